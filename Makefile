@@ -7,6 +7,7 @@ SHELL       := bash
 GO       ?= go
 FUZZTIME ?= 20s
 BENCH    ?= .
+BASE     ?= main
 PLATFORMS := linux/amd64 darwin/arm64 windows/amd64
 
 # The linter has a module of its own, so that its many dependencies stay out of ours.
@@ -24,22 +25,25 @@ build: ## build the commands into bin/
 test: ## run all tests, the long searches and the whole matrix too; needs Go and no server
 	FWP_SLOW=1 $(GO) test -timeout 30m ./...
 
+.PHONY: quick
+quick: ## test the packages changed since BASE=main and those that import them directly, and name the rest
+	@GO='$(GO)' tools/quick/quick.sh '$(BASE)'
+
 # Two to three minutes on two processors; see also slow. The other tests that FWP_SLOW=1 adds are those of `make test`.
 .PHONY: matrix
 matrix: ## play the whole matrix of faults and checks, as .ci/run does
 	FWP_SLOW=1 $(GO) test -timeout 30m ./internal/selftest -run 'TestFaults$$'
 
-# What runs many goroutines on real sockets or processes.
-RACED := ./fakes/... ./fwptest ./internal/cli/... ./internal/double ./internal/expect ./internal/monitor \
-	./internal/recorder ./internal/target ./load/agents ./load/engine ./reports/...
+# Every package that starts goroutines (internal/archtest has a test), and those that share values with them.
+RACED := ./conformance/... ./fakes/... ./fwptest ./internal/... ./load/... ./reports/... ./scenarios/... ./zmtp
 
 # A quarter of an hour of processor time.
 .PHONY: slow
 slow: ## run more tests that are samples without FWP_SLOW=1, as .ci/run does
 	FWP_SLOW=1 $(GO) test -timeout 30m ./internal/selftest -skip 'TestFaults$$'
-	FWP_SLOW=1 $(GO) test -timeout 30m ./internal/workercheck ./fwptest \
+	FWP_SLOW=1 $(GO) test -timeout 30m ./conformance/workers/situations ./fwptest \
 		./conformance/emqpsuite ./conformance/emqpsubject ./conformance/workqsuite ./conformance/workqsubject
-	FWP_SLOW=1 $(GO) test -timeout 30m ./conformance ./load ./load/client
+	FWP_SLOW=1 $(GO) test -timeout 30m ./conformance ./conformance/run ./conformance/fwpsuite ./load ./load/client
 	FWP_SLOW=1 $(GO) test -timeout 30m ./conformance/explore ./internal/recorder \
 		-run 'Test(ServersDiffer|FaultsAreFound|ManyConnections)$$'
 	FWP_SLOW=1 $(GO) test -timeout 30m ./internal/stress -run 'TestFaultsAreFound$$'

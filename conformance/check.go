@@ -8,6 +8,7 @@ import (
 
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 // Check is one check of a server. There are two kinds: a [ScriptCheck] plays a script, and a [Property] generates
@@ -63,51 +64,42 @@ func (d Description) Clauses() []scenarios.Mark {
 
 // Setup is where and how a check is played.
 type Setup struct {
-	Target   scenarios.Target
-	Password string               // of the target, empty if it has none
-	Alone    bool                 // no other client uses the target: flush and the queue default may be used
-	Seed     uint64               // of all that is generated
-	Names    string               // the prefix of all names on the target: see scenarios.Player.Play
-	Timeout  time.Duration        // the longest wait for a reply; 10 s if zero
-	Patience time.Duration        // for what the specification calls eventual; 150 s if zero
-	Quick    bool                 // the play must end soon on every server: see QuickCheck
-	Meter    *scenarios.Meter     // of the lag of this machine; nil if it is not measured
-	Watch    func(scenarios.Line) // receives each line of the conversations as it happens, one at a time; may be nil
+	Target   play.Target
+	Password string          // of the target, empty if it has none
+	Alone    bool            // no other client uses the target: flush and the queue default may be used
+	Seed     uint64          // of all that is generated
+	Names    string          // the prefix of all names on the target: see play.Player.Play
+	Timeout  time.Duration   // the longest wait for a reply; 10 s if zero
+	Patience time.Duration   // for what the specification calls eventual; 150 s if zero
+	Quick    bool            // the play must end soon on every server: see QuickCheck
+	Meter    *play.Meter     // of the lag of this machine; nil if it is not measured
+	Watch    func(play.Line) // receives each line of the conversations as it happens, one at a time; may be nil
 
 	// Fresh starts another server like the target; nil if there cannot be one. The
 	// returned function ends it.
-	Fresh func() (scenarios.Target, func(), error)
+	Fresh func() (play.Target, func(), error)
 
-	host *host // of the target
-}
-
-// gone returns what reports that the process of the target has ended, nil if that is not known.
-func (on *Setup) gone() func() bool {
-	if on.host == nil || on.host.Ended == nil {
-		return nil
-	}
-	return func() bool {
-		_, _, ended := on.host.Ended()
-		return ended
-	}
+	Protocol *Protocol       // of the target
+	Peers    *play.PeerStats // the connections of all plays on the target; nil: it counts those of this play
+	Gone     func() bool     // reports that the process of the target has ended; nil if that is not known
 }
 
 // Evidence is what one play of a check observed.
 type Evidence struct {
 	Began    time.Time
 	Took     time.Duration
-	Dead     string             // why the target is considered dead, empty if it serves
-	Back     bool               // it was dead for a moment only
-	Ending   string             // how its process ended, with what it printed last; empty if that is not known
-	Amid     int                // how many connections to the target were open then
-	Refused  *scenarios.Refusal // a connection that the target refused, nil if it refused none
-	Leftover []string           // jobs of the play that are still on the target, with their queues
-	Err      error              // an interruption, or an internal error that ended the play
+	Dead     string        // why the target is considered dead, empty if it serves
+	Back     bool          // it was dead for a moment only
+	Ending   string        // how its process ended, with what it printed last; empty if that is not known
+	Amid     int           // how many connections to the target were open then
+	Refused  *play.Refusal // a connection that the target refused, nil if it refused none
+	Leftover []string      // jobs of the play that are still on the target, with their queues
+	Err      error         // an interruption, or an internal error that ended the play
 
-	// Of a script: see scenarios.Run.
-	Results      []scenarios.Result
+	// Of a script: see play.Run.
+	Results      []play.Result
 	Breaches     []scenarios.Breach
-	Conversation []scenarios.Line
+	Conversation []play.Line
 
 	Decisions []Decision // of a situation of a client
 
@@ -131,8 +123,20 @@ type Finding struct {
 	Script   string // text of a script that reproduces it; empty if there is none
 }
 
-// openReason returns the reason of Open.
-func (e *Evidence) openReason() reports.ReasonCode {
+// Decision is what one play of a situation says about one clause that binds clients. Others of the same play do not
+// depend on it.
+type Decision struct {
+	Clause   string
+	Outcome  play.Outcome // Matched: the clause held; Mismatched: it is broken; Unsure: neither, see Cause
+	Expected string       // of Mismatched
+	Got      string       // of Mismatched; of a clause that is only recorded what was observed
+	Cause    string       // of Unsure, in one sentence without a full stop
+	Conn     string       // where it shows in the conversation, with At; empty if no line shows it
+	At       time.Duration
+}
+
+// OpenReason returns the reason of Open.
+func (e *Evidence) OpenReason() reports.ReasonCode {
 	switch {
 	case e.Transient:
 		return reports.ReasonLag
@@ -142,8 +146,8 @@ func (e *Evidence) openReason() reports.ReasonCode {
 	return reports.ReasonTooLittle
 }
 
-// reasonOf returns the reason if an error ended a play.
-func reasonOf(err error) reports.ReasonCode {
+// ReasonOf returns the reason if an error ended a play.
+func ReasonOf(err error) reports.ReasonCode {
 	switch {
 	case errors.Is(err, errQuickCheck):
 		return reports.ReasonTime
@@ -153,17 +157,17 @@ func reasonOf(err error) reports.ReasonCode {
 	return reports.ReasonInternal
 }
 
-// complete reports whether every line was reached and decided and the target still serves.
-func (e *Evidence) complete() bool {
-	open := func(r scenarios.Result) bool {
-		return r.Outcome == scenarios.NotReached || r.Outcome == scenarios.Unsure ||
-			r.Outcome == scenarios.Mismatched && len(r.Marks) == 0
+// Complete reports whether every line was reached and decided and the target still serves.
+func (e *Evidence) Complete() bool {
+	open := func(r play.Result) bool {
+		return r.Outcome == play.NotReached || r.Outcome == play.Unsure ||
+			r.Outcome == play.Mismatched && len(r.Marks) == 0
 	}
 	return !slices.ContainsFunc(e.Results, open) && e.Err == nil && e.Dead == "" && e.Open == ""
 }
 
-// passed reports whether the play is complete and everything was as expected.
-func (e *Evidence) passed() bool {
-	mismatched := func(r scenarios.Result) bool { return r.Outcome == scenarios.Mismatched }
-	return len(e.Breaches) == 0 && len(e.Findings) == 0 && !slices.ContainsFunc(e.Results, mismatched) && e.complete()
+// Passed reports whether the play is complete and everything was as expected.
+func (e *Evidence) Passed() bool {
+	mismatched := func(r play.Result) bool { return r.Outcome == play.Mismatched }
+	return len(e.Breaches) == 0 && len(e.Findings) == 0 && !slices.ContainsFunc(e.Results, mismatched) && e.Complete()
 }

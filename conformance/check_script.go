@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 // ScriptCheck is a check that plays a script, which must not change any more.
@@ -45,13 +46,13 @@ func (c ScriptCheck) describe() Description {
 		ID: s.Name, Title: s.Title, File: s.Name, Source: s.Source, Marks: slices.Collect(s.Marks()), Needs: s.Needs,
 		Embedded: s.Embedded, Wait: s.Wait(), Fetches: waits(s),
 		Connections: s.Connections(), Sharing: sharing(s), Hostile: s.BreaksProtocol() || countsInACrowd(s),
-		Counts: counts(s) || g.Counts != "" && s.BreaksProtocol() && s.Opens(scenarios.Producer), // which the engine asks
+		Counts: counts(s) || g.Verbs.Counts != "" && s.BreaksProtocol() && s.Opens(scenarios.Producer), // which the engine asks
 	}
 }
 
 // waits reports whether a script sends a command that may wait.
 func waits(s *scenarios.Script) bool {
-	for verb := range s.Dialect.Grammar().Waits {
+	for verb := range s.Dialect.Grammar().Replies.Waits {
 		if s.Sends(verb) {
 			return true
 		}
@@ -61,14 +62,14 @@ func waits(s *scenarios.Script) bool {
 
 // counts reports whether a script sends the command that counts everything on the server.
 func counts(s *scenarios.Script) bool {
-	verb := s.Dialect.Grammar().Counts
+	verb := s.Dialect.Grammar().Verbs.Counts
 	return verb != "" && s.Sends(verb)
 }
 
 // countsInACrowd reports whether a script counts everything while many of its own connections add jobs.
 func countsInACrowd(s *scenarios.Script) bool {
 	const crowd = 10
-	return counts(s) && s.Sends(s.Dialect.Grammar().Adds) && s.Connections() > crowd
+	return counts(s) && s.Sends(s.Dialect.Grammar().Verbs.Adds) && s.Connections() > crowd
 }
 
 // sharing returns which checks may share a server with a script: none, if it ends or empties the server, or counts
@@ -94,13 +95,10 @@ func sharing(script *scenarios.Script) Sharing {
 func (c ScriptCheck) Play(ctx context.Context, on Setup) Evidence {
 	ctx, cancel := on.limit(ctx)
 	defer cancel()
-	patience, hasty := on.patience()
-	player := &scenarios.Player{
-		Target: on.Target, Password: on.Password, Timeout: on.Timeout, Patience: patience, Hasty: hasty,
-		Meter: on.Meter, Watch: on.Watch, Gone: on.gone(),
-	}
-	if on.host != nil {
-		player.Peers = &on.host.peers
+	patience, cutShort := on.patience()
+	player := &play.Player{
+		Target: on.Target, Password: on.Password, Timeout: on.Timeout, Patience: patience, Hasty: cutShort,
+		Meter: on.Meter, Watch: on.Watch, Gone: on.Gone, Peers: on.Peers,
 	}
 	run := player.Play(ctx, c.Script, on.Names)
 	e := Evidence{

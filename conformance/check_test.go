@@ -3,7 +3,6 @@ package conformance
 import (
 	"context"
 	"errors"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,24 +12,25 @@ import (
 
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 func TestEvidenceIsHeldOnlyIfNothingIsAmiss(t *testing.T) {
 	t.Parallel()
 	mark := []scenarios.Mark{{Clause: "FWP-ACK-01"}}
-	result := func(o scenarios.Outcome, marks []scenarios.Mark) Evidence {
-		return Evidence{Results: []scenarios.Result{{Outcome: scenarios.Matched}, {Outcome: o, Marks: marks}}}
+	result := func(o play.Outcome, marks []scenarios.Mark) Evidence {
+		return Evidence{Results: []play.Result{{Outcome: play.Matched}, {Outcome: o, Marks: marks}}}
 	}
 	tests := map[string]struct {
 		evidence       Evidence
 		complete, held bool
 	}{
 		"nothing":              {Evidence{}, true, true},
-		"matched":              {result(scenarios.Matched, mark), true, true},
-		"mismatched":           {result(scenarios.Mismatched, mark), true, false},
-		"a set-up that failed": {result(scenarios.Mismatched, nil), false, false},
-		"unsure":               {result(scenarios.Unsure, mark), false, false},
-		"not reached":          {result(scenarios.NotReached, mark), false, false},
+		"matched":              {result(play.Matched, mark), true, true},
+		"mismatched":           {result(play.Mismatched, mark), true, false},
+		"a set-up that failed": {result(play.Mismatched, nil), false, false},
+		"unsure":               {result(play.Unsure, mark), false, false},
+		"not reached":          {result(play.NotReached, mark), false, false},
 		"a breach":             {Evidence{Breaches: []scenarios.Breach{{}}}, true, false},
 		"a finding":            {Evidence{Findings: []Finding{{}}}, true, false},
 		"dead":                 {Evidence{Dead: "it is gone"}, false, false},
@@ -38,8 +38,8 @@ func TestEvidenceIsHeldOnlyIfNothingIsAmiss(t *testing.T) {
 		"an error":             {Evidence{Err: errors.New("interrupted")}, false, false},
 	}
 	for name, test := range tests {
-		assert.Equal(t, test.complete, test.evidence.complete(), name)
-		assert.Equal(t, test.held, test.evidence.passed(), name)
+		assert.Equal(t, test.complete, test.evidence.Complete(), name)
+		assert.Equal(t, test.held, test.evidence.Passed(), name)
 	}
 }
 
@@ -74,9 +74,9 @@ func TestClausesOfADescription(t *testing.T) {
 func TestTimesOfASetup(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		on    Setup
-		limit time.Duration
-		hasty bool
+		on       Setup
+		limit    time.Duration
+		cutShort bool
 	}{
 		"whatever it takes":   {Setup{}, 0, false},
 		"a patience":          {Setup{Patience: time.Hour}, time.Hour, false},
@@ -85,9 +85,9 @@ func TestTimesOfASetup(t *testing.T) {
 		"quick, just as much": {Setup{Quick: true, Patience: QuickPatience}, QuickPatience, true},
 		"quick, more time":    {Setup{Quick: true, Patience: time.Hour}, QuickPatience, true},
 	} {
-		limit, hasty := test.on.patience()
+		limit, cutShort := test.on.patience()
 		assert.Equal(t, test.limit, limit, name)
-		assert.Equal(t, test.hasty, hasty, name)
+		assert.Equal(t, test.cutShort, cutShort, name)
 		ctx, cancel := test.on.limit(t.Context())
 		_, ends := ctx.Deadline()
 		assert.Equal(t, test.on.Quick, ends, name)
@@ -101,7 +101,7 @@ func TestLagExcuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		late, plain := Finding{Clause: "FWP-FETCH-05", Clocked: true}, Finding{Clause: "FWP-ACK-01"}
 		calm := Evidence{Began: time.Now(), Findings: []Finding{late, plain}}
-		calm.excuse(new(scenarios.Meter))
+		calm.excuse(new(play.Meter))
 		assert.Equal(t, []Finding{late, plain}, calm.Findings)
 		assert.Empty(t, calm.Open)
 		calm.excuse(nil)
@@ -109,64 +109,8 @@ func TestLagExcuses(t *testing.T) {
 	})
 }
 
-// play is the evidence of commands that were sent, each by its connection.
-func play(began time.Time, lines ...scenarios.Line) *task {
-	return &task{evidence: &Evidence{Began: began, Dead: "no new connection is served", Conversation: lines}}
-}
-
-func TestWhichCheckEndedTheServer(t *testing.T) {
-	t.Parallel()
-	now := time.Now()
-	sent := func(at int, conn, text string) scenarios.Line {
-		return scenarios.Line{At: time.Duration(at), Conn: conn, From: "C", Text: text}
-	}
-	came := func(at int, conn string) scenarios.Line {
-		return scenarios.Line{At: time.Duration(at), Conn: conn, From: "S", Text: "+OK"}
-	}
-	ended := func(at int, conn string) scenarios.Line {
-		return scenarios.Line{At: time.Duration(at), Conn: conn, From: "S", Ended: true}
-	}
-	tests := map[string]struct {
-		plays []*task
-		want  int
-	}{
-		"one": {[]*task{play(now)}, 0},
-		"the last command": {[]*task{
-			play(now, sent(1, "a", "INFO"), ended(9, "a")),
-			play(now, sent(5, "a", "PUSH {}"), ended(9, "a")),
-		}, 1},
-		"not one that was later": {[]*task{
-			play(now, sent(1, "a", "INFO"), ended(3, "a")),
-			play(now, sent(5, "a", "PUSH {}"), ended(9, "a")),
-		}, 0},
-		"not one that was answered": {
-			[]*task{
-				play(now, sent(1, "a", "INFO"), ended(9, "a")),
-				play(now, sent(5, "a", "PUSH {}"), came(6, "a"), ended(9, "a")),
-			}, 0},
-		"no end: the first":      {[]*task{play(now, sent(5, "a", "INFO")), play(now, sent(1, "a", "PUSH {}"))}, 1},
-		"no end: FETCH may wait": {[]*task{play(now, sent(5, "a", "INFO")), play(now, sent(1, "a", "FETCH q"))}, 0},
-		"times count from the play": {[]*task{
-			play(now, sent(5, "a", "INFO")),
-			play(now.Add(-time.Second), sent(9, "a", "INFO")),
-		}, 1},
-	}
-	for name, test := range tests {
-		assert.Equal(t, test.want, likeliest(test.plays), name)
-	}
-	bystander := play(now, sent(1, "a", "PUSH {}"))
-	bystander.evidence.Dead = ""
-	assert.Equal(t, 1, likeliest([]*task{bystander, play(now, sent(5, "a", "INFO"))}), "it saw no death")
-}
-
-// likeliest returns the index of the play that most probably ended the server.
-func likeliest(plays []*task) int {
-	candidates, _ := candidatesOf(FWP().Dialect.Grammar(), plays, nil)
-	return slices.Index(plays, candidates[0])
-}
-
 // refusing is a target that refuses every connection.
-type refusing struct{ scenarios.Target }
+type refusing struct{ play.Target }
 
 func TestAPropertyThatIsRefusedEachConnection(t *testing.T) {
 	t.Parallel()
@@ -174,7 +118,7 @@ func TestAPropertyThatIsRefusedEachConnection(t *testing.T) {
 	p := Property{Name: "x", Run: func(context.Context, Setup) Evidence {
 		return Evidence{Dead: "no new connection is served", Findings: []Finding{{Crash: true, What: "it ended"}}}
 	}}
-	e := p.Play(t.Context(), Setup{Target: target})
+	e := p.Play(t.Context(), Setup{Target: target, Protocol: &Protocol{Dialect: fwpdialect.Dialect{}}})
 	assert.Empty(t, e.Dead, "what was never served did not die")
 	assert.Equal(t, "no connection got as far as being identified", e.Open)
 	assert.Equal(t, []Finding{{What: "it ended"}}, e.Findings)

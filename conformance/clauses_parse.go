@@ -1,24 +1,52 @@
 package conformance
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/fwpsuite/fwp/reports"
 )
 
+// The catalogue is kept in text files, which a reader of the specification can review without Go. A file is a row of
+// paragraphs with an empty line between them; a line that starts with # is a comment. A paragraph is
+//
+//	ACME-STATE-01 | S | plain | - | AMB-11, AMB-12
+//	  The statement, which may have
+//	  more than one line.
+//	  reading: The reading, if there is one.
+//	  source: acme.md#Client Lifecycle 1.3
+//
+// that is: id, party, level, what is special ("-" if nothing is) and, if there are any, the ambiguities. "recorded:"
+// in place of "reading:" sets Recorded, "excluded:" says why no check decides a clause that binds servers, and
+// "unwatched:" why no rule of conformance/workers decides one that binds clients.
+//
+// Each clause has at least one source, in one line each: document, heading and units. "2.1" is the first unit of
+// the second block below the heading, "2.1-2.3" goes on to the third, "2" is the whole block; blocks are separated by
+// empty lines, and a unit is a sentence of a paragraph, an item of a list, a row of a table (its head is row 0) or a
+// line of a code block. Where a heading comes up twice, those around it stand before it, with slashes between them.
+// The name of an external document stands alone. The documents have a hash each in the Protocol: where one changes, check the clauses that cite it before the new hash is kept.
+
 // clauseParser reads a file of the catalogue line by line.
 type clauseParser struct {
-	document string // the only one that sources name; empty: those of FWP
-	clauses  []Clause
-	open     bool    // a paragraph has begun
-	into     *string // what a line of text continues; nil after a source
+	documents []Document // that sources name
+	clauses   []Clause
+	open      bool    // a paragraph has begun
+	into      *string // what a line of text continues; nil after a source
 }
 
-// Catalogue parses the catalogue of another protocol, whose sources are all in one document and give lines of it; see
-// clauses.go for the notation. It panics if the text is malformed, which every test that reads the catalogue finds.
-func Catalogue(text, document string) []Clause {
-	all, err := parseClauses("clauses.txt", text, document)
+// Catalogue reads the catalogue in the files clauses*.txt, in the order of their names. The sources of a clause are in
+// the documents. It panics if a file is malformed, which every test that reads the catalogue finds.
+func Catalogue(files fs.FS, documents []Document) []Clause {
+	names, err := fs.Glob(files, "clauses*.txt")
+	var all []Clause
+	for _, name := range names {
+		text, readErr := fs.ReadFile(files, name)
+		clauses, parseErr := parseClauses(name, string(text), documents)
+		err = errors.Join(err, readErr, parseErr)
+		all = append(all, clauses...)
+	}
 	if err != nil {
 		panic(err)
 	}
@@ -26,8 +54,8 @@ func Catalogue(text, document string) []Clause {
 }
 
 // parseClauses reads a file of a catalogue. Its errors begin with the file and the line.
-func parseClauses(name, text, document string) ([]Clause, error) {
-	p := clauseParser{document: document}
+func parseClauses(name, text string, documents []Document) ([]Clause, error) {
+	p := clauseParser{documents: documents}
 	for i, line := range strings.Split(text, "\n") {
 		if err := p.line(strings.TrimRight(line, "\r")); err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", name, i+1, err)
@@ -81,7 +109,7 @@ func (p *clauseParser) text(line string) error {
 	switch label {
 	case "source":
 		p.into = nil
-		return c.addSource(rest, p.document)
+		return c.addSource(rest, p.documents)
 	case "recorded":
 		c.Recorded = true
 		p.into, line = &c.Reading, rest
@@ -100,16 +128,12 @@ func (p *clauseParser) text(line string) error {
 }
 
 // addSource reads a source, and adds its heading to the section unless that names it already.
-func (c *Clause) addSource(text, document string) error {
-	s, err := parseSource(text, document)
+func (c *Clause) addSource(text string, documents []Document) error {
+	s, section, err := parseSource(text, documents)
 	if err != nil {
 		return err
 	}
 	c.Sources = append(c.Sources, s)
-	section := s.section()
-	if document != "" {
-		section = s.Heading
-	}
 	switch {
 	case c.Section == "":
 		c.Section = section

@@ -10,6 +10,11 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
+var documentsOfTest = []Document{
+	{Name: "fwp.md", SHA256: "0"}, {Name: "faktory-worker-lifecycle.md", SHA256: "0", Section: "worker guide: "},
+	{Name: "RESP"},
+}
+
 func TestParseClauses(t *testing.T) {
 	t.Parallel()
 	text := `# comment
@@ -30,7 +35,7 @@ FWP-A-02 | S | note | -
   eight.
   source: RESP
 `
-	got, err := parseClauses("x.txt", text, "")
+	got, err := parseClauses("x.txt", text, documentsOfTest)
 	require.NoError(t, err)
 	want := []Clause{
 		{ID: "FWP-A-01", Party: "S,P", Level: reports.LevelMust,
@@ -45,7 +50,7 @@ FWP-A-02 | S | note | -
 	assert.Equal(t, want, got)
 	assert.Equal(t, "fwp.md#Link Level 1.4-2", got[0].Sources[1].String())
 	assert.Equal(t, "RESP", got[1].Sources[0].String())
-	windows, err := parseClauses("x.txt", strings.ReplaceAll(text, "\n", "\r\n"), "")
+	windows, err := parseClauses("x.txt", strings.ReplaceAll(text, "\n", "\r\n"), documentsOfTest)
 	require.NoError(t, err)
 	assert.Equal(t, want, windows)
 }
@@ -60,16 +65,16 @@ func TestParseClausesRefuses(t *testing.T) {
 		{"no gap", head + "FWP-A-02 | S | MUST | -\n", `x.txt:2: no empty line before "FWP-A-02 | S | MUST | -"`},
 		{"text after a source", head + "  source: RESP\n  More.\n", `x.txt:3: text after a source: "More."`},
 		{"no units", head + "  source: fwp.md#Link Level\n",
-			`x.txt:2: source "fwp.md#Link Level": want DOCUMENT#HEADING UNITS, or RESP`},
+			`x.txt:2: source "fwp.md#Link Level": want DOCUMENT#HEADING UNITS, or the name of an external document`},
 		{"a word behind the units", head + "  source: fwp.md#Link Level 1.1 0123ab\n",
-			`x.txt:2: source "fwp.md#Link Level 1.1 0123ab": want DOCUMENT#HEADING UNITS, or RESP`},
+			`x.txt:2: source "fwp.md#Link Level 1.1 0123ab": want DOCUMENT#HEADING UNITS, or the name of an external document`},
 		{"document", head + "  source: fwp.txt#Link Level 1.1\n",
 			`x.txt:2: source "fwp.txt#Link Level 1.1": there is no document fwp.txt`},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := parseClauses("x.txt", c.in, "")
+			_, err := parseClauses("x.txt", c.in, documentsOfTest)
 			require.EqualError(t, err, c.want)
 		})
 	}

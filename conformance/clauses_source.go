@@ -12,86 +12,52 @@ import (
 
 // Source is a place of a source document that states a clause. It holds none of the text.
 type Source struct {
-	// Document is the name of a file, "fwp.md", or "RESP", which is not among the documents: then the rest is empty.
+	// Document is the name of a file, "acme.md", or of an external document: then the rest is empty.
 	Document string `json:"document"`
 	// Heading is the one that the place stands below, without markup. Where the document has it more than once, the
-	// headings around it come first, with slashes between them: "BEAT Command/Examples".
+	// headings around it come first, with slashes between them: "First Command/Examples".
 	Heading string `json:"heading,omitempty"`
-	// Units counts blocks and, in them, sentences, items, rows or lines: "2.1-2.3". See clauses.go for the notation.
+	// Units counts blocks and, in them, sentences, items, rows or lines: "2.1-2.3". See clauses_parse.go for the notation.
 	Units string `json:"units,omitempty"`
-}
-
-// external is the document that a source may name without a place in it.
-const external = "RESP"
-
-// documents are the source documents in the edition that the catalogue was written from.
-var documents = []struct {
-	name    string
-	sha256  string // in hexadecimal
-	section string // what stands before its headings in Clause.Section
-}{
-	{"fwp.md", "bdb60cded581ec94079b8c18ed4999de633967614b4b846eeb3ed55717cbf1e0", ""},
-	{
-		"faktory-worker-lifecycle.md",
-		"d6442f8c6c83619b71da67ae0252ede169bdf4080aa50ee4cf21f7420c40307a", "worker guide: ",
-	},
-	{
-		"faktory-worker-ex-architecture.md",
-		"bfbca4f174d644eba0cd9e10619d25f8733cf6214b6488622f1ba2199736bf74", "worker architecture: ",
-	},
 }
 
 var (
 	sourceLine = regexp.MustCompile(`^([^#]+)#(.+) ([\d.]+(?:-[\d.]+)?)$`)
-	errSource  = errors.New(`want DOCUMENT#HEADING UNITS, or RESP`)
+	errSource  = errors.New("want DOCUMENT#HEADING UNITS, or the name of an external document")
 )
-
-// parseSource reads what stands behind "source:".
-func parseSource(text, document string) (Source, error) {
-	if text == external {
-		return Source{Document: external}, nil
-	}
-	m := sourceLine.FindStringSubmatch(text)
-	if m == nil {
-		return Source{}, fmt.Errorf("source %q: %w", text, errSource)
-	}
-	s := Source{Document: m[1], Heading: m[2], Units: m[3]}
-	if s.section() == external && s.Document != document {
-		return Source{}, fmt.Errorf("source %q: there is no document %s", text, m[1])
-	}
-	return s, nil
-}
-
-// String is the notation of the catalogue: "fwp.md#BEAT Command 7.1-7.3", or "RESP".
-func (s Source) String() string {
-	if s.Document == external {
-		return external
-	}
-	return fmt.Sprintf("%s#%s %s", s.Document, s.Heading, s.Units)
-}
-
-func (s Source) section() string {
-	for _, d := range documents {
-		if d.name == s.Document {
-			return d.section + s.Heading
-		}
-	}
-	return external
-}
 
 // Document is a source document in the edition that a catalogue was written from.
 type Document struct {
-	Name   string
-	SHA256 string // in hexadecimal
+	Name    string
+	SHA256  string // in hexadecimal; empty: it is external, not among the documents, and sources name it alone
+	Section string // what stands before its headings in Clause.Section
 }
 
-// ofFWP returns the source documents of FWP.
-func ofFWP() []Document {
-	all := make([]Document, len(documents))
-	for i, d := range documents {
-		all[i] = Document{d.name, d.sha256}
+// parseSource reads what stands behind "source:", and returns the section as well.
+func parseSource(text string, documents []Document) (s Source, section string, err error) {
+	m := sourceLine.FindStringSubmatch(text)
+	name := text
+	if m != nil {
+		name = m[1]
 	}
-	return all
+	i := slices.IndexFunc(documents, func(d Document) bool { return d.Name == name && (m == nil) == (d.SHA256 == "") })
+	switch {
+	case i < 0 && m == nil:
+		return Source{}, "", fmt.Errorf("source %q: %w", text, errSource)
+	case i < 0:
+		return Source{}, "", fmt.Errorf("source %q: there is no document %s", text, name)
+	case m == nil:
+		return Source{Document: name}, name, nil
+	}
+	return Source{Document: name, Heading: m[2], Units: m[3]}, documents[i].Section + m[2], nil
+}
+
+// String is the notation of the catalogue: "acme.md#First Command 7.1-7.3", or the name of an external document.
+func (s Source) String() string {
+	if s.Heading == "" {
+		return s.Document
+	}
+	return fmt.Sprintf("%s#%s %s", s.Document, s.Heading, s.Units)
 }
 
 // DocumentChange is a source document that is not the one that the catalogue was written from.
@@ -107,6 +73,9 @@ type DocumentChange struct {
 func (p *Protocol) ChangedDocuments(specs fs.FS) ([]DocumentChange, error) {
 	var changes []DocumentChange
 	for _, d := range p.Documents {
+		if d.SHA256 == "" {
+			continue
+		}
 		text, err := fs.ReadFile(specs, d.Name)
 		if err != nil {
 			return nil, fmt.Errorf("read specification: %w", err)

@@ -1,13 +1,12 @@
-// Package conformance is the suite: the catalogue of clauses, the checks that
-// decide them, the runner, and the verdicts that follow from the evidence of a check.
+// Package conformance is the model of a suite, which all its parts import: clauses and their catalogue, checks, goals, what
+// differs between protocols, and the selection of checks. Package run plays checks, and a package such as fwpsuite is the
+// suite of one protocol.
 //
-// A [Runner] takes servers and checks and returns a report. It prints nothing and
-// reads no flags. Every check uses connections, queues, jobs and worker ids of its
-// own, so that checks run concurrently; those that touch what all clients share run
-// alone, and only where that is allowed. One goroutine, the loop of a run, starts the
-// checks and evaluates what they return; each check is played in a goroutine of its own.
+// The files by idea:
 //
-// To read: check.go is the seam, with scripts (check_script.go) and properties
-// (property.go) behind it; runner.go and schedule.go are a run, verdict.go its
-// verdicts; clauses.go is the catalogue, and select.go picks checks.
+//   - a check: check.go is the seam, with scripts (check_script.go) and properties (property.go, and property_count.go for
+//     their connections) behind it; quick.go has the limits of a quick run, and select.go picks checks
+//   - a clause: clauses.go, clauses_parse.go for how catalogues are written, clauses_source.go for the documents
+//   - a protocol: protocol.go; goal.go says what a pass takes, and exchange.go pairs the commands of a conversation with
+//     their replies for that
 package conformance

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/reports"
-	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 // Property is a check that no script can be: it generates what it sends, or evaluates the
@@ -19,7 +19,6 @@ type Property struct {
 	About       string        // what it does, for people
 	Wait        time.Duration // what it may take: above QuickWait it is not part of a quick run
 	Connections int           // that it may have open at a time
-	Protocol    *Protocol     // of the target; nil: FWP
 
 	// Run tests the property once on a target that counts its connections. The evidence
 	// needs neither times nor refusals.
@@ -39,12 +38,12 @@ func (p Property) Play(ctx context.Context, on Setup) Evidence {
 	if on.Timeout == 0 {
 		on.Timeout = 10 * time.Second
 	}
-	if on.host == nil {
-		on.host = newHost(Server{Target: on.Target})
+	if on.Peers == nil {
+		on.Peers = new(play.PeerStats)
 	}
 	counting := &countingTarget{
-		Target: on.Target, count: scenarios.NewConnCounter(&on.host.peers), patience: on.Timeout,
-		start: time.Now(), watch: on.Watch, refusals: refusals(p.Protocol.or().Dialect),
+		Target: on.Target, count: play.NewConnCounter(on.Peers), patience: on.Timeout,
+		start: time.Now(), watch: on.Watch, refusals: refusals(on.Protocol.Dialect),
 	}
 	on.Target = counting
 	e := p.Run(ctx, on)
@@ -56,7 +55,7 @@ func (p Property) Play(ctx context.Context, on Setup) Evidence {
 		e.Open, e.Reason = "the target refused a connection: "+e.Refused.Got, reports.ReasonRefused
 	}
 	if i := slices.IndexFunc(e.Findings, func(f Finding) bool { return f.Crash }); i >= 0 && e.Dead == "" {
-		e.Dead = join(e.Findings[i].Got, e.Findings[i].What)
+		e.Dead = e.Findings[i].Observed()
 	}
 	if !e.Served {
 		e.Dead, e.Open = "", "no connection got as far as being identified"
@@ -65,10 +64,10 @@ func (p Property) Play(ctx context.Context, on Setup) Evidence {
 		}
 	}
 	if e.Dead != "" {
-		e.Amid = on.host.peers.Open()
+		e.Amid = on.Peers.Open()
 	}
 	if e.Open == "" && e.Err != nil {
-		e.Open, e.Reason = e.Err.Error(), reasonOf(e.Err)
+		e.Open, e.Reason = e.Err.Error(), ReasonOf(e.Err)
 	}
 	if e.Open != "" && e.refusedAll() { // others had all connections
 		e.Reason = reports.ReasonConnections
@@ -83,10 +82,21 @@ func (p Property) Play(ctx context.Context, on Setup) Evidence {
 func (e *Evidence) refusedAll() bool { return e.Refused != nil && e.Refused.All > 0 }
 
 // excuse removes the findings that a lag of this machine may explain.
-func (e *Evidence) excuse(meter *scenarios.Meter) {
+func (e *Evidence) excuse(meter *play.Meter) {
 	late := func(f Finding) bool { return f.Clocked }
-	if meter != nil && meter.Lag(e.Began) > lateness/4 && slices.ContainsFunc(e.Findings, late) {
+	if meter != nil && meter.Lag(e.Began) > Lateness/4 && slices.ContainsFunc(e.Findings, late) {
 		e.Findings = slices.DeleteFunc(e.Findings, late)
 		e.Open, e.Transient = "this machine was too busy to measure whether a reply was late", true
 	}
+}
+
+// Lateness of replies is one for which other checks or the network may be the reason.
+const Lateness = 2 * time.Second
+
+// Observed joins the reply and what is wrong with it.
+func (f *Finding) Observed() string {
+	if f.Got == "" || f.What == "" {
+		return f.Got + f.What
+	}
+	return f.Got + "; " + f.What
 }

@@ -7,24 +7,26 @@ import (
 	"fmt"
 	"net"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/wait"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 // countingTarget is the target of a property: it cannot be restarted or signalled, and
 // its connections are counted. It is safe for concurrent use.
 type countingTarget struct {
-	scenarios.Target
-	count    *scenarios.ConnCounter
+	play.Target
+	count    *play.ConnCounter
 	patience time.Duration // for a greeting
 	start    time.Time
-	refusals []string             // how messages begin that refuse a client
-	watch    func(scenarios.Line) // may be nil
+	refusals []string        // how messages begin that refuse a client
+	watch    func(play.Line) // may be nil
 	opened   atomic.Int64
 }
 
@@ -52,10 +54,7 @@ func (t *countingTarget) served(ctx context.Context) bool {
 		if t.greeted(ctx) {
 			return true
 		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-		}
+		wait.Sleep(ctx, pause)
 	}
 	return false
 }
@@ -95,7 +94,7 @@ func (t *countingTarget) isRefusal(b []byte) bool {
 type countedConn struct {
 	net.Conn
 	target    *countingTarget
-	admission *scenarios.Admission
+	admission *play.Admission
 	name      string
 	since     time.Time
 
@@ -114,7 +113,7 @@ func (c *countedConn) Read(b []byte) (int, error) {
 	case c.decided || c.closed || n == 0 && err == nil:
 	case n > 0:
 		c.decided = true
-		c.admission.Decide(!c.target.isRefusal(b[:n]), oneLine(b[:n]))
+		c.admission.Decide(!c.target.isRefusal(b[:n]), shown(b[:n]))
 	default:
 		c.decided = true
 		c.admission.Decide(false, "the end of the connection ("+err.Error()+")")
@@ -164,17 +163,16 @@ func (c *countedConn) SetLinger(sec int) error {
 // report passes bytes to watch.
 func (c *countedConn) report(from string, b []byte) {
 	if c.target.watch != nil && len(b) > 0 {
-		c.target.watch(scenarios.Line{At: time.Since(c.target.start), Conn: c.name, From: from, Text: oneLine(b)})
+		c.target.watch(play.Line{At: time.Since(c.target.start), Conn: c.name, From: from, Text: shown(b)})
 	}
 }
 
-// oneLine returns b in one short printable line.
-func oneLine(b []byte) string {
+// shown returns b in one short printable line.
+func shown(b []byte) string {
 	const most = 300
 	cut := ""
 	if len(b) > most {
 		b, cut = b[:most], "..."
 	}
-	quoted := strconv.Quote(strings.TrimSuffix(string(b), "\r\n"))
-	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`) + cut
+	return text.Escape(strings.TrimSuffix(string(b), "\r\n")) + cut
 }

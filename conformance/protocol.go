@@ -2,12 +2,15 @@ package conformance
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 // Protocol is all that differs between the protocols that the suite tests. The runner, the selection and the verdicts
@@ -31,7 +34,7 @@ type Protocol struct {
 	Goal func(check, clause string) (goal Goal, strict bool)
 	// Identify says what is at a target before any check runs, and waits for each reply no longer than the timeout. The
 	// error says what is there instead of a server of the protocol.
-	Identify func(ctx context.Context, t scenarios.Target, timeout time.Duration) (Identity, error)
+	Identify func(ctx context.Context, t play.Target, timeout time.Duration) (Identity, error)
 	// Scripts parses the scripts of the suite.
 	Scripts func() ([]*scenarios.Script, error)
 
@@ -69,8 +72,8 @@ func (p *Protocol) Suggest(id string) string {
 	return text.Nearest(id, ids, most)
 }
 
-// levelOf returns the level that a mark gives its clause, by default that of the catalogue.
-func (p *Protocol) levelOf(m scenarios.Mark) reports.Level {
+// LevelOf returns the level that a mark gives its clause, by default that of the catalogue.
+func (p *Protocol) LevelOf(m scenarios.Mark) reports.Level {
 	if m.Level != "" {
 		return reports.Level(m.Level)
 	}
@@ -78,31 +81,41 @@ func (p *Protocol) levelOf(m scenarios.Mark) reports.Level {
 	return c.Level
 }
 
-// mismatchVerdict returns the verdict about the clause of a mark if a line does not match.
-func (p *Protocol) mismatchVerdict(m scenarios.Mark) reports.Verdict {
+// MismatchVerdict returns the verdict about the clause of a mark if a line does not match.
+func (p *Protocol) MismatchVerdict(m scenarios.Mark) reports.Verdict {
 	if c, ok := p.ClauseByID(m.Clause); ok && m.Level == "" {
 		return c.Breach()
 	}
-	return p.levelOf(m).Breach()
+	return p.LevelOf(m).Breach()
 }
 
-// closed returns the clause that forbids a server to close the connection of a worker; empty if none does.
-func (p *Protocol) closed() string {
-	return p.ClauseOf(scenarios.Breach{Kind: scenarios.ConsumerClosed}.Name())
-}
+// Parties are those that a target is: none means a server, else some of C, K and P, see Clause.Party.
+type Parties []string
 
-// or returns the protocol, and FWP for none.
-func (p *Protocol) or() *Protocol {
-	if p == nil {
-		return FWP()
+// Concerned reports whether a clause binds the target.
+func (p Parties) Concerned(c Clause) bool {
+	if len(p) == 0 {
+		return c.BindsServer()
 	}
-	return p
+	return slices.ContainsFunc(p, c.Binds)
 }
 
-// protocol returns the protocol of the run.
-func (r *Runner) protocol() *Protocol {
-	if r == nil {
-		return FWP()
+// WhyNotConcerned returns why a clause does not bind the target.
+func (p Parties) WhyNotConcerned() string {
+	switch {
+	case len(p) == 0:
+		return "it binds clients, the target is a server"
+	case slices.Contains(p, "K"):
+		return "it does not bind workers"
 	}
-	return r.Protocol.or()
+	return "it does not bind producers"
 }
+
+// Identity is what a server sends first.
+type Identity struct {
+	Greeting  string // the first line, escaped, without its end; empty if it is none
+	Protected bool   // it requires a password
+}
+
+// ErrDeclined means that a protected server accepts no form of the password.
+var ErrDeclined = errors.New("the server declines the password")

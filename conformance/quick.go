@@ -15,16 +15,13 @@ const (
 	QuickPatience = 15 * time.Second
 	// QuickCheck is what a check may take in a quick run.
 	QuickCheck = time.Minute
-	// QuickRun is how long a quick run begins checks, for each repetition. With a limit of
-	// checks at a time their waits are added.
-	QuickRun = 2 * time.Minute
 )
 
 // errQuickCheck is the end of a play that took too long for a quick run.
 var errQuickCheck = fmt.Errorf("a quick run gives a check no more than %v", QuickCheck)
 
 // patience returns the patience of one play, and whether the play may cut waits short.
-func (on Setup) patience() (limit time.Duration, hasty bool) {
+func (on Setup) patience() (limit time.Duration, cutShort bool) {
 	if !on.Quick || on.Patience > 0 && on.Patience <= QuickPatience {
 		return on.Patience, on.Quick
 	}
@@ -37,19 +34,4 @@ func (on Setup) limit(ctx context.Context) (context.Context, context.CancelFunc)
 		return context.WithCancel(ctx)
 	}
 	return context.WithTimeoutCause(ctx, QuickCheck, errQuickCheck)
-}
-
-// tooLate returns why a quick run begins no more checks, or "" if it still does.
-func (s *runState) tooLate() string {
-	limit := QuickRun
-	if s.runner.Parallel > 0 {
-		for _, check := range s.described {
-			limit += check.Wait / time.Duration(s.runner.Parallel)
-		}
-	}
-	limit = limit.Truncate(time.Second) * time.Duration(s.repeat)
-	if !s.runner.Quick || time.Since(s.start) < limit {
-		return ""
-	}
-	return fmt.Sprintf("a quick run begins no more checks after %v", limit)
 }

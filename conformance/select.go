@@ -19,8 +19,14 @@ type Selection struct {
 	Levels  []string
 	Quick   bool // leave out checks that wait longer than QuickWait
 
-	Protocol *Protocol // of the clauses; nil: FWP
-	Parties  []string  // see Runner.Parties; for what an error says
+	Protocol *Protocol // of the clauses
+	Parties  Parties   // that the target is, for what an error says
+}
+
+// Skipped is a check that a selection left out.
+type Skipped struct {
+	Check Check
+	Why   string // in one sentence without a full stop
 }
 
 // Apply splits the checks into the selected ones and the others. A pattern
@@ -87,7 +93,7 @@ func (s Selection) picks(d Description, used map[string]bool) bool {
 	for _, m := range d.Marks {
 		clauses = append(clauses, m.Clause)
 		if len(s.Levels) > 0 {
-			levels = append(levels, string(s.Protocol.or().levelOf(m)))
+			levels = append(levels, string(s.Protocol.LevelOf(m)))
 		}
 	}
 	checks := matches("check", s.Checks, []string{d.ID, folder}, used)
@@ -139,15 +145,14 @@ func (s Selection) unmatched(used map[string]bool) error {
 }
 
 func (s Selection) whyNoCheck(clause string) string {
-	r := Runner{Parties: s.Parties}
-	if c, ok := s.Protocol.or().ClauseByID(clause); ok && !r.concerned(c) {
-		return strings.NewReplacer("it ", "this clause ", ", the", ", and the").Replace(r.whyNotConcerned())
+	if c, ok := s.Protocol.ClauseByID(clause); ok && !s.Parties.Concerned(c) {
+		return strings.NewReplacer("it ", "this clause ", ", the", ", and the").Replace(s.Parties.WhyNotConcerned())
 	} else if c.Excluded != "" {
 		return "no check decides this clause: " + strings.TrimSuffix(c.Excluded, ".")
 	} else if ok {
 		return "the clause is in the catalogue, but no check decides it yet"
 	}
-	if id := s.Protocol.or().Suggest(clause); id != "" {
+	if id := s.Protocol.Suggest(clause); id != "" {
 		return "did you mean " + id + "?"
 	}
 	return ""

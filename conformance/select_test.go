@@ -1,17 +1,32 @@
 package conformance_test
 
 import (
+	"maps"
 	"path"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
+
+// scripts parses name/source pairs.
+func scripts(t *testing.T, sources map[string]string) []conformance.Check {
+	t.Helper()
+	var all []conformance.Check
+	for _, name := range slices.Sorted(maps.Keys(sources)) {
+		s, err := scenarios.Parse(fwpdialect.Dialect{}, name, []byte(sources[name]))
+		require.NoError(t, err)
+		all = append(all, conformance.ScriptCheck{Script: s})
+	}
+	return all
+}
 
 func TestSelection(t *testing.T) {
 	t.Parallel()
@@ -56,6 +71,7 @@ func TestSelection(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			test.selection.Protocol = fwpsuite.Protocol()
 			in, out, err := test.selection.Apply(all)
 			if test.complaint != "" {
 				require.ErrorContains(t, err, test.complaint)
@@ -86,16 +102,16 @@ func TestTheLevelsOfScriptsAreThoseOfReports(t *testing.T) {
 // The errors do not name flags: the caller may have other ones.
 func TestAWrongSelectionIsATypedError(t *testing.T) {
 	t.Parallel()
-	_, _, err := conformance.Selection{Clauses: []string{"FWP-PUHS-01"}}.Apply(nil)
+	_, _, err := conformance.Selection{Protocol: fwpsuite.Protocol(), Clauses: []string{"FWP-PUHS-01"}}.Apply(nil)
 	var wrong *conformance.SelectionError
 	require.ErrorAs(t, err, &wrong)
 	want := conformance.SelectionError{Part: "clause", Pattern: "FWP-PUHS-01", Why: "did you mean FWP-PUSH-01?"}
 	assert.Equal(t, want, *wrong)
-	_, _, err = conformance.Selection{Levels: []string{"[a"}}.Apply(nil)
+	_, _, err = conformance.Selection{Protocol: fwpsuite.Protocol(), Levels: []string{"[a"}}.Apply(nil)
 	require.ErrorIs(t, err, path.ErrBadPattern)
 	slow, err := scenarios.Parse(fwpdialect.Dialect{}, "slow", []byte("connect as consumer\nsilence 9s\n"))
 	require.NoError(t, err)
-	_, _, err = conformance.Selection{Quick: true}.Apply(conformance.Scripts(slow))
+	_, _, err = conformance.Selection{Protocol: fwpsuite.Protocol(), Quick: true}.Apply(conformance.Scripts(slow))
 	require.ErrorIs(t, err, conformance.ErrAllSlow)
 	assert.NotContains(t, err.Error(), "--")
 }

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
+	"hash/fnv"
+	"math/rand/v2"
 	"strings"
 )
 
@@ -19,7 +21,7 @@ func (c *conn) drawSalt() {
 		c.Salt = salt(c.s.secret, c.ID)
 	}
 	if c.Iterations = cfg.Iterations; c.Iterations <= 0 {
-		c.Iterations = 4000 + chance(c.s.secret, "iterations", c.ID).IntN(4096)
+		c.Iterations = 4000 + Chance(c.s.secret, "iterations", c.ID).IntN(4096)
 	}
 }
 
@@ -33,7 +35,7 @@ func (c *conn) validHash(hash string) bool {
 		ok = same(hash, strings.ToLower(cfg.AcceptHash))
 	}
 	if cfg.Password != "" {
-		ok = same(hash, hashed(cfg.Password+c.Salt, c.Iterations)) || ok
+		ok = same(hash, Hash(cfg.Password+c.Salt, c.Iterations)) || ok
 	}
 	return ok
 }
@@ -42,13 +44,30 @@ func same(a, b string) bool {
 	return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
 }
 
-// hashed applies SHA-256 to the text, and then to the 32 bytes of each round before,
+// Hash applies SHA-256 to the text, and then to the 32 bytes of each round before,
 // for that many rounds in all. (Required Fields for Protected Server)
-func hashed(text string, rounds int) string {
+func Hash(text string, rounds int) string {
 	data := []byte(text)
 	for range rounds {
 		sum := sha256.Sum256(data)
 		data = append(data[:0], sum[:]...)
 	}
 	return hex.EncodeToString(data)
+}
+
+// Chance returns a source of numbers that follow from the seed, a word and a number alone. It is not one source for
+// all: connections run side by side, so who draws first differs from run to run.
+func Chance(seed uint64, word string, n int64) *rand.Rand {
+	h := fnv.New64a()
+	h.Write([]byte(word)) // never fails
+	return rand.New(rand.NewPCG(seed^uint64(n), h.Sum64()))
+}
+
+// salt returns the salt of a connection: 16 digits.
+func salt(seed uint64, conn int64) string {
+	var b [8]byte
+	for i, r := 0, Chance(seed, "salt", conn); i < len(b); i++ {
+		b[i] = byte(r.Uint64())
+	}
+	return hex.EncodeToString(b[:])
 }

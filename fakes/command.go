@@ -83,22 +83,22 @@ func (c *conn) run(e *Event) (fwp.Reply, error) {
 	case fwp.FLUSH:
 		c.s.store.Clear(e)
 	case fwp.INFO:
-		return bulk(c.s.info()), nil
+		return Bulk(c.s.info()), nil
 	case fwp.END:
 		e.Close = true
 		if c.s.cfg.EndWithoutOK {
 			return fwp.Reply{}, nil
 		}
 	case fwp.PUSH:
-		return okay(), c.push(e)
+		return OK(), c.push(e)
 	case fwp.FETCH:
 		return c.fetch(e), nil
 	case fwp.ACK:
-		return okay(), refusal(c.s.store.Finish(e, e.Object.Text("jid")))
+		return OK(), refusal(c.s.store.Finish(e, e.Object.Text("jid")))
 	case fwp.FAIL:
-		return okay(), refusal(c.s.store.Fail(e, e.Object.Text("jid"), newFailure(e.Object).fate(&c.s.cfg)))
+		return OK(), refusal(c.s.store.Fail(e, e.Object.Text("jid"), newFailure(e.Object).fate(&c.s.cfg)))
 	case fwp.BEAT:
 		return c.beat(e)
 	}
-	return okay(), nil
+	return OK(), nil
 }

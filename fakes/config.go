@@ -124,7 +124,7 @@ func setIfZero[T int | time.Duration](n *T, value T) {
 // raised to the fourth power: 100 failures already mean three years.
 func backOff(seed uint64, jid string, failures int) time.Duration {
 	n := min(max(failures, 1), 100)
-	part := chance(seed, jid, int64(n)).Int64N(int64(n) * int64(10*time.Second))
+	part := Chance(seed, jid, int64(n)).Int64N(int64(n) * int64(10*time.Second))
 	return time.Duration(15+n*n*n*n)*time.Second + time.Duration(part)
 }
 

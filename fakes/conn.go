@@ -11,6 +11,7 @@ import (
 
 	"github.com/fwpsuite/fwp/fakes/store"
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/wait"
 )
 
 // conn is a connection. One goroutine serves it from the greeting to its end.
@@ -113,7 +114,7 @@ func (c *conn) greet() bool {
 	e := &c.event
 	*e = Event{Conn: &c.Conn}
 	if c.over {
-		e.Reply, e.Close = refused("too many connections"), true
+		e.Reply, e.Close = ErrorReply("too many connections"), true
 		return c.write(e)
 	}
 	c.s.at(Accepted, e)
@@ -121,7 +122,7 @@ func (c *conn) greet() bool {
 		return false
 	}
 	c.drawSalt()
-	e.Reply = c.hi()
+	e.Reply = c.Hi()
 	c.s.at(Greeting, e)
 	return c.pause(e) && (e.Skip || c.write(e))
 }
@@ -167,7 +168,7 @@ func (c *conn) answer(e *Event) fwp.Reply {
 		}
 	}
 	if e.Err != nil {
-		return refused(e.Err)
+		return ErrorReply(e.Err)
 	}
 	return reply
 }
@@ -176,15 +177,5 @@ func (c *conn) answer(e *Event) fwp.Reply {
 func (c *conn) pause(e *Event) bool {
 	d := e.Delay
 	e.Delay = 0
-	if d <= 0 {
-		return true
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-c.done:
-		return false
-	}
+	return wait.Until(c.done, d)
 }

@@ -8,13 +8,19 @@
 //
 // [Config.Hook] is the one place where behaviour is changed: it is called with an
 // [Event] at every step of the server, from the first byte received to the last one
-// sent, and may change the event. [Faults] is a catalogue of such hooks, each of which
-// breaks one clause; the hooks and settings of [Variations] break none.
+// sent, and may change the event. Package faults is a catalogue of such hooks, each of
+// which breaks one clause; the hooks and settings of package variations break none.
 //
 // The server shares the writing of replies and the splitting of command lines with
 // package fwp, and nothing else: the checks of HELLO and of work units and the password
 // hash are implemented here a second time, so that a mistake in one of the two is found.
 //
-// Files, in the order in which they can be read: server.go, conn.go, command.go and one
-// file for each command, job.go, jobs.go, event.go, fault.go, variation.go.
+// Files, by idea:
+//
+//	server, what an operator does: server.go, config.go, restart.go
+//	connections and lines:         conn.go, line.go, write.go, reply.go
+//	commands:                      command.go, greeting.go, auth.go, fetch.go, failure.go, worker.go, info.go
+//	jobs and their store:          job.go, job_check.go, jobs.go
+//	JSON objects:                  object.go, object_parse.go
+//	hooks:                         event.go, act.go
 package fakes

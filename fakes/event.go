@@ -3,6 +3,7 @@ package fakes
 import (
 	"time"
 
+	"github.com/fwpsuite/fwp/fakes/catalogue"
 	"github.com/fwpsuite/fwp/fwp"
 )
 
@@ -133,6 +134,8 @@ type Event struct {
 	Close bool
 	Reset bool // with Close: the connection is reset instead of closed
 	Later *Later
+
+	then []func() // see [Event.Then]
 }
 
 // Later is a write or a close without a command. It is cancelled if the client sends a
@@ -157,8 +160,11 @@ type Conn struct {
 	server *Server
 }
 
-// isProducer reports whether a HELLO without a wid was accepted.
-func (c *Conn) isProducer() bool { return c.Identified && c.Worker == "" }
+// Server returns the server that accepted the connection.
+func (c *Conn) Server() *Server { return c.server }
+
+// IsProducer reports whether a HELLO without a wid was accepted.
+func (c *Conn) IsProducer() bool { return c.Identified && c.Worker == "" }
 
 // at calls the hook: the one place where faults and variations act.
 func (s *Server) at(p Point, e *Event) {
@@ -167,6 +173,11 @@ func (s *Server) at(p Point, e *Event) {
 	}
 	e.Point = p
 	s.cfg.Hook(e)
+	for len(e.then) > 0 {
+		f := e.then[0]
+		e.then = e.then[1:]
+		f()
+	}
 }
 
 // ask calls the hook at a point that concerns a job, and returns Skip. The hook gets a
@@ -182,3 +193,10 @@ func (s *Server) ask(p Point, e *Event, j *job) (skip bool) {
 	s.at(p, e)
 	return e.Skip
 }
+
+// Fault is a way in which a server breaks the specification. Its hook is the [Config.Hook] of a server. The catalogue
+// is in package faults.
+type Fault = catalogue.Fault[Event]
+
+// Variation is a way in which a server differs from others and conforms. The catalogue is in package variations.
+type Variation = catalogue.Variation[Config]

@@ -68,27 +68,6 @@ func ExampleNewServer_hook() {
 	// -ERR this queue is closed
 }
 
-// Each fault of the catalogue makes a server that is wrong in one way.
-func ExampleFaults() {
-	for _, fault := range fakes.Faults() {
-		if fault.Name != "push-other-answer" {
-			continue
-		}
-		fmt.Println(fault.Clauses, fault.Summary)
-		server := fakes.NewServer(fakes.Config{Hook: fault.Hook()})
-		defer server.Close()
-		received, err := converse(server.Addr(), `HELLO {"v":2}`, `PUSH {"jid":"1f0e7c2ab95d4c33","jobtype":"report","args":[]}`)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Println(received[2])
-	}
-	// Output:
-	// [FWP-PUSH-01] an accepted PUSH is answered with a number
-	// :1
-}
-
 // A restart closes all connections and keeps the jobs.
 func ExampleServer_Restart() {
 	server := fakes.NewServer(fakes.Config{})

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/faults"
 )
 
 // wanted are the clauses that at least one fault must break.
@@ -28,7 +29,7 @@ func TestFaultsAreWellFormed(t *testing.T) {
 	slug := regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 	clause := regexp.MustCompile(`^FWP-[A-Z]+-[0-9]{2}b?$`)
 	seen, first := map[string]bool{}, map[string]bool{}
-	for _, f := range fakes.Faults() {
+	for _, f := range faults.All() {
 		assert.Regexp(t, slug, f.Name)
 		assert.False(t, seen[f.Name], f.Name)
 		seen[f.Name] = true
@@ -43,7 +44,7 @@ func TestFaultsAreWellFormed(t *testing.T) {
 	for id := range strings.FieldsSeq(wanted) {
 		assert.True(t, first["FWP-"+id], "no fault breaks %s", id)
 	}
-	assert.True(t, slices.IsSortedFunc(fakes.Faults(),
+	assert.True(t, slices.IsSortedFunc(faults.All(),
 		func(a, b fakes.Fault) int { return strings.Compare(a.Name, b.Name) }))
 }
 
@@ -59,7 +60,7 @@ const session = "INFO\r\nHELLO [\r\nHELLO []\r\n" +
 // With every fault the server must come to the end of a session, and close.
 func TestFaultsInstall(t *testing.T) {
 	t.Parallel()
-	for _, f := range fakes.Faults() {
+	for _, f := range faults.All() {
 		for _, hash := range []string{"", "6d877f8e5544b1f2598768f817413ab8a357afffa924dedae99eb91472d4ec30"} {
 			t.Run(f.Name+hash, func(t *testing.T) {
 				t.Parallel()
@@ -87,7 +88,7 @@ func TestFaultsThatTakeOtherHashes(t *testing.T) {
 		"auth-hex-rounds": hashRounds("foobar55104dc76695721d", 3, true),
 		"":                hashRounds("foobar55104dc76695721d", 3, false),
 	}
-	for _, f := range fakes.Faults() {
+	for _, f := range faults.All() {
 		if hashes[f.Name] == "" {
 			continue
 		}
@@ -112,4 +113,48 @@ func hashRounds(text string, rounds int, hexed bool) string {
 		return text
 	}
 	return fmt.Sprintf("%x", text)
+}
+
+// END gives back only what is still held, and other consumers get it at once.
+func TestEndReturnsJobs(t *testing.T) {
+	t.Parallel()
+	for _, f := range faults.All() {
+		if f.Name != "end-returns-jobs" {
+			continue
+		}
+		inMemory(t, fakes.Config{Hook: f.Hook()}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
+			w, other := dial().greet(producer), dial().greet(producer)
+			w.do(job("done", ""))
+			w.do(job("held", ""))
+			assert.Contains(t, w.do("FETCH"), `"done"`)
+			assert.Contains(t, w.do("FETCH"), `"held"`)
+			assert.Equal(t, "+OK", w.do(`ACK {"jid":"done"}`))
+			assert.Equal(t, "+OK", w.do("END"))
+			assert.Contains(t, other.do("FETCH"), `"held"`)
+			assert.Equal(t, "$-1", other.do("FETCH"))
+		})
+	}
+}
+
+// A hook is called at a restart, and may let it lose everything.
+func TestTheHookSeesRestarts(t *testing.T) {
+	t.Parallel()
+	var seen []bool
+	inMemory(t, fakes.Config{Hook: func(e *fakes.Event) {
+		if e.Point == fakes.Restarted {
+			seen = append(seen, e.Reset)
+			e.Skip = e.Reset
+		}
+	}}, func(t *testing.T, s *fakes.Server, dial func() *wire) {
+		w := dial().greet(producer)
+		require.Equal(t, "+OK", w.do(job("now", "")))
+		require.Equal(t, "+OK", w.do(job("later", `"at":"`+time.Now().Add(time.Minute).Format(time.RFC3339)+`"`)))
+		require.NoError(t, s.Restart())
+		assert.Contains(t, dial().greet(producer).do("INFO"), `"scheduled":1`)
+		require.NoError(t, s.Kill())
+		w = dial().greet(producer)
+		assert.Contains(t, w.do("INFO"), `"scheduled":0`)
+		assert.Equal(t, "$-1", w.do("FETCH"))
+		assert.Equal(t, []bool{false, true}, seen)
+	})
 }

@@ -18,19 +18,19 @@ func (c *conn) fetch(e *Event) fwp.Reply {
 		t = c.await(e, time.Now().Add(wait))
 	}
 	if t == nil {
-		return null()
+		return Null()
 	}
 	c.held = t
 	if c.s.cfg.Hook == nil {
-		return bulk(t.Job.text)
+		return Bulk(t.Job.text)
 	}
 	if c.s.ask(Delivered, e, t.Job) {
-		return null()
+		return Null()
 	}
 	if e.Again {
 		c.s.store.Repeat(e, t.Job)
 	}
-	return bulk(e.Object.text())
+	return Bulk(e.Object.text())
 }
 
 // fetchArguments reads the queues, and sets where and how long the command waits: on the

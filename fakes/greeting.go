@@ -9,15 +9,15 @@ import (
 // version is the version of the protocol. (Not Identified State)
 const version = 2
 
-// hi returns the greeting. (Not Identified State)
-func (c *Conn) hi() fwp.Reply {
+// Hi returns the greeting with the salt and the iterations that the connection has now. (Not Identified State)
+func (c *Conn) Hi() fwp.Reply {
 	o := &Object{}
 	o.Set("v", itoa(version))
 	if c.Iterations > 0 {
 		o.SetText("s", c.Salt)
 		o.Set("i", itoa(int64(c.Iterations)))
 	}
-	return simple(string(o.Append([]byte("HI "))))
+	return Simple(string(o.Append([]byte("HI "))))
 }
 
 // checkHello checks a HELLO by the field tables. (HELLO)

@@ -66,7 +66,7 @@ func (j *job) hold(doc *Object, hooked bool) {
 		j.text = doc.text()
 	}
 	j.size = itself + len(j.text)
-	for _, f := range j.members.all() {
+	for _, f := range j.members.Fields() {
 		j.size += member + len(f.Name) + len(f.Value)
 	}
 }
@@ -83,13 +83,13 @@ func fillIn(doc *Object, cfg *Config, now time.Time) {
 	doc.Delete("failure")
 	setDefault(doc, "queue", `"`+defaultQueue+`"`)
 	if doc.Get("reserve_for") == nil {
-		doc.setInt("reserve_for", seconds(cfg.DefaultReserve))
+		doc.SetInt("reserve_for", seconds(cfg.DefaultReserve))
 	}
 	if doc.Get("retry") == nil {
-		doc.setInt("retry", defaultRetry)
+		doc.SetInt("retry", defaultRetry)
 	}
 	if doc.Get("created_at") == nil {
-		doc.setTime("created_at", now)
+		doc.SetTime("created_at", now)
 	}
 }
 
@@ -102,7 +102,7 @@ func setDefault(doc *Object, name, value string) {
 // doc returns a copy of the work unit.
 func (j *job) doc() *Object {
 	if j.text == nil {
-		return j.members.clone()
+		return j.members.Clone()
 	}
 	doc, _ := parseObject(j.text)
 	return doc
@@ -132,7 +132,7 @@ func (c *conn) push(e *Event) error {
 	due, _ := asTime(doc.Get("at"))
 	if !due.After(now) {
 		due = time.Time{}
-		doc.setTime("enqueued_at", now)
+		doc.SetTime("enqueued_at", now)
 	}
 	return refusal(c.s.store.Push(e, newJob(doc, &c.s.cfg), due))
 }

@@ -24,14 +24,6 @@ type Object struct {
 	room   []byte // holds the values that were set; they do not overlap
 }
 
-// all returns the members, which must not be changed; o may be nil.
-func (o *Object) all() []Field {
-	if o == nil {
-		return nil
-	}
-	return o.fields
-}
-
 // Get returns the value of the member, nil if there is none.
 func (o *Object) Get(name string) json.RawMessage {
 	if o == nil {
@@ -56,6 +48,20 @@ func (o *Object) Int(name string) (int64, bool) {
 	return asInteger(o.Get(name))
 }
 
+// Given returns the value of a member, nil if there is none or if it is null.
+func (o *Object) Given(name string) json.RawMessage {
+	if raw := o.Get(name); !isNull(raw) {
+		return raw
+	}
+	return nil
+}
+
+// Time returns the value of a member that is an RFC 3339 time, and whether it is one.
+func (o *Object) Time(name string) (time.Time, bool) { return asTime(o.Get(name)) }
+
+// Texts returns the value of a member that is an array of strings, and whether it is one.
+func (o *Object) Texts(name string) ([]string, bool) { return asStrings(o.Get(name)) }
+
 // Set gives the member a value, which must be valid JSON; a new member comes last.
 func (o *Object) Set(name, value string) {
 	if o != nil {
@@ -63,9 +69,19 @@ func (o *Object) Set(name, value string) {
 	}
 }
 
-func (o *Object) setInt(name string, n int64) { o.set(name, strconv.AppendInt(o.room, n, 10)) }
+// SetInt sets the member to an integer.
+func (o *Object) SetInt(name string, n int64) {
+	if o != nil {
+		o.set(name, strconv.AppendInt(o.room, n, 10))
+	}
+}
 
-func (o *Object) setTime(name string, t time.Time) { o.set(name, appendStamp(o.room, t)) }
+// SetTime sets the member to a time in UTC.
+func (o *Object) SetTime(name string, t time.Time) {
+	if o != nil {
+		o.set(name, appendStamp(o.room, t))
+	}
+}
 
 // set sets the member to the value that was appended to o.room.
 func (o *Object) set(name string, room []byte) {
@@ -122,7 +138,8 @@ func (o *Object) text() []byte {
 	return o.Append(make([]byte, 0, size))
 }
 
-func (o *Object) clone() *Object {
+// Clone returns a copy, whose values must not be changed in place; nil for nil.
+func (o *Object) Clone() *Object {
 	if o == nil {
 		return nil
 	}

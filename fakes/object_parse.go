@@ -2,7 +2,15 @@ package fakes
 
 import "encoding/json"
 
-// parseObject splits a JSON text into its members, which alias b.
+// ParseObject splits a JSON text into its members, which alias b. The error is a *[Refusal].
+func ParseObject(b []byte) (*Object, error) {
+	o, r := parseObject(b)
+	if r != nil {
+		return nil, r
+	}
+	return o, nil
+}
+
 func parseObject(b []byte) (*Object, *Refusal) {
 	o := &Object{fields: make([]Field, 0, 12)}
 	if r := o.parse(b); r != nil {

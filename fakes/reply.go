@@ -6,18 +6,23 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-func simple(text string) fwp.Reply { return fwp.Reply{Kind: fwp.SimpleString, Text: []byte(text)} }
+// Simple returns a simple string.
+func Simple(text string) fwp.Reply { return fwp.Reply{Kind: fwp.SimpleString, Text: []byte(text)} }
 
-func okay() fwp.Reply { return simple("OK") }
+// OK returns the simple string OK.
+func OK() fwp.Reply { return Simple("OK") }
 
-func bulk(text []byte) fwp.Reply { return fwp.Reply{Kind: fwp.BulkString, Text: text} }
+// Bulk returns a bulk string.
+func Bulk(text []byte) fwp.Reply { return fwp.Reply{Kind: fwp.BulkString, Text: text} }
 
-func integer(n int64) fwp.Reply { return fwp.Reply{Kind: fwp.Integer, Int: n} }
+// Integer returns an integer.
+func Integer(n int64) fwp.Reply { return fwp.Reply{Kind: fwp.Integer, Int: n} }
 
-func null() fwp.Reply { return fwp.Reply{Kind: fwp.NullBulk} }
+// Null returns the null bulk string.
+func Null() fwp.Reply { return fwp.Reply{Kind: fwp.NullBulk} }
 
-// refused returns the error reply for a reason, which is an error or a text.
-func refused(reason any) fwp.Reply {
+// ErrorReply returns the error reply for a reason, which is an error or a text.
+func ErrorReply(reason any) fwp.Reply {
 	return fwp.Reply{Kind: fwp.ErrorReply, Text: fmt.Appendf(nil, "ERR %v", reason)}
 }
 
@@ -25,15 +30,15 @@ func refused(reason any) fwp.Reply {
 func idle(verb string) fwp.Reply {
 	switch verb {
 	case fwp.FETCH:
-		return null()
+		return Null()
 	case fwp.INFO:
-		return bulk([]byte("{}"))
+		return Bulk([]byte("{}"))
 	}
-	return okay()
+	return OK()
 }
 
-// appendReply appends the reply as it is on the wire; one without a Kind appends nothing.
-func appendReply(dst []byte, r fwp.Reply) []byte {
+// AppendReply appends the reply as it is on the wire; one without a Kind appends nothing.
+func AppendReply(dst []byte, r fwp.Reply) []byte {
 	switch r.Kind {
 	case fwp.SimpleString:
 		return fwp.AppendSimple(dst, string(r.Text))
@@ -48,8 +53,40 @@ func appendReply(dst []byte, r fwp.Reply) []byte {
 	case fwp.Array:
 		dst = fmt.Appendf(dst, "*%d\r\n", len(r.Array))
 		for _, element := range r.Array {
-			dst = appendReply(dst, element)
+			dst = AppendReply(dst, element)
 		}
 	}
 	return dst
+}
+
+// About is the reason why a command is refused: one of the constants, or the name of the
+// field whose value is missing, of the wrong type or out of range.
+type About string
+
+// The reasons that are not fields.
+const (
+	AboutLineEnd   About = "line end"       // LF without CR, or CR without LF
+	AboutLength    About = "line length"    // longer than Config.MaxLine
+	AboutUTF8      About = "utf-8"          // not valid UTF-8
+	AboutVerb      About = "verb"           // not one of the nine
+	AboutState     About = "state"          // not in this state of the connection
+	AboutArguments About = "arguments"      // too many, too few, or too many spaces
+	AboutJSON      About = "json"           // not valid JSON
+	AboutObject    About = "object"         // valid JSON, but not an object
+	AboutLimit     About = "limit"          // one of Config's limits
+	AboutJob       About = "unknown job"    // no such job is held by a worker
+	AboutWorker    About = "unknown worker" // no HELLO had this wid
+)
+
+// Refusal is why a command is answered with an error.
+type Refusal struct {
+	About About
+	Text  string // of the reply, after ERR
+}
+
+// Error returns Text.
+func (r *Refusal) Error() string { return r.Text }
+
+func refuse(about About, format string, args ...any) *Refusal {
+	return &Refusal{About: about, Text: fmt.Sprintf(format, args...)}
 }

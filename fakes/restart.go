@@ -99,6 +99,7 @@ func (s *Server) Now() time.Time { return s.store.Now() }
 
 // StoredJob is a job that the server has.
 type StoredJob struct {
+	JID   string
 	Place string          // "queue", "scheduled", "retries" or "working"
 	Queue string          // the queue that it is in, was in or will be in
 	Due   time.Time       // when it is enqueued, or its reservation ends; zero for a job in its queue
@@ -117,7 +118,7 @@ func (s *Server) Jobs() []StoredJob {
 		case stored.Set == store.Nowhere:
 			place = "working"
 		}
-		all = append(all, StoredJob{place, stored.Job.queue, stored.Due, stored.Job.doc().Append(nil)})
+		all = append(all, StoredJob{stored.Job.jid, place, stored.Job.queue, stored.Due, stored.Job.doc().Append(nil)})
 	}
 	return all
 }

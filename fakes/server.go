@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes/store"
+	"github.com/fwpsuite/fwp/internal/wait"
 )
 
 // Server is an FWP server. Its methods may be called by many goroutines at once.
@@ -120,9 +121,7 @@ func (s *Server) accept(ln net.Listener) {
 		if !s.listensOn(ln) || errors.Is(err, net.ErrClosed) {
 			return
 		}
-		select { // out of file descriptors, for example
-		case <-time.After(10 * time.Millisecond):
-		case <-s.stopped:
+		if !wait.Until(s.stopped, 10*time.Millisecond) { // out of file descriptors, for example
 			return
 		}
 	}

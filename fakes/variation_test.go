@@ -15,13 +15,14 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/variations"
 )
 
 func TestVariationsAreWellFormed(t *testing.T) {
 	t.Parallel()
 	slug := regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 	var names []string
-	for _, v := range fakes.Variations() {
+	for _, v := range variations.All() {
 		names = append(names, v.Name)
 		assert.Regexp(t, slug, v.Name)
 		assert.NotEmpty(t, v.Summary, v.Name)
@@ -35,7 +36,7 @@ func TestVariationsAreWellFormed(t *testing.T) {
 
 func TestAVariationKeepsTheHookThatIsThere(t *testing.T) {
 	t.Parallel()
-	for _, v := range fakes.Variations() {
+	for _, v := range variations.All() {
 		seen := false
 		config := fakes.Config{Hook: func(*fakes.Event) { seen = true }}
 		v.Configure(&config)
@@ -48,7 +49,7 @@ func TestAVariationKeepsTheHookThatIsThere(t *testing.T) {
 func TestVariationsDiffer(t *testing.T) {
 	t.Parallel()
 	talks := conversations()
-	for _, v := range fakes.Variations() {
+	for _, v := range variations.All() {
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
 			var config fakes.Config

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+
+	"github.com/fwpsuite/fwp/fwp"
 )
 
 // state is a worker's state. It never goes back to a lower one.
@@ -64,26 +66,6 @@ func (ws *workers) conflict(wid string, id identity) bool {
 	return w != nil && w.open > 0 && !w.id.equal(id)
 }
 
-// connections returns how many connections are of workers.
-func (ws *workers) connections() (n int) {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	for _, w := range ws.byWID {
-		n += w.open
-	}
-	return n
-}
-
-// open returns how many connections a worker has.
-func (ws *workers) open(wid string) int {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	if w := ws.byWID[wid]; w != nil {
-		return w.open
-	}
-	return 0
-}
-
 func (ws *workers) enter(wid string, id identity) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -94,15 +76,6 @@ func (ws *workers) enter(wid string, id identity) {
 	}
 	w.id = id
 	w.open++
-}
-
-// revive forgets the state of a worker without connections.
-func (ws *workers) revive(wid string) {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	if w := ws.byWID[wid]; w != nil && w.open == 0 {
-		w.signal, w.knows = running, running
-	}
 }
 
 func (ws *workers) exit(wid string) {
@@ -177,10 +150,74 @@ func (s *Server) Signal(wid, state string) error {
 	return nil
 }
 
-// isTerminating reports whether the worker knows that it has to terminate.
-func (ws *workers) isTerminating(wid string) bool {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	w := ws.byWID[wid]
-	return w != nil && w.knows == terminating
+// Worker is what the server knows of a worker.
+type Worker struct {
+	Connections int    // open ones
+	Signal      string // what an operator wants: "", "quiet" or "terminate"
+	Knows       string // what the worker was told, or has reported itself
+}
+
+// IsQuiet reports whether the worker knows that it must not fetch any more.
+func (w Worker) IsQuiet() bool { return w.Knows != "" }
+
+// Worker returns what the server knows of the worker with a wid, the zero value if it knows none. Of the empty wid it
+// returns the connections of all workers.
+func (s *Server) Worker(wid string) (all Worker) {
+	s.workers.mu.Lock()
+	defer s.workers.mu.Unlock()
+	if w := s.workers.byWID[wid]; w != nil {
+		return Worker{w.open, w.signal.String(), w.knows.String()}
+	}
+	for _, w := range s.workers.byWID {
+		if wid == "" {
+			all.Connections += w.open
+		}
+	}
+	return all
+}
+
+// SetWorker sets the Signal and what the worker with a wid Knows. From then on the wid is one that the server knows.
+func (s *Server) SetWorker(wid string, to Worker) {
+	s.workers.mu.Lock()
+	defer s.workers.mu.Unlock()
+	w := s.workers.byWID[wid]
+	if w == nil {
+		w = &worker{}
+		s.workers.byWID[wid] = w
+	}
+	w.signal, w.knows = asState(to.Signal), asState(to.Knows)
+}
+
+// beat records a worker's state, and answers with the state that an operator wants. (BEAT)
+func (c *conn) beat(e *Event) (fwp.Reply, error) {
+	wid := e.Object.Text("wid")
+	signal, known := c.s.workers.beat(wid, e.Object.Text("current_state"))
+	if !known {
+		return fwp.Reply{}, refuse(AboutWorker, "no HELLO had this wid")
+	}
+	e.State, e.Skip = signal.String(), false
+	c.s.at(Notified, e)
+	if e.State == "" || e.Skip {
+		return OK(), nil
+	}
+	c.s.workers.notified(wid, e.State)
+	o := &Object{}
+	o.SetText("state", e.State)
+	if c.s.cfg.StateAsSimple {
+		return Simple(string(o.Append(nil))), nil
+	}
+	return Bulk(o.Append(nil)), nil
+}
+
+// checkBeat checks a BEAT; unknown fields are allowed. (BEAT)
+func checkBeat(o *Object) *Refusal {
+	if r := wantText(o, "wid"); r != nil {
+		return r
+	}
+	if given(o, "current_state") != nil {
+		if r := wantText(o, "current_state"); r != nil {
+			return r
+		}
+	}
+	return wantInteger(o, "rss_kb", false)
 }

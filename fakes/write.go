@@ -4,7 +4,7 @@ import "time"
 
 // write sends the event's reply. It reports whether the connection goes on.
 func (c *conn) write(e *Event) bool {
-	c.out = appendReply(c.out[:0], e.Reply)
+	c.out = AppendReply(c.out[:0], e.Reply)
 	e.Bytes = c.out
 	c.s.at(Writing, e)
 	if !c.pause(e) {

@@ -3,6 +3,8 @@ package fwp
 import (
 	"encoding/json"
 	"fmt"
+
+	"github.com/fwpsuite/fwp/internal/jsonnum"
 )
 
 // Job is a work unit. Its JSON is exact: no number is converted to a float, so that
@@ -117,4 +119,10 @@ func (j *Job) fields() []jobField {
 		{name: "enqueued_at", text: &j.EnqueuedAt},
 		{name: "failure", raw: &j.Failure, opens: '{'},
 	}
+}
+
+// JIDOf returns the jid of a work unit, or of the argument of an ACK or a FAIL, and "" if it has none that is a string.
+func JIDOf(object []byte) string {
+	jid, _ := jsonnum.Object(object)["jid"].(string)
+	return jid
 }

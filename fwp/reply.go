@@ -3,6 +3,8 @@ package fwp
 import (
 	"bytes"
 	"fmt"
+
+	"github.com/fwpsuite/fwp/internal/jsonnum"
 )
 
 // Kind is the type of a reply. Its values are the bytes with which RESP marks them,
@@ -70,6 +72,16 @@ func (r Reply) Clone() Reply {
 		r.Array = elements
 	}
 	return r
+}
+
+// State returns the state in a reply to a BEAT, as a bulk or as a simple string, and "" if it has none.
+// (BEAT Command)
+func (r Reply) State() string {
+	if r.Kind != BulkString && r.Kind != SimpleString {
+		return ""
+	}
+	state, _ := jsonnum.Object(r.Text)["state"].(string)
+	return state
 }
 
 // Err returns a *[ReplyError] with a copy of the text if r is an error reply, and

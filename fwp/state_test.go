@@ -78,3 +78,14 @@ func TestStateString(t *testing.T) {
 	}
 	assert.Equal(t, "state 9", fwp.State(9).String())
 }
+
+func TestStateOfAReply(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"state":"quiet"}`: "quiet", `{"state":"other"}`: "other", `{"State":"quiet"}`: "", `{"state":1}`: "", "OK": "",
+	} {
+		assert.Equal(t, want, fwp.Reply{Kind: fwp.BulkString, Text: []byte(text)}.State(), text)
+		assert.Equal(t, want, fwp.Reply{Kind: fwp.SimpleString, Text: []byte(text)}.State(), text)
+		assert.Empty(t, fwp.Reply{Kind: fwp.ErrorReply, Text: []byte(text)}.State(), text)
+	}
+}

@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
+	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/internal/expect"
 	"github.com/fwpsuite/fwp/internal/stress"
 	"github.com/fwpsuite/fwp/internal/target"
@@ -96,10 +98,10 @@ func Run(t *testing.T, url string, o *Options) {
 }
 
 // run is one run of the suite, from the choice of the checks to their results.
-type run struct {
+type suiteRun struct {
 	ctx      context.Context //nolint:containedctx // that of the test, which its sub-tests share
 	options  Options
-	server   conformance.Server
+	server   run.Server
 	checks   []conformance.Check
 	known    *expect.File // nil if there is none
 	setting  expect.Setting
@@ -111,7 +113,7 @@ type run struct {
 }
 
 // choose has a check played, or skips its test.
-func (r *run) choose(t *testing.T, check conformance.Check, id string) {
+func (r *suiteRun) choose(t *testing.T, check conformance.Check, id string) {
 	t.Helper()
 	if r.skips(id) {
 		t.Skip("left out by Options.Skip")
@@ -120,7 +122,7 @@ func (r *run) choose(t *testing.T, check conformance.Check, id string) {
 }
 
 // newRun connects to the server, and selects the checks.
-func newRun(ctx context.Context, url string, o Options) (*run, error) {
+func newRun(ctx context.Context, url string, o Options) (*suiteRun, error) {
 	address, err := target.ParseURL(url)
 	if err != nil {
 		return nil, err
@@ -140,9 +142,9 @@ func newRun(ctx context.Context, url string, o Options) (*run, error) {
 	if o.Seed == 0 {
 		o.Seed = rand.Uint64()
 	}
-	id, err := conformance.Identify(ctx, server, o.Timeout)
+	id, err := fwpsuite.Identify(ctx, server, o.Timeout)
 	if err == nil && id.Protected {
-		err = conformance.Authenticate(ctx, server, o.Password, o.Timeout)
+		err = fwpsuite.Authenticate(ctx, server, o.Password, o.Timeout)
 	}
 	if err != nil {
 		return nil, errors.New(o.hide(err.Error()))
@@ -152,10 +154,11 @@ func newRun(ctx context.Context, url string, o Options) (*run, error) {
 		return nil, err
 	}
 	checks, _, err := conformance.Selection{
-		Checks: o.Checks, Clauses: o.Clauses, Levels: o.Levels, Quick: !o.Full,
+		Protocol: fwpsuite.Protocol(),
+		Checks:   o.Checks, Clauses: o.Clauses, Levels: o.Levels, Quick: !o.Full,
 	}.Apply(all)
-	offered := conformance.Server{Target: server, Password: o.Password, Offers: o.offers(id.Protected)}
-	r := &run{ctx: ctx, options: o, server: offered, checks: checks}
+	offered := run.Server{Target: server, Password: o.Password, Offers: o.offers(id.Protected)}
+	r := &suiteRun{ctx: ctx, options: o, server: offered, checks: checks}
 	if err == nil {
 		err = cmp.Or(o.validateSkip(), r.readKnown(all))
 	}
@@ -194,7 +197,7 @@ func (o *Options) offers(protected bool) []scenarios.Need {
 }
 
 // play runs the selected checks.
-func (r *run) play(t *testing.T) {
+func (r *suiteRun) play(t *testing.T) {
 	ctx := r.ctx
 	if deadline, ok := t.Deadline(); ok {
 		var cancel context.CancelFunc
@@ -211,9 +214,10 @@ func (r *run) play(t *testing.T) {
 }
 
 // runner returns what plays some checks.
-func (r *run) runner(checks []conformance.Check) *conformance.Runner {
-	return &conformance.Runner{
-		Servers: []conformance.Server{r.server}, Checks: checks, Seed: r.options.Seed,
+func (r *suiteRun) runner(checks []conformance.Check) *run.Runner {
+	return &run.Runner{
+		Protocol: fwpsuite.Protocol(),
+		Servers:  []run.Server{r.server}, Checks: checks, Seed: r.options.Seed,
 		Timeout: r.options.Timeout, Quick: !r.options.Full, Provide: provide(),
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/faults"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -82,10 +82,9 @@ func played(t *testing.T, s *fakes.Server, check string, o Options) *notes {
 // fault returns a fault of the catalogue.
 func fault(t *testing.T, name string) fakes.Fault {
 	t.Helper()
-	all := fakes.Faults()
-	i := slices.IndexFunc(all, func(f fakes.Fault) bool { return f.Name == name })
-	require.GreaterOrEqual(t, i, 0)
-	return all[i]
+	f, known := faults.Named(name)
+	require.True(t, known)
+	return f
 }
 
 func TestAFindingFailsItsTest(t *testing.T) {
@@ -104,7 +103,7 @@ func TestAWarningFailsOnlyIfStrict(t *testing.T) {
 	t.Parallel()
 	for strict, errors := range map[bool]int{false: 0, true: 1} {
 		n := &notes{}
-		r := &run{options: Options{Strict: strict}, report: &reports.Report{}, byID: map[string]*reports.Check{"a": {
+		r := &suiteRun{options: Options{Strict: strict}, report: &reports.Report{}, byID: map[string]*reports.Check{"a": {
 			ID: "a", Verdict: reports.Warn, Clauses: []reports.ClauseVerdict{{ID: "FWP-X-1", Verdict: reports.Warn}},
 			Findings: []reports.Finding{{Clause: "FWP-X-1", Verdict: reports.Warn}},
 		}}}
@@ -128,7 +127,7 @@ func TestWhatTheServerDoesNotOfferIsSkipped(t *testing.T) {
 func TestInconclusiveFails(t *testing.T) {
 	t.Parallel()
 	n := &notes{}
-	r := &run{report: &reports.Report{}, byID: map[string]*reports.Check{"a": {
+	r := &suiteRun{report: &reports.Report{}, byID: map[string]*reports.Check{"a": {
 		Verdict: reports.Inconclusive, Clauses: []reports.ClauseVerdict{
 			{ID: "FWP-X-1", Verdict: reports.Inconclusive, Why: "the machine was late", Provide: "try again"},
 		},
@@ -142,7 +141,7 @@ func TestInconclusiveFails(t *testing.T) {
 func TestScriptsAreKept(t *testing.T) {
 	t.Parallel()
 	n := &notes{dir: t.TempDir()}
-	r := &run{report: &reports.Report{}, byID: map[string]*reports.Check{"explore/commands": {
+	r := &suiteRun{report: &reports.Report{}, byID: map[string]*reports.Check{"explore/commands": {
 		ID: "explore/commands", Verdict: reports.Fail,
 		Findings: []reports.Finding{{Verdict: reports.Fail},
 			{Verdict: reports.Fail, Evidence: reports.Evidence{Script: "S: +OK\n"}}},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/reports/page"
 )
 
 // reporter is what a test does with the result of a check; *testing.T is one.
@@ -20,7 +21,7 @@ type reporter interface {
 }
 
 // judge makes the result of a check that of its test.
-func (r *run) judge(t reporter, id string) {
+func (r *suiteRun) judge(t reporter, id string) {
 	t.Helper()
 	check := r.byID[id]
 	if check == nil { // the run ended before
@@ -55,7 +56,7 @@ func (r *run) judge(t reporter, id string) {
 }
 
 // page returns the findings of a check as a page of text.
-func (r *run) page(check *reports.Check) string {
+func (r *suiteRun) page(check *reports.Check) string {
 	one := &reports.Report{Seed: r.report.Seed, Checks: []reports.Check{*check}, Expectations: r.expectations()}
 	for _, c := range r.report.Clauses {
 		for _, of := range check.Clauses {
@@ -64,12 +65,8 @@ func (r *run) page(check *reports.Check) string {
 			}
 		}
 	}
-	var b strings.Builder
 	options := reports.PageOptions{Exit: reports.ExitOptions{Strict: r.options.Strict}}
-	if err := one.Page(options).WriteText(&b, reports.TextOptions{}); err != nil {
-		return err.Error()
-	}
-	return b.String()
+	return string(page.Text(one.Page(options), page.TextOptions{}))
 }
 
 // why returns the reason for a verdict, and what to do about it.
@@ -95,7 +92,7 @@ func why(check *reports.Check) string {
 
 // keep writes a script for each finding that is not known into the artifacts of its test: that of the check, which is
 // written once, or the one that a property made.
-func (r *run) keep(t reporter, check *reports.Check) {
+func (r *suiteRun) keep(t reporter, check *reports.Check) {
 	t.Helper()
 	scripts := map[string]string{}
 	for i, f := range check.Findings {
@@ -118,7 +115,7 @@ func (r *run) keep(t reporter, check *reports.Check) {
 }
 
 // source returns the text of the script of a check; empty if it is none.
-func (r *run) source(id string) string {
+func (r *suiteRun) source(id string) string {
 	for _, check := range r.checks {
 		if d := check.Describe(); d.ID == id {
 			return strings.Join(d.Source, "\n") + "\n"

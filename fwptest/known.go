@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
+	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/internal/expect"
 	"github.com/fwpsuite/fwp/internal/input"
 	"github.com/fwpsuite/fwp/reports"
@@ -26,7 +28,7 @@ func (o *Options) validateSkip() error {
 }
 
 // skips reports whether a check is left out by Options.Skip.
-func (r *run) skips(id string) bool {
+func (r *suiteRun) skips(id string) bool {
 	folder, _, _ := strings.Cut(id, "/")
 	return slices.ContainsFunc(r.options.Skip, func(pattern string) bool {
 		return conformance.Match(pattern, id) || conformance.Match(pattern, folder)
@@ -34,7 +36,7 @@ func (r *run) skips(id string) bool {
 }
 
 // readKnown reads the file of known findings, if there is one. all are the checks of the suite.
-func (r *run) readKnown(all []conformance.Check) error {
+func (r *suiteRun) readKnown(all []conformance.Check) error {
 	if r.options.Expect == "" {
 		return nil
 	}
@@ -46,12 +48,12 @@ func (r *run) readKnown(all []conformance.Check) error {
 	if err != nil {
 		return err
 	}
-	checks := []string{conformance.CrashCheck}
+	checks := []string{run.CrashCheck}
 	for _, check := range all {
 		checks = append(checks, check.Describe().ID)
 	}
 	var clauses []string
-	for _, c := range conformance.Clauses() {
+	for _, c := range fwpsuite.Clauses() {
 		clauses = append(clauses, c.ID)
 	}
 	r.known, r.setting = file, expect.Setting{Now: time.Now()}
@@ -74,7 +76,7 @@ func (r *run) readKnown(all []conformance.Check) error {
 const mostAgain = 20
 
 // hold holds the results against the file of known findings, if there is one.
-func (r *run) hold(ctx context.Context) {
+func (r *suiteRun) hold(ctx context.Context) {
 	if r.known == nil {
 		return
 	}
@@ -96,7 +98,7 @@ func (r *run) hold(ctx context.Context) {
 
 // expectations returns what the run came to by the file of known findings, without the lines that are stale: these
 // are about no single check.
-func (r *run) expectations() *reports.Expectations {
+func (r *suiteRun) expectations() *reports.Expectations {
 	if r.known == nil {
 		return nil
 	}
@@ -104,7 +106,7 @@ func (r *run) expectations() *reports.Expectations {
 }
 
 // stale fails the test that called Run for the lines of the file of known findings that are no longer so.
-func (r *run) stale(t reporter) {
+func (r *suiteRun) stale(t reporter) {
 	t.Helper()
 	if r.report == nil || r.report.Expectations == nil {
 		return

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/fwpsuite/fwp/load/ledger"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -33,9 +34,9 @@ func (r *run) account() account {
 }
 
 // report returns the account of the jobs.
-func (a *account) report() reports.LoadJobs {
+func (a *account) report() results.LoadJobs {
 	c := a.count()
-	jobs := reports.LoadJobs{
+	jobs := results.LoadJobs{
 		Pushed: c.Pushed, Refused: c.Refused, Doubtful: c.Doubtful + c.Unanswered,
 		Delivered: c.Delivered, Redelivered: c.Redelivered, Acked: c.Acked, Failed: c.Failed,
 		Lost:       c.Lost + c.LostByRestart + c.LostByKill,
@@ -61,24 +62,24 @@ func (a *account) count() ledger.Counts {
 }
 
 // findings returns what the account shows about the server, without clauses; nothing of a part.
-func (a *account) findings() (findings []reports.LoadFinding) {
+func (a *account) findings() (findings []results.LoadFinding) {
 	if a.part {
 		return nil
 	}
 	c, found := a.count(), a.ledger.Findings()
-	add := func(kind reports.FindingKind, count int64, jids []string) *reports.LoadFinding {
+	add := func(kind results.FindingKind, count int64, jids []string) *results.LoadFinding {
 		if count == 0 {
-			return new(reports.LoadFinding)
+			return new(results.LoadFinding)
 		}
-		findings = append(findings, reports.NewLoadFinding(kind, count, jids))
+		findings = append(findings, results.NewLoadFinding(kind, count, jids))
 		return &findings[len(findings)-1]
 	}
-	add(reports.FindingLost, c.Lost, a.missing(c.Lost, ledger.NotStopped))
-	add(reports.FindingLostByRestart, c.LostByRestart, a.missing(c.LostByRestart, ledger.Restarted))
-	add(reports.FindingDuplicated, c.Duplicated, a.jids(found.Twice))
-	add(reports.FindingReturned, c.Returned, a.jids(found.Returned))
-	add(reports.FindingElsewhere, c.Elsewhere, a.jids(found.Elsewhere))
-	add(reports.FindingNotReturned, int64(len(a.notReturned)), a.jids(a.notReturned))
+	add(results.FindingLost, c.Lost, a.missing(c.Lost, ledger.NotStopped))
+	add(results.FindingLostByRestart, c.LostByRestart, a.missing(c.LostByRestart, ledger.Restarted))
+	add(results.FindingDuplicated, c.Duplicated, a.jids(found.Twice))
+	add(results.FindingReturned, c.Returned, a.jids(found.Returned))
+	add(results.FindingElsewhere, c.Elsewhere, a.jids(found.Elsewhere))
+	add(results.FindingNotReturned, int64(len(a.notReturned)), a.jids(a.notReturned))
 	for flaw := range ledger.Flaws {
 		if flaw == ledger.Early && a.clockSet {
 			continue // the time of a job is one of the wall clock
@@ -89,9 +90,9 @@ func (a *account) findings() (findings []reports.LoadFinding) {
 	return findings
 }
 
-var flaws = [ledger.Flaws]reports.FindingKind{
-	ledger.NotOurs: reports.FindingForeign, ledger.WrongQueue: reports.FindingQueue,
-	ledger.Altered: reports.FindingAltered, ledger.WasRefused: reports.FindingRefused, ledger.Early: reports.FindingEarly,
+var flaws = [ledger.Flaws]results.FindingKind{
+	ledger.NotOurs: results.FindingForeign, ledger.WrongQueue: results.FindingQueue,
+	ledger.Altered: results.FindingAltered, ledger.WasRefused: results.FindingRefused, ledger.Early: results.FindingEarly,
 }
 
 // flawed returns the jobs with a flaw, and a note about each.
@@ -118,7 +119,7 @@ func (a *account) flawed(found []ledger.Finding, flaw ledger.Flaw) (jids, notes 
 func (a *account) missing(count int64, after ledger.Stop) []string {
 	var list []string
 	for k := range a.ledger.Missing() {
-		if count == 0 || len(list) == reports.FindingsKept {
+		if count == 0 || len(list) == results.FindingsKept {
 			break
 		}
 		if a.ledger.StoppedAfter(k) != after {
@@ -152,7 +153,7 @@ func (c clauses) clauseOf(breach string) string {
 }
 
 // name sets the clauses of findings.
-func (c clauses) name(findings []reports.LoadFinding) []reports.LoadFinding {
+func (c clauses) name(findings []results.LoadFinding) []results.LoadFinding {
 	for i := range findings {
 		findings[i].Clause = c.clauseOf(findings[i].Breach)
 	}
@@ -160,7 +161,7 @@ func (c clauses) name(findings []reports.LoadFinding) []reports.LoadFinding {
 }
 
 // rank sets the levels of the clauses of findings.
-func (c clauses) rank(findings []reports.LoadFinding) []reports.LoadFinding {
+func (c clauses) rank(findings []results.LoadFinding) []results.LoadFinding {
 	for i := range findings {
 		if f := &findings[i]; c.level != nil && f.Clause != "" {
 			f.Level = c.level(f.Clause)
@@ -173,13 +174,13 @@ func (c clauses) rank(findings []reports.LoadFinding) []reports.LoadFinding {
 func (r *run) clauses() clauses { return clauses{r.config.ClauseOf, r.config.LevelOf} }
 
 // reportFindings returns the findings about jobs and replies.
-func (r *run) reportFindings() []reports.LoadFinding {
+func (r *run) reportFindings() []results.LoadFinding {
 	a := r.account()
 	a.notReturned = r.notReturned()
 	findings := a.findings()
 	for _, b := range r.breaches() {
 		kind, what := kindOf(b.First)
-		f := reports.NewLoadFinding(kind, b.Count, nil)
+		f := results.NewLoadFinding(kind, b.Count, nil)
 		f.Breach, f.What, f.Notes, f.More = b.First.Breach, what, []string{b.First.What}, 0
 		findings = append(findings, f)
 	}

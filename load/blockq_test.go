@@ -15,13 +15,14 @@ import (
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
 
 // secondProtocol returns the report of a load on a server of a protocol that is unlike FWP: the client speaks first, a
 // job is a counted block, and there is no heartbeat. Each worker has a queue, because a take names one.
-func secondProtocol(t *testing.T, fault blockq.Fault, spoken protocol.Protocol) (report *reports.Load) {
+func secondProtocol(t *testing.T, fault blockq.Fault, spoken protocol.Protocol) (report *results.Load) {
 	t.Helper()
 	w := steady()
 	w.Rate, w.Queues.Number, w.Work = 100, w.Consumers, workload.Range{Min: 10 * ms, Max: 30 * ms}
@@ -61,11 +62,11 @@ func TestASecondProtocol(t *testing.T) {
 
 func TestASecondProtocolThatIsBroken(t *testing.T) {
 	t.Parallel()
-	for fault, kind := range map[blockq.Fault]reports.FindingKind{
-		blockq.DeliveredTwice: reports.FindingReturned, // the second take is after the done
-		blockq.Lost:           reports.FindingLost,
-		blockq.Foreign:        reports.FindingReply,
-		blockq.BlockShort:     reports.FindingGrammar,
+	for fault, kind := range map[blockq.Fault]results.FindingKind{
+		blockq.DeliveredTwice: results.FindingReturned, // the second take is after the done
+		blockq.Lost:           results.FindingLost,
+		blockq.Foreign:        results.FindingReply,
+		blockq.BlockShort:     results.FindingGrammar,
 	} {
 		t.Run(string(fault), func(t *testing.T) {
 			t.Parallel()

@@ -1,13 +1,3 @@
-// Package load puts the load of a workload on a server and reports the result: how many connections the server took,
-// the rate that it achieved and its times, the account of every job, and whether the generator itself kept up.
-//
-// Run goes through the phases of a run: introduction, connect, prefill, warm-up, measure, drain and close. The package
-// prints nothing; Config.Watch receives the figures of a run while it lasts.
-//
-// Files, in the order in which they can be read: config.go, run.go, start.go and drain.go (the phases), watch.go,
-// stall.go and second.go (what is observed meanwhile), disrupted.go (what is done to the target), report.go,
-// account.go, planned.go, findings.go and history.go (the result), join.go and segments.go (the result of several
-// generators), crossing.go (jobs that cross between them).
 package load
 
 import (
@@ -21,8 +11,10 @@ import (
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/disrupt"
+	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -82,10 +74,10 @@ type Config struct {
 	ServerCPU func() (time.Duration, bool)
 
 	Version    string             // of the tool, for the report
-	Target     reports.LoadTarget // URL and how it was chosen; Run adds the greeting and what the server says about itself
-	Thresholds []reports.Threshold
+	Target     results.LoadTarget // URL and how it was chosen; Run adds the greeting and what the server says about itself
+	Thresholds []judge.Threshold
 
-	// ClauseOf, if set, returns the clause of a breach by its name (reports.LoadFinding.Breach), for the report, and
+	// ClauseOf, if set, returns the clause of a breach by its name (results.LoadFinding.Breach), for the report, and
 	// LevelOf the level of a clause.
 	ClauseOf func(breach string) string
 	LevelOf  func(clause string) reports.Level
@@ -104,7 +96,7 @@ type Crossing struct {
 
 // Moment holds the figures of a run at the end of a second.
 type Moment struct {
-	reports.Second
+	results.Second
 	Run   string
 	Began time.Time // time 0 of the set
 	// Set is what was recorded in the second. It is valid during the call only.
@@ -115,14 +107,14 @@ type Moment struct {
 	// Op is the command that has to succeed for an arrival to count.
 	Op string
 	// Jobs is the account so far.
-	Jobs reports.LoadJobs
+	Jobs results.LoadJobs
 	// Disruption is what is being done to the target on purpose, as in "pause for 5s"; empty if nothing is.
 	Disruption string
 }
 
 // Result is the result of a run.
 type Result struct {
-	Report *reports.Load
+	Report *results.Load
 	Total  *measure.Set // all that was measured; nil if nothing was
 	// History is what was recorded, to be saved; nil without Config.History.
 	History *history.History

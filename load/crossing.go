@@ -9,7 +9,9 @@ import (
 	"io"
 	"time"
 
+	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/ledger"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -101,7 +103,7 @@ func JoinCrossed(parts []Part, of Crossed) (*Result, error) {
 		return nil, err
 	}
 	var accounts []io.Reader
-	var lost reports.LoadJobs
+	var lost results.LoadJobs
 	missing := ""
 	for i := range parts {
 		if parts[i].Account == nil {
@@ -134,7 +136,7 @@ func JoinCrossed(parts []Part, of Crossed) (*Result, error) {
 	c := clauses{of.ClauseOf, of.LevelOf}
 	l.Findings = append(c.rank(c.name(a.findings())), l.Findings...)
 	l.ClockBound = clockBound(parts)
-	l.Evaluate()
+	judge.Evaluate(l)
 	return result, nil
 }
 

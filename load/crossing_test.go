@@ -10,13 +10,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
-	"github.com/fwpsuite/fwp/reports"
 )
 
 // crowd is a load whose jobs cross between so many runs at one server.
@@ -30,7 +30,7 @@ type crowd struct {
 }
 
 // run returns the joined result, and the parts of it.
-func (c crowd) run(t *testing.T) (*reports.Load, []load.Part) {
+func (c crowd) run(t *testing.T) (*results.Load, []load.Part) {
 	t.Helper()
 	parts := make([]load.Part, c.of)
 	c.with(t, func(ctx context.Context, config load.Config) {
@@ -57,7 +57,7 @@ func (c crowd) run(t *testing.T) (*reports.Load, []load.Part) {
 				result := load.Run(ctx, mine)
 				quiet(result.Report, nil)
 				parts[i] = load.Part{
-					Agent:  reports.LoadAgent{Name: mine.Run, Clock: &reports.AgentClock{Bound: time.Duration(i+1) * ms}},
+					Agent:  results.LoadAgent{Name: mine.Run, Clock: &results.AgentClock{Bound: time.Duration(i+1) * ms}},
 					Report: result.Report, Account: result.Account,
 				}
 			})
@@ -68,7 +68,7 @@ func (c crowd) run(t *testing.T) (*reports.Load, []load.Part) {
 		parts[c.of-1-i].Account = nil
 	}
 	joined, err := load.JoinCrossed(parts, load.Crossed{
-		Workload: c.load, Seed: 1, Run: "test", ClauseOf: conformance.ClauseOf,
+		Workload: c.load, Seed: 1, Run: "test", ClauseOf: fwpsuite.ClauseOf,
 	})
 	require.NoError(t, err)
 	return joined.Report, parts
@@ -137,16 +137,16 @@ func crossed(t *testing.T, parts []load.Part, pushing int) {
 // What a server does wrong with a job is found if one run has pushed it and another one has it.
 func TestFaultsAreFoundAcrossRuns(t *testing.T) {
 	t.Parallel()
-	twice := []reports.FindingKind{reports.FindingElsewhere, reports.FindingDuplicated, reports.FindingReturned}
+	twice := []results.FindingKind{results.FindingElsewhere, results.FindingDuplicated, results.FindingReturned}
 	for _, test := range []struct {
 		fault string
-		kinds []reports.FindingKind
+		kinds []results.FindingKind
 		count int64
 		quick []int
 	}{
-		{"push-lost", []reports.FindingKind{reports.FindingLost}, 10, []int{1}},
+		{"push-lost", []results.FindingKind{results.FindingLost}, 10, []int{1}},
 		{"delivered-twice", twice, 0, []int{0}},
-		{"job-args-reversed", []reports.FindingKind{reports.FindingAltered}, 500, nil},
+		{"job-args-reversed", []results.FindingKind{results.FindingAltered}, 500, nil},
 	} {
 		for _, pushing := range slow.Pick(test.quick, []int{0, 1}) {
 			t.Run(fmt.Sprintf("%s %d", test.fault, pushing), func(t *testing.T) {

@@ -7,12 +7,12 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
-	"github.com/fwpsuite/fwp/reports"
 )
 
 // stress is a short load of clients that misbehave, as a check of a server may use it. The
@@ -65,8 +65,8 @@ func TestAShortStressFinds(t *testing.T) {
 			result := b.result(t)
 			is := func(clause string) bool { return slices.Contains(fault.Clauses, clause) }
 			assert.True(t, slices.ContainsFunc(result.Judged.Findings,
-				func(f history.Finding) bool { return is(conformance.ClauseOf(string(f.Breach))) }))
-			assert.True(t, slices.ContainsFunc(result.Report.Findings, func(f reports.LoadFinding) bool { return is(f.Clause) }))
+				func(f history.Finding) bool { return is(fwpsuite.ClauseOf(string(f.Breach))) }))
+			assert.True(t, slices.ContainsFunc(result.Report.Findings, func(f results.LoadFinding) bool { return is(f.Clause) }))
 		})
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/disrupt"
-	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/load/results"
 )
 
 // settles is how long after a disruption what the target does to a connection may still come from it.
@@ -184,13 +184,13 @@ func (r *run) inDoubt() bool {
 }
 
 // reportDisruptions returns what was done to the target, and how it recovered; nil if nothing was.
-func (r *run) reportDisruptions() *reports.LoadDisruptions {
+func (r *run) reportDisruptions() *results.LoadDisruptions {
 	d := &r.disrupted
 	if len(r.config.Schedule) == 0 {
 		return nil
 	}
 	c := r.ledger.Count(r.figures.drained)
-	report := &reports.LoadDisruptions{
+	report := &results.LoadDisruptions{
 		LostByKill: c.LostByKill, LostByRestart: c.LostByRestart, TwiceByStop: c.TwiceByStop,
 		ReturnedByStop: c.ReturnedByStop, PushesInDoubt: c.Doubtful + c.Unanswered, PushesNotCarriedOut: c.InDoubt,
 		ReportsInDoubt: c.ReportsLost, FetchesInDoubt: c.FetchesLost, Resolved: d.resolved,
@@ -203,7 +203,7 @@ func (r *run) reportDisruptions() *reports.LoadDisruptions {
 		if i+1 < len(d.done) {
 			until = d.done[i+1].began
 		}
-		one := reports.LoadDisruption{
+		one := results.LoadDisruption{
 			Action: string(done.Action), Words: done.String(), At: done.began, Took: done.ended - done.began,
 			Served: -1, Back: -1,
 		}
@@ -230,7 +230,7 @@ func (r *run) oldest(from, until time.Duration) (oldest time.Duration) {
 			continue
 		}
 		for _, f := range s.Flows {
-			if f.Flow == reports.LoadFlows()[0] {
+			if f.Flow == results.LoadFlows()[0] {
 				oldest = max(oldest, f.Max)
 			}
 		}

@@ -10,13 +10,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/proxy"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/disrupt"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -44,7 +45,7 @@ func (n network) Begin(_ context.Context, d disrupt.Disruption) (func(context.Co
 }
 
 // behindProxy runs a load on a conforming server whose network is disrupted.
-func behindProxy(t *testing.T, d disrupt.Disruption) (report *reports.Load) {
+func behindProxy(t *testing.T, d disrupt.Disruption) (report *results.Load) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		links := memnet.New()
@@ -67,7 +68,7 @@ func behindProxy(t *testing.T, d disrupt.Disruption) (report *reports.Load) {
 				Producers: 2, Consumers: 4, Rate: 5, Duration: workload.Duration(60 * second),
 				ReserveFor: workload.Duration(time.Minute), Drain: workload.Duration(6 * time.Minute),
 			},
-			Seed: 1, Run: "test", Coarse: true, ClauseOf: conformance.ClauseOf, Protocol: fwpspeaker.New(""),
+			Seed: 1, Run: "test", Coarse: true, ClauseOf: fwpsuite.ClauseOf, Protocol: fwpspeaker.New(""),
 			Dial:     func(ctx context.Context) (net.Conn, error) { return links.DialContext(ctx, "tcp", "proxy:1") },
 			Schedule: []disrupt.Disruption{d}, Disrupt: network{p},
 		}).Report

@@ -14,12 +14,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/faults"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/disrupt"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -57,7 +59,7 @@ func (s shaken) run(t *testing.T) *load.Result {
 	b := bench{load: w, change: func(c *load.Config) {
 		c.Schedule, c.Disrupt, c.Loops = s.schedule, target, 1
 		c.LevelOf = func(id string) reports.Level {
-			clause, _ := conformance.ClauseByID(id)
+			clause, _ := fwpsuite.ClauseByID(id)
 			return clause.Level
 		}
 		if s.change != nil {
@@ -81,8 +83,8 @@ func forgets(*fakeTarget) func(*fakes.Event) {
 
 // returnsAcked enqueues the jobs again that were acknowledged before.
 func returnsAcked(*fakeTarget) func(*fakes.Event) {
-	i := slices.IndexFunc(fakes.Faults(), func(f fakes.Fault) bool { return f.Name == "restart-returns-done" })
-	return fakes.Faults()[i].Hook()
+	f, _ := faults.Named("restart-returns-done")
+	return f.Hook()
 }
 
 // freesHeld enqueues the jobs again that workers hold.
@@ -166,22 +168,22 @@ func TestFaultsThatStopsBringOut(t *testing.T) {
 		action disrupt.Action
 		fault  fault
 		code   int
-		finds  reports.FindingKind // empty: nothing
-		counts func(*reports.LoadDisruptions) int64
+		finds  results.FindingKind // empty: nothing
+		counts func(*results.LoadDisruptions) int64
 	}{
 		"kill, forgets": {disrupt.Kill, forgets, reports.ExitWell, "",
-			func(d *reports.LoadDisruptions) int64 { return d.LostByKill }},
+			func(d *results.LoadDisruptions) int64 { return d.LostByKill }},
 		"kill, returns acked": {disrupt.Kill, returnsAcked, reports.ExitWell, "",
-			func(d *reports.LoadDisruptions) int64 { return d.ReturnedByStop }},
+			func(d *results.LoadDisruptions) int64 { return d.ReturnedByStop }},
 		"kill, frees held": {disrupt.Kill, freesHeld, reports.ExitWell, "",
-			func(d *reports.LoadDisruptions) int64 { return d.TwiceByStop }},
-		"restart, forgets": {disrupt.Restart, forgets, reports.ExitWell, reports.FindingLostByRestart,
-			func(d *reports.LoadDisruptions) int64 { return d.LostByRestart }},
+			func(d *results.LoadDisruptions) int64 { return d.TwiceByStop }},
+		"restart, forgets": {disrupt.Restart, forgets, reports.ExitWell, results.FindingLostByRestart,
+			func(d *results.LoadDisruptions) int64 { return d.LostByRestart }},
 		"restart, returns acked": {disrupt.Restart, returnsAcked, reports.ExitWell, "",
-			func(d *reports.LoadDisruptions) int64 { return d.ReturnedByStop }},
-		"reset, forgets":       {disrupt.Reset, forgets, reports.ExitLoss, reports.FindingLost, nil},
-		"reset, returns acked": {disrupt.Reset, returnsAcked, reports.ExitLoss, reports.FindingReturned, nil},
-		"reset, frees held":    {disrupt.Reset, freesHeld, reports.ExitLoss, reports.FindingDuplicated, nil},
+			func(d *results.LoadDisruptions) int64 { return d.ReturnedByStop }},
+		"reset, forgets":       {disrupt.Reset, forgets, reports.ExitLoss, results.FindingLost, nil},
+		"reset, returns acked": {disrupt.Reset, returnsAcked, reports.ExitLoss, results.FindingReturned, nil},
+		"reset, frees held":    {disrupt.Reset, freesHeld, reports.ExitLoss, results.FindingDuplicated, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -315,7 +317,7 @@ func TestJobsWhoseAckIsRefused(t *testing.T) {
 				assert.Empty(t, l.Findings)
 				return
 			}
-			f := finding(t, l, reports.FindingNotReturned)
+			f := finding(t, l, results.FindingNotReturned)
 			assert.EqualValues(t, 3, f.Count)
 			assert.Equal(t, "FWP-STATE-07", f.Clause)
 			ours(t, f.JIDs)
@@ -373,8 +375,8 @@ func TestADisruptionExplainsWhatConnectionsMeetWith(t *testing.T) {
 				c.Schedule, c.Disrupt = []disrupt.Disruption{{Action: disrupt.Slow, For: time.Hour}}, nothing{}
 			}}.run(t)
 			for _, kind := range kinds(l) {
-				assert.NotContains(t, []reports.FindingKind{
-					reports.FindingOverdue, reports.FindingUnanswered, reports.FindingClosed,
+				assert.NotContains(t, []results.FindingKind{
+					results.FindingOverdue, results.FindingUnanswered, results.FindingClosed,
 				}, kind)
 			}
 		})
@@ -408,7 +410,7 @@ func TestClientsAfterADisruption(t *testing.T) {
 	}
 }
 
-func exitOf(l *reports.Load) int {
+func exitOf(l *results.Load) int {
 	code, _ := l.Outcome()
 	return code
 }

@@ -11,39 +11,41 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/faults"
+	"github.com/fwpsuite/fwp/fakes/variations"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
 
 // find runs the workload against a server with a fault.
-func find(t *testing.T, w workload.Workload, fault string) *reports.Load {
+func find(t *testing.T, w workload.Workload, fault string) *results.Load {
 	t.Helper()
 	return bench{server: fakes.Config{Hook: faultNamed(t, fault).Hook()}, load: w}.run(t)
 }
 
 func faultNamed(t *testing.T, name string) fakes.Fault {
 	t.Helper()
-	faults := fakes.Faults()
-	i := slices.IndexFunc(faults, func(f fakes.Fault) bool { return f.Name == name })
-	require.GreaterOrEqual(t, i, 0)
-	return faults[i]
+	f, known := faults.Named(name)
+	require.True(t, known)
+	return f
 }
 
 // finding is the one of a kind that a report has.
-func finding(t *testing.T, l *reports.Load, kind reports.FindingKind) *reports.LoadFinding {
+func finding(t *testing.T, l *results.Load, kind results.FindingKind) *results.LoadFinding {
 	t.Helper()
-	i := slices.IndexFunc(l.Findings, func(f reports.LoadFinding) bool { return f.Kind == kind })
+	i := slices.IndexFunc(l.Findings, func(f results.LoadFinding) bool { return f.Kind == kind })
 	require.GreaterOrEqual(t, i, 0, "%s is not among the findings: %v", kind, kinds(l))
 	return &l.Findings[i]
 }
 
-func kinds(l *reports.Load) []reports.FindingKind {
-	var list []reports.FindingKind
+func kinds(l *results.Load) []results.FindingKind {
+	var list []results.FindingKind
 	for _, f := range l.Findings {
 		list = append(list, f.Kind)
 	}
@@ -59,7 +61,7 @@ func ours(t *testing.T, jids []string) {
 }
 
 // loss has a report be about a server that is wrong about jobs.
-func loss(t *testing.T, l *reports.Load, kind reports.FindingKind) *reports.LoadFinding {
+func loss(t *testing.T, l *results.Load, kind results.FindingKind) *results.LoadFinding {
 	t.Helper()
 	code, words := l.Outcome()
 	assert.Equal(t, reports.ExitLoss, code, words)
@@ -78,19 +80,19 @@ func TestFaultsOfDeliveryAreFound(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
 		fault string
-		kind  reports.FindingKind
+		kind  results.FindingKind
 		count int64 // of 500 jobs; 0: some
 	}{
-		{"push-lost", reports.FindingLost, 10},
-		{"push-lost-rarely", reports.FindingLost, 1},
-		{"delivered-twice", reports.FindingDuplicated, 0},
-		{"delivered-twice-rarely", reports.FindingDuplicated, 0},
-		{"job-args-reversed", reports.FindingAltered, 500},
-		{"reply-null-array", reports.FindingGrammar, 0},
-		{"reply-null-empty", reports.FindingGrammar, 0},
-		{"push-other-answer", reports.FindingReply, 0},
-		{"ack-other-answer", reports.FindingReply, 0},
-		{"fetch-simple", reports.FindingReply, 0},
+		{"push-lost", results.FindingLost, 10},
+		{"push-lost-rarely", results.FindingLost, 1},
+		{"delivered-twice", results.FindingDuplicated, 0},
+		{"delivered-twice-rarely", results.FindingDuplicated, 0},
+		{"job-args-reversed", results.FindingAltered, 500},
+		{"reply-null-array", results.FindingGrammar, 0},
+		{"reply-null-empty", results.FindingGrammar, 0},
+		{"push-other-answer", results.FindingReply, 0},
+		{"ack-other-answer", results.FindingReply, 0},
+		{"fetch-simple", results.FindingReply, 0},
 	}
 	for i, test := range cases {
 		if !slow.Enabled() && i%2 != 0 {
@@ -109,11 +111,11 @@ func TestFaultsOfDeliveryAreFound(t *testing.T) {
 			} else {
 				ours(t, f.JIDs)
 			}
-			if test.kind == reports.FindingDuplicated { // the second may come when the first is done
-				assert.Subset(t, []reports.FindingKind{test.kind, reports.FindingReturned}, kinds(l))
+			if test.kind == results.FindingDuplicated { // the second may come when the first is done
+				assert.Subset(t, []results.FindingKind{test.kind, results.FindingReturned}, kinds(l))
 				return
 			}
-			assert.Equal(t, []reports.FindingKind{test.kind}, kinds(l), "and nothing else")
+			assert.Equal(t, []results.FindingKind{test.kind}, kinds(l), "and nothing else")
 		})
 	}
 }
@@ -127,11 +129,11 @@ func TestACommandWithoutAReplyIsFound(t *testing.T) {
 			e.Bytes = nil
 		}
 	}}}.run(t)
-	f := loss(t, l, reports.FindingUnanswered)
+	f := loss(t, l, results.FindingUnanswered)
 	assert.Equal(t, "FWP-RESP-06", f.Clause)
 	assert.Equal(t, int64(1), f.Count)
 	assert.Contains(t, f.Notes[0], "PUSH got no reply within 30 s; meanwhile other commands did")
-	assert.Equal(t, []reports.FindingKind{reports.FindingUnanswered}, kinds(l))
+	assert.Equal(t, []results.FindingKind{results.FindingUnanswered}, kinds(l))
 }
 
 // What a server does to one connection while it serves others.
@@ -139,20 +141,20 @@ func TestFaultsOfTimeAreFound(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
 		fault  string
-		kind   reports.FindingKind
+		kind   results.FindingKind
 		clause string
 		change func(*workload.Workload)
 	}{
-		{"fetch-blocks-long", reports.FindingOverdue, "FWP-FETCH-05",
+		{"fetch-blocks-long", results.FindingOverdue, "FWP-FETCH-05",
 			func(w *workload.Workload) { w.Rate, w.Consumers = 3, 20 }},
-		{"consumer-idle-closed", reports.FindingClosed, "FWP-STATE-13", func(w *workload.Workload) {
+		{"consumer-idle-closed", results.FindingClosed, "FWP-STATE-13", func(w *workload.Workload) {
 			w.Rate, w.Prefill, w.Work = 0.2, 0, workload.Range{Min: 90 * second, Max: 90 * second}
 			w.Drain = workload.Duration(time.Hour)
 		}},
-		{"schedule-early", reports.FindingEarly, "FWP-STATE-11", func(w *workload.Workload) {
+		{"schedule-early", results.FindingEarly, "FWP-STATE-11", func(w *workload.Workload) {
 			w.Delay = workload.Range{Min: 5 * second, Max: 5 * second}
 		}},
-		{"schedule-ignored", reports.FindingEarly, "FWP-STATE-11", func(w *workload.Workload) {
+		{"schedule-ignored", results.FindingEarly, "FWP-STATE-11", func(w *workload.Workload) {
 			w.Delay = workload.Range{Min: 5 * second, Max: 5 * second}
 		}},
 	}
@@ -169,7 +171,7 @@ func TestFaultsOfTimeAreFound(t *testing.T) {
 			f := loss(t, l, test.kind)
 			assert.Equal(t, test.clause, f.Clause)
 			assert.NotEmpty(t, f.Notes)
-			assert.Equal(t, []reports.FindingKind{test.kind}, kinds(l), "and nothing else")
+			assert.Equal(t, []results.FindingKind{test.kind}, kinds(l), "and nothing else")
 		})
 	}
 }
@@ -179,7 +181,7 @@ func TestAJobThatTwoWorkersHold(t *testing.T) {
 	t.Parallel()
 	w := steady()
 	w.Rate, w.Work = 50, workload.Range{Min: 50 * ms, Max: 50 * ms}
-	f := loss(t, find(t, w, "delivered-twice"), reports.FindingDuplicated)
+	f := loss(t, find(t, w, "delivered-twice"), results.FindingDuplicated)
 	assert.Equal(t, int64(5), f.Count)
 	ours(t, f.JIDs)
 }
@@ -207,7 +209,7 @@ func TestSwappedRepliesAreFound(t *testing.T) {
 	w.Queues.Number = 0 // as many as there are workers
 	w.Rate, w.Duration = 500, workload.Duration(second)
 	l := find(t, w, "reply-swapped")
-	f := loss(t, l, reports.FindingQueue)
+	f := loss(t, l, results.FindingQueue)
 	assert.Contains(t, f.Notes[0], "did not ask for its queue")
 	ours(t, f.JIDs)
 	assert.Zero(t, l.Jobs.Lost)
@@ -217,14 +219,14 @@ func TestSwappedRepliesAreFound(t *testing.T) {
 // finding of its own.
 func TestKindsOfForeignJobs(t *testing.T) {
 	t.Parallel()
-	cases := map[reports.FindingKind]struct {
+	cases := map[results.FindingKind]struct {
 		change func(*fakes.Event)
 		note   string
 	}{
-		reports.FindingQueue: {func(e *fakes.Event) { e.Object.SetText("queue", "default") },
+		results.FindingQueue: {func(e *fakes.Event) { e.Object.SetText("queue", "default") },
 			`queue: came as "default", was pushed to "fwpbench-test-`},
-		reports.FindingAltered: {func(e *fakes.Event) { e.Object.SetText("jobtype", "other") }, `jobtype: came as "other"`},
-		reports.FindingForeign: {func(e *fakes.Event) {
+		results.FindingAltered: {func(e *fakes.Event) { e.Object.SetText("jobtype", "other") }, `jobtype: came as "other"`},
+		results.FindingForeign: {func(e *fakes.Event) {
 			e.Object.SetText("jid", "somebody-elses-job")
 			e.Object.Set("args", "[]")
 		}, "somebody-elses-job: not of this run"},
@@ -255,7 +257,7 @@ func TestARefusedJobThatComes(t *testing.T) {
 	}
 	w := steady()
 	w.Producers = 1 // n has no lock
-	f := loss(t, bench{load: w, hooks: []func(*fakes.Event){refuse}}.run(t), reports.FindingRefused)
+	f := loss(t, bench{load: w, hooks: []func(*fakes.Event){refuse}}.run(t), results.FindingRefused)
 	assert.Equal(t, int64(1), f.Count)
 	ours(t, f.JIDs)
 }
@@ -287,7 +289,7 @@ func TestAStallIsSeenInFull(t *testing.T) {
 func TestWhatIsRightIsNotBlamed(t *testing.T) {
 	t.Parallel()
 	retry := 2
-	for i, v := range fakes.Variations() {
+	for i, v := range variations.All() {
 		if strings.HasPrefix(v.Name, limited) {
 			continue // see TestALimitOfConnectionsIsNotBlamed
 		}
@@ -320,7 +322,7 @@ const limited = "connections-limited"
 // behind the reply to HELLO, a close, or silence. That makes a load INVALID, and is no finding.
 func TestALimitOfConnectionsIsNotBlamed(t *testing.T) {
 	t.Parallel()
-	for _, v := range fakes.Variations() {
+	for _, v := range variations.All() {
 		if !strings.HasPrefix(v.Name, limited) {
 			continue
 		}
@@ -345,17 +347,17 @@ func TestALimitOfConnectionsIsNotBlamed(t *testing.T) {
 // forbid or whose breach has a name that says more.
 func TestFindingsHaveClauses(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []reports.FindingKind{
-		reports.FindingLost, reports.FindingDuplicated, reports.FindingReturned, reports.FindingRefused, reports.FindingQueue,
-		reports.FindingAltered, reports.FindingEarly, reports.FindingNotRetried,
+	for _, kind := range []results.FindingKind{
+		results.FindingLost, results.FindingDuplicated, results.FindingReturned, results.FindingRefused, results.FindingQueue,
+		results.FindingAltered, results.FindingEarly, results.FindingNotRetried,
 	} {
-		assert.NotEmpty(t, conformance.ClauseOf(reports.NewLoadFinding(kind, 1, nil).Breach), kind)
+		assert.NotEmpty(t, fwpsuite.ClauseOf(results.NewLoadFinding(kind, 1, nil).Breach), kind)
 	}
 	for _, breach := range []string{
 		protocol.Unasked, protocol.ExtraReply, protocol.ForeignReply, protocol.ForeignReply + "FETCH", protocol.BrokenGrammar,
 		protocol.NoReply, protocol.Overdue, protocol.WorkerClosed,
 		protocol.BrokenGrammar + fwp.RuleNull.String(),
 	} {
-		assert.NotEmpty(t, conformance.ClauseOf(breach), breach)
+		assert.NotEmpty(t, fwpsuite.ClauseOf(breach), breach)
 	}
 }

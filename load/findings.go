@@ -5,7 +5,7 @@ import (
 
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/protocol"
-	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/load/results"
 )
 
 // breaches adds up those of all loops and of the introduction.
@@ -33,22 +33,22 @@ func (r *run) breaches() []client.Breach {
 }
 
 // kindOf returns the kind of finding of a breach, and a few words about it.
-func kindOf(b *protocol.BreachError) (kind reports.FindingKind, what string) {
+func kindOf(b *protocol.BreachError) (kind results.FindingKind, what string) {
 	switch b.Breach {
 	case protocol.Unasked:
-		return reports.FindingReply, "bytes that no command asked for"
+		return results.FindingReply, "bytes that no command asked for"
 	case protocol.ExtraReply:
-		return reports.FindingReply, "more than one reply to " + b.Verb
+		return results.FindingReply, "more than one reply to " + b.Verb
 	case protocol.NoReply:
-		return reports.FindingUnanswered, b.Verb + " got no reply, while other commands did"
+		return results.FindingUnanswered, b.Verb + " got no reply, while other commands did"
 	case protocol.Overdue:
-		return reports.FindingOverdue, "there was no job, and the reply came too late"
+		return results.FindingOverdue, "there was no job, and the reply came too late"
 	case protocol.WorkerClosed:
-		return reports.FindingClosed, "the connection of a worker, which gave no cause"
+		return results.FindingClosed, "the connection of a worker, which gave no cause"
 	case protocol.ForeignReply:
-		return reports.FindingReply, "not a valid greeting"
+		return results.FindingReply, "not a valid greeting"
 	case protocol.ForeignReply + b.Verb:
-		return reports.FindingReply, "not a valid reply to " + b.Verb
+		return results.FindingReply, "not a valid reply to " + b.Verb
 	}
-	return reports.FindingGrammar, "bytes that are not well-formed"
+	return results.FindingGrammar, "bytes that are not well-formed"
 }

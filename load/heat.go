@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/load/results"
 )
 
 // Limits of the map of response times.
@@ -16,7 +16,7 @@ const (
 )
 
 // AddHeat adds the response times that a kind of command had in a second to a map.
-func AddHeat(heat *reports.LoadHeat, second *measure.Set, op measure.Op) {
+func AddHeat(heat *results.LoadHeat, second *measure.Set, op measure.Op) {
 	times := second.Times(measure.SeriesOf(op, measure.Response))
 	if times.Count() == 0 || len(heat.Columns) == heatColumns {
 		return
@@ -28,5 +28,5 @@ func AddHeat(heat *reports.LoadHeat, second *measure.Set, op measure.Op) {
 			heat.Edges = append(heat.Edges, time.Duration(edge))
 		}
 	}
-	heat.Columns = append(heat.Columns, reports.HeatSecond{At: second.From, Counts: times.Rows(heat.Edges)})
+	heat.Columns = append(heat.Columns, results.HeatSecond{At: second.From, Counts: times.Rows(heat.Edges)})
 }

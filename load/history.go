@@ -7,7 +7,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load/client"
-	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/load/results"
 )
 
 // HistoryLimit is how many calls a run records, unless another limit is set. They take about 300 bytes each, and 700
@@ -33,27 +33,27 @@ func (r *run) examineHistory() {
 }
 
 // withHistory adds the findings of the history. One about a clause that has a finding already adds its proof to that.
-func (r *run) withHistory(findings []reports.LoadFinding) []reports.LoadFinding {
+func (r *run) withHistory(findings []results.LoadFinding) []results.LoadFinding {
 	for _, f := range r.figures.examined.Findings {
 		breach, clause := string(f.Breach), r.clauses().clauseOf(string(f.Breach))
-		i := slices.IndexFunc(findings, func(known reports.LoadFinding) bool {
+		i := slices.IndexFunc(findings, func(known results.LoadFinding) bool {
 			return known.Breach == breach || clause != "" && known.Clause == clause
 		})
 		if i < 0 {
 			i = len(findings)
-			findings = append(findings, reports.LoadFinding{
-				Kind: reports.FindingHistory, Breach: breach, Clause: clause, What: "proved by the order of calls and replies",
+			findings = append(findings, results.LoadFinding{
+				Kind: results.FindingHistory, Breach: breach, Clause: clause, What: "proved by the order of calls and replies",
 			})
 		}
 		known := &findings[i]
-		if known.Kind == reports.FindingHistory {
+		if known.Kind == results.FindingHistory {
 			known.Count++
-			if f.JID != "" && len(known.JIDs) < reports.FindingsKept {
+			if f.JID != "" && len(known.JIDs) < results.FindingsKept {
 				known.JIDs = append(known.JIDs, f.JID)
 			}
 			known.More = known.Count - int64(len(known.JIDs))
 		}
-		if len(known.Notes) < reports.FindingsKept {
+		if len(known.Notes) < results.FindingsKept {
 			known.Notes = append(known.Notes, f.What)
 		}
 	}

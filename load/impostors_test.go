@@ -2,7 +2,6 @@ package load_test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"maps"
 	"math/rand/v2"
@@ -18,14 +17,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/reports/page"
 )
 
 // Answers of an impostor that are no text.
@@ -86,12 +87,12 @@ func (i impostor) serve(nc net.Conn, number uint64) {
 }
 
 // against runs a workload against an impostor. It must come to an end.
-func (i impostor) against(t *testing.T, w workload.Workload) *reports.Load {
+func (i impostor) against(t *testing.T, w workload.Workload) *results.Load {
 	t.Helper()
 	return i.loaded(t, w, fwpspeaker.New(""))
 }
 
-func (i impostor) loaded(t *testing.T, w workload.Workload, spoken protocol.Protocol) (report *reports.Load) {
+func (i impostor) loaded(t *testing.T, w workload.Workload, spoken protocol.Protocol) (report *results.Load) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		network := memnet.New()
@@ -106,7 +107,7 @@ func (i impostor) loaded(t *testing.T, w workload.Workload, spoken protocol.Prot
 		})
 		require.NoError(t, w.Check())
 		result := load.Run(t.Context(), load.Config{
-			Workload: w, Seed: 1, Run: "test", Coarse: true, Loops: 2, ClauseOf: conformance.ClauseOf, Protocol: spoken,
+			Workload: w, Seed: 1, Run: "test", Coarse: true, Loops: 2, ClauseOf: fwpsuite.ClauseOf, Protocol: spoken,
 			Dial: func(ctx context.Context) (net.Conn, error) { return network.DialContext(ctx, "tcp", "server:7419") },
 		})
 		require.NoError(t, ln.Close())
@@ -201,22 +202,21 @@ func TestImpostors(t *testing.T) {
 				assert.Contains(t, words, suspect.words)
 				assert.Less(t, l.Took, 2*time.Minute)
 				assert.Positive(t, l.Took)
-				var text bytes.Buffer
-				require.NoError(t, l.Page(reports.PageOptions{}).WriteText(&text, reports.TextOptions{}))
-				lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
+				text := string(page.Text(l.Page(reports.PageOptions{}), page.TextOptions{}))
+				lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 				assert.NotEmpty(t, strings.TrimSpace(lines[len(lines)-1]))
 				if suspect.clause != "" {
 					assert.Contains(t, clauses(l), suspect.clause)
 				}
 				if t.Failed() {
-					t.Log(text.String())
+					t.Log(text)
 				}
 			})
 		}
 	}
 }
 
-func clauses(l *reports.Load) []string {
+func clauses(l *results.Load) []string {
 	var all []string
 	for _, f := range l.Findings {
 		all = append(all, f.Clause)

@@ -8,15 +8,17 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/reports"
 )
 
 // Part is what one of several generators reported. Of Agent, the Name must be set, and Clock and Lost if there is
 // anything to say; Join sets the rest.
 type Part struct {
-	Agent   reports.LoadAgent
-	Report  *reports.Load
+	Agent   results.LoadAgent
+	Report  *results.Load
 	Account []byte // where jobs cross: that of its Result; nil if it is lost
 }
 
@@ -29,7 +31,7 @@ func Join(parts []Part) (*Result, error) {
 		return nil, errors.New("no reports to join")
 	}
 	first := parts[0].Report
-	l := &reports.Load{Version: first.Version, Seed: first.Seed, Target: first.Target, Plan: first.Plan}
+	l := &results.Load{Version: first.Version, Seed: first.Seed, Target: first.Target, Plan: first.Plan}
 	for i := range parts {
 		addReport(l, &parts[i])
 	}
@@ -41,12 +43,12 @@ func Join(parts []Part) (*Result, error) {
 	l.Rate.Target = reports.PerSecond(l.Rate.Planned, l.Measured)
 	l.Rate.Achieved = reports.PerSecond(l.Rate.Done, l.Measured)
 	l.Jobs.InDoubt = min(l.Jobs.Missing, l.Jobs.InDoubt)
-	l.Evaluate()
+	judge.Evaluate(l)
 	return &Result{Report: l, Total: total}, nil
 }
 
 // addReport adds the counts of a report.
-func addReport(l *reports.Load, part *Part) {
+func addReport(l *results.Load, part *Part) {
 	one := part.Report
 	part.Agent.Fill(one)
 	l.Agents = append(l.Agents, part.Agent)
@@ -66,7 +68,7 @@ func addReport(l *reports.Load, part *Part) {
 	}
 	addPhases(l, one)
 	addConnections(&l.Connections, &one.Connections)
-	addRate(&l.Rate, &one.Rate)
+	l.Rate.Add(&one.Rate)
 	addJobs(l, part)
 	for i := range one.Findings {
 		addFinding(l, &one.Findings[i])
@@ -77,10 +79,10 @@ func addReport(l *reports.Load, part *Part) {
 }
 
 // addPhases widens the phases so that they contain those of one.
-func addPhases(l *reports.Load, one *reports.Load) {
+func addPhases(l *results.Load, one *results.Load) {
 	for _, p := range one.Phases {
 		p.Note = ""
-		i := slices.IndexFunc(l.Phases, func(known reports.Phase) bool { return known.Name == p.Name })
+		i := slices.IndexFunc(l.Phases, func(known results.Phase) bool { return known.Name == p.Name })
 		if i < 0 {
 			l.Phases = append(l.Phases, p)
 			continue
@@ -92,7 +94,7 @@ func addPhases(l *reports.Load, one *reports.Load) {
 	}
 }
 
-func addConnections(sum, one *reports.Connections) {
+func addConnections(sum, one *results.Connections) {
 	sum.Planned, sum.Opened = sum.Planned+one.Planned, sum.Opened+one.Opened
 	sum.Lost, sum.Disconnects = sum.Lost+one.Lost, sum.Disconnects+one.Disconnects
 	if sum.Refused == "" {
@@ -103,22 +105,8 @@ func addConnections(sum, one *reports.Connections) {
 	}
 }
 
-// addRate adds the rate of a part. Where some parts have all producers, the rate of the load is theirs: they come
-// first.
-func addRate(sum, one *reports.LoadRate) {
-	if sum.Op == "" {
-		sum.Op = one.Op
-	}
-	if sum.Op != one.Op {
-		return
-	}
-	sum.Planned, sum.Done = sum.Planned+one.Planned, sum.Done+one.Done
-	sum.Queued, sum.Dropped, sum.Unserved = sum.Queued+one.Queued, sum.Dropped+one.Dropped, sum.Unserved+one.Unserved
-	sum.Backlog += one.Backlog // at most: their longest moments need not have been the same
-}
-
 // addJobs adds the account of a part. The sum is drained if all parts are.
-func addJobs(l *reports.Load, part *Part) {
+func addJobs(l *results.Load, part *Part) {
 	sum, one := &l.Jobs, &part.Report.Jobs
 	sum.Add(one)
 	sum.Drained = one.Drained && (sum.Drained || len(l.Agents) == 1)
@@ -128,8 +116,8 @@ func addJobs(l *reports.Load, part *Part) {
 }
 
 // addFinding adds a finding to those of its kind.
-func addFinding(l *reports.Load, one *reports.LoadFinding) {
-	i := slices.IndexFunc(l.Findings, func(known reports.LoadFinding) bool {
+func addFinding(l *results.Load, one *results.LoadFinding) {
+	i := slices.IndexFunc(l.Findings, func(known results.LoadFinding) bool {
 		return known.Kind == one.Kind && known.Breach == one.Breach && known.Clause == one.Clause && known.What == one.What
 	})
 	if i < 0 {
@@ -139,10 +127,10 @@ func addFinding(l *reports.Load, one *reports.LoadFinding) {
 		return
 	}
 	known := &l.Findings[i]
-	room := max(0, reports.FindingsKept-len(known.JIDs))
+	room := max(0, results.FindingsKept-len(known.JIDs))
 	known.JIDs = append(known.JIDs, one.JIDs[:min(room, len(one.JIDs))]...)
 	known.Notes = append(known.Notes, one.Notes...)
-	known.Notes = known.Notes[:min(len(known.Notes), reports.FindingsKept)]
+	known.Notes = known.Notes[:min(len(known.Notes), results.FindingsKept)]
 	known.Count += one.Count
 	if known.More += one.More; len(one.JIDs) > room {
 		known.More += int64(len(one.JIDs) - room)
@@ -150,7 +138,7 @@ func addFinding(l *reports.Load, one *reports.LoadFinding) {
 }
 
 // addHistograms adds up the histograms of the parts, and makes the figures of the sum.
-func addHistograms(l *reports.Load, parts []Part) (*measure.Set, error) {
+func addHistograms(l *results.Load, parts []Part) (*measure.Set, error) {
 	var logs []*measure.LogReader
 	var runs []string
 	for _, part := range parts {
@@ -181,9 +169,9 @@ func addHistograms(l *reports.Load, parts []Part) (*measure.Set, error) {
 }
 
 // completeOp sets what histograms do not have: the rate of a kind of command, and examples of its errors.
-func completeOp(l *reports.Load, o *reports.LoadOp, parts []Part) {
+func completeOp(l *results.Load, o *results.LoadOp, parts []Part) {
 	for _, part := range parts {
-		i := slices.IndexFunc(part.Report.Ops, func(one reports.LoadOp) bool { return one.Op == o.Op })
+		i := slices.IndexFunc(part.Report.Ops, func(one results.LoadOp) bool { return one.Op == o.Op })
 		if i < 0 {
 			continue
 		}
@@ -202,7 +190,7 @@ func completeOp(l *reports.Load, o *reports.LoadOp, parts []Part) {
 }
 
 // joinedPlan returns the plan of the whole load.
-func joinedPlan(parts []Part) reports.LoadPlan {
+func joinedPlan(parts []Part) results.LoadPlan {
 	plan := parts[0].Report.Plan
 	plan.Words = fmt.Sprintf("%d segments, the first of them: %s", len(parts), plan.Words)
 	plan.Segment, plan.Producers, plan.Consumers, plan.Idle = "", 0, 0, 0

@@ -16,6 +16,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -31,7 +32,7 @@ func segments(t *testing.T, w workload.Workload, of int) *load.Result {
 		l := bench{load: part, change: func(c *load.Config) {
 			c.Segment, c.Run, c.Loops = s, fmt.Sprintf("part%d", i), 1+i%2
 		}}.run(t)
-		parts = append(parts, load.Part{Agent: reports.LoadAgent{Name: fmt.Sprintf("agent%d", i)}, Report: l})
+		parts = append(parts, load.Part{Agent: results.LoadAgent{Name: fmt.Sprintf("agent%d", i)}, Report: l})
 	}
 	joined, err := load.Join(parts)
 	require.NoError(t, err)
@@ -39,7 +40,7 @@ func segments(t *testing.T, w workload.Workload, of int) *load.Result {
 }
 
 // histograms returns the buckets of the series of a set, and what is counted beside them.
-func histograms(t *testing.T, l *reports.Load, of ...measure.Op) map[string]any {
+func histograms(t *testing.T, l *results.Load, of ...measure.Op) map[string]any {
 	t.Helper()
 	set, err := measure.NewLogReader("report", strings.NewReader(l.Histograms)).Next()
 	require.NoError(t, err)
@@ -131,19 +132,19 @@ func TestSegmentsInReports(t *testing.T) {
 func TestTheWorstPartDecides(t *testing.T) {
 	t.Parallel()
 	good := bench{load: brief()}.run(t)
-	join := func(change func(*load.Part)) *reports.Load {
+	join := func(change func(*load.Part)) *results.Load {
 		other := *good
 		other.Run, other.Histograms = "other", strings.Replace(good.Histograms, "run test", "run other", 1)
-		part := load.Part{Agent: reports.LoadAgent{Name: "b"}, Report: &other}
+		part := load.Part{Agent: results.LoadAgent{Name: "b"}, Report: &other}
 		change(&part)
-		joined, err := load.Join([]load.Part{{Agent: reports.LoadAgent{Name: "a"}, Report: good}, part})
+		joined, err := load.Join([]load.Part{{Agent: results.LoadAgent{Name: "a"}, Report: good}, part})
 		require.NoError(t, err)
 		return joined.Report
 	}
-	code := func(l *reports.Load) int { code, _ := l.Outcome(); return code }
+	code := func(l *results.Load) int { code, _ := l.Outcome(); return code }
 	assert.Equal(t, reports.ExitWell, code(join(func(*load.Part) {})))
 	late := join(func(p *load.Part) {
-		p.Report.Validity = reports.Validity{Reasons: []reports.Reason{{ID: "late", What: "push was sent late"}}}
+		p.Report.Validity = results.Validity{Reasons: []results.Reason{{ID: "late", What: "push was sent late"}}}
 	})
 	assert.Equal(t, reports.ExitInconclusive, code(late))
 	assert.Equal(t, "agent b: push was sent late", late.Validity.Reasons[0].What)
@@ -159,7 +160,7 @@ func TestTheWorstPartDecides(t *testing.T) {
 	assert.False(t, undrained.Jobs.Drained)
 	assert.Equal(t, "agent b: too slow", undrained.Jobs.NotDrained)
 	found := join(func(p *load.Part) {
-		p.Report.Findings = []reports.LoadFinding{reports.NewLoadFinding(reports.FindingLost, 2, []string{"x", "y"})}
+		p.Report.Findings = []results.LoadFinding{results.NewLoadFinding(results.FindingLost, 2, []string{"x", "y"})}
 	})
 	assert.Equal(t, reports.ExitLoss, code(found))
 	_, err := load.Join(nil)
@@ -172,37 +173,37 @@ func TestFindingsOfAllParts(t *testing.T) {
 	t.Parallel()
 	part := func(name string, n int) load.Part {
 		jids := make([]string, n)
-		f := reports.NewLoadFinding(reports.FindingLost, int64(n), jids)
+		f := results.NewLoadFinding(results.FindingLost, int64(n), jids)
 		f.Notes = []string{name}
-		return load.Part{Agent: reports.LoadAgent{Name: name}, Report: &reports.Load{Findings: []reports.LoadFinding{f}}}
+		return load.Part{Agent: results.LoadAgent{Name: name}, Report: &results.Load{Findings: []results.LoadFinding{f}}}
 	}
 	joined, err := load.Join([]load.Part{part("a", 700), part("b", 700)})
 	require.NoError(t, err)
 	require.Len(t, joined.Report.Findings, 1)
 	f := joined.Report.Findings[0]
 	assert.Equal(t, int64(1400), f.Count)
-	assert.Len(t, f.JIDs, reports.FindingsKept)
+	assert.Len(t, f.JIDs, results.FindingsKept)
 	assert.Equal(t, int64(400), f.More)
 	assert.Equal(t, []string{"a", "b"}, f.Notes)
 }
 
 func TestCheckSegments(t *testing.T) {
 	t.Parallel()
-	part := func(segment string, seed uint64, workload string) *reports.Load {
-		return &reports.Load{Seed: seed, Plan: reports.LoadPlan{Segment: segment, Workload: json.RawMessage(workload)}}
+	part := func(segment string, seed uint64, workload string) *results.Load {
+		return &results.Load{Seed: seed, Plan: results.LoadPlan{Segment: segment, Workload: json.RawMessage(workload)}}
 	}
 	const some, more, other = `{"producers":"3","queues":"2"}`, `{"producers":"2","queues":"2"}`, `{"queues":"3"}`
 	for name, test := range map[string]struct {
-		parts []*reports.Load
+		parts []*results.Load
 		want  string
 	}{
-		"all":         {[]*reports.Load{part("2/2", 1, more), part("1/2", 1, some)}, ""},
-		"missing":     {[]*reports.Load{part("1/3", 1, some), part("3/3", 1, some)}, "segment 2/3 is missing"},
-		"twice":       {[]*reports.Load{part("1/2", 1, some), part("1/2", 1, some)}, "a and b are both segment 1/2"},
-		"other parts": {[]*reports.Load{part("1/2", 1, some), part("2/3", 1, some)}, "they are of different loads"},
-		"other seed":  {[]*reports.Load{part("1/2", 1, some), part("2/2", 2, some)}, "not segments of the same load"},
-		"other load":  {[]*reports.Load{part("1/2", 1, some), part("2/2", 1, other)}, "not segments of the same load"},
-		"no segment":  {[]*reports.Load{part("", 1, some)}, "is not a valid segment"},
+		"all":         {[]*results.Load{part("2/2", 1, more), part("1/2", 1, some)}, ""},
+		"missing":     {[]*results.Load{part("1/3", 1, some), part("3/3", 1, some)}, "segment 2/3 is missing"},
+		"twice":       {[]*results.Load{part("1/2", 1, some), part("1/2", 1, some)}, "a and b are both segment 1/2"},
+		"other parts": {[]*results.Load{part("1/2", 1, some), part("2/3", 1, some)}, "they are of different loads"},
+		"other seed":  {[]*results.Load{part("1/2", 1, some), part("2/2", 2, some)}, "not segments of the same load"},
+		"other load":  {[]*results.Load{part("1/2", 1, some), part("2/2", 1, other)}, "not segments of the same load"},
+		"no segment":  {[]*results.Load{part("", 1, some)}, "is not a valid segment"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

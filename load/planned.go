@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/load/client"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
-	"github.com/fwpsuite/fwp/reports"
 )
 
 // planned returns the plan of the run, as text and as data.
-func (r *run) planned() reports.LoadPlan {
+func (r *run) planned() results.LoadPlan {
 	w := &r.work
-	plan := reports.LoadPlan{
+	plan := results.LoadPlan{
 		Words: r.describe(), Preset: w.Preset, Open: w.Open(), Segment: r.segment(),
 		Producers: w.Producers, Consumers: w.Consumers, Workload: r.settings(),
 	}
@@ -27,7 +27,7 @@ func (r *run) planned() reports.LoadPlan {
 	names := map[client.Overload]string{client.Queue: "queue", client.Drop: "drop", client.Abort: "abort"}
 	plan.Overload = names[r.config.Overload]
 	for _, s := range r.plan.Stages {
-		plan.Stages = append(plan.Stages, reports.Stage{Over: s.Over, From: s.From, To: s.To})
+		plan.Stages = append(plan.Stages, results.Stage{Over: s.Over, From: s.From, To: s.To})
 	}
 	return plan
 }
@@ -58,7 +58,7 @@ func (r *run) settings() json.RawMessage {
 }
 
 // PlanOf returns the plan of a run as its report has it.
-func PlanOf(config Config) reports.LoadPlan { return newRun(config).planned() }
+func PlanOf(config Config) results.LoadPlan { return newRun(config).planned() }
 
 // Describe describes a workload in one sentence.
 func Describe(w workload.Workload) string { return newRun(Config{Workload: w}).describe() }

@@ -9,17 +9,19 @@ import (
 	"github.com/fwpsuite/fwp/internal/shortage"
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/health"
+	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/reports"
 )
 
 // report makes the report of the run, after its end.
-func (r *run) report() *reports.Load {
+func (r *run) report() *results.Load {
 	f, now := &r.figures, r.now()
 	r.closePhase(now)
-	l := &reports.Load{
+	l := &results.Load{
 		Version: r.config.Version, Run: r.config.Run, Seed: r.config.Seed, Started: r.started, Took: time.Since(r.started),
-		Target: r.config.Target, Machine: reports.Machine(health.ThisMachine()), Plan: r.planned(),
+		Target: r.config.Target, Machine: health.ThisMachine(), Plan: r.planned(),
 		Interrupted: f.interrupted, Gone: f.gone, NotStarted: f.notStarted,
 	}
 	l.Target.HI, l.Target.Info = r.met.Greeting, r.met.Info
@@ -33,7 +35,7 @@ func (r *run) report() *reports.Load {
 	}
 	l.Engine = r.engine.String()
 	for _, p := range f.phases {
-		l.Phases = append(l.Phases, reports.Phase{Name: p.name, From: p.from, Took: p.took, Note: p.note})
+		l.Phases = append(l.Phases, results.Phase{Name: p.name, From: p.from, Took: p.took, Note: p.note})
 	}
 	l.Measured, l.Series, l.Heat = f.measured, f.series, f.heat
 	l.Ops, l.Flows = r.reportOps(), flowsOf(f.total)
@@ -43,7 +45,7 @@ func (r *run) report() *reports.Load {
 	l.Disruptions = r.reportDisruptions()
 	l.Findings = r.reportFindings()
 	l.Health = r.reportHealth()
-	l.Evaluate(r.config.Thresholds...)
+	judge.Evaluate(l, r.config.Thresholds...)
 	return l
 }
 
@@ -62,12 +64,12 @@ func Log(total *measure.Set, began time.Time, runs ...string) string {
 }
 
 // Figures returns what a set has, as a report shows it: without rates and without examples of errors.
-func Figures(set *measure.Set) ([]reports.LoadOp, []reports.LoadFlow) {
+func Figures(set *measure.Set) ([]results.LoadOp, []results.LoadFlow) {
 	return opsOf(set), flowsOf(set)
 }
 
 // reportOps returns the commands of the run, with rates and examples.
-func (r *run) reportOps() []reports.LoadOp {
+func (r *run) reportOps() []results.LoadOp {
 	ops := opsOf(r.figures.total)
 	for i := range ops {
 		o := &ops[i]
@@ -82,7 +84,7 @@ func (r *run) reportOps() []reports.LoadOp {
 	return ops
 }
 
-func opsOf(set *measure.Set) (ops []reports.LoadOp) {
+func opsOf(set *measure.Set) (ops []results.LoadOp) {
 	for _, op := range set.Ops() {
 		if o := opOf(set, op); o.Count+o.Outside > 0 || len(o.Errors) > 0 {
 			ops = append(ops, o)
@@ -91,8 +93,8 @@ func opsOf(set *measure.Set) (ops []reports.LoadOp) {
 	return ops
 }
 
-func opOf(set *measure.Set, op measure.Op) reports.LoadOp {
-	o := reports.LoadOp{
+func opOf(set *measure.Set, op measure.Op) results.LoadOp {
+	o := results.LoadOp{
 		Op: string(op), Count: set.Done(op), Outside: set.Aside(op),
 		Lateness: latency(set, measure.SeriesOf(op, measure.Lateness)),
 		Service:  latency(set, measure.SeriesOf(op, measure.Service)),
@@ -100,7 +102,7 @@ func opOf(set *measure.Set, op measure.Op) reports.LoadOp {
 	}
 	for kind := range measure.ErrorKinds {
 		if n := set.Errors(op, kind); n > 0 {
-			o.Errors = append(o.Errors, reports.LoadError{Kind: kind.String(), Count: n})
+			o.Errors = append(o.Errors, results.LoadError{Kind: kind.String(), Count: n})
 		}
 	}
 	return o
@@ -121,23 +123,23 @@ func (r *run) example(op measure.Op, name string) (text string) {
 	return text
 }
 
-func flowsOf(set *measure.Set) (flows []reports.LoadFlow) {
+func flowsOf(set *measure.Set) (flows []results.LoadFlow) {
 	for flow := range measure.Flows {
 		if time := latency(set, measure.FlowSeries(flow)); time.Count > 0 {
-			flows = append(flows, reports.LoadFlow{Flow: flow.String(), Time: time})
+			flows = append(flows, results.LoadFlow{Flow: flow.String(), Time: time})
 		}
 	}
 	return flows
 }
 
 // latency returns the latency figures of a series.
-func latency(set *measure.Set, series measure.Series) reports.Latency {
+func latency(set *measure.Set, series measure.Series) results.Latency {
 	times := set.Times(series)
 	if times.Count() == 0 {
-		return reports.Latency{}
+		return results.Latency{}
 	}
 	beyond := set.Beyond(series)
-	l := reports.Latency{
+	l := results.Latency{
 		Count: times.Count(), Min: times.Min(), Mean: times.Mean(), Max: times.Max(),
 		OutOfRange: beyond.Below + beyond.Above, Unserved: times.Unserved(),
 	}
@@ -168,19 +170,19 @@ func latency(set *measure.Set, series measure.Series) reports.Latency {
 const perDecade = 6
 
 // curve returns the percentiles for a picture: as many as there are values beyond them.
-func curve(times measure.Times) (points []reports.Quantile) {
+func curve(times measure.Times) (points []results.Quantile) {
 	for i := 0; ; i++ {
 		beyond := math.Pow(10, -float64(i)/perDecade)
 		if beyond*float64(times.Count()) < 1 {
 			return points
 		}
 		value, _ := times.Percentile(100 * (1 - beyond))
-		points = append(points, reports.Quantile{Q: math.Round((1-beyond)*1e8) / 1e8, Time: value})
+		points = append(points, results.Quantile{Q: math.Round((1-beyond)*1e8) / 1e8, Time: value})
 	}
 }
 
-func (r *run) reportConnections() reports.Connections {
-	return reports.Connections{
+func (r *run) reportConnections() results.Connections {
+	return results.Connections{
 		Planned: r.figures.wanted, Opened: r.figures.opened, Refused: message(r.figures.refused),
 		Lost: r.status.Lost, Disconnects: r.status.Disconnects, LostWhy: message(r.status.FirstLost),
 	}
@@ -195,9 +197,9 @@ func message(err error) string {
 }
 
 // reportRate returns the arrivals of the plan in the window, and those that were answered.
-func (r *run) reportRate() reports.LoadRate {
+func (r *run) reportRate() results.LoadRate {
 	f := &r.figures
-	rate := reports.LoadRate{
+	rate := results.LoadRate{
 		Op: string(r.arrival()), Done: f.answered, Achieved: reports.PerSecond(f.answered, f.measured),
 	}
 	if r.plan == nil {
@@ -214,22 +216,12 @@ func (r *run) reportRate() reports.LoadRate {
 	return rate
 }
 
-func (r *run) reportHealth() reports.Health {
-	u, total := &r.figures.usage, r.figures.total
-	h := reports.Health{
-		Over: u.Over, CPUUser: u.CPUUser, CPUSystem: u.CPUSystem, CPUShare: u.CPUShare, CPUPeak: u.CPUPeak,
-		MachineBusy: u.MachineBusy, MachinePeak: u.MachinePeak, Steal: u.Steal,
-		Throttled: u.Throttled, ThrottledPeriods: u.ThrottledPeriods,
-		GCPauses: u.GCPauses, GCPause: u.GCPause, GCPauseMax: u.GCPauseMax,
-		MemoryPeak: u.MemoryPeak, HeapPeak: u.HeapPeak, Files: reports.Files(u.Files),
-		NoFiles:  total.Errors(measure.Connect, measure.OutOfFiles),
-		NoPorts:  total.Errors(measure.Connect, measure.OutOfPorts),
-		NoMemory: total.Errors(measure.Connect, measure.OutOfMemory),
-		Unknown:  u.Unknown, ServerCPU: max(0, r.figures.serverCPU),
-	}
-	for _, jump := range u.ClockJumps {
-		h.ClockJumps = append(h.ClockJumps, reports.ClockJump(jump))
-	}
+func (r *run) reportHealth() results.Health {
+	h, total := r.figures.usage, r.figures.total
+	h.NoFiles = total.Errors(measure.Connect, measure.OutOfFiles)
+	h.NoPorts = total.Errors(measure.Connect, measure.OutOfPorts)
+	h.NoMemory = total.Errors(measure.Connect, measure.OutOfMemory)
+	h.ServerCPU = max(0, r.figures.serverCPU)
 	for _, busy := range r.figures.busy {
 		if r.figures.measured > 0 {
 			h.Loops = append(h.Loops, min(1, float64(busy)/float64(r.figures.measured)))

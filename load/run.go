@@ -15,8 +15,8 @@ import (
 	"github.com/fwpsuite/fwp/load/ledger"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
-	"github.com/fwpsuite/fwp/reports"
 )
 
 // The interval between two reads of the status, and the limits that do not depend on the workload.
@@ -110,15 +110,15 @@ type run struct {
 type figures struct {
 	total    *measure.Set // all that was recorded since the start
 	phases   []phase
-	series   []reports.Second
-	heat     reports.LoadHeat
+	series   []results.Second
+	heat     results.LoadHeat
 	answered int64 // arrivals answered while the window was open, whenever they were due
 	backlog  int64 // the most arrivals that waited for a connection
 
 	wanted, opened int // connections before the load
 	refused        error
 	measured       time.Duration // the length of the window
-	usage          health.Usage
+	usage          results.Health
 	serverCPU      time.Duration   // when the window began, then within it; 0: not known
 	busy           []time.Duration // of each loop when the window began, then within it
 	drained        bool

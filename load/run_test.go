@@ -12,12 +12,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
+	"github.com/fwpsuite/fwp/load/judge"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -44,9 +46,9 @@ func away(e *fakes.Event) {
 	}
 }
 
-// run gives what came of it, when nobody is connected any more. The machine that the
+// run returns the report, when no client is connected any more. The machine that the
 // test runs on has no part in it.
-func (b bench) run(t *testing.T) *reports.Load {
+func (b bench) run(t *testing.T) *results.Load {
 	t.Helper()
 	return b.result(t).Report
 }
@@ -82,7 +84,7 @@ func (b bench) with(t *testing.T, act func(context.Context, load.Config)) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		config := load.Config{
-			Workload: b.load, Seed: 1, Run: "test", Coarse: true, Loops: 2, ClauseOf: conformance.ClauseOf,
+			Workload: b.load, Seed: 1, Run: "test", Coarse: true, Loops: 2, ClauseOf: fwpsuite.ClauseOf,
 			Protocol: fwpspeaker.New(b.server.Password),
 			Dial:     func(ctx context.Context) (net.Conn, error) { return network.DialContext(ctx, "tcp", "server:7419") },
 		}
@@ -102,10 +104,10 @@ func (b bench) with(t *testing.T, act func(context.Context, load.Config)) {
 
 // quiet evaluates a report without the health of the machine: in virtual time a minute
 // passes in a moment, so that the machine seems to be busy.
-func quiet(report *reports.Load, thresholds []reports.Threshold) {
-	report.Health = reports.Health{Over: report.Health.Over, NoFiles: report.Health.NoFiles,
+func quiet(report *results.Load, thresholds []judge.Threshold) {
+	report.Health = results.Health{Over: report.Health.Over, NoFiles: report.Health.NoFiles,
 		NoPorts: report.Health.NoPorts, NoMemory: report.Health.NoMemory}
-	report.Evaluate(thresholds...)
+	judge.Evaluate(report, thresholds...)
 }
 
 // steady is an open loop of 500 jobs that the server carries easily.
@@ -116,14 +118,14 @@ func steady() workload.Workload {
 	}
 }
 
-func op(t *testing.T, l *reports.Load, name string) *reports.LoadOp {
+func op(t *testing.T, l *results.Load, name string) *results.LoadOp {
 	t.Helper()
-	i := slices.IndexFunc(l.Ops, func(o reports.LoadOp) bool { return o.Op == name })
+	i := slices.IndexFunc(l.Ops, func(o results.LoadOp) bool { return o.Op == name })
 	require.GreaterOrEqual(t, i, 0, "there is no %s", name)
 	return &l.Ops[i]
 }
 
-func phases(l *reports.Load) string {
+func phases(l *results.Load) string {
 	var names []string
 	for _, p := range l.Phases {
 		names = append(names, p.Name)
@@ -132,7 +134,7 @@ func phases(l *reports.Load) string {
 }
 
 // well has a run be without any fault of anybody, every job accounted for.
-func well(t *testing.T, l *reports.Load) {
+func well(t *testing.T, l *results.Load) {
 	t.Helper()
 	code, words := l.Outcome()
 	assert.Equal(t, reports.ExitWell, code, words)
@@ -156,7 +158,7 @@ func TestASteadyRun(t *testing.T) {
 	assert.Equal(t, "connect measure drain close", phases(l))
 	assert.Equal(t, int64(500), l.Jobs.Pushed)
 	assert.Equal(t, int64(500), l.Jobs.Acked)
-	assert.Equal(t, reports.Connections{Planned: 10, Opened: 10}, l.Connections)
+	assert.Equal(t, results.Connections{Planned: 10, Opened: 10}, l.Connections)
 	assert.InDelta(t, 100, l.Rate.Target, 1)
 	assert.InDelta(t, 100, l.Rate.Achieved, 1)
 	assert.InEpsilon(t, l.Rate.Achieved, op(t, l, "push").Rate, 0.01, "the two ways to count agree")

@@ -5,6 +5,7 @@ import (
 
 	"github.com/fwpsuite/fwp/load/health"
 	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -59,9 +60,9 @@ func (r *run) left(now time.Duration) time.Duration {
 }
 
 // second returns the figures of one second.
-func (r *run) second(set *measure.Set) reports.Second {
+func (r *run) second(set *measure.Set) results.Second {
 	over := set.Until - set.From
-	s := reports.Second{
+	s := results.Second{
 		At: set.From, Over: over, Phase: r.phase().name,
 		Connections: r.status.Ready, InFlight: int64(r.status.InFlight), Dropped: set.Dropped(),
 		Unserved: set.Count(measure.SeriesOf(r.arrival(), measure.Unserved)),
@@ -77,7 +78,7 @@ func (r *run) second(set *measure.Set) reports.Second {
 }
 
 // SecondFigures returns what a set of one second has, as a report shows it.
-func SecondFigures(set *measure.Set) (ops []reports.SecondOp, flows []reports.SecondFlow) {
+func SecondFigures(set *measure.Set) (ops []results.SecondOp, flows []results.SecondFlow) {
 	for _, op := range set.Ops() {
 		if o, ok := secondOp(set, op); ok {
 			ops = append(ops, o)
@@ -86,7 +87,7 @@ func SecondFigures(set *measure.Set) (ops []reports.SecondOp, flows []reports.Se
 	for flow := range measure.Flows {
 		series := measure.FlowSeries(flow)
 		if n := set.Count(series); n > 0 {
-			flows = append(flows, reports.SecondFlow{
+			flows = append(flows, results.SecondFlow{
 				Flow: flow.String(), Count: n, P50: set.Percentile(series, 50),
 				P99: set.Percentile(series, 99), Max: set.Percentile(series, 100),
 			})
@@ -95,10 +96,10 @@ func SecondFigures(set *measure.Set) (ops []reports.SecondOp, flows []reports.Se
 	return ops, flows
 }
 
-func secondOp(set *measure.Set, op measure.Op) (reports.SecondOp, bool) {
+func secondOp(set *measure.Set, op measure.Op) (results.SecondOp, bool) {
 	late, service := measure.SeriesOf(op, measure.Lateness), measure.SeriesOf(op, measure.Service)
 	response := measure.SeriesOf(op, measure.Response)
-	o := reports.SecondOp{
+	o := results.SecondOp{
 		Op: string(op), Count: set.Done(op) + set.Aside(op), Errors: set.Failed(op),
 		LatenessP99: set.Percentile(late, 99),
 		ServiceP50:  set.Percentile(service, 50), ServiceP99: set.Percentile(service, 99),

@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
-	"github.com/fwpsuite/fwp/reports"
 )
 
 // CheckSegments returns an error unless the reports are those of all segments of one load, each once. names are what
 // messages call them.
-func CheckSegments(names []string, parts []*reports.Load) error {
+func CheckSegments(names []string, parts []*results.Load) error {
 	of := 0
 	have := map[string]string{}
 	for i, l := range parts {
@@ -43,12 +43,12 @@ func CheckSegments(names []string, parts []*reports.Load) error {
 }
 
 // sameLoad reports whether two segments are of the same load: only the settings of which each has a share may differ.
-func sameLoad(a, b *reports.Load) bool {
+func sameLoad(a, b *results.Load) bool {
 	return a.Seed == b.Seed && whole(a) == whole(b)
 }
 
 // whole returns the settings that the segments of a load have in common, as JSON.
-func whole(l *reports.Load) string {
+func whole(l *results.Load) string {
 	settings := map[string]string{}
 	if json.Unmarshal(l.Plan.Workload, &settings) != nil {
 		return ""

@@ -20,11 +20,13 @@ import (
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
+	"github.com/fwpsuite/fwp/load/judge"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
 
-func outcome(t *testing.T, l *reports.Load, code int, words ...string) {
+func outcome(t *testing.T, l *results.Load, code int, words ...string) {
 	t.Helper()
 	got, text := l.Outcome()
 	assert.Equal(t, code, got, text)
@@ -100,7 +102,7 @@ func TestALimitOfConnections(t *testing.T) {
 	assert.Equal(t, "connect close", phases(l))
 	assert.Equal(t, 40, l.Connections.Planned)
 	assert.Equal(t, 30, l.Connections.Opened)
-	assert.Equal(t, reports.LoadJobs{Drained: true}, l.Jobs)
+	assert.Equal(t, results.LoadJobs{Drained: true}, l.Jobs)
 	assert.Less(t, l.Took, 10*second)
 }
 
@@ -140,13 +142,13 @@ func TestAServerThatIsRestarted(t *testing.T) {
 
 func TestThresholds(t *testing.T) {
 	t.Parallel()
-	var all []reports.Threshold
+	var all []judge.Threshold
 	for _, text := range []string{"push.response.p99<20ms", "lost==0", "push.response.p50<1us", "beat.response.p99<1s"} {
-		threshold, err := reports.ParseThreshold(text, load.Ops()...)
+		threshold, err := judge.ParseThreshold(text, load.Ops()...)
 		require.NoError(t, err)
 		all = append(all, threshold)
 	}
-	with := func(list ...reports.Threshold) *reports.Load {
+	with := func(list ...judge.Threshold) *results.Load {
 		return bench{load: brief(), change: func(c *load.Config) { c.Thresholds = list }}.run(t)
 	}
 	outcome(t, with(all[:2]...), reports.ExitWell)
@@ -165,7 +167,7 @@ func slowPush(e *fakes.Event) {
 
 func TestOverload(t *testing.T) {
 	t.Parallel()
-	run := func(how client.Overload) *reports.Load {
+	run := func(how client.Overload) *results.Load {
 		w := steady()
 		w.Rate, w.Duration = 500, workload.Duration(2*second)
 		return bench{load: w, hooks: []func(*fakes.Event){slowPush}, change: func(c *load.Config) { c.Overload = how }}.run(t)

@@ -53,8 +53,8 @@ type Case struct {
 	Kind string
 	// Message says in one sentence why the case did not pass, or what is to be known though it did.
 	Message string
-	// Evidence has what was expected and received, in several lines.
-	Evidence string
+	// Evidence has what was expected and received.
+	Evidence []Block
 	// File and Line are the script; Reproducer is a file that shows the finding again, empty if there is none.
 	File       string
 	Line       int
@@ -65,31 +65,31 @@ type Case struct {
 	Took  time.Duration
 }
 
-// state returns what the writers make of the case.
-func (c *Case) state() CaseState {
-	if c.listed() {
+// Result is the state of the case after what is known: a case that is excused is skipped.
+func (c *Case) Result() CaseState {
+	if c.Excused() {
 		return CaseSkipped
 	}
 	return c.State
 }
 
-// listed reports whether the case would fail or have no result, if it were not known.
-func (c *Case) listed() bool {
+// Excused reports whether the case would fail or have no result, if it were not known.
+func (c *Case) Excused() bool {
 	return c.Known != "" && (c.State == CaseFailed || c.State == CaseErrored)
 }
 
-// message returns why the case has its state.
-func (c *Case) message() string {
+// Words returns why the case has its state.
+func (c *Case) Words() string {
 	if c.Known != "" {
 		return strings.TrimSuffix("known, "+c.Known+": "+c.Message, ": ")
 	}
 	return c.Message
 }
 
-// stateOf returns the state of a case with a verdict.
-func stateOf(v Verdict, o ExitOptions) CaseState {
+// CaseStateOf returns the state of a case with a verdict.
+func CaseStateOf(v Verdict, o ExitOptions) CaseState {
 	switch {
-	case v == Fail, v == Crash, v == Warn && o.Strict:
+	case o.counts(v):
 		return CaseFailed
 	case isOpen(v):
 		return CaseErrored
@@ -111,14 +111,15 @@ func (r *Report) Suite(o ExitOptions) Suite {
 	if r.Expectations != nil {
 		s.Place = r.Expectations.File
 	}
-	s.troubles(r.trouble())
+	s.AddTroubles(r.trouble())
 	found := r.Findings()
 	for i := range r.Checks {
 		s.check(r, &r.Checks[i], found, o)
 	}
 	for _, f := range found { // of clauses that no check lists
-		if !s.has(f.Check, f.Clause) {
-			s.add(r.caseOf(f, o))
+		is := func(c *Case) bool { return c.Check == f.Check && c.Clause == f.Clause }
+		if Find(s.Cases, is) == nil {
+			s.Add(r.caseOf(f, o))
 		}
 	}
 	for i := range r.Clauses {
@@ -128,7 +129,7 @@ func (r *Report) Suite(o ExitOptions) Suite {
 	}
 	s.stale(r.Expectations)
 	for _, id := range r.tally(o).missing {
-		s.add(Case{
+		s.Add(Case{
 			Class: id, Name: "required - " + id, Clause: id, State: CaseErrored, Kind: "not evaluated",
 			Message: "required with --require, and not evaluated",
 		})
@@ -139,48 +140,46 @@ func (r *Report) Suite(o ExitOptions) Suite {
 // check appends the cases of a check.
 func (s *Suite) check(r *Report, c *Check, found []Finding, o ExitOptions) {
 	took := c.Took // of the first case only: the sum of the cases is that of the checks
-	add := func(clause string, level Level, v Verdict, why, provide string, known int) {
-		if v == NotSelected || v == NotApplicable {
-			return
+	for _, cv := range c.results() {
+		if cv.Verdict == NotSelected || cv.Verdict == NotApplicable {
+			continue
 		}
-		one := Case{
-			Class: cmp.Or(clause, "checks"), Name: c.ID, Check: c.ID, Clause: clause, Level: level, File: c.File,
-			State: stateOf(v, o), Kind: v.String(), Message: join(why, provide), Took: took,
+		one := caseAbout(c.ID, cv.ID)
+		if f := foremost(found, c.ID, cv.ID); f != nil && cv.Verdict.Breach() {
+			one = r.caseOf(*f, o)
+		} else {
+			one.Message, one.Known = join(cmp.Or(cv.Why, defaultWhy(cv.Verdict)), cv.Provide), r.Expectations.at(cv.Known)
 		}
-		if clause != "" {
-			one.Name += " - " + clause
-		}
-		here := slices.DeleteFunc(slices.Clone(found), func(f Finding) bool { return f.Check != c.ID || f.Clause != clause })
-		// what is not known first
-		slices.SortStableFunc(here, func(a, b Finding) int { return cmp.Compare(a.Known, b.Known) })
-		if v.Breach() && len(here) > 0 {
-			worse := r.caseOf(here[0], o)
-			one.Message, one.Evidence, one.Line = worse.Message, worse.Evidence, worse.Line
-			one.Known, one.Reproducer = worse.Known, worse.Reproducer
-		} else if known > 0 {
-			one.Known = r.Expectations.at(known)
-		}
-		took = 0
-		s.add(one)
+		one.Level, one.File, one.Took, took = cv.Level, c.File, took, 0
+		one.State, one.Kind = CaseStateOf(cv.Verdict, o), cv.Verdict.String()
+		s.Add(one)
 	}
-	for _, cv := range c.Clauses {
-		add(cv.ID, cv.Level, cv.Verdict, cmp.Or(cv.Why, openWhy(cv.Verdict)), cv.Provide, cv.Known)
+}
+
+// caseAbout returns the case of a clause in a check, which is named after both.
+func caseAbout(check, clause string) Case {
+	return Case{
+		Class: cmp.Or(clause, "checks"), Name: JoinWith(" - ", check, clause), Check: check, Clause: clause,
 	}
-	if len(c.Clauses) == 0 {
-		add("", "", c.Verdict, cmp.Or(c.Why, openWhy(c.Verdict)), c.Provide, c.Known)
+}
+
+// foremost returns the first finding of a clause in a check that is not known, or else the first one.
+func foremost(found []Finding, check, clause string) *Finding {
+	var first *Finding
+	for i := range found {
+		if f := &found[i]; f.Check == check && f.Clause == clause && (first == nil || f.Known < first.Known) {
+			first = f
+		}
 	}
+	return first
 }
 
 // goal appends the case of a clause that all its checks passed, and whose goal was not reached.
 func (s *Suite) goal(r *Report, c *Clause) {
-	one := Case{
+	s.Add(Case{
 		Class: c.ID, Name: "goal - " + c.ID, Clause: c.ID, Level: c.Level, State: CaseErrored, Kind: Inconclusive.String(),
-		Message: join(c.Why, c.Provide),
-	}
-	if c.Known > 0 {
-		one.Known = r.Expectations.at(c.Known)
-	}
-	s.add(one)
+		Message: join(c.Why, c.Provide), Known: r.Expectations.at(c.Known),
+	})
 }
 
 // stale appends a case for each line of the file of known findings that is no longer so.
@@ -189,28 +188,15 @@ func (s *Suite) stale(e *Expectations) {
 		return
 	}
 	for _, l := range e.Stale {
-		s.add(Case{
+		s.Add(Case{
 			Class: "expectations", Name: e.at(l.Line) + " - " + text.OneLine(l.Text), Check: e.File, File: e.File, Line: l.Line,
 			State: CaseFailed, Kind: "stale", Message: "no longer so: " + l.Why,
 		})
 	}
 }
 
-// openWhy is the cause of a verdict that has none.
-func openWhy(v Verdict) string {
-	if wanting(v) {
-		return defaultWhy(v)
-	}
-	return ""
-}
-
-// has reports whether there is a case about a clause in a check.
-func (s *Suite) has(check, clause string) bool {
-	return slices.ContainsFunc(s.Cases, func(c Case) bool { return c.Check == check && c.Clause == clause })
-}
-
-// add appends a case, whose name it makes unique: readers of JUnit take the first of several with one name.
-func (s *Suite) add(c Case) {
+// Add appends a case, whose name it makes unique: readers of JUnit take the first of several with one name.
+func (s *Suite) Add(c Case) {
 	name := c.Name
 	for n := 2; slices.ContainsFunc(s.Cases, func(have Case) bool { return have.Name == c.Name }); n++ {
 		c.Name = fmt.Sprintf("%s (%d)", name, n)
@@ -218,76 +204,64 @@ func (s *Suite) add(c Case) {
 	s.Cases = append(s.Cases, c)
 }
 
-// troubles appends what kept a run from being complete.
-func (s *Suite) troubles(t trouble) {
+// AddTroubles appends what kept a run from being complete.
+func (s *Suite) AddTroubles(t Trouble) {
+	interrupted := ""
+	if t.Interrupted {
+		interrupted = "the run was interrupted: there are results until then"
+	}
 	for _, of := range []struct{ name, kind, why string }{
-		{"the target can be reached", "unreachable", t.unreachable}, {"the suite itself", "internal error", t.internal},
-		{"the command line", "usage", t.usage},
+		{"the target can be reached", "unreachable", t.Unreachable}, {"the suite itself", "internal error", t.Internal},
+		{"the command line", "usage", t.Usage}, {"the run is complete", "interrupted", interrupted},
 	} {
 		if of.why != "" {
-			s.add(Case{Class: "run", Name: of.name, State: CaseErrored, Kind: of.kind, Message: text.OneLine(of.why)})
+			s.Add(Case{Class: "run", Name: of.name, State: CaseErrored, Kind: of.kind, Message: text.OneLine(of.why)})
 		}
 	}
-	if t.interrupted {
-		s.add(Case{
-			Class: "run", Name: "the run is complete", State: CaseErrored, Kind: "interrupted",
-			Message: "the run was interrupted: there are results until then",
-		})
+}
+
+// AddWhole appends the case of the run as a whole, which has no result if nothing was evaluated.
+func (s *Suite) AddWhole(name string, without bool) {
+	if len(s.Cases) > 0 { // it has a trouble
+		return
 	}
+	c := Case{Class: "run", Name: name, Kind: "pass", Message: s.Words, Took: s.Took}
+	if without {
+		c.State, c.Kind = CaseErrored, "inconclusive"
+	}
+	s.Add(c)
 }
 
 // caseOf returns the case of one finding, with its conversation as far as it leads to the finding.
 func (r *Report) caseOf(f Finding, o ExitOptions) Case {
 	c := f.asCase(o)
-	if f.Known > 0 {
-		c.Known = r.Expectations.at(f.Known)
-	}
-	said := transcript(&f.Evidence, r.conversation(&f), PageOptions{})
-	if len(said.Entries) > 0 {
-		c.Evidence += "\n" + textOf(said)
+	c.Known = r.Expectations.at(f.Known)
+	if said := transcript(&f.Evidence, r.conversation(&f), PageOptions{}); len(said.Entries) > 0 {
+		c.Evidence = append(c.Evidence, said)
 	}
 	return c
 }
 
 // asCase returns a finding as a case.
 func (f *Finding) asCase(o ExitOptions) Case {
-	c := Case{
-		Class: cmp.Or(f.Clause, "checks"), Name: f.Check, Check: f.Check, Clause: f.Clause, Level: f.Level, File: f.File,
-		Line: f.Line, State: stateOf(f.Verdict, o), Kind: f.Verdict.String(), Reproducer: f.Saved,
-		Message: clipped(text.OneLine(f.Actual)),
-	}
-	if f.Clause != "" {
-		c.Name += " - " + f.Clause
-	}
+	c := caseAbout(f.Check, f.Clause)
+	c.Level, c.File, c.Line, c.Reproducer = f.Level, f.File, f.Line, f.Saved
+	c.State, c.Kind, c.Message = CaseStateOf(f.Verdict, o), f.Verdict.String(), clipped(text.OneLine(f.Actual))
 	if f.Expected != "" {
-		c.Message = clipped("expected "+text.OneLine(f.Expected)) + "; got " + clipped(text.OneLine(f.Actual))
+		c.Message = clipped("expected "+text.OneLine(f.Expected)) + "; got " + c.Message
 	}
 	var p Page
-	if f.Statement != "" {
-		p.add(Prose{LinesOf(f.Statement)})
-	}
+	p.Add(Prose{LinesOf(f.Statement)})
 	p.evidence(&f.Evidence, PageOptions{})
-	c.Evidence = textOf(p.Blocks...)
+	c.Evidence = p.Blocks
 	return c
 }
 
-// textOf returns blocks as text.
-func textOf(blocks ...Block) string {
-	t := &textWriter{width: textWidth}
-	for i, b := range blocks {
-		if i > 0 && apart(blocks[i-1], b) {
-			t.line("")
-		}
-		t.block(b)
-	}
-	return t.out.String()
-}
-
-// count returns how many cases have each state, after what is known.
-func (s *Suite) count() map[CaseState]int {
+// Count returns how many cases have each state, after what is known.
+func (s *Suite) Count() map[CaseState]int {
 	counts := map[CaseState]int{}
 	for i := range s.Cases {
-		counts[s.Cases[i].state()]++
+		counts[s.Cases[i].Result()]++
 	}
 	return counts
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -32,7 +33,7 @@ type Changes struct {
 	// Changes has the worst first.
 	Changes []Change `json:"changes"`
 
-	// reports are what was compared, without what is known; only pages with pictures have them.
+	// reports are what was compared; only pages with pictures have them.
 	reports []*Report
 }
 
@@ -58,12 +59,26 @@ const (
 	Varied      ChangeKind = "in between only" // first and last are the same
 )
 
-// changeKinds holds the kinds, the worst first, and their style.
-var changeKinds = [...]struct {
+// changeRow is a row of changeKinds.
+type changeRow struct {
 	kind  ChangeKind
 	style Style
-}{
-	{Appeared, Bad}, {Changed, Caution}, {Unevaluated, Unclear}, {Varied, Unclear}, {Went, Good}, {Evaluated, Optional},
+	words string
+}
+
+// changeKinds holds the kinds, the worst first, with their style and what stands in their section of a page.
+var changeKinds = [...]changeRow{
+	{Appeared, Bad, "findings of the last run that the first did not have"},
+	{Changed, Caution, "another verdict or another symptom"},
+	{Unevaluated, Unclear, "the last run has no result"},
+	{Varied, Unclear, "the first and the last run agree"},
+	{Went, Good, "findings of the first run that the last does not have"},
+	{Evaluated, Optional, "the first run had no result"},
+}
+
+// rank is the place of a kind in changeKinds.
+func (k ChangeKind) rank() int {
+	return slices.IndexFunc(changeKinds[:], func(row changeRow) bool { return row.kind == k })
 }
 
 // Change is a clause of a check that differs between runs, or a check that names no clause.
@@ -82,7 +97,7 @@ type Change struct {
 
 // Compare returns what differs between the reports, of which there are two or more; names has one for each.
 func Compare(names []string, all []*Report) *Changes {
-	c := &Changes{Runs: []ChangedRun{}, Changes: []Change{}}
+	c := &Changes{Runs: []ChangedRun{}, Changes: []Change{}, reports: all}
 	var keys []changeKey
 	results := make([]map[changeKey]changeResult, len(all))
 	for i, r := range all {
@@ -91,59 +106,32 @@ func Compare(names []string, all []*Report) *Changes {
 		for _, b := range broken(symptoms(unknown(r.Findings()))) {
 			run.Findings[b.Verdict]++
 		}
-		c.Runs, c.reports = append(c.Runs, run), append(c.reports, r.unheld())
+		c.Runs = append(c.Runs, run)
 	}
 	slices.SortFunc(keys, func(a, b changeKey) int {
 		return cmp.Or(strings.Compare(a.check, b.check), strings.Compare(a.clause, b.clause))
 	})
-	draw := newDraws(all)
+	first, last := all[0].Findings(), all[len(all)-1].Findings()
 	for _, key := range slices.Compact(keys) {
-		if !draw.chance(key) {
+		if !byChance(key, all, first, last) {
 			c.add(key, results)
 		}
 	}
-	rank := func(k ChangeKind) int {
-		for i := range changeKinds {
-			if changeKinds[i].kind == k {
-				return i
-			}
-		}
-		return len(changeKinds)
-	}
 	slices.SortStableFunc(c.Changes, func(a, b Change) int {
-		return cmp.Or(rank(a.Kind)-rank(b.Kind), a.last().rank()-b.last().rank())
+		return cmp.Or(a.Kind.rank()-b.Kind.rank(), a.last().rank()-b.last().rank())
 	})
 	return c
 }
 
-// draws is what Compare needs to know about checks that generate what they do.
-type draws struct {
-	generates map[string]bool // by check
-	found     map[string]bool // by clause: the first and the last run have findings of it
-}
-
-func newDraws(all []*Report) draws {
-	d := draws{map[string]bool{}, map[string]bool{}}
-	for _, r := range all {
-		for i := range r.Checks {
-			d.generates[r.Checks[i].ID] = d.generates[r.Checks[i].ID] || r.Checks[i].File == ""
-		}
-	}
-	first := map[string]bool{}
-	for _, f := range all[0].Findings() {
-		first[f.Clause] = true
-	}
-	for _, f := range all[len(all)-1].Findings() {
-		d.found[f.Clause] = first[f.Clause]
-	}
-	return d
-}
-
-// chance reports whether a difference would mean nothing: a check that generates what it does finds some of what is
+// byChance reports whether a difference would mean nothing: a check that generates what it does finds some of what is
 // wrong in each run, so what it shows of a clause counts only if the first or the last run has no finding of that
 // clause.
-func (d draws) chance(key changeKey) bool {
-	return key.clause != "" && d.generates[key.check] && d.found[key.clause]
+func byChance(key changeKey, all []*Report, first, last []Finding) bool {
+	generates := func(r *Report) bool {
+		return Find(r.Checks, func(c *Check) bool { return c.ID == key.check && c.File == "" }) != nil
+	}
+	return key.clause != "" && mentions(first, key.clause) && mentions(last, key.clause) &&
+		slices.ContainsFunc(all, generates)
 }
 
 // changeKey is what is compared.
@@ -153,23 +141,6 @@ type changeKey struct{ check, clause string }
 type changeResult struct {
 	verdict    Verdict
 	signatures []string
-}
-
-// unheld returns a report as if no file of known findings had been there.
-func (r *Report) unheld() *Report {
-	plain := *r
-	plain.Expectations, plain.Checks, plain.Clauses = nil, slices.Clone(r.Checks), slices.Clone(r.Clauses)
-	for i := range plain.Checks {
-		c := &plain.Checks[i]
-		c.Known, c.Findings, c.Clauses = 0, unknown(c.Findings), slices.Clone(c.Clauses)
-		for k := range c.Clauses {
-			c.Clauses[k].Known = 0
-		}
-	}
-	for i := range plain.Clauses {
-		plain.Clauses[i].Known = 0
-	}
-	return &plain
 }
 
 // unknown returns findings as if no file of known findings had been there.
@@ -186,14 +157,8 @@ func (r *Report) results(keys *[]changeKey) map[changeKey]changeResult {
 	results := map[changeKey]changeResult{}
 	for i := range r.Checks {
 		c := &r.Checks[i]
-		set := func(clause string, v Verdict) {
-			results[changeKey{c.ID, clause}] = changeResult{verdict: v}
-		}
-		for _, cv := range c.Clauses {
-			set(cv.ID, cv.Verdict)
-		}
-		if len(c.Clauses) == 0 {
-			set("", c.Verdict)
+		for _, cv := range c.results() {
+			results[changeKey{c.ID, cv.ID}] = changeResult{verdict: cv.Verdict}
 		}
 		for _, f := range r.FindingsOf(c) {
 			key := changeKey{c.ID, f.Clause}
@@ -201,15 +166,11 @@ func (r *Report) results(keys *[]changeKey) map[changeKey]changeResult {
 			if !some {
 				one.verdict = f.Verdict
 			}
-			if s := f.Signature(); !slices.Contains(one.signatures, s) {
-				one.signatures = append(one.signatures, s)
-			}
+			one.signatures = added(one.signatures, f.Signature())
 			results[key] = one
 		}
 	}
-	for key := range results {
-		*keys = append(*keys, key)
-	}
+	*keys = slices.AppendSeq(*keys, maps.Keys(results))
 	return results
 }
 
@@ -263,38 +224,38 @@ func (c *Change) kind(first, last changeResult) ChangeKind {
 	return ""
 }
 
+// fails reports whether the change makes the exit code 1: a finding that counts appeared, or became worse.
+func (c *Change) fails(o ExitOptions) bool {
+	return o.counts(c.last()) && (c.Kind == Appeared || c.Kind == Changed && c.Worse)
+}
+
 // decide returns the outcome of the comparison.
-func (c *Changes) decide(o ExitOptions) outcome {
+func (c *Changes) decide(o ExitOptions) Outcome {
 	counts := map[ChangeKind]int{}
 	bad := false
 	for i := range c.Changes {
 		change := &c.Changes[i]
 		counts[change.Kind]++
-		counted := change.last() == Fail || change.last() == Crash || o.Strict && change.last() == Warn
-		bad = bad || counted && (change.Kind == Appeared || change.Kind == Changed && change.Worse)
+		bad = bad || change.fails(o)
 	}
 	var parts []string
-	for _, k := range changeKinds {
-		if n := counts[k.kind]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, k.kind))
+	for _, row := range changeKinds {
+		if n := counts[row.kind]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, row.kind))
 		}
 	}
-	words := text.Count(len(c.Changes), "change")
-	if len(parts) > 0 {
-		words += ": " + strings.Join(parts, ", ")
-	}
-	return decide([]claim{
-		claimed(ExitFindings, bad, words),
-		claimed(ExitInconclusive, c.Compared == 0, "nothing was evaluated in both the first and the last run"),
-		claimed(ExitWell, true, words+"; "+text.Count(c.Compared, "result")+" compared"),
+	words := JoinWith(": ", text.Count(len(c.Changes), "change"), strings.Join(parts, ", "))
+	return Decide([]Claim{
+		Claimed(ExitFindings, bad, words),
+		Claimed(ExitInconclusive, c.Compared == 0, "nothing was evaluated in both the first and the last run"),
+		Claimed(ExitWell, true, words+"; "+text.Count(c.Compared, "result")+" compared"),
 	})
 }
 
 // Outcome returns the exit code, and what it stands for in one line of words. A finding that appeared, or changed to a
 // worse verdict, is exit code 1.
 func (c *Changes) Outcome(o ExitOptions) (code int, words string) {
-	decided := c.decide(o)
-	return decided.code, decided.words
+	return c.decide(o).Values()
 }
 
 // WriteJSON writes c as one indented JSON object and a final newline, as changes.schema.json describes it.
@@ -302,8 +263,8 @@ func (c *Changes) WriteJSON(w io.Writer, o ExitOptions) error {
 	whole := *c
 	whole.Schema = ChangesSchema
 	whole.Exit, whole.Words = c.Outcome(o)
-	whole.Runs, whole.Changes = list(c.Runs), list(c.Changes)
-	return writeJSON(w, &whole)
+	whole.Runs, whole.Changes = List(c.Runs), List(c.Changes)
+	return WriteJSON(w, &whole)
 }
 
 // Page returns c for people: the runs, each change in a line, and what was received before and after.
@@ -311,19 +272,19 @@ func (c *Changes) Page(o PageOptions) Page {
 	var p Page
 	runs := Table{}
 	for i, r := range c.Runs {
-		runs.Rows = append(runs.Rows, Cells(fmt.Sprint(i+1), r.Name, named(r.Target.URL, r.Target.Chosen),
-			strings.TrimPrefix(began(r.Started), ", started "), cmp.Or(listed(r.Findings), "no findings")))
+		runs.Rows = append(runs.Rows, Cells(fmt.Sprint(i+1), r.Name, TargetName(r.Target.URL, r.Target.Chosen),
+			strings.TrimPrefix(Began(r.Started), ", started "), cmp.Or(listed(r.Findings), "no findings")))
 	}
-	p.section("RUNS", "")
-	p.add(runs)
+	p.Section("RUNS", "")
+	p.Add(runs)
 	if o.Figures && len(c.reports) > 0 {
-		p.section("CLAUSES", "the verdict on each, in each report")
-		p.add(MatrixOf(c.names(), c.reports...))
+		p.Section("CLAUSES", "the verdict on each, in each report")
+		p.Add(matrixOf(c.names(), false, c.reports))
 	}
-	for _, k := range changeKinds {
-		p.changes(c, k.kind, k.style)
+	for _, row := range changeKinds {
+		p.changes(c, row)
 	}
-	p.conclusion(text.Count(len(c.Runs), "report"), c.decide(o.Exit))
+	p.Conclude(text.Count(len(c.Runs), "report"), c.decide(o.Exit))
 	return p
 }
 
@@ -336,38 +297,27 @@ func (c *Changes) names() []string {
 	return names
 }
 
-// changeTitles says what stands in each section of a page.
-var changeTitles = map[ChangeKind]string{
-	Appeared: "findings of the last run that the first did not have", Changed: "another verdict or another symptom",
-	Unevaluated: "the last run has no result", Varied: "the first and the last run agree",
-	Went: "findings of the first run that the last does not have", Evaluated: "the first run had no result",
-}
-
 // changes appends the changes of one kind.
-func (p *Page) changes(c *Changes, kind ChangeKind, style Style) {
+func (p *Page) changes(c *Changes, of changeRow) {
 	t := Table{Wrap: true}
-	for i := range c.Changes {
-		change := &c.Changes[i]
-		if change.Kind != kind {
+	for _, change := range c.Changes {
+		if change.Kind != of.kind {
 			continue
 		}
 		var verdicts []string
 		for _, v := range change.Verdicts {
 			verdicts = append(verdicts, v.String())
 		}
-		row := Cells(change.Clause, change.Check, strings.Join(verdicts, " > "))
-		row.Cells[2] = Styled(style, strings.Join(verdicts, " > "))
-		t.Rows = append(t.Rows, row)
-		for _, side := range []struct{ label, text string }{{"before", change.Before}, {"after", change.After}} {
-			if side.text != "" && (kind == Appeared || kind == Changed) {
-				t.Rows = append(t.Rows, Cells("", side.label, side.text))
+		t.Rows = append(t.Rows, Row{Cells: []Text{
+			Words(change.Clause), Words(change.Check), Styled(of.style, strings.Join(verdicts, " > ")),
+		}})
+		for _, side := range [][2]string{{"before", change.Before}, {"after", change.After}} {
+			if side[1] != "" && (of.kind == Appeared || of.kind == Changed) {
+				t.Rows = append(t.Rows, Cells("", side[0], side[1]))
 			}
 		}
 	}
-	if len(t.Rows) > 0 {
-		p.section(strings.ToUpper(string(kind)), changeTitles[kind])
-		p.add(t)
-	}
+	p.tableSection(strings.ToUpper(string(of.kind)), of.words, t)
 }
 
 // Suite returns c as cases: one for each change, which fails if it makes the exit code 1.
@@ -377,21 +327,15 @@ func (c *Changes) Suite(o ExitOptions) Suite {
 	for _, r := range c.Runs {
 		s.Target = strings.TrimPrefix(s.Target+", "+r.Name, ", ")
 	}
-	s.whole("the comparison", s.Code == ExitInconclusive)
+	s.AddWhole("the comparison", s.Code == ExitInconclusive)
 	for i := range c.Changes {
 		change := &c.Changes[i]
-		one := Case{
-			Class: cmp.Or(change.Clause, "checks"), Name: change.Check, Check: change.Check, Clause: change.Clause,
-			Kind: string(change.Kind), Message: join(change.Before, change.After),
-		}
-		if change.Clause != "" {
-			one.Name += " - " + change.Clause
-		}
-		only := Changes{Compared: 1, Changes: []Change{*change}}
-		if code, _ := only.Outcome(o); code == ExitFindings {
+		one := caseAbout(change.Check, change.Clause)
+		one.Kind, one.Message = string(change.Kind), join(change.Before, change.After)
+		if change.fails(o) {
 			one.State = CaseFailed
 		}
-		s.add(one)
+		s.Add(one)
 	}
 	return s
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/text"
@@ -98,20 +99,14 @@ type Exchange struct {
 
 // Judge sets the mark from the sides.
 func (d *Difference) Judge() {
-	marks := [2][2]Mark{{BothAllowed, BDeparts}, {ADeparts, BothDepart}}
-	at := func(s DifferenceSide) int {
-		if s.Clause != "" {
-			return 1
-		}
-		return 0
-	}
-	d.Mark = marks[at(d.A)][at(d.B)]
+	d.Mark = map[[2]bool]Mark{
+		{false, false}: BothAllowed, {false, true}: BDeparts, {true, false}: ADeparts, {true, true}: BothDepart,
+	}[[2]bool{d.A.Clause != "", d.B.Clause != ""}]
 }
 
 // Breaks reports whether B breaks something that A does not break: a requirement, or a recommendation if those count.
 func (d *Difference) Breaks(o ExitOptions) bool {
-	counts := d.B.Verdict == Fail || d.B.Verdict == Crash || o.Strict && d.B.Verdict == Warn
-	return counts && d.A.Clause != d.B.Clause
+	return o.counts(d.B.Verdict) && d.A.Clause != d.B.Clause
 }
 
 // Sort puts what B newly breaks first, then other departures, then what is seen most often.
@@ -126,11 +121,10 @@ func (c *Comparison) Sort() {
 
 // Outcome returns the exit code and what it stands for in one line of words.
 func (c *Comparison) Outcome(o ExitOptions) (code int, words string) {
-	decided := c.decide(o)
-	return decided.code, decided.words
+	return c.decide(o).Values()
 }
 
-func (c *Comparison) decide(o ExitOptions) outcome {
+func (c *Comparison) decide(o ExitOptions) Outcome {
 	worse := 0
 	for i := range c.Differences {
 		if c.Differences[i].Breaks(o) {
@@ -138,15 +132,15 @@ func (c *Comparison) decide(o ExitOptions) outcome {
 		}
 	}
 	kinds := text.Count(len(c.Differences), "kind") + " of differences in " + text.Count(c.Commands, "command")
-	return decide(append(c.trouble().claims(kinds, "the servers could not be compared"),
-		claimed(ExitFindings, worse > 0, fmt.Sprintf("B breaks what A does not: %d of %s", worse, kinds)),
-		claimed(ExitInconclusive, len(c.Outcomes) == 0, "nothing was compared: no command was answered"),
-		claimed(ExitWell, len(c.Differences) > 0, kinds+", and B breaks nothing that A does not"),
-		claimed(ExitWell, true, "no difference in "+text.Count(c.Commands, "command")),
+	return Decide(append(c.trouble().Claims(kinds, "the servers could not be compared"),
+		Claimed(ExitFindings, worse > 0, fmt.Sprintf("B breaks what A does not: %d of %s", worse, kinds)),
+		Claimed(ExitInconclusive, len(c.Outcomes) == 0, "nothing was compared: no command was answered"),
+		Claimed(ExitWell, len(c.Differences) > 0, kinds+", and B breaks nothing that A does not"),
+		Claimed(ExitWell, true, "no difference in "+text.Count(c.Commands, "command")),
 	))
 }
 
-func (c *Comparison) trouble() trouble { return trouble{c.Interrupted, c.Internal, c.Unreachable, ""} }
+func (c *Comparison) trouble() Trouble { return Trouble{c.Interrupted, c.Internal, c.Unreachable, ""} }
 
 // WriteJSON writes c as one indented JSON object and a final newline.
 func (c *Comparison) WriteJSON(w io.Writer, o ExitOptions) error {
@@ -156,9 +150,125 @@ func (c *Comparison) WriteJSON(w io.Writer, o ExitOptions) error {
 		whole.Outcomes = map[string]int{}
 	}
 	whole.Schema, whole.Started, whole.Differences = ComparisonSchema, c.Started.UTC().Round(0),
-		list(slices.Clone(c.Differences))
+		List(slices.Clone(c.Differences))
 	for i, d := range whole.Differences {
-		whole.Differences[i].Conversation = list(d.Conversation)
+		whole.Differences[i].Conversation = List(d.Conversation)
 	}
-	return writeJSON(w, &whole)
+	return WriteJSON(w, &whole)
+}
+
+// Page returns c for people: each kind of difference with the conversation that shows it, and a last line that says in
+// words what the result is.
+func (c *Comparison) Page(o PageOptions) Page {
+	var p Page
+	p.targetAs("A", c.A, c.Version)
+	p.targetAs("B", c.B, "")
+	p.AddTroubles(c.trouble())
+	if len(c.Differences) > 0 {
+		p.Section("DIFFERENCES", "replies to the same commands that differ between A, the first server, and B, the second")
+	}
+	for i := range c.Differences {
+		p.difference(&c.Differences[i])
+	}
+	if len(c.Limits) == 2 {
+		p.Section("LIMITS OF CONNECTIONS", "each is allowed; from then on fewer were used, so that no reply differs because "+
+			"of them")
+		p.Add(Fields{Fields: []Field{NewField("A", limitWords(c.Limits[0])), NewField("B", limitWords(c.Limits[1]))}})
+	}
+	p.leftover(c.Left, "of this run that are, or may be, still on A or B", o)
+	p.Conclude(fmt.Sprintf("seed %d, took %s", c.Seed, Duration(c.Took)), c.decide(o.Exit))
+	return p
+}
+
+// limitWords says how many connections a server serves at a time.
+func limitWords(n int) string {
+	if n == 0 {
+		return "no limit was met"
+	}
+	return text.Count(n, "connection") + " at a time"
+}
+
+// style returns the style of a mark.
+func (m Mark) style() Style {
+	switch m {
+	case BDeparts:
+		return Bad
+	case BothAllowed:
+		return Plain
+	}
+	return Caution
+}
+
+// difference appends one kind of difference.
+func (p *Page) difference(d *Difference) {
+	title := JoinWith(", ", JoinWith(": ", string(d.Mark), d.Command), d.Field)
+	p.Add(Heading{2, Styled(d.Mark.style(), title)})
+	again := cmp.Or(some(d.Tried, fmt.Sprintf("reproduced %d of %d", d.Reproduced, d.Tried)), "not played again")
+	clause := d.Clause
+	if d.Mark != BothAllowed { // the sides name what they break, which may be another one
+		clause = ""
+	}
+	p.Add(Fields{Fields: []Field{
+		NewField("clause", clause), NewField("A", d.A.line()), NewField("B", d.B.line()),
+		NewField("seen", text.Count(d.Count, "time")+"; "+again),
+	}})
+	p.Add(Code{d.lines()})
+}
+
+// line returns one side of a difference: the reply, and what it breaks.
+func (s DifferenceSide) line() string {
+	if s.Clause == "" {
+		return s.Reply
+	}
+	return fmt.Sprintf("%s, which breaks %s: expected %s", s.Reply, s.Clause, s.Expected)
+}
+
+// lines returns the conversation that shows the difference.
+func (d *Difference) lines() []string {
+	var lines []string
+	for _, e := range d.Conversation {
+		lines = append(lines, e.lines()...)
+	}
+	return lines
+}
+
+// lines returns a step and its replies: one line for both servers where they are the same.
+func (e Exchange) lines() []string {
+	switch {
+	case e.A+e.B == "":
+		return []string{e.Step}
+	case e.A == e.B:
+		return []string{e.Step, "  A, B: " + e.A}
+	}
+	return []string{e.Step, "  A: " + e.A, "  B: " + e.B}
+}
+
+// Suite returns c as cases: one for each kind of difference, which fails if B breaks what A does not, and one for the
+// comparison itself.
+func (c *Comparison) Suite(o ExitOptions) Suite {
+	s := Suite{
+		Name: "fwpcheck compare", Version: c.Version, Started: c.Started, Took: c.Took, Seed: c.Seed,
+		Target: "A " + TargetName(c.A.URL, c.A.Chosen) + ", B " + TargetName(c.B.URL, c.B.Chosen),
+	}
+	s.Code, s.Words = c.Outcome(o)
+	s.AddTroubles(c.trouble())
+	s.AddWhole("the comparison", s.Code == ExitInconclusive)
+	for i := range c.Differences {
+		d := &c.Differences[i]
+		one := Case{
+			Class: cmp.Or(d.Clause, "differences"), Name: strings.Trim(d.Command+" "+d.Field, " "), Clause: d.Clause,
+			Kind: string(d.Mark), Message: clipped("A: "+d.A.line()) + "; " + clipped("B: "+d.B.line()),
+		}
+		one.Name = cmp.Or(one.Name, "connection") + " - " + one.Class
+		if d.Breaks(o) {
+			one.State = CaseFailed
+		}
+		var said Table
+		for _, line := range d.lines() {
+			said.Rows = append(said.Rows, Cells(line))
+		}
+		one.Evidence = []Block{said}
+		s.Add(one)
+	}
+	return s
 }

@@ -2,9 +2,9 @@ package reports_test
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/reports/page"
 )
 
 // A result becomes a page once, and a renderer writes the page.
@@ -15,16 +15,14 @@ func ExampleReport_Page() {
 		Checks: []reports.Check{
 			{ID: "info/bulk", Verdict: reports.Pass},
 			{ID: "push/rejected", Verdict: reports.Fail, Findings: []reports.Finding{{
-				Clause: "FWP-PUSH-03", Level: reports.LevelPlain, Statement: "A PUSH that is answered with an error enqueues nothing.",
-				Verdict:  reports.Fail,
-				Evidence: reports.Evidence{Expected: "a null bulk string", Actual: "a bulk string of 61 bytes"},
+				Clause: "FWP-PUSH-03", Level: reports.LevelPlain, Verdict: reports.Fail,
+				Statement: "A PUSH that is answered with an error enqueues nothing.",
+				Evidence:  reports.Evidence{Expected: "a null bulk string", Actual: "a bulk string of 61 bytes"},
 			}}},
 		},
 	}
 	options := reports.PageOptions{Exit: reports.ExitOptions{Strict: true}}
-	if err := r.Page(options).WriteText(os.Stdout, reports.TextOptions{}); err != nil {
-		fmt.Println(err)
-	}
+	fmt.Printf("%s", page.Text(r.Page(options), page.TextOptions{}))
 	// Output:
 	// target    tcp://localhost:7419 (from --url)
 	//
@@ -49,14 +47,14 @@ func ExampleReport_Page() {
 
 // Other programs can make pages of their own from the same blocks.
 func ExamplePage() {
-	page := reports.Page{Blocks: []reports.Block{
+	queues := reports.Page{Blocks: []reports.Block{
 		reports.Heading{Level: 1, Text: reports.Words("QUEUES")},
 		reports.Table{
 			Columns: []reports.Column{{Title: "name"}, {Title: "jobs", Right: true}},
 			Rows:    []reports.Row{reports.Cells("default", "12"), reports.Cells("mail", "3,021")},
 		},
 	}}
-	_ = page.WriteText(os.Stdout, reports.TextOptions{})
+	fmt.Printf("%s", page.Text(queues, page.TextOptions{}))
 	// Output:
 	// QUEUES
 	//   name      jobs

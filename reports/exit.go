@@ -59,72 +59,68 @@ func exitOf(code int) exit { return exits[min(precedence(code), len(exits)-1)] }
 
 // WorstExit returns the exit code that counts where several apply, ExitWell if there are none.
 func WorstExit(codes ...int) int {
-	worst := ExitWell
-	for _, code := range codes {
-		if precedence(code) < precedence(worst) {
-			worst = code
+	return slices.MinFunc(append([]int{ExitWell}, codes...), func(a, b int) int { return precedence(a) - precedence(b) })
+}
+
+// Outcome is what a result comes to: the exit code, and what it stands for in one line of words.
+type Outcome struct {
+	Code  int
+	Words string
+}
+
+// Values returns the exit code and the words.
+func (o Outcome) Values() (code int, words string) { return o.Code, o.Words }
+
+// Text returns the outcome in words, in the style of its exit code.
+func (o Outcome) Text() Text { return Styled(exitOf(o.Code).style, o.Words) }
+
+// Claim is an outcome that a result has if it applies.
+type Claim struct {
+	applies bool
+	Outcome
+}
+
+// Claimed returns the claim that a result comes to code, in words, if it applies.
+func Claimed(code int, applies bool, words string) Claim { return Claim{applies, Outcome{code, words}} }
+
+// Decide returns the outcome of the claims that apply: the one whose exit code counts, and the first of several with
+// the same code.
+func Decide(claims []Claim) Outcome {
+	worst := Outcome{}
+	first := len(exits) + 1
+	for _, c := range claims {
+		if at := precedence(c.Code); c.applies && at < first {
+			worst, first = c.Outcome, at
 		}
 	}
 	return worst
 }
 
-// outcome is what a result comes to: the exit code, and what it stands for in one line of words.
-type outcome struct {
-	code  int
-	words string
-}
-
-// claim is an outcome that a result has if it applies.
-type claim struct {
-	applies bool
-	outcome
-}
-
-// claimed returns a claim.
-func claimed(code int, applies bool, words string) claim { return claim{applies, outcome{code, words}} }
-
-// decide returns the outcome of the claims that apply: the one whose exit code counts, and the first of several with
-// the same code.
-func decide(claims []claim) outcome {
-	var codes []int
-	for _, c := range claims {
-		if c.applies {
-			codes = append(codes, c.code)
-		}
-	}
-	worst := WorstExit(codes...)
-	at := slices.IndexFunc(claims, func(c claim) bool { return c.applies && c.code == worst })
-	if at < 0 {
-		return outcome{code: worst}
-	}
-	return claims[at].outcome
-}
-
-// trouble is what kept a run from being complete, whatever the run was about.
-type trouble struct {
-	interrupted                  bool
-	internal, unreachable, usage string
+// Trouble is what kept a run from being complete, whatever the run was about: empty texts are no trouble.
+type Trouble struct {
+	Interrupted                  bool
+	Internal, Unreachable, Usage string
 }
 
 // unreached returns in one line why the target could not be reached. What a program printed is above, if that is more
 // than a line.
-func (t trouble) unreached() string {
+func (t Trouble) unreached() string {
 	if t.printed() {
-		return strings.TrimSuffix(text.FirstLine(t.unreachable), ":") + ": see above"
+		return strings.TrimSuffix(text.FirstLine(t.Unreachable), ":") + ": see above"
 	}
-	return text.OneLine(t.unreachable)
+	return text.OneLine(t.Unreachable)
 }
 
 // printed reports whether several lines of a program's output say why the target could not be reached.
-func (t trouble) printed() bool { return strings.Count(t.unreachable, "\n  ") > 1 }
+func (t Trouble) printed() bool { return strings.Count(t.Unreachable, "\n  ") > 1 }
 
-// claims returns the outcomes of a run that is not complete. sum is what was found until then, and undone what
+// Claims returns the outcomes of a run that is not complete. sum is what was found until then, and undone what
 // could not be done without a target.
-func (t trouble) claims(sum, undone string) []claim {
-	return []claim{
-		claimed(ExitInterrupted, t.interrupted, "interrupted: "+sum),
-		claimed(ExitInternal, t.internal != "", "internal error: "+text.OneLine(t.internal)),
-		claimed(ExitUnreachable, t.unreachable != "", undone+": "+t.unreached()),
-		claimed(ExitUsage, t.usage != "", "usage error: "+text.OneLine(t.usage)),
+func (t Trouble) Claims(sum, undone string) []Claim {
+	return []Claim{
+		Claimed(ExitInterrupted, t.Interrupted, "interrupted: "+sum),
+		Claimed(ExitInternal, t.Internal != "", "internal error: "+text.OneLine(t.Internal)),
+		Claimed(ExitUnreachable, t.Unreachable != "", undone+": "+t.unreached()),
+		Claimed(ExitUsage, t.Usage != "", "usage error: "+text.OneLine(t.Usage)),
 	}
 }

@@ -81,46 +81,36 @@ func (f *Explored) Confirmed() bool { return 2*f.Reproduced > f.Tried }
 // Outcome returns the exit code and what it stands for in one line of words. An exploration in which no connection was
 // identified has evaluated nothing.
 func (e *Exploration) Outcome(o ExitOptions) (code int, words string) {
-	decided := e.decide(o)
-	return decided.code, decided.words
+	return e.decide(o).Values()
 }
 
-func (e *Exploration) decide(o ExitOptions) outcome {
-	counts := e.counts()
-	bad := counts[Crash] + counts[Fail]
-	if o.Strict {
-		bad += counts[Warn]
+func (e *Exploration) decide(o ExitOptions) Outcome {
+	counts, bad := e.counts(), false
+	for v := range counts {
+		bad = bad || o.counts(v)
 	}
 	seen := fmt.Sprintf("%s, %s, %s",
 		text.Count(e.Commands, "command"), text.Count(len(e.States), "state"), text.Count(len(e.Outcomes), "outcome"))
-	found := text.Count(len(e.Findings), "finding")
-	if len(counts) > 0 {
-		found += ": " + listed(counts)
-	}
-	found += "; " + seen
+	found := JoinWith(": ", text.Count(len(e.Findings), "finding"), listed(counts)) + "; " + seen
 	identified := 0
 	for state, n := range e.States {
 		if state != "not identified" && state != "ended" {
 			identified += n
 		}
 	}
-	return decide(append(e.trouble().claims(found, "no server could be explored"),
-		claimed(ExitFindings, bad > 0, found),
-		claimed(ExitInconclusive, identified == 0, e.nothing("no connection was identified")),
-		claimed(ExitInconclusive, !e.served(), e.nothing("no command of a client that had introduced itself was answered")),
-		claimed(ExitInconclusive, len(e.Outages) > 0, "the target was unreachable for a time: "+found),
-		claimed(ExitWell, len(e.Findings) > 0, found+", none of a requirement"),
-		claimed(ExitWell, true, "nothing found in "+seen),
+	return Decide(append(e.trouble().Claims(found, "no server could be explored"),
+		Claimed(ExitFindings, bad, found),
+		Claimed(ExitInconclusive, identified == 0, e.nothing("no connection was identified")),
+		Claimed(ExitInconclusive, !e.served(), e.nothing("no command of a client that had introduced itself was answered")),
+		Claimed(ExitInconclusive, len(e.Outages) > 0, "the target was unreachable for a time: "+found),
+		Claimed(ExitWell, len(e.Findings) > 0, found+", none of a requirement"),
+		Claimed(ExitWell, true, "nothing found in "+seen),
 	))
 }
 
 // nothing says why nothing was evaluated, and what to do.
 func (e *Exploration) nothing(seen string) string {
-	words := "nothing was evaluated: " + seen
-	if e.Silent != "" {
-		words += "; " + e.Silent
-	}
-	return words
+	return join("nothing was evaluated: "+seen, e.Silent)
 }
 
 // served reports whether the server answered a command of a connection that was identified.
@@ -142,8 +132,8 @@ func (e *Exploration) counts() map[Verdict]int {
 	return counts
 }
 
-func (e *Exploration) trouble() trouble {
-	return trouble{e.Interrupted, e.Internal, e.Unreachable, ""}
+func (e *Exploration) trouble() Trouble {
+	return Trouble{e.Interrupted, e.Internal, e.Unreachable, ""}
 }
 
 // WriteJSON writes e as one indented JSON object and a final newline; o is what its exit code depends on.
@@ -155,6 +145,6 @@ func (e *Exploration) WriteJSON(w io.Writer, o ExitOptions) error {
 			*counts = map[string]int{}
 		}
 	}
-	whole.Schema, whole.Started, whole.Findings = ExplorationSchema, e.Started.UTC().Round(0), list(e.Findings)
-	return writeJSON(w, &whole)
+	whole.Schema, whole.Started, whole.Findings = ExplorationSchema, e.Started.UTC().Round(0), List(e.Findings)
+	return WriteJSON(w, &whole)
 }

@@ -66,13 +66,13 @@ const (
 func (u Unit) Words(x float64) string {
 	switch u {
 	case Nanoseconds:
-		return measured(time.Duration(x))
+		return Time(time.Duration(x))
 	case PerSec:
-		return digits(x) + " /s"
+		return Digits(x) + " /s"
 	case Quantiles:
-		return trimmed(100*x, 4) + " %"
+		return Trimmed(100*x, 4) + " %"
 	}
-	return digits(x)
+	return Digits(x)
 }
 
 // Curve is a line through points, in the order of their X. A point whose Y is not a number interrupts it.
@@ -123,11 +123,10 @@ type Bar struct {
 
 // Table has a row for each bar.
 func (b *Bars) Table() Table {
-	t := Table{Columns: []Column{{}, {Title: "number", Right: true}, {Title: "what it is"}}}
-	for _, bar := range b.Bars {
-		t.Rows = append(t.Rows, Cells(bar.Name, text.Grouped(bar.Value), bar.Words))
+	return Table{
+		Columns: []Column{{}, {Title: "number", Right: true}, {Title: "what it is"}},
+		Rows:    rowsOf(b.Bars, func(b *Bar) Row { return Cells(b.Name, text.Grouped(b.Value), b.Words) }),
 	}
-	return t
 }
 
 // Heat has counts over two axes: how many values of Y were in a part of X.
@@ -186,12 +185,41 @@ type Edge struct {
 
 // Table has a row for each state and each transition.
 func (d *Diagram) Table() Table {
-	t := Table{Columns: []Column{{Title: "state or transition"}, {Title: "reached", Right: true}}}
-	for _, n := range d.Nodes {
-		t.Rows = append(t.Rows, Cells(n.Name, text.Grouped(n.Count)))
+	nodes := rowsOf(d.Nodes, func(n *Node) Row { return Cells(n.Name, text.Grouped(n.Count)) })
+	edges := rowsOf(d.Edges, func(e *Edge) Row {
+		return Cells(d.Nodes[e.From].Name+" to "+d.Nodes[e.To].Name, text.Grouped(e.Count))
+	})
+	return Table{
+		Columns: []Column{{Title: "state or transition"}, {Title: "reached", Right: true}}, Rows: append(nodes, edges...),
 	}
-	for _, e := range d.Edges {
-		t.Rows = append(t.Rows, Cells(d.Nodes[e.From].Name+" to "+d.Nodes[e.To].Name, text.Grouped(e.Count)))
+}
+
+// Forest has ratios with their intervals, below each other.
+type Forest struct {
+	Rows []ForestRow
+	// Margin is how far from 1 a ratio may be: with 0.05 from 1/1.05 to 1.05.
+	Margin float64
+}
+
+// ForestRow is a ratio and its interval.
+type ForestRow struct {
+	Name             string
+	Ratio, Low, High float64
+	Style            Style
+	// Strong is set if it counts more than the others.
+	Strong bool
+}
+
+// Words returns the ratio and its interval.
+func (r *ForestRow) Words() string {
+	return Trimmed(r.Ratio, 3) + " (" + Trimmed(r.Low, 3) + " to " + Trimmed(r.High, 3) + ")"
+}
+
+// Table has a row for each ratio.
+func (f *Forest) Table() Table {
+	row := func(r *ForestRow) Row {
+		return Cells(r.Name, Trimmed(r.Ratio, 3), Trimmed(r.Low, 3), Trimmed(r.High, 3))
 	}
-	return t
+	return Table{Columns: []Column{{}, {Title: "ratio", Right: true}, {Title: "from", Right: true},
+		{Title: "to", Right: true}}, Rows: rowsOf(f.Rows, row)}
 }

@@ -42,16 +42,19 @@ func (r *MatrixRow) Words(run int) Text {
 
 // MatrixOf returns the verdicts of several runs side by side, under the names that are given. A clause that a run does
 // not have was not selected in it.
-func MatrixOf(names []string, runs ...*Report) Figure {
+func MatrixOf(names []string, runs ...*Report) Figure { return matrixOf(names, true, runs) }
+
+// matrixOf returns the verdicts of several runs; with known as files of known findings say.
+func matrixOf(names []string, known bool, runs []*Report) Figure {
 	m := &Matrix{Runs: names}
 	at := map[string]*MatrixRow{}
 	var order []*MatrixRow
 	for i, r := range runs {
-		found := r.Findings()
-		red := map[string]Verdict{}
-		for _, f := range broken(symptoms(found)) {
-			red[f.Clause] = f.Verdict
+		all := r.Findings()
+		if !known {
+			all = unknown(all)
 		}
+		found := broken(symptoms(all))
 		for _, c := range r.Clauses {
 			row := at[c.ID]
 			if row == nil {
@@ -60,14 +63,13 @@ func MatrixOf(names []string, runs ...*Report) Figure {
 				at[c.ID], order = row, append(order, row)
 			}
 			row.Statement = cmp.Or(row.Statement, c.Statement)
-			row.Verdicts[i], row.Why[i] = verdictOf(&c, red), c.Why
-			_, bad := red[c.ID]
-			row.Known[i] = !bad && r.settled(&c, found)
+			row.Verdicts[i], row.Known[i] = r.counted(&c, found, all)
+			row.Known[i], row.Why[i] = known && row.Known[i], c.Why
 		}
 	}
 	for _, row := range order {
 		name := familyOf(row.ID)
-		family := find(m.Families, func(f *Family) bool { return f.Name == name })
+		family := Find(m.Families, func(f *Family) bool { return f.Name == name })
 		if family == nil {
 			m.Families = append(m.Families, Family{Name: name})
 			family = &m.Families[len(m.Families)-1]
@@ -81,17 +83,6 @@ func MatrixOf(names []string, runs ...*Report) Figure {
 			"frame: known, and not among the findings.",
 		Of: m,
 	}
-}
-
-// verdictOf returns the verdict of a clause as the totals count it.
-func verdictOf(c *Clause, red map[string]Verdict) Verdict {
-	if v, ok := red[c.ID]; ok {
-		return v
-	}
-	if !c.evaluated() {
-		return NotSelected
-	}
-	return c.Verdict
 }
 
 // familyOf returns the middle part of the id of a clause.

@@ -1,5 +1,14 @@
 package reports
 
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/fwpsuite/fwp/internal/text"
+)
+
 // Finding is a broken clause with the evidence of one place: a Fail, a Warn or a Crash. All that a run finds about one
 // clause counts as one finding; see Broken.
 type Finding struct {
@@ -86,4 +95,210 @@ type Counts struct {
 	Known KnownCounts `json:"known,omitzero"`
 	// Checks counts the checks that name no clause.
 	Checks map[Verdict]int `json:"checks_without_clause"`
+}
+
+// Findings returns the evidence of every finding of the run, the worst first (crash, fail, warn) and otherwise in the
+// order of the checks. Empty fields that the check or the clause knows (Check, File, Level, Statement, Seen)
+// are filled in.
+//
+// A red verdict without evidence, of a check or of a clause, becomes a finding that has no more than its cause. So a
+// run with a red verdict always has a finding.
+func (r *Report) Findings() []Finding {
+	var all []Finding
+	for i := range r.Checks {
+		all = append(all, r.FindingsOf(&r.Checks[i])...)
+	}
+	for _, c := range r.Clauses {
+		if c.Verdict.Breach() && !mentions(all, c.ID) {
+			all = append(all, r.complete(Finding{Clause: c.ID, Verdict: c.Verdict,
+				Evidence: Evidence{Check: strings.Join(c.Checks, ", "), Actual: c.Why}}))
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Finding) int {
+		return cmp.Or(a.Verdict.rank()-b.Verdict.rank(), a.gravity()-b.gravity())
+	})
+	return all
+}
+
+// gravity is the rank of a finding among those of its verdict: a connection that the server only closed weighs less
+// than a reply that it should not have given.
+func (f *Finding) gravity() int { return min(len(f.Close), 1) }
+
+// FindingsOf returns the findings of one check as [Report.Findings] has them, those without evidence last.
+func (r *Report) FindingsOf(c *Check) []Finding {
+	var found []Finding
+	for _, f := range c.Findings {
+		found = append(found, r.complete(c.own(f)))
+	}
+	for _, cv := range c.Clauses {
+		if cv.Verdict.Breach() && !mentions(found, cv.ID) {
+			bare := Finding{Clause: cv.ID, Level: cv.Level, Verdict: cv.Verdict, Evidence: Evidence{Actual: cv.Why}}
+			found = append(found, r.complete(c.own(bare)))
+		}
+	}
+	if c.Verdict.Breach() && len(found) == 0 {
+		found = append(found, c.own(Finding{Verdict: c.Verdict, Evidence: Evidence{Actual: c.Why}}))
+	}
+	return found
+}
+
+// results returns the verdicts of the check: on its clauses or, if it names none, its own, which has no clause.
+func (c *Check) results() []ClauseVerdict {
+	if len(c.Clauses) > 0 {
+		return c.Clauses
+	}
+	return []ClauseVerdict{c.whole()}
+}
+
+// whole returns the verdict of the check as that on a clause without a name.
+func (c *Check) whole() ClauseVerdict {
+	return ClauseVerdict{
+		Verdict: c.Verdict, Why: c.Why, Reason: c.Reason, Provide: c.Provide, Known: c.Known, Runs: c.Runs,
+	}
+}
+
+// own fills in what f leaves to the check that holds it.
+func (c *Check) own(f Finding) Finding {
+	f.Check, f.File = cmp.Or(f.Check, c.ID), cmp.Or(f.File, c.File)
+	f.Seen = cmp.Or(f.Seen, join(c.seen(f.Verdict, f.Clause), c.unsteady()))
+	return f
+}
+
+// complete fills in what the catalogue knows about the clause of f.
+func (r *Report) complete(f Finding) Finding {
+	if c := r.clause(f.Clause); c != nil {
+		f.Level, f.Statement = cmp.Or(f.Level, c.Level), cmp.Or(f.Statement, c.Statement)
+	}
+	return f
+}
+
+// clause returns the clause with an id, nil if there is none.
+func (r *Report) clause(id string) *Clause {
+	return Find(r.Clauses, func(c *Clause) bool { return id != "" && c.ID == id })
+}
+
+// check returns the check with an id, an empty one if there is none.
+func (r *Report) check(id string) *Check {
+	if c := Find(r.Checks, func(c *Check) bool { return c.ID == id }); c != nil {
+		return c
+	}
+	return &Check{}
+}
+
+func mentions(found []Finding, clause string) bool {
+	return slices.ContainsFunc(found, func(f Finding) bool { return f.Clause == clause })
+}
+
+// symptoms groups findings that have their place and what was received there in common, in the order of the first of
+// each. The first of a group is the worst; each clause is in it once.
+func symptoms(all []Finding) [][]Finding {
+	type place struct {
+		check, file, expected, actual string
+		line, col                     int
+	}
+	groups := grouped(all, func(f *Finding) place {
+		return place{f.Check, f.File, f.Expected, f.Actual, f.Line, f.Col}
+	})
+	for i, group := range groups {
+		groups[i] = nil
+		for _, f := range group {
+			if f.Clause == "" || !mentions(groups[i], f.Clause) {
+				groups[i] = append(groups[i], f)
+			}
+		}
+	}
+	return groups
+}
+
+// broken returns what the groups of symptoms break: the findings of the run, the worst first, without the known ones.
+func broken(groups [][]Finding) []Broken {
+	type placed struct {
+		Finding
+		symptom int
+	}
+	var all []placed
+	for i, group := range groups {
+		for _, f := range fresh(group) {
+			all = append(all, placed{f, i})
+		}
+	}
+	var found []Broken
+	for _, same := range grouped(all, func(f *placed) string { return cmp.Or(f.Clause, "check "+f.Check) }) {
+		b := Broken{Clause: same[0].Clause, Level: same[0].Level, Statement: same[0].Statement, Verdict: same[0].Verdict}
+		for _, f := range same {
+			b.Verdict = Worst(b.Verdict, f.Verdict)
+			b.Checks, b.Symptoms = added(b.Checks, f.Check), added(b.Symptoms, f.symptom)
+		}
+		found = append(found, b)
+	}
+	slices.SortStableFunc(found, func(a, b Broken) int { return a.Verdict.rank() - b.Verdict.rank() })
+	return found
+}
+
+// grouped puts the values with the same key together, in the order of the first of each.
+func grouped[T any, K comparable](all []T, key func(*T) K) [][]T {
+	var groups [][]T
+	at := map[K]int{}
+	for i := range all {
+		k := key(&all[i])
+		if _, known := at[k]; !known {
+			at[k], groups = len(groups), append(groups, nil)
+		}
+		groups[at[k]] = append(groups[at[k]], all[i])
+	}
+	return groups
+}
+
+// added returns a list with a value in it.
+func added[T comparable](list []T, value T) []T {
+	if slices.Contains(list, value) {
+		return list
+	}
+	return append(list, value)
+}
+
+// Signature returns what is the same of f in every run: what was received, or how it differs, and what was expected. It
+// has one line; see Stable for what is replaced in it.
+func (f *Finding) Signature() string {
+	if len(f.Differences) > 0 {
+		return beginning(strings.Join(f.Differences, "; "), 2*enoughOfASymptom)
+	}
+	received := beginning(text.FirstLine(f.Actual), enoughOfASymptom)
+	if expected := text.FirstLine(f.Expected); expected != "" && received != "" {
+		return received + " instead of " + beginning(expected, enoughOfASymptom)
+	}
+	return received
+}
+
+// enoughOfASymptom is how many characters of what was received or expected are in a signature. The rest of a long reply
+// depends on where the report has cut it.
+const enoughOfASymptom = 80
+
+// beginning returns the first characters of s, stable.
+func beginning(s string, most int) string {
+	all := []rune(Stable(s))
+	return strings.TrimSpace(string(all[:min(len(all), most)]))
+}
+
+// unstable holds what differs from run to run, and what stands for it. The order counts.
+var unstable = []struct {
+	what *regexp.Regexp
+	by   string
+}{
+	// The names of scripts and of explorations, also behind an escape such as \r.
+	{regexp.MustCompile(`fwp\d{10}[0-9a-f]{4}-\d+-([a-zA-Z_]+)[-0-9]*`), "$$$1"},
+	{regexp.MustCompile(`(?:fwp|x)[0-9a-f]{16}-[-a-z0-9]+`), "$$name"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[-+]\d\d:\d\d)?`), "#time"},
+	{regexp.MustCompile(`\b[0-9a-f]*\d[0-9a-f]{15,}\b`), "#"},
+	{regexp.MustCompile(`\b(?:\d+(?:\.\d+)? ?(?:ns|us|µs|ms|s|m|h))+\b`), "#time"},
+	{regexp.MustCompile(`\d+(?:[.,]\d+)*`), "#"},
+}
+
+// Stable returns s with what differs from run to run replaced: names that the suite made up by the word in them
+// ("$queue"), times and durations by "#time", and other numbers by "#". Spaces are single.
+func Stable(s string) string {
+	for _, u := range unstable {
+		s = u.what.ReplaceAllString(s, u.by)
+	}
+	return text.OneLine(s)
 }

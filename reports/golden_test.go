@@ -2,12 +2,15 @@ package reports
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"flag"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -66,7 +69,7 @@ func TestGolden(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		report *Report
-	}{{"rich", rich()}, {"repeated", repeated()}, {"empty", &Report{}}} {
+	}{{"rich", rich()}, {"expected", expected()}, {"repeated", repeated()}, {"empty", &Report{}}} {
 		t.Run(c.name+" as JSON", func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
@@ -99,10 +102,7 @@ func TestColourPaintsTheSameText(t *testing.T) {
 	var plain, coloured bytes.Buffer
 	require.NoError(t, rich().Page(PageOptions{Verbose: true}).WriteText(&plain, TextOptions{}))
 	require.NoError(t, rich().Page(PageOptions{Verbose: true}).WriteText(&coloured, TextOptions{Color: true}))
-	stripped := coloured.String()
-	for _, attribute := range append(colors[1:], "0") {
-		stripped = strings.ReplaceAll(stripped, "\x1b["+attribute+"m", "")
-	}
+	stripped := withoutColours(coloured.String())
 	require.Equal(t, plain.String(), stripped)
 }
 
@@ -118,4 +118,153 @@ func TestWriteErrors(t *testing.T) {
 	require.ErrorIs(t, well().WriteJSON(brokenPipe{}, ExitOptions{}), errPipe)
 	require.ErrorContains(t, (&Report{Checks: []Check{{Verdict: 99}}}).WriteJSON(&bytes.Buffer{}, ExitOptions{}),
 		"verdict 99 is unknown")
+}
+
+func TestJSONRoundTrip(t *testing.T) {
+	t.Parallel()
+	full := &Report{}
+	fill(reflect.ValueOf(full).Elem(), new(int64))
+	full.Schema = Schema
+	for name, r := range map[string]*Report{"rich": rich(), "expected": expected(), "every field": full} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			require.NoError(t, r.WriteJSON(&out, ExitOptions{}))
+			back, want := new(Report), r.whole(ExitOptions{})
+			for i := range want.Checks {
+				want.Checks[i].Findings = nil // in JSON they are symptoms
+			}
+			require.NoError(t, json.Unmarshal(out.Bytes(), back))
+			assert.Equal(t, want, back)
+		})
+	}
+}
+
+// fill sets every field below v to a value of its own, so that a field which JSON forgets is noticed.
+func fill(v reflect.Value, next *int64) {
+	*next++
+	switch v.Interface().(type) {
+	case time.Time:
+		v.Set(reflect.ValueOf(time.Unix(*next, 123456789).UTC()))
+		return
+	case Verdict:
+		v.SetUint(uint64(*next)%9 + 1)
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for _, field := range v.Fields() {
+			fill(field, next)
+		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), next)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		fill(v.Index(0), next)
+		fill(v.Index(1), next)
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type())) // it is computed
+	case reflect.String:
+		v.SetString(strings.Repeat("<&>é\u2028\x00", int(*next%3+1)))
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(*next*1_000_003 + 1)
+	case reflect.Uint64:
+		v.SetUint(1<<63 + uint64(*next))
+	default:
+		panic("fill: " + v.Type().String())
+	}
+}
+
+func TestJSONFormat(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	require.NoError(t, rich().WriteJSON(&out, ExitOptions{}))
+	text := out.String()
+	assert.True(t, strings.HasPrefix(text, "{\n  \"schema\": \"fwpcheck/3\",\n  \"version\": \"fwpcheck 0.1.0\",\n"),
+		text[:80])
+	assert.True(t, strings.HasSuffix(text, "\n}\n"))
+	assert.Contains(t, text, `\"jobtype\":\"<b>&'\\u001b\"`, "no escapes for HTML")
+	assert.Contains(t, text, `"seed": "18446744073709551557"`)
+	assert.Contains(t, text, `"took_ns": 12345678901,`)
+	assert.Contains(t, text, `"at_ns": 312000`)
+	assert.NotContains(t, text, "_ms")
+	local := rich()
+	local.Started = local.Started.In(time.FixedZone("east", 7200))
+	out.Reset()
+	require.NoError(t, local.WriteJSON(&out, ExitOptions{}))
+	assert.Equal(t, text, out.String(), "times are in UTC")
+	out.Reset()
+	require.NoError(t, (&Report{}).WriteJSON(&out, ExitOptions{}))
+	assert.Contains(t, out.String(), `"checks": []`)
+	assert.Contains(t, out.String(), `"clauses": []`)
+	assert.NotContains(t, out.String(), "started")
+}
+
+func TestAVerdictThatIsNoneIsRefused(t *testing.T) {
+	t.Parallel()
+	require.ErrorContains(t, json.Unmarshal([]byte(`{"checks":[{"verdict":"green"}]}`), new(Report)),
+		`verdict "green" is unknown`)
+}
+
+// Whoever puts a part of a report into a JSON of their own gets the same keys.
+func TestPartsMarshalAlike(t *testing.T) {
+	t.Parallel()
+	text, err := json.Marshal(map[string]any{"line": Line{At: 1500 * time.Microsecond, From: FromClient, Text: "INFO"}})
+	require.NoError(t, err)
+	assert.Equal(t, `{"line":{"at_ns":1500000,"from":"client","text":"INFO"}}`, string(text))
+}
+
+// What is read back is the report that was written: the same page, the same JSON, the same outcome.
+func TestReadJSON(t *testing.T) {
+	t.Parallel()
+	for name, r := range map[string]*Report{
+		"rich": rich(), "well": well(), "repeated": repeated(), "expected": expected(), "empty": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var first, second, page, again bytes.Buffer
+			o := ExitOptions{Strict: true, Require: []string{"FWP-FLUSH-02"}}
+			require.NoError(t, r.WriteJSON(&first, o))
+			back, err := ReadJSON(first.Bytes())
+			require.NoError(t, err)
+			require.NoError(t, back.WriteJSON(&second, o))
+			assert.Equal(t, first.String(), second.String())
+			require.NoError(t, r.Page(PageOptions{Verbose: true, Exit: o}).WriteText(&page, TextOptions{}))
+			require.NoError(t, back.Page(PageOptions{Verbose: true, Exit: o}).WriteText(&again, TextOptions{}))
+			assert.Equal(t, page.String(), again.String())
+		})
+	}
+}
+
+func TestWhatIsNoReport(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"":                                   "not a report in JSON",
+		"[1]":                                "not a report in JSON",
+		"{}":                                 `its schema is "", and "fwpcheck/3" can be read`,
+		`{"schema":"fwpbench/2"}`:            `its schema is "fwpbench/2"`,
+		`{"schema":"fwpcheck/3","checks":7}`: "read the report: ",
+	} {
+		_, err := ReadJSON([]byte(text))
+		assert.ErrorContains(t, err, want, text)
+	}
+}
+
+// FuzzReadJSON: whatever is read can be shown.
+func FuzzReadJSON(f *testing.F) {
+	var text bytes.Buffer
+	require.NoError(f, expected().WriteJSON(&text, ExitOptions{}))
+	f.Add(text.Bytes())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := ReadJSON(data)
+		if err != nil {
+			return
+		}
+		var out bytes.Buffer
+		require.NoError(t, r.Page(PageOptions{Verbose: true}).WriteText(&out, TextOptions{}))
+		_, _ = r.Outcome(ExitOptions{})
+	})
 }

@@ -31,10 +31,8 @@ const hostile = "\x1b[2J\x1b]0;title\a\r\b\x7f\u009b31m\u202e\u2066\u200b\U000e0
 // Every field of a report may have come from a server: neither the text nor the JSON has a control character.
 func TestHostileTextIsShownHarmlessly(t *testing.T) {
 	t.Parallel()
-	r, l, e := &Report{}, &Load{}, &Exploration{States: map[string]int{hostile: 1}}
+	r, e := &Report{}, &Exploration{States: map[string]int{hostile: 1}}
 	setTexts(reflect.ValueOf(r).Elem(), hostile)
-	setTexts(reflect.ValueOf(l).Elem(), hostile)
-	l.Target.HI, l.Target.Info = []byte(hostile), []byte(hostile)
 	setTexts(reflect.ValueOf(e).Elem(), hostile)
 	e.Commands, r.Checks[0].Verdict, r.Clauses[0].Verdict = 1, Fail, Inconclusive
 	var out bytes.Buffer
@@ -42,10 +40,8 @@ func TestHostileTextIsShownHarmlessly(t *testing.T) {
 		for _, fit := range []TextOptions{{}, {Width: 40, Fit: true}} {
 			require.NoError(t, r.Page(o).WriteText(&out, fit))
 			require.NoError(t, e.Page(o).WriteText(&out, fit))
-			require.NoError(t, l.Page(o).WriteText(&out, fit))
 		}
 	}
-	require.NoError(t, l.WriteJSON(&out))
 	require.NoError(t, r.WriteJSON(&out, ExitOptions{}))
 	require.NoError(t, e.WriteJSON(&out, ExitOptions{}))
 	require.Contains(t, out.String(), "secret")
@@ -71,37 +67,21 @@ var ours = map[string]bool{
 	"reason":       true, "saved": true,
 }
 
-// The same of a load.
-var oursOfLoad = map[string]bool{
-	"version": true, "run": true, "url": true, "chosen": true, "usage": true, "os": true, "arch": true, "kernel": true,
-	"cpu": true, "go": true, "words": true, "preset": true, "overload": true, "name": true, "op": true, "kind": true,
-	"level": true, "action": true,
-	"at_least": true, "flow": true, "breach": true, "clause": true, "what": true, "unknown": true, "do": true, "id": true,
-	"threshold": true, "expected": true, "actual": true, "phase": true, "engine": true, "histograms": true,
-	"segment": true,
-}
-
 func TestHideReachesEveryText(t *testing.T) {
 	t.Parallel()
 	hide := func(s string) string { return strings.ReplaceAll(s, "secret", "(hidden)") }
-	r, e, c, l := &Report{}, &Exploration{}, &Comparison{}, &Load{}
+	r, e, c := &Report{}, &Exploration{}, &Comparison{}
 	setTexts(reflect.ValueOf(r).Elem(), "a secret")
 	setTexts(reflect.ValueOf(e).Elem(), "a secret")
 	setTexts(reflect.ValueOf(c).Elem(), "a secret")
-	setTexts(reflect.ValueOf(l).Elem(), "a secret")
-	l.Target.HI, l.Target.Info, l.Findings[0].Kind = []byte("a secret"), []byte("a secret"), FindingReply
 	r.Hide(hide)
 	e.Hide(hide)
 	c.Hide(hide)
-	l.Hide(hide)
 	var out bytes.Buffer
 	require.NoError(t, r.WriteJSON(&out, ExitOptions{}))
 	require.NoError(t, e.WriteJSON(&out, ExitOptions{}))
 	require.NoError(t, c.WriteJSON(&out, ExitOptions{}))
 	assertHidden(t, out.String(), ours)
-	out.Reset()
-	require.NoError(t, l.WriteJSON(&out))
-	assertHidden(t, out.String(), oursOfLoad)
 }
 
 // assertHidden fails if the JSON of a report has the secret in another field than these.

@@ -22,7 +22,7 @@ type Histories struct {
 
 // Conclude fills in the schema and the exit code, the worst of all files.
 func (h *Histories) Conclude() {
-	h.Schema, h.Exit, h.Files = HistoriesSchema, ExitWell, list(h.Files)
+	h.Schema, h.Exit, h.Files = HistoriesSchema, ExitWell, List(h.Files)
 	for i := range h.Files {
 		f := &h.Files[i]
 		switch {
@@ -33,7 +33,7 @@ func (h *Histories) Conclude() {
 		case f.Settled == 0 || len(f.Inconclusive) > 0:
 			h.Exit = WorstExit(h.Exit, ExitInconclusive)
 		}
-		f.Findings, f.Inconclusive = list(f.Findings), list(f.Inconclusive)
+		f.Findings, f.Inconclusive = List(f.Findings), List(f.Inconclusive)
 	}
 }
 
@@ -74,7 +74,7 @@ type HistoryEvent struct {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (e HistoryEvent) MarshalJSON() ([]byte, error) { return encode(e.Data) }
+func (e HistoryEvent) MarshalJSON() ([]byte, error) { return EncodeJSON(e.Data) }
 
 // HistoryCause is why the end of some jobs is not known.
 type HistoryCause struct {
@@ -84,23 +84,24 @@ type HistoryCause struct {
 	JIDs []string `json:"jids"`
 }
 
+// row returns the cause with the jobs.
+func (c *HistoryCause) row() Row {
+	jobs := strings.Join(c.JIDs, ", ")
+	if more := c.Jobs - len(c.JIDs); more > 0 {
+		jobs += fmt.Sprintf(" and %d more", more)
+	}
+	return Cells(fmt.Sprintf("%s: %s (%s)", text.Count(c.Jobs, "job"), c.Why, jobs))
+}
+
 // Page returns h for people.
 func (h *History) Page() Page {
 	var p Page
-	p.add(Heading{1, Words(h.Name + ": " + h.sum())})
+	p.Add(Heading{1, Words(h.Name + ": " + h.sum())})
 	for i := range h.Findings {
 		p.historyFinding(&h.Findings[i])
 	}
-	var t Table
-	for _, c := range h.Inconclusive {
-		jobs := strings.Join(c.JIDs, ", ")
-		if more := c.Jobs - len(c.JIDs); more > 0 {
-			jobs += fmt.Sprintf(" and %d more", more)
-		}
-		t.Rows = append(t.Rows, Cells(fmt.Sprintf("%s: %s (%s)", text.Count(c.Jobs, "job"), c.Why, jobs)))
-	}
-	if len(t.Rows) > 0 {
-		p.add(Heading{2, Styled(Unclear, "inconclusive")}, t)
+	if len(h.Inconclusive) > 0 {
+		p.Add(Heading{2, Styled(Unclear, "inconclusive")}, Table{Rows: rowsOf(h.Inconclusive, (*HistoryCause).row)})
 	}
 	return p
 }
@@ -135,12 +136,10 @@ func (p *Page) historyFinding(f *HistoryFinding) {
 	if len(f.Or) > 0 {
 		lines = append(lines, Words("Or it breaks "+strings.Join(f.Or, " or ")+": calls that overlap leave both possible."))
 	}
-	var t Table
-	for _, e := range f.Events[:min(len(f.Events), eventsShown)] {
-		t.Rows = append(t.Rows, Cells(e.Cells...))
-	}
+	shown := f.Events[:min(len(f.Events), eventsShown)]
+	t := Table{Rows: rowsOf(shown, func(e *HistoryEvent) Row { return Cells(e.Cells...) })}
 	if left := len(f.Events) - eventsShown; left > 0 {
 		t.Note = Words("and " + text.Count(left, "more event"))
 	}
-	p.add(Heading{2, title}, Prose{append(lines, Words("found: "+f.What))}, t)
+	p.Add(Heading{2, title}, Prose{append(lines, Words("found: "+f.What))}, t)
 }

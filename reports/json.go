@@ -23,7 +23,7 @@ import (
 // escaped for HTML; control characters and others that could move a terminal's cursor are. The first error of w is
 // returned.
 func (r *Report) WriteJSON(w io.Writer, o ExitOptions) error {
-	return writeJSON(w, r.whole(o))
+	return WriteJSON(w, r.whole(o))
 }
 
 // whole returns r with everything that follows from it.
@@ -33,7 +33,7 @@ func (r *Report) whole(o ExitOptions) *Report {
 	whole.Exit, whole.Words = r.Outcome(o)
 	all := r.Findings()
 	groups := symptoms(all)
-	whole.Broken, whole.Symptoms = list(broken(groups)), []Symptom{}
+	whole.Broken, whole.Symptoms = List(broken(groups)), []Symptom{}
 	whole.Counts, whole.Known = r.counts(all), r.known(groups)
 	for _, group := range groups {
 		s := Symptom{Verdict: group[0].Verdict, Clauses: []string{}, Evidence: group[0].Evidence}
@@ -44,12 +44,12 @@ func (r *Report) whole(o ExitOptions) *Report {
 		}
 		whole.Symptoms = append(whole.Symptoms, s)
 	}
-	whole.Checks, whole.Clauses = list(r.Checks), list(r.Clauses)
+	whole.Checks, whole.Clauses = List(r.Checks), List(r.Clauses)
 	return &whole
 }
 
-// writeJSON writes v as one indented JSON object and a final newline. It writes once, and returns the error of that.
-func writeJSON(w io.Writer, v any) error {
+// WriteJSON writes v as one indented JSON object and a final newline. It writes once, and returns the error of that.
+func WriteJSON(w io.Writer, v any) error {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
@@ -57,19 +57,19 @@ func writeJSON(w io.Writer, v any) error {
 	if err := enc.Encode(v); err != nil {
 		return fmt.Errorf("encode report: %w", err)
 	}
-	return writeOut(w, text.EscapeJSON(out.Bytes()))
+	return WriteOut(w, text.EscapeJSON(out.Bytes()))
 }
 
-// writeOut writes a report that is put together.
-func writeOut(w io.Writer, report []byte) error {
+// WriteOut writes a report that is put together.
+func WriteOut(w io.Writer, report []byte) error {
 	if _, err := w.Write(report); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	return nil
 }
 
-// encode is json.Marshal without the escapes for HTML: what a nested method has escaped stays escaped.
-func encode(v any) ([]byte, error) {
+// EncodeJSON is json.Marshal without the escapes for HTML: what a nested method has escaped stays escaped.
+func EncodeJSON(v any) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
@@ -77,4 +77,89 @@ func encode(v any) ([]byte, error) {
 		return nil, err
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
+}
+
+// List returns s, or an empty list in the place of none.
+func List[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
+
+// Find returns the first element that satisfies is, or nil.
+func Find[T any](all []T, is func(*T) bool) *T {
+	for i := range all {
+		if is(&all[i]) {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+// Hide replaces every text of r that comes from the target, or quotes what does, by what hide returns for it.
+func (r *Report) Hide(hide func(string) string) {
+	HideTexts(hide, &r.Target.HI, &r.Unreachable, &r.Internal)
+	for i := range r.Checks {
+		c := &r.Checks[i]
+		HideTexts(hide, &c.Why)
+		hideLines(hide, c.Conversation)
+		for j := range c.Clauses {
+			HideTexts(hide, &c.Clauses[j].Why)
+		}
+		for j := range c.Findings {
+			c.Findings[j].hide(hide)
+		}
+	}
+	for i := range r.Clauses {
+		HideTexts(hide, &r.Clauses[i].Why)
+	}
+}
+
+// Hide replaces every text of e that comes from the target, or quotes what does, by what hide returns for it.
+func (e *Exploration) Hide(hide func(string) string) {
+	HideTexts(hide, &e.Target.HI, &e.Unreachable, &e.Internal, &e.Silent)
+	HideAll(hide, e.Outages)
+	for i := range e.Findings {
+		e.Findings[i].hide(hide)
+		HideTexts(hide, &e.Findings[i].Unscripted)
+	}
+}
+
+// Hide replaces every text of c that comes from a target, or quotes what does, by what hide returns for it.
+func (c *Comparison) Hide(hide func(string) string) {
+	HideTexts(hide, &c.A.HI, &c.B.HI, &c.Unreachable, &c.Internal)
+	for i := range c.Differences {
+		d := &c.Differences[i]
+		HideTexts(hide, &d.A.Reply, &d.A.Expected, &d.B.Reply, &d.B.Expected)
+		for j := range d.Conversation {
+			HideTexts(hide, &d.Conversation[j].Step, &d.Conversation[j].A, &d.Conversation[j].B)
+		}
+	}
+}
+
+func (e *Evidence) hide(hide func(string) string) {
+	HideTexts(hide, &e.Source, &e.Expected, &e.Actual, &e.Close, &e.Seen, &e.Script)
+	HideAll(hide, e.Differences)
+	hideLines(hide, e.Conversation)
+}
+
+func hideLines(hide func(string) string, lines []Line) {
+	for i := range lines {
+		HideTexts(hide, &lines[i].Text)
+	}
+}
+
+// HideAll replaces each of texts by what hide returns for it.
+func HideAll(hide func(string) string, texts []string) {
+	for i := range texts {
+		HideTexts(hide, &texts[i])
+	}
+}
+
+// HideTexts replaces each text by what hide returns for it.
+func HideTexts(hide func(string) string, texts ...*string) {
+	for _, text := range texts {
+		*text = hide(*text)
+	}
 }

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
+
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // Expectations is what a run came to by a file of known findings.
@@ -18,9 +21,12 @@ type Expectations struct {
 	Notes []Expectation `json:"notes,omitempty"`
 }
 
-// at returns the place of a line: "fwpcheck.expect:7".
+// at returns the place of a line: "fwpcheck.expect:7"; empty for line 0.
 func (e *Expectations) at(line int) string {
-	if e == nil {
+	switch {
+	case line == 0:
+		return ""
+	case e == nil:
 		return fmt.Sprintf("line %d", line)
 	}
 	return fmt.Sprintf("%s:%d", e.File, line)
@@ -76,13 +82,10 @@ func (r *Report) known(groups [][]Finding) []Known {
 	}
 	for i := range r.Checks {
 		c := &r.Checks[i]
-		for _, cv := range c.Clauses {
+		for _, cv := range c.results() {
 			if cv.Known > 0 {
 				all = append(all, Known{cv.ID, c.ID, cv.Verdict, cv.Known, nil})
 			}
-		}
-		if c.Known > 0 {
-			all = append(all, Known{"", c.ID, c.Verdict, c.Known, nil})
 		}
 	}
 	for i := range r.Clauses {
@@ -101,17 +104,21 @@ func (r *Report) known(groups [][]Finding) []Known {
 // WithoutGoal reports whether the clause is inconclusive only because what it is about never happened.
 func (c *Clause) WithoutGoal() bool { return c.Verdict == Inconclusive && c.Reason == ReasonGoal }
 
-// settled reports whether what is broken or inconclusive of a check that names no clause is known.
-func (c *Check) settled(all []Finding) bool {
-	known := c.Known > 0
+// knownAll reports whether there are findings of which is returns true, and whether all of them are known.
+func knownAll(all []Finding, is func(*Finding) bool) (some, known bool) {
+	known = true
 	for i := range all {
-		if f := &all[i]; f.Check == c.ID && f.Known == 0 {
-			return false
-		} else if f.Check == c.ID {
-			known = true
+		if f := &all[i]; is(f) {
+			some, known = true, known && f.Known > 0
 		}
 	}
-	return known
+	return some, known
+}
+
+// settled reports whether what is broken or inconclusive of a check that names no clause is known.
+func (c *Check) settled(all []Finding) bool {
+	some, known := knownAll(all, func(f *Finding) bool { return f.Check == c.ID })
+	return known && (some || c.Known > 0)
 }
 
 // open reports whether the check left something without a result that is not known.
@@ -126,31 +133,24 @@ func (c *Check) open() bool {
 }
 
 // settled reports whether what is broken or inconclusive of a clause is known. all are the findings.
-func (r *Report) settled(c *Clause, all []Finding) (known bool) {
-	for i := range all {
-		if f := &all[i]; f.Clause == c.ID && f.Known > 0 {
-			known = true
-		} else if f.Clause == c.ID {
-			return false
-		}
-	}
+func (r *Report) settled(c *Clause, all []Finding) bool {
+	some, known := knownAll(all, func(f *Finding) bool { return f.Clause == c.ID })
 	switch {
-	case known || !isOpen(c.Verdict):
+	case some:
 		return known
+	case !isOpen(c.Verdict):
+		return false
 	case c.WithoutGoal():
 		return c.Known > 0
 	}
 	for i := range r.Checks {
 		for _, cv := range r.Checks[i].Clauses {
-			if cv.ID != c.ID || !isOpen(cv.Verdict) {
-				continue
-			}
-			if known = cv.Known > 0; !known {
-				return false
+			if cv.ID == c.ID && isOpen(cv.Verdict) {
+				some, known = true, known && cv.Known > 0
 			}
 		}
 	}
-	return known
+	return some && known
 }
 
 // stale returns how many lines are no longer so.
@@ -159,4 +159,102 @@ func (r *Report) stale() int {
 		return 0
 	}
 	return len(r.Expectations.Stale)
+}
+
+// inconclusiveShown is how many known clauses without a result have a line of their own, where not all is shown.
+const inconclusiveShown = 8
+
+// known appends what a run came to by a file of known findings: the lines that are stale, those to look at, and what
+// is known, a clause a line.
+func (p *Page) known(r *Report, groups [][]Finding, o PageOptions) {
+	e := r.Expectations
+	if e == nil {
+		return
+	}
+	p.expectations("STALE", "in "+e.File+", and no longer so: remove it", Bad, e.Stale)
+	p.expectations("TO LOOK AT", "in "+e.File, Caution, e.Notes)
+	all := r.known(groups)
+	if len(all) == 0 {
+		return
+	}
+	t := Table{Columns: []Column{{}, {}, {Brief: true}}}
+	var open []string
+	same := grouped(all, func(k *Known) string { return k.Verdict.String() + " " + k.Clause + noClauseCheck(k) })
+	for _, group := range same {
+		if group[0].Verdict == Inconclusive && group[0].Clause != "" {
+			open = append(open, group[0].Clause)
+		}
+	}
+	if len(open) <= inconclusiveShown || o.Verbose {
+		open = nil
+	}
+	for _, group := range same {
+		if !slices.Contains(open, group[0].Clause) || group[0].Verdict != Inconclusive {
+			t.Rows = append(t.Rows, r.knownRow(group))
+		}
+	}
+	p.Section("KNOWN", fmt.Sprintf("as %s lists them", e.File))
+	p.Add(t)
+	if slices.Sort(open); len(open) > 0 {
+		p.Add(Prose{LinesOf(fmt.Sprintf("inconclusive behind these, and known for that reason: %s; -v shows the lines\n%s",
+			text.Count(len(open), "clause"), strings.Join(open, ", ")))})
+	}
+}
+
+// knownRow returns the row of a clause, or of a check that names none.
+func (r *Report) knownRow(same []Known) Row {
+	var checks []string
+	var lines []int
+	for _, k := range same {
+		checks, lines = added(checks, k.Check), added(lines, k.Line)
+	}
+	words := ""
+	if c := r.clause(same[0].Clause); c != nil {
+		words = c.Statement
+	} else if same[0].Clause == "" {
+		words = "(no clause)"
+	}
+	return Cells(same[0].Verdict.String(), same[0].Clause, words, shownBy(checks), "line "+ranges(lines))
+}
+
+// ranges returns sorted numbers as text: "4, 7-12".
+func ranges(numbers []int) string {
+	const most = 6
+	var all []string
+	for i := 0; i < len(numbers); i++ {
+		first := numbers[i]
+		for i+1 < len(numbers) && numbers[i+1] == numbers[i]+1 {
+			i++
+		}
+		switch last := numbers[i]; {
+		case len(all) == most:
+			return fmt.Sprintf("%s, ... %d", strings.Join(all, ", "), numbers[len(numbers)-1])
+		case last == first:
+			all = append(all, fmt.Sprint(first))
+		case last == first+1:
+			all = append(all, fmt.Sprint(first), fmt.Sprint(last))
+		default:
+			all = append(all, fmt.Sprintf("%d-%d", first, last))
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// noClauseCheck returns the check of what names no clause.
+func noClauseCheck(k *Known) string {
+	if k.Clause == "" {
+		return k.Check
+	}
+	return ""
+}
+
+// expectations appends lines of a file of known findings.
+func (p *Page) expectations(title, what string, style Style, lines []Expectation) {
+	if len(lines) == 0 {
+		return
+	}
+	p.Section(title, what)
+	for _, l := range lines {
+		p.Add(Heading{3, append(Styled(style, fmt.Sprintf("line %d: ", l.Line)), Words(l.Text)...)}, Prose{LinesOf(l.Why)})
+	}
 }

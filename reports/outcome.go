@@ -3,7 +3,6 @@ package reports
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/fwpsuite/fwp/internal/text"
@@ -18,6 +17,9 @@ type ExitOptions struct {
 	Require []string
 }
 
+// counts reports whether a verdict makes the exit code 1.
+func (o ExitOptions) counts(v Verdict) bool { return v == Fail || v == Crash || v == Warn && o.Strict }
+
 // ExitCode returns the exit code for r; see the constants. Not selected, skipped and not applicable do not change it,
 // nor does a clause that no check evaluates (NotRun without Checks), unless o.Require names the clause.
 func (r *Report) ExitCode(o ExitOptions) int {
@@ -28,22 +30,24 @@ func (r *Report) ExitCode(o ExitOptions) int {
 // Outcome returns the exit code and what it stands for in one line of words: "all well: 52 clauses passed",
 // "2 findings: 1 crash, 1 fail" or "nothing was evaluated" for example.
 func (r *Report) Outcome(o ExitOptions) (code int, words string) {
-	decided := r.decide(o)
-	return decided.code, decided.words
+	return r.decide(o).Values()
 }
 
-func (r *Report) decide(o ExitOptions) outcome {
+func (r *Report) decide(o ExitOptions) Outcome {
 	t := r.tally(o)
 	missing := join(strings.Join(t.missing, ", "), t.sum())
-	bad := t.Findings[Crash]+t.Findings[Fail] > 0 || o.Strict && t.Findings[Warn] > 0 || t.stale > 0
-	return decide(append(r.trouble().claims(t.sum(), r.Target.untested()),
-		claimed(ExitFindings, bad, join(t.found(), t.staled(), t.unsettled())),
-		claimed(ExitInconclusive, !t.decided, join("nothing was evaluated", t.unsettled())),
-		claimed(ExitInconclusive, len(t.missing) > 0, "required, but not evaluated: "+missing),
-		claimed(ExitInconclusive, t.open+t.Clauses[Inconclusive]+t.Clauses[NotRun] > 0, t.sum()),
-		claimed(ExitWell, t.Findings[Warn] > 0, join(t.found(), t.passed())),
-		claimed(ExitWell, t.listed > 0, "nothing new: "+join(text.Count(t.listed, "known finding"), t.passed())),
-		claimed(ExitWell, true, "all well: "+t.passed()),
+	bad := t.stale > 0
+	for v := range t.Findings {
+		bad = bad || o.counts(v)
+	}
+	return Decide(append(r.trouble().Claims(t.sum(), r.Target.untested()),
+		Claimed(ExitFindings, bad, join(t.found(), t.staled(), t.unsettled())),
+		Claimed(ExitInconclusive, !t.decided, join("nothing was evaluated", t.unsettled())),
+		Claimed(ExitInconclusive, len(t.missing) > 0, "required, but not evaluated: "+missing),
+		Claimed(ExitInconclusive, t.open+t.Clauses[Inconclusive]+t.Clauses[NotRun] > 0, t.sum()),
+		Claimed(ExitWell, t.Findings[Warn] > 0, join(t.found(), t.passed())),
+		Claimed(ExitWell, t.listed > 0, "nothing new: "+join(text.Count(t.listed, "known finding"), t.passed())),
+		Claimed(ExitWell, true, "all well: "+t.passed()),
 	))
 }
 
@@ -55,8 +59,8 @@ func (t Target) untested() string {
 	return "no server could be tested"
 }
 
-func (r *Report) trouble() trouble {
-	return trouble{r.Interrupted, r.Internal, r.Unreachable, r.Usage}
+func (r *Report) trouble() Trouble {
+	return Trouble{r.Interrupted, r.Internal, r.Unreachable, r.Usage}
 }
 
 // tally is what Outcome counts.
@@ -79,15 +83,12 @@ func (r *Report) tally(o ExitOptions) tally {
 			t.open++
 		}
 	}
-	decided := map[string]bool{}
-	for _, c := range r.Clauses {
-		if c.evaluated() {
-			t.decided = t.decided || c.Verdict.Decided()
-			decided[c.ID] = c.Verdict.Decided()
-		}
+	decided := func(c *Clause) bool { return c != nil && c.evaluated() && c.Verdict.Decided() }
+	for i := range r.Clauses {
+		t.decided = t.decided || decided(&r.Clauses[i])
 	}
 	for _, id := range o.Require {
-		if !decided[id] {
+		if !decided(r.clause(id)) {
 			t.missing = append(t.missing, id)
 		}
 	}
@@ -108,24 +109,16 @@ func knownOf(all []Finding) int {
 // counts returns what the run comes to, given its findings.
 func (r *Report) counts(all []Finding) Counts {
 	c := Counts{Findings: map[Verdict]int{}, Clauses: map[Verdict]int{}, Checks: map[Verdict]int{}}
-	verdicts := map[string]Verdict{}
-	for _, f := range broken(symptoms(all)) {
+	found := broken(symptoms(all))
+	for _, f := range found {
 		c.Findings[f.Verdict]++
-		verdicts[f.Clause] = f.Verdict
 	}
-	for _, clause := range r.Clauses {
-		verdict, bad := verdicts[clause.ID]
-		switch {
-		case bad:
-		case r.settled(&clause, all):
+	for i := range r.Clauses {
+		if verdict, known := r.counted(&r.Clauses[i], found, all); known {
 			c.Known.Clauses++
-			continue
-		case clause.evaluated():
-			verdict = clause.Verdict
-		default:
-			verdict = NotSelected
+		} else {
+			c.Clauses[verdict]++
 		}
-		c.Clauses[verdict]++
 	}
 	for i := range r.Checks {
 		switch check := &r.Checks[i]; {
@@ -139,6 +132,21 @@ func (r *Report) counts(all []Finding) Counts {
 	return c
 }
 
+// counted returns the verdict with which a clause counts, that of its finding if it has one, and whether what is wrong
+// with it is known. found and all are the findings of the run, by clause and by place.
+func (r *Report) counted(c *Clause, found []Broken, all []Finding) (v Verdict, known bool) {
+	f := Find(found, func(f *Broken) bool { return f.Clause == c.ID })
+	switch {
+	case f != nil:
+		return f.Verdict, false
+	case c.evaluated():
+		v = c.Verdict
+	default:
+		v = NotSelected
+	}
+	return v, r.settled(c, all)
+}
+
 // evaluated reports whether a check evaluates the clause, or the catalogue says why none does.
 func (c *Clause) evaluated() bool { return c.Verdict != NotRun || len(c.Checks) > 0 }
 
@@ -147,10 +155,7 @@ func isOpen(v Verdict) bool { return v == Inconclusive || v == NotRun }
 
 // sum returns everything that was counted.
 func (t tally) sum() string {
-	if s := join(t.found(), t.staled(), t.unsettled(), t.passed()); s != "" {
-		return s
-	}
-	return "nothing was evaluated"
+	return cmp.Or(join(t.found(), t.staled(), t.unsettled(), t.passed()), "nothing was evaluated")
 }
 
 // found returns how many findings there are: "3 findings: 1 fail, 2 warn".
@@ -159,33 +164,25 @@ func (t tally) found() string {
 	for _, n := range t.Findings {
 		total += n
 	}
-	if total == 0 {
-		return ""
-	}
 	words := text.Count(total, "finding") + ": " + listed(t.Findings)
 	if !t.strict && total == t.Findings[Warn] {
 		words += " (a warn fails with --strict only)"
 	}
-	return words
+	return some(total, words)
 }
 
 // staled returns how many lines of the file of known findings are no longer so.
 func (t tally) staled() string {
-	if t.stale == 0 {
-		return ""
-	}
-	return text.Count(t.stale, "stale line") + " in the file of known findings"
+	return some(t.stale, text.Count(t.stale, "stale line")+" in the file of known findings")
 }
 
 // listed returns how often each verdict occurs, the worst first: "1 fail, 2 warn".
 func listed(counts map[Verdict]int) string {
 	var parts []string
 	for _, v := range worstFirst {
-		if n := counts[v]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %s", text.Grouped(n), v))
-		}
+		parts = append(parts, some(counts[v], text.Grouped(counts[v])+" "+v.String()))
 	}
-	return strings.Join(parts, ", ")
+	return JoinWith(", ", parts...)
 }
 
 // unsettled returns what was selected and has no result: "2 clauses inconclusive, 1 check not run". The checks are
@@ -193,17 +190,10 @@ func listed(counts map[Verdict]int) string {
 func (t tally) unsettled() string {
 	var parts []string
 	for _, v := range [...]Verdict{Inconclusive, NotRun} {
-		if n := t.Clauses[v]; n > 0 {
-			parts = append(parts, text.Count(n, "clause")+" "+v.String())
-		}
-		if n := t.Checks[v]; n > 0 {
-			parts = append(parts, text.Count(n, "check")+" "+v.String())
-		}
+		parts = append(parts, some(t.Clauses[v], text.Count(t.Clauses[v], "clause")+" "+v.String()),
+			some(t.Checks[v], text.Count(t.Checks[v], "check")+" "+v.String()))
 	}
-	if len(parts) == 0 && t.open > 0 {
-		return text.Count(t.open, "check") + " inconclusive"
-	}
-	return strings.Join(parts, ", ")
+	return cmp.Or(JoinWith(", ", parts...), some(t.open, text.Count(t.open, "check")+" inconclusive"))
 }
 
 // passed returns what passed and what was observed: clauses, or checks where no clause was.
@@ -212,17 +202,17 @@ func (t tally) passed() string {
 	if counts[Pass]+counts[Observed] == 0 {
 		counts, thing = t.Checks, "check"
 	}
-	var parts []string
-	if n := counts[Pass]; n > 0 {
-		parts = append(parts, text.Count(n, thing)+" passed")
+	return JoinWith(", ", some(counts[Pass], text.Count(counts[Pass], thing)+" passed"),
+		some(counts[Observed], fmt.Sprintf("%d observed", counts[Observed])))
+}
+
+// some returns words about a number of things, none if the number is 0.
+func some(n int, words string) string {
+	if n == 0 {
+		return ""
 	}
-	if n := counts[Observed]; n > 0 {
-		parts = append(parts, fmt.Sprintf("%d observed", n))
-	}
-	return strings.Join(parts, ", ")
+	return words
 }
 
 // join puts semicolons between the parts that are not empty.
-func join(parts ...string) string {
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
-}
+func join(parts ...string) string { return JoinWith("; ", parts...) }

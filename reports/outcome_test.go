@@ -1,10 +1,16 @@
 package reports
 
 import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // one returns a report with one clause and one check of verdict v.
@@ -175,4 +181,93 @@ func TestNoBreachIsLost(t *testing.T) {
 			assert.Len(t, c.report.Findings(), len(c.want), "asking does not change the report")
 		})
 	}
+}
+
+func TestWorstExit(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		codes []int
+		want  int
+	}{
+		{nil, ExitWell}, {[]int{ExitWell}, ExitWell}, {[]int{ExitInconclusive, ExitFindings}, ExitFindings},
+		{[]int{ExitFindings, ExitLoss, ExitInconclusive}, ExitLoss}, {[]int{ExitUsage, ExitLoss}, ExitUsage},
+		{[]int{ExitUsage, ExitUnreachable}, ExitUnreachable}, {[]int{ExitInternal, ExitUnreachable}, ExitInternal},
+		{[]int{ExitInternal, ExitInterrupted}, ExitInterrupted},
+	}
+	for _, test := range tests {
+		assert.Equal(t, test.want, WorstExit(test.codes...), test.codes)
+	}
+}
+
+func TestDecide(t *testing.T) {
+	t.Parallel()
+	claims := []Claim{
+		Claimed(ExitWell, true, "well"), Claimed(ExitFindings, true, "first"), Claimed(ExitFindings, true, "second"),
+		Claimed(ExitInternal, false, "internal"),
+	}
+	assert.Equal(t, Outcome{ExitFindings, "first"}, Decide(claims))
+	assert.Equal(t, Outcome{ExitWell, ""}, Decide(nil))
+}
+
+// The document and the code have one table.
+func TestExitCodesAreThoseOfTheDocument(t *testing.T) {
+	t.Parallel()
+	document, err := os.ReadFile(filepath.Join("..", "docs", "verdicts.md"))
+	require.NoError(t, err)
+	var codes []string
+	for _, e := range exits {
+		assert.Contains(t, string(document), strings.ReplaceAll(fmt.Sprintf("\n| %d | %s | %s |\n", e.code, e.check, e.bench),
+			"|  |", "| |"))
+		codes = append(codes, fmt.Sprint(e.code))
+	}
+	assert.Contains(t, string(document), "Where several apply: "+strings.Join(codes, ", ")+".")
+}
+
+func TestDocsListEveryReason(t *testing.T) {
+	t.Parallel()
+	doc, err := os.ReadFile(filepath.Join("..", "docs", "verdicts.md"))
+	require.NoError(t, err)
+	for code, words := range reasonWords {
+		assert.Contains(t, string(doc), "| `"+string(code)+"` | "+words+" |")
+	}
+}
+
+// Results with one code are one group, whatever their words; needs are told apart.
+func TestOpenResultsAreGroupedByTheirReason(t *testing.T) {
+	t.Parallel()
+	open := func(check, why string, code ReasonCode) Check {
+		v := Inconclusive
+		if strings.HasPrefix(string(code), "needs-") {
+			v = Skipped
+		}
+		return Check{ID: check, Verdict: v, Clauses: []ClauseVerdict{
+			{ID: "FWP-" + check, Verdict: v, Why: why, Reason: code}}}
+	}
+	r := &Report{Checks: []Check{
+		open("a", "line 4: expected +OK, got -ERR", ReasonSetUp), open("b", "line 9: expected +OK, got -NO", ReasonSetUp),
+		open("c", "late by 120 ms", ReasonLag),
+		open("d", "needs a password", "needs-password"), open("e", "needs a kill", "needs-kill"),
+		open("f", "words alone", ""),
+	}}
+	var got []string
+	for _, g := range r.openGroups() {
+		var checks []string
+		for _, row := range g.rows {
+			checks = append(checks, row.check)
+		}
+		got = append(got, strings.Join(checks, " ")+": "+g.words())
+	}
+	want := []string{
+		"a b: a line that prepares the check did not match", "c: late by 120 ms", "d: needs a password", "e: needs a kill",
+		"f: words alone",
+	}
+	slices.Sort(got)
+	assert.Equal(t, want, got)
+
+	var out bytes.Buffer
+	require.NoError(t, r.Page(PageOptions{}).WriteText(&out, TextOptions{}))
+	assert.Contains(t, out.String(), "for example a: line 4: expected +OK, got -ERR")
+	out.Reset()
+	require.NoError(t, r.Page(PageOptions{Verbose: true}).WriteText(&out, TextOptions{}))
+	assert.Contains(t, out.String(), "FWP-b: line 9: expected +OK, got -NO")
 }

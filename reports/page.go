@@ -1,10 +1,13 @@
 package reports
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Page is a result for people: blocks in the order in which they are read. Results become pages once, with their method
-// Page, and a renderer such as WriteText writes a page of any result. Texts in it are not escaped: a renderer
-// does that for its output.
+// Page, and a renderer such as that of reports/page writes a page of any result. Texts in it are not escaped: a
+// renderer does that for its output.
 type Page struct{ Blocks []Block }
 
 // PageOptions is how a result becomes a page. The zero value is a page of a normal length.
@@ -40,6 +43,12 @@ type Fields struct {
 	Fields     []Field
 }
 
+// Shown returns the fields that have something to show.
+func (f *Fields) Shown() []Field {
+	empty := func(f Field) bool { return len(f.Lines) == 0 || len(f.Lines) == 1 && f.Lines[0].Empty() }
+	return slices.DeleteFunc(slices.Clone(f.Fields), empty)
+}
+
 // Field is a value with a label. One without lines is left out.
 type Field struct {
 	Label string
@@ -72,6 +81,29 @@ type Column struct {
 	Unit bool
 	// Width is its least width in characters, so that the columns of several reports are alike.
 	Width int
+}
+
+// rowsOf returns a row for each of some things.
+func rowsOf[T any](all []T, row func(*T) Row) []Row {
+	var rows []Row
+	for i := range all {
+		rows = append(rows, row(&all[i]))
+	}
+	return rows
+}
+
+// Layout returns as many columns as the widest row has cells, or more if Columns has more.
+func (t *Table) Layout() []Column {
+	columns := slices.Clone(t.Columns)
+	for _, row := range t.Rows {
+		columns = append(columns, make([]Column, max(0, len(row.Cells)-len(columns)))...)
+	}
+	return columns
+}
+
+// Titled reports whether a column has a title.
+func (t *Table) Titled() bool {
+	return slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Title != "" })
 }
 
 // Row is a row of a table.
@@ -155,10 +187,10 @@ func LinesOf(s string) []Text {
 }
 
 // Cells returns a row of cells without a style.
-func Cells(cells ...string) Row { return Row{Cells: wordsOf(cells)} }
+func Cells(cells ...string) Row { return Row{Cells: TextsOf(cells)} }
 
-// wordsOf returns texts without a style.
-func wordsOf(lines []string) []Text {
+// TextsOf returns texts without a style.
+func TextsOf(lines []string) []Text {
 	var texts []Text
 	for _, line := range lines {
 		texts = append(texts, Words(line))
@@ -166,13 +198,32 @@ func wordsOf(lines []string) []Text {
 	return texts
 }
 
-// Empty reports whether there is nothing to read.
-func (t Text) Empty() bool {
-	return joined(t) == ""
+// String returns a text without its styles.
+func (t Text) String() string {
+	var out strings.Builder
+	for _, span := range t {
+		out.WriteString(span.Text)
+	}
+	return out.String()
 }
 
-// add appends blocks, without those that have nothing to show.
-func (p *Page) add(blocks ...Block) {
+// Lines returns the lines of a text, which has several only if it is one span.
+func (t Text) Lines() []Text {
+	if len(t) != 1 || !strings.Contains(t[0].Text, "\n") {
+		return []Text{t}
+	}
+	var lines []Text
+	for line := range strings.SplitSeq(strings.TrimRight(t[0].Text, "\n"), "\n") {
+		lines = append(lines, Styled(t[0].Style, line))
+	}
+	return lines
+}
+
+// Empty reports whether there is nothing to read.
+func (t Text) Empty() bool { return t.String() == "" }
+
+// Add appends blocks, without those that have nothing to show.
+func (p *Page) Add(blocks ...Block) {
 	for _, b := range blocks {
 		if !vacant(b) {
 			p.Blocks = append(p.Blocks, b)
@@ -195,17 +246,27 @@ func vacant(b Block) bool {
 	return false
 }
 
-// section appends a heading of level 1, and words behind it that explain what follows.
-func (p *Page) section(title, words string) {
+// Section appends a heading of level 1, and words behind it that explain what follows.
+func (p *Page) Section(title, words string) {
 	if words == "" {
-		p.add(Heading{1, Styled(Strong, title)})
+		p.Add(Heading{1, Styled(Strong, title)})
 		return
 	}
-	p.add(Heading{1, Text{{title, Strong}, {": ", Plain}, {words, Plain}}})
+	p.Add(Heading{1, Text{{title, Strong}, {": ", Plain}, {words, Plain}}})
 }
 
-// field returns a field with one value that is wrapped.
-func field(label, value string) Field { return Field{Label: label, Lines: LinesOf(value), Prose: true} }
+// tableSection appends a section with a table, if that has rows.
+func (p *Page) tableSection(title, words string, t Table) {
+	if len(t.Rows) > 0 {
+		p.Section(title, words)
+		p.Add(t)
+	}
+}
+
+// NewField returns a field with one value that is wrapped.
+func NewField(label, value string) Field {
+	return Field{Label: label, Lines: LinesOf(value), Prose: true}
+}
 
 // exact returns a field whose lines are shown as they are.
 func exact(label string, lines ...Text) Field { return Field{Label: label, Lines: lines} }

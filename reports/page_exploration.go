@@ -15,23 +15,23 @@ import (
 func (e *Exploration) Page(o PageOptions) Page {
 	var p Page
 	p.target(e.Target, e.Version)
-	p.troubles(e.trouble())
+	p.AddTroubles(e.trouble())
 	p.found(e)
 	if len(e.Findings) > 0 {
-		p.section("DETAILS", "replies and states that the specification does not allow")
+		p.Section("DETAILS", "replies and states that the specification does not allow")
 	}
 	for i := range e.Findings {
 		p.explored(&e.Findings[i], o)
 	}
 	p.coverage(e, o)
 	p.leftover(e.Left, "of this run that are, or may be, still on the target", o)
-	p.conclusion(e.facts(), e.decide(o.Exit))
+	p.Conclude(e.facts(), e.decide(o.Exit))
 	return p
 }
 
 // facts returns the seed, how long the exploration took, and which limit ended it.
 func (e *Exploration) facts() string {
-	facts := fmt.Sprintf("seed %d, took %s", e.Seed, short(e.Took))
+	facts := fmt.Sprintf("seed %d, took %s", e.Seed, Duration(e.Took))
 	if e.Limits != "" {
 		facts += ", ended by " + e.Limits
 	}
@@ -40,9 +40,6 @@ func (e *Exploration) facts() string {
 
 // found appends the findings, one a line, with how often each was reproduced.
 func (p *Page) found(e *Exploration) {
-	if len(e.Findings) == 0 {
-		return
-	}
 	t := Table{Columns: []Column{{}, {}, {Brief: true}, {Right: true}}}
 	for i := range e.Findings {
 		f := &e.Findings[i]
@@ -50,12 +47,9 @@ func (p *Page) found(e *Exploration) {
 		if f.Clause == "" {
 			words = "(no clause) " + words
 		}
-		t.Rows = append(t.Rows, Row{Cells: []Text{
-			f.Verdict.Text(), Words(f.Clause), Words(text.OneLine(words)), Words(f.times()),
-		}})
+		t.Rows = append(t.Rows, f.Verdict.row(f.Clause, text.OneLine(words), f.times()))
 	}
-	p.section("FINDINGS", fmt.Sprintf("%d (%s)", len(e.Findings), listed(e.counts())))
-	p.add(t)
+	p.findings(e.counts(), t)
 }
 
 // times returns how often a finding was reproduced, in few words.
@@ -76,13 +70,12 @@ func (p *Page) explored(f *Explored, o PageOptions) {
 			exact("reproduced", Words(fmt.Sprintf("%d of %s", f.Reproduced, text.Count(f.Tried, "time")))),
 			exact("script", Words(cmp.Or(f.Path, "below; --save FOLDER writes it to a file"))))
 	}
+	control := ""
 	if f.Control.Breach() {
-		more = append(more, exact("control",
-			Words("the embedded server fails the script too: this may be an error of fwpcheck; please report it")))
+		control = "the embedded server fails the script too: this may be an error of fwpcheck; please report it"
 	}
-	if f.Explained != "" {
-		more = append(more, field("reason", "probably that of "+f.Explained+", which is reproduced; so this is a warning"))
-	}
+	more = append(more, exact("control", LinesOf(control)...), NewField("reason",
+		some(len(f.Explained), "probably that of "+f.Explained+", which is reproduced; so this is a warning")))
 	p.findingHead([]Finding{f.Finding})
 	p.evidence(&f.Evidence, o, more...)
 }
@@ -92,54 +85,121 @@ func (p *Page) coverage(e *Exploration, o PageOptions) {
 	if e.Commands == 0 {
 		return
 	}
-	p.section("COVERAGE", "how often each state, transition and outcome was reached")
-	lists := []map[string]int{e.States, e.Transitions}
+	p.Section("COVERAGE", "how often each state, transition and outcome was reached")
+	rows := slices.Concat(countRows(e.States), countRows(e.Transitions))
 	if o.Verbose {
-		lists = append(lists, e.Outcomes)
-	}
-	if e.Limit > 0 {
-		p.add(Prose{LinesOf("the target serves no more than " + text.Count(e.Limit, "connection") + " at a time")})
-	}
-	t := Table{Columns: []Column{{Right: true, Width: 8}}}
-	for _, list := range lists {
-		for _, name := range slices.Sorted(maps.Keys(list)) {
-			t.Rows = append(t.Rows, Cells(text.Grouped(list[name]), name))
-		}
-	}
-	if !o.Verbose {
-		t.Rows = append(t.Rows, Cells(text.Grouped(len(e.Outcomes)),
+		rows = append(rows, countRows(e.Outcomes)...)
+	} else {
+		rows = append(rows, Cells(text.Grouped(len(e.Outcomes)),
 			"different outcomes (command, state and reply); -v lists them"))
 	}
-	for _, outage := range e.Outages {
-		p.add(Prose{LinesOf(outage)})
+	if e.Limit > 0 {
+		p.Add(Prose{LinesOf("the target serves no more than " + text.Count(e.Limit, "connection") + " at a time")})
 	}
-	p.add(t)
+	for _, outage := range e.Outages {
+		p.Add(Prose{LinesOf(outage)})
+	}
+	p.Add(Table{Columns: []Column{{Right: true, Width: 8}}, Rows: rows})
 	if o.Figures {
-		p.add(e.states())
+		p.Add(e.states())
 	}
 	p.situations(e.Situations, o)
 }
 
-// situations appends how many situations were reached, and which were not: nothing is known of these.
-func (p *Page) situations(all map[string]int, o PageOptions) {
-	var never []string
-	t := Table{Columns: []Column{{Right: true, Width: 8}}}
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if all[name] == 0 {
-			never = append(never, name)
-		} else {
-			t.Rows = append(t.Rows, Cells(text.Grouped(all[name]), name))
+// countRows returns a row for each name with how often it was counted, in the order of the names, without those that
+// never were.
+func countRows(counts map[string]int) []Row {
+	var rows []Row
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		if counts[name] > 0 {
+			rows = append(rows, Cells(text.Grouped(counts[name]), name))
 		}
 	}
+	return rows
+}
+
+// situations appends how many situations were reached, and which were not: nothing is known of these.
+func (p *Page) situations(all map[string]int, o PageOptions) {
 	if len(all) == 0 {
 		return
 	}
-	p.section("SITUATIONS", fmt.Sprintf("%d of %d that the specification distinguishes were reached", len(t.Rows),
-		len(all)))
-	if o.Verbose {
-		p.add(t)
+	rows, never := countRows(all), []string{"never reached:"}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if all[name] == 0 {
+			never = append(never, name)
+		}
 	}
-	if len(never) > 0 {
-		p.add(Prose{LinesOf("never reached:\n" + strings.Join(never, "\n"))})
+	p.Section("SITUATIONS", fmt.Sprintf("%d of %d that the specification distinguishes were reached", len(rows), len(all)))
+	if o.Verbose {
+		p.Add(Table{Columns: []Column{{Right: true, Width: 8}}, Rows: rows})
+	}
+	if len(never) > 1 {
+		p.Add(Prose{TextsOf(never)})
+	}
+}
+
+// Suite returns e as cases: one for each finding, and one for the exploration itself.
+func (e *Exploration) Suite(o ExitOptions) Suite {
+	s := Suite{
+		Name: "fwpcheck explore", Version: e.Version, Target: TargetName(e.Target.URL, e.Target.Chosen), Started: e.Started,
+		Took: e.Took, Seed: e.Seed,
+	}
+	s.Code, s.Words = e.Outcome(o)
+	s.AddTroubles(e.trouble())
+	s.AddWhole("the exploration", s.Code == ExitInconclusive)
+	for i := range e.Findings {
+		f := &e.Findings[i]
+		c := f.asCase(o)
+		c.Reproducer = f.Path
+		s.Add(c)
+	}
+	return s
+}
+
+// lifecycleStates holds the states of a connection, and lifecycleMoves its transitions, as the specification has them.
+// (Client Lifecycle)
+var lifecycleStates = [...]string{"not identified", "identified", "quiet", "terminating", "ended"}
+
+var lifecycleMoves = [...][2]string{
+	{"not identified", "identified"}, {"not identified", "ended"}, {"identified", "quiet"},
+	{"identified", "terminating"}, {"identified", "ended"}, {"quiet", "terminating"}, {"terminating", "ended"},
+}
+
+// states returns the states of connections with how often a command met each, and the transitions that were seen.
+func (e *Exploration) states() Figure {
+	d := &Diagram{}
+	node := func(name string) int {
+		name = strings.TrimSuffix(name, " worker") // a role
+		at := slices.IndexFunc(d.Nodes, func(n Node) bool { return n.Name == name })
+		if at < 0 {
+			at, d.Nodes = len(d.Nodes), append(d.Nodes, Node{Name: name})
+		}
+		return at
+	}
+	edge := func(from, to, times int) {
+		if have := Find(d.Edges, func(e *Edge) bool { return e.From == from && e.To == to }); have != nil {
+			have.Count += times
+			return
+		}
+		d.Edges = append(d.Edges, Edge{from, to, times})
+	}
+	for _, name := range lifecycleStates {
+		node(name)
+	}
+	for _, t := range lifecycleMoves {
+		edge(node(t[0]), node(t[1]), 0)
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.States)) {
+		d.Nodes[node(name)].Count += e.States[name]
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.Transitions)) {
+		if from, to, ok := strings.Cut(name, " > "); ok {
+			edge(node(from), node(to), e.Transitions[name])
+		}
+	}
+	return Figure{
+		Title: "States of connections", Of: d,
+		Description: "How many commands met each state, and how often a connection went from one to another. What is " +
+			"dotted was not reached.",
 	}
 }

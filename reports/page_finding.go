@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -16,13 +17,13 @@ func (p *Page) details(r *Report, groups [][]Finding, o PageOptions) {
 	if len(groups) == 0 {
 		return
 	}
-	p.section("DETAILS", "what was expected, and what was received")
+	p.Section("DETAILS", "what was expected, and what was received")
 	for _, alike := range likeSymptoms(groups, o) {
 		first := alike[0]
 		p.findingHead(first)
-		p.evidence(&first[0].Evidence, o, field("also in", others(alike)))
+		p.evidence(&first[0].Evidence, o, NewField("also in", others(alike)))
 		if o.Verbose || first[0].Verdict != Warn || o.Exit.Strict {
-			p.add(transcript(&first[0].Evidence, r.conversation(&first[0]), o))
+			p.Add(transcript(&first[0].Evidence, r.conversation(&first[0]), o))
 		}
 	}
 }
@@ -71,14 +72,11 @@ func others(alike [][]Finding) string {
 // findingHead appends the clauses that a symptom breaks, with their statements.
 func (p *Page) findingHead(group []Finding) {
 	for _, f := range group {
-		clause := f.Clause
-		if clause == "" {
-			clause = "(no single clause)"
-		}
+		clause := cmp.Or(f.Clause, "(no single clause)")
 		if words := f.Level.Words(); words != "" {
 			clause = fmt.Sprintf("%s (%s: %s)", clause, f.Level, words)
 		}
-		p.add(Heading{2, append(f.Verdict.Text(), Span{"  ", Plain}, Span{clause, Strong})}, Prose{LinesOf(f.Statement)})
+		p.Add(Heading{2, append(f.Verdict.Text(), Span{"  ", Plain}, Span{clause, Strong})}, Prose{LinesOf(f.Statement)})
 	}
 }
 
@@ -90,7 +88,7 @@ func (p *Page) evidence(e *Evidence, o PageOptions, more ...Field) {
 		}
 		return LinesOf(s)
 	}
-	p.add(Fields{LabelWidth: 8, Fields: slices.Concat([]Field{
+	p.Add(Fields{LabelWidth: 8, Fields: slices.Concat([]Field{
 		exact("check", e.named()...),
 		exact("script", e.place()...),
 		exact("expected", value(e.Expected)...),
@@ -102,7 +100,7 @@ func (p *Page) evidence(e *Evidence, o PageOptions, more ...Field) {
 		{Label: "rerun", Lines: LinesOf(e.Reproduce), Command: true},
 	}, more)})
 	if e.Script != "" {
-		p.add(Code{strings.Split(strings.TrimRight(e.Script, "\n"), "\n")})
+		p.Add(Code{strings.Split(strings.TrimRight(e.Script, "\n"), "\n")})
 	}
 }
 
@@ -119,13 +117,7 @@ func (e *Evidence) place() []Text {
 	if e.File == "" {
 		return nil
 	}
-	where := e.File
-	if e.Line > 0 {
-		where += fmt.Sprintf(":%d", e.Line)
-		if e.Col > 0 {
-			where += fmt.Sprintf(":%d", e.Col)
-		}
-	}
+	where := e.File + some(e.Line, fmt.Sprintf(":%d", e.Line)+some(e.Col, fmt.Sprintf(":%d", e.Col)))
 	lines := []Text{Words(where)}
 	if e.Source != "" {
 		lines = append(lines, Words("| "+e.Source))
@@ -152,8 +144,5 @@ func (r *Report) conversation(f *Finding) []Line {
 	if f.Conversation != nil {
 		return f.Conversation
 	}
-	if c := find(r.Checks, func(c *Check) bool { return c.ID == f.Check }); c != nil {
-		return c.Conversation
-	}
-	return nil
+	return r.check(f.Check).Conversation
 }

@@ -3,7 +3,7 @@ package reports
 import (
 	"cmp"
 	"fmt"
-	"strconv"
+	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/text"
@@ -18,12 +18,12 @@ func (r *Report) Page(o PageOptions) Page {
 	found := broken(groups)
 	counts := r.counts(all)
 	p.target(r.Target, r.Version)
-	p.troubles(r.trouble())
+	p.AddTroubles(r.trouble())
 	p.summary(found, fresh(all))
 	p.known(r, groups, o)
 	if o.Figures && len(r.Clauses) > 0 {
-		p.section("CLAUSES", "the verdict on each")
-		p.add(MatrixOf([]string{"verdict"}, r))
+		p.Section("CLAUSES", "the verdict on each")
+		p.Add(MatrixOf([]string{"verdict"}, r))
 	}
 	if o.Verbose {
 		p.checks(r)
@@ -34,7 +34,7 @@ func (r *Report) Page(o PageOptions) Page {
 	p.observations(r, counts.Clauses[Observed], o)
 	p.leftover(r.leftover(), "of this run that are still on the target", o)
 	p.totals(counts)
-	p.conclusion(r.facts(), r.decide(o.Exit))
+	p.Conclude(r.facts(), r.decide(o.Exit))
 	return p
 }
 
@@ -45,13 +45,13 @@ func (p *Page) target(t Target, version string) {
 
 // targetAs is target with another label.
 func (p *Page) targetAs(label string, t Target, version string) {
-	p.add(Fields{LabelWidth: 8, Fields: []Field{
+	p.Add(Fields{LabelWidth: 8, Fields: []Field{
 		exact(label, Words(t.named())), exact("greeting", Words(t.HI)), exact("suite", Words(version)),
 	}})
 }
 
 // named returns what was tested, and how it was chosen.
-func (t Target) named() string { return named(cmp.Or(t.Command, t.URL), t.Chosen) }
+func (t Target) named() string { return TargetName(cmp.Or(t.Command, t.URL), t.Chosen) }
 
 // role is what was tested.
 func (t Target) role() string {
@@ -61,8 +61,8 @@ func (t Target) role() string {
 	return "server"
 }
 
-// named returns a target and how it was chosen.
-func named(url, chosen string) string {
+// TargetName returns a target and how it was chosen: "tcp://localhost:7419 (from --url)".
+func TargetName(url, chosen string) string {
 	switch {
 	case url == "" && chosen == "":
 		return "none"
@@ -75,37 +75,29 @@ func named(url, chosen string) string {
 	}
 }
 
-// troubles appends what kept a run from being complete, but for what its outcome says in the last line.
-func (p *Page) troubles(t trouble) {
-	if t.interrupted {
-		p.trouble("The run was interrupted:", "the report has the results until then.")
+// AddTroubles appends what kept a run from being complete, but for what its outcome says in the last line.
+func (p *Page) AddTroubles(t Trouble) {
+	if t.Interrupted {
+		p.AddTrouble("The run was interrupted:", "the report has the results until then.")
 	}
 	if t.printed() {
-		p.trouble("The target could not be reached:", t.unreachable)
+		p.AddTrouble("The target could not be reached:", t.Unreachable)
 	}
 }
 
-func (p *Page) trouble(title, words string) {
+// AddTrouble appends words under a title, unless there are none.
+func (p *Page) AddTrouble(title, words string) {
 	if words != "" {
-		p.add(Heading{1, Styled(Bad, title)}, Prose{LinesOf(words)})
+		p.Add(Heading{1, Styled(Bad, title)}, Prose{LinesOf(words)})
 	}
 }
 
 // checks appends every check with its verdict.
 func (p *Page) checks(r *Report) {
-	if len(r.Checks) == 0 {
-		return
-	}
-	p.section("CHECKS", "all of them, with their duration")
-	t := Table{Columns: []Column{{Width: verdictWidth}, {}, {Right: true, Width: 10}}}
-	for _, c := range r.Checks {
-		took := ""
-		if c.Took > 0 {
-			took = seconds(c.Took)
-		}
-		t.Rows = append(t.Rows, Row{Cells: []Text{c.Verdict.Text(), Words(c.ID), Words(took), Words(c.Title + tries(&c))}})
-	}
-	p.add(t)
+	row := func(c *Check) Row { return c.Verdict.row(c.ID, some(int(c.Took), seconds(c.Took)), c.Title+tries(c)) }
+	p.tableSection("CHECKS", "all of them, with their duration", Table{
+		Columns: []Column{{Width: verdictWidth}, {}, {Right: true, Width: 10}}, Rows: rowsOf(r.Checks, row),
+	})
 }
 
 // verdictWidth is the width of the longest verdict in a column.
@@ -117,20 +109,20 @@ func (r *Report) facts() string {
 	if r.Repeat > 1 {
 		each = fmt.Sprintf(", each check %d times", r.Repeat)
 	}
-	return fmt.Sprintf("took %s%s%s, seed %d", seconds(r.Took), began(r.Started), each, r.Seed)
+	return fmt.Sprintf("took %s%s%s, seed %d", seconds(r.Took), Began(r.Started), each, r.Seed)
 }
 
-// began returns when a run began, as a part of its facts.
-func began(t time.Time) string {
+// Began returns when a run began, as a part of its facts: ", started 2026-03-04 05:06:07 UTC"; empty if not known.
+func Began(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
 	return ", started " + t.UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
-// conclusion appends the facts of a run, its exit code, and its outcome in words.
-func (p *Page) conclusion(facts string, o outcome) {
-	p.add(Conclusion{fmt.Sprintf("%s, exit code %d", facts, o.code), Styled(exitOf(o.code).style, o.words)})
+// Conclude appends the facts of a run, its exit code, and its outcome in words.
+func (p *Page) Conclude(facts string, o Outcome) {
+	p.Add(Conclusion{fmt.Sprintf("%s, exit code %d", facts, o.Code), o.Text()})
 }
 
 // leftoverShown is how many of the jobs are named that a run could not remove.
@@ -138,22 +130,15 @@ const leftoverShown = 10
 
 // leftover appends jobs that are still on the target.
 func (p *Page) leftover(jobs []string, why string, o PageOptions) {
-	if len(jobs) == 0 {
-		return
-	}
-	p.section("LEFTOVER JOBS", text.Count(len(jobs), "job")+" "+why)
-	shown := jobs
-	if !o.Verbose && len(jobs) > leftoverShown {
-		shown = jobs[:leftoverShown]
-	}
 	var t Table
-	for _, job := range shown {
+	for i, job := range jobs {
+		if i == leftoverShown && !o.Verbose {
+			t.Note = Words(fmt.Sprintf("and %s more; -v lists them", text.Grouped(len(jobs)-i)))
+			break
+		}
 		t.Rows = append(t.Rows, Cells(job))
 	}
-	if more := len(jobs) - len(shown); more > 0 {
-		t.Note = Words(fmt.Sprintf("and %s more; -v lists them", text.Grouped(more)))
-	}
-	p.add(t)
+	p.tableSection("LEFTOVER JOBS", text.Count(len(jobs), "job")+" "+why, t)
 }
 
 // leftover returns the jobs that the checks could not remove.
@@ -168,9 +153,7 @@ func (r *Report) leftover() []string {
 }
 
 // seconds returns d with three digits after the point: "12.345 s".
-func seconds(d time.Duration) string {
-	return strconv.FormatFloat(d.Seconds(), 'f', 3, 64) + " s"
-}
+func seconds(d time.Duration) string { return fmt.Sprintf("%.3f s", d.Seconds()) }
 
 // tries returns how often a check was run, and how often it had its verdict, if it was more than once.
 func tries(c *Check) string {
@@ -195,3 +178,72 @@ var verdictStyles = map[Verdict]Style{
 
 // Text returns the word for v in its style.
 func (v Verdict) Text() Text { return Styled(verdictStyles[v], v.String()) }
+
+// row returns a row of a table that begins with the word for v.
+func (v Verdict) row(cells ...string) Row {
+	return Row{Cells: append([]Text{v.Text()}, TextsOf(cells)...)}
+}
+
+// summary appends the findings, one a line: what a reader looks at first.
+func (p *Page) summary(found []Broken, all []Finding) {
+	counts := map[Verdict]int{}
+	t := Table{Columns: []Column{{}, {}, {Brief: true}}}
+	for _, b := range found {
+		counts[b.Verdict]++
+		words := b.Statement
+		if b.Clause == "" {
+			words = "(no clause)"
+		}
+		t.Rows = append(t.Rows, b.Verdict.row(b.Clause, words, shownBy(b.Checks)))
+	}
+	p.findings(counts, t)
+	if command := rerun(all); command != "" && len(found) > 0 {
+		p.Add(Fields{Fields: []Field{{Label: "rerun one", Lines: LinesOf(command), Command: true}}})
+	}
+}
+
+// findings appends a table of findings, with how many there are of each verdict.
+func (p *Page) findings(counts map[Verdict]int, t Table) {
+	p.tableSection("FINDINGS", fmt.Sprintf("%d (%s)", len(t.Rows), listed(counts)), t)
+}
+
+// shownBy returns the first of some checks, and how many more there are.
+func shownBy(checks []string) string {
+	if len(checks) < 2 {
+		return strings.Join(checks, "")
+	}
+	return fmt.Sprintf("%s +%d", checks[0], len(checks)-1)
+}
+
+// rerun returns the command that shows a finding again, with CHECK in the place of the check.
+func rerun(all []Finding) string {
+	for _, f := range all {
+		if before, after, ok := strings.Cut(f.Reproduce, text.ShellQuote(f.Check)); ok {
+			return before + "CHECK" + after
+		}
+	}
+	return ""
+}
+
+// totals appends the counts, which are the same wherever a report has them.
+func (p *Page) totals(c Counts) {
+	var f []Field
+	for _, of := range []struct {
+		label  string
+		counts map[Verdict]int
+		known  int
+	}{{"clauses", c.Clauses, c.Known.Clauses}, {"checks of no clause", c.Checks, c.Known.Checks}} {
+		all := of.known
+		for _, n := range of.counts {
+			all += n
+		}
+		words := JoinWith(", ", listed(of.counts), some(of.known, fmt.Sprintf("%d known", of.known)))
+		if all > 0 {
+			f = append(f, NewField(of.label, fmt.Sprintf("%d: %s", all, words)))
+		}
+	}
+	if len(f) > 0 {
+		p.Section("TOTALS", "")
+		p.Add(Fields{Fields: f})
+	}
+}

@@ -3,7 +3,6 @@ package reports
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 )
 
 // ReadJSON reads a report that [Report.WriteJSON] has written: its pages, its outcome and its JSON are those of the
@@ -13,7 +12,7 @@ func ReadJSON(data []byte) (*Report, error) {
 	var of struct {
 		Schema string `json:"schema"`
 	}
-	if err := bounded(data); err != nil {
+	if err := CheckBounds(data); err != nil {
 		return nil, fmt.Errorf("not a report of a run: %w", err)
 	}
 	if err := json.Unmarshal(data, &of); err != nil {
@@ -38,24 +37,79 @@ func ReadJSON(data []byte) (*Report, error) {
 
 // restore gives a symptom back to its check, as a finding for each of its clauses.
 func (r *Report) restore(place int, s Symptom) {
-	c := find(r.Checks, func(c *Check) bool { return c.ID == s.Check })
-	if c == nil {
-		return // it is a clause without evidence
+	c := r.check(s.Check) // empty for a clause without evidence
+	if len(s.Clauses) == 0 {
+		s.Clauses = []string{""}
 	}
-	clauses := s.Clauses
-	if len(clauses) == 0 {
-		clauses = []string{""}
-	}
-	for _, id := range clauses {
+	for _, id := range s.Clauses {
 		f := Finding{Clause: id, Verdict: s.Verdict, Evidence: s.Evidence}
-		if cv := find(c.Clauses, func(cv *ClauseVerdict) bool { return cv.ID == id }); cv != nil && cv.Verdict.Breach() {
+		if cv := Find(c.Clauses, func(cv *ClauseVerdict) bool { return cv.ID == id }); cv != nil && cv.Verdict.Breach() {
 			f.Level, f.Verdict = cv.Level, cv.Verdict
 		}
-		known := func(k Known) bool { return k.Symptom != nil && *k.Symptom == place && k.Clause == id }
 		f.Known = 0
-		if i := slices.IndexFunc(r.Known, known); i >= 0 {
-			f.Known = r.Known[i].Line
+		known := func(k *Known) bool { return k.Symptom != nil && *k.Symptom == place && k.Clause == id }
+		if k := Find(r.Known, known); k != nil {
+			f.Known = k.Line
 		}
 		c.Findings = append(c.Findings, r.complete(f))
 	}
+}
+
+// A saved report that is larger than these takes more memory and time than a run that could have made it.
+const (
+	mostValues  = 1_000_000 // of all kinds
+	mostObjects = 100_000
+	mostOfAKind = 10_000 // checks, symptoms, known findings
+	mostClauses = 1_000  // of the catalogue, of a check, of a symptom
+	mostResults = 20_000 // clauses of all checks and symptoms
+)
+
+// CheckBounds returns an error for JSON with too many values, without building them.
+func CheckBounds(data []byte) error {
+	values, objects := 1, 0
+	inString, escaped := false, false
+	for _, b := range data {
+		switch {
+		case escaped:
+			escaped = false
+		case inString:
+			escaped, inString = b == '\\', b != '"'
+		case b == '"':
+			inString = true
+		case b == '{':
+			objects++
+			values++
+		case b == '[', b == ',':
+			values++
+		}
+	}
+	if values > mostValues || objects > mostObjects {
+		return fmt.Errorf("%d values, %d of them objects; a report has at most %d and %d", values, objects, mostValues,
+			mostObjects)
+	}
+	return nil
+}
+
+// bounded returns an error for a report with too many results.
+func (r *Report) bounded() error {
+	clauses, results := len(r.Clauses), 0
+	for i := range r.Checks {
+		clauses, results = max(clauses, len(r.Checks[i].Clauses)), results+len(r.Checks[i].Clauses)
+	}
+	for i := range r.Symptoms {
+		clauses, results = max(clauses, len(r.Symptoms[i].Clauses)), results+len(r.Symptoms[i].Clauses)
+	}
+	for _, of := range []struct {
+		what    string
+		n, most int
+	}{
+		{"checks", len(r.Checks), mostOfAKind}, {"symptoms", len(r.Symptoms), mostOfAKind},
+		{"known findings", len(r.Known), mostOfAKind}, {"clauses of one kind", clauses, mostClauses},
+		{"clauses of checks and symptoms", results, mostResults},
+	} {
+		if of.n > of.most {
+			return fmt.Errorf("%d %s; a report has at most %d", of.n, of.what, of.most)
+		}
+	}
+	return nil
 }

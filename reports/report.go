@@ -1,15 +1,3 @@
-// Package reports owns the result types of the suite: the verdict of a check on a clause, with its evidence, and how
-// all of it becomes an exit code, a page for people and JSON for programs. The suite fills a result once and never
-// reads one back; the writers here only read it.
-//
-// Read report.go, load.go and exploration.go for the results, exit.go for the table of exit codes, page.go for the
-// blocks that a result becomes (page_*.go build them) and page_text.go for the renderer that writes them as text.
-//
-// Nothing here shortens or removes passwords for its caller: URLs and commands arrive without them, and payloads arrive
-// escaped and, where they are long, already shortened. The renderer escapes control characters all the same, so that a
-// hostile server cannot reach the reader's terminal.
-//
-// A Report is plain data without locks: fill it from one goroutine, or guard it.
 package reports
 
 import "time"
@@ -174,4 +162,15 @@ type Line struct {
 	Text string `json:"text"`
 	// Own is set if the suite did it for itself: it asked whether the server still serves, or removed its jobs.
 	Own bool `json:"own,omitempty"`
+}
+
+// Speaker returns who wrote the line, in two characters: "C:" for the client, "S:" for the server, "--" for the suite.
+func (l *Line) Speaker() string {
+	switch l.From {
+	case FromClient:
+		return "C:"
+	case FromServer:
+		return "S:"
+	}
+	return "--"
 }

@@ -3,6 +3,9 @@ package reports
 import (
 	"fmt"
 	"slices"
+	"strings"
+
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // Verdict is the result of a check, or of the whole run, for a clause. The zero value is NotRun, which is never green:
@@ -35,10 +38,10 @@ const (
 )
 
 // verdictWords holds the word of each verdict; the order is that of the constants.
-var verdictWords = [...]string{
+var verdictWords = text.NewEnum("verdict", map[Verdict]string{
 	NotRun: "not run", Pass: "pass", Fail: "fail", Warn: "warn", Observed: "observed", NotApplicable: "not applicable",
 	NotSelected: "not selected", Skipped: "skipped", Inconclusive: "inconclusive", Crash: "crash",
-}
+})
 
 // worstFirst is the order of Worst, and the order in which verdicts are counted in the text output.
 var worstFirst = [...]Verdict{
@@ -47,30 +50,16 @@ var worstFirst = [...]Verdict{
 
 // String returns the word for v: "not run", "pass", "fail", "warn", "observed", "not applicable", "not selected",
 // "skipped", "inconclusive" or "crash".
-func (v Verdict) String() string {
-	if int(v) < len(verdictWords) {
-		return verdictWords[v]
-	}
-	return fmt.Sprintf("verdict %d", uint8(v))
-}
+func (v Verdict) String() string { return verdictWords.String(v) }
 
 // MarshalText returns the word for v, or an error if v is none of the constants.
-func (v Verdict) MarshalText() ([]byte, error) {
-	if int(v) < len(verdictWords) {
-		return []byte(verdictWords[v]), nil
-	}
-	return nil, fmt.Errorf("verdict %d is unknown", uint8(v))
-}
+func (v Verdict) MarshalText() ([]byte, error) { return verdictWords.MarshalText(v) }
 
 // UnmarshalText is the reverse of MarshalText. Any other word is an error and leaves v as it was.
-func (v *Verdict) UnmarshalText(text []byte) error {
-	i := slices.Index(verdictWords[:], string(text))
-	if i < 0 {
-		return fmt.Errorf("verdict %q is unknown", text)
-	}
-	*v = Verdict(i) //nolint:gosec // an index of a short table
-	return nil
-}
+func (v *Verdict) UnmarshalText(word []byte) error { return verdictWords.UnmarshalText(word, v) }
+
+// Verdicts returns all verdicts, the worst first.
+func Verdicts() []Verdict { return slices.Clone(worstFirst[:]) }
 
 // Breach reports whether v is the verdict of a finding: Crash, Fail or Warn.
 func (v Verdict) Breach() bool { return v == Crash || v == Fail || v == Warn }
@@ -97,3 +86,194 @@ func Worst(verdicts ...Verdict) Verdict {
 
 // rank is the place of v in worstFirst. An invalid value ranks first, so that it is noticed.
 func (v Verdict) rank() int { return slices.Index(worstFirst[:], v) }
+
+// Level is how strongly the specification asks for what a clause states. Its value is the word that is printed.
+type Level string
+
+const (
+	// LevelMust: the sentence says MUST (or REQUIRED, or SHALL).
+	LevelMust Level = "MUST"
+	// LevelMustNot: the sentence says MUST NOT (or SHALL NOT).
+	LevelMustNot Level = "MUST NOT"
+	// LevelShould: the sentence says SHOULD, should or recommended.
+	LevelShould Level = "SHOULD"
+	// LevelShouldNot: the sentence says SHOULD NOT.
+	LevelShouldNot Level = "SHOULD NOT"
+	// LevelMay: the sentence says MAY (or OPTIONAL), or allows something in other words.
+	LevelMay Level = "MAY"
+	// LevelPlain: the sentence states a fact without any key word, and is taken as required.
+	LevelPlain Level = "plain"
+	// LevelDerived: it follows from several sentences, from a table, or from a document beside it.
+	LevelDerived Level = "derived"
+	// LevelNote: what the target does is recorded, and is never a failure.
+	LevelNote Level = "note"
+)
+
+// levelWords explains each level to a reader who has not seen the specification.
+var levelWords = map[Level]string{
+	LevelMust:      "required",
+	LevelMustNot:   "forbidden",
+	LevelShould:    "recommended",
+	LevelShouldNot: "not recommended",
+	LevelMay:       "optional",
+	LevelPlain:     "stated as a fact",
+	LevelDerived:   "follows from the specification",
+	LevelNote:      "recorded, never a failure",
+}
+
+// Levels returns all levels, the strongest first.
+func Levels() []Level {
+	return []Level{LevelMust, LevelMustNot, LevelShould, LevelShouldNot, LevelMay, LevelPlain, LevelDerived, LevelNote}
+}
+
+// Valid reports whether l is one of the constants.
+func (l Level) Valid() bool {
+	_, ok := levelWords[l]
+	return ok
+}
+
+// Words explains l in a few words, "required" or "stated as a fact" for example; empty if l is not valid.
+func (l Level) Words() string { return levelWords[l] }
+
+// Breach returns the verdict for a clause of level l that does not hold: Warn for SHOULD and SHOULD NOT, Observed for
+// MAY and note, Fail for everything else. A script that names no clause has no level, and what it expects has to hold:
+// so the empty level gives Fail too.
+//
+// Where the reading chosen for a clause only records what is seen, a check reports Observed whatever its level is.
+func (l Level) Breach() Verdict {
+	switch l {
+	case LevelShould, LevelShouldNot:
+		return Warn
+	case LevelMay, LevelNote:
+		return Observed
+	default:
+		return Fail
+	}
+}
+
+// ReasonCode is the code of the cause of a verdict without a result: inconclusive, not run or skipped. Checks with the
+// same code are listed together, whatever the words of their causes.
+type ReasonCode string
+
+// The reasons. Those of what was skipped are "needs-" and the need: "needs-password" for example.
+const (
+	ReasonLag         ReasonCode = "lag"
+	ReasonPatience    ReasonCode = "patience"
+	ReasonSetUp       ReasonCode = "set-up"
+	ReasonOtherClause ReasonCode = "other-clause"
+	ReasonOtherBreach ReasonCode = "other-breach"
+	ReasonOutOfStep   ReasonCode = "out-of-step"
+	ReasonRefused     ReasonCode = "refused"
+	ReasonConnections ReasonCode = "connections"
+	ReasonNotServing  ReasonCode = "not-serving"
+	ReasonGoal        ReasonCode = "goal"
+	ReasonTooLittle   ReasonCode = "too-little"
+	ReasonUnable      ReasonCode = "unable"
+	ReasonTime        ReasonCode = "time"
+	ReasonStopped     ReasonCode = "stopped"
+	ReasonInterrupted ReasonCode = "interrupted"
+	ReasonInternal    ReasonCode = "internal"
+)
+
+// reasonWords says what each reason stands for.
+var reasonWords = map[ReasonCode]string{
+	ReasonLag:         "this machine was late, which may be the reason for what was received",
+	ReasonPatience:    "a quick run does not wait as long as the server may take",
+	ReasonSetUp:       "a line that prepares the check did not match",
+	ReasonOtherClause: "a line that tests another clause did not match",
+	ReasonOtherBreach: "the server broke another clause meanwhile",
+	ReasonOutOfStep:   "replies could not be matched with commands",
+	ReasonRefused:     "the server did not let a connection in",
+	ReasonConnections: "the server has too few connections for the check",
+	ReasonNotServing:  "the server no longer served",
+	ReasonGoal:        "what the clause is about never happened",
+	ReasonTooLittle:   "too little of it could be evaluated",
+	ReasonUnable:      "a limit of this suite",
+	ReasonTime:        "the time of the run was over",
+	ReasonStopped:     "the run stopped at the first finding",
+	ReasonInterrupted: "the run was interrupted",
+	ReasonInternal:    "an internal error of the suite",
+}
+
+// Words returns what the reason stands for, in one sentence without a full stop; empty for one that is not known.
+func (r ReasonCode) Words() string { return reasonWords[r] }
+
+// Count is how often a verdict occurred when each check was run several times.
+type Count struct {
+	Verdict Verdict `json:"verdict"`
+	Times   int     `json:"times"`
+}
+
+// CountVerdicts counts the verdicts of several runs, the worst first.
+func CountVerdicts(verdicts ...Verdict) []Count {
+	var counts []Count
+	for _, v := range worstFirst {
+		times := 0
+		for _, w := range verdicts {
+			if v == w {
+				times++
+			}
+		}
+		if times > 0 {
+			counts = append(counts, Count{v, times})
+		}
+	}
+	return counts
+}
+
+// runs is the number of runs that were counted.
+func runs(counts []Count) int {
+	n := 0
+	for _, c := range counts {
+		n += c.Times
+	}
+	return n
+}
+
+// often returns how often each verdict occurred in so many runs: "fail in 2 of 10, pass in 8 of 10".
+func often(counts []Count, runs int) string {
+	parts := make([]string, len(counts))
+	for i, count := range counts {
+		parts[i] = fmt.Sprintf("%s in %d of %d", count.Verdict, count.Times, runs)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// seen returns in how many runs a verdict on a clause occurred, or on the check if it has none on the clause: "in 2 of
+// 10 runs". It is empty if there was one run only.
+func (c *Check) seen(v Verdict, clause string) string {
+	counts := c.Runs
+	if cv := Find(c.Clauses, func(cv *ClauseVerdict) bool { return cv.ID == clause && cv.Runs != nil }); cv != nil {
+		counts = cv.Runs
+	}
+	if count := Find(counts, func(c *Count) bool { return c.Verdict == v }); count != nil {
+		return fmt.Sprintf("in %d of %d runs", count.Times, runs(c.Runs))
+	}
+	return ""
+}
+
+// unsteady reports what the check brought when it was played again alone; empty if that was the same, or nothing.
+func (c *Check) unsteady() string {
+	differs := func(count Count) bool { return count.Verdict != c.Verdict && count.Verdict.Decided() }
+	switch {
+	case !slices.ContainsFunc(c.Alone, differs):
+		return ""
+	case runs(c.Alone) == 1:
+		return "unsteady: when it was played again, alone, the verdict was " + c.Alone[0].Verdict.String()
+	}
+	return "unsteady: played again, alone: " + often(c.Alone, runs(c.Alone))
+}
+
+// unstable appends what differs between the runs: the clauses of each check, or the check if it names none.
+func (p *Page) unstable(r *Report) {
+	var t Table
+	for i := range r.Checks {
+		c := &r.Checks[i]
+		for _, cv := range c.results() {
+			if n := runs(c.Runs); len(cv.Runs) > 0 && cv.Runs[0].Times != n {
+				t.Rows = append(t.Rows, Cells(strings.TrimSpace(c.ID+"  "+cv.ID), often(cv.Runs, n)))
+			}
+		}
+	}
+	p.tableSection("UNSTABLE", "results that differ between the runs; the worst counts", t)
+}

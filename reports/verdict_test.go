@@ -4,9 +4,12 @@ import (
 	"encoding/json"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 func allVerdicts() []Verdict {
@@ -27,7 +30,7 @@ func TestVerdictWords(t *testing.T) {
 		require.NoError(t, json.Unmarshal(text, &back))
 		assert.Equal(t, v, back)
 	}
-	assert.Len(t, worstFirst, len(verdictWords), "every verdict has a place in the order")
+	assert.Len(t, worstFirst, int(Crash)+1, "every verdict has a place in the order")
 	assert.Equal(t, "verdict 99", Verdict(99).String())
 }
 
@@ -123,4 +126,68 @@ func TestLevels(t *testing.T) {
 		assert.Equal(t, c.valid, c.level.Valid(), c.level)
 		assert.Equal(t, c.valid, c.level.Words() != "", c.level)
 	}
+}
+
+// repeated returns a report of checks that were run ten times each: one is always red, one sometimes, one names no
+// clause, one is steady.
+func repeated() *Report {
+	r := well()
+	r.Repeat = 10
+	r.Checks[0].Runs = CountVerdicts(Pass, Pass, Pass, Pass, Pass, Pass, Pass, Pass, Pass, Pass)
+	always, sometimes := padded(), rejected()
+	always.Runs = []Count{{Warn, 10}}
+	sometimes.Runs = []Count{{Fail, 2}, {Inconclusive, 1}, {Pass, 7}}
+	sometimes.Clauses[0].Runs = sometimes.Runs
+	sometimes.Clauses = append(sometimes.Clauses,
+		ClauseVerdict{ID: "FWP-HI-01", Level: LevelPlain, Verdict: Pass, Runs: []Count{{Pass, 10}}})
+	bare := Check{ID: "my-bug.fwp", File: "my-bug.fwp", Verdict: Fail, Runs: []Count{{Fail, 9}, {NotRun, 1}},
+		Findings: []Finding{{Verdict: Fail, Evidence: Evidence{
+			Line: 3, Source: "S: +OK", Expected: "the simple string OK", Actual: "no reply",
+		}}}}
+	r.Checks = append(r.Checks, always, sometimes, bare)
+	return r
+}
+
+func TestCountVerdicts(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, []Count{{Crash, 1}, {Inconclusive, 2}, {Pass, 1}},
+		CountVerdicts(Inconclusive, Pass, Crash, Inconclusive))
+	assert.Empty(t, CountVerdicts())
+}
+
+func TestSeen(t *testing.T) {
+	t.Parallel()
+	c := Check{Runs: CountVerdicts(Fail, Fail, Pass),
+		Clauses: []ClauseVerdict{{ID: "A", Runs: CountVerdicts(Fail)}, {ID: "B"}}}
+	assert.Equal(t, "in 2 of 3 runs", c.seen(Fail, ""))
+	assert.Equal(t, "in 1 of 3 runs", c.seen(Fail, "A"), "a clause that the other runs said nothing about")
+	assert.Equal(t, "in 2 of 3 runs", c.seen(Fail, "B"))
+	assert.Empty(t, c.seen(Crash, ""))
+	assert.Empty(t, (&Check{}).seen(Fail, ""))
+}
+
+func TestUnits(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		0: "0", 1: "1 ns", 999: "999 ns", 52_140: "52.1 us", 999_499: "999 us", 999_500: "1 ms", 1_234_000: "1.23 ms",
+		999_499_999: "999 ms", 999_500_000: "1 s", 31_200_000_000: "31.2 s", time.Hour: "3,600 s",
+		-1500 * time.Millisecond: "-1.5 s",
+	} {
+		assert.Equal(t, want, Duration(d))
+	}
+	for share, want := range map[float64]string{
+		0: "0 %", 1: "100 %", 0.5: "50 %", 0.00001: "< 0.01 %", 0.99999: "> 99.99 %", 0.0123: "1.23 %",
+		0.9967: "99.67 %", 1.034: "103.4 %",
+	} {
+		assert.Equal(t, want, Percent(share))
+	}
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", -1_234_567: "-1,234,567", -100: "-100"} {
+		assert.Equal(t, want, text.Grouped(n))
+	}
+	assert.Equal(t, "12.3", Digits(12.34))
+	assert.Equal(t, "0.123", Digits(0.1234))
+	assert.Equal(t, "1 KiB", Size(1024))
+	assert.Equal(t, "1.5 GiB", Size(3<<29))
+	assert.Zero(t, PerSecond(3, 0))
+	assert.InDelta(t, 1.5, PerSecond(3, 2*time.Second), 1e-9)
 }

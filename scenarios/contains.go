@@ -32,7 +32,7 @@ func (t containedText) String() string {
 }
 
 // matches looks for each text. A text whose name has no value is not found.
-func (c contains) matches(got any, sc *scope) bool {
+func (c contains) matches(got any, sc *Scope) bool {
 	if got == (missing{}) {
 		return false
 	}
@@ -45,7 +45,7 @@ func (c contains) matches(got any, sc *scope) bool {
 	return true
 }
 
-func containedString(n node, sc *scope) (string, bool) {
+func containedString(n node, sc *Scope) (string, bool) {
 	if t, ok := n.(interpolated); ok {
 		return sc.known(t.parts)
 	}

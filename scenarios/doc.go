@@ -1,14 +1,12 @@
-// Package scenarios is the script language of fwp and the engine that plays
-// scripts: transcripts of C: and S: lines, as the specification prints them, played
-// on a real server.
+// Package scenarios is the script language of fwp: transcripts of C: and S: lines, as
+// the specification prints them. Package [github.com/fwpsuite/fwp/scenarios/play]
+// plays them on a real server.
 //
 // [Parse] turns a file into a [Script], [Lint] finds client lines that break the
-// protocol without a mark, [Format] writes a script, parsed or built by a program,
-// as text, and a [Player] plays a script on a [Target] and returns a [Run]: the
-// outcome of each line. A Run has no verdicts about clauses; package conformance
-// derives them.
+// protocol without a mark, and [Format] writes a script, parsed or made by a [Builder],
+// as text.
 //
-// The engine knows messages, connections, time and names. What is particular to a
+// The language knows messages, connections, time and names. What is particular to a
 // protocol (greeting, the legality of a client line, computed values, the question
 // that a server answers as long as it serves) is a [Dialect]; package fwpdialect
 // has one.
@@ -17,15 +15,15 @@
 //
 // The files, in an order in which they can be read:
 //
-//   - the language: script.go, dialect.go, template.go and pattern.go are what a
-//     script consists of; parse*.go, pattern_parse.go and expect.go read it, problem.go
-//     has the messages; format*.go and lint*.go are the tools
-//   - matching: scope.go and indexed.go (the values of names), match.go, kind.go,
-//     contains.go, expect.go (a message and a line)
-//   - playing: run.go (the result), player.go and thread.go (the steps), render.go
-//     (what is sent), judge.go and breach.go (what is received), blocks.go,
-//     unordered.go and operate.go (the other statements)
-//   - the server: conn.go, greet.go, serving.go and service.go (does it serve?),
-//     peers.go and refusal.go (its limit of connections), cleanup.go, meter.go (lag)
-//   - wait.go: what a script needs, without playing it
+//   - the language: script.go, template.go and pattern.go are what a script consists
+//     of; parse.go, parse_statement.go, parse_transcript.go, pattern_parse.go and
+//     expect.go read it, problem.go has the messages; format.go, format_statement.go and
+//     lint.go are the tools, build.go is for programs that write scripts; suite.go reads
+//     a folder
+//   - a protocol: dialect.go, grammar.go and encode.go; breach.go has what a dialect or
+//     the engine can find that no line is about
+//   - values: scope.go (the values of names), render.go (the text of a client line),
+//     make.go (a message that a line accepts)
+//   - matching: match.go, kind.go, contains.go
+//   - what a script is without playing it: steps.go, wait.go
 package scenarios

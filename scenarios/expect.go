@@ -32,6 +32,15 @@ type Choice struct {
 // String returns the choice as the script has it.
 func (ch *Choice) String() string { return ch.source }
 
+// Ending returns how the connection must end, [Open] if a message must come.
+func (ch *Choice) Ending() Ending { return ch.ending }
+
+// Any reports whether every reply matches.
+func (ch *Choice) Any() bool { return ch.any }
+
+// Form returns the form of the message; nil for an ending and for any reply.
+func (ch *Choice) Form() *Form { return ch.form }
+
 // ParseChoices parses what stands behind S: on a line, alternatives included.
 func ParseChoices(d Dialect, text string) ([]Choice, error) {
 	if i := strings.IndexByte(text, '\n'); i >= 0 {
@@ -102,10 +111,8 @@ func (c *cursor) valueOf(f *Form) (Choice, error) {
 		return c.blockChoice(f)
 	case NumberValue:
 		return c.numberChoice(), nil
-	case PartsValue:
-		return c.partsChoice()
-	case WordsValue:
-		return c.wordsChoice()
+	case PartsValue, WordsValue:
+		return c.partsChoice(f.Value == WordsValue)
 	case ListValue:
 		return c.listChoice()
 	}
@@ -187,19 +194,6 @@ func (c *cursor) numberChoice() Choice {
 	return Choice{exact: &s}
 }
 
-// partsChoice parses values that are separated by blanks.
-func (c *cursor) partsChoice() (Choice, error) {
-	var ch Choice
-	for c.skipBlanks(); !c.done() && c.peek() != '|'; c.skipBlanks() {
-		n, err := c.value()
-		if err != nil {
-			return ch, err
-		}
-		ch.parts = append(ch.parts, n)
-	}
-	return ch, nil
-}
-
 // listChoice parses a list whose bracket was taken.
 func (c *cursor) listChoice() (Choice, error) {
 	c.pos--
@@ -211,14 +205,19 @@ func (c *cursor) listChoice() (Choice, error) {
 	return Choice{parts: append([]node{}, list.elems...), open: list.open}, nil
 }
 
-// wordsChoice parses values and words that are separated by blanks.
-func (c *cursor) wordsChoice() (Choice, error) {
-	ch := Choice{parts: []node{}}
+// partsChoice parses values that are separated by blanks. Where words stand for themselves, ... may end the line, and
+// no value means no part.
+func (c *cursor) partsChoice(words bool) (Choice, error) {
+	var ch Choice
+	if words {
+		ch.parts = []node{}
+	}
 	for c.skipBlanks(); !c.done() && c.peek() != '|' && !ch.open; c.skipBlanks() {
-		if ch.open = c.take("..."); ch.open {
+		if ch.open = words && c.take("..."); ch.open {
 			continue
 		}
-		if word := bareWord.FindString(c.rest()); word != "" && !slices.Contains(kindWords, typeWord.FindString(word)) {
+		word := bareWord.FindString(c.rest())
+		if words && word != "" && !slices.Contains(kindWords, typeWord.FindString(word)) {
 			c.pos += len(word)
 			ch.parts = append(ch.parts, literal{word})
 			continue
@@ -239,13 +238,13 @@ var (
 	wholeNumber = regexp.MustCompile(`^-?\d+`)
 )
 
-// compare returns how what was received differs from the choice: no differences means that it matches.
-func (ch *Choice) compare(a session.Received, sc *scope) []Difference {
+// Compare returns how what was received differs from the choice: no differences means that it matches.
+func (ch *Choice) Compare(a session.Received, sc *Scope) []Difference {
 	switch {
 	case ch.ending != Open:
 		return ch.compareEnding(a)
 	case a.Ending != Open:
-		return []Difference{{Want: ch.words(), Got: a.String()}}
+		return []Difference{{Want: ch.Words(), Got: a.String()}}
 	case ch.any:
 		return nil
 	case ch.form.Kind != a.Message.Kind:
@@ -260,10 +259,10 @@ func (ch *Choice) compareEnding(a session.Received) []Difference {
 	if a.Ending == ch.ending || ch.ending == Closed && a.Ending != Open {
 		return nil
 	}
-	return []Difference{{Want: ch.words(), Got: a.String()}}
+	return []Difference{{Want: ch.Words(), Got: a.String()}}
 }
 
-func (ch *Choice) compareText(got string, sc *scope) []Difference {
+func (ch *Choice) compareText(got string, sc *Scope) []Difference {
 	switch {
 	case ch.exact != nil && got != *ch.exact:
 		return []Difference{{Want: strconv.Quote(*ch.exact), Got: strconv.Quote(text.Shorten(got))}}
@@ -286,7 +285,7 @@ func (ch *Choice) compareText(got string, sc *scope) []Difference {
 
 // compareParts compares each part with its value: as JSON where that is an object or an
 // array, else as text.
-func (ch *Choice) compareParts(got [][]byte, sc *scope) []Difference {
+func (ch *Choice) compareParts(got [][]byte, sc *Scope) []Difference {
 	if ch.open && len(got) > len(ch.parts) {
 		got = got[:len(ch.parts)]
 	}
@@ -331,8 +330,8 @@ func (ch *Choice) sample() session.Message {
 	return m
 }
 
-// words describes what the choice accepts, for readers of a report.
-func (ch *Choice) words() string {
+// Words describes what the choice accepts, for readers of a report.
+func (ch *Choice) Words() string {
 	switch {
 	case ch.ending == Closed:
 		return "the end of the connection"
@@ -353,4 +352,17 @@ func (ch *Choice) words() string {
 		return ch.form.Words + " with " + join(ch.parts, " ", node.String)
 	}
 	return ch.form.Words
+}
+
+// Chosen describes the alternative that was received, for readers of a report.
+func (ch *Choice) Chosen(a session.Received) string {
+	switch {
+	case ch.any || ch.ending != Open:
+		return a.String()
+	case ch.form.Short != "":
+		return ch.form.Short
+	case ch.exact == nil && ch.re == nil && ch.json == nil && ch.parts == nil:
+		return ch.form.Words
+	}
+	return ch.source
 }

@@ -122,11 +122,11 @@ func (f *formatter) mark(marks []Mark) {
 
 func (f *formatter) steps(steps []Step) {
 	for _, s := range steps {
-		f.asides(s.above())
+		f.asides(s.statement().Above)
 		if marks, judged := marked(s); judged && !slices.Equal(marks, f.marks) {
 			f.mark(marks)
 		}
-		f.line(statement(s))
+		f.line(lineOf(s))
 		if b, ok := s.(*Block); ok {
 			f.body(b)
 		}

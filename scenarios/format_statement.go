@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// statement is the line of a step, the first one if it is a block.
-func statement(s Step) string {
+// lineOf is the line of a step, the first one if it is a block.
+func lineOf(s Step) string {
 	switch s := s.(type) {
 	case *Connect:
 		return s.line()

@@ -10,24 +10,29 @@ import (
 	"github.com/fwpsuite/fwp/internal/rfc3339"
 )
 
+// simpleKinds are the types without a range: what is of the type, and a value of it.
+var simpleKinds = map[string]struct {
+	is     func(got any) bool
+	sample any
+}{
+	"any":    {func(got any) bool { return got != missing{} }, nil},
+	"string": {isOf[string], "text"},
+	"bool":   {isOf[bool], true},
+	"array":  {isOf[[]any], []any{}},
+	"object": {isOf[map[string]any], map[string]any{}},
+}
+
+func isOf[T any](got any) bool {
+	_, is := got.(T)
+	return is
+}
+
 // matches reports whether got is of the type and in the range.
-func (k kind) matches(got any, sc *scope) bool {
-	switch k.word {
-	case "any":
-		return got != missing{}
-	case "string":
-		_, ok := got.(string)
-		return ok
-	case "bool":
-		_, ok := got.(bool)
-		return ok
-	case "array":
-		_, ok := got.([]any)
-		return ok
-	case "object":
-		_, ok := got.(map[string]any)
-		return ok
-	case "time":
+func (k kind) matches(got any, sc *Scope) bool {
+	if simple, is := simpleKinds[k.word]; is {
+		return simple.is(got)
+	}
+	if k.word == "time" {
 		return k.matchesTime(got, sc)
 	}
 	number, ok := got.(json.Number)
@@ -52,7 +57,7 @@ func within(v *big.Rat, lo, hi *bound) bool {
 	return true
 }
 
-func (k kind) matchesTime(got any, sc *scope) bool {
+func (k kind) matchesTime(got any, sc *Scope) bool {
 	s, ok := got.(string)
 	if !ok {
 		return false

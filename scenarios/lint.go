@@ -36,16 +36,15 @@ func MarkBad(s *Script) {
 type linter struct {
 	script   *Script
 	marks    bool // lines are marked as they are, instead of compared with their mark
-	thread   *thread
+	render   *Renderer
 	conns    map[string]*linted
 	problems Problems
 }
 
 func newLinter(s *Script) *linter {
-	sample := &play{
-		Player: Player{Password: "sample"}, script: s, scope: newScope("fwp-lint-sample"), conns: map[string]*conn{},
-	}
-	return &linter{script: s, thread: &thread{play: sample, scope: sample.scope}, conns: map[string]*linted{}}
+	return &linter{script: s, conns: map[string]*linted{}, render: &Renderer{
+		Grammar: s.Dialect.Grammar(), Scope: NewScope("fwp-lint-sample"), Password: "sample",
+	}}
 }
 
 // linted is what is known of a connection at a place of the script.
@@ -100,7 +99,7 @@ func (l *linter) step(s Step, in *Block) {
 func (l *linter) connect(s *Connect) {
 	l.conns[s.Conn] = &linted{role: s.Role, state: l.script.Dialect.Sample(s.Role != Raw)}
 	if s.Role == Consumer && s.Hello == nil {
-		l.thread.scope.use(l.script.Dialect.Grammar().client()) //nolint:errcheck // a family always has a value
+		l.render.Scope.use(l.script.Dialect.Grammar().client()) //nolint:errcheck // a family always has a value
 	}
 }
 
@@ -113,9 +112,9 @@ func (l *linter) block(b *Block) {
 		defer func() { l.conns[""] = outer }()
 	}
 	if b.Kind == Repeat {
-		scope := l.thread.scope
-		l.thread.scope = scope.repetition(b, 0)
-		defer func() { l.thread.scope = scope }()
+		scope := l.render.Scope
+		l.render.Scope = scope.Repetition(b, 0)
+		defer func() { l.render.Scope = scope }()
 	}
 	for _, s := range b.Steps {
 		l.step(s, b)
@@ -134,22 +133,24 @@ func (l *linter) send(s *Send, in *Block) {
 			return
 		}
 	}
-	protected := &conn{state: l.script.Dialect.Sample(false)}
-	l.thread.conns = map[string]*conn{}
-	for name := range l.conns {
-		l.thread.conns[name] = protected
+	protected := l.script.Dialect.Sample(false)
+	l.render.State = func(name string) session.State {
+		if l.conns[name] == nil {
+			return nil
+		}
+		return protected
 	}
-	segments, err := l.thread.bytes(protected, s)
+	segments, err := l.render.Line(protected, s)
 	if err != nil {
 		l.report(s.Pos, false, "", "%v", err)
 		return
 	}
 	line, whole := wholeLine(segments)
 	grammar := l.script.Dialect.Grammar()
-	if !s.Raw && grammar.Coding != nil {
+	if !s.Raw && grammar.Framed() {
 		line, whole = slices.Concat(segments...), true
 	}
-	if !s.Raw && len(s.Segments) == 1 && grammar.Counted != nil {
+	if !s.Raw && len(s.Segments) == 1 && grammar.Lines.Counted != nil {
 		whole = true // a block may follow the line
 	}
 	l.legality(s, c, line, whole)
@@ -175,7 +176,7 @@ func (l *linter) legality(s *Send, c *linted, line []byte, whole bool) {
 	fault, advice := "this is not one line that ends with CRLF", []Advice(nil)
 	switch {
 	case whole && c.over:
-		fault = l.script.Dialect.Grammar().verbSent(line) + " may not be sent while the connection is ended"
+		fault = l.script.Dialect.Grammar().VerbSent(line) + " may not be sent while the connection is ended"
 	case whole:
 		fault, advice = l.script.Dialect.Check(c.role, c.state, line)
 	}
@@ -216,8 +217,8 @@ func (l *linter) names(at Pos, refs []*ref, in *Block) bool {
 		if r.kind != refPlain || r.family() != "" {
 			continue
 		}
-		if _, ok := l.thread.scope.lookup(r); !ok {
-			help := "names bind at their first match in an S: line; " + freshNames(l.script.Dialect.Grammar().Families) +
+		if _, ok := l.render.Scope.lookup(r); !ok {
+			help := "names bind at their first match in an S: line; " + freshNames(l.script.Dialect.Grammar().Names.Families) +
 				" make fresh values"
 			l.report(at, false, help, "%s has no value here", r.text)
 			return false
@@ -241,7 +242,7 @@ func (l *linter) expect(e *Expect) {
 	for i := range e.Choices {
 		ch, only := &e.Choices[i], len(e.Choices) == 1
 		for _, n := range slices.Concat(ch.parts, []node{ch.json}) {
-			sampleNames(n, l.thread.scope)
+			sampleNames(n, l.render.Scope)
 		}
 		switch {
 		case ch.ending != Open:
@@ -254,7 +255,7 @@ func (l *linter) expect(e *Expect) {
 }
 
 // sampleNames gives names that a reply would bind some value.
-func sampleNames(n node, sc *scope) {
+func sampleNames(n node, sc *Scope) {
 	const sample = "sample-of-a-captured-value"
 	for part := range parts(n) {
 		switch part := part.(type) {
@@ -279,3 +280,22 @@ func (l *linter) oldWords(e *Expect) {
 		}
 	}
 }
+
+// place checks whether a step may stand in its block: steps that run side by side share
+// no connection.
+func (l *linter) place(s Step, in *Block) {
+	_, expects := s.(*Expect)
+	silence, silent := s.(*Silence)
+	switch {
+	case in.Kind == Unordered && !expects:
+		l.report(s.Place(), false, "send before the block", "an unordered block has S: lines only")
+	case in.Kind == Parallel && silent && len(silence.Conns) != 1:
+		l.report(s.Place(), false, "write silence "+silence.For.String()+" on one of them",
+			"in a parallel block the silence of a connection belongs to its lines")
+	case in.Kind == Repeat && in.By > 1 && slices.ContainsFunc(ConnectionsOf(s), isNamed):
+		l.report(s.Place(), false, "each worker has a connection of its own, which has no name",
+			"%d workers cannot share a connection", in.By)
+	}
+}
+
+func isNamed(conn string) bool { return conn != "" }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -96,19 +95,11 @@ func (o *Object) made(value func(Name) any) (any, error) {
 
 // made returns a value of the type, at the beginning of the range.
 func (k kind) made() any {
-	switch k.word {
-	case "string":
-		return "text"
-	case "bool":
-		return true
-	case "array":
-		return []any{}
-	case "object":
-		return map[string]any{}
-	case "time":
+	if simple, is := simpleKinds[k.word]; is {
+		return simple.sample
+	}
+	if k.word == "time" {
 		return time.Now().UTC().Format(timeForm)
-	case "any":
-		return nil
 	}
 	if k.lo != nil {
 		return k.lo.number
@@ -119,10 +110,9 @@ func (k kind) made() any {
 	return 1
 }
 
-// Marked returns the text of a client's line with each name replaced by a mark, and a function that returns the name of
-// a mark.
-func (s *Send) Marked() (text string, name func(mark string) (Name, bool)) {
-	names := map[string]Name{}
+// Marked returns the text of a client's line with each name replaced by a mark, and the names by their marks.
+func (s *Send) Marked() (text string, names map[string]Name) {
+	names = map[string]Name{}
 	var marked func(t Template) string
 	marked = func(t Template) string {
 		return t.Expand(func(n Name) string {
@@ -134,14 +124,10 @@ func (s *Send) Marked() (text string, name func(mark string) (Name, bool)) {
 			return mark
 		})
 	}
-	var b strings.Builder
 	for _, t := range s.Segments {
-		b.WriteString(marked(t))
+		text += marked(t)
 	}
-	return b.String(), func(mark string) (Name, bool) {
-		n, is := names[mark]
-		return n, is
-	}
+	return text, names
 }
 
 // fields returns the text of a computed object, as a script would write it without its name.

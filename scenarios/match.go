@@ -30,14 +30,14 @@ func (d Difference) String() string {
 // matchJSON compares got with the pattern n and binds the unbound names of n. No
 // differences means a match; names that were bound before a mismatch stay bound in sc,
 // so callers match in a scope of their own.
-func matchJSON(n node, got any, sc *scope) []Difference {
+func matchJSON(n node, got any, sc *Scope) []Difference {
 	var found differences
 	equal(n, got, sc, false, cmp.Reporter(&found))
 	return found.list
 }
 
 // bind gives the unbound names of n the values at their places in got.
-func bind(n node, got any, sc *scope) {
+func bind(n node, got any, sc *Scope) {
 	switch n := n.(type) {
 	case interpolated:
 		if s, ok := got.(string); ok && n.parts.only() != nil {
@@ -49,7 +49,7 @@ func bind(n node, got any, sc *scope) {
 		}
 	case either:
 		for _, alternative := range n {
-			if trial := sc.attempt(); equal(alternative, got, trial, false) && trial.commit() {
+			if trial := sc.Attempt(); equal(alternative, got, trial, false) && trial.Commit() {
 				return
 			}
 		}
@@ -59,7 +59,7 @@ func bind(n node, got any, sc *scope) {
 }
 
 // bindInside binds the names inside objects and arrays.
-func bindInside(n node, got any, sc *scope) {
+func bindInside(n node, got any, sc *Scope) {
 	switch n := n.(type) {
 	case *Object:
 		fields, _ := got.(map[string]any)
@@ -77,7 +77,7 @@ func bindInside(n node, got any, sc *scope) {
 }
 
 // equal reports whether got matches n; it binds as it goes.
-func equal(n node, got any, sc *scope, exact bool, more ...cmp.Option) bool {
+func equal(n node, got any, sc *Scope, exact bool, more ...cmp.Option) bool {
 	bind(n, got, sc)
 	return cmp.Equal(ideal(n, sc, exact), pruned(n, got, exact), append(more,
 		cmp.FilterValues(eitherIsLeaf, cmp.Comparer(leafMatches)), cmp.Comparer(jsonnum.Equal))...)
@@ -108,7 +108,7 @@ func leafMatches(x, y any) bool {
 
 // ideal returns the tree of a matching reply: plain values, and leaves where the pattern
 // allows several.
-func ideal(n node, sc *scope, exact bool) any {
+func ideal(n node, sc *Scope, exact bool) any {
 	switch n := n.(type) {
 	case literal:
 		return n.value
@@ -131,7 +131,7 @@ func ideal(n node, sc *scope, exact bool) any {
 }
 
 // describe describes what a leaf expects: the pattern, and the value of its names.
-func describe(n node, sc *scope) string {
+func describe(n node, sc *Scope) string {
 	switch n := n.(type) {
 	case interpolated:
 		if s, ok := sc.known(n.parts); ok {
@@ -194,27 +194,27 @@ func prunedFields(n *Object, got map[string]any, exact bool) map[string]any {
 
 // matcher is a leaf other than a list of alternatives.
 type matcher interface {
-	matches(got any, sc *scope) bool
+	matches(got any, sc *Scope) bool
 }
 
 // takes reports whether got is a value that the leaf n allows.
-func takes(n node, got any, sc *scope, exact bool) bool {
+func takes(n node, got any, sc *Scope, exact bool) bool {
 	switch n := n.(type) {
 	case matcher:
 		return n.matches(got, sc)
 	case either:
-		return slices.ContainsFunc(n, func(alternative node) bool { return equal(alternative, got, sc.attempt(), exact) })
+		return slices.ContainsFunc(n, func(alternative node) bool { return equal(alternative, got, sc.Attempt(), exact) })
 	}
 	return false
 }
 
-func (t interpolated) matches(got any, sc *scope) bool {
+func (t interpolated) matches(got any, sc *Scope) bool {
 	s, ok := got.(string)
 	want, known := sc.known(t.parts)
 	return ok && known && (s == want || sameInstant(t.parts.only(), s, want))
 }
 
-func (c capture) matches(got any, sc *scope) bool {
+func (c capture) matches(got any, sc *Scope) bool {
 	if c.typ != nil && !c.typ.matches(got, sc) {
 		return false
 	}
@@ -222,7 +222,7 @@ func (c capture) matches(got any, sc *scope) bool {
 	return known && cmp.Equal(want, got, cmp.Comparer(jsonnum.Equal))
 }
 
-func (p pattern) matches(got any, _ *scope) bool {
+func (p pattern) matches(got any, _ *Scope) bool {
 	s, ok := got.(string)
 	return ok && p.re.MatchString(s)
 }

@@ -1,6 +1,8 @@
 package scenarios
 
 import (
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,12 +12,12 @@ import (
 )
 
 // compareText parses an expectation and holds a bulk string against it.
-func compareText(t *testing.T, expectation, got string, sc *scope) []string {
+func compareText(t *testing.T, expectation, got string, sc *Scope) []string {
 	t.Helper()
 	choices, err := cursorAt(expectation).choices()
 	require.NoError(t, err)
 	var texts []string
-	for _, d := range choices[0].compare(session.Received{Message: session.Message{Kind: '$', Text: []byte(got)}}, sc) {
+	for _, d := range choices[0].Compare(session.Received{Message: session.Message{Kind: '$', Text: []byte(got)}}, sc) {
 		texts = append(texts, d.String())
 	}
 	return texts
@@ -78,7 +80,7 @@ func TestMatchJSON(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			sc := newScope("test")
+			sc := NewScope("test")
 			sc.values["$bound"] = "value"
 			assert.Equal(t, test.want, compareText(t, test.expectation, test.got, sc))
 		})
@@ -87,7 +89,7 @@ func TestMatchJSON(t *testing.T) {
 
 func TestTimesCompareAsInstants(t *testing.T) {
 	t.Parallel()
-	sc := newScope("test")
+	sc := NewScope("test")
 	sc.values["$now"] = "2026-11-20T05:00:00.500000Z"
 	sc.values["$now-1s"] = "2026-11-20T04:59:59.500000Z"
 	sc.values["$now+1s"] = "2026-11-20T05:00:01.500000Z"
@@ -113,5 +115,116 @@ func TestTimesCompareAsInstants(t *testing.T) {
 			t.Parallel()
 			assert.Equal(t, test.matches, compareText(t, test.expectation, test.got, sc) == nil)
 		})
+	}
+}
+
+// Whatever a server sends as JSON, matching it ends, soon and without a panic.
+func TestHostileJSON(t *testing.T) {
+	t.Parallel()
+	tests := map[string]string{
+		"deep arrays":          strings.Repeat("[", 5000) + strings.Repeat("]", 5000),
+		"deeper arrays":        strings.Repeat("[", 1<<20),
+		"deep objects":         strings.Repeat(`{"a":`, 2500) + "1" + strings.Repeat("}", 2500),
+		"a huge exponent":      `{"a":1e999999999,"jid":1e-999999999}`,
+		"a huger one":          `{"a":1e99999999999999999999}`,
+		"a million digits":     `{"a":` + strings.Repeat("9", 1<<20) + `}`,
+		"invalid UTF-8":        "{\"a\":\"\xff\xfe\",\"\xff\":1}",
+		"lone surrogates":      `{"a":"\ud800","jid":"\udfff"}`,
+		"the same key again":   `{"a":1,` + strings.Repeat(`"a":2,`, 1<<16) + `"a":3}`,
+		"a wide array":         `{"a":[` + strings.Repeat("1,", 1<<14) + `1]}`,
+		"null":                 "null",
+		"nothing":              "",
+		"something behind it":  `{} {}`,
+		"an unfinished string": `{"a":"`,
+	}
+	patterns := []string{
+		`${"a":1}`, `$={"a":1}`, `${"a":int(1..9)}`, `${"a":number}`, `${"a":any | absent}`, `${"a":[1,...]}`, `${"a":"$x"}`,
+		`${"a":$y:int}`,
+		`${"a":=[1,2]}`, `$={"a":any}`, `${"a":time}`, `${"a":/x/}`, `${"a":1.5,"b":{"c":[{"d":1}]}}`, `$[1,...]`, `$=[]`,
+	}
+	for name, got := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, p := range patterns {
+				choices, err := cursorAt(p).choices()
+				require.NoError(t, err, p)
+				a := session.Received{Message: session.Message{Kind: '$', Text: []byte(got)}}
+				for _, d := range choices[0].Compare(a, NewScope("x").OneReply()) {
+					assert.Less(t, len(d.String()), 5000, p)
+				}
+			}
+		})
+	}
+}
+
+func TestContains(t *testing.T) {
+	t.Parallel()
+	const failure = `{"f":{"type":"Oops","trace":["line one",{"k":["at line two"]}],"n":3}}`
+	tests := map[string]struct {
+		expectation, got string
+		want             []string
+	}{
+		"a text":             {`${"f":contains("Oops")}`, failure, nil},
+		"a part of a text":   {`${"f":contains("line two")}`, failure, nil},
+		"in a string itself": {`${"f":contains("b")}`, `{"f":"abc"}`, nil},
+		"several":            {`${"f":contains("Oops", "line one","line two")}`, failure, nil},
+		"one is missing": {`${"f":contains("Oops","line three")}`, failure,
+			[]string{`.f: expected contains("Oops","line three"), ` +
+				`got {"n":3,"trace":["line one",{"k":["at line two"]}],"type":"Oops"}`}},
+		"one that must not be there": {`${"f":contains("Oops",!"line three")}`, failure, nil},
+		"and is": {`${"f":contains("Oops",!"line two")}`, `{"f":["Oops","line two"]}`,
+			[]string{`.f: expected contains("Oops",!"line two"), got ["Oops","line two"]`}},
+		"keys do not count": {`${"f":contains(!"trace")}`, failure, nil},
+		"nor do numbers":    {`${"f":contains(!"3")}`, failure, nil},
+		"no field contains nothing": {`${"f":contains(!"x")}`, `{}`,
+			[]string{`.f: expected contains(!"x"), got no such field`}},
+		"or no field":           {`${"f":contains(!"x") | absent}`, `{}`, nil},
+		"null contains nothing": {`${"f":contains(!"x")}`, `{"f":null}`, nil},
+		"a computed text":       {`${"f":contains("$filler(12)",!"$filler(13)")}`, `{"f":"<0123456789ab>"}`, nil},
+		"a name":                {`${"a":"$x","f":contains("$x!")}`, `{"a":"hey","f":["hey!"]}`, nil},
+		"a name without a value": {`${"f":contains("$y")}`, failure,
+			[]string{`.f: expected contains("$y"), got {"n":3,"trace":["line one",{"k":["at line two"]}],"type":"Oops"}`}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, test.want, compareText(t, test.expectation, test.got, NewScope("test")))
+		})
+	}
+}
+
+func TestContainsProblems(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		`${"f":contains}`:          "contains needs texts in brackets",
+		`${"f":contains()}`:        "contains needs at least one text",
+		`${"f":contains(!)}`:       `expected a text in double quotes, got ')'`,
+		`${"f":contains(12)}`:      `expected a text in double quotes, got '1'`,
+		`${"f":contains("a" "b")}`: `expected a comma or ), got '"'`,
+		`${"f":contains("a"`:       "this ( is never closed with )",
+		`${"f":contains("a",`:      "expected a text in double quotes, got the end of the line",
+		`${"f":$x:contains("a")}`:  "expected a type after $x:, such as int or time",
+		`${"f":contains("a<|>b")}`: "<|> cuts client lines only",
+	} {
+		_, err := cursorAt(line).choices()
+		require.Error(t, err, line)
+		assert.Equal(t, want, err.Error(), line)
+	}
+	_, err := Parse(likeFWP{}, "sent", []byte("connect as producer\nC: PUSH $job{\"args\":[contains(\"a\")]}\n"))
+	assert.ErrorContains(t, err, `contains("a") cannot be sent`)
+}
+
+// TestNumbersAndWordsEnd holds what the parser takes for a number or a word against regular expressions, which take ten
+// times as long.
+func TestNumbersAndWordsEnd(t *testing.T) {
+	t.Parallel()
+	number := regexp.MustCompile(`^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?`)
+	word := regexp.MustCompile(`^\pL+`)
+	for _, text := range []string{
+		"", "-", "0", "-0", "01", "-01.5", "12", "12.", "12.5", "12.5.", "12..20", "1e", "1e+", "1e+5x", "1E-3,", "1.5e7}",
+		"1e5.5", ".5", "+1", "--1", "1 2", "x1", "int", "int(1..2)", "true,", "ünder-", "日本 x", "a1", "_a", "e5",
+	} {
+		assert.Equal(t, number.FindString(text), text[:numberLength(text)], "%q", text)
+		assert.Equal(t, word.FindString(text), text[:letters(text)], "%q", text)
 	}
 }

@@ -227,8 +227,8 @@ func (p *parser) embedded(words []string, at, width int) error {
 func (p *parser) finish() {
 	p.script.After = p.above()
 	named := map[string]bool{}
-	for s := range p.script.all() {
-		if named[connectionOf(s)] = true; len(named) > mostNames {
+	for s := range p.script.All() {
+		if named[ConnectionOf(s)] = true; len(named) > mostNames {
 			p.problem(s.Place().Line, errorAt(0, 1, "", "the script has more than %d connections", mostNames))
 			return
 		}
@@ -262,8 +262,8 @@ func (s *Send) needs() (needs []Need) {
 	return needs
 }
 
-// all returns the steps, those of blocks included.
-func (s *Script) all() iter.Seq[Step] {
+// All returns the steps, those of blocks included.
+func (s *Script) All() iter.Seq[Step] {
 	return func(yield func(Step) bool) {
 		for _, step := range s.Steps {
 			if !yield(step) {

@@ -227,17 +227,17 @@ func (p *parser) silence(a *arguments, at Pos) (Step, error) {
 	return s, nil
 }
 
-// signal parses: quiet WID and terminate WID.
+// signal parses: quiet CLIENT and terminate CLIENT.
 func (p *parser) signal(a *arguments, at Pos, state string) (Step, error) {
 	if len(a.words) != 1 {
-		return nil, a.wrong("write "+state+" $"+p.grammar.Client, "which worker?")
+		return nil, a.wrong("write "+state+" $"+p.grammar.Names.Client, "which worker?")
 	}
 	a.skipBlanks()
-	wid, err := parseTemplate(&cursor{line: a.line[:a.pos+len(a.words[0])], pos: a.pos, grammar: a.grammar})
+	client, err := parseTemplate(&cursor{line: a.line[:a.pos+len(a.words[0])], pos: a.pos, grammar: a.grammar})
 	if err != nil {
 		return nil, err
 	}
-	return &Operate{Statement: p.placed(at), Action: NeedSignals, State: state, Worker: wid[0]}, nil
+	return &Operate{Statement: p.placed(at), Action: NeedSignals, State: state, Worker: client[0]}, nil
 }
 
 func (p *parser) barrier(a *arguments, at Pos) (Step, error) {

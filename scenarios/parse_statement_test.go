@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -119,4 +120,56 @@ func TestPlacesCountCharacters(t *testing.T) {
 	assert.Equal(t, Pos{Line: 1, Col: 6, Width: 5}, steps[0].Place())
 	assert.Equal(t, Pos{Line: 2, Col: 1, Width: 15}, steps[1].Place())
 	assert.Equal(t, Pos{Line: 3, Col: 8, Width: 4}, steps[2].Place())
+}
+
+// likeFWP is what the tests in the package know of a dialect; package fwpdialect, which
+// has the real one, imports this one.
+type likeFWP struct{ Dialect }
+
+func (likeFWP) Grammar() *Grammar {
+	return &Grammar{
+		Encoding: "RESP",
+		Forms: []Form{
+			{Sign: "+", Kind: '+', Value: LineValue, Words: "a simple string"},
+			{Sign: "-", Kind: '-', Value: LineValue, Words: "an error", Refusal: true},
+			{Sign: "$-1", Kind: '_', Words: "a null bulk string", Short: "null"},
+			{Sign: "$", Kind: '$', Value: BlockValue, Words: "a bulk string"},
+			{Sign: ":", Kind: ':', Value: NumberValue, Words: "an integer"},
+			{Sign: "*", Kind: '*', Value: PartsValue, Words: "an array"},
+		},
+		Names: Names{Families: []string{"jid", "queue", "wid"}, Client: "wid", Computed: []Computed{
+			{Name: "job", Fields: func(bool) []Field { return nil }},
+			{Name: "pwdhash", Needs: NeedPassword, Variants: []string{
+				"fewer", "more", "hex", "wrong", "shorter", "nopassword", "nosalt", "saltfirst",
+				"cut", "half", "long", "first", "last", "upper",
+			}},
+		}},
+		Settings: []string{"salt", "iterations", "pwdhash", "state", "end"},
+		Replies:  Replies{Waits: map[string]Wait{"FETCH": {Kind: '_', Least: 2 * time.Second}}},
+		Timing:   Timing{Due: "at", Defers: []string{"at", "FAIL"}},
+	}
+}
+
+// cursorAt is a cursor at the beginning of a line.
+func cursorAt(line string) *cursor { return &cursor{line: line, grammar: likeFWP{}.Grammar()} }
+
+func TestAProblemShowsItsPlaceHarmlessly(t *testing.T) {
+	t.Parallel()
+	far := strings.Repeat("x", 250)
+	for _, test := range []struct {
+		source     string
+		col, width int
+		want       string
+	}{
+		{"S: +OK", 4, 3, "    S: +OK\n       ^^^"},
+		{"S:\t+OK", 7, 1, "    S: +OK\n          ^"},
+		{"S: \x1b[2J\u202e+OK", 9, 3, "    S: \\x1b[2J\\u202e+OK\n                    ^^^"},
+		{far + "y" + far, 251, 1, "    …" + far[:200] + "y" + far[:200] + "…\n" + strings.Repeat(" ", 205) + "^"},
+		{"", 9, 0, "    \n    ^"},
+	} {
+		p := &Problem{File: "a.fwp", Pos: Pos{Line: 2, Col: test.col, Width: test.width}, Source: test.source, Message: "why"}
+		assert.Equal(t, "a.fwp:2:"+strings.TrimPrefix(p.Error(), "a.fwp:2:"), p.Error())
+		_, shown, _ := strings.Cut(p.Error(), "why\n")
+		assert.Equal(t, test.want, shown)
+	}
 }

@@ -157,7 +157,7 @@ func (c *cursor) quoted() (string, error) {
 // bytes returns the bytes of a string with the escapes of Go, in a dialect whose lines have those: messages there may
 // be no text.
 func (c *cursor) bytes(quoted string) (string, bool) {
-	if c.grammar == nil || c.grammar.Coding == nil {
+	if c.grammar == nil || !c.grammar.Framed() {
 		return "", false
 	}
 	s, err := strconv.Unquote(quoted)

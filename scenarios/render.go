@@ -3,92 +3,68 @@ package scenarios
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/session"
 )
 
-// bytes returns what is sent for a client line, one slice a segment.
-func (th *thread) bytes(c *conn, s *Send) ([][]byte, error) {
-	segments := make([][]byte, len(s.Segments))
+// Renderer fills in the names of what a client sends. It belongs to one thread of a play; its scope may be shared.
+type Renderer struct {
+	Grammar  *Grammar
+	Scope    *Scope
+	Password string // of the server, for computed values
+
+	// State returns the state of the named connection, for values that name one; nil if there is none.
+	State func(conn string) session.State
+}
+
+// Line returns what is sent for a client line on a connection in a state, one slice a segment.
+func (r *Renderer) Line(state session.State, s *Send) ([][]byte, error) {
+	texts := make([]string, len(s.Segments))
 	for i, t := range s.Segments {
-		text, err := th.text(c, t, !s.Raw)
-		if err != nil {
+		var err error
+		if texts[i], err = r.text(state, t, !s.Raw); err != nil {
 			return nil, err
 		}
-		if coding := th.dialect().Grammar().Coding; coding != nil && !s.Raw {
-			if segments[i], err = coding.encode(text, len(segments)); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		if count := th.dialect().Grammar().Counted; count != nil && !s.Raw && len(segments) == 1 {
-			text = count(text)
-		}
-		segments[i] = []byte(text)
 	}
-	if !s.Raw && th.dialect().Grammar().Coding == nil {
-		last := len(segments) - 1
-		segments[last] = append(segments[last], "\r\n"...)
-	}
-	if s.Bytewise {
-		return bytes.SplitAfter(bytes.Join(segments, nil), nil), nil
-	}
-	return segments, nil
+	return r.Grammar.Segments(s, texts)
 }
 
-// encode returns the bytes of a line in segments, of which there can be one.
-func (c *Coding) encode(line string, segments int) ([]byte, error) {
-	if segments > 1 {
-		return nil, errors.New("<|> cuts raw lines only")
+// Hello returns the line with which a client introduces itself on a connection in a state; the fields of the script's
+// connect line, nil for none, replace or complement those of the dialect.
+func (r *Renderer) Hello(state session.State, hello Hello, with *Object) (string, error) {
+	words, err := parseTemplate(&cursor{line: hello.Words, grammar: r.Grammar})
+	if err != nil {
+		return "", err
 	}
-	return c.Encode(line)
+	line, err := r.text(state, words[0], true)
+	if err != nil || hello.Fields == nil && with == nil {
+		return line, err
+	}
+	if with == nil {
+		with = &Object{}
+	}
+	object, err := r.merged(state, r.Grammar.object(hello.Fields), with)
+	return line + " " + object, err
 }
 
-// pauseBetween gives a segment time to arrive alone; without it the kernels on
-// the way would join what the script has cut.
-func pauseBetween(s *Send) time.Duration {
-	if s.Bytewise {
-		return time.Millisecond
-	}
-	return 20 * time.Millisecond
-}
+// Object returns the JSON of an object that a script writes for no connection.
+func (r *Renderer) Object(o *Object) (string, error) { return r.merged(nil, &Object{}, o) }
 
-// sentText returns a client line as the conversation has it.
-func (g *Grammar) sentText(segments [][]byte, s *Send) string {
-	if g.Coding != nil && !s.Raw {
-		line := g.Coding.Decode(bytes.Join(segments, nil))
-		if s.Bytewise {
-			line += " (byte by byte)"
-		}
-		return line
-	}
-	if !s.Raw && !s.Bytewise {
-		return text.Excerpt(bytes.TrimSuffix(bytes.Join(segments, []byte("<|>")), []byte("\r\n")))
-	}
-	if s.Bytewise {
-		return text.Excerpt(bytes.Join(segments, nil)) + " (byte by byte)"
-	}
-	quoted := make([]string, len(segments))
-	for i, seg := range segments {
-		quoted[i] = `"` + strings.ReplaceAll(text.Excerpt(seg), `"`, `\"`) + `"`
-	}
-	return strings.Join(quoted, " ")
-}
+// Template returns the text of a template that no connection sends.
+func (r *Renderer) Template(t Template) (string, error) { return r.text(nil, t, false) }
 
 // text fills in the names of a template. In lines (not in raw bytes) it escapes
 // characters as JSON does.
-func (th *thread) text(c *conn, t Template, line bool) (string, error) {
-	return t.expand(func(r *ref) (string, error) {
-		v, err := th.value(c, r)
+func (r *Renderer) text(state session.State, t Template, line bool) (string, error) {
+	return t.expand(func(name *ref) (string, error) {
+		v, err := r.value(state, name)
 		if err != nil {
 			return "", err
 		}
-		if s, ok := v.(string); ok && line && r.kind == refPlain {
+		if s, ok := v.(string); ok && line && name.kind == refPlain {
 			quoted, err := marshal(s)
 			if err != nil {
 				return "", err
@@ -100,49 +76,35 @@ func (th *thread) text(c *conn, t Template, line bool) (string, error) {
 }
 
 // value computes a name of a client line.
-func (th *thread) value(c *conn, r *ref) (any, error) {
-	switch r.kind {
+func (r *Renderer) value(state session.State, name *ref) (any, error) {
+	switch name.kind {
 	case refObject:
-		usual := th.dialect().Grammar().object(r.formula.Fields(th.scope.round >= 0))
-		return th.merged(c, usual, r.object)
+		usual := r.Grammar.object(name.formula.Fields(r.Scope.round >= 0))
+		return r.merged(state, usual, name.object)
 	case refValue:
-		return th.computed(c, r)
+		return r.computed(state, name)
 	}
-	return th.scope.use(r)
+	return r.Scope.use(name)
 }
 
 // computed returns the value of a computed name, for the connection that sends it or the
 // one in the name.
-func (th *thread) computed(c *conn, r *ref) (string, error) {
-	if !r.same {
-		th.mu.Lock()
-		c = th.conns[r.conn]
-		th.mu.Unlock()
-		if c == nil {
-			return "", fmt.Errorf("%s: there is no connection %s", r.text, r.conn)
+func (r *Renderer) computed(state session.State, name *ref) (string, error) {
+	if !name.same {
+		if state = r.State(name.conn); state == nil {
+			return "", fmt.Errorf("%s: there is no connection %s", name.text, name.conn)
 		}
 	}
-	v, err := r.formula.Value(c.state, th.Password, r.variant)
+	v, err := name.formula.Value(state, r.Password, name.variant)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", r.text, err)
+		return "", fmt.Errorf("%s: %w", name.text, err)
 	}
 	return v, nil
 }
 
-// marshal is json.Marshal without the escapes meant for HTML.
-func marshal(v any) (string, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return "", fmt.Errorf("encode %v: %w", v, err)
-	}
-	return strings.TrimSuffix(b.String(), "\n"), nil
-}
-
 // merged returns an object whose fields are those of usual, replaced or complemented by
 // those of with; fields that are absent in with are left out.
-func (th *thread) merged(c *conn, usual, with *Object) (string, error) {
+func (r *Renderer) merged(state session.State, usual, with *Object) (string, error) {
 	var b strings.Builder
 	b.WriteByte('{')
 	for _, f := range overlay(usual, with) {
@@ -152,7 +114,7 @@ func (th *thread) merged(c *conn, usual, with *Object) (string, error) {
 		if b.Len() > 1 {
 			b.WriteByte(',')
 		}
-		text, err := th.json(c, f.value)
+		text, err := r.json(state, f.value)
 		if err != nil {
 			return "", err
 		}
@@ -183,18 +145,18 @@ func overlay(usual, with *Object) []field {
 }
 
 // json returns a value that a script sends.
-func (th *thread) json(c *conn, n node) (string, error) {
+func (r *Renderer) json(state session.State, n node) (string, error) {
 	switch n := n.(type) {
 	case literal:
 		return marshal(n.value)
 	case interpolated:
-		s, err := th.text(c, n.parts, false)
+		s, err := r.text(state, n.parts, false)
 		if err != nil {
 			return "", err
 		}
 		return marshal(s)
 	case capture:
-		v, err := th.value(c, n.ref)
+		v, err := r.value(state, n.ref)
 		if err != nil {
 			return "", err
 		}
@@ -203,13 +165,24 @@ func (th *thread) json(c *conn, n node) (string, error) {
 		texts := make([]string, len(n.elems))
 		for i, e := range n.elems {
 			var err error
-			if texts[i], err = th.json(c, e); err != nil {
+			if texts[i], err = r.json(state, e); err != nil {
 				return "", err
 			}
 		}
 		return "[" + strings.Join(texts, ",") + "]", nil
 	case *Object:
-		return th.merged(c, &Object{}, n)
+		return r.merged(state, &Object{}, n)
 	}
 	return "", fmt.Errorf("%s cannot be sent", n)
+}
+
+// marshal is json.Marshal without the escapes meant for HTML.
+func marshal(v any) (string, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return "", fmt.Errorf("encode %v: %w", v, err)
+	}
+	return strings.TrimSuffix(b.String(), "\n"), nil
 }

@@ -14,13 +14,13 @@ import (
 // timeForm is how the suite writes times: RFC 3339 with microseconds.
 const timeForm = "2006-01-02T15:04:05.000000Z07:00"
 
-// scope has the values of names: a string, or the JSON value that was captured. A value
+// Scope has the values of names: a string, or the JSON value that was captured. A value
 // is bound once and never changes. A repetition and a trial have scopes of their own
 // inside that of the script: what they capture belongs to them, while fresh values
 // belong to the whole script unless the name is indexed. Several connections may use
 // scopes at once.
-type scope struct {
-	parent  *scope
+type Scope struct {
+	parent  *Scope
 	mu      *sync.Mutex // one for all scopes of a play
 	values  map[string]any
 	indexed map[string]*indexedName // in the outermost scope
@@ -33,46 +33,47 @@ type scope struct {
 	picks   []pick                  // of a trial
 }
 
-func newScope(prefix string) *scope {
-	return &scope{
+// NewScope returns the scope of a play, whose fresh values begin with prefix.
+func NewScope(prefix string) *Scope {
+	return &Scope{
 		mu: new(sync.Mutex), values: map[string]any{}, indexed: map[string]*indexedName{}, round: -1,
 		prefix: prefix, fresh: new(int),
 	}
 }
 
-// child is a scope inside sc, whose names vanish with it.
-func (sc *scope) child() *scope {
-	return &scope{
+// Child returns a scope inside sc, whose names vanish with it.
+func (sc *Scope) Child() *Scope {
+	return &Scope{
 		parent: sc, mu: sc.mu, values: map[string]any{}, round: sc.round, block: sc.block,
 		prefix: sc.prefix, fresh: sc.fresh,
 	}
 }
 
-// attempt returns a child that can be committed.
-func (sc *scope) attempt() *scope {
-	c := sc.child()
+// Attempt returns a child that can be committed.
+func (sc *Scope) Attempt() *Scope {
+	c := sc.Child()
 	c.trial = true
 	return c
 }
 
-// oneReply is an attempt to match one reply.
-func (sc *scope) oneReply() *scope {
-	c := sc.attempt()
+// OneReply returns an attempt to match one reply, in which indexed names denote the same element.
+func (sc *Scope) OneReply() *Scope {
+	c := sc.Attempt()
 	c.reply = true
 	return c
 }
 
-// repetition is the scope of one round of a repeat block.
-func (sc *scope) repetition(b *Block, round int) *scope {
-	c := sc.child()
+// Repetition returns the scope of one round of a repeat block, from 0.
+func (sc *Scope) Repetition(b *Block, round int) *Scope {
+	c := sc.Child()
 	c.round, c.block = round, b
 	return c
 }
 
-// commit moves the values of an attempt to its parent. It does nothing and reports false
+// Commit moves the values of an attempt to its parent. It does nothing and reports false
 // if another thread has bound one of the names to another value meanwhile, or taken one
 // of the elements: then the attempt must be made again.
-func (sc *scope) commit() bool {
+func (sc *Scope) Commit() bool {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
 	for key, v := range sc.values {
@@ -96,7 +97,7 @@ func (sc *scope) commit() bool {
 	return true
 }
 
-func (sc *scope) root() *scope {
+func (sc *Scope) root() *Scope {
 	for sc.parent != nil {
 		sc = sc.parent
 	}
@@ -104,7 +105,7 @@ func (sc *scope) root() *scope {
 }
 
 // find looks in this scope and those around it; the lock is held.
-func (sc *scope) find(key string) (any, bool) {
+func (sc *Scope) find(key string) (any, bool) {
 	for s := sc; s != nil; s = s.parent {
 		if v, ok := s.values[key]; ok {
 			return v, true
@@ -114,7 +115,7 @@ func (sc *scope) find(key string) (any, bool) {
 }
 
 // lookup is the value of a name that is bound.
-func (sc *scope) lookup(r *ref) (any, bool) {
+func (sc *Scope) lookup(r *ref) (any, bool) {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
 	if v, ok := sc.find(r.text); ok {
@@ -128,7 +129,7 @@ func (sc *scope) lookup(r *ref) (any, bool) {
 }
 
 // capture binds r to v if r is free: the first match binds.
-func (sc *scope) capture(r *ref, v any) {
+func (sc *Scope) capture(r *ref, v any) {
 	if r.kind != refPlain {
 		return
 	}
@@ -144,7 +145,7 @@ func (sc *scope) capture(r *ref, v any) {
 }
 
 // use is the value of a name in a client line: bound before, or fresh.
-func (sc *scope) use(r *ref) (any, error) {
+func (sc *Scope) use(r *ref) (any, error) {
 	if v, ok := sc.lookup(r); ok {
 		return v, nil
 	}
@@ -164,25 +165,26 @@ func (sc *scope) use(r *ref) (any, error) {
 	return v, nil
 }
 
-// ownFresh gives a name a fresh value in this scope alone.
-func (sc *scope) ownFresh(r *ref) {
+// OwnClient gives the name that a client has by default a fresh value in this scope alone.
+func (sc *Scope) OwnClient(g *Grammar) {
+	r := g.client()
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
 	sc.values[r.text] = sc.make(r)
 }
 
 // make returns a unique value; the lock is held.
-func (sc *scope) make(r *ref) string {
+func (sc *Scope) make(r *ref) string {
 	*sc.fresh++
 	unique := fmt.Sprintf("%s-%s-%d", sc.prefix, r.base, *sc.fresh)
-	if r.grammar.Fresh != nil {
-		return r.grammar.Fresh(r.family(), unique)
+	if r.grammar.Names.Fresh != nil {
+		return r.grammar.Names.Fresh(r.family(), unique)
 	}
 	return unique
 }
 
 // known is the text of a template whose names are all bound.
-func (sc *scope) known(t Template) (string, bool) {
+func (sc *Scope) known(t Template) (string, bool) {
 	text, err := t.expand(func(r *ref) (string, error) {
 		v, ok := sc.lookup(r)
 		if !ok {
@@ -194,7 +196,7 @@ func (sc *scope) known(t Template) (string, bool) {
 }
 
 // instant is the time behind one end of a range; false if there is none.
-func (sc *scope) instant(b *bound) (time.Time, bool) {
+func (sc *Scope) instant(b *bound) (time.Time, bool) {
 	if b == nil {
 		return time.Time{}, false
 	}
@@ -226,4 +228,78 @@ func filler(size int) string {
 		b[i] = fillerText[i%len(fillerText)]
 	}
 	return string(b)
+}
+
+// indexedName is a name such as $jid#, with a value for each repetition.
+type indexedName struct {
+	values []string
+	taken  map[*Block]map[int]bool
+}
+
+// pick is the element of an indexed name that a reply has.
+type pick struct {
+	from  *indexedName
+	index int
+}
+
+func (s *indexedName) take(b *Block, index int) {
+	if s.taken[b] == nil {
+		s.taken[b] = map[int]bool{}
+	}
+	s.taken[b][index] = true
+}
+
+// pick takes the element v of an indexed name, once in each repeat block; the lock is
+// held. Indexed names in one reply denote the same element.
+func (sc *Scope) pick(r *ref, v any) bool {
+	s := sc.root().indexed[r.text]
+	if s == nil {
+		return false
+	}
+	for i, known := range s.values {
+		if known != v || s.taken[sc.block][i] || sc.hasPicked(s, i) {
+			continue
+		}
+		if sc.trial {
+			sc.picks = append(sc.picks, pick{s, i})
+		} else {
+			s.take(sc.block, i)
+		}
+		return true
+	}
+	return false
+}
+
+// hasPicked reports whether the attempts around sc have taken an element, or an
+// element of another repetition from the same reply; the lock is held.
+func (sc *Scope) hasPicked(s *indexedName, index int) bool {
+	sameReply := true
+	for at := sc; at != nil && at.trial; at = at.parent {
+		for _, p := range at.picks {
+			if p.from == s && p.index == index || sameReply && p.index != index {
+				return true
+			}
+		}
+		sameReply = sameReply && !at.reply
+	}
+	return false
+}
+
+// next is the element of an indexed name that belongs to this repetition, made if
+// there are fewer elements; the lock is held.
+func (sc *Scope) next(r *ref) (any, error) {
+	if sc.round < 0 {
+		return nil, fmt.Errorf("%s has values in a repeat block only", r.text)
+	}
+	all := sc.root().indexed
+	if all[r.text] == nil {
+		all[r.text] = &indexedName{taken: map[*Block]map[int]bool{}}
+	}
+	s := all[r.text]
+	for len(s.values) <= sc.round {
+		s.values = append(s.values, sc.make(r))
+	}
+	v := s.values[sc.round]
+	sc.values[r.text] = v
+	return v, nil
 }

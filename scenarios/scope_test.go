@@ -15,7 +15,7 @@ func TestANameHasOneFreshValueHoweverManyLanesUseIt(t *testing.T) {
 	t.Parallel()
 	const threads = 16
 	for range 300 {
-		sc, name := newScope("x"), &ref{grammar: likeFWP{}.Grammar(), text: "$queue", base: "queue"}
+		sc, name := NewScope("x"), &ref{grammar: likeFWP{}.Grammar(), text: "$queue", base: "queue"}
 		values := make([]any, threads)
 		var begin, done sync.WaitGroup
 		begin.Add(1)
@@ -35,27 +35,27 @@ func TestANameHasOneFreshValueHoweverManyLanesUseIt(t *testing.T) {
 
 func TestTheFirstOfTwoLanesBindsAName(t *testing.T) {
 	t.Parallel()
-	sc, name := newScope("x"), &ref{grammar: likeFWP{}.Grammar(), text: "$job"}
-	first, second := sc.oneReply(), sc.oneReply()
+	sc, name := NewScope("x"), &ref{grammar: likeFWP{}.Grammar(), text: "$job"}
+	first, second := sc.OneReply(), sc.OneReply()
 	first.capture(name, "a")
 	second.capture(name, "b")
-	assert.True(t, first.commit())
-	assert.False(t, second.commit(), "it has another value by now")
+	assert.True(t, first.Commit())
+	assert.False(t, second.Commit(), "it has another value by now")
 	v, _ := sc.lookup(name)
 	assert.Equal(t, "a", v)
-	again := sc.oneReply()
+	again := sc.OneReply()
 	again.capture(name, "b")
-	assert.True(t, again.commit(), "the value that counts was seen, and nothing bound")
+	assert.True(t, again.Commit(), "the value that counts was seen, and nothing bound")
 }
 
 // two makes the indexed names $jid# and $x# with three values each.
-func two(t *testing.T) (sc *scope, jid, x *ref, b *Block) {
+func two(t *testing.T) (sc *Scope, jid, x *ref, b *Block) {
 	t.Helper()
-	sc, b = newScope("x"), &Block{Kind: Repeat}
+	sc, b = NewScope("x"), &Block{Kind: Repeat}
 	jid, x = &ref{grammar: likeFWP{}.Grammar(), text: "$jid#", base: "jid", indexed: true},
 		&ref{grammar: likeFWP{}.Grammar(), text: "$x#", base: "x", indexed: true}
 	for round := range 3 {
-		in := sc.repetition(b, round)
+		in := sc.Repetition(b, round)
 		for _, r := range []*ref{jid, x} {
 			_, err := in.use(r)
 			assert.NoError(t, err)
@@ -68,12 +68,12 @@ func TestAnElementIsTakenByOneLane(t *testing.T) {
 	t.Parallel()
 	sc, jid, _, b := two(t)
 	const element = "x-jid-3"
-	first, second := sc.repetition(b, 0).oneReply(), sc.repetition(b, 1).oneReply()
+	first, second := sc.Repetition(b, 0).OneReply(), sc.Repetition(b, 1).OneReply()
 	first.capture(jid, element)
 	second.capture(jid, element)
-	assert.True(t, first.commit())
-	assert.False(t, second.commit())
-	late := sc.repetition(b, 1).oneReply()
+	assert.True(t, first.Commit())
+	assert.False(t, second.Commit())
+	late := sc.Repetition(b, 1).OneReply()
 	late.capture(jid, element)
 	_, bound := late.lookup(jid)
 	assert.False(t, bound, "it has come already")
@@ -92,9 +92,9 @@ func TestIndexedNamesInOneReplyStandForOneElement(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			sc, jid, x, b := two(t)
-			reply := sc.repetition(b, 0).oneReply()
+			reply := sc.Repetition(b, 0).OneReply()
 			reply.capture(jid, test.jid)
-			reply.attempt().commit()
+			reply.Attempt().Commit()
 			reply.capture(x, test.x)
 			_, bound := reply.lookup(x)
 			assert.Equal(t, test.bound, bound)
@@ -103,13 +103,13 @@ func TestIndexedNamesInOneReplyStandForOneElement(t *testing.T) {
 	t.Run("in two replies of one repetition", func(t *testing.T) {
 		t.Parallel()
 		sc, jid, x, b := two(t)
-		round := sc.repetition(b, 0)
-		reply := round.oneReply()
+		round := sc.Repetition(b, 0)
+		reply := round.OneReply()
 		reply.capture(jid, "x-jid-3")
-		assert.True(t, reply.commit())
-		other := round.oneReply()
+		assert.True(t, reply.Commit())
+		other := round.OneReply()
 		other.capture(x, "x-x-6")
-		assert.True(t, other.commit())
+		assert.True(t, other.Commit())
 		_, bound := round.lookup(x)
 		assert.True(t, bound, "lines stand for themselves")
 	})
@@ -118,18 +118,18 @@ func TestIndexedNamesInOneReplyStandForOneElement(t *testing.T) {
 func TestAnAttemptThatFailsTakesNothing(t *testing.T) {
 	t.Parallel()
 	sc, jid, _, b := two(t)
-	round := sc.repetition(b, 0)
-	failed := round.oneReply()
+	round := sc.Repetition(b, 0)
+	failed := round.OneReply()
 	failed.capture(jid, "x-jid-1")
-	next := round.oneReply()
+	next := round.OneReply()
 	next.capture(jid, "x-jid-1")
 	_, bound := next.lookup(jid)
 	assert.True(t, bound)
-	assert.True(t, next.commit())
+	assert.True(t, next.Commit())
 	assert.Equal(t, "x-jid-1", fmt.Sprint(mustUse(t, round, jid)))
 }
 
-func mustUse(t *testing.T, sc *scope, r *ref) any {
+func mustUse(t *testing.T, sc *Scope, r *ref) any {
 	t.Helper()
 	v, err := sc.use(r)
 	assert.NoError(t, err)
@@ -162,7 +162,7 @@ func TestUseOfNames(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			sc, r := newScope("p"), only(t, test.name)
+			sc, r := NewScope("p"), only(t, test.name)
 			if test.captured != "" {
 				sc.capture(r, test.captured)
 			}
@@ -183,7 +183,7 @@ func TestUseOfNames(t *testing.T) {
 func TestTimesAreBoundAtTheirFirstUse(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		sc, later, zoned := newScope("p"), only(t, "$now+2s"), only(t, "$now-1h@+05:30")
+		sc, later, zoned := NewScope("p"), only(t, "$now+2s"), only(t, "$now-1h@+05:30")
 		first, _ := sc.lookup(later)
 		assert.Equal(t, time.Now().UTC().Add(2*time.Second).Format(timeForm), first)
 		time.Sleep(time.Minute) // of the bubble
@@ -196,12 +196,12 @@ func TestTimesAreBoundAtTheirFirstUse(t *testing.T) {
 
 func TestScopesOfRepetitions(t *testing.T) {
 	t.Parallel()
-	sc, b := newScope("p"), &Block{Kind: Repeat}
+	sc, b := NewScope("p"), &Block{Kind: Repeat}
 	plain, indexed, captured := only(t, "$jid"), only(t, "$jid#"), only(t, "$x")
-	first, second := sc.repetition(b, 0), sc.repetition(b, 1)
+	first, second := sc.Repetition(b, 0), sc.Repetition(b, 1)
 	assert.Equal(t, mustUse(t, first, plain), mustUse(t, second, plain), "fresh values belong to the script")
 	assert.NotEqual(t, mustUse(t, first, indexed), mustUse(t, second, indexed))
-	assert.Equal(t, mustUse(t, first, indexed), mustUse(t, sc.repetition(&Block{}, 0), indexed), "in another block, too")
+	assert.Equal(t, mustUse(t, first, indexed), mustUse(t, sc.Repetition(&Block{}, 0), indexed), "in another block, too")
 	first.capture(captured, "v")
 	_, known := second.lookup(captured)
 	assert.False(t, known, "what a repetition captures is its own")

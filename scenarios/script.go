@@ -50,7 +50,7 @@ type Mark struct {
 // Marks returns the marks of all steps with an expectation.
 func (s *Script) Marks() iter.Seq[Mark] {
 	return func(yield func(Mark) bool) {
-		for step := range s.all() {
+		for step := range s.All() {
 			marks, _ := marked(step)
 			for _, m := range marks {
 				if !yield(m) {
@@ -66,7 +66,7 @@ func marked(s Step) ([]Mark, bool) {
 	if b, ok := s.(*Block); ok {
 		return b.Marks, b.Within != (Window{})
 	}
-	return judgedStep(s)
+	return Judged(s)
 }
 
 // Role is how a connection greets.
@@ -85,7 +85,7 @@ func (r Role) String() string { return [...]string{"raw", "producer", "consumer"
 // *[Silence], *[Operate], *[Barrier] or *[Block].
 type Step interface {
 	Place() Pos
-	above() []Aside
+	statement() *Statement
 }
 
 // Statement is what every step has: its place, and the lines above it that are
@@ -98,7 +98,7 @@ type Statement struct {
 // Place returns where the step stands.
 func (s *Statement) Place() Pos { return s.Pos }
 
-func (s *Statement) above() []Aside { return s.Above }
+func (s *Statement) statement() *Statement { return s }
 
 // Aside is a line that is not a step: a comment, or a mark for the lines that
 // follow. The zero value is an empty line.

@@ -3,7 +3,9 @@ package scenarios
 import (
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
+	"sync"
 )
 
 // ReadSuite parses the scripts of a dialect that are kept in a folder, in the order of their names: one folder in it
@@ -28,4 +30,15 @@ func ReadSuite(d Dialect, files fs.FS, folder string) ([]*Script, error) {
 		return nil
 	})
 	return all, err
+}
+
+// Suite returns a function that reads the scripts of a dialect in the folder "scripts" at its first call, as
+// [ReadSuite] does. They are parsed once, and all callers share them: none may change a script. The function is safe
+// for concurrent use.
+func Suite(d Dialect, files fs.FS) func() ([]*Script, error) {
+	read := sync.OnceValues(func() ([]*Script, error) { return ReadSuite(d, files, "scripts") })
+	return func() ([]*Script, error) {
+		all, err := read()
+		return slices.Clone(all), err
+	}
 }

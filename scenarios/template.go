@@ -312,11 +312,11 @@ func (t Template) Rename(rename func(name string) string) (Template, error) {
 			return nil, fmt.Errorf("%q is not a name", c.line)
 		}
 		r, err := c.name()
+		if err == nil && !c.done() {
+			err = fmt.Errorf("%q is not a name", c.line)
+		}
 		if err != nil {
 			return nil, err
-		}
-		if !c.done() {
-			return nil, fmt.Errorf("%q is not a name", c.line)
 		}
 		renamed[i] = part{ref: r}
 	}
@@ -372,7 +372,7 @@ func (r *ref) computed(now time.Time) (string, bool) {
 		if r.zone != nil {
 			t = t.In(r.zone)
 		}
-		return t.Format(cmp.Or(r.grammar.TimeForm, timeForm)), true
+		return t.Format(cmp.Or(r.grammar.Names.TimeForm, timeForm)), true
 	case refFiller:
 		return filler(r.size), true
 	}

@@ -7,6 +7,9 @@ import (
 	"time"
 )
 
+// DefaultPatience is how long a play waits for what the specification calls eventual.
+const DefaultPatience = 150 * time.Second
+
 // Wait returns the time that playing the script takes at least, on a conforming server
 // that answers at once: its silences, the lower bounds of its windows, answers that take
 // time by the protocol, jobs that are due later, and the waits of its header.
@@ -52,7 +55,7 @@ func (c *clock) steps(steps []Step) {
 func (c *clock) send(s *Send) {
 	c.sent[s.Conn], c.verb[s.Conn] = c.now, s.Verb()
 	for _, t := range s.Segments {
-		if after, ok := t.due(c.grammar.Due); ok {
+		if after, ok := t.due(c.grammar.Timing.Due); ok {
 			c.due = max(c.due, c.now+after)
 		}
 	}
@@ -61,7 +64,7 @@ func (c *clock) send(s *Send) {
 // answered is when the answer to the last line can be there.
 func (c *clock) answered(e *Expect) time.Duration {
 	from := e.Within.From
-	wait := c.grammar.Waits[c.verb[e.Conn]]
+	wait := c.grammar.Replies.Waits[c.verb[e.Conn]]
 	if first := &e.Choices[0]; first.form != nil && first.form.Kind == wait.Kind {
 		from = max(from, wait.Least)
 	}
@@ -76,7 +79,7 @@ func (c *clock) playBlock(b *Block) {
 		workers := max(b.By, 1)
 		c.now = start + (c.now-start)*time.Duration((b.Count+workers-1)/workers)
 	case Parallel:
-		for _, phase := range phases(b.Steps) {
+		for _, phase := range Phases(b.Steps) {
 			c.sideBySide(phase)
 		}
 	case Unordered: // all of them are under way
@@ -114,7 +117,7 @@ func (t Template) due(name string) (time.Duration, bool) {
 		case p.ref.kind == refNow && i > 0 && strings.HasSuffix(strings.ReplaceAll(t[i-1].lit, " ", ""), `"`+name+`":"`):
 			r = p.ref
 		}
-		if r != nil && r.offset > 0 && r.offset <= defaultPatience {
+		if r != nil && r.offset > 0 && r.offset <= DefaultPatience {
 			return r.offset, true
 		}
 	}
@@ -151,28 +154,21 @@ func (s *Send) Verb() string {
 
 // Sends reports whether the script itself sends a command.
 func (s *Script) Sends(verb string) bool {
-	for step := range s.all() {
-		if send, ok := step.(*Send); ok && strings.EqualFold(send.Verb(), verb) {
-			return true
-		}
-	}
-	return false
+	return hasStep(s, func(send *Send) bool { return strings.EqualFold(send.Verb(), verb) })
 }
 
 // BreaksProtocol reports whether the script sends what a client must not send.
-func (s *Script) BreaksProtocol() bool {
-	for step := range s.all() {
-		if send, ok := step.(*Send); ok && send.Bad {
-			return true
-		}
-	}
-	return false
-}
+func (s *Script) BreaksProtocol() bool { return hasStep(s, func(send *Send) bool { return send.Bad }) }
 
 // Opens reports whether a connect line opens a connection in that role.
 func (s *Script) Opens(role Role) bool {
-	for step := range s.all() {
-		if c, ok := step.(*Connect); ok && c.Role == role {
+	return hasStep(s, func(c *Connect) bool { return c.Role == role })
+}
+
+// hasStep reports whether a script has a step of a kind that a condition holds for.
+func hasStep[T Step](s *Script, is func(T) bool) bool {
+	for step := range s.All() {
+		if of, ok := step.(T); ok && is(of) {
 			return true
 		}
 	}
@@ -185,7 +181,7 @@ func (s *Script) Connections() int {
 	named, workers := 0, 0
 	known := map[string]bool{}
 	use := func(s Step, b *Block) {
-		name := connectionOf(s)
+		name := ConnectionOf(s)
 		_, opens := s.(*Connect)
 		switch {
 		case b != nil && b.By > 0 && name == "", name == nowhere:

@@ -62,31 +62,42 @@ func ParseGreeting(b []byte) (g Greeting, whole bool, err error) {
 
 // checkGreeting returns the first thing that is wrong with the beginning of a greeting, nil if that is nothing.
 func checkGreeting(b []byte) error {
-	named := true // the name of the mechanism has not ended
-	for i, c := range b {
-		rule, expected := Rule(""), ""
-		switch {
-		case i == 0 && c != 0xff:
-			rule, expected = RuleSignature, "the octet FF, with which a greeting begins"
-		case i == 9 && c != 0x7f:
-			rule, expected = RuleSignature, "the octet 7F, which ends the signature"
-		case i == 10 && c < 3:
-			rule, expected = RuleVersion, "version 3 or higher"
-		case i >= 12 && i < 32:
-			if !named && c != 0 || c != 0 && !mechanismChar(c) {
-				rule, expected = RuleMechanism, "the name of a mechanism, and zeros behind it"
-			}
-			named = named && c != 0
-		case i == 32:
-			rule, expected = checkAsServer(b)
-		case i > 32 && c != 0 && (Version{b[10], b[11]}).known():
-			rule, expected = RuleFiller, "zeros to the end of the greeting"
-		}
-		if rule != "" {
+	for i := range b {
+		if rule, expected := checkOctet(b, i); rule != "" {
 			return wrong(rule, b, i, expected)
 		}
 	}
 	return nil
+}
+
+// checkOctet returns the rule that the octet i of a greeting breaks, and what is expected instead; "" if it breaks none.
+// The octets before it are right.
+func checkOctet(b []byte, i int) (rule Rule, expected string) {
+	c := b[i]
+	switch {
+	case i == 0 && c != 0xff:
+		return RuleSignature, "the octet FF, with which a greeting begins"
+	case i == 9 && c != 0x7f:
+		return RuleSignature, "the octet 7F, which ends the signature"
+	case i == 10 && c < 3:
+		return RuleVersion, "version 3 or higher"
+	case i >= 12 && i < 32:
+		return checkMechanism(b, i)
+	case i == 32:
+		return checkAsServer(b)
+	case i > 32 && c != 0 && (Version{b[10], b[11]}).known():
+		return RuleFiller, "zeros to the end of the greeting"
+	}
+	return "", ""
+}
+
+// checkMechanism is checkOctet inside the name of the mechanism, which ends with its first zero.
+func checkMechanism(b []byte, i int) (Rule, string) {
+	ended := i > 12 && b[i-1] == 0
+	if c := b[i]; c != 0 && (ended || !mechanismChar(c)) {
+		return RuleMechanism, "the name of a mechanism, and zeros behind it"
+	}
+	return "", ""
 }
 
 func checkAsServer(b []byte) (Rule, string) {

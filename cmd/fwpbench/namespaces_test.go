@@ -17,6 +17,7 @@ import (
 
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -57,7 +58,7 @@ func TestNamespaces(t *testing.T) {
 	}
 	data, err := os.ReadFile(file)
 	require.NoError(t, err, printed.String())
-	var l reports.Load
+	var l results.Load
 	require.NoError(t, json.Unmarshal(data, &l))
 	assert.Len(t, l.Agents, 10)
 	for i := range l.Agents {

@@ -32,7 +32,7 @@ var servers = map[string]func(ts *testscript.TestScript, s *server, arg string){
 	"fwp":      fwpServer,    // a right server; the argument is its password
 	"few":      fewServer,    // the same with so many connections and no more
 	"http":     httpServer,   // a web server
-	"closed":   closedServer, // nobody listens
+	"closed":   closedServer, // no process listens
 	"silent":   silentServer, // takes connections, and says nothing
 	"impostor": impostor,     // greets, and answers every line with the argument; close: it closes
 }
@@ -128,7 +128,7 @@ func (s *server) listen(ts *testscript.TestScript, serve func(net.Conn)) {
 		}
 	})
 	ts.Defer(func() {
-		_ = ln.Close() // nobody else has closed it
+		_ = ln.Close() // closed here alone
 		serving.Wait()
 	})
 	s.addr = ln.Addr().String()

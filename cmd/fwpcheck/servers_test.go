@@ -41,7 +41,7 @@ var servers = map[string]func(ts *testscript.TestScript, s *server, arg string) 
 	"moody":   moodyServer,   // the same, and every so many-th BEAT is answered with an error
 	"http":    httpServer,    // a web server
 	"hasty":   hastyServer,   // a web server that does not wait long for a request
-	"closed":  closedServer,  // nobody listens
+	"closed":  closedServer,  // no process listens
 	"closing": closingServer, // closes every connection at once
 	"silent":  silentServer,  // never says a word
 	"canned":  cannedServer,  // answers as the file in the argument says

@@ -101,7 +101,7 @@ func (m *maker) queue() string {
 
 func (m *maker) is(conn int, r role) bool {
 	c := m.law.conns[conn]
-	return c != nil && c.role == r && !c.odd
+	return c != nil && c.role == r && !c.mayBeClosed
 }
 
 func (m *maker) isClient(conn int) bool   { return m.is(conn, client) && !m.consumer[conn] }
@@ -118,9 +118,9 @@ func (m *maker) workers() []explore.Move {
 		m.move("ready", 6, func(conn int) bool {
 			return m.isWorker(conn) && m.law.conns[conn].credit < 3 //nolint:mnd // more need not wait
 		}, func(int) string { return m.message("READY") }),
-		m.move("reply", 3, func(conn int) bool { return m.isWorker(conn) && len(m.law.conns[conn].owes) > 0 }, m.reply),
+		m.move("reply", 3, func(conn int) bool { return m.isWorker(conn) && len(m.law.conns[conn].outstanding) > 0 }, m.reply),
 		m.move("reply, not asked for", 0.1, func(conn int) bool {
-			return m.isWorker(conn) && len(m.law.conns[conn].owes) == 0
+			return m.isWorker(conn) && len(m.law.conns[conn].outstanding) == 0
 		}, m.reply),
 		m.move("acknowledge", 0.5, func(conn int) bool { return m.isWorker(conn) && m.ids > 0 }, func(int) string {
 			return m.message("ACK", fmt.Sprintf("$id%d", 1+m.IntN(m.ids)))

@@ -66,12 +66,12 @@ func (l *law) judge(number int, c *conn, m emqp.Message) (b *breach, about *mess
 	case emqp.REPLY:
 		b = l.judgeReply(number, c, m)
 	case emqp.HEARTBEAT:
-		if c.role == client && !c.odd {
+		if c.role == client && !c.mayBeClosed {
 			b = &breach{clause: "BEAT-04"}
 		}
 	case emqp.KBAI, emqp.DISCONNECT:
 		delete(l.farewells, number)
-		c.odd = true
+		c.mayBeClosed = true
 	}
 	return b, about
 }
@@ -94,37 +94,52 @@ func (l *law) after(c *conn, x *message) bool {
 
 // judgeRequest judges a REQUEST. x is the one that was sent, nil if none was.
 func (l *law) judgeRequest(c *conn, x *message, m emqp.Message) *breach {
-	defer func() {
-		if x != nil {
-			x.over = true
-		}
-	}()
-	switch {
-	case l.leaving && x != nil && x.late:
-		return &breach{clause: "DISC-02"}
-	case l.leaving:
-		return nil
-	case l.after(c, x):
-		return &breach{clause: map[role]string{worker: "KBAI-01", scheduler: "KBAI-02"}[c.was]}
-	case c.role == gone:
-		return nil
-	case slices.ContainsFunc(l.foreign, func(id string) bool { return m.ID == id || mentions(m.Fields[2], id) }):
-		return &breach{clause: "FRAME-06"}
-	case x == nil && (l.wild || l.open[string(m.Fields[0])]):
-		return nil
-	case x == nil:
-		return &breach{clause: "REQ-01"}
-	case x.over && !l.open[x.text(0)]:
-		return &breach{clause: "REQ-03"}
-	case c.role != worker || !slices.Contains(c.queues, x.text(0)):
-		return &breach{clause: "REQ-02"}
+	clause := l.requestClause(c, x, m)
+	if x != nil {
+		x.over = true
 	}
-	c.credit, c.had, c.acked, c.replied, c.idled = c.credit-1, c.had+1, false, false, false
+	switch {
+	case clause != "":
+		return &breach{clause: clause}
+	case l.leaving, c.role == gone, x == nil: // nothing follows from it
+		return nil
+	}
+	c.credit, c.delivered, c.acked, c.replied, c.idled = c.credit-1, c.delivered+1, false, false, false
 	l.disrupted = ""
 	if h, _ := emqp.ParseHeaders(x.text(1)); h.Has(emqp.ReplyRequested) && !x.early {
-		c.owes = append(c.owes, x)
+		c.outstanding = append(c.outstanding, x)
 	}
 	return x.compared(m, "REQ-01", "HEAD-01", "REQ-04")
+}
+
+// requestClause returns the clause by which a REQUEST must not come, "" if it may.
+func (l *law) requestClause(c *conn, x *message, m emqp.Message) string {
+	switch {
+	case l.leaving, c.role == gone:
+		return l.partingClause(c, x)
+	case slices.ContainsFunc(l.foreign, func(id string) bool { return m.ID == id || mentions(m.Fields[2], id) }):
+		return "FRAME-06"
+	case x == nil && (l.unbounded || l.open[string(m.Fields[0])]):
+		return ""
+	case x == nil:
+		return "REQ-01"
+	case x.over && !l.open[x.text(0)]:
+		return "REQ-03"
+	case c.role != worker || !slices.Contains(c.queues, x.text(0)):
+		return "REQ-02"
+	}
+	return ""
+}
+
+// partingClause is requestClause for a broker that leaves, and for a worker that has left.
+func (l *law) partingClause(c *conn, x *message) string {
+	switch {
+	case l.leaving && x != nil && x.late:
+		return "DISC-02"
+	case !l.leaving && l.after(c, x):
+		return map[role]string{worker: "KBAI-01", scheduler: "KBAI-02"}[c.roleBeforeKBAI]
+	}
+	return ""
 }
 
 // compared compares the queue, the headers and the text of what the broker passes on with what was sent. A clause that
@@ -158,7 +173,7 @@ func (l *law) judgeSchedule(number int, c *conn, x *message, m emqp.Message) *br
 	switch {
 	case l.leaving, x == nil, len(m.Fields) != len(x.Fields):
 		return nil
-	case c.was == scheduler && l.after(c, x):
+	case c.roleBeforeKBAI == scheduler && l.after(c, x):
 		x.over = true
 		return &breach{clause: "KBAI-02"}
 	case c.role != scheduler:
@@ -188,13 +203,7 @@ func (l *law) judgeReply(number int, c *conn, m emqp.Message) *breach {
 			return nil
 		}
 	}
-	asked, pending := false, false
-	for _, x := range l.messages {
-		if h, _ := emqp.ParseHeaders(x.text(1)); x.from == number && x.Command == emqp.REQUEST && h.Has(emqp.ReplyRequested) {
-			asked = true
-			pending = pending || l.awaits(x)
-		}
-	}
+	asked, pending := l.asked(number)
 	others := slices.ContainsFunc(l.replies, func(r *reply) bool { return string(r.Fields[0]) == string(m.Fields[0]) })
 	switch {
 	case !asked:
@@ -210,13 +219,24 @@ func (l *law) judgeReply(number int, c *conn, m emqp.Message) *breach {
 	return &breach{clause: "REPLY-02"}
 }
 
+// asked reports whether a client has asked for REPLYs, and whether it still awaits one.
+func (l *law) asked(number int) (asked, pending bool) {
+	for _, x := range l.messages {
+		if h, _ := emqp.ParseHeaders(x.text(1)); x.from == number && x.Command == emqp.REQUEST && h.Has(emqp.ReplyRequested) {
+			asked = true
+			pending = pending || l.awaits(x)
+		}
+	}
+	return asked, pending
+}
+
 // awaits reports whether a REQUEST has no REPLY yet.
 func (l *law) awaits(x *message) bool {
 	if !x.over {
 		return true
 	}
 	for _, c := range l.conns {
-		if slices.Contains(c.owes, x) {
+		if slices.Contains(c.outstanding, x) {
 			return true
 		}
 	}
@@ -230,8 +250,8 @@ func (l *law) replied(r *reply, to int) {
 	if c == nil {
 		return
 	}
-	if i := slices.IndexFunc(c.owes, func(x *message) bool { return x.from == to }); i >= 0 {
-		c.owes = slices.Delete(c.owes, i, i+1)
+	if i := slices.IndexFunc(c.outstanding, func(x *message) bool { return x.from == to }); i >= 0 {
+		c.outstanding = slices.Delete(c.outstanding, i, i+1)
 		return
 	}
 	for _, x := range l.messages { // it was on its way to the worker

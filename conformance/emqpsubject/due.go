@@ -49,29 +49,33 @@ func (l *law) dueFor(x *message) *explore.Due {
 		last = "string"
 	}
 	expected := asLine(x.Command, "string", "string", last)
-	if x.Command != emqp.REQUEST {
-		clause := "SCHED-01"
-		if x.Command == emqp.UNSCHEDULE {
-			clause = "UNSCH-01"
-		}
-		for _, n := range slices.Sorted(maps.Keys(x.to)) {
-			if c := l.conns[n]; c == nil || c.role != scheduler {
-				delete(x.to, n)
-			} else if x.Command == emqp.UNSCHEDULE {
-				return due(clause, x.ID, expected, n)
-			}
-		}
-		if len(x.to) == 0 || x.Command == emqp.UNSCHEDULE {
-			return nil
-		}
-		return due(clause, x.ID, expected, slices.Sorted(maps.Keys(x.to))...)
+	if x.Command == emqp.REQUEST {
+		return l.requestDue(x, expected)
 	}
+	return l.scheduleDue(x, expected)
+}
+
+// scheduleDue returns what is due of a SCHEDULE, which one of the schedulers gets, or of an UNSCHEDULE, which each gets.
+func (l *law) scheduleDue(x *message, expected string) *explore.Due {
+	maps.DeleteFunc(x.to, func(n int, _ bool) bool { return l.conns[n] == nil || l.conns[n].role != scheduler })
+	schedulers := slices.Sorted(maps.Keys(x.to))
+	switch {
+	case len(schedulers) == 0:
+		return nil
+	case x.Command == emqp.UNSCHEDULE:
+		return due("UNSCH-01", x.ID, expected, schedulers[0])
+	}
+	return due("SCHED-01", x.ID, expected, schedulers...)
+}
+
+// requestDue returns what is due of a REQUEST, which one of the workers gets.
+func (l *law) requestDue(x *message, expected string) *explore.Due {
 	queue := x.text(0)
 	if l.open[queue] {
 		return nil
 	}
 	all := l.workersOf(queue)
-	i := slices.IndexFunc(all, func(n int) bool { return l.conns[n].credit > 0 && !l.conns[n].vague })
+	i := slices.IndexFunc(all, func(n int) bool { return l.conns[n].credit > 0 && !l.conns[n].informUncertain })
 	if i < 0 {
 		return nil
 	}
@@ -94,9 +98,9 @@ func (l *law) explained(x *message, c *conn) string {
 		return "ACK-02"
 	case c.replied:
 		return "REPLY-04"
-	case c.idled, x.at.Sub(c.said) > idle:
+	case c.idled, x.at.Sub(c.lastSent) > idle:
 		return "BEAT-05"
-	case c.had > 0:
+	case c.delivered > 0:
 		return "REQ-07"
 	case len(c.queues) > 1 && x.text(0) != c.queues[0]:
 		return "INF-02"
@@ -117,7 +121,7 @@ func (l *law) Missed(d *explore.Due) {
 	}
 	for _, r := range l.replies {
 		if c := l.conns[r.worker]; r.ID == id && c != nil {
-			c.owes = nil
+			c.outstanding = nil
 		}
 	}
 	for _, n := range d.Conns { // what the worker was given for its READY is not known

@@ -26,21 +26,21 @@ const (
 
 // conn is one connection.
 type conn struct {
-	role    role
-	was     role // before its KBAI
-	left    time.Time
-	queues  []string // of a worker
-	vague   bool     // of a worker: whether the broker has understood its INFORM is open
-	credit  int      // of a worker: READYs without a REQUEST
-	had     int      // REQUESTs that it got
-	acked   bool     // it has sent an ACK since the last one
-	replied bool     // it has sent a REPLY since the last one
-	owes    []*message
-	said    time.Time // when it sent its last message
-	idled   bool      // it has sent nothing for long since its last REQUEST
-	raw     bool      // what is sent on it is not known to be messages
-	spoke   bool      // it has sent a message
-	odd     bool      // the broker may close it
+	role            role
+	roleBeforeKBAI  role // before its KBAI
+	left            time.Time
+	queues          []string // of a worker
+	informUncertain bool     // of a worker: whether the broker has understood its INFORM is open
+	credit          int      // of a worker: READYs without a REQUEST
+	delivered       int      // REQUESTs that it got
+	acked           bool     // it has sent an ACK since the last one
+	replied         bool     // it has sent a REPLY since the last one
+	outstanding     []*message
+	lastSent        time.Time // when it sent its last message
+	idled           bool      // it has sent nothing for long since its last REQUEST
+	unframed        bool      // what is sent on it is not known to be messages
+	hasSent         bool      // it has sent a message
+	mayBeClosed     bool      // the broker may close it
 }
 
 // message is a REQUEST, SCHEDULE or UNSCHEDULE that was sent.
@@ -78,7 +78,7 @@ type law struct {
 	open      map[string]bool      // queues of which nothing is known any more
 	left      map[string]time.Time // when a worker of a queue has sent KBAI last
 	last      string               // the clause by which the last message is served
-	wild      bool                 // bytes were sent that may be any messages
+	unbounded bool                 // bytes were sent that may be any messages
 	moved     bool                 // a scheduler has left: where a SCHEDULE goes is open
 	disrupted string               // the clause of the last message that is to change nothing for others
 	leaving   bool                 // the broker was sent a DISCONNECT
@@ -98,7 +98,7 @@ const prefix = "EMQP-"
 // most is how many messages are remembered that are over.
 const most = 2000
 
-func (l *law) Open(number int, at time.Time) { l.conns[number] = &conn{said: at} }
+func (l *law) Open(number int, at time.Time) { l.conns[number] = &conn{lastSent: at} }
 func (*law) Shut(int)                        {}
 func (*law) Heartbeat(int, time.Time) string { return "" } // the connection answers those of the broker
 func (*law) Value(int, string) string        { return "" }
@@ -110,7 +110,7 @@ func (l *law) Operated(o *scenarios.Operate) {
 
 // Introduce returns "": INFORM is a message like others.
 func (l *law) Introduce(number int, c *scenarios.Connect) string {
-	l.conns[number].raw = c.Role == scenarios.Raw
+	l.conns[number].unframed = c.Role == scenarios.Raw
 	return ""
 }
 
@@ -152,7 +152,7 @@ func (l *law) Unjudge(id string) {
 	}
 	l.messages, l.replies, l.disrupted = nil, nil, ""
 	for _, c := range l.conns {
-		c.owes = nil
+		c.outstanding = nil
 		for _, name := range c.queues {
 			l.open[name] = true
 		}
@@ -169,7 +169,7 @@ func (l *law) Close(number int, byServer bool, _ time.Time) *explore.Violation {
 		return nil
 	}
 	l.absent(number)
-	if c.role == scheduler || c.was == scheduler {
+	if c.role == scheduler || c.roleBeforeKBAI == scheduler {
 		l.moved = true
 	}
 	if c.role == worker {
@@ -177,11 +177,11 @@ func (l *law) Close(number int, byServer bool, _ time.Time) *explore.Violation {
 			l.open[name] = true
 		}
 	}
-	if !byServer || c.odd || l.leaving || c.role != worker && c.role != scheduler {
+	if !byServer || c.mayBeClosed || l.leaving || c.role != worker && c.role != scheduler {
 		return nil
 	}
 	return &explore.Violation{
-		Clause: prefix + "SOCK-08", Rule: "closed", Expected: "an open connection", Got: "<close>",
+		Clause: prefix + "SOCK-08", Rule: explore.RuleClosed, Expected: "an open connection", Got: "<close>",
 	}
 }
 

@@ -13,13 +13,13 @@ import (
 )
 
 // Sent follows what a client sends.
-func (l *law) Sent(number int, all []byte, wild bool, at time.Time) explore.Sent {
+func (l *law) Sent(number int, all []byte, unbounded bool, at time.Time) explore.Sent {
 	const many, idle = 1 << 20, 8 * time.Second
 	c := l.conns[number]
-	c.idled = c.idled || at.Sub(c.said) > idle
-	c.said = at
-	if wild || c.raw {
-		l.wild, c.odd = true, true
+	c.idled = c.idled || at.Sub(c.lastSent) > idle
+	c.lastSent = at
+	if unbounded || c.unframed {
+		l.unbounded, c.mayBeClosed = true, true
 		l.disrupted = prefix + "FRAME-07"
 		return explore.Sent{Clause: l.disrupted, Most: many}
 	}
@@ -34,7 +34,7 @@ func (l *law) Sent(number int, all []byte, wild bool, at time.Time) explore.Sent
 	if err != nil {
 		return l.malformed(c, item.Parts)
 	}
-	c.spoke = true
+	c.hasSent = true
 	l.last = prefix + l.sent(number, c, m, at)
 	return explore.Sent{Clause: l.last, Ends: m.Command == emqp.DISCONNECT}
 }
@@ -42,7 +42,7 @@ func (l *law) Sent(number int, all []byte, wild bool, at time.Time) explore.Sent
 // malformed follows a message that the document does not allow: it changes nothing.
 func (l *law) malformed(c *conn, frames [][]byte) explore.Sent {
 	const version, id = 1, 3
-	l.disrupted, c.odd = prefix+"FRAME-07", true
+	l.disrupted, c.mayBeClosed = prefix+"FRAME-07", true
 	if len(frames) > id && len(frames[id]) > 0 && string(frames[version]) != emqp.Version {
 		l.foreign = append(l.foreign, string(frames[id]))
 		return explore.Sent{Clause: prefix + "FRAME-06"}
@@ -81,7 +81,7 @@ func (l *law) sent(number int, c *conn, m emqp.Message, at time.Time) string {
 		l.Unjudge("")
 		l.leaving, l.leftAt = true, at
 		for n, other := range l.conns {
-			if other.spoke && !other.odd && other.role != gone {
+			if other.hasSent && !other.mayBeClosed && other.role != gone {
 				l.farewells[n] = true
 			}
 		}
@@ -93,9 +93,9 @@ func (l *law) sent(number int, c *conn, m emqp.Message, at time.Time) string {
 // inform follows an INFORM. Of one in another form than JSON, and of a second one, the document does not say what it
 // does.
 func (l *law) inform(c *conn, m emqp.Message) string {
-	c.vague = c.vague || c.role != client
+	c.informUncertain = c.informUncertain || c.role != client
 	if string(m.Fields[1]) == emqp.TypeScheduler {
-		l.moved = l.moved || c.vague
+		l.moved = l.moved || c.informUncertain
 		c.role = scheduler
 		return "INF-04"
 	}
@@ -103,12 +103,12 @@ func (l *law) inform(c *conn, m emqp.Message) string {
 	queues, _ := emqp.ParseQueues(string(m.Fields[0])) // Parse has checked it
 	clause := "INF-01"
 	if emqp.FormatQueues(queues...) != string(m.Fields[0]) {
-		c.vague, clause = true, "INF-03"
+		c.informUncertain, clause = true, "INF-03"
 		l.disrupted = prefix + clause
 	}
 	for _, q := range queues {
 		c.queues = append(c.queues, q.Name)
-		l.open[q.Name] = l.open[q.Name] || c.vague
+		l.open[q.Name] = l.open[q.Name] || c.informUncertain
 	}
 	return clause
 }
@@ -152,7 +152,7 @@ func (l *law) request(from int, m emqp.Message, at time.Time) string {
 func (l *law) schedulers() map[int]bool {
 	all := map[int]bool{}
 	for n, c := range l.conns {
-		if c.role == scheduler && !c.vague {
+		if c.role == scheduler && !c.informUncertain {
 			all[n] = true
 		}
 	}
@@ -176,7 +176,7 @@ func (l *law) schedule(from int, m emqp.Message, at time.Time) string {
 // open.
 func (l *law) reply(number int, c *conn, m emqp.Message) {
 	r := &reply{Message: m, worker: number, firm: true}
-	for _, x := range c.owes {
+	for _, x := range c.outstanding {
 		if x.from == none { // it may be for that one
 			r.firm = false
 			continue
@@ -187,7 +187,7 @@ func (l *law) reply(number int, c *conn, m emqp.Message) {
 		h, _ := emqp.ParseHeaders(x.text(1))
 		if !x.over && x.from != none && slices.Contains(c.queues, x.text(0)) && h.Has(emqp.ReplyRequested) {
 			r.to = append(r.to, x.from)
-			r.firm = r.firm && len(c.owes) > 0
+			r.firm = r.firm && len(c.outstanding) > 0
 		}
 	}
 	if len(r.to) > 0 {
@@ -204,7 +204,7 @@ func (l *law) kbai(c *conn, at time.Time) string {
 			x.firm = x.firm && x.Command == emqp.REQUEST
 		}
 	}
-	c.was, c.role, c.left = c.role, gone, at
+	c.roleBeforeKBAI, c.role, c.left = c.role, gone, at
 	for _, name := range c.queues {
 		l.left[name] = at
 		for _, x := range l.messages {

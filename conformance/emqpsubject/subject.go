@@ -1,8 +1,3 @@
-// Package emqpsubject is eMQP as a subject of exploring: what clients, workers and schedulers of a broker may send, and
-// a law that follows them and says which messages of the broker are due, and which must not come.
-//
-// To read: subject.go (the subject, its seeds), alphabet.go, law.go, sent.go (what is sent), came.go (what comes),
-// due.go (what has to come).
 package emqpsubject
 
 import (

@@ -20,11 +20,12 @@ import (
 	"github.com/fwpsuite/fwp/internal/suitetest"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/emqpdialect"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 // brokers starts brokers, each in a network of its own.
-func brokers(config func() fakeemqp.Config, single bool) func() (scenarios.Target, func(), error) {
-	return func() (scenarios.Target, func(), error) {
+func brokers(config func() fakeemqp.Config, single bool) func() (play.Target, func(), error) {
+	return func() (play.Target, func(), error) {
 		at := &suitetest.Broker{Network: memnet.New(), Config: config, Single: single}
 		return at, at.Close, at.Restart(context.Background())
 	}
@@ -50,7 +51,7 @@ func explored(
 }
 
 // mortal is a broker in memory that ends when it is sent a REPLY.
-func mortal() (scenarios.Target, func(), error) {
+func mortal() (play.Target, func(), error) {
 	at := &suitetest.Broker{Network: memnet.New()}
 	at.Config = func() fakeemqp.Config {
 		dying, die := context.WithCancel(context.Background())

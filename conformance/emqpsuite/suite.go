@@ -4,7 +4,7 @@ package emqpsuite
 
 import (
 	"context"
-	_ "embed"
+	"embed"
 	"errors"
 	"fmt"
 	"os"
@@ -15,32 +15,29 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/internal/session/emqpsession"
-	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/emqpdialect"
+	"github.com/fwpsuite/fwp/scenarios/play"
 	"github.com/fwpsuite/fwp/zmtp"
 )
 
 // prefix is that of the ids of clauses.
 const prefix = "EMQP-"
 
-// The document that the catalogue is written from, and the SHA-256 of its edition.
-const (
-	document = "emqp.rst"
-	edition  = "35ee14f7788246fb5b0c8eb119167cb4b5c3da505418ebf0243b1ba9e92f6c30"
-)
+// documents has the document that the catalogue is written from.
+var documents = []conformance.Document{
+	{Name: "emqp.rst", SHA256: "35ee14f7788246fb5b0c8eb119167cb4b5c3da505418ebf0243b1ba9e92f6c30"},
+}
 
 //go:embed clauses.txt
-var clausesText string
+var clausesText embed.FS
 
-var clauses = sync.OnceValue(func() []conformance.Clause {
-	return conformance.Catalogue(clausesText, document)
-})
+var clauses = sync.OnceValue(func() []conformance.Clause { return conformance.Catalogue(clausesText, documents) })
 
 // Protocol returns eMQP as a protocol of the suite.
 func Protocol() *conformance.Protocol {
 	return &conformance.Protocol{
 		Name: emqpdialect.Name, Title: "eMQP", Prefix: prefix, Dialect: emqpdialect.Dialect{},
-		Documents: []conformance.Document{{Name: document, SHA256: edition}},
+		Documents: documents,
 		Clauses:   clauses, ClauseOf: clauseOf, Goal: goal, Identify: identify, Scripts: emqpdialect.Suite,
 	}
 }
@@ -98,7 +95,7 @@ func goal(_, clause string) (conformance.Goal, bool) {
 }
 
 // identify asks for the greeting and the READY of a broker. It is lenient: the checks evaluate what is somehow wrong.
-func identify(ctx context.Context, t scenarios.Target, timeout time.Duration) (conformance.Identity, error) {
+func identify(ctx context.Context, t play.Target, timeout time.Duration) (conformance.Identity, error) {
 	dialing, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	nc, err := t.Dial(dialing)

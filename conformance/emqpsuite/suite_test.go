@@ -18,6 +18,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/emqpsuite"
+	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/fakes/fakeemqp"
 	"github.com/fwpsuite/fwp/internal/memnet"
@@ -31,7 +32,7 @@ import (
 const front = "127.0.0.1:47291"
 
 // run plays checks on a broker, in virtual time.
-func run(t *testing.T, config func() fakeemqp.Config, single bool, checks []conformance.Check) (r *reports.Report) {
+func runChecks(t *testing.T, config func() fakeemqp.Config, single bool, checks []conformance.Check) (r *reports.Report) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		server, end, err := start(config, single)
@@ -43,18 +44,18 @@ func run(t *testing.T, config func() fakeemqp.Config, single bool, checks []conf
 }
 
 // start starts a broker on a network of its own.
-func start(config func() fakeemqp.Config, single bool) (server conformance.Server, end func(), err error) {
+func start(config func() fakeemqp.Config, single bool) (server run.Server, end func(), err error) {
 	kept := config() // over restarts
 	on := &suitetest.Broker{Network: memnet.New(), Config: func() fakeemqp.Config { return kept }, Single: single}
-	return conformance.Server{
+	return run.Server{
 		Target: on, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone, scenarios.NeedRestart},
-		Fresh: func() (conformance.Server, func(), error) { return start(config, single) },
+		Fresh: func() (run.Server, func(), error) { return start(config, single) },
 	}, on.Close, on.Restart(context.Background())
 }
 
-func judge(t *testing.T, on conformance.Server, checks []conformance.Check) *reports.Report {
-	runner := &conformance.Runner{
-		Protocol: emqpsuite.Protocol(), Checks: checks, Virtual: true, Servers: []conformance.Server{on},
+func judge(t *testing.T, on run.Server, checks []conformance.Check) *reports.Report {
+	runner := &run.Runner{
+		Protocol: emqpsuite.Protocol(), Checks: checks, Virtual: true, Servers: []run.Server{on},
 	}
 	return runner.Run(t.Context())
 }
@@ -97,7 +98,7 @@ func golden(t *testing.T, path, text string) {
 
 func TestConformingBroker(t *testing.T) {
 	t.Parallel()
-	suitetest.Passes(t, run(t, conforming, false, checks(t)))
+	suitetest.Passes(t, runChecks(t, conforming, false, checks(t)))
 }
 
 // TestFaults plays the scripts that look at a fault against it, for a sample of the faults; with FWP_SLOW=1 all scripts
@@ -114,7 +115,7 @@ func TestFaults(t *testing.T) {
 			picked := slices.DeleteFunc(slices.Clone(all), func(c conformance.Check) bool {
 				return !slow.Enabled() && !looksAt(c.Describe(), f)
 			})
-			red, by := suitetest.Red(run(t, hooked(f.Hook), false, picked))
+			red, by := suitetest.Red(runChecks(t, hooked(f.Hook), false, picked))
 			assert.Contains(t, red, f.Clauses[0])
 			for _, id := range red {
 				assert.Contains(t, f.Clauses, id, "not declared, and found by %s", by)
@@ -163,7 +164,7 @@ func TestVariations(t *testing.T) {
 		}
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
-			suitetest.Passes(t, run(t, v.Config, v.Single, checks(t)), v.Leaves...)
+			suitetest.Passes(t, runChecks(t, v.Config, v.Single, checks(t)), v.Leaves...)
 		})
 	}
 }
@@ -231,7 +232,7 @@ func TestNoBrokers(t *testing.T) {
 						go func() { defer nc.Close(); i.serve(nc) }()
 					}
 				}()
-				report := judge(t, conformance.Server{
+				report := judge(t, run.Server{
 					Target: i, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone, scenarios.NeedRestart},
 				}, picked)
 				require.NoError(t, l.Close())

@@ -29,7 +29,7 @@ func (s *shrinker) begin(ctx context.Context, whole []Step) (Trace, bool) {
 func (s *shrinker) candidates(whole []Step) []Trace {
 	near, unit := s.relevant(whole), s.unit(whole)
 	all := []Trace{{Steps: unit}, {Steps: near}, {Steps: suffix(whole, 30)}}
-	if s.target.crash && s.config.grammar().Pushes { // no reply is missing: the cause is one of the last steps
+	if s.target.crash && s.config.grammar().Replies.Pushes { // no reply is missing: the cause is one of the last steps
 		all = slices.Insert(all, 1, append(alone(whole), Trace{Steps: suffix(whole, 6)})...)
 	}
 	if s.twin != nil { // what counts shows with the first conversations, or on one server alone

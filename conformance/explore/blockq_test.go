@@ -21,6 +21,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 // The explorer knows no protocol: a second one is explored with an alphabet and a law of
@@ -68,8 +69,8 @@ func TestASecondProtocolIsExplored(t *testing.T) {
 }
 
 // blockServers starts servers, each in a network of its own.
-func blockServers(fault blockq.Fault) func() (scenarios.Target, func(), error) {
-	return func() (scenarios.Target, func(), error) {
+func blockServers(fault blockq.Fault) func() (play.Target, func(), error) {
+	return func() (play.Target, func(), error) {
 		network := memnet.New()
 		l, err := network.Listen("blockq:1")
 		s := &blockq.Server{Fault: fault}

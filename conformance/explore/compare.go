@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 // Comparison plays the same steps on two servers and compares what they answer. Explorer
@@ -15,9 +15,9 @@ import (
 // Comparison is used once.
 type Comparison struct {
 	Explorer Explorer
-	Other    scenarios.Target // the second server
-	Password string           // of the second server
-	Own      bool             // both servers exist for this run only: nothing is removed, and one that died is restarted
+	Other    play.Target // the second server
+	Password string      // of the second server
+	Own      bool        // both servers exist for this run only: nothing is removed, and one that died is restarted
 
 	// Found is called with each difference of a new kind before it is shrunk; may be nil.
 	Found func(Difference)
@@ -116,7 +116,7 @@ func (x *comparing) episode(ctx context.Context, round uint64) {
 	first := both.plays[0]
 	first.cover = x.result.Coverage
 	limit := x.limit()
-	both.each(func(_ int, p *play) { p.most = limit })
+	both.each(func(_ int, p *playing) { p.most = limit })
 	maker := x.Explorer
 	maker.Seed += round << 32
 	gen := newGenerator(&maker, first)
@@ -184,7 +184,7 @@ func (x *comparing) found(d *Difference, trace []Step) {
 // endOf ends an episode, and removes what it left.
 func (x *comparing) endOf(ctx context.Context, both *pair, how Cleaning) {
 	if x.Own {
-		both.each(func(_ int, p *play) { p.close() })
+		both.each(func(_ int, p *playing) { p.close() })
 	} else {
 		left := both.end(ctx, how)
 		for side := range left {
@@ -207,7 +207,7 @@ func (x *comparing) revive(ctx context.Context, both *pair) {
 
 // end removes what a pair of plays has left, and returns what it could not remove.
 func (x *pair) end(ctx context.Context, how Cleaning) (left [2][]string) {
-	x.each(func(side int, p *play) {
+	x.each(func(side int, p *playing) {
 		p.events = nil
 		if p.poll(ctx); !p.dead {
 			p.close() // what waits may take a job
@@ -246,9 +246,9 @@ const ruleDifference = "difference"
 
 // onBoth is try on both servers: it plays a conversation until a difference shows, which is a
 // finding of the play on the first.
-func (s *shrinker) onBoth(ctx context.Context, t Trace, stalls func(*play) bool) try {
+func (s *shrinker) onBoth(ctx context.Context, t Trace, stalls func(*playing) bool) try {
 	both := newPair(s.twin.configs)
-	both.each(func(side int, p *play) {
+	both.each(func(side int, p *playing) {
 		p.reset(ctx)
 		both.events[side] = nil
 	})

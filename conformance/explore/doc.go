@@ -14,9 +14,13 @@
 // All waiting goes through timers and connections, so that an exploration can be
 // played in virtual time.
 //
-// To read: subject.go is the seam, step.go a conversation, names.go what its names stand
-// for, explorer.go one run, budget.go how its time is shared. draw.go and generate.go make up steps; play.go, send.go
-// and receive.go play them, alive.go and limit.go look whether the server still serves; finding.go, shrink.go,
-// begin.go, try.go and simplify.go shrink what was found, and script.go writes it. compare.go and pair.go play the same
-// on two servers.
+// The files by idea:
+//
+//   - the seam and the run: subject.go has what a protocol gives, step.go a conversation, names.go what its names stand
+//     for, explorer.go one run, progress.go how its time is shared and what was covered, save.go steps as they are kept
+//   - playing: generate.go makes up steps; play.go, send.go, receive.go and push.go play them and clean up, alive.go looks
+//     whether the server still serves, and how many connections
+//   - findings: finding.go keeps them, shrink.go makes them small, begin.go says where that begins and simplify.go what
+//     becomes plainer, try.go plays a try; script.go, script_hit.go and script_names.go write the result
+//   - besides: memory.go looks for leaks, compare.go and pair.go play the same on two servers
 package explore

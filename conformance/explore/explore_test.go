@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -15,6 +16,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/faults"
+	"github.com/fwpsuite/fwp/fakes/variations"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/internal/stress"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -37,11 +40,11 @@ func behaving(fault, variation string) func() fakes.Config {
 			fault == "hi-iterations-text" || strings.HasPrefix(variation, "password") {
 			c.Password = "correct horse"
 		}
-		if i := slices.IndexFunc(fakes.Faults(), func(f fakes.Fault) bool { return f.Name == fault }); i >= 0 {
-			c.Hook = fakes.Faults()[i].Hook()
+		if f, known := faults.Named(fault); known {
+			c.Hook = f.Hook()
 		}
-		if i := slices.IndexFunc(fakes.Variations(), func(v fakes.Variation) bool { return v.Name == variation }); i >= 0 {
-			fakes.Variations()[i].Configure(&c)
+		if v, known := variations.Named(variation); known {
+			v.Configure(&c)
 		}
 		return c
 	}
@@ -78,7 +81,7 @@ func commands(quick, long int) int {
 
 func TestFaultsAreFound(t *testing.T) {
 	t.Parallel()
-	for _, f := range fakes.Faults() {
+	for _, f := range faults.All() {
 		chosen := slices.Contains(sample, f.Name) && (!racing || slices.Index(sample, f.Name)%4 == 0) &&
 			(slow.Enabled() || !slices.Contains(costly, f.Name))
 		if *only != "" {
@@ -155,7 +158,7 @@ func clientLines(script string) int {
 func TestNothingRightIsBlamed(t *testing.T) {
 	t.Parallel()
 	count, seeds := commands(100, 1000), []uint64{*seed}
-	for i, v := range append(fakes.Variations(), fakes.Variation{Name: "none"}) {
+	for i, v := range append(variations.All(), fakes.Variation{Name: "none"}) {
 		if v.Name == "none" {
 			seeds = slow.Pick([]uint64{*seed}, []uint64{*seed, *seed + 1, *seed + 2})
 		} else if !slow.Enabled() && i%15 != 0 {
@@ -324,4 +327,42 @@ func BenchmarkExplore(b *testing.B) {
 	r := e.Run(b.Context())
 	b.ReportMetric(float64(r.Commands)/r.Took.Seconds(), "commands/s")
 	require.Empty(b, r.Findings)
+}
+
+func TestDivide(t *testing.T) {
+	t.Parallel()
+	const s = time.Second
+	for name, test := range map[string]struct {
+		total, shrinking     time.Duration
+		explore, shrink, end time.Duration
+	}{
+		"the shares":        {40 * s, 20 * s, 25 * s, 35 * s, 40 * s},
+		"a long one":        {1000 * s, 20 * s, 970 * s, 990 * s, 1000 * s},
+		"nothing is shrunk": {1000 * s, 0, 990 * s, 990 * s, 1000 * s},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				now := time.Now()
+				b := explore.Divide(test.total, test.shrinking)
+				assert.Equal(t, explore.Budget{
+					Explore: now.Add(test.explore), Shrink: now.Add(test.shrink), End: now.Add(test.end),
+				}, b)
+			})
+		})
+	}
+	assert.Zero(t, explore.Divide(0, s), "no limit")
+}
+
+func TestShare(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := explore.Budget{Shrink: time.Now().Add(time.Minute)}
+		assert.Equal(t, 20*time.Second, b.Share(2, 20*time.Second), "no more than one may take")
+		assert.Equal(t, 15*time.Second, b.Share(4, 20*time.Second), "its part")
+		assert.Equal(t, time.Minute, b.Share(1, 0))
+		b.Shrink = time.Now().Add(-time.Hour)
+		assert.Equal(t, time.Duration(1), b.Share(1, 0), "zero would be no limit")
+	})
+	assert.Zero(t, explore.Budget{}.Share(3, 0))
 }

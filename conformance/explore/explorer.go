@@ -9,14 +9,14 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/session"
-	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 // Explorer explores one server. Subject and Target must be set; the zero value of
 // everything else works. An Explorer is used once.
 type Explorer struct {
 	Subject     *Subject // the protocol
-	Target      scenarios.Target
+	Target      play.Target
 	Password    string        // of the target, empty if it has none
 	Seed        uint64        // of the commands
 	Steps       int           // commands at most; 10,000 if zero and Time is zero too
@@ -40,7 +40,7 @@ type Explorer struct {
 	// Fresh starts another server like the target, for making findings small: a
 	// fault that counts, or one that is fatal, shows on a server of its own only. Nil
 	// where there is none. The returned function ends it.
-	Fresh func() (scenarios.Target, func(), error)
+	Fresh func() (play.Target, func(), error)
 
 	// Memory returns how many bytes the server's process has resident. If it is set, Run looks whether they grow
 	// without bound after it has explored, for which MemoryTime is kept of Time. Nil: that is not looked at.
@@ -70,7 +70,7 @@ type Result struct {
 	Refused  bool     // every connection was refused, as a server does that is at its limit
 
 	// Outages are the times during which no connection could be opened, and after which the server served again.
-	Outages []scenarios.Outage
+	Outages []play.Outage
 }
 
 // Finding is something that no reading of the specification allows.
@@ -206,7 +206,7 @@ type exploration struct {
 	config *config
 	begun  time.Time
 	budget Budget
-	play   *play
+	play   *playing
 	gen    *generator
 	trace  []Step
 	told   int // of play.found

@@ -3,7 +3,11 @@ package explore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
+
+	"github.com/fwpsuite/fwp/internal/wait"
+	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // Memory that grows without bound. The same input, which leaves nothing behind on a right
@@ -58,7 +62,7 @@ func (x *exploration) watch(ctx context.Context) {
 // rss plays rounds of an input and reads the memory of the server's process.
 type rss struct {
 	memory func() (int64, error)
-	play   *play
+	play   *playing
 	failed bool // the server, or the process, could not be reached
 }
 
@@ -66,7 +70,7 @@ type rss struct {
 func (r *rss) levels(ctx context.Context, l Leak, rounds int) []int64 {
 	var all []int64
 	for range rounds {
-		if r.failed = r.failed || !r.round(ctx, l) || !sleep(ctx, memorySettling); r.failed {
+		if r.failed = r.failed || !r.round(ctx, l) || !wait.Sleep(ctx, memorySettling); r.failed {
 			return nil
 		}
 		level, err := r.memory()
@@ -91,7 +95,7 @@ func (r *rss) round(ctx context.Context, l Leak) bool {
 
 // afterPause plays some more rounds when what is kept for a while is gone.
 func (r *rss) afterPause(ctx context.Context, l Leak) []int64 {
-	if !sleep(ctx, memoryPause) {
+	if !wait.Sleep(ctx, memoryPause) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, memoryLasts)
@@ -125,15 +129,83 @@ func (x *exploration) leak(l Leak, levels, again []int64) {
 func watchScript(s *Subject, title string, t Trace) string {
 	w := newWriter(s, Trace{Steps: t.Steps})
 	w.r.hit.step = -1
-	w.script.Title = title
+	w.Script.Title = title
 	for i := range t.Steps {
 		if i == t.From {
-			w.repeat(t.N)
+			w.Begin(&scenarios.Block{Kind: scenarios.Repeat, Count: t.N})
 		}
 		w.step(i, &t.Steps[i])
 		if i == t.To-1 {
-			w.block = nil
+			w.End()
 		}
 	}
 	return w.text()
+}
+
+// RuleMemory is the Rule of a finding about memory that grows; it has no clause.
+const RuleMemory = "memory"
+
+// What makes growth a finding. Levels are looked at as the means of quarters of the
+// rounds: a single level depends on when a collector ran last.
+const (
+	quarters     = 4
+	risesAtLeast = 1 << 20  // from each quarter to the next
+	growsAtLeast = 12 << 20 // from the first quarter to the last
+	steadiness   = 2        // from the second to the last by at least such a part of that from the first to the third
+	controlShare = 4        // a right client's input has it grow by at most one such part of it
+	stillShare   = 8        // after the pause it rises above all levels before by at least such a part
+)
+
+// growth reports whether the level of memory rose with some input as it does only where
+// that is kept: from quarter to quarter by something, from first to last by a lot, to the
+// end as much as in the beginning, and not with the input of a right client before.
+//
+//   - A heap that waits for its collector falls now and then, so that quarters are alike,
+//     or rises with the right client too.
+//   - A heap that is doubled, or a cache that is filled, rises once and is flat then.
+//   - What is kept for reuse (buffers, threads, pages) rises less and less.
+//
+// Steps do not hide a leak: where what is kept first fills what a collector has freed,
+// the means of the quarters still rise.
+func growth(fed, control []int64) bool {
+	if len(fed) < quarters {
+		return false
+	}
+	q := means(fed)
+	for i := range quarters - 1 {
+		if q[i+1]-q[i] < risesAtLeast {
+			return false
+		}
+	}
+	total := q[3] - q[0]
+	return total >= growsAtLeast && (q[3]-q[1])*steadiness >= q[2]-q[0] && rise(control)*controlShare <= total
+}
+
+// stillGrows reports whether memory goes on to rise after a pause. What was kept for a
+// while only is free by then, and more input finds room in it.
+func stillGrows(fed, again []int64) bool {
+	if len(fed) < quarters || len(again) < quarters {
+		return false
+	}
+	return means(again)[3]-slices.Max(fed) >= rise(fed)/stillShare
+}
+
+// rise is by how much the mean of the last quarter is above that of the first.
+func rise(levels []int64) int64 {
+	if len(levels) < quarters {
+		return 0
+	}
+	q := means(levels)
+	return max(0, q[3]-q[0])
+}
+
+// means are those of the quarters.
+func means(levels []int64) (q [quarters]int64) {
+	n := len(levels) / quarters
+	for i := range q {
+		for _, level := range levels[i*n : (i+1)*n] {
+			q[i] += level / int64(n)
+		}
+	}
+	return q
 }

@@ -21,13 +21,13 @@ func levels(n int, level func(round int64) int64) []int64 {
 // it was collected last, but 4 MiB at least, as a doubling heap with pages that it keeps.
 func collected(kept, garbage func(round int64) int64) func(int64) int64 {
 	return func(round int64) int64 {
-		goal, loose, top := int64(8*mib), int64(0), int64(0)
+		goal, drainUnjudged, top := int64(8*mib), int64(0), int64(0)
 		for i := range round + 1 {
-			loose += garbage(i)
-			if kept(i)+loose > goal {
-				loose, goal = 0, max(8*mib, 2*kept(i))
+			drainUnjudged += garbage(i)
+			if kept(i)+drainUnjudged > goal {
+				drainUnjudged, goal = 0, max(8*mib, 2*kept(i))
 			}
-			top = max(top, kept(i)+loose)
+			top = max(top, kept(i)+drainUnjudged)
 		}
 		return top
 	}

@@ -55,7 +55,7 @@ func (n *names) one(name scenarios.Name, conn int) string {
 		return text
 	}
 	ofProtocol := func(c scenarios.Computed) bool { return c.Name == base && c.Value != nil }
-	if slices.ContainsFunc(grammar.Computed, ofProtocol) {
+	if slices.ContainsFunc(grammar.Names.Computed, ofProtocol) {
 		return n.value(conn, strings.TrimPrefix(name.String(), "$"))
 	}
 	return name.String()
@@ -64,7 +64,7 @@ func (n *names) one(name scenarios.Name, conn int) string {
 // fresh is the value of a name in the form that the protocol asks for. A form that does not show the name is kept, so
 // that a script gets the name back.
 func (n *names) fresh(family, base, value string) string {
-	form := n.dialect.Grammar().Fresh
+	form := n.dialect.Grammar().Names.Fresh
 	if form == nil {
 		return value
 	}
@@ -87,7 +87,7 @@ func (n *names) time(name scenarios.Name) string {
 
 // familyOf returns the family of a name, "" if it belongs to none.
 func familyOf(g *scenarios.Grammar, base string) string {
-	for _, family := range g.Families {
+	for _, family := range g.Names.Families {
 		if strings.HasPrefix(base, family) {
 			return family
 		}
@@ -109,7 +109,7 @@ func namesIn(segments []scenarios.Template) []scenarios.Name {
 func sharedNames(g *scenarios.Grammar, segments []scenarios.Template) []string {
 	var all []string
 	for _, name := range namesIn(segments) {
-		if family := familyOf(g, name.Base()); family != "" && family != g.Client {
+		if family := familyOf(g, name.Base()); family != "" && family != g.Names.Client {
 			all = append(all, "$"+name.Base())
 		}
 	}
@@ -119,7 +119,7 @@ func sharedNames(g *scenarios.Grammar, segments []scenarios.Template) []string {
 // needsPassword reports whether a name in segments has a value that is computed from a password.
 func needsPassword(g *scenarios.Grammar, segments []scenarios.Template) bool {
 	return slices.ContainsFunc(namesIn(segments), func(name scenarios.Name) bool {
-		return slices.ContainsFunc(g.Computed, func(c scenarios.Computed) bool {
+		return slices.ContainsFunc(g.Names.Computed, func(c scenarios.Computed) bool {
 			return c.Name == name.Base() && c.Needs == scenarios.NeedPassword
 		})
 	})

@@ -25,8 +25,8 @@ type event struct {
 type opening struct{ conn, opened int }
 
 // record keeps an event, if anything keeps them.
-func (p *play) record(c *conn, e event) {
-	if p.events == nil || c.wild {
+func (p *playing) record(c *conn, e event) {
+	if p.events == nil || c.unbounded {
 		return
 	}
 	e.on, e.step, e.clause = opening{c.number, c.opened}, p.step, c.clause
@@ -36,7 +36,7 @@ func (p *play) record(c *conn, e event) {
 
 // named returns a violation with the names of the play as the steps have them: on the other server they have another
 // prefix.
-func (p *play) named(v *Violation) *Violation {
+func (p *playing) named(v *Violation) *Violation {
 	if v == nil {
 		return nil
 	}
@@ -48,14 +48,14 @@ func (p *play) named(v *Violation) *Violation {
 }
 
 // answered records a message.
-func (p *play) answered(c *conn, a Answer) {
+func (p *playing) answered(c *conn, a Answer) {
 	p.record(c, event{command: a.Verb, state: a.State, parts: a.Normal, violation: a.Violation,
 		job: strings.TrimPrefix(a.Job, p.prefix+"-")})
 }
 
 // pair plays the same steps on two servers, each with names and a law of its own.
 type pair struct {
-	plays  [2]*play
+	plays  [2]*playing
 	events [2][]event
 	queues [2]map[opening][]event // that have no counterpart yet
 	past   [2][]event             // all of them, in order
@@ -72,7 +72,7 @@ func newPair(configs [2]*config) *pair {
 }
 
 // each does something on both servers at the same time.
-func (x *pair) each(do func(side int, p *play)) {
+func (x *pair) each(do func(side int, p *playing)) {
 	var both sync.WaitGroup
 	for side, p := range x.plays {
 		both.Go(func() { do(side, p) })
@@ -82,7 +82,7 @@ func (x *pair) each(do func(side int, p *play)) {
 
 // do plays a step on both servers, and returns the differences that show.
 func (x *pair) do(ctx context.Context, number, round int, step Step) []Difference {
-	x.each(func(_ int, p *play) {
+	x.each(func(_ int, p *playing) {
 		own := step
 		p.step, p.round = number, round
 		p.do(ctx, &own)

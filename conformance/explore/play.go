@@ -7,11 +7,13 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/wait"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
-// play is one playing of steps on a server, with a law of its own.
-type play struct {
+// playing is one playing of steps on a server, with a law of its own.
+type playing struct {
 	*config
 	names
 	terms    Terms
@@ -29,14 +31,14 @@ type play struct {
 	declines bool // introductions are declined, and not because of the number of clients
 	trial    bool // it only looks for a limit
 	dead     bool
-	outage   *scenarios.Outage // it is dead only in that nothing is known of it: it serves again
-	served   bool              // some command was answered
-	mute     bool              // a new connection got no reply within the timeout
-	cut      bool              // the line that is being played came in segments
-	last     string            // the clause of what was sent last
-	inFlight []string          // the commands whose answers were owed when the server was seen not to serve
-	ends     bool              // the server was sent what it may end for
-	fuzzing  bool              // bytes were sent, and whether the server survives them is not known yet
+	outage   *play.Outage // it is dead only in that nothing is known of it: it serves again
+	served   bool         // some command was answered
+	mute     bool         // a new connection got no reply within the timeout
+	cut      bool         // the line that is being played came in segments
+	last     string       // the clause of what was sent last
+	inFlight []string     // the commands whose answers were owed when the server was seen not to serve
+	ends     bool         // the server was sent what it may end for
+	fuzzing  bool         // bytes were sent, and whether the server survives them is not known yet
 }
 
 // found is a violation where it came up.
@@ -48,7 +50,7 @@ type found struct {
 	conn  int
 	owing []string // the texts of commands whose answers were awaited
 
-	outage *scenarios.Outage // of a crash after which the server served again by itself
+	outage *play.Outage // of a crash after which the server served again by itself
 }
 
 // seen is one reply.
@@ -62,7 +64,7 @@ type seen struct {
 // config is what all plays of an exploration share.
 type config struct {
 	subject *Subject
-	target  scenarios.Target
+	target  play.Target
 	terms   Terms         // but for the prefix
 	timeout time.Duration // the longest wait for a reply
 	budget  *session.Budget
@@ -71,8 +73,8 @@ type config struct {
 // grammar is what the texts of the subject may have.
 func (c *config) grammar() *scenarios.Grammar { return c.subject.Dialect.Grammar() }
 
-func newPlay(c *config, prefix string) *play {
-	p := &play{config: c, terms: c.terms, conns: map[int]*conn{}}
+func newPlay(c *config, prefix string) *playing {
+	p := &playing{config: c, terms: c.terms, conns: map[int]*conn{}}
 	p.terms.Prefix = prefix
 	p.law = c.subject.Start(p.terms)
 	p.pusher, _ = p.law.(Pusher)
@@ -86,9 +88,9 @@ func newPlay(c *config, prefix string) *play {
 // do plays one step. What other connections have brought is taken in before, but not
 // between fuzzed bytes and the new connection that shows whether the server has survived
 // them: it is there that a crash is to be seen.
-func (p *play) do(ctx context.Context, s *Step) {
+func (p *playing) do(ctx context.Context, s *Step) {
 	if s.Sends() != nil {
-		p.fuzzing = s.wild()
+		p.fuzzing = s.unbounded()
 	}
 	if !p.fuzzing {
 		p.poll(ctx)
@@ -111,11 +113,11 @@ func (p *play) do(ctx context.Context, s *Step) {
 }
 
 // on plays a step on an open connection.
-func (p *play) on(ctx context.Context, c *conn, s *Step) {
+func (p *playing) on(ctx context.Context, c *conn, s *Step) {
 	do, sends := s.Do.(*scenarios.Send)
 	switch {
 	case !sends:
-		p.settle(ctx, c)
+		p.readOwed(ctx, c)
 	case do.Ending == scenarios.Open:
 		p.send(ctx, c, s)
 	default:
@@ -124,7 +126,7 @@ func (p *play) on(ctx context.Context, c *conn, s *Step) {
 }
 
 // open begins a connection and introduces the client on it.
-func (p *play) open(ctx context.Context, number int, do *scenarios.Connect) {
+func (p *playing) open(ctx context.Context, number int, do *scenarios.Connect) {
 	if old := p.conns[number]; old != nil {
 		p.end(ctx, old, scenarios.Closed)
 	}
@@ -136,18 +138,18 @@ func (p *play) open(ctx context.Context, number int, do *scenarios.Connect) {
 	p.conns[number] = c
 	p.law.Open(number, time.Now())
 	c.sent, c.opened, c.clause, c.judged = p.step, p.step, p.unheard(), true
-	if p.settle(ctx, c); p.conns[number] != c {
+	if p.readOwed(ctx, c); p.conns[number] != c {
 		return
 	}
 	if line := p.law.Introduce(number, do); line != "" {
 		c.introduction = line
 		p.transmit(ctx, c, [][]byte{p.line(p.fill(line, number))}, 0, false)
-		p.settle(ctx, c)
+		p.readOwed(ctx, c)
 	}
 }
 
 // violated keeps a violation that shows while a step is played.
-func (p *play) violated(c *conn, v *Violation) {
+func (p *playing) violated(c *conn, v *Violation) {
 	if v != nil {
 		p.record(c, event{parts: []string{v.Got}, violation: v})
 	}
@@ -156,25 +158,25 @@ func (p *play) violated(c *conn, v *Violation) {
 
 // broken keeps a violation that is about what a step has sent, and stops judging its job:
 // one fault is reported once.
-func (p *play) broken(c *conn, v *Violation, step int) {
+func (p *playing) broken(c *conn, v *Violation, step int) {
 	if v == nil {
 		return
 	}
 	switch {
-	case p.cut && (v.Rule == "refused" || v.Rule == "reply"): // or it is refused in one piece too
+	case p.cut && p.subject.has(v.Rule, WrongReply): // or it is refused in one piece too
 		v.Clause, v.Doubtful = p.law.Clause(RuleCut), true
 	case c.pieces > 0 && v.Rule == RuleExtra:
 		v.Clause = p.law.Clause(RuleCut)
 	}
 	owing := append([]string{c.awaited}, p.awaited()...)
 	p.found = append(p.found, found{Violation: v, step: p.step, about: step, conn: c.number, owing: owing})
-	if v.JID != "" && v.Rule != "order" { // a job that was passed over may be lost, which shows later
+	if v.JID != "" && !p.subject.has(v.Rule, JobStays) {
 		p.law.Unjudge(v.JID)
 	}
 }
 
 // drop ends a connection from our side.
-func (p *play) drop(c *conn, how scenarios.Ending) {
+func (p *playing) drop(c *conn, how scenarios.Ending) {
 	if p.conns[c.number] != c {
 		return
 	}
@@ -184,13 +186,13 @@ func (p *play) drop(c *conn, how scenarios.Ending) {
 }
 
 // forget removes a connection that has ended, from whichever side.
-func (p *play) forget(c *conn) {
+func (p *playing) forget(c *conn) {
 	delete(p.conns, c.number)
 	c.owed = 0
 }
 
 // end plays an End.
-func (p *play) end(ctx context.Context, c *conn, how scenarios.Ending) {
+func (p *playing) end(ctx context.Context, c *conn, how scenarios.Ending) {
 	if how == scenarios.HalfShut && c.End(how) != nil { // this kind of connection has no half-close
 		how = scenarios.Closed
 	}
@@ -201,8 +203,8 @@ func (p *play) end(ctx context.Context, c *conn, how scenarios.Ending) {
 	c.shut = true
 	p.law.Shut(c.number)
 	switch {
-	case c.wild:
-		p.hear(ctx, c, attention)
+	case c.unbounded:
+		p.readReply(ctx, c, firstReplyWait)
 	case c.owed > 0:
 		p.halfway(ctx, c)
 	}
@@ -210,11 +212,11 @@ func (p *play) end(ctx context.Context, c *conn, how scenarios.Ending) {
 }
 
 // wait lets time pass; workers beat, and nothing may come unasked.
-func (p *play) wait(ctx context.Context, d time.Duration) {
+func (p *playing) wait(ctx context.Context, d time.Duration) {
 	const every = 15 * time.Second
 	for d > 0 && ctx.Err() == nil {
 		part := min(d, every)
-		if !sleep(ctx, part) {
+		if !wait.Sleep(ctx, part) {
 			return
 		}
 		d -= part
@@ -224,20 +226,20 @@ func (p *play) wait(ctx context.Context, d time.Duration) {
 		p.poll(ctx)
 		for _, n := range slices.Sorted(maps.Keys(p.conns)) {
 			c := p.conns[n]
-			if c == nil || c.owed != 0 || c.odd {
+			if c == nil || c.owed != 0 || c.notALine {
 				continue
 			}
 			if line := p.law.Heartbeat(n, time.Now()); line != "" {
 				c.awaited = line
 				p.transmit(ctx, c, [][]byte{p.line(line)}, 0, false)
-				p.settle(ctx, c)
+				p.readOwed(ctx, c)
 			}
 		}
 	}
 }
 
 // close ends all connections.
-func (p *play) close() {
+func (p *playing) close() {
 	for _, n := range slices.Sorted(maps.Keys(p.conns)) {
 		c := p.conns[n]
 		if line := c.Farewell(); line != nil && p.pushes() { // else the server would send messages to a client that is gone
@@ -245,4 +247,62 @@ func (p *play) close() {
 		}
 		p.drop(c, scenarios.Closed)
 	}
+}
+
+// The limit of a clean-up after an interruption or a try, and how much each job adds.
+const (
+	brief   = time.Second
+	eachJob = 4 * time.Millisecond
+)
+
+// Cleaner is the first number of connections that clean up, and no others have.
+const Cleaner = 1 << 20
+
+// cleanup removes what an exploration left on the server, and judges what comes.
+func (x *exploration) cleanup(ctx context.Context) {
+	if x.play.dead {
+		return
+	}
+	x.progress(CleaningUp)
+	limit := max(20*x.config.timeout, time.Minute)
+	switch {
+	case ctx.Err() != nil: // it was interrupted
+		limit = brief
+	case !x.budget.End.IsZero():
+		limit = time.Until(x.budget.End)
+	}
+	how := Fully
+	if x.Fresh == nil {
+		how = Patiently
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	defer cancel()
+	for _, n := range x.gen.strangers() {
+		x.play.drop(x.play.conns[n], scenarios.Closed)
+	}
+	for step := range x.play.law.Cleanup(how) {
+		if x.steps(ctx, []Step{step}); x.play.dead || ctx.Err() != nil {
+			break
+		}
+	}
+	x.result.Left = append(x.result.Left, x.play.law.Leftover()...)
+	slices.Sort(x.result.Left)
+}
+
+// cleanup removes what a play has left. What comes is no finding.
+func (p *playing) cleanup(ctx context.Context, how Cleaning) {
+	found, came := p.found, p.seen
+	limit := brief + eachJob*time.Duration(len(p.law.Leftover()))
+	if how != Quickly {
+		limit += time.Minute
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	defer cancel()
+	p.round = 0
+	for step := range p.law.Cleanup(how) {
+		if p.do(ctx, &step); p.dead || ctx.Err() != nil {
+			break
+		}
+	}
+	p.found, p.seen = found, came
 }

@@ -12,10 +12,10 @@ import (
 )
 
 // pushes reports whether the server sends messages that answer no command.
-func (p *play) pushes() bool { return p.pusher != nil }
+func (p *playing) pushes() bool { return p.pusher != nil }
 
 // notice has the law judge a message that answers no command.
-func (p *play) notice(c *conn, a session.Received) {
+func (p *playing) notice(c *conn, a session.Received) {
 	answer := p.law.Came(c.number, a.Message, a.At)
 	p.served = true
 	p.seen = append(p.seen, seen{step: p.step, conn: c.number, round: p.round, Answer: answer})
@@ -30,7 +30,7 @@ const aMoment = 5 * time.Millisecond
 // pushed awaits what the server has to send by itself after a step. Where that is nothing it awaits for a moment what
 // the server must not send, so that it shows at the step that brought it about, and so that steps on different
 // connections reach the server in their order.
-func (p *play) pushed(ctx context.Context, s *Step) {
+func (p *playing) pushed(ctx context.Context, s *Step) {
 	if !p.pushes() || p.fuzzing {
 		return
 	}
@@ -51,13 +51,13 @@ func (p *play) pushed(ctx context.Context, s *Step) {
 
 // comes waits until something has come on one of the connections, at most for a limit, takes in what has come on all
 // connections, and reports whether anything has on these.
-func (p *play) comes(ctx context.Context, numbers []int, limit time.Duration) bool {
+func (p *playing) comes(ctx context.Context, numbers []int, limit time.Duration) bool {
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
 	var came atomic.Bool
 	var all sync.WaitGroup
 	until := time.Now().Add(limit)
-	for _, n := range numbers {
+	for _, n := range slices.Compact(slices.Sorted(slices.Values(numbers))) { // each once: Peek is for one caller
 		c := p.conns[n]
 		if c == nil {
 			continue
@@ -76,7 +76,7 @@ func (p *play) comes(ctx context.Context, numbers []int, limit time.Duration) bo
 
 // missed keeps the finding that a message did not come. Where the connections were ended to find out whether the
 // server serves, it is not known whether it would have come.
-func (p *play) missed(ctx context.Context, due *Due) {
+func (p *playing) missed(ctx context.Context, due *Due) {
 	defer p.pusher.Missed(due)
 	if ctx.Err() != nil {
 		return
@@ -97,10 +97,10 @@ func (p *play) missed(ctx context.Context, due *Due) {
 	p.broken(c, &v, p.step)
 }
 
-// lull takes in what still comes behind the last step of a conversation, which may be what it is to show.
-func (p *play) lull(ctx context.Context, crash bool) {
+// drainAfterLast takes in what still comes behind the last step of a conversation, which may be what it is to show.
+func (p *playing) drainAfterLast(ctx context.Context, crash bool) {
 	const most, dying = 100, time.Second
-	limit := attention
+	limit := firstReplyWait
 	if crash {
 		limit = dying
 	}

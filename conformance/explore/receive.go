@@ -8,17 +8,19 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/wait"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
-// settle awaits the answers that a connection owes.
-func (p *play) settle(ctx context.Context, c *conn) {
+// readOwed awaits the answers that a connection owes.
+func (p *playing) readOwed(ctx context.Context, c *conn) {
 	switch {
-	case c.wild:
-		p.hear(ctx, c, attention)
+	case c.unbounded:
+		p.readReply(ctx, c, firstReplyWait)
 		return
 	case c.owed < 0:
-		p.loose(ctx, c)
+		p.drainUnjudged(ctx, c)
 		return
 	}
 	for c.owed > 0 && p.conns[c.number] == c {
@@ -36,13 +38,13 @@ func (p *play) settle(ctx context.Context, c *conn) {
 // How long the player reads from a connection on which any number of answers may come: for
 // the first one, and for another one.
 const (
-	attention = 50 * time.Millisecond
-	moment    = 20 * time.Millisecond
+	firstReplyWait = 50 * time.Millisecond
+	nextReplyWait  = 20 * time.Millisecond
 )
 
-// loose reads what comes on a connection that was sent something odd, and ends it. Only
+// drainUnjudged reads what comes on a connection that was sent something odd, and ends it. Only
 // the first answer is judged, if that can be.
-func (p *play) loose(ctx context.Context, c *conn) {
+func (p *playing) drainUnjudged(ctx context.Context, c *conn) {
 	limit := min(time.Second, p.timeout)
 	if c.judged {
 		limit = p.timeout
@@ -50,7 +52,7 @@ func (p *play) loose(ctx context.Context, c *conn) {
 	for ; c.owed < 0; c.owed++ {
 		a, came := c.within(ctx, limit)
 		if !came {
-			if limit != moment {
+			if limit != nextReplyWait {
 				p.probe(ctx, c)
 			}
 			break
@@ -65,25 +67,25 @@ func (p *play) loose(ctx context.Context, c *conn) {
 			p.broken(c, answer.Violation, p.step)
 			c.judged = false
 		}
-		limit = moment
+		limit = nextReplyWait
 	}
 	p.drop(c, scenarios.Closed)
 }
 
-// hear takes in what a connection brings that was sent fuzzed bytes, until it is quiet.
-func (p *play) hear(ctx context.Context, c *conn, limit time.Duration) {
+// readReply takes in what a connection brings that was sent fuzzed bytes, until it is quiet.
+func (p *playing) readReply(ctx context.Context, c *conn, limit time.Duration) {
 	for p.conns[c.number] == c {
 		a, came := c.within(ctx, min(limit, p.timeout))
 		if !came {
 			return
 		}
 		p.arrived(ctx, c, a)
-		limit = moment
+		limit = nextReplyWait
 	}
 }
 
 // poll takes in what has come meanwhile.
-func (p *play) poll(ctx context.Context) {
+func (p *playing) poll(ctx context.Context) {
 	for _, n := range slices.Sorted(maps.Keys(p.conns)) {
 		c := p.conns[n]
 		for c != nil && p.conns[n] == c {
@@ -97,11 +99,11 @@ func (p *play) poll(ctx context.Context) {
 }
 
 // arrived takes in one arrival.
-func (p *play) arrived(ctx context.Context, c *conn, a session.Received) {
+func (p *playing) arrived(ctx context.Context, c *conn, a session.Received) {
 	switch {
 	case !a.Whole():
 		p.over(ctx, c, a)
-	case c.wild:
+	case c.unbounded:
 		p.heard(c)
 	case a.Turn == session.Notice:
 		p.notice(c, a)
@@ -113,7 +115,7 @@ func (p *play) arrived(ctx context.Context, c *conn, a session.Received) {
 }
 
 // heard counts an answer to fuzzed bytes.
-func (p *play) heard(c *conn) {
+func (p *playing) heard(c *conn) {
 	if c.heard++; c.heard <= c.most {
 		return
 	}
@@ -122,12 +124,12 @@ func (p *play) heard(c *conn) {
 }
 
 // violation is one that the player sees by itself.
-func (p *play) violation(rule, expected, got string) *Violation {
+func (p *playing) violation(rule, expected, got string) *Violation {
 	return &Violation{Clause: p.law.Clause(rule), Rule: rule, Expected: expected, Got: got}
 }
 
 // judge has the law judge a message.
-func (p *play) judge(ctx context.Context, c *conn, a session.Received) {
+func (p *playing) judge(ctx context.Context, c *conn, a session.Received) {
 	asked := c.owed > 0
 	c.owed = 0
 	answer := p.law.Came(c.number, a.Message, a.At)
@@ -160,9 +162,9 @@ func (p *play) judge(ctx context.Context, c *conn, a session.Received) {
 	}
 }
 
-// trailing judges what came together with an answer.
-func (p *play) trailing(ctx context.Context, c *conn, bytes int) {
-	next, came := c.within(ctx, moment)
+// trailing judges the bytes that were received together with an answer.
+func (p *playing) trailing(ctx context.Context, c *conn, bytes int) {
+	next, came := c.within(ctx, nextReplyWait)
 	if !came || !next.Whole() || !p.law.Came(c.number, next.Message, next.At).Limit {
 		p.violated(c, p.violation(RuleExtra, "one reply", fmt.Sprintf("%d bytes more", bytes)))
 	} else {
@@ -172,13 +174,13 @@ func (p *play) trailing(ctx context.Context, c *conn, bytes int) {
 }
 
 // full records that the server serves no more connections than there are beside the last.
-func (p *play) full() {
+func (p *playing) full() {
 	p.most = max(1, len(p.conns)-1)
 	p.refused++
 }
 
 // ending awaits the close that was announced.
-func (p *play) ending(ctx context.Context, c *conn, limit time.Duration) {
+func (p *playing) ending(ctx context.Context, c *conn, limit time.Duration) {
 	a, came := c.within(ctx, limit+p.terms.Slack)
 	switch {
 	case came && a.Whole():
@@ -192,7 +194,7 @@ func (p *play) ending(ctx context.Context, c *conn, limit time.Duration) {
 }
 
 // over records that a connection ended, or can no longer be read.
-func (p *play) over(ctx context.Context, c *conn, a session.Received) {
+func (p *playing) over(ctx context.Context, c *conn, a session.Received) {
 	if a.Broken != nil && a.Broken.Limit { // no clause bounds a reply
 		p.drop(c, scenarios.Closed)
 		return
@@ -208,7 +210,7 @@ func (p *play) over(ctx context.Context, c *conn, a session.Received) {
 	p.forget(c)
 	_ = c.End(scenarios.Closed)
 	v := p.law.Close(c.number, !c.shut, a.At)
-	if c.wild { // the next connection shows whether the server lives
+	if c.unbounded { // the next connection shows whether the server lives
 		return
 	}
 	if (v != nil || owed != 0) && !p.alive(ctx) {
@@ -219,11 +221,11 @@ func (p *play) over(ctx context.Context, c *conn, a session.Received) {
 		return
 	}
 	if v != nil && p.allEnded(ctx, a.At) {
-		p.outage = &scenarios.Outage{From: a.At, To: a.At}
+		p.outage = &play.Outage{From: a.At, To: a.At}
 		p.crashed(ctx, c, owed != 0)
 		return
 	}
-	if v == nil && !c.shut && !c.odd {
+	if v == nil && !c.shut && !c.notALine {
 		p.record(c, event{parts: []string{"<close>"}})
 	}
 	p.violated(c, v)
@@ -231,13 +233,13 @@ func (p *play) over(ctx context.Context, c *conn, a session.Received) {
 
 // allEnded reports whether the other connections, two or more, ended at the same time as one that did at this moment:
 // the server was started again before anything was asked of it.
-func (p *play) allEnded(ctx context.Context, at time.Time) bool {
-	if len(p.conns) < 2 || !sleep(ctx, attention) {
+func (p *playing) allEnded(ctx context.Context, at time.Time) bool {
+	if len(p.conns) < 2 || !wait.Sleep(ctx, firstReplyWait) {
 		return false
 	}
 	for _, c := range p.conns {
 		a, came := c.Waiting()
-		if !came || a.Ending == scenarios.Open || a.At.Sub(at).Abs() > attention {
+		if !came || a.Ending == scenarios.Open || a.At.Sub(at).Abs() > firstReplyWait {
 			return false
 		}
 	}
@@ -245,7 +247,7 @@ func (p *play) allEnded(ctx context.Context, at time.Time) bool {
 }
 
 // silent judges that no answer came although patience is over.
-func (p *play) silent(ctx context.Context, c *conn) {
+func (p *playing) silent(ctx context.Context, c *conn) {
 	if !p.alive(ctx) {
 		p.crashed(ctx, c, true)
 		p.drop(c, scenarios.Closed) // no answer will come any more
@@ -255,19 +257,25 @@ func (p *play) silent(ctx context.Context, c *conn) {
 		return
 	}
 	if c.judged {
-		v := p.violation(RuleSilent, "<any>", "nothing within "+p.timeout.String())
-		if c.clause == p.unheard() {
-			v.Clause = c.clause
-		}
-		v.Doubtful = true
+		v := p.silence(c)
+		v.Doubtful = true // a job that was lost or held back before may be the reason
 		p.record(c, event{parts: []string{"<nothing>"}, violation: v})
 		p.broken(c, v, c.sent)
 	}
 	p.drop(c, scenarios.Closed)
 }
 
+// silence is the violation that a connection brought nothing.
+func (p *playing) silence(c *conn) *Violation {
+	v := p.violation(RuleSilent, "<any>", "nothing within "+p.timeout.String())
+	if c.clause == p.unheard() {
+		v.Clause = c.clause
+	}
+	return v
+}
+
 // halfway reads what still comes after a half-close: the answer, or the end.
-func (p *play) halfway(ctx context.Context, c *conn) {
+func (p *playing) halfway(ctx context.Context, c *conn) {
 	if a, came := c.within(ctx, p.timeout); came {
 		p.arrived(ctx, c, a)
 	}

@@ -21,7 +21,7 @@ type record struct {
 }
 
 // recorded returns the record of a play that showed the finding.
-func recorded(p *play, hit found) record {
+func recorded(p *playing, hit found) record {
 	r := record{
 		subject: p.subject, answers: map[int][]seen{}, hit: hit, prefix: p.prefix, times: p.times, unheard: p.unheard(),
 	}
@@ -32,8 +32,10 @@ func recorded(p *play, hit found) record {
 	return r
 }
 
-// writer writes a conversation as a script.
+// writer writes a conversation as a script. The builder's error is why the language cannot express it.
 type writer struct {
+	*scenarios.Builder
+
 	t      Trace
 	f      *Finding
 	r      record
@@ -41,34 +43,30 @@ type writer struct {
 	single bool        // there is one connection, which needs no name
 	awaits map[int]int // by connection: the step whose answer is still to be written
 	opened map[int]bool
-
-	script scenarios.Script
-	block  *scenarios.Block  // the repetition that is being written
-	above  []scenarios.Aside // what stands above the next step
-	marks  []scenarios.Mark  // of the steps that follow
-	err    error             // why the language cannot express the conversation
 }
 
 // manyLines reports whether a finding is about more answers than there were lines in
 // made-up bytes.
 func manyLines(t Trace, hit found) bool {
-	return hit.Rule == "extra" && slices.ContainsFunc(t.Steps, func(s Step) bool {
-		return s.wild() && s.Conn() == hit.conn && strings.Count(s.Text(), "\n") > 1
+	return hit.Rule == RuleExtra && slices.ContainsFunc(t.Steps, func(s Step) bool {
+		return s.unbounded() && s.Conn() == hit.conn && strings.Count(s.Text(), "\n") > 1
 	})
 }
 
 func newWriter(s *Subject, t Trace) *writer {
-	return &writer{
-		script: scenarios.Script{Dialect: s.Dialect}, r: record{subject: s},
+	w := &writer{
+		Builder: scenarios.NewBuilder(s.Dialect), r: record{subject: s},
 		t: t, awaits: map[int]int{}, opened: map[int]bool{}, single: len(connections(t.Steps)) == 1,
-		above: []scenarios.Aside{{}}, // an empty line below the header
 	}
+	w.Rename = w.rename
+	w.Comment("") // an empty line below the header
+	return w
 }
 
 // script writes a conversation in the suite's language; empty if that cannot be done.
 func script(t Trace, f *Finding, r record) string {
 	// No line can express that two values differ, or how many replies come.
-	if r.hit.Rule == "salt" || r.answers == nil || manyLines(t, r.hit) {
+	if r.subject.has(r.hit.Rule, Unwritten) || r.answers == nil || manyLines(t, r.hit) {
 		return ""
 	}
 	names := newShortNames(r.subject.Dialect)
@@ -80,7 +78,7 @@ func script(t Trace, f *Finding, r record) string {
 		names.final = true
 	}
 	text := w.text()
-	if slices.ContainsFunc(scenarios.Lint(&w.script), func(p *scenarios.Problem) bool { return !p.Advice }) {
+	if slices.ContainsFunc(scenarios.Lint(w.Script), func(p *scenarios.Problem) bool { return !p.Advice }) {
 		return "" // it cannot be played
 	}
 	return text
@@ -95,14 +93,14 @@ func (w *writer) found() {
 	if w.f.Clause != "" {
 		title = w.f.Clause + ": " + title
 	}
-	w.script.Title = w.names.title(w.symbols(oneLine(title)))
-	_, w.script.Needs = w.ruling()
-	if w.locked() && !slices.Contains(w.script.Needs, scenarios.NeedPassword) {
-		w.script.Needs = append(w.script.Needs, scenarios.NeedPassword)
+	w.Script.Title = w.names.title(w.symbols(titleOf(title)))
+	_, w.Script.Needs = w.ruling()
+	if w.locked() && !slices.Contains(w.Script.Needs, scenarios.NeedPassword) {
+		w.Script.Needs = append(w.Script.Needs, scenarios.NeedPassword)
 	}
 	for i := range w.t.Steps {
 		if w.t.N > 1 && i == w.t.From {
-			w.repeat(w.t.N)
+			w.Begin(&scenarios.Block{Kind: scenarios.Repeat, Count: w.t.N})
 		}
 		w.step(i, &w.t.Steps[i])
 		if w.pushes() {
@@ -112,21 +110,20 @@ func (w *writer) found() {
 			w.answers()
 		}
 		if w.t.N > 1 && i == w.t.To-1 {
-			w.block = nil
+			w.End()
 		}
 	}
 	w.answers()
 	w.aftermath()
 }
 
-// text is the script, in which the client lines that break the protocol are marked;
-// empty if the language cannot express it.
+// text is the script; empty if the language cannot express it.
 func (w *writer) text() string {
-	if w.err != nil {
+	text, err := w.Text()
+	if err != nil {
 		return ""
 	}
-	scenarios.MarkBad(&w.script)
-	return string(scenarios.Format(&w.script))
+	return string(text)
 }
 
 // ruling returns what the subject knows of the clause of the finding.
@@ -142,7 +139,7 @@ func (w *writer) ruling() (level string, needs []scenarios.Need) {
 
 // locked reports whether a value is sent that is computed from a password.
 func (w *writer) locked() bool {
-	g := w.script.Dialect.Grammar()
+	g := w.Script.Dialect.Grammar()
 	return slices.ContainsFunc(w.t.Steps, func(s Step) bool { return needsPassword(g, s.segments()) })
 }
 
@@ -172,8 +169,8 @@ func (w *writer) step(i int, s *Step) {
 	case *scenarios.Operate:
 		w.answers()
 		next := *do
-		next.Statement, next.Worker = w.statement(), w.renamedTemplate(do.Worker)
-		w.add(&next)
+		next.Statement, next.Worker = scenarios.Statement{}, w.RenameIn(do.Worker)
+		w.Add(&next)
 	}
 }
 
@@ -182,7 +179,7 @@ func (w *writer) ends(i, conn int, how scenarios.Ending) {
 	_, owed := w.awaits[conn]
 	delete(w.awaits, conn)
 	delete(w.opened, conn)
-	w.end(conn, how)
+	w.Close(w.conn(conn), how)
 	if owed && i == w.r.hit.step && conn == w.r.hit.conn && how == scenarios.HalfShut {
 		w.hit(i, conn)
 	}
@@ -191,24 +188,24 @@ func (w *writer) ends(i, conn int, how scenarios.Ending) {
 // open writes the opening of a connection; with its greeting if that is the finding.
 func (w *writer) open(i, conn int, do *scenarios.Connect) {
 	if w.opened[conn] { // the one before is over
-		w.end(conn, scenarios.Closed)
+		w.Close(w.conn(conn), scenarios.Closed)
 	}
 	w.opened[conn] = true
 	if i == w.r.hit.step && w.r.hit.conn == conn && !w.pushes() {
-		w.connect(conn, scenarios.Raw, "")
+		w.Connect(w.conn(conn), scenarios.Raw, "")
 		w.greeting(conn, do)
 		return
 	}
 	hello := ""
 	if do.Hello != nil {
 		hello = do.Hello.String()
-		if client := "$" + w.script.Dialect.Grammar().Client; w.introduces() { // connections of a client say the same of it
+		if client := "$" + w.Script.Dialect.Grammar().Names.Client; w.introduces() { // all connections say the same
 			hello = w.r.subject.Introduction.Fields(do)
-		} else if w.names.onlyUse(client) && w.renamed(hello) == `{"`+client[1:]+`":"`+client+`"}` {
+		} else if w.names.onlyUse(client) && w.Renamed(hello) == `{"`+client[1:]+`":"`+client+`"}` {
 			hello = "" // it has that one by itself
 		}
 	}
-	w.connect(conn, do.Role, hello)
+	w.Connect(w.conn(conn), do.Role, hello)
 	if do.Role == scenarios.Raw {
 		w.greeted(conn)
 	}
@@ -217,7 +214,7 @@ func (w *writer) open(i, conn int, do *scenarios.Connect) {
 // greeted expects what the server sends first, if it does.
 func (w *writer) greeted(conn int) {
 	if hi := w.r.subject.Greeting; hi != "" {
-		w.expect(conn, scenarios.Window{}, hi)
+		w.expect(conn, hi)
 	}
 }
 
@@ -233,18 +230,19 @@ func (w *writer) introduces() bool {
 // one is the finding.
 func (w *writer) greeting(conn int, do *scenarios.Connect) {
 	first := w.r.subject.Greeting
-	if w.r.hit.crash || w.r.hit.Rule == "greeting" || w.r.hit.Rule == RuleSilent && w.r.hit.Clause == w.r.unheard {
+	if w.r.hit.crash || w.r.subject.has(w.r.hit.Rule, AtGreeting) ||
+		w.r.hit.Rule == RuleSilent && w.r.hit.Clause == w.r.unheard {
 		w.clause()
 		if !w.r.hit.crash {
 			first = w.wanted(first)
 		}
-		w.expect(conn, scenarios.Window{}, first)
+		w.expect(conn, first)
 		return
 	}
 	w.greeted(conn)
-	w.say(conn, w.r.subject.Introduction.Line(do, w.locked()))
+	w.Send(w.conn(conn), w.r.subject.Introduction.Line(do, w.locked()))
 	w.clause()
-	w.expect(conn, scenarios.Window{}, w.wanted(w.r.subject.Accepted))
+	w.expect(conn, w.wanted(w.r.subject.Accepted))
 }
 
 // clause ties what follows to the clause of the finding. What the catalogue only notes
@@ -254,8 +252,7 @@ func (w *writer) clause() {
 		return
 	}
 	level, _ := w.ruling()
-	w.marks = []scenarios.Mark{{Clause: w.f.Clause, Level: level}}
-	w.above = append(w.above, scenarios.Aside{IsMark: true, Marks: w.marks})
+	w.Mark(scenarios.Mark{Clause: w.f.Clause, Level: level})
 }
 
 // send writes a client line.
@@ -263,23 +260,22 @@ func (w *writer) send(conn int, do *scenarios.Send, text string) {
 	plain := printable(text)
 	line := &scenarios.Send{Conn: w.conn(conn), Bytewise: do.Bytewise && plain, Raw: !plain || do.Raw && !do.Bytewise}
 	for _, t := range do.Segments {
-		line.Segments = append(line.Segments, w.renamedTemplate(t))
+		line.Segments = append(line.Segments, w.RenameIn(t))
 	}
 	last := len(line.Segments) - 1
 	switch {
 	case line.Bytewise:
 		line.Segments = []scenarios.Template{slices.Concat(line.Segments...)}
 	case !do.Raw && !plain:
-		line.Segments[last] = append(line.Segments[last], w.template("\r\n")[0]...)
+		line.Segments[last] = append(line.Segments[last], w.Template("\r\n")[0]...)
 	}
-	line.Statement = w.statement()
-	w.add(line)
+	w.Add(line)
 }
 
 // printable reports whether a line can stand in a script as it is.
 func printable(text string) bool {
-	odd := func(r rune) bool { return r < ' ' || r == 0x7f || r == '\u2028' || r == 0xfffd }
-	return text != "" && strings.TrimSpace(text) == text && !strings.ContainsFunc(text, odd) &&
+	notALine := func(r rune) bool { return r < ' ' || r == 0x7f || r == '\u2028' || r == 0xfffd }
+	return text != "" && strings.TrimSpace(text) == text && !strings.ContainsFunc(text, notALine) &&
 		!strings.Contains(text, scenarios.Cut)
 }
 
@@ -302,7 +298,7 @@ func (w *writer) answer(conn int) {
 		w.hit(i, conn)
 		return
 	}
-	w.expect(conn, scenarios.Window{}, w.expected(i, conn))
+	w.expect(conn, w.expected(i, conn))
 }
 
 // expected is what a step was answered with, as far as that matters. Of many rounds the
@@ -340,7 +336,7 @@ func (w *writer) makes(step int) bool {
 	_, name, _ := strings.Cut(w.r.hit.JID, "-")
 	name, _, _ = strings.Cut(name, "-") // without its round
 	first := slices.IndexFunc(w.t.Steps, func(s Step) bool {
-		return slices.Contains(sharedNames(w.script.Dialect.Grammar(), s.segments()), "$"+name)
+		return slices.Contains(sharedNames(w.Script.Dialect.Grammar(), s.segments()), "$"+name)
 	})
 	return name != "" && first == step
 }
@@ -359,14 +355,14 @@ func (w *writer) wait(i int, d time.Duration) {
 	if i == w.r.hit.step {
 		w.clause()
 	}
-	w.add(&scenarios.Silence{Statement: w.statement(), For: d, Conns: idle, Marks: w.marks})
+	w.Silence(d, idle...)
 }
 
 // idle names the connections that owe no answer at a step.
 func (w *writer) idle(step int) []string {
 	var all []string
 	for _, conn := range connections(w.t.Steps[:step]) {
-		if _, owes := w.awaits[conn]; !owes {
+		if _, awaited := w.awaits[conn]; !awaited {
 			all = append(all, w.conn(conn))
 		}
 	}
@@ -384,8 +380,8 @@ func (w *writer) aftermath() {
 		}
 		if line := w.r.subject.Again(w.r.hit.Rule, s.Do.(*scenarios.Connect)); line != "" {
 			w.clause()
-			w.say(s.Conn(), line)
-			w.expect(s.Conn(), scenarios.Window{}, w.r.subject.Accepted)
+			w.Send(w.conn(s.Conn()), line)
+			w.expect(s.Conn(), w.r.subject.Accepted)
 		}
 	}
 }

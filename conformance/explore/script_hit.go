@@ -1,42 +1,112 @@
 package explore
 
-import "github.com/fwpsuite/fwp/scenarios"
+import (
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// conn is the name of a connection.
+func (w *writer) conn(number int) string {
+	if w.single {
+		return ""
+	}
+	return w.names.conn(number)
+}
+
+// expect writes an expectation without a window.
+func (w *writer) expect(conn int, text string) { w.Expect(w.conn(conn), scenarios.Window{}, text) }
 
 // hit writes the line that fails, the answer to a step.
 func (w *writer) hit(step, conn int) {
 	came := w.expected(step, conn) // of many rounds those before were answered
-	if w.r.hit.Rule == "lingers" {
-		w.expect(conn, scenarios.Window{}, w.r.subject.Accepted)
+	if w.r.hit.Rule == RuleLingers {
+		w.expect(conn, w.r.subject.Accepted)
 	}
 	w.clause()
 	var within scenarios.Window // in which the reply must come
 	if from, to := w.r.hit.Window[0], w.r.hit.Window[1]; to > 0 {
 		within = scenarios.Window{From: from, To: to}
 	}
-	w.expect(conn, within, w.wanted(came))
+	w.Expect(w.conn(conn), within, w.wanted(came))
 }
 
 // wanted is what the line that fails expects, as a script has it; came is what comes
 // where the finding is about something beside it.
 func (w *writer) wanted(came string) string {
 	switch w.r.hit.Rule {
-	case "extra", "grammar", "unasked", "closed":
+	case RuleExtra, RuleGrammar, RuleUnasked, RuleClosed:
 		return came
-	case "crash":
+	case RuleCrash:
 		if w.t.N > 1 {
 			return came
 		}
 		return "<any>"
-	case "silent":
+	case RuleSilent:
 		return "<any>"
-	case "lingers":
+	case RuleLingers:
 		return "<close>"
 	}
-	if w.r.hit.Rule == "delivered" && w.t.N > 1 { // other rounds bring a job there
+	if w.r.subject.has(w.r.hit.Rule, OfDelivery) && w.t.N > 1 { // other rounds bring a job there
 		return came
 	}
 	if text := w.symbols(w.r.hit.Expected); text != "" {
 		return text
 	}
 	return "<any>"
+}
+
+// RuleUnasked begins the rule of a message that must not come at all: the script of its finding has a silence there.
+const RuleUnasked = "unasked"
+
+// pushes reports whether most messages of the server answer no command: they are lines where they have come.
+func (w *writer) pushes() bool { return w.Script.Dialect.Grammar().Replies.Pushes }
+
+// pushed writes the messages that came at a step, and what is wrong there if that is the finding. Of many rounds those
+// of the first count.
+func (w *writer) pushed(i int) {
+	hit := w.r.hit
+	for _, a := range w.r.answers[i] {
+		if a.Violation == nil && a.Pattern != "" && a.round <= 1 && w.opened[a.conn] {
+			w.expect(a.conn, w.symbols(a.Pattern))
+		}
+	}
+	if i != hit.step || hit.Violation == nil {
+		return
+	}
+	switch rule, _, _ := strings.Cut(hit.Rule, " "); rule {
+	case RuleUnasked:
+		w.clause()
+		w.Silence(time.Second, w.named(hit.conn)...)
+	case RuleCrash, RuleGrammar, RuleSilent, RuleClosed:
+		w.serves(hit.conn)
+	default:
+		w.clause()
+		w.expect(hit.conn, w.wanted(""))
+	}
+}
+
+// serves asks the server whether it still serves, when it has had time to end.
+func (w *writer) serves(conn int) {
+	if !w.opened[conn] {
+		for conn = range w.opened { // any: there is one in most cases
+			break
+		}
+	}
+	if !w.opened[conn] {
+		w.Connect(w.conn(conn), scenarios.Producer, "")
+	}
+	w.Add(&scenarios.Silence{For: time.Second, Conns: w.named(conn)})
+	w.clause()
+	w.Send(w.conn(conn), w.r.subject.Question)
+	w.expect(conn, w.r.subject.Accepted)
+}
+
+// named returns the name of a connection as a silence has it: none if there is one connection only.
+func (w *writer) named(conn int) []string {
+	if name := w.conn(conn); name != "" {
+		return []string{name}
+	}
+	return nil
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// oneLine makes a text one that a title can hold.
-func oneLine(s string) string {
+// titleOf returns s as a title can hold it: one line, and not too long.
+func titleOf(s string) string {
 	const most = 150
 	s = text.Printable(strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r < ' ' }), " "))
 	return strings.ToValidUTF8(s[:min(len(s), most)], "")
@@ -28,7 +28,7 @@ func (w *writer) rename(name string) string {
 // isJob reports whether a name is that of a job.
 func (w *writer) isJob(base string) bool {
 	jobs := w.r.subject.Jobs
-	return jobs != "" && familyOf(w.script.Dialect.Grammar(), base) == jobs
+	return jobs != "" && familyOf(w.Script.Dialect.Grammar(), base) == jobs
 }
 
 // playName is a name of a play behind its prefix, which is cut off; a repetition has its
@@ -39,7 +39,7 @@ var playName = regexp.MustCompile("\x00([a-z]+[0-9]*)(-[0-9]+)?")
 func (w *writer) symbols(text string) string {
 	text = strings.ReplaceAll(text, w.r.prefix+"-", "\x00")
 	const filler = "$filler(70KiB)"
-	text = strings.ReplaceAll(text, (&names{dialect: w.script.Dialect}).fill(filler, noConn), filler)
+	text = strings.ReplaceAll(text, (&names{dialect: w.Script.Dialect}).fill(filler, noConn), filler)
 	for name, value := range w.r.times {
 		text = strings.ReplaceAll(text, `"`+value+`"`, `"`+name+`"`)
 		text = strings.ReplaceAll(text, value, name)

@@ -3,31 +3,36 @@ package explore
 import (
 	"bytes"
 	"context"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
-// wild reports whether a step sends bytes that may be any number of commands, and does not
+// unbounded reports whether a step sends bytes that may be any number of commands, and does not
 // await their answers.
-func (s Step) wild() bool {
+func (s Step) unbounded() bool {
 	do := s.Sends()
 	return do != nil && do.Raw && s.Ahead
 }
 
-// Between the segments of a line: wild bytes need not come in as many pieces as they were
+// Between the segments of a line: unbounded bytes need not come in as many pieces as they were
 // sent in.
 const (
 	betweenSegments = 20 * time.Millisecond
 	betweenBytes    = time.Millisecond
 )
 
-// longestWrite bounds how long the server may take to read wild bytes.
+// longestWrite bounds how long the server may take to read unbounded bytes.
 const longestWrite = 2 * time.Second
 
 // send plays a Send.
-func (p *play) send(ctx context.Context, c *conn, s *Step) {
-	p.settle(ctx, c)
+func (p *playing) send(ctx context.Context, c *conn, s *Step) {
+	p.readOwed(ctx, c)
 	if p.conns[c.number] != c {
 		return
 	}
@@ -37,44 +42,38 @@ func (p *play) send(ctx context.Context, c *conn, s *Step) {
 		return
 	}
 	pause := betweenSegments
-	if do.Bytewise || s.wild() {
+	if do.Bytewise || s.unbounded() {
 		pause = betweenBytes
 	}
 	if c.awaited = s.Text(); len(segments) == 1 {
 		c.introduction = c.awaited
 	}
-	c.wild = c.wild || s.wild()
+	c.unbounded = c.unbounded || s.unbounded()
 	p.cut = len(segments) > 1 && !do.Raw
-	p.transmit(ctx, c, segments, pause, c.wild)
-	p.cut = p.cut || len(segments) > 1 && c.owed > 0 && !c.wild // a single line, whatever it is made of
+	p.transmit(ctx, c, segments, pause, c.unbounded)
+	p.cut = p.cut || len(segments) > 1 && c.owed > 0 && !c.unbounded // a single line, whatever it is made of
 	if !s.Ahead {
-		p.settle(ctx, c)
+		p.readOwed(ctx, c)
 	}
 	p.cut = false
 }
 
-// segments are the bytes of a step.
-func (p *play) segments(c *conn, do *scenarios.Send) [][]byte {
-	segments := make([][]byte, len(do.Segments))
+// segments are the bytes of a step. Of a line that the dialect cannot write they are those of the text: a law judges
+// what is sent, whatever it is.
+func (p *playing) segments(c *conn, do *scenarios.Send) [][]byte {
+	texts := make([]string, len(do.Segments))
 	for i, t := range do.Segments {
-		segments[i] = []byte(p.expand(t, c.number))
+		texts[i] = p.expand(t, c.number)
 	}
-	if p.grammar().Coding != nil && !do.Raw {
-		segments = [][]byte{p.line(string(bytes.Join(segments, nil)))}
+	if p.grammar().Framed() && !do.Raw {
+		texts = []string{strings.Join(texts, "")}
+	}
+	segments, err := p.grammar().Segments(do, texts)
+	if err != nil {
+		segments = [][]byte{[]byte(texts[0])}
 		if do.Bytewise {
 			segments = bytes.SplitAfter(segments[0], nil)
 		}
-		return segments
-	}
-	if count := p.grammar().Counted; count != nil && !do.Raw && len(segments) == 1 {
-		segments[0] = []byte(count(string(segments[0])))
-	}
-	if !do.Raw {
-		last := len(segments) - 1
-		segments[last] = append(segments[last], "\r\n"...)
-	}
-	if do.Bytewise {
-		segments = bytes.SplitAfter(bytes.Join(segments, nil), nil)
 	}
 	return segments
 }
@@ -90,7 +89,7 @@ func (c *config) line(text string) []byte {
 }
 
 // transmit writes what counts as one command, and records it.
-func (p *play) transmit(ctx context.Context, c *conn, segments [][]byte, pause time.Duration, wild bool) {
+func (p *playing) transmit(ctx context.Context, c *conn, segments [][]byte, pause time.Duration, unbounded bool) {
 	all := segments[0]
 	if len(segments) > 1 {
 		all = bytes.Join(segments, nil)
@@ -99,17 +98,101 @@ func (p *play) transmit(ctx context.Context, c *conn, segments [][]byte, pause t
 	if len(segments) > 1 {
 		c.pieces = 2
 	}
-	if wild {
+	if unbounded {
 		limited, cancel := context.WithTimeout(ctx, longestWrite)
 		defer cancel()
 		ctx = limited
 	}
 	p.commands++
-	sent := p.law.Sent(c.number, all, wild, time.Now())
+	sent := p.law.Sent(c.number, all, unbounded, time.Now())
 	c.clause, c.owed, c.judged = sent.Clause, sent.Owed, sent.Judged
 	c.most += sent.Most
 	p.ends = p.ends || sent.Ends
-	c.odd = c.odd || sent.Owed < 0
+	c.notALine = c.notALine || sent.Owed < 0
 	p.last = c.clause
 	_ = c.Write(ctx, segments, pause) // why nothing can be written shows at the next read
+}
+
+// conn is one connection of a play.
+type conn struct {
+	*session.Conn
+	number       int
+	opened       int    // the step that opened it
+	owed         int    // messages; below zero: so many at the most
+	judged       bool   // the next message is judged
+	sent         int    // the step that sent the last command
+	pieces       int    // commands until nothing comes any more of one that was sent in segments
+	awaited      string // the step's text of the command whose answer is owed
+	clause       string // that rules it
+	introduction string // the text of the line by which the client has introduced itself last
+	shut         bool   // half-closed by us
+	notALine     bool   // it was sent what is no single line
+	unbounded    bool   // it was sent bytes that may be any number of commands
+	most         int    // answers that this may bring
+	heard        int    // of them
+}
+
+// dial opens a connection on which no step has sent anything yet, as do says.
+func (p *playing) dial(ctx context.Context, number int, do *scenarios.Connect) (*conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.timeout)
+	defer cancel()
+	fields := ""
+	if do.Hello != nil {
+		fields = p.fill(do.Hello.String(), number)
+	}
+	nc, protocol, err := play.Dial(ctx, p.target, p.subject.Dialect, do.Role, fields)
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{Conn: session.New(nc, protocol, session.Config{Timeout: p.timeout, Budget: p.budget}), number: number}
+	c.owed = c.Status().Owed
+	if _, opens := p.subject.Dialect.(scenarios.Opener); opens && do.Role == scenarios.Raw {
+		c.owed = 0 // the server waits for what the step does not send
+	}
+	return c, nil
+}
+
+// asker returns the opening of a client that only asks.
+func asker() *scenarios.Connect { return &scenarios.Connect{Role: scenarios.Producer} }
+
+// within takes what a connection brings next.
+func (c *conn) within(ctx context.Context, limit time.Duration) (session.Received, bool) {
+	return c.Take(ctx, time.Now().Add(limit))
+}
+
+// grammar is the rule that is broken by bytes that are no message, "" if that is not what
+// came.
+func grammar(r session.Received) string {
+	if r.Broken == nil {
+		return ""
+	}
+	return RuleGrammar + ":" + r.Broken.Rule
+}
+
+// operate does what no client can, if the target offers it.
+func (p *playing) operate(ctx context.Context, do *scenarios.Operate) {
+	if do.Action == scenarios.NeedSignals {
+		if t, can := p.target.(play.Signaller); can && t.Signal(ctx, p.expand(do.Worker, noConn), do.State) == nil {
+			p.law.Operated(do)
+		}
+		return
+	}
+	t, can := p.target.(play.Restarter)
+	if !can || do.Action != scenarios.NeedRestart {
+		return
+	}
+	for _, n := range slices.Sorted(maps.Keys(p.conns)) {
+		p.readOwed(ctx, p.conns[n])
+		if c := p.conns[n]; c != nil {
+			p.drop(c, scenarios.Closed)
+		}
+	}
+	if t.Restart(context.WithoutCancel(ctx)) == nil { // half a restart would leave no server
+		p.law.Operated(do)
+		p.ends = false
+		if !p.serves(ctx) {
+			p.crashed(ctx, &conn{number: noConn, clause: p.law.Clause(RuleRestart)}, false)
+		}
+		p.outage = nil // that of the restart
+	}
 }

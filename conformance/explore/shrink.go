@@ -2,19 +2,21 @@ package explore
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/internal/minimize"
 	"github.com/fwpsuite/fwp/internal/text"
-	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 // shrinker makes conversations small. Every try is a play on fresh names, on a server
 // of its own if there is a way to have one.
 type shrinker struct {
 	config   *config
-	fresh    func() (scenarios.Target, func(), error)
+	fresh    func() (play.Target, func(), error)
 	target   found                      // what has to show again
 	comes    map[int]bool               // the steps at which the job of the finding was delivered
 	before   map[string]bool            // what was found before, which is no match
@@ -77,19 +79,26 @@ func (s *shrinker) shrink(ctx context.Context, f *Finding) {
 	}
 }
 
-// confirm counts how reliably the small conversation shows the finding. If there is no
-// time for it, that one which showed it last counts.
+// confirm counts how reliably the small conversation shows the finding.
 func (s *shrinker) confirm(ctx context.Context, f *Finding) {
 	s.doing = Progress{Activity: Confirming, Finding: f.Name(), Of: confirmed}
-	for is := range s.tries(ctx, slices.Repeat([]Trace{f.Small}, confirmed)) {
-		if ctx.Err() != nil && !is {
-			break
-		}
-		s.doing.Done++
-		if f.Tried++; is {
-			f.Shown++
+	f.count(ctx, s.tries(ctx, slices.Repeat([]Trace{f.Small}, confirmed)), func(shown bool) {
+		if s.doing.Done++; shown {
 			s.best = s.latest
 		}
+	})
+}
+
+// count counts plays of the small conversation, and those that showed the finding. A play that did not because the time
+// was over does not count. If there was no time for any, the one that showed the finding last counts.
+func (f *Finding) count(ctx context.Context, plays iter.Seq[bool], played func(shown bool)) {
+	for shown := range plays {
+		if ctx.Err() != nil && !shown {
+			break
+		}
+		f.Tried++
+		f.Shown += b2i(shown)
+		played(shown)
 	}
 	if f.Tried == 0 {
 		f.Shown, f.Tried = 1, 1
@@ -104,7 +113,7 @@ func (s *shrinker) shows(ctx context.Context, t Trace) bool {
 
 // explained reports whether the last command of a part of the conversation was answered in
 // a way that is known to be wrong: what was found has no cause of its own.
-func (s *shrinker) explained(p *play, t Trace) bool {
+func (s *shrinker) explained(p *playing, t Trace) bool {
 	return t.N <= 1 && slices.ContainsFunc(p.found, func(f found) bool {
 		return f.step == len(t.Steps)-1 && s.known(f) && s.alike(f)
 	})
@@ -118,7 +127,7 @@ func (s *shrinker) alike(f found) bool {
 	}
 	want, _, _ := strings.Cut(s.target.Got, ":")
 	got, _, _ := strings.Cut(f.Got, ":")
-	return f.Rule != "field" || want == "" || want == got
+	return !s.config.subject.has(f.Rule, OfField) || want == "" || want == got
 }
 
 // family returns one name for all rules under which the same fault may show.
@@ -144,7 +153,7 @@ func (s *shrinker) related(rule string) bool {
 
 // hit is where the finding came up in a play: under its clause, or under one of which
 // nothing is known yet; negative if it did not.
-func (s *shrinker) hit(p *play) int {
+func (s *shrinker) hit(p *playing) int {
 	return slices.IndexFunc(p.found, func(f found) bool {
 		if f.Clause == s.target.Clause {
 			return s.related(f.Rule) && f.crash == s.target.crash
@@ -158,36 +167,26 @@ func (s *shrinker) shared(step Step) bool {
 	return step.restarts() || s.config.subject.Shared != nil && s.config.subject.Shared(step.Text())
 }
 
-// reduce takes steps away as long as the finding shows: first the number of
-// repetitions, then halves, quarters and so on down to single steps.
+// reduce takes steps away as long as the finding shows.
 func (s *shrinker) reduce(ctx context.Context, t Trace) Trace {
-	t = effective(t)
-	for n := max(1, len(t.Steps)/2); ; {
-		shorter := false
-		for at := 0; at < len(t.Steps) && !s.spent(ctx); {
-			if less := without(t, at, min(at+n, len(t.Steps))); len(less.Steps) > 0 && s.still(ctx, less) {
-				t, shorter = less, true
-				continue
-			}
-			at += n
+	best := effective(t, t.all())
+	minimize.List(ctx, best, func(ctx context.Context, part []int) bool {
+		part = effective(t, part)
+		if len(part) == 0 || s.spent(ctx) || !slices.Equal(part, best) && !s.still(ctx, t.only(part)) {
+			return false
 		}
-		if n == 1 && !shorter || s.spent(ctx) {
-			return t
-		}
-		if t = effective(t); n > 1 {
-			n = min(n/2, max(1, len(t.Steps)/2))
-		}
-	}
+		best = part
+		return true
+	})
+	return t.only(best)
 }
 
-// effective leaves out what is done on connections that are not open, which has no
-// effect.
-func effective(t Trace) Trace {
-	if t.N > 1 {
-		return t
-	}
+// effective leaves out those of some steps of a trace, which are given as their places, that are done on connections
+// that are not open: they have no effect. Where steps are repeated nothing is left out.
+func effective(t Trace, places []int) []int {
 	open := map[int]bool{}
-	return Trace{Steps: slices.DeleteFunc(slices.Clone(t.Steps), func(step Step) bool {
+	return slices.DeleteFunc(slices.Clone(places), func(at int) bool {
+		step := t.Steps[at]
 		conn := step.Conn()
 		known := open[conn]
 		switch {
@@ -197,8 +196,8 @@ func effective(t Trace) Trace {
 		case step.Ends():
 			open[conn] = false
 		}
-		return conn >= 0 && !known
-	})}
+		return conn >= 0 && !known && t.N <= 1
+	})
 }
 
 // spent reports whether enough was tried.
@@ -241,10 +240,23 @@ func (s *shrinker) sends(ctx context.Context, t *Trace, at int, text string) boo
 	})
 }
 
-// without leaves the steps [from,to) out.
-func without(t Trace, from, to int) Trace {
-	shift := func(at int) int { return at - max(0, min(at, to)-from)*b2i(at > from) }
-	return Trace{Steps: slices.Concat(t.Steps[:from], t.Steps[to:]), From: shift(t.From), To: shift(t.To), N: t.N}
+// all returns the places of all steps.
+func (t Trace) all() []int {
+	places := make([]int, len(t.Steps))
+	for i := range places {
+		places[i] = i
+	}
+	return places
+}
+
+// only returns the trace with the steps at some places alone. What is repeated stays so.
+func (t Trace) only(places []int) Trace {
+	less := Trace{N: t.N}
+	for _, at := range places {
+		less.Steps = append(less.Steps, t.Steps[at])
+		less.From, less.To = less.From+b2i(at < t.From), less.To+b2i(at < t.To)
+	}
+	return less
 }
 
 func b2i(b bool) int {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/fwpsuite/fwp/internal/minimize"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -44,7 +45,7 @@ func connections(steps []Step) []int {
 // mergeable reports whether a connection may do what another one did. Where the server sends messages by itself, what
 // it sends follows from how a connection was opened.
 func (s *shrinker) mergeable(steps []Step, from, to int) bool {
-	if !s.config.grammar().Pushes {
+	if !s.config.grammar().Replies.Pushes {
 		return true
 	}
 	var opened []string
@@ -80,4 +81,48 @@ func whole(step *Step) bool {
 	}
 	*step = step.sending([]scenarios.Template{slices.Concat(do.Segments...)}, false)
 	return true
+}
+
+// fewerBytes makes what a step sends shorter, as long as the finding shows: in one
+// segment, and with pieces left out, at last single bytes. Lines are made simpler field by
+// field.
+func (s *shrinker) fewerBytes(ctx context.Context, t Trace, at int) Trace {
+	do := t.Steps[at].Sends()
+	if do == nil || !do.Raw && (!s.aboutBytes() || s.config.grammar().Framed()) {
+		return t
+	}
+	if len(do.Segments) > 1 && !s.sends(ctx, &t, at, t.Steps[at].Text()) {
+		return t // how it is cut is what it is about
+	}
+	minimize.List(ctx, tokens(t.Steps[at].segments()), func(ctx context.Context, less []string) bool {
+		return s.sends(ctx, &t, at, Tokens(less).String())
+	})
+	return t
+}
+
+// aboutBytes reports whether the finding is not about the content of a line, so that less of it
+// may show the same.
+func (s *shrinker) aboutBytes() bool {
+	return s.target.crash || slices.Contains([]string{RuleExtra, RuleGrammar, RuleSilent}, s.target.Rule)
+}
+
+// behind has the answer to a line awaited before the next step. Whether unbounded bytes are
+// answered is not known.
+func behind(step *Step) bool {
+	if !step.Ahead || step.unbounded() {
+		return false
+	}
+	step.Ahead = false
+	return true
+}
+
+// reads reports whether an answer to a step is to be written: how often unbounded bytes are
+// answered is not known, unless that is the finding.
+func (w *writer) reads(i int, s *Step) bool {
+	hit := w.r.hit
+	if !s.unbounded() {
+		return true
+	}
+	about := hit.Violation != nil && hit.conn == s.Conn() && hit.step >= i && hit.step < len(w.t.Steps)
+	return about && !w.t.Steps[hit.step].opens()
 }

@@ -13,12 +13,15 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
+	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/stress"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 // stage is a place in virtual time where servers with one behaviour are started.
@@ -46,7 +49,7 @@ func (s server) Signal(_ context.Context, wid, state string) error {
 	return s.Server.Signal(wid, state)
 }
 
-func (s *stage) start() (scenarios.Target, func(), error) {
+func (s *stage) start() (play.Target, func(), error) {
 	c := s.config()
 	addr := "fwp" + strconv.FormatInt(s.count.Add(1), 10) + ":7419"
 	c.Listen = func() (net.Listener, error) { return s.network.Listen(addr) }
@@ -125,10 +128,10 @@ func replay(t *testing.T, s *stage, text, clause string, broken bool) string {
 		return err.Error()
 	}
 	defer end()
-	served := conformance.Server{Target: target, Password: s.config().Password,
+	served := run.Server{Target: target, Password: s.config().Password,
 		Offers: []scenarios.Need{scenarios.NeedAlone, scenarios.NeedFlush, scenarios.NeedOpen, scenarios.NeedPassword,
 			scenarios.NeedSignals, scenarios.NeedRestart}}
-	report := (&conformance.Runner{Servers: []conformance.Server{served}, Checks: conformance.Scripts(script),
+	report := (&run.Runner{Protocol: fwpsuite.Protocol(), Servers: []run.Server{served}, Checks: conformance.Scripts(script),
 		Virtual: true}).Run(t.Context())
 	check := report.Checks[0]
 	if !broken {

@@ -36,6 +36,8 @@ type Subject struct {
 	// Family returns one name for all rules under which the same fault may show; a rule
 	// is a family of its own if nil.
 	Family func(rule string) string
+	// Rules has what must be known of violations of a rule of the law; an ordinary one is missing.
+	Rules map[string]Trait
 	// Seeds returns short conversations in which a fault of a family often shows, the
 	// plainest first.
 	Seeds func(family string) []Trace
@@ -85,9 +87,9 @@ type Law interface {
 	// Introduce returns the line that a connection sends by itself after it was opened,
 	// "" for none.
 	Introduce(conn int, c *scenarios.Connect) string
-	// Sent records bytes that a client sent. wild: they may be any
+	// Sent records bytes that a client sent. unbounded: they may be any
 	// number of commands.
-	Sent(conn int, all []byte, wild bool, at time.Time) Sent
+	Sent(conn int, all []byte, unbounded bool, at time.Time) Sent
 	// Came judges a message and follows what it means.
 	Came(conn int, m session.Message, at time.Time) Answer
 	// Shut records that a client has closed its half of a connection.
@@ -148,7 +150,7 @@ type Sent struct {
 	Clause string // that rules them
 	Owed   int    // messages that are owed now; below zero: so many at the most, of which only the first may be judged
 	Judged bool   // the first message is judged
-	Most   int    // messages that wild bytes may bring
+	Most   int    // messages that unbounded bytes may bring
 	Ends   bool   // the server may end for it
 }
 
@@ -192,6 +194,22 @@ type Violation struct {
 // again, at the same time: for a server that died of that.
 const Concurrent = "concurrent"
 
+// Trait is something that must be known of the violations of a rule. A rule may have several.
+type Trait uint8
+
+// The traits of rules.
+const (
+	WrongReply Trait = 1 << iota // another reply than the one due came, for which a line sent in segments may be the reason
+	JobStays                     // what follows of the job is judged nevertheless
+	OfField                      // Got begins with the name of a field of a job and a colon
+	Unwritten                    // no line of a script can say it
+	AtGreeting                   // the first message of the server is wrong
+	OfDelivery                   // a job came that must not: in a repetition other rounds bring jobs there, too
+)
+
+// has reports whether a rule has a trait.
+func (s *Subject) has(rule string, t Trait) bool { return s.Rules[rule]&t != 0 }
+
 // The rules that the player itself sees broken, whatever the protocol.
 const (
 	RuleCrash   = "crash"       // the server serves no more
@@ -202,6 +220,7 @@ const (
 	RuleUnheard = "no-greeting" // no first message
 	RuleCut     = "cut"         // a line that came in segments is refused
 	RuleRestart = "restart"     // no service after a restart
+	RuleClosed  = "closed"      // the server ends a connection that must stay; found by the law
 )
 
 // Alphabet is what an exploration makes up steps from.

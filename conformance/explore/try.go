@@ -116,7 +116,7 @@ func (s *shrinker) try(ctx context.Context, t Trace, allowed int) try {
 
 // clean ends a play, and removes what it has left on a server that is not its own. It returns the jobs that it could
 // not remove.
-func (s *shrinker) clean(ctx context.Context, p *play) (left []string) {
+func (s *shrinker) clean(ctx context.Context, p *playing) (left []string) {
 	if s.fresh == nil && !p.dead {
 		p.cleanup(ctx, Quickly)
 		left = p.law.Leftover()
@@ -132,7 +132,7 @@ func (s *shrinker) clean(ctx context.Context, p *play) (left []string) {
 }
 
 // play plays a conversation until enough is true.
-func (s *shrinker) play(ctx context.Context, p *play, t Trace, enough func() bool) {
+func (s *shrinker) play(ctx context.Context, p *playing, t Trace, enough func() bool) {
 	if s.fresh == nil {
 		p.reset(ctx)
 	}
@@ -146,13 +146,13 @@ func (s *shrinker) play(ctx context.Context, p *play, t Trace, enough func() boo
 	p.round = 0
 	p.poll(ctx)
 	if p.pushes() && !enough() {
-		p.lull(ctx, s.target.crash)
+		p.drainAfterLast(ctx, s.target.crash)
 	}
 }
 
 // reset plays what makes a server forget: what an earlier try has left behind in its
 // memory is not to be taken for what this one shows.
-func (p *play) reset(ctx context.Context) {
+func (p *playing) reset(ctx context.Context) {
 	for _, step := range p.subject.Reset {
 		p.do(ctx, &step)
 	}
@@ -174,9 +174,9 @@ func (s *shrinker) empties() int {
 
 // stalls returns a function that reports whether a play has waited for jobs that do not come more often than allowed,
 // where time is limited. It looks at every answer once: a conversation may be repeated thousands of times.
-func (s *shrinker) stalls(allowed int) func(*play) bool {
+func (s *shrinker) stalls(allowed int) func(*playing) bool {
 	looked, n := 0, 0
-	return func(p *play) bool {
+	return func(p *playing) bool {
 		n += empty(p.seen[looked:])
 		looked = len(p.seen)
 		return s.limit > 0 && n > allowed

@@ -43,7 +43,7 @@ func (l *law) Cleanup(how explore.Cleaning) iter.Seq[explore.Step] {
 		if wait := l.comes(time.Now()); done && how == explore.Patiently && wait > 0 {
 			done = play(explore.Wait(wait)) && c.held() && c.enqueued()
 		}
-		_ = done && c.wild()
+		_ = done && c.unbounded()
 	}
 }
 
@@ -212,7 +212,7 @@ func valueOf(fields []member, name string) (value string) {
 // wild removes what wild bytes have left. It is not judged, since the oracle does not know
 // these jobs. A FETCH from queues that are empty would wait for two seconds: the last job
 // to be fetched is one that was pushed for that.
-func (c cleaning) wild() bool {
+func (c cleaning) unbounded() bool {
 	var queues []string
 	for _, j := range c.law.pushed {
 		if strings.HasPrefix(j.queue, c.law.Prefix) {

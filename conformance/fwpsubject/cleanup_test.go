@@ -74,12 +74,12 @@ func TestCleanup(t *testing.T) {
 		return `PUSH {"jid":"$jid` + n + `","jobtype":"t","args":[],"queue":"$queue` + n + `"}`
 	}
 	tests := map[string]struct {
-		alone   bool
-		how     explore.Cleaning
-		lines   []string // sent before
-		wild    string   // bytes
-		replies [][2]string
-		sent    string // by the clean-up
+		alone     bool
+		how       explore.Cleaning
+		lines     []string // sent before
+		unbounded string   // bytes
+		replies   [][2]string
+		sent      string // by the clean-up
 	}{
 		"nothing": {},
 		"held by its worker": {
@@ -131,7 +131,7 @@ func TestCleanup(t *testing.T) {
 			sent:    "FETCH $queue1",
 		},
 		"wild": {
-			wild: push("1") + "\r\n" + push("2"),
+			unbounded: push("1") + "\r\n" + push("2"),
 			replies: [][2]string{
 				{"FETCH $queue1 $queue2 $queue10000002", `${"jid":"~jid2"}`},
 				{"FETCH $queue1 $queue2 $queue10000002", `${"jid":"x"}`},
@@ -144,7 +144,7 @@ func TestCleanup(t *testing.T) {
 				"FETCH $queue1 $queue2 $queue10000002\n" + `ACK {"jid":"$jid10000002"}`,
 		},
 		"wild, in a queue of others": {
-			wild: `PUSH {"jid":"x","jobtype":"t","args":[],"queue":"theirs"}`,
+			unbounded: `PUSH {"jid":"x","jobtype":"t","args":[],"queue":"theirs"}`,
 		},
 	}
 	for name, test := range tests {
@@ -156,8 +156,8 @@ func TestCleanup(t *testing.T) {
 			for _, line := range test.lines {
 				p.play(build().Line(2, "%s", line))
 			}
-			if test.wild != "" {
-				all := strings.ReplaceAll(test.wild, "$", "fwp0-") + "\r\n"
+			if test.unbounded != "" {
+				all := strings.ReplaceAll(test.unbounded, "$", "fwp0-") + "\r\n"
 				p.law.Sent(2, []byte(all), true, time.Now())
 			}
 			p.sent = nil

@@ -30,7 +30,7 @@ func TestNothingOfOthersIsTouched(t *testing.T) {
 		{"PUSH {\"jid\":\"x\",\"queue\":null}\r\n", true, false, false},
 		{"PUSH {\"jid\":\"x\"\r\n,\"args\":[]}\r\n", true, false, false},
 		{"PUSH [{\"jid\":\"x\"}]\r\n", true, false, false},
-		{"PUSH {\"jid\":\"x\",\"queue\":\"fwp", false, false, false}, // nobody takes half an object
+		{"PUSH {\"jid\":\"x\",\"queue\":\"fwp", false, false, false}, // half an object is no job
 		{"PUSH {}\r\n", false, false, false},
 		{"F\x00ETCH default\r\n", true, false, false},
 		{"FETCH fwp-q1\x00FETCH\r\n", true, false, false},

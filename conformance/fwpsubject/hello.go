@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -42,7 +43,7 @@ func widOf(c *scenarios.Connect) string {
 
 // again returns a BEAT of a worker, whose connection the server has to keep open.
 func again(rule string, c *scenarios.Connect) string {
-	if rule != "closed" || c.Role != scenarios.Consumer {
+	if rule != explore.RuleClosed || c.Role != scenarios.Consumer {
 		return ""
 	}
 	return fmt.Sprintf(`BEAT {"wid":"%s"}`, widOf(c))

@@ -2,7 +2,6 @@ package fwpsubject
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -62,11 +61,11 @@ func (l *law) Introduce(number int, c *scenarios.Connect) string {
 }
 
 // Sent records bytes. The number of answers to what is not a single line is not judged.
-func (l *law) Sent(number int, all []byte, wild bool, at time.Time) explore.Sent {
+func (l *law) Sent(number int, all []byte, unbounded bool, at time.Time) explore.Sent {
 	c := l.conns[number]
 	line, ended := bytes.CutSuffix(all, []byte("\r\n"))
 	switch {
-	case wild: // only too many answers are judged
+	case unbounded: // only too many answers are judged
 		l.pushed = append(l.pushed, jobsIn(all)...)
 		return explore.Sent{Clause: l.unjudged(number, all, at), Owed: -1, Most: mostAnswers(all)}
 	case ended && bytes.IndexByte(line, '\n') < 0:
@@ -172,19 +171,12 @@ func (l *law) replied(number int, r fwp.Reply, at time.Time) explore.Answer {
 		a.Closes = model.EndLingers
 	}
 	if answer == model.Delivered {
-		a.Job = jidOf(r.Text)
+		a.Job = fwp.JIDOf(r.Text)
 		a.Pattern = fmt.Sprintf(`${"jid":"%s"}`, a.Job)
 	} else if expected&model.Either == model.Either {
 		a.Open = model.Either.String()
 	}
 	return a
-}
-
-// jidOf returns the jid of a job.
-func jidOf(job []byte) string {
-	var f struct{ JID string }
-	_ = json.Unmarshal(job, &f) // it is a JSON object
-	return f.JID
 }
 
 // state returns the name of the state of a connection, for coverage.

@@ -26,12 +26,17 @@ func New() *explore.Subject {
 		Ruling:       ruling,
 		Again:        again,
 		Family:       family,
-		Seeds:        seeds,
-		Simplify:     simplify,
-		Round:        round,
-		Shared:       func(line string) bool { return strings.Contains(strings.ToUpper(line), fwp.FLUSH) },
-		Reset:        reset(),
-		Leaks:        leaks(),
+		Rules: map[string]explore.Trait{
+			"refused": explore.WrongReply, "reply": explore.WrongReply, "field": explore.OfField,
+			"salt": explore.Unwritten, "greeting": explore.AtGreeting, "delivered": explore.OfDelivery,
+			"order": explore.JobStays, // a job that was passed over may be lost, which shows later
+		},
+		Seeds:    seeds,
+		Simplify: simplify,
+		Round:    round,
+		Shared:   func(line string) bool { return strings.Contains(strings.ToUpper(line), fwp.FLUSH) },
+		Reset:    reset(),
+		Leaks:    leaks(),
 	}
 }
 

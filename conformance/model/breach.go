@@ -9,7 +9,7 @@ const ForeignReply = "foreign-reply:"
 const BrokenGrammar = "grammar:"
 
 // ClauseOf returns the id of the clause that a breach is about, "" for an unknown breach. Breaches have names
-// where they are found (scenarios, load, internal/history, internal/monitor), and clauses only here.
+// where they are found (scenarios, load, internal/history, conformance/workers), and clauses only here.
 func ClauseOf(breach string) string {
 	if clause := clauseOf[breach]; clause != "" {
 		return clause

@@ -2,7 +2,7 @@ package model
 
 import "maps"
 
-// clausesOfClients has the clauses of the breaches that internal/monitor finds: they bind clients, workers or
+// clausesOfClients has the clauses of the breaches that conformance/workers finds: they bind clients, workers or
 // producers.
 var clausesOfClients = map[string]string{
 	// Of a line.
@@ -85,5 +85,5 @@ var clausesOfClients = map[string]string{
 	"dial-without-pause": "FWP-WRK-05",
 }
 
-// ClientBreaches returns the name of each breach that internal/monitor can find, with its clause.
+// ClientBreaches returns the name of each breach that conformance/workers can find, with its clause.
 func ClientBreaches() map[string]string { return maps.Clone(clausesOfClients) }

@@ -20,7 +20,7 @@ const (
 )
 
 // TestBlame has a legal command refused, and the clause that says why it should still have
-// been served: what came before it must do no harm.
+// been served: the commands before it must do no harm.
 func TestBlame(t *testing.T) {
 	t.Parallel()
 	served := all(hello, info)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/model"
+	"github.com/fwpsuite/fwp/internal/jsonnum"
 )
 
 // deliverable returns what a FETCH may bring now, as an S: line expects it.
@@ -42,7 +43,7 @@ func (w *World) deliverable(k *call, now time.Time) string {
 
 // delivered judges a job that a FETCH brought.
 func (w *World) delivered(c *Conn, k *call, text []byte, now time.Time) *Violation {
-	f := object(text)
+	f := jsonnum.Object(text)
 	jid, _ := f["jid"].(string)
 	j := w.Jobs[jid]
 	if j == nil {

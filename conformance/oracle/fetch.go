@@ -16,8 +16,8 @@ func (w *World) fetch(c *Conn, k *call, now time.Time) {
 		k.queues = []string{"default"}
 	}
 	k.alone = !w.rivals(c, k.queues, true)
-	odd := func(q string) bool { return !plainQueue.MatchString(q) && !w.taken[q] }
-	if k.Form == model.Either && !slices.ContainsFunc(k.queues, odd) { // a name that a PUSH may have is one of a FETCH too
+	unusual := func(q string) bool { return !plainQueue.MatchString(q) && !w.taken[q] }
+	if k.Form == model.Either && !slices.ContainsFunc(k.queues, unusual) { // a name that a PUSH may have is one of a FETCH too
 		k.Form = model.Okay
 	}
 	kind := model.Usual

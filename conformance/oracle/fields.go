@@ -151,7 +151,6 @@ func (j *Job) times(f map[string]any, now time.Time) *Violation {
 	_, given := instantOf(j.sent["created_at"])
 	enqueued, stamped := instantOf(f["enqueued_at"])
 	at, later := instantOf(j.sent["at"])
-	back, isBack := instantOf(f["at"])
 	switch {
 	case !stamped:
 		return wrong("FWP-WU-12", "enqueued_at", "time", f["enqueued_at"])
@@ -163,9 +162,22 @@ func (j *Job) times(f map[string]any, now time.Time) *Violation {
 		return wrong("FWP-WU-12", "enqueued_at", "time($now-1h..$now+2h)", f["enqueued_at"])
 	case given && enqueued.Equal(created) && now.Sub(created) > 24*time.Hour:
 		return wrong("FWP-WU-12", "enqueued_at", "time($now-2h..$now+2h)", f["enqueued_at"])
-	case later && isBack && !near(at, back) && j.enqueued == "":
+	case j.enqueued == "": // it is delivered for the first time
+		return j.firstTimes(f, enqueued.Sub(created))
+	}
+	return nil
+}
+
+// firstTimes judges the at that the client sent, and the created_at that it left to the server, in the first delivery:
+// a job is created just before it is enqueued, unless it is scheduled.
+func (j *Job) firstTimes(f map[string]any, age time.Duration) *Violation {
+	_, given := instantOf(j.sent["created_at"])
+	at, later := instantOf(j.sent["at"])
+	back, isBack := instantOf(f["at"])
+	switch {
+	case later && isBack && !near(at, back):
 		return wrong("FWP-WU-06", "at", written(j.sent["at"]), f["at"])
-	case !given && !later && j.enqueued == "" && enqueued.Sub(created) > time.Hour: // it was created just before
+	case !given && !later && age > time.Hour:
 		return wrong("FWP-WU-10", "created_at", "time($now-1h..$now+1h)", f["created_at"])
 	}
 	return nil

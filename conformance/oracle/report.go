@@ -30,8 +30,20 @@ func (w *World) report(c *Conn, k *call, j *Job, now time.Time) {
 }
 
 // heldBy reports whether the client of a connection holds the job for certain.
-func (j *Job) heldBy(c *Conn) bool {
-	return j.Unjudged == Judged && j.Where == model.Working && j.Holder == c.WID && c.WID != ""
+func (j *Job) heldBy(c *Conn) bool { return j.Unjudged == Judged && j.with(c) }
+
+// with reports whether the job was delivered to the client of a connection last, and nothing has come of it since.
+func (j *Job) with(c *Conn) bool {
+	return j.Where == model.Working && j.Holder == c.WID && c.WID != ""
+}
+
+// mayBeReported follows an ACK or a FAIL whose effect is not known.
+func (j *Job) mayBeReported(k *call) {
+	_, j.reason = model.Working.After(model.Ack)
+	if j.Where |= model.Gone; k.Verb == fwp.FAIL {
+		j.Where |= model.Working.AfterAny(anyFailure...)
+	}
+	j.due, j.uncertain = time.Time{}, true
 }
 
 // reported follows the answer to an ACK or FAIL. (FWP-ACK-02, FWP-STATE-06)
@@ -44,19 +56,14 @@ func (w *World) reported(c *Conn, k *call, a model.Answer, now time.Time) {
 	if a == model.Okay {
 		w.said(k)
 	}
-	mine := j.Where == model.Working && j.Holder == c.WID && c.WID != ""
 	switch {
 	case a == model.Refused:
 		if k.Verb == fwp.FAIL && k.allowed&model.Refused != 0 {
 			j.ackClause = "FWP-FAIL-02"
 		}
 	case j.Where == model.Gone && j.flushed > 0: // there is nothing left of it that could fail
-	case a != model.Okay || !mine || k.allowed&model.Okay == 0: // it may have had an effect
-		_, j.reason = model.Working.After(model.Ack)
-		if j.Where |= model.Gone; k.Verb == fwp.FAIL {
-			j.Where |= model.Working.AfterAny(anyFailure...)
-		}
-		j.due, j.uncertain = time.Time{}, true
+	case a != model.Okay || !j.with(c) || k.allowed&model.Okay == 0:
+		j.mayBeReported(k)
 	case k.Verb == fwp.ACK:
 		j.was(model.Working, model.Ack)
 		j.sent, j.failure, j.before = nil, nil, nil // a long run has many

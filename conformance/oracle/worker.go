@@ -162,7 +162,7 @@ func (w *World) left(wid string) {
 
 // stated judges the state in a reply to a BEAT: one that an operator has ordered, or that the worker has reported.
 func (w *World) stated(k *call, r fwp.Reply) *Violation {
-	state := stateOf(r)
+	state := r.State()
 	wid, _ := k.Fields["wid"].(string)
 	is := w.workers[wid]
 	known := state == "quiet" || state == "terminate"

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/jsonnum"
 )
 
 // World is what clients know of a server from what they have sent it and received
@@ -78,7 +79,7 @@ func (w *World) Greet(conn int, r fwp.Reply) *Violation {
 	c := w.Conns[conn]
 	c.Greeted = true
 	text, named := strings.CutPrefix(string(r.Text), "HI ")
-	f := object([]byte(text))
+	f := jsonnum.Object([]byte(text))
 	salt, salted := f["s"].(string)
 	rounds, counted := number(f["i"])
 	c.Hi = fwp.Hi{Salt: salt, Iterations: int(rounds), Protected: salted && counted}
@@ -214,7 +215,7 @@ func (w *World) disallowed(c *Conn, k *call, a model.Answer, text []byte, now ti
 		for _, q := range append(strings.Fields(string(k.Args)), "default") {
 			unjudge(slices.Values(w.queues[q]), Disallowed)
 		}
-		jid, _ := object(text)["jid"].(string)
+		jid, _ := jsonnum.Object(text)["jid"].(string)
 		if j := w.Jobs[jid]; j != nil && a == model.Delivered {
 			j.taken(c, now)
 		}
@@ -252,28 +253,11 @@ func (k *call) refusable() bool {
 
 // judged compares a reply with what is allowed.
 func (w *World) judged(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.Time) *Violation {
-	if a&k.allowed == 0 && !c.shut && (a != model.Refused || !k.refusable()) {
-		v := &Violation{Clause: k.clause, Rule: "reply", Should: k.Should, Expected: k.allowed.String()}
-		v.Got = fmt.Sprintf("%.300s", Text(r))
-		switch {
-		case a == model.Foreign && k.clause == "FWP-BEAT-03":
-			if v.Rule = "foreign"; r.Kind != fwp.BulkString && r.Kind != fwp.SimpleString {
-				v.Clause = "FWP-BEAT-04"
-			}
-		case a == model.Foreign && k.allowed&^model.Refused != 0:
-			v.Clause, v.Rule = cmp.Or(model.ClauseOf(model.ForeignReply+k.Verb), k.clause), "foreign"
-		case a == model.Notified:
-			v.Clause = k.own
-		case a == model.Refused:
-			v.Rule, v.Clause = "refused", w.refusing(c, k)
-		}
-		if k.Verb == fwp.FETCH && k.allowed&model.Delivered != 0 {
-			v.Expected = w.deliverable(k, now)
-		}
-		return v
-	}
 	switch {
+	case a&k.allowed == 0 && !c.shut && (a != model.Refused || !k.refusable()):
+		return w.notAllowed(c, k, a, r, now)
 	case c.Unjudged != Judged, c.shut && a != model.Delivered:
+		return nil
 	case a == model.Delivered:
 		return w.delivered(c, k, r.Text, now)
 	case a == model.Nothing:
@@ -288,6 +272,29 @@ func (w *World) judged(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.T
 		}
 	}
 	return nil
+}
+
+// notAllowed is the violation that a reply is not one of those that the command may have.
+func (w *World) notAllowed(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.Time) *Violation {
+	v := &Violation{
+		Clause: k.clause, Rule: "reply", Should: k.Should, Expected: k.allowed.String(), Got: fmt.Sprintf("%.300s", Text(r)),
+	}
+	switch {
+	case a == model.Foreign && k.clause == "FWP-BEAT-03":
+		if v.Rule = "foreign"; r.Kind != fwp.BulkString && r.Kind != fwp.SimpleString {
+			v.Clause = "FWP-BEAT-04"
+		}
+	case a == model.Foreign && k.allowed&^model.Refused != 0:
+		v.Clause, v.Rule = cmp.Or(model.ClauseOf(model.ForeignReply+k.Verb), k.clause), "foreign"
+	case a == model.Notified:
+		v.Clause = k.own
+	case a == model.Refused:
+		v.Rule, v.Clause = "refused", w.refusing(c, k)
+	}
+	if k.Verb == fwp.FETCH && k.allowed&model.Delivered != 0 {
+		v.Expected = w.deliverable(k, now)
+	}
+	return v
 }
 
 // Close records the end of a connection, and judges it if the server was the one that

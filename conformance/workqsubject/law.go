@@ -100,7 +100,7 @@ func (l *law) Close(number int, byServer bool, _ time.Time) *explore.Violation {
 		return nil
 	}
 	return &explore.Violation{
-		Clause: "WORKQ-LINE-10", Rule: "closed", Expected: "an open connection", Got: "<close>",
+		Clause: "WORKQ-LINE-10", Rule: explore.RuleClosed, Expected: "an open connection", Got: "<close>",
 	}
 }
 
@@ -201,43 +201,65 @@ func notThere(m session.Message, clause string) ruling {
 // ruling returns what the reply to the command of a connection may be.
 func (l *law) ruling(c *conn, m session.Message) ruling {
 	j := l.jobs[c.asked.ID]
-	there := l.known(c.asked.ID)
-	ofJob := j != nil && l.open[j.Name()]
-	switch verb := c.asked.Verb; {
+	isOpen := func(name string) bool { return l.open[name] }
+	switch {
 	case c.malformed:
 		return is(m, "ERR-01", "-CLIENT-ERROR", workqsession.ClientError, nil)
 	case workqdialect.Dialect{}.Foreign(c.bytes, m):
-		clause := strings.TrimPrefix(foreign(verb), "WORKQ-")
+		clause := strings.TrimPrefix(foreign(c.asked.Verb), "WORKQ-")
 		return ruling{clause: clause, rule: "foreign", expected: "+OK | -CLIENT-ERROR"}
-	case ofJob || slices.ContainsFunc(c.asked.Names, func(name string) bool { return l.open[name] }):
-		if verb == workq.Add || verb == workq.Schedule {
-			l.open[c.asked.Name()] = true
-			if !there {
-				l.jobs[c.asked.ID] = &job{Command: c.asked}
-			}
-		}
-		if verb == workq.Lease && m.Kind == workqsession.OK { // of whatever queue
-			l.open[string(m.Parts[2])] = true
-		}
+	case j != nil && isOpen(j.Name()), slices.ContainsFunc(c.asked.Names, isOpen):
+		l.unruled(c.asked, m)
 		return ruling{}
-	case verb == workq.Add, verb == workq.Schedule:
-		return l.added(c.asked, m)
-	case verb == workq.Lease:
-		return l.leased(c.asked, m)
-	case verb == workq.Complete, verb == workq.Fail:
-		return l.finished(c.asked, m)
-	case verb == workq.Delete && !there:
-		return notThere(m, "DEL-03")
-	case verb == workq.Delete:
-		return is(m, "DEL-01", "+OK", workqsession.OK, func() { j.state = deleted })
-	case verb == workq.Result && !there:
-		return notThere(m, "RESULT-04")
-	case verb == workq.Result:
-		return j.ended(m)
-	case verb == workq.InspectJob && !there:
-		return notThere(m, "INSP-05")
+	}
+	if rule := rulings[c.asked.Verb]; rule != nil {
+		return rule(l, c.asked, m)
 	}
 	return l.inspected(c.asked, m)
+}
+
+// rulings has what the replies to the commands may be that do not only inspect.
+var rulings = map[string]func(l *law, c workq.Command, m session.Message) ruling{
+	workq.Add: (*law).added, workq.Schedule: (*law).added, workq.Lease: (*law).leased,
+	workq.Complete: (*law).finished, workq.Fail: (*law).finished, workq.Delete: (*law).deleted,
+	workq.Result: (*law).resulted, workq.InspectJob: (*law).inspectedJob,
+}
+
+// unruled follows a command about a queue of which nothing is known: any reply may come.
+func (l *law) unruled(c workq.Command, m session.Message) {
+	switch {
+	case c.Verb == workq.Add, c.Verb == workq.Schedule:
+		l.open[c.Name()] = true
+		if !l.known(c.ID) {
+			l.jobs[c.ID] = &job{Command: c}
+		}
+	case c.Verb == workq.Lease && m.Kind == workqsession.OK: // of whatever queue
+		l.open[string(m.Parts[2])] = true
+	}
+}
+
+// deleted judges delete.
+func (l *law) deleted(c workq.Command, m session.Message) ruling {
+	if !l.known(c.ID) {
+		return notThere(m, "DEL-03")
+	}
+	return is(m, "DEL-01", "+OK", workqsession.OK, func() { l.jobs[c.ID].state = deleted })
+}
+
+// resulted judges result.
+func (l *law) resulted(c workq.Command, m session.Message) ruling {
+	if !l.known(c.ID) {
+		return notThere(m, "RESULT-04")
+	}
+	return l.jobs[c.ID].ended(m)
+}
+
+// inspectedJob judges inspect job.
+func (l *law) inspectedJob(c workq.Command, m session.Message) ruling {
+	if !l.known(c.ID) {
+		return notThere(m, "INSP-05")
+	}
+	return l.inspected(c, m)
 }
 
 // foreign is the clause of a reply that a command does not have.

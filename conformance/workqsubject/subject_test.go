@@ -17,6 +17,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
 	"github.com/fwpsuite/fwp/scenarios/workqdialect"
 )
 
@@ -27,8 +28,8 @@ func (t target) Dial(ctx context.Context) (net.Conn, error) {
 }
 
 // servers starts servers, each in a network of its own.
-func servers(configure func(*fakeworkq.Config)) func() (scenarios.Target, func(), error) {
-	return func() (scenarios.Target, func(), error) {
+func servers(configure func(*fakeworkq.Config)) func() (play.Target, func(), error) {
+	return func() (play.Target, func(), error) {
 		network := memnet.New()
 		l, err := network.Listen("workq:1")
 		var config fakeworkq.Config

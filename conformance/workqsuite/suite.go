@@ -5,7 +5,7 @@ package workqsuite
 import (
 	"bytes"
 	"context"
-	_ "embed"
+	"embed"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
 	"github.com/fwpsuite/fwp/scenarios/workqdialect"
 	"github.com/fwpsuite/fwp/workq"
 )
@@ -24,24 +24,21 @@ import (
 // prefix is that of the ids of clauses.
 const prefix = "WORKQ-"
 
-// The document that the catalogue is written from, and the SHA-256 of its edition.
-const (
-	document = "workq.md"
-	edition  = "4edc4435da46eb37b46c92fa8723b16e0467a2cd0ea3a9f8594d32d035b84835"
-)
+// documents has the document that the catalogue is written from.
+var documents = []conformance.Document{
+	{Name: "workq.md", SHA256: "4edc4435da46eb37b46c92fa8723b16e0467a2cd0ea3a9f8594d32d035b84835"},
+}
 
 //go:embed clauses.txt
-var clausesText string
+var clausesText embed.FS
 
-var clauses = sync.OnceValue(func() []conformance.Clause {
-	return conformance.Catalogue(clausesText, document)
-})
+var clauses = sync.OnceValue(func() []conformance.Clause { return conformance.Catalogue(clausesText, documents) })
 
 // Protocol returns Workq as a protocol of the suite.
 func Protocol() *conformance.Protocol {
 	return &conformance.Protocol{
 		Name: workqdialect.Name, Title: "Workq", Prefix: prefix, Dialect: workqdialect.Dialect{},
-		Documents: []conformance.Document{{Name: document, SHA256: edition}},
+		Documents: documents,
 		Clauses:   clauses, ClauseOf: clauseOf, Goal: goal, Identify: identify, Scripts: workqdialect.Suite,
 	}
 }
@@ -99,7 +96,7 @@ func goal(_, clause string) (conformance.Goal, bool) {
 
 // identify asks a server what it is, with the command that changes nothing. It is lenient: the checks evaluate an
 // answer that is somehow wrong. (inspect server)
-func identify(ctx context.Context, t scenarios.Target, timeout time.Duration) (conformance.Identity, error) {
+func identify(ctx context.Context, t play.Target, timeout time.Duration) (conformance.Identity, error) {
 	dialing, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	nc, err := t.Dial(dialing)

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/conformance/workqsuite"
 	"github.com/fwpsuite/fwp/fakes/fakeworkq"
 	"github.com/fwpsuite/fwp/internal/memnet"
@@ -33,8 +34,8 @@ func (t target) Dial(ctx context.Context) (net.Conn, error) {
 }
 
 // run plays checks on a server with a hook, in virtual time.
-func run(
-	t *testing.T, hook func(*fakeworkq.Event), checks []conformance.Check, change ...func(*conformance.Runner),
+func runChecks(
+	t *testing.T, hook func(*fakeworkq.Event), checks []conformance.Check, change ...func(*run.Runner),
 ) *reports.Report {
 	t.Helper()
 	return played(t, func(l net.Listener) func() {
@@ -46,7 +47,7 @@ func run(
 
 // played plays checks in virtual time on what serve starts on a listener, and ends it.
 func played(
-	t *testing.T, serve func(net.Listener) (end func()), checks []conformance.Check, change ...func(*conformance.Runner),
+	t *testing.T, serve func(net.Listener) (end func()), checks []conformance.Check, change ...func(*run.Runner),
 ) (report *reports.Report) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -54,9 +55,9 @@ func played(
 		l, err := nw.Listen(addr)
 		require.NoError(t, err)
 		end := serve(l)
-		runner := &conformance.Runner{
+		runner := &run.Runner{
 			Protocol: workqsuite.Protocol(), Checks: checks, Virtual: true,
-			Servers: []conformance.Server{{
+			Servers: []run.Server{{
 				Target: target{nw}, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone},
 			}},
 		}
@@ -93,7 +94,7 @@ func TestClausesDocument(t *testing.T) {
 
 func TestConformingServer(t *testing.T) {
 	t.Parallel()
-	suitetest.Passes(t, run(t, nil, checks(t)))
+	suitetest.Passes(t, runChecks(t, nil, checks(t)))
 }
 
 // A reply that takes as long as the wait-timeout of its command is not late, however short the timeout of the run is.
@@ -112,7 +113,7 @@ func TestAWaitTimeoutComesOnTop(t *testing.T) {
 			t.Parallel()
 			script, err := scenarios.Parse(workqsuite.Protocol().Dialect, name, []byte("title: t\n\n"+test.text))
 			require.NoError(t, err)
-			report := run(t, nil, conformance.Scripts(script), func(r *conformance.Runner) { r.Timeout = time.Second })
+			report := runChecks(t, nil, conformance.Scripts(script), func(r *run.Runner) { r.Timeout = time.Second })
 			assert.Equal(t, test.want, report.Checks[0].Clauses[0].Verdict, report.Checks[0].Why)
 		})
 	}
@@ -131,7 +132,7 @@ func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before w
 				picked := slices.DeleteFunc(slices.Clone(all), func(c conformance.Check) bool {
 					return !slow.Enabled() && !looksAt(c.Describe(), f)
 				})
-				red, by := suitetest.Red(run(t, f.Hook(), picked))
+				red, by := suitetest.Red(runChecks(t, f.Hook(), picked))
 				assert.Contains(t, red, f.Clauses[0])
 				for _, id := range red {
 					assert.Contains(t, f.Clauses, id, "not declared, and found by %s", by)

@@ -1,4 +1,3 @@
-// Package catalogue is what the catalogues of faults and variations have in common, whatever the protocol.
 package catalogue
 
 import (
@@ -24,12 +23,12 @@ type Fault[E any] struct {
 }
 
 // NewFault returns a fault. The clauses are separated by spaces and lack the prefix that they share.
-func NewFault[E any](name, prefix, clauses, summary string, hook func() func(*E)) Fault[E] {
+func NewFault[E any, H Hook[E]](name, prefix, clauses, summary string, hook H) Fault[E] {
 	ids := strings.Fields(clauses)
 	for i, id := range ids {
 		ids[i] = prefix + id
 	}
-	return Fault[E]{Name: name, Clauses: ids, Summary: summary, Hook: hook}
+	return Fault[E]{Name: name, Clauses: ids, Summary: summary, Hook: Maker[E](hook)}
 }
 
 // SortFaults returns the faults of several lists, sorted by name.
@@ -80,18 +79,4 @@ func SortVariations[C any](lists ...[]Variation[C]) []Variation[C] {
 	all := slices.Concat(lists...)
 	slices.SortFunc(all, func(a, b Variation[C]) int { return cmp.Compare(a.Name, b.Name) })
 	return all
-}
-
-// Both returns a hook that calls two, one after the other; a nil one is left out.
-func Both[E any](first, second func(*E)) func(*E) {
-	switch {
-	case first == nil:
-		return second
-	case second == nil:
-		return first
-	}
-	return func(e *E) {
-		first(e)
-		second(e)
-	}
 }

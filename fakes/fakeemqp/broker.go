@@ -41,12 +41,12 @@ type address struct {
 // peer is what the broker knows of one.
 type peer struct {
 	address
-	role   Role
-	queues []emqp.Queue // of a worker, the highest weight first
-	credit int          // of a worker: READYs that were not used up
-	owes   []address    // of a worker: who waits for its REPLYs, the oldest first
-	heard  time.Time    // its last message
-	spoken time.Time    // the last message to it
+	role       Role
+	queues     []emqp.Queue // of a worker, the highest weight first
+	credit     int          // of a worker: READYs that were not used up
+	unanswered []address    // of a worker: who waits for its REPLYs, the oldest first
+	heard      time.Time    // its last message
+	spoken     time.Time    // the last message to it
 }
 
 // job is a message that waits for a worker or scheduler.

@@ -64,7 +64,7 @@ func (b *Broker) acknowledge(p *peer, m emqp.Message) {
 // inform learns what a peer is. A peer that informs again begins anew. (eMQP / Scheduler, eMQP / Worker)
 func (b *Broker) inform(p *peer, m emqp.Message) {
 	b.retire(p)
-	p.credit, p.owes = 0, nil
+	p.credit, p.unanswered = 0, nil
 	b.acknowledge(p, m)
 	defer b.look()
 	if string(m.Fields[1]) == emqp.TypeScheduler {
@@ -180,7 +180,7 @@ func (b *Broker) taken(p *peer, name string, j job) {
 	b.waiting--
 	p.credit--
 	if headers, _ := emqp.ParseHeaders(string(j.message.Fields[1])); headers.Has(emqp.ReplyRequested) {
-		p.owes = append(p.owes, j.from)
+		p.unanswered = append(p.unanswered, j.from)
 	}
 	i := slices.Index(b.workers, p)
 	b.workers = append(slices.Delete(b.workers, i, i+1), p)
@@ -188,11 +188,11 @@ func (b *Broker) taken(p *peer, name string, j job) {
 
 // reply passes the reply of a worker on. (Global Frames)
 func (b *Broker) reply(p *peer, m emqp.Message) {
-	if len(p.owes) == 0 {
+	if len(p.unanswered) == 0 {
 		return
 	}
-	to := b.peers[p.owes[0]]
-	p.owes = p.owes[1:]
+	to := b.peers[p.unanswered[0]]
+	p.unanswered = p.unanswered[1:]
 	if to != nil {
 		_ = b.send(to, emqp.Reply(b.id(), string(m.Fields[0])))
 	}

@@ -2,7 +2,6 @@ package fakeworker
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -70,15 +69,6 @@ func (w *Worker) beatOnce(ctx context.Context, c *conn) (every time.Duration, er
 			return e.Every, errBroken
 		}
 	}
-	w.order(&Event{State: stateIn(reply), Conn: c.n, Beats: true, conn: c})
+	w.order(&Event{State: reply.State(), Conn: c.n, Beats: true, conn: c})
 	return e.Every, nil
-}
-
-// stateIn returns the state that the reply to a BEAT has, in either form; empty if it has none.
-func stateIn(reply fwp.Reply) string {
-	var change struct{ State string }
-	if reply.Kind != fwp.BulkString && reply.Kind != fwp.SimpleString || json.Unmarshal(reply.Text, &change) != nil {
-		return ""
-	}
-	return change.State
 }

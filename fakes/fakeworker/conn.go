@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/wait"
 )
 
 // conn is one connection. One goroutine uses it.
@@ -170,7 +171,7 @@ func (c *conn) ask(ctx context.Context, verb string, args []byte) (fwp.Reply, er
 	e := c.event()
 	e.Verb, e.Line = verb, line(verb, args)
 	c.w.at(Sending, e)
-	if !c.w.pause(ctx, e.Delay) {
+	if !wait.Sleep(ctx, e.Delay) {
 		return fwp.Reply{}, errNoWork
 	}
 	if e.Skip {

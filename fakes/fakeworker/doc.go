@@ -7,6 +7,10 @@
 //
 // A worker can be a producer instead, which pushes the jobs that it reads: see [Worker.Produce].
 //
-// Read worker.go for its life, conn.go for a connection, execute.go and beat.go for what happens on them, event.go for
-// the hook, produce.go for producers, and fault.go and variation.go for the catalogues.
+// Files: worker.go has its life, config.go its settings, conn.go a connection, execute.go, job.go and beat.go what
+// happens on them, produce.go producers, event.go the hook. fault.go and variation.go have the catalogues and what their
+// rows are made of. The tables of faults are in files by the first word of their names: fault_hello.go, fault_hash.go,
+// fault_line.go, fault_resp.go, fault_beat.go, fault_state.go, fault_loss.go, fault_fetch.go, fault_job.go,
+// fault_fail.go, and those of producers in fault_push.go, fault_unit.go, fault_error.go. Those of variations are in
+// variation_line.go and variation_job.go.
 package fakeworker

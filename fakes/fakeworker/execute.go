@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/wait"
 )
 
 // report is what the server is to be told about a job.
@@ -48,9 +49,9 @@ func (w *Worker) execute(ctx context.Context) {
 
 // connectExecutor opens the connection of an executor. It returns nil if the executor ends. When the worker
 // terminates, an executor that owes reports tries once more.
-func (w *Worker) connectExecutor(ctx context.Context, owes bool) *conn {
+func (w *Worker) connectExecutor(ctx context.Context, mustReport bool) *conn {
 	c := w.connect(ctx, false, w.terminating)
-	if c == nil && owes && ctx.Err() == nil {
+	if c == nil && mustReport && ctx.Err() == nil {
 		c, _ = w.open(ctx, false)
 	}
 	return c
@@ -105,7 +106,7 @@ func (w *Worker) next(ctx context.Context, c *conn) (*Job, error) {
 		e.Queues, e.Skip = w.cfg.Queues, isClosed(w.quiet)
 		w.at(Fetching, e)
 		if e.Skip && e.Delay > 0 {
-			if !w.pause(ctx, e.Delay) {
+			if !wait.Sleep(ctx, e.Delay) {
 				return nil, ctx.Err()
 			}
 			continue
@@ -161,7 +162,7 @@ func (w *Worker) fetch(ctx context.Context, c *conn, queues []string) (*Job, err
 			w.logf("FETCH: %s", reply.Text)
 		}
 		if reply.Kind == fwp.ErrorReply || time.Since(began) < soon {
-			w.pause(ctx, pauseAfter)
+			wait.Sleep(ctx, pauseAfter)
 		}
 		return nil, nil
 	}

@@ -3,9 +3,9 @@ package fakeworker
 import (
 	"cmp"
 	"slices"
-	"strings"
-	"sync/atomic"
+	"time"
 
+	"github.com/fwpsuite/fwp/fakes/catalogue"
 	"github.com/fwpsuite/fwp/fwp"
 )
 
@@ -24,81 +24,122 @@ type Fault struct {
 	Configure func(*Config)
 }
 
-// Faults returns the catalogue, sorted by name.
+// Faults returns the catalogue of workers, sorted by name.
 func Faults() []Fault {
-	faults := slices.Concat(helloFaults(), hashFaults(), lineFaults(), replyFaults(), beatFaults(), stateFaults(),
-		endFaults(), fetchFaults(), reportFaults(), lossFaults(), deliveryFaults(), laterFaults(), growingFaults(),
-		pausingFaults(), eventfulFaults(), ordersFaults())
-	slices.SortFunc(faults, func(a, b Fault) int { return cmp.Compare(a.Name, b.Name) })
-	return faults
+	return sorted(helloFaults, hashFaults, lineFaults, respFaults, beatFaults, stateFaults, lossFaults, fetchFaults,
+		jobFaults, failFaults)
 }
 
-// fault returns one whose hook has no state. The clauses are separated by spaces and lack the prefix that they share.
-func fault(name, clauses, summary string, hook func(*Event)) Fault {
-	return statefulFault(name, clauses, summary, func() func(*Event) { return hook })
+// ofAnyClient are the faults of workers that producers can have too.
+var ofAnyClient = []string{
+	"hello-before-hi", "hello-without-v", "hello-v-text", "hello-v-old", "hi-strict", "hi-exact", "hi-newer-refused",
+	"hash-missing", "hash-array", "hash-one-round-more", "hash-one-round", "hash-salt-first", "hash-salt-ignored",
+	"hash-of-hex", "hash-password-escaped", "hash-odd-salts", "hash-leading-zeros", "hello-refusal-ignored", "line-lf",
+	"end-missing", "end-with-space", "connection-for-each-command", "provider-ignored",
 }
 
-// statefulFault returns one whose hook has state.
-func statefulFault(name, clauses, summary string, hook func() func(*Event)) Fault {
-	return setting(name, clauses, summary, func(c *Config) { c.Hook = hook() })
+// ProducerFaults returns the catalogue for producers, see [Worker.Produce], sorted by name.
+func ProducerFaults() []Fault {
+	shared := slices.DeleteFunc(Faults(), func(f Fault) bool { return !slices.Contains(ofAnyClient, f.Name) })
+	return sorted(shared, pushFaults, unitFaults, errorFaults, producerLossFaults)
+}
+
+func sorted(lists ...[]Fault) []Fault {
+	all := slices.Concat(lists...)
+	slices.SortFunc(all, func(a, b Fault) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+// fault returns one that a hook makes, or a function that makes a hook for each worker because it remembers something.
+// The clauses are separated by spaces and lack the prefix that they share.
+func fault[H catalogue.Hook[Event]](name, clauses, summary string, hook H) Fault {
+	made := catalogue.NewFault[Event](name, "FWP-", clauses, summary, hook)
+	return Fault{name, made.Clauses, summary, func(c *Config) { c.Hook = made.Hook() }}
 }
 
 // setting returns a fault of the configuration.
 func setting(name, clauses, summary string, configure func(*Config)) Fault {
-	ids := strings.Fields(clauses)
-	for i, id := range ids {
-		ids[i] = "FWP-" + id
-	}
-	return Fault{Name: name, Clauses: ids, Summary: summary, Configure: configure}
+	f := fault(name, clauses, summary, skip)
+	f.Configure = configure
+	return f
 }
+
+// at returns the condition that a step is at a point.
+func at(p Point) func(*Event) bool { return func(e *Event) bool { return e.Point == p } }
+
+// sends returns the condition that a command of a verb is about to be sent; "" means any.
+func sends(verb string) func(*Event) bool {
+	return func(e *Event) bool { return e.Point == Sending && (verb == "" || e.Verb == verb) }
+}
+
+// replyTo returns the condition that a verb is answered; "" means any.
+func replyTo(verb string) func(*Event) bool {
+	return func(e *Event) bool { return e.Point == Replied && (verb == "" || e.Verb == verb) }
+}
+
+// refused returns the condition that a verb is answered with an error.
+func refused(verb string) func(*Event) bool { return catalogue.All(replyTo(verb), isError) }
+
+// ordered returns the condition that the worker is to enter a state.
+func ordered(state string) func(*Event) bool {
+	return func(e *Event) bool { return e.Point == Ordered && e.State == state }
+}
+
+// fetches is the condition that a worker is about to fetch.
+func fetches(e *Event) bool { return e.Point == Fetching && !e.Skip }
+
+// hasFailed is the condition of a job that has failed.
+func hasFailed(e *Event) bool { return e.Point == Ran && e.Outcome == Failed }
+
+// isError is the condition of an error reply.
+func isError(e *Event) bool { return e.Reply.Kind == fwp.ErrorReply }
+
+// connOf returns the number of the connection of a step.
+func connOf(e *Event) int { return e.Conn }
 
 // on returns a hook that acts at one point only.
-func on(p Point, act func(*Event)) func(*Event) {
-	return func(e *Event) {
-		if e.Point == p {
-			act(e)
-		}
-	}
-}
+func on(p Point, act func(*Event)) func(*Event) { return catalogue.On(at(p), act) }
 
 // sent returns a hook that acts before the commands of a verb; "" means any.
-func sent(verb string, act func(*Event)) func(*Event) {
-	return on(Sending, func(e *Event) {
-		if verb == "" || e.Verb == verb {
-			act(e)
-		}
-	})
-}
+func sent(verb string, act func(*Event)) func(*Event) { return catalogue.On(sends(verb), act) }
 
 // replied returns a hook that acts on the replies to a verb.
-func replied(verb string, act func(*Event)) func(*Event) {
-	return on(Replied, func(e *Event) {
-		if verb == "" || e.Verb == verb {
-			act(e)
-		}
+func replied(verb string, act func(*Event)) func(*Event) { return catalogue.On(replyTo(verb), act) }
+
+// failing returns a hook that acts on the reports of jobs that did not succeed.
+func failing(act func(*Event)) func(*Event) {
+	return catalogue.On(func(e *Event) bool { return e.Point == Ran && e.Outcome != Succeeded }, act)
+}
+
+// skipFirst returns hooks that skip the first step for which a condition holds.
+func skipFirst(is func(*Event) bool) func() func(*Event) {
+	return catalogue.Keep(is, func(had *bool, e *Event) { e.Skip, *had = !*had, true })
+}
+
+// skipBeyond returns hooks that skip what is behind the first n steps for which a condition holds.
+func skipBeyond(n int, is func(*Event) bool) func() func(*Event) {
+	return catalogue.Keep(is, func(count *int, e *Event) {
+		*count++
+		e.Skip = *count > n
 	})
 }
-
-// after returns hooks that act at a point from when something has happened on.
-func after(happened func(*Event) bool, p Point, act func(*Event)) func() func(*Event) {
-	return func() func(*Event) {
-		var has atomic.Bool
-		return func(e *Event) {
-			switch {
-			case happened(e):
-				has.Store(true)
-			case e.Point == p && has.Load():
-				act(e)
-			}
-		}
-	}
-}
-
-// hasLost reports whether a connection was lost.
-func hasLost(e *Event) bool { return e.Point == Lost }
 
 // skip suppresses the step.
 func skip(e *Event) { e.Skip = true }
+
+// again repeats the step.
+func again(e *Event) { e.Again = true }
+
+// okay takes any reply for OK.
+func okay(e *Event) { e.Reply = ok() }
+
+func ok() fwp.Reply { return fwp.Reply{Kind: fwp.SimpleString, Text: []byte("OK")} }
+
+// exit returns a step that ends the worker at once.
+func exit(code int) func(*Event) { return func(e *Event) { e.Worker.Exit(code) } }
+
+// rest returns a step that puts off a FETCH.
+func rest(d time.Duration) func(*Event) { return func(e *Event) { e.Skip, e.Delay = true, d } }
 
 // field returns a step that sets a field; nil removes it.
 func field(name string, value any) func(*Event) {
@@ -109,10 +150,11 @@ func field(name string, value any) func(*Event) {
 	}
 }
 
-// both joins two hooks.
-func both(a, b func(*Event)) func(*Event) {
-	return func(e *Event) { a(e); b(e) }
+// fill returns a step that sets a field that is not there.
+func fill(name string, value any) func(*Event) {
+	return func(e *Event) {
+		if e.Fields[name] == nil {
+			e.Fields[name] = value
+		}
+	}
 }
-
-// isReport reports whether a verb is that of a report.
-func isReport(verb string) bool { return verb == fwp.ACK || verb == fwp.FAIL }

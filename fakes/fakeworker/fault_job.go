@@ -4,162 +4,174 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
-	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/fakes/catalogue"
 )
 
-// fetchFaults are about FETCH. (FETCH)
-func fetchFaults() []Fault {
-	return []Fault{
-		statefulFault("one-job-at-a-time", "FETCH-11", "It runs one job at a time, whatever its concurrency is.",
-			func() func(*Event) {
-				var busy atomic.Int64
-				return func(e *Event) {
-					if e.Point == Fetching && !e.Skip && !busy.CompareAndSwap(0, int64(e.Conn)) && busy.Load() != int64(e.Conn) {
-						e.Skip, e.Delay = true, 100*time.Millisecond
-					}
+// jobFaults are about what a delivered job holds, and when it is delivered. (Required fields; FETCH)
+var jobFaults = []Fault{
+	argsFault("args-as-text", "It hands a job the JSON text of each argument.",
+		func(args []json.RawMessage) (texts []json.RawMessage) {
+			for _, a := range args {
+				texts = append(texts, encodeAny(string(a)))
+			}
+			return texts
+		}),
+	argsFault("args-first-only", "It hands a job its first argument only.",
+		func(args []json.RawMessage) []json.RawMessage { return args[:min(1, len(args))] }),
+	argsFault("args-hash-last-dropped", "It leaves out a last argument that is an object.",
+		func(args []json.RawMessage) []json.RawMessage {
+			if n := len(args); n > 1 && args[n-1][0] == '{' {
+				return args[:n-1]
+			}
+			return args
+		}),
+	argsFault("args-list-alone-spread", "It hands a job the elements of its only argument.",
+		func(args []json.RawMessage) (list []json.RawMessage) {
+			if len(args) == 1 && json.Unmarshal(args[0], &list) == nil {
+				return list
+			}
+			return args
+		}),
+	argsFault("args-once-each", "It leaves out an argument that it has had before.",
+		func(args []json.RawMessage) (once []json.RawMessage) {
+			for _, a := range args {
+				if !slices.ContainsFunc(once, func(o json.RawMessage) bool { return string(o) == string(a) }) {
+					once = append(once, a)
 				}
-			}),
-		fault("fetch-default-only", "WRK-11", "It fetches from the queue default, whatever its queues are.",
-			on(Fetching, func(e *Event) { e.Queues = []string{"default"} })),
-		fault("fetch-first-queue-only", "WRK-11", "It fetches from the first of its queues only.",
-			on(Fetching, func(e *Event) { e.Queues = e.Queues[:1] })),
-	}
+			}
+			return once
+		}),
+	argsFault("args-reversed", "It hands a job its arguments in the reverse order.",
+		func(args []json.RawMessage) []json.RawMessage {
+			args = slices.Clone(args)
+			slices.Reverse(args)
+			return args
+		}),
+	argsFault("args-times-rewritten", "It hands a job a time in UTC.", timesInUTC),
+	argsFault("args-without-nulls", "It leaves out arguments that are null.",
+		func(args []json.RawMessage) []json.RawMessage {
+			return slices.DeleteFunc(slices.Clone(args), func(a json.RawMessage) bool { return string(a) == "null" })
+		}),
+	jidFault("jid-as-number", "It writes a jid of digits as a number.", digitsAsNumber),
+	jidFault("jid-lower-case", "It writes jids in lower case.", strings.ToLower),
+	fault("jid-of-the-job-before", "FETCH-09 FETCH-10 WRK-03 ACK-05 FAIL-04 END-04 STATE-21 WRK-07",
+		"Its reports have the jid of the job before.", catalogue.Keep(at(Ran), func(last *string, e *Event) {
+			if *last != "" {
+				e.Fields["jid"] = *last
+			}
+			*last = e.Job.JID
+		})),
+	ranFault("jid-shortened", "FETCH-09 WRK-03 END-04 STATE-21", "It shortens the jids of its reports to 20 characters.",
+		func(e *Event) { e.Fields["jid"] = e.Job.JID[:min(20, len(e.Job.JID))] }),
+	jidFault("jid-trimmed", "It leaves out the spaces at both ends of a jid.", strings.TrimSpace),
+	fault("job-again-dropped", "FETCH-09", "It ignores a job whose jid it has had before.",
+		catalogue.KeepBy(jidOf, at(Delivered), func(had *bool, e *Event) { e.Skip, *had = *had, true })),
+	deliveryFault("job-failed-before-dropped", "FETCH-09", "It ignores a job that has failed before.",
+		func(e *Event) { e.Skip = bytes.Contains(e.Job.Text, []byte(`"failure":{`)) }),
+	deliveryFault("job-late-dropped", "FETCH-09", "It ignores a job that a FETCH brings after the order to be quiet.",
+		func(e *Event) { e.Skip = e.Worker.state() == "quiet" }),
+	deliveryFault("job-late-dropped-at-end", "FETCH-09 STATE-21 END-04",
+		"It ignores a job that a FETCH brings after the order to terminate.",
+		func(e *Event) { e.Skip = e.Worker.state() == "terminate" }),
+	deliveryFault("job-long-dropped", "FETCH-09", "It ignores a job of more than 64 KiB.",
+		func(e *Event) { e.Skip = len(e.Job.Text) > 64<<10 }),
+	dropFault("job-nested-dropped", "It ignores a job with deeply nested arguments.", func(unit map[string]any) bool {
+		text, _ := json.Marshal(unit["args"]) // it was read from JSON
+		return bytes.Contains(text, []byte("[[[[[[[[[["))
+	}),
+	dropFault("job-null-custom-dropped", "It ignores a job whose custom is null.", func(unit map[string]any) bool {
+		custom, has := unit["custom"]
+		return has && custom == nil
+	}),
+	deliveryFault("job-runs-twice", "FETCH-10", "It runs each job twice.", again),
+	deliveryFault("job-scheduled-dropped", "FETCH-09", "It ignores a job that has a time in at.",
+		func(e *Event) { e.Skip = bytes.Contains(e.Job.Text, []byte(`"at":"`)) }),
+	deliveryFault("job-times-strict", "FETCH-09", "It ignores a job whose created_at has another form than Go writes.",
+		func(e *Event) {
+			var unit struct {
+				Created string `json:"created_at"`
+			}
+			_ = json.Unmarshal(e.Job.Text, &unit) // it was read before
+			e.Skip = unit.Created != "" && !strings.HasSuffix(unit.Created, "Z")
+		}),
+	dropFault("job-unknown-field-dropped", "It ignores a job that has a field that it does not know.",
+		func(unit map[string]any) bool { return unit["fwp_unknown"] != nil }),
+	dropFault("job-without-args-dropped", "It ignores a job whose args are empty.", func(unit map[string]any) bool {
+		args, _ := unit["args"].([]any)
+		return len(args) == 0
+	}),
+	ranFault("unknown-type-acknowledged", "ACK-05", "It acknowledges a job whose type it does not know.",
+		catalogue.On(isUnknown, acknowledge)),
+	deliveryFault("unknown-type-dropped", "FETCH-09", "It ignores a job whose type it does not know.",
+		catalogue.On(isUnknown, skip)),
+	deliveryFault("unknown-type-ends", "FETCH-09 STATE-15 RESP-09", "It ends at a job whose type it does not know.",
+		catalogue.On(isUnknown, catalogue.Both(exit(1), skip))),
 }
 
-// reportFaults are about the reports on jobs. (ACK; FAIL)
-func reportFaults() []Fault {
-	ran := func(name, clauses, summary string, act func(*Event)) Fault {
-		return fault(name, clauses, summary, on(Ran, act))
+// deliveryFault returns a fault of the delivered jobs.
+func deliveryFault(name, clauses, summary string, act func(*Event)) Fault {
+	return fault(name, clauses, summary, on(Delivered, act))
+}
+
+// dropFault returns a worker that ignores jobs with certain work units.
+func dropFault(name, summary string, has func(unit map[string]any) bool) Fault {
+	return deliveryFault(name, "FETCH-09 RESP-08", summary, func(e *Event) {
+		var unit map[string]any
+		_ = json.Unmarshal(e.Job.Text, &unit) // it was read before
+		e.Skip = has(unit)
+	})
+}
+
+// jidOf returns the jid of the job of a step.
+func jidOf(e *Event) string { return e.Job.JID }
+
+// jidFault returns a fault of the jid in reports.
+func jidFault[V any](name, summary string, change func(jid string) V) Fault {
+	return ranFault(name, "FETCH-09 WRK-03 ACK-06 FAIL-05 END-04 STATE-21", summary,
+		func(e *Event) { e.Fields["jid"] = change(e.Job.JID) })
+}
+
+// digitsAsNumber returns a jid of digits as a number.
+func digitsAsNumber(jid string) any {
+	if _, err := strconv.ParseFloat(jid, 64); err == nil {
+		return json.RawMessage(jid)
 	}
-	failed := func(name, clauses, summary string, act func(*Event)) Fault {
-		return ran(name, clauses, summary, func(e *Event) {
-			if e.Outcome != Succeeded {
-				act(e)
-			}
-		})
-	}
-	unknown := func(act func(*Event)) func(*Event) {
-		return func(e *Event) {
-			if !strings.HasPrefix(e.Job.Type, "fwp.") || e.Job.Type == "fwp.unknown" {
-				act(e)
-			}
+	return jid
+}
+
+// isUnknown is the condition of a job whose type the worker does not know.
+func isUnknown(e *Event) bool {
+	return !strings.HasPrefix(e.Job.Type, "fwp.") || e.Job.Type == "fwp.unknown"
+}
+
+// argsFault returns a fault of the arguments that a job of type fwp.echo is handed. The others would fail, which is
+// another fault.
+func argsFault(name, summary string, change func([]json.RawMessage) []json.RawMessage) Fault {
+	return deliveryFault(name, "WRK-15", summary, func(e *Event) {
+		if e.Job.Type == TypeEcho {
+			e.Job.Args = change(e.Job.Args)
+		}
+	})
+}
+
+// timesInUTC returns the arguments with the times among them in UTC.
+func timesInUTC(args []json.RawMessage) []json.RawMessage {
+	args = slices.Clone(args)
+	for i, a := range args {
+		var at time.Time
+		if json.Unmarshal(a, &at) == nil {
+			args[i] = encodeAny(at.UTC().Format(time.RFC3339))
 		}
 	}
-	ack := func(e *Event) { e.Verb, e.Fields = fwp.ACK, Fields{"jid": e.Job.JID} }
-	return []Fault{
-		ran("report-never", "FETCH-09 END-04 STATE-21", "It reports no job.", skip),
-		ran("ack-never", "FETCH-09 END-04 STATE-21", "It reports no job that succeeded.",
-			func(e *Event) { e.Skip = e.Outcome == Succeeded }),
-		ran("fail-never", "FETCH-09 END-04 STATE-21", "It reports no job that failed.",
-			func(e *Event) { e.Skip = e.Outcome != Succeeded }),
-		ran("report-twice", "FETCH-10", "It reports each job twice.", func(e *Event) { e.Again = true }),
-		fault("job-runs-twice", "FETCH-10", "It runs each job twice.", on(Delivered, func(e *Event) { e.Again = true })),
-		failed("failure-acknowledged", "ACK-05 WRK-07", "It acknowledges a job that failed.", ack),
-		ran("success-reported-as-failure", "FAIL-04", "It reports a job as failed that succeeded.", func(e *Event) {
-			if e.Outcome == Succeeded {
-				e.Verb = fwp.FAIL
-				e.Fields["errtype"], e.Fields["message"], e.Fields["backtrace"] = "Error", "none", []string{}
-			}
-		}),
-		fault("ack-before-run", "WRK-07 FETCH-10 ACK-05 FAIL-04 FETCH-11", "It acknowledges a job before it runs it.",
-			both(
-				on(Delivered, func(e *Event) { e.Worker.say(fwp.ACK, Fields{"jid": e.Job.JID}) }),
-				on(Ran, skip))),
-		statefulFault("report-lost-seldom", "FETCH-09 END-04 STATE-21", "It forgets the report of every tenth job.",
-			func() func(*Event) {
-				var n atomic.Int64
-				return on(Ran, func(e *Event) { e.Skip = n.Add(1)%10 == 0 })
-			}),
-		ran("ack-more-fields", "ACK-06", "Its ACKs have the job type too.",
-			func(e *Event) { e.Fields["jobtype"] = e.Job.Type }),
-		failed("fail-without-errtype", "FAIL-05 WRK-04", "Its FAILs have no errtype.", field("errtype", nil)),
-		failed("fail-without-message", "FAIL-05 WRK-04", "Its FAILs have no message.", field("message", nil)),
-		failed("fail-message-empty", "WRK-04", "All fields of its FAILs but the jid are empty.", func(e *Event) {
-			e.Fields["errtype"], e.Fields["message"], e.Fields["backtrace"] = "", "", []string{}
-		}),
-		failed("fail-message-null", "FAIL-05", "The message of a FAIL is null if the job gave none.", func(e *Event) {
-			if e.Fields["message"] == "" {
-				e.Fields["message"] = json.RawMessage("null")
-			}
-		}),
-		failed("empty-failure-acknowledged", "ACK-05", "It acknowledges a failure without a message.", func(e *Event) {
-			if e.Fields["message"] == "" {
-				ack(e)
-			}
-		}),
-		statefulFault("fail-message-cut", "FRAME-09", "It cuts the message of a FAIL to 1000 bytes.",
-			func() func(*Event) {
-				return sent(fwp.FAIL, func(e *Event) { e.Line = cutMessage(e.Line, 1000) })
-			}),
-		fault("fail-message-cut-late", "FRAME-09", "It cuts the message of a FAIL to 16 KiB.",
-			sent(fwp.FAIL, func(e *Event) { e.Line = cutMessage(e.Line, 16<<10) })),
-		failed("fail-without-backtrace", "FAIL-05", "Its FAILs have no backtrace.", field("backtrace", nil)),
-		failed("fail-backtrace-text", "FAIL-05", "The backtrace of its FAILs is a string.",
-			field("backtrace", "line 1\nline 2")),
-		failed("fail-message-object", "FAIL-05", "The message of its FAILs is an object.",
-			field("message", Fields{"text": "x"})),
-		ran("jid-shortened", "FETCH-09 WRK-03 END-04 STATE-21", "It shortens the jids of its reports to 20 characters.",
-			func(e *Event) {
-				if jid := e.Job.JID; len(jid) > 20 {
-					e.Fields["jid"] = jid[:20]
-				}
-			}),
-		ran("unknown-type-acknowledged", "ACK-05", "It acknowledges a job whose type it does not know.", unknown(ack)),
-		fault("unknown-type-dropped", "FETCH-09", "It ignores a job whose type it does not know.",
-			on(Delivered, unknown(skip))),
-		fault("unknown-type-ends", "FETCH-09 STATE-15", "It ends at a job whose type it does not know.",
-			on(Delivered, unknown(func(e *Event) { e.Worker.Exit(1); e.Skip = true }))),
-	}
+	return args
 }
 
-// cutMessage cuts the message in the line of a FAIL to a number of bytes, also where that is inside a character.
-func cutMessage(line []byte, most int) []byte {
-	_, text, has := bytes.Cut(line, []byte(`"message":"`))
-	end := bytes.IndexByte(text, '"')
-	if !has || end <= most {
-		return line
-	}
-	head := line[:len(line)-len(text)]
-	return slices.Concat(head, text[:most], text[end:])
-}
-
-// lossFaults are about lost connections. (Connection, Lost jobs? of the worker architecture; Network Connection)
-func lossFaults() []Fault {
-	return []Fault{
-		fault("loss-ends", "FETCH-11 STATE-15 STATE-18", "It ends when it loses a connection.",
-			on(Lost, func(e *Event) { e.Worker.Exit(1) })),
-		fault("loss-final", "FETCH-11", "It opens no other connection for one that it lost.", on(Lost, skip)),
-		statefulFault("loss-reported-as-failure", "FAIL-04", "It reports a job as failed whose ACK got no reply.",
-			func() func(*Event) {
-				var lost atomic.Bool
-				return func(e *Event) {
-					switch {
-					case e.Point == Lost && !e.Beats:
-						lost.Store(true)
-					case e.Point == Sending && e.Verb == fwp.ACK && lost.Swap(false):
-						e.Line = bytes.Replace(e.Line, []byte("ACK {"), []byte(`FAIL {"backtrace":[],"errtype":"E","message":"lost",`), 1)
-					}
-				}
-			}),
-		statefulFault("loss-renames", "BEAT-10 BEAT-06",
-			"It greets under another wid after a loss, and beats under the old one.",
-			after(hasLost, Introducing, func(e *Event) { e.Fields["wid"] = e.Worker.cfg.WID + "-again" })),
-		statefulFault("loss-ends-beats", "BEAT-06 STATE-24 WRK-12 STATE-19",
-			"It sends no BEAT any more when it has lost a connection.", after(hasLost, Beating, skip)),
-		setting("connection-for-each-command", "WRK-09", "It opens a connection for each command.",
-			func(c *Config) { c.Single = true }),
-		setting("provider-ignored", "WRK-02", "It ignores FAKTORY_PROVIDER.", func(c *Config) {
-			lookup := c.Lookup
-			c.Lookup = func(name string) (string, bool) {
-				if name == "FAKTORY_PROVIDER" || lookup == nil {
-					return "", false
-				}
-				return lookup(name)
-			}
-		}),
-	}
+// encodeAny returns a value as JSON.
+func encodeAny(v any) []byte {
+	text := encode(Fields{"v": v})
+	return text[len(`{"v":`) : len(text)-1]
 }

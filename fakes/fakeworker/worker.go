@@ -2,93 +2,15 @@ package fakeworker
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/tls"
 	"net"
 	"net/url"
-	"os"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/fwpsuite/fwp/internal/wait"
 )
-
-// Config configures a [Worker].
-type Config struct {
-	// URL is that of the server: "tcp://:password@host:7419", "tcp+tls://host". If it is empty, Lookup finds it: in the
-	// variable that FAKTORY_PROVIDER names, or else in FAKTORY_URL.
-	URL    string
-	Lookup func(name string) (value string, is bool)
-	// Queues are those of every FETCH; "default" if there are none.
-	Queues []string
-	// Concurrency is how many jobs run at a time; 2 if zero.
-	Concurrency int
-
-	// WID, Hostname, PID and Labels are those of every HELLO; a fresh wid, the host name, the process and "go" if empty.
-	WID, Hostname string
-	PID           int
-	Labels        []string
-
-	// Single has every command on a connection of its own, as a fault does. Beats has a producer send BEATs, as one does
-	// too.
-	Single, Beats bool
-
-	// BeatEvery is the time between two BEATs; 15 s if zero.
-	BeatEvery time.Duration
-	// Grace is how long jobs may run on when the worker is terminated; 25 s if zero.
-	Grace time.Duration
-	// FirstPause is the pause before the first dial after a loss; twice as long before each later one, up to 5 s.
-	// 100 ms if zero.
-	FirstPause time.Duration
-
-	// Dial opens connections; nil means the network of the machine.
-	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
-	// Wrap, if set, returns what is used in place of a connection that was opened.
-	Wrap func(net.Conn) net.Conn
-	// TLS is the configuration for the scheme tcp+tls; nil means the roots of the system.
-	TLS *tls.Config
-	// Log receives one line for each thing that went wrong; it may be nil.
-	Log func(line string)
-	// Hook sees and may change everything that happens: see [Event]. It is called by many goroutines at once.
-	Hook func(*Event)
-}
-
-const (
-	longestPause = 5 * time.Second
-	dialPatience = 5 * time.Second
-)
-
-func (c *Config) fill() {
-	if len(c.Queues) == 0 {
-		c.Queues = []string{"default"}
-	}
-	if c.Concurrency <= 0 {
-		c.Concurrency = 2
-	}
-	if c.WID == "" {
-		c.WID = strings.ToLower(rand.Text())
-	}
-	if c.Hostname == "" {
-		c.Hostname, _ = os.Hostname()
-	}
-	if c.PID == 0 {
-		c.PID = os.Getpid()
-	}
-	if c.Labels == nil {
-		c.Labels = []string{"go"}
-	}
-	for _, d := range []struct {
-		at *time.Duration
-		is time.Duration
-	}{{&c.BeatEvery, 15 * time.Second}, {&c.Grace, 25 * time.Second}, {&c.FirstPause, 100 * time.Millisecond}} {
-		if *d.at <= 0 {
-			*d.at = d.is
-		}
-	}
-	if c.Dial == nil {
-		c.Dial = new(net.Dialer).DialContext
-	}
-}
 
 // Worker is one worker. Its methods may be called by many goroutines at once.
 type Worker struct {
@@ -109,7 +31,6 @@ type Worker struct {
 	produces bool         // it is a producer
 	renewal  atomic.Int64 // grows when all connections are to greet again
 	running  atomic.Int64 // jobs
-	deaf     atomic.Bool  // of a fault: it has ignored a signal
 }
 
 // New returns a worker, which does nothing yet.
@@ -182,23 +103,10 @@ func (w *Worker) awaitEnd(ctx context.Context, executors, beats <-chan struct{},
 		case <-beats:
 			e := &Event{}
 			w.at(Exiting, e)
-			w.pause(ctx, e.Delay)
+			wait.Sleep(ctx, e.Delay)
 			return e.Code
 		}
 	}
-}
-
-// address returns the URL of the server. (URL Configuration)
-func (c *Config) address() string {
-	if c.URL != "" || c.Lookup == nil {
-		return c.URL
-	}
-	name := "FAKTORY_URL"
-	if provider, is := c.Lookup("FAKTORY_PROVIDER"); is && provider != "" {
-		name = provider
-	}
-	value, _ := c.Lookup(name)
-	return value
 }
 
 func (w *Worker) parse() error {
@@ -230,7 +138,7 @@ func (w *Worker) expire(ctx context.Context) {
 	}
 	e := &Event{Every: w.cfg.Grace}
 	w.at(Quitting, e)
-	if w.pause(ctx, e.Every) {
+	if wait.Sleep(ctx, e.Every) {
 		if e.Skip {
 			w.Exit(1)
 		}
@@ -305,21 +213,6 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// pause waits, and reports whether ctx is not done.
-func (w *Worker) pause(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return ctx.Err() == nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
 // endAll sends END on all connections, as a fault does.
 func (w *Worker) endAll() {
 	w.mu.Lock()
@@ -358,10 +251,5 @@ func (w *Worker) hurry(number int) {
 
 // linger waits until the worker is quiet, at most for a time.
 func (w *Worker) linger(d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-w.quiet:
-	}
+	wait.Until(w.quiet, d)
 }

@@ -18,7 +18,7 @@ func TestNoMutablePackageState(t *testing.T) {
 			t.Parallel()
 			assert.Empty(t, mutableState(p.parse(t)),
 				"a package-level variable is an error, a compiled regexp, an embedded file, "+
-					"something computed once, or an unexported table that is never written")
+					"something computed once, the words of an enumeration, or an unexported table that is never written")
 		})
 	}
 }
@@ -90,7 +90,7 @@ func isConstant(value ast.Expr) bool {
 	}
 	x, ok := f.X.(*ast.Ident)
 	return ok && slices.Contains([]string{
-		"errors.New", "fmt.Errorf", "regexp.MustCompile", "sync.OnceValue", "sync.OnceValues",
+		"errors.New", "fmt.Errorf", "regexp.MustCompile", "sync.OnceValue", "sync.OnceValues", "text.NewEnum", "scenarios.Suite",
 	}, x.Name+"."+f.Sel.Name)
 }
 
@@ -179,6 +179,7 @@ func TestMutableState(t *testing.T) {
 		"embed":             {source: "//go:embed x\nvar v embed.FS"},
 		"embed in a block":  {source: "var (\n//go:embed x\nv string\n)"},
 		"computed once":     {source: "var v = sync.OnceValue(load)"},
+		"words of an enum":  {source: "var v = text.NewEnum(`x`, map[T]string{1: `a`})"},
 		"assertion":         {source: "var _ error = (*E)(nil)"},
 		"constant":          {source: "const v = 1"},
 		"local":             {source: "func f() { var v int; v++ }"},

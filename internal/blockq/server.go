@@ -2,26 +2,39 @@ package blockq
 
 import (
 	"errors"
+	"io"
 	"net"
-	"slices"
+	"strconv"
 	"sync"
+
+	"github.com/fwpsuite/fwp/internal/session"
 )
 
-// Server keeps queues in memory. Its zero value is ready, and all methods are safe
-// for concurrent use. It must not be copied.
+// Fault names one way in which a Server breaks the protocol. The empty Fault is none.
+type Fault string
+
+// The faults.
+const (
+	DeliveredTwice Fault = "delivered-twice" // take hands out each job twice
+	Lost           Fault = "lost"            // a job that was put never appears
+	Silent         Fault = "silent"          // done is carried out and not answered
+	Foreign        Fault = "foreign"         // take answers COUNT where JOB is due
+	BlockShort     Fault = "block-short"     // JOB announces one byte more than its block has
+)
+
+// Server keeps queues in memory. Its zero value is ready, and all methods are safe for concurrent use. It must not be
+// copied.
 type Server struct {
 	// Fault is what the server does wrong; set it before the first connection.
 	Fault Fault
 
 	mu      sync.Mutex
-	waiting map[string][]*job // by queue, the oldest first
-	jobs    map[string]*job   // by id, until done
-	open    map[closer]bool   // listeners and connections
+	waiting map[string][]*job  // by queue, the oldest first
+	jobs    map[string]*job    // by id, until done
+	open    map[io.Closer]bool // listeners and connections
 	closed  bool
 	served  sync.WaitGroup // connections
 }
-
-type closer interface{ Close() error }
 
 type job struct {
 	id    string
@@ -29,8 +42,8 @@ type job struct {
 	taken bool
 }
 
-// Serve accepts connections from l and serves each on a goroutine of its own. It
-// closes l and returns nil after [Server.Close], and the error of l otherwise.
+// Serve accepts connections from l and serves each on a goroutine of its own. It closes l and returns nil after
+// [Server.Close], and the error of l otherwise.
 func (s *Server) Serve(l net.Listener) error {
 	if !s.add(l) {
 		return nil
@@ -46,43 +59,56 @@ func (s *Server) Serve(l net.Listener) error {
 			}
 			return err
 		}
-		go s.ServeConn(conn)
+		if s.add(conn) {
+			s.served.Go(func() { s.serve(conn) })
+		}
 	}
 }
 
-// ServeConn serves conn until either side closes it, and closes it.
-func (s *Server) ServeConn(conn net.Conn) {
-	if !s.add(conn) {
-		return
-	}
-	defer s.served.Done()
+// serve serves a connection until either side closes it.
+func (s *Server) serve(conn net.Conn) {
 	defer s.remove(conn)
-	peer := client{server: s}
-	in := stream{src: conn}
-	for !peer.left {
-		command, n, err := ParseCommand(in.buffered())
+	var in []byte
+	chunk := make([]byte, 4096)
+	for joined, left := false, false; !left; {
+		command, n, err := Parse(in)
 		var out []byte
 		switch {
-		case errors.Is(err, ErrShort):
-			if in.fill() != nil {
+		case errors.Is(err, session.ErrShort):
+			k, err := conn.Read(chunk)
+			if in = append(in, chunk[:k]...); err != nil && k == 0 {
 				return
 			}
 			continue
 		case err != nil:
-			out = AppendReply(nil, Reply{Kind: Err, Reason: err.Error()})
-			peer.left = n == 0
+			out, left = failure("malformed"), n == 0
+		case command.Words[0] == "bye":
+			left = true
+		case command.Words[0] == "ping":
+			out = answer("OK")
+		case command.Words[0] == "join" && joined:
+			out = failure("joined already")
+		case command.Words[0] == "join":
+			out, joined = answer("OK"), true
+		case !joined:
+			out = failure("join first")
 		default:
-			out = peer.answer(command)
+			if out = s.carryOut(command); s.Fault == Silent && command.Words[0] == "done" {
+				out = nil
+			}
 		}
-		in.consume(n)
+		in = in[n:]
 		if _, err := conn.Write(out); err != nil {
 			return
 		}
 	}
 }
 
-// Close closes all listeners and connections and waits until no connection is
-// served any more. The error is always nil.
+func answer(words ...string) []byte { return Append(nil, Line{Words: words}) }
+
+func failure(reason string) []byte { return answer("ERR", reason) }
+
+// Close closes all listeners and connections and waits until no connection is served any more. The error is always nil.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	s.closed = true
@@ -95,7 +121,7 @@ func (s *Server) Close() error {
 }
 
 // add notes what Close has to close, and closes it at once if Close was called.
-func (s *Server) add(c closer) bool {
+func (s *Server) add(c io.Closer) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -103,101 +129,59 @@ func (s *Server) add(c closer) bool {
 		return false
 	}
 	if s.open == nil {
-		s.open = make(map[closer]bool)
+		s.open, s.jobs, s.waiting = map[io.Closer]bool{}, map[string]*job{}, map[string][]*job{}
 	}
 	s.open[c] = true
-	if _, ok := c.(net.Conn); ok {
-		s.served.Add(1)
-	}
 	return true
 }
 
-func (s *Server) remove(c closer) {
+func (s *Server) remove(c io.Closer) {
 	_ = c.Close() // as above
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.open, c)
 }
 
-// client is one connection as the server sees it.
-type client struct {
-	server *Server
-	joined bool
-	left   bool // after bye, or where no further command can be found
-}
-
-// answer carries out c and returns the bytes to send.
-func (p *client) answer(c Command) []byte {
-	switch {
-	case c.Verb == VerbBye:
-		p.left = true
-		return nil
-	case c.Verb == VerbPing:
-		return AppendReply(nil, Reply{Kind: OK})
-	case c.Verb == VerbJoin && p.joined:
-		return AppendReply(nil, Reply{Kind: Err, Reason: "joined already"})
-	case c.Verb == VerbJoin:
-		p.joined = true
-		return AppendReply(nil, Reply{Kind: OK})
-	case !p.joined:
-		return AppendReply(nil, Reply{Kind: Err, Reason: "join first"})
-	}
-	reply := p.server.carryOut(c)
-	switch {
-	case p.server.Fault == Silent && c.Verb == VerbDone:
-		return nil
-	case p.server.Fault == Foreign && reply.Kind == Job:
-		reply = Reply{Kind: Count, N: 1}
-	case p.server.Fault == BlockShort && reply.Kind == Job:
-		return appendBlock([]byte("JOB "+reply.ID), len(reply.Block)+1, reply.Block)
-	}
-	return AppendReply(nil, reply)
-}
-
-// carryOut applies a command of a client that has joined to the queues.
-func (s *Server) carryOut(c Command) Reply {
+// carryOut applies a command of a client that has joined to the queues, and returns the reply.
+func (s *Server) carryOut(c Line) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch c.Verb {
-	case VerbPut:
-		return s.put(c)
-	case VerbTake:
-		return s.take(c.Queue)
-	case VerbDone:
-		if j := s.jobs[c.ID]; j == nil || !j.taken {
-			return Reply{Kind: Err, Reason: "unknown"}
-		}
-		delete(s.jobs, c.ID)
-		return Reply{Kind: OK}
-	default: // count
-		return Reply{Kind: Count, N: len(s.waiting[c.Queue])}
-	}
-}
-
-func (s *Server) put(c Command) Reply {
+	last := c.Words[len(c.Words)-1] // an id or a queue
+	j := s.jobs[last]
 	switch {
-	case s.jobs[c.ID] != nil:
-		return Reply{Kind: Err, Reason: "duplicate"}
-	case s.Fault == Lost:
-		return Reply{Kind: OK}
-	case s.jobs == nil:
-		s.jobs, s.waiting = make(map[string]*job), make(map[string][]*job)
+	case c.Words[0] == "take":
+		return s.take(last)
+	case c.Words[0] == "count":
+		return answer("COUNT", strconv.Itoa(len(s.waiting[last])))
+	case c.Words[0] == "put" && j != nil:
+		return failure("duplicate")
+	case c.Words[0] == "put" && s.Fault != Lost:
+		s.jobs[last] = &job{id: last, block: c.Block}
+		s.waiting[c.Words[1]] = append(s.waiting[c.Words[1]], s.jobs[last])
+	case c.Words[0] == "done" && (j == nil || !j.taken):
+		return failure("unknown")
+	case c.Words[0] == "done":
+		delete(s.jobs, last)
 	}
-	j := &job{id: c.ID, block: slices.Clone(c.Block)}
-	s.jobs[c.ID] = j
-	s.waiting[c.Queue] = append(s.waiting[c.Queue], j)
-	return Reply{Kind: OK}
+	return answer("OK")
 }
 
-func (s *Server) take(queue string) Reply {
+// take hands out the oldest job of a queue.
+func (s *Server) take(queue string) []byte {
 	waiting := s.waiting[queue]
 	if len(waiting) == 0 {
-		return Reply{Kind: None}
+		return answer("NONE")
 	}
 	j := waiting[0]
 	if s.Fault != DeliveredTwice || j.taken {
 		s.waiting[queue] = waiting[1:]
 	}
 	j.taken = true
-	return Reply{Kind: Job, ID: j.id, Block: j.block}
+	switch s.Fault {
+	case Foreign:
+		return answer("COUNT", "1")
+	case BlockShort:
+		return appendBlock([]byte("JOB "+j.id), len(j.block)+1, j.block)
+	}
+	return Append(nil, Line{Words: []string{"JOB", j.id}, Block: j.block})
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/faults"
 )
 
 // client is a connection to the server of a double.
@@ -69,10 +70,8 @@ func begin(t *testing.T) (*Double, *httptest.Server) {
 	require.NoError(t, err)
 	t.Cleanup(d.Close)
 	control := httptest.NewServer(d.Handler(func(name string) (fakes.Fault, error) {
-		for _, f := range fakes.Faults() {
-			if f.Name == name {
-				return f, nil
-			}
+		if f, known := faults.Named(name); known {
+			return f, nil
 		}
 		return fakes.Fault{}, errors.New("no fault " + name)
 	}))

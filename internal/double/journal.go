@@ -76,22 +76,14 @@ func (j *journal) unitOf(verb string, line []byte) []byte {
 		if j.units == nil {
 			j.units = map[string][]byte{}
 		}
-		if jid := jidOf(args); jid != "" && len(j.units) < mostUnits {
+		if jid := fwp.JIDOf([]byte(args)); jid != "" && len(j.units) < mostUnits {
 			j.units[jid] = []byte(args)
 		}
 		return []byte(args)
 	case fwp.ACK, fwp.FAIL:
-		return j.units[jidOf(args)]
+		return j.units[fwp.JIDOf([]byte(args))]
 	}
 	return nil
-}
-
-// jidOf returns the jid of a JSON object, empty if it has none.
-func jidOf(args string) string {
-	var object struct{ JID any }
-	_ = json.Unmarshal([]byte(args), &object) // then it has none
-	jid, _ := object.JID.(string)
-	return jid
 }
 
 // cut returns a line for people.

@@ -33,19 +33,9 @@ var signs = [...]string{"<=", ">=", "!=", "<", ">", "="}
 // allows reports whether a version is within the bound.
 func (b bound) allows(version string) bool {
 	order := compareVersions(version, b.version)
-	switch b.sign {
-	case "<=":
-		return order <= 0
-	case ">=":
-		return order >= 0
-	case "!=":
-		return order != 0
-	case "<":
-		return order < 0
-	case ">":
-		return order > 0
-	}
-	return order == 0
+	return map[string]bool{
+		"<=": order <= 0, ">=": order >= 0, "!=": order != 0, "<": order < 0, ">": order > 0, "=": order == 0,
+	}[b.sign]
 }
 
 // ParseConstraint reads a constraint: a name and any number of bounds, "faktory >=1.9 <1.9.5" for example.
@@ -113,18 +103,10 @@ func compareVersions(a, b string) int {
 
 // compareParts compares the parts of two versions; missing stands for those that one of them does not have.
 func compareParts(a, b []string, missing string) int {
-	part := func(of []string, i int) string {
-		if i < len(of) {
-			return of[i]
-		}
-		return missing
+	padded := func(parts []string) []string {
+		return append(parts, slices.Repeat([]string{missing}, max(len(a), len(b))-len(parts))...)
 	}
-	for i := range max(len(a), len(b)) {
-		if order := comparePart(part(a, i), part(b, i)); order != 0 {
-			return order
-		}
-	}
-	return 0
+	return slices.CompareFunc(padded(a), padded(b), comparePart)
 }
 
 // comparePart compares numbers as numbers, which come before words; nothing comes before both.

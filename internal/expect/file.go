@@ -77,6 +77,11 @@ func (l *Line) matchesClause(id string) bool {
 	return glob(l.Clause, id)
 }
 
+// about reports whether the line is about a clause in a check.
+func (l *Line) about(check, clause string) bool {
+	return l.matchesCheck(check) && l.matchesClause(clause)
+}
+
 // glob reports whether a word matches a pattern; case does not count.
 func glob(pattern, word string) bool {
 	ok, err := path.Match(strings.ToLower(pattern), strings.ToLower(word))

@@ -61,20 +61,16 @@ func (j *judge) counts(l *Line) bool { return !l.expired(j.on.Now) && l.Server.A
 
 // check marks what is known of one check.
 func (j *judge) check(r *reports.Report, c *reports.Check) {
-	c.Findings, c.Clauses = r.FindingsOf(c), slices.Clone(c.Clauses)
-	c.Known = 0
-	known := 0 // the line of the first known finding, if all are known
+	c.Findings, c.Clauses, c.Known = r.FindingsOf(c), slices.Clone(c.Clauses), 0
 	for i := range c.Findings {
 		found := &c.Findings[i]
-		if found.Known = j.line(c, kindOf(found.Verdict), found.Clause, found.Signature()); i == 0 || found.Known == 0 {
-			known = found.Known
-		}
-		if found.Known == 0 {
+		if found.Known = j.line(c, kindOf(found.Verdict), found.Clause, found.Signature()); found.Known == 0 {
 			found.Seen = strings.Trim(found.Seen+"; "+j.exceeded(c, found.Clause), "; ")
 		}
 	}
-	if slices.ContainsFunc(c.Findings, func(f reports.Finding) bool { return f.Known == 0 }) {
-		known = 0
+	known := 0 // the line of the first known finding, if all are known
+	if len(c.Findings) > 0 && !slices.ContainsFunc(c.Findings, isNew) {
+		known = c.Findings[0].Known
 	}
 	for i := range c.Clauses {
 		cv := &c.Clauses[i]
@@ -91,6 +87,9 @@ func (j *judge) check(r *reports.Report, c *reports.Check) {
 		c.Known = j.line(c, Inconclusive, "", open(c.Why))
 	}
 }
+
+// isNew reports whether no line lists a finding.
+func isNew(f reports.Finding) bool { return f.Known == 0 }
 
 // goal marks a clause that is inconclusive because what it is about never happened in the checks that passed it.
 func (j *judge) goal(c *reports.Clause) {
@@ -139,7 +138,7 @@ func (j *judge) line(c *reports.Check, kind Kind, clause, signature string) int 
 // flaky line is about one only if it says why.
 func (l *Line) matches(check, clause string, kind Kind, signature string) bool {
 	flaky := l.Kind == Flaky && (kind != Inconclusive || l.Because != "")
-	return (l.Kind == kind || flaky) && l.matchesCheck(check) && l.matchesClause(clause) &&
+	return (l.Kind == kind || flaky) && l.about(check, clause) &&
 		strings.Contains(strings.ToLower(signature), strings.ToLower(reports.Stable(l.Because)))
 }
 
@@ -151,7 +150,7 @@ func (l *Line) exceeded(bad, plays int) bool {
 // exceeded returns how the rate of a flaky line about a finding was exceeded; empty if it was not.
 func (j *judge) exceeded(c *reports.Check, clause string) string {
 	for i := range j.file.Lines {
-		if l := &j.file.Lines[i]; j.beyond[i] != "" && l.matchesCheck(c.ID) && l.matchesClause(clause) {
+		if l := &j.file.Lines[i]; j.beyond[i] != "" && l.about(c.ID, clause) {
 			return j.beyond[i]
 		}
 	}
@@ -161,25 +160,34 @@ func (j *judge) exceeded(c *reports.Check, clause string) string {
 // played returns in how many plays of a check a clause had a finding, and how many plays decided it. What was played
 // again alone is known of the check only.
 func played(c *reports.Check, clause string) (bad, plays int) {
-	counts := c.Runs
-	verdict := c.Verdict
-	for _, cv := range c.Clauses {
-		if cv.ID == clause {
-			counts, verdict = cv.Runs, cv.Verdict
-		}
+	counts, verdict := c.Runs, c.Verdict
+	if cv := verdictOn(c, clause); cv != nil {
+		counts, verdict = cv.Runs, cv.Verdict
 	}
 	if len(counts) == 0 {
 		counts = []reports.Count{{Verdict: verdict, Times: 1}}
 	}
-	for _, count := range slices.Concat(counts, c.Alone) {
+	bad, plays, _ = sum(slices.Concat(counts, c.Alone))
+	return bad, plays
+}
+
+// verdictOn returns the verdict of a check on a clause, nil if it has none.
+func verdictOn(c *reports.Check, clause string) *reports.ClauseVerdict {
+	return reports.Find(c.Clauses, func(cv *reports.ClauseVerdict) bool { return cv.ID == clause })
+}
+
+// sum returns how many plays had a finding, how many had a result, and how many there were.
+func sum(counts []reports.Count) (bad, decided, all int) {
+	for _, count := range counts {
+		all += count.Times
 		if count.Verdict.Breach() {
 			bad += count.Times
 		}
 		if count.Verdict.Decided() {
-			plays += count.Times
+			decided += count.Times
 		}
 	}
-	return bad, plays
+	return bad, decided, all
 }
 
 // conclude reports a line that is stale, or that somebody should look at.
@@ -263,10 +271,8 @@ func (l *Line) aboutGoal(r *reports.Report) bool {
 
 // clauseOf returns the first clause of a check that a line is about.
 func clauseOf(c *reports.Check, l *Line) string {
-	for _, cv := range c.Clauses {
-		if l.matchesClause(cv.ID) {
-			return cv.ID
-		}
+	if cv := reports.Find(c.Clauses, func(cv *reports.ClauseVerdict) bool { return l.matchesClause(cv.ID) }); cv != nil {
+		return cv.ID
 	}
 	return ""
 }
@@ -302,9 +308,8 @@ func (f *File) Again(judged *reports.Report, round int) []string {
 	var all []string
 	for i := range judged.Checks {
 		c := &judged.Checks[i]
-		unknown := func(found reports.Finding) bool { return found.Known == 0 }
 		flaky := func(found reports.Finding) bool { return f.measures(c, found.Clause) }
-		if round == 1 && slices.ContainsFunc(c.Findings, unknown) || slices.ContainsFunc(c.Findings, flaky) {
+		if round == 1 && slices.ContainsFunc(c.Findings, isNew) || slices.ContainsFunc(c.Findings, flaky) {
 			all = append(all, c.ID)
 		}
 	}
@@ -315,18 +320,16 @@ func (f *File) Again(judged *reports.Report, round int) []string {
 // ids of the checks, of which it may leave some out, and returns their results; it ends the playing by returning none.
 func (f *File) Settle(r *reports.Report, on Setting, play func(round int, checks []string) []reports.Check) {
 	for round := 1; ; round++ {
-		again := f.Again(f.Judge(r, on), round)
-		if len(again) == 0 {
-			return
+		var results []reports.Check
+		if again := f.Again(f.Judge(r, on), round); len(again) > 0 {
+			results = play(round, again)
 		}
-		results := play(round, again)
 		if len(results) == 0 {
 			return
 		}
 		for _, result := range results {
-			at := slices.IndexFunc(r.Checks, func(c reports.Check) bool { return c.ID == result.ID })
-			if at >= 0 {
-				r.Checks[at].Alone = count(r.Checks[at].Alone, result.Verdict)
+			if c := reports.Find(r.Checks, func(c *reports.Check) bool { return c.ID == result.ID }); c != nil {
+				c.Alone = count(c.Alone, result.Verdict)
 			}
 		}
 	}
@@ -335,13 +338,10 @@ func (f *File) Settle(r *reports.Report, on Setting, play func(round int, checks
 // measures reports whether the rate of a finding is not known yet.
 func (f *File) measures(c *reports.Check, clause string) bool {
 	bad, plays := played(c, clause)
-	tried := 0
-	for _, count := range slices.Concat(runsOf(c, clause), c.Alone) {
-		tried += count.Times
-	}
+	_, _, tried := sum(slices.Concat(runsOf(c, clause), c.Alone))
 	return slices.ContainsFunc(f.Lines, func(l Line) bool {
-		open := l.Kind == Flaky && l.Rate > 0 && l.matchesCheck(c.ID) && l.matchesClause(clause)
-		return open && max(tried, plays) < l.Of && !l.exceeded(bad, plays) && l.exceeded(bad+l.Of-plays, l.Of)
+		return l.Kind == Flaky && l.Rate > 0 && l.about(c.ID, clause) && max(tried, plays) < l.Of &&
+			!l.exceeded(bad, plays) && l.exceeded(bad+l.Of-plays, l.Of)
 	})
 }
 

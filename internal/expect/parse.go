@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,7 +31,7 @@ func Parse(name string, data []byte) (*File, error) {
 		f.text = strings.Split(string(bytes.TrimSuffix(data, []byte("\n"))), "\n")
 	}
 	var wrong []error
-	twins := map[twin]int{}
+	topics := map[string]int{}
 	for i, line := range f.text {
 		l, some, err := parseLine(strings.TrimSuffix(line, "\r"))
 		switch {
@@ -39,10 +40,10 @@ func Parse(name string, data []byte) (*File, error) {
 			wrong = append(wrong, err)
 		case some:
 			l.Number = i + 1
-			if first := twins[twinOf(&l)]; first != 0 {
+			if first := topics[l.topic()]; first != 0 {
 				wrong = append(wrong, &ParseError{name, l.Number, 1, fmt.Sprintf("the same as line %d", first)})
 			} else {
-				twins[twinOf(&l)] = l.Number
+				topics[l.topic()] = l.Number
 			}
 			f.Lines = append(f.Lines, l)
 		}
@@ -53,14 +54,10 @@ func Parse(name string, data []byte) (*File, error) {
 	return f, errors.Join(wrong...)
 }
 
-// twin is what two lines about the same have in common.
-type twin struct {
-	check, clause   string
-	kind            Kind
-	because, server string
+// topic is what two lines about the same have in common.
+func (l *Line) topic() string {
+	return strings.Join([]string{l.Check, l.Clause, string(l.Kind), l.Because, l.Server.text}, "\x00")
 }
-
-func twinOf(l *Line) twin { return twin{l.Check, l.Clause, l.Kind, l.Because, l.Server.String()} }
 
 // word is a word of a line: without its quotes, if it had some.
 type word struct {
@@ -185,85 +182,40 @@ func (l *Line) attribute(w word) (key string, wrong *ParseError) {
 	return key, read(l, word{value, w.col + utf8.RuneCountInString(key+sign)})
 }
 
+// The parts of a line: a word, which may have parts in quotes, and a part in quotes up to an escape that is none.
+var (
+	wordLike   = regexp.MustCompile(`^(?:[^ \t"]|"(?:[^"\\]|\\["\\])*")+`)
+	quotedPart = regexp.MustCompile(`"((?:[^"\\]|\\["\\])*)"`)
+	badEscape  = regexp.MustCompile(`^"(?:[^"\\]|\\["\\])*\\[^"\\]`)
+)
+
 // split returns the words of a line. A word may have a part in quotes, in which a backslash stands before
 // a quote or a backslash. A # at the beginning of a word begins a comment.
 func split(s string) (words []word, wrong *ParseError) {
 	if !utf8.ValidString(s) {
 		return nil, &ParseError{Col: 1, What: "the line is not UTF-8"}
 	}
-	var x splitter
-	col := 0
-	for _, r := range s {
-		col++
-		switch {
-		case x.quoted > 0:
-			if !x.inQuotes(r) {
+	rest := strings.TrimLeft(s, " \t")
+	for rest != "" && rest[0] != '#' {
+		col := utf8.RuneCountInString(s[:len(s)-len(rest)]) + 1
+		raw := wordLike.FindString(rest)
+		rest = rest[len(raw):]
+		if strings.HasPrefix(rest, `"`) { // a part in quotes that is none
+			col += utf8.RuneCountInString(raw)
+			if bad := badEscape.FindString(rest); bad != "" {
 				return nil, &ParseError{
-					Col: col, What: `in quotes a backslash stands before " or \ only: write \\ for a backslash`,
+					Col:  col + utf8.RuneCountInString(bad) - 1,
+					What: `in quotes a backslash stands before " or \ only: write \\ for a backslash`,
 				}
 			}
-		case r == '#' && x.start == 0:
-			return x.words, nil
-		default:
-			x.unquoted(r, col)
+			return nil, &ParseError{Col: col, What: "the quote has no end"}
 		}
+		plain := quotedPart.ReplaceAllStringFunc(raw, func(part string) string {
+			return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(part[1 : len(part)-1])
+		})
+		words, rest = append(words, word{plain, col}), strings.TrimLeft(rest, " \t")
 	}
-	if x.quoted > 0 {
-		return nil, &ParseError{Col: x.quoted, What: "the quote has no end"}
-	}
-	x.end()
-	return x.words, nil
-}
-
-// splitter takes the characters of a line.
-type splitter struct {
-	words         []word          // that have ended
-	text          strings.Builder // of the word
-	start, quoted int             // columns where the word and the quotes begin; 0: not in a word, not in quotes
-	escaped       bool            // the last character was a backslash in quotes
-}
-
-// inQuotes takes a character in quotes; false if it must not stand there.
-func (x *splitter) inQuotes(r rune) bool {
-	switch {
-	case x.escaped && r != '"' && r != '\\':
-		return false
-	case x.escaped:
-		x.escaped = false
-		x.text.WriteRune(r)
-	case r == '\\':
-		x.escaped = true
-	case r == '"':
-		x.quoted = 0
-	default:
-		x.text.WriteRune(r)
-	}
-	return true
-}
-
-// unquoted takes a character at a column, not in quotes.
-func (x *splitter) unquoted(r rune, col int) {
-	if r == ' ' || r == '\t' {
-		x.end()
-		return
-	}
-	if x.start == 0 {
-		x.start = col
-	}
-	if r == '"' {
-		x.quoted = col
-		return
-	}
-	x.text.WriteRune(r)
-}
-
-// end ends the word, if there is one.
-func (x *splitter) end() {
-	if x.start > 0 {
-		x.words = append(x.words, word{x.text.String(), x.start})
-	}
-	x.text.Reset()
-	x.start = 0
+	return words, nil
 }
 
 // quote returns a value as it is written behind because= and server=.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/fwpsuite/fwp/reports"
@@ -28,7 +29,7 @@ func (f *File) Update(judged *reports.Report, generated func(check string) bool)
 	for i := range judged.Checks {
 		c := &judged.Checks[i]
 		for _, l := range missing(c, generated(c.ID)) {
-			if !f.past(c.ID, &l) && !slices.ContainsFunc(wanted, func(o Line) bool { return same(&o, &l) }) {
+			if !f.past(c.ID, &l) && !slices.ContainsFunc(wanted, func(o Line) bool { return o.topic() == l.topic() }) {
 				wanted = append(wanted, l)
 			}
 		}
@@ -42,11 +43,6 @@ func (f *File) Update(judged *reports.Report, generated func(check string) bool)
 		wanted = u.stale(stale.Line, wanted)
 	}
 	return u.finish(wanted)
-}
-
-// same reports whether two lines are about the same.
-func same(a, b *Line) bool {
-	return a.Check == b.Check && a.Clause == b.Clause && a.Kind == b.Kind && a.Because == b.Because
 }
 
 // missing returns the lines for what is not known of a check.
@@ -94,31 +90,20 @@ const leastPlays = 5
 
 // flaky makes the line one of kind Flaky if plays differed, or if the check does something else in each run.
 func (l *Line) flaky(c *reports.Check, clause string, generated bool) {
-	bad, plays, others := 0, 0, 0
-	for _, count := range slices.Concat(runsOf(c, clause), c.Alone) {
-		plays += count.Times
-		switch {
-		case count.Verdict.Breach():
-			bad += count.Times
-		case count.Verdict.Decided():
-			others += count.Times
-		}
-	}
-	if others == 0 && !generated {
+	bad, plays, _ := sum(slices.Concat(runsOf(c, clause), c.Alone))
+	if bad == plays && !generated {
 		return
 	}
-	if l.Kind != Inconclusive && others > 0 && bad+others >= leastPlays {
-		l.Rate, l.Of = upperRate(bad, bad+others), bad+others
+	if l.Kind != Inconclusive && bad < plays && plays >= leastPlays {
+		l.Rate, l.Of = upperRate(bad, plays), plays
 	}
 	l.Kind = Flaky
 }
 
 // runsOf returns how often each verdict occurred, of the clause or else of the check.
 func runsOf(c *reports.Check, clause string) []reports.Count {
-	for _, cv := range c.Clauses {
-		if cv.ID == clause && len(cv.Runs) > 0 {
-			return cv.Runs
-		}
+	if cv := verdictOn(c, clause); cv != nil && len(cv.Runs) > 0 {
+		return cv.Runs
 	}
 	return c.Runs
 }
@@ -180,7 +165,7 @@ func (u *updating) finish(wanted []Line) Update {
 	}
 	widest := [2]int{}
 	for i := range wanted {
-		widest[0] = max(widest[0], utf8.RuneCountInString(pattern(wanted[i].Check)))
+		widest[0] = max(widest[0], utf8.RuneCountInString(written(wanted[i].Check)))
 		widest[1] = max(widest[1], utf8.RuneCountInString(wanted[i].clause()))
 	}
 	for i := range wanted {
@@ -215,21 +200,19 @@ func (l *Line) String() string { return l.aligned([2]int{}) }
 // aligned returns the line with check and clause at least so wide.
 func (l *Line) aligned(widest [2]int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-*s  %-*s  %s", widest[0], pattern(l.Check), widest[1], l.clause(), l.Kind)
-	if l.Because != "" {
-		fmt.Fprintf(&b, "  because=%s", quote(l.Because))
-	}
-	if l.Rate > 0 {
-		fmt.Fprintf(&b, "  rate<=%s of=%d", strconv.FormatFloat(l.Rate, 'f', -1, 64), l.Of)
-	}
-	if l.Server.String() != "" {
-		fmt.Fprintf(&b, "  server=%s", quote(l.Server.String()))
-	}
-	if l.See != "" {
-		fmt.Fprintf(&b, "  see=%s", word{text: l.See}.written())
-	}
-	if !l.Until.IsZero() {
-		fmt.Fprintf(&b, "  until=%s", l.Until.Format("2006-01-02"))
+	fmt.Fprintf(&b, "%-*s  %-*s  %s", widest[0], written(l.Check), widest[1], l.clause(), l.Kind)
+	for _, attribute := range []struct {
+		given bool
+		text  string
+	}{
+		{l.Because != "", "because=" + quote(l.Because)},
+		{l.Rate > 0, fmt.Sprintf("rate<=%s of=%d", strconv.FormatFloat(l.Rate, 'f', -1, 64), l.Of)},
+		{l.Server.text != "", "server=" + quote(l.Server.text)}, {l.See != "", "see=" + written(l.See)},
+		{!l.Until.IsZero(), "until=" + l.Until.Format(time.DateOnly)},
+	} {
+		if attribute.given {
+			b.WriteString("  " + attribute.text)
+		}
 	}
 	return b.String()
 }
@@ -239,18 +222,15 @@ func (l *Line) clause() string {
 	if l.Clause == "" {
 		return NoClause
 	}
-	return pattern(l.Clause)
+	return written(l.Clause)
 }
 
-// pattern returns a pattern as it is written.
-func pattern(s string) string { return word{text: s}.written() }
-
 // written returns a word as it is written: in quotes if it has to be.
-func (w word) written() string {
-	if w.text == "" || strings.ContainsAny(w.text, " \t\"") || w.text[0] == '#' {
-		return quote(w.text)
+func written(s string) string {
+	if s == "" || strings.ContainsAny(s, " \t\"") || s[0] == '#' {
+		return quote(s)
 	}
-	return w.text
+	return s
 }
 
 // Literal returns the pattern that matches a name and nothing else.

@@ -7,7 +7,7 @@ type Breach string
 const (
 	// Lost: its PUSH was accepted, and it was never delivered.
 	Lost Breach = "lost"
-	// ScheduledLost: the same, of a job with an at.
+	// ScheduledLost: a job with an at was accepted and is never delivered.
 	ScheduledLost Breach = "scheduled-lost"
 	// NotRetried: it failed, had retries left, and never came again.
 	NotRetried Breach = "not-retried"
@@ -17,7 +17,7 @@ const (
 	LostByRestart Breach = "lost-by-restart"
 	// Absent: a FETCH found its queue empty while it was there.
 	Absent Breach = "absent"
-	// ScheduledAbsent: the same, of a job whose at was past.
+	// ScheduledAbsent: a job whose at has passed is not delivered by a FETCH of its queue.
 	ScheduledAbsent Breach = "scheduled-absent"
 )
 

@@ -19,8 +19,10 @@
 //   - the evaluation of a job ends at a restart or a kill, except for its loss over an
 //     orderly restart (FWP-STATE-08).
 //
-// To read: event.go and recorder.go, then judge.go, which calls all rules. life.go is
-// one job; machine.go and search.go look for an order of its calls, and explain.go makes
-// the finding if there is none. loss.go, ready.go, places.go and swap.go are the other
-// rules.
+// It stands apart from the law of conversations because it judges after the fact: it may try every order of the calls.
+//
+// Files: event.go, recorder.go, history.go, then judge.go, which calls all rules, with index.go (the events of a job),
+// breach.go and finding.go. life.go is one job; machine.go and search.go look for an order of its calls, and explain.go
+// makes the finding if there is none. loss.go, ready.go, places.go, refused_again.go and swap.go are the other rules.
+// save.go and load.go are the file.
 package history

@@ -1,8 +1,9 @@
 package history
 
 import (
-	"fmt"
 	"time"
+
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // Op is a command, or an action of an operator.
@@ -19,18 +20,18 @@ const (
 	Kill       // the server was killed and started again
 )
 
-var opNames = [...]string{
-	Push: "PUSH", Fetch: "FETCH", Ack: "ACK", Fail: "FAIL", Flush: "FLUSH",
-	Restart: "restart", Kill: "kill",
-}
+var opNames = text.NewEnum("operation", map[Op]string{
+	Push: "PUSH", Fetch: "FETCH", Ack: "ACK", Fail: "FAIL", Flush: "FLUSH", Restart: "restart", Kill: "kill",
+})
 
 // String returns the verb of the command, "restart" or "kill".
-func (o Op) String() string {
-	if int(o) < len(opNames) && opNames[o] != "" {
-		return opNames[o]
-	}
-	return fmt.Sprintf("op %d", uint8(o))
-}
+func (o Op) String() string { return opNames.String(o) }
+
+// MarshalText returns the name of String. An unknown operation is an error.
+func (o Op) MarshalText() ([]byte, error) { return opNames.MarshalText(o) }
+
+// UnmarshalText reads what MarshalText writes.
+func (o *Op) UnmarshalText(name []byte) error { return opNames.UnmarshalText(name, o) }
 
 // Outcome is the kind of a reply.
 type Outcome uint8
@@ -43,15 +44,18 @@ const (
 	Refused                // an error
 )
 
-var outcomeNames = [...]string{Open: "open", OK: "ok", Empty: "empty", Refused: "refused"}
+var outcomeNames = text.NewEnum("outcome", map[Outcome]string{
+	Open: "open", OK: "ok", Empty: "empty", Refused: "refused",
+})
 
 // String returns the outcome in one word.
-func (o Outcome) String() string {
-	if int(o) < len(outcomeNames) {
-		return outcomeNames[o]
-	}
-	return fmt.Sprintf("outcome %d", uint8(o))
-}
+func (o Outcome) String() string { return outcomeNames.String(o) }
+
+// MarshalText returns the word of String. An unknown outcome is an error.
+func (o Outcome) MarshalText() ([]byte, error) { return outcomeNames.MarshalText(o) }
+
+// UnmarshalText reads what MarshalText writes.
+func (o *Outcome) UnmarshalText(word []byte) error { return outcomeNames.UnmarshalText(word, o) }
 
 // Event is one call and its reply. Times count from the beginning of the history.
 type Event struct {

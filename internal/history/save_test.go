@@ -75,11 +75,11 @@ func TestLoadDamaged(t *testing.T) {
 		{"a broken line", head + lines[1] + "{\"op\":\n" + lines[3], 3, 1, "unexpected EOF"},
 		{
 			"an unknown operation", head + lines[1] + `{"op":"PULL","outcome":"ok","call":2,"return":3}` + "\n", 3, 1,
-			`no operation "PULL"`,
+			`operation "PULL" is unknown`,
 		},
 		{
 			"an unknown outcome", head + lines[1] + `{"op":"ACK","outcome":"fine","call":2,"return":3}` + "\n", 3, 1,
-			`no outcome "fine"`,
+			`outcome "fine" is unknown`,
 		},
 		{"no operation", head + lines[1] + "{\"call\":2,\"return\":3}\n", 3, 1, "no op"},
 		{"an unknown field", head + lines[1] + "{\"color\":2}\n", 3, 1, "unknown field"},

@@ -81,3 +81,10 @@ func Decode(b []byte) (any, error) {
 	}
 	return v, nil
 }
+
+// Object returns the fields of the one JSON object in b, as Decode reads them; nil if b holds anything else.
+func Object(b []byte) map[string]any {
+	v, _ := Decode(b)
+	fields, _ := v.(map[string]any)
+	return fields
+}

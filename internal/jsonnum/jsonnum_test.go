@@ -88,3 +88,12 @@ func TestDecode(t *testing.T) {
 		assert.EqualError(t, err, want, text)
 	}
 }
+
+func TestObject(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, map[string]any{"a": json.Number("1.0")}, jsonnum.Object([]byte(` {"a":1.0} `)))
+	assert.Equal(t, map[string]any{}, jsonnum.Object([]byte(`{}`)))
+	for _, text := range []string{"", "null", "[]", "{", "{}}", "{} {}"} {
+		assert.Nil(t, jsonnum.Object([]byte(text)), text)
+	}
+}

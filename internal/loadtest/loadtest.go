@@ -14,15 +14,15 @@ import (
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
-	"github.com/fwpsuite/fwp/reports"
 )
 
 // Run returns the report of two seconds of load, 80 jobs, by 4 producers and 4 workers. Change may change the workload,
 // and is nil if it does not; serve starts a server, and returns how it is reached and what ends it.
 func Run(
 	t *testing.T, spoken protocol.Protocol, change func(*workload.Workload), serve func(*Network) (load.Config, func()),
-) (report *reports.Load) {
+) (report *results.Load) {
 	t.Helper()
 	w := workload.Workload{
 		Rate: 40, Producers: 4, Consumers: 4,
@@ -54,9 +54,9 @@ func (n *Network) Listen(addr string) (l net.Listener, dial func(context.Context
 }
 
 // Shows fails the test unless the report has a finding of a kind.
-func Shows(t *testing.T, l *reports.Load, kind reports.FindingKind) {
+func Shows(t *testing.T, l *results.Load, kind results.FindingKind) {
 	t.Helper()
-	var kinds []reports.FindingKind
+	var kinds []results.FindingKind
 	for _, f := range l.Findings {
 		kinds = append(kinds, f.Kind)
 	}

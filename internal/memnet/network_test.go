@@ -128,7 +128,7 @@ type conn interface {
 	SetLinger(sec int) error
 }
 
-// dialled returns a listener and a connection to it that nobody has accepted.
+// dialled returns a listener and a connection to it that is not accepted yet.
 func dialled(t *testing.T) (net.Listener, conn) {
 	t.Helper()
 	network := memnet.New()

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"net"
 	"time"
+
+	"github.com/fwpsuite/fwp/internal/wait"
 )
 
 // Condition is how the network is. The zero value passes everything on at once.
@@ -71,7 +73,7 @@ func (w *way) write(to net.Conn, data []byte) error {
 		_, err := to.Write(data)
 		return err
 	}
-	if !w.sleep(w.delay(n)) {
+	if !wait.Until(w.proxy.over, w.delay(n)) {
 		return net.ErrClosed
 	}
 	for len(data) > 0 {
@@ -83,7 +85,7 @@ func (w *way) write(to net.Conn, data []byte) error {
 		if n.Segment > 0 {
 			piece = data[:min(n.Segment, len(data))]
 		}
-		if n.Rate > 0 && !w.sleep(time.Duration(len(piece))*time.Second/time.Duration(n.Rate)) {
+		if n.Rate > 0 && !wait.Until(w.proxy.over, time.Duration(len(piece))*time.Second/time.Duration(n.Rate)) {
 			return net.ErrClosed
 		}
 		if _, err := to.Write(piece); err != nil {
@@ -104,19 +106,4 @@ func (w *way) delay(n *network) time.Duration {
 		w.random = rand.New(rand.NewPCG(w.proxy.config.Seed, which)) //nolint:gosec // it is to be repeatable
 	}
 	return n.Delay + time.Duration(w.random.Int64N(int64(n.Jitter)+1))
-}
-
-// sleep waits, and reports whether the proxy is still open.
-func (w *way) sleep(d time.Duration) bool {
-	if d <= 0 {
-		return true
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-w.proxy.over:
-		return false
-	case <-timer.C:
-		return true
-	}
 }

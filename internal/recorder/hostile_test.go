@@ -36,7 +36,7 @@ func TestScriptOfLongNamesIsCut(t *testing.T) {
 	s.open(1)
 	for n := 0; s.cut == ""; n++ {
 		require.Less(t, n, 100)
-		s.line("ACK", s.names.of(famJID, strings.Repeat("x", 100_000)+strings.Repeat("y", n)))
+		s.send(s.conns[1], s.names.of(famJID, strings.Repeat("x", 100_000)+strings.Repeat("y", n)))
 	}
 	s = newScript(time.Now(), 1<<20, "")
 	s.open(1)

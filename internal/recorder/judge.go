@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/monitor"
 )
 
 // Counts are what has passed.
@@ -25,7 +25,7 @@ type Counts struct {
 type Summary struct {
 	For     time.Duration
 	Counts  Counts
-	Results []monitor.Result // of each rule
+	Results []workers.Result // of each rule
 	// Lines is how many lines the script has; Cut says that it is not whole, and why.
 	Lines int
 	Cut   string
@@ -35,8 +35,8 @@ type Summary struct {
 type judge struct {
 	cfg     Config
 	begun   time.Time
-	builder *monitor.Builder
-	watch   *monitor.Watch
+	builder *workers.Builder
+	watch   *workers.Watch
 	script  *script // nil: none is written
 
 	mu     sync.Mutex // of what follows, and of watch and script
@@ -46,9 +46,9 @@ type judge struct {
 
 func newJudge(cfg Config, begun time.Time) *judge {
 	cfg.Watch.Server = true
-	j := &judge{cfg: cfg, begun: begun, watch: monitor.NewWatch(cfg.Watch)}
+	j := &judge{cfg: cfg, begun: begun, watch: workers.NewWatch(cfg.Watch)}
 	j.counts.Commands, j.counts.Breaches = map[string]int64{}, map[string]int64{}
-	j.builder = monitor.NewBuilder(j.event)
+	j.builder = workers.NewBuilder(j.event)
 	if cfg.Script {
 		j.script = newScript(begun, cfg.MaxScript, cfg.Watch.Password)
 	}
@@ -85,12 +85,12 @@ func (j *judge) tick(now, late time.Duration) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if late > beat {
-		j.event(monitor.Event{At: j.now, Kind: monitor.Lag, Late: late})
+		j.event(workers.Event{At: j.now, Kind: workers.Lag, Late: late})
 	}
 	// What was read by now may still be in the queue, so time is let pass with a distance.
 	if at := now - time.Second; at > j.now {
 		j.now = at
-		j.event(monitor.Event{At: at, Kind: monitor.Passed})
+		j.event(workers.Event{At: at, Kind: workers.Passed})
 	}
 }
 
@@ -130,17 +130,17 @@ func (j *judge) item(i item) {
 }
 
 // event counts and judges an event, and writes it into the script.
-func (j *judge) event(e monitor.Event) {
+func (j *judge) event(e workers.Event) {
 	switch e.Kind {
-	case monitor.Line:
+	case workers.Line:
 		verb := e.Command.Verb
 		if !fwp.Identified.Allows(verb) {
 			verb = "other"
 		}
 		j.counts.Commands[verb]++
-	case monitor.Lost:
+	case workers.Lost:
 		j.counts.Unjudged++
-	case monitor.Reply:
+	case workers.Reply:
 		if e.Reply.Kind == fwp.ErrorReply {
 			j.counts.Errors++
 		}
@@ -152,7 +152,7 @@ func (j *judge) event(e monitor.Event) {
 	}
 }
 
-func (j *judge) report(breaches []monitor.Breach) {
+func (j *judge) report(breaches []workers.Breach) {
 	for _, b := range breaches {
 		j.counts.Breaches[b.Name]++
 		if j.cfg.Found != nil {

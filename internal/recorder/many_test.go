@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/monitor"
 	"github.com/fwpsuite/fwp/internal/slow"
 )
 
@@ -48,7 +48,7 @@ func TestManyConnections(t *testing.T) {
 		assert.EqualValues(t, 3*n, s.Counts.Commands[verb], verb)
 	}
 	for _, result := range s.Results {
-		assert.NotEqual(t, monitor.Broke, result.State(), "%s: %v", result.Rule.Breach, result.Examples)
+		assert.NotEqual(t, workers.Broke, result.State(), "%s: %v", result.Rule.Breach, result.Examples)
 	}
 }
 

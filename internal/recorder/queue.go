@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/monitor"
+	"github.com/fwpsuite/fwp/conformance/workers"
 )
 
 // what is what happened to a connection.
@@ -23,7 +23,7 @@ type item struct {
 	at    time.Duration
 	conn  int
 	what  what
-	by    monitor.Side
+	by    workers.Side
 	reset bool
 	data  []byte
 }

@@ -5,7 +5,7 @@ import (
 	"net"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/monitor"
+	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/internal/proxy"
 )
 
@@ -14,7 +14,7 @@ type Config struct {
 	// Dial opens a connection to the server.
 	Dial func(ctx context.Context) (net.Conn, error)
 	// Watch is what is known about the clients; the server is judged too.
-	Watch monitor.Config
+	Watch workers.Config
 	// Script says that the conversation is kept, to be written as a script; MaxScript bounds it, in bytes of its text. 0
 	// means 3 MiB, which is about what the language can have.
 	Script    bool
@@ -24,7 +24,7 @@ type Config struct {
 	// MaxOpen bounds the connections that are open at a time; one more is closed at once. 0 means 4,000.
 	MaxOpen int
 	// Found is called for each breach, in order, on the goroutine that judges; nil is nothing.
-	Found func(monitor.Breach)
+	Found func(workers.Breach)
 	// Failed is called if the server cannot be dialed for a client, whose connection is closed then, if there are too many
 	// connections, and if one cannot be accepted; nil is nothing. It may be called by several goroutines at once.
 	Failed func(error)
@@ -91,9 +91,9 @@ func (o observer) Passing(conn int, from proxy.Side, data []byte) {
 
 // Ended implements [proxy.Observer].
 func (o observer) Ended(conn int, side proxy.Side, reset bool) {
-	by := monitor.Client
+	by := workers.Client
 	if side == proxy.Server {
-		by = monitor.Server
+		by = workers.Server
 	}
 	o.r.queue.put(item{at: o.r.now(), conn: conn, what: closed, by: by, reset: reset})
 }

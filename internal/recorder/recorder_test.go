@@ -14,11 +14,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/monitor"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 // recording is a Recorder before an embedded server.
@@ -120,8 +121,8 @@ func (r *recording) text() []byte {
 	return text
 }
 
-// play plays a script on a server of its own, and returns what did not match.
-func play(t *testing.T, text []byte, server fakes.Config) []string {
+// playScript plays a script on a server of its own, and returns what did not match.
+func playScript(t *testing.T, text []byte, server fakes.Config) []string {
 	t.Helper()
 	script, err := scenarios.Parse(fwpdialect.Dialect{}, "recorded", text)
 	require.NoError(t, err, "%s", text)
@@ -130,11 +131,11 @@ func play(t *testing.T, text []byte, server fakes.Config) []string {
 	}
 	s := fakes.NewServer(server)
 	t.Cleanup(s.Close)
-	player := &scenarios.Player{Target: tcp(s.Addr()), Password: server.Password, Timeout: 10 * time.Second}
+	player := &play.Player{Target: tcp(s.Addr()), Password: server.Password, Timeout: 10 * time.Second}
 	run := player.Play(t.Context(), script, "again")
 	var wrong []string
 	for _, result := range run.Results {
-		if result.Outcome != scenarios.Matched {
+		if result.Outcome != play.Matched {
 			wrong = append(wrong, fmt.Sprintf("line %d: expected %s, got %s", result.Line, result.Expected, result.Got))
 		}
 	}
@@ -147,13 +148,13 @@ func play(t *testing.T, text []byte, server fakes.Config) []string {
 func TestRecordAndPlayAgain(t *testing.T) {
 	t.Parallel()
 	for _, password := range []string{"", "foobar"} {
-		r := record(t, fakes.Config{Password: password}, Config{Script: true, Watch: monitor.Config{Password: password}})
+		r := record(t, fakes.Config{Password: password}, Config{Script: true, Watch: workers.Config{Password: password}})
 		converse(r, password)
 		text := r.text()
 		for _, secret := range []string{"secret-host", "worker-4711", "0123456789abcdef01"} {
 			assert.NotContains(t, string(text), secret)
 		}
-		assert.Empty(t, play(t, text, fakes.Config{Password: password}), "%s", text)
+		assert.Empty(t, playScript(t, text, fakes.Config{Password: password}), "%s", text)
 	}
 }
 
@@ -176,7 +177,7 @@ func TestRecordARetry(t *testing.T) {
 	text := r.text()
 	assert.Contains(t, string(text), "eventually\n  C[c1]: FETCH $queue\n  S[c1]: ${\"jid\":\"$jid\"")
 	// Much later than the FETCHes that found nothing take.
-	assert.Empty(t, play(t, text, retrying(5*time.Second)), "%s", text)
+	assert.Empty(t, playScript(t, text, retrying(5*time.Second)), "%s", text)
 }
 
 // What a client sends may stand in a comment, where it cannot move a cursor.
@@ -195,7 +196,7 @@ func TestBreachesOfBothSides(t *testing.T) {
 	t.Parallel()
 	var found []string
 	done := make(chan struct{})
-	cfg := Config{Script: true, Found: func(b monitor.Breach) {
+	cfg := Config{Script: true, Found: func(b workers.Breach) {
 		if found = append(found, b.Name); b.Name == "foreign-reply:INFO" {
 			close(done)
 		}

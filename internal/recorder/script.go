@@ -1,14 +1,15 @@
 package recorder
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
+	"strconv"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/monitor"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
@@ -28,8 +29,8 @@ type script struct {
 	pw     string // the password, if it is known
 	limit  int
 	size   int
-	lines  []string
-	setup  []string // the jobs that were on the server before
+	lines  []write
+	setup  []write // of the jobs that were on the server before
 	names  *names
 	conns  map[int]*scripted
 	cut    string // why the script is not whole
@@ -39,6 +40,9 @@ type script struct {
 	opened int
 	last   time.Duration
 }
+
+// write writes a line of the script, once it is known which names it has.
+type write func(*scenarios.Builder)
 
 // scripted is an open connection of the script.
 type scripted struct {
@@ -63,9 +67,9 @@ func newScript(begun time.Time, limit int, password string) *script {
 }
 
 // add writes an event, below what was found by it.
-func (s *script) add(e *monitor.Event, found []monitor.Breach) {
+func (s *script) add(e *workers.Event, found []workers.Breach) {
 	c := s.conns[e.Conn]
-	if e.Kind != monitor.Opened && c == nil {
+	if e.Kind != workers.Opened && c == nil {
 		return
 	}
 	if s.cut != "" {
@@ -73,44 +77,71 @@ func (s *script) add(e *monitor.Event, found []monitor.Breach) {
 	}
 	s.pause(e.At)
 	for _, b := range found {
-		s.line("# " + b.Name + ": " + text.Printable(b.Text))
+		s.comment(b.Name + ": " + text.Printable(b.Text))
 	}
 	switch e.Kind {
-	case monitor.Opened:
+	case workers.Opened:
 		s.open(e.Conn)
-	case monitor.Line:
+	case workers.Line:
 		s.client(c, e)
-	case monitor.Reply:
+	case workers.Reply:
 		s.server(c, e)
-	case monitor.Broken:
-		s.line("# not RESP: " + text.Printable(e.Syntax.Error()))
+	case workers.Broken:
+		s.comment("not RESP: " + text.Printable(e.Syntax.Error()))
 		if len(c.inFlight) > 0 {
-			s.line(c.s(), mayAnswer(c.inFlight[0].verb))
+			s.expect(c, mayAnswer(c.inFlight[0].verb))
 		}
-	case monitor.Closed:
+	case workers.Closed:
 		s.closed(c, e)
-	case monitor.Lost:
+	case workers.Lost:
 		s.stop("bytes of a connection were lost")
 	}
 }
 
-// line writes a line, unless there are too many.
-func (s *script) line(words ...string) {
-	text := strings.Join(words, " ")
+// line adds a line of a size in bytes, unless there are too many.
+func (s *script) line(size int, w write) {
 	switch {
 	case s.cut != "":
 		return
 	case len(s.lines) >= mostLines:
 		s.stop(fmt.Sprintf("it has more than %d lines", mostLines))
-	case s.size+s.names.size+len(text) > s.limit:
+	case s.size+s.names.size+size > s.limit:
 		s.stop(fmt.Sprintf("it is longer than %d bytes", s.limit))
-	case len(text) > longest:
+	case size > longest:
 		s.stop("a line is too long for a script")
 	default:
-		s.size += len(text) + 1
-		s.lines = append(s.lines, text)
+		s.size += size + 1
+		s.lines = append(s.lines, w)
 	}
 }
+
+func (s *script) comment(text string) {
+	s.line(len("# ")+len(text), func(b *scenarios.Builder) { b.Comment("# " + text) })
+}
+
+func (s *script) silence(d time.Duration, conns ...string) {
+	size := len("silence ") + len(d.String())
+	for _, name := range conns {
+		size += len(" on ") + len(name)
+	}
+	s.line(size, func(b *scenarios.Builder) { b.Silence(d, conns...) })
+}
+
+// aroundText is how many bytes of a line of the transcript stand before its text, beside the name of its connection.
+const aroundText = len("C[]: ")
+
+func (s *script) send(c *scripted, text string) {
+	s.line(aroundText+len(c.name)+len(text), func(b *scenarios.Builder) { b.Send(c.name, s.named(text)) })
+}
+
+func (s *script) expect(c *scripted, text string) {
+	s.line(aroundText+len(c.name)+len(text), func(b *scenarios.Builder) {
+		b.Expect(c.name, scenarios.Window{}, s.named(text))
+	})
+}
+
+// named returns a text with the name of the queue default.
+func (s *script) named(text string) string { return s.names.final(text, s.bare) }
 
 func (s *script) stop(why string) {
 	if s.cut == "" {
@@ -123,7 +154,7 @@ func (s *script) pause(at time.Duration) {
 	gap := (at - s.last).Round(10 * time.Millisecond)
 	waits := func(c *scripted) bool { return len(c.inFlight) > 0 }
 	if gap >= worthWaiting && len(s.conns) > 0 && !anyOf(s.conns, waits) {
-		s.line("silence", gap.String())
+		s.silence(gap)
 	}
 	s.last = at
 }
@@ -145,14 +176,11 @@ func (s *script) open(number int) {
 	}
 	c := &scripted{name: fmt.Sprintf("c%d", number)}
 	s.conns[number] = c
-	s.line("connect", c.name, "as raw")
+	s.line(len("connect  as raw")+len(c.name), func(b *scenarios.Builder) { b.Connect(c.name, scenarios.Raw, "") })
 }
 
-func (c *scripted) c() string { return "C[" + c.name + "]:" }
-func (c *scripted) s() string { return "S[" + c.name + "]:" }
-
 // client writes a line that a client sent.
-func (s *script) client(c *scripted, e *monitor.Event) {
+func (s *script) client(c *scripted, e *workers.Event) {
 	if e.Unread {
 		s.stop(fmt.Sprintf("a line of %d bytes was not kept", e.Size))
 		return
@@ -164,35 +192,35 @@ func (s *script) client(c *scripted, e *monitor.Event) {
 		s.failed[jid] = true
 		s.size += len(jid)
 	}
-	text, plain := s.text(e)
-	if !plain {
-		s.line("C["+c.name+"] raw:", quoteBytes(masked(e.Raw)))
+	if text, plain := s.text(e); plain {
+		s.send(c, text)
 		return
 	}
-	s.line(c.c(), text)
+	raw := string(masked(e.Raw))
+	s.line(len(" raw")+aroundText+len(c.name)+len(strconv.Quote(raw)), func(b *scenarios.Builder) { b.Raw(c.name, raw) })
 }
 
 // server writes a reply.
-func (s *script) server(c *scripted, e *monitor.Event) {
+func (s *script) server(c *scripted, e *workers.Event) {
 	if e.Greet {
 		s.greeting(c, e.Reply)
 		return
 	}
 	if len(c.inFlight) == 0 {
-		s.line("# the server sent this unasked: " + text.Printable(e.Moment().Text))
-		s.line("silence 300ms on " + c.name)
+		s.comment("the server sent this unasked: " + text.Printable(e.Moment().Text))
+		s.silence(300*time.Millisecond, c.name)
 		return
 	}
 	cmd := c.inFlight[0]
 	c.inFlight = slices.Delete(c.inFlight, 0, 1)
 	if e.Reply.Kind == fwp.ErrorReply {
-		s.line("# " + text.Printable(e.Moment().Text))
+		s.comment(text.Printable(e.Moment().Text))
 	}
 	if cmd.verb == fwp.FETCH && s.isRetry(e.Reply) && s.cut == "" {
 		s.retried(c, cmd, e.Reply)
 		return
 	}
-	s.line(c.s(), s.reply(cmd, e.Reply))
+	s.expect(c, s.reply(cmd, e.Reply))
 }
 
 func (s *script) isRetry(r fwp.Reply) bool {
@@ -203,11 +231,11 @@ func (s *script) isRetry(r fwp.Reply) bool {
 // retried has a play fetch until a job has come back, since the time of a retry is the server's choice.
 func (s *script) retried(c *scripted, cmd sent, r fwp.Reply) {
 	fetch := s.lines[cmd.place]
-	s.lines[cmd.place] = ""
-	s.line("eventually")
-	s.line("  " + fetch)
-	s.line("  "+c.s(), s.reply(cmd, r))
-	s.line("end")
+	s.lines[cmd.place] = func(b *scenarios.Builder) { b.Comment("") }
+	s.line(len("eventually"), func(b *scenarios.Builder) { b.Begin(&scenarios.Block{Kind: scenarios.Eventually}) })
+	s.line(0, fetch)
+	s.expect(c, s.reply(cmd, r))
+	s.line(len("end"), (*scenarios.Builder).End)
 }
 
 func (s *script) greeting(c *scripted, r fwp.Reply) {
@@ -215,14 +243,14 @@ func (s *script) greeting(c *scripted, r fwp.Reply) {
 	c.hi = hi
 	switch {
 	case err != nil && r.Kind == fwp.ErrorReply:
-		s.line(c.s(), "-")
+		s.expect(c, "-")
 	case err != nil:
-		s.line("# the server greeted with " + text.Printable(string(r.Text)))
-		s.line(c.s(), `+HI {"v":2}`)
+		s.comment("the server greeted with " + text.Printable(string(r.Text)))
+		s.expect(c, `+HI {"v":2}`)
 	case hi.Protected:
-		s.line(c.s(), fmt.Sprintf(`+HI {"v":%d,"i":int,"s":string}`, hi.Version))
+		s.expect(c, fmt.Sprintf(`+HI {"v":%d,"i":int,"s":string}`, hi.Version))
 	default:
-		s.line(c.s(), fmt.Sprintf(`+HI {"v":%d}`, hi.Version))
+		s.expect(c, fmt.Sprintf(`+HI {"v":%d}`, hi.Version))
 	}
 }
 
@@ -239,7 +267,7 @@ func (s *script) reply(cmd sent, r fwp.Reply) string {
 	case r.Kind == fwp.BulkString && cmd.verb == fwp.INFO:
 		return "$"
 	case cmd.verb == fwp.BEAT:
-		if state := stateOf(r); state != "" {
+		if state := r.State(); state == "quiet" || state == "terminate" {
 			s.operate(cmd, state)
 			return fmt.Sprintf(`+{"state":%q} | ${"state":%[1]q}`, state)
 		}
@@ -250,30 +278,16 @@ func (s *script) reply(cmd sent, r fwp.Reply) string {
 	return mayAnswer(cmd.verb)
 }
 
-// mayAnswer returns what a command may be answered with.
-func mayAnswer(verb string) string {
-	switch verb {
-	case fwp.FETCH:
-		return "$ | $-1 | -"
-	case fwp.INFO:
-		return "$ | -"
-	case fwp.BEAT:
-		return "+ | $ | -"
-	case fwp.HELLO, fwp.PUSH, fwp.ACK, fwp.FAIL, fwp.FLUSH, fwp.END:
-		return "+OK | -"
-	}
-	return "<any>"
+// answers are what commands may be answered with.
+var answers = map[string]string{
+	fwp.FETCH: "$ | $-1 | -", fwp.INFO: "$ | -", fwp.BEAT: "+ | $ | -",
+	fwp.HELLO: okay, fwp.PUSH: okay, fwp.ACK: okay, fwp.FAIL: okay, fwp.FLUSH: okay, fwp.END: okay,
 }
 
-func stateOf(r fwp.Reply) string {
-	var named struct{ State string }
-	if (r.Kind == fwp.SimpleString || r.Kind == fwp.BulkString) && json.Unmarshal(r.Text, &named) == nil {
-		if named.State == "quiet" || named.State == "terminate" {
-			return named.State
-		}
-	}
-	return ""
-}
+const okay = "+OK | -"
+
+// mayAnswer returns what a command may be answered with.
+func mayAnswer(verb string) string { return cmp.Or(answers[verb], "<any>") }
 
 // operate has an operator order the state before the BEAT that learns of it.
 func (s *script) operate(cmd sent, state string) {
@@ -281,20 +295,29 @@ func (s *script) operate(cmd sent, state string) {
 		return
 	}
 	s.signal[cmd.wid+" "+state] = true
-	s.lines[cmd.place] = state + " " + s.names.of(famWid, cmd.wid) + "\n" + s.lines[cmd.place]
+	beat, client := s.lines[cmd.place], s.names.of(famWid, cmd.wid)
+	s.lines[cmd.place] = func(b *scenarios.Builder) {
+		b.Add(&scenarios.Operate{Action: scenarios.NeedSignals, State: state, Worker: b.Template(client)[0]})
+		beat(b)
+	}
 }
 
-func (s *script) closed(c *scripted, e *monitor.Event) {
+func (s *script) end(c *scripted, how scenarios.Ending) {
+	size := aroundText + len(c.name) + len(how.String())
+	s.line(size, func(b *scenarios.Builder) { b.Close(c.name, how) })
+}
+
+func (s *script) closed(c *scripted, e *workers.Event) {
 	unanswered := len(c.inFlight) > 0 && c.inFlight[0].verb == fwp.END
 	switch {
 	case unanswered:
-		s.line(c.s(), "+OK | <close>") // the client did not wait for it
-	case c.ended || e.By == monitor.Server:
-		s.line(c.s(), "<close>")
+		s.expect(c, "+OK | <close>") // the client did not wait for it
+	case c.ended || e.By == workers.Server:
+		s.expect(c, "<close>")
 	case e.Reset:
-		s.line(c.c(), "<reset>")
+		s.end(c, scenarios.Reset)
 	default:
-		s.line(c.c(), "<close>")
+		s.end(c, scenarios.Closed)
 	}
 	delete(s.conns, e.Conn)
 }
@@ -329,30 +352,38 @@ func (s *script) wasThere(job fwp.Job) {
 		s.stop(fmt.Sprintf("it is longer than %d bytes", s.limit))
 		return
 	}
-	s.setup = append(s.setup, "C[setup]: PUSH "+s.rewrite(unit, fwp.PUSH), "S[setup]: +OK")
+	push := "PUSH " + s.rewrite(unit, fwp.PUSH)
+	s.setup = append(s.setup, func(b *scenarios.Builder) {
+		b.Send("setup", s.named(push))
+		b.Expect("setup", scenarios.Window{}, "+OK")
+	})
 }
 
 // format returns the script in its normal form.
 func (s *script) format() ([]byte, error) {
-	var b strings.Builder
-	fmt.Fprintf(&b, "title: a conversation of %d connections, as it was recorded\n", s.opened)
+	b := scenarios.NewBuilder(fwpdialect.Dialect{})
+	b.Script.Title = fmt.Sprintf("a conversation of %d connections, as it was recorded", s.opened)
 	if s.bare {
-		b.WriteString("needs: alone\n")
+		b.Script.Needs = []scenarios.Need{scenarios.NeedAlone}
 	}
-	b.WriteString("\n")
+	b.Comment("")
 	if s.cut != "" {
-		fmt.Fprintf(&b, "# the record ends here before the conversation did: %s\n", s.cut)
+		b.Comment("# the record ends here before the conversation did: " + s.cut)
 	}
 	if len(s.setup) > 0 {
-		b.WriteString("# jobs that were on the server before\nconnect setup as producer\n")
-		b.WriteString(strings.Join(s.setup, "\n") + "\n\n")
+		b.Comment("# jobs that were on the server before")
+		b.Connect("setup", scenarios.Producer, "")
+		for _, w := range s.setup {
+			w(b)
+		}
+		b.Comment("")
 	}
-	b.WriteString(strings.Join(s.lines, "\n") + "\n")
-	text := []byte(s.names.final(b.String(), s.bare))
-	parsed, err := scenarios.Parse(fwpdialect.Dialect{}, "recorded", text)
+	for _, w := range s.lines {
+		w(b)
+	}
+	text, err := b.Text()
 	if err != nil {
-		return text, fmt.Errorf("the script of the recording is not in order: %w", err)
+		err = fmt.Errorf("the script of the recording is not in order: %w", err)
 	}
-	scenarios.MarkBad(parsed)
-	return scenarios.Format(parsed), nil
+	return text, err
 }

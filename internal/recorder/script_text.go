@@ -11,8 +11,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/monitor"
 	"github.com/fwpsuite/fwp/internal/rfc3339"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -28,39 +28,40 @@ const (
 
 // names has the name of each such value: $jid, $jid2 ...
 type names struct {
-	by    map[family]map[string]string
+	by    map[value]string
 	count map[family]int
 	hosts map[string]string
 	size  int // of all values, in bytes
 }
 
-func newNames() *names {
-	return &names{
-		by:    map[family]map[string]string{famJID: {}, famWid: {}, famQueue: {}},
-		count: map[family]int{}, hosts: map[string]string{},
-	}
+type value struct {
+	family family
+	text   string
 }
 
-func (n *names) has(f family, value string) bool { return n.by[f][value] != "" }
+func newNames() *names {
+	return &names{by: map[value]string{}, count: map[family]int{}, hosts: map[string]string{}}
+}
+
+func (n *names) has(f family, text string) bool { return n.by[value{f, text}] != "" }
 
 // defaultQueue stands for the queue default until it is known whether it can have another name.
 const defaultQueue = "\x01default\x01"
 
 // of returns the name of a value.
-func (n *names) of(f family, value string) string {
-	if f == famQueue && value == "default" {
+func (n *names) of(f family, text string) string {
+	if f == famQueue && text == "default" {
 		return defaultQueue
 	}
-	if name := n.by[f][value]; name != "" {
-		return name
+	name := n.by[value{f, text}]
+	if name == "" {
+		n.count[f]++
+		n.size += len(text)
+		if name = "$" + string(f); n.count[f] > 1 {
+			name += strconv.Itoa(n.count[f])
+		}
+		n.by[value{f, text}] = name
 	}
-	n.count[f]++
-	n.size += len(value)
-	name := "$" + string(f)
-	if n.count[f] > 1 {
-		name += strconv.Itoa(n.count[f])
-	}
-	n.by[f][value] = name
 	return name
 }
 
@@ -86,7 +87,7 @@ func (n *names) host(value string) string {
 }
 
 // text returns a line of a client as the script has it; false if it can only be written as bytes.
-func (s *script) text(e *monitor.Event) (text string, plain bool) {
+func (s *script) text(e *workers.Event) (text string, plain bool) {
 	body, ended := bytes.CutSuffix(e.Raw, []byte("\r\n"))
 	if !ended || len(body) == 0 || !isPlain(string(body)) {
 		return "", false
@@ -125,7 +126,7 @@ func (s *script) fetch(c fwp.Command) string {
 
 // rewriteLine replaces what is secret, or different in each play, in the object of a line. All else stays as it was
 // sent, byte for byte.
-func (s *script) rewriteLine(e *monitor.Event, args []byte) string {
+func (s *script) rewriteLine(e *workers.Event, args []byte) string {
 	if e.Command.Verb != fwp.HELLO {
 		return s.rewrite(args, e.Command.Verb)
 	}
@@ -137,7 +138,7 @@ const hashPlace = "\x01hash\x01"
 
 // hash returns the name of the hash that a client sent. One that is known not to be the password's is written as a
 // wrong one, and one that the server did not ask for as a text.
-func (s *script) hash(e *monitor.Event) string {
+func (s *script) hash(e *workers.Event) string {
 	hi := s.conns[e.Conn].hi
 	if !hi.Protected {
 		return strings.Repeat("0", 64)
@@ -151,92 +152,55 @@ func (s *script) hash(e *monitor.Event) string {
 }
 
 // rewrite replaces strings of a JSON value: those of certain fields, if it is the object of a verb, and those that are
-// jids anywhere.
+// jids anywhere. All else stays as it was sent.
 func (s *script) rewrite(value []byte, verb string) string {
 	var out strings.Builder
-	d := json.NewDecoder(bytes.NewReader(value))
-	d.UseNumber()
-	w := walker{verb: verb}
-	done := 0
-	for {
-		token, err := d.Token()
-		if err != nil {
-			break
-		}
-		end := int(d.InputOffset())
-		text, isString := token.(string)
-		key := w.step(token)
-		if !isString || w.isKey {
-			continue
-		}
-		start := startOf(value, done, end)
-		if instead, yes := s.instead(key, text); yes {
-			out.WriteString(escape(string(value[done:start])) + `"` + instead + `"`)
-			done = end
-		}
-	}
-	out.WriteString(escape(string(value[done:])))
-	return out.String()
-}
-
-// startOf returns where the string that ends at end begins: the first quote after which a string ends there.
-func startOf(value []byte, from, end int) int {
-	for i := from; i < end; i++ {
-		if value[i] != '"' {
-			continue
-		}
-		closing := i + 1
-		for closing < end && value[closing] != '"' {
-			if value[closing] == '\\' {
-				closing++
+	var open []byte // the brackets around a place
+	key, done := "", 0
+	for i := 0; i < len(value); i++ {
+		switch b := value[i]; b {
+		case '{', '[':
+			open = append(open, b)
+		case '}', ']':
+			open = open[:max(len(open)-1, 0)]
+		case '"':
+			start := i
+			i += stringLength(value[i:]) - 1
+			var text string
+			if json.Unmarshal(value[start:i+1], &text) != nil {
+				return out.String() + escape(string(value[done:]))
 			}
-			closing++
-		}
-		if closing+1 == end {
-			return i
-		}
-		i = closing
-	}
-	return end
-}
-
-// walker knows where in an object a token is.
-type walker struct {
-	verb  string
-	stack []bool // of each open value: it is an object
-	key   string
-	isKey bool
-	await bool // of an object: a value comes next
-}
-
-// step takes a token and returns the key of the object of the line whose value it is, "" if it is none.
-func (w *walker) step(token json.Token) (key string) {
-	inObject := len(w.stack) > 0 && w.stack[len(w.stack)-1]
-	w.isKey = false
-	switch t := token.(type) {
-	case json.Delim:
-		if t == '{' || t == '[' {
-			w.await = false
-			w.stack = append(w.stack, t == '{')
-			return ""
-		}
-		w.stack = w.stack[:len(w.stack)-1]
-		w.await = false
-		return ""
-	case string:
-		if inObject && !w.await {
-			w.isKey, w.await = true, true
-			if len(w.stack) == 1 {
-				w.key = t
+			outer := string(open) == "{" && verb != ""
+			if isKey := bytes.HasPrefix(bytes.TrimLeft(value[i+1:], " \t\r\n"), []byte(":")); isKey {
+				if outer {
+					key = text
+				}
+				continue
 			}
-			return ""
+			field := ""
+			if outer {
+				field = key
+			}
+			if instead, yes := s.instead(field, text); yes {
+				out.WriteString(escape(string(value[done:start])) + `"` + instead + `"`)
+				done = i + 1
+			}
 		}
 	}
-	w.await = false
-	if len(w.stack) == 1 && inObject && w.verb != "" {
-		return w.key
+	return out.String() + escape(string(value[done:]))
+}
+
+// stringLength returns how many bytes the JSON string has with which value begins, its quotes included.
+func stringLength(value []byte) int {
+	for i := 1; i < len(value); i++ {
+		switch value[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
 	}
-	return ""
+	return len(value)
 }
 
 // instead returns what stands for the string of a field; false if the string stays.
@@ -303,6 +267,3 @@ func masked(line []byte) []byte {
 	}
 	return hexDigits.ReplaceAll(line, []byte("0000000000000000000000000000000000000000000000000000000000000000"))
 }
-
-// quoteBytes writes bytes as a Go string.
-func quoteBytes(b []byte) string { return strconv.Quote(string(b)) }

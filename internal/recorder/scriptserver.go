@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"net"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
+	"github.com/fwpsuite/fwp/internal/wait"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -96,24 +96,11 @@ type greetingStep struct{ scenarios.Step }
 
 // names notes which names a client sends.
 func (s *ScriptServer) names(number int, step *scenarios.Send) {
-	text, name := step.Marked()
-	for _, mark := range marks(text) {
-		if n, is := name(mark); is {
-			if _, known := s.first[n.String()]; !known {
-				s.first[n.String()] = number
-			}
+	_, names := step.Marked()
+	for _, n := range names {
+		if _, known := s.first[n.String()]; !known {
+			s.first[n.String()] = number
 		}
-	}
-}
-
-func marks(text string) (all []string) {
-	for {
-		_, rest, is := strings.Cut(text, "\u27e6")
-		inside, after, ends := strings.Cut(rest, "\u27e7")
-		if !is || !ends {
-			return all
-		}
-		all, text = append(all, "\u27e6"+inside+"\u27e7"), after
 	}
 }
 
@@ -128,12 +115,7 @@ func (s *ScriptServer) Serve(ctx context.Context, ln net.Listener) {
 	defer all.Wait()
 	all.Go(func() {
 		s.await(ctx, s.played)
-		timer := time.NewTimer(time.Second)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-		}
+		wait.Sleep(ctx, time.Second)
 		cancel()
 	})
 	for {

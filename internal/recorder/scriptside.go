@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/wait"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -194,12 +195,7 @@ func (c *side) idle(ctx context.Context, verb, text string) bool {
 	case fwp.INFO:
 		return c.write("$2\r\n{}\r\n")
 	case fwp.FETCH:
-		timer := time.NewTimer(fetchWait)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-		}
+		wait.Sleep(ctx, fetchWait)
 		return c.write("$-1\r\n")
 	case fwp.END:
 		if c.next() != nil {
@@ -229,40 +225,40 @@ func shown(text string) string {
 // compare gives the names of a line the values that the client has sent. A name that has another value already is a
 // difference.
 func (c *side) compare(step *scenarios.Send, text string) {
-	want, name := step.Marked()
+	want, names := step.Marked()
 	a, b := fwp.SplitCommand([]byte(want)).Args, fwp.SplitCommand([]byte(text)).Args
 	var x, y any
 	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
 		words, got := strings.Fields(string(a)), strings.Fields(string(b))
 		for i := range min(len(words), len(got)) {
-			c.bind(step, words[i], got[i], name)
+			c.bind(step, words[i], got[i], names)
 		}
 		return
 	}
-	c.walk(step, x, y, name)
+	c.walk(step, x, y, names)
 }
 
-func (c *side) walk(step *scenarios.Send, want, got any, name func(string) (scenarios.Name, bool)) {
+func (c *side) walk(step *scenarios.Send, want, got any, names map[string]scenarios.Name) {
 	switch want := want.(type) {
 	case string:
-		c.bind(step, want, got, name)
+		c.bind(step, want, got, names)
 	case map[string]any:
 		object, _ := got.(map[string]any)
 		for key, v := range want {
 			if other, has := object[key]; has {
-				c.walk(step, v, other, name)
+				c.walk(step, v, other, names)
 			}
 		}
 	case []any:
 		list, _ := got.([]any)
 		for i := range min(len(want), len(list)) {
-			c.walk(step, want[i], list[i], name)
+			c.walk(step, want[i], list[i], names)
 		}
 	}
 }
 
-func (c *side) bind(step *scenarios.Send, mark string, got any, name func(string) (scenarios.Name, bool)) {
-	n, is := name(mark)
+func (c *side) bind(step *scenarios.Send, mark string, got any, names map[string]scenarios.Name) {
+	n, is := names[mark]
 	if !is {
 		return
 	}

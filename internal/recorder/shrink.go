@@ -10,15 +10,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/monitor"
+	"github.com/fwpsuite/fwp/conformance/workers"
+	"github.com/fwpsuite/fwp/internal/minimize"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 // Shrinker plays scripts on a server, with a Recorder between, and leaves out steps as long as a finding stays.
 type Shrinker struct {
 	// Target is the server, which the caller may change as the script says.
-	Target   scenarios.Target
+	Target   play.Target
 	Password string
 	// Unwatched says that the scripts are of another protocol than FWP, whose clients no Recorder can judge: the findings
 	// are those of the play alone.
@@ -43,7 +45,7 @@ func (s *Shrinker) Findings(ctx context.Context, script *scenarios.Script) ([]st
 		found[b.Name()] = true
 	}
 	for _, result := range run.Results {
-		if result.Outcome == scenarios.Mismatched && result.Line > 0 {
+		if result.Outcome == play.Mismatched && result.Line > 0 {
 			line := strings.TrimSpace(script.Source[result.Line-1])
 			found["mismatch: "+line+", got "+madeUp.ReplaceAllString(text.Shorten(result.Got), "*")] = true
 		}
@@ -58,8 +60,8 @@ func (s *Shrinker) Findings(ctx context.Context, script *scenarios.Script) ([]st
 // are added to found.
 func (s *Shrinker) play(
 	ctx context.Context, script *scenarios.Script, found map[string]bool,
-) (run *scenarios.Run, err error) {
-	player := &scenarios.Player{
+) (run *play.Run, err error) {
+	player := &play.Player{
 		Target: s.Target, Password: s.Password, Timeout: s.timeout(), Patience: 4 * s.timeout(),
 	}
 	names := fmt.Sprintf("fwp-shrink-%d-%d", time.Now().UnixNano(), s.Plays)
@@ -71,7 +73,7 @@ func (s *Shrinker) play(
 	if err != nil {
 		return nil, err
 	}
-	r := New(Config{Dial: s.Target.Dial, Watch: monitor.Config{Password: s.Password}})
+	r := New(Config{Dial: s.Target.Dial, Watch: workers.Config{Password: s.Password}})
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
@@ -83,7 +85,7 @@ func (s *Shrinker) play(
 	<-served
 	r.Close()
 	for _, result := range r.Summary().Results {
-		if result.Breaches > 0 && !isServerRule(result.Rule) && result.Rule.Breach != monitor.FetchWithoutWid {
+		if result.Breaches > 0 && !isServerRule(result.Rule) && result.Rule.Breach != workers.FetchWithoutWid {
 			found[result.Rule.Breach] = true
 		}
 	}
@@ -93,8 +95,8 @@ func (s *Shrinker) play(
 // isServerRule reports whether a rule is about the server. What the server does wrong is seen by the play, which knows
 // its own lines from the questions that it asks beside them. (A FETCH without a wid is the play's own: so it removes
 // the jobs that a script has left.)
-func isServerRule(rule monitor.Rule) bool {
-	return slices.ContainsFunc(monitor.ServerRules(), func(r monitor.Rule) bool { return r.Breach == rule.Breach })
+func isServerRule(rule workers.Rule) bool {
+	return slices.ContainsFunc(workers.ServerRules(), func(r workers.Rule) bool { return r.Breach == rule.Breach })
 }
 
 // madeUp is what looks like a name that is different in each play.
@@ -109,7 +111,7 @@ func (s *Shrinker) timeout() time.Duration {
 
 // through is a server behind a Recorder.
 type through struct {
-	scenarios.Target
+	play.Target
 	addr string
 }
 
@@ -131,28 +133,21 @@ func (s *Shrinker) Shrink(ctx context.Context, script *scenarios.Script, finding
 	}
 }
 
-// pass leaves out groups of steps: half of them, a quarter, and so on, down to each alone.
+// pass leaves out groups of steps.
 func (s *Shrinker) pass(
 	ctx context.Context, script *scenarios.Script, finding string, group func([]scenarios.Step) []int,
 ) *scenarios.Script {
 	groups := group(script.Steps)
-	for size := max(1, count(groups)/2); ; size /= 2 {
-		for from := 0; from < count(groups); {
-			candidate := without(script, groups, from, from+size)
-			if ctx.Err() != nil {
-				return script
-			}
-			if candidate != nil && s.shows(ctx, candidate, finding) {
-				script = candidate
-				groups = group(script.Steps)
-				continue
-			}
-			from += size
+	smallest := script
+	minimize.List(ctx, slices.Compact(slices.Sorted(slices.Values(groups))), func(ctx context.Context, kept []int) bool {
+		smaller := only(script, groups, kept)
+		shown := smaller != nil && s.shows(ctx, smaller, finding)
+		if shown {
+			smallest = smaller
 		}
-		if size <= 1 {
-			return script
-		}
-	}
+		return shown
+	})
+	return smallest
 }
 
 func (s *Shrinker) shows(ctx context.Context, script *scenarios.Script, finding string) bool {
@@ -160,25 +155,15 @@ func (s *Shrinker) shows(ctx context.Context, script *scenarios.Script, finding 
 	return err == nil && slices.Contains(found, finding)
 }
 
-func count(groups []int) int {
-	if len(groups) == 0 {
-		return 0
-	}
-	return slices.Max(groups) + 1
-}
-
-// without returns a script without the steps of some groups, nil if that cannot be played. What breaks the protocol
-// then is marked.
-func without(script *scenarios.Script, groups []int, from, to int) *scenarios.Script {
+// only returns a script with the steps of some groups alone, nil if that cannot be played. What breaks the protocol then
+// is marked.
+func only(script *scenarios.Script, groups, kept []int) *scenarios.Script {
 	less := *script
 	less.Steps = nil
 	for i, step := range script.Steps {
-		if groups[i] < from || groups[i] >= to {
+		if slices.Contains(kept, groups[i]) {
 			less.Steps = append(less.Steps, step)
 		}
-	}
-	if len(less.Steps) == 0 || len(less.Steps) == len(script.Steps) {
-		return nil
 	}
 	marked, err := scenarios.Parse(script.Dialect, script.Name, scenarios.Format(&less)) // with steps of its own
 	if err != nil {

@@ -8,15 +8,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/peer"
 )
 
 func TestConformingServer(t *testing.T) {
 	t.Parallel()
-	all := FWPVariations()
+	all := Variations(peer.Default())
 	itself := all[len(all)-1]
 	scripts := light(suite(t)) // TestFaults plays the others
 	synctest.Test(t, func(t *testing.T) {
-		report, err := Fixture{memnet.New()}.Vary(t.Context(), itself, scripts)
+		report, err := Fixture{Network: memnet.New()}.Vary(t.Context(), itself, scripts)
 		require.NoError(t, err)
 		assert.Empty(t, report.Internal)
 		assert.Len(t, report.Checks, len(scripts))

@@ -9,33 +9,35 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/conformance/emqpsuite"
+	"github.com/fwpsuite/fwp/internal/peer"
 )
 
 // TestEMQPPool plays two scripts on brokers that the pool starts: a fault is detected, a broker that is right is not
 // blamed. All faults and variations are those of the tests of package emqpsuite.
 func TestEMQPPool(t *testing.T) {
 	t.Parallel()
-	scripts, err := emqpsuite.Protocol().Scripts()
+	of, err := peer.Named("emqp")
 	require.NoError(t, err)
-	picked := slices.DeleteFunc(conformance.Scripts(scripts...), func(c conformance.Check) bool {
+	scripts, err := of.Scripts()
+	require.NoError(t, err)
+	picked := slices.DeleteFunc(scripts, func(c conformance.Check) bool {
 		return !strings.HasPrefix(c.Describe().ID, "disconnect/") && c.Describe().ID != "reply/requested"
 	})
 	require.NotEmpty(t, picked)
-	for _, v := range EMQPVariations() {
-		if v.conforming || v.Name == "one-socket" {
-			for _, check := range vary(t, v, picked).Checks {
+	for _, v := range Variations(of) {
+		if v.Name == conforming || v.Name == "one-socket" {
+			for _, check := range vary(t, of, v, picked).Checks {
 				assert.Empty(t, falseAlarms(v, check))
 			}
 		}
 	}
-	for _, f := range EMQPFaults() {
+	for _, f := range of.Faults() {
 		if f.Name != "disconnect-no-kbai" {
 			continue
 		}
-		var found Matrix
+		found := Matrix{Protocol: of.Protocol}
 		for _, check := range picked {
-			found.Add(f, check, play(t, f, check))
+			found.Add(f, check, playScript(t, of, f, check))
 		}
 		require.Len(t, found.Rows(), 1)
 		assert.Empty(t, found.Rows()[0].Unexpected)

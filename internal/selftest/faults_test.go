@@ -17,6 +17,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -54,14 +55,14 @@ const needsTheFirst = "push-lost-seldom"
 // own: a fault that comes with every fiftieth job must not come up in a check that has no fifty.
 func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before what it found is looked at
 	t.Parallel()
-	scripts, faults := suite(t), FWPFaults()
+	scripts, faults := suite(t), peer.Default().Faults()
 	known, documented := candidates(scripts), documentation(t)
 	documented.declare(t, faults)
 	if !slow.Enabled() {
-		faults = slices.DeleteFunc(faults, func(f Fault) bool { return f.Name == needsTheFirst || !documented.shown(f) })
+		faults = slices.DeleteFunc(faults, func(f peer.Fault) bool { return f.Name == needsTheFirst || !documented.shown(f) })
 	}
 	require.True(t, slow.Enabled() || !*update, "the whole matrix takes FWP_SLOW=1")
-	var all, declared Matrix
+	all, declared := Matrix{Protocol: peer.Default().Protocol}, Matrix{Protocol: peer.Default().Protocol}
 	plays := map[string][]conformance.Check{}
 	for _, fault := range faults {
 		picked, left := documented.pick(fault, known)
@@ -75,7 +76,7 @@ func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before w
 			t.Run(fault.Name, func(t *testing.T) {
 				t.Parallel()
 				for _, script := range plays[fault.Name] {
-					check := play(t, fault, script)
+					check := playScript(t, peer.Default(), fault, script)
 					all.Add(fault, script, check)
 					if names(fault, script) {
 						declared.Add(fault, script, check)
@@ -95,7 +96,7 @@ func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before w
 	}
 	for _, script := range scripts {
 		id := script.Describe().ID
-		left := !slow.Enabled() && (!judges(nil, script) || id == "push/ten-thousand-jobs")
+		left := !slow.Enabled() && (!judges(peer.Default().Protocol, script) || id == "push/ten-thousand-jobs")
 		assert.True(t, left || caught[id], "%s catches no fault", id)
 	}
 	assert.Len(t, declared.Rows(), len(faults), "a check looks at each fault")
@@ -117,7 +118,7 @@ type candidate struct {
 func candidates(scripts []conformance.Check) []candidate {
 	var all []candidate
 	for _, s := range scripts {
-		all = append(all, candidate{s, s.Describe().ID, clauses(s), judges(nil, s)})
+		all = append(all, candidate{s, s.Describe().ID, clauses(s), judges(peer.Default().Protocol, s)})
 	}
 	return all
 }
@@ -163,7 +164,7 @@ func documentation(t *testing.T) documented {
 
 // shown reports whether a fault is the first that a script catches, or the first that breaks a clause, or one that the
 // heaviest scripts are played against, or new.
-func (d documented) shown(fault Fault) bool {
+func (d documented) shown(fault peer.Fault) bool {
 	e, known := d.faults[fault.Name]
 	return !known || d.breaks[fault.Clauses[0]] == fault.Name || slices.ContainsFunc(e.caught, func(id string) bool {
 		return d.shows[id] == fault.Name || slices.Contains(heaviest[id], fault.Name)
@@ -172,14 +173,14 @@ func (d documented) shown(fault Fault) bool {
 
 // needs reports whether a fault is the first that a script catches, or is played for one of its clauses and the script
 // is the first that catches it. A fault that is new needs all.
-func (d documented) needs(fault Fault, id string) bool {
+func (d documented) needs(fault peer.Fault, id string) bool {
 	e, known := d.faults[fault.Name]
 	return !known || d.shows[id] == fault.Name ||
 		d.breaks[fault.Clauses[0]] == fault.Name && len(e.caught) > 0 && e.caught[0] == id
 }
 
 // declare compares the clauses that faults declare with the document.
-func (d documented) declare(t *testing.T, faults []Fault) {
+func (d documented) declare(t *testing.T, faults []peer.Fault) {
 	t.Helper()
 	if slow.Enabled() { // it is compared, or written, as a whole
 		return
@@ -209,7 +210,7 @@ func (d documented) hold(t *testing.T, rows []*Row, plays map[string][]conforman
 
 // pick takes the scripts that are played against a fault. The sample is drawn by the names of both, so that a new fault
 // or script leaves the others where they are. Those that are left decide a clause of the fault too.
-func (d documented) pick(fault Fault, scripts []candidate) (picked, left []conformance.Check) {
+func (d documented) pick(fault peer.Fault, scripts []candidate) (picked, left []conformance.Check) {
 	for _, script := range scripts {
 		drawn := crc32.ChecksumIEEE([]byte(fault.Name + " " + script.id))
 		isHeavy := slices.Contains(heavy, script.id)
@@ -236,13 +237,13 @@ func (d documented) pick(fault Fault, scripts []candidate) (picked, left []confo
 	return picked, left
 }
 
-// play plays one script on fresh servers with a fault.
-func play(t *testing.T, fault Fault, script conformance.Check) (check reports.Check) {
+// playScript plays one script on fresh servers with a fault.
+func playScript(t *testing.T, of *peer.Peer, fault peer.Fault, script conformance.Check) (check reports.Check) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
 		var err error
-		check, err = Fixture{memnet.New()}.Play(t.Context(), fault, script, nil)
+		check, err = Fixture{Peer: of, Network: memnet.New()}.Play(t.Context(), fault, script, nil)
 		require.NoError(t, err)
 	})
 	return check
@@ -261,7 +262,7 @@ one of the declared clauses.
 
 | fault | what the server does | declares | turned red | caught by |
 |---|---|---|---|---|
-`, len(FWPFaults()))
+`, len(peer.Default().Faults()))
 	for _, r := range rows {
 		turned, by := strings.Join(slices.Sorted(maps.Keys(r.Red)), ", "), strings.Join(r.Caught, ", ")
 		if turned == "" {

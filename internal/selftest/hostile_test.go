@@ -19,6 +19,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
+	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/load"
@@ -232,7 +234,7 @@ func serveHostile(t *testing.T, serve func(*party)) (at dialTarget, end func()) 
 
 // identified returns the exit code of a peer that is not an FWP server, 0 for one that may be one.
 func identified(ctx context.Context, at dialTarget) (code int, words string) {
-	if _, err := conformance.Identify(ctx, at, 10*time.Second); err != nil {
+	if _, err := fwpsuite.Identify(ctx, at, 10*time.Second); err != nil {
 		return reports.ExitUnreachable, err.Error()
 	}
 	return 0, ""
@@ -248,9 +250,10 @@ func playSuite(ctx context.Context, at dialTarget) (code int, words string) {
 	if err != nil {
 		return reports.ExitInternal, err.Error()
 	}
-	runner := &conformance.Runner{
-		Servers: []conformance.Server{{Target: at, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone}}},
-		Quick:   true,
+	runner := &run.Runner{
+		Protocol: fwpsuite.Protocol(),
+		Servers:  []run.Server{{Target: at, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone}}},
+		Quick:    true,
 	}
 	for _, check := range conformance.Scripts(scripts...) {
 		d := check.Describe()
@@ -299,7 +302,7 @@ func loadIt(ctx context.Context, at dialTarget) (code int, words string) {
 			Producers: 3, Consumers: 3, Rate: 50, Duration: workload.Duration(3 * time.Second),
 			Queues: workload.Queues{Number: 1}, Payload: workload.Constant(20),
 		},
-		Seed: 1, Run: "test", Coarse: true, Loops: 2, ClauseOf: conformance.ClauseOf, Protocol: fwpspeaker.New(""),
+		Seed: 1, Run: "test", Coarse: true, Loops: 2, ClauseOf: fwpsuite.ClauseOf, Protocol: fwpspeaker.New(""),
 		Dial: at.Dial,
 	})
 	code, words = result.Report.Outcome()

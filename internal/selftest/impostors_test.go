@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
+	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/reports"
@@ -134,8 +136,9 @@ func (i impostor) run(t *testing.T, script conformance.Check) (check reports.Che
 		wait := i.listen(ln)
 		defer wait()
 		defer ln.Close()
-		runner := &conformance.Runner{
-			Checks: []conformance.Check{script}, Servers: []conformance.Server{i.offer(network)}, Virtual: true,
+		runner := &run.Runner{
+			Protocol: fwpsuite.Protocol(),
+			Checks:   []conformance.Check{script}, Servers: []run.Server{i.offer(network)}, Virtual: true,
 		}
 		report := runner.Run(t.Context())
 		assert.Empty(t, report.Internal)
@@ -146,13 +149,13 @@ func (i impostor) run(t *testing.T, script conformance.Check) (check reports.Che
 }
 
 // offer offers everything, although no operator can do it.
-func (i impostor) offer(network *memnet.Network) conformance.Server {
+func (i impostor) offer(network *memnet.Network) run.Server {
 	offers := []scenarios.Need{scenarios.NeedAlone, scenarios.NeedFlush, scenarios.NeedSignals}
 	if strings.Contains(i.greeting, `"s"`) {
 		offers := append(offers, scenarios.NeedPassword)
-		return conformance.Server{Target: dialer{network}, Password: "correct horse", Offers: offers}
+		return run.Server{Target: dialer{network}, Password: "correct horse", Offers: offers}
 	}
-	return conformance.Server{Target: dialer{network}, Offers: append(offers, scenarios.NeedOpen)}
+	return run.Server{Target: dialer{network}, Offers: append(offers, scenarios.NeedOpen)}
 }
 
 type dialer struct{ network *memnet.Network }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
@@ -34,7 +35,7 @@ func TestScriptsAreClean(t *testing.T) {
 		}
 		assert.NotEmpty(t, script.Title, "%s has no title", script.Name)
 		for mark := range script.Marks() {
-			clause, known := conformance.ClauseByID(mark.Clause)
+			clause, known := fwpsuite.ClauseByID(mark.Clause)
 			assert.True(t, known, "%s is about %s, which is in no catalogue", script.Name, mark.Clause)
 			assert.True(t, clause.BindsServer(), "%s is about %s, which binds clients", script.Name, mark.Clause)
 		}

@@ -9,13 +9,14 @@ import (
 	"sync"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/reports"
 )
 
 // Matrix is what checks found on servers with faults: fault x clause. Its zero value is
 // empty. Its methods may be called concurrently.
 type Matrix struct {
-	Protocol *conformance.Protocol // whose clauses the checks decide; nil: FWP
+	Protocol *conformance.Protocol // whose clauses the checks decide
 
 	mu   sync.Mutex
 	rows map[string]*Row
@@ -23,7 +24,7 @@ type Matrix struct {
 
 // Row is what checks found on servers with one fault.
 type Row struct {
-	Fault Fault
+	Fault peer.Fault
 
 	// Red has the checks that found a clause broken, by clause.
 	Red map[string][]string
@@ -37,7 +38,7 @@ type Row struct {
 }
 
 // Add adds what a check found on a server with the fault.
-func (m *Matrix) Add(fault Fault, check conformance.Check, result reports.Check) {
+func (m *Matrix) Add(fault peer.Fault, check conformance.Check, result reports.Check) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r, name := m.row(fault), result.ID
@@ -60,7 +61,7 @@ func (m *Matrix) Add(fault Fault, check conformance.Check, result reports.Check)
 }
 
 // Leave records a check that decides a clause of the fault and is not played.
-func (m *Matrix) Leave(fault Fault, check conformance.Check) {
+func (m *Matrix) Leave(fault peer.Fault, check conformance.Check) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.row(fault)
@@ -77,7 +78,7 @@ func (m *Matrix) forget(row *Row) {
 	m.row(row.Fault).left = row.left
 }
 
-func (m *Matrix) row(fault Fault) *Row {
+func (m *Matrix) row(fault peer.Fault) *Row {
 	r, ok := m.rows[fault.Name]
 	if !ok {
 		r = &Row{Fault: fault, Red: map[string][]string{}, decided: map[string]bool{}, left: map[string]bool{}}
@@ -157,7 +158,7 @@ func clauses(check conformance.Check) []string {
 }
 
 // names reports whether a fault may break a clause that a check decides.
-func names(fault Fault, check conformance.Check) bool {
+func names(fault peer.Fault, check conformance.Check) bool {
 	return slices.ContainsFunc(clauses(check), func(id string) bool { return slices.Contains(fault.Clauses, id) })
 }
 
@@ -171,11 +172,8 @@ func catches(p *conformance.Protocol, check conformance.Check, result reports.Ch
 	return slices.ContainsFunc(red(result), func(id string) bool { return slices.Contains(own, id) })
 }
 
-// judges reports whether a check can find a clause of the protocol (nil: FWP) broken that it decides.
+// judges reports whether a check can find a clause of the protocol broken that it decides.
 func judges(p *conformance.Protocol, check conformance.Check) bool {
-	if p == nil {
-		p = conformance.FWP()
-	}
 	for _, mark := range check.Describe().Marks {
 		clause, known := p.ClauseByID(mark.Clause)
 		if known && !mark.Record && (mark.Level != "" || clause.Breach().Breach()) {
@@ -187,7 +185,7 @@ func judges(p *conformance.Protocol, check conformance.Check) bool {
 
 // falseAlarms lists what a check found on a conforming server, or left open, except for
 // the warnings that a variation declares, and the checks that it leaves open.
-func falseAlarms(variation Variation, check reports.Check) []string {
+func falseAlarms(variation peer.Variation, check reports.Check) []string {
 	var wrong []string
 	for _, c := range check.Clauses {
 		fine := c.Verdict == reports.Pass || c.Verdict == reports.Observed ||

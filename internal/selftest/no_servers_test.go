@@ -17,12 +17,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
+	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/reports"
-	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 // What a server earns that greets as the specification wants it, and no more.
@@ -193,8 +196,8 @@ func against(t *testing.T, serve func(net.Conn), scripts []conformance.Check) (r
 			}
 		})
 		open, protected := impostor{}.offer(network), impostor{greeting: `"s"`}.offer(network)
-		servers := []conformance.Server{open, protected}
-		report = (&conformance.Runner{Servers: servers, Checks: scripts, Virtual: true}).Run(t.Context())
+		servers := []run.Server{open, protected}
+		report = (&run.Runner{Protocol: fwpsuite.Protocol(), Servers: servers, Checks: scripts, Virtual: true}).Run(t.Context())
 		ln.Close()
 		serving.Wait()
 		assert.Empty(t, report.Internal)
@@ -301,6 +304,12 @@ type obituary struct {
 	begun  map[string]bool // checks that had begun before
 }
 
+// poolWith returns the pool of servers of FWP with a hook, in memory.
+func poolWith(hook func() func(*fakes.Event)) *pool {
+	fault := peer.FWPFault(fakes.Fault{Hook: hook})
+	return &pool{fixture: Fixture{Network: memnet.New()}, config: peer.Config{Faults: []peer.Fault{fault}}}
+}
+
 func mourn(t *testing.T, m *mortal, scripts []conformance.Check) (seen obituary) {
 	t.Helper()
 	seen = obituary{before: map[string]bool{}, begun: map[string]bool{}}
@@ -314,12 +323,12 @@ func mourn(t *testing.T, m *mortal, scripts []conformance.Check) (seen obituary)
 	}
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
-		begin, v := time.Now(), &serverPool{fixture: Fixture{memnet.New()}, hook: func() func(*fakes.Event) { return m.hook }}
+		begin, v := time.Now(), poolWith(func() func(*fakes.Event) { return m.hook })
 		defer v.close()
 		runner, err := v.runner(scripts...)
 		require.NoError(t, err)
 		runner.Progress = func(_, _ int, check string) { mark(seen.before, check) }
-		runner.Watch = func(check string, _ scenarios.Line) { mark(seen.begun, check) }
+		runner.Watch = func(check string, _ play.Line) { mark(seen.begun, check) }
 		report := runner.Run(t.Context())
 		assert.Empty(t, report.Internal)
 		assert.Less(t, time.Since(begin), time.Hour, "the suite hung")
@@ -347,7 +356,7 @@ func TestStalling(t *testing.T) {
 			}
 			synctest.Test(t, func(t *testing.T) {
 				hook := func() func(*fakes.Event) { return stall(greets) }
-				begin, v := time.Now(), &serverPool{fixture: Fixture{memnet.New()}, hook: hook}
+				begin, v := time.Now(), poolWith(hook)
 				defer v.close()
 				runner, err := v.runner(scripts...)
 				require.NoError(t, err)

@@ -8,17 +8,18 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/run"
+	"github.com/fwpsuite/fwp/internal/peer"
 )
 
 // Proof plays checks on servers with faults, which they have to find, and on conforming
 // servers. Checks must be set.
 type Proof struct {
-	Protocol   *conformance.Protocol // nil: FWP
 	Fixture    Fixture
 	Checks     []conformance.Check
 	Skipped    []conformance.Check // of the suite, and not played
-	Faults     []Fault
-	Variations []Variation
+	Faults     []peer.Fault
+	Variations []peer.Variation
 
 	// NoSlow leaves out the plays of slow checks on variations.
 	NoSlow bool
@@ -49,7 +50,7 @@ func newOutcome(p *conformance.Protocol) *Outcome {
 
 // Run blocks until everything was played, or ctx is done: then it ends early.
 func (p *Proof) Run(ctx context.Context) *Outcome {
-	r := &proofRun{proof: p, out: newOutcome(p.Protocol), total: p.Size()}
+	r := &proofRun{proof: p, out: newOutcome(p.Fixture.peer().Protocol), total: p.Size()}
 	for _, f := range p.Faults {
 		for _, s := range p.Skipped {
 			if names(f, s) {
@@ -71,7 +72,7 @@ func (p *Proof) Run(ctx context.Context) *Outcome {
 func (r *proofRun) tasks(ctx context.Context) (faults, variations []task) {
 	for _, v := range r.proof.Variations {
 		checks := r.proof.Checks
-		if r.proof.NoSlow && !v.conforming {
+		if r.proof.NoSlow && v.Name != conforming {
 			checks = withoutSlow(checks)
 		}
 		variations = append(variations, task{v.Name, func() error { return r.vary(ctx, v, checks) }})
@@ -85,7 +86,7 @@ func (r *proofRun) tasks(ctx context.Context) (faults, variations []task) {
 }
 
 // deciding returns the checks that decide one of the clauses of a fault.
-func (p *Proof) deciding(fault Fault) []conformance.Check {
+func (p *Proof) deciding(fault peer.Fault) []conformance.Check {
 	return slices.DeleteFunc(slices.Clone(p.Checks), func(c conformance.Check) bool { return !names(fault, c) })
 }
 
@@ -155,14 +156,14 @@ func (r *proofRun) end(ctx context.Context, t task, err error) {
 }
 
 // playing returns play as a task.
-func (r *proofRun) playing(ctx context.Context, fault Fault, check conformance.Check) task {
+func (r *proofRun) playing(ctx context.Context, fault peer.Fault, check conformance.Check) task {
 	name := fault.Name + ": " + check.Describe().ID
 	return task{name, func() error { return r.play(ctx, fault, check) }}
 }
 
 // play plays a check on servers with a fault.
-func (r *proofRun) play(ctx context.Context, fault Fault, check conformance.Check) error {
-	result, err := r.proof.Fixture.Play(ctx, fault, check, func(runner *conformance.Runner) {
+func (r *proofRun) play(ctx context.Context, fault peer.Fault, check conformance.Check) error {
+	result, err := r.proof.Fixture.Play(ctx, fault, check, func(runner *run.Runner) {
 		runner.Timeout, runner.Patience = r.proof.Timeout, r.proof.Patience
 	})
 	if err != nil {
@@ -176,7 +177,7 @@ func (r *proofRun) play(ctx context.Context, fault Fault, check conformance.Chec
 }
 
 // vary plays checks on conforming servers.
-func (r *proofRun) vary(ctx context.Context, variation Variation, checks []conformance.Check) error {
+func (r *proofRun) vary(ctx context.Context, variation peer.Variation, checks []conformance.Check) error {
 	report, err := r.proof.Fixture.Vary(ctx, variation, checks)
 	switch {
 	case err != nil:

@@ -12,8 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
+	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/faults"
+	"github.com/fwpsuite/fwp/fakes/variations"
 	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/internal/stress"
 	"github.com/fwpsuite/fwp/reports"
@@ -22,7 +27,7 @@ import (
 // properties are the checks without a script, or those of these names.
 func properties(names ...string) []conformance.Check {
 	var all []conformance.Check
-	for _, p := range []conformance.Property{conformance.Exploration(), stress.Check()} {
+	for _, p := range []conformance.Property{fwpsuite.Exploration(), stress.Check()} {
 		if len(names) == 0 || slices.Contains(names, p.Name) {
 			all = append(all, p)
 		}
@@ -38,14 +43,16 @@ func tried(
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
-		v := &serverPool{fixture: Fixture{memnet.New()}, hook: hook}
+		v := &pool{fixture: Fixture{Network: memnet.New()}}
+		if hook != nil {
+			v = poolWith(hook)
+		}
+		if configure != nil {
+			v.config.Variation = peer.FWPVariation(fakes.Variation{Configure: configure})
+		}
 		defer v.close()
-		build := func() (conformance.Server, func(), error) {
-			config := fakes.Config{}
-			if configure != nil {
-				configure(&config)
-			}
-			server, err := v.build(config)
+		build := func() (run.Server, func(), error) {
+			server, err := v.build(v.config)
 			return server, func() {}, err
 		}
 		server, _, err := build()
@@ -53,8 +60,9 @@ func tried(
 		if others {
 			server.Fresh = build
 		}
-		runner := &conformance.Runner{
-			Servers: []conformance.Server{server}, Checks: properties(names...), Seed: uint64(seed), Virtual: true,
+		runner := &run.Runner{
+			Protocol: fwpsuite.Protocol(), Servers: []run.Server{server}, Checks: properties(names...),
+			Seed: uint64(seed), Virtual: true,
 			Reproduce: func(check string) string { return "again " + check },
 		}
 		checks = runner.Run(t.Context()).Checks
@@ -70,7 +78,7 @@ func TestPropertiesBlameNothing(t *testing.T) {
 	if slow.Enabled() {
 		seeds, every = 2, 1
 	}
-	for i, v := range append(fakes.Variations(), fakes.Variation{Name: "none"}) {
+	for i, v := range append(variations.All(), fakes.Variation{Name: "none"}) {
 		if i%every != 0 {
 			continue
 		}
@@ -78,7 +86,7 @@ func TestPropertiesBlameNothing(t *testing.T) {
 			t.Parallel()
 			for seed := range seeds {
 				for _, check := range tried(t, v.Configure, nil, seed%2 == 0, seed) {
-					assert.Empty(t, falseAlarms(Variation{Warns: v.Warns, Leaves: v.Leaves}, check), "seed %d", seed)
+					assert.Empty(t, falseAlarms(peer.Variation{Warns: v.Warns, Leaves: v.Leaves}, check), "seed %d", seed)
 					for _, f := range check.Findings {
 						t.Logf("%s %s: %v", check.ID, f.Clause, f.Script)
 					}
@@ -96,10 +104,10 @@ func TestPropertiesCatch(t *testing.T) {
 		"explore/commands": {"job-retry-follows": true, "ack-malformed-ok": false, "fetch-order": false, "push-lost": false},
 		"explore/crowd":    {"delivered-twice": false, "push-lost": false, "reply-swapped": false},
 	}
-	for check, faults := range tests {
-		for _, fault := range fakes.Faults() {
-			plain, chosen := faults[fault.Name]
-			if !chosen || !slow.Enabled() && fault.Name != "job-retry-follows" && fault.Name != "delivered-twice" {
+	for check, chosen := range tests {
+		for _, fault := range faults.All() {
+			plain, is := chosen[fault.Name]
+			if !is || !slow.Enabled() && fault.Name != "job-retry-follows" && fault.Name != "delivered-twice" {
 				continue // conformance/explore and internal/stress search for some of the others
 			}
 			t.Run(check+"/"+fault.Name, func(t *testing.T) {

@@ -6,17 +6,18 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// A server that ends a connection instead of refusing a command before HELLO has let nobody in: all checks of who is
+// A server that ends a connection instead of refusing a command before HELLO has let no client in: all checks of who is
 // let in name the clause of the answer, and no other.
 func TestACloseInsteadOfAnErrorBreaksOneClause(t *testing.T) {
 	t.Parallel()
 	clauses := map[string]string{
 		"hello-declined-closes": "FWP-HELLO-04", "state-before-hello-closes": "FWP-STATE-01",
 	}
-	for _, fault := range FWPFaults() {
+	for _, fault := range peer.Default().Faults() {
 		clause := clauses[fault.Name]
 		if clause == "" {
 			continue
@@ -29,7 +30,7 @@ func TestACloseInsteadOfAnErrorBreaksOneClause(t *testing.T) {
 				if !strings.HasPrefix(script.Describe().ID, "auth/") {
 					continue
 				}
-				check := play(t, fault, script)
+				check := playScript(t, peer.Default(), fault, script)
 				for _, id := range red(check) {
 					assert.Equal(t, clause, id, "%s%s", check.ID, evidence(check))
 					found++

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -26,7 +27,7 @@ const crowded = "connections consumer json line pace queue refuses"
 func TestVariations(t *testing.T) {
 	t.Parallel()
 	all, few := suite(t), few(t)
-	for i, v := range FWPVariations() {
+	for i, v := range Variations(peer.Default()) {
 		scripts := every(3, few, i)
 		if !slow.Enabled() {
 			scripts = every(320, few, i)
@@ -36,7 +37,7 @@ func TestVariations(t *testing.T) {
 		}
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
-			report := vary(t, v, scripts)
+			report := vary(t, peer.Default(), v, scripts)
 			assert.Empty(t, report.Internal)
 			assert.Len(t, report.Checks, len(scripts))
 			for _, check := range report.Checks {
@@ -74,13 +75,13 @@ func light(checks []conformance.Check) []conformance.Check {
 }
 
 // vary plays scripts on an open and a protected server that differ from others.
-func vary(t *testing.T, v Variation, scripts []conformance.Check) (report *reports.Report) {
+func vary(t *testing.T, of *peer.Peer, v peer.Variation, scripts []conformance.Check) (report *reports.Report) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
 		time.Sleep(123456789 * time.Nanosecond) // bubbles begin at midnight, where times have no fractions
 		var err error
-		report, err = Fixture{memnet.New()}.Vary(t.Context(), v, scripts)
+		report, err = Fixture{Peer: of, Network: memnet.New()}.Vary(t.Context(), v, scripts)
 		require.NoError(t, err)
 	})
 	return report

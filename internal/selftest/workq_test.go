@@ -15,8 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/conformance/workqsuite"
 	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -40,11 +42,13 @@ func workqChecks(t *testing.T, i int) []conformance.Check {
 // is decided. Without FWP_SLOW=1 each has an eighth of the checks.
 func TestWorkqVariations(t *testing.T) {
 	t.Parallel()
-	for i, v := range WorkqVariations() {
+	of, err := peer.Named("workq")
+	require.NoError(t, err)
+	for i, v := range Variations(of) {
 		checks := workqChecks(t, i)
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
-			report := vary(t, v, checks)
+			report := vary(t, of, v, checks)
 			assert.Empty(t, report.Internal)
 			assert.Len(t, report.Checks, len(checks))
 			for _, check := range report.Checks {
@@ -119,9 +123,9 @@ func againstWorkq(t *testing.T, serve func(net.Conn), checks []conformance.Check
 				serving.Go(func() { serve(nc) })
 			}
 		})
-		report = (&conformance.Runner{
+		report = (&run.Runner{
 			Protocol: workqsuite.Protocol(), Checks: checks, Virtual: true,
-			Servers: []conformance.Server{{
+			Servers: []run.Server{{
 				Target: dialer{network}, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone},
 			}},
 		}).Run(t.Context())

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"github.com/fwpsuite/fwp/internal/wait"
 )
 
 // Write sends segments one after the other, each in a write of its own, with a
@@ -26,7 +28,7 @@ func (c *Conn) Write(ctx context.Context, segments [][]byte, pause time.Duration
 	defer func() { c.times.sent = time.Now() }()
 	defer context.AfterFunc(ctx, func() { c.nc.SetWriteDeadline(longAgo()) })()
 	for i, s := range segments {
-		if i > 0 && !sleep(ctx, pause) {
+		if i > 0 && !wait.Until(ctx.Done(), pause) {
 			c.writeErr = fmt.Errorf("write: %w", context.Cause(ctx))
 			return c.writeErr
 		}
@@ -55,21 +57,6 @@ func (c *Conn) write(ctx context.Context, segment []byte) error {
 		if !early || !errors.Is(err, os.ErrDeadlineExceeded) || ctx.Err() != nil {
 			return err
 		}
-	}
-}
-
-// sleep returns false if ctx is done before the time is over.
-func sleep(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return true
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
-	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 // The limits of the check, so that no run takes much longer because of it.
@@ -44,7 +44,7 @@ func check(ctx context.Context, on conformance.Setup) conformance.Evidence {
 		Subject: fwpsubject.New(), Target: on.Target, Password: on.Password, Seed: on.Seed, Steps: commands,
 		Timeout: on.Timeout, Patience: on.Patience, Slack: lateness,
 		Findings: mostFindings, Unshrunk: true, Shrinking: shrinkingFor - time.Second,
-		Fresh: func() (scenarios.Target, func(), error) { return nil, nil, errNoOther },
+		Fresh: func() (play.Target, func(), error) { return nil, nil, errNoOther },
 	}}
 	limited, cancel := context.WithTimeout(ctx, lasts-shrinkingFor+6*on.Timeout)
 	defer cancel()

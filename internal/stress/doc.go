@@ -4,4 +4,6 @@
 //
 // To read: stress.go is one load, findings.go its findings, check.go the check, and
 // campaign.go an exploration with a load after it.
+//
+// suite.go has the checks of FWP with those of this package.
 package stress

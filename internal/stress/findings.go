@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load"
-	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/load/results"
 )
 
 // RuleHistory is the rule of a finding in the history of many clients.
@@ -32,14 +32,14 @@ func (l *Load) report(ctx context.Context, r *Result, done *load.Result, b explo
 	}
 	for _, f := range done.Judged.Findings {
 		all = append(all, explore.Finding{
-			Clause: conformance.ClauseOf(string(f.Breach)), Rule: RuleHistory,
+			Clause: fwpsuite.ClauseOf(string(f.Breach)), Rule: RuleHistory,
 			What: f.What, Commands: slices.Max(f.Events) + 1,
 		})
 	}
 	for _, f := range done.Report.Findings { // a server that crashes leaves replies unfinished
-		if !crashed && (f.Kind == reports.FindingReply || f.Kind == reports.FindingGrammar) {
+		if !crashed && (f.Kind == results.FindingReply || f.Kind == results.FindingGrammar) {
 			all = append(all, explore.Finding{
-				Clause: conformance.ClauseOf(f.Breach), Rule: rules[f.Kind],
+				Clause: fwpsuite.ClauseOf(f.Breach), Rule: rules[f.Kind],
 				What: f.What, Got: strings.Join(f.Notes, "; "), Commands: r.Commands,
 			})
 		}
@@ -63,7 +63,7 @@ func (l *Load) knows(f explore.Finding) bool {
 }
 
 // rules are the rules of the law that the findings of a load break.
-var rules = map[reports.FindingKind]string{reports.FindingReply: "foreign", reports.FindingGrammar: explore.RuleGrammar}
+var rules = map[results.FindingKind]string{results.FindingReply: "foreign", results.FindingGrammar: explore.RuleGrammar}
 
 // add adds a finding that e shrinks, unless its clause is reported already or there are enough.
 func (l *Load) add(ctx context.Context, e *explore.Explorer, r *Result, f explore.Finding) {

@@ -3,7 +3,6 @@ package stress_test
 import (
 	"context"
 	"net"
-	"slices"
 	"strconv"
 	"sync/atomic"
 	"testing"
@@ -14,9 +13,11 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/faults"
+	"github.com/fwpsuite/fwp/fakes/variations"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/stress"
-	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 // fixture is a place in virtual time where servers with one behaviour are started.
@@ -39,7 +40,7 @@ func (s server) Dial(ctx context.Context) (net.Conn, error) {
 // Restart is an orderly restart.
 func (s server) Restart(context.Context) error { return s.Server.Restart() }
 
-func (f *fixture) start() (scenarios.Target, func(), error) {
+func (f *fixture) start() (play.Target, func(), error) {
 	c := f.config()
 	addr := "fwp" + strconv.FormatInt(f.count.Add(1), 10) + ":7419"
 	c.Listen = func() (net.Listener, error) { return f.network.Listen(addr) }
@@ -51,11 +52,11 @@ func (f *fixture) start() (scenarios.Target, func(), error) {
 func behaving(fault, variation string) func() fakes.Config {
 	return func() fakes.Config {
 		var c fakes.Config
-		if i := slices.IndexFunc(fakes.Faults(), func(f fakes.Fault) bool { return f.Name == fault }); i >= 0 {
-			c.Hook = fakes.Faults()[i].Hook()
+		if f, known := faults.Named(fault); known {
+			c.Hook = f.Hook()
 		}
-		if i := slices.IndexFunc(fakes.Variations(), func(v fakes.Variation) bool { return v.Name == variation }); i >= 0 {
-			fakes.Variations()[i].Configure(&c)
+		if v, known := variations.Named(variation); known {
+			v.Configure(&c)
 		}
 		return c
 	}

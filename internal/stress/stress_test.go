@@ -14,11 +14,13 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/faults"
+	"github.com/fwpsuite/fwp/fakes/variations"
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/internal/shortage"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/internal/stress"
-	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 func TestARightServer(t *testing.T) {
@@ -41,7 +43,7 @@ func TestARightServer(t *testing.T) {
 
 // short is a target that has no descriptors for more than some connections.
 type short struct {
-	scenarios.Target
+	play.Target
 	left atomic.Int64
 }
 
@@ -70,7 +72,7 @@ func TestAShortageIsNoticed(t *testing.T) {
 
 func TestVariationsAreNotBlamed(t *testing.T) {
 	t.Parallel()
-	for i, v := range fakes.Variations() {
+	for i, v := range variations.All() {
 		if !slow.Enabled() && i%12 != 0 {
 			continue // package load plays a third
 		}
@@ -108,7 +110,7 @@ func TestFaultsAreFound(t *testing.T) {
 
 func faultNamed(t *testing.T, name string) fakes.Fault {
 	t.Helper()
-	i := slices.IndexFunc(fakes.Faults(), func(f fakes.Fault) bool { return f.Name == name })
-	require.GreaterOrEqual(t, i, 0)
-	return fakes.Faults()[i]
+	f, known := faults.Named(name)
+	require.True(t, known)
+	return f
 }

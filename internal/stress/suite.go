@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
@@ -21,5 +22,5 @@ var suite = sync.OnceValues(func() ([]conformance.Check, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the suite's own scripts: %w", err)
 	}
-	return append(conformance.Scripts(scripts...), conformance.Exploration(), Check()), nil
+	return append(conformance.Scripts(scripts...), fwpsuite.Exploration(), Check()), nil
 })

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -20,15 +21,20 @@ const (
 	schemeTLS = "tcp+tls"
 )
 
-// ports has the schemes of other protocols, which are their names, each with the port where its servers listen unless
-// configured otherwise.
-var ports = map[string]string{"workq": "9922", brokers: "47291"}
+// Scheme is that of the URLs of another protocol than FWP.
+type Scheme struct {
+	Name    string // of the protocol, with which its URLs begin
+	Port    string // where its servers listen unless configured otherwise
+	Backend string // where they take workers unless the URL has a port; empty: servers have one port
+}
 
-// brokers is the protocol whose servers can have two ports, and backendPort the second one where the URL has no port.
-const (
-	brokers     = "emqp"
-	backendPort = "47290"
-)
+// schemeNamed returns the scheme of a name, whose case does not count; the zero Scheme if it is not among them.
+func schemeNamed(name string, all []Scheme) (scheme Scheme) {
+	if i := slices.IndexFunc(all, func(s Scheme) bool { return strings.EqualFold(s.Name, name) }); i >= 0 {
+		scheme = all[i]
+	}
+	return scheme
+}
 
 // wanted is the form of a URL.
 const wanted = "tcp://[:PASSWORD@]HOST[:PORT] or tcp+tls://..."
@@ -43,33 +49,34 @@ type Address struct {
 	Password string // empty if the URL has none
 }
 
-// ParseURL reads tcp://[:password@]host[:port] and tcp+tls://..., and the same with the name of another protocol in the
-// place of tcp. The port is 7419, or that of the protocol, if there is none, the name of a user does not matter, and
-// the password is percent-encoded where it has to be. The port for workers of a broker is written
-// emqp://host:port?backend=port; without it they connect to the same port or, if the URL has no port, to 47290. No
-// error holds any part of the URL that may be the password.
-func ParseURL(raw string) (Address, error) {
-	scheme, rest, ok := strings.Cut(raw, "://")
+// ParseURL reads tcp://[:password@]host[:port] and tcp+tls://..., and the same with one of the other schemes in the place
+// of tcp. The port is 7419, or that of the scheme, if there is none, the name of a user does not matter, and the password
+// is percent-encoded where it has to be. The port for workers of a server that can have two is written
+// scheme://host:port?backend=port; without it they connect to the same port or, if the URL has no port, to that of the
+// scheme. No error holds any part of the URL that may be the password.
+func ParseURL(raw string, others ...Scheme) (Address, error) {
+	name, rest, ok := strings.Cut(raw, "://")
 	if !ok {
 		return Address{}, notAURL(raw)
 	}
-	a := Address{TLS: strings.EqualFold(scheme, schemeTLS)}
-	port := defaultPort
-	if other, known := ports[strings.ToLower(scheme)]; known {
-		a.Protocol, port = strings.ToLower(scheme), other
-	} else if !a.TLS && !strings.EqualFold(scheme, schemeTCP) {
-		return Address{}, unknownScheme(scheme)
+	scheme, port := schemeNamed(name, others), defaultPort
+	a := Address{Protocol: scheme.Name, TLS: strings.EqualFold(name, schemeTLS)}
+	switch {
+	case scheme.Name != "":
+		port = scheme.Port
+	case !a.TLS && !strings.EqualFold(name, schemeTCP):
+		return Address{}, unknownScheme(name)
 	}
 	rest, backend, two := strings.Cut(rest, backendMark)
-	if two && (a.Protocol != brokers || !isPort(backend)) {
-		return Address{}, errors.New("?backend= and the number of a port stand at the end of a URL of emqp only")
+	if two && (scheme.Backend == "" || !isPort(backend)) {
+		return Address{}, fmt.Errorf("?backend= and the number of a port stand at the end of a URL of %s only", brokers(others))
 	}
 	user, hostport, err := splitUser(rest)
 	if err != nil {
 		return Address{}, err
 	}
-	if a.Backend = backend; a.Protocol == brokers && !two && !numbered.MatchString(hostport) {
-		a.Backend = backendPort
+	if a.Backend = backend; !two && !numbered.MatchString(hostport) {
+		a.Backend = scheme.Backend
 	}
 	if _, password, ok := strings.Cut(user, ":"); ok {
 		if a.Password, err = url.PathUnescape(password); err != nil {
@@ -78,6 +85,17 @@ func ParseURL(raw string) (Address, error) {
 	}
 	a.Host, a.Port, err = splitHostPort(hostport, port)
 	return a, err
+}
+
+// brokers returns the names of the schemes whose servers can have two ports.
+func brokers(all []Scheme) string {
+	var names []string
+	for _, s := range all {
+		if s.Backend != "" {
+			names = append(names, s.Name)
+		}
+	}
+	return strings.Join(names, " and ")
 }
 
 // backendMark stands in a URL before the port for workers.

@@ -7,6 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// others are the schemes of two other protocols, of which one has servers with two ports.
+var others = []Scheme{{Name: "workq", Port: "9922"}, {Name: "emqp", Port: "47291", Backend: "47290"}}
+
 func TestParseURL(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -92,7 +95,7 @@ func TestParseURL(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a, err := ParseURL(test.url)
+			a, err := ParseURL(test.url, others...)
 			if test.invalid != "" {
 				require.ErrorContains(t, err, test.invalid)
 				assert.NotContains(t, err.Error(), "hunter")
@@ -101,7 +104,7 @@ func TestParseURL(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, test.want, a)
 			assert.Equal(t, test.text, a.String())
-			again, err := ParseURL(a.String())
+			again, err := ParseURL(a.String(), others...)
 			require.NoError(t, err)
 			a.Password = ""
 			assert.Equal(t, a, again, "the text is a URL too")
@@ -140,11 +143,11 @@ func FuzzParseURL(f *testing.F) {
 		f.Add(url)
 	}
 	f.Fuzz(func(t *testing.T, url string) {
-		a, err := ParseURL(url)
+		a, err := ParseURL(url, others...)
 		if err != nil {
 			return
 		}
-		again, err := ParseURL(a.String())
+		again, err := ParseURL(a.String(), others...)
 		require.NoError(t, err)
 		a.Password = ""
 		assert.Equal(t, a, again)

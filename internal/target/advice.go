@@ -19,12 +19,12 @@ import (
 const refusedOnWindows = syscall.Errno(10061)
 
 // Advice returns what to do about an error of [Server.Dial], in one sentence; ""
-// if nothing is known.
-func (a Address) Advice(err error) string {
+// if nothing is known. The scheme of the address is among the others, if it is one of another protocol.
+func (a Address) Advice(err error, others ...Scheme) string {
 	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, refusedOnWindows) {
 		usual := defaultPort + " unless configured otherwise; its web page has another one"
-		if port, other := ports[a.Protocol]; other {
-			usual = port + " unless configured otherwise"
+		if a.Protocol != "" {
+			usual = schemeNamed(a.Protocol, others).Port + " unless configured otherwise"
 		}
 		return fmt.Sprintf("nothing listens there: is the server running, and is %s the port on which it takes jobs (%s)?",
 			a.Port, usual)

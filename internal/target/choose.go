@@ -24,27 +24,28 @@ type Choice struct {
 // Choose returns the server to use: the one of --url if that was given, else
 // the one in the variable that FAKTORY_PROVIDER names, else the one of
 // FAKTORY_URL, else the embedded server. A variable that is set and empty is an
-// error: if the user forgot to fill it, no other server may be tested instead.
-func Choose(url string, given bool, lookup func(string) (string, bool)) (Choice, error) {
+// error: if the user forgot to fill it, no other server may be tested instead. The others are
+// schemes of [ParseURL].
+func Choose(url string, given bool, lookup func(string) (string, bool), others ...Scheme) (Choice, error) {
 	if given {
-		return choice("from --url", "--url", "", url)
+		return choice("from --url", "--url", "", url, others)
 	}
 	if name, ok := lookup(providerVariable); ok {
-		return provided(name, lookup)
+		return provided(name, lookup, others)
 	}
 	if url, ok := lookup(urlVariable); ok {
-		return choice("from "+urlVariable, urlVariable, urlVariable, url)
+		return choice("from "+urlVariable, urlVariable, urlVariable, url, others)
 	}
 	return Choice{Embedded: true, How: "the embedded server"}, nil
 }
 
 // Argument returns the server that an argument names.
-func Argument(url string) (Choice, error) {
-	return choice("from the arguments", "the argument", "", url)
+func Argument(url string, others ...Scheme) (Choice, error) {
+	return choice("from the arguments", "the argument", "", url, others)
 }
 
 // provided returns the server that FAKTORY_PROVIDER leads to.
-func provided(name string, lookup func(string) (string, bool)) (Choice, error) {
+func provided(name string, lookup func(string) (string, bool), others []Scheme) (Choice, error) {
 	switch {
 	case name == "":
 		return Choice{}, errors.New(providerVariable +
@@ -57,15 +58,15 @@ func provided(name string, lookup func(string) (string, bool)) (Choice, error) {
 	if !ok {
 		return Choice{}, fmt.Errorf("%s names the variable %s, which is not set", providerVariable, name)
 	}
-	return choice("from "+name+", which "+providerVariable+" names", name, name, url)
+	return choice("from "+name+", which "+providerVariable+" names", name, name, url, others)
 }
 
 // choice parses the URL that was found at a place.
-func choice(how, place, variable, url string) (Choice, error) {
+func choice(how, place, variable, url string, others []Scheme) (Choice, error) {
 	if url == "" {
 		return Choice{}, fmt.Errorf("%s is set but empty: give it a URL, or leave it out to use the embedded server", place)
 	}
-	a, err := ParseURL(url)
+	a, err := ParseURL(url, others...)
 	if err != nil {
 		return Choice{}, fmt.Errorf("%s: %w", place, err)
 	}

@@ -38,8 +38,8 @@ func TestSecretsAreHidden(t *testing.T) {
 		assert.Equal(t, want, target.NewSecrets("hunter2").Hide(said), said)
 		assert.Equal(t, said, (*target.Secrets)(nil).Hide(said))
 	}
-	odd := target.NewSecrets("p\"ä\\\x1b!")
-	assert.Equal(t, "(password) (password) (password)", odd.Hide("p\"ä\\\x1b! p\\\"ä\\\\\\u001b! p\"ä\\\\\\x1b!"))
+	unusual := target.NewSecrets("p\"ä\\\x1b!")
+	assert.Equal(t, "(password) (password) (password)", unusual.Hide("p\"ä\\\x1b! p\\\"ä\\\\\\u001b! p\"ä\\\\\\x1b!"))
 	assert.Equal(t, "(password) (password)", target.NewSecrets("a b/c@d").Hide("a%20b%2Fc%40d a+b%2Fc%40d"))
 	assert.Equal(t, "jid "+hash, target.NewSecrets("").Hide("jid "+hash), "nothing was hashed")
 	assert.Equal(t, "jid (hash)", target.NewSecrets("abc").Hide("jid "+hash))

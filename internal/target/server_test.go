@@ -224,7 +224,7 @@ func TestAdviceNamesThePort(t *testing.T) {
 		"workq": "(9922 unless configured otherwise)?",
 		"emqp":  "(47291 unless configured otherwise)?",
 	} {
-		advice := Address{Protocol: protocol, Port: "1"}.Advice(syscall.ECONNREFUSED)
+		advice := Address{Protocol: protocol, Port: "1"}.Advice(syscall.ECONNREFUSED, others...)
 		assert.Contains(t, advice, "is 1 the port on which it takes jobs "+want)
 	}
 }

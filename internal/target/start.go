@@ -84,7 +84,7 @@ func (s *Starter) Control(commands Commands) {
 // Place is where a started server is.
 type Place struct {
 	Port, WebPort int    // of 127.0.0.1
-	Port2         int    // the same, for workers
+	Port2         int    // of 127.0.0.1, for workers
 	Password      string // empty: the server is open
 	Dir           string // the folder of the server
 }

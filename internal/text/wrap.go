@@ -38,7 +38,9 @@ func Break(line string, width, hang int) []string {
 		if end == len(line) {
 			return append(lines, line)
 		}
-		lines = append(lines, strings.TrimRight(line[:end], " "))
+		if first := strings.TrimRight(line[:end], " "); first != "" {
+			lines = append(lines, first)
+		}
 		line = strings.Repeat(" ", hang) + strings.TrimLeft(line[end:], " ")
 	}
 }
@@ -56,7 +58,7 @@ func cut(line string, width, longest int) int {
 		if columns == width {
 			word, _, _ := strings.Cut(line[begin:], " ")
 			switch {
-			case r == ' ':
+			case r == ' ', !words: // nothing but blanks fits
 				return i
 			case blank == 0 || utf8.RuneCountInString(word) > longest:
 				return begin + joint(word, i-begin)

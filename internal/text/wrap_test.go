@@ -32,6 +32,7 @@ func TestBreak(t *testing.T) {
 		"tcp://127.0.0.1:7419":         {"tcp://", "  127.0.0.", "  1:7419"},
 		"\x1b[31ma b\x1b[0m c":         {"\x1b[31ma b\x1b[0m c"},
 		"\x1b[31maaa bbbbb ccc\x1b[0m": {"\x1b[31maaa bbbbb", "  ccc\x1b[0m"},
+		"             many blanks":     {"  many", "  blanks"},
 	}
 	for line, want := range tests {
 		assert.Equal(t, want, text.Break(line, 10, 2), line)

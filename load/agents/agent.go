@@ -13,9 +13,10 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/fwpsuite/fwp/internal/wait"
 	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
-	"github.com/fwpsuite/fwp/reports"
 )
 
 // Agent puts a segment of a load on a server, as a coordinator asks. What has no zero value named here is needed.
@@ -62,7 +63,7 @@ func (e *RefusedError) Error() string { return "the coordinator refuses this age
 // Serve takes part in one run: it joins the coordinator, puts its segment of the load on the server and reports. It
 // blocks until the coordinator has the report, or until it is gone, which ends the load. When ctx is done the load
 // ends, and the coordinator gets the report all the same. It returns the report, nil if there was no load.
-func (a *Agent) Serve(ctx context.Context) (*reports.Load, error) {
+func (a *Agent) Serve(ctx context.Context) (*results.Load, error) {
 	s := &session{Agent: a, subjects: subjectsOf(a.Token), changed: make(chan struct{})}
 	s.prepare()
 	heard, err := a.Conn.Subscribe(s.subjects.state, s.hear)
@@ -164,9 +165,7 @@ func (s *session) join(ctx context.Context) error {
 		case !errors.Is(err, nats.ErrNoResponders) && ctx.Err() == nil:
 			return fmt.Errorf("join: %w", err)
 		}
-		select {
-		case <-time.After(heartbeat / 4):
-		case <-ctx.Done():
+		if !wait.Sleep(ctx, heartbeat/4) {
 			return ErrNoCoordinator
 		}
 	}
@@ -217,7 +216,7 @@ func (s *session) tick() {
 
 // run waits for the plan, carries it out and reports. user is done when the user interrupts, alive when the coordinator
 // is gone.
-func (s *session) run(user, alive context.Context) (*reports.Load, error) {
+func (s *session) run(user, alive context.Context) (*results.Load, error) {
 	planned := func(st state) bool { return st.Phase == over || slices.Contains(st.Names, s.Name) }
 	waiting, stop := context.WithCancelCause(alive)
 	defer stop(nil)
@@ -324,9 +323,9 @@ const (
 )
 
 // report sends the report. The seconds stay here: the ticks had them.
-func (s *session) report(ctx context.Context, place int, l *reports.Load) error {
+func (s *session) report(ctx context.Context, place int, l *results.Load) error {
 	brief := *l
-	brief.Series, brief.Heat = nil, reports.LoadHeat{}
+	brief.Series, brief.Heat = nil, results.LoadHeat{}
 	var data bytes.Buffer
 	if err := brief.WriteJSON(&data); err != nil {
 		return fmt.Errorf("write the report: %w", err)

@@ -14,7 +14,9 @@ import (
 
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/agents"
+	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -71,7 +73,7 @@ func play(
 		require.NoError(t, err)
 		s.config = agents.Config{
 			Conn: conn, Token: token, Version: version, Plan: agents.Plan{Run: "run", Agents: number, Load: []byte(`{"a":1}`)},
-			Log: s.logged.add, Report: reports.Load{Version: version, Seed: 7},
+			Log: s.logged.add, Report: results.Load{Version: version, Seed: 7},
 		}
 		for _, c := range change {
 			c(&s.config)
@@ -93,13 +95,13 @@ func play(
 
 // served is how an agent ended.
 type served struct {
-	report *reports.Load
+	report *results.Load
 	err    error
 }
 
 // agent starts an agent, with what Agent.Load is, and returns what it will come to.
 func (s *scene) agent(
-	name string, work func(context.Context, agents.Task) *reports.Load, change ...func(*agents.Agent),
+	name string, work func(context.Context, agents.Task) *results.Load, change ...func(*agents.Agent),
 ) (ended <-chan served, cut func()) {
 	conn, err := s.server.Connect(token, name)
 	require.NoError(s.t, err)
@@ -118,15 +120,15 @@ func (s *scene) agent(
 }
 
 // pushes is a load of so many seconds with a push of 5 ms in each.
-func pushes(seconds int) func(context.Context, agents.Task) *reports.Load {
-	return func(ctx context.Context, task agents.Task) *reports.Load {
+func pushes(seconds int) func(context.Context, agents.Task) *results.Load {
+	return func(ctx context.Context, task agents.Task) *results.Load {
 		began, recorder, total := time.Now(), measure.NewRecorder(measure.Ops()...), new(measure.Set)
-		l := &reports.Load{Run: task.Run, Started: began, Plan: reports.LoadPlan{Segment: task.Segment.String()}}
+		l := &results.Load{Run: task.Run, Started: began, Plan: results.LoadPlan{Segment: task.Segment.String()}}
 		l.Jobs.Drained = true
 		at, err := task.Start(ctx)
 		if err != nil {
 			l.NotStarted, l.Interrupted = err.Error(), ctx.Err() != nil
-			l.Evaluate()
+			judge.Evaluate(l)
 			return l
 		}
 		time.Sleep(time.Until(at))
@@ -143,7 +145,7 @@ func pushes(seconds int) func(context.Context, agents.Task) *reports.Load {
 			set := recorder.Take(time.Since(began))
 			total.Add(set)
 			l.Jobs.Pushed, l.Jobs.Delivered, l.Jobs.Acked = l.Jobs.Pushed+1, l.Jobs.Delivered+1, l.Jobs.Acked+1
-			second := reports.Second{At: from, Over: time.Second, Phase: "measure", Achieved: 1, Connections: 1}
+			second := results.Second{At: from, Over: time.Second, Phase: "measure", Achieved: 1, Connections: 1}
 			task.Watch(load.Moment{Second: second, Op: "push", Run: task.Run, Began: began, Set: set, Jobs: l.Jobs})
 			if l.Interrupted {
 				break
@@ -152,11 +154,11 @@ func pushes(seconds int) func(context.Context, agents.Task) *reports.Load {
 		l.Ops, l.Flows = load.Figures(total)
 		l.Histograms = load.Log(total, began, task.Run)
 		l.Measured = time.Duration(l.Jobs.Pushed) * time.Second
-		l.Rate = reports.LoadRate{Op: "push", Done: l.Jobs.Pushed, Planned: l.Jobs.Pushed}
+		l.Rate = results.LoadRate{Op: "push", Done: l.Jobs.Pushed, Planned: l.Jobs.Pushed}
 		l.Rate.Target, l.Rate.Achieved = 1, 1
-		l.Phases = []reports.Phase{{Name: "measure", From: at.Sub(began)}}
-		l.Connections = reports.Connections{Planned: 1, Opened: 1}
-		l.Evaluate()
+		l.Phases = []results.Phase{{Name: "measure", From: at.Sub(began)}}
+		l.Connections = results.Connections{Planned: 1, Opened: 1}
+		judge.Evaluate(l)
 		return l
 	}
 }
@@ -351,8 +353,8 @@ func TestInterrupts(t *testing.T) {
 func TestAnAgentWithoutATarget(t *testing.T) {
 	t.Parallel()
 	s := play(t, 2, func(s *scene, _ func()) {
-		s.agent("a", func(_ context.Context, task agents.Task) *reports.Load {
-			return &reports.Load{Run: task.Run, Unreachable: "connection refused"}
+		s.agent("a", func(_ context.Context, task agents.Task) *results.Load {
+			return &results.Load{Run: task.Run, Unreachable: "connection refused"}
 		})
 		other, _ := s.agent("b", pushes(60))
 		assert.NoError(t, (<-other).err)
@@ -370,7 +372,7 @@ func TestALongReport(t *testing.T) {
 		long[i] = fmt.Sprintf("remark %d of a long report", i)
 	}
 	s := play(t, 1, func(s *scene, _ func()) {
-		ended, _ := s.agent("a", func(ctx context.Context, task agents.Task) *reports.Load {
+		ended, _ := s.agent("a", func(ctx context.Context, task agents.Task) *results.Load {
 			l := pushes(1)(ctx, task)
 			l.Validity.Remarks = long
 			return l

@@ -7,7 +7,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/load/results"
 )
 
 // questions is how often an agent asks for the coordinator's time: the quickest reply counts.
@@ -36,8 +36,8 @@ func (c clock) boundUntil(later clock) time.Duration {
 }
 
 // report returns what the report has of a clock.
-func (c clock) report() *reports.AgentClock {
-	return &reports.AgentClock{Offset: c.wall, Bound: c.bound}
+func (c clock) report() *results.AgentClock {
+	return &results.AgentClock{Offset: c.wall, Bound: c.bound}
 }
 
 // measureClock asks for the coordinator's time. now is the time of a clock that is never set, wall the time of day.

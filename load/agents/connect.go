@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/fwpsuite/fwp/internal/wait"
 )
 
 // Access is how a NATS server is reached. The zero value of a field is none.
@@ -90,9 +92,7 @@ func ConnectWithin(ctx context.Context, a Access, name string, within time.Durat
 		if err == nil || errors.Is(err, errRefused) {
 			return conn, err
 		}
-		select {
-		case <-time.After(heartbeat / 4):
-		case <-ctx.Done():
+		if !wait.Sleep(ctx, heartbeat/4) {
 			return nil, fmt.Errorf("%w, within %v. Expected is that of a coordinator, which must run first: "+
 				"fwpbench run --agents N prints the command for its agents. Check the host and port, and "+
 				"whether a firewall is between", err, within)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A message names where nobody answered, and no secret.
+// A message names the address that did not answer, and no secret.
 func TestAddressOf(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]string{

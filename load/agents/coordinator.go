@@ -11,7 +11,8 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/fwpsuite/fwp/load"
-	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/load/judge"
+	"github.com/fwpsuite/fwp/load/results"
 )
 
 // Config is a run by agents. What has no zero value named here is needed.
@@ -26,8 +27,8 @@ type Config struct {
 	Within time.Duration
 
 	// Report has what the report of the whole load does not get from those of the agents: Plan, Seed, Target, Version.
-	Report     reports.Load
-	Thresholds []reports.Threshold
+	Report     results.Load
+	Thresholds []judge.Threshold
 	// Crossed is what the report needs to know of jobs that cross, if Plan says that they do.
 	Crossed load.Crossed
 
@@ -130,7 +131,7 @@ func (c *coordinator) loop(ctx context.Context, messages chan *nats.Msg) {
 			c.receive(m)
 		case <-beat.C:
 			due = true
-			c.receiveAll(messages) // what came while this process was held up counts, before silence is judged
+			c.receiveAll(messages) // messages of the time in which this process was held up count, before silence is judged
 			c.roster.beat()
 			c.timeline.close(c.now())
 		case <-interrupt:
@@ -257,7 +258,7 @@ func (c *coordinator) take(m *nats.Msg) error {
 	case !isReport:
 		of.jobs.take(piece, pieces, m.Data)
 	case of.sent.take(piece, pieces, m.Data):
-		l := new(reports.Load)
+		l := new(results.Load)
 		if err := json.Unmarshal(of.sent.data, l); err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/agents"
 	"github.com/fwpsuite/fwp/load/ledger"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -69,7 +70,7 @@ func TestJobsThatCross(t *testing.T) {
 	got := []int64{l.Jobs.Pushed, l.Jobs.Delivered, l.Jobs.Acked, l.Jobs.Lost}
 	assert.Equal(t, []int64{jobs, jobs - 3, jobs - 3, 3}, got)
 	require.Len(t, l.Findings, 1)
-	assert.Equal(t, reports.FindingLost, l.Findings[0].Kind)
+	assert.Equal(t, results.FindingLost, l.Findings[0].Kind)
 	assert.Equal(t, "fwpbench-run-000007cd", l.Findings[0].JIDs[0])
 	code, words := outcome(s)
 	assert.Equal(t, reports.ExitLoss, code, words)

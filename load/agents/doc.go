@@ -28,5 +28,5 @@
 //	over        each agent has reported or is lost: the reports are joined
 //
 // roster.go has this as a state machine that knows no NATS and no clock. In the order in which they can be read:
-// message.go, roster.go, timeline.go, coordinator.go; clock.go and agent.go; connect.go and server.go.
+// message.go, roster.go, timeline.go, coordinator.go; clock.go and agent.go; connect.go and server.go; result.go.
 package agents

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/load"
-	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/load/results"
 )
 
 // Each side sends a heartbeat a second, and takes the other one for lost when more than three of its own went by
@@ -97,7 +97,7 @@ func (p *Plan) part(place int) string { return fmt.Sprintf("%s-%d", p.Run, place
 type tick struct {
 	Name  string              `json:"name"`
 	Ready bool                `json:"ready,omitempty"`
-	Clock *reports.AgentClock `json:"clock,omitempty"` // once it was measured
+	Clock *results.AgentClock `json:"clock,omitempty"` // once it was measured
 	// Pushed is set when every push of the agent has been answered, and none is left. Only jobs that cross are waited for.
 	Pushed bool `json:"pushed,omitempty"`
 	// Seconds are those that ended since the last tick.
@@ -106,7 +106,7 @@ type tick struct {
 
 // second is a second of an agent's load.
 type second struct {
-	reports.Second
+	results.Second
 
 	// Op is the command that has to succeed for an arrival to count.
 	Op string `json:"op"`
@@ -115,7 +115,7 @@ type second struct {
 	// Log has what was recorded in it, as an HdrHistogram log.
 	Log string `json:"log"`
 	// Jobs is the agent's account so far.
-	Jobs reports.LoadJobs `json:"jobs"`
+	Jobs results.LoadJobs `json:"jobs"`
 }
 
 // secondOf returns the message of a moment of a load that began at that moment of the coordinator.

@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -16,7 +18,7 @@ func (c *coordinator) result() (*load.Result, error) {
 	l.Run, l.Started, l.Took = c.Plan.Run, c.began, c.now()
 	if len(c.roster.members) == 0 {
 		l.NotStarted, l.Interrupted = c.roster.failed, c.interrupted
-		l.Evaluate(c.Thresholds...)
+		judge.Evaluate(&l, c.Thresholds...)
 		return &load.Result{Report: &l}, nil
 	}
 	var parts []load.Part
@@ -28,7 +30,7 @@ func (c *coordinator) result() (*load.Result, error) {
 		for i := range one.Phases { // in the coordinator's time, as the seconds are
 			one.Phases[i].From += m.latest.From - m.latest.At
 		}
-		part := load.Part{Agent: reports.LoadAgent{Name: m.name, Clock: m.clock, Lost: m.lost}, Report: one}
+		part := load.Part{Agent: results.LoadAgent{Name: m.name, Clock: m.clock, Lost: m.lost}, Report: one}
 		if m.jobs.whole {
 			part.Account = m.jobs.data
 		}
@@ -50,7 +52,7 @@ func (c *coordinator) result() (*load.Result, error) {
 	}
 	joined.Target.Chosen = l.Target.Chosen
 	joined.Series, joined.Heat = c.timeline.series, c.timeline.heat
-	joined.Evaluate(c.Thresholds...)
+	judge.Evaluate(joined, c.Thresholds...)
 	return result, nil
 }
 
@@ -65,10 +67,10 @@ func (m *member) add(set *measure.Set, s *second) {
 }
 
 // partial returns what is known of an agent that did not report. began is when the coordinator did.
-func (m *member) partial(run string, segment workload.Segment, began time.Time) *reports.Load {
-	l := &reports.Load{Run: run, Measured: m.measured, Jobs: m.latest.Jobs}
+func (m *member) partial(run string, segment workload.Segment, began time.Time) *results.Load {
+	l := &results.Load{Run: run, Measured: m.measured, Jobs: m.latest.Jobs}
 	l.Plan.Segment = segment.String()
-	l.Connections = reports.Connections{Planned: m.latest.Connections, Opened: m.latest.Connections}
+	l.Connections = results.Connections{Planned: m.latest.Connections, Opened: m.latest.Connections}
 	l.Rate.Op, l.Rate.Done = m.latest.Op, int64(math.Round(m.achieved))
 	l.Rate.Achieved = reports.PerSecond(l.Rate.Done, l.Measured)
 	l.Ops, l.Flows = load.Figures(&m.total)

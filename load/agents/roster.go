@@ -8,7 +8,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/load/results"
 )
 
 // Limits of a run by agents.
@@ -41,9 +41,9 @@ type member struct {
 	missed int // heartbeats since it last said something
 	ready  bool
 	pushed bool // its last job
-	clock  *reports.AgentClock
+	clock  *results.AgentClock
 
-	report *reports.Load // of the agent, when it is complete
+	report *results.Load // of the agent, when it is complete
 	sent   parcel        // the report, until then
 	jobs   parcel        // its account of the jobs, where these cross
 	lost   string        // why it was given up
@@ -116,7 +116,7 @@ func (r *roster) heard(t tick) {
 }
 
 // reported books the report of the agent in that place. One that was interrupted, while no one else was, is lost.
-func (r *roster) reported(place int, l *reports.Load) {
+func (r *roster) reported(place int, l *results.Load) {
 	m := r.members[place]
 	m.report = l
 	if l.Interrupted && r.phase != stopping {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/load/results"
 )
 
 // script is a run of agents at moments that the test chooses.
@@ -40,7 +40,7 @@ func (s *script) beats(ready bool, names ...string) {
 	s.advance(s.now)
 }
 
-func (s *script) reports(place int, l reports.Load) {
+func (s *script) reports(place int, l results.Load) {
 	s.reported(place, &l)
 	s.advance(s.now)
 }
@@ -61,9 +61,9 @@ func TestAWholeRun(t *testing.T) {
 	assert.Equal(t, running, s.phase)
 	assert.Equal(t, s.now+headStart, s.state().Start)
 	s.beats(true, "a", "b")
-	s.reports(1, reports.Load{})
+	s.reports(1, results.Load{})
 	assert.Equal(t, running, s.phase)
-	s.reports(0, reports.Load{})
+	s.reports(0, results.Load{})
 	assert.Equal(t, over, s.phase)
 	assert.Empty(t, s.state().Why)
 }
@@ -131,7 +131,7 @@ func TestASilentAgentIsLost(t *testing.T) {
 	assert.Equal(t, "lost: b", s.state().Why)
 	s.heard(tick{Name: "b"})
 	assert.NotEmpty(t, s.members[1].lost, "it stays lost")
-	s.reports(0, reports.Load{Interrupted: true})
+	s.reports(0, results.Load{Interrupted: true})
 	assert.Equal(t, over, s.phase)
 	assert.Empty(t, s.members[0].lost)
 }
@@ -153,13 +153,13 @@ func TestWhatStopsTheOthers(t *testing.T) {
 	t.Parallel()
 	s := newScript(2)
 	s.joins("a", "b")
-	s.reports(0, reports.Load{Unreachable: "no server"})
+	s.reports(0, results.Load{Unreachable: "no server"})
 	assert.Equal(t, stopping, s.phase)
 	assert.Equal(t, "ended before the load began: a", s.why)
 	assert.Empty(t, s.members[0].lost)
 
 	s = began("a", "b")
-	s.reports(1, reports.Load{Interrupted: true})
+	s.reports(1, results.Load{Interrupted: true})
 	assert.Equal(t, stopping, s.phase)
 	assert.Equal(t, "it was interrupted", s.members[1].lost)
 
@@ -194,7 +194,7 @@ func TestOnesOwnDelayIsNoSilence(t *testing.T) {
 	assert.Empty(t, s.members[0].lost)
 }
 
-// Nobody drains before all have pushed their last job; who has reported or is lost pushes no more.
+// No agent drains before all have pushed their last job; who has reported or is lost pushes no more.
 func TestAllHavePushed(t *testing.T) {
 	t.Parallel()
 	s := newScript(3)
@@ -207,7 +207,7 @@ func TestAllHavePushed(t *testing.T) {
 	s.heard(tick{Name: "a", Pushed: true})
 	s.heard(tick{Name: "a"})
 	assert.False(t, s.state().Pushed)
-	s.reported(1, &reports.Load{})
+	s.reported(1, &results.Load{})
 	assert.False(t, s.state().Pushed)
 	s.members[2].lost = "killed"
 	assert.True(t, s.state().Pushed)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/load/results"
 )
 
 // keepOpen is how long after its end a second still takes in what agents say of it.
@@ -24,14 +24,14 @@ type timeline struct {
 	open   map[int64]*sum
 	next   int64 // the first second that is open
 	errors int64
-	jobs   map[string]reports.LoadJobs // the latest of each agent
-	series []reports.Second
-	heat   reports.LoadHeat
+	jobs   map[string]results.LoadJobs // the latest of each agent
+	series []results.Second
+	heat   results.LoadHeat
 }
 
 // sum is a second of all agents.
 type sum struct {
-	second   reports.Second
+	second   results.Second
 	op       measure.Op
 	set      measure.Set
 	achieved float64 // arrivals
@@ -44,7 +44,7 @@ func newTimeline(run string, began time.Time, watch func(load.Moment)) *timeline
 		watch = func(load.Moment) {}
 	}
 	return &timeline{
-		run: run, began: began, watch: watch, open: map[int64]*sum{}, jobs: map[string]reports.LoadJobs{},
+		run: run, began: began, watch: watch, open: map[int64]*sum{}, jobs: map[string]results.LoadJobs{},
 	}
 }
 
@@ -58,7 +58,7 @@ func (t *timeline) add(agent string, s *second) (*measure.Set, error) {
 	at := max(t.next, int64(s.From/time.Second))
 	to := t.open[at]
 	if to == nil {
-		to = &sum{second: reports.Second{At: time.Duration(at) * time.Second, Over: time.Second}}
+		to = &sum{second: results.Second{At: time.Duration(at) * time.Second, Over: time.Second}}
 		t.open[at] = to
 	}
 	to.set.Add(set)
@@ -85,7 +85,7 @@ func (to *sum) addRate(s *second) {
 }
 
 // addSecond adds the numbers of one second to those of another.
-func addSecond(to, one *reports.Second) {
+func addSecond(to, one *results.Second) {
 	to.Phase = one.Phase
 	to.Connections, to.InFlight = to.Connections+one.Connections, to.InFlight+one.InFlight
 	to.Backlog, to.Dropped, to.Unserved = to.Backlog+one.Backlog, to.Dropped+one.Dropped, to.Unserved+one.Unserved
@@ -113,7 +113,7 @@ func (t *timeline) close(now time.Duration) {
 }
 
 // account adds up the accounts of all agents.
-func (t *timeline) account() (all reports.LoadJobs) {
+func (t *timeline) account() (all results.LoadJobs) {
 	for _, one := range t.jobs {
 		all.Add(&one)
 	}

@@ -6,14 +6,14 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/load/results"
 )
 
 // Where some agents have all producers, the rate of the load is that of pushes, whoever says something first.
 func TestTheRateOfHalves(t *testing.T) {
 	t.Parallel()
 	at := func(op string, achieved, target float64) *second {
-		return &second{Op: op, Second: reports.Second{Over: heartbeat, Achieved: achieved, Target: target}}
+		return &second{Op: op, Second: results.Second{Over: heartbeat, Achieved: achieved, Target: target}}
 	}
 	all := []*second{at("push", 5, 6), at("ack", 100, 0), at("push", 7, 8), at("ack", 100, 0)}
 	for range all {

@@ -9,4 +9,6 @@
 //
 // The arithmetic uses only operations that IEEE 754 rounds exactly, and no fused
 // ones, so that every machine computes the same nanoseconds.
+//
+// Files: plan.go, stage.go, poisson.go and mix.go (its random numbers), cursor.go (a share of a plan, in order).
 package arrivals

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -150,4 +151,13 @@ func BenchmarkFetchAndAck(b *testing.B) {
 		}
 		s.job()
 	}
+}
+
+// A run has thousands of them, and the engine needs most of the 8 KiB that a connection
+// may take.
+func TestConnectionsAreSmall(t *testing.T) {
+	t.Parallel()
+	assert.LessOrEqual(t, unsafe.Sizeof(producer{}), uintptr(512))
+	assert.LessOrEqual(t, unsafe.Sizeof(churner{}), uintptr(512))
+	assert.LessOrEqual(t, unsafe.Sizeof(duty{})+unsafe.Sizeof(worker{})+unsafe.Sizeof(place{}), uintptr(1024))
 }

@@ -1,10 +1,19 @@
 package client
 
 import (
+	"fmt"
+	"net"
+	"os"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/workload"
 )
 
 func TestWholeSecondsWithReplies(t *testing.T) {
@@ -30,5 +39,151 @@ func TestWholeSecondsWithReplies(t *testing.T) {
 	}
 	for _, test := range cases {
 		assert.Equal(t, test.want, p.whole(test.from, test.to), "%v to %v", test.from, test.to)
+	}
+}
+
+func TestKindsOfFailure(t *testing.T) {
+	t.Parallel()
+	for number, kind := range map[syscall.Errno]measure.ErrorKind{
+		syscall.ECONNREFUSED: measure.Refused, wsaRefused: measure.Refused,
+		syscall.EMFILE: measure.OutOfFiles, syscall.EADDRNOTAVAIL: measure.OutOfPorts, syscall.ENOMEM: measure.OutOfMemory,
+		syscall.ECONNRESET: measure.Reset, wsaReset: measure.Reset, syscall.ENOTCONN: measure.Reset,
+		syscall.ETIMEDOUT: measure.Timeout,
+	} {
+		err := fmt.Errorf("dial: %w", &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", number)})
+		assert.Equal(t, kind, opening(err), err)
+	}
+	assert.Equal(t, measure.Other, opening(errBroken))
+}
+
+// What a server sends that the command does not have is reported with the command, the
+// name of the breach, and the message.
+func TestBreachesNameCommandAndReply(t *testing.T) {
+	t.Parallel()
+	cases := []struct{ phase, line, verb, breach, what string }{
+		{"greeting", "+HI\r\n", "", "foreign-reply:", "greeting: expected a simple string"},
+		{"greeting", "HTTP/1.1 400\r\n", "", "grammar:reply type", "the greeting is invalid RESP"},
+		{"hello", "+YES\r\n", "HELLO", "foreign-reply:HELLO", `HELLO was answered with the simple string "YES"`},
+		{"pushing", "$-1\r\n", "PUSH", "foreign-reply:PUSH", "PUSH was answered with the null bulk string"},
+		{"fetching", ok, "FETCH", "foreign-reply:FETCH", `FETCH was answered with the simple string "OK"`},
+		{"fetching", "*-1\r\n", "FETCH", "grammar:null", "the reply to FETCH is invalid RESP"},
+		{"acknowledges", ":7\r\n", "ACK", "foreign-reply:ACK", "ACK was answered with the integer 7"},
+	}
+	for _, test := range cases {
+		s, c := at(t, test.phase)
+		s.data(c, test.line)
+		b := s.shard.Breaches()
+		require.Len(t, b, 1)
+		assert.Equal(t, int64(1), b[0].Count)
+		assert.Equal(t, test.verb, b[0].First.Verb)
+		assert.Equal(t, test.breach, b[0].First.Breach)
+		assert.Contains(t, b[0].First.Error(), test.what)
+	}
+}
+
+// otherReplies books a reply to other commands in each second between two times.
+func otherReplies(s *Shard, from, until time.Duration) {
+	for at := from; at < until; at += time.Second {
+		s.pulse.beat(at)
+	}
+}
+
+// A command without a reply is a breach only if the server served others meanwhile, and all of them much faster.
+func TestWhatCountsAsSilence(t *testing.T) {
+	t.Parallel()
+	const sent = 20 * time.Second
+	for name, test := range map[string]struct {
+		waited, slowest time.Duration
+		repliesUntil    time.Duration
+		idle            bool
+		disruptedUntil  time.Duration
+		breachOfSilence bool
+	}{
+		"ten seconds, others served": {waited: 10 * time.Second, repliesUntil: time.Minute, breachOfSilence: true},
+		"less than ten seconds":      {waited: 10*time.Second - 1, repliesUntil: time.Minute},
+		"nothing was asked":          {waited: 10 * time.Second, repliesUntil: time.Minute, idle: true},
+		"others took a quarter": {waited: 12 * time.Second, slowest: 3 * time.Second, repliesUntil: time.Minute,
+			breachOfSilence: true},
+		"others took more than a quarter": {waited: 12 * time.Second, slowest: 3*time.Second + 1, repliesUntil: time.Minute},
+		"an outage: no other was served":  {waited: 30 * time.Second},
+		"an outage after half of the time": {waited: 20 * time.Second, repliesUntil: 30 * time.Second,
+			breachOfSilence: true},
+		"an outage before half of the time": {waited: 20 * time.Second, repliesUntil: 29 * time.Second},
+		"disrupted when it was sent":        {waited: 20 * time.Second, repliesUntil: time.Minute, disruptedUntil: sent},
+		"disrupted just before": {waited: 20 * time.Second, repliesUntil: time.Minute, disruptedUntil: sent - 1,
+			breachOfSilence: true},
+	} {
+		s := play(t, producers(1))
+		c := &s.shard.producers[0].conn
+		if c.phase = busy; test.idle {
+			c.phase = idle
+		}
+		c.asked, s.shard.slowest = command{op: measure.Push, sent: sent}, test.slowest
+		otherReplies(s.shard, sent, test.repliesUntil)
+		s.shard.shared.Disrupt(test.disruptedUntil)
+		c.unanswered(sent + test.waited)
+		assert.Equal(t, test.breachOfSilence, len(s.shard.Breaches()) == 1, name)
+	}
+}
+
+// A fetch that found nothing is overdue beyond the protocol's wait, 1.5 s, and twice the slowest of other commands.
+func TestWhatCountsAsAnOverdueFetch(t *testing.T) {
+	t.Parallel()
+	const sent, wait = 20 * time.Second, 2 * time.Second
+	for name, test := range map[string]struct {
+		took, wait, slowest, disruptedUntil time.Duration
+		others, breach                      bool
+	}{
+		"in time":                  {took: 3500 * time.Millisecond, wait: wait, others: true},
+		"too late":                 {took: 3500*time.Millisecond + 1, wait: wait, others: true, breach: true},
+		"as late as a slow server": {took: 5500 * time.Millisecond, wait: wait, slowest: time.Second, others: true},
+		"later than a slow server": {took: 5501 * time.Millisecond, wait: wait, slowest: time.Second, others: true,
+			breach: true},
+		"an outage":                  {took: 9 * time.Second, wait: wait},
+		"a protocol without a wait":  {took: 9 * time.Second, others: true},
+		"disrupted when it was sent": {took: 9 * time.Second, wait: wait, others: true, disruptedUntil: sent},
+	} {
+		s := play(t, workload.Workload{Consumers: 1})
+		d := s.shard.workers[0].conns[0]
+		s.shard.times.Wait, s.shard.slowest = test.wait, test.slowest
+		d.asked = command{op: measure.Fetch, sent: sent}
+		if test.others {
+			otherReplies(s.shard, sent, time.Minute)
+		}
+		s.shard.shared.Disrupt(test.disruptedUntil)
+		d.overdue(sent + test.took)
+		assert.Equal(t, test.breach, len(s.shard.Breaches()) == 1, name)
+	}
+}
+
+// The end of a worker's connection counts only if the worker gave no cause, and others were served on.
+func TestWhatCountsAsAClosedWorker(t *testing.T) {
+	t.Parallel()
+	const at = time.Minute
+	for name, test := range map[string]struct {
+		change func(d *duty)
+		alone  bool // no other connection was served afterwards
+		want   bool
+	}{
+		"without a cause":             {change: func(*duty) {}, want: true},
+		"an outage: others too":       {change: func(*duty) {}, alone: true},
+		"never served":                {change: func(d *duty) { d.replied = 0 }},
+		"after a refused command":     {change: func(d *duty) { d.failures = 1 }},
+		"told to be quiet":            {change: func(d *duty) { d.worker.state = protocol.Working + 1 }},
+		"its heartbeat is 45 s old":   {change: func(d *duty) { d.worker.known = at - 45*time.Second }, want: true},
+		"its heartbeat is older":      {change: func(d *duty) { d.worker.known, d.opened = at-45*time.Second-1, 1 }},
+		"the target was disrupted":    {change: func(d *duty) { d.shard.shared.Disrupt(at) }},
+		"disrupted until just before": {change: func(d *duty) { d.shard.shared.Disrupt(at - 1) }, want: true},
+	} {
+		s := play(t, workload.Workload{Consumers: 2})
+		d := s.shard.workers[0].conns[0]
+		d.opened, d.replied, d.worker.known = 1, at-time.Second, at-time.Second
+		other := &s.shard.workers[1].conns[0].conn
+		if other.opened, other.replied = 1, at+1; test.alone {
+			other.replied = at
+		}
+		test.change(d)
+		d.closedByServer(at)
+		assert.Equal(t, test.want, s.shard.closedAlone().Count == 1, name)
 	}
 }

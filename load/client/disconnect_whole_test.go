@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/faults"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/internal/slow"
@@ -105,12 +106,11 @@ func TestDisconnectsWhileFetching(t *testing.T) {
 // of their own.
 func TestDisconnectsHideNoFault(t *testing.T) {
 	t.Parallel()
-	faults := []string{"delivered-twice", "push-lost", "reply-swapped", "ack-redelivered"}
-	for _, name := range slow.Pick(faults[:3], faults) { // the last one takes as long as the others together
+	names := []string{"delivered-twice", "push-lost", "reply-swapped", "ack-redelivered"}
+	for _, name := range slow.Pick(names[:3], names) { // the last one takes as long as the others together
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			i := slices.IndexFunc(fakes.Faults(), func(f fakes.Fault) bool { return f.Name == name })
-			fault := fakes.Faults()[i]
+			fault, _ := faults.Named(name)
 			server := fakes.Config{MinReserve: time.Minute, Hook: fault.Hook()}
 			load := restless()
 			load.Work = workload.Range{Min: 10 * time.Millisecond, Max: 50 * time.Millisecond}

@@ -214,7 +214,7 @@ func TestALimitOfJobs(t *testing.T) {
 	assert.Equal(t, int64(5), s.ledger.Count(false).Pushed)
 }
 
-// The shards of a run push every job once, also those that have nobody to push.
+// The shards of a run push every job once, also those that have no producer.
 func TestShardsShareTheJobs(t *testing.T) {
 	t.Parallel()
 	for _, load := range []workload.Workload{
@@ -347,5 +347,37 @@ func TestQueue(t *testing.T) {
 			}
 		}
 		assert.Equal(t, in-out, q.len())
+	}
+}
+
+// Jobs that a server has lost must not hold the producers of a closed loop for ever: they count as lost when nothing
+// was fetched for three seconds although all workers are idle.
+func TestALostJobInTheBacklog(t *testing.T) {
+	t.Parallel()
+	const start = 10 * time.Second
+	for name, test := range map[string]struct {
+		most, ahead, held int64
+		fetched, now      time.Duration
+		want              int64 // jobs that are still waited for
+	}{
+		"nothing was fetched for 3 s":      {most: 4, ahead: 5, fetched: 11 * time.Second, now: 14 * time.Second},
+		"something was, a moment less ago": {most: 4, ahead: 5, fetched: 11*time.Second + 1, now: 14 * time.Second, want: 5},
+		"a worker still has a job": {most: 4, ahead: 5, held: 1, fetched: 11 * time.Second, now: 14 * time.Second,
+			want: 5},
+		"the loop began less long ago": {most: 4, ahead: 5, fetched: time.Second, now: 13*time.Second - 1, want: 5},
+		"the loop began 3 s ago":       {most: 4, ahead: 5, fetched: time.Second, now: 13 * time.Second},
+		"producers are not held":       {most: 8, ahead: 5, fetched: 11 * time.Second, now: time.Minute, want: 5},
+	} {
+		s := play(t, producers(1))
+		d := &s.shard.dispatcher
+		d.most, d.more, d.start, d.of = test.most, true, start, 1
+		d.free.push(s.shard.producers[0])
+		s.shard.status.Held = int(test.held)
+		s.shard.shared.ahead.Store(test.ahead)
+		s.shard.shared.fetched.Store(int64(test.fetched))
+		d.lookAfterHeld(test.now)
+		assert.Equal(t, test.want, s.shard.shared.ahead.Load(), name)
+		held := test.want >= test.most
+		assert.Equal(t, held, d.free.len() == 1, "%s: the producer waits", name)
 	}
 }

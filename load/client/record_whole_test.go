@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/internal/slow"
@@ -65,7 +65,7 @@ func (r *run) suspects(load workload.Workload) []string {
 func guilty(findings []history.Finding) (jids []string, clauses map[string]int) {
 	clauses = map[string]int{}
 	for _, f := range findings {
-		clauses[conformance.ClauseOf(string(f.Breach))]++
+		clauses[fwpsuite.ClauseOf(string(f.Breach))]++
 		jids = append(jids, f.JID)
 	}
 	slices.Sort(jids)

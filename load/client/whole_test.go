@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/faults"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
@@ -142,7 +143,7 @@ func TestFaultsAreFound(t *testing.T) {
 		"push-lost":       func(t *testing.T, c ledger.Counts) { t.Helper(); assert.Equal(t, int64(20), c.Lost) },
 		"ack-redelivered": func(t *testing.T, c ledger.Counts) { t.Helper(); assert.Positive(t, c.Returned) },
 	}
-	for _, f := range fakes.Faults() {
+	for _, f := range faults.All() {
 		judge := cases[f.Name]
 		if judge == nil {
 			continue

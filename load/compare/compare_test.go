@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -31,8 +32,8 @@ func TestPlan(t *testing.T) {
 }
 
 // block returns a block of a side that was measured in some minute.
-func block(side string, minute int, figures ...reports.LoadFigure) reports.LoadBlock {
-	return reports.LoadBlock{
+func block(side string, minute int, figures ...results.LoadFigure) results.LoadBlock {
+	return results.LoadBlock{
 		Side: side, File: fmt.Sprintf("%s%d.json", side, minute), Figures: figures,
 		Started: time.Date(2026, 3, 4, 5, minute, 0, 0, time.UTC),
 	}
@@ -40,7 +41,7 @@ func block(side string, minute int, figures ...reports.LoadFigure) reports.LoadB
 
 func TestPairs(t *testing.T) {
 	t.Parallel()
-	var turns, behind, late []reports.LoadBlock
+	var turns, behind, late []results.LoadBlock
 	for i := range 6 {
 		turns = append(turns, block(B, 2*i), block(A, 2*i+1))
 		behind = append(behind, block(A, i), block(B, 20+i))
@@ -54,7 +55,7 @@ func TestPairs(t *testing.T) {
 	sorted, why = Pairs(behind)
 	assert.Contains(t, why, "A0.json and A1.json, both of A, were measured one after the other")
 	assert.Zero(t, sorted[0].Pair)
-	for text, blocks := range map[string][]reports.LoadBlock{
+	for text, blocks := range map[string][]results.LoadBlock{
 		"A0.json and B0.json began at the same time": late,
 		"there are 1 results of A and 1 of B":        {block(A, 0), block(B, 1)},
 		"there are 7 results of A and 6 of B":        append(turns[:12:12], block(A, 30)),
@@ -65,17 +66,17 @@ func TestPairs(t *testing.T) {
 }
 
 // measured returns a comparison of pairs in which the time of B is longer by a factor, and the rate is that of A.
-func measured(pairs int, factor float64) *reports.LoadComparison {
+func measured(pairs int, factor float64) *results.LoadComparison {
 	random := rand.New(rand.NewPCG(3, 4))
-	c := &reports.LoadComparison{Margin: 0.05, Pairs: pairs}
+	c := &results.LoadComparison{Margin: 0.05, Pairs: pairs}
 	for i, b := range Plan(pairs, 1) {
 		rate, wait := 1000+10*random.NormFloat64(), 2e5+2e3*random.NormFloat64()
 		if b.Side == B {
 			wait *= factor
 		}
-		one := block(b.Side, i, reports.LoadFigure{Metric: "rate", Value: rate},
-			reports.LoadFigure{Metric: "generator.cpu", Value: 3 * wait},
-			reports.LoadFigure{Metric: "push.response.p50", Value: wait})
+		one := block(b.Side, i, results.LoadFigure{Metric: "rate", Value: rate},
+			results.LoadFigure{Metric: "generator.cpu", Value: 3 * wait},
+			results.LoadFigure{Metric: "push.response.p50", Value: wait})
 		one.Pair = b.Pair
 		c.Blocks = append(c.Blocks, one)
 	}
@@ -88,7 +89,7 @@ func TestJudge(t *testing.T) {
 		pairs   int
 		factor  float64
 		primary string
-		change  func(c *reports.LoadComparison)
+		change  func(c *results.LoadComparison)
 		code    int
 		rate    string
 		wait    string
@@ -100,13 +101,13 @@ func TestJudge(t *testing.T) {
 		"near the margin": {10, 1.05, "push.response.p50", nil, reports.ExitInconclusive, "no change",
 			"inconclusive"},
 		"another is near the margin": {10, 1.05, "rate", nil, reports.ExitWell, "no change", "inconclusive"},
-		"a void pair": {8, 1, "rate", func(c *reports.LoadComparison) { c.Blocks[5].Void = "INVALID" },
+		"a void pair": {8, 1, "rate", func(c *results.LoadComparison) { c.Blocks[5].Void = "INVALID" },
 			reports.ExitWell, "no change", "no change"},
-		"too many void pairs": {6, 1.2, "rate", func(c *reports.LoadComparison) { c.Blocks[5].Void = "INVALID" },
+		"too many void pairs": {6, 1.2, "rate", func(c *results.LoadComparison) { c.Blocks[5].Void = "INVALID" },
 			reports.ExitInconclusive, "inconclusive", ""},
-		"findings": {6, 1, "rate", func(c *reports.LoadComparison) { c.Blocks[5].Findings = 1 },
+		"findings": {6, 1, "rate", func(c *results.LoadComparison) { c.Blocks[5].Findings = 1 },
 			reports.ExitLoss, "no change", "no change"},
-		"interrupted": {6, 1, "rate", func(c *reports.LoadComparison) { c.Blocks, c.Interrupted = c.Blocks[:5], true },
+		"interrupted": {6, 1, "rate", func(c *results.LoadComparison) { c.Blocks, c.Interrupted = c.Blocks[:5], true },
 			reports.ExitInterrupted, "inconclusive", ""},
 		"no such metric": {6, 1, "push.response.p99", nil, reports.ExitInconclusive, "no change", "no change"},
 	} {
@@ -136,7 +137,7 @@ func TestHolmTakesBack(t *testing.T) {
 	c := measured(6, 1.3)
 	for i := range c.Blocks {
 		b := &c.Blocks[i]
-		b.Figures = append(b.Figures, reports.LoadFigure{Metric: "ack.response.p50", Value: b.Figures[2].Value})
+		b.Figures = append(b.Figures, results.LoadFigure{Metric: "ack.response.p50", Value: b.Figures[2].Value})
 	}
 	Judge(c, []string{"rate"})
 	code, words := c.Outcome()

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/fwpsuite/fwp/load/paired"
-	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/load/results"
 )
 
 // mostMore is how many more pairs are advised at most.
@@ -23,10 +23,10 @@ func Primary(open bool, op string) string {
 // then the others, which have a regression or an improvement only if they also pass the correction of Holm. A metric
 // counts in those pairs in which both blocks have it, and is left out if they are too few and it decides nothing.
 // Without pairs (c.NoVerdict) the ratios are those of the medians.
-func Judge(c *reports.LoadComparison, primary []string) {
+func Judge(c *results.LoadComparison, primary []string) {
 	c.Ratios = nil
 	for _, metric := range metrics(c.Blocks, primary) {
-		r := reports.LoadRatio{Metric: metric, Primary: slices.Contains(primary, metric)}
+		r := results.LoadRatio{Metric: metric, Primary: slices.Contains(primary, metric)}
 		if c.NoVerdict != "" {
 			r.A, r.B = median(values(c.Blocks, A, metric)), median(values(c.Blocks, B, metric))
 			if r.A > 0 && r.B > 0 {
@@ -45,7 +45,7 @@ func Judge(c *reports.LoadComparison, primary []string) {
 }
 
 // ratioOf returns the ratio of a metric in some pairs.
-func ratioOf(r reports.LoadRatio, pairs []paired.Pair, margin float64, aa bool) reports.LoadRatio {
+func ratioOf(r results.LoadRatio, pairs []paired.Pair, margin float64, aa bool) results.LoadRatio {
 	var a, b []float64
 	for _, p := range pairs {
 		a, b = append(a, p.A), append(b, p.B)
@@ -59,10 +59,10 @@ func ratioOf(r reports.LoadRatio, pairs []paired.Pair, margin float64, aa bool) 
 			r.Floor = e.Floor()
 		}
 	}
-	if reports.ShownOnly(r.Metric) {
+	if results.ShownOnly(r.Metric) {
 		return r
 	}
-	higher := reports.HigherIsBetter(r.Metric)
+	higher := results.HigherIsBetter(r.Metric)
 	verdict := e.Judge(higher, margin)
 	if r.Verdict = string(verdict); verdict == paired.Inconclusive {
 		r.More = e.More(higher, margin, mostMore)
@@ -71,8 +71,8 @@ func ratioOf(r reports.LoadRatio, pairs []paired.Pair, margin float64, aa bool) 
 }
 
 // correct adjusts p of the metrics that are not primary, and takes back what does not hold after that.
-func correct(ratios []reports.LoadRatio) {
-	var others []*reports.LoadRatio
+func correct(ratios []results.LoadRatio) {
+	var others []*results.LoadRatio
 	var ps []float64
 	for i := range ratios {
 		if r := &ratios[i]; !r.Primary && r.Verdict != "" && r.High > 0 {
@@ -89,7 +89,7 @@ func correct(ratios []reports.LoadRatio) {
 }
 
 // metrics returns the metrics of blocks, the primary ones first.
-func metrics(blocks []reports.LoadBlock, primary []string) []string {
+func metrics(blocks []results.LoadBlock, primary []string) []string {
 	all := slices.Clone(primary)
 	for _, b := range blocks {
 		for _, f := range b.Figures {
@@ -102,7 +102,7 @@ func metrics(blocks []reports.LoadBlock, primary []string) []string {
 }
 
 // pairsOf returns what both blocks of each pair measured of a metric, without the pairs that are void.
-func pairsOf(blocks []reports.LoadBlock, metric string) []paired.Pair {
+func pairsOf(blocks []results.LoadBlock, metric string) []paired.Pair {
 	found := map[int]*paired.Pair{}
 	var order []int
 	void := map[int]bool{}
@@ -133,7 +133,7 @@ func pairsOf(blocks []reports.LoadBlock, metric string) []paired.Pair {
 }
 
 // figure returns a metric of a block, 0 if it has none.
-func figure(b reports.LoadBlock, metric string) float64 {
+func figure(b results.LoadBlock, metric string) float64 {
 	for _, f := range b.Figures {
 		if f.Metric == metric {
 			return f.Value
@@ -143,7 +143,7 @@ func figure(b reports.LoadBlock, metric string) float64 {
 }
 
 // values returns a metric of all blocks of a side that are not void.
-func values(blocks []reports.LoadBlock, side, metric string) (all []float64) {
+func values(blocks []results.LoadBlock, side, metric string) (all []float64) {
 	for _, b := range blocks {
 		if v := figure(b, metric); b.Side == side && b.Void == "" && v > 0 {
 			all = append(all, v)

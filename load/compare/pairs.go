@@ -5,15 +5,15 @@ import (
 	"slices"
 
 	"github.com/fwpsuite/fwp/load/paired"
-	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/load/results"
 )
 
 // Pairs puts saved blocks into the order in which they were measured, and numbers their pairs: each block and the next
 // one, if one of them is of A and the other of B. If all are in such pairs they interleave, and can be compared like
 // those of one comparison. If not, why says so, and they have no pairs.
-func Pairs(blocks []reports.LoadBlock) (sorted []reports.LoadBlock, why string) {
+func Pairs(blocks []results.LoadBlock) (sorted []results.LoadBlock, why string) {
 	sorted = slices.Clone(blocks)
-	slices.SortStableFunc(sorted, func(a, b reports.LoadBlock) int { return a.Started.Compare(b.Started) })
+	slices.SortStableFunc(sorted, func(a, b results.LoadBlock) int { return a.Started.Compare(b.Started) })
 	count := map[string]int{}
 	for i := range sorted {
 		sorted[i].Pair = i/2 + 1
@@ -36,7 +36,7 @@ func Pairs(blocks []reports.LoadBlock) (sorted []reports.LoadBlock, why string) 
 }
 
 // apart says which blocks were not measured in turns, empty if all were.
-func apart(sorted []reports.LoadBlock) string {
+func apart(sorted []results.LoadBlock) string {
 	for i := 0; i+1 < len(sorted); i += 2 {
 		switch first, second := sorted[i], sorted[i+1]; {
 		case first.Side == second.Side:

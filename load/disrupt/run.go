@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/fwpsuite/fwp/internal/wait"
 )
 
 // Target is what is disrupted.
@@ -35,7 +37,7 @@ const endPatience = 2 * time.Minute
 func Run(ctx context.Context, schedule []Disruption, target Target, watch Watch) {
 	began := time.Now()
 	for _, d := range schedule {
-		if !sleep(ctx, d.At-time.Since(began)) {
+		if !wait.Sleep(ctx, d.At-time.Since(began)) {
 			return
 		}
 		watch.Begins(d)
@@ -44,7 +46,7 @@ func Run(ctx context.Context, schedule []Disruption, target Target, watch Watch)
 			watch.Ended(d, err)
 			continue
 		}
-		sleep(ctx, d.For)
+		wait.Sleep(ctx, d.For)
 		err = ended(ctx, end)
 		watch.Ended(d, err)
 		if err != nil {
@@ -59,15 +61,4 @@ func ended(ctx context.Context, end func(context.Context) error) error {
 		fmt.Errorf("it took longer than %v", endPatience))
 	defer cancel()
 	return end(ctx)
-}
-
-// sleep waits, and reports whether ctx is not done.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
-	return ctx.Err() == nil
 }

@@ -107,3 +107,36 @@ func TestRecovery(t *testing.T) {
 	first, _ = track.Recovery(disrupt.Span{Began: 30 * s, Ended: 31 * s, Until: 32 * s})
 	assert.Negative(t, first)
 }
+
+// The rate is back with the first second that has 90 % of the mean of the five seconds before the disruption.
+func TestWhatCountsAsRecovered(t *testing.T) {
+	t.Parallel()
+	const s = time.Second
+	for name, test := range map[string]struct {
+		before, after  int64 // served each 100 ms; before it began, and from 2 s after its end on
+		until          time.Duration
+		served, backAt time.Duration
+	}{
+		"90 %":                      {before: 10, after: 9, until: 30 * s, served: 2100 * ms, backAt: 2100 * ms},
+		"less than 90 %":            {before: 10, after: 8, until: 30 * s, served: 2100 * ms, backAt: -1},
+		"a second is missing":       {before: 10, after: 10, until: 13 * s, served: 2100 * ms, backAt: -1},
+		"the next came just after":  {before: 10, after: 10, until: 13100 * ms, served: 2100 * ms, backAt: 2100 * ms},
+		"nothing was served before": {after: 10, until: 30 * s, served: 2100 * ms, backAt: -1},
+		"nothing is served after":   {before: 10, until: 30 * s, served: -1, backAt: -1},
+	} {
+		var track disrupt.Track
+		total := int64(0)
+		for at := time.Duration(0); at <= 30*s; at += 100 * ms {
+			switch {
+			case at <= 8*s:
+				total += test.before
+			case at > 12*s:
+				total += test.after
+			}
+			track.Add(at, total)
+		}
+		served, back := track.Recovery(disrupt.Span{Began: 8 * s, Ended: 10 * s, Until: test.until})
+		assert.Equal(t, test.served, served, name)
+		assert.Equal(t, test.backAt, back, name)
+	}
+}

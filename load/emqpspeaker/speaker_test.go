@@ -14,13 +14,13 @@ import (
 	"github.com/fwpsuite/fwp/internal/loadtest"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/emqpspeaker"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
-	"github.com/fwpsuite/fwp/reports"
 )
 
 // loaded returns the report of a load on a broker with two ports.
 func loaded(t *testing.T, spoken emqpspeaker.Protocol, hook func(*fakeemqp.Event), change func(*workload.Workload)) (
-	report *reports.Load,
+	report *results.Load,
 ) {
 	t.Helper()
 	longer := func(w *workload.Workload) {
@@ -82,10 +82,10 @@ func held() func(*fakeemqp.Event) {
 // What a broker does wrong shows in the account of the jobs, or as a breach.
 func TestFaultsShow(t *testing.T) {
 	t.Parallel()
-	for name, kind := range map[string]reports.FindingKind{
-		"request-lost": reports.FindingLost, "request-twice": reports.FindingReturned,
-		"request-message-cut": reports.FindingAltered,
-		"frame-request-six":   reports.FindingGrammar, "heartbeat-date": reports.FindingGrammar,
+	for name, kind := range map[string]results.FindingKind{
+		"request-lost": results.FindingLost, "request-twice": results.FindingReturned,
+		"request-message-cut": results.FindingAltered,
+		"frame-request-six":   results.FindingGrammar, "heartbeat-date": results.FindingGrammar,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -99,5 +99,5 @@ func TestFaultsShow(t *testing.T) {
 
 func TestAMessageThatIsHeldBackShows(t *testing.T) {
 	t.Parallel()
-	loadtest.Shows(t, loaded(t, emqpspeaker.Protocol{}, held(), nil), reports.FindingLost)
+	loadtest.Shows(t, loaded(t, emqpspeaker.Protocol{}, held(), nil), results.FindingLost)
 }

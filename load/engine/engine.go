@@ -1,6 +1,10 @@
 package engine
 
-import "time"
+import (
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/text"
+)
 
 // Session is one connection, or only a timer if it is never opened.
 //
@@ -52,22 +56,12 @@ const (
 	Ended
 )
 
+var kindNames = text.NewEnum("kind", map[Kind]string{
+	Opened: "opened", Failed: "failed", Data: "data", Woken: "woken", Ended: "ended",
+})
+
 // String returns the name of k in lower case.
-func (k Kind) String() string {
-	switch k {
-	case Opened:
-		return "opened"
-	case Failed:
-		return "failed"
-	case Data:
-		return "data"
-	case Woken:
-		return "woken"
-	case Ended:
-		return "ended"
-	}
-	return "unknown"
-}
+func (k Kind) String() string { return kindNames.String(k) }
 
 // Event is one thing that happened to a session.
 type Event struct {

@@ -248,7 +248,7 @@ func TestLoopbackSlowPeer(t *testing.T) {
 }
 
 // TestSleepers holds each way of sleeping to the one thing that does not depend on how
-// busy the machine is: nobody is woken too early, and everybody is woken.
+// busy the machine is: no sleeper is woken too early, and each is woken.
 func TestSleepers(t *testing.T) {
 	t.Parallel()
 	ways := builders(t)

@@ -144,7 +144,7 @@ func TestDialFails(t *testing.T) {
 	})
 }
 
-// slowDial takes a second. The connection belongs to nobody.
+// slowDial takes a second. No loop owns the connection.
 func slowDial(ctx context.Context) (net.Conn, error) {
 	select {
 	case <-time.After(time.Second):

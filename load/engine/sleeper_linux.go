@@ -13,7 +13,7 @@ import (
 // milliseconds, one of the few processors that the runtime gives to goroutines.
 type preciseSleeper struct {
 	fd     int
-	file   *os.File // the same, for waiting
+	file   *os.File // of fd, for waiting
 	start  int64    // on the kernel's clock, in nanoseconds
 	expiry [8]byte  // how often the timer has expired; not used
 }

@@ -1,14 +1,10 @@
-// Package health watches the generator and its machine while it loads a target: CPU time, steal, throttling by the
-// cgroup, descriptors, memory, garbage collection and steps of the clock. They are the error bar of every result, and
-// decide whether a run is valid.
-//
-// Linux provides all of it. On other systems parts are missing: they are 0, and Usage.Unknown names them.
-//
-// Files, in the order in which they can be read: health.go (the Sampler), snapshot.go (what it samples), proc.go (the
-// parsers for system_linux.go), machine.go, files.go.
 package health
 
-import "time"
+import (
+	"time"
+
+	"github.com/fwpsuite/fwp/load/results"
+)
 
 // Sampler watches the process and its machine. Call Sample about once a second, from the start of a run until its end,
 // and Begin and End around the window that is measured. It reads a few small files each time (about 0.1 ms), keeps only
@@ -38,34 +34,12 @@ type Sample struct {
 	Jump time.Duration
 }
 
-// Usage is what the process and the machine used in the window between Begin and End. It has the fields and units of
-// reports.Health.
-type Usage struct {
-	Over, CPUUser, CPUSystem   time.Duration
-	CPUShare, CPUPeak          float64
-	MachineBusy, MachinePeak   float64
-	Steal                      float64
-	Throttled                  time.Duration
-	ThrottledPeriods, GCPauses int64
-	GCPause, GCPauseMax        time.Duration
-	MemoryPeak, HeapPeak       int64 // bytes
-	Files                      Files
-	ClockJumps                 []ClockJump
-	Unknown                    []string // what the operating system does not provide
-}
-
-// Files is the most descriptors that were open at a time, and the limits.
-type Files struct{ Peak, Soft, Hard int64 }
-
-// ClockJump is a step of the time of day, By forward, in the second before At, which counts from the start of the run.
-type ClockJump struct{ At, By time.Duration }
-
 // sums are the maxima of a window.
 type sums struct {
 	cpuPeak, machinePeak float64
 	memory, heap, files  int64
 	gcPauseMax           time.Duration
-	jumps                []ClockJump
+	jumps                []results.ClockJump
 }
 
 // NewSampler returns a sampler for a run that began at start, which must come from time.Now, and that is to use so many
@@ -94,15 +68,16 @@ func (s *Sampler) Begin() {
 	s.sum.hold(s.last)
 }
 
-// End ends the window and returns what was used in it. Without Begin only Unknown is set.
-func (s *Sampler) End() Usage {
+// End ends the window and returns what was used in it: Health but for Loops, connections and ServerCPU. Without Begin
+// only Unknown is set.
+func (s *Sampler) End() results.Health {
 	if !s.begun {
-		return Usage{Unknown: s.last.unknown()}
+		return results.Health{Unknown: s.last.unknown()}
 	}
 	s.Sample()
 	s.begun = false
 	whole := between(s.first, s.last)
-	return Usage{
+	return results.Health{
 		Over:             whole.Over,
 		CPUUser:          s.last.user - s.first.user,
 		CPUSystem:        s.last.system - s.first.system,
@@ -118,7 +93,7 @@ func (s *Sampler) End() Usage {
 		GCPauseMax:       s.sum.gcPauseMax,
 		MemoryPeak:       s.sum.memory,
 		HeapPeak:         s.sum.heap,
-		Files:            Files{Peak: s.sum.files, Soft: s.last.softFiles, Hard: s.last.hardFiles},
+		Files:            results.Files{Peak: s.sum.files, Soft: s.last.softFiles, Hard: s.last.hardFiles},
 		ClockJumps:       s.sum.jumps,
 		Unknown:          s.last.unknown(),
 	}
@@ -139,7 +114,7 @@ func (s *sums) add(since Sample, now snapshot, at time.Duration) {
 	}
 	s.gcPauseMax = max(s.gcPauseMax, now.gc.longest)
 	if since.Jump != 0 && len(s.jumps) < jumpsKept {
-		s.jumps = append(s.jumps, ClockJump{At: at, By: since.Jump})
+		s.jumps = append(s.jumps, results.ClockJump{At: at, By: since.Jump})
 	}
 }
 

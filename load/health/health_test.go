@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/load/results"
 )
 
 // script returns the snapshots one after the other.
@@ -72,19 +74,19 @@ func TestSamplerOfAWindow(t *testing.T) {
 	assert.InDelta(t, 0.9, got.MachinePeak, 1e-9)
 	assert.InDelta(t, 16.0/820, got.Steal, 1e-9)
 	got.CPUShare, got.CPUPeak, got.MachineBusy, got.MachinePeak, got.Steal = 0, 0, 0, 0, 0
-	assert.Equal(t, Usage{
+	assert.Equal(t, results.Health{
 		Over: 4100 * time.Millisecond, CPUUser: 1100 * time.Millisecond, CPUSystem: 1100 * time.Millisecond,
 		Throttled: 30 * time.Millisecond, ThrottledPeriods: 3,
 		GCPauses: 3, GCPause: 3 * time.Millisecond, GCPauseMax: 700 * time.Microsecond,
-		MemoryPeak: 5 << 20, HeapPeak: 4 << 20, Files: Files{Peak: 90, Soft: 100, Hard: 200},
-		ClockJumps: []ClockJump{{At: 14 * time.Second, By: -time.Hour}},
+		MemoryPeak: 5 << 20, HeapPeak: 4 << 20, Files: results.Files{Peak: 90, Soft: 100, Hard: 200},
+		ClockJumps: []results.ClockJump{{At: 14 * time.Second, By: -time.Hour}},
 	}, got)
 }
 
 func TestSamplerWithoutAWindow(t *testing.T) {
 	t.Parallel()
 	s := &Sampler{take: script()}
-	assert.Equal(t, Usage{Unknown: []string{"cpu", "machine", "files", "cgroup", "memory"}}, s.End())
+	assert.Equal(t, results.Health{Unknown: []string{"cpu", "machine", "files", "cgroup", "memory"}}, s.End())
 	assert.Equal(t, Sample{Memory: 3}, between(snapshot{}, snapshot{memory: 3}), "no time has passed")
 }
 
@@ -144,7 +146,8 @@ func TestRaise(t *testing.T) {
 			var files *FilesError
 			require.ErrorAs(t, err, &files)
 			require.ErrorIs(t, err, denied)
-			assert.Contains(t, err.Error(), "may open 4096 files, and the run needs 5000 file descriptors: use fewer connections")
+			assert.Contains(t, err.Error(),
+				"may open 4096 files, and the run needs 5000 file descriptors: use fewer connections")
 		})
 	}
 }
@@ -161,5 +164,67 @@ func BenchmarkSample(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		s.Sample()
+	}
+}
+
+// What counts as used between two snapshots, as a jump of the clock, and as a peak.
+func TestWhatIsUsedBetweenTwoSnapshots(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	first := snapshot{when: now, clock: now.Round(0), processors: 2,
+		machine: machineTime{total: 1000, idle: 500, steal: 10}}
+	for name, test := range map[string]struct {
+		change func(*snapshot)
+		want   Sample
+	}{
+		"nothing": {func(*snapshot) {}, Sample{Over: time.Second}},
+		"half of two processors": {func(s *snapshot) { s.user, s.system = 900*time.Millisecond, 100*time.Millisecond },
+			Sample{Over: time.Second, CPU: 1, Share: 0.5}},
+		"a machine without idle time": {func(s *snapshot) { s.machine = machineTime{total: 1200, idle: 500, steal: 10} },
+			Sample{Over: time.Second, MachineBusy: 1}},
+		"a quarter was stolen": {func(s *snapshot) { s.machine = machineTime{total: 1200, idle: 600, steal: 60} },
+			Sample{Over: time.Second, MachineBusy: 0.25, Steal: 0.25}},
+		"idle time that steps back": {func(s *snapshot) { s.machine = machineTime{total: 1200, idle: 499, steal: 10} },
+			Sample{Over: time.Second, MachineBusy: 1}},
+		"a machine that tells nothing": {func(s *snapshot) { s.machine = machineTime{} }, Sample{Over: time.Second}},
+		"a clock that is slewed": {func(s *snapshot) { s.clock = s.clock.Add(jumpFrom - 1) },
+			Sample{Over: time.Second}},
+		"a clock that is set": {func(s *snapshot) { s.clock = s.clock.Add(jumpFrom) },
+			Sample{Over: time.Second, Jump: jumpFrom}},
+		"a clock that is set back": {func(s *snapshot) { s.clock = s.clock.Add(-time.Hour) },
+			Sample{Over: time.Second, Jump: -time.Hour}},
+		"no time at all": {func(s *snapshot) { s.when, s.memory = now, 77 }, Sample{Memory: 77}},
+	} {
+		second := first
+		second.when, second.clock = now.Add(time.Second), first.clock.Add(time.Second)
+		test.change(&second)
+		assert.Equal(t, test.want, between(first, second), name)
+	}
+	var s sums
+	s.add(Sample{Over: peakOver - 1, Share: 0.9, MachineBusy: 0.8}, snapshot{memory: 5, heap: 3, files: 2}, time.Second)
+	assert.Equal(t, sums{memory: 5, heap: 3, files: 2}, s, "a short sample may be one burst: no peak")
+	s.add(Sample{Over: peakOver, Share: 0.7, MachineBusy: 0.6, Jump: time.Hour},
+		snapshot{memory: 4, gc: pauses{longest: 9}},
+		2*time.Second)
+	assert.Equal(t, sums{cpuPeak: 0.7, machinePeak: 0.6, memory: 5, heap: 3, files: 2, gcPauseMax: 9,
+		jumps: []results.ClockJump{{At: 2 * time.Second, By: time.Hour}}}, s)
+	for range 2 * jumpsKept {
+		s.add(Sample{Jump: time.Hour}, snapshot{}, 0)
+	}
+	assert.Len(t, s.jumps, jumpsKept)
+}
+
+func TestWhatIsUnknown(t *testing.T) {
+	t.Parallel()
+	all := snapshot{cpuKnown: true, machine: machineTime{total: 1}, files: 1, cgroup: throttling{known: true}, memory: 1}
+	assert.Empty(t, all.unknown())
+	for name, change := range map[string]func(*snapshot){
+		"cpu": func(s *snapshot) { s.cpuKnown = false }, "machine": func(s *snapshot) { s.machine.total = 0 },
+		"files": func(s *snapshot) { s.files = 0 }, "cgroup": func(s *snapshot) { s.cgroup.known = false },
+		"memory": func(s *snapshot) { s.memory = 0 },
+	} {
+		s := all
+		change(&s)
+		assert.Equal(t, []string{name}, s.unknown())
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/fwpsuite/fwp/load/results"
 )
 
 // system reads what only Linux provides.
@@ -64,7 +66,7 @@ func file(name string) string {
 }
 
 // describe fills in what only Linux provides.
-func describe(m *Machine) {
+func describe(m *results.Machine) {
 	m.Kernel = strings.TrimSpace(file("/proc/sys/kernel/osrelease"))
 	m.CPU = parseModel(file("/proc/cpuinfo"))
 	m.MemoryBytes = parseMemTotal(file("/proc/meminfo"))

@@ -2,7 +2,11 @@
 
 package health
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/fwpsuite/fwp/load/results"
+)
 
 // system provides nothing on this operating system.
 type system struct{}
@@ -11,7 +15,7 @@ func newSystem() system { return system{} }
 
 func (system) read(*snapshot) {}
 
-func describe(*Machine) {}
+func describe(*results.Machine) {}
 
 // Resident returns the resident memory of a process of this machine, in bytes. Only Linux provides it.
 func Resident(int) (int64, error) {

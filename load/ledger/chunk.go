@@ -25,12 +25,12 @@ func (b *bitmap) clear(i int64) bool {
 
 // chunk is the account of chunkJobs jobs in a row. The bitmaps of rare events are created at the first event.
 type chunk struct {
-	states   [chunkJobs / jobsPerWord]atomic.Uint64
-	accepted bitmap // the push was confirmed
-	refused  atomic.Pointer[bitmap]
-	doubtful atomic.Pointer[bitmap]
-	denied   atomic.Pointer[bitmap] // a report of it was refused, and it was not delivered since
-	loose    atomic.Pointer[bitmap] // settled after it might have returned: see part.go
+	states       [chunkJobs / jobsPerWord]atomic.Uint64
+	accepted     bitmap // the push was confirmed
+	refused      atomic.Pointer[bitmap]
+	doubtful     atomic.Pointer[bitmap]
+	denied       atomic.Pointer[bitmap] // a report of it was refused, and it was not delivered since
+	settledAfter atomic.Pointer[bitmap] // settled after it might have returned: see part.go
 }
 
 // apply changes the state of job i of the chunk by the table, and returns the state before.
@@ -42,7 +42,7 @@ func (c *chunk) apply(i int64, r report) state {
 		to := next[r][was]
 		if was == to || word.CompareAndSwap(old, old&^(3<<shift)|uint64(to)<<shift) {
 			if was == mayReturn && to == settled {
-				lazily(&c.loose).set(i)
+				lazily(&c.settledAfter).set(i)
 			}
 			return was
 		}

@@ -45,4 +45,9 @@
 //
 // Where a job may be pushed by one process and delivered to another, each has a part of the account (NewPart). After
 // the run the parts are written (Encode), and joined into one (Join), with the same counts and findings.
+//
+// It stands apart from the law of conversations because its memory is bounded: some bits a job, whatever was said.
+//
+// Files: ledger.go, state.go, kind.go, chunk.go and grow.go (the states), ring.go (times of the last jobs), count.go
+// and findings.go (what they come to), stop.go (a server that was stopped), part.go (several processes).
 package ledger

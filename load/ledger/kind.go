@@ -1,5 +1,7 @@
 package ledger
 
+import "github.com/fwpsuite/fwp/internal/text"
+
 // Kind is the kind of a delivery.
 type Kind uint8
 
@@ -35,10 +37,8 @@ const (
 )
 
 // String returns "first", "again", "twice", "returned" or "stray".
-func (k Kind) String() string {
-	names := [...]string{"first", "again", "twice", "returned", "stray"}
-	if int(k) < len(names) {
-		return names[k]
-	}
-	return "unknown"
-}
+func (k Kind) String() string { return kindNames.String(k) }
+
+var kindNames = text.NewEnum("kind", map[Kind]string{
+	First: "first", Again: "again", Twice: "twice", Returned: "returned", Stray: "stray",
+})

@@ -180,7 +180,7 @@ func TestStories(t *testing.T) {
 			l.Delivered(4, 2)
 			l.Delivered(2, 1)
 			l.Delivered(3, 2)  // late
-			l.Delivered(5, -1) // from nobody knows where
+			l.Delivered(5, -1) // of an unknown push
 		}, Counts{Sent: 7, Pushed: 6, Unanswered: 1, Delivered: 6, Held: 6, OutOfOrder: 2}},
 		{"reports about what was never sent change nothing", func(l *Ledger) {
 			for _, k := range []int64{-5, 1 << 40} {
@@ -273,7 +273,7 @@ func TestSentAt(t *testing.T) {
 
 func TestKindHasAName(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, "first again twice returned stray unknown",
+	assert.Equal(t, "first again twice returned stray kind 9",
 		fmt.Sprint(First, " ", Again, " ", Twice, " ", Returned, " ", Stray, " ", Kind(9)))
 }
 

@@ -101,7 +101,7 @@ func (c *chunk) piece(at int64) *piece {
 	for _, rare := range []struct {
 		of *atomic.Pointer[bitmap]
 		to *[]uint64
-	}{{&c.refused, &p.Refused}, {&c.doubtful, &p.Doubtful}, {&c.denied, &p.Denied}, {&c.loose, &p.Loose}} {
+	}{{&c.refused, &p.Refused}, {&c.doubtful, &p.Doubtful}, {&c.denied, &p.Denied}, {&c.settledAfter, &p.Loose}} {
 		if b := rare.of.Load(); b != nil {
 			*rare.to = b.words()
 		}
@@ -119,7 +119,7 @@ func (b *bitmap) words() []uint64 {
 
 // Join returns the account of a run of which each of the accounts is a part, as [Ledger.Encode] has written it. A job
 // may have been pushed in one part and delivered in another. If complete is false some part is missing: what it has
-// pushed and delivered is not known then, and no job is taken for one that nobody has pushed.
+// pushed and delivered is not known then, and no job is taken for one that was never pushed.
 //
 // The parts have no common order of events. What they have decides without one: a job that was delivered in two parts,
 // neither of which has given it back since (by a fail, a lost connection, the end of its reservation), was delivered
@@ -199,7 +199,7 @@ func (l *Ledger) addPiece(p *piece) {
 	for _, rare := range []struct {
 		to   *atomic.Pointer[bitmap]
 		from []uint64
-	}{{&c.refused, p.Refused}, {&c.doubtful, p.Doubtful}, {&c.denied, p.Denied}, {&c.loose, p.Loose}} {
+	}{{&c.refused, p.Refused}, {&c.doubtful, p.Doubtful}, {&c.denied, p.Denied}, {&c.settledAfter, p.Loose}} {
 		if rare.from != nil {
 			lazily(rare.to).add(rare.from)
 		}
@@ -225,41 +225,49 @@ func spread(x uint64) uint64 {
 // meet joins the states of a job that was delivered in two parts. The bits of a part that are still to be added are
 // changed so that their sum is right.
 func (l *Ledger) meet(c *chunk, p *piece, i int64) {
-	shift := i % jobsPerWord * 2
-	mine, theirs := c.state(i), state(p.States[i/jobsPerWord]>>shift&3)
-	given := mine == mayReturn || has(c.loose.Load(), i)
+	mine, theirs := c.state(i), state(p.States[i/jobsPerWord]>>(i%jobsPerWord*2)&3)
+	given := mine == mayReturn || has(c.settledAfter.Load(), i)
 	givenThere := theirs == mayReturn || p.Loose != nil && p.Loose[i/64]>>(i%64)&1 == 1
-	k := p.At*chunkJobs + i
+	l.bookSecond(p.At*chunkJobs+i, given || givenThere)
+	joined := joinStates(mine, theirs)
+	c.set(i, joined)
+	forget(c.settledAfter.Load(), p.Loose, i)
+	if given && givenThere && joined == settled {
+		lazily(&c.settledAfter).set(i)
+	}
+	forget(c.denied.Load(), p.Denied, i) // it was delivered elsewhere
+}
+
+// bookSecond books that job k was delivered in a second part: rightly if one of the two had given it back, or if a stop
+// of the server explains it.
+func (l *Ledger) bookSecond(k int64, givenBack bool) {
 	switch {
-	case given || givenThere:
+	case givenBack:
 		l.redelivered.Add(1)
 	case l.stops.forgave(k, &l.stops.twice):
 	default:
 		l.elsewhere.Add(1)
 		l.findings.addTwice(k, &l.findings.kept.Elsewhere)
 	}
-	joined := mayReturn
-	switch {
-	case mine == settled || theirs == settled:
-		joined = settled
-	case mine == held || theirs == held:
-		joined = held
+}
+
+// joinStates returns the state of a job with these states in two parts, in both of which it was delivered.
+func joinStates(a, b state) state {
+	for _, s := range []state{settled, held} {
+		if a == s || b == s {
+			return s
+		}
 	}
-	c.set(i, joined)
-	if b := c.loose.Load(); b != nil {
+	return mayReturn
+}
+
+// forget clears bit i of a bitmap, and of the words of one that is still to be added. Both may be nil.
+func forget(b *bitmap, words []uint64, i int64) {
+	if b != nil {
 		b.clear(i)
 	}
-	if p.Loose != nil {
-		p.Loose[i/64] &^= 1 << (i % 64)
-	}
-	if given && givenThere && joined == settled {
-		lazily(&c.loose).set(i)
-	}
-	if b := c.denied.Load(); b != nil { // it was delivered elsewhere
-		b.clear(i)
-	}
-	if p.Denied != nil {
-		p.Denied[i/64] &^= 1 << (i % 64)
+	if words != nil {
+		words[i/64] &^= 1 << (i % 64)
 	}
 }
 

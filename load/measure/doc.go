@@ -12,5 +12,6 @@
 // A log ([LogWriter], [LogReader]) is a file in the HdrHistogram log format, version 1.3, which other tools can read.
 //
 // Files, in the order in which they can be read: op.go and series.go (the names), recorder.go and set.go (what is
-// recorded), log_writer.go, encode.go, log_counts.go and log_reader.go (the log), merge.go and percentiles.go.
+// recorded), log_writer.go, encode.go, log_counts.go and log_reader.go (the log), merge.go,
+// percentiles.go and times.go (what a report has of a series).
 package measure

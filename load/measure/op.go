@@ -1,5 +1,7 @@
 package measure
 
+import "github.com/fwpsuite/fwp/internal/text"
+
 // Op is a kind of command whose times are recorded separately: "push", "fetch.found". The part after a dot
 // distinguishes kinds of one command. Logs, thresholds and reports use these names.
 type Op string
@@ -56,10 +58,12 @@ const (
 	Measures
 )
 
-var measureNames = [Measures]string{"lateness", "service", "response", "unserved"}
+var measureNames = text.NewEnum("measure", map[Measure]string{
+	Lateness: "lateness", Service: "service", Response: "response", Unserved: "unserved",
+})
 
 // String is the name in logs, thresholds and reports, such as "response".
-func (m Measure) String() string { return nameOf(measureNames[:], int(m)) }
+func (m Measure) String() string { return measureNames.String(m) }
 
 // Flow is a part of a job's end-to-end latency. It begins at the intended time of its push.
 type Flow uint8
@@ -73,10 +77,10 @@ const (
 	Flows
 )
 
-var flowNames = [Flows]string{"job.fetched", "job.acked"}
+var flowNames = text.NewEnum("flow", map[Flow]string{ToFetched: "job.fetched", ToAcked: "job.acked"})
 
 // String is the name in logs, thresholds and reports: "job.fetched" or "job.acked".
-func (f Flow) String() string { return nameOf(flowNames[:], int(f)) }
+func (f Flow) String() string { return flowNames.String(f) }
 
 // ErrorKind is the way in which a command failed.
 type ErrorKind uint8
@@ -106,17 +110,11 @@ const (
 	ErrorKinds
 )
 
-var errorNames = [ErrorKinds]string{
-	"rejected", "malformed", "timeout", "refused", "reset", "closed",
-	"out-of-files", "out-of-ports", "out-of-memory", "other",
-}
+var errorNames = text.NewEnum("error kind", map[ErrorKind]string{
+	Rejected: "rejected", Malformed: "malformed", Timeout: "timeout", Refused: "refused", Reset: "reset",
+	Closed: "closed", OutOfFiles: "out-of-files", OutOfPorts: "out-of-ports", OutOfMemory: "out-of-memory",
+	Other: "other",
+})
 
 // String is the name in logs and reports, such as "rejected" or "out-of-files".
-func (k ErrorKind) String() string { return nameOf(errorNames[:], int(k)) }
-
-func nameOf(names []string, i int) string {
-	if i >= len(names) {
-		return "unknown"
-	}
-	return names[i]
-}
+func (k ErrorKind) String() string { return errorNames.String(k) }

@@ -142,7 +142,7 @@ func TestSeriesHaveNames(t *testing.T) {
 		_, ok := ParseSeries(tag)
 		assert.False(t, ok, tag)
 	}
-	assert.Equal(t, "unknown", ErrorKinds.String())
+	assert.Equal(t, "error kind 10", ErrorKinds.String())
 }
 
 func TestCountsHaveNames(t *testing.T) {

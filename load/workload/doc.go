@@ -9,4 +9,8 @@
 // same seed puts the same bytes on the wire. (Lognormal sizes and the skew of zipf go
 // through math.Exp and math.Pow, whose last digit may differ between architectures:
 // there, a job in very many may get another size or queue.)
+//
+// Files: workload.go, names.go (words of its values), settings.go (the table), presets.go, yaml.go; check.go and
+// problem.go; number.go, rate.go, size.go, disconnect.go and segment.go (values with a notation); jobs.go, draw.go and
+// push.go (the jobs), read.go and scan.go (what a delivered job carries).
 package workload

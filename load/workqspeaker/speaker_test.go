@@ -14,13 +14,13 @@ import (
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/load/workqspeaker"
-	"github.com/fwpsuite/fwp/reports"
 )
 
 func loaded(t *testing.T, spoken workqspeaker.Protocol, hook func(*fakeworkq.Event), change func(*workload.Workload)) (
-	report *reports.Load,
+	report *results.Load,
 ) {
 	t.Helper()
 	return loadtest.Run(t, spoken, change, func(n *loadtest.Network) (config load.Config, end func()) {
@@ -65,10 +65,10 @@ func TestEachJobIsAccountedFor(t *testing.T) {
 // What a server does wrong shows in the account of the jobs, or as a breach.
 func TestFaultsShow(t *testing.T) {
 	t.Parallel()
-	for name, kind := range map[string]reports.FindingKind{
-		"add-lost": reports.FindingLost, "add-payload-cut": reports.FindingAltered,
-		"line-size-less": reports.FindingGrammar, "complete-other-answer": reports.FindingReply,
-		"lease-timeout-empty": reports.FindingReply, "lease-short": reports.FindingDuplicated,
+	for name, kind := range map[string]results.FindingKind{
+		"add-lost": results.FindingLost, "add-payload-cut": results.FindingAltered,
+		"line-size-less": results.FindingGrammar, "complete-other-answer": results.FindingReply,
+		"lease-timeout-empty": results.FindingReply, "lease-short": results.FindingDuplicated,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -33,26 +33,23 @@ func (p *page) data(result []byte) error {
 	if err := json.Compact(&out, result); err != nil {
 		return fmt.Errorf("data of the report: %w", err)
 	}
-	if out.Len() > mostPlain {
+	data := out.Bytes()
+	if len(data) > mostPlain {
 		var zipped bytes.Buffer
 		z, err := gzip.NewWriterLevel(&zipped, gzip.BestCompression)
-		if err != nil {
-			return fmt.Errorf("data of the report: %w", err)
-		}
-		if _, err = z.Write(out.Bytes()); err == nil {
-			err = z.Close()
-		}
-		var b []byte
 		if err == nil {
-			b, err = json.Marshal(packed{"gzip+base64", zipped.Bytes()})
+			_, err = z.Write(data)
+			err = errors.Join(err, z.Close())
 		}
 		if err != nil {
 			return fmt.Errorf("data of the report: %w", err)
 		}
-		out = *bytes.NewBuffer(b)
+		if data, err = json.Marshal(packed{"gzip+base64", zipped.Bytes()}); err != nil {
+			return fmt.Errorf("data of the report: %w", err)
+		}
 	}
 	var safe bytes.Buffer
-	json.HTMLEscape(&safe, out.Bytes())
+	json.HTMLEscape(&safe, data)
 	p.raw("%s%s</script>\n", marker, safe.Bytes())
 	return nil
 }

@@ -1,9 +1,3 @@
-// Package html writes a page of package reports as one HTML file, which is complete without scripts and requests
-// nothing: pictures are SVG with their colours as attributes, so that they show where a policy such as that of Jenkins
-// removes styles and scripts. Behind each picture is a table with what it shows. The result itself is in the file, as
-// JSON, and Data reads it back.
-//
-// Texts of a page are from servers: everything is escaped, and what is long is cut.
 package html
 
 import (
@@ -46,14 +40,16 @@ func Write(w io.Writer, d Document) error {
 	if d.Subject != "" {
 		p.raw("<p class=subject>%s</p>\n", esc(d.Subject))
 	}
+	outcome := ""
 	for _, b := range d.Page.Blocks {
 		if c, ok := b.(reports.Conclusion); ok {
-			p.raw("<p class=outcome>%s</p>\n<p class=facts>%s</p>\n", p.text(c.Words), esc(c.Facts))
+			outcome = p.text(c.Words)
+			p.raw("<p class=outcome>%s</p>\n<p class=facts>%s</p>\n", outcome, esc(c.Facts))
 		}
 	}
 	p.raw("</header>\n<main>\n")
 	for i, b := range d.Page.Blocks {
-		if first, ok := b.(reports.Prose); i == 0 && ok && p.outcome(d.Page.Blocks) == p.lines(first.Lines) {
+		if first, ok := b.(reports.Prose); i == 0 && ok && outcome == p.lines(first.Lines) {
 			continue // it stands in the header
 		}
 		p.block(b)
@@ -149,7 +145,7 @@ func (p *page) block(b reports.Block) {
 	case reports.Heading:
 		p.heading(b)
 	case reports.Prose:
-		p.prose(b.Lines)
+		p.raw("<p>%s</p>\n", p.lines(b.Lines))
 	case reports.Fields:
 		p.fields(b)
 	case reports.Table:
@@ -175,48 +171,21 @@ func (p *page) heading(h reports.Heading) {
 	p.raw("<h3 class=level%d>%s</h3>\n", h.Level, p.text(h.Text))
 }
 
-// outcome returns the outcome in words.
-func (p *page) outcome(blocks []reports.Block) string {
-	for _, b := range blocks {
-		if c, ok := b.(reports.Conclusion); ok {
-			return p.text(c.Words)
-		}
-	}
-	return ""
-}
-
 // lines returns lines below each other.
 func (p *page) lines(all []reports.Text) string {
 	var lines []string
 	for _, x := range all {
-		for _, line := range split(x) {
+		for _, line := range x.Lines() {
 			lines = append(lines, p.text(line))
 		}
 	}
 	return strings.Join(lines, "<br>\n")
 }
 
-// split returns the lines of a text, which has several only if it is one span.
-func split(x reports.Text) []reports.Text {
-	if len(x) != 1 || !strings.Contains(x[0].Text, "\n") {
-		return []reports.Text{x}
-	}
-	var lines []reports.Text
-	for line := range strings.SplitSeq(strings.TrimRight(x[0].Text, "\n"), "\n") {
-		lines = append(lines, reports.Styled(x[0].Style, line))
-	}
-	return lines
-}
-
-func (p *page) prose(lines []reports.Text) { p.raw("<p>%s</p>\n", p.lines(lines)) }
-
 // fields writes labelled values.
 func (p *page) fields(f reports.Fields) {
 	p.raw("<dl>\n")
-	for _, field := range f.Fields {
-		if len(field.Lines) == 0 || len(field.Lines) == 1 && field.Lines[0].Empty() {
-			continue
-		}
+	for _, field := range f.Shown() {
 		var lines []string
 		for _, line := range field.Lines {
 			lines = append(lines, p.text(line))
@@ -243,21 +212,15 @@ func (p *page) scroll(name string) {
 
 // table writes rows. name is what it is about.
 func (p *page) table(t reports.Table, name string) {
-	wide := len(t.Columns)
-	for _, row := range t.Rows {
-		wide = max(wide, len(row.Cells))
-	}
+	columns := t.Layout()
+	wide := len(columns)
 	p.scroll(name)
 	p.raw("<table>\n")
-	titled := false
-	for _, c := range t.Columns {
-		titled = titled || c.Title != ""
-	}
-	if titled {
+	if t.Titled() {
 		p.raw("<thead><tr>")
-		for i := range wide {
-			if i < len(t.Columns) && t.Columns[i].Title != "" {
-				p.raw("<th scope=col%s>%s</th>", alignment(t.Columns, i), esc(t.Columns[i].Title))
+		for _, c := range columns {
+			if c.Title != "" {
+				p.raw("<th scope=col%s>%s</th>", alignment(c), esc(c.Title))
 			} else {
 				p.raw("<td></td>")
 			}
@@ -272,7 +235,7 @@ func (p *page) table(t reports.Table, name string) {
 				p.raw("<td></td>")
 				continue
 			}
-			p.raw("<td%s>%s%s</td>", alignment(t.Columns, i, row.Cells[i]...), indent(row.Cells[i]), p.text(row.Cells[i]))
+			p.raw("<td%s>%s%s</td>", alignment(columns[i], row.Cells[i]...), indent(row.Cells[i]), p.text(row.Cells[i]))
 		}
 		p.raw("</tr>\n")
 		for _, line := range row.Detail {
@@ -298,13 +261,10 @@ func indent(x reports.Text) string {
 const shortCell = 24
 
 // alignment returns the class of a cell.
-func alignment(columns []reports.Column, i int, spans ...reports.Span) string {
-	size := 0
-	for _, span := range spans {
-		size += utf8.RuneCountInString(span.Text)
-	}
+func alignment(c reports.Column, spans ...reports.Span) string {
+	size := utf8.RuneCountInString(reports.Text(spans).String())
 	switch {
-	case i < len(columns) && columns[i].Right:
+	case c.Right:
 		return " class=right"
 	case 0 < size && size <= shortCell:
 		return " class=short"
@@ -343,12 +303,8 @@ func (p *page) entry(e reports.Entry) {
 	if e.Mark != "" {
 		class += " marked"
 	}
-	who := map[string]string{reports.FromClient: "C:", reports.FromServer: "S:"}[e.Line.From]
-	if who == "" {
-		who = "--"
-	}
 	p.raw("<tr class=\"%s\"><td class=right>%.3f s</td><td>%s</td><td>%s</td><td><code>%s</code></td></tr>\n",
-		esc(class), e.Line.At.Seconds(), esc(e.Line.Conn), who, esc(e.Line.Text))
+		esc(class), e.Line.At.Seconds(), esc(e.Line.Conn), e.Line.Speaker(), esc(e.Line.Text))
 	if e.Mark != "" {
 		p.raw("<tr class=marked><td></td><td></td><td>^^</td><td><code>%s</code></td></tr>\n", esc(e.Mark))
 	}

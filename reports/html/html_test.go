@@ -16,6 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/load/judge"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/reports/html"
 )
@@ -79,41 +81,41 @@ func checked(families, checks int) *reports.Report {
 }
 
 // loaded returns a run of so many seconds.
-func loaded(seconds int) *reports.Load {
+func loaded(seconds int) *results.Load {
 	const count = 299_904
-	spread := func(p50 time.Duration) reports.Latency {
-		l := reports.Latency{
+	spread := func(p50 time.Duration) results.Latency {
+		l := results.Latency{
 			Count: count, Min: p50 / 2, Mean: p50, P50: p50, P90: p50 * 2, P99: p50 * 5, P999: p50 * 21, P9999: p50 * 43,
 			Max: p50 * 87,
 		}
 		for i := range 30 {
 			q := 1 - math.Pow(10, -float64(i)/6)
-			l.Curve = append(l.Curve, reports.Quantile{Q: q, Time: time.Duration(float64(p50) * (0.5 + float64(i*i)/12))})
+			l.Curve = append(l.Curve, results.Quantile{Q: q, Time: time.Duration(float64(p50) * (0.5 + float64(i*i)/12))})
 		}
 		return l
 	}
-	l := &reports.Load{
+	l := &results.Load{
 		Version: "fwpbench 0.1.0", Run: "k3v9q2", Seed: 7, Measured: time.Duration(seconds) * time.Second,
 		Started: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), Took: time.Duration(seconds+3) * time.Second,
-		Target:  reports.LoadTarget{URL: "tcp://localhost:7419", Chosen: "from --url"},
-		Machine: reports.Machine{OS: "linux", Arch: "amd64", Cores: 2, GOMAXPROCS: 1, Go: "go1.26.8"},
-		Plan:    reports.LoadPlan{Words: "100 producers push 5,000 jobs/s", Open: true, Producers: 100, Consumers: 100},
-		Phases: []reports.Phase{
+		Target:  results.LoadTarget{URL: "tcp://localhost:7419", Chosen: "from --url"},
+		Machine: results.Machine{OS: "linux", Arch: "amd64", Cores: 2, GOMAXPROCS: 1, Go: "go1.26.8"},
+		Plan:    results.LoadPlan{Words: "100 producers push 5,000 jobs/s", Open: true, Producers: 100, Consumers: 100},
+		Phases: []results.Phase{
 			{Name: "connect", Took: time.Second}, {Name: "measure", From: time.Second,
 				Took: time.Duration(seconds) * time.Second},
 			{Name: "drain", From: time.Duration(seconds+1) * time.Second, Took: 2 * time.Second},
 		},
-		Connections: reports.Connections{Planned: 200, Opened: 200},
-		Rate:        reports.LoadRate{Op: "push", Target: 5000, Achieved: 4998, Planned: 300_000, Done: 299_904},
-		Flows:       []reports.LoadFlow{{Flow: "job.fetched", Time: spread(180 * time.Microsecond)}},
-		Jobs: reports.LoadJobs{Pushed: 325_011, Delivered: 325_008, Acked: 325_000, Lost: 3, Missing: 3,
+		Connections: results.Connections{Planned: 200, Opened: 200},
+		Rate:        results.LoadRate{Op: "push", Target: 5000, Achieved: 4998, Planned: 300_000, Done: 299_904},
+		Flows:       []results.LoadFlow{{Flow: "job.fetched", Time: spread(180 * time.Microsecond)}},
+		Jobs: results.LoadJobs{Pushed: 325_011, Delivered: 325_008, Acked: 325_000, Lost: 3, Missing: 3,
 			Drained: true},
-		Health: reports.Health{Over: time.Minute, CPUShare: .4, CPUPeak: .5,
-			Files: reports.Files{Peak: 214, Soft: 1024}},
+		Health: results.Health{Over: time.Minute, CPUShare: .4, CPUPeak: .5,
+			Files: results.Files{Peak: 214, Soft: 1024}},
 	}
 	ops := []string{"push", "fetch.found", "fetch.waited", "ack", "beat", "fail"}
 	for _, op := range ops {
-		l.Ops = append(l.Ops, reports.LoadOp{
+		l.Ops = append(l.Ops, results.LoadOp{
 			Op: op, Count: 299_904, Rate: 4998, Lateness: spread(11 * time.Microsecond),
 			Service: spread(104 * time.Microsecond), Response: spread(120 * time.Microsecond),
 		})
@@ -124,26 +126,26 @@ func loaded(seconds int) *reports.Load {
 	}
 	for i := range seconds {
 		wave := time.Duration(1_000_000*(1.5+math.Sin(float64(i)/40)) + float64(i*7919%1000))
-		s := reports.Second{
+		s := results.Second{
 			At: time.Duration(i+1) * time.Second, Over: time.Second, Phase: "measure", Target: 5000,
 			Achieved: 5000 + float64(i*31%97), Connections: 200, InFlight: int64(i % 7), CPU: .4 + float64(i%10)/50,
 		}
 		for k, op := range ops {
 			d := wave / time.Duration(k+1)
-			s.Ops = append(s.Ops, reports.SecondOp{
+			s.Ops = append(s.Ops, results.SecondOp{
 				Op: op, Count: int64(4990 + i%20), LatenessP99: d / 20, ServiceP50: d / 4, ServiceP99: d / 2, ResponseP50: d / 3,
 				ResponseP99: d, ResponseMax: 3 * d,
 			})
 		}
 		l.Series = append(l.Series, s)
-		column := reports.HeatSecond{At: s.At, Counts: make([]int64, 40)}
+		column := results.HeatSecond{At: s.At, Counts: make([]int64, 40)}
 		for row := 14; row < 40; row++ {
 			column.Counts[row] = max(0, int64(1000*math.Exp(-math.Abs(float64(row-20)-3*math.Sin(float64(i)/40)))))
 		}
 		l.Heat.Columns = append(l.Heat.Columns, column)
 	}
-	l.Findings = []reports.LoadFinding{reports.NewLoadFinding(reports.FindingLost, 3, []string{"a", "b", "c"})}
-	l.Evaluate()
+	l.Findings = []results.LoadFinding{results.NewLoadFinding(results.FindingLost, 3, []string{"a", "b", "c"})}
+	judge.Evaluate(l)
 	return l
 }
 
@@ -162,7 +164,7 @@ func checkPage(t *testing.T, r *reports.Report) []byte {
 		func(w *bytes.Buffer) error { return r.WriteJSON(w, reports.ExitOptions{}) })
 }
 
-func loadPage(t *testing.T, l *reports.Load) []byte {
+func loadPage(t *testing.T, l *results.Load) []byte {
 	t.Helper()
 	return documentOf(t, "fwpbench run", l.Page(reports.PageOptions{Figures: true}),
 		func(w *bytes.Buffer) error { return l.WriteJSON(w) })
@@ -196,7 +198,7 @@ func TestMarks(t *testing.T) {
 	t.Parallel()
 	l := loaded(20)
 	assert.NotContains(t, string(loadPage(t, l)), `class="mark"`)
-	l.Disruptions = &reports.LoadDisruptions{List: []reports.LoadDisruption{
+	l.Disruptions = &results.LoadDisruptions{List: []results.LoadDisruption{
 		{Action: "kill", Words: "kill <for 2s>", At: 5 * time.Second, Took: 2 * time.Second},
 		{Action: "fill", Words: "fill for 2s", At: 9 * time.Second, Failed: "skipped"},
 	}}
@@ -238,7 +240,7 @@ func TestBudgets(t *testing.T) {
 // What was written is read back, short or long.
 func TestData(t *testing.T) {
 	t.Parallel()
-	for name, l := range map[string]*reports.Load{"short": loaded(2), "long": loaded(150)} {
+	for name, l := range map[string]*results.Load{"short": loaded(2), "long": loaded(150)} {
 		var want bytes.Buffer
 		require.NoError(t, l.WriteJSON(&want))
 		file := loadPage(t, l)

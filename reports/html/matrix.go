@@ -60,15 +60,6 @@ var knownVerdicts = [...]reports.Verdict{
 	reports.Crash, reports.Fail, reports.Inconclusive, reports.NotRun, reports.Warn,
 }
 
-// plain returns a text without its styles.
-func plain(x reports.Text) string {
-	var words strings.Builder
-	for _, span := range x {
-		words.WriteString(span.Text)
-	}
-	return words.String()
-}
-
 // symbol returns the name of the square of a clause in a run.
 func symbol(row *reports.MatrixRow, run int) string {
 	kind := "v"
@@ -94,7 +85,7 @@ func (s *svg) family(m *reports.Matrix, name string, rows []reports.MatrixRow, y
 			s.label(names-8, y+14, "end", text.Brief(m.Runs[run], longestName))
 		}
 		for i, row := range rows {
-			words := row.ID + ": " + plain(row.Words(run))
+			words := row.ID + ": " + row.Words(run).String()
 			use := fmt.Sprintf(`<use href="#%s" x="%s" y="%s"><title>%s</title></use>`, symbol(&row, run),
 				at(names+pitch*float64(i)), at(y), esc(words))
 			if !several {
@@ -137,10 +128,7 @@ func (s *svg) legend(m *reports.Matrix, y float64) {
 		s.label(x+26, y+14, "start", words)
 		x += long
 	}
-	for _, v := range []reports.Verdict{
-		reports.Crash, reports.Fail, reports.Inconclusive, reports.NotRun, reports.Warn, reports.Observed, reports.Pass,
-		reports.Skipped, reports.NotSelected, reports.NotApplicable,
-	} {
+	for _, v := range reports.Verdicts() {
 		entry(fmt.Sprintf("v%d", v), v.String())
 	}
 	for _, v := range knownVerdicts {

@@ -48,10 +48,9 @@ var grammar = sync.OnceValue(func() *scenarios.Grammar {
 			},
 			command(zmtp.READY), command(zmtp.PONG),
 		},
-		Families: []string{"id", "queue", "topic", "text"},
-		Client:   "id",
-		Coding:   &scenarios.Coding{Encode: encode, Decode: decode, Verb: verb},
-		Pushes:   true,
+		Names:   scenarios.Names{Families: []string{"id", "queue", "topic", "text"}, Client: "id"},
+		Lines:   scenarios.Lines{Encode: encode, Decode: decode, Verb: verb},
+		Replies: scenarios.Replies{Pushes: true},
 	}
 })
 
@@ -127,24 +126,6 @@ func (Dialect) Check(_ scenarios.Role, s session.State, sent []byte) (fault stri
 	return "", nil
 }
 
-// ledger is empty: the document has no message that removes another one from its queue, so scripts use queues of their
-// own.
-type ledger struct{}
-
-// NewLedger implements [scenarios.Dialect].
-func (Dialect) NewLedger() scenarios.Ledger { return ledger{} }
-
-func (ledger) Answered([]byte, session.Message) {}
-
-func (ledger) Breach([]byte, session.Message) scenarios.Breach { return scenarios.Breach{} }
-
-func (ledger) Signalled(string) {}
-
-// MayEnd implements [scenarios.Ledger]: a message that a script expects has to arrive.
-func (ledger) MayEnd(session.State) bool { return false }
-
-func (ledger) Leftover() []string { return nil }
-
-func (ledger) Removable() bool { return false }
-
-func (ledger) Cleanup(func(line string) (session.Message, bool)) {}
+// NewLedger implements [scenarios.Dialect]. The ledger is empty: the document has no message that removes another one
+// from its queue, so scripts use queues of their own.
+func (Dialect) NewLedger() scenarios.Ledger { return scenarios.NoLedger{} }

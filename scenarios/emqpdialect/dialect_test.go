@@ -15,6 +15,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/emqpdialect"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 // target is a broker in memory.
@@ -33,8 +34,8 @@ func (t target) DialBackend(ctx context.Context) (net.Conn, error) {
 	return t.nw.DialContext(ctx, "tcp", back)
 }
 
-// play plays a script on a broker with a hook, in virtual time.
-func play(t *testing.T, hook func(*fakeemqp.Event), text string) (run *scenarios.Run) {
+// playScript plays a script on a broker with a hook, in virtual time.
+func playScript(t *testing.T, hook func(*fakeemqp.Event), text string) (run *play.Run) {
 	t.Helper()
 	s, err := scenarios.Parse(emqpdialect.Dialect{}, "test.fwp", []byte(text))
 	require.NoError(t, err)
@@ -47,7 +48,7 @@ func play(t *testing.T, hook func(*fakeemqp.Event), text string) (run *scenarios
 		b, err := nw.Listen(back)
 		require.NoError(t, err)
 		broker := fakeemqp.Start(fakeemqp.Config{Hook: hook}, f, b)
-		run = (&scenarios.Player{Target: target{nw}}).Play(t.Context(), s, "fwp")
+		run = (&play.Player{Target: target{nw}}).Play(t.Context(), s, "fwp")
 		broker.Close()
 	})
 	return run
@@ -80,13 +81,13 @@ silence 1s on w c
 
 func TestAScript(t *testing.T) {
 	t.Parallel()
-	run := play(t, nil, whole)
+	run := playScript(t, nil, whole)
 	for _, r := range run.Results {
-		assert.Equal(t, scenarios.Matched, r.Outcome, "line %d: expected %s, got %s %s", r.Line, r.Expected, r.Got, r.Cause)
+		assert.Equal(t, play.Matched, r.Outcome, "line %d: expected %s, got %s %s", r.Line, r.Expected, r.Got, r.Cause)
 	}
 	assert.Empty(t, run.Breaches)
 	assert.True(t, run.Passed())
-	assert.True(t, slices.ContainsFunc(run.Conversation, func(l scenarios.Line) bool {
+	assert.True(t, slices.ContainsFunc(run.Conversation, func(l play.Line) bool {
 		return l.Text == `["", "eMQP/1.0", "READY", "fwp-id2-3"] (byte by byte)`
 	}))
 }
@@ -94,13 +95,13 @@ func TestAScript(t *testing.T) {
 // What does not arrive is about the line that expects it, and a malformed message is a breach of its own.
 func TestWhatIsWrong(t *testing.T) {
 	t.Parallel()
-	run := play(t, func(e *fakeemqp.Event) {
+	run := playScript(t, func(e *fakeemqp.Event) {
 		e.Drop = e.Sent && string(e.Frames[2]) == emqp.REPLY
 	}, whole)
 	assert.Empty(t, run.Breaches)
-	assert.Equal(t, scenarios.Mismatched, run.Results[3].Outcome)
+	assert.Equal(t, play.Mismatched, run.Results[3].Outcome)
 
-	run = play(t, func(e *fakeemqp.Event) {
+	run = playScript(t, func(e *fakeemqp.Event) {
 		if e.Sent && string(e.Frames[2]) == emqp.REQUEST {
 			e.Frames = e.Frames[:6]
 		}

@@ -20,7 +20,7 @@ func FuzzLine(f *testing.F) {
 	f.Add(`["a" , b,"c"]`)
 	f.Add(`["", 'x']`)
 	f.Add(`[""`)
-	coding := emqpdialect.Dialect{}.Grammar().Coding
+	coding := emqpdialect.Dialect{}.Grammar().Lines
 	f.Fuzz(func(t *testing.T, line string) {
 		sent, err := coding.Encode(line)
 		if err != nil {

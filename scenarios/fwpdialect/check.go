@@ -38,8 +38,8 @@ func illegal(role scenarios.Role, state fwp.State, line []byte) string {
 	case len(cmd.Args) == 0 || cmd.Verb == fwp.FETCH:
 		return ""
 	}
-	fields, ok := object(cmd.Args)
-	if !ok {
+	fields := jsonnum.Object(cmd.Args)
+	if fields == nil {
 		return "the argument is not a JSON object"
 	}
 	if s := unmet(cmd.Verb, fields); s != "" {
@@ -113,7 +113,7 @@ func queuesOf(line []byte) []string {
 	case fwp.FETCH:
 		return strings.Fields(string(cmd.Args))
 	case fwp.PUSH:
-		fields, _ := object(cmd.Args) // legality has been checked
+		fields := jsonnum.Object(cmd.Args) // legality has been checked
 		if q, ok := fields["queue"].(string); ok {
 			return []string{q}
 		}
@@ -127,7 +127,7 @@ func jidOf(line []byte) (string, bool) {
 	if cmd.Verb != fwp.PUSH && cmd.Verb != fwp.ACK && cmd.Verb != fwp.FAIL {
 		return "", false
 	}
-	fields, _ := object(cmd.Args) // legality has been checked
+	fields := jsonnum.Object(cmd.Args) // legality has been checked
 	jid, ok := fields["jid"].(string)
 	return jid, ok
 }

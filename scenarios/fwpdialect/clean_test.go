@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/variations"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
@@ -76,7 +77,7 @@ func TestCleanTakesLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := memnet.New()
 		config := fakes.Config{Listen: func() (net.Listener, error) { return network.Listen("server:7419") }}
-		for _, v := range fakes.Variations() {
+		for _, v := range variations.All() {
 			if v.Name == "consumer-silent-closed" {
 				v.Configure(&config)
 			}
@@ -98,7 +99,8 @@ func TestCleanTakesLong(t *testing.T) {
 		}
 		var jobs []string
 		for i := range 100 {
-			jobs = append(jobs, fmt.Sprintf(`{"jid":"fwpbench-k3v9q2xy-%d","jobtype":"a","args":[],"queue":"fwpbench-k3v9q2xy-0"}`, i))
+			const job = `{"jid":"fwpbench-k3v9q2xy-%d","jobtype":"a","args":[],"queue":"fwpbench-k3v9q2xy-0"}`
+			jobs = append(jobs, fmt.Sprintf(job, i))
 		}
 		push(t, dial(), jobs)
 		done, err := fwpdialect.Clean(t.Context(), dial(), "", "", 10*time.Second)

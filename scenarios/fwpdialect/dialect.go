@@ -1,10 +1,3 @@
-// Package fwpdialect is FWP as scripts are written in it and played: what is
-// particular to it in the script language and in the engine of package scenarios,
-// and the scripts of the suite.
-//
-// To read: dialect.go (what scripts may write, greeting, questions), check.go (what
-// a client may send), reply.go (what a server may answer), password.go (computed
-// hashes), ledger.go (the jobs of a play and their removal), suite.go.
 package fwpdialect
 
 import (
@@ -55,23 +48,23 @@ var grammar = sync.OnceValue(func() *scenarios.Grammar {
 			{Sign: ":", Kind: byte(fwp.Integer), Value: scenarios.NumberValue, Words: "an integer"},
 			{Sign: "*", Kind: byte(fwp.Array), Words: "an array"},
 		},
-		Families: []string{"jid", "queue", "wid"},
-		Client:   "wid",
-		Computed: []scenarios.Computed{
-			{Name: "job", Fields: job},
-			{
-				Name: "pwdhash", Variants: wrongHashes(),
-				Needs: scenarios.NeedPassword, Value: pwdhash,
+		Settings: []string{"salt", "iterations", "pwdhash", "state", "end"},
+		Names: scenarios.Names{
+			Families: []string{"jid", "queue", "wid"},
+			Client:   "wid",
+			Computed: []scenarios.Computed{
+				{Name: "job", Fields: job},
+				{Name: "pwdhash", Variants: wrongHashes(), Needs: scenarios.NeedPassword, Value: pwdhash},
 			},
 		},
-		Settings:  []string{"salt", "iterations", "pwdhash", "state", "end"},
-		Waits:     map[string]scenarios.Wait{fwp.FETCH: {Kind: byte(fwp.NullBulk), Least: emptyFetch}},
-		Counts:    fwp.INFO,
-		Ends:      fwp.END,
-		Adds:      fwp.PUSH,
-		Due:       "at",
-		Defers:    []string{"at", "reserve_for", fwp.FAIL},
-		KeepAlive: 15 * time.Second, // the server may close the connection of a consumer without BEAT (BEAT Command)
+		Replies: scenarios.Replies{
+			Waits: map[string]scenarios.Wait{fwp.FETCH: {Kind: byte(fwp.NullBulk), Least: emptyFetch}},
+		},
+		Verbs: scenarios.Verbs{Counts: fwp.INFO, Adds: fwp.PUSH, Ends: fwp.END},
+		Timing: scenarios.Timing{
+			Due: "at", Defers: []string{"at", "reserve_for", fwp.FAIL},
+			KeepAlive: 15 * time.Second, // the server may close the connection of a consumer without BEAT (BEAT Command)
+		},
 	}
 })
 

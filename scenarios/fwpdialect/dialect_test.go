@@ -156,7 +156,7 @@ func TestHelloAndQuestion(t *testing.T) {
 func TestPasswordHashes(t *testing.T) {
 	t.Parallel()
 	i := 0
-	computed := fwpdialect.Dialect{}.Grammar().Computed
+	computed := fwpdialect.Dialect{}.Grammar().Names.Computed
 	for computed[i].Name != "pwdhash" {
 		i++
 	}

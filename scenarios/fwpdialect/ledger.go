@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/jsonnum"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/session/fwpsession"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -45,46 +46,52 @@ func (g *ledger) Answered(command []byte, m session.Message) {
 	defer g.mu.Unlock()
 	switch {
 	case cmd.Verb == fwp.FETCH && kind == fwp.BulkString:
-		jid, e := jobOf(m.Text)
-		if jid == "" {
-			return
-		}
-		known, ours := g.jobs[jid]
-		if ours {
-			e = known
-		}
-		e.held, e.foreign = true, !ours
-		g.jobs[jid] = e
+		g.fetched(m.Text)
 	case cmd.Verb == fwp.BEAT:
 		wid, reported := reportOf(cmd.Args)
-		if reported {
-			g.told[wid] = true
-		}
-		if isState(fwpsession.Reply(m)) {
-			g.over[wid] = true
-		}
-	case kind != fwp.SimpleString:
-	case cmd.Verb == fwp.PUSH:
-		if jid, e := jobOf(cmd.Args); jid != "" { // what cannot be read as a job cannot be recognised later
-			g.jobs[jid] = e
-		}
-	case cmd.Verb == fwp.ACK, cmd.Verb == fwp.FAIL:
-		jid, _ := jobOf(cmd.Args)
-		if e := g.jobs[jid]; cmd.Verb == fwp.FAIL && e.tries && !e.foreign {
-			e.held, e.dead = false, e.dies
-			g.jobs[jid] = e
-			return
-		}
-		delete(g.jobs, jid)
-	case cmd.Verb == fwp.FLUSH:
+		g.told[wid] = g.told[wid] || reported
+		g.over[wid] = g.over[wid] || isState(fwpsession.Reply(m))
+	case kind == fwp.SimpleString:
+		g.accepted(cmd)
+	}
+}
+
+// fetched records a job that was delivered.
+func (g *ledger) fetched(text []byte) {
+	jid, e := jobOf(text)
+	if jid == "" {
+		return
+	}
+	known, ours := g.jobs[jid]
+	if ours {
+		e = known
+	}
+	e.held, e.foreign = true, !ours
+	g.jobs[jid] = e
+}
+
+// accepted records what a command has changed that was answered with a simple string.
+func (g *ledger) accepted(cmd fwp.Command) {
+	if cmd.Verb == fwp.FLUSH {
 		clear(g.jobs)
+		return
+	}
+	jid, pushed := jobOf(cmd.Args)
+	switch e := g.jobs[jid]; {
+	case cmd.Verb == fwp.PUSH && jid != "": // what cannot be read as a job cannot be recognised later
+		g.jobs[jid] = pushed
+	case cmd.Verb == fwp.FAIL && e.tries && !e.foreign:
+		e.held, e.dead = false, e.dies
+		g.jobs[jid] = e
+	case cmd.Verb == fwp.ACK, cmd.Verb == fwp.FAIL:
+		delete(g.jobs, jid)
 	}
 }
 
 // jobOf reads what the ledger needs from a work unit, or from the argument of
 // ACK and FAIL.
 func jobOf(text []byte) (jid string, e entry) {
-	fields, _ := object(text) // what is no object has no jid
+	fields := jsonnum.Object(text) // what is no object has no jid
 	jid, _ = fields["jid"].(string)
 	retry, _ := fields["retry"].(json.Number)
 	e = entry{queue: "default", tries: retry != "0", dies: strings.HasPrefix(retry.String(), "-")}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/jsonnum"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/session/fwpsession"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -31,7 +32,7 @@ func (g *ledger) Breach(command []byte, m session.Message) scenarios.Breach {
 // been pushed twice.
 func (g *ledger) misplaced(asked string, text []byte) scenarios.Breach {
 	jid, _ := jobOf(text)
-	fields, _ := object(text)
+	fields := jsonnum.Object(text)
 	shown, has := fields["queue"].(string)
 	e, pushed := g.jobs[jid]
 	pushed = pushed && !e.foreign
@@ -65,7 +66,7 @@ func (g *ledger) unordered(args []byte) scenarios.Breach {
 // reportOf returns the worker id of a BEAT, and whether the worker reports that it has
 // left the state in which it began.
 func reportOf(args []byte) (wid string, reported bool) {
-	fields, _ := object(args)
+	fields := jsonnum.Object(args)
 	wid, _ = fields["wid"].(string)
 	state, _ := fields["current_state"].(string)
 	return wid, state != ""

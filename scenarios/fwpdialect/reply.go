@@ -42,14 +42,4 @@ func isState(r fwp.Reply) bool {
 	return hash && (r.Kind == fwp.SimpleString || r.Kind == fwp.BulkString)
 }
 
-func isObject(b []byte) bool {
-	_, is := object(b)
-	return is
-}
-
-// object returns the fields of the one JSON object in b.
-func object(b []byte) (fields map[string]any, is bool) {
-	v, _ := jsonnum.Decode(b)
-	fields, is = v.(map[string]any)
-	return fields, is
-}
+func isObject(b []byte) bool { return jsonnum.Object(b) != nil }

@@ -56,14 +56,14 @@ var grammar = sync.OnceValue(func() *scenarios.Grammar {
 			failure(workq.Timeout, workqsession.Timeout, scenarios.NoValue, "a timeout", false),
 			failure(workq.NotFound, workqsession.NotFound, scenarios.NoValue, "the answer that there is no such job", false),
 		},
-		Families: []string{familyID, "name"},
-		Client:   "name",
-		Waits:    map[string]scenarios.Wait{workq.Lease: wait, workq.Result: wait, workq.Run: wait},
-		Defers:   []string{workq.Schedule, workq.Fail, workq.Lease},
-		TimeForm: "2006-01-02T15:04:05Z07:00",
-		Fresh:    fresh,
-		Asks:     asks,
-		Counted:  counted,
+		Names: scenarios.Names{
+			Families: []string{familyID, "name"}, Client: "name", Fresh: fresh, TimeForm: "2006-01-02T15:04:05Z07:00",
+		},
+		Lines: scenarios.Lines{Counted: counted},
+		Replies: scenarios.Replies{
+			Waits: map[string]scenarios.Wait{workq.Lease: wait, workq.Result: wait, workq.Run: wait}, Asks: asks,
+		},
+		Timing: scenarios.Timing{Defers: []string{workq.Schedule, workq.Fail, workq.Lease}},
 	}
 })
 
@@ -167,24 +167,34 @@ func (Dialect) Foreign(asked []byte, m session.Message) bool {
 	return !fits(c, m)
 }
 
+// answer is what the records of a success are. about reports whether the only one is about what a command is about;
+// nil: there may be any number of them.
+type answer struct {
+	shape workqsession.Shape
+	about func(c workq.Command, first string) bool
+}
+
+// answers are those of the commands that have records.
+var answers = map[string]answer{
+	workq.Lease:            {workqsession.Leased, func(workq.Command, string) bool { return true }},
+	workq.Run:              {workqsession.Result, ofJob},
+	workq.Result:           {workqsession.Result, ofJob},
+	workq.InspectJob:       {workqsession.Inspected, ofJob},
+	workq.InspectQueue:     {workqsession.Inspected, func(c workq.Command, name string) bool { return name == c.Name() }},
+	workq.InspectServer:    {workqsession.Inspected, func(_ workq.Command, word string) bool { return word == "server" }},
+	workq.InspectJobs:      {shape: workqsession.Inspected},
+	workq.InspectScheduled: {shape: workqsession.Inspected},
+	workq.InspectQueues:    {shape: workqsession.Inspected},
+}
+
+func ofJob(c workq.Command, id string) bool { return strings.EqualFold(id, c.ID) }
+
 // fits reports whether the records of a success are those that a command has.
 func fits(c workq.Command, m session.Message) bool {
 	shape, records := workqsession.ShapeOf(m)
-	switch c.Verb {
-	case workq.Lease:
-		return shape == workqsession.Leased && records == 1
-	case workq.Run, workq.Result:
-		return shape == workqsession.Result && records == 1 && sameID(m.Parts[1], c.ID)
-	case workq.InspectJob:
-		return shape == workqsession.Inspected && records == 1 && sameID(m.Parts[1], c.ID)
-	case workq.InspectQueue:
-		return shape == workqsession.Inspected && records == 1 && string(m.Parts[1]) == c.Name()
-	case workq.InspectServer:
-		return shape == workqsession.Inspected && records == 1 && string(m.Parts[1]) == "server"
-	case workq.InspectJobs, workq.InspectScheduled, workq.InspectQueues:
-		return shape == workqsession.Inspected
+	want := answers[c.Verb] // no records, unless it is listed
+	if shape != want.shape || want.about == nil {
+		return shape == want.shape
 	}
-	return shape == workqsession.NoRecords
+	return records == 1 && want.about(c, string(m.Parts[1]))
 }
-
-func sameID(got []byte, want string) bool { return strings.EqualFold(string(got), want) }

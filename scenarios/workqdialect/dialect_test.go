@@ -12,6 +12,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes/fakeworkq"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
 	"github.com/fwpsuite/fwp/scenarios/workqdialect"
 	"github.com/fwpsuite/fwp/workq"
 )
@@ -23,8 +24,8 @@ func (t target) Dial(ctx context.Context) (net.Conn, error) {
 	return t.nw.DialContext(ctx, "tcp", "127.0.0.1:9922")
 }
 
-// play plays a script on a server with a hook, in virtual time, and returns the run and the jobs that are left.
-func play(t *testing.T, hook func(*fakeworkq.Event), text string) (run *scenarios.Run) {
+// playScript plays a script on a server with a hook, in virtual time, and returns the run and the jobs that are left.
+func playScript(t *testing.T, hook func(*fakeworkq.Event), text string) (run *play.Run) {
 	t.Helper()
 	s, err := scenarios.Parse(workqdialect.Dialect{}, "test.fwp", []byte(text))
 	require.NoError(t, err)
@@ -36,7 +37,7 @@ func play(t *testing.T, hook func(*fakeworkq.Event), text string) (run *scenario
 		require.NoError(t, err)
 		server := fakeworkq.NewServer(fakeworkq.Config{Hook: hook})
 		go server.Serve(l)
-		run = (&scenarios.Player{Target: target{nw}}).Play(t.Context(), s, "fwp")
+		run = (&play.Player{Target: target{nw}}).Play(t.Context(), s, "fwp")
 		server.Close()
 	})
 	return run
@@ -65,9 +66,9 @@ S: -CLIENT-ERROR | <close>
 
 func TestAScript(t *testing.T) {
 	t.Parallel()
-	run := play(t, nil, whole)
+	run := playScript(t, nil, whole)
 	for _, r := range run.Results {
-		assert.Equal(t, scenarios.Matched, r.Outcome, "line %d: expected %s, got %s %s", r.Line, r.Expected, r.Got, r.Cause)
+		assert.Equal(t, play.Matched, r.Outcome, "line %d: expected %s, got %s %s", r.Line, r.Expected, r.Got, r.Cause)
 	}
 	assert.Empty(t, run.Breaches)
 	assert.Empty(t, run.Leftover)
@@ -108,7 +109,7 @@ func TestBreachesOfAScript(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			run := play(t, test.hook, whole)
+			run := playScript(t, test.hook, whole)
 			require.NotEmpty(t, run.Breaches)
 			assert.Equal(t, test.want, run.Breaches[0].Name())
 		})

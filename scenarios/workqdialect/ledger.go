@@ -14,8 +14,11 @@ import (
 )
 
 // ledger holds the jobs that a play has added and not removed, by id, with their names. A job that has ended stays,
-// because its result does. It is safe for concurrent use.
+// because its result does. There are no states that an operator orders, and the document does not say that a server
+// ends connections. It is safe for concurrent use.
 type ledger struct {
+	scenarios.NoLedger
+
 	mu   sync.Mutex
 	jobs map[string]string
 }
@@ -58,12 +61,6 @@ func (g *ledger) Breach(command []byte, m session.Message) scenarios.Breach {
 		Got: fmt.Sprintf("the job %s of the name %s", id, name),
 	}
 }
-
-// Signalled implements [scenarios.Ledger]: there are no states that an operator orders.
-func (*ledger) Signalled(string) {}
-
-// MayEnd implements [scenarios.Ledger]. The document does not say that a server ends connections.
-func (*ledger) MayEnd(session.State) bool { return false }
 
 // Leftover implements [scenarios.Ledger].
 func (g *ledger) Leftover() []string {

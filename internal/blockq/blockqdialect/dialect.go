@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -20,27 +19,42 @@ import (
 // second line, and a message may have parts.
 type Dialect struct{}
 
-// The kinds of messages.
-var kinds = map[blockq.Kind]byte{blockq.OK: 'O', blockq.Err: 'E', blockq.None: 'N', blockq.Job: 'J', blockq.Count: 'C'}
+// kinds are those of messages, by the word with which a reply begins.
+var kinds = map[string]byte{"OK": 'O', "ERR": 'E', "NONE": 'N', "JOB": 'J', "COUNT": 'C'}
 
 // Begin implements [scenarios.Dialect].
 func (Dialect) Begin(_ session.Side, from io.Reader) (session.Reader, session.State) {
-	return reader{blockq.NewReader(from)}, &state{}
+	return session.NewReader(from, decode, blockq.Rule), newState(session.Greeting)
+}
+
+// decode reads a reply. A line that is a command is no reply.
+func decode(b []byte) (m session.Message, n int, err error) {
+	l, n, err := blockq.Parse(b)
+	if err != nil {
+		return m, 0, err
+	}
+	if m.Kind = kinds[l.Words[0]]; m.Kind == 0 {
+		return m, 0, &session.SyntaxError{Rule: blockq.Rule, Expected: "a reply", Got: l.Words[0]}
+	}
+	m.Text = []byte(strings.Join(l.Words[1:], " "))
+	if m.Kind == 'J' {
+		m.Text, m.Parts = nil, [][]byte{m.Text, l.Block}
+	}
+	return m, n, nil
 }
 
 // Text implements [scenarios.Dialect].
 func (Dialect) Text(m session.Message) string {
 	words := []string{"another"}
-	for kind, b := range kinds {
-		if b == m.Kind {
-			words = []string{string(kind)}
+	for word, kind := range kinds {
+		if kind == m.Kind {
+			words = []string{word}
 		}
 	}
-	if len(m.Text) > 0 {
-		words = append(words, string(m.Text))
-	}
-	for _, p := range m.Parts {
-		words = append(words, string(p))
+	for _, p := range append([][]byte{m.Text}, m.Parts...) {
+		if len(p) > 0 {
+			words = append(words, string(p))
+		}
 	}
 	return strings.Join(words, " ")
 }
@@ -57,8 +71,7 @@ func (Dialect) Grammar() *scenarios.Grammar {
 			{Sign: "JOB", Kind: 'J', Value: scenarios.PartsValue, Words: "a job", Example: `JOB $id "text"`},
 			{Sign: "COUNT", Kind: 'C', Value: scenarios.NumberValue, Words: "a count"},
 		},
-		Families: []string{"id", "name", "queue"},
-		Client:   "name",
+		Names: scenarios.Names{Families: []string{"id", "name", "queue"}, Client: "name"},
 	}
 }
 
@@ -68,7 +81,7 @@ func (Dialect) Hello(scenarios.Role, session.State) (scenarios.Hello, bool) {
 }
 
 // Question implements [scenarios.Dialect].
-func (Dialect) Question(scenarios.Role, session.State) string { return blockq.VerbPing }
+func (Dialect) Question(scenarios.Role, session.State) string { return "ping" }
 
 // Foreign implements [scenarios.Dialect].
 func (Dialect) Foreign(asked []byte, m session.Message) bool {
@@ -83,17 +96,16 @@ func (Dialect) Foreign(asked []byte, m session.Message) bool {
 // Check implements [scenarios.Dialect].
 func (Dialect) Check(_ scenarios.Role, s session.State, line []byte) (string, []scenarios.Advice) {
 	spoken := s.(*state) //nolint:forcetypeassert // the dialect's own
-	whole := string(spoken.begun) + string(line) + "\r\n"
-	c, _, err := blockq.ParseCommand([]byte(whole))
-	free := c.Verb == blockq.VerbJoin || c.Verb == blockq.VerbPing || c.Verb == blockq.VerbBye
+	c, _, err := blockq.Parse(slices.Concat(spoken.Begun(), line, []byte("\r\n")))
 	switch {
-	case errors.Is(err, blockq.ErrShort):
+	case errors.Is(err, session.ErrShort):
 		return "", nil
 	case err != nil:
-		return err.Error(), nil
-	case spoken.phase == session.Greeting && !free:
+		syntax, _ := errors.AsType[*session.SyntaxError](err) // it is one
+		return fmt.Sprintf("byte %d: expected %s", syntax.Offset, syntax.Expected), nil
+	case spoken.Phase == session.Greeting && !slices.Contains([]string{"join", "ping", "bye"}, c.Words[0]):
 		return "join first", nil
-	case len(c.ID) > 40:
+	case len(c.Words) > 2 && len(c.Words[2]) > 40:
 		return "", []scenarios.Advice{{Message: "a long id"}}
 	}
 	return "", nil
@@ -101,11 +113,10 @@ func (Dialect) Check(_ scenarios.Role, s session.State, line []byte) (string, []
 
 // Sample implements [scenarios.Dialect].
 func (Dialect) Sample(introduced bool) session.State {
-	s := &state{}
 	if introduced {
-		s.phase = session.Serving
+		return newState(session.Serving)
 	}
-	return s
+	return newState(session.Greeting)
 }
 
 // NewLedger implements [scenarios.Dialect].
@@ -113,88 +124,40 @@ func (Dialect) NewLedger() scenarios.Ledger {
 	return &ledger{queues: map[string]string{}, held: map[string]bool{}}
 }
 
-type reader struct{ *blockq.Reader }
+// state is a conversation whose clients introduce themselves with join.
+type state struct{ session.Exchange }
 
-func (r reader) Read() (session.Message, error) {
-	reply, err := r.Reader.Read()
-	if syntax, is := errors.AsType[*blockq.SyntaxError](err); is {
-		return session.Message{}, &session.SyntaxError{
-			Rule: "grammar", Offset: syntax.Offset, Expected: syntax.Expected, Got: syntax.Got,
-		}
-	}
-	m := session.Message{Kind: kinds[reply.Kind], Text: []byte(reply.Reason)}
-	switch reply.Kind {
-	case blockq.Count:
-		m.Text = strconv.AppendInt(nil, int64(reply.N), 10)
-	case blockq.Job:
-		m.Parts = [][]byte{[]byte(reply.ID), slices.Clone(reply.Block)}
-	}
-	return m, err
+func newState(phase session.Phase) *state {
+	return &state{session.Exchange{Phase: phase, Farewell: []byte("bye\r\n"), Parse: parse}}
 }
 
-func (r reader) Pending() (what, rule string) {
-	if len(r.Reader.Buffered()) == 0 {
-		return "", ""
+// parse reads a command, for the state. One that is wrong goes as far as the bytes do.
+func parse(b []byte) (verb string, n int, last bool) {
+	c, n, err := blockq.Parse(b)
+	switch {
+	case errors.Is(err, session.ErrShort):
+		return "", 0, false
+	case err != nil && n == 0:
+		n = len(b)
 	}
-	return "the rest of a reply", "grammar"
-}
-
-func (r reader) Buffered() int { return len(r.Reader.Buffered()) }
-
-// state joins the lines of a command.
-type state struct {
-	begun []byte   // of a command that is not whole yet
-	asked []byte   // the last command
-	verbs []string // of the commands that are not answered
-	verb  string
-	phase session.Phase
-}
-
-func (s *state) Sent(b []byte) {
-	for s.begun = append(s.begun, b...); len(s.begun) > 0; {
-		c, n, err := blockq.ParseCommand(s.begun)
-		if errors.Is(err, blockq.ErrShort) {
-			return
-		}
-		if n == 0 {
-			n = len(s.begun)
-		}
-		s.asked, s.begun, s.verb = slices.Clone(s.begun[:n]), s.begun[n:], c.Verb
-		if c.Verb == blockq.VerbBye {
-			s.phase = session.Over
-			continue
-		}
-		s.verbs = append(s.verbs, c.Verb)
+	if len(c.Words) > 0 {
+		verb = c.Words[0]
 	}
+	return verb, n, verb == "bye"
 }
 
-func (s *state) Turn(session.Message) session.Turn {
-	if len(s.verbs) > 0 {
-		return session.Answer
-	}
-	return session.Unasked
-}
-
+// Received implements [session.State].
 func (s *state) Received(m session.Message) {
-	if len(s.verbs) == 0 {
-		return
+	if s.Answering() == "join" && m.Kind == 'O' && s.Phase == session.Greeting {
+		s.Phase = session.Serving
 	}
-	if s.verbs[0] == blockq.VerbJoin && m.Kind == 'O' && s.phase == session.Greeting {
-		s.phase = session.Serving
-	}
-	s.verbs = s.verbs[1:]
-}
-
-func (s *state) Status() session.Status {
-	status := session.Status{Phase: s.phase, Owed: len(s.verbs), Verb: s.verb, Asked: s.asked}
-	if s.phase == session.Serving {
-		status.Farewell = []byte("bye\r\n")
-	}
-	return status
+	s.Exchange.Received(m)
 }
 
 // ledger knows the queue of each job, and which are taken.
 type ledger struct {
+	scenarios.NoLedger
+
 	mu     sync.Mutex
 	queues map[string]string
 	held   map[string]bool
@@ -203,23 +166,18 @@ type ledger struct {
 func (l *ledger) Answered(command []byte, m session.Message) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c, _, _ := blockq.ParseCommand(command)
+	c, _, err := blockq.Parse(command)
 	switch {
 	case m.Kind == 'J':
 		l.held[string(m.Parts[0])] = true
-	case m.Kind == 'O' && c.Verb == blockq.VerbPut:
-		l.queues[c.ID] = c.Queue
-	case m.Kind == 'O' && c.Verb == blockq.VerbDone:
-		delete(l.queues, c.ID)
-		delete(l.held, c.ID)
+	case m.Kind != 'O' || err != nil:
+	case c.Words[0] == "put":
+		l.queues[c.Words[2]] = c.Words[1]
+	case c.Words[0] == "done":
+		delete(l.queues, c.Words[1])
+		delete(l.held, c.Words[1])
 	}
 }
-
-func (l *ledger) Breach([]byte, session.Message) scenarios.Breach { return scenarios.Breach{} }
-
-func (l *ledger) Signalled(string) {}
-
-func (l *ledger) MayEnd(session.State) bool { return false }
 
 func (l *ledger) Removable() bool { return len(l.Leftover()) > 0 }
 

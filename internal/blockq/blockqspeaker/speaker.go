@@ -2,9 +2,11 @@
 package blockqspeaker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/blockq"
@@ -29,8 +31,8 @@ func (Protocol) Introduce(ctx context.Context, dial protocol.Dial) (in protocol.
 	}
 	conn := session.New(nc, blockqdialect.Dialect{}, session.Config{})
 	defer conn.Leave(ctx)
-	r, err := conn.Ask(ctx, blockq.AppendCommand(nil, blockq.Command{Verb: blockq.VerbPing}))
-	if err == nil && r.String() != string(blockq.OK) {
+	r, err := conn.Ask(ctx, []byte("ping\r\n"))
+	if err == nil && r.String() != "OK" {
 		err = fmt.Errorf("ping was answered with %s", r)
 	}
 	return in, err
@@ -44,67 +46,56 @@ type speaker struct {
 	body   []byte // memory for a job, whose size goes before it
 }
 
-func (s *speaker) say(out []byte, op measure.Op, c blockq.Command) []byte {
+func (s *speaker) say(out []byte, op measure.Op, block []byte, words ...string) []byte {
 	s.asked = op
-	return blockq.AppendCommand(out, c)
+	return blockq.Append(out, blockq.Line{Words: words, Block: block})
 }
 
 func (s *speaker) Open(out []byte) ([]byte, error) {
-	name := s.worker
-	if name == "" {
-		name = "producer"
-	}
-	return s.say(out, measure.Hello, blockq.Command{Verb: blockq.VerbJoin, Name: name}), nil
+	return s.say(out, measure.Hello, nil, "join", cmp.Or(s.worker, "producer")), nil
 }
 
 func (s *speaker) Push(out []byte, job *workload.Push) []byte {
 	s.body = job.AppendBody(s.body[:0])
-	return s.say(out, measure.Push, blockq.Command{
-		Verb: blockq.VerbPut, Block: s.body,
-		Queue: string(job.Jobs.AppendQueue(nil, job.K)), ID: string(job.Jobs.AppendJID(nil, job.K)),
-	})
+	queue, id := job.Jobs.AppendQueue(nil, job.K), job.Jobs.AppendJID(nil, job.K)
+	return s.say(out, measure.Push, s.body, "put", string(queue), string(id))
 }
 
 func (s *speaker) Take(out []byte, from *protocol.Queues) []byte {
-	return s.say(out, measure.Fetch, blockq.Command{Verb: blockq.VerbTake, Queue: from.Names[0]})
+	return s.say(out, measure.Fetch, nil, "take", from.Names[0])
 }
 
 func (s *speaker) Done(out, jid []byte) []byte {
-	return s.say(out, measure.Ack, blockq.Command{Verb: blockq.VerbDone, ID: string(jid)})
+	return s.say(out, measure.Ack, nil, "done", string(jid))
 }
 
 func (s *speaker) Fail(out, _ []byte) []byte                { return out }
 func (s *speaker) Beat(out []byte, _ protocol.State) []byte { return out }
 
-func (s *speaker) Info(out []byte) []byte {
-	return s.say(out, measure.Info, blockq.Command{Verb: blockq.VerbCount, Queue: "any"})
-}
-
-func (s *speaker) Bye(out []byte) []byte {
-	return s.say(out, measure.End, blockq.Command{Verb: blockq.VerbBye})
-}
+func (s *speaker) Info(out []byte) []byte { return s.say(out, measure.Info, nil, "count", "any") }
+func (s *speaker) Bye(out []byte) []byte  { return s.say(out, measure.End, nil, "bye") }
 
 // replies are the kinds of replies that a command may have, beside an error.
-var replies = map[measure.Op]map[blockq.Kind]protocol.Kind{
-	measure.Hello: {blockq.OK: protocol.OK}, measure.Push: {blockq.OK: protocol.OK}, measure.Ack: {blockq.OK: protocol.OK},
-	measure.Fetch: {blockq.Job: protocol.Job, blockq.None: protocol.Empty}, measure.Info: {blockq.Count: protocol.OK},
+var replies = map[measure.Op]map[string]protocol.Kind{
+	measure.Hello: {"OK": protocol.OK}, measure.Push: {"OK": protocol.OK}, measure.Ack: {"OK": protocol.OK},
+	measure.Fetch: {"JOB": protocol.Job, "NONE": protocol.Empty}, measure.Info: {"COUNT": protocol.OK},
 }
 
 func (s *speaker) Hear(in []byte, e *protocol.Event) (int, error) {
-	r, n, err := blockq.Decode(in)
+	r, n, err := blockq.Parse(in)
 	verb := s.Verb(s.asked)
 	switch {
-	case errors.Is(err, blockq.ErrShort):
+	case errors.Is(err, session.ErrShort):
 		return 0, protocol.ErrShort
 	case err != nil:
 		return 0, &protocol.BreachError{Verb: verb, Breach: protocol.BrokenGrammar, What: err.Error()}
-	case r.Kind == blockq.Err:
-		e.Kind, e.Err = protocol.Refused, &protocol.RefusedError{Text: r.Reason}
+	case r.Words[0] == "ERR":
+		e.Kind, e.Err = protocol.Refused, &protocol.RefusedError{Text: strings.Join(r.Words[1:], " ")}
 		return n, nil
 	}
-	kind, fits := replies[s.asked][r.Kind]
+	kind, fits := replies[s.asked][r.Words[0]]
 	if !fits {
-		what := verb + " was answered with " + string(r.Kind)
+		what := verb + " was answered with " + r.Words[0]
 		return 0, &protocol.BreachError{Verb: verb, Breach: protocol.ForeignReply + verb, What: what}
 	}
 	e.Kind, e.Body = kind, r.Block
@@ -113,8 +104,8 @@ func (s *speaker) Hear(in []byte, e *protocol.Event) (int, error) {
 
 func (*speaker) Verb(op measure.Op) string {
 	return map[measure.Op]string{
-		measure.Hello: blockq.VerbJoin, measure.Push: blockq.VerbPut, measure.Fetch: blockq.VerbTake,
-		measure.Ack: blockq.VerbDone, measure.Info: blockq.VerbCount, measure.End: blockq.VerbBye,
+		measure.Hello: "join", measure.Push: "put", measure.Fetch: "take", measure.Ack: "done", measure.Info: "count",
+		measure.End: "bye",
 	}[op]
 }
 

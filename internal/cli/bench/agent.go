@@ -15,6 +15,8 @@ import (
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/agents"
 	"github.com/fwpsuite/fwp/load/arrivals"
+	"github.com/fwpsuite/fwp/load/judge"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -152,11 +154,11 @@ func (p process) agentLoad(ctx context.Context, o *agentOptions, task agents.Tas
 	began := time.Now()
 	plan, config, err := p.segmentOf(o, task)
 	if err != nil {
-		l := &reports.Load{
+		l := &results.Load{
 			Version: config.Version, Run: task.Run, Started: began, Took: time.Since(began),
-			Plan: reports.LoadPlan{Segment: task.Segment.String()}, NotStarted: err.Error(),
+			Plan: results.LoadPlan{Segment: task.Segment.String()}, NotStarted: err.Error(),
 		}
-		l.Evaluate()
+		judge.Evaluate(l)
 		return &load.Result{Report: l}
 	}
 	flags := plan.flags(o)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -55,10 +56,10 @@ func newMetrics(p process) *cobra.Command {
 			list := func(words []string) []reports.Text { return reports.LinesOf(strings.Join(words, ", ")) }
 			words := reports.Fields{Fields: []reports.Field{
 				{Label: "OP", Lines: list(load.Ops()), Prose: true},
-				{Label: "FLOW", Lines: list(reports.LoadFlows()), Prose: true},
-				{Label: "STAT", Lines: list(reports.Stats()), Prose: true},
+				{Label: "FLOW", Lines: list(results.LoadFlows()), Prose: true},
+				{Label: "STAT", Lines: list(results.Stats()), Prose: true},
 			}}
-			return p.PrintPage(reports.Page{Blocks: []reports.Block{reports.MetricTable(), words}})
+			return p.PrintPage(reports.Page{Blocks: []reports.Block{results.MetricTable(), words}})
 		},
 	}
 }

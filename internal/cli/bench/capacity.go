@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +13,8 @@ import (
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/capacity"
 	"github.com/fwpsuite/fwp/load/health"
+	"github.com/fwpsuite/fwp/load/judge"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -29,7 +30,7 @@ type capacityOptions struct {
 	step        time.Duration
 	precision   string
 	search      capacity.Search
-	limits      []reports.Threshold
+	limits      []judge.Threshold
 	reportFlags program.ReportFlags
 }
 
@@ -67,7 +68,7 @@ func newCapacity(p process) *cobra.Command { //nolint:funlen // the flags follow
 	o.targetFlags.DeclareProtocol(f)
 	o.targetFlags.Of("fwpbench capacity")
 	o.declareRequests(f)
-	f.StringVar(&o.fault, "fault", "", "give the embedded server the fault `NAME` of the catalogue")
+	program.DeclareFault(cmd, &o.fault, "give the embedded server the fault `NAME` of the catalogue")
 	declareThresholds(cmd, &o.thresholds)
 	f.Lookup("threshold").Usage = "a rate holds only if `'METRIC OP VALUE'` does: 'push.response.p99<20ms'; may be " +
 		"repeated"
@@ -78,7 +79,6 @@ func newCapacity(p process) *cobra.Command { //nolint:funlen // the flags follow
 		"have to be")
 	o.declareLoad(cmd)
 	o.reportFlags.Declare(cmd, "print a line for every second")
-	program.CompleteFlags(cmd, map[string]func() []string{"fault": program.FaultNames})
 	return cmd
 }
 
@@ -126,10 +126,10 @@ func (p process) capacity(ctx context.Context, o *capacityOptions, args []string
 	if err := o.prepareMachine(&w, local(at)); err != nil {
 		return err
 	}
-	c := &reports.LoadCapacity{
-		Version: p.Name + " " + program.Version(), Machine: reports.Machine(health.ThisMachine()),
+	c := &results.LoadCapacity{
+		Version: p.Name + " " + program.Version(), Machine: health.ThisMachine(),
 		Started: time.Now(), Seed: w.Seed, Thresholds: o.thresholds, Precision: o.search.Precision,
-		Target: reports.LoadTarget{Chosen: at.Choice.How}, Plan: "first step: " + load.Describe(w),
+		Target: results.LoadTarget{Chosen: at.Choice.How}, Plan: "first step: " + load.Describe(w),
 	}
 	if !at.Ours() {
 		c.Target.URL = at.Choice.Address.String()
@@ -168,16 +168,16 @@ func (o *capacityOptions) target(
 		return w, at, asFlags(err)
 	}
 	if at, err = o.targetFlags.Endpoint(o.given, lookup, nil); err == nil {
-		err = cmp.Or(o.setFault(&at, o.fault), checkWorkload(at, &w))
+		err = o.fits(&at, &w, o.fault)
 	}
 	return w, at, err
 }
 
 // searchOn tries rates on a server, which is started once if it is to be started.
 func (p process) searchOn(
-	ctx context.Context, o *capacityOptions, at program.Endpoint, w workload.Workload, c *reports.LoadCapacity,
+	ctx context.Context, o *capacityOptions, at program.Endpoint, w workload.Workload, c *results.LoadCapacity,
 ) error {
-	server, err := provide(ctx, &at, embedding{protocol: other(at), fault: o.fault, beside: o.processors})
+	server, err := provide(ctx, &at, embedding{protocol: at.Peer.Name, fault: o.fault, beside: o.processors})
 	if err != nil {
 		l := notReached(ctx, &load.Config{}, time.Now(), err)
 		c.Interrupted, c.Internal, c.Unreachable = l.Interrupted, l.Internal, l.Unreachable
@@ -198,7 +198,7 @@ func (p process) searchOn(
 		if err != nil {
 			return err
 		}
-		s := reports.StepOf(result.Report, rate)
+		s := results.StepOf(result.Report, rate)
 		if brokenOff(result.Report, &c.Interrupted, &c.Internal, &c.Unreachable) {
 			break
 		}
@@ -213,5 +213,5 @@ func (p process) searchOn(
 }
 
 var outcomes = map[string]capacity.Outcome{
-	reports.StepHeld: capacity.Held, reports.StepFailed: capacity.Failed, reports.StepLimited: capacity.Limited,
+	results.StepHeld: capacity.Held, results.StepFailed: capacity.Failed, results.StepLimited: capacity.Limited,
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/fwpsuite/fwp/load/compare"
 	"github.com/fwpsuite/fwp/load/health"
 	"github.com/fwpsuite/fwp/load/paired"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
-	"github.com/fwpsuite/fwp/reports"
 )
 
 // compareOptions are the flags of `fwpbench compare`.
@@ -97,7 +97,7 @@ func (o *compareOptions) declare(cmd *cobra.Command) {
 	o.targetFlags.DeclareProtocol(f)
 	o.targetFlags.Of("fwpbench compare")
 	o.declareRequests(f)
-	f.StringVar(&o.fault, "fault", "", "give B, which is embedded, the fault `NAME` of the catalogue")
+	program.DeclareFault(cmd, &o.fault, "give B, which is embedded, the fault `NAME` of the catalogue")
 	f.DurationVar(&o.burden, "burden", 0,
 		"make B, which is embedded, compute for so long at each command, to see that it is found")
 	o.declareLoad(cmd)
@@ -105,7 +105,7 @@ func (o *compareOptions) declare(cmd *cobra.Command) {
 		"-col side)")
 	o.reportFlags.Declare(cmd, "list all blocks")
 	program.CompleteFlags(cmd, map[string]func() []string{
-		"fault": program.FaultNames, "primary": func() []string {
+		"primary": func() []string {
 			return []string{"rate", "server.cpu", "push.response.p99"}
 		},
 	})
@@ -132,6 +132,25 @@ func (o *compareOptions) validate() (err error) {
 	if o.limit, err = parseShare("margin", o.margin); err != nil {
 		return err
 	}
+	if err := o.validateBlocks(); err != nil {
+		return err
+	}
+	if len(o.primary) > 2 {
+		return errors.New("--primary: at most two metrics can decide; the others are shown, and corrected for their number")
+	}
+	for _, metric := range o.primary {
+		if results.ShownOnly(metric) {
+			return fmt.Errorf("--primary %s: it is about the generator, and decides nothing about a server", metric)
+		}
+	}
+	if err := o.loadFlags.validate(); err != nil {
+		return err
+	}
+	return o.reportFlags.Validate(o.given)
+}
+
+// validateBlocks checks the flags for what is measured.
+func (o *compareOptions) validateBlocks() error {
 	switch {
 	case !o.run && o.aa:
 		return errors.New("--aa measures: it needs --run")
@@ -142,20 +161,10 @@ func (o *compareOptions) validate() (err error) {
 			"%% of the cases although nothing differs", o.pairs, paired.Least, mostPairs)
 	case o.block <= 0:
 		return errors.New("--block must be longer than 0")
-	case len(o.primary) > 2:
-		return errors.New("--primary: at most two metrics can decide; the others are shown, and corrected for their number")
 	case o.burden < 0 || o.burden > time.Second:
 		return errors.New("--burden must be from 0 to 1s")
 	}
-	for _, metric := range o.primary {
-		if reports.ShownOnly(metric) {
-			return fmt.Errorf("--primary %s: it is about the generator, and decides nothing about a server", metric)
-		}
-	}
-	if err := o.loadFlags.validate(); err != nil {
-		return err
-	}
-	return o.reportFlags.Validate(o.given)
+	return nil
 }
 
 // parseShare reads the value of a flag that is a share, "5%" or "0.05", more than 0 and less than 1.
@@ -182,8 +191,8 @@ func (p process) compareRun(ctx context.Context, o *compareOptions, args []strin
 			return err
 		}
 	}
-	c := &reports.LoadComparison{
-		Version: p.Name + " " + program.Version(), Machine: reports.Machine(health.ThisMachine()), AA: o.aa,
+	c := &results.LoadComparison{
+		Version: p.Name + " " + program.Version(), Machine: health.ThisMachine(), AA: o.aa,
 		A: sides[0].compared(), B: sides[1].compared(),
 		Started: time.Now(), Seed: sides[0].work.Seed, Margin: o.limit, Pairs: o.pairs,
 	}
@@ -219,7 +228,7 @@ func (o *compareOptions) decisive(w workload.Workload) []string {
 
 // checkFloor returns an error if the margin is below the noise floor that was measured of the same load on this
 // machine.
-func (o *compareOptions) checkFloor(c *reports.LoadComparison) error {
+func (o *compareOptions) checkFloor(c *results.LoadComparison) error {
 	if o.floor == "" {
 		return nil
 	}
@@ -227,7 +236,7 @@ func (o *compareOptions) checkFloor(c *reports.LoadComparison) error {
 	if err != nil {
 		return fmt.Errorf("--floor: %w", err)
 	}
-	floor, err := reports.ReadLoadComparison(data)
+	floor, err := results.ReadLoadComparison(data)
 	switch {
 	case err != nil:
 		return fmt.Errorf("--floor %s: %w", o.floor, err)
@@ -249,7 +258,7 @@ func (o *compareOptions) checkFloor(c *reports.LoadComparison) error {
 }
 
 // deliverComparison writes the report of a comparison, and the blocks for benchstat.
-func (p process) deliverComparison(o *compareOptions, c *reports.LoadComparison) error {
+func (p process) deliverComparison(o *compareOptions, c *results.LoadComparison) error {
 	c.Took = time.Since(c.Started)
 	c.Hide(p.Secrets.Hide)
 	if o.benchfmt != "" {

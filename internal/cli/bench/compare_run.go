@@ -16,6 +16,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/compare"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -29,8 +30,8 @@ type side struct {
 }
 
 // compared returns the side as a report names it.
-func (s *side) compared() reports.ComparedLoad {
-	return reports.ComparedLoad{Name: s.name, Plan: load.Describe(s.work)}
+func (s *side) compared() results.ComparedLoad {
+	return results.ComparedLoad{Name: s.name, Plan: load.Describe(s.work)}
 }
 
 // The words of an argument that are no URL and no file.
@@ -67,15 +68,15 @@ func (o *compareOptions) both(args []string, lookup func(string) (string, bool))
 	}
 	a, b := sides[0], sides[1]
 	switch {
-	case other(a.at) != other(b.at):
+	case a.at.Peer != b.at.Peer:
 		return sides, errors.New("the two sides have to be servers of one protocol: their commands do not compare")
 	case (o.fault != "" || o.burden > 0) && !b.at.Choice.Embedded:
 		return sides, errors.New("--fault and --burden work only if B is embedded")
 	}
-	a.embed = embedding{protocol: other(a.at)}
-	b.embed = embedding{protocol: other(b.at), fault: o.fault, burden: o.burden}
+	a.embed = embedding{protocol: a.at.Peer.Name}
+	b.embed = embedding{protocol: b.at.Peer.Name, fault: o.fault, burden: o.burden}
 	b.work.Seed = a.work.Seed
-	return sides, cmp.Or(o.setFault(&b.at, o.fault), checkWorkload(a.at, &a.work), checkWorkload(b.at, &b.work))
+	return sides, cmp.Or(o.fits(&b.at, &b.work, o.fault), checkWorkload(a.at, &a.work))
 }
 
 // side returns what one argument names, and whether it is a workload file.
@@ -124,7 +125,7 @@ func (o *compareOptions) blockOf(w workload.Workload) (workload.Workload, error)
 
 // measure measures the blocks of a comparison, until one cannot be.
 func (p process) measure(
-	ctx context.Context, o *compareOptions, sides [2]*side, c *reports.LoadComparison, bar *program.Bar,
+	ctx context.Context, o *compareOptions, sides [2]*side, c *results.LoadComparison, bar *program.Bar,
 ) error {
 	plan := compare.Plan(o.pairs, c.Seed)
 	shown := &blocks{of: len(plan)}
@@ -149,7 +150,7 @@ func (p process) measure(
 		if err != nil {
 			return err
 		}
-		c.Blocks = append(c.Blocks, reports.BlockOf(result.Report, b.Side, b.Pair))
+		c.Blocks = append(c.Blocks, results.BlockOf(result.Report, b.Side, b.Pair))
 		if brokenOff(result.Report, &c.Interrupted, &c.Internal, &c.Unreachable) {
 			if c.Unreachable != "" {
 				c.Unreachable = b.Side + ": " + c.Unreachable
@@ -161,7 +162,7 @@ func (p process) measure(
 }
 
 // brokenOff reports whether a series of runs cannot go on after one of them, and sets why.
-func brokenOff(l *reports.Load, interrupted *bool, internal, unreachable *string) bool {
+func brokenOff(l *results.Load, interrupted *bool, internal, unreachable *string) bool {
 	code, words := l.Outcome()
 	switch code {
 	case reports.ExitInterrupted:

@@ -12,7 +12,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/input"
 	"github.com/fwpsuite/fwp/load/compare"
-	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/reports/html"
 )
 
@@ -24,9 +24,9 @@ const (
 
 // compareSaved compares saved results.
 func (p process) compareSaved(o *compareOptions, args []string) error {
-	c := &reports.LoadComparison{
+	c := &results.LoadComparison{
 		Version: p.Name + " " + program.Version(), Started: time.Now(), Margin: o.limit,
-		A: reports.ComparedLoad{Name: args[0]}, B: reports.ComparedLoad{Name: args[1]},
+		A: results.ComparedLoad{Name: args[0]}, B: results.ComparedLoad{Name: args[1]},
 	}
 	found := saves{runs: map[string]string{}}
 	for i, side := range []string{compare.A, compare.B} {
@@ -53,8 +53,8 @@ func (p process) compareSaved(o *compareOptions, args []string) error {
 
 // saves are saved results.
 type saves struct {
-	first  *reports.Load
-	blocks []reports.LoadBlock
+	first  *results.Load
+	blocks []results.LoadBlock
 	plans  []string          // of the blocks
 	runs   map[string]string // the file of each run
 }
@@ -75,7 +75,7 @@ func (s *saves) add(side, name string) error {
 		}
 		s.runs[l.Run] = name
 		s.first = cmp.Or(s.first, l)
-		b := reports.BlockOf(l, side, 0)
+		b := results.BlockOf(l, side, 0)
 		b.File = name
 		s.blocks, s.plans = append(s.blocks, b), append(s.plans, l.Plan.Words)
 	}
@@ -124,12 +124,12 @@ func resultsIn(name string) ([]string, error) {
 }
 
 // savedLoad returns the result of a run of fwpbench that a file holds.
-func savedLoad(name string) (*reports.Load, error) {
+func savedLoad(name string) (*results.Load, error) {
 	data, err := readResult(name)
 	if err != nil {
 		return nil, err
 	}
-	return reports.ReadLoad(data)
+	return results.ReadLoad(data)
 }
 
 // readResult returns the JSON of a saved result, which may be in an HTML report.

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,10 +16,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fakes/fakeemqp"
-	"github.com/fwpsuite/fwp/fakes/fakeworkq"
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/target"
 )
 
@@ -34,22 +31,9 @@ func newEmbedded(p process) *cobra.Command {
 		Short:  "Serve on a free port of 127.0.0.1 until standard input ends",
 		Hidden: true,
 		Args:   program.NoArguments,
-		RunE: func(*cobra.Command, []string) error {
-			switch e.protocol {
-			case "":
-			case brokers:
-				return p.serveBroker(e)
-			default:
-				return p.serveWorkq(e)
-			}
-			f, err := program.FaultNamed(e.fault)
-			if err != nil {
-				return err
-			}
-			return p.serve(f, e.burden)
-		},
+		RunE:   func(*cobra.Command, []string) error { return p.serve(e) },
 	}
-	cmd.Flags().StringVar(&e.protocol, "protocol", "", "the `PROTOCOL`, if it is not FWP")
+	cmd.Flags().StringVar(&e.protocol, "protocol", "", "the `PROTOCOL`")
 	cmd.Flags().StringVar(&e.fault, "fault", "", "the fault `NAME` of the catalogue")
 	cmd.Flags().DurationVar(&e.burden, "burden", 0, "compute for this long at each command")
 	return cmd
@@ -57,24 +41,28 @@ func newEmbedded(p process) *cobra.Command {
 
 // embedding is what is special about an embedded server.
 type embedding struct {
-	protocol string        // a name; empty: FWP
+	protocol string        // a name; empty: the default
 	fault    string        // a name of the catalogue; empty: none
 	burden   time.Duration // of computing at each command
 	beside   int           // processors that the generator uses
 }
 
 // serve prints the server's URL and serves until standard input ends.
-func (p process) serve(fault fakes.Fault, burden time.Duration) error {
-	config := fakes.Config{}
-	if burden > 0 {
-		config.Listen = func() (net.Listener, error) { return listenBurdened(burden) }
+func (p process) serve(e embedding) error {
+	of, err := peer.Named(e.protocol)
+	if err != nil {
+		return err
 	}
-	if fault.Hook != nil {
-		config.Hook = fault.Hook()
+	config := peer.Config{Network: burdened{by: e.burden}}
+	if config.Faults, err = of.FaultsNamed(e.fault); err != nil {
+		return err
 	}
-	server := fakes.NewServer(config)
+	server, err := of.Start(config)
+	if err != nil {
+		return err
+	}
 	defer server.Close()
-	if err := p.Print(server.URL() + "\n"); err != nil {
+	if err := p.Print(server.URL + "\n"); err != nil {
 		return err
 	}
 	return p.obey(server)
@@ -90,16 +78,15 @@ const (
 )
 
 // obey does what standard input orders, and returns when that ends.
-func (p process) obey(server *fakes.Server) error {
+func (p process) obey(server *peer.Server) error {
 	for orders := bufio.NewScanner(p.In); orders.Scan(); {
-		var err error
-		switch orders.Text() {
-		case stopOrder:
-			err = server.Down(false)
-		case killOrder:
-			err = server.Down(true)
-		case upOrder:
+		err := errors.New("it cannot be stopped and started again")
+		switch order := orders.Text(); {
+		case server.Down == nil:
+		case order == upOrder:
 			err = server.Up()
+		default:
+			err = server.Down(order == killOrder)
 		}
 		reply := obeyed
 		if err != nil {
@@ -112,73 +99,29 @@ func (p process) obey(server *fakes.Server) error {
 	return nil
 }
 
-// serving prints the URL of a server, and returns when standard input ends.
-func (p process) serving(url string) error {
-	if err := p.Print(url + "\n"); err != nil {
-		return err
-	}
-	_, _ = io.Copy(io.Discard, p.In) // an end that is an error is one too
-	return nil
-}
-
-// serveWorkq is serve for a Workq server.
-func (p process) serveWorkq(e embedding) error {
-	fault, err := program.WorkqFaultNamed(e.fault)
-	if err != nil {
-		return err
-	}
-	l, err := listenBurdened(e.burden)
-	if err != nil {
-		return err
-	}
-	var config fakeworkq.Config
-	if fault.Hook != nil {
-		config.Hook = fault.Hook()
-	}
-	server := fakeworkq.NewServer(config)
-	defer server.Close()
-	go server.Serve(l)
-	return p.serving("workq://" + l.Addr().String())
-}
-
-// serveBroker is serve for a broker of eMQP, with a port for clients and one for workers.
-func (p process) serveBroker(e embedding) error {
-	fault, err := program.EMQPFaultNamed(e.fault)
-	if err != nil {
-		return err
-	}
-	front, err := listenBurdened(e.burden)
-	if err != nil {
-		return err
-	}
-	back, err := listenBurdened(e.burden)
-	if err != nil {
-		return cmp.Or(front.Close(), err)
-	}
-	var config fakeemqp.Config
-	if fault.Hook != nil {
-		config.Hook = fault.Hook()
-	}
-	defer fakeemqp.Start(config, front, back).Close()
-	_, port, err := net.SplitHostPort(back.Addr().String())
-	if err != nil {
-		return err
-	}
-	return p.serving("emqp://" + front.Addr().String() + "?backend=" + port)
-}
-
-// burdened is a listener whose connections compute for a while at each read, which makes their server slower.
+// burdened is the network of this machine, whose servers compute for a while at each read, which makes them slower.
 type burdened struct {
-	net.Listener
+	peer.TCP
+
 	by time.Duration
 }
 
-func listenBurdened(by time.Duration) (net.Listener, error) {
-	ln, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
-	return burdened{ln, by}, err
+// Listen implements [peer.Network].
+func (b burdened) Listen(addr string) (net.Listener, error) {
+	ln, err := b.TCP.Listen(addr)
+	if err != nil || b.by == 0 {
+		return ln, err
+	}
+	return burdenedListener{ln, b.by}, nil
 }
 
-func (b burdened) Accept() (net.Conn, error) {
+type burdenedListener struct {
+	net.Listener
+
+	by time.Duration
+}
+
+func (b burdenedListener) Accept() (net.Conn, error) {
 	nc, err := b.Listener.Accept()
 	if err != nil {
 		return nil, err
@@ -188,6 +131,7 @@ func (b burdened) Accept() (net.Conn, error) {
 
 type burdenedConn struct {
 	net.Conn
+
 	by time.Duration
 }
 
@@ -266,7 +210,7 @@ func startEmbedded(ctx context.Context, e embedding) (s runningEmbedded, err err
 	}
 	url, err := s.replies.ReadString('\n')
 	if err == nil {
-		s.address, err = target.ParseURL(strings.TrimSpace(url))
+		s.address, err = target.ParseURL(strings.TrimSpace(url), peer.Schemes()...)
 	}
 	if err != nil {
 		s.end()

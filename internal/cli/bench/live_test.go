@@ -8,16 +8,16 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fwpsuite/fwp/load"
-	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/load/results"
 )
 
 func TestLive(t *testing.T) {
 	t.Parallel()
 	l := &live{until: 4 * time.Second}
 	second := load.Moment{
-		Second: reports.Second{
+		Second: results.Second{
 			Phase: "measure", Target: 2000, Achieved: 1216.4, Backlog: 7804, Connections: 100, InFlight: 50,
-			Ops:  []reports.SecondOp{{Op: "push", ResponseP50: 52 * time.Microsecond, ResponseP99: 3 * time.Second}},
+			Ops:  []results.SecondOp{{Op: "push", ResponseP50: 52 * time.Microsecond, ResponseP99: 3 * time.Second}},
 			Over: time.Second,
 		},
 		Left: 72*time.Second + time.Millisecond,

@@ -15,6 +15,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/input"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -108,10 +109,10 @@ func (p process) merge(o *mergeOptions, names []string) error {
 	if joined != nil {
 		return p.deliverJoined(o, joined)
 	}
-	m := &reports.Merged{Version: p.Name + " " + program.Version()}
+	m := &results.Merged{Version: p.Name + " " + program.Version()}
 	var logs []*measure.LogReader
 	for _, name := range names {
-		file := reports.MergedFile{Name: name}
+		file := results.MergedFile{Name: name}
 		source, err := p.histograms(&file)
 		if err != nil {
 			return err
@@ -143,7 +144,7 @@ func (p process) merge(o *mergeOptions, names []string) error {
 }
 
 // deliverJoined writes the report of the whole load that segments come to.
-func (p process) deliverJoined(o *mergeOptions, l *reports.Load) error {
+func (p process) deliverJoined(o *mergeOptions, l *results.Load) error {
 	write := func(w io.Writer) error {
 		_, err := io.WriteString(w, l.Histograms)
 		return err
@@ -160,14 +161,14 @@ func (p process) deliverJoined(o *mergeOptions, l *reports.Load) error {
 }
 
 // histograms opens the log of a file: that in a report, or the file itself.
-func (p process) histograms(file *reports.MergedFile) (io.ReadCloser, error) {
+func (p process) histograms(file *results.MergedFile) (io.ReadCloser, error) {
 	data, some, err := p.ReadReport(file.Name, "fwpbench/", "fwpmerged/")
 	if err == nil && !some {
 		return input.Open(file.Name)
 	}
-	var found reports.Histograms
+	var found results.Histograms
 	if err == nil {
-		found, err = reports.ReadHistograms(data)
+		found, err = results.ReadHistograms(data)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file.Name, err)
@@ -185,7 +186,7 @@ func mergeInto(name string, merge func(io.Writer) error) error {
 }
 
 // runsOf returns the runs of all files.
-func runsOf(m *reports.Merged) (runs []string) {
+func runsOf(m *results.Merged) (runs []string) {
 	for _, f := range m.Files {
 		runs = append(runs, f.Runs...)
 	}
@@ -194,7 +195,7 @@ func runsOf(m *reports.Merged) (runs []string) {
 
 // sumShown is a sum, with the times of INVALID runs if they are to be shown.
 type sumShown struct {
-	*reports.Merged
+	*results.Merged
 	invalid bool
 }
 

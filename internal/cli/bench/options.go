@@ -18,8 +18,9 @@ import (
 	"github.com/fwpsuite/fwp/internal/input"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/client"
+	"github.com/fwpsuite/fwp/load/judge"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
-	"github.com/fwpsuite/fwp/reports"
 )
 
 // The limits of --timeout.
@@ -66,7 +67,7 @@ type benchOptions struct {
 	reportFlags        program.ReportFlags
 	hlog, hgrm, series string
 	history            string
-	limits             []reports.Threshold
+	limits             []judge.Threshold
 }
 
 func (o *benchOptions) declare(cmd *cobra.Command) {
@@ -76,7 +77,7 @@ func (o *benchOptions) declare(cmd *cobra.Command) {
 	o.targetFlags.DeclareProtocol(f)
 	o.targetFlags.Of("fwpbench run")
 	o.declareRequests(f)
-	f.StringVar(&o.fault, "fault", "",
+	program.DeclareFault(cmd, &o.fault,
 		"give the embedded server the fault `NAME` of the catalogue, to see what the report shows")
 	o.declareLoad(cmd)
 	o.segment.declare(cmd)
@@ -91,7 +92,6 @@ func (o *benchOptions) declare(cmd *cobra.Command) {
 	f.StringVar(&o.history, "history", "",
 		"record every PUSH, FETCH, ACK and FAIL, check them, and write them to `FILE` (for fwpcheck recheck)")
 	o.reportFlags.Declare(cmd, "print a line for every second")
-	program.CompleteFlags(cmd, map[string]func() []string{"fault": program.FaultNames})
 }
 
 // declareThresholds adds the flag of thresholds.
@@ -100,7 +100,7 @@ func declareThresholds(cmd *cobra.Command, thresholds *[]string) {
 		"fail (exit code 1) unless `'METRIC OP VALUE'` holds: 'push.response.p99<20ms', 'errors<0.1%', "+
 			"'lost==0'; may be repeated; fwpbench metrics lists the metrics")
 	program.CompleteFlags(cmd, map[string]func() []string{
-		"threshold": func() []string { return reports.Metrics(load.Ops()...) },
+		"threshold": func() []string { return results.MetricNames(load.Ops()...) },
 	})
 }
 
@@ -263,9 +263,9 @@ func (o *benchOptions) validate() (err error) {
 }
 
 // parseThresholds reads the values of --threshold.
-func parseThresholds(texts []string) (all []reports.Threshold, err error) {
+func parseThresholds(texts []string) (all []judge.Threshold, err error) {
 	for _, text := range texts {
-		t, err := reports.ParseThreshold(text, load.Ops()...)
+		t, err := judge.ParseThreshold(text, load.Ops()...)
 		if err != nil {
 			return nil, fmt.Errorf("--threshold: %w", err)
 		}

@@ -2,102 +2,62 @@ package bench
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/pflag"
 
-	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/load/emqpspeaker"
-	"github.com/fwpsuite/fwp/load/fwpspeaker"
+	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/load/protocol"
 	"github.com/fwpsuite/fwp/load/workload"
-	"github.com/fwpsuite/fwp/load/workqspeaker"
 )
 
-// brokers is the protocol of brokers, which push jobs.
-const brokers = "emqp"
-
-// other returns the name of the protocol of a target if it is not FWP, else the empty one.
-func other(at program.Endpoint) string {
-	if at.Protocol == nil || at.Protocol.Name == conformance.FWP().Name {
-		return ""
-	}
-	return at.Protocol.Name
-}
-
 // checkProtocol returns an error for flags and parts of a workload that the protocol of a target does not have, and has
-// the endpoint name its fault.
+// the embedded server have its fault.
 func (o *benchOptions) checkProtocol(at *program.Endpoint, w *workload.Workload) error {
-	if other(*at) != "" && o.history != "" {
+	if !at.Peer.Histories && o.history != "" {
 		return fmt.Errorf("--history is for fwpcheck recheck, which works with FWP only: %s has no history yet",
-			at.Protocol.Title)
+			at.Peer.Title)
 	}
-	return cmp.Or(o.setFault(at, o.fault), checkWorkload(*at, w))
+	return o.fits(at, w, o.fault)
 }
 
-// setFault has an endpoint name the fault of its embedded server. It is an error if its protocol does not have it, or
-// a flag of the load.
-func (o *loadFlags) setFault(at *program.Endpoint, fault string) error {
-	if other(*at) == "" {
-		if o.requests {
-			return errors.New("--requests is about the run command of Workq and the REPLY of eMQP: FWP has no command that " +
-				"waits for a result")
-		}
-		_, err := at.SetFault(fault)
-		return err
+// fits returns an error for a flag of the load and parts of a workload that the protocol of a target does not have, and
+// has the embedded server have a fault.
+func (o *loadFlags) fits(at *program.Endpoint, w *workload.Workload, fault string) error {
+	if o.requests && at.Peer.Requests == "" {
+		return fmt.Errorf("--requests is about %s: %s has no command that waits for a result",
+			strings.Join(requests(), " and "), at.Peer.Title)
 	}
-	var err error
-	if other(*at) == brokers {
-		_, err = program.EMQPFaultNamed(fault)
-	} else {
-		_, err = program.WorkqFaultNamed(fault)
-	}
-	if err != nil || fault == "" {
-		return err
-	}
-	if !at.Choice.Embedded {
-		return fmt.Errorf("--fault works only with the embedded server, and the target is %s", at)
-	}
-	at.Choice.How += " with the fault " + fault
-	return nil
+	return cmp.Or(at.SetFault(fault), checkWorkload(*at, w))
 }
 
 // checkWorkload returns an error for a workload with something that no message of a target's protocol says.
 func checkWorkload(at program.Endpoint, w *workload.Workload) error {
-	if other(at) != brokers {
+	if at.Peer.CheckWorkload == nil {
 		return nil
 	}
-	for _, no := range []struct {
-		has       bool
-		what, why string
-	}{
-		{w.FailShare > 0, "fail_share", "no message says that a job has failed: leave it out"},
-		{w.Delay.Max > 0, "delay", "a REQUEST has no time at which it is due: leave it out"},
-		{w.QueuePerJob > 0, "queue_per_job", "a worker names its queues once, in its INFORM: leave it out"},
-		{w.Topology.Kind == workload.Pool, "topology", "each connection is a worker of its own: use single"},
-	} {
-		if no.has {
-			return fmt.Errorf("%s has no meaning in eMQP: %s", no.what, no.why)
+	return at.Peer.CheckWorkload(w)
+}
+
+// requests returns the commands of all protocols by which producers wait until their jobs are done.
+func requests() (all []string) {
+	for _, p := range peer.All() {
+		if p.Requests != "" {
+			all = append(all, p.Requests)
 		}
 	}
-	return nil
+	return all
 }
 
 // declareRequests adds --requests.
 func (o *loadFlags) declareRequests(f *pflag.FlagSet) {
 	f.BoolVar(&o.requests, "requests", false,
-		"producers wait until their jobs are done: the run command of Workq, reply-requested of eMQP")
+		"producers wait until their jobs are done: "+strings.Join(requests(), ", "))
 }
 
 // speaker returns what speaks the protocol of a target.
 func (o *loadFlags) speaker(at program.Endpoint) protocol.Protocol {
-	switch other(at) {
-	case "":
-		return fwpspeaker.New(at.Password)
-	case brokers:
-		return emqpspeaker.Protocol{Requests: o.requests}
-	}
-	return workqspeaker.Protocol{Requests: o.requests}
+	return at.Peer.Speaker(peer.SpeakerConfig{Password: at.Password, Requests: o.requests})
 }

@@ -11,13 +11,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/health"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -128,14 +129,13 @@ func (o *loadFlags) config(p process, w workload.Workload) load.Config {
 	return load.Config{
 		Workload: w, Seed: w.Seed, Run: load.NewRun(), Loops: o.processors,
 		Overload: overloads[o.overload.String()], Pace: o.pace, Timeout: o.patience(),
-		Version: p.Name + " " + program.Version(), ClauseOf: conformance.ClauseOf,
-		LevelOf: levelOf,
+		Version: p.Name + " " + program.Version(), ClauseOf: peer.Default().ClauseOf, LevelOf: levelOf,
 	}
 }
 
-// levelOf returns the level of a clause of FWP.
+// levelOf returns the level of a clause.
 func levelOf(clause string) reports.Level {
-	c, _ := conformance.ClauseByID(clause)
+	c, _ := peer.Clause(clause)
 	return c.Level
 }
 
@@ -166,7 +166,7 @@ func (p process) drive(
 		outputs.second(m)
 		live.show(m)
 	}
-	result, err := o.once(ctx, at, config, embedding{protocol: other(at), fault: o.fault}, func(config *load.Config) {
+	result, err := o.once(ctx, at, config, embedding{protocol: at.Peer.Name, fault: o.fault}, func(config *load.Config) {
 		p.announce(config, chosen, at.Ours())
 		bar.Begin(live.state)
 	})
@@ -211,16 +211,14 @@ func (o *loadFlags) on(
 	ctx context.Context, at program.Endpoint, config load.Config, pid int, begin func(*load.Config),
 ) (*load.Result, error) {
 	began := time.Now()
-	config.Target = reports.LoadTarget{URL: at.Server.Address.String(), Chosen: at.Choice.How}
+	config.Target = results.LoadTarget{URL: at.Server.Address.String(), Chosen: at.Choice.How}
 	id, err := at.Identify(ctx, cmp.Or(o.patience(), greetTimeout))
 	if err != nil {
 		return &load.Result{Report: notReached(ctx, &config, began, err)}, nil
 	}
 	config.Target.Chosen = at.Target(id).Chosen
 	config.Dial, config.Protocol = at.Server.Dial, o.speaker(at)
-	if at.Protocol != nil {
-		config.ClauseOf = at.Protocol.ClauseOf
-	}
+	config.ClauseOf = at.Peer.ClauseOf
 	if pid > 0 {
 		config.ServerCPU = func() (time.Duration, bool) { return health.TreeTime(pid) }
 	}
@@ -284,7 +282,7 @@ func provide(ctx context.Context, at *program.Endpoint, e embedding) (provided, 
 }
 
 // deliver writes the report of a run, without secrets of the target.
-func (p process) deliver(o *benchOptions, l *reports.Load) error {
+func (p process) deliver(o *benchOptions, l *results.Load) error {
 	l.Hide(p.Secrets.Hide)
 	return p.Deliver(o.report(l))
 }
@@ -306,10 +304,10 @@ func leftovers(w *workload.Workload) string {
 }
 
 // notReached returns the report of a run that did not reach a server.
-func notReached(ctx context.Context, config *load.Config, began time.Time, err error) *reports.Load {
-	report := &reports.Load{
+func notReached(ctx context.Context, config *load.Config, began time.Time, err error) *results.Load {
+	report := &results.Load{
 		Version: config.Version, Run: config.Run, Seed: config.Seed, Target: config.Target,
-		Machine: reports.Machine(health.ThisMachine()),
+		Machine: health.ThisMachine(),
 		Started: began, Took: time.Since(began), Interrupted: ctx.Err() != nil,
 	}
 	_, internal := errors.AsType[*program.InternalError](err)
@@ -325,7 +323,7 @@ func notReached(ctx context.Context, config *load.Config, began time.Time, err e
 
 // shown is a report, with the figures of an INVALID run if they are to be shown.
 type shown struct {
-	load    *reports.Load
+	load    *results.Load
 	invalid bool
 }
 
@@ -339,7 +337,7 @@ func (s shown) Page(o reports.PageOptions) reports.Page {
 func (s shown) Suite(o reports.ExitOptions) reports.Suite { return s.load.Suite(o) }
 
 // report is the output of `run`.
-func (o *benchOptions) report(l *reports.Load) program.Output {
+func (o *benchOptions) report(l *results.Load) program.Output {
 	return program.Output{
 		Flags: &o.reportFlags, Report: shown{l, o.showInvalid}, JSON: l.WriteJSON, Outcome: l.Outcome,
 		Unreachable: l.Unreachable, Internal: &l.Internal,

@@ -15,9 +15,10 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/shortage"
 	"github.com/fwpsuite/fwp/reports"
-	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 // compareOptions are the flags of `fwpcheck compare`.
@@ -103,7 +104,7 @@ func (o *compareOptions) declare(cmd *cobra.Command) {
 		"no other client uses the servers: try what touches other clients' jobs too")
 	f.BoolVar(&o.allowFlush, "allow-flush", false,
 		"everything on the servers may be deleted: try FLUSH too (means --allow-shared)")
-	f.StringVar(&o.fault, "fault", "", "give the second embedded server the fault `NAME` of the catalogue")
+	program.DeclareFault(cmd, &o.fault, "give the second embedded server the fault `NAME` of the catalogue")
 	f.DurationVar(&o.time, "time", 0,
 		"compare for this long; shrinking differences comes on top (default: 5,000 commands)")
 	f.IntVar(&o.steps, "steps", 0, "send at most `N` commands to each server, not counting those that shrink differences")
@@ -118,7 +119,6 @@ func (o *compareOptions) declare(cmd *cobra.Command) {
 	f.BoolVar(&o.noShrink, "no-shrink", false, "do not shrink differences")
 	f.BoolVar(&o.strict, "strict", false, "treat recommendations as requirements")
 	o.reportFlags.Declare(cmd, "list all leftover jobs")
-	program.CompleteFlags(cmd, map[string]func() []string{"fault": program.FaultNames})
 }
 
 // validate checks the values that no flag checks by itself.
@@ -206,9 +206,9 @@ func (o *compareOptions) endpoints(urls []string) (both [2]program.Endpoint, err
 				return both, err
 			}
 		}
-		return both, embeddedFault(&both[1], o.fault)
+		return both, both[1].SetFault(o.fault)
 	}
-	if a, b := both[0].Protocol, both[1].Protocol; a.Name != b.Name {
+	if a, b := both[0].Peer, both[1].Peer; a != b {
 		return both, fmt.Errorf("one is a server of %s, and the other of %s: their commands do not compare", a.Title, b.Title)
 	}
 	return both, nil
@@ -226,7 +226,7 @@ func (o *compareOptions) comparison(
 	return explore.Comparison{
 		Other: targets[1], Password: both[1].Password, Own: own,
 		Explorer: explore.Explorer{
-			Subject: subjectOf(both[0]), Target: targets[0], Password: both[0].Password,
+			Subject: both[0].Peer.Subject(), Target: targets[0], Password: both[0].Password,
 			Seed: o.seed, Steps: o.steps, Time: o.time, Connections: o.connections, Findings: o.differences,
 			Timeout: o.timeout, Patience: o.patience, Longest: o.longest, Unshrunk: o.noShrink,
 			Alone: o.allowShared || o.allowFlush || own, NoFlush: !o.allowFlush && !own,
@@ -238,9 +238,9 @@ func (o *compareOptions) comparison(
 // targets returns the servers, which have to be there and of one kind.
 func (o *compareOptions) targets(
 	ctx context.Context, both [2]program.Endpoint, c *reports.Comparison,
-) (targets [2]scenarios.Target, end func(), err error) {
+) (targets [2]play.Target, end func(), err error) {
 	if both[0].Choice.Embedded {
-		return o.embedded(ctx, both[0].Protocol)
+		return embedded(ctx, both)
 	}
 	var locked [2]bool
 	var ends []func()
@@ -276,19 +276,18 @@ func (o *compareOptions) targets(
 	return targets, end, err
 }
 
-// embedded starts two embedded servers; the second one has the fault.
-func (o *compareOptions) embedded(
-	ctx context.Context, p *conformance.Protocol,
-) (targets [2]scenarios.Target, end func(), err error) {
-	first, endFirst, err := embedOf(ctx, p, "")
-	if err != nil {
-		return targets, func() {}, err
+// embedded starts two embedded servers.
+func embedded(ctx context.Context, both [2]program.Endpoint) (targets [2]play.Target, end func(), err error) {
+	end = func() {}
+	for i, at := range both {
+		server, err := embed(ctx, at)
+		if err != nil {
+			return targets, end, err
+		}
+		others := end
+		targets[i], end = server.Target, func() { others(); server.Close() }
 	}
-	second, endSecond, err := embedOf(ctx, p, o.fault)
-	if err != nil {
-		return targets, endFirst, err
-	}
-	return [2]scenarios.Target{first.Target, second.Target}, func() { endFirst(); endSecond() }, nil
+	return targets, end, nil
 }
 
 // record adds what a comparison found to the report. What was started for it no longer exists.
@@ -324,7 +323,7 @@ func side(s explore.Side) reports.DifferenceSide {
 		return d
 	}
 	d.Clause, d.Expected, d.Verdict = v.Clause, v.Expected, reports.Fail
-	if c, known := clauseByID(v.Clause); known {
+	if c, known := peer.Clause(v.Clause); known {
 		d.Level, d.Verdict = c.Level, c.Breach()
 	}
 	switch {

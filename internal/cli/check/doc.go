@@ -1,8 +1,19 @@
-// Package check is the command line of fwpcheck: its commands and flags. The work
-// itself is done elsewhere, and results are written by package reports.
+// Package check is the command line of fwpcheck: its commands and flags. The work itself is done elsewhere, and results
+// are written by package reports.
 //
-// Results go to standard output; the target, progress, conversations as they happen and
-// messages go to standard error.
+// Results go to standard output; the target, progress, conversations as they happen and messages go to standard error.
 //
-// check.go has the commands, each of which begins in a file of its name.
+// A command begins in the file of its name, and its parts are in files that begin with that. Files:
+//
+//   - check.go: the commands
+//   - what plays checks: run.go, run_findings.go (scripts of findings, commands that show them again), worker.go (client
+//     too), selftest.go
+//   - what makes up commands: explore.go, explore_findings.go, explore_target.go, compare.go, compare_reports.go (of saved
+//     reports)
+//   - scripts: lint.go, fmt.go, shrink.go, record.go, record_page.go
+//   - what is known: list.go, explain.go, spec.go
+//   - saved results: recheck.go, recheck_histories.go
+//   - servers: serve.go, serve_script.go, wait.go, clean.go
+//   - what several commands share: expect.go (known findings), progress.go, scripts.go (the scripts and the checks that
+//     arguments and flags name), testbed.go (servers to test)
 package check

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"slices"
 	"strings"
 	"time"
@@ -14,12 +15,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/expect"
 	"github.com/fwpsuite/fwp/internal/input"
+	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // expectFlags are the flags for a file of known findings.
@@ -65,12 +67,12 @@ func (e *expectFlags) read(chosen selection, more ...string) (*expectations, err
 	if err != nil {
 		return nil, err
 	}
-	checks := append([]string{conformance.CrashCheck}, more...)
+	checks := append([]string{run.CrashCheck}, more...)
 	for _, check := range chosen.all() {
 		checks = append(checks, check.Describe().ID)
 	}
 	var clauses []string
-	for _, c := range allClauses() {
+	for _, c := range peer.Clauses() {
 		clauses = append(clauses, c.ID)
 	}
 	return &expectations{file: file, update: e.update}, file.Resolve(checks, clauses)
@@ -86,19 +88,29 @@ func (c selection) all() []conformance.Check {
 }
 
 // identify finds out the name and the version of the server, if a line depends on them.
-func (e *expectations) identify(ctx context.Context, p process, on testbed, timeout time.Duration) {
+func (e *expectations) identify(
+	ctx context.Context, p process, of *peer.Peer, on testbed, timeout time.Duration,
+) {
 	if e == nil || !e.file.AsksServer() {
 		return
 	}
-	server := on.servers[0]
+	server, software := on.servers[0], of.Software
+	if software == nil {
+		software = unreported
+	}
 	nc, err := server.Target.Dial(ctx)
 	if err == nil {
-		e.server.Name, e.server.Version, err = fwpdialect.Software(ctx, nc, server.Password, timeout)
+		e.server.Name, e.server.Version, err = software(ctx, nc, server.Password, timeout)
 	}
 	if err != nil {
 		p.Logf("the name and the version of the server are not known, so the lines of %s with server= do not count: %v",
 			e.file.Name, err)
 	}
+}
+
+// unreported is for protocols whose servers report nothing about themselves.
+func unreported(_ context.Context, nc net.Conn, _ string, _ time.Duration) (name, version string, err error) {
+	return "", "", errors.Join(errors.New("its protocol has no command for that"), nc.Close())
 }
 
 // known returns what reports whether all findings of a check are known; nil without a file.

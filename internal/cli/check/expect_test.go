@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/internal/peer"
 )
 
 // The files of the repository are about checks and clauses that there are.
@@ -15,7 +17,7 @@ func TestTheExpectationsOfTheRepository(t *testing.T) {
 	files, err := filepath.Glob("../../../expectations/*.txt")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
-	all, err := checks()
+	all, err := peer.Default().Checks()
 	require.NoError(t, err)
 	for _, file := range files {
 		in := all

@@ -9,10 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/reports/page"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -47,13 +48,21 @@ func newExplain(p process) *cobra.Command {
 }
 
 // explain explains what has an id. named is the protocol that --protocol names, empty for all.
+// allFaultNames returns the names of the faults of all embedded servers.
+func allFaultNames() (names []string) {
+	for _, p := range peer.All() {
+		names = append(names, p.FaultNames()...)
+	}
+	return names
+}
+
 func (p process) explain(id, named string) error {
 	protocols, err := protocolsNamed(named)
 	if err != nil {
 		return err
 	}
-	if c, ok := clauseNamed(id); ok && ofProtocol(c, protocols) {
-		checks, err := checksOf(protocolOfClause(c))
+	if c, ok := clauseNamed(id); ok && slices.Contains(protocols, peer.OfClause(c.ID)) {
+		checks, err := checksOf(peer.OfClause(c.ID))
 		if err != nil {
 			return err
 		}
@@ -90,15 +99,11 @@ func (p process) explainCheck(check conformance.Check) error {
 	if property, is := check.(conformance.Property); is {
 		return p.PrintPage(explainProperty(property))
 	}
-	script, err := explainScript(check.Describe())
-	if err != nil {
-		return err
-	}
-	return p.Print(script)
+	return p.Print(explainScript(check.Describe()))
 }
 
 // unexplained returns the error for an id that nothing has.
-func unexplained(id, named string, protocols []*conformance.Protocol, all []conformance.Check) error {
+func unexplained(id, named string, protocols []*peer.Peer, all []conformance.Check) error {
 	for _, p := range protocols {
 		if clause := p.Suggest(id); clause != "" && !strings.Contains(id, "/") {
 			return fmt.Errorf("unknown clause %q; %s", id, text.DidYouMean(clause))
@@ -106,7 +111,7 @@ func unexplained(id, named string, protocols []*conformance.Protocol, all []conf
 	}
 	names := namesOf(all)
 	for _, p := range protocols {
-		for _, f := range faultsOfProtocol(p) {
+		for _, f := range p.AllFaults() {
 			names = append(names, f.Name)
 		}
 		for _, c := range p.Clauses() {
@@ -123,26 +128,23 @@ func unexplained(id, named string, protocols []*conformance.Protocol, all []conf
 
 // explainScript returns the script of a check and, below it as comments, its clauses, needs and faults. The lines keep
 // their numbers, and the text can be played.
-func explainScript(d conformance.Description) (string, error) {
+func explainScript(d conformance.Description) string {
 	var f explained
 	for _, id := range clausesOf(d) {
-		clause, _ := clauseByID(id) // a test knows that there is one
+		clause, _ := peer.Clause(id) // a test knows that there is one
 		f.add("clauses", fmt.Sprintf("%s (%s): %s", id, clause.Level, clause.Statement))
 	}
 	for _, need := range d.Needs {
 		f.add("needs", needs[need])
 	}
 	f.faults(faultsOf(clausesOf(d)...))
-	var about, b strings.Builder
-	page := reports.Page{Blocks: []reports.Block{f.block()}}
-	if err := page.WriteText(&about, reports.TextOptions{Width: textWidth - len("# ")}); err != nil {
-		return "", err
-	}
+	var b strings.Builder
+	about := page.Text(reports.Page{Blocks: []reports.Block{f.block()}}, page.TextOptions{Width: textWidth - len("# ")})
 	fmt.Fprintf(&b, "%s\n\n", strings.TrimRight(strings.Join(d.Source, "\n"), "\n"))
-	for line := range strings.Lines(about.String()) {
+	for line := range strings.Lines(string(about)) {
 		b.WriteString("# " + line)
 	}
-	return b.String(), nil
+	return b.String()
 }
 
 // explainProperty returns the explanation of a check that has no script.
@@ -177,8 +179,10 @@ func explainClause(c conformance.Clause, checks []conformance.Description) repor
 	}
 	f.add("takes", spelled(c.Special, specials))
 	f.checks(c, checks)
-	for _, breach := range conformance.ClientBreaches(c.ID) {
-		f.add("rules", breach)
+	if of := peer.OfClause(c.ID); of.ClientBreaches != nil {
+		for _, breach := range of.ClientBreaches(c.ID) {
+			f.add("rules", breach)
+		}
 	}
 	if c.Unwatched != "" {
 		f.add("rules", "none: "+c.Unwatched)
@@ -212,7 +216,7 @@ func (f *explained) checks(c conformance.Clause, checks []conformance.Descriptio
 
 // goalOf returns the goal of a clause of whatever protocol.
 func goalOf(id string) conformance.Goal {
-	for _, p := range program.Protocols() {
+	for _, p := range peer.All() {
 		if _, ok := p.ClauseByID(id); ok {
 			goal, _ := p.Goal("", id)
 			return goal
@@ -249,7 +253,7 @@ func (f *explained) add(label, words string) {
 }
 
 // faults adds faults of the fakes; internal/selftest proves that they are detected.
-func (f *explained) faults(faults []fakes.Fault) {
+func (f *explained) faults(faults []peer.Fault) {
 	for _, fault := range faults {
 		f.add("faults", fault.Name+": "+fault.Summary)
 	}
@@ -293,10 +297,99 @@ func spelled(list string, words map[string]string) string {
 
 // clauseNamed returns the clause with this id; case does not count.
 func clauseNamed(id string) (conformance.Clause, bool) {
-	all := allClauses()
+	all := peer.Clauses()
 	i := slices.IndexFunc(all, func(c conformance.Clause) bool { return strings.EqualFold(c.ID, id) })
 	if i < 0 {
 		return conformance.Clause{}, false
 	}
 	return all[i], true
+}
+
+// explainAmbiguity returns the section on an ambiguity, whose code may be in any case, and reports whether there is
+// one.
+func explainAmbiguity(code string) (reports.Page, bool) {
+	for section := range strings.SplitSeq(documents(), "\n## ") {
+		head, body, _ := strings.Cut(section, "\n")
+		name, title, ok := strings.Cut(head, ": ")
+		if !ok || !strings.EqualFold(name, code) {
+			continue
+		}
+		page := reports.Page{Blocks: []reports.Block{titled(name, title)}}
+		for paragraph := range strings.SplitSeq(strings.TrimSpace(body), "\n\n") {
+			words := strings.NewReplacer("**", "", "`", "").Replace(strings.Join(strings.Fields(paragraph), " "))
+			page.Blocks = append(page.Blocks, reports.Prose{Lines: reports.LinesOf(words)})
+		}
+		return page, true
+	}
+	return explainRow(code)
+}
+
+// documents returns what all protocols say of ambiguous passages.
+func documents() string {
+	var all []string
+	for _, p := range peer.All() {
+		all = append(all, p.Ambiguities)
+	}
+	return strings.Join(all, "\n")
+}
+
+// explainRow returns what another document says of an ambiguity in a row of its table.
+func explainRow(code string) (reports.Page, bool) {
+	for line := range strings.Lines(documents()) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
+		const columns = 3
+		name := strings.TrimSpace(cells[0])
+		if len(cells) != columns || !strings.Contains(name, "-AMB-") || !strings.EqualFold(name, code) {
+			continue // also the heads of tables, such as "id" and "fault"
+		}
+		plain := strings.NewReplacer("**", "", "`", "")
+		var f explained
+		f.add("taken", plain.Replace(strings.TrimSpace(cells[2])))
+		return reports.Page{Blocks: []reports.Block{
+			titled(name, plain.Replace(cells[1])), f.block(),
+		}}, true
+	}
+	return reports.Page{}, false
+}
+
+// explainFaults returns what the faults of a name do, of which each protocol may have one, and reports whether there is
+// one.
+func explainFaults(
+	name string, protocols []*peer.Peer, checks map[string][]conformance.Description,
+) (page reports.Page, found bool) {
+	for _, p := range protocols {
+		for _, fault := range p.AllFaults() {
+			if fault.Name == name {
+				page.Blocks = append(page.Blocks, explainFault(p, fault, checks)...)
+			}
+		}
+	}
+	return page, len(page.Blocks) > 0
+}
+
+// explainFault returns what a fault of the embedded server of a protocol does, the clauses that it breaks and the
+// checks on these.
+func explainFault(
+	p *peer.Peer, fault peer.Fault, checks map[string][]conformance.Description,
+) []reports.Block {
+	var f explained
+	var ids []string
+	for _, id := range fault.Clauses {
+		clause, _ := peer.Clause(id) // a test knows that there is one
+		f.add("breaks", fmt.Sprintf("%s (%s): %s", id, clause.Level, clause.Statement))
+		for _, check := range checks[id] {
+			if !slices.Contains(ids, check.ID) {
+				ids = append(ids, check.ID)
+				f.add("checks", check.ID+": "+check.Title)
+			}
+		}
+	}
+	words := "fault: "
+	try := "fwpcheck run --clause " + strings.Join(fault.Clauses, " --clause ") + " --fault " + fault.Name
+	if !p.IsDefault() {
+		words = "fault of " + p.Title + ": "
+		try = "fwpcheck run --protocol " + p.Name + " --fault " + fault.Name
+	}
+	f.add("try it", try)
+	return []reports.Block{titled(fault.Name, words+fault.Summary), f.block()}
 }

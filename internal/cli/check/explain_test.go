@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 )
 
 // What explain points at must be there.
@@ -17,7 +17,7 @@ func TestEveryAmbiguityIsListed(t *testing.T) {
 	t.Parallel()
 	listed, err := os.ReadFile(filepath.Join("..", "..", "..", filepath.FromSlash(ambiguities)))
 	require.NoError(t, err)
-	for _, c := range conformance.Clauses() {
+	for _, c := range fwpsuite.Clauses() {
 		for code := range strings.SplitSeq(c.Ambiguity, ", ") {
 			if code != "" {
 				assert.Contains(t, string(listed), "\n## "+code+": ", c.ID)

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/stress"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/internal/text"
@@ -68,7 +68,7 @@ func summary(f explore.Finding) string {
 // saveHistory saves the history of many clients.
 func (k *findingStore) saveHistory(h *history.History, found []history.Finding) {
 	breach := string(found[0].Breach)
-	name := cmp.Or(conformance.ClauseOf(breach), breach)
+	name := cmp.Or(peer.Default().ClauseOf(breach), breach)
 	k.history = k.save(name, ".history.jsonl", h.Save)
 	k.p.Logf("%s among concurrent workers: %s%s", name, found[0].What, strings.TrimSuffix(
 		"; "+savedAs("the history", k.history), "; "))
@@ -133,7 +133,7 @@ func (k *findingStore) addFinding(e *reports.Exploration, f explore.Finding, run
 			Check: "explore", Expected: f.Expected, Actual: f.Got, Seen: f.What, Script: f.Script}},
 		After: f.Commands, Run: run, Unscripted: f.Unscripted, Reproduced: f.Shown, Tried: f.Tried,
 	}
-	if c, ok := clauseByID(f.Clause); ok {
+	if c, ok := peer.Clause(f.Clause); ok {
 		found.Level, found.Statement, found.Verdict = c.Level, c.Statement, c.Breach()
 	}
 	switch {
@@ -157,7 +157,7 @@ func (k *findingStore) addFinding(e *reports.Exploration, f explore.Finding, run
 		found.Verdict = reports.Warn
 	}
 	e.Findings = append(e.Findings, found)
-	k.kinds = append(k.kinds, kind(subjectOf(k.at), f))
+	k.kinds = append(k.kinds, kind(k.at.Peer.Subject(), f))
 	if k.failed != nil {
 		e.Internal = k.failed.Error()
 	}
@@ -199,7 +199,7 @@ var inDefault = regexp.MustCompile(`(?m)FETCH(.* default)?$`)
 // input.
 func (k *findingStore) reproduce(path, script string) string {
 	var required []scenarios.Need
-	if parsed, err := scenarios.Parse(subjectOf(k.at).Dialect, path, []byte(script)); err == nil {
+	if parsed, err := scenarios.Parse(k.at.Peer.Dialect, path, []byte(script)); err == nil {
 		required = parsed.Needs
 	}
 	all := []string{"fwpcheck run", text.ShellQuote(path)}

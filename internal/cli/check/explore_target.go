@@ -3,21 +3,21 @@ package check
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
+	"sync"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/conformance/emqpsubject"
 	"github.com/fwpsuite/fwp/conformance/explore"
-	"github.com/fwpsuite/fwp/conformance/fwpsubject"
-	"github.com/fwpsuite/fwp/conformance/workqsubject"
-	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/load/health"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/emqpdialect"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 // dialed is a server without operator commands.
@@ -25,7 +25,7 @@ type dialed struct{ server *target.Server }
 
 func (d dialed) Dial(ctx context.Context) (net.Conn, error) { return d.server.Dial(ctx) }
 
-// DialBackend implements [scenarios.BackendTarget].
+// DialBackend implements [play.BackendTarget].
 func (d dialed) DialBackend(ctx context.Context) (net.Conn, error) { return d.server.DialBackend(ctx) }
 
 // explorer returns the exploration that the flags ask for.
@@ -33,7 +33,7 @@ func (o *exploreOptions) explorer(
 	ctx context.Context, at program.Endpoint, e *reports.Exploration,
 ) (x explore.Explorer, end func(), err error) {
 	x = explore.Explorer{
-		Subject:  subjectOf(at),
+		Subject:  at.Peer.Subject(),
 		Password: at.Password, Seed: o.seed, Steps: o.steps, Connections: o.connections,
 		Time:    o.time - o.controlTime(),
 		Timeout: o.timeout, Patience: o.patience, Longest: o.longest, Findings: o.findings,
@@ -42,7 +42,13 @@ func (o *exploreOptions) explorer(
 		Unshrunk: o.noShrink, Shrinking: o.shrink,
 	}
 	if at.Choice.Embedded {
-		x.Fresh = func() (scenarios.Target, func(), error) { return o.fresh(ctx, at) }
+		x.Fresh = func() (play.Target, func(), error) {
+			server, err := embed(ctx, at)
+			if err != nil {
+				return nil, nil, err
+			}
+			return server.Target, server.Close, nil
+		}
 		x.Target, end, err = x.Fresh()
 		return x, end, err
 	}
@@ -66,7 +72,7 @@ func (o *exploreOptions) explorer(
 func (o *exploreOptions) started(
 	ctx context.Context, at program.Endpoint, x explore.Explorer,
 ) (explore.Explorer, func(), error) {
-	x.Fresh = func() (scenarios.Target, func(), error) {
+	x.Fresh = func() (play.Target, func(), error) {
 		started, err := at.Start(ctx, "", o.timeout)
 		if err != nil {
 			return nil, nil, err
@@ -77,12 +83,6 @@ func (o *exploreOptions) started(
 	var err error
 	x.Target, end, err = x.Fresh()
 	return x, end, err
-}
-
-// fresh starts an embedded server.
-func (o *exploreOptions) fresh(ctx context.Context, at program.Endpoint) (scenarios.Target, func(), error) {
-	server, end, err := embedOf(ctx, at.Protocol, o.fault)
-	return server.Target, end, err
 }
 
 // The limits of control.
@@ -97,54 +97,80 @@ func (o *exploreOptions) controlTime() time.Duration { return min(o.time/control
 // control plays the script of a finding on the embedded server, which conforms: a script that fails there does not
 // count against another server. It returns Inconclusive if the script was not played to its end.
 func control(ctx context.Context, at program.Endpoint, text string) reports.Verdict {
-	script, err := scenarios.Parse(subjectOf(at).Dialect, "control.fwp", []byte(text))
+	script, err := scenarios.Parse(at.Peer.Dialect, "control.fwp", []byte(text))
 	if err != nil || script.Wait() > controlWait {
 		return reports.Inconclusive
 	}
-	if !isFWP(at) {
-		server, end, err := embedOf(ctx, at.Protocol, "")
-		if err != nil {
-			return reports.Inconclusive
-		}
-		defer end()
-		runner := &conformance.Runner{
-			Protocol: at.Protocol, Servers: []conformance.Server{server}, Checks: conformance.Scripts(script),
-		}
-		return runner.Run(ctx).Checks[0].Verdict
-	}
-	servers, end, err := embedAll(ctx, fakes.Fault{})
+	at.Faults = nil
+	bed, err := embedAll(ctx, at)
 	if err != nil {
 		return reports.Inconclusive
 	}
-	defer end()
-	runner := &conformance.Runner{
-		Servers: servers, Checks: conformance.Scripts(script), Prepare: preparer(ctx, fakes.Fault{}),
+	defer bed.end()
+	runner := &run.Runner{
+		Protocol: at.Peer.Protocol, Servers: bed.servers, Checks: conformance.Scripts(script), Prepare: bed.prepare,
 	}
 	return runner.Run(ctx).Checks[0].Verdict
 }
 
-// isFWP reports whether a target speaks FWP.
-func isFWP(at program.Endpoint) bool {
-	return at.Protocol == nil || at.Protocol.Name == conformance.FWP().Name
+// setFault has the embedded server have a fault. Where the history of several clients is not judged it leaves their load
+// out.
+func (o *exploreOptions) setFault(at *program.Endpoint) error {
+	if !at.Peer.Histories {
+		if o.given.Changed("clients") && o.clients > 0 {
+			return errors.New("--clients: the history of several clients is judged for FWP only")
+		}
+		o.clients = 0
+	}
+	return at.SetFault(o.fault)
 }
 
-// subjectOf returns the protocol of a target as a subject of exploring.
-func subjectOf(at program.Endpoint) *explore.Subject {
-	if isFWP(at) {
-		return fwpsubject.New()
-	}
-	if at.Protocol.Name == emqpdialect.Name {
-		return emqpsubject.New()
-	}
-	return workqsubject.New()
+// exploreProgress is how far an exploration is. Several goroutines may use it.
+type exploreProgress struct {
+	begun  time.Time
+	budget time.Duration
+	steps  int // commands at most; no limit if zero
+
+	mu   sync.Mutex
+	last explore.Progress
 }
 
-// otherFault prepares an exploration of another protocol than FWP: there is no load of several clients whose history is
-// judged.
-func (o *exploreOptions) otherFault(at *program.Endpoint) error {
-	if o.given.Changed("clients") && o.clients > 0 {
-		return errors.New("--clients: the history of several clients is judged for FWP only")
+// record records what the exploration is doing.
+func (e *exploreProgress) record(p explore.Progress) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.last = p
+}
+
+// state returns what a line of progress shows. The share is what is used up of the time or of the commands, whichever
+// is more.
+func (e *exploreProgress) state() (share float64, parts []string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	elapsed := time.Since(e.begun)
+	share = float64(elapsed) / float64(e.budget)
+	if e.steps > 0 {
+		share = max(share, float64(e.last.Commands)/float64(e.steps))
 	}
-	o.clients = 0
-	return embeddedFault(at, o.fault)
+	doing, detail := activity(e.last)
+	return share, append([]string{doing, program.Clock(max(0, e.budget-elapsed)) + " left"}, detail...)
+}
+
+// activity returns what an exploration is doing, in words that leave room for the time on a terminal of 40 columns; and
+// more about it.
+func activity(p explore.Progress) (doing string, detail []string) {
+	commands := text.Count(p.Commands, "command")
+	switch p.Activity {
+	case explore.Measuring:
+		return "measuring memory", []string{commands}
+	case explore.Shrinking:
+		return "shrinking " + p.Finding, []string{text.Grouped(p.Done) + " of " + text.Count(p.Of, "step")}
+	case explore.Confirming:
+		return "confirming " + p.Finding, []string{fmt.Sprintf("play %d of %d", p.Done+1, p.Of)}
+	case explore.Loading:
+		return "concurrent clients", []string{commands}
+	case explore.CleaningUp:
+		return "cleaning up", []string{commands}
+	}
+	return "exploring", []string{commands, text.Count(p.Outcomes, "outcome")}
 }

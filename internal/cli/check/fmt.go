@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -42,7 +42,7 @@ func (p process) format(args []string, check bool) error {
 	}
 	unreadable, changed := 0, 0
 	for _, f := range files {
-		script, err := scenarios.Parse(dialectOf(f.source, conformance.FWP()).Dialect, f.name, f.source)
+		script, err := scenarios.Parse(dialectOf(f.source, peer.Default()).Dialect, f.name, f.source)
 		if err != nil {
 			p.Logf("%v", err)
 			unreadable++

@@ -3,8 +3,8 @@ package check
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -29,7 +29,7 @@ func (p process) lint(args []string) error {
 	if err != nil {
 		return err
 	}
-	_, found := examine(files, conformance.FWP())
+	_, found := examine(files, peer.Default())
 	for _, problem := range found {
 		shown := *problem
 		if shown.Advice {

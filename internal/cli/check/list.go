@@ -3,12 +3,17 @@ package check
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // newList builds `fwpcheck list`.
@@ -27,9 +32,9 @@ func newList(p process) *cobra.Command {
 			"  fwpcheck list --faults --clause 'FWP-FETCH-*'",
 		Args: program.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			protocol, err := program.ProtocolNamed(named)
+			protocol, err := program.PeerNamed(named)
 			if err != nil {
-				return fmt.Errorf("--protocol: %w", err)
+				return err
 			}
 			if clauses && faults {
 				return errors.New("--clauses and --faults: one list at a time")
@@ -47,7 +52,7 @@ func newList(p process) *cobra.Command {
 }
 
 // listOf prints the clauses, the faults or the checks of a protocol.
-func (p process) listOf(protocol *conformance.Protocol, clauses, faults bool, want facets, asJSON bool) error {
+func (p process) listOf(protocol *peer.Peer, clauses, faults bool, want facets, asJSON bool) error {
 	all, err := checksOf(protocol)
 	switch {
 	case err != nil:
@@ -55,10 +60,10 @@ func (p process) listOf(protocol *conformance.Protocol, clauses, faults bool, wa
 	case clauses:
 		return p.list(clauseRows(protocol, all), "clause", want, asJSON)
 	case faults:
-		return p.list(faultRows(faultsOfProtocol(protocol), all), "fault", want, asJSON)
+		return p.list(faultRows(protocol.AllFaults(), all), "fault", want, asJSON)
 	}
 	in, _, err := conformance.Selection{
-		Protocol: protocol, Checks: want["check"], Clauses: want["clause"], Levels: want["level"],
+		Protocol: protocol.Protocol, Checks: want["check"], Clauses: want["clause"], Levels: want["level"],
 	}.Apply(all)
 	if err != nil {
 		return badSelection(err, all)
@@ -81,4 +86,248 @@ func (p process) list(rows []row, thing string, want facets, asJSON bool) error 
 		return p.PrintJSON(values)
 	}
 	return p.PrintPage(reports.Page{Blocks: []reports.Block{t}})
+}
+
+// facets are the words by which the rows of a list are selected, or patterns for them, by the name of the flag.
+type facets map[string][]string
+
+// facetFlags are the flags that take patterns.
+var facetFlags = []struct {
+	name, usage string
+	words       func() []string
+}{
+	{"check", "checks, or their clauses, that match `GLOB`", suiteNames},
+	{"clause", "clauses, or their checks, that match `GLOB`", clauseNames},
+	{"level", "a level that matches `GLOB`", levelNames},
+	{"party", "clauses that bind `PARTY`: server, client, consumer or producer (S, C, K, P)", allPartyWords},
+}
+
+// declareFacets adds the flags to a command.
+func declareFacets(cmd *cobra.Command) {
+	for _, flag := range facetFlags {
+		cmd.Flags().StringArray(flag.name, nil, flag.usage)
+		program.CompleteFlags(cmd, map[string]func() []string{flag.name: flag.words})
+	}
+}
+
+// facetsGiven returns the patterns that were given.
+func facetsGiven(cmd *cobra.Command) facets {
+	want := facets{}
+	for _, flag := range facetFlags {
+		want[flag.name], _ = cmd.Flags().GetStringArray(flag.name) // it is one
+	}
+	return want
+}
+
+// add adds the words of other.
+func (f facets) add(other facets) {
+	for name, words := range other {
+		f[name] = append(f[name], words...)
+	}
+}
+
+// pick returns the rows that match one of the patterns of each flag that has some. A pattern that matches no row is an
+// error, and so are patterns that leave nothing: a typo must not look like an answer.
+func (f facets) pick(rows []row, thing string) ([]row, error) {
+	all := facets{}
+	for _, r := range rows {
+		all.add(r.facets)
+	}
+	for _, flag := range facetFlags {
+		for _, pattern := range f[flag.name] {
+			if bad := matchOne(flag.name, pattern, all[flag.name]); bad != nil {
+				return nil, badPattern(bad, thing)
+			}
+		}
+	}
+	rows = slices.DeleteFunc(rows, func(r row) bool {
+		for name, patterns := range f {
+			if len(patterns) > 0 && !matches(patterns, r.facets[name]) {
+				return true
+			}
+		}
+		return false
+	})
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("no %s matches all of the flags, although each flag matches some", thing)
+	}
+	return rows, nil
+}
+
+// instead returns what to write instead of a pattern that matches none of the words.
+func instead(flag, pattern string, words []string) string {
+	if near := text.Candidates(pattern, words); len(near) > 0 && flag != "level" && flag != "party" {
+		return text.DidYouMean(near...)
+	}
+	return map[string]string{
+		"check":  "fwpcheck list shows the checks",
+		"clause": "fwpcheck list --clauses shows the clauses",
+		"fault":  "fwpcheck list --faults shows the faults",
+		"level":  "the levels are " + strings.Join(levelNames(), ", "), // names with blanks, such as MUST NOT
+		"party":  "the parties are server, client, consumer and producer (S, C, K and P)",
+	}[flag]
+}
+
+// partyWords returns the letters of a party, and the words for them.
+func partyWords(party string) []string {
+	var words []string
+	for letter := range strings.SplitSeq(party, ",") {
+		words = append(words, letter, strings.TrimSuffix(parties[letter], "s"))
+	}
+	return words
+}
+
+func allPartyWords() []string { return partyWords("S,C,K,P") }
+
+// row is a line of a list.
+type row struct {
+	value  any      // in JSON
+	cells  []string // in text
+	facets facets   // what the patterns of the flags are compared with
+}
+
+// listedCheck is a check in JSON; its kind is script or property.
+type listedCheck struct {
+	ID      string           `json:"id"`
+	Kind    string           `json:"kind"`
+	Title   string           `json:"title,omitempty"`
+	Needs   []scenarios.Need `json:"needs,omitempty"`
+	Clauses []string         `json:"clauses"`
+}
+
+// listedClause is a clause in JSON.
+type listedClause struct {
+	ID        string               `json:"id"`
+	Level     reports.Level        `json:"level"`
+	Party     string               `json:"party"`
+	Section   string               `json:"section"`
+	Sources   []conformance.Source `json:"sources"`
+	Statement string               `json:"statement"`
+	Reading   string               `json:"reading,omitempty"`
+	Recorded  bool                 `json:"recorded,omitempty"`
+	Ambiguity string               `json:"ambiguity,omitempty"`
+	Takes     []string             `json:"takes,omitempty"`
+	Checks    []string             `json:"checks"`
+	Excluded  string               `json:"excluded,omitempty"`
+	Faults    []string             `json:"faults,omitempty"`
+}
+
+// listedFault is a fault of the embedded server in JSON.
+type listedFault struct {
+	Name    string   `json:"name"`
+	Clauses []string `json:"clauses"`
+	Summary string   `json:"summary"`
+}
+
+// checkRows returns the rows of checks. Selection compares all but their parties.
+func checkRows(checks []conformance.Check) (rows []row) {
+	for _, check := range checks {
+		d := check.Describe()
+		kind, clauses := "script", strings.Join(clausesOf(d), " ")
+		if _, is := check.(conformance.Property); is {
+			kind, clauses = "property", "property: any clause"
+		}
+		parties := facets{}
+		for _, id := range clausesOf(d) {
+			clause, _ := peer.Clause(id) // a test knows that there is one
+			parties.add(facets{"party": partyWords(clause.Party)})
+		}
+		rows = append(rows, row{
+			value: listedCheck{d.ID, kind, d.Title, d.Needs, clausesOf(d)},
+			cells: []string{d.ID, d.Title, clauses}, facets: parties,
+		})
+	}
+	return rows
+}
+
+// clausesOf returns the clauses that a check evaluates, each once.
+func clausesOf(d conformance.Description) []string {
+	ids := []string{}
+	for _, mark := range d.Clauses() {
+		ids = append(ids, mark.Clause)
+	}
+	return ids
+}
+
+// clauseRows returns the rows of all clauses.
+func clauseRows(p *peer.Peer, checks []conformance.Check) (rows []row) {
+	evaluated, faults := checksByClause(checks), map[string][]string{}
+	for _, f := range p.AllFaults() {
+		for _, id := range f.Clauses {
+			faults[id] = append(faults[id], f.Name)
+		}
+	}
+	for _, c := range p.Clauses() {
+		ids := []string{}
+		for _, d := range evaluated[c.ID] {
+			ids = append(ids, d.ID)
+		}
+		many := text.Count(len(ids), "check")
+		switch {
+		case c.Excluded != "":
+			many = "excluded"
+		case len(ids) == 0:
+			many = "no check"
+		}
+		rows = append(rows, row{
+			value: listedClause{
+				c.ID, c.Level, c.Party, c.Section, c.Sources, c.Statement, c.Reading, c.Recorded, c.Ambiguity,
+				strings.Fields(c.Special), ids, c.Excluded, faults[c.ID],
+			},
+			cells: []string{c.ID, string(c.Level), c.Party, many, c.Statement}, facets: facetsOf(c, evaluated),
+		})
+	}
+	return rows
+}
+
+// faultRows returns the rows of the faults of the embedded server. Their facets are those of the clauses that they
+// break.
+func faultRows(faults []peer.Fault, checks []conformance.Check) (rows []row) {
+	evaluated := checksByClause(checks)
+	for _, f := range faults {
+		all := facets{}
+		for _, id := range f.Clauses {
+			clause, _ := peer.Clause(id) // a test knows that there is one
+			all.add(facetsOf(clause, evaluated))
+		}
+		rows = append(rows, row{
+			value: listedFault{f.Name, f.Clauses, f.Summary},
+			cells: []string{f.Name, strings.Join(f.Clauses, " "), f.Summary}, facets: all,
+		})
+	}
+	return rows
+}
+
+// facetsOf returns the facets of a clause.
+func facetsOf(c conformance.Clause, evaluated map[string][]conformance.Description) facets {
+	f := facets{"clause": {c.ID}, "level": {string(c.Level)}, "party": partyWords(c.Party)}
+	for _, d := range evaluated[c.ID] {
+		folder, _, _ := strings.Cut(d.ID, "/")
+		f.add(facets{"check": {d.ID, folder}})
+	}
+	return f
+}
+
+// checksByClause returns the checks that evaluate each clause, by its id.
+func checksByClause(checks []conformance.Check) map[string][]conformance.Description {
+	evaluated := map[string][]conformance.Description{}
+	for _, check := range checks {
+		d := check.Describe()
+		for _, id := range clausesOf(d) {
+			evaluated[id] = append(evaluated[id], d)
+		}
+	}
+	return evaluated
+}
+
+// faultsOf returns the faults of the embedded server that break one of these clauses.
+func faultsOf(clauses ...string) (all []peer.Fault) {
+	for _, p := range peer.All() {
+		if slices.ContainsFunc(clauses, func(id string) bool { return strings.HasPrefix(id, p.Prefix) }) {
+			all = append(all, p.AllFaults()...)
+		}
+	}
+	return slices.DeleteFunc(all, func(f peer.Fault) bool {
+		return !slices.ContainsFunc(clauses, func(id string) bool { return slices.Contains(f.Clauses, id) })
+	})
 }

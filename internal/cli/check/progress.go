@@ -7,6 +7,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 // progress is how far a run of checks is. Several goroutines may use it.
@@ -90,4 +91,22 @@ func (p *progress) left(elapsed time.Duration) time.Duration {
 		left = max(left, elapsed/time.Duration(p.done)*time.Duration(p.total-p.done))
 	}
 	return left
+}
+
+// watcher receives what happens in a run. Either may be nil.
+type watcher struct {
+	line func(check string, line play.Line)  // each line of each conversation; calls may overlap
+	over func(done, total int, check string) // a check that is over
+}
+
+// printer returns a function that writes the lines of conversations to standard error, with the check that they belong
+// to if that is named. Several goroutines may call it.
+func (p process) printer(named bool) func(check string, line play.Line) {
+	return func(check string, line play.Line) {
+		if named {
+			_, _ = fmt.Fprintf(p.Err, "%s  %s\n", check, p.Show(line.String()))
+			return
+		}
+		_, _ = fmt.Fprintln(p.Err, p.Show(line.String()))
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -117,7 +118,7 @@ func (o *recheckOptions) held(r *reports.Report) (*reports.Report, error) {
 	if o.expect.name == "" {
 		return r, nil
 	}
-	all, err := checks()
+	all, err := checksOf(peer.Default())
 	if err != nil {
 		return nil, err
 	}

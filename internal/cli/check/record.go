@@ -15,9 +15,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/monitor"
+	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/recorder"
 	"github.com/fwpsuite/fwp/internal/shortage"
 	"github.com/fwpsuite/fwp/internal/target"
@@ -89,7 +89,7 @@ func (p process) record(ctx context.Context, o *recordOptions) error {
 	if err := writableScript(o.output); err != nil {
 		return err
 	}
-	if _, err := conformance.Identify(ctx, endpoint.Server, o.timeout); err != nil {
+	if _, err := peer.Default().Identify(ctx, endpoint.Server, o.timeout); err != nil {
 		return &program.UnreachableError{Cause: err, Advice: endpoint.Choice.Address.Advice(err)}
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", o.listen)
@@ -127,7 +127,7 @@ func (p process) record(ctx context.Context, o *recordOptions) error {
 func (p process) recorder(o *recordOptions, endpoint program.Endpoint, shown *shownFindings) *recorder.Recorder {
 	return recorder.New(recorder.Config{
 		Dial: endpoint.Server.Dial, Script: o.output != "", Found: shown.print, Failed: shown.failed,
-		Watch: monitor.Config{Password: endpoint.Password, Concurrency: o.concurrency, Queues: o.queues},
+		Watch: workers.Config{Password: endpoint.Password, Concurrency: o.concurrency, Queues: o.queues},
 	})
 }
 
@@ -176,7 +176,7 @@ func (o *recordOptions) serveMetrics(ctx context.Context, r *recorder.Recorder) 
 		return nil, fmt.Errorf("--metrics %s: %w", o.metrics, err)
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", r.Metrics(conformance.ClauseOf))
+	mux.Handle("GET /metrics", r.Metrics(peer.Default().ClauseOf))
 	web.Handler = mux
 	go func() { _ = web.Serve(program.Few(l)) }()
 	return web, nil
@@ -191,7 +191,7 @@ type shownFindings struct {
 	short string // what this process ran out of, and what to do
 }
 
-func (s *shownFindings) print(b monitor.Breach) {
+func (s *shownFindings) print(b workers.Breach) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.times[b.Name]++
@@ -231,8 +231,8 @@ func (s *shownFindings) shortage() error {
 }
 
 // breachText returns a breach in a few lines.
-func breachText(b monitor.Breach) string {
-	c, _ := conformance.ClauseByID(conformance.ClauseOf(b.Name))
+func breachText(b workers.Breach) string {
+	c, _ := peer.Default().ClauseByID(peer.Default().ClauseOf(b.Name))
 	who := "client"
 	if !c.BindsClient() {
 		who = "server"
@@ -301,6 +301,6 @@ func recordExit(s recorder.Summary) int {
 }
 
 func verdictOf(breach string) reports.Verdict {
-	c, _ := conformance.ClauseByID(conformance.ClauseOf(breach))
+	c, _ := peer.Default().ClauseByID(peer.Default().ClauseOf(breach))
 	return c.Breach()
 }

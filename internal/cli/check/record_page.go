@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/internal/monitor"
+	"github.com/fwpsuite/fwp/conformance/workers"
+	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/recorder"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
@@ -23,9 +23,9 @@ func recordPage(s recorder.Summary) reports.Page {
 	held, open := []string{}, 0
 	for _, r := range s.Results {
 		switch r.State() {
-		case monitor.Held:
+		case workers.Held:
 			held = append(held, r.Rule.Breach)
-		case monitor.Inconclusive:
+		case workers.Inconclusive:
 			open++
 		}
 	}
@@ -77,7 +77,7 @@ func recordBreaches(s recorder.Summary) reports.Block {
 		{Title: "what the clause requires"},
 	}, Wrap: true}
 	for _, name := range slices.Sorted(maps.Keys(s.Counts.Breaches)) {
-		c, _ := conformance.ClauseByID(conformance.ClauseOf(name))
+		c, _ := peer.Default().ClauseByID(peer.Default().ClauseOf(name))
 		t.Rows = append(t.Rows, reports.Row{Cells: []reports.Text{
 			reports.Words(c.Breach().String()), reports.Words(fmt.Sprint(s.Counts.Breaches[name])), reports.Words(name),
 			reports.Words(c.ID), reports.Words(c.Statement),

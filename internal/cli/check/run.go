@@ -4,14 +4,19 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/shortage"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
@@ -74,7 +79,7 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 		return p.Deliver(o.report(untested(ctx, o, s, started, err)))
 	}
 	defer on.end()
-	known.identify(ctx, p, on, o.timeout)
+	known.identify(ctx, p, s.endpoint.Peer, on, o.timeout)
 	p.announceWaits(chosen)
 	watch := p.watch(o, chosen, bar)
 	runner := o.runner(s, on, chosen)
@@ -126,9 +131,9 @@ func untested(ctx context.Context, o *runOptions, s subject, started time.Time, 
 }
 
 // runner returns what runs the chosen checks on a server.
-func (o *runOptions) runner(s subject, on testbed, chosen selection) *conformance.Runner {
-	return &conformance.Runner{
-		Protocol: s.endpoint.Protocol, Servers: on.servers, Checks: chosen.in, Skipped: chosen.out,
+func (o *runOptions) runner(s subject, on testbed, chosen selection) *run.Runner {
+	return &run.Runner{
+		Protocol: s.endpoint.Peer.Protocol, Servers: on.servers, Checks: chosen.in, Skipped: chosen.out,
 		Prepare: on.prepare, Provide: provide(s), Reproduce: o.reproducer(s, chosen.own),
 		Timeout: o.timeout, Patience: o.patience, Parallel: o.parallel, Seed: o.seed,
 		Repeat: o.repeat, FailFast: o.failFast, Quick: o.selection.Quick,
@@ -137,7 +142,7 @@ func (o *runOptions) runner(s subject, on testbed, chosen selection) *conformanc
 
 // runChecks runs the chosen checks on a server.
 func runChecks(
-	ctx context.Context, runner *conformance.Runner, s subject, on testbed, chosen selection,
+	ctx context.Context, runner *run.Runner, s subject, on testbed, chosen selection,
 ) *reports.Report {
 	r := runner.Run(ctx)
 	if short := shortage.Cause(ctx); short != "" {
@@ -174,7 +179,7 @@ func recordFailure(ctx context.Context, r *reports.Report, err error) {
 
 // selection is the checks that are played, and those that are not.
 type selection struct {
-	protocol *conformance.Protocol
+	protocol *peer.Peer
 
 	in  []conformance.Check
 	out []conformance.Skipped
@@ -207,7 +212,7 @@ func (p process) pick(o *runOptions, args []string) (selection, error) {
 	if err != nil {
 		return selection{}, err
 	}
-	o.selection.Protocol = protocol
+	o.selection.Protocol = protocol.Protocol
 	in, out, err := o.selection.Apply(all)
 	if err != nil {
 		return selection{}, badSelection(err, all)
@@ -217,7 +222,7 @@ func (p process) pick(o *runOptions, args []string) (selection, error) {
 
 // load reads the user's scripts, or the suite's if there are none, and returns their protocol, which named gives if it
 // is not empty. It prints all mistakes in them.
-func (p process) load(args []string, named string) ([]conformance.Check, *conformance.Protocol, error) {
+func (p process) load(args []string, named string) ([]conformance.Check, *peer.Peer, error) {
 	files, err := p.read(args)
 	if err != nil {
 		return nil, nil, err
@@ -236,4 +241,129 @@ func (p process) load(args []string, named string) ([]conformance.Check, *confor
 		return nil, nil, program.Exit(reports.ExitUsage)
 	}
 	return conformance.Scripts(scripts...), protocol, nil
+}
+
+// runOptions are the flags of `fwpcheck run`.
+type runOptions struct {
+	targetFlags             program.TargetFlags
+	operatorFlags           program.OperatorFlags
+	allowShared, allowFlush bool
+	fault                   string
+
+	selection conformance.Selection
+	require   []string
+	strict    bool
+	expect    expectFlags
+	folder    string // for the scripts of findings; empty: none are saved
+
+	timeout, patience time.Duration
+	parallel, repeat  int
+	failFast          bool
+	seed              uint64
+
+	reportFlags program.ReportFlags
+	given       *pflag.FlagSet // which of them were given
+}
+
+// declare makes the flags.
+func (o *runOptions) declare(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.SortFlags = false
+	o.declareTarget(cmd)
+	o.declareSelection(f)
+	o.declareRunning(f)
+	f.StringVar(&o.folder, "save", "", "put a script that alone shows it again into `FOLDER`, for each new finding")
+	o.reportFlags.Declare(cmd, "print every conversation as it goes, and all checks in the report")
+	program.CompleteFlags(cmd, map[string]func() []string{
+		"check": suiteNames, "clause": clauseNames, "require": clauseNames, "level": levelNames,
+	})
+}
+
+func (o *runOptions) declareTarget(cmd *cobra.Command) {
+	f := cmd.Flags()
+	o.targetFlags.Declare(f, "test")
+	o.targetFlags.DeclareProtocol(f)
+	f.BoolVar(&o.allowShared, "allow-shared", false,
+		"no other client uses the server: play what touches other clients' jobs too")
+	f.BoolVar(&o.allowFlush, "allow-flush", false,
+		"everything on the server may be deleted: play FLUSH too (means --allow-shared)")
+	o.operatorFlags.Declare(f)
+	program.DeclareFault(cmd, &o.fault, "")
+}
+
+func (o *runOptions) declareSelection(f *pflag.FlagSet) {
+	f.StringArrayVar(&o.selection.Checks, "check", nil, "play the checks that match `GLOB` only; may be repeated")
+	f.StringArrayVar(&o.selection.Clauses, "clause", nil,
+		"play the checks about clauses that match `GLOB` only; may be repeated")
+	f.StringArrayVar(&o.selection.Levels, "level", nil,
+		"play the checks about clauses of a level that matches `GLOB` only; may be repeated")
+	f.BoolVar(&o.selection.Quick, "quick", false, "leave out the checks that have to wait for more than "+
+		conformance.QuickWait.String()+", and end within about three minutes on any server")
+	f.StringArrayVar(&o.require, "require", nil, "fail (exit code 3) unless `CLAUSE` is evaluated; may be repeated")
+	f.BoolVar(&o.strict, "strict", false, "treat recommendations as requirements: a warn is a finding")
+	o.expect.declare(f)
+}
+
+func (o *runOptions) declareRunning(f *pflag.FlagSet) {
+	f.DurationVar(&o.timeout, "timeout", 10*time.Second, "the longest wait for a reply")
+	f.DurationVar(&o.patience, "patience", 150*time.Second, "the longest wait for what happens eventually")
+	f.IntVar(&o.parallel, "parallel", 0,
+		"run at most `N` checks at once (default: 2 that are busy, and any number that only wait)")
+	f.IntVar(&o.repeat, "repeat", 1,
+		"run every check `N` times: the worst verdict counts, and the report lists what differs")
+	f.BoolVar(&o.failFast, "fail-fast", false, "end the run with the first fail or crash")
+	f.Uint64Var(&o.seed, "seed", 0, "draw the order and the names from `N` (random if not given)")
+}
+
+// validate checks the values that no flag checks by itself, and draws the seed.
+func (o *runOptions) validate() error {
+	switch {
+	case o.timeout <= 0:
+		return errors.New("--timeout must be longer than 0")
+	case o.patience <= 0:
+		return errors.New("--patience must be longer than 0")
+	case o.given.Changed("parallel") && o.parallel < 1:
+		return errors.New("--parallel must be 1 or more")
+	case o.repeat < 1:
+		return errors.New("--repeat must be 1 or more")
+	}
+	for _, id := range o.require {
+		if err := requirable(id); err != nil {
+			return err
+		}
+	}
+	if !o.given.Changed("seed") {
+		o.seed = rand.Uint64()
+	}
+	return cmp.Or(o.expect.validate(o.given), validateFolder(o.folder, o.given.Changed("save")))
+}
+
+// requirable returns an error for a clause that no run can evaluate.
+func requirable(id string) error {
+	c, known := peer.Clause(id)
+	switch {
+	case known && !c.BindsServer():
+		return fmt.Errorf("--require %s: no run can evaluate it, because it binds clients and the target is a server", id)
+	case known && c.Excluded != "":
+		return fmt.Errorf("--require %s: no run can evaluate it: %s", id, c.Excluded)
+	case known:
+		return nil
+	}
+	help := "fwpcheck list --clauses shows them"
+	if near := peer.Default().Suggest(id); near != "" {
+		help = text.DidYouMean(near)
+	}
+	return fmt.Errorf("--require: unknown clause %q; %s", id, help)
+}
+
+func (o *runOptions) exit() reports.ExitOptions {
+	return reports.ExitOptions{Strict: o.strict, Require: o.require}
+}
+
+func levelNames() []string {
+	var names []string
+	for _, level := range reports.Levels() {
+		names = append(names, string(level))
+	}
+	return names
 }

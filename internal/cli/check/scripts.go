@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,7 +15,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/input"
-	"github.com/fwpsuite/fwp/internal/stress"
+	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -64,9 +65,12 @@ func someScripts(_ *cobra.Command, args []string) error {
 	return nil
 }
 
+// scriptSuffix ends the names of scripts.
+const scriptSuffix = ".fwp"
+
 // completeScripts completes the names of scripts.
 func completeScripts(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return []string{"fwp"}, cobra.ShellCompDirectiveFilterFileExt
+	return []string{scriptSuffix[1:]}, cobra.ShellCompDirectiveFilterFileExt
 }
 
 // scriptNames returns the names of all scripts, each once; a folder stands for those in it.
@@ -108,7 +112,7 @@ func scriptsAt(path string) ([]string, error) {
 func scriptsBelow(folder string) ([]string, error) {
 	var names []string
 	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && strings.HasSuffix(path, ".fwp") {
+		if err == nil && !d.IsDir() && strings.HasSuffix(path, scriptSuffix) {
 			names = append(names, path)
 		}
 		return err
@@ -132,7 +136,7 @@ func isCheck(arg string) string {
 
 // examine parses and lints scripts. It returns those that parse, and the problems of all, file by file.
 func examine(
-	files []scriptFile, otherwise *conformance.Protocol,
+	files []scriptFile, otherwise *peer.Peer,
 ) (scripts []*scenarios.Script, found scenarios.Problems) {
 	for _, f := range files {
 		protocol := dialectOf(f.source, otherwise)
@@ -141,7 +145,7 @@ func examine(
 		switch {
 		case err == nil:
 			scripts = append(scripts, script)
-			problems = slices.Concat(scenarios.Lint(script), unknownClauses(protocol, script), badSettings(script))
+			problems = slices.Concat(scenarios.Lint(script), unknownClauses(protocol, script), badSettings(protocol, script))
 		case !readable:
 			problems = scenarios.Problems{{File: f.name, Pos: scenarios.Pos{Line: 1, Col: 1}, Message: err.Error()}}
 		}
@@ -158,7 +162,7 @@ func mistakes(found scenarios.Problems) scenarios.Problems {
 
 // unknownClauses returns problems of clauses that look like ours and are not; a script may have clauses of its own
 // under other names.
-func unknownClauses(p *conformance.Protocol, s *scenarios.Script) scenarios.Problems {
+func unknownClauses(p *peer.Peer, s *scenarios.Script) scenarios.Problems {
 	var found scenarios.Problems
 	seen := map[string]bool{}
 	for mark := range s.Marks() {
@@ -180,14 +184,16 @@ func unknownClauses(p *conformance.Protocol, s *scenarios.Script) scenarios.Prob
 }
 
 // badSettings returns problems of the settings of the embedded server.
-func badSettings(s *scenarios.Script) scenarios.Problems {
-	err := checkSettings(s.Embedded)
-	bad, ok := errors.AsType[*settingError](err)
+func badSettings(p *peer.Peer, s *scenarios.Script) scenarios.Problems {
+	if p.CheckSettings == nil {
+		return nil
+	}
+	bad, ok := errors.AsType[*peer.SettingError](p.CheckSettings(s.Embedded))
 	if !ok {
 		return nil
 	}
-	problem := at(s, bad.key+"=")
-	problem.Message, problem.Help = bad.Error(), "it takes "+bad.want
+	problem := at(s, bad.Key+"=")
+	problem.Message, problem.Help = bad.Error(), "it takes "+bad.Want
 	return scenarios.Problems{problem}
 }
 
@@ -202,18 +208,9 @@ func at(s *scenarios.Script, text string) *scenarios.Problem {
 	return &scenarios.Problem{File: s.Name, Source: s.Source[0], Pos: scenarios.Pos{Line: 1, Col: 1, Width: 1}}
 }
 
-// checks returns all checks of the suite: its scripts, and then its properties.
-func checks() ([]conformance.Check, error) {
-	all, err := stress.Suite()
-	if err != nil {
-		return nil, &program.InternalError{Cause: err}
-	}
-	return all, nil
-}
-
 // suiteNames returns the ids of the suite's checks, for suggestions.
 func suiteNames() []string {
-	all, err := checks()
+	all, err := checksOf(peer.Default())
 	if err != nil {
 		return nil
 	}
@@ -231,8 +228,99 @@ func namesOf(checks []conformance.Check) []string {
 // clauseNames returns the ids of all clauses.
 func clauseNames() []string {
 	var ids []string
-	for _, c := range allClauses() {
+	for _, c := range peer.Clauses() {
 		ids = append(ids, c.ID)
 	}
 	return ids
+}
+
+// checksOf returns the checks of a protocol: its scripts, and then its properties.
+func checksOf(p *peer.Peer) ([]conformance.Check, error) {
+	all, err := p.Checks()
+	if err != nil {
+		return nil, &program.InternalError{Cause: err}
+	}
+	return all, nil
+}
+
+// protocolsNamed returns the protocol of a name; all of them if it is empty.
+func protocolsNamed(name string) ([]*peer.Peer, error) {
+	if name == "" {
+		return peer.All(), nil
+	}
+	p, err := program.PeerNamed(name)
+	return []*peer.Peer{p}, err
+}
+
+// dialectOf returns the protocol whose dialect a script is written in: that of its header, else the given one. What the
+// header names and is unknown is reported by the parser.
+func dialectOf(source []byte, otherwise *peer.Peer) *peer.Peer {
+	if name := scenarios.Protocol(source); name != "" {
+		if p, err := peer.Named(name); err == nil {
+			return p
+		}
+	}
+	return otherwise
+}
+
+// protocolOf returns the protocol of the scripts of a command; otherwise is that of those whose header names none. It
+// is an error if they have several, or another one than the flags name.
+func protocolOf(files []scriptFile, named string) (*peer.Peer, error) {
+	otherwise, err := program.PeerNamed(named)
+	if err != nil {
+		return nil, err
+	}
+	one := otherwise
+	for i, f := range files {
+		switch p := dialectOf(f.source, otherwise); {
+		case named != "" && p != otherwise:
+			return nil, fmt.Errorf("%s is a script of %s, and the target is one of %s", f.name, p.Name, named)
+		case i > 0 && p != one:
+			return nil, fmt.Errorf("%s is a script of %s, and %s one of %s: play them apart", files[0].name, one.Name, f.name,
+				p.Name)
+		default:
+			one = p
+		}
+	}
+	return one, nil
+}
+
+// badSelection returns an error about a selection from these checks in the words of the command line.
+func badSelection(err error, checks []conformance.Check) error {
+	if errors.Is(err, conformance.ErrAllSlow) {
+		return fmt.Errorf("--quick: %w", err)
+	}
+	if e, ok := errors.AsType[*conformance.SelectionError](err); ok {
+		if e.Why == "" && e.Part == "check" {
+			e.Why = instead("check", e.Pattern, namesOf(checks))
+		}
+		return badPattern(e, "check")
+	}
+	return err
+}
+
+// badPattern returns an error about the pattern of a flag.
+func badPattern(e *conformance.SelectionError, thing string) error {
+	switch {
+	case e.Err != nil:
+		return fmt.Errorf("--%s %s: not a pattern: %w", e.Part, e.Pattern, e.Err)
+	case e.Why != "":
+		return fmt.Errorf("--%s %s matches no %s; %s", e.Part, e.Pattern, thing, e.Why)
+	}
+	return fmt.Errorf("--%s %s matches no %s", e.Part, e.Pattern, thing)
+}
+
+// matchOne returns an error if the pattern of a flag is malformed or matches none of the words.
+func matchOne(flag, pattern string, words []string) *conformance.SelectionError {
+	_, err := path.Match(pattern, "")
+	if err == nil && matches([]string{pattern}, words) {
+		return nil
+	}
+	return &conformance.SelectionError{Part: flag, Pattern: pattern, Err: err, Why: instead(flag, pattern, words)}
+}
+
+func matches(patterns, words []string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		return slices.ContainsFunc(words, func(word string) bool { return conformance.Match(pattern, word) })
+	})
 }

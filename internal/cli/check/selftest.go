@@ -14,10 +14,10 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/selftest"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
-	"github.com/fwpsuite/fwp/scenarios/emqpdialect"
 )
 
 // How long the quick part waits for servers that may never answer. The embedded server answers much sooner.
@@ -55,7 +55,7 @@ func newSelftest(p process) *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&o.protocol, "protocol", "",
-		"test the suite of the `PROTOCOL`: "+strings.Join(program.ProtocolNames(), " or ")+" (default: fwp)")
+		"test the suite of the `PROTOCOL`: "+strings.Join(peer.Names(), " or ")+" (default: "+peer.Default().Name+")")
 	f.StringArrayVar(&o.faults, "fault", nil,
 		"only the faults that match `GLOB` (see fwpcheck list --faults), and no variations; may be repeated")
 	f.BoolVar(&o.full, "full", false,
@@ -63,7 +63,7 @@ func newSelftest(p process) *cobra.Command {
 	f.IntVar(&o.parallel, "parallel", 64,
 		"play at most `N` checks on faults at once, which mostly wait, and a quarter as many variations")
 	f.BoolVar(&o.noProgress, "no-progress", false, "show no progress bar")
-	program.CompleteFlags(cmd, map[string]func() []string{"fault": program.FaultNames})
+	program.CompleteFault(cmd)
 	return cmd
 }
 
@@ -89,16 +89,19 @@ func (o *selftestOptions) proof() (*selftest.Proof, error) {
 	if o.parallel < 1 {
 		return nil, errors.New("--parallel must be 1 or more")
 	}
-	protocol, err := program.ProtocolNamed(o.protocol)
-	if err != nil {
-		return nil, fmt.Errorf("--protocol: %w", err)
-	}
-	all, err := scriptsOf(protocol)
+	of, err := program.PeerNamed(o.protocol)
 	if err != nil {
 		return nil, err
 	}
-	proof := &selftest.Proof{Protocol: protocol, Parallel: o.parallel, NoSlow: !o.full}
-	checks, skipped, err := conformance.Selection{Quick: !o.full}.Apply(all)
+	if err := of.Refusal("fwpcheck selftest"); err != nil {
+		return nil, err
+	}
+	all, err := of.Scripts()
+	if err != nil {
+		return nil, &program.InternalError{Cause: err}
+	}
+	proof := &selftest.Proof{Fixture: selftest.Fixture{Peer: of}, Parallel: o.parallel, NoSlow: !o.full}
+	checks, skipped, err := conformance.Selection{Protocol: of.Protocol, Quick: !o.full}.Apply(all)
 	if err != nil {
 		return nil, &program.InternalError{Cause: err}
 	}
@@ -109,12 +112,11 @@ func (o *selftestOptions) proof() (*selftest.Proof, error) {
 	if !o.full {
 		proof.Timeout, proof.Patience = quickTimeout, quickPatience
 	}
-	faults, variations := peersOf(protocol)
-	if proof.Faults, err = pickFaults(faults, o.faults); err != nil {
+	if proof.Faults, err = pickFaults(of.AllFaults(), o.faults); err != nil {
 		return nil, err
 	}
 	if len(o.faults) == 0 {
-		proof.Variations = variations
+		proof.Variations = selftest.Variations(of)
 	}
 	return proof, nil
 }
@@ -189,19 +191,8 @@ func notProved(r *selftest.Row, stopped bool) (rows []reports.Row) {
 	return rows
 }
 
-// peersOf returns the faults and the variations of the embedded server of a protocol.
-func peersOf(p *conformance.Protocol) ([]selftest.Fault, []selftest.Variation) {
-	if p.Name == conformance.FWP().Name {
-		return selftest.FWPFaults(), selftest.FWPVariations()
-	}
-	if p.Name == emqpdialect.Name {
-		return selftest.EMQPFaults(), selftest.EMQPVariations()
-	}
-	return selftest.WorkqFaults(), selftest.WorkqVariations()
-}
-
 // pickFaults returns the faults that match one of the patterns, all if there are none.
-func pickFaults(all []selftest.Fault, patterns []string) ([]selftest.Fault, error) {
+func pickFaults(all []peer.Fault, patterns []string) ([]peer.Fault, error) {
 	var names []string
 	for _, f := range all {
 		names = append(names, f.Name)
@@ -211,7 +202,7 @@ func pickFaults(all []selftest.Fault, patterns []string) ([]selftest.Fault, erro
 			return nil, badPattern(bad, "fault")
 		}
 	}
-	return slices.DeleteFunc(all, func(f selftest.Fault) bool {
+	return slices.DeleteFunc(all, func(f peer.Fault) bool {
 		return len(patterns) > 0 && !matches(patterns, []string{f.Name})
 	}), nil
 }

@@ -3,26 +3,33 @@ package check
 import (
 	"cmp"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
+	"math/big"
 	"net"
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/double"
+	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/shortage"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
-	"github.com/fwpsuite/fwp/scenarios/emqpdialect"
 )
 
 // serveOptions are the flags of `fwpcheck serve`.
@@ -48,9 +55,7 @@ func newServe(p process) *cobra.Command {
 			"With FILE, a script that was recorded for example, it plays the server's side of that in place of the embedded\n" +
 			"server: clients get the script's replies and are judged as by fwpcheck record. It ends when the script was played\n" +
 			"to its end; see docs/recording.md.\n\n" +
-			"With --protocol workq it serves Workq, without a control, and prints `ready workq://127.0.0.1:PORT`; with\n" +
-			"--protocol emqp a broker of eMQP with a port for clients, that of --port, and a free one for workers:\n" +
-			"`ready emqp://127.0.0.1:PORT?backend=PORT`.\n\n" +
+			otherDoubles() + "\n\n" +
 			"If standard input is a pipe, serve also ends when that is closed, so that it does not outlive a test\n" +
 			"program that starts it and keeps the other end.\n\n" +
 			"Exit codes: 0 no client broke a rule, 1 one did, or did otherwise than the script, 2 usage, 3 the script was not\n" +
@@ -62,7 +67,7 @@ func newServe(p process) *cobra.Command {
 		ValidArgsFunction: completeScripts,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.given = cmd.Flags()
-			return p.serveProtocol(cmd.Context(), o, args)
+			return p.serve(cmd.Context(), o, args)
 		},
 	}
 	f := cmd.Flags()
@@ -74,52 +79,73 @@ func newServe(p process) *cobra.Command {
 	f.StringVar(&o.passwordFile, "password-file", "", "ask clients for the password in `FILE`")
 	f.StringVar(&o.tlsCA, "tls-ca-out", "", "serve TLS for localhost, and write the certificate to trust to `FILE` (PEM)")
 	f.StringArrayVar(&o.faults, "fault", nil, "give the server the fault `NAME` of the catalogue; may be repeated")
-	program.CompleteFlags(cmd, map[string]func() []string{"fault": program.FaultNames})
+	program.CompleteFault(cmd)
 	return cmd
 }
 
-// serveProtocol serves the protocol that the flags name.
-func (p process) serveProtocol(ctx context.Context, o *serveOptions, args []string) error {
-	protocol, err := program.ProtocolNamed(o.protocol)
-	switch {
-	case err != nil:
-		return fmt.Errorf("--protocol: %w", err)
-	case protocol.Name == emqpdialect.Name:
-		return p.serveBroker(ctx, o, args)
-	case protocol.Name != conformance.FWP().Name:
-		return p.serveWorkq(ctx, o, args)
-	case len(args) > 0:
-		return p.serveScript(ctx, o, args[0])
+// otherDoubles says what is served with --protocol.
+func otherDoubles() string {
+	var all []string
+	for _, p := range peer.All() {
+		if !p.IsDefault() && p.Double != nil {
+			all = append(all, "with --protocol "+p.Name+" "+p.Serves)
+		}
 	}
-	return p.serve(ctx, o)
+	first, _ := strings.CutPrefix(all[0], "with --protocol ")
+	name, what, _ := strings.Cut(first, " ")
+	all[0] = "With --protocol " + name + " it serves " + what
+	return strings.Join(all, "; ") + "."
 }
 
-// serve runs the double until it is interrupted.
-func (p process) serve(ctx context.Context, o *serveOptions) error {
-	config, faults, err := o.config()
+// serve runs a test double of the protocol that the flags name until it is interrupted.
+func (p process) serve(ctx context.Context, o *serveOptions, args []string) error {
+	of, err := program.PeerNamed(o.protocol)
+	switch {
+	case err != nil:
+		return err
+	case of.Refusal("fwpcheck serve") != nil:
+		return of.Refusal("fwpcheck serve")
+	case len(args) > 0 && of.Monitored:
+		return p.serveScript(ctx, o, args[0])
+	}
+	if err := o.servedBy(of, args); err != nil {
+		return err
+	}
+	config, err := o.config(of)
 	if err != nil {
 		return err
 	}
 	ctx, release := shortage.Watch(ctx)
 	defer release()
-	config.Listen = noticing(ctx, config.Listen)
-	d, err := double.New(config, faults...)
+	config.Network = noticing{ctx}
+	d, err := of.Double(config)
 	if err != nil {
 		return fmt.Errorf("--port %d: %w", o.port, err)
 	}
 	defer d.Close()
-	control, err := new(net.ListenConfig).Listen(ctx, "tcp", loopbackAt(o.webPort))
-	if err != nil {
-		return fmt.Errorf("--web-port %d: %w", o.webPort, err)
+	ready, failed := "ready "+d.URL, make(chan error, 1)
+	if d.Control != nil {
+		l, err := new(net.ListenConfig).Listen(ctx, "tcp", loopbackAt(o.webPort))
+		if err != nil {
+			return fmt.Errorf("--web-port %d: %w", o.webPort, err)
+		}
+		web := program.WebServer(d.Control)
+		defer web.Close() //nolint:errcheck // nothing can be done about it
+		go func() { failed <- web.Serve(program.Few(l)) }()
+		ready += " http://" + l.Addr().String()
 	}
-	web := program.WebServer(d.Handler(program.FaultNamed))
-	defer web.Close() //nolint:errcheck // nothing can be done about it
+	if err := p.serving(ctx, ready, failed); err != nil {
+		return err
+	}
+	return p.sum(d.Summary())
+}
+
+// serving prints that a double is ready, and waits until it is interrupted, or its control has failed.
+func (p process) serving(ctx context.Context, ready string, failed <-chan error) error {
 	ctx, stop := program.UntilInterrupted(ctx)
 	defer stop()
 	ctx = untilClosed(ctx, p.In)
-	failed := make(chan error, 1)
-	go func() { failed <- web.Serve(program.Few(control)) }()
-	if err := p.Print(fmt.Sprintf("ready %s http://%s\n", readyURL(d.Server()), control.Addr())); err != nil {
+	if err := p.Print(ready + "\n"); err != nil {
 		return err
 	}
 	select {
@@ -130,7 +156,7 @@ func (p process) serve(ctx context.Context, o *serveOptions) error {
 	case err := <-failed:
 		return &program.InternalError{Cause: fmt.Errorf("the control: %w", err)}
 	}
-	return p.sum(d.Summary())
+	return nil
 }
 
 // untilClosed returns a copy of ctx that ends when the other end of in is closed, if in is a pipe: its writer has ended
@@ -153,58 +179,29 @@ func untilClosed(ctx context.Context, in io.Reader) context.Context {
 }
 
 // config returns the server that the flags ask for.
-func (o *serveOptions) config() (config fakes.Config, faults []fakes.Fault, err error) {
-	if o.password != "" && o.passwordFile != "" {
-		return config, nil, errors.New("two passwords: one of --password, and one of --password-file")
+func (o *serveOptions) config(of *peer.Peer) (config peer.DoubleConfig, err error) {
+	if config.Password, err = o.givenPassword(); err != nil {
+		return config, err
 	}
-	for _, name := range o.faults {
-		fault, err := program.FaultNamed(name)
-		if err != nil {
-			return config, nil, err
-		}
-		faults = append(faults, fault)
-	}
-	config.Password, config.MaxUnfinished, config.MaxStored = o.password, 128<<20, 512<<20
-	if o.passwordFile != "" {
-		if config.Password, err = target.ReadPassword(o.passwordFile); err != nil {
-			return config, nil, err
-		}
-	}
-	if o.port != 0 {
-		config.Listen = func() (net.Listener, error) {
-			return new(net.ListenConfig).Listen(context.Background(), "tcp", loopbackAt(o.port))
-		}
-	}
-	if o.tlsCA != "" {
+	config.Named, config.Addr = of.FaultNamed, loopbackAt(o.port)
+	if config.Faults, err = of.FaultsNamed(o.faults...); err == nil && o.tlsCA != "" {
 		config.TLS, err = localhostTLS(o.tlsCA)
 	}
-	return config, faults, err
+	return config, err
 }
 
-// noticing returns a function that listens as listen does, on a free port if that is nil. A shortage is noticed in ctx.
-func noticing(ctx context.Context, listen func() (net.Listener, error)) func() (net.Listener, error) {
-	if listen == nil {
-		return loopback(ctx)
+// givenPassword returns the password that clients are asked for, empty for none.
+func (o *serveOptions) givenPassword() (string, error) {
+	switch {
+	case o.password != "" && o.passwordFile != "":
+		return "", errors.New("two passwords: one of --password, and one of --password-file")
+	case o.passwordFile != "":
+		return target.ReadPassword(o.passwordFile)
 	}
-	return func() (net.Listener, error) {
-		ln, err := listen()
-		if err != nil {
-			return nil, shortage.Notice(ctx, err)
-		}
-		return noticingListener{ln, ctx}, nil
-	}
+	return o.password, nil
 }
 
 func loopbackAt(port uint16) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(int(port))) }
-
-// readyURL returns the URL of a server without its password.
-func readyURL(server *fakes.Server) string {
-	a, err := target.ParseURL(server.URL())
-	if err != nil {
-		return server.URL() // it has no password then
-	}
-	return a.String()
-}
 
 // mostMistakes is how many mistakes are printed.
 const mostMistakes = 20
@@ -250,10 +247,13 @@ func wasWere(n int) string {
 	return "were"
 }
 
-// onlyFWPServes returns an error for files and flags of serve that have no effect on another server than that of FWP.
-func (o *serveOptions) onlyFWPServes(title string, files []string) error {
+// servedBy returns an error for files and flags that have no effect on the double of a protocol.
+func (o *serveOptions) servedBy(of *peer.Peer, files []string) error {
 	if len(files) > 0 {
 		return fmt.Errorf("%s: %s", files[0], servesOnlyFWP)
+	}
+	if of.Passwords {
+		return nil
 	}
 	for _, no := range []struct{ flag, why string }{
 		{"web-port", "the control over HTTP shows jobs, workers and a journal of FWP: the embedded %s server has none"},
@@ -262,7 +262,7 @@ func (o *serveOptions) onlyFWPServes(title string, files []string) error {
 		{"tls-ca-out", "%s has no TLS"},
 	} {
 		if o.given.Changed(no.flag) {
-			return fmt.Errorf("--%s: "+no.why, no.flag, title)
+			return fmt.Errorf("--%s: "+no.why, no.flag, of.Title)
 		}
 	}
 	return nil
@@ -271,17 +271,34 @@ func (o *serveOptions) onlyFWPServes(title string, files []string) error {
 // servesOnlyFWP says what serve does with scripts.
 const servesOnlyFWP = "serve plays the server's side of scripts of FWP only, whose clients it can judge"
 
-// serving prints the URL of a server that serves, waits for its end, and prints what the clients did.
-func (p process) serving(ctx context.Context, url string, summary func() double.Summary) error {
-	ctx, stop := program.UntilInterrupted(ctx)
-	defer stop()
-	ctx = untilClosed(ctx, p.In)
-	if err := p.Print("ready " + url + "\n"); err != nil {
-		return err
+// certificateLife is how long the certificate of one run is valid.
+const certificateLife = 30 * 24 * time.Hour
+
+// localhostTLS makes a certificate for localhost that signs itself, and writes it to a file. Its key is in memory only.
+func localhostTLS(file string) (*tls.Config, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("make a certificate: %w", err)
 	}
-	<-ctx.Done()
-	if short := shortage.Cause(ctx); short != "" { // clients would wait for ever
-		return &program.InternalError{Cause: errors.New(short)}
+	now := time.Now()
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(now.UnixNano()), Subject: pkix.Name{CommonName: "fwpcheck serve"},
+		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(certificateLife),
+		DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
+		IsCA: true, BasicConstraintsValid: true,
+		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
-	return p.sum(summary())
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		return nil, fmt.Errorf("make a certificate: %w", err)
+	}
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	if err := os.WriteFile(file, text, 0o644); err != nil { //nolint:gosec // it is public
+		return nil, fmt.Errorf("--tls-ca-out: %w", err)
+	}
+	return &tls.Config{
+		MinVersion:   tls.VersionTLS12,
+		Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}},
+	}, nil
 }

@@ -2,17 +2,14 @@ package check
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"strings"
 	"sync"
 
-	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/monitor"
 	"github.com/fwpsuite/fwp/internal/recorder"
-	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -24,7 +21,7 @@ func (p process) serveScript(ctx context.Context, o *serveOptions, file string) 
 			return fmt.Errorf("--%s is about the embedded server, and %s says what the server does", name, file)
 		}
 	}
-	password, err := o.scriptPassword()
+	password, err := o.givenPassword()
 	if err != nil {
 		return err
 	}
@@ -32,7 +29,7 @@ func (p process) serveScript(ctx context.Context, o *serveOptions, file string) 
 	if err != nil {
 		return err
 	}
-	if protocol.Name != conformance.FWP().Name {
+	if !protocol.Monitored {
 		return fmt.Errorf("%s is a script of %s: %s", file, protocol.Title, servesOnlyFWP)
 	}
 	server, err := recorder.NewScriptServer(script)
@@ -57,7 +54,7 @@ func (p process) serveScript(ctx context.Context, o *serveOptions, file string) 
 			return new(net.Dialer).DialContext(ctx, "tcp", inner.Addr().String())
 		},
 		Found: shown.print, Failed: shown.failed,
-		Watch: monitor.Config{Password: password, Only: clientBreaches()},
+		Watch: workers.Config{Password: password, Only: clientBreaches()},
 	})
 	defer r.Close()
 	if err := p.Print("ready tcp://" + clients.Addr().String() + "\n"); err != nil {
@@ -74,20 +71,10 @@ func (p process) serveScript(ctx context.Context, o *serveOptions, file string) 
 
 // clientBreaches returns the names of the rules for clients: what the server does is the script's.
 func clientBreaches() (names []string) {
-	for _, rule := range monitor.Rules() {
+	for _, rule := range workers.Rules() {
 		names = append(names, rule.Breach)
 	}
 	return names
-}
-
-func (o *serveOptions) scriptPassword() (string, error) {
-	if o.password != "" && o.passwordFile != "" {
-		return "", errors.New("two passwords: one of --password, and one of --password-file")
-	}
-	if o.passwordFile != "" {
-		return target.ReadPassword(o.passwordFile)
-	}
-	return o.password, nil
 }
 
 // scriptServed prints what the clients did.

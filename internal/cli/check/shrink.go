@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/recorder"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
@@ -63,8 +63,7 @@ func newShrink(p process) *cobra.Command {
 	f.StringVarP(&o.output, "output", "o", "", "write the script to `FILE`")
 	f.DurationVar(&o.length, "for", 5*time.Minute, "end after `TIME` with what there is by then")
 	f.DurationVar(&o.timeout, "timeout", 5*time.Second, "wait for a reply at most `TIME`")
-	f.StringVar(&o.fault, "fault", "", "give the embedded server the fault `NAME` of the catalogue")
-	program.CompleteFlags(cmd, map[string]func() []string{"fault": program.FaultNames})
+	program.DeclareFault(cmd, &o.fault, "give the embedded server the fault `NAME` of the catalogue")
 	return cmd
 }
 
@@ -78,7 +77,7 @@ func (p process) shrink(ctx context.Context, o *shrinkOptions, file string) erro
 	if err := writableScript(o.output); err != nil {
 		return err
 	}
-	s := &recorder.Shrinker{Timeout: o.timeout, Unwatched: protocol.Name != conformance.FWP().Name}
+	s := &recorder.Shrinker{Timeout: o.timeout, Unwatched: !protocol.Monitored}
 	end, err := p.shrinkTarget(ctx, o, s)
 	if err != nil {
 		return err
@@ -124,7 +123,7 @@ func (p process) writeShrunk(name string, script []byte) error {
 
 // playable reads one script that can be played, and returns its protocol, too. Named is the one of the flags, if any.
 func (p process) playable(file, named string) (
-	script *scenarios.Script, protocol *conformance.Protocol, err error,
+	script *scenarios.Script, protocol *peer.Peer, err error,
 ) {
 	files, err := p.read([]string{file})
 	if err != nil {
@@ -149,14 +148,17 @@ func (p process) shrinkTarget(ctx context.Context, o *shrinkOptions, s *recorder
 	if err != nil {
 		return nil, err
 	}
-	if err := embeddedFault(&endpoint, o.fault); err != nil {
+	if err := endpoint.SetFault(o.fault); err != nil {
 		return nil, err
 	}
 	switch {
 	case endpoint.Choice.Embedded:
-		server, end, err := embedOf(ctx, endpoint.Protocol, o.fault)
+		server, err := embed(ctx, endpoint)
+		if err != nil {
+			return nil, err
+		}
 		s.Target = server.Target
-		return end, err
+		return server.Close, nil
 	case endpoint.Starter != nil:
 		started, err := endpoint.Start(ctx, "", o.timeout)
 		if err != nil {

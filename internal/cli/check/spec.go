@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -30,9 +30,9 @@ func newSpec(p process) *cobra.Command {
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			of, err := program.ProtocolNamed(protocol)
+			of, err := program.PeerNamed(protocol)
 			if err != nil {
-				return fmt.Errorf("--protocol: %w", err)
+				return err
 			}
 			return p.spec(of, args[0])
 		},
@@ -41,7 +41,7 @@ func newSpec(p process) *cobra.Command {
 	return cmd
 }
 
-func (p process) spec(of *conformance.Protocol, folder string) error {
+func (p process) spec(of *peer.Peer, folder string) error {
 	changes, err := of.ChangedDocuments(os.DirFS(folder))
 	if err != nil {
 		return fmt.Errorf("%s: %w", folder, err)

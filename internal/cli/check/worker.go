@@ -15,10 +15,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/run"
+	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/shortage"
 	"github.com/fwpsuite/fwp/internal/text"
-	"github.com/fwpsuite/fwp/internal/workercheck"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -127,7 +129,7 @@ func (o *clientOptions) validate() error {
 		return errors.New("--repeat must be 1 or more")
 	}
 	for _, id := range o.require {
-		if _, known := conformance.ClauseByID(id); !known {
+		if _, known := peer.Default().ClauseByID(id); !known {
 			return requirable(id)
 		}
 	}
@@ -137,14 +139,14 @@ func (o *clientOptions) validate() error {
 	return o.expect.validate(o.given)
 }
 
-func (o *clientOptions) harness(words []string) *workercheck.Harness {
-	return &workercheck.Harness{
-		Launcher: workercheck.Command{Words: words}, Patience: o.patience, Producer: o.producer,
+func (o *clientOptions) harness(words []string) *situations.Harness {
+	return &situations.Harness{
+		Launcher: situations.Command{Words: words}, Patience: o.patience, Producer: o.producer,
 	}
 }
 
 // trusted gives a harness a certificate for servers with TLS. The folder has a file with it.
-func trusted(h *workercheck.Harness) (folder string, err error) {
+func trusted(h *situations.Harness) (folder string, err error) {
 	folder, err = os.MkdirTemp("", "fwp-tls-")
 	if err != nil {
 		return "", &program.InternalError{Cause: err}
@@ -169,7 +171,7 @@ func (p process) checkClient(ctx context.Context, o *clientOptions, words []stri
 		return err
 	}
 	defer os.RemoveAll(folder) //nolint:errcheck // nothing can be done about it
-	o.selection.Parties = o.parties()
+	o.selection.Protocol, o.selection.Parties = peer.Default().Protocol, o.parties()
 	all := h.Checks()
 	in, out, err := o.selection.Apply(all)
 	if err != nil {
@@ -218,16 +220,17 @@ func (p process) checkClient(ctx context.Context, o *clientOptions, words []stri
 }
 
 // clientRunner returns what plays the chosen situations.
-func (o *clientOptions) clientRunner(chosen selection, watch watcher, command string) *conformance.Runner {
-	return &conformance.Runner{
-		Servers: []conformance.Server{{Target: workercheck.Target{}}}, Checks: chosen.in, Skipped: chosen.out,
+func (o *clientOptions) clientRunner(chosen selection, watch watcher, command string) *run.Runner {
+	return &run.Runner{
+		Protocol: peer.Default().Protocol,
+		Servers:  []run.Server{{Target: situations.Target{}}}, Checks: chosen.in, Skipped: chosen.out,
 		Parties: o.parties(), Parallel: o.parallel, Seed: o.seed, Repeat: o.repeat, FailFast: o.failFast,
 		Watch: watch.line, Progress: watch.over, Reproduce: o.reproduceClient(command),
 	}
 }
 
 // runSituations plays the situations of a runner.
-func (o *clientOptions) runSituations(ctx context.Context, runner *conformance.Runner, command string) *reports.Report {
+func (o *clientOptions) runSituations(ctx context.Context, runner *run.Runner, command string) *reports.Report {
 	r := runner.Run(ctx)
 	if short := shortage.Cause(ctx); short != "" {
 		r.Interrupted, r.Internal = false, short
@@ -244,7 +247,7 @@ func (p process) noClient(
 		Started: started, Took: time.Since(started), Seed: o.seed, Version: "fwpcheck " + program.Version(),
 		Target: o.tested(command),
 	}
-	if none, is := errors.AsType[*workercheck.NoClientError](err); is && ctx.Err() == nil {
+	if none, is := errors.AsType[*situations.NoClientError](err); is && ctx.Err() == nil {
 		r.Unreachable = none.Error()
 		p.Logf("%s", p.Show(none.Error()))
 		return r

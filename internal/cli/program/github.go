@@ -5,7 +5,8 @@ import (
 	"io"
 	"os"
 
-	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/reports/formats"
+	"github.com/fwpsuite/fwp/reports/page"
 )
 
 // mostSummary is how long the summary of a step may be, in bytes: GitHub drops one of more than 1 MiB as a whole.
@@ -21,7 +22,7 @@ func (p Process) annotate(o *Output, annotated bool) {
 	suite := o.Report.Suite(o.Exit)
 	if !annotated {
 		var out bytes.Buffer
-		if err := suite.WriteGitHub(&out); err == nil {
+		if err := o.write("github", &out, formats.Output{}); err == nil {
 			_, _ = io.WriteString(p.Err, p.Secrets.Hide(out.String()))
 		}
 	}
@@ -49,7 +50,8 @@ func appendSummary(name string, o *Output, title string) (err error) {
 	}
 	if room := mostSummary - int(info.Size()) - 1; room > 0 {
 		var out bytes.Buffer
-		if err := o.page(false).WriteMarkdown(&out, reports.MarkdownOptions{Title: title, Most: room}); err != nil {
+		how := formats.Output{Markdown: page.MarkdownOptions{Title: title, Most: room}}
+		if err := o.write("markdown", &out, how); err != nil {
 			return err
 		}
 		_, err = f.Write(append(out.Bytes(), '\n'))

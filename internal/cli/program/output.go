@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/reports/formats"
+	"github.com/fwpsuite/fwp/reports/page"
 )
 
 // Output is a report, and where and how it is written.
@@ -47,7 +49,7 @@ func (p Process) Deliver(o Output) error {
 	if shown != "" {
 		here := p.fit(p.Out)
 		here.Color = p.wantsColor(o.Flags.Color.String())
-		if err := o.write(shown, p.Out, here); err != nil {
+		if err := o.write(shown, p.Out, formats.Output{Text: here}); err != nil {
 			p.Logf("%v", err)
 			*o.Internal = err.Error()
 		}
@@ -65,7 +67,7 @@ func (p Process) Deliver(o Output) error {
 
 // save writes a report to a file, and reports whether it could.
 func (p Process) save(o *Output, at place) bool {
-	plain := reports.TextOptions{Color: o.Flags.Color.String() == "always"}
+	plain := formats.Output{Text: page.TextOptions{Color: o.Flags.Color.String() == "always"}}
 	err := ReplaceFile(at.file, func(w io.Writer) error { return o.write(at.format, w, plain) })
 	if err == nil {
 		return true

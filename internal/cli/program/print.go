@@ -5,11 +5,12 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/reports/page"
 )
 
 // PrintPage writes a page to standard output.
-func (p Process) PrintPage(page reports.Page) error {
-	if err := page.WriteText(p.Out, p.fit(p.Out)); err != nil {
+func (p Process) PrintPage(shown reports.Page) error {
+	if _, err := p.Out.Write(page.Text(shown, p.fit(p.Out))); err != nil {
 		return &InternalError{err}
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/internal/text"
-	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/reports/page"
 )
 
 // Process is the arguments, streams and environment of a program. All exported fields must be set.
@@ -76,15 +76,15 @@ func (p Process) onTerminal(w io.Writer) bool {
 }
 
 // fit returns how text is written to w: as wide as COLUMNS says, or else the terminal that w is. Every line fits then.
-func (p Process) fit(w io.Writer) reports.TextOptions {
+func (p Process) fit(w io.Writer) page.TextOptions {
 	width, err := strconv.Atoi(p.env("COLUMNS"))
 	if err != nil {
 		width = terminalWidth(w)
 	}
 	if width < 1 {
-		return reports.TextOptions{}
+		return page.TextOptions{}
 	}
-	return reports.TextOptions{Width: max(width, leastWidth), Fit: true}
+	return page.TextOptions{Width: max(width, leastWidth), Fit: true}
 }
 
 // leastWidth is the narrowest that text is written, in characters.

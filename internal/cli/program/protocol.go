@@ -2,53 +2,28 @@ package program
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/conformance/emqpsuite"
-	"github.com/fwpsuite/fwp/conformance/workqsuite"
+	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/target"
-	"github.com/fwpsuite/fwp/internal/text"
 )
-
-// Protocols returns the protocols that the programs test, FWP first. They are the same in each call.
-func Protocols() []*conformance.Protocol {
-	return []*conformance.Protocol{conformance.FWP(), workqsuite.Protocol(), emqpsuite.Protocol()}
-}
-
-// ProtocolNamed returns the protocol of a name; FWP for the empty one.
-func ProtocolNamed(name string) (*conformance.Protocol, error) {
-	if name == "" {
-		return conformance.FWP(), nil
-	}
-	all := Protocols()
-	if i := slices.IndexFunc(all, func(p *conformance.Protocol) bool { return p.Name == name }); i >= 0 {
-		return all[i], nil
-	}
-	names := ProtocolNames()
-	near := text.DidYouMean(text.Candidates(name, names)...)
-	if near == "" {
-		near = "the protocols are " + strings.Join(names, " and ")
-	}
-	return nil, fmt.Errorf("unknown protocol %q; %s", name, near)
-}
-
-// ProtocolNames returns the names of the protocols.
-func ProtocolNames() []string {
-	var names []string
-	for _, p := range Protocols() {
-		names = append(names, p.Name)
-	}
-	return names
-}
 
 // DeclareProtocol adds --protocol to f.
 func DeclareProtocol(f *pflag.FlagSet, name *string) {
 	f.StringVar(name, "protocol", "",
-		"the `PROTOCOL`: "+strings.Join(ProtocolNames(), " or ")+" (default: that of the URL, else fwp)")
+		"the `PROTOCOL`: "+strings.Join(peer.Names(), " or ")+" (default: that of the URL, else "+peer.Default().Name+")")
+}
+
+// PeerNamed returns the protocol that --protocol names.
+func PeerNamed(name string) (*peer.Peer, error) {
+	p, err := peer.Named(name)
+	if err != nil {
+		return nil, fmt.Errorf("--protocol: %w", err)
+	}
+	return p, nil
 }
 
 // Of says to which command the flags belong, "fwpcheck record" for example: a target of a protocol with which it does
@@ -61,7 +36,7 @@ func (t *TargetFlags) DeclareProtocol(f *pflag.FlagSet) { DeclareProtocol(f, &t.
 // Protocol returns the name of the protocol that --protocol or the scheme of --url gives; empty if none does.
 func (t *TargetFlags) Protocol() string {
 	if t.protocol == "" {
-		if a, err := target.ParseURL(t.url); err == nil {
+		if a, err := target.ParseURL(t.url, peer.Schemes()...); err == nil {
 			return a.Protocol
 		}
 	}
@@ -69,31 +44,82 @@ func (t *TargetFlags) Protocol() string {
 }
 
 // SetProtocol has the target be one of a protocol, where the flags leave that open: that of the user's scripts.
-func (t *TargetFlags) SetProtocol(p *conformance.Protocol) {
+func (t *TargetFlags) SetProtocol(p *peer.Peer) {
 	if t.protocol == "" {
 		t.protocol = p.Name
 	}
 }
 
+// named returns the protocol that --protocol names. It is an error if the command does not work with it.
+func (t *TargetFlags) named() (*peer.Peer, error) {
+	p, err := PeerNamed(t.protocol)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.Refusal(t.command)
+}
+
 // carried returns the protocol of an address. It is an error if the command does not work with it, or if --protocol
 // names another one.
-func (t *TargetFlags) carried(a target.Address) (*conformance.Protocol, error) {
-	p, err := ProtocolNamed(a.Protocol)
-	switch {
-	case err != nil:
+func (t *TargetFlags) carried(a target.Address) (*peer.Peer, error) {
+	p, err := peer.Named(a.Protocol)
+	if err != nil {
 		return nil, err
-	case Refusal(t.command, p.Name) != nil:
-		return nil, Refusal(t.command, p.Name)
-	case t.protocol != "" && t.protocol != p.Name:
+	}
+	if err := p.Refusal(t.command); err != nil {
+		return nil, err
+	}
+	if other, err := peer.Named(t.protocol); err == nil && t.protocol != "" && other != p {
 		return nil, fmt.Errorf("the URL is one of %s, and the protocol is %s: the scheme of its URLs is %s://",
-			p.Name, t.protocol, schemeOf(t.protocol))
+			p.Name, t.protocol, other.Scheme.Name)
 	}
 	return p, nil
 }
 
-func schemeOf(protocol string) string {
-	if protocol == conformance.FWP().Name {
-		return "tcp"
+// DeclareFault adds the flag --fault to a command; usage is "" for the usual one.
+func DeclareFault(cmd *cobra.Command, name *string, usage string) {
+	if usage == "" {
+		usage = "give the embedded server the fault `NAME` of the catalogue, to see what is found (fwpcheck list --faults)"
 	}
-	return protocol
+	cmd.Flags().StringVar(name, "fault", "", usage)
+	CompleteFault(cmd)
+}
+
+// CompleteFault completes the value of --fault with the faults of the protocol that --protocol names.
+func CompleteFault(cmd *cobra.Command) {
+	CompleteFlags(cmd, map[string]func() []string{"fault": func() []string {
+		var name string
+		if f := cmd.Flags().Lookup("protocol"); f != nil {
+			name = f.Value.String()
+		}
+		if p, err := peer.Named(name); err == nil {
+			return p.FaultNames()
+		}
+		return nil
+	}})
+}
+
+// SetFault has the embedded server have the fault that the flag --fault names, and say so in its name; it does nothing
+// for the empty name. It is an error if the endpoint is not the embedded server, or that has no such fault.
+func (e *Endpoint) SetFault(name string) error {
+	if name == "" {
+		return nil
+	}
+	if !e.Choice.Embedded {
+		return fmt.Errorf("--fault works only with the embedded server, and the target is %s", e)
+	}
+	fault, err := e.Peer.FaultNamed(name)
+	if err == nil {
+		e.Faults = append(e.Faults, fault)
+		e.Choice.How += " with the fault " + name
+	}
+	return err
+}
+
+// embeddedName returns what messages call the embedded server of a protocol.
+func embeddedName(p *peer.Peer) string {
+	if p.IsDefault() {
+		return "the embedded server"
+	}
+	return "the embedded " + p.Title + " server"
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/cli/bench"
 	"github.com/fwpsuite/fwp/internal/cli/check"
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/suitetest"
 )
 
@@ -73,16 +74,16 @@ func called(args ...string) string {
 func TestEachCommandWorksOrSaysWhyNot(t *testing.T) {
 	t.Parallel()
 	for _, a := range attempts {
-		for _, p := range program.Protocols()[1:] {
+		for _, p := range peer.All()[1:] {
 			script := filepath.Join(t.TempDir(), "script.fwp")
-			first, err := p.Scripts()
+			first, err := p.Protocol.Scripts()
 			require.NoError(t, err)
 			require.NoError(t, os.WriteFile(script, []byte(strings.Join(first[0].Source, "\n")), 0o600))
-			fill := strings.NewReplacer("{protocol}", p.Name, "{url}", p.Name+"://127.0.0.1:1", "{script}", script,
+			fill := strings.NewReplacer("{protocol}", p.Name, "{url}", p.Scheme.Name+"://127.0.0.1:1", "{script}", script,
 				"{clause}", p.Clauses()[0].ID, "{check}", first[0].Name)
 			words := append(strings.Fields(a.command), strings.Fields(fill.Replace(a.words))...)
 			out := called(words...)
-			if why := program.Refusal(a.command, p.Name); why != nil {
+			if why := p.Refusal(a.command); why != nil {
 				assert.Contains(t, out, why.Error(), words)
 				continue
 			}
@@ -113,7 +114,7 @@ func TestEveryCommandIsHeld(t *testing.T) {
 		}
 		assert.Contains(t, out.String(), "run\t")
 	}
-	for _, command := range program.Refusing() {
+	for _, command := range peer.Refused() {
 		assert.True(t, held[command], command)
 	}
 }
@@ -123,8 +124,8 @@ func TestDocumentOfProtocols(t *testing.T) {
 	var table, reasons strings.Builder
 	for _, a := range attempts {
 		row := []string{"`" + a.command + "`"}
-		for _, p := range program.Protocols() {
-			err := program.Refusal(a.command, p.Name)
+		for _, p := range peer.All() {
+			err := p.Refusal(a.command)
 			if err == nil {
 				row = append(row, "yes")
 				continue
@@ -135,7 +136,13 @@ func TestDocumentOfProtocols(t *testing.T) {
 		}
 		fmt.Fprintf(&table, "| %s |\n", strings.Join(row, " | "))
 	}
-	text := fmt.Sprintf(introduction, table.String(), reasons.String())
+	var titles, schemes []string
+	for _, p := range peer.All() {
+		titles, schemes = append(titles, p.Title), append(schemes, p.Scheme.Name+"://")
+	}
+	last := len(schemes) - 1
+	text := fmt.Sprintf(introduction, strings.Join(schemes[:last], ", ")+" or "+schemes[last], strings.Join(titles, " | "),
+		strings.Repeat("---|", len(titles)), table.String(), reasons.String())
 	suitetest.Golden(t, "../../../docs/protocols.md", text, *update,
 		"go test ./internal/cli/program -run Document -update writes it anew")
 }
@@ -144,12 +151,12 @@ const introduction = `# Which command works with which protocol
 
 Written by ` + "`go test ./internal/cli/program -run Document -update`" + `; do not edit. A test calls each command.
 
-The scheme of a URL says the protocol: tcp://, workq:// or emqp://. Without a URL it is that of
+The scheme of a URL says the protocol: %s. Without a URL it is that of
 ` + "`--protocol`" + `, or of the header of a script. Commands that are not here (recheck, presets, metrics, merge) read
 files; an agent works with what its coordinator, fwpbench run, does.
 
-| command | FWP | Workq | eMQP |
-|---|---|---|---|
+| command | %s |
+|---|%s
 %s
 Where a command does not work it ends with exit code 2, and says why:
 

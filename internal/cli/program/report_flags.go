@@ -5,6 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/fwpsuite/fwp/reports/formats"
 )
 
 // ReportFlags are the flags for the format and the place of a report.
@@ -16,7 +18,7 @@ type ReportFlags struct {
 
 // NewReportFlags returns the flags with their defaults.
 func NewReportFlags() ReportFlags {
-	return ReportFlags{Format: NewOneOf(formatNames()...), Color: NewOneOf("auto", "always", "never")}
+	return ReportFlags{Format: NewOneOf(formats.Names()...), Color: NewOneOf("auto", "always", "never")}
 }
 
 // Formats returns the flag --format of commands whose result is text or JSON.
@@ -27,7 +29,7 @@ func (r *ReportFlags) Declare(cmd *cobra.Command, verbose string) {
 	f := cmd.Flags()
 	f.Var(&r.Format, "format", "format of the report")
 	f.StringArrayVarP(&r.Outputs, "output", "o", nil, "write the report to `[FORMAT=]FILE`: with FORMAT= ("+
-		strings.Join(formatNames(), ", ")+") in that format as well, without it that of --format instead of to "+
+		strings.Join(formats.Names(), ", ")+") in that format as well, without it that of --format instead of to "+
 		"standard output; may be repeated")
 	f.BoolVarP(&r.Verbose, "verbose", "v", false, verbose)
 	f.Var(&r.Color, "color", "colour in the report")

@@ -1,8 +1,6 @@
 package program
 
 import (
-	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -14,41 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/internal/text"
-	"github.com/fwpsuite/fwp/reports"
-	"github.com/fwpsuite/fwp/reports/html"
+	"github.com/fwpsuite/fwp/reports/formats"
 )
 
 // Result is what a run ends with.
-type Result interface {
-	Page(o reports.PageOptions) reports.Page   // for people
-	Suite(o reports.ExitOptions) reports.Suite // as cases, for CI systems
-}
-
-// format writes an output in one format.
-type format struct {
-	name  string
-	write func(o *Output, w io.Writer, text reports.TextOptions) error
-}
-
-// formats returns the formats of reports, in the order in which help lists them.
-func formats() []format {
-	return []format{
-		{"text", func(o *Output, w io.Writer, text reports.TextOptions) error { return o.page(false).WriteText(w, text) }},
-		{"json", func(o *Output, w io.Writer, _ reports.TextOptions) error { return o.JSON(w) }},
-		{"junit", ofCases((*reports.Suite).WriteJUnit)},
-		{"tap", ofCases((*reports.Suite).WriteTAP)},
-		{"github", ofCases((*reports.Suite).WriteGitHub)},
-		{"markdown", func(o *Output, w io.Writer, _ reports.TextOptions) error {
-			return o.page(false).WriteMarkdown(w, reports.MarkdownOptions{})
-		}},
-		{"sarif", func(o *Output, w io.Writer, _ reports.TextOptions) error {
-			suite := o.Report.Suite(o.Exit)
-			suite.Place = cmp.Or(suite.Place, workflowFile(os.Getenv("GITHUB_WORKFLOW_REF")))
-			return suite.WriteSARIF(w)
-		}},
-		{"html", func(o *Output, w io.Writer, _ reports.TextOptions) error { return o.writeHTML(w) }},
-	}
-}
+type Result = formats.Result
 
 // workflowFile returns the file in a reference to a workflow, "owner/name/.github/workflows/ci.yml@refs/heads/main" for
 // example; empty if that is none.
@@ -60,48 +28,15 @@ func workflowFile(ref string) string {
 	return ""
 }
 
-// ofCases returns a writer of the cases of an output.
-func ofCases(write func(*reports.Suite, io.Writer) error) func(*Output, io.Writer, reports.TextOptions) error {
-	return func(o *Output, w io.Writer, _ reports.TextOptions) error {
-		suite := o.Report.Suite(o.Exit)
-		return write(&suite, w)
+// write writes the report in a format; how says how text and Markdown are written.
+func (o *Output) write(name string, w io.Writer, how formats.Output) error {
+	how.Result, how.JSON, how.Exit, how.Verbose = o.Report, o.JSON, o.Exit, o.Flags.Verbose
+	how.Place = workflowFile(os.Getenv("GITHUB_WORKFLOW_REF"))
+	err := formats.Write(w, name, how)
+	if errors.Is(err, formats.ErrUnknown) {
+		return &InternalError{err}
 	}
-}
-
-// formatNames returns the names of the formats.
-func formatNames() []string {
-	var names []string
-	for _, f := range formats() {
-		names = append(names, f.name)
-	}
-	return names
-}
-
-// page returns the report for people, with pictures for the formats that have them.
-func (o *Output) page(figures bool) reports.Page {
-	return o.Report.Page(reports.PageOptions{Verbose: o.Flags.Verbose, Figures: figures, Exit: o.Exit})
-}
-
-// writeHTML writes the report as one HTML file, with the JSON in it.
-func (o *Output) writeHTML(w io.Writer) error {
-	var data bytes.Buffer
-	if err := o.JSON(&data); err != nil {
-		return err
-	}
-	suite := o.Report.Suite(o.Exit)
-	return html.Write(w, html.Document{
-		Title: suite.Name, Subject: suite.Target, Page: o.page(true), Data: data.Bytes(),
-	})
-}
-
-// write writes the report in a format.
-func (o *Output) write(name string, w io.Writer, text reports.TextOptions) error {
-	for _, f := range formats() {
-		if f.name == name {
-			return f.write(o, w, text)
-		}
-	}
-	return &InternalError{fmt.Errorf("no format %q", name)}
+	return err
 }
 
 // place is a value of --output: a file, or standard output.
@@ -119,8 +54,8 @@ func parsePlace(value string) (place, error) {
 		return place{}, errors.New("--output is empty: it names a file")
 	case !given:
 		return place{file: value}, nil
-	case !slices.Contains(formatNames(), name):
-		if near := text.Nearest(name, formatNames(), 2); near != "" {
+	case !slices.Contains(formats.Names(), name):
+		if near := text.Nearest(name, formats.Names(), 2); near != "" {
 			return place{}, fmt.Errorf("--output: unknown format %q; %s (for a file of that name: ./%s)", name,
 				text.DidYouMean(near), value)
 		}
@@ -174,7 +109,7 @@ func completePlace(_ *cobra.Command, _ []string, begun string) ([]string, cobra.
 		return nil, cobra.ShellCompDirectiveDefault
 	}
 	var words []string
-	for _, name := range formatNames() {
+	for _, name := range formats.Names() {
 		if strings.HasPrefix(name, begun) {
 			words = append(words, name+"=")
 		}

@@ -4,15 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/shortage"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/internal/text"
@@ -60,8 +59,9 @@ func (t *TargetFlags) DeclareSecrets(f *pflag.FlagSet) {
 
 // Endpoint is the target that the flags and the environment name.
 type Endpoint struct {
-	Protocol *conformance.Protocol
+	Peer     *peer.Peer // its protocol
 	Choice   target.Choice
+	Faults   []peer.Fault   // of the embedded server
 	Server   *target.Server // nil: the embedded one, or one that is to be started
 	Password string
 	Starter  *target.Starter // nil: the server runs already, or is the embedded one
@@ -92,30 +92,13 @@ func (t *TargetFlags) Endpoint(
 	return found, nil
 }
 
-// named returns the protocol that --protocol names. It is an error if the command does not work with it.
-func (t *TargetFlags) named() (*conformance.Protocol, error) {
-	protocol, err := ProtocolNamed(t.protocol)
-	if err != nil {
-		return nil, fmt.Errorf("--protocol: %w", err)
-	}
-	return protocol, Refusal(t.command, protocol.Name)
-}
-
 // Embedded returns the embedded server of the protocol that --protocol names.
 func (t *TargetFlags) Embedded() (Endpoint, error) {
 	protocol, err := t.named()
 	if err != nil {
 		return Endpoint{}, err
 	}
-	return Endpoint{Choice: target.Choice{Embedded: true, How: embeddedName(protocol)}, Protocol: protocol}, nil
-}
-
-// embeddedName returns what messages call the embedded server of a protocol.
-func embeddedName(p *conformance.Protocol) string {
-	if p.Name == conformance.FWP().Name {
-		return "the embedded server"
-	}
-	return "the embedded " + p.Title + " server"
+	return Endpoint{Choice: target.Choice{Embedded: true, How: embeddedName(protocol)}, Peer: protocol}, nil
 }
 
 // find returns the target, without its operator.
@@ -127,18 +110,21 @@ func (t *TargetFlags) find(given *pflag.FlagSet, lookup func(string) (string, bo
 	if given.Changed("start") {
 		return t.starting(given)
 	}
-	if protocol.Name != conformance.FWP().Name { // the variables of the environment are those of Faktory's clients
+	if !protocol.IsDefault() { // the variables of the environment are those of Faktory's clients
 		lookup = func(string) (string, bool) { return "", false }
 	}
-	choice, err := target.Choose(t.url, given.Changed("url"), lookup)
+	choice, err := target.Choose(t.url, given.Changed("url"), lookup, peer.Schemes()...)
 	if err != nil {
 		return Endpoint{}, err
 	}
 	if choice.Embedded {
-		if protocol.Name != conformance.FWP().Name {
+		if !protocol.IsDefault() {
 			choice.How = embeddedName(protocol)
 		}
-		return Endpoint{Choice: choice, Protocol: protocol}, nil
+		if protocol.Embed == nil {
+			return Endpoint{}, fmt.Errorf("there is no embedded server of %s: name one with --url", protocol.Title)
+		}
+		return Endpoint{Choice: choice, Peer: protocol}, nil
 	}
 	found, err := t.at(choice)
 	if err == nil && given.Changed("password-file") {
@@ -161,14 +147,14 @@ func (t *TargetFlags) at(choice target.Choice) (Endpoint, error) {
 		return Endpoint{}, err
 	}
 	return Endpoint{
-		Protocol: protocol, Choice: choice, Server: &target.Server{Address: choice.Address, TLS: config},
+		Peer: protocol, Choice: choice, Server: &target.Server{Address: choice.Address, TLS: config},
 		Password: choice.Address.Password,
 	}, nil
 }
 
 // At returns the target that an argument names.
 func (t *TargetFlags) At(url string) (Endpoint, error) {
-	choice, err := target.Argument(url)
+	choice, err := target.Argument(url, peer.Schemes()...)
 	if err != nil {
 		return Endpoint{}, err
 	}
@@ -197,7 +183,7 @@ func (t *TargetFlags) Starting(command string) (Endpoint, error) {
 		return Endpoint{}, err
 	}
 	starter, err := target.ParseStart(command)
-	return Endpoint{Choice: target.Choice{How: "started by --start"}, Starter: &starter, Protocol: protocol}, err
+	return Endpoint{Choice: target.Choice{How: "started by --start"}, Starter: &starter, Peer: protocol}, err
 }
 
 // Ours reports whether the server exists for this process only, so that everything may be done to it.
@@ -208,7 +194,7 @@ func (e Endpoint) Ours() bool { return e.Choice.Embedded || e.Starter != nil }
 func (e Endpoint) Start(ctx context.Context, password string, timeout time.Duration) (*target.Started, error) {
 	starter := *e.Starter
 	starter.Ready = func(ctx context.Context, s *target.Server) error {
-		_, err := e.protocol().Identify(ctx, s, timeout)
+		_, err := e.Peer.Identify(ctx, s, timeout)
 		return err
 	}
 	started, err := starter.Start(ctx, password)
@@ -216,14 +202,6 @@ func (e Endpoint) Start(ctx context.Context, password string, timeout time.Durat
 		return nil, &UnreachableError{err, "run the command of --start by hand to see why"}
 	}
 	return started, err
-}
-
-// protocol returns the protocol of the target.
-func (e Endpoint) protocol() *conformance.Protocol {
-	if e.Protocol == nil {
-		return conformance.FWP()
-	}
-	return e.Protocol
 }
 
 // onlyWithURL returns an error for flags without an effect on the embedded server.
@@ -261,10 +239,10 @@ func (e Endpoint) Flags() []string {
 }
 
 func (e Endpoint) protocolFlags() []string {
-	if p := e.protocol(); p.Name != conformance.FWP().Name {
-		return []string{"--protocol", p.Name}
+	if e.Peer.IsDefault() {
+		return nil
 	}
-	return nil
+	return []string{"--protocol", e.Peer.Name}
 }
 
 // Target returns the target as a report names it, given what it is; the zero Identity if it is not known.
@@ -282,7 +260,7 @@ func (e Endpoint) Target(id conformance.Identity) reports.Target {
 // Identify connects to the user's server, which must be there and accept the password.
 // The error is an UnreachableError, or an InternalError if this machine could not open the connection.
 func (e Endpoint) Identify(ctx context.Context, timeout time.Duration) (conformance.Identity, error) {
-	id, err := e.protocol().Identify(ctx, e.Server, timeout)
+	id, err := e.Peer.Identify(ctx, e.Server, timeout)
 	if words := shortage.Explain(err); words != "" {
 		return id, &InternalError{errors.New(words)}
 	}
@@ -300,7 +278,7 @@ func (e Endpoint) authenticate(ctx context.Context, timeout time.Duration) error
 		return &UnreachableError{errors.New("the server requires a password, and none was given"),
 			"put it into the URL, " + e.withPassword() + " (the colon belongs to it), or name a file with --password-file"}
 	}
-	err := conformance.Authenticate(ctx, e.Server, e.Password, timeout)
+	err := e.Peer.Authenticate(ctx, e.Server, e.Password, timeout)
 	switch {
 	case errors.Is(err, conformance.ErrDeclined) && e.Choice.Address.Password != "":
 		return &UnreachableError{err,
@@ -318,29 +296,15 @@ func (e Endpoint) withPassword() string {
 	return form.Masked()
 }
 
-// advice returns what to do about a server that is not an FWP server.
+// advice returns what to do about a server that is not one of the protocol.
 func (e Endpoint) advice(ctx context.Context, err error) string {
-	if advice := e.Choice.Address.Advice(err); advice != "" {
+	if advice := e.Choice.Address.Advice(err, peer.Schemes()...); advice != "" {
 		return advice
 	}
-	if e.Choice.Address.Protocol != "" {
-		return "is " + e.Choice.Address.Port + " the port of a server that speaks " + e.protocol().Title + "?"
+	if e.Peer.Advice == nil {
+		return "is " + e.Choice.Address.Port + " the port of a server that speaks " + e.Peer.Title + "?"
 	}
-	if errors.Is(err, conformance.ErrIterations) {
-		return "lower the number of iterations that the server announces as i in its HI: each client has to compute as many"
-	}
-	if advice := e.Server.Probe(ctx); advice != "" {
-		return advice
-	}
-	other := "does it want TLS (tcp+tls://)?"
-	if e.Choice.Address.TLS {
-		other = "is it a server without TLS (tcp://)?"
-	}
-	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
-		return "an FWP server greets with +HI {...}: is it at its limit of connections, still starting, or " + other
-	}
-	return fmt.Sprintf("an FWP server greets with +HI {...}: is %s the port on which it takes jobs "+
-		"(7419 unless configured otherwise), and %s", e.Choice.Address.Port, other)
+	return e.Peer.Advice(ctx, e.Server, err)
 }
 
 // UnreachableError reports why a target cannot be tested at all, and what to do.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/load/workload"
 )
 
@@ -79,7 +80,7 @@ func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 		err = fmt.Errorf("unknown flag -%s", name)
 	}
 	if name == "protocol" {
-		return fmt.Errorf("%w: %s", err, withoutProtocol(cmd.CommandPath()))
+		return fmt.Errorf("%w: %s", err, peer.WithoutFlag(cmd.CommandPath()))
 	}
 	var flags []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {

@@ -1,0 +1,137 @@
+package explore
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
+)
+
+// steps reads a conversation: "1(" opens a connection, "1)" ends it, "1x" sends x on it.
+func steps(text string) (all []Step) {
+	b := Builder{fwpdialect.Dialect{}}
+	for word := range strings.FieldsSeq(text) {
+		conn, what := int(word[0]-'0'), word[1:]
+		switch what {
+		case "(":
+			all = append(all, b.Open(conn, scenarios.Raw, ""))
+		case ")":
+			all = append(all, End(conn, scenarios.Closed))
+		default:
+			all = append(all, b.Line(conn, "%s", what))
+		}
+	}
+	return all
+}
+
+// written is the opposite of steps.
+func written(all []Step) string {
+	var words []string
+	for _, step := range all {
+		what := step.Text()
+		switch {
+		case step.opens():
+			what = "("
+		case step.Ends():
+			what = ")"
+		}
+		words = append(words, string(rune('0'+step.Conn()))+what)
+	}
+	return strings.Join(words, " ")
+}
+
+// TestStepsWithoutEffect: what is done on a connection that is not open may be dropped without a try, but not where
+// steps are repeated: the round before may have opened it.
+func TestStepsWithoutEffect(t *testing.T) {
+	t.Parallel()
+	for before, after := range map[string]string{
+		"1( 1a 1b 1)":       "1( 1a 1b 1)",
+		"1( 1a 1) 1b":       "1( 1a 1)",
+		"1a 1( 1b":          "1( 1b",
+		"1( 1) 1) 1( 1a":    "1( 1) 1( 1a",
+		"1( 2a 1b 2( 2c":    "1( 1b 2( 2c",
+		"1( 1a 1) 1( 1b 1)": "1( 1a 1) 1( 1b 1)",
+	} {
+		trace := Trace{Steps: steps(before)}
+		assert.Equal(t, after, written(trace.only(effective(trace, trace.all())).Steps))
+		trace.N = 2
+		assert.Equal(t, before, written(trace.only(effective(trace, trace.all())).Steps), "repeated")
+	}
+}
+
+// TestOnlyKeepsTheRepetition: of a trace whose middle is repeated, the rest of the middle still is.
+func TestOnlyKeepsTheRepetition(t *testing.T) {
+	t.Parallel()
+	trace := Trace{Steps: steps("1( 1a 1b 1c 1d"), From: 1, To: 4, N: 7}
+	for _, test := range []struct {
+		keep     []int
+		from, to int
+	}{
+		{[]int{0, 1, 2, 3, 4}, 1, 4}, {[]int{1, 2, 3}, 0, 3}, {[]int{0, 2, 4}, 1, 2}, {[]int{0, 4}, 1, 1}, {[]int{3}, 0, 1},
+	} {
+		less := trace.only(test.keep)
+		assert.Len(t, less.Steps, len(test.keep))
+		assert.Equal(t, []int{test.from, test.to, 7}, []int{less.From, less.To, less.N}, test.keep)
+	}
+}
+
+// TestAlone: of the last steps that send something each is played by itself, behind the first one of its connection.
+func TestAlone(t *testing.T) {
+	t.Parallel()
+	b := Builder{fwpdialect.Dialect{}}
+	steps := []Step{
+		b.Open(1, scenarios.Raw, ""), b.Line(1, "join old"), b.Open(1, scenarios.Raw, ""), b.Line(1, "join a"),
+		b.Open(2, scenarios.Raw, ""), b.Line(2, "ping"), b.Line(1, "put q"), Wait(1), b.Line(1, "take q"),
+	}
+	var all []string
+	for _, trace := range alone(steps) {
+		text := ""
+		for _, step := range trace.Steps {
+			text += step.Text() + ";"
+		}
+		all = append(all, text)
+	}
+	assert.Equal(t, []string{";join a;take q;", ";join a;put q;", ";ping;", ";join a;"}, all)
+}
+
+// TestMovesThatEndAServer: a move after which the server is gone in most cases is not made any more, and one that was
+// by chance the last before is.
+func TestMovesThatEndAServer(t *testing.T) {
+	t.Parallel()
+	g := &generator{last: map[string]uint64{}, made: map[string]int{"kill": 3, "ping": 7}, fatal: map[string]int{}}
+	for _, name := range []string{"kill", "ping", "kill", "ping", "ping"} {
+		g.latest = name
+		g.ended()
+		assert.True(t, g.affords(Move{Name: name}))
+	}
+	g.latest = "kill"
+	g.ended()
+	assert.False(t, g.affords(Move{Name: "kill"}))
+	assert.True(t, g.affords(Move{Name: "ping"}))
+}
+
+// What was reproduced already in another form is shrunk for less time; what was not, or is something else, is not.
+func TestKnownKindsAreShrunkForLessTime(t *testing.T) {
+	t.Parallel()
+	const limit = 20 * time.Second
+	for name, test := range map[string]struct {
+		before Finding
+		want   time.Duration
+	}{
+		"reproduced":     {Finding{Rule: "delivered", Shown: 1}, limit / KnownShare},
+		"not reproduced": {Finding{Rule: "delivered"}, limit},
+		"another kind":   {Finding{Rule: "missing", Shown: 5}, limit},
+		"a crash":        {Finding{Rule: "delivered", Shown: 5, Crash: true}, limit},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := exploration{Explorer: &Explorer{Subject: &Subject{}}, result: &Result{Findings: []Finding{test.before}}}
+			assert.Equal(t, test.want, x.lessIfKnown(limit, "delivered"))
+			assert.Zero(t, x.lessIfKnown(0, "delivered"), "no limit")
+		})
+	}
+}

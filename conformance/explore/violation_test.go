@@ -1,0 +1,347 @@
+package explore
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/internal/blockq/blockqdialect"
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
+)
+
+// namedLaw has a clause of the name of each rule, and records which jobs it does not judge any more.
+type namedLaw struct {
+	Law
+	unjudged []string
+}
+
+func (*namedLaw) Clause(rule string) string { return "of " + rule }
+func (l *namedLaw) Unjudge(job string)      { l.unjudged = append(l.unjudged, job) }
+func (*namedLaw) Value(int, string) string  { return "" }
+func (*namedLaw) Close(int, bool, time.Time) *Violation {
+	return nil
+}
+
+// stub is a play under a law of names alone.
+func stub(target play.Target, rules map[string]Trait) (*playing, *namedLaw) {
+	law := &namedLaw{}
+	c := &config{timeout: 10 * time.Second, target: target, subject: &Subject{
+		Dialect: blockqdialect.Dialect{}, Question: "ping", Rules: rules, Start: func(Terms) Law { return law },
+	}}
+	return newPlay(c, "x"), law
+}
+
+// TestCount: how often a finding was played, and how often it showed.
+func TestCount(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		plays        []bool
+		over         int // plays after which the time is over
+		shown, tried int
+	}{
+		"each time":                {[]bool{true, true, true, true, true}, 9, 5, 5},
+		"not each time":            {[]bool{true, false, true, false, true}, 9, 3, 5},
+		"never":                    {[]bool{false, false, false, false, false}, 9, 0, 5},
+		"no time for more":         {[]bool{true, false, false}, 2, 1, 2},
+		"it showed at the last":    {[]bool{true, true}, 1, 2, 2},
+		"no time at all":           {[]bool{false, false}, 0, 1, 1},
+		"no time, and it shows":    {[]bool{true, false}, 0, 1, 1},
+		"nothing could be played":  {nil, 9, 1, 1},
+		"the first time it is not": {[]bool{false, true}, 9, 1, 2},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		var f Finding
+		var told []bool
+		f.count(ctx, func(yield func(bool) bool) {
+			for i, shown := range test.plays {
+				if i >= test.over {
+					cancel()
+				}
+				if !yield(shown) {
+					return
+				}
+			}
+		}, func(shown bool) { told = append(told, shown) })
+		assert.Equal(t, []int{test.shown, test.tried}, []int{f.Shown, f.Tried}, name)
+		assert.True(t, len(told) == f.Tried || len(told) == 0, name)
+		cancel()
+	}
+}
+
+// TestBroken: which clause a violation is put under, whether it is in doubt, and whether its job is judged on.
+func TestBroken(t *testing.T) {
+	t.Parallel()
+	rules := map[string]Trait{"reply": WrongReply, "order": JobStays}
+	for name, test := range map[string]struct {
+		cut      bool // the line came in segments
+		pieces   int  // the same of an earlier one whose answers are still to come
+		rule     string
+		clause   string
+		doubtful bool
+		unjudged bool
+	}{
+		"a wrong reply":                {rule: "reply", clause: "C", unjudged: true},
+		"a wrong reply to segments":    {cut: true, rule: "reply", clause: "of cut", doubtful: true, unjudged: true},
+		"another rule, and segments":   {cut: true, rule: "field", clause: "C", unjudged: true},
+		"one reply too many":           {rule: RuleExtra, clause: "C", unjudged: true},
+		"one too many behind segments": {pieces: 1, rule: RuleExtra, clause: "of cut", unjudged: true},
+		"another one behind segments":  {pieces: 1, rule: "reply", clause: "C", unjudged: true},
+		"a job that stays":             {rule: "order", clause: "C"},
+	} {
+		p, law := stub(nil, rules)
+		p.cut, p.step = test.cut, 7
+		p.broken(&conn{number: 3, pieces: test.pieces, awaited: "take q"}, &Violation{Rule: test.rule, Clause: "C", JID: "j"}, 5)
+		require.Len(t, p.found, 1, name)
+		got := p.found[0]
+		assert.Equal(t, test.clause, got.Clause, name)
+		assert.Equal(t, test.doubtful, got.Doubtful, name)
+		assert.Equal(t, test.unjudged, slices.Contains(law.unjudged, "j"), name)
+		assert.Equal(t, []int{7, 5, 3}, []int{got.step, got.about, got.conn}, name)
+		assert.Equal(t, []string{"take q"}, got.owing, name)
+	}
+}
+
+// TestCrashed: when a server that does not serve has crashed, which clause it is put under, and which step is the cause.
+func TestCrashed(t *testing.T) {
+	t.Parallel()
+	connected := new(session.Conn)
+	for name, test := range map[string]struct {
+		served, ends, dead, owed bool
+		conn                     conn
+		last                     string
+		outage                   bool
+		rule, clause, got        string
+		about                    int
+	}{
+		"the answer is owed": {served: true, owed: true, conn: conn{clause: "put", awaited: "put q", sent: 2}, last: "take",
+			rule: RuleCrash, clause: "put", got: "no new connection is served", about: 2},
+		"nothing is owed": {served: true, conn: conn{clause: "put", awaited: "put q", sent: 2}, last: "take",
+			rule: RuleCrash, clause: "take", got: "no new connection is served", about: 9},
+		"a new connection": {served: true, owed: true, conn: conn{clause: "of no-greeting"}, last: "take",
+			rule: RuleCrash, clause: "take", got: "no new connection is served", about: 9},
+		"a new connection, and nothing was sent": {served: true, owed: true, conn: conn{clause: "of no-greeting"},
+			rule: RuleCrash, clause: "of no-greeting", got: "no new connection is served", about: 9},
+		"for a moment": {served: true, last: "take", outage: true,
+			rule: RuleCrash, clause: "take", got: "no new connection is served for a while", about: 9},
+		"it never served": {conn: conn{Conn: connected, clause: "of no-greeting", sent: 4},
+			rule: RuleSilent, clause: "of no-greeting", got: "nothing within 10s", about: 4},
+		"it never served, and was not reached": {conn: conn{clause: "of no-greeting"}},
+		"it never served, and was asked":       {conn: conn{Conn: connected, clause: "put"}},
+		"it may end":                           {served: true, ends: true, last: "take"},
+		"it is known to be dead":               {served: true, dead: true, last: "take"},
+	} {
+		p, _ := stub(nil, nil)
+		p.served, p.ends, p.dead, p.last, p.step = test.served, test.ends, test.dead, test.last, 9
+		if test.outage {
+			p.outage = &play.Outage{}
+		}
+		p.crashed(t.Context(), &test.conn, test.owed)
+		assert.True(t, p.dead, name)
+		if test.rule == "" {
+			assert.Empty(t, p.found, name)
+			continue
+		}
+		require.Len(t, p.found, 1, name)
+		f := p.found[0]
+		assert.Equal(t, []string{test.rule, test.clause, test.got}, []string{f.Rule, f.Clause, f.Got}, name)
+		assert.Equal(t, test.about, f.about, name)
+		assert.Equal(t, test.rule == RuleCrash, f.crash, name)
+		assert.Equal(t, test.outage, f.outage != nil, name)
+	}
+	p, _ := stub(nil, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	p.served = true
+	p.crashed(ctx, &conn{}, true)
+	assert.False(t, p.dead, "of an interrupted play nothing is known")
+}
+
+// TestAlike: which findings may be the wanted one under another clause.
+func TestAlike(t *testing.T) {
+	t.Parallel()
+	s := &shrinker{config: &config{subject: &Subject{
+		Rules:  map[string]Trait{"field": OfField},
+		Family: func(rule string) string { return rule[:1] },
+	}}}
+	for name, test := range map[string]struct {
+		want, got found
+		alike     bool
+	}{
+		"the same":                   {found{Violation: &Violation{Rule: "late"}}, found{Violation: &Violation{Rule: "late"}}, true},
+		"of one family":              {found{Violation: &Violation{Rule: "late"}}, found{Violation: &Violation{Rule: "lost"}}, true},
+		"of another":                 {found{Violation: &Violation{Rule: "late"}}, found{Violation: &Violation{Rule: "order"}}, false},
+		"a crash, and none":          {found{Violation: &Violation{Rule: "late"}, crash: true}, found{Violation: &Violation{Rule: "late"}}, false},
+		"the same field":             {field("at: 1"), field("at: 2"), true},
+		"another field":              {field("at: 1"), field("args: 1"), false},
+		"the field is not known":     {field(""), field("args: 1"), true},
+		"what begins in another way": {found{Violation: &Violation{Rule: "late", Got: "at: 1"}}, found{Violation: &Violation{Rule: "late", Got: "+OK"}}, true},
+	} {
+		s.target = test.want
+		assert.Equal(t, test.alike, s.alike(test.got), name)
+	}
+}
+
+func field(got string) found { return found{Violation: &Violation{Rule: "field", Got: got}} }
+
+// ponging is a server in memory that answers every line, and keeps its connections.
+type ponging struct {
+	dials   int
+	refuses func(dial int) bool // the network does
+	mute    func(dial int) bool // the server does not answer
+	conns   []net.Conn
+}
+
+func (s *ponging) Dial(ctx context.Context) (net.Conn, error) {
+	s.dials++
+	if s.refuses != nil && s.refuses(s.dials) {
+		return nil, errors.New("connection refused")
+	}
+	client, server := net.Pipe()
+	s.conns = append(s.conns, server)
+	mute := s.mute != nil && s.mute(s.dials)
+	go func() {
+		for r := bufio.NewReader(server); ; {
+			if _, err := r.ReadString('\n'); err != nil {
+				return
+			}
+			if !mute {
+				_, _ = server.Write([]byte("OK\r\n"))
+			}
+		}
+	}()
+	return client, nil
+}
+
+// TestOutages: a server that could not be reached for a while was down. One that is connected to, and does not answer at
+// once, was not.
+func TestOutages(t *testing.T) {
+	t.Parallel()
+	first := func(n int) func(int) bool { return func(dial int) bool { return dial <= n } }
+	for name, test := range map[string]struct {
+		target        ponging
+		alive, serves bool
+		down          time.Duration
+	}{
+		"it serves":                      {ponging{}, true, true, 0},
+		"it is refused for a while":      {ponging{refuses: first(20)}, false, true, 2 * time.Second},
+		"it does not answer for a while": {ponging{mute: first(1)}, true, true, 0},
+		"it is refused":                  {ponging{refuses: first(1e6)}, false, false, 0},
+		"it does not answer":             {ponging{mute: first(1e6)}, false, false, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				p, _ := stub(&test.target, nil)
+				p.timeout = 15 * time.Second
+				alive := p.alive(t.Context())
+				assert.Equal(t, test.alive, alive)
+				assert.Equal(t, test.serves, alive || p.outage != nil)
+				if test.down == 0 {
+					assert.Nil(t, p.outage)
+				} else if assert.NotNil(t, p.outage) {
+					assert.Equal(t, test.down, p.outage.To.Sub(p.outage.From).Round(time.Second))
+				}
+				for _, c := range test.target.conns {
+					_ = c.Close()
+				}
+			})
+		})
+	}
+}
+
+// TestAllEnded: the server was started again unseen if all other connections, two or more, ended at the same time.
+func TestAllEnded(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		ends []time.Duration // of the others, behind the first one; negative: it stays
+		want bool
+	}{
+		"all of two":      {[]time.Duration{0, 10 * time.Millisecond}, true},
+		"all of three":    {[]time.Duration{0, 0, 0}, true},
+		"one alone":       {[]time.Duration{0}, false},
+		"there is none":   {nil, false},
+		"one of two":      {[]time.Duration{0, -1}, false},
+		"one ended later": {[]time.Duration{0, 10 * firstReplyWait}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				target := &ponging{}
+				p, _ := stub(target, nil)
+				for n := range test.ends {
+					c, err := p.dial(t.Context(), n, &scenarios.Connect{Role: scenarios.Raw})
+					require.NoError(t, err)
+					p.conns[n] = c
+				}
+				for n, after := range test.ends {
+					if after >= 0 {
+						time.AfterFunc(after, func() { _ = target.conns[n].Close() })
+					}
+				}
+				assert.Equal(t, test.want, p.allEnded(t.Context(), time.Now()))
+				p.close()
+				for _, c := range target.conns {
+					_ = c.Close()
+				}
+			})
+		})
+	}
+}
+
+// A violation on a connection that has ended on the other server is a difference; where the other server is gone, it is
+// not known what that would have answered.
+func TestViolationsWithoutCounterpart(t *testing.T) {
+	t.Parallel()
+	on := opening{conn: 1, opened: 2}
+	for gone, want := range map[bool]int{false: 1, true: 0} {
+		broken := event{on: on, parts: []string{"${}"}, violation: &Violation{Clause: "RETRY-04"}}
+		x := &pair{
+			plays:  [2]*playing{{dead: gone}, {}},
+			queues: [2]map[opening][]event{{}, {on: {broken}}},
+		}
+		all := x.unmatched(on)
+		require.Len(t, all, want, gone)
+		for _, d := range all {
+			assert.Equal(t, "<nothing more>", d.Sides[0].Reply)
+			assert.Equal(t, "RETRY-04", d.Sides[1].Violation.Clause)
+		}
+	}
+}
+
+// TestSilenceIsDoubtful: that nothing came on a connection of a server that serves is a finding, but another fault may
+// be the reason. Where nothing is judged it is none.
+func TestSilenceIsDoubtful(t *testing.T) {
+	t.Parallel()
+	for _, judged := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			target := &ponging{}
+			p, _ := stub(target, nil)
+			c, err := p.dial(t.Context(), 1, &scenarios.Connect{Role: scenarios.Raw})
+			require.NoError(t, err)
+			p.conns[1], c.judged, c.clause = c, judged, "put"
+			p.silent(t.Context(), c)
+			assert.Empty(t, p.conns, "nothing is awaited on it any more")
+			if judged && assert.Len(t, p.found, 1) {
+				f := p.found[0]
+				assert.Equal(t, []string{RuleSilent, "of silent", "nothing within 10s"}, []string{f.Rule, f.Clause, f.Got})
+				assert.True(t, f.Doubtful)
+				assert.False(t, f.crash)
+			} else {
+				assert.Len(t, p.found, b2i(judged))
+			}
+			for _, c := range target.conns {
+				_ = c.Close()
+			}
+		})
+	}
+}

@@ -1,0 +1,108 @@
+package fwpsuite
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance"
+)
+
+// docs/clauses.md is written from the catalogue and the scripts: go test ./conformance/fwpsuite -run Document -update
+func TestClausesDocument(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join("..", "..", "docs", "clauses.md")
+	text := clausesDocument(t)
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	}
+	old, err := os.ReadFile(path)
+	require.NoError(t, err)
+	if strings.ReplaceAll(string(old), "\r\n", "\n") != text { // the texts themselves would fill pages
+		t.Error("docs/clauses.md is stale: go test ./conformance/fwpsuite -run Document -update")
+	}
+}
+
+func clausesDocument(t *testing.T) string {
+	t.Helper()
+	by := deciders(t)
+	var b strings.Builder
+	clauses := Clauses()
+	server := len(slices.DeleteFunc(slices.Clone(clauses), func(c conformance.Clause) bool { return !c.BindsServer() }))
+	client := len(slices.DeleteFunc(slices.Clone(clauses), func(c conformance.Clause) bool { return !c.BindsClient() }))
+	fmt.Fprintf(&b, `# The clauses
+
+Written by `+"`go test ./conformance/fwpsuite -run Document -update`"+`; do not edit. It has %d clauses, of which %d bind servers
+and %d clients.
+`+"`fwpcheck explain ID`"+` tells more about each: where exactly it is stated, and which faults its checks catch.
+
+Party: S binds a server, C any client, K a consumer, P a producer. Levels, from MUST to note, are described in
+[verdicts.md](verdicts.md). A reading outranks its statement. A check is the script of that name below
+`+"`scenarios/fwpdialect/scripts`"+`, and the goal is what must have happened in one of them for a pass to count. A rule
+is the breach that conformance/workers finds in what clients send ([monitors.md](monitors.md)).
+`, len(clauses), server, client)
+	files, err := clauseFiles.ReadDir(".")
+	require.NoError(t, err)
+	for _, file := range files {
+		text, err := clauseFiles.ReadFile(file.Name())
+		require.NoError(t, err)
+		part := conformance.Catalogue(fstest.MapFS{file.Name(): {Data: text}}, documents)
+		title, _, ok := strings.Cut(strings.TrimPrefix(string(text), "# "), ". ")
+		require.True(t, ok, "%s begins with a comment whose first sentence is its title", file.Name())
+		fmt.Fprintf(&b, "\n## %s\n\n", title)
+		b.WriteString("| id | party | level | statement | reading | checks | goal | rules | source |\n")
+		b.WriteString("|---|---|---|---|---|---|---|---|---|\n")
+		for _, c := range part {
+			row := []string{
+				c.ID, c.Party, string(c.Level), c.Statement, documentedReading(c), documentedChecks(c, by[c.ID]),
+				documentedGoal(c, by[c.ID]), documentedRules(c), c.Section,
+			}
+			fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
+		}
+	}
+	return b.String()
+}
+
+func documentedReading(c conformance.Clause) string {
+	if c.Recorded {
+		return strings.TrimSpace("*Recorded only.* " + c.Reading)
+	}
+	return c.Reading
+}
+
+func documentedGoal(c conformance.Clause, checks []string) string {
+	if len(checks) == 0 {
+		return ""
+	}
+	return GoalOf(c.ID).Words
+}
+
+func documentedChecks(c conformance.Clause, checks []string) string {
+	switch {
+	case c.Excluded != "":
+		return "*Excluded.* " + c.Excluded
+	case !c.BindsServer():
+		return ""
+	case len(checks) == 0:
+		return "**none yet**"
+	}
+	return strings.Join(checks, ", ")
+}
+
+// documentedRules lists the breaches that conformance/workers finds of a clause, or why there are none.
+func documentedRules(c conformance.Clause) string {
+	rules := ClientBreaches(c.ID)
+	switch {
+	case c.Unwatched != "":
+		return "*None.* " + c.Unwatched
+	case c.BindsClient() && len(rules) == 0:
+		return "**none yet**"
+	}
+	return strings.Join(rules, ", ")
+}

@@ -1,0 +1,46 @@
+package fwpsuite
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/explore"
+)
+
+func TestWhyAnExplorationDoesNotPass(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		seen explored
+		want string
+	}{
+		"well": {explored{served: true, commands: 10, answered: 9}, ""},
+		"half unanswered": {explored{served: true, commands: 10, answered: 4},
+			"fewer than half of the commands were answered"},
+		"half answered":    {explored{served: true, commands: 10, answered: 5}, ""},
+		"jobs unaccounted": {explored{served: true, open: "a job is missing"}, "a job is missing"},
+	} {
+		assert.Equal(t, test.want, test.seen.evidence().Open, name)
+	}
+}
+
+func TestEvidenceOfAnExploration(t *testing.T) {
+	t.Parallel()
+	e := explored{served: true, dead: true, leftover: []string{"a job"}, findings: []explore.Finding{
+		{
+			Clause: "FWP-ACK-01", Rule: "late", Should: true,
+			Expected: "+OK", Got: "-ERR", What: "it was held", Script: "C: INFO",
+		},
+		{Rule: "dies", Crash: true},
+	}}.evidence()
+	assert.Equal(t, conformance.Evidence{
+		Served: true, Dead: "no new connection is served", Leftover: []string{"a job"}, Findings: []conformance.Finding{
+			{
+				Clause: "FWP-ACK-01", Clocked: true, Should: true,
+				Expected: "+OK", Got: "-ERR", What: "it was held", Script: "C: INFO",
+			},
+			{Crash: true},
+		},
+	}, e)
+}

@@ -1,0 +1,22 @@
+package fwpsuite
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/conformance"
+)
+
+func TestJIDOfAReply(t *testing.T) {
+	t.Parallel()
+	for got, want := range map[string]string{
+		`${"jid":"j1","args":[]}`:               "j1",
+		`${ "args" : [ ],	"jid" :	"j 1" }`:      "j 1",
+		`${"jid":"j1","args":["0123 … (8405 b`:  "j1",
+		`${"args":["0123 … (8405 bytes in all)`: "",
+		`$-1`: "",
+	} {
+		assert.Equal(t, want, jidOf(conformance.Exchange{Got: got}), got)
+	}
+}

@@ -1,0 +1,112 @@
+package run
+
+import (
+	"slices"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
+)
+
+// sameEnd is how far apart connections end that end for the same reason.
+const sameEnd = time.Second
+
+// closure is a try in which the server closed the connection of a worker while other checks used it: it may have ended,
+// or been restarted, for their sake.
+type closure struct {
+	check reports.Check
+	ends  []time.Time // of connections
+}
+
+// closes has a check tried again, alone, in which the server closed the connection of a worker beside other checks, and
+// reports whether it did. What does not happen again counts nevertheless, unless the server had ended: a crash breaks
+// no clause of those who only see it. If it closed connections of several checks at a time, it may have ended unseen.
+func (s *runState) closes(t *task, check *reports.Check) (again bool) {
+	first, clause := t.closed, closedClause(s.runner.Protocol)
+	if first == nil {
+		if !t.together || t.host == nil || !brokenIn(check, clause) {
+			return false
+		}
+		t.closed, t.apart = &closure{*check, endsIn(t.evidence)}, true
+		t.host.closed = append(t.host.closed, t.closed)
+		s.again = append(s.again, t)
+		return true
+	}
+	if brokenIn(check, clause) || check.Verdict == reports.Crash || t.host.crashes > 0 {
+		return false
+	}
+	if slices.ContainsFunc(t.host.closed, first.isAlso) {
+		s.leaveOpen(check, clause)
+		return false
+	}
+	attempts := check.Attempts
+	*check = first.check
+	check.Attempts = attempts
+	return false
+}
+
+// passes has a check tried again, alone, in which the server did what it may do now and then, and reports whether it
+// did: it closed the connection of a producer, or declined one client more. If the second try decides nothing, the
+// first one counts.
+func (s *runState) passes(t *task, check *reports.Check) (again bool) {
+	passing := func(r play.Result) bool { return r.Passing && r.Outcome == play.Mismatched }
+	if t.passing != nil && check.Verdict == reports.Inconclusive {
+		attempts := check.Attempts
+		*check = *t.passing
+		check.Attempts = attempts
+	}
+	if t.passing != nil || t.evidence.Dead != "" || check.Verdict == reports.Pass ||
+		!slices.ContainsFunc(t.evidence.Results, passing) {
+		return false
+	}
+	first := *check
+	t.passing, t.apart = &first, t.host != nil
+	s.again = append(s.again, t)
+	return true
+}
+
+// isAlso reports whether connections of another try ended at the same time.
+func (c *closure) isAlso(other *closure) bool {
+	return other != c && slices.ContainsFunc(other.ends, func(at time.Time) bool {
+		return slices.ContainsFunc(c.ends, func(own time.Time) bool { return at.Sub(own).Abs() < sameEnd })
+	})
+}
+
+// endsIn returns when the server ended connections of a play.
+func endsIn(e *conformance.Evidence) (ends []time.Time) {
+	for _, l := range e.Conversation {
+		if l.Ended && l.From == "S" {
+			ends = append(ends, e.Began.Add(l.At))
+		}
+	}
+	return ends
+}
+
+// brokenIn reports whether a check found a clause broken.
+func brokenIn(check *reports.Check, clause string) bool {
+	return slices.ContainsFunc(check.Clauses, func(c reports.ClauseVerdict) bool {
+		return c.ID == clause && clause != "" && c.Verdict == reports.Fail
+	})
+}
+
+// leaveOpen makes a clause inconclusive in what a check found when it was played alone.
+func (s *runState) leaveOpen(check *reports.Check, clause string) {
+	c, _ := s.runner.Protocol.ClauseByID(clause)
+	open := reports.ClauseVerdict{
+		ID: c.ID, Level: c.Level, Verdict: reports.Inconclusive, Reason: reports.ReasonNotServing,
+		Why: "connections of several checks ended at a time, and none when this one was played alone",
+	}
+	at := slices.IndexFunc(check.Clauses, func(c reports.ClauseVerdict) bool { return c.ID == clause })
+	if at < 0 {
+		at, check.Clauses = len(check.Clauses), append(check.Clauses, open)
+	}
+	check.Clauses[at] = open
+	check.Verdict = reports.Worst(check.Verdict, open.Verdict)
+}
+
+// closedClause returns the clause that forbids a server to close the connection of a worker; empty if none does.
+func closedClause(p *conformance.Protocol) string {
+	return p.ClauseOf(scenarios.Breach{Kind: scenarios.ConsumerClosed}.Name())
+}

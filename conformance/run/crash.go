@@ -1,0 +1,263 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/wait"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
+)
+
+const (
+	mostCrashes     = 8                      // of one server in a run; after that no more checks are played on it
+	maxProcessExits = 25                     // of a server that can be started again, and whose end is known at once
+	revivingFor     = 30 * time.Second       // that a server that was started again may take until it serves
+	comebackTimeout = 3 * time.Second        // that a server that cannot be started again may take until it serves
+	replayingFor    = 2 * time.Minute        // that the candidates for all crashes of a run are played again, alone
+	revivingPause   = 100 * time.Millisecond // between two tries
+)
+
+// crash is a time at which a host served no connection, until it is known which check ended it.
+type crash struct {
+	words      string // what was seen
+	ending     string // how the process ended; empty if that is not known
+	brief      bool   // the host was back at once
+	candidates []*task
+	left       int // of the suspects, that are still to be played
+	played     int // of them, each alone
+}
+
+// died deals with the plays after which a host did not serve, once no more are played on it. A single check that can
+// be the reason is. Of several the likeliest are played again, each alone and before all others, until one of them is
+// confirmed; the others are played again like any check.
+func (s *runState) died(ctx context.Context, h *host) {
+	s.endProbation(h)
+	h.limiter.forget()
+	candidates, suspects := candidatesOf(s.runner.Protocol.Dialect.Grammar(), h.dying, h.ended)
+	if s.replayed > replayingFor {
+		suspects = nil
+	}
+	h.crashes++
+	h.down = !slices.ContainsFunc(h.dying, func(t *task) bool { return t.evidence.Back })
+	for _, t := range h.dying { // a limit of connections was not the reason
+		t.apart = t.about.Sharing == conformance.SharesNothing
+	}
+	others := slices.DeleteFunc(h.dying, func(t *task) bool { return slices.Contains(suspects, t) })
+	if h.dying = nil; len(candidates) == 1 && candidates[0].lead.sent() && s.meter.Lag(candidates[0].began) < time.Second {
+		s.confirm(candidates[0])
+	} else {
+		first := firstDeath(candidates)
+		h.crash = &crash{
+			words: first.Dead, ending: first.Ending, brief: !h.down, candidates: candidates, left: len(suspects),
+		}
+		for _, t := range suspects {
+			t.suspect = true
+		}
+		h.first += len(suspects)
+		s.pending = slices.Concat(suspects, others, s.pending)
+		if len(suspects) == 0 {
+			s.unexplained(h)
+		}
+	}
+	if h.crashes > h.mostCrashes() || ctx.Err() != nil || s.stopped != "" {
+		s.giveUp(h)
+	}
+}
+
+// mostCrashes returns after how many crashes no more checks are played on a host.
+func (h *host) mostCrashes() int {
+	if h.Ended != nil && restarting(h.Server) != nil {
+		return maxProcessExits
+	}
+	return mostCrashes
+}
+
+// endProbation moves the pending checks that found a host dead to those that ended.
+func (s *runState) endProbation(h *host) {
+	for _, t := range s.pending {
+		if t.host == h && t.death != nil {
+			t.evidence, t.death = t.death, nil
+			h.dying = append(h.dying, t)
+			h.first--
+		}
+	}
+	s.pending = slices.DeleteFunc(s.pending, func(t *task) bool { return slices.Contains(h.dying, t) })
+}
+
+// firstDeath returns the evidence of the first of the plays that holds the server dead.
+func firstDeath(candidates []*task) *conformance.Evidence {
+	i := slices.IndexFunc(candidates, func(t *task) bool { return t.evidence.Dead != "" })
+	return candidates[i].evidence
+}
+
+// confirm files a check as the one that ended its server.
+func (s *runState) confirm(t *task) {
+	t.fatal = true
+	t.host.killer = t.about.ID
+	s.record(t)
+}
+
+// endSuspect takes the evidence of a candidate that was played alone. If the server is dead again, the search is over.
+func (s *runState) endSuspect(t *task) {
+	h := t.host
+	t.suspect = false
+	h.crash.left--
+	h.crash.played++
+	switch {
+	case t.evidence.Dead != "":
+		s.release(h)
+		h.crash, h.down, h.crashes = nil, !t.evidence.Back, h.crashes+1
+		s.confirm(t)
+		return
+	case !t.filed:
+		s.record(t)
+	}
+	if s.replayed += time.Since(t.began); s.replayed > replayingFor {
+		s.release(h) // the others are played again like any check
+		h.crash.left = 0
+	}
+	if h.crash.left == 0 {
+		s.unexplained(h)
+	}
+}
+
+// release turns the remaining candidates into checks like others; those that have a result keep it. One that lag made
+// inconclusive may wait for another try as well, which is then a try like others.
+func (s *runState) release(h *host) {
+	s.pending = slices.DeleteFunc(s.pending, func(t *task) bool {
+		if t.host != h || !t.suspect {
+			return false
+		}
+		t.suspect = false
+		h.first--
+		return t.filed
+	})
+}
+
+// giveUp ends the checks on a host: it serves no more, and cannot be started again.
+func (s *runState) giveUp(h *host) {
+	if h.lost = "the server no longer served"; h.killer != "" {
+		h.lost += " after " + h.killer
+	}
+	s.release(h)
+	if h.crash != nil {
+		s.unexplained(h)
+	}
+}
+
+// fileLost files a check of a host that serves no more, unless it has a result.
+func (s *runState) fileLost(t *task) {
+	if !t.filed {
+		s.file(t, s.withoutResult(t.about, reports.Inconclusive,
+			cause{reason: reports.ReasonNotServing, words: t.host.lost}, s.adviceToRestart(t.host)))
+	}
+}
+
+// adviceToRestart returns how the user can have a host started again after its end; empty if that is done.
+func (s *runState) adviceToRestart(h *host) string {
+	if restarting(h.Server) != nil {
+		return ""
+	}
+	return s.runner.Provide[scenarios.NeedRestart]
+}
+
+// unexplained records a crash that no check is known to have caused.
+func (s *runState) unexplained(h *host) {
+	s.crashes = append(s.crashes, *h.crash)
+	h.crash = nil
+	if s.runner.FailFast {
+		s.stopAtFinding()
+	}
+}
+
+// startAgain waits until a host serves again, after restarting it if that is possible. It blocks.
+func (s *runState) startAgain(ctx context.Context, h *host) error {
+	patience := comebackTimeout
+	restart := restarting(h.Server)
+	if restart != nil {
+		if err := restart(ctx); err != nil {
+			return err
+		}
+		patience = revivingFor
+	}
+	player := &play.Player{Target: h.Target, Password: h.Password, Timeout: s.runner.Timeout, Peers: &h.peers}
+	for begin := time.Now(); ; {
+		err := player.Serves(ctx, s.runner.Protocol.Dialect)
+		if err == nil || ctx.Err() != nil || time.Since(begin) > patience {
+			return err
+		}
+		wait.Sleep(ctx, revivingPause)
+	}
+}
+
+// restarting returns what starts a server again, nil if nothing does.
+func restarting(server Server) func(context.Context) error {
+	if r, can := server.Target.(play.Restarter); can && slices.Contains(server.Offers, scenarios.NeedRestart) {
+		return r.Restart
+	}
+	if k, can := server.Target.(play.Killer); can && slices.Contains(server.Offers, scenarios.NeedKill) {
+		return k.Kill
+	}
+	return nil
+}
+
+// CrashCheck is the id under which a run reports that the server stopped serving, where no check is known to be the
+// reason.
+const CrashCheck = "server/keeps-serving"
+
+// serving returns the result for the crashes that no check explains, and whether there were any.
+func (s *runState) serving() (c reports.Check, some bool) {
+	c = reports.Check{ID: CrashCheck, Title: "The server serves until the run is over", Verdict: reports.Inconclusive}
+	for i := range s.crashes {
+		crash := &s.crashes[i]
+		if crash.brief {
+			c.Reason = reports.ReasonNotServing
+			c.Why = crash.words + ": it ended, or was restarted; no check repeated that"
+			continue
+		}
+		c.Verdict = reports.Crash
+		c.Findings = append(c.Findings, s.crashFinding(crash))
+	}
+	return c, len(s.crashes) > 0
+}
+
+// crashFinding returns the finding for a crash, which names the candidates and blames no clause.
+func (s *runState) crashFinding(c *crash) reports.Finding {
+	f := reports.Finding{Verdict: reports.Crash, Evidence: reports.Evidence{
+		Check: CrashCheck, Expected: "a server that keeps serving",
+		Actual: c.words,
+	}}
+	if c.ending != "" {
+		f.Actual += "\n" + c.ending
+	}
+	f.Actual += "\nIt is not known which check is the reason. Candidates, the likeliest first:"
+	for _, t := range c.candidates {
+		f.Actual += "\n  " + t.about.ID + lastSent(t)
+	}
+	switch how := s.adviceToRestart(c.candidates[0].host); {
+	case c.played > 0 && c.left == 0:
+		f.Actual += "\nThe likeliest were played again, each alone, and the server served on: it may take several at a time"
+	case how != "":
+		f.Actual += "\nTo find out, " + how + ": then each is played alone"
+	default:
+		f.Actual += "\nTo find out, play each of them alone"
+	}
+	if s.runner.Reproduce != nil {
+		f.Reproduce = s.runner.Reproduce(c.candidates[0].about.ID)
+	}
+	return f
+}
+
+// lastSent describes the last command of a candidate.
+func lastSent(t *task) string {
+	if line := t.lead.line; line != "" {
+		return fmt.Sprintf(": C: %s", strings.TrimSpace(line))
+	}
+	return ""
+}

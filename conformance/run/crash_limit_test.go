@@ -1,0 +1,55 @@
+package run
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
+	"github.com/fwpsuite/fwp/scenarios/play"
+)
+
+func TestARefusedConnectionOfAnEndedServer(t *testing.T) {
+	t.Parallel()
+	refusal, passed := &play.Refusal{Got: "refused", All: 3}, []play.Result{{Outcome: play.Matched}}
+	missed := []play.Result{{Outcome: play.Mismatched}}
+	for name, test := range map[string]struct {
+		how          string
+		e            conformance.Evidence
+		dead, ending string
+	}{
+		"it runs": {e: conformance.Evidence{Refused: refusal, Results: missed}},
+		"it ended": {
+			"exit 2", conformance.Evidence{Refused: refusal, Results: missed}, "the server refused a connection: refused", "exit 2",
+		},
+		"it ended later":     {how: "exit 2", e: conformance.Evidence{Refused: refusal, Results: passed}},
+		"no one was refused": {how: "exit 2", e: conformance.Evidence{Results: missed}},
+		"it was found dead":  {"exit 2", conformance.Evidence{Dead: "dead", Refused: refusal, Results: missed}, "dead", "exit 2"},
+	} {
+		addEnding(&test.e, test.how)
+		assert.Equal(t, test.dead, test.e.Dead, name)
+		assert.Equal(t, test.ending, test.e.Ending, name)
+	}
+}
+
+// A server whose process has ended is not tried again before its end counts, and its end is no limit of connections.
+func TestAnEndedServerKeepsItsLimit(t *testing.T) {
+	t.Parallel()
+	for ending, again := range map[string]bool{"": true, "the server's process has ended: exit 2": false} {
+		h := newHost(Server{})
+		s := &runState{runner: &Runner{Protocol: fwpsuite.Protocol()}, meter: new(play.Meter), hosts: []*host{h}}
+		task := &task{host: h, together: true, evidence: &conformance.Evidence{
+			Began: time.Now(), Dead: "dead", Ending: ending, Amid: 2, Refused: &play.Refusal{All: 3}}}
+		assert.Equal(t, again, s.postpone(task), ending)
+		assert.Equal(t, mostConnections, h.limiter.limit)
+		assert.Equal(t, again, len(s.pending) == 1)
+	}
+	h := newHost(Server{})
+	h.limiter.lower(0, &play.Refusal{All: 3})
+	s := &runState{runner: &Runner{Protocol: fwpsuite.Protocol()}, meter: new(play.Meter), hosts: []*host{h}}
+	h.dying = []*task{{host: h, evidence: &conformance.Evidence{Began: time.Now(), Dead: "dead"}}}
+	s.died(t.Context(), h)
+	assert.Equal(t, connLimiter{limit: mostConnections, lowered: 1}, h.limiter)
+}

@@ -1,0 +1,147 @@
+package run
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
+)
+
+// host is a server that checks share, and its state. Except for peers, only the
+// loop of the run uses it.
+type host struct {
+	Server
+	peers   play.PeerStats
+	limiter connLimiter
+
+	running []*task // on it
+	ended   []*task // the latest ones
+	dying   []*task // that ended since one found it dead
+	first   int     // pending checks that are played before others, and alone, to find out why it died
+
+	down    bool   // it served no more when the last play was over
+	killer  string // the check that ended it last
+	lost    string // why no more checks are played on it, empty if they are
+	crash   *crash // of which the reason is looked for
+	closed  []*closure
+	crashes int
+
+	open   func() error // starts it at the first call, and waits for that; nil: it has been started
+	end    func()       // ends what open started
+	hazard *host        // where hostile checks are played in its place; nil if there is none
+}
+
+func newHost(server Server) *host {
+	return &host{Server: server, limiter: connLimiter{limit: mostConnections}}
+}
+
+// forHostile returns the host for hostile checks. Where servers can be started that is another one, so that its end
+// affects no other check: those that wait for minutes would be played again from their beginning.
+func (h *host) forHostile(d scenarios.Dialect) *host {
+	switch {
+	case h.Fresh == nil:
+		return h
+	case h.hazard == nil:
+		h.hazard = h.another(d)
+	}
+	return h.hazard
+}
+
+// another returns a host for a server like that of h, which its first play starts.
+func (h *host) another(d scenarios.Dialect) *host {
+	other := newHost(h.Server)
+	other.Ended = nil
+	var end func()
+	other.open = once(func() (err error) {
+		var started Server
+		started, end, err = h.Fresh()
+		other.Target, other.Ended = started.Target, started.Ended
+		if err == nil { // what it did once it is known to do: the first check may end it
+			player := &play.Player{Target: other.Target, Password: other.Password, Peers: &other.peers}
+			_ = player.Serves(context.Background(), d) // if not, that is for the checks
+		}
+		return err
+	})
+	other.end = func() {
+		if end != nil {
+			end()
+		}
+	}
+	return other
+}
+
+// once returns a function that calls open when it is called first, and whose other calls wait for that. They wait on a
+// channel and not on the lock of sync.OnceValue, since virtual time stands still for who waits for a lock.
+func once(open func() error) func() error {
+	var err error
+	first, done := make(chan struct{}, 1), make(chan struct{})
+	first <- struct{}{}
+	return func() error {
+		select {
+		case <-first:
+			defer close(done)
+			err = open()
+		case <-done:
+		}
+		return err
+	}
+}
+
+// takes reports whether a check may begin on the host, in addition to those that run. In a quick run what waits
+// long does not hold up the later phases.
+func (h *host) takes(t *task, quick bool) bool {
+	if len(h.dying) > 0 || h.first > 0 && !t.isFirst() {
+		return false
+	}
+	conns := t.about.Connections
+	for _, other := range h.running {
+		if !t.goesWith(other, quick) {
+			return false
+		}
+		conns += other.about.Connections
+	}
+	return len(h.running) == 0 || conns <= h.limiter.limit
+}
+
+// goesWith reports whether a check may begin beside another one, which began earlier.
+func (t *task) goesWith(other *task, quick bool) bool {
+	began := time.Since(other.began)
+	switch {
+	case t.apart, other.apart, t.isFirst(), other.isFirst(), other.revives:
+		return false
+	case t.about.Sharing == conformance.SharesOneByOne && other.about.Sharing == conformance.SharesOneByOne:
+		return false
+	}
+	quiet := !t.spares() && (t.about.Counts || other.about.Counts)
+	return (t.phase() <= other.phase() || quick && began > conformance.QuickWait) && (!quiet || began > quietFor)
+}
+
+// isFirst reports whether the check is played alone to find out why its server died.
+func (t *task) isFirst() bool { return t.death != nil || t.suspect }
+
+// enter records that a check begins.
+func (h *host) enter(t *task) {
+	t.limits, t.together = h.limiter.lowered, len(h.running) > 0
+	for _, other := range h.running {
+		other.together = true
+	}
+	h.running = append(h.running, t)
+	if t.isFirst() {
+		h.first--
+	}
+	t.revives, h.down = h.down, false
+	if t.pause = 0; h.limiter.lone > 0 {
+		t.pause = lonePause << min(h.limiter.lone, lonely)
+	}
+}
+
+// leave records that a check is over.
+func (h *host) leave(t *task) {
+	h.running = slices.DeleteFunc(h.running, func(other *task) bool { return other == t })
+	if t.evidence != nil {
+		h.ended = append(h.ended[max(0, len(h.ended)-keptEnded+1):], t)
+	}
+}

@@ -1,0 +1,120 @@
+package run_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
+	"github.com/fwpsuite/fwp/conformance/run"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	peers "github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// limited runs checks on one server with a limit of connections, which refuses more of them
+// with an error or silently. A connection and a reply take a millisecond each, so that the
+// server has noticed which ones were closed before the next one is opened.
+func limited(t *testing.T, limit int, silent bool, all []conformance.Check, look func(*reports.Report)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		target := &memoryTarget{nw: memnet.New()}
+		config := fakes.Config{MaxConnections: limit, Listen: target.listen}
+		var server *fakes.Server
+		if silent {
+			config.MaxConnections = 0
+		}
+		config.Hook = func(e *fakes.Event) {
+			switch e.Point {
+			case fakes.Accepted:
+				e.Skip = e.Skip || silent && server.Connections() > limit
+			case fakes.Writing:
+				e.Delay += time.Millisecond
+			}
+		}
+		server = fakes.NewUnstarted(config)
+		server.Start()
+		defer server.Close()
+		offer := peers.OfferFWP(server, func(ctx context.Context, network, addr string) (net.Conn, error) {
+			time.Sleep(time.Millisecond)
+			return target.nw.DialContext(ctx, network, addr)
+		})
+		look((&run.Runner{Protocol: fwpsuite.Protocol(), Servers: []run.Server{offer}, Checks: all, Virtual: true}).Run(t.Context()))
+	})
+}
+
+func TestALimitOfConnectionsIsNoFinding(t *testing.T) {
+	t.Parallel()
+	for name, silent := range map[string]bool{"an error and a close": false, "a close without a word": true} {
+		for _, limit := range []int{20, 7} {
+			t.Run(fmt.Sprintf("%s, %d", name, limit), func(t *testing.T) {
+				t.Parallel()
+				if limit == 20 || silent {
+					slow.Only(t)
+				}
+				checks := suite(t, false)
+				if !slow.Enabled() {
+					checks = ninthOf(checks, 0)
+				}
+				limited(t, limit, silent, checks, func(r *reports.Report) {
+					assert.Empty(t, r.Findings())
+					for _, c := range r.Checks {
+						if c.Verdict == reports.Inconclusive && limit < 20 {
+							assert.Contains(t, c.Why, "too few connections", c.ID)
+							continue
+						}
+						fine := []reports.Verdict{reports.Pass, reports.Observed, reports.Skipped}
+						assert.Contains(t, fine, c.Verdict, "%s: %s", c.ID, c.Why)
+					}
+					if limit == 20 {
+						assert.Less(t, r.Took, 10*longest(r).Took)
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestACheckWithTooFewConnectionsIsInconclusive(t *testing.T) {
+	t.Parallel()
+	var many strings.Builder
+	for i := range 6 {
+		fmt.Fprintf(&many, "connect c%d as consumer\nC[c%d]: INFO\nS[c%d]: $\n", i, i, i)
+	}
+	checks := copies(5, "x", beating)
+	checks["auto"] = "clause FWP-INFO-01\n" + many.String()
+	const four = "connect a as consumer\nconnect b as consumer\nconnect c as consumer\nconnect d as consumer\n"
+	checks["raw"] = four + "clause FWP-HI-01\nS: +HI {}\n"
+	checks["workers"] = "clause FWP-INFO-01\nrepeat 10 by 6 consumers\nC: INFO\nS: $\nend\n"
+	checks["refused"] = four + "clause FWP-INFO-03\nC[a] bad: INFO x\nS[a]: -\nsetup\nC[a]: INFO\nS[a]: $\n"
+	for name, silent := range map[string]bool{"an error and a close": false, "a close without a word": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			limited(t, 4, silent, scripts(t, checks), func(r *reports.Report) {
+				assert.Empty(t, r.Findings())
+				for _, c := range r.Checks {
+					switch {
+					case strings.HasPrefix(c.ID, "x"):
+						assert.Equal(t, reports.Pass, c.Verdict, c.ID)
+					case c.ID == "refused" && !silent: // an error is a sign of life
+						assert.Equal(t, reports.Pass, c.Verdict, c.ID)
+					default:
+						assert.Equal(t, reports.Inconclusive, c.Verdict, c.ID)
+						assert.Contains(t, c.Clauses[0].Why, "the target has too few connections for this check", c.ID)
+						assert.Contains(t, c.Provide+c.Clauses[0].Provide, "raise the target's limit")
+						assert.NotEmpty(t, c.Conversation)
+					}
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,109 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/wait"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios/play"
+)
+
+// play plays a check once. It is the only part of a run that runs outside its loop.
+func (s *runState) play(ctx context.Context, t *task) {
+	defer func() { // an internal error must not lose the results of other checks
+		if p := recover(); p != nil {
+			t.err = fmt.Errorf("check %s: %v\n%s", t.about.ID, p, debug.Stack())
+		}
+	}()
+	if t.revives {
+		if t.lost = s.startAgain(ctx, t.host); t.lost != nil {
+			return
+		}
+	}
+	wait.Sleep(ctx, t.pause)
+	switch t.server = t.host; {
+	case t.server == nil:
+		server, release, err := t.own()
+		if err != nil {
+			t.err = fmt.Errorf("check %s: %w", t.about.ID, err)
+			return
+		}
+		defer release()
+		t.server = newHost(server)
+	case t.server.open != nil:
+		if err := t.server.open(); err != nil {
+			t.err = fmt.Errorf("check %s: %w", t.about.ID, err)
+			return
+		}
+	}
+	evidence := t.check.Play(ctx, s.setup(t))
+	addEnding(&evidence, t.server.ending())
+	confirmLate(&evidence, t.evidence)
+	t.evidence = &evidence
+}
+
+// confirmLate makes a late reply inconclusive until a second play has a late reply too: on a busy machine the processes of
+// a server may wait for a CPU while the timers of the suite fire in time.
+func confirmLate(e, before *conformance.Evidence) {
+	if before != nil && before.Unproven {
+		return
+	}
+	for i := range e.Results {
+		if r := &e.Results[i]; r.Late {
+			r.Outcome, r.Reason, r.Transient = play.Unsure, play.Lag, true
+			r.Cause += "; no other play has confirmed it yet"
+			e.Unproven = true
+		}
+	}
+}
+
+// addEnding adds how the server's process has ended, empty if it runs or that is not known. A connection that is
+// refused then is refused for that reason, and not because of a limit.
+func addEnding(e *conformance.Evidence, how string) {
+	if how != "" && e.Dead == "" && e.Refused != nil && !e.Passed() {
+		e.Dead = "the server refused a connection: " + e.Refused.Got
+	}
+	if e.Dead != "" {
+		e.Ending = how
+	}
+}
+
+// setup returns the setup of a try.
+func (s *runState) setup(t *task) conformance.Setup {
+	on := conformance.Setup{
+		Target: t.server.Target, Password: t.server.Password, Alone: t.host == nil, Seed: s.runner.Seed, Names: t.names,
+		Timeout: s.runner.Timeout, Patience: s.runner.Patience, Quick: s.runner.Quick, Meter: s.meter,
+		Protocol: s.runner.Protocol, Peers: &t.server.peers,
+	}
+	if t.server.Ended != nil {
+		on.Gone = func() bool {
+			_, _, ended := t.server.Ended()
+			return ended
+		}
+	}
+	if s.runner.Watch != nil {
+		on.Watch = func(l play.Line) { s.runner.Watch(t.about.ID, l) }
+	}
+	if fresh := t.server.Fresh; fresh != nil {
+		on.Fresh = func() (play.Target, func(), error) {
+			other, end, err := fresh()
+			return other.Target, end, err
+		}
+	}
+	return on
+}
+
+// judge returns the verdicts of a play; again means that lag made it inconclusive and
+// another try may decide it.
+func (s *runState) judge(t *task) (check reports.Check, again bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.fault(fmt.Errorf("check %s: %v\n%s", t.about.ID, p, debug.Stack()))
+			check, again = s.withoutResult(t.about, reports.Inconclusive, internalError(), ""), false
+		}
+	}()
+	return s.verdicts(t)
+}

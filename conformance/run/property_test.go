@@ -1,0 +1,286 @@
+package run_test
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
+	"github.com/fwpsuite/fwp/conformance/run"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/stress"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// returning returns a property that dials once and returns the evidence.
+func returning(name string, evidence conformance.Evidence) conformance.Property {
+	run := func(ctx context.Context, on conformance.Setup) conformance.Evidence {
+		nc, err := on.Target.Dial(ctx)
+		if err != nil {
+			return conformance.Evidence{Dead: "nothing listens", Served: true}
+		}
+		defer nc.Close()
+		_, _ = nc.Read(make([]byte, 100)) // the greeting
+		return evidence
+	}
+	return conformance.Property{Name: name, Title: "An example.", Connections: 1, Run: run}
+}
+
+// withProperties adds properties to a run.
+func withProperties(properties ...conformance.Property) func(*run.Runner, *memoryTarget) {
+	return func(r *run.Runner, _ *memoryTarget) {
+		r.Checks = append(r.Checks, checksOf(properties)...)
+		r.Reproduce = func(check string) string { return "play " + check }
+	}
+}
+
+func checksOf(properties []conformance.Property) []conformance.Check {
+	var all []conformance.Check
+	for _, p := range properties {
+		all = append(all, p)
+	}
+	return all
+}
+
+func TestVerdictsOfProperties(t *testing.T) {
+	t.Parallel()
+	found := func(f ...conformance.Finding) conformance.Evidence {
+		return conformance.Evidence{Served: true, Findings: f}
+	}
+	tests := map[string]struct {
+		evidence conformance.Evidence
+		want     reports.Verdict
+		why      string // a part of it
+		clauses  string
+	}{
+		"nothing found": {found(), reports.Pass, "", ""},
+		"open": {
+			conformance.Evidence{Served: true, Open: "a job is missing"}, reports.Inconclusive, "a job is missing", ""},
+		"dead": {conformance.Evidence{Served: true, Dead: "no new connection is served"}, reports.Crash, "", ""},
+		"dead, not served": {
+			conformance.Evidence{Dead: "no new connection is served"}, reports.Inconclusive, "identified", ""},
+		"a crash": {found(conformance.Finding{Crash: true, Got: "the end"}), reports.Crash, "", ""},
+		"a crash of what did not serve": {
+			conformance.Evidence{Findings: []conformance.Finding{{Crash: true, Got: "the end"}}}, reports.Fail, "", ""},
+		"a plain clause": {
+			found(conformance.Finding{Clause: "FWP-ACK-01", Expected: "+OK", Got: "-ERR"}),
+			reports.Fail, "", "FWP-ACK-01 fail"},
+		"a SHOULD": {found(conformance.Finding{Clause: "FWP-INFO-03"}), reports.Warn, "", "FWP-INFO-03 warn"},
+		"a recommended value": {
+			found(conformance.Finding{Clause: "FWP-ACK-01", Should: true}), reports.Warn, "", "FWP-ACK-01 warn"},
+		"a recorded one": {
+			found(conformance.Finding{Clause: "FWP-HELLO-08"}), reports.Observed, "", "FWP-HELLO-08 observed"},
+		"two of one clause": {
+			found(conformance.Finding{Clause: "FWP-ACK-01"}, conformance.Finding{Clause: "FWP-ACK-01", Clocked: true}),
+			reports.Fail, "", "FWP-ACK-01 fail"},
+		"no clause": {found(conformance.Finding{What: "it is wrong"}), reports.Fail, "", ""},
+		"found, not served": {
+			conformance.Evidence{Findings: []conformance.Finding{{Clause: "FWP-HI-02"}}},
+			reports.Fail, "identified", "FWP-HI-02 fail"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			runScripts(t, nil, nil, func(r *reports.Report) {
+				c := r.Checks[0]
+				assert.Equal(t, test.want.String(), c.Verdict.String())
+				assert.Contains(t, c.Why, test.why)
+				assert.Empty(t, c.File)
+				var clauses []string
+				for _, cv := range c.Clauses {
+					clauses = append(clauses, cv.ID+" "+cv.Verdict.String())
+				}
+				assert.Equal(t, test.clauses, strings.Join(clauses, ", "))
+				if test.want.Breach() {
+					require.NotEmpty(t, c.Findings)
+					assert.Equal(t, "play a/property", c.Findings[0].Reproduce)
+				}
+			}, withProperties(returning("a/property", test.evidence)))
+		})
+	}
+}
+
+func TestEvidenceOfAProperty(t *testing.T) {
+	t.Parallel()
+	f := conformance.Finding{
+		Clause: "FWP-ACK-01", Expected: "+OK", Got: "-ERR", What: "it was held", Script: "C: INFO\nS: $\n",
+	}
+	runScripts(t, nil, nil, func(r *reports.Report) {
+		got := r.Checks[0].Findings[0]
+		assert.Equal(t, "+OK", got.Expected)
+		assert.Equal(t, "-ERR; it was held", got.Actual)
+		assert.Equal(t, reports.LevelPlain, got.Level)
+		assert.NotEmpty(t, got.Statement)
+		assert.Equal(t, f.Script, got.Script)
+	}, withProperties(returning("a/property", conformance.Evidence{Served: true, Findings: []conformance.Finding{f}})))
+}
+
+func TestAPropertyIsRunLikeAScript(t *testing.T) {
+	t.Parallel()
+	broken := returning("a", conformance.Evidence{Served: true, Findings: []conformance.Finding{{Clause: "FWP-ACK-01"}}})
+	wait := func(ctx context.Context, _ conformance.Setup) conformance.Evidence {
+		<-ctx.Done()
+		return conformance.Evidence{Served: true}
+	}
+	patient := conformance.Property{Name: "b", Wait: time.Hour, Run: wait}
+	t.Run("repeated", func(t *testing.T) {
+		t.Parallel()
+		runScripts(t, nil, nil, func(r *reports.Report) {
+			assert.Equal(t, []reports.Count{{Verdict: reports.Fail, Times: 3}}, r.Checks[0].Runs)
+		}, withProperties(broken), func(r *run.Runner, _ *memoryTarget) { r.Repeat = 3 })
+	})
+	t.Run("ended with the first finding", func(t *testing.T) {
+		t.Parallel()
+		runScripts(t, nil, nil, func(r *reports.Report) {
+			assert.Equal(t, reports.Fail, r.Checks[0].Verdict)
+			assert.Equal(t, reports.NotRun, r.Checks[1].Verdict)
+		}, withProperties(broken, patient), func(r *run.Runner, _ *memoryTarget) { r.FailFast = true })
+	})
+	t.Run("passes no clause of the catalogue", func(t *testing.T) {
+		t.Parallel()
+		runScripts(t, nil, nil, func(r *reports.Report) {
+			for _, c := range r.Clauses {
+				assert.NotEqual(t, reports.Pass, c.Verdict, c.ID)
+			}
+		}, withProperties(returning("a", conformance.Evidence{Served: true})))
+	})
+	t.Run("an internal error", func(t *testing.T) {
+		t.Parallel()
+		panics := func(context.Context, conformance.Setup) conformance.Evidence { panic("ours") }
+		ours := conformance.Property{Name: "a", Run: panics}
+		runScripts(t, nil, nil, func(r *reports.Report) {
+			assert.Contains(t, r.Internal, "check a: ours")
+			assert.Equal(t, reports.Inconclusive, r.Checks[0].Verdict)
+		}, withProperties(ours))
+	})
+}
+
+func TestPropertiesAreSelected(t *testing.T) {
+	t.Parallel()
+	all := append(scripts(t, map[string]string{"push/ok": "clause FWP-PUSH-01\nS: +HI {}\n"}),
+		returning("explore/a", conformance.Evidence{}), conformance.Property{Name: "explore/slow", Wait: time.Minute})
+	tests := map[string]struct {
+		selection conformance.Selection
+		want      string
+	}{
+		"all":           {conformance.Selection{Protocol: fwpsuite.Protocol()}, "push/ok explore/a explore/slow"},
+		"by glob":       {conformance.Selection{Protocol: fwpsuite.Protocol(), Checks: []string{"explore/*"}}, "explore/a explore/slow"},
+		"quick":         {conformance.Selection{Protocol: fwpsuite.Protocol(), Quick: true}, "push/ok explore/a"},
+		"not by clause": {conformance.Selection{Protocol: fwpsuite.Protocol(), Clauses: []string{"FWP-*"}}, "push/ok"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in, _, err := test.selection.Apply(all)
+			require.NoError(t, err)
+			var names []string
+			for _, s := range in {
+				names = append(names, s.Describe().ID)
+			}
+			assert.Equal(t, test.want, strings.Join(names, " "))
+		})
+	}
+}
+
+// suiteProperties returns the checks of the suite that are not scripts.
+func suiteProperties() []conformance.Property {
+	return []conformance.Property{fwpsuite.Exploration(), stress.Check()}
+}
+
+// withSuiteProperties adds them to a run.
+func withSuiteProperties() func(*run.Runner, *memoryTarget) {
+	return withProperties(suiteProperties()...)
+}
+
+func TestPropertiesEndWithinTheirWait(t *testing.T) {
+	t.Parallel()
+	for _, p := range suiteProperties() {
+		runScripts(t, nil, nil, func(r *reports.Report) {
+			assert.Equal(t, reports.Pass, r.Checks[0].Verdict, r.Checks[0].Why)
+			assert.LessOrEqual(t, r.Checks[0].Took, p.Wait, p.Name)
+		}, withProperties(p))
+	}
+}
+
+func TestALimitOfConnectionsIsNoFindingOfAProperty(t *testing.T) {
+	t.Parallel()
+	for i, limit := range []int{40, 20, 4} {
+		for _, silent := range slow.Pick([]bool{i%2 == 0}, []bool{false, true}) {
+			all := append(checksOf(suiteProperties()), scripts(t, copies(5, "x", beating))...)
+			limited(t, limit, silent, all, func(r *reports.Report) {
+				assert.Empty(t, r.Findings())
+				for _, c := range r.Checks {
+					if strings.HasPrefix(c.ID, "x") {
+						assert.Equal(t, reports.Pass, c.Verdict, c.ID)
+						continue
+					}
+					if c.Verdict == reports.Inconclusive && limit < 20 {
+						assert.Contains(t, c.Why, "too few connections", c.ID)
+						continue
+					}
+					assert.Equal(t, reports.Pass.String(), c.Verdict.String(), "%s: %s", c.ID, c.Why)
+				}
+			})
+		}
+	}
+}
+
+func TestAServerThatDiesOfAPropertyIsACrash(t *testing.T) {
+	t.Parallel()
+	var fetches atomic.Int64
+	hook := func(e *fakes.Event) {
+		if e.Point == fakes.Parsed && e.Command.Verb == fwp.FETCH {
+			fetches.Add(1)
+		}
+		if e.Point == fakes.Ran && fetches.Load() > 20 {
+			e.Reply, e.Close = fwp.Reply{}, true
+		}
+	}
+	runScripts(t, hook, nil, func(r *reports.Report) {
+		crashes := 0
+		for _, c := range r.Checks {
+			crashes += bit(c.Verdict == reports.Crash)
+			assert.Contains(t, []reports.Verdict{reports.Crash, reports.Inconclusive}, c.Verdict, c.ID)
+		}
+		assert.Equal(t, 1, crashes, "of one of them if only that was under way, or of none")
+	}, withSuiteProperties(), func(_ *run.Runner, s *memoryTarget) {
+		s.down = func() bool { return fetches.Load() > 20 }
+	})
+}
+
+func TestPropertiesTouchNothingOfOthers(t *testing.T) {
+	t.Parallel()
+	for _, password := range []string{"", "secret"} {
+		for seed := range slow.Pick[uint64](1, 5) {
+			synctest.Test(t, func(t *testing.T) {
+				v := &traffic{queues: map[string]bool{}}
+				pool := &serverPool{nw: memnet.New(), config: fakes.Config{Hook: v.hook}}
+				defer pool.close()
+				server, _, err := pool.build(fakes.Config{Password: password})
+				assert.NoError(t, err)
+				r := &run.Runner{Protocol: fwpsuite.Protocol(), Servers: []run.Server{server}, Seed: seed, Virtual: true}
+				withSuiteProperties()(r, nil)
+				assert.Empty(t, r.Run(t.Context()).Findings())
+				for _, name := range slices.Collect(maps.Keys(v.queues)) {
+					assert.True(t, ours(name), "not ours: %q", name)
+				}
+				for _, line := range v.lines {
+					assert.NotContains(t, strings.ToUpper(line), fwp.FLUSH)
+				}
+				assert.Greater(t, len(v.fetched), 100, "it was not all refused")
+			})
+		}
+	}
+}

@@ -1,0 +1,273 @@
+package run_test
+
+import (
+	"bufio"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
+	"github.com/fwpsuite/fwp/conformance/run"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// verbServer answers by the verb: with a line, with nothing, or by closing.
+type verbServer struct {
+	answers map[string]string
+	pause   time.Duration // before each answer
+	seen    func(line string)
+}
+
+const noReply, closes = "(hangs)", "(shuts)"
+
+func (s verbServer) talk(c net.Conn) {
+	defer c.Close()
+	defaults := map[string]string{"HELLO": "+OK", "FETCH": "$-1", "INFO": "$2\r\n{}"}
+	_, err := c.Write([]byte("+HI {\"v\":2}\r\n"))
+	for in := bufio.NewScanner(c); err == nil && in.Scan(); {
+		verb, _, _ := strings.Cut(in.Text(), " ")
+		if s.seen != nil {
+			s.seen(in.Text())
+		}
+		answer, special := s.answers[verb]
+		if all, set := s.answers["*"]; !special && set {
+			answer, special = all, true
+		}
+		if !special {
+			answer = "+OK"
+			if defaults[verb] != "" {
+				answer = defaults[verb]
+			}
+		}
+		time.Sleep(s.pause)
+		switch answer {
+		case closes:
+			return
+		case noReply:
+			continue
+		}
+		if _, err = c.Write([]byte(answer + "\r\n")); verb == "END" {
+			return
+		}
+	}
+}
+
+// run runs checks on it in virtual time.
+func (s verbServer) run(
+	t *testing.T, all []conformance.Check, with func(*run.Runner), look func(*reports.Report),
+) {
+	t.Helper()
+	talking(t, s.talk, all, with, look)
+}
+
+// talking runs checks on a server that calls talk for each connection, in virtual time.
+func talking(
+	t *testing.T, talk func(net.Conn), all []conformance.Check,
+	with func(*run.Runner), look func(*reports.Report),
+) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		target := &memoryTarget{nw: memnet.New()}
+		ln, err := target.nw.Listen(address)
+		require.NoError(t, err)
+		var serving sync.WaitGroup
+		serving.Go(func() {
+			for c, err := ln.Accept(); err == nil; c, err = ln.Accept() {
+				serving.Go(func() { talk(c) })
+			}
+		})
+		runner := &run.Runner{Protocol: fwpsuite.Protocol(), Checks: all, Virtual: true,
+			Servers: []run.Server{{Target: target, Offers: []scenarios.Need{
+				scenarios.NeedOpen, scenarios.NeedSignals, scenarios.NeedRestart, scenarios.NeedKill,
+				scenarios.NeedAlone, scenarios.NeedFlush,
+			}}}}
+		if with != nil {
+			with(runner)
+		}
+		look(runner.Run(t.Context()))
+		ln.Close()
+		serving.Wait()
+	})
+}
+
+// ninthOf returns every ninth check, for the next i others.
+func ninthOf(checks []conformance.Check, i int) (some []conformance.Check) {
+	for j, c := range checks {
+		if (i+j)%9 == 0 {
+			some = append(some, c)
+		}
+	}
+	return some
+}
+
+// A quick run ends soon whatever the server does; checks that take longer are
+// inconclusive.
+func TestAQuickRunEndsOnAnyServer(t *testing.T) {
+	t.Parallel()
+	const whole = run.QuickRun + conformance.QuickCheck + 15*time.Second
+	for name, test := range map[string]struct {
+		server verbServer
+		shared bool // it offers no exclusive use
+		most   time.Duration
+	}{
+		"HELLO and then nothing": {verbServer{answers: map[string]string{"*": noReply, "HELLO": "+OK"}}, false, whole},
+		"HELLO and then nothing, shared": {
+			verbServer{answers: map[string]string{"*": noReply, "HELLO": "+OK"}}, true, time.Minute},
+		"nothing to HELLO":              {verbServer{answers: map[string]string{"HELLO": noReply}}, false, whole},
+		"nothing to HELLO, shared":      {verbServer{answers: map[string]string{"HELLO": noReply}}, true, time.Minute},
+		"FETCH always null":             {verbServer{}, false, time.Minute},
+		"FETCH always null, shared":     {verbServer{}, true, 30 * time.Second},
+		"FETCH always null, late":       {verbServer{pause: 2 * time.Second}, false, whole},
+		"each answer after 9 s":         {verbServer{pause: 9 * time.Second}, false, whole},
+		"each answer after 9 s, shared": {verbServer{pause: 9 * time.Second}, true, whole},
+		"an error to all, after 9.9 s": {
+			verbServer{answers: map[string]string{"*": "-ERR no"}, pause: 9900 * time.Millisecond}, false, whole},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			checks := suite(t, true)
+			if !slow.Enabled() { // a ninth of them for each server, and others for the next
+				checks = ninthOf(checks, len(name))
+			}
+			test.server.run(t, checks, func(r *run.Runner) {
+				if r.Quick = true; test.shared {
+					r.Servers[0].Offers = []scenarios.Need{scenarios.NeedOpen}
+				}
+			}, func(r *reports.Report) {
+				assert.Less(t, r.Took, test.most)
+				t.Log(r.Took)
+				for _, c := range r.Checks {
+					assert.NotEqual(t, reports.Crash, c.Verdict, c.ID)
+				}
+			})
+		})
+	}
+}
+
+// What only patience can decide is inconclusive in a quick run, and checks that would begin
+// too late are not run.
+func TestAQuickRunLeavesOpenWhatTakesLonger(t *testing.T) {
+	t.Parallel()
+	all := scripts(t, map[string]string{
+		"eventual": "connect as consumer\nclause FWP-STATE-11\neventually\n  C: FETCH $queue\n  S: ${}\nend\n",
+		"slow": "connect as consumer\nclause FWP-INFO-01\n" + strings.Repeat("C: FETCH $queue\nS: $-1\n", 40) +
+			"C: INFO\nS: $\n",
+	})
+	why := func(r *reports.Report, id string) string {
+		c := r.Checks[slices.IndexFunc(r.Checks, func(c reports.Check) bool { return c.ID == id })]
+		return c.Verdict.String() + ": " + c.Clauses[0].Why
+	}
+	quick := func(r *run.Runner) { r.Quick = true }
+	verbServer{pause: 2 * time.Second}.run(t, all, quick, func(r *reports.Report) {
+		assert.Contains(t, why(r, "eventual"),
+			"inconclusive: line 5: a quick run waits no longer than 15s for what may come later")
+		assert.Contains(t, why(r, "slow"), "a quick run gives a check no more than 1m0s")
+	})
+	verbServer{pause: 2 * time.Second}.run(t, all, nil, func(r *reports.Report) {
+		assert.Contains(t, why(r, "eventual"), "fail: ")
+		assert.Equal(t, "pass: ", why(r, "slow"))
+	})
+	many := scripts(t, copies(10, "slow", "connect as consumer\nclause FWP-INFO-01\nrepeat 25\n  C: INFO\n  S: $\nend\n"))
+	oneByOne := func(r *run.Runner) { r.Quick, r.Parallel = true, 1 }
+	verbServer{pause: 2 * time.Second}.run(t, many, oneByOne, func(r *reports.Report) {
+		late := 0
+		for _, c := range r.Checks {
+			late += bit(c.Verdict == reports.NotRun && strings.Contains(c.Why, "a quick run begins no more checks after"))
+		}
+		assert.Positive(t, late)
+		assert.Less(t, late, 10)
+	})
+}
+
+// The findings about a server that declines every HELLO are about HELLO.
+func TestTheClauseOfADeclinedHELLO(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		hello  string
+		broken []string
+	}{
+		"an error":     {"-ERR no", []string{"FWP-HELLO-15", "FWP-HELLO-16"}},
+		"a close":      {closes, []string{"FWP-HELLO-04", "FWP-HELLO-06", "FWP-HELLO-15", "FWP-HELLO-16"}},
+		"another word": {"+WELCOME", []string{"FWP-HELLO-03"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all := slices.DeleteFunc(suite(t, true), func(c conformance.Check) bool {
+				return !strings.HasPrefix(c.Describe().ID, "hello/") && !strings.HasPrefix(c.Describe().ID, "examples/")
+			})
+			verbServer{answers: map[string]string{"HELLO": test.hello}}.run(t, all, nil, func(r *reports.Report) {
+				var broken []string
+				for _, c := range r.Clauses {
+					assert.NotEqual(t, reports.Crash, c.Verdict, c.ID)
+					if c.Verdict == reports.Fail && strings.HasPrefix(c.ID, "FWP-HELLO-") {
+						broken = append(broken, c.ID)
+					}
+				}
+				assert.Subset(t, broken, test.broken)
+				assert.Equal(t, name == "another word", slices.Contains(broken, "FWP-HELLO-03"))
+			})
+		})
+	}
+}
+
+// A crash that no line reports names the clause of the last line, if that has one.
+func TestTheClauseOfACrash(t *testing.T) {
+	t.Parallel()
+	for clauses, want := range map[string]string{"FWP-FRAME-03": "FWP-FRAME-03", "FWP-FRAME-03 FWP-RESP-02": ""} {
+		t.Run(clauses, func(t *testing.T) {
+			t.Parallel()
+			all := scripts(t, map[string]string{
+				"x": "connect as producer\nC: INFO\nS: $\nclause " + clauses + "\nC bad: PUSH x\nS: -\n",
+			})
+			var dead atomic.Bool
+			talk := func(c net.Conn) {
+				if dead.Load() {
+					c.Close()
+					return
+				}
+				seen := func(line string) { dead.CompareAndSwap(false, line == "PUSH x") }
+				verbServer{answers: map[string]string{"PUSH": "-ERR no"}, seen: seen}.talk(c)
+			}
+			talking(t, talk, all, nil, func(r *reports.Report) {
+				require.Len(t, r.Findings(), 1)
+				f := r.Findings()[0]
+				assert.Equal(t, reports.Crash, f.Verdict)
+				assert.Equal(t, want, f.Clause)
+				assert.Equal(t, 6, f.Line)
+			})
+		})
+	}
+}
+
+// A greeting that fails is reported without the line, with what each side did.
+func TestADeclinedGreetingIsOneCause(t *testing.T) {
+	t.Parallel()
+	all := scripts(t, map[string]string{
+		"a": "connect as consumer\nclause FWP-INFO-01\nC: INFO\nS: $\n",
+		"b": "\n\nconnect as consumer\nclause FWP-INFO-01\nC: INFO\nS: $\n",
+	})
+	for hello, want := range map[string]string{
+		closes:   "the greeting failed: the server closed the connection on HELLO",
+		"-ERR x": "the greeting failed: HELLO was answered with -ERR x",
+		noReply:  "the greeting failed: HELLO was not answered",
+	} {
+		verbServer{answers: map[string]string{"HELLO": hello}}.run(t, all, nil, func(r *reports.Report) {
+			for _, c := range r.Checks {
+				assert.Equal(t, reports.Inconclusive, c.Verdict)
+				assert.Equal(t, "the set-up did not work: expected a consumer's connection, got "+want, c.Clauses[0].Why)
+			}
+		})
+	}
+}

@@ -1,0 +1,162 @@
+package run_test
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/run"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// The conforming server reaches the goal of every clause. TestAQuickRunIsQuick has the same of a quick run.
+func TestEveryGoalCanBeReached(t *testing.T) {
+	t.Parallel()
+	slow.Only(t)
+	runOnPool(t, fakes.Config{}, suite(t, false), nil, func(r *reports.Report) { allReached(t, r) })
+}
+
+// allReached checks that a run has reached the goal of every clause that it passes.
+func allReached(t *testing.T, r *reports.Report) {
+	t.Helper()
+	for _, c := range r.Clauses {
+		assert.NotContains(t, c.Why, "never seen", c.ID)
+		assert.True(t, c.Verdict != reports.Pass || c.Reached && c.Goal != "", "%s: %s", c.ID, c.Goal)
+	}
+}
+
+// A server that avoids a situation passes no clause that is about it.
+func TestAServerThatAvoidsASituationPassesNothingAboutIt(t *testing.T) {
+	t.Parallel()
+	always := func(verb, reply string) func(*fakes.Event) {
+		return func(e *fakes.Event) {
+			if e.Point == fakes.Writing && e.Command.Verb == verb {
+				e.Bytes = []byte(reply)
+			}
+		}
+	}
+	instead := func(of, reply string) func(*fakes.Event) {
+		return func(e *fakes.Event) {
+			if e.Point == fakes.Writing && bytes.HasPrefix(e.Bytes, []byte(of)) && e.Command.Verb != "" {
+				e.Bytes = []byte(reply)
+			}
+		}
+	}
+	tests := map[string]struct {
+		hook    func(*fakes.Event)
+		clauses string
+	}{
+		"delivers nothing":      {always("FETCH", "$-1\r\n"), "STATE-05 FETCH-01 FETCH-04 FETCH-14 WU-03 WU-13 PUSH-04"},
+		"refuses every FETCH":   {always("FETCH", "-ERR no\r\n"), "RESP-04 FETCH-03 FETCH-05 STATE-05 ACK-02"},
+		"refuses every PUSH":    {always("PUSH", "-ERR no\r\n"), "PUSH-01 PUSH-04 STATE-04 WU-07 WU-11"},
+		"takes every PUSH":      {always("PUSH", "+OK\r\n"), "PUSH-02 PUSH-03"},
+		"refuses every ACK":     {always("ACK", "-ERR no\r\n"), "ACK-01 ACK-02"},
+		"refuses every FAIL":    {always("FAIL", "-ERR no\r\n"), "FAIL-01 STATE-06"},
+		"refuses every BEAT":    {always("BEAT", "-ERR no\r\n"), "BEAT-01 BEAT-03 BEAT-04"},
+		"has no other state":    {always("BEAT", "+OK\r\n"), "BEAT-03 BEAT-04"},
+		"refuses nothing":       {instead("-", "+OK\r\n"), "RESP-02 RESP-07 STATE-12 PUSH-03"},
+		"refuses every INFO":    {always("INFO", "-ERR no\r\n"), "INFO-01 INFO-02"},
+		"refuses every FLUSH":   {always("FLUSH", "-ERR no\r\n"), "FLUSH-02"},
+		"refuses every command": {instead("", "-ERR no\r\n"), "STATE-03 STATE-05 FETCH-03 PUSH-01 ACK-01 BEAT-01 INFO-01"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if name != "delivers nothing" && name != "refuses nothing" {
+				slow.Only(t)
+			}
+			runScripts(t, test.hook, nil, func(r *reports.Report) {
+				for id := range strings.FieldsSeq(test.clauses) {
+					c := r.Clauses[clause(r, "FWP-"+id)]
+					assert.NotEqual(t, reports.Pass, c.Verdict, id)
+					assert.False(t, c.Reached, "%s: %s", id, c.Goal)
+				}
+			}, func(r *run.Runner, _ *memoryTarget) {
+				r.Checks, r.Quick = suite(t, true), true
+				if !slow.Enabled() { // those that decide the clauses
+					r.Checks = about(r.Checks, strings.Fields(test.clauses))
+				}
+				r.Servers[0].Offers = append(r.Servers[0].Offers, scenarios.NeedAlone, scenarios.NeedFlush)
+			})
+		})
+	}
+}
+
+// about returns the checks that decide one of these clauses of FWP.
+func about(checks []conformance.Check, clauses []string) []conformance.Check {
+	return slices.DeleteFunc(checks, func(c conformance.Check) bool {
+		return !slices.ContainsFunc(c.Describe().Marks, func(m scenarios.Mark) bool {
+			return slices.Contains(clauses, strings.TrimPrefix(m.Clause, "FWP-"))
+		})
+	})
+}
+
+// A script whose lines take any reply passes its clause only if the situation came about.
+func TestAGoalThatIsNotReachedLeavesTheClauseOpen(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		clause, script string
+		want           reports.Verdict
+	}{
+		"nothing delivered":   {"FETCH-04", "C: FETCH $queue\nS: ${} | $-1\n", reports.Inconclusive},
+		"a job":               {"FETCH-04", "C: PUSH $job\nS: +OK\nC: FETCH $queue\nS: ${} | $-1\n", reports.Pass},
+		"no wait":             {"FETCH-14", "C: PUSH $job\nS: +OK\nC: FETCH $queue\nS: ${} | $-1\n", reports.Inconclusive},
+		"one worker":          {"STATE-05", "C: PUSH $job\nS: +OK\nC: FETCH $queue\nS: ${} | $-1\n", reports.Inconclusive},
+		"not delivered again": {"STATE-07", "C: PUSH $job\nS: +OK\nC: FETCH $queue\nS: ${} | $-1\n", reports.Inconclusive},
+		"nothing refused":     {"RESP-02", "C: INFO\nS: $ | -\n", reports.Inconclusive},
+		"no state":            {"BEAT-03", "C: BEAT {\"wid\":\"$wid\"}\nS: +OK | $\n", reports.Inconclusive},
+		"no FETCH after ACK": {"ACK-02", "C: FETCH $queue\nS: $-1\nC: ACK {\"jid\":\"$jid\"}\nS: +OK | -\n",
+			reports.Inconclusive},
+		"a HELLO":    {"HELLO-04", "C: INFO\nS: $\n", reports.Pass},
+		"a greeting": {"HI-02", "C: INFO\nS: $\n", reports.Pass},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			script := "connect as consumer\nclause FWP-" + test.clause + "\n" + test.script
+			runScripts(t, nil, map[string]string{"a": script}, func(r *reports.Report) {
+				c := r.Clauses[clause(r, "FWP-"+test.clause)]
+				assert.Equal(t, test.want, c.Verdict, c.Why)
+				assert.Equal(t, test.want == reports.Pass, c.Reached)
+			})
+		})
+	}
+}
+
+// What one check has seen does not earn another one its pass, which is about another situation; where chance decides,
+// it does.
+func TestAGoalOfAnotherCheckDoesNotCount(t *testing.T) {
+	t.Parallel()
+	const delivered = "C: PUSH $job\nS: +OK\nC: FETCH $queue\nS: ${} | $-1\n"
+	const other = "C: PUSH $job{\"jid\":\"$jid2\",\"queue\":\"$queue2\"}\nS: +OK\nC[o]: FETCH $queue2\nS[o]: ${}\n"
+	for clause, want := range map[string]reports.Verdict{
+		"FETCH-04": reports.Inconclusive, "STATE-05": reports.Pass,
+	} {
+		t.Run(clause, func(t *testing.T) {
+			t.Parallel()
+			head := "connect as consumer\nconnect o as consumer {\"wid\":\"$wid2\"}\nclause FWP-" + clause + "\n"
+			sources := map[string]string{"a": head + delivered + other, "b": head + "C: FETCH $queue\nS: ${} | $-1\n"}
+			runScripts(t, nil, sources, func(r *reports.Report) {
+				c := r.Clauses[at(r, clause)]
+				assert.Equal(t, want, c.Verdict, c.Why)
+				assert.True(t, c.Reached)
+				for _, check := range r.Checks {
+					if check.ID == "b" && want == reports.Inconclusive {
+						assert.Equal(t, reports.ReasonGoal, check.Clauses[0].Reason)
+						assert.NotEmpty(t, check.Conversation)
+					}
+				}
+			})
+		})
+	}
+}
+
+// at returns where a report has a clause.
+func at(r *reports.Report, id string) int { return clause(r, "FWP-"+id) }

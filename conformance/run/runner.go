@@ -1,0 +1,122 @@
+package run
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
+)
+
+// Server is one server that checks can run against, and what it offers.
+type Server struct {
+	Target   play.Target
+	Password string
+	Offers   []scenarios.Need
+
+	// Fresh starts another server like this one for a check that cannot share a
+	// server; if it is nil such checks run alone. The returned function ends the
+	// server. Calls may be concurrent.
+	Fresh func() (Server, func(), error)
+
+	// Ended reports whether the server's process has ended although nothing asked it to, how, and the last lines that it
+	// printed; nil if that is not known. Calls may be concurrent.
+	Ended func() (how string, output []string, ended bool)
+}
+
+// ending describes the end of the server's process; it is empty if the process runs, or that is not known.
+func (s *Server) ending() string {
+	if s.Ended == nil {
+		return ""
+	}
+	how, output, ended := s.Ended()
+	switch {
+	case !ended:
+		return ""
+	case len(output) == 0:
+		return "the server's process has ended: " + how + "; it printed nothing"
+	}
+	return "the server's process has ended: " + how + "; what it printed last:\n  " + strings.Join(output, "\n  ")
+}
+
+// Runner runs checks. Protocol, Servers and Checks must be set; the zero value of
+// everything else works. A Runner is used once.
+type Runner struct {
+	Protocol *conformance.Protocol // must be set
+	Servers  []Server
+	Checks   []conformance.Check   // what was selected
+	Skipped  []conformance.Skipped // what the selection left out; reported as not selected
+
+	// Prepare starts an embedded server with the settings of a script's header; nil
+	// if there is none. The returned function ends it. Calls may be concurrent.
+	Prepare func(settings map[string]string) (Server, func(), error)
+	// Provide describes for each need how the user can offer it.
+	Provide map[scenarios.Need]string
+	// Reproduce is the command that runs one check again.
+	Reproduce func(check string) string
+
+	// Parties are those that the target is. What binds none of them is not applicable.
+	Parties conformance.Parties
+
+	Timeout  time.Duration // see play.Player
+	Patience time.Duration // see play.Player
+	Parallel int           // checks at a time; if zero two that are busy, and any number that wait
+	Seed     uint64        // of the order and of the names; the names also hold the time, so that runs do not meet
+	Repeat   int           // how often each check is run; once if zero
+	FailFast bool          // stop at the first fail or crash that Expected does not return true for
+	Quick    bool          // end soon on every server, for checks that a quick selection picked: see QuickRun
+	Virtual  bool          // time is virtual (testing/synctest): no timer is ever late, and none is watched for it
+
+	// Expected reports whether all findings of a check are known; nil if none are.
+	Expected func(reports.Check) bool
+
+	Watch    func(check string, line play.Line)  // receives each line of each conversation; calls may overlap
+	Progress func(done, total int, check string) // is called when a check is over; calls do not overlap
+}
+
+// Run runs the checks and returns their report, without target and version.
+// It blocks until all are over; when ctx is done it ends early, and the report
+// is marked as interrupted and has the results so far.
+func (r *Runner) Run(ctx context.Context) *reports.Report {
+	s := newRunState(r)
+	measuring, stop := context.WithCancel(ctx)
+	var meter sync.WaitGroup
+	if !r.Virtual { // its ticks were a quarter of the processor time of plays that wait for minutes
+		meter.Go(func() { s.meter.Run(measuring) })
+	}
+	s.all(ctx)
+	stop()
+	meter.Wait()
+	return s.report(ctx)
+}
+
+// report makes the report of the results.
+func (s *runState) report(ctx context.Context) *reports.Report {
+	rep := &reports.Report{
+		Started: s.start, Took: time.Since(s.start), Seed: s.runner.Seed, Interrupted: ctx.Err() != nil,
+	}
+	if s.err != nil {
+		rep.Internal = s.err.Error()
+	}
+	if s.repeat > 1 {
+		rep.Repeat = s.repeat
+	}
+	for _, runs := range s.results {
+		rep.Checks = append(rep.Checks, fold(runs))
+	}
+	for _, skipped := range s.runner.Skipped {
+		rep.Checks = append(rep.Checks, s.withoutResult(skipped.Check.Describe(), reports.NotSelected,
+			cause{words: skipped.Why}, ""))
+	}
+	if serving, some := s.serving(); some {
+		rep.Checks = append(rep.Checks, serving)
+	}
+	slices.SortFunc(rep.Checks, func(a, b reports.Check) int { return strings.Compare(a.ID, b.ID) })
+	rep.Clauses = s.clauses(rep.Checks)
+	return rep
+}

@@ -1,0 +1,359 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios/play"
+)
+
+const (
+	busyChecks     = 2                      // at a time, in addition to those that wait
+	busyAtLeast    = 30 * time.Millisecond  // after its start a check counts as busy, where this machine is not late
+	quietFor       = 200 * time.Millisecond // after the start of a check that sends info, no other begins on its server
+	retriesOfLag   = 3                      // of a check that lag made inconclusive, and that is over soon
+	retriesShare   = 2                      // such a part of the time of all checks is for those retries, and at least
+	retriesAtLeast = 2 * time.Minute
+	maxTriesShared = 2                     // of a check that was refused a connection, before it runs alone
+	triesApart     = 2                     // of a check that is refused connections when it runs alone
+	lonePause      = 50 * time.Millisecond // before the second of those, twice as long before each later one
+)
+
+// internalError returns the cause of a check that could not be played or evaluated.
+func internalError() cause { return cause{reason: reports.ReasonInternal, words: "internal error"} }
+
+// runState is one run of a Runner. One goroutine, its loop, starts the plays, takes their
+// evidence and files the verdicts; only the loop writes the fields.
+type runState struct {
+	runner *Runner
+	start  time.Time
+	repeat int
+	meter  *play.Meter
+	hosts  []*host
+
+	described []conformance.Description // of the checks, in their order
+
+	pending  []*task // in the order in which they begin
+	running  []*task
+	again    []*task // to be tried again after all others
+	ended    chan *task
+	most     int // that may run
+	mostBusy int // that may run and do more than wait
+
+	results  [][]reports.Check // by check and repetition
+	plays    int
+	done     int
+	retries  time.Time       // until when checks are tried again because of lag; zero in the first round
+	reached  map[string]bool // goals of clauses
+	crashes  []crash         // that no check is known to have caused
+	replayed time.Duration   // that candidates for crashes have been played again
+	stopped  string          // why no more checks are begun
+	stop     context.CancelFunc
+	err      error // an internal error
+}
+
+func newRunState(r *Runner) *runState {
+	s := &runState{
+		runner: r, start: time.Now(), repeat: max(r.Repeat, 1), meter: new(play.Meter), ended: make(chan *task),
+		reached: map[string]bool{},
+		most:    math.MaxInt, mostBusy: busyChecks,
+	}
+	if r.Parallel > 0 {
+		s.most, s.mostBusy = r.Parallel, r.Parallel
+	}
+	for _, server := range r.Servers {
+		s.hosts = append(s.hosts, newHost(server))
+	}
+	for _, check := range r.Checks {
+		s.described = append(s.described, check.Describe())
+		s.results = append(s.results, make([]reports.Check, s.repeat))
+	}
+	return s
+}
+
+// all runs all checks. It blocks until they are over.
+func (s *runState) all(ctx context.Context) {
+	ctx, s.stop = context.WithCancel(ctx)
+	defer s.stop()
+	for s.pending = s.tasks(); len(s.pending) > 0; s.pending, s.again = s.again, nil {
+		for s.begin(ctx); len(s.running) > 0; s.begin(ctx) {
+			s.await(ctx)
+		}
+		s.mostBusy = 1 // what is tried again runs undisturbed
+		if s.retries.IsZero() {
+			s.retries = time.Now().Add(max(time.Since(s.start)/retriesShare, retriesAtLeast))
+		}
+	}
+	for _, shared := range s.hosts {
+		for h := shared; h != nil; h = h.hazard {
+			if h.crash != nil { // the run was interrupted
+				s.unexplained(h)
+			}
+			if h.end != nil {
+				h.end()
+			}
+		}
+	}
+}
+
+// await waits until a check is over, or one more may begin.
+func (s *runState) await(ctx context.Context) {
+	_, calm := s.busy()
+	timer := time.NewTimer(calm)
+	defer timer.Stop()
+	select {
+	case t := <-s.ended:
+		s.end(ctx, t)
+	case <-timer.C:
+	}
+}
+
+// busy returns how many checks have just begun, and when more checks may begin because of the
+// time that has passed. A check that takes longer waits most of the time, and others can run meanwhile.
+func (s *runState) busy() (n int, calm time.Duration) {
+	calm = time.Hour
+	busyFor := s.busyFor()
+	for _, t := range s.running {
+		ran := time.Since(t.began)
+		if ran < busyFor {
+			n++
+		}
+		for _, limit := range [...]time.Duration{busyFor, quietFor, conformance.QuickWait} {
+			if ran <= limit {
+				calm = min(calm, limit-ran+time.Millisecond)
+			}
+		}
+	}
+	return n, calm
+}
+
+// busyFor returns how long a check counts as busy after its start: longer where this machine is late.
+func (s *runState) busyFor() time.Duration {
+	const turns, recent, most = 10, time.Second, 2 * time.Second
+	return min(busyAtLeast+turns*s.meter.Lag(time.Now().Add(-recent)), most)
+}
+
+// begin starts the checks that may run now.
+func (s *runState) begin(ctx context.Context) {
+	for i := 0; i < len(s.pending) && (s.room() || ctx.Err() != nil); {
+		t := s.pending[i]
+		switch {
+		case s.skip(ctx, t):
+		case len(s.running) == 0 || t.host == nil || t.host.takes(t, s.runner.Quick):
+			s.enter(t)
+			go func() {
+				s.play(ctx, t)
+				s.ended <- t
+			}()
+		default:
+			i++
+			continue
+		}
+		s.pending = slices.Delete(s.pending, i, i+1)
+	}
+}
+
+// skip files a check that is not played, or not again, and reports whether it did.
+func (s *runState) skip(ctx context.Context, t *task) bool {
+	late := s.tooLate()
+	if t.lagged > 0 && t.evidence.Unproven {
+		late = ""
+	}
+	why := cause{reason: reports.ReasonTime, words: late}
+	switch {
+	case s.stopped != "":
+		why = s.stopCause()
+	case ctx.Err() != nil:
+		why = cause{reason: reports.ReasonInterrupted, words: "the run was interrupted before"}
+	}
+	switch {
+	case t.host != nil && t.host.lost != "":
+		s.fileLost(t)
+	case t.lagged > 0 && s.retriedEnough():
+	case why.words == "":
+		return false
+	case t.death != nil && late == "": // there is no other try: the server is dead
+		t.evidence = t.death
+		s.record(t)
+	case !t.filed:
+		s.file(t, s.withoutResult(t.about, reports.NotRun, why, ""))
+	}
+	return true
+}
+
+// room reports whether one more check may begin.
+func (s *runState) room() bool {
+	busy, _ := s.busy()
+	return len(s.running) < s.most && busy < s.mostBusy
+}
+
+func (s *runState) enter(t *task) {
+	s.running = append(s.running, t)
+	if t.host != nil {
+		t.host.enter(t)
+	}
+	t.began = time.Now()
+	t.tries++
+	s.plays++
+	salt := (s.runner.Seed ^ uint64(s.start.Nanosecond())) & 0xffff
+	t.names = fmt.Sprintf("fwp%s%04x-%d", s.start.UTC().Format("0102150405"), salt, s.plays)
+}
+
+// end takes the evidence of a play, and decides whether it counts.
+func (s *runState) end(ctx context.Context, t *task) {
+	s.running = slices.DeleteFunc(s.running, func(other *task) bool { return other == t })
+	if t.host != nil {
+		t.host.leave(t)
+	}
+	switch {
+	case t.lost != nil:
+		s.giveUp(t.host)
+		s.skip(ctx, t)
+	case t.err != nil:
+		s.fault(t.err)
+		s.file(t, s.withoutResult(t.about, reports.Inconclusive, internalError(), ""))
+	case t.host == nil:
+		t.fatal = t.evidence.Dead != ""
+		s.record(t)
+	default:
+		s.endShared(ctx, t)
+	}
+	if h := t.host; h != nil && len(h.dying) > 0 && len(h.running) == 0 {
+		s.died(ctx, h)
+	}
+}
+
+// endShared is end for a play on a server that other checks use too.
+func (s *runState) endShared(ctx context.Context, t *task) {
+	h := t.host
+	switch {
+	case t.suspect:
+		s.endSuspect(t)
+	case ctx.Err() == nil && s.postpone(t):
+	case t.evidence.Dead != "" || len(h.dying) > 0 && !t.evidence.Passed():
+		h.dying = append(h.dying, t)
+	default:
+		s.record(t)
+	}
+}
+
+// postpone queues a check again if a limit of connections may be the reason for its outcome,
+// and reports whether it did.
+func (s *runState) postpone(t *task) bool {
+	h, death := t.host, t.death
+	t.death = nil
+	switch {
+	case death != nil && t.evidence.Refused != nil && t.evidence.Refused.Own == 0: // so it is dead
+		t.evidence = death
+		return false
+	case t.evidence.Dead == "" && (t.evidence.Refused == nil || t.evidence.Passed()):
+		h.limiter.refusesAll, h.limiter.lone = false, 0
+		return false
+	case t.evidence.Dead != "":
+		return s.putOnProbation(t)
+	case !t.together && t.evidence.Refused.Own == 0:
+		h.limiter.refusedLone()
+	}
+	t.refused++
+	if h.limiter.refusesAll || !t.together && t.refused >= maxTriesShared+triesApart {
+		return false
+	}
+	h.limiter.lower(t.limits, t.evidence.Refused)
+	t.apart = t.apart || t.refused >= maxTriesShared
+	s.pending = append(s.pending, t)
+	return true
+}
+
+// putOnProbation queues a check again that found the server dead, alone and before others on
+// that server: if it is refused again, a limit was not the reason. A server that had ended
+// every connection is dead, and so is one whose process has ended.
+func (s *runState) putOnProbation(t *task) bool {
+	if !t.together || t.evidence.Amid == 0 || t.evidence.Ending != "" {
+		return false
+	}
+	t.death, t.apart = t.evidence, true
+	t.host.first++
+	others := slices.IndexFunc(s.pending, func(other *task) bool { return other.death == nil })
+	if others < 0 {
+		others = len(s.pending)
+	}
+	s.pending = slices.Insert(s.pending, others, t)
+	return true
+}
+
+// record files the verdicts of a play, and queues the check again if lag made it
+// inconclusive.
+func (s *runState) record(t *task) {
+	check, again := s.judge(t)
+	check.Attempts = t.tries
+	if s.stopped != "" && t.evidence.Err != nil { // the stop interrupted it
+		leftover := check.Left
+		check = s.withoutResult(t.about, reports.NotRun, s.stopCause(), "")
+		check.Left = leftover
+	}
+	s.reach(&check, t.evidence)
+	if s.closes(t, &check) || s.passes(t, &check) {
+		s.file(t, check)
+		return
+	}
+	s.file(t, check)
+	if again && t.lagged < triesOfLag(check.Took, t.evidence.Unproven, s.runner.Quick) {
+		t.lagged++
+		s.again = append(s.again, t)
+	}
+	expected := s.runner.Expected != nil && s.runner.Expected(check)
+	if s.runner.FailFast && !expected && (check.Verdict == reports.Fail || check.Verdict == reports.Crash) {
+		s.stopAtFinding()
+	}
+}
+
+// triesOfLag returns how often a check that took that long is tried again because of lag: one that waits for minutes
+// once, beside all others of its kind, so that retries take no longer than the run before them, and not at all in a
+// quick run. A finding that is not proven yet is worth the time.
+func triesOfLag(took time.Duration, unproven, quick bool) int {
+	switch {
+	case unproven || took <= conformance.QuickPatience:
+		return retriesOfLag
+	case quick:
+		return 0
+	}
+	return 1
+}
+
+// retriedEnough reports whether no more checks are tried again because of lag.
+func (s *runState) retriedEnough() bool { return !s.retries.IsZero() && time.Now().After(s.retries) }
+
+// stopCause returns why the run begins no more checks.
+func (s *runState) stopCause() cause { return cause{reason: reports.ReasonStopped, words: s.stopped} }
+
+// stopAtFinding ends a run that stops at the first finding.
+func (s *runState) stopAtFinding() {
+	if s.stopped == "" {
+		s.stopped = "the run stopped at the first finding"
+		s.stop()
+	}
+}
+
+// file keeps the result of a check, and reports progress.
+func (s *runState) file(t *task, check reports.Check) {
+	s.results[t.place][t.round] = check
+	if t.filed {
+		return
+	}
+	t.filed = true
+	s.done++
+	if s.runner.Progress != nil {
+		s.runner.Progress(s.done, len(s.runner.Checks)*s.repeat, t.about.ID)
+	}
+}
+
+func (s *runState) fault(err error) {
+	if s.err == nil {
+		s.err = err
+	}
+}

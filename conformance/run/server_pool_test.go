@@ -1,0 +1,105 @@
+package run_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
+	"github.com/fwpsuite/fwp/conformance/run"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	peers "github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
+)
+
+// serverPool starts every kind of server that checks need, in memory or, without a
+// network, on real sockets.
+type serverPool struct {
+	nw     *memnet.Network
+	config fakes.Config // of all servers
+
+	mu      sync.Mutex
+	servers []*fakes.Server
+}
+
+// build starts a server. Few rounds of hashing are as good as many.
+func (p *serverPool) build(config fakes.Config) (run.Server, func(), error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var dial func(ctx context.Context, network, addr string) (net.Conn, error)
+	if p.nw != nil {
+		dial = p.nw.DialContext
+		addr := fmt.Sprintf("fwp%d:7419", len(p.servers))
+		config.Listen = func() (net.Listener, error) { return p.nw.Listen(addr) }
+	}
+	if config.Iterations == 0 {
+		config.Iterations = 5
+	}
+	config.Hook, config.MaxConnections, config.ScanEvery = p.config.Hook, p.config.MaxConnections, p.config.ScanEvery
+	s := fakes.NewServer(config)
+	p.servers = append(p.servers, s)
+	return peers.OfferFWP(s, dial), s.Close, nil
+}
+
+// prepare starts the server that a script's header needs.
+func (p *serverPool) prepare(settings map[string]string) (run.Server, func(), error) {
+	iterations, _ := strconv.Atoi(settings["iterations"]) // zero if there are none
+	return p.build(fakes.Config{
+		Salt: settings["salt"], Iterations: iterations, AcceptHash: settings["pwdhash"],
+		StateAsSimple: settings["state"] == "simple", EndWithoutOK: settings["end"] == "close",
+	})
+}
+
+// fresh returns a server that more like it can be started of.
+func (p *serverPool) fresh(config fakes.Config) run.Server {
+	server, _, err := p.build(config)
+	if err != nil {
+		panic(err) // it has no error
+	}
+	server.Fresh = func() (run.Server, func(), error) { return p.build(config) }
+	return server
+}
+
+// runner returns a runner for an open and a protected server, as fwpcheck has
+// without a target.
+func (p *serverPool) runner(all []conformance.Check) *run.Runner {
+	return &run.Runner{
+		Protocol: fwpsuite.Protocol(),
+		Servers:  []run.Server{p.fresh(fakes.Config{}), p.fresh(fakes.Config{Password: "correct horse"})},
+		Prepare:  p.prepare, Checks: all, Virtual: true,
+	}
+}
+
+func (p *serverPool) close() {
+	for _, s := range p.servers {
+		s.Close()
+	}
+}
+
+// heaviest are the checks that take as long as all others together. They are played with FWP_SLOW=1 only;
+// internal/selftest plays each of them.
+var heaviest = []string{"push/ten-thousand-jobs", "push/a-thousand-jobs", "retry/own-number"}
+
+// parsed parses the scripts once: a play changes none of them.
+var parsed = sync.OnceValues(fwpdialect.Suite)
+
+// suite returns all checks, or the quick ones.
+func suite(tb testing.TB, quick bool) []conformance.Check {
+	tb.Helper()
+	all, err := parsed()
+	require.NoError(tb, err)
+	in, _, err := conformance.Selection{Protocol: fwpsuite.Protocol(), Quick: quick}.Apply(conformance.Scripts(all...))
+	require.NoError(tb, err)
+	return slices.DeleteFunc(in, func(c conformance.Check) bool {
+		return !slow.Enabled() && slices.Contains(heaviest, c.Describe().ID)
+	})
+}

@@ -1,0 +1,129 @@
+package run
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// task is one run of one check, with all its tries.
+type task struct {
+	check conformance.Check
+	about conformance.Description
+	place int           // of the check in Checks
+	round int           // which of the repetitions
+	wait  time.Duration // that of its description; 1 ms more if a fetch may wait too
+	host  *host         // the server that it shares; nil: it gets one of its own
+	own   func() (Server, func(), error)
+	apart bool // no other check may use the server meanwhile
+
+	// Of the latest try.
+	began    time.Time
+	names    string
+	server   *host // where it was played
+	evidence *conformance.Evidence
+	err      error // an internal error
+	together bool  // others used the server meanwhile
+	limits   int   // how often the limit of the server was lowered until it began
+
+	tries   int
+	lagged  int                   // tries that lag made inconclusive
+	closed  *closure              // of an earlier try, beside others
+	passing *reports.Check        // an earlier try in which the server did what it may do now and then
+	refused int                   // tries that were refused a connection
+	death   *conformance.Evidence // of an earlier try after which the server seemed dead
+	filed   bool                  // it has a result
+
+	lead    lead          // where it may have ended its server
+	suspect bool          // the next try, alone, shows whether it ends its server
+	fatal   bool          // it ended its server
+	pause   time.Duration // before the try
+	revives bool          // the try starts the server again first
+	lost    error         // why it could not
+}
+
+// newTask returns one run of one check.
+func (s *runState) newTask(place, round int) *task {
+	t := &task{check: s.runner.Checks[place], about: s.described[place], place: place, round: round}
+	if t.wait = t.about.Wait; t.about.Fetches {
+		t.wait += time.Millisecond
+	}
+	return t
+}
+
+// tasks returns all runs, in the order in which they begin: by phase, in each those that wait longest
+// first, otherwise in the order of the seed. It files checks as skipped if no server meets their needs.
+func (s *runState) tasks() []*task {
+	var all []*task
+	random := rand.New(rand.NewPCG(s.runner.Seed, s.runner.Seed))
+	for round := range s.repeat {
+		for _, i := range random.Perm(len(s.runner.Checks)) {
+			t := s.newTask(i, round)
+			if missing := s.assign(t); missing != "" {
+				s.file(t, s.skipped(t.about, missing))
+				continue
+			}
+			all = append(all, t)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *task) int {
+		return cmp.Or(cmp.Compare(a.phase(), b.phase()), cmp.Compare(b.wait, a.wait))
+	})
+	return all
+}
+
+// phase returns when in a run a task begins. What a server may not survive comes late, so that little is lost then.
+func (t *task) phase() int {
+	switch {
+	case t.apart:
+		return 3
+	case t.hazards() && t.wait <= conformance.QuickWait: // before those hostile checks that it would have played again
+		return -1
+	case t.spares(): // a server that is started for this run does not matter
+		return 0
+	case t.about.Hostile:
+		return 2
+	case t.about.Counts:
+		return 1
+	}
+	return 0
+}
+
+// hazards reports whether a task is played where only hostile checks are.
+func (t *task) hazards() bool { return t.host != nil && t.host.open != nil }
+
+// spares reports whether the end of the server of a task would cost nothing: another one can be started.
+func (t *task) spares() bool { return t.host == nil || t.host.Fresh != nil }
+
+// assign chooses the server of a check; missing is the need that no server meets, or "".
+func (s *runState) assign(t *task) (missing scenarios.Need) {
+	if slices.Contains(t.about.Needs, scenarios.NeedEmbedded) {
+		if s.runner.Prepare == nil {
+			return scenarios.NeedEmbedded
+		}
+		t.own = func() (Server, func(), error) { return s.runner.Prepare(t.about.Embedded) }
+		return ""
+	}
+	for _, h := range s.hosts {
+		i := slices.IndexFunc(t.about.Needs, func(n scenarios.Need) bool { return !slices.Contains(h.Offers, n) })
+		if i >= 0 {
+			missing = t.about.Needs[i]
+			continue
+		}
+		if h.Fresh != nil && t.about.Sharing != conformance.SharesAll {
+			t.own = h.Fresh
+			return ""
+		}
+		if t.host = h; t.about.Hostile {
+			t.host = h.forHostile(s.runner.Protocol.Dialect)
+		}
+		t.apart = t.about.Sharing == conformance.SharesNothing
+		return ""
+	}
+	return missing
+}

@@ -1,0 +1,47 @@
+package run
+
+import (
+	"slices"
+
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
+)
+
+// decisions adds what the play of a situation decides. Where several are about one clause the worst counts, and an
+// open one keeps the clause from passing.
+func (v *verdicts) decisions() {
+	for _, d := range v.evidence.Decisions {
+		m := scenarios.Mark{Clause: d.Clause}
+		cv := reports.ClauseVerdict{ID: d.Clause, Level: v.protocol().LevelOf(m), Verdict: reports.Inconclusive, Why: d.Cause}
+		r := play.Result{Expected: d.Expected, Got: d.Got, Conn: d.Conn, At: d.At}
+		switch {
+		case d.Outcome == play.Mismatched:
+			cv.Verdict, cv.Why = v.protocol().MismatchVerdict(m), d.Got
+		case d.Outcome == play.Matched && v.protocol().MismatchVerdict(m) == reports.Observed:
+			cv.Verdict, cv.Why = reports.Observed, d.Got
+		case d.Outcome == play.Matched:
+			cv.Verdict, cv.Why = reports.Pass, ""
+		}
+		v.decide(cv)
+		if cv.Verdict.Breach() {
+			v.finding(cv.Verdict, m, r)
+		}
+	}
+}
+
+// decide takes the verdict of a decision, unless there is a worse one about the clause already.
+func (v *verdicts) decide(cv reports.ClauseVerdict) {
+	i := slices.IndexFunc(v.check.Clauses, func(c reports.ClauseVerdict) bool { return c.ID == cv.ID })
+	switch {
+	case i < 0:
+		v.check.Clauses = append(v.check.Clauses, cv)
+	case v.check.Clauses[i].Verdict == reports.NotRun, v.check.Clauses[i].Verdict == reports.Inconclusive && v.unset(i):
+		v.check.Clauses[i] = cv
+	case reports.Worst(v.check.Clauses[i].Verdict, cv.Verdict) != v.check.Clauses[i].Verdict:
+		v.check.Clauses[i] = cv
+	}
+}
+
+// unset reports whether the verdict on a clause is that of a check without a line about it.
+func (v *verdicts) unset(i int) bool { return v.check.Clauses[i].Why == v.stopped.String() }

@@ -1,0 +1,77 @@
+package run
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
+)
+
+// onlyMark returns the mark of a line that has exactly one, and the zero mark otherwise.
+func onlyMark(r play.Result) scenarios.Mark {
+	if len(r.Marks) == 1 {
+		return r.Marks[0]
+	}
+	return scenarios.Mark{}
+}
+
+// finding adds a finding with its evidence.
+func (v *verdicts) finding(verdict reports.Verdict, m scenarios.Mark, r play.Result) {
+	c, _ := v.protocol().ClauseByID(m.Clause) // empty for a script without clauses
+	f := reports.Finding{
+		Clause: m.Clause, Level: v.protocol().LevelOf(m), Statement: c.Statement, Verdict: verdict,
+		Evidence: reports.Evidence{
+			Check: v.check.ID, File: v.check.File, Line: r.Line, Col: r.Col, Width: r.Width,
+			Expected: r.Expected, Actual: gotText(r), Marked: marked(v.evidence, r),
+		},
+	}
+	if r.Line > 0 && r.Line <= len(v.about.Source) {
+		f.Source = v.about.Source[r.Line-1]
+	}
+	if verdict == reports.Crash && v.evidence.Ending != "" {
+		f.Actual += "\n" + v.evidence.Ending
+	}
+	for _, d := range r.Differences {
+		if d.Path != "" {
+			f.Differences = append(f.Differences, d.String())
+		}
+	}
+	if r.Ending != scenarios.Open && !strings.HasPrefix(r.Got, "the connection was") {
+		f.Close = closeWords[r.Ending]
+	}
+	if v.state.runner.Reproduce != nil {
+		f.Reproduce = v.state.runner.Reproduce(v.check.ID)
+	}
+	v.check.Findings = append(v.check.Findings, f)
+}
+
+var closeWords = map[scenarios.Ending]string{
+	scenarios.Fin:   "the server closed the connection (orderly, FIN)",
+	scenarios.Reset: "the server reset the connection",
+}
+
+var parties = map[string]string{"C": reports.FromClient, "S": reports.FromServer}
+
+// conversation returns the lines of all connections of a play.
+func conversation(e *conformance.Evidence) []reports.Line {
+	lines := make([]reports.Line, len(e.Conversation))
+	for i, l := range e.Conversation {
+		from, ok := parties[l.From]
+		if !ok {
+			from = reports.FromSuite
+		}
+		lines[i] = reports.Line{At: l.At, Conn: l.Conn, From: from, Text: l.Text, Own: l.Own}
+	}
+	return lines
+}
+
+// marked returns the line of the conversation at which something else than expected was received, counted from 1; 0 if
+// it is none of them.
+func marked(e *conformance.Evidence, r play.Result) int {
+	return 1 + slices.IndexFunc(e.Conversation, func(l play.Line) bool {
+		return r.At > 0 && l.At == r.At && l.Conn == r.Conn && (l.From != "C" || len(e.Decisions) > 0)
+	})
+}

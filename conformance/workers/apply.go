@@ -1,0 +1,122 @@
+package workers
+
+import "github.com/fwpsuite/fwp/fwp"
+
+// apply changes the world by an event that the rules have looked at.
+func (w *world) apply(l *look) {
+	switch l.Kind {
+	case Opened:
+		w.conns[l.Conn] = &connState{number: l.Conn, process: l.Process, opened: l.At}
+	case Line, Reply, Broken, Closed:
+		if l.conn != nil {
+			w.applyToConn(l)
+		}
+	case Started, Signalled, Exited:
+		w.applyToProcess(l)
+	case Lost:
+		w.applyLost(l)
+	case second:
+		w.applySecond(l)
+	case Lag:
+		w.slack = max(w.slack, w.cfg.Slack+l.Late)
+	}
+}
+
+func (w *world) applyToConn(l *look) {
+	switch l.Kind {
+	case Line:
+		w.applyLine(l)
+	case Reply:
+		w.applyReply(l)
+	case Broken:
+		l.conn.unmatched = true
+	case Closed:
+		w.applyClose(l)
+	}
+}
+
+func (w *world) applyToProcess(l *look) {
+	switch p := l.process; {
+	case l.Kind == Started:
+		w.processes[l.Process] = &processState{number: l.Process}
+	case p != nil && l.Kind == Signalled && p.signalled == nil:
+		p.signalled, p.signal = l.moment(), l.Signal
+	case p != nil && l.Kind == Exited:
+		p.exited = l.moment()
+	}
+}
+
+func (w *world) applyClose(l *look) {
+	c, k := l.conn, l.conn.worker
+	delete(w.conns, c.number)
+	for _, cmd := range c.inFlight {
+		w.applyUnanswered(k, cmd)
+	}
+	if p := l.process; p != nil {
+		p.briefs = briefs(p.briefs, c, l.By)
+		if !c.identified && l.By != Client {
+			p.failed, p.lastFail = p.failed+1, l.At
+		}
+	}
+	if k == nil {
+		return
+	}
+	delete(k.conns, c.number)
+	k.briefs = briefs(k.briefs, c, l.By)
+	byItself := l.By == Client && !l.Reset
+	k.lostConn = k.lostConn || !byItself
+	k.closesWithoutEnd = k.closesWithoutEnd || byItself && c.end == nil && c.refused == nil
+	if len(k.conns) == 0 {
+		k.disconnected, k.lastClose, k.closedBy, k.endedLast = l.At, l.moment(), l.By, c.end != nil
+	}
+}
+
+// applyUnanswered deals with a command of a worker, or of another client, whose connection ends before the reply.
+func (w *world) applyUnanswered(k *workerState, cmd *command) {
+	switch {
+	case cmd.report != nil:
+		cmd.report.mayRepeat = true
+	case cmd.verb == fwp.FETCH && k != nil:
+		k.fetchesInFlight = max(0, k.fetchesInFlight-1)
+	case cmd.verb == fwp.PUSH && cmd.jid != "":
+		w.unansweredPush.add(cmd.jid)
+	}
+}
+
+// briefs counts connections in a row that their client closed after one command, or after one job.
+func briefs(n int, c *connState, by Side) int {
+	switch {
+	case !c.identified || by != Client:
+		return n
+	case c.commands <= 1, c.commands == 2 && c.fetches == 1: // a FETCH and the report of its job
+		return n + 1
+	}
+	return 0
+}
+
+// applySecond keeps what the rules have reported, and whether the server kept a worker waiting.
+func (w *world) applySecond(l *look) {
+	k := l.worker
+	if k.waitsForServer(l.At) {
+		k.stalled = l.At
+	}
+	k.silenceReported = k.silenceReported || k.isSilent(l.At, w.slack)
+	k.idleReported = k.idleReported || isIdle(l)
+	k.stayReported = k.stayReported || overstays(l)
+	k.jobsLeftReported = k.jobsLeftReported || isTerminateOver(l)
+	if e := k.lastEnd; e != nil && (k.inUse() > 0 || w.isGreeting(k.process) || l.At-e.end.At > replaceFor+w.slack) {
+		k.lastEnd = nil // it has another connection, or was judged
+	}
+}
+
+// applyLost forgets the worker of a connection that has lost bytes, with all its connections.
+func (w *world) applyLost(l *look) {
+	delete(w.conns, l.Conn)
+	if l.worker == nil {
+		return
+	}
+	for number := range l.worker.conns {
+		delete(w.conns, number)
+	}
+	w.forget(l.worker)
+}

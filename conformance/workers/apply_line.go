@@ -1,0 +1,89 @@
+package workers
+
+import (
+	"slices"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+func (w *world) applyLine(l *look) {
+	c, m := l.conn, l.moment()
+	c.lines++
+	c.refused = nil
+	cmd := &command{verb: l.Command.Verb, shown: *m, jid: l.Text("jid")}
+	if len(c.inFlight) < maxInFlight {
+		c.inFlight = append(c.inFlight, cmd)
+	} else {
+		c.unmatched = true
+	}
+	switch cmd.verb {
+	case fwp.HELLO:
+		cmd.hello = readHello(l.Object, *m)
+		_, cmd.compared = w.workers[cmd.hello.wid]
+		if c.hello == nil {
+			c.hello = cmd.hello
+		}
+		return
+	case fwp.END:
+		if c.end = m; c.worker != nil {
+			c.worker.lastEnd = w.lastEndOf(c.worker, *m)
+		}
+		return
+	case fwp.BEAT:
+		c.beats++
+		if c.worker != nil {
+			c.worker.applyBeat(m, l.Text("current_state"))
+		}
+	case fwp.FETCH:
+		c.fetches++
+		if c.worker != nil {
+			c.worker.applyFetch(w, l)
+		}
+	case fwp.ACK, fwp.FAIL:
+		w.applyReport(c, cmd)
+	}
+	c.commands++
+}
+
+// applyBeat takes a BEAT that a worker sends.
+func (k *workerState) applyBeat(m *Moment, state string) {
+	if k.beats > 0 && state == "" && !k.beatHadState {
+		copy(k.gaps[1:], k.gaps[:])
+		k.gaps[0] = m.At - k.beat.At
+	}
+	if k.order() == nil && state != k.claimedState && (state == "quiet" || state == "terminate") {
+		k.claim, k.claimedState = m, state
+	}
+	k.beats++
+	k.beat, k.lostConn, k.silenceReported, k.beatHadState = m, false, false, state != ""
+}
+
+// applyFetch takes a FETCH that a worker sends.
+func (k *workerState) applyFetch(w *world, l *look) {
+	k.fetchesInFlight++
+	k.fetches++
+	k.lastFetch, k.idleReported = l.At, false
+	if order := k.order(); order != nil && l.At > order.At+w.grace() {
+		k.fetchesAfterOrder++
+	}
+	if k.unknown != nil {
+		k.fetchesUnknown++
+	}
+	for _, queue := range l.Queues() {
+		if slices.Contains(w.cfg.Queues, queue) {
+			if k.queues == nil {
+				k.queues = map[string]bool{}
+			}
+			k.queues[queue] = true
+		}
+	}
+}
+
+// applyReport takes an ACK or a FAIL that a client sends.
+func (w *world) applyReport(c *connState, cmd *command) {
+	if d := w.deliveryFor(c.worker, cmd.jid); d != nil {
+		cmd.report = d
+		d.report = &cmd.shown
+		d.reports++
+	}
+}

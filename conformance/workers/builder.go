@@ -1,0 +1,258 @@
+package workers
+
+import (
+	"bytes"
+	"errors"
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// maxInFlight bounds the commands of one connection that wait for a reply; a client that conforms has one.
+const maxInFlight = 1024
+
+// Builder turns the bytes of connections, in both directions, into events. It keeps the beginning of a line and of a
+// reply of each open connection, at most MaxKept bytes each and MaxKeptOfAll together. A connection that has more than
+// that, or more than a hundred thousand JSON values in one reply, is lost. It is not safe for concurrent use.
+//
+// Call Server before the bytes are passed on to the client, and Client before they are passed on to the server: then
+// the events are in an order that the client's view allows, and a client that waits for a reply is never seen to be
+// early.
+type Builder struct {
+	sink  func(Event)
+	conns map[int]*wire
+	kept  int // bytes of all connections
+}
+
+const (
+	// MaxKeptOfAll bounds the beginnings of lines and of replies of all connections, in bytes.
+	MaxKeptOfAll = 64 << 20
+	// maxValues bounds the JSON values of a line or of a reply: each takes many times its bytes when it is read.
+	maxValues = 100_000
+	// maxArray is the length of an array from which on it is not read: no reply of the specification is one.
+	maxArray = 64 << 10
+	// maxHello bounds a greeting and a HELLO, in bytes: what they say is kept as long as the connection.
+	maxHello = 64 << 10
+)
+
+// tooMany reports whether a message may have more values than maxValues.
+func tooMany(message []byte) bool {
+	if len(message) <= maxValues {
+		return false
+	}
+	return bytes.Count(message, []byte{','})+bytes.Count(message, []byte{'['})+bytes.Count(message,
+		[]byte{'{'}) > maxValues
+}
+
+// room counts what a connection keeps. If all of them keep too much, this one is lost.
+func (b *Builder) room(at time.Duration, conn int, w *wire) {
+	if b.conns[conn] != w {
+		return
+	}
+	keeps := len(w.client) + len(w.server)
+	b.kept += keeps - w.counted
+	w.counted = keeps
+	if b.kept > MaxKeptOfAll {
+		b.Lose(at, conn)
+	}
+}
+
+// drop forgets a connection.
+func (b *Builder) drop(conn int, w *wire) {
+	delete(b.conns, conn)
+	b.kept -= w.counted
+}
+
+// NewBuilder returns a Builder that hands each event to sink, in order.
+func NewBuilder(sink func(Event)) *Builder {
+	return &Builder{sink: sink, conns: map[int]*wire{}}
+}
+
+// wire is what a Builder knows of one connection.
+type wire struct {
+	process  int
+	client   []byte // the beginning of a line
+	skipped  int    // bytes of a line that is too long, those that are not kept
+	server   []byte // the beginning of a reply
+	counted  int    // bytes of both that are counted
+	greeted  bool   // the server's first reply has been seen
+	worker   string // the wid of its HELLO
+	inFlight []asked
+	// serverUnread says that the server's bytes are not read any more; unmatched that too many commands wait for their
+	// replies, so that these are not assigned.
+	serverUnread, unmatched bool
+}
+
+type asked struct {
+	verb string
+	at   time.Duration
+}
+
+// event returns an event of a connection.
+func (w *wire) event(at time.Duration, conn int, kind Kind) Event {
+	return Event{At: at, Conn: conn, Process: w.process, Worker: w.worker, Kind: kind}
+}
+
+// Open notes a new connection with a number of its own. Process is 0 if it is not known.
+func (b *Builder) Open(at time.Duration, conn, process int) {
+	w := &wire{process: process}
+	b.conns[conn] = w
+	b.sink(w.event(at, conn, Opened))
+}
+
+// Client takes bytes that the client sent. Those of a connection that is not open are ignored.
+func (b *Builder) Client(at time.Duration, conn int, data []byte) {
+	w := b.conns[conn]
+	if w == nil {
+		return
+	}
+	for len(data) > 0 {
+		end := bytes.IndexByte(data, '\n')
+		if end < 0 {
+			w.keep(data)
+			break
+		}
+		b.line(at, conn, w, data[:end+1])
+		if b.conns[conn] != w {
+			return // it is lost
+		}
+		data = data[end+1:]
+	}
+	b.room(at, conn, w)
+}
+
+// keep keeps the beginning of a line.
+func (w *wire) keep(data []byte) {
+	room := max(0, MaxKept-len(w.client))
+	if len(data) > room {
+		w.skipped += len(data) - room
+		data = data[:room]
+	}
+	w.client = append(w.client, data...)
+}
+
+func (b *Builder) line(at time.Duration, conn int, w *wire, rest []byte) {
+	e := w.event(at, conn, Line)
+	if len(w.client) > 0 {
+		w.keep(rest)
+		rest = w.client
+	}
+	if w.skipped > 0 || tooMany(rest) {
+		readLong(&e, rest[:min(len(rest), maxShown)], len(rest)+w.skipped)
+	} else {
+		readLine(&e, rest)
+	}
+	w.skipped = 0
+	w.client = reuse(w.client)
+	if e.Command.Verb == fwp.HELLO {
+		if e.Size > maxHello {
+			b.Lose(at, conn)
+			return
+		}
+		w.worker = e.Text("wid")
+		e.Worker = w.worker
+	}
+	if len(w.inFlight) < maxInFlight {
+		w.inFlight = append(w.inFlight, asked{e.Command.Verb, at})
+	} else {
+		w.unmatched = true
+	}
+	b.sink(e)
+}
+
+// reuse returns an empty slice, on the same memory unless that is large.
+func reuse(b []byte) []byte {
+	if cap(b) > 4<<10 {
+		return nil
+	}
+	return b[:0]
+}
+
+// Server takes bytes that the server sent.
+func (b *Builder) Server(at time.Duration, conn int, data []byte) {
+	w := b.conns[conn]
+	if w == nil || w.serverUnread {
+		return
+	}
+	pending := data
+	if len(w.server) > 0 {
+		w.server = append(w.server, data...)
+		pending = w.server
+	}
+	for len(pending) > 0 {
+		r, n, err := fwp.Decode(pending, MaxKept)
+		short := errors.Is(err, fwp.ErrShort)
+		if short && pending[0] == '*' && len(pending) > maxArray ||
+			err == nil && (tooMany(pending[:n]) || !w.greeted && n > maxHello) {
+			b.Lose(at, conn)
+			return
+		}
+		if short {
+			break
+		}
+		if err != nil {
+			b.broken(at, conn, w, err)
+			return
+		}
+		b.reply(at, conn, w, r.Clone())
+		pending = pending[n:]
+	}
+	w.server = append(reuse(w.server), pending...)
+	b.room(at, conn, w)
+}
+
+func (b *Builder) broken(at time.Duration, conn int, w *wire, err error) {
+	w.serverUnread, w.server = true, nil
+	b.room(at, conn, w)
+	e := w.event(at, conn, Broken)
+	if !errors.As(err, &e.Syntax) {
+		e.Syntax = &fwp.SyntaxError{Expected: "a reply", Got: err.Error()}
+	}
+	b.sink(e)
+}
+
+func (b *Builder) reply(at time.Duration, conn int, w *wire, r fwp.Reply) {
+	e := w.event(at, conn, Reply)
+	e.Reply = r
+	switch {
+	case !w.greeted:
+		w.greeted, e.Greet = true, true
+	case len(w.inFlight) == 0:
+		e.Extra = true
+	case !w.unmatched:
+		e.To, e.Sent = w.inFlight[0].verb, w.inFlight[0].at
+		w.inFlight = append(w.inFlight[:0], w.inFlight[1:]...)
+		if e.To == fwp.FETCH && r.Kind == fwp.BulkString {
+			e.Job = readJob(r.Text)
+		}
+	}
+	b.sink(e)
+}
+
+// Close notes that a side closed the connection; reset says that it did not do so in order. Later bytes are ignored.
+func (b *Builder) Close(at time.Duration, conn int, by Side, reset bool) {
+	w := b.conns[conn]
+	if w == nil {
+		return
+	}
+	b.drop(conn, w)
+	unfinished := by == Client && len(w.client) > 0 || by == Server && len(w.server) > 0
+	e := w.event(at, conn, Closed)
+	e.By, e.Reset = by, reset || unfinished
+	b.sink(e)
+}
+
+// Lose notes that bytes of a connection were lost, so that nothing about it, or about its worker, can be judged.
+func (b *Builder) Lose(at time.Duration, conn int) {
+	if w := b.conns[conn]; w != nil {
+		b.drop(conn, w)
+		b.sink(w.event(at, conn, Lost))
+	}
+}
+
+// Process notes what happened to a client's process: an event of kind Started, Signalled or Exited. It fills in the
+// time and the number.
+func (b *Builder) Process(at time.Duration, process int, e Event) {
+	e.At, e.Process = at, process
+	b.sink(e)
+}

@@ -1,0 +1,156 @@
+package workers
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// MaxKept bounds what a builder keeps of one line, and of one reply, in bytes. What is longer passes unjudged.
+const MaxKept = 4 << 20
+
+// Fault is the rule of the syntax of lines that a client broke.
+type Fault uint8
+
+// The faults.
+const (
+	FaultEnd    Fault = iota + 1 // the line does not end with CRLF
+	FaultUTF8                    // the line is not UTF-8
+	FaultForm                    // what follows the verb is not one space, or stands where there must be nothing
+	FaultSyntax                  // another mistake: JSON, white space, a verb in lower case
+)
+
+// SyntaxFault is a line that breaks the syntax of the specification.
+type SyntaxFault struct {
+	Fault Fault
+	Text  string // where, what was expected and what was there
+}
+
+// Error returns where the line is wrong, what was expected and what was there.
+func (f *SyntaxFault) Error() string { return f.Text }
+
+// readLine fills in an event of kind Line from a line with its LF. The event keeps a copy.
+func readLine(e *Event, line []byte) {
+	e.Raw, e.Size = bytes.Clone(line), len(line)
+	body, ended := bytes.CutSuffix(e.Raw, []byte("\r\n"))
+	if !ended {
+		body = bytes.TrimSuffix(e.Raw, []byte("\n"))
+		e.Wrong = &SyntaxFault{FaultEnd, "the line ends with LF alone, and CRLF was expected"}
+	}
+	e.Command = fwp.SplitCommand(body)
+	if command, err := fwp.ParseCommand(body); err == nil {
+		e.Command = command
+	} else if e.Wrong == nil {
+		e.Wrong = faultOf(body, err)
+	}
+	// A server may take a line with more than one space, so its jid counts for what follows.
+	e.Object = object(bytes.TrimLeft(e.Command.Args, " "))
+	e.Command.Verb = brief(e.Command.Verb)
+	for _, key := range []string{"jid", "wid", "current_state"} {
+		if value, is := e.Object[key].(string); is {
+			e.Object[key] = brief(value)
+		}
+	}
+}
+
+// maxName bounds a verb and an id: those of commands in flight, of jobs and of workers are kept.
+const maxName = 1000
+
+// brief returns a name, or a short text that stands for one that is too long.
+func brief(name string) string {
+	if len(name) <= maxName {
+		return name
+	}
+	return fmt.Sprintf("%.100s... (%d bytes, %016x)", name, len(name), hashOf(name))
+}
+
+// readLong fills in the event of a line of which only the beginning was kept.
+func readLong(e *Event, start []byte, size int) {
+	e.Raw, e.Size, e.Unread = bytes.Clone(start), size, true
+	e.Command = fwp.Command{Verb: brief(fwp.SplitCommand(e.Raw).Verb)}
+}
+
+// faultOf returns the fault of a line that ParseCommand refuses; nil for a verb that the specification does not have,
+// which a server may know.
+func faultOf(body []byte, err error) *SyntaxFault {
+	if !utf8.Valid(body) {
+		return &SyntaxFault{FaultUTF8, err.Error()}
+	}
+	var wrong *fwp.CommandError
+	if !errors.As(err, &wrong) {
+		return &SyntaxFault{FaultSyntax, err.Error()}
+	}
+	verb := Verb(body)
+	switch {
+	case isForeignVerb(fwp.SplitCommand(body).Verb):
+		return nil
+	case wrong.Offset <= len(verb)+1 && fwp.Identified.Allows(verb):
+		return &SyntaxFault{FaultForm, wrong.Error()}
+	}
+	return &SyntaxFault{FaultSyntax, wrong.Error()}
+}
+
+// readJob reads a work unit, and returns nil for one without a jid.
+func readJob(text []byte) *Job {
+	var j Job
+	if json.Unmarshal(text, &j) != nil || j.JID == "" {
+		return nil
+	}
+	j.JID = brief(j.JID)
+	return &j
+}
+
+// Queues returns the queues that a FETCH names; a FETCH without any is one of the queue default.
+func (e *Event) Queues() []string {
+	if len(e.Command.Args) == 0 {
+		return []string{"default"}
+	}
+	return strings.Fields(string(e.Command.Args)) // line-syntax has superfluous spaces
+}
+
+// Verb returns the letters that a line begins with: its verb, also where no space stands behind it.
+func Verb(line []byte) string {
+	end := bytes.IndexFunc(line, func(r rune) bool { return (r|0x20) < 'a' || (r|0x20) > 'z' })
+	if end < 0 {
+		end = len(line)
+	}
+	return string(line[:end])
+}
+
+// isForeignVerb reports whether a verb is a word in upper case that the specification does not have. Servers have such
+// verbs as extensions.
+func isForeignVerb(verb string) bool {
+	for _, c := range []byte(verb) {
+		if c < 'A' || c > 'Z' {
+			return false
+		}
+	}
+	return verb != "" && !fwp.Identified.Allows(verb)
+}
+
+// object returns the JSON object that args is, or nil.
+func object(args []byte) map[string]any {
+	if len(args) == 0 || args[0] != '{' {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(args))
+	d.UseNumber()
+	var fields map[string]any
+	if d.Decode(&fields) != nil {
+		return nil
+	}
+	return fields
+}
+
+func quoteAny(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return short(b)
+}

@@ -1,0 +1,155 @@
+package workers
+
+import (
+	"slices"
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// The bounds of the specification for BEAT, and of the worker guide.
+const (
+	beatAtLeast    = 60 * time.Second
+	beatAtMost     = 5 * time.Second
+	beatAdvisedMin = 10 * time.Second
+	beatAdvisedMax = 15 * time.Second
+)
+
+// beatRules are about the heartbeat.
+func beatRules() []Rule {
+	beats, beatOrTime := on(Line).of(fwp.BEAT), on(Line, second).of(fwp.BEAT)
+	return []Rule{
+		{BeatMissing, "a worker was connected for 60 s", 0, on(second), checkBeatMissing},
+		{QuietWithoutBeat, "a quiet worker was connected for 60 s, or sent BEAT", 0, beatOrTime, checkQuietBeat},
+		{TerminateWithoutBeat, "a worker that terminates sent BEAT, or stayed for 20 s", 0, beatOrTime, checkTerminateBeat},
+		{BeatTooOften, "a worker sent a second BEAT", 0, beats, checkBeatTooOften},
+		{BeatInterval, "a worker sent four BEATs", 0, beats, checkInterval},
+		{BeatByProducer, "a client without a wid was connected for 15 s", 0, on(Line, Closed), checkProducerBeat},
+		{BeatWid, "a worker sent BEAT", 0, beats, checkBeatWid},
+		{BeatState, "a BEAT had a current_state", 0, beats, checkBeatState},
+		{BeatMemory, "a BEAT had an rss_kb", 0, beats, checkBeatMemory},
+	}
+}
+
+// silentSince returns when a worker last sent BEAT, was connected or was kept waiting by the server.
+func (k *workerState) silentSince() time.Duration { return max(k.connected, timeOf(k.beat), k.stalled) }
+
+func (k *workerState) isSilent(now, slack time.Duration) bool {
+	return len(k.conns) > 0 && now-k.silentSince() > beatAtLeast+slack && !k.waitsForServer(now)
+}
+
+func checkBeatMissing(l *look) judgement {
+	k := l.worker
+	if len(k.conns) == 0 || k.silenceReported || l.At-k.connected < beatAtLeast {
+		return notApplicable()
+	}
+	return keptUnless(k.isSilent(l.At, l.world.slack), moments(k.beat), "no BEAT for more than %.0f s",
+		(l.At - k.silentSince()).Seconds())
+}
+
+func checkQuietBeat(l *look) judgement {
+	k := l.worker
+	switch {
+	case k == nil || k.quiet == nil || k.terminate != nil || len(k.conns) == 0 || k.silenceReported:
+		return notApplicable()
+	case l.Kind == Line:
+		return kept()
+	case l.At-k.quiet.At < beatAtLeast || !k.isSilent(l.At, l.world.slack):
+		return notApplicable()
+	}
+	return broken(moments(k.quiet, k.beat), "a quiet worker sent no BEAT for 60 s")
+}
+
+// checkTerminateBeat judges a worker that stays after it was told to terminate: the guide has it beat until it leaves.
+func checkTerminateBeat(l *look) judgement {
+	k := l.worker
+	switch {
+	case k == nil || k.terminate == nil || len(k.conns) == 0 || k.stayReported:
+		return notApplicable()
+	case l.Kind == Line:
+		return kept()
+	}
+	limit := max(20*time.Second, k.gaps[0]*3/2) + l.world.slack
+	silence := l.At - max(k.terminate.At, timeOf(k.beat), k.stalled)
+	if silence <= limit || silence > limit+time.Second { // it is reported once
+		return notApplicable()
+	}
+	return broken(moments(k.beat, k.terminate), "no BEAT for %.0f s from a worker that terminates", silence.Seconds())
+}
+
+// isRegularBeat reports whether a BEAT and the one before it are those of an interval: neither tells a state, and no
+// connection was lost between them.
+func isRegularBeat(l *look) bool {
+	k := l.worker
+	return k != nil && k.beats > 0 && !k.lostConn && !k.beatHadState && l.Text("current_state") == ""
+}
+
+func checkBeatTooOften(l *look) judgement {
+	if !isRegularBeat(l) {
+		return notApplicable()
+	}
+	gap := l.At - l.worker.beat.At
+	return keptUnless(gap < beatAtMost-max(beatAtMost/10, l.world.lag()), moments(l.worker.beat),
+		"two BEATs within %.1f s", gap.Seconds())
+}
+
+// checkInterval judges three intervals in a row, so that one that is late, or sent for another reason, does not count.
+func checkInterval(l *look) judgement {
+	k := l.worker
+	if !isRegularBeat(l) || k.gaps[1] == 0 {
+		return notApplicable()
+	}
+	gaps, lag := []time.Duration{l.At - k.beat.At, k.gaps[0], k.gaps[1]}, l.world.lag()
+	if intervalGrows(gaps, lag) {
+		return broken(moments(k.beat),
+			"a BEAT after %.1f s, %.1f s and then %.1f s: the interval grows, and 10 s or 15 s are advised",
+			gaps[2].Seconds(), gaps[1].Seconds(), gaps[0].Seconds())
+	}
+	short := slices.Max(gaps) < beatAdvisedMin-time.Second-lag
+	long := slices.Min(gaps) > beatAdvisedMax+2*time.Second+lag
+	return keptUnless(short || long, moments(k.beat), "a BEAT every %.1f s, and 10 s or 15 s are advised",
+		gaps[0].Seconds())
+}
+
+// intervalGrows reports whether each of three intervals, the latest first, is much longer than the one before, and the
+// latest is beyond what is advised. One that is late alone makes the next one shorter, not longer.
+func intervalGrows(gaps []time.Duration, lag time.Duration) bool {
+	const much = 5 * time.Second
+	return gaps[0] > beatAdvisedMax+much+lag && gaps[0] > gaps[1]+much+lag && gaps[1] > gaps[2]+much+lag
+}
+
+func checkProducerBeat(l *look) judgement {
+	c := l.conn
+	switch {
+	case c == nil || !c.identified || c.worker != nil:
+		return notApplicable()
+	case l.verb() == fwp.BEAT:
+		return broken(moments(&c.hello.shown), "BEAT by a client whose HELLO has no wid")
+	}
+	return keptWhere(l.At-c.opened >= beatAdvisedMax)
+}
+
+func checkBeatWid(l *look) judgement {
+	if l.worker == nil || l.Object == nil {
+		return notApplicable()
+	}
+	return keptUnless(l.Object["wid"] != l.worker.wid, moments(&l.conn.hello.shown),
+		"the wid of BEAT is %s, and that of HELLO %s", fieldText(l.Object, "wid"), quoteAny(l.worker.wid))
+}
+
+func checkBeatState(l *look) judgement {
+	v := l.Object["current_state"]
+	if v == nil {
+		return notApplicable()
+	}
+	return keptIf(v == "" || v == "quiet" || v == "terminate",
+		"current_state is %s, expected \"quiet\" or \"terminate\"", quoteAny(v))
+}
+
+func checkBeatMemory(l *look) judgement {
+	v := l.Object["rss_kb"]
+	if v == nil {
+		return notApplicable()
+	}
+	return keptIf(fwp.IntField.Is(v), "rss_kb is %s, expected an integer", quoteAny(v))
+}

@@ -1,0 +1,119 @@
+package workers
+
+import "strings"
+
+// turnedAway repeats a connection that the server closes at once.
+func turnedAway(n int, pause string) string {
+	return strings.Repeat("\n+"+pause+"\n1 open p1\n1 closed server", n)
+}
+
+func endTests() []ruleTest {
+	processes := Config{Processes: true}
+	return []ruleTest{
+		{breach: LineAfterEnd, name: "OK and close", stream: `1 producer` + ended},
+		{breach: LineAfterEnd, name: "no OK", stream: `
+			1 producer
+			1 C: END
+			1 closed server`},
+		{breach: LineAfterEnd, name: "a second END", wrong: true, stream: `
+			1 producer
+			1 C: END
+			1 C: END`},
+		{breach: LineAfterEnd, name: "a line after OK", wrong: true, stream: `
+			1 producer
+			1 C: END
+			1 S: +OK
+			1 C: INFO`},
+
+		{breach: ClosedWithoutEnd, name: "END", stream: `1 producer` + ended},
+		{breach: ClosedWithoutEnd, name: "one that gave up waiting, and one that ended", stream: `
+			1 producer
+			1 C: INFO
+			+10s
+			1 closed client
+			1 producer` + ended},
+		{breach: ClosedWithoutEnd, name: "just closed", wrong: true, stream: `
+			1 producer
+			1 closed client`},
+		{breach: ClosedWithoutEnd, name: "after a command", wrong: true, stream: `
+			1 producer
+			1 C: INFO
+			1 S: $ {}
+			1 closed client`},
+
+		{breach: EndWithJobs, name: "after its report", stream: fetchedJob + failed + ended},
+		{breach: EndWithJobs, name: "after a report with two spaces", too: LineForm, stream: fetchedJob + `
+			1 C: ACK  {"jid":"j1"}
+			1 S: +OK` + ended},
+		{breach: EndWithJobs, name: "the worker has another connection", stream: fetchedJob + `
+			2 worker w1` + ended + reportedElsewhere},
+		{breach: EndWithJobs, name: "its process has a connection that has not greeted yet", cfg: processes, stream: `
+			p1 started
+			1 worker w1 p1
+			1 C: FETCH
+			1 S: $ {"jid":"j1","jobtype":"t","args":[]}
+			2 open p1` + ended + `
+			2 S: +HI {"v":2}
+			2 C: HELLO {"v":2,"hostname":"h","wid":"w1","pid":8,"labels":[]}
+			2 S: +OK` + reportedElsewhere},
+		{breach: EndWithJobs, name: "another connection takes its place", stream: fetchedJob + ended + `
+			+500ms
+			2 worker w1` + reportedElsewhere},
+		{breach: EndWithJobs, name: "another connection that has not greeted takes its place", cfg: processes, stream: `
+			p1 started
+			1 worker w1 p1
+			1 C: FETCH
+			1 S: $ {"jid":"j1","jobtype":"t","args":[]}` + ended + `
+			+500ms
+			2 open p1` + seconds(5) + `
+			2 S: +HI {"v":2}
+			2 C: HELLO {"v":2,"hostname":"h","wid":"w1","pid":8,"labels":[]}
+			2 S: +OK` + reportedElsewhere},
+		{breach: EndWithJobs, name: "another connection comes much later", wrong: true, stream: fetchedJob + ended +
+			seconds(5) + `
+			2 worker w1` + reportedElsewhere},
+		{breach: EndWithJobs, name: "it is killed meanwhile", cfg: processes, stream: `
+			p1 started
+			1 worker w1 p1
+			1 C: FETCH
+			1 S: $ {"jid":"j1","jobtype":"t","args":[]}` + ended + `
+			+200ms
+			p1 KILL
+			p1 exited -1
+			2 worker w2
+			2 C: END
+			2 closed server`},
+		{breach: EndWithJobs, name: "the last of three that end at a time", stream: fetchedJob + failed + `
+			2 worker w1
+			1 C: END
+			2 C: END
+			1 S: +OK
+			2 S: +OK
+			2 closed server
+			1 closed server`},
+		{
+			breach: EndWithJobs, name: "a job runs when the last of two ends", wrong: true, too: JobNotReported,
+			stream: fetchedJob + `
+			2 worker w1
+			1 C: END
+			2 C: END
+			1 S: +OK
+			2 S: +OK
+			1 closed client
+			2 closed client`,
+		},
+		{breach: EndWithJobs, name: "a job runs", wrong: true, too: JobNotReported, stream: fetchedJob + ended},
+		{breach: EndWithJobs, name: "a job runs that came on another connection", wrong: true, too: JobNotReported, stream: `
+			2 worker w1` + fetchedJob + ended + `
+			2 C: END
+			2 S: +OK
+			2 closed client`},
+
+		{breach: DialWithoutPause, name: "longer pauses", cfg: processes, stream: "p1 started" + turnedAway(5, "1s")},
+		{breach: DialWithoutPause, name: "a short one at first", cfg: processes,
+			stream: "p1 started" + turnedAway(2, "10ms") + turnedAway(3, "400ms")},
+		{breach: DialWithoutPause, name: "none", wrong: true, cfg: processes, stream: "p1 started" + turnedAway(5, "1ms")},
+		{breach: DialWithoutPause, name: "short ones", wrong: true, cfg: processes,
+			stream: "p1 started" + turnedAway(9, "50ms")},
+	}
+}

@@ -1,0 +1,94 @@
+package workers
+
+import (
+	"slices"
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// fetchIdle is how long a worker with room may wait before its next FETCH.
+const fetchIdle = 10 * time.Second
+
+// enoughFetches is after how many a worker has named each of its queues at least once, whatever their weights.
+const enoughFetches = 50
+
+// fetchRules are about FETCH: how often, and from where.
+func fetchRules() []Rule {
+	fetches := on(Line).of(fwp.FETCH)
+	return []Rule{
+		{
+			BeyondConcurrency, "a worker ran as many jobs as it may", NeedsConcurrency, on(Reply, second).of(fwp.FETCH),
+			checkConcurrency,
+		},
+		{
+			FetchIdle, "a worker sent FETCH, or had room and sent none", NeedsConcurrency, on(Line, second).of(fwp.FETCH),
+			checkIdle,
+		},
+		{FetchOtherQueue, "a worker sent FETCH", NeedsQueues, fetches, checkQueues},
+		{FetchQueueMissing, "a worker sent 50 FETCHes", NeedsQueues, fetches, checkAllQueues},
+	}
+}
+
+// checkConcurrency counts the jobs that a worker holds and has not reported: it runs them, or keeps them from others.
+func checkConcurrency(l *look) judgement {
+	k := l.worker
+	if k == nil {
+		return notApplicable()
+	}
+	running, limit := k.running(), l.world.cfg.Concurrency
+	if l.Kind == second {
+		return keptWhere(running == limit)
+	}
+	if l.Reply.Kind != fwp.BulkString || running < limit {
+		return notApplicable()
+	}
+	return broken(moments(&k.held[0].shown), "a worker of concurrency %d holds %d jobs", limit, running+1)
+}
+
+func checkIdle(l *look) judgement {
+	switch {
+	case l.worker == nil || l.worker.idleReported:
+		return notApplicable()
+	case l.Kind == Line:
+		return kept()
+	case isIdle(l):
+		return broken(nil, "no FETCH for %.0f s, and %d of %d jobs are running",
+			(l.At - l.worker.lastFetch).Seconds(), l.worker.running(), l.world.cfg.Concurrency)
+	}
+	return notApplicable()
+}
+
+// isIdle reports whether a worker has room for a job and has not asked for one for long.
+func isIdle(l *look) bool {
+	k, w := l.worker, l.world
+	switch {
+	case w.cfg.Concurrency == 0 || len(k.conns) == 0 || k.fetchesInFlight > 0 || k.running() >= w.cfg.Concurrency:
+		return false
+	case k.order() != nil || k.unknown != nil || k.fetchRefused || k.lostConn || l.isSignalled() || k.waitsForServer(l.At):
+		return false
+	}
+	return l.At-max(k.lastFetch, k.stalled) > fetchIdle+w.slack
+}
+
+func checkQueues(l *look) judgement {
+	for _, queue := range l.Queues() {
+		if !slices.Contains(l.world.cfg.Queues, queue) {
+			return broken(nil, "FETCH from the queue %s, which the worker was not configured for", quoteAny(queue))
+		}
+	}
+	return kept()
+}
+
+func checkAllQueues(l *look) judgement {
+	k := l.worker
+	if k == nil || k.fetches != enoughFetches {
+		return notApplicable()
+	}
+	for _, queue := range l.world.cfg.Queues {
+		if !k.queues[queue] {
+			return broken(nil, "none of %d FETCHes named the queue %s", enoughFetches, quoteAny(queue))
+		}
+	}
+	return kept()
+}

@@ -1,0 +1,126 @@
+package workers
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// greetingRules are about HI and HELLO.
+func greetingRules() []Rule {
+	const first, toProtected = "a client sent its first line", "a client sent HELLO to a server that asked for a password"
+	return []Rule{
+		{BeforeGreeting, first, 0, on(Line), checkBeforeGreeting},
+		{HelloNotFirst, first, 0, on(Line), checkFirstLine},
+		{CommandUnidentified, "a client sent a command after its first line", 0, on(Line), checkUnidentified},
+		{HelloVersion, "a client sent HELLO", 0, on(Line).of(fwp.HELLO), checkVersion},
+		{NewerVersionRefused, "the v of a HI was above 2", 0, on(Closed), checkNewerVersion},
+		{HiFieldRefused, "a HI had a field that the specification does not have", 0, on(Closed), checkHiField},
+		{PasswordMissing, toProtected, 0, on(Line).of(fwp.HELLO), checkPasswordSent},
+		{PasswordHash, toProtected, NeedsPassword, on(Line).of(fwp.HELLO), checkHash},
+	}
+}
+
+func checkBeforeGreeting(l *look) judgement {
+	if l.conn == nil || l.conn.lines > 0 {
+		return notApplicable()
+	}
+	return keptIf(l.conn.greeting != nil, "the client sent its first line before the server's HI")
+}
+
+func checkFirstLine(l *look) judgement {
+	if l.conn == nil || l.conn.lines > 0 {
+		return notApplicable()
+	}
+	return keptIf(l.verb() == fwp.HELLO, "the first line is not a HELLO")
+}
+
+func checkUnidentified(l *look) judgement {
+	c := l.conn
+	if c == nil || c.lines == 0 || c.unmatched || c.end != nil || l.verb() == fwp.HELLO || l.verb() == fwp.END {
+		return notApplicable()
+	}
+	switch {
+	case c.identified:
+		return kept()
+	case c.declined != nil:
+		return broken(moments(c.declined), "a command follows a HELLO that the server declined")
+	case c.hello == nil:
+		return broken(nil, "a command was sent on a connection without a HELLO")
+	}
+	return notApplicable() // the HELLO waits for its reply: that is command-in-flight
+}
+
+func checkVersion(l *look) judgement {
+	v, is := l.Object["v"].(json.Number)
+	f, err := v.Float64()
+	is = is && err == nil && fwp.IntField.Is(v) && f == fwp.Version
+	return keptIf(is, "HELLO has the v %s, and the integer 2 was expected", fieldText(l.Object, "v"))
+}
+
+func checkNewerVersion(l *look) judgement {
+	if l.conn == nil || l.conn.hi == nil || l.conn.hi.Version <= fwp.Version {
+		return notApplicable()
+	}
+	return checkGreets(l, "the client closed the connection after a HI with v above 2")
+}
+
+func checkHiField(l *look) judgement {
+	if l.conn == nil || !l.conn.unknownInHi || l.conn.hi.Version > fwp.Version {
+		return notApplicable()
+	}
+	return checkGreets(l, "the client closed the connection after a HI with an unknown field")
+}
+
+// checkGreets judges a connection that ends: its client sent HELLO, or it left because of the HI.
+func checkGreets(l *look, text string) judgement {
+	switch {
+	case l.conn.lines > 0:
+		return kept()
+	case l.By != Client:
+		return notApplicable()
+	}
+	return broken(moments(l.conn.greeting), "%s, without a HELLO", text)
+}
+
+func checkPasswordSent(l *look) judgement {
+	if !isProtected(l) {
+		return notApplicable()
+	}
+	_, is := l.Object["pwdhash"].(string)
+	return keptIf(is, "HI asks for a password, and the pwdhash of HELLO is %s", fieldText(l.Object, "pwdhash"))
+}
+
+func isProtected(l *look) bool {
+	return l.conn != nil && l.conn.hi != nil && l.conn.hi.Protected && l.conn.hello == nil
+}
+
+func checkHash(l *look) judgement {
+	hash, is := l.Object["pwdhash"].(string)
+	if !is || !isProtected(l) {
+		return notApplicable()
+	}
+	hi := l.conn.hi
+	want, err := l.world.passwordHash(hi.Salt, hi.Iterations)
+	switch {
+	case err != nil:
+		return notApplicable()
+	case strings.EqualFold(hash, want):
+		return kept()
+	}
+	why := "is not that of the password"
+	if hexHash, err := fwp.HexPasswordHash(l.world.cfg.Password, hi.Salt, hi.Iterations); err == nil && hash == hexHash {
+		why = "was made from the hexadecimal text of each round, and the raw bytes were expected"
+	}
+	return broken(moments(l.conn.greeting), "the pwdhash of HELLO %s", why)
+}
+
+// fieldText returns a field's value as JSON, or "missing".
+func fieldText(fields map[string]any, name string) string {
+	v, has := fields[name]
+	if !has {
+		return "missing"
+	}
+	return quoteAny(v)
+}

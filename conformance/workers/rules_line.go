@@ -1,0 +1,52 @@
+package workers
+
+import (
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// lineRules are about the bytes that a client sends.
+func lineRules() []Rule {
+	return []Rule{
+		syntaxRule(LineEnd, FaultEnd),
+		syntaxRule(LineForm, FaultForm),
+		syntaxRule(LineSyntax, FaultSyntax),
+		syntaxRule(LineUTF8, FaultUTF8),
+		{CommandInFlight, "a client sent a second command on a connection", 0, on(Line), checkInFlight},
+	}
+}
+
+func syntaxRule(breach string, fault Fault) Rule {
+	return Rule{breach, "a client sent a line", 0, on(Line), func(l *look) judgement {
+		switch {
+		case l.Unread:
+			return notApplicable()
+		case l.Wrong == nil || l.Wrong.Fault != fault:
+			return kept()
+		}
+		return broken(nil, "%s", l.Wrong.Text)
+	}}
+}
+
+// checkInFlight judges a line that is sent before the reply to the last one. END needs no reply, and what follows END
+// is the subject of another rule.
+func checkInFlight(l *look) judgement {
+	c := l.conn
+	if c == nil || c.lines == 0 || c.unmatched || c.end != nil {
+		return notApplicable()
+	}
+	if len(c.inFlight) == 0 {
+		return kept()
+	}
+	before := c.inFlight[0]
+	if before.verb == fwp.HELLO && c.greeting == nil {
+		return notApplicable() // before-greeting has it
+	}
+	return broken(moments(&before.shown), "%s was sent before the reply to %s", lineName(l.verb()), lineName(before.verb))
+}
+
+func lineName(verb string) string {
+	if fwp.Identified.Allows(verb) {
+		return verb
+	}
+	return "a line"
+}

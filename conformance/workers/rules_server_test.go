@@ -1,0 +1,58 @@
+package workers
+
+func serverTests() []ruleTest {
+	server := Config{Server: true}
+	return []ruleTest{
+		{breach: BrokenGrammar, name: "replies", cfg: server, stream: fetchedJob + failed},
+		{breach: BrokenGrammar, name: "a reply in pieces", cfg: server, stream: `
+			1 producer
+			1 C: INFO
+			1 S! "$2\r"
+			1 S! "\n{}\r"
+			1 S! "\n"`},
+		{breach: BrokenGrammar, name: "LF alone", wrong: true, cfg: server, stream: `
+			1 producer
+			1 C: INFO
+			1 S! "+OK\n"`},
+		{breach: BrokenGrammar, name: "a length in characters", wrong: true, cfg: server, stream: `
+			1 producer
+			1 C: INFO
+			1 S! "$2\r\nüü\r\n+OK\r\n"`},
+
+		{breach: Unasked, name: "one each", cfg: server, stream: fetchedJob + failed},
+		{breach: Unasked, name: "END without a reply", cfg: server, stream: `
+			1 producer
+			1 C: END
+			1 closed server`},
+		{breach: Unasked, name: "two replies", wrong: true, cfg: server, stream: `
+			1 producer
+			1 C: INFO
+			1 S: $ {}
+			1 S: +OK`},
+		{breach: Unasked, name: "on an idle connection", wrong: true, cfg: server, stream: `
+			1 producer
+			+5s
+			1 S: -ERR bye`},
+
+		{breach: ForeignReply, name: "a state in both forms", cfg: server, stream: `
+			1 worker w1
+			2 worker w1
+			1 C: BEAT {"wid":"w1"}
+			1 S: +{"state":"quiet"}
+			2 C: BEAT {"wid":"w1","current_state":"quiet"}
+			2 S: $ {"state":"quiet"}`},
+		{breach: ForeignReply, name: "errors", cfg: server, stream: `
+			1 producer
+			1 C: PUSH {"jid":"j1","jobtype":"t","args":[]}
+			1 S: -ERR no
+			1 C: INFO
+			1 S: -ERR no`},
+		{breach: ForeignReply, name: "a null for PUSH", wrong: true, cfg: server, stream: `
+			1 producer
+			1 C: PUSH {"jid":"j1","jobtype":"t","args":[]}
+			1 S: $-1`},
+		{breach: ForeignReply, name: "no HI", wrong: true, cfg: server, stream: `
+			1 open
+			1 S: +OK`},
+	}
+}

@@ -1,0 +1,148 @@
+package workers
+
+import (
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// terminateLimit is how long a worker may stay that was told to terminate.
+const terminateLimit = 30 * time.Second
+
+// stateRules are about quiet and terminate.
+func stateRules() []Rule {
+	fetchOrTime, fetchOrLeft := on(Line, second).of(fwp.FETCH), on(Line, second, departed).of(fwp.FETCH)
+	return []Rule{
+		{FetchAfterQuiet, "a worker was told to be quiet, or reported it", 0, fetchOrTime, checkFetchAfterQuiet},
+		{FetchAfterTerminate, "a worker was told to terminate, or reported it", 0, fetchOrLeft, checkFetchAfterTerminate},
+		{StateIgnored, "a worker was told to be quiet or to terminate, 5 s before", 0, fetchOrLeft, checkStateIgnored},
+		{Unquieted, "a quiet worker's BEAT was answered with OK", 0, fetchOrTime, checkUnquieted},
+		{QuietExit, "a worker was quiet for 15 s, or ended", NeedsProcesses, on(second, Exited), checkQuietExit},
+		{
+			TerminateJobLeft, "a worker was told to terminate while it held a job", 0, on(second, departed),
+			checkJobLeft,
+		},
+		{TerminateStays, "a worker was told to terminate", 0, on(second, departed), checkStays},
+		{
+			UnknownWorker, "a worker's BEAT was refused because the server does not know its wid", 0, fetchOrLeft,
+			checkUnknownWorker,
+		},
+	}
+}
+
+func checkFetchAfterQuiet(l *look) judgement {
+	if l.worker == nil || l.worker.terminate != nil {
+		return notApplicable()
+	}
+	return checkFetchAfter(l, l.worker.quiet, "quiet")
+}
+
+func checkFetchAfterTerminate(l *look) judgement {
+	if l.worker == nil {
+		return notApplicable()
+	}
+	return checkFetchAfter(l, l.worker.terminate, "terminate")
+}
+
+// checkFetchAfter judges a FETCH after the reply that ordered a state. Where no reply did so, and a BEAT said that a
+// signal has, its current_state counts. A FETCH on another connection may have been under way, so what is sent within
+// the time to act is let pass. The goal is reached when that time is over.
+func checkFetchAfter(l *look, ordered *Moment, state string) judgement {
+	k, text := l.worker, "FETCH %.3f s after the reply to BEAT said %s"
+	if ordered == nil && k.claimedState == state && k.order() == nil {
+		ordered, text = k.claim, "FETCH %.3f s after a BEAT with the current_state %s"
+	}
+	if ordered == nil || l.At <= ordered.At+l.world.grace() {
+		return notApplicable()
+	}
+	return keptUnless(l.Kind == Line, moments(ordered), text, (l.At - ordered.At).Seconds(), state)
+}
+
+func checkStateIgnored(l *look) judgement {
+	if l.worker == nil || l.worker.order() == nil {
+		return notApplicable()
+	}
+	ordered := l.worker.order()
+	if l.Kind != Line {
+		return keptWhere(l.At-ordered.At > 5*time.Second)
+	}
+	if l.worker.fetchesAfterOrder == 0 || l.At <= ordered.At+l.world.grace() {
+		return notApplicable()
+	}
+	return broken(moments(ordered), "the worker fetches on, as if BEAT had been answered with OK")
+}
+
+func checkUnquieted(l *look) judgement {
+	k := l.worker
+	switch {
+	case k == nil || k.unquieted == nil || l.At <= k.unquieted.At+l.world.grace():
+		return notApplicable()
+	case l.Kind == second:
+		return kept()
+	case k.fetchesAfterOrder > 0 && l.At-k.unquieted.At > time.Minute:
+		return notApplicable() // it never stopped, which is the subject of another rule
+	}
+	return broken(moments(k.quiet, k.unquieted), "the worker was quiet, and fetches again")
+}
+
+func checkQuietExit(l *look) judgement {
+	k := l.worker
+	if k == nil || k.quiet == nil || k.terminate != nil || l.isSignalled() {
+		return notApplicable()
+	}
+	if l.Kind == second {
+		return keptWhere(len(k.conns) > 0 && l.At-k.quiet.At > 15*time.Second)
+	}
+	return broken(moments(k.quiet), "the process of a quiet worker ended without a signal or a terminate")
+}
+
+// isTerminateOver reports whether the time is over in which a worker has to leave that was told to terminate.
+func isTerminateOver(l *look) bool {
+	k := l.worker
+	return k.terminate != nil && l.At-k.terminate.At > terminateLimit+l.world.slack
+}
+
+// overstays reports whether a worker has not left in time after terminate.
+func overstays(l *look) bool { return isTerminateOver(l) && len(l.worker.conns) > 0 }
+
+// checkJobLeft judges what a worker has in hand that was told to terminate: it has its report by the limit, or before
+// the worker leaves.
+func checkJobLeft(l *look) judgement {
+	k := l.worker
+	if k.terminate == nil || k.heldAtTerminate == 0 || k.jobsLeftReported || l.Kind != departed && !isTerminateOver(l) {
+		return notApplicable()
+	}
+	if n := k.running(); n > 0 {
+		return broken(moments(k.terminate, &k.held[0].shown), "%d of its jobs got no FAIL and no ACK", n)
+	}
+	return kept()
+}
+
+func checkStays(l *look) judgement {
+	k := l.worker
+	switch {
+	case k.terminate == nil || k.stayReported:
+		return notApplicable()
+	case l.Kind == departed:
+		return kept()
+	case !overstays(l):
+		return notApplicable()
+	}
+	return broken(moments(k.terminate), "still connected %.0f s after terminate", (l.At - k.terminate.At).Seconds())
+}
+
+// manyFetches is how often a worker may fetch that the server does not know, before it greets again.
+const manyFetches = 9
+
+func checkUnknownWorker(l *look) judgement {
+	k := l.worker
+	switch {
+	case k == nil || k.unknown == nil || l.At <= k.unknown.At+l.world.grace():
+		return notApplicable()
+	case l.Kind != Line:
+		return kept()
+	case k.fetchesUnknown != manyFetches:
+		return notApplicable()
+	}
+	return broken(moments(k.unknown), "the worker fetched %d times since, without a HELLO", k.fetchesUnknown+1)
+}

@@ -1,0 +1,151 @@
+package workers
+
+import (
+	"strings"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// workerRules are about what the HELLO of a worker says, and who it says it is.
+func workerRules() []Rule {
+	return []Rule{
+		{WorkerFields, "a client with a wid sent HELLO", 0, on(Line).of(fwp.HELLO), checkWorkerFields},
+		{FetchWithoutWid, "a client sent FETCH", 0, on(Line).of(fwp.FETCH), checkFetchHasWid},
+		{WidShared, "a second process greeted as a worker", NeedsProcesses, on(Line).of(fwp.HELLO), checkShared},
+		{HelloDiffers, "a worker greeted on a second connection", 0, on(Line, Reply).of(fwp.HELLO), checkDiffers},
+		{
+			ConnectionForEach, "a client sent five commands on a connection, or opened one for each command", 0,
+			on(Line, Closed), checkBrief,
+		},
+		{OneConnection, "a worker sent FETCH and BEAT", 0, on(Line).of(fwp.FETCH, fwp.BEAT), checkTwoConnections},
+	}
+}
+
+func checkWorkerFields(l *look) judgement {
+	if wid, has := l.Object["wid"]; !has || wid == "" {
+		return notApplicable()
+	}
+	return checkTypes(l, func(f fwp.Field) bool { return f.Worker })
+}
+
+// checkTypes judges the types of some fields: those that a client has to send, and those that it did send.
+func checkTypes(l *look, judged func(fwp.Field) bool) judgement {
+	if l.Object == nil {
+		return notApplicable() // line-syntax has it
+	}
+	var bad []string
+	for _, f := range fwp.Fields(l.verb()) {
+		if !judged(f) {
+			continue
+		}
+		v, has := l.Object[f.Name]
+		optional := !f.Required && !f.Worker
+		if optional && (!has || v == nil) || has && f.Type.Is(v) {
+			continue
+		}
+		bad = append(bad, f.Name+" is "+fieldText(l.Object, f.Name)+", expected "+typeNames[f.Type])
+	}
+	return keptIf(len(bad) == 0, "%s: %s", l.verb(), strings.Join(bad, "; "))
+}
+
+var typeNames = map[fwp.FieldType]string{
+	fwp.StringField: "a string", fwp.IntField: "an integer", fwp.ArrayField: "an array",
+	fwp.StringsField: "an array of strings", fwp.ObjectField: "an object",
+	fwp.TimeField: "an RFC 3339 time", fwp.TimeOrBlankField: "an RFC 3339 time",
+}
+
+func checkFetchHasWid(l *look) judgement {
+	switch {
+	case l.conn == nil || !l.conn.identified:
+		return notApplicable()
+	case l.worker != nil:
+		return kept()
+	}
+	return broken(moments(&l.conn.hello.shown), "FETCH by a client whose HELLO has no wid")
+}
+
+func checkShared(l *look) judgement {
+	wid := l.Text("wid")
+	if wid == "" || l.Process == 0 {
+		return notApplicable()
+	}
+	if k := l.world.workers[wid]; k != nil && k.process != 0 && k.process != l.Process {
+		return broken(moments(&k.hello.shown), "two processes have the wid %s", quoteAny(wid))
+	}
+	for _, k := range l.world.inOrder() {
+		if k.process != 0 && k.process != l.Process {
+			return kept()
+		}
+	}
+	return notApplicable()
+}
+
+// checkDiffers compares a HELLO with the first one of its worker: when it is sent, or at its reply where that of the
+// first one came between them.
+func checkDiffers(l *look) judgement {
+	var now *hello
+	switch {
+	case l.Kind == Line:
+		now = readHello(l.Object, l.Moment())
+	case l.asked != nil && !l.asked.compared:
+		now = l.asked.hello
+	}
+	if now == nil || now.wid == "" {
+		return notApplicable()
+	}
+	k := l.world.workers[now.wid]
+	if k == nil || k.process != 0 && l.process != nil && k.process != l.process.number {
+		return notApplicable()
+	}
+	if now.identity == k.hello.identity {
+		return kept()
+	}
+	shown := moments(&k.hello.shown)
+	if l.Kind == Reply {
+		shown = append(shown, now.shown)
+	}
+	return broken(shown, "the wid %s greets with %s, and before with %s",
+		quoteAny(now.wid), now.identity, k.hello.identity)
+}
+
+// manyBriefs is how many connections in a row with one command or one job each make a client one that opens a
+// connection for each.
+const manyBriefs = 10
+
+func checkBrief(l *look) judgement {
+	c := l.conn
+	if c == nil || !c.identified {
+		return notApplicable()
+	}
+	if l.Kind == Line {
+		return keptWhere(c.commands == 4)
+	}
+	n := 0
+	if l.process != nil {
+		n = briefs(l.process.briefs, c, l.By)
+	}
+	if l.worker != nil {
+		n = max(n, briefs(l.worker.briefs, c, l.By))
+	}
+	if n != manyBriefs {
+		return notApplicable()
+	}
+	return broken(nil, "%d connections in a row were closed after one command, or one job, each", n)
+}
+
+// checkTwoConnections judges the first FETCH and the first BEAT of a connection, where the worker has sent the other
+// one somewhere before.
+func checkTwoConnections(l *look) judgement {
+	k, c := l.worker, l.conn
+	if k == nil || c == nil {
+		return notApplicable()
+	}
+	here, others := c.fetches, k.beats
+	if l.verb() == fwp.BEAT {
+		here, others = c.beats, k.fetches
+	}
+	if here > 0 || others == 0 {
+		return notApplicable()
+	}
+	return keptIf(c.fetches+c.beats == 0, "FETCH and BEAT are sent on one connection")
+}

@@ -1,0 +1,152 @@
+package situations
+
+import (
+	"slices"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios/play"
+)
+
+// tooLate is the lag of this machine from which on only what no lag can explain is a finding.
+const tooLate = 500 * time.Millisecond
+
+// finding names a clause that was found broken in a situation.
+type finding struct{ situation, clause string }
+
+// found is what the plays of a situation have found about a clause.
+type found struct {
+	plays int    // that had the finding, where it may depend on time
+	what  string // the latest had
+}
+
+// notGreeted stands for a program that did not greet.
+const notGreeted = "did not greet"
+
+// The reasons why a finding is open.
+const (
+	notConfirmed = "one play found it broken, and no other one has confirmed it yet"
+	notSeenAgain = "one play found it broken, and another one did not"
+)
+
+// confirm keeps findings that a lag of this machine may explain until another play has shown them as well.
+func (t *trial) confirm(e *conformance.Evidence, sure map[string]bool) {
+	if t.stop != "" && t.transient && !t.seenBefore(notGreeted) {
+		e.Open, e.Transient = t.stop, true
+	}
+	doubts := doubtful(e.Decisions, sure)
+	doubted := func(clause string) bool { return !sure[clause] } // whatever else the play has found
+	if lag := t.lag(t.began); lag > tooLate && len(doubts) > 0 {
+		e.Reason, e.Transient = reports.ReasonLag, true
+		e.Open = "this machine was too busy to tell: it was late by " + lag.Round(time.Millisecond).String()
+		reopen(e.Decisions, e.Open, doubted)
+		return
+	}
+	t.remember(e.Decisions)
+	fresh := slices.DeleteFunc(doubts, t.seenBefore)
+	switch {
+	case len(fresh) > 0 && !t.isConfirmed(e.Decisions, fresh):
+		e.Open, e.Transient, e.Unproven = notConfirmed, true, true
+		reopen(e.Decisions, notConfirmed, doubted)
+		return
+	case len(fresh) > 0: // what is confirmed stands, whatever else this play has found
+		reopen(e.Decisions, notConfirmed, func(clause string) bool { return slices.Contains(fresh, clause) })
+	}
+	t.admitDoubt(e)
+}
+
+// isConfirmed reports whether a play has found a clause broken that an earlier one has, too, beside some clauses.
+func (t *trial) isConfirmed(all []conformance.Decision, beside []string) bool {
+	return slices.ContainsFunc(all, func(d conformance.Decision) bool {
+		return d.Outcome == play.Mismatched && isFinding(d.Clause) && !slices.Contains(beside, d.Clause) &&
+			t.recall(d.Clause).plays > 1
+	})
+}
+
+// reopen leaves the findings of some clauses open.
+func reopen(all []conformance.Decision, why string, of func(clause string) bool) {
+	for i, d := range all {
+		if d.Outcome == play.Mismatched && of(d.Clause) {
+			all[i] = undecided(d.Clause, reasonWith(why, d.Got))
+		}
+	}
+}
+
+// reasonWith returns a reason with what was found, by which a file of known findings tells it from others.
+func reasonWith(why, found string) string {
+	if found == "" {
+		return why
+	}
+	return why + ": " + found
+}
+
+// doubtful returns the clauses that were found broken by what may depend on time.
+func doubtful(all []conformance.Decision, sure map[string]bool) []string {
+	var clauses []string
+	for _, d := range all {
+		isDoubtful := d.Outcome == play.Mismatched && !sure[d.Clause] && isFinding(d.Clause)
+		if isDoubtful && !slices.Contains(clauses, d.Clause) {
+			clauses = append(clauses, d.Clause)
+		}
+	}
+	return clauses
+}
+
+// isFinding reports whether a breach of a clause is a finding.
+func isFinding(clause string) bool {
+	c, known := fwpsuite.ClauseByID(clause)
+	return !known || c.Breach().Breach()
+}
+
+// admitDoubt leaves the clauses open that an earlier play has found broken and this one has not.
+func (t *trial) admitDoubt(e *conformance.Evidence) {
+	t.harness.mu.Lock()
+	defer t.harness.mu.Unlock()
+	broken := func(clause string) bool {
+		return slices.ContainsFunc(e.Decisions, func(d conformance.Decision) bool {
+			return d.Clause == clause && d.Outcome == play.Mismatched
+		})
+	}
+	for key, f := range t.harness.findings {
+		if key.situation == t.situation.id && f.plays == 1 && key.clause != notGreeted && !broken(key.clause) {
+			e.Decisions = append(e.Decisions, undecided(key.clause, reasonWith(notSeenAgain, f.what)))
+		}
+	}
+}
+
+// recall returns what the plays of the situation have found about a clause.
+func (t *trial) recall(clause string) found {
+	t.harness.mu.Lock()
+	defer t.harness.mu.Unlock()
+	return *t.harness.found(finding{t.situation.id, clause})
+}
+
+// found returns what is known of a finding. The lock is held.
+func (h *Harness) found(key finding) *found {
+	if h.findings[key] == nil {
+		h.findings[key] = new(found)
+	}
+	return h.findings[key]
+}
+
+// remember keeps what was found.
+func (t *trial) remember(all []conformance.Decision) {
+	t.harness.mu.Lock()
+	defer t.harness.mu.Unlock()
+	for _, d := range all {
+		if d.Outcome == play.Mismatched {
+			t.harness.found(finding{t.situation.id, d.Clause}).what = d.Got
+		}
+	}
+}
+
+// seenBefore counts a finding, and reports whether an earlier play had it.
+func (t *trial) seenBefore(clause string) bool {
+	t.harness.mu.Lock()
+	defer t.harness.mu.Unlock()
+	f := t.harness.found(finding{t.situation.id, clause})
+	f.plays++
+	return f.plays > 1
+}

@@ -1,0 +1,133 @@
+package situations
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
+	"github.com/fwpsuite/fwp/conformance/workers"
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/scenarios/play"
+)
+
+// ofLine are the clauses that cannot hold where the lines of a verb cannot be read.
+var ofLine = map[string]string{
+	fwp.HELLO: "HELLO-01 HELLO-02 HELLO-09 HELLO-12 AUTH-01 AUTH-03 STATE-02 FETCH-11 RESP-09",
+	fwp.FETCH: "WRK-11 FETCH-09 FETCH-11 RESP-08 RESP-09",
+	fwp.ACK:   "FETCH-09 FETCH-10 FETCH-11 ACK-05 ACK-06 END-04 STATE-21 WRK-03 WRK-07 RESP-09",
+	fwp.FAIL:  "FETCH-09 FETCH-10 FETCH-11 FAIL-04 FAIL-05 END-04 STATE-21 WRK-03 WRK-04 WRK-15 RESP-09",
+	fwp.BEAT:  "BEAT-06 BEAT-10 BEAT-13 BEAT-16 STATE-17 STATE-19 STATE-20 STATE-22 WRK-12 RESP-09",
+	fwp.PUSH:  "WU-19 WU-03 RESP-08 RESP-09 FRAME-07",
+}
+
+// unreadable are the breaches for which a server does not carry a line out.
+var unreadable = []string{workers.LineEnd, workers.LineForm, workers.LineSyntax, workers.LineUTF8}
+
+// ofBreach are the clauses that cannot hold beside a breach of another kind, or that it breaks, too.
+var ofBreach = map[string]string{
+	workers.BeforeGreeting:   "FRAME-07 AUTH-01 AUTH-03",
+	workers.HelloNotFirst:    "STATE-02 HELLO-09 RESP-09 WRK-12 FETCH-11",
+	workers.WidShared:        "BEAT-07 BEAT-08 HELLO-12 FETCH-09 END-04",
+	workers.QuietWithoutBeat: "BEAT-06",
+	workers.JobReportedTwice: "WRK-15", // the report of one job may have the jid of another
+	workers.ReportUnfetched:  "WRK-15",
+	workers.LineUTF8:         "WRK-15",
+}
+
+// ofReplies are the clauses of a client that does not understand replies.
+const ofReplies = "FRAME-07 STATE-15 WRK-03 FETCH-09"
+
+// ofLeftover are the clauses that an empty line breaks, too: the client takes the reply to it for that to the next one.
+const ofLeftover = "FRAME-04 FRAME-07 RESP-08 RESP-09 FETCH-09 FETCH-11 WU-19 STATE-15"
+
+// consequences leaves those findings of a play open that follow from another one, so that each cause is reported once:
+// a worker whose ACKs cannot be read has not forgotten to report its jobs.
+func (t *trial) consequences(all []conformance.Decision, results []workers.Result) []conformance.Decision {
+	follow := followers{}
+	for _, r := range results {
+		for _, breach := range r.Examples {
+			t.followBreach(follow, breach, causeOfEmptyLines(results))
+		}
+	}
+	for _, d := range all {
+		if d.Outcome == play.Mismatched && follow[d.Clause] == "" {
+			t.followDecision(follow, d.Clause)
+		}
+	}
+	for i, d := range all {
+		if cause := follow[d.Clause]; cause != "" && d.Outcome == play.Mismatched && follow[cause] == "" {
+			all[i] = conformance.Decision{
+				Clause: d.Clause, Outcome: play.Unsure, Cause: "what was found may follow from what was found about " + cause,
+			}
+		}
+	}
+	return all
+}
+
+// causeOfEmptyLines returns the clause that an empty line breaks: it is what is left of a line that has two ends, where
+// one of these was found, or else a line too many.
+func causeOfEmptyLines(results []workers.Result) string {
+	for _, r := range results {
+		if r.Rule.Breach == workers.LineEnd && r.Breaches > 0 {
+			return fwpsuite.ClauseOf(workers.LineEnd)
+		}
+	}
+	return fwpsuite.ClauseOf(workers.LineSyntax)
+}
+
+// followers have the clause of the cause, by the clause of what may follow from it.
+type followers map[string]string
+
+func (f followers) add(cause, ids string) {
+	for id := range strings.FieldsSeq(ids) {
+		if clause := "FWP-" + id; clause != cause && f[clause] == "" {
+			f[clause] = cause
+		}
+	}
+}
+
+// followBreach adds what may follow from what a rule has found.
+func (t *trial) followBreach(follow followers, breach workers.Breach, leftoverOf string) {
+	cause := fwpsuite.ClauseOf(breach.Name)
+	if slices.Contains(unreadable, breach.Name) && t.wasRefused(breach) {
+		follow.add(cause, ofLine[verbShown(breach)])
+	}
+	if breach.Name == workers.LineSyntax && textShown(breach) == "" {
+		follow.add(leftoverOf, ofLeftover)
+	}
+	follow.add(cause, ofBreach[breach.Name])
+}
+
+// followDecision adds what may follow from a clause that the situation has found broken.
+func (t *trial) followDecision(follow followers, clause string) {
+	switch id := strings.TrimPrefix(clause, "FWP-"); {
+	case id == "RESP-08":
+		follow.add(clause, ofReplies)
+	case id == "STATE-24" && t.situation.id == afterLoss: // it was quiet before
+		follow.add(clause, "STATE-17 BEAT-13")
+	}
+}
+
+// wasRefused reports whether the line that shows a breach was not carried out: the server forgives small mistakes.
+func (t *trial) wasRefused(breach workers.Breach) bool {
+	if len(breach.Shown) == 0 {
+		return false
+	}
+	line := breach.Shown[len(breach.Shown)-1]
+	reply := t.first(after(line.At, func(e *workers.Event) bool { return e.Kind == workers.Reply && e.Conn == line.Conn }))
+	return reply == nil || reply.IsError()
+}
+
+// verbShown returns the verb of the line that shows a breach, in upper case.
+func verbShown(b workers.Breach) string {
+	return strings.ToUpper(workers.Verb([]byte(strings.TrimSpace(textShown(b)))))
+}
+
+// textShown returns the line that shows a breach, as it is printed.
+func textShown(b workers.Breach) string {
+	if len(b.Shown) == 0 {
+		return ""
+	}
+	return strings.TrimPrefix(b.Shown[len(b.Shown)-1].Text, "C: ")
+}

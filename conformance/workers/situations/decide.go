@@ -1,0 +1,131 @@
+package situations
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
+	"github.com/fwpsuite/fwp/conformance/workers"
+	"github.com/fwpsuite/fwp/scenarios/play"
+)
+
+// certain are the breaches that no lag of this machine can explain: what the program wrote is wrong by itself. All
+// others are findings only if another play, beside those that only wait, shows them again.
+var certain = []string{
+	workers.LineEnd, workers.LineForm, workers.LineSyntax, workers.LineUTF8, workers.HelloNotFirst,
+	workers.HelloVersion, workers.WorkerFields, workers.PasswordMissing, workers.EndWithJobs,
+	workers.PasswordHash, workers.FetchWithoutWid, workers.HelloDiffers, workers.WidShared, workers.FetchOtherQueue,
+	workers.BeatWid, workers.BeatState, workers.BeatMemory, workers.AckFields, workers.FailFields, workers.FailEmpty,
+	workers.AckOfFailed, workers.PushJID, workers.PushJobtype, workers.PushArgs, workers.PushOptional,
+	workers.PushReadOnly,
+}
+
+// holds decides a clause by what the situation itself has seen. Got says what it was, whether it held or not.
+func (t *trial) holds(clause string, ok bool, expected, got string) {
+	d := conformance.Decision{Clause: "FWP-" + clause, Outcome: play.Matched, Got: got}
+	if !ok {
+		d.Outcome, d.Expected = play.Mismatched, expected
+	}
+	t.decisions = append(t.decisions, d)
+}
+
+// kept decides that a clause held, unless a rule has found it broken.
+func (t *trial) kept(clause string) { t.holds(clause, true, "", "") }
+
+// shownBy names the event that shows the latest decision. Nothing happens without an event.
+func (t *trial) shownBy(e *workers.Event) {
+	if e == nil || len(t.decisions) == 0 {
+		return
+	}
+	if l, is := lineOf(*e); is {
+		last := &t.decisions[len(t.decisions)-1]
+		last.Conn, last.At = l.Conn, l.At
+	}
+}
+
+// open leaves a clause open, for a reason that is one sentence without a full stop.
+func (t *trial) open(clause, why string) {
+	t.decisions = append(t.decisions, undecided("FWP-"+clause, why))
+}
+
+func undecided(clause, why string) conformance.Decision {
+	return conformance.Decision{Clause: clause, Outcome: play.Unsure, Cause: why}
+}
+
+// evidence returns what the play comes to.
+func (t *trial) evidence() conformance.Evidence {
+	t.mu.Lock()
+	t.rules.End(t.now())
+	results := t.rules.Results()
+	e := conformance.Evidence{
+		Began: t.began, Took: time.Since(t.began), Err: t.ctx.Err(), Conversation: slices.Clone(t.lines), Served: true,
+	}
+	t.mu.Unlock()
+	all, sure := t.decidedByRules(results)
+	all = append(all, t.decisions...)
+	e.Decisions = t.complete(t.consequences(all, results), results)
+	t.confirm(&e, sure)
+	return e
+}
+
+// decidedByRules returns what the rules decide: of the clauses that the situation is about whether they held, and of
+// all what was broken. Sure has the clauses of breaches that are certain.
+func (t *trial) decidedByRules(results []workers.Result) (all []conformance.Decision, sure map[string]bool) {
+	own, sure := t.situation.clauseIDs(), map[string]bool{}
+	for _, r := range results {
+		clause := fwpsuite.ClauseOf(r.Rule.Breach)
+		switch {
+		case clause == "" || !t.binds(clause):
+		case r.State() == workers.Broke:
+			all = append(all, decisionOf(clause, r.Examples[0]))
+			sure[clause] = sure[clause] || slices.Contains(certain, r.Rule.Breach)
+		case r.State() == workers.Held && slices.Contains(own, clause):
+			all = append(all, conformance.Decision{Clause: clause, Outcome: play.Matched})
+		}
+	}
+	return all, sure
+}
+
+// decisionOf returns the decision that a clause is broken, where the last event is that shows it.
+func decisionOf(clause string, b workers.Breach) conformance.Decision {
+	d := conformance.Decision{Clause: clause, Outcome: play.Mismatched, Got: b.Text, At: b.At}
+	if len(b.Shown) > 0 {
+		shown := b.Shown[len(b.Shown)-1]
+		l, _ := lineOf(workers.Event{At: shown.At, Conn: shown.Conn, Kind: workers.Opened})
+		d.At, d.Conn = l.At, l.Conn
+	}
+	return d
+}
+
+// binds reports whether a clause binds the program: a producer that presents itself as a worker is none.
+func (t *trial) binds(clause string) bool {
+	c, known := fwpsuite.ClauseByID(clause)
+	return !known || !t.harness.Producer || c.Binds("C") || c.Binds("P")
+}
+
+// complete adds an open decision about each clause of the situation that nothing has decided. Where the situation did
+// not come about, nothing has held.
+func (t *trial) complete(all []conformance.Decision, results []workers.Result) []conformance.Decision {
+	if t.stop != "" {
+		all = slices.DeleteFunc(all, func(d conformance.Decision) bool { return d.Outcome != play.Mismatched })
+	}
+	for _, clause := range t.situation.clauseIDs() {
+		if !slices.ContainsFunc(all, func(d conformance.Decision) bool { return d.Clause == clause }) {
+			all = append(all, undecided(clause, cmp.Or(t.stop, goalOf(clause, results),
+				"the situation shows nothing about it")))
+		}
+	}
+	return all
+}
+
+// goalOf says what was never seen that a clause is about; empty if no rule is about it.
+func goalOf(clause string, results []workers.Result) string {
+	for _, r := range results {
+		if fwpsuite.ClauseOf(r.Rule.Breach) == clause && r.Missing == 0 {
+			return "it was never seen that " + r.Rule.Goal
+		}
+	}
+	return ""
+}

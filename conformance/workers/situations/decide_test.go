@@ -1,0 +1,207 @@
+package situations
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
+	"github.com/fwpsuite/fwp/conformance/workers"
+	"github.com/fwpsuite/fwp/scenarios/play"
+)
+
+// TestFindingsAreConfirmed plays a situation several times: what may depend on time is a finding only if a second play
+// has it, too.
+func TestFindingsAreConfirmed(t *testing.T) {
+	t.Parallel()
+	type plays = [][]string // the clauses that each play finds broken
+	for _, row := range []struct {
+		name      string
+		sure      string
+		plays     plays
+		want      []string // of the last play
+		transient bool     // the last play asks for another one
+	}{
+		{"once", "", plays{{"BEAT-06"}}, []string{"BEAT-06 open"}, true},
+		{"twice", "", plays{{"BEAT-06"}, {"BEAT-06"}}, []string{"BEAT-06 broken"}, false},
+		{"what is certain needs no second play", "FWP-BEAT-06", plays{{"BEAT-06"}}, []string{"BEAT-06 broken"}, false},
+		{"once, and then not", "", plays{{"BEAT-06"}, {}}, []string{"BEAT-06 open"}, false},
+		{"twice, and then not", "", plays{{"BEAT-06"}, {"BEAT-06"}, {}}, nil, false},
+		{"another one each time", "", plays{{"BEAT-06"}, {"FETCH-09"}}, []string{"FETCH-09 open"}, true},
+		{
+			"one again, and another one", "", plays{{"BEAT-06"}, {"BEAT-06", "FETCH-09"}},
+			[]string{"BEAT-06 broken", "FETCH-09 open", "FETCH-09 open"}, false,
+		},
+		{"nothing", "", plays{{}}, nil, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			h := &Harness{}
+			h.setUp()
+			var e conformance.Evidence
+			for _, clauses := range row.plays {
+				e = conformance.Evidence{Decisions: brokenClauses(clauses...)}
+				tr := &trial{harness: h, situation: &situation{id: "x"}}
+				tr.confirm(&e, map[string]bool{row.sure: true})
+			}
+			assert.Equal(t, row.want, outcomes(e.Decisions))
+			assert.Equal(t, row.transient, e.Transient)
+			assert.Equal(t, row.transient, e.Unproven)
+		})
+	}
+}
+
+// TestFindingsOfOtherSituations say nothing about this one.
+func TestFindingsOfOtherSituations(t *testing.T) {
+	t.Parallel()
+	h := &Harness{}
+	h.setUp()
+	for _, id := range []string{"x", "y"} {
+		e := conformance.Evidence{Decisions: brokenClauses("BEAT-06")}
+		(&trial{harness: h, situation: &situation{id: id}}).confirm(&e, nil)
+		assert.Equal(t, []string{"BEAT-06 open"}, outcomes(e.Decisions), id)
+		assert.Equal(t, notConfirmed+": what it was", e.Decisions[0].Cause)
+	}
+}
+
+// TestAProgramThatDidNotGreet is given one more play, and no more.
+func TestAProgramThatDidNotGreet(t *testing.T) {
+	t.Parallel()
+	h := &Harness{}
+	h.setUp()
+	for _, again := range []bool{true, false} {
+		var e conformance.Evidence
+		tr := &trial{harness: h, situation: &situation{id: "x"}, stop: "it sent no HELLO", transient: true}
+		tr.confirm(&e, nil)
+		assert.Equal(t, again, e.Transient)
+		assert.Empty(t, e.Decisions)
+	}
+	var e conformance.Evidence
+	(&trial{harness: h, situation: &situation{id: "y"}, stop: "there is no certificate"}).confirm(&e, nil)
+	assert.False(t, e.Transient, "another play would stop for the same reason")
+}
+
+// TestUndecidedClauses: what a situation is about and nothing has decided is open, with the best reason that there is.
+func TestUndecidedClauses(t *testing.T) {
+	t.Parallel()
+	held := func(clause string) conformance.Decision {
+		return conformance.Decision{Clause: "FWP-" + clause, Outcome: play.Matched}
+	}
+	for _, row := range []struct {
+		name, clauses, stop string
+		decided             []conformance.Decision
+		want                []string
+		cause               string // of the last one
+	}{
+		{"all are decided", "BEAT-06", "", []conformance.Decision{held("BEAT-06")}, []string{"BEAT-06 held"}, ""},
+		{"its goal was not seen", "BEAT-06", "", nil, []string{"BEAT-06 open"}, "it was never seen that a worker was"},
+		{"no rule is about it", "WRK-15", "", nil, []string{"WRK-15 open"}, "the situation shows nothing about it"},
+		{"it did not come about", "BEAT-06", "why", []conformance.Decision{held("BEAT-06")}, []string{"BEAT-06 open"}, "why"},
+		{"something was wrong before that", "BEAT-06", "why", brokenClauses("BEAT-06"), []string{"BEAT-06 broken"}, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			replayed(t, &situation{clauses: row.clauses}, "1 worker w", func(t *testing.T, tr *trial, _ *program) {
+				t.Helper()
+				tr.stop = row.stop
+				got := tr.complete(row.decided, tr.rules.Results())
+				assert.Equal(t, row.want, outcomes(got))
+				assert.Contains(t, got[len(got)-1].Cause, row.cause)
+			})
+		})
+	}
+}
+
+// TestRulesDecide: a rule that is broken counts in every situation, and one that held only where the situation is about
+// its clause. What binds consumers alone is no finding about a producer.
+func TestRulesDecide(t *testing.T) {
+	t.Parallel()
+	const early = "1 worker w\n1 C: BEAT {\"wid\":\"w\"}\n1 S: +OK\n+1s\n1 C: BEAT {\"wid\":\"v\"}\n1 S: +OK"
+	replayed(t, &situation{clauses: "FRAME-01"}, early, func(t *testing.T, tr *trial, _ *program) {
+		t.Helper()
+		all, sure := tr.decidedByRules(tr.rules.Results())
+		assert.ElementsMatch(t, []string{"FRAME-01 held", "BEAT-07 broken", "BEAT-10 broken"}, outcomes(all))
+		assert.True(t, sure["FWP-BEAT-10"], "what is wrong by itself is certain")
+		assert.False(t, sure["FWP-BEAT-07"])
+		for _, d := range all {
+			if d.Outcome == play.Mismatched {
+				assert.Equal(t, "c1", d.Conn)
+				assert.Equal(t, tr.all(line("BEAT"))[1].At, d.At, "the last event that shows it")
+			}
+		}
+		tr.harness.Producer = true
+		all, _ = tr.decidedByRules(tr.rules.Results())
+		assert.Equal(t, []string{"FRAME-01 held"}, outcomes(all))
+	})
+}
+
+func TestWhatIsWrongByItselfNeedsNoOtherPlay(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		breach  string
+		certain bool
+	}{
+		{workers.LineEnd, true},
+		{workers.LineForm, true},
+		{workers.LineSyntax, true},
+		{workers.LineUTF8, true},
+		{workers.HelloNotFirst, true},
+		{workers.HelloVersion, true},
+		{workers.WorkerFields, true},
+		{workers.PasswordMissing, true},
+		{workers.EndWithJobs, true},
+		{workers.PasswordHash, true},
+		{workers.FetchWithoutWid, true},
+		{workers.HelloDiffers, true},
+		{workers.WidShared, true},
+		{workers.FetchOtherQueue, true},
+		{workers.BeatWid, true},
+		{workers.BeatState, true},
+		{workers.BeatMemory, true},
+		{workers.AckFields, true},
+		{workers.FailFields, true},
+		{workers.FailEmpty, true},
+		{workers.AckOfFailed, true},
+		{workers.PushJID, true},
+		{workers.PushJobtype, true},
+		{workers.PushArgs, true},
+		{workers.PushOptional, true},
+		{workers.PushReadOnly, true},
+		{workers.FailOfDone, false},
+		{workers.PushJIDReused, false},
+		{workers.BeatInterval, false},
+		{workers.BeatMissing, false},
+		{workers.FetchAfterQuiet, false},
+	}
+	for _, c := range cases {
+		t.Run(c.breach, func(t *testing.T) {
+			t.Parallel()
+			tr := &trial{harness: &Harness{}, situation: &situation{}}
+			found, sure := tr.decidedByRules([]workers.Result{
+				{Rule: workers.Rule{Breach: c.breach}, Breaches: 1, Examples: []workers.Breach{{}}},
+			})
+			if assert.Len(t, found, 1) && c.certain {
+				assert.Empty(t, doubtful(found, sure))
+			} else {
+				assert.Equal(t, []string{fwpsuite.ClauseOf(c.breach)}, doubtful(found, sure))
+			}
+		})
+	}
+}
+
+// What is certain stands, whatever else a play has found that another one has to confirm.
+func TestCertainFindingsStandBesideDoubtfulOnes(t *testing.T) {
+	t.Parallel()
+	h := &Harness{}
+	h.setUp()
+	tr := &trial{harness: h, situation: &situation{id: "x"}}
+	e := &conformance.Evidence{Decisions: []conformance.Decision{
+		{Clause: "FWP-HELLO-02", Outcome: play.Mismatched},
+		{Clause: "FWP-BEAT-06", Outcome: play.Mismatched},
+	}}
+	tr.confirm(e, map[string]bool{"FWP-HELLO-02": true})
+	assert.Equal(t, play.Mismatched, e.Decisions[0].Outcome)
+	assert.Equal(t, play.Unsure, e.Decisions[1].Outcome)
+	assert.True(t, e.Transient, "another play may confirm the other one")
+}

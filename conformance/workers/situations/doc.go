@@ -1,0 +1,18 @@
+// Package situations tests worker libraries and other clients: it plays the server in situations that are written as
+// tables, starts the program under test for each of them, and has the rules of conformance/workers look at every byte.
+//
+// A situation is a conformance.Check, so that selection, verdicts and reports are those of a run against a server.
+//
+// To read:
+//
+//   - what a run needs, and what a situation is: harness.go, situation.go
+//   - the tables of workers, each row with its play: situations_beat.go, situations_quiet.go, situations_terminate.go
+//     (orders and signals), situations_job.go, situations_fetch.go, situations_greeting.go, situations_reply.go,
+//     situations_loss.go; those of producers: situations_push.go
+//   - what plays have in common: jobs.go, unusual_jobs.go, values.go, producer.go, wait.go; match.go (which events)
+//   - the program: program.go, launch.go (a command, its input and output), inprocess.go
+//   - the servers of one play: trial.go; what they do on purpose, or forgive: hooks.go
+//   - what is recorded: recording.go, listener.go (connections)
+//   - from what was seen to decisions: decide.go, consequences.go (of one finding for others), confirm.go (by another
+//     play)
+package situations

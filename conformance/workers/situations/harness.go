@@ -1,0 +1,177 @@
+package situations
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/scenarios/play"
+)
+
+// Harness tests one program. Launcher must be set; the zero value of everything else works. It is used for one run.
+type Harness struct {
+	Launcher Launcher
+	// Listen opens the listener of the nth server; nil means a free port of the loopback interface, IPv6 or not.
+	// ListenAgain opens it again where it was, after a restart of the server.
+	Listen      func(ipv6 bool) (net.Listener, error)
+	ListenAgain func(addr string) (net.Listener, error)
+	// Certificate is that of servers with TLS for localhost, and CA the path of a file with it, for the program. Nil:
+	// situations with TLS are inconclusive.
+	Certificate *tls.Certificate
+	CA          string
+	// Patience is how long a program may take from its start to its first line; 30 s if zero.
+	Patience time.Duration
+	// Producer says that the program is a producer.
+	Producer bool
+
+	begin    sync.Once
+	starts   chan struct{} // a token for each process that may be starting
+	observed Observed
+
+	mu       sync.Mutex
+	findings map[finding]*found
+}
+
+const startPatience = 30 * time.Second
+
+// Observed is what [Harness.Identify] has seen.
+type Observed struct {
+	First  string   // the verb of the first line of the program
+	Queues []string // that it fetches from
+	Works  bool     // it acknowledges jobs of type fwp.ok; a producer has pushed its jobs, and ended with exit code 0
+	Idles  bool     // it does not end when there are no jobs
+}
+
+// TakesQueues reports whether a worker fetches from the queues that it was told.
+func (o Observed) TakesQueues() bool { return slices.Contains(o.Queues, theQueues[0]) }
+
+// takesQueues reports whether the program is known to take the queues that it is told.
+func (h *Harness) takesQueues() bool { return h.observed.TakesQueues() || h.Launcher.Sets("queues") }
+
+func (h *Harness) setUp() {
+	h.begin.Do(func() {
+		h.starts = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)))
+		h.findings = map[finding]*found{}
+		if h.Patience <= 0 {
+			h.Patience = startPatience
+		}
+	})
+}
+
+// Checks returns a check for each situation of the tables.
+func (h *Harness) Checks() []conformance.Check {
+	h.setUp()
+	all := workerSituations()
+	if h.Producer {
+		all = producerSituations()
+	}
+	checks := make([]conformance.Check, len(all))
+	for i := range all {
+		checks[i] = check{&all[i], h}
+	}
+	return checks
+}
+
+// check is one situation for one program.
+type check struct {
+	situation *situation
+	harness   *Harness
+}
+
+// Describe implements conformance.Check.
+func (c check) Describe() conformance.Description { return c.situation.describe() }
+
+// Play implements conformance.Check.
+func (c check) Play(ctx context.Context, on conformance.Setup) conformance.Evidence {
+	c.harness.setUp()
+	t := newTrial(ctx, c.harness, c.situation, on)
+	defer t.end()
+	t.play()
+	return t.evidence()
+}
+
+// Target is what a run.Runner needs in place of a server: it has no connections of its own.
+type Target struct{}
+
+// Dial fails.
+func (Target) Dial(context.Context) (net.Conn, error) {
+	return nil, errors.New("the target is a client")
+}
+
+var _ play.Target = Target{}
+
+// NoClientError reports that the program under test did not greet.
+type NoClientError struct {
+	Why    string
+	Output []string // the last lines that it printed
+}
+
+func (e *NoClientError) Error() string {
+	if len(e.Output) == 0 {
+		return e.Why + "; it printed nothing"
+	}
+	return e.Why + "; the last lines that it printed:\n  " + strings.Join(e.Output, "\n  ")
+}
+
+// Identify starts the program once and waits for its first command. The error is a [NoClientError] if none comes.
+func (h *Harness) Identify(ctx context.Context) (Observed, error) {
+	h.setUp()
+	t := newTrial(ctx, h, &situation{id: "identify"}, conformance.Setup{})
+	defer t.end()
+	p, err := t.start(options{})
+	if err != nil {
+		return Observed{}, err
+	}
+	h.observed.First = p.first
+	if h.Producer {
+		h.observed.Works = t.ends(p, endPatience) && t.pushedAll(p)
+		return h.observed, ctx.Err()
+	}
+	if fetches := p.lines(fwp.FETCH); t.await(p, fetchPatience, fetches) {
+		h.observed.Queues = t.first(fetches).Queues()
+	}
+	jids := t.pushMany(3, "fwp.ok", "[1]")
+	t.reported(p, fetchPatience, jids...)
+	t.watch(p, idleFor)
+	h.observed.Idles = !t.exited(p)
+	h.observed.Works = !slices.ContainsFunc(jids, func(jid string) bool {
+		report := t.reportOf(jid)
+		return report == nil || report.Verb() != fwp.ACK
+	})
+	return h.observed, ctx.Err()
+}
+
+// fetchPatience is how long a worker may take from its HELLO to its first FETCH, and idleFor how long it has no jobs at
+// the start: longer than a FETCH waits.
+const (
+	fetchPatience = 10 * time.Second
+	idleFor       = 3 * time.Second
+)
+
+// listen opens a listener where a server has listened before, or of a new one if the address is empty.
+func (h *Harness) listen(addr string, ipv6 bool) (net.Listener, error) {
+	switch {
+	case addr == "" && h.Listen != nil:
+		return h.Listen(ipv6)
+	case addr != "" && h.ListenAgain != nil:
+		return h.ListenAgain(addr)
+	case addr == "" && ipv6:
+		addr = "[::1]:0"
+	case addr == "":
+		addr = "127.0.0.1:0"
+	}
+	ln, err := new(net.ListenConfig).Listen(context.Background(), "tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", addr, err)
+	}
+	return ln, nil
+}

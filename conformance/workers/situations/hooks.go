@@ -1,0 +1,214 @@
+package situations
+
+import (
+	"bytes"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// tellState returns a hook that answers every BEAT with a state, or only the first one.
+func tellState(state string, always bool) func(*fakes.Event) {
+	var told atomic.Bool
+	return func(e *fakes.Event) {
+		if e.Point == fakes.Notified && (always || !told.Swap(true)) {
+			e.State, e.Skip = state, false
+		}
+	}
+}
+
+// spaceState is a hook that writes the JSON of a state with white space.
+func spaceState(e *fakes.Event) {
+	if e.Point == fakes.Ran && e.Command.Verb == fwp.BEAT {
+		e.Reply.Text = bytes.Replace(e.Reply.Text, []byte(`{"state":`), []byte(`{"state": `), 1)
+	}
+}
+
+// nth returns a hook that acts at one point of the nth command of a verb, counted over all connections from 1.
+func nth(n int64, p fakes.Point, verb string, act func(*fakes.Event)) func(*fakes.Event) {
+	var count atomic.Int64
+	return func(e *fakes.Event) {
+		if e.Point == p && e.Command.Verb == verb && count.Add(1) == n {
+			act(e)
+		}
+	}
+}
+
+// refuseFirst returns a hook that answers the first n commands of a verb with an error, and does not carry them out.
+func refuseFirst(n int64, verb, text string) func(*fakes.Event) {
+	var count atomic.Int64
+	return func(e *fakes.Event) {
+		if e.Point == fakes.Checked && e.Command.Verb == verb && e.Err == nil && count.Add(1) <= n {
+			refuse(e, text)
+		}
+	}
+}
+
+// refuse has a command not carried out, and answered with an error.
+func refuse(e *fakes.Event, text string) { e.Skip, e.Err = true, errors.New(text) }
+
+// refuseJobs returns a hook that answers the PUSH of some jobs with an error of this text.
+func refuseJobs(refused map[string]bool, text func(jid string) string) func(*fakes.Event) {
+	return func(e *fakes.Event) {
+		if e.Command.Verb != fwp.PUSH || e.Object == nil || !refused[e.Object.Text("jid")] {
+			return
+		}
+		switch e.Point {
+		case fakes.Checked:
+			e.Skip = true
+		case fakes.Ran:
+			e.Reply = fwp.Reply{Kind: fwp.ErrorReply, Text: []byte(text(e.Object.Text("jid")))}
+		}
+	}
+}
+
+// changeDelivery returns a hook that changes each delivery of a job. The server calls it for one at a time.
+func changeDelivery(jid string, change func(text []byte) []byte) func(*fakes.Event) {
+	return func(e *fakes.Event) {
+		if e.Point == fakes.Ran && e.Command.Verb == fwp.FETCH && e.Reply.Kind == fwp.BulkString &&
+			bytes.Contains(e.Reply.Text, []byte(quoted(jid))) {
+			e.Reply.Text = change(e.Reply.Text)
+		}
+	}
+}
+
+// segment is a hook that writes every reply in segments of one byte.
+func segment(e *fakes.Event) {
+	if e.Point == fakes.Writing {
+		e.Chunk, e.Pause = 1, time.Millisecond
+	}
+}
+
+// greeting returns a hook that replaces the text of HI.
+func greeting(text string) func(*fakes.Event) {
+	return func(e *fakes.Event) {
+		if e.Point == fakes.Greeting {
+			e.Reply = fwp.Reply{Kind: fwp.SimpleString, Text: []byte(text)}
+		}
+	}
+}
+
+// lateGreeting is a hook that has every client wait for HI.
+func lateGreeting(e *fakes.Event) {
+	if e.Point == fakes.Greeting {
+		e.Delay = time.Second
+	}
+}
+
+// hangUp ends the connection after the event's step, without a reply.
+func hangUp(e *fakes.Event) {
+	e.Reply, e.Close = fwp.Reply{}, true
+}
+
+// hangUpUnread returns a hook that ends the connection of the nth command of a verb, which is neither carried out nor
+// answered.
+func hangUpUnread(n int64, verb string) func(*fakes.Event) {
+	var conn atomic.Int64
+	skip := nth(n, fakes.Checked, verb, func(e *fakes.Event) {
+		e.Skip = true
+		conn.Store(e.Conn.ID)
+	})
+	return func(e *fakes.Event) {
+		skip(e)
+		if e.Point == fakes.Ran && e.Conn.ID == conn.Load() {
+			hangUp(e)
+		}
+	}
+}
+
+// hangUpInJob returns a hook that ends the connection of the nth FETCH that brings a job, in the middle of the reply.
+func hangUpInJob(n int64) func(*fakes.Event) {
+	var count atomic.Int64
+	return func(e *fakes.Event) {
+		if e.Point == fakes.Writing && e.Command.Verb == fwp.FETCH && e.Reply.Kind == fwp.BulkString && count.Add(1) == n {
+			e.Bytes, e.Close = e.Bytes[:len(e.Bytes)/2], true
+		}
+	}
+}
+
+// hangUpInReply returns a hook that does not carry out the nth command of a verb, and ends its connection behind the
+// first byte of the reply.
+func hangUpInReply(n int64, verb string) func(*fakes.Event) {
+	skip := nth(n, fakes.Checked, verb, func(e *fakes.Event) { e.Skip = true })
+	half := nth(n, fakes.Writing, verb, func(e *fakes.Event) { e.Bytes, e.Close = []byte("+"), true })
+	return func(e *fakes.Event) { skip(e); half(e) }
+}
+
+// forgetWorker returns a hook that does not know a worker from its second BEAT on, until it greets again.
+func forgetWorker() func(*fakes.Event) {
+	var forgot atomic.Bool
+	var lastThen, last, beats atomic.Int64 // the last connection when it forgot the worker, the last one, BEATs
+	return func(e *fakes.Event) {
+		switch {
+		case e.Point == fakes.Accepted:
+			last.Store(max(last.Load(), e.Conn.ID))
+			return
+		case e.Point != fakes.Checked || e.Command.Verb != fwp.BEAT || e.Err != nil:
+			return
+		case e.Conn.ID <= lastThen.Load():
+		case beats.Add(1) >= 2 && !forgot.Swap(true):
+			lastThen.Store(last.Load())
+		default:
+			return
+		}
+		refuse(e, "Unknown worker "+e.Object.Text("wid"))
+	}
+}
+
+// forgive is a hook that has a server carry out commands with small mistakes, as servers in use do: the rules report
+// these, and the program can be tested further.
+func forgive(e *fakes.Event) {
+	switch e.Point {
+	case fakes.LineRead:
+		if refusedFor(e) == fakes.AboutLineEnd {
+			e.Err = nil
+		}
+		if e.Err == nil {
+			e.Line = withoutSpaces(e.Line)
+		}
+	case fakes.Checked:
+		if refusedFor(e) != "" && isForgivable(e) {
+			e.Err, e.Skip = nil, false
+		}
+	}
+}
+
+// refusedFor returns why a command is refused; empty if it is not.
+func refusedFor(e *fakes.Event) fakes.About {
+	if r, is := errors.AsType[*fakes.Refusal](e.Err); is {
+		return r.About
+	}
+	return ""
+}
+
+// isForgivable reports whether a command that is refused has what it takes to be carried out.
+func isForgivable(e *fakes.Event) bool {
+	if e.Object == nil {
+		return false
+	}
+	text := func(name string) bool { return e.Object.Text(name) != "" }
+	switch e.Command.Verb {
+	case fwp.HELLO:
+		switch refusedFor(e) {
+		case "v", "hostname", "pid", "labels", "wid":
+			return true
+		}
+	case fwp.BEAT:
+		return refusedFor(e) != fakes.AboutWorker && text("wid")
+	case fwp.ACK, fwp.FAIL:
+		return refusedFor(e) != fakes.AboutJob && refusedFor(e) != fakes.AboutState && text("jid")
+	}
+	return false
+}
+
+// withoutSpaces returns a line without superfluous spaces behind its verb and at its end.
+func withoutSpaces(line []byte) []byte {
+	line = bytes.TrimRight(line, " ")
+	if i := bytes.IndexByte(line, ' '); i > 0 && bytes.HasPrefix(line[i:], []byte("  ")) {
+		return append(bytes.Clone(line[:i+1]), bytes.TrimLeft(line[i:], " ")...)
+	}
+	return line
+}

@@ -1,0 +1,218 @@
+package situations
+
+import (
+	"cmp"
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance/workers"
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// job is a work unit of a situation. What is empty has a value that means nothing special.
+type job struct {
+	jid     string // fresh if empty
+	jobtype string // fwp.ok if empty
+	args    string // JSON of the array; [] if empty
+	queue   string
+	more    string // further members of the object, as in `,"custom":null`
+}
+
+// unit is a job as it is pushed, or given to a producer.
+type unit struct{ jid, json string }
+
+// unit returns the job with a queue, unless it has its own. Its arguments and further members are JSON that this
+// program has written.
+func (j job) unit(queue string) unit {
+	jid := cmp.Or(j.jid, "fwp"+strings.ToLower(rand.Text()))
+	return unit{jid, fmt.Sprintf(`{"jid":%s,"jobtype":%s,"args":%s,"queue":%s%s}`, quoted(jid),
+		quoted(cmp.Or(j.jobtype, "fwp.ok")), cmp.Or(j.args, "[]"), quoted(cmp.Or(j.queue, queue)), j.more)}
+}
+
+// unknownType is a job type that no worker has.
+const unknownType = "fwp.unknown"
+
+// outcomeOf is how the jobs have to end that docs/judging-workers.md describes.
+func outcomeOf(jobtype string, args []any) workers.Outcome {
+	switch jobtype {
+	case "fwp.ok":
+		return workers.Outcome{Known: true}
+	case "fwp.fail", "fwp.echo", unknownType:
+		return workers.Outcome{Known: true, Fails: true}
+	case "fwp.sleep":
+		return workers.Outcome{Known: true, Takes: secondsOf(args)}
+	}
+	return workers.Outcome{}
+}
+
+// secondsOf returns the time that a fwp.sleep takes.
+func secondsOf(args []any) time.Duration {
+	if len(args) == 0 {
+		return 0
+	}
+	f, _ := args[0].(float64)
+	return time.Duration(f * float64(time.Second))
+}
+
+// push pushes a job on all servers, and returns its jid. A job with further members is delivered as it was pushed.
+func (t *trial) push(j job) string {
+	u := j.unit(t.queue())
+	if j.more != "" {
+		t.hook(changeDelivery(u.jid, func([]byte) []byte { return []byte(u.json) }))
+	}
+	for _, s := range t.servers {
+		if err := s.Push([]byte(u.json)); err != nil {
+			t.giveUp(false, "the job %s could not be pushed: %v", u.json, err)
+		}
+	}
+	return u.jid
+}
+
+// pushAll pushes jobs, and returns their jids.
+func (t *trial) pushAll(jobs ...job) []string {
+	var jids []string
+	for _, j := range jobs {
+		jids = append(jids, t.push(j))
+	}
+	return jids
+}
+
+// pushMany pushes n jobs of a type, and returns their jids.
+func (t *trial) pushMany(n int, jobtype, args string) []string {
+	return t.pushAll(slices.Repeat([]job{{jobtype: jobtype, args: args}}, n)...)
+}
+
+// queue returns the queue that the program fetches from: one of those that it was told, or else one of its own.
+func (t *trial) queue() string {
+	seen := t.harness.observed.Queues
+	if len(seen) == 0 || slices.Contains(seen, theQueues[0]) {
+		return theQueues[0]
+	}
+	return seen[0]
+}
+
+// reported waits until each of the jobs has a report, no longer than a process lives, and returns the jids of those
+// that have none.
+func (t *trial) reported(p *program, patience time.Duration, jids ...string) (missing []string) {
+	t.untilOrEnd(p, patience, func() bool {
+		missing = slices.DeleteFunc(slices.Clone(jids), func(jid string) bool { return t.reportOf(jid) != nil })
+		return len(missing) == 0
+	})
+	return missing
+}
+
+// reportPatience is how long a job may take that ends at once.
+const reportPatience = 10 * time.Second
+
+// worked waits until all jobs are reported, watches for a moment what follows, and decides whether each has a report.
+func (t *trial) worked(p *program, jids []string) {
+	missing := t.reportedWhileFetching(p, jids)
+	t.watch(p, time.Second)
+	from := t.now()
+	if len(missing) > 0 { // those that were delivered only now have as much time as any other
+		missing = t.reported(p, reportPatience, t.delivered(jids)...)
+	}
+	missing = slices.DeleteFunc(missing, func(jid string) bool { return t.deliveryOf(jid).At > from })
+	delivered := len(t.delivered(jids))
+	if delivered == 0 {
+		t.giveUp(true, "the worker fetched none of the jobs within %v: it fetches from %s",
+			soon, strings.Join(t.queuesOf(p), " "))
+	}
+	t.holds("FETCH-09", len(missing) == 0, fmt.Sprintf("ACK or FAIL for each of %d jobs", delivered),
+		fmt.Sprintf("no report on %s within %v of the delivery", listed(missing), reportPatience))
+	t.shownByDelivery(missing)
+	if len(missing) == 0 && delivered < len(jids) {
+		t.fetchesOn(p, len(jids)-delivered)
+		t.open("FETCH-09", fmt.Sprintf("%d of %d jobs were not fetched within %v",
+			len(jids)-delivered, len(jids), soon+reportPatience))
+	}
+}
+
+// reportedWhileFetching is reported for as long as the worker fetches: one that asks one queue after the other is slow.
+func (t *trial) reportedWhileFetching(p *program, jids []string) (missing []string) {
+	const step, most = 10 * time.Second, 90 * time.Second
+	missing = t.reported(p, soon, jids...)
+	before, limit := -1, t.now()+most
+	for len(missing) > 0 && t.now() < limit {
+		fetched := len(t.delivered(jids))
+		if fetched == before || fetched == len(jids) || t.exited(p) {
+			break
+		}
+		before = fetched
+		missing = t.reported(p, step, jids...)
+	}
+	return missing
+}
+
+// idleWithJobs is how long a worker may send no FETCH while there are jobs for it and it runs none.
+const idleWithJobs = 10 * time.Second
+
+// fetchesOn finds a worker that has no job in hand and sends no FETCH, while there are jobs.
+func (t *trial) fetchesOn(p *program, waiting int) {
+	last := t.now()
+	if all := t.all(p.lines(fwp.FETCH)); len(all) > 0 {
+		last = all[len(all)-1].At
+	}
+	if idle := t.now() - last; idle > idleWithJobs && !t.exited(p) {
+		t.holds("FETCH-11", false, "a FETCH, since the worker runs no job",
+			fmt.Sprintf("%d jobs wait, and the worker has sent no FETCH for %.0f s", waiting, idle.Seconds()))
+	}
+}
+
+// listed returns the first few jids.
+func listed(jids []string) string {
+	const few = 3
+	if len(jids) <= few {
+		return strings.Join(jids, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(jids[:few], ", "), len(jids)-few)
+}
+
+// shownByDelivery names the delivery of the first of some jobs as what shows the latest decision.
+func (t *trial) shownByDelivery(jids []string) {
+	if len(jids) > 0 {
+		t.shownBy(t.deliveryOf(jids[0]))
+	}
+}
+
+// queuesOf returns the queues that a process has fetched from.
+func (t *trial) queuesOf(p *program) []string {
+	var queues []string
+	for _, e := range t.all(p.lines(fwp.FETCH)) {
+		for _, q := range e.Queues() {
+			if !slices.Contains(queues, q) {
+				queues = append(queues, q)
+			}
+		}
+	}
+	if len(queues) == 0 {
+		return []string{"none, for it sent no FETCH"}
+	}
+	return queues
+}
+
+// keepsConnections decides whether the connections of a process carry more than a FETCH and a report, or than one PUSH.
+func (t *trial) keepsConnections(p *program) {
+	const many, commandsOfJob = 10, 2
+	commands := map[int]int{}
+	for _, e := range t.all(p.events(func(*workers.Event) bool { return true })) {
+		switch verb := e.Verb(); {
+		case e.Kind == workers.Opened:
+			commands[e.Conn] = 0
+		case e.Kind == workers.Line && verb != fwp.HELLO && verb != fwp.END:
+			commands[e.Conn]++
+		}
+	}
+	brief, all := 0, 0
+	for _, n := range commands {
+		all += n
+		if n <= commandsOfJob {
+			brief++
+		}
+	}
+	t.holds("WRK-09", brief < many || 2*brief < all, "connections that carry many commands",
+		fmt.Sprintf("%d of %d connections carried no more than one command, or one job", brief, len(commands)))
+}

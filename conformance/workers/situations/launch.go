@@ -1,0 +1,178 @@
+package situations
+
+import (
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/fwpsuite/fwp/internal/target"
+)
+
+// Launcher starts the program under test.
+type Launcher interface {
+	// Launch starts it once more and does not wait for it.
+	Launch(e Environment) (Process, error)
+	// Sets reports whether the program is known to take this part of its environment: "queues", "concurrency".
+	Sets(part string) bool
+}
+
+// Environment is the configuration that the program receives.
+type Environment struct {
+	URL         string
+	Provider    bool // the URL is in a variable that FAKTORY_PROVIDER names, and FAKTORY_URL has one where nothing answers
+	Queues      []string
+	Concurrency int
+	CA          string    // path of a file with the certificate of a TLS server, empty if there is none
+	Input       io.Reader // its standard input, nil if there is none
+}
+
+// Process is one run of the program. Its methods may be called by many goroutines at once.
+type Process interface {
+	// Signal sends it a signal: "TERM", "INT", "TSTP".
+	Signal(name string)
+	// Over returns a channel that is closed when it has ended.
+	Over() <-chan struct{}
+	// Code returns its exit code, and How describes its end. They may be called when it is over.
+	Code() int
+	How() string
+	// Output returns the last lines that it printed, and Lines all that have their end, up to 10,000.
+	Output() []string
+	Lines() []string
+	// Kill ends it with everything that it started, and blocks until that is done.
+	Kill()
+}
+
+// Command is a [Launcher] of a command. In its words {url}, {queues} and {concurrency} stand for its environment; it
+// finds the same in FAKTORY_URL, FWP_QUEUES and FWP_CONCURRENCY; {n} is {concurrency} for producers. Queues are
+// separated by commas.
+type Command struct {
+	Words      []string
+	Supervisor []string // see target.Program
+}
+
+// providerName is the variable that FAKTORY_PROVIDER names.
+const providerName = "FWP_TESTED_URL"
+
+// nowhere is a URL at which nothing answers: the port is reserved.
+const nowhere = "tcp://127.0.0.1:1"
+
+// Sets reports whether one of the words holds the part.
+func (c Command) Sets(part string) bool {
+	return strings.Contains(c.String(), "{"+part+"}") || part == "concurrency" && strings.Contains(c.String(), "{n}")
+}
+
+// String returns the command as it was given.
+func (c Command) String() string { return strings.Join(c.Words, " ") }
+
+// Launch starts the command.
+func (c Command) Launch(e Environment) (Process, error) {
+	fill := strings.NewReplacer("{url}", e.URL, "{queues}", strings.Join(e.Queues, ","),
+		"{concurrency}", strconv.Itoa(e.Concurrency), "{n}", strconv.Itoa(e.Concurrency))
+	words := make([]string, len(c.Words))
+	for i, word := range c.Words {
+		words[i] = fill.Replace(word)
+	}
+	printed := new(lines)
+	p := target.Program{
+		Args: words, Environment: e.variables(), Input: e.Input, Line: printed.add, Supervisor: c.Supervisor,
+	}
+	running, err := p.Start()
+	if err != nil {
+		return nil, err
+	}
+	return started{running, printed}, nil
+}
+
+// started is a command that was started.
+type started struct {
+	*target.Running
+	printed *lines
+}
+
+func (s started) Lines() []string { return s.printed.all() }
+
+// variables returns the environment as variables; a name alone is a variable that must not be set.
+func (e Environment) variables() []string {
+	all := []string{"FAKTORY_URL=" + e.URL, "FAKTORY_PROVIDER", providerName}
+	if e.Provider {
+		all = []string{"FAKTORY_URL=" + nowhere, "FAKTORY_PROVIDER=" + providerName, providerName + "=" + e.URL}
+	}
+	all = append(all, "FWP_QUEUES="+strings.Join(e.Queues, ","), "FWP_CONCURRENCY="+strconv.Itoa(e.Concurrency))
+	if e.CA != "" {
+		all = append(all, "SSL_CERT_FILE="+e.CA, "NODE_EXTRA_CA_CERTS="+e.CA, "REQUESTS_CA_BUNDLE="+e.CA)
+	}
+	return all
+}
+
+// input is the standard input of a program: lines that a situation adds, until it ends it. Its methods may be called by
+// many goroutines at once.
+type input struct {
+	mu      sync.Mutex
+	changed *sync.Cond
+	text    []byte
+	ended   bool
+}
+
+func newInput(lines ...string) *input {
+	in := new(input)
+	in.changed = sync.NewCond(&in.mu)
+	in.add(lines...)
+	return in
+}
+
+// add adds lines.
+func (in *input) add(lines ...string) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, line := range lines {
+		in.text = append(in.text, line+"\n"...)
+	}
+	in.changed.Broadcast()
+}
+
+// end ends the input behind what was added.
+func (in *input) end() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.ended = true
+	in.changed.Broadcast()
+}
+
+// Read blocks until there is more, or the end.
+func (in *input) Read(p []byte) (int, error) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for len(in.text) == 0 && !in.ended {
+		in.changed.Wait()
+	}
+	if len(in.text) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, in.text)
+	in.text = in.text[n:]
+	return n, nil
+}
+
+// lines are what a program has printed, up to a limit. Its methods may be called by many goroutines at once.
+type lines struct {
+	mu   sync.Mutex
+	kept []string
+}
+
+const mostPrinted = 10_000
+
+func (l *lines) add(line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.kept) < mostPrinted {
+		l.kept = append(l.kept, line)
+	}
+}
+
+// all returns the lines; the caller may keep them.
+func (l *lines) all() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]string(nil), l.kept...)
+}

@@ -1,0 +1,202 @@
+package situations
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance/workers"
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// program is one process of the program under test.
+type program struct {
+	Process
+	number int
+	server *server
+	first  string // the verb of its first line
+	input  *input // of a producer, as is the next field
+	given  []unit // the jobs that it was given
+}
+
+// options say how a process is started.
+type options struct {
+	concurrency int // 2 if zero
+	// eager says that the play goes on before the first line of the process.
+	eager bool
+	input *input // of a producer; nil: three ordinary jobs
+	given []unit // the jobs in it
+}
+
+const usualConcurrency = 2
+
+// theQueues are those of a worker, unless it has its own.
+var theQueues = []string{"fwp-high", "fwp-low"}
+
+// launch starts the program on a server of its own, and ends the play if it does not greet.
+func (t *trial) launch(o options) *program {
+	p, err := t.start(o)
+	if err != nil {
+		t.giveUp(true, "%s", firstLine(err.Error()))
+	}
+	return p
+}
+
+// start starts the program and waits until its first line was received. The error is a *NoClientError if it does not
+// get there.
+func (t *trial) start(o options) (*program, error) {
+	s := t.serve()
+	select {
+	case t.harness.starts <- struct{}{}:
+	case <-t.ctx.Done():
+		return nil, t.ctx.Err()
+	}
+	defer func() { <-t.harness.starts }()
+	if o.input == nil && t.harness.Producer {
+		o.given = ordinary(3)
+		o.input = newInput(jsonOf(o.given)...)
+		o.input.end()
+	}
+	p := &program{number: len(t.programs) + 1, server: s, input: o.input, given: o.given}
+	s.setProcess(p.number)
+	t.process(p.number, workers.Event{Kind: workers.Started})
+	var err error
+	if p.Process, err = t.harness.Launcher.Launch(t.environment(p, o)); err != nil {
+		return nil, fmt.Errorf("start the command: %w", t.notice(err))
+	}
+	t.programs = append(t.programs, p)
+	t.background.Go(func() {
+		<-p.Over()
+		t.process(p.number, workers.Event{Kind: workers.Exited, Code: p.Code()})
+	})
+	if o.eager {
+		return p, nil
+	}
+	return p, t.awaitFirstLine(p)
+}
+
+func (t *trial) environment(p *program, o options) Environment {
+	e := Environment{
+		URL: t.url(p.server), Provider: t.situation.setup.provider, Queues: theQueues,
+		Concurrency: cmp.Or(o.concurrency, usualConcurrency),
+	}
+	if t.situation.setup.tls {
+		e.CA = t.harness.CA
+	}
+	if o.input != nil {
+		e.Input = o.input
+	}
+	return e
+}
+
+// awaitFirstLine waits for the first command of a process.
+func (t *trial) awaitFirstLine(p *program) error {
+	speaks := p.events(func(e *workers.Event) bool { return e.Kind == workers.Line && beginsWithVerb(e.Raw) })
+	if t.await(p, t.harness.Patience, speaks) {
+		p.first = t.first(speaks).Verb()
+		return nil
+	}
+	if t.ctx.Err() != nil {
+		return t.ctx.Err()
+	}
+	return &NoClientError{t.whySilent(p), p.Output()}
+}
+
+var verbs = []string{
+	fwp.HELLO, fwp.FLUSH, fwp.INFO, fwp.END, fwp.PUSH, fwp.FETCH, fwp.ACK, fwp.FAIL, fwp.BEAT,
+}
+
+// beginsWithVerb reports whether a line begins with a verb, whatever stands around that: a client that leaves out the
+// space behind HELLO speaks the protocol, and speaks it wrong.
+func beginsWithVerb(line []byte) bool {
+	return slices.Contains(verbs, strings.ToUpper(workers.Verb(bytes.TrimSpace(line))))
+}
+
+// whySilent says how far a process got that sent no command.
+func (t *trial) whySilent(p *program) string {
+	var what string
+	switch opened, line := t.count(p.events(ofKind(workers.Opened))), t.first(p.events(ofKind(workers.Line))); {
+	case opened == 0:
+		what = "it opened no connection"
+	case line != nil:
+		what = "the first line that it sent is not a command of the protocol: " + line.Moment().Text
+	case opened == 1:
+		what = "it opened a connection and sent no line"
+	default:
+		what = fmt.Sprintf("it opened %d connections and sent no line", opened)
+	}
+	select {
+	case <-p.Over():
+		return fmt.Sprintf("the command ended (%s) before it sent HELLO: %s", p.How(), what)
+	default:
+		return fmt.Sprintf("the command sent no HELLO within %v: %s", t.harness.Patience, what)
+	}
+}
+
+// signal sends a process a signal.
+func (t *trial) signal(p *program, name string) {
+	t.process(p.number, workers.Event{Kind: workers.Signalled, Signal: name})
+	p.Signal(name)
+}
+
+func firstLine(s string) string {
+	first, _, _ := strings.Cut(s, "\n")
+	return strings.TrimSuffix(first, "; the last lines that it printed:")
+}
+
+// worksElsewhere ends the play of a program that does not work jobs without the situation either: what it does in it
+// would say nothing.
+func (t *trial) worksElsewhere() {
+	if t.harness.observed.Works {
+		return
+	}
+	if t.harness.Producer {
+		t.giveUp(false, "at the start the program did not push three jobs and end with exit code 0, "+
+			"so that nothing else follows from jobs that it does not push")
+	}
+	t.giveUp(false, "at the start the program did not acknowledge three jobs of type fwp.ok, "+
+		"so that nothing else follows from jobs that it does not acknowledge: does it have this job type?")
+}
+
+// idlesElsewhere ends the play of a program that ends by itself when there are no jobs: its end in the situation would
+// say nothing.
+func (t *trial) idlesElsewhere() {
+	if !t.harness.observed.Idles && t.harness.observed.First != "" {
+		t.giveUp(false, "at the start the program ended by itself when it had no jobs")
+	}
+}
+
+// worked has the program work, or push, three jobs, and decides a clause by whether it does.
+func (t *trial) itWorks(p *program, clause, expected string) {
+	if t.harness.Producer {
+		t.itPushes(p, clause, expected)
+		return
+	}
+	t.worksElsewhere()
+	missing := t.reported(p, soon, t.pushMany(3, "fwp.ok", "[1]")...)
+	got := fmt.Sprintf("%d of 3 jobs were reported within %v; the worker %s", 3-len(missing), soon, t.ending(p))
+	if len(missing) > 0 && !t.exited(p) && len(t.reported(p, seldomFetch, missing...)) == 0 {
+		t.open(clause, got+", and reported them all later: how often it fetches is the subject of FWP-FETCH-11")
+		return
+	}
+	t.holds(clause, len(missing) == 0, expected, got)
+}
+
+// seldomFetch is how much longer a worker may take that fetches seldom.
+const seldomFetch = 45 * time.Second
+
+// playWorks returns a play that launches the program, has it work three jobs, and decides a clause by whether it does.
+func playWorks(clause, expected string) func(*trial) {
+	return func(t *trial) {
+		t.worksElsewhere()
+		p, err := t.start(options{})
+		if err != nil && t.ctx.Err() == nil {
+			t.holds(clause, false, expected, firstLine(err.Error()))
+			return
+		}
+		t.itWorks(p, clause, expected)
+	}
+}

@@ -1,0 +1,222 @@
+package situations
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance/workers"
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/scenarios/play"
+)
+
+// mostLines bounds the conversation that is kept: the first half and the last half of it.
+const mostLines = 4000
+
+// mostEvents bounds the events that a situation can look back at, and mostKept their bytes. The rules see all.
+const (
+	mostEvents = 50_000
+	mostKept   = 64 << 20
+)
+
+// mostOpen is how many connections of a program are served at a time; others are closed.
+const mostOpen = 500
+
+// recording is what happened in one play: events for the rules and for the situation, and the conversation. Its methods
+// may be called by many goroutines at once.
+type recording struct {
+	start time.Time
+
+	mu         sync.Mutex
+	builder    *workers.Builder
+	rules      *workers.Watch
+	events     []workers.Event
+	kept       int // bytes of the events
+	lines      []play.Line
+	reports    map[string]*workers.Event // the first ACK or FAIL by jid
+	deliveries map[string]*workers.Event // the first delivery by jid
+	exits      map[int]bool              // processes that have ended
+	changed    chan struct{}             // closed at the next event
+	conns      int
+	open       int // of them
+	crowded    bool
+	show       func(play.Line) // it may be nil
+}
+
+func newRecording(config workers.Config, show func(play.Line)) *recording {
+	r := &recording{
+		start: time.Now(), rules: workers.NewWatch(config), changed: make(chan struct{}), show: show,
+		reports: map[string]*workers.Event{}, deliveries: map[string]*workers.Event{}, exits: map[int]bool{},
+	}
+	r.builder = workers.NewBuilder(r.see)
+	return r
+}
+
+func (r *recording) now() time.Duration { return time.Since(r.start) }
+
+// see takes an event. The lock is held.
+func (r *recording) see(e workers.Event) {
+	r.rules.See(e)
+	if size := len(e.Raw) + len(e.Reply.Text); len(r.events) < mostEvents && r.kept+size <= mostKept {
+		r.kept += size
+		r.events = append(r.events, e)
+		r.index(&e)
+	}
+	if e.Kind == workers.Exited {
+		r.exits[e.Process] = true
+	}
+	if l, is := lineOf(e); is {
+		r.addLine(l)
+	}
+	close(r.changed)
+	r.changed = make(chan struct{})
+}
+
+// index keeps the first delivery and the first report of each job.
+func (r *recording) index(e *workers.Event) {
+	first, jid := r.reports, ""
+	switch {
+	case e.Job != nil:
+		first, jid = r.deliveries, e.Job.JID
+	case line(fwp.ACK, fwp.FAIL)(e):
+		jid = e.Text("jid")
+	}
+	if jid != "" && first[jid] == nil {
+		first[jid] = e
+	}
+}
+
+// addLine adds a line to the conversation. The lock is held.
+func (r *recording) addLine(l play.Line) {
+	if r.show != nil {
+		r.show(l)
+	}
+	if r.lines = append(r.lines, l); len(r.lines) > mostLines {
+		r.lines = append(r.lines[:mostLines/2], r.lines[mostLines/2+1:]...)
+	}
+}
+
+// lineOf returns an event as a line of the conversation.
+func lineOf(e workers.Event) (play.Line, bool) {
+	m := e.Moment()
+	l := play.Line{At: e.At, From: "--", Text: m.Text}
+	if e.Conn > 0 {
+		l.Conn = "c" + strconv.Itoa(e.Conn)
+	}
+	switch e.Kind {
+	case workers.Line:
+		l.From, l.Text = "C", strings.TrimPrefix(m.Text, "C: ")
+	case workers.Reply, workers.Broken:
+		l.From, l.Text = "S", strings.TrimPrefix(m.Text, "S: ")
+	case workers.Closed:
+		l.Ended = true
+	case workers.Opened, workers.Started, workers.Signalled, workers.Exited:
+	default:
+		return l, false
+	}
+	return l, true
+}
+
+// remark adds a line about what this program did.
+func (r *recording) remark(format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.addLine(play.Line{At: r.now(), From: "--", Text: fmt.Sprintf(format, args...)})
+}
+
+// process notes what happened to a process.
+func (r *recording) process(number int, e workers.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.builder.Process(r.now(), number, e)
+}
+
+// pass tells the rules that time has passed.
+func (r *recording) pass(e workers.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e.At = r.now()
+	r.rules.See(e)
+}
+
+// isFull reports whether so many connections are open that no other is served.
+func (r *recording) isFull() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	full := r.open >= mostOpen
+	if full && !r.crowded {
+		r.crowded = true
+		r.addLine(play.Line{
+			At: r.now(), From: "--", Text: fmt.Sprintf("%d connections are open: others are closed", mostOpen),
+		})
+	}
+	return full
+}
+
+// nextChange returns a channel that is closed at the next event, and how many events there are.
+func (r *recording) nextChange() (changed <-chan struct{}, events int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.changed, len(r.events)
+}
+
+// exited reports whether the end of a process has been recorded.
+func (r *recording) exited(p *program) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.exits[p.number]
+}
+
+// reportOf returns the first ACK or FAIL of a job, nil if there is none.
+func (r *recording) reportOf(jid string) *workers.Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.reports[jid]
+}
+
+// deliveryOf returns the first delivery of a job, nil if there is none.
+func (r *recording) deliveryOf(jid string) *workers.Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.deliveries[jid]
+}
+
+// delivered returns those of the jobs that were delivered.
+func (r *recording) delivered(jids []string) []string {
+	return slices.DeleteFunc(slices.Clone(jids), func(jid string) bool { return r.deliveryOf(jid) == nil })
+}
+
+// first returns a copy of the first event that matches, nil if there is none.
+func (r *recording) first(m match) *workers.Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.events {
+		if m(&r.events[i]) {
+			e := r.events[i]
+			return &e
+		}
+	}
+	return nil
+}
+
+// has reports whether an event matches.
+func (r *recording) has(m match) bool { return r.first(m) != nil }
+
+// count returns how many events match.
+func (r *recording) count(m match) int { return len(r.all(m)) }
+
+// all returns copies of the events that match.
+func (r *recording) all(m match) []workers.Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var found []workers.Event
+	for i := range r.events {
+		if m(&r.events[i]) {
+			found = append(found, r.events[i])
+		}
+	}
+	return found
+}

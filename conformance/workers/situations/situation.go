@@ -1,0 +1,70 @@
+package situations
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// situation is what the program under test is put into: a row of the tables.
+type situation struct {
+	// id is a stable name, "quiet/bulk", and title says in one sentence what has to hold.
+	id, title string
+	// clauses are those that it decides, separated by spaces and without the prefix that they share. What the rules find
+	// broken beside them is reported as well.
+	clauses string
+	// wait is how many seconds a play takes at least, on a program that is right.
+	wait int
+	// play puts the program into the situation, and returns when it is over. It decides what the rules cannot.
+	play func(*trial)
+	// setup is where the program runs.
+	setup setup
+}
+
+// setup is what is special about the servers of a situation, and about how the program finds them.
+type setup struct {
+	server   func(*fakes.Config) // changes the configuration of the servers; it may be nil
+	tls      bool                // the servers have TLS
+	ipv6     bool                // the servers listen on an address of IPv6 only
+	provider bool                // the program finds the URL by FAKTORY_PROVIDER
+}
+
+// workerSituations returns all situations of workers, those first of which workers get most wrong.
+func workerSituations() []situation {
+	return slices.Concat(beatSituations(), quietSituations(), terminateSituations(), signalSituations(), jobSituations(),
+		fetchSituations(), greetingSituations(), declinedSituations(), replySituations(), lossSituations())
+}
+
+// producerSituations returns all situations of producers.
+func producerSituations() []situation {
+	return slices.Concat(pushSituations(), refusalSituations(), pushLossSituations(), producerLifeSituations(),
+		greetingSituations(), segmentSituations())
+}
+
+// always are the clauses that every connection is about, and alwaysOfProducers those of every run of a producer.
+const (
+	always            = "FRAME-01 FRAME-02 FRAME-04 FRAME-07 FRAME-09 HELLO-01 HELLO-02 HELLO-09 HELLO-12 HI-07 STATE-02"
+	alwaysOfProducers = "FRAME-01 FRAME-02 FRAME-04 FRAME-07 FRAME-09 HELLO-01 HELLO-02 HI-07 STATE-02 STATE-15 " +
+		"END-03 WU-01 WU-02 WU-03 WU-18 WU-19 RESP-08"
+)
+
+func (s *situation) clauseIDs() []string {
+	ids := strings.Fields(s.clauses)
+	for i, id := range ids {
+		ids[i] = "FWP-" + id
+	}
+	return ids
+}
+
+// describe returns what is known of the situation before it is played.
+func (s *situation) describe() conformance.Description {
+	d := conformance.Description{ID: s.id, Title: s.title, Wait: time.Duration(s.wait) * time.Second}
+	for _, id := range s.clauseIDs() {
+		d.Marks = append(d.Marks, scenarios.Mark{Clause: id})
+	}
+	return d
+}

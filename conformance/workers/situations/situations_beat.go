@@ -1,0 +1,107 @@
+package situations
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance/workers"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// beatsFor is for how many seconds the BEATs of an idle worker are watched. Pauses of 10, 20 and 40 s and then of more
+// than a minute fit into it: those of a worker whose pauses grow.
+const beatsFor = 133
+
+// beatSituations are about the heartbeat. (Client Lifecycle; BEAT)
+func beatSituations() []situation {
+	return []situation{
+		{"beat/interval", "an idle worker sends BEAT every 5 to 60 s",
+			"BEAT-06 BEAT-07 BEAT-08 BEAT-10", beatsFor, playIdle, setup{}},
+		{"beat/long-jobs", "a worker whose executors are all busy sends BEAT as well",
+			"BEAT-06", 70, playBusy, setup{}},
+		{"beat/eventful", "a worker beats on when jobs have failed, and a connection was refused and lost",
+			"BEAT-06", 80, playBeatsAfterTroubles, setup{}},
+		{"beat/error", "a worker whose BEAT is answered with an error beats on",
+			"RESP-09", 35, playBeatRefused, setup{}},
+		{"beat/unknown-worker", "a worker that the server does not know any more greets again, or exits",
+			"WRK-12", 35, playUnknownWorker, setup{}},
+	}
+}
+
+func playIdle(t *trial) { t.watch(t.launch(options{}), beatsFor*time.Second) }
+
+func playBusy(t *trial) {
+	p := t.launch(options{})
+	t.pushMany(usualConcurrency, "fwp.sleep", "[64]")
+	t.mustTakeJob()
+	t.watch(p, 70*time.Second)
+	t.beatsSteadily(p)
+}
+
+func playBeatsAfterTroubles(t *trial) {
+	p := t.launch(options{})
+	t.troubles(p)
+	t.watch(p, 66*time.Second)
+	t.beatsSteadily(p)
+}
+
+// beatsSteadily holds that a process has sent BEAT every 60 s, if it has, also where it has ended connections
+// meanwhile: the rules know a worker by its connections.
+func (t *trial) beatsSteadily(p *program) {
+	hello := t.first(p.lines(fwp.HELLO))
+	if hello == nil || t.exited(p) {
+		return
+	}
+	last := hello.At
+	for _, e := range t.all(p.lines(fwp.BEAT)) {
+		if e.At-last > time.Minute {
+			return
+		}
+		last = e.At
+	}
+	if t.now()-last <= time.Minute {
+		t.kept("BEAT-06")
+	}
+}
+
+// playBeatRefused refuses the second BEAT: the first one is sent at the start, where a library may hand the error to
+// the program that uses it.
+func playBeatRefused(t *trial) {
+	t.hook(nth(2, fakes.Checked, fwp.BEAT, func(e *fakes.Event) {
+		refuse(e, "not recorded: neither quiet nor terminate, no state, is known")
+	}))
+	p := t.launch(options{})
+	t.mustBeat(p, 2)
+	ok := t.awaitCount(p, beatPatience, p.lines(fwp.BEAT), 3)
+	if !ok && !t.exited(p) {
+		t.giveUp(true, "the worker sent no other BEAT within %v", beatPatience)
+	}
+	t.holds("RESP-09", !t.exited(p), "a worker that goes on", "after the error reply to its BEAT the worker "+t.ending(p))
+	if !t.exited(p) {
+		t.itWorks(p, "RESP-09", "a worker that fetches on, since an error orders no state")
+	}
+}
+
+// manyFetches is how often a worker has to fetch after it should have stopped.
+const manyFetches = 10
+
+func playUnknownWorker(t *trial) {
+	t.hook(forgetWorker())
+	p := t.launch(options{})
+	t.mustBeat(p, 2)
+	told := p.events(func(e *workers.Event) bool {
+		return reply(fwp.BEAT)(e) && strings.Contains(string(e.Reply.Text), "Unknown")
+	})
+	if !t.await(p, timeToAct, told) {
+		t.giveUp(true, "the worker did not get the reply that it is unknown")
+	}
+	at := t.first(told).At
+	again := after(at, p.lines(fwp.HELLO))
+	t.await(p, beatPatience, again)
+	t.watch(p, time.Second)
+	fetches := t.count(after(at+timeToAct, p.lines(fwp.FETCH)))
+	t.holds("WRK-12", t.has(again) || t.exited(p) || fetches < manyFetches, "another HELLO, or the end of the worker",
+		fmt.Sprintf("within %v the worker neither greeted again nor ended, and sent %d more FETCHes", beatPatience, fetches))
+}

@@ -1,0 +1,154 @@
+package situations
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance/workers"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// fetchSituations are about FETCH. (FETCH)
+func fetchSituations() []situation {
+	return []situation{
+		{"fetch/concurrency", "a worker runs as many jobs at a time as its concurrency allows",
+			"FETCH-11", 5, playConcurrency, setup{}},
+		{"fetch/eventful", "a worker runs as many jobs at a time when jobs have failed, and a connection was lost",
+			"FETCH-11", 15, playConcurrencyAfterTroubles, setup{}},
+		{"fetch/beside-long-job", "a worker fetches jobs while one of its executors has a long one",
+			"FETCH-11", 6, playLongJob, setup{}},
+		{"fetch/after-idle", "a worker that had nothing to do takes a job soon",
+			"FETCH-11", 5, playJobAfterIdle, setup{}},
+		{"fetch/queues", "a worker fetches from all its queues",
+			"FETCH-02 WRK-11", 4, playQueues, setup{}},
+	}
+}
+
+func playConcurrency(t *trial) {
+	few, many := t.launch(options{concurrency: 2}), t.launch(options{concurrency: 4})
+	t.pushMany(16, "fwp.sleep", "[10]")
+	t.until(8*time.Second, func() bool { return t.mostHeld(few, 0) >= 2 && t.mostHeld(many, 0) >= 4 })
+	t.until(time.Second, func() bool { return false })
+	t.asConcurrent(few, many)
+}
+
+func playConcurrencyAfterTroubles(t *trial) {
+	p := t.launch(options{})
+	t.mustRunSeveral(p)
+	t.troubles(p)
+	from := t.now()
+	t.pushMany(2*int(comeback/(5*time.Second)), "fwp.sleep", "[5]")
+	ok := t.untilOrEnd(p, comeback, func() bool { return t.mostHeld(p, from) >= usualConcurrency })
+	t.holds("FETCH-11", ok, fmt.Sprintf("%d jobs at a time, as before", usualConcurrency),
+		fmt.Sprintf("at most %d at a time within %v after failed jobs, an error reply and the loss of a connection; "+
+			"the worker %s", t.mostHeld(p, from), comeback, t.ending(p)))
+}
+
+func playLongJob(t *trial) {
+	p := t.launch(options{})
+	t.mustRunSeveral(p)
+	long := t.push(job{jobtype: "fwp.sleep", args: "[60]"})
+	t.untilOrEnd(p, soon, func() bool { return t.deliveryOf(long) != nil })
+	jids := t.pushMany(4, "fwp.ok", "[1]")
+	ok := t.untilOrEnd(p, soon, func() bool { return len(t.delivered(jids)) == len(jids) })
+	if t.deliveryOf(long) == nil || t.exited(p) {
+		t.giveUp(true, "the long job was not fetched, or the worker ended")
+	}
+	t.holds("FETCH-11", ok, "other jobs, since it runs one of two",
+		fmt.Sprintf("beside a long job %d of %d others were taken within %v", len(t.delivered(jids)), len(jids), soon))
+}
+
+func playJobAfterIdle(t *trial) {
+	p := t.launch(options{})
+	t.mustFetch(p)
+	t.watch(p, 4*time.Second)
+	jid := t.push(job{jobtype: "fwp.ok", args: "[1]"})
+	ok := t.until(soon, func() bool { return t.deliveryOf(jid) != nil })
+	t.holds("FETCH-11", ok, fmt.Sprintf("the job is taken within %v", soon),
+		"the job was not taken; the worker "+t.ending(p))
+}
+
+func playQueues(t *trial) {
+	p := t.launch(options{})
+	t.mustFetch(p)
+	t.watch(p, 15*time.Second)
+	queues := t.queuesOf(p)
+	if !t.harness.takesQueues() {
+		why := "it does not seem to take {queues} or FWP_QUEUES"
+		if slices.Contains(queues, strings.Join(theQueues, ",")) {
+			why = "it takes the value of FWP_QUEUES for the name of one queue"
+		}
+		t.open("WRK-11", why)
+	}
+	t.holds("FETCH-02", true, "", "it fetches from "+strings.Join(queues, " "))
+}
+
+// mustRunSeveral has a worker run as many jobs at a time as it was told, and ends the play if it does not.
+func (t *trial) mustRunSeveral(p *program) {
+	jids := t.pushMany(usualConcurrency, "fwp.sleep", "[3]")
+	if !t.untilOrEnd(p, soon, func() bool { return t.mostHeld(p, 0) >= usualConcurrency }) {
+		t.giveUp(true, "the worker did not run %d jobs at a time at its start", usualConcurrency)
+	}
+	t.reported(p, soon, jids...)
+}
+
+// troubles has a worker go through what may cost it an executor or its heartbeat: jobs that fail, one of an unknown
+// type, error replies and the loss of a connection on which it fetches. It ends the play if the worker does not get
+// as far.
+func (t *trial) troubles(p *program) {
+	var lose atomic.Bool
+	t.hook(refuseFirst(1, fwp.FETCH, "it was not possible"))
+	t.hook(refuseFirst(1, fwp.FAIL, "it was not possible"))
+	t.hook(func(e *fakes.Event) {
+		idle := e.Point == fakes.Ran && e.Command.Verb == fwp.FETCH && e.Reply.Kind == fwp.NullBulk
+		if idle && lose.CompareAndSwap(true, false) {
+			hangUp(e)
+		}
+	})
+	jids := slices.Concat(t.pushMany(2, "fwp.fail", `["x"]`), t.pushMany(1, unknownType, "[1]"),
+		t.pushMany(2, "fwp.ok", "[1]"))
+	missing := t.reported(p, soon, jids...)
+	lose.Store(true)
+	if !t.await(p, soon, p.events(serverClose)) || len(missing) > 0 {
+		t.giveUp(true, "the worker reported %d of %d jobs, and did not get as far as the loss of a connection",
+			len(jids)-len(missing), len(jids))
+	}
+}
+
+// mostHeld returns the largest number of jobs that a process had at a time, of those that it got from a time on.
+func (t *trial) mostHeld(p *program, from time.Duration) int {
+	held, most, reports := map[string]bool{}, 0, line(fwp.ACK, fwp.FAIL)
+	for _, e := range t.all(after(from, p.events(func(e *workers.Event) bool { return e.Job != nil || reports(e) }))) {
+		if e.Job == nil {
+			delete(held, e.Text("jid"))
+		} else {
+			held[e.Job.JID] = true
+		}
+		most = max(most, len(held))
+	}
+	return most
+}
+
+// asConcurrent decides whether two processes that were told to run two and four jobs at a time do so. Where both run
+// as many, the program may not take this part of its environment.
+func (t *trial) asConcurrent(few, many *program) {
+	two, four := t.mostHeld(few, 0), t.mostHeld(many, 0)
+	got := fmt.Sprintf("told to run 2 and 4 jobs at a time, two processes held %d and %d", two, four)
+	if two != four { // it takes its concurrency from its environment
+		t.holds("WRK-10", two <= 2 && four <= 4, "no more jobs than they were told", got)
+	}
+	switch {
+	case two == 0 && four == 0:
+		t.giveUp(true, "the worker fetched none of the jobs")
+	case two >= 2 && four >= 4:
+		t.holds("FETCH-11", true, "", got)
+	case two == four && !t.harness.Launcher.Sets("concurrency"):
+		t.open("FETCH-11", got+": it does not seem to take {concurrency} or FWP_CONCURRENCY")
+	default:
+		t.holds("FETCH-11", false, "as many as they were told", got)
+	}
+}

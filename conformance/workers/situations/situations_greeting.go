@@ -1,0 +1,111 @@
+package situations
+
+import (
+	"time"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// greetingSituations are about HI, HELLO and where the server is. (Not Identified State; HELLO; URL Configuration)
+func greetingSituations() []situation {
+	const auth = "AUTH-01 AUTH-03"
+	return []situation{
+		{"greeting/spaces", "a greeting with white space in its JSON is understood",
+			"HI-09", 1, playGreeting("HI-09", `HI {  "v" : 2  }`), setup{}},
+		{"greeting/unknown-fields", "unknown fields of the greeting are ignored",
+			"HI-08", 1, playGreeting("HI-08", `HI {"x":[1,{"s":"y"}],"v":2,"server":"fwp"}`), setup{}},
+		{"greeting/late", "a client waits for the greeting before it sends HELLO, also after a loss",
+			"HI-07", 5, hooked(lateGreeting, playLateGreeting), setup{}},
+		{"greeting/newer-version", "a server of a newer version is not refused",
+			"HI-06", 1, playGreeting("HI-06", `HI {"v":3}`), setup{}},
+		{"password/one-round", "the password hash is right for one iteration",
+			auth, 2, playHello, password("secret", 1, "")},
+		{"password/many-rounds", "the password hash is right for some thousand iterations",
+			auth, 2, playHello, password("secret", 3001, "")},
+		{"password/leading-zeros", "a password hash that begins with zeros has all its digits",
+			auth, 2, playHello, password("secret", 23, "salt777")}, // it begins with 0001
+		{"password/odd-salt", "the password hash is right for a salt with unusual characters",
+			auth, 2, playHello, password("secret", 37, `ünï"salt"\日本%41`)},
+		{"password/escaped", "a password that is escaped in the URL is unescaped",
+			auth, 2, playHello, password("p@ss:w/rd %41+ü", 11, "")},
+		{"password/key-order", "the password hash is right where s comes before i in the greeting",
+			auth, 2, hooked(greeting(`HI {"s":"salt777","v":2,"i":23}`), playHello), password("secret", 23, "salt777")},
+		{"password/again", "each connection has the password hash of its own salt, also one that replaces another",
+			auth, 3, playHelloAgain, password("secret", 0, "")},
+		{"url/provider", "FAKTORY_PROVIDER names the variable that has the URL",
+			"WRK-02", 1, playWorks("WRK-02", "a client that connects to the server of that URL"), setup{provider: true}},
+		{"url/ipv6", "the server may have an address of IPv6",
+			"WRK-13", 1, playWorks("WRK-13", "a client that connects to [::1]"), setup{ipv6: true}},
+		{"url/tls", "the URL may ask for TLS, with a certificate that the program is told to trust",
+			"WRK-14", 1, playTLS, setup{tls: true}},
+	}
+}
+
+// password is the set-up of servers with a password.
+func password(password string, iterations int, salt string) setup {
+	return setup{server: func(c *fakes.Config) { c.Password, c.Iterations, c.Salt = password, iterations, salt }}
+}
+
+func playGreeting(clause, text string) func(*trial) {
+	return hooked(greeting(text), playWorks(clause, "a client that greets and works"))
+}
+
+func playLateGreeting(t *trial) {
+	playHelloAgain(t)
+	t.until(2*time.Second, func() bool { return false })
+}
+
+// playHello launches the program, and waits until it has greeted, on its other connections too.
+func playHello(t *trial) {
+	p := t.launch(options{})
+	if !t.has(p.lines(fwp.HELLO)) {
+		t.giveUp(true, "the program sent no HELLO")
+	}
+	t.await(p, 2*time.Second, reply(fwp.HELLO))
+	t.watch(p, time.Second)
+}
+
+// playHelloAgain closes the first connection of a program, so that it opens another one, whose salt is another.
+func playHelloAgain(t *trial) {
+	first := fwp.FETCH
+	if t.harness.Producer {
+		first = fwp.PUSH
+	}
+	t.hook(nth(2, fakes.Ran, first, hangUp))
+	p := t.launch(options{concurrency: 1})
+	hellos := p.lines(fwp.HELLO)
+	t.untilOrEnd(p, soon, func() bool {
+		c := t.first(p.events(serverClose))
+		return c != nil && t.has(after(c.At, hellos))
+	})
+	t.watch(p, time.Second)
+	if t.count(hellos) < 2 {
+		t.remark("the program opened no other connection")
+	}
+}
+
+func playTLS(t *trial) {
+	if t.harness.Certificate == nil {
+		t.giveUp(false, "there is no certificate for a server with TLS")
+	}
+	playWorks("WRK-14", "a client that connects to tcp+tls://localhost")(t)
+}
+
+// declinedSituations are about a HELLO that the server declines.
+func declinedSituations() []situation {
+	return []situation{
+		{"greeting/declined", "no other command follows a HELLO that the server has declined",
+			"STATE-02", 3, playDeclined, setup{}},
+	}
+}
+
+func playDeclined(t *trial) {
+	t.hook(refuseFirst(2, fwp.HELLO, "no more connections are possible now"))
+	p := t.launch(options{})
+	if !t.await(p, soon, refusal(fwp.HELLO)) {
+		t.giveUp(true, "no HELLO was declined")
+	}
+	t.watch(p, timeToAct)
+	t.kept("STATE-02") // unless a rule has found a command
+}

@@ -1,0 +1,112 @@
+package situations
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance/workers"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// lossSituations are about connections that are lost. (worker architecture: Connection, Lost jobs?)
+func lossSituations() []situation {
+	const again = "FETCH-11 ACK-05"
+	return []situation{
+		{"loss/ack-unanswered", "a worker goes on whose connection ends before the reply to an ACK",
+			again, 4, playLoss(func() func(*fakes.Event) { return nth(3, fakes.Ran, fwp.ACK, hangUp) }), setup{}},
+		{"loss/ack-unread", "a worker goes on whose connection ends before its ACK was carried out",
+			again, 4, playLoss(func() func(*fakes.Event) { return hangUpUnread(3, fwp.ACK) }), setup{}},
+		{"loss/in-a-bulk-string", "a worker goes on whose connection ends in the middle of a job",
+			again, 4, playLoss(func() func(*fakes.Event) { return hangUpInJob(2) }), setup{}},
+		{"loss/restart", "a worker goes on after a restart of the server",
+			"FETCH-11", 4, playRestart, setup{}},
+		{"loss/beats", "a worker beats on after a restart of the server, under the same worker id",
+			"BEAT-06 BEAT-07 BEAT-10 HELLO-09 HELLO-12", 70, playBeatsAfterRestart, setup{}},
+		{"loss/outage", "a worker goes on after the server was away for 10 s",
+			"FETCH-11 WRK-05", 15, playOutage, setup{}},
+	}
+}
+
+// playLoss returns a play whose server ends a connection by a hook, which each play has made anew.
+func playLoss(hook func() func(*fakes.Event)) func(*trial) {
+	return func(t *trial) {
+		t.hook(hook())
+		p := t.launch(options{})
+		t.pushMany(6, "fwp.ok", "[1]")
+		if !t.await(p, soon, serverClose) {
+			t.giveUp(true, "the worker did not get as far as the loss of a connection")
+		}
+		t.comesBack(p)
+	}
+}
+
+func playRestart(t *trial) {
+	p := t.launch(options{})
+	t.mustFetch(p)
+	t.restart(p)
+	t.comesBack(p)
+}
+
+// twoBeats is how long two pauses between BEATs are.
+const twoBeats = 33 * time.Second
+
+func playBeatsAfterRestart(t *trial) {
+	p := t.launch(options{})
+	t.mustBeat(p, 1)
+	from := t.restart(p)
+	beats := after(from, p.lines(fwp.BEAT))
+	t.await(p, comeback+beatPatience, beats)
+	t.watch(p, twoBeats) // the heartbeat of the old connections may go on beside that of the new ones
+	hello := t.first(after(from, p.lines(fwp.HELLO)))
+	if t.exited(p) || hello == nil {
+		t.giveUp(true, "the worker did not come back: it %s", t.ending(p))
+	}
+	t.holds("BEAT-06", t.has(beats), "BEATs on the new connections",
+		fmt.Sprintf("no BEAT within %v of the loss of its connections", comeback+beatPatience))
+	t.shownBy(hello)
+}
+
+func playOutage(t *trial) {
+	var away atomic.Bool
+	t.hook(func(e *fakes.Event) {
+		if e.Point == fakes.Accepted && away.Load() {
+			e.Skip = true
+		}
+	})
+	p := t.launch(options{})
+	t.mustFetch(p)
+	away.Store(true)
+	t.remark("the server closes every connection, for 10 s")
+	if err := p.server.Kill(); err != nil {
+		t.giveUp(true, "%v", err) // another process may have taken the port
+	}
+	from := t.now()
+	t.watch(p, 10*time.Second)
+	away.Store(false)
+	t.remark("the server accepts connections again")
+	t.holds("WRK-05", true, "", fmt.Sprintf("in 10 s without a server it opened %d connections",
+		t.count(after(from, ofKind(workers.Opened)))))
+	t.comesBack(p)
+}
+
+// comeback is how long a worker may take until it works again after a loss. The specification has no bound.
+const comeback = 60 * time.Second
+
+// comesBack decides whether a worker fetches and reports jobs again. One that has ended is left open: a supervisor
+// may have to start it again.
+func (t *trial) comesBack(p *program) {
+	t.worksElsewhere()
+	missing := t.reported(p, comeback, t.pushMany(3, "fwp.ok", "[1]")...)
+	expected := fmt.Sprintf("a worker that works again within %v", comeback)
+	got := fmt.Sprintf("%d of 3 jobs were not worked within %v after the loss", len(missing), comeback)
+	switch {
+	case len(missing) == 0:
+		got = ""
+	case t.exited(p):
+		expected, got = "a worker that connects again", "the worker ended ("+p.How()+") when it lost its connection"
+	}
+	t.holds("FETCH-11", len(missing) == 0, expected, got)
+	t.watch(p, 2*time.Second) // for what its other connections report
+}

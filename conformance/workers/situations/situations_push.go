@@ -1,0 +1,262 @@
+package situations
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance/workers"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// pushSituations are about jobs that the server takes. (Work units; PUSH)
+func pushSituations() []situation {
+	const given = "WU-03 WU-19 RESP-08 FRAME-04"
+	return []situation{
+		{"push/plain", "each job is pushed once, as it was given",
+			alwaysOfProducers + " WU-15 WRK-01 HELLO-17", 1, playPlainPushes, setup{}},
+		{"push/jids", "a jid is pushed as it was given, whatever is in it",
+			given, 1, playGiven(jobsWithJIDs(unusualJIDs()...)), setup{}},
+		{"push/arguments", "arguments of any kind are pushed as they were given",
+			given + " FRAME-09", 1, playGiven(givenArguments()), setup{}},
+		{"push/fields", "the optional fields are pushed as they were given",
+			given + " WU-17", 1, playGiven(givenFields()), setup{}},
+		{"push/big-integers", "integers beyond 2^53 keep all their digits",
+			"WU-20", 1, playBigIntegers, setup{}},
+		{"push/no-jid", "jobs that are given no jid get one that no other job has, in any process",
+			"WU-15 WU-01", 1, playWithoutJIDs, setup{}},
+		{"push/many", "many jobs are pushed on few connections",
+			"WRK-09 WU-19", 1, playManyPushes, setup{}},
+	}
+}
+
+func playPlainPushes(t *trial) {
+	p := t.produce(options{}, ordinary(12)...)
+	t.kept("WRK-01")
+	t.asGiven(p)
+	hello := t.first(p.events(func(e *workers.Event) bool { return e.Verb() == fwp.HELLO && e.Object["wid"] != nil }))
+	t.holds("HELLO-17", hello == nil, "a HELLO without a wid", "the HELLO has a wid")
+	t.shownBy(hello)
+}
+
+// playGiven returns a play of jobs with unusual contents. One more shows that the connections are in step afterwards.
+func playGiven(jobs []job) func(*trial) {
+	return func(t *trial) {
+		var units []unit
+		for _, j := range jobs {
+			units = append(units, j.unit(theQueues[0]))
+		}
+		t.asGiven(t.produce(options{}, append(units, ordinary(1)...)...))
+	}
+}
+
+func givenArguments() []job {
+	return slices.Concat(
+		jobsWithArgs("fwp.ok", unusualText, nested, `[9007199254740991,-9007199254740991,1e21,0.1,1.5e-9,0,-1]`,
+			`["line\r\nbreak","\tPUSH {}\r\n",""]`, `["`+strings.Repeat("é", 40_000)+`"]`,
+			`[{},[],null,true,false,{"":{"a b":[null]}}]`, `[]`,
+			`["2024-01-02T03:04:05+02:00","007","1e3",1.5,[[1,2]],{"key":"value"},null]`, `[[1,2]]`),
+		jobsWithArgs("Module::Type.name", `[3,1,2,1,1]`),
+		jobsWithArgs("typ-ä 🦆", `["\"quotes\" and \\ back\nslashes"]`))
+}
+
+func givenFields() []job {
+	return slices.Concat(
+		jobsWith("fwp.ok", `"custom":{"locale":"de","fwp":[1,null,{"ü":"🦆"}]}`, `"retry":0`, `"retry":-1`, `"retry":3`,
+			`"reserve_for":60`, `"reserve_for":7200`, `"backtrace":10`, `"at":"2100-01-02T03:04:05.678Z"`,
+			`"at":"2100-01-02T03:04:05+01:00"`, `"created_at":"2024-01-02T03:04:05.678Z"`),
+		[]job{{queue: "fwp-low"}, {queue: "queue_with.dots-1"}, {queue: "Queue-In-CAPITALS"}},
+		jobsWith("fwp.ok",
+			`"retry":7,"reserve_for":600,"backtrace":5,"custom":{"all":true},"at":"2100-01-02T03:04:05Z"`))
+}
+
+func playBigIntegers(t *trial) {
+	const big = `[9007199254740993,-9223372036854775807]`
+	u := job{args: big}.unit(theQueues[0])
+	p := t.produce(options{}, u)
+	t.mustEnd(p)
+	push := t.first(pushOf(u.jid))
+	if push == nil {
+		t.giveUp(true, "the job was not pushed; the program ended with %s", p.How())
+	}
+	t.holds("WU-20", sameValue(decoded(big), push.Object["args"]), big,
+		"the arguments are "+shortJSON(push.Object["args"]))
+	t.shownBy(push)
+}
+
+// playWithoutJIDs gives two processes jobs without a jid.
+func playWithoutJIDs(t *trial) {
+	const each = 100
+	var lines []string
+	for i := range each {
+		lines = append(lines, fmt.Sprintf(`{"jobtype":"fwp.ok","args":[%d],"queue":"fwp-high"}`, i))
+	}
+	seen, pushes := map[any]bool{}, 0
+	for range 2 {
+		in := newInput(lines...)
+		in.end()
+		p := t.launch(options{input: in})
+		t.mustEnd(p)
+		all := t.all(p.events(func(e *workers.Event) bool { return e.Verb() == fwp.PUSH && e.Object != nil }))
+		if len(all) == 0 {
+			t.giveUp(false, "no PUSH of a job without a jid could be read; the program ended with %s", p.How())
+		}
+		pushes += len(all)
+		for _, e := range all {
+			seen[e.Object["jid"]] = true
+		}
+	}
+	t.holds("WU-15", len(seen) == pushes, fmt.Sprintf("%d different jids", pushes),
+		fmt.Sprintf("%d PUSHes have %d different jids", pushes, len(seen)))
+}
+
+func playManyPushes(t *trial) {
+	p := t.produce(options{concurrency: 1}, ordinary(40)...)
+	t.asGiven(p)
+	t.keepsConnections(p)
+}
+
+// pushLossSituations are about connections that are lost. (worker architecture: Connection; End State)
+func pushLossSituations() []situation {
+	const lost = "WU-19 WRK-06"
+	return []situation{
+		{"loss/push-unread", "a PUSH whose connection ends before it was carried out is not taken for done",
+			lost, 2, playPushLoss(func() func(*fakes.Event) { return hangUpUnread(3, fwp.PUSH) }), setup{}},
+		{"loss/push-unanswered", "a client goes on whose connection ends before the reply to a PUSH",
+			lost, 2, playPushLoss(func() func(*fakes.Event) { return nth(3, fakes.Ran, fwp.PUSH, hangUp) }), setup{}},
+		{"loss/in-a-reply", "half a reply to a PUSH that was not carried out is not taken for OK",
+			lost, 2, playPushLoss(func() func(*fakes.Event) { return hangUpInReply(3, fwp.PUSH) }), setup{}},
+		{"loss/idle", "a client whose idle connection the server closes loses no job in silence",
+			"WU-19", 2, playIdleLoss, setup{}},
+	}
+}
+
+// playPushLoss returns a play whose server ends a connection by a hook, which each play has made anew.
+func playPushLoss(hook func() func(*fakes.Event)) func(*trial) {
+	return func(t *trial) {
+		t.hook(hook())
+		p := t.produce(options{concurrency: 1}, ordinary(6)...)
+		t.mustEnd(p)
+		t.notLost(p)
+	}
+}
+
+func playIdleLoss(t *trial) {
+	var over atomic.Bool
+	t.hook(func(e *fakes.Event) {
+		if e.Point == fakes.Writing && e.Command.Verb == fwp.PUSH && !over.Load() {
+			e.Later = &fakes.Later{After: time.Second, Close: true}
+		}
+	})
+	p := t.produceOpen(options{}, ordinary(3)...)
+	t.mustPush(p)
+	if !t.await(p, soon, serverClose) {
+		t.giveUp(true, "the producer had no idle connection that the server could close")
+	}
+	over.Store(true)
+	t.watch(p, time.Second)
+	t.giveMore(p, ordinary(3)...)
+	t.mustEnd(p)
+	t.notLost(p)
+}
+
+// producerLifeSituations are about how long a producer lives. (Client Lifecycle; END)
+func producerLifeSituations() []situation {
+	return []situation{
+		{"idle/no-beat", "a producer that has nothing to push for a minute sends no BEAT, and goes on then",
+			"BEAT-09 WU-19", 66, playIdleProducer, setup{}},
+		{"end/without-reply", "a producer ends in order where the server closes after END without a reply",
+			"END-03 STATE-15", 1, playWorks("END-03", "a producer that ends with exit code 0"), setup{server: endsWithoutOK}},
+	}
+}
+
+func playIdleProducer(t *trial) {
+	p := t.produceOpen(options{}, ordinary(2)...)
+	t.mustPush(p)
+	t.watch(p, 65*time.Second)
+	beat := t.first(p.lines(fwp.BEAT))
+	t.holds("BEAT-09", beat == nil, "no BEAT", "the producer sent a BEAT")
+	t.shownBy(beat)
+	t.giveMore(p, ordinary(2)...)
+	t.asGiven(p)
+}
+
+// refusalSituations are about error replies to a producer, and about several callers at a time. (Server Protocol Sender
+// and Client Protocol Receiver)
+func refusalSituations() []situation {
+	return []situation{
+		{"errors/push", "a PUSH that is refused is an error to the caller, and the others are not",
+			"RESP-09", 1, playRefusals(notPossible, 2, 7), setup{}},
+		{"errors/last", "a last PUSH that is refused is an error to the caller",
+			"RESP-09", 1, playRefusals(notPossible, 9), setup{}},
+		{"errors/texts", "an error reply is an error whatever its text is",
+			"RESP-09 RESP-08", 1, playErrorTexts, setup{}},
+		{"hello/declined", "a HELLO that is declined is an error to the caller, and no PUSH follows",
+			"RESP-09", 1, playProducerDeclined, setup{}},
+		{"pool/replies", "of many callers at a time each gets the reply to its own PUSH",
+			"RESP-09 FRAME-07", 2, playPool, setup{}},
+	}
+}
+
+func notPossible(string) string { return "ERR it was not possible" }
+
+// playRefusals returns a play of ten jobs, of which the server refuses some with a text of its own for each.
+func playRefusals(text func(jid string) string, which ...int) func(*trial) {
+	return func(t *trial) {
+		jobs, refused := ordinary(10), map[string]bool{}
+		for _, i := range which {
+			refused[jobs[i].jid] = true
+		}
+		t.hook(refuseJobs(refused, text))
+		p := t.produce(options{}, jobs...)
+		t.mustEnd(p)
+		t.tellsCaller(p, refused)
+	}
+}
+
+func playErrorTexts(t *trial) {
+	texts := []string{"OK", "ERR " + strings.Repeat("long ", 400), "ünï 🦆", "MALFORMED OK", "ERR"}
+	n := 0 // counted by the server, one at a time
+	playRefusals(func(string) string {
+		n++
+		return texts[n%len(texts)]
+	}, 1, 2, 3, 4, 5)(t)
+	t.kept("RESP-08")
+}
+
+// declinedPatience is how long a producer may try to greet.
+const declinedPatience = 20 * time.Second
+
+func playProducerDeclined(t *trial) {
+	t.hook(refuseFirst(1<<40, fwp.HELLO, "Invalid password"))
+	p := t.produce(options{}, ordinary(2)...)
+	if !t.ends(p, declinedPatience) {
+		t.giveUp(false, "the program does not end: it goes on trying")
+	}
+	t.holds("RESP-09", p.Code() != 0, "another exit code than 0, since every HELLO was declined",
+		"the program ended with exit code 0")
+}
+
+func playPool(t *trial) {
+	const callers = 4
+	jobs, refused, delay := ordinary(60), map[string]bool{}, map[string]time.Duration{}
+	for i, j := range jobs {
+		refused[j.jid] = i%5 == 2
+		delay[j.jid] = time.Duration(20+i%7*10) * time.Millisecond
+	}
+	t.hook(refuseJobs(refused, func(jid string) string { return "ERR refused " + jid }))
+	t.hook(func(e *fakes.Event) {
+		if e.Point == fakes.Ran && e.Command.Verb == fwp.PUSH && e.Object != nil {
+			e.Delay = delay[e.Object.Text("jid")]
+		}
+	})
+	p := t.produce(options{concurrency: callers}, jobs...)
+	t.mustEnd(p)
+	t.tellsCaller(p, refused)
+	if most := t.atOnce(p); most < 2 {
+		t.open("RESP-09", "it pushed one job at a time: it does not seem to take {n} or FWP_CONCURRENCY")
+	}
+}

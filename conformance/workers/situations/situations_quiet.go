@@ -1,0 +1,149 @@
+package situations
+
+import (
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance/workers"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// afterLoss is the situation that restarts the server of a quiet worker.
+const afterLoss = "quiet/after-loss"
+
+// quietSituations are about the state Quiet. (Quiet State)
+func quietSituations() []situation {
+	const quiet, stays = "BEAT-13 STATE-17", "STATE-24 STATE-17"
+	simple := setup{server: simpleStates}
+	return []situation{
+		{"quiet/bulk", "a worker with the order to be quiet fetches no more, beats on and stays",
+			quiet + " STATE-18 STATE-19", 80, playQuiet(65 * time.Second), setup{}},
+		{"quiet/simple", "the same, where the state is a simple string",
+			quiet, 20, playQuiet(6 * time.Second), simple},
+		{"quiet/spaces", "the same, where the JSON of the state has white space, as in the specification",
+			quiet, 20, hooked(spaceState, playQuiet(6*time.Second)), simple},
+		{"quiet/first-beat", "the same, where the reply to the first BEAT of a worker has the order",
+			quiet, 10, playQuietAtOnce, setup{}},
+		{"quiet/late-job", "a job that a FETCH brings when its worker is quiet already is reported",
+			"STATE-17", 20, playLateJob("quiet", 6*time.Second), setup{}},
+		{"quiet/once", "a quiet worker stays quiet when its next BEATs are answered with OK",
+			stays, 50, playQuietOnce, setup{}},
+		{afterLoss, "a quiet worker stays quiet when its connections were lost",
+			stays, 50, playQuietAfterLoss, setup{}},
+		{"quiet/working", "a worker with the order to be quiet finishes its jobs and reports them",
+			"FETCH-09 STATE-17", 25, playQuietWithJobs, setup{}},
+	}
+}
+
+// simpleStates has a server write a state as a simple string.
+func simpleStates(c *fakes.Config) { c.StateAsSimple = true }
+
+// hooked returns a play whose servers have a hook.
+func hooked(hook func(*fakes.Event), play func(*trial)) func(*trial) {
+	return func(t *trial) {
+		t.hook(hook)
+		play(t)
+	}
+}
+
+func playQuiet(watched time.Duration) func(*trial) {
+	return func(t *trial) {
+		p := t.launch(options{})
+		t.order(p, "quiet", true)
+		t.temptQuiet(p, watched)
+	}
+}
+
+func playQuietAtOnce(t *trial) {
+	t.idlesElsewhere()
+	t.hook(tellState("quiet", false))
+	p := t.launch(options{})
+	t.mustBeTold(p, "quiet")
+	t.temptQuiet(p, 6*time.Second)
+}
+
+// temptQuiet pushes jobs that a quiet worker must not fetch, and watches it.
+func (t *trial) temptQuiet(p *program, watched time.Duration) {
+	t.watch(p, timeToAct)
+	t.pushMany(3, "fwp.ok", "[1]")
+	t.watch(p, watched)
+}
+
+func playQuietOnce(t *trial) {
+	p := t.launch(options{})
+	told := t.order(p, "quiet", false)
+	t.watch(p, timeToAct)
+	t.pushMany(3, "fwp.ok", "[1]")
+	t.await(p, beatPatience, after(told.At+1, p.events(reply(fwp.BEAT))))
+	t.watch(p, 5*time.Second)
+}
+
+// playQuietAfterLoss restarts the server of a quiet worker, which tells it nothing any more.
+func playQuietAfterLoss(t *trial) {
+	p := t.launch(options{})
+	told := t.order(p, "quiet", false)
+	t.watch(p, timeToAct)
+	from := t.restart(p)
+	t.pushMany(3, "fwp.ok", "[1]")
+	t.await(p, beatPatience, after(from, p.lines(fwp.BEAT)))
+	t.watch(p, 5*time.Second)
+	if t.exited(p) {
+		t.giveUp(true, "the worker ended when it had lost its connections")
+	}
+	again := t.first(after(told.At+timeToAct, p.events(t.notBeside(told, from, line(fwp.FETCH)))))
+	if again != nil && again.At < from {
+		t.giveUp(true, "the worker was not quiet before it lost its connections")
+	}
+	t.holds("STATE-24", again == nil, "a worker that fetches no more",
+		"the worker was quiet, and fetches again after it had lost its connections")
+	t.shownBy(again)
+}
+
+func playQuietWithJobs(t *trial) {
+	p := t.launch(options{})
+	jids := t.pushMany(usualConcurrency, "fwp.sleep", "[18]")
+	t.mustTakeJob()
+	t.order(p, "quiet", true)
+	missing := t.reported(p, 18*time.Second+reportPatience, t.delivered(jids)...)
+	if !t.exited(p) {
+		t.holds("FETCH-09", len(missing) == 0, "ACK or FAIL for each job that ran when the worker became quiet",
+			"no report on "+listed(missing))
+		t.shownByDelivery(missing)
+	}
+	t.watch(p, timeToAct)
+}
+
+// playLateJob returns a play that gives a worker an order, and at once the FETCH that it has under way a job. Where no
+// FETCH is under way nothing is delivered, and nothing has to be reported.
+func playLateJob(state string, watched time.Duration) func(*trial) {
+	orders := map[string]string{"quiet": "be quiet", "terminate": "terminate"}
+	return func(t *trial) {
+		p := t.launch(options{})
+		t.mustFetch(p)
+		told := t.order(p, state, true)
+		jid := t.push(job{jobtype: "fwp.ok", args: "[1]"})
+		t.watch(p, timeToAct)
+		t.watch(p, watched)
+		if state == "terminate" {
+			t.terminated(p, told)
+		}
+		got := t.deliveryOf(jid)
+		if got == nil || !t.wasRead(got) {
+			t.remark("no FETCH brought the job")
+			return
+		}
+		t.holds("FETCH-09", t.reportOf(jid) != nil, "an ACK or a FAIL for a job that a FETCH brings after the order",
+			"no report on the job "+jid+", which was delivered after the order to "+orders[state])
+		t.shownBy(got)
+	}
+}
+
+// wasRead reports whether a client has read a reply: it has sent another line on the connection, or has kept that open
+// for a moment. One that closes it at the same time may not have seen the reply.
+func (t *trial) wasRead(reply *workers.Event) bool {
+	later := func(kind workers.Kind) *workers.Event {
+		return t.first(func(e *workers.Event) bool { return e.Conn == reply.Conn && e.At > reply.At && e.Kind == kind })
+	}
+	closed := later(workers.Closed)
+	return closed == nil || later(workers.Line) != nil || closed.At-reply.At > time.Second
+}

@@ -1,0 +1,77 @@
+package situations
+
+import (
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fwpsuite/fwp/conformance/workers"
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// replySituations are about replies that a worker has to understand. (Server Protocol Sender and Client Protocol
+// Receiver)
+func replySituations() []situation {
+	const refused = "RESP-09 FETCH-10"
+	return slices.Concat(segmentSituations(), []situation{
+		{"replies/null", "a null reply to FETCH is no failure",
+			"RESP-08", 5, playNull, setup{}},
+		{"errors/fetch", "an error reply to FETCH fails that command only",
+			refused, 3, playRefused(fwp.FETCH), setup{}},
+		{"errors/ack", "an error reply to ACK fails that command only",
+			refused, 3, playRefused(fwp.ACK), setup{}},
+		{"errors/fail", "an error reply to FAIL fails that command only",
+			refused, 3, playRefused(fwp.FAIL), setup{}},
+	})
+}
+
+func playNull(t *trial) {
+	p := t.launch(options{})
+	null := func(e *workers.Event) bool { return reply(fwp.FETCH)(e) && e.Reply.Kind == fwp.NullBulk }
+	if !t.awaitCount(p, soon, null, 2) && (!t.exited(p) || !t.has(null)) {
+		t.giveUp(true, "no FETCH was answered with null within %v", soon)
+	}
+	t.itWorks(p, "RESP-08", "a worker that fetches again")
+}
+
+func playRefused(verb string) func(*trial) {
+	return func(t *trial) {
+		t.hook(refuseFirst(2, verb, "it was not possible"))
+		p := t.launch(options{})
+		jids := t.pushMany(2, "fwp.ok", "[1]")
+		if verb == fwp.FAIL {
+			jids = append(jids, t.pushMany(2, "fwp.fail", `["x"]`)...)
+		}
+		t.reported(p, soon, jids...)
+		if !t.await(p, timeToAct, refusal(verb)) {
+			t.giveUp(true, "the worker sent no %s", verb)
+		}
+		t.itWorks(p, "RESP-09", "a worker that goes on fetching and reporting")
+	}
+}
+
+// segmentSituations are about replies in pieces.
+func segmentSituations() []situation {
+	return []situation{
+		{"replies/segments", "replies that arrive byte by byte are understood",
+			"RESP-08", 3, hooked(segment, playSegments), setup{}},
+	}
+}
+
+func playSegments(t *trial) {
+	playWorks("RESP-08", "a client that puts the bytes together")(t)
+	if t.harness.Producer || len(t.programs) == 0 {
+		return
+	}
+	p := t.programs[0] // it reports jobs whose characters do not arrive whole
+	var jids []string
+	for range usualConcurrency {
+		jid := "ünïcødé-日本語-🦆-" + strings.ToLower(rand.Text())
+		jids = append(jids, t.push(job{jid: jid, args: `["é","日本","🦆"]`}))
+	}
+	missing := t.reported(p, soon, jids...)
+	t.holds("RESP-08", len(missing) == 0, "a report of each job whose jid has characters of several bytes",
+		fmt.Sprintf("no report on %s, whose bytes arrived one by one; the worker %s", listed(missing), t.ending(p)))
+	t.shownByDelivery(t.delivered(missing))
+}

@@ -1,0 +1,161 @@
+package situations
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance/workers"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// timeToLeave is how long a worker may take from the order to terminate to its end, with slack.
+const timeToLeave = 33 * time.Second
+
+// beatDue is how long after the order to terminate a worker may have sent no BEAT.
+const beatDue = 15 * time.Second
+
+// terminateSituations are about the state Terminating. (Terminating State; END)
+func terminateSituations() []situation {
+	const ends = "STATE-20 STATE-22"
+	return []situation{
+		{"terminate/idle", "an idle worker with the order to terminate sends END and exits",
+			"BEAT-13 STATE-20 STATE-22 STATE-15 END-03", 15, playTerminate("", true), setup{}},
+		{"terminate/simple", "the same, where the state is a simple string",
+			"BEAT-13 " + ends, 15, playTerminate("", true), setup{server: simpleStates}},
+		{"terminate/spaces", "the same, where the JSON of the state has white space, as in the specification",
+			"BEAT-13 " + ends, 15, hooked(spaceState, playTerminate("", true)), setup{}},
+		{"terminate/late-job", "a job that a FETCH brings when its worker terminates already is reported",
+			"STATE-20", 15, playLateJob("terminate", timeToLeave), setup{}},
+		{"terminate/end-without-reply", "a worker ends where the server closes after END without a reply",
+			"STATE-22", 15, playTerminate("", true), setup{server: endsWithoutOK}},
+		{"terminate/short-job", "a job that ends in time is acknowledged before the worker exits",
+			"FETCH-09 STATE-20 STATE-22 END-04", 25, playTerminate("[20]", true), setup{}},
+		{"terminate/long-job", "a job that still runs is reported as failed, and the worker is gone after 30 s",
+			"STATE-21 STATE-22 STATE-20 FETCH-09 END-04 BEAT-16", 45, playTerminate("[120]", true), setup{}},
+		{"terminate/once", "a worker that was told to terminate does so when its next BEATs are answered with OK",
+			"STATE-22 STATE-20 STATE-21", 45, playTerminate("[120]", false), setup{}},
+		{"terminate/after-quiet", "a quiet worker with the order to terminate does so",
+			ends, 30, playTerminateQuiet, setup{}},
+	}
+}
+
+// endsWithoutOK has a server close after END without a reply.
+func endsWithoutOK(c *fakes.Config) { c.EndWithoutOK = true }
+
+// playTerminate returns a play that orders a worker to terminate: each BEAT does so, or only the first one. Seconds is
+// how long the jobs take that it runs then, as a JSON array; empty: it runs none.
+func playTerminate(seconds string, always bool) func(*trial) {
+	return func(t *trial) {
+		p := t.launch(options{})
+		if seconds != "" {
+			t.pushMany(usualConcurrency, "fwp.sleep", seconds)
+			t.mustTakeJob()
+		}
+		told := t.order(p, "terminate", always)
+		t.watch(p, timeToLeave)
+		t.terminated(p, told)
+	}
+}
+
+func playTerminateQuiet(t *trial) {
+	p := t.launch(options{})
+	t.order(p, "quiet", true)
+	told := t.order(p, "terminate", true)
+	t.watch(p, timeToLeave)
+	t.terminated(p, told)
+}
+
+// terminated decides whether a worker has obeyed the order to terminate. That it did so in time is for the rules.
+func (t *trial) terminated(p *program, told *workers.Event) {
+	t.remarkStaying(p)
+	exit := t.first(p.events(ofKind(workers.Exited)))
+	if exit != nil && exit.At < told.At+beatDue && slices.Contains(strings.Fields(t.situation.clauses), "BEAT-16") {
+		t.holds("BEAT-16", true, "", "the worker ended before its next BEAT was due")
+	}
+	late := t.has(after(told.At+timeToAct, ofWorker(told, line(fwp.FETCH))))
+	if !late {
+		t.kept("STATE-20")
+	}
+	t.holds("BEAT-13", t.exited(p) || !late, "a worker that terminates", "the worker fetches on after the order")
+	t.shownBy(told)
+}
+
+// remarkStaying notes a process that should have ended: where it has no connection any more but stays, the
+// specification does not say that it has to end.
+func (t *trial) remarkStaying(p *program) {
+	if !t.exited(p) {
+		t.remark("the process is still there %v after the order", timeToLeave)
+	}
+}
+
+// signalSituations are about signals that the process gets. (worker guide: Deployment)
+func signalSituations() []situation {
+	return []situation{
+		{"signal/term-idle", "an idle worker ends at SIGTERM, with END",
+			"STATE-15", 2, playSignal("TERM", "", timeToLeave), setup{}},
+		{"signal/int-idle", "an idle worker ends at SIGINT, with END",
+			"STATE-15", 2, playSignal("INT", "", timeToLeave), setup{}},
+		{"signal/tstp", "a worker that SIGTSTP makes quiet fetches no more, beats on and stays",
+			"BEAT-11", 25, playSuspended, setup{}},
+		{"signal/term-short-job", "a job that runs at SIGTERM and ends in time is acknowledged",
+			"FETCH-09 END-04", 6, playSignal("TERM", "[5]", timeToLeave), setup{}},
+		{"signal/term-long-job", "a job that still runs after SIGTERM is reported as failed before the exit",
+			"FETCH-09 END-04", 32, playSignal("TERM", "[120]", 40*time.Second), setup{}},
+	}
+}
+
+// playSignal returns a play that sends a worker a signal. Seconds is how long the jobs take that it runs then, as a
+// JSON array; empty: it runs none.
+func playSignal(name, seconds string, watched time.Duration) func(*trial) {
+	return func(t *trial) {
+		t.idlesElsewhere()
+		p := t.launch(options{})
+		if seconds == "" {
+			t.mustFetch(p)
+		} else {
+			t.pushMany(usualConcurrency, "fwp.sleep", seconds)
+			t.mustTakeJob()
+		}
+		t.watch(p, time.Second)
+		t.signal(p, name)
+		t.watch(p, watched)
+		t.remarkStaying(p)
+	}
+}
+
+// playSuspended sends a worker the signal by which libraries make it quiet. The specification lets a worker report
+// that; it asks for no such signal. A process without a handler is stopped by it: SIGCONT has that go on.
+func playSuspended(t *trial) {
+	t.idlesElsewhere()
+	p := t.launch(options{})
+	t.mustFetch(p)
+	t.mustBeat(p, 1)
+	from := t.now() + 1
+	t.signal(p, "TSTP")
+	t.watch(p, time.Second)
+	p.Signal("CONT")
+	t.watch(p, timeToAct)
+	t.pushMany(3, "fwp.ok", "[1]")
+	beats := after(from, p.lines(fwp.BEAT))
+	t.await(p, beatPatience, beats)
+	t.watch(p, 5*time.Second)
+	got := "it is quiet after SIGTSTP"
+	switch {
+	case t.exited(p):
+		got = "it ends at SIGTSTP"
+	case t.has(after(from+time.Second+timeToAct, p.lines(fwp.FETCH))):
+		got = "it fetches on after SIGTSTP"
+	}
+	state := ""
+	for _, e := range t.all(beats) {
+		if s, is := e.Object["current_state"].(string); is {
+			state = s
+		}
+	}
+	if state != "" {
+		got += ", and its BEAT has the current_state " + shortJSON(state)
+	}
+	t.holds("BEAT-11", true, "", got)
+}

@@ -1,0 +1,247 @@
+package situations
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/workers"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/shortage"
+	"github.com/fwpsuite/fwp/scenarios/play"
+)
+
+// trial is one play of a situation: its servers, its processes and what is recorded of them.
+type trial struct {
+	*recording
+	ctx       context.Context //nolint:containedctx // of one play
+	harness   *Harness
+	situation *situation
+	meter     *play.Meter
+	began     time.Time
+
+	servers  []*server
+	programs []*program
+
+	hookMu   sync.Mutex
+	hooks    []func(*fakes.Event)
+	accepted map[string]bool // jobs of a producer that the server has taken, by jid
+
+	decisions  []conformance.Decision
+	stop       string // why the situation did not come about; empty if it did
+	transient  bool   // the reason may be that this machine was busy
+	background sync.WaitGroup
+	stopTicks  func()
+}
+
+// server is one server of the play.
+type server struct {
+	*fakes.Server
+	mu      sync.Mutex
+	process int // that connects to it
+}
+
+func newTrial(ctx context.Context, h *Harness, s *situation, on conformance.Setup) *trial {
+	config := workers.Config{Processes: true, Outcome: outcomeOf}
+	if s.setup.server != nil {
+		var c fakes.Config
+		s.setup.server(&c)
+		config.Password = c.Password
+	}
+	if h.takesQueues() {
+		config.Queues = theQueues
+	}
+	t := &trial{
+		recording: newRecording(config, on.Watch), ctx: ctx, harness: h, situation: s, meter: on.Meter, began: time.Now(),
+		accepted: map[string]bool{},
+	}
+	t.hook(forgive)
+	t.hook(t.accept)
+	ticking, stop := context.WithCancel(context.WithoutCancel(ctx))
+	t.stopTicks = stop
+	t.background.Go(func() { t.tick(ticking) })
+	return t
+}
+
+// tick tells the rules once a second that time has passed, and how late this machine was.
+func (t *trial) tick(ctx context.Context) {
+	every := time.NewTicker(time.Second)
+	defer every.Stop()
+	for {
+		from := time.Now()
+		select {
+		case <-every.C:
+		case <-ctx.Done():
+			return
+		}
+		e := workers.Event{Kind: workers.Passed}
+		if lag := t.lag(from); lag > worthNoting {
+			e.Kind, e.Late = workers.Lag, lag
+		}
+		t.pass(e)
+	}
+}
+
+// worthNoting is the lag from which on the rules are told.
+const worthNoting = 50 * time.Millisecond
+
+// lag returns by how much this machine was late from a time on.
+func (t *trial) lag(from time.Time) time.Duration {
+	if t.meter == nil {
+		return 0
+	}
+	return t.meter.Lag(from)
+}
+
+// play plays the situation. A panic of stopped ends it early.
+func (t *trial) play() {
+	defer func() {
+		if p := recover(); p != nil {
+			if _, is := p.(stopped); !is {
+				panic(p)
+			}
+		}
+	}()
+	t.situation.play(t)
+}
+
+// stopped is the panic by which a play ends that cannot go on.
+type stopped struct{}
+
+// giveUp ends the play: the situation did not come about, for a reason that is transient if this machine may have been
+// too busy.
+func (t *trial) giveUp(transient bool, format string, args ...any) {
+	t.stop, t.transient = fmt.Sprintf(format, args...), transient
+	panic(stopped{})
+}
+
+// end ends all processes and servers.
+func (t *trial) end() {
+	for _, p := range t.programs {
+		p.Kill()
+		if p.input != nil {
+			p.input.end()
+		}
+	}
+	for _, s := range t.servers {
+		s.Close()
+	}
+	t.stopTicks()
+	t.background.Wait()
+}
+
+// hook adds a hook to the servers.
+func (t *trial) hook(act func(*fakes.Event)) {
+	t.hookMu.Lock()
+	defer t.hookMu.Unlock()
+	t.hooks = append(t.hooks, act)
+}
+
+func (t *trial) runHooks(e *fakes.Event) {
+	t.hookMu.Lock()
+	hooks := t.hooks
+	t.hookMu.Unlock()
+	for _, act := range hooks {
+		act(e)
+	}
+}
+
+// The bounds of what clients can have a server keep, in bytes: unfinished lines, and jobs.
+const (
+	mostUnfinished = 64 << 20
+	mostStored     = 64 << 20
+)
+
+// serve starts one more server.
+func (t *trial) serve() *server {
+	s := &server{process: len(t.servers) + 1}
+	config := fakes.Config{Hook: t.runHooks, MaxUnfinished: mostUnfinished, MaxStored: mostStored}
+	if t.situation.setup.server != nil {
+		t.situation.setup.server(&config)
+	}
+	addr := ""
+	config.Listen = func() (net.Listener, error) {
+		ln, err := t.harness.listen(addr, t.situation.setup.ipv6)
+		if err != nil && addr == "" {
+			return nil, t.notice(err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		addr = ln.Addr().String()
+		return &recordedListener{ln, t.recording, s.connects, t.secure(), t.notice}, nil
+	}
+	s.Server = fakes.NewUnstarted(config)
+	if err := begin(s.Server); err != nil {
+		t.giveUp(false, "the server of the situation could not be started: %v", err)
+	}
+	t.servers = append(t.servers, s)
+	return s
+}
+
+// notice ends the run if an error means that this process ran out of something, and returns it: what a program does
+// then says nothing about it.
+func (t *trial) notice(err error) error { return shortage.Notice(t.ctx, err) }
+
+// begin starts a server, which panics if it cannot listen.
+func begin(s *fakes.Server) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%v", r)
+		}
+	}()
+	s.Start()
+	return nil
+}
+
+// restart restarts the server of a process, and returns the time, which is behind all that was seen before.
+func (t *trial) restart(p *program) time.Duration {
+	t.remark("the server is restarted")
+	from := t.now() + 1
+	if err := p.server.Restart(); err != nil {
+		t.giveUp(true, "%v", err) // another process may have taken the port
+	}
+	return from
+}
+
+// connects returns the number of the process that connects to the server, and setProcess sets it.
+func (s *server) connects() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.process
+}
+
+func (s *server) setProcess(number int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.process = number
+}
+
+// secure returns what has a connection use TLS, nil if the situation has none.
+func (t *trial) secure() func(net.Conn) net.Conn {
+	if !t.situation.setup.tls || t.harness.Certificate == nil {
+		return nil
+	}
+	config := &tls.Config{Certificates: []tls.Certificate{*t.harness.Certificate}, MinVersion: tls.VersionTLS12}
+	return func(nc net.Conn) net.Conn { return tls.Server(nc, config) }
+}
+
+// url returns the URL of a server for the program.
+func (t *trial) url(s *server) string {
+	u, err := url.Parse(s.URL())
+	if err != nil { // the server has made it
+		panic(err)
+	}
+	if t.situation.setup.tls {
+		u.Scheme = "tcp+tls"
+		if net.ParseIP(u.Hostname()) != nil { // another network has other names
+			u.Host = net.JoinHostPort("localhost", u.Port())
+		}
+	}
+	return u.String()
+}

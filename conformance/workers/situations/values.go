@@ -1,0 +1,99 @@
+package situations
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/jsonnum"
+	"github.com/fwpsuite/fwp/internal/rfc3339"
+)
+
+// decoded returns JSON that this program has written as a value.
+func decoded(text string) any {
+	v, err := jsonnum.Decode([]byte(text))
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// quoted returns a text as JSON.
+func quoted(s string) string {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(s); err != nil {
+		panic(err) // a string has an encoding
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+// shortJSON returns a value as JSON, of which only the beginning is left if it is long.
+func shortJSON(v any) string {
+	const most = 120
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	if len(text) > most {
+		return string(text[:most]) + "..."
+	}
+	return string(text)
+}
+
+// sameField reports whether a field was pushed as it was given. A null counts as omitted, and times are compared as
+// instants, to the millisecond.
+func sameField(name string, given, got any) bool {
+	if given == nil {
+		return got == nil
+	}
+	if name == "at" || name == "created_at" {
+		a, is := given.(string)
+		b, also := got.(string)
+		return is && also && sameInstant(a, b)
+	}
+	return sameValue(given, got)
+}
+
+func sameInstant(a, b string) bool {
+	x, err := rfc3339.Parse(a)
+	y, failed := rfc3339.Parse(b)
+	return err == nil && failed == nil && x.Sub(y).Abs() < time.Millisecond
+}
+
+// sameValue compares two values of JSON; numbers by their values.
+func sameValue(a, b any) bool {
+	switch a := a.(type) {
+	case json.Number:
+		n, is := b.(json.Number)
+		return is && jsonnum.Equal(a, n)
+	case []any:
+		list, is := b.([]any)
+		return is && slices.EqualFunc(a, list, sameValue)
+	case map[string]any:
+		object, is := b.(map[string]any)
+		return is && maps.EqualFunc(a, object, sameValue)
+	}
+	return a == b
+}
+
+// arrayIn returns the first JSON array in a text, which may have other words around it.
+func arrayIn(text string) (array any, has bool) {
+	for rest := text; ; {
+		_, behind, found := strings.Cut(rest, "[")
+		if !found {
+			return nil, false
+		}
+		var raw json.RawMessage
+		if json.NewDecoder(strings.NewReader("["+behind)).Decode(&raw) == nil {
+			v, err := jsonnum.Decode(bytes.TrimSpace(raw))
+			return v, err == nil
+		}
+		rest = behind
+	}
+}

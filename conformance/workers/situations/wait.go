@@ -1,0 +1,122 @@
+package situations
+
+import (
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance/workers"
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// until waits for a condition that only an event can bring about, and reports whether it came about within the
+// patience.
+func (t *trial) until(patience time.Duration, condition func() bool) bool {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	for {
+		changed, events := t.nextChange()
+		if condition() {
+			return true
+		}
+		select {
+		case <-changed:
+			breathe(events)
+		case <-timer.C:
+			return condition()
+		case <-t.ctx.Done():
+			return false
+		}
+	}
+}
+
+// breathe keeps a program that sends much from keeping this one busy with looking at it.
+func breathe(events int) {
+	const some, many = 100, 1000
+	switch {
+	case events > many:
+		time.Sleep(20 * time.Millisecond)
+	case events > some:
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+// untilOrEnd waits like until, but no longer than a process lives. It reports whether the condition came about.
+func (t *trial) untilOrEnd(p *program, patience time.Duration, condition func() bool) bool {
+	t.until(patience, func() bool { return condition() || t.exited(p) })
+	return condition()
+}
+
+// await waits until an event matches, no longer than a process lives, and reports whether one has come.
+func (t *trial) await(p *program, patience time.Duration, m match) bool {
+	return t.awaitCount(p, patience, m, 1)
+}
+
+// awaitCount waits until n events match, no longer than a process lives, and reports whether so many have come.
+func (t *trial) awaitCount(p *program, patience time.Duration, m match, n int) bool {
+	return t.untilOrEnd(p, patience, func() bool { return t.count(m) >= n })
+}
+
+// watch lets time pass, until a process is over and the end of its connections has been seen.
+func (t *trial) watch(p *program, d time.Duration) {
+	if !t.until(d, func() bool { return t.exited(p) }) {
+		return
+	}
+	opened, closed := p.events(ofKind(workers.Opened)), p.events(ofKind(workers.Closed))
+	t.until(timeToAct, func() bool { return t.count(opened) == t.count(closed) })
+}
+
+// timeToAct is how long a worker may take to act on what it was told.
+const timeToAct = 3 * time.Second
+
+// soon is how long something may take that needs no waiting.
+const soon = 20 * time.Second
+
+// mustFetch waits for the first FETCH of a process, and ends the play otherwise.
+func (t *trial) mustFetch(p *program) {
+	if !t.await(p, soon, p.lines(fwp.FETCH)) {
+		t.giveUp(true, "the worker sent no FETCH within %v", soon)
+	}
+}
+
+// mustTakeJob waits until a job was delivered, and ends the play otherwise.
+func (t *trial) mustTakeJob() {
+	if !t.until(soon, func() bool { return t.count(delivery) > 0 }) {
+		t.giveUp(true, "the program fetched no job within %v", soon)
+	}
+}
+
+// beatPatience is how long a worker may take to its next BEAT, with the slack of a busy machine.
+const beatPatience = 66 * time.Second
+
+// mustBeat waits until a process has sent n BEATs, and ends the play otherwise.
+func (t *trial) mustBeat(p *program, n int) {
+	t.idlesElsewhere()
+	beats := p.lines(fwp.BEAT)
+	if !t.awaitCount(p, beatPatience, beats, n) {
+		t.giveUp(true, "the worker sent %d of %d BEATs within %v", t.count(beats), n, beatPatience)
+	}
+}
+
+// order answers every BEAT of a worker with a state, from now on or only once, and waits until the worker was told. It
+// ends the play if the worker sends no BEAT.
+func (t *trial) order(p *program, state string, always bool) *workers.Event {
+	t.idlesElsewhere()
+	t.hook(tellState(state, always))
+	return t.mustBeTold(p, state)
+}
+
+// mustBeTold waits until a worker was told a state, and ends the play if it sends no BEAT.
+func (t *trial) mustBeTold(p *program, state string) *workers.Event {
+	told := p.events(func(e *workers.Event) bool { return reply(fwp.BEAT)(e) && stateIn(e.Reply) == state })
+	if !t.await(p, beatPatience, told) {
+		t.giveUp(true, "the worker was not told to %s: it sent no BEAT within %v", state, beatPatience)
+	}
+	return t.first(told)
+}
+
+// ending says what has become of a process.
+func (t *trial) ending(p *program) string {
+	if t.exited(p) {
+		return "ended (" + p.How() + ")"
+	}
+	return "stayed"
+}

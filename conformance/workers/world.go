@@ -1,0 +1,264 @@
+package workers
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+const (
+	// absentFor is how long a worker without a connection is expected back.
+	absentFor = 60 * time.Second
+	// maxHeld bounds the jobs that are kept of one worker; those after it are not judged.
+	maxHeld = 10_000
+	// maxJobs bounds those of all workers.
+	maxJobs = 100_000
+	// maxWorkers bounds the workers; the connections of others are not judged.
+	maxWorkers = 10_000
+	// maxRecent bounds the ids that are remembered, of jobs that were pushed and of those that were reported.
+	maxRecent = 100_000
+)
+
+// world is what is known of all clients. Rules read it; apply changes it.
+type world struct {
+	cfg            Config
+	now            time.Duration
+	slack          time.Duration // what limits are widened by
+	conns          map[int]*connState
+	workers        map[string]*workerState
+	processes      map[int]*processState
+	jobs           map[string][]*delivery // those that are held, by jid
+	reported       *recent                // jids whose report was accepted
+	pushed         *recent                // jids whose PUSH was accepted
+	unansweredPush *recent                // jids whose PUSH lost its connection before the reply
+	forgotten      *recent                // jids that a worker held when it was forgotten
+	joined         int                    // workers so far, for their order
+	hash           passwordHash           // the latest
+}
+
+func newWorld(cfg Config) *world {
+	return &world{
+		cfg: cfg, slack: cfg.Slack, conns: map[int]*connState{}, workers: map[string]*workerState{},
+		processes: map[int]*processState{}, jobs: map[string][]*delivery{},
+		reported: newRecent(maxRecent), pushed: newRecent(maxRecent),
+		unansweredPush: newRecent(maxRecent), forgotten: newRecent(maxRecent),
+	}
+}
+
+// lag is by how much the machine was late.
+func (w *world) lag() time.Duration { return w.slack - w.cfg.Slack }
+
+// grace is how long a client may take to act on what it has read, on a machine that is late.
+func (w *world) grace() time.Duration { return w.cfg.Grace + w.lag() }
+
+// connState is what is known of an open connection.
+type connState struct {
+	number, process int
+	opened          time.Duration
+	greeting        *Moment // the server's first reply
+	hi              *fwp.Hi // nil if it was no HI
+	unknownInHi     bool    // HI has fields that the specification does not have
+	lines           int
+	hello           *hello // its first HELLO
+	identified      bool
+	declined        *Moment // the reply that refused its HELLO
+	worker          *workerState
+	inFlight        []*command
+	end             *Moment // the END that it sent
+	commands        int     // beside HELLO and END
+	fetches, beats  int
+	refused         *Moment // its latest reply, if that is an error and no line followed
+	refusedVerb     string
+	unmatched       bool // replies and commands cannot be assigned to each other any more
+}
+
+// command is a line that waits for its reply.
+type command struct {
+	verb   string
+	shown  Moment
+	jid    string
+	report *delivery // of ACK and FAIL
+	hello  *hello
+	// compared says that the HELLO was held against that of its worker when it was sent.
+	compared bool
+}
+
+// workerState is what is known of a worker, which has a wid and any number of connections.
+type workerState struct {
+	number  int
+	wid     string
+	process int
+	hello   *hello
+	conns   map[int]*connState
+	held    []*delivery
+
+	connected        time.Duration // when it got its first connection, or one after it had none
+	disconnected     time.Duration // when it lost its last connection
+	lastClose        *Moment
+	closedBy         Side
+	endedLast        bool          // END was sent on the connection that was closed last
+	closesWithoutEnd bool          // it has closed a connection without END, and for no error reply
+	lostConn         bool          // a connection was reset, or closed by the server, since the last BEAT
+	stalled          time.Duration // when the server last kept it waiting
+	briefs           int           // connections in a row that carried one command, or one job
+	lastEnd          *lastEnd      // its latest END, if that may have been too early
+
+	beats        int
+	beat         *Moment          // the latest
+	beatHadState bool             // the latest had a current_state
+	gaps         [3]time.Duration // between its latest BEATs, the latest first; 0 is none
+	unknown      *Moment          // the error reply to its latest BEAT
+	quiet        *Moment          // the reply that made it quiet
+	unquieted    *Moment          // the OK to a BEAT after that
+	terminate    *Moment          // the reply that told it to terminate
+	claim        *Moment          // the first BEAT with a current_state, if no reply had ordered one before
+	claimedState string
+
+	fetches           int
+	fetchesInFlight   int
+	fetchesAfterOrder int             // after quiet or terminate and the time to act on it
+	fetchesUnknown    int             // since its BEAT was refused as that of an unknown worker
+	lastFetch         time.Duration   // when it was last fetching, or had no room
+	fetchRefused      bool            // an error was the reply to its latest FETCH
+	queues            map[string]bool // of Config.Queues, those that it named
+	heldAtTerminate   int             // jobs that it held when it was told to terminate
+
+	silenceReported  bool // that it does not beat
+	idleReported     bool // that it does not fetch
+	stayReported     bool // that it did not leave
+	jobsLeftReported bool // that it has left jobs
+}
+
+// processState is what is known of a client's process.
+type processState struct {
+	number    int
+	signalled *Moment // its first signal
+	signal    string
+	exited    *Moment
+	briefs    int           // connections in a row that carried one command, or one job
+	failed    int           // connections in a row that the server closed before they were greeted
+	lastFail  time.Duration // when the latest of them was closed
+}
+
+// delivery is a job that a worker got and has not reported.
+type delivery struct {
+	jid, jobtype string
+	worker       *workerState
+	at           time.Duration
+	shown        Moment
+	reserved     time.Duration
+	outcome      Outcome
+	report       *Moment // its latest report
+	refused      bool    // an error was the reply to a report
+	mayRepeat    bool    // another report is right: a connection was lost, or the job was delivered twice
+	reports      int
+}
+
+// inOrder returns the workers in the order in which they came.
+func (w *world) inOrder() []*workerState {
+	all := make([]*workerState, 0, len(w.workers))
+	for _, k := range w.workers {
+		all = append(all, k)
+	}
+	slices.SortFunc(all, func(a, b *workerState) int { return cmp.Compare(a.number, b.number) })
+	return all
+}
+
+// hasLeft reports whether a worker is not expected back.
+func (w *world) hasLeft(k *workerState) bool {
+	if len(k.conns) > 0 {
+		return false
+	}
+	p := w.processes[k.process]
+	return p != nil && p.exited != nil || w.now-k.disconnected >= absentFor
+}
+
+func (w *world) forget(k *workerState) {
+	for _, d := range k.held {
+		w.dropJob(d)
+		w.forgotten.add(d.jid)
+	}
+	delete(w.workers, k.wid)
+}
+
+func (w *world) dropJob(d *delivery) {
+	others := slices.DeleteFunc(w.jobs[d.jid], func(o *delivery) bool { return o == d })
+	if len(others) == 0 {
+		delete(w.jobs, d.jid)
+		return
+	}
+	w.jobs[d.jid] = others
+}
+
+// deliveryFor returns the delivery that a report of the worker is about: one of its own, without a report if there is
+// one, or else one of another worker or connection, since nothing forbids to report on a connection without a worker
+// id. Nil if there is none.
+func (w *world) deliveryFor(k *workerState, jid string) *delivery {
+	var best *delivery
+	for _, d := range w.jobs[jid] {
+		switch {
+		case d.worker == k && d.report == nil:
+			return d
+		case best == nil || d.worker == k && best.worker != k:
+			best = d
+		}
+	}
+	return best
+}
+
+// order returns the reply that ordered the worker to fetch no more; nil if there was none.
+func (k *workerState) order() *Moment { return cmp.Or(k.quiet, k.terminate) }
+
+// inUse returns how many connections the worker has on which it has not sent END.
+func (k *workerState) inUse() int {
+	n := 0
+	for _, c := range k.conns {
+		if c.end == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// running returns how many of the jobs that the worker holds have no report.
+func (k *workerState) running() int {
+	n := 0
+	for _, d := range k.held {
+		if d.report == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// waitsForServer reports whether a command of the worker has waited for its reply for longer than a FETCH may block.
+func (k *workerState) waitsForServer(now time.Duration) bool {
+	for _, c := range k.conns {
+		if len(c.inFlight) > 0 && now-c.inFlight[0].shown.At > 3*time.Second {
+			return true
+		}
+	}
+	return false
+}
+
+// passwordHash is the hash of the Config's password for a salt.
+type passwordHash struct {
+	salt       string
+	iterations int
+	text       string
+}
+
+// passwordHash is fwp.PasswordHash with the Config's password. The latest result is kept, since clients of a server
+// with one salt ask for the same again.
+func (w *world) passwordHash(salt string, iterations int) (string, error) {
+	if w.hash.text != "" && w.hash.salt == salt && w.hash.iterations == iterations {
+		return w.hash.text, nil
+	}
+	text, err := fwp.PasswordHash(w.cfg.Password, salt, iterations)
+	if err == nil {
+		w.hash = passwordHash{salt, iterations, text}
+	}
+	return text, err
+}

@@ -1,0 +1,6 @@
+// Package catalogue is what the catalogues of faults and variations have in common, whatever the protocol. E is the
+// event that a hook of the fake sees.
+//
+// Files: catalogue.go has the rows, [Fault] and [Variation]; hook.go builds hooks of conditions and actions; memory.go
+// gives hooks a memory, so that none of them needs a lock.
+package catalogue

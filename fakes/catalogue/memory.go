@@ -1,0 +1,114 @@
+package catalogue
+
+import (
+	"reflect"
+	"sync"
+)
+
+// Keep returns hooks that act on the events for which a condition holds, and remember something: every server has an M
+// of its own, which is zero at first.
+//
+// act is never called twice at the same time for one server, so that it needs no lock. It must return at once, and must
+// not call the server, which may call the hook again; what waits, or calls the server, is done by a hook without a
+// memory or, if the fake has a way for that, after the hook has returned. The condition is asked without the lock.
+func Keep[E, M any](is func(*E) bool, act func(memory *M, e *E)) func() func(*E) {
+	return func() func(*E) {
+		var mu sync.Mutex
+		var memory M
+		return On(is, func(e *E) {
+			mu.Lock()
+			defer mu.Unlock()
+			act(&memory, e)
+		})
+	}
+}
+
+// KeepBy is [Keep] with a V for each key, such as a connection, a job or a worker. A V that is zero when act returns
+// takes no room.
+func KeepBy[E any, K comparable, V any](
+	key func(*E) K, is func(*E) bool, act func(memory *V, e *E),
+) func() func(*E) {
+	return Keep(is, func(all *Memory[K, V], e *E) {
+		k := key(e)
+		v := all.Of(k)
+		act(v, e)
+		if reflect.ValueOf(v).Elem().IsZero() {
+			all.Forget(k)
+		}
+	})
+}
+
+// From returns hooks that act on the events for which is holds from when, for the same key, something has happened on.
+func From[E any, K comparable](key func(*E) K, happened, is func(*E) bool, act func(*E)) func() func(*E) {
+	return KeepBy(key, Any(happened, is), func(has *bool, e *E) {
+		switch {
+		case happened(e):
+			*has = true
+		case *has:
+			act(e)
+		}
+	})
+}
+
+// Next returns hooks that act on the first event for which is holds after, for the same key, something has happened;
+// again whenever it has happened again.
+func Next[E any, K comparable](key func(*E) K, happened, is func(*E) bool, act func(*E)) func() func(*E) {
+	return KeepBy(key, Any(happened, is), func(has *bool, e *E) {
+		switch {
+		case happened(e):
+			*has = true
+		case *has:
+			*has = false
+			act(e)
+		}
+	})
+}
+
+// Server is the key of what is remembered for a server as a whole.
+func Server[E any](*E) struct{} { return struct{}{} }
+
+// Memory is what a hook remembers by key. The zero value is empty. It is not safe for concurrent use: [Keep] calls a
+// hook once at a time.
+type Memory[K comparable, V any] struct {
+	values map[K]*V
+}
+
+// Of returns what is remembered for a key, to be read and changed; it is zero at first.
+func (m *Memory[K, V]) Of(key K) *V {
+	v := m.values[key]
+	if v == nil {
+		if m.values == nil {
+			m.values = map[K]*V{}
+		}
+		v = new(V)
+		m.values[key] = v
+	}
+	return v
+}
+
+// Has reports whether something is remembered for a key.
+func (m *Memory[K, V]) Has(key K) bool { return m.values[key] != nil }
+
+// Take returns what is remembered for a key, and forgets it; known is false if there is nothing.
+func (m *Memory[K, V]) Take(key K) (value V, known bool) {
+	if v := m.values[key]; v != nil {
+		delete(m.values, key)
+		return *v, true
+	}
+	return value, false
+}
+
+// Forget forgets what is remembered for a key.
+func (m *Memory[K, V]) Forget(key K) { delete(m.values, key) }
+
+// Clear forgets everything.
+func (m *Memory[K, V]) Clear() { clear(m.values) }
+
+// All calls f with each key and what is remembered for it, in no order. f may change the value and forget the key.
+func (m *Memory[K, V]) All(f func(key K, value *V) bool) {
+	for k, v := range m.values {
+		if !f(k, v) {
+			return
+		}
+	}
+}

@@ -1,0 +1,216 @@
+package fakeemqp_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/emqp"
+	"github.com/fwpsuite/fwp/fakes/fakeemqp"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/zmtp"
+)
+
+// step is a message that a peer sends, or a time that passes. Peers c and d are clients, s and t schedulers, w and x
+// workers.
+type step struct {
+	who    string
+	frames [][]byte
+	after  time.Duration
+}
+
+func says(who string, m emqp.Message) step      { return step{who: who, frames: m.Frames()} }
+func raw(who string, frames ...string) (s step) { s.who, s.frames = who, bytesOf(frames); return s }
+func pass(d time.Duration) step                 { return step{after: d} }
+
+func bytesOf(frames []string) (all [][]byte) {
+	for _, f := range frames {
+		all = append(all, []byte(f))
+	}
+	return all
+}
+
+// talk is a conversation of peers with a broker.
+type talk []step
+
+// play returns what the peers receive, in virtual time: "2.0s w |eMQP/1.0|REQUEST|id|queue||text", as Go writes it,
+// and " #2" behind what comes again at the same time.
+func (k talk) play(t *testing.T, config fakeemqp.Config) string {
+	t.Helper()
+	var lines []string
+	synctest.Test(t, func(t *testing.T) {
+		network := memnet.New()
+		front, err := network.Listen("127.0.0.1:1")
+		require.NoError(t, err)
+		back, err := network.Listen("127.0.0.1:2")
+		require.NoError(t, err)
+		broker := fakeemqp.Start(config, front, back)
+		began := time.Now()
+		var mu sync.Mutex
+		log := func(who, text string) {
+			mu.Lock()
+			defer mu.Unlock()
+			text = strings.ReplaceAll(strings.Trim(strconv.Quote(text), `"`), `\"`, `"`)
+			line := fmt.Sprintf("%.1fs %s %s", time.Since(began).Seconds(), who, text)
+			if slices.Contains(lines, line) {
+				line += " #2"
+			}
+			lines = append(lines, line)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		peers := map[string]*zmtp.Dealer{}
+		for _, who := range []string{"c", "d", "s", "t", "w", "x"} {
+			addr := "127.0.0.1:1"
+			if who == "w" || who == "x" {
+				addr = "127.0.0.1:2"
+			}
+			nc, err := network.DialContext(ctx, "tcp", addr)
+			require.NoError(t, err)
+			peers[who], err = zmtp.NewDealer(ctx, nc, zmtp.Config{Identity: "peer-" + who})
+			require.NoError(t, err)
+			go func() {
+				for {
+					parts, err := peers[who].Receive(ctx)
+					if err != nil {
+						log(who, "closed")
+						return
+					}
+					var texts []string
+					for _, p := range parts {
+						texts = append(texts, string(p))
+					}
+					log(who, strings.Join(texts, "|"))
+				}
+			}()
+			synctest.Wait()
+		}
+		log("-", "ready")
+		for _, s := range k {
+			time.Sleep(s.after)
+			if s.who != "" {
+				_ = peers[s.who].Send(ctx, s.frames...)
+			}
+			synctest.Wait()
+		}
+		time.Sleep(5 * time.Second)
+		cancel()
+		synctest.Wait()
+		for _, p := range peers {
+			p.Close()
+		}
+		broker.Close()
+	})
+	return "\n" + strings.Join(lines, "\n")
+}
+
+// headers returns the headers of a text.
+func headers(text string) emqp.Headers {
+	h, _ := emqp.ParseHeaders(text) // those of this file can be parsed
+	return h
+}
+
+func works(who string, credit int, names ...string) (k talk) {
+	var queues []emqp.Queue
+	for i, name := range names {
+		queues = append(queues, emqp.Queue{Weight: 10 - i, Name: name})
+	}
+	k = talk{says(who, emqp.InformWorker("u-1-inform-"+who, queues...))}
+	for i := range credit {
+		k = append(k, says(who, emqp.Ready(fmt.Sprintf("u-1-ready-%s%d", who, i))))
+	}
+	return k
+}
+
+func asks(who string, n int, queue, headerText, message string) step {
+	return says(who, emqp.Request(fmt.Sprintf("u-1-%s%d", who, n), queue, headers(headerText), message))
+}
+
+func join(parts ...talk) (k talk) {
+	for _, p := range parts {
+		k = append(k, p...)
+	}
+	return k
+}
+
+const wants = emqp.ReplyRequested
+
+// talks are the conversations in which faults show.
+var talks = map[string]talk{
+	"requests": join(works("w", 9, "q-u-1", "z"), talk{
+		asks("c", 1, "q-u-1", "", "one"), asks("c", 2, "z", wants, " two "),
+		asks("c", 3, "q-u-1", "guarantee,"+wants, `{ "a" : 1 }`),
+		says("w", emqp.Ack("u-1-ack", "u-1-c1")), says("w", emqp.Reply("u-1-r1", " yes ")),
+		says("w", emqp.Reply("u-1-r2", "no")),
+		asks("c", 4, "q-u-1", "", ""), asks("c", 5, "q-u-1", "", "a\x00b\xff"),
+		asks("c", 6, "q-u-1", "", strings.Repeat("x", 300)),
+		asks("c", 7, "q-u-1", "", strings.Repeat("y", 70_000)), asks("c", 8, "Q-U-1", "", "capitals"),
+	}),
+	"queues": join(works("w", 9, "a-u-1", "b,1", "cü", "d", "e "), works("x", 9, "a-u-2"), talk{
+		asks("c", 1, "a-u-1", "", "to a"), asks("c", 2, "b,1", "", "to b,1"), asks("c", 3, "cü", "", "to cü"),
+		asks("c", 4, "d", "", "to d"),
+		asks("c", 5, "e", "", "to e"), asks("c", 6, "A-u-1", "", "to A"), asks("c", 7, "b,2", "", "to b,2"),
+		asks("c", 8, "cö", "", "to cö"),
+		asks("c", 9, "a-u-2", "", "to the other"), asks("c", 10, "a-u-1", "", "again"),
+		asks("c", 11, "a-u-1", "", "in turn"),
+	}),
+	"waits": join(talk{asks("c", 1, "q", "", "early")}, works("w", 1, "q"), talk{
+		asks("c", 2, "q", "", "second"), says("w", emqp.Ready("u-1-more")), asks("c", 3, "q", "", "third"),
+		says("w", emqp.Kbai("u-1-bye")),
+	}, works("x", 2, "q"), talk{asks("c", 4, "q", "", "fourth"), pass(4 * time.Second)}),
+	"two": join(works("w", 2, "q"), works("x", 2, "q"), talk{
+		asks("c", 1, "q", wants, "1"), asks("c", 2, "q", wants, "2"), says("w", emqp.Reply("u-1-r1", "a")),
+		says("x", emqp.Reply("u-1-r2", "b")), asks("c", 3, "q", "", "3"), says("w", emqp.Kbai("u-1-bye")),
+		asks("c", 4, "q", "", "4"),
+		asks("c", 5, "q", "", "5"), says("x", emqp.Ready("u-1-more")), pass(8 * time.Second),
+	}, works("w", 1, "q"), talk{asks("c", 6, "q", "", "6"), pass(20 * time.Second)}),
+	"beats": join(works("w", 1, "q"), talk{
+		says("s", emqp.InformScheduler("u-1-s")), asks("c", 1, "q", wants, "1"), pass(4 * time.Second),
+		says("w", emqp.Heartbeat("u-1-b1", time.Unix(1, 0))), says("s", emqp.Heartbeat("u-1-b2", time.Unix(1, 0))),
+		pass(4 * time.Second),
+		says("w", emqp.Ack("u-1-ack", "x")), pass(4 * time.Second), says("w", emqp.Heartbeat("u-1-b3", time.Unix(1, 0))),
+		says("w", emqp.Ready("u-1-more")), pass(4 * time.Second), says("w", emqp.Reply("u-1-r1", "late")),
+		asks("c", 2, "q", "", "2"),
+		says("c", emqp.Publish("u-1-p", "topic", nil, "text")), pass(4 * time.Second),
+	}),
+	"acks": join(works("w", 1, "q"), talk{
+		pass(4 * time.Second), says("w", emqp.Heartbeat("u-1-b", time.Unix(1, 0))), pass(8 * time.Second),
+		says("w", emqp.Ack("u-1-ack", "x")), pass(4 * time.Second), asks("c", 1, "q", "", "1"),
+	}),
+	"replies": join(works("w", 2, "q"), talk{
+		asks("c", 1, "q", wants, "1"), pass(3 * time.Second), says("w", emqp.Heartbeat("u-1-b", time.Unix(1, 0))),
+		pass(3 * time.Second), says("w", emqp.Heartbeat("u-1-b", time.Unix(1, 0))), pass(4 * time.Second),
+		says("w", emqp.Reply("u-1-r", "late")), asks("c", 2, "q", "", "2"), says("w", emqp.Ready("u-1-more")),
+		asks("d", 1, "q", "", "3"),
+	}),
+	"schedules": {
+		says("s", emqp.InformScheduler("u-1-s")), says("t", emqp.InformScheduler("u-1-t")),
+		says("c", emqp.Schedule("u-1-1", "q", headers("interval:5"), "text")),
+		says("c", emqp.Unschedule("u-1-2", "q", nil, "text")),
+		says("c", emqp.Unschedule("u-1-3", "", nil, "text")), says("s", emqp.Kbai("u-1-bye")),
+		says("c", emqp.Unschedule("u-1-4", "q", nil, "text")), says("c", emqp.Schedule("u-1-5", "q", nil, "to the other")),
+		pass(4 * time.Second),
+	},
+	"disconnect": join(works("w", 1, "q"), talk{
+		says("s", emqp.InformScheduler("u-1-s")), says("c", emqp.Disconnect("u-1-d")), asks("c", 1, "q", "", "1"),
+		pass(4 * time.Second),
+	}),
+	"worker's disconnect": join(works("w", 1, "q"), talk{says("w", emqp.Disconnect("u-1-d")), pass(time.Second)}),
+	"malformed": join(works("w", 9, "q", "p", "o", "n", "m"), talk{
+		raw("c", "", "eMQP/9.9", emqp.REQUEST, "u-1-1", "q", "", "text"), asks("c", 2, "q", "", "after the version"),
+		raw("c", "", emqp.Version, "JUMP", "u-1-3", "p"), asks("c", 4, "p", "", "after the command"),
+		raw("c", "", "o"), asks("c", 5, "o", "", "after the short one"),
+		says("c", emqp.Publish("u-1-6", "n", nil, "text")), asks("c", 7, "n", "", "after the PUBLISH"),
+		says("c", emqp.PublishBare("u-1-8", "m", "text")), asks("c", 9, "m", "", "after the bare PUBLISH"),
+	}),
+	"example": join(talk{raw("w", "", emqp.Version, emqp.INFORM, "u-1-inform-w", "[40, 'email']", emqp.TypeWorker)},
+		works("x", 1, "q"), talk{asks("c", 1, "q", "", "text")}),
+	"again": join(works("w", 1, "p"), works("w", 1, "q"), talk{asks("c", 1, "q", "", "text")}),
+}

@@ -1,0 +1,89 @@
+package fakeworker
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/fakes/catalogue"
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// helloFaults are wrong introductions, and what a worker makes of a greeting. (HELLO; HI)
+var helloFaults = []Fault{
+	fault("hello-before-hi", "HI-07 FRAME-07 AUTH-01 AUTH-03", "It sends HELLO before it has read HI.", on(Dialed, skip)),
+	helloFault("hello-labels-text", "HELLO-09", "The labels of its HELLO are a string.", field("labels", "go")),
+	helloFault("hello-missing", "HELLO-01 STATE-02 HELLO-09 RESP-09 WRK-12 FETCH-11",
+		"It sends its first command without a HELLO.", skip),
+	helloFault("hello-pid-text", "HELLO-09", "The pid of its HELLO is a string.", field("pid", "4711")),
+	fault("hello-refusal-ignored", "STATE-02", "It goes on when its HELLO was declined.",
+		catalogue.On(refused(fwp.HELLO), okay)),
+	lineFault("hello-tab", "FRAME-02 FRAME-04 HELLO-01", "A tab stands between HELLO and its JSON.", fwp.HELLO,
+		replace(" ", "\t")),
+	helloFault("hello-v-fraction", "HELLO-02", "The v of its HELLO is 2.1.", field("v", 2.1)),
+	helloFault("hello-v-old", "HELLO-02", "The v of its HELLO is 1.", field("v", 1)),
+	helloFault("hello-v-text", "HELLO-02", "The v of its HELLO is a string.", field("v", "2")),
+	helloFault("hello-wid-number", "HELLO-09 BEAT-10 BEAT-09", "The wid of its HELLO is a number.", field("wid", 17)),
+	helloFault("hello-without-hostname", "HELLO-09", "Its HELLO has no hostname.", field("hostname", nil)),
+	helloFault("hello-without-labels", "HELLO-09", "Its HELLO has no labels.", field("labels", nil)),
+	helloFault("hello-without-pid", "HELLO-09", "Its HELLO has no pid.", field("pid", nil)),
+	lineFault("hello-without-space", "FRAME-02 FRAME-04 HELLO-01", "No space stands between HELLO and its JSON.",
+		fwp.HELLO, replace(" ", "")),
+	helloFault("hello-without-v", "HELLO-02", "Its HELLO has no v.", field("v", nil)),
+	helloFault("hello-without-wid", "HELLO-09 BEAT-09 BEAT-10", "None of its HELLOs has a wid.", field("wid", nil)),
+	helloFault("hi-exact", "HI-09", "It ends unless HI is written without spaces.",
+		exitIf(func(e *Event) bool { return bytes.Contains(e.Reply.Text[3:], []byte(" ")) })),
+	helloFault("hi-in-order", "AUTH-01 AUTH-03",
+		"It asks for i before s in HI, and takes any other HI for one without them.", func(e *Event) {
+			hi := string(e.Reply.Text)
+			if strings.Index(hi, `"s"`) < strings.Index(hi, `"i"`) {
+				delete(e.Fields, "pwdhash")
+			}
+		}),
+	helloFault("hi-newer-refused", "HI-06", "It ends if the server speaks a newer version.",
+		exitIf(func(e *Event) bool { return e.Hi.Version > fwp.Version })),
+	helloFault("hi-strict", "HI-08", "It ends if HI has a field that it does not know.", exitIf(hiHasMore)),
+	helloFault("hostname-by-connection", "HELLO-12", "Each of its connections has another hostname.",
+		func(e *Event) { e.Fields["hostname"] = fmt.Sprintf("host-%d", e.Conn) }),
+	helloFault("labels-by-connection", "HELLO-12", "Each of its connections has another label.",
+		func(e *Event) { e.Fields["labels"] = []string{fmt.Sprintf("label-%d", e.Conn)} }),
+	helloFault("labels-of-beats", "HELLO-12", "The labels of its connection for BEAT are others.",
+		catalogue.On(ofBeats, field("labels", []string{"heartbeat"}))),
+	helloFault("pid-by-connection", "HELLO-12", "Each of its connections has another pid.",
+		func(e *Event) { e.Fields["pid"] = 1000 + e.Conn }),
+	fault("wid-by-connection", "BEAT-06 BEAT-13 STATE-17 STATE-20 END-04",
+		"Each of its connections has a wid of its own, and it sends BEAT for one of them.", func(e *Event) {
+			if e.Point == Introducing && !e.Beats {
+				e.Fields["wid"] = fmt.Sprintf("%s-%d", e.Worker.cfg.WID, e.Conn)
+			}
+		}),
+	setting("wid-fixed", "HELLO-10 BEAT-07 BEAT-08 HELLO-12", "Every process has the same wid.",
+		func(c *Config) { c.WID = "worker-1" }),
+	setting("wid-of-the-second", "HELLO-10 BEAT-07 BEAT-08 HELLO-12", "Its wid is the time of its start in seconds.",
+		func(c *Config) { c.WID = fmt.Sprintf("worker-%d", time.Now().Unix()) }),
+}
+
+// helloFault returns a fault of the introductions.
+func helloFault(name, clauses, summary string, act func(*Event)) Fault {
+	return fault(name, clauses, summary, on(Introducing, act))
+}
+
+// ofBeats reports whether a step is one of the connection for BEAT.
+func ofBeats(e *Event) bool { return e.Beats }
+
+// exitIf returns a step that ends the worker if a condition holds.
+func exitIf(is func(*Event) bool) func(*Event) { return catalogue.On(is, exit(1)) }
+
+// hiHasMore reports whether a greeting has a field that the specification does not have.
+func hiHasMore(e *Event) bool {
+	var fields map[string]any
+	_ = json.Unmarshal(bytes.TrimPrefix(e.Reply.Text, []byte("HI ")), &fields) // it was read before
+	for name := range fields {
+		if name != "v" && name != "i" && name != "s" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,47 @@
+package faults
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/catalogue"
+)
+
+// All returns the catalogue, sorted by name. Rare faults are counted, not random, so that every run shows them. The
+// slice is the caller's, the lists of clauses in it are shared.
+func All() []fakes.Fault { return slices.Clone(allFaults()) }
+
+// Named returns the fault with a name, and whether there is one.
+func Named(name string) (fakes.Fault, bool) {
+	i := slices.IndexFunc(allFaults(), func(f fakes.Fault) bool { return f.Name == name })
+	if i < 0 {
+		return fakes.Fault{}, false
+	}
+	return allFaults()[i], true
+}
+
+// allFaults is the catalogue; listing the clauses asks for it hundreds of times.
+var allFaults = sync.OnceValue(func() []fakes.Fault {
+	return catalogue.SortFaults(
+		ackFaults(), authDeclinedFaults(), authEarlyFaults(), authHashFaults(), authSaltFaults(), authSkipFaults(),
+		beatArgumentFaults(), beatSignalFaults(), beatStateFaults(), beatWorkerFaults(), endFaults(), failEffectFaults(),
+		failLaxFaults(), failRefusedFaults(), failUnheldFaults(), fetchBareFaults(), fetchBesideFaults(),
+		fetchQueueFaults(), fetchReplyFaults(), fetchWaitFaults(), fetchWokenFaults(), fewChangeFaults(),
+		fewConnectionFaults(), fewInfoFaults(), fewJobFaults(), flushAfterFaults(), flushKeptFaults(),
+		flushRefusedFaults(), helloAgainFaults(), helloAnswerFaults(), helloFieldFaults(), helloFormFaults(), hiFaults(),
+		jobArgsFaults(), jobAtFaults(), jobBacktraceFaults(), jobCreatedFaults(), jobCustomFaults(), jobFailureFaults(),
+		jobFieldFaults(), jobIDFaults(), jobIDsFaults(), jobIntegerFaults(), jobJobtypeFaults(), jobKeysFaults(),
+		jobReserveFaults(), jobRetryFaults(), jobTextFaults(), jobValueFaults(), lineContentFaults(), lineEndFaults(),
+		lineSpaceFaults(), lineVerbFaults(), pushAnswerFaults(), pushEffectFaults(), pushFormFaults(), pushLostFaults(),
+		queueLostFaults(), queueNameFaults(), replyFormFaults(), replyKindFaults(), replyNumberFaults(), reserveFaults(),
+		restartFaults(), retryFieldFaults(), retryNumberFaults(), retrySetFaults(), scheduleFieldFaults(),
+		scheduleTimeFaults(), stateEarlyFaults(), stateStayFaults(), workerEndFaults(), workerNameFaults(),
+		workerReportFaults(),
+	)
+})
+
+// fault returns a row. The clauses are separated by spaces and lack the prefix that they share.
+func fault[H catalogue.Hook[event]](name, clauses, summary string, hook H) fakes.Fault {
+	return catalogue.NewFault[event](name, "FWP-", clauses, summary, hook)
+}

@@ -1,0 +1,57 @@
+package faults
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Whoever knows the name of a fault knows its file: see doc.go.
+func TestAFaultIsInTheFileOfItsWord(t *testing.T) {
+	t.Parallel()
+	counts := map[string]int{}
+	for _, f := range All() {
+		words := strings.SplitN(f.Name, "-", 3)
+		counts[words[0]]++
+		counts[words[0]+"_"+words[1]]++
+	}
+	file := func(name string) string {
+		words := strings.SplitN(name, "-", 3)
+		two := words[0] + "_" + words[1]
+		switch {
+		case counts[words[0]] > 100 && counts[two] >= 10:
+			return two + ".go"
+		case counts[words[0]] >= 10:
+			return words[0] + ".go"
+		}
+		return "few.go"
+	}
+	sources, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	rows, found := regexp.MustCompile(`(?m)^\t+fault\("([a-z0-9-]+)",`), 0
+	for _, source := range sources {
+		text, err := os.ReadFile(source)
+		require.NoError(t, err)
+		for _, row := range rows.FindAllStringSubmatch(string(text), -1) {
+			assert.Equal(t, file(row[1]), source, row[1])
+			found++
+		}
+	}
+	assert.Len(t, All(), found)
+}
+
+func TestNamed(t *testing.T) {
+	t.Parallel()
+	for _, f := range All() {
+		named, known := Named(f.Name)
+		assert.True(t, known)
+		assert.Equal(t, f.Summary, named.Summary)
+	}
+	_, known := Named("nothing")
+	assert.False(t, known)
+}

@@ -1,0 +1,267 @@
+package faults
+
+import (
+	"time"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/catalogue"
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// Keys of what hooks remember: the job, the connection, the worker of the connection, the wid that the command names,
+// and the server as a whole.
+func jid(e *event) string { return e.Object.Text("jid") }
+
+func conn(e *event) int64 {
+	if e.Conn == nil {
+		return 0
+	}
+	return e.Conn.ID
+}
+
+func worker(e *event) string {
+	if e.Conn == nil {
+		return ""
+	}
+	return e.Conn.Worker
+}
+
+func wid(e *event) string { return e.Object.Text("wid") }
+
+func server(*event) struct{} { return struct{}{} }
+
+type memory[K comparable, V any] = catalogue.Memory[K, V]
+
+// keep returns hooks with a memory for each key.
+func keep[K comparable, V any](key func(*event) K, is condition, act func(*V, *event)) func() func(*event) {
+	return catalogue.KeepBy(key, is, act)
+}
+
+// keepAll returns hooks with one memory for all that a server does.
+func keepAll[M any](is condition, act func(*M, *event)) func() func(*event) {
+	return catalogue.Keep(is, act)
+}
+
+// after returns hooks that act from when, for the same key, something has happened on; next once each time.
+func after[K comparable](key func(*event) K, happened, is condition, act func(*event)) func() func(*event) {
+	return catalogue.From(key, happened, is, act)
+}
+
+func next[K comparable](key func(*event) K, happened, is condition, act func(*event)) func() func(*event) {
+	return catalogue.Next(key, happened, is, act)
+}
+
+// repeated returns hooks that act from the second time on that a condition holds for the same key.
+func repeated[K comparable](key func(*event) K, is condition, act func(*event)) func() func(*event) {
+	return catalogue.KeepBy(key, is, func(seen *bool, e *event) {
+		if *seen {
+			act(e)
+		}
+		*seen = true
+	})
+}
+
+// every returns hooks that act each nth time.
+func every(n int, is condition, act func(*event)) func() func(*event) {
+	return catalogue.Every(n, is, act)
+}
+
+// follows gives a command that leaves a field out the value of the last one that had it, for the same key.
+func follows[K comparable](key func(*event) K, verb, field, empty string) func() func(*event) {
+	return keep(key, valid(verb), func(last *string, e *event) {
+		if value := string(e.Object.Given(field)); value != "" && value != empty {
+			*last = value
+		} else if *last != "" {
+			e.Object.Set(field, *last)
+		}
+	})
+}
+
+// followsJob gives a job that leaves a field out the value of the last job that had it.
+func followsJob(field string) func() func(*event) { return follows(server, fwp.PUSH, field, "") }
+
+// firstValue keeps the value that a field had when its job came to a point first.
+func firstValue(p fakes.Point, field string) func() func(*event) {
+	return keep(jid, at(p), func(first *[]byte, e *event) {
+		if *first == nil {
+			*first = append([]byte{}, e.Object.Get(field)...)
+		} else {
+			e.Object.Set(field, string(*first))
+		}
+	})
+}
+
+// sent delivers a read-only field as the PUSH had it.
+func sent(field string) func() func(*event) {
+	pushes := both(checked(fwp.PUSH), has(field))
+	return keep(jid, either(pushes, at(fakes.Delivered)), func(value *string, e *event) {
+		if e.Point == fakes.Checked {
+			*value = string(e.Object.Get(field))
+		} else if *value != "" {
+			e.Object.Set(field, *value)
+			*value = ""
+		}
+	})
+}
+
+// withJob returns hooks that act with a copy of a job, which was made at an earlier event, at a later one; unless the
+// job was at one of the points between.
+func withJob(earlier, later condition, act func(e *event, job *object), unless ...fakes.Point) func() func(*event) {
+	gone := at(unless...)
+	return keep(jid, either(earlier, later, gone), func(kept **object, e *event) {
+		switch job := *kept; {
+		case earlier(e):
+			*kept = e.Object.Clone()
+		case gone(e):
+			*kept = nil
+		case job != nil:
+			*kept = nil
+			e.Then(func() { act(e, job) })
+		}
+	})
+}
+
+// pushIn pushes a job again after a time.
+func pushIn(d time.Duration) func(e *event, job *object) {
+	return func(e *event, job *object) { e.Push(job, time.Now().Add(d)) }
+}
+
+// okayPush answers a FAIL that was refused with OK, and pushes a job.
+func okayPush(push func(e *event, job *object)) func(e *event, job *object) {
+	return func(e *event, job *object) {
+		okay(e)
+		push(e, job)
+	}
+}
+
+// notHeld holds for a FAIL of a job that is not held.
+func notHeld(e *event) bool { return ran(fwp.FAIL)(e) && e.About() == fakes.AboutJob }
+
+// drawn returns a time between two bounds, the same one for the same job and number in every run.
+func drawn(least, most time.Duration, e *event, n int64) time.Duration {
+	return least + time.Duration(fakes.Chance(0, jid(e), n).Int64N(int64(most-least)))
+}
+
+// ifGone returns hooks that act at a later event of a job if the connection of an earlier one has ended.
+func ifGone(earlier fakes.Point, later condition, act func(*event)) func() func(*event) {
+	before := func(e *event) bool { return e.Point == earlier && e.Conn != nil }
+	return keep(jid, either(before, later), func(from *<-chan struct{}, e *event) {
+		if before(e) {
+			*from = e.Conn.Done
+			return
+		}
+		if closed(*from) {
+			act(e)
+		}
+		*from = nil
+	})
+}
+
+// closed reports whether a channel is closed; nil is not.
+func closed(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
+}
+
+// beforeRestart acts on jobs that came to a point before a restart, when they come to another one after it.
+func beforeRestart(enter, leave fakes.Point, act func(*event)) func() func(*event) {
+	type restarts struct {
+		count   int
+		entered memory[string, int]
+	}
+	return keepAll(at(fakes.Restarted, enter, leave), func(r *restarts, e *event) {
+		switch e.Point {
+		case fakes.Restarted:
+			r.count++
+		case enter:
+			*r.entered.Of(jid(e)) = r.count
+		case leave:
+			if count, known := r.entered.Take(jid(e)); known && count < r.count {
+				act(e)
+			}
+		}
+	})
+}
+
+// slow ignores reports that come more than 5 s after the FETCH.
+func slow(verb string) func() func(*event) {
+	return keep(jid, either(at(fakes.Delivered), valid(verb)), func(since *time.Time, e *event) {
+		if e.Point == fakes.Delivered {
+			*since = time.Now()
+			return
+		}
+		e.Skip = !since.IsZero() && time.Since(*since) > 5*time.Second
+		*since = time.Time{}
+	})
+}
+
+// elsewhere acts on accepted reports that come on another connection than that of the FETCH.
+func elsewhere(verb string, act func(*event)) func() func(*event) {
+	return keep(jid, either(at(fakes.Delivered), valid(verb)), func(holder *int64, e *event) {
+		if e.Point == fakes.Delivered {
+			*holder = e.Conn.ID
+			return
+		}
+		if *holder != 0 && *holder != e.Conn.ID {
+			act(e)
+		}
+		*holder = 0
+	})
+}
+
+// signalFor makes a signal for one worker one for others.
+func signalFor(matches func(signalled, wid string) bool) func() func(*event) {
+	return keepAll(at(fakes.Notified), func(signals *memory[string, string], e *event) {
+		if e.State != "" {
+			*signals.Of(wid(e)) = e.State
+			return
+		}
+		first := ""
+		for signalled, state := range signals.All {
+			if matches(signalled, wid(e)) && (first == "" || signalled < first) {
+				first, e.State = signalled, *state
+			}
+		}
+	})
+}
+
+// likeWorker serves a BEAT of an unknown worker whose id is like that of a known one.
+func likeWorker(matches func(known, wid string) bool) func() func(*event) {
+	return keepAll(ran(), func(known *memory[string, bool], e *event) {
+		if e.Conn.Worker != "" {
+			known.Of(e.Conn.Worker)
+		}
+		for id := range known.All {
+			if e.Command.Verb == fwp.BEAT && e.About() == fakes.AboutWorker && matches(id, wid(e)) {
+				okay(e)
+			}
+		}
+	})
+}
+
+// identifiedBy serves commands before HELLO because of another connection that was identified: one that is open, or
+// one that has ended.
+func identifiedBy(kindOfServer condition, open bool) func() func(*event) {
+	refused := both(checked(), not(checked(fwp.HELLO)), about(fakes.AboutState), kindOfServer)
+	accepted := both(done(fwp.HELLO), kindOfServer)
+	return keepAll(either(accepted, refused), func(others *memory[int64, <-chan struct{}], e *event) {
+		if accepted(e) {
+			*others.Of(e.Conn.ID) = e.Conn.Done
+			return
+		}
+		for _, done := range others.All {
+			if closed(*done) != open {
+				e.Accept()
+			}
+		}
+	})
+}
+
+// afterFlush loses the jobs that leave a set once there was a FLUSH.
+func afterFlush(set string) func() func(*event) {
+	return after(server, at(fakes.Flushed), due(set), skip)
+}

@@ -1,0 +1,211 @@
+package faults
+
+import (
+	"bytes"
+	"sync"
+	"time"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// whileWaiting returns hooks that act if at least so many FETCHes are being answered at a queue: that of the event's
+// job, or the first one of its FETCH.
+func whileWaiting(least int, is condition, act func(*event)) func() func(*event) {
+	begins, ends := valid(fwp.FETCH), done(fwp.FETCH)
+	queue := func(e *event) string {
+		if e.Point == fakes.Checked || e.Point == fakes.Ran {
+			return queuesOf(e.Command)[0]
+		}
+		return e.Object.Text("queue")
+	}
+	return keep(queue, either(begins, ends, is), func(waiting *int, e *event) {
+		switch {
+		case begins(e):
+			*waiting++
+		case ends(e):
+			*waiting--
+		}
+		if is(e) && *waiting >= least {
+			act(e)
+		}
+	})
+}
+
+// deafened returns hooks that, at some events, have FETCHes that wait not end before their time: those of the workers
+// for which hit returns true.
+func deafened(some condition, hit func(e *event, waiting string) bool) func() func(*event) {
+	type fetch struct {
+		worker  string
+		unheard bool
+	}
+	begins, ends := valid(fwp.FETCH), ran(fwp.FETCH)
+	return keepAll(either(begins, ends, some, at(fakes.Delivered)), func(waiting *memory[int64, fetch], e *event) {
+		switch {
+		case begins(e):
+			*waiting.Of(e.Conn.ID) = fetch{worker: e.Conn.Worker}
+		case some(e):
+			for _, f := range waiting.All {
+				f.unheard = f.unheard || hit(e, f.worker)
+			}
+		case e.Point == fakes.Delivered && waiting.Of(e.Conn.ID).unheard:
+			e.Delay = 2 * time.Second
+		case ends(e):
+			waiting.Forget(e.Conn.ID)
+		}
+	})
+}
+
+// oneAtATime returns hooks that act on a FETCH while another one, with the same key, is being answered.
+func oneAtATime(key func(*event) string, act func(*event)) func() func(*event) {
+	fetches := either(valid(fwp.FETCH), ran(fwp.FETCH))
+	return keep(key, both(fetches, func(e *event) bool { return key(e) != "" }), func(first *int64, e *event) {
+		switch {
+		case e.Point == fakes.Ran && *first == e.Conn.ID:
+			*first = 0
+		case e.Point == fakes.Ran:
+		case *first == 0:
+			*first = e.Conn.ID
+		case *first != e.Conn.ID:
+			act(e)
+		}
+	})
+}
+
+// firstQueue is the key of the first queue of a FETCH.
+func firstQueue(e *event) string {
+	if len(e.Queues) == 0 {
+		return ""
+	}
+	return e.Queues[0]
+}
+
+// queuesOf returns the queues of a well-formed FETCH.
+func queuesOf(c fwp.Command) []string {
+	if c.Args == nil {
+		return []string{defaultQueue}
+	}
+	var names []string
+	for name := range bytes.SplitSeq(c.Args, []byte(" ")) {
+		names = append(names, string(name))
+	}
+	return names
+}
+
+// inPlaces lets so many commands run at a time. A command that waits for its turn ends with its connection; the turn of
+// a connection that has ended is free, because Ran is always reached. What is no FETCH comes after one that was sent at
+// the same moment, in every run.
+func inPlaces(most int, takes condition) func() func(*event) {
+	return func() func(*event) {
+		// Made at the first event, so that the hook may be made outside the synctest bubble of its server.
+		places := sync.OnceValue(func() chan struct{} { return make(chan struct{}, most) })
+		var taken sync.Map // by connection
+		return func(e *event) {
+			switch {
+			case takes(e):
+				if e.Command.Verb != fwp.FETCH {
+					await(e, time.After(time.Millisecond))
+				}
+				select {
+				case places() <- struct{}{}:
+					taken.Store(e.Conn.ID, true)
+				case <-e.Conn.Done:
+				}
+			case e.Point == fakes.Ran:
+				if _, took := taken.LoadAndDelete(e.Conn.ID); took {
+					<-places()
+				}
+			}
+		}
+	}
+}
+
+// await waits for a channel, or until the connection ends.
+func await[T any](e *event, c <-chan T) {
+	select {
+	case <-c:
+	case <-e.Conn.Done:
+	}
+}
+
+// stallsWorker lets the other connections of a worker wait until its FETCH is answered.
+func stallsWorker() func(*event) {
+	var mu sync.Mutex
+	var waiting memory[string, chan struct{}]
+	over := func(e *event) <-chan struct{} {
+		mu.Lock()
+		defer mu.Unlock()
+		fetch, over := e.Command.Verb == fwp.FETCH, waiting.Has(worker(e))
+		switch {
+		case !fetch && e.Point == fakes.Parsed && over:
+			return *waiting.Of(worker(e))
+		case fetch && e.Point == fakes.Checked && !over:
+			*waiting.Of(worker(e)) = make(chan struct{})
+		case fetch && e.Point == fakes.Ran && over:
+			c, _ := waiting.Take(worker(e))
+			close(c)
+		}
+		return nil
+	}
+	return on(ofWorker, func(e *event) {
+		if c := over(e); c != nil {
+			await(e, c)
+		}
+	})
+}
+
+// swapper swaps the jobs of two connections: every 50th FETCH waits until the next one has a job too. After a short
+// time without another it gets its own job, before a check would find it late.
+type swapper struct {
+	mu     sync.Mutex
+	count  int
+	parked *parked
+}
+
+type parked struct {
+	own   fwp.Reply
+	other chan fwp.Reply // holds one
+}
+
+func swapReplies() func(*event) {
+	s := &swapper{}
+	return do(func(e *event) {
+		if p := s.meet(e); p != nil {
+			s.wait(e, p)
+		}
+	}, ran(), foundJob)
+}
+
+// meet swaps with the FETCH that waits, or returns what to wait for.
+func (s *swapper) meet(e *event) *parked {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	own := fwp.Reply{Kind: e.Reply.Kind, Text: bytes.Clone(e.Reply.Text)}
+	if p := s.parked; p != nil {
+		s.parked = nil
+		p.other <- own
+		e.Reply = p.own
+		return nil
+	}
+	if s.count++; s.count%50 != 0 {
+		return nil
+	}
+	s.parked = &parked{own: own, other: make(chan fwp.Reply, 1)}
+	return s.parked
+}
+
+func (s *swapper) wait(e *event, p *parked) {
+	select {
+	case e.Reply = <-p.other:
+		return
+	case <-time.After(300 * time.Millisecond):
+	case <-e.Conn.Done:
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.parked == p {
+		s.parked = nil
+		return
+	}
+	e.Reply = <-p.other
+}

@@ -1,0 +1,16 @@
+// Package variations is the catalogue of the ways in which a server of package fakes differs from others and conforms.
+//
+// A variation is in the file that has the first word of its name; a test holds this law:
+//
+//	connection.go  connections, consumer, end, kill, producer, told
+//	hello.go       hello, hi, password
+//	job.go         job, null
+//	json.go        json; style.go has the ways to write the same JSON
+//	pace.go        pace
+//	queue.go       fetch, queue, queues, quiet
+//	reply.go       command, error, info, line
+//	report.go      accepts, beat, flush, refused, refuses, worker
+//	time.go        expiry, reserve, retries, schedule, time
+//
+// variations.go has the list of all. The hooks are made of the words in hook.go.
+package variations

@@ -1,0 +1,76 @@
+package variations
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// The words of each file are in doc.go; every variation is in the file that has the first word of its name.
+func TestAVariationIsInTheFileOfItsWord(t *testing.T) {
+	t.Parallel()
+	doc, err := os.ReadFile("doc.go")
+	require.NoError(t, err)
+	rows, found := regexp.MustCompile(`(?m)^\t+(?:variation|setting)\("([a-z0-9]+)(-[a-z0-9-]+)",`), 0
+	for _, line := range regexp.MustCompile(`(?m)^//\t([a-z]+\.go) +([a-z, ]+)`).FindAllStringSubmatch(string(doc), -1) {
+		source, err := os.ReadFile(line[1])
+		require.NoError(t, err)
+		words := strings.Split(strings.TrimSpace(line[2]), ", ")
+		for _, row := range rows.FindAllStringSubmatch(string(source), -1) {
+			assert.Contains(t, words, row[1], row[1]+row[2])
+			found++
+		}
+	}
+	assert.Len(t, All(), found)
+}
+
+func TestNamed(t *testing.T) {
+	t.Parallel()
+	v, known := Named("retries-soon")
+	assert.True(t, known)
+	assert.Equal(t, "retries-soon", v.Name)
+	_, known = Named("nothing")
+	assert.False(t, known)
+}
+
+func TestHashesWithAMemberTwice(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		`{"a":1,"a":2}`: true, `{"a":1,"b":"a"}`: false, `[{"a":{"b":1}},{"a":{"b":1}}]`: false, `{"a":"a","b":["b"]}`: false,
+		`{"a":[1,{"x":{},"x":[]}],"b":1e999}`: true, `{"a":1e999,"b":1,"a":3}`: true, `[]`: false, `"a"`: false, `{"a":`: false,
+	} {
+		assert.Equal(t, want, twice([]byte(text)), text)
+	}
+}
+
+func TestDepth(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{`1`: 0, `{"a":[[]]}`: 3, `[[],[]]`: 2, `["[[\"["]`: 1} {
+		assert.Equal(t, want, depth([]byte(text)), text)
+	}
+}
+
+func TestHalfCharacters(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]bool{
+		`PUSH {"a":"\ud83d"}`: true, `PUSH {"a":"\ud83d\ude00"}`: false, `PUSH {"a":"\udE00x"}`: true, `PUSH {"a":"x"}`: false,
+	} {
+		assert.Equal(t, want, halfCharacter([]byte(line)), line)
+	}
+}
+
+func TestDoubles(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`[9007199254740993]`: `[9007199254740993]`, `[18446744073709551617]`: `[1.8446744073709552e+19]`, `[1.50]`: `[1.5]`,
+		`{"a":[-0]}`: `{"a":[-0]}`, `[1e999]`: `[1e999]`,
+	} {
+		value, err := decode([]byte(text))
+		require.NoError(t, err)
+		assert.Equal(t, want, string(style{}.append(nil, doubles(value))), text)
+	}
+}

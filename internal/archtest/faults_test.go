@@ -1,0 +1,66 @@
+package archtest
+
+import (
+	"go/ast"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestFaultsAreFiledByTheirFirstWord: whoever has read the name of a fault knows in which file it is. All faults whose
+// names begin with the same word are in the tables of one file, and it is named after the first word of some of them:
+// "hello-v-old" and "wid-fixed" are in fault_hello.go.
+func TestFaultsAreFiledByTheirFirstWord(t *testing.T) {
+	t.Parallel()
+	rooms := map[string]bool{"fakes/fakeworker": true, "fakes/fakeworkq": true, "fakes/fakeemqp": true}
+	for _, p := range modulePackages(t) {
+		if !rooms[p.Name] {
+			continue
+		}
+		t.Run(p.Name, func(t *testing.T) {
+			t.Parallel()
+			fset, files := p.parse(t)
+			fileOf := map[string]string{} // by first word
+			for _, f := range files {
+				file := filepath.Base(fset.Position(f.Pos()).Filename)
+				words := map[string]bool{}
+				for _, name := range namesOfFaults(f) {
+					word, _, _ := strings.Cut(name, "-")
+					words[word] = true
+					if fileOf[word] == "" {
+						fileOf[word] = file
+					}
+					assert.Equal(t, fileOf[word], file, "the file of %s, and of the faults that begin alike", name)
+				}
+				if len(words) > 0 {
+					word := strings.TrimSuffix(strings.TrimPrefix(file, "fault_"), ".go")
+					assert.True(t, words[word], "%s has no fault that begins with %s", file, word)
+				}
+			}
+			assert.Greater(t, len(fileOf), 10, "first words")
+		})
+	}
+}
+
+// namesOfFaults returns the names in the tables of faults of a file: the first argument of each row of a variable that
+// is called ...Faults.
+func namesOfFaults(f *ast.File) (names []string) {
+	for _, v := range variables([]*ast.File{f}) {
+		table, is := v.value.(*ast.CompositeLit)
+		if !is || !strings.HasSuffix(v.name.Name, "Faults") {
+			continue
+		}
+		for _, row := range table.Elts {
+			if call, is := row.(*ast.CallExpr); is {
+				if name, is := call.Args[0].(*ast.BasicLit); is {
+					text, _ := strconv.Unquote(name.Value) // the parser has read it
+					names = append(names, text)
+				}
+			}
+		}
+	}
+	return names
+}

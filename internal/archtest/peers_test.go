@@ -1,0 +1,56 @@
+package archtest
+
+import (
+	"go/ast"
+	"go/token"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// abovePeers are the rooms that learn from internal/peer all that differs between protocols.
+var abovePeers = []string{"internal/cli/bench", "internal/cli/check", "internal/cli/program", "internal/selftest"}
+
+// ofOneProtocol are the imports of packages of a protocol that those rooms have nevertheless, with the reason.
+var ofOneProtocol = map[string]string{
+	"internal/cli/check scenarios/fwpdialect":   "clean works with FWP only, and says so by its refusals",
+	"internal/cli/check conformance/fwpsubject": "histories are those of FWP: kind asks for the rule of their clauses",
+}
+
+// TestNoRoomAbovePeersNamesAProtocol: what a protocol is, and that it is there, is known to internal/peer. The rooms above
+// it import no package of one, and compare nothing with a name.
+func TestNoRoomAbovePeersNamesAProtocol(t *testing.T) {
+	t.Parallel()
+	for _, p := range modulePackages(t) {
+		if !slices.Contains(abovePeers, p.Name) {
+			continue
+		}
+		for _, path := range p.Imports {
+			name := strings.TrimPrefix(path, module+"/")
+			base := name[strings.LastIndex(name, "/")+1:]
+			ofProtocol := slices.Contains(peers, name) || strings.HasPrefix(name, "fakes") ||
+				slices.ContainsFunc(peers, func(peer string) bool { return strings.HasPrefix(base, peer) })
+			assert.False(t, ofProtocol && ofOneProtocol[p.Name+" "+name] == "", "%s imports %s", p.Name, name)
+		}
+		assert.Empty(t, namesIn(p.parse(t)), "names of protocols: see package peer")
+	}
+}
+
+// peers are the names of the protocols, and the packages of their bytes.
+var peers = []string{"fwp", "workq", "emqp", "zmtp"}
+
+// namesIn returns the string literals that are the name of a protocol.
+func namesIn(fset *token.FileSet, files []*ast.File) (found []string) {
+	for _, file := range files {
+		ast.Inspect(file, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING &&
+				slices.Contains(peers, strings.Trim(lit.Value, "\"`")) {
+				found = append(found, fset.Position(lit.Pos()).String()+": "+lit.Value)
+			}
+			return true
+		})
+	}
+	return found
+}

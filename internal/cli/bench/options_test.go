@@ -1,0 +1,187 @@
+package bench
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/disrupt"
+	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// Each is refused before anything is started, in words that name the flag.
+func TestFlagsOfALoad(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ args, want string }{
+		{"run --processors 0", "--processors must be from 1 to"},
+		{"run --processors 100000", "--processors must be from 1 to"},
+		{"run --connect-rate 0", "--connect-rate must be more than 0"},
+		{"run --connect-rate -5", "--connect-rate must be more than 0"},
+		{"run --timeout 2s", "--timeout must be from 3s"},
+		{"run --timeout 61m", "--timeout must be from 3s"},
+		{"run --threshold push.p99", "--threshold: "},
+		{"run --threshold push.responze.p99<1s", "--threshold: "},
+		{"run --rate fast", "--rate: "},
+		{"run --preset roundtripp", "did you mean roundtrip"},
+		{"run roundtrip", "use --preset for a preset: fwpbench run --preset roundtrip"},
+		{"run tcp://localhost", "use --url for a server"},
+		{"run a.yaml b.yaml", "run takes one workload file"},
+		{"run --preset push a.yaml", "a file names its preset itself (preset: push)"},
+		{"run nothing.yaml", "read workload: "},
+		{"run --requests", "FWP has no command that waits for a result"},
+		{"run --fault no-such-fault", `--fault: unknown fault "no-such-fault"`},
+		{"run --fault push-lost --url tcp://127.0.0.1:1", "--fault works only with the embedded server"},
+		{"run --protocol workq --fault push-lost", "it is one of fwp: give --protocol fwp"},
+		{"run --protocol workq --history h", "Workq has no history yet"},
+		{"run --protocol emqp --history h", "eMQP has no history yet"},
+		{"run --protocol workq --disrupt-every 1s --duration 10s", "disruptions work with FWP only"},
+		{"run --protocol emqp --fail-share 1%", "fail_share has no meaning in eMQP"},
+		{"run --protocol emqp --delay 1s", "delay has no meaning in eMQP"},
+		{"run --protocol emqp --queue-per-job 1%", "queue_per_job has no meaning in eMQP"},
+		{"run --protocol nobody", `--protocol: unknown protocol "nobody"`},
+		{"run --protocol workq --url tcp://127.0.0.1:1", "the scheme of its URLs is workq://"},
+		{"run --disrupt a --disrupt-every 1s", "a schedule is either in a file or drawn from the seed"},
+		{"run --disrupt-with kill", "--disrupt-with works only with --disrupt-every"},
+		{"run --disrupt-every 1ms", "--disrupt-every must be at least 100ms"},
+		{"run --disrupt-every 1s --disrupt-with explode", "--disrupt-with: "},
+		{"run --disrupt-every 1h --duration 1s", "before the end of the first disruption"},
+		{"run --disrupt nothing.yaml", "--disrupt: "},
+		{"run --disrupt-every 1s --disrupt-with kill --duration 10s --url tcp://127.0.0.1:1", "kill needs a server that"},
+		{"run --disrupt-every 1s --disrupt-with fill --duration 60s", "the embedded server keeps its jobs in memory"},
+		{"run --segment 3/2", "--segment: "},
+		{"run --segment 1/2", "--segment needs a server that all segments reach"},
+		{"run --segment 1/2 --url tcp://127.0.0.1:1", "--segment needs --seed"},
+		{"run --start-at yesterday", `--start-at "yesterday" is not a time`},
+		{"capacity --from 0", "the first rate is above 0"},
+		{"capacity --from 10/s --most 5/s", "not above the highest"},
+		{"capacity --from fast", "--from: "},
+		{"capacity --most fast", "--most: "},
+		{"capacity --step 0s", "--step must be longer than 0"},
+		{"capacity --precision 100%", "--precision 100%: it is more than 0"},
+		{"capacity --rate 5/s", "--rate: the search sets the rate"},
+		{"capacity --stages 1s:5", "--stages: the search sets the rate"},
+		{"capacity --requests", "FWP has no command that waits for a result"},
+		{"compare a b --aa", "--aa takes one server or workload"},
+		{"compare a b --block 1s", "--block is for --run"},
+		{"compare --run embedded embedded --block 0s", "--block must be longer than 0"},
+		{"compare --run embedded embedded --pairs 1001", "--pairs 1001: from 6 to 1000"},
+		{"compare --run embedded embedded --burden 2s", "--burden must be from 0 to 1s"},
+		{"compare --run embedded workq://127.0.0.1:1", "have to be servers of one protocol"},
+		{"compare --run embedded embedded --requests", "FWP has no command that waits for a result"},
+	} {
+		code, words := said(nil, strings.Fields(test.args)...)
+		assert.Equal(t, reports.ExitUsage, code, test.args)
+		assert.Contains(t, words, test.want, test.args)
+	}
+}
+
+// The settings of flags go on top of those of the preset, and a seed that is not given is drawn.
+func TestAWorkloadOfFlags(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]func(w *workload.Workload) bool{
+		"--rate 5/s":                    func(w *workload.Workload) bool { return w.Rate == 5 },
+		"--preset push --producers 3":   func(w *workload.Workload) bool { return w.Preset == "push" && w.Producers == 3 },
+		"--seed 7":                      func(w *workload.Workload) bool { return w.Seed == 7 },
+		"--fail-share 2% --retry 0":     func(w *workload.Workload) bool { return w.FailShare == 0.02 && *w.Retry == 0 },
+		"--duration 3s --warmup 1s":     func(w *workload.Workload) bool { return w.Duration == workload.Duration(3*time.Second) },
+		"--consumers 9 --consumers 4":   func(w *workload.Workload) bool { return w.Consumers == 4 },
+		"--preset idle --connections 5": func(w *workload.Workload) bool { return w.Connections == 5 },
+	} {
+		o := newLoadFlags()
+		o.given = pflag.NewFlagSet("run", pflag.ContinueOnError)
+		o.declareWorkload(o.given)
+		o.given.StringVar(&o.preset, "preset", "", "")
+		require.NoError(t, o.given.Parse(strings.Fields(args)), args)
+		w, err := o.workload(nil)
+		require.NoError(t, err, args)
+		assert.True(t, want(&w), args)
+		assert.Equal(t, strings.Contains(args, "--seed"), o.seeded, args)
+		assert.NotZero(t, w.Seed, args)
+	}
+}
+
+// Which targets are on this machine, whose processors they share.
+func TestLocal(t *testing.T) {
+	t.Parallel()
+	at := func(host string) program.Endpoint {
+		return program.Endpoint{Peer: peer.Default(), Choice: target.Choice{Address: target.Address{Host: host}}}
+	}
+	for host, want := range map[string]bool{"localhost": true, "127.0.0.1": true, "::1": true, "10.0.0.1": false, "db": false} {
+		assert.Equal(t, want, local(at(host)), host)
+	}
+	assert.True(t, local(program.Endpoint{Choice: target.Choice{Embedded: true}}))
+	assert.True(t, local(program.Endpoint{Starter: new(target.Starter)}))
+}
+
+// What a run may leave on a server is said before it.
+func TestLeftovers(t *testing.T) {
+	t.Parallel()
+	retry := func(n int) *int { return &n }
+	for want, w := range map[string]workload.Workload{
+		"":                                    {},
+		"the server keeps these jobs as dead": {FailShare: 0.1, Retry: retry(-1)},
+		"the server alone decides when":       {FailShare: 0.1, Retry: retry(3)},
+	} {
+		assert.Contains(t, leftovers(&w), want)
+	}
+	assert.Empty(t, leftovers(&workload.Workload{FailShare: 0.1, Retry: retry(0)}))
+}
+
+// A series of runs ends with one that could not be measured, and goes on after one that is only bad.
+func TestBrokenOff(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		l    results.Load
+		want string
+	}{
+		"measured":    {results.Load{}, ""},
+		"interrupted": {results.Load{Interrupted: true}, "interrupted"},
+		"internal":    {results.Load{Internal: "a disk is full"}, "internal"},
+		"unreachable": {results.Load{Unreachable: "nobody is there"}, "unreachable"},
+	} {
+		var interrupted bool
+		var internal, unreachable string
+		assert.Equal(t, test.want != "", brokenOff(&test.l, &interrupted, &internal, &unreachable), name)
+		assert.Equal(t, []bool{test.want == "interrupted", test.want == "internal", test.want == "unreachable"},
+			[]bool{interrupted, internal != "", unreachable != ""}, name)
+	}
+}
+
+// A segment has its share of the rate at which connections are opened.
+func TestASegmentIsApplied(t *testing.T) {
+	t.Parallel()
+	s := segmentFlags{part: workload.Segment{Index: 1, Of: 4}}
+	config := load.Config{Pace: 1000}
+	s.apply(&config)
+	assert.InDelta(t, 250, config.Pace, 0)
+	assert.Equal(t, s.part, config.Segment)
+	assert.Nil(t, config.Start)
+	none, whole := segmentFlags{}, load.Config{Pace: 1000}
+	none.apply(&whole)
+	assert.InDelta(t, 1000, whole.Pace, 0)
+}
+
+// The network of a disruption: which side's bytes no longer pass, or how slowly they do.
+func TestConditionOfADisruption(t *testing.T) {
+	t.Parallel()
+	both := condition(disrupt.Disruption{Action: disrupt.Partition})
+	assert.Len(t, both.NotFrom, 2)
+	toServer := condition(disrupt.Disruption{Action: disrupt.Partition, Cut: disrupt.ToServer})
+	toClients := condition(disrupt.Disruption{Action: disrupt.Partition, Cut: disrupt.ToClients})
+	assert.Len(t, toServer.NotFrom, 1)
+	assert.Len(t, toClients.NotFrom, 1)
+	assert.NotEqual(t, toServer.NotFrom, toClients.NotFrom)
+	slow := condition(disrupt.Disruption{Action: disrupt.Slow, Link: disrupt.Link{Delay: time.Second}})
+	assert.Equal(t, time.Second, slow.Delay)
+	assert.Empty(t, slow.NotFrom)
+}

@@ -1,0 +1,118 @@
+package check
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/stress"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// A finding that was not reproduced is a warning if one of the same kind was, and a fail if not.
+func TestFindingsAreWeighed(t *testing.T) {
+	t.Parallel()
+	type found struct {
+		rule, clause string
+		shown, tried int
+		crash        bool
+	}
+	twice := found{"delivered", "FWP-STATE-05", 5, 5, false}
+	tests := map[string]struct {
+		found []found
+		want  reports.Verdict // of the first
+	}{
+		"alone":           {[]found{{"delivered", "FWP-STATE-06", 0, 0, false}}, reports.Fail},
+		"not reproduced":  {[]found{{"delivered", "FWP-STATE-06", 0, 0, false}, twice}, reports.Warn},
+		"once in five":    {[]found{{"delivered", "FWP-STATE-06", 1, 5, false}, twice}, reports.Warn},
+		"in most plays":   {[]found{{"delivered", "FWP-STATE-06", 3, 5, false}, twice}, reports.Fail},
+		"by many clients": {[]found{{stress.RuleHistory, "FWP-ACK-02", 0, 0, false}, twice}, reports.Warn},
+		"of another kind": {[]found{{"missing", "FWP-STATE-04", 0, 0, false}, twice}, reports.Fail},
+		"the other is not": {
+			[]found{{"delivered", "FWP-STATE-06", 0, 0, false}, {"delivered", "FWP-ACK-02", 1, 5, false}}, reports.Fail,
+		},
+		"the same clause":     {[]found{{"delivered", "FWP-STATE-05", 0, 0, false}, twice}, reports.Fail},
+		"a crash stays":       {[]found{{"delivered", "FWP-STATE-06", 0, 0, true}, twice}, reports.Crash},
+		"a recommendation is": {[]found{{"delivered", "FWP-FLUSH-03", 0, 0, false}, twice}, reports.Warn},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k, e := &findingStore{o: &exploreOptions{}, at: program.Endpoint{Peer: peer.Default()}}, &reports.Exploration{}
+			for _, f := range test.found {
+				k.addFinding(e, explore.Finding{Rule: f.rule, Clause: f.clause, Shown: f.shown, Tried: f.tried, Crash: f.crash}, "")
+			}
+			k.weigh(e)
+			assert.Equal(t, test.want, e.Findings[0].Verdict)
+			assert.Equal(t, test.want == reports.Warn && name != "a recommendation is", e.Findings[0].Explained != "")
+		})
+	}
+}
+
+// What an exploration is doing and how long it still takes fit together into 40 columns.
+func TestExploreProgress(t *testing.T) {
+	t.Parallel()
+	const clause = "FWP-STATE-05"
+	tests := map[string]struct {
+		last explore.Progress
+		want string
+	}{
+		"exploring": {
+			explore.Progress{Commands: 12345, Outcomes: 70}, "exploring, 1m 50s left, 12,345 commands, 70 outcomes",
+		},
+		"shrinking": {
+			explore.Progress{Activity: explore.Shrinking, Finding: clause, Done: 621, Of: 1242},
+			"shrinking FWP-STATE-05, 1m 50s left, 621 of 1,242 steps",
+		},
+		"confirming": {
+			explore.Progress{Activity: explore.Confirming, Finding: clause, Done: 1, Of: 5},
+			"confirming FWP-STATE-05, 1m 50s left, play 2 of 5",
+		},
+		"clients": {
+			explore.Progress{Activity: explore.Loading, Commands: 1}, "concurrent clients, 1m 50s left, 1 command",
+		},
+		"cleaning up": {explore.Progress{Activity: explore.CleaningUp}, "cleaning up, 1m 50s left, 0 commands"},
+		"memory":      {explore.Progress{Activity: explore.Measuring}, "measuring memory, 1m 50s left, 0 commands"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				p := &exploreProgress{begun: time.Now(), budget: 2 * time.Minute}
+				p.record(test.last)
+				time.Sleep(10 * time.Second)
+				_, parts := p.state()
+				assert.Equal(t, test.want, strings.Join(parts, ", "))
+				assert.Less(t, len(strings.Join(parts[:2], ", ")), 40)
+			})
+		})
+	}
+}
+
+func TestControl(t *testing.T) {
+	t.Parallel()
+	const opening = "title: FWP-INFO-01: an example\n\nconnect as producer\n"
+	for name, test := range map[string]struct {
+		script string
+		want   reports.Verdict
+	}{
+		"a right server passes": {opening + "C: INFO\nclause FWP-INFO-01\nS: $\n", reports.Pass},
+		"a right server fails":  {opening + "C: INFO\nclause FWP-INFO-01\nS: +OK\n", reports.Fail},
+		"it waits for too long": {opening + "silence 20s\nC: INFO\nclause FWP-INFO-01\nS: +OK\n", reports.Inconclusive},
+		"no script at all":      {"S: one reply\n", reports.Inconclusive},
+		"on a server with passwords": {
+			"title: an example\nneeds: password\n\nconnect as producer\nC: INFO\nclause FWP-INFO-01\nS: $\n", reports.Pass,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, test.want, control(t.Context(), program.Endpoint{Peer: peer.Default()}, test.script))
+		})
+	}
+}

@@ -1,0 +1,153 @@
+package check
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
+	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// call is an event of one client, from one second to the next.
+func call(second int, op history.Op, jid string, o history.Outcome) history.Event {
+	e := history.Event{
+		Client: 1, Worker: "w", Op: op, Outcome: o, JID: jid, Queue: "q",
+		Call: time.Duration(second) * time.Second, Return: time.Duration(second+1) * time.Second,
+	}
+	switch {
+	case o == history.Open:
+		e.Return = -1
+	case op == history.Fetch && o == history.Empty:
+		e.Queue = ""
+	}
+	if op == history.Fetch {
+		e.Queues = []string{"q"}
+	}
+	return e
+}
+
+func saved(t *testing.T, drained bool, events ...history.Event) string {
+	t.Helper()
+	var text strings.Builder
+	require.NoError(t, (&history.History{Events: events, Drained: drained}).Save(&text))
+	return text.String()
+}
+
+// stored puts the text of a history into a file.
+func stored(t *testing.T, text string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "run.history")
+	require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+	return name
+}
+
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	const ok, open = history.OK, history.Open
+	push, fetch, ack := call(0, history.Push, "j1", ok), call(1, history.Fetch, "j1", ok), call(2, history.Ack, "j1", ok)
+	empty := call(9, history.Fetch, "", history.Empty)
+	again := call(3, history.Fetch, "j1", ok)
+	well := saved(t, true, push, fetch, ack, empty)
+	wrong := saved(t, true, push, fetch, ack, again, empty)
+	undecided := saved(t, false, push, call(1, history.Push, "j2", ok), call(2, history.Push, "j3", open))
+	tests := map[string]struct {
+		text string
+		code int
+		out  []string
+		err  string
+	}{
+		"well": {well, reports.ExitWell, []string{"4 events, drained; 1 job: 1 settled, 0 inconclusive; 0 findings"}, ""},
+		"found": {wrong, reports.ExitFindings, []string{
+			"\nFWP-ACK-02  ", "job j1\n", "\n  found: ", "\n  #2  2s to 3s  w (client 1)  ACK j1: OK\n",
+			"\n  #3  3s to 4s  w (client 1)  FETCH q: job j1 of q\n",
+		}, ""},
+		"lost": {saved(t, true, push, empty), reports.ExitFindings, []string{
+			"FWP-PUSH-04", "PUSH j1 to q: OK", "FETCH q: nothing",
+		}, ""},
+		"undecided": {undecided, reports.ExitInconclusive, []string{
+			"3 events, not drained; 3 jobs: 0 settled, 3 inconclusive; 0 findings",
+			"  2 jobs: the queues were not drained (j1, j2)\n", "  1 job: its PUSH has no reply (j3)\n",
+		}, ""},
+		"nothing": {saved(t, true), reports.ExitInconclusive, []string{"0 events"}, ""},
+		"cut short": {wrong[:len(wrong)-20], reports.ExitUsage, []string{
+			"4 events, cut off at 3s", "1 job",
+		}, "line 6 of the history"},
+		"no header": {"hello\n", reports.ExitUsage, nil, "not an fwp history (line 1: "},
+		"empty":     {"", reports.ExitUsage, nil, "not an fwp history (line 1: "},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			code, out, err := played("judge", stored(t, test.text))
+			assert.Equal(t, test.code, code, out)
+			for _, want := range test.out {
+				assert.Contains(t, out, want)
+			}
+			if test.out == nil {
+				assert.Empty(t, out)
+			}
+			assert.Contains(t, err, test.err)
+			assert.Equal(t, test.err == "", err == "", err)
+		})
+	}
+}
+
+func TestJudgeSeveral(t *testing.T) {
+	t.Parallel()
+	push, empty := call(0, history.Push, "j1", history.OK), call(9, history.Fetch, "", history.Empty)
+	lost, open := stored(t, saved(t, true, push, empty)), stored(t, saved(t, false, push))
+	code, out, _ := played("judge", open, lost, open)
+	assert.Equal(t, reports.ExitFindings, code)
+	assert.Equal(t, 2, strings.Count(out, "1 event, not drained"))
+	code, out, err := played("judge", lost, "nosuch.history")
+	assert.Equal(t, reports.ExitUsage, code)
+	assert.Contains(t, out, "FWP-PUSH-04", "what can be read is judged")
+	assert.Contains(t, err, "nosuch.history")
+	code, _, err = played("judge")
+	assert.Equal(t, reports.ExitUsage, code)
+	assert.Contains(t, err, "which report or history?")
+}
+
+func TestJudgeWritesJSON(t *testing.T) {
+	t.Parallel()
+	push, empty := call(0, history.Push, "j1", history.OK), call(9, history.Fetch, "", history.Empty)
+	code, out, _ := played("judge", "--format", "json", stored(t, saved(t, true, push, empty)))
+	assert.Equal(t, reports.ExitFindings, code)
+	var got struct {
+		Schema    string
+		Exit      int `json:"exit_code"`
+		Histories []struct {
+			Findings []struct {
+				Clause, Statement, JID string
+				Events                 []numbered
+			}
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	require.Len(t, got.Histories, 1)
+	assert.Equal(t, reports.HistoriesSchema, got.Schema)
+	assert.Equal(t, reports.ExitFindings, got.Exit)
+	found := got.Histories[0].Findings
+	require.Len(t, found, 1)
+	assert.Equal(t, "FWP-PUSH-04", found[0].Clause)
+	assert.Equal(t, "j1", found[0].JID)
+	assert.NotEmpty(t, found[0].Statement)
+	assert.Equal(t, []numbered{{0, push}, {1, empty}}, found[0].Events)
+}
+
+// The package history does not know the catalogue.
+func TestEachBreachOfAHistoryHasAClause(t *testing.T) {
+	t.Parallel()
+	for _, breach := range history.Breaches() {
+		_, known := fwpsuite.ClauseByID(fwpsuite.ClauseOf(string(breach)))
+		assert.True(t, known, breach)
+	}
+}

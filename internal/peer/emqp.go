@@ -1,0 +1,224 @@
+package peer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+
+	"github.com/fwpsuite/fwp/conformance/emqpsubject"
+	"github.com/fwpsuite/fwp/conformance/emqpsuite"
+	"github.com/fwpsuite/fwp/conformance/run"
+	"github.com/fwpsuite/fwp/docs"
+	"github.com/fwpsuite/fwp/emqp"
+	"github.com/fwpsuite/fwp/fakes/fakeemqp"
+	"github.com/fwpsuite/fwp/internal/double"
+	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/load/emqpspeaker"
+	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// emqpPeer returns the EventMQ Protocol.
+func emqpPeer() *Peer {
+	return &Peer{
+		Protocol: emqpsuite.Protocol(),
+		Scheme:   target.Scheme{Name: "emqp", Port: "47291", Backend: "47290"}, Ambiguities: docs.EMQP,
+		Faults: func() []Fault {
+			return faultsOf(fakeemqp.Faults(), func(c *emqpConfig) *func(*fakeemqp.Event) { return &c.Hook })
+		},
+		Variations: emqpVariations,
+		Embed:      func(c Config) (*Server, error) { return embedEMQP(c, nil) }, Double: doubleEMQP,
+		Serves: "a broker of eMQP with a port for clients, that of --port, and a free one for workers: " +
+			"`ready emqp://127.0.0.1:PORT?backend=PORT`",
+		Subject:       emqpsubject.New,
+		Speaker:       func(c SpeakerConfig) protocol.Protocol { return emqpspeaker.Protocol{Requests: c.Requests} },
+		Requests:      "reply-requested of eMQP",
+		CheckWorkload: checkEMQPWorkload,
+		Refusals: map[string]string{
+			"fwpcheck record": "it reads both sides by the grammar and the rules of FWP, and has one port and replies to " +
+				"commands; fwpcheck serve --protocol emqp lists what clients and workers may not send, and a conversation can " +
+				"be written as a script (docs/emqp.md), which fwpcheck run plays",
+			"fwpcheck worker": "its situations are about the beats, the states and the jobs of FWP; brokers of eMQP are tested " +
+				"with fwpcheck run",
+			"fwpcheck client": "its situations are about what producers of FWP push; brokers of eMQP are tested with fwpcheck run",
+			"fwpcheck clean":  "no command of eMQP removes a job from a queue",
+		},
+	}
+}
+
+// emqpConfig is the configuration of a broker, and whether clients and workers have one port.
+type emqpConfig struct {
+	fakeemqp.Config
+
+	single bool
+}
+
+func emqpVariations() (variations []Variation) {
+	for _, v := range fakeemqp.Variations() {
+		variations = append(variations, Variation{Name: v.Name, configure: func(config any) {
+			*config.(*emqpConfig) = emqpConfig{v.Config(), v.Single} //nolint:forcetypeassert // embedEMQP calls it
+		}})
+	}
+	return variations
+}
+
+// embedEMQP starts an embedded broker; watch is called before its faults, and may be nil.
+func embedEMQP(c Config, watch func(*fakeemqp.Event)) (*Server, error) {
+	config := func() (e emqpConfig) { // some variations and faults have state
+		e.Hook = watch
+		c.apply(&e)
+		return e
+	}
+	b := &emqpBroker{network: c.network(), config: config, front: c.listener(c.Addr)}
+	if !config().single {
+		b.back = c.listener("")
+	}
+	if err := b.start(); err != nil {
+		return nil, err
+	}
+	url := "emqp://" + b.addr
+	if b.back != nil {
+		_, port, err := net.SplitHostPort(b.backAddr)
+		if err != nil {
+			b.close()
+			return nil, err
+		}
+		url += "?backend=" + port
+	}
+	return &Server{
+		Server: run.Server{
+			Target: b, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone, scenarios.NeedRestart},
+		},
+		URL: url, Close: b.close,
+	}, nil
+}
+
+// emqpBroker is an embedded broker as a target that can be started again, on the same ports.
+type emqpBroker struct {
+	network     Network
+	config      func() emqpConfig
+	front, back func() (net.Listener, error) // back is nil if there is one port
+
+	mu             sync.Mutex
+	broker         *fakeemqp.Broker // nil: it does not run
+	addr, backAddr string
+}
+
+// start starts the broker.
+func (b *emqpBroker) start() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	front, err := b.front()
+	if err != nil {
+		return err
+	}
+	b.addr, b.backAddr = front.Addr().String(), front.Addr().String()
+	var back net.Listener
+	if b.back != nil {
+		if back, err = b.back(); err != nil {
+			_ = front.Close()
+			return err
+		}
+		b.backAddr = back.Addr().String()
+	}
+	b.broker = fakeemqp.Start(b.config().Config, front, back)
+	return nil
+}
+
+// close ends the broker, if it runs.
+func (b *emqpBroker) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.broker != nil {
+		b.broker.Close()
+	}
+	b.broker = nil
+}
+
+// addresses returns where clients and workers connect to.
+func (b *emqpBroker) addresses() (front, back string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.addr, b.backAddr
+}
+
+// Dial connects to it as a client.
+func (b *emqpBroker) Dial(ctx context.Context) (net.Conn, error) {
+	front, _ := b.addresses()
+	return b.network.DialContext(ctx, "tcp", front)
+}
+
+// DialBackend implements [play.BackendTarget].
+func (b *emqpBroker) DialBackend(ctx context.Context) (net.Conn, error) {
+	_, back := b.addresses()
+	return b.network.DialContext(ctx, "tcp", back)
+}
+
+// Restart implements [play.Restarter].
+func (b *emqpBroker) Restart(context.Context) error {
+	b.close()
+	return b.start()
+}
+
+// doubleEMQP serves as a test double. A message that the document does not allow is a mistake.
+func doubleEMQP(c DoubleConfig) (*Double, error) {
+	w, numbers := new(watch), map[string]int64{} // of peers, by their identity
+	s, err := embedEMQP(c.Config, func(e *fakeemqp.Event) {
+		if e.Sent {
+			return
+		}
+		w.count(func(s *double.Summary) {
+			if numbers[e.Peer] == 0 {
+				numbers[e.Peer] = int64(len(numbers) + 1)
+			}
+			s.Commands++
+			if err := emqpMistake(e); err != nil {
+				s.Mistakes = append(s.Mistakes, double.Entry{
+					Mistake: err.Error(), Connection: numbers[e.Peer], Worker: e.Peer, Command: emqpCommand(e),
+				})
+			}
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return w.double(s), nil
+}
+
+// emqpMistake returns why a message is not one that its peer may send, nil if it is.
+func emqpMistake(e *fakeemqp.Event) error {
+	m, err := emqp.Parse(e.Frames)
+	if err == nil && m.Command == emqp.HEARTBEAT && e.Role == fakeemqp.Client {
+		err = errors.New("a HEARTBEAT is valid after an INFORM only")
+	}
+	return err
+}
+
+// emqpCommand returns the command of a message that may not be one.
+func emqpCommand(e *fakeemqp.Event) string {
+	if len(e.Frames) > 2 && len(e.Frames[2]) > 0 {
+		return string(e.Frames[2])
+	}
+	return "a message"
+}
+
+// checkEMQPWorkload returns an error for a workload with something that no message of eMQP says.
+func checkEMQPWorkload(w *workload.Workload) error {
+	for _, no := range []struct {
+		has       bool
+		what, why string
+	}{
+		{w.FailShare > 0, "fail_share", "no message says that a job has failed: leave it out"},
+		{w.Delay.Max > 0, "delay", "a REQUEST has no time at which it is due: leave it out"},
+		{w.QueuePerJob > 0, "queue_per_job", "a worker names its queues once, in its INFORM: leave it out"},
+		{w.Topology.Kind == workload.Pool, "topology", "each connection is a worker of its own: use single"},
+	} {
+		if no.has {
+			return fmt.Errorf("%s has no meaning in eMQP: %s", no.what, no.why)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package peer
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/fwpsuite/fwp/fakes/catalogue"
+	"github.com/fwpsuite/fwp/internal/text"
+)
+
+// Fault is a way in which the embedded server of some protocol breaks its specification, as its catalogue has it.
+type Fault struct {
+	Name    string
+	Clauses []string
+	Summary string
+
+	configure func(config any) // gives a server the fault, given a pointer to its configuration
+}
+
+// Variation is a way in which the embedded server of some protocol differs from others and conforms, as its catalogue
+// has it. The zero Variation is the server as it is.
+type Variation struct {
+	Name          string
+	Warns, Leaves []string
+
+	configure func(config any)
+}
+
+// faultsOf returns the faults of a catalogue. hook returns where the configuration of a server has its hook.
+func faultsOf[E, C any](all []catalogue.Fault[E], hook func(*C) *func(*E)) (faults []Fault) {
+	for _, f := range all {
+		faults = append(faults, Fault{f.Name, f.Clauses, f.Summary, func(config any) {
+			at := hook(config.(*C)) //nolint:forcetypeassert // the server of the same protocol calls it
+			*at = catalogue.Both(*at, f.Hook())
+		}})
+	}
+	return faults
+}
+
+// variationsOf returns the variations of a catalogue.
+func variationsOf[C any](all []catalogue.Variation[C]) (variations []Variation) {
+	for _, v := range all {
+		variations = append(variations, Variation{v.Name, v.Warns, v.Leaves, func(config any) {
+			v.Configure(config.(*C)) //nolint:forcetypeassert // the server of the same protocol calls it
+		}})
+	}
+	return variations
+}
+
+// apply gives a server its variation and its faults, given a pointer to its configuration.
+func (c *Config) apply(config any) {
+	if c.Variation.configure != nil {
+		c.Variation.configure(config)
+	}
+	for _, f := range c.Faults {
+		f.configure(config)
+	}
+}
+
+// AllFaults returns the faults of the embedded server of a protocol, none if it has no catalogue.
+func (p *Peer) AllFaults() []Fault {
+	if p.Faults == nil {
+		return nil
+	}
+	return p.Faults()
+}
+
+// FaultNames returns the names of the faults of the embedded server.
+func (p *Peer) FaultNames() (names []string) {
+	for _, f := range p.AllFaults() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// FaultNamed returns the fault that the flag --fault names. The error names similar ones, or the protocol whose embedded
+// server has the fault.
+func (p *Peer) FaultNamed(name string) (Fault, error) {
+	all := p.AllFaults()
+	if i := slices.IndexFunc(all, func(f Fault) bool { return f.Name == name }); i >= 0 {
+		return all[i], nil
+	}
+	help := "fwpcheck list --faults shows the faults"
+	if !p.IsDefault() {
+		help = "fwpcheck list --protocol " + p.Name + " --faults shows the faults"
+	}
+	near := text.DidYouMean(text.Candidates(name, p.FaultNames())...)
+	return Fault{}, fmt.Errorf("--fault: unknown fault %q; %s", name, cmp.Or(p.faultElsewhere(name), near, help))
+}
+
+// FaultsNamed returns the faults of these names; empty names stand for none.
+func (p *Peer) FaultsNamed(names ...string) (faults []Fault, err error) {
+	for _, name := range names {
+		if name == "" {
+			continue
+		}
+		f, err := p.FaultNamed(name)
+		if err != nil {
+			return nil, err
+		}
+		faults = append(faults, f)
+	}
+	return faults, nil
+}
+
+// faultElsewhere says of which other protocol's embedded server a name is a fault; "" if it is none.
+func (p *Peer) faultElsewhere(name string) string {
+	for _, other := range all() {
+		if other != p && slices.Contains(other.FaultNames(), name) {
+			return "it is one of " + other.Name + ": give --protocol " + other.Name
+		}
+	}
+	return ""
+}

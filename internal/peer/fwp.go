@@ -1,0 +1,219 @@
+package peer
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strconv"
+	"syscall"
+
+	"github.com/fwpsuite/fwp/conformance/fwpsubject"
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
+	"github.com/fwpsuite/fwp/conformance/run"
+	"github.com/fwpsuite/fwp/docs"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/faults"
+	"github.com/fwpsuite/fwp/fakes/variations"
+	"github.com/fwpsuite/fwp/internal/double"
+	"github.com/fwpsuite/fwp/internal/stress"
+	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/load/fwpspeaker"
+	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
+)
+
+// fwpPeer returns the Faktory Work Protocol.
+func fwpPeer() *Peer {
+	return &Peer{
+		Protocol: fwpsuite.Protocol(), Scheme: target.Scheme{Name: "tcp"}, Ambiguities: docs.Ambiguities, Suite: stress.Suite,
+		Faults:     func() []Fault { return faultsOf(faults.All(), fwpHook) },
+		Variations: func() []Variation { return variationsOf(variations.All()) },
+		Embed:      embedFWP, CheckSettings: checkFWPSettings, Double: doubleFWP,
+		Subject: fwpsubject.New,
+		Speaker: func(c SpeakerConfig) protocol.Protocol { return fwpspeaker.New(c.Password) },
+
+		Passwords: true, Histories: true, Monitored: true, ClientBreaches: fwpsuite.ClientBreaches,
+		Authenticate: fwpsuite.Authenticate, Software: fwpdialect.Software, Advice: fwpAdvice,
+	}
+}
+
+func fwpHook(c *fakes.Config) *func(*fakes.Event) { return &c.Hook }
+
+// FWPFault returns a fault of FWP that is not in the catalogue.
+func FWPFault(f fakes.Fault) Fault { return faultsOf([]fakes.Fault{f}, fwpHook)[0] }
+
+// FWPVariation returns a variation of FWP that is not in the catalogue.
+func FWPVariation(v fakes.Variation) Variation { return variationsOf([]fakes.Variation{v})[0] }
+
+// fwpConfig returns the configuration of an embedded server. A server that accepts a given hash has a password as well,
+// for connections that compute the hash.
+func fwpConfig(c *Config) (fakes.Config, error) {
+	config, err := fwpSettings(c.Settings)
+	if err != nil {
+		return config, err
+	}
+	if config.Iterations == 0 {
+		config.Iterations = c.Iterations
+	}
+	config.Password, config.Seed, config.Listen = c.Password, c.Seed, c.listener(c.Addr)
+	if c.Settings["salt"] != "" || c.Settings["iterations"] != "" || config.AcceptHash != "" {
+		config.Password = rand.Text()
+	}
+	return config, nil
+}
+
+// embedFWP starts an embedded server, which panics if it cannot listen.
+func embedFWP(c Config) (server *Server, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%v", r)
+		}
+	}()
+	config, err := fwpConfig(&c)
+	if err != nil {
+		return nil, err
+	}
+	c.apply(&config)
+	s := fakes.NewServer(config)
+	return &Server{
+		Server: OfferFWP(s, c.network().DialContext), URL: s.URL(), Close: s.Close, Down: s.Down, Up: s.Up,
+	}, nil
+}
+
+// OfferFWP returns a started embedded server as a server to check, with all that it offers: FLUSH and exclusive use too,
+// since it has no jobs of others. dial connects to it; nil means TCP.
+func OfferFWP(s *fakes.Server, dial DialFunc) run.Server {
+	if dial == nil {
+		dial = TCP{}.DialContext
+	}
+	access := scenarios.NeedOpen
+	if s.Config.Password != "" {
+		access = scenarios.NeedPassword
+	}
+	return run.Server{
+		Target: &fwpServer{s, dial}, Password: s.Config.Password, Offers: []scenarios.Need{
+			scenarios.NeedAlone, scenarios.NeedFlush, scenarios.NeedRestart, scenarios.NeedKill, scenarios.NeedSignals, access,
+		},
+	}
+}
+
+// fwpServer is an embedded server as a target.
+type fwpServer struct {
+	server *fakes.Server
+	dial   DialFunc
+}
+
+// Dial connects to it.
+func (s *fwpServer) Dial(ctx context.Context) (net.Conn, error) {
+	return s.dial(ctx, "tcp", s.server.Addr())
+}
+
+// Restart implements [play.Restarter].
+func (s *fwpServer) Restart(context.Context) error { return s.server.Restart() }
+
+// Kill implements [play.Killer].
+func (s *fwpServer) Kill(context.Context) error { return s.server.Kill() }
+
+// Signal implements [play.Signaller].
+func (s *fwpServer) Signal(_ context.Context, wid, state string) error {
+	return s.server.Signal(wid, state)
+}
+
+// SettingError reports a value that a setting in the header of a script cannot have.
+type SettingError struct{ Key, Value, Want string }
+
+// Error implements error.
+func (e *SettingError) Error() string {
+	return fmt.Sprintf("the embedded server's setting %s cannot be %q", e.Key, e.Value)
+}
+
+func checkFWPSettings(settings map[string]string) error {
+	_, err := fwpSettings(settings)
+	return err
+}
+
+// fwpSettings returns the configuration for the settings of a script's header.
+func fwpSettings(settings map[string]string) (fakes.Config, error) {
+	config := fakes.Config{Salt: settings["salt"], AcceptHash: settings["pwdhash"]}
+	if text, ok := settings["iterations"]; ok {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return config, &SettingError{"iterations", text, "a number from 1 on"}
+		}
+		config.Iterations = n
+	}
+	for key, of := range map[string]struct {
+		first, second string
+		yes           *bool
+	}{"state": {"simple", "bulk", &config.StateAsSimple}, "end": {"close", "ok", &config.EndWithoutOK}} {
+		value, given := settings[key]
+		if given && value != of.first && value != of.second {
+			return config, &SettingError{key, value, of.first + " or " + of.second}
+		}
+		*of.yes = value == of.first
+	}
+	return config, nil
+}
+
+// The bounds of a test double, in bytes: of unfinished lines, and of the jobs that it has.
+const (
+	mostUnfinished = 128 << 20
+	mostStored     = 512 << 20
+)
+
+// doubleFWP serves as a test double with a control over HTTP.
+func doubleFWP(c DoubleConfig) (*Double, error) {
+	config, err := fwpConfig(&c.Config)
+	if err != nil {
+		return nil, err
+	}
+	config.TLS, config.MaxUnfinished, config.MaxStored = c.TLS, mostUnfinished, mostStored
+	named := func(name string) (fault fakes.Fault, err error) {
+		if _, err = c.Named(name); err != nil {
+			return fault, err
+		}
+		all := faults.All()
+		return all[slices.IndexFunc(all, func(f fakes.Fault) bool { return f.Name == name })], nil
+	}
+	var given []fakes.Fault
+	for _, f := range c.Faults {
+		fault, err := named(f.Name)
+		if err != nil {
+			return nil, err
+		}
+		given = append(given, fault)
+	}
+	d, err := double.New(config, given...)
+	if err != nil {
+		return nil, err
+	}
+	url := d.Server().URL()
+	if a, err := target.ParseURL(url); err == nil { // it has a password
+		url = a.String()
+	}
+	return &Double{URL: url, Control: d.Handler(named), Summary: d.Summary, Close: d.Close}, nil
+}
+
+// fwpAdvice returns what to do about a server that is not an FWP server.
+func fwpAdvice(ctx context.Context, s *target.Server, err error) string {
+	if errors.Is(err, fwpsuite.ErrIterations) {
+		return "lower the number of iterations that the server announces as i in its HI: each client has to compute as many"
+	}
+	if advice := s.Probe(ctx); advice != "" {
+		return advice
+	}
+	other := "does it want TLS (tcp+tls://)?"
+	if s.Address.TLS {
+		other = "is it a server without TLS (tcp://)?"
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
+		return "an FWP server greets with +HI {...}: is it at its limit of connections, still starting, or " + other
+	}
+	return fmt.Sprintf("an FWP server greets with +HI {...}: is %s the port on which it takes jobs "+
+		"(7419 unless configured otherwise), and %s", s.Address.Port, other)
+}

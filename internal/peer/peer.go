@@ -1,0 +1,93 @@
+package peer
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/scenarios/play"
+)
+
+// Peer is all that the programs need of one protocol. Protocol and Scheme must be set: all else may stay empty, and the
+// commands that need it say then that they do not work with the protocol. It is not changed once it is in use, and
+// safe for concurrent use.
+type Peer struct {
+	*conformance.Protocol
+
+	// Scheme is that of the URLs of its servers.
+	Scheme target.Scheme
+	// Ambiguities is the document that says how ambiguous passages of the specification are read: a section for each,
+	// or a row of a table.
+	Ambiguities string
+	// Suite returns the checks: the scripts, and the properties. Nil: the scripts alone.
+	Suite func() ([]conformance.Check, error)
+	// Refusals says of each command that does not work with the protocol why not, and what to do instead.
+	Refusals map[string]string
+
+	// Faults and Variations are the catalogues of the embedded server, sorted by name. Nil: there are none.
+	Faults     func() []Fault
+	Variations func() []Variation
+	// Embed starts the embedded server; see Start. Nil: there is none.
+	Embed func(Config) (*Server, error)
+	// CheckSettings returns an error for settings in the header of a script that its embedded server does not take. Nil:
+	// it takes none, and scripts have none.
+	CheckSettings func(map[string]string) error
+	// Double serves as a test double. Nil: fwpcheck serve does not work with it. Serves says what it serves and prints,
+	// for the help of that.
+	Double func(DoubleConfig) (*Double, error)
+	Serves string
+
+	// Subject returns it as a subject of exploring. Nil: fwpcheck explore and compare do not work with it.
+	Subject func() *explore.Subject
+	// Speaker returns it as a protocol of a load. Nil: fwpbench does not work with it.
+	Speaker func(SpeakerConfig) protocol.Protocol
+	// Requests says by which commands producers wait until their jobs are done; empty if there are none.
+	Requests string
+	// CheckWorkload returns an error for a workload with something that no message says. Nil: there is a message for all.
+	CheckWorkload func(*workload.Workload) error
+
+	// Passwords says whether its servers may ask for a password, and serve TLS.
+	Passwords bool
+	// Histories says whether the history of many clients is judged, and disruptions of a server under load.
+	Histories bool
+	// Monitored says whether conformance/workers has rules for what its clients and its servers do.
+	Monitored bool
+	// ClientBreaches returns the rules for clients that a clause stands behind. Nil: there are none.
+	ClientBreaches func(clause string) []string
+	// Authenticate tries a password on a server that Identify has found to be protected.
+	Authenticate func(ctx context.Context, t play.Target, password string, timeout time.Duration) error
+	// Software returns the name and the version that a server reports about itself. Nil: servers report none.
+	Software func(ctx context.Context, nc net.Conn, password string, timeout time.Duration) (name, version string, err error)
+	// Advice returns what to do about something that Identify does not take for a server, given its error. Nil: there is
+	// nothing special to say.
+	Advice func(ctx context.Context, s *target.Server, err error) string
+}
+
+// SpeakerConfig is what a load says about how it speaks.
+type SpeakerConfig struct {
+	Password string // of the server; empty: none
+	Requests bool   // producers wait until their jobs are done
+}
+
+// Scripts returns the checks of the suite that are scripts. An error is one of the suite.
+func (p *Peer) Scripts() ([]conformance.Check, error) {
+	scripts, err := p.Protocol.Scripts()
+	if err != nil {
+		return nil, fmt.Errorf("the scripts of %s: %w", p.Title, err)
+	}
+	return conformance.Scripts(scripts...), nil
+}
+
+// Checks returns the checks of the suite: its scripts, and then its properties. An error is one of the suite.
+func (p *Peer) Checks() ([]conformance.Check, error) {
+	if p.Suite != nil {
+		return p.Suite()
+	}
+	return p.Scripts()
+}

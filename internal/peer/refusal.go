@@ -1,0 +1,77 @@
+package peer
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// refusal says why a command, "fwpcheck record" for example, does not work with the protocol; "" if it does.
+func (p *Peer) refusal(command string) string {
+	if why := p.Refusals[command]; why != "" {
+		return why
+	}
+	for _, need := range []struct {
+		missing bool
+		program string // a command, or a program as a whole
+		why     string
+	}{
+		{p.Subject == nil, "fwpcheck explore", "nobody has written a generator of its commands yet"},
+		{p.Subject == nil, "fwpcheck compare", "nobody has written a generator of its commands yet"},
+		{p.Embed == nil, "fwpcheck selftest", "there is no embedded server of it"},
+		{p.Double == nil, "fwpcheck serve", "there is no embedded server of it"},
+		{p.Speaker == nil, "fwpbench", "nobody has written how a load speaks it yet"},
+		{!p.Monitored, "fwpcheck record", "there are no rules for what its clients and its servers do"},
+		{!p.Monitored, "fwpcheck worker", "there are no rules for what its clients do"},
+		{!p.Monitored, "fwpcheck client", "there are no rules for what its clients do"},
+		{!p.Monitored, "fwpcheck clean", "it is not known which jobs are left"},
+	} {
+		if need.missing && (command == need.program || strings.HasPrefix(command, need.program+" ")) {
+			return need.why
+		}
+	}
+	return ""
+}
+
+// Refusal returns an error that says why a command, "fwpcheck record" for example, does not work with the protocol; nil
+// if it does.
+func (p *Peer) Refusal(command string) error {
+	why := p.refusal(command)
+	if why == "" {
+		return nil
+	}
+	var titles []string // of the protocols with which it works
+	for _, other := range all() {
+		if other.refusal(command) == "" {
+			titles = append(titles, other.Title)
+		}
+	}
+	return fmt.Errorf("%s works with %s only, not with %s: %s", command, strings.Join(titles, " and "), p.Title, why)
+}
+
+// WithoutFlag says why a command has no flag --protocol.
+func WithoutFlag(command string) string {
+	var why []string
+	for _, p := range all() {
+		if err := p.Refusal(command); err != nil {
+			why = append(why, err.Error())
+		}
+	}
+	if len(why) > 0 {
+		return strings.Join(why, "\n")
+	}
+	return command + " takes the protocol from the scheme of a URL, as in workq://localhost, or from the header of " +
+		"a script"
+}
+
+// Refused returns the commands that some protocol refuses, sorted.
+func Refused() []string {
+	commands := map[string]bool{}
+	for _, p := range all() {
+		for command := range p.Refusals {
+			commands[command] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(commands))
+}

@@ -1,0 +1,90 @@
+package peer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/internal/text"
+)
+
+// all has one line for each protocol; the first one is the Default.
+var all = sync.OnceValue(func() []*Peer {
+	return []*Peer{
+		fwpPeer(),
+		workqPeer(),
+		emqpPeer(),
+	}
+})
+
+// All returns the protocols that the programs test, the Default first. The values are the same in each call.
+func All() []*Peer { return slices.Clone(all()) }
+
+// Default returns the protocol of commands that name none: messages need not name it, and the variables of the
+// environment name its servers.
+func Default() *Peer { return all()[0] }
+
+// IsDefault reports whether p is the Default.
+func (p *Peer) IsDefault() bool { return p == Default() }
+
+// Names returns the names of the protocols.
+func Names() (names []string) {
+	for _, p := range all() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// Schemes returns the schemes of the URLs of all protocols but the Default.
+func Schemes() (schemes []target.Scheme) {
+	for _, p := range all()[1:] {
+		schemes = append(schemes, p.Scheme)
+	}
+	return schemes
+}
+
+// Named returns the protocol of a name; the Default for the empty one.
+func Named(name string) (*Peer, error) {
+	if name == "" {
+		return Default(), nil
+	}
+	for _, p := range all() {
+		if p.Name == name {
+			return p, nil
+		}
+	}
+	near := text.DidYouMean(text.Candidates(name, Names())...)
+	if near == "" {
+		near = "the protocols are " + strings.Join(Names(), " and ")
+	}
+	return nil, fmt.Errorf("unknown protocol %q; %s", name, near)
+}
+
+// OfClause returns the protocol whose ids of clauses begin as an id does, nil if there is none.
+func OfClause(id string) *Peer {
+	for _, p := range all() {
+		if strings.HasPrefix(id, p.Prefix) {
+			return p
+		}
+	}
+	return nil
+}
+
+// Clause returns the clause of an id, of whatever protocol, and reports whether there is one.
+func Clause(id string) (conformance.Clause, bool) {
+	if p := OfClause(id); p != nil {
+		return p.ClauseByID(id)
+	}
+	return conformance.Clause{}, false
+}
+
+// Clauses returns the clauses of all protocols.
+func Clauses() (clauses []conformance.Clause) {
+	for _, p := range all() {
+		clauses = append(clauses, p.Clauses()...)
+	}
+	return clauses
+}

@@ -1,0 +1,115 @@
+package peer
+
+import (
+	"context"
+	"fmt"
+	"net"
+
+	"github.com/fwpsuite/fwp/conformance/run"
+)
+
+// Config is how an embedded server is started. The zero Config is a conforming server on a free port of this machine.
+type Config struct {
+	Network   Network // nil: TCP
+	Addr      string  // where it listens, host and port; empty: a free port of 127.0.0.1
+	Faults    []Fault // it has all of them
+	Variation Variation
+	Password  string            // that it asks for; empty: none
+	Settings  map[string]string // of the header of a script
+	Seed      uint64            // what is left to chance follows from it; 0: from nothing
+	// Iterations is how often clients hash a password where Settings do not say; 0: as often as usual.
+	Iterations int
+}
+
+// Network is where servers listen, and how they are reached. The address "127.0.0.1:0" stands for a free one.
+type Network interface {
+	Listen(addr string) (net.Listener, error)
+	DialContext(ctx context.Context, network, addr string) (net.Conn, error)
+}
+
+// DialFunc connects to an address, as [net.Dialer.DialContext] does.
+type DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error)
+
+// TCP is the network of this machine.
+type TCP struct{}
+
+// Listen implements [Network].
+func (TCP) Listen(addr string) (net.Listener, error) {
+	return new(net.ListenConfig).Listen(context.Background(), "tcp", addr)
+}
+
+// DialContext implements [Network].
+func (TCP) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
+	return new(net.Dialer).DialContext(ctx, network, addr)
+}
+
+// freePort is the address of a free port of this machine.
+const freePort = "127.0.0.1:0"
+
+// network returns the Network, TCP for none.
+func (c *Config) network() Network {
+	if c.Network == nil {
+		return TCP{}
+	}
+	return c.Network
+}
+
+// listener returns a function that listens at an address, a free one if it is empty, and at the same one when it is
+// called again.
+func (c *Config) listener(addr string) func() (net.Listener, error) {
+	if addr == "" {
+		addr = freePort
+	}
+	network := c.network()
+	return func() (net.Listener, error) {
+		l, err := network.Listen(addr)
+		if err == nil {
+			addr = l.Addr().String()
+		}
+		return l, err
+	}
+}
+
+// Server is an embedded server that runs.
+type Server struct {
+	run.Server // with all that it offers
+
+	URL   string // of its clients, with the password if it has one
+	Close func() // ends it
+	// Down stops it, in good order or with every connection reset, and Up has it serve again with the same store. Nil:
+	// it cannot be stopped.
+	Down func(reset bool) error
+	Up   func() error
+}
+
+// Start starts an embedded server. Others like it can be started for checks that cannot share one.
+func (p *Peer) Start(c Config) (*Server, error) {
+	if p.Embed == nil {
+		return nil, fmt.Errorf("there is no embedded server of %s", p.Title)
+	}
+	s, err := p.Embed(c)
+	if err != nil {
+		return nil, fmt.Errorf("start the embedded server: %w", err)
+	}
+	s.Fresh = func() (run.Server, func(), error) {
+		other := c
+		other.Addr = ""
+		another, err := p.Start(other)
+		if err != nil {
+			return run.Server{}, nil, err
+		}
+		return another.Server, another.Close, nil
+	}
+	return s, nil
+}
+
+// dialed is a server at an address of a network, as a target.
+type dialed struct {
+	network Network
+	addr    string
+}
+
+// Dial connects to it.
+func (d dialed) Dial(ctx context.Context) (net.Conn, error) {
+	return d.network.DialContext(ctx, "tcp", d.addr)
+}

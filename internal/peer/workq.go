@@ -1,0 +1,83 @@
+package peer
+
+import (
+	"github.com/fwpsuite/fwp/conformance/run"
+	"github.com/fwpsuite/fwp/conformance/workqsubject"
+	"github.com/fwpsuite/fwp/conformance/workqsuite"
+	"github.com/fwpsuite/fwp/docs"
+	"github.com/fwpsuite/fwp/fakes/fakeworkq"
+	"github.com/fwpsuite/fwp/internal/double"
+	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/workqspeaker"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// workqPeer returns Workq.
+func workqPeer() *Peer {
+	return &Peer{
+		Protocol: workqsuite.Protocol(), Scheme: target.Scheme{Name: "workq", Port: "9922"},
+		Ambiguities: docs.Workq,
+		Faults:      func() []Fault { return faultsOf(fakeworkq.Faults(), workqHook) },
+		Variations:  func() []Variation { return variationsOf(fakeworkq.Variations()) },
+		Embed:       func(c Config) (*Server, error) { return embedWorkq(c, nil) }, Double: doubleWorkq,
+		Serves:   "Workq, without a control, and prints `ready workq://127.0.0.1:PORT`",
+		Subject:  workqsubject.New,
+		Speaker:  func(c SpeakerConfig) protocol.Protocol { return workqspeaker.Protocol{Requests: c.Requests} },
+		Requests: "the run command of Workq",
+		Refusals: map[string]string{
+			"fwpcheck record": "it reads both sides by the grammar and the rules of FWP, and finds jobs and clients in them " +
+				"to give them names; write the conversation as a script (docs/workq.md), which fwpcheck run plays",
+			"fwpcheck worker": "workers of Workq send no heartbeat, name or state that a situation could judge; test them with " +
+				"fwpcheck serve --protocol workq, which lists the commands that cannot be read",
+			"fwpcheck client": "its situations are about what producers of FWP push; test a producer of Workq with " +
+				"fwpcheck serve --protocol workq, which lists the commands that cannot be read",
+			"fwpcheck clean": "jobs of Workq end with their time to live, and delete removes them by id",
+		},
+	}
+}
+
+func workqHook(c *fakeworkq.Config) *func(*fakeworkq.Event) { return &c.Hook }
+
+// embedWorkq starts an embedded server; watch is called before its faults, and may be nil.
+func embedWorkq(c Config, watch func(*fakeworkq.Event)) (*Server, error) {
+	l, err := c.listener(c.Addr)()
+	if err != nil {
+		return nil, err
+	}
+	config := fakeworkq.Config{Hook: watch}
+	c.apply(&config)
+	s := fakeworkq.NewServer(config)
+	go s.Serve(l)
+	return &Server{
+		Server: run.Server{
+			Target: dialed{c.network(), l.Addr().String()},
+			Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone, scenarios.NeedFlush},
+		},
+		URL: "workq://" + l.Addr().String(), Close: s.Close,
+	}, nil
+}
+
+// doubleWorkq serves as a test double. A command that cannot be read is a mistake.
+func doubleWorkq(c DoubleConfig) (*Double, error) {
+	w := new(watch)
+	s, err := embedWorkq(c.Config, func(e *fakeworkq.Event) {
+		w.count(func(s *double.Summary) {
+			switch {
+			case e.Point == fakeworkq.Parsed && e.Err != nil:
+				s.Mistakes = append(s.Mistakes, double.Entry{
+					Mistake: e.Err.Error(), Connection: int64(e.Conn), Worker: "a client", Command: e.Command.Verb,
+				})
+			case e.Point == fakeworkq.Ran:
+				s.Commands++
+				if e.Reply.Error != "" && e.Reply.Error != "TIMEOUT" {
+					s.Refused++
+				}
+			}
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return w.double(s), nil
+}

@@ -1,0 +1,133 @@
+// Package schematest tests that the JSON schemas of all results are those of their types, and that their JSON follows
+// them.
+package schematest
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+var update = flag.Bool("update", false, "write the schemas anew")
+
+// result is a kind of result with a schema: its file, its title, the files with the comments of its types, and what
+// writes one of which every field, or none, is set.
+type result struct {
+	file, title, version string
+	of                   reflect.Type
+	sources              string
+	write                func(v any, w io.Writer) error
+}
+
+const (
+	reportsRoom = "../../reports/"
+	resultsRoom = "../../load/results/"
+)
+
+func all() []result {
+	o := reports.ExitOptions{}
+	return []result{
+		{resultsRoom + "load.schema.json", "Result of a run of fwpbench", results.LoadSchema, reflect.TypeFor[results.Load](),
+			"load.go jobs.go agents.go health.go finding.go disruption.go metrics.go",
+			func(v any, w io.Writer) error { return v.(*results.Load).WriteJSON(w) }},
+		{resultsRoom + "load_capacity.schema.json", "Result of a search for the highest rate", results.LoadCapacitySchema,
+			reflect.TypeFor[results.LoadCapacity](), "capacity.go load.go",
+			func(v any, w io.Writer) error { return v.(*results.LoadCapacity).WriteJSON(w) }},
+		{resultsRoom + "load_comparison.schema.json", "Result of comparing two loads", results.LoadComparisonSchema,
+			reflect.TypeFor[results.LoadComparison](), "comparison.go load.go",
+			func(v any, w io.Writer) error { return v.(*results.LoadComparison).WriteJSON(w) }},
+		{resultsRoom + "merged.schema.json", "Sum of several runs of fwpbench", results.MergedSchema,
+			reflect.TypeFor[results.Merged](), "merged.go load.go",
+			func(v any, w io.Writer) error { return v.(*results.Merged).WriteJSON(w) }},
+		{reportsRoom + "check.schema.json", "Result of a run of fwpcheck", reports.Schema, reflect.TypeFor[reports.Report](),
+			"report.go finding.go known.go verdict.go",
+			func(v any, w io.Writer) error { return v.(*reports.Report).WriteJSON(w, o) }},
+		{reportsRoom + "exploration.schema.json", "Result of an exploration", reports.ExplorationSchema,
+			reflect.TypeFor[reports.Exploration](), "exploration.go finding.go report.go",
+			func(v any, w io.Writer) error { return v.(*reports.Exploration).WriteJSON(w, o) }},
+		{reportsRoom + "comparison.schema.json", "Result of comparing two servers", reports.ComparisonSchema,
+			reflect.TypeFor[reports.Comparison](), "comparison.go report.go",
+			func(v any, w io.Writer) error { return v.(*reports.Comparison).WriteJSON(w, o) }},
+		{reportsRoom + "changes.schema.json", "What differs between the reports of several runs", reports.ChangesSchema,
+			reflect.TypeFor[reports.Changes](), "changes.go report.go",
+			func(v any, w io.Writer) error { return v.(*reports.Changes).WriteJSON(w, o) }},
+	}
+}
+
+// The schemas are written from the types and their comments: go test ./internal/schematest -update.
+func TestSchemasAreThoseOfTheTypes(t *testing.T) {
+	t.Parallel()
+	for _, r := range all() {
+		var sources []string
+		for file := range strings.FieldsSeq(r.sources) {
+			sources = append(sources, filepath.Join(filepath.Dir(r.file), file))
+		}
+		schemaOf(t, r.file, r.title, r.version, r.of, sources...)
+	}
+}
+
+func TestJSONFollowsItsSchema(t *testing.T) {
+	t.Parallel()
+	for _, r := range all() {
+		root := readSchema(t, r.file)
+		empty, full := reflect.New(r.of), reflect.New(r.of)
+		fill(full.Elem(), new(int64))
+		for name, v := range map[string]reflect.Value{"empty": empty, "every field": full} {
+			var out bytes.Buffer
+			require.NoError(t, r.write(v.Interface(), &out))
+			assert.Empty(t, root.breachesOf(t, out.Bytes()), "%s: %s", r.title, name)
+		}
+		assert.NotEmpty(t, root.breaches(root, "$", map[string]any{"schema": r.version, "took_ns": "1", "new": 1}))
+	}
+}
+
+// The golden files are results of all kinds.
+func TestGoldenFilesFollowTheirSchemas(t *testing.T) {
+	t.Parallel()
+	met := map[string]bool{}
+	for _, room := range []string{reportsRoom, resultsRoom} {
+		files, err := filepath.Glob(room + "testdata/*.json.golden")
+		require.NoError(t, err)
+		for _, file := range files {
+			data, err := os.ReadFile(filepath.Clean(file))
+			require.NoError(t, err)
+			for _, r := range all() {
+				if bytes.HasPrefix(data, []byte("{\n  \"schema\": \""+r.version+"\"")) {
+					met[r.version] = true
+					assert.Empty(t, readSchema(t, r.file).breachesOf(t, data), file)
+				}
+			}
+		}
+	}
+	assert.GreaterOrEqual(t, len(met), 6)
+}
+
+// A field that JSON forgets is noticed, whatever it is set to.
+func TestLoadsAreReadBack(t *testing.T) {
+	t.Parallel()
+	full := &results.Load{}
+	fill(reflect.ValueOf(full).Elem(), new(int64))
+	full.Schema = results.LoadSchema
+	var out bytes.Buffer
+	require.NoError(t, full.WriteJSON(&out))
+	back, err := results.ReadLoad(out.Bytes())
+	require.NoError(t, err)
+	for _, raw := range []*json.RawMessage{&back.Target.HI, &back.Target.Info, &back.Plan.Workload} {
+		var compact bytes.Buffer
+		require.NoError(t, json.Compact(&compact, *raw))
+		*raw = compact.Bytes()
+	}
+	assert.Equal(t, full, back)
+}

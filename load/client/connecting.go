@@ -1,0 +1,188 @@
+package client
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/fwpsuite/fwp/load/engine"
+	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/workload"
+)
+
+// The pauses of a connection that fails again and again double from the first to the
+// longest: between two openings, and before the command that follows a refused one.
+const (
+	firstDelay   = 50 * time.Millisecond
+	longestDelay = 5 * time.Second
+	firstPause   = 5 * time.Millisecond
+	longestPause = time.Second
+	worst        = 20 // failures beyond it change nothing
+)
+
+// opener opens connections when their time has come, at a steady pace or, without a
+// gap, at once. It is only a timer.
+type opener struct {
+	engine.Link
+	shard   *Shard
+	waiting timetable[*conn]
+	gap     time.Duration // between two openings
+	next    time.Duration // the soonest instant for the next one
+	wake    time.Duration // that it has asked for
+}
+
+// add schedules the opening of c, at the instant at or as soon after it as the pace allows.
+func (o *opener) add(at time.Duration, c *conn) {
+	o.waiting.add(at, c)
+	if o.wake == 0 || at < o.wake {
+		o.shard.loop.Poke(o)
+	}
+}
+
+// Step implements engine.Session.
+func (o *opener) Step(now time.Duration, _ engine.Event, out []byte) ([]byte, engine.Next) {
+	for o.waiting.due(now) && o.next <= now {
+		at, c := o.waiting.take()
+		if c.phase != shut || !c.role.open(now) {
+			continue
+		}
+		// A pace that fell behind is caught up with, but not for more than a moment.
+		planned := max(at, o.next)
+		o.next = max(planned, now-10*time.Millisecond) + o.gap
+		c.dial(planned, planned)
+	}
+	o.wake = 0
+	if o.waiting.len() > 0 {
+		o.wake = max(o.waiting.next(), o.next, 1)
+	}
+	return out, engine.Next{Wake: o.wake}
+}
+
+// reopen schedules another opening of the connection, later after each failure.
+func (c *conn) reopen(now time.Duration) {
+	if c.role.open(now) {
+		c.shard.opener.add(now+c.reconnectDelay(), c)
+	}
+}
+
+// delay returns how long to wait after so many failures: between one half and the whole of a time that doubles, spread
+// over the connections so that they do not come at the same time.
+func (c *conn) delay(first, longest time.Duration) time.Duration {
+	whole := longest
+	if n := max(c.failures, 1) - 1; n < 12 {
+		whole = min(first<<n, longest)
+	}
+	spread := (uint32(c.number)*2654435761 + uint32(c.failures)*40503) >> 16 % 1024
+	return whole/2 + whole/2*time.Duration(spread)/1024
+}
+
+// retire ends a connection for good, whatever it was doing.
+func (c *conn) retire() {
+	if c.phase == over {
+		return
+	}
+	c.release()
+	c.preparing = nil
+	c.phase = over
+	c.shard.status.Open--
+}
+
+// preparing is what a speaker has to do outside the loop before it goes on. The connection
+// may be gone by the time it is done, so it belongs to itself.
+type preparing struct {
+	began time.Duration
+	done  atomic.Bool
+}
+
+// greeted handles the server's greeting.
+func (c *conn) greeted(now time.Duration, e *protocol.Event) {
+	if e.Kind == protocol.Refused {
+		c.lose(now, measure.Rejected, e.Err)
+		return
+	}
+	c.phase = greeted
+	if e.Work == nil {
+		return
+	}
+	p, work := &preparing{began: now}, e.Work
+	c.preparing = p
+	c.shard.loop.Aside(c, func() {
+		work()
+		p.done.Store(true)
+	})
+}
+
+// identify sends what comes before the first command, once that is prepared. The time of the preparation is not the
+// server's, so it is left out of the time of hello.
+func (c *conn) identify(now time.Duration, out []byte) []byte {
+	if p := c.preparing; p != nil {
+		if !p.done.Load() {
+			return out
+		}
+		c.opened += now - p.began
+		c.preparing = nil
+	}
+	opened, err := c.speaker.Open(out)
+	switch {
+	case err != nil:
+		c.lose(now, measure.Other, err)
+		return out
+	case len(opened) == len(out):
+		c.expect(greeting, command{op: measure.Hello, sent: now})
+		c.mayQuit(now, workload.AtGreeting)
+		return out
+	}
+	c.expect(hello, command{op: measure.Hello, intended: c.opened, free: c.opened, sent: now})
+	c.mayQuit(now, workload.AtHello)
+	return opened
+}
+
+// identified handles the reply to hello. Its time begins with the connection, so that it includes a slow greeting.
+func (c *conn) identified(now time.Duration, e *protocol.Event) {
+	switch e.Kind {
+	case protocol.Refused:
+		c.lose(now, measure.Rejected, e.Err)
+		return
+	case protocol.Greeted: // there is more to it
+		c.greeted(now, e)
+		return
+	}
+	c.shard.recorder.Command(measure.Hello, measure.Timing{
+		Intended: c.opened, Free: c.opened, Sent: c.opened, Replied: now,
+	})
+	c.phase, c.free, c.pause, c.fresh = idle, now, 0, true
+	c.shard.becameReady()
+}
+
+// nudge makes a connection check whether it is still needed, at the end of a run or of a worker.
+func (c *conn) nudge(now time.Duration) {
+	switch c.phase {
+	case shut:
+		c.role.open(now)
+	case dialing, greeting, greeted:
+		c.shard.loop.Poke(c)
+	case idle:
+		c.call()
+	}
+}
+
+// cut makes a connection end at once, without goodbye, with or without a reply.
+func (c *conn) cut() {
+	switch c.phase {
+	case over:
+	case shut:
+		c.retire()
+	default:
+		c.doomed = true
+		c.shard.loop.Poke(c)
+	}
+}
+
+// fall ends a connection that was cut, in its next step.
+func (c *conn) fall(now time.Duration) {
+	if c.waits() {
+		c.shard.trouble(c.asked.op, measure.Timeout, errSilent)
+	}
+	c.drop(now)
+	c.retire()
+}

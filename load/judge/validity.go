@@ -1,0 +1,245 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// The limits of Evaluate.
+const (
+	// lateShare is how much of the p99 of a command's response time its lateness may be, but lateLeast is always allowed
+	// and lateMost never exceeded. Below lateLeast it depends on the scheduler of the operating system more than on the
+	// load. Beyond lateMost the load is not the one that was planned, however slow the target is: that is the time slice
+	// which schedulers give to other processes. docs/load.md has the reasons.
+	lateShare = 0.10
+	lateLeast = 2 * time.Millisecond
+	lateMost  = 10 * time.Millisecond
+	// busyOpen is the share of its CPUs from which on the generator reads replies too late: that delay is not counted
+	// as lateness and looks like the target's. A closed loop has no target rate; it is INVALID only where the generator
+	// was nearly the only limit.
+	busyOpen   = 0.85
+	busyClosed = 0.95
+	// busyOver is how long a window must be for that: the CPU time of a shorter one is a few ticks of a clock.
+	busyOver = 200 * time.Millisecond
+	// machineFull is the share of a machine's time from which on others that run there may be why the generator was late.
+	machineFull   = 0.9
+	stealLimit    = 0.02
+	throttleLimit = 0.01
+	clockLimit    = 100 * time.Millisecond
+)
+
+// Evaluate checks whether the figures of the run are about the target, and whether they meet the thresholds: it sets
+// l.Validity and l.Thresholds from everything else in l, and changes nothing else. A run is INVALID for one of
+// these reasons:
+//
+//	empty        no arrival succeeded
+//	errors       more than 10 % of the commands of a kind failed, unless the target was disrupted on purpose
+//	aborted      --overload abort, and an arrival found no free connection
+//	connections  the target took fewer connections than the workload has
+//	files        connections failed for want of file descriptors; ports and memory alike: an internal error besides
+//	late         the lateness of a kind of command above 10 % of the p99 of its response time (but 2 ms are always
+//	             allowed, and more than 10 ms never): its p99, with fewer than 1,000 commands its p90, and with fewer
+//	             than 100 its median
+//	saturated    the process, or a loop of it, used more than 85 % of its CPUs (95 % in a closed loop) in a
+//	             window of 200 ms or more
+//	behind       less than 99 % of the target rate was achieved, which is not explained by arrivals that found no free
+//	             connection, by errors or by disruptions
+//	stolen       more than 2 % of the machine's time went to others (steal)
+//	throttled    a cgroup held the process back for more than 1 % of the time
+//	clock        the clock jumped by 100 ms or more, or the machine slept
+//	start        the load did not begin, although its connections were open
+//	agent        one of several generators was lost; each other reason of one of them is one of the whole
+//
+// A server that sustains less than the target rate, while the generator keeps up, does not make a run INVALID. The
+// figures of an INVALID run are in the JSON, to look for the cause; they are not results, so only the thresholds on the
+// account of the jobs are judged.
+func Evaluate(l *results.Load, thresholds ...Threshold) {
+	r := run{l}
+	reasons := r.agentsReasons()
+	if len(l.Agents) == 0 {
+		reasons = r.reasons()
+	}
+	l.Validity = results.Validity{Valid: len(reasons) == 0, Reasons: reasons}
+	if l.Validity.Valid {
+		l.Validity.Remarks = r.remarks()
+	}
+	l.Thresholds = nil
+	for _, t := range thresholds {
+		l.Thresholds = append(l.Thresholds, t.Evaluate(l))
+	}
+}
+
+// run is a load that is judged.
+type run struct{ *results.Load }
+
+// reasons returns why a run of one generator is INVALID.
+func (l run) reasons() []results.Reason {
+	return slices.Concat(l.empty(), l.failed(), l.aborted(), l.exhausted(), l.late(), l.saturated(),
+		l.behind(), l.disturbed())
+}
+
+func (l run) aborted() []results.Reason {
+	if l.Plan.Overload != "abort" || l.Rate.Dropped == 0 {
+		return nil
+	}
+	return because("aborted", "allow more connections, lower the rate, or use --overload queue or drop",
+		"an arrival found no free connection, and --overload abort does not allow that")
+}
+
+// because returns the one reason of that id, with what to do about it, and what was observed.
+func because(id, do, format string, args ...any) []results.Reason {
+	return []results.Reason{{ID: id, Do: do, What: fmt.Sprintf(format, args...)}}
+}
+
+// exhausted returns a reason for each resource that the generator, or the target, ran out of.
+func (l run) exhausted() []results.Reason {
+	reasons := l.Shortages()
+	if c := l.Connections; c.Opened < c.Planned && len(reasons) == 0 && !l.Interrupted {
+		return because("connections", "raise the target's limit, or ask for no more connections than it takes", "%s",
+			reports.JoinWith(": ", fmt.Sprintf("the target took %s of %s connections", text.Grouped(c.Opened),
+				text.Grouped(c.Planned)), text.OneLine(c.Refused)))
+	}
+	return reasons
+}
+
+// late returns a reason about the command whose lateness is farthest beyond its limit.
+func (l run) late() []results.Reason {
+	worst, words := 1.0, ""
+	for i := range l.Ops {
+		op := &l.Ops[i]
+		if !l.DueByPlan(op.Op) || op.Lateness.Count == 0 {
+			continue
+		}
+		stat := typicalStat(op.Lateness.Count)
+		actual, limit := op.Lateness.Stat(stat), lateLimit(op.Response.P99)
+		if over := float64(actual) / float64(limit); over > worst {
+			worst = over
+			words = fmt.Sprintf("%s was sent late: the %s of its lateness is %s, and %s is allowed: %s of the p99 of its "+
+				"response time (%s), at least %s and at most %s", op.Op, stat, reports.Duration(actual), reports.Duration(limit),
+				reports.Percent(lateShare), reports.Duration(op.Response.P99), reports.Duration(lateLeast),
+				reports.Duration(lateMost))
+		}
+	}
+	if words == "" {
+		return nil
+	}
+	if h := &l.Health; h.MachineBusy >= machineFull && h.CPUShare < machineFull/2 {
+		words += fmt.Sprintf("; the machine was busy for %s of the time, and the generator used %s of its %s",
+			reports.Percent(h.MachineBusy), reports.Percent(h.CPUShare), l.Processors())
+	}
+	return because("late", "lower the rate, give the generator more CPUs or a dedicated machine, or look for what else "+
+		"runs there", "%s", words)
+}
+
+// lateLimit returns the greatest lateness that commands with this p99 of their response times may have.
+func lateLimit(response time.Duration) time.Duration {
+	return min(max(lateLeast, time.Duration(lateShare*float64(response))), lateMost)
+}
+
+// typicalStat returns the percentile that so many values tell something about: a single stall of the machine makes
+// several commands in a row late, which are not the p99 of few.
+func typicalStat(values int64) string {
+	switch {
+	case values >= 1000:
+		return "p99"
+	case values >= 100:
+		return "p90"
+	}
+	return "p50"
+}
+
+func (l run) saturated() []results.Reason {
+	if l.tooShort() {
+		return nil
+	}
+	limit := busyClosed
+	if l.Plan.Open {
+		limit = busyOpen
+	}
+	var what string
+	switch busiest := slices.Max(append([]float64{0}, l.Health.Loops...)); {
+	case l.Health.CPUShare > limit:
+		what = fmt.Sprintf("the generator used %s of its %s", reports.Percent(l.Health.CPUShare), l.Processors())
+	case busiest > limit:
+		what = fmt.Sprintf("a loop of the generator was busy for %s of the time", reports.Percent(busiest))
+	default:
+		return nil
+	}
+	return because("saturated", "lower the rate or the number of connections, or give the generator more CPUs "+
+		"(--processors) or a dedicated machine", "%s; allowed is %s", what, reports.Percent(limit))
+}
+
+// tooShort reports whether the window was too short for the resolution of CPU time.
+func (l run) tooShort() bool { return l.Health.Over > 0 && l.Health.Over < busyOver }
+
+func (l run) behind() []results.Reason {
+	r := l.Rate
+	if r.Target <= 0 || r.Achieved >= results.AchievedEnough*r.Target || l.Disruptions != nil {
+		return nil
+	}
+	explained := r.Queued + r.Dropped + r.Unserved + int64(l.Connections.Opened) + l.Sum(r.Op).Errors
+	if r.Op == "connect" {
+		explained += l.Sum("hello").Errors + l.Sum("push").Errors
+	}
+	if r.Planned-r.Done <= explained {
+		return nil
+	}
+	return because("behind", "lower the rate, or give the generator more CPUs or a dedicated machine",
+		"%s of %s /s were achieved although connections were free: at most %s of the %s missing arrivals found none",
+		reports.Digits(r.Achieved), reports.Digits(r.Target), text.Grouped(r.Queued+r.Dropped+r.Unserved),
+		text.Grouped(r.Planned-r.Done))
+}
+
+// disturbed returns a reason for each disturbance by the machine.
+func (l run) disturbed() (reasons []results.Reason) {
+	h := &l.Health
+	if h.Steal > stealLimit {
+		reasons = because("stolen", "run it again when the host is quiet, or on a dedicated machine",
+			"the host of this virtual machine took %s of its time; allowed is %s", reports.Percent(h.Steal),
+			reports.Percent(stealLimit))
+	}
+	if share := float64(h.Throttled) / float64(max(h.Over, 1)); share > throttleLimit {
+		reasons = append(reasons, because("throttled",
+			"raise the limit of CPU time (cpu.max, or the limits of the container), or lower the rate",
+			"a cgroup throttled the generator for %s in %s", reports.Duration(h.Throttled), reports.Duration(h.Over))...)
+	}
+	jumped := func(j results.ClockJump) bool { return j.By.Abs() >= clockLimit }
+	if at := slices.IndexFunc(h.ClockJumps, jumped); at >= 0 {
+		reasons = append(reasons, because("clock", "run it again with a steady clock, and keep the machine awake",
+			"the clock jumped by %s, or the machine was asleep, %s after the start", reports.Duration(h.ClockJumps[at].By),
+			reports.Duration(h.ClockJumps[at].At))...)
+	}
+	return reasons
+}
+
+// agentsReasons returns why the sum of several generators is INVALID: one of them was lost, or its part is INVALID.
+// What several have in common, because it is that of their machine, is one reason.
+func (l run) agentsReasons() (reasons []results.Reason) {
+	names := map[int]string{} // of the agents with a reason
+	for i := range l.Agents {
+		a := &l.Agents[i]
+		if a.Lost != "" {
+			reasons = append(reasons, because("agent", "look at what the agent has printed, and at the network between it "+
+				"and the coordinator, and run it again", "agent %s was lost: %s", a.Name, a.Lost)...)
+			continue
+		}
+		for _, r := range a.Validity.Reasons {
+			at := slices.Index(reasons, r)
+			if at < 0 {
+				reasons, at = append(reasons, r), len(reasons)
+				names[at] = "agent " + a.Name
+				continue
+			}
+			names[at] += ", " + a.Name
+		}
+	}
+	for at, who := range names {
+		reasons[at].What = who + ": " + reasons[at].What
+	}
+	return reasons
+}

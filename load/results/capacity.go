@@ -1,0 +1,287 @@
+package results
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// LoadCapacitySchema is the value of the key "schema" of the JSON of every LoadCapacity. Its number grows when a key is
+// removed, renamed or changes its meaning.
+const LoadCapacitySchema = "fwpbench-capacity/1"
+
+// LoadCapacity is the result of a search for the highest rate that a target sustains. Durations are nanoseconds in
+// JSON, in keys that end in _ns; rates are a second. It is plain data without locks.
+type LoadCapacity struct {
+	// Schema is LoadCapacitySchema; WriteJSON sets it, whatever is here.
+	Schema string `json:"schema"`
+	// Exit is the exit code, and Words what it stands for; WriteJSON sets them.
+	Exit    int        `json:"exit_code"`
+	Words   string     `json:"outcome"`
+	Version string     `json:"version,omitempty"`
+	Target  LoadTarget `json:"target"`
+	// Machine is what the generator ran on.
+	Machine Machine `json:"machine"`
+	// Plan is the load of a step, in words.
+	Plan string `json:"plan,omitempty"`
+	// Started is when it began, by the clock of the machine that runs the generator.
+	Started time.Time     `json:"started,omitzero"`
+	Took    time.Duration `json:"took_ns"`
+	// Seed is what the loads were drawn from: a string of decimal digits in JSON.
+	Seed uint64 `json:"seed,string"`
+	// Thresholds holds what a rate has to meet to hold, beside that it is achieved.
+	Thresholds []string `json:"thresholds"`
+	// Precision is how near Rate and Above were to be, as a share.
+	Precision float64 `json:"precision"`
+	// Rate is the highest rate that held, 0 if none did; Confirmed is set if it held twice.
+	Rate      float64 `json:"rate_per_s"`
+	Confirmed bool    `json:"confirmed"`
+	// Above is the lowest rate that did not hold; 0 if all did.
+	Above float64 `json:"above_per_s,omitempty"`
+	// Limited is set if that was because of the generator: the target may sustain more than Rate.
+	Limited bool `json:"generator_limited,omitempty"`
+	// Steps holds what was tried, in its order.
+	Steps       []CapacityStep `json:"steps"`
+	Interrupted bool           `json:"interrupted,omitempty"`
+	Internal    string         `json:"internal,omitempty"`
+	Unreachable string         `json:"unreachable,omitempty"`
+}
+
+// CapacityStep is a run at one rate.
+type CapacityStep struct {
+	// Rate is the target rate.
+	Rate float64 `json:"rate_per_s"`
+	// Result is "held", "failed" or "generator-limited".
+	Result string `json:"result"`
+	// Why is why it did not hold; empty if it did.
+	Why string `json:"why,omitempty"`
+	Run string `json:"run"`
+	// Took is how long it took, with its drain.
+	Took     time.Duration `json:"took_ns"`
+	Achieved float64       `json:"achieved_per_s"`
+	// Op is the command whose times Response, Service and Lateness are.
+	Op       string  `json:"op,omitempty"`
+	Response Latency `json:"response"`
+	Service  Latency `json:"service"`
+	Lateness Latency `json:"lateness"`
+	// Findings is how many kinds of findings it has.
+	Findings int `json:"findings,omitempty"`
+}
+
+// The results of a step.
+const (
+	StepHeld    = "held"
+	StepFailed  = "failed"
+	StepLimited = "generator-limited"
+)
+
+// StepOf returns a run at a rate as a step. The rate held if the run is valid, achieved 99 % of it, emptied its queues,
+// and missed no threshold. Evaluate comes first.
+func StepOf(l *Load, rate float64) CapacityStep {
+	s := CapacityStep{
+		Rate: rate, Result: StepHeld, Run: l.Run, Took: l.Took, Achieved: l.Rate.Achieved, Op: l.Rate.Op,
+		Findings: len(l.Findings),
+	}
+	if op := l.Op(l.Rate.Op); op != nil {
+		s.Response, s.Service, s.Lateness = op.Response, op.Service, op.Lateness
+		s.Response.Curve, s.Service.Curve, s.Lateness.Curve = nil, nil, nil
+	}
+	switch code, words := l.Outcome(); {
+	case !l.Validity.Valid:
+		s.Result, s.Why = StepFailed, l.invalid()
+		if l.limitedByGenerator() {
+			s.Result = StepLimited
+		}
+	case code != reports.ExitWell:
+		s.Result, s.Why = StepFailed, words
+	case l.Rate.Achieved < AchievedEnough*l.Rate.Target:
+		s.Result, s.Why = StepFailed, l.achieved()
+	}
+	return s
+}
+
+// limitedByGenerator reports whether a run is INVALID because of the generator or its machine, and not because the
+// target refused what it was sent.
+func (l *Load) limitedByGenerator() bool {
+	ofTarget := []string{"empty", "errors", "aborted", "connections"}
+	return !slices.ContainsFunc(l.Validity.Reasons, func(r Reason) bool { return slices.Contains(ofTarget, r.ID) })
+}
+
+func (c *LoadCapacity) trouble() reports.Trouble {
+	return reports.Trouble{Interrupted: c.Interrupted, Internal: c.Internal, Unreachable: c.Unreachable}
+}
+
+// Outcome returns the exit code and what it stands for in one line of words.
+func (c *LoadCapacity) Outcome() (code int, words string) {
+	decided := c.decide()
+	return decided.Code, decided.Words
+}
+
+func (c *LoadCapacity) decide() reports.Outcome {
+	findings := 0
+	for _, s := range c.Steps {
+		findings += s.Findings
+	}
+	sum := "capacity " + reports.Digits(c.Rate) + " /s"
+	above := fmt.Sprintf("; %s /s did not hold", reports.Digits(c.Above))
+	if s := reports.Find(c.Steps, func(s *CapacityStep) bool { return s.Rate == c.Above && s.Why != "" }); s != nil {
+		above += ": " + text.OneLine(s.Why)
+	}
+	found := "nothing was found"
+	if c.Rate > 0 {
+		found = "at least " + reports.Digits(c.Rate) + " /s"
+	}
+	return reports.Decide(append(
+		c.trouble().Claims(found, "the target could not be loaded"),
+		reports.Claimed(reports.ExitLoss, findings > 0,
+			text.Count(findings, "finding")+" in the steps: run that rate by itself for the details; "+found),
+		reports.Claimed(reports.ExitInconclusive, c.Limited, "inconclusive: the generator was the limit; "+found+above),
+		reports.Claimed(reports.ExitFindings, c.Rate == 0 && len(c.Steps) > 0, "no rate held"+above),
+		reports.Claimed(reports.ExitInconclusive, !c.Confirmed, "inconclusive: "+found+", but it did not hold twice"),
+		reports.Claimed(reports.ExitWell, c.Above == 0, found+", which was the highest rate to be tried"),
+		reports.Claimed(reports.ExitWell, true, sum+above),
+	))
+}
+
+// WriteJSON writes c as one indented JSON object and a final newline.
+func (c *LoadCapacity) WriteJSON(w io.Writer) error {
+	whole := *c
+	whole.Exit, whole.Words = c.Outcome()
+	whole.Schema, whole.Started = LoadCapacitySchema, c.Started.UTC().Round(0)
+	whole.Steps, whole.Thresholds = reports.List(c.Steps), reports.List(c.Thresholds)
+	return reports.WriteJSON(w, &whole)
+}
+
+// Hide replaces every text of c that comes from the target, or quotes what does, by what hide returns for it.
+func (c *LoadCapacity) Hide(hide func(string) string) {
+	reports.HideTexts(hide, &c.Internal, &c.Unreachable)
+	c.Target.HI, c.Target.Info = nil, nil
+	for i := range c.Steps {
+		reports.HideTexts(hide, &c.Steps[i].Why)
+	}
+}
+
+// Page returns c for people: what was found, each rate that was tried with its times, and why those that did not hold
+// did not.
+func (c *LoadCapacity) Page(o reports.PageOptions) reports.Page {
+	var p page
+	decided := c.decide()
+	result := decided.Text()
+	p.Add(reports.Prose{Lines: []reports.Text{result}})
+	holds := strings.Join(append([]string{"99 % of it is achieved"}, c.Thresholds...), ", ")
+	p.Add(reports.Fields{LabelWidth: 10, Fields: []reports.Field{
+		reports.NewField("target", reports.TargetName(c.Target.URL, c.Target.Chosen)), reports.NewField("plan", c.Plan),
+		reports.NewField("a rate holds", "if "+holds),
+		reports.NewField("generator", reports.JoinWith(", ", c.Version, c.Machine.words())),
+	}})
+	p.AddTroubles(c.trouble())
+	if len(c.Steps) > 0 {
+		p.curve(c)
+		if o.Figures {
+			p.Add(reports.Figure{Title: "Times against rate", Of: c.chart(),
+				Description: "The response times at each rate that was tried; of a rate that was tried several times those " +
+					"of the last step. Where the curves rise, the target is at its limit."})
+		}
+	}
+	facts := fmt.Sprintf("seed %d, took %s%s, exit code %d", c.Seed, reports.Duration(c.Took), reports.Began(c.Started),
+		decided.Code)
+	p.Add(reports.Conclusion{Facts: facts, Words: result})
+	return p.Page
+}
+
+// sorted returns the steps by their rate.
+func (c *LoadCapacity) sorted() []CapacityStep {
+	return slices.SortedStableFunc(slices.Values(c.Steps),
+		func(a, b CapacityStep) int { return cmp.Compare(a.Rate, b.Rate) })
+}
+
+// curve appends the steps, and why some did not hold.
+func (p *page) curve(c *LoadCapacity) {
+	p.Section("RATES", "each step that was tried, with the response times of its arrivals")
+	t := reports.Table{Wrap: true}
+	for _, title := range []string{"rate", "achieved", "p50", "p99", "p99.9", "late p99"} {
+		t.Columns = append(t.Columns, reports.Column{Title: title, Right: true})
+	}
+	t.Columns = append(t.Columns, reports.Column{Title: "result"})
+	for _, s := range c.sorted() {
+		row := reports.Cells(reports.Digits(s.Rate)+" /s", reports.Digits(s.Achieved)+" /s", s.time("p50"), s.time("p99"),
+			s.time("p99.9"),
+			reports.Time(s.Lateness.P99), "")
+		style := reports.Good
+		switch s.Result {
+		case StepFailed:
+			style = reports.Bad
+		case StepLimited:
+			style = reports.Unclear
+		}
+		row.Cells[6] = reports.Styled(style, s.Words())
+		t.Rows = append(t.Rows, row)
+	}
+	p.Add(t)
+}
+
+// Words returns the result of the step, and why it did not hold.
+func (s *CapacityStep) Words() string {
+	if s.Why == "" {
+		return s.Result
+	}
+	return s.Result + ": " + text.OneLine(s.Why)
+}
+
+// time returns a percentile of the response times, which may be a lower bound.
+func (s *CapacityStep) time(stat string) string {
+	switch {
+	case s.Response.Count == 0:
+		return ""
+	case slices.Contains(s.Response.AtLeast, stat):
+		return ">= " + reports.Time(s.Response.Stat(stat))
+	}
+	return reports.Time(s.Response.Stat(stat))
+}
+
+// chart returns the times against the rate.
+func (c *LoadCapacity) chart() *reports.Chart {
+	chart := &reports.Chart{X: axis("target rate", reports.Linear, reports.PerSec),
+		Y: axis("response time", reports.Log, reports.Nanoseconds)}
+	for _, stat := range []string{"p50", "p99", "p99.9"} {
+		curve := reports.Curve{Name: stat}
+		for _, s := range c.sorted() {
+			if s.Response.Count == 0 {
+				continue
+			}
+			at := reports.Point{X: s.Rate, Y: max(float64(s.Response.Stat(stat)), 1000)}
+			if n := len(curve.Points); n > 0 && curve.Points[n-1].X == s.Rate {
+				curve.Points[n-1] = at
+			} else {
+				curve.Points = append(curve.Points, at)
+			}
+		}
+		chart.Curves = append(chart.Curves, curve)
+	}
+	if c.Rate > 0 {
+		chart.Bands = []reports.Band{{Name: "held", Until: c.Rate}}
+	}
+	return chart
+}
+
+// Suite returns c as cases: the search itself.
+func (c *LoadCapacity) Suite(reports.ExitOptions) reports.Suite {
+	s := reports.Suite{
+		Name: "fwpbench capacity", Version: c.Version, Target: reports.TargetName(c.Target.URL,
+			c.Target.Chosen), Started: c.Started,
+		Took: c.Took, Seed: c.Seed,
+	}
+	s.Code, s.Words = c.Outcome()
+	s.AddTroubles(c.trouble())
+	s.AddWhole("the search", s.Code == reports.ExitInconclusive)
+	if s.Code == reports.ExitFindings || s.Code == reports.ExitLoss {
+		s.Cases[0].State, s.Cases[0].Kind = reports.CaseFailed, "failed"
+	}
+	return s
+}

@@ -1,0 +1,119 @@
+package results_test
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/load/judge"
+	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/reports/formats"
+	"github.com/fwpsuite/fwp/reports/page"
+)
+
+// searched is a search that has found something.
+func searched() *results.LoadCapacity {
+	step := func(rate float64, result, why string) results.CapacityStep {
+		return results.CapacityStep{
+			Rate: rate, Result: result, Why: why, Run: "k3v9q2", Took: 12 * time.Second, Achieved: rate - 1, Op: "push",
+			Response: spread(int64(10*rate), time.Duration(100*rate)*time.Nanosecond),
+			Lateness: spread(int64(10*rate), 9*time.Microsecond),
+		}
+	}
+	missed := "1 of 1 threshold missed: push.response.p99<2ms, actual 4.1 ms"
+	return &results.LoadCapacity{
+		Version: "fwpbench 0.1.0", Machine: soundLoad().Machine,
+		Target: results.LoadTarget{URL: "tcp://localhost:7419", Chosen: "from --url"},
+		Plan:   "50 producers and 50 workers", Started: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), Took: 90 * time.Second,
+		Seed:       42,
+		Thresholds: []string{"push.response.p99<2ms"}, Precision: 0.05, Rate: 4000, Confirmed: true, Above: 8000,
+		Steps: []results.CapacityStep{
+			step(2000, results.StepHeld, ""), step(4000, results.StepHeld, ""), step(8000, results.StepFailed,
+				missed), step(8000, results.StepFailed, missed),
+			step(6000, results.StepLimited, "INVALID: push was sent late \x1b[2J"), step(4000, results.StepHeld, ""),
+		},
+	}
+}
+
+func TestLoadCapacityGolden(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]*results.LoadCapacity{"load-capacity": searched(), "load-capacity-empty": {}} {
+		var out bytes.Buffer
+		out.Write(page.Text(c.Page(reports.PageOptions{}), page.TextOptions{}))
+		golden(t, name+".txt.golden", out.Bytes())
+	}
+	var out bytes.Buffer
+	require.NoError(t, searched().WriteJSON(&out))
+	golden(t, "load-capacity.json.golden", out.Bytes())
+	out.Reset()
+	s := searched().Suite(reports.ExitOptions{})
+	junit, err := formats.JUnit(&s)
+	require.NoError(t, err)
+	golden(t, "load-capacity.junit.xml.golden", junit)
+}
+
+func TestLoadCapacityOutcome(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		change func(c *results.LoadCapacity)
+		code   int
+		words  string
+	}{
+		"found": {func(*results.LoadCapacity) {}, reports.ExitWell,
+			"capacity 4,000 /s; 8,000 /s did not hold: 1 of 1 threshold"},
+		"all held": {func(c *results.LoadCapacity) { c.Above = 0 }, reports.ExitWell,
+			"at least 4,000 /s, which was the highest rate"},
+		"none held": {func(c *results.LoadCapacity) { c.Rate = 0 }, reports.ExitFindings,
+			"no rate held; 8,000 /s did not hold"},
+		"the limit": {func(c *results.LoadCapacity) { c.Limited = true }, reports.ExitInconclusive,
+			"the generator was the limit; at least 4,000 /s"},
+		"unsteady": {func(c *results.LoadCapacity) { c.Confirmed = false }, reports.ExitInconclusive,
+			"it did not hold twice"},
+		"findings": {func(c *results.LoadCapacity) { c.Steps[1].Findings = 2 }, reports.ExitLoss,
+			"2 findings in the steps"},
+		"interrupted": {func(c *results.LoadCapacity) { c.Interrupted = true }, reports.ExitInterrupted,
+			"interrupted: at least 4,000 /s"},
+		"unreachable": {func(c *results.LoadCapacity) { c.Unreachable = "x" }, reports.ExitUnreachable,
+			"could not be loaded: x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := searched()
+			test.change(c)
+			code, words := c.Outcome()
+			assert.Equal(t, test.code, code)
+			assert.Contains(t, words, test.words)
+			assert.NotEmpty(t, c.Suite(reports.ExitOptions{}).Cases)
+		})
+	}
+}
+
+func TestStepOf(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, results.StepHeld, results.StepOf(soundLoad(), 5000).Result)
+	missed := soundLoad()
+	judge.Evaluate(missed, parsed("push.response.p50<1us")...)
+	s := results.StepOf(missed, 5000)
+	assert.Equal(t, results.StepFailed, s.Result)
+	assert.Contains(t, s.Why, "push.response.p50<1us")
+	short := soundLoad()
+	short.Rate.Achieved = 0.98 * short.Rate.Target
+	judge.Evaluate(short)
+	assert.Equal(t, results.StepFailed, results.StepOf(short, 5000).Result)
+	late := soundLoad()
+	late.Ops[0].Lateness = spread(late.Ops[0].Count, 20*time.Millisecond)
+	judge.Evaluate(late)
+	assert.Equal(t, results.StepLimited, results.StepOf(late, 5000).Result)
+	refused := soundLoad()
+	refused.Connections.Opened = 10
+	judge.Evaluate(refused)
+	assert.Equal(t, results.StepFailed, results.StepOf(refused, 5000).Result, "the target refused connections")
+	left := soundLoad()
+	left.Jobs.Drained, left.Jobs.NotDrained = false, "60 s were over"
+	judge.Evaluate(left)
+	assert.Equal(t, results.StepFailed, results.StepOf(left, 5000).Result)
+}

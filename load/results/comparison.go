@@ -1,0 +1,324 @@
+package results
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// LoadComparisonSchema is the value of the key "schema" of the JSON of every LoadComparison. Its number grows when a
+// key is removed, renamed or changes its meaning.
+const LoadComparisonSchema = "fwpbench-compare/1"
+
+// LoadComparison is the result of comparing two loads, A and B, by blocks that were measured in pairs. Package
+// load/compare fills Ratios from Blocks. Durations are nanoseconds in JSON, in keys that end in _ns. It is plain data
+// without locks.
+type LoadComparison struct {
+	// Schema is LoadComparisonSchema; WriteJSON sets it, whatever is here.
+	Schema string `json:"schema"`
+	// Exit is the exit code, and Words what it stands for; WriteJSON sets them.
+	Exit    int    `json:"exit_code"`
+	Words   string `json:"outcome"`
+	Version string `json:"version,omitempty"`
+	// Machine is what the generator ran on.
+	Machine Machine      `json:"machine"`
+	A       ComparedLoad `json:"a"`
+	B       ComparedLoad `json:"b"`
+	// AA is set if B is A: the ratios are the noise of this machine.
+	AA bool `json:"aa,omitempty"`
+	// Started is when it began, by the clock of the machine that runs the generator.
+	Started time.Time     `json:"started,omitzero"`
+	Took    time.Duration `json:"took_ns"`
+	// Seed is what the order inside the pairs and the loads were drawn from: a string of decimal digits in JSON.
+	Seed uint64 `json:"seed,string"`
+	// Margin is how much worse B may be: with 0.05 a ratio from 1/1.05 to 1.05 is no change.
+	Margin float64 `json:"margin"`
+	// Pairs is how many pairs of blocks were asked for.
+	Pairs int `json:"pairs"`
+	// Blocks holds the blocks in the order in which they were measured.
+	Blocks []LoadBlock `json:"blocks"`
+	// Ratios holds the ratio of B to A of each metric, the primary ones first.
+	Ratios []LoadRatio `json:"ratios"`
+	// NoVerdict is why the ratios decide nothing: the blocks were not measured in pairs. Empty if they were.
+	NoVerdict   string `json:"no_verdict,omitempty"`
+	Interrupted bool   `json:"interrupted,omitempty"`
+	Internal    string `json:"internal,omitempty"`
+	Unreachable string `json:"unreachable,omitempty"`
+}
+
+// ComparedLoad is one side of a comparison.
+type ComparedLoad struct {
+	// Name is how the user named it.
+	Name string `json:"name"`
+	// Plan is its load, in words.
+	Plan string `json:"plan,omitempty"`
+}
+
+// LoadBlock is one run of a comparison.
+type LoadBlock struct {
+	// Side is "A" or "B".
+	Side string `json:"side"`
+	// Pair is the number of its pair, from 1; 0 for a block that was discarded because it was the first one of its side.
+	Pair int `json:"pair"`
+	// Run is the id of the run, and File the file that it was read from, if it was.
+	Run     string        `json:"run"`
+	File    string        `json:"file,omitempty"`
+	Seed    uint64        `json:"seed,string"`
+	Started time.Time     `json:"started,omitzero"`
+	Took    time.Duration `json:"took_ns"`
+	// Void is why its pair does not count, the outcome of the run: that it is INVALID for example. Empty if it counts.
+	Void string `json:"void,omitempty"`
+	// Findings is how many kinds of findings it has.
+	Findings int `json:"findings,omitempty"`
+	// Figures holds its metrics.
+	Figures []LoadFigure `json:"figures"`
+}
+
+// LoadFigure is a metric of a block: a rate a second, or a time in nanoseconds.
+type LoadFigure struct {
+	Metric string  `json:"metric"`
+	Value  float64 `json:"value"`
+}
+
+// LoadRatio is how a metric of B relates to that of A.
+type LoadRatio struct {
+	Metric string `json:"metric"`
+	// Primary is set if it was declared beforehand that it decides.
+	Primary bool `json:"primary,omitempty"`
+	// A and B are the medians of the blocks of the pairs that count.
+	A float64 `json:"a"`
+	B float64 `json:"b"`
+	// Pairs is how many pairs count.
+	Pairs int `json:"pairs"`
+	// Ratio is the estimate of B to A (Hodges and Lehmann), and it lies between Low and High with the probability
+	// Confidence. Low and High are 0 where there is no interval.
+	Ratio      float64 `json:"ratio"`
+	Low        float64 `json:"low"`
+	High       float64 `json:"high"`
+	Confidence float64 `json:"confidence"`
+	// P is that of the signed-rank test that the ratio is 1; Holm is P adjusted for the number of metrics that are not
+	// primary, and 0 for those that are.
+	P    float64 `json:"p"`
+	Holm float64 `json:"p_holm,omitempty"`
+	// Verdict is "regression", "improvement", "no change", "not worse" or "inconclusive"; empty for a metric that is shown
+	// only.
+	Verdict string `json:"verdict,omitempty"`
+	// More is about how many more pairs an inconclusive ratio needs; -1 if too many.
+	More int `json:"more_pairs,omitempty"`
+	// Floor is, of A compared with itself, the smallest margin that can be told from noise.
+	Floor float64 `json:"noise_floor,omitempty"`
+}
+
+// HigherIsBetter reports whether a metric of blocks is the better the greater it is: a rate, not a time.
+func HigherIsBetter(metric string) bool { return metric == "rate" }
+
+// ShownOnly reports whether a metric of blocks gets no verdict, because it is not about the target.
+func ShownOnly(metric string) bool { return metric == "generator.cpu" }
+
+// value writes a value of the metric.
+func (r *LoadRatio) value(x float64) string {
+	if r.Metric == "rate" {
+		return reports.Digits(x) + " /s"
+	}
+	return reports.Time(time.Duration(x))
+}
+
+// BlockOf returns a run as a block of a comparison.
+func BlockOf(l *Load, side string, pair int) LoadBlock {
+	b := LoadBlock{Side: side, Pair: pair, Run: l.Run, Seed: l.Seed, Started: l.Started, Took: l.Took,
+		Findings: len(l.Findings)}
+	code, words := l.Outcome()
+	if b.Figures = l.figuresOf(); code != reports.ExitWell && code != reports.ExitFindings || len(b.Figures) == 0 {
+		b.Void = cmp.Or(words, "nothing was measured")
+	}
+	return b
+}
+
+// beyond is how many values must be beyond a percentile that is compared.
+const beyond = 20
+
+// figuresOf returns the metrics of a run that can be compared: not those that are lower bounds, nor percentiles with
+// few values beyond them.
+func (l *Load) figuresOf() (all []LoadFigure) {
+	add := func(metric string, value float64) {
+		if value > 0 {
+			all = append(all, LoadFigure{metric, value})
+		}
+	}
+	add("rate", l.Rate.Achieved)
+	if n := float64(l.Rate.Done); n > 0 {
+		add("server.cpu", float64(l.Health.ServerCPU)/n)
+		add("generator.cpu", float64(l.Health.CPUUser+l.Health.CPUSystem)/n)
+	}
+	times := func(name string, of *Latency, percentiles ...string) {
+		for _, p := range percentiles {
+			share := map[string]float64{"p50": 0.5, "p90": 0.1, "p99": 0.01, "p99.9": 0.001}[p]
+			if share*float64(of.Count) >= beyond && !slices.Contains(of.AtLeast, p) {
+				add(name+"."+p, float64(of.Stat(p)))
+			}
+		}
+	}
+	for i := range l.Ops {
+		switch op := &l.Ops[i]; op.Op {
+		case l.Rate.Op:
+			times(op.Op+".response", &op.Response, "p50", "p90", "p99", "p99.9")
+		case "push", "ack", "fetch.found":
+			times(op.Op+".response", &op.Response, "p50", "p99")
+		}
+	}
+	if flow := l.Flow("job.fetched"); flow != nil && !l.PiledUp() {
+		times(flow.Flow, &flow.Time, "p50", "p99")
+	}
+	return all
+}
+
+// valid returns how many pairs count.
+func (c *LoadComparison) valid() int {
+	void, whole := c.void(), map[int]int{}
+	for _, b := range c.Blocks {
+		whole[b.Pair]++
+	}
+	n := 0
+	for pair, blocks := range whole {
+		if pair > 0 && blocks == 2 && !void[pair] {
+			n++
+		}
+	}
+	return n
+}
+
+// void returns the pairs that have a block that does not count.
+func (c *LoadComparison) void() map[int]bool {
+	void := map[int]bool{}
+	for _, b := range c.Blocks {
+		void[b.Pair] = void[b.Pair] || b.Void != ""
+	}
+	return void
+}
+
+func (c *LoadComparison) trouble() reports.Trouble {
+	return reports.Trouble{Interrupted: c.Interrupted, Internal: c.Internal, Unreachable: c.Unreachable}
+}
+
+// Outcome returns the exit code and what it stands for in one line of words.
+func (c *LoadComparison) Outcome() (code int, words string) {
+	decided := c.decide()
+	return decided.Code, decided.Words
+}
+
+func (c *LoadComparison) decide() reports.Outcome {
+	findings := 0
+	for _, b := range c.Blocks {
+		findings += b.Findings
+	}
+	sum := text.Count(c.valid(), "valid pair")
+	worse, open := c.with("regression"), c.with("inconclusive")
+	open = slices.DeleteFunc(open, func(r LoadRatio) bool { return !r.Primary })
+	primary := slices.ContainsFunc(c.Ratios, func(r LoadRatio) bool { return r.Primary })
+	loud := c.loud()
+	return reports.Decide(append(c.trouble().Claims(sum, "there is nothing to compare"),
+		reports.Claimed(reports.ExitLoss, findings > 0,
+			fmt.Sprintf("%s in the blocks: run each side by itself for the details",
+				text.Count(findings, "finding"))),
+		reports.Claimed(reports.ExitInconclusive, c.NoVerdict != "", "no verdict: "+c.NoVerdict),
+		reports.Claimed(reports.ExitInconclusive, c.valid() < leastPairs,
+			fmt.Sprintf("no verdict: %s, and %d are needed", sum, leastPairs)),
+		reports.Claimed(reports.ExitInconclusive, !primary, "no verdict: no block has a figure for the primary metric"),
+		reports.Claimed(reports.ExitInconclusive, c.AA && loud != "", loud),
+		reports.Claimed(reports.ExitWell, c.AA, "the noise floor: "+c.floors()),
+		reports.Claimed(reports.ExitFindings, len(worse) > 0, "regression: "+changes(worse)),
+		reports.Claimed(reports.ExitInconclusive, len(open) > 0, "inconclusive: "+changes(open)),
+		reports.Claimed(reports.ExitWell, true, "no regression: "+changes(c.primary())),
+	))
+}
+
+// leastPairs is how many pairs a verdict needs: with five, all of them differ in one direction by chance too often.
+const leastPairs = 6
+
+// with returns the ratios with a verdict.
+func (c *LoadComparison) with(verdict string) []LoadRatio {
+	return slices.DeleteFunc(slices.Clone(c.Ratios), func(r LoadRatio) bool { return c.AA || r.Verdict != verdict })
+}
+
+func (c *LoadComparison) primary() []LoadRatio {
+	return slices.DeleteFunc(slices.Clone(c.Ratios), func(r LoadRatio) bool { return !r.Primary })
+}
+
+// loud says that the noise of the machine is greater than the margin, empty if it is not.
+func (c *LoadComparison) loud() string {
+	for _, r := range c.primary() {
+		if r.Floor > c.Margin {
+			return fmt.Sprintf("the noise floor of %s is %s, and the margin of %s is below it: use longer blocks, more pairs "+
+				"or a wider margin", r.Metric, reports.Percent(r.Floor), reports.Percent(c.Margin))
+		}
+	}
+	return ""
+}
+
+// floors returns the noise floors of the primary metrics.
+func (c *LoadComparison) floors() string {
+	var parts []string
+	for _, r := range c.primary() {
+		parts = append(parts, r.Metric+" "+reports.Percent(r.Floor))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// changes returns ratios in words: "rate 0.91 (0.89 to 0.93)".
+func changes(all []LoadRatio) string {
+	var parts []string
+	for i := range all {
+		parts = append(parts, all[i].Metric+" "+all[i].words())
+	}
+	return strings.Join(parts, ", ")
+}
+
+// words returns the ratio and its interval.
+func (r *LoadRatio) words() string {
+	if r.High == 0 {
+		return reports.Trimmed(r.Ratio, 3)
+	}
+	words := fmt.Sprintf("%s (%s)", reports.Trimmed(r.Ratio, 3), r.interval())
+	switch {
+	case r.More > 0:
+		words += ", about " + text.Count(r.More, "more pair")
+	case r.More < 0:
+		words += ", too near to the margin"
+	}
+	return words
+}
+
+// interval returns the interval, empty if there is none.
+func (r *LoadRatio) interval() string {
+	if r.High == 0 {
+		return ""
+	}
+	return reports.Trimmed(r.Low, 3) + " to " + reports.Trimmed(r.High, 3)
+}
+
+// WriteJSON writes c as one indented JSON object and a final newline.
+func (c *LoadComparison) WriteJSON(w io.Writer) error {
+	whole := *c
+	whole.Exit, whole.Words = c.Outcome()
+	whole.Schema, whole.Started = LoadComparisonSchema, c.Started.UTC().Round(0)
+	whole.Ratios, whole.Blocks = reports.List(c.Ratios), reports.List(slices.Clone(c.Blocks))
+	for i := range whole.Blocks {
+		b := &whole.Blocks[i]
+		b.Started, b.Figures = b.Started.UTC().Round(0), reports.List(b.Figures)
+	}
+	return reports.WriteJSON(w, &whole)
+}
+
+// Hide replaces every text of c that comes from a target, or quotes what does, by what hide returns for it.
+func (c *LoadComparison) Hide(hide func(string) string) {
+	reports.HideTexts(hide, &c.Internal, &c.Unreachable)
+	for i := range c.Blocks {
+		reports.HideTexts(hide, &c.Blocks[i].Void)
+	}
+}

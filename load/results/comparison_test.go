@@ -1,0 +1,140 @@
+package results_test
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/load/judge"
+	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/reports/formats"
+	"github.com/fwpsuite/fwp/reports/page"
+)
+
+// comparedLoads is a comparison with a regression, in which a pair is void.
+func comparedLoads() *results.LoadComparison {
+	began := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	c := &results.LoadComparison{
+		Version: "fwpbench 0.1.0", Machine: soundLoad().Machine, Started: began, Took: 6 * time.Minute, Seed: 42,
+		A:      results.ComparedLoad{"tcp://old:7419", "50 producers and 50 workers"},
+		B:      results.ComparedLoad{"tcp://new:7419", "50 producers and 50 workers"},
+		Margin: 0.05, Pairs: 7,
+	}
+	for i := range 16 {
+		b := results.LoadBlock{
+			Side: "A", Pair: i / 2, Run: fmt.Sprintf("run%d", i), Seed: uint64(42 + i/2),
+			Started: began.Add(time.Duration(i) * 23 * time.Second),
+			Took:    23 * time.Second,
+			Figures: []results.LoadFigure{{"rate", 8300 + float64(i)}, {"push.response.p50", 120_000 + float64(i)}},
+		}
+		if i%2 == 1 {
+			b.Side, b.Figures[1].Value = "B", 140_000
+		}
+		if i == 7 {
+			b.Void = "INVALID: push was sent late \x1b[2J"
+		}
+		c.Blocks = append(c.Blocks, b)
+	}
+	c.Ratios = []results.LoadRatio{
+		{"rate", true, 8307, 8308, 6, 1.0001, 0.998, 1.002, 0.969, 0.69, 0, "no change", 0, 0},
+		{"push.response.p50", false, 120_007, 140_000, 6, 1.167, 1.15, 1.18, 0.969, 0.031, 0.031, "regression", 0, 0},
+		{"ack.response.p99", false, 1.2e6, 1.25e6, 6, 1.04, 0.97, 1.11, 0.969, 0.31, 0.62, "inconclusive", 31, 0},
+		{"generator.cpu", false, 24_000, 24_100, 6, 1.004, 0.98, 1.03, 0.969, 0.56, 0, "", 0, 0},
+	}
+	return c
+}
+
+func TestLoadComparisonGolden(t *testing.T) {
+	t.Parallel()
+	noise := comparedLoads()
+	noise.AA, noise.B = true, noise.A
+	for i := range noise.Ratios {
+		noise.Ratios[i].Floor = 0.021
+	}
+	apart := comparedLoads()
+	apart.NoVerdict = "a.json and b.json, both of A, were measured one after the other"
+	for i := range apart.Ratios {
+		r := &apart.Ratios[i]
+		*r = results.LoadRatio{Metric: r.Metric, Primary: r.Primary, A: r.A, B: r.B, Ratio: r.Ratio}
+	}
+	for name, c := range map[string]*results.LoadComparison{
+		"load-compared": comparedLoads(), "load-compared-noise": noise, "load-compared-apart": apart,
+		"load-compared-empty": {},
+	} {
+		var out bytes.Buffer
+		out.Write(page.Text(c.Page(reports.PageOptions{}), page.TextOptions{}))
+		golden(t, name+".txt.golden", out.Bytes())
+	}
+	for name, write := range map[string]func(*results.LoadComparison, *bytes.Buffer) error{
+		"load-compared.json.golden": func(c *results.LoadComparison, out *bytes.Buffer) error { return c.WriteJSON(out) },
+		"load-compared.bench.golden": func(c *results.LoadComparison,
+			out *bytes.Buffer) error {
+			return c.WriteBenchfmt(out)
+		},
+		"load-compared.md.golden": func(c *results.LoadComparison, out *bytes.Buffer) error {
+			out.Write(page.Markdown(c.Page(reports.PageOptions{Verbose: true}), page.MarkdownOptions{}))
+			return nil
+		},
+		"load-compared.junit.xml.golden": func(c *results.LoadComparison, out *bytes.Buffer) error {
+			s := c.Suite(reports.ExitOptions{})
+			junit, err := formats.JUnit(&s)
+			out.Write(junit)
+			return err
+		},
+	} {
+		var out bytes.Buffer
+		require.NoError(t, write(comparedLoads(), &out))
+		golden(t, name, out.Bytes())
+	}
+}
+
+func TestLoadComparisonIsReadBack(t *testing.T) {
+	t.Parallel()
+	var out, again bytes.Buffer
+	require.NoError(t, comparedLoads().WriteJSON(&out))
+	c, err := results.ReadLoadComparison(out.Bytes())
+	require.NoError(t, err)
+	require.NoError(t, c.WriteJSON(&again))
+	assert.Equal(t, out.String(), again.String())
+	_, err = results.ReadLoad(out.Bytes())
+	require.ErrorContains(t, err, `its schema is "fwpbench-compare/1", and "fwpbench/2" is needed`)
+	_, err = results.ReadLoad([]byte("{"))
+	require.ErrorContains(t, err, "not a report in JSON")
+
+	out.Reset()
+	require.NoError(t, soundLoad().WriteJSON(&out))
+	l, err := results.ReadLoad(out.Bytes())
+	require.NoError(t, err)
+	assert.Equal(t, results.BlockOf(soundLoad(), "A", 1), results.BlockOf(l, "A", 1))
+}
+
+func TestBlockOf(t *testing.T) {
+	t.Parallel()
+	names := func(b results.LoadBlock) (all []string) {
+		for _, f := range b.Figures {
+			all = append(all, f.Metric)
+		}
+		return all
+	}
+	l := soundLoad()
+	l.Health.ServerCPU = 3 * time.Second
+	b := results.BlockOf(l, "B", 3)
+	assert.Empty(t, b.Void)
+	assert.Equal(t, []string{
+		"rate", "server.cpu", "generator.cpu", "push.response.p50", "push.response.p90", "push.response.p99",
+		"push.response.p99.9",
+		"fetch.found.response.p50", "ack.response.p50", "ack.response.p99", "job.fetched.p50", "job.fetched.p99",
+	}, names(b), "a percentile needs 20 values beyond it: 960 FETCHes have no p99")
+	over := overloadedLoad()
+	assert.NotContains(t, names(results.BlockOf(over, "A", 1)), "push.response.p99", "it is a lower bound")
+	invalid := soundLoad()
+	invalid.Plan.Overload, invalid.Rate.Dropped = "abort", 1
+	judge.Evaluate(invalid)
+	assert.Contains(t, results.BlockOf(invalid, "A", 1).Void, "INVALID")
+	assert.NotEmpty(t, results.BlockOf(&results.Load{}, "A", 1).Void)
+}

@@ -1,0 +1,141 @@
+package results
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// A count is named in thresholds as it is in JSON, so that one row and one field are all there is to a new one.
+func TestCountsAreKeysOfTheJSON(t *testing.T) {
+	t.Parallel()
+	for i, c := range jobCounts {
+		j := LoadJobs{}
+		*c.of(&j) = int64(i + 1)
+		text, err := json.Marshal(j)
+		require.NoError(t, err)
+		var keys map[string]any
+		require.NoError(t, json.Unmarshal(text, &keys))
+		assert.InDelta(t, float64(i+1), keys[c.name], 0, c.name)
+	}
+	for _, name := range accountOrder {
+		assert.True(t, slices.ContainsFunc(jobCounts, func(c count[LoadJobs]) bool { return c.name == name }), name)
+	}
+	assert.Len(t, accountOrder, len(jobCounts)-1, "all but the fetches without a reply have a row")
+}
+
+func TestCountsAreAddedUp(t *testing.T) {
+	t.Parallel()
+	sum, one := LoadJobs{}, LoadJobs{Drained: true, NotDrained: "why"}
+	for i, c := range jobCounts {
+		*c.of(&sum), *c.of(&one) = int64(i), 1000
+	}
+	sum.Add(&one)
+	for i, c := range jobCounts {
+		assert.Equal(t, int64(1000+i), *c.of(&sum), c.name)
+	}
+	assert.False(t, sum.Drained, "what is no count stays")
+	assert.Empty(t, sum.NotDrained)
+
+	rate := LoadRate{}
+	rate.Add(&LoadRate{Op: "push", Planned: 10, Done: 8, Queued: 5, Dropped: 1, Unserved: 1, Backlog: 4})
+	rate.Add(&LoadRate{Op: "push", Planned: 20, Done: 20, Queued: 6, Dropped: 2, Unserved: 3, Backlog: 5})
+	rate.Add(&LoadRate{Op: "ack", Planned: 100, Done: 100, Backlog: 100})
+	assert.Equal(t, LoadRate{Op: "push", Planned: 30, Done: 28, Queued: 11, Dropped: 3, Unserved: 4, Backlog: 9}, rate,
+		"agents that only have workers push nothing")
+}
+
+func TestMetricsOfCounts(t *testing.T) {
+	t.Parallel()
+	l := &Load{Jobs: LoadJobs{Pushed: 200, Refused: 30, Doubtful: 20, Delivered: 180, Lost: 5, Missing: 7, Foreign: 20,
+		Duplicated: 9, InDoubt: 2, Acked: 100}, Rate: LoadRate{Planned: 50, Dropped: 10}}
+	for name, test := range map[string]struct {
+		value, whole float64
+		ok           bool
+	}{
+		"lost": {5, 200, false}, "missing": {7, 200, false}, // the queues were not drained
+		"duplicated": {9, 180, true}, "foreign": {20, 200, true}, "pushed": {200, 250, true}, "refused": {30, 250, true},
+		"doubtful": {20, 250, true}, "delivered": {180, 200, true}, "acked": {100, 200, true}, "in_doubt": {2, 200, true},
+		"dropped": {10, 50, true}, "queued": {0, 50, true}, "connections.lost": {0, 0, false},
+	} {
+		m, known := FindMetric(name, nil)
+		require.True(t, known, name)
+		assert.Equal(t, Reading{Value: test.value, Whole: test.whole, OK: test.ok}, m.Get(l), name)
+		_, isJobs := map[string]bool{"dropped": true, "queued": true, "connections.lost": true}[name]
+		assert.Equal(t, !isJobs, m.Account, "%s is about the jobs", name)
+	}
+	l.Jobs.Drained = true
+	lost, _ := FindMetric("lost", nil)
+	assert.True(t, lost.Get(l).OK)
+	_, known := FindMetric("taken_at_end", nil)
+	assert.False(t, known, "it has a row, and no metric")
+	old, _ := FindMetric("waited", nil)
+	assert.Equal(t, "queued", old.Name, "as it was called before fwpbench/2")
+}
+
+func TestRowsOfTheAccount(t *testing.T) {
+	t.Parallel()
+	names := func(j *LoadJobs, resolved bool) string {
+		var all []string
+		for _, row := range j.rows(resolved) {
+			all = append(all, row.name)
+		}
+		return strings.Join(all, ", ")
+	}
+	row := func(j *LoadJobs, resolved bool, name string) jobsRow {
+		for _, row := range j.rows(resolved) {
+			if row.name == name {
+				return row
+			}
+		}
+		return jobsRow{}
+	}
+	assert.Equal(t, "pushed, delivered, acknowledged, duplicated", names(&LoadJobs{}, false))
+	assert.Equal(t, "pushed, delivered, acknowledged, lost, duplicated", names(&LoadJobs{Drained: true}, false),
+		"that none is lost is known then")
+	j := &LoadJobs{Lost: 3, Foreign: 1, Missing: 4, Waiting: 2, InDoubt: 1, FetchesLost: 1, TakenAtEnd: 1, OutOfOrder: 1}
+	assert.Equal(t, "pushed, delivered, acknowledged, waiting, taken at end, out of order, missing, in doubt, lost, "+
+		"duplicated, foreign", names(j, false))
+	for name, style := range map[string]reports.Style{
+		"lost": reports.Bad, "foreign": reports.Bad, "duplicated": reports.Plain, "missing": reports.Plain,
+	} {
+		assert.Equal(t, style, row(j, false, name).style, name)
+	}
+	assert.Equal(t, "may come back after the end", row(j, false, "waiting").words)
+	assert.Contains(t, row(j, true, "waiting").words, "not back after their reservation")
+	assert.Equal(t, "of these: may have gone with the one unanswered fetch", row(j, false, "in doubt").words)
+	j.FetchesLost = 1200
+	assert.Equal(t, "of these: may have gone with one of 1,200 failed fetches", row(j, false, "in doubt").words)
+}
+
+func TestUnitsOfMetrics(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		unit         Unit
+		value        float64
+		share        bool
+		words, exact string
+	}{
+		{UnitTime, 20.04e6, false, "20 ms", "20.04ms"}, {UnitTime, 1500, false, "1.5 us", "1.5µs"},
+		{UnitRate, 5000.4, false, "5,000 /s", "5000.4 /s"}, {UnitRate, 0.994, true, "99.4 %", "99.4 %"},
+		{UnitNumber, 12_345, false, "12,345", "12345"}, {UnitNumber, 0.5, false, "0.5", "0.5"},
+	} {
+		assert.Equal(t, test.words, test.unit.Words(test.value, test.share))
+		assert.Equal(t, test.exact, test.unit.Exact(test.value, test.share))
+	}
+	assert.InDelta(t, 60e9, UnitTime.Factors()["m"], 0)
+	assert.InDelta(t, 1.0/60, UnitRate.Factors()["/m"], 1e-12)
+	assert.Len(t, UnitNumber.Factors(), 1)
+	for example, m := range map[string]Metric{
+		"20ms": {Unit: UnitTime}, "5000/s": {Unit: UnitRate}, "5000/s or 99%": {Unit: UnitRate, Shared: true},
+		"10 or 0.1%": {Shared: true}, "10": {},
+	} {
+		assert.Equal(t, example, m.Example())
+	}
+}

@@ -1,0 +1,206 @@
+package results
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// LoadDisruptions is what was done to the target on purpose while the load went on, and what that cost. What the
+// specification promises is among the findings; what it leaves open is here, as figures.
+type LoadDisruptions struct {
+	// List holds the disruptions that began, in their order.
+	List []LoadDisruption `json:"list"`
+	// LostByKill counts jobs that were accepted before the target was killed, and never delivered; LostByRestart the same
+	// of a stop in good order, if no kill was later. They count as lost in Jobs, too.
+	LostByKill    int64 `json:"lost_by_kill"`
+	LostByRestart int64 `json:"lost_by_restart"`
+	// TwiceByStop counts deliveries of a job that another worker held, and ReturnedByStop those of a job whose end was
+	// confirmed, if the target was killed or restarted between the push and the delivery. They count as duplicated in
+	// Jobs, too.
+	TwiceByStop    int64 `json:"twice_by_stop"`
+	ReturnedByStop int64 `json:"returned_by_stop"`
+	// PushesInDoubt counts pushes without a reply, PushesNotCarriedOut those whose job was never delivered.
+	PushesInDoubt       int64 `json:"pushes_in_doubt"`
+	PushesNotCarriedOut int64 `json:"pushes_not_carried_out"`
+	// ReportsInDoubt counts acks and fails without a reply, FetchesInDoubt fetches without one.
+	ReportsInDoubt int64 `json:"reports_in_doubt"`
+	FetchesInDoubt int64 `json:"fetches_in_doubt"`
+	// Resolved is set if every job in doubt was delivered, or had the time to be: reserve_for and the time to its next
+	// try.
+	Resolved bool `json:"resolved"`
+	// Oldest is the longest time from the intended start of a push until its job was delivered.
+	Oldest time.Duration `json:"oldest_ns"`
+}
+
+// LoadDisruption is one thing that was done to the target.
+type LoadDisruption struct {
+	// Action is "kill", "kill-server", "restart", "pause", "partition", "slow", "reset" or "fill".
+	Action string `json:"action"`
+	// Words describes it: "partition to-server for 5s" for example.
+	Words string `json:"words"`
+	// At is when it began, counted from the start of the run, and Took how long it took until it was over: of a stop,
+	// until the target was ready again.
+	At   time.Duration `json:"at_ns"`
+	Took time.Duration `json:"took_ns"`
+	// Served is how long after its end the first command was served, and Back how long after it the rate was back: the
+	// next second had 90 % of the rate before. Negative: not before the next disruption, or not known.
+	Served time.Duration `json:"served_ns"`
+	Back   time.Duration `json:"back_ns"`
+	// Oldest is the longest time from the intended start of a push until its job was delivered, of those that were
+	// delivered between its beginning and the next one.
+	Oldest time.Duration `json:"oldest_ns"`
+	// Failed is why it could not be done, or not ended; empty if it was.
+	Failed string `json:"failed,omitempty"`
+}
+
+// perMillion returns how many there are for a million jobs; empty if there are none.
+func perMillion(part, whole int64) string {
+	if part == 0 || whole == 0 {
+		return ""
+	}
+	return reports.Digits(float64(part)/float64(whole)*1e6) + " ppm"
+}
+
+// disrupted appends what was done to the target and how it recovered, and the jobs that this concerns.
+func (p *page) disrupted(l *Load) {
+	d := l.Disruptions
+	if d == nil {
+		return
+	}
+	p.Section("DISRUPTIONS", "what was done to the target on purpose, and how soon it served again")
+	t := reports.Table{Columns: []reports.Column{
+		{Title: "at", Right: true}, {Title: "what"}, {Title: "took", Right: true}, {Title: "first served", Right: true},
+		{Title: "rate back", Right: true}, {Title: "oldest job", Right: true},
+	}}
+	for i := range d.List {
+		one := &d.List[i]
+		if one.Failed != "" {
+			t.Rows = append(t.Rows, reports.Row{Cells: []reports.Text{reports.Words(reports.Duration(one.At)),
+				reports.Words(one.Words)},
+				Detail: []reports.Text{reports.Styled(reports.Caution, text.OneLine(one.Failed))}})
+			continue
+		}
+		t.Rows = append(t.Rows, reports.Cells(reports.Duration(one.At), one.Words, reports.Duration(one.Took),
+			after(one.Served), after(one.Back),
+			reports.Duration(one.Oldest)))
+	}
+	if len(d.List) == 0 {
+		t.Note = reports.Words("The load ended before the first one.")
+	}
+	p.Add(t)
+	p.prose("First served and rate back count from the end of a disruption, and are exact to 20 ms; a rate is back when a " +
+		"second has 90 % of the one before. The oldest job waited for so long.")
+	p.doubt(l)
+}
+
+// after returns a time after a disruption.
+func after(d time.Duration) string {
+	if d < 0 {
+		return "-"
+	}
+	return reports.Duration(d)
+}
+
+// doubt appends the jobs that disruptions concern, and what became of them.
+func (p *page) doubt(l *Load) {
+	d := l.Disruptions
+	t := reports.Table{Columns: []reports.Column{{Width: 17}, {Right: true, Width: 8}, {Right: true}}}
+	row := func(bad reports.Style, name string, n int64, words string) {
+		style := reports.Plain
+		if n > 0 {
+			style = bad
+		}
+		t.Rows = append(t.Rows, reports.Row{Cells: []reports.Text{reports.Words(name), reports.Styled(style, text.Grouped(n)),
+			reports.Words(perMillion(n, l.Jobs.Pushed)), reports.Words(words)}})
+	}
+	row(reports.Caution, "lost by kills", d.LostByKill, "accepted before a kill, and never delivered")
+	row(reports.Caution, "lost by restarts", d.LostByRestart,
+		"accepted before a restart in good order, and never delivered")
+	row(reports.Caution, "twice by stops", d.TwiceByStop,
+		"delivered while another worker held them, after a kill or a restart")
+	row(reports.Caution, "returned by stops", d.ReturnedByStop,
+		"delivered after their confirmed end, after a kill or a restart")
+	row(reports.Plain, "pushes in doubt", d.PushesInDoubt, "without a reply"+d.pushes())
+	row(reports.Plain, "acks in doubt", d.ReportsInDoubt, "acks and fails without a reply")
+	row(reports.Plain, "fetches in doubt", d.FetchesInDoubt, "without a reply: each may have taken a job")
+	if !d.Resolved && d.PushesInDoubt+d.ReportsInDoubt+d.FetchesInDoubt > 0 {
+		t.Note = reports.Words("Not every job in doubt had the time to come back: use a longer --drain.")
+	}
+	p.Add(t)
+}
+
+// pushes returns what became of the pushes in doubt.
+func (d *LoadDisruptions) pushes() string {
+	if d.PushesInDoubt == 0 || !d.Resolved {
+		return ""
+	}
+	return fmt.Sprintf(": %s were carried out, %s were not", text.Grouped(d.PushesInDoubt-d.PushesNotCarriedOut),
+		text.Grouped(d.PushesNotCarriedOut))
+}
+
+// cost returns what stops of the target have cost, in a few words: empty if nothing.
+func (d *LoadDisruptions) cost() string {
+	if d == nil {
+		return ""
+	}
+	var parts []string
+	add := func(n int64, words string) {
+		if n > 0 {
+			parts = append(parts, text.Count(n, "job")+" "+words)
+		}
+	}
+	add(d.LostByKill, "lost by kills")
+	add(d.TwiceByStop, "delivered twice by stops")
+	add(d.ReturnedByStop, "returned by stops")
+	return strings.Join(parts, ", ")
+}
+
+// resolved reports whether no job is in doubt any more.
+func (d *LoadDisruptions) resolved() bool { return d != nil && d.Resolved }
+
+// excused returns how many losses and deliveries break no promise, because the target was stopped.
+func (d *LoadDisruptions) excused() int64 {
+	if d == nil {
+		return 0
+	}
+	return d.LostByKill + d.LostByRestart + d.TwiceByStop + d.ReturnedByStop
+}
+
+// marks returns the disruptions as parts of an axis of time.
+func (d *LoadDisruptions) marks() (all []reports.Band) {
+	if d == nil {
+		return nil
+	}
+	for i := range d.List {
+		one := &d.List[i]
+		if one.Failed == "" {
+			all = append(all, reports.Band{Name: one.Words, From: seconds64(one.At), Until: seconds64(one.At + one.Took)})
+		}
+	}
+	return all
+}
+
+// worst returns the longest of the times after the disruptions, as a metric: there is no data without disruptions, and
+// what did not happen took for ever.
+func (d *LoadDisruptions) worst(of func(*LoadDisruption) time.Duration) (r Reading) {
+	if d == nil {
+		return r
+	}
+	for i := range d.List {
+		one := &d.List[i]
+		if one.Failed != "" {
+			continue
+		}
+		r.OK = true
+		if of(one) < 0 {
+			r.Value = math.Inf(1)
+		}
+		r.Value = max(r.Value, float64(of(one)))
+	}
+	return r
+}

@@ -1,0 +1,138 @@
+package results_test
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/load/judge"
+	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/reports/page"
+)
+
+// disruptedLoad is a run whose target was disrupted, and forgot something each time that it was stopped.
+func disruptedLoad() *results.Load {
+	l := soundLoad()
+	l.Disruptions = &results.LoadDisruptions{
+		List: []results.LoadDisruption{
+			{
+				Action: "kill", Words: "kill for 1s", At: 15 * time.Second, Took: 1342 * time.Millisecond,
+				Served: 18 * time.Millisecond, Back: 1280 * time.Millisecond, Oldest: 2 * time.Second,
+			},
+			{Action: "fill", Words: "fill for 10s", At: 30 * time.Second, Failed: "skipped: operation not permitted"},
+			{
+				Action: "restart", Words: "restart for 1s", At: 60 * time.Second, Took: 2 * time.Second, Served: -1, Back: -1,
+			},
+		},
+		LostByKill: 20, LostByRestart: 1, TwiceByStop: 2, ReturnedByStop: 3,
+		PushesInDoubt: 12, PushesNotCarriedOut: 5, ReportsInDoubt: 4, FetchesInDoubt: 200, Resolved: true,
+		Oldest: 75 * time.Second,
+	}
+	l.Jobs.Lost, l.Jobs.Missing, l.Jobs.Duplicated, l.Jobs.Doubtful = 21, 21, 5, 12
+	l.Findings = []results.LoadFinding{newFinding(results.FindingLostByRestart, "FWP-STATE-08", 1,
+		[]string{"fwpbench-k3v9q2-000007"})}
+	l.Findings[0].Level = reports.LevelShould
+	l.Ops[0].Errors = []results.LoadError{{Kind: "refused", Count: 100_000}}
+	judge.Evaluate(l, parsed("recovery.served<1s", "lost==0")...)
+	return l
+}
+
+func TestDisruptedLoad(t *testing.T) {
+	t.Parallel()
+	l := disruptedLoad()
+	assert.True(t, l.Validity.Valid, "errors are what was to be seen: %v", l.Validity.Reasons)
+	code, words := l.Outcome()
+	assert.Equal(t, reports.ExitFindings, code, "thresholds count what no clause promises")
+	assert.Contains(t, words, "20 jobs lost by kills, 2 jobs delivered twice by stops, 3 jobs returned by stops")
+
+	l.Thresholds = nil
+	code, words = l.Outcome()
+	assert.Equal(t, reports.ExitWell, code, words)
+	assert.Contains(t, words, "1 job lost by a restart (FWP-STATE-08)")
+	l.Findings[0].Level = reports.LevelMust
+	code, _ = l.Outcome()
+	assert.Equal(t, reports.ExitLoss, code)
+
+	l.Disruptions = &results.LoadDisruptions{}
+	l.Findings, l.Jobs.Lost, l.Jobs.Missing, l.Jobs.Duplicated = nil, 0, 0, 0
+	_, words = l.Outcome()
+	assert.Contains(t, words, "12 in doubt")
+	l.Disruptions.Resolved = true
+	_, words = l.Outcome()
+	assert.Contains(t, words, "all 325,011 jobs accounted for")
+}
+
+// Jobs whose report was not confirmed may come back, until the run has waited for that.
+func TestWaitingJobs(t *testing.T) {
+	t.Parallel()
+	l := disruptedLoad()
+	l.Jobs.Waiting = 2
+	for resolved, want := range map[bool]string{true: "not back after their reservation", false: "may come back after"} {
+		l.Disruptions.Resolved = resolved
+		var out bytes.Buffer
+		out.Write(page.Text(l.Page(reports.PageOptions{}), page.TextOptions{}))
+		assert.Contains(t, out.String(), want)
+	}
+}
+
+func TestDisruptedLoadAsCases(t *testing.T) {
+	t.Parallel()
+	states := func(l *results.Load) map[string]reports.CaseState {
+		all := map[string]reports.CaseState{}
+		for _, c := range l.Suite(reports.ExitOptions{}).Cases {
+			all[c.Name] = c.State
+		}
+		return all
+	}
+	l := disruptedLoad()
+	got := states(l)
+	assert.Equal(t, reports.CasePassed, got["every job is accounted for"], "stops excuse all of them")
+	assert.Equal(t, reports.CasePassed, got["1 job lost by a restart"], "it is recommended only")
+	l.Jobs.Lost++
+	assert.Equal(t, reports.CaseFailed, states(l)["every job is accounted for"])
+}
+
+func TestRecoveryMetrics(t *testing.T) {
+	t.Parallel()
+	l := disruptedLoad()
+	result := parsed("recovery.served<1s")[0].Evaluate(l)
+	assert.True(t, result.NoData, "after the restart nothing was served")
+	assert.False(t, result.Met)
+	l.Disruptions.List = l.Disruptions.List[:2]
+	for metric, want := range map[string]string{"recovery.served": "18 ms", "recovery.back": "1.28 s"} {
+		result = parsed(metric + "<2s")[0].Evaluate(l)
+		assert.True(t, result.Met)
+		assert.Equal(t, want, result.Actual)
+	}
+	assert.True(t, parsed("recovery.served<1s")[0].Evaluate(soundLoad()).NoData)
+}
+
+func TestDisruptedLoadGolden(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	out.Write(page.Text(disruptedLoad().Page(reports.PageOptions{}), page.TextOptions{}))
+	golden(t, "load-disrupted.txt.golden", out.Bytes())
+}
+
+// The pictures over time have the disruptions that were done.
+func TestDisruptionsAreDrawn(t *testing.T) {
+	t.Parallel()
+	charts := 0
+	for _, block := range disruptedLoad().Page(reports.PageOptions{Figures: true}).Blocks {
+		figure, is := block.(reports.Figure)
+		if !is {
+			continue
+		}
+		if c, is := figure.Of.(*reports.Chart); is && c.Bands != nil {
+			charts++
+			require.Len(t, c.Marks, 2, figure.Title)
+			assert.Equal(t, reports.Band{Name: "kill for 1s", From: float64(15 * time.Second),
+				Until: float64(16342 * time.Millisecond)}, c.Marks[0])
+		}
+	}
+	assert.Positive(t, charts)
+}

@@ -1,0 +1,8 @@
+// Package results has the results of loads, and what is written from them.
+//
+//   - the data: load.go (a run), agents.go, disruption.go, finding.go, health.go; capacity.go, comparison.go, merged.go
+//   - figures of a run by name: metrics.go, counts.go, jobs.go (the account of the jobs), lookup.go
+//   - what it comes to: outcome.go (exit code and words), suite.go (cases)
+//   - JSON and other data: json.go, hide.go, series.go (CSV), *.schema.json
+//   - for people: page.go, page_tables.go, page_comparison.go (with its form for benchstat), figures.go (pictures)
+package results

@@ -1,0 +1,99 @@
+package results
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/reports"
+)
+
+func figuresOf(p reports.Page) map[string]reports.Figure {
+	all := map[string]reports.Figure{}
+	for _, b := range p.Blocks {
+		if f, ok := b.(reports.Figure); ok {
+			all[f.Title] = f
+		}
+	}
+	return all
+}
+
+func TestPicturesOfALoad(t *testing.T) {
+	t.Parallel()
+	times := Latency{Count: 100, Min: 500, P50: 2000, P90: 3000, P99: 4000, P999: 5000, P9999: 5500, Max: 6000}
+	l := &Load{
+		Validity: Validity{Valid: true}, Rate: LoadRate{Op: "push", Done: 1000, Achieved: 100},
+		Phases: []Phase{{Name: "measure", Took: 10 * time.Minute}},
+		Ops: []LoadOp{
+			{Op: "connect", Count: 50, Response: times}, {Op: "ack", Count: 100, Rate: 1, Response: times, Service: times},
+			{Op: "push", Count: 100, Rate: 1, Response: times}, {Op: "fetch.waited", Count: 100, Rate: 1, Response: times},
+			{Op: "fail", Count: 9, Rate: 1, Response: Latency{Count: 9}},
+		},
+	}
+	for i := range 601 {
+		l.Series = append(l.Series, Second{At: time.Duration(i) * time.Second, Over: time.Second, Achieved: float64(i % 3)})
+	}
+	var titles []string
+	for _, op := range l.pictured() {
+		titles = append(titles, op.Op)
+	}
+	assert.Equal(t, []string{"push", "ack"}, titles, "the one that the load is about comes first")
+
+	all := figuresOf(l.Page(reports.PageOptions{Figures: true}))
+	require.Contains(t, all, "Rate over time")
+	rate := all["Rate over time"]
+	assert.Contains(t, rate.Description, "Each point stands for 3 seconds.")
+	chart := rate.Of.(*reports.Chart)
+	require.Len(t, chart.Curves, 1, "a closed loop has no target")
+	assert.Len(t, chart.Curves[0].Points, 201)
+	assert.Equal(t, reports.Point{X: 0, Y: 1}, chart.Curves[0].Points[0], "the mean of three seconds")
+	assert.Equal(t, "measure", chart.Bands[0].Name)
+	assert.NotContains(t, all, "Times over time of push", "no second has times")
+	assert.Empty(t, figuresOf(l.Page(reports.PageOptions{})))
+
+	percentiles := all["Percentiles of push"].Of.(*reports.Chart)
+	require.Len(t, percentiles.Curves, 1, "only the response has values")
+	points := percentiles.Curves[0].Points
+	assert.Equal(t, reports.Point{X: 0, Y: 1000}, points[0], "no histogram tells apart what is shorter than 1 us")
+	assert.Equal(t, reports.Point{X: 0.99, Y: 6000}, points[len(points)-1], "one of 100 values is the longest")
+}
+
+func TestTheMapOfTimes(t *testing.T) {
+	t.Parallel()
+	l := &Load{Heat: LoadHeat{Op: "push", Edges: []time.Duration{1000, 2000, 4000}}}
+	for i := range 450 {
+		l.Heat.Columns = append(l.Heat.Columns, HeatSecond{At: time.Duration(i) * time.Second, Counts: []int64{1, int64(i)}})
+	}
+	var p page
+	p.heatFigure(l)
+	h := figuresOf(p.Page)["Map of response times of push"].Of.(*reports.Heat)
+	require.Len(t, h.Columns, 225, "two seconds in a column")
+	assert.Equal(t, []int64{2, 0 + 1, 0}, h.Columns[0].Counts)
+	assert.Equal(t, []int64{2, 448 + 449, 0}, h.Columns[224].Counts)
+	assert.InDelta(t, float64(2*time.Second), h.Over, 0)
+	assert.Equal(t, []float64{1000, 2000, 4000}, h.Edges)
+	var none page
+	none.heatFigure(&Load{})
+	assert.Empty(t, none.Blocks)
+}
+
+func TestSeriesAsCSVLeavesOutTimesOfNoValues(t *testing.T) {
+	t.Parallel()
+	l := &Load{
+		Ops: []LoadOp{{Op: "push"}, {Op: "ack"}},
+		Series: []Second{
+			{Over: time.Second, Phase: "measure", Ops: []SecondOp{{Op: "push", Count: 1, LatenessP99: 5},
+				{Op: "info", Errors: 2}}},
+			{At: time.Second, Over: time.Second, Flows: []SecondFlow{{Flow: "job.acked", Count: 2, Max: 9}}},
+		},
+	}
+	ops, flows := l.inSeries()
+	assert.Equal(t, []string{"push", "info"}, ops, "those of the table first, and none without a value")
+	assert.Equal(t, []string{"job.acked"}, flows)
+	first, second := l.Series[0].row(ops, flows), l.Series[1].row(ops, flows)
+	assert.Equal(t, "0,1000000000,measure,0,0,0,0,0,0,0,2,0,0,1,0,5,0,0,0,0,0,0,2,,,,,,,0,,,", strings.Join(first, ","))
+	assert.Equal(t, "1000000000,1000000000,,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,0,0,,,,,,,2,0,0,9", strings.Join(second, ","))
+}

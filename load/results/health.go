@@ -1,0 +1,86 @@
+package results
+
+import "time"
+
+// Health is the generator's own error bar: what it and its machine used while it measured, in the time Over. Unknown
+// names what this operating system does not provide; the fields are 0 then.
+type Health struct {
+	Over time.Duration `json:"over_ns"`
+	// CPUUser and CPUSystem are the CPU time of this process.
+	CPUUser   time.Duration `json:"cpu_user_ns"`
+	CPUSystem time.Duration `json:"cpu_system_ns"`
+	// CPUShare is that time as a share of what one CPU for each loop (or a smaller quota of the cgroup) can give;
+	// CPUPeak is the share in the busiest second.
+	CPUShare float64 `json:"cpu_share"`
+	CPUPeak  float64 `json:"cpu_peak"`
+	// Loops holds, for each loop of the engine, the share of time in which it was not asleep.
+	Loops []float64 `json:"loops_busy,omitempty"`
+	// MachineBusy is the share of the machine's CPU time that was used, by this process, the target (if it runs here) and
+	// others; MachinePeak is that of the busiest second.
+	MachineBusy float64 `json:"machine_busy"`
+	MachinePeak float64 `json:"machine_peak"`
+	// Steal is the share of the machine's CPU time that its host gave to others.
+	Steal float64 `json:"steal"`
+	// Throttled is how long a cgroup held this process back, and ThrottledPeriods how often.
+	Throttled        time.Duration `json:"throttled_ns"`
+	ThrottledPeriods int64         `json:"throttled_periods"`
+	// GCPauses is how often the garbage collector stopped the process, GCPause for how long in all, and GCPauseMax
+	// the longest of them.
+	GCPauses   int64         `json:"gc_pauses"`
+	GCPause    time.Duration `json:"gc_pause_ns"`
+	GCPauseMax time.Duration `json:"gc_pause_max_ns"`
+	// MemoryPeak is the most memory in bytes that the process had resident; HeapPeak is that of Go's heap.
+	MemoryPeak int64 `json:"memory_peak_bytes"`
+	HeapPeak   int64 `json:"heap_peak_bytes"`
+	// Files are the open descriptors of this process.
+	Files Files `json:"files"`
+	// NoFiles, NoPorts and NoMemory count connections that could not be opened for lack of descriptors, of local ports
+	// or of memory for sockets.
+	NoFiles  int64 `json:"no_files"`
+	NoPorts  int64 `json:"no_ports"`
+	NoMemory int64 `json:"no_memory"`
+	// ClockJumps holds the moments at which the clock of the machine was set, or the machine slept.
+	ClockJumps []ClockJump `json:"clock_jumps,omitempty"`
+	// ServerCPU is the CPU time of the target and of all that it started, in steps of 10 ms, if it runs on this machine
+	// and fwpbench started it; 0 if that is not known.
+	ServerCPU time.Duration `json:"server_cpu_ns,omitempty"`
+	// Unknown names what could not be measured here: "cpu", "machine", "files", "cgroup", "memory".
+	Unknown []string `json:"unknown,omitempty"`
+}
+
+// Files counts open descriptors: the most at any one time, and the limits. The soft one holds; the process may raise
+// it by itself to the hard one, which only root raises.
+type Files struct {
+	Peak int64 `json:"peak"`
+	Soft int64 `json:"soft_limit"`
+	Hard int64 `json:"hard_limit"`
+}
+
+// ClockJump is a step of the time of day against the monotonic clock.
+type ClockJump struct {
+	// At is counted from the start of the run; the jump was in the second before.
+	At time.Duration `json:"at_ns"`
+	// By is how far the time of day went ahead; negative: back.
+	By time.Duration `json:"by_ns"`
+}
+
+// Validity is whether the figures of a run are about the target. The zero value is INVALID: figures that were not
+// evaluated are not a result.
+type Validity struct {
+	Valid bool `json:"valid"`
+	// Reasons holds why not; empty if valid.
+	Reasons []Reason `json:"reasons,omitempty"`
+	// Remarks holds what the reader of the figures should know, one sentence each, though they are valid.
+	Remarks []string `json:"remarks,omitempty"`
+}
+
+// Reason is why a run is INVALID.
+type Reason struct {
+	// ID is a stable slug: "empty", "errors", "late", "saturated", "files", "ports", "memory", "connections", "aborted",
+	// "behind", "stolen", "throttled", "clock", "start" or "agent".
+	ID string `json:"id"`
+	// What is what was observed and which limit it passed, in one sentence without a full stop.
+	What string `json:"what"`
+	// Do is what to do about it, in one sentence without a full stop.
+	Do string `json:"do"`
+}

@@ -1,0 +1,80 @@
+package results
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// WriteJSON writes l as one indented JSON object and a final newline. The keys are those in the struct tags of
+// Load and what it holds, always in the same order; load.schema.json describes them. Lists at the top are never left
+// out. The first error of w is returned.
+func (l *Load) WriteJSON(w io.Writer) error {
+	whole := *l
+	whole.Schema, whole.Started = LoadSchema, l.Started.UTC().Round(0)
+	whole.Target.HI, whole.Target.Info = asJSON(l.Target.HI), asJSON(l.Target.Info)
+	whole.Plan.Workload = asJSON(l.Plan.Workload)
+	whole.Phases, whole.Ops, whole.Flows = reports.List(l.Phases), reports.List(l.Ops), reports.List(l.Flows)
+	whole.Findings, whole.Thresholds, whole.Series = reports.List(l.Findings),
+		reports.List(l.Thresholds), reports.List(l.Series)
+	return reports.WriteJSON(w, &whole)
+}
+
+// mostRaw is how many bytes of JSON that a server sent a report takes over.
+const mostRaw = 64 << 10
+
+// asJSON returns raw without white space, or, for what is not JSON, as a JSON string, which is shortened if raw is very
+// long.
+func asJSON(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return nil
+	}
+	if len(raw) > mostRaw {
+		raw = json.RawMessage(text.Shorten(string(raw)))
+	}
+	var out bytes.Buffer
+	if json.Compact(&out, raw) == nil {
+		return out.Bytes()
+	}
+	quoted, err := reports.EncodeJSON(string(raw))
+	if err != nil { // a string always has a form in JSON
+		return nil
+	}
+	return quoted
+}
+
+// ReadLoad reads a report that [Load.WriteJSON] has written. The error says why it is none.
+func ReadLoad(data []byte) (*Load, error) {
+	l := new(Load)
+	return l, readAs(data, LoadSchema, l)
+}
+
+// ReadLoadComparison reads a comparison that WriteJSON has written. The error says why it is none.
+func ReadLoadComparison(data []byte) (*LoadComparison, error) {
+	c := new(LoadComparison)
+	return c, readAs(data, LoadComparisonSchema, c)
+}
+
+// readAs reads a result of one schema.
+func readAs(data []byte, schema string, into any) error {
+	if err := reports.CheckBounds(data); err != nil {
+		return fmt.Errorf("not a report of fwpbench: %w", err)
+	}
+	var of struct {
+		Schema string `json:"schema"`
+	}
+	if err := json.Unmarshal(data, &of); err != nil {
+		return fmt.Errorf("not a report in JSON: %w", err)
+	}
+	if of.Schema != schema {
+		return fmt.Errorf("its schema is %q, and %q is needed", of.Schema, schema)
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return fmt.Errorf("read the report: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,345 @@
+package results
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// LoadSchema is the value of the key "schema" of the JSON of every Load. Its number grows when a key is removed,
+// renamed or changes its meaning; a key that is added does not change it.
+const LoadSchema = "fwpbench/2"
+
+// Load is the result of one run of the load generator. The exit code and every output are computed from it and from
+// nothing else. Evaluate fills Validity and Thresholds, when everything else is there.
+//
+// Durations are nanoseconds in JSON, in keys that end in _ns; rates are a second; shares are 0 to 1. Moments of a run
+// are counted from its start.
+//
+// A Load is plain data without locks: fill it from one goroutine, or guard it.
+type Load struct {
+	// Schema is LoadSchema; WriteJSON sets it, whatever is here.
+	Schema string `json:"schema"`
+	// Version names the suite and its version, "fwpbench 0.1.0" for example.
+	Version string `json:"version,omitempty"`
+	// Run is the id of the run: it is in the names of its queues and in the jid of every job.
+	Run string `json:"run"`
+	// Seed is what arrivals, sizes and queues were drawn from. JSON holds it as a string, because many readers of JSON
+	// are not exact above 2^53.
+	Seed uint64 `json:"seed,string"`
+	// Started is when the run began, by the clock of the machine that runs the generator.
+	Started time.Time `json:"started,omitzero"`
+	// Took is the time from Started until the last connection was closed.
+	Took time.Duration `json:"took_ns"`
+	// Target is what the load was put on.
+	Target LoadTarget `json:"target"`
+	// Machine is what the generator ran on; empty if there were several: see Agents.
+	Machine Machine `json:"machine"`
+	// Engine is what moved the bytes: "portable", or "epoll" and what that does without. Empty if there was no load.
+	Engine string `json:"engine,omitempty"`
+	// Plan is what was asked for.
+	Plan LoadPlan `json:"plan"`
+	// Phases holds the phases that began, in their order.
+	Phases []Phase `json:"phases"`
+	// Measured is the length of the window in which commands were recorded: that of the phase "measure".
+	Measured time.Duration `json:"measured_ns"`
+	// Connections counts the connections that the target accepted.
+	Connections Connections `json:"connections"`
+	// Rate is the target rate of the plan's arrivals, and the rate that was achieved.
+	Rate LoadRate `json:"rate"`
+	// Ops holds every kind of command that was sent at least once, in the order of tables.
+	Ops []LoadOp `json:"ops"`
+	// Flows holds the flows of jobs, in the order of LoadFlows, each if it has at least one job.
+	Flows []LoadFlow `json:"flows"`
+	// ClockBound is how far the flows may be wrong where jobs crossed between agents, because push and delivery were timed
+	// by two clocks: the sum of the two largest bounds of Agents. 0 if each job stayed with its agent.
+	ClockBound time.Duration `json:"clock_bound_ns,omitempty"`
+	// Jobs is the account of every job of the run, whatever the phase it was pushed in.
+	Jobs LoadJobs `json:"jobs"`
+	// Disruptions is what was done to the target on purpose, and what it cost; nil if nothing was.
+	Disruptions *LoadDisruptions `json:"disruptions,omitempty"`
+	// Findings holds what the target did wrong with the jobs of this run. Any one of them makes the exit code ExitLoss,
+	// unless it is about a clause that only recommends something.
+	Findings []LoadFinding `json:"findings"`
+	// Health is the generator's own error bar.
+	Health Health `json:"health"`
+	// Agents holds a row for each generator, if there were several: this is the sum of their results, then.
+	Agents []LoadAgent `json:"agents,omitempty"`
+	// Validity is whether the generator kept up; see Evaluate.
+	Validity Validity `json:"validity"`
+	// Thresholds holds the results of the thresholds, in the order in which they were given; see Evaluate.
+	Thresholds []ThresholdResult `json:"thresholds"`
+	// Series holds the run second by second.
+	Series []Second `json:"series"`
+	// Heat is the map of response times of the command that the load is about.
+	Heat LoadHeat `json:"heat,omitzero"`
+	// Histograms are those of the whole run, as an HdrHistogram log with one interval: fwpbench merge adds them up.
+	Histograms string `json:"histograms,omitempty"`
+	// Interrupted is set if the user ended the run: the report has its figures up to then.
+	Interrupted bool `json:"interrupted,omitempty"`
+	// Internal is an internal error of the suite; empty if there was none.
+	Internal string `json:"internal,omitempty"`
+	// Unreachable is why no load could be put on the target: it did not answer, does not speak the protocol, or refused
+	// the client. Empty if it could.
+	Unreachable string `json:"unreachable,omitempty"`
+	// NotStarted is why the load did not begin although the connections were open: the start of its segment had passed,
+	// for example. Empty if it did begin.
+	NotStarted string `json:"not_started,omitempty"`
+	// Gone is why the target was lost during the run and did not come back: "connection refused, after 31.2 s" for
+	// example; empty if it stayed. Jobs then has what was confirmed and what is in doubt.
+	Gone string `json:"gone,omitempty"`
+	// Usage is what was wrong with the command line or the workload; empty if nothing was.
+	Usage string `json:"usage,omitempty"`
+}
+
+// LoadTarget is the server under load. HI and Info are what it sent, as JSON; what is not JSON is written as a JSON
+// string.
+type LoadTarget struct {
+	// URL is the address, without the password; it may be empty for the embedded server.
+	URL string `json:"url,omitempty"`
+	// Chosen is how the target was chosen: "from --url", "from FAKTORY_URL", "the embedded server" for example.
+	Chosen string `json:"chosen,omitempty"`
+	// HI is the JSON hash of the greeting.
+	HI json.RawMessage `json:"hi,omitempty"`
+	// Info is the answer to info before the load began; empty if there was none.
+	Info json.RawMessage `json:"info,omitempty"`
+}
+
+// Machine is what the generator ran on. Fields that the operating system does not provide are empty or 0.
+type Machine struct {
+	OS         string `json:"os"`
+	Arch       string `json:"arch"`
+	Kernel     string `json:"kernel,omitempty"` // release: "6.18.5"
+	CPU        string `json:"cpu,omitempty"`    // model
+	Cores      int    `json:"cores"`            // logical processors that this process may use
+	GOMAXPROCS int    `json:"gomaxprocs"`
+	Go         string `json:"go"`
+	// MemoryBytes is the machine's memory.
+	MemoryBytes int64 `json:"memory_bytes,omitempty"`
+}
+
+// LoadPlan is the requested load.
+type LoadPlan struct {
+	// Words describes the plan in one or a few sentences.
+	Words string `json:"words"`
+	// Preset is the name of the preset that the workload was built on.
+	Preset string `json:"preset,omitempty"`
+	// Open is set if arrivals have planned times, whatever the target does (an open loop); if false, the next command
+	// follows the reply to the one before (a closed loop).
+	Open bool `json:"open"`
+	// Overload is "queue", "drop" or "abort": what becomes of an arrival that finds no free connection. Empty for a
+	// closed loop.
+	Overload string `json:"overload,omitempty"`
+	// Stages holds the rates of an open loop, the warm-up included; between From and To the rate is linear.
+	Stages []Stage `json:"stages,omitempty"`
+	// Producers, Consumers and Idle are numbers of connections as planned. Of consumers they are workers.
+	Producers int `json:"producers,omitempty"`
+	Consumers int `json:"consumers,omitempty"`
+	Idle      int `json:"idle,omitempty"`
+	// Segment is the part of the load that this run was, "2/4" for example, or "1/2 of the workers", of which Producers,
+	// Consumers and Idle are the connections. Empty for a whole load.
+	Segment string `json:"segment,omitempty"`
+	// Workload is the whole workload as JSON, with every default filled in.
+	Workload json.RawMessage `json:"workload,omitempty"`
+}
+
+// Stage is a part of an open loop.
+type Stage struct {
+	Over time.Duration `json:"over_ns"`
+	From float64       `json:"from_per_s"`
+	To   float64       `json:"to_per_s"`
+}
+
+// Phase is a part of a run: "connect", "prefill", "wait" (for the start), "warm-up", "measure", "drain" or "close".
+type Phase struct {
+	Name string `json:"name"`
+	// From is counted from the start of the run.
+	From time.Duration `json:"from_ns"`
+	Took time.Duration `json:"took_ns"`
+	// Note is a remark about it: "empty after 1.2 s" for example.
+	Note string `json:"note,omitempty"`
+}
+
+// Connections counts the connections that the target accepted.
+type Connections struct {
+	// Planned is how many were to be open before the load began, Opened how many of them got through hello.
+	Planned int `json:"planned"`
+	Opened  int `json:"opened"`
+	// Refused is why the first of the others did not; empty if there were none.
+	Refused string `json:"refused,omitempty"`
+	// Lost is how many connections ended unexpectedly, in the whole run; LostWhy is why the first of them did.
+	Lost    int64  `json:"lost,omitempty"`
+	LostWhy string `json:"lost_why,omitempty"`
+	// Disconnects is how many connections their clients ended without goodbye, as a workload with disconnects asks for.
+	Disconnects int64 `json:"disconnects,omitempty"`
+}
+
+// LoadRate is the target rate of the arrivals of the plan and the rate that was achieved, within the measured window. A
+// closed loop has no target rate: Target, Planned, Queued, Dropped and Unserved are 0.
+type LoadRate struct {
+	// Op is the command of an arrival: "push", or "connect" in churn, with short-lived connections of one push each.
+	// In a closed loop it is the command that the workload is about: "push" or "connect", "ack" where nothing but
+	// consuming is measured, or "beat".
+	Op string `json:"op,omitempty"`
+	// Target is Planned a second.
+	Target float64 `json:"target_per_s"`
+	// Achieved is Done a second.
+	Achieved float64 `json:"achieved_per_s"`
+	// Planned is how many arrivals the plan has in the window; a Poisson plan may have more or fewer than its rate says.
+	Planned int64 `json:"planned"`
+	// Done is how many arrivals succeeded in the window, whenever they were due: how many commands of that kind went
+	// well, and of short-lived connections how many pushed their job.
+	Done int64 `json:"done"`
+	// Queued is how many arrivals found no free connection, waited for one and got it: the target (or the number of
+	// connections) was the limit, not the generator.
+	Queued int64 `json:"queued,omitempty"`
+	// Dropped is how many arrivals found no free connection and were not sent (--overload drop).
+	Dropped int64 `json:"dropped,omitempty"`
+	// Unserved is how many arrivals of the window still waited for a connection at its end (--overload queue). They
+	// count in response times with the time that they had waited; see Latency.AtLeast.
+	Unserved int64 `json:"unserved,omitempty"`
+	// Backlog is the longest queue of arrivals that waited for a connection.
+	Backlog int64 `json:"backlog,omitempty"`
+}
+
+// LoadFlows returns the names of the end-to-end latencies, in the order of tables, each from the intended start of a
+// push:
+//
+//	job.fetched   until the job was delivered for the first time
+//	job.acked     until its ack was answered
+func LoadFlows() []string { return []string{"job.fetched", "job.acked"} }
+
+// LoadOp is what became of the commands of one kind whose intended time was in the measured window.
+type LoadOp struct {
+	// Op is the kind of command: "connect" (until the connection is open), "hello" (without the time for the password
+	// hash), "push", "fetch" (a fetch that brought an error or no answer: it has errors only), "fetch.found" (that found
+	// a job waiting), "fetch.waited" (that was there before the push of its job), "fetch.empty" (that brought no job),
+	// "ack", "fail", "beat", "info" or "end".
+	Op string `json:"op"`
+	// Count is how many were answered, error replies not included.
+	Count int64 `json:"count"`
+	// Rate is Count divided by the length of the window; 0 for connections that were opened before it.
+	Rate float64 `json:"per_s"`
+	// Outside is how many were answered whose intended time was not in the window; nothing else here counts them.
+	Outside int64 `json:"outside,omitempty"`
+	// Errors holds how many were not answered, or with an error, by kind.
+	Errors []LoadError `json:"errors,omitempty"`
+	// Lateness is the generator's own delay: from the intended time, or from the moment when the connection that sent
+	// the command was free if that was later, until it was sent.
+	Lateness Latency `json:"lateness"`
+	// Service is the time from sent until answered.
+	Service Latency `json:"service"`
+	// Response is the time from intended until answered.
+	Response Latency `json:"response"`
+}
+
+// LoadError is how often something went wrong in the same way.
+type LoadError struct {
+	// Kind is a stable slug: "rejected" (an error reply), "malformed" (a reply that breaks the protocol), "timeout",
+	// "refused" (the connection was), "reset", "closed", "out-of-files", "out-of-ports", "out-of-memory" or "other".
+	Kind  string `json:"kind"`
+	Count int64  `json:"count"`
+	// Example is the message of the first of them, escaped or not.
+	Example string `json:"example,omitempty"`
+}
+
+// LoadFlow is an end-to-end latency of the jobs whose push was due in the measured window.
+type LoadFlow struct {
+	// Flow is one of LoadFlows.
+	Flow string  `json:"flow"`
+	Time Latency `json:"time"`
+}
+
+// Latency sums up a histogram. Without values (Count 0) everything is 0.
+type Latency struct {
+	Count int64         `json:"count"`
+	Min   time.Duration `json:"min_ns"`
+	Mean  time.Duration `json:"mean_ns"`
+	P50   time.Duration `json:"p50_ns"`
+	P90   time.Duration `json:"p90_ns"`
+	P99   time.Duration `json:"p99_ns"`
+	P999  time.Duration `json:"p99_9_ns"`
+	P9999 time.Duration `json:"p99_99_ns"`
+	Max   time.Duration `json:"max_ns"`
+	// Unserved is how many of the values are those of arrivals that were unserved: each counts as the time that it had
+	// waited, and would have been longer.
+	Unserved int64 `json:"unserved,omitempty"`
+	// AtLeast names the figures that are lower bounds because of that: "mean", "p99", "max" for example.
+	AtLeast []string `json:"at_least,omitempty"`
+	// OutOfRange is how many values the histogram could not hold and holds as its smallest or largest.
+	OutOfRange int64 `json:"out_of_range,omitempty"`
+	// Curve holds the percentiles for a picture, each closer to 100 % than the one before.
+	Curve []Quantile `json:"curve,omitempty"`
+}
+
+// Quantile is a percentile: the share Q of all values, 0 to 1, is not greater than Time.
+type Quantile struct {
+	Q    float64       `json:"q"`
+	Time time.Duration `json:"time_ns"`
+}
+
+// LoadHeat is how many commands of one kind took how long in each second.
+type LoadHeat struct {
+	Op string `json:"op"`
+	// Edges are the ends of the rows: a response time that is not greater than an edge, and greater than the one before.
+	// The last row has what is longer, too.
+	Edges   []time.Duration `json:"edges_ns"`
+	Columns []HeatSecond    `json:"columns"`
+}
+
+// HeatSecond is one second of the map: a count for each row, those at the end left out if they are 0.
+type HeatSecond struct {
+	// At is when it began, from the start of the run.
+	At     time.Duration `json:"at_ns"`
+	Counts []int64       `json:"counts"`
+}
+
+// Second is one second of a run.
+type Second struct {
+	// At is when it began, from the start of the run.
+	At time.Duration `json:"at_ns"`
+	// Over is its length: a second, but less where a phase ends.
+	Over  time.Duration `json:"over_ns"`
+	Phase string        `json:"phase"`
+	// Target is the mean rate of the plan in this second; 0 for a closed loop.
+	Target float64 `json:"target_per_s"`
+	// Achieved is how many arrivals succeeded a second.
+	Achieved    float64 `json:"achieved_per_s"`
+	Connections int     `json:"connections"`
+	// InFlight is how many commands were without an answer at its end, fetches that waited for a job included.
+	InFlight int64 `json:"in_flight"`
+	// Backlog is how many arrivals waited for a free connection at its end.
+	Backlog int64 `json:"backlog"`
+	Dropped int64 `json:"dropped"`
+	// Unserved is how many arrivals were given up in this second because the load ended.
+	Unserved int64 `json:"unserved,omitempty"`
+	// CPU is the CPU time of the generator per second: 1.5 is one and a half CPUs.
+	CPU float64 `json:"cpu"`
+	// MemoryBytes is the resident memory of the generator at its end; 0 where the operating system does not provide it.
+	MemoryBytes int64 `json:"memory_bytes,omitempty"`
+	// Ops and Flows hold the figures of this second, in the order of tables.
+	Ops   []SecondOp   `json:"ops,omitempty"`
+	Flows []SecondFlow `json:"flows,omitempty"`
+}
+
+// SecondOp is one kind of command in one second.
+type SecondOp struct {
+	Op     string `json:"op"`
+	Count  int64  `json:"count"`
+	Errors int64  `json:"errors,omitempty"`
+	// LatenessP99 is the generator's own delay.
+	LatenessP99 time.Duration `json:"lateness_p99_ns"`
+	ServiceP50  time.Duration `json:"service_p50_ns"`
+	ServiceP99  time.Duration `json:"service_p99_ns"`
+	ResponseP50 time.Duration `json:"response_p50_ns"`
+	ResponseP99 time.Duration `json:"response_p99_ns"`
+	ResponseMax time.Duration `json:"response_max_ns"`
+}
+
+// SecondFlow is one end-to-end latency in one second.
+type SecondFlow struct {
+	Flow  string        `json:"flow"`
+	Count int64         `json:"count"`
+	P50   time.Duration `json:"p50_ns"`
+	P99   time.Duration `json:"p99_ns"`
+	Max   time.Duration `json:"max_ns"`
+}

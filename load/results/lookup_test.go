@@ -1,0 +1,117 @@
+package results
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func someOps() *Load {
+	return &Load{
+		Rate: LoadRate{Op: "push"},
+		Ops: []LoadOp{
+			{Op: "push", Count: 10, Rate: 5, Errors: []LoadError{{Kind: "reset", Count: 2}, {Kind: "timeout", Count: 1}},
+				Lateness: Latency{Count: 10, P50: 3, P99: 7}},
+			{Op: "fetch.found", Count: 4, Outside: 1, Rate: 2, Lateness: Latency{Count: 4, P50: 5, P99: 6}},
+			{Op: "fetch.empty", Count: 3, Rate: 1, Errors: []LoadError{{Kind: "rejected", Count: 1}}},
+			{Op: "beat", Count: 1, Lateness: Latency{Count: 1, P50: 900, P99: 900}},
+			{Op: "connect", Count: 1, Lateness: Latency{Count: 1, P50: 800, P99: 800}},
+		},
+	}
+}
+
+func TestSumsOfCommands(t *testing.T) {
+	t.Parallel()
+	l := someOps()
+	fetch := l.Sum("fetch")
+	assert.Equal(t, OpSum{Count: 7, Outside: 1, Errors: 1, Rate: 3, Kinds: []LoadError{{Kind: "rejected", Count: 1}}},
+		fetch)
+	assert.Equal(t, int64(4), l.Sum("fetch.found").Count)
+	assert.Zero(t, l.Sum("fet").Count, "half of a name is none")
+	assert.Equal(t, int64(3), l.Op("push").ErrorCount())
+	assert.Nil(t, l.Op("fetch"), "it has kinds")
+	assert.Nil(t, l.Flow("job.fetched"))
+	l.Flows = []LoadFlow{{Flow: "job.fetched"}, {Flow: "job.acked", Time: Latency{Count: 1}}}
+	assert.Nil(t, l.Flow("job.fetched"), "it has no values")
+	assert.NotNil(t, l.Flow("job.acked"))
+}
+
+// Lateness of heartbeats and of the beginning of connections falsifies nothing, unless connections are what is measured.
+func TestLatenessThatCounts(t *testing.T) {
+	t.Parallel()
+	l := someOps()
+	for op, want := range map[string]bool{
+		"push": true, "ack": true, "fail": true, "fetch.found": true, "fetch.empty": true, "fetch": false, "beat": false,
+		"info": false, "end": false, "hello": false, "connect": false,
+	} {
+		assert.Equal(t, want, l.DueByPlan(op), op)
+	}
+	assert.Equal(t, Reading{Value: 7, OK: true}, l.worstLateness("p99"))
+	assert.Equal(t, Reading{Value: 5, OK: true}, l.worstLateness("p50"))
+	l.Rate.Op = "connect"
+	assert.Equal(t, Reading{Value: 800, OK: true}, l.worstLateness("p99"))
+	assert.Equal(t, Reading{}, (&Load{}).worstLateness("p99"))
+}
+
+// End-to-end times of a closed loop are those of a backlog if a job takes ten times as long as a fetch that finds one.
+func TestWhatCountsAsABacklog(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		open, without bool
+		fetch, job    time.Duration
+		want          bool
+	}{
+		"ten times a fetch":      {fetch: 5 * time.Millisecond, job: 50 * time.Millisecond},
+		"more than that":         {fetch: 5 * time.Millisecond, job: 51 * time.Millisecond, want: true},
+		"a fetch of no time":     {fetch: time.Microsecond, job: 10 * time.Millisecond},
+		"10 ms are always right": {fetch: time.Microsecond, job: 11 * time.Millisecond, want: true},
+		"an open loop":           {open: true, fetch: 5 * time.Millisecond, job: time.Hour},
+		"no fetch found any":     {without: true, job: time.Hour},
+	} {
+		l := &Load{Plan: LoadPlan{Open: test.open},
+			Flows: []LoadFlow{{Flow: "job.fetched", Time: Latency{Count: 1, P50: test.job}}}}
+		if !test.without {
+			l.Ops = []LoadOp{{Op: "fetch.found", Response: Latency{Count: 1, P50: test.fetch}}}
+		}
+		assert.Equal(t, test.want, l.PiledUp(), name)
+	}
+}
+
+func TestShortagesOfTheMachine(t *testing.T) {
+	t.Parallel()
+	assert.Empty(t, (&Load{}).Shortages())
+	l := &Load{Health: Health{NoFiles: 2, NoPorts: 1, NoMemory: 1200, Files: Files{Soft: 1024, Hard: 4096}}}
+	var ids, words []string
+	for _, r := range l.Shortages() {
+		ids, words = append(ids, r.ID), append(words, r.What)
+		assert.NotEmpty(t, r.Do)
+	}
+	assert.Equal(t, []string{"files", "ports", "memory"}, ids)
+	assert.Contains(t, words[0], "2 connections could not be opened")
+	assert.Contains(t, words[0], "(limit 1,024, hard limit 4,096)")
+	assert.Contains(t, words[2], "1,200 connections")
+	for want, m := range map[string]*Load{
+		"CPUs": {}, "1 CPU": {Machine: Machine{GOMAXPROCS: 1}},
+		"3 CPUs": {Machine: Machine{GOMAXPROCS: 8}, Health: Health{Loops: []float64{0, 0, 0}}},
+	} {
+		assert.Equal(t, want, m.Processors())
+	}
+}
+
+func TestClocksOfAgents(t *testing.T) {
+	t.Parallel()
+	assert.Empty(t, clocksOf([]LoadAgent{{}}))
+	one := LoadAgent{Clock: &AgentClock{Offset: clockOff - 1, Bound: time.Microsecond}}
+	assert.Equal(t, "They began at one moment, known within 1 us.", clocksOf([]LoadAgent{one}))
+	one.Clock.Offset = clockOff
+	assert.Contains(t, clocksOf([]LoadAgent{one}), "which changes nothing: : 100 ms ahead.")
+}
+
+func TestStatsAreThoseOfLatency(t *testing.T) {
+	t.Parallel()
+	l := &Latency{Min: 1, Mean: 2, P50: 3, P90: 4, P99: 5, P999: 6, P9999: 7, Max: 8}
+	for i, stat := range stats {
+		assert.Equal(t, time.Duration(i+1), stat.of(l), stat.name)
+	}
+}

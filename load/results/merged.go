@@ -1,0 +1,220 @@
+package results
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// MergedSchema is the value of the key "schema" of the JSON of every Merged. Its number grows when a key is removed,
+// renamed or changes its meaning.
+const MergedSchema = "fwpmerged/1"
+
+// Merged is the sum of several runs of the load generator: what a single run that saw all of them would have recorded.
+// It has no rate and no account of jobs, which are those of a run.
+type Merged struct {
+	// Schema is MergedSchema; WriteJSON sets it, whatever is here.
+	Schema string `json:"schema"`
+	// Exit is the exit code, and Words what it stands for; WriteJSON sets them.
+	Exit    int    `json:"exit_code"`
+	Words   string `json:"outcome"`
+	Version string `json:"version,omitempty"`
+	// Files are the logs and reports that were added up.
+	Files []MergedFile `json:"files"`
+	// Started is when the first of the runs began, and Took how long it was until the end of the last.
+	Started time.Time     `json:"started,omitzero"`
+	Took    time.Duration `json:"took_ns"`
+	// Ops and Flows are those of a Load, without rates.
+	Ops   []LoadOp   `json:"ops"`
+	Flows []LoadFlow `json:"flows"`
+	// Histograms is the sum as an HdrHistogram log, which Merged can be made from again.
+	Histograms string `json:"histograms,omitempty"`
+	// Internal is an internal error of the suite; empty if there was none.
+	Internal string `json:"internal,omitempty"`
+}
+
+// MergedFile is one of the files that were added up.
+type MergedFile struct {
+	Name string `json:"name"`
+	// Runs are the ids of the runs in it; none if it does not name them.
+	Runs []string `json:"runs"`
+	// CutOff is set if the file has no end: what had been written counts.
+	CutOff bool `json:"cut_off,omitempty"`
+	// Invalid is why the figures of the file are no results, empty if they are. A log does not know.
+	Invalid string `json:"invalid,omitempty"`
+}
+
+// Histograms are the histograms of a run, as a report in JSON has them.
+type Histograms struct {
+	// Log is an HdrHistogram log.
+	Log string
+	// Invalid is why the run is INVALID, empty if it is not.
+	Invalid string
+}
+
+// ReadHistograms returns the histograms in the JSON of a Load or of a Merged. The error says why there are none.
+func ReadHistograms(data []byte) (Histograms, error) {
+	var r struct {
+		Schema     string       `json:"schema"`
+		Histograms string       `json:"histograms"`
+		Validity   *Validity    `json:"validity"`
+		Files      []MergedFile `json:"files"`
+	}
+	if err := json.Unmarshal(data, &r); err != nil {
+		return Histograms{}, fmt.Errorf("not a report in JSON: %w", err)
+	}
+	h := Histograms{Log: r.Histograms}
+	switch {
+	case r.Schema != LoadSchema && r.Schema != MergedSchema:
+		return h, fmt.Errorf("its schema is %q, and %q and %q can be merged", r.Schema, LoadSchema, MergedSchema)
+	case h.Log == "":
+		return h, fmt.Errorf("it has no histograms: nothing was measured in its run")
+	case r.Schema == MergedSchema:
+		h.Invalid = invalidAmong(r.Files)
+	case r.Validity == nil:
+		h.Invalid = "the run was not evaluated"
+	case !r.Validity.Valid:
+		h.Invalid = strings.TrimPrefix((&Load{Validity: *r.Validity}).invalid(), "INVALID: ")
+	}
+	return h, nil
+}
+
+// invalidAmong returns why files are INVALID, for the first of them.
+func invalidAmong(files []MergedFile) string {
+	for _, f := range files {
+		if f.Invalid != "" {
+			return fmt.Sprintf("%s: %s", f.Name, f.Invalid)
+		}
+	}
+	return ""
+}
+
+// decide returns the outcome of merging.
+func (m *Merged) decide() reports.Outcome {
+	invalid := 0
+	for _, f := range m.Files {
+		if f.Invalid != "" {
+			invalid++
+		}
+	}
+	files := text.Count(len(m.Files), "file")
+	return reports.Decide([]reports.Claim{
+		reports.Claimed(reports.ExitInternal, m.Internal != "", "internal error: "+m.Internal),
+		reports.Claimed(reports.ExitInconclusive, invalid > 0,
+			fmt.Sprintf("INVALID: the runs of %d of %s are", invalid, files)),
+		reports.Claimed(reports.ExitWell, true, files+" merged"),
+	})
+}
+
+// Outcome returns the exit code, and what it stands for in one line of words.
+func (m *Merged) Outcome() (code int, words string) {
+	decided := m.decide()
+	return decided.Code, decided.Words
+}
+
+// WriteJSON writes m as one indented JSON object and a final newline, as merged.schema.json describes it.
+func (m *Merged) WriteJSON(w io.Writer) error {
+	whole := *m
+	whole.Schema, whole.Started = MergedSchema, m.Started.UTC().Round(0)
+	whole.Exit, whole.Words = m.Outcome()
+	whole.Files, whole.Ops, whole.Flows = slices.Clone(reports.List(m.Files)), reports.List(m.Ops), reports.List(m.Flows)
+	for i := range whole.Files {
+		whole.Files[i].Runs = reports.List(whole.Files[i].Runs)
+	}
+	return reports.WriteJSON(w, &whole)
+}
+
+// Page returns m for people: the files, the commands, and their times. Times of an INVALID run are there only if
+// o.ShowInvalid is set.
+func (m *Merged) Page(o reports.PageOptions) reports.Page {
+	var p page
+	p.Section("FILES", "")
+	t := reports.Table{}
+	for _, f := range m.Files {
+		t.Rows = append(t.Rows, f.row())
+	}
+	p.Add(t)
+	sum := &Load{Ops: m.Ops, Flows: m.Flows, Plan: LoadPlan{Open: true}}
+	if invalid := invalidAmong(m.Files); invalid == "" || o.ShowInvalid {
+		if invalid != "" {
+			p.ofInvalid()
+		}
+		p.merged(sum, o)
+	} else {
+		p.entry(1, reports.Bad, "INVALID", "The times of an INVALID run are no results, and neither is a sum with them. "+
+			"Leave the file out, or give --show-invalid to look for the cause.")
+		p.errors(sum)
+	}
+	p.Conclude("the runs took "+reports.Duration(m.Took)+reports.Began(m.Started), m.decide())
+	return p.Page
+}
+
+// row returns the row of a file: its name, its runs, and what is to be known about it.
+func (f *MergedFile) row() reports.Row {
+	runs := text.Count(len(f.Runs), "run")
+	switch len(f.Runs) {
+	case 0:
+		runs = "no name of a run"
+	case 1:
+		runs = "run " + f.Runs[0]
+	}
+	row := reports.Row{Cells: reports.Cells(f.Name, runs).Cells}
+	if f.Invalid != "" {
+		row.Detail = append(row.Detail, reports.Styled(reports.Bad, "INVALID: "+text.OneLine(f.Invalid)))
+	}
+	if f.CutOff {
+		row.Detail = append(row.Detail, reports.Styled(reports.Caution,
+			"It has no end: the run that wrote it was cut off; what it had "+
+				"written by then counts."))
+	}
+	return row
+}
+
+// merged appends the commands and the times of a sum.
+func (p *page) merged(l *Load, o reports.PageOptions) {
+	p.Section("COMMANDS", "those of all runs")
+	t := reports.Table{Columns: []reports.Column{
+		{Width: opWidth}, {Title: "answered", Right: true, Width: 13}, {Title: "errors", Right: true, Width: 8},
+	}}
+	for i := range l.Ops {
+		op := &l.Ops[i]
+		if op.Count+op.ErrorCount() == 0 {
+			continue
+		}
+		row := reports.Cells(opWords(op.Op), text.Grouped(op.Count))
+		row.Cells, row.Detail = append(row.Cells, op.errorCell()), kinds(op.Errors)
+		t.Rows = append(t.Rows, row)
+	}
+	p.Add(t)
+	p.times(l)
+	if o.Figures {
+		p.timesFigures(l)
+	}
+}
+
+// Suite returns m as cases, one for each file: whether its figures are results.
+func (m *Merged) Suite(reports.ExitOptions) reports.Suite {
+	s := reports.Suite{Name: "fwpbench merge", Version: m.Version, Started: m.Started, Took: m.Took}
+	var names []string
+	for _, f := range m.Files {
+		names = append(names, path.Base(strings.ReplaceAll(f.Name, `\`, "/")))
+	}
+	s.Target = strings.Join(names, ", ")
+	s.Code, s.Words = m.Outcome()
+	for i, f := range m.Files {
+		c := reports.Case{Class: "merge", Name: fmt.Sprintf("the figures of file %d are valid: %s", i+1, f.Name),
+			Kind: "valid"}
+		if f.Invalid != "" {
+			c.State, c.Kind, c.Message = reports.CaseErrored, "INVALID", f.Invalid
+		}
+		s.Add(c)
+	}
+	return s
+}

@@ -1,0 +1,69 @@
+package results_test
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/reports/page"
+)
+
+// sum is of two files, one of which is INVALID.
+func sum() *results.Merged {
+	l := soundLoad()
+	return &results.Merged{
+		Version: "fwpbench 0.1.0", Ops: l.Ops, Flows: l.Flows, Histograms: "#[Histogram log format version 1.3]\n",
+		Files: []results.MergedFile{
+			{Name: "agents/a.hlog", Runs: []string{"abcdefgh"}, CutOff: true},
+			{Name: "agents/b.json", Runs: []string{"ijklmnop"}, Invalid: "push was sent late"},
+			{Name: "c.hlog"}, {Name: "d.json", Runs: []string{"q", "r"}},
+		},
+		Started: time.Date(2026, 9, 21, 14, 13, 20, 0, time.UTC), Took: time.Minute,
+	}
+}
+
+func TestMergedPage(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	out.Write(page.Text(sum().Page(reports.PageOptions{}), page.TextOptions{}))
+	assert.NotContains(t, out.String(), "TIMES", "they are no results")
+	out.WriteString("\nWith --show-invalid:\n\n")
+	out.Write(page.Text(sum().Page(reports.PageOptions{ShowInvalid: true}), page.TextOptions{}))
+	golden(t, "merged.txt.golden", out.Bytes())
+}
+
+func TestMergedJSONIsMergedAgain(t *testing.T) {
+	t.Parallel()
+	var data bytes.Buffer
+	require.NoError(t, sum().WriteJSON(&data))
+	found, err := results.ReadHistograms(data.Bytes())
+	require.NoError(t, err)
+	assert.Equal(t, results.Histograms{sum().Histograms, "agents/b.json: push was sent late"}, found)
+}
+
+func TestHistogramsOfARun(t *testing.T) {
+	t.Parallel()
+	l := soundLoad()
+	of := func() (results.Histograms, error) {
+		var data bytes.Buffer
+		require.NoError(t, l.WriteJSON(&data))
+		return results.ReadHistograms(data.Bytes())
+	}
+	_, err := of()
+	require.ErrorContains(t, err, "it has no histograms")
+	l.Histograms, l.Validity = "log", results.Validity{}
+	found, err := of()
+	require.NoError(t, err)
+	assert.Equal(t, results.Histograms{"log", "the run was not evaluated"}, found)
+	l.Validity.Valid = true
+	found, err = of()
+	require.NoError(t, err)
+	assert.Equal(t, results.Histograms{Log: "log"}, found)
+	_, err = results.ReadHistograms([]byte(`{"schema": "fwpcheck/3"}`))
+	require.ErrorContains(t, err, `its schema is "fwpcheck/3"`)
+}

@@ -1,0 +1,247 @@
+package results
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// page is the page of a result of a load that is being written.
+type page struct{ reports.Page }
+
+// entry appends a heading and the lines below it.
+func (p *page) entry(level int, style reports.Style, title string, lines ...string) {
+	p.Add(reports.Heading{Level: level, Text: reports.Styled(style, title)})
+	p.prose(lines...)
+}
+
+// prose appends lines of words without a style.
+func (p *page) prose(lines ...string) { p.Add(reports.Prose{Lines: reports.TextsOf(lines)}) }
+
+// Page returns l for people: the result in one line; what was loaded, by what and how; the achieved rate, the times,
+// the account of the jobs and the findings; how busy the generator was; the thresholds; and the result again. Of an
+// INVALID run it has no rate and no times unless o.ShowInvalid is set, but why, and what to do. Evaluate comes first.
+func (l *Load) Page(o reports.PageOptions) reports.Page {
+	var p page
+	ran, result := len(l.Ops) > 0 || len(l.Phases) > 0, l.result()
+	if ran {
+		p.Add(reports.Prose{Lines: []reports.Text{result}})
+	}
+	p.loaded(l, o)
+	if ran {
+		p.validity(l)
+		if l.Validity.Valid || o.ShowInvalid {
+			p.figures(l, o)
+		} else {
+			p.errors(l)
+		}
+		p.disrupted(l)
+		p.jobs(l)
+		if o.Figures {
+			p.jobsFigure(l)
+		}
+	}
+	p.loadFindings(l, o)
+	if ran {
+		p.agents(l, o)
+		p.generator(l)
+		if o.Figures {
+			p.healthFigure(l)
+		}
+	}
+	p.thresholds(l)
+	facts := fmt.Sprintf("took %s%s, exit code %d", reports.Duration(l.Took), reports.Began(l.Started), l.decide().Code)
+	p.Add(reports.Conclusion{Facts: facts, Words: result})
+	return p.Page
+}
+
+// result returns the outcome in words. That of a run below its target is not all well.
+func (l *Load) result() reports.Text {
+	decided := l.decide()
+	if words := decided.Text(); words[0].Style != reports.Good || !l.belowTarget() {
+		return words
+	}
+	return reports.Styled(reports.Caution, decided.Words)
+}
+
+// figures appends the rate and the times, under a heading of their own if they are no results.
+func (p *page) figures(l *Load, o reports.PageOptions) {
+	if !l.Validity.Valid {
+		p.ofInvalid()
+	}
+	p.rate(l)
+	if o.Figures {
+		p.rateFigure(l)
+	}
+	p.commands(l)
+	p.times(l)
+	if o.Figures {
+		p.timesFigures(l)
+		p.latencyFigure(l)
+		p.heatFigure(l)
+	}
+}
+
+// ofInvalid begins the figures of a run that is INVALID.
+func (p *page) ofInvalid() {
+	p.entry(1, reports.Bad, "FIGURES OF AN INVALID RUN", "They contain what the generator or its machine did wrong, and "+
+		"are shown to look for the cause: do not quote them, and do not compare them with those of other runs.")
+}
+
+// loaded appends what was loaded, by what and how, and what kept the run from being complete.
+func (p *page) loaded(l *Load, o reports.PageOptions) {
+	fields := []reports.Field{reports.NewField("target", reports.TargetName(l.Target.URL, l.Target.Chosen))}
+	if o.Verbose {
+		fields = append(fields, reports.NewField("greeting", text.Shorten(string(l.Target.HI))),
+			reports.NewField("info", text.Shorten(string(l.Target.Info))))
+	}
+	fields = append(fields, reports.NewField("plan", l.Plan.Words))
+	if l.Run != "" {
+		fields = append(fields, reports.NewField("run", fmt.Sprintf("%s, seed %d", l.Run, l.Seed)))
+	}
+	generator := reports.JoinWith(", ", l.Version, l.Machine.words())
+	if n := len(l.Agents); n > 0 {
+		generator = reports.JoinWith(", ", l.Version, text.Count(n, "agent"))
+	}
+	if l.Engine != "" {
+		generator = reports.JoinWith(", ", generator, "engine "+l.Engine)
+	}
+	fields = append(fields, reports.NewField("generator", generator), reports.NewField("phases", l.phases()))
+	p.Add(reports.Fields{LabelWidth: 10, Fields: fields})
+	if l.Interrupted {
+		p.AddTrouble("The run was interrupted:", "the report has the results until then.")
+	}
+	p.AddTrouble("The target was lost during the run:", l.Gone)
+}
+
+// phases returns the phases of a run and how long they were.
+func (l *Load) phases() string {
+	var phases []string
+	for _, p := range l.Phases {
+		words := p.Name + " " + reports.Duration(p.Took)
+		if p.Note != "" {
+			words += " (" + p.Note + ")"
+		}
+		phases = append(phases, words)
+	}
+	return strings.Join(phases, ", ")
+}
+
+// words returns what the generator ran on.
+func (m *Machine) words() string {
+	cores, procs := "", ""
+	if m.Cores > 0 {
+		cores = text.Count(m.Cores, "core")
+	}
+	if m.GOMAXPROCS > 0 {
+		procs = fmt.Sprintf("GOMAXPROCS %d", m.GOMAXPROCS)
+	}
+	return reports.JoinWith(", ", reports.JoinWith(" ", m.OS, m.Kernel, m.Arch), m.CPU, cores, procs, m.Go)
+}
+
+// validity appends why a run is INVALID, or what to know about valid figures.
+func (p *page) validity(l *Load) {
+	v := &l.Validity
+	if v.Valid {
+		if len(v.Remarks) > 0 {
+			p.Section("REMARKS", "about the figures below")
+			p.prose(v.Remarks...)
+		}
+		return
+	}
+	why := []string{"Its rates and times are not results, and are shown with --show-invalid only. The account of the " +
+		"jobs is exact all the same."}
+	if len(v.Reasons) == 0 {
+		why = append(why, "The run was not evaluated.")
+	}
+	p.entry(1, reports.Bad, v.heading(), why...)
+	for _, r := range v.Reasons {
+		p.entry(3, reports.Strong, r.ID, sentence(r.What), "What to do: "+r.Do+".")
+	}
+}
+
+// heading returns the heading of an INVALID run.
+func (v *Validity) heading() string {
+	if len(v.Reasons) == 0 {
+		return "INVALID"
+	}
+	for _, r := range v.Reasons {
+		switch r.ID {
+		case "empty", "errors", "connections", "aborted", "start", "agent":
+			return "INVALID: the load was not achieved"
+		}
+	}
+	return "INVALID: the generator could not sustain this load"
+}
+
+// sentence returns words as a sentence.
+func sentence(words string) string {
+	words = strings.TrimSuffix(text.OneLine(words), ".")
+	return strings.ToUpper(words[:min(1, len(words))]) + words[min(1, len(words)):] + "."
+}
+
+// generator appends how busy the generator and its machine were.
+func (p *page) generator(l *Load) {
+	h := &l.Health
+	if h.Over <= 0 {
+		return
+	}
+	p.Section("GENERATOR", "its own load and that of its machine while measuring")
+	var fields []reports.Field
+	if worst := l.worstLateness("p99"); worst.OK {
+		fields = append(fields, reports.NewField("lateness", fmt.Sprintf("p99 %s, max %s (the highest of all commands)",
+			reports.Time(time.Duration(worst.Value)), reports.Time(time.Duration(l.worstLateness("max").Value)))))
+	}
+	fields = append(fields,
+		reports.NewField("CPU", fmt.Sprintf("%s of %s, in the busiest second %s", reports.Percent(h.CPUShare), l.Processors(),
+			reports.Percent(h.CPUPeak))),
+		reports.NewField("target's CPU", l.serverCPU()),
+		reports.NewField("loops", h.loops()), reports.NewField("machine", h.machine()), reports.NewField("memory",
+			h.memory()))
+	if h.Files.Soft > 0 {
+		fields = append(fields, reports.NewField("descriptors",
+			fmt.Sprintf("at most %s of %s", text.Grouped(h.Files.Peak), text.Grouped(h.Files.Soft))))
+	}
+	p.Add(reports.Fields{LabelWidth: 12, Fields: fields})
+}
+
+// serverCPU returns the CPU time of the target, empty if it is not known.
+func (l *Load) serverCPU() string {
+	if l.Health.ServerCPU == 0 || l.Rate.Done == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s, %s for each of its %s", reports.Duration(l.Health.ServerCPU),
+		reports.Duration(l.Health.ServerCPU/time.Duration(l.Rate.Done)), text.Count(l.Rate.Done, "arrival"))
+}
+
+// loops returns how busy each loop was, empty if that is not known.
+func (h *Health) loops() string {
+	var busy []string
+	for _, share := range h.Loops {
+		busy = append(busy, reports.Percent(share))
+	}
+	if busy == nil {
+		return ""
+	}
+	return "busy " + strings.Join(busy, ", ")
+}
+
+// machine returns how busy the machine was.
+func (h *Health) machine() string {
+	held := ""
+	if h.Throttled > 0 {
+		held = "; a cgroup throttled the generator for " + reports.Duration(h.Throttled)
+	}
+	return fmt.Sprintf("busy %s, in the busiest second %s; steal %s%s",
+		reports.Percent(h.MachineBusy), reports.Percent(h.MachinePeak), reports.Percent(h.Steal), held)
+}
+
+// memory returns what the generator needed of it.
+func (h *Health) memory() string {
+	return fmt.Sprintf("at most %s, %s of it Go's heap; %s of the garbage collector, %s in all, the longest %s",
+		reports.Size(h.MemoryPeak), reports.Size(h.HeapPeak), text.Count(h.GCPauses,
+			"pause"), reports.Duration(h.GCPause), reports.Duration(h.GCPauseMax))
+}

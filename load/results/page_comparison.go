@@ -1,0 +1,250 @@
+package results
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// Page returns c for people: the ratio of each metric with its interval and its verdict, the pairs that do not count,
+// and a last line that says in words what the result is.
+func (c *LoadComparison) Page(o reports.PageOptions) reports.Page {
+	var p page
+	decided := c.decide()
+	result := decided.Text()
+	p.Add(reports.Prose{Lines: []reports.Text{result}})
+	p.Add(reports.Fields{LabelWidth: 10, Fields: []reports.Field{
+		reports.NewField("A", reports.JoinWith("; ", c.A.Name, c.A.Plan)), reports.NewField("B",
+			reports.JoinWith("; ", c.B.Name, c.B.Plan)),
+		reports.NewField("generator", reports.JoinWith(", ", c.Version, c.Machine.words())),
+		reports.NewField("margin", reports.Percent(c.Margin)+", declared beforehand"),
+		reports.NewField("pairs", fmt.Sprintf("%d of %d count", c.valid(), c.Pairs)),
+	}})
+	p.AddTroubles(c.trouble())
+	if c.NoVerdict != "" {
+		p.Section("NO VERDICT", "the ratios below decide nothing")
+		p.prose(text.OneLine(c.NoVerdict) + ".")
+	}
+	p.ratios(c)
+	if o.Figures && len(c.Ratios) > 0 && c.NoVerdict == "" {
+		p.Add(reports.Figure{Title: "Ratios of B to A", Of: c.forest(),
+			Description: "A point is the ratio of a metric, the line its interval of 95 %; the margin is shaded. What is to " +
+				"the right of it is more, which is better for a rate and worse for a time."})
+	}
+	p.voids(c)
+	if o.Verbose {
+		p.blocks(c)
+	}
+	facts := fmt.Sprintf("seed %d, took %s%s, exit code %d", c.Seed, reports.Duration(c.Took), reports.Began(c.Started),
+		decided.Code)
+	p.Add(reports.Conclusion{Facts: facts, Words: result})
+	return p.Page
+}
+
+// ratios appends the table of ratios.
+func (p *page) ratios(c *LoadComparison) {
+	if len(c.Ratios) == 0 {
+		return
+	}
+	words := "B to A, with an interval of 95 %; the primary metrics decide"
+	last := "verdict"
+	switch {
+	case c.NoVerdict != "":
+		words = "the medians of B to those of A"
+	case c.AA:
+		words, last = "of A to itself: the noise of this machine", "noise floor"
+	}
+	p.Section("RATIOS", words)
+	t := reports.Table{Columns: []reports.Column{
+		{Title: "metric"}, {Title: "A", Right: true}, {Title: "B", Right: true}, {Title: "ratio", Right: true},
+		{Title: "interval"}, {Title: "p", Right: true}, {Title: last},
+	}}
+	for i := range c.Ratios {
+		r := &c.Ratios[i]
+		name := r.Metric
+		if r.Primary {
+			name += " (primary)"
+		}
+		row := reports.Cells(name, r.value(r.A), r.value(r.B), reports.Trimmed(r.Ratio, 3), r.interval(), r.chance(), "")
+		row.Cells[6] = r.verdict(c.AA)
+		t.Rows = append(t.Rows, row)
+	}
+	if c.NoVerdict == "" {
+		t.Note = reports.Words("A and B: medians of the blocks. p of a metric that is not primary is adjusted for their " +
+			"number (Holm).")
+	}
+	p.Add(t)
+}
+
+// chance returns p, empty where there is none.
+func (r *LoadRatio) chance() string {
+	switch p := max(r.P, r.Holm); {
+	case r.High == 0:
+		return ""
+	case p < 0.001:
+		return "< 0.001"
+	default:
+		return reports.Trimmed(p, 3)
+	}
+}
+
+// verdict returns the verdict and what it would need, or the noise floor.
+func (r *LoadRatio) verdict(aa bool) reports.Text {
+	if aa {
+		return reports.Words(reports.Percent(r.Floor))
+	}
+	words := r.Verdict
+	if r.Primary && r.More > 0 {
+		words += fmt.Sprintf(": about %s", text.Count(r.More, "more pair"))
+	} else if r.Primary && r.More < 0 {
+		words += ": too near to the margin"
+	}
+	return reports.Styled(r.style(), words)
+}
+
+// style returns the style of a verdict.
+func (r *LoadRatio) style() reports.Style {
+	switch r.Verdict {
+	case "regression":
+		return reports.Bad
+	case "inconclusive":
+		return reports.Unclear
+	case "":
+		return reports.Plain
+	}
+	return reports.Good
+}
+
+// voids appends the blocks that do not count.
+func (p *page) voids(c *LoadComparison) {
+	t := reports.Table{Columns: []reports.Column{{Title: "block"}, {Title: "why its pair does not count"}}, Wrap: true}
+	for _, b := range c.Blocks {
+		if b.Void != "" && b.Pair > 0 {
+			t.Rows = append(t.Rows, reports.Cells(b.name(), text.OneLine(b.Void)))
+		}
+	}
+	if len(t.Rows) > 0 {
+		p.Section("VOID PAIRS", "")
+		p.Add(t)
+	}
+}
+
+// name returns which block it is.
+func (b *LoadBlock) name() string {
+	if b.File != "" {
+		return b.Side + " " + b.File
+	}
+	if b.Pair == 0 {
+		return b.Side + " discarded"
+	}
+	return fmt.Sprintf("%s of pair %d", b.Side, b.Pair)
+}
+
+// blocks appends all blocks, in their order.
+func (p *page) blocks(c *LoadComparison) {
+	p.Section("BLOCKS", "in the order in which they were measured")
+	t := reports.Table{Columns: []reports.Column{{Title: "block"}, {Title: "run"}, {Title: "took", Right: true}}}
+	for _, r := range c.Ratios {
+		t.Columns = append(t.Columns, reports.Column{Title: r.Metric, Right: true})
+	}
+	for _, b := range c.Blocks {
+		cells := []string{b.name(), b.Run, reports.Duration(b.Took)}
+		for i := range c.Ratios {
+			r, value := &c.Ratios[i], ""
+			if f := reports.Find(b.Figures, func(f *LoadFigure) bool { return f.Metric == r.Metric }); f != nil {
+				value = r.value(f.Value)
+			}
+			cells = append(cells, value)
+		}
+		t.Rows = append(t.Rows, reports.Cells(cells...))
+	}
+	p.Add(t)
+}
+
+// forest returns the ratios as a picture.
+func (c *LoadComparison) forest() *reports.Forest {
+	f := &reports.Forest{Margin: c.Margin}
+	for i := range c.Ratios {
+		r := &c.Ratios[i]
+		if r.High == 0 {
+			continue
+		}
+		style := r.style()
+		if c.AA {
+			style = reports.Plain
+		}
+		f.Rows = append(f.Rows, reports.ForestRow{Name: r.Metric, Ratio: r.Ratio, Low: r.Low, High: r.High, Style: style,
+			Strong: r.Primary})
+	}
+	return f
+}
+
+// Suite returns c as cases: one for each metric with a verdict, and one for the comparison itself.
+func (c *LoadComparison) Suite(reports.ExitOptions) reports.Suite {
+	s := reports.Suite{
+		Name: "fwpbench compare", Version: c.Version, Started: c.Started, Took: c.Took, Seed: c.Seed,
+		Target: "A " + c.A.Name + ", B " + c.B.Name,
+	}
+	s.Code, s.Words = c.Outcome()
+	s.AddTroubles(c.trouble())
+	s.AddWhole("the comparison", s.Code == reports.ExitInconclusive)
+	for i := range c.Ratios {
+		r := &c.Ratios[i]
+		if c.AA || r.Verdict == "" {
+			continue
+		}
+		one := reports.Case{Class: "ratios", Name: r.Metric, Kind: r.Verdict, Message: "B to A " + r.words()}
+		switch {
+		case r.Verdict == "regression":
+			one.State = reports.CaseFailed
+		case r.Verdict == "inconclusive" && r.Primary:
+			one.State = reports.CaseErrored
+		}
+		s.Add(one)
+	}
+	return s
+}
+
+// WriteBenchfmt writes the blocks of the pairs that count in the format of Go's benchmarks, a line for each metric of a
+// block: benchstat -col side reads it. It writes once, and returns the error of that.
+func (c *LoadComparison) WriteBenchfmt(w io.Writer) error {
+	var out bytes.Buffer
+	out.WriteString("Unit arrivals/s better=higher\n")
+	m := &c.Machine
+	for _, line := range [][2]string{
+		{"goos", m.OS}, {"goarch", m.Arch}, {"cpu", m.CPU}, {"a", c.A.Name}, {"b", c.B.Name},
+	} {
+		if line[1] != "" {
+			fmt.Fprintf(&out, "%s: %s\n", line[0], text.OneLine(line[1]))
+		}
+	}
+	void := c.void()
+	for _, b := range c.Blocks {
+		if b.Void != "" || c.NoVerdict == "" && (void[b.Pair] || b.Pair == 0) {
+			continue
+		}
+		fmt.Fprintf(&out, "side: %s\n", b.Side)
+		for _, f := range b.Figures {
+			unit := "ns/op"
+			if HigherIsBetter(f.Metric) {
+				unit = "arrivals/s"
+			}
+			fmt.Fprintf(&out, "Benchmark%s 1 %.6g %s\n", benchName(f.Metric), f.Value, unit)
+		}
+	}
+	return reports.WriteOut(w, out.Bytes())
+}
+
+// benchName returns the name of a metric as a benchmark has it: "Push/response/p99".
+func benchName(metric string) string {
+	name, percentile := metric, ""
+	if at := strings.LastIndex(metric, ".p"); at > 0 { // the point of p99.9 stays
+		name, percentile = metric[:at], "/"+metric[at+1:]
+	}
+	name = strings.ReplaceAll(name, ".", "/")
+	return strings.ToUpper(name[:1]) + name[1:] + percentile
+}

@@ -1,0 +1,236 @@
+package reports
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// repetitive is a report in which many checks find the same.
+func repetitive() *Report {
+	r := &Report{}
+	add := func(check, clause, got string) {
+		r.Checks = append(r.Checks, Check{ID: check, Verdict: Fail, Findings: []Finding{{
+			Clause: clause, Verdict: Fail, Evidence: Evidence{
+				Expected: "a job", Actual: got, Conversation: []Line{{From: FromClient, Text: "FETCH fwp-" + check}},
+			},
+		}}})
+	}
+	for i := range 54 {
+		add(fmt.Sprintf("fetch/number-%d", i), "FWP-FETCH-01", fmt.Sprintf("a null bulk string after %d ms", 2000+i))
+	}
+	add("fetch/other", "FWP-FETCH-01", "an error")
+	add("mine-1", "", "an error")
+	add("mine-2", "", "an error")
+	r.Checks[0].Findings = append(r.Checks[0].Findings, r.Checks[0].Findings[0])
+	return r
+}
+
+func TestSymptomsThatAreAlikeAreShownOnce(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	require.NoError(t, repetitive().Page(PageOptions{}).WriteText(&out, TextOptions{}))
+	text := out.String()
+	assert.Contains(t, text, "FINDINGS: 3 (3 fail)", "one clause, and two checks that name none")
+	assert.Contains(t, text, "fetch/number-0 +54")
+	assert.Equal(t, 4, strings.Count(text, "FETCH fwp-"), "the first of each symptom, and whatever names no clause")
+	assert.Contains(t, text, "also in   fetch/number-1, fetch/number-2,")
+	for i := range 54 {
+		assert.Contains(t, text, fmt.Sprintf("fetch/number-%d", i))
+	}
+	for line := range strings.Lines(text) {
+		assert.LessOrEqual(t, len(line), textWidth+1, line)
+	}
+	out.Reset()
+	require.NoError(t, repetitive().Page(PageOptions{Verbose: true}).WriteText(&out, TextOptions{}))
+	assert.Equal(t, 57, strings.Count(out.String(), "FETCH fwp-"), "the same twice in one place is one symptom")
+	assert.NotContains(t, out.String(), "also in ")
+}
+
+func TestASymptomHasAllClausesThatItBreaks(t *testing.T) {
+	t.Parallel()
+	at := func(clause string, v Verdict, line int) Finding {
+		return Finding{Clause: clause, Verdict: v, Evidence: Evidence{Check: "a", Line: line, Actual: "+OK"}}
+	}
+	r := &Report{Checks: []Check{
+		{ID: "a", Verdict: Fail, Findings: []Finding{at("A", Warn, 3), at("B", Fail, 3), at("A", Fail, 9)}},
+		{ID: "b", Verdict: Warn, Clauses: []ClauseVerdict{{ID: "A", Verdict: Warn}}},
+	}, Clauses: []Clause{{ID: "A", Verdict: Inconclusive}, {ID: "B", Verdict: Fail}, {ID: "C", Verdict: Pass}}}
+	whole := r.whole(ExitOptions{})
+	assert.Equal(t, []Broken{
+		{Clause: "B", Verdict: Fail, Checks: []string{"a"}, Symptoms: []int{0}},
+		{Clause: "A", Verdict: Fail, Checks: []string{"a", "b"}, Symptoms: []int{0, 1, 2}},
+	}, whole.Broken)
+	assert.Equal(t, []string{"B", "A"}, whole.Symptoms[0].Clauses)
+	assert.Equal(t, Counts{
+		Findings: map[Verdict]int{Fail: 2}, Clauses: map[Verdict]int{Fail: 2, Pass: 1}, Checks: map[Verdict]int{Fail: 1},
+	}, whole.Counts,
+		"a clause with a finding counts as that, whatever another check says")
+	assert.Equal(t, "2 findings: 2 fail", whole.Words)
+}
+
+func TestACloseWeighsLessThanAReply(t *testing.T) {
+	t.Parallel()
+	of := func(check string, e Evidence) Check {
+		return Check{ID: check, Verdict: Fail, Findings: []Finding{{Clause: "FWP-AUTH-06", Verdict: Fail, Evidence: e}}}
+	}
+	r := &Report{Checks: []Check{
+		of("closes", Evidence{Expected: "an error", Actual: "the connection was closed", Close: "orderly"}),
+		of("serves", Evidence{Expected: "an error", Actual: "+OK"}),
+	}}
+	assert.Equal(t, "serves", r.Findings()[0].Check)
+}
+
+func TestDifferencesInsideRepliesAreToldApart(t *testing.T) {
+	t.Parallel()
+	r := &Report{}
+	for i, expected := range []string{"[2147483648]", "[9007199254740993]", "[9007199254740993]"} {
+		r.Checks = append(r.Checks, Check{ID: fmt.Sprintf("integers-%d", i), Verdict: Fail, Findings: []Finding{{
+			Clause: "FWP-WU-03", Verdict: Fail, Evidence: Evidence{
+				Expected: expected, Actual: `${"args":[1]}`, Differences: []string{".args[0]: expected another"},
+			},
+		}}})
+	}
+	var out bytes.Buffer
+	require.NoError(t, r.Page(PageOptions{}).WriteText(&out, TextOptions{}))
+	assert.Equal(t, 2, strings.Count(out.String(), "expected  ["))
+}
+
+func TestSignature(t *testing.T) {
+	t.Parallel()
+	of := func(expected, actual string, differences ...string) string {
+		return (&Finding{Evidence: Evidence{Expected: expected, Actual: actual, Differences: differences}}).Signature()
+	}
+	assert.Equal(t, "+OK instead of an error", of("an error", "+OK"))
+	assert.Equal(t, "no new connection", of("", "no new connection\nat all"))
+	assert.Empty(t, of("an error", ""))
+	assert.Equal(t, ".retry: expected #, got #", of("x", "y", ".retry: expected 25, got 0"))
+	first := of("a job", `${"jid":"fwp112021521970b0-2-jid-2","at":"2026-11-20T23:23:38.98Z"} after 2.003 s`)
+	again := of("a job", `${"jid":"fwp1120232337b6fb-128-jid-17","at":"2026-11-21T01:23:38+01:00"} after 998ms`)
+	assert.Equal(t, `${"jid":"$jid","at":"#time"} after #time instead of a job`, first)
+	assert.Equal(t, first, again)
+	assert.Equal(t, `"\r$jid\r\n" instead of no CR`, of("no CR", `"\rfwp1121055207a06a-200-jid-2\r\n"`),
+		"behind an escape")
+	assert.Equal(t, "patience ended after #time", of("", "patience ended after 2m31.066s"))
+	long := of("x", strings.Repeat("é", 1000))
+	assert.Equal(t, strings.Repeat("é", 80)+" instead of x", long)
+}
+
+// FuzzStable: a stable text stays as it is, so that what a user copies from a report still matches.
+func FuzzStable(f *testing.F) {
+	f.Add(`${"jid":"fwp112021521970b0-2-jid-2","at":"2026-11-20T23:23:38.98Z"} after 2.003 s, 7 of 1,000`)
+	f.Fuzz(func(t *testing.T, s string) {
+		once := Stable(s)
+		assert.Equal(t, once, Stable(once))
+	})
+}
+
+// said makes lines of "conn C: text".
+func said(lines ...string) []Line {
+	var all []Line
+	for _, line := range lines {
+		conn, rest, _ := strings.Cut(line, " ")
+		from, words, _ := strings.Cut(rest, " ")
+		all = append(all, Line{Conn: strings.TrimPrefix(conn, "-"), Text: words, Own: conn == "cleanup",
+			From: map[string]string{"C:": FromClient, "S:": FromServer, "--": FromSuite}[from]})
+	}
+	return all
+}
+
+func TestTheEvidenceIsWhatLeadsToTheFinding(t *testing.T) {
+	t.Parallel()
+	all := said("a S: +HI", "b S: +HI", "a C: HELLO", "a S: +OK", "b C: HELLO", "b S: +OK", "b C: INFO", "b S: ${}",
+		"b C: PUSH fwp-jid-00001", "b S: +OK", "- -- the operator: restart", "a C: FETCH fwp-queue-01", "c C: BEAT",
+		"a S: $fwp-jid-00001", "cleanup C: ACK fwp-jid-00001", "cleanup S: +OK")
+	shown := func(e Evidence, o PageOptions) string {
+		var texts []string
+		for _, entry := range transcript(&e, all, o).Entries {
+			words := entry.Line.Conn + entry.Line.Text
+			if entry.Mark != "" {
+				words += " !" + entry.Mark
+			}
+			if entry.Omitted > 0 {
+				words = fmt.Sprint(entry.Omitted)
+			}
+			texts = append(texts, words)
+		}
+		return strings.Join(texts, "|")
+	}
+	assert.Equal(t, "a+HI|aHELLO|a+OK|bPUSH fwp-jid-00001|b+OK|the operator: restart|aFETCH fwp-queue-01|"+
+		"a$fwp-jid-00001 !expected null|8", shown(Evidence{Marked: 14, Expected: "null"}, PageOptions{}))
+	assert.Contains(t, shown(Evidence{}, PageOptions{}), "cBEAT|", "without a mark, what leads to the end")
+	assert.Equal(t, len(all), 1+strings.Count(shown(Evidence{Marked: 14}, PageOptions{Verbose: true}), "|"))
+	all = said("- -- started", "a S: +HI", "a -- closed", "b S: +HI", "b -- closed", "- -- exited")
+	assert.Equal(t, "started|b+HI|bclosed|exited|2", shown(Evidence{}, PageOptions{}), "the last connection")
+	all = all[:0]
+	assert.Empty(t, shown(Evidence{Marked: 3}, PageOptions{}))
+}
+
+func TestALongConversationIsNarrowed(t *testing.T) {
+	t.Parallel()
+	lines := []string{"a S: +HI", "a C: HELLO"}
+	for i := range 200 {
+		lines = append(lines, fmt.Sprintf("a C: PUSH fwp-jid-%05d %s", i, strings.Repeat("z", i%7)), "a S: +OK")
+	}
+	lines = append(lines, "a C: FETCH fwp-jid-00007")
+	all := said(lines...)
+	entries := transcript(&Evidence{Marked: len(all)}, all, PageOptions{}).Entries
+	assert.LessOrEqual(t, len(entries), 2*mostShown)
+	assert.Contains(t, entries[2].Line.Text, "fwp-jid-00007", "what shares the rarest name")
+	assert.Equal(t, "FETCH fwp-jid-00007", entries[len(entries)-2].Line.Text)
+	assert.Positive(t, entries[len(entries)-1].Omitted)
+}
+
+// A job has times, which are no names: what was done with the job is shown, not only where its times stand.
+func TestAJobIsFollowedByItsName(t *testing.T) {
+	t.Parallel()
+	job := func(i int) string {
+		return fmt.Sprintf(`{"jid":"fwp-jid-%05d","created_at":"2026-11-21T12:29:38.4729%02dZ"}`, i, i)
+	}
+	lines := []string{"a S: +HI", "a C: HELLO"}
+	for _, verb := range []string{"PUSH", "FETCH", "ACK"} {
+		for i := range 10 {
+			command, reply := map[string]string{
+				"PUSH": "PUSH " + job(i), "FETCH": "FETCH q", "ACK": fmt.Sprintf(`ACK {"jid":"fwp-jid-%05d"}`, i),
+			}[verb], "+OK"
+			if verb == "FETCH" {
+				reply = "$" + job(i)
+			}
+			lines = append(lines, "a C: "+command, "a S: "+reply)
+		}
+	}
+	all := said(append(lines, "a C: FETCH q", "a S: $"+job(2))...)
+	var shown []string
+	for _, entry := range transcript(&Evidence{Marked: len(all)}, all, PageOptions{}).Entries {
+		if strings.Contains(entry.Line.Text, "fwp-jid-00002") {
+			shown = append(shown, strings.Fields(entry.Line.Text)[0])
+		}
+	}
+	assert.Equal(t, []string{"PUSH", "$" + job(2), "ACK", "$" + job(2)}, shown)
+}
+
+func TestLinesThatAreAlikeAreCounted(t *testing.T) {
+	t.Parallel()
+	all := said("a C: FETCH fwp-queue-01", "a S: null", "a S: null", "a S: null", "a S: +OK")
+	entries := transcript(&Evidence{Marked: 5, Expected: "x"}, all, PageOptions{}).Entries
+	assert.Equal(t, 2, entries[2].More)
+	assert.Len(t, entries, 4)
+}
+
+func TestAbridged(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("0123456789", 30)
+	for s, want := range map[string]string{
+		"":                            "",
+		"short\nlines":                "short\nlines",
+		"a" + strings.Repeat("b", 99): "abbb...bbb",
+		long:                          long[:160] + " ... " + long[260:],
+		long[:150] + " … (9999 bytes in all) … " + long[:60]: long[:150] + " … (9999 bytes in all) … " + long[20:60],
+	} {
+		assert.Equal(t, want, abridged(s))
+	}
+}

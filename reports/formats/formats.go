@@ -1,0 +1,128 @@
+// Package formats writes results: one table has a row for each format. The command lines get their list of formats,
+// their help and their completion from it.
+//
+// formats.go has the table; junit.go, tap.go, sarif.go and github.go write the cases of a result (see
+// [reports.Suite]). Pages are written by reports/page and reports/html.
+//
+// What is written is complete or not there: a format returns its bytes, and they are written once.
+package formats
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/reports/html"
+	"github.com/fwpsuite/fwp/reports/page"
+)
+
+// Result is what a run ends with.
+type Result interface {
+	Page(o reports.PageOptions) reports.Page   // for people
+	Suite(o reports.ExitOptions) reports.Suite // as cases, for CI systems
+}
+
+// Output is a result with what a format may need to write it.
+type Output struct {
+	Result Result
+	// JSON writes the result for programs.
+	JSON func(w io.Writer) error
+	// Exit is what the exit code depends on, and Verbose asks for pages that show everything.
+	Exit    reports.ExitOptions
+	Verbose bool
+	// Text is how text is written, and Markdown how Markdown is.
+	Text     page.TextOptions
+	Markdown page.MarkdownOptions
+	// Place is a file of the user's repository that stands for the run where the result names none.
+	Place string
+}
+
+// Format is a way to write a result.
+type Format struct {
+	// Name is what users call it; Extension is the end of the names of its files, with its point.
+	Name, Extension string
+
+	write func(o *Output) ([]byte, error)
+}
+
+// All returns the table of formats, in the order in which help lists them.
+func All() []Format {
+	return []Format{
+		{Name: "text", Extension: ".txt", write: writeText},
+		{Name: "json", Extension: ".json", write: writeJSON},
+		{Name: "junit", Extension: ".xml", write: ofCases(JUnit)},
+		{Name: "tap", Extension: ".tap", write: ofCases(TAP)},
+		{Name: "github", Extension: ".txt", write: ofCases(GitHub)},
+		{Name: "markdown", Extension: ".md", write: writeMarkdown},
+		{Name: "sarif", Extension: ".sarif", write: ofCases(SARIF)},
+		{Name: "html", Extension: ".html", write: writeHTML},
+	}
+}
+
+// Names returns the names of the formats.
+func Names() []string {
+	var names []string
+	for _, f := range All() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// ErrUnknown is the error of Write for a name that no format has.
+var ErrUnknown = errors.New("no such format")
+
+// Write writes a result in the format of a name, at once. The error is ErrUnknown, or that of the result or of w.
+func Write(w io.Writer, name string, o Output) error {
+	for _, f := range All() {
+		if f.Name != name {
+			continue
+		}
+		out, err := f.write(&o)
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(out); err != nil {
+			return fmt.Errorf("write report: %w", err)
+		}
+		return nil
+	}
+	return fmt.Errorf("%w: %q", ErrUnknown, name)
+}
+
+// ofCases returns the writer of the cases of a result.
+func ofCases(write func(*reports.Suite) ([]byte, error)) func(*Output) ([]byte, error) {
+	return func(o *Output) ([]byte, error) {
+		suite := o.Result.Suite(o.Exit)
+		suite.Place = cmp.Or(suite.Place, o.Place)
+		return write(&suite)
+	}
+}
+
+// page returns the result for people, with pictures for the formats that have them.
+func (o *Output) page(figures bool) reports.Page {
+	return o.Result.Page(reports.PageOptions{Verbose: o.Verbose, Figures: figures, Exit: o.Exit})
+}
+
+func writeText(o *Output) ([]byte, error)     { return page.Text(o.page(false), o.Text), nil }
+func writeMarkdown(o *Output) ([]byte, error) { return page.Markdown(o.page(false), o.Markdown), nil }
+
+func writeJSON(o *Output) ([]byte, error) {
+	var out bytes.Buffer
+	err := o.JSON(&out)
+	return out.Bytes(), err
+}
+
+// writeHTML writes the page as one HTML file, with the JSON in it.
+func writeHTML(o *Output) ([]byte, error) {
+	data, err := writeJSON(o)
+	if err != nil {
+		return nil, err
+	}
+	suite := o.Result.Suite(o.Exit)
+	var out bytes.Buffer
+	err = html.Write(&out, html.Document{Title: suite.Name, Subject: suite.Target, Page: o.page(true), Data: data})
+	return out.Bytes(), err
+}

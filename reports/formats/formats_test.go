@@ -1,0 +1,285 @@
+package formats
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/reports"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files in testdata")
+
+// golden compares got with testdata/name, or writes it there.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.WriteFile(path, got, 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), string(got))
+}
+
+// saved reads a golden file of package reports into a result.
+func saved[T any](t *testing.T, name string) *T {
+	t.Helper()
+	data, err := os.ReadFile("../testdata/" + name + ".json.golden")
+	require.NoError(t, err)
+	result := new(T)
+	require.NoError(t, json.Unmarshal(data, result))
+	return result
+}
+
+// savedReport reads the golden file of a report.
+func savedReport(t *testing.T, name string) *reports.Report {
+	t.Helper()
+	data, err := os.ReadFile("../testdata/" + name + ".json.golden")
+	require.NoError(t, err)
+	r, err := reports.ReadJSON(data)
+	require.NoError(t, err)
+	return r
+}
+
+// writers are the formats that are written from cases, by the end of their golden files.
+var writers = map[string]func(*reports.Suite) ([]byte, error){
+	"junit.xml": JUnit, "tap": TAP, "github": GitHub, "sarif": SARIF,
+}
+
+func TestFormatsGolden(t *testing.T) {
+	t.Parallel()
+	for name, r := range map[string]Result{
+		"rich": savedReport(t, "rich"), "expected": savedReport(t, "expected"),
+		"explored": saved[reports.Exploration](t, "exploration"), "compared": saved[reports.Comparison](t, "comparison"),
+		"unreachable": &reports.Report{
+			Target:      reports.Target{URL: "tcp://127.0.0.1:1", Chosen: "from --url"},
+			Unreachable: "dial tcp 127.0.0.1:1: connection refused",
+		},
+	} {
+		suite := r.Suite(reports.ExitOptions{Require: []string{"FWP-FLUSH-02"}})
+		for format, write := range writers {
+			t.Run(name+" "+format, func(t *testing.T) {
+				t.Parallel()
+				out, err := write(&suite)
+				require.NoError(t, err)
+				golden(t, name+"."+format+".golden", out)
+			})
+		}
+	}
+}
+
+// Each format of the table writes a result, under a name of its own; any other name is an error.
+func TestTheTableOfFormats(t *testing.T) {
+	t.Parallel()
+	r := savedReport(t, "rich")
+	o := Output{Result: r, JSON: func(w io.Writer) error { return r.WriteJSON(w, reports.ExitOptions{}) }}
+	names := map[string]bool{}
+	for i, f := range All() {
+		assert.Equal(t, f.Name, Names()[i])
+		assert.False(t, names[f.Name], f.Name)
+		assert.True(t, strings.HasPrefix(f.Extension, "."), f.Name)
+		names[f.Name] = true
+		var out bytes.Buffer
+		require.NoError(t, Write(&out, f.Name, o))
+		assert.Contains(t, out.String(), "FWP-PUSH-03", f.Name)
+	}
+	require.ErrorIs(t, Write(io.Discard, "yaml", o), ErrUnknown)
+	o.JSON = func(io.Writer) error { return errPipe }
+	for _, name := range []string{"json", "html"} {
+		require.ErrorIs(t, Write(io.Discard, name, o), errPipe, name)
+	}
+	require.ErrorIs(t, Write(brokenPipe{}, "text", o), errPipe)
+}
+
+type brokenPipe struct{}
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, errPipe }
+
+var errPipe = errors.New("broken pipe")
+
+// What a case becomes in each format, by its state.
+func TestStatesOfCases(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		c                        reports.Case
+		junit, tap, github, text string
+	}{
+		{reports.Case{State: reports.CasePassed, Kind: "pass"}, `time="0.000"></testcase>`, "ok 1 - a", "", ""},
+		{reports.Case{State: reports.CasePassed, Kind: "warn", Message: "m"}, "<system-out>warn: m</system-out>",
+			"ok 1 - a\n  ---\n  message: \"m\"", "::notice title=warn::a: m\n", `"level": "warning"`},
+		{reports.Case{State: reports.CaseFailed, Kind: "fail", Message: "m"}, `<failure message="m" type="fail">m</failure>`,
+			"not ok 1 - a\n", "::error title=fail::a: m\n", `"level": "error"`},
+		{reports.Case{State: reports.CaseErrored, Kind: "inconclusive"}, `<error message="" type="inconclusive">`,
+			"not ok 1 - a\n", "::warning title=inconclusive::a: \n", `"kind": "open"`},
+		{reports.Case{State: reports.CaseSkipped, Kind: "skipped", Message: "m"}, `<skipped message="m">m</skipped>`,
+			"ok 1 - a # SKIP m\n", "", ""},
+		{reports.Case{State: reports.CaseFailed, Kind: "fail", Known: "x:7"}, `<skipped message="known, x:7">`,
+			"not ok 1 - a # TODO known, x:7\n", "", `"justification": "known, x:7"`},
+	} {
+		test.c.Name = "a"
+		s := reports.Suite{Cases: []reports.Case{test.c}}
+		for format, want := range map[string]string{
+			"junit.xml": test.junit, "tap": test.tap, "github": test.github, "sarif": test.text,
+		} {
+			out, err := writers[format](&s)
+			require.NoError(t, err)
+			switch {
+			case format == "github":
+				assert.Equal(t, want, string(out), "%+v", test.c)
+			case want == "":
+				assert.Contains(t, string(out), `"results": []`, "%+v", test.c)
+			default:
+				assert.Contains(t, string(out), want, "%+v in %s", test.c, format)
+			}
+		}
+	}
+}
+
+// A run that reached no target bails out in TAP, and is a failure of the tool nowhere.
+func TestATargetThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	s := reports.Suite{Code: reports.ExitUnreachable, Words: "no server\ncould be tested"}
+	out, err := TAP(&s)
+	require.NoError(t, err)
+	assert.Equal(t, "TAP version 13\nBail out! no server could be tested\n", string(out))
+	s.Cases = []reports.Case{{Name: "a", State: reports.CasePassed}}
+	out, err = TAP(&s)
+	require.NoError(t, err)
+	assert.Equal(t, "TAP version 13\n1..1\nok 1 - a\n# no server could be tested\n", string(out))
+}
+
+// What is known fails nothing, in no format.
+func TestKnownCases(t *testing.T) {
+	t.Parallel()
+	s := savedReport(t, "rich").Suite(reports.ExitOptions{})
+	for i := range s.Cases {
+		s.Cases[i].Known = "fwpcheck.expect:7"
+	}
+	assert.Zero(t, s.Count()[reports.CaseFailed])
+	text := map[string]string{}
+	for format, write := range writers {
+		out, err := write(&s)
+		require.NoError(t, err)
+		text[format] = string(out)
+	}
+	assert.NotContains(t, text["junit.xml"], "<failure")
+	assert.Contains(t, text["junit.xml"], `<skipped message="known, fwpcheck.expect:7: `)
+	assert.Contains(t, text["tap"], "# TODO known, fwpcheck.expect:7")
+	assert.NotContains(t, text["github"], "::error")
+	assert.Equal(t, strings.Count(text["sarif"], `"ruleIndex"`), strings.Count(text["sarif"], `"suppressions"`))
+	assert.Contains(t, text["sarif"], `"uri": "fwpcheck.expect"`)
+}
+
+// What a server said stays text in every format.
+func TestFormatsAreTame(t *testing.T) {
+	t.Parallel()
+	hostile := "\x1b[2J</failure>]]>\n::error::owned\n![x](http://evil.example/) <script>alert(1)</script> @octocat #12 " +
+		"\xff\x00\n```\n# TODO"
+	r := savedReport(t, "rich")
+	r.Target.HI, r.Checks[1].Findings[0].Actual, r.Checks[1].Findings[0].Expected = hostile, hostile, hostile
+	r.Checks[4].Clauses[0].Why = hostile
+	suite := r.Suite(reports.ExitOptions{})
+	for format, write := range writers {
+		out, err := write(&suite)
+		require.NoError(t, err)
+		assert.NotContains(t, string(out), "\x1b", format)
+		for line := range strings.Lines(string(out)) {
+			assert.False(t, strings.HasPrefix(line, "::error::"), format)
+		}
+		if format == "junit.xml" {
+			require.NoError(t, readXML(out))
+		}
+	}
+}
+
+func readXML(text []byte) error {
+	dec := xml.NewDecoder(bytes.NewReader(text))
+	for {
+		if _, err := dec.Token(); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+// GitHub shows ten annotations of a step; a file of JUnit has no more than GitLab reads.
+func TestFormatsAreBounded(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("0123456789 ", 1<<11)
+	s := reports.Suite{Name: "fwpcheck run"}
+	for range 40 {
+		s.Add(reports.Case{
+			Name: "a", Clause: "C-" + strings.Repeat("1", len(s.Cases)+1), State: reports.CaseFailed, Kind: "fail",
+			Message: long, Evidence: []reports.Block{reports.Code{Lines: []string{long}}},
+		})
+	}
+	annotations, err := GitHub(&s)
+	require.NoError(t, err)
+	assert.Equal(t, 10, strings.Count(string(annotations), "\n"))
+	assert.Contains(t, string(annotations), "and 31 more findings; ")
+	junit, err := JUnit(&s)
+	require.NoError(t, err)
+	assert.Less(t, len(junit), 2<<20)
+	assert.Contains(t, string(junit), " … (cut)")
+}
+
+// A rule of SARIF is a clause, or the kind of a case that has none; each is there once.
+func TestRulesOfSARIF(t *testing.T) {
+	t.Parallel()
+	s := reports.Suite{Version: "fwpcheck 0.1.0", Code: reports.ExitInternal, Cases: []reports.Case{
+		{Name: "a", Clause: "A-01", State: reports.CaseFailed, Kind: "fail"},
+		{Name: "b", State: reports.CaseErrored, Kind: "internal error"},
+		{Name: "c", Clause: "A-01", State: reports.CasePassed, Kind: "warn"},
+		{Name: "d", Clause: "B-01", State: reports.CasePassed, Kind: "pass"},
+	}}
+	out, err := SARIF(&s)
+	require.NoError(t, err)
+	var log sarifLog
+	require.NoError(t, json.Unmarshal(out, &log))
+	run := log.Runs[0]
+	assert.Equal(t, "0.1.0", run.Tool.Driver.Version)
+	assert.False(t, run.Invocations[0].Successful)
+	var rules []string
+	for _, rule := range run.Tool.Driver.Rules {
+		rules = append(rules, rule.ID)
+	}
+	assert.Equal(t, []string{"A-01", "internal error"}, rules)
+	assert.Equal(t, []int{0, 1, 0}, []int{run.Results[0].Index, run.Results[1].Index, run.Results[2].Index})
+}
+
+// What would begin a directive of TAP, or end its block of YAML, is escaped.
+func TestTAPIsEscaped(t *testing.T) {
+	t.Parallel()
+	s := reports.Suite{Words: "1 finding", Cases: []reports.Case{{
+		Name: `a # TODO \ b`, State: reports.CaseFailed, Kind: "fail", Message: "said \"no\"\n...", File: "x.fwp", Line: 3,
+		Evidence: []reports.Block{reports.Code{Lines: []string{"one", "", "two"}}},
+	}}}
+	out, err := TAP(&s)
+	require.NoError(t, err)
+	assert.Equal(t, `TAP version 13
+1..1
+not ok 1 - a \# TODO \\ b
+  ---
+  message: "said \"no\" ..."
+  severity: "fail"
+  file: "x.fwp"
+  line: 3
+  evidence: |
+    one
+      two
+  ...
+# 1 finding
+`, string(out))
+}

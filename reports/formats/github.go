@@ -1,0 +1,107 @@
+package formats
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// mostAnnotations is how many annotations are shown: GitHub drops those of a step beyond the tenth silently, so the
+// tenth says how many there are.
+const mostAnnotations = 9
+
+// GitHub returns the cases as annotations of GitHub Actions, the worst first: workflow commands that the runner
+// reads from the output of a step. Failures are errors, and what has no result is a warning. It writes nothing if all
+// is well.
+func GitHub(s *reports.Suite) ([]byte, error) {
+	var all []*reports.Case
+	for i := range s.Cases {
+		c := &s.Cases[i]
+		state, warns := c.Result(), c.Kind == reports.Warn.String() && c.Known == ""
+		if state == reports.CaseFailed || state == reports.CaseErrored || warns {
+			all = append(all, c)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *reports.Case) int { return gravity(a) - gravity(b) })
+	all = onePerClause(all)
+	var out bytes.Buffer
+	for i, c := range all {
+		if i == mostAnnotations {
+			fmt.Fprintf(&out, "::%s title=%s::%s\n", annotation(c), annotationProperty(s.Name),
+				annotationText(fmt.Sprintf("and %s; the summary of the step and the other reports have all",
+					text.Count(len(all)-i, "more finding"))))
+			break
+		}
+		title := printable(text.OneLine(c.Clause + " " + c.Kind))
+		message := c.Name + ": " + short(c)
+		fmt.Fprintf(&out, "::%s %stitle=%s::%s\n", annotation(c), place(c), annotationProperty(title),
+			annotationText(printable(message)))
+	}
+	return out.Bytes(), nil
+}
+
+// place returns the place of an annotation in the user's repository, empty if there is none: the scripts of the suite
+// are no files there.
+func place(c *reports.Case) string {
+	switch {
+	case c.Reproducer != "":
+		return "file=" + annotationProperty(printable(c.Reproducer)) + ",line=1,"
+	case usersFile(c):
+		return fmt.Sprintf("file=%s,line=%d,", annotationProperty(printable(c.File)), max(c.Line, 1))
+	}
+	return ""
+}
+
+// usersFile reports whether File is one of the user's: a script that was given, or the file of known findings.
+func usersFile(c *reports.Case) bool {
+	return c.File != "" && c.File == c.Check && (c.Kind == "stale" || strings.HasSuffix(c.File, ".fwp"))
+}
+
+// onePerClause leaves the first case of each clause: all that a run finds about a clause is one finding.
+func onePerClause(all []*reports.Case) []*reports.Case {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(all, func(c *reports.Case) bool {
+		known := c.Clause != "" && seen[c.Clause]
+		seen[c.Clause] = true
+		return known
+	})
+}
+
+// gravity is the rank of a case among the annotations.
+func gravity(c *reports.Case) int {
+	switch {
+	case c.Kind == reports.Crash.String():
+		return 0
+	case c.State == reports.CaseFailed:
+		return 1
+	case c.State == reports.CaseErrored:
+		return 2
+	}
+	return 3
+}
+
+// annotation returns the kind of annotation of a case.
+func annotation(c *reports.Case) string {
+	switch c.Result() {
+	case reports.CaseFailed:
+		return "error"
+	case reports.CaseErrored:
+		return "warning"
+	default:
+		return "notice"
+	}
+}
+
+// annotationText escapes the message of a workflow command.
+func annotationText(s string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
+}
+
+// annotationProperty escapes a property of a workflow command.
+func annotationProperty(s string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(s)
+}

@@ -1,0 +1,127 @@
+package reports
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestRanges(t *testing.T) {
+	t.Parallel()
+	for want, numbers := range map[string][]int{
+		"": nil, "4": {4}, "4, 5": {4, 5}, "4-6": {4, 5, 6}, "1, 4-6, 9": {1, 4, 5, 6, 9},
+		"1, 3, 5, 7, 9, 11":            {1, 3, 5, 7, 9, 11},
+		"1, 3, 5, 7, 9, 11, ... 20":    {1, 3, 5, 7, 9, 11, 19, 20},
+		"1, 3, 5, 7, 9, 11-13, ... 20": {1, 3, 5, 7, 9, 11, 12, 13, 20},
+	} {
+		assert.Equal(t, want, ranges(numbers))
+	}
+}
+
+// One known departure may leave many clauses undecided: they are one paragraph, and with Verbose a line each.
+func TestManyClausesBehindAKnownFinding(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{inconclusiveShown, inconclusiveShown + 1} {
+		r := &Report{Expectations: &Expectations{File: "x.expect"}}
+		r.Checks = []Check{{ID: "a/b", Verdict: Fail, Findings: []Finding{
+			{Clause: "FWP-X-00", Verdict: Fail, Evidence: Evidence{Known: 3}}}}}
+		for i := range n {
+			r.Checks[0].Clauses = append(r.Checks[0].Clauses,
+				ClauseVerdict{ID: fmt.Sprintf("FWP-X-%02d", i), Verdict: Inconclusive, Known: 3})
+		}
+		for _, verbose := range []bool{false, true} {
+			var p Page
+			p.known(r, symptoms(r.Findings()), PageOptions{Verbose: verbose})
+			text := TextOf(p.Blocks...)
+			brief := n > inconclusiveShown && !verbose
+			assert.Equal(t, brief, strings.Contains(text, fmt.Sprint(n, " clauses; -v")), text)
+			rows := strings.Count(text, "line 3")
+			if want := map[bool]int{true: 1, false: n + 1}[brief]; want != rows {
+				t.Errorf("%d rows instead of %d:\n%s", rows, want, text)
+			}
+			assert.Contains(t, text, fmt.Sprintf("FWP-X-%02d", n-1))
+		}
+	}
+}
+
+// The reason why something was not evaluated may quote a reply. A long one is cut, unless all is asked for.
+func TestReasonsAreCut(t *testing.T) {
+	t.Parallel()
+	job := `${"jid":"a","args":["` + strings.Repeat("long ", 100) + `"],"queue":"q"}`
+	r := &Report{Checks: []Check{{ID: "a/b", Verdict: Inconclusive, Why: "line 3: expected +OK, got " + job}}}
+	shown := func(o PageOptions) string {
+		var out strings.Builder
+		require.NoError(t, r.Page(o).WriteText(&out, TextOptions{}))
+		return strings.Join(strings.Fields(out.String()), " ")
+	}
+	assert.Contains(t, shown(PageOptions{}), `line 3: expected +OK, got ${"jid":"a"`)
+	assert.NotContains(t, shown(PageOptions{}), job)
+	assert.Contains(t, shown(PageOptions{}), `"queue":"q"}`)
+	assert.Contains(t, shown(PageOptions{Verbose: true}), job)
+}
+
+// matrixWords returns what a matrix of one run has for each clause.
+func matrixWords(t *testing.T, r *Report) map[string]string {
+	t.Helper()
+	m, ok := MatrixOf([]string{"verdict"}, r).Of.(*Matrix)
+	require.True(t, ok)
+	words := map[string]string{}
+	for _, f := range m.Families {
+		for i := range f.Rows {
+			words[f.Rows[i].ID] = joined(f.Rows[i].Words(0))
+		}
+	}
+	return words
+}
+
+// What is known is told apart from a finding, and a clause with a new symptom beside a known one is a finding.
+func TestAMatrixMarksWhatIsKnown(t *testing.T) {
+	t.Parallel()
+	r := expected()
+	r.Clauses = append(r.Clauses, Clause{
+		ID: "FWP-INFO-02", Verdict: Inconclusive, Reason: ReasonGoal, Known: 13, Checks: []string{"hi/first"},
+		Why: "it was never seen that a FETCH delivered a job",
+	})
+	words := matrixWords(t, r)
+	assert.Equal(t, "known: fail", words["FWP-PUSH-03"])
+	assert.Equal(t, "known: inconclusive", words["FWP-FETCH-05"])
+	assert.Equal(t, "known: inconclusive", words["FWP-INFO-02"])
+	assert.Equal(t, "warn", words["FWP-FRAME-03"])
+	assert.Equal(t, "pass", words["FWP-HI-01"])
+
+	more := rejected()
+	more.Findings = append(more.Findings, more.Findings[0])
+	more.Findings[0].Known, more.Findings[1].Line = 7, 20
+	r.Checks[1] = more
+	assert.Equal(t, "fail", matrixWords(t, r)["FWP-PUSH-03"])
+
+	c := Compare([]string{"a/before.json", "a/after.json"}, []*Report{expected(), expected()})
+	for _, b := range c.Page(PageOptions{Figures: true}).Blocks {
+		if f, ok := b.(Figure); ok {
+			assert.Equal(t, []string{"1 before.json", "2 after.json"}, f.Of.(*Matrix).Runs)
+			assert.NotContains(t, TextOf(f.Of.Table()), "known", "what is known counts in a comparison")
+			return
+		}
+	}
+	t.Error("the page of a comparison has no matrix")
+}
+
+// Every other format has a clause whose goal was not reached too.
+func TestAGoalThatWasNotReachedIsACase(t *testing.T) {
+	t.Parallel()
+	r := well()
+	r.Clauses[0].Verdict, r.Clauses[0].Reason, r.Clauses[0].Why = Inconclusive, ReasonGoal, "it was never seen that X"
+	s := r.Suite(ExitOptions{})
+	require.Len(t, s.Cases, 2)
+	assert.Equal(t, "goal - FWP-HI-01", s.Cases[1].Name)
+	assert.Equal(t, CaseErrored, s.Cases[1].Result())
+	r.Expectations, r.Clauses[0].Known = &Expectations{File: "x.expect"}, 4
+	s = r.Suite(ExitOptions{})
+	assert.Equal(t, CaseSkipped, s.Cases[1].Result())
+	assert.Equal(t, "known, x.expect:4: it was never seen that X", s.Cases[1].Words())
+	assert.Equal(t, ExitWell, r.ExitCode(ExitOptions{}))
+	assert.Contains(t, TextOf(r.Page(PageOptions{}).Blocks...), "KNOWN: as x.expect lists them")
+}

@@ -1,0 +1,223 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fwpsuite/fwp/internal/text"
+)
+
+// cause is what a group of open results has in common.
+type cause struct {
+	verdict Verdict // Inconclusive, NotRun or Skipped
+	reason  string  // its code; the words of a result without one
+	provide string
+}
+
+// group lists the checks that have no result for the same cause.
+type group struct {
+	cause
+	rows []openRow
+}
+
+// openRow is a check with its clauses without a result; either may be empty.
+type openRow struct {
+	why      string
+	check    string
+	clauses  []string
+	attempts int
+}
+
+// causeOf returns the cause of an open result.
+func causeOf(v Verdict, why string, code ReasonCode, provide string) cause {
+	if code.Words() == "" { // of a need, whose words are always the same
+		return cause{v, why, provide}
+	}
+	return cause{v, string(code), provide}
+}
+
+// varies reports whether the results of the group have causes with the same code and other words.
+func (g *group) varies() bool {
+	return slices.ContainsFunc(g.rows, func(row openRow) bool { return row.why != g.rows[0].why })
+}
+
+// words returns what the results of the group have in common.
+func (g *group) words() string {
+	if g.varies() {
+		return ReasonCode(g.reason).Words()
+	}
+	return cmp.Or(g.rows[0].why, defaultWhy(g.verdict))
+}
+
+// openGroups returns what is inconclusive, not run or skipped, in this order, grouped by cause. What is known is left
+// out: the known findings have it.
+func (r *Report) openGroups() []group {
+	var g []group
+	listed := map[string]bool{} // the checks and the clauses of checks
+	for i := range r.Checks {
+		c := &r.Checks[i]
+		for _, cv := range c.Clauses {
+			if wanting(cv.Verdict) {
+				listed[c.ID], listed[cv.ID] = true, true
+				g = withOpen(g, cv, openRow{check: c.ID, clauses: []string{cv.ID}, attempts: c.Attempts})
+			}
+		}
+		if whole := c.whole(); wanting(c.Verdict) && !listed[c.ID] {
+			listed[c.ID] = c.Known == 0
+			g = withOpen(g, whole, openRow{check: c.ID, attempts: c.Attempts})
+		}
+	}
+	for _, c := range r.Clauses {
+		mentioned := listed[c.ID] || slices.ContainsFunc(c.Checks, func(id string) bool { return listed[id] })
+		if !mentioned && wanting(c.Verdict) && (c.Verdict != NotRun || len(c.Checks) > 0) {
+			cv := ClauseVerdict{Verdict: c.Verdict, Why: c.Why, Reason: c.Reason, Provide: c.Provide}
+			g = withOpen(g, cv, openRow{clauses: []string{c.ID}})
+		}
+	}
+	slices.SortStableFunc(g, func(a, b group) int { return a.verdict.rank() - b.verdict.rank() })
+	return g
+}
+
+// wanting reports whether v is inconclusive, not run or skipped.
+func wanting(v Verdict) bool { return isOpen(v) || v == Skipped }
+
+// withOpen puts a result into the group of its cause, and into the row of its check if that is the last one there;
+// unless it is known.
+func withOpen(g []group, cv ClauseVerdict, row openRow) []group {
+	if cv.Known > 0 {
+		return g
+	}
+	row.why = cv.Why
+	why := causeOf(cv.Verdict, cv.Why, cv.Reason, cv.Provide)
+	in := Find(g, func(have *group) bool { return have.cause == why })
+	if in == nil {
+		return append(g, group{cause: why, rows: []openRow{row}})
+	}
+	if last := &in.rows[len(in.rows)-1]; last.check == row.check && last.why == row.why {
+		last.clauses = append(last.clauses, row.clauses...)
+	} else {
+		in.rows = append(in.rows, row)
+	}
+	return g
+}
+
+// remark is an observation: a question that a check asks, and the answer.
+type remark struct{ clause, asks, what, check string }
+
+// remarks returns the observations of all checks, in the order of the checks.
+func (r *Report) remarks() []remark {
+	var all []remark
+	for _, c := range r.Checks {
+		for _, cv := range c.results() {
+			if cv.Verdict == Observed {
+				all = append(all, remark{cv.ID, c.Title, cv.Why, c.ID})
+			}
+		}
+	}
+	for _, c := range r.Clauses {
+		if c.Verdict == Observed && !slices.ContainsFunc(all, func(m remark) bool { return m.clause == c.ID }) {
+			all = append(all, remark{c.ID, c.Statement, c.Why, strings.Join(c.Checks, ", ")})
+		}
+	}
+	return all
+}
+
+// open appends what is inconclusive, not run or skipped: a cause, how to remove it, and the clauses that it kept from a
+// result; with Verbose also the checks, and the conversations of the inconclusive ones.
+func (p *Page) open(r *Report, o PageOptions) {
+	groups := r.openGroups()
+	if len(groups) == 0 {
+		return
+	}
+	p.Section("NOT EVALUATED", "what is inconclusive, not run or skipped, and why")
+	for _, g := range groups {
+		why, lines := g.words(), []Text{}
+		if !o.Verbose {
+			why = abridged(why) // what was received may be a whole job
+			lines = append(g.brief(r), g.example()...)
+		}
+		if g.provide != "" {
+			lines = append(lines, Text{{"to evaluate it: ", Plain}, {g.provide, Plain}})
+		}
+		p.Add(Heading{3, append(g.verdict.Text(), Span{": ", Plain}, Span{why, Plain})}, Prose{lines})
+		if o.Verbose {
+			p.rows(r, g)
+		}
+	}
+}
+
+// brief returns the clauses that have no other result than that of the group; and the checks, if they are inconclusive
+// or there are no clauses.
+func (g *group) brief(r *Report) []Text {
+	var clauses, checks []string
+	for _, row := range g.rows {
+		for _, id := range row.clauses {
+			if c := r.clause(id); c == nil || c.Verdict == g.verdict {
+				clauses = added(clauses, id)
+			}
+		}
+		if row.check != "" && (len(row.clauses) == 0 || isOpen(g.verdict)) {
+			checks = added(checks, row.check+attempts(row.attempts))
+		}
+	}
+	slices.Sort(clauses)
+	return LinesOf(JoinWith("\n", strings.Join(clauses, ", "), strings.Join(checks, ", ")))
+}
+
+// example returns the first of several causes, with its check.
+func (g *group) example() []Text {
+	if !g.varies() {
+		return nil
+	}
+	first := g.rows[0]
+	return []Text{Words("for example " + cmp.Or(first.check, strings.Join(first.clauses, ", ")) + ": " +
+		abridged(first.why))}
+}
+
+// rows appends the checks of a group with their clauses, their causes if these differ, and what was said on the
+// inconclusive ones.
+func (p *Page) rows(r *Report, g group) {
+	t := Table{Wrap: true}
+	for _, row := range g.rows {
+		words := strings.Join(row.clauses, ", ") + attempts(row.attempts)
+		if g.varies() {
+			words = strings.TrimPrefix(words+": "+row.why, ": ")
+		}
+		t.Rows = append(t.Rows, Cells(row.check, words))
+	}
+	p.Add(t)
+	for _, row := range g.rows {
+		c := r.check(row.check)
+		if g.verdict == Inconclusive && len(c.Findings) == 0 && len(c.Conversation) > 0 {
+			p.Add(Heading{3, Words(c.ID)}, transcript(&Evidence{}, c.Conversation, PageOptions{Verbose: true}))
+		}
+	}
+}
+
+// defaultWhy is the cause of a verdict without a result that has none; empty for the others.
+func defaultWhy(v Verdict) string {
+	return map[Verdict]string{
+		Inconclusive: "no cause was given", NotRun: "the run ended before its turn",
+		Skipped: "the target lacks what the check needs",
+	}[v]
+}
+
+// observations appends what the specification leaves open and this server, or program, does: with Verbose a line for
+// each, which has the question and the answer, else the number of clauses.
+func (p *Page) observations(r *Report, clauses int, o PageOptions) {
+	t := Table{Wrap: true}
+	for _, m := range r.remarks() {
+		words := strings.TrimSuffix(cmp.Or(m.asks, m.check), ".") + ": " + cmp.Or(m.what, "it does")
+		t.Rows = append(t.Rows, Cells(m.clause, words+" ["+m.check+"]"))
+	}
+	switch {
+	case o.Verbose:
+		p.tableSection("OBSERVED", "where the choice is the "+r.Target.role()+"'s, and what this one does; never a finding",
+			t)
+	case len(t.Rows) > 0:
+		p.Section("OBSERVED", fmt.Sprintf("in %s the choice is the %s's; -v lists what this one does",
+			text.Count(max(clauses, 1), "clause"), r.Target.role()))
+	}
+}

@@ -1,0 +1,155 @@
+package page
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// table writes rows with aligned columns. Columns in which nothing stands take no room.
+func (t *textWriter) table(b reports.Table) {
+	columns := layout(b)
+	if !t.squeeze(b, columns) {
+		t.stacked(b)
+		return
+	}
+	if b.Titled() {
+		var titles []reports.Text
+		for _, c := range b.Columns {
+			titles = append(titles, reports.Words(c.Title))
+		}
+		t.row(columns, titles, false)
+	}
+	for _, row := range b.Rows {
+		t.row(columns, row.Cells, b.Wrap)
+		for _, line := range row.Detail {
+			t.wrapped(t.indent+2, line)
+		}
+	}
+	t.wrapped(t.indent, b.Note)
+}
+
+// leastColumn is the least width of a column of words, in characters. In a narrower table the cells of a row are one
+// text, which is wrapped.
+const leastColumn = 20
+
+// squeeze gives the column of words what the others leave of the line, and reports whether that is enough.
+func (t *textWriter) squeeze(b reports.Table, columns []textColumn) bool {
+	at := slices.IndexFunc(columns, func(c textColumn) bool { return c.Brief })
+	if b.Wrap {
+		at = len(columns) - 1
+	}
+	if at < 0 {
+		return true
+	}
+	room := t.width - t.indent
+	for i, c := range columns {
+		if room -= c.gap; i != at {
+			room -= c.width
+		}
+	}
+	enough := room >= min(leastColumn, columns[at].width)
+	if columns[at].Brief && room < columns[at].width {
+		for i := range columns[at:] {
+			columns[at+i].tight = true
+		}
+	}
+	columns[at].width = min(columns[at].width, room)
+	return enough
+}
+
+// stacked writes a table whose columns have no room.
+func (t *textWriter) stacked(b reports.Table) {
+	for _, row := range b.Rows {
+		var rest []string
+		for _, cell := range row.Cells[1:] {
+			rest = append(rest, cell.String())
+		}
+		t.wrapped(t.indent, slices.Concat(row.Cells[0], reports.Words("  "), reports.Words(strings.Join(rest, "  "))))
+	}
+}
+
+// textColumn is a column with the width that it has in text.
+type textColumn struct {
+	reports.Column
+	width int
+	gap   int  // between it and the column before it
+	tight bool // it is the column of words, or behind it, and not all words fit
+}
+
+// layout works out the widths of the columns.
+func layout(b reports.Table) []textColumn {
+	var columns []textColumn
+	visible := false
+	for i, column := range b.Layout() {
+		c := textColumn{Column: column, width: len([]rune(column.Title))}
+		for _, row := range b.Rows {
+			if i < len(row.Cells) {
+				c.width = max(c.width, width(row.Cells[i]))
+			}
+		}
+		if c.width = max(c.width, c.Width); c.width > 0 {
+			c.gap = gap(c.Column, visible)
+			visible = true
+		}
+		columns = append(columns, c)
+	}
+	return columns
+}
+
+// gap returns how many blanks stand before a column; visible reports whether there is one before it.
+func gap(c reports.Column, visible bool) int {
+	switch {
+	case !visible:
+		return 0
+	case c.Unit:
+		return 1
+	}
+	return 2
+}
+
+// spare returns what the cells of a row leave of their columns.
+func spare(columns []textColumn, cells []reports.Text) (free int) {
+	for i, c := range columns {
+		free += c.width
+		if i < len(cells) {
+			free -= width(cells[i])
+		}
+	}
+	return free
+}
+
+// row writes the cells of a row; the last one may be wrapped. Behind a column of words that has too little room, each
+// cell takes what it needs, so that the words have the rest.
+func (t *textWriter) row(columns []textColumn, cells []reports.Text, wrap bool) {
+	var line strings.Builder
+	line.WriteString(strings.Repeat(" ", t.indent))
+	at := t.indent
+	for i, cell := range cells {
+		c := columns[i]
+		line.WriteString(strings.Repeat(" ", c.gap))
+		at += c.gap
+		if c.Brief {
+			if c.tight {
+				c.width += spare(columns[i+1:], cells[i+1:])
+			}
+			cell = reports.Words(text.Brief(text.Printable(cell.String()), c.width))
+		} else if c.tight {
+			c.width = width(cell)
+		}
+		if wrap && i == len(cells)-1 {
+			t.beside(line.String(), at, cell)
+			return
+		}
+		pad := strings.Repeat(" ", max(0, c.width-width(cell)))
+		if c.Right {
+			line.WriteString(pad + t.paint(cell))
+		} else {
+			line.WriteString(t.paint(cell) + pad)
+		}
+		at += c.width
+	}
+	t.line(line.String())
+}

@@ -1,0 +1,331 @@
+package play
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+func (th *thread) playBlock(ctx context.Context, b *scenarios.Block) error {
+	switch b.Kind {
+	case scenarios.Repeat:
+		if b.By > 0 {
+			return th.repeatBy(ctx, b)
+		}
+		return th.repeat(ctx, b)
+	case scenarios.Parallel:
+		return th.parallel(ctx, b)
+	case scenarios.Unordered:
+		return th.unordered(ctx, b)
+	case scenarios.Eventually:
+		return th.eventually(ctx, b)
+	default:
+		return th.table(ctx, b)
+	}
+}
+
+// with is a thread that differs from l in its scope.
+func (th *thread) with(sc *scenarios.Scope, b *scenarios.Block) *thread {
+	inner := *th
+	inner.scope, inner.block = sc, b
+	return &inner
+}
+
+func (th *thread) repeat(ctx context.Context, b *scenarios.Block) error {
+	began := time.Now()
+	defer th.rounds.over(b)
+	for round := 0; th.more(b, round, began); round++ {
+		if err := th.with(th.scope.Repetition(b, round), b).steps(ctx, b.Steps); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// repeatBy shares the repetitions among workers that each have a connection of their
+// own. The first one that fails stops all of them.
+func (th *thread) repeatBy(ctx context.Context, b *scenarios.Block) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer th.rounds.over(b)
+	errs := make([]error, b.By)
+	var wg sync.WaitGroup
+	for w := range b.By {
+		wg.Go(func() {
+			if errs[w] = th.worker(ctx, b, w); errs[w] != nil {
+				cancel()
+			}
+		})
+	}
+	wg.Wait()
+	return firstOf(errs)
+}
+
+// firstOf returns the first of the errors. A stop comes before the cancellation that
+// follows from it.
+func firstOf(errs []error) error {
+	if slices.Contains(errs, errStop) {
+		return errStop
+	}
+	return cmp.Or(errs...)
+}
+
+// more reports whether a round of a block is to be played. A hasty play has fewer of them on a slow server.
+func (th *thread) more(b *scenarios.Block, round int, began time.Time) bool {
+	return round < b.Count && (!th.Hasty || th.rounds.more(b, round, began))
+}
+
+// worker plays each round of a repeat block that is its own: every worker has the same share, so that what a connection
+// does is the same in each play.
+func (th *thread) worker(ctx context.Context, b *scenarios.Block, number int) error {
+	began := time.Now()
+	w := th.with(th.scope.Child(), b)
+	w.scope.OwnClient(th.grammar())
+	c, err := th.play.dial(ctx, fmt.Sprintf("%s%d", b.Role, number+1), b.Role, nil)
+	if err != nil {
+		return th.noConnection(ctx, b, b.Role, err)
+	}
+	c.role, w.own = b.Role, &ownConn{c}
+	defer func() { w.own.c.leave(ctx) }()
+	if b.Role != scenarios.Raw {
+		if err := w.greet(ctx, c); err != nil {
+			return th.noConnection(ctx, b, b.Role, err)
+		}
+	}
+	for round := number; th.more(b, round, began); round += b.By {
+		if err := w.with(w.scope.Repetition(b, round), b).steps(ctx, b.Steps); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parallel plays the steps of each connection in their order, the connections
+// side by side. Barriers cut the block into phases.
+func (th *thread) parallel(ctx context.Context, b *scenarios.Block) error {
+	for _, phase := range scenarios.Phases(b.Steps) {
+		errs := make([]error, len(phase))
+		ctx, cancel := context.WithCancel(ctx)
+		var wg sync.WaitGroup
+		for i, steps := range phase {
+			inner, name := *th, scenarios.ConnectionOf(steps[0])
+			inner.side = &name
+			wg.Go(func() {
+				if errs[i] = inner.steps(ctx, steps); errs[i] != nil {
+					cancel()
+				}
+			})
+		}
+		wg.Wait()
+		cancel()
+		if err := firstOf(errs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eventually plays the body again and again until all of it matches.
+func (th *thread) eventually(ctx context.Context, b *scenarios.Block) error {
+	start := time.Now()
+	limit := th.patienceFor(b)
+	var closest map[scenarios.Step]Result
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+		results := map[scenarios.Step]Result{}
+		t := th.with(th.scope.Attempt(), b)
+		t.trial = func(s scenarios.Step, r Result) { results[s] = r }
+		err := t.steps(ctx, b.Steps)
+		took := time.Since(start)
+		if err == nil {
+			t.scope.Commit()
+			return th.conclude(b, results, took, start)
+		}
+		over := took > limit+th.Meter.excuse(start)
+		if closest == nil || insideReply(results) || !insideReply(closest) {
+			closest = results
+		}
+		last := final(results) || th.delivered(b, results)
+		if !errors.Is(err, errStop) || over || last {
+			if over && !last {
+				results = closest
+			}
+			th.report(b, results, over && !last, took)
+			return err
+		}
+		th.takeLate(ctx, b)
+		if err := th.idle(ctx, b.Pos, time.Now().Add(pause)); err != nil {
+			return err
+		}
+	}
+}
+
+// patienceFor is how long the block is tried. A hasty play does not wait for the end of
+// a longer window.
+func (th *thread) patienceFor(b *scenarios.Block) time.Duration {
+	switch {
+	case b.Within.To == 0:
+		return th.Patience
+	case th.Hasty:
+		return min(b.Within.To, th.Patience)
+	}
+	return b.Within.To
+}
+
+// takeLate takes the replies that a failed try has not taken, so that the next try does
+// not mistake them for its own.
+func (th *thread) takeLate(ctx context.Context, b *scenarios.Block) {
+	for _, c := range th.mine() {
+		uses := func(s scenarios.Step) bool { return slices.Contains(scenarios.ConnectionsOf(s), c.name) }
+		for slices.ContainsFunc(b.Steps, uses) && c.Status().Owed > 0 && c.Ended() == scenarios.Open && c.unjudged == nil {
+			a, err := c.Answer(ctx)
+			if err != nil || a.GaveUp || a.Broken != nil {
+				c.unjudged = &doubt{OutOfStep, "a reply to an earlier try is missing"}
+				break
+			}
+		}
+	}
+}
+
+// final reports whether another try makes no sense: a reply is missing or malformed.
+func final(results map[scenarios.Step]Result) bool {
+	for _, r := range results {
+		if r.Outcome == Unsure || r.Outcome == Mismatched && (r.Ending != scenarios.Open || len(r.Differences) == 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// insideReply reports whether the difference was inside a reply of the right type: such
+// a try shows more than a later one that found nothing.
+func insideReply(results map[scenarios.Step]Result) bool {
+	for _, r := range results {
+		if r.Outcome == Mismatched {
+			return slices.ContainsFunc(r.Differences, func(d scenarios.Difference) bool { return d.Path != "" })
+		}
+	}
+	return false
+}
+
+// report records the results of a try: the last one, or the one that came closest.
+func (th *thread) report(b *scenarios.Block, results map[scenarios.Step]Result, over bool, took time.Duration) {
+	cutShort := th.Hasty && (b.Within.To == 0 || th.Patience < b.Within.To)
+	for s, r := range results {
+		switch {
+		case r.Outcome != Mismatched || !over:
+		case cutShort:
+			r.leave(doubt{Patience, fmt.Sprintf("a quick run waits no longer than %v for what may come later", th.Patience)})
+		default:
+			r.Cause = fmt.Sprintf("patience ended after %v; this try came closest", round(took))
+		}
+		th.note(s, r)
+	}
+}
+
+// conclude records the results of the try that matched, and checks the window of the
+// block.
+func (th *thread) conclude(
+	b *scenarios.Block, results map[scenarios.Step]Result, took time.Duration, start time.Time,
+) error {
+	for s, r := range results {
+		th.note(s, r)
+	}
+	if b.Within == (scenarios.Window{}) {
+		return nil
+	}
+	res := Result{Pos: b.Pos, Marks: b.Marks, Outcome: Matched, Expected: "all of the block, " + b.Within.String(),
+		Got: "after " + round(took).String()}
+	slack, unsure := th.Meter.slack(start)
+	res.judgeTime(b.Within, took, took, slack, unsure)
+	th.note(b, res)
+	if res.Outcome != Matched {
+		return errStop
+	}
+	return nil
+}
+
+// table plays rows that do not depend on each other: a mismatch keeps neither
+// the next row from being tried nor the script from going on. A hasty play has no
+// time for the rows behind one that was waited for in vain.
+func (th *thread) table(ctx context.Context, b *scenarios.Block) error {
+	for _, row := range rows(b.Steps) {
+		began := time.Now()
+		err := th.steps(ctx, row)
+		if err == nil {
+			continue
+		}
+		inVain := th.Hasty && time.Since(began) >= th.Timeout
+		if !errors.Is(err, errStop) || th.notServing != "" || inVain {
+			return err
+		}
+		if err := th.reopenAfter(ctx, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rows begin with each client line that follows a server line.
+func rows(steps []scenarios.Step) [][]scenarios.Step {
+	var all [][]scenarios.Step
+	answered := true
+	for _, s := range steps {
+		_, expects := s.(*scenarios.Expect)
+		if answered && !expects {
+			all = append(all, nil)
+		}
+		if len(all) == 0 {
+			all = append(all, nil)
+		}
+		all[len(all)-1] = append(all[len(all)-1], s)
+		answered = expects
+	}
+	return all
+}
+
+// reopenAfter replaces the connections of a failed row that have ended or are out of
+// step by new ones in the same role. The engine does not replace a raw one: a row that
+// uses it without opening it cannot be evaluated.
+func (th *thread) reopenAfter(ctx context.Context, row []scenarios.Step) error {
+	for _, s := range row {
+		th.mu.Lock()
+		c := th.conns[scenarios.ConnectionOf(s)]
+		th.mu.Unlock()
+		if c == nil || c.Ended() == scenarios.Open && c.Status().Owed == 0 && c.unjudged == nil {
+			continue
+		}
+		if c.role == scenarios.Raw {
+			c.unjudged = &doubt{OutOfStep, "an earlier row of the table has left the connection out of step"}
+			continue
+		}
+		if _, err := th.reopen(ctx, c); err != nil {
+			return th.noConnection(ctx, row[0], c.role, err)
+		}
+	}
+	return nil
+}
+
+// delivered reports whether a try has received what the block waits for, and in a way that does not match: the server
+// hands it out once, so that no later try can match. What has another name is something else, and does not count.
+func (th *thread) delivered(b *scenarios.Block, results map[scenarios.Step]Result) bool {
+	grammar := th.grammar()
+	verbs := map[string]string{} // of the last command, by connection
+	for _, s := range b.Steps {
+		switch s := s.(type) {
+		case *scenarios.Send:
+			verbs[s.Conn] = s.Verb()
+		case *scenarios.Expect:
+			_, handsOut := grammar.Replies.Waits[verbs[s.Conn]]
+			if r := results[s]; handsOut && r.Outcome == Mismatched && insideReply(map[scenarios.Step]Result{s: r}) {
+				return !slices.ContainsFunc(r.Differences, grammar.IsName)
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,142 @@
+package play
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// foreignTo reports whether a reply that a line did not expect is one that the command
+// cannot have. Such a reply decides nothing for the clauses of the line, unless the line
+// expects an error and nothing else: then it is about the difference.
+func (th *thread) foreignTo(e *scenarios.Expect, a session.Received) bool {
+	return a.Whole() && a.Owed == 1 && !e.RefusesOnly() && th.dialect().Foreign(a.Asked, a.Message)
+}
+
+// breachOn records a breach that a received message shows. Got is the message unless b has
+// another text.
+func (th *thread) breachOn(c *conn, at scenarios.Pos, a session.Received, b scenarios.Breach) {
+	b.Pos, b.Conn, b.At, b.Got = at, c.name, th.since(a), cmp.Or(b.Got, text.Shorten(a.String()))
+	th.breach(b)
+}
+
+// noteForeign records a reply that the command cannot have.
+func (th *thread) noteForeign(c *conn, e *scenarios.Expect, a session.Received) {
+	th.breachOn(c, e.Pos, a, scenarios.Breach{Kind: scenarios.ForeignReply, Verb: c.Status().Verb, Expected: e.Expected()})
+}
+
+// ledgerBreach returns the breach that a reply is by what the play has done so far.
+func (th *thread) ledgerBreach(a session.Received) scenarios.Breach {
+	if !a.Whole() || a.Owed != 1 {
+		return scenarios.Breach{}
+	}
+	return th.ledger.Breach(a.Asked, a.Message)
+}
+
+// answered updates the ledger, and records a reply that the ledger shows to be wrong.
+func (th *thread) answered(c *conn, at scenarios.Pos, a session.Received) {
+	if b := th.ledgerBreach(a); b.Kind != 0 {
+		th.breachOn(c, at, a, b)
+	}
+	th.ledger.Answered(a.Asked, a.Message)
+}
+
+// unanswered records that a server which serves has not answered a command, or has not
+// greeted.
+func (th *thread) unanswered(c *conn, at scenarios.Pos, a session.Received) {
+	verb := c.Status().Verb
+	kind, what := scenarios.NoReply, "a reply to "+verb
+	switch {
+	case verb == "" && !c.Answered():
+		kind, what = scenarios.NoGreeting, "a greeting"
+	case verb == "":
+		what = "a reply to an empty line"
+	}
+	got := a.String()
+	if c.WriteError() != nil {
+		got += ": " + c.WriteError().Error()
+	}
+	th.breachOn(c, at, a, scenarios.Breach{Kind: kind, Verb: verb, Expected: what, Got: got})
+}
+
+// awaitsReply reports whether the wait was given up on a line that expects a reply and
+// nothing else. A line with a window is about the time, and reports that itself.
+func awaitsReply(e *scenarios.Expect, a session.Received) bool {
+	if !a.GaveUp || a.Pending != "" || e.Within != (scenarios.Window{}) {
+		return false
+	}
+	for i := range e.Choices {
+		if e.Choices[i].Ending() != scenarios.Open {
+			return false
+		}
+	}
+	return true
+}
+
+// trailed records bytes behind the only reply that was owed, and reports whether there
+// were any. They would be mistaken for the reply to the next command.
+func (th *thread) trailed(c *conn, at scenarios.Pos, a session.Received) bool {
+	if a.Trailing == 0 {
+		return false
+	}
+	next, came := c.Peek(context.Background(), time.Now().Add(trailingWait))
+	switch {
+	case came && th.turnedAway(c, next):
+		return true
+	case came && next.Whole() && c.state.Turn(next.Message) == session.Notice:
+		return false
+	}
+	c.unjudged = &doubt{OtherBreach, "the server sent more than one reply to one command"}
+	th.breachOn(c, at, a, scenarios.Breach{Kind: scenarios.ExtraReply, Expected: "one reply to one command",
+		Got: fmt.Sprintf("%d more bytes behind %s", a.Trailing, text.Shorten(a.String()))})
+	return true
+}
+
+// trailingWait is how long bytes that were received behind a reply may take to be read.
+const trailingWait = 100 * time.Millisecond
+
+// turnedAway reports whether a message is the refusal of a connection right behind the answer to its introduction,
+// while others are open: the server is at its limit of connections. Nothing on such a connection is judged.
+func (th *thread) turnedAway(c *conn, a session.Received) bool {
+	hello, _ := th.dialect().Hello(c.role, c.state)
+	introduced := th.grammar().VerbOf(hello.Words)
+	if !a.Whole() || a.Turn == session.Answer || !th.grammar().Refused(a.Message) ||
+		c.Status().Verb != introduced || !c.admission.TurnedAway(a.String()) {
+		return false
+	}
+	c.unjudged = &doubt{
+		Refused, "the server refused the connection behind the answer to " + introduced + ": " + a.String(),
+	}
+	return true
+}
+
+// lost records the end of a connection that the server must not end.
+func (th *thread) lost(c *conn, at scenarios.Pos, a session.Received) {
+	if c.role == scenarios.Consumer && !c.excused.Load() && c.Status().Phase == session.Serving &&
+		!th.ledger.MayEnd(c.State()) {
+		c.excused.Store(true) // reported once
+		b := scenarios.Breach{Kind: scenarios.ConsumerClosed, Expected: "the connection of a consumer stays open"}
+		th.breachOn(c, at, a, b)
+	}
+}
+
+// broken records a breach of the grammar. A message beyond our limits is none.
+func (th *thread) broken(c *conn, at scenarios.Pos, a session.Received) {
+	if a.Broken != nil && a.Broken.Limit {
+		return
+	}
+	b := scenarios.Breach{
+		Kind: scenarios.BrokenGrammar, Rule: a.Rule, Expected: "a whole " + th.grammar().Encoding + " reply",
+		Got: a.String(),
+	}
+	if a.Broken != nil {
+		b.Rule = a.Broken.Rule
+		b.Expected, b.Got = a.Broken.Expected, fmt.Sprintf("%s at byte %d of the stream", a.Broken.Got, a.Broken.Offset)
+	}
+	th.breachOn(c, at, a, b)
+}

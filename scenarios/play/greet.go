@@ -1,0 +1,136 @@
+package play
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// greet waits for the server's greeting, if the protocol has one, and introduces the
+// client.
+func (th *thread) greet(ctx context.Context, c *conn) error {
+	var a session.Received
+	if c.Status().Owed > 0 {
+		var err error
+		if a, err = c.Answer(ctx); err != nil {
+			return err
+		}
+	}
+	hello, ok := th.dialect().Hello(c.role, c.state)
+	if !ok {
+		return th.unwelcome("", a)
+	}
+	if hello.Words == "" {
+		return nil
+	}
+	return th.introduce(ctx, c, hello)
+}
+
+// introduce sends the client's introduction and takes the answer.
+func (th *thread) introduce(ctx context.Context, c *conn, hello scenarios.Hello) error {
+	line, err := th.renderer().Hello(c.state, hello, c.hello)
+	if err != nil {
+		return &unableError{err}
+	}
+	command, err := th.grammar().Encode(line)
+	if err != nil {
+		return &unableError{err}
+	}
+	c.recordSent(line)
+	if err := c.Write(ctx, [][]byte{command}, 0); err != nil {
+		return err
+	}
+	a, err := c.Answer(ctx)
+	if err != nil {
+		return err
+	}
+	if a.Ending == scenarios.Open && !a.GaveUp {
+		th.Peers.seen.note(welcoming)
+	}
+	if c.Status().Phase == session.Greeting {
+		if a.Whole() && th.grammar().Refused(a.Message) {
+			c.admission.Declined(a.String())
+		}
+		return th.unwelcome(th.grammar().VerbOf(line), a)
+	}
+	if a.Trailing > 0 { // it has to be there when the next line is sent
+		c.Peek(ctx, time.Now().Add(trailingWait))
+	}
+	return nil
+}
+
+// unableError is the error of a client that cannot introduce itself, whatever the server answers: it does not compute a
+// password hash of too many rounds.
+type unableError struct{ cause error }
+
+func (e *unableError) Error() string { return e.cause.Error() }
+
+// errUnwelcome is the error of a greeting that the server answered in another way than
+// expected.
+var errUnwelcome = errors.New("the greeting failed")
+
+// unwelcome returns the error of a greeting that failed: by the answer to a verb, or by
+// the first message if the verb is empty.
+func (th *thread) unwelcome(verb string, a session.Received) error {
+	on, instead := "on "+verb, verb+" was answered with"
+	greeting := th.grammar().Greeting
+	if verb == "" {
+		on, instead = "instead of sending "+greeting, "instead of "+greeting+" came"
+	}
+	switch {
+	case a.Ending == scenarios.Reset:
+		return fmt.Errorf("the greeting failed: the server reset the connection %s", on)
+	case a.Ending != scenarios.Open:
+		return fmt.Errorf("the greeting failed: the server closed the connection %s", on)
+	case a.GaveUp && a.Pending == "" && verb == "":
+		return fmt.Errorf("the greeting failed: no %s came", greeting)
+	case a.GaveUp && a.Pending == "":
+		return fmt.Errorf("the greeting failed: %s was not answered", verb)
+	case a.GaveUp:
+		return fmt.Errorf("the greeting failed: %s %s", instead, a)
+	}
+	return fmt.Errorf("%w: %s %s", errUnwelcome, instead, a)
+}
+
+// keepAlive sends the Question on connections of consumers that have been idle too long,
+// where the protocol asks for it, during the step at a position.
+func (th *thread) keepAlive(ctx context.Context, at scenarios.Pos) {
+	every := th.grammar().Timing.KeepAlive
+	if every == 0 {
+		return
+	}
+	for _, c := range th.mine() {
+		if !c.mayBeat() || time.Since(c.lastAlive) < every {
+			continue
+		}
+		line := th.dialect().Question(c.role, c.state)
+		command, err := th.grammar().Encode(line)
+		if err != nil {
+			continue
+		}
+		c.recordSent(line)
+		c.lastAlive = time.Now()
+		switch a, err := c.Aside(ctx, command); {
+		case err != nil:
+		case a.GaveUp:
+			c.unjudged = &doubt{OutOfStep, "a " + th.grammar().VerbOf(line) + " of the engine was not answered"}
+		case a.Whole() && c.Status().Owed == 0:
+			th.answered(c, at, a) // whether it is the right answer otherwise is for scripts that ask
+		}
+	}
+}
+
+// mayBeat reports whether the engine may send the Question of a consumer: nothing is owed, and nothing has come.
+func (c *conn) mayBeat() bool {
+	status := c.Status()
+	if c.role != scenarios.Consumer || status.Owed > 0 || c.excused.Load() || c.Ended() != scenarios.Open ||
+		status.Phase != session.Serving && status.Phase != session.Restricted {
+		return false
+	}
+	_, came := c.Waiting()
+	return !came
+}

@@ -1,0 +1,356 @@
+package play
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/wait"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// expect awaits what an S: line describes.
+func (th *thread) expect(ctx context.Context, e *scenarios.Expect) error {
+	c, err := th.conn(ctx, e.Conn)
+	if err != nil {
+		return th.noConnection(ctx, e, scenarios.Raw, err)
+	}
+	if c.unjudged != nil {
+		return th.unsure(e, e.Pos, e.Marks, e.Expected(), *c.unjudged)
+	}
+	a := th.await(ctx, c, e)
+	if ctx.Err() != nil && a.GaveUp {
+		return interrupted(ctx, e)
+	}
+	res := th.judge(c, e, a)
+	if res.Outcome == Matched {
+		res = th.inTime(e, c, a, res)
+	}
+	if res.Outcome != Matched {
+		th.ifSilent(ctx, c, e, a, &res)
+	}
+	th.note(e, res)
+	th.record(c, e, a, res)
+	if res.Outcome != Matched {
+		return errStop
+	}
+	return th.probe(ctx, c, e, a)
+}
+
+// since returns when something was received, counted from the start of the play.
+func (pl *play) since(a session.Received) time.Duration { return a.At.Sub(pl.rec.start) }
+
+// await waits for the next message. If a reply is late it waits longer, so that the
+// report has its time.
+func (th *thread) await(ctx context.Context, c *conn, e *scenarios.Expect) session.Received {
+	_, since := c.LastWrite()
+	if th.grammar().Replies.Pushes && c.Status().Owed == 0 && e.Within == (scenarios.Window{}) {
+		since = time.Now() // what another connection was sent may be the reason for the message
+	}
+	a, ok := c.TakeSoon(ctx, since, th.limit(c, e))
+	if ok {
+		return a
+	}
+	if ctx.Err() != nil {
+		return session.Received{At: time.Now(), GaveUp: true}
+	}
+	if a = c.GiveUp(ctx); a.GaveUp && a.Pending == "" {
+		th.rec.add(a.At, c.name, "--", th.noReply(c, e), e.Pos)
+	}
+	return a
+}
+
+// limit returns how long a reply is waited for: the window of the line, or what the command lets the reply take itself,
+// and the timeout.
+func (th *thread) limit(c *conn, e *scenarios.Expect) time.Duration {
+	allowed := e.Within.To
+	if asks := th.grammar().Replies.Asks; asks != nil && allowed == 0 {
+		allowed = min(asks(c.Status().Asked), th.Patience)
+	}
+	return allowed + th.Timeout
+}
+
+func (th *thread) noReply(c *conn, e *scenarios.Expect) string {
+	return fmt.Sprintf("no reply within %v", th.limit(c, e))
+}
+
+// judge compares a received message with the choices of a line.
+func (th *thread) judge(c *conn, e *scenarios.Expect, a session.Received) Result {
+	res := Result{
+		Pos: e.Pos, Marks: e.Marks, Expected: e.Expected(), Got: text.Shorten(a.String()),
+		Ending: c.Ended(), Conn: c.name, At: th.since(a),
+	}
+	switch {
+	case a.Coming:
+		res.leave(doubt{Unable, a.String()})
+		res.Transient = true
+		return res
+	case a.Broken != nil || a.Pending != "":
+		res.leave(doubt{OtherBreach, "the reply is not " + th.grammar().Encoding + ": " + a.String()})
+		return res
+	}
+	if a.GaveUp {
+		res.Outcome, res.Got = Mismatched, th.noReply(c, e)
+		return res
+	}
+	if th.choose(e, a, &res) {
+		return res
+	}
+	res.Outcome, res.timed = Mismatched, th.timed(e, a)
+	if a.Ending != scenarios.Open && e.RefusesOnly() && c.Status().Phase == session.Greeting && !c.excused.Load() {
+		res.Unrefused = c.Status().Verb
+	}
+	res.Passing = th.passing(c, e, a)
+	if why := th.otherBreach(c, e, a); why != nil {
+		res.leave(*why)
+	}
+	return res
+}
+
+// otherBreach returns why a message that a line did not expect decides nothing: the server may do it, or it is wrong
+// whatever the line is about. It returns nil if neither is so.
+func (th *thread) otherBreach(c *conn, e *scenarios.Expect, a session.Received) *doubt {
+	if a.Ending != scenarios.Open && c.role == scenarios.Consumer && !e.RefusesOnly() && th.ledger.MayEnd(c.State()) {
+		return &doubt{OutOfStep, "the server closed the connection of a client that it had ordered to end, as it may"}
+	}
+	if th.foreignTo(e, a) {
+		return &doubt{OtherBreach, "this is not one of the replies that the command has: " + text.Shorten(a.String())}
+	}
+	if b := th.ledgerBreach(a); b.Kind != 0 {
+		return &doubt{OtherBreach, "the reply is wrong whatever the line is about: " + b.Got}
+	}
+	return nil
+}
+
+// passing reports whether what was received in place of the expected reply is something that a server may do now and
+// then: it closes the connection of a producer, or declines a client while others are connected.
+func (th *thread) passing(c *conn, e *scenarios.Expect, a session.Received) bool {
+	if e.RefusesOnly() || c.excused.Load() {
+		return false
+	}
+	status := c.Status()
+	if a.Ending != scenarios.Open {
+		return c.role == scenarios.Producer && status.Phase == session.Serving
+	}
+	hello, _ := th.dialect().Hello(c.role, c.state)
+	return a.Whole() && status.Phase == session.Greeting && status.Verb == th.grammar().VerbOf(hello.Words) &&
+		th.grammar().Refused(a.Message) && th.Peers.Open() > 1
+}
+
+// choose looks for a choice that a received message matches. If there is none it keeps the fewest differences.
+func (th *thread) choose(e *scenarios.Expect, a session.Received, res *Result) bool {
+	for i := range e.Choices {
+		differences := th.try(&e.Choices[i], a)
+		if len(differences) == 0 {
+			res.Outcome = Matched
+			if len(e.Choices) > 1 || e.Choices[i].Any() {
+				res.Choice = e.Choices[i].Chosen(a)
+			}
+			return true
+		}
+		if res.Differences == nil || len(differences) < len(res.Differences) {
+			res.Differences = differences
+		}
+	}
+	return false
+}
+
+// try compares a received message with one choice, and binds names if it matches.
+func (th *thread) try(ch *scenarios.Choice, a session.Received) []scenarios.Difference {
+	for {
+		attempt := th.scope.OneReply()
+		differences := ch.Compare(a, attempt)
+		if len(differences) > 0 || attempt.Commit() {
+			return differences
+		}
+	} // another thread has bound one of its names meanwhile: try with that value
+}
+
+// inTime checks the window of a line that matches.
+func (th *thread) inTime(e *scenarios.Expect, c *conn, a session.Received, res Result) Result {
+	began, sent := c.LastWrite()
+	slack, unsure := th.Meter.slack(sent)
+	res.judgeTime(e.Within, a.At.Sub(began), a.At.Sub(sent), slack, unsure)
+	return res
+}
+
+// judgeTime turns a match into what its time makes of it. The lower bound is hard, and
+// compared with the longest time that the reply can have taken, from before the write.
+// An upper bound leaves the target its round trip, the slack, which is part of no wait. An overrun that is in doubt
+// decides nothing.
+func (r *Result) judgeTime(w scenarios.Window, longest, took, slack, unsure time.Duration) {
+	switch {
+	case w.From > 0 && longest < w.From:
+		r.Outcome, r.timed = Mismatched, true
+		r.Cause = fmt.Sprintf("the reply was too early: after %v, not before %v was allowed", round(longest), w.From)
+	case w.To > 0 && took > w.To+slack+unsure:
+		r.Outcome, r.Late = Mismatched, true
+		r.Cause = fmt.Sprintf("the reply was too late: after %v, %v was allowed", round(took), w.To)
+	case w.To > 0 && took > w.To+slack:
+		r.Transient = true
+		r.leave(doubt{Lag, fmt.Sprintf("the reply took %v where %v was allowed, but the round trip and the lag of this "+
+			"machine explain up to %v more", round(took), w.To, round(slack+unsure))})
+	}
+}
+
+// round keeps what a reader can use of a duration.
+func round(d time.Duration) time.Duration {
+	if d < time.Second {
+		return d.Round(100 * time.Microsecond)
+	}
+	return d.Round(time.Millisecond)
+}
+
+// record updates the state of the play after a received message: the ledger, the
+// services that the server has provided, round trips, and the breaches that can show at
+// any line.
+func (th *thread) record(c *conn, e *scenarios.Expect, a session.Received, res Result) {
+	switch {
+	case a.Broken != nil || a.Pending != "" && !a.Coming:
+		th.broken(c, e.Pos, a)
+	case a.GaveUp:
+	case a.Ending != scenarios.Open:
+		th.lost(c, e.Pos, a)
+	default:
+		if res.Outcome == Unsure && th.foreignTo(e, a) {
+			th.noteForeign(c, e, a)
+		}
+		th.recordReply(c, e, a, res)
+	}
+}
+
+// recordReply is record of a whole reply. It is certain which line the reply answers
+// only if no other answer was owed.
+func (th *thread) recordReply(c *conn, e *scenarios.Expect, a session.Received, res Result) {
+	last := a.Owed == 1
+	if last {
+		th.answered(c, e.Pos, a)
+	}
+	if !th.grammar().Refused(a.Message) {
+		th.Peers.seen.replied(service(th.grammar().VerbSent(a.Asked)), c.Status().Phase)
+	}
+	if last {
+		th.trailed(c, e.Pos, a)
+	}
+	_, waits := th.grammar().Replies.Waits[th.grammar().VerbSent(a.Asked)]
+	if _, sent := c.LastWrite(); last && e.Within == (scenarios.Window{}) && res.Outcome == Matched && !waits {
+		th.Meter.noteTrip(a.At.Sub(sent))
+	}
+}
+
+// ifSilent checks, after a missing reply, that the server serves at all: if it does not,
+// that is the finding. If it does, the missing reply is a breach, which decides nothing
+// for the clauses of the line.
+func (th *thread) ifSilent(ctx context.Context, c *conn, e *scenarios.Expect, a session.Received, res *Result) {
+	if !a.GaveUp && a.Ending == scenarios.Open {
+		return
+	}
+	_, serving := th.serving(ctx, e.Pos, nil)
+	if ctx.Err() != nil {
+		res.leave(doubt{Interrupted, "interrupted before it was known whether the server serves"})
+		return
+	}
+	if serving && awaitsReply(e, a) && (c.Status().Owed > 0 || !th.grammar().Replies.Pushes) {
+		res.leave(doubt{OtherBreach, "no reply came"})
+		th.unanswered(c, e.Pos, a)
+	}
+}
+
+// silence waits, and checks that nothing was received meanwhile. Consumers are kept
+// alive.
+func (th *thread) silence(ctx context.Context, s *scenarios.Silence) error {
+	conns, err := th.listeners(ctx, s)
+	if err != nil {
+		return err
+	}
+	until := time.Now().Add(s.For)
+	if err := th.idle(ctx, s.Pos, until); err != nil {
+		return err
+	}
+	res := Result{Pos: s.Pos, Marks: s.Marks, Expected: scenarios.Expectation(s), Outcome: Matched}
+	gone := false
+	for _, c := range conns {
+		a, came := c.Waiting()
+		if !came || a.At.After(until) || a.GaveUp {
+			continue
+		}
+		// the connection of a producer may always end
+		if a.Ending != scenarios.Open && (c.excused.Load() || c.role != scenarios.Consumer || th.mayLeave(c)) {
+			gone = gone || !c.excused.Load()
+			continue
+		}
+		return th.notSilent(ctx, s, c, a, res)
+	}
+	th.note(s, res)
+	if gone { // the connection alone, or the server
+		if _, serving := th.serving(ctx, s.Pos, nil); !serving {
+			return errStop
+		}
+	}
+	return nil
+}
+
+// mayLeave reports whether the end of a connection is no message in a protocol whose servers push messages.
+func (th *thread) mayLeave(c *conn) bool {
+	return c.role == scenarios.Consumer && th.grammar().Replies.Pushes
+}
+
+// notSilent records what was received on a connection that should be silent.
+func (th *thread) notSilent(ctx context.Context, s *scenarios.Silence, c *conn, a session.Received, res Result) error {
+	switch {
+	case a.Broken != nil:
+		th.broken(c, s.Pos, a)
+	case a.Ending != scenarios.Open: // no data: whether the server serving is another question
+		th.lost(c, s.Pos, a)
+		th.serving(ctx, s.Pos, nil)
+		return th.unsure(s, s.Pos, s.Marks, res.Expected, doubt{OtherBreach, text.Shorten(a.String())})
+	case th.turnedAway(c, a):
+		return th.unsure(s, s.Pos, s.Marks, res.Expected, *c.unjudged)
+	case c.surplus(a) == scenarios.ExtraReply:
+		th.breachOn(c, s.Pos, a, scenarios.Breach{Kind: scenarios.ExtraReply, Expected: "one reply to one command"})
+		return th.unsure(s, s.Pos, s.Marks, res.Expected,
+			doubt{OtherBreach, "the server sent a second reply to one command"})
+	}
+	res.Outcome, res.Got, res.Conn, res.At = Mismatched, text.Shorten(a.String()), c.name, th.since(a)
+	res.timed = true
+	if c.name != "" {
+		res.Got += " on " + c.name
+	}
+	th.note(s, res)
+	return errStop
+}
+
+// listeners returns the connections on which nothing may be received.
+func (th *thread) listeners(ctx context.Context, s *scenarios.Silence) ([]*conn, error) {
+	if th.side != nil && len(s.Conns) != 1 {
+		return nil, th.fail(s, "silence on one connection", "other threads of the block use the others")
+	}
+	if len(s.Conns) == 0 {
+		return th.mine(), nil
+	}
+	var conns []*conn
+	for _, name := range s.Conns {
+		c, err := th.conn(ctx, name)
+		if err != nil {
+			return nil, th.noConnection(ctx, s, scenarios.Raw, err)
+		}
+		conns = append(conns, c)
+	}
+	return conns, nil
+}
+
+// idle waits until a moment, and keeps the consumers alive meanwhile.
+func (th *thread) idle(ctx context.Context, at scenarios.Pos, until time.Time) error {
+	for {
+		pause := min(time.Until(until), time.Second)
+		if pause <= 0 {
+			return nil
+		}
+		if !wait.Sleep(ctx, pause) {
+			return fmt.Errorf("waiting: %w", context.Cause(ctx))
+		}
+		th.keepAlive(ctx, at)
+	}
+}

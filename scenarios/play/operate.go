@@ -1,0 +1,64 @@
+package play
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// operate asks the target for an action that no client can do.
+func (th *thread) operate(ctx context.Context, s *scenarios.Operate) error {
+	client, err := th.renderer().Template(s.Worker)
+	if err != nil {
+		return th.fail(s, "a worker id", err.Error())
+	}
+	action := cmp.Or(s.State, string(s.Action))
+	th.rec.add(time.Now(), "", "--", strings.TrimSpace("the operator: "+action+" "+client), s.Pos)
+	if s.Action == scenarios.NeedSignals {
+		err = th.signal(ctx, client, s.State)
+	} else {
+		err = th.restart(ctx, s.Action)
+	}
+	if err != nil && ctx.Err() != nil {
+		return interrupted(ctx, s)
+	}
+	if err != nil {
+		return th.fail(s, action, err.Error())
+	}
+	return nil
+}
+
+func (th *thread) signal(ctx context.Context, client, state string) error {
+	t, ok := th.Target.(Signaller)
+	if !ok {
+		return errNotOffered
+	}
+	th.ledger.Signalled(client)
+	return t.Signal(ctx, client, state)
+}
+
+var errNotOffered = errors.New("the target does not support it")
+
+// restart restarts or kills the target and waits until it serves again. The
+// connections of the script end with it, for which the server is not blamed.
+func (th *thread) restart(ctx context.Context, how scenarios.Need) error {
+	for _, c := range th.open() {
+		c.excused.Store(true)
+	}
+	err := errNotOffered
+	if t, ok := th.Target.(Restarter); ok && how == scenarios.NeedRestart {
+		err = t.Restart(ctx)
+	}
+	if t, ok := th.Target.(Killer); ok && how == scenarios.NeedKill {
+		err = t.Kill(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	_, _, err = th.awaitServing(ctx, th.Patience, nil)
+	return err
+}

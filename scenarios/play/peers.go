@@ -1,0 +1,188 @@
+package play
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/session"
+)
+
+// PeerStats is what plays on one server share: how many connections they have open, and
+// what the server has done for them so far, and the memory that its replies may take. The zero value is ready. It is
+// safe for concurrent use.
+type PeerStats struct {
+	open   atomic.Int64
+	seen   services
+	budget session.Budget
+
+	mu      sync.Mutex
+	outages []Outage
+}
+
+// Outage is a time during which the server let no connection in, although none was open; or, if its ends are equal,
+// when the server ended all connections at once.
+type Outage struct{ From, To time.Time }
+
+// String returns when it was, by the clock.
+func (o Outage) String() string {
+	const clock = "15:04:05.000"
+	if o.To.Equal(o.From) {
+		return "the server ended all connections at once, at " + o.From.Format(clock)
+	}
+	return fmt.Sprintf("the server was unreachable from %s to %s", o.From.Format(clock), o.To.Format(clock))
+}
+
+// wasDown records an outage.
+func (s *PeerStats) wasDown(o Outage) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.outages = append(s.outages, o)
+}
+
+// outageSince returns the first outage that was not over at the given moment, nil if there was none.
+func (s *PeerStats) outageSince(begin time.Time) *Outage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.outages, func(o Outage) bool { return o.To.After(begin) })
+	if i < 0 {
+		return nil
+	}
+	first := s.outages[i]
+	return &first
+}
+
+// Open returns how many connections are open, without those that were refused.
+func (s *PeerStats) Open() int { return int(s.open.Load()) }
+
+// Refusal describes a connection that was not let in: it could not be opened, its first
+// message was a refusal, or it ended or stayed silent. A server at its limit of connections
+// does that, and so does one that is broken or has ended.
+type Refusal struct {
+	Got string // what was received instead
+	Own int    // connections of the play that were open then, and not refused so far
+	All int    // those of all plays that share a PeerStats
+}
+
+// closer reports whether a refusal is closer to the limit of the server than another one
+// of the same play. One at which no connection of the play was open is worth less than
+// one at which some were: it may be received only after the others were closed.
+func (r Refusal) closer(other Refusal) bool {
+	if (r.Own > 0) != (other.Own > 0) {
+		return r.Own > 0
+	}
+	return r.All < other.All
+}
+
+// ConnCounter counts the connections of one play, and keeps the refusal that is closest
+// to a limit of the server. It is safe for concurrent use.
+type ConnCounter struct {
+	peers *PeerStats
+
+	mu   sync.Mutex
+	open int
+	kept *Refusal
+}
+
+// NewConnCounter returns the counter of a play that shares stats with others.
+func NewConnCounter(peers *PeerStats) *ConnCounter { return &ConnCounter{peers: peers} }
+
+// Refusal returns the refusal that was kept, nil if there was none.
+func (c *ConnCounter) Refusal() *Refusal {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.kept
+}
+
+// NotOpened records a connection that could not be opened.
+func (c *ConnCounter) NotOpened(got string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.keep(Refusal{Got: got, Own: c.open, All: c.peers.Open()})
+}
+
+// keep keeps a refusal if it is closer to the limit than the one before. The lock is
+// held.
+func (c *ConnCounter) keep(r Refusal) {
+	if c.kept == nil || r.closer(*c.kept) {
+		c.kept = &r
+	}
+}
+
+// add changes the number of connections. The lock is held.
+func (c *ConnCounter) add(n int) {
+	c.open += n
+	c.peers.open.Add(int64(n))
+}
+
+// Opened records a connection that was opened.
+func (c *ConnCounter) Opened() *Admission {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.add(1)
+	return &Admission{counter: c}
+}
+
+// Admission is one connection as it is counted: until it is over, or refused. It is safe
+// for concurrent use.
+type Admission struct {
+	counter *ConnCounter
+	decided bool // whether it was let in is known
+	gone    bool // it is not counted any more
+}
+
+// TurnedAway records that the connection was refused after it was let in. It returns false, and records nothing, if no
+// other connection was open: then there is no limit that explains it.
+func (a *Admission) TurnedAway(got string) bool {
+	c := a.counter
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := Refusal{Got: got, Own: c.open, All: c.peers.Open()}
+	if !a.gone {
+		r.Own, r.All = r.Own-1, r.All-1
+	}
+	if r.All > 0 {
+		c.keep(r)
+	}
+	return r.All > 0
+}
+
+// Declined records that the server declined the client of the connection, if that is the only one of its play while
+// other plays have some: it may be one client too many. Beside others of the same play another reason is as likely.
+func (a *Admission) Declined(got string) {
+	c := a.counter
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if all := c.peers.Open(); !a.gone && c.open == 1 && all > 1 {
+		c.keep(Refusal{Got: got, All: all - 1})
+	}
+}
+
+// Decide records whether the connection was let in, by the first message, which is got.
+// Only the first call counts.
+func (a *Admission) Decide(admitted bool, got string) {
+	c := a.counter
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if a.decided || a.gone {
+		return
+	}
+	a.decided = true
+	if !admitted {
+		a.gone = true
+		c.add(-1)
+		c.keep(Refusal{Got: got, Own: c.open, All: c.peers.Open()})
+	}
+}
+
+// Over records the end of the connection.
+func (a *Admission) Over() {
+	a.counter.mu.Lock()
+	defer a.counter.mu.Unlock()
+	if !a.gone {
+		a.gone = true
+		a.counter.add(-1)
+	}
+}

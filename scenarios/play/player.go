@@ -1,0 +1,377 @@
+package play
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// Target is a server under test. What else it can do shows in the optional
+// interfaces [Restarter], [Killer] and [Signaller].
+type Target interface {
+	// Dial opens a connection, TLS included.
+	Dial(ctx context.Context) (net.Conn, error)
+}
+
+// BackendTarget is a target where workers connect elsewhere than other clients. DialBackend is Dial for a worker.
+type BackendTarget interface {
+	DialBackend(ctx context.Context) (net.Conn, error)
+}
+
+// Restarter is a target that can be stopped in order and started again. Restart
+// returns when that is done; the target need not accept connections yet.
+type Restarter interface {
+	Restart(ctx context.Context) error
+}
+
+// Killer is a target that can be stopped without warning and started again.
+type Killer interface {
+	Kill(ctx context.Context) error
+}
+
+// Signaller is a target whose operator can be asked to quiet or terminate the
+// client of the given name; state is "quiet" or "terminate".
+type Signaller interface {
+	Signal(ctx context.Context, client, state string) error
+}
+
+// Player plays scripts. It may play several at once.
+type Player struct {
+	Target   Target
+	Password string        // of the target, empty if it has none
+	Timeout  time.Duration // the longest wait for a reply that has no window; 10 s if zero
+	Patience time.Duration // for what the specification calls eventual; [DefaultPatience] if zero
+	Hasty    bool          // patience ends every wait for what is eventual, and then it is unsure, not missed
+	Meter    *Meter        // nil: nothing excuses an overrun
+	Peers    *PeerStats    // of all plays on the target; nil: of this one alone
+	Watch    func(Line)    // called with each line of the conversation as it happens, one at a time; may be nil
+
+	// Gone reports whether the process of the target has ended, so that it will not serve again by itself; nil if that is
+	// not known. Calls may overlap.
+	Gone func() bool
+}
+
+const defaultTimeout = 10 * time.Second
+
+// Play plays one script; names is the prefix of every queue, job and worker id that it
+// makes, of small letters, digits and dashes, and no other client may use it. Play
+// blocks until the script is over, and ends early when ctx is done. All connections are
+// closed when it returns.
+func (p *Player) Play(ctx context.Context, s *scenarios.Script, names string) *Run {
+	pl := &play{
+		Player: *p, script: s, scope: scenarios.NewScope(names), conns: map[string]*conn{},
+		rec: &recorder{start: time.Now(), watch: p.Watch}, results: map[scenarios.Step]*Result{},
+		ledger: s.Dialect.NewLedger(), rounds: newRounds(s),
+	}
+	pl.Timeout = cmp.Or(p.Timeout, defaultTimeout)
+	pl.Patience = cmp.Or(p.Patience, scenarios.DefaultPatience)
+	if pl.Meter == nil {
+		pl.Meter = new(Meter)
+	}
+	if pl.Peers == nil {
+		pl.Peers = new(PeerStats)
+	}
+	pl.count = NewConnCounter(pl.Peers)
+	th := &thread{play: pl, scope: pl.scope}
+	err := th.steps(ctx, s.Steps)
+	if err != nil && !errors.Is(err, errStop) {
+		pl.err = err
+	}
+	served := pl.served()
+	pl.closeAll(ctx)
+	pl.recheckServing(ctx, served)
+	leftover := pl.cleanup(ctx)
+	return pl.run(leftover)
+}
+
+// errStop ends a play: what happened is in the results.
+var errStop = errors.New("the script cannot go on")
+
+// play is one playing of a script.
+type play struct {
+	Player
+	script *scenarios.Script
+	scope  *scenarios.Scope
+	rec    *recorder
+	ledger scenarios.Ledger
+	count  *ConnCounter
+	rounds *rounds
+
+	mu         sync.Mutex
+	conns      map[string]*conn
+	extra      []*conn // replaced and thread-owned connections, for hanging up
+	results    map[scenarios.Step]*Result
+	breaches   []scenarios.Breach
+	late       string // why a breach decides nothing, empty if there was none
+	notServing string // why the server no longer serves, empty if it does
+	openThen   int    // connections that were open at that moment
+	err        error
+}
+
+func (pl *play) dialect() scenarios.Dialect  { return pl.script.Dialect }
+func (pl *play) grammar() *scenarios.Grammar { return pl.script.Dialect.Grammar() }
+
+// run collects what was seen, in the order of the script.
+func (pl *play) run(leftover []string) *Run {
+	r := &Run{Script: pl.script, Leftover: leftover, Breaches: pl.breaches, Conversation: pl.rec.lines,
+		Began: pl.rec.start, Took: time.Since(pl.rec.start), NotServing: pl.notServing, OpenThen: pl.openThen,
+		Late: pl.late, Outage: pl.Peers.outageSince(pl.rec.start), Refused: pl.count.Refusal(), Err: pl.err}
+	for s := range pl.script.All() {
+		if res := pl.results[s]; res != nil {
+			r.Results = append(r.Results, *res)
+		} else if marks, judged := scenarios.Judged(s); judged {
+			r.Results = append(r.Results, Result{Pos: s.Place(), Marks: marks, Expected: scenarios.Expectation(s)})
+		}
+	}
+	return r
+}
+
+// note keeps the result of a step; of repeated ones the worst, and the first
+// of equals.
+func (pl *play) note(s scenarios.Step, res Result) {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	if old := pl.results[s]; old == nil || severity(res.Outcome) > severity(old.Outcome) {
+		pl.results[s] = &res
+	}
+}
+
+func severity(o Outcome) int {
+	return map[Outcome]int{NotReached: 0, Matched: 1, Unsure: 2, Mismatched: 3}[o]
+}
+
+// breach keeps a departure, unless the lag of this machine may be the reason.
+func (pl *play) breach(b scenarios.Breach) {
+	lag, doubtful := pl.lateness(false, pl.rec.start.Add(b.At))
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	if doubtful {
+		pl.late = fmt.Sprintf("this machine was late by up to %v, which may be the reason for %s", round(lag), b.Got)
+		return
+	}
+	pl.breaches = append(pl.breaches, b)
+}
+
+// closeAll closes every connection, all at once.
+func (pl *play) closeAll(ctx context.Context) {
+	var wg sync.WaitGroup
+	for _, c := range append(pl.extra, pl.open()...) {
+		wg.Go(func() { c.leave(ctx) })
+	}
+	wg.Wait()
+}
+
+// open lists the connections by name that are in use.
+func (pl *play) open() []*conn {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	return slices.SortedFunc(maps.Values(pl.conns), func(a, b *conn) int { return strings.Compare(a.name, b.name) })
+}
+
+// conn returns the named connection; it is opened raw at its first use.
+func (th *thread) conn(ctx context.Context, name string) (*conn, error) {
+	if th.own != nil && (name == "" || th.block.By > 1) {
+		if name != "" {
+			return nil, fmt.Errorf("%d workers cannot share the connection %s", th.block.By, name)
+		}
+		return th.own.c, nil
+	}
+	th.mu.Lock()
+	c := th.conns[name]
+	th.mu.Unlock()
+	if c != nil {
+		return c, nil
+	}
+	return th.dial(ctx, name, scenarios.Raw, nil)
+}
+
+// dial opens a connection under a name and greets unless it is raw.
+func (th *thread) dial(ctx context.Context, name string, role scenarios.Role, hello *scenarios.Object) (*conn, error) {
+	c, err := th.play.dial(ctx, name, role, hello)
+	if err != nil {
+		return nil, err
+	}
+	th.keep(c)
+	if role == scenarios.Raw {
+		return c, nil
+	}
+	return c, th.greet(ctx, c)
+}
+
+// keep files a connection under its name.
+func (th *thread) keep(c *conn) {
+	th.mu.Lock()
+	defer th.mu.Unlock()
+	if old := th.conns[c.name]; old != nil {
+		th.extra = append(th.extra, old)
+	}
+	th.conns[c.name] = c
+}
+
+// reopen opens a connection anew, in its role, in the place of one that is over.
+func (th *thread) reopen(ctx context.Context, old *conn) (*conn, error) {
+	if th.own == nil || th.own.c != old {
+		return th.dial(ctx, old.name, old.role, old.hello)
+	}
+	c, err := th.play.dial(ctx, old.name, old.role, old.hello)
+	if err != nil {
+		return nil, err
+	}
+	th.own.c = c
+	_ = old.End(scenarios.Closed) // it is over
+	return c, th.greet(ctx, c)
+}
+
+// dial opens a connection and begins to record what it brings.
+func (pl *play) dial(ctx context.Context, name string, role scenarios.Role, hello *scenarios.Object) (*conn, error) {
+	dialing, cancel := context.WithTimeout(ctx, pl.Timeout)
+	defer cancel()
+	nc, protocol, err := pl.openConn(dialing, role, hello)
+	if err != nil {
+		if ctx.Err() == nil {
+			pl.count.NotOpened(err.Error())
+		}
+		return nil, &unservedError{opening, "connect: " + err.Error()}
+	}
+	pl.Peers.seen.note(opening)
+	admission := pl.count.Opened()
+	seen := func(a session.Received) {
+		pl.decide(admission, a)
+		if !a.GaveUp {
+			pl.rec.received(name, a)
+		}
+	}
+	c := &conn{
+		name: name, role: role, hello: hello, grammar: pl.grammar(), lastAlive: time.Now(), admission: admission,
+	}
+	c.recordSent = func(line string) { pl.rec.add(time.Now(), name, "C", line, scenarios.Pos{}) }
+	c.Conn = session.New(nc, protocol, session.Config{
+		Late:    pl.Meter.Lag,
+		Timeout: pl.Timeout, Seen: seen, Closed: admission.Over, Budget: &pl.Peers.budget,
+	})
+	c.state = c.State()
+	return c, nil
+}
+
+// noConnection records that a connection could not be opened. The reason may be
+// transient, a limit of the server, unless the server has never welcomed a client. If nothing
+// listens any more, the server may have ended.
+func (th *thread) noConnection(ctx context.Context, s scenarios.Step, role scenarios.Role, err error) error {
+	unserved, is := errors.AsType[*unservedError](err)
+	if is && unserved.what == opening && th.Peers.Open() == 0 && ctx.Err() == nil {
+		th.serving(ctx, s.Place(), nil)
+	}
+	if ctx.Err() != nil {
+		return interrupted(ctx, s)
+	}
+	expected := "a " + role.String() + "'s connection"
+	if _, unable := errors.AsType[*unableError](err); unable {
+		return th.unsure(s, s.Place(), nil, expected, doubt{Unable, err.Error()})
+	}
+	th.note(s, Result{Pos: s.Place(), Outcome: Mismatched, Setup: true, Refused: true,
+		Transient: th.Peers.seen.known(welcoming), Expected: expected, Got: err.Error()})
+	return errStop
+}
+
+func (th *thread) connect(ctx context.Context, s *scenarios.Connect) error {
+	if s.Conn == "" && th.block != nil && th.own != nil {
+		return th.fail(s, "a named connection", "in this block the unnamed one is the worker's own")
+	}
+	if _, err := th.dial(ctx, s.Conn, s.Role, s.Hello); err != nil {
+		return th.noConnection(ctx, s, s.Role, err)
+	}
+	return nil
+}
+
+// send writes a client line, or ends the connection.
+func (th *thread) send(ctx context.Context, s *scenarios.Send) error {
+	c, err := th.conn(ctx, s.Conn)
+	if err != nil {
+		return th.noConnection(ctx, s, scenarios.Raw, err)
+	}
+	if s.Ending != scenarios.Open {
+		th.rec.keep(Line{
+			At: time.Since(th.rec.start), Conn: c.name, From: "C", Text: s.Ending.String(), Script: s.Line, Ended: true,
+		})
+		if err := c.end(s.Ending); err != nil {
+			return th.fail(s, s.Ending.String(), err.Error())
+		}
+		return nil
+	}
+	if c, err = th.ready(ctx, c, s); err != nil {
+		return err
+	}
+	segments, err := th.renderer().Line(c.state, s)
+	if err != nil {
+		return th.fail(s, "a line to send", err.Error())
+	}
+	th.rec.sending(c.name, th.grammar().SentText(segments, s), s, c.Status().Begun)
+	if err := c.Write(ctx, segments, pauseBetween(s)); err != nil {
+		th.rec.add(time.Now(), c.name, "--", err.Error(), s.Pos)
+	} // the next S: line reports why
+	c.used = true
+	if c.role == scenarios.Consumer && c.Status().Verb == th.grammar().VerbOf(th.dialect().Question(c.role, c.state)) {
+		c.lastAlive = time.Now()
+	}
+	return nil
+}
+
+// ready checks a connection before the next line is sent on it: no unasked message may
+// be there. A producer's connection that the server closed while it was idle is opened
+// again, which the specification allows.
+func (th *thread) ready(ctx context.Context, c *conn, s *scenarios.Send) (*conn, error) {
+	if c.unjudged != nil {
+		return nil, th.unsure(s, s.Pos, nil, "", *c.unjudged)
+	}
+	a, came := c.Waiting()
+	switch {
+	case !came || c.Status().Owed > 0 || a.Turn == session.Notice:
+		return c, nil
+	case a.Ending != scenarios.Open && c.role == scenarios.Producer && !c.excused.Load():
+		th.rec.add(time.Now(), c.name, "--",
+			"the server closed the idle connection of a producer, which is allowed: opening it again", s.Pos)
+		again, err := th.reopen(ctx, c)
+		if err != nil {
+			return nil, th.noConnection(ctx, s, c.role, err)
+		}
+		return again, nil
+	case a.Ending != scenarios.Open && c.Ended() == scenarios.Open: // the next S: line reports the end
+		return c, nil
+	case a.Ending != scenarios.Open:
+		return nil, th.unsure(s, s.Pos, nil, "", doubt{OutOfStep, "the connection is over"})
+	case a.Broken != nil:
+		th.broken(c, s.Pos, a)
+	case th.turnedAway(c, a):
+		return nil, th.unsure(s, s.Pos, nil, "", *c.unjudged)
+	default:
+		th.breachOn(c, s.Pos, a, scenarios.Breach{Kind: c.surplus(a), Expected: "no data before the next command"})
+	}
+	return nil, th.unsure(s, s.Pos, nil, "", doubt{OtherBreach, "the server sent data that no command asked for"})
+}
+
+// unsure stops at a step that cannot be evaluated because of something else.
+func (th *thread) unsure(s scenarios.Step, at scenarios.Pos, marks []scenarios.Mark, expected string, why doubt) error {
+	r := Result{Pos: at, Marks: marks, Expected: expected}
+	r.leave(why)
+	th.note(s, r)
+	return errStop
+}
+
+// pauseBetween gives a segment time to arrive alone; without it the kernels on
+// the way would join what the script has cut.
+func pauseBetween(s *scenarios.Send) time.Duration {
+	if s.Bytewise {
+		return time.Millisecond
+	}
+	return 20 * time.Millisecond
+}

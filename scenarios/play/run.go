@@ -1,0 +1,225 @@
+package play
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// Run is the result of playing a script. It has outcomes of lines; package conformance
+// turns them into verdicts about clauses.
+type Run struct {
+	Script       *scenarios.Script
+	Results      []Result           // one for each step with an expectation, in script order; and failed set-up steps
+	Breaches     []scenarios.Breach // those that no line is about
+	Conversation []Line             // in the order in which it happened
+	Began        time.Time
+	Took         time.Duration
+	NotServing   string   // why the target no longer serves, empty if it does
+	OpenThen     int      // connections that were open then, of all plays that share a PeerStats
+	Late         string   // why a breach decides nothing that the lag of this machine may explain; empty if there was none
+	Outage       *Outage  // the first one during the play, nil if there was none
+	Refused      *Refusal // a connection that was not let in, nil if all were; the engine's own probes do not count
+	Leftover     []string // jobs of the script that are still on the server, with their queues
+	Err          error    // an internal error, or the play was interrupted
+}
+
+// Complete reports whether every step with an expectation was reached and decided, and
+// there was no other problem.
+func (r *Run) Complete() bool {
+	for _, res := range r.Results {
+		if res.Outcome == NotReached || res.Outcome == Unsure || res.Outcome == Mismatched && len(res.Marks) == 0 {
+			return false
+		}
+	}
+	return r.Err == nil && r.NotServing == "" && r.Late == ""
+}
+
+// Passed reports whether the run is complete and every expectation was met.
+func (r *Run) Passed() bool {
+	for _, res := range r.Results {
+		if res.Outcome == Mismatched {
+			return false
+		}
+	}
+	return len(r.Breaches) == 0 && r.Complete()
+}
+
+// Outcome is how a line went.
+type Outcome uint8
+
+// The outcomes.
+const (
+	NotReached Outcome = iota
+	Matched
+	Mismatched
+	Unsure // not decided: see Cause
+)
+
+func (o Outcome) String() string {
+	return [...]string{"not reached", "matched", "mismatched", "unsure"}[o]
+}
+
+// Result is the outcome of one step.
+type Result struct {
+	scenarios.Pos
+	Marks       []scenarios.Mark
+	Outcome     Outcome
+	Setup       bool // it is about a connection or an operator, not about what a line expects
+	Refused     bool // a connection that it needs could not be opened
+	Expected    string
+	Got         string
+	Choice      string // the alternative that was received, if there are several: "an error", "null", "+OK"
+	Differences []scenarios.Difference
+	Cause       string           // of Unsure, and of a mismatch in time
+	Reason      Reason           // of Unsure
+	Ending      scenarios.Ending // of the connection, if it had ended by then
+	Unrefused   string           // the verb, if a connection ended before its introduction where a refusal was expected
+	Conn        string
+	At          time.Duration // when it was received, since the start of the play
+	Transient   bool          // the reason is lag or a refused connection: worth another try, alone
+
+	// Passing: a server may do that now and then, but not always. Another try, alone, shows which it is.
+	Passing bool
+
+	Late  bool // a mismatch in time only: the reply came after the end of its window
+	timed bool // its premise is time
+}
+
+// leave makes a result one that decides nothing.
+func (r *Result) leave(why doubt) { r.Outcome, r.Reason, r.Cause = Unsure, why.reason, why.words }
+
+// Line is one line of a conversation.
+type Line struct {
+	At     time.Duration // since the start of the play
+	Conn   string
+	From   string // "C", "S", or "--" for what the engine did
+	Text   string // escaped, long texts shortened
+	Script int    // the script's line, 0 if none
+	Ended  bool   // the line is about the end of the connection
+	GoesOn bool   // the client goes on with the command of its last line: a block behind it, for example
+	Bad    bool   // sent by the script, which breaks the protocol here on purpose
+	Own    bool   // the engine did it for itself: it asked whether the server serves, or removed jobs
+}
+
+// String is the line as -v prints it.
+func (l Line) String() string {
+	who := l.From
+	if l.Conn != "" {
+		who += "[" + l.Conn + "]"
+	}
+	return fmt.Sprintf("%9.3fs  %s: %s", l.At.Seconds(), who, l.Text)
+}
+
+// recorder keeps the conversation of one play; safe for concurrent use.
+type recorder struct {
+	mu    sync.Mutex
+	start time.Time
+	lines []Line
+	watch func(Line)
+	shown int  // lines that watch was called with
+	own   bool // from now on all lines are
+	alike map[string]alike
+}
+
+// alike is what a connection received of late.
+type alike struct {
+	owed int    // lines that were sent and not answered
+	text string // of the last line that no line asked for
+	n    int    // how often that was received, one after the other
+}
+
+const (
+	most      = 4000   // lines of a long play that are kept: the first and the last
+	mostShown = 20_000 // lines of it that are shown as they happen: a peer may send without an end
+	mostAlike = 100    // lines that are the same again and again, on one connection
+)
+
+// repeated reports whether a line is one too many of those that a peer sends again and again without being asked.
+func (r *recorder) repeated(l *Line) bool {
+	if r.alike == nil {
+		r.alike = map[string]alike{}
+	}
+	a := r.alike[l.Conn]
+	defer func() { r.alike[l.Conn] = a }()
+	switch {
+	case l.From == "C":
+		a = alike{owed: a.owed + 1}
+	case l.From != "S" || l.Ended:
+		a.n = 0
+	case a.owed > 0:
+		a.owed--
+	case a.text != l.Text:
+		a.text, a.n = l.Text, 1
+	default:
+		a.n++
+	}
+	if a.n == mostAlike {
+		l.Text += " (further ones are left out)"
+	}
+	return a.n > mostAlike
+}
+
+func (r *recorder) add(at time.Time, conn, from, said string, pos scenarios.Pos) {
+	r.keep(Line{At: at.Sub(r.start), Conn: conn, From: from, Text: text.Shorten(said), Script: pos.Line})
+}
+
+// sending adds a line of the script that is about to be sent.
+func (r *recorder) sending(conn, said string, s *scenarios.Send, goesOn bool) {
+	r.keep(Line{
+		At: time.Since(r.start), Conn: conn, From: "C", Text: text.Shorten(said), Script: s.Line, GoesOn: goesOn, Bad: s.Bad,
+	})
+}
+
+// question adds a question of the engine's.
+func (r *recorder) question(conn, said string) {
+	r.keep(Line{
+		At: time.Since(r.start), Conn: conn, From: "C", Text: said + " (the engine checks whether the connection still " +
+			"serves)",
+		Own: true,
+	})
+}
+
+// cleanup makes the lines that follow own.
+func (r *recorder) cleanup() {
+	r.mu.Lock()
+	r.own = true
+	r.mu.Unlock()
+	r.add(time.Now(), "cleanup", "--", "removing leftover jobs of the script", scenarios.Pos{})
+}
+
+// received adds what was received on a connection, or its end.
+func (r *recorder) received(conn string, a session.Received) {
+	r.keep(Line{
+		At: a.At.Sub(r.start), Conn: conn, From: "S", Text: text.Shorten(a.String()), Ended: a.Ending != scenarios.Open,
+	})
+}
+
+func (r *recorder) keep(l Line) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l.Own = l.Own || r.own
+	if r.repeated(&l) {
+		return
+	}
+	if len(r.lines) >= most {
+		drop := most / 2
+		if r.own { // what was removed matters less than what was tested
+			drop = most - 1
+		}
+		r.lines = slices.Delete(r.lines, drop, drop+1)
+	}
+	r.lines = append(r.lines, l)
+	if r.watch == nil || r.shown > mostShown {
+		return
+	}
+	if r.shown++; r.shown > mostShown {
+		l = Line{At: l.At, From: "--", Text: "this conversation is very long; what follows of it is not shown"}
+	}
+	r.watch(l)
+}

@@ -1,0 +1,289 @@
+package play
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/wait"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// probe checks that the server serves after a line that provoked an error or a close: on
+// a new connection, and on the old one where it must still be open.
+func (th *thread) probe(ctx context.Context, c *conn, e *scenarios.Expect, a session.Received) error {
+	provoked := a.Ending != scenarios.Open || a.Whole() && th.grammar().Refused(a.Message)
+	if !provoked || c.excused.Load() && c.Status().Phase != session.Over {
+		return nil
+	}
+	fresh, serving := th.serving(ctx, e.Pos, c)
+	if ctx.Err() != nil {
+		return interrupted(ctx, e)
+	}
+	if !serving {
+		return errStop
+	}
+	if a.Ending != scenarios.Open || c.Status().Owed > 0 || c.Status().Phase != session.Serving || !fresh {
+		return nil
+	}
+	return th.probeSame(ctx, c, e, a)
+}
+
+// probeSame sends the question that a new connection in the same role was just served on
+// a connection that a rejected command must have left as it was. A producer's connection
+// may be closed at any time. If it was this question that was refused, it decides nothing.
+func (th *thread) probeSame(ctx context.Context, c *conn, e *scenarios.Expect, refusal session.Received) error {
+	if a, came := c.Waiting(); came && a.Ending == scenarios.Open && a.Broken == nil {
+		if th.turnedAway(c, a) {
+			return th.unsure(e, e.Pos, e.Marks, e.Expected(), *c.unjudged)
+		}
+		th.breachOn(c, e.Pos, a, scenarios.Breach{Kind: c.surplus(a), Expected: "no data before the next command"})
+		return errStop
+	}
+	question := th.dialect().Question(c.role, c.state)
+	command, err := th.grammar().Encode(question)
+	if err != nil {
+		return th.fail(e, "a question to ask", err.Error())
+	}
+	if c.unserved = c.unserved || bytes.Equal(bytes.TrimSpace(refusal.Asked), bytes.TrimSpace(command)); c.unserved {
+		return nil // whether that refusal is right is for the script
+	}
+	th.rec.question(c.name, question)
+	a, err := c.Aside(ctx, command)
+	if err != nil {
+		return interrupted(ctx, e)
+	}
+	return th.judgeProbe(ctx, c, e, a, command)
+}
+
+// judgeProbe judges the answer to the question that was asked behind a refusal, and records the breach that it shows.
+func (th *thread) judgeProbe(
+	ctx context.Context, c *conn, e *scenarios.Expect, a session.Received, question []byte,
+) error {
+	switch {
+	case th.trailed(c, e.Pos, a):
+	case a.Ending != scenarios.Open && c.role != scenarios.Consumer, th.served(a):
+		return nil
+	case a.Coming:
+		return th.unsure(e, e.Pos, e.Marks, e.Expected(), doubt{Unable, a.String()})
+	case a.Broken != nil, a.Pending != "":
+		th.broken(c, e.Pos, a)
+	case a.GaveUp:
+		th.unanswered(c, e.Pos, a)
+	case a.Ending != scenarios.Open:
+		th.lost(c, e.Pos, a)
+	case !th.stateLost(ctx, c, question):
+		return nil
+	default:
+		th.breachOn(c, e.Pos, a, scenarios.Breach{Kind: scenarios.StateLost,
+			Expected: c.Status().Verb + " to be served after the rejected command, as it is on a new connection"})
+	}
+	return errStop
+}
+
+// stateLost reports whether a refusal of the question is about the connection: one of the same client is served it, and
+// the connection itself is refused it again. A server that knows the client that greeted last alone would serve it now.
+func (th *thread) stateLost(ctx context.Context, c *conn, question []byte) bool {
+	if c.role != scenarios.Consumer {
+		return true
+	}
+	as := &asking{role: c.role, hello: c.hello, scope: th.scope}
+	if served, err := th.askServing(ctx, th.Timeout, as); err == nil && !served {
+		return false
+	}
+	a, err := c.Aside(ctx, question)
+	return err != nil || !th.served(a)
+}
+
+// asking is how a connection introduces itself that checks whether the server serves.
+type asking struct {
+	role  scenarios.Role
+	hello *scenarios.Object
+	scope *scenarios.Scope
+}
+
+// askingLike returns one in the role of a connection, which may be nil for any. A consumer is a client of its own: that
+// it leaves must mean nothing to those of the script.
+func (th *thread) askingLike(like *conn) *asking {
+	if like != nil && like.role != scenarios.Consumer {
+		return &asking{role: scenarios.Producer, scope: th.scope}
+	}
+	own := th.scope.Child() // Consumer, whose question asks least of a server
+	own.OwnClient(th.grammar())
+	return &asking{role: scenarios.Consumer, scope: own}
+}
+
+// serving checks on a new connection. A server that fails at the first try may be at its
+// limit of connections, so it tries for a while. served reports
+// whether a question in the role of like is served there. A service that the server never
+// provided does not count as lost.
+func (th *thread) serving(ctx context.Context, at scenarios.Pos, like *conn) (served, serving bool) {
+	served, down, err := th.awaitServing(ctx, th.Timeout, like)
+	if err == nil && !down.IsZero() {
+		th.Peers.wasDown(Outage{down, time.Now()})
+	}
+	if err == nil || ctx.Err() != nil {
+		return served, true
+	}
+	if th.neverProvided(err) && !th.gone() {
+		th.rec.add(time.Now(), "", "--", err.Error()+"; this server has not served any connection so far", at)
+		return false, true
+	}
+	th.rec.add(time.Now(), "", "--", "the server does not serve a new connection: "+err.Error(), at)
+	th.mu.Lock()
+	defer th.mu.Unlock()
+	th.notServing, th.openThen = err.Error(), th.Peers.Open()
+	return false, false
+}
+
+// neverProvided reports whether a probe failed at a service that the server has never
+// provided.
+func (th *thread) neverProvided(err error) bool {
+	unserved, is := errors.AsType[*unservedError](err)
+	return is && th.Peers.seen.failed(unserved.what)
+}
+
+// awaitServing checks on new connections until one is answered. It begins no more once the time is over, or the process
+// of the server has ended. A slow server gets the time to answer, and one that has never provided a service is not
+// asked for it twice. down is when it first let no connection in although none was open; zero if it always did.
+func (th *thread) awaitServing(
+	ctx context.Context, limit time.Duration, like *conn,
+) (served bool, down time.Time, err error) {
+	const longest = 500 * time.Millisecond
+	begin := time.Now()
+	for pause := 20 * time.Millisecond; ; pause = min(2*pause, longest) {
+		tried := time.Now()
+		served, err = th.askServing(ctx, th.Timeout, th.askingLike(like))
+		switch {
+		case err == nil || time.Since(begin) > limit+th.Meter.excuse(begin) || th.neverProvided(err), th.gone():
+			return served, down, err
+		case down.IsZero() && th.Peers.Open() == 0:
+			down = tried
+		}
+		if !wait.Sleep(ctx, pause) {
+			return false, down, err
+		}
+	}
+}
+
+// gone reports whether it is in vain to ask again.
+func (th *thread) gone() bool { return th.Gone != nil && th.Gone() }
+
+// Serves checks on a new connection whether the target serves, as a play does after an error. It waits for each
+// reply no longer than the timeout. The error is the reason why it does not, or that of a ctx which is done.
+func (p *Player) Serves(ctx context.Context, d scenarios.Dialect) error {
+	th := &thread{play: &play{Player: *p, script: &scenarios.Script{Dialect: d}}, scope: scenarios.NewScope("fwp-serving")}
+	if th.Meter == nil {
+		th.Meter = new(Meter)
+	}
+	_, err := th.askServing(ctx, cmp.Or(p.Timeout, defaultTimeout), th.askingLike(nil))
+	return err
+}
+
+// served reports whether a question was answered with something else than a refusal.
+func (th *thread) served(a session.Received) bool {
+	return a.Whole() && !th.grammar().Refused(a.Message)
+}
+
+// askServing asks once, on a new connection. It reports whether its question is served; false without an error means
+// that the server serves and cannot be asked. A server serves if it answers anything:
+// whether the answer is right is for the checks. What it does not answer, or that it lets no
+// connection in, is an [unservedError].
+func (th *thread) askServing(ctx context.Context, timeout time.Duration, as *asking) (served bool, err error) {
+	p := &play{
+		Player: Player{Target: th.Target, Password: th.Password, Timeout: timeout, Meter: th.Meter, Peers: th.Peers},
+		script: th.script, conns: map[string]*conn{}, rec: &recorder{start: time.Now()}, scope: as.scope,
+		count: NewConnCounter(th.Peers),
+	}
+	inner := &thread{play: p, scope: as.scope}
+	c, err := p.dial(ctx, "", as.role, as.hello)
+	if err != nil {
+		return false, err
+	}
+	defer c.leave(ctx)
+	if goOn, err := inner.introduceProbe(ctx, c); err != nil || !goOn {
+		return false, err
+	}
+	question := th.dialect().Question(c.role, c.state)
+	if th.Peers.seen.failedBefore(service(th.grammar().VerbOf(question))) {
+		return false, nil
+	}
+	a, err := inner.inquire(ctx, c, question)
+	if err != nil {
+		return false, err
+	}
+	return th.served(a), nil
+}
+
+// introduceProbe introduces a connection that checks whether the server serves. It
+// returns false where it does and there is nothing more to ask.
+func (th *thread) introduceProbe(ctx context.Context, c *conn) (goOn bool, err error) {
+	greeted := c.Status().Owed == 0
+	if !greeted {
+		if th.Peers.seen.failedBefore(greets) {
+			return false, nil
+		}
+		_, opened := c.LastWrite()
+		if _, ok := c.Peek(ctx, opened.Add(th.Timeout/2)); !ok {
+			return false, th.askUngreeted(ctx, c)
+		}
+	}
+	var a session.Received
+	if !greeted {
+		a, _ = c.Take(ctx, time.Time{})
+	}
+	hello, ok := th.dialect().Hello(c.role, c.state)
+	switch {
+	case a.Ending != scenarios.Open:
+		return false, &unservedError{greets, th.unwelcome("", a).Error()}
+	case a.Whole() && th.grammar().Refused(a.Message): // it serves, and is at its limit of connections
+		return false, nil
+	case ok && hello.Locked && th.Password == "", th.Peers.seen.failedBefore(welcoming), !ok:
+		return false, nil
+	case hello.Words == "":
+		return true, nil
+	}
+	err = th.introduce(ctx, c, hello)
+	_, unable := errors.AsType[*unableError](err)
+	if unable || errors.Is(err, errUnwelcome) {
+		return false, nil
+	} else if err != nil {
+		return false, &unservedError{welcoming, err.Error()}
+	}
+	return true, nil
+}
+
+// askUngreeted checks whether a server that has not greeted answers at all.
+func (th *thread) askUngreeted(ctx context.Context, c *conn) error {
+	hello, _ := th.dialect().Hello(scenarios.Producer, c.state)
+	line, err := th.renderer().Hello(c.state, hello, c.hello)
+	if err != nil {
+		return err
+	}
+	_, err = th.inquire(ctx, c, line)
+	if unserved, is := errors.AsType[*unservedError](err); is {
+		unserved.what = greets
+	} else if err == nil {
+		th.Peers.seen.note(welcoming)
+	}
+	return err
+}
+
+// inquire sends a question and returns the answer.
+func (th *thread) inquire(ctx context.Context, c *conn, line string) (session.Received, error) {
+	verb := th.grammar().VerbOf(line)
+	asked := service(verb)
+	command, err := th.grammar().Encode(line)
+	if err != nil {
+		return session.Received{}, err
+	}
+	a, err := c.Ask(ctx, command)
+	if err != nil || a.Ending != scenarios.Open || a.GaveUp && a.Pending == "" {
+		return a, &unservedError{asked, verb + " on a new connection gets no answer"}
+	}
+	th.Peers.seen.note(asked)
+	return a, nil
+}

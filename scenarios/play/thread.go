@@ -1,0 +1,98 @@
+package play
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// thread plays steps one after the other. The script has one; a parallel block
+// has one for each connection, a repetition one for each worker.
+type thread struct {
+	*play
+	scope *scenarios.Scope
+	own   *ownConn                         // of the thread's unnamed connection, if it has one of its own
+	side  *string                          // the name of the only connection that a thread of a parallel block may touch
+	trial func(s scenarios.Step, r Result) // takes the results instead of the play, inside eventually
+	block *scenarios.Block
+}
+
+// ownConn is the connection of a worker, which may be replaced.
+type ownConn struct{ c *conn }
+
+// interrupted is the error of a play whose ctx is done.
+func interrupted(ctx context.Context, s scenarios.Step) error {
+	return fmt.Errorf("line %d: %w", s.Place().Line, context.Cause(ctx))
+}
+
+// mine returns the connections that no other thread uses at the same time.
+func (th *thread) mine() []*conn {
+	if th.own != nil {
+		return []*conn{th.own.c}
+	}
+	return slices.DeleteFunc(th.open(), func(c *conn) bool { return th.side != nil && c.name != *th.side })
+}
+
+func (th *thread) steps(ctx context.Context, steps []scenarios.Step) error {
+	for _, s := range steps {
+		if ctx.Err() != nil {
+			return interrupted(ctx, s)
+		}
+		if _, sends := s.(*scenarios.Send); sends {
+			th.keepAlive(ctx, s.Place()) // a script can be busy for as long as another one waits
+		}
+		if err := th.step(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (th *thread) step(ctx context.Context, s scenarios.Step) error {
+	switch s := s.(type) {
+	case *scenarios.Connect:
+		return th.connect(ctx, s)
+	case *scenarios.Send:
+		return th.send(ctx, s)
+	case *scenarios.Expect:
+		return th.expect(ctx, s)
+	case *scenarios.Silence:
+		return th.silence(ctx, s)
+	case *scenarios.Operate:
+		return th.operate(ctx, s)
+	case *scenarios.Block:
+		return th.playBlock(ctx, s)
+	}
+	return nil // a barrier: the parallel block has dealt with it
+}
+
+// note records a result, in the trial if there is one.
+func (th *thread) note(s scenarios.Step, r Result) {
+	if th.trial != nil {
+		th.trial(s, r)
+		return
+	}
+	th.play.note(s, th.doubt(r))
+}
+
+// fail records that a set-up step did not work and stops the script.
+func (th *thread) fail(s scenarios.Step, expected, got string) error {
+	th.note(s, Result{Pos: s.Place(), Outcome: Mismatched, Setup: true, Expected: expected, Got: got})
+	return errStop
+}
+
+// renderer fills in names with the values of the thread.
+func (th *thread) renderer() *scenarios.Renderer {
+	state := func(conn string) session.State {
+		th.mu.Lock()
+		defer th.mu.Unlock()
+		if c := th.conns[conn]; c != nil {
+			return c.state
+		}
+		return nil
+	}
+	return &scenarios.Renderer{Grammar: th.grammar(), Scope: th.scope, Password: th.Password, State: state}
+}

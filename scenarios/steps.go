@@ -1,0 +1,164 @@
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ConnectionsOf names the connections that a step uses.
+func ConnectionsOf(s Step) []string {
+	switch s := s.(type) {
+	case *Connect:
+		return []string{s.Conn}
+	case *Send:
+		return []string{s.Conn}
+	case *Expect:
+		return []string{s.Conn}
+	case *Silence:
+		return s.Conns
+	}
+	return nil
+}
+
+// nowhere stands for the connection of a step that uses none, or several: such steps share
+// a thread.
+const nowhere = "(none)"
+
+// ConnectionOf returns the one connection that a step uses, or nowhere.
+func ConnectionOf(s Step) string {
+	if names := ConnectionsOf(s); len(names) == 1 {
+		return names[0]
+	}
+	return nowhere
+}
+
+// Phases returns the steps of a parallel block: by phase, the barriers being between them, and by connection.
+func Phases(steps []Step) [][][]Step {
+	all := [][][]Step{nil}
+	place := map[string]int{}
+	for _, s := range steps {
+		last := len(all) - 1
+		if _, ok := s.(*Barrier); ok {
+			all, place = append(all, nil), map[string]int{}
+			continue
+		}
+		name := ConnectionOf(s)
+		i, ok := place[name]
+		if !ok {
+			i = len(all[last])
+			place[name] = i
+			all[last] = append(all[last], nil)
+		}
+		all[last][i] = append(all[last][i], s)
+	}
+	return all
+}
+
+// Judged returns the marks of a step that has an outcome; false for other steps.
+func Judged(s Step) (marks []Mark, judged bool) {
+	switch s := s.(type) {
+	case *Expect:
+		return s.Marks, true
+	case *Silence:
+		return s.Marks, true
+	}
+	return nil, false
+}
+
+// Expectation returns what a step that has an outcome expects.
+func Expectation(s Step) string {
+	switch s := s.(type) {
+	case *Expect:
+		return s.Expected()
+	case *Silence:
+		return "silence for " + s.For.String()
+	}
+	return ""
+}
+
+// Expected describes what an S: line accepts.
+func (e *Expect) Expected() string {
+	s := join(e.Choices, ", or ", func(ch Choice) string { return ch.Words() })
+	if w := e.Within.String(); w != "" {
+		s += " (" + w + ")"
+	}
+	return s
+}
+
+// RefusesOnly reports whether a line expects that a command is refused, by an error or by the end of its connection.
+func (e *Expect) RefusesOnly() bool {
+	return !slices.ContainsFunc(e.Choices, func(ch Choice) bool {
+		return ch.ending == Open && (ch.any || !ch.form.Refusal)
+	})
+}
+
+// InTurn reports whether a play waits for the reply to each line before it does anything else, as far as a step and the
+// end of its block, and has by then sent nothing by which something comes due later. Then nothing that the step
+// receives can have come because a line of the script was late.
+func (s *Script) InTurn(e *Expect) bool {
+	turns := turns{grammar: s.Dialect.Grammar()}
+	for _, step := range s.Steps {
+		steps := []Step{step}
+		if b, ok := step.(*Block); ok {
+			steps = append(steps, b.Steps...)
+		}
+		if !turns.all(steps) {
+			return false
+		}
+		if slices.Contains(steps, Step(e)) {
+			return true
+		}
+	}
+	return false
+}
+
+// turns follows the steps of a script.
+type turns struct {
+	grammar *Grammar
+	sent    *Send // the line that has no reply yet, nil if there is none
+}
+
+func (ts *turns) all(steps []Step) bool {
+	return !slices.ContainsFunc(steps, func(step Step) bool { return !ts.next(step) })
+}
+
+// next reports whether a step waits for those before it.
+func (ts *turns) next(step Step) bool {
+	switch step := step.(type) {
+	case *Send:
+		if ts.sent != nil || step.Ending != Open || step.defers(ts.grammar) {
+			return false
+		}
+		ts.sent = step
+	case *Expect:
+		if ts.sent != nil && ts.sent.Conn != step.Conn {
+			return false
+		}
+		ts.sent = nil
+	case *Block:
+		return step.By == 0 && (step.Kind == Repeat || step.Kind == Table)
+	case *Operate, *Barrier:
+		return false
+	}
+	return true
+}
+
+// defers reports whether something may come due later by a line.
+func (s *Send) defers(g *Grammar) bool {
+	var text strings.Builder
+	for _, t := range s.Segments {
+		for _, p := range t {
+			text.WriteString(p.lit)
+			if p.ref != nil && p.ref.object != nil {
+				for _, f := range p.ref.object.fields {
+					fmt.Fprintf(&text, "%q", f.key)
+				}
+			}
+		}
+	}
+	words := g.Timing.Defers
+	return slices.Contains(words, verb(text.String())) || slices.ContainsFunc(words, func(field string) bool {
+		return strings.Contains(text.String(), `"`+field+`"`)
+	})
+}
