@@ -34,5 +34,9 @@ func newCheck(p process) *cobra.Command {
 		newRecheck(p, "recheck", false), newRecheck(p, "judge", true), newExplore(p), newCompare(p),
 		newSelftest(p), newWait(p), newServe(p), newWorker(p), newClient(p), newRecord(p), newShrink(p), newClean(p),
 		program.NewVersion(p.Process), program.NewSupervise(p.Process))
+	program.CompleteFlags(root, map[string]func() []string{
+		"check": suiteNames, "clause": clauseNames, "require": clauseNames, "level": levelNames,
+		"party": func() []string { return partyWords("S,C,K,P") },
+	})
 	return root
 }

@@ -92,21 +92,17 @@ func (p process) list(rows []row, thing string, want facets, asJSON bool) error 
 type facets map[string][]string
 
 // facetFlags are the flags that take patterns.
-var facetFlags = []struct {
-	name, usage string
-	words       func() []string
-}{
-	{"check", "checks, or their clauses, that match `GLOB`", suiteNames},
-	{"clause", "clauses, or their checks, that match `GLOB`", clauseNames},
-	{"level", "a level that matches `GLOB`", levelNames},
-	{"party", "clauses that bind `PARTY`: server, client, consumer or producer (S, C, K, P)", allPartyWords},
+var facetFlags = []struct{ name, usage string }{
+	{"check", "checks, or their clauses, that match `GLOB`"},
+	{"clause", "clauses, or their checks, that match `GLOB`"},
+	{"level", "a level that matches `GLOB`"},
+	{"party", "clauses that bind `PARTY`: server, client, consumer or producer (S, C, K, P)"},
 }
 
 // declareFacets adds the flags to a command.
 func declareFacets(cmd *cobra.Command) {
 	for _, flag := range facetFlags {
 		cmd.Flags().StringArray(flag.name, nil, flag.usage)
-		program.CompleteFlags(cmd, map[string]func() []string{flag.name: flag.words})
 	}
 }
 
@@ -176,8 +172,6 @@ func partyWords(party string) []string {
 	}
 	return words
 }
-
-func allPartyWords() []string { return partyWords("S,C,K,P") }
 
 // row is a line of a list.
 type row struct {

@@ -64,7 +64,6 @@ func newRecheck(p process, name string, hidden bool) *cobra.Command {
 	f.BoolVar(&o.strict, "strict", false, "treat recommendations as requirements: a warn is a finding")
 	f.StringArrayVar(&o.require, "require", nil, "fail (exit code 3) unless `CLAUSE` is evaluated; may be repeated")
 	o.reportFlags.Declare(cmd, "print all checks in the report")
-	program.CompleteFlags(cmd, map[string]func() []string{"require": clauseNames})
 	return cmd
 }
 

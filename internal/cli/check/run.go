@@ -274,9 +274,6 @@ func (o *runOptions) declare(cmd *cobra.Command) {
 	o.declareRunning(f)
 	f.StringVar(&o.folder, "save", "", "put a script that alone shows it again into `FOLDER`, for each new finding")
 	o.reportFlags.Declare(cmd, "print every conversation as it goes, and all checks in the report")
-	program.CompleteFlags(cmd, map[string]func() []string{
-		"check": suiteNames, "clause": clauseNames, "require": clauseNames, "level": levelNames,
-	})
 }
 
 func (o *runOptions) declareTarget(cmd *cobra.Command) {

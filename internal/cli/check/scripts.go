@@ -145,7 +145,8 @@ func examine(
 		switch {
 		case err == nil:
 			scripts = append(scripts, script)
-			problems = slices.Concat(scenarios.Lint(script), unknownClauses(protocol, script), badSettings(protocol, script))
+			problems = slices.Concat(scenarios.Lint(script), unknownClauses(protocol, script), badSettings(protocol, script),
+				idleMarks(script))
 		case !readable:
 			problems = scenarios.Problems{{File: f.name, Pos: scenarios.Pos{Line: 1, Col: 1}, Message: err.Error()}}
 		}
@@ -178,6 +179,34 @@ func unknownClauses(p *peer.Peer, s *scenarios.Script) scenarios.Problems {
 				problem.Help = text.DidYouMean(near)
 			}
 			found = append(found, problem)
+		}
+	}
+	return found
+}
+
+// idleMarks returns advice about each clause and record line that is about no line, since none of those up to the next
+// such line has an outcome.
+func idleMarks(s *scenarios.Script) (found scenarios.Problems) {
+	judged := map[int]bool{}
+	for step := range s.All() {
+		if _, some := scenarios.Judged(step); some {
+			judged[step.Place().Line] = true
+		}
+	}
+	var mark *scenarios.Problem // of the last such line, until a line with an outcome follows
+	for i, line := range append(slices.Clone(s.Source), "setup") {
+		words := append(strings.Fields(line), "")
+		if mark != nil && slices.Contains([]string{"clause", "record", "setup"}, words[0]) {
+			found = append(found, mark)
+		}
+		switch {
+		case judged[i+1] || words[0] == "setup":
+			mark = nil
+		case words[0] == "clause" || words[0] == "record":
+			mark = &scenarios.Problem{File: s.Name, Source: line, Advice: true,
+				Pos:     scenarios.Pos{Line: i + 1, Col: strings.Index(line, words[0]) + 1, Width: len(words[0])},
+				Message: "no S: line or silence follows that this could be about",
+				Help:    "write it above the line that decides the clause"}
 		}
 	}
 	return found

@@ -63,7 +63,6 @@ func newSelftest(p process) *cobra.Command {
 	f.IntVar(&o.parallel, "parallel", 64,
 		"play at most `N` checks on faults at once, which mostly wait, and a quarter as many variations")
 	f.BoolVar(&o.noProgress, "no-progress", false, "show no progress bar")
-	program.CompleteFault(cmd)
 	return cmd
 }
 

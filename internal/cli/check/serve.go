@@ -79,7 +79,6 @@ func newServe(p process) *cobra.Command {
 	f.StringVar(&o.passwordFile, "password-file", "", "ask clients for the password in `FILE`")
 	f.StringVar(&o.tlsCA, "tls-ca-out", "", "serve TLS for localhost, and write the certificate to trust to `FILE` (PEM)")
 	f.StringArrayVar(&o.faults, "fault", nil, "give the server the fault `NAME` of the catalogue; may be repeated")
-	program.CompleteFault(cmd)
 	return cmd
 }
 

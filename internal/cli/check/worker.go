@@ -95,9 +95,7 @@ func newClientCheck(p process, o *clientOptions, cmd *cobra.Command) *cobra.Comm
 		h := o.harness(nil)
 		return namesOf(h.Checks())
 	}
-	program.CompleteFlags(cmd, map[string]func() []string{
-		"check": names, "clause": clauseNames, "require": clauseNames, "level": levelNames,
-	})
+	program.CompleteFlags(cmd, map[string]func() []string{"check": names})
 	return cmd
 }
 

@@ -50,6 +50,7 @@ func (p Process) attach(root *cobra.Command) {
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelp())
+	completeFlags(root, usualCompletion)
 }
 
 // refuseUnknownHelp makes `rnu --help` an error, which cobra takes for `--help`: it

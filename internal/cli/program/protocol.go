@@ -82,21 +82,16 @@ func DeclareFault(cmd *cobra.Command, name *string, usage string) {
 		usage = "give the embedded server the fault `NAME` of the catalogue, to see what is found (fwpcheck list --faults)"
 	}
 	cmd.Flags().StringVar(name, "fault", "", usage)
-	CompleteFault(cmd)
 }
 
-// CompleteFault completes the value of --fault with the faults of the protocol that --protocol names.
-func CompleteFault(cmd *cobra.Command) {
-	CompleteFlags(cmd, map[string]func() []string{"fault": func() []string {
-		var name string
-		if f := cmd.Flags().Lookup("protocol"); f != nil {
-			name = f.Value.String()
-		}
-		if p, err := peer.Named(name); err == nil {
-			return p.FaultNames()
-		}
-		return nil
-	}})
+// completeFault completes the value of --fault with the faults of the protocol that --protocol names.
+func completeFault(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	name, _ := cmd.Flags().GetString("protocol") // that of commands without the flag is the Default
+	if p, err := peer.Named(name); err == nil {
+		names = p.FaultNames()
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 // SetFault has the embedded server have the fault that the flag --fault names, and say so in its name; it does nothing

@@ -34,7 +34,6 @@ func (r *ReportFlags) Declare(cmd *cobra.Command, verbose string) {
 	f.BoolVarP(&r.Verbose, "verbose", "v", false, verbose)
 	f.Var(&r.Color, "color", "colour in the report")
 	f.BoolVar(&r.NoProgress, "no-progress", false, "show no progress")
-	CompleteFlags(cmd, map[string]func() []string{"format": r.Format.Words, "color": r.Color.Words})
 	if err := cmd.RegisterFlagCompletionFunc("output", completePlace); err != nil {
 		panic(err) // the flag was declared above
 	}
@@ -52,13 +51,4 @@ func (r *ReportFlags) Validate(*pflag.FlagSet) error {
 		}
 	}
 	return nil
-}
-
-// CompleteFlags completes the values of flags with words.
-func CompleteFlags(cmd *cobra.Command, words map[string]func() []string) {
-	for flag, of := range words {
-		if err := cmd.RegisterFlagCompletionFunc(flag, Complete(of)); err != nil {
-			panic(err) // no such flag
-		}
-	}
 }

@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
@@ -80,6 +82,48 @@ func (o *OneOf) Set(value string) error {
 	}
 	o.value = value
 	return nil
+}
+
+// CompleteFlags completes the values of flags, by their names, with words: in a command and in those below it, where they
+// have the flag and nothing completes it yet.
+func CompleteFlags(cmd *cobra.Command, words map[string]func() []string) {
+	completeFlags(cmd, func(f *pflag.Flag) cobra.CompletionFunc {
+		if of := words[f.Name]; of != nil {
+			return Complete(of)
+		}
+		return nil
+	})
+}
+
+// usualCompletion completes the flags that mean the same in every command: the protocol, the fault, and those that take
+// one of a few words.
+func usualCompletion(f *pflag.Flag) cobra.CompletionFunc {
+	choice, is := f.Value.(*OneOf)
+	switch {
+	case is:
+		return Complete(choice.Words)
+	case f.Name == "protocol":
+		return Complete(peer.Names)
+	case f.Name == "fault":
+		return completeFault
+	}
+	return nil
+}
+
+// completeFlags completes the flags of a command and of those below it, where completion returns something for a flag.
+func completeFlags(cmd *cobra.Command, completion func(*pflag.Flag) cobra.CompletionFunc) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		of := completion(f)
+		if _, done := cmd.GetFlagCompletionFunc(f.Name); of == nil || done || f.Value.Type() == "bool" {
+			return
+		}
+		if err := cmd.RegisterFlagCompletionFunc(f.Name, of); err != nil {
+			panic(err) // it exists, and has no completion yet
+		}
+	})
+	for _, below := range cmd.Commands() {
+		completeFlags(below, completion)
+	}
 }
 
 // Complete completes an argument or a flag with words.
