@@ -5,38 +5,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"math/rand/v2"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/peer"
-	"github.com/fwpsuite/fwp/internal/shortage"
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 // compareOptions are the flags of `fwpcheck compare`.
 type compareOptions struct {
-	targetFlags             program.TargetFlags
-	starts                  []string
-	fault                   string
-	allowShared, allowFlush bool
+	exploring
 
-	time, timeout, patience time.Duration
-	longest, shrink         time.Duration
-	steps, connections      int
-	differences             int
-	seed                    uint64
-	noShrink, strict        bool
-
-	reportFlags program.ReportFlags
-	given       *pflag.FlagSet
+	starts []string
 }
 
 // compareSteps is how many commands are sent without --steps and --time.
@@ -44,7 +30,7 @@ const compareSteps = 5000
 
 // newCompare builds `fwpcheck compare`.
 func newCompare(p process) *cobra.Command {
-	o := &compareOptions{reportFlags: program.NewReportFlags()}
+	o := &compareOptions{}
 	cmd := &cobra.Command{
 		Use:   "compare [URL_A URL_B | REPORT REPORT...]",
 		Short: "Compare two servers by the same generated commands, or the reports of several runs",
@@ -65,7 +51,6 @@ func newCompare(p process) *cobra.Command {
 			"  fwpcheck compare --fault job-reserve-default      the embedded server, and B with a fault of the catalogue",
 		Args: o.noneOrTwo,
 		RunE: func(cmd *cobra.Command, urls []string) error {
-			o.given = cmd.Flags()
 			if areFiles(urls) {
 				return p.compareReports(o, urls)
 			}
@@ -92,29 +77,24 @@ func (o *compareOptions) noneOrTwo(cmd *cobra.Command, args []string) error {
 }
 
 func (o *compareOptions) declare(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.SortFlags = false
+	f := o.flags(cmd)
 	f.StringArrayVar(&o.starts, "start", nil, "start a server with the shell `COMMAND`: {port}, {webport} and {dir} in "+
 		"it are filled in; or \"faktory=PATH\". Twice for two servers")
 	o.targetFlags.DeclareProtocol(f)
 	o.targetFlags.Of("fwpcheck compare")
 	o.targetFlags.DeclareTLS(f)
 	o.targetFlags.DeclareSecrets(f)
-	f.BoolVar(&o.allowShared, "allow-shared", false,
-		"no other client uses the servers: try what touches other clients' jobs too")
-	f.BoolVar(&o.allowFlush, "allow-flush", false,
-		"everything on the servers may be deleted: try FLUSH too (means --allow-shared)")
+	o.declareAllowed(f, "servers", "try")
 	program.DeclareFault(cmd, &o.fault, "give the second embedded server the fault `NAME` of the catalogue")
 	f.DurationVar(&o.time, "time", 0,
 		"compare for this long; shrinking differences comes on top (default: 5,000 commands)")
 	f.IntVar(&o.steps, "steps", 0, "send at most `N` commands to each server, not counting those that shrink differences")
 	f.Uint64Var(&o.seed, "seed", 0, "`SEED` for all random choices (random if not given)")
 	f.IntVar(&o.connections, "connections", 6, "use `N` connections at a time, plus two control connections")
-	f.IntVar(&o.differences, "differences", 30, "stop after `N` kinds of differences")
+	f.IntVar(&o.most, "differences", 30, "stop after `N` kinds of differences")
 	f.DurationVar(&o.longest, "wait", 0,
 		"let all clients wait together for up to this long: reservations and retries show only then")
-	f.DurationVar(&o.timeout, "timeout", 5*time.Second, "the longest wait for a reply")
-	f.DurationVar(&o.patience, "patience", 150*time.Second, "the longest wait for what happens eventually")
+	o.declareWaits(f, 5*time.Second)
 	f.DurationVar(&o.shrink, "shrink", 20*time.Second, "spend at most this long shrinking a difference")
 	f.BoolVar(&o.noShrink, "no-shrink", false, "do not shrink differences")
 	f.BoolVar(&o.strict, "strict", false, "treat recommendations as requirements")
@@ -123,29 +103,13 @@ func (o *compareOptions) declare(cmd *cobra.Command) {
 
 // validate checks the values that no flag checks by itself.
 func (o *compareOptions) validate(urls []string) error {
-	switch {
-	case o.fault != "" && len(urls)+len(o.starts) > 0:
-		return errors.New("--fault works only with the embedded server")
-	case o.time < 0 || o.longest < 0:
-		return errors.New("--time and --wait cannot be less than 0")
-	case o.given.Changed("steps") && o.steps < 1:
-		return errors.New("--steps must be 1 or more")
-	case o.connections < 1 || o.differences < 1:
-		return errors.New("--connections and --differences must be 1 or more")
-	case o.timeout <= 0 || o.patience <= 0 || o.shrink <= 0:
-		return errors.New("--timeout, --patience and --shrink must be longer than 0")
-	}
-	return nil
-}
-
-// fillIn sets the number of commands and the seed if no flag did.
-func (o *compareOptions) fillIn() {
-	if o.steps == 0 && o.time == 0 {
-		o.steps = compareSteps
-	}
-	if !o.given.Changed("seed") {
-		o.seed = rand.Uint64()
-	}
+	return cmp.Or(
+		refuse(o.fault != "" && len(urls)+len(o.starts) > 0, "--fault works only with the embedded server"),
+		refuse(o.time < 0 || o.longest < 0, "--time and --wait cannot be less than 0"),
+		refuse(o.given.Changed("steps") && o.steps < 1, "--steps must be 1 or more"),
+		refuse(o.connections < 1 || o.most < 1, "--connections and --differences must be 1 or more"),
+		refuse(o.timeout <= 0 || o.patience <= 0 || o.shrink <= 0,
+			"--timeout, --patience and --shrink must be longer than 0"))
 }
 
 // compare runs one comparison, from the flags to the exit code.
@@ -157,16 +121,17 @@ func (p process) compare(ctx context.Context, o *compareOptions, urls []string) 
 	if err != nil {
 		return err
 	}
-	o.fillIn()
+	if o.steps == 0 && o.time == 0 {
+		o.steps = compareSteps
+	}
+	o.drawSeed()
 	p.Secrets = both[0].Secrets.And(both[1].Secrets)
 	p.LimitMemory()
 	p.Logf("comparing A, %s, with B, %s, seed %d", both[0], both[1], o.seed)
-	ctx, stop := p.Interruptible(ctx)
+	ctx, stop := p.begin(ctx)
 	defer stop()
-	ctx, release := shortage.Watch(ctx)
-	defer release()
 	c := &reports.Comparison{
-		Started: time.Now(), Seed: o.seed, Version: "fwpcheck " + program.Version(),
+		Started: time.Now(), Seed: o.seed, Version: version(),
 		A: both[0].Target(conformance.Identity{}), B: both[1].Target(conformance.Identity{}),
 	}
 	x, end, err := o.comparison(ctx, both, c)
@@ -178,14 +143,9 @@ func (p process) compare(ctx context.Context, o *compareOptions, urls []string) 
 		o.record(c, x.Run(ctx), both)
 	}
 	c.Took = time.Since(c.Started)
-	r := &reports.Report{Interrupted: ctx.Err() != nil}
-	if short := shortage.Cause(ctx); err != nil || short != "" {
-		r = &reports.Report{}
-		recordFailure(ctx, r, cmp.Or(err, errors.New(short)))
-	}
-	c.Interrupted, c.Unreachable, c.Internal = r.Interrupted, r.Unreachable, r.Internal
+	c.Interrupted, c.Unreachable, c.Internal = failure(ctx, err)
 	c.Hide(p.Secrets.Hide)
-	return p.Deliver(o.report(c))
+	return o.deliver(p, c, c.Unreachable, &c.Internal)
 }
 
 // endpoints returns the servers that the arguments and --start name, the embedded ones if there are none.
@@ -223,25 +183,17 @@ func (o *compareOptions) comparison(
 		return x, end, err
 	}
 	own := both[0].Ours() && both[1].Ours()
-	return explore.Comparison{
-		Other: targets[1], Password: both[1].Password, Own: own,
-		Explorer: explore.Explorer{
-			Subject: both[0].Peer.Subject(), Target: targets[0], Password: both[0].Password,
-			Seed: o.seed, Steps: o.steps, Time: o.time, Connections: o.connections, Findings: o.differences,
-			Timeout: o.timeout, Patience: o.patience, Longest: o.longest, Unshrunk: o.noShrink,
-			Alone: o.allowShared || o.allowFlush || own, NoFlush: !o.allowFlush && !own,
-			Shrinking: o.shrink + 3*o.longest,
-		},
-	}, end, nil
+	x = explore.Comparison{
+		Explorer: o.explorer(both[0], own), Other: targets[1], Password: both[1].Password, Own: own,
+	}
+	x.Explorer.Target, x.Explorer.Shrinking = targets[0], o.shrink+3*o.longest
+	return x, end, nil
 }
 
 // targets returns the servers, which have to be there and of one kind.
 func (o *compareOptions) targets(
 	ctx context.Context, both [2]program.Endpoint, c *reports.Comparison,
 ) (targets [2]play.Target, end func(), err error) {
-	if both[0].Choice.Embedded {
-		return embedded(ctx, both)
-	}
 	var locked [2]bool
 	var ends []func()
 	end = func() {
@@ -251,21 +203,23 @@ func (o *compareOptions) targets(
 	}
 	described := [2]*reports.Target{&c.A, &c.B}
 	for i, at := range both {
-		if at.Starter != nil {
-			started, err := at.Start(ctx, "", o.timeout)
+		targets[i] = dialed{at.Server}
+		if at.Ours() {
+			server, stop, err := subject{Endpoint: at}.start(ctx, peer.Config{}, o.timeout)
 			if err != nil {
 				return targets, end, err
 			}
-			ends, at.Server = append(ends, started.End), &started.Server
+			ends, targets[i] = append(ends, stop), server.Target
+			at.Server, _ = server.Target.(*target.Server) // the embedded one is none
+		}
+		if at.Choice.Embedded {
+			continue
 		}
 		id, err := at.Identify(ctx, o.timeout)
 		if err != nil {
 			return targets, end, err
 		}
-		targets[i], *described[i], locked[i] = dialed{at.Server}, at.Target(id), id.Protected
-		if at.Ours() {
-			targets[i] = at.Server // with its restart
-		}
+		*described[i], locked[i] = at.Target(id), id.Protected
 	}
 	if locked[0] != locked[1] {
 		err = &program.UnreachableError{
@@ -274,20 +228,6 @@ func (o *compareOptions) targets(
 		}
 	}
 	return targets, end, err
-}
-
-// embedded starts two embedded servers.
-func embedded(ctx context.Context, both [2]program.Endpoint) (targets [2]play.Target, end func(), err error) {
-	end = func() {}
-	for i, at := range both {
-		server, err := embed(ctx, at)
-		if err != nil {
-			return targets, end, err
-		}
-		others := end
-		targets[i], end = server.Target, func() { others(); server.Close() }
-	}
-	return targets, end, nil
 }
 
 // record adds what a comparison found to the report. What was started for it no longer exists.
@@ -333,14 +273,4 @@ func side(s explore.Side) reports.DifferenceSide {
 		d.Level, d.Verdict = reports.LevelShould, reports.Warn
 	}
 	return d
-}
-
-// report is the output of `compare`.
-func (o *compareOptions) report(c *reports.Comparison) program.Output {
-	exit := reports.ExitOptions{Strict: o.strict}
-	return program.Output{
-		Flags: &o.reportFlags, Exit: exit, Report: c, Unreachable: c.Unreachable, Internal: &c.Internal,
-		Outcome: func() (int, string) { return c.Outcome(exit) },
-		JSON:    func(w io.Writer) error { return c.WriteJSON(w, exit) },
-	}
 }

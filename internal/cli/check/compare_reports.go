@@ -2,14 +2,12 @@ package check
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
-	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -49,19 +47,23 @@ func (p process) compareReports(o *compareOptions, names []string) error {
 		all = append(all, r)
 	}
 	c := reports.Compare(names, all)
-	c.Version = "fwpcheck " + program.Version()
-	exit := reports.ExitOptions{Strict: o.strict}
-	internal := ""
-	return p.Deliver(program.Output{
-		Flags: &o.reportFlags, Exit: exit, Report: c, Internal: &internal,
-		Outcome: func() (int, string) {
-			if internal != "" {
-				return reports.ExitInternal, internal
-			}
-			return c.Outcome(exit)
-		},
-		JSON: func(w io.Writer) error { return c.WriteJSON(w, exit) },
-	})
+	c.Version = version()
+	shown := &changes{Changes: c}
+	return o.deliver(p, shown, "", &shown.internal)
+}
+
+// changes is what has changed between reports; internal says why that cannot be written.
+type changes struct {
+	*reports.Changes
+	internal string
+}
+
+// Outcome implements [result].
+func (c *changes) Outcome(exit reports.ExitOptions) (code int, words string) {
+	if c.internal != "" {
+		return reports.ExitInternal, c.internal
+	}
+	return c.Changes.Outcome(exit)
 }
 
 // savedReport reads the report of a run.

@@ -14,6 +14,6 @@
 //   - what is known: list.go, explain.go, spec.go
 //   - saved results: recheck.go, recheck_histories.go
 //   - servers: serve.go, serve_script.go, wait.go, clean.go
-//   - what several commands share: expect.go (known findings), progress.go, scripts.go (the scripts and the checks that
-//     arguments and flags name), testbed.go (servers to test)
+//   - what several commands share: options.go (the flags of tests), expect.go (known findings), progress.go, scripts.go
+//     (the scripts and the checks that arguments and flags name), testbed.go (servers to test)
 package check

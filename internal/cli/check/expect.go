@@ -211,27 +211,26 @@ func (e *expectations) rewrite(p process, judged *reports.Report, chosen selecti
 	})
 }
 
-// alone returns what plays checks again, each alone: on servers that are started for each where fwpcheck starts
+// alonePlayer returns what plays checks again, each alone: on servers that are started for each where fwpcheck starts
 // servers, because the others may no longer be as they were.
-func (o *runOptions) alone(ctx context.Context, s subject, on testbed) func([]conformance.Check) []reports.Check {
-	play := func(on testbed, checks []conformance.Check) []reports.Check {
-		runner := o.runner(s, on, selection{in: checks})
-		runner.Parallel, runner.Repeat, runner.FailFast = 1, 1, false
-		r := runner.Run(ctx)
-		r.Hide(s.endpoint.Secrets.Hide)
+func (o *runOptions) alonePlayer(
+	ctx context.Context, s subject, on testbed,
+) func([]conformance.Check) []reports.Check {
+	play := func(on testbed, checks ...conformance.Check) []reports.Check {
+		r := playAlone(ctx, o.runner(s, on, selection{in: checks}))
+		r.Hide(s.Secrets.Hide)
 		return r.Checks
 	}
-	return func(checks []conformance.Check) []reports.Check {
-		if !s.endpoint.Ours() {
-			return play(on, checks)
+	return func(checks []conformance.Check) (all []reports.Check) {
+		if !s.Ours() {
+			return play(on, checks...)
 		}
-		var all []reports.Check
 		for _, check := range checks {
 			fresh, err := s.open(ctx, o.timeout)
 			if err != nil {
 				return all
 			}
-			all = append(all, play(fresh, []conformance.Check{check})...)
+			all = append(all, play(fresh, check)...)
 			fresh.end()
 		}
 		return all

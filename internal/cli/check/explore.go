@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"math/rand/v2"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,7 +14,6 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/input"
-	"github.com/fwpsuite/fwp/internal/shortage"
 	"github.com/fwpsuite/fwp/internal/stress"
 	"github.com/fwpsuite/fwp/load/health"
 	"github.com/fwpsuite/fwp/reports"
@@ -25,7 +21,7 @@ import (
 
 // newExplore builds `fwpcheck explore`.
 func newExplore(p process) *cobra.Command {
-	o := &exploreOptions{reportFlags: program.NewReportFlags()}
+	o := &exploreOptions{}
 	cmd := &cobra.Command{
 		Use:   "explore",
 		Short: "Send generated command sequences, and reduce each violation to a script",
@@ -44,10 +40,7 @@ func newExplore(p process) *cobra.Command {
 			"  fwpcheck explore --protocol workq\n" +
 			"  fwpcheck explore --fault reply-swapped        the embedded server, with a fault of the catalogue",
 		Args: program.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.given = cmd.Flags()
-			return p.explore(cmd.Context(), o)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.explore(cmd.Context(), o) },
 	}
 	o.declare(cmd)
 	return cmd
@@ -68,33 +61,22 @@ func (p process) explore(ctx context.Context, o *exploreOptions) error {
 	p.LimitMemory()
 	bar := p.NewBar(!o.reportFlags.NoProgress)
 	p.Logf("exploring %s, seed %d", at, o.seed)
-	ctx, stop := p.Interruptible(ctx)
+	ctx, stop := p.begin(ctx)
 	defer stop()
-	ctx, release := shortage.Watch(ctx)
-	defer release()
 	e := &reports.Exploration{
-		Started: time.Now(), Seed: o.seed, Version: "fwpcheck " + program.Version(),
-		Target: at.Target(conformance.Identity{}),
+		Started: time.Now(), Seed: o.seed, Version: version(), Target: at.Target(conformance.Identity{}),
 	}
 	x, end, err := o.explorer(ctx, at, e)
 	if err != nil {
-		return p.Deliver(o.report(p.unexplored(ctx, e, err)))
+		e.Interrupted, e.Unreachable, e.Internal = failure(ctx, err)
+		e.Took = time.Since(e.Started)
+	} else {
+		defer end()
+		store := &findingStore{p: p, o: o, at: at}
+		store.explore(ctx, x, script, bar, e)
 	}
-	defer end()
-	activity := o.watched(bar)
-	timed, cancel := context.WithTimeout(ctx, x.Time+o.controlTime())
-	defer cancel()
-	again := func(script string) reports.Verdict { return control(timed, at, script) }
-	store := &findingStore{p: p, o: o, at: at, control: again}
-	campaign{clients: o.clients, store: store, progress: activity, report: e}.run(ctx, x, script)
-	bar.End()
-	store.weigh(e)
-	if len(e.Findings) >= o.findings {
-		e.Limits = fmt.Sprintf("--findings %d", o.findings)
-	}
-	ended(ctx, e)
-	e.Hide(at.Secrets.Hide)
-	return p.Deliver(o.report(e))
+	e.Hide(p.Secrets.Hide)
+	return o.deliver(p, e, e.Unreachable, &e.Internal)
 }
 
 // endpoint returns the target that the flags name, with its fault; an error if the flags do not fit together.
@@ -102,37 +84,11 @@ func (o *exploreOptions) endpoint(env func(string) (string, bool)) (at program.E
 	if err := cmp.Or(o.validate(), o.reportFlags.Validate(o.given)); err != nil {
 		return at, err
 	}
-	at, err = o.targetFlags.Endpoint(o.given, env, &o.operatorFlags, "allow-shared", "allow-flush", "pid")
+	s, err := o.subject(env, "pid")
 	if err != nil {
 		return at, err
 	}
-	return at, o.setFault(&at)
-}
-
-// watched shows the progress of the exploration.
-func (o *exploreOptions) watched(bar *program.Bar) *exploreProgress {
-	activity := &exploreProgress{begun: time.Now(), budget: o.time, steps: o.steps}
-	bar.Begin(activity.state)
-	return activity
-}
-
-// ended records in a report what ended the exploration early, if anything did.
-func ended(ctx context.Context, e *reports.Exploration) {
-	if short := shortage.Cause(ctx); short != "" {
-		e.Internal = short
-		return
-	}
-	e.Interrupted = ctx.Err() != nil
-}
-
-// unexplored records in a report why nothing was explored.
-func (p process) unexplored(ctx context.Context, e *reports.Exploration, err error) *reports.Exploration {
-	r := &reports.Report{}
-	recordFailure(ctx, r, err)
-	e.Interrupted, e.Unreachable, e.Internal = r.Interrupted, r.Unreachable, r.Internal
-	e.Took = time.Since(e.Started)
-	e.Hide(p.Secrets.Hide)
-	return e
+	return s.Endpoint, o.withoutHistory(s.Peer)
 }
 
 // mostOfRun is how many bytes a saved run has at most.
@@ -154,59 +110,68 @@ func (o *exploreOptions) saved(at program.Endpoint) (*explore.Trace, error) {
 	return &t, nil
 }
 
-// campaign is an exploration, with its report and files.
-type campaign struct {
-	clients  int
-	store    *findingStore
-	progress *exploreProgress
-	report   *reports.Exploration
-}
-
-// run explores, first with few clients and then with many at the same time.
-func (d campaign) run(ctx context.Context, x explore.Explorer, again *explore.Trace) {
-	begin := time.Now()
-	defer func() { d.report.Took = time.Since(begin) }()
-	x.Found = d.store.saveRun
-	x.Progress = d.progress.record
+// explore explores, first with few clients and then with many at the same time, or plays a saved run again, and adds to
+// the report what is found.
+func (k *findingStore) explore(
+	ctx context.Context, x explore.Explorer, again *explore.Trace, bar *program.Bar, e *reports.Exploration,
+) {
+	timed, cancel := context.WithTimeout(ctx, x.Time+k.o.controlTime())
+	defer cancel()
+	k.control = func(script string) reports.Verdict { return control(timed, k.at, script) }
+	activity := &exploreProgress{begun: time.Now(), budget: k.o.time, steps: k.o.steps}
+	bar.Begin(activity.state)
+	begun := time.Now()
+	x.Found, x.Progress = k.saveRun, activity.record
 	if again != nil {
-		d.store.addResult(d.report, x.Replay(ctx, *again))
-		return
+		k.addResult(e, x.Replay(ctx, *again))
+	} else {
+		both := stress.Campaign{Explorer: x, Workers: k.o.clients, Recorded: k.saveHistory}
+		both.Explored = func(r *explore.Result) { k.addResult(e, r) }
+		if _, h := both.Run(ctx); h != nil {
+			k.addHistory(e, h)
+		}
 	}
-	both := stress.Campaign{Explorer: x, Workers: d.clients, Recorded: d.store.saveHistory}
-	both.Explored = func(r *explore.Result) { d.store.addResult(d.report, r) }
-	if _, h := both.Run(ctx); h != nil {
-		d.store.addHistory(d.report, h)
+	e.Took = time.Since(begun)
+	bar.End()
+	k.weigh(e)
+	if len(e.Findings) >= k.o.most {
+		e.Limits = fmt.Sprintf("--findings %d", k.o.most)
 	}
+	ended(ctx, e)
 }
 
-// report is the output of `explore`.
-func (o *exploreOptions) report(e *reports.Exploration) program.Output {
-	return program.Output{
-		Flags: &o.reportFlags, Exit: o.exit(), Report: e, Unreachable: e.Unreachable, Internal: &e.Internal,
-		Outcome: func() (int, string) { return e.Outcome(o.exit()) },
-		JSON:    func(w io.Writer) error { return e.WriteJSON(w, o.exit()) },
+// ended records in a report what ended the exploration early, if anything did.
+func ended(ctx context.Context, e *reports.Exploration) {
+	var short string
+	e.Interrupted, _, short = failure(ctx, nil)
+	e.Internal = cmp.Or(short, e.Internal)
+}
+
+// exploring are the flags that explore and compare share, which both send generated commands.
+type exploring struct {
+	testOptions
+
+	time, longest, shrink time.Duration
+	steps, connections    int
+	most                  int // findings, or kinds of differences
+	noShrink              bool
+}
+
+// explorer returns what sends generated commands to a server; own says that everything may be done to it.
+func (o *exploring) explorer(at program.Endpoint, own bool) explore.Explorer {
+	return explore.Explorer{
+		Subject: at.Peer.Subject(), Password: at.Password, Seed: o.seed, Steps: o.steps, Time: o.time,
+		Connections: o.connections, Findings: o.most, Timeout: o.timeout, Patience: o.patience, Longest: o.longest,
+		Unshrunk: o.noShrink, Shrinking: o.shrink, Alone: o.alone() || own, NoFlush: !o.allowFlush && !own,
 	}
 }
 
 // exploreOptions are the flags of `fwpcheck explore`.
 type exploreOptions struct {
-	targetFlags             program.TargetFlags
-	operatorFlags           program.OperatorFlags
-	fault                   string
-	allowShared, allowFlush bool
+	exploring
 
-	time, timeout, patience time.Duration
-	longest, shrink         time.Duration
-	steps, connections      int
-	clients, findings       int
-	seed                    uint64
-	noShrink                bool
-	pid                     int
-	folder, replay          string
-
-	strict      bool
-	reportFlags program.ReportFlags
-	given       *pflag.FlagSet
+	clients, pid int
+	replay       string
 }
 
 // The defaults that depend on other flags.
@@ -219,15 +184,11 @@ const (
 )
 
 func (o *exploreOptions) declare(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.SortFlags = false
+	f := o.flags(cmd)
 	o.targetFlags.Declare(f, "explore")
 	o.targetFlags.DeclareProtocol(f)
 	o.targetFlags.Of("fwpcheck explore")
-	f.BoolVar(&o.allowShared, "allow-shared", false,
-		"no other client uses the server: try what touches other clients' jobs too")
-	f.BoolVar(&o.allowFlush, "allow-flush", false,
-		"everything on the server may be deleted: try FLUSH too (means --allow-shared)")
+	o.declareAllowed(f, "server", "try")
 	o.operatorFlags.Declare(f)
 	f.IntVar(&o.pid, "pid", 0,
 		"watch the memory of the server's process, which is `PID` of this machine: see whether it grows "+
@@ -254,12 +215,11 @@ func (o *exploreOptions) declareExtent(f *pflag.FlagSet) {
 			"retries show only then")
 	f.StringVar(&o.replay, "replay", "",
 		"play the run in `FILE`, which an earlier exploration saved, instead of making up another")
-	f.DurationVar(&o.timeout, "timeout", 5*time.Second, "the longest wait for a reply")
-	f.DurationVar(&o.patience, "patience", 150*time.Second, "the longest wait for what happens eventually")
+	o.declareWaits(f, 5*time.Second)
 }
 
 func (o *exploreOptions) declareFindings(f *pflag.FlagSet) {
-	f.IntVar(&o.findings, "findings", 10, "stop after `N` findings")
+	f.IntVar(&o.most, "findings", 10, "stop after `N` findings")
 	f.DurationVar(&o.shrink, "shrink", defaultShrink,
 		"spend at most this long of --time on shrinking a finding (with --wait three times that value more)")
 	f.BoolVar(&o.noShrink, "no-shrink", false, "do not shrink findings")
@@ -269,52 +229,27 @@ func (o *exploreOptions) declareFindings(f *pflag.FlagSet) {
 
 // validate checks the values that no flag checks by itself.
 func (o *exploreOptions) validate() error {
-	return cmp.Or(o.validateExtent(), o.validateTime(), o.validateReplay(), o.validateProcess())
-}
-
-// validateExtent checks the flags for how much is explored.
-func (o *exploreOptions) validateExtent() error {
-	switch {
-	case o.longest < 0 || o.clients < 0:
-		return errors.New("--wait and --clients cannot be less than 0")
-	case o.given.Changed("steps") && o.steps < 1:
-		return errors.New("--steps must be 1 or more")
-	case o.connections < 1 || o.findings < 1:
-		return errors.New("--connections and --findings must be 1 or more")
-	case o.time <= 0 || o.timeout <= 0 || o.patience <= 0 || o.shrink <= 0:
-		return errors.New("--time, --timeout, --patience and --shrink must be longer than 0")
-	}
-	return nil
-}
-
-// validateTime checks that there is time for what other flags ask for.
-func (o *exploreOptions) validateTime() error {
-	memory := explore.MemoryTime + defaultTime
-	switch {
-	case waitsAtLeast*o.longest > o.time:
-		return fmt.Errorf("--wait %v does not fit into --time %v: give --time %v or more",
-			o.longest, o.time, waitsAtLeast*o.longest)
-	case o.given.Changed("pid") && o.given.Changed("time") && o.time < memory:
-		return fmt.Errorf("--pid does not fit into --time %v: give --time %v or more", o.time, memory)
-	}
-	return nil
-}
-
-// validateReplay checks that no flag contradicts the file that is played again.
-func (o *exploreOptions) validateReplay() error {
-	if o.replay != "" && (o.given.Changed("seed") || o.given.Changed("steps")) {
-		return errors.New("--replay plays a saved run: --seed and --steps have no effect on it")
-	}
-	return nil
+	memory, watched := explore.MemoryTime+defaultTime, o.given.Changed("pid")
+	return cmp.Or(
+		refuse(o.longest < 0 || o.clients < 0, "--wait and --clients cannot be less than 0"),
+		refuse(o.given.Changed("steps") && o.steps < 1, "--steps must be 1 or more"),
+		refuse(o.connections < 1 || o.most < 1, "--connections and --findings must be 1 or more"),
+		refuse(o.time <= 0 || o.timeout <= 0 || o.patience <= 0 || o.shrink <= 0,
+			"--time, --timeout, --patience and --shrink must be longer than 0"),
+		refuse(waitsAtLeast*o.longest > o.time, fmt.Sprintf("--wait %v does not fit into --time %v: give --time %v or more",
+			o.longest, o.time, waitsAtLeast*o.longest)),
+		refuse(watched && o.given.Changed("time") && o.time < memory,
+			fmt.Sprintf("--pid does not fit into --time %v: give --time %v or more", o.time, memory)),
+		refuse(o.replay != "" && (o.given.Changed("seed") || o.given.Changed("steps")),
+			"--replay plays a saved run: --seed and --steps have no effect on it"),
+		refuse(watched && o.pid < 1, "--pid must be the number of a process"),
+		o.validateProcess())
 }
 
 // validateProcess checks that the memory of the server's process can be read.
 func (o *exploreOptions) validateProcess() error {
-	switch {
-	case !o.given.Changed("pid"):
+	if o.pid < 1 {
 		return nil
-	case o.pid < 1:
-		return errors.New("--pid must be the number of a process")
 	}
 	if _, err := health.Resident(o.pid); err != nil {
 		return fmt.Errorf("--pid: %w", err)
@@ -333,13 +268,5 @@ func (o *exploreOptions) fillIn() {
 	if !o.given.Changed("shrink") {
 		o.shrink += longerShrink * o.longest
 	}
-	if !o.given.Changed("seed") {
-		o.seed = rand.Uint64()
-	}
+	o.drawSeed()
 }
-
-// exit returns what the exit code depends on.
-func (o *exploreOptions) exit() reports.ExitOptions { return reports.ExitOptions{Strict: o.strict} }
-
-// alone reports whether commands may touch jobs of other clients.
-func (o *exploreOptions) alone() bool { return o.allowShared || o.allowFlush }

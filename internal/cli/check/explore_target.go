@@ -2,7 +2,6 @@ package check
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"sync"
@@ -12,6 +11,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/load/health"
@@ -28,35 +28,24 @@ func (d dialed) Dial(ctx context.Context) (net.Conn, error) { return d.server.Di
 // DialBackend implements [play.BackendTarget].
 func (d dialed) DialBackend(ctx context.Context) (net.Conn, error) { return d.server.DialBackend(ctx) }
 
-// explorer returns the exploration that the flags ask for.
+// explorer returns the exploration that the flags ask for. It has the servers that it needs started, if they exist for
+// this process only.
 func (o *exploreOptions) explorer(
 	ctx context.Context, at program.Endpoint, e *reports.Exploration,
 ) (x explore.Explorer, end func(), err error) {
-	x = explore.Explorer{
-		Subject:  at.Peer.Subject(),
-		Password: at.Password, Seed: o.seed, Steps: o.steps, Connections: o.connections,
-		Time:    o.time - o.controlTime(),
-		Timeout: o.timeout, Patience: o.patience, Longest: o.longest, Findings: o.findings,
-		Alone: o.alone() || at.Ours(), NoFlush: !o.allowFlush && !at.Ours(),
-		Restarts: at.Ours() || at.Server.Can(target.Restart),
-		Unshrunk: o.noShrink, Shrinking: o.shrink,
-	}
-	if at.Choice.Embedded {
-		x.Fresh = func() (play.Target, func(), error) {
-			server, err := embed(ctx, at)
-			if err != nil {
-				return nil, nil, err
-			}
-			return server.Target, server.Close, nil
-		}
-		x.Target, end, err = x.Fresh()
-		return x, end, err
-	}
+	x = o.exploring.explorer(at, at.Ours())
+	x.Time -= o.controlTime()
+	x.Restarts = at.Ours() || at.Server.Can(target.Restart)
 	if o.pid > 0 {
 		x.Memory = func() (int64, error) { return health.Resident(o.pid) }
 	}
-	if at.Starter != nil {
-		return o.started(ctx, at, x)
+	if at.Ours() {
+		x.Fresh = func() (play.Target, func(), error) {
+			server, end, err := subject{Endpoint: at}.start(ctx, peer.Config{}, o.timeout)
+			return server.Target, end, err
+		}
+		x.Target, end, err = x.Fresh()
+		return x, end, err
 	}
 	begun := time.Now() // the greeting may take as long as --time
 	id, err := at.Identify(ctx, min(o.timeout, o.time/2))
@@ -66,23 +55,6 @@ func (o *exploreOptions) explorer(
 		x.Target = at.Server
 	}
 	return x, func() {}, err
-}
-
-// started has the exploration start the server, and another one for whatever needs a server of its own.
-func (o *exploreOptions) started(
-	ctx context.Context, at program.Endpoint, x explore.Explorer,
-) (explore.Explorer, func(), error) {
-	x.Fresh = func() (play.Target, func(), error) {
-		started, err := at.Start(ctx, "", o.timeout)
-		if err != nil {
-			return nil, nil, err
-		}
-		return &started.Server, started.End, nil
-	}
-	var end func()
-	var err error
-	x.Target, end, err = x.Fresh()
-	return x, end, err
 }
 
 // The limits of control.
@@ -101,8 +73,8 @@ func control(ctx context.Context, at program.Endpoint, text string) reports.Verd
 	if err != nil || script.Wait() > controlWait {
 		return reports.Inconclusive
 	}
-	at.Faults = nil
-	bed, err := embedAll(ctx, at)
+	at.Faults, at.Choice.Embedded = nil, true
+	bed, err := subject{Endpoint: at}.open(ctx, controlWait)
 	if err != nil {
 		return reports.Inconclusive
 	}
@@ -113,16 +85,14 @@ func control(ctx context.Context, at program.Endpoint, text string) reports.Verd
 	return runner.Run(ctx).Checks[0].Verdict
 }
 
-// setFault has the embedded server have a fault. Where the history of several clients is not judged it leaves their load
-// out.
-func (o *exploreOptions) setFault(at *program.Endpoint) error {
-	if !at.Peer.Histories {
-		if o.given.Changed("clients") && o.clients > 0 {
-			return errors.New("--clients: the history of several clients is judged for FWP only")
-		}
-		o.clients = 0
+// withoutHistory leaves the load of several clients out where their history is not judged.
+func (o *exploreOptions) withoutHistory(of *peer.Peer) error {
+	if of.Histories {
+		return nil
 	}
-	return at.SetFault(o.fault)
+	asked := o.given.Changed("clients") && o.clients > 0
+	o.clients = 0
+	return refuse(asked, "--clients: the history of several clients is judged for FWP only")
 }
 
 // exploreProgress is how far an exploration is. Several goroutines may use it.

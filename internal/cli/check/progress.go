@@ -93,12 +93,6 @@ func (p *progress) left(elapsed time.Duration) time.Duration {
 	return left
 }
 
-// watcher receives what happens in a run. Either may be nil.
-type watcher struct {
-	line func(check string, line play.Line)  // each line of each conversation; calls may overlap
-	over func(done, total int, check string) // a check that is over
-}
-
 // printer returns a function that writes the lines of conversations to standard error, with the check that they belong
 // to if that is named. Several goroutines may call it.
 func (p process) printer(named bool) func(check string, line play.Line) {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -20,15 +19,14 @@ const toolsReport = "fwpcheck/"
 
 // recheckOptions are the flags of `fwpcheck recheck`.
 type recheckOptions struct {
-	expect      expectFlags
-	strict      bool
-	require     []string
-	reportFlags program.ReportFlags
+	testOptions
+
+	expect expectFlags
 }
 
 // newRecheck builds `fwpcheck recheck`, and the hidden `fwpcheck judge`, which is its old name.
 func newRecheck(p process, name string, hidden bool) *cobra.Command {
-	o := &recheckOptions{reportFlags: program.NewReportFlags()}
+	o := &recheckOptions{}
 	cmd := &cobra.Command{
 		Use:    name + " FILE...|-",
 		Hidden: hidden,
@@ -45,21 +43,16 @@ func newRecheck(p process, name string, hidden bool) *cobra.Command {
 			"  fwpcheck recheck report.json -o junit=report.xml\n" +
 			"  fwpcheck recheck run.history",
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return errors.New("which report or history? Name files, or - for standard input")
-			}
-			return nil
+			return refuse(len(args) == 0, "which report or history? Name files, or - for standard input")
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			err := cmp.Or(o.expect.validate(cmd.Flags()), o.reportFlags.Validate(cmd.Flags()))
-			if err != nil {
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := cmp.Or(o.expect.validate(o.given), o.reportFlags.Validate(o.given)); err != nil {
 				return err
 			}
 			return p.recheck(o, args)
 		},
 	}
-	f := cmd.Flags()
-	f.SortFlags = false
+	f := o.flags(cmd)
 	f.StringVar(&o.expect.name, "expect", "", "hold a report against the known findings in `FILE`")
 	f.BoolVar(&o.strict, "strict", false, "treat recommendations as requirements: a warn is a finding")
 	f.StringArrayVar(&o.require, "require", nil, "fail (exit code 3) unless `CLAUSE` is evaluated; may be repeated")
@@ -103,12 +96,7 @@ func (p process) recheckReport(o *recheckOptions, name string, data []byte) erro
 	if r, err = o.held(r); err != nil {
 		return err
 	}
-	exit := reports.ExitOptions{Strict: o.strict, Require: o.require}
-	return p.Deliver(program.Output{
-		Flags: &o.reportFlags, Exit: exit, Report: r, Unreachable: r.Unreachable, Internal: &r.Internal,
-		Outcome: func() (int, string) { return r.Outcome(exit) },
-		JSON:    func(w io.Writer) error { return r.WriteJSON(w, exit) },
-	})
+	return o.deliver(p, r, r.Unreachable, &r.Internal)
 }
 
 // held returns the report, held against the file of --expect if there is one. The server is the one that the saved

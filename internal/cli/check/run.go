@@ -3,10 +3,7 @@ package check
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -24,7 +21,7 @@ import (
 
 // newRun builds `fwpcheck run`.
 func newRun(p process) *cobra.Command {
-	o := &runOptions{reportFlags: program.NewReportFlags()}
+	o := &runOptions{}
 	cmd := &cobra.Command{
 		Use:   "run [FILE...|-]",
 		Short: "Test a server with the checks of the suite, or with your own scripts",
@@ -38,10 +35,7 @@ func newRun(p process) *cobra.Command {
 			"  fwpcheck run --check 'fetch/*' --level MUST --url tcp+tls://:PASSWORD@faktory.example\n" +
 			"  fwpcheck run my-bug.fwp -v --url tcp://localhost",
 		ValidArgsFunction: completeScripts,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.given = cmd.Flags()
-			return p.run(cmd.Context(), o, args)
-		},
+		RunE:              func(cmd *cobra.Command, args []string) error { return p.run(cmd.Context(), o, args) },
 	}
 	o.declare(cmd)
 	return cmd
@@ -65,115 +59,105 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	p.Secrets = s.endpoint.Secrets
+	p.Secrets = s.Secrets
 	p.LimitMemory()
-	bar := p.NewBar(!o.reportFlags.NoProgress && !o.reportFlags.Verbose)
-	p.Logf("testing %s, seed %d", s.endpoint, o.seed)
-	ctx, stop := p.Interruptible(ctx)
+	bar := o.bar(&p)
+	p.Logf("testing %s, seed %d", s, o.seed)
+	ctx, stop := p.begin(ctx)
 	defer stop()
-	ctx, release := shortage.Watch(ctx)
-	defer release()
 	started := time.Now()
 	on, err := s.open(ctx, o.timeout)
 	if err != nil {
-		return p.Deliver(o.report(untested(ctx, o, s, started, err)))
+		r := o.untested(ctx, started, s.Target(conformance.Identity{}), err)
+		r.Hide(s.Secrets.Hide)
+		return o.deliver(p, r, r.Unreachable, &r.Internal)
 	}
 	defer on.end()
-	known.identify(ctx, p, s.endpoint.Peer, on, o.timeout)
-	p.announceWaits(chosen)
-	watch := p.watch(o, chosen, bar)
-	runner := o.runner(s, on, chosen)
-	runner.Expected, runner.Watch, runner.Progress = known.known(), watch.line, watch.over
-	r := runChecks(ctx, runner, s, on, chosen)
-	bar.End()
-	r = known.apply(ctx, p, r, chosen, o.alone(ctx, s, on))
+	known.identify(ctx, p, s.Peer, on, o.timeout)
+	r := p.play(ctx, o, playing{
+		selection: chosen, thing: "check", known: known, bar: bar, alone: o.alonePlayer(ctx, s, on),
+		runner:   func(chosen selection) *run.Runner { return o.runner(s, on, chosen) },
+		complete: func(r *reports.Report) { complete(r, s, on, chosen.own) },
+	})
 	o.saveFindings(p, r, s, chosen)
-	return p.Deliver(o.report(r))
+	return o.deliver(p, r, r.Unreachable, &r.Internal)
 }
 
-// announceWaits logs how many of the chosen checks must wait, if any must wait for long.
-func (p process) announceWaits(chosen selection) {
-	if wait := chosen.wait(); wait > conformance.QuickWait {
-		p.Logf("%s must wait, the longest for %v; --quick leaves them out",
-			text.Count(chosen.waiting(), "check"), wait.Round(time.Second))
-	}
+// bar makes the standard error of p a line of progress, unless that shows conversations.
+func (o *runOptions) bar(p *process) *program.Bar {
+	return p.NewBar(!o.reportFlags.NoProgress && !o.reportFlags.Verbose)
 }
 
-// watch shows the progress of a run, and returns what watches its plays.
-func (p process) watch(o *runOptions, chosen selection, bar *program.Bar) watcher {
-	plays := newProgress(chosen.in, o.repeat, o.parallel)
-	bar.Begin(plays.state)
-	watch := watcher{over: plays.over}
-	if o.reportFlags.Verbose {
-		watch.line = p.printer(len(chosen.in) > 1)
-	}
-	return watch
-}
-
-// report is the output of `run`.
-func (o *runOptions) report(r *reports.Report) program.Output {
-	return program.Output{
-		Flags: &o.reportFlags, Exit: o.exit(), Report: r, Unreachable: r.Unreachable, Internal: &r.Internal,
-		Outcome: func() (int, string) { return r.Outcome(o.exit()) },
-		JSON:    func(w io.Writer) error { return r.WriteJSON(w, o.exit()) },
-	}
-}
-
-// untested returns the report of a run without a server to test.
-func untested(ctx context.Context, o *runOptions, s subject, started time.Time, err error) *reports.Report {
+// untested returns the report of a run without anything to test.
+func (o *runOptions) untested(ctx context.Context, started time.Time, target reports.Target, err error) *reports.Report {
 	r := &reports.Report{
-		Started: started, Took: time.Since(started), Seed: o.seed, Version: "fwpcheck " + program.Version(),
-		Target: s.endpoint.Target(conformance.Identity{}),
+		Started: started, Took: time.Since(started), Seed: o.seed, Version: version(), Target: target,
 	}
-	recordFailure(ctx, r, err)
-	r.Hide(s.endpoint.Secrets.Hide)
+	r.Interrupted, r.Unreachable, r.Internal = failure(ctx, err)
 	return r
+}
+
+// playing is what is played, and how.
+type playing struct {
+	selection
+	thing    string // what is selected: checks or situations
+	known    *expectations
+	bar      *program.Bar
+	runner   func(selection) *run.Runner
+	complete func(*reports.Report)                     // adds to the report what the runner does not know
+	alone    func([]conformance.Check) []reports.Check // plays checks again, each alone
+}
+
+// play plays what was chosen, shows its progress, and holds the results against the known findings.
+func (p process) play(ctx context.Context, o *runOptions, what playing) *reports.Report {
+	if wait := what.wait(); wait > conformance.QuickWait {
+		p.Logf("%s must wait, the longest for %v; --quick leaves them out",
+			text.Count(what.waiting(), what.thing), wait.Round(time.Second))
+	}
+	plays := newProgress(what.in, o.repeat, o.parallel)
+	what.bar.Begin(plays.state)
+	runner := what.runner(what.selection)
+	runner.Expected, runner.Progress = what.known.known(), plays.over
+	if o.reportFlags.Verbose {
+		runner.Watch = p.printer(len(what.in) > 1)
+	}
+	r := runner.Run(ctx)
+	if short := shortage.Cause(ctx); short != "" {
+		r.Interrupted, r.Internal = false, short
+	}
+	r.Version = version()
+	what.complete(r)
+	what.bar.End()
+	return what.known.apply(ctx, p, r, what.selection, what.alone)
 }
 
 // runner returns what runs the chosen checks on a server.
 func (o *runOptions) runner(s subject, on testbed, chosen selection) *run.Runner {
 	return &run.Runner{
-		Protocol: s.endpoint.Peer.Protocol, Servers: on.servers, Checks: chosen.in, Skipped: chosen.out,
+		Protocol: s.Peer.Protocol, Servers: on.servers, Checks: chosen.in, Skipped: chosen.out,
 		Prepare: on.prepare, Provide: provide(s), Reproduce: o.reproducer(s, chosen.own),
 		Timeout: o.timeout, Patience: o.patience, Parallel: o.parallel, Seed: o.seed,
 		Repeat: o.repeat, FailFast: o.failFast, Quick: o.selection.Quick,
 	}
 }
 
-// runChecks runs the chosen checks on a server.
-func runChecks(
-	ctx context.Context, runner *run.Runner, s subject, on testbed, chosen selection,
-) *reports.Report {
-	r := runner.Run(ctx)
-	if short := shortage.Cause(ctx); short != "" {
-		r.Interrupted, r.Internal = false, short
-	}
-	r.Version, r.Target = "fwpcheck "+program.Version(), s.endpoint.Target(on.id)
-	r.Hide(s.endpoint.Secrets.Hide)
-	if s.endpoint.Ours() { // the servers no longer exist
+// playAlone plays one check after the other, once.
+func playAlone(ctx context.Context, runner *run.Runner) *reports.Report {
+	runner.Parallel, runner.Repeat, runner.FailFast = 1, 1, false
+	return runner.Run(ctx)
+}
+
+// complete adds to the report of a run what is known of the server.
+func complete(r *reports.Report, s subject, on testbed, own bool) {
+	r.Target = s.Target(on.id)
+	r.Hide(s.Secrets.Hide)
+	if s.Ours() { // the servers no longer exist
 		for i := range r.Checks {
 			r.Checks[i].Left = nil
 		}
 	}
-	if chosen.own { // scripts of the user's have no part in the other clauses
+	if own { // scripts of the user's have no part in the other clauses
 		r.Clauses = slices.DeleteFunc(r.Clauses, func(c reports.Clause) bool { return len(c.Checks) == 0 })
-	}
-	return r
-}
-
-// recordFailure records in a report why nothing could be tested.
-func recordFailure(ctx context.Context, r *reports.Report, err error) {
-	there, unreachable := errors.AsType[*program.UnreachableError](err)
-	short := shortage.Cause(ctx)
-	switch {
-	case short != "":
-		r.Internal = short
-	case ctx.Err() != nil:
-		r.Interrupted = true
-	case unreachable:
-		r.Unreachable = there.Error()
-	default:
-		r.Internal = err.Error()
 	}
 }
 
@@ -245,30 +229,17 @@ func (p process) load(args []string, named string) ([]conformance.Check, *peer.P
 
 // runOptions are the flags of `fwpcheck run`.
 type runOptions struct {
-	targetFlags             program.TargetFlags
-	operatorFlags           program.OperatorFlags
-	allowShared, allowFlush bool
-	fault                   string
+	testOptions
 
-	selection conformance.Selection
-	require   []string
-	strict    bool
-	expect    expectFlags
-	folder    string // for the scripts of findings; empty: none are saved
-
-	timeout, patience time.Duration
-	parallel, repeat  int
-	failFast          bool
-	seed              uint64
-
-	reportFlags program.ReportFlags
-	given       *pflag.FlagSet // which of them were given
+	selection        conformance.Selection
+	expect           expectFlags
+	parallel, repeat int
+	failFast         bool
 }
 
 // declare makes the flags.
 func (o *runOptions) declare(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.SortFlags = false
+	f := o.flags(cmd)
 	o.declareTarget(cmd)
 	o.declareSelection(f)
 	o.declareRunning(f)
@@ -280,10 +251,7 @@ func (o *runOptions) declareTarget(cmd *cobra.Command) {
 	f := cmd.Flags()
 	o.targetFlags.Declare(f, "test")
 	o.targetFlags.DeclareProtocol(f)
-	f.BoolVar(&o.allowShared, "allow-shared", false,
-		"no other client uses the server: play what touches other clients' jobs too")
-	f.BoolVar(&o.allowFlush, "allow-flush", false,
-		"everything on the server may be deleted: play FLUSH too (means --allow-shared)")
+	o.declareAllowed(f, "server", "play")
 	o.operatorFlags.Declare(f)
 	program.DeclareFault(cmd, &o.fault, "")
 }
@@ -302,8 +270,7 @@ func (o *runOptions) declareSelection(f *pflag.FlagSet) {
 }
 
 func (o *runOptions) declareRunning(f *pflag.FlagSet) {
-	f.DurationVar(&o.timeout, "timeout", 10*time.Second, "the longest wait for a reply")
-	f.DurationVar(&o.patience, "patience", 150*time.Second, "the longest wait for what happens eventually")
+	o.declareWaits(f, 10*time.Second)
 	f.IntVar(&o.parallel, "parallel", 0,
 		"run at most `N` checks at once (default: 2 that are busy, and any number that only wait)")
 	f.IntVar(&o.repeat, "repeat", 1,
@@ -314,25 +281,27 @@ func (o *runOptions) declareRunning(f *pflag.FlagSet) {
 
 // validate checks the values that no flag checks by itself, and draws the seed.
 func (o *runOptions) validate() error {
-	switch {
-	case o.timeout <= 0:
-		return errors.New("--timeout must be longer than 0")
-	case o.patience <= 0:
-		return errors.New("--patience must be longer than 0")
-	case o.given.Changed("parallel") && o.parallel < 1:
-		return errors.New("--parallel must be 1 or more")
-	case o.repeat < 1:
-		return errors.New("--repeat must be 1 or more")
-	}
-	for _, id := range o.require {
-		if err := requirable(id); err != nil {
-			return err
+	return cmp.Or(
+		refuse(o.timeout <= 0, "--timeout must be longer than 0"),
+		refuse(o.patience <= 0, "--patience must be longer than 0"),
+		o.validatePlays(requirable),
+		validateFolder(o.folder, o.given.Changed("save")))
+}
+
+// validatePlays checks how often and of which clauses checks are played, and draws the seed; requirable returns an error
+// for a clause that no run can evaluate.
+func (o *runOptions) validatePlays(requirable func(clause string) error) error {
+	o.drawSeed()
+	required := func() (err error) {
+		for _, id := range o.require {
+			err = cmp.Or(err, requirable(id))
 		}
+		return err
 	}
-	if !o.given.Changed("seed") {
-		o.seed = rand.Uint64()
-	}
-	return cmp.Or(o.expect.validate(o.given), validateFolder(o.folder, o.given.Changed("save")))
+	return cmp.Or(
+		refuse(o.given.Changed("parallel") && o.parallel < 1, "--parallel must be 1 or more"),
+		refuse(o.repeat < 1, "--repeat must be 1 or more"),
+		required(), o.expect.validate(o.given))
 }
 
 // requirable returns an error for a clause that no run can evaluate.
@@ -351,10 +320,6 @@ func requirable(id string) error {
 		help = text.DidYouMean(near)
 	}
 	return fmt.Errorf("--require: unknown clause %q; %s", id, help)
-}
-
-func (o *runOptions) exit() reports.ExitOptions {
-	return reports.ExitOptions{Strict: o.strict, Require: o.require}
 }
 
 func levelNames() []string {

@@ -84,8 +84,8 @@ func (o *runOptions) saveFindings(p process, r *reports.Report, s subject, chose
 	if o.folder == "" || chosen.own {
 		return
 	}
-	d := &folder{path: o.folder, secrets: s.endpoint.Secrets}
-	where := target.Redact(s.endpoint.String())
+	d := &folder{path: o.folder, secrets: s.Secrets}
+	where := target.Redact(s.String())
 	save := func(name, script string) string {
 		return d.saveScript(p, strings.TrimSuffix(name, "-"), script, r.Version, where, r.Seed, r.Started)
 	}
@@ -152,13 +152,13 @@ func (o *runOptions) reproducer(s subject, own bool) func(check string) string {
 		}
 	})
 	hint := ""
-	rest = append(s.endpoint.Flags(), rest...)
-	if !s.endpoint.Ours() {
-		if s.endpoint.Choice.Address.Password != "" {
+	rest = append(s.Flags(), rest...)
+	if !s.Ours() {
+		if s.Choice.Address.Password != "" {
 			hint = " # fill in the password, or set FAKTORY_URL and leave out --url"
 		}
-		if s.endpoint.Choice.Variable != "" && hint != "" {
-			hint = " # fill in the password, or leave out --url while " + s.endpoint.Choice.Variable + " is set"
+		if s.Choice.Variable != "" && hint != "" {
+			hint = " # fill in the password, or leave out --url while " + s.Choice.Variable + " is set"
 		}
 	}
 	return func(check string) string {

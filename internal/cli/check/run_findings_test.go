@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -15,10 +14,9 @@ import (
 func options(t *testing.T, args ...string) *runOptions {
 	t.Helper()
 	cmd := &cobra.Command{}
-	o := &runOptions{reportFlags: program.NewReportFlags()}
+	o := &runOptions{}
 	o.declare(cmd)
 	require.NoError(t, cmd.ParseFlags(args))
-	o.given = cmd.Flags()
 	return o
 }
 
@@ -103,7 +101,7 @@ func TestOffers(t *testing.T) {
 		o := options(t, append(test.args, "--url", "tcp://localhost")...)
 		s, err := o.subject(func(string) (string, bool) { return "", false })
 		require.NoError(t, err)
-		assert.Equal(t, test.want, s.offers(s.endpoint.Server), test.args)
+		assert.Equal(t, append([]scenarios.Need{scenarios.NeedOpen}, test.want...), s.offers(s.Server, false), test.args)
 	}
 }
 

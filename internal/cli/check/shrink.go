@@ -151,25 +151,12 @@ func (p process) shrinkTarget(ctx context.Context, o *shrinkOptions, s *recorder
 	if err := endpoint.SetFault(o.fault); err != nil {
 		return nil, err
 	}
-	switch {
-	case endpoint.Choice.Embedded:
-		server, err := embed(ctx, endpoint)
-		if err != nil {
-			return nil, err
-		}
+	if endpoint.Ours() {
+		server, end, err := subject{Endpoint: endpoint}.start(ctx, peer.Config{}, o.timeout)
 		s.Target = server.Target
-		return server.Close, nil
-	case endpoint.Starter != nil:
-		started, err := endpoint.Start(ctx, "", o.timeout)
-		if err != nil {
-			return nil, err
-		}
-		s.Target = &started.Server
-		return started.End, nil
-	}
-	if _, err := endpoint.Identify(ctx, o.timeout); err != nil {
-		return nil, err
+		return end, err
 	}
 	s.Target, s.Password = endpoint.Server, endpoint.Password
-	return func() {}, nil
+	_, err = endpoint.Identify(ctx, o.timeout)
+	return func() {}, err
 }

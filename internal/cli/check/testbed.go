@@ -3,7 +3,6 @@ package check
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
 	"net"
 	"time"
 
@@ -18,22 +17,27 @@ import (
 
 // subject is the server under test.
 type subject struct {
-	endpoint     program.Endpoint
+	program.Endpoint
 	alone, flush bool // what may be done to a server of the user's
 }
 
-// subject returns the server that flags and environment name. A flag without an effect on it is an error.
-func (o *runOptions) subject(lookup func(string) (string, bool)) (subject, error) {
-	e, err := o.targetFlags.Endpoint(o.given, lookup, &o.operatorFlags, "allow-shared", "allow-flush")
+// subject returns the server that flags and environment name. A flag without an effect on it is an error, and so is one
+// of the others.
+func (o *testOptions) subject(lookup func(string) (string, bool), others ...string) (subject, error) {
+	others = append(others, "allow-shared", "allow-flush")
+	e, err := o.targetFlags.Endpoint(o.given, lookup, &o.operatorFlags, others...)
 	if err == nil {
 		err = e.SetFault(o.fault)
 	}
-	return subject{endpoint: e, alone: o.allowShared || o.allowFlush, flush: o.allowFlush}, err
+	return subject{e, o.alone(), o.allowFlush}, err
 }
 
-// offers returns what a server of the user's offers beside open or password.
-func (s subject) offers(server *target.Server) []scenarios.Need {
-	var offers []scenarios.Need
+// offers returns what a server that is not embedded offers.
+func (s subject) offers(server *target.Server, protected bool) []scenarios.Need {
+	offers := []scenarios.Need{scenarios.NeedOpen}
+	if protected {
+		offers[0] = scenarios.NeedPassword
+	}
 	for _, can := range []struct {
 		need scenarios.Need
 		yes  bool
@@ -41,8 +45,8 @@ func (s subject) offers(server *target.Server) []scenarios.Need {
 		{scenarios.NeedSignals, server.Can(target.Quiet) && server.Can(target.Terminate)},
 		{scenarios.NeedRestart, server.Can(target.Restart)},
 		{scenarios.NeedKill, server.Can(target.Kill)},
-		{scenarios.NeedAlone, s.alone || s.endpoint.Ours()},
-		{scenarios.NeedFlush, s.flush || s.endpoint.Ours()},
+		{scenarios.NeedAlone, s.alone || s.Ours()},
+		{scenarios.NeedFlush, s.flush || s.Ours()},
 	} {
 		if can.yes {
 			offers = append(offers, can.need)
@@ -53,13 +57,13 @@ func (s subject) offers(server *target.Server) []scenarios.Need {
 
 // provide returns, for each need, how the user can meet it.
 func provide(s subject) map[scenarios.Need]string {
-	if s.endpoint.Choice.Embedded {
+	if s.Choice.Embedded {
 		return nil // the embedded server meets all
 	}
 	start, embedded := "let fwpcheck --start the server, or ", "leave out --url (and FAKTORY_URL)"
 	password := "start the server with a password, and put it into the URL (tcp://:PASSWORD@HOST:PORT) or name a file " +
 		"with --password-file"
-	if s.endpoint.Starter != nil {
+	if s.Starter != nil {
 		start, embedded = "", "leave out --start"
 		password = "write {password} where the command of --start takes it: an empty word stands for none"
 	}
@@ -83,47 +87,19 @@ type testbed struct {
 	end     func()
 }
 
-// open starts the embedded servers, or connects to the user's server.
-func (s subject) open(ctx context.Context, timeout time.Duration) (testbed, error) {
-	switch {
-	case s.endpoint.Starter != nil:
-		return s.start(ctx, timeout)
-	case !s.endpoint.Choice.Embedded:
-		return s.connect(ctx, timeout)
+// open connects to the user's server, which must be there, or starts servers: one without a password, and one with a
+// password if there can be any, so that every check has one.
+func (s subject) open(ctx context.Context, timeout time.Duration) (bed testbed, err error) {
+	if !s.Ours() {
+		bed.id, err = s.Identify(ctx, timeout)
+		bed.servers = []run.Server{{Target: s.Server, Password: s.Password, Offers: s.offers(s.Server, bed.id.Protected)}}
+		bed.end = func() {}
+		return bed, err
 	}
-	bed, err := embedAll(ctx, s.endpoint)
-	if err != nil {
-		return testbed{}, err
-	}
-	if bed.id, err = s.endpoint.Peer.Identify(ctx, bed.servers[0].Target, timeout); err != nil {
-		bed.end()
-		return testbed{}, fmt.Errorf("the embedded server: %w", err)
-	}
-	return bed, nil
-}
-
-// connect identifies the user's server and authenticates.
-func (s subject) connect(ctx context.Context, timeout time.Duration) (testbed, error) {
-	id, err := s.endpoint.Identify(ctx, timeout)
-	if err != nil {
-		return testbed{}, err
-	}
-	offers := append([]scenarios.Need{scenarios.NeedOpen}, s.offers(s.endpoint.Server)...)
-	if id.Protected {
-		offers[0] = scenarios.NeedPassword
-	}
-	server := run.Server{Target: s.endpoint.Server, Password: s.endpoint.Password, Offers: offers}
-	return testbed{servers: []run.Server{server}, id: id, end: func() {}}, nil
-}
-
-// start starts a server without and, if the command takes one, a server with a password. Checks that
-// cannot share a server get one of their own.
-func (s subject) start(ctx context.Context, timeout time.Duration) (testbed, error) {
 	passwords := []string{""}
-	if s.endpoint.Starter.Protects() {
+	if s.Choice.Embedded && s.Peer.Passwords || s.Starter != nil && s.Starter.Protects() {
 		passwords = append(passwords, rand.Text())
 	}
-	var bed testbed
 	var ends []func()
 	bed.end = func() {
 		for _, end := range ends {
@@ -131,43 +107,47 @@ func (s subject) start(ctx context.Context, timeout time.Duration) (testbed, err
 		}
 	}
 	for _, password := range passwords {
-		server, end, err := s.startOne(ctx, password, timeout)
+		server, end, err := s.start(ctx, peer.Config{Password: password}, timeout)
 		if err != nil {
 			bed.end()
 			return testbed{}, err
 		}
 		ends, bed.servers = append(ends, end), append(bed.servers, server)
 	}
-	id, err := s.endpoint.Peer.Identify(ctx, bed.servers[0].Target, timeout)
-	if err != nil {
+	if s.Choice.Embedded {
+		bed.prepare = func(settings map[string]string) (run.Server, func(), error) {
+			return s.start(ctx, peer.Config{Settings: settings}, timeout)
+		}
+	}
+	if bed.id, err = s.Peer.Identify(ctx, bed.servers[0].Target, timeout); err != nil {
 		bed.end()
 	}
-	bed.id = id
 	return bed, err
 }
 
-// startOne starts one server.
-func (s subject) startOne(
-	ctx context.Context, password string, timeout time.Duration,
+// start starts a server that exists for this process only: the embedded one in it, whose shortages are noticed in ctx,
+// or one by the command of --start, which takes the password of the configuration and nothing else.
+func (s subject) start(
+	ctx context.Context, config peer.Config, timeout time.Duration,
 ) (server run.Server, end func(), err error) {
-	started, err := s.endpoint.Start(ctx, password, timeout)
+	if s.Choice.Embedded {
+		config.Network, config.Faults = noticing{ctx}, s.Faults
+		embedded, err := s.Peer.Start(config)
+		if err != nil {
+			return run.Server{}, nil, err
+		}
+		return embedded.Server, embedded.Close, nil
+	}
+	started, err := s.Start(ctx, config.Password, timeout)
 	if err != nil {
 		return run.Server{}, nil, err
 	}
 	server = run.Server{
-		Target: &started.Server, Password: password, Offers: s.offersOf(started), Ended: started.Ended,
+		Target: &started.Server, Password: config.Password, Ended: started.Ended,
+		Offers: s.offers(&started.Server, config.Password != ""),
 	}
-	server.Fresh = func() (run.Server, func(), error) { return s.startOne(ctx, password, timeout) }
+	server.Fresh = func() (run.Server, func(), error) { return s.start(ctx, config, timeout) }
 	return server, started.End, nil
-}
-
-// offersOf returns what a started server offers.
-func (s subject) offersOf(started *target.Started) []scenarios.Need {
-	access := scenarios.NeedOpen
-	if started.Server.Address.Password != "" {
-		access = scenarios.NeedPassword
-	}
-	return append([]scenarios.Need{access}, s.offers(&started.Server)...)
 }
 
 // noticing is the network of this machine. A shortage of this process is noticed in its context.
@@ -200,37 +180,4 @@ type noticingListener struct {
 func (l noticingListener) Accept() (net.Conn, error) {
 	nc, err := l.Listener.Accept()
 	return nc, shortage.Notice(l.ctx, err)
-}
-
-// embed starts the embedded server of an endpoint in this process, without a password. A shortage of this process is
-// noticed in ctx.
-func embed(ctx context.Context, at program.Endpoint) (*peer.Server, error) {
-	return at.Peer.Start(peer.Config{Network: noticing{ctx}, Faults: at.Faults})
-}
-
-// embedAll starts an embedded server without a password, and one with a password if the protocol has any, so that every
-// check has one.
-func embedAll(ctx context.Context, at program.Endpoint) (bed testbed, err error) {
-	bed.end = func() {}
-	passwords := []string{""}
-	if at.Peer.Passwords {
-		passwords = append(passwords, rand.Text())
-	}
-	for _, password := range passwords {
-		s, err := at.Peer.Start(peer.Config{Network: noticing{ctx}, Faults: at.Faults, Password: password})
-		if err != nil {
-			bed.end()
-			return testbed{}, err
-		}
-		others := bed.end
-		bed.servers, bed.end = append(bed.servers, s.Server), func() { others(); s.Close() }
-	}
-	bed.prepare = func(settings map[string]string) (run.Server, func(), error) {
-		s, err := at.Peer.Start(peer.Config{Network: noticing{ctx}, Faults: at.Faults, Settings: settings})
-		if err != nil {
-			return run.Server{}, nil, err
-		}
-		return s.Server, s.Close, nil
-	}
-	return bed, nil
 }

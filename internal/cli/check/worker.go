@@ -3,9 +3,7 @@ package check
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,7 +17,6 @@ import (
 	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/peer"
-	"github.com/fwpsuite/fwp/internal/shortage"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -28,7 +25,7 @@ import (
 type clientOptions struct {
 	runOptions
 	producer bool
-	patience time.Duration
+	start    time.Duration // the longest that the program under test may take for it
 }
 
 // newWorker builds `fwpcheck worker`.
@@ -69,7 +66,6 @@ func newClient(p process) *cobra.Command {
 }
 
 func newClientCheck(p process, o *clientOptions, cmd *cobra.Command) *cobra.Command {
-	o.reportFlags = program.NewReportFlags()
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			example := "worker"
@@ -81,12 +77,8 @@ func newClientCheck(p process, o *clientOptions, cmd *cobra.Command) *cobra.Comm
 		}
 		return nil
 	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		o.given = cmd.Flags()
-		return p.checkClient(cmd.Context(), o, args)
-	}
-	f := cmd.Flags()
-	f.SortFlags = false
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return p.checkClient(cmd.Context(), o, args) }
+	f := o.flags(cmd)
 	f.SetInterspersed(false) // the flags of COMMAND are its own
 	o.declareSelection(f)
 	o.declareClient(f)
@@ -100,7 +92,7 @@ func newClientCheck(p process, o *clientOptions, cmd *cobra.Command) *cobra.Comm
 }
 
 func (o *clientOptions) declareClient(f *pflag.FlagSet) {
-	f.DurationVar(&o.patience, "start-timeout", 30*time.Second, "the longest time from the start of COMMAND to its HELLO")
+	f.DurationVar(&o.start, "start-timeout", 30*time.Second, "the longest time from the start of COMMAND to its HELLO")
 	f.IntVar(&o.parallel, "parallel", 0,
 		"play at most `N` situations at once (default: any number that only wait; starts: one for each CPU)")
 	f.IntVar(&o.repeat, "repeat", 1,
@@ -118,28 +110,17 @@ func (o *clientOptions) parties() []string {
 }
 
 func (o *clientOptions) validate() error {
-	switch {
-	case o.patience <= 0:
-		return errors.New("--start-timeout must be longer than 0")
-	case o.given.Changed("parallel") && o.parallel < 1:
-		return errors.New("--parallel must be 1 or more")
-	case o.repeat < 1:
-		return errors.New("--repeat must be 1 or more")
-	}
-	for _, id := range o.require {
-		if _, known := peer.Default().ClauseByID(id); !known {
-			return requirable(id)
+	return cmp.Or(refuse(o.start <= 0, "--start-timeout must be longer than 0"), o.validatePlays(func(id string) error {
+		if _, known := peer.Default().ClauseByID(id); known {
+			return nil
 		}
-	}
-	if !o.given.Changed("seed") {
-		o.seed = rand.Uint64()
-	}
-	return o.expect.validate(o.given)
+		return requirable(id)
+	}))
 }
 
 func (o *clientOptions) harness(words []string) *situations.Harness {
 	return &situations.Harness{
-		Launcher: situations.Command{Words: words}, Patience: o.patience, Producer: o.producer,
+		Launcher: situations.Command{Words: words}, Patience: o.start, Producer: o.producer,
 	}
 }
 
@@ -180,78 +161,42 @@ func (p process) checkClient(ctx context.Context, o *clientOptions, words []stri
 	if err != nil {
 		return err
 	}
-	bar := p.NewBar(!o.reportFlags.NoProgress && !o.reportFlags.Verbose)
+	bar := o.bar(&p)
 	command := commandLine(words)
 	p.Logf("testing %s, seed %d", command, o.seed)
-	ctx, stop := p.Interruptible(ctx)
+	ctx, stop := p.begin(ctx)
 	defer stop()
-	ctx, release := shortage.Watch(ctx)
-	defer release()
 	started := time.Now()
 	seen, err := h.Identify(ctx)
 	if err != nil {
-		return p.Deliver(o.report(p.noClient(ctx, o, command, started, err)))
+		r := o.untested(ctx, started, o.tested(command), err)
+		if r.Unreachable != "" {
+			p.Logf("%s", p.Show(r.Unreachable))
+		}
+		return o.deliver(p, r, r.Unreachable, &r.Internal)
 	}
 	if fetched := strings.Join(seen.Queues, " "); !o.producer && !seen.TakesQueues() {
 		p.Logf("it does not take {queues} or FWP_QUEUES: the jobs go to the queue that it fetches from (%s)", fetched)
 	}
-	if wait := chosen.wait(); wait > conformance.QuickWait {
-		p.Logf("%s must wait, the longest for %v; --quick leaves them out",
-			text.Count(chosen.waiting(), "situation"), wait.Round(time.Second))
-	}
-	plays := newProgress(chosen.in, o.repeat, o.parallel)
-	bar.Begin(plays.state)
-	watch := watcher{over: plays.over}
-	if o.reportFlags.Verbose {
-		watch.line = p.printer(len(chosen.in) > 1)
-	}
-	runner := o.clientRunner(chosen, watch, command)
-	runner.Expected = known.known()
-	r := o.runSituations(ctx, runner, command)
-	bar.End()
-	r = known.apply(ctx, p, r, chosen, func(checks []conformance.Check) []reports.Check {
-		again := o.clientRunner(selection{in: checks}, watcher{}, command)
-		again.Parallel, again.Repeat, again.FailFast = 1, 1, false
-		return again.Run(ctx).Checks
+	r := p.play(ctx, &o.runOptions, playing{
+		selection: chosen, thing: "situation", known: known, bar: bar,
+		runner:   func(chosen selection) *run.Runner { return o.clientRunner(chosen, command) },
+		complete: func(r *reports.Report) { r.Target = o.tested(command) },
+		alone: func(checks []conformance.Check) []reports.Check {
+			return playAlone(ctx, o.clientRunner(selection{in: checks}, command)).Checks
+		},
 	})
-	return p.Deliver(o.report(r))
+	return o.deliver(p, r, r.Unreachable, &r.Internal)
 }
 
 // clientRunner returns what plays the chosen situations.
-func (o *clientOptions) clientRunner(chosen selection, watch watcher, command string) *run.Runner {
+func (o *clientOptions) clientRunner(chosen selection, command string) *run.Runner {
 	return &run.Runner{
 		Protocol: peer.Default().Protocol,
 		Servers:  []run.Server{{Target: situations.Target{}}}, Checks: chosen.in, Skipped: chosen.out,
 		Parties: o.parties(), Parallel: o.parallel, Seed: o.seed, Repeat: o.repeat, FailFast: o.failFast,
-		Watch: watch.line, Progress: watch.over, Reproduce: o.reproduceClient(command),
+		Reproduce: o.reproduceClient(command),
 	}
-}
-
-// runSituations plays the situations of a runner.
-func (o *clientOptions) runSituations(ctx context.Context, runner *run.Runner, command string) *reports.Report {
-	r := runner.Run(ctx)
-	if short := shortage.Cause(ctx); short != "" {
-		r.Interrupted, r.Internal = false, short
-	}
-	r.Version, r.Target = "fwpcheck "+program.Version(), o.tested(command)
-	return r
-}
-
-// noClient returns the report of a run without a program to test.
-func (p process) noClient(
-	ctx context.Context, o *clientOptions, command string, started time.Time, err error,
-) *reports.Report {
-	r := &reports.Report{
-		Started: started, Took: time.Since(started), Seed: o.seed, Version: "fwpcheck " + program.Version(),
-		Target: o.tested(command),
-	}
-	if none, is := errors.AsType[*situations.NoClientError](err); is && ctx.Err() == nil {
-		r.Unreachable = none.Error()
-		p.Logf("%s", p.Show(none.Error()))
-		return r
-	}
-	recordFailure(ctx, r, err)
-	return r
 }
 
 // reproduceClient returns a function that returns the command that plays a situation again.

@@ -24,8 +24,9 @@ func NewReportFlags() ReportFlags {
 // Formats returns the flag --format of commands whose result is text or JSON.
 func Formats() OneOf { return NewOneOf("text", "json") }
 
-// Declare adds the flags to a command; verbose is the usage of --verbose.
+// Declare adds the flags to a command, with their defaults; verbose is the usage of --verbose.
 func (r *ReportFlags) Declare(cmd *cobra.Command, verbose string) {
+	*r = NewReportFlags()
 	f := cmd.Flags()
 	f.Var(&r.Format, "format", "format of the report")
 	f.StringArrayVarP(&r.Outputs, "output", "o", nil, "write the report to `[FORMAT=]FILE`: with FORMAT= ("+

@@ -1,0 +1,120 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/fwpsuite/fwp/conformance/workers/situations"
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/shortage"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// testOptions are the flags of all commands that test something, each of which declares those that it has.
+type testOptions struct {
+	targetFlags             program.TargetFlags
+	operatorFlags           program.OperatorFlags
+	fault                   string
+	allowShared, allowFlush bool
+
+	timeout, patience time.Duration
+	seed              uint64
+	require           []string
+	strict            bool
+	folder            string // for the scripts of findings; empty: none are saved
+
+	reportFlags program.ReportFlags
+	given       *pflag.FlagSet // which of them were given
+}
+
+// flags returns the flags of a command, which its help has in the order in which they are declared.
+func (o *testOptions) flags(cmd *cobra.Command) *pflag.FlagSet {
+	o.given = cmd.Flags()
+	o.given.SortFlags = false
+	return o.given
+}
+
+// declareAllowed declares what may be done to jobs of others; what the command does with that is a verb.
+func (o *testOptions) declareAllowed(f *pflag.FlagSet, servers, verb string) {
+	f.BoolVar(&o.allowShared, "allow-shared", false,
+		"no other client uses the "+servers+": "+verb+" what touches other clients' jobs too")
+	f.BoolVar(&o.allowFlush, "allow-flush", false,
+		"everything on the "+servers+" may be deleted: "+verb+" FLUSH too (means --allow-shared)")
+}
+
+// declareWaits declares how long the command waits for a server.
+func (o *testOptions) declareWaits(f *pflag.FlagSet, timeout time.Duration) {
+	f.DurationVar(&o.timeout, "timeout", timeout, "the longest wait for a reply")
+	f.DurationVar(&o.patience, "patience", 150*time.Second, "the longest wait for what happens eventually")
+}
+
+// alone reports whether jobs of other clients may be touched.
+func (o *testOptions) alone() bool { return o.allowShared || o.allowFlush }
+
+// drawSeed draws the seed, unless it was given.
+func (o *testOptions) drawSeed() {
+	if !o.given.Changed("seed") {
+		o.seed = rand.Uint64()
+	}
+}
+
+// refuse returns an error with these words if the flags are bad.
+func refuse(bad bool, words string) error {
+	if bad {
+		return errors.New(words)
+	}
+	return nil
+}
+
+// begin returns a copy of ctx that ends when the user interrupts the command, or when this machine runs out of
+// something, and a function that releases it.
+func (p process) begin(ctx context.Context) (context.Context, func()) {
+	ctx, stop := p.Interruptible(ctx)
+	ctx, release := shortage.Watch(ctx)
+	return ctx, func() { release(); stop() }
+}
+
+// failure returns why nothing could be tested, or why a test ended early: it was interrupted, the target cannot be
+// reached, or there was an internal error. All are empty if the test was not interrupted, and err is nil.
+func failure(ctx context.Context, err error) (interrupted bool, unreachable, internal string) {
+	_, lost := errors.AsType[*program.UnreachableError](err)
+	_, none := errors.AsType[*situations.NoClientError](err)
+	switch short := shortage.Cause(ctx); {
+	case short != "":
+		return false, "", short
+	case ctx.Err() != nil:
+		return true, "", ""
+	case lost || none:
+		return false, err.Error(), ""
+	case err != nil:
+		return false, "", err.Error()
+	}
+	return false, "", ""
+}
+
+// version is that of this program in a report.
+func version() string { return "fwpcheck " + program.Version() }
+
+// result is what a test comes to.
+type result interface {
+	program.Result
+	Outcome(reports.ExitOptions) (code int, words string)
+	WriteJSON(io.Writer, reports.ExitOptions) error
+}
+
+// deliver writes a result where the flags say, and returns the error that ends the command. internal is the field of
+// the result for an internal error.
+func (o *testOptions) deliver(p process, r result, unreachable string, internal *string) error {
+	exit := reports.ExitOptions{Strict: o.strict, Require: o.require}
+	return p.Deliver(program.Output{
+		Flags: &o.reportFlags, Exit: exit, Report: r, Unreachable: unreachable, Internal: internal,
+		Outcome: func() (int, string) { return r.Outcome(exit) },
+		JSON:    func(w io.Writer) error { return r.WriteJSON(w, exit) },
+	})
+}
