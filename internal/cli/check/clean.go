@@ -19,8 +19,7 @@ import (
 
 // newClean builds `fwpcheck clean`.
 func newClean(p process) *cobra.Command {
-	var flags program.TargetFlags
-	var timeout time.Duration
+	o := &testOptions{}
 	cmd := &cobra.Command{
 		Use:   "clean [RUN]",
 		Short: "Remove the jobs that runs of fwpcheck and fwpbench left on a server",
@@ -32,23 +31,13 @@ func newClean(p process) *cobra.Command {
 			"does not show its queues, 4 the server cannot be reached or did not answer, 130 interrupted.",
 		Example: "  fwpcheck clean --url tcp://localhost:7419\n  fwpcheck clean k3v9q2xy --url tcp://localhost:7419",
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return fmt.Errorf("clean takes one run, got %q", args)
-			}
-			return nil
+			return refuse(len(args) > 1, fmt.Sprintf("clean takes one run, got %q", args))
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			flags.Of("fwpcheck clean")
-			at, err := flags.Endpoint(cmd.Flags(), p.LookupEnv, nil)
-			if err != nil {
-				return err
-			}
-			return p.clean(cmd.Context(), at, runNamed(args), timeout)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return p.clean(cmd.Context(), o, runNamed(args)) },
 	}
-	cmd.Flags().SortFlags = false
-	flags.Declare(cmd.Flags(), "clean")
-	cmd.Flags().DurationVar(&timeout, "timeout", 10*time.Second, "the longest wait for a reply")
+	f := o.flags(cmd)
+	o.targetFlags.Declare(f, "clean")
+	f.DurationVar(&o.timeout, "timeout", 10*time.Second, "the longest wait for a reply")
 	return cmd
 }
 
@@ -61,24 +50,25 @@ func runNamed(args []string) string {
 }
 
 // clean cleans a server, from the flags to the exit code.
-func (p process) clean(ctx context.Context, at program.Endpoint, run string, timeout time.Duration) error {
-	switch {
-	case at.Ours():
-		return errors.New("name the server to clean with --url or FAKTORY_URL")
-	case timeout <= 0:
-		return errors.New("--timeout must be longer than 0")
+func (p process) clean(ctx context.Context, o *testOptions, run string) error {
+	o.targetFlags.Of("fwpcheck clean")
+	at, err := o.targetFlags.Endpoint(o.given, p.LookupEnv, nil)
+	if err = cmp.Or(err,
+		refuse(at.Ours(), "name the server to clean with --url or FAKTORY_URL"),
+		refuse(o.timeout <= 0, "--timeout must be longer than 0")); err != nil {
+		return err
 	}
 	p.Secrets = at.Secrets
 	ctx, stop := p.Interruptible(ctx)
 	defer stop()
-	if _, err := at.Identify(ctx, timeout); err != nil {
+	if _, err := at.Identify(ctx, o.timeout); err != nil {
 		return p.notCleaned(ctx, at, err)
 	}
 	nc, err := at.Server.Dial(ctx)
 	if err != nil {
 		return p.notCleaned(ctx, at, err)
 	}
-	done, err := fwpdialect.Clean(ctx, nc, at.Password, run, timeout)
+	done, err := fwpdialect.Clean(ctx, nc, at.Password, run, o.timeout)
 	if printed := p.PrintPage(cleaned(done, run)); printed != nil {
 		return printed
 	}
@@ -112,7 +102,10 @@ func cleaned(done fwpdialect.Cleaning, run string) reports.Page {
 	removed := 0
 	queues := reports.Table{Columns: []reports.Column{{Title: "queue"}, {Title: "removed", Right: true},
 		{Title: "left", Right: true}}}
-	for _, queue := range slices.Sorted(maps.Keys(union(done.Removed, done.Left))) {
+	all := slices.Collect(maps.Keys(done.Removed))
+	all = slices.AppendSeq(all, maps.Keys(done.Left))
+	slices.Sort(all)
+	for _, queue := range slices.Compact(all) {
 		queues.Rows = append(queues.Rows, reports.Cells(queue, text.Grouped(done.Removed[queue]),
 			text.Grouped(done.Left[queue])))
 		removed += done.Removed[queue]
@@ -140,16 +133,4 @@ func cleaned(done fwpdialect.Cleaning, run string) reports.Page {
 		page.Blocks = append(page.Blocks, sets)
 	}
 	return page
-}
-
-// union returns the names of both.
-func union(removed map[string]int, left map[string]int64) map[string]bool {
-	names := map[string]bool{}
-	for name := range removed {
-		names[name] = true
-	}
-	for name := range left {
-		names[name] = true
-	}
-	return names
 }

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,30 +31,29 @@ func newExplain(p process) *cobra.Command {
 		Example: "  fwpcheck explain FWP-HI-01\n  fwpcheck explain hello/hi-form\n  fwpcheck explain AMB-29\n" +
 			"  fwpcheck explain delivered-twice",
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return errors.New("want one clause, check, ambiguity or fault; fwpcheck list, list --clauses and list --faults " +
-					"show them")
-			}
-			return nil
+			return refuse(len(args) != 1, "want one clause, check, ambiguity or fault; fwpcheck list, list --clauses and "+
+				"list --faults show them")
 		},
-		ValidArgsFunction: program.Complete(func() []string {
-			return slices.Concat(clauseNames(), suiteNames(), allFaultNames())
-		}),
-		RunE: func(_ *cobra.Command, args []string) error { return p.explain(args[0], protocol) },
+		ValidArgsFunction: program.Complete(func() []string { return explainable(peer.All()...) }),
+		RunE:              func(_ *cobra.Command, args []string) error { return p.explain(args[0], protocol) },
 	}
 	program.DeclareProtocol(cmd.Flags(), &protocol)
 	return cmd
 }
 
-// explain explains what has an id. named is the protocol that --protocol names, empty for all.
-// allFaultNames returns the names of the faults of all embedded servers.
-func allFaultNames() (names []string) {
-	for _, p := range peer.All() {
-		names = append(names, p.FaultNames()...)
+// explainable returns the names of the clauses, the checks and the faults of protocols.
+func explainable(protocols ...*peer.Peer) (names []string) {
+	for _, p := range protocols {
+		for _, c := range p.Clauses() {
+			names = append(names, c.ID)
+		}
+		all, _ := p.Checks() // those of a suite with a mistake are not known
+		names = slices.Concat(names, namesOf(all), p.FaultNames())
 	}
 	return names
 }
 
+// explain explains what has an id. named is the protocol that --protocol names, empty for all.
 func (p process) explain(id, named string) error {
 	protocols, err := protocolsNamed(named)
 	if err != nil {
@@ -85,7 +83,7 @@ func (p process) explain(id, named string) error {
 	if page, ok := explainFaults(id, protocols, checksByClause(all)); ok {
 		return p.PrintPage(page)
 	}
-	return unexplained(id, named, protocols, all)
+	return unexplained(id, named, protocols)
 }
 
 // isCalled returns what recognizes the check of an id, which may end as its file does.
@@ -103,19 +101,10 @@ func (p process) explainCheck(check conformance.Check) error {
 }
 
 // unexplained returns the error for an id that nothing has.
-func unexplained(id, named string, protocols []*peer.Peer, all []conformance.Check) error {
+func unexplained(id, named string, protocols []*peer.Peer) error {
 	for _, p := range protocols {
 		if clause := p.Suggest(id); clause != "" && !strings.Contains(id, "/") {
 			return fmt.Errorf("unknown clause %q; %s", id, text.DidYouMean(clause))
-		}
-	}
-	names := namesOf(all)
-	for _, p := range protocols {
-		for _, f := range p.AllFaults() {
-			names = append(names, f.Name)
-		}
-		for _, c := range p.Clauses() {
-			names = append(names, c.ID)
 		}
 	}
 	of := ""
@@ -123,7 +112,7 @@ func unexplained(id, named string, protocols []*peer.Peer, all []conformance.Che
 		of = " of " + named
 	}
 	return fmt.Errorf("unknown clause, check, ambiguity or fault%s %q%s", of, id,
-		program.Suggestion(id, names))
+		program.Suggestion(id, explainable(protocols...)))
 }
 
 // explainScript returns the script of a check and, below it as comments, its clauses, needs and faults. The lines keep
@@ -201,7 +190,8 @@ func (f *explained) checks(c conformance.Clause, checks []conformance.Descriptio
 		f.add("checks", check.ID+": "+check.Title)
 	}
 	if len(checks) > 0 {
-		f.add("goal", goalOf(c.ID).Words+": otherwise a pass does not count")
+		goal, _ := peer.OfClause(c.ID).Goal("", c.ID)
+		f.add("goal", goal.Words+": otherwise a pass does not count")
 	}
 	switch {
 	case c.Excluded != "":
@@ -212,17 +202,6 @@ func (f *explained) checks(c conformance.Clause, checks []conformance.Descriptio
 	default:
 		f.add("checks", "none: it does not bind servers")
 	}
-}
-
-// goalOf returns the goal of a clause of whatever protocol.
-func goalOf(id string) conformance.Goal {
-	for _, p := range peer.All() {
-		if _, ok := p.ClauseByID(id); ok {
-			goal, _ := p.Goal("", id)
-			return goal
-		}
-	}
-	return conformance.Goal{}
 }
 
 // explainSource returns where a clause is stated.

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/internal/cli/program"
@@ -26,13 +25,13 @@ import (
 
 // recordOptions are the flags of `fwpcheck record`.
 type recordOptions struct {
+	testOptions
+
 	listen, upstream, output, metrics string
 	passwordFile                      string
-	length, timeout                   time.Duration
+	length                            time.Duration
 	concurrency                       int
 	queues                            []string
-	target                            program.TargetFlags
-	given                             *pflag.FlagSet
 }
 
 // newRecord builds `fwpcheck record`.
@@ -54,13 +53,9 @@ func newRecord(p process) *cobra.Command {
 			"  FAKTORY_URL=tcp://localhost:7420 my-worker\n" +
 			"  fwpcheck record --upstream tcp://localhost:7419 --metrics 127.0.0.1:9100",
 		Args: program.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.given = cmd.Flags()
-			return p.record(cmd.Context(), o)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.record(cmd.Context(), o) },
 	}
-	f := cmd.Flags()
-	f.SortFlags = false
+	f := o.flags(cmd)
 	f.StringVar(&o.upstream, "upstream", "",
 		"pass clients on to the server at `URL`: tcp://[:PASSWORD@]HOST[:PORT] or tcp+tls://...")
 	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "listen on `ADDRESS` (a free port if it is 0)")
@@ -72,7 +67,7 @@ func newRecord(p process) *cobra.Command {
 	f.IntVar(&o.concurrency, "concurrency", 0, "judge whether each worker runs `N` jobs at a time")
 	f.StringSliceVar(&o.queues, "queues", nil, "judge whether workers fetch from these `QUEUES`, joined by commas")
 	f.DurationVar(&o.timeout, "timeout", 10*time.Second, "wait for the server at most `TIME`")
-	o.target.DeclareTLS(f)
+	o.targetFlags.DeclareTLS(f)
 	return cmd
 }
 
@@ -137,8 +132,8 @@ func (o *recordOptions) endpoint() (program.Endpoint, error) {
 		return program.Endpoint{}, errors.New(
 			"--upstream is missing: it names the server, as in --upstream tcp://localhost:7419")
 	}
-	o.target.Of("fwpcheck record")
-	endpoint, err := o.target.At(o.upstream)
+	o.targetFlags.Of("fwpcheck record")
+	endpoint, err := o.targetFlags.At(o.upstream)
 	if err != nil {
 		return endpoint, fmt.Errorf("--upstream: %w", err)
 	}

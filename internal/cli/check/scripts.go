@@ -59,10 +59,7 @@ func (p process) readOne(name string) ([]byte, error) {
 
 // someScripts returns an error for a command line without scripts.
 func someScripts(_ *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return errors.New("which script? Name files or folders, or - for standard input")
-	}
-	return nil
+	return refuse(len(args) == 0, "which script? Name files or folders, or - for standard input")
 }
 
 // scriptSuffix ends the names of scripts.

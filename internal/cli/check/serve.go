@@ -65,13 +65,10 @@ func newServe(p process) *cobra.Command {
 			"  fwpcheck serve bug.fwp --port 7419",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeScripts,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.given = cmd.Flags()
-			return p.serve(cmd.Context(), o, args)
-		},
+		RunE:              func(cmd *cobra.Command, args []string) error { return p.serve(cmd.Context(), o, args) },
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
+	o.given, f.SortFlags = f, false
 	program.DeclareProtocol(f, &o.protocol)
 	f.Uint16Var(&o.port, "port", 0, "serve on `PORT` (a free one if 0)")
 	f.Uint16Var(&o.webPort, "web-port", 0, "serve the control on `PORT` (a free one if 0)")

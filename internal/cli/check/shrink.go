@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/peer"
@@ -22,10 +21,10 @@ import (
 
 // shrinkOptions are the flags of `fwpcheck shrink`.
 type shrinkOptions struct {
-	finding, output, fault string
-	length, timeout        time.Duration
-	target                 program.TargetFlags
-	given                  *pflag.FlagSet
+	testOptions
+
+	finding, output string
+	length          time.Duration
 }
 
 // newShrink builds `fwpcheck shrink`.
@@ -45,20 +44,14 @@ func newShrink(p process) *cobra.Command {
 		Example: "  fwpcheck shrink bug.fwp --url tcp://localhost:7419 -o small.fwp\n" +
 			"  fwpcheck shrink bug.fwp --finding fetch-after-quiet",
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return fmt.Errorf("want one script, the one that shows the finding: got %d files", len(args))
-			}
-			return nil
+			return refuse(len(args) != 1,
+				fmt.Sprintf("want one script, the one that shows the finding: got %d files", len(args)))
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.given = cmd.Flags()
-			return p.shrink(cmd.Context(), o, args[0])
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return p.shrink(cmd.Context(), o, args[0]) },
 	}
-	f := cmd.Flags()
-	f.SortFlags = false
-	o.target.Declare(f, "play on")
-	o.target.DeclareProtocol(f)
+	f := o.flags(cmd)
+	o.targetFlags.Declare(f, "play on")
+	o.targetFlags.DeclareProtocol(f)
 	f.StringVar(&o.finding, "finding", "", "keep the finding `NAME`, one of those that are listed")
 	f.StringVarP(&o.output, "output", "o", "", "write the script to `FILE`")
 	f.DurationVar(&o.length, "for", 5*time.Minute, "end after `TIME` with what there is by then")
@@ -69,11 +62,11 @@ func newShrink(p process) *cobra.Command {
 
 // shrink makes a script smaller.
 func (p process) shrink(ctx context.Context, o *shrinkOptions, file string) error {
-	script, protocol, err := p.playable(file, o.target.Protocol())
+	script, protocol, err := p.playable(file, o.targetFlags.Protocol())
 	if err != nil {
 		return err
 	}
-	o.target.SetProtocol(protocol)
+	o.targetFlags.SetProtocol(protocol)
 	if err := writableScript(o.output); err != nil {
 		return err
 	}
@@ -144,7 +137,7 @@ func (p process) playable(file, named string) (
 
 // shrinkTarget sets the server of a Shrinker.
 func (p process) shrinkTarget(ctx context.Context, o *shrinkOptions, s *recorder.Shrinker) (end func(), err error) {
-	endpoint, err := o.target.Endpoint(o.given, p.LookupEnv, nil)
+	endpoint, err := o.targetFlags.Endpoint(o.given, p.LookupEnv, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"errors"
 	"fmt"
 	"os"
 
@@ -24,10 +23,7 @@ func newSpec(p process) *cobra.Command {
 			"catalogue was written from, and prints each document that has changed, and how many clauses cite it.\n\n" +
 			"Exit codes: 0 nothing has changed, 1 something has, 2 usage.",
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return errors.New("want the folder that the specification is in")
-			}
-			return nil
+			return refuse(len(args) != 1, "want the folder that the specification is in")
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			of, err := program.PeerNamed(protocol)

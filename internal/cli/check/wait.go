@@ -1,13 +1,13 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/cli/program"
@@ -21,8 +21,7 @@ const (
 
 // newWait builds `fwpcheck wait`.
 func newWait(p process) *cobra.Command {
-	var flags program.TargetFlags
-	var timeout time.Duration
+	o := &testOptions{}
 	cmd := &cobra.Command{
 		Use:   "wait",
 		Short: "Wait until a server serves",
@@ -30,35 +29,28 @@ func newWait(p process) *cobra.Command {
 			"Exit codes: 0 it serves, 2 usage, 4 not in time, 130 interrupted.",
 		Example: "  fwpcheck wait --url tcp://localhost:7419 --timeout 30s && fwpcheck run --url tcp://localhost:7419",
 		Args:    program.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			at, err := flags.Endpoint(cmd.Flags(), p.LookupEnv, nil)
-			p.Secrets = at.Secrets
-			if err != nil {
-				return err
-			}
-			return p.wait(cmd.Context(), at, cmd.Flags(), timeout)
-		},
+		RunE:    func(cmd *cobra.Command, _ []string) error { return p.wait(cmd.Context(), o) },
 	}
-	cmd.Flags().SortFlags = false
-	flags.Declare(cmd.Flags(), "wait for")
-	cmd.Flags().DurationVar(&timeout, "timeout", waitTimeout, "the longest wait")
+	f := o.flags(cmd)
+	o.targetFlags.Declare(f, "wait for")
+	f.DurationVar(&o.timeout, "timeout", waitTimeout, "the longest wait")
 	return cmd
 }
 
 // wait waits for a server, from the flags to the exit code.
-func (p process) wait(ctx context.Context, at program.Endpoint, given *pflag.FlagSet, timeout time.Duration) error {
-	switch {
-	case given.Changed("start"):
-		return errors.New("wait is for a server that runs already, not for --start")
-	case at.Ours():
-		return errors.New("name the server to wait for with --url or FAKTORY_URL")
-	case timeout <= 0:
-		return errors.New("--timeout must be longer than 0")
+func (p process) wait(ctx context.Context, o *testOptions) error {
+	at, err := o.targetFlags.Endpoint(o.given, p.LookupEnv, nil)
+	p.Secrets = at.Secrets
+	if err = cmp.Or(err,
+		refuse(o.given.Changed("start"), "wait is for a server that runs already, not for --start"),
+		refuse(at.Ours(), "name the server to wait for with --url or FAKTORY_URL"),
+		refuse(o.timeout <= 0, "--timeout must be longer than 0")); err != nil {
+		return err
 	}
 	ctx, stop := p.Interruptible(ctx)
 	defer stop()
 	started := time.Now()
-	err := untilServing(ctx, at, timeout)
+	err = untilServing(ctx, at, o.timeout)
 	switch {
 	case err == nil:
 		p.Logf("%s serves after %s", at, reports.Time(time.Since(started)))

@@ -66,16 +66,13 @@ func newClient(p process) *cobra.Command {
 }
 
 func newClientCheck(p process, o *clientOptions, cmd *cobra.Command) *cobra.Command {
+	example := "worker"
+	if o.producer {
+		example = "producer"
+	}
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			example := "worker"
-			if o.producer {
-				example = "producer"
-			}
-			return fmt.Errorf("%s: no command was given; write it behind --, as in: fwpcheck %s -- node %s.mjs",
-				cmd.Name(), cmd.Name(), example)
-		}
-		return nil
+		return refuse(len(args) == 0, fmt.Sprintf("%s: no command was given; write it behind --, as in: fwpcheck %[1]s -- node %s.mjs",
+			cmd.Name(), example))
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return p.checkClient(cmd.Context(), o, args) }
 	f := o.flags(cmd)
