@@ -80,7 +80,6 @@ func (r *run) look(now time.Duration) {
 func addStatus(a, b client.Status) client.Status {
 	b.Wanted += a.Wanted
 	b.Ready += a.Ready
-	b.MostReady += a.MostReady
 	b.Readied += a.Readied
 	b.Open += a.Open
 	b.InFlight += a.InFlight
@@ -91,12 +90,9 @@ func addStatus(a, b client.Status) client.Status {
 	b.FirstLost = cmp.Or(a.FirstLost, b.FirstLost)
 	b.Pushing = b.Pushing || a.Pushing
 	b.Aborted = b.Aborted || a.Aborted
-	b.Behind = max(b.Behind, a.Behind)
 	b.Backlog += a.Backlog
 	b.Waited += a.Waited
 	b.Held += a.Held
-	b.Quiet += a.Quiet
-	b.Terminated += a.Terminated
 	b.Drained = b.Drained && a.Drained
 	b.Emptied += a.Emptied
 	b.TakenAtStop += a.TakenAtStop

@@ -101,8 +101,8 @@ func (c *conn) unanswered(now time.Duration) {
 
 // closing is the end of a worker's connection by the server.
 type closing struct {
-	at   time.Duration
-	verb string // of the command in flight
+	at     time.Duration
+	during string // what the connection did, in words
 }
 
 // closingsKept is how many closings a shard remembers.
@@ -118,9 +118,9 @@ func (d *duty) closedByServer(now time.Duration) {
 		len(c.closings) == closingsKept {
 		return
 	}
-	end := closing{at: now}
+	end := closing{at: now, during: "between two commands"}
 	if d.phase == busy {
-		end.verb = c.verb(d.asked.op)
+		end.during = "instead of a reply to " + c.verb(d.asked.op)
 	}
 	c.closings = append(c.closings, end)
 }
@@ -136,15 +136,7 @@ func (c *Shard) closedAlone() (b Breach) {
 		b.Count++
 		b.First = cmp.Or(b.First, &protocol.BreachError{Breach: protocol.WorkerClosed, What: fmt.Sprintf(
 			"the server closed the connection of a worker that sends its heartbeats, %s, and served others on",
-			during(end.verb))})
+			end.during)})
 	}
 	return b
-}
-
-// during describes what a connection did.
-func during(verb string) string {
-	if verb == "" {
-		return "between two commands"
-	}
-	return "instead of a reply to " + verb
 }

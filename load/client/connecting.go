@@ -151,7 +151,8 @@ func (c *conn) identified(now time.Duration, e *protocol.Event) {
 		Intended: c.opened, Free: c.opened, Sent: c.opened, Replied: now,
 	})
 	c.phase, c.free, c.pause, c.fresh = idle, now, 0, true
-	c.shard.becameReady()
+	c.shard.status.Ready++
+	c.shard.status.Readied++
 }
 
 // nudge makes a connection check whether it is still needed, at the end of a run or of a worker.
@@ -176,13 +177,4 @@ func (c *conn) cut() {
 		c.doomed = true
 		c.shard.loop.Poke(c)
 	}
-}
-
-// fall ends a connection that was cut, in its next step.
-func (c *conn) fall(now time.Duration) {
-	if c.waits() {
-		c.shard.trouble(c.asked.op, measure.Timeout, errSilent)
-	}
-	c.drop(now)
-	c.retire()
 }
