@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -54,9 +55,10 @@ type contradiction struct {
 // rules collects contradictions.
 type rules []contradiction
 
-// broken notes a contradiction if it is there.
-func (r *rules) broken(is bool, what, expected, do string, keys ...string) {
+// broken notes a contradiction if it is there. The keys that take part have blanks between, the first is to blame.
+func (r *rules) broken(is bool, what, expected, do, blamed string) {
 	if is {
+		keys := strings.Fields(blamed)
 		*r = append(*r, contradiction{keys, &Problem{Key: keys[0], What: what, Expected: expected, Do: do}})
 	}
 }
@@ -74,77 +76,66 @@ func (w *Workload) contradictions() []contradiction {
 
 func (w *Workload) checkArrivals(r *rules) {
 	staged, closed := len(w.Stages) > 0, !w.Open()
-	r.broken(staged && w.Rate > 0,
-		"stages and rate both say how many arrive", "one of them", "remove rate", "stages", "rate")
-	r.broken(closed && w.Poisson,
-		"there are no arrivals to leave to chance", "rate or stages beside it", "add rate, or remove poisson", "poisson",
-		"rate", "stages")
-	r.broken(closed && w.Burst > 1,
-		"there are no arrivals to put together", "rate or stages beside it", "add rate, or remove burst", "burst", "rate",
-		"stages")
-	r.broken(!closed && w.Think != Range{},
-		"an open loop does not wait for replies", "think in a closed loop only", "remove think, or rate and stages", "think",
-		"rate", "stages")
-	r.broken(!closed && w.Producers == 0 && !w.Churn,
-		"there are no clients to push the arrivals", "producers above 0", "add producers", "producers", "rate", "stages",
-		"churn")
-	r.broken(w.JobLimit > 0 && w.Producers == 0 && !w.Churn,
-		"there are no clients to push these jobs", "producers above 0", "add producers, or use prefill", "jobs", "producers",
-		"churn")
+	r.broken(staged && w.Rate > 0, "stages and rate both say how many arrive", "one of them", "remove rate",
+		"stages rate")
+	r.broken(closed && w.Poisson, "there are no arrivals to leave to chance", "rate or stages beside it",
+		"add rate, or remove poisson", "poisson rate stages")
+	r.broken(closed && w.Burst > 1, "there are no arrivals to put together", "rate or stages beside it",
+		"add rate, or remove burst", "burst rate stages")
+	r.broken(!closed && w.Think != Range{}, "an open loop does not wait for replies", "think in a closed loop only",
+		"remove think, or rate and stages", "think rate stages")
+	r.broken(!closed && w.Producers == 0 && !w.Churn, "there are no clients to push the arrivals",
+		"producers above 0", "add producers", "producers rate stages churn")
+	r.broken(w.JobLimit > 0 && w.Producers == 0 && !w.Churn, "there are no clients to push these jobs",
+		"producers above 0", "add producers, or use prefill", "jobs producers churn")
 }
 
 func (w *Workload) checkLength(r *rules) {
 	staged := len(w.Stages) > 0
-	r.broken(staged && w.Duration > 0,
-		"the stages say how long the run takes", "no duration beside stages", "remove duration", "duration", "stages")
+	r.broken(staged && w.Duration > 0, "the stages say how long the run takes", "no duration beside stages",
+		"remove duration", "duration stages")
 	r.broken(staged && time.Duration(w.Warmup) >= w.Stages.Over(),
 		fmt.Sprintf("the warm-up leaves nothing of the stages, which take %v", Duration(w.Stages.Over())),
-		"a warm-up shorter than the stages", "make warmup shorter, or add a stage", "warmup", "stages")
-	r.broken(w.Stages.Over() > longest,
-		"the stages take too long", "1000h or less in all", "make them shorter", "stages")
+		"a warm-up shorter than the stages", "make warmup shorter, or add a stage", "warmup stages")
+	r.broken(w.Stages.Over() > longest, "the stages take too long", "1000h or less in all", "make them shorter",
+		"stages")
 	plan := w.Plan(0)
 	if plan == nil || (staged && w.Rate > 0) {
 		return
 	}
 	due := plan.Due(plan.Span())
-	r.broken(due <= 0, "nothing arrives", "a rate above 0 somewhere", "raise a rate", "stages", "rate")
+	r.broken(due <= 0, "nothing arrives", "a rate above 0 somewhere", "raise a rate", "stages rate")
 	r.broken(due > mostJobs && w.JobLimit == 0, // the limit has one of its own
 		fmt.Sprintf("%.3g arrivals are too many to account for", due), "10^10 or less",
-		"make the run shorter or the rate lower",
-		"rate", "stages", "duration", "warmup", "jobs")
+		"make the run shorter or the rate lower", "rate stages duration warmup jobs")
 	r.broken(!staged && w.JobLimit > 0 && float64(w.Rate)*time.Duration(w.Warmup).Seconds() >= float64(w.JobLimit),
-		"the warm-up leaves none of the jobs", "less than jobs/rate", "make warmup shorter, or jobs more", "warmup", "jobs",
-		"rate")
+		"the warm-up leaves none of the jobs", "less than jobs/rate", "make warmup shorter, or jobs more",
+		"warmup jobs rate")
 }
 
 func (w *Workload) checkConnections(r *rules) {
-	r.broken(w.Producers+w.Consumers+w.Connections == 0,
-		"there are no connections", "producers, consumers or connections above 0", "add producers and consumers", "producers",
-		"consumers", "connections")
-	r.broken(w.Connections > 0 && !w.Churn && !w.BeatOnly,
-		"these connections have nothing to do", "churn or beat_only beside it",
-		"use the preset idle or churn, or set producers and consumers",
-		"connections", "churn", "beat_only")
-	r.broken(w.Churn && w.BeatOnly,
-		"connections cannot be both long-lived and short-lived", "churn or beat_only", "remove one of them", "churn",
-		"beat_only")
-	r.broken((w.Churn || w.BeatOnly) && w.Connections == 0,
-		"there are no connections", "connections above 0 for churn and beat_only", "add connections", "connections", "churn",
-		"beat_only")
-	r.broken(w.Churn && w.Producers > 0,
-		"the connections of churn push", "no producers beside churn", "remove producers", "producers", "churn")
-	r.broken(w.ObserveEvery > 0 && w.Observers == 0,
-		"there are no observers", "observers above 0", "add observers, or remove observe_every", "observe_every", "observers")
-	r.broken(len(w.DisconnectAt) > 0 && w.Disconnects == 0,
-		"no client ends its connection", "disconnects above 0", "add disconnects, or remove disconnect_at", "disconnect_at",
-		"disconnects")
-	r.broken(w.Disconnects == 1,
-		"every command would end its connection, so that no load goes on", "a share below 1", "lower disconnects",
-		"disconnects")
+	r.broken(w.Producers+w.Consumers+w.Connections == 0, "there are no connections",
+		"producers, consumers or connections above 0", "add producers and consumers",
+		"producers consumers connections")
+	r.broken(w.Connections > 0 && !w.Churn && !w.BeatOnly, "these connections have nothing to do",
+		"churn or beat_only beside it", "use the preset idle or churn, or set producers and consumers",
+		"connections churn beat_only")
+	r.broken(w.Churn && w.BeatOnly, "connections cannot be both long-lived and short-lived", "churn or beat_only",
+		"remove one of them", "churn beat_only")
+	r.broken((w.Churn || w.BeatOnly) && w.Connections == 0, "there are no connections",
+		"connections above 0 for churn and beat_only", "add connections", "connections churn beat_only")
+	r.broken(w.Churn && w.Producers > 0, "the connections of churn push", "no producers beside churn",
+		"remove producers", "producers churn")
+	r.broken(w.ObserveEvery > 0 && w.Observers == 0, "there are no observers", "observers above 0",
+		"add observers, or remove observe_every", "observe_every observers")
+	r.broken(len(w.DisconnectAt) > 0 && w.Disconnects == 0, "no client ends its connection", "disconnects above 0",
+		"add disconnects, or remove disconnect_at", "disconnect_at disconnects")
+	r.broken(w.Disconnects == 1, "every command would end its connection, so that no load goes on", "a share below 1",
+		"lower disconnects", "disconnects")
 	carries := w.Producers > 0 || w.Consumers > 0 || w.Prefill > 0 || w.JobLimit > 0 || w.Open()
-	r.broken(w.BeatOnly && carries,
-		"connections that only beat carry no jobs", "no producers, consumers, prefill, jobs, rate or stages beside it",
-		"remove them, or choose another preset", "beat_only", "producers", "consumers", "prefill", "jobs", "rate", "stages")
+	r.broken(w.BeatOnly && carries, "connections that only beat carry no jobs",
+		"no producers, consumers, prefill, jobs, rate or stages beside it", "remove them, or choose another preset",
+		"beat_only producers consumers prefill jobs rate stages")
 }
 
 func (w *Workload) checkWorkers(r *rules) {
@@ -158,49 +149,45 @@ func (w *Workload) checkWorkers(r *rules) {
 		{"concurrency", w.Topology.Concurrency > 0},
 	} {
 		r.broken(s.set && !pool, "a worker with one connection has none of these", "topology pool beside it",
-			"set topology to pool, or remove "+s.key, s.key, "topology")
+			"set topology to pool, or remove "+s.key, s.key+" topology")
 	}
-	r.broken(pool && w.Consumers == 0, "there are no workers", "consumers above 0", "add consumers", "topology",
-		"consumers")
+	r.broken(pool && w.Consumers == 0, "there are no workers", "consumers above 0", "add consumers",
+		"topology consumers")
 	r.broken(w.Work != Range{} && w.Consumers == 0, "there are no workers", "consumers above 0",
-		"add consumers, or remove work", "work", "consumers")
-	r.broken(w.FailShare > 0 && w.Consumers == 0,
-		"there are no workers, so that no delivery fails", "consumers above 0", "add consumers, or remove fail_share",
-		"fail_share", "consumers")
+		"add consumers, or remove work", "work consumers")
+	r.broken(w.FailShare > 0 && w.Consumers == 0, "there are no workers, so that no delivery fails",
+		"consumers above 0", "add consumers, or remove fail_share", "fail_share consumers")
 }
 
 func (w *Workload) checkQueues(r *rules) {
 	q := w.Queues
 	r.broken(len(q.Weights) > 0 && q.Pick != Weighted,
 		fmt.Sprintf("queue_pick %s takes no weights", Pick.String(q.Pick)), "queue_pick weighted beside it",
-		"set queue_pick to weighted, or remove the weights", "queue_weights", "queue_pick")
-	r.broken(q.Pick == Weighted && len(q.Weights) == 0,
-		"there are no weights", "queue_weights, one for each queue", "add queue_weights", "queue_pick", "queue_weights")
+		"set queue_pick to weighted, or remove the weights", "queue_weights queue_pick")
+	r.broken(q.Pick == Weighted && len(q.Weights) == 0, "there are no weights", "queue_weights, one for each queue",
+		"add queue_weights", "queue_pick queue_weights")
 	r.broken(len(q.Weights) > 0 && q.Number > 0 && len(q.Weights) != q.Number,
 		fmt.Sprintf("%d weights for %d queues", len(q.Weights), q.Number), "one weight for each queue",
-		"remove queues, or make the numbers equal", "queue_weights", "queues")
-	r.broken(len(q.Weights) > mostQueues,
-		fmt.Sprintf("%d weights", len(q.Weights)), "1000 queues or less", "remove some", "queue_weights")
-	r.broken(len(q.Weights) > 0 && slices.Max(append([]float64{0}, q.Weights...)) == 0,
-		"all weights are 0", "a weight above 0", "raise one of them", "queue_weights")
-	r.broken(w.QueuePerJob > 0 && w.BeatOnly,
-		"connections that only beat push no jobs", "no queue_per_job beside beat_only", "remove queue_per_job",
-		"queue_per_job", "beat_only")
-	r.broken(q.Skew > 0 && q.Pick != Zipf,
-		fmt.Sprintf("queue_pick %s has no skew", Pick.String(q.Pick)), "queue_pick zipf beside it",
-		"set queue_pick to zipf, or remove queue_skew", "queue_skew", "queue_pick")
+		"remove queues, or make the numbers equal", "queue_weights queues")
+	r.broken(len(q.Weights) > mostQueues, fmt.Sprintf("%d weights", len(q.Weights)), "1000 queues or less",
+		"remove some", "queue_weights")
+	r.broken(len(q.Weights) > 0 && slices.Max(append([]float64{0}, q.Weights...)) == 0, "all weights are 0",
+		"a weight above 0", "raise one of them", "queue_weights")
+	r.broken(w.QueuePerJob > 0 && w.BeatOnly, "connections that only beat push no jobs",
+		"no queue_per_job beside beat_only", "remove queue_per_job", "queue_per_job beat_only")
+	r.broken(q.Skew > 0 && q.Pick != Zipf, fmt.Sprintf("queue_pick %s has no skew", Pick.String(q.Pick)),
+		"queue_pick zipf beside it", "set queue_pick to zipf, or remove queue_skew", "queue_skew queue_pick")
 }
 
 func (w *Workload) checkJobs(r *rules) {
 	f := w.Filled()
 	r.broken(f.FailShare == 1 && *f.Retry > 0,
-		fmt.Sprintf("every delivery fails and each job is retried %d times", *f.Retry),
-		"a share below 1, or retry 0", "lower fail_share, or set retry to 0", "fail_share", "retry")
+		fmt.Sprintf("every delivery fails and each job is retried %d times", *f.Retry), "a share below 1, or retry 0",
+		"lower fail_share, or set retry to 0", "fail_share retry")
 	r.broken(f.Work.Max >= time.Duration(f.ReserveFor),
 		fmt.Sprintf("the work lasts as long as the reservation, %v", f.ReserveFor), "work shorter than reserve_for",
-		"make work shorter, or reserve_for longer", "work", "reserve_for")
+		"make work shorter, or reserve_for longer", "work reserve_for")
 	r.broken(f.Delay.Max > time.Duration(f.Drain),
 		fmt.Sprintf("jobs may be due after the end of the drain, which takes %v", f.Drain),
-		"drain as long as the longest delay",
-		"make delay shorter, or drain longer", "delay", "drain")
+		"drain as long as the longest delay", "make delay shorter, or drain longer", "delay drain")
 }

@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/load/arrivals"
@@ -85,10 +84,3 @@ func (w *Workload) disconnectPhases() (at [phases]bool) {
 	}
 	return at
 }
-
-func parsePhase(text string) (Phase, error) {
-	i, err := parseName(text, phaseNames[:])
-	return Phase(max(0, i)), err
-}
-
-func phaseList() string { return strings.Join(phaseNames[:], ", ") }

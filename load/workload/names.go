@@ -17,9 +17,6 @@ const (
 
 var kindNames = [...]string{"single", "pool"}
 
-// String is the kind's name in flags and files.
-func (k Kind) String() string { return kindNames[k] }
-
 // Pick is how jobs spread over the queues.
 type Pick uint8
 
@@ -36,13 +33,15 @@ var pickNames = [...]string{"uniform", "weighted", "zipf", "priority"}
 // String is the pick's name in flags and files.
 func (p Pick) String() string { return pickNames[p] }
 
-// parseName finds a word in a list of names.
-func parseName(text string, names []string) (int, error) {
-	if i := slices.Index(names, text); i >= 0 {
-		return i, nil
-	}
-	return 0, &Problem{
-		What: fmt.Sprintf("unknown name %q", text), Expected: "one of " + strings.Join(names, ", "),
-		Do: advise(text, names, "choose one of them"),
+// parseName returns what reads one of the names of an enumeration.
+func parseName[T ~uint8](names []string) func(string) (T, error) {
+	return func(text string) (T, error) {
+		if i := slices.Index(names, text); i >= 0 {
+			return T(i), nil
+		}
+		return 0, &Problem{
+			What: fmt.Sprintf("unknown name %q", text), Expected: "one of " + strings.Join(names, ", "),
+			Do: advise(text, names, "choose one of them"),
+		}
 	}
 }

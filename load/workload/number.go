@@ -106,24 +106,30 @@ func cutRange(text string) (low, high string, two bool) {
 	return low, high, two
 }
 
+// parseSpan reads one value or two, the smaller one first; both are zero with an error.
+func parseSpan[T ~int | ~int64](text, kind string, parse func(string) (T, error)) (low, high T, err error) {
+	first, second, two := cutRange(text)
+	if low, err = parse(first); err == nil && two {
+		high, err = parse(second)
+	} else {
+		high = low
+	}
+	if err == nil && high < low {
+		err = bad(text, "ends before it begins", "the smaller "+kind+" first", "turn it around")
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	return low, high, nil
+}
+
 // Range is a duration between two bounds, uniformly distributed. The zero Range is 0.
 type Range struct{ Min, Max time.Duration }
 
 // ParseRange reads "10ms" or "5ms-20ms". The error is a *Problem.
 func ParseRange(text string) (Range, error) {
-	first, second, two := cutRange(text)
-	low, err := ParseDuration(first)
-	high := low
-	if two && err == nil {
-		high, err = ParseDuration(second)
-	}
-	if err != nil {
-		return Range{}, err
-	}
-	if high < low {
-		return Range{}, bad(text, "ends before it begins", "the smaller duration first", "turn it around")
-	}
-	return Range{time.Duration(low), time.Duration(high)}, nil
+	low, high, err := parseSpan(text, "duration", ParseDuration)
+	return Range{time.Duration(low), time.Duration(high)}, err
 }
 
 // String is what ParseRange reads.

@@ -9,10 +9,8 @@ import (
 // Delivery is what a delivered job carries.
 type Delivery struct {
 	K        int64
-	Producer int
 	Intended time.Duration // of its push, since the engine's start
 	Queue    int           // an index of [Jobs.Queues], or OwnQueue
-	Failed   bool          // it carries the data of a failure: it was delivered before
 	JID      []byte        // lies in the body, unless there it holds escapes
 }
 
@@ -49,7 +47,6 @@ func (e *WrongError) Error() string { return fmt.Sprintf("job %q: %s: %s", e.JID
 type parts struct {
 	jid, jobtype, queue []byte
 	args                []byte // as it stands there
-	failed              bool
 }
 
 // Read reads the body that a fetch brought: any order of fields, white space, escapes,
@@ -75,8 +72,7 @@ func (j *Jobs) Read(body []byte) (Delivery, error) {
 	case !own:
 		return Delivery{}, &ForeignError{JID: string(p.jid)}
 	}
-	d := Delivery{K: k, Producer: int(a.producer), Intended: time.Duration(a.intended), Queue: j.QueueOf(k),
-		Failed: p.failed, JID: p.jid}
+	d := Delivery{K: k, Intended: time.Duration(a.intended), Queue: j.QueueOf(k), JID: p.jid}
 	return d, j.compare(&p, &a, &d)
 }
 
@@ -117,7 +113,7 @@ func (p *parts) read(s *scanner) {
 		s.peek()
 		key := s.str()
 		s.need(':')
-		start := s.peek()
+		s.peek()
 		switch string(key) {
 		case "jid":
 			p.text(s, &p.jid)
@@ -132,9 +128,6 @@ func (p *parts) read(s *scanner) {
 				s.fail("expected args once")
 			}
 			p.args = s.text[from:s.at]
-		case "failure":
-			p.failed = start != 'n' // null is none
-			s.skip(1)
 		default:
 			s.skip(1)
 		}

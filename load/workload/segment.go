@@ -81,27 +81,21 @@ type Crossing struct{ Pushing int }
 // Check returns an error for a workload whose jobs cannot cross so many segments. The error is a *Problem.
 func (x Crossing) Check(w *Workload, segments int) error {
 	f := w.Filled()
-	problem := func(key, what, expected, do string) error {
-		return &Problem{Key: key, What: what, Expected: expected, Do: do}
-	}
-	switch {
-	case w.Producers == 0 || w.Consumers == 0:
-		return problem("cross", "the load has no jobs that cross: it has no producers, or no workers",
-			"producers and consumers above 0", "add them, or leave it out")
-	case w.QueuePerJob > 0:
-		return problem("queue_per_job", "which queues of single jobs are left is known where they were pushed only",
-			"0 where jobs cross", "leave it out")
-	case w.FailShare > 0 && *f.Retry != 0:
-		return problem("fail_share", "how often a job has failed is known where it did only",
-			"retry 0 beside it, where jobs cross", "set retry to 0, or leave it out")
-	case x.Pushing < 0 || x.Pushing >= segments && x.Pushing > 0:
-		return problem("producer_agents",
-			fmt.Sprintf("%d of %d agents would leave none for the workers", x.Pushing, segments),
-			fmt.Sprintf("1 to %d", segments-1), "lower it, or use more agents")
-	case x.Pushing > 0 && !w.Open() && w.Backlog > 0:
-		return problem("producer_agents",
-			"the producers of a closed loop wait for the workers of their own agent (backlog)", "an open loop, or backlog 0",
-			"add rate, or set backlog to 0 (then nothing bounds the queues but the load's end)")
+	var r rules
+	r.broken(w.Producers == 0 || w.Consumers == 0, "the load has no jobs that cross: it has no producers, or no workers",
+		"producers and consumers above 0", "add them, or leave it out", "cross")
+	r.broken(w.QueuePerJob > 0, "which queues of single jobs are left is known where they were pushed only",
+		"0 where jobs cross", "leave it out", "queue_per_job")
+	r.broken(w.FailShare > 0 && *f.Retry != 0, "how often a job has failed is known where it did only",
+		"retry 0 beside it, where jobs cross", "set retry to 0, or leave it out", "fail_share")
+	r.broken(x.Pushing < 0 || x.Pushing >= segments && x.Pushing > 0,
+		fmt.Sprintf("%d of %d agents would leave none for the workers", x.Pushing, segments),
+		fmt.Sprintf("1 to %d", segments-1), "lower it, or use more agents", "producer_agents")
+	r.broken(x.Pushing > 0 && !w.Open() && w.Backlog > 0,
+		"the producers of a closed loop wait for the workers of their own agent (backlog)", "an open loop, or backlog 0",
+		"add rate, or set backlog to 0 (then nothing bounds the queues but the load's end)", "producer_agents")
+	if len(r) > 0 {
+		return r[0].problem
 	}
 	return nil
 }

@@ -74,11 +74,11 @@ func (w *Workload) Settings() []Setting {
 
 func (w *Workload) loadSettings() []Setting {
 	return []Setting{
-		{"producers", "connections that push", count(&w.Producers, 0, largest), false},
-		{"consumers", "workers, each with a worker id of its own", count(&w.Consumers, 0, largest), false},
+		{"producers", "connections that push", count(&w.Producers, largest), false},
+		{"consumers", "workers, each with a worker id of its own", count(&w.Consumers, largest), false},
 		{"connections", "connections that are short-lived (churn) or only beat (idle)",
-			count(&w.Connections, 0, largest), false},
-		{"observers", "connections that send only info and beat", count(&w.Observers, 0, largest), false},
+			count(&w.Connections, largest), false},
+		{"observers", "connections that send only info and beat", count(&w.Observers, largest), false},
 		{"rate", "rate of an open loop, as in " + rateExample + "; 0 means a closed loop",
 			of(&w.Rate, "rate", ParseRate, Rate.String), false},
 		{"stages", "rates of an open loop in stages, as in " + stageExample,
@@ -86,13 +86,13 @@ func (w *Workload) loadSettings() []Setting {
 		{"poisson", "arrivals at random instead of evenly spaced", truth(&w.Poisson), false},
 		{"burst", "how many arrivals come at the same time", countAboveZero(&w.Burst), false},
 		{"duration", "how long to measure", lengthAboveZero(&w.Duration), false},
-		{"jobs", "end after so many pushes", count(&w.JobLimit, 0, mostJobs), false},
+		{"jobs", "end after so many pushes", count(&w.JobLimit, mostJobs), false},
 		{"warmup", "time before the measurement", length(&w.Warmup), false},
 		{"seed", "number that everything random is drawn from", of(&w.Seed, "number", parseSeed,
 			func(n uint64) string { return strconv.FormatUint(n, 10) }), false},
 		{"think", "pause of a producer between a reply and its next push, as in 10ms or 5ms-20ms", span(&w.Think), false},
 		{"backlog", "closed loop: producers wait while so many jobs for each worker do; 0 is no limit",
-			count(&w.Backlog, 0, largest), false},
+			count(&w.Backlog, largest), false},
 		{"topology", "connections of a worker: " + strings.Join(kindNames[:], ", "),
 			named(&w.Topology.Kind, kindNames[:]), false},
 		{"fetchers", "connections of a pool that fetch", countAboveZero(&w.Topology.Fetchers), false},
@@ -103,8 +103,8 @@ func (w *Workload) loadSettings() []Setting {
 		{"observe_every", "pause of an observer between two INFOs; 0 is none", length(&w.ObserveEvery), false},
 		{"disconnects", "share of the commands around which a client ends its connection and reconnects, as in 2%",
 			of(&w.Disconnects, "share", ParseShare, number), false},
-		{"disconnect_at", "where it does: " + phaseList() + " (default: all but fetch and fail)",
-			of(&w.DisconnectAt, "names", listOf(parsePhase), joined(Phase.String)), true},
+		{"disconnect_at", "where it does: " + strings.Join(phaseNames[:], ", ") + " (default: all but fetch and fail)",
+			of(&w.DisconnectAt, "names", listOf(parseName[Phase](phaseNames[:])), joined(Phase.String)), true},
 		{"drain", "how long emptying the queues at the end may take", lengthAboveZero(&w.Drain), false},
 	}
 }
@@ -114,7 +114,7 @@ func (w *Workload) jobSettings() []Setting {
 		{"payload", "bytes of padding in a job, as in " + sizeExample, of(&w.Payload, "size", ParseSize, Size.String), false},
 		{"exact_integers", "jobs carry an integer beyond 2^53, which must not be rounded", truth(&w.ExactIntegers), false},
 		{"queues", "number of queues; 0 means 10, or as many as there are weights",
-			count(&w.Queues.Number, 0, mostQueues), false},
+			count(&w.Queues.Number, mostQueues), false},
 		{"queue_pick", "how jobs get their queue: " + strings.Join(pickNames[:], ", "),
 			named(&w.Queues.Pick, pickNames[:]), false},
 		{"queue_weights", "a weight for each queue, as in 80,15,5",
@@ -132,7 +132,7 @@ func (w *Workload) jobSettings() []Setting {
 		{"retry", "how often the server is to try a failed job again; -1 keeps it as dead",
 			of(&w.Retry, "number", optional(parseRetry), showRetry), false},
 		{"delay", "schedule jobs that far in the future, as in 5s or 1s-10s", span(&w.Delay), false},
-		{"prefill", "jobs to push before the first fetch", count(&w.Prefill, 0, mostJobs), false},
+		{"prefill", "jobs to push before the first fetch", count(&w.Prefill, mostJobs), false},
 	}
 }
 
@@ -155,20 +155,19 @@ func aboveZero[T comparable](field *T, kind string, parse func(string) (T, error
 	})
 }
 
-func count[T int | int64](field *T, low, high int64) Value {
-	parse := func(text string) (T, error) {
-		n, err := parseInt(text, low, high)
+func parseCount[T int | int64](most int64) func(string) (T, error) {
+	return func(text string) (T, error) {
+		n, err := parseInt(text, 0, most)
 		return T(n), err
 	}
-	return of(field, "number", parse, func(n T) string { return strconv.FormatInt(int64(n), 10) })
+}
+
+func count[T int | int64](field *T, most int64) Value {
+	return of(field, "number", parseCount[T](most), func(n T) string { return strconv.FormatInt(int64(n), 10) })
 }
 
 func countAboveZero(field *int) Value {
-	parse := func(text string) (int, error) {
-		n, err := parseInt(text, 0, largest)
-		return int(n), err
-	}
-	return aboveZero(field, "number", parse, strconv.Itoa)
+	return aboveZero(field, "number", parseCount[int](largest), strconv.Itoa)
 }
 
 func length(field *Duration) Value { return of(field, "duration", ParseDuration, Duration.String) }
@@ -182,11 +181,7 @@ func span(field *Range) Value { return of(field, "duration", ParseRange, Range.S
 func truth(field *bool) Value { return of(field, "bool", parseBool, strconv.FormatBool) }
 
 func named[T ~uint8](field *T, names []string) Value {
-	parse := func(text string) (T, error) {
-		i, err := parseName(text, names)
-		return T(max(0, i)), err
-	}
-	return of(field, "name", parse, func(x T) string {
+	return of(field, "name", parseName[T](names), func(x T) string {
 		if int(x) < len(names) {
 			return names[x]
 		}

@@ -71,15 +71,7 @@ func parseLognormal(text string) (Size, error) {
 }
 
 func parseSizeShare(text string) (SizeShare, error) {
-	first, second, two := cutRange(text)
-	low, err := ParseBytes(first)
-	high := low
-	if two && err == nil {
-		high, err = ParseBytes(second)
-	}
-	if err == nil && high < low {
-		err = bad(text, "ends before it begins", "the smaller size first", "turn it around")
-	}
+	low, high, err := parseSpan(text, "size", ParseBytes)
 	return SizeShare{low, high, 1}, err
 }
 
