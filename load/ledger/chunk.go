@@ -33,6 +33,14 @@ type chunk struct {
 	settledAfter atomic.Pointer[bitmap] // settled after it might have returned: see part.go
 }
 
+// rares is how many bitmaps of rare events a chunk has; the others are the places of two of them.
+const rares, rareDenied, rareSettledAfter = 4, 2, 3
+
+// rare returns the bitmaps of rare events, in the order of a piece.
+func (c *chunk) rare() [rares]*atomic.Pointer[bitmap] {
+	return [rares]*atomic.Pointer[bitmap]{&c.refused, &c.doubtful, &c.denied, &c.settledAfter}
+}
+
 // apply changes the state of job i of the chunk by the table, and returns the state before.
 func (c *chunk) apply(i int64, r report) state {
 	word, shift := &c.states[i/jobsPerWord], i%jobsPerWord*2

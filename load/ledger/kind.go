@@ -1,7 +1,5 @@
 package ledger
 
-import "github.com/fwpsuite/fwp/internal/text"
-
 // Kind is the kind of a delivery.
 type Kind uint8
 
@@ -35,10 +33,3 @@ const (
 	// Flaws is how many there are.
 	Flaws
 )
-
-// String returns "first", "again", "twice", "returned" or "stray".
-func (k Kind) String() string { return kindNames.String(k) }
-
-var kindNames = text.NewEnum("kind", map[Kind]string{
-	First: "first", Again: "again", Twice: "twice", Returned: "returned", Stray: "stray",
-})

@@ -39,9 +39,9 @@ type header struct {
 
 // piece is a chunk on its way. A bitmap without a bit is nil.
 type piece struct {
-	At                                         int64 // the chunk's index
-	States                                     []uint64
-	Accepted, Refused, Doubtful, Denied, Loose []uint64
+	At               int64 // the chunk's index
+	States, Accepted []uint64
+	Rare             [rares][]uint64
 }
 
 // Encode writes the account, compressed, for [Join]. Nothing may be booked meanwhile.
@@ -98,12 +98,9 @@ func (c *chunk) piece(at int64) *piece {
 	for w := range c.states {
 		p.States[w] = c.states[w].Load()
 	}
-	for _, rare := range []struct {
-		of *atomic.Pointer[bitmap]
-		to *[]uint64
-	}{{&c.refused, &p.Refused}, {&c.doubtful, &p.Doubtful}, {&c.denied, &p.Denied}, {&c.settledAfter, &p.Loose}} {
-		if b := rare.of.Load(); b != nil {
-			*rare.to = b.words()
+	for i, rare := range c.rare() {
+		if b := rare.Load(); b != nil {
+			p.Rare[i] = b.words()
 		}
 	}
 	return p
@@ -177,7 +174,7 @@ func (l *Ledger) add(account io.Reader) error {
 
 // whole reports whether a piece has the words that it must have.
 func (p *piece) whole() bool {
-	for _, rare := range [][]uint64{p.Refused, p.Doubtful, p.Denied, p.Loose} {
+	for _, rare := range p.Rare {
 		if rare != nil && len(rare) != bitWords {
 			return false
 		}
@@ -196,12 +193,9 @@ func (l *Ledger) addPiece(p *piece) {
 		}
 		c.states[w].Store(c.states[w].Load() | theirs&^(3*spread(both)))
 	}
-	for _, rare := range []struct {
-		to   *atomic.Pointer[bitmap]
-		from []uint64
-	}{{&c.refused, p.Refused}, {&c.doubtful, p.Doubtful}, {&c.denied, p.Denied}, {&c.settledAfter, p.Loose}} {
-		if rare.from != nil {
-			lazily(rare.to).add(rare.from)
+	for i, rare := range c.rare() {
+		if p.Rare[i] != nil {
+			lazily(rare).add(p.Rare[i])
 		}
 	}
 	c.accepted.add(p.Accepted)
@@ -227,15 +221,19 @@ func spread(x uint64) uint64 {
 func (l *Ledger) meet(c *chunk, p *piece, i int64) {
 	mine, theirs := c.state(i), state(p.States[i/jobsPerWord]>>(i%jobsPerWord*2)&3)
 	given := mine == mayReturn || has(c.settledAfter.Load(), i)
-	givenThere := theirs == mayReturn || p.Loose != nil && p.Loose[i/64]>>(i%64)&1 == 1
+	loose := p.Rare[rareSettledAfter]
+	givenThere := theirs == mayReturn || loose != nil && loose[i/64]>>(i%64)&1 == 1
 	l.bookSecond(p.At*chunkJobs+i, given || givenThere)
-	joined := joinStates(mine, theirs)
+	joined := max(mine, theirs) // mayReturn if both are
+	if joined == mayReturn && min(mine, theirs) == held {
+		joined = held
+	}
 	c.set(i, joined)
-	forget(c.settledAfter.Load(), p.Loose, i)
+	forget(c.settledAfter.Load(), loose, i)
 	if given && givenThere && joined == settled {
 		lazily(&c.settledAfter).set(i)
 	}
-	forget(c.denied.Load(), p.Denied, i) // it was delivered elsewhere
+	forget(c.denied.Load(), p.Rare[rareDenied], i) // it was delivered elsewhere
 }
 
 // bookSecond books that job k was delivered in a second part: rightly if one of the two had given it back, or if a stop
@@ -249,16 +247,6 @@ func (l *Ledger) bookSecond(k int64, givenBack bool) {
 		l.elsewhere.Add(1)
 		l.findings.addTwice(k, &l.findings.kept.Elsewhere)
 	}
-}
-
-// joinStates returns the state of a job with these states in two parts, in both of which it was delivered.
-func joinStates(a, b state) state {
-	for _, s := range []state{settled, held} {
-		if a == s || b == s {
-			return s
-		}
-	}
-	return mayReturn
 }
 
 // forget clears bit i of a bitmap, and of the words of one that is still to be added. Both may be nil.

@@ -148,9 +148,7 @@ func (m *merger) close() error {
 		return nil
 	}
 	if m.filled {
-		if err := m.flush(); err != nil {
-			return err
-		}
+		_ = m.flush() // Close returns its error
 	}
 	return m.log.Close()
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 	"time"
-
-	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
 const (
@@ -28,7 +26,11 @@ func WritePercentiles(w io.Writer, s *Set, series Series) error {
 	if h.TotalCount() > 0 {
 		greatest = float64(valueAt(h, h.TotalCount()))
 		for _, b := range h.CumulativeDistributionWithTicks(ticks) {
-			out = appendBracket(out, b)
+			out = fmt.Appendf(out, "%12.3f %2.12f %10d", float64(b.ValueAt)/ms, b.Quantile/100, b.Count)
+			if b.Quantile < 100 {
+				out = fmt.Appendf(out, " %14.2f", 1/(1-b.Quantile/100))
+			}
+			out = append(out, '\n')
 		}
 	}
 	out = fmt.Appendf(out, "#[Mean    = %12.3f, StdDeviation   = %12.3f]\n", h.Mean()/ms, h.StdDev()/ms)
@@ -42,11 +44,3 @@ func WritePercentiles(w io.Writer, s *Set, series Series) error {
 }
 
 const ms = float64(time.Millisecond)
-
-func appendBracket(out []byte, b hdrhistogram.Bracket) []byte {
-	out = fmt.Appendf(out, "%12.3f %2.12f %10d", float64(b.ValueAt)/ms, b.Quantile/100, b.Count)
-	if b.Quantile < 100 {
-		out = fmt.Appendf(out, " %14.2f", 1/(1-b.Quantile/100))
-	}
-	return append(out, '\n')
-}

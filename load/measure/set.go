@@ -98,14 +98,18 @@ func (s *Set) series(series Series) *times {
 
 // read returns the times of the series, without values if there are none.
 func (s *Set) read(series Series) times {
-	op, m, ok := series.Op()
-	if !ok {
-		return s.flows[series.flow]
+	if op, m, ok := series.Op(); ok {
+		return s.figures(op).times[m]
 	}
+	return s.flows[series.flow]
+}
+
+// figures returns the figures of op, which are not those of the set if it has none.
+func (s *Set) figures(op Op) *opFigures {
 	if o := s.find(op); o != nil {
-		return o.times[m]
+		return o
 	}
-	return times{}
+	return new(opFigures)
 }
 
 // all goes through the series that the set has room for.
@@ -167,26 +171,15 @@ func (s *Set) Done(op Op) int64 { return s.Count(SeriesOf(op, Service)) }
 
 // Aside returns how many commands were replied to, without an error, and not recorded: intended for a time outside of
 // the window.
-func (s *Set) Aside(op Op) int64 {
-	if o := s.find(op); o != nil {
-		return o.aside
-	}
-	return 0
-}
+func (s *Set) Aside(op Op) int64 { return s.figures(op).aside }
 
 // Errors returns how many commands of the kind ended in that way, in the window or not.
-func (s *Set) Errors(op Op, kind ErrorKind) int64 {
-	if o := s.find(op); o != nil {
-		return o.errors[kind]
-	}
-	return 0
-}
+func (s *Set) Errors(op Op, kind ErrorKind) int64 { return s.figures(op).errors[kind] }
 
 // Failed returns the sum of Errors over all kinds of errors.
-func (s *Set) Failed(op Op) int64 {
-	var sum int64
-	for kind := range ErrorKinds {
-		sum += s.Errors(op, kind)
+func (s *Set) Failed(op Op) (sum int64) {
+	for _, n := range s.figures(op).errors {
+		sum += n
 	}
 	return sum
 }

@@ -41,38 +41,30 @@ func (s *Set) unserved(series Series) (sum times) {
 }
 
 // Count returns how many times there are, those of unserved arrivals included.
-func (t Times) Count() int64 {
-	if t.all == nil {
-		return 0
-	}
-	return t.all.TotalCount()
-}
+func (t Times) Count() int64 { return int64(t.figure((*hdrhistogram.Histogram).TotalCount)) }
 
 // Unserved returns how many of them are those of unserved arrivals.
 func (t Times) Unserved() int64 { return t.unserved }
 
 // Min returns the shortest time, 0 without times.
-func (t Times) Min() time.Duration {
-	if t.all == nil {
-		return 0
-	}
-	return time.Duration(t.all.Min())
-}
+func (t Times) Min() time.Duration { return t.figure((*hdrhistogram.Histogram).Min) }
 
 // Mean returns the mean. It is a lower bound if there are unserved arrivals.
 func (t Times) Mean() time.Duration {
-	if t.all == nil {
-		return 0
-	}
-	return time.Duration(t.all.Mean())
+	return t.figure(func(h *hdrhistogram.Histogram) int64 { return int64(h.Mean()) })
 }
 
 // Max returns the longest time. It is a lower bound if there are unserved arrivals.
 func (t Times) Max() time.Duration {
+	return t.figure(func(h *hdrhistogram.Histogram) int64 { return int64(valueAt(h, h.TotalCount())) })
+}
+
+// figure returns a figure of all times, 0 without times.
+func (t Times) figure(of func(*hdrhistogram.Histogram) int64) time.Duration {
 	if t.all == nil {
 		return 0
 	}
-	return valueAt(t.all, t.all.TotalCount())
+	return time.Duration(of(t.all))
 }
 
 // Percentile returns the least time such that p percent (0 to 100) of all are not longer, as the greatest value of its
