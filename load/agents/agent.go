@@ -2,6 +2,7 @@ package agents
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -65,7 +66,13 @@ func (e *RefusedError) Error() string { return "the coordinator refuses this age
 // ends, and the coordinator gets the report all the same. It returns the report, nil if there was no load.
 func (a *Agent) Serve(ctx context.Context) (*results.Load, error) {
 	s := &session{Agent: a, subjects: subjectsOf(a.Token), changed: make(chan struct{})}
-	s.prepare()
+	s.Within = cmp.Or(s.Within, joinLimit)
+	if s.Wall == nil {
+		s.Wall = time.Now
+	}
+	if s.Log == nil {
+		s.Log = func(string, ...any) {}
+	}
 	heard, err := a.Conn.Subscribe(s.subjects.state, s.hear)
 	if err != nil {
 		return nil, fmt.Errorf("subscribe: %w", err)
@@ -76,8 +83,8 @@ func (a *Agent) Serve(ctx context.Context) (*results.Load, error) {
 	}
 	alive, gone := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer gone(nil)
-	if s.clock, err = measureClock(askTime(alive, a.Conn, s.subjects.clock), time.Now, a.Wall); err != nil {
-		return nil, fmt.Errorf("ask for the coordinator's time: %w", err)
+	if s.clock, err = s.measureClock(alive); err != nil {
+		return nil, err
 	}
 	go s.beat(alive, func() { gone(ErrSilent) })
 	return s.run(ctx, alive)
@@ -100,17 +107,13 @@ type session struct {
 	seconds []second // that no tick has carried yet
 }
 
-// prepare fills in what has a zero value.
-func (s *session) prepare() {
-	if s.Within == 0 {
-		s.Within = joinLimit
+// measureClock relates the agent's clock to that of the coordinator.
+func (s *session) measureClock(ctx context.Context) (clock, error) {
+	ask := func() (m moment, err error) {
+		err = request(ctx, s.Conn, s.subjects.clock, nil, &m)
+		return m, err
 	}
-	if s.Wall == nil {
-		s.Wall = time.Now
-	}
-	if s.Log == nil {
-		s.Log = func(string, ...any) {}
-	}
+	return measureClock(ask, time.Now, s.Wall)
 }
 
 // hear takes the coordinator's state.
@@ -179,7 +182,11 @@ func (s *session) beat(ctx context.Context, gone func()) {
 		s.tick()
 		select {
 		case <-ticker.C:
-			if s.miss() {
+			s.mu.Lock()
+			s.missed++
+			silent := s.missed > missable
+			s.mu.Unlock()
+			if silent {
 				gone()
 				return
 			}
@@ -187,14 +194,6 @@ func (s *session) beat(ctx context.Context, gone func()) {
 			return
 		}
 	}
-}
-
-// miss counts a heartbeat, and reports whether too many of the coordinator's are missing.
-func (s *session) miss() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.missed++
-	return s.missed > missable
 }
 
 // tick says where the agent is, and what was recorded since the last tick.
@@ -205,13 +204,7 @@ func (s *session) tick() {
 	t := tick{Name: s.Name, Ready: s.ready, Pushed: s.pushed, Clock: s.clock.report(), Seconds: s.seconds}
 	s.seconds = nil
 	s.mu.Unlock()
-	data, err := json.Marshal(t)
-	if err == nil {
-		err = s.Conn.Publish(s.subjects.tick, data)
-	}
-	if err != nil {
-		s.Log("tick: %v", err)
-	}
+	post(s.Log, "tick", t, func(data []byte) error { return s.Conn.Publish(s.subjects.tick, data) })
 }
 
 // run waits for the plan, carries it out and reports. user is done when the user interrupts, alive when the coordinator
@@ -265,9 +258,9 @@ func (s *session) measureAgain(ctx context.Context) {
 	if !started {
 		return
 	}
-	after, err := measureClock(askTime(ctx, s.Conn, s.subjects.clock), time.Now, s.Wall)
+	after, err := s.measureClock(ctx)
 	if err != nil {
-		s.Log("ask for the coordinator's time after the load: %v", err)
+		s.Log("after the load: %v", err)
 		return
 	}
 	s.mu.Lock()
@@ -290,9 +283,9 @@ func (s *session) pushedAll(ctx, alive context.Context) error {
 
 // start measures the clock, says that the agent is ready, and returns when the load begins.
 func (s *session) start(ctx context.Context) (time.Time, error) {
-	c, err := measureClock(askTime(ctx, s.Conn, s.subjects.clock), time.Now, s.Wall)
+	c, err := s.measureClock(ctx)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("ask for the coordinator's time: %w", err)
+		return time.Time{}, err
 	}
 	s.mu.Lock()
 	s.clock, s.ready = c, true
@@ -310,7 +303,7 @@ func (s *session) watch(m load.Moment) {
 	s.mu.Lock()
 	began := s.clock.remote(m.Began)
 	s.mu.Unlock()
-	one := secondOf(m, began)
+	one := second{Second: m.Second, Op: m.Op, From: began + m.At, Log: load.Log(m.Set, m.Began, m.Run), Jobs: m.Jobs}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.seconds = append(s.seconds, one)

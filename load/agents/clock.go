@@ -3,6 +3,7 @@ package agents
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -41,14 +42,12 @@ func (c clock) report() *results.AgentClock {
 }
 
 // measureClock asks for the coordinator's time. now is the time of a clock that is never set, wall the time of day.
-func measureClock(
-	ask func() (moment, error), now, wall func() time.Time,
-) (best clock, err error) {
+func measureClock(ask func() (moment, error), now, wall func() time.Time) (best clock, err error) {
 	for i := range questions {
 		before := now()
 		m, err := ask()
 		if err != nil {
-			return best, err
+			return best, fmt.Errorf("ask for the coordinator's time: %w", err)
 		}
 		took, day := now().Sub(before), wall()
 		if half := took / 2; i == 0 || half < best.bound {
@@ -60,11 +59,14 @@ func measureClock(
 	return best, nil
 }
 
-// askTime returns what asks the coordinator for its time.
-func askTime(ctx context.Context, conn *nats.Conn, subject string) func() (moment, error) {
-	return func() (m moment, err error) {
-		err = request(ctx, conn, subject, nil, &m)
-		return m, err
+// post sends a value as JSON. What fails is logged under a name.
+func post(log func(string, ...any), name string, value any, send func([]byte) error) {
+	data, err := json.Marshal(value)
+	if err == nil {
+		err = send(data)
+	}
+	if err != nil {
+		log("%s: %v", name, err)
 	}
 }
 

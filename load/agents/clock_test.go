@@ -37,7 +37,7 @@ func TestMeasureClock(t *testing.T) {
 	}
 	failure := errors.New("no")
 	_, err := measureClock(func() (moment, error) { return moment{}, failure }, time.Now, time.Now)
-	assert.Equal(t, failure, err)
+	require.ErrorIs(t, err, failure)
 }
 
 // A clock that drifts makes the bound as wide as it has drifted.

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -62,11 +63,8 @@ func Coordinate(ctx context.Context, config Config) (*load.Result, error) {
 	if c.Log == nil {
 		c.Log = func(string, ...any) {}
 	}
-	if c.Within == 0 {
-		c.Within = joinLimit
-	}
 	c.roster = roster{
-		plan: c.Plan, version: c.Version, within: c.Within, connecting: c.Connecting, phase: gathering,
+		plan: c.Plan, version: c.Version, within: cmp.Or(c.Within, joinLimit), connecting: c.Connecting, phase: gathering,
 	}
 	c.timeline = newTimeline(c.Plan.Run, c.began, c.Watch)
 	messages := make(chan *nats.Msg, inbox)
@@ -88,16 +86,10 @@ func (c *coordinator) subscribe(to chan *nats.Msg) (end func(), err error) {
 	var all []*nats.Subscription
 	end = func() {
 		for _, s := range all {
-			_ = s.Unsubscribe() // the connection may be closed
+			_ = s.Unsubscribe() // the connection may be closed, and one that failed is nil
 		}
 	}
-	add := func(s *nats.Subscription, failed error) {
-		if failed != nil {
-			err = failed
-			return
-		}
-		all = append(all, s)
-	}
+	add := func(s *nats.Subscription, failed error) { all, err = append(all, s), cmp.Or(failed, err) }
 	add(c.Conn.Subscribe(c.subjects.clock, func(m *nats.Msg) { c.reply(m, moment{c.now(), time.Now()}) }))
 	for _, subject := range []string{c.subjects.join, c.subjects.tick, c.subjects.jobs + "*", c.subjects.done + "*"} {
 		add(c.Conn.ChanSubscribe(subject, to))
@@ -175,13 +167,9 @@ func (c *coordinator) publish() {
 		case gathering, over:
 		}
 	}
-	data, err := json.Marshal(s)
-	if err == nil {
-		err = c.Conn.Publish(c.subjects.state, data)
-	}
-	if err != nil {
-		c.Log("publish the state of the run: %v", err)
-	}
+	post(c.Log, "publish the state of the run", s, func(data []byte) error {
+		return c.Conn.Publish(c.subjects.state, data)
+	})
 }
 
 // receive handles a message of an agent.
@@ -271,11 +259,5 @@ func (c *coordinator) take(m *nats.Msg) error {
 }
 
 func (c *coordinator) reply(to *nats.Msg, with any) {
-	data, err := json.Marshal(with)
-	if err == nil {
-		err = to.Respond(data)
-	}
-	if err != nil {
-		c.Log("reply to %s: %v", to.Subject, err)
-	}
+	post(c.Log, "reply to "+to.Subject, with, to.Respond)
 }

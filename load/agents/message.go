@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/results"
 )
 
@@ -116,11 +115,4 @@ type second struct {
 	Log string `json:"log"`
 	// Jobs is the agent's account so far.
 	Jobs results.LoadJobs `json:"jobs"`
-}
-
-// secondOf returns the message of a moment of a load that began at that moment of the coordinator.
-func secondOf(m load.Moment, began time.Duration) second {
-	return second{
-		Second: m.Second, Op: m.Op, From: began + m.At, Log: load.Log(m.Set, m.Began, m.Run), Jobs: m.Jobs,
-	}
 }

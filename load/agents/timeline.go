@@ -63,7 +63,10 @@ func (t *timeline) add(agent string, s *second) (*measure.Set, error) {
 	}
 	to.set.Add(set)
 	to.addRate(s)
-	addSecond(&to.second, &s.Second)
+	all := &to.second
+	all.Phase, all.Connections, all.InFlight = s.Phase, all.Connections+s.Connections, all.InFlight+s.InFlight
+	all.Backlog, all.Dropped, all.Unserved = all.Backlog+s.Backlog, all.Dropped+s.Dropped, all.Unserved+s.Unserved
+	all.CPU, all.MemoryBytes = all.CPU+s.CPU, all.MemoryBytes+s.MemoryBytes
 	t.jobs[agent] = s.Jobs
 	for _, op := range set.Ops() {
 		t.errors += set.Failed(op)
@@ -82,14 +85,6 @@ func (to *sum) addRate(s *second) {
 	}
 	seconds := s.Over.Seconds()
 	to.op, to.achieved, to.target = op, to.achieved+s.Achieved*seconds, to.target+s.Target*seconds
-}
-
-// addSecond adds the numbers of one second to those of another.
-func addSecond(to, one *results.Second) {
-	to.Phase = one.Phase
-	to.Connections, to.InFlight = to.Connections+one.Connections, to.InFlight+one.InFlight
-	to.Backlog, to.Dropped, to.Unserved = to.Backlog+one.Backlog, to.Dropped+one.Dropped, to.Unserved+one.Unserved
-	to.CPU, to.MemoryBytes = to.CPU+one.CPU, to.MemoryBytes+one.MemoryBytes
 }
 
 // close ends the seconds that are over for long enough at the moment now, in their order.

@@ -271,12 +271,6 @@ func TestSentAt(t *testing.T) {
 	assert.Equal(t, time.Second, at)
 }
 
-func TestKindHasAName(t *testing.T) {
-	t.Parallel()
-	assert.Equal(t, "first again twice returned stray kind 9",
-		fmt.Sprint(First, " ", Again, " ", Twice, " ", Returned, " ", Stray, " ", Kind(9)))
-}
-
 //nolint:paralleltest // AllocsPerRun counts what all goroutines allocate
 func TestSteadyStateAllocatesNothing(t *testing.T) {
 	l, k := New(), int64(0)

@@ -175,7 +175,7 @@ func (l *Ledger) add(account io.Reader) error {
 // whole reports whether a piece has the words that it must have.
 func (p *piece) whole() bool {
 	for _, rare := range p.Rare {
-		if rare != nil && len(rare) != bitWords {
+		if len(rare) > 0 && len(rare) != bitWords {
 			return false
 		}
 	}
@@ -194,7 +194,7 @@ func (l *Ledger) addPiece(p *piece) {
 		c.states[w].Store(c.states[w].Load() | theirs&^(3*spread(both)))
 	}
 	for i, rare := range c.rare() {
-		if p.Rare[i] != nil {
+		if len(p.Rare[i]) > 0 {
 			lazily(rare).add(p.Rare[i])
 		}
 	}
@@ -222,7 +222,7 @@ func (l *Ledger) meet(c *chunk, p *piece, i int64) {
 	mine, theirs := c.state(i), state(p.States[i/jobsPerWord]>>(i%jobsPerWord*2)&3)
 	given := mine == mayReturn || has(c.settledAfter.Load(), i)
 	loose := p.Rare[rareSettledAfter]
-	givenThere := theirs == mayReturn || loose != nil && loose[i/64]>>(i%64)&1 == 1
+	givenThere := theirs == mayReturn || len(loose) > 0 && loose[i/64]>>(i%64)&1 == 1
 	l.bookSecond(p.At*chunkJobs+i, given || givenThere)
 	joined := max(mine, theirs) // mayReturn if both are
 	if joined == mayReturn && min(mine, theirs) == held {
@@ -249,12 +249,12 @@ func (l *Ledger) bookSecond(k int64, givenBack bool) {
 	}
 }
 
-// forget clears bit i of a bitmap, and of the words of one that is still to be added. Both may be nil.
+// forget clears bit i of a bitmap, which may be nil, and of the words of one that is still to be added, if it has some.
 func forget(b *bitmap, words []uint64, i int64) {
 	if b != nil {
 		b.clear(i)
 	}
-	if words != nil {
+	if len(words) > 0 {
 		words[i/64] &^= 1 << (i % 64)
 	}
 }

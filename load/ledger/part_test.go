@@ -246,6 +246,6 @@ func TestWhatIsNoAccount(t *testing.T) {
 	require.Error(t, err)
 	assert.False(t, (&piece{States: make([]uint64, stateWords), Accepted: make([]uint64, 1)}).whole())
 	assert.False(t, (&piece{
-		States: make([]uint64, stateWords), Accepted: make([]uint64, bitWords), Loose: make([]uint64, 1),
+		States: make([]uint64, stateWords), Accepted: make([]uint64, bitWords), Rare: [rares][]uint64{{1}},
 	}).whole())
 }
