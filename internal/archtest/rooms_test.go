@@ -191,7 +191,7 @@ var rooms = map[string]room{
 	"load/paired":   {alone: true},
 	"load/arrivals": {alone: true},
 	"load/engine":   {mayImport: []string{"internal/text"}},
-	"load/ledger":   {mayImport: []string{"internal/text"}, alone: true},
+	"load/ledger":   {alone: true},
 	"load/measure":  {mayImport: []string{"internal/text"}},
 
 	"scenarios": {mayImport: []string{"internal/jsonnum", "internal/rfc3339", "internal/session", "internal/text"}},

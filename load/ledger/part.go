@@ -221,15 +221,15 @@ func spread(x uint64) uint64 {
 func (l *Ledger) meet(c *chunk, p *piece, i int64) {
 	mine, theirs := c.state(i), state(p.States[i/jobsPerWord]>>(i%jobsPerWord*2)&3)
 	given := mine == mayReturn || has(c.settledAfter.Load(), i)
-	loose := p.Rare[rareSettledAfter]
-	givenThere := theirs == mayReturn || len(loose) > 0 && loose[i/64]>>(i%64)&1 == 1
+	settledThere := p.Rare[rareSettledAfter]
+	givenThere := theirs == mayReturn || len(settledThere) > 0 && settledThere[i/64]>>(i%64)&1 == 1
 	l.bookSecond(p.At*chunkJobs+i, given || givenThere)
 	joined := max(mine, theirs) // mayReturn if both are
 	if joined == mayReturn && min(mine, theirs) == held {
 		joined = held
 	}
 	c.set(i, joined)
-	forget(c.settledAfter.Load(), loose, i)
+	forget(c.settledAfter.Load(), settledThere, i)
 	if given && givenThere && joined == settled {
 		lazily(&c.settledAfter).set(i)
 	}
