@@ -103,9 +103,13 @@ func (m *Matrix) Table() Table {
 	t.Columns = append(t.Columns, Column{Title: "what it says"})
 	for _, f := range m.Families {
 		for _, row := range f.Rows {
-			r := Row{Cells: []Text{Words(row.ID), Words(string(row.Level))}}
-			for run := range row.Verdicts {
-				r.Cells = append(r.Cells, row.Words(run))
+			r := Row{Anchor: row.ID, Cells: []Text{Words(row.ID), Words(string(row.Level))}}
+			for run, v := range row.Verdicts {
+				cell := row.Words(run)
+				if len(m.Runs) == 1 && row.Why[run] != "" && !v.Breach() {
+					cell = append(cell, Span{"\n", Plain}, Span{row.Why[run], Faint})
+				}
+				r.Cells = append(r.Cells, cell)
 			}
 			r.Cells = append(r.Cells, Words(row.Statement))
 			t.Rows = append(t.Rows, r)

@@ -108,7 +108,9 @@ func (t *Table) Titled() bool {
 
 // Row is a row of a table.
 type Row struct {
-	Cells []Text
+	// Anchor is what the row can be linked to by, for outputs that have links; empty: not at all. It is in the first cell.
+	Anchor string
+	Cells  []Text
 	// Detail holds lines that stand below the row.
 	Detail []Text
 }

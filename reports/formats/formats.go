@@ -84,10 +84,7 @@ func Write(w io.Writer, name string, o Output) error {
 		if err != nil {
 			return err
 		}
-		if _, err := w.Write(out); err != nil {
-			return fmt.Errorf("write report: %w", err)
-		}
-		return nil
+		return reports.WriteOut(w, out)
 	}
 	return fmt.Errorf("%w: %q", ErrUnknown, name)
 }

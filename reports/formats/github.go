@@ -21,8 +21,8 @@ func GitHub(s *reports.Suite) ([]byte, error) {
 	var all []*reports.Case
 	for i := range s.Cases {
 		c := &s.Cases[i]
-		state, warns := c.Result(), c.Kind == reports.Warn.String() && c.Known == ""
-		if state == reports.CaseFailed || state == reports.CaseErrored || warns {
+		warns := c.Kind == reports.Warn.String() && c.Known == ""
+		if annotation(c) != "notice" || warns {
 			all = append(all, c)
 		}
 	}
@@ -36,10 +36,10 @@ func GitHub(s *reports.Suite) ([]byte, error) {
 					text.Count(len(all)-i, "more finding"))))
 			break
 		}
-		title := printable(text.OneLine(c.Clause + " " + c.Kind))
+		title := text.Printable(text.OneLine(c.Clause + " " + c.Kind))
 		message := c.Name + ": " + short(c)
 		fmt.Fprintf(&out, "::%s %stitle=%s::%s\n", annotation(c), place(c), annotationProperty(title),
-			annotationText(printable(message)))
+			annotationText(text.Printable(message)))
 	}
 	return out.Bytes(), nil
 }
@@ -49,9 +49,9 @@ func GitHub(s *reports.Suite) ([]byte, error) {
 func place(c *reports.Case) string {
 	switch {
 	case c.Reproducer != "":
-		return "file=" + annotationProperty(printable(c.Reproducer)) + ",line=1,"
+		return "file=" + annotationProperty(text.Printable(c.Reproducer)) + ",line=1,"
 	case usersFile(c):
-		return fmt.Sprintf("file=%s,line=%d,", annotationProperty(printable(c.File)), max(c.Line, 1))
+		return fmt.Sprintf("file=%s,line=%d,", annotationProperty(text.Printable(c.File)), max(c.Line, 1))
 	}
 	return ""
 }

@@ -68,8 +68,8 @@ func JUnit(s *reports.Suite) ([]byte, error) {
 		Name: s.Name, Tests: len(s.Cases), Failures: counts[reports.CaseFailed], Errors: counts[reports.CaseErrored],
 		Skipped: counts[reports.CaseSkipped], Time: inSeconds(s.Took),
 		Properties: []junitProperty{
-			{"version", printable(s.Version)}, {"target", printable(s.Target)}, {"seed", fmt.Sprint(s.Seed)},
-			{"exit code", fmt.Sprint(s.Code)}, {"outcome", printable(text.OneLine(s.Words))},
+			{"version", text.Printable(s.Version)}, {"target", text.Printable(s.Target)}, {"seed", fmt.Sprint(s.Seed)},
+			{"exit code", fmt.Sprint(s.Code)}, {"outcome", text.Printable(text.OneLine(s.Words))},
 		},
 	}
 	if !s.Started.IsZero() {
@@ -92,10 +92,10 @@ func JUnit(s *reports.Suite) ([]byte, error) {
 // junit returns the element of a case.
 func junit(c *reports.Case) junitCase {
 	element := junitCase{
-		Class: printable("fwp." + c.Class), Name: printable(c.Name), Time: inSeconds(c.Took),
+		Class: text.Printable("fwp." + c.Class), Name: text.Printable(c.Name), Time: inSeconds(c.Took),
 	}
 	message, evidence := short(c), cut(c)
-	result := &junitResult{Message: message, Type: printable(c.Kind), Text: strings.Trim(message+"\n\n"+evidence, "\n")}
+	result := &junitResult{Message: message, Type: text.Printable(c.Kind), Text: strings.Trim(message+"\n\n"+evidence, "\n")}
 	switch c.Result() {
 	case reports.CaseFailed:
 		element.Failure = result
@@ -113,19 +113,19 @@ func junit(c *reports.Case) junitCase {
 }
 
 // short returns the message of a case on one line, cut where it is too long.
-func short(c *reports.Case) string { return printable(cutTo(text.OneLine(c.Words()), mostMessage)) }
+func short(c *reports.Case) string {
+	return text.Printable(cutTo(text.OneLine(c.Words()), mostMessage))
+}
 
 // cut returns the evidence of a case, cut where it is too long.
 func cut(c *reports.Case) string {
 	evidence := string(page.Text(reports.Page{Blocks: c.Evidence}, page.TextOptions{}))
 	lines := strings.Split(cutTo(strings.TrimRight(evidence, "\n"), mostEvidence), "\n")
 	for i := range lines {
-		lines[i] = printable(lines[i])
+		lines[i] = text.Printable(lines[i])
 	}
 	return strings.Join(lines, "\n")
 }
-
-func printable(s string) string { return text.Printable(s) }
 
 // cutTo returns the beginning of a text that is longer than so many bytes.
 func cutTo(s string, most int) string {

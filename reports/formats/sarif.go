@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -22,13 +21,12 @@ type (
 		Runs    []sarifRun `json:"runs"`
 	}
 	sarifRun struct {
-		Tool        sarifTool         `json:"tool"`
+		Tool struct {
+			Driver sarifDriver `json:"driver"`
+		} `json:"tool"`
 		Invocations []sarifInvocation `json:"invocations"`
 		Results     []sarifResult     `json:"results"`
 		ColumnKind  string            `json:"columnKind"`
-	}
-	sarifTool struct {
-		Driver sarifDriver `json:"driver"`
 	}
 	sarifDriver struct {
 		Name    string      `json:"name"`
@@ -59,15 +57,14 @@ type (
 		Text string `json:"text"`
 	}
 	sarifLocation struct {
-		Physical sarifPhysical `json:"physicalLocation"`
-	}
-	sarifPhysical struct {
-		Artifact struct {
-			URI string `json:"uri"`
-		} `json:"artifactLocation"`
-		Region struct {
-			Line int `json:"startLine"`
-		} `json:"region"`
+		Physical struct {
+			Artifact struct {
+				URI string `json:"uri"`
+			} `json:"artifactLocation"`
+			Region struct {
+				Line int `json:"startLine"`
+			} `json:"region"`
+		} `json:"physicalLocation"`
 	}
 	sarifSuppression struct {
 		Kind          string `json:"kind"`
@@ -81,13 +78,13 @@ type (
 func SARIF(s *reports.Suite) ([]byte, error) {
 	name, version, _ := strings.Cut(s.Version, " ")
 	run := sarifRun{
-		Tool: sarifTool{sarifDriver{Name: cmp.Or(name, "fwp"), Version: version, Rules: []sarifRule{}}},
 		Invocations: []sarifInvocation{{
 			Successful: s.Code != reports.ExitInternal && s.Code != reports.ExitInterrupted, ExitCode: s.Code,
-			ExitWords: printable(text.OneLine(s.Words)),
+			ExitWords: text.Printable(text.OneLine(s.Words)),
 		}},
 		Results: []sarifResult{}, ColumnKind: "utf16CodeUnits",
 	}
+	run.Tool.Driver = sarifDriver{Name: cmp.Or(name, "fwp"), Version: version, Rules: []sarifRule{}}
 	index := map[string]int{}
 	for i := range s.Cases {
 		c := &s.Cases[i]
@@ -101,16 +98,13 @@ func SARIF(s *reports.Suite) ([]byte, error) {
 		}
 		run.Results = append(run.Results, sarifOf(s, c, rule, index[rule]))
 	}
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetIndent("", "  ")
-	err := e.Encode(sarifLog{
+	out, err := json.MarshalIndent(sarifLog{
 		Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run},
-	})
+	}, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("write SARIF: %w", err)
 	}
-	return out.Bytes(), nil
+	return append(out, '\n'), nil
 }
 
 // ruleOf describes the rule of a case.
@@ -128,8 +122,8 @@ func ruleOf(rule string, c *reports.Case) sarifRule {
 func sarifOf(s *reports.Suite, c *reports.Case, rule string, index int) sarifResult {
 	r := sarifResult{
 		Rule: rule, Index: index, Kind: "fail", Level: "error",
-		Message:      sarifText{printable(strings.TrimSpace(c.Name + ": " + short(c)))},
-		Fingerprints: map[string]string{"fwpCase/v1": printable(c.Name)},
+		Message:      sarifText{text.Printable(strings.TrimSpace(c.Name + ": " + short(c)))},
+		Fingerprints: map[string]string{"fwpCase/v1": text.Printable(c.Name)},
 	}
 	switch c.State {
 	case reports.CaseErrored:
@@ -144,7 +138,7 @@ func sarifOf(s *reports.Suite, c *reports.Case, rule string, index int) sarifRes
 		r.Locations = []sarifLocation{at}
 	}
 	if c.Known != "" {
-		r.Suppressions = []sarifSuppression{{"external", "known, " + printable(c.Known)}}
+		r.Suppressions = []sarifSuppression{{"external", "known, " + text.Printable(c.Known)}}
 	}
 	return r
 }

@@ -14,22 +14,17 @@ import (
 func TAP(s *reports.Suite) ([]byte, error) {
 	var out bytes.Buffer
 	out.WriteString("TAP version 13\n")
-	if s.Code == reports.ExitUnreachable && !decided(s) {
-		fmt.Fprintf(&out, "Bail out! %s\n", printable(text.OneLine(s.Words)))
+	counts := s.Count()
+	if s.Code == reports.ExitUnreachable && counts[reports.CasePassed]+counts[reports.CaseFailed] == 0 {
+		fmt.Fprintf(&out, "Bail out! %s\n", text.Printable(text.OneLine(s.Words)))
 		return out.Bytes(), nil
 	}
 	fmt.Fprintf(&out, "1..%d\n", len(s.Cases))
 	for i := range s.Cases {
 		tapCase(&out, &s.Cases[i], i+1)
 	}
-	fmt.Fprintf(&out, "# %s\n", printable(text.OneLine(s.Words)))
+	fmt.Fprintf(&out, "# %s\n", text.Printable(text.OneLine(s.Words)))
 	return out.Bytes(), nil
-}
-
-// decided reports whether a case has a result.
-func decided(s *reports.Suite) bool {
-	counts := s.Count()
-	return counts[reports.CasePassed]+counts[reports.CaseFailed] > 0
 }
 
 // tap writes a case: its line, and a block of YAML with what is wrong.
@@ -43,15 +38,15 @@ func tapCase(out *bytes.Buffer, c *reports.Case, number int) {
 	case c.State == reports.CaseFailed, c.State == reports.CaseErrored:
 		word = "not ok"
 	}
-	fmt.Fprintf(out, "%s %d - %s%s\n", word, number, tapEscape(printable(text.OneLine(c.Name))), directive)
+	fmt.Fprintf(out, "%s %d - %s%s\n", word, number, tapEscape(text.Printable(text.OneLine(c.Name))), directive)
 	if word == "ok" && c.Kind != reports.Warn.String() {
 		return
 	}
 	out.WriteString("  ---\n")
 	yamlField(out, "message", short(c))
-	yamlField(out, "severity", printable(c.Kind))
+	yamlField(out, "severity", text.Printable(c.Kind))
 	if c.File != "" {
-		yamlField(out, "file", printable(c.File))
+		yamlField(out, "file", text.Printable(c.File))
 	}
 	if c.Line > 0 {
 		fmt.Fprintf(out, "  line: %d\n", c.Line)

@@ -152,12 +152,10 @@ func (s *svg) bands(p *plot, bands []reports.Band) {
 	for i, b := range bands {
 		from, until := p.px(b.From), p.px(b.Until)
 		if i%2 == 0 {
-			s.raw(`<rect x="%s" y="%s" width="%s" height="%s" fill="#808080" fill-opacity=".12"/>`, at(from), at(p.top),
-				at(max(until-from, .5)), at(p.bottom-p.top))
+			s.rect(from, p.top, max(until-from, .5), p.bottom-p.top, `fill="#808080" fill-opacity=".12"`)
 		}
 		if until-from > 7*float64(len(b.Name)) {
-			s.raw(`<text x="%s" y="%s" text-anchor="middle" font-size="11">%s</text>`, at((from+until)/2), at(p.top-4),
-				esc(b.Name))
+			s.note((from+until)/2, p.top-4, b.Name)
 		}
 	}
 }
@@ -175,10 +173,10 @@ func (s *svg) marks(p *plot, marks []reports.Band) {
 func (s *svg) axes(p *plot, c *reports.Chart) {
 	s.raw(`<g stroke="currentColor" stroke-opacity=".18">`)
 	for _, v := range p.x.ticks() {
-		s.raw(`<line x1="%s" y1="%s" x2="%s" y2="%s"/>`, at(p.px(v)), at(p.top), at(p.px(v)), at(p.bottom))
+		s.line(p.px(v), p.top, p.px(v), p.bottom, "")
 	}
 	for _, v := range p.y.ticks() {
-		s.raw(`<line x1="%s" y1="%s" x2="%s" y2="%s"/>`, at(p.left), at(p.py(v)), at(p.right), at(p.py(v)))
+		s.line(p.left, p.py(v), p.right, p.py(v), "")
 	}
 	s.raw(`</g>`)
 	before := math.Inf(-1)

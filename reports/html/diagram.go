@@ -38,8 +38,7 @@ func (s *svg) diagram(d *reports.Diagram) {
 		s.raw(`<path d="M%s %sQ%s %s %s %s" fill="none" stroke="currentColor" stroke-opacity=".7"%s `+
 			`marker-end="url(#arrow)"/>`, at(x1), at(y1), at(bx), at(by), at(x2), at(y2), dash)
 		away := 12 / math.Max(math.Hypot(x2-x1, y2-y1), 1) // the number stands beside the line
-		s.raw(`<text x="%s" y="%s" text-anchor="middle" font-size="11">%s</text>`, at((x1+2*bx+x2)/4+(y2-y1)*away),
-			at((y1+2*by+y2)/4+4-(x2-x1)*away), esc(reports.Number.Words(float64(e.Count))))
+		s.note((x1+2*bx+x2)/4+(y2-y1)*away, (y1+2*by+y2)/4+4-(x2-x1)*away, reports.Number.Words(float64(e.Count)))
 	}
 	for i, n := range d.Nodes {
 		x, y := place(i)
@@ -56,11 +55,9 @@ func (s *svg) node(n reports.Node, x, y float64) {
 	if n.Count == 0 {
 		look = `fill="none" stroke="#808080" stroke-dasharray="4 4"`
 	}
-	s.raw(`<rect x="%s" y="%s" width="%s" height="%s" rx="6" %s fill-opacity=".16"/>`, at(x-box/2), at(y-tall/2), at(box),
-		at(tall), look)
+	s.rect(x-box/2, y-tall/2, box, tall, `rx="6" `+look+` fill-opacity=".16"`)
 	s.label(x, y-2, "middle", n.Name)
-	s.raw(`<text x="%s" y="%s" text-anchor="middle" font-size="11">%s</text>`, at(x), at(y+13),
-		esc(reports.Number.Words(float64(n.Count))))
+	s.note(x, y+13, reports.Number.Words(float64(n.Count)))
 }
 
 // edgeOf returns where a line from the middle of a box towards another point leaves the box.

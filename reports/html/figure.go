@@ -33,6 +33,20 @@ func (s *svg) label(x, y float64, anchor, words string) {
 	s.raw(`<text x="%s" y="%s"%s>%s</text>`, at(x), at(y), extra, esc(words))
 }
 
+// rect draws a box. look is the rest of its attributes, as it is for a line.
+func (s *svg) rect(x, y, width, height float64, look string) {
+	s.raw(`<rect x="%s" y="%s" width="%s" height="%s" %s/>`, at(x), at(y), at(width), at(height), look)
+}
+
+func (s *svg) line(x1, y1, x2, y2 float64, look string) {
+	s.raw(`<line x1="%s" y1="%s" x2="%s" y2="%s"%s/>`, at(x1), at(y1), at(x2), at(y2), look)
+}
+
+// note writes a small text around a place.
+func (s *svg) note(x, y float64, words string) {
+	s.raw(`<text x="%s" y="%s" text-anchor="middle" font-size="11">%s</text>`, at(x), at(y), esc(words))
+}
+
 // figure writes a picture, and its data as a table that can be opened.
 func (p *page) figure(f reports.Figure) {
 	s := &svg{}
@@ -67,11 +81,7 @@ func (p *page) figure(f reports.Figure) {
 		wide, at(s.height), wide, at(s.height), role, n, n, n, esc(f.Title), n, esc(f.Description))
 	p.raw("%s</svg></div>\n", s.out.String())
 	p.raw("<details><summary>%s as a table</summary>\n", esc(f.Title))
-	if m, ok := f.Of.(*reports.Matrix); ok {
-		p.clauses(m)
-	} else {
-		p.table(f.Of.Table(), f.Title)
-	}
+	p.table(f.Of.Table(), f.Title)
 	p.raw("</details>\n</figure>\n")
 }
 
@@ -99,7 +109,7 @@ func (s *svg) bars(b *reports.Bars) {
 			long = max(long, 2)
 		}
 		s.label(left-8, y+14, "end", bar.Name)
-		s.raw(`<rect x="%s" y="%s" width="%s" height="14" fill="%s"/>`, at(left), at(y+3), at(long), colour)
+		s.rect(left, y+3, long, 14, `fill="`+colour+`"`)
 		s.label(left+long+6, y+14, "start", reports.Number.Words(float64(bar.Value)))
 		y += row
 	}

@@ -1,6 +1,7 @@
 package html
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 
@@ -24,10 +25,8 @@ func (s *svg) forest(f *reports.Forest) {
 		return left + min(max(share, 0), 1)*(wide-left-right)
 	}
 	low, high := px(1/(1+f.Margin)), px(1+f.Margin)
-	s.raw(`<rect x="%s" y="%s" width="%s" height="%s" fill="#808080" fill-opacity=".16"/>`, at(low), at(top), at(high-low),
-		at(bottom-top))
-	s.raw(`<line x1="%s" y1="%s" x2="%s" y2="%s" stroke="currentColor" stroke-opacity=".5"/>`, at(px(1)), at(top),
-		at(px(1)), at(bottom))
+	s.rect(low, top, high-low, bottom-top, `fill="#808080" fill-opacity=".16"`)
+	s.line(px(1), top, px(1), bottom, ` stroke="currentColor" stroke-opacity=".5"`)
 	before := math.Inf(-1)
 	for _, v := range []float64{math.Exp(-reach * .95), 1 / (1 + f.Margin), 1, 1 + f.Margin, math.Exp(reach * .95)} {
 		if x := px(v); x-before > 34 {
@@ -55,9 +54,7 @@ func (s *svg) forestRow(r *reports.ForestRow, px func(float64) float64, y, words
 		thick, size = 3, 6
 	}
 	s.label(192, y+4, "end", r.Name)
-	s.raw(`<line x1="%s" y1="%s" x2="%s" y2="%s" stroke="%s" stroke-width="%d"/>`, at(px(r.Low)), at(y), at(px(r.High)),
-		at(y), colour, thick)
-	s.raw(`<rect x="%s" y="%s" width="%s" height="%s" fill="%s"/>`, at(px(r.Ratio)-size), at(y-size), at(2*size),
-		at(2*size), colour)
+	s.line(px(r.Low), y, px(r.High), y, fmt.Sprintf(` stroke="%s" stroke-width="%d"`, colour, thick))
+	s.rect(px(r.Ratio)-size, y-size, 2*size, 2*size, `fill="`+colour+`"`)
 	s.label(words, y+4, "start", r.Words())
 }

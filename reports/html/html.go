@@ -2,6 +2,7 @@ package html
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	_ "embed" // for the style and the script
 	"encoding/base64"
@@ -54,25 +55,21 @@ func Write(w io.Writer, d Document) error {
 		}
 		p.block(b)
 	}
-	p.end(0)
+	p.end()
 	p.raw("</main>\n")
 	if err := p.data(d.Data); err != nil {
 		return err
 	}
 	p.raw("<script>%s</script>\n</body>\n</html>\n", script)
-	if _, err := w.Write(p.out.Bytes()); err != nil {
-		return fmt.Errorf("write report: %w", err)
-	}
-	return nil
+	return reports.WriteOut(w, p.out.Bytes())
 }
 
 // page gathers the file.
 type page struct {
-	out      bytes.Buffer
-	sections int // that were begun
-	open     int // levels of sections that are open
-	tables   int
-	figures  int
+	out     bytes.Buffer
+	open    bool // a section is
+	tables  int
+	figures int
 }
 
 func (p *page) raw(format string, args ...any) { fmt.Fprintf(&p.out, format, args...) }
@@ -122,6 +119,8 @@ func (p *page) text(x reports.Text) string {
 	for _, span := range x {
 		switch {
 		case span.Text == "":
+		case span.Text == "\n":
+			out.WriteString("<br>")
 		case span.Style == reports.Plain:
 			out.WriteString(esc(span.Text))
 		case span.Style == reports.Strong:
@@ -133,9 +132,9 @@ func (p *page) text(x reports.Text) string {
 	return out.String()
 }
 
-// end closes sections until so many levels are open.
-func (p *page) end(level int) {
-	for ; p.open > level; p.open-- {
+// end closes the section that is open.
+func (p *page) end() {
+	if p.open {
 		p.raw("</section>\n")
 	}
 }
@@ -162,9 +161,8 @@ func (p *page) block(b reports.Block) {
 // heading begins a section: one of level 1 has a heading, and those below it a smaller one.
 func (p *page) heading(h reports.Heading) {
 	if h.Level == 1 {
-		p.end(0)
-		p.sections++
-		p.open++
+		p.end()
+		p.open = true
 		p.raw("<section>\n<h2>%s</h2>\n", p.text(h.Text))
 		return
 	}
@@ -204,18 +202,18 @@ func (p *page) fields(f reports.Fields) {
 // scroll begins what may be wider than the page. It can be reached with the keyboard.
 func (p *page) scroll(name string) {
 	p.tables++
-	if name == "" {
-		name = "Table"
-	}
-	p.raw("<div class=scroll tabindex=0 role=group aria-label=\"%s, part %d\">", esc(name), p.tables)
+	p.raw("<div class=scroll tabindex=0 role=group aria-label=\"%s, part %d\">", esc(cmp.Or(name, "Table")), p.tables)
 }
 
-// table writes rows. name is what it is about.
+// table writes rows. name is what it is about. In one with anchors, each row can be linked to.
 func (p *page) table(t reports.Table, name string) {
 	columns := t.Layout()
 	wide := len(columns)
 	p.scroll(name)
-	p.raw("<table>\n")
+	if p.raw("<table"); len(t.Rows) > 0 && t.Rows[0].Anchor != "" {
+		p.raw(" class=clauses")
+	}
+	p.raw(">\n")
 	if t.Titled() {
 		p.raw("<thead><tr>")
 		for _, c := range columns {
@@ -229,14 +227,11 @@ func (p *page) table(t reports.Table, name string) {
 	}
 	p.raw("<tbody>\n")
 	for _, row := range t.Rows {
-		p.raw("<tr>")
-		for i := range wide {
-			if i >= len(row.Cells) {
-				p.raw("<td></td>")
-				continue
-			}
-			p.raw("<td%s>%s%s</td>", alignment(columns[i], row.Cells[i]...), indent(row.Cells[i]), p.text(row.Cells[i]))
+		if p.raw("<tr"); row.Anchor != "" {
+			p.raw(" id=\"%s\"", esc(row.Anchor))
 		}
+		p.raw(">")
+		p.cells(row, columns)
 		p.raw("</tr>\n")
 		for _, line := range row.Detail {
 			p.raw("<tr class=detail><td></td><td colspan=%d>%s</td></tr>\n", max(wide-1, 1), p.text(line))
@@ -245,6 +240,22 @@ func (p *page) table(t reports.Table, name string) {
 	p.raw("</tbody></table></div>\n")
 	if !t.Note.Empty() {
 		p.raw("<p class=note>%s</p>\n", p.text(t.Note))
+	}
+}
+
+// cells writes those of a row.
+func (p *page) cells(row reports.Row, columns []reports.Column) {
+	for i, column := range columns {
+		switch {
+		case i >= len(row.Cells):
+			p.raw("<td></td>")
+		case row.Anchor == "":
+			p.raw("<td%s>%s%s</td>", alignment(column, row.Cells[i]...), indent(row.Cells[i]), p.text(row.Cells[i]))
+		case i == 0:
+			p.raw("<th scope=row>%s</th>", p.text(row.Cells[i]))
+		default:
+			p.raw("<td>%s</td>", p.text(row.Cells[i]))
+		}
 	}
 }
 

@@ -136,27 +136,3 @@ func (s *svg) legend(m *reports.Matrix, y float64) {
 	}
 	s.height = y + 26
 }
-
-// clauses writes the table of a matrix, in which every clause can be linked to.
-func (p *page) clauses(m *reports.Matrix) {
-	p.scroll("Clauses")
-	p.raw("<table class=clauses>\n<thead><tr><th scope=col>clause</th><th scope=col>level</th>")
-	for _, name := range m.Runs {
-		p.raw("<th scope=col>%s</th>", esc(name))
-	}
-	p.raw("<th scope=col>what it says</th></tr></thead>\n<tbody>\n")
-	for _, f := range m.Families {
-		for _, row := range f.Rows {
-			p.raw("<tr id=\"%s\"><th scope=row>%s</th><td>%s</td>", esc(row.ID), esc(row.ID), esc(string(row.Level)))
-			for i, v := range row.Verdicts {
-				why := ""
-				if len(m.Runs) == 1 && row.Why[i] != "" && !v.Breach() {
-					why = "<br><span class=faint>" + esc(row.Why[i]) + "</span>"
-				}
-				p.raw("<td>%s%s</td>", p.text(row.Words(i)), why)
-			}
-			p.raw("<td>%s</td></tr>\n", esc(row.Statement))
-		}
-	}
-	p.raw("</tbody></table></div>\n")
-}
