@@ -131,9 +131,9 @@ func (a *account) missing(count int64, after ledger.Stop) []string {
 }
 
 func (a *account) jids(ks []int64) []string {
-	list := make([]string, 0, len(ks))
-	for _, k := range ks {
-		list = append(list, string(a.jobs.AppendJID(nil, k)))
+	list := make([]string, len(ks))
+	for i, k := range ks {
+		list[i] = string(a.jobs.AppendJID(nil, k))
 	}
 	return list
 }

@@ -27,14 +27,6 @@ type crossing struct {
 // crosses reports whether jobs cross to other runs.
 func (r *run) crosses() bool { return r.config.Crossing != nil }
 
-// jobsName returns the name that queues and jobs have.
-func (r *run) jobsName() string {
-	if r.crosses() {
-		return r.config.Crossing.Run
-	}
-	return r.config.Run
-}
-
 // pushedAll reports whether all runs have pushed what they push. The first call says that this one has.
 func (r *run) pushedAll() bool {
 	if !r.crosses() {
@@ -50,8 +42,13 @@ func (r *run) pushedAll() bool {
 			c.err = r.config.Crossing.Pushed(ctx)
 		}()
 	}
+	return closed(c.all)
+}
+
+// closed reports whether a channel is.
+func closed(c <-chan struct{}) bool {
 	select {
-	case <-c.all:
+	case <-c:
 		return true
 	default:
 		return false

@@ -65,14 +65,7 @@ func (r *run) disrupt(ctx context.Context) (stop func()) {
 	}()
 	return func() {
 		cancel()
-		r.until(context.Background(), func() bool {
-			select {
-			case <-over:
-				return true
-			default:
-				return false
-			}
-		})
+		r.until(context.Background(), func() bool { return closed(over) })
 		r.disrupted.ended = r.now()
 	}
 }

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -38,10 +39,7 @@ func (r *run) drain() {
 		r.note("empty after " + reports.Time(r.now()-from))
 		return
 	}
-	r.figures.notDrained = r.whyNotDrained()
-	if others != nil {
-		r.figures.notDrained = others.Error()
-	}
+	r.figures.notDrained = cmp.Or(message(others), r.whyNotDrained())
 	r.note(r.figures.notDrained)
 }
 

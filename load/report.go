@@ -41,7 +41,11 @@ func (r *run) report() *results.Load {
 	l.Ops, l.Flows = r.reportOps(), flowsOf(f.total)
 	l.Histograms = Log(f.total, r.began, r.config.Run)
 	a := r.account()
-	l.Connections, l.Rate, l.Jobs = r.reportConnections(), r.reportRate(), a.report()
+	l.Connections = results.Connections{
+		Planned: f.wanted, Opened: f.opened, Refused: message(f.refused),
+		Lost: r.status.Lost, Disconnects: r.status.Disconnects, LostWhy: message(r.status.FirstLost),
+	}
+	l.Rate, l.Jobs = r.reportRate(), a.report()
 	l.Disruptions = r.reportDisruptions()
 	l.Findings = r.reportFindings()
 	l.Health = r.reportHealth()
@@ -178,13 +182,6 @@ func curve(times measure.Times) (points []results.Quantile) {
 		}
 		value, _ := times.Percentile(100 * (1 - beyond))
 		points = append(points, results.Quantile{Q: math.Round((1-beyond)*1e8) / 1e8, Time: value})
-	}
-}
-
-func (r *run) reportConnections() results.Connections {
-	return results.Connections{
-		Planned: r.figures.wanted, Opened: r.figures.opened, Refused: message(r.figures.refused),
-		Lost: r.status.Lost, Disconnects: r.status.Disconnects, LostWhy: message(r.status.FirstLost),
 	}
 }
 

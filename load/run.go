@@ -157,11 +157,12 @@ func (r *run) start() error {
 		return err
 	}
 	r.sampler = health.NewSampler(r.began, max(1, r.config.Loops))
+	name := r.config.Run
 	r.ledger = ledger.New()
 	if r.crosses() {
-		r.ledger = ledger.NewPart()
+		r.ledger, name = ledger.NewPart(), r.config.Crossing.Run
 	}
-	r.jobs = r.config.Workload.Jobs(r.jobsName(), r.config.Seed)
+	r.jobs = r.config.Workload.Jobs(name, r.config.Seed)
 	loops := r.engine.Loops()
 	r.shared = new(client.Shared)
 	if r.config.History {
@@ -246,7 +247,7 @@ func (r *run) noteStall() {
 // load starts the load and returns when its window is over, its arrivals are used up, or the target is gone.
 func (r *run) load(ctx context.Context) {
 	if ctx.Err() != nil || r.watchdog.stalled() || !r.setStart(ctx) { // the jobs pushed so far have to be fetched
-		r.fetchOnly()
+		r.each(func(c *client.Shard) { c.Start(r.now()); c.StopPushing() })
 		return
 	}
 	r.openWindow()
@@ -264,11 +265,6 @@ func (r *run) load(ctx context.Context) {
 	r.until(ctx, r.over)
 	r.closeWindow()
 	r.each((*client.Shard).StopPushing)
-}
-
-// fetchOnly has the workers fetch what was pushed beforehand, without a load.
-func (r *run) fetchOnly() {
-	r.each(func(c *client.Shard) { c.Start(r.now()); c.StopPushing() })
 }
 
 // openWindow sets the window, from the time of the first arrival.

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"math"
 	"time"
 
 	"github.com/fwpsuite/fwp/load/health"
@@ -133,3 +134,26 @@ func (r *run) carried() measure.Op {
 
 // answered returns how many commands of a kind succeeded, measured or not.
 func answered(set *measure.Set, op measure.Op) int64 { return set.Done(op) + set.Aside(op) }
+
+// Limits of the map of response times.
+const (
+	heatRows    = 8        // for each ten times as long
+	heatDecades = 8        // from a microsecond
+	heatColumns = 4 * 3600 // seconds that are kept
+)
+
+// AddHeat adds the response times that a kind of command had in a second to a map.
+func AddHeat(heat *results.LoadHeat, second *measure.Set, op measure.Op) {
+	times := second.Times(measure.SeriesOf(op, measure.Response))
+	if times.Count() == 0 || len(heat.Columns) == heatColumns {
+		return
+	}
+	if heat.Op == "" {
+		heat.Op = string(op)
+		for i := 1; i <= heatRows*heatDecades; i++ {
+			edge := float64(time.Microsecond) * math.Pow(10, float64(i)/heatRows)
+			heat.Edges = append(heat.Edges, time.Duration(edge))
+		}
+	}
+	heat.Columns = append(heat.Columns, results.HeatSecond{At: second.From, Counts: times.Rows(heat.Edges)})
+}

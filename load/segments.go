@@ -28,7 +28,7 @@ func CheckSegments(names []string, parts []*results.Load) error {
 		case segment.Of != of:
 			return fmt.Errorf("%s is segment %s, and %s is segment %s: they are of different loads", names[0],
 				parts[0].Plan.Segment, names[i], l.Plan.Segment)
-		case !sameLoad(parts[0], l):
+		case parts[0].Seed != l.Seed || whole(parts[0]) != whole(l):
 			return fmt.Errorf("%s and %s are not segments of the same load: their seeds or their workloads differ", names[0],
 				names[i])
 		}
@@ -40,11 +40,6 @@ func CheckSegments(names []string, parts []*results.Load) error {
 		}
 	}
 	return nil
-}
-
-// sameLoad reports whether two segments are of the same load: only the settings of which each has a share may differ.
-func sameLoad(a, b *results.Load) bool {
-	return a.Seed == b.Seed && whole(a) == whole(b)
 }
 
 // whole returns the settings that the segments of a load have in common, as JSON.

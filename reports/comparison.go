@@ -161,8 +161,8 @@ func (c *Comparison) WriteJSON(w io.Writer, o ExitOptions) error {
 // words what the result is.
 func (c *Comparison) Page(o PageOptions) Page {
 	var p Page
-	p.targetAs("A", c.A, c.Version)
-	p.targetAs("B", c.B, "")
+	p.target("A", c.A, c.Version)
+	p.target("B", c.B, "")
 	p.AddTroubles(c.trouble())
 	if len(c.Differences) > 0 {
 		p.Section("DIFFERENCES", "replies to the same commands that differ between A, the first server, and B, the second")
@@ -173,36 +173,23 @@ func (c *Comparison) Page(o PageOptions) Page {
 	if len(c.Limits) == 2 {
 		p.Section("LIMITS OF CONNECTIONS", "each is allowed; from then on fewer were used, so that no reply differs because "+
 			"of them")
-		p.Add(Fields{Fields: []Field{NewField("A", limitWords(c.Limits[0])), NewField("B", limitWords(c.Limits[1]))}})
+		words := func(n int) string {
+			return cmp.Or(some(n, text.Count(n, "connection")+" at a time"), "no limit was met")
+		}
+		p.Add(Fields{Fields: []Field{NewField("A", words(c.Limits[0])), NewField("B", words(c.Limits[1]))}})
 	}
 	p.leftover(c.Left, "of this run that are, or may be, still on A or B", o)
 	p.Conclude(fmt.Sprintf("seed %d, took %s", c.Seed, Duration(c.Took)), c.decide(o.Exit))
 	return p
 }
 
-// limitWords says how many connections a server serves at a time.
-func limitWords(n int) string {
-	if n == 0 {
-		return "no limit was met"
-	}
-	return text.Count(n, "connection") + " at a time"
-}
-
-// style returns the style of a mark.
-func (m Mark) style() Style {
-	switch m {
-	case BDeparts:
-		return Bad
-	case BothAllowed:
-		return Plain
-	}
-	return Caution
-}
+// markStyles holds the style of each mark.
+var markStyles = map[Mark]Style{BothAllowed: Plain, ADeparts: Caution, BDeparts: Bad, BothDepart: Caution}
 
 // difference appends one kind of difference.
 func (p *Page) difference(d *Difference) {
 	title := JoinWith(", ", JoinWith(": ", string(d.Mark), d.Command), d.Field)
-	p.Add(Heading{2, Styled(d.Mark.style(), title)})
+	p.Add(Heading{2, Styled(markStyles[d.Mark], title)})
 	again := cmp.Or(some(d.Tried, fmt.Sprintf("reproduced %d of %d", d.Reproduced, d.Tried)), "not played again")
 	clause := d.Clause
 	if d.Mark != BothAllowed { // the sides name what they break, which may be another one
@@ -223,24 +210,19 @@ func (s DifferenceSide) line() string {
 	return fmt.Sprintf("%s, which breaks %s: expected %s", s.Reply, s.Clause, s.Expected)
 }
 
-// lines returns the conversation that shows the difference.
+// lines returns the conversation that shows the difference: a reply in one line for both servers where it is the same.
 func (d *Difference) lines() []string {
 	var lines []string
 	for _, e := range d.Conversation {
-		lines = append(lines, e.lines()...)
+		switch lines = append(lines, e.Step); {
+		case e.A+e.B == "":
+		case e.A == e.B:
+			lines = append(lines, "  A, B: "+e.A)
+		default:
+			lines = append(lines, "  A: "+e.A, "  B: "+e.B)
+		}
 	}
 	return lines
-}
-
-// lines returns a step and its replies: one line for both servers where they are the same.
-func (e Exchange) lines() []string {
-	switch {
-	case e.A+e.B == "":
-		return []string{e.Step}
-	case e.A == e.B:
-		return []string{e.Step, "  A, B: " + e.A}
-	}
-	return []string{e.Step, "  A: " + e.A, "  B: " + e.B}
 }
 
 // Suite returns c as cases: one for each kind of difference, which fails if B breaks what A does not, and one for the
@@ -263,11 +245,7 @@ func (c *Comparison) Suite(o ExitOptions) Suite {
 		if d.Breaks(o) {
 			one.State = CaseFailed
 		}
-		var said Table
-		for _, line := range d.lines() {
-			said.Rows = append(said.Rows, Cells(line))
-		}
-		one.Evidence = []Block{said}
+		one.Evidence = []Block{Table{Rows: rowsOf(d.lines(), func(line *string) Row { return Cells(*line) })}}
 		s.Add(one)
 	}
 	return s

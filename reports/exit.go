@@ -54,9 +54,6 @@ func precedence(code int) int {
 	return len(exits)
 }
 
-// exitOf returns the row of a code.
-func exitOf(code int) exit { return exits[min(precedence(code), len(exits)-1)] }
-
 // WorstExit returns the exit code that counts where several apply, ExitWell if there are none.
 func WorstExit(codes ...int) int {
 	return slices.MinFunc(append([]int{ExitWell}, codes...), func(a, b int) int { return precedence(a) - precedence(b) })
@@ -72,7 +69,9 @@ type Outcome struct {
 func (o Outcome) Values() (code int, words string) { return o.Code, o.Words }
 
 // Text returns the outcome in words, in the style of its exit code.
-func (o Outcome) Text() Text { return Styled(exitOf(o.Code).style, o.Words) }
+func (o Outcome) Text() Text {
+	return Styled(exits[min(precedence(o.Code), len(exits)-1)].style, o.Words)
+}
 
 // Claim is an outcome that a result has if it applies.
 type Claim struct {
@@ -102,25 +101,20 @@ type Trouble struct {
 	Internal, Unreachable, Usage string
 }
 
-// unreached returns in one line why the target could not be reached. What a program printed is above, if that is more
-// than a line.
-func (t Trouble) unreached() string {
-	if t.printed() {
-		return strings.TrimSuffix(text.FirstLine(t.Unreachable), ":") + ": see above"
-	}
-	return text.OneLine(t.Unreachable)
-}
-
 // printed reports whether several lines of a program's output say why the target could not be reached.
 func (t Trouble) printed() bool { return strings.Count(t.Unreachable, "\n  ") > 1 }
 
 // Claims returns the outcomes of a run that is not complete. sum is what was found until then, and undone what
 // could not be done without a target.
 func (t Trouble) Claims(sum, undone string) []Claim {
+	unreached := text.OneLine(t.Unreachable)
+	if t.printed() {
+		unreached = strings.TrimSuffix(text.FirstLine(t.Unreachable), ":") + ": see above"
+	}
 	return []Claim{
 		Claimed(ExitInterrupted, t.Interrupted, "interrupted: "+sum),
 		Claimed(ExitInternal, t.Internal != "", "internal error: "+text.OneLine(t.Internal)),
-		Claimed(ExitUnreachable, t.Unreachable != "", undone+": "+t.unreached()),
+		Claimed(ExitUnreachable, t.Unreachable != "", undone+": "+unreached),
 		Claimed(ExitUsage, t.Usage != "", "usage error: "+text.OneLine(t.Usage)),
 	}
 }

@@ -68,7 +68,10 @@ func matrixOf(names []string, known bool, runs []*Report) Figure {
 		}
 	}
 	for _, row := range order {
-		name := familyOf(row.ID)
+		name := row.ID // of which the middle part is the family
+		if parts := strings.Split(row.ID, "-"); len(parts) > 2 {
+			name = strings.Join(parts[1:len(parts)-1], "-")
+		}
 		family := Find(m.Families, func(f *Family) bool { return f.Name == name })
 		if family == nil {
 			m.Families = append(m.Families, Family{Name: name})
@@ -83,15 +86,6 @@ func matrixOf(names []string, known bool, runs []*Report) Figure {
 			"frame: known, and not among the findings.",
 		Of: m,
 	}
-}
-
-// familyOf returns the middle part of the id of a clause.
-func familyOf(id string) string {
-	parts := strings.Split(id, "-")
-	if len(parts) < 3 {
-		return id
-	}
-	return strings.Join(parts[1:len(parts)-1], "-")
 }
 
 // Table has a row for each clause.
@@ -120,10 +114,6 @@ func (m *Matrix) Table() Table {
 
 // Letter returns the letter of v in a matrix.
 func (v Verdict) Letter() string {
-	const letters = "NPFWO–·S?C" // in the order of the constants
-	all := []rune(letters)
-	if int(v) < len(all) {
-		return string(all[v])
-	}
-	return "!"
+	letters := []rune("NPFWO–·S?C!") // in the order of the constants
+	return string(letters[min(int(v), len(letters)-1)])
 }

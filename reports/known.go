@@ -50,9 +50,12 @@ type Known struct {
 	Symptom *int `json:"symptom,omitempty"`
 }
 
+// isFresh reports whether a finding is not known.
+func isFresh(f Finding) bool { return f.Known == 0 }
+
 // fresh returns the findings that are not known.
 func fresh(all []Finding) []Finding {
-	return slices.DeleteFunc(slices.Clone(all), func(f Finding) bool { return f.Known > 0 })
+	return slices.DeleteFunc(slices.Clone(all), func(f Finding) bool { return !isFresh(f) })
 }
 
 // shownGroups returns the groups of symptoms that a page shows in full: those with what is not known, and with
@@ -153,14 +156,6 @@ func (r *Report) settled(c *Clause, all []Finding) bool {
 	return some && known
 }
 
-// stale returns how many lines are no longer so.
-func (r *Report) stale() int {
-	if r.Expectations == nil {
-		return 0
-	}
-	return len(r.Expectations.Stale)
-}
-
 // inconclusiveShown is how many known clauses without a result have a line of their own, where not all is shown.
 const inconclusiveShown = 8
 
@@ -179,7 +174,7 @@ func (p *Page) known(r *Report, groups [][]Finding, o PageOptions) {
 	}
 	t := Table{Columns: []Column{{}, {}, {Brief: true}}}
 	var open []string
-	same := grouped(all, func(k *Known) string { return k.Verdict.String() + " " + k.Clause + noClauseCheck(k) })
+	same := grouped(all, func(k *Known) string { return k.Verdict.String() + " " + cmp.Or(k.Clause, k.Check) })
 	for _, group := range same {
 		if group[0].Verdict == Inconclusive && group[0].Clause != "" {
 			open = append(open, group[0].Clause)
@@ -208,11 +203,9 @@ func (r *Report) knownRow(same []Known) Row {
 	for _, k := range same {
 		checks, lines = added(checks, k.Check), added(lines, k.Line)
 	}
-	words := ""
-	if c := r.clause(same[0].Clause); c != nil {
-		words = c.Statement
-	} else if same[0].Clause == "" {
-		words = "(no clause)"
+	words := "(no clause)"
+	if same[0].Clause != "" {
+		words = cmp.Or(r.clause(same[0].Clause), &Clause{}).Statement
 	}
 	return Cells(same[0].Verdict.String(), same[0].Clause, words, shownBy(checks), "line "+ranges(lines))
 }
@@ -238,14 +231,6 @@ func ranges(numbers []int) string {
 		}
 	}
 	return strings.Join(all, ", ")
-}
-
-// noClauseCheck returns the check of what names no clause.
-func noClauseCheck(k *Known) string {
-	if k.Clause == "" {
-		return k.Check
-	}
-	return ""
 }
 
 // expectations appends lines of a file of known findings.

@@ -30,14 +30,6 @@ type openRow struct {
 	attempts int
 }
 
-// causeOf returns the cause of an open result.
-func causeOf(v Verdict, why string, code ReasonCode, provide string) cause {
-	if code.Words() == "" { // of a need, whose words are always the same
-		return cause{v, why, provide}
-	}
-	return cause{v, string(code), provide}
-}
-
 // varies reports whether the results of the group have causes with the same code and other words.
 func (g *group) varies() bool {
 	return slices.ContainsFunc(g.rows, func(row openRow) bool { return row.why != g.rows[0].why })
@@ -90,7 +82,10 @@ func withOpen(g []group, cv ClauseVerdict, row openRow) []group {
 		return g
 	}
 	row.why = cv.Why
-	why := causeOf(cv.Verdict, cv.Why, cv.Reason, cv.Provide)
+	why := cause{cv.Verdict, string(cv.Reason), cv.Provide}
+	if cv.Reason.Words() == "" { // of a need, whose words are always the same
+		why.reason = cv.Why
+	}
 	in := Find(g, func(have *group) bool { return have.cause == why })
 	if in == nil {
 		return append(g, group{cause: why, rows: []openRow{row}})
@@ -172,8 +167,8 @@ func (g *group) example() []Text {
 		return nil
 	}
 	first := g.rows[0]
-	return []Text{Words("for example " + cmp.Or(first.check, strings.Join(first.clauses, ", ")) + ": " +
-		abridged(first.why))}
+	what := cmp.Or(first.check, strings.Join(first.clauses, ", "))
+	return []Text{Words("for example " + what + ": " + abridged(first.why))}
 }
 
 // rows appends the checks of a group with their clauses, their causes if these differ, and what was said on the

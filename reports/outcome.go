@@ -3,6 +3,7 @@ package reports
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fwpsuite/fwp/internal/text"
@@ -40,7 +41,11 @@ func (r *Report) decide(o ExitOptions) Outcome {
 	for v := range t.Findings {
 		bad = bad || o.counts(v)
 	}
-	return Decide(append(r.trouble().Claims(t.sum(), r.Target.untested()),
+	undone := "no server could be tested"
+	if r.Target.Command != "" {
+		undone = "no client could be tested"
+	}
+	return Decide(append(r.trouble().Claims(t.sum(), undone),
 		Claimed(ExitFindings, bad, join(t.found(), t.staled(), t.unsettled())),
 		Claimed(ExitInconclusive, !t.decided, join("nothing was evaluated", t.unsettled())),
 		Claimed(ExitInconclusive, len(t.missing) > 0, "required, but not evaluated: "+missing),
@@ -49,14 +54,6 @@ func (r *Report) decide(o ExitOptions) Outcome {
 		Claimed(ExitWell, t.listed > 0, "nothing new: "+join(text.Count(t.listed, "known finding"), t.passed())),
 		Claimed(ExitWell, true, "all well: "+t.passed()),
 	))
-}
-
-// untested says what there was nothing of.
-func (t Target) untested() string {
-	if t.Command != "" {
-		return "no client could be tested"
-	}
-	return "no server could be tested"
 }
 
 func (r *Report) trouble() Trouble {
@@ -76,7 +73,11 @@ type tally struct {
 
 func (r *Report) tally(o ExitOptions) tally {
 	all := r.Findings()
-	t := tally{Counts: r.counts(all), strict: o.Strict, stale: r.stale(), listed: knownOf(all)}
+	t := tally{Counts: r.counts(all), strict: o.Strict}
+	if r.Expectations != nil {
+		t.stale = len(r.Expectations.Stale)
+	}
+	t.listed = len(grouped(slices.DeleteFunc(slices.Clone(all), isFresh), func(f *Finding) string { return cmp.Or(f.Clause, f.Check) }))
 	for _, c := range r.Checks {
 		t.decided = t.decided || c.Verdict.Decided()
 		if c.open() {
@@ -93,17 +94,6 @@ func (r *Report) tally(o ExitOptions) tally {
 		}
 	}
 	return t
-}
-
-// knownOf returns about how many clauses, and checks of no clause, there are known findings.
-func knownOf(all []Finding) int {
-	known := map[string]bool{}
-	for _, f := range all {
-		if f.Known > 0 {
-			known[cmp.Or(f.Clause, f.Check)] = true
-		}
-	}
-	return len(known)
 }
 
 // counts returns what the run comes to, given its findings.

@@ -14,7 +14,7 @@ import (
 // and a last line that says in words what the result is.
 func (e *Exploration) Page(o PageOptions) Page {
 	var p Page
-	p.target(e.Target, e.Version)
+	p.target("target", e.Target, e.Version)
 	p.AddTroubles(e.trouble())
 	p.found(e)
 	if len(e.Findings) > 0 {
@@ -25,17 +25,9 @@ func (e *Exploration) Page(o PageOptions) Page {
 	}
 	p.coverage(e, o)
 	p.leftover(e.Left, "of this run that are, or may be, still on the target", o)
-	p.Conclude(e.facts(), e.decide(o.Exit))
+	ended := some(len(e.Limits), ", ended by "+e.Limits)
+	p.Conclude(fmt.Sprintf("seed %d, took %s%s", e.Seed, Duration(e.Took), ended), e.decide(o.Exit))
 	return p
-}
-
-// facts returns the seed, how long the exploration took, and which limit ended it.
-func (e *Exploration) facts() string {
-	facts := fmt.Sprintf("seed %d, took %s", e.Seed, Duration(e.Took))
-	if e.Limits != "" {
-		facts += ", ended by " + e.Limits
-	}
-	return facts
 }
 
 // found appends the findings, one a line, with how often each was reproduced.
@@ -47,17 +39,10 @@ func (p *Page) found(e *Exploration) {
 		if f.Clause == "" {
 			words = "(no clause) " + words
 		}
-		t.Rows = append(t.Rows, f.Verdict.row(f.Clause, text.OneLine(words), f.times()))
+		times := some(f.Tried, fmt.Sprintf("reproduced %d of %d", f.Reproduced, f.Tried))
+		t.Rows = append(t.Rows, f.Verdict.row(f.Clause, text.OneLine(words), cmp.Or(times, "not reproduced")))
 	}
 	p.findings(e.counts(), t)
-}
-
-// times returns how often a finding was reproduced, in few words.
-func (f *Explored) times() string {
-	if f.Tried == 0 {
-		return "not reproduced"
-	}
-	return fmt.Sprintf("reproduced %d of %d", f.Reproduced, f.Tried)
 }
 
 // explored appends one finding and the script that shows it.

@@ -17,7 +17,7 @@ func (r *Report) Page(o PageOptions) Page {
 	groups := symptoms(all)
 	found := broken(groups)
 	counts := r.counts(all)
-	p.target(r.Target, r.Version)
+	p.target("target", r.Target, r.Version)
 	p.AddTroubles(r.trouble())
 	p.summary(found, fresh(all))
 	p.known(r, groups, o)
@@ -39,12 +39,7 @@ func (r *Report) Page(o PageOptions) Page {
 }
 
 // target appends what was tested, and by what.
-func (p *Page) target(t Target, version string) {
-	p.targetAs("target", t, version)
-}
-
-// targetAs is target with another label.
-func (p *Page) targetAs(label string, t Target, version string) {
+func (p *Page) target(label string, t Target, version string) {
 	p.Add(Fields{LabelWidth: 8, Fields: []Field{
 		exact(label, Words(t.named())), exact("greeting", Words(t.HI)), exact("suite", Words(version)),
 	}})
@@ -63,16 +58,10 @@ func (t Target) role() string {
 
 // TargetName returns a target and how it was chosen: "tcp://localhost:7419 (from --url)".
 func TargetName(url, chosen string) string {
-	switch {
-	case url == "" && chosen == "":
-		return "none"
-	case url == "":
-		return chosen
-	case chosen == "":
-		return url
-	default:
-		return url + " (" + chosen + ")"
+	if url == "" || chosen == "" {
+		return cmp.Or(url, chosen, "none")
 	}
+	return url + " (" + chosen + ")"
 }
 
 // AddTroubles appends what kept a run from being complete, but for what its outcome says in the last line.
@@ -94,7 +83,13 @@ func (p *Page) AddTrouble(title, words string) {
 
 // checks appends every check with its verdict.
 func (p *Page) checks(r *Report) {
-	row := func(c *Check) Row { return c.Verdict.row(c.ID, some(int(c.Took), seconds(c.Took)), c.Title+tries(c)) }
+	row := func(c *Check) Row {
+		tries := attempts(c.Attempts)
+		if len(c.Runs) > 0 {
+			tries = " (" + c.seen(c.Verdict, "") + ")"
+		}
+		return c.Verdict.row(c.ID, some(int(c.Took), seconds(c.Took)), c.Title+tries)
+	}
 	p.tableSection("CHECKS", "all of them, with their duration", Table{
 		Columns: []Column{{Width: verdictWidth}, {}, {Right: true, Width: 10}}, Rows: rowsOf(r.Checks, row),
 	})
@@ -155,20 +150,9 @@ func (r *Report) leftover() []string {
 // seconds returns d with three digits after the point: "12.345 s".
 func seconds(d time.Duration) string { return fmt.Sprintf("%.3f s", d.Seconds()) }
 
-// tries returns how often a check was run, and how often it had its verdict, if it was more than once.
-func tries(c *Check) string {
-	if len(c.Runs) == 0 {
-		return attempts(c.Attempts)
-	}
-	return " (" + c.seen(c.Verdict, "") + ")"
-}
-
 // attempts returns how often a check was tried, if it was more than once.
 func attempts(n int) string {
-	if n < 2 {
-		return ""
-	}
-	return fmt.Sprintf(" (%d attempts)", n)
+	return some(max(n-1, 0), fmt.Sprintf(" (%d attempts)", n))
 }
 
 // verdictStyles holds the style of each verdict; the others are plain.

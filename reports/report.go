@@ -1,6 +1,9 @@
 package reports
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Schema is the value of the key "schema" of every JSON report that this package writes. Its number grows when a
 // key is removed, renamed or changes its meaning; a key that is added does not change it. Durations are nanoseconds in
@@ -166,11 +169,5 @@ type Line struct {
 
 // Speaker returns who wrote the line, in two characters: "C:" for the client, "S:" for the server, "--" for the suite.
 func (l *Line) Speaker() string {
-	switch l.From {
-	case FromClient:
-		return "C:"
-	case FromServer:
-		return "S:"
-	}
-	return "--"
+	return cmp.Or(map[string]string{FromClient: "C:", FromServer: "S:"}[l.From], "--")
 }

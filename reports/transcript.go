@@ -84,8 +84,9 @@ func relevant(all []Line, marked int) []int {
 			break
 		}
 	}
+	shared := func(name string) bool { return slices.Contains(at.names, name) }
 	kept := slices.DeleteFunc(slices.Clone(found), func(x *exchange) bool {
-		return x != at && !x.remark && (x.own || x.conn != at.conn && !related(x, at))
+		return x != at && !x.remark && (x.own || x.conn != at.conn && !slices.ContainsFunc(x.names, shared))
 	})
 	if len(kept) > mostShown {
 		kept = narrowed(kept, at)
@@ -158,11 +159,6 @@ var nameLike = regexp.MustCompile(`[A-Za-z0-9_.-]*[0-9][A-Za-z0-9_.-]{7,}|[A-Za-
 
 // instants are not names, nor are their parts.
 var instants = regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+`)
-
-// related reports whether two exchanges have a name in common.
-func related(a, b *exchange) bool {
-	return slices.ContainsFunc(a.names, func(name string) bool { return slices.Contains(b.names, name) })
-}
 
 // alike reports whether two lines of a connection differ in no more than names and numbers.
 func alike(all []Line, a, b int) bool {

@@ -15,9 +15,23 @@ type Breach struct {
 	Count int64
 }
 
-// Breaches returns the breaches of the protocol so far, the earliest first. The caller
-// may keep them.
-func (c *Shard) Breaches() []Breach {
+// Breaches are those of different ways and commands, the earliest first.
+type Breaches []Breach
+
+// Add counts b among those that are like it.
+func (l *Breaches) Add(b Breach) {
+	i := slices.IndexFunc(*l, func(known Breach) bool {
+		return known.First.Verb == b.First.Verb && known.First.Breach == b.First.Breach
+	})
+	if i < 0 {
+		*l = append(*l, b)
+		return
+	}
+	(*l)[i].Count += b.Count
+}
+
+// Breaches returns the breaches of the protocol so far. The caller may keep them.
+func (c *Shard) Breaches() Breaches {
 	list := slices.Clone(c.breaches)
 	if closed := c.closedAlone(); closed.Count > 0 {
 		list = append(list, closed)
@@ -25,15 +39,7 @@ func (c *Shard) Breaches() []Breach {
 	return list
 }
 
-func (c *Shard) breached(b *protocol.BreachError) {
-	i := slices.IndexFunc(c.breaches, func(known Breach) bool {
-		return known.First.Verb == b.Verb && known.First.Breach == b.Breach
-	})
-	if i < 0 {
-		i, c.breaches = len(c.breaches), append(c.breaches, Breach{First: b})
-	}
-	c.breaches[i].Count++
-}
+func (c *Shard) breached(b *protocol.BreachError) { c.breaches.Add(Breach{First: b, Count: 1}) }
 
 // A server that stops, restarts or stands still does the same to all its connections, and breaks nothing by it. So what
 // it does to one connection counts only if others were served meanwhile.
