@@ -1,11 +1,9 @@
 package check
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net"
 	"slices"
@@ -205,10 +203,7 @@ func (e *expectations) rewrite(p process, judged *reports.Report, chosen selecti
 		return err
 	}
 	e.file = written
-	return program.ReplaceFile(written.Name, func(w io.Writer) error {
-		_, err := io.Copy(w, bytes.NewReader(update.Text))
-		return err
-	})
+	return program.ReplaceFile(written.Name, program.Bytes(update.Text))
 }
 
 // alonePlayer returns what plays checks again, each alone: on servers that are started for each where fwpcheck starts

@@ -72,7 +72,7 @@ func (p process) explore(ctx context.Context, o *exploreOptions) error {
 		e.Took = time.Since(e.Started)
 	} else {
 		defer end()
-		store := &findingStore{p: p, o: o, at: at}
+		store := &findingStore{p: p, o: o, at: at, folder: folder{path: o.folder, secrets: at.Secrets}}
 		store.explore(ctx, x, script, bar, e)
 	}
 	e.Hide(p.Secrets.Hide)

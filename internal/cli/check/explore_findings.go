@@ -3,7 +3,6 @@ package check
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"maps"
 	"regexp"
 	"slices"
@@ -40,7 +39,7 @@ func (k *findingStore) saveRun(f explore.Finding) {
 	if k.runs == nil {
 		k.runs = map[int]string{}
 	}
-	k.runs[f.Number] = k.save(f.Name(), ".run.json", f.Whole.Save)
+	k.runs[f.Number] = k.save(k.p, f.Name(), ".run.json", f.Whole.Save)
 	then := "it is shrunk now"
 	if k.o.noShrink {
 		then = "exploring goes on"
@@ -69,20 +68,13 @@ func summary(f explore.Finding) string {
 func (k *findingStore) saveHistory(h *history.History, found []history.Finding) {
 	breach := string(found[0].Breach)
 	name := cmp.Or(peer.Default().ClauseOf(breach), breach)
-	k.history = k.save(name, ".history.jsonl", h.Save)
+	k.history = k.save(k.p, name, ".history.jsonl", h.Save)
 	k.p.Logf("%s among concurrent workers: %s%s", name, found[0].What, strings.TrimSuffix(
 		"; "+savedAs("the history", k.history), "; "))
 }
 
-// save writes a new file if the user wants files, and returns its name, "" if there is none.
-func (k *findingStore) save(name, kind string, write func(io.Writer) error) string {
-	k.path, k.secrets = k.o.folder, k.at.Secrets
-	return k.folder.save(k.p, name, kind, write)
-}
-
 // saveScript saves the script of a finding behind a comment on where it is from.
 func (k *findingStore) saveScript(f *explore.Finding, version string, started time.Time) string {
-	k.path, k.secrets = k.o.folder, k.at.Secrets
 	return k.folder.saveScript(k.p, f.Name(), f.Script, version, target.Redact(k.at.String()), k.o.seed, started)
 }
 

@@ -3,7 +3,6 @@ package check
 import (
 	"bytes"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -72,15 +71,11 @@ func (p process) format(args []string, check bool) error {
 // replace writes a formatted script and prints its name; check only prints the
 // name.
 func (p process) replace(name string, formatted []byte, check bool) error {
-	switch {
-	case name == "-" && !check:
+	if name == "-" && !check {
 		return p.Print(string(formatted))
-	case !check:
-		err := program.ReplaceFile(name, func(w io.Writer) error {
-			_, err := w.Write(formatted)
-			return err
-		})
-		if err != nil {
+	}
+	if !check {
+		if err := program.ReplaceFile(name, program.Bytes(formatted)); err != nil {
 			return &program.InternalError{Cause: fmt.Errorf("write script: %w", err)}
 		}
 	}

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -14,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/peer"
@@ -87,21 +86,23 @@ func (p process) record(ctx context.Context, o *recordOptions) error {
 	if _, err := peer.Default().Identify(ctx, endpoint.Server, o.timeout); err != nil {
 		return &program.UnreachableError{Cause: err, Advice: endpoint.Choice.Address.Advice(err)}
 	}
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", o.listen)
+	l, err := listen(ctx, "listen "+o.listen, o.listen)
 	if err != nil {
-		return fmt.Errorf("--listen %s: %w", o.listen, err)
+		return err
 	}
 	defer l.Close()
-	ctx, stop := program.UntilInterrupted(ctx)
+	ctx, stop := p.serving(ctx)
 	defer stop()
-	ctx = untilClosed(ctx, p.In)
 	if o.length > 0 {
 		var cancel func()
 		ctx, cancel = context.WithTimeout(ctx, o.length)
 		defer cancel()
 	}
 	shown := &shownFindings{p: p, times: map[string]int{}}
-	r := p.recorder(o, endpoint, shown)
+	r := shown.recorder(recorder.Config{
+		Dial: endpoint.Server.Dial, Script: o.output != "",
+		Watch: workers.Config{Password: endpoint.Password, Concurrency: o.concurrency, Queues: o.queues},
+	})
 	defer r.Close()
 	web, err := o.serveMetrics(ctx, r)
 	if err != nil {
@@ -116,14 +117,6 @@ func (p process) record(ctx context.Context, o *recordOptions) error {
 	}
 	r.Close()
 	return cmp.Or(shown.shortage(), p.recorded(o, r))
-}
-
-// recorder returns what passes connections on to a server, and prints the breaches that pass.
-func (p process) recorder(o *recordOptions, endpoint program.Endpoint, shown *shownFindings) *recorder.Recorder {
-	return recorder.New(recorder.Config{
-		Dial: endpoint.Server.Dial, Script: o.output != "", Found: shown.print, Failed: shown.failed,
-		Watch: workers.Config{Password: endpoint.Password, Concurrency: o.concurrency, Queues: o.queues},
-	})
 }
 
 // endpoint returns the server that the flags name.
@@ -166,9 +159,9 @@ func (o *recordOptions) serveMetrics(ctx context.Context, r *recorder.Recorder) 
 	if o.metrics == "" {
 		return web, nil
 	}
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", o.metrics)
+	l, err := listen(ctx, "metrics "+o.metrics, o.metrics)
 	if err != nil {
-		return nil, fmt.Errorf("--metrics %s: %w", o.metrics, err)
+		return nil, err
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", r.Metrics(peer.Default().ClauseOf))
@@ -184,6 +177,12 @@ type shownFindings struct {
 	times map[string]int
 	down  bool
 	short string // what this process ran out of, and what to do
+}
+
+// recorder returns what passes connections on, and prints the breaches that pass.
+func (s *shownFindings) recorder(config recorder.Config) *recorder.Recorder {
+	config.Found, config.Failed = s.print, s.failed
+	return recorder.New(config)
 }
 
 func (s *shownFindings) print(b workers.Breach) {
@@ -227,7 +226,7 @@ func (s *shownFindings) shortage() error {
 
 // breachText returns a breach in a few lines.
 func breachText(b workers.Breach) string {
-	c, _ := peer.Default().ClauseByID(peer.Default().ClauseOf(b.Name))
+	c := clauseOf(b.Name)
 	who := "client"
 	if !c.BindsClient() {
 		who = "server"
@@ -264,12 +263,8 @@ func (p process) recorded(o *recordOptions, r *recorder.Recorder) error {
 
 func (p process) saveScript(name string, r *recorder.Recorder, s recorder.Summary) error {
 	text, wrong := r.Script()
-	write := func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
-	}
 	// Clients may send secrets in the wrong place.
-	if err := program.ReplaceResult("--output", name, p.Secrets.Hidden(write)); err != nil {
+	if err := program.ReplaceResult("--output", name, p.Secrets.Hidden(program.Bytes(text))); err != nil {
 		return &program.InternalError{Cause: err} // it could be opened before the recording
 	}
 	if wrong != nil {
@@ -288,14 +283,15 @@ func recordExit(s recorder.Summary) int {
 		return reports.ExitInconclusive
 	}
 	for name := range s.Counts.Breaches {
-		if verdictOf(name) == reports.Fail {
+		if clauseOf(name).Breach() == reports.Fail {
 			return reports.ExitFindings
 		}
 	}
 	return reports.ExitWell
 }
 
-func verdictOf(breach string) reports.Verdict {
-	c, _ := peer.Default().ClauseByID(peer.Default().ClauseOf(breach))
-	return c.Breach()
+// clauseOf returns the clause of a breach, which has one.
+func clauseOf(breach string) conformance.Clause {
+	c, _ := peer.Default().ClauseByID(peer.Default().ClauseOf(breach)) // a test knows that there is one
+	return c
 }

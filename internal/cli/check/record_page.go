@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/workers"
-	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/recorder"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
@@ -40,7 +39,7 @@ func recordPage(s recorder.Summary) reports.Page {
 	case code == reports.ExitFindings:
 		words = "the specification was broken"
 	case slices.ContainsFunc(slices.Collect(maps.Keys(s.Counts.Breaches)), func(name string) bool {
-		return verdictOf(name) == reports.Warn
+		return clauseOf(name).Breach() == reports.Warn
 	}):
 		words = "only recommendations were not followed"
 	}
@@ -54,21 +53,20 @@ func recordCounts(s recorder.Summary) reports.Block {
 	for _, verb := range slices.Sorted(maps.Keys(s.Counts.Commands)) {
 		commands = append(commands, fmt.Sprintf("%d %s", s.Counts.Commands[verb], verb))
 	}
-	fields := []reports.Field{
-		{Label: "connections", Lines: []reports.Text{reports.Words(fmt.Sprint(s.Counts.Connections))}},
-		{Label: "bytes", Lines: []reports.Text{reports.Words(fmt.Sprintf("%d from clients, %d from the server",
-			s.Counts.ClientBytes, s.Counts.ServerBytes))}},
-		{Label: "error replies", Lines: []reports.Text{reports.Words(fmt.Sprint(s.Counts.Errors))}},
+	var counts reports.Fields
+	add := func(label, words string) {
+		counts.Fields = append(counts.Fields, reports.Field{Label: label, Lines: []reports.Text{reports.Words(words)}})
 	}
+	add("connections", fmt.Sprint(s.Counts.Connections))
+	add("bytes", fmt.Sprintf("%d from clients, %d from the server", s.Counts.ClientBytes, s.Counts.ServerBytes))
+	add("error replies", fmt.Sprint(s.Counts.Errors))
 	if len(commands) > 0 {
-		all := reports.Words(strings.Join(commands, ", "))
-		fields = append(fields, reports.Field{Label: "commands", Lines: []reports.Text{all}})
+		add("commands", strings.Join(commands, ", "))
 	}
-	if s.Counts.Unjudged > 0 {
-		fields = append(fields, reports.Field{Label: "not judged", Lines: []reports.Text{reports.Words(fmt.Sprintf(
-			"%s whose bytes passed faster than they could be judged", text.Count(int(s.Counts.Unjudged), "connection")))}})
+	if n := int(s.Counts.Unjudged); n > 0 {
+		add("not judged", text.Count(n, "connection")+" whose bytes passed faster than they could be judged")
 	}
-	return reports.Fields{Fields: fields}
+	return counts
 }
 
 func recordBreaches(s recorder.Summary) reports.Block {
@@ -77,11 +75,9 @@ func recordBreaches(s recorder.Summary) reports.Block {
 		{Title: "what the clause requires"},
 	}, Wrap: true}
 	for _, name := range slices.Sorted(maps.Keys(s.Counts.Breaches)) {
-		c, _ := peer.Default().ClauseByID(peer.Default().ClauseOf(name))
-		t.Rows = append(t.Rows, reports.Row{Cells: []reports.Text{
-			reports.Words(c.Breach().String()), reports.Words(fmt.Sprint(s.Counts.Breaches[name])), reports.Words(name),
-			reports.Words(c.ID), reports.Words(c.Statement),
-		}})
+		c := clauseOf(name)
+		t.Rows = append(t.Rows,
+			reports.Cells(c.Breach().String(), fmt.Sprint(s.Counts.Breaches[name]), name, c.ID, c.Statement))
 	}
 	return t
 }

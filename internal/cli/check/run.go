@@ -89,7 +89,9 @@ func (o *runOptions) bar(p *process) *program.Bar {
 }
 
 // untested returns the report of a run without anything to test.
-func (o *runOptions) untested(ctx context.Context, started time.Time, target reports.Target, err error) *reports.Report {
+func (o *runOptions) untested(
+	ctx context.Context, started time.Time, target reports.Target, err error,
+) *reports.Report {
 	r := &reports.Report{
 		Started: started, Took: time.Since(started), Seed: o.seed, Version: version(), Target: target,
 	}
@@ -288,8 +290,8 @@ func (o *runOptions) validate() error {
 		validateFolder(o.folder, o.given.Changed("save")))
 }
 
-// validatePlays checks how often and of which clauses checks are played, and draws the seed; requirable returns an error
-// for a clause that no run can evaluate.
+// validatePlays checks how often and of which clauses checks are played, and draws the seed; requirable returns an
+// error for a clause that no run can evaluate.
 func (o *runOptions) validatePlays(requirable func(clause string) error) error {
 	o.drawSeed()
 	required := func() (err error) {

@@ -121,26 +121,41 @@ func (p process) serve(ctx context.Context, o *serveOptions, args []string) erro
 	defer d.Close()
 	ready, failed := "ready "+d.URL, make(chan error, 1)
 	if d.Control != nil {
-		l, err := new(net.ListenConfig).Listen(ctx, "tcp", loopbackAt(o.webPort))
+		l, err := listen(ctx, fmt.Sprint("web-port ", o.webPort), loopbackAt(o.webPort))
 		if err != nil {
-			return fmt.Errorf("--web-port %d: %w", o.webPort, err)
+			return err
 		}
 		web := program.WebServer(d.Control)
 		defer web.Close() //nolint:errcheck // nothing can be done about it
 		go func() { failed <- web.Serve(program.Few(l)) }()
 		ready += " http://" + l.Addr().String()
 	}
-	if err := p.serving(ctx, ready, failed); err != nil {
+	if err := p.served(ctx, ready, failed); err != nil {
 		return err
 	}
 	return p.sum(d.Summary())
 }
 
-// serving prints that a double is ready, and waits until it is interrupted, or its control has failed.
-func (p process) serving(ctx context.Context, ready string, failed <-chan error) error {
+// listen listens at the address that a flag, with its value, names.
+func listen(ctx context.Context, flag, addr string) (net.Listener, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("--%s: %w", flag, err)
+	}
+	return l, nil
+}
+
+// serving returns a copy of ctx that ends when the user interrupts the command, or whoever started it closes its
+// standard input, and a function that releases it.
+func (p process) serving(ctx context.Context) (context.Context, func()) {
 	ctx, stop := program.UntilInterrupted(ctx)
+	return untilClosed(ctx, p.In), stop
+}
+
+// served prints that a double is ready, and waits until it is interrupted, or its control has failed.
+func (p process) served(ctx context.Context, ready string, failed <-chan error) error {
+	ctx, stop := p.serving(ctx)
 	defer stop()
-	ctx = untilClosed(ctx, p.In)
 	if err := p.Print(ready + "\n"); err != nil {
 		return err
 	}

@@ -36,24 +36,22 @@ func (p process) serveScript(ctx context.Context, o *serveOptions, file string) 
 	if err != nil {
 		return err
 	}
-	clients, err := new(net.ListenConfig).Listen(ctx, "tcp", loopbackAt(o.port))
+	clients, err := listen(ctx, fmt.Sprint("port ", o.port), loopbackAt(o.port))
 	if err != nil {
-		return fmt.Errorf("--port %d: %w", o.port, err)
+		return err
 	}
 	defer clients.Close()
 	inner, err := new(net.ListenConfig).Listen(ctx, "tcp", loopbackAt(0))
 	if err != nil {
 		return &program.InternalError{Cause: err}
 	}
-	ctx, stop := program.UntilInterrupted(ctx)
+	ctx, stop := p.serving(ctx)
 	defer stop()
-	ctx = untilClosed(ctx, p.In)
 	shown := &shownFindings{p: p, times: map[string]int{}}
-	r := recorder.New(recorder.Config{
+	r := shown.recorder(recorder.Config{
 		Dial: func(ctx context.Context) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "tcp", inner.Addr().String())
 		},
-		Found: shown.print, Failed: shown.failed,
 		Watch: workers.Config{Password: password, Only: clientBreaches()},
 	})
 	defer r.Close()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -108,10 +107,7 @@ func (p process) writeShrunk(name string, script []byte) error {
 	if name == "" {
 		return p.Print(string(script))
 	}
-	return program.ReplaceResult("--output", name, func(w io.Writer) error {
-		_, err := w.Write(script)
-		return err
-	})
+	return program.ReplaceResult("--output", name, program.Bytes(script))
 }
 
 // playable reads one script that can be played, and returns its protocol, too. Named is the one of the flags, if any.

@@ -71,8 +71,8 @@ func newClientCheck(p process, o *clientOptions, cmd *cobra.Command) *cobra.Comm
 		example = "producer"
 	}
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		return refuse(len(args) == 0, fmt.Sprintf("%s: no command was given; write it behind --, as in: fwpcheck %[1]s -- node %s.mjs",
-			cmd.Name(), example))
+		return refuse(len(args) == 0, fmt.Sprintf("%s: no command was given; write it behind --, as in: "+
+			"fwpcheck %[1]s -- node %s.mjs", cmd.Name(), example))
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return p.checkClient(cmd.Context(), o, args) }
 	f := o.flags(cmd)

@@ -20,6 +20,14 @@ func ReplaceFile(name string, write func(io.Writer) error) error {
 	return f.Finish(write(f))
 }
 
+// Bytes returns what writes a text.
+func Bytes(text []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	}
+}
+
 // ReplaceResult is ReplaceFile for the FILE of a flag, whose name its errors have. That the file cannot be written once
 // it is open is an InternalError; an error of write alone is returned as it is.
 func ReplaceResult(flag, name string, write func(io.Writer) error) error {

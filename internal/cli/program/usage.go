@@ -84,8 +84,8 @@ func (o *OneOf) Set(value string) error {
 	return nil
 }
 
-// CompleteFlags completes the values of flags, by their names, with words: in a command and in those below it, where they
-// have the flag and nothing completes it yet.
+// CompleteFlags completes the values of flags, by their names, with words: in a command and in those below it, where
+// they have the flag and nothing completes it yet.
 func CompleteFlags(cmd *cobra.Command, words map[string]func() []string) {
 	completeFlags(cmd, func(f *pflag.Flag) cobra.CompletionFunc {
 		if of := words[f.Name]; of != nil {
