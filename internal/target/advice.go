@@ -1,6 +1,7 @@
 package target
 
 import (
+	"bufio"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -11,7 +12,9 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
+	"time"
 )
 
 // refusedOnWindows is WSAECONNREFUSED, which errors.Is does not take for
@@ -79,4 +82,56 @@ func noTLS(err tls.RecordHeaderError) string {
 			"the port for jobs is usually 7419, the web page is on another"
 	}
 	return "its first bytes are " + strconv.Quote(first) + ", which is not TLS: use a tcp:// URL"
+}
+
+// probeTimeout bounds the questions to a server. One that understands them
+// answers at once.
+const probeTimeout = 3 * time.Second
+
+// Probe asks a server that does not greet as FWP servers do what it is instead.
+// It returns what to do about it in one sentence, "" if that is not known, and
+// waits until ctx is done, but not longer than 3 s.
+func (s *Server) Probe(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	var web, secured bool
+	var asking sync.WaitGroup
+	asking.Go(func() { web = s.speaksHTTP(ctx) })
+	asking.Go(func() { secured = s.TLS == nil && s.speaksTLS(ctx) })
+	asking.Wait()
+	switch {
+	case web:
+		return "this is an HTTP server, perhaps the web page of an FWP server: " +
+			"its port for jobs is another one (7419 unless configured otherwise)"
+	case secured:
+		return "this is a TLS server: use a tcp+tls:// URL"
+	}
+	return ""
+}
+
+// speaksTLS reports whether a server accepts a TLS handshake.
+func (s *Server) speaksTLS(ctx context.Context) bool {
+	unchecked := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // nothing is sent on it
+	secure := &Server{Address: s.Address, TLS: unchecked}
+	nc, err := secure.Dial(ctx)
+	if err != nil {
+		return false
+	}
+	_ = nc.Close()
+	return true
+}
+
+func (s *Server) speaksHTTP(ctx context.Context) bool {
+	nc, err := s.Dial(ctx)
+	if err != nil {
+		return false
+	}
+	defer nc.Close()
+	stop := context.AfterFunc(ctx, func() { _ = nc.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	if _, err := io.WriteString(nc, "HEAD / HTTP/1.0\r\n\r\n"); err != nil {
+		return false
+	}
+	answer, _ := bufio.NewReader(io.LimitReader(nc, 100)).ReadString('\n')
+	return strings.HasPrefix(answer, "HTTP/")
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 
 	"github.com/fwpsuite/fwp/internal/text"
 )
@@ -28,13 +27,6 @@ type Program struct {
 	Supervisor []string
 }
 
-// Running is a program that was started. Its methods may be called by many goroutines at once.
-type Running struct {
-	s      *supervised
-	output *lastLines
-	mu     sync.Mutex // of the orders
-}
-
 // ErrNoPrograms reports that this system cannot run programs below a supervisor.
 var ErrNoPrograms = errors.New("programs can be started on Unix only")
 
@@ -52,14 +44,13 @@ func (p Program) Start() (*Running, error) {
 		words[i] = text.ShellQuote(arg)
 	}
 	command := "exec " + strings.Join(words, " ") + " <" + text.ShellQuote(input)
-	output := &lastLines{each: p.Line}
-	s, err := supervise(p.Supervisor, command, p.Environment, output)
+	r, err := supervise(p.Supervisor, command, p.Environment, &lastLines{each: p.Line})
 	if err != nil {
 		feed.discard()
 		return nil, err
 	}
-	go feed.copy(p.Input, s.over)
-	return &Running{s: s, output: output}, nil
+	go feed.copy(p.Input, r.over)
+	return r, nil
 }
 
 // pipe makes the named pipe by which the program gets its input, and returns its path.
@@ -71,38 +62,4 @@ func (p Program) pipe() (path string, feed *namedPipe, err error) {
 		return "", nil, fmt.Errorf("make a pipe for the input of a program: %w", err)
 	}
 	return feed.path, feed, nil
-}
-
-// Over returns a channel that is closed when the program has ended, and everything that it had started.
-func (r *Running) Over() <-chan struct{} { return r.s.over }
-
-// How returns how the program ended, as in "exit status 2". It may be called when it is over.
-func (r *Running) How() string { return r.s.how() }
-
-// Code returns the exit code of the program, 128 and the number of the signal that ended it, or 127 if there is no such
-// program. It may be called when it is over.
-func (r *Running) Code() int {
-	var exit interface{ ExitCode() int }
-	if errors.As(r.s.err, &exit) {
-		return exit.ExitCode()
-	}
-	return 0
-}
-
-// Output returns the last lines that the program printed.
-func (r *Running) Output() []string { return r.output.lines() }
-
-// Signal sends the program itself, and nothing that it has started, a signal by its name: "TERM", "INT", "TSTP". It
-// does nothing when the program is over.
-func (r *Running) Signal(name string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	_, _ = io.WriteString(r.s.orders, signalOrder+name+"\n") // an error means that it is over
-}
-
-// Kill ends the program, and everything that it has started, without warning. It blocks until all have ended.
-func (r *Running) Kill() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.s.end(true)
 }

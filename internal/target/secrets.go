@@ -3,12 +3,14 @@ package target
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/fwpsuite/fwp/internal/input"
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
@@ -98,4 +100,21 @@ func (s *Secrets) Hidden(write func(io.Writer) error) func(io.Writer) error {
 		_, err := io.WriteString(w, s.Hide(whole.String()))
 		return err
 	}
+}
+
+// ReadPassword reads a password file: all of it, without the end of its last
+// line. No error holds anything of it.
+func ReadPassword(file string) (string, error) {
+	text, err := input.Read(file, 64<<10)
+	if err != nil {
+		return "", fmt.Errorf("password file: %w", err)
+	}
+	password := strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
+	switch {
+	case password == "":
+		return "", fmt.Errorf("password file %s: it is empty", file)
+	case strings.ContainsAny(password, "\r\n"):
+		return "", fmt.Errorf("password file %s: it has more than one line", file)
+	}
+	return password, nil
 }

@@ -19,7 +19,7 @@ type Started struct {
 	output  *lastLines
 
 	mu  sync.Mutex // held during an action
-	now *supervised
+	now *Running
 }
 
 // readyPause is the time between two looks at whether a server is ready.
@@ -45,7 +45,7 @@ func (i *Started) begin(ctx context.Context) error {
 		}
 		select {
 		case <-now.over:
-			return &StartError{fmt.Errorf("it ended (%s)", now.how()), i.output.lines()}
+			return &StartError{fmt.Errorf("it ended (%s)", now.How()), i.output.lines()}
 		case <-ctx.Done():
 			return &StartError{fmt.Errorf("%w: %w", context.Cause(ctx), refused), i.output.lines()}
 		case <-time.After(readyPause):
@@ -92,7 +92,7 @@ func (i *Started) Ended() (how string, output []string, ended bool) {
 	defer i.mu.Unlock()
 	select {
 	case <-i.now.over:
-		return i.now.how(), i.output.lines(), true
+		return i.now.How(), i.output.lines(), true
 	default:
 		return "", nil, false
 	}

@@ -13,14 +13,15 @@ import (
 	"time"
 )
 
-// supervised is a command that runs below a supervisor: a process of its own which ends the
-// command and everything that it started when it is asked to, or when this process has
-// ended for any reason.
-type supervised struct {
+// Running is a program that runs below a supervisor: a process of its own which ends the program and everything that it
+// started when it is asked to, or when this process has ended for any reason. Its methods may be called by many
+// goroutines at once.
+type Running struct {
 	pid    int
 	orders io.WriteCloser
+	output *lastLines
 	over   chan struct{} // closed when all have ended
-	err    error         // of the command; to be read when it is over
+	err    error         // of the program; to be read when it is over
 }
 
 // killOrder asks a supervisor to kill. The end of its standard input asks it to stop in order.
@@ -38,7 +39,7 @@ const (
 
 // supervise starts a command. What it prints goes to output. A word of the environment without "=" names a variable
 // that the command does not get.
-func supervise(program []string, command string, environment []string, output io.Writer) (*supervised, error) {
+func supervise(program []string, command string, environment []string, output *lastLines) (*Running, error) {
 	if len(program) == 0 {
 		self, err := os.Executable()
 		if err != nil {
@@ -58,12 +59,12 @@ func supervise(program []string, command string, environment []string, output io
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("%w: %w", errNoSupervisor, err)
 	}
-	s := &supervised{pid: cmd.Process.Pid, orders: orders, over: make(chan struct{})}
+	r := &Running{pid: cmd.Process.Pid, orders: orders, output: output, over: make(chan struct{})}
 	go func() {
-		s.err = cmd.Wait()
-		close(s.over)
+		r.err = cmd.Wait()
+		close(r.over)
 	}()
-	return s, nil
+	return r, nil
 }
 
 // with returns an environment with changes: "NAME=VALUE" sets a variable, and "NAME" removes it.
@@ -81,27 +82,49 @@ func with(environment, changes []string) []string {
 
 // end ends the command, without warning if kill is true, and blocks until all that it
 // started has ended.
-func (s *supervised) end(kill bool) {
+func (r *Running) end(kill bool) {
 	if kill {
-		s.order(killOrder)
+		r.order(killOrder)
 	}
-	_ = s.orders.Close()
-	<-s.over
+	_ = r.orders.Close()
+	<-r.over
 }
 
 // order gives the supervisor an order.
-func (s *supervised) order(line string) { _, _ = io.WriteString(s.orders, line) } // an error means that it is over
+func (r *Running) order(line string) { _, _ = io.WriteString(r.orders, line) } // an error means that it is over
 
-// how returns how the command ended: "exit status 2".
-func (s *supervised) how() string {
-	if exit, ok := errors.AsType[*exec.ExitError](s.err); ok {
+// Over returns a channel that is closed when the program has ended, and everything that it had started.
+func (r *Running) Over() <-chan struct{} { return r.over }
+
+// How returns how the program ended, as in "exit status 2". It may be called when it is over.
+func (r *Running) How() string {
+	if exit, ok := errors.AsType[*exec.ExitError](r.err); ok {
 		return exit.String()
 	}
-	if s.err != nil {
-		return s.err.Error()
+	if r.err != nil {
+		return r.err.Error()
 	}
 	return "exit status 0"
 }
+
+// Code returns the exit code of the program, 128 and the number of the signal that ended it, or 127 if there is no such
+// program. It may be called when it is over.
+func (r *Running) Code() int {
+	if exit, ok := errors.AsType[*exec.ExitError](r.err); ok {
+		return exit.ExitCode()
+	}
+	return 0
+}
+
+// Output returns the last lines that the program printed.
+func (r *Running) Output() []string { return r.output.lines() }
+
+// Signal sends the program itself, and nothing that it has started, a signal by its name: "TERM", "INT", "TSTP". It
+// does nothing when the program is over.
+func (r *Running) Signal(name string) { r.order(signalOrder + name + "\n") }
+
+// Kill ends the program, and everything that it has started, without warning. It blocks until all have ended.
+func (r *Running) Kill() { r.end(true) }
 
 // The limits of lastLines.
 const (

@@ -4,6 +4,7 @@ package target
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -100,16 +101,17 @@ func ordered(orders io.Reader, command *os.Process) <-chan string {
 		lines := bufio.NewReader(orders)
 		for {
 			line, err := lines.ReadString('\n')
-			if name, is := strings.CutPrefix(line, signalOrder); is && err == nil {
+			name, one := strings.CutPrefix(line, signalOrder)
+			group, all := strings.CutPrefix(line, groupOrder)
+			switch {
+			case err == nil && one:
 				pass(name, command.Pid)
-				continue
+			case err == nil && all:
+				pass(group, -command.Pid)
+			default:
+				order <- line
+				return
 			}
-			if name, is := strings.CutPrefix(line, groupOrder); is && err == nil {
-				pass(name, -command.Pid)
-				continue
-			}
-			order <- line
-			return
 		}
 	}()
 	return order
@@ -175,4 +177,61 @@ func reap() {
 			return
 		}
 	}
+}
+
+// shell runs a command in a process group of its own, so that everything it
+// started ends with it when its time is up, and nothing of it when the user
+// interrupts the suite.
+func shell(ctx context.Context, command string) *exec.Cmd {
+	c := exec.CommandContext(ctx, "sh", "-c", command)
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
+	return c
+}
+
+// namedPipe is the input of a program: a pipe with a name, which the shell opens.
+type namedPipe struct{ folder, path string }
+
+func newNamedPipe() (*namedPipe, error) {
+	folder, err := os.MkdirTemp("", "fwp-input-")
+	if err != nil {
+		return nil, err
+	}
+	p := &namedPipe{folder, filepath.Join(folder, "input")}
+	if err := syscall.Mkfifo(p.path, 0o600); err != nil {
+		p.discard()
+		return nil, err
+	}
+	return p, nil
+}
+
+// discard removes the pipe.
+func (p *namedPipe) discard() {
+	if p != nil {
+		_ = os.RemoveAll(p.folder)
+	}
+}
+
+// copy writes what it reads into the pipe, and removes that when the program is over.
+func (p *namedPipe) copy(from io.Reader, over <-chan struct{}) {
+	if p == nil {
+		return
+	}
+	opened := make(chan struct{})
+	go func() {
+		<-over
+		// A program that has not opened its end keeps the writer waiting: another reader ends that.
+		if end, err := os.OpenFile(p.path, os.O_RDONLY|syscall.O_NONBLOCK, 0); err == nil {
+			<-opened
+			_ = end.Close()
+		}
+		p.discard()
+	}()
+	to, err := os.OpenFile(p.path, os.O_WRONLY, 0) // blocks until there is a reader
+	close(opened)
+	if err != nil {
+		return
+	}
+	defer to.Close() //nolint:errcheck // the program has ended, or gets all that was written
+	_, _ = io.Copy(to, from)
 }

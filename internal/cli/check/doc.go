@@ -8,9 +8,8 @@
 //   - check.go: the commands
 //   - what plays checks: run.go, run_findings.go (scripts of findings, commands that show them again), worker.go (client
 //     too), selftest.go
-//   - what makes up commands: explore.go, explore_findings.go, explore_target.go, compare.go, compare_reports.go (of saved
-//     reports)
-//   - scripts: lint.go, fmt.go, shrink.go, record.go, record_page.go
+//   - what makes up commands: explore.go, explore_findings.go, compare.go (of saved reports, too)
+//   - scripts: lint.go, fmt.go, shrink.go, record.go
 //   - what is known: list.go, explain.go, spec.go
 //   - saved results: recheck.go, recheck_histories.go
 //   - servers: serve.go, serve_script.go, wait.go, clean.go

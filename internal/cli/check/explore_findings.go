@@ -194,25 +194,18 @@ func (k *findingStore) reproduce(path, script string) string {
 	if parsed, err := scenarios.Parse(k.at.Peer.Dialect, path, []byte(script)); err == nil {
 		required = parsed.Needs
 	}
-	all := []string{"fwpcheck run", text.ShellQuote(path)}
-	all = append(all, k.at.Flags()...)
-	if k.o.fault != "" {
-		all = append(all, "--fault", k.o.fault)
-	}
-	for _, f := range []struct {
-		needed bool
-		flag   string
-	}{
-		{k.o.allowFlush && strings.Contains(script, ": FLUSH"), "--allow-flush"},
-		{!k.o.allowFlush && k.o.allowShared && inDefault.MatchString(script), "--allow-shared"},
-	} {
-		if f.needed && !k.at.Ours() {
-			all = append(all, f.flag)
-		}
+	flags := []string{"fault"}
+	switch {
+	case k.at.Ours():
+	case k.o.allowFlush && strings.Contains(script, ": FLUSH"):
+		flags = append(flags, "allow-flush")
+	case !k.o.allowFlush && inDefault.MatchString(script):
+		flags = append(flags, "allow-shared")
 	}
 	if slices.Contains(required, scenarios.NeedRestart) || slices.Contains(required, scenarios.NeedSignals) {
-		all = append(all, k.o.operatorFlags.Given()...)
+		flags = append(flags, k.o.operatorFlags.Names()...)
 	}
+	all := slices.Concat([]string{"fwpcheck run", text.ShellQuote(path)}, k.at.Flags(), k.o.again(flags...))
 	if path == "-" {
 		all = append(all, "# with the script as standard input")
 	}

@@ -135,24 +135,28 @@ func source(checks []conformance.Check, id string) string {
 	return strings.TrimSuffix(strings.Join(lines, "\n"), "\n") + "\n"
 }
 
-// repeated holds the flags that the result of a check may depend on: not those for selecting and reporting.
-var repeated = []string{"password-file", "tls-ca", "tls-server-name", "tls-insecure", "timeout", "patience", "repeat",
+// decisive are the flags that the result of a check may depend on: not those for selecting and reporting.
+var decisive = []string{"password-file", "tls-ca", "tls-server-name", "tls-insecure", "timeout", "patience", "repeat",
 	"allow-shared", "allow-flush", "fault", "control", "restart-cmd", "kill-cmd", "signal-cmd"}
+
+// again returns those of some flags that were given, with their values, as words for a shell.
+func (o *testOptions) again(names ...string) (words []string) {
+	o.given.VisitAll(func(f *pflag.Flag) {
+		switch {
+		case !f.Changed || !slices.Contains(names, f.Name):
+		case f.Value.Type() == "bool":
+			words = append(words, "--"+f.Name)
+		default:
+			words = append(words, "--"+f.Name, text.ShellQuote(target.Redact(f.Value.String())))
+		}
+	})
+	return words
+}
 
 // reproducer returns a function that returns the command that plays a check, or a script of the user's, again.
 func (o *runOptions) reproducer(s subject, own bool) func(check string) string {
-	var rest []string
-	o.given.VisitAll(func(f *pflag.Flag) {
-		switch {
-		case !f.Changed || !slices.Contains(repeated, f.Name):
-		case f.Value.Type() == "bool":
-			rest = append(rest, "--"+f.Name)
-		default:
-			rest = append(rest, "--"+f.Name, text.ShellQuote(target.Redact(f.Value.String())))
-		}
-	})
 	hint := ""
-	rest = append(s.Flags(), rest...)
+	rest := append(s.Flags(), o.again(decisive...)...)
 	if !s.Ours() {
 		if s.Choice.Address.Password != "" {
 			hint = " # fill in the password, or set FAKTORY_URL and leave out --url"

@@ -2,10 +2,10 @@
 //
 // Files:
 //
-//   - the process: process.go (streams and environment), execute.go (how a command runs and ends), interrupt.go, bar.go
-//     (progress), supervise.go (a process above started servers), version.go
-//   - words: help.go, usage.go and usage_flag.go (messages about arguments and flags), print.go
+//   - the process: process.go (streams and environment), execute.go (how a command runs and ends), bar.go (progress),
+//     version.go
+//   - words: help.go, usage.go (messages about arguments and flags, and their completion)
 //   - the target: target.go, protocol.go, operator.go
-//   - results: output.go, report_flags.go, report_format.go, read_report.go (saved ones), file.go, github.go (a step of
-//     GitHub Actions), web.go (a server for them)
+//   - results: output.go, report_flags.go (formats and places), read_report.go (saved ones), file.go, github.go (a step
+//     of GitHub Actions), web.go (a server for them)
 package program

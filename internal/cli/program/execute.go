@@ -5,6 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -142,5 +146,44 @@ func NewVersion(p Process) *cobra.Command {
 		Short: "Print the version",
 		Args:  NoArguments,
 		RunE:  func(*cobra.Command, []string) error { return p.Print(p.Name + " " + Version() + "\n") },
+	}
+}
+
+// Interruptible returns a copy of ctx that ends with the first SIGINT or SIGTERM, and a function that releases it. The
+// second signal ends the process.
+func (p Process) Interruptible(ctx context.Context) (context.Context, func()) {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	notify := sync.OnceFunc(func() {
+		stop()
+		p.Logf("interrupted: the report follows; interrupt again to end at once")
+	})
+	forget := context.AfterFunc(ctx, notify)
+	return ctx, func() {
+		if !forget() || ctx.Err() != nil {
+			notify()
+		}
+		stop()
+	}
+}
+
+// UntilInterrupted returns a copy of ctx that ends with the first SIGINT or SIGTERM, for commands that end in no other
+// way, and a function that releases it. The second signal ends the process.
+func UntilInterrupted(ctx context.Context) (context.Context, func()) {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
+// NewSupervise builds the hidden command `supervise`, the process between this program and a server
+// that --start started; see target.Supervise.
+func NewSupervise(p Process) *cobra.Command {
+	return &cobra.Command{
+		Use:    "supervise COMMAND",
+		Short:  "Run a command until standard input ends, and end all that it started",
+		Hidden: true,
+		Args:   cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return Exit(target.Supervise(args[0], p.In, p.Err))
+		},
 	}
 }

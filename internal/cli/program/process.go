@@ -1,6 +1,7 @@
 package program
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/reports/page"
 )
 
@@ -111,4 +113,21 @@ func (p Process) LimitMemory() {
 	if _, set := p.LookupEnv("GOMEMLIMIT"); !set {
 		debug.SetMemoryLimit(memory)
 	}
+}
+
+// PrintPage writes a page to standard output.
+func (p Process) PrintPage(shown reports.Page) error {
+	if _, err := p.Out.Write(page.Text(shown, p.fit(p.Out))); err != nil {
+		return &InternalError{err}
+	}
+	return nil
+}
+
+// PrintJSON writes a value to standard output, as indented JSON.
+func (p Process) PrintJSON(v any) error {
+	out, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return &InternalError{err}
+	}
+	return p.Print(string(text.EscapeJSON(out)) + "\n")
 }

@@ -1,11 +1,18 @@
 package program
 
 import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports/formats"
 )
 
@@ -52,4 +59,106 @@ func (r *ReportFlags) Validate(*pflag.FlagSet) error {
 		}
 	}
 	return nil
+}
+
+// Result is what a run ends with.
+type Result = formats.Result
+
+// workflowFile returns the file in a reference to a workflow, "owner/name/.github/workflows/ci.yml@refs/heads/main" for
+// example; empty if that is none.
+func workflowFile(ref string) string {
+	path, _, _ := strings.Cut(ref, "@")
+	if parts := strings.SplitN(path, "/", 3); len(parts) == 3 {
+		return parts[2]
+	}
+	return ""
+}
+
+// write writes the report in a format; how says how text and Markdown are written.
+func (o *Output) write(name string, w io.Writer, how formats.Output) error {
+	how.Result, how.JSON, how.Exit, how.Verbose = o.Report, o.JSON, o.Exit, o.Flags.Verbose
+	how.Place = workflowFile(os.Getenv("GITHUB_WORKFLOW_REF"))
+	err := formats.Write(w, name, how)
+	if errors.Is(err, formats.ErrUnknown) {
+		return &InternalError{err}
+	}
+	return err
+}
+
+// place is a value of --output: a file, or standard output.
+type place struct {
+	format string // empty: that of --format
+	file   string // "-": standard output
+}
+
+// parsePlace reads a value of --output. A name that only resembles a format is refused: a file of that name is
+// written as ./NAME.
+func parsePlace(value string) (place, error) {
+	name, file, given := strings.Cut(value, "=")
+	switch {
+	case value == "":
+		return place{}, errors.New("--output is empty: it names a file")
+	case !given:
+		return place{file: value}, nil
+	case !slices.Contains(formats.Names(), name):
+		if near := text.Nearest(name, formats.Names(), 2); near != "" {
+			return place{}, fmt.Errorf("--output: unknown format %q; %s (for a file of that name: ./%s)", name,
+				text.DidYouMean(near), value)
+		}
+		return place{file: value}, nil
+	case file == "":
+		return place{}, fmt.Errorf("--output %s names no file: write %s=FILE", value, name)
+	}
+	return place{name, file}, nil
+}
+
+// places returns where the report goes, each with its format. Without a file for the report of --format that is
+// standard output, unless another format goes there.
+func (r *ReportFlags) places() ([]place, error) {
+	var all []place
+	main, stdout := true, false
+	for _, value := range r.Outputs {
+		at, err := parsePlace(value)
+		if err != nil {
+			return nil, err
+		}
+		main, stdout = main && at.format != "", stdout || at.file == "-"
+		if at.format == "" {
+			at.format = r.Format.String()
+		}
+		same := func(other place) bool { return filepath.Clean(other.file) == filepath.Clean(at.file) }
+		if slices.ContainsFunc(all, same) {
+			return nil, fmt.Errorf("--output names %s twice: one report would replace the other", at.file)
+		}
+		all = append(all, at)
+	}
+	if main && !stdout {
+		all = append(all, place{r.Format.String(), "-"})
+	}
+	return all, nil
+}
+
+// Files returns the files of --output.
+func (r *ReportFlags) Files() []string {
+	var names []string
+	for _, value := range r.Outputs {
+		if at, err := parsePlace(value); err == nil && isFile(at.file) {
+			names = append(names, at.file)
+		}
+	}
+	return names
+}
+
+// completePlace completes the value of --output: the names of formats, and files.
+func completePlace(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	if strings.ContainsAny(begun, "=/.") {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	var words []string
+	for _, name := range formats.Names() {
+		if strings.HasPrefix(name, begun) {
+			words = append(words, name+"=")
+		}
+	}
+	return words, cobra.ShellCompDirectiveNoSpace
 }

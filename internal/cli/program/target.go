@@ -84,7 +84,8 @@ func (t *TargetFlags) Endpoint(
 		others = append(operator.Names(), others...)
 	}
 	if found.Choice.Embedded {
-		return found, onlyWithURL(given, others)
+		return found, unfit(given, "--%s works only with a server of your own (--url or FAKTORY_URL), "+
+			"not with the embedded one", append(slices.Clip(reached), others...)...)
 	}
 	if !t.showSecrets && !found.Ours() {
 		found.Secrets = target.NewSecrets(found.Password)
@@ -108,7 +109,11 @@ func (t *TargetFlags) find(given *pflag.FlagSet, lookup func(string) (string, bo
 		return Endpoint{}, err
 	}
 	if given.Changed("start") {
-		return t.starting(given)
+		err := unfit(given, "--start starts a server of its own: --%s has no effect on it", append([]string{"url"}, reached...)...)
+		if err != nil {
+			return Endpoint{}, err
+		}
+		return t.Starting(t.start)
 	}
 	if !protocol.IsDefault() { // the variables of the environment are those of Faktory's clients
 		lookup = func(string) (string, bool) { return "", false }
@@ -118,13 +123,10 @@ func (t *TargetFlags) find(given *pflag.FlagSet, lookup func(string) (string, bo
 		return Endpoint{}, err
 	}
 	if choice.Embedded {
-		if !protocol.IsDefault() {
-			choice.How = embeddedName(protocol)
-		}
 		if protocol.Embed == nil {
 			return Endpoint{}, fmt.Errorf("there is no embedded server of %s: name one with --url", protocol.Title)
 		}
-		return Endpoint{Choice: choice, Peer: protocol}, nil
+		return t.Embedded()
 	}
 	found, err := t.at(choice)
 	if err == nil && given.Changed("password-file") {
@@ -165,14 +167,15 @@ func (t *TargetFlags) At(url string) (Endpoint, error) {
 	return found, err
 }
 
-// starting returns the target that --start starts.
-func (t *TargetFlags) starting(given *pflag.FlagSet) (Endpoint, error) {
-	for _, flag := range []string{"url", "password-file", "tls-ca", "tls-server-name", "tls-insecure"} {
-		if given.Changed(flag) {
-			return Endpoint{}, fmt.Errorf("--start starts a server of its own: --%s has no effect on it", flag)
-		}
+// reached are the flags for how to reach a server that runs already.
+var reached = []string{"password-file", "tls-ca", "tls-server-name", "tls-insecure"}
+
+// unfit returns an error for the first of some flags that was given, in words that have its name in the place of %s.
+func unfit(given *pflag.FlagSet, words string, flags ...string) error {
+	if i := slices.IndexFunc(flags, given.Changed); i >= 0 {
+		return fmt.Errorf(words, flags[i])
 	}
-	return t.Starting(t.start)
+	return nil
 }
 
 // Starting returns the target of the protocol that --protocol names, which the command of a --start starts. It is an
@@ -202,17 +205,6 @@ func (e Endpoint) Start(ctx context.Context, password string, timeout time.Durat
 		return nil, &UnreachableError{err, "run the command of --start by hand to see why"}
 	}
 	return started, err
-}
-
-// onlyWithURL returns an error for flags without an effect on the embedded server.
-func onlyWithURL(given *pflag.FlagSet, others []string) error {
-	for _, flag := range slices.Concat([]string{"password-file", "tls-ca", "tls-server-name", "tls-insecure"}, others) {
-		if given.Changed(flag) {
-			return fmt.Errorf("--%s works only with a server of your own (--url or FAKTORY_URL), "+
-				"not with the embedded one", flag)
-		}
-	}
-	return nil
 }
 
 // String names the server: "tcp://localhost:7419 (from --url)".

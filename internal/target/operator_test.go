@@ -31,7 +31,7 @@ func TestCommands(t *testing.T) {
 		"not given":             {command: "", failed: "restart: no command for it was given"},
 		"ends by a signal":      {command: "kill -9 $$", failed: "signal: killed"},
 		"with its own shell":    {command: "test \"$(echo 'a b')\" = 'a b'"},
-		"in our own folder":     {command: "test -f commands_test.go"},
+		"in our own folder":     {command: "test -f operator_test.go"},
 		"with our environment":  {command: `test -n "$PATH"`},
 		"without a signal":      {command: `test -z "$FWP_SIGNAL$FWP_WID"`},
 		"with nothing to read":  {command: "test -z \"$(cat)\""},
