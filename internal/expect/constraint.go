@@ -1,7 +1,6 @@
 package expect
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -84,50 +83,37 @@ func (c Constraint) Allows(s Server) bool {
 
 // compareVersions compares two versions as semantic versioning does: part by part, numbers as numbers, a missing number
 // as 0, and one with a suffix ("-rc1") before the one without. What is behind a + does not count.
-func compareVersions(a, b string) int {
-	a, _, _ = strings.Cut(strings.TrimPrefix(a, "v"), "+")
-	b, _, _ = strings.Cut(strings.TrimPrefix(b, "v"), "+")
-	a, preA, isA := strings.Cut(a, "-")
-	b, preB, isB := strings.Cut(b, "-")
-	if order := compareParts(strings.Split(a, "."), strings.Split(b, "."), "0"); order != 0 {
-		return order
+func compareVersions(a, b string) int { return slices.Compare(sortKey(a), sortKey(b)) }
+
+// The keys of what is no part of a version; all parts come behind them.
+const suffixed, unsuffixed = "0", "1"
+
+// sortKey returns the parts of a version as texts that are ordered as versions are.
+func sortKey(version string) []string {
+	version, _, _ = strings.Cut(strings.TrimPrefix(version, "v"), "+")
+	version, suffix, isSuffixed := strings.Cut(version, "-")
+	numbers := strings.Split(version, ".")
+	for len(numbers) > 0 && strings.Trim(numbers[len(numbers)-1], "0") == "" {
+		numbers = numbers[:len(numbers)-1]
 	}
-	switch {
-	case isA != isB && isA:
-		return -1
-	case isA != isB:
-		return 1
+	if !isSuffixed {
+		return append(partKeys(numbers), unsuffixed)
 	}
-	return compareParts(strings.Split(preA, "."), strings.Split(preB, "."), "")
+	return slices.Concat(partKeys(numbers), []string{suffixed}, partKeys(strings.Split(suffix, ".")))
 }
 
-// compareParts compares the parts of two versions; missing stands for those that one of them does not have.
-func compareParts(a, b []string, missing string) int {
-	padded := func(parts []string) []string {
-		return append(parts, slices.Repeat([]string{missing}, max(len(a), len(b))-len(parts))...)
-	}
-	return slices.CompareFunc(padded(a), padded(b), comparePart)
-}
-
-// comparePart compares numbers as numbers, which come before words; nothing comes before both.
-func comparePart(x, y string) int {
-	rank := func(s string) (kind int, n uint64) {
-		n, err := strconv.ParseUint(s, 10, 64)
-		switch {
-		case s == "":
-			return 0, 0
-		case err == nil:
-			return 1, n
+// partKeys orders numbers as numbers, which come before words; nothing comes before both.
+func partKeys(parts []string) (keys []string) {
+	for _, part := range parts {
+		key := "3" + part
+		if n, err := strconv.ParseUint(part, 10, 64); err == nil {
+			key = fmt.Sprintf("2%020d", n)
+		} else if part == "" {
+			key = "2"
 		}
-		return 2, 0
+		keys = append(keys, key)
 	}
-	kindX, n := rank(x)
-	kindY, m := rank(y)
-	order := 0
-	if kindX == 2 {
-		order = cmp.Compare(x, y)
-	}
-	return cmp.Or(cmp.Compare(kindX, kindY), cmp.Compare(n, m), order)
+	return keys
 }
 
 func digit(b byte) bool { return b >= '0' && b <= '9' }

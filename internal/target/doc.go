@@ -6,7 +6,7 @@
 // explains errors of that. A password is in [Address.Password]
 // and nowhere else: no text and no error of this package holds it.
 //
-// Where: address.go, choose.go (flags and environment), server.go (dialing, with TLS), secrets.go (passwords, and what is
-// hidden), advice.go (what is there instead). Starting: start.go, started.go, faktory.go, program.go, supervise.go with
-// supervise_*.go. Operating: operator.go (commands of the user's), disrupt.go, mount_*.go.
+// Where: address.go, choose.go (flags and environment), server.go (dialing, with TLS), secrets.go (passwords, and what
+// is hidden), advice.go (what is there instead). Starting: start.go, started.go, faktory.go, program.go, supervise.go
+// with supervise_*.go. Operating: operator.go (commands of the user's), disrupt.go, mount_*.go.
 package target

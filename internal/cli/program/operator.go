@@ -13,8 +13,8 @@ import (
 // OperatorFlags are the flags with the commands of the target's operator: the values of operatorFlags.
 type OperatorFlags [4]string
 
-// operatorFlags are these flags, and the actions of each. The first one replaced the others, which are hidden; where they
-// are given, they count.
+// operatorFlags are these flags, and the actions of each. The first one replaced the others, which are hidden; where
+// they are given, they count.
 var operatorFlags = [len(OperatorFlags{})]struct {
 	name, usage string
 	actions     []target.Action

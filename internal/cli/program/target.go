@@ -109,7 +109,8 @@ func (t *TargetFlags) find(given *pflag.FlagSet, lookup func(string) (string, bo
 		return Endpoint{}, err
 	}
 	if given.Changed("start") {
-		err := unfit(given, "--start starts a server of its own: --%s has no effect on it", append([]string{"url"}, reached...)...)
+		err := unfit(given, "--start starts a server of its own: --%s has no effect on it",
+			append([]string{"url"}, reached...)...)
 		if err != nil {
 			return Endpoint{}, err
 		}
