@@ -317,7 +317,7 @@ func (p *Page) changes(c *Changes, of changeRow) {
 			}
 		}
 	}
-	p.tableSection(strings.ToUpper(string(of.kind)), of.words, t)
+	p.TableSection(strings.ToUpper(string(of.kind)), of.words, t)
 }
 
 // Suite returns c as cases: one for each change, which fails if it makes the exit code 1.

@@ -245,7 +245,7 @@ func (c *Comparison) Suite(o ExitOptions) Suite {
 		if d.Breaks(o) {
 			one.State = CaseFailed
 		}
-		one.Evidence = []Block{Table{Rows: rowsOf(d.lines(), func(line *string) Row { return Cells(*line) })}}
+		one.Evidence = []Block{Table{Rows: RowsOf(d.lines(), func(line *string) Row { return Cells(*line) })}}
 		s.Add(one)
 	}
 	return s

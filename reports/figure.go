@@ -125,7 +125,7 @@ type Bar struct {
 func (b *Bars) Table() Table {
 	return Table{
 		Columns: []Column{{}, {Title: "number", Right: true}, {Title: "what it is"}},
-		Rows:    rowsOf(b.Bars, func(b *Bar) Row { return Cells(b.Name, text.Grouped(b.Value), b.Words) }),
+		Rows:    RowsOf(b.Bars, func(b *Bar) Row { return Cells(b.Name, text.Grouped(b.Value), b.Words) }),
 	}
 }
 
@@ -185,8 +185,8 @@ type Edge struct {
 
 // Table has a row for each state and each transition.
 func (d *Diagram) Table() Table {
-	nodes := rowsOf(d.Nodes, func(n *Node) Row { return Cells(n.Name, text.Grouped(n.Count)) })
-	edges := rowsOf(d.Edges, func(e *Edge) Row {
+	nodes := RowsOf(d.Nodes, func(n *Node) Row { return Cells(n.Name, text.Grouped(n.Count)) })
+	edges := RowsOf(d.Edges, func(e *Edge) Row {
 		return Cells(d.Nodes[e.From].Name+" to "+d.Nodes[e.To].Name, text.Grouped(e.Count))
 	})
 	return Table{
@@ -221,5 +221,5 @@ func (f *Forest) Table() Table {
 		return Cells(r.Name, Trimmed(r.Ratio, 3), Trimmed(r.Low, 3), Trimmed(r.High, 3))
 	}
 	return Table{Columns: []Column{{}, {Title: "ratio", Right: true}, {Title: "from", Right: true},
-		{Title: "to", Right: true}}, Rows: rowsOf(f.Rows, row)}
+		{Title: "to", Right: true}}, Rows: RowsOf(f.Rows, row)}
 }

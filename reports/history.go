@@ -101,7 +101,7 @@ func (h *History) Page() Page {
 		p.historyFinding(&h.Findings[i])
 	}
 	if len(h.Inconclusive) > 0 {
-		p.Add(Heading{2, Styled(Unclear, "inconclusive")}, Table{Rows: rowsOf(h.Inconclusive, (*HistoryCause).row)})
+		p.Add(Heading{2, Styled(Unclear, "inconclusive")}, Table{Rows: RowsOf(h.Inconclusive, (*HistoryCause).row)})
 	}
 	return p
 }
@@ -137,7 +137,7 @@ func (p *Page) historyFinding(f *HistoryFinding) {
 		lines = append(lines, Words("Or it breaks "+strings.Join(f.Or, " or ")+": calls that overlap leave both possible."))
 	}
 	shown := f.Events[:min(len(f.Events), eventsShown)]
-	t := Table{Rows: rowsOf(shown, func(e *HistoryEvent) Row { return Cells(e.Cells...) })}
+	t := Table{Rows: RowsOf(shown, func(e *HistoryEvent) Row { return Cells(e.Cells...) })}
 	if left := len(f.Events) - eventsShown; left > 0 {
 		t.Note = Words("and " + text.Count(left, "more event"))
 	}

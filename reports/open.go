@@ -209,7 +209,7 @@ func (p *Page) observations(r *Report, clauses int, o PageOptions) {
 	}
 	switch {
 	case o.Verbose:
-		p.tableSection("OBSERVED", "where the choice is the "+r.Target.role()+"'s, and what this one does; never a finding",
+		p.TableSection("OBSERVED", "where the choice is the "+r.Target.role()+"'s, and what this one does; never a finding",
 			t)
 	case len(t.Rows) > 0:
 		p.Section("OBSERVED", fmt.Sprintf("in %s the choice is the %s's; -v lists what this one does",

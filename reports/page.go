@@ -83,8 +83,8 @@ type Column struct {
 	Width int
 }
 
-// rowsOf returns a row for each of some things.
-func rowsOf[T any](all []T, row func(*T) Row) []Row {
+// RowsOf returns a row for each of some things.
+func RowsOf[T any](all []T, row func(*T) Row) []Row {
 	var rows []Row
 	for i := range all {
 		rows = append(rows, row(&all[i]))
@@ -191,6 +191,12 @@ func LinesOf(s string) []Text {
 // Cells returns a row of cells without a style.
 func Cells(cells ...string) Row { return Row{Cells: TextsOf(cells)} }
 
+// With returns the row with cells that have styles behind its own.
+func (r Row) With(cells ...Text) Row {
+	r.Cells = append(r.Cells, cells...)
+	return r
+}
+
 // TextsOf returns texts without a style.
 func TextsOf(lines []string) []Text {
 	var texts []Text
@@ -257,8 +263,8 @@ func (p *Page) Section(title, words string) {
 	p.Add(Heading{1, Text{{title, Strong}, {": ", Plain}, {words, Plain}}})
 }
 
-// tableSection appends a section with a table, if that has rows.
-func (p *Page) tableSection(title, words string, t Table) {
+// TableSection appends a section with a table, if that has rows.
+func (p *Page) TableSection(title, words string, t Table) {
 	if len(t.Rows) > 0 {
 		p.Section(title, words)
 		p.Add(t)

@@ -90,8 +90,8 @@ func (p *Page) checks(r *Report) {
 		}
 		return c.Verdict.row(c.ID, some(int(c.Took), seconds(c.Took)), c.Title+tries)
 	}
-	p.tableSection("CHECKS", "all of them, with their duration", Table{
-		Columns: []Column{{Width: verdictWidth}, {}, {Right: true, Width: 10}}, Rows: rowsOf(r.Checks, row),
+	p.TableSection("CHECKS", "all of them, with their duration", Table{
+		Columns: []Column{{Width: verdictWidth}, {}, {Right: true, Width: 10}}, Rows: RowsOf(r.Checks, row),
 	})
 }
 
@@ -133,7 +133,7 @@ func (p *Page) leftover(jobs []string, why string, o PageOptions) {
 		}
 		t.Rows = append(t.Rows, Cells(job))
 	}
-	p.tableSection("LEFTOVER JOBS", text.Count(len(jobs), "job")+" "+why, t)
+	p.TableSection("LEFTOVER JOBS", text.Count(len(jobs), "job")+" "+why, t)
 }
 
 // leftover returns the jobs that the checks could not remove.
@@ -188,7 +188,7 @@ func (p *Page) summary(found []Broken, all []Finding) {
 
 // findings appends a table of findings, with how many there are of each verdict.
 func (p *Page) findings(counts map[Verdict]int, t Table) {
-	p.tableSection("FINDINGS", fmt.Sprintf("%d (%s)", len(t.Rows), listed(counts)), t)
+	p.TableSection("FINDINGS", fmt.Sprintf("%d (%s)", len(t.Rows), listed(counts)), t)
 }
 
 // shownBy returns the first of some checks, and how many more there are.

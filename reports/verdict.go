@@ -275,5 +275,5 @@ func (p *Page) unstable(r *Report) {
 			}
 		}
 	}
-	p.tableSection("UNSTABLE", "results that differ between the runs; the worst counts", t)
+	p.TableSection("UNSTABLE", "results that differ between the runs; the worst counts", t)
 }

@@ -57,19 +57,12 @@ func (a *LoadAgent) Fill(l *Load) {
 
 // agents appends a row for each generator, and how exactly they began together.
 func (p *page) agents(l *Load, o reports.PageOptions) {
-	if len(l.Agents) == 0 {
-		return
-	}
-	p.Section("AGENTS", "the generators, each with its segment of the load")
 	t := reports.Table{Columns: []reports.Column{
 		{Width: opWidth}, {Title: "segment"}, {Title: "connections", Right: true}, {Title: "achieved", Right: true, Width: 9},
 		{Title: "lateness p99", Right: true}, {Title: "CPU", Right: true, Width: 6}, {Title: "result"},
-	}}
-	for i := range l.Agents {
-		t.Rows = append(t.Rows, l.Agents[i].row(o))
-	}
-	t.Note = reports.Words(clocksOf(l.Agents))
-	p.Add(t)
+	}, Note: reports.Words(clocksOf(l.Agents))}
+	t.Rows = reports.RowsOf(l.Agents, func(a *LoadAgent) reports.Row { return a.row(o) })
+	p.TableSection("AGENTS", "the generators, each with its segment of the load", t)
 }
 
 // row returns the row of an agent; below it is what there is to know about it.
@@ -82,9 +75,7 @@ func (a *LoadAgent) row(o reports.PageOptions) reports.Row {
 		result = reports.Styled(reports.Bad, "INVALID")
 	}
 	row := reports.Cells(a.Name, a.Segment, text.Grouped(a.Connections.Opened), reports.Rate(a.Rate.Achieved),
-		reports.Time(a.Lateness),
-		reports.Percent(a.Health.CPUShare))
-	row.Cells = append(row.Cells, result)
+		reports.Time(a.Lateness), reports.Percent(a.Health.CPUShare)).With(result)
 	if a.Lost != "" {
 		row.Detail = append(row.Detail, reports.Styled(reports.Bad, sentence(a.Lost)))
 	}

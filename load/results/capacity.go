@@ -119,15 +119,11 @@ func (c *LoadCapacity) trouble() reports.Trouble {
 
 // Outcome returns the exit code and what it stands for in one line of words.
 func (c *LoadCapacity) Outcome() (code int, words string) {
-	decided := c.decide()
-	return decided.Code, decided.Words
+	return c.decide().Values()
 }
 
 func (c *LoadCapacity) decide() reports.Outcome {
-	findings := 0
-	for _, s := range c.Steps {
-		findings += s.Findings
-	}
+	findings := sumOf(c.Steps, func(s *CapacityStep) int { return s.Findings })
 	sum := "capacity " + reports.Digits(c.Rate) + " /s"
 	above := fmt.Sprintf("; %s /s did not hold", reports.Digits(c.Above))
 	if s := reports.Find(c.Steps, func(s *CapacityStep) bool { return s.Rate == c.Above && s.Why != "" }); s != nil {
@@ -172,8 +168,7 @@ func (c *LoadCapacity) Hide(hide func(string) string) {
 func (c *LoadCapacity) Page(o reports.PageOptions) reports.Page {
 	var p page
 	decided := c.decide()
-	result := decided.Text()
-	p.Add(reports.Prose{Lines: []reports.Text{result}})
+	p.Add(reports.Prose{Lines: []reports.Text{decided.Text()}})
 	holds := strings.Join(append([]string{"99 % of it is achieved"}, c.Thresholds...), ", ")
 	p.Add(reports.Fields{LabelWidth: 10, Fields: []reports.Field{
 		reports.NewField("target", reports.TargetName(c.Target.URL, c.Target.Chosen)), reports.NewField("plan", c.Plan),
@@ -189,9 +184,7 @@ func (c *LoadCapacity) Page(o reports.PageOptions) reports.Page {
 					"of the last step. Where the curves rise, the target is at its limit."})
 		}
 	}
-	facts := fmt.Sprintf("seed %d, took %s%s, exit code %d", c.Seed, reports.Duration(c.Took), reports.Began(c.Started),
-		decided.Code)
-	p.Add(reports.Conclusion{Facts: facts, Words: result})
+	p.Conclude(fmt.Sprintf("seed %d, took %s%s", c.Seed, reports.Duration(c.Took), reports.Began(c.Started)), decided)
 	return p.Page
 }
 
@@ -209,20 +202,11 @@ func (p *page) curve(c *LoadCapacity) {
 		t.Columns = append(t.Columns, reports.Column{Title: title, Right: true})
 	}
 	t.Columns = append(t.Columns, reports.Column{Title: "result"})
-	for _, s := range c.sorted() {
-		row := reports.Cells(reports.Digits(s.Rate)+" /s", reports.Digits(s.Achieved)+" /s", s.time("p50"), s.time("p99"),
-			s.time("p99.9"),
-			reports.Time(s.Lateness.P99), "")
-		style := reports.Good
-		switch s.Result {
-		case StepFailed:
-			style = reports.Bad
-		case StepLimited:
-			style = reports.Unclear
-		}
-		row.Cells[6] = reports.Styled(style, s.Words())
-		t.Rows = append(t.Rows, row)
-	}
+	styles := map[string]reports.Style{StepFailed: reports.Bad, StepLimited: reports.Unclear}
+	t.Rows = reports.RowsOf(c.sorted(), func(s *CapacityStep) reports.Row {
+		return reports.Cells(reports.Rate(s.Rate), reports.Rate(s.Achieved), s.time("p50"), s.time("p99"), s.time("p99.9"),
+			reports.Time(s.Lateness.P99)).With(reports.Styled(cmp.Or(styles[s.Result], reports.Good), s.Words()))
+	})
 	p.Add(t)
 }
 
@@ -236,13 +220,14 @@ func (s *CapacityStep) Words() string {
 
 // time returns a percentile of the response times, which may be a lower bound.
 func (s *CapacityStep) time(stat string) string {
+	words := reports.Time(s.Response.Stat(stat))
 	switch {
 	case s.Response.Count == 0:
 		return ""
 	case slices.Contains(s.Response.AtLeast, stat):
-		return ">= " + reports.Time(s.Response.Stat(stat))
+		return ">= " + words
 	}
-	return reports.Time(s.Response.Stat(stat))
+	return words
 }
 
 // chart returns the times against the rate.
@@ -255,12 +240,11 @@ func (c *LoadCapacity) chart() *reports.Chart {
 			if s.Response.Count == 0 {
 				continue
 			}
-			at := reports.Point{X: s.Rate, Y: max(float64(s.Response.Stat(stat)), 1000)}
 			if n := len(curve.Points); n > 0 && curve.Points[n-1].X == s.Rate {
-				curve.Points[n-1] = at
-			} else {
-				curve.Points = append(curve.Points, at)
+				curve.Points = curve.Points[:n-1]
 			}
+			curve.Points = append(curve.Points,
+				reports.Point{X: s.Rate, Y: max(float64(s.Response.Stat(stat)), leastTime)})
 		}
 		chart.Curves = append(chart.Curves, curve)
 	}
@@ -273,9 +257,8 @@ func (c *LoadCapacity) chart() *reports.Chart {
 // Suite returns c as cases: the search itself.
 func (c *LoadCapacity) Suite(reports.ExitOptions) reports.Suite {
 	s := reports.Suite{
-		Name: "fwpbench capacity", Version: c.Version, Target: reports.TargetName(c.Target.URL,
-			c.Target.Chosen), Started: c.Started,
-		Took: c.Took, Seed: c.Seed,
+		Name: "fwpbench capacity", Version: c.Version, Target: reports.TargetName(c.Target.URL, c.Target.Chosen),
+		Started: c.Started, Took: c.Took, Seed: c.Seed,
 	}
 	s.Code, s.Words = c.Outcome()
 	s.AddTroubles(c.trouble())

@@ -180,17 +180,16 @@ func (l *Load) figuresOf() (all []LoadFigure) {
 
 // valid returns how many pairs count.
 func (c *LoadComparison) valid() int {
-	void, whole := c.void(), map[int]int{}
+	void, blocks, pairs := c.void(), map[int]int{}, 0
 	for _, b := range c.Blocks {
-		whole[b.Pair]++
+		blocks[b.Pair]++
 	}
-	n := 0
-	for pair, blocks := range whole {
-		if pair > 0 && blocks == 2 && !void[pair] {
-			n++
+	for pair, n := range blocks {
+		if pair > 0 && n == 2 && !void[pair] {
+			pairs++
 		}
 	}
-	return n
+	return pairs
 }
 
 // void returns the pairs that have a block that does not count.
@@ -208,20 +207,14 @@ func (c *LoadComparison) trouble() reports.Trouble {
 
 // Outcome returns the exit code and what it stands for in one line of words.
 func (c *LoadComparison) Outcome() (code int, words string) {
-	decided := c.decide()
-	return decided.Code, decided.Words
+	return c.decide().Values()
 }
 
 func (c *LoadComparison) decide() reports.Outcome {
-	findings := 0
-	for _, b := range c.Blocks {
-		findings += b.Findings
-	}
-	sum := text.Count(c.valid(), "valid pair")
-	worse, open := c.with("regression"), c.with("inconclusive")
-	open = slices.DeleteFunc(open, func(r LoadRatio) bool { return !r.Primary })
-	primary := slices.ContainsFunc(c.Ratios, func(r LoadRatio) bool { return r.Primary })
-	loud := c.loud()
+	findings := sumOf(c.Blocks, func(b *LoadBlock) int { return b.Findings })
+	sum, primary, loud := text.Count(c.valid(), "valid pair"), c.with(primary), c.loud()
+	worse := c.with(func(r *LoadRatio) bool { return !c.AA && r.Verdict == "regression" })
+	open := c.with(func(r *LoadRatio) bool { return !c.AA && r.Verdict == "inconclusive" && r.Primary })
 	return reports.Decide(append(c.trouble().Claims(sum, "there is nothing to compare"),
 		reports.Claimed(reports.ExitLoss, findings > 0,
 			fmt.Sprintf("%s in the blocks: run each side by itself for the details",
@@ -229,30 +222,33 @@ func (c *LoadComparison) decide() reports.Outcome {
 		reports.Claimed(reports.ExitInconclusive, c.NoVerdict != "", "no verdict: "+c.NoVerdict),
 		reports.Claimed(reports.ExitInconclusive, c.valid() < leastPairs,
 			fmt.Sprintf("no verdict: %s, and %d are needed", sum, leastPairs)),
-		reports.Claimed(reports.ExitInconclusive, !primary, "no verdict: no block has a figure for the primary metric"),
+		reports.Claimed(reports.ExitInconclusive, len(primary) == 0, "no verdict: no block has a figure for the primary metric"),
 		reports.Claimed(reports.ExitInconclusive, c.AA && loud != "", loud),
 		reports.Claimed(reports.ExitWell, c.AA, "the noise floor: "+c.floors()),
 		reports.Claimed(reports.ExitFindings, len(worse) > 0, "regression: "+changes(worse)),
 		reports.Claimed(reports.ExitInconclusive, len(open) > 0, "inconclusive: "+changes(open)),
-		reports.Claimed(reports.ExitWell, true, "no regression: "+changes(c.primary())),
+		reports.Claimed(reports.ExitWell, true, "no regression: "+changes(primary)),
 	))
 }
 
 // leastPairs is how many pairs a verdict needs: with five, all of them differ in one direction by chance too often.
 const leastPairs = 6
 
-// with returns the ratios with a verdict.
-func (c *LoadComparison) with(verdict string) []LoadRatio {
-	return slices.DeleteFunc(slices.Clone(c.Ratios), func(r LoadRatio) bool { return c.AA || r.Verdict != verdict })
+// with returns the ratios for which is holds.
+func (c *LoadComparison) with(is func(*LoadRatio) bool) (all []LoadRatio) {
+	for i := range c.Ratios {
+		if is(&c.Ratios[i]) {
+			all = append(all, c.Ratios[i])
+		}
+	}
+	return all
 }
 
-func (c *LoadComparison) primary() []LoadRatio {
-	return slices.DeleteFunc(slices.Clone(c.Ratios), func(r LoadRatio) bool { return !r.Primary })
-}
+func primary(r *LoadRatio) bool { return r.Primary }
 
 // loud says that the noise of the machine is greater than the margin, empty if it is not.
 func (c *LoadComparison) loud() string {
-	for _, r := range c.primary() {
+	for _, r := range c.with(primary) {
 		if r.Floor > c.Margin {
 			return fmt.Sprintf("the noise floor of %s is %s, and the margin of %s is below it: use longer blocks, more pairs "+
 				"or a wider margin", r.Metric, reports.Percent(r.Floor), reports.Percent(c.Margin))
@@ -264,7 +260,7 @@ func (c *LoadComparison) loud() string {
 // floors returns the noise floors of the primary metrics.
 func (c *LoadComparison) floors() string {
 	var parts []string
-	for _, r := range c.primary() {
+	for _, r := range c.with(primary) {
 		parts = append(parts, r.Metric+" "+reports.Percent(r.Floor))
 	}
 	return strings.Join(parts, ", ")

@@ -84,17 +84,17 @@ func TestRowsOfTheAccount(t *testing.T) {
 	names := func(j *LoadJobs, resolved bool) string {
 		var all []string
 		for _, row := range j.rows(resolved) {
-			all = append(all, row.name)
+			all = append(all, row.Name)
 		}
 		return strings.Join(all, ", ")
 	}
-	row := func(j *LoadJobs, resolved bool, name string) jobsRow {
+	row := func(j *LoadJobs, resolved bool, name string) reports.Bar {
 		for _, row := range j.rows(resolved) {
-			if row.name == name {
+			if row.Name == name {
 				return row
 			}
 		}
-		return jobsRow{}
+		return reports.Bar{}
 	}
 	assert.Equal(t, "pushed, delivered, acknowledged, duplicated", names(&LoadJobs{}, false))
 	assert.Equal(t, "pushed, delivered, acknowledged, lost, duplicated", names(&LoadJobs{Drained: true}, false),
@@ -105,13 +105,13 @@ func TestRowsOfTheAccount(t *testing.T) {
 	for name, style := range map[string]reports.Style{
 		"lost": reports.Bad, "foreign": reports.Bad, "duplicated": reports.Plain, "missing": reports.Plain,
 	} {
-		assert.Equal(t, style, row(j, false, name).style, name)
+		assert.Equal(t, style, row(j, false, name).Style, name)
 	}
-	assert.Equal(t, "may come back after the end", row(j, false, "waiting").words)
-	assert.Contains(t, row(j, true, "waiting").words, "not back after their reservation")
-	assert.Equal(t, "of these: may have gone with the one unanswered fetch", row(j, false, "in doubt").words)
+	assert.Equal(t, "may come back after the end", row(j, false, "waiting").Words)
+	assert.Contains(t, row(j, true, "waiting").Words, "not back after their reservation")
+	assert.Equal(t, "of these: may have gone with the one unanswered fetch", row(j, false, "in doubt").Words)
 	j.FetchesLost = 1200
-	assert.Equal(t, "of these: may have gone with one of 1,200 failed fetches", row(j, false, "in doubt").words)
+	assert.Equal(t, "of these: may have gone with one of 1,200 failed fetches", row(j, false, "in doubt").Words)
 }
 
 func TestUnitsOfMetrics(t *testing.T) {

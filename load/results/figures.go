@@ -70,101 +70,90 @@ func (l *Latency) quantiles() []reports.Point {
 		curve = []Quantile{{0, l.Min}, {0.5, l.P50}, {0.9, l.P90}, {0.99, l.P99}, {0.999, l.P999}, {0.9999, l.P9999}}
 	}
 	last := 1 - 1/float64(max(l.Count, 2))
+	curve = slices.DeleteFunc(slices.Clone(curve), func(q Quantile) bool { return q.Q >= last })
 	var points []reports.Point
-	for _, q := range curve {
-		if q.Q < last {
-			// No histogram tells apart what is shorter than 1000 ns.
-			points = append(points, reports.Point{X: q.Q, Y: max(float64(q.Time), 1000)})
-		}
+	for _, q := range append(curve, Quantile{last, l.Max}) {
+		points = append(points, reports.Point{X: q.Q, Y: max(float64(q.Time), leastTime)})
 	}
-	return append(points, reports.Point{X: last, Y: max(float64(l.Max), 1000)})
+	return points
 }
 
 // rateFigure appends the rate over time.
 func (p *page) rateFigure(l *Load) {
-	c := l.timeline(axis("arrivals a second", reports.Linear, reports.PerSec))
-	achieved, target := reports.Curve{Name: "achieved"}, reports.Curve{Name: "target"}
-	planned := false
-	for _, s := range l.spans() {
-		x, over := seconds64(s[0].At), 0.0
-		var sum, plan float64
-		for i := range s {
-			w := s[i].Over.Seconds()
-			over, sum, plan = over+w, sum+w*s[i].Achieved, plan+w*s[i].Target
-		}
-		if over == 0 {
-			continue
-		}
-		planned = planned || plan > 0
-		achieved.Points = append(achieved.Points, reports.Point{X: x, Y: sum / over})
-		target.Points = append(target.Points, reports.Point{X: x, Y: plan / over})
+	curves := []reports.Curve{l.means("achieved", 0, func(s *Second) float64 { return s.Achieved })}
+	target := l.means("target", 0, func(s *Second) float64 { return s.Target })
+	if slices.ContainsFunc(target.Points, func(at reports.Point) bool { return at.Y > 0 }) {
+		curves = append(curves, target)
 	}
-	if c.Curves = []reports.Curve{achieved}; planned {
-		c.Curves = append(c.Curves, target)
+	p.timeFigure(l, "Rate over time", "How many arrivals succeeded a second, and how many the plan has.",
+		axis("arrivals a second", reports.Linear, reports.PerSec), curves)
+}
+
+// means returns the mean of a figure over time, of spans that are longer than least.
+func (l *Load) means(name string, least time.Duration, of func(*Second) float64) reports.Curve {
+	curve := reports.Curve{Name: name}
+	for _, some := range l.spans() {
+		var over, sum float64
+		for i := range some {
+			w := some[i].Over.Seconds()
+			over, sum = over+w, sum+w*of(&some[i])
+		}
+		if over > 0 && over >= least.Seconds() {
+			curve.Points = append(curve.Points, reports.Point{X: seconds64(some[0].At), Y: sum / over})
+		}
 	}
-	p.timeFigure(l, c, "Rate over time", "How many arrivals succeeded a second, and how many the plan has.")
+	return curve
 }
 
 // latencyFigure appends percentiles over time of the command that the load is about.
 func (p *page) latencyFigure(l *Load) {
-	op := l.Rate.Op
-	c := l.timeline(axis("time", reports.Log, reports.Nanoseconds))
-	names := []string{"response p50", "response p99", "response max", "service p99", "lateness p99"}
-	c.Curves = make([]reports.Curve, len(names))
-	for i, name := range names {
-		c.Curves[i].Name = name
-	}
-	measuredOnce := false
-	for _, s := range l.spans() {
-		worst := make([]time.Duration, len(names))
-		for i := range s {
-			if o := reports.Find(s[i].Ops, func(o *SecondOp) bool { return o.Op == op }); o != nil && o.Count > 0 {
-				for k, d := range []time.Duration{o.ResponseP50, o.ResponseP99, o.ResponseMax, o.ServiceP99, o.LatenessP99} {
-					worst[k] = max(worst[k], d)
+	measured := false
+	var curves []reports.Curve
+	for k, name := range []string{"response p50", "response p99", "response max", "service p99", "lateness p99"} {
+		curve := reports.Curve{Name: name}
+		for _, some := range l.spans() {
+			var worst time.Duration
+			for i := range some {
+				op := reports.Find(some[i].Ops, func(o *SecondOp) bool { return o.Op == l.Rate.Op })
+				if op != nil && op.Count > 0 {
+					worst = max(worst, [...]time.Duration{
+						op.ResponseP50, op.ResponseP99, op.ResponseMax, op.ServiceP99, op.LatenessP99,
+					}[k])
 				}
 			}
-		}
-		for k, d := range worst {
 			y := math.NaN()
-			if d > 0 {
-				measuredOnce, y = true, max(float64(d), 1000)
+			if worst > 0 {
+				measured, y = true, max(float64(worst), leastTime)
 			}
-			c.Curves[k].Points = append(c.Curves[k].Points, reports.Point{X: seconds64(s[0].At), Y: y})
+			curve.Points = append(curve.Points, reports.Point{X: seconds64(some[0].At), Y: y})
 		}
+		curves = append(curves, curve)
 	}
-	if measuredOnce {
-		p.timeFigure(l, c, "Times over time of "+opWords(op), "The percentiles of each second; of several seconds the "+
-			"longest.")
+	if measured {
+		p.timeFigure(l, "Times over time of "+opWords(l.Rate.Op),
+			"The percentiles of each second; of several seconds the longest.",
+			axis("time", reports.Log, reports.Nanoseconds), curves)
 	}
 }
 
+// leastTime is the shortest time on a logarithmic axis: no histogram tells apart what is shorter.
+const leastTime = 1000
+
 // healthFigure appends how busy the generator was over time.
 func (p *page) healthFigure(l *Load) {
-	c := l.timeline(axis("CPUs", reports.Linear, reports.Number))
-	c.Curves = []reports.Curve{{Name: "CPU of the generator"}, {Name: "CPUs that it may use"}}
 	const least = 200 * time.Millisecond // a shorter part has too few ticks of the system's clock
-	for _, s := range l.spans() {
-		var over, used float64
-		for i := range s {
-			over, used = over+s[i].Over.Seconds(), used+s[i].Over.Seconds()*s[i].CPU
-		}
-		if over < least.Seconds() {
-			continue
-		}
-		x := seconds64(s[0].At)
-		c.Curves[0].Points = append(c.Curves[0].Points, reports.Point{X: x, Y: used / over})
-		c.Curves[1].Points = append(c.Curves[1].Points, reports.Point{X: x, Y: float64(l.cpus())})
+	used := l.means("CPU of the generator", least, func(s *Second) float64 { return s.CPU })
+	limit := reports.Curve{Name: "CPUs that it may use", Points: slices.Clone(used.Points)}
+	for i := range limit.Points {
+		limit.Points[i].Y = float64(l.cpus())
 	}
-	p.timeFigure(l, c, "CPU of the generator", "A generator that needs all of its CPUs measures itself.")
+	p.timeFigure(l, "CPU of the generator", "A generator that needs all of its CPUs measures itself.",
+		axis("CPUs", reports.Linear, reports.Number), []reports.Curve{used, limit})
 }
 
 // jobsFigure appends the account of the jobs.
 func (p *page) jobsFigure(l *Load) {
-	b := &reports.Bars{}
-	for _, row := range l.Jobs.rows(l.Disruptions.resolved()) {
-		b.Bars = append(b.Bars, reports.Bar{Name: row.name, Words: row.words, Value: row.count, Style: row.style})
-	}
-	p.Add(reports.Figure{Title: "Account of the jobs", Of: b,
+	p.Add(reports.Figure{Title: "Account of the jobs", Of: &reports.Bars{Bars: l.Jobs.rows(l.Disruptions.resolved())},
 		Description: "What became of the jobs of this run. Lost, duplicated and foreign jobs are findings, and drawn in " +
 			"red."})
 }
@@ -199,30 +188,24 @@ func (p *page) heatFigure(l *Load) {
 
 // spans returns the seconds of a run in at most mostPoints groups.
 func (l *Load) spans() [][]Second {
-	each := l.perPoint()
-	return slices.Collect(slices.Chunk(l.Series, each))
+	return slices.Collect(slices.Chunk(l.Series, l.perPoint()))
 }
 
 func (l *Load) perPoint() int { return max(1, (len(l.Series)+mostPoints-1)/mostPoints) }
 
-// timeline returns a chart over the time of a run, with its phases.
-func (l *Load) timeline(y reports.Axis) *reports.Chart {
-	c := &reports.Chart{X: axis("time since the start", reports.Linear, reports.Nanoseconds), Y: y}
+// timeFigure appends a picture over the time of a run, with its phases, if there is something to draw.
+func (p *page) timeFigure(l *Load, title, words string, y reports.Axis, curves []reports.Curve) {
+	if len(l.Series) == 0 {
+		return
+	}
+	c := &reports.Chart{X: axis("time since the start", reports.Linear, reports.Nanoseconds), Y: y, Curves: curves}
 	for _, p := range l.Phases {
 		c.Bands = append(c.Bands, reports.Band{Name: p.Name, From: seconds64(p.From), Until: seconds64(p.From + p.Took)})
 	}
-	c.Marks = l.Disruptions.marks()
-	return c
-}
-
-// timeFigure appends a picture over time, if there is something to draw.
-func (p *page) timeFigure(l *Load, c *reports.Chart, title, words string) {
-	if len(c.Marks) > 0 {
+	if c.Marks = l.Disruptions.marks(); len(c.Marks) > 0 {
 		words += " The coloured bars are disruptions."
 	}
-	if len(l.Series) > 0 {
-		p.Add(reports.Figure{Title: title, Of: c, Description: words + perPoint(l.perPoint())})
-	}
+	p.Add(reports.Figure{Title: title, Of: c, Description: words + perPoint(l.perPoint())})
 }
 
 func perPoint(each int) string {

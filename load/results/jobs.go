@@ -102,32 +102,24 @@ func (j *LoadJobs) delivered() int64 { return j.Delivered }
 // Add adds the counts of another account; whether the queues were drained stays as it is.
 func (j *LoadJobs) Add(other *LoadJobs) { addCounts(jobCounts, j, other) }
 
-// jobsRow is a row of the account of the jobs.
-type jobsRow struct {
-	name  string
-	count int64
-	style reports.Style
-	words string
-}
-
 // rows returns the rows that have something to show. In a run whose doubts are resolved nothing may come back any more.
-func (j *LoadJobs) rows(resolved bool) (rows []jobsRow) {
+func (j *LoadJobs) rows(resolved bool) (rows []reports.Bar) {
 	for _, name := range accountOrder {
 		c := reports.Find(jobCounts, func(c *count[LoadJobs]) bool { return c.name == name })
-		row := jobsRow{name: strings.ReplaceAll(name, "_", " "), count: *c.of(j), words: c.words}
-		if row.count == 0 && c.flags&alwaysShown == 0 && (name != "lost" || !j.Drained) {
+		row := reports.Bar{Name: strings.ReplaceAll(name, "_", " "), Value: *c.of(j), Words: c.words}
+		if row.Value == 0 && c.flags&alwaysShown == 0 && (name != "lost" || !j.Drained) {
 			continue
 		}
-		if c.flags&finding != 0 && row.count > 0 {
-			row.style = reports.Bad
+		if c.flags&finding != 0 && row.Value > 0 {
+			row.Style = reports.Bad
 		}
 		switch {
 		case name == "acked":
-			row.name = "acknowledged"
+			row.Name = "acknowledged"
 		case name == "waiting" && resolved:
-			row.words = "reported without a confirmation, and not back after their reservation"
+			row.Words = "reported without a confirmation, and not back after their reservation"
 		case name == "in_doubt":
-			row.words = "of these: may have gone with " + unanswered(j.FetchesLost)
+			row.Words = "of these: may have gone with " + unanswered(j.FetchesLost)
 		}
 		rows = append(rows, row)
 	}

@@ -29,9 +29,13 @@ func (l *Load) Flow(name string) *LoadFlow {
 
 // ErrorCount returns the number of errors of all kinds.
 func (o *LoadOp) ErrorCount() int64 {
-	var sum int64
-	for _, e := range o.Errors {
-		sum += e.Count
+	return sumOf(o.Errors, func(e *LoadError) int64 { return e.Count })
+}
+
+// sumOf adds up a number of some things.
+func sumOf[T any, N int | int64](all []T, of func(*T) N) (sum N) {
+	for i := range all {
+		sum += of(&all[i])
 	}
 	return sum
 }

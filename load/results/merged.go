@@ -88,22 +88,15 @@ func ReadHistograms(data []byte) (Histograms, error) {
 
 // invalidAmong returns why files are INVALID, for the first of them.
 func invalidAmong(files []MergedFile) string {
-	for _, f := range files {
-		if f.Invalid != "" {
-			return fmt.Sprintf("%s: %s", f.Name, f.Invalid)
-		}
+	if f := reports.Find(files, func(f *MergedFile) bool { return f.Invalid != "" }); f != nil {
+		return f.Name + ": " + f.Invalid
 	}
 	return ""
 }
 
 // decide returns the outcome of merging.
 func (m *Merged) decide() reports.Outcome {
-	invalid := 0
-	for _, f := range m.Files {
-		if f.Invalid != "" {
-			invalid++
-		}
-	}
+	invalid := sumOf(m.Files, func(f *MergedFile) int { return min(1, len(f.Invalid)) })
 	files := text.Count(len(m.Files), "file")
 	return reports.Decide([]reports.Claim{
 		reports.Claimed(reports.ExitInternal, m.Internal != "", "internal error: "+m.Internal),
@@ -115,8 +108,7 @@ func (m *Merged) decide() reports.Outcome {
 
 // Outcome returns the exit code, and what it stands for in one line of words.
 func (m *Merged) Outcome() (code int, words string) {
-	decided := m.decide()
-	return decided.Code, decided.Words
+	return m.decide().Values()
 }
 
 // WriteJSON writes m as one indented JSON object and a final newline, as merged.schema.json describes it.
@@ -136,11 +128,7 @@ func (m *Merged) WriteJSON(w io.Writer) error {
 func (m *Merged) Page(o reports.PageOptions) reports.Page {
 	var p page
 	p.Section("FILES", "")
-	t := reports.Table{}
-	for _, f := range m.Files {
-		t.Rows = append(t.Rows, f.row())
-	}
-	p.Add(t)
+	p.Add(reports.Table{Rows: reports.RowsOf(m.Files, (*MergedFile).row)})
 	sum := &Load{Ops: m.Ops, Flows: m.Flows, Plan: LoadPlan{Open: true}}
 	if invalid := invalidAmong(m.Files); invalid == "" || o.ShowInvalid {
 		if invalid != "" {
@@ -165,14 +153,13 @@ func (f *MergedFile) row() reports.Row {
 	case 1:
 		runs = "run " + f.Runs[0]
 	}
-	row := reports.Row{Cells: reports.Cells(f.Name, runs).Cells}
+	row := reports.Cells(f.Name, runs)
 	if f.Invalid != "" {
 		row.Detail = append(row.Detail, reports.Styled(reports.Bad, "INVALID: "+text.OneLine(f.Invalid)))
 	}
 	if f.CutOff {
 		row.Detail = append(row.Detail, reports.Styled(reports.Caution,
-			"It has no end: the run that wrote it was cut off; what it had "+
-				"written by then counts."))
+			"It has no end: the run that wrote it was cut off; what it had written by then counts."))
 	}
 	return row
 }
@@ -180,19 +167,7 @@ func (f *MergedFile) row() reports.Row {
 // merged appends the commands and the times of a sum.
 func (p *page) merged(l *Load, o reports.PageOptions) {
 	p.Section("COMMANDS", "those of all runs")
-	t := reports.Table{Columns: []reports.Column{
-		{Width: opWidth}, {Title: "answered", Right: true, Width: 13}, {Title: "errors", Right: true, Width: 8},
-	}}
-	for i := range l.Ops {
-		op := &l.Ops[i]
-		if op.Count+op.ErrorCount() == 0 {
-			continue
-		}
-		row := reports.Cells(opWords(op.Op), text.Grouped(op.Count))
-		row.Cells, row.Detail = append(row.Cells, op.errorCell()), kinds(op.Errors)
-		t.Rows = append(t.Rows, row)
-	}
-	p.Add(t)
+	p.Add(l.commandTable(false))
 	p.times(l)
 	if o.Figures {
 		p.timesFigures(l)

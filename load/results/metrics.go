@@ -249,20 +249,13 @@ func (l *Latency) reading(stat string) Reading {
 }
 
 func (l *Load) allErrors() Reading {
-	var wrong, all int64
-	for i := range l.Ops {
-		wrong += l.Ops[i].ErrorCount()
-		all += l.Ops[i].ErrorCount() + l.Ops[i].Count
-	}
-	return partOf(wrong, all)
+	wrong := sumOf(l.Ops, (*LoadOp).ErrorCount)
+	return partOf(wrong, wrong+sumOf(l.Ops, func(o *LoadOp) int64 { return o.Count }))
 }
 
 func (l *Load) allFindings() Reading {
-	r := Reading{OK: l.Jobs.sent() > 0}
-	for _, f := range l.Findings {
-		r.Value += float64(f.Count)
-	}
-	return r
+	count := sumOf(l.Findings, func(f *LoadFinding) int64 { return f.Count })
+	return Reading{Value: float64(count), OK: l.Jobs.sent() > 0}
 }
 
 // ThresholdResult is the result of one threshold.

@@ -13,8 +13,7 @@ import (
 // Outcome returns the exit code and what it stands for in one line of words, never empty: "achieved 8,300 of 12,000 /s;
 // all 498,000 jobs accounted for", "INVALID: ..." or "2 jobs lost" for example. Evaluate comes first.
 func (l *Load) Outcome() (code int, words string) {
-	decided := l.decide()
-	return decided.Code, decided.Words
+	return l.decide().Values()
 }
 
 func (l *Load) decide() reports.Outcome {

@@ -15,11 +15,9 @@ import (
 func (c *LoadComparison) Page(o reports.PageOptions) reports.Page {
 	var p page
 	decided := c.decide()
-	result := decided.Text()
-	p.Add(reports.Prose{Lines: []reports.Text{result}})
+	p.Add(reports.Prose{Lines: []reports.Text{decided.Text()}})
 	p.Add(reports.Fields{LabelWidth: 10, Fields: []reports.Field{
-		reports.NewField("A", reports.JoinWith("; ", c.A.Name, c.A.Plan)), reports.NewField("B",
-			reports.JoinWith("; ", c.B.Name, c.B.Plan)),
+		reports.NewField("A", join(c.A.Name, c.A.Plan)), reports.NewField("B", join(c.B.Name, c.B.Plan)),
 		reports.NewField("generator", reports.JoinWith(", ", c.Version, c.Machine.words())),
 		reports.NewField("margin", reports.Percent(c.Margin)+", declared beforehand"),
 		reports.NewField("pairs", fmt.Sprintf("%d of %d count", c.valid(), c.Pairs)),
@@ -39,9 +37,7 @@ func (c *LoadComparison) Page(o reports.PageOptions) reports.Page {
 	if o.Verbose {
 		p.blocks(c)
 	}
-	facts := fmt.Sprintf("seed %d, took %s%s, exit code %d", c.Seed, reports.Duration(c.Took), reports.Began(c.Started),
-		decided.Code)
-	p.Add(reports.Conclusion{Facts: facts, Words: result})
+	p.Conclude(fmt.Sprintf("seed %d, took %s%s", c.Seed, reports.Duration(c.Took), reports.Began(c.Started)), decided)
 	return p.Page
 }
 
@@ -63,16 +59,14 @@ func (p *page) ratios(c *LoadComparison) {
 		{Title: "metric"}, {Title: "A", Right: true}, {Title: "B", Right: true}, {Title: "ratio", Right: true},
 		{Title: "interval"}, {Title: "p", Right: true}, {Title: last},
 	}}
-	for i := range c.Ratios {
-		r := &c.Ratios[i]
+	t.Rows = reports.RowsOf(c.Ratios, func(r *LoadRatio) reports.Row {
 		name := r.Metric
 		if r.Primary {
 			name += " (primary)"
 		}
-		row := reports.Cells(name, r.value(r.A), r.value(r.B), reports.Trimmed(r.Ratio, 3), r.interval(), r.chance(), "")
-		row.Cells[6] = r.verdict(c.AA)
-		t.Rows = append(t.Rows, row)
-	}
+		return reports.Cells(name, r.value(r.A), r.value(r.B), reports.Trimmed(r.Ratio, 3), r.interval(), r.chance()).
+			With(r.verdict(c.AA))
+	})
 	if c.NoVerdict == "" {
 		t.Note = reports.Words("A and B: medians of the blocks. p of a metric that is not primary is adjusted for their " +
 			"number (Holm).")
@@ -108,15 +102,14 @@ func (r *LoadRatio) verdict(aa bool) reports.Text {
 
 // style returns the style of a verdict.
 func (r *LoadRatio) style() reports.Style {
-	switch r.Verdict {
-	case "regression":
-		return reports.Bad
-	case "inconclusive":
-		return reports.Unclear
-	case "":
-		return reports.Plain
+	if style, known := verdictStyles[r.Verdict]; known {
+		return style
 	}
 	return reports.Good
+}
+
+var verdictStyles = map[string]reports.Style{
+	"regression": reports.Bad, "inconclusive": reports.Unclear, "": reports.Plain,
 }
 
 // voids appends the blocks that do not count.
@@ -127,10 +120,7 @@ func (p *page) voids(c *LoadComparison) {
 			t.Rows = append(t.Rows, reports.Cells(b.name(), text.OneLine(b.Void)))
 		}
 	}
-	if len(t.Rows) > 0 {
-		p.Section("VOID PAIRS", "")
-		p.Add(t)
-	}
+	p.TableSection("VOID PAIRS", "", t)
 }
 
 // name returns which block it is.
@@ -168,17 +158,12 @@ func (p *page) blocks(c *LoadComparison) {
 // forest returns the ratios as a picture.
 func (c *LoadComparison) forest() *reports.Forest {
 	f := &reports.Forest{Margin: c.Margin}
-	for i := range c.Ratios {
-		r := &c.Ratios[i]
-		if r.High == 0 {
-			continue
+	for _, r := range c.with(func(r *LoadRatio) bool { return r.High != 0 }) {
+		row := reports.ForestRow{Name: r.Metric, Ratio: r.Ratio, Low: r.Low, High: r.High, Strong: r.Primary}
+		if !c.AA {
+			row.Style = r.style()
 		}
-		style := r.style()
-		if c.AA {
-			style = reports.Plain
-		}
-		f.Rows = append(f.Rows, reports.ForestRow{Name: r.Metric, Ratio: r.Ratio, Low: r.Low, High: r.High, Style: style,
-			Strong: r.Primary})
+		f.Rows = append(f.Rows, row)
 	}
 	return f
 }

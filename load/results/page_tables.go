@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,49 +20,40 @@ func (p *page) rate(l *Load) {
 	p.Section("RATE", fmt.Sprintf("%s in %s of measuring", arrivals(r.Op), reports.Duration(l.Measured)))
 	t := reports.Table{Columns: []reports.Column{{Width: 9}, {Right: true, Width: 12}, {Unit: true, Width: 2}}}
 	row := func(name string, style reports.Style, value, unit, words string) {
-		t.Rows = append(t.Rows, reports.Row{Cells: []reports.Text{reports.Words(name), reports.Styled(style, value),
-			reports.Words(unit), reports.Words(words)}})
+		t.Rows = append(t.Rows, reports.Cells(name).With(reports.Styled(style, value), reports.Words(unit),
+			reports.Words(words)))
 	}
-	switch {
-	case r.Target <= 0:
+	if r.Target <= 0 {
 		row("achieved", reports.Plain, reports.Digits(r.Achieved), "/s", "as fast as replies arrived")
-	case r.Achieved < AchievedEnough*r.Target:
-		row("target", reports.Plain, reports.Digits(r.Target), "/s", "")
-		row("achieved", reports.Caution, reports.Digits(r.Achieved), "/s", reports.Percent(r.Achieved/r.Target)+" of it")
-	default:
-		row("target", reports.Plain, reports.Digits(r.Target), "/s", "")
-		row("achieved", reports.Good, reports.Digits(r.Achieved), "/s", reports.Percent(r.Achieved/r.Target)+" of it")
+		p.Add(t)
+		return
 	}
-	if r.Target > 0 && r.Queued > 0 {
-		row("queued", reports.Plain, text.Grouped(r.Queued), "",
-			"waited for a connection and got one, at most "+text.Grouped(r.Backlog)+" at a time")
+	style := reports.Good
+	if r.Achieved < AchievedEnough*r.Target {
+		style = reports.Caution
 	}
-	if r.Target > 0 && r.Unserved > 0 {
-		row("unserved", reports.Caution, text.Grouped(r.Unserved), "",
-			reports.Percent(float64(r.Unserved)/float64(r.Planned))+" of the arrivals still waited at the end")
+	row("target", reports.Plain, reports.Digits(r.Target), "/s", "")
+	row("achieved", style, reports.Digits(r.Achieved), "/s", reports.Percent(r.Achieved/r.Target)+" of it")
+	some := func(name string, style reports.Style, n int64, words string) {
+		if n > 0 {
+			row(name, style, text.Grouped(n), "", words)
+		}
 	}
-	if r.Target > 0 && r.Dropped > 0 {
-		row("dropped", reports.Caution, text.Grouped(r.Dropped), "", "arrivals that found no free connection")
-	}
+	some("queued", reports.Plain, r.Queued, "waited for a connection and got one, at most "+text.Grouped(r.Backlog)+
+		" at a time")
+	some("unserved", reports.Caution, r.Unserved, reports.Percent(float64(r.Unserved)/float64(r.Planned))+
+		" of the arrivals still waited at the end")
+	some("dropped", reports.Caution, r.Dropped, "arrivals that found no free connection")
 	p.Add(t)
 }
 
 // arrivals returns what the arrivals of a plan are.
 func arrivals(op string) string {
-	switch op {
-	case "push":
-		return "jobs pushed"
-	case "ack":
-		return "jobs acknowledged"
-	case "beat":
-		return "heartbeats answered"
-	case "connect":
-		return "short-lived connections, one push each"
-	case "":
-		return "arrivals"
-	default:
-		return op + " commands"
+	words := map[string]string{
+		"push": "jobs pushed", "ack": "jobs acknowledged", "beat": "heartbeats answered",
+		"connect": "short-lived connections, one push each", "": "arrivals",
 	}
+	return cmp.Or(words[op], op+" commands")
 }
 
 // commands appends how many there were of each kind, and what went wrong with them.
@@ -70,25 +62,36 @@ func (p *page) commands(l *Load) {
 		return
 	}
 	p.Section("COMMANDS", fmt.Sprintf("those that were due in %s of measuring", reports.Duration(l.Measured)))
-	t := reports.Table{Columns: []reports.Column{
-		{Width: opWidth}, {Title: "answered", Right: true, Width: 13}, {Title: "/s", Right: true,
-			Width: 9}, {Title: "errors", Right: true, Width: 8},
-	}}
+	p.Add(l.commandTable(true))
+}
+
+// commandTable returns how many commands there were of each kind, with their rates if those are known.
+func (l *Load) commandTable(rates bool) (t reports.Table) {
+	t.Columns = []reports.Column{
+		{Width: opWidth}, {Title: "answered", Right: true, Width: 13}, {Title: "/s", Right: true, Width: 9},
+		{Title: "errors", Right: true, Width: 8},
+	}
+	if !rates {
+		t.Columns = slices.Delete(t.Columns, 2, 3)
+	}
 	for i := range l.Ops {
 		op := &l.Ops[i]
 		if op.Count+op.ErrorCount() == 0 {
 			continue
 		}
-		rate := reports.Digits(op.Rate)
-		if op.Rate == 0 && op.Count > 0 {
-			rate = "-"
+		cells := []string{opWords(op.Op), text.Grouped(op.Count)}
+		switch {
+		case rates && op.Rate == 0 && op.Count > 0:
+			cells = append(cells, "-")
 			t.Note = reports.Words("-: opened before measuring began, and again where a connection was lost.")
+		case rates:
+			cells = append(cells, reports.Digits(op.Rate))
 		}
-		row := reports.Cells(opWords(op.Op), text.Grouped(op.Count), rate)
-		row.Cells, row.Detail = append(row.Cells, op.errorCell()), kinds(op.Errors)
+		row := reports.Cells(cells...).With(op.errorCell())
+		row.Detail = kinds(op.Errors)
 		t.Rows = append(t.Rows, row)
 	}
-	p.Add(t)
+	return t
 }
 
 // opWidth is the width of the longest name in tables of commands.
@@ -104,29 +107,22 @@ func (o *LoadOp) errorCell() reports.Text {
 
 // errors appends what went wrong, by kind: of an INVALID run too, because it may be the cause.
 func (p *page) errors(l *Load) {
-	if !slices.ContainsFunc(l.Ops, func(o LoadOp) bool { return o.ErrorCount() > 0 }) {
-		return
-	}
-	p.Section("ERRORS", "what went wrong with commands")
 	t := reports.Table{Columns: []reports.Column{{Width: opWidth}}}
 	for i := range l.Ops {
 		if op := &l.Ops[i]; op.ErrorCount() > 0 {
-			t.Rows = append(t.Rows, reports.Row{Cells: []reports.Text{reports.Words(opWords(op.Op)),
-				reports.Words(text.Grouped(op.ErrorCount()))},
-				Detail: kinds(op.Errors)})
+			row := reports.Cells(opWords(op.Op), text.Grouped(op.ErrorCount()))
+			row.Detail = kinds(op.Errors)
+			t.Rows = append(t.Rows, row)
 		}
 	}
-	p.Add(t)
+	p.TableSection("ERRORS", "what went wrong with commands", t)
 }
 
 // kinds returns errors by kind, a line each.
 func kinds(errors []LoadError) []reports.Text {
 	var lines []reports.Text
 	for _, e := range errors {
-		detail := fmt.Sprintf("%s %s", text.Grouped(e.Count), e.Kind)
-		if e.Example != "" {
-			detail += ": " + e.Example
-		}
+		detail := reports.JoinWith(": ", text.Grouped(e.Count)+" "+e.Kind, e.Example)
 		lines = append(lines, reports.Styled(reports.Faint, detail))
 	}
 	return lines
@@ -152,17 +148,12 @@ func (p *page) jobs(l *Load) {
 	}
 	p.Section("JOBS", "every job of the run, including those pushed before and after measuring")
 	t := reports.Table{Columns: []reports.Column{{Width: 12}, {Right: true, Width: 13}}}
-	for _, row := range j.rows(l.Disruptions.resolved()) {
-		t.Rows = append(t.Rows, reports.Row{Cells: []reports.Text{
-			reports.Words(row.name), reports.Styled(row.style, text.Grouped(row.count)), reports.Words(row.words),
-		}})
-	}
+	t.Rows = reports.RowsOf(j.rows(l.Disruptions.resolved()), func(row *reports.Bar) reports.Row {
+		return reports.Cells(row.Name).With(reports.Styled(row.Style, text.Grouped(row.Value)), reports.Words(row.Words))
+	})
 	if l.undecided() {
-		why := "the queues were not seen empty"
-		if j.NotDrained != "" {
-			why = j.NotDrained
-		}
-		t.Note = reports.Words("Whether jobs were lost is not known: " + why + ".")
+		t.Note = reports.Words("Whether jobs were lost is not known: " +
+			cmp.Or(j.NotDrained, "the queues were not seen empty") + ".")
 	}
 	p.Add(t)
 }
@@ -184,11 +175,7 @@ const loadFindingShown = 5
 
 // page returns what happened, and some of the jobs or the notes about them.
 func (f *LoadFinding) page(o reports.PageOptions) []reports.Text {
-	clause := f.Clause
-	if clause == "" {
-		clause = "no clause"
-	}
-	lines := []reports.Text{reports.Words(fmt.Sprintf("%s (%s)", f.What, clause))}
+	lines := []reports.Text{reports.Words(fmt.Sprintf("%s (%s)", f.What, cmp.Or(f.Clause, "no clause")))}
 	notes, jids := f.Notes, f.JIDs
 	if !o.Verbose {
 		notes, jids = notes[:min(len(notes), loadFindingShown)], jids[:min(len(jids), loadFindingShown)]
@@ -206,26 +193,20 @@ func (f *LoadFinding) page(o reports.PageOptions) []reports.Text {
 
 // leftOver returns how many jobs are not shown, and where they are.
 func leftOver(left, unkept int64) string {
+	words := "and " + text.Grouped(left) + " more"
 	switch {
 	case unkept == left:
-		return fmt.Sprintf("and %s more", text.Grouped(left))
+		return words
 	case unkept > 0:
-		return fmt.Sprintf("and %s more; --verbose and JSON name the first %s", text.Grouped(left),
-			text.Grouped(FindingsKept))
-	default:
-		return fmt.Sprintf("and %s more; --verbose and JSON name them all", text.Grouped(left))
+		return words + "; --verbose and JSON name the first " + text.Grouped(FindingsKept)
 	}
+	return words + "; --verbose and JSON name them all"
 }
 
 // thresholds appends the thresholds with expected and actual.
 func (p *page) thresholds(l *Load) {
-	if len(l.Thresholds) == 0 {
-		return
-	}
-	p.Section("THRESHOLDS", "expected and actual")
 	const longest = 50 // of a threshold that has a place in the table
-	t := reports.Table{}
-	for _, r := range l.Thresholds {
+	rows := reports.RowsOf(l.Thresholds, func(r *ThresholdResult) reports.Row {
 		word := reports.Styled(reports.Good, "passed")
 		switch {
 		case r.NotJudged:
@@ -233,14 +214,14 @@ func (p *page) thresholds(l *Load) {
 		case !r.Met:
 			word = reports.Styled(reports.Bad, "missed")
 		}
-		row := reports.Row{Cells: []reports.Text{word, reports.Words(r.Threshold), reports.Words(r.Actual)}}
+		row := reports.Row{}.With(word, reports.Words(r.Threshold), reports.Words(r.Actual))
 		if len([]rune(r.Threshold)) > longest {
 			row.Cells[1], row.Detail = nil, []reports.Text{reports.Words(r.Threshold)}
 		}
-		t.Rows = append(t.Rows, row)
-	}
-	t.Columns = []reports.Column{{Width: len("missed")}}
-	p.Add(t)
+		return row
+	})
+	p.TableSection("THRESHOLDS", "expected and actual",
+		reports.Table{Columns: []reports.Column{{Width: len("missed")}}, Rows: rows})
 }
 
 // timesTable is the table of times, and what is to be explained below it.

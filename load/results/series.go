@@ -6,6 +6,8 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,30 +28,14 @@ import (
 // and returns the error of that.
 func WriteSeriesCSV(w io.Writer, l *Load) error {
 	var out bytes.Buffer
-	rows := csv.NewWriter(&out)
 	ops, flows := l.inSeries()
-	header := []string{
-		"at_ns", "over_ns", "phase", "target_per_s", "achieved_per_s", "connections", "in_flight", "backlog", "dropped",
-		"unserved", "errors", "cpu", "memory_bytes",
-	}
-	for _, op := range ops {
-		name := strings.ReplaceAll(op, ".", "_")
-		for _, column := range []string{
-			"count", "errors", "lateness_p99_ns", "service_p50_ns", "service_p99_ns", "response_p50_ns",
-			"response_p99_ns", "response_max_ns",
-		} {
-			header = append(header, name+"_"+column)
-		}
-	}
-	for _, flow := range flows {
-		name := strings.ReplaceAll(flow, ".", "_")
-		header = append(header, name+"_count", name+"_p50_ns", name+"_p99_ns", name+"_max_ns")
-	}
+	header, _ := new(Second).row(ops, flows)
 	all := [][]string{header}
 	for i := range l.Series {
-		all = append(all, l.Series[i].row(ops, flows))
+		_, values := l.Series[i].row(ops, flows)
+		all = append(all, values)
 	}
-	if err := rows.WriteAll(all); err != nil {
+	if err := csv.NewWriter(&out).WriteAll(all); err != nil {
 		return fmt.Errorf("write series: %w", err)
 	}
 	return reports.WriteOut(w, out.Bytes())
@@ -72,57 +58,63 @@ func (l *Load) inSeries() (ops, flows []string) {
 			recorded[flow.Flow] = true
 		}
 	}
-	for _, name := range all {
-		if recorded[name] {
+	absent := func(name string) bool { return !recorded[name] }
+	for _, name := range slices.DeleteFunc(all, absent) {
+		if !slices.Contains(ops, name) {
 			ops = append(ops, name)
-			delete(recorded, name) // once
 		}
 	}
-	for _, name := range LoadFlows() {
-		if recorded[name] {
-			flows = append(flows, name)
-		}
-	}
-	return ops, flows
+	return ops, slices.DeleteFunc(LoadFlows(), absent)
 }
 
-// row returns the line of one second.
-func (s *Second) row(ops, flows []string) []string {
-	var errors int64
-	for i := range s.Ops {
-		errors += s.Ops[i].Errors
-	}
-	row := []string{
-		decimal(int64(s.At)), decimal(int64(s.Over)), s.Phase, number(s.Target), number(s.Achieved),
-		strconv.Itoa(s.Connections), decimal(s.InFlight), decimal(s.Backlog), decimal(s.Dropped), decimal(s.Unserved),
-		decimal(errors), number(s.CPU), decimal(s.MemoryBytes),
+// row returns the names of the columns, and the values of one second.
+func (s *Second) row(ops, flows []string) (names, values []string) {
+	errors := sumOf(s.Ops, func(o *SecondOp) int64 { return o.Errors })
+	names, values = columns(s, true)
+	at := slices.Index(names, "cpu")
+	names, values = slices.Insert(names, at, "errors"), slices.Insert(values, at, strconv.FormatInt(errors, 10))
+	add := func(name string, part any, some bool) {
+		keys, cells := columns(part, some)
+		for _, key := range keys {
+			names = append(names, strings.ReplaceAll(name, ".", "_")+"_"+key)
+		}
+		values = append(values, cells...)
 	}
 	for _, name := range ops {
 		op := cmp.Or(reports.Find(s.Ops, func(o *SecondOp) bool { return o.Op == name }), &SecondOp{})
-		row = append(row, decimal(op.Count), decimal(op.Errors))
-		row = append(row, nanoseconds(op.Count, op.LatenessP99, op.ServiceP50, op.ServiceP99, op.ResponseP50,
-			op.ResponseP99, op.ResponseMax)...)
+		add(name, op, op.Count > 0)
 	}
 	for _, name := range flows {
 		flow := cmp.Or(reports.Find(s.Flows, func(f *SecondFlow) bool { return f.Flow == name }), &SecondFlow{})
-		row = append(row, decimal(flow.Count))
-		row = append(row, nanoseconds(flow.Count, flow.P50, flow.P99, flow.Max)...)
+		add(name, flow, flow.Count > 0)
 	}
-	return row
+	return names, values
 }
 
-func decimal(n int64) string { return strconv.FormatInt(n, 10) }
-
-// number writes x with three decimals at most.
-func number(x float64) string { return reports.Trimmed(x, 3) }
-
-// nanoseconds writes times in nanoseconds; of no values there are none.
-func nanoseconds(values int64, times ...time.Duration) []string {
-	out := make([]string, len(times))
-	for i, d := range times {
-		if values > 0 {
-			out[i] = decimal(int64(d))
+// columns returns the keys and the values of the numbers of a second, or of a part of it, as JSON has them: numbers with
+// three decimals at most, and times in nanoseconds, of no values none.
+func columns(part any, some bool) (names, values []string) {
+	fields := reflect.ValueOf(part).Elem()
+	for i := range fields.NumField() {
+		name, _, _ := strings.Cut(fields.Type().Field(i).Tag.Get("json"), ",")
+		value := ""
+		switch x := fields.Field(i).Interface().(type) {
+		case string:
+			if value = x; name != "phase" {
+				continue // it is in the names
+			}
+		case time.Duration:
+			if some {
+				value = strconv.FormatInt(int64(x), 10)
+			}
+		case float64:
+			value = reports.Trimmed(x, 3)
+		case int, int64:
+			value = fmt.Sprint(x)
+		default:
+			continue
 		}
+		names, values = append(names, name), append(values, value)
 	}
-	return out
+	return names, values
 }
