@@ -75,8 +75,8 @@ func newAgent(p process) *cobra.Command {
 // validate checks the values that no flag checks by itself.
 func (o *agentOptions) validate(processors bool) (err error) {
 	if o.rate != "" {
-		if o.mostRate, err = workload.ParseRate(o.rate); err != nil {
-			return fmt.Errorf("--max-rate: %w", err)
+		if o.mostRate, err = parseRate("max-rate", o.rate); err != nil {
+			return err
 		}
 	}
 	switch {

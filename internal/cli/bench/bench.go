@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,6 +43,32 @@ func newBench(p process) *cobra.Command {
 	root.AddCommand(newBenchRun(p), newAgent(p), newPresets(p), newMetrics(p), newMerge(p), newCompare(p), newCapacity(p),
 		newEmbedded(p), program.NewVersion(p.Process), program.NewSupervise(p.Process))
 	return root
+}
+
+// result is what a command of fwpbench comes to.
+type result interface {
+	program.Result
+	WriteJSON(w io.Writer) error
+	Outcome() (code int, words string)
+}
+
+// shown is a result, with the figures of INVALID runs if they are to be shown.
+type shown struct {
+	result
+	invalid bool
+}
+
+// Page returns the result for people.
+func (s shown) Page(o reports.PageOptions) reports.Page {
+	o.ShowInvalid = s.invalid
+	return s.result.Page(o)
+}
+
+// deliver writes a result, of which unreachable and internal are fields.
+func (p process) deliver(flags *program.ReportFlags, r result, unreachable string, internal *string) error {
+	return p.Deliver(program.Output{
+		Flags: flags, Report: r, JSON: r.WriteJSON, Outcome: r.Outcome, Unreachable: unreachable, Internal: internal,
+	})
 }
 
 // newMetrics builds `fwpbench metrics`.

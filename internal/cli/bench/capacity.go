@@ -1,10 +1,10 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,7 +13,6 @@ import (
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/capacity"
 	"github.com/fwpsuite/fwp/load/health"
-	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
@@ -23,20 +22,15 @@ import (
 type capacityOptions struct {
 	loadFlags
 
-	targetFlags program.TargetFlags
-	fault       string
-	thresholds  []string
-	from, most  string
-	step        time.Duration
-	precision   string
-	search      capacity.Search
-	limits      []judge.Threshold
-	reportFlags program.ReportFlags
+	from, most string
+	step       time.Duration
+	precision  string
+	search     capacity.Search
 }
 
 // newCapacity builds `fwpbench capacity`.
 func newCapacity(p process) *cobra.Command { //nolint:funlen // the flags follow one another
-	o := &capacityOptions{loadFlags: newLoadFlags(), reportFlags: program.NewReportFlags()}
+	o := &capacityOptions{loadFlags: newLoadFlags()}
 	cmd := &cobra.Command{
 		Use:   "capacity [WORKLOAD.yaml]",
 		Short: "Search for the highest rate that a server sustains",
@@ -50,10 +44,8 @@ func newCapacity(p process) *cobra.Command { //nolint:funlen // the flags follow
 		Example: "  fwpbench capacity --threshold 'push.response.p99<20ms' --url tcp://localhost:7419\n" +
 			"  fwpbench capacity --threshold 'push.response.p99<20ms' --url workq://localhost:9922\n" +
 			"  fwpbench capacity --start faktory --threshold 'job.fetched.p99<100ms' -o html=capacity.html",
-		Args: oneFile,
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
-		},
+		Args:              oneFile,
+		ValidArgsFunction: cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.given = cmd.Flags()
 			if err := o.validate(); err != nil {
@@ -63,13 +55,8 @@ func newCapacity(p process) *cobra.Command { //nolint:funlen // the flags follow
 		},
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
-	o.targetFlags.Declare(f, "load")
-	o.targetFlags.DeclareProtocol(f)
-	o.targetFlags.Of("fwpbench capacity")
-	o.declareRequests(f)
-	program.DeclareFault(cmd, &o.fault, "give the embedded server the fault `NAME` of the catalogue")
-	declareThresholds(cmd, &o.thresholds)
+	o.declareTarget(cmd, "give the embedded server the fault `NAME` of the catalogue")
+	o.declareThresholds(cmd)
 	f.Lookup("threshold").Usage = "a rate holds only if `'METRIC OP VALUE'` does: 'push.response.p99<20ms'; may be " +
 		"repeated"
 	f.StringVar(&o.from, "from", "100/s", "the first `RATE` to try")
@@ -84,18 +71,16 @@ func newCapacity(p process) *cobra.Command { //nolint:funlen // the flags follow
 
 // validate checks the values that no flag checks by itself.
 func (o *capacityOptions) validate() (err error) {
-	for _, flag := range []string{"rate", "stages", "duration", "jobs"} {
-		if o.given.Changed(flag) {
-			return fmt.Errorf("--%s: the search sets the rate and the length of each step (--from, --most, --step)", flag)
-		}
+	if flag := o.firstGiven("rate", "stages", "duration", "jobs"); flag != "" {
+		return fmt.Errorf("--%s: the search sets the rate and the length of each step (--from, --most, --step)", flag)
 	}
-	from, err := workload.ParseRate(o.from)
+	from, err := parseRate("from", o.from)
 	if err != nil {
-		return fmt.Errorf("--from: %w", err)
+		return err
 	}
-	most, err := workload.ParseRate(o.most)
+	most, err := parseRate("most", o.most)
 	if err != nil {
-		return fmt.Errorf("--most: %w", err)
+		return err
 	}
 	o.search = capacity.Search{From: float64(from), Most: float64(most)}
 	if o.search.Precision, err = parseShare("precision", o.precision); err != nil {
@@ -110,10 +95,7 @@ func (o *capacityOptions) validate() (err error) {
 	if o.limits, err = parseThresholds(o.thresholds); err != nil {
 		return err
 	}
-	if err := o.loadFlags.validate(); err != nil {
-		return err
-	}
-	return o.reportFlags.Validate(o.given)
+	return cmp.Or(o.loadFlags.validate(), o.reportFlags.Validate(o.given))
 }
 
 // capacity searches, from the flags to the exit code.
@@ -144,10 +126,7 @@ func (p process) capacity(ctx context.Context, o *capacityOptions, args []string
 	c.Rate, c.Confirmed, c.Above, c.Limited = found.Rate, found.Confirmed, found.Above, found.Limited
 	c.Took = time.Since(c.Started)
 	c.Hide(p.Secrets.Hide)
-	return p.Deliver(program.Output{
-		Flags: &o.reportFlags, Report: c, Outcome: c.Outcome, Unreachable: c.Unreachable, Internal: &c.Internal,
-		JSON: func(w io.Writer) error { return c.WriteJSON(w) },
-	})
+	return p.deliver(&o.reportFlags, c, c.Unreachable, &c.Internal)
 }
 
 // target returns the load of a step, and the server.
@@ -194,7 +173,7 @@ func (p process) searchOn(
 		shown.now.Store(&block{0, reports.Rate(rate), live})
 		config := o.config(p, w)
 		config.Thresholds, config.Watch = o.limits, live.show
-		result, err := o.on(ctx, at, config, server.pid, func(*load.Config) {})
+		result, err := o.on(ctx, at, config, server.pid, nil)
 		if err != nil {
 			return err
 		}

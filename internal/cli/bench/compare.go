@@ -1,10 +1,10 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -23,19 +23,16 @@ import (
 type compareOptions struct {
 	loadFlags
 
-	run         bool
-	targetFlags program.TargetFlags
-	fault       string
-	burden      time.Duration
-	pairs       int
-	block       time.Duration
-	margin      string
-	limit       float64 // the margin as a share
-	primary     []string
-	aa          bool
-	floor       string
-	benchfmt    string
-	reportFlags program.ReportFlags
+	run      bool
+	burden   time.Duration
+	pairs    int
+	block    time.Duration
+	margin   string
+	limit    float64 // the margin as a share
+	primary  []string
+	aa       bool
+	floor    string
+	benchfmt string
 }
 
 // mostPairs is how many pairs a comparison has at most: ten hours of blocks of 20 s.
@@ -43,7 +40,7 @@ const mostPairs = 1000
 
 // newCompare builds `fwpbench compare`.
 func newCompare(p process) *cobra.Command {
-	o := &compareOptions{loadFlags: newLoadFlags(), reportFlags: program.NewReportFlags()}
+	o := &compareOptions{loadFlags: newLoadFlags()}
 	cmd := &cobra.Command{
 		Use:   "compare --run A B | compare --run --aa A | compare A B",
 		Short: "Compare two servers, or two loads, by blocks that are measured in pairs",
@@ -62,10 +59,8 @@ func newCompare(p process) *cobra.Command {
 			"  fwpbench compare --run --aa embedded -o json=floor.json\n" +
 			"  fwpbench compare --run one-queue.yaml ten-queues.yaml --url tcp://localhost:7419\n" +
 			"  fwpbench compare results/before results/after",
-		Args: o.sides,
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return []string{"embedded", "start:faktory="}, cobra.ShellCompDirectiveDefault
-		},
+		Args:              o.sides,
+		ValidArgsFunction: cobra.FixedCompletions([]string{"embedded", "start:faktory="}, cobra.ShellCompDirectiveDefault),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.given = cmd.Flags()
 			if err := o.validate(); err != nil {
@@ -83,7 +78,6 @@ func newCompare(p process) *cobra.Command {
 
 func (o *compareOptions) declare(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.BoolVar(&o.run, "run", false, "measure A and B now, in pairs of blocks")
 	f.IntVar(&o.pairs, "pairs", 10, "measure `N` pairs of blocks, 6 or more")
 	f.DurationVar(&o.block, "block", 20*time.Second, "how long a block measures")
@@ -93,11 +87,7 @@ func (o *compareOptions) declare(cmd *cobra.Command) {
 			"open one)")
 	f.BoolVar(&o.aa, "aa", false, "compare A with itself, to see the noise of this machine")
 	f.StringVar(&o.floor, "floor", "", "refuse a margin below the noise floor in `FILE`, the JSON of --aa")
-	o.targetFlags.Declare(f, "load")
-	o.targetFlags.DeclareProtocol(f)
-	o.targetFlags.Of("fwpbench compare")
-	o.declareRequests(f)
-	program.DeclareFault(cmd, &o.fault, "give B, which is embedded, the fault `NAME` of the catalogue")
+	o.declareTarget(cmd, "give B, which is embedded, the fault `NAME` of the catalogue")
 	f.DurationVar(&o.burden, "burden", 0,
 		"make B, which is embedded, compute for so long at each command, to see that it is found")
 	o.declareLoad(cmd)
@@ -105,9 +95,7 @@ func (o *compareOptions) declare(cmd *cobra.Command) {
 		"-col side)")
 	o.reportFlags.Declare(cmd, "list all blocks")
 	program.CompleteFlags(cmd, map[string]func() []string{
-		"primary": func() []string {
-			return []string{"rate", "server.cpu", "push.response.p99"}
-		},
+		"primary": func() []string { return []string{"rate", "server.cpu", "push.response.p99"} },
 	})
 }
 
@@ -143,10 +131,7 @@ func (o *compareOptions) validate() (err error) {
 			return fmt.Errorf("--primary %s: it is about the generator, and decides nothing about a server", metric)
 		}
 	}
-	if err := o.loadFlags.validate(); err != nil {
-		return err
-	}
-	return o.reportFlags.Validate(o.given)
+	return cmp.Or(o.loadFlags.validate(), o.reportFlags.Validate(o.given))
 }
 
 // validateBlocks checks the flags for what is measured.
@@ -266,8 +251,5 @@ func (p process) deliverComparison(o *compareOptions, c *results.LoadComparison)
 			c.Internal = "--benchfmt: " + err.Error()
 		}
 	}
-	return p.Deliver(program.Output{
-		Flags: &o.reportFlags, Report: c, Outcome: c.Outcome, Unreachable: c.Unreachable, Internal: &c.Internal,
-		JSON: func(w io.Writer) error { return c.WriteJSON(w) },
-	})
+	return p.deliver(&o.reportFlags, c, c.Unreachable, &c.Internal)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -59,12 +60,8 @@ func (o *compareOptions) both(args []string, lookup func(string) (string, bool))
 		}
 		sides[i] = s
 	}
-	if files == 0 {
-		for _, flag := range []string{"url", "start", "password-file"} {
-			if o.given.Changed(flag) {
-				return sides, fmt.Errorf("--%s names the server of workload files: A and B name theirs", flag)
-			}
-		}
+	if flag := o.firstGiven("url", "start", "password-file"); files == 0 && flag != "" {
+		return sides, fmt.Errorf("--%s names the server of workload files: A and B name theirs", flag)
 	}
 	a, b := sides[0], sides[1]
 	switch {
@@ -132,10 +129,7 @@ func (p process) measure(
 	bar.Begin(shown.state)
 	defer bar.End()
 	for i, b := range plan {
-		s := sides[0]
-		if b.Side == compare.B {
-			s = sides[1]
-		}
+		s := sides[slices.Index([]string{compare.A, compare.B}, b.Side)]
 		w := s.work
 		w.Seed = b.Seed
 		l := newLive(false, &w, io.Discard)
@@ -146,7 +140,7 @@ func (p process) measure(
 		shown.now.Store(&block{i, name, l})
 		config := o.config(p, w)
 		config.Watch = l.show
-		result, err := o.once(ctx, s.at, config, s.embed, func(*load.Config) {})
+		result, err := o.once(ctx, s.at, config, s.embed, nil)
 		if err != nil {
 			return err
 		}
@@ -202,12 +196,8 @@ func (b *blocks) state() (share float64, parts []string) {
 
 // otherThan returns a flag that was given and is not one of these, empty if there is none.
 func otherThan(given *pflag.FlagSet, names []string) (other string) {
-	known := map[string]bool{}
-	for _, name := range names {
-		known[name] = true
-	}
 	given.Visit(func(f *pflag.Flag) {
-		if !known[f.Name] {
+		if !slices.Contains(names, f.Name) {
 			other = f.Name
 		}
 	})

@@ -152,16 +152,20 @@ type runningEmbedded struct {
 	replies *bufio.Reader
 }
 
-// Stop implements processes. The store outlives it.
-func (s *runningEmbedded) Stop(how target.Stop) error {
-	if how == target.InOrder {
-		return s.order(stopOrder)
+// processes returns what can be done to it. The store outlives a stop, and no schedule asks for a full disk.
+func (s *runningEmbedded) processes() *processes {
+	return &processes{
+		stop: func(how target.Stop) error {
+			if how == target.InOrder {
+				return s.order(stopOrder)
+			}
+			return s.order(killOrder)
+		},
+		again:  func(context.Context) error { return s.order(upOrder) },
+		pause:  func() error { return standStill(s.process) },
+		resume: func() error { return goOn(s.process) },
 	}
-	return s.order(killOrder)
 }
-
-// Again implements processes.
-func (s *runningEmbedded) Again(context.Context) error { return s.order(upOrder) }
 
 // order gives an order, and waits until it is obeyed.
 func (s *runningEmbedded) order(word string) error {

@@ -49,9 +49,8 @@ func newMerge(p process) *cobra.Command {
 			}
 			return nil
 		},
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return []string{"hlog", "json", "html"}, cobra.ShellCompDirectiveFilterFileExt
-		},
+		ValidArgsFunction: cobra.FixedCompletions([]string{"hlog", "json", "html"},
+			cobra.ShellCompDirectiveFilterFileExt),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := cmp.Or(o.validate(args), o.reportFlags.Validate(cmd.Flags())); err != nil {
 				return err
@@ -126,7 +125,12 @@ func (p process) merge(o *mergeOptions, names []string) error {
 		sum, err = measure.Merge(w, logs...)
 		return err
 	}
-	if err := mergeInto(o.hlog, merge); err != nil {
+	if o.hlog == "" {
+		err = merge(nil)
+	} else {
+		err = program.ReplaceResult("--hlog", o.hlog, merge)
+	}
+	if err != nil {
 		return err
 	}
 	for i, log := range logs {
@@ -135,29 +139,24 @@ func (p process) merge(o *mergeOptions, names []string) error {
 			m.Started = begun
 		}
 	}
+	var runs []string
+	for _, f := range m.Files {
+		runs = append(runs, f.Runs...)
+	}
 	m.Ops, m.Flows = load.Figures(sum)
-	m.Took, m.Histograms = sum.Until, load.Log(sum, m.Started, runsOf(m)...)
-	return p.Deliver(program.Output{
-		Flags: &o.reportFlags, Report: sumShown{m, o.showInvalid}, JSON: m.WriteJSON, Outcome: m.Outcome,
-		Internal: &m.Internal,
-	})
+	m.Took, m.Histograms = sum.Until, load.Log(sum, m.Started, runs...)
+	return p.deliver(&o.reportFlags, shown{m, o.showInvalid}, "", &m.Internal)
 }
 
 // deliverJoined writes the report of the whole load that segments come to.
 func (p process) deliverJoined(o *mergeOptions, l *results.Load) error {
-	write := func(w io.Writer) error {
-		_, err := io.WriteString(w, l.Histograms)
-		return err
-	}
 	if o.hlog != "" {
+		write := func(w io.Writer) error { return reports.WriteOut(w, []byte(l.Histograms)) }
 		if err := program.ReplaceResult("--hlog", o.hlog, write); err != nil {
 			return err
 		}
 	}
-	return p.Deliver(program.Output{
-		Flags: &o.reportFlags, Report: shown{l, o.showInvalid}, JSON: l.WriteJSON, Outcome: l.Outcome,
-		Unreachable: l.Unreachable, Internal: &l.Internal,
-	})
+	return p.deliver(&o.reportFlags, shown{l, o.showInvalid}, l.Unreachable, &l.Internal)
 }
 
 // histograms opens the log of a file: that in a report, or the file itself.
@@ -175,32 +174,4 @@ func (p process) histograms(file *results.MergedFile) (io.ReadCloser, error) {
 	}
 	file.Invalid = found.Invalid
 	return io.NopCloser(strings.NewReader(found.Log)), nil
-}
-
-// mergeInto has merge write to a log, unless that has no name.
-func mergeInto(name string, merge func(io.Writer) error) error {
-	if name == "" {
-		return merge(nil)
-	}
-	return program.ReplaceResult("--hlog", name, merge)
-}
-
-// runsOf returns the runs of all files.
-func runsOf(m *results.Merged) (runs []string) {
-	for _, f := range m.Files {
-		runs = append(runs, f.Runs...)
-	}
-	return runs
-}
-
-// sumShown is a sum, with the times of INVALID runs if they are to be shown.
-type sumShown struct {
-	*results.Merged
-	invalid bool
-}
-
-// Page returns the sum for people.
-func (s sumShown) Page(o reports.PageOptions) reports.Page {
-	o.ShowInvalid = s.invalid
-	return s.Merged.Page(o)
 }

@@ -31,6 +31,12 @@ const (
 
 // loadFlags are the flags about the load itself, which all commands that load a server have.
 type loadFlags struct {
+	targetFlags program.TargetFlags
+	fault       string // of the embedded server
+	thresholds  []string
+	limits      []judge.Threshold
+	reportFlags program.ReportFlags
+
 	preset   string
 	settings map[string]string // of the workload, by key
 
@@ -49,6 +55,8 @@ func newLoadFlags() loadFlags {
 	return loadFlags{
 		overload: program.NewOneOf("queue", "drop", "abort"),
 		engine:   program.NewOneOf(autoEngine, epollEngine, portableEngine),
+
+		reportFlags: program.NewReportFlags(),
 	}
 }
 
@@ -56,34 +64,22 @@ func newLoadFlags() loadFlags {
 type benchOptions struct {
 	loadFlags
 
-	targetFlags program.TargetFlags
 	disruptions disruptFlags
-	fault       string
-	thresholds  []string
 	showInvalid bool
 	segment     segmentFlags
 	agents      agentsFlags
 
-	reportFlags        program.ReportFlags
-	hlog, hgrm, series string
-	history            string
-	limits             []judge.Threshold
+	hlog, hgrm, series, history string
 }
 
 func (o *benchOptions) declare(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.SortFlags = false
-	o.targetFlags.Declare(f, "load")
-	o.targetFlags.DeclareProtocol(f)
-	o.targetFlags.Of("fwpbench run")
-	o.declareRequests(f)
-	program.DeclareFault(cmd, &o.fault,
-		"give the embedded server the fault `NAME` of the catalogue, to see what the report shows")
+	o.declareTarget(cmd, "give the embedded server the fault `NAME` of the catalogue, to see what the report shows")
 	o.declareLoad(cmd)
 	o.segment.declare(cmd)
 	o.disruptions.declare(cmd)
 	o.agents.declare(cmd)
-	declareThresholds(cmd, &o.thresholds)
+	o.declareThresholds(cmd)
 	f.BoolVar(&o.showInvalid, "show-invalid", false,
 		"show the rates and times of an INVALID run as well, under a heading that says what they are")
 	f.StringVar(&o.hlog, "hlog", "", "write the histograms of every second to `FILE` (HdrHistogram log)")
@@ -94,9 +90,21 @@ func (o *benchOptions) declare(cmd *cobra.Command) {
 	o.reportFlags.Declare(cmd, "print a line for every second")
 }
 
+// declareTarget adds the flags about the server; fault is the usage of --fault. Flags are listed as they are declared.
+func (o *loadFlags) declareTarget(cmd *cobra.Command, fault string) {
+	f := cmd.Flags()
+	f.SortFlags = false
+	o.targetFlags.Declare(f, "load")
+	o.targetFlags.DeclareProtocol(f)
+	o.targetFlags.Of("fwpbench " + cmd.Name())
+	f.BoolVar(&o.requests, "requests", false,
+		"producers wait until their jobs are done: "+strings.Join(requests(), ", "))
+	program.DeclareFault(cmd, &o.fault, fault)
+}
+
 // declareThresholds adds the flag of thresholds.
-func declareThresholds(cmd *cobra.Command, thresholds *[]string) {
-	cmd.Flags().StringArrayVar(thresholds, "threshold", nil,
+func (o *loadFlags) declareThresholds(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&o.thresholds, "threshold", nil,
 		"fail (exit code 1) unless `'METRIC OP VALUE'` holds: 'push.response.p99<20ms', 'errors<0.1%', "+
 			"'lost==0'; may be repeated; fwpbench metrics lists the metrics")
 	program.CompleteFlags(cmd, map[string]func() []string{
@@ -272,6 +280,24 @@ func parseThresholds(texts []string) (all []judge.Threshold, err error) {
 		all = append(all, t)
 	}
 	return all, nil
+}
+
+// parseRate reads the value of a flag that is a rate.
+func parseRate(flag, words string) (workload.Rate, error) {
+	rate, err := workload.ParseRate(words)
+	if err != nil {
+		err = fmt.Errorf("--%s: %w", flag, err)
+	}
+	return rate, err
+}
+
+// firstGiven returns the first of these flags that was given, empty if none was.
+func (o *loadFlags) firstGiven(flags ...string) string {
+	at := slices.IndexFunc(flags, o.given.Changed)
+	if at < 0 {
+		return ""
+	}
+	return flags[at]
 }
 
 // patience returns the --timeout that was given, 0 if none was. The flags of an agent are those of its plan.

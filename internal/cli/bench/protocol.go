@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/load/protocol"
@@ -49,12 +47,6 @@ func requests() (all []string) {
 		}
 	}
 	return all
-}
-
-// declareRequests adds --requests.
-func (o *loadFlags) declareRequests(f *pflag.FlagSet) {
-	f.BoolVar(&o.requests, "requests", false,
-		"producers wait until their jobs are done: "+strings.Join(requests(), ", "))
 }
 
 // speaker returns what speaks the protocol of a target.

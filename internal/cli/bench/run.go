@@ -28,7 +28,7 @@ const greetTimeout = 10 * time.Second
 
 // newBenchRun builds `fwpbench run`.
 func newBenchRun(p process) *cobra.Command {
-	o := &benchOptions{loadFlags: newLoadFlags(), reportFlags: program.NewReportFlags()}
+	o := &benchOptions{loadFlags: newLoadFlags()}
 	cmd := &cobra.Command{
 		Use:   "run [WORKLOAD.yaml]",
 		Short: "Put load on a server, and measure what it sustains",
@@ -46,10 +46,8 @@ func newBenchRun(p process) *cobra.Command {
 			"  fwpbench run --url emqp://localhost\n" +
 			"  fwpbench run --start faktory --rate 500 --duration 10m --disrupt-every 20s --disrupt-with kill,partition\n" +
 			"  fwpbench run nightly.yaml --threshold 'push.response.p99<20ms' --hlog nightly.hlog",
-		Args: oneFile,
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
-		},
+		Args:              oneFile,
+		ValidArgsFunction: cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.given = cmd.Flags()
 			return p.bench(cmd.Context(), o, args)
@@ -162,10 +160,7 @@ func (p process) drive(
 		p.Logf("connecting to %s", chosen)
 	}
 	live := newLive(o.reportFlags.Verbose, &config.Workload, p.Err)
-	config.Watch = func(m load.Moment) {
-		outputs.second(m)
-		live.show(m)
-	}
+	config.Watch = outputs.watch(live)
 	result, err := o.once(ctx, at, config, embedding{protocol: at.Peer.Name, fault: o.fault}, func(config *load.Config) {
 		p.announce(config, chosen, at.Ours())
 		bar.Begin(live.state)
@@ -174,10 +169,21 @@ func (p process) drive(
 	if err != nil {
 		return err
 	}
-	if err := outputs.close(result, at.Secrets.Hide); err != nil && result.Report.Internal == "" {
+	return p.finish(o, outputs, result)
+}
+
+// finish writes the files of a run, and its report.
+func (p process) finish(o *benchOptions, outputs *benchFiles, result *load.Result) error {
+	if err := outputs.close(result, p.Secrets.Hide); err != nil && result.Report.Internal == "" {
 		result.Report.Internal = err.Error()
 	}
-	return p.deliver(o, result.Report)
+	return p.report(o, result.Report)
+}
+
+// report writes the report of a run, without secrets of the target.
+func (p process) report(o *benchOptions, l *results.Load) error {
+	l.Hide(p.Secrets.Hide)
+	return p.deliver(&o.reportFlags, shown{l, o.showInvalid}, l.Unreachable, &l.Internal)
 }
 
 // once starts the server unless it runs already, puts one load on it, and ends it if it was started. It calls begin
@@ -202,7 +208,9 @@ func (o *loadFlags) once(
 	defer s.end()
 	return o.on(ctx, at, config, provided.pid, func(c *load.Config) {
 		s.attach(c)
-		begin(c)
+		if begin != nil {
+			begin(c)
+		}
 	})
 }
 
@@ -236,7 +244,9 @@ func (o *loadFlags) on(
 		// monitor looks every 20 us for processors of waiting threads, which is a sixth of the CPU time of a run.
 		runtime.GOMAXPROCS(config.Loops + 1)
 	}
-	begin(&config)
+	if begin != nil {
+		begin(&config)
+	}
 	return load.Run(ctx, config), nil
 }
 
@@ -255,9 +265,9 @@ func (p process) announce(config *load.Config, chosen string, ours bool) {
 
 // provided is a server that is there to be loaded.
 type provided struct {
-	end     func()    // ends it if it was started
-	pid     int       // of it, or of the process above it; 0 if that is not known
-	process processes // nil if it runs already
+	end     func()     // ends it if it was started
+	pid     int        // of it, or of the process above it; 0 if that is not known
+	process *processes // nil if it runs already
 }
 
 // provide starts the server that is put under load, unless it runs already.
@@ -269,22 +279,16 @@ func provide(ctx context.Context, at *program.Endpoint, e embedding) (provided, 
 			return provided{}, &program.InternalError{Cause: err}
 		}
 		at.Server = &target.Server{Address: server.address}
-		return provided{server.end, server.process.Pid, &server}, nil
+		return provided{server.end, server.process.Pid, server.processes()}, nil
 	case at.Starter != nil:
 		started, err := at.Start(ctx, "", greetTimeout)
 		if err != nil {
 			return provided{}, err
 		}
 		at.Server = &started.Server
-		return provided{started.End, started.PID(), startedServer{started}}, nil
+		return provided{started.End, started.PID(), processesOf(started)}, nil
 	}
 	return provided{end: func() {}}, nil
-}
-
-// deliver writes the report of a run, without secrets of the target.
-func (p process) deliver(o *benchOptions, l *results.Load) error {
-	l.Hide(p.Secrets.Hide)
-	return p.Deliver(o.report(l))
 }
 
 // leftovers returns, before a run, which jobs it may leave on the server because no command fetches them in time; empty
@@ -319,27 +323,4 @@ func notReached(ctx context.Context, config *load.Config, began time.Time, err e
 		report.Unreachable = err.Error()
 	}
 	return report
-}
-
-// shown is a report, with the figures of an INVALID run if they are to be shown.
-type shown struct {
-	load    *results.Load
-	invalid bool
-}
-
-// Page returns the report for people.
-func (s shown) Page(o reports.PageOptions) reports.Page {
-	o.ShowInvalid = s.invalid
-	return s.load.Page(o)
-}
-
-// Suite returns the report as cases.
-func (s shown) Suite(o reports.ExitOptions) reports.Suite { return s.load.Suite(o) }
-
-// report is the output of `run`.
-func (o *benchOptions) report(l *results.Load) program.Output {
-	return program.Output{
-		Flags: &o.reportFlags, Report: shown{l, o.showInvalid}, JSON: l.WriteJSON, Outcome: l.Outcome,
-		Unreachable: l.Unreachable, Internal: &l.Internal,
-	}
 }

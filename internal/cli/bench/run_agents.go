@@ -91,21 +91,15 @@ const mostAgents = 1000
 func (o *benchOptions) validateAgents() error {
 	a := &o.agents
 	if a.number == 0 {
-		for _, flag := range []string{
-			"cross", "producer-agents", "spawn", "agents-within", "listen", "listen-cert", "listen-key", "nats", "nats-creds",
-			"nats-ca",
-		} {
-			if o.given.Changed(flag) {
-				return fmt.Errorf("--%s is about agents: add --agents N", flag)
-			}
+		if flag := o.firstGiven("cross", "producer-agents", "spawn", "agents-within", "listen", "listen-cert", "listen-key",
+			"nats", "nats-creds", "nats-ca"); flag != "" {
+			return fmt.Errorf("--%s is about agents: add --agents N", flag)
 		}
 		return nil
 	}
-	for _, flag := range []string{
-		"segment", "start-at", "history", "processors", "disrupt", "disrupt-every",
-	} {
-		if o.given.Changed(flag) {
-			return fmt.Errorf("--%s does not work with --agents: %s", flag, withoutAgents[flag])
+	for _, no := range withoutAgents {
+		if o.given.Changed(no.flag) {
+			return fmt.Errorf("--%s does not work with --agents: %s", no.flag, no.why)
 		}
 	}
 	switch {
@@ -124,15 +118,13 @@ func (o *benchOptions) validateAgents() error {
 }
 
 // withoutAgents says why a flag does not work with --agents.
-var withoutAgents = map[string]string{
-	"segment":  "each agent gets its segment from the coordinator",
-	"start-at": "the load begins when all agents are ready",
-	"history":  "it proves by the order of calls, and the clocks of agents are known within a bound only; give it without",
-	"disrupt":  undisrupted,
-
-	"disrupt-every": undisrupted,
-
-	"processors": "each agent has a flag of its own for that",
+var withoutAgents = []struct{ flag, why string }{
+	{"segment", "each agent gets its segment from the coordinator"},
+	{"start-at", "the load begins when all agents are ready"},
+	{"history", "it proves by the order of calls, and the clocks of agents are known within a bound only; give it without"},
+	{"processors", "each agent has a flag of its own for that"},
+	{"disrupt", undisrupted},
+	{"disrupt-every", undisrupted},
 }
 
 // undisrupted says why a load of agents is not disrupted.
@@ -265,7 +257,7 @@ func (p process) coordinate(
 		_, err = at.Identify(ctx, cmp.Or(o.patience(), greetTimeout))
 	}
 	if err != nil {
-		return p.deliver(o, notReached(ctx, &config, began, err))
+		return p.report(o, notReached(ctx, &config, began, err))
 	}
 	if err := h.prepare(p, o, &at, &config); err != nil {
 		return err
@@ -315,20 +307,14 @@ func (p process) byAgents(
 		return err
 	}
 	defer end()
-	h.Watch = func(m load.Moment) {
-		outputs.second(m)
-		live.show(m)
-	}
+	h.Watch = outputs.watch(live)
 	bar.Begin(live.state)
 	result, err := agents.Coordinate(ctx, h.Config)
 	bar.End()
 	if err != nil {
 		return &program.InternalError{Cause: err}
 	}
-	if err := outputs.close(result, p.Secrets.Hide); err != nil && result.Report.Internal == "" {
-		result.Report.Internal = err.Error()
-	}
-	return p.deliver(o, result.Report)
+	return p.finish(o, outputs, result)
 }
 
 // prepare fills in what the coordinator needs.

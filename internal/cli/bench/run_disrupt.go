@@ -152,60 +152,37 @@ func disruptable(at program.Endpoint, schedule []disrupt.Disruption) error {
 	return nil
 }
 
-// processes are those of a server that this program has started.
-type processes interface {
-	Stop(how target.Stop) error
-	Again(ctx context.Context) error
-	Pause() error
-	Continue() error
-	Fill() error
-	Free() error
+// processes is what can be done to the processes of a server that this program has started.
+type processes struct {
+	stop                      func(how target.Stop) error
+	again                     func(ctx context.Context) error
+	pause, resume, fill, free func() error
 }
 
-// startedServer is a server of --start.
-type startedServer struct{ *target.Started }
-
-func (s startedServer) Stop(how target.Stop) error {
-	s.Started.Stop(how)
-	return nil
-}
-
-func (s startedServer) Pause() error {
-	s.Started.Pause()
-	return nil
-}
-
-func (s startedServer) Continue() error {
-	s.Started.Continue()
-	return nil
-}
-
-// Fill fills the disk, if the server has one of its own.
-func (s startedServer) Fill() error {
-	if err := target.CanMount(); err != nil {
-		return &disrupt.SkippedError{Why: err.Error()}
+// processesOf returns those of a server of --start. A disk is filled if the server has one of its own.
+func processesOf(s *target.Started) *processes {
+	done := func(do func()) func() error {
+		return func() error {
+			do()
+			return nil
+		}
 	}
-	return s.Started.Fill()
+	return &processes{
+		stop:  func(how target.Stop) error { return done(func() { s.Stop(how) })() },
+		again: s.Again, pause: done(s.Pause), resume: done(s.Continue), free: s.Free,
+		fill: func() error {
+			if err := target.CanMount(); err != nil {
+				return &disrupt.SkippedError{Why: err.Error()}
+			}
+			return s.Fill()
+		},
+	}
 }
-
-// Pause implements processes.
-func (s *runningEmbedded) Pause() error { return standStill(s.process) }
-
-// Continue implements processes.
-func (s *runningEmbedded) Continue() error { return goOn(s.process) }
-
-// Fill implements processes. No schedule asks for it.
-func (s *runningEmbedded) Fill() error {
-	return &disrupt.SkippedError{Why: "the embedded server keeps its jobs in memory"}
-}
-
-// Free implements processes.
-func (s *runningEmbedded) Free() error { return nil }
 
 // subject is the server under load, as disruptions reach it. It is a [disrupt.Target].
 type subject struct {
 	address target.Address // of the server itself
-	process processes      // nil if it is not ours
+	process *processes     // nil if it is not ours
 	proxy   *proxy.Proxy   // nil if the network is left alone
 	stop    context.CancelFunc
 }
@@ -258,15 +235,15 @@ func (s *subject) Begin(_ context.Context, d disrupt.Disruption) (end func(conte
 	}
 	switch d.Action {
 	case disrupt.Kill:
-		return s.process.Again, s.process.Stop(target.AtOnce)
+		return s.process.again, s.process.stop(target.AtOnce)
 	case disrupt.KillServer:
-		return s.process.Again, s.process.Stop(target.ServerOnly)
+		return s.process.again, s.process.stop(target.ServerOnly)
 	case disrupt.Restart:
-		return s.process.Again, s.process.Stop(target.InOrder)
+		return s.process.again, s.process.stop(target.InOrder)
 	case disrupt.Pause:
-		return without(s.process.Continue), s.process.Pause()
+		return without(s.process.resume), s.process.pause()
 	case disrupt.Fill:
-		return without(s.process.Free), s.process.Fill()
+		return without(s.process.free), s.process.fill()
 	case disrupt.Reset:
 		s.proxy.Reset()
 		return func(context.Context) error { return nil }, nil

@@ -55,6 +55,14 @@ func (o *benchOptions) open() (_ *benchFiles, err error) {
 	return f, nil
 }
 
+// watch returns what is called each second: it writes the histograms, and shows the figures.
+func (f *benchFiles) watch(live *live) func(load.Moment) {
+	return func(m load.Moment) {
+		f.second(m)
+		live.show(m)
+	}
+}
+
 // second writes the histograms of a second.
 func (f *benchFiles) second(m load.Moment) {
 	if f.hlog == nil {
