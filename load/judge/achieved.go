@@ -27,11 +27,11 @@ func (l run) asked() []string {
 // empty returns the reason of a run in which no arrival succeeded.
 func (l run) empty() []results.Reason {
 	if l.NotStarted != "" {
-		return because("start", "start all parts of the load anew, with a later start", "the load did not begin: %s",
+		return because(true, "start", "start all parts of the load anew, with a later start", "the load did not begin: %s",
 			text.OneLine(l.NotStarted))
 	}
 	if l.Interrupted && l.Measured == 0 {
-		return because("empty", "let it run for longer", "the run was interrupted before anything was measured")
+		return because(true, "empty", "let it run for longer", "the run was interrupted before anything was measured")
 	}
 	if l.Rate.Done > 0 || len(l.exhausted())+len(l.aborted()) > 0 {
 		return nil
@@ -51,7 +51,7 @@ func (l run) empty() []results.Reason {
 			what = fmt.Sprintf("no %s was answered in %s of measuring", verb(l.Rate.Op), reports.Duration(l.Measured))
 		}
 	}
-	return because("empty", do, "nothing was achieved: %s", what)
+	return because(true, "empty", do, "nothing was achieved: %s", what)
 }
 
 // failed returns the reason of a run in which too many commands of a kind failed.
@@ -68,10 +68,7 @@ func (l run) failed() []results.Reason {
 				l.failures(name)))
 		}
 	}
-	if len(bad) == 0 {
-		return nil
-	}
-	return because("errors", "look at the replies of the target, or lower the load", "%s; allowed is %s",
+	return because(len(bad) > 0, "errors", "look at the replies of the target, or lower the load", "%s; allowed is %s",
 		strings.Join(bad, ", "), reports.Percent(failedLimit))
 }
 

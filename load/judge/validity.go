@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -84,27 +85,26 @@ func (l run) reasons() []results.Reason {
 }
 
 func (l run) aborted() []results.Reason {
-	if l.Plan.Overload != "abort" || l.Rate.Dropped == 0 {
-		return nil
-	}
-	return because("aborted", "allow more connections, lower the rate, or use --overload queue or drop",
+	return because(l.Plan.Overload == "abort" && l.Rate.Dropped > 0, "aborted", "allow more connections, lower the rate, or use --overload queue or drop",
 		"an arrival found no free connection, and --overload abort does not allow that")
 }
 
-// because returns the one reason of that id, with what to do about it, and what was observed.
-func because(id, do, format string, args ...any) []results.Reason {
+// because returns the one reason of that id if it applies, with what to do about it, and what was observed.
+func because(applies bool, id, do, format string, args ...any) []results.Reason {
+	if !applies {
+		return nil
+	}
 	return []results.Reason{{ID: id, Do: do, What: fmt.Sprintf(format, args...)}}
 }
 
 // exhausted returns a reason for each resource that the generator, or the target, ran out of.
 func (l run) exhausted() []results.Reason {
 	reasons := l.Shortages()
-	if c := l.Connections; c.Opened < c.Planned && len(reasons) == 0 && !l.Interrupted {
-		return because("connections", "raise the target's limit, or ask for no more connections than it takes", "%s",
-			reports.JoinWith(": ", fmt.Sprintf("the target took %s of %s connections", text.Grouped(c.Opened),
-				text.Grouped(c.Planned)), text.OneLine(c.Refused)))
-	}
-	return reasons
+	c := l.Connections
+	return append(reasons, because(c.Opened < c.Planned && len(reasons) == 0 && !l.Interrupted, "connections",
+		"raise the target's limit, or ask for no more connections than it takes", "%s",
+		reports.JoinWith(": ", fmt.Sprintf("the target took %s of %s connections", text.Grouped(c.Opened),
+			text.Grouped(c.Planned)), text.OneLine(c.Refused)))...)
 }
 
 // late returns a reason about the command whose lateness is farthest beyond its limit.
@@ -125,14 +125,11 @@ func (l run) late() []results.Reason {
 				reports.Duration(lateMost))
 		}
 	}
-	if words == "" {
-		return nil
-	}
 	if h := &l.Health; h.MachineBusy >= machineFull && h.CPUShare < machineFull/2 {
 		words += fmt.Sprintf("; the machine was busy for %s of the time, and the generator used %s of its %s",
 			reports.Percent(h.MachineBusy), reports.Percent(h.CPUShare), l.Processors())
 	}
-	return because("late", "lower the rate, give the generator more CPUs or a dedicated machine, or look for what else "+
+	return because(worst > 1, "late", "lower the rate, give the generator more CPUs or a dedicated machine, or look for what else "+
 		"runs there", "%s", words)
 }
 
@@ -161,16 +158,12 @@ func (l run) saturated() []results.Reason {
 	if l.Plan.Open {
 		limit = busyOpen
 	}
-	var what string
-	switch busiest := slices.Max(append([]float64{0}, l.Health.Loops...)); {
-	case l.Health.CPUShare > limit:
-		what = fmt.Sprintf("the generator used %s of its %s", reports.Percent(l.Health.CPUShare), l.Processors())
-	case busiest > limit:
-		what = fmt.Sprintf("a loop of the generator was busy for %s of the time", reports.Percent(busiest))
-	default:
-		return nil
+	used, busiest := l.Health.CPUShare, slices.Max(append([]float64{0}, l.Health.Loops...))
+	what := fmt.Sprintf("a loop of the generator was busy for %s of the time", reports.Percent(busiest))
+	if used > limit {
+		what = fmt.Sprintf("the generator used %s of its %s", reports.Percent(used), l.Processors())
 	}
-	return because("saturated", "lower the rate or the number of connections, or give the generator more CPUs "+
+	return because(max(used, busiest) > limit, "saturated", "lower the rate or the number of connections, or give the generator more CPUs "+
 		"(--processors) or a dedicated machine", "%s; allowed is %s", what, reports.Percent(limit))
 }
 
@@ -186,35 +179,28 @@ func (l run) behind() []results.Reason {
 	if r.Op == "connect" {
 		explained += l.Sum("hello").Errors + l.Sum("push").Errors
 	}
-	if r.Planned-r.Done <= explained {
-		return nil
-	}
-	return because("behind", "lower the rate, or give the generator more CPUs or a dedicated machine",
+	return because(r.Planned-r.Done > explained, "behind", "lower the rate, or give the generator more CPUs or a dedicated machine",
 		"%s of %s /s were achieved although connections were free: at most %s of the %s missing arrivals found none",
 		reports.Digits(r.Achieved), reports.Digits(r.Target), text.Grouped(r.Queued+r.Dropped+r.Unserved),
 		text.Grouped(r.Planned-r.Done))
 }
 
 // disturbed returns a reason for each disturbance by the machine.
-func (l run) disturbed() (reasons []results.Reason) {
+func (l run) disturbed() []results.Reason {
 	h := &l.Health
-	if h.Steal > stealLimit {
-		reasons = because("stolen", "run it again when the host is quiet, or on a dedicated machine",
+	jumped := func(j *results.ClockJump) bool { return j.By.Abs() >= clockLimit }
+	jump := cmp.Or(reports.Find(h.ClockJumps, jumped), &results.ClockJump{})
+	return slices.Concat(
+		because(h.Steal > stealLimit, "stolen", "run it again when the host is quiet, or on a dedicated machine",
 			"the host of this virtual machine took %s of its time; allowed is %s", reports.Percent(h.Steal),
-			reports.Percent(stealLimit))
-	}
-	if share := float64(h.Throttled) / float64(max(h.Over, 1)); share > throttleLimit {
-		reasons = append(reasons, because("throttled",
+			reports.Percent(stealLimit)),
+		because(float64(h.Throttled)/float64(max(h.Over, 1)) > throttleLimit, "throttled",
 			"raise the limit of CPU time (cpu.max, or the limits of the container), or lower the rate",
-			"a cgroup throttled the generator for %s in %s", reports.Duration(h.Throttled), reports.Duration(h.Over))...)
-	}
-	jumped := func(j results.ClockJump) bool { return j.By.Abs() >= clockLimit }
-	if at := slices.IndexFunc(h.ClockJumps, jumped); at >= 0 {
-		reasons = append(reasons, because("clock", "run it again with a steady clock, and keep the machine awake",
-			"the clock jumped by %s, or the machine was asleep, %s after the start", reports.Duration(h.ClockJumps[at].By),
-			reports.Duration(h.ClockJumps[at].At))...)
-	}
-	return reasons
+			"a cgroup throttled the generator for %s in %s", reports.Duration(h.Throttled), reports.Duration(h.Over)),
+		because(jumped(jump), "clock", "run it again with a steady clock, and keep the machine awake",
+			"the clock jumped by %s, or the machine was asleep, %s after the start", reports.Duration(jump.By),
+			reports.Duration(jump.At)),
+	)
 }
 
 // agentsReasons returns why the sum of several generators is INVALID: one of them was lost, or its part is INVALID.
@@ -224,8 +210,8 @@ func (l run) agentsReasons() (reasons []results.Reason) {
 	for i := range l.Agents {
 		a := &l.Agents[i]
 		if a.Lost != "" {
-			reasons = append(reasons, because("agent", "look at what the agent has printed, and at the network between it "+
-				"and the coordinator, and run it again", "agent %s was lost: %s", a.Name, a.Lost)...)
+			reasons = append(reasons, because(true, "agent", "look at what the agent has printed, and at the network between "+
+				"it and the coordinator, and run it again", "agent %s was lost: %s", a.Name, a.Lost)...)
 			continue
 		}
 		for _, r := range a.Validity.Reasons {
