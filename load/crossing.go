@@ -105,7 +105,7 @@ func JoinCrossed(parts []Part, of Crossed) (*Result, error) {
 	for i := range parts {
 		if parts[i].Account == nil {
 			missing = cmp.Or(missing, parts[i].Agent.Name)
-			lost.Add(&parts[i].Report.Jobs)
+			results.Join(&lost, &parts[i].Report.Jobs)
 			continue
 		}
 		accounts = append(accounts, bytes.NewReader(parts[i].Account))
@@ -126,7 +126,7 @@ func JoinCrossed(parts []Part, of Crossed) (*Result, error) {
 		a.clockSet = a.clockSet || len(parts[i].Report.Health.ClockJumps) > 0
 	}
 	l.Jobs = a.report()
-	l.Jobs.Add(&lost)
+	results.Join(&l.Jobs, &lost)
 	if missing != "" { // those that the lost agent has fetched, as far as it has said so
 		l.Jobs.Missing = min(l.Jobs.Missing, max(0, l.Jobs.Pushed-l.Jobs.Delivered))
 	}

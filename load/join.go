@@ -56,8 +56,10 @@ func addReport(l *results.Load, part *Part) {
 	if l.Started.IsZero() || one.Started.Before(l.Started) {
 		l.Started = one.Started
 	}
-	l.Took, l.Measured = max(l.Took, one.Took), max(l.Measured, one.Measured)
-	l.Interrupted = l.Interrupted || one.Interrupted
+	results.Join(l, one)
+	results.Join(&l.Connections, &one.Connections)
+	results.Join(&l.Health, &one.Health)
+	l.Rate.Add(&one.Rate)
 	for _, text := range []struct{ to, of *string }{
 		{&l.Internal, &one.Internal}, {&l.Unreachable, &one.Unreachable}, {&l.Gone, &one.Gone},
 		{&l.NotStarted, &one.NotStarted}, {&l.Usage, &one.Usage},
@@ -67,15 +69,10 @@ func addReport(l *results.Load, part *Part) {
 		}
 	}
 	addPhases(l, one)
-	addConnections(&l.Connections, &one.Connections)
-	l.Rate.Add(&one.Rate)
 	addJobs(l, part)
 	for i := range one.Findings {
 		addFinding(l, &one.Findings[i])
 	}
-	h := &one.Health
-	l.Health.NoFiles, l.Health.NoPorts = l.Health.NoFiles+h.NoFiles, l.Health.NoPorts+h.NoPorts
-	l.Health.NoMemory += h.NoMemory
 }
 
 // addPhases widens the phases so that they contain those of one.
@@ -94,21 +91,10 @@ func addPhases(l *results.Load, one *results.Load) {
 	}
 }
 
-func addConnections(sum, one *results.Connections) {
-	sum.Planned, sum.Opened = sum.Planned+one.Planned, sum.Opened+one.Opened
-	sum.Lost, sum.Disconnects = sum.Lost+one.Lost, sum.Disconnects+one.Disconnects
-	if sum.Refused == "" {
-		sum.Refused = one.Refused
-	}
-	if sum.LostWhy == "" {
-		sum.LostWhy = one.LostWhy
-	}
-}
-
 // addJobs adds the account of a part. The sum is drained if all parts are.
 func addJobs(l *results.Load, part *Part) {
 	sum, one := &l.Jobs, &part.Report.Jobs
-	sum.Add(one)
+	results.Join(sum, one)
 	sum.Drained = one.Drained && (sum.Drained || len(l.Agents) == 1)
 	if sum.NotDrained == "" && one.NotDrained != "" {
 		sum.NotDrained = "agent " + part.Agent.Name + ": " + one.NotDrained
@@ -198,8 +184,7 @@ func joinedPlan(parts []Part) results.LoadPlan {
 	sums := map[string]int{}
 	for _, part := range parts {
 		one := &part.Report.Plan
-		plan.Producers, plan.Consumers = plan.Producers+one.Producers, plan.Consumers+one.Consumers
-		plan.Idle += one.Idle
+		results.Join(&plan, one)
 		if json.Unmarshal(one.Workload, &settings) != nil {
 			continue
 		}

@@ -66,7 +66,7 @@ func TestAddingAccounts(t *testing.T) {
 	t.Parallel()
 	one := results.LoadJobs{Pushed: 1, Lost: 2, TakenAtEnd: 3, Drained: true}
 	sum := one
-	sum.Add(&one)
+	results.Join(&sum, &one)
 	assert.Equal(t, results.LoadJobs{Pushed: 2, Lost: 4, TakenAtEnd: 6, Drained: true}, sum)
 }
 

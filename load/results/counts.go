@@ -1,14 +1,18 @@
 package results
 
-// count is a number of a part T of a run. One row is all that there is about it beside its key in JSON: how it is added
-// up over generators, the metric of thresholds, and its row in the account of the jobs.
-type count[T any] struct {
-	name  string // of the metric; rows have blanks in it
-	of    func(*T) *int64
-	whole func(*T) int64 // of which it is a part
-	doc   string         // what the metric is; empty: it is none
-	words string         // of its row
+import (
+	"reflect"
+	"strings"
+)
+
+// count is a number of a part of a run. One row is all that there is about it beside its field: the metric of
+// thresholds, and its row in the account of the jobs.
+type count struct {
+	name  string // its key in JSON, and the name of the metric; rows have blanks in it
+	whole string // the keys of what it is a part of: "pushed+refused"
 	flags countFlags
+	doc   string // what the metric is; empty: it is none
+	words string // of its row
 }
 
 type countFlags uint8
@@ -19,22 +23,14 @@ const (
 	ifDrained                          // no data unless the queues were drained
 )
 
-// addCounts adds the counts of one to those of sum.
-func addCounts[T any](counts []count[T], sum, one *T) {
-	for _, c := range counts {
-		*c.of(sum) += *c.of(one)
-	}
-}
-
-// metricsOf returns the metrics of counts.
-func metricsOf[T any](counts []count[T], part func(*Load) *T) (all []Metric) {
-	_, account := any(new(T)).(*LoadJobs)
+// metricsOf returns the metrics of the counts of a part, which is that of the account or not.
+func metricsOf(counts []count, account bool, part func(*Load) any) (all []Metric) {
 	for _, c := range counts {
 		if c.doc == "" {
 			continue
 		}
 		all = append(all, Metric{Name: c.name, Shared: true, Account: account, Doc: c.doc, Get: func(l *Load) Reading {
-			r := partOf(*c.of(part(l)), c.whole(part(l)))
+			r := partOf(number(part(l), c.name), number(part(l), c.whole))
 			r.OK = r.OK && (c.flags&ifDrained == 0 || l.Jobs.Drained)
 			return r
 		}})
@@ -47,28 +43,58 @@ func partOf(part, whole int64) Reading {
 	return Reading{Value: float64(part), Whole: float64(whole), OK: whole > 0}
 }
 
-// rateCounts holds the counts of the arrivals.
-var rateCounts = []count[LoadRate]{
-	{name: "unserved", of: func(r *LoadRate) *int64 { return &r.Unserved }, whole: (*LoadRate).planned,
-		doc: "arrivals that still waited for a connection at the end, of those planned"},
-	{name: "dropped", of: func(r *LoadRate) *int64 { return &r.Dropped }, whole: (*LoadRate).planned,
-		doc: "arrivals that --overload drop gave up, of those planned"},
-	{name: "queued", of: func(r *LoadRate) *int64 { return &r.Queued }, whole: (*LoadRate).planned,
-		doc: "arrivals that waited for a connection and got it, of those planned"},
-	{of: func(r *LoadRate) *int64 { return &r.Planned }},
-	{of: func(r *LoadRate) *int64 { return &r.Done }},
-	{of: func(r *LoadRate) *int64 { return &r.Backlog }}, // at most: their longest moments need not have been the same
+// number returns the sum of the numbers of a part of a run that have these keys in JSON: "delivered+foreign".
+func number(part any, keys string) (sum int64) {
+	fields := reflect.ValueOf(part).Elem()
+	for key := range strings.SplitSeq(keys, "+") {
+		for i := range fields.NumField() {
+			if keyOf(fields.Type().Field(i)) == key {
+				sum += fields.Field(i).Int()
+			}
+		}
+	}
+	return sum
 }
 
-func (r *LoadRate) planned() int64 { return r.Planned }
+// keyOf returns the key of a field in JSON.
+func keyOf(field reflect.StructField) string {
+	key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+	return key
+}
+
+// rateCounts holds the counts of the arrivals.
+var rateCounts = []count{
+	{name: "unserved", whole: "planned", doc: "arrivals that still waited for a connection at the end, of those planned"},
+	{name: "dropped", whole: "planned", doc: "arrivals that --overload drop gave up, of those planned"},
+	{name: "queued", whole: "planned", doc: "arrivals that waited for a connection and got it, of those planned"},
+}
+
+// Join adds a part of the report of one generator to the same part of the report of all: pointers to structs of one
+// type. How a field is joined is in its tag join: "sum", "max", "or", or "first" for the first that is not empty. A
+// field without it stays as it is.
+func Join(sum, one any) {
+	to, of := reflect.ValueOf(sum).Elem(), reflect.ValueOf(one).Elem()
+	for i := range to.NumField() {
+		field, more := to.Field(i), of.Field(i)
+		switch to.Type().Field(i).Tag.Get("join") {
+		case "sum":
+			field.SetInt(field.Int() + more.Int())
+		case "max":
+			field.SetInt(max(field.Int(), more.Int()))
+		case "or":
+			field.SetBool(field.Bool() || more.Bool())
+		case "first":
+			if field.IsZero() {
+				field.Set(more)
+			}
+		}
+	}
+}
 
 // Add adds the counts of a part of the load. Where some parts have all producers, the rate of the load is theirs: they
 // come first.
 func (r *LoadRate) Add(part *LoadRate) {
-	if r.Op == "" {
-		r.Op = part.Op
-	}
-	if r.Op == part.Op {
-		addCounts(rateCounts, r, part)
+	if r.Op == "" || r.Op == part.Op {
+		Join(r, part)
 	}
 }

@@ -2,6 +2,8 @@ package results
 
 import (
 	"encoding/json"
+	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -15,33 +17,44 @@ import (
 // A count is named in thresholds as it is in JSON, so that one row and one field are all there is to a new one.
 func TestCountsAreKeysOfTheJSON(t *testing.T) {
 	t.Parallel()
-	for i, c := range jobCounts {
-		j := LoadJobs{}
-		*c.of(&j) = int64(i + 1)
-		text, err := json.Marshal(j)
-		require.NoError(t, err)
-		var keys map[string]any
-		require.NoError(t, json.Unmarshal(text, &keys))
-		assert.InDelta(t, float64(i+1), keys[c.name], 0, c.name)
+	counted := func(part any, counts []count, key string, n int64) {
+		require.NoError(t, json.Unmarshal(fmt.Appendf(nil, `{%q: %d}`, key, n), part))
+		assert.Equal(t, n, number(part, key), key)
+		assert.True(t, slices.ContainsFunc(counts, func(c count) bool { return c.name == key }), key)
 	}
-	for _, name := range accountOrder {
-		assert.True(t, slices.ContainsFunc(jobCounts, func(c count[LoadJobs]) bool { return c.name == name }), name)
+	for i, key := range accountOrder {
+		counted(new(LoadJobs), jobCounts, key, int64(i+1))
 	}
-	assert.Len(t, accountOrder, len(jobCounts)-1, "all but the fetches without a reply have a row")
+	assert.Len(t, accountOrder, len(jobCounts))
+	for i, key := range []string{"unserved", "dropped", "queued"} {
+		counted(new(LoadRate), rateCounts, key, int64(i+1))
+	}
+	for part, counts := range map[any][]count{new(LoadJobs): jobCounts, new(LoadRate): rateCounts} {
+		for _, c := range counts {
+			for key := range strings.SplitSeq(c.whole, "+") {
+				if key != "" {
+					require.NoError(t, json.Unmarshal(fmt.Appendf(nil, `{%q: 1}`, key), part))
+					assert.Positive(t, number(part, key), "%s is a part of %s", c.name, key)
+				}
+			}
+		}
+	}
 }
 
 func TestCountsAreAddedUp(t *testing.T) {
 	t.Parallel()
 	sum, one := LoadJobs{}, LoadJobs{Drained: true, NotDrained: "why"}
-	for i, c := range jobCounts {
-		*c.of(&sum), *c.of(&one) = int64(i), 1000
+	numbers := reflect.ValueOf(&one).Elem()
+	for i := range numbers.NumField() {
+		if field := numbers.Field(i); field.Kind() == reflect.Int64 {
+			field.SetInt(int64(1000 + i))
+		}
 	}
-	sum.Add(&one)
-	for i, c := range jobCounts {
-		assert.Equal(t, int64(1000+i), *c.of(&sum), c.name)
-	}
-	assert.False(t, sum.Drained, "what is no count stays")
-	assert.Empty(t, sum.NotDrained)
+	Join(&sum, &one)
+	Join(&sum, &LoadJobs{Lost: 5})
+	one.Lost += 5
+	one.Drained, one.NotDrained = false, "" // what is no count stays
+	assert.Equal(t, one, sum)
 
 	rate := LoadRate{}
 	rate.Add(&LoadRate{Op: "push", Planned: 10, Done: 8, Queued: 5, Dropped: 1, Unserved: 1, Backlog: 4})

@@ -36,9 +36,9 @@ type Health struct {
 	Files Files `json:"files"`
 	// NoFiles, NoPorts and NoMemory count connections that could not be opened for lack of descriptors, of local ports
 	// or of memory for sockets.
-	NoFiles  int64 `json:"no_files"`
-	NoPorts  int64 `json:"no_ports"`
-	NoMemory int64 `json:"no_memory"`
+	NoFiles  int64 `json:"no_files" join:"sum"`
+	NoPorts  int64 `json:"no_ports" join:"sum"`
+	NoMemory int64 `json:"no_memory" join:"sum"`
 	// ClockJumps holds the moments at which the clock of the machine was set, or the machine slept.
 	ClockJumps []ClockJump `json:"clock_jumps,omitempty"`
 	// ServerCPU is the CPU time of the target and of all that it started, in steps of 10 ms, if it runs on this machine

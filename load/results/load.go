@@ -29,7 +29,7 @@ type Load struct {
 	// Started is when the run began, by the clock of the machine that runs the generator.
 	Started time.Time `json:"started,omitzero"`
 	// Took is the time from Started until the last connection was closed.
-	Took time.Duration `json:"took_ns"`
+	Took time.Duration `json:"took_ns" join:"max"`
 	// Target is what the load was put on.
 	Target LoadTarget `json:"target"`
 	// Machine is what the generator ran on; empty if there were several: see Agents.
@@ -41,7 +41,7 @@ type Load struct {
 	// Phases holds the phases that began, in their order.
 	Phases []Phase `json:"phases"`
 	// Measured is the length of the window in which commands were recorded: that of the phase "measure".
-	Measured time.Duration `json:"measured_ns"`
+	Measured time.Duration `json:"measured_ns" join:"max"`
 	// Connections counts the connections that the target accepted.
 	Connections Connections `json:"connections"`
 	// Rate is the target rate of the plan's arrivals, and the rate that was achieved.
@@ -75,7 +75,7 @@ type Load struct {
 	// Histograms are those of the whole run, as an HdrHistogram log with one interval: fwpbench merge adds them up.
 	Histograms string `json:"histograms,omitempty"`
 	// Interrupted is set if the user ended the run: the report has its figures up to then.
-	Interrupted bool `json:"interrupted,omitempty"`
+	Interrupted bool `json:"interrupted,omitempty" join:"or"`
 	// Internal is an internal error of the suite; empty if there was none.
 	Internal string `json:"internal,omitempty"`
 	// Unreachable is why no load could be put on the target: it did not answer, does not speak the protocol, or refused
@@ -132,9 +132,9 @@ type LoadPlan struct {
 	// Stages holds the rates of an open loop, the warm-up included; between From and To the rate is linear.
 	Stages []Stage `json:"stages,omitempty"`
 	// Producers, Consumers and Idle are numbers of connections as planned. Of consumers they are workers.
-	Producers int `json:"producers,omitempty"`
-	Consumers int `json:"consumers,omitempty"`
-	Idle      int `json:"idle,omitempty"`
+	Producers int `json:"producers,omitempty" join:"sum"`
+	Consumers int `json:"consumers,omitempty" join:"sum"`
+	Idle      int `json:"idle,omitempty" join:"sum"`
 	// Segment is the part of the load that this run was, "2/4" for example, or "1/2 of the workers", of which Producers,
 	// Consumers and Idle are the connections. Empty for a whole load.
 	Segment string `json:"segment,omitempty"`
@@ -162,15 +162,15 @@ type Phase struct {
 // Connections counts the connections that the target accepted.
 type Connections struct {
 	// Planned is how many were to be open before the load began, Opened how many of them got through hello.
-	Planned int `json:"planned"`
-	Opened  int `json:"opened"`
+	Planned int `json:"planned" join:"sum"`
+	Opened  int `json:"opened" join:"sum"`
 	// Refused is why the first of the others did not; empty if there were none.
-	Refused string `json:"refused,omitempty"`
+	Refused string `json:"refused,omitempty" join:"first"`
 	// Lost is how many connections ended unexpectedly, in the whole run; LostWhy is why the first of them did.
-	Lost    int64  `json:"lost,omitempty"`
-	LostWhy string `json:"lost_why,omitempty"`
+	Lost    int64  `json:"lost,omitempty" join:"sum"`
+	LostWhy string `json:"lost_why,omitempty" join:"first"`
 	// Disconnects is how many connections their clients ended without goodbye, as a workload with disconnects asks for.
-	Disconnects int64 `json:"disconnects,omitempty"`
+	Disconnects int64 `json:"disconnects,omitempty" join:"sum"`
 }
 
 // LoadRate is the target rate of the arrivals of the plan and the rate that was achieved, within the measured window. A
@@ -179,26 +179,26 @@ type LoadRate struct {
 	// Op is the command of an arrival: "push", or "connect" in churn, with short-lived connections of one push each.
 	// In a closed loop it is the command that the workload is about: "push" or "connect", "ack" where nothing but
 	// consuming is measured, or "beat".
-	Op string `json:"op,omitempty"`
+	Op string `json:"op,omitempty" join:"first"`
 	// Target is Planned a second.
 	Target float64 `json:"target_per_s"`
 	// Achieved is Done a second.
 	Achieved float64 `json:"achieved_per_s"`
 	// Planned is how many arrivals the plan has in the window; a Poisson plan may have more or fewer than its rate says.
-	Planned int64 `json:"planned"`
+	Planned int64 `json:"planned" join:"sum"`
 	// Done is how many arrivals succeeded in the window, whenever they were due: how many commands of that kind went
 	// well, and of short-lived connections how many pushed their job.
-	Done int64 `json:"done"`
+	Done int64 `json:"done" join:"sum"`
 	// Queued is how many arrivals found no free connection, waited for one and got it: the target (or the number of
 	// connections) was the limit, not the generator.
-	Queued int64 `json:"queued,omitempty"`
+	Queued int64 `json:"queued,omitempty" join:"sum"`
 	// Dropped is how many arrivals found no free connection and were not sent (--overload drop).
-	Dropped int64 `json:"dropped,omitempty"`
+	Dropped int64 `json:"dropped,omitempty" join:"sum"`
 	// Unserved is how many arrivals of the window still waited for a connection at its end (--overload queue). They
 	// count in response times with the time that they had waited; see Latency.AtLeast.
-	Unserved int64 `json:"unserved,omitempty"`
+	Unserved int64 `json:"unserved,omitempty" join:"sum"`
 	// Backlog is the longest queue of arrivals that waited for a connection.
-	Backlog int64 `json:"backlog,omitempty"`
+	Backlog int64 `json:"backlog,omitempty" join:"sum"`
 }
 
 // LoadFlows returns the names of the end-to-end latencies, in the order of tables, each from the intended start of a

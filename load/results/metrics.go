@@ -228,7 +228,7 @@ func runMetrics() []Metric {
 			{Name: "errors", Shared: true, Doc: "commands of any kind that failed, of those that were sent",
 				Get: (*Load).allErrors},
 		},
-		metricsOf(rateCounts, func(l *Load) *LoadRate { return &l.Rate }),
+		metricsOf(rateCounts, false, func(l *Load) any { return &l.Rate }),
 		[]Metric{
 			recovery("recovery.served", "the longest time from the end of a disruption until a command was served",
 				func(d *LoadDisruption) time.Duration { return d.Served }),
@@ -240,7 +240,7 @@ func runMetrics() []Metric {
 			},
 			{Name: "findings", Account: true, Doc: "what the target did wrong with jobs and replies", Get: (*Load).allFindings},
 		},
-		metricsOf(jobCounts, func(l *Load) *LoadJobs { return &l.Jobs }),
+		metricsOf(jobCounts, true, func(l *Load) any { return &l.Jobs }),
 	)
 }
 

@@ -96,7 +96,7 @@ func (s *Second) row(ops, flows []string) (names, values []string) {
 func columns(part any, some bool) (names, values []string) {
 	fields := reflect.ValueOf(part).Elem()
 	for i := range fields.NumField() {
-		name, _, _ := strings.Cut(fields.Type().Field(i).Tag.Get("json"), ",")
+		name := keyOf(fields.Type().Field(i))
 		value := ""
 		switch x := fields.Field(i).Interface().(type) {
 		case string:
