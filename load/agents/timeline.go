@@ -63,10 +63,8 @@ func (t *timeline) add(agent string, s *second) (*measure.Set, error) {
 	}
 	to.set.Add(set)
 	to.addRate(s)
-	all := &to.second
-	all.Phase, all.Connections, all.InFlight = s.Phase, all.Connections+s.Connections, all.InFlight+s.InFlight
-	all.Backlog, all.Dropped, all.Unserved = all.Backlog+s.Backlog, all.Dropped+s.Dropped, all.Unserved+s.Unserved
-	all.CPU, all.MemoryBytes = all.CPU+s.CPU, all.MemoryBytes+s.MemoryBytes
+	to.second.Phase = s.Phase
+	results.Join(&to.second, &s.Second)
 	t.jobs[agent] = s.Jobs
 	for _, op := range set.Ops() {
 		t.errors += set.Failed(op)
@@ -110,7 +108,7 @@ func (t *timeline) close(now time.Duration) {
 // account adds up the accounts of all agents.
 func (t *timeline) account() (all results.LoadJobs) {
 	for _, one := range t.jobs {
-		all.Add(&one)
+		results.Join(&all, &one)
 	}
 	return all
 }

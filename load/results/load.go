@@ -304,18 +304,18 @@ type Second struct {
 	Target float64 `json:"target_per_s"`
 	// Achieved is how many arrivals succeeded a second.
 	Achieved    float64 `json:"achieved_per_s"`
-	Connections int     `json:"connections"`
+	Connections int     `json:"connections" join:"sum"`
 	// InFlight is how many commands were without an answer at its end, fetches that waited for a job included.
-	InFlight int64 `json:"in_flight"`
+	InFlight int64 `json:"in_flight" join:"sum"`
 	// Backlog is how many arrivals waited for a free connection at its end.
-	Backlog int64 `json:"backlog"`
-	Dropped int64 `json:"dropped"`
+	Backlog int64 `json:"backlog" join:"sum"`
+	Dropped int64 `json:"dropped" join:"sum"`
 	// Unserved is how many arrivals were given up in this second because the load ended.
-	Unserved int64 `json:"unserved,omitempty"`
+	Unserved int64 `json:"unserved,omitempty" join:"sum"`
 	// CPU is the CPU time of the generator per second: 1.5 is one and a half CPUs.
-	CPU float64 `json:"cpu"`
+	CPU float64 `json:"cpu" join:"sum"`
 	// MemoryBytes is the resident memory of the generator at its end; 0 where the operating system does not provide it.
-	MemoryBytes int64 `json:"memory_bytes,omitempty"`
+	MemoryBytes int64 `json:"memory_bytes,omitempty" join:"sum"`
 	// Ops and Flows hold the figures of this second, in the order of tables.
 	Ops   []SecondOp   `json:"ops,omitempty"`
 	Flows []SecondFlow `json:"flows,omitempty"`
