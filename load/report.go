@@ -34,10 +34,7 @@ func (r *run) report() *results.Load {
 		return l
 	}
 	l.Engine = r.engine.String()
-	for _, p := range f.phases {
-		l.Phases = append(l.Phases, results.Phase{Name: p.name, From: p.from, Took: p.took, Note: p.note})
-	}
-	l.Measured, l.Series, l.Heat = f.measured, f.series, f.heat
+	l.Phases, l.Measured, l.Series, l.Heat = f.phases, f.measured, f.series, f.heat
 	l.Ops, l.Flows = r.reportOps(), flowsOf(f.total)
 	l.Histograms = Log(f.total, r.began, r.config.Run)
 	a := r.account()

@@ -109,7 +109,7 @@ type run struct {
 // figures is what the report is made from, together with the status and the ledger at the end.
 type figures struct {
 	total    *measure.Set // all that was recorded since the start
-	phases   []phase
+	phases   []results.Phase
 	series   []results.Second
 	heat     results.LoadHeat
 	answered int64 // arrivals answered while the window was open, whenever they were due
@@ -130,13 +130,6 @@ type figures struct {
 	unreachable error
 	gone        string
 	notStarted  string // why the load did not begin, although its connections were open
-}
-
-// phase is a part of the run, in time of the engine.
-type phase struct {
-	name       string
-	from, took time.Duration
-	note       string
 }
 
 func newRun(config Config) *run {

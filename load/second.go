@@ -64,7 +64,7 @@ func (r *run) left(now time.Duration) time.Duration {
 func (r *run) second(set *measure.Set) results.Second {
 	over := set.Until - set.From
 	s := results.Second{
-		At: set.From, Over: over, Phase: r.phase().name,
+		At: set.From, Over: over, Phase: r.phase().Name,
 		Connections: r.status.Ready, InFlight: int64(r.status.InFlight), Dropped: set.Dropped(),
 		Unserved: set.Count(measure.SeriesOf(r.arrival(), measure.Unserved)),
 		Achieved: reports.PerSecond(answered(set, r.carried()), over),

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/load/client"
+	"github.com/fwpsuite/fwp/load/results"
 )
 
 // enter begins a phase. The current second ends with the phase before, so that no second belongs to two phases.
@@ -17,12 +18,12 @@ func (r *run) enter(name string) {
 		r.nextTick = now + time.Second
 	}
 	r.closePhase(now)
-	r.figures.phases = append(r.figures.phases, phase{name: name, from: now})
+	r.figures.phases = append(r.figures.phases, results.Phase{Name: name, From: now})
 	r.look(now)
 }
 
 // phase returns the current phase, nil before the first.
-func (r *run) phase() *phase {
+func (r *run) phase() *results.Phase {
 	if n := len(r.figures.phases); n > 0 {
 		return &r.figures.phases[n-1]
 	}
@@ -31,12 +32,12 @@ func (r *run) phase() *phase {
 
 func (r *run) closePhase(now time.Duration) {
 	if p := r.phase(); p != nil {
-		p.took = now - p.from
+		p.Took = now - p.From
 	}
 }
 
 // note sets the note of the current phase.
-func (r *run) note(text string) { r.phase().note = text }
+func (r *run) note(text string) { r.phase().Note = text }
 
 // resetWatchdog makes stall detection start again.
 func (r *run) resetWatchdog() { r.watchdog.reset(r.now(), &r.status) }

@@ -20,27 +20,37 @@ const (
 	worst        = 20 // failures beyond it change nothing
 )
 
-// opener opens connections when their time has come, at a steady pace or, without a
-// gap, at once. It is only a timer.
-type opener struct {
+// timer has things that are due at a time, and calls ring when the first of them is.
+type timer[T any] struct {
 	engine.Link
-	shard   *Shard
-	waiting timetable[*conn]
-	gap     time.Duration // between two openings
-	next    time.Duration // the soonest instant for the next one
-	wake    time.Duration // that it has asked for
+	loop    engine.Loop
+	waiting timetable[T]
+	wake    time.Duration                                // that it has asked for
+	ring    func(now time.Duration) (wake time.Duration) // deals with what is due
 }
 
-// add schedules the opening of c, at the instant at or as soon after it as the pace allows.
-func (o *opener) add(at time.Duration, c *conn) {
-	o.waiting.add(at, c)
-	if o.wake == 0 || at < o.wake {
-		o.shard.loop.Poke(o)
+func (t *timer[T]) add(at time.Duration, what T) {
+	t.waiting.add(at, what)
+	if t.wake == 0 || at < t.wake {
+		t.loop.Poke(t)
 	}
 }
 
 // Step implements engine.Session.
-func (o *opener) Step(now time.Duration, _ engine.Event, out []byte) ([]byte, engine.Next) {
+func (t *timer[T]) Step(now time.Duration, _ engine.Event, out []byte) ([]byte, engine.Next) {
+	t.wake = t.ring(now)
+	return out, engine.Next{Wake: t.wake}
+}
+
+// opener opens connections when their time has come, at a steady pace or, without a gap, at once.
+type opener struct {
+	timer[*conn]
+	gap  time.Duration // between two openings
+	next time.Duration // the soonest instant for the next one
+}
+
+// open opens the connections that are due, as soon as the pace allows.
+func (o *opener) open(now time.Duration) time.Duration {
 	for o.waiting.due(now) && o.next <= now {
 		at, c := o.waiting.take()
 		if c.phase != shut || !c.role.open(now) {
@@ -51,11 +61,10 @@ func (o *opener) Step(now time.Duration, _ engine.Event, out []byte) ([]byte, en
 		o.next = max(planned, now-10*time.Millisecond) + o.gap
 		c.dial(planned, planned)
 	}
-	o.wake = 0
-	if o.waiting.len() > 0 {
-		o.wake = max(o.waiting.next(), o.next, 1)
+	if o.waiting.len() == 0 {
+		return 0
 	}
-	return out, engine.Next{Wake: o.wake}
+	return max(o.waiting.next(), o.next, 1)
 }
 
 // reopen schedules another opening of the connection, later after each failure.

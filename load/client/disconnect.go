@@ -25,9 +25,12 @@ type quit struct {
 
 // mayQuit decides whether the client ends its connection in the phase that it enters.
 func (c *conn) mayQuit(now time.Duration, at workload.Phase) {
-	if !c.shard.disconnects || c.shard.stopping {
-		return
+	if c.shard.disconnects && !c.shard.stopping {
+		c.draw(now, at)
 	}
+}
+
+func (c *conn) draw(now time.Duration, at workload.Phase) {
 	d, ends := c.shard.jobs.Disconnect(int(c.number), c.quit.turns, at)
 	c.quit.turns++
 	if ends {

@@ -88,10 +88,10 @@ type Shard struct {
 
 	share      share
 	dispatcher dispatcher
-	opener     opener // of long-lived connections
-	cycler     opener // of short-lived connections
-	clock      clock
-	sweeper    sweeper
+	opener     opener          // of long-lived connections
+	cycler     opener          // of short-lived connections
+	clock      timer[task]     // of work, and of workers that terminate
+	sweeper    timer[struct{}] // of reservations
 	producers  []*producer
 	churners   []*churner
 	workers    []*worker
@@ -139,9 +139,9 @@ func NewShard(config Config) *Shard {
 		c.shared = new(Shared)
 	}
 	rate := cmp.Or(max(config.ConnectRate, 0), 1000)
-	c.opener = opener{shard: c, gap: time.Duration(float64(time.Second) / rate)}
-	c.cycler = opener{shard: c}
-	c.clock.shard, c.sweeper.shard = c, c
+	c.opener.gap = time.Duration(float64(time.Second) / rate)
+	c.opener.ring, c.cycler.ring, c.clock.ring, c.sweeper.ring = c.opener.open, c.cycler.open, c.endTasks, c.expire
+	c.opener.loop, c.cycler.loop, c.clock.loop = c.loop, c.loop, c.loop
 	c.dispatcher.shard, c.dispatcher.overload = c, config.Overload
 	c.fails, c.disrupted = c.work.FailShare > 0, config.Disrupted
 	c.disconnects, c.ownQueues = c.jobs.Disconnects(), c.jobs.HasOwnQueues()

@@ -45,15 +45,18 @@ func TestBlocks(t *testing.T) {
 				`<tr><td class=short>&nbsp;&nbsp;  in</td><td class=right>2</td></tr>`},
 		"words":      {reports.Table{Rows: []reports.Row{reports.Cells(wide)}}, "<td class=words>" + wide + "</td>"},
 		"some words": {reports.Table{Rows: []reports.Row{reports.Cells(wide[:30])}}, "<td>" + wide[:30] + "</td>"},
-		"a head":     {reports.Table{Columns: []reports.Column{{}, {Title: "n", Right: true}}}, "<td></td><th scope=col class=right>n</th>"},
-		"a note":     {reports.Table{Note: reports.Words("and 3 more")}, "<p class=note>and 3 more</p>"},
-		"more of one": {reports.Table{Rows: []reports.Row{{Cells: reports.Cells("a", "b", "c").Cells, Detail: reports.LinesOf("d")}}},
+		"a head": {reports.Table{Columns: []reports.Column{{}, {Title: "n", Right: true}}},
+			"<td></td><th scope=col class=right>n</th>"},
+		"a note": {reports.Table{Note: reports.Words("and 3 more")}, "<p class=note>and 3 more</p>"},
+		"more of one": {reports.Table{Rows: []reports.Row{
+			{Cells: reports.Cells("a", "b", "c").Cells, Detail: reports.LinesOf("d")}}},
 			"<tr class=detail><td></td><td colspan=2>d</td></tr>"},
 		"what can be linked to": {reports.Table{Rows: []reports.Row{{Anchor: "A<1", Cells: []reports.Text{
-			reports.Words("A<1"), append(reports.Words("x"), reports.Span{Text: "\n"}, reports.Span{Text: "y", Style: reports.Faint}),
+			reports.Words("A<1"), {{Text: "x"}, {Text: "\n"}, {Text: "y", Style: reports.Faint}},
 		}}}}, `<tr id="A&lt;1"><th scope=row>A&lt;1</th><td>x<br><span class=faint>y</span></td></tr>`},
 		"a line of a conversation": {reports.Transcript{Entries: []reports.Entry{{
-			Line: reports.Line{From: reports.FromServer, Conn: "a", Text: "+OK"}, Mark: "expected $-1"}, {More: 2}, {Omitted: 1}}},
+			Line: reports.Line{From: reports.FromServer, Conn: "a", Text: "+OK"}, Mark: "expected $-1",
+		}, {More: 2}, {Omitted: 1}}},
 			`<tr class="server marked"><td class=right>0.000 s</td><td>a</td><td>S:</td><td><code>&#43;OK</code></td></tr>` +
 				"\n<tr class=marked><td></td><td></td><td>^^</td><td><code>expected $-1</code></td></tr>\n" +
 				"<tr><td colspan=4 class=faint>… 2 more lines like this</td></tr>\n" +

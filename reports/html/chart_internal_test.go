@@ -34,14 +34,15 @@ func TestTicks(t *testing.T) {
 		of   scale
 		want []float64
 	}{
-		"steps of 20":              {scale{reports.Linear, 0, 100}, []float64{0, 20, 40, 60, 80, 100}},
-		"steps of 50":              {scale{reports.Linear, 0, 240}, []float64{0, 50, 100, 150, 200}},
-		"below 0":                  {scale{reports.Linear, -10, 10}, []float64{-10, -5, 0, 5, 10}},
-		"no span":                  {scale{reports.Linear, 7, 7}, []float64{7}},
-		"few decades":              {scale{reports.Log, 1, 100}, []float64{1, 2, 5, 10, 20, 50, 100}},
-		"many decades":             {scale{reports.Log, 1, 1e6}, []float64{1, 10, 100, 1e3, 1e4, 1e5, 1e6}},
-		"quantiles":                {scale{reports.Tail, 0, .9995}, []float64{0, .5, .9, .99, .999}},
-		"quantiles without an end": {scale{reports.Tail, 0, 1}, []float64{0, .5, .9, .99, .999, .9999, .99999, .999999, .9999999}},
+		"steps of 20":  {scale{reports.Linear, 0, 100}, []float64{0, 20, 40, 60, 80, 100}},
+		"steps of 50":  {scale{reports.Linear, 0, 240}, []float64{0, 50, 100, 150, 200}},
+		"below 0":      {scale{reports.Linear, -10, 10}, []float64{-10, -5, 0, 5, 10}},
+		"no span":      {scale{reports.Linear, 7, 7}, []float64{7}},
+		"few decades":  {scale{reports.Log, 1, 100}, []float64{1, 2, 5, 10, 20, 50, 100}},
+		"many decades": {scale{reports.Log, 1, 1e6}, []float64{1, 10, 100, 1e3, 1e4, 1e5, 1e6}},
+		"quantiles":    {scale{reports.Tail, 0, .9995}, []float64{0, .5, .9, .99, .999}},
+		"quantiles without an end": {scale{reports.Tail, 0, 1},
+			[]float64{0, .5, .9, .99, .999, .9999, .99999, .999999, .9999999}},
 	} {
 		assert.InDeltaSlice(t, c.want, c.of.ticks(), 1e-9, name)
 	}
