@@ -24,20 +24,9 @@ func Named(name string) (fakes.Fault, bool) {
 // allFaults is the catalogue; listing the clauses asks for it hundreds of times.
 var allFaults = sync.OnceValue(func() []fakes.Fault {
 	return catalogue.SortFaults(
-		ackFaults(), authDeclinedFaults(), authEarlyFaults(), authHashFaults(), authSaltFaults(), authSkipFaults(),
-		beatArgumentFaults(), beatSignalFaults(), beatStateFaults(), beatWorkerFaults(), endFaults(), failEffectFaults(),
-		failLaxFaults(), failRefusedFaults(), failUnheldFaults(), fetchBareFaults(), fetchBesideFaults(),
-		fetchQueueFaults(), fetchReplyFaults(), fetchWaitFaults(), fetchWokenFaults(), fewChangeFaults(),
-		fewConnectionFaults(), fewInfoFaults(), fewJobFaults(), flushAfterFaults(), flushKeptFaults(),
-		flushRefusedFaults(), helloAgainFaults(), helloAnswerFaults(), helloFieldFaults(), helloFormFaults(), hiFaults(),
-		jobArgsFaults(), jobAtFaults(), jobBacktraceFaults(), jobCreatedFaults(), jobCustomFaults(), jobFailureFaults(),
-		jobFieldFaults(), jobIDFaults(), jobIDsFaults(), jobIntegerFaults(), jobJobtypeFaults(), jobKeysFaults(),
-		jobReserveFaults(), jobRetryFaults(), jobTextFaults(), jobValueFaults(), lineContentFaults(), lineEndFaults(),
-		lineSpaceFaults(), lineVerbFaults(), pushAnswerFaults(), pushEffectFaults(), pushFormFaults(), pushLostFaults(),
-		queueLostFaults(), queueNameFaults(), replyFormFaults(), replyKindFaults(), replyNumberFaults(), reserveFaults(),
-		restartFaults(), retryFieldFaults(), retryNumberFaults(), retrySetFaults(), scheduleFieldFaults(),
-		scheduleTimeFaults(), stateEarlyFaults(), stateStayFaults(), workerEndFaults(), workerNameFaults(),
-		workerReportFaults(),
+		ackFaults, authFaults, beatFaults, endFaults, failFaults, fetchFaults, fewFaults, flushFaults, helloFaults, hiFaults,
+		jobFaults, jobAtFaults, jobCustomFaults, jobTextFaults, lineFaults, pushFaults, queueFaults, replyFaults,
+		reserveFaults, restartFaults, retryFaults, scheduleFaults, stateFaults, workerFaults,
 	)
 })
 

@@ -12,337 +12,276 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// jobFieldFaults are about fields that are missing, null, or of another type.
-func jobFieldFaults() []fakes.Fault {
-	return []fakes.Fault{
-		fault("job-jid-optional", "WU-01 RESP-02",
-			"a job without jid, or with one that is not a string, gets one from the server",
-			keepAll(both(checked(fwp.PUSH), about("jid")), func(made *int, e *event) {
-				*made++
-				e.Object.SetText("jid", fmt.Sprintf("made-by-the-server-%d", *made))
-				e.Accept()
-			})),
-		fault("job-null-dropped", "WU-03 WU-11", "members of hashes that are null are dropped",
-			contents("args custom", withoutNulls)),
-		fault("job-queue-default", "WU-04", "a job without queue goes to another queue than default",
-			omitted("queue", `"standard"`)),
-		fault("job-queue-null-lost", "WU-04", "a job whose queue is null is answered with OK and lost",
-			next(jid, nulls("queue"), at(fakes.Defaulted), skip)),
-		fault("job-queue-null-refused", "WU-04", "a queue of null is refused",
-			do(decline("queue", "queue is null"), nulls("queue"))),
-	}
-}
-
-// jobBacktraceFaults are about how many lines of a backtrace are kept.
-func jobBacktraceFaults() []fakes.Fault {
-	return []fakes.Fault{
-		fault("job-backtrace-all", "WU-08", "a job without backtrace keeps all lines", omitted("backtrace", "30")),
-		fault("job-backtrace-follows", "WU-08", "a job without backtrace keeps as many lines as the one before",
-			followsJob("backtrace")),
-		fault("job-backtrace-none", "WU-09", "no line of a backtrace is kept, whatever the job asks for",
-			do(set("backtrace", "0"), at(fakes.Defaulted))),
-		fault("job-backtrace-null-refused", "WU-08", "a backtrace of null is refused",
-			do(decline("backtrace", "backtrace is null"), nulls("backtrace"))),
-		fault("job-backtrace-refused", "WU-09", "a backtrace above 30 is refused",
-			refuses("backtrace", number("backtrace", above(30)))),
-	}
-}
-
-// jobFailureFaults are about the failure of a job, and about when it was enqueued.
-func jobFailureFaults() []fakes.Fault {
-	return []fakes.Fault{
-		fault("job-enqueued-at-first", "WU-12", "enqueued_at is the time of creation",
-			do(copies("enqueued_at", "created_at"), at(fakes.Delivered))),
-		fault("job-enqueued-at-kept", "WU-12", "enqueued_at of the producer is kept, if there is one", sent("enqueued_at")),
-		fault("job-enqueued-at-stale", "WU-12", "enqueued_at keeps its first value",
-			firstValue(fakes.Delivered, "enqueued_at")),
-		fault("job-failure-dropped", "WU-13 FAIL-06", "failure is not delivered", do(drop("failure"), at(fakes.Delivered))),
-		fault("job-failure-first", "WU-13 WU-09", "failure keeps its first value", firstValue(fakes.Failed, "failure")),
-		fault("job-failure-kept", "WU-13", "failure of the producer is kept, if there is one", sent("failure")),
-		fault("job-failure-mute", "FAIL-06", "failure does not contain what the worker reported",
-			do(set("failure", `{"failed":true}`), at(fakes.Failed))),
-		fault("job-failure-not-expired", "WU-13", "a job whose reservation ran out has no failure",
-			do(drop("failure"), at(fakes.Expired))),
-		fault("job-failure-text", "WU-13 FAIL-06 WU-09", "failure is a text",
-			do(func(e *event) { e.Object.SetText("failure", string(e.Object.Get("failure"))) },
-				at(fakes.Delivered), has("failure"))),
-	}
-}
-
-// jobIDsFaults confuse the ids of jobs in reports.
-func jobIDsFaults() []fakes.Fault {
-	return []fakes.Fault{
-		fault("job-ids-begin", "STATE-09 ACK-02 STATE-07",
-			"the report of a job is for the one in hand that was fetched first of those that have its jid or begin it",
-			likeJobs(strings.HasPrefix)),
-		fault("job-ids-blanks", "STATE-07", "blanks around the jid of an ACK do not count",
-			do(change("jid", strings.TrimSpace), valid(fwp.ACK))),
-		fault("job-ids-cut", "STATE-09 ACK-02 STATE-07",
-			"the report of a job is for the one in hand that was fetched first of those with the same 40 first bytes",
-			likeJob(func(s string) string { return s[:min(40, len(s))] })),
-		fault("job-ids-folded", "ACK-01", "an ACK is refused if a jid that differs only in case was acknowledged before",
-			keep(func(e *event) string { return strings.ToLower(jid(e)) }, checked(fwp.ACK), func(done *string, e *event) {
-				if *done != "" && *done != jid(e) {
-					e.Decline(fakes.AboutJob, "no such job")
-				} else if e.Err == nil {
-					*done = jid(e)
-				}
-			})),
-		fault("job-ids-numbers", "STATE-09 ACK-02 STATE-07",
-			"leading zeros of the number at the end of a jid do not count in a report", likeJob(func(s string) string {
-				i := strings.LastIndexByte(s, '-') + 1
-				if n, err := strconv.Atoi(s[i:]); err == nil {
-					return s[:i] + strconv.Itoa(n)
-				}
-				return s
-			})),
-	}
-}
-
-// jobValueFaults change the numbers and the hashes within args and custom.
-func jobValueFaults() []fakes.Fault {
-	return []fakes.Fault{
-		fault("job-empty-array-null", "WU-03 WU-11", "an empty array within args or custom becomes null",
-			leaf(func(v any) any {
-				if a, is := v.([]any); is && len(a) == 0 {
-					return nil
-				}
-				return v
-			})),
-		fault("job-empty-hash-array", "WU-03 WU-11", "an empty hash within args or custom becomes an empty array",
-			leaf(func(v any) any {
-				if m, is := v.(map[string]any); is && len(m) == 0 {
-					return []any{}
-				}
-				return v
-			})),
-		fault("job-exponent-dropped", "WU-03 WU-11", "a number loses its exponent",
-			leaf(numbers(func(n string) string { n, _, _ = strings.Cut(strings.ToLower(n), "e"); return n }))),
-		fault("job-fraction-cut", "WU-03 WU-11", "numbers keep six digits behind the point",
-			leaf(numbers(func(n string) string {
-				if whole, part, is := strings.Cut(n, "."); is && !strings.ContainsAny(part, "eE") {
-					return whole + "." + part[:min(len(part), 6)]
-				}
-				return n
-			}))),
-		fault("job-fraction-single", "WU-03 WU-11", "numbers that are not integers have single precision",
-			leaf(numbers(func(n string) string {
-				f, err := strconv.ParseFloat(n, 64)
-				if _, is := integerOf(json.Number(n)); is || err != nil {
-					return n
-				}
-				return strconv.FormatFloat(float64(float32(min(f, math.MaxFloat32))), 'g', -1, 64)
-			}))),
-		fault("job-nesting-cut", "WU-03", "what is nested more than eight levels deep becomes null",
-			contents("args", func(v any) any { return shallow(v, 8) })),
-		fault("job-truth-number", "WU-03 WU-11", "true and false become 1 and 0", leaf(func(v any) any {
-			switch v {
-			case true:
-				return json.Number("1")
-			case false:
-				return json.Number("0")
+// jobFaults are about the fields of jobs.
+var jobFaults = []fakes.Fault{
+	// About fields that are missing, null, or of another type.
+	fault("job-jid-optional", "WU-01 RESP-02",
+		"a job without jid, or with one that is not a string, gets one from the server",
+		keepAll(both(checked(fwp.PUSH), about("jid")), func(made *int, e *event) {
+			*made++
+			e.Object.SetText("jid", fmt.Sprintf("made-by-the-server-%d", *made))
+			e.Accept()
+		})),
+	fault("job-null-dropped", "WU-03 WU-11", "members of hashes that are null are dropped",
+		contents("args custom", withoutNulls)),
+	fault("job-queue-default", "WU-04", "a job without queue goes to another queue than default",
+		omitted("queue", `"standard"`)),
+	fault("job-queue-null-lost", "WU-04", "a job whose queue is null is answered with OK and lost",
+		next(jid, nulls("queue"), at(fakes.Defaulted), skip)),
+	fault("job-queue-null-refused", "WU-04", "a queue of null is refused",
+		do(decline("queue", "queue is null"), nulls("queue"))),
+	// About how many lines of a backtrace are kept.
+	fault("job-backtrace-all", "WU-08", "a job without backtrace keeps all lines", omitted("backtrace", "30")),
+	fault("job-backtrace-follows", "WU-08", "a job without backtrace keeps as many lines as the one before",
+		followsJob("backtrace")),
+	fault("job-backtrace-none", "WU-09", "no line of a backtrace is kept, whatever the job asks for",
+		do(set("backtrace", "0"), at(fakes.Defaulted))),
+	fault("job-backtrace-null-refused", "WU-08", "a backtrace of null is refused",
+		do(decline("backtrace", "backtrace is null"), nulls("backtrace"))),
+	fault("job-backtrace-refused", "WU-09", "a backtrace above 30 is refused",
+		refuses("backtrace", number("backtrace", above(30)))),
+	// About the failure of a job, and about when it was enqueued.
+	fault("job-enqueued-at-first", "WU-12", "enqueued_at is the time of creation",
+		do(copies("enqueued_at", "created_at"), at(fakes.Delivered))),
+	fault("job-enqueued-at-kept", "WU-12", "enqueued_at of the producer is kept, if there is one", sent("enqueued_at")),
+	fault("job-enqueued-at-stale", "WU-12", "enqueued_at keeps its first value",
+		firstValue(fakes.Delivered, "enqueued_at")),
+	fault("job-failure-dropped", "WU-13 FAIL-06", "failure is not delivered", do(drop("failure"), at(fakes.Delivered))),
+	fault("job-failure-first", "WU-13 WU-09", "failure keeps its first value", firstValue(fakes.Failed, "failure")),
+	fault("job-failure-kept", "WU-13", "failure of the producer is kept, if there is one", sent("failure")),
+	fault("job-failure-mute", "FAIL-06", "failure does not contain what the worker reported",
+		do(set("failure", `{"failed":true}`), at(fakes.Failed))),
+	fault("job-failure-not-expired", "WU-13", "a job whose reservation ran out has no failure",
+		do(drop("failure"), at(fakes.Expired))),
+	fault("job-failure-text", "WU-13 FAIL-06 WU-09", "failure is a text",
+		do(func(e *event) { e.Object.SetText("failure", string(e.Object.Get("failure"))) },
+			at(fakes.Delivered), has("failure"))),
+	// These confuse the ids of jobs in reports.
+	fault("job-ids-begin", "STATE-09 ACK-02 STATE-07",
+		"the report of a job is for the one in hand that was fetched first of those that have its jid or begin it",
+		likeJobs(strings.HasPrefix)),
+	fault("job-ids-blanks", "STATE-07", "blanks around the jid of an ACK do not count",
+		do(change("jid", strings.TrimSpace), valid(fwp.ACK))),
+	fault("job-ids-cut", "STATE-09 ACK-02 STATE-07",
+		"the report of a job is for the one in hand that was fetched first of those with the same 40 first bytes",
+		likeJob(func(s string) string { return s[:min(40, len(s))] })),
+	fault("job-ids-folded", "ACK-01", "an ACK is refused if a jid that differs only in case was acknowledged before",
+		keep(func(e *event) string { return strings.ToLower(jid(e)) }, checked(fwp.ACK), func(done *string, e *event) {
+			if *done != "" && *done != jid(e) {
+				e.Decline(fakes.AboutJob, "no such job")
+			} else if e.Err == nil {
+				*done = jid(e)
+			}
+		})),
+	fault("job-ids-numbers", "STATE-09 ACK-02 STATE-07",
+		"leading zeros of the number at the end of a jid do not count in a report", likeJob(func(s string) string {
+			i := strings.LastIndexByte(s, '-') + 1
+			if n, err := strconv.Atoi(s[i:]); err == nil {
+				return s[:i] + strconv.Itoa(n)
+			}
+			return s
+		})),
+	// These change the numbers and the hashes within args and custom.
+	fault("job-empty-array-null", "WU-03 WU-11", "an empty array within args or custom becomes null",
+		leaf(func(v any) any {
+			if a, is := v.([]any); is && len(a) == 0 {
+				return nil
 			}
 			return v
 		})),
-		fault("job-zeros-dropped", "WU-03 WU-11", "members of hashes that are 0, false or empty are dropped",
-			do(dropZeros, at(fakes.Delivered))),
-	}
-}
-
-// jobIntegerFaults change the integers within args and custom.
-func jobIntegerFaults() []fakes.Fault {
-	return []fakes.Fault{
-		fault("job-integer-32", "WU-03", "integers in args are cut to 32 bits",
-			contents("args", topIntegers(func(n int64) string { return itoa(int64(int32(n))) }))),
-		fault("job-integer-32-bits", "WU-03 WU-11", "integers keep their last 32 bits", leaf(integers(func(n int64) any {
-			return json.Number(itoa(int64(int32(n))))
+	fault("job-empty-hash-array", "WU-03 WU-11", "an empty hash within args or custom becomes an empty array",
+		leaf(func(v any) any {
+			if m, is := v.(map[string]any); is && len(m) == 0 {
+				return []any{}
+			}
+			return v
+		})),
+	fault("job-exponent-dropped", "WU-03 WU-11", "a number loses its exponent",
+		leaf(numbers(func(n string) string { n, _, _ = strings.Cut(strings.ToLower(n), "e"); return n }))),
+	fault("job-fraction-cut", "WU-03 WU-11", "numbers keep six digits behind the point",
+		leaf(numbers(func(n string) string {
+			if whole, part, is := strings.Cut(n, "."); is && !strings.ContainsAny(part, "eE") {
+				return whole + "." + part[:min(len(part), 6)]
+			}
+			return n
 		}))),
-		fault("job-integer-rounded", "WU-03", "integers in args beyond 2^53 are rounded", do(roundArgs, checked(fwp.PUSH))),
-		fault("job-integer-signless", "WU-03", "integers in args below -2^31 lose their sign",
-			contents("args", topIntegers(func(n int64) string {
-				if n < math.MinInt32 {
-					return itoa(n)[1:]
-				}
-				return itoa(n)
-			}))),
-		fault("job-integer-text", "WU-03 WU-11", "an integer beyond 2^53 becomes a text", leaf(integers(func(n int64) any {
-			if n > 1<<53 || n < -1<<53 {
-				return itoa(n)
+	fault("job-fraction-single", "WU-03 WU-11", "numbers that are not integers have single precision",
+		leaf(numbers(func(n string) string {
+			f, err := strconv.ParseFloat(n, 64)
+			if _, is := integerOf(json.Number(n)); is || err != nil {
+				return n
+			}
+			return strconv.FormatFloat(float64(float32(min(f, math.MaxFloat32))), 'g', -1, 64)
+		}))),
+	fault("job-nesting-cut", "WU-03", "what is nested more than eight levels deep becomes null",
+		contents("args", func(v any) any { return shallow(v, 8) })),
+	fault("job-truth-number", "WU-03 WU-11", "true and false become 1 and 0", leaf(func(v any) any {
+		switch v {
+		case true:
+			return json.Number("1")
+		case false:
+			return json.Number("0")
+		}
+		return v
+	})),
+	fault("job-zeros-dropped", "WU-03 WU-11", "members of hashes that are 0, false or empty are dropped",
+		do(dropZeros, at(fakes.Delivered))),
+	// These change the integers within args and custom.
+	fault("job-integer-32", "WU-03", "integers in args are cut to 32 bits",
+		contents("args", topIntegers(func(n int64) string { return itoa(int64(int32(n))) }))),
+	fault("job-integer-32-bits", "WU-03 WU-11", "integers keep their last 32 bits", leaf(integers(func(n int64) any {
+		return json.Number(itoa(int64(int32(n))))
+	}))),
+	fault("job-integer-rounded", "WU-03", "integers in args beyond 2^53 are rounded", do(roundArgs, checked(fwp.PUSH))),
+	fault("job-integer-signless", "WU-03", "integers in args below -2^31 lose their sign",
+		contents("args", topIntegers(func(n int64) string {
+			if n < math.MinInt32 {
+				return itoa(n)[1:]
+			}
+			return itoa(n)
+		}))),
+	fault("job-integer-text", "WU-03 WU-11", "an integer beyond 2^53 becomes a text", leaf(integers(func(n int64) any {
+		if n > 1<<53 || n < -1<<53 {
+			return itoa(n)
+		}
+		return json.Number(itoa(n))
+	}))),
+	fault("job-integer-unsigned", "WU-03 WU-11", "negative integers beyond 32 bits lose their sign",
+		leaf(integers(func(n int64) any {
+			if n < math.MinInt32 && n != math.MinInt64 {
+				n = -n
 			}
 			return json.Number(itoa(n))
 		}))),
-		fault("job-integer-unsigned", "WU-03 WU-11", "negative integers beyond 32 bits lose their sign",
-			leaf(integers(func(n int64) any {
-				if n < math.MinInt32 && n != math.MinInt64 {
-					n = -n
-				}
-				return json.Number(itoa(n))
-			}))),
-	}
-}
-
-// jobKeysFaults change the keys of hashes within args and custom.
-func jobKeysFaults() []fakes.Fault {
-	return []fakes.Fault{
-		fault("job-keys-array", "WU-03 WU-11", "a hash whose keys are 0, 1 and so on becomes an array", leaf(asList)),
-		fault("job-keys-cut", "WU-03 WU-11", "a key is cut after 64 bytes",
-			contents("args custom", keys(func(s string) string { return cut(s, 64) }))),
-		fault("job-keys-dollar", "WU-03 WU-11", "members whose names begin with a dollar sign are dropped",
-			leaf(members(func(name string, _ any) bool { return !strings.HasPrefix(name, "$") }))),
-		fault("job-keys-empty", "WU-03 WU-11", "a member with an empty name is dropped",
-			leaf(members(func(name string, _ any) bool { return name != "" }))),
-		fault("job-keys-folded", "WU-03 WU-11", "the keys of hashes are in lower case",
-			contents("args custom", keys(strings.ToLower))),
-		fault("job-keys-split", "WU-03 WU-11", "a dot in a key of a hash becomes an underscore",
-			contents("args custom", keys(func(s string) string { return strings.ReplaceAll(s, ".", "_") }))),
-	}
+	// These change the keys of hashes within args and custom.
+	fault("job-keys-array", "WU-03 WU-11", "a hash whose keys are 0, 1 and so on becomes an array", leaf(asList)),
+	fault("job-keys-cut", "WU-03 WU-11", "a key is cut after 64 bytes",
+		contents("args custom", keys(func(s string) string { return cut(s, 64) }))),
+	fault("job-keys-dollar", "WU-03 WU-11", "members whose names begin with a dollar sign are dropped",
+		leaf(members(func(name string, _ any) bool { return !strings.HasPrefix(name, "$") }))),
+	fault("job-keys-empty", "WU-03 WU-11", "a member with an empty name is dropped",
+		leaf(members(func(name string, _ any) bool { return name != "" }))),
+	fault("job-keys-folded", "WU-03 WU-11", "the keys of hashes are in lower case",
+		contents("args custom", keys(strings.ToLower))),
+	fault("job-keys-split", "WU-03 WU-11", "a dot in a key of a hash becomes an underscore",
+		contents("args custom", keys(func(s string) string { return strings.ReplaceAll(s, ".", "_") }))),
+	// About the args of a job.
+	fault("job-args-any-type", "WU-03 RESP-02", "args may be missing or of any type",
+		do(accept, checked(fwp.PUSH), about("args"))),
+	fault("job-args-empty-null", "WU-03", "args without an element are delivered as null",
+		do(set("args", "null"), at(fakes.Delivered), is("args", "[]"))),
+	fault("job-args-empty-refused", "WU-03 PUSH-01 FLUSH-04 STATE-03 WU-06", "args without an element are refused",
+		refuses("args", is("args", "[]"))),
+	fault("job-args-hundred", "WU-03", "args have no more than 100 elements",
+		contents("args", func(v any) any { a, _ := v.([]any); return a[:min(100, len(a))] })),
+	fault("job-args-reversed", "WU-03", "args are delivered in reverse order", do(reverseArgs, checked(fwp.PUSH))),
+	fault("job-args-seldom-reversed", "WU-03 FETCH-01", "every 60th job is delivered with its args in reverse order",
+		every(60, at(fakes.Delivered), reverseArgs)),
+	fault("job-args-set", "WU-03", "equal elements of an array in args are delivered once",
+		contents("args", leaves(asSet))),
+	// About when a job was created.
+	fault("job-created-at-ahead", "WU-10", "a created_at that is ahead becomes the time of the PUSH",
+		do(setNow("created_at"), at(fakes.Defaulted), moment("created_at", func(at time.Time) bool {
+			return time.Until(at) > time.Minute
+		}))),
+	fault("job-created-at-day", "WU-10", "created_at keeps its date only",
+		delivered("created_at", func(at string) string {
+			if len(at) > 10 {
+				return at[:10] + "T00:00:00Z"
+			}
+			return at
+		})),
+	fault("job-created-at-follows", "WU-10", "a job without created_at gets that of the job before",
+		followsJob("created_at")),
+	fault("job-created-at-missing", "WU-10", "created_at stays empty if the producer left it out",
+		omitted("created_at", `""`)),
+	fault("job-created-at-null-refused", "WU-10", "a created_at of null is refused",
+		do(decline("created_at", "created_at is null"), nulls("created_at"))),
+	fault("job-created-at-offset", "WU-10", "the offset of created_at is read as UTC",
+		do(change("created_at", func(at string) string {
+			if zone := len(at) - len("+00:00"); zone > 0 && (at[zone] == '+' || at[zone] == '-') {
+				return at[:zone] + "Z"
+			}
+			return at
+		}), at(fakes.Defaulted))),
+	fault("job-created-at-offset-refused", "WU-10", "a created_at with an offset is refused",
+		refuses("created_at", moment("created_at", hasOffset))),
+	fault("job-created-at-replaced", "WU-10", "created_at is the time of the PUSH, whatever the producer sent",
+		do(setNow("created_at"), at(fakes.Defaulted))),
+	// About the id of a job.
+	fault("job-id-beyond-ascii", "ACK-01", "an ACK whose jid has characters beyond ASCII is refused",
+		do(decline(fakes.AboutJob, "no such job"), valid(fwp.ACK), text("jid", beyondASCII))),
+	fault("job-id-cut", "FETCH-01 FRAME-06", "a jid is delivered without what follows its first 200 bytes",
+		delivered("jid", func(s string) string { return cut(s, 200) })),
+	fault("job-id-escaped", "ACK-01", "escapes in the jid of a report are not decoded",
+		do(declineJob, valid(fwp.ACK, fwp.FAIL), escaped("jid"))),
+	fault("job-id-lower-case", "FETCH-01", "a jid is delivered in lower case", delivered("jid", strings.ToLower)),
+	fault("job-id-nested", "FETCH-01", "a jid within custom replaces that of the job", do(func(e *event) {
+		if custom, err := fakes.ParseObject(e.Object.Get("custom")); err == nil && custom.Text("jid") != "" {
+			e.Object.SetText("jid", custom.Text("jid"))
+		}
+	}, at(fakes.Delivered), has("custom"))),
+	fault("job-id-number", "FETCH-01", "a jid of digits is delivered without the zeros that lead it",
+		delivered("jid", digits)),
+	fault("job-id-plain", "WU-01", "a jid with an underscore is refused",
+		do(decline("jid", "a jid has letters, digits and dashes"), checked(fwp.PUSH), text("jid", with("_")))),
+	fault("job-id-quotes", "FETCH-01", "a quotation mark in a jid is dropped",
+		delivered("jid", strings.NewReplacer(`"`, "").Replace)),
+	// About the jobtype of a job.
+	fault("job-jobtype-backslash", "FETCH-01", "a backslash in a jobtype is dropped",
+		delivered("jobtype", strings.NewReplacer(`\`, "").Replace)),
+	fault("job-jobtype-cut", "FETCH-01", "a jobtype is cut after 255 bytes",
+		delivered("jobtype", func(s string) string { return cut(s, 255) })),
+	fault("job-jobtype-format", "FETCH-01", "a percent sign in a jobtype is doubled",
+		delivered("jobtype", strings.NewReplacer("%", "%%").Replace)),
+	fault("job-jobtype-html", "FETCH-01", "a jobtype is delivered with entities for < and >",
+		delivered("jobtype", strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace)),
+	fault("job-jobtype-lower-case", "FETCH-01", "a jobtype is delivered in lower case",
+		delivered("jobtype", strings.ToLower)),
+	fault("job-jobtype-number", "FETCH-01", "a jobtype of digits is delivered without the zeros that lead it",
+		delivered("jobtype", digits)),
+	fault("job-jobtype-optional", "WU-02 RESP-02", "jobtype may be missing or of any type",
+		do(accept, checked(fwp.PUSH), about("jobtype"))),
+	fault("job-jobtype-scheduled", "WU-02", "the jobtype of a job that is scheduled may be missing or of any type",
+		do(accept, checked(fwp.PUSH), about("jobtype"), has("at"))),
+	fault("job-jobtype-trimmed", "FETCH-01", "a jobtype loses the white space at its ends",
+		delivered("jobtype", strings.TrimSpace)),
+	// About how long a job is held.
+	fault("job-reserve-default", "WU-05", "a job without reserve_for is held for 60 s", omitted("reserve_for", "60")),
+	fault("job-reserve-default-unseen", "WU-05",
+		"a job without reserve_for is held for 60 s, but is delivered with the right default",
+		next(jid, both(checked(fwp.PUSH), lacks("reserve_for")), at(fakes.Reserved), lasts(time.Minute))),
+	fault("job-reserve-early", "WU-05 STATE-07", "a reservation ends after half its time",
+		do(func(e *event) { later(-time.Until(e.Until) / 2)(e) }, at(fakes.Reserved))),
+	fault("job-reserve-follows", "WU-05", "a job without reserve_for is held as long as the one before",
+		followsJob("reserve_for")),
+	fault("job-reserve-minute-refused", "WU-05", "a reserve_for of 60 is refused",
+		refuses("reserve_for", is("reserve_for", "60"))),
+	fault("job-reserve-null-refused", "WU-05", "a reserve_for of null is refused",
+		do(decline("reserve_for", "reserve_for is null"), nulls("reserve_for"))),
+	fault("job-reserve-null-short", "WU-05", "a job whose reserve_for is null is held for 60 s",
+		do(set("reserve_for", "60"), nulls("reserve_for"))),
+	fault("job-reserve-short", "WU-05b", "a reserve_for under 60 s is accepted and used",
+		do(accept, checked(fwp.PUSH), about("reserve_for"))),
+	// About how often a job is to be tried again.
+	fault("job-retry-any-type", "WU-14", "retry may be of any type", do(accept, checked(fwp.PUSH), about("retry"))),
+	fault("job-retry-follows", "RETRY-04 WU-07", "a job without retry gets that of the job before",
+		keepAll(valid(fwp.PUSH), func(last *retries, e *event) {
+			if n, is := last.see(e); !is {
+				e.Object.SetInt("retry", n)
+			}
+		})),
+	fault("job-retry-follows-unseen", "RETRY-04 WU-07",
+		"a job without retry is not retried if the job before had a retry of 0 or less", retryFollowsUnseen()),
+	fault("job-retry-many-refused", "WU-07", "a retry above 25 is refused",
+		refuses("retry", number("retry", above(defaultRetry)))),
+	fault("job-retry-mixed", "WU-07", "every 50th job gets the retry of an earlier one", retryMixed()),
+	fault("job-retry-negative-refused", "WU-07", "a retry of -1 is refused", refuses("retry", is("retry", "-1"))),
+	fault("job-retry-null-refused", "WU-07", "a retry of null is refused", refuses("retry", is("retry", "null"))),
 }
 
 // nulls holds for a PUSH that is right and has null in a field.
 func nulls(field string) condition { return both(valid(fwp.PUSH), is(field, "null")) }
-
-// jobArgsFaults are about the args of a job.
-func jobArgsFaults() []fakes.Fault {
-	return []fakes.Fault{
-		fault("job-args-any-type", "WU-03 RESP-02", "args may be missing or of any type",
-			do(accept, checked(fwp.PUSH), about("args"))),
-		fault("job-args-empty-null", "WU-03", "args without an element are delivered as null",
-			do(set("args", "null"), at(fakes.Delivered), is("args", "[]"))),
-		fault("job-args-empty-refused", "WU-03 PUSH-01 FLUSH-04 STATE-03 WU-06", "args without an element are refused",
-			refuses("args", is("args", "[]"))),
-		fault("job-args-hundred", "WU-03", "args have no more than 100 elements",
-			contents("args", func(v any) any { a, _ := v.([]any); return a[:min(100, len(a))] })),
-		fault("job-args-reversed", "WU-03", "args are delivered in reverse order", do(reverseArgs, checked(fwp.PUSH))),
-		fault("job-args-seldom-reversed", "WU-03 FETCH-01", "every 60th job is delivered with its args in reverse order",
-			every(60, at(fakes.Delivered), reverseArgs)),
-		fault("job-args-set", "WU-03", "equal elements of an array in args are delivered once",
-			contents("args", leaves(asSet))),
-	}
-}
-
-// jobCreatedFaults are about when a job was created.
-func jobCreatedFaults() []fakes.Fault {
-	return []fakes.Fault{
-		fault("job-created-at-ahead", "WU-10", "a created_at that is ahead becomes the time of the PUSH",
-			do(setNow("created_at"), at(fakes.Defaulted), moment("created_at", func(at time.Time) bool {
-				return time.Until(at) > time.Minute
-			}))),
-		fault("job-created-at-day", "WU-10", "created_at keeps its date only",
-			delivered("created_at", func(at string) string {
-				if len(at) > 10 {
-					return at[:10] + "T00:00:00Z"
-				}
-				return at
-			})),
-		fault("job-created-at-follows", "WU-10", "a job without created_at gets that of the job before",
-			followsJob("created_at")),
-		fault("job-created-at-missing", "WU-10", "created_at stays empty if the producer left it out",
-			omitted("created_at", `""`)),
-		fault("job-created-at-null-refused", "WU-10", "a created_at of null is refused",
-			do(decline("created_at", "created_at is null"), nulls("created_at"))),
-		fault("job-created-at-offset", "WU-10", "the offset of created_at is read as UTC",
-			do(change("created_at", func(at string) string {
-				if zone := len(at) - len("+00:00"); zone > 0 && (at[zone] == '+' || at[zone] == '-') {
-					return at[:zone] + "Z"
-				}
-				return at
-			}), at(fakes.Defaulted))),
-		fault("job-created-at-offset-refused", "WU-10", "a created_at with an offset is refused",
-			refuses("created_at", moment("created_at", hasOffset))),
-		fault("job-created-at-replaced", "WU-10", "created_at is the time of the PUSH, whatever the producer sent",
-			do(setNow("created_at"), at(fakes.Defaulted))),
-	}
-}
-
-// jobIDFaults are about the id of a job.
-func jobIDFaults() []fakes.Fault {
-	return []fakes.Fault{
-		fault("job-id-beyond-ascii", "ACK-01", "an ACK whose jid has characters beyond ASCII is refused",
-			do(decline(fakes.AboutJob, "no such job"), valid(fwp.ACK), text("jid", beyondASCII))),
-		fault("job-id-cut", "FETCH-01 FRAME-06", "a jid is delivered without what follows its first 200 bytes",
-			delivered("jid", func(s string) string { return cut(s, 200) })),
-		fault("job-id-escaped", "ACK-01", "escapes in the jid of a report are not decoded",
-			do(declineJob, valid(fwp.ACK, fwp.FAIL), escaped("jid"))),
-		fault("job-id-lower-case", "FETCH-01", "a jid is delivered in lower case", delivered("jid", strings.ToLower)),
-		fault("job-id-nested", "FETCH-01", "a jid within custom replaces that of the job", do(func(e *event) {
-			if custom, err := fakes.ParseObject(e.Object.Get("custom")); err == nil && custom.Text("jid") != "" {
-				e.Object.SetText("jid", custom.Text("jid"))
-			}
-		}, at(fakes.Delivered), has("custom"))),
-		fault("job-id-number", "FETCH-01", "a jid of digits is delivered without the zeros that lead it",
-			delivered("jid", digits)),
-		fault("job-id-plain", "WU-01", "a jid with an underscore is refused",
-			do(decline("jid", "a jid has letters, digits and dashes"), checked(fwp.PUSH), text("jid", with("_")))),
-		fault("job-id-quotes", "FETCH-01", "a quotation mark in a jid is dropped",
-			delivered("jid", strings.NewReplacer(`"`, "").Replace)),
-	}
-}
-
-// jobJobtypeFaults are about the jobtype of a job.
-func jobJobtypeFaults() []fakes.Fault {
-	return []fakes.Fault{
-		fault("job-jobtype-backslash", "FETCH-01", "a backslash in a jobtype is dropped",
-			delivered("jobtype", strings.NewReplacer(`\`, "").Replace)),
-		fault("job-jobtype-cut", "FETCH-01", "a jobtype is cut after 255 bytes",
-			delivered("jobtype", func(s string) string { return cut(s, 255) })),
-		fault("job-jobtype-format", "FETCH-01", "a percent sign in a jobtype is doubled",
-			delivered("jobtype", strings.NewReplacer("%", "%%").Replace)),
-		fault("job-jobtype-html", "FETCH-01", "a jobtype is delivered with entities for < and >",
-			delivered("jobtype", strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace)),
-		fault("job-jobtype-lower-case", "FETCH-01", "a jobtype is delivered in lower case",
-			delivered("jobtype", strings.ToLower)),
-		fault("job-jobtype-number", "FETCH-01", "a jobtype of digits is delivered without the zeros that lead it",
-			delivered("jobtype", digits)),
-		fault("job-jobtype-optional", "WU-02 RESP-02", "jobtype may be missing or of any type",
-			do(accept, checked(fwp.PUSH), about("jobtype"))),
-		fault("job-jobtype-scheduled", "WU-02", "the jobtype of a job that is scheduled may be missing or of any type",
-			do(accept, checked(fwp.PUSH), about("jobtype"), has("at"))),
-		fault("job-jobtype-trimmed", "FETCH-01", "a jobtype loses the white space at its ends",
-			delivered("jobtype", strings.TrimSpace)),
-	}
-}
-
-// jobReserveFaults are about how long a job is held.
-func jobReserveFaults() []fakes.Fault {
-	return []fakes.Fault{
-		fault("job-reserve-default", "WU-05", "a job without reserve_for is held for 60 s", omitted("reserve_for", "60")),
-		fault("job-reserve-default-unseen", "WU-05",
-			"a job without reserve_for is held for 60 s, but is delivered with the right default",
-			next(jid, both(checked(fwp.PUSH), lacks("reserve_for")), at(fakes.Reserved), lasts(time.Minute))),
-		fault("job-reserve-early", "WU-05 STATE-07", "a reservation ends after half its time",
-			do(func(e *event) { later(-time.Until(e.Until) / 2)(e) }, at(fakes.Reserved))),
-		fault("job-reserve-follows", "WU-05", "a job without reserve_for is held as long as the one before",
-			followsJob("reserve_for")),
-		fault("job-reserve-minute-refused", "WU-05", "a reserve_for of 60 is refused",
-			refuses("reserve_for", is("reserve_for", "60"))),
-		fault("job-reserve-null-refused", "WU-05", "a reserve_for of null is refused",
-			do(decline("reserve_for", "reserve_for is null"), nulls("reserve_for"))),
-		fault("job-reserve-null-short", "WU-05", "a job whose reserve_for is null is held for 60 s",
-			do(set("reserve_for", "60"), nulls("reserve_for"))),
-		fault("job-reserve-short", "WU-05b", "a reserve_for under 60 s is accepted and used",
-			do(accept, checked(fwp.PUSH), about("reserve_for"))),
-	}
-}
-
-// jobRetryFaults are about how often a job is to be tried again.
-func jobRetryFaults() []fakes.Fault {
-	return []fakes.Fault{
-		fault("job-retry-any-type", "WU-14", "retry may be of any type", do(accept, checked(fwp.PUSH), about("retry"))),
-		fault("job-retry-follows", "RETRY-04 WU-07", "a job without retry gets that of the job before",
-			keepAll(valid(fwp.PUSH), func(last *retries, e *event) {
-				if n, is := last.see(e); !is {
-					e.Object.SetInt("retry", n)
-				}
-			})),
-		fault("job-retry-follows-unseen", "RETRY-04 WU-07",
-			"a job without retry is not retried if the job before had a retry of 0 or less", retryFollowsUnseen()),
-		fault("job-retry-many-refused", "WU-07", "a retry above 25 is refused",
-			refuses("retry", number("retry", above(defaultRetry)))),
-		fault("job-retry-mixed", "WU-07", "every 50th job gets the retry of an earlier one", retryMixed()),
-		fault("job-retry-negative-refused", "WU-07", "a retry of -1 is refused", refuses("retry", is("retry", "-1"))),
-		fault("job-retry-null-refused", "WU-07", "a retry of null is refused", refuses("retry", is("retry", "null"))),
-	}
-}
 
 // retries is the last retry that a job had, less the default.
 type retries int64

@@ -10,112 +10,96 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// lineSpaceFaults accept other spaces than the one behind a verb.
-func lineSpaceFaults() []fakes.Fault {
-	return []fakes.Fault{
-		fault("line-ack-spaces", "FRAME-03", "two spaces behind ACK are accepted", behind(fwp.ACK)),
-		fault("line-double-space", "FRAME-03", "more than one space after the verb is accepted",
-			do(func(e *event) { e.Command.Args = bytes.TrimLeft(e.Command.Args, " ") }, parsed())),
-		fault("line-fail-ends", "FRAME-03", "spaces behind the argument of a FAIL are accepted", lineEnds(fwp.FAIL)),
-		fault("line-fetch-ends", "FRAME-03", "spaces behind the last queue of a FETCH are accepted", lineEnds(fwp.FETCH)),
-		fault("line-fetch-spaces", "FRAME-03", "two spaces behind FETCH are accepted", behind(fwp.FETCH)),
-		fault("line-info-ends", "FRAME-03", "a space behind INFO or END is accepted",
-			do(func(e *event) { e.Command.Args = nil }, parsed(fwp.INFO, fwp.END),
-				func(e *event) bool { return len(e.Command.Args) == 0 })),
-		fault("line-leading-space", "FRAME-03", "a space before a verb is ignored",
-			do(func(e *event) { e.Line = bytes.TrimPrefix(e.Line, []byte(" ")) }, at(fakes.LineRead), right)),
-		fault("line-push-ends", "FRAME-03", "spaces behind the job of a PUSH are accepted", lineEnds(fwp.PUSH)),
-		fault("line-push-spaces", "FRAME-03", "two spaces behind PUSH are accepted", behind(fwp.PUSH)),
-		fault("line-tab", "FRAME-03", "a tab behind a verb counts as a space", do(func(e *event) {
-			if i := bytes.IndexByte(e.Line, '\t'); i > 0 && !bytes.Contains(e.Line[:i], []byte(" ")) {
-				e.Line = slices.Clone(e.Line)
-				e.Line[i] = ' '
+// lineFaults are about lines: their spaces, verbs and ends.
+var lineFaults = []fakes.Fault{
+	// These accept other spaces than the one behind a verb.
+	fault("line-ack-spaces", "FRAME-03", "two spaces behind ACK are accepted", behind(fwp.ACK)),
+	fault("line-double-space", "FRAME-03", "more than one space after the verb is accepted",
+		do(func(e *event) { e.Command.Args = bytes.TrimLeft(e.Command.Args, " ") }, parsed())),
+	fault("line-fail-ends", "FRAME-03", "spaces behind the argument of a FAIL are accepted", lineEnds(fwp.FAIL)),
+	fault("line-fetch-ends", "FRAME-03", "spaces behind the last queue of a FETCH are accepted", lineEnds(fwp.FETCH)),
+	fault("line-fetch-spaces", "FRAME-03", "two spaces behind FETCH are accepted", behind(fwp.FETCH)),
+	fault("line-info-ends", "FRAME-03", "a space behind INFO or END is accepted",
+		do(func(e *event) { e.Command.Args = nil }, parsed(fwp.INFO, fwp.END),
+			func(e *event) bool { return len(e.Command.Args) == 0 })),
+	fault("line-leading-space", "FRAME-03", "a space before a verb is ignored",
+		do(func(e *event) { e.Line = bytes.TrimPrefix(e.Line, []byte(" ")) }, at(fakes.LineRead), right)),
+	fault("line-push-ends", "FRAME-03", "spaces behind the job of a PUSH are accepted", lineEnds(fwp.PUSH)),
+	fault("line-push-spaces", "FRAME-03", "two spaces behind PUSH are accepted", behind(fwp.PUSH)),
+	fault("line-tab", "FRAME-03", "a tab behind a verb counts as a space", do(func(e *event) {
+		if i := bytes.IndexByte(e.Line, '\t'); i > 0 && !bytes.Contains(e.Line[:i], []byte(" ")) {
+			e.Line = slices.Clone(e.Line)
+			e.Line[i] = ' '
+		}
+	}, at(fakes.LineRead))),
+	fault("line-trailing-space", "FRAME-03", "spaces at the end of a command are accepted", do(func(e *event) {
+		if e.Command.Args = bytes.TrimRight(e.Command.Args, " "); len(e.Command.Args) == 0 {
+			e.Command.Args = nil
+		}
+	}, parsed())),
+	// These accept verbs in another form.
+	fault("line-empty-ok", "FRAME-03", "an empty line is answered with OK",
+		do(pretend, checked(""), about(fakes.AboutVerb))),
+	fault("line-end-lower-case", "FRAME-03", "end is accepted in lower case",
+		do(func(e *event) { e.Command.Verb = fwp.END }, parsed("end"))),
+	fault("line-flush-lower-case", "FRAME-03", "flush is carried out in lower case",
+		do(func(e *event) { e.Line = []byte(fwp.FLUSH) }, at(fakes.LineRead), flushInSmall)),
+	fault("line-flush-refused-clears", "FLUSH-01", "flush is refused in lower case, and carried out",
+		do((*event).Clear, ran(), flushInSmall)),
+	fault("line-lower-case", "FRAME-03", "verbs in lower case are accepted",
+		do(func(e *event) { e.Command.Verb = strings.ToUpper(e.Command.Verb) }, parsed())),
+	fault("line-push-lower-case", "FRAME-03", "push is accepted in lower case", do(func(e *event) {
+		if rest, is := bytes.CutPrefix(e.Line, []byte("push ")); is {
+			e.Line = slices.Concat([]byte("PUSH "), rest)
+		}
+	}, at(fakes.LineRead))),
+	fault("line-verb-begins", "FRAME-03", "a verb may have more letters at its end", do(func(e *event) {
+		for _, verb := range []string{"PUSH", "FETCH", "ACK", "FAIL", "BEAT", "INFO", "FLUSH", "END"} {
+			if strings.HasPrefix(e.Command.Verb, verb) {
+				e.Command.Verb = verb
 			}
-		}, at(fakes.LineRead))),
-		fault("line-trailing-space", "FRAME-03", "spaces at the end of a command are accepted", do(func(e *event) {
-			if e.Command.Args = bytes.TrimRight(e.Command.Args, " "); len(e.Command.Args) == 0 {
-				e.Command.Args = nil
-			}
-		}, parsed())),
-	}
-}
-
-// lineVerbFaults accept verbs in another form.
-func lineVerbFaults() []fakes.Fault {
-	return []fakes.Fault{
-		fault("line-empty-ok", "FRAME-03", "an empty line is answered with OK",
-			do(pretend, checked(""), about(fakes.AboutVerb))),
-		fault("line-end-lower-case", "FRAME-03", "end is accepted in lower case",
-			do(func(e *event) { e.Command.Verb = fwp.END }, parsed("end"))),
-		fault("line-flush-lower-case", "FRAME-03", "flush is carried out in lower case",
-			do(func(e *event) { e.Line = []byte(fwp.FLUSH) }, at(fakes.LineRead), flushInSmall)),
-		fault("line-flush-refused-clears", "FLUSH-01", "flush is refused in lower case, and carried out",
-			do((*event).Clear, ran(), flushInSmall)),
-		fault("line-lower-case", "FRAME-03", "verbs in lower case are accepted",
-			do(func(e *event) { e.Command.Verb = strings.ToUpper(e.Command.Verb) }, parsed())),
-		fault("line-push-lower-case", "FRAME-03", "push is accepted in lower case", do(func(e *event) {
-			if rest, is := bytes.CutPrefix(e.Line, []byte("push ")); is {
-				e.Line = slices.Concat([]byte("PUSH "), rest)
-			}
-		}, at(fakes.LineRead))),
-		fault("line-verb-begins", "FRAME-03", "a verb may have more letters at its end", do(func(e *event) {
-			for _, verb := range []string{"PUSH", "FETCH", "ACK", "FAIL", "BEAT", "INFO", "FLUSH", "END"} {
-				if strings.HasPrefix(e.Command.Verb, verb) {
-					e.Command.Verb = verb
-				}
-			}
-		}, parsed())),
-	}
-}
-
-// lineEndFaults are about where lines and segments end.
-func lineEndFaults() []fakes.Fault {
-	return []fakes.Fault{
-		fault("line-character-cut", "FRAME-05 LINK-02",
-			"the bytes of a character that arrives in two segments become question marks",
-			keep(conn, at(fakes.Received), characterCut)),
-		fault("line-cr-apart", "FRAME-05 LINK-02", "a CR at the end of a segment is read as a space", do(func(e *event) {
-			if n := len(e.Bytes); n > 0 && e.Bytes[n-1] == '\r' {
-				e.Bytes[n-1] = ' '
-			}
-		}, at(fakes.Received))),
-		fault("line-lf", "FRAME-08 FRAME-03", "a line that ends with LF alone is accepted",
-			do(pretend, at(fakes.LineRead), about(fakes.AboutLineEnd))),
-		fault("line-segment-ends", "FRAME-05 LINK-02", "the end of a short segment ends the command", do(func(e *event) {
-			if n := len(e.Bytes); n < 100 && e.Bytes[n-1] != '\n' && e.Bytes[n-1] != '\r' {
-				e.Bytes = slices.Concat(e.Bytes, []byte("\r\n"))
-			}
-		}, at(fakes.Received))),
-		fault("line-separators", "FRAME-09", "U+2028, U+2029 and U+0085 end a line", do(func(e *event) {
-			if i := bytes.IndexAny(e.Line, "\u2028\u2029\u0085"); i >= 0 {
-				e.Line = e.Line[:i]
-			}
-		}, at(fakes.LineRead))),
-		fault("line-unfinished", "FRAME-08", "the beginning of a line is a command when its connection ends",
-			do(func(e *event) { e.Skip = len(e.Line) == 0 }, at(fakes.Unfinished))),
-	}
-}
-
-// lineContentFaults are about what is in a line, and how long it is.
-func lineContentFaults() []fakes.Fault {
-	return []fakes.Fault{
-		fault("line-ascii", "FRAME-09 WU-03 WU-11", "characters of a job that are not ASCII become question marks",
-			do(func(e *event) { e.Command.Args = bytes.Map(ascii, e.Command.Args) }, parsed(fwp.PUSH))),
-		fault("line-json-spaces", "BEAT-01 WU-00 ACK-01 FAIL-01", "an argument with a blank behind a colon is refused",
-			do(func(e *event) {
-				e.Decline(fakes.AboutArguments, e.Command.Verb+" takes one JSON object after a single space")
-			}, checked(fwp.PUSH, fwp.BEAT, fwp.ACK, fwp.FAIL), arguments(`": `))),
-		fault("line-long-cut", "FRAME-06 WU-03", "a text in args is cut after 64 KiB",
-			do(func(e *event) { cutArgs(e.Object, 64<<10) }, checked(fwp.PUSH))),
-		fault("line-nul", "FRAME-03", "NUL bytes in a line are ignored",
-			do(func(e *event) { e.Line = bytes.ReplaceAll(e.Line, []byte{0}, nil) }, at(fakes.LineRead))),
-		fault("line-of-a-kilobyte", "RESP-06", "a line of 1,024 bytes is not answered",
-			do(noReply, ran(), bytesLong(1024))),
-		fault("line-of-a-page", "RESP-06", "a line of 4,096 or 65,536 bytes is not answered",
-			do(noReply, ran(), bytesLong(4096, 65536))),
-		fault("line-of-pages", "RESP-06", "a line of 8,192 or 32,768 bytes is not answered",
-			do(noReply, ran(), bytesLong(8192, 32768))),
-	}
+		}
+	}, parsed())),
+	// About where lines and segments end.
+	fault("line-character-cut", "FRAME-05 LINK-02",
+		"the bytes of a character that arrives in two segments become question marks",
+		keep(conn, at(fakes.Received), characterCut)),
+	fault("line-cr-apart", "FRAME-05 LINK-02", "a CR at the end of a segment is read as a space", do(func(e *event) {
+		if n := len(e.Bytes); n > 0 && e.Bytes[n-1] == '\r' {
+			e.Bytes[n-1] = ' '
+		}
+	}, at(fakes.Received))),
+	fault("line-lf", "FRAME-08 FRAME-03", "a line that ends with LF alone is accepted",
+		do(pretend, at(fakes.LineRead), about(fakes.AboutLineEnd))),
+	fault("line-segment-ends", "FRAME-05 LINK-02", "the end of a short segment ends the command", do(func(e *event) {
+		if n := len(e.Bytes); n < 100 && e.Bytes[n-1] != '\n' && e.Bytes[n-1] != '\r' {
+			e.Bytes = slices.Concat(e.Bytes, []byte("\r\n"))
+		}
+	}, at(fakes.Received))),
+	fault("line-separators", "FRAME-09", "U+2028, U+2029 and U+0085 end a line", do(func(e *event) {
+		if i := bytes.IndexAny(e.Line, "\u2028\u2029\u0085"); i >= 0 {
+			e.Line = e.Line[:i]
+		}
+	}, at(fakes.LineRead))),
+	fault("line-unfinished", "FRAME-08", "the beginning of a line is a command when its connection ends",
+		do(func(e *event) { e.Skip = len(e.Line) == 0 }, at(fakes.Unfinished))),
+	// About what is in a line, and how long it is.
+	fault("line-ascii", "FRAME-09 WU-03 WU-11", "characters of a job that are not ASCII become question marks",
+		do(func(e *event) { e.Command.Args = bytes.Map(ascii, e.Command.Args) }, parsed(fwp.PUSH))),
+	fault("line-json-spaces", "BEAT-01 WU-00 ACK-01 FAIL-01", "an argument with a blank behind a colon is refused",
+		do(func(e *event) {
+			e.Decline(fakes.AboutArguments, e.Command.Verb+" takes one JSON object after a single space")
+		}, checked(fwp.PUSH, fwp.BEAT, fwp.ACK, fwp.FAIL), arguments(`": `))),
+	fault("line-long-cut", "FRAME-06 WU-03", "a text in args is cut after 64 KiB",
+		do(func(e *event) { cutArgs(e.Object, 64<<10) }, checked(fwp.PUSH))),
+	fault("line-nul", "FRAME-03", "NUL bytes in a line are ignored",
+		do(func(e *event) { e.Line = bytes.ReplaceAll(e.Line, []byte{0}, nil) }, at(fakes.LineRead))),
+	fault("line-of-a-kilobyte", "RESP-06", "a line of 1,024 bytes is not answered",
+		do(noReply, ran(), bytesLong(1024))),
+	fault("line-of-a-page", "RESP-06", "a line of 4,096 or 65,536 bytes is not answered",
+		do(noReply, ran(), bytesLong(4096, 65536))),
+	fault("line-of-pages", "RESP-06", "a line of 8,192 or 32,768 bytes is not answered",
+		do(noReply, ran(), bytesLong(8192, 32768))),
 }
 
 // behind has two spaces behind a verb count as one.

@@ -10,10 +10,8 @@ import (
 // All returns the catalogue, sorted by name.
 func All() []fakes.Variation {
 	return catalogue.SortVariations(
-		acceptVariations(), beatVariations(), connectionVariations(), endVariations(), errorVariations(),
-		fetchVariations(), flushVariations(), helloVariations(), infoVariations(), jobRefusedVariations(),
-		jobVariations(), jsonVariations(), laterVariations(), lineVariations(), nullVariations(), paceVariations(),
-		passwordVariations(), queueVariations(), refuseVariations(), timeVariations(),
+		connectionVariations, helloVariations, jobVariations, jsonVariations, paceVariations, queueVariations,
+		replyVariations, reportVariations, timeVariations,
 	)
 }
 
