@@ -93,10 +93,8 @@ func (s *Server) Push(unit []byte) error {
 	if r != nil {
 		return r
 	}
-	for _, name := range []string{"jid", "jobtype"} {
-		if r := wantText(o, name); r != nil {
-			return r
-		}
+	if r := check(o, always, text, "jid", "jobtype"); r != nil {
+		return r
 	}
 	e := &Event{Conn: &Conn{server: s}, Command: fwp.Command{Verb: fwp.PUSH, Args: unit}, Object: o}
 	return (&conn{s: s}).push(e)

@@ -67,7 +67,7 @@ func (c *conn) fields(verb string, o *Object) *Refusal {
 	case fwp.PUSH:
 		return checkJob(o, &c.s.cfg)
 	case fwp.ACK:
-		return wantText(o, "jid")
+		return check(o, always, text, "jid")
 	case fwp.FAIL:
 		return checkFailure(o)
 	}

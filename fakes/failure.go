@@ -1,6 +1,7 @@
 package fakes
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 	"unicode/utf8"
@@ -18,23 +19,8 @@ type failure struct {
 // checkFailure checks the argument of a FAIL. Only jid is required; other fields, if
 // present, must have the right type.
 func checkFailure(o *Object) *Refusal {
-	if r := wantText(o, "jid"); r != nil {
-		return r
-	}
-	for _, field := range [...]string{"errtype", "message"} {
-		if given(o, field) == nil {
-			continue
-		}
-		if r := wantText(o, field); r != nil {
-			return r
-		}
-	}
-	if raw := given(o, "backtrace"); raw != nil {
-		if _, ok := asStrings(raw); !ok {
-			return refuse("backtrace", "backtrace must be an array of strings")
-		}
-	}
-	return nil
+	return cmp.Or(check(o, always, text, "jid"), check(o, given, text, "errtype", "message"),
+		check(o, given, texts, "backtrace"))
 }
 
 func newFailure(o *Object) failure {

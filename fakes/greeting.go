@@ -1,6 +1,7 @@
 package fakes
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
@@ -25,15 +26,7 @@ func (c *conn) checkHello(o *Object) *Refusal {
 	if n, ok := o.Int("v"); !ok || n != version {
 		return refuse("v", "v must be the integer %d", version)
 	}
-	if o.Get("pwdhash") != nil {
-		if r := wantText(o, "pwdhash"); r != nil {
-			return r
-		}
-	}
-	if r := c.checkConsumer(o); r != nil {
-		return r
-	}
-	return c.checkPassword(o)
+	return cmp.Or(check(o, present, text, "pwdhash"), c.checkConsumer(o), c.checkPassword(o))
 }
 
 func (c *conn) checkPassword(o *Object) *Refusal {
@@ -52,23 +45,13 @@ func (c *conn) checkPassword(o *Object) *Refusal {
 // client a consumer; some producers send only a hostname. (Required Fields for
 // Consumers)
 func (c *conn) checkConsumer(o *Object) *Refusal {
-	all := o.Get("wid") != nil
-	for _, field := range [...]string{"wid", "hostname"} {
-		if all || o.Get(field) != nil {
-			if r := wantText(o, field); r != nil {
-				return r
-			}
-		}
+	must := present
+	if o.Get("wid") != nil {
+		must = always
 	}
-	if all || o.Get("pid") != nil {
-		if r := wantInteger(o, "pid", true); r != nil {
-			return r
-		}
-	}
-	if all || o.Get("labels") != nil {
-		if _, ok := asStrings(o.Get("labels")); !ok {
-			return refuse("labels", "labels must be an array of strings")
-		}
+	if r := cmp.Or(check(o, must, text, "wid", "hostname"), check(o, must, integer, "pid"),
+		check(o, must, texts, "labels")); r != nil {
+		return r
 	}
 	if wid := o.Text("wid"); wid != "" && c.s.workers.conflict(wid, newIdentity(o)) {
 		return refuse("wid", "the wid is in use with another hostname, pid or labels")

@@ -1,6 +1,8 @@
 package fakes
 
 import (
+	"cmp"
+	"encoding/json"
 	"strconv"
 	"strings"
 	"unicode"
@@ -8,44 +10,75 @@ import (
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
-// checkJob checks a work unit by the field tables. (Work units)
-func checkJob(doc *Object, cfg *Config) *Refusal {
-	if r := checkRequired(doc, cfg); r != nil {
-		return r
-	}
-	if r := checkQueue(doc, cfg); r != nil {
-		return r
-	}
-	return checkOptional(doc, cfg)
+// kind is what the value of a field must be.
+type kind uint8
+
+const (
+	text kind = iota
+	integer
+	array
+	texts
+	moment
+	hash
+)
+
+// kinds are how a value of a kind is recognized, and what an error calls it.
+var kinds = [...]struct {
+	fits func(json.RawMessage) bool
+	name string
+}{
+	text:    {isString, "a string"},
+	integer: {func(raw json.RawMessage) bool { _, ok := asInteger(raw); return ok }, "an integer"},
+	array:   {func(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '[' }, "an array"},
+	texts:   {func(raw json.RawMessage) bool { _, ok := asStrings(raw); return ok }, "an array of strings"},
+	moment:  {func(raw json.RawMessage) bool { _, ok := asTime(raw); return ok }, "an RFC 3339 time"},
+	hash:    {func(raw json.RawMessage) bool { return raw[0] == '{' }, "an object"},
 }
 
-func checkRequired(doc *Object, cfg *Config) *Refusal {
-	for _, field := range [...]string{"jid", "jobtype"} {
-		if r := wantText(doc, field); r != nil {
-			return r
+// Which fields must be of their kind: all, those that are there, those that are not null, and a time that is not empty.
+func always(json.RawMessage) bool        { return true }
+func present(raw json.RawMessage) bool   { return raw != nil }
+func given(raw json.RawMessage) bool     { return raw != nil && !isNull(raw) }
+func scheduled(raw json.RawMessage) bool { return given(raw) && string(raw) != `""` }
+
+// check refuses the first of some fields that must be of a kind and is not.
+func check(o *Object, must func(json.RawMessage) bool, k kind, fields ...string) *Refusal {
+	for _, field := range fields {
+		if raw := o.Get(field); must(raw) && !kinds[k].fits(raw) {
+			return refuse(About(field), "%s must be %s", field, kinds[k].name)
 		}
 	}
-	if args := doc.Get("args"); len(args) == 0 || args[0] != '[' {
-		return refuse("args", "args must be an array")
-	}
-	if cfg.MinJID <= 0 && cfg.MaxJID <= 0 {
-		return nil
-	}
-	jid := doc.Text("jid")
-	if len(jid) < cfg.MinJID || (cfg.MaxJID > 0 && len(jid) > cfg.MaxJID) {
+	return nil
+}
+
+// checkJob checks a work unit by the field tables. (Work units)
+func checkJob(doc *Object, cfg *Config) *Refusal {
+	return cmp.Or(check(doc, always, text, "jid", "jobtype"), check(doc, always, array, "args"), checkJID(doc, cfg),
+		check(doc, given, text, "queue"), checkQueue(doc, cfg),
+		check(doc, given, integer, "retry", "backtrace", "reserve_for"), checkReserve(doc, cfg),
+		check(doc, scheduled, moment, "at"), check(doc, given, moment, "created_at"), check(doc, given, hash, "custom"))
+}
+
+func checkJID(doc *Object, cfg *Config) *Refusal {
+	jid := len(doc.Text("jid"))
+	if jid < cfg.MinJID || cfg.MaxJID > 0 && jid > cfg.MaxJID {
 		return refuse(AboutLimit, "jid is too long or too short")
 	}
 	return nil
 }
 
 func checkQueue(doc *Object, cfg *Config) *Refusal {
-	if given(doc, "queue") == nil {
+	if doc.Given("queue") == nil {
 		return nil
 	}
-	if r := wantText(doc, "queue"); r != nil {
-		return r
-	}
 	return checkQueueName(doc.Text("queue"), cfg)
+}
+
+func checkReserve(doc *Object, cfg *Config) *Refusal {
+	if n, ok := doc.Int("reserve_for"); ok && n < seconds(cfg.MinReserve) {
+		return refuse("reserve_for", "reserve_for must be at least %d", seconds(cfg.MinReserve))
+	}
+	return nil
 }
 
 // checkQueueName refuses a name that a FETCH cannot contain.
@@ -56,56 +89,6 @@ func checkQueueName(queue string, cfg *Config) *Refusal {
 	}
 	if cfg.MaxQueueName > 0 && len(queue) > cfg.MaxQueueName {
 		return refuse(AboutLimit, "the queue name is too long")
-	}
-	return nil
-}
-
-func checkOptional(doc *Object, cfg *Config) *Refusal {
-	for _, field := range [...]string{"retry", "backtrace", "reserve_for"} {
-		if r := wantInteger(doc, field, false); r != nil {
-			return r
-		}
-	}
-	if n, ok := doc.Int("reserve_for"); ok && n < seconds(cfg.MinReserve) {
-		return refuse("reserve_for", "reserve_for must be at least %d", seconds(cfg.MinReserve))
-	}
-	for _, field := range [...]string{"at", "created_at"} {
-		raw := given(doc, field)
-		if raw == nil || (field == "at" && string(raw) == `""`) {
-			continue
-		}
-		if _, ok := asTime(raw); !ok {
-			return refuse(About(field), "%s must be an RFC 3339 time", field)
-		}
-	}
-	if raw := given(doc, "custom"); raw != nil && raw[0] != '{' {
-		return refuse("custom", "custom must be an object")
-	}
-	return nil
-}
-
-// given returns the value of an optional field, nil if it is absent or null.
-func given(doc *Object, field string) []byte {
-	if raw := doc.Get(field); raw != nil && !isNull(raw) {
-		return raw
-	}
-	return nil
-}
-
-func wantText(doc *Object, field string) *Refusal {
-	if !isString(doc.Get(field)) {
-		return refuse(About(field), "%s must be a string", field)
-	}
-	return nil
-}
-
-func wantInteger(doc *Object, field string, required bool) *Refusal {
-	raw := given(doc, field)
-	if raw == nil && !required {
-		return nil
-	}
-	if _, ok := asInteger(raw); !ok {
-		return refuse(About(field), "%s must be an integer", field)
 	}
 	return nil
 }

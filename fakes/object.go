@@ -165,33 +165,18 @@ func asString(raw json.RawMessage) (string, bool) {
 	return s, true
 }
 
+// names are those that are read often.
+var names = [...]string{
+	"jid", "jobtype", "args", "queue", "reserve_for", "retry", "at", "backtrace", "created_at", "custom", "wid",
+	defaultQueue,
+}
+
 // name returns b as a string, without allocating if it is a frequent name.
 func name(b []byte) string {
-	switch string(b) {
-	case "jid":
-		return "jid"
-	case "jobtype":
-		return "jobtype"
-	case "args":
-		return "args"
-	case "queue":
-		return "queue"
-	case "reserve_for":
-		return "reserve_for"
-	case "retry":
-		return "retry"
-	case "at":
-		return "at"
-	case "backtrace":
-		return "backtrace"
-	case "created_at":
-		return "created_at"
-	case "custom":
-		return "custom"
-	case "wid":
-		return "wid"
-	case defaultQueue:
-		return defaultQueue
+	for _, known := range names {
+		if string(b) == known {
+			return known
+		}
 	}
 	return string(b)
 }

@@ -1,6 +1,7 @@
 package fakes
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sync"
@@ -211,13 +212,6 @@ func (c *conn) beat(e *Event) (fwp.Reply, error) {
 
 // checkBeat checks a BEAT; unknown fields are allowed. (BEAT)
 func checkBeat(o *Object) *Refusal {
-	if r := wantText(o, "wid"); r != nil {
-		return r
-	}
-	if given(o, "current_state") != nil {
-		if r := wantText(o, "current_state"); r != nil {
-			return r
-		}
-	}
-	return wantInteger(o, "rss_kb", false)
+	return cmp.Or(check(o, always, text, "wid"), check(o, given, text, "current_state"),
+		check(o, given, integer, "rss_kb"))
 }

@@ -53,14 +53,36 @@ func From[E any, K comparable](key func(*E) K, happened, is func(*E) bool, act f
 // Next returns hooks that act on the first event for which is holds after, for the same key, something has happened;
 // again whenever it has happened again.
 func Next[E any, K comparable](key func(*E) K, happened, is func(*E) bool, act func(*E)) func() func(*E) {
-	return KeepBy(key, Any(happened, is), func(has *bool, e *E) {
-		switch {
+	return Recall(key, happened, Server[E], is, func(_ struct{}, e *E) { act(e) })
+}
+
+// Recall returns hooks that note something when it happens, and act with it at the first event after that for which is
+// holds, for the same key.
+func Recall[E any, K comparable, V any](
+	key func(*E) K, happened func(*E) bool, note func(*E) V, is func(*E) bool, act func(noted V, e *E),
+) func() func(*E) {
+	type memory struct {
+		has   bool
+		noted V
+	}
+	return KeepBy(key, Any(happened, is), func(m *memory, e *E) {
+		switch was := *m; {
 		case happened(e):
-			*has = true
-		case *has:
-			*has = false
+			*m = memory{true, note(e)}
+		case was.has:
+			*m = memory{}
+			act(was.noted, e)
+		}
+	})
+}
+
+// Again returns hooks that act from the second time on that a condition holds for the same key.
+func Again[E any, K comparable](key func(*E) K, is func(*E) bool, act func(*E)) func() func(*E) {
+	return KeepBy(key, is, func(has *bool, e *E) {
+		if *has {
 			act(e)
 		}
+		*has = true
 	})
 }
 

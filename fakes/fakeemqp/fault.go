@@ -66,7 +66,7 @@ func received(act func(*Event), commands ...string) func(*Event) {
 
 // dropAgain returns hooks that drop all but the first of the messages for which a condition holds, by key.
 func dropAgain(key func(*Event) string, is func(*Event) bool) func() func(*Event) {
-	return catalogue.KeepBy(key, is, func(had *bool, e *Event) { e.Drop, *had = *had, true })
+	return catalogue.Again(key, is, drop)
 }
 
 // peerOf returns the identity of the peer, idOf the id of a message, and queueOf the frame behind it, which is the

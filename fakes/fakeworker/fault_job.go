@@ -69,7 +69,7 @@ var jobFaults = []Fault{
 		func(e *Event) { e.Fields["jid"] = e.Job.JID[:min(20, len(e.Job.JID))] }),
 	jidFault("jid-trimmed", "It leaves out the spaces at both ends of a jid.", strings.TrimSpace),
 	fault("job-again-dropped", "FETCH-09", "It ignores a job whose jid it has had before.",
-		catalogue.KeepBy(jidOf, at(Delivered), func(had *bool, e *Event) { e.Skip, *had = *had, true })),
+		catalogue.Again(jidOf, at(Delivered), skip)),
 	deliveryFault("job-failed-before-dropped", "FETCH-09", "It ignores a job that has failed before.",
 		func(e *Event) { e.Skip = bytes.Contains(e.Job.Text, []byte(`"failure":{`)) }),
 	deliveryFault("job-late-dropped", "FETCH-09", "It ignores a job that a FETCH brings after the order to be quiet.",

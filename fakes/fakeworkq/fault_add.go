@@ -52,12 +52,7 @@ var addFaults = []Fault{
 	fault("add-priority-unsigned", "ADD-15 ADD-14", "a negative priority is 0",
 		changes(workq.Add, func(j *Job) { j.Priority = max(j.Priority, 0) })),
 	fault("add-same-id", "ADD-03", "a second add with the same id adds another job",
-		catalogue.KeepBy(jobOf, reads(workq.Add), func(had *bool, e *Event) {
-			if *had && e.Err == nil {
-				renumber(e)
-			}
-			*had = true
-		})),
+		catalogue.Again(jobOf, reads(workq.Add), catalogue.On(valid(workq.Add), renumber))),
 	fault("add-same-id-ended", "ADD-03", "an add with the id of a job that has ended adds another job",
 		catalogue.From(jobOf, at(Finished), valid(workq.Add), renumber)),
 	fault("add-ttl-32-bits", "ADD-09", "of the time to live only 32 bits count", changes(workq.Add, func(j *Job) {

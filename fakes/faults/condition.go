@@ -147,6 +147,11 @@ func moment(name string, fits func(time.Time) bool) condition {
 	}
 }
 
+// large holds if the value of a member has more than n bytes.
+func large(name string, n int) condition {
+	return func(e *event) bool { return len(e.Object.Get(name)) > n }
+}
+
 // escaped holds if there is an escape in the value of a member.
 func escaped(name string) condition {
 	return func(e *event) bool { return bytes.IndexByte(e.Object.Get(name), '\\') >= 0 }

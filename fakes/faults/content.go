@@ -3,6 +3,7 @@ package faults
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,100 +47,111 @@ func reshape(job *object, fields string, change func(any) any) {
 	}
 }
 
+// inside changes what an array or a hash holds, and reports whether the value is one.
+func inside(v any, change func(any) any) (is bool) {
+	switch v := v.(type) {
+	case []any:
+		for i := range v {
+			v[i] = change(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = change(v[k])
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// elements changes the elements of an array, or the members of a hash, themselves.
+func elements(change func(any) any) func(any) any {
+	return func(v any) any {
+		inside(v, change)
+		return v
+	}
+}
+
 // leaves changes values from the inside to the outside.
 func leaves(change func(any) any) func(any) any {
 	var walk func(any) any
-	walk = func(v any) any {
-		switch v := v.(type) {
-		case []any:
-			for i := range v {
-				v[i] = walk(v[i])
-			}
-		case map[string]any:
-			for k := range v {
-				v[k] = walk(v[k])
-			}
-		}
-		return change(v)
-	}
+	walk = func(v any) any { return change(elements(walk)(v)) }
 	return walk
+}
+
+// shallow replaces what is nested deeper than that by null.
+func shallow(depth int) func(any) any {
+	return func(v any) any {
+		if inside(v, shallow(depth-1)) && depth <= 0 {
+			return nil
+		}
+		return v
+	}
+}
+
+// only changes the values that are decoded as one type.
+func only[T any](change func(T) any) func(any) any {
+	return func(v any) any {
+		if t, is := v.(T); is {
+			return change(t)
+		}
+		return v
+	}
+}
+
+// turns replaces one text or truth value by another value.
+func turns(from, to any) func(any) any {
+	return func(v any) any {
+		if v == from {
+			return to
+		}
+		return v
+	}
 }
 
 // texts changes texts, but not keys.
 func texts(change func(string) string) func(any) any {
-	return leaves(func(v any) any {
-		if s, is := v.(string); is {
-			return change(s)
-		}
-		return v
-	})
+	return leaves(only(func(s string) any { return change(s) }))
 }
 
 // numbers changes a number as it is written, and integers one that is an integer of 64 bits.
 func numbers(change func(string) string) func(any) any {
-	return func(v any) any {
-		if n, is := v.(json.Number); is {
-			return json.Number(change(n.String()))
-		}
-		return v
-	}
+	return only(func(n json.Number) any { return json.Number(change(n.String())) })
 }
 
 func integers(change func(int64) any) func(any) any {
-	return func(v any) any {
-		if n, is := integerOf(v); is {
+	return only(func(number json.Number) any {
+		if n, err := number.Int64(); err == nil {
 			return change(n)
 		}
-		return v
-	}
+		return number
+	})
 }
 
 // topIntegers changes the integers that are elements of args themselves.
 func topIntegers(change func(int64) string) func(any) any {
-	number := integers(func(n int64) any { return json.Number(change(n)) })
-	return func(v any) any {
-		args, _ := v.([]any)
-		for i := range args {
-			args[i] = number(args[i])
-		}
-		return v
-	}
-}
-
-func integerOf(v any) (int64, bool) {
-	number, _ := v.(json.Number)
-	n, err := strconv.ParseInt(number.String(), 10, 64)
-	return n, err == nil
+	return elements(integers(func(n int64) any { return json.Number(change(n)) }))
 }
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
 // keys changes the keys of hashes. Of keys that become equal one is kept.
 func keys(change func(string) string) func(any) any {
-	return leaves(func(v any) any {
-		m, is := v.(map[string]any)
-		if !is {
-			return v
-		}
+	return leaves(only(func(m map[string]any) any {
 		changed := map[string]any{}
 		for k, value := range m {
 			changed[change(k)] = value
 		}
 		return changed
-	})
+	}))
 }
 
 // members drops the members of a hash that are not to be kept.
 func members(kept func(name string, value any) bool) func(any) any {
-	return func(v any) any {
-		m, _ := v.(map[string]any)
-		for name, value := range m {
-			if !kept(name, value) {
-				delete(m, name)
-			}
-		}
-		return v
-	}
+	return only(func(m map[string]any) any {
+		maps.DeleteFunc(m, func(name string, value any) bool { return !kept(name, value) })
+		return m
+	})
 }
 
 func withoutNulls(v any) any {
@@ -153,36 +165,17 @@ func dropZeros(e *event) {
 	})))
 }
 
-// shallow replaces what is nested deeper than that by null.
-func shallow(v any, depth int) any {
-	switch v := v.(type) {
-	case []any:
-		if depth == 0 {
-			return nil
-		}
-		for i := range v {
-			v[i] = shallow(v[i], depth-1)
-		}
-	case map[string]any:
-		if depth == 0 {
-			return nil
-		}
-		for k := range v {
-			v[k] = shallow(v[k], depth-1)
-		}
-	}
-	return v
-}
-
 // rounded rounds the large integers of a job.
 func rounded(e *event) { reshape(e.Object, "args custom", leaves(roundedInteger)) }
 
 // roundedInteger returns what a double precision number keeps of an integer.
 func roundedInteger(v any) any {
-	if n, is := integerOf(v); is && (n > 1<<53 || n < -1<<53) {
-		return json.Number(strconv.FormatFloat(float64(n), 'f', 0, 64))
-	}
-	return v
+	return integers(func(n int64) any {
+		if n > 1<<53 || n < -1<<53 {
+			return json.Number(strconv.FormatFloat(float64(n), 'f', 0, 64))
+		}
+		return v
+	})(v)
 }
 
 // roundArgs rounds the numbers of args beyond 2^53, as encoding/json does.
@@ -212,21 +205,6 @@ func reverseArgs(e *event) {
 	}
 }
 
-// cutArgs cuts the texts in args that are too long.
-func cutArgs(job *object, limit int) {
-	if len(job.Get("args")) > limit {
-		reshape(job, "args", func(v any) any {
-			args, _ := v.([]any)
-			for i, arg := range args {
-				if s, is := arg.(string); is {
-					args[i] = cut(s, limit)
-				}
-			}
-			return v
-		})
-	}
-}
-
 // cut shortens a text to at most limit bytes without splitting a character.
 func cut(s string, limit int) string { return strings.ToValidUTF8(s[:min(limit, len(s))], "") }
 
@@ -239,11 +217,7 @@ func ascii(r rune) rune {
 }
 
 // asSet drops the elements of an array that are there already.
-func asSet(v any) any {
-	a, is := v.([]any)
-	if !is {
-		return v
-	}
+func asSet(a []any) any {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(slices.Clone(a), func(x any) bool {
 		b, _ := json.Marshal(x)
@@ -254,18 +228,17 @@ func asSet(v any) any {
 }
 
 // asList makes an array of a hash whose keys are 0, 1 and so on.
-func asList(v any) any {
-	m, is := v.(map[string]any)
-	if !is || len(m) == 0 {
-		return v
-	}
+func asList(m map[string]any) any {
 	var list []any
 	for i := range len(m) {
 		x, has := m[strconv.Itoa(i)]
 		if !has {
-			return v
+			return m
 		}
 		list = append(list, x)
+	}
+	if list == nil {
+		return m
 	}
 	return list
 }

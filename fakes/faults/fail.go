@@ -68,15 +68,8 @@ var failFaults = []fakes.Fault{
 		answer(fwp.FAIL, fakes.Integer(1))),
 	fault("fail-second-queue-moves", "STATE-09",
 		"a job that fails goes to the first queue of the FETCH that has found it",
-		keep(jid, at(fakes.Delivered, fakes.Failed), func(first *string, e *event) {
-			switch {
-			case e.Point == fakes.Delivered && len(e.Queues) > 0:
-				*first = e.Queues[0]
-			case e.Point == fakes.Failed && *first != "":
-				e.Object.SetText("queue", *first)
-				*first = ""
-			}
-		})),
+		recall(jid, both(at(fakes.Delivered), some), firstQueue, at(fakes.Failed),
+			func(first string, e *event) { e.Object.SetText("queue", first) })),
 	fault("fail-slow-lost", "STATE-09",
 		"a FAIL that comes more than 5 s after the FETCH is answered with OK and has no effect", slow(fwp.FAIL)),
 	fault("fail-unicode-ignored", "STATE-09 STATE-06",

@@ -104,11 +104,8 @@ var fetchFaults = []fakes.Fault{
 		"while a FETCH waits at a queue, a second one there is not ended by a job", oneAtATime(firstQueue, waitForNone)),
 	fault("fetch-woken-late", "FETCH-06 FETCH-14",
 		"a job that is pushed while a FETCH waits is delivered when the wait is over",
-		keep(conn, either(checked(fwp.FETCH), at(fakes.Delivered)), func(began *time.Time, e *event) {
-			switch waited := time.Since(*began); {
-			case e.Point == fakes.Checked:
-				*began = time.Now()
-			case waited > 100*time.Millisecond:
+		recall(conn, checked(fwp.FETCH), clock, at(fakes.Delivered), func(began time.Time, e *event) {
+			if waited := time.Since(began); waited > 100*time.Millisecond {
 				e.Delay = e.Wait - waited
 			}
 		})),

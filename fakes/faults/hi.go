@@ -12,14 +12,10 @@ import (
 // hiFaults are about the greeting.
 var hiFaults = []fakes.Fault{
 	fault("hi-after-client", "HI-01", "HI is sent only together with the first reply",
-		keep(conn, at(fakes.Greeting, fakes.Writing), func(hi *[]byte, e *event) {
-			if e.Point == fakes.Greeting {
-				*hi, e.Skip = fakes.AppendReply(nil, e.Reply), true
-			} else {
-				e.Bytes = slices.Concat(*hi, e.Bytes)
-				*hi = nil
-			}
-		})),
+		recall(conn, at(fakes.Greeting), func(e *event) []byte {
+			e.Skip = true
+			return fakes.AppendReply(nil, e.Reply)
+		}, at(fakes.Writing), func(hi []byte, e *event) { e.Bytes = slices.Concat(hi, e.Bytes) })),
 	fault("hi-bulk", "HI-02", "HI is a bulk string", do(kind(fwp.BulkString), at(fakes.Greeting))),
 	fault("hi-bulk-busy", "HI-02", "while a FETCH waits, HI is a bulk string", bulkWhileBusy()),
 	fault("hi-iterations-text", "HI-05", "i of HI is a string", do(func(e *event) {

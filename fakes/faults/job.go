@@ -83,19 +83,19 @@ var jobFaults = []fakes.Fault{
 		})),
 	// These change the numbers and the hashes within args and custom.
 	fault("job-empty-array-null", "WU-03 WU-11", "an empty array within args or custom becomes null",
-		leaf(func(v any) any {
-			if a, is := v.([]any); is && len(a) == 0 {
+		leaf(only(func(a []any) any {
+			if len(a) == 0 {
 				return nil
 			}
-			return v
-		})),
+			return a
+		}))),
 	fault("job-empty-hash-array", "WU-03 WU-11", "an empty hash within args or custom becomes an empty array",
-		leaf(func(v any) any {
-			if m, is := v.(map[string]any); is && len(m) == 0 {
+		leaf(only(func(m map[string]any) any {
+			if len(m) == 0 {
 				return []any{}
 			}
-			return v
-		})),
+			return m
+		}))),
 	fault("job-exponent-dropped", "WU-03 WU-11", "a number loses its exponent",
 		leaf(numbers(func(n string) string { n, _, _ = strings.Cut(strings.ToLower(n), "e"); return n }))),
 	fault("job-fraction-cut", "WU-03 WU-11", "numbers keep six digits behind the point",
@@ -108,21 +108,15 @@ var jobFaults = []fakes.Fault{
 	fault("job-fraction-single", "WU-03 WU-11", "numbers that are not integers have single precision",
 		leaf(numbers(func(n string) string {
 			f, err := strconv.ParseFloat(n, 64)
-			if _, is := integerOf(json.Number(n)); is || err != nil {
+			if _, other := json.Number(n).Int64(); other == nil || err != nil {
 				return n
 			}
 			return strconv.FormatFloat(float64(float32(min(f, math.MaxFloat32))), 'g', -1, 64)
 		}))),
 	fault("job-nesting-cut", "WU-03", "what is nested more than eight levels deep becomes null",
-		contents("args", func(v any) any { return shallow(v, 8) })),
+		contents("args", shallow(8))),
 	fault("job-truth-number", "WU-03 WU-11", "true and false become 1 and 0", leaf(func(v any) any {
-		switch v {
-		case true:
-			return json.Number("1")
-		case false:
-			return json.Number("0")
-		}
-		return v
+		return turns(false, json.Number("0"))(turns(true, json.Number("1"))(v))
 	})),
 	fault("job-zeros-dropped", "WU-03 WU-11", "members of hashes that are 0, false or empty are dropped",
 		do(dropZeros, at(fakes.Delivered))),
@@ -154,7 +148,7 @@ var jobFaults = []fakes.Fault{
 			return json.Number(itoa(n))
 		}))),
 	// These change the keys of hashes within args and custom.
-	fault("job-keys-array", "WU-03 WU-11", "a hash whose keys are 0, 1 and so on becomes an array", leaf(asList)),
+	fault("job-keys-array", "WU-03 WU-11", "a hash whose keys are 0, 1 and so on becomes an array", leaf(only(asList))),
 	fault("job-keys-cut", "WU-03 WU-11", "a key is cut after 64 bytes",
 		contents("args custom", keys(func(s string) string { return cut(s, 64) }))),
 	fault("job-keys-dollar", "WU-03 WU-11", "members whose names begin with a dollar sign are dropped",
@@ -178,7 +172,7 @@ var jobFaults = []fakes.Fault{
 	fault("job-args-seldom-reversed", "WU-03 FETCH-01", "every 60th job is delivered with its args in reverse order",
 		every(60, at(fakes.Delivered), reverseArgs)),
 	fault("job-args-set", "WU-03", "equal elements of an array in args are delivered once",
-		contents("args", leaves(asSet))),
+		contents("args", leaves(only(asSet)))),
 	// About when a job was created.
 	fault("job-created-at-ahead", "WU-10", "a created_at that is ahead becomes the time of the PUSH",
 		do(setNow("created_at"), at(fakes.Defaulted), moment("created_at", func(at time.Time) bool {

@@ -26,7 +26,7 @@ var jobCustomFaults = []fakes.Fault{
 		contents("custom", leaves(roundedInteger))),
 	fault("job-custom-invented", "WU-11", "a job without custom gets an empty one", omitted("custom", "{}")),
 	fault("job-custom-long", "WU-11", "custom of more than 4 KiB is dropped",
-		do(drop("custom"), at(fakes.Defaulted), func(e *event) bool { return len(e.Object.Get("custom")) > 4<<10 })),
+		do(drop("custom"), at(fakes.Defaulted), large("custom", 4<<10))),
 	fault("job-custom-mixed", "WU-11", "a job without custom gets that of the job that the connection pushed before",
 		follows(conn, fwp.PUSH, "custom", "")),
 	fault("job-custom-null-refused", "WU-11", "a custom of null is refused", refuses("custom", is("custom", "null"))),

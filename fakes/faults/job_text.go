@@ -14,12 +14,7 @@ var jobTextFaults = []fakes.Fault{
 		replacing("e\u0301", "é", "A\u030a", "Å")),
 	fault("job-text-cut", "WU-03 WU-11", "a text is cut after 255 bytes",
 		contents("args custom", texts(func(s string) string { return cut(s, 255) }))),
-	fault("job-text-empty-null", "WU-03 WU-11", "an empty text becomes null", leaf(func(v any) any {
-		if v == "" {
-			return nil
-		}
-		return v
-	})),
+	fault("job-text-empty-null", "WU-03 WU-11", "an empty text becomes null", leaf(turns("", nil))),
 	fault("job-text-ends-at-nul", "WU-03 WU-11 FRAME-09", "a text ends at its first U+0000",
 		contents("args custom", texts(func(s string) string { s, _, _ = strings.Cut(s, "\x00"); return s }))),
 	fault("job-text-html", "WU-03 WU-11", "the characters < > & in texts become entities",
@@ -28,12 +23,12 @@ var jobTextFaults = []fakes.Fault{
 		replacing("\u200b", "", "\u200d", "", "\ufeff", "", "\u200e", "", "\u00ad", "")),
 	fault("job-text-line-ends", "WU-03 WU-11", "a CR before an LF is dropped in texts", replacing("\r\n", "\n")),
 	fault("job-text-number", "WU-03", "a text that is a number becomes that number",
-		contents("args", leaves(func(v any) any {
-			if s, is := v.(string); is && json.Valid([]byte(s)) && strings.Trim(s, "0123456789") == "" {
+		contents("args", leaves(only(func(s string) any {
+			if json.Valid([]byte(s)) && strings.Trim(s, "0123456789") == "" {
 				return json.Number(s)
 			}
-			return v
-		}))),
+			return s
+		})))),
 	fault("job-text-percent", "WU-03 WU-11", "%20 in a text becomes a space", replacing("%20", " ")),
 	fault("job-text-planes", "WU-03 WU-11 FRAME-09", "a character beyond U+FFFF becomes U+FFFD",
 		contents("args custom", texts(func(s string) string {

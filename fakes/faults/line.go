@@ -91,7 +91,9 @@ var lineFaults = []fakes.Fault{
 			e.Decline(fakes.AboutArguments, e.Command.Verb+" takes one JSON object after a single space")
 		}, checked(fwp.PUSH, fwp.BEAT, fwp.ACK, fwp.FAIL), arguments(`": `))),
 	fault("line-long-cut", "FRAME-06 WU-03", "a text in args is cut after 64 KiB",
-		do(func(e *event) { cutArgs(e.Object, 64<<10) }, checked(fwp.PUSH))),
+		do(func(e *event) {
+			reshape(e.Object, "args", elements(only(func(s string) any { return cut(s, 64<<10) })))
+		}, checked(fwp.PUSH), large("args", 64<<10))),
 	fault("line-nul", "FRAME-03", "NUL bytes in a line are ignored",
 		do(func(e *event) { e.Line = bytes.ReplaceAll(e.Line, []byte{0}, nil) }, at(fakes.LineRead))),
 	fault("line-of-a-kilobyte", "RESP-06", "a line of 1,024 bytes is not answered",

@@ -53,12 +53,22 @@ func next[K comparable](key func(*event) K, happened, is condition, act func(*ev
 
 // repeated returns hooks that act from the second time on that a condition holds for the same key.
 func repeated[K comparable](key func(*event) K, is condition, act func(*event)) func() func(*event) {
-	return catalogue.KeepBy(key, is, func(seen *bool, e *event) {
-		if *seen {
-			act(e)
-		}
-		*seen = true
-	})
+	return catalogue.Again(key, is, act)
+}
+
+// recall returns hooks that note something when it happens, and act with it at the next event of the same key.
+func recall[K comparable, V any](
+	key func(*event) K, happened condition, note func(*event) V, is condition, act func(V, *event),
+) func() func(*event) {
+	return catalogue.Recall(key, happened, note, is, act)
+}
+
+// What is noted: the connection's channel Done, the time, or the value of a field.
+func gone(e *event) <-chan struct{} { return e.Conn.Done }
+func clock(*event) time.Time        { return time.Now() }
+
+func get(field string) func(*event) string {
+	return func(e *event) string { return string(e.Object.Get(field)) }
 }
 
 // every returns hooks that act each nth time.
@@ -93,29 +103,16 @@ func firstValue(p fakes.Point, field string) func() func(*event) {
 
 // sent delivers a read-only field as the PUSH had it.
 func sent(field string) func() func(*event) {
-	pushes := both(checked(fwp.PUSH), has(field))
-	return keep(jid, either(pushes, at(fakes.Delivered)), func(value *string, e *event) {
-		if e.Point == fakes.Checked {
-			*value = string(e.Object.Get(field))
-		} else if *value != "" {
-			e.Object.Set(field, *value)
-			*value = ""
-		}
-	})
+	return recall(jid, both(checked(fwp.PUSH), has(field)), get(field), at(fakes.Delivered),
+		func(value string, e *event) { e.Object.Set(field, value) })
 }
 
 // withJob returns hooks that act with a copy of a job, which was made at an earlier event, at a later one; unless the
 // job was at one of the points between.
 func withJob(earlier, later condition, act func(e *event, job *object), unless ...fakes.Point) func() func(*event) {
-	gone := at(unless...)
-	return keep(jid, either(earlier, later, gone), func(kept **object, e *event) {
-		switch job := *kept; {
-		case earlier(e):
-			*kept = e.Object.Clone()
-		case gone(e):
-			*kept = nil
-		case job != nil:
-			*kept = nil
+	over, clone := at(unless...), func(e *event) *object { return e.Object.Clone() }
+	return recall(jid, earlier, clone, either(later, over), func(job *object, e *event) {
+		if !over(e) {
 			e.Then(func() { act(e, job) })
 		}
 	})
@@ -144,16 +141,10 @@ func drawn(least, most time.Duration, e *event, n int64) time.Duration {
 
 // ifGone returns hooks that act at a later event of a job if the connection of an earlier one has ended.
 func ifGone(earlier fakes.Point, later condition, act func(*event)) func() func(*event) {
-	before := func(e *event) bool { return e.Point == earlier && e.Conn != nil }
-	return keep(jid, either(before, later), func(from *<-chan struct{}, e *event) {
-		if before(e) {
-			*from = e.Conn.Done
-			return
-		}
-		if closed(*from) {
+	return recall(jid, both(at(earlier), connected), gone, later, func(from <-chan struct{}, e *event) {
+		if closed(from) {
 			act(e)
 		}
-		*from = nil
 	})
 }
 
@@ -189,27 +180,17 @@ func beforeRestart(enter, leave fakes.Point, act func(*event)) func() func(*even
 
 // slow ignores reports that come more than 5 s after the FETCH.
 func slow(verb string) func() func(*event) {
-	return keep(jid, either(at(fakes.Delivered), valid(verb)), func(since *time.Time, e *event) {
-		if e.Point == fakes.Delivered {
-			*since = time.Now()
-			return
-		}
-		e.Skip = !since.IsZero() && time.Since(*since) > 5*time.Second
-		*since = time.Time{}
+	return recall(jid, at(fakes.Delivered), clock, valid(verb), func(since time.Time, e *event) {
+		e.Skip = time.Since(since) > 5*time.Second
 	})
 }
 
 // elsewhere acts on accepted reports that come on another connection than that of the FETCH.
 func elsewhere(verb string, act func(*event)) func() func(*event) {
-	return keep(jid, either(at(fakes.Delivered), valid(verb)), func(holder *int64, e *event) {
-		if e.Point == fakes.Delivered {
-			*holder = e.Conn.ID
-			return
-		}
-		if *holder != 0 && *holder != e.Conn.ID {
+	return recall(jid, at(fakes.Delivered), conn, valid(verb), func(holder int64, e *event) {
+		if holder != e.Conn.ID {
 			act(e)
 		}
-		*holder = 0
 	})
 }
 

@@ -43,16 +43,12 @@ var reserveFaults = []fakes.Fault{
 			later(time.Duration(*first-n) * time.Second)(e)
 		})),
 	fault("reserve-quiet-lost", "STATE-07", "a reservation that runs out while its worker is quiet loses the job",
-		keep(jid, either(both(at(fakes.Reserved), connected), at(fakes.Expired)), func(holder **fakes.Conn, e *event) {
-			if e.Point == fakes.Reserved {
-				*holder = e.Conn
-				return
-			}
-			if c := *holder; c != nil && c.Server().Worker(c.Worker).IsQuiet() {
-				discard(e)
-			}
-			*holder = nil
-		})),
+		recall(jid, both(at(fakes.Reserved), connected), func(e *event) *fakes.Conn { return e.Conn }, at(fakes.Expired),
+			func(holder *fakes.Conn, e *event) {
+				if holder.Server().Worker(holder.Worker).IsQuiet() {
+					discard(e)
+				}
+			})),
 	fault("reserve-renewed-by-beat", "STATE-07 WU-05", "a job stays held as long as its worker sends BEATs",
 		renewedByBeat()),
 	fault("reserve-second-queue-kept", "STATE-07",

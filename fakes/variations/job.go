@@ -136,12 +136,7 @@ func renameFailure(job *object) {
 
 // usedBefore acts on a PUSH with a jid that there was before.
 func usedBefore(act func(*event)) func() func(*event) {
-	return catalogue.KeepBy(jid, valid(fwp.PUSH), func(used *bool, e *event) {
-		if *used {
-			act(e)
-		}
-		*used = true
-	})
+	return catalogue.Again(jid, valid(fwp.PUSH), act)
 }
 
 // plainQueues refuses names of queues with other characters, or more.

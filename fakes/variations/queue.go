@@ -34,7 +34,8 @@ var queueVariations = []fakes.Variation{
 		"a job is given to a FETCH whose client has disconnected, and comes back when its reservation is over",
 		do(skip, at(fakes.Disconnected, fakes.GivenBack))),
 	variation("fetch-polls", "FWP-FETCH-14", "a FETCH that waits looks for a job every 400 ms only",
-		catalogue.KeepBy(conn, fetches, fetchPolls)),
+		catalogue.Recall(conn, of(fakes.Checked, fwp.FETCH), func(*event) time.Time { return time.Now() },
+			of(fakes.Delivered, fwp.FETCH), fetchPolls)),
 	variation("fetch-waits-by-queues", "AMB-29", "a FETCH of several queues waits for 1.6 s",
 		do(waitFor(1600*time.Millisecond), of(fakes.Checked, fwp.FETCH), func(e *event) bool {
 			return len(e.Queues) > 1
@@ -66,17 +67,10 @@ var queueVariations = []fakes.Variation{
 
 func waitFor(d time.Duration) func(*event) { return func(e *event) { e.Wait = d } }
 
-// fetches holds at two points of a FETCH.
-func fetches(e *event) bool {
-	return e.Command.Verb == fwp.FETCH && (e.Point == fakes.Checked || e.Point == fakes.Delivered)
-}
-
 // fetchPolls holds back a job that was enqueued during a FETCH until the server looks again.
-func fetchPolls(began *time.Time, e *event) {
+func fetchPolls(began time.Time, e *event) {
 	const often = 400 * time.Millisecond
-	if e.Point == fakes.Checked {
-		*began = time.Now()
-	} else if waited := time.Since(*began) % often; waited > time.Millisecond {
+	if waited := time.Since(began) % often; waited > time.Millisecond {
 		e.Delay = often - waited
 	}
 }
