@@ -112,7 +112,7 @@ func queue(name string, l length) workq.Record {
 func (s *Server) self() workq.Record {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return workq.Inspected("server", workq.Key{Name: "active-clients", Value: strconv.Itoa(s.clients)},
+	return workq.Inspected("server", workq.Key{Name: "active-clients", Value: strconv.FormatInt(s.clients.Load(), 10)},
 		workq.Key{Name: "evicted-jobs", Value: strconv.Itoa(s.evicted)},
 		workq.Key{Name: "started", Value: s.started.UTC().Format(time.RFC3339)})
 }

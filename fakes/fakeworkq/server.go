@@ -8,9 +8,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes/store"
+	"github.com/fwpsuite/fwp/internal/serving"
 	"github.com/fwpsuite/fwp/workq"
 )
 
@@ -31,28 +33,25 @@ type Server struct {
 	config  Config
 	store   *store.Store[*entry, struct{}]
 	started time.Time
-	done    chan struct{} // closed by Close
-	running sync.WaitGroup
+	done    chan struct{}  // closed by Close
+	running sync.WaitGroup // the clock of the store
+	open    serving.Group
+	clients atomic.Int64 // that are connected
 
 	mu      sync.Mutex // never held while the store is called, which calls back under its own lock
-	open    map[closer]bool
 	closed  bool
 	conns   int               // that were accepted
-	clients int               // that are connected
 	jobs    map[string]*entry // by id
 	names   map[string]bool   // of the queues that stay
 	serial  int               // of jobs
 	evicted int
 }
 
-type closer interface{ Close() error }
-
 // NewServer returns a server without jobs. [Server.Close] ends it.
 func NewServer(config Config) *Server {
 	s := &Server{
 		config: config, started: time.Now(), done: make(chan struct{}),
-		open: map[closer]bool{}, jobs: map[string]*entry{},
-		names: map[string]bool{},
+		jobs: map[string]*entry{}, names: map[string]bool{},
 	}
 	s.store = store.New(store.Config[*entry, struct{}]{
 		Enqueue: func(e *entry, _ time.Time) *entry { return e },
@@ -68,24 +67,15 @@ func NewServer(config Config) *Server {
 // Serve accepts connections and serves each on goroutines of its own. It blocks until the listener fails or the server
 // is closed, and closes the listener.
 func (s *Server) Serve(l net.Listener) {
-	if !s.add(l) {
-		return
-	}
-	defer s.remove(l)
-	for {
-		nc, err := l.Accept()
-		if err != nil {
-			return
-		}
+	_ = s.open.Serve(l, func(nc net.Conn) { // the listener is the caller's, who sees its error too
 		s.mu.Lock()
 		s.conns++
 		c := &conn{server: s, nc: nc, number: s.conns, gone: make(chan struct{}), commands: make(chan parsed)}
 		s.mu.Unlock()
-		if !s.add(nc) {
-			return
-		}
-		s.running.Go(c.serve)
-	}
+		s.clients.Add(1)
+		defer s.clients.Add(-1)
+		c.serve()
+	})
 }
 
 // Close closes all listeners and connections, and waits until nothing runs any more.
@@ -97,39 +87,12 @@ func (s *Server) Close() {
 	}
 	s.closed = true
 	close(s.done)
-	for c := range s.open {
-		_ = c.Close()
-	}
 	for _, e := range s.jobs {
 		e.stop()
 	}
 	s.mu.Unlock()
+	s.open.Close()
 	s.running.Wait()
-}
-
-// add notes what Close closes; it closes it at once, and returns false, if the server is closed.
-func (s *Server) add(c closer) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		_ = c.Close()
-		return false
-	}
-	s.open[c] = true
-	if _, is := c.(net.Conn); is {
-		s.clients++
-	}
-	return true
-}
-
-func (s *Server) remove(c closer) {
-	_ = c.Close()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.open, c)
-	if _, is := c.(net.Conn); is {
-		s.clients--
-	}
 }
 
 // conn is one connection. A goroutine reads, so that a wait ends when the client is gone.
@@ -155,7 +118,7 @@ func (c *conn) serve() {
 	var reading sync.WaitGroup
 	reading.Go(c.read)
 	defer reading.Wait()
-	defer s.remove(c.nc)
+	defer c.nc.Close()
 	if s.ask(Event{Point: Accepted, Conn: c.number}).Skip {
 		return
 	}

@@ -1,19 +1,34 @@
+// Package blockq is a small second protocol with a server of its own, and the skeleton of docs/adding-a-protocol.md. It
+// exists for tests only: scripts, exploring and load are carried through it to show that their engines know no protocol.
+// No program imports it.
+//
+// It is a line protocol with counted blocks, and unlike FWP in what matters to an engine: the client speaks first, there
+// is no greeting and no heartbeat, a command may carry a block whose size its line announces, and a reply has a word in
+// front instead of a type's sign. Lines end with CRLF, words are separated by one space:
+//
+//	join NAME            OK                      first, and only once
+//	put QUEUE ID SIZE    OK                      a block of SIZE bytes and CRLF follow the line
+//	take QUEUE           JOB ID SIZE | NONE      a block of SIZE bytes and CRLF follow a JOB line
+//	done ID              OK                      of a job that was taken, by whichever client
+//	count QUEUE          COUNT N                 jobs that wait in the queue
+//	ping                 OK
+//	bye                                          the server closes the connection
+//
+// Any command but bye may be answered "ERR reason" instead: "join first" to all but join, ping and bye before a join,
+// "joined already", "duplicate" for the id of a job that waits or is taken, "unknown" for the id of a job that is not
+// taken, and "malformed". The connection stays open after an error, except after one that leaves the beginning of the
+// next command unknown: a put with an invalid size, a block without its CRLF, a line that is too long. A job that was
+// taken stays so until it is done, whatever becomes of the connection.
 package blockq
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/fwpsuite/fwp/internal/session"
-)
-
-// The bounds of the protocol, in bytes: of a name, queue or id, of a line without CRLF, and of a block.
-const (
-	maxName  = 64
-	maxLine  = 256
-	maxBlock = 1 << 20
 )
 
 // Line is a command or a reply.
@@ -22,16 +37,18 @@ type Line struct {
 	Block []byte   // of put and JOB
 }
 
-// wordsOf has the number of words of each line, by its first one; a put and a JOB have the size of a block as well. ERR
-// has any number.
-var wordsOf = map[string]int{
-	"join": 2, "put": 3, "take": 2, "done": 2, "count": 2, "ping": 1, "bye": 1, "OK": 1, "NONE": 1, "JOB": 2, "COUNT": 2,
-}
+// maxLine bounds a line without its CRLF, in bytes.
+const maxLine = 256
+
+// grammar has the lines without their CRLF: names have 64 bytes of printable ASCII at most, numbers six digits, and a
+// number behind a put and a JOB is the size of a block.
+var grammar = regexp.MustCompile(strings.NewReplacer("NAME", "[!-~]{1,64}", "NUMBER", `(?:0|[1-9]\d{0,5})`).Replace(
+	`(?s)^(?:(?:join|take|done|count) NAME|put NAME NAME NUMBER|ping|bye|OK|NONE|JOB NAME NUMBER|COUNT NUMBER|ERR .*)$`))
 
 // Append appends a line as it is sent. It checks nothing.
 func Append(out []byte, l Line) []byte {
 	out = append(out, strings.Join(l.Words, " ")...)
-	if l.Words[0] == "put" || l.Words[0] == "JOB" {
+	if l.hasBlock() {
 		return appendBlock(out, len(l.Block), l.Block)
 	}
 	return append(out, "\r\n"...)
@@ -40,14 +57,16 @@ func Append(out []byte, l Line) []byte {
 // appendBlock appends the size that ends a line, and the block that follows it.
 func appendBlock(out []byte, size int, block []byte) []byte {
 	out = strconv.AppendInt(append(out, ' '), int64(size), 10)
-	out = append(append(out, "\r\n"...), block...)
-	return append(out, "\r\n"...)
+	return slices.Concat(out, []byte("\r\n"), block, []byte("\r\n"))
 }
+
+func (l Line) hasBlock() bool { return l.Words[0] == "put" || l.Words[0] == "JOB" }
 
 // Parse reads the first line in b, with its block, and returns how many bytes it takes. The line keeps no part of b. The
 // error is [session.ErrShort] while b is the beginning of a line, and a *[session.SyntaxError] if it is wrong: then n is
 // the length of the line, or 0 if it is unknown where the next one begins.
 func Parse(b []byte) (l Line, n int, err error) {
+	l.Words = []string{""}
 	end := bytes.Index(b[:min(len(b), maxLine+2)], []byte("\r\n"))
 	switch {
 	case end < 0 && len(b) < maxLine+2:
@@ -56,56 +75,32 @@ func Parse(b []byte) (l Line, n int, err error) {
 		return l, 0, wrong(b, 0, "a shorter line")
 	}
 	l.Words, n = strings.Split(string(b[:end]), " "), end+2
-	if l.Words[0] != "put" && l.Words[0] != "JOB" {
-		if !l.valid() {
-			err = wrong(b, 0, "a line of the protocol")
-		}
-		return l, n, err
+	switch fits := grammar.Match(b[:end]); {
+	case !fits && l.hasBlock():
+		return l, 0, wrong(b, 0, "a line of the protocol with the size of a block")
+	case !fits:
+		return l, n, wrong(b, 0, "a line of the protocol")
+	case !l.hasBlock():
+		return l, n, nil
 	}
 	last := len(l.Words) - 1
-	size, fine := number(l.Words[last], maxBlock)
-	if l.Words = l.Words[:last]; !fine || !l.valid() {
-		return l, 0, wrong(b, 0, "a line of the protocol with the size of a block")
-	}
-	rest := b[n:]
-	switch {
+	size, _ := strconv.Atoi(l.Words[last]) // the grammar has checked it
+	l.Words = l.Words[:last]
+	switch rest := b[n:]; {
 	case len(rest) > size && rest[size] != '\r', len(rest) > size+1 && rest[size+1] != '\n':
 		return l, 0, wrong(b, n+size, "the end of the block")
 	case len(rest) < size+2:
 		return l, 0, session.ErrShort
 	}
-	l.Block = slices.Clone(rest[:size])
+	l.Block = slices.Clone(b[n : n+size])
 	return l, n + size + 2, nil
-}
-
-// wrong returns the error for bytes of which those from an offset on are not what is expected.
-func wrong(b []byte, offset int, expected string) error {
-	got := strconv.QuoteToASCII(string(b[offset:min(len(b), offset+16)]))
-	return &session.SyntaxError{Rule: Rule, Offset: int64(offset), Expected: expected, Got: got}
-}
-
-// valid reports whether the words are those of a line.
-func (l Line) valid() bool {
-	if len(l.Words) == 0 || l.Words[0] == "ERR" {
-		return len(l.Words) > 1
-	}
-	if most, known := wordsOf[l.Words[0]]; !known || len(l.Words) != most {
-		return false
-	}
-	_, counted := number(l.Words[len(l.Words)-1], maxBlock)
-	return (l.Words[0] != "COUNT" || counted) && !slices.ContainsFunc(l.Words, func(word string) bool { return !isName(word) })
 }
 
 // Rule is the rule of the grammar, of which there is one.
 const Rule = "grammar"
 
-// number reads a decimal number without leading zeros.
-func number(word string, most int) (int, bool) {
-	n, err := strconv.Atoi(word)
-	return n, err == nil && n >= 0 && n <= most && strconv.Itoa(n) == word
-}
-
-// isName reports whether a word is a name: printable ASCII, and not too long.
-func isName(word string) bool {
-	return word != "" && len(word) <= maxName && !strings.ContainsFunc(word, func(r rune) bool { return r <= ' ' || r > '~' })
+// wrong returns the error for bytes of which those from an offset on are not what is expected.
+func wrong(b []byte, offset int, expected string) error {
+	got := strconv.QuoteToASCII(string(b[offset:min(len(b), offset+16)]))
+	return &session.SyntaxError{Rule: Rule, Offset: int64(offset), Expected: expected, Got: got}
 }

@@ -2,11 +2,11 @@ package blockq
 
 import (
 	"errors"
-	"io"
 	"net"
 	"strconv"
 	"sync"
 
+	"github.com/fwpsuite/fwp/internal/serving"
 	"github.com/fwpsuite/fwp/internal/session"
 )
 
@@ -28,12 +28,10 @@ type Server struct {
 	// Fault is what the server does wrong; set it before the first connection.
 	Fault Fault
 
+	clients serving.Group
 	mu      sync.Mutex
-	waiting map[string][]*job  // by queue, the oldest first
-	jobs    map[string]*job    // by id, until done
-	open    map[io.Closer]bool // listeners and connections
-	closed  bool
-	served  sync.WaitGroup // connections
+	waiting map[string][]*job // by queue, the oldest first
+	jobs    map[string]*job   // by id, until done
 }
 
 type job struct {
@@ -44,33 +42,19 @@ type job struct {
 
 // Serve accepts connections from l and serves each on a goroutine of its own. It closes l and returns nil after
 // [Server.Close], and the error of l otherwise.
-func (s *Server) Serve(l net.Listener) error {
-	if !s.add(l) {
-		return nil
-	}
-	defer s.remove(l)
-	for {
-		conn, err := l.Accept()
-		if err != nil {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			if s.closed {
-				return nil
-			}
-			return err
-		}
-		if s.add(conn) {
-			s.served.Go(func() { s.serve(conn) })
-		}
-	}
+func (s *Server) Serve(l net.Listener) error { return s.clients.Serve(l, s.serve) }
+
+// Close closes all listeners and connections and waits until no connection is served any more. The error is always nil.
+func (s *Server) Close() error {
+	s.clients.Close()
+	return nil
 }
 
 // serve serves a connection until either side closes it.
 func (s *Server) serve(conn net.Conn) {
-	defer s.remove(conn)
 	var in []byte
 	chunk := make([]byte, 4096)
-	for joined, left := false, false; !left; {
+	for joined := false; ; {
 		command, n, err := Parse(in)
 		var out []byte
 		switch {
@@ -81,87 +65,53 @@ func (s *Server) serve(conn net.Conn) {
 			}
 			continue
 		case err != nil:
-			out, left = failure("malformed"), n == 0
+			out = answer("ERR", "malformed")
 		case command.Words[0] == "bye":
-			left = true
-		case command.Words[0] == "ping":
-			out = answer("OK")
-		case command.Words[0] == "join" && joined:
-			out = failure("joined already")
-		case command.Words[0] == "join":
-			out, joined = answer("OK"), true
-		case !joined:
-			out = failure("join first")
+			return
 		default:
-			if out = s.carryOut(command); s.Fault == Silent && command.Words[0] == "done" {
+			if out = s.carryOut(command, &joined); s.Fault == Silent && joined && command.Words[0] == "done" {
 				out = nil
 			}
 		}
-		in = in[n:]
-		if _, err := conn.Write(out); err != nil {
+		if _, err := conn.Write(out); err != nil || n == 0 {
 			return
 		}
+		in = in[n:]
 	}
 }
 
 func answer(words ...string) []byte { return Append(nil, Line{Words: words}) }
 
-func failure(reason string) []byte { return answer("ERR", reason) }
-
-// Close closes all listeners and connections and waits until no connection is served any more. The error is always nil.
-func (s *Server) Close() error {
-	s.mu.Lock()
-	s.closed = true
-	for c := range s.open {
-		_ = c.Close() // what it may report is known: it is closed
-	}
-	s.mu.Unlock()
-	s.served.Wait()
-	return nil
-}
-
-// add notes what Close has to close, and closes it at once if Close was called.
-func (s *Server) add(c io.Closer) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		_ = c.Close() // as above
-		return false
-	}
-	if s.open == nil {
-		s.open, s.jobs, s.waiting = map[io.Closer]bool{}, map[string]*job{}, map[string][]*job{}
-	}
-	s.open[c] = true
-	return true
-}
-
-func (s *Server) remove(c io.Closer) {
-	_ = c.Close() // as above
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.open, c)
-}
-
-// carryOut applies a command of a client that has joined to the queues, and returns the reply.
-func (s *Server) carryOut(c Line) []byte {
+// carryOut applies a command to the queues, and returns the reply.
+func (s *Server) carryOut(c Line, joined *bool) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last := c.Words[len(c.Words)-1] // an id or a queue
 	j := s.jobs[last]
-	switch {
-	case c.Words[0] == "take":
+	switch verb := c.Words[0]; {
+	case verb == "ping":
+	case verb == "join" && *joined:
+		return answer("ERR", "joined already")
+	case verb == "join":
+		*joined = true
+	case !*joined:
+		return answer("ERR", "join first")
+	case verb == "take":
 		return s.take(last)
-	case c.Words[0] == "count":
+	case verb == "count":
 		return answer("COUNT", strconv.Itoa(len(s.waiting[last])))
-	case c.Words[0] == "put" && j != nil:
-		return failure("duplicate")
-	case c.Words[0] == "put" && s.Fault != Lost:
+	case verb == "put" && j != nil:
+		return answer("ERR", "duplicate")
+	case verb == "put" && s.Fault != Lost:
+		if s.jobs == nil {
+			s.jobs, s.waiting = map[string]*job{}, map[string][]*job{}
+		}
 		s.jobs[last] = &job{id: last, block: c.Block}
 		s.waiting[c.Words[1]] = append(s.waiting[c.Words[1]], s.jobs[last])
-	case c.Words[0] == "done" && (j == nil || !j.taken):
-		return failure("unknown")
-	case c.Words[0] == "done":
+	case verb == "done" && j != nil && j.taken:
 		delete(s.jobs, last)
+	case verb == "done":
+		return answer("ERR", "unknown")
 	}
 	return answer("OK")
 }

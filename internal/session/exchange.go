@@ -9,6 +9,8 @@ type Exchange struct {
 	// says that the command ends the conversation, and has no answer.
 	Parse func(b []byte) (verb string, n int, last bool)
 	Phase Phase
+	// Introduces reports whether the answer to a command introduces the client: then the phase is [Serving]. It may be nil.
+	Introduces func(verb string, m Message) bool
 	// Farewell is what a client sends before it closes; nil: it just closes.
 	Farewell []byte
 
@@ -54,7 +56,10 @@ func (s *Exchange) Turn(Message) Turn {
 }
 
 // Received implements [State].
-func (s *Exchange) Received(Message) {
+func (s *Exchange) Received(m Message) {
+	if s.Phase == Greeting && s.Introduces != nil && s.Introduces(s.Answering(), m) {
+		s.Phase = Serving
+	}
 	if len(s.owed) > 0 {
 		s.owed = s.owed[1:]
 	}

@@ -46,44 +46,48 @@ type speaker struct {
 	body   []byte // memory for a job, whose size goes before it
 }
 
+// commands are the verbs, and the replies that they may have beside an error.
+var commands = map[measure.Op]struct {
+	verb    string
+	replies map[string]protocol.Kind
+}{
+	measure.Hello: {"join", map[string]protocol.Kind{"OK": protocol.OK}},
+	measure.Push:  {"put", map[string]protocol.Kind{"OK": protocol.OK}},
+	measure.Fetch: {"take", map[string]protocol.Kind{"JOB": protocol.Job, "NONE": protocol.Empty}},
+	measure.Ack:   {"done", map[string]protocol.Kind{"OK": protocol.OK}},
+	measure.Info:  {"count", map[string]protocol.Kind{"COUNT": protocol.OK}},
+	measure.End:   {"bye", nil},
+}
+
 func (s *speaker) say(out []byte, op measure.Op, block []byte, words ...string) []byte {
 	s.asked = op
-	return blockq.Append(out, blockq.Line{Words: words, Block: block})
+	return blockq.Append(out, blockq.Line{Words: append([]string{s.Verb(op)}, words...), Block: block})
 }
 
 func (s *speaker) Open(out []byte) ([]byte, error) {
-	return s.say(out, measure.Hello, nil, "join", cmp.Or(s.worker, "producer")), nil
+	return s.say(out, measure.Hello, nil, cmp.Or(s.worker, "producer")), nil
 }
 
 func (s *speaker) Push(out []byte, job *workload.Push) []byte {
 	s.body = job.AppendBody(s.body[:0])
 	queue, id := job.Jobs.AppendQueue(nil, job.K), job.Jobs.AppendJID(nil, job.K)
-	return s.say(out, measure.Push, s.body, "put", string(queue), string(id))
+	return s.say(out, measure.Push, s.body, string(queue), string(id))
 }
 
 func (s *speaker) Take(out []byte, from *protocol.Queues) []byte {
-	return s.say(out, measure.Fetch, nil, "take", from.Names[0])
+	return s.say(out, measure.Fetch, nil, from.Names[0])
 }
 
-func (s *speaker) Done(out, jid []byte) []byte {
-	return s.say(out, measure.Ack, nil, "done", string(jid))
-}
-
+func (s *speaker) Done(out, jid []byte) []byte              { return s.say(out, measure.Ack, nil, string(jid)) }
 func (s *speaker) Fail(out, _ []byte) []byte                { return out }
 func (s *speaker) Beat(out []byte, _ protocol.State) []byte { return out }
-
-func (s *speaker) Info(out []byte) []byte { return s.say(out, measure.Info, nil, "count", "any") }
-func (s *speaker) Bye(out []byte) []byte  { return s.say(out, measure.End, nil, "bye") }
-
-// replies are the kinds of replies that a command may have, beside an error.
-var replies = map[measure.Op]map[string]protocol.Kind{
-	measure.Hello: {"OK": protocol.OK}, measure.Push: {"OK": protocol.OK}, measure.Ack: {"OK": protocol.OK},
-	measure.Fetch: {"JOB": protocol.Job, "NONE": protocol.Empty}, measure.Info: {"COUNT": protocol.OK},
-}
+func (s *speaker) Info(out []byte) []byte                   { return s.say(out, measure.Info, nil, "any") }
+func (s *speaker) Bye(out []byte) []byte                    { return s.say(out, measure.End, nil) }
 
 func (s *speaker) Hear(in []byte, e *protocol.Event) (int, error) {
 	r, n, err := blockq.Parse(in)
 	verb := s.Verb(s.asked)
+	kind, fits := commands[s.asked].replies[r.Words[0]]
 	switch {
 	case errors.Is(err, session.ErrShort):
 		return 0, protocol.ErrShort
@@ -92,9 +96,7 @@ func (s *speaker) Hear(in []byte, e *protocol.Event) (int, error) {
 	case r.Words[0] == "ERR":
 		e.Kind, e.Err = protocol.Refused, &protocol.RefusedError{Text: strings.Join(r.Words[1:], " ")}
 		return n, nil
-	}
-	kind, fits := replies[s.asked][r.Words[0]]
-	if !fits {
+	case !fits:
 		what := verb + " was answered with " + r.Words[0]
 		return 0, &protocol.BreachError{Verb: verb, Breach: protocol.ForeignReply + verb, What: what}
 	}
@@ -102,11 +104,6 @@ func (s *speaker) Hear(in []byte, e *protocol.Event) (int, error) {
 	return n, nil
 }
 
-func (*speaker) Verb(op measure.Op) string {
-	return map[measure.Op]string{
-		measure.Hello: "join", measure.Push: "put", measure.Fetch: "take", measure.Ack: "done", measure.Info: "count",
-		measure.End: "bye",
-	}[op]
-}
+func (*speaker) Verb(op measure.Op) string { return commands[op].verb }
 
 func (*speaker) Times() protocol.Times { return protocol.Times{Poll: 10 * time.Millisecond} }
