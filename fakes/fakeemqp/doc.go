@@ -10,9 +10,9 @@
 // sent to a worker is not sent again.
 //
 // Files: broker.go has sockets and the clock, handle.go what a message does, config.go the settings and the hook.
-// fault.go and variation.go have the catalogues and what their rows are made of. The tables of faults are in files by
-// the first word of their names: fault_frame.go, fault_request.go, fault_reply.go, fault_inform.go, fault_schedule.go
-// and fault_heartbeat.go.
+// fault.go and variation.go have the catalogues and what their rows are made of. The tables of faults are in
+// fault_frame.go (frames, and messages after which the broker serves no more), fault_request.go (REQUESTs, their ACKs
+// and REPLYs) and fault_inform.go (workers and schedulers: INFORM, HEARTBEAT, KBAI, SCHEDULE).
 //
 // The names in brackets are the sections of the document.
 package fakeemqp

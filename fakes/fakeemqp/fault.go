@@ -12,7 +12,7 @@ type Fault = catalogue.Fault[Event]
 
 // Faults returns the catalogue, sorted by name.
 func Faults() []Fault {
-	return catalogue.SortFaults(frameFaults, requestFaults, replyFaults, informFaults, scheduleFaults, heartbeatFaults)
+	return catalogue.SortFaults(frameFaults, requestFaults, informFaults)
 }
 
 // fault returns one that a hook makes, or a function that makes a hook for each broker because it remembers something.

@@ -9,8 +9,8 @@
 //
 // Files: worker.go has its life, config.go its settings, conn.go a connection, execute.go, job.go and beat.go what
 // happens on them, produce.go producers, event.go the hook. fault.go and variation.go have the catalogues and what their
-// rows are made of. The tables of faults are in files by the first word of their names: fault_hello.go, fault_hash.go,
-// fault_line.go, fault_resp.go, fault_beat.go, fault_state.go, fault_loss.go, fault_fetch.go, fault_job.go,
-// fault_fail.go, and those of producers in fault_push.go, fault_unit.go, fault_error.go. Those of variations are in
-// variation_line.go and variation_job.go.
+// rows are made of. The tables of faults are in fault_hello.go (introductions and passwords), fault_line.go (lines and
+// replies), fault_state.go (heartbeats and states), fault_loss.go, fault_job.go (FETCH and what is delivered),
+// fault_fail.go (reports) and fault_produce.go (producers). Those of variations are in variation_line.go and
+// variation_job.go.
 package fakeworker

@@ -26,8 +26,7 @@ type Fault struct {
 
 // Faults returns the catalogue of workers, sorted by name.
 func Faults() []Fault {
-	return sorted(helloFaults, hashFaults, lineFaults, respFaults, beatFaults, stateFaults, lossFaults, fetchFaults,
-		jobFaults, failFaults)
+	return sorted(helloFaults, lineFaults, stateFaults, lossFaults, jobFaults, failFaults)
 }
 
 // ofAnyClient are the faults of workers that producers can have too.
@@ -41,7 +40,7 @@ var ofAnyClient = []string{
 // ProducerFaults returns the catalogue for producers, see [Worker.Produce], sorted by name.
 func ProducerFaults() []Fault {
 	shared := slices.DeleteFunc(Faults(), func(f Fault) bool { return !slices.Contains(ofAnyClient, f.Name) })
-	return sorted(shared, pushFaults, unitFaults, errorFaults, producerLossFaults)
+	return sorted(shared, producerFaults)
 }
 
 func sorted(lists ...[]Fault) []Fault {

@@ -12,7 +12,7 @@ type Fault = catalogue.Fault[Event]
 
 // Faults returns the catalogue, sorted by name.
 func Faults() []Fault {
-	return catalogue.SortFaults(addFaults, inspectFaults, leaseFaults, completeFaults, refusedFaults)
+	return catalogue.SortFaults(allFaults)
 }
 
 // fault returns one that a hook makes, or a function that makes a hook for each server because it remembers something.

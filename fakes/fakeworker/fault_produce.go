@@ -1,16 +1,37 @@
 package fakeworker
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes/catalogue"
+	"github.com/fwpsuite/fwp/fwp"
 )
 
-// unitFaults are wrong work units. (Work units)
-var unitFaults = []Fault{
+// producerFaults are those of producers.
+var producerFaults = []Fault{
+	// These are wrong lines of producers, and jobs that are not pushed. (Client Protocol Sender; PUSH)
+	fault("push-after-end", "END-03 FRAME-07", "It sends one more INFO behind its END.",
+		sent(fwp.END, func(e *Event) { e.Line = append(e.Line, "INFO\r\n"...) })),
+	fault("push-dropped-seldom", "WU-19", "It does not push every seventh job.", catalogue.Every(7, at(Pushing), skip)),
+	fault("push-ends-twice", "FRAME-01", "A line break stands between the JSON of a PUSH and its CRLF.",
+		sent(fwp.PUSH, func(e *Event) { e.Line = []byte(strings.Replace(string(e.Line), "\r\n", "\n\r\n", 1)) })),
+	fault("push-info-ahead", "FRAME-07", "It sends INFO behind a PUSH, before that is answered.",
+		sent(fwp.PUSH, func(e *Event) { e.Ahead = []byte("INFO\r\n") })),
+	fault("push-latin-1", "FRAME-09 FRAME-04 WU-03 WU-19", "Its PUSHes are written in Latin-1.",
+		sent(fwp.PUSH, func(e *Event) { e.Line = latin1(e.Line) })),
+	fault("push-lines-broken", "FRAME-04 FRAME-02 FRAME-01 FRAME-07 HELLO-01 RESP-08 RESP-09 WU-03 WU-19 STATE-15",
+		"It writes the line breaks of arguments as they are.",
+		sent(fwp.PUSH, func(e *Event) { e.Line = []byte(strings.ReplaceAll(string(e.Line), `\r\n`, "\r\n")) })),
+	fault("push-twice-seldom", "WU-15", "It pushes every seventh job twice.", catalogue.Every(7, at(Pushing), again)),
+	fault("push-two-spaces", "FRAME-02 FRAME-04", "Two spaces stand between PUSH and its JSON.",
+		sent(fwp.PUSH, func(e *Event) { e.Line = []byte(strings.Replace(string(e.Line), " ", "  ", 1)) })),
+	fault("push-without-hello", "HELLO-01 STATE-02 RESP-08 RESP-09 WU-19 STATE-15", "It sends PUSH without a HELLO.",
+		on(Introducing, skip)),
+	// These are wrong work units. (Work units)
 	unitFault("unit-args-ascii", "WU-03", "It replaces what is not ASCII in arguments.", changeUnit("args", asciiArgs)),
 	unitFault("unit-args-empty-null", "WU-03 WU-19 RESP-08", "It writes null for args that are empty.",
 		changeUnit("args", nullIfEmpty)),
@@ -48,6 +69,26 @@ var unitFaults = []Fault{
 	unitFault("unit-retry-fixed", "WU-19", "It sets retry to 25 whatever it was.", field("retry", 25)),
 	unitFault("unit-retry-zero-omitted", "WU-19", "It leaves retry out if it is 0.", changeUnit("retry", nilIfZero)),
 	unitFault("unit-without-jobtype", "WU-02 WU-19", "Its jobs have no jobtype.", field("jobtype", nil)),
+	// These are callers that are told what is not so, and what a producer does not do. (PUSH; Server Protocol Sender and
+	// Client Protocol Receiver; Client Lifecycle)
+	setting("beats", "BEAT-09 STATE-15", "It sends BEATs.", func(c *Config) { c.Beats = true }),
+	fault("error-by-prefix", "RESP-09", "It takes an error reply without ERR at its beginning for OK.",
+		tellPushed(func(e *Event) bool { return isError(e) && !strings.HasPrefix(string(e.Reply.Text), "ERR ") })),
+	fault("error-ends", "RESP-09 STATE-15", "It ends with exit code 0 when a PUSH is refused.",
+		catalogue.On(catalogue.All(at(Pushed), isError), exit(0))),
+	fault("error-holding-ok", "RESP-09", "It takes any reply that holds OK for OK.",
+		tellPushed(func(e *Event) bool { return isError(e) && strings.Contains(string(e.Reply.Text), "OK") })),
+	fault("error-ignored", "RESP-09", "An error reply is no error to its caller.", tellPushed(isError)),
+	fault("exit-always-0", "RESP-09 WU-19", "Its exit code is 0 whatever happened.",
+		on(Exiting, func(e *Event) { e.Code = 0 })),
+	fault("exit-always-1", "RESP-08", "Its exit code is 1 whatever happened.",
+		on(Exiting, func(e *Event) { e.Code = 1 })),
+	fault("loss-ignored", "WU-19 RESP-09", "It takes a PUSH without a reply for one that was accepted.",
+		tellPushed(func(e *Event) bool { return e.Reply.Kind == 0 })),
+	fault("replies-mixed", "RESP-09", "Of several callers at a time one gets the reply to another one's PUSH.",
+		catalogue.Keep(at(Pushed), func(last *string, e *Event) { *last, e.State = e.State, cmp.Or(*last, "pushed") })),
+	setting("reply-whole-reads", "RESP-08 WU-19 STATE-15", "It takes what one read returns for a whole reply.",
+		readsWhole),
 }
 
 // unitFault returns a fault of the work units that are pushed.
@@ -116,3 +157,12 @@ func nilIfZero(v any) any {
 
 // freshPush is the condition of a job to be pushed whose jid is the producer's own.
 func freshPush(e *Event) bool { return e.Point == Pushing && e.Fresh }
+
+// tellPushed returns a hook that tells the caller that a job was pushed, if a condition holds.
+func tellPushed(whether func(*Event) bool) func(*Event) {
+	return on(Pushed, func(e *Event) {
+		if whether(e) {
+			e.State = "pushed"
+		}
+	})
+}
