@@ -33,15 +33,8 @@ func (w *Worker) beatOn(ctx context.Context, c *conn, stop <-chan struct{}) (end
 		if err != nil {
 			return false
 		}
-		timer := time.NewTimer(every)
-		select {
-		case <-timer.C:
-		case <-stop:
-			timer.Stop()
-			return true
-		case <-ctx.Done():
-			timer.Stop()
-			return false
+		if !pauseUntil(ctx, every, stop) {
+			return ctx.Err() == nil
 		}
 	}
 }

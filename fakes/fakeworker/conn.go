@@ -61,15 +61,21 @@ func (w *Worker) again(
 		<-ctx.Done()
 		return false, false
 	}
-	timer := time.NewTimer(e.Delay)
+	over := pauseUntil(ctx, e.Delay, stop)
+	return over, over && e.Again
+}
+
+// pauseUntil waits for a time. It returns false as soon as stop is closed or ctx is done.
+func pauseUntil(ctx context.Context, d time.Duration, stop <-chan struct{}) bool {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return true, e.Again
+		return true
 	case <-stop:
 	case <-ctx.Done():
 	}
-	return false, false
+	return false
 }
 
 // open opens a connection and greets once.

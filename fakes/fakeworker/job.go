@@ -2,6 +2,7 @@ package fakeworker
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -47,14 +48,8 @@ func (w *Worker) sleep(ctx context.Context, job *Job) error {
 	if len(job.Args) == 0 || json.Unmarshal(job.Args[0], &seconds) != nil {
 		return errors.New("fwp.sleep takes a number of seconds")
 	}
-	timer := time.NewTimer(time.Duration(seconds * float64(time.Second)))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
+	if pauseUntil(ctx, time.Duration(seconds*float64(time.Second)), w.abandon) {
 		return nil
-	case <-w.abandon:
-		return errAbandoned
-	case <-ctx.Done():
-		return ctx.Err()
 	}
+	return cmp.Or(ctx.Err(), errAbandoned)
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"container/list"
-	"iter"
 	"slices"
 )
 
@@ -10,73 +9,26 @@ import (
 // has waited longest.
 type queue[J Job] struct {
 	name    string
-	jobs    ring[J]
+	jobs    []J       // the first one leaves next
 	waiting list.List // of *Waiter[J]
 }
 
-// ring is a first-in-first-out list to which jobs can also be added at its head.
-type ring[J Job] struct {
-	items []J
-	head  int
-	size  int
-}
-
-func (r *ring[J]) len() int { return r.size }
-
-func (r *ring[J]) pushBack(j J) {
-	r.grow()
-	r.items[(r.head+r.size)%len(r.items)] = j
-	r.size++
-}
-
-func (r *ring[J]) pushFront(j J) {
-	r.grow()
-	r.head = (r.head + len(r.items) - 1) % len(r.items)
-	r.items[r.head] = j
-	r.size++
-}
-
-// overtake moves the last job before those that it leaves its queue before.
-func (r *ring[J]) overtake(before func(j, earlier J) bool) {
-	if before == nil {
-		return
+// add adds a job at the end, or before the last ones that leave later.
+func (q *queue[J]) add(j J, before func(j, earlier J) bool) {
+	i := len(q.jobs)
+	for before != nil && i > 0 && before(j, q.jobs[i-1]) {
+		i--
 	}
-	place := func(i int) *J { return &r.items[(r.head+i)%len(r.items)] }
-	for i := r.size - 1; i > 0 && before(*place(i), *place(i - 1)); i-- {
-		*place(i), *place(i - 1) = *place(i - 1), *place(i)
-	}
+	q.jobs = slices.Insert(q.jobs, i, j)
 }
 
 // pop removes and returns the first job; there must be one.
-func (r *ring[J]) pop() J {
+func (q *queue[J]) pop() J {
 	var none J
-	j := r.items[r.head]
-	r.items[r.head] = none
-	r.head = (r.head + 1) % len(r.items)
-	r.size--
+	j := q.jobs[0]
+	q.jobs[0] = none
+	q.jobs = q.jobs[1:]
 	return j
-}
-
-// all returns the jobs in their order.
-func (r *ring[J]) all() iter.Seq[J] {
-	return func(yield func(J) bool) {
-		for i := range r.size {
-			if !yield(r.items[(r.head+i)%len(r.items)]) {
-				return
-			}
-		}
-	}
-}
-
-func (r *ring[J]) grow() {
-	if r.size < len(r.items) {
-		return
-	}
-	items := make([]J, max(4, 2*r.size))
-	for i := range r.size {
-		items[i] = r.items[(r.head+i)%len(r.items)]
-	}
-	r.items, r.head = items, 0
 }
 
 // Waiter is a consumer that waits for a job. It can be used again.
@@ -116,13 +68,12 @@ func (st *Store[J, E]) put(by E, j J, front bool) {
 		return
 	}
 	if front {
-		q.jobs.pushFront(j)
+		q.jobs = slices.Insert(q.jobs, 0, j)
 	} else {
-		q.jobs.pushBack(j)
-		q.jobs.overtake(st.config.Before)
+		q.add(j, st.config.Before)
 	}
 	st.keep(j)
-	if st.jobs++; q.jobs.len() == 1 {
+	if st.jobs++; len(q.jobs) == 1 {
 		st.filled++
 	}
 }
@@ -154,15 +105,9 @@ func (st *Store[J, E]) Purge(id string) bool {
 
 func (st *Store[J, E]) purge(id string) bool {
 	for _, q := range st.queues {
-		for i := range q.jobs.len() {
-			j := q.jobs.pop()
-			if j.ID() != id {
-				q.jobs.pushBack(j)
-				continue
-			}
-			for range q.jobs.len() - i { // the rest keeps its order
-				q.jobs.pushBack(q.jobs.pop())
-			}
+		if i := slices.IndexFunc(q.jobs, func(j J) bool { return j.ID() == id }); i >= 0 {
+			j := q.jobs[i]
+			q.jobs = slices.Delete(q.jobs, i, i+1)
 			st.removed(q, j)
 			return true
 		}
@@ -173,7 +118,7 @@ func (st *Store[J, E]) purge(id string) bool {
 // removed updates the counts after a job was removed from the queue.
 func (st *Store[J, E]) removed(q *queue[J], j J) {
 	st.drop(j)
-	if st.jobs--; q.jobs.len() == 0 {
+	if st.jobs--; len(q.jobs) == 0 {
 		st.filled--
 		st.forget(q)
 	}
@@ -191,7 +136,7 @@ func (st *Store[J, E]) queue(name string) *queue[J] {
 
 // forget removes a queue that has no jobs and no consumers, so that the map does not grow.
 func (st *Store[J, E]) forget(q *queue[J]) {
-	if q.jobs.len() == 0 && q.waiting.Len() == 0 && st.queues[q.name] == q {
+	if len(q.jobs) == 0 && q.waiting.Len() == 0 && st.queues[q.name] == q {
 		delete(st.queues, q.name)
 	}
 }

@@ -112,10 +112,10 @@ func (st *Store[J, E]) drop(j J) {
 
 func (st *Store[J, E]) room(name string) error {
 	q := st.queues[name]
-	if most := st.config.MaxQueueJobs; most > 0 && q != nil && q.jobs.len() >= most {
+	if most := st.config.MaxQueueJobs; most > 0 && q != nil && len(q.jobs) >= most {
 		return ErrQueueFull
 	}
-	if most := st.config.MaxQueues; most > 0 && st.filled >= most && (q == nil || q.jobs.len() == 0) {
+	if most := st.config.MaxQueues; most > 0 && st.filled >= most && (q == nil || len(q.jobs) == 0) {
 		return ErrTooManyQueues
 	}
 	return nil
@@ -128,10 +128,10 @@ func (st *Store[J, E]) Take(by E, queues, block []string, w *Waiter[J]) *Held[J]
 	defer st.mu.Unlock()
 	for _, name := range queues {
 		q := st.queues[name]
-		if q == nil || q.jobs.len() == 0 {
+		if q == nil || len(q.jobs) == 0 {
 			continue
 		}
-		j := q.jobs.pop()
+		j := q.pop()
 		st.removed(q, j)
 		return st.reserve(by, j)
 	}
@@ -184,7 +184,7 @@ func (st *Store[J, E]) Restarted(by E) {
 
 func (st *Store[J, E]) clear() {
 	for _, q := range st.queues {
-		q.jobs = ring[J]{}
+		q.jobs = nil
 		st.forget(q)
 	}
 	st.scheduled, st.retries, st.expiry = timeline[J]{}, timeline[J]{}, timeline[J]{}
@@ -211,8 +211,8 @@ func (st *Store[J, E]) Sizes() Sizes {
 		Processed: st.processed, Failures: st.failures,
 	}
 	for name, q := range st.queues {
-		if q.jobs.len() > 0 {
-			n.Queues[name] = q.jobs.len()
+		if len(q.jobs) > 0 {
+			n.Queues[name] = len(q.jobs)
 		}
 	}
 	return n
@@ -232,7 +232,7 @@ func (st *Store[J, E]) Jobs() []Stored[J] {
 	defer st.mu.Unlock()
 	var all []Stored[J]
 	for _, name := range slices.Sorted(maps.Keys(st.queues)) {
-		for j := range st.queues[name].jobs.all() {
+		for _, j := range st.queues[name].jobs {
 			all = append(all, Stored[J]{Job: j})
 		}
 	}
