@@ -23,53 +23,45 @@ type Variation struct {
 func Variations() []Variation { return slices.Clone(variations) }
 
 var variations = []Variation{
+	hooked("no-acks", "nothing is acknowledged", sent(drop, emqp.ACK), "EMQP-ACK-01"),
+	hooked("inform-acks-only", "INFORM alone is acknowledged", informAcksOnly),
+	hooked("late-acks", "an ACK takes 300 ms", sent(delay(300*time.Millisecond), emqp.ACK)),
+	hooked("late-requests", "a REQUEST takes 2 s", sent(delay(2*time.Second), emqp.REQUEST)),
+	hooked("own-ids", "the broker gives what it passes on an id of its own", ownIDs),
+	hooked("fractions", "the timestamp of a HEARTBEAT has a fraction",
+		sent(change(atFirst, func(b []byte) []byte { return append(slices.Clone(b), ".25"...) }), emqp.HEARTBEAT)),
+	hooked("kbai-closes", "the connection of a peer that has sent KBAI is closed",
+		received(func(e *Event) { e.Disconnect = true }, emqp.KBAI)),
+	hooked("malformed-closes", "the connection of a peer that sends a malformed message is closed",
+		func(e *Event) { e.Disconnect = malformed(e) }),
 	{
-		Name: "no-acks", Summary: "nothing is acknowledged", Config: hooked(sent(drop, emqp.ACK)),
-		Leaves: []string{"EMQP-ACK-01"},
+		Name: "one-socket", Summary: "clients and workers have one socket", Single: true,
+		Config: func() Config { return Config{} },
 	},
-	{Name: "inform-acks-only", Summary: "INFORM alone is acknowledged", Config: hooked(informAcksOnly)},
-	{Name: "late-acks", Summary: "an ACK takes 300 ms", Config: hooked(sent(delay(300*time.Millisecond), emqp.ACK))},
-	{Name: "late-requests", Summary: "a REQUEST takes 2 s", Config: hooked(sent(delay(2*time.Second), emqp.REQUEST))},
-	{Name: "own-ids", Summary: "the broker gives what it passes on an id of its own", Config: hooked(ownIDs)},
-	{Name: "fractions", Summary: "the timestamp of a HEARTBEAT has a fraction", Config: hooked(
-		sent(change(atFirst, func(b []byte) []byte { return append(slices.Clone(b), ".25"...) }), emqp.HEARTBEAT))},
-	{Name: "kbai-closes", Summary: "the connection of a peer that has sent KBAI is closed", Config: hooked(
-		received(func(e *Event) { e.Disconnect = true }, emqp.KBAI))},
-	{
-		Name: "malformed-closes", Summary: "the connection of a peer that sends a malformed message is closed",
-		Config: hooked(func(e *Event) { e.Disconnect = malformed(e) }),
-	},
-	{Name: "one-socket", Summary: "clients and workers have one socket", Config: with(func(*Config) {}), Single: true},
-	{Name: "often", Summary: "a HEARTBEAT every half second", Config: with(func(c *Config) {
-		c.Interval, c.Timeout = time.Second/2, 9*time.Second
-	})},
-	{Name: "seldom", Summary: "a HEARTBEAT every 15 s", Config: with(func(c *Config) { c.Interval = 15 * time.Second })},
-	{Name: "in-pieces", Summary: "the greeting comes in two pieces", Config: with(func(c *Config) {
-		c.Router.InPieces = true
-	})},
-	{Name: "pings", Summary: "the broker sends a PING every second", Config: with(func(c *Config) {
-		c.Router.Ping = time.Second
-	})},
-	{Name: "properties", Summary: "READY has properties of the broker's own", Config: with(func(c *Config) {
-		c.Router.Properties = append(c.Router.Properties, zmtp.Property{Name: "X-Version", Value: []byte("7")})
-	})},
-	{Name: "identity", Summary: "the broker announces an identity", Config: with(func(c *Config) {
-		c.Router.Identity = "broker"
-	})},
+	with("often", "a HEARTBEAT every half second", Config{Interval: time.Second / 2, Timeout: 9 * time.Second}),
+	with("seldom", "a HEARTBEAT every 15 s", Config{Interval: 15 * time.Second}),
+	routing("in-pieces", "the greeting comes in two pieces", zmtp.Config{InPieces: true}),
+	routing("pings", "the broker sends a PING every second", zmtp.Config{Ping: time.Second}),
+	routing("properties", "READY has properties of the broker's own",
+		zmtp.Config{Properties: []zmtp.Property{{Name: "X-Version", Value: []byte("7")}}}),
+	routing("identity", "the broker announces an identity", zmtp.Config{Identity: "broker"}),
 }
 
-// hooked returns the settings of a broker with a hook, or with one that a function makes for it.
-func hooked[H catalogue.Hook[Event]](hook H) func() Config {
+// hooked returns a variation that a hook makes, or a function that makes one for each broker, and the clauses that
+// cannot be decided with it.
+func hooked[H catalogue.Hook[Event]](name, summary string, hook H, leaves ...string) Variation {
 	maker := catalogue.Maker[Event](hook)
-	return func() Config { return Config{Hook: maker()} }
+	config := func() Config { return Config{Hook: maker()} }
+	return Variation{Name: name, Summary: summary, Config: config, Leaves: leaves}
 }
 
-// with returns settings that are changed.
-func with(change func(*Config)) func() Config {
-	return func() (c Config) {
-		change(&c)
-		return c
-	}
+// with returns a variation of the settings, and routing one of the sockets.
+func with(name, summary string, c Config) Variation {
+	return Variation{Name: name, Summary: summary, Config: func() Config { return c }}
+}
+
+func routing(name, summary string, c zmtp.Config) Variation {
+	return with(name, summary, Config{Router: zmtp.RouterConfig{Config: c}})
 }
 
 func delay(d time.Duration) func(*Event) { return func(e *Event) { e.Delay = d } }

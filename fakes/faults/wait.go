@@ -3,6 +3,7 @@ package faults
 import (
 	"bytes"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes"
@@ -154,58 +155,32 @@ func stallsWorker() func(*event) {
 	})
 }
 
-// swapper swaps the jobs of two connections: every 50th FETCH waits until the next one has a job too. After a short
+// swapReplies swaps the jobs of two connections: every 50th FETCH waits until the next one has a job too. After a short
 // time without another it gets its own job, before a check would find it late.
-type swapper struct {
-	mu     sync.Mutex
-	count  int
-	parked *parked
-}
-
-type parked struct {
-	own   fwp.Reply
-	other chan fwp.Reply // holds one
-}
-
 func swapReplies() func(*event) {
-	s := &swapper{}
+	type offer struct {
+		own   fwp.Reply
+		other chan fwp.Reply // holds one
+	}
+	var count atomic.Int64
+	offers := sync.OnceValue(func() chan offer { return make(chan offer) }) // made at the first event, as above
 	return do(func(e *event) {
-		if p := s.meet(e); p != nil {
-			s.wait(e, p)
+		mine := offer{fwp.Reply{Kind: e.Reply.Kind, Text: bytes.Clone(e.Reply.Text)}, make(chan fwp.Reply, 1)}
+		select {
+		case waits := <-offers():
+			waits.other <- mine.own
+			e.Reply = waits.own
+			return
+		default:
+		}
+		if count.Add(1)%50 != 0 {
+			return
+		}
+		select {
+		case offers() <- mine:
+			e.Reply = <-mine.other
+		case <-time.After(300 * time.Millisecond):
+		case <-e.Conn.Done:
 		}
 	}, ran(), foundJob)
-}
-
-// meet swaps with the FETCH that waits, or returns what to wait for.
-func (s *swapper) meet(e *event) *parked {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	own := fwp.Reply{Kind: e.Reply.Kind, Text: bytes.Clone(e.Reply.Text)}
-	if p := s.parked; p != nil {
-		s.parked = nil
-		p.other <- own
-		e.Reply = p.own
-		return nil
-	}
-	if s.count++; s.count%50 != 0 {
-		return nil
-	}
-	s.parked = &parked{own: own, other: make(chan fwp.Reply, 1)}
-	return s.parked
-}
-
-func (s *swapper) wait(e *event, p *parked) {
-	select {
-	case e.Reply = <-p.other:
-		return
-	case <-time.After(300 * time.Millisecond):
-	case <-e.Conn.Done:
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.parked == p {
-		s.parked = nil
-		return
-	}
-	e.Reply = <-p.other
 }
