@@ -1,4 +1,4 @@
-package fakes_test
+package variations_test
 
 // shown has a conversation for each variation that only a server with it has.
 var shown = map[string]string{

@@ -1,4 +1,4 @@
-package fakes_test
+package variations_test
 
 import (
 	"errors"
