@@ -40,7 +40,7 @@ var ofAnyClient = []string{
 // ProducerFaults returns the catalogue for producers, see [Worker.Produce], sorted by name.
 func ProducerFaults() []Fault {
 	shared := slices.DeleteFunc(Faults(), func(f Fault) bool { return !slices.Contains(ofAnyClient, f.Name) })
-	return sorted(shared, producerFaults)
+	return sorted(shared, producerFaults, producerLossFaults)
 }
 
 func sorted(lists ...[]Fault) []Fault {

@@ -48,6 +48,12 @@ var lossFaults = []Fault{
 	setting("provider-ignored", "WRK-02", "It ignores FAKTORY_PROVIDER.", ignoreProvider),
 }
 
+// producerLossFaults are those of producers.
+var producerLossFaults = []Fault{
+	fault("loss-ignored", "WU-19 RESP-09", "It takes a PUSH without a reply for one that was accepted.",
+		tellPushed(func(e *Event) bool { return e.Reply.Kind == 0 })),
+}
+
 // afterLoss returns hooks that act at a point from when a connection was lost on.
 func afterLoss(p Point, act func(*Event)) func() func(*Event) {
 	return catalogue.From(catalogue.Server[Event], at(Lost), at(p), act)

@@ -2,6 +2,6 @@
 // catalogue of such faults.
 //
 // Files: server.go has connections, event.go the hook, job.go jobs and how they end, client.go the commands of clients
-// and workers, inspect.go what operators see. faults.go and variation.go have the catalogues, fault.go what their rows
-// are made of; variation_inspect.go has the variations of inspect.
+// and workers, inspect.go what operators see. fault_add.go and variation.go have the catalogues, fault.go what their
+// rows are made of; variation_inspect.go has the variations of inspect.
 package fakeworkq

@@ -83,8 +83,6 @@ var producerFaults = []Fault{
 		on(Exiting, func(e *Event) { e.Code = 0 })),
 	fault("exit-always-1", "RESP-08", "Its exit code is 1 whatever happened.",
 		on(Exiting, func(e *Event) { e.Code = 1 })),
-	fault("loss-ignored", "WU-19 RESP-09", "It takes a PUSH without a reply for one that was accepted.",
-		tellPushed(func(e *Event) bool { return e.Reply.Kind == 0 })),
 	fault("replies-mixed", "RESP-09", "Of several callers at a time one gets the reply to another one's PUSH.",
 		catalogue.Keep(at(Pushed), func(last *string, e *Event) { *last, e.State = e.State, cmp.Or(*last, "pushed") })),
 	setting("reply-whole-reads", "RESP-08 WU-19 STATE-15", "It takes what one read returns for a whole reply.",
