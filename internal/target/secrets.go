@@ -102,9 +102,18 @@ func (s *Secrets) Hidden(write func(io.Writer) error) func(io.Writer) error {
 	}
 }
 
-// ReadPassword reads a password file: all of it, without the end of its last
+// OnlyPassword returns the password in a file, and an error if there is another one, which is from a place such as "in the
+// URL".
+func OnlyPassword(other, from, file string) (string, error) {
+	if other != "" {
+		return "", fmt.Errorf("two passwords: one %s, and one of --password-file", from)
+	}
+	return readPassword(file)
+}
+
+// readPassword reads a password file: all of it, without the end of its last
 // line. No error holds anything of it.
-func ReadPassword(file string) (string, error) {
+func readPassword(file string) (string, error) {
 	text, err := input.Read(file, 64<<10)
 	if err != nil {
 		return "", fmt.Errorf("password file: %w", err)

@@ -186,7 +186,7 @@ func TestReadPassword(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "password")
 			require.NoError(t, os.WriteFile(file, []byte(test.text), 0o600))
-			password, err := ReadPassword(file)
+			password, err := readPassword(file)
 			if test.invalid != "" {
 				require.ErrorContains(t, err, test.invalid)
 				assert.NotContains(t, err.Error(), "hunter")
@@ -196,7 +196,7 @@ func TestReadPassword(t *testing.T) {
 			assert.Equal(t, test.want, password)
 		})
 	}
-	_, err := ReadPassword(filepath.Join(t.TempDir(), "nosuch"))
+	_, err := readPassword(filepath.Join(t.TempDir(), "nosuch"))
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 

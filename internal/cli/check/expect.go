@@ -65,15 +65,8 @@ func (e *expectFlags) read(chosen selection, more ...string) (*expectations, err
 	if err != nil {
 		return nil, err
 	}
-	checks := append([]string{run.CrashCheck}, more...)
-	for _, check := range chosen.all() {
-		checks = append(checks, check.Describe().ID)
-	}
-	var clauses []string
-	for _, c := range peer.Clauses() {
-		clauses = append(clauses, c.ID)
-	}
-	return &expectations{file: file, update: e.update}, file.Resolve(checks, clauses)
+	checks := slices.Concat([]string{run.CrashCheck}, more, namesOf(chosen.all()))
+	return &expectations{file: file, update: e.update}, file.Resolve(checks, clauseNames())
 }
 
 // all returns the checks, selected or not.
@@ -92,23 +85,17 @@ func (e *expectations) identify(
 	if e == nil || !e.file.AsksServer() {
 		return
 	}
-	server, software := on.servers[0], of.Software
-	if software == nil {
-		software = unreported
-	}
-	nc, err := server.Target.Dial(ctx)
-	if err == nil {
-		e.server.Name, e.server.Version, err = software(ctx, nc, server.Password, timeout)
+	err, server := errors.New("its protocol has no command for that"), on.servers[0]
+	if of.Software != nil {
+		var nc net.Conn
+		if nc, err = server.Target.Dial(ctx); err == nil {
+			e.server.Name, e.server.Version, err = of.Software(ctx, nc, server.Password, timeout)
+		}
 	}
 	if err != nil {
 		p.Logf("the name and the version of the server are not known, so the lines of %s with server= do not count: %v",
 			e.file.Name, err)
 	}
-}
-
-// unreported is for protocols whose servers report nothing about themselves.
-func unreported(_ context.Context, nc net.Conn, _ string, _ time.Duration) (name, version string, err error) {
-	return "", "", errors.Join(errors.New("its protocol has no command for that"), nc.Close())
 }
 
 // known returns what reports whether all findings of a check are known; nil without a file.

@@ -284,6 +284,9 @@ func clauseNamed(id string) (conformance.Clause, bool) {
 	return all[i], true
 }
 
+// unmarked removes the marks of Markdown.
+var unmarked = strings.NewReplacer("**", "", "`", "")
+
 // explainAmbiguity returns the section on an ambiguity, whose code may be in any case, and reports whether there is
 // one.
 func explainAmbiguity(code string) (reports.Page, bool) {
@@ -295,7 +298,7 @@ func explainAmbiguity(code string) (reports.Page, bool) {
 		}
 		page := reports.Page{Blocks: []reports.Block{titled(name, title)}}
 		for paragraph := range strings.SplitSeq(strings.TrimSpace(body), "\n\n") {
-			words := strings.NewReplacer("**", "", "`", "").Replace(strings.Join(strings.Fields(paragraph), " "))
+			words := unmarked.Replace(strings.Join(strings.Fields(paragraph), " "))
 			page.Blocks = append(page.Blocks, reports.Prose{Lines: reports.LinesOf(words)})
 		}
 		return page, true
@@ -321,11 +324,10 @@ func explainRow(code string) (reports.Page, bool) {
 		if len(cells) != columns || !strings.Contains(name, "-AMB-") || !strings.EqualFold(name, code) {
 			continue // also the heads of tables, such as "id" and "fault"
 		}
-		plain := strings.NewReplacer("**", "", "`", "")
 		var f explained
-		f.add("taken", plain.Replace(strings.TrimSpace(cells[2])))
+		f.add("taken", unmarked.Replace(strings.TrimSpace(cells[2])))
 		return reports.Page{Blocks: []reports.Block{
-			titled(name, plain.Replace(cells[1])), f.block(),
+			titled(name, unmarked.Replace(cells[1])), f.block(),
 		}}, true
 	}
 	return reports.Page{}, false

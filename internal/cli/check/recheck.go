@@ -109,7 +109,8 @@ func (o *recheckOptions) held(r *reports.Report) (*reports.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	known, err := o.expect.read(selection{in: all}, idsOf(r)...)
+	ids := texts(r.Checks, func(c reports.Check) string { return c.ID })
+	known, err := o.expect.read(selection{in: all}, ids...)
 	if err != nil {
 		return nil, err
 	}
@@ -117,13 +118,4 @@ func (o *recheckOptions) held(r *reports.Report) (*reports.Report, error) {
 		known.server.Name, known.server.Version, _ = strings.Cut(r.Expectations.Server, " ")
 	}
 	return known.judge(r), nil
-}
-
-// idsOf returns the ids of the checks in a report.
-func idsOf(r *reports.Report) []string {
-	var ids []string
-	for _, c := range r.Checks {
-		ids = append(ids, c.ID)
-	}
-	return ids
 }

@@ -136,10 +136,7 @@ func (o *recordOptions) endpoint() (program.Endpoint, error) {
 	if o.passwordFile == "" {
 		return endpoint, nil
 	}
-	if endpoint.Password != "" {
-		return endpoint, errors.New("two passwords: one in --upstream, and one of --password-file")
-	}
-	endpoint.Password, err = target.ReadPassword(o.passwordFile)
+	endpoint.Password, err = target.OnlyPassword(endpoint.Password, "in --upstream", o.passwordFile)
 	return endpoint, err
 }
 

@@ -283,11 +283,14 @@ func (o *runOptions) declareRunning(f *pflag.FlagSet) {
 
 // validate checks the values that no flag checks by itself, and draws the seed.
 func (o *runOptions) validate() error {
-	return cmp.Or(
+	err := cmp.Or(
 		refuse(o.timeout <= 0, "--timeout must be longer than 0"),
 		refuse(o.patience <= 0, "--patience must be longer than 0"),
-		o.validatePlays(requirable),
-		validateFolder(o.folder, o.given.Changed("save")))
+		o.validatePlays(requirable))
+	if err != nil {
+		return err
+	}
+	return validateFolder(o.folder, o.given.Changed("save"))
 }
 
 // validatePlays checks how often and of which clauses checks are played, and draws the seed; requirable returns an
@@ -325,9 +328,5 @@ func requirable(id string) error {
 }
 
 func levelNames() []string {
-	var names []string
-	for _, level := range reports.Levels() {
-		names = append(names, string(level))
-	}
-	return names
+	return texts(reports.Levels(), func(level reports.Level) string { return string(level) })
 }

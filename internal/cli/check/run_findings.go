@@ -124,15 +124,12 @@ func saveCheck(
 
 // source returns the text of the script of a check; empty if it is none.
 func source(checks []conformance.Check, id string) string {
-	i := slices.IndexFunc(checks, func(c conformance.Check) bool { return c.Describe().ID == id })
-	if i < 0 {
-		return ""
+	for _, c := range checks {
+		if d := c.Describe(); d.ID == id && len(d.Source) > 0 {
+			return strings.TrimSuffix(strings.Join(d.Source, "\n"), "\n") + "\n"
+		}
 	}
-	lines := checks[i].Describe().Source
-	if len(lines) == 0 {
-		return ""
-	}
-	return strings.TrimSuffix(strings.Join(lines, "\n"), "\n") + "\n"
+	return ""
 }
 
 // decisive are the flags that the result of a check may depend on: not those for selecting and reporting.

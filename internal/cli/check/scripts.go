@@ -71,8 +71,8 @@ func completeScripts(*cobra.Command, []string, string) ([]string, cobra.ShellCom
 }
 
 // scriptNames returns the names of all scripts, each once; a folder stands for those in it.
-func scriptNames(args []string) ([]string, error) {
-	var names []string
+func scriptNames(args []string) (names []string, err error) {
+	seen := map[string]bool{}
 	for _, arg := range args {
 		if program.IsURL(arg) {
 			return nil, errors.New("a URL is not a script: use --url URL for the server")
@@ -81,34 +81,27 @@ func scriptNames(args []string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		names = append(names, found...)
+		for _, name := range found {
+			if !seen[name] {
+				seen[name], names = true, append(names, name)
+			}
+		}
 	}
-	seen := map[string]bool{}
-	return slices.DeleteFunc(names, func(name string) bool {
-		again := seen[name]
-		seen[name] = true
-		return again
-	}), nil
+	return names, nil
 }
 
 // scriptsAt returns the name of a script, or of the scripts below a folder.
-func scriptsAt(path string) ([]string, error) {
+func scriptsAt(path string) (names []string, err error) {
 	if path == "-" {
 		return []string{path}, nil
 	}
-	info, err := os.Stat(path)
-	switch {
+	switch info, err := os.Stat(path); {
 	case err != nil:
 		return nil, fmt.Errorf("read script: %w%s", err, isCheck(path))
-	case info.IsDir():
-		return scriptsBelow(path)
+	case !info.IsDir():
+		return []string{path}, nil
 	}
-	return []string{path}, nil
-}
-
-func scriptsBelow(folder string) ([]string, error) {
-	var names []string
-	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(path, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && strings.HasSuffix(path, scriptSuffix) {
 			names = append(names, path)
 		}
@@ -117,10 +110,7 @@ func scriptsBelow(folder string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read scripts: %w", err)
 	}
-	if len(names) == 0 {
-		return nil, fmt.Errorf("no .fwp file in %s", folder)
-	}
-	return names, nil
+	return names, refuse(len(names) == 0, "no .fwp file in "+path)
 }
 
 // isCheck returns a hint for the name of a check in the place of a file.
@@ -244,20 +234,20 @@ func suiteNames() []string {
 }
 
 func namesOf(checks []conformance.Check) []string {
-	var names []string
-	for _, c := range checks {
-		names = append(names, c.Describe().ID)
-	}
-	return names
+	return texts(checks, func(c conformance.Check) string { return c.Describe().ID })
 }
 
 // clauseNames returns the ids of all clauses.
 func clauseNames() []string {
-	var ids []string
-	for _, c := range peer.Clauses() {
-		ids = append(ids, c.ID)
+	return texts(peer.Clauses(), func(c conformance.Clause) string { return c.ID })
+}
+
+// texts returns a text for each of some values.
+func texts[T any](all []T, text func(T) string) (texts []string) {
+	for _, one := range all {
+		texts = append(texts, text(one))
 	}
-	return ids
+	return texts
 }
 
 // checksOf returns the checks of a protocol: its scripts, and then its properties.

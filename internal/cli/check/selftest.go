@@ -151,21 +151,29 @@ func (t tally) words(proof *selftest.Proof, out *selftest.Outcome, took time.Dur
 		out.Varied, text.Count(len(proof.Variations), "variation"), out.Again, t.wrong, took.Round(100*time.Millisecond))
 }
 
-// unproved returns a table, unless it is empty, with a row for each fault that is not detected and each check that
-// fails on a conforming server, and the counts.
+// unproved returns a table, unless it is empty, with a row for each fault that is not detected and for each false alarm,
+// and the counts.
 func unproved(out *selftest.Outcome) (table []reports.Block, sum tally) {
 	var t reports.Table
 	sum.wrong = len(out.FalseAlarms)
 	for _, r := range out.Matrix.Rows() {
-		rows := notProved(r, out.Stopped)
-		t.Rows = append(t.Rows, rows...)
+		before := len(t.Rows)
+		if missing := r.Missing(); missing != "" && !out.Stopped { // not known after an interruption
+			t.Rows = append(t.Rows, reports.Cells(r.Fault.Name, "not detected", missing))
+		}
+		for _, stray := range r.Unexpected {
+			t.Rows = append(t.Rows, reports.Cells(r.Fault.Name, "false alarm", text.FirstLine(stray)))
+		}
+		wrong := len(t.Rows) > before
 		switch {
 		case r.Detected():
 			sum.caught++
-		case len(rows) == 0:
+		case !wrong:
 			sum.later++
 		}
-		sum.wrong += min(len(rows), 1)
+		if wrong {
+			sum.wrong++
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(out.FalseAlarms)) {
 		for _, check := range slices.Sorted(maps.Keys(out.FalseAlarms[name])) {
@@ -178,24 +186,9 @@ func unproved(out *selftest.Outcome) (table []reports.Block, sum tally) {
 	return []reports.Block{t}, sum
 }
 
-// notProved returns the rows for a fault that is not detected (not known after an interruption) and for its false
-// alarms.
-func notProved(r *selftest.Row, stopped bool) (rows []reports.Row) {
-	if missing := r.Missing(); missing != "" && !stopped {
-		rows = append(rows, reports.Cells(r.Fault.Name, "not detected", missing))
-	}
-	for _, stray := range r.Unexpected {
-		rows = append(rows, reports.Cells(r.Fault.Name, "false alarm", text.FirstLine(stray)))
-	}
-	return rows
-}
-
 // pickFaults returns the faults that match one of the patterns, all if there are none.
 func pickFaults(all []peer.Fault, patterns []string) ([]peer.Fault, error) {
-	var names []string
-	for _, f := range all {
-		names = append(names, f.Name)
-	}
+	names := texts(all, func(f peer.Fault) string { return f.Name })
 	for _, pattern := range patterns {
 		if bad := matchOne("fault", pattern, names); bad != nil {
 			return nil, badPattern(bad, "fault")

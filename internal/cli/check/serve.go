@@ -203,11 +203,8 @@ func (o *serveOptions) config(of *peer.Peer) (config peer.DoubleConfig, err erro
 
 // givenPassword returns the password that clients are asked for, empty for none.
 func (o *serveOptions) givenPassword() (string, error) {
-	switch {
-	case o.password != "" && o.passwordFile != "":
-		return "", errors.New("two passwords: one of --password, and one of --password-file")
-	case o.passwordFile != "":
-		return target.ReadPassword(o.passwordFile)
+	if o.passwordFile != "" {
+		return target.OnlyPassword(o.password, "of --password", o.passwordFile)
 	}
 	return o.password, nil
 }

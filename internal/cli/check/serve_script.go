@@ -48,11 +48,13 @@ func (p process) serveScript(ctx context.Context, o *serveOptions, file string) 
 	ctx, stop := p.serving(ctx)
 	defer stop()
 	shown := &shownFindings{p: p, times: map[string]int{}}
+	// What the server does is the script's: only the rules for clients count.
+	clientBreaches := texts(workers.Rules(), func(r workers.Rule) string { return r.Breach })
 	r := shown.recorder(recorder.Config{
 		Dial: func(ctx context.Context) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "tcp", inner.Addr().String())
 		},
-		Watch: workers.Config{Password: password, Only: clientBreaches()},
+		Watch: workers.Config{Password: password, Only: clientBreaches},
 	})
 	defer r.Close()
 	if err := p.Print("ready tcp://" + clients.Addr().String() + "\n"); err != nil {
@@ -65,14 +67,6 @@ func (p process) serveScript(ctx context.Context, o *serveOptions, file string) 
 	accepting.Wait()
 	r.Close()
 	return p.scriptServed(r, server)
-}
-
-// clientBreaches returns the names of the rules for clients: what the server does is the script's.
-func clientBreaches() (names []string) {
-	for _, rule := range workers.Rules() {
-		names = append(names, rule.Breach)
-	}
-	return names
 }
 
 // scriptServed prints what the clients did.

@@ -28,9 +28,6 @@ func NewReportFlags() ReportFlags {
 	return ReportFlags{Format: NewOneOf(formats.Names()...), Color: NewOneOf("auto", "always", "never")}
 }
 
-// Formats returns the flag --format of commands whose result is text or JSON.
-func Formats() OneOf { return NewOneOf("text", "json") }
-
 // Declare adds the flags to a command, with their defaults; verbose is the usage of --verbose.
 func (r *ReportFlags) Declare(cmd *cobra.Command, verbose string) {
 	*r = NewReportFlags()

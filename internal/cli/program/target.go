@@ -131,10 +131,7 @@ func (t *TargetFlags) find(given *pflag.FlagSet, lookup func(string) (string, bo
 	}
 	found, err := t.at(choice)
 	if err == nil && given.Changed("password-file") {
-		if found.Password != "" {
-			return Endpoint{}, errors.New("two passwords: one in the URL, and one of --password-file")
-		}
-		found.Password, err = target.ReadPassword(t.passwordFile)
+		found.Password, err = target.OnlyPassword(found.Password, "in the URL", t.passwordFile)
 	}
 	return found, err
 }
