@@ -46,15 +46,16 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 	if err := cmp.Or(o.validate(), o.reportFlags.Validate(o.given)); err != nil { // before the run, which takes minutes
 		return err
 	}
-	chosen, err := p.pick(o, args)
+	all, protocol, err := p.load(args, o.targetFlags.Protocol())
 	if err != nil {
 		return err
 	}
-	known, err := o.expect.read(chosen)
+	chosen, known, err := o.choose(all, protocol)
 	if err != nil {
 		return err
 	}
-	o.targetFlags.SetProtocol(chosen.protocol)
+	chosen.own = len(args) > 0
+	o.targetFlags.SetProtocol(protocol)
 	s, err := o.subject(p.LookupEnv)
 	if err != nil {
 		return err
@@ -165,8 +166,6 @@ func complete(r *reports.Report, s subject, on testbed, own bool) {
 
 // selection is the checks that are played, and those that are not.
 type selection struct {
-	protocol *peer.Peer
-
 	in  []conformance.Check
 	out []conformance.Skipped
 	own bool // they are scripts of the user's
@@ -192,18 +191,16 @@ func (c selection) waiting() int {
 	return n
 }
 
-// pick reads the scripts and selects from them.
-func (p process) pick(o *runOptions, args []string) (selection, error) {
-	all, protocol, err := p.load(args, o.targetFlags.Protocol())
-	if err != nil {
-		return selection{}, err
+// choose selects from checks, and reads the known findings about them.
+func (o *runOptions) choose(
+	all []conformance.Check, of *peer.Peer,
+) (chosen selection, known *expectations, err error) {
+	o.selection.Protocol = of.Protocol
+	if chosen.in, chosen.out, err = o.selection.Apply(all); err != nil {
+		return chosen, nil, badSelection(err, all)
 	}
-	o.selection.Protocol = protocol.Protocol
-	in, out, err := o.selection.Apply(all)
-	if err != nil {
-		return selection{}, badSelection(err, all)
-	}
-	return selection{protocol, in, out, len(args) > 0}, nil
+	known, err = o.expect.read(chosen)
+	return chosen, known, err
 }
 
 // load reads the user's scripts, or the suite's if there are none, and returns their protocol, which named gives if it

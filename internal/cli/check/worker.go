@@ -80,11 +80,9 @@ func newClientCheck(p process, o *clientOptions, cmd *cobra.Command) *cobra.Comm
 	o.declareSelection(f)
 	o.declareClient(f)
 	o.reportFlags.Declare(cmd, "print every conversation as it goes, and all situations in the report")
-	names := func() []string {
-		h := o.harness(nil)
-		return namesOf(h.Checks())
-	}
-	program.CompleteFlags(cmd, map[string]func() []string{"check": names})
+	program.CompleteFlags(cmd, map[string]func() []string{
+		"check": func() []string { return namesOf(o.harness(nil).Checks()) },
+	})
 	return cmd
 }
 
@@ -137,7 +135,7 @@ func trusted(h *situations.Harness) (folder string, err error) {
 }
 
 // checkClient is one run, from the flags to the exit code.
-func (p process) checkClient(ctx context.Context, o *clientOptions, words []string) error { //nolint:funlen // its steps
+func (p process) checkClient(ctx context.Context, o *clientOptions, words []string) error {
 	if err := cmp.Or(o.validate(), o.reportFlags.Validate(o.given)); err != nil {
 		return err
 	}
@@ -147,14 +145,8 @@ func (p process) checkClient(ctx context.Context, o *clientOptions, words []stri
 		return err
 	}
 	defer os.RemoveAll(folder) //nolint:errcheck // nothing can be done about it
-	o.selection.Protocol, o.selection.Parties = peer.Default().Protocol, o.parties()
-	all := h.Checks()
-	in, out, err := o.selection.Apply(all)
-	if err != nil {
-		return badSelection(err, all)
-	}
-	chosen := selection{in: in, out: out}
-	known, err := o.expect.read(chosen)
+	o.selection.Parties = o.parties()
+	chosen, known, err := o.choose(h.Checks(), peer.Default())
 	if err != nil {
 		return err
 	}
