@@ -284,8 +284,8 @@ func clauseNamed(id string) (conformance.Clause, bool) {
 	return all[i], true
 }
 
-// unmarked removes the marks of Markdown.
-var unmarked = strings.NewReplacer("**", "", "`", "")
+// unmarked returns a text without the marks of Markdown.
+func unmarked(text string) string { return strings.NewReplacer("**", "", "`", "").Replace(text) }
 
 // explainAmbiguity returns the section on an ambiguity, whose code may be in any case, and reports whether there is
 // one.
@@ -298,7 +298,7 @@ func explainAmbiguity(code string) (reports.Page, bool) {
 		}
 		page := reports.Page{Blocks: []reports.Block{titled(name, title)}}
 		for paragraph := range strings.SplitSeq(strings.TrimSpace(body), "\n\n") {
-			words := unmarked.Replace(strings.Join(strings.Fields(paragraph), " "))
+			words := unmarked(strings.Join(strings.Fields(paragraph), " "))
 			page.Blocks = append(page.Blocks, reports.Prose{Lines: reports.LinesOf(words)})
 		}
 		return page, true
@@ -325,9 +325,9 @@ func explainRow(code string) (reports.Page, bool) {
 			continue // also the heads of tables, such as "id" and "fault"
 		}
 		var f explained
-		f.add("taken", unmarked.Replace(strings.TrimSpace(cells[2])))
+		f.add("taken", unmarked(strings.TrimSpace(cells[2])))
 		return reports.Page{Blocks: []reports.Block{
-			titled(name, unmarked.Replace(cells[1])), f.block(),
+			titled(name, unmarked(cells[1])), f.block(),
 		}}, true
 	}
 	return reports.Page{}, false
