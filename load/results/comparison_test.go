@@ -138,3 +138,48 @@ func TestBlockOf(t *testing.T) {
 	assert.Contains(t, results.BlockOf(invalid, "A", 1).Void, "INVALID")
 	assert.NotEmpty(t, results.BlockOf(&results.Load{}, "A", 1).Void)
 }
+
+// The words of a verdict say what it needs, and those of noise how much of it there is.
+func TestTheVerdictsOfAComparison(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		change func(*results.LoadComparison)
+		code   int
+		words  string
+	}{
+		"a regression": {func(c *results.LoadComparison) { c.Ratios[1].Verdict = "regression" }, reports.ExitFindings,
+			"regression: push.response.p50 1.167 (1.15 to 1.18)"},
+		"no regression": {func(*results.LoadComparison) {}, reports.ExitWell,
+			"no regression: rate 1 (0.998 to 1.002)"},
+		"what is not primary may be open": {func(c *results.LoadComparison) { c.Ratios[1].Verdict = "inconclusive" },
+			reports.ExitWell, "no regression: rate 1 (0.998 to 1.002)"},
+		"the primary one is open": {func(c *results.LoadComparison) {
+			c.Ratios[0].Verdict, c.Ratios[0].More = "inconclusive", 9
+		}, reports.ExitInconclusive, "inconclusive: rate 1 (0.998 to 1.002), about 9 more pairs"},
+		"too near": {func(c *results.LoadComparison) {
+			c.Ratios[0].Verdict, c.Ratios[0].More = "inconclusive", -1
+		}, reports.ExitInconclusive, "inconclusive: rate 1 (0.998 to 1.002), too near to the margin"},
+		"no primary": {func(c *results.LoadComparison) { c.Ratios = c.Ratios[1:] }, reports.ExitInconclusive,
+			"no verdict: no block has a figure for the primary metric"},
+		"no verdict": {func(c *results.LoadComparison) { c.NoVerdict = "one after the other" },
+			reports.ExitInconclusive, "no verdict: one after the other"},
+		"few pairs": {func(c *results.LoadComparison) { c.Blocks = c.Blocks[:12] }, reports.ExitInconclusive,
+			"no verdict: 4 valid pairs, and 6 are needed"},
+		"findings": {func(c *results.LoadComparison) { c.Blocks[3].Findings = 2 }, reports.ExitLoss,
+			"2 findings in the blocks: run each side by itself for the details"},
+		"noise": {func(c *results.LoadComparison) { c.AA, c.Ratios[0].Floor = true, 0.03 }, reports.ExitWell,
+			"the noise floor: rate 3 %"},
+		"loud noise": {func(c *results.LoadComparison) { c.AA, c.Ratios[0].Floor = true, 0.06 },
+			reports.ExitInconclusive, "the noise floor of rate is 6 %, and the margin of 5 % is below it: use longer blocks, " +
+				"more pairs or a wider margin"},
+		"loud noise of another metric": {func(c *results.LoadComparison) { c.AA, c.Ratios[1].Floor = true, 0.9 },
+			reports.ExitWell, "the noise floor: rate 0 %"},
+	} {
+		c := comparedLoads()
+		c.Ratios[1].Verdict = "no change"
+		test.change(c)
+		code, words := c.Outcome()
+		assert.Equal(t, test.code, code, name)
+		assert.Equal(t, test.words, words, name)
+	}
+}

@@ -67,3 +67,28 @@ func TestHistogramsOfARun(t *testing.T) {
 	_, err = results.ReadHistograms([]byte(`{"schema": "fwpcheck/3"}`))
 	require.ErrorContains(t, err, `its schema is "fwpcheck/3"`)
 }
+
+// The cases of a sum are its files: one is errored if the runs in it are INVALID.
+func TestTheCasesOfASum(t *testing.T) {
+	t.Parallel()
+	s := sum().Suite(reports.ExitOptions{})
+	assert.Equal(t, "a.hlog, b.json, c.hlog, d.json", s.Target, "folders are left out")
+	assert.Equal(t, reports.ExitInconclusive, s.Code)
+	require.Len(t, s.Cases, 4)
+	assert.Equal(t, "the figures of file 2 are valid: agents/b.json", s.Cases[1].Name)
+	for i, want := range []reports.CaseState{
+		reports.CasePassed, reports.CaseErrored, reports.CasePassed, reports.CasePassed,
+	} {
+		assert.Equal(t, want, s.Cases[i].State, s.Cases[i].Name)
+	}
+	assert.Equal(t, "push was sent late", s.Cases[1].Message)
+	valid := sum()
+	valid.Files[1].Invalid = ""
+	code, words := valid.Outcome()
+	assert.Equal(t, reports.ExitWell, code)
+	assert.Equal(t, "4 files merged", words)
+	valid.Internal = "disk full"
+	code, words = valid.Outcome()
+	assert.Equal(t, reports.ExitInternal, code)
+	assert.Equal(t, "internal error: disk full", words)
+}

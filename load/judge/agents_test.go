@@ -1,0 +1,137 @@
+package judge_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/load/judge"
+	"github.com/fwpsuite/fwp/load/results"
+)
+
+// The sum of several generators is as valid as each of them, and a reason that several share is given once.
+func TestAgentsAreJudgedByTheirReports(t *testing.T) {
+	t.Parallel()
+	late := results.Reason{ID: "late", What: "push was sent late", Do: "lower the rate"}
+	stolen := results.Reason{ID: "stolen", What: "the host took 3 %", Do: "run it again"}
+	part := func(name string, reasons ...results.Reason) results.LoadAgent {
+		return results.LoadAgent{Name: name, Validity: results.Validity{Valid: len(reasons) == 0, Reasons: reasons}}
+	}
+	gone := part("south", late) // what it would have said is not known
+	gone.Lost = "it was silent for 10 s"
+	for name, test := range map[string]struct {
+		agents []results.LoadAgent
+		want   []string
+	}{
+		"all valid": {[]results.LoadAgent{part("north"), part("south")}, nil},
+		"one late":  {[]results.LoadAgent{part("north"), part("south", late)}, []string{"agent south: push was sent late"}},
+		"both late": {[]results.LoadAgent{part("north", late), part("south", late)},
+			[]string{"agent north, south: push was sent late"}},
+		"two reasons": {[]results.LoadAgent{part("north", late, stolen), part("south", stolen)},
+			[]string{"agent north: push was sent late", "agent north, south: the host took 3 %"}},
+		"one lost": {[]results.LoadAgent{part("north", late), gone},
+			[]string{"agent north: push was sent late", "agent south was lost: it was silent for 10 s"}},
+	} {
+		l := soundLoad()
+		l.Ops[0].Lateness.P99 = time.Second // figures of the sum are not judged
+		l.Agents = test.agents
+		judge.Evaluate(l)
+		assert.Equal(t, test.want == nil, l.Validity.Valid, name)
+		var got []string
+		for _, r := range l.Validity.Reasons {
+			got = append(got, r.What)
+		}
+		assert.Equal(t, test.want, got, name)
+	}
+}
+
+// Remarks of the generators are those of the sum, with their names.
+func TestRemarksOfAgents(t *testing.T) {
+	t.Parallel()
+	l := soundLoad()
+	l.Connections.Lost = 3 // each part has said so
+	l.Agents = []results.LoadAgent{
+		{Name: "north", Validity: results.Validity{Valid: true, Remarks: []string{"Slow.", "Busy."}}},
+		{Name: "south", Validity: results.Validity{Valid: true, Remarks: []string{"Slow."}}},
+	}
+	judge.Evaluate(l)
+	assert.Equal(t, []string{"Agent north: Slow.", "Agent north: Busy.", "Agent south: Slow."}, l.Validity.Remarks)
+}
+
+// A run without a success says what came in its place.
+func TestWhatARunWithoutSuccessSays(t *testing.T) {
+	t.Parallel()
+	failed := func(op, kind, example string) []results.LoadOp {
+		return []results.LoadOp{{Op: op, Errors: []results.LoadError{{Kind: kind, Count: 2, Example: example}}}}
+	}
+	for want, l := range map[string]results.Load{
+		"the load did not begin: the start has passed": {NotStarted: "the start\nhas passed"},
+		"the run was interrupted before anything was measured": {
+			Interrupted: true, Rate: results.LoadRate{Op: "push"}},
+		"nothing was achieved: 2 pushes refused (ERR no)": {
+			Rate: results.LoadRate{Op: "push"}, Ops: failed("push", "rejected", "ERR\nno"), Measured: time.Second},
+		"nothing was achieved: 2 pushes answered wrongly": {
+			Rate: results.LoadRate{Op: "push"}, Ops: failed("push", "malformed", "+")},
+		"nothing was achieved: 2 fetches unanswered (timeout)": {
+			Rate: results.LoadRate{Op: "ack"}, Ops: failed("fetch", "timeout", "")},
+		"nothing was achieved: 2 connections failed (reset)": {
+			Rate: results.LoadRate{Op: "connect"}, Ops: failed("connect", "reset", "")},
+		"nothing was achieved: 9 fetches came back without a job": {
+			Rate: results.LoadRate{Op: "ack"}, Ops: []results.LoadOp{{Op: "fetch.empty", Count: 9}}},
+		"nothing was achieved: no beat was due in 2 s of measuring": {
+			Rate: results.LoadRate{Op: "beat"}, Measured: 2 * time.Second},
+		"nothing was achieved: no push was answered in 2 s of measuring": {
+			Rate: results.LoadRate{Op: "push"}, Measured: 2 * time.Second},
+		"nothing was achieved: nothing was measured": {Rate: results.LoadRate{Op: "push"}},
+	} {
+		judge.Evaluate(&l)
+		require.NotEmpty(t, l.Validity.Reasons, want)
+		assert.Equal(t, want, l.Validity.Reasons[0].What)
+		assert.NotEmpty(t, l.Validity.Reasons[0].Do)
+	}
+}
+
+// What the target refused, and what this machine lacked, have reasons of their own in the place of an empty run.
+func TestAShortageIsNoEmptyRun(t *testing.T) {
+	t.Parallel()
+	for want, change := range map[string]func(l *results.Load){
+		"connections": func(l *results.Load) { l.Connections.Opened = 0 },
+		"files":       func(l *results.Load) { l.Connections.Opened, l.Health.NoFiles = 0, 4 },
+		"ports":       func(l *results.Load) { l.Connections.Opened, l.Health.NoPorts = 0, 4 },
+		"memory":      func(l *results.Load) { l.Connections.Opened, l.Health.NoMemory = 0, 4 },
+		"aborted":     func(l *results.Load) { l.Plan.Overload, l.Rate.Dropped = "abort", 1 },
+	} {
+		l := &results.Load{Connections: results.Connections{Planned: 10, Opened: 10}, Rate: results.LoadRate{Op: "push"}}
+		change(l)
+		judge.Evaluate(l)
+		require.Len(t, l.Validity.Reasons, 1, want)
+		assert.Equal(t, want, l.Validity.Reasons[0].ID)
+	}
+}
+
+// A closed loop may use nearly all of its CPUs; an open one that does reads replies too late.
+func TestHowBusyAGeneratorMayBe(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		open        bool
+		share, loop float64
+		over        time.Duration
+		saturated   bool
+	}{
+		{true, 0.85, 0.85, time.Second, false}, {true, 0.86, 0, time.Second, true}, {true, 0, 0.86, time.Second, true},
+		{false, 0.95, 0.95, time.Second, false}, {false, 0.96, 0, time.Second, true}, {false, 0, 0.96, time.Second, true},
+		{true, 1, 1, 199 * time.Millisecond, false}, {true, 1, 1, 200 * time.Millisecond, true},
+	} {
+		l := soundLoad()
+		l.Plan.Open, l.Health.CPUShare, l.Health.Over = test.open, test.share, test.over
+		l.Health.Loops = []float64{0.1, test.loop}
+		judge.Evaluate(l)
+		ids := map[string]bool{}
+		for _, r := range l.Validity.Reasons {
+			ids[r.ID] = true
+		}
+		assert.Equal(t, test.saturated, ids["saturated"], "%+v", test)
+	}
+}
