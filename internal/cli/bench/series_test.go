@@ -158,10 +158,11 @@ func TestWhetherAServerIsLocal(t *testing.T) {
 func TestTheCommandOfAnAgent(t *testing.T) {
 	t.Parallel()
 	for want, h := range map[string]hub{
-		"fwpbench agent nats://a:4222   (with the same FWPBENCH_TOKEN)": {url: "nats://a:4222", token: "t", given: true},
-		"FWPBENCH_TOKEN=t fwpbench agent nats://a:4222":                 {url: "nats://a:4222", token: "t"},
-		"fwpbench agent tls://t@a:4222":                                 {url: "tls://a:4222", token: "t", server: new(agents.Server)},
+		"fwpbench agent nats://a:4222   (with the same FWPBENCH_TOKEN)": {url: "nats://a:4222", given: true},
+		"FWPBENCH_TOKEN=t fwpbench agent nats://a:4222":                 {url: "nats://a:4222"},
+		"fwpbench agent tls://t@a:4222":                                 {url: "tls://a:4222", server: new(agents.Server)},
 	} {
+		h.token = "t"
 		assert.Equal(t, want, h.command())
 	}
 }
@@ -189,7 +190,7 @@ func TestTheNoiseFloorOfAMachine(t *testing.T) {
 	here := results.Machine{CPU: "x", Cores: 2}
 	for want, floor := range map[string]results.LoadComparison{
 		"": {AA: true, Machine: here, A: results.ComparedLoad{Plan: "p"},
-			Ratios: []results.LoadRatio{{Metric: "rate", Primary: true, Floor: 0.05}, {Metric: "push.response.p50", Floor: 0.9}}},
+			Ratios: []results.LoadRatio{{Metric: "rate", Primary: true, Floor: 0.05}, {Metric: "other", Floor: 0.9}}},
 		"it compares A with B":                 {Machine: here},
 		"it was measured on another machine":   {AA: true, Machine: results.Machine{CPU: "x", Cores: 4}},
 		"it was measured with another load: q": {AA: true, Machine: here, A: results.ComparedLoad{Plan: "q"}},
