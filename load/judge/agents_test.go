@@ -60,7 +60,7 @@ func TestRemarksOfAgents(t *testing.T) {
 	assert.Equal(t, []string{"Agent north: Slow.", "Agent north: Busy.", "Agent south: Slow."}, l.Validity.Remarks)
 }
 
-// A run without a success says what came in its place.
+// A run without a success says why.
 func TestWhatARunWithoutSuccessSays(t *testing.T) {
 	t.Parallel()
 	failed := func(op, kind, example string) []results.LoadOp {

@@ -1,0 +1,98 @@
+package bench
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/load/workload"
+)
+
+// The metric that decides is about what the load is about.
+func TestTheMetricThatDecides(t *testing.T) {
+	t.Parallel()
+	for settings, want := range map[string]string{
+		"preset: roundtrip":        "rate",
+		"preset: push\nrate: 10":   "push.response.p99",
+		"preset: churn\nrate: 10":  "connect.response.p99",
+		"preset: roundtrip\nrate:": "",
+	} {
+		w, err := workload.Parse("a.yaml", []byte(settings))
+		if want == "" {
+			require.Error(t, err)
+			continue
+		}
+		require.NoError(t, err, settings)
+		assert.Equal(t, []string{want}, new(compareOptions).decisive(w), settings)
+		given := compareOptions{primary: []string{"ack.response.p50"}}
+		assert.Equal(t, given.primary, given.decisive(w), "the user's go first")
+	}
+}
+
+// A side has the plan of its blocks if they all have one.
+func TestThePlanOfASide(t *testing.T) {
+	t.Parallel()
+	s := saves{plans: []string{"a", "b", "a", "c"}}
+	for _, side := range []string{"A", "B", "A", "B"} {
+		s.blocks = append(s.blocks, results.LoadBlock{Side: side})
+	}
+	assert.Equal(t, "a", s.plan("A"))
+	assert.Empty(t, s.plan("B"), "they are of two loads")
+	assert.Empty(t, s.plan("C"))
+}
+
+// A block measures for as long as --block says, unless its workload has stages.
+func TestTheLoadOfABlock(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		settings         string
+		duration, warmup time.Duration
+		wrong            string
+	}{
+		"a closed loop": {"preset: roundtrip", 20 * time.Second, 2 * time.Second, ""},
+		"its warm-up":   {"preset: roundtrip\nwarmup: 5s", 20 * time.Second, 5 * time.Second, ""},
+		"stages":        {"stages: 3s:10", 0, 0, ""},
+		"jobs":          {"jobs: 100", 0, 0, "a block has a length and no number of jobs"},
+	} {
+		o := compareOptions{loadFlags: newLoadFlags(), block: 20 * time.Second}
+		o.given = newCompare(process{}).Flags()
+		w, err := workload.Parse("a.yaml", []byte(test.settings))
+		require.NoError(t, err, name)
+		w, err = o.blockOf(w)
+		if test.wrong != "" {
+			require.ErrorContains(t, err, test.wrong, name)
+			continue
+		}
+		require.NoError(t, err, name)
+		assert.Equal(t, workload.Duration(test.duration), w.Duration, name)
+		assert.Equal(t, workload.Duration(test.warmup), w.Warmup, name)
+	}
+}
+
+// A noise floor is one of the same load on the same machine, and below the margin.
+func TestTheNoiseFloorOfAMachine(t *testing.T) {
+	t.Parallel()
+	here := results.Machine{CPU: "x", Cores: 2}
+	for want, floor := range map[string]results.LoadComparison{
+		"": {AA: true, Machine: here, A: results.ComparedLoad{Plan: "p"},
+			Ratios: []results.LoadRatio{{Metric: "rate", Primary: true, Floor: 0.05}, {Metric: "other", Floor: 0.9}}},
+		"it compares A with B":                 {Machine: here},
+		"it was measured on another machine":   {AA: true, Machine: results.Machine{CPU: "x", Cores: 4}},
+		"it was measured with another load: q": {AA: true, Machine: here, A: results.ComparedLoad{Plan: "q"}},
+		"--margin 5% is below the noise floor of rate on this machine, 5.1%": {AA: true, Machine: here,
+			A: results.ComparedLoad{Plan: "p"}, Ratios: []results.LoadRatio{{Metric: "rate", Primary: true, Floor: 0.051}}},
+	} {
+		o := compareOptions{floor: t.TempDir() + "/floor.json", margin: "5%", limit: 0.05}
+		require.NoError(t, program.ReplaceFile(o.floor, floor.WriteJSON))
+		err := o.checkFloor(&results.LoadComparison{Machine: here, A: results.ComparedLoad{Plan: "p"}})
+		if want == "" {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorContains(t, err, want)
+	}
+}

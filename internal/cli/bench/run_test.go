@@ -1,0 +1,84 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// A run without a server says why, and to whom that is due.
+func TestTheReportOfARunWithoutAServer(t *testing.T) {
+	t.Parallel()
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	refused := errors.New("connection refused")
+	for name, test := range map[string]struct {
+		ctx  context.Context
+		err  error
+		code int
+	}{
+		"the target":  {t.Context(), refused, reports.ExitUnreachable},
+		"the suite":   {t.Context(), &program.InternalError{Cause: refused}, reports.ExitInternal},
+		"the user":    {interrupted, refused, reports.ExitInterrupted},
+		"user, suite": {interrupted, &program.InternalError{Cause: refused}, reports.ExitInterrupted},
+	} {
+		l := notReached(test.ctx, &load.Config{Run: "k3v9q2", Seed: 7}, time.Now(), test.err)
+		code, _ := l.Outcome()
+		assert.Equal(t, test.code, code, name)
+		assert.Equal(t, "k3v9q2", l.Run)
+
+		var over bool
+		var internal, unreachable string
+		assert.True(t, brokenOff(l, &over, &internal, &unreachable), name)
+		assert.Equal(t, test.code == reports.ExitInterrupted, over, name)
+		assert.Equal(t, test.code == reports.ExitInternal, internal != "", name)
+		assert.Equal(t, test.code == reports.ExitUnreachable, unreachable != "", name)
+	}
+	invalid := &results.Load{Phases: []results.Phase{{Name: "measure"}}}
+	assert.False(t, brokenOff(invalid, nil, nil, nil), "a series goes on after a run that is INVALID")
+}
+
+// A target of this machine takes half of its processors.
+func TestWhetherAServerIsLocal(t *testing.T) {
+	t.Parallel()
+	for host, want := range map[string]bool{
+		"localhost": true, "127.0.0.1": true, "127.9.9.9": true, "::1": true, "10.0.0.1": false, "example.com": false,
+	} {
+		at := program.Endpoint{}
+		at.Choice.Address.Host = host
+		assert.Equal(t, want, local(at), host)
+	}
+	ours := program.Endpoint{}
+	ours.Choice.Embedded = true
+	assert.True(t, local(ours))
+	assert.True(t, local(program.Endpoint{Starter: &target.Starter{}}))
+}
+
+// Before a run that may leave jobs behind, its user is told which.
+func TestJobsThatARunMayLeave(t *testing.T) {
+	t.Parallel()
+	for settings, want := range map[string]string{
+		"preset: roundtrip":          "",
+		"fail_share: 2%\nretry: 0":   "",
+		"fail_share: 2%\nretry: 3":   "2 % of the deliveries end in a FAIL, and the server alone decides",
+		"fail_share: 10%\nretry: -1": "10 % of the deliveries end in a FAIL, and the server keeps these jobs as dead",
+	} {
+		w, err := workload.Parse("a.yaml", []byte(settings))
+		require.NoError(t, err, settings)
+		words := leftovers(&w)
+		assert.True(t, strings.HasPrefix(words, want), words)
+		assert.Equal(t, want == "", words == "", settings)
+	}
+}
