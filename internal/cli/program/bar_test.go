@@ -19,6 +19,8 @@ func TestProgressLineFitsTheTerminal(t *testing.T) {
 		progressLine(parts, 0.5, 80))
 	assert.Equal(t, "measure, 12 s left, 1,216 of 2,000 /s", progressLine(parts, 0.5, 40))
 	assert.Equal(t, "measure", progressLine(parts, 0.5, 10))
+	assert.NotContains(t, progressLine(parts, 0.5, barWidth+leastWords-1), "[")
+	assert.Contains(t, progressLine(parts, 0.5, barWidth+leastWords), "[")
 	for columns := range 200 {
 		line := progressLine(parts, float64(columns)/100, columns)
 		assert.LessOrEqual(t, utf8.RuneCountInString(line), columns)
