@@ -12,6 +12,14 @@ const (
 	forgetAfter = 3 * time.Second
 )
 
+// backlogOf returns how many jobs of a closed loop may wait, 0 for any number.
+func (c *Shard) backlogOf() int64 {
+	if c.work.Churn || c.work.Consumers == 0 {
+		return 0
+	}
+	return int64(c.work.Backlog) * int64(c.work.Consumers) * int64(max(1, c.work.Topology.Concurrency))
+}
+
 // held reports whether producers have to wait for workers.
 func (d *dispatcher) held() bool { return d.most > 0 && d.shard.shared.ahead.Load() >= d.most }
 

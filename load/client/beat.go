@@ -61,3 +61,11 @@ func (d *duty) sendInfo(now time.Duration, out []byte) []byte {
 	d.doing = observing
 	return d.speaker.Info(out)
 }
+
+// observed handles the reply to an observer's info.
+func (d *duty) observed(now time.Duration, refused error) outcome {
+	if refused != nil {
+		d.slow(now)
+	}
+	return outcome{measure.Info, refused}
+}

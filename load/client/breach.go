@@ -15,23 +15,9 @@ type Breach struct {
 	Count int64
 }
 
-// Breaches are those of different ways and commands, the earliest first.
-type Breaches []Breach
-
-// Add counts b among those that are like it.
-func (l *Breaches) Add(b Breach) {
-	i := slices.IndexFunc(*l, func(known Breach) bool {
-		return known.First.Verb == b.First.Verb && known.First.Breach == b.First.Breach
-	})
-	if i < 0 {
-		*l = append(*l, b)
-		return
-	}
-	(*l)[i].Count += b.Count
-}
-
-// Breaches returns the breaches of the protocol so far. The caller may keep them.
-func (c *Shard) Breaches() Breaches {
+// Breaches returns the breaches of the protocol so far, the earliest first. The caller
+// may keep them.
+func (c *Shard) Breaches() []Breach {
 	list := slices.Clone(c.breaches)
 	if closed := c.closedAlone(); closed.Count > 0 {
 		list = append(list, closed)
@@ -39,7 +25,15 @@ func (c *Shard) Breaches() Breaches {
 	return list
 }
 
-func (c *Shard) breached(b *protocol.BreachError) { c.breaches.Add(Breach{First: b, Count: 1}) }
+func (c *Shard) breached(b *protocol.BreachError) {
+	i := slices.IndexFunc(c.breaches, func(known Breach) bool {
+		return known.First.Verb == b.Verb && known.First.Breach == b.Breach
+	})
+	if i < 0 {
+		i, c.breaches = len(c.breaches), append(c.breaches, Breach{First: b})
+	}
+	c.breaches[i].Count++
+}
 
 // A server that stops, restarts or stands still does the same to all its connections, and breaks nothing by it. So what
 // it does to one connection counts only if others were served meanwhile.
@@ -107,8 +101,8 @@ func (c *conn) unanswered(now time.Duration) {
 
 // closing is the end of a worker's connection by the server.
 type closing struct {
-	at     time.Duration
-	during string // what the connection did, in words
+	at   time.Duration
+	verb string // of the command in flight
 }
 
 // closingsKept is how many closings a shard remembers.
@@ -124,9 +118,9 @@ func (d *duty) closedByServer(now time.Duration) {
 		len(c.closings) == closingsKept {
 		return
 	}
-	end := closing{at: now, during: "between two commands"}
+	end := closing{at: now}
 	if d.phase == busy {
-		end.during = "instead of a reply to " + c.verb(d.asked.op)
+		end.verb = c.verb(d.asked.op)
 	}
 	c.closings = append(c.closings, end)
 }
@@ -142,7 +136,15 @@ func (c *Shard) closedAlone() (b Breach) {
 		b.Count++
 		b.First = cmp.Or(b.First, &protocol.BreachError{Breach: protocol.WorkerClosed, What: fmt.Sprintf(
 			"the server closed the connection of a worker that sends its heartbeats, %s, and served others on",
-			end.during)})
+			during(end.verb))})
 	}
 	return b
+}
+
+// during describes what a connection did.
+func during(verb string) string {
+	if verb == "" {
+		return "between two commands"
+	}
+	return "instead of a reply to " + verb
 }

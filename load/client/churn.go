@@ -57,12 +57,19 @@ func (s *churner) next(now time.Duration, out []byte) []byte {
 	if s.replied || !s.has {
 		return s.leave(now, out)
 	}
+	if s.shard.share.churnInfo {
+		s.begin(now, measure.Info, s.todo.intended)
+		return s.speaker.Info(out)
+	}
 	s.begin(now, measure.Push, s.todo.intended)
 	return s.shard.push(now, out, s.speaker, s.todo, s.index)
 }
 
 func (s *churner) answered(_ time.Duration, e *protocol.Event) outcome {
 	s.replied = true
+	if s.shard.share.churnInfo {
+		return outcome{measure.Info, e.Err}
+	}
 	s.notePush(s.todo.k, replied(e.Err))
 	return s.shard.pushed(s.todo.k, e.Err)
 }
@@ -71,7 +78,7 @@ func (s *churner) answered(_ time.Duration, e *protocol.Event) outcome {
 // disconnects before it has sent its command connects again for the same arrival.
 func (s *churner) lost(now time.Duration, asked bool) {
 	switch {
-	case asked:
+	case asked && !s.shard.share.churnInfo:
 		s.notePush(s.todo.k, history.Open)
 		s.shard.ledger.Doubtful(s.todo.k)
 		s.shard.expectOwn(s.todo.k, false)

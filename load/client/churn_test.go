@@ -26,35 +26,41 @@ func cycle(t *testing.T, s *scene, c *conn, command string) {
 	assert.Equal(t, "HELLO {\"v\":2}\r\n", s.said(c))
 	s.data(c, ok)
 	assert.Contains(t, s.said(c), command)
-	s.data(c, ok)
+	if command == "INFO" {
+		s.data(c, "$2\r\n{}\r\n")
+	} else {
+		s.data(c, ok)
+	}
 	assert.Equal(t, "END\r\n", s.said(c))
 	s.data(c, ok)
 }
 
 func TestConnectionsComeAndGo(t *testing.T) {
 	t.Parallel()
-	s := play(t, churn(2))
-	s.connect()
-	assert.Empty(t, s.dials)
-	s.start()
-	for range 3 {
-		for i := range 2 {
-			cycle(t, s, &s.shard.churners[i].conn, "PUSH")
+	for name, info := range map[string]bool{"PUSH": false, "INFO": true} {
+		s := play(t, churn(2), func(c *Config) { c.ChurnInfo = info })
+		s.connect()
+		assert.Empty(t, s.dials)
+		s.start()
+		for range 3 {
+			for i := range 2 {
+				cycle(t, s, &s.shard.churners[i].conn, name)
+			}
 		}
+		set := s.set()
+		assert.Equal(t, int64(6), set.Done(measure.Connect))
+		assert.Equal(t, int64(6), set.Done(measure.Hello))
+		assert.Equal(t, int64(6), set.Done(measure.Push)+set.Done(measure.Info))
+		assert.Equal(t, int64(6), set.Done(measure.End))
+		s.do(s.shard.StopPushing)
+		assert.True(t, s.shard.Status().Pushing, "two are on their way")
+		cycle(t, s, &s.shard.churners[0].conn, name)
+		cycle(t, s, &s.shard.churners[1].conn, name)
+		assert.False(t, s.shard.Status().Pushing)
+		s.do(s.shard.Stop)
+		assert.Zero(t, s.shard.Status().Open)
+		assert.Zero(t, s.shard.Status().Errors)
 	}
-	set := s.set()
-	assert.Equal(t, int64(6), set.Done(measure.Connect))
-	assert.Equal(t, int64(6), set.Done(measure.Hello))
-	assert.Equal(t, int64(6), set.Done(measure.Push))
-	assert.Equal(t, int64(6), set.Done(measure.End))
-	s.do(s.shard.StopPushing)
-	assert.True(t, s.shard.Status().Pushing, "two are on their way")
-	cycle(t, s, &s.shard.churners[0].conn, "PUSH")
-	cycle(t, s, &s.shard.churners[1].conn, "PUSH")
-	assert.False(t, s.shard.Status().Pushing)
-	s.do(s.shard.Stop)
-	assert.Zero(t, s.shard.Status().Open)
-	assert.Zero(t, s.shard.Status().Errors)
 }
 
 // The plan says when somebody comes; what the server takes for one delays the next, and

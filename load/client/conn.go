@@ -155,7 +155,7 @@ func (c *conn) begin(now time.Duration, op measure.Op, intended time.Duration) {
 
 // leave ends the connection in order. Nothing may be sent after it.
 func (c *conn) leave(now time.Duration, out []byte) []byte {
-	c.shard.status.Ready--
+	c.shard.unready()
 	c.expect(leaving, command{op: measure.End, intended: now, free: c.free, sent: now})
 	return c.speaker.Bye(out)
 }
@@ -171,12 +171,8 @@ func (c *conn) expect(p phase, asked command) {
 
 // look handles what only a wake shows: an overdue reply, or a connection that must be cut. send finds the rest.
 func (c *conn) look(now time.Duration) {
-	if c.doomed { // without goodbye
-		if c.waits() {
-			c.shard.trouble(c.asked.op, measure.Timeout, errSilent)
-		}
-		c.drop(now)
-		c.retire()
+	if c.doomed {
+		c.fall(now)
 		return
 	}
 	if c.alarm == 0 || now < c.alarm {

@@ -28,10 +28,7 @@ func (c *conn) receive(now time.Duration, in, out []byte) []byte {
 			c.unheard(now, b, err)
 			return out
 		}
-		e := &c.shard.event
-		if out = append(out, e.Answer...); e.Kind != protocol.Beside {
-			c.book(now, e)
-		}
+		out = c.heard(now, out)
 		b = b[n:]
 	}
 	c.release()
@@ -41,10 +38,20 @@ func (c *conn) receive(now time.Duration, in, out []byte) []byte {
 	return out
 }
 
-// hear has the speaker read the first message of b into the shard's event.
+// hear has the speaker read the first message of b.
 func (c *conn) hear(b []byte) (int, error) {
 	c.shard.event = protocol.Event{}
 	return c.speaker.Hear(b, &c.shard.event)
+}
+
+// heard handles a message, and returns out with the answer to it.
+func (c *conn) heard(now time.Duration, out []byte) []byte {
+	e := &c.shard.event
+	out = append(out, e.Answer...)
+	if e.Kind != protocol.Beside {
+		c.book(now, e)
+	}
+	return out
 }
 
 // unheard handles bytes in which the speaker could read no message: it is incomplete, or wrong.
@@ -78,8 +85,10 @@ func (c *conn) keep(in []byte) {
 // command is a server which refuses the client later than it could: it may have a limit of connections. (AMB-14)
 func (c *conn) surprised(now time.Duration, in []byte, breach *protocol.BreachError) {
 	if c.fresh {
-		if _, err := c.hear(in); err == nil && c.shard.event.Err != nil {
-			c.lose(now, measure.Rejected, c.shard.event.Err)
+		e := &c.shard.event
+		*e = protocol.Event{}
+		if _, err := c.speaker.Hear(in, e); err == nil && e.Err != nil {
+			c.lose(now, measure.Rejected, e.Err)
 			return
 		}
 	}
@@ -180,10 +189,7 @@ func (c *conn) ended(now time.Duration, err error) {
 	if d, ok := c.role.(*duty); ok && !c.quit.decided && (c.phase == idle || c.phase == busy) {
 		d.closedByServer(now)
 	}
-	kind := measure.Reset
-	if err == nil {
-		kind, err = measure.Closed, errClosed
-	}
+	kind, err := ending(err)
 	c.lose(now, kind, err)
 }
 
@@ -223,7 +229,7 @@ func (c *conn) drop(now time.Duration) {
 		c.failures = 0
 		c.role.left(now)
 	case idle, busy:
-		c.shard.status.Ready--
+		c.shard.unready()
 		if was == busy {
 			c.shard.status.InFlight--
 		}

@@ -20,37 +20,27 @@ const (
 	worst        = 20 // failures beyond it change nothing
 )
 
-// timer has things that are due at a time, and calls ring when the first of them is.
-type timer[T any] struct {
+// opener opens connections when their time has come, at a steady pace or, without a
+// gap, at once. It is only a timer.
+type opener struct {
 	engine.Link
-	loop    engine.Loop
-	waiting timetable[T]
-	wake    time.Duration                                // that it has asked for
-	ring    func(now time.Duration) (wake time.Duration) // deals with what is due
+	shard   *Shard
+	waiting timetable[*conn]
+	gap     time.Duration // between two openings
+	next    time.Duration // the soonest instant for the next one
+	wake    time.Duration // that it has asked for
 }
 
-func (t *timer[T]) add(at time.Duration, what T) {
-	t.waiting.add(at, what)
-	if t.wake == 0 || at < t.wake {
-		t.loop.Poke(t)
+// add schedules the opening of c, at the instant at or as soon after it as the pace allows.
+func (o *opener) add(at time.Duration, c *conn) {
+	o.waiting.add(at, c)
+	if o.wake == 0 || at < o.wake {
+		o.shard.loop.Poke(o)
 	}
 }
 
 // Step implements engine.Session.
-func (t *timer[T]) Step(now time.Duration, _ engine.Event, out []byte) ([]byte, engine.Next) {
-	t.wake = t.ring(now)
-	return out, engine.Next{Wake: t.wake}
-}
-
-// opener opens connections when their time has come, at a steady pace or, without a gap, at once.
-type opener struct {
-	timer[*conn]
-	gap  time.Duration // between two openings
-	next time.Duration // the soonest instant for the next one
-}
-
-// open opens the connections that are due, as soon as the pace allows.
-func (o *opener) open(now time.Duration) time.Duration {
+func (o *opener) Step(now time.Duration, _ engine.Event, out []byte) ([]byte, engine.Next) {
 	for o.waiting.due(now) && o.next <= now {
 		at, c := o.waiting.take()
 		if c.phase != shut || !c.role.open(now) {
@@ -61,10 +51,11 @@ func (o *opener) open(now time.Duration) time.Duration {
 		o.next = max(planned, now-10*time.Millisecond) + o.gap
 		c.dial(planned, planned)
 	}
-	if o.waiting.len() == 0 {
-		return 0
+	o.wake = 0
+	if o.waiting.len() > 0 {
+		o.wake = max(o.waiting.next(), o.next, 1)
 	}
-	return max(o.waiting.next(), o.next, 1)
+	return out, engine.Next{Wake: o.wake}
 }
 
 // reopen schedules another opening of the connection, later after each failure.
@@ -160,8 +151,7 @@ func (c *conn) identified(now time.Duration, e *protocol.Event) {
 		Intended: c.opened, Free: c.opened, Sent: c.opened, Replied: now,
 	})
 	c.phase, c.free, c.pause, c.fresh = idle, now, 0, true
-	c.shard.status.Ready++
-	c.shard.status.Readied++
+	c.shard.becameReady()
 }
 
 // nudge makes a connection check whether it is still needed, at the end of a run or of a worker.
@@ -186,4 +176,13 @@ func (c *conn) cut() {
 		c.doomed = true
 		c.shard.loop.Poke(c)
 	}
+}
+
+// fall ends a connection that was cut, in its next step.
+func (c *conn) fall(now time.Duration) {
+	if c.waits() {
+		c.shard.trouble(c.asked.op, measure.Timeout, errSilent)
+	}
+	c.drop(now)
+	c.retire()
 }

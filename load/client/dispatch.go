@@ -145,12 +145,13 @@ func (d *dispatcher) advance() {
 	d.passed++
 }
 
-// backlog returns how many arrivals are due.
-func (d *dispatcher) backlog(now time.Duration) int64 {
+// behind returns how long the next arrival has been due, and how many are due.
+func (d *dispatcher) behind(now time.Duration) (time.Duration, int64) {
 	if d.mode != planned || !d.more {
-		return 0
+		return 0, 0
 	}
-	return max(0, d.ahead.count(now-d.start)-d.passed)
+	due := d.ahead.count(now - d.start)
+	return max(0, now-d.head.intended), max(0, due-d.passed)
 }
 
 // lookout counts the arrivals that are due, whether they were taken or not.

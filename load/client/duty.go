@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/history"
-	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/protocol"
 )
 
@@ -60,10 +59,7 @@ func (d *duty) answered(now time.Duration, e *protocol.Event) outcome {
 	case reporting:
 		return d.reported(now, e.Err)
 	case observing:
-		if e.Err != nil {
-			d.slow(now)
-		}
-		return outcome{measure.Info, e.Err}
+		return d.observed(now, e.Err)
 	}
 	return d.fetched(now, e)
 }

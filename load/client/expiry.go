@@ -1,6 +1,10 @@
 package client
 
-import "time"
+import (
+	"time"
+
+	"github.com/fwpsuite/fwp/load/engine"
+)
 
 // task is a place whose work ends, or what is to be given up when a worker's time to
 // terminate is over.
@@ -14,10 +18,25 @@ const (
 	giveUpAll
 )
 
-// endTasks deals with the tasks that are due.
-func (c *Shard) endTasks(now time.Duration) time.Duration {
-	for c.clock.waiting.due(now) {
-		at, t := c.clock.waiting.take()
+// clock has the times at which work ends. It is only a timer.
+type clock struct {
+	engine.Link
+	shard *Shard
+	tasks timetable[task]
+	wake  time.Duration // that it has asked for
+}
+
+func (k *clock) add(at time.Duration, t task) {
+	k.tasks.add(at, t)
+	if k.wake == 0 || at < k.wake {
+		k.shard.loop.Poke(k)
+	}
+}
+
+// Step implements engine.Session.
+func (k *clock) Step(now time.Duration, _ engine.Event, out []byte) ([]byte, engine.Next) {
+	for k.tasks.due(now) {
+		at, t := k.tasks.take()
 		switch t.place {
 		case giveUpWork:
 			t.worker.giveUpWork(now)
@@ -29,20 +48,28 @@ func (c *Shard) endTasks(now time.Duration) time.Duration {
 			}
 		}
 	}
-	return c.clock.waiting.next()
+	k.wake = k.tasks.next()
+	return out, engine.Next{Wake: k.wake}
 }
 
-// expire marks in the ledger the jobs whose reservation is about to end, before the server delivers them again. One
-// look at all places now and then costs less than a timer for every job.
-func (c *Shard) expire(now time.Duration) time.Duration {
-	reserve := c.jobs.ReserveFor()
+// sweeper marks in the ledger the jobs whose reservation is about to end, before the server delivers them again. It
+// is only a timer.
+type sweeper struct {
+	engine.Link
+	shard *Shard
+}
+
+// Step implements engine.Session. One look at all places now and then costs less than
+// a timer for every job.
+func (s *sweeper) Step(now time.Duration, _ engine.Event, out []byte) ([]byte, engine.Next) {
+	reserve := s.shard.jobs.ReserveFor()
 	every := max(reserve/60, time.Second)
-	for _, w := range c.workers {
+	for _, w := range s.shard.workers {
 		for i := range w.places {
 			if p := &w.places[i]; p.jobHeld() && p.asked+reserve <= now+every {
 				w.mayReturn(p)
 			}
 		}
 	}
-	return now + every
+	return out, engine.Next{Wake: now + every}
 }

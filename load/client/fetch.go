@@ -32,10 +32,7 @@ func (d *duty) fetched(now time.Duration, e *protocol.Event) outcome {
 			w.shard.status.TakenAtStop++
 		}
 		w.read(now, p, e.Body)
-		op := measure.FetchFound
-		if p.ours && w.shard.sentAt(p)+w.shard.jobs.Delay(p.k) > p.asked { // its push was sent later, or it was not due
-			op = measure.FetchWaited
-		}
+		op := w.opOf(p)
 		w.take(now, d.place)
 		return outcome{op: op}
 	case protocol.Empty:
@@ -55,6 +52,15 @@ func (d *duty) fetched(now time.Duration, e *protocol.Event) outcome {
 	d.slow(now)
 	w.vacate(now, d.place)
 	return outcome{measure.Fetch, e.Err}
+}
+
+// opOf returns the kind of the fetch that found the job: it waited if the push was sent after it, or the job was not
+// due before.
+func (w *worker) opOf(p *place) measure.Op {
+	if p.ours && w.shard.sentAt(p)+w.shard.jobs.Delay(p.k) > p.asked {
+		return measure.FetchWaited
+	}
+	return measure.FetchFound
 }
 
 // asks are the queues that a worker names when it fetches.

@@ -12,7 +12,6 @@ import (
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/ledger"
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/protocol"
 	"github.com/fwpsuite/fwp/load/workload"
 )
 
@@ -215,11 +214,4 @@ func producers(n int) workload.Workload {
 
 func consumers(n int) workload.Workload {
 	return workload.Workload{Producers: 1, Consumers: n, Payload: workload.Constant(10)}
-}
-
-// CountOrdered counts the workers by the state that the server has ordered, for tests of whole runs.
-func (c *Shard) CountOrdered(counts map[protocol.State]int) {
-	for _, w := range c.workers {
-		counts[w.state]++
-	}
 }

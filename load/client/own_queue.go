@@ -53,8 +53,15 @@ func (s *Shared) takeOwn(ks []int64, drain bool) []int64 {
 	return ks
 }
 
-// emptyOwn notes that the queue of job k is empty: a fetch has brought the job, or one of the drain has found nothing.
-// It is asked for again only if the job may return after a failure.
+// foundOwn notes that a fetch has brought job k from its own queue.
+func (s *Shared) foundOwn(k int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.own.unsure, k)
+}
+
+// emptyOwn notes that a fetch of the drain has found the queue of job k empty. The job is
+// asked for again only if it may return after a failure.
 func (s *Shared) emptyOwn(k int64, returns bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,7 +106,7 @@ func (d *duty) answeredOwn(k int64, empty bool) {
 	for _, asked := range d.own {
 		switch {
 		case asked == k:
-			c.shared.emptyOwn(asked, false)
+			c.shared.foundOwn(asked)
 		case empty && c.drainFrom > 0 && d.asked.sent >= c.drainFrom:
 			c.shared.emptyOwn(asked, c.fails)
 		default:

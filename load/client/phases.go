@@ -68,9 +68,7 @@ func (c *Shard) Start(at time.Duration) {
 	case c.plan != nil:
 		d.begin(planned, at, c.work.Prefill, 0, takers)
 	default:
-		if !c.work.Churn {
-			d.most = int64(c.work.Backlog) * int64(c.work.Consumers) * int64(max(1, c.work.Topology.Concurrency))
-		}
+		d.most = c.backlogOf()
 		d.begin(closed, at, c.work.Prefill, c.work.JobLimit, takers)
 	}
 	c.loop.Poke(&c.sweeper)

@@ -77,9 +77,11 @@ func (p *producer) ready() time.Duration {
 
 func (p *producer) answered(now time.Duration, e *protocol.Event) outcome {
 	got := p.shard.pushed(p.todo.k, e.Err)
-	p.notePush(p.todo.k, replied(e.Err))
 	if e.Err != nil {
 		p.shard.dispatcher.gone(now)
+	}
+	p.notePush(p.todo.k, replied(e.Err))
+	if e.Err != nil {
 		p.slow(now)
 	}
 	p.has, p.thinks = false, true
@@ -88,9 +90,11 @@ func (p *producer) answered(now time.Duration, e *protocol.Event) outcome {
 }
 
 func (p *producer) lost(now time.Duration, asked bool) {
-	p.shard.unpushed(p.todo, p.has, asked)
 	if asked {
 		p.notePush(p.todo.k, history.Open)
+	}
+	p.shard.unpushed(p.todo, p.has, asked)
+	if asked {
 		p.shard.dispatcher.gone(now)
 	}
 	p.has, p.thinks = false, false

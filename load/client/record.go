@@ -35,6 +35,13 @@ func newRecord(config *Config) *record {
 	return r
 }
 
+// record makes the connection a client of the history, if there is one.
+func (c *conn) record() {
+	if r := c.shard.record; r != nil {
+		c.history = r.recorder.Client(int(c.number), c.workerID)
+	}
+}
+
 // note records the command in flight, which e describes. A reply counts from when it
 // was there for certain: the engine may have read its clock just before the bytes came.
 // A call that is taken to have begun too early, or to have ended too late, proves less

@@ -106,6 +106,8 @@ func (r *run) status() client.Status {
 		sum.Held += s.Held
 		sum.InFlight += s.InFlight
 		sum.Waited += s.Waited
+		sum.Quiet += s.Quiet
+		sum.Terminated += s.Terminated
 		sum.Emptied += s.Emptied
 		sum.TakenAtStop += s.TakenAtStop
 		sum.Repeated += s.Repeated

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -62,6 +61,8 @@ type Config struct {
 	// Disrupted says that the target is disrupted while the load goes on: jobs may come back in the drain, and one whose
 	// worker has lost its connection is still that worker's, if the protocol has it so.
 	Disrupted bool
+	// ChurnInfo has short-lived connections ask for info instead of pushing a job.
+	ChurnInfo bool
 }
 
 // Shard is what the connections of one loop share. Its methods may be called inside its
@@ -88,10 +89,10 @@ type Shard struct {
 
 	share      share
 	dispatcher dispatcher
-	opener     opener          // of long-lived connections
-	cycler     opener          // of short-lived connections
-	clock      timer[task]     // of work, and of workers that terminate
-	sweeper    timer[struct{}] // of reservations
+	opener     opener // of long-lived connections
+	cycler     opener // of short-lived connections
+	clock      clock
+	sweeper    sweeper
 	producers  []*producer
 	churners   []*churner
 	workers    []*worker
@@ -116,7 +117,7 @@ type Shard struct {
 
 	status   Status
 	firsts   map[failure]error // the first of each
-	breaches Breaches
+	breaches []Breach
 	closings []closing
 	pulse    pulse
 	slowest  time.Duration // the longest service time of a command other than fetch
@@ -130,7 +131,7 @@ func NewShard(config Config) *Shard {
 		work: config.Workload.Filled(), segment: config.Segment, jobs: config.Jobs,
 		recorder: config.Recorder, ledger: config.Ledger, record: newRecord(&config), shared: config.Shared,
 		run: config.Run, began: config.Began, speaker: config.Speaker,
-		patience: cmp.Or(config.Patience, DefaultPatience), plan: config.Plan, firsts: make(map[failure]error),
+		patience: config.Patience, plan: config.Plan, firsts: make(map[failure]error),
 	}
 	spoken := c.speaker("") // of any connection
 	c.verb, c.times = spoken.Verb, spoken.Times()
@@ -138,14 +139,20 @@ func NewShard(config Config) *Shard {
 	if c.shared == nil {
 		c.shared = new(Shared)
 	}
-	rate := cmp.Or(max(config.ConnectRate, 0), 1000)
-	c.opener.gap = time.Duration(float64(time.Second) / rate)
-	c.opener.ring, c.cycler.ring, c.clock.ring, c.sweeper.ring = c.opener.open, c.cycler.open, c.endTasks, c.expire
-	c.opener.loop, c.cycler.loop, c.clock.loop = c.loop, c.loop, c.loop
+	if c.patience == 0 {
+		c.patience = DefaultPatience
+	}
+	rate := config.ConnectRate
+	if rate <= 0 {
+		rate = 1000
+	}
+	c.opener = opener{shard: c, gap: time.Duration(float64(time.Second) / rate)}
+	c.cycler = opener{shard: c}
+	c.clock.shard, c.sweeper.shard = c, c
 	c.dispatcher.shard, c.dispatcher.overload = c, config.Overload
 	c.fails, c.disrupted = c.work.FailShare > 0, config.Disrupted
 	c.disconnects, c.ownQueues = c.jobs.Disconnects(), c.jobs.HasOwnQueues()
-	c.share = shareOf(&c.work)
+	c.share = shareOf(&c.work, config.ChurnInfo)
 	c.mostUnfinished = roomForReplies + int64(c.share.workers)*int64(c.jobs.LargestPayload())
 	c.build()
 	c.status.Open = len(c.conns)
@@ -161,6 +168,7 @@ type share struct {
 	observers int  // workers that only ask and beat
 	fillOnly  bool // the producers end when the prefill is done
 	sweepOnly bool // the workers connect when the run drains
+	churnInfo bool
 }
 
 // helpers is how many connections there are of a kind that a workload does not name.
@@ -169,7 +177,7 @@ const helpers = 50
 // Helpers returns how many connections a run has beyond those that its workload names:
 // to prefill the queues, and to leave them empty.
 func Helpers(w *workload.Workload) int {
-	s := shareOf(w)
+	s := shareOf(w, false)
 	n := 0
 	if s.fillOnly {
 		n += helpers
@@ -180,18 +188,19 @@ func Helpers(w *workload.Workload) int {
 	return n
 }
 
-func shareOf(w *workload.Workload) share {
-	s := share{producers: w.Producers, workers: w.Consumers, observers: w.Observers}
+func shareOf(w *workload.Workload, churnInfo bool) share {
+	s := share{churnInfo: churnInfo, producers: w.Producers, workers: w.Consumers}
 	if s.producers == 0 && w.Prefill > 0 && !w.Half {
 		s.producers, s.fillOnly = helpers, true
 	}
-	pushes := s.producers > 0 || w.Churn
+	pushes := s.producers > 0 || w.Churn && !churnInfo
 	if s.workers == 0 && pushes && !w.Half {
 		s.workers, s.sweepOnly = helpers, true
 	}
 	if w.BeatOnly {
 		s.beaters = w.Connections
 	}
+	s.observers = w.Observers
 	return s
 }
 
@@ -205,13 +214,15 @@ func (c *Shard) own(n int, build func(i int)) {
 func (c *Shard) build() {
 	c.own(c.share.producers, func(i int) {
 		p := &producer{index: i}
-		c.addConn(&p.conn, p, "", true)
+		c.addConn(&p.conn, p, "")
+		p.record()
 		c.producers = append(c.producers, p)
 	})
 	if c.work.Churn {
 		c.own(c.work.Connections, func(i int) {
 			s := &churner{index: i}
-			c.addConn(&s.conn, s, "", true)
+			c.addConn(&s.conn, s, "")
+			s.record()
 			c.churners = append(c.churners, s)
 		})
 	}
@@ -219,20 +230,16 @@ func (c *Shard) build() {
 	c.own(c.share.workers+c.share.beaters+c.share.observers, func(i int) { c.addWorker(i, known) })
 }
 
-// addConn makes a connection one of the shard's. If its calls move jobs it is a client of the history, if there is one.
-func (c *Shard) addConn(conn *conn, r role, workerID string, jobs bool) {
+func (c *Shard) addConn(conn *conn, r role, workerID string) {
 	conn.shard, conn.role, conn.workerID, conn.number = c, r, workerID, int32(len(c.conns)*c.of+c.index)
 	conn.Back = workerID != ""
-	if c.record != nil && jobs {
-		conn.history = c.record.recorder.Client(int(conn.number), workerID)
-	}
 	c.conns = append(c.conns, conn)
 }
 
 // addWorker makes a worker with its places and connections.
 func (c *Shard) addWorker(i int, known map[string]*asks) {
 	w := &worker{
-		shard: c, id: fmt.Sprintf("fwpbench-%s-w%d", c.run, i), passive: i >= c.share.workers, emptied: -1,
+		shard: c, index: i, id: fmt.Sprintf("fwpbench-%s-w%d", c.run, i), passive: i >= c.share.workers, emptied: -1,
 	}
 	c.workers = append(c.workers, w)
 	places, pool := 1, c.work.Topology
@@ -281,7 +288,10 @@ func (c *Shard) asksOf(i int, known map[string]*asks) *asks {
 
 func (c *Shard) connect(w *worker, does duties) {
 	d := &duty{worker: w, duties: does}
-	c.addConn(&d.conn, d, w.id, does&(fetching|reporting) != 0)
+	c.addConn(&d.conn, d, w.id)
+	if does&(fetching|reporting) != 0 {
+		d.record()
+	}
 	w.conns = append(w.conns, d)
 }
 

@@ -2,6 +2,7 @@ package client
 
 import (
 	"errors"
+	"time"
 
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/protocol"
@@ -9,11 +10,12 @@ import (
 
 // Status is how far a shard is.
 type Status struct {
-	Wanted   int // connections that are to stay open, since Connect
-	Ready    int // connections that are identified
-	Readied  int // how often a connection was identified, again and again included
-	Open     int // connections that Stop has not yet ended for good
-	InFlight int // commands without a reply, but for hello and goodbye
+	Wanted    int // connections that are to stay open, since Connect
+	Ready     int // connections that are identified
+	MostReady int // the most that were so at a time
+	Readied   int // how often a connection was identified, again and again included
+	Open      int // connections that Stop has not yet ended for good
+	InFlight  int // commands without a reply, but for hello and goodbye
 
 	Errors      int64 // of any kind, as in the recorder
 	First, Last error // nil if there was none
@@ -22,12 +24,15 @@ type Status struct {
 	Disconnects int64 // connections that their clients have ended by themselves, without goodbye
 	Served      int64 // commands that went well, but for hello, beat and goodbye
 
-	Pushing bool  // arrivals are left, or pushes without a reply
-	Aborted bool  // an arrival found no free connection, and Overload is Abort
-	Backlog int64 // arrivals that are due and that no client has taken
-	Waited  int64 // arrivals that found no connection free, and waited for one
+	Pushing bool          // arrivals are left, or pushes without a reply
+	Aborted bool          // an arrival found no free connection, and Overload is Abort
+	Behind  time.Duration // how long the first arrival that no client has taken has been due
+	Backlog int64         // how many such arrivals there are
+	Waited  int64         // arrivals that found no connection free, and waited for one
 
 	Held        int   // jobs that the workers have
+	Quiet       int   // workers that the server has ordered to be quiet
+	Terminated  int   // workers that the server has ordered to terminate
 	Drained     bool  // every worker that may fetch has found nothing, since Drain
 	Emptied     int   // how many those are
 	Repeated    int64 // jobs whose ack was sent twice and refused the second time: the first may have arrived
@@ -39,7 +44,7 @@ func (c *Shard) Status() Status {
 	s := c.status
 	d := &c.dispatcher
 	s.Pushing, s.Aborted, s.Waited = d.pushing(), d.aborted, d.waited
-	s.Backlog = d.backlog(c.loop.Now())
+	s.Behind, s.Backlog = d.behind(c.loop.Now())
 	s.Drained = c.drainFrom > 0 && s.Held == 0 && s.Emptied == c.active && !c.ownLeft()
 	return s
 }
@@ -100,6 +105,14 @@ func (c *Shard) lost(err error) {
 		c.status.FirstLost = err
 	}
 }
+
+func (c *Shard) becameReady() {
+	c.status.Ready++
+	c.status.Readied++
+	c.status.MostReady = max(c.status.MostReady, c.status.Ready)
+}
+
+func (c *Shard) unready() { c.status.Ready-- }
 
 // Memory for replies that come in pieces. It is shared, for few connections have such a
 // reply at a time.

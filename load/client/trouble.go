@@ -63,3 +63,12 @@ func opening(err error) measure.ErrorKind {
 	}
 	return measure.Other
 }
+
+// ending sorts the ways in which a server ends a connection; nil is a close in good
+// order.
+func ending(err error) (measure.ErrorKind, error) {
+	if err == nil {
+		return measure.Closed, errClosed
+	}
+	return measure.Reset, err
+}

@@ -24,6 +24,7 @@ const (
 // reported.
 type worker struct {
 	shard   *Shard
+	index   int    // in the whole run
 	id      string // wid
 	asks    *asks
 	state   protocol.State // as the server orders by beat
@@ -169,11 +170,17 @@ func (w *worker) order(now time.Duration, s protocol.State) {
 	if s <= w.state {
 		return
 	}
-	if w.state == protocol.Working {
+	if w.state == protocol.Quiet {
+		w.shard.status.Quiet--
+	} else {
 		w.fetchesNoMore()
 	}
 	w.state = s
+	if s == protocol.Quiet {
+		w.shard.status.Quiet++
+	}
 	if s == protocol.Terminating {
+		w.shard.status.Terminated++
 		w.shard.clock.add(now+w.shard.times.FailAfter, task{w, giveUpWork})
 		w.shard.clock.add(now+w.shard.times.EndAfter, task{w, giveUpAll})
 		w.callAll(now)

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/protocol"
 	"github.com/fwpsuite/fwp/load/workload"
 )
 
@@ -128,7 +127,7 @@ func TestQuietIsObeyed(t *testing.T) {
 			assert.Contains(t, s.said(c), "BEAT ")
 			s.data(c, r)
 			assert.Empty(t, s.said(c))
-			assert.Equal(t, protocol.Quiet, w.state)
+			assert.Equal(t, 1, s.shard.Status().Quiet)
 			s.pass(15 * time.Second)
 			assert.Equal(t, "BEAT {\"wid\":\"fwpbench-run-w0\",\"current_state\":\"quiet\"}\r\n", s.said(c))
 			s.data(c, r)
@@ -159,7 +158,7 @@ func TestTerminateIsObeyed(t *testing.T) {
 	s.said(f1)
 	assert.Contains(t, s.said(b), "BEAT ")
 	s.data(b, terminate)
-	assert.Equal(t, protocol.Terminating, w.state)
+	assert.Equal(t, 1, s.shard.Status().Terminated)
 	s.pass(time.Second)
 	s.data(f2, "$-1\r\n")
 	s.said(f2)
