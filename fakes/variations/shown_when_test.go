@@ -79,10 +79,10 @@ var shownSlow = map[string]string{
 		a: worker
 		a> PUSH {"jid":"j","jobtype":"t","args":[],"at":"2000-01-01T00:00:01Z"}
 		a< OK
-		wait 5s
+		wait 6s
 		a> FETCH
 		a< "j"
-		took 2s`,
+		took 1s`,
 }
 
 // shownOpen has a conversation for each variation of what the text leaves open.
