@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -102,6 +103,8 @@ type Evidence struct {
 	Conversation []play.Line
 
 	Decisions []Decision // of a situation of a client
+
+	Law []law.Seen // what the law of the protocol found in the conversations
 
 	Findings  []Finding          // of a property
 	Served    bool               // of a property: a client was identified; otherwise the target cannot have crashed

@@ -1,10 +1,12 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -91,6 +93,16 @@ func sharing(script *scenarios.Script) Sharing {
 	return how
 }
 
+// watch returns what judges the conversations of a play, nil for nothing.
+func (on Setup) watch() *law.Watch {
+	if on.Protocol == nil || on.Protocol.Law.Start == nil {
+		return nil
+	}
+	return law.NewWatch(on.Protocol.Law, law.Terms{
+		Prefix: on.Names, Password: on.Password, Alone: on.Alone, Flush: on.Alone, Patience: cmp.Or(on.Patience, scenarios.DefaultPatience), Slack: Lateness,
+	})
+}
+
 // Play plays the script.
 func (c ScriptCheck) Play(ctx context.Context, on Setup) Evidence {
 	ctx, cancel := on.limit(ctx)
@@ -100,11 +112,21 @@ func (c ScriptCheck) Play(ctx context.Context, on Setup) Evidence {
 		Target: on.Target, Password: on.Password, Timeout: on.Timeout, Patience: patience, Hasty: cutShort,
 		Meter: on.Meter, Watch: on.Watch, Gone: on.Gone, Peers: on.Peers,
 	}
+	var watch *law.Watch
+	if len(c.Script.Embedded) == 0 { // else the server was prepared, and is not an ordinary one
+		watch = on.watch()
+	}
+	if watch != nil {
+		player.Observer = watch
+	}
 	run := player.Play(ctx, c.Script, on.Names)
 	e := Evidence{
 		Began: run.Began, Took: run.Took, Dead: run.NotServing, Amid: run.OpenThen, Refused: run.Refused,
 		Leftover: run.Leftover, Err: run.Err,
 		Results: run.Results, Breaches: run.Breaches, Conversation: run.Conversation,
+	}
+	if watch != nil {
+		e.Law = watch.Found()
 	}
 	if run.Late != "" {
 		e.Open, e.Transient = run.Late, true

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -37,6 +38,9 @@ type Protocol struct {
 	Identify func(ctx context.Context, t play.Target, timeout time.Duration) (Identity, error)
 	// Scripts parses the scripts of the suite.
 	Scripts func() ([]*scenarios.Script, error)
+
+	// Law judges every conversation of a check that plays a script; without Start it does not.
+	Law law.Definition
 
 	// Admission is how the ids of the clauses begin that say who is let in, and Unrefused returns the clause that a server
 	// breaks which ends a connection there instead of refusing a command, by its verb. Both are zero where clients do not

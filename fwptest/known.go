@@ -48,7 +48,7 @@ func (r *suiteRun) readKnown(all []conformance.Check) error {
 	if err != nil {
 		return err
 	}
-	checks := []string{run.CrashCheck}
+	checks := run.Unlisted(fwpsuite.Protocol())
 	for _, check := range all {
 		checks = append(checks, check.Describe().ID)
 	}

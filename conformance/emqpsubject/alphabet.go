@@ -13,7 +13,7 @@ import (
 // maker makes up messages.
 type maker struct {
 	*explore.Draw
-	law   *law
+	law   *emqpLaw
 	build explore.Builder
 
 	ids      int          // that were used, $id1 and on
@@ -35,7 +35,7 @@ const (
 
 func alphabet(d *explore.Draw, l explore.Law) explore.Alphabet {
 	m := &maker{
-		Draw: d, law: l.(*law), build: explore.Builder{Dialect: emqpdialect.Dialect{}}, first: 1,
+		Draw: d, law: l.(*emqpLaw), build: explore.Builder{Dialect: emqpdialect.Dialect{}}, first: 1,
 		consumer: map[int]bool{}, shows: map[int]bool{},
 	}
 	moves := append(m.workers(), m.clients()...)

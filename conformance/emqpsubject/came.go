@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/session/emqpsession"
@@ -27,17 +28,17 @@ const (
 )
 
 // Came judges a message of the broker, and follows what it means. The reader has checked its frames.
-func (l *law) Came(number int, m session.Message, _ time.Time) explore.Answer {
+func (l *emqpLaw) Came(number int, m session.Message, _ time.Time) law.Answer {
 	if m.Kind != emqpsession.Message {
 		return l.ofZMTP(number, m)
 	}
 	c := l.conns[number]
 	got, err := emqp.Parse(m.Parts)
 	if c == nil || err != nil {
-		return explore.Answer{}
+		return law.Answer{}
 	}
 	state := l.State(number)
-	a := explore.Answer{
+	a := law.Answer{
 		Reply: true, Judged: true, Verb: got.Command, State: state, Pattern: pattern(got), Normal: l.normal(got),
 		Outcome: got.Command + " " + state,
 	}
@@ -55,7 +56,7 @@ func (l *law) Came(number int, m session.Message, _ time.Time) explore.Answer {
 }
 
 // judge judges a message by its command, and returns the one that the broker passes on, if it does.
-func (l *law) judge(number int, c *conn, m emqp.Message) (b *breach, about *message) {
+func (l *emqpLaw) judge(number int, c *conn, m emqp.Message) (b *breach, about *message) {
 	switch m.Command {
 	case emqp.REQUEST:
 		about = l.find(m)
@@ -77,8 +78,8 @@ func (l *law) judge(number int, c *conn, m emqp.Message) (b *breach, about *mess
 }
 
 // violation returns a breach as one of a law.
-func (b *breach) violation(command, id, got string) *explore.Violation {
-	v := explore.Violation{
+func (b *breach) violation(command, id, got string) *law.Violation {
+	v := law.Violation{
 		Clause: prefix + b.clause, Rule: ruleContent + " " + command, JID: id, Expected: b.expected, Got: got,
 	}
 	if b.expected == "" {
@@ -88,12 +89,12 @@ func (b *breach) violation(command, id, got string) *explore.Violation {
 }
 
 // after reports whether a peer gets a message that was sent when its KBAI was known to the broker.
-func (l *law) after(c *conn, x *message) bool {
+func (l *emqpLaw) after(c *conn, x *message) bool {
 	return c.role == gone && x != nil && x.at.Sub(c.left) > l.terms.Slack
 }
 
 // judgeRequest judges a REQUEST. x is the one that was sent, nil if none was.
-func (l *law) judgeRequest(c *conn, x *message, m emqp.Message) *breach {
+func (l *emqpLaw) judgeRequest(c *conn, x *message, m emqp.Message) *breach {
 	clause := l.requestClause(c, x, m)
 	if x != nil {
 		x.over = true
@@ -113,7 +114,7 @@ func (l *law) judgeRequest(c *conn, x *message, m emqp.Message) *breach {
 }
 
 // requestClause returns the clause by which a REQUEST must not come, "" if it may.
-func (l *law) requestClause(c *conn, x *message, m emqp.Message) string {
+func (l *emqpLaw) requestClause(c *conn, x *message, m emqp.Message) string {
 	switch {
 	case l.leaving, c.role == gone:
 		return l.partingClause(c, x)
@@ -132,7 +133,7 @@ func (l *law) requestClause(c *conn, x *message, m emqp.Message) string {
 }
 
 // partingClause is requestClause for a broker that leaves, and for a worker that has left.
-func (l *law) partingClause(c *conn, x *message) string {
+func (l *emqpLaw) partingClause(c *conn, x *message) string {
 	switch {
 	case l.leaving && x != nil && x.late:
 		return "DISC-02"
@@ -169,7 +170,7 @@ func (x *message) compared(m emqp.Message, queue, headers, text string) *breach 
 }
 
 // judgeSchedule judges a SCHEDULE or UNSCHEDULE that a scheduler gets. Whether others get it too is open.
-func (l *law) judgeSchedule(number int, c *conn, x *message, m emqp.Message) *breach {
+func (l *emqpLaw) judgeSchedule(number int, c *conn, x *message, m emqp.Message) *breach {
 	switch {
 	case l.leaving, x == nil, len(m.Fields) != len(x.Fields):
 		return nil
@@ -188,7 +189,7 @@ func (l *law) judgeSchedule(number int, c *conn, x *message, m emqp.Message) *br
 }
 
 // judgeReply judges a REPLY that a client gets.
-func (l *law) judgeReply(number int, c *conn, m emqp.Message) *breach {
+func (l *emqpLaw) judgeReply(number int, c *conn, m emqp.Message) *breach {
 	if l.leaving || c.role == gone {
 		return nil
 	}
@@ -220,7 +221,7 @@ func (l *law) judgeReply(number int, c *conn, m emqp.Message) *breach {
 }
 
 // asked reports whether a client has asked for REPLYs, and whether it still awaits one.
-func (l *law) asked(number int) (asked, pending bool) {
+func (l *emqpLaw) asked(number int) (asked, pending bool) {
 	for _, x := range l.messages {
 		if h, _ := emqp.ParseHeaders(x.text(1)); x.from == number && x.Command == emqp.REQUEST && h.Has(emqp.ReplyRequested) {
 			asked = true
@@ -231,7 +232,7 @@ func (l *law) asked(number int) (asked, pending bool) {
 }
 
 // awaits reports whether a REQUEST has no REPLY yet.
-func (l *law) awaits(x *message) bool {
+func (l *emqpLaw) awaits(x *message) bool {
 	if !x.over {
 		return true
 	}
@@ -244,7 +245,7 @@ func (l *law) awaits(x *message) bool {
 }
 
 // replied records that a client has got a REPLY: the worker owes it none for one of its REQUESTs any more.
-func (l *law) replied(r *reply, to int) {
+func (l *emqpLaw) replied(r *reply, to int) {
 	r.over = true
 	c := l.conns[r.worker]
 	if c == nil {
@@ -294,7 +295,7 @@ func printable(text string) bool {
 
 // normal returns a message in parts that are the same on brokers that mean the same: names are without the prefix of
 // the play, and ids are left out.
-func (l *law) normal(m emqp.Message) []string {
+func (l *emqpLaw) normal(m emqp.Message) []string {
 	parts := []string{m.Command}
 	for i, f := range m.Fields {
 		name := []string{"queue", "headers", "message"}[min(i, 2)]

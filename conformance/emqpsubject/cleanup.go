@@ -13,7 +13,7 @@ import (
 )
 
 // waiting returns the REQUESTs that may still be with the broker.
-func (l *law) waiting() (all []*message) {
+func (l *emqpLaw) waiting() (all []*message) {
 	for _, x := range l.messages {
 		if x.Command == emqp.REQUEST && !x.over && !l.leaving {
 			all = append(all, x)
@@ -23,7 +23,7 @@ func (l *law) waiting() (all []*message) {
 }
 
 // Leftover names the REQUESTs that may still be with the broker.
-func (l *law) Leftover() (all []string) {
+func (l *emqpLaw) Leftover() (all []string) {
 	for _, x := range l.waiting() {
 		all = append(all, fmt.Sprintf("REQUEST %s of %s", x.ID, x.text(0)))
 	}
@@ -31,7 +31,7 @@ func (l *law) Leftover() (all []string) {
 }
 
 // Cleanup has a worker take what waits: no message removes another one from its queue.
-func (l *law) Cleanup(explore.Cleaning) iter.Seq[explore.Step] {
+func (l *emqpLaw) Cleanup(explore.Cleaning) iter.Seq[explore.Step] {
 	return func(play func(explore.Step) bool) {
 		b := explore.Builder{Dialect: emqpdialect.Dialect{}}
 		left := l.waiting()

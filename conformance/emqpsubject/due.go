@@ -8,18 +8,19 @@ import (
 	"unicode/utf8"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/emqp"
 )
 
 // due returns what is missing if a message does not come on any of the connections.
 func due(clause, id, expected string, conns ...int) *explore.Due {
-	return &explore.Due{Conns: conns, Missing: explore.Violation{
+	return &explore.Due{Conns: conns, Missing: law.Violation{
 		Clause: prefix + clause, Rule: ruleMissing, JID: id, Expected: expected, Got: "nothing",
 	}}
 }
 
 // Due implements [explore.Pusher].
-func (l *law) Due(time.Time) *explore.Due {
+func (l *emqpLaw) Due(time.Time) *explore.Due {
 	for _, n := range slices.Sorted(maps.Keys(l.farewells)) {
 		return due("DISC-01", fmt.Sprint("-", n), `["", "eMQP/1.0", "KBAI", string]`, n)
 	}
@@ -40,7 +41,7 @@ func (l *law) Due(time.Time) *explore.Due {
 }
 
 // dueFor returns what is due of one message.
-func (l *law) dueFor(x *message) *explore.Due {
+func (l *emqpLaw) dueFor(x *message) *explore.Due {
 	if x.over || !x.firm {
 		return nil
 	}
@@ -56,7 +57,7 @@ func (l *law) dueFor(x *message) *explore.Due {
 }
 
 // scheduleDue returns what is due of a SCHEDULE, which one of the schedulers gets, or of an UNSCHEDULE, which each gets.
-func (l *law) scheduleDue(x *message, expected string) *explore.Due {
+func (l *emqpLaw) scheduleDue(x *message, expected string) *explore.Due {
 	maps.DeleteFunc(x.to, func(n int, _ bool) bool { return l.conns[n] == nil || l.conns[n].role != scheduler })
 	schedulers := slices.Sorted(maps.Keys(x.to))
 	switch {
@@ -69,7 +70,7 @@ func (l *law) scheduleDue(x *message, expected string) *explore.Due {
 }
 
 // requestDue returns what is due of a REQUEST, which one of the workers gets.
-func (l *law) requestDue(x *message, expected string) *explore.Due {
+func (l *emqpLaw) requestDue(x *message, expected string) *explore.Due {
 	queue := x.text(0)
 	if l.open[queue] {
 		return nil
@@ -84,7 +85,7 @@ func (l *law) requestDue(x *message, expected string) *explore.Due {
 }
 
 // explained returns the clause by which a worker has to get a REQUEST, which follows from what may keep it from that.
-func (l *law) explained(x *message, c *conn) string {
+func (l *emqpLaw) explained(x *message, c *conn) string {
 	const short, idle = 255, 8 * time.Second
 	text := x.Fields[len(x.Fields)-1]
 	switch {
@@ -111,7 +112,7 @@ func (l *law) explained(x *message, c *conn) string {
 }
 
 // Missed implements [explore.Pusher].
-func (l *law) Missed(d *explore.Due) {
+func (l *emqpLaw) Missed(d *explore.Due) {
 	id := d.Missing.JID
 	for n := range l.farewells {
 		if id == fmt.Sprint("-", n) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/emqpsuite"
 	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -69,8 +70,8 @@ type reply struct {
 // which of its workers it goes, and whether a worker needs a READY for it: a worker of the queue may get any, at any
 // time, and has to get one if it has sent a READY that no REQUEST has used up. Where a worker goes without a KBAI,
 // what becomes of its queues is open from then on.
-type law struct {
-	terms     explore.Terms
+type emqpLaw struct {
+	terms     law.Terms
 	conns     map[int]*conn
 	messages  []*message
 	replies   []*reply
@@ -86,8 +87,8 @@ type law struct {
 	farewells map[int]bool         // connections that have not got their KBAI then
 }
 
-func newLaw(t explore.Terms) *law {
-	return &law{
+func newLaw(t law.Terms) *emqpLaw {
+	return &emqpLaw{
 		terms: t, conns: map[int]*conn{}, open: map[string]bool{}, left: map[string]time.Time{}, farewells: map[int]bool{},
 	}
 }
@@ -98,31 +99,31 @@ const prefix = "EMQP-"
 // most is how many messages are remembered that are over.
 const most = 2000
 
-func (l *law) Open(number int, at time.Time) { l.conns[number] = &conn{lastSent: at} }
-func (*law) Shut(int)                        {}
-func (*law) Heartbeat(int, time.Time) string { return "" } // the connection answers those of the broker
-func (*law) Value(int, string) string        { return "" }
-func (l *law) Operated(o *scenarios.Operate) {
-	if o.Action == scenarios.NeedRestart {
+func (l *emqpLaw) Open(number int, at time.Time) { l.conns[number] = &conn{lastSent: at} }
+func (*emqpLaw) Shut(int)                        {}
+func (*emqpLaw) Heartbeat(int, time.Time) string { return "" } // the connection answers those of the broker
+func (*emqpLaw) Value(int, string) string        { return "" }
+func (l *emqpLaw) Operated(action scenarios.Need, _, _ string) {
+	if action != scenarios.NeedSignals {
 		l.forget()
 	}
 }
 
 // Introduce returns "": INFORM is a message like others.
-func (l *law) Introduce(number int, c *scenarios.Connect) string {
+func (l *emqpLaw) Introduce(number int, c *scenarios.Connect) string {
 	l.conns[number].unframed = c.Role == scenarios.Raw
 	return ""
 }
 
 // forget ends the judging of all that was sent.
-func (l *law) forget() {
+func (l *emqpLaw) forget() {
 	l.Unjudge("")
 	l.leaving, l.moved = false, false
 	clear(l.farewells)
 }
 
 // State names the state of a connection.
-func (l *law) State(number int) string {
+func (l *emqpLaw) State(number int) string {
 	c := l.conns[number]
 	switch {
 	case c == nil:
@@ -140,7 +141,7 @@ func (l *law) State(number int) string {
 }
 
 // Unjudge ends the judging of a message, of all if it is empty.
-func (l *law) Unjudge(id string) {
+func (l *emqpLaw) Unjudge(id string) {
 	for _, x := range l.messages {
 		x.over = x.over || id == "" || x.ID == id
 	}
@@ -161,7 +162,7 @@ func (l *law) Unjudge(id string) {
 
 // Close follows the end of a connection. It is a breach if the broker ended that of a worker or scheduler without
 // reason.
-func (l *law) Close(number int, byServer bool, _ time.Time) *explore.Violation {
+func (l *emqpLaw) Close(number int, byServer bool, _ time.Time) *law.Violation {
 	c := l.conns[number]
 	delete(l.conns, number)
 	delete(l.farewells, number)
@@ -180,13 +181,13 @@ func (l *law) Close(number int, byServer bool, _ time.Time) *explore.Violation {
 	if !byServer || c.mayBeClosed || l.leaving || c.role != worker && c.role != scheduler {
 		return nil
 	}
-	return &explore.Violation{
+	return &law.Violation{
 		Clause: prefix + "SOCK-08", Rule: explore.RuleClosed, Expected: "an open connection", Got: "<close>",
 	}
 }
 
 // absent records that a connection gets no message any more. Another one may have its number later.
-func (l *law) absent(number int) {
+func (l *emqpLaw) absent(number int) {
 	for _, x := range l.messages {
 		if delete(x.to, number); x.from == number {
 			x.from = none
@@ -203,7 +204,7 @@ func (l *law) absent(number int) {
 const none = -1
 
 // Clause returns the clause that is broken by what the player itself sees.
-func (*law) Clause(rule string) string {
+func (*emqpLaw) Clause(rule string) string {
 	kind, detail, _ := strings.Cut(rule, ":")
 	switch kind {
 	case explore.RuleGrammar:
@@ -218,7 +219,7 @@ func (*law) Clause(rule string) string {
 
 // Escapes reports whether bytes may end the broker, or reach the schedulers of others. One message that the document
 // allows is one that was made so.
-func (l *law) Escapes(segments ...[]byte) bool {
+func (l *emqpLaw) Escapes(segments ...[]byte) bool {
 	all := slices.Concat(segments...)
 	if item, err := emqpdialect.ParseSent(all); err == nil && item.Kind == zmtp.IsMessage {
 		if _, err := emqp.Parse(item.Parts); err == nil {
@@ -239,7 +240,7 @@ func (x *message) text(i int) string {
 
 // find returns the message that the broker passes on as another one: by its content, by its id, or by the id that is
 // in its text.
-func (l *law) find(m emqp.Message) (best *message) {
+func (l *emqpLaw) find(m emqp.Message) (best *message) {
 	content := func(x *message) bool {
 		return !x.over && slices.EqualFunc(x.Fields, m.Fields, func(a, b []byte) bool { return string(a) == string(b) })
 	}
@@ -266,9 +267,9 @@ func mentions(text []byte, id string) bool {
 }
 
 // ofZMTP is the answer to what belongs to ZMTP: a READY, an ERROR or a PONG.
-func (l *law) ofZMTP(number int, m session.Message) explore.Answer {
+func (l *emqpLaw) ofZMTP(number int, m session.Message) law.Answer {
 	state, name := l.State(number), strings.ToLower(string(m.Text))
-	return explore.Answer{
+	return law.Answer{
 		Reply: true, Judged: true, Normal: []string{name}, State: state, Outcome: name + " of the socket, " + state,
 	}
 }

@@ -28,7 +28,7 @@ func TestRequestClause(t *testing.T) {
 	at := func(x *message, at time.Time) *message { x.at = at; return x }
 	works := &conn{role: worker, queues: []string{"p", "q"}}
 	for name, test := range map[string]struct {
-		l    law
+		l    emqpLaw
 		c    *conn
 		sent *message
 		want string
@@ -37,16 +37,16 @@ func TestRequestClause(t *testing.T) {
 		"to a worker of another queue":         {c: &conn{role: worker, queues: []string{"p"}}, sent: ofQ(), want: "REQ-02"},
 		"to a client":                          {c: &conn{role: client}, sent: ofQ(), want: "REQ-02"},
 		"a second time":                        {c: works, sent: &message{Message: ofQ().Message, over: true}, want: "REQ-03"},
-		"a second time in an open queue":       {l: law{open: map[string]bool{"q": true}}, c: works, sent: &message{Message: ofQ().Message, over: true}},
+		"a second time in an open queue":       {l: emqpLaw{open: map[string]bool{"q": true}}, c: works, sent: &message{Message: ofQ().Message, over: true}},
 		"that no client sent":                  {c: works, want: "REQ-01"},
-		"that no client is known to have sent": {l: law{unbounded: true}, c: works},
-		"of somebody in an open queue":         {l: law{open: map[string]bool{"q": true}}, c: works},
-		"that is a message of another version": {l: law{foreign: []string{"id"}}, c: works, sent: ofQ(), want: "FRAME-06"},
+		"that no client is known to have sent": {l: emqpLaw{unbounded: true}, c: works},
+		"of somebody in an open queue":         {l: emqpLaw{open: map[string]bool{"q": true}}, c: works},
+		"that is a message of another version": {l: emqpLaw{foreign: []string{"id"}}, c: works, sent: ofQ(), want: "FRAME-06"},
 		"sent after its KBAI":                  {c: left(worker), sent: at(ofQ(), now), want: "KBAI-01"},
 		"sent after the KBAI of a scheduler":   {c: left(scheduler), sent: at(ofQ(), now), want: "KBAI-02"},
 		"sent before its KBAI":                 {c: left(worker), sent: at(ofQ(), now.Add(-time.Hour))},
-		"from a broker that leaves":            {l: law{leaving: true}, c: works},
-		"sent after the DISCONNECT":            {l: law{leaving: true}, c: works, sent: &message{Message: ofQ().Message, late: true}, want: "DISC-02"},
+		"from a broker that leaves":            {l: emqpLaw{leaving: true}, c: works},
+		"sent after the DISCONNECT":            {l: emqpLaw{leaving: true}, c: works, sent: &message{Message: ofQ().Message, late: true}, want: "DISC-02"},
 	} {
 		assert.Equal(t, test.want, test.l.requestClause(test.c, test.sent, ofQ().Message), name)
 	}
@@ -59,7 +59,7 @@ func TestExplained(t *testing.T) {
 	plain := conn{queues: []string{"q"}, lastSent: now}
 	sent := func(text string) *message { x := request("q", "", text); x.at = now; return x }
 	for name, test := range map[string]struct {
-		change func(c *conn, x *message, l *law)
+		change func(c *conn, x *message, l *emqpLaw)
 		text   string
 		want   string
 	}{
@@ -69,18 +69,18 @@ func TestExplained(t *testing.T) {
 		"256 bytes":                   {text: strings.Repeat("x", 256), want: "REQ-04"},
 		"bytes that are no text":      {text: "\xff", want: "REQ-05"},
 		"a zero":                      {text: "a\x00b", want: "REQ-05"},
-		"it has acknowledged one":     {text: "x", change: func(c *conn, _ *message, _ *law) { c.acked = true }, want: "ACK-02"},
-		"it has replied":              {text: "x", change: func(c *conn, _ *message, _ *law) { c.replied = true }, want: "REPLY-04"},
-		"it was silent":               {text: "x", change: func(c *conn, _ *message, _ *law) { c.idled = true }, want: "BEAT-05"},
-		"it is silent for 8 s":        {text: "x", change: func(c *conn, _ *message, _ *law) { c.lastSent = now.Add(-8 * time.Second) }, want: "REQ-01"},
-		"it is silent for longer":     {text: "x", change: func(c *conn, _ *message, _ *law) { c.lastSent = now.Add(-8*time.Second - 1) }, want: "BEAT-05"},
-		"it had one before":           {text: "x", change: func(c *conn, _ *message, _ *law) { c.delivered = 1 }, want: "REQ-07"},
-		"of its second queue":         {text: "x", change: func(c *conn, _ *message, _ *law) { c.queues = []string{"p", "q"} }, want: "INF-02"},
-		"of the first of two":         {text: "x", change: func(c *conn, _ *message, _ *law) { c.queues = []string{"q", "p"} }, want: "REQ-01"},
-		"no worker was ready":         {text: "x", change: func(_ *conn, x *message, _ *law) { x.waited = true }, want: "REQ-06"},
-		"behind what is not followed": {text: "x", change: func(_ *conn, _ *message, l *law) { l.disrupted = prefix + "SOCK-09" }, want: "SOCK-09"},
+		"it has acknowledged one":     {text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.acked = true }, want: "ACK-02"},
+		"it has replied":              {text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.replied = true }, want: "REPLY-04"},
+		"it was silent":               {text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.idled = true }, want: "BEAT-05"},
+		"it is silent for 8 s":        {text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.lastSent = now.Add(-8 * time.Second) }, want: "REQ-01"},
+		"it is silent for longer":     {text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.lastSent = now.Add(-8*time.Second - 1) }, want: "BEAT-05"},
+		"it had one before":           {text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.delivered = 1 }, want: "REQ-07"},
+		"of its second queue":         {text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.queues = []string{"p", "q"} }, want: "INF-02"},
+		"of the first of two":         {text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.queues = []string{"q", "p"} }, want: "REQ-01"},
+		"no worker was ready":         {text: "x", change: func(_ *conn, x *message, _ *emqpLaw) { x.waited = true }, want: "REQ-06"},
+		"behind what is not followed": {text: "x", change: func(_ *conn, _ *message, l *emqpLaw) { l.disrupted = prefix + "SOCK-09" }, want: "SOCK-09"},
 	} {
-		l, c, x := law{}, plain, sent(test.text)
+		l, c, x := emqpLaw{}, plain, sent(test.text)
 		if test.change != nil {
 			test.change(&c, x, &l)
 		}
@@ -117,7 +117,7 @@ func TestDue(t *testing.T) {
 	} {
 		now := time.Now()
 		test.sent.at = now
-		l := law{conns: map[int]*conn{
+		l := emqpLaw{conns: map[int]*conn{
 			1: {role: worker, queues: []string{"q"}, lastSent: now}, 2: {role: worker, queues: []string{"q"}, credit: 1, lastSent: now},
 			3: {role: client}, 4: {role: scheduler}, 5: {role: scheduler},
 		}}

@@ -6,14 +6,14 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/scenarios/emqpdialect"
 	"github.com/fwpsuite/fwp/zmtp"
 )
 
 // Sent follows what a client sends.
-func (l *law) Sent(number int, all []byte, unbounded bool, at time.Time) explore.Sent {
+func (l *emqpLaw) Sent(number int, all []byte, unbounded bool, at time.Time) law.Sent {
 	const many, idle = 1 << 20, 8 * time.Second
 	c := l.conns[number]
 	c.idled = c.idled || at.Sub(c.lastSent) > idle
@@ -21,11 +21,11 @@ func (l *law) Sent(number int, all []byte, unbounded bool, at time.Time) explore
 	if unbounded || c.unframed {
 		l.unbounded, c.mayBeClosed = true, true
 		l.disrupted = prefix + "FRAME-07"
-		return explore.Sent{Clause: l.disrupted, Most: many}
+		return law.Sent{Clause: l.disrupted, Most: many}
 	}
 	item, err := emqpdialect.ParseSent(all)
 	if err == nil && item.Kind == zmtp.IsCommand && item.Command.Name == zmtp.PING {
-		return explore.Sent{Clause: l.last, Owed: 1, Judged: true} // it ends no broker: what was sent before may
+		return law.Sent{Clause: l.last, Owed: 1, Judged: true} // it ends no broker: what was sent before may
 	}
 	var m emqp.Message
 	if err == nil {
@@ -36,22 +36,22 @@ func (l *law) Sent(number int, all []byte, unbounded bool, at time.Time) explore
 	}
 	c.hasSent = true
 	l.last = prefix + l.sent(number, c, m, at)
-	return explore.Sent{Clause: l.last, Ends: m.Command == emqp.DISCONNECT}
+	return law.Sent{Clause: l.last, Ends: m.Command == emqp.DISCONNECT}
 }
 
 // malformed follows a message that the document does not allow: it changes nothing.
-func (l *law) malformed(c *conn, frames [][]byte) explore.Sent {
+func (l *emqpLaw) malformed(c *conn, frames [][]byte) law.Sent {
 	const version, id = 1, 3
 	l.disrupted, c.mayBeClosed = prefix+"FRAME-07", true
 	if len(frames) > id && len(frames[id]) > 0 && string(frames[version]) != emqp.Version {
 		l.foreign = append(l.foreign, string(frames[id]))
-		return explore.Sent{Clause: prefix + "FRAME-06"}
+		return law.Sent{Clause: prefix + "FRAME-06"}
 	}
-	return explore.Sent{Clause: l.disrupted}
+	return law.Sent{Clause: l.disrupted}
 }
 
 // sent follows a message, and returns the clause by which it is served.
-func (l *law) sent(number int, c *conn, m emqp.Message, at time.Time) string {
+func (l *emqpLaw) sent(number int, c *conn, m emqp.Message, at time.Time) string {
 	switch m.Command {
 	case emqp.INFORM:
 		return l.inform(c, m)
@@ -92,7 +92,7 @@ func (l *law) sent(number int, c *conn, m emqp.Message, at time.Time) string {
 
 // inform follows an INFORM. Of one in another form than JSON, and of a second one, the document does not say what it
 // does.
-func (l *law) inform(c *conn, m emqp.Message) string {
+func (l *emqpLaw) inform(c *conn, m emqp.Message) string {
 	c.informUncertain = c.informUncertain || c.role != client
 	if string(m.Fields[1]) == emqp.TypeScheduler {
 		l.moved = l.moved || c.informUncertain
@@ -114,7 +114,7 @@ func (l *law) inform(c *conn, m emqp.Message) string {
 }
 
 // workersOf returns the connections of the workers of a queue.
-func (l *law) workersOf(queue string) (all []int) {
+func (l *emqpLaw) workersOf(queue string) (all []int) {
 	for _, n := range slices.Sorted(maps.Keys(l.conns)) {
 		if c := l.conns[n]; c.role == worker && slices.Contains(c.queues, queue) {
 			all = append(all, n)
@@ -124,7 +124,7 @@ func (l *law) workersOf(queue string) (all []int) {
 }
 
 // follow keeps a message, and forgets old ones.
-func (l *law) follow(x *message) {
+func (l *emqpLaw) follow(x *message) {
 	if len(l.messages) >= 2*most {
 		kept := slices.DeleteFunc(slices.Clone(l.messages[:most]), func(x *message) bool { return x.over })
 		l.messages = append(kept, l.messages[most:]...)
@@ -134,7 +134,7 @@ func (l *law) follow(x *message) {
 
 // request follows a REQUEST. One that no worker has named may be kept or not. One that is sent when a worker of its
 // queue says KBAI may be on its way to that one.
-func (l *law) request(from int, m emqp.Message, at time.Time) string {
+func (l *emqpLaw) request(from int, m emqp.Message, at time.Time) string {
 	queue := string(m.Fields[0])
 	all := l.workersOf(queue)
 	crossed := at.Sub(l.left[queue]) <= l.terms.Slack
@@ -149,7 +149,7 @@ func (l *law) request(from int, m emqp.Message, at time.Time) string {
 }
 
 // schedulers returns their connections.
-func (l *law) schedulers() map[int]bool {
+func (l *emqpLaw) schedulers() map[int]bool {
 	all := map[int]bool{}
 	for n, c := range l.conns {
 		if c.role == scheduler && !c.informUncertain {
@@ -160,7 +160,7 @@ func (l *law) schedulers() map[int]bool {
 }
 
 // schedule follows a SCHEDULE or UNSCHEDULE.
-func (l *law) schedule(from int, m emqp.Message, at time.Time) string {
+func (l *emqpLaw) schedule(from int, m emqp.Message, at time.Time) string {
 	x := &message{Message: m, from: from, at: at, to: l.schedulers()}
 	x.firm = l.terms.Alone && len(x.to) > 0
 	if m.Command == emqp.UNSCHEDULE {
@@ -174,7 +174,7 @@ func (l *law) schedule(from int, m emqp.Message, at time.Time) string {
 
 // reply follows a REPLY of a worker. It names no REQUEST: where several want one, which of their clients gets it is
 // open.
-func (l *law) reply(number int, c *conn, m emqp.Message) {
+func (l *emqpLaw) reply(number int, c *conn, m emqp.Message) {
 	r := &reply{Message: m, worker: number, firm: true}
 	for _, x := range c.outstanding {
 		if x.from == none { // it may be for that one
@@ -196,7 +196,7 @@ func (l *law) reply(number int, c *conn, m emqp.Message) {
 }
 
 // kbai follows the KBAI of a peer. What waits for its queues, and has no other worker, may be dropped.
-func (l *law) kbai(c *conn, at time.Time) string {
+func (l *emqpLaw) kbai(c *conn, at time.Time) string {
 	clause := "KBAI-01"
 	if c.role == scheduler {
 		clause, l.moved = "KBAI-02", true

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/emqpdialect"
 )
@@ -12,7 +13,7 @@ import (
 func New() *explore.Subject {
 	return &explore.Subject{
 		Dialect:  emqpdialect.Dialect{},
-		Start:    func(t explore.Terms) explore.Law { return newLaw(t) },
+		Start:    func(t law.Terms) explore.Law { return newLaw(t) },
 		Alphabet: alphabet,
 		Jobs:     "id",
 		Accepted: "PONG string",

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/wait"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -153,7 +154,7 @@ func (p *playing) ended(c *conn, owed bool) {
 	if owed && c.awaited != "" {
 		about = c.sent
 	}
-	v := &Violation{Clause: clause, Rule: RuleCrash, Expected: "a server that serves", Got: "no new connection is served"}
+	v := &law.Violation{Clause: clause, Rule: RuleCrash, Expected: "a server that serves", Got: "no new connection is served"}
 	if p.outage != nil {
 		v.Got += " for a while"
 	}

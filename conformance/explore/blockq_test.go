@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/blockq"
 	"github.com/fwpsuite/fwp/internal/blockq/blockqdialect"
 	"github.com/fwpsuite/fwp/internal/memnet"
@@ -88,7 +89,7 @@ func (t blockTarget) Dial(ctx context.Context) (net.Conn, error) {
 func blockSubject() *explore.Subject {
 	return &explore.Subject{
 		Dialect: blockqdialect.Dialect{}, Question: "ping", Jobs: "id",
-		Start: func(t explore.Terms) explore.Law {
+		Start: func(t law.Terms) explore.Law {
 			return &blockLaw{prefix: t.Prefix, conns: map[int]*blockConn{}, queues: map[string][]string{},
 				taken: map[string]bool{}}
 		},
@@ -145,31 +146,31 @@ func (l *blockLaw) Introduce(_ int, c *scenarios.Connect) string {
 	return "join me"
 }
 
-func (l *blockLaw) Sent(conn int, all []byte, _ bool, _ time.Time) explore.Sent {
+func (l *blockLaw) Sent(conn int, all []byte, _ bool, _ time.Time) law.Sent {
 	c := l.conns[conn]
 	c.words = nil
 	if wellFormed.Match(all) {
 		c.words = strings.Fields(string(all))
-		return explore.Sent{Clause: "BQ-" + strings.ToUpper(c.words[0]), Owed: 1, Judged: true}
+		return law.Sent{Clause: "BQ-" + strings.ToUpper(c.words[0]), Owed: 1, Judged: true}
 	}
-	return explore.Sent{Owed: 1} // what the shrinker makes of a line: not judged
+	return law.Sent{Owed: 1} // what the shrinker makes of a line: not judged
 }
 
 var wellFormed = regexp.MustCompile(`^((join|take|count|done) \S+|ping|put \S+ \S+ 3\r\nabc)\r\n$`)
 
 // Came judges a reply, and follows what it means.
-func (l *blockLaw) Came(conn int, m session.Message, _ time.Time) explore.Answer {
+func (l *blockLaw) Came(conn int, m session.Message, _ time.Time) law.Answer {
 	c, state := l.conns[conn], l.State(conn)
 	if c.words == nil {
-		return explore.Answer{Over: true}
+		return law.Answer{Over: true}
 	}
 	kind, verb := m.Kind, c.words[0]
 	got := blockqdialect.Dialect{}.Text(m)
 	want := l.allowed(c)
-	a := explore.Answer{Reply: true, Judged: true, Pattern: got, State: state,
+	a := law.Answer{Reply: true, Judged: true, Pattern: got, State: state,
 		Outcome: verb + " " + state + ": " + string(rune(kind))}
 	if !strings.HasPrefix(got+" ", want+" ") { // behind a JOB comes its text, and behind an ERR why
-		a.Violation = &explore.Violation{Clause: "BQ-" + strings.ToUpper(verb), Rule: verb, Expected: want, Got: got}
+		a.Violation = &law.Violation{Clause: "BQ-" + strings.ToUpper(verb), Rule: verb, Expected: want, Got: got}
 		a.Over = true
 		return a
 	}
@@ -205,10 +206,10 @@ func (l *blockLaw) allowed(c *blockConn) string {
 	return "OK"
 }
 
-func (l *blockLaw) Close(conn int, byServer bool, _ time.Time) *explore.Violation {
+func (l *blockLaw) Close(conn int, byServer bool, _ time.Time) *law.Violation {
 	delete(l.conns, conn)
 	if byServer {
-		return &explore.Violation{Clause: "BQ-OPEN", Rule: "closed", Expected: "an open connection", Got: "<close>"}
+		return &law.Violation{Clause: "BQ-OPEN", Rule: "closed", Expected: "an open connection", Got: "<close>"}
 	}
 	return nil
 }
@@ -230,13 +231,13 @@ func (l *blockLaw) Clause(rule string) string {
 	return ""
 }
 
-func (l *blockLaw) Shut(int)                        {}
-func (l *blockLaw) Heartbeat(int, time.Time) string { return "" }
-func (l *blockLaw) Value(int, string) string        { return "" }
-func (l *blockLaw) Escapes(...[]byte) bool          { return false }
-func (l *blockLaw) Operated(*scenarios.Operate)     {}
-func (l *blockLaw) Unjudge(string)                  {}
-func (l *blockLaw) Leftover() []string              { return nil }
+func (l *blockLaw) Shut(int)                                {}
+func (l *blockLaw) Heartbeat(int, time.Time) string         { return "" }
+func (l *blockLaw) Value(int, string) string                { return "" }
+func (l *blockLaw) Escapes(...[]byte) bool                  { return false }
+func (l *blockLaw) Operated(scenarios.Need, string, string) {}
+func (l *blockLaw) Unjudge(string)                          {}
+func (l *blockLaw) Leftover() []string                      { return nil }
 func (l *blockLaw) Cleanup(explore.Cleaning) iter.Seq[explore.Step] {
 	return func(func(explore.Step) bool) {}
 }

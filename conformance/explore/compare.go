@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -56,8 +57,8 @@ type Difference struct {
 
 // Side is one server's side of a difference.
 type Side struct {
-	Reply     string     // what is different in it
-	Violation *Violation // nil: a reading of the specification allows it
+	Reply     string         // what is different in it
+	Violation *law.Violation // nil: a reading of the specification allows it
 }
 
 // Exchange is a step of a conversation, and how both servers answered it: "" for not at all.
@@ -224,7 +225,7 @@ func (x *comparing) shrink(ctx context.Context, d *Difference) {
 	at := slices.IndexFunc(x.result.Differences, func(o Difference) bool { return o.kind == d.kind })
 	trace := x.traces[at]
 	s := &shrinker{config: x.configs[0], limit: x.Explorer.Shrinking, twin: x}
-	s.target = found{Violation: &Violation{Clause: d.kind, Rule: ruleDifference}, step: len(trace) - 1}
+	s.target = found{Violation: &law.Violation{Clause: d.kind, Rule: ruleDifference}, step: len(trace) - 1}
 	if x.Explorer.Unshrunk || x.result.Dead[0] || x.result.Dead[1] {
 		d.Conversation = unanswered(suffix(trace, tail))
 		return
@@ -265,7 +266,7 @@ func (s *shrinker) onBoth(ctx context.Context, t Trace, stalls func(*playing) bo
 	s.twin.revive(ctx, both)
 	r := try{sent: first.commands, steps: len(t.Steps), left: slices.Concat(left[0], left[1])}
 	if at := slices.IndexFunc(all, wanted); at >= 0 {
-		v, step := &Violation{Clause: all[at].kind, Rule: ruleDifference}, all[at].step
+		v, step := &law.Violation{Clause: all[at].kind, Rule: ruleDifference}, all[at].step
 		r.shown, r.record = true, recorded(first, found{Violation: v, step: step, about: step, conn: noConn})
 		s.exchanges = both.exchanges(t)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -95,7 +96,7 @@ type Finding struct {
 }
 
 func (e *Explorer) config() *config {
-	c := &config{subject: e.Subject, target: e.Target, timeout: e.Timeout, budget: new(session.Budget), terms: Terms{
+	c := &config{subject: e.Subject, target: e.Target, timeout: e.Timeout, budget: new(session.Budget), terms: law.Terms{
 		Password: e.Password, Alone: e.Alone, Flush: e.Alone && !e.NoFlush, Patience: e.Patience, Slack: e.Slack,
 	}}
 	orElse(&c.timeout, 5*time.Second)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -199,7 +200,7 @@ func (x *exploration) resume(ctx context.Context) bool {
 	}
 	x.withdraw()
 	if again && x.play.pushes() { // the server sends nothing any more for the sake of what was sent before
-		x.play.law.Operated(&scenarios.Operate{Action: scenarios.NeedRestart})
+		x.play.law.Operated(scenarios.NeedRestart, "", "")
 	}
 	x.play.law.Unjudge("")
 	x.trace, x.play.seen = nil, nil // what ended the server need not be played again
@@ -219,7 +220,7 @@ func (e *Explorer) Shorten(ctx context.Context, f *Finding, rule string, start [
 		return
 	}
 	s := &shrinker{config: e.config(), fresh: e.Fresh, limit: e.Shrinking, progress: e.Progress, target: found{
-		Violation: &Violation{Clause: f.Clause, Rule: rule, JID: "-" + e.Subject.Jobs + "1"}, step: max(len(start)-1, 0),
+		Violation: &law.Violation{Clause: f.Clause, Rule: rule, JID: "-" + e.Subject.Jobs + "1"}, step: max(len(start)-1, 0),
 	}}
 	s.reported = slices.DeleteFunc(slices.Clone(reported), func(clause string) bool { return clause == f.Clause })
 	f.Whole.Steps = start
@@ -233,7 +234,7 @@ func (e *Explorer) Shorten(ctx context.Context, f *Finding, rule string, start [
 func (e *Explorer) ShortenCrash(ctx context.Context, f *Finding) {
 	s := &shrinker{config: e.config(), fresh: e.Fresh, limit: e.Shrinking, progress: e.Progress}
 	s.doing = Progress{Activity: Shrinking, Finding: f.Name()}
-	s.target = found{Violation: &Violation{Rule: f.Rule}, crash: true}
+	s.target = found{Violation: &law.Violation{Rule: f.Rule}, crash: true}
 	if e.Fresh == nil {
 		s.revive = e.Revive
 		defer e.ensureServing(ctx)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -183,7 +184,7 @@ func (g *generator) age() []Step {
 type Draw struct {
 	*rand.Rand
 	Round    uint64
-	Terms    Terms
+	Terms    law.Terms
 	Longest  time.Duration // that the clients all wait at a time; zero: time is real, and waiting costs it
 	Signals  bool          // an operator can quiet and terminate workers
 	Restarts bool          // an operator can restart the server
@@ -197,7 +198,7 @@ type Draw struct {
 }
 
 // NewDraw returns a Draw without connections, for a round of an alphabet by itself.
-func NewDraw(d scenarios.Dialect, seed, round uint64, terms Terms, value func(conn int, name string) string) *Draw {
+func NewDraw(d scenarios.Dialect, seed, round uint64, terms law.Terms, value func(conn int, name string) string) *Draw {
 	n := &names{dialect: d, prefix: terms.Prefix, times: map[string]string{}, value: value, now: time.Now()}
 	return &Draw{
 		Rand: rand.New(rand.NewPCG(seed, round)), Round: round, Terms: terms, dealt: map[string][]int{}, now: time.Now,

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/fwpsuite/fwp/conformance/law"
 )
 
 // event is what a client saw on a connection: a message, its end, or a violation.
@@ -18,7 +20,7 @@ type event struct {
 	state     string   // of the connection when the command was sent
 	parts     []string // of the message, as the law normalises it
 	job       string   // that came, without the prefix of the play
-	violation *Violation
+	violation *law.Violation
 }
 
 // opening is a connection of a play: its number, and the step that opened it.
@@ -36,7 +38,7 @@ func (p *playing) record(c *conn, e event) {
 
 // named returns a violation with the names of the play as the steps have them: on the other server they have another
 // prefix.
-func (p *playing) named(v *Violation) *Violation {
+func (p *playing) named(v *law.Violation) *law.Violation {
 	if v == nil {
 		return nil
 	}
@@ -48,7 +50,7 @@ func (p *playing) named(v *Violation) *Violation {
 }
 
 // answered records a message.
-func (p *playing) answered(c *conn, a Answer) {
+func (p *playing) answered(c *conn, a law.Answer) {
 	p.record(c, event{command: a.Verb, state: a.State, parts: a.Normal, violation: a.Violation,
 		job: strings.TrimPrefix(a.Job, p.prefix+"-")})
 }

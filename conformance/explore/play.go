@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/wait"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -16,7 +17,7 @@ import (
 type playing struct {
 	*config
 	names
-	terms    Terms
+	terms    law.Terms
 	law      Law
 	pusher   Pusher // the law, if the server sends messages that answer no command; else nil
 	conns    map[int]*conn
@@ -43,7 +44,7 @@ type playing struct {
 
 // found is a violation where it came up.
 type found struct {
-	*Violation
+	*law.Violation
 	crash bool
 	step  int // that was being played
 	about int // the step that sent what was answered wrongly; the same in most cases
@@ -55,7 +56,7 @@ type found struct {
 
 // seen is one reply.
 type seen struct {
-	Answer
+	law.Answer
 	step, conn int
 	round      int // of a repetition
 	order      int // among all answers of the play
@@ -65,7 +66,7 @@ type seen struct {
 type config struct {
 	subject *Subject
 	target  play.Target
-	terms   Terms         // but for the prefix
+	terms   law.Terms     // but for the prefix
 	timeout time.Duration // the longest wait for a reply
 	budget  *session.Budget
 }
@@ -149,7 +150,7 @@ func (p *playing) open(ctx context.Context, number int, do *scenarios.Connect) {
 }
 
 // violated keeps a violation that shows while a step is played.
-func (p *playing) violated(c *conn, v *Violation) {
+func (p *playing) violated(c *conn, v *law.Violation) {
 	if v != nil {
 		p.record(c, event{parts: []string{v.Got}, violation: v})
 	}
@@ -158,19 +159,19 @@ func (p *playing) violated(c *conn, v *Violation) {
 
 // broken keeps a violation that is about what a step has sent, and stops judging its job:
 // one fault is reported once.
-func (p *playing) broken(c *conn, v *Violation, step int) {
+func (p *playing) broken(c *conn, v *law.Violation, step int) {
 	if v == nil {
 		return
 	}
 	switch {
-	case p.cut && p.subject.has(v.Rule, WrongReply): // or it is refused in one piece too
+	case p.cut && p.subject.has(v.Rule, law.WrongReply): // or it is refused in one piece too
 		v.Clause, v.Doubtful = p.law.Clause(RuleCut), true
 	case c.pieces > 0 && v.Rule == RuleExtra:
 		v.Clause = p.law.Clause(RuleCut)
 	}
 	owing := append([]string{c.awaited}, p.awaited()...)
 	p.found = append(p.found, found{Violation: v, step: p.step, about: step, conn: c.number, owing: owing})
-	if v.JID != "" && !p.subject.has(v.Rule, JobStays) {
+	if v.JID != "" && !p.subject.has(v.Rule, law.JobStays) {
 		p.law.Unjudge(v.JID)
 	}
 }

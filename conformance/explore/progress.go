@@ -3,6 +3,8 @@ package explore
 import (
 	"context"
 	"time"
+
+	"github.com/fwpsuite/fwp/conformance/law"
 )
 
 // Activity is what a run is doing.
@@ -66,7 +68,7 @@ func newCoverage(s *Subject) *Coverage {
 }
 
 // note counts one answered command.
-func (c *Coverage) note(a Answer) {
+func (c *Coverage) note(a law.Answer) {
 	if c == nil {
 		return
 	}

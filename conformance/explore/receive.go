@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/wait"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -124,8 +125,8 @@ func (p *playing) heard(c *conn) {
 }
 
 // violation is one that the player sees by itself.
-func (p *playing) violation(rule, expected, got string) *Violation {
-	return &Violation{Clause: p.law.Clause(rule), Rule: rule, Expected: expected, Got: got}
+func (p *playing) violation(rule, expected, got string) *law.Violation {
+	return &law.Violation{Clause: p.law.Clause(rule), Rule: rule, Expected: expected, Got: got}
 }
 
 // judge has the law judge a message.
@@ -266,7 +267,7 @@ func (p *playing) silent(ctx context.Context, c *conn) {
 }
 
 // silence is the violation that a connection brought nothing.
-func (p *playing) silence(c *conn) *Violation {
+func (p *playing) silence(c *conn) *law.Violation {
 	v := p.violation(RuleSilent, "<any>", "nothing within "+p.timeout.String())
 	if c.clause == p.unheard() {
 		v.Clause = c.clause

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -66,7 +67,7 @@ func newWriter(s *Subject, t Trace) *writer {
 // script writes a conversation in the suite's language; empty if that cannot be done.
 func script(t Trace, f *Finding, r record) string {
 	// No line can express that two values differ, or how many replies come.
-	if r.subject.has(r.hit.Rule, Unwritten) || r.answers == nil || manyLines(t, r.hit) {
+	if r.subject.has(r.hit.Rule, law.Unwritten) || r.answers == nil || manyLines(t, r.hit) {
 		return ""
 	}
 	names := newShortNames(r.subject.Dialect)
@@ -230,7 +231,7 @@ func (w *writer) introduces() bool {
 // one is the finding.
 func (w *writer) greeting(conn int, do *scenarios.Connect) {
 	first := w.r.subject.Greeting
-	if w.r.hit.crash || w.r.subject.has(w.r.hit.Rule, AtGreeting) ||
+	if w.r.hit.crash || w.r.subject.has(w.r.hit.Rule, law.AtGreeting) ||
 		w.r.hit.Rule == RuleSilent && w.r.hit.Clause == w.r.unheard {
 		w.clause()
 		if !w.r.hit.crash {

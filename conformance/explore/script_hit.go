@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -48,7 +49,7 @@ func (w *writer) wanted(came string) string {
 	case RuleLingers:
 		return "<close>"
 	}
-	if w.r.subject.has(w.r.hit.Rule, OfDelivery) && w.t.N > 1 { // other rounds bring a job there
+	if w.r.subject.has(w.r.hit.Rule, law.OfDelivery) && w.t.N > 1 { // other rounds bring a job there
 		return came
 	}
 	if text := w.symbols(w.r.hit.Expected); text != "" {

@@ -172,8 +172,9 @@ func grammar(r session.Received) string {
 // operate does what no client can, if the target offers it.
 func (p *playing) operate(ctx context.Context, do *scenarios.Operate) {
 	if do.Action == scenarios.NeedSignals {
-		if t, can := p.target.(play.Signaller); can && t.Signal(ctx, p.expand(do.Worker, noConn), do.State) == nil {
-			p.law.Operated(do)
+		client := p.expand(do.Worker, noConn)
+		if t, can := p.target.(play.Signaller); can && t.Signal(ctx, client, do.State) == nil {
+			p.law.Operated(do.Action, client, do.State)
 		}
 		return
 	}
@@ -188,7 +189,7 @@ func (p *playing) operate(ctx context.Context, do *scenarios.Operate) {
 		}
 	}
 	if t.Restart(context.WithoutCancel(ctx)) == nil { // half a restart would leave no server
-		p.law.Operated(do)
+		p.law.Operated(do.Action, "", "")
 		p.ends = false
 		if !p.serves(ctx) {
 			p.crashed(ctx, &conn{number: noConn, clause: p.law.Clause(RuleRestart)}, false)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/minimize"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -127,7 +128,7 @@ func (s *shrinker) alike(f found) bool {
 	}
 	want, _, _ := strings.Cut(s.target.Got, ":")
 	got, _, _ := strings.Cut(f.Got, ":")
-	return !s.config.subject.has(f.Rule, OfField) || want == "" || want == got
+	return !s.config.subject.has(f.Rule, law.OfField) || want == "" || want == got
 }
 
 // family returns one name for all rules under which the same fault may show.

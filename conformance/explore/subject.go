@@ -4,7 +4,7 @@ import (
 	"iter"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -13,7 +13,7 @@ import (
 // Alphabet must be set; what else is missing is not used.
 type Subject struct {
 	Dialect  scenarios.Dialect                // of the scripts that show findings
-	Start    func(Terms) Law                  // begins a play
+	Start    func(law.Terms) Law              // begins a play
 	Alphabet func(draw *Draw, l Law) Alphabet // of an exploration; l is the law of its play
 
 	Greeting string // what a server sends first, as an S: line; "" if it waits for the client
@@ -37,7 +37,7 @@ type Subject struct {
 	// is a family of its own if nil.
 	Family func(rule string) string
 	// Rules has what must be known of violations of a rule of the law; an ordinary one is missing.
-	Rules map[string]Trait
+	Rules map[string]law.Rule
 	// Seeds returns short conversations in which a fault of a family often shows, the
 	// plainest first.
 	Seeds func(family string) []Trace
@@ -69,38 +69,17 @@ type Leak struct {
 	Trace Trace
 }
 
-// Terms are the conditions of a play.
-type Terms struct {
-	Prefix   string        // of all names of the play
-	Password string        // of the server, empty if it has none
-	Alone    bool          // no other client uses the server
-	Flush    bool          // everything on the server may be deleted
-	Patience time.Duration // for what happens eventually
-	Slack    time.Duration // by which a message may be late for reasons of the network
-}
-
-// Law follows one play and evaluates its answers. Connections have the
-// numbers of the steps; names are filled in. A Law is not safe for concurrent use.
+// Law is a law of conversations that a player can ask, too, what to send. Connections have the numbers of the steps; names
+// are filled in. A Law is not safe for concurrent use.
 type Law interface {
-	// Open records that a connection began.
-	Open(conn int, at time.Time)
+	law.Law
 	// Introduce returns the line that a connection sends by itself after it was opened,
 	// "" for none.
 	Introduce(conn int, c *scenarios.Connect) string
-	// Sent records bytes that a client sent. unbounded: they may be any
-	// number of commands.
-	Sent(conn int, all []byte, unbounded bool, at time.Time) Sent
-	// Came judges a message and follows what it means.
-	Came(conn int, m session.Message, at time.Time) Answer
-	// Shut records that a client has closed its half of a connection.
-	Shut(conn int)
-	// Close records the end of a connection, and judges it if the server was the one
-	// that ended it.
-	Close(conn int, byServer bool, at time.Time) *Violation
 	// State names the state of a connection.
 	State(conn int) string
 	// Clause returns the clause that is broken by what the player itself sees; see the
-	// rules beside Violation. Behind RuleGrammar stands a colon and the rule of the
+	// rules beside RuleCrash. Behind RuleGrammar stands a colon and the rule of the
 	// protocol's reader.
 	Clause(rule string) string
 	// Heartbeat returns the line that a client has to send if it is silent for that long,
@@ -110,10 +89,6 @@ type Law interface {
 	Value(conn int, name string) string
 	// Escapes reports whether bytes could touch what belongs to other clients.
 	Escapes(segments ...[]byte) bool
-	// Operated records what an operator did.
-	Operated(o *scenarios.Operate)
-	// Unjudge ends the judging of a job, of all jobs if job is empty.
-	Unjudge(job string)
 	// Cleanup returns the steps that remove what the play has left on the server, each
 	// made when the one before has been played.
 	Cleanup(how Cleaning) iter.Seq[Step]
@@ -131,8 +106,8 @@ type Pusher interface {
 
 // Due is a message that a server has to send by itself.
 type Due struct {
-	Conns   []int     // one of them receives it
-	Missing Violation // if it does not within the timeout
+	Conns   []int         // one of them receives it
+	Missing law.Violation // if it does not within the timeout
 }
 
 // Cleaning is how much time a clean-up may take.
@@ -145,70 +120,12 @@ const (
 	Patiently                 // waits also for jobs that are to come
 )
 
-// Sent is what a law knows of bytes that were sent.
-type Sent struct {
-	Clause string // that rules them
-	Owed   int    // messages that are owed now; below zero: so many at the most, of which only the first may be judged
-	Judged bool   // the first message is judged
-	Most   int    // messages that unbounded bytes may bring
-	Ends   bool   // the server may end for it
-}
-
-// Answer is how a law evaluates a message.
-type Answer struct {
-	Violation *Violation
-	Reply     bool          // it answers a command
-	Judged    bool          // the connection is judged from here on
-	Over      bool          // the connection cannot be used any more
-	Limit     bool          // because the server serves no more connections at a time
-	Declined  bool          // it refuses an introduction that a server accepts, unless there are too many clients
-	Closes    time.Duration // the server has to close the connection within that; zero: it has not
-	Job       string        // that came
-	Empty     bool          // the command waited, and nothing came
-
-	Normal []string // the message in parts that are the same on servers that mean the same: a kind, then fields
-	Verb   string   // of the command that it answers, "" for none
-
-	Pattern string // that the message matches, as an S: line has it
-	Open    string // the pattern of all that was allowed, if which of them came means nothing
-
-	Situation string // that the command met, for coverage; "" for none with a name
-
-	State, Moved, Outcome string // for coverage: before it, the change if there was one, and the command with its outcome
-}
-
-// Violation is something that the law does not allow.
-type Violation struct {
-	Clause   string
-	Rule     string // of the law, or one of the player's; two violations of one rule may have different clauses
-	JID      string // the job that it is about, if it is about one
-	Expected string // as an S: line of a script has it
-	Got      string
-	What     string           // where Expected does not say it all
-	Window   [2]time.Duration // in which the reply must come, if it is about that
-	Doubtful bool             // another fault of the server, which shows otherwise later, may be why
-	Should   bool             // the clause only recommends what is broken here
-}
-
 // Concurrent is the family of the seeds in which several clients do the same again and
 // again, at the same time: for a server that died of that.
 const Concurrent = "concurrent"
 
-// Trait is something that must be known of the violations of a rule. A rule may have several.
-type Trait uint8
-
-// The traits of rules.
-const (
-	WrongReply Trait = 1 << iota // another reply than the one due came, for which a line sent in segments may be the reason
-	JobStays                     // what follows of the job is judged nevertheless
-	OfField                      // Got begins with the name of a field of a job and a colon
-	Unwritten                    // no line of a script can say it
-	AtGreeting                   // the first message of the server is wrong
-	OfDelivery                   // a job came that must not: in a repetition other rounds bring jobs there, too
-)
-
 // has reports whether a rule has a trait.
-func (s *Subject) has(rule string, t Trait) bool { return s.Rules[rule]&t != 0 }
+func (s *Subject) has(rule string, t law.Trait) bool { return s.Rules[rule].Traits&t != 0 }
 
 // The rules that the player itself sees broken, whatever the protocol.
 const (

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/blockq/blockqdialect"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -28,17 +29,17 @@ type namedLaw struct {
 func (*namedLaw) Clause(rule string) string { return "of " + rule }
 func (l *namedLaw) Unjudge(job string)      { l.unjudged = append(l.unjudged, job) }
 func (*namedLaw) Value(int, string) string  { return "" }
-func (*namedLaw) Close(int, bool, time.Time) *Violation {
+func (*namedLaw) Close(int, bool, time.Time) *law.Violation {
 	return nil
 }
 
 // stub is a play under a law of names alone.
-func stub(target play.Target, rules map[string]Trait) (*playing, *namedLaw) {
-	law := &namedLaw{}
+func stub(target play.Target, rules map[string]law.Rule) (*playing, *namedLaw) {
+	names := &namedLaw{}
 	c := &config{timeout: 10 * time.Second, target: target, subject: &Subject{
-		Dialect: blockqdialect.Dialect{}, Question: "ping", Rules: rules, Start: func(Terms) Law { return law },
+		Dialect: blockqdialect.Dialect{}, Question: "ping", Rules: rules, Start: func(law.Terms) Law { return names },
 	}}
-	return newPlay(c, "x"), law
+	return newPlay(c, "x"), names
 }
 
 // TestCount: how often a finding was played, and how often it showed.
@@ -81,7 +82,7 @@ func TestCount(t *testing.T) {
 // TestBroken: which clause a violation is put under, whether it is in doubt, and whether its job is judged on.
 func TestBroken(t *testing.T) {
 	t.Parallel()
-	rules := map[string]Trait{"reply": WrongReply, "order": JobStays}
+	rules := map[string]law.Rule{"reply": {Traits: law.WrongReply}, "order": {Traits: law.JobStays}}
 	for name, test := range map[string]struct {
 		cut      bool // the line came in segments
 		pieces   int  // the same of an earlier one whose answers are still to come
@@ -98,14 +99,14 @@ func TestBroken(t *testing.T) {
 		"another one behind segments":  {pieces: 1, rule: "reply", clause: "C", unjudged: true},
 		"a job that stays":             {rule: "order", clause: "C"},
 	} {
-		p, law := stub(nil, rules)
+		p, names := stub(nil, rules)
 		p.cut, p.step = test.cut, 7
-		p.broken(&conn{number: 3, pieces: test.pieces, awaited: "take q"}, &Violation{Rule: test.rule, Clause: "C", JID: "j"}, 5)
+		p.broken(&conn{number: 3, pieces: test.pieces, awaited: "take q"}, &law.Violation{Rule: test.rule, Clause: "C", JID: "j"}, 5)
 		require.Len(t, p.found, 1, name)
 		got := p.found[0]
 		assert.Equal(t, test.clause, got.Clause, name)
 		assert.Equal(t, test.doubtful, got.Doubtful, name)
-		assert.Equal(t, test.unjudged, slices.Contains(law.unjudged, "j"), name)
+		assert.Equal(t, test.unjudged, slices.Contains(names.unjudged, "j"), name)
 		assert.Equal(t, []int{7, 5, 3}, []int{got.step, got.about, got.conn}, name)
 		assert.Equal(t, []string{"take q"}, got.owing, name)
 	}
@@ -170,28 +171,28 @@ func TestCrashed(t *testing.T) {
 func TestAlike(t *testing.T) {
 	t.Parallel()
 	s := &shrinker{config: &config{subject: &Subject{
-		Rules:  map[string]Trait{"field": OfField},
+		Rules:  map[string]law.Rule{"field": {Traits: law.OfField}},
 		Family: func(rule string) string { return rule[:1] },
 	}}}
 	for name, test := range map[string]struct {
 		want, got found
 		alike     bool
 	}{
-		"the same":                   {found{Violation: &Violation{Rule: "late"}}, found{Violation: &Violation{Rule: "late"}}, true},
-		"of one family":              {found{Violation: &Violation{Rule: "late"}}, found{Violation: &Violation{Rule: "lost"}}, true},
-		"of another":                 {found{Violation: &Violation{Rule: "late"}}, found{Violation: &Violation{Rule: "order"}}, false},
-		"a crash, and none":          {found{Violation: &Violation{Rule: "late"}, crash: true}, found{Violation: &Violation{Rule: "late"}}, false},
+		"the same":                   {found{Violation: &law.Violation{Rule: "late"}}, found{Violation: &law.Violation{Rule: "late"}}, true},
+		"of one family":              {found{Violation: &law.Violation{Rule: "late"}}, found{Violation: &law.Violation{Rule: "lost"}}, true},
+		"of another":                 {found{Violation: &law.Violation{Rule: "late"}}, found{Violation: &law.Violation{Rule: "order"}}, false},
+		"a crash, and none":          {found{Violation: &law.Violation{Rule: "late"}, crash: true}, found{Violation: &law.Violation{Rule: "late"}}, false},
 		"the same field":             {field("at: 1"), field("at: 2"), true},
 		"another field":              {field("at: 1"), field("args: 1"), false},
 		"the field is not known":     {field(""), field("args: 1"), true},
-		"what begins in another way": {found{Violation: &Violation{Rule: "late", Got: "at: 1"}}, found{Violation: &Violation{Rule: "late", Got: "+OK"}}, true},
+		"what begins in another way": {found{Violation: &law.Violation{Rule: "late", Got: "at: 1"}}, found{Violation: &law.Violation{Rule: "late", Got: "+OK"}}, true},
 	} {
 		s.target = test.want
 		assert.Equal(t, test.alike, s.alike(test.got), name)
 	}
 }
 
-func field(got string) found { return found{Violation: &Violation{Rule: "field", Got: got}} }
+func field(got string) found { return found{Violation: &law.Violation{Rule: "field", Got: got}} }
 
 // ponging is a server in memory that answers every line, and keeps its connections.
 type ponging struct {
@@ -304,7 +305,7 @@ func TestViolationsWithoutCounterpart(t *testing.T) {
 	t.Parallel()
 	on := opening{conn: 1, opened: 2}
 	for gone, want := range map[bool]int{false: 1, true: 0} {
-		broken := event{on: on, parts: []string{"${}"}, violation: &Violation{Clause: "RETRY-04"}}
+		broken := event{on: on, parts: []string{"${}"}, violation: &law.Violation{Clause: "RETRY-04"}}
 		x := &pair{
 			plays:  [2]*playing{{dead: gone}, {}},
 			queues: [2]map[opening][]event{{}, {on: {broken}}},

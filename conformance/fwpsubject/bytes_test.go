@@ -13,13 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // fuzzer is a maker for bytes and nothing else.
 func fuzzer(seed, round uint64) *maker {
-	terms := explore.Terms{Prefix: "fwp0", Password: "pw"}
+	terms := law.Terms{Prefix: "fwp0", Password: "pw"}
 	l := newLaw(terms)
 	d := explore.NewDraw(fwpdialect.Dialect{}, seed, round, terms, l.Value)
 	return &maker{Draw: d, law: l}

@@ -28,7 +28,7 @@ const (
 
 // cleaning is one clean-up. Its methods play steps, and report whether to go on.
 type cleaning struct {
-	law  *law
+	law  *fwpLaw
 	how  explore.Cleaning
 	play func(explore.Step) bool
 }
@@ -36,7 +36,7 @@ type cleaning struct {
 // Cleanup returns the steps that acknowledge what workers hold, fetch and acknowledge
 // what is enqueued, and the same for the jobs of wild bytes. A job of another client that
 // was fetched is given back.
-func (l *law) Cleanup(how explore.Cleaning) iter.Seq[explore.Step] {
+func (l *fwpLaw) Cleanup(how explore.Cleaning) iter.Seq[explore.Step] {
 	return func(play func(explore.Step) bool) {
 		c := cleaning{law: l, how: how, play: play}
 		done := c.held() && c.enqueued()
@@ -133,20 +133,20 @@ func remove(r fwpdialect.Remover, queues []string, most int, last string) bool {
 
 // mine reports whether a queue may be emptied: one with a name that others may use only if no other client uses the
 // server.
-func (l *law) mine(queue string) bool {
+func (l *fwpLaw) mine(queue string) bool {
 	return strings.HasPrefix(queue, l.Prefix+"-queue") ||
 		l.Alone && (queue == "default" || slices.Contains(ofServers, queue))
 }
 
 // pushedHere reports whether a job is one of the play, or of its wild bytes.
-func (l *law) pushedHere(jid string) bool {
+func (l *fwpLaw) pushedHere(jid string) bool {
 	return l.world.Jobs[jid] != nil || strings.HasPrefix(jid, l.Prefix+"-") ||
 		slices.ContainsFunc(l.pushed, func(j wildJob) bool { return j.jid == jid })
 }
 
 // comes returns how long it takes until the last scheduled job should be enqueued; zero if
 // there is none.
-func (l *law) comes(now time.Time) time.Duration {
+func (l *fwpLaw) comes(now time.Time) time.Duration {
 	const comes, late = model.Scheduled | model.Enqueued, 2 * time.Second // some schedulers look every few seconds
 	var last time.Duration
 	for _, j := range l.remaining(now) {
@@ -158,7 +158,7 @@ func (l *law) comes(now time.Time) time.Duration {
 }
 
 // Leftover names the jobs that may still be on the server.
-func (l *law) Leftover() []string {
+func (l *fwpLaw) Leftover() []string {
 	var all []string
 	for _, j := range l.remaining(time.Now()) {
 		all = append(all, j.JID)
@@ -167,7 +167,7 @@ func (l *law) Leftover() []string {
 }
 
 // remaining returns the jobs that may still be on the server.
-func (l *law) remaining(now time.Time) []*oracle.Job {
+func (l *fwpLaw) remaining(now time.Time) []*oracle.Job {
 	var all []*oracle.Job
 	for _, jid := range slices.Sorted(maps.Keys(l.world.Jobs)) {
 		j := l.world.Jobs[jid]

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -16,7 +17,7 @@ import (
 // player plays steps against a server that answers lines from a list: the first reply
 // whose line it is, and OK if there is none.
 type player struct {
-	law     *law
+	law     *fwpLaw
 	replies [][2]string // a line and its reply, used once each
 	sent    []string    // by all connections, but for HELLO
 }
@@ -150,7 +151,7 @@ func TestCleanup(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			law := newLaw(explore.Terms{Prefix: "fwp0", Alone: test.alone, Patience: time.Minute})
+			law := newLaw(law.Terms{Prefix: "fwp0", Alone: test.alone, Patience: time.Minute})
 			p := &player{law: law, replies: test.replies}
 			p.play(consumer(2, 1))
 			for _, line := range test.lines {

@@ -15,7 +15,7 @@ import (
 
 // Escapes reports whether segments could touch jobs of other clients, on a server that
 // reads them leniently, without the permission for that.
-func (l *law) Escapes(segments ...[]byte) bool {
+func (l *fwpLaw) Escapes(segments ...[]byte) bool {
 	return !l.Flush && flushes(bytes.Join(segments, nil)) || !l.Alone && l.touchesForeign(segments...)
 }
 
@@ -36,7 +36,7 @@ func flushes(all []byte) bool { return afterVerb(all, fwp.FLUSH) > 0 }
 
 // touchesForeign reports whether a FETCH or a PUSH could reach a queue without the run's
 // prefix. Any segments in a row may be what a server takes for its input.
-func (l *law) touchesForeign(segments ...[]byte) bool {
+func (l *fwpLaw) touchesForeign(segments ...[]byte) bool {
 	for from := range segments {
 		for to := from + 1; to <= len(segments); to++ {
 			if len(segments) > 8 && to-from > 1 && to-from < len(segments) { // byte by byte
@@ -52,7 +52,7 @@ func (l *law) touchesForeign(segments ...[]byte) bool {
 
 // reaches reports the same of one input. The argument of a PUSH may go on behind the end of its
 // line.
-func (l *law) reaches(all []byte) bool {
+func (l *fwpLaw) reaches(all []byte) bool {
 	for at := 0; at < len(all); {
 		line := all[at:]
 		if end := bytes.IndexAny(line, "\r\n"); end >= 0 {
@@ -98,7 +98,7 @@ func afterVerb(text []byte, verb string) int {
 }
 
 // own reports whether words are queues of the run's own, at least one.
-func (l *law) own(queues [][]byte) bool {
+func (l *fwpLaw) own(queues [][]byte) bool {
 	for _, q := range queues {
 		if !bytes.HasPrefix(q, []byte(l.Prefix)) || bytes.ContainsFunc(q, unicode.IsControl) {
 			return false

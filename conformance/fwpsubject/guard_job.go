@@ -9,7 +9,7 @@ import (
 // foreignJob reports whether the argument of a PUSH could become a job in a queue without
 // the run's prefix, which the queue default is for a job that names none. It reads the
 // argument more leniently than any JSON parser, and when in doubt takes it for a job.
-func (l *law) foreignJob(argument []byte) bool {
+func (l *fwpLaw) foreignJob(argument []byte) bool {
 	begin := bytes.IndexByte(argument, '{')
 	if begin < 0 {
 		return false

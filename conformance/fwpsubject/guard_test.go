@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/law"
 )
 
 func TestNothingOfOthersIsTouched(t *testing.T) {
@@ -40,7 +40,7 @@ func TestNothingOfOthersIsTouched(t *testing.T) {
 		{"", false, false, false},
 	}
 	for _, test := range tests {
-		play := func(alone, flush bool) *law { return newLaw(explore.Terms{Prefix: "fwp", Alone: alone, Flush: flush}) }
+		play := func(alone, flush bool) *fwpLaw { return newLaw(law.Terms{Prefix: "fwp", Alone: alone, Flush: flush}) }
 		assert.Equal(t, test.shared, play(false, false).Escapes([]byte(test.bytes)), test.bytes)
 		assert.Equal(t, test.alone, play(true, false).Escapes([]byte(test.bytes)), test.bytes)
 		assert.Equal(t, test.full, play(true, true).Escapes([]byte(test.bytes)), test.bytes)
@@ -49,7 +49,7 @@ func TestNothingOfOthersIsTouched(t *testing.T) {
 
 func TestSegmentsMayBeTakenForLines(t *testing.T) {
 	t.Parallel()
-	p := newLaw(explore.Terms{Prefix: "fwp"})
+	p := newLaw(law.Terms{Prefix: "fwp"})
 	assert.False(t, p.Escapes([]byte("INFO\r\nFETCH fwp-q1\r\n")))
 	assert.True(t, p.Escapes([]byte("INFO\r\nFETCH "), []byte("fwp-q1\r\n")))
 	assert.True(t, p.Escapes([]byte("INFO\r\nFE"), []byte("TCH"), []byte(" fwp-q1\r\n")))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/fwp"
@@ -16,9 +17,9 @@ import (
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
-// law is the oracle as a law of exploring.
-type law struct {
-	explore.Terms
+// fwpLaw is the oracle as a law of exploring.
+type fwpLaw struct {
+	law.Terms
 	world  *oracle.World
 	conns  map[int]*conn
 	pushed []wildJob // jobs that wild bytes may have pushed
@@ -34,8 +35,8 @@ type conn struct {
 	last       session.Message // that was received
 }
 
-func newLaw(t explore.Terms) *law {
-	l := &law{Terms: t, world: oracle.NewWorld(), conns: map[int]*conn{}}
+func newLaw(t law.Terms) *fwpLaw {
+	l := &fwpLaw{Terms: t, world: oracle.NewWorld(), conns: map[int]*conn{}}
 	l.world.Protected, l.world.Password, l.world.Alone = t.Password != "", t.Password, t.Alone
 	l.world.Patience, l.world.Slack = t.Patience, t.Slack
 	return l
@@ -43,7 +44,7 @@ func newLaw(t explore.Terms) *law {
 
 // Open records a new connection. The one that removes the jobs of wild bytes is not
 // judged, since the oracle does not know these jobs.
-func (l *law) Open(number int, at time.Time) {
+func (l *fwpLaw) Open(number int, at time.Time) {
 	l.world.Open(number)
 	l.world.Conns[number].Opened = at
 	l.conns[number] = &conn{awaits: true}
@@ -53,7 +54,7 @@ func (l *law) Open(number int, at time.Time) {
 }
 
 // Introduce returns the HELLO of a connection.
-func (l *law) Introduce(number int, c *scenarios.Connect) string {
+func (l *fwpLaw) Introduce(number int, c *scenarios.Connect) string {
 	if c.Role == scenarios.Raw {
 		return ""
 	}
@@ -61,13 +62,13 @@ func (l *law) Introduce(number int, c *scenarios.Connect) string {
 }
 
 // Sent records bytes. The number of answers to what is not a single line is not judged.
-func (l *law) Sent(number int, all []byte, unbounded bool, at time.Time) explore.Sent {
+func (l *fwpLaw) Sent(number int, all []byte, unbounded bool, at time.Time) law.Sent {
 	c := l.conns[number]
 	line, ended := bytes.CutSuffix(all, []byte("\r\n"))
 	switch {
 	case unbounded: // only too many answers are judged
 		l.pushed = append(l.pushed, jobsIn(all)...)
-		return explore.Sent{Clause: l.unjudged(number, all, at), Owed: -1, Most: mostAnswers(all)}
+		return law.Sent{Clause: l.unjudged(number, all, at), Owed: -1, Most: mostAnswers(all)}
 	case ended && bytes.IndexByte(line, '\n') < 0:
 		return l.line(number, line, 1, at)
 	}
@@ -76,20 +77,20 @@ func (l *law) Sent(number int, all []byte, unbounded bool, at time.Time) explore
 		c.several = true
 		return l.line(number, all[:lf+1], owed, at)
 	}
-	return explore.Sent{Clause: l.unjudged(number, all, at), Owed: owed}
+	return law.Sent{Clause: l.unjudged(number, all, at), Owed: owed}
 }
 
 // line records one line.
-func (l *law) line(number int, line []byte, owed int, at time.Time) explore.Sent {
+func (l *fwpLaw) line(number int, line []byte, owed int, at time.Time) law.Sent {
 	c := l.conns[number]
 	c.verb, c.awaits = strings.TrimSpace(fwp.SplitCommand(line).Verb), true
 	clause := l.world.Sent(number, line, at)
-	return explore.Sent{Clause: clause, Owed: owed, Judged: l.world.Conns[number].Unjudged == oracle.Judged}
+	return law.Sent{Clause: clause, Owed: owed, Judged: l.world.Conns[number].Unjudged == oracle.Judged}
 }
 
 // unjudged records the first line of bytes whose answers are not judged, or the first
 // that is malformed.
-func (l *law) unjudged(number int, all []byte, at time.Time) (clause string) {
+func (l *fwpLaw) unjudged(number int, all []byte, at time.Time) (clause string) {
 	var chosen []byte
 	for line := range bytes.Lines(all) {
 		line = bytes.TrimRight(line, "\r\n")
@@ -113,7 +114,7 @@ func mostAnswers(all []byte) int {
 }
 
 // Came judges a message.
-func (l *law) Came(number int, m session.Message, at time.Time) (a explore.Answer) {
+func (l *fwpLaw) Came(number int, m session.Message, at time.Time) (a law.Answer) {
 	r := fwpsession.Reply(m)
 	c, wc := l.conns[number], l.world.Conns[number]
 	switch {
@@ -128,7 +129,7 @@ func (l *law) Came(number int, m session.Message, at time.Time) (a explore.Answe
 	case wc.Greeted:
 		a = l.replied(number, r, at)
 	default:
-		a.Violation = violation(l.world.Greet(number, r))
+		a.Violation = l.world.Greet(number, r)
 		a.Over = r.Kind == fwp.ErrorReply
 		a.Limit = a.Over
 	}
@@ -137,15 +138,12 @@ func (l *law) Came(number int, m session.Message, at time.Time) (a explore.Answe
 	return a
 }
 
-func (l *law) violation(breach, rule, expected string, r fwp.Reply) *explore.Violation {
-	return &explore.Violation{Clause: model.ClauseOf(breach), Rule: rule, Expected: expected, Got: oracle.Text(r)}
+func (l *fwpLaw) violation(breach, rule, expected string, r fwp.Reply) *law.Violation {
+	return &law.Violation{Clause: model.ClauseOf(breach), Rule: rule, Expected: expected, Got: oracle.Text(r)}
 }
 
-// violation returns what the oracle has found, nil for nothing.
-func violation(v *oracle.Violation) *explore.Violation { return (*explore.Violation)(v) }
-
 // replied judges the reply to a command.
-func (l *law) replied(number int, r fwp.Reply, at time.Time) explore.Answer {
+func (l *fwpLaw) replied(number int, r fwp.Reply, at time.Time) law.Answer {
 	c, wc := l.conns[number], l.world.Conns[number]
 	expected, before := l.world.Expects(number), wc.State
 	situation := l.world.Situation(number)
@@ -156,8 +154,8 @@ func (l *law) replied(number int, r fwp.Reply, at time.Time) explore.Answer {
 		}
 		l.world.Conns[number].Unjudged = oracle.NotLines
 	}
-	a := explore.Answer{
-		Violation: violation(v), Reply: true, Over: v != nil && (v.Rule == "refused" || v.Rule == "foreign"),
+	a := law.Answer{
+		Violation: v, Reply: true, Over: v != nil && (v.Rule == "refused" || v.Rule == "foreign"),
 		Situation: situation, Empty: answer == model.Nothing, Pattern: answer.String(), State: state(before, wc),
 		Verb: verbOf(c.verb),
 	}
@@ -196,16 +194,16 @@ func verbOf(verb string) string {
 }
 
 // Shut records that a client has closed its half of a connection.
-func (l *law) Shut(number int) { l.world.Shut(number) }
+func (l *fwpLaw) Shut(number int) { l.world.Shut(number) }
 
 // Close records the end of a connection.
-func (l *law) Close(number int, byServer bool, at time.Time) *explore.Violation {
+func (l *fwpLaw) Close(number int, byServer bool, at time.Time) *law.Violation {
 	delete(l.conns, number)
-	return violation(l.world.Close(number, byServer, at))
+	return l.world.Close(number, byServer, at)
 }
 
 // State returns the name of the state of a connection.
-func (l *law) State(number int) string { c := l.world.Conns[number]; return state(c.State, c) }
+func (l *fwpLaw) State(number int) string { c := l.world.Conns[number]; return state(c.State, c) }
 
 // breaches are the names that the suite's table of clauses has for the rules of a player.
 var breaches = map[string]string{
@@ -213,7 +211,7 @@ var breaches = map[string]string{
 }
 
 // Clause returns the clause that is broken by what the player finds by itself.
-func (l *law) Clause(rule string) string {
+func (l *fwpLaw) Clause(rule string) string {
 	switch rule {
 	case explore.RuleLingers:
 		return "FWP-STATE-16"
@@ -229,7 +227,7 @@ func (l *law) Clause(rule string) string {
 }
 
 // Heartbeat returns the BEAT of a worker that has been silent.
-func (l *law) Heartbeat(number int, at time.Time) string {
+func (l *fwpLaw) Heartbeat(number int, at time.Time) string {
 	const every = 15 * time.Second
 	c := l.world.Conns[number]
 	if c.WID == "" || at.Sub(c.Beat) < every {
@@ -239,7 +237,7 @@ func (l *law) Heartbeat(number int, at time.Time) string {
 }
 
 // Value returns the password hash for the HI of a connection, or a wrong one.
-func (l *law) Value(number int, name string) string {
+func (l *fwpLaw) Value(number int, name string) string {
 	hi := fwp.Hi{}
 	if c := l.world.Conns[number]; c != nil {
 		hi = c.Hi
@@ -252,22 +250,31 @@ func (l *law) Value(number int, name string) string {
 	return h
 }
 
-// Operated records what an operator did.
-func (l *law) Operated(o *scenarios.Operate) {
-	if o.Action == scenarios.NeedRestart {
+// Operated records what an operator did. After a kill nothing is promised of any job.
+func (l *fwpLaw) Operated(action scenarios.Need, client, state string) {
+	switch action {
+	case scenarios.NeedSignals:
+		l.world.Signal(client, state)
+	case scenarios.NeedKill:
+		l.world.Unjudge("", oracle.Disallowed)
+		fallthrough
+	default:
 		l.world.Restarted()
-		return
 	}
-	l.world.Signal(l.real(o.Worker.String()), o.State)
+}
+
+// Waits implements [law.Waiter].
+func (l *fwpLaw) Waits(number int, m session.Message) bool {
+	return l.world.Waits(number, fwpsession.Reply(m))
 }
 
 // Unjudge ends the judging of a job, or of all.
-func (l *law) Unjudge(jid string) {
+func (l *fwpLaw) Unjudge(jid string) {
 	l.world.Unjudge(jid, oracle.Reported)
 }
 
 // symbol returns a name of the play as steps have it, and any other name unchanged.
-func (l *law) symbol(name string) string {
+func (l *fwpLaw) symbol(name string) string {
 	if own, is := strings.CutPrefix(name, l.Prefix+"-"); is {
 		return "$" + own
 	}
@@ -275,15 +282,15 @@ func (l *law) symbol(name string) string {
 }
 
 // symbols returns a line with the names of the play as steps have them.
-func (l *law) symbols(line string) string {
+func (l *fwpLaw) symbols(line string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(line, "$", "$$"), l.Prefix+"-", "$")
 }
 
 // real returns the name of the play behind one that stands in steps.
-func (l *law) real(symbol string) string { return l.Prefix + "-" + strings.TrimPrefix(symbol, "$") }
+func (l *fwpLaw) real(symbol string) string { return l.Prefix + "-" + strings.TrimPrefix(symbol, "$") }
 
 // worker returns the number of a worker id of the play.
-func (l *law) worker(wid string) (n int, is bool) {
+func (l *fwpLaw) worker(wid string) (n int, is bool) {
 	_, err := fmt.Sscanf(l.symbol(wid), "$wid%d", &n)
 	return n, err == nil && l.symbol(wid) == fmt.Sprintf("$wid%d", n)
 }

@@ -14,7 +14,7 @@ import (
 // maker makes up steps from the state of the law.
 type maker struct {
 	*explore.Draw
-	law *law
+	law *fwpLaw
 
 	jobs, workers, failures int
 	queues                  []int // that are in use
@@ -29,7 +29,7 @@ const (
 
 // alphabet returns the steps that FWP offers.
 func alphabet(d *explore.Draw, l explore.Law) explore.Alphabet {
-	g := &maker{Draw: d, law: l.(*law)} //nolint:forcetypeassert // the subject's own
+	g := &maker{Draw: d, law: l.(*fwpLaw)} //nolint:forcetypeassert // the subject's own
 	var all []explore.Move
 	for _, m := range moves {
 		all = append(all, explore.Move{

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/conformance/oracle"
 	slowtests "github.com/fwpsuite/fwp/internal/slow"
@@ -19,7 +20,7 @@ import (
 // made returns a maker for a world with two workers and a producer, five jobs in a queue,
 // two of which the first worker holds, and a connection that has not greeted.
 func made(seed uint64) *maker {
-	terms := explore.Terms{Prefix: "fwp-0123456789", Patience: time.Minute}
+	terms := law.Terms{Prefix: "fwp-0123456789", Patience: time.Minute}
 	p := &player{law: newLaw(terms)}
 	d := explore.NewDraw(fwpdialect.Dialect{}, seed, 1, terms, p.law.Value)
 	d.Longest, d.Signals, d.Restarts = time.Hour, true, true

@@ -14,7 +14,7 @@ import (
 // normal returns a reply in parts that are the same on every server that means the same:
 // names are those of steps, times are "time", and what a server chooses freely (the text of
 // an error, a salt, the contents of INFO) is left out. A job has a part for each field.
-func (l *law) normal(verb string, r fwp.Reply) []string {
+func (l *fwpLaw) normal(verb string, r fwp.Reply) []string {
 	kind := string(r.Kind)
 	switch {
 	case r.Kind == fwp.ErrorReply, verb == fwp.INFO && r.Kind == fwp.BulkString:

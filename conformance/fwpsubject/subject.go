@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -15,7 +16,7 @@ import (
 func New() *explore.Subject {
 	return &explore.Subject{
 		Dialect:      fwpdialect.Dialect{},
-		Start:        func(t explore.Terms) explore.Law { return newLaw(t) },
+		Start:        func(t law.Terms) explore.Law { return newLaw(t) },
 		Alphabet:     alphabet,
 		Jobs:         "jid",
 		Situations:   model.Situations(),
@@ -26,18 +27,19 @@ func New() *explore.Subject {
 		Ruling:       ruling,
 		Again:        again,
 		Family:       family,
-		Rules: map[string]explore.Trait{
-			"refused": explore.WrongReply, "reply": explore.WrongReply, "field": explore.OfField,
-			"salt": explore.Unwritten, "greeting": explore.AtGreeting, "delivered": explore.OfDelivery,
-			"order": explore.JobStays, // a job that was passed over may be lost, which shows later
-		},
-		Seeds:    seeds,
-		Simplify: simplify,
-		Round:    round,
-		Shared:   func(line string) bool { return strings.Contains(strings.ToUpper(line), fwp.FLUSH) },
-		Reset:    reset(),
-		Leaks:    leaks(),
+		Rules:        rules,
+		Seeds:        seeds,
+		Simplify:     simplify,
+		Round:        round,
+		Shared:       func(line string) bool { return strings.Contains(strings.ToUpper(line), fwp.FLUSH) },
+		Reset:        reset(),
+		Leaks:        leaks(),
 	}
+}
+
+// Law returns the law of FWP.
+func Law() law.Definition {
+	return law.Definition{Start: func(t law.Terms) law.Law { return newLaw(t) }, Rules: rules, Greets: true}
 }
 
 // family joins rules that are about the same: a job that does not come shows in several

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
 )
@@ -41,6 +42,7 @@ type call struct {
 	order   int    // among all commands
 	kind    model.Case
 	company bool // a FETCH of another client was under way when it was sent
+	beside  bool // another command that is about the same was under way: either may have been carried out first
 }
 
 // allow returns a command with the answers that it may get on a connection.
@@ -172,8 +174,8 @@ func (w *World) accepted(c *Conn, k *call, a model.Answer, before fwp.State, now
 
 // closed judges that the server ended a connection; k is the command that it has not
 // answered, nil for none.
-func (w *World) closed(c *Conn, k *call, now time.Time) *Violation {
-	v := &Violation{Rule: "closed", Expected: "an open connection", Got: "<close>"}
+func (w *World) closed(c *Conn, k *call, now time.Time) *law.Violation {
+	v := &law.Violation{Rule: "closed", Expected: "an open connection", Got: "<close>"}
 	switch {
 	case k != nil && k.allowed&model.Ended != 0:
 		return nil

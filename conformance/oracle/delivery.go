@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/internal/jsonnum"
 )
@@ -42,7 +43,7 @@ func (w *World) deliverable(k *call, now time.Time) string {
 }
 
 // delivered judges a job that a FETCH brought.
-func (w *World) delivered(c *Conn, k *call, text []byte, now time.Time) *Violation {
+func (w *World) delivered(c *Conn, k *call, text []byte, now time.Time) *law.Violation {
 	f := jsonnum.Object(text)
 	jid, _ := f["jid"].(string)
 	j := w.Jobs[jid]
@@ -50,7 +51,7 @@ func (w *World) delivered(c *Conn, k *call, text []byte, now time.Time) *Violati
 		if w.unknownJobs || slices.Contains(k.queues, "default") { // there may be jobs of other clients
 			return nil
 		}
-		v := &Violation{Clause: "FWP-FETCH-01", Rule: "unknown", JID: jid, Got: "a job that no client pushed"}
+		v := &law.Violation{Clause: "FWP-FETCH-01", Rule: "unknown", JID: jid, Got: "a job that no client pushed"}
 		v.Expected = w.deliverable(k, now)
 		return v
 	}
@@ -68,15 +69,15 @@ func (w *World) delivered(c *Conn, k *call, text []byte, now time.Time) *Violati
 		}
 	}
 	j.enqueued, _ = f["enqueued_at"].(string)
-	if j.taken(c, now); c.WID != "" {
+	if j.taken(c, k, now); c.WID != "" {
 		w.working[c.WID] = append(w.working[c.WID], j)
 	}
 	return v
 }
 
 // misplaced judges whether the job may be delivered at all, and here.
-func (w *World) misplaced(c *Conn, k *call, j *Job, now time.Time) *Violation {
-	v := &Violation{JID: j.JID}
+func (w *World) misplaced(c *Conn, k *call, j *Job, now time.Time) *law.Violation {
+	v := &law.Violation{JID: j.JID}
 	index := j.place(k.queues)
 	switch {
 	case j.Unjudged == Tolerated && index < 0 && len(j.words) == 1: // whatever else is odd about it
@@ -105,7 +106,7 @@ func (w *World) misplaced(c *Conn, k *call, j *Job, now time.Time) *Violation {
 }
 
 // elsewhere is about a job of a queue that the FETCH does not name.
-func (w *World) elsewhere(v *Violation, c *Conn, k *call, j *Job) {
+func (w *World) elsewhere(v *law.Violation, c *Conn, k *call, j *Job) {
 	switch {
 	case w.rivals(c, j.words, false):
 		v.Clause, v.Rule = "FWP-RESP-06", "swapped"
@@ -118,7 +119,7 @@ func (w *World) elsewhere(v *Violation, c *Conn, k *call, j *Job) {
 }
 
 // passed judges whether a job that should have come first was passed over.
-func (k *call) passed(v *Violation, index int) *Violation {
+func (k *call) passed(v *law.Violation, index int) *law.Violation {
 	for _, o := range k.certain {
 		if o.certain() && o.place(k.queues) < index {
 			v.Clause, v.Rule, v.What, v.JID = "FWP-FETCH-04", "order", "a queue that was named before had a job", o.JID
@@ -130,8 +131,8 @@ func (k *call) passed(v *Violation, index int) *Violation {
 }
 
 // untimely judges when a job came. (FWP-STATE-04, FWP-FETCH-06)
-func (w *World) untimely(c *Conn, k *call, j *Job, now time.Time) *Violation {
-	v := &Violation{Rule: "late", Doubtful: true, JID: j.JID, Window: [2]time.Duration{0, model.Instant + w.Slack}}
+func (w *World) untimely(c *Conn, k *call, j *Job, now time.Time) *law.Violation {
+	v := &law.Violation{Rule: "late", Doubtful: true, JID: j.JID, Window: [2]time.Duration{0, model.Instant + w.Slack}}
 	limit := model.Instant + w.Slack
 	switch {
 	case j.Unjudged != Judged || k.allowed&model.Refused != 0:

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
 )
@@ -99,11 +100,11 @@ func (w *World) waits(c *Conn) bool {
 }
 
 // empty judges a FETCH that brought no job.
-func (w *World) empty(k *call, now time.Time) *Violation {
+func (w *World) empty(k *call, now time.Time) *law.Violation {
 	if k.allowed&model.Refused != 0 {
 		return nil
 	}
-	v := &Violation{Expected: w.deliverable(k, now), Got: "$-1"}
+	v := &law.Violation{Expected: w.deliverable(k, now), Got: "$-1"}
 	if j := k.lacking(); j != nil {
 		v.Clause, v.Rule, v.JID, v.What = j.missing, "missing", j.JID, "a job that was certainly enqueued did not come"
 		v.Doubtful = strings.HasPrefix(j.missing, "FWP-FLUSH-") // it may have been lost otherwise

@@ -8,16 +8,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/jsonnum"
 	"github.com/fwpsuite/fwp/internal/rfc3339"
 )
 
 // differs compares a delivered job with what was pushed, field by field. (Work units)
-func (j *Job) differs(f map[string]any, now time.Time) *Violation {
-	times := func(f map[string]any) *Violation { return j.times(f, now) }
-	failures := func(f map[string]any) *Violation { return j.failures(f, now) }
-	again := func(f map[string]any) *Violation { return j.enqueuedAgain(f, now) }
-	checks := []func(map[string]any) *Violation{j.letters, j.given, j.defaults, j.created, times, failures, again}
+func (j *Job) differs(f map[string]any, now time.Time) *law.Violation {
+	times := func(f map[string]any) *law.Violation { return j.times(f, now) }
+	failures := func(f map[string]any) *law.Violation { return j.failures(f, now) }
+	again := func(f map[string]any) *law.Violation { return j.enqueuedAgain(f, now) }
+	checks := []func(map[string]any) *law.Violation{j.letters, j.given, j.defaults, j.created, times, failures, again}
 	for _, check := range checks {
 		if v := check(f); v != nil {
 			v.Rule, v.JID = "field", j.JID
@@ -28,7 +29,7 @@ func (j *Job) differs(f map[string]any, now time.Time) *Violation {
 }
 
 // letters judges whether those beyond ASCII were kept at all.
-func (j *Job) letters(f map[string]any) *Violation {
+func (j *Job) letters(f map[string]any) *law.Violation {
 	beyond := func(f map[string]any) bool {
 		return strings.ContainsFunc(written(f["jobtype"])+written(f["args"]), notASCII)
 	}
@@ -43,7 +44,7 @@ func (j *Job) letters(f map[string]any) *Violation {
 }
 
 // enqueuedAgain judges whether enqueued_at of a job that came back is that of its last time.
-func (j *Job) enqueuedAgain(f map[string]any, now time.Time) *Violation {
+func (j *Job) enqueuedAgain(f map[string]any, now time.Time) *law.Violation {
 	at, _ := f["enqueued_at"].(string)
 	if j.enqueued == "" || at != j.enqueued || now.Sub(j.delivered) <= 15*time.Second {
 		return nil
@@ -68,8 +69,8 @@ func (j *Job) left() time.Time {
 
 func notASCII(r rune) bool { return r > 0x7f }
 
-func wrong(clause, field, want string, got any) *Violation {
-	return &Violation{Clause: clause, Expected: fmt.Sprintf("${%q:%s}", field, want), Got: show(field, got)}
+func wrong(clause, field, want string, got any) *law.Violation {
+	return &law.Violation{Clause: clause, Expected: fmt.Sprintf("${%q:%s}", field, want), Got: show(field, got)}
 }
 
 func show(field string, value any) string {
@@ -86,7 +87,7 @@ func written(v any) string {
 }
 
 // given judges the fields that come back unchanged.
-func (j *Job) given(f map[string]any) *Violation {
+func (j *Job) given(f map[string]any) *law.Violation {
 	switch {
 	case f["jobtype"] != j.sent["jobtype"]:
 		return wrong("FWP-WU-02", "jobtype", written(j.sent["jobtype"]), f["jobtype"])
@@ -107,7 +108,7 @@ func (j *Job) given(f map[string]any) *Violation {
 }
 
 // defaults judges the numbers, which a server need not give back. (AMB-18)
-func (j *Job) defaults(f map[string]any) *Violation {
+func (j *Job) defaults(f map[string]any) *law.Violation {
 	for _, d := range []struct {
 		name          string
 		value         int64
@@ -133,7 +134,7 @@ func (j *Job) defaults(f map[string]any) *Violation {
 }
 
 // created judges created_at, which the client may leave to the server.
-func (j *Job) created(f map[string]any) *Violation {
+func (j *Job) created(f map[string]any) *law.Violation {
 	created, ok := instantOf(f["created_at"])
 	sent, given := instantOf(j.sent["created_at"])
 	switch {
@@ -146,7 +147,7 @@ func (j *Job) created(f map[string]any) *Violation {
 }
 
 // times judges enqueued_at, which the server sets, and at.
-func (j *Job) times(f map[string]any, now time.Time) *Violation {
+func (j *Job) times(f map[string]any, now time.Time) *law.Violation {
 	created, _ := instantOf(f["created_at"])
 	_, given := instantOf(j.sent["created_at"])
 	enqueued, stamped := instantOf(f["enqueued_at"])
@@ -170,7 +171,7 @@ func (j *Job) times(f map[string]any, now time.Time) *Violation {
 
 // firstTimes judges the at that the client sent, and the created_at that it left to the server, in the first delivery:
 // a job is created just before it is enqueued, unless it is scheduled.
-func (j *Job) firstTimes(f map[string]any, age time.Duration) *Violation {
+func (j *Job) firstTimes(f map[string]any, age time.Duration) *law.Violation {
 	_, given := instantOf(j.sent["created_at"])
 	at, later := instantOf(j.sent["at"])
 	back, isBack := instantOf(f["at"])
@@ -192,7 +193,7 @@ func instantOf(v any) (time.Time, bool) {
 func near(a, b time.Time) bool { return a.Sub(b).Abs() < time.Second }
 
 // failures judges the field about the last failure. (FWP-WU-13, FWP-FAIL-06)
-func (j *Job) failures(f map[string]any, now time.Time) *Violation {
+func (j *Job) failures(f map[string]any, now time.Time) *law.Violation {
 	got, is := f["failure"].(map[string]any)
 	text := texts(got)
 	switch {
@@ -226,7 +227,7 @@ func (j *Job) failures(f map[string]any, now time.Time) *Violation {
 }
 
 // backtrace judges how many lines are kept. No server has to keep more than five. (AMB-22)
-func (j *Job) backtrace(f map[string]any, text string) *Violation {
+func (j *Job) backtrace(f map[string]any, text string) *law.Violation {
 	lines, _ := j.failure["backtrace"].([]any)
 	keep, asked := number(j.sent["backtrace"])
 	clause := "FWP-WU-09"

@@ -38,6 +38,7 @@ type Job struct {
 	overdue   bool           // its last reservation has ended
 	restarted bool           // the server was restarted after the last delivery
 	expired   bool           // a reservation of it has run out, for certain
+	entered   int            // how many commands were sent until its PUSH was answered
 	flushed   int            // how many commands were sent until a FLUSH was carried out
 	enqueued  string         // the last enqueued_at that the server sent
 
@@ -110,6 +111,9 @@ func (w *World) pushed(c *Conn, k *call, a model.Answer, now time.Time) {
 		return
 	}
 	w.Jobs[j.JID] = j
+	if j.entered = w.sent; k.beside {
+		j.Unjudged = Overlapped
+	}
 	if j.phrase() && !slices.Contains(w.phrases, j.Queue) {
 		w.phrases = append(w.phrases, j.Queue)
 	}
@@ -194,10 +198,11 @@ func (j *Job) expire(patience time.Duration) {
 	j.uncertain, j.failure = true, nil
 }
 
-// taken records the job's delivery to a worker.
-func (j *Job) taken(c *Conn, now time.Time) {
+// taken records the job's delivery to a worker by a FETCH: the reservation begins with the delivery, which is after the
+// FETCH was sent, and before the job has arrived.
+func (j *Job) taken(c *Conn, k *call, now time.Time) {
 	j.was(model.Enqueued, model.Fetch)
-	j.Holder, j.held, j.until, j.due, j.ackClause = c.WID, now, now.Add(j.reservation()), time.Time{}, ""
+	j.Holder, j.held, j.until, j.due, j.ackClause = c.WID, now, k.at.Add(j.reservation()), time.Time{}, ""
 	j.restarted = false
 	j.overdue, j.latest = false, false
 	if j.delivered.IsZero() {

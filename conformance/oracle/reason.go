@@ -12,10 +12,12 @@ const (
 	Tolerated          // a PUSH was accepted that could have been refused
 	SameJID            // another job was pushed with the same jid (AMB-33)
 	PerhapsGone        // a FLUSH may have removed it
+	Overlapped         // commands about it were under way side by side
 )
 
 var reasons = [...]string{
 	"judged", "reported", "not lines", "disallowed answer", "tolerated PUSH", "same jid", "perhaps flushed",
+	"commands side by side",
 }
 
 // String returns the reason in a few words.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/fwp"
 )
 
@@ -41,7 +42,7 @@ func (w *World) said(k *call) {
 }
 
 // stray judges whether the failure of a job has a text that was sent of other jobs only. (FWP-WU-13)
-func (w *World) stray(j *Job, f map[string]any) *Violation {
+func (w *World) stray(j *Job, f map[string]any) *law.Violation {
 	got := texts(f["failure"])
 	if got == "" {
 		return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/fwp"
 )
@@ -64,10 +65,10 @@ type conversation struct {
 //	                unjudge: it is not judged any more
 //	wait 3s         time passes
 //	protected, slack 1s, restart, signal worker-1 quiet
-func talk(t *testing.T, text string) *oracle.Violation {
+func talk(t *testing.T, text string) *law.Violation {
 	t.Helper()
 	c := &conversation{t: t, w: oracle.NewWorld(), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	var v *oracle.Violation
+	var v *law.Violation
 	for line := range strings.SplitSeq(text, "\n") {
 		require.Nil(t, v, "before %s", line)
 		wrong := strings.HasPrefix(line, "! ")
@@ -79,7 +80,7 @@ func talk(t *testing.T, text string) *oracle.Violation {
 	return v
 }
 
-func (c *conversation) play(line string) *oracle.Violation {
+func (c *conversation) play(line string) *law.Violation {
 	word, rest, _ := strings.Cut(line, " ")
 	switch word {
 	case "wait", "slack":
@@ -107,7 +108,7 @@ func (c *conversation) play(line string) *oracle.Violation {
 }
 
 // on plays a line of a connection, which is opened by its first one.
-func (c *conversation) on(conn int, side, said string) *oracle.Violation {
+func (c *conversation) on(conn int, side, said string) *law.Violation {
 	if c.w.Conns[conn] == nil {
 		c.w.Open(conn)
 		c.w.Conns[conn].Opened = c.now
@@ -202,7 +203,7 @@ func reply(text string) fwp.Reply {
 
 // brief is a violation in short: its clause and rule, and whether it is only doubtful or
 // breaks a recommendation; "" for none.
-func brief(v *oracle.Violation) string {
+func brief(v *law.Violation) string {
 	if v == nil {
 		return ""
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
 )
@@ -104,6 +105,11 @@ func (w *World) beat(c *Conn, k *call) model.Case {
 // Signal records that an operator orders a worker to be quiet or to terminate. A worker
 // that must terminate already may be told either.
 func (w *World) Signal(wid, state string) {
+	for _, c := range w.Conns {
+		if k := c.call; k != nil && k.Verb == fwp.BEAT && k.Fields["wid"] == wid { // it may be answered before or after that
+			k.allowed |= model.Notified | model.Okay
+		}
+	}
 	switch is := w.workers[wid]; {
 	case is == nil:
 	case is.signal == "terminate":
@@ -161,7 +167,7 @@ func (w *World) left(wid string) {
 }
 
 // stated judges the state in a reply to a BEAT: one that an operator has ordered, or that the worker has reported.
-func (w *World) stated(k *call, r fwp.Reply) *Violation {
+func (w *World) stated(k *call, r fwp.Reply) *law.Violation {
 	state := r.State()
 	wid, _ := k.Fields["wid"].(string)
 	is := w.workers[wid]
@@ -170,7 +176,7 @@ func (w *World) stated(k *call, r fwp.Reply) *Violation {
 	if k.Fields["current_state"] == state || known && (open || is.signal == state) {
 		return nil
 	}
-	v := &Violation{Clause: k.own, Rule: "state", Got: Text(r), What: "the state is not one that was ordered"}
+	v := &law.Violation{Clause: k.own, Rule: "state", Got: Text(r), What: "the state is not one that was ordered"}
 	v.Expected = `${"state":"quiet"} | ${"state":"terminate"} | +{"state":"quiet"} | +{"state":"terminate"}`
 	if is != nil && is.signal != "" {
 		v.Expected = fmt.Sprintf(`${"state":%[1]q} | +{"state":%[1]q}`, is.signal)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/jsonnum"
@@ -53,29 +54,11 @@ func NewWorld() *World {
 	}
 }
 
-// Violation is something that no reading of the specification allows.
-type Violation struct {
-	Clause   string
-	Rule     string // the rule of the model; two violations of one rule may have different clauses
-	JID      string // the job that it is about, if it is about one
-	Expected string // as an S: line of a script expects it
-	Got      string
-	What     string           // in words, where Expected does not show it all
-	Window   [2]time.Duration // in which the reply must come, if it is about that
-	Doubtful bool             // another fault of the server, which shows otherwise later, may be why
-	Should   bool             // the clause only recommends what is broken here
-}
-
-// Error returns what was expected and what was received.
-func (v *Violation) Error() string {
-	return fmt.Sprintf("%s: expected %s, got %s (%s)", v.Clause, v.Expected, v.Got, v.What)
-}
-
 // Open begins a connection.
 func (w *World) Open(conn int) { w.Conns[conn] = &Conn{} }
 
 // Greet judges the first reply of a connection. (Not Identified State)
-func (w *World) Greet(conn int, r fwp.Reply) *Violation {
+func (w *World) Greet(conn int, r fwp.Reply) *law.Violation {
 	c := w.Conns[conn]
 	c.Greeted = true
 	text, named := strings.CutPrefix(string(r.Text), "HI ")
@@ -83,7 +66,7 @@ func (w *World) Greet(conn int, r fwp.Reply) *Violation {
 	salt, salted := f["s"].(string)
 	rounds, counted := number(f["i"])
 	c.Hi = fwp.Hi{Salt: salt, Iterations: int(rounds), Protected: salted && counted}
-	v := &Violation{Rule: "greeting", Expected: `+HI {"v":2}`, Got: string(r.Kind) + string(r.Text)}
+	v := &law.Violation{Rule: "greeting", Expected: `+HI {"v":2}`, Got: string(r.Kind) + string(r.Text)}
 	switch {
 	case r.Kind == fwp.ErrorReply: // a limit of connections
 		return nil
@@ -99,7 +82,7 @@ func (w *World) Greet(conn int, r fwp.Reply) *Violation {
 
 // challenge judges the fields of a HI that are for passwords; v is filled in. (Required
 // Fields for Protected Server)
-func (w *World) challenge(c *Conn, f map[string]any, v *Violation) *Violation {
+func (w *World) challenge(c *Conn, f map[string]any, v *law.Violation) *law.Violation {
 	_, some := f["i"]
 	_, salted := f["s"].(string)
 	_, counted := number(f["i"])
@@ -127,6 +110,7 @@ func (w *World) Sent(conn int, line []byte, now time.Time) (clause string) {
 	c.Commands++
 	w.sent++
 	c.call = w.allow(c, ReadLine(line), now)
+	w.overlap(c)
 	return c.call.own
 }
 
@@ -152,7 +136,7 @@ func (w *World) Situation(conn int) string {
 }
 
 // Replied judges the reply to the command that was sent last, and follows it.
-func (w *World) Replied(conn int, r fwp.Reply, now time.Time) (model.Answer, *Violation) {
+func (w *World) Replied(conn int, r fwp.Reply, now time.Time) (model.Answer, *law.Violation) {
 	c := w.Conns[conn]
 	k := c.call
 	c.call = nil
@@ -165,7 +149,7 @@ func (w *World) Replied(conn int, r fwp.Reply, now time.Time) (model.Answer, *Vi
 	w.overtook(k, now)
 	switch {
 	case k.Verb == fwp.FLUSH:
-		w.flushed(k, a)
+		w.flushed(c, k, a)
 	case c.Unjudged != Judged:
 	case k.Verb == fwp.PUSH && k.Fields != nil:
 		w.pushed(c, k, a, now)
@@ -176,15 +160,18 @@ func (w *World) Replied(conn int, r fwp.Reply, now time.Time) (model.Answer, *Vi
 }
 
 // flushed follows the answer to a FLUSH.
-func (w *World) flushed(k *call, a model.Answer) {
+func (w *World) flushed(c *Conn, k *call, a model.Answer) {
 	clause := "FWP-FLUSH-01"
 	if k.Form == model.Refused {
 		clause = "FWP-FLUSH-03"
 	}
+	w.beside(c, fwp.PUSH)
 	for _, j := range w.Jobs {
 		switch a {
 		case model.Okay:
-			j.flush(w.sent)
+			if j.flush(w.sent); j.entered >= k.order { // it may have come behind the FLUSH
+				j.Unjudged = PerhapsGone
+			}
 		case model.Refused:
 			if j.ackClause = clause; j.Where == model.Enqueued {
 				j.missing = clause
@@ -217,7 +204,7 @@ func (w *World) disallowed(c *Conn, k *call, a model.Answer, text []byte, now ti
 		}
 		jid, _ := jsonnum.Object(text)["jid"].(string)
 		if j := w.Jobs[jid]; j != nil && a == model.Delivered {
-			j.taken(c, now)
+			j.taken(c, k, now)
 		}
 	}
 }
@@ -252,7 +239,7 @@ func (k *call) refusable() bool {
 }
 
 // judged compares a reply with what is allowed.
-func (w *World) judged(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.Time) *Violation {
+func (w *World) judged(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.Time) *law.Violation {
 	switch {
 	case a&k.allowed == 0 && !c.shut && (a != model.Refused || !k.refusable()):
 		return w.notAllowed(c, k, a, r, now)
@@ -265,7 +252,7 @@ func (w *World) judged(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.T
 	case a == model.Notified:
 		return w.stated(k, r)
 	case w.stalled(c, k, a, now):
-		return &Violation{
+		return &law.Violation{
 			Clause: "FWP-FETCH-06", Rule: "stalled", Doubtful: true, Window: [2]time.Duration{0, time.Second},
 			Expected: k.allowed.String(), Got: "a reply after " + now.Sub(k.at).String(),
 			What: "while a FETCH of another connection waited, this one was not served",
@@ -275,8 +262,8 @@ func (w *World) judged(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.T
 }
 
 // notAllowed is the violation that a reply is not one of those that the command may have.
-func (w *World) notAllowed(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.Time) *Violation {
-	v := &Violation{
+func (w *World) notAllowed(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.Time) *law.Violation {
+	v := &law.Violation{
 		Clause: k.clause, Rule: "reply", Should: k.Should, Expected: k.allowed.String(), Got: fmt.Sprintf("%.300s", Text(r)),
 	}
 	switch {
@@ -299,7 +286,7 @@ func (w *World) notAllowed(c *Conn, k *call, a model.Answer, r fwp.Reply, now ti
 
 // Close records the end of a connection, and judges it if the server was the one that
 // ended it. now counts.
-func (w *World) Close(conn int, byServer bool, now time.Time) *Violation {
+func (w *World) Close(conn int, byServer bool, now time.Time) *law.Violation {
 	c := w.Conns[conn]
 	delete(w.Conns, conn)
 	w.left(c.WID)

@@ -12,6 +12,7 @@
 //     checks share, limiter.go how many connections it takes, play.go one try, quick.go the limit of a quick run
 //   - what ended a server: crash.go, and crash_candidates.go for which check it was; closure.go for a closed connection
 //   - verdicts: verdict.go from what a script saw, verdict_property.go from a property, verdict_decision.go about a client,
-//     verdict_refusal.go where a client was not let in, verdict_finding.go the evidence; reach.go asks whether the goals of
+//     law.go from the law of the protocol, which judges all conversations of scripts; verdict_finding.go the evidence, and
+//     where a client was not let in; reach.go asks whether the goals of
 //     clauses were reached, and fold.go makes one result of several
 package run

@@ -50,9 +50,10 @@ type runState struct {
 	done     int
 	retries  time.Time       // until when checks are tried again because of lag; zero in the first round
 	reached  map[string]bool // goals of clauses
-	crashes  []crash         // that no check is known to have caused
-	replayed time.Duration   // that candidates for crashes have been played again
-	stopped  string          // why no more checks are begun
+	law      lawful
+	crashes  []crash       // that no check is known to have caused
+	replayed time.Duration // that candidates for crashes have been played again
+	stopped  string        // why no more checks are begun
 	stop     context.CancelFunc
 	err      error // an internal error
 }
@@ -60,8 +61,8 @@ type runState struct {
 func newRunState(r *Runner) *runState {
 	s := &runState{
 		runner: r, start: time.Now(), repeat: max(r.Repeat, 1), meter: new(play.Meter), ended: make(chan *task),
-		reached: map[string]bool{},
-		most:    math.MaxInt, mostBusy: busyChecks,
+		reached: map[string]bool{}, law: lawful{found: map[lawKey]*lawFinding{}},
+		most: math.MaxInt, mostBusy: busyChecks,
 	}
 	if r.Parallel > 0 {
 		s.most, s.mostBusy = r.Parallel, r.Parallel
@@ -291,6 +292,7 @@ func (s *runState) putOnProbation(t *task) bool {
 func (s *runState) record(t *task) {
 	check, again := s.judge(t)
 	check.Attempts = t.tries
+	s.law.take(t.about, t.evidence, s.meter.Lag(t.began))
 	if s.stopped != "" && t.evidence.Err != nil { // the stop interrupted it
 		leftover := check.Left
 		check = s.withoutResult(t.about, reports.NotRun, s.stopCause(), "")

@@ -75,3 +75,17 @@ func marked(e *conformance.Evidence, r play.Result) int {
 		return r.At > 0 && l.At == r.At && l.Conn == r.Conn && (l.From != "C" || len(e.Decisions) > 0)
 	})
 }
+
+// A server that ends a connection before its introduction, instead of refusing a command there, has let no client in: the
+// clauses about who is let in are not broken, but that of the answer is.
+
+// isAuth reports whether all marks are those of clauses about who is let in.
+func (v *verdicts) isAuth(marks []scenarios.Mark) bool {
+	prefix := v.protocol().Admission
+	return prefix != "" &&
+		!slices.ContainsFunc(marks, func(m scenarios.Mark) bool { return !strings.HasPrefix(m.Clause, prefix) })
+}
+
+func (v *verdicts) unrefusedWords(r play.Result) string {
+	return "the connection was closed without the error that " + v.protocol().Unrefused(r.Unrefused) + " asks for"
+}

@@ -12,7 +12,7 @@ import (
 )
 
 // Leftover names the jobs that may still be on the server.
-func (l *law) Leftover() (all []string) {
+func (l *workqLaw) Leftover() (all []string) {
 	for _, id := range slices.Sorted(maps.Keys(l.jobs)) {
 		if l.known(id) {
 			all = append(all, "job "+id)
@@ -22,7 +22,7 @@ func (l *law) Leftover() (all []string) {
 }
 
 // Cleanup deletes the jobs.
-func (l *law) Cleanup(explore.Cleaning) iter.Seq[explore.Step] {
+func (l *workqLaw) Cleanup(explore.Cleaning) iter.Seq[explore.Step] {
 	return func(play func(explore.Step) bool) {
 		b := explore.Builder{Dialect: workqdialect.Dialect{}}
 		if len(l.Leftover()) == 0 || !play(b.Open(explore.Cleaner, scenarios.Producer, "")) {

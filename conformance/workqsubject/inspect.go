@@ -11,7 +11,7 @@ import (
 )
 
 // inspected judges what inspect shows.
-func (l *law) inspected(c workq.Command, m session.Message) ruling {
+func (l *workqLaw) inspected(c workq.Command, m session.Message) ruling {
 	if m.Kind != workqsession.OK {
 		r := ruling{clause: "INSP-01", expected: "+OK 1 ...", rule: "inspect"}
 		if len(c.Names) > 0 && len(l.inQueue(c.Name(), ready))+len(l.inQueue(c.Name(), scheduled)) == 0 {

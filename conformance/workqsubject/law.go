@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/conformance/workqsuite"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/session/workqsession"
@@ -44,9 +45,9 @@ type job struct {
 	result          []byte
 }
 
-// law is the state machine of Workq's commands. Leases last longer than an exploration, so that no reply depends on
+// workqLaw is the state machine of Workq's commands. Leases last longer than an exploration, so that no reply depends on
 // time. What the document leaves open ends the judging of the job and of its queue.
-type law struct {
+type workqLaw struct {
 	prefix string
 	conns  map[int]*conn
 	jobs   map[string]*job // by id
@@ -61,20 +62,20 @@ type conn struct {
 	bytes     []byte
 }
 
-func newLaw(t explore.Terms) *law {
-	return &law{prefix: t.Prefix, conns: map[int]*conn{}, jobs: map[string]*job{}, open: map[string]bool{}}
+func newLaw(t law.Terms) *workqLaw {
+	return &workqLaw{prefix: t.Prefix, conns: map[int]*conn{}, jobs: map[string]*job{}, open: map[string]bool{}}
 }
 
-func (l *law) Open(number int, _ time.Time)           { l.conns[number] = &conn{} }
-func (*law) Introduce(int, *scenarios.Connect) string { return "" }
-func (*law) Shut(int)                                 {}
-func (*law) State(int) string                         { return identified }
-func (*law) Heartbeat(int, time.Time) string          { return "" }
-func (*law) Value(int, string) string                 { return "" }
-func (*law) Operated(*scenarios.Operate)              {}
-func (*law) Escapes(...[]byte) bool                   { return false } // ids and names are those of the play
-func (l *law) known(id string) bool                   { return l.jobs[id] != nil && l.jobs[id].state != deleted }
-func (l *law) inQueue(name string, s state) (all []*job) {
+func (l *workqLaw) Open(number int, _ time.Time)           { l.conns[number] = &conn{} }
+func (*workqLaw) Introduce(int, *scenarios.Connect) string { return "" }
+func (*workqLaw) Shut(int)                                 {}
+func (*workqLaw) State(int) string                         { return identified }
+func (*workqLaw) Heartbeat(int, time.Time) string          { return "" }
+func (*workqLaw) Value(int, string) string                 { return "" }
+func (*workqLaw) Operated(scenarios.Need, string, string)  {}
+func (*workqLaw) Escapes(...[]byte) bool                   { return false } // ids and names are those of the play
+func (l *workqLaw) known(id string) bool                   { return l.jobs[id] != nil && l.jobs[id].state != deleted }
+func (l *workqLaw) inQueue(name string, s state) (all []*job) {
 	for _, id := range slices.Sorted(maps.Keys(l.jobs)) {
 		if j := l.jobs[id]; j.Name() == name && j.state == s {
 			all = append(all, j)
@@ -84,7 +85,7 @@ func (l *law) inQueue(name string, s state) (all []*job) {
 }
 
 // Unjudge ends the judging of a job, of all if it is empty.
-func (l *law) Unjudge(id string) {
+func (l *workqLaw) Unjudge(id string) {
 	for _, j := range l.jobs {
 		if id == "" || j.ID == id {
 			l.open[j.Name()] = true
@@ -93,19 +94,19 @@ func (l *law) Unjudge(id string) {
 }
 
 // Close is a breach if the server ended the connection, unless the last command was malformed.
-func (l *law) Close(number int, byServer bool, _ time.Time) *explore.Violation {
+func (l *workqLaw) Close(number int, byServer bool, _ time.Time) *law.Violation {
 	c := l.conns[number]
 	delete(l.conns, number)
 	if !byServer || c != nil && c.malformed {
 		return nil
 	}
-	return &explore.Violation{
+	return &law.Violation{
 		Clause: "WORKQ-LINE-10", Rule: explore.RuleClosed, Expected: "an open connection", Got: "<close>",
 	}
 }
 
 // Clause returns the clause that is broken by what the player itself sees.
-func (*law) Clause(rule string) string {
+func (*workqLaw) Clause(rule string) string {
 	kind, detail, _ := strings.Cut(rule, ":")
 	switch kind {
 	case explore.RuleGrammar:
@@ -119,7 +120,7 @@ func (*law) Clause(rule string) string {
 }
 
 // Sent reads a command. What is more or less than one is not judged.
-func (l *law) Sent(number int, all []byte, _ bool, _ time.Time) explore.Sent {
+func (l *workqLaw) Sent(number int, all []byte, _ bool, _ time.Time) law.Sent {
 	c := l.conns[number]
 	asked, n, err := workq.ParseCommand(all)
 	c.asked, c.bytes, c.malformed = asked, bytes.Clone(all), err != nil
@@ -130,9 +131,9 @@ func (l *law) Sent(number int, all []byte, _ bool, _ time.Time) explore.Sent {
 	if errors.Is(err, workq.ErrShort) || n > 0 && n < len(all) {
 		l.Unjudge("")
 		c.malformed = true
-		return explore.Sent{Owed: -2}
+		return law.Sent{Owed: -2}
 	}
-	return explore.Sent{Clause: "WORKQ-" + clauses[asked.Verb], Owed: 1, Judged: true}
+	return law.Sent{Clause: "WORKQ-" + clauses[asked.Verb], Owed: 1, Judged: true}
 }
 
 var clauses = map[string]string{
@@ -151,17 +152,17 @@ type ruling struct {
 }
 
 // Came judges a reply, and follows what it means.
-func (l *law) Came(number int, m session.Message, _ time.Time) explore.Answer {
+func (l *workqLaw) Came(number int, m session.Message, _ time.Time) law.Answer {
 	c := l.conns[number]
 	got := workqdialect.Dialect{}.Text(m)
-	a := explore.Answer{
+	a := law.Answer{
 		Reply: true, Judged: true, Over: c.malformed, Verb: c.asked.Verb, State: identified, Pattern: pattern(m),
 		Normal: l.normal(m), Job: l.cameJob(m),
 		Outcome: cmp.Or(c.asked.Verb, "malformed") + " " + identified + ": " + string(rune(m.Kind)),
 	}
 	r := l.ruling(c, m)
 	if !r.fits && r.expected != "" {
-		a.Violation = &explore.Violation{
+		a.Violation = &law.Violation{
 			Clause: "WORKQ-" + r.clause, Rule: cmp.Or(r.rule, r.clause), JID: c.asked.ID, Expected: r.expected, Got: got,
 		}
 		a.Over = true
@@ -199,7 +200,7 @@ func notThere(m session.Message, clause string) ruling {
 }
 
 // ruling returns what the reply to the command of a connection may be.
-func (l *law) ruling(c *conn, m session.Message) ruling {
+func (l *workqLaw) ruling(c *conn, m session.Message) ruling {
 	j := l.jobs[c.asked.ID]
 	isOpen := func(name string) bool { return l.open[name] }
 	switch {
@@ -219,14 +220,14 @@ func (l *law) ruling(c *conn, m session.Message) ruling {
 }
 
 // rulings has what the replies to the commands may be that do not only inspect.
-var rulings = map[string]func(l *law, c workq.Command, m session.Message) ruling{
-	workq.Add: (*law).added, workq.Schedule: (*law).added, workq.Lease: (*law).leased,
-	workq.Complete: (*law).finished, workq.Fail: (*law).finished, workq.Delete: (*law).deleted,
-	workq.Result: (*law).resulted, workq.InspectJob: (*law).inspectedJob,
+var rulings = map[string]func(l *workqLaw, c workq.Command, m session.Message) ruling{
+	workq.Add: (*workqLaw).added, workq.Schedule: (*workqLaw).added, workq.Lease: (*workqLaw).leased,
+	workq.Complete: (*workqLaw).finished, workq.Fail: (*workqLaw).finished, workq.Delete: (*workqLaw).deleted,
+	workq.Result: (*workqLaw).resulted, workq.InspectJob: (*workqLaw).inspectedJob,
 }
 
 // unruled follows a command about a queue of which nothing is known: any reply may come.
-func (l *law) unruled(c workq.Command, m session.Message) {
+func (l *workqLaw) unruled(c workq.Command, m session.Message) {
 	switch {
 	case c.Verb == workq.Add, c.Verb == workq.Schedule:
 		l.open[c.Name()] = true
@@ -239,7 +240,7 @@ func (l *law) unruled(c workq.Command, m session.Message) {
 }
 
 // deleted judges delete.
-func (l *law) deleted(c workq.Command, m session.Message) ruling {
+func (l *workqLaw) deleted(c workq.Command, m session.Message) ruling {
 	if !l.known(c.ID) {
 		return notThere(m, "DEL-03")
 	}
@@ -247,7 +248,7 @@ func (l *law) deleted(c workq.Command, m session.Message) ruling {
 }
 
 // resulted judges result.
-func (l *law) resulted(c workq.Command, m session.Message) ruling {
+func (l *workqLaw) resulted(c workq.Command, m session.Message) ruling {
 	if !l.known(c.ID) {
 		return notThere(m, "RESULT-04")
 	}
@@ -255,7 +256,7 @@ func (l *law) resulted(c workq.Command, m session.Message) ruling {
 }
 
 // inspectedJob judges inspect job.
-func (l *law) inspectedJob(c workq.Command, m session.Message) ruling {
+func (l *workqLaw) inspectedJob(c workq.Command, m session.Message) ruling {
 	if !l.known(c.ID) {
 		return notThere(m, "INSP-05")
 	}
@@ -269,7 +270,7 @@ func foreign(verb string) string {
 }
 
 // added judges add and schedule. (WQ-AMB-02: a second one may be answered in any way, and adds nothing)
-func (l *law) added(c workq.Command, m session.Message) ruling {
+func (l *workqLaw) added(c workq.Command, m session.Message) ruling {
 	switch {
 	case l.known(c.ID):
 		return ruling{}
@@ -285,7 +286,7 @@ func (l *law) added(c workq.Command, m session.Message) ruling {
 }
 
 // candidates are the jobs of the highest priority in each of the queues of a lease.
-func (l *law) candidates(c workq.Command) (may []*job) {
+func (l *workqLaw) candidates(c workq.Command) (may []*job) {
 	for _, name := range c.Names {
 		waiting := l.inQueue(name, ready)
 		top := slices.MaxFunc(append(waiting, &job{Command: workq.Command{Priority: workq.MinPriority - 1}}),
@@ -300,7 +301,7 @@ func (l *law) candidates(c workq.Command) (may []*job) {
 }
 
 // leased judges lease: the jobs of the highest priority in one of its queues may come.
-func (l *law) leased(c workq.Command, m session.Message) ruling {
+func (l *workqLaw) leased(c workq.Command, m session.Message) ruling {
 	may := l.candidates(c)
 	if len(may) == 0 {
 		r := is(m, "LEASE-08", "-TIMEOUT", workqsession.Timeout, nil)
@@ -340,7 +341,7 @@ func (l *law) leased(c workq.Command, m session.Message) ruling {
 }
 
 // insteadOf is the clause that is broken by a job that comes and must not.
-func (l *law) insteadOf(id string, c workq.Command) string {
+func (l *workqLaw) insteadOf(id string, c workq.Command) string {
 	j := l.jobs[id]
 	switch {
 	case j == nil, !slices.Contains(c.Names, j.Name()):
@@ -354,7 +355,7 @@ func (l *law) insteadOf(id string, c workq.Command) string {
 }
 
 // finished judges complete and fail. What is answered for a job that no worker has is open.
-func (l *law) finished(c workq.Command, m session.Message) ruling {
+func (l *workqLaw) finished(c workq.Command, m session.Message) ruling {
 	j := l.jobs[c.ID]
 	failing := c.Verb == workq.Fail
 	switch {

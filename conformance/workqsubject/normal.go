@@ -19,7 +19,7 @@ var unlike = []string{"created", "time", "started", "active-clients", "evicted-j
 // normal returns a reply in parts that are the same on servers that mean the same: ids are numbers in the order in
 // which jobs were added, names are without the prefix of the play, and the text of an error is left out. A block, and
 // each key of one record, is a part.
-func (l *law) normal(m session.Message) []string {
+func (l *workqLaw) normal(m session.Message) []string {
 	if m.Kind != workqsession.OK {
 		return []string{strings.SplitN(workqdialect.Dialect{}.Text(m), " ", 2)[0]}
 	}
@@ -53,7 +53,7 @@ func counted(m session.Message) string {
 }
 
 // symbol returns a text with the numbers of jobs in the place of their ids, and without the prefix of the play.
-func (l *law) symbol(text string) string {
+func (l *workqLaw) symbol(text string) string {
 	if i := slices.Index(l.order, text); i >= 0 {
 		return fmt.Sprintf("$id%d", i+1)
 	}
@@ -61,7 +61,7 @@ func (l *law) symbol(text string) string {
 }
 
 // cameJob returns the name of the job that a reply to lease brings, without its sign; "" for any other reply.
-func (l *law) cameJob(m session.Message) string {
+func (l *workqLaw) cameJob(m session.Message) string {
 	if shape, _ := workqsession.ShapeOf(m); m.Kind != workqsession.OK || shape != workqsession.Leased {
 		return ""
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/workqdialect"
 	"github.com/fwpsuite/fwp/workq"
@@ -18,7 +19,7 @@ import (
 func New() *explore.Subject {
 	return &explore.Subject{
 		Dialect:  workqdialect.Dialect{},
-		Start:    func(t explore.Terms) explore.Law { return newLaw(t) },
+		Start:    func(t law.Terms) explore.Law { return newLaw(t) },
 		Alphabet: alphabet,
 		Jobs:     "id",
 		Accepted: "+OK",
@@ -54,13 +55,13 @@ const never = "$id900000"
 // maker makes up commands.
 type maker struct {
 	*explore.Draw
-	law   *law
+	law   *workqLaw
 	build explore.Builder
 	jobs  int // that were added, $id1 and on
 }
 
 func alphabet(d *explore.Draw, l explore.Law) explore.Alphabet {
-	m := &maker{Draw: d, law: l.(*law), build: explore.Builder{Dialect: workqdialect.Dialect{}}}
+	m := &maker{Draw: d, law: l.(*workqLaw), build: explore.Builder{Dialect: workqdialect.Dialect{}}}
 	always := func(int) bool { return true }
 	some := func(int) bool { return m.jobs > 0 }
 	move := func(name string, weight float64, fits func(int) bool, text func() string) explore.Move {

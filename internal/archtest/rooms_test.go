@@ -96,11 +96,14 @@ var rooms = map[string]room{
 	},
 
 	"conformance": {
-		mayImport: []string{"internal/text", "internal/wait", "reports", "scenarios", "scenarios/play"},
+		mayImport: []string{"conformance/law", "internal/text", "internal/wait", "reports", "scenarios", "scenarios/play"},
 		testsAlso: []string{"scenarios/fwpdialect"},
 	},
+	"conformance/law": {mayImport: []string{"internal/session", "scenarios"}},
 	"conformance/run": {
-		mayImport: []string{"conformance", "internal/wait", "reports", "scenarios", "scenarios/play"},
+		mayImport: []string{
+			"conformance", "conformance/law", "internal/text", "internal/wait", "reports", "scenarios", "scenarios/play",
+		},
 		testsAlso: []string{"conformance/fwpsuite"},
 	},
 	"conformance/fwpsuite": {
@@ -112,21 +115,22 @@ var rooms = map[string]room{
 	},
 	"conformance/explore": {
 		mayImport: []string{
-			"internal/minimize", "internal/session", "internal/text", "internal/wait", "scenarios", "scenarios/play",
+			"conformance/law", "internal/minimize", "internal/session", "internal/text", "internal/wait", "scenarios",
+			"scenarios/play",
 		},
 		testsAlso: []string{"internal/blockq/blockqdialect", "scenarios/fwpdialect"},
 	},
 	"conformance/fwpsubject": {mayImport: []string{
-		"conformance/explore", "conformance/model", "conformance/oracle", "fwp", "internal/rfc3339", "internal/session",
+		"conformance/explore", "conformance/law", "conformance/model", "conformance/oracle", "fwp", "internal/rfc3339", "internal/session",
 		"internal/session/fwpsession", "scenarios", "scenarios/fwpdialect",
 	}},
-	"conformance/oracle": {mayImport: []string{"conformance/model", "fwp", "internal/jsonnum", "internal/rfc3339"}},
+	"conformance/oracle": {mayImport: []string{"conformance/law", "conformance/model", "fwp", "internal/jsonnum", "internal/rfc3339"}},
 	"conformance/model":  {mayImport: []string{"fwp"}},
 	"conformance/emqpsuite": {mayImport: []string{
 		"conformance", "emqp", "internal/session/emqpsession", "scenarios/emqpdialect", "scenarios/play", "zmtp",
 	}},
 	"conformance/emqpsubject": {mayImport: []string{
-		"conformance/emqpsuite", "conformance/explore", "emqp", "internal/session", "internal/session/emqpsession",
+		"conformance/emqpsuite", "conformance/explore", "conformance/law", "emqp", "internal/session", "internal/session/emqpsession",
 		"scenarios", "scenarios/emqpdialect", "zmtp",
 	}},
 	"conformance/workers": {mayImport: []string{"fwp", "internal/text"}, alone: true},
@@ -142,7 +146,7 @@ var rooms = map[string]room{
 		"conformance", "scenarios/play", "scenarios/workqdialect", "workq",
 	}},
 	"conformance/workqsubject": {mayImport: []string{
-		"conformance/explore", "conformance/workqsuite", "internal/session", "internal/session/workqsession", "scenarios",
+		"conformance/explore", "conformance/law", "conformance/workqsuite", "internal/session", "internal/session/workqsession", "scenarios",
 		"scenarios/workqdialect", "workq",
 	}},
 	"fakes": {mayImport: []string{

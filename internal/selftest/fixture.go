@@ -3,6 +3,7 @@ package selftest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/fwpsuite/fwp/conformance"
@@ -57,7 +58,19 @@ func (f Fixture) Play(
 	if report.Internal != "" {
 		return reports.Check{}, fmt.Errorf("play %s: %s", check.Describe().ID, report.Internal)
 	}
-	return report.Checks[0], ctx.Err()
+	return together(report, check.Describe().ID), ctx.Err()
+}
+
+// together returns the result of the one check that was played, with what the law found meanwhile.
+func together(r *reports.Report, id string) reports.Check {
+	all := r.Checks[slices.IndexFunc(r.Checks, func(c reports.Check) bool { return c.ID == id })]
+	for _, c := range r.Checks {
+		if c.ID != id {
+			all.Verdict = reports.Worst(all.Verdict, c.Verdict)
+			all.Clauses, all.Findings = append(all.Clauses, c.Clauses...), append(all.Findings, c.Findings...)
+		}
+	}
+	return all
 }
 
 // Vary plays checks on servers with a variation. Servers that are prepared for single checks do not have it.

@@ -16,12 +16,22 @@ type Config struct {
 	Closed  func()         // called when nothing is read any more; may be nil
 	Budget  *Budget        // of all connections of a run; nil: the connection has one of its own
 
+	Observer Observer // receives everything that passes; may be nil
+
 	// Late returns how late this machine was at most since a moment; nil: never. Where it was late the peer,
 	// which may be on the same machine, gets more than the timeout.
 	Late func(since time.Time) time.Duration
 }
 
 const defaultTimeout = 10 * time.Second
+
+// Observer receives all that passes on a connection, as it happens. Its methods must not block, and are called by the
+// goroutine that writes and by the one that reads.
+type Observer interface {
+	Sent(all []byte, at time.Time) // before anything of it is written
+	Received(r Received)           // before it can be taken
+	Ended(how Ending)              // from our side, wholly or by half
+}
 
 // Conn is a connection with one conversation. Its methods must not be called by two
 // goroutines at a time.

@@ -20,6 +20,7 @@ func (c *Conn) End(how Ending) error {
 		if !can {
 			return errors.New("this kind of connection has no half-close")
 		}
+		c.observeEnd(how)
 		return half.CloseWrite()
 	case Reset:
 		nc := c.nc
@@ -44,10 +45,17 @@ func (c *Conn) shut(nc net.Conn) error {
 	if c.ended == Open {
 		c.ended = Closed
 	}
+	c.observeEnd(Closed)
 	close(c.closing)
 	err := nc.Close()
 	c.reading.Wait()
 	return err
+}
+
+func (c *Conn) observeEnd(how Ending) {
+	if c.config.Observer != nil {
+		c.config.Observer.Ended(how)
+	}
 }
 
 // over reports whether the connection was ended from our side.

@@ -34,6 +34,9 @@ func (c *Conn) readAll(reader Reader, from *stamped) {
 		if c.config.Seen != nil {
 			c.config.Seen(r)
 		}
+		if c.config.Observer != nil {
+			c.config.Observer.Received(r)
+		}
 		if !c.hand(r) || err != nil && !r.GaveUp {
 			return
 		}

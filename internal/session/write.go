@@ -25,6 +25,9 @@ func (c *Conn) Write(ctx context.Context, segments [][]byte, pause time.Duration
 		return c.writeErr
 	}
 	c.times.began = time.Now()
+	if c.config.Observer != nil {
+		c.config.Observer.Sent(all, c.times.began)
+	}
 	defer func() { c.times.sent = time.Now() }()
 	defer context.AfterFunc(ctx, func() { c.nc.SetWriteDeadline(longAgo()) })()
 	for i, s := range segments {

@@ -18,6 +18,9 @@ func (th *thread) operate(ctx context.Context, s *scenarios.Operate) error {
 	}
 	action := cmp.Or(s.State, string(s.Action))
 	th.rec.add(time.Now(), "", "--", strings.TrimSpace("the operator: "+action+" "+client), s.Pos)
+	if th.Observer != nil {
+		th.Observer.Operated(s.Action, client, s.State)
+	}
 	if s.Action == scenarios.NeedSignals {
 		err = th.signal(ctx, client, s.State)
 	} else {

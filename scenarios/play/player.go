@@ -54,11 +54,21 @@ type Player struct {
 	Hasty    bool          // patience ends every wait for what is eventual, and then it is unsure, not missed
 	Meter    *Meter        // nil: nothing excuses an overrun
 	Peers    *PeerStats    // of all plays on the target; nil: of this one alone
+	Observer Observer      // receives everything that happens in a play; may be nil
 	Watch    func(Line)    // called with each line of the conversation as it happens, one at a time; may be nil
 
 	// Gone reports whether the process of the target has ended, so that it will not serve again by itself; nil if that is
 	// not known. Calls may overlap.
 	Gone func() bool
+}
+
+// Observer receives what happens in a play, on connections of the engine's own too, before the play goes on. It is safe
+// for concurrent use.
+type Observer interface {
+	// Dialed returns the observer of a new connection.
+	Dialed(conn string) session.Observer
+	// Operated is called before an operator acts.
+	Operated(action scenarios.Need, client, state string)
 }
 
 const defaultTimeout = 10 * time.Second
@@ -255,10 +265,14 @@ func (pl *play) dial(ctx context.Context, name string, role scenarios.Role, hell
 		name: name, role: role, hello: hello, grammar: pl.grammar(), lastAlive: time.Now(), admission: admission,
 	}
 	c.recordSent = func(line string) { pl.rec.add(time.Now(), name, "C", line, scenarios.Pos{}) }
-	c.Conn = session.New(nc, protocol, session.Config{
+	config := session.Config{
 		Late:    pl.Meter.Lag,
 		Timeout: pl.Timeout, Seen: seen, Closed: admission.Over, Budget: &pl.Peers.budget,
-	})
+	}
+	if pl.Observer != nil {
+		config.Observer = pl.Observer.Dialed(name)
+	}
+	c.Conn = session.New(nc, protocol, config)
 	c.state = c.State()
 	return c, nil
 }

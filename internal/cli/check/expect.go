@@ -65,7 +65,10 @@ func (e *expectFlags) read(chosen selection, more ...string) (*expectations, err
 	if err != nil {
 		return nil, err
 	}
-	checks := slices.Concat([]string{run.CrashCheck}, more, namesOf(chosen.all()))
+	checks := slices.Concat(more, namesOf(chosen.all()))
+	for _, of := range peer.All() {
+		checks = append(checks, run.Unlisted(of.Protocol)...)
+	}
 	return &expectations{file: file, update: e.update}, file.Resolve(checks, clauseNames())
 }
 

@@ -1,0 +1,134 @@
+package law
+
+import (
+	"slices"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/session"
+)
+
+// Conn is one connection of a [Watch]. It implements [session.Observer].
+type Conn struct {
+	watch  *Watch
+	name   string
+	number int
+	over   bool
+
+	under    []command // commands that are not answered, the oldest first
+	messages []message // that are not judged, the oldest first
+}
+
+// command is what one write sent.
+type command struct {
+	all     []byte
+	at      time.Time
+	several bool // another one was under way on the connection
+}
+
+type message struct {
+	session.Message
+	at time.Time
+}
+
+// Waiter is a Law that knows which messages are the consequence of a command whose own answer is not judged yet.
+type Waiter interface {
+	// Waits reports whether a message is to be judged only after an answer that another connection awaits.
+	Waits(conn int, m session.Message) bool
+}
+
+// Sent implements [session.Observer]. Of several commands under way on a connection the law gets the first one, and the
+// next one when that is answered.
+func (c *Conn) Sent(all []byte, at time.Time) {
+	c.watch.mu.Lock()
+	defer c.watch.mu.Unlock()
+	if c.over {
+		return
+	}
+	c.under = append(c.under, command{all: slices.Clone(all), at: at, several: len(c.under) > 0})
+	if len(c.under) == 1 {
+		c.tell()
+	}
+}
+
+// tell passes the oldest command on to the law.
+func (c *Conn) tell() {
+	k := c.under[0]
+	if sent := c.watch.law.Sent(c.number, k.all, false, k.at); sent.Owed != 1 {
+		c.watch.give()
+	}
+}
+
+// Received implements [session.Observer].
+func (c *Conn) Received(r session.Received) {
+	c.watch.mu.Lock()
+	defer c.watch.mu.Unlock()
+	switch {
+	case c.over || r.GaveUp:
+	case r.Whole():
+		c.messages = append(c.messages, message{r.Message, r.At})
+		c.watch.settle()
+	default: // the player judges how a connection ends, and bytes that are no message
+		c.judge(true)
+		c.end()
+		c.watch.settle()
+	}
+}
+
+// Ended implements [session.Observer].
+func (c *Conn) Ended(how session.Ending) {
+	c.watch.mu.Lock()
+	defer c.watch.mu.Unlock()
+	switch {
+	case c.over:
+	case how == session.HalfShut:
+		c.watch.law.Shut(c.number)
+	default:
+		c.end()
+		c.watch.settle()
+	}
+}
+
+// end ends the connection. A command that was not answered may have been carried out or not.
+func (c *Conn) end() {
+	if !c.over {
+		c.over = true
+		_ = c.watch.law.Close(c.number, false, time.Now()) // what the player judges
+	}
+}
+
+// judge has the law judge the messages of the connection, all if there is nothing left to wait for, and reports whether
+// there were any.
+func (c *Conn) judge(all bool) (some bool) {
+	for len(c.messages) > 0 && !c.over && !c.watch.open {
+		m := c.messages[0]
+		if w, is := c.watch.law.(Waiter); is && !all && w.Waits(c.number, m.Message) {
+			break
+		}
+		c.messages, some = c.messages[1:], true
+		c.came(m)
+	}
+	return some
+}
+
+// came has the law judge a message, and passes on the next command.
+func (c *Conn) came(m message) {
+	if len(c.under) == 0 {
+		c.watch.give()
+		return
+	}
+	k := c.under[0]
+	c.under = c.under[1:]
+	a := c.watch.law.Came(c.number, m.Message, m.at)
+	switch {
+	case a.Declined || a.Limit:
+		c.watch.give()
+	case a.Violation != nil:
+		c.watch.note(c, a.Violation, m.at, k.several)
+	}
+	if len(c.under) > 0 {
+		c.under[0].at = m.at
+		c.tell()
+	}
+}
+
+var _ session.Observer = (*Conn)(nil)

@@ -1,0 +1,7 @@
+// Package law judges conversations with a server while they take place: whatever a client sends, every reply is held
+// against all that the specification says of it. A [Law] is what one protocol says. A [Watch] applies it to the
+// connections of one play, which may all be in use at the same time.
+//
+// To read: law.go (a law, what it is given and what it answers), watch.go (a play), conn.go (one connection of it, and
+// the order in which its messages are judged).
+package law

@@ -1,0 +1,117 @@
+package law
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// Law follows the conversations of one play and evaluates what the server answers. Connections have numbers of the
+// caller; names are those that stand on the wire. Every call has the time, of a command that of its beginning, and of a
+// message that of its arrival. A Law is not safe for concurrent use.
+type Law interface {
+	// Open records that a connection began.
+	Open(conn int, at time.Time)
+	// Sent records bytes that a client sent. unbounded: they may be any number of commands.
+	Sent(conn int, all []byte, unbounded bool, at time.Time) Sent
+	// Came judges a message and follows what it means.
+	Came(conn int, m session.Message, at time.Time) Answer
+	// Shut records that a client has closed its half of a connection.
+	Shut(conn int)
+	// Close records the end of a connection, and judges it if the server was the one that ended it.
+	Close(conn int, byServer bool, at time.Time) *Violation
+	// Operated records what an operator did: a restart or a kill, which end all connections, or an order to a client to
+	// enter a state.
+	Operated(action scenarios.Need, client, state string)
+	// Unjudge ends the judging of a job, of all jobs if job is empty.
+	Unjudge(job string)
+}
+
+// Terms are the conditions of a play.
+type Terms struct {
+	Prefix   string        // of all names of the play
+	Password string        // of the server, empty if it has none
+	Alone    bool          // no other client uses the server
+	Flush    bool          // everything on the server may be deleted
+	Patience time.Duration // for what happens eventually
+	Slack    time.Duration // by which a message may be late for reasons of the network
+}
+
+// Sent is what a law knows of bytes that were sent.
+type Sent struct {
+	Clause string // that rules them
+	Owed   int    // messages that are owed now; below zero: so many at the most, of which only the first may be judged
+	Judged bool   // the first message is judged
+	Most   int    // messages that unbounded bytes may bring
+	Ends   bool   // the server may end for it
+}
+
+// Answer is how a law evaluates a message.
+type Answer struct {
+	Violation *Violation
+	Reply     bool          // it answers a command
+	Judged    bool          // the connection is judged from here on
+	Over      bool          // the connection cannot be used any more
+	Limit     bool          // because the server serves no more connections at a time
+	Declined  bool          // it refuses an introduction that a server accepts, unless there are too many clients
+	Closes    time.Duration // the server has to close the connection within that; zero: it has not
+	Job       string        // that came
+	Empty     bool          // the command waited, and nothing came
+
+	Normal []string // the message in parts that are the same on servers that mean the same: a kind, then fields
+	Verb   string   // of the command that it answers, "" for none
+
+	Pattern string // that the message matches, as an S: line has it
+	Open    string // the pattern of all that was allowed, if which of them came means nothing
+
+	Situation string // that the command met, for coverage; "" for none with a name
+
+	State, Moved, Outcome string // for coverage: before it, the change if there was one, and the command with its outcome
+}
+
+// Violation is something that the law does not allow.
+type Violation struct {
+	Clause   string
+	Rule     string // of the law, or one of the player's; two violations of one rule may have different clauses
+	JID      string // the job that it is about, if it is about one
+	Expected string // as an S: line of a script has it
+	Got      string
+	What     string           // where Expected does not say it all
+	Window   [2]time.Duration // in which the reply must come, if it is about that
+	Doubtful bool             // another fault of the server, which shows otherwise later, may be why
+	Should   bool             // the clause only recommends what is broken here
+}
+
+// Trait is something that must be known of the violations of a rule. A rule may have several.
+type Trait uint8
+
+// The traits of rules.
+const (
+	WrongReply Trait = 1 << iota // another reply than the one due came, for which a line sent in segments may be the reason
+	JobStays                     // what follows of the job is judged nevertheless
+	OfField                      // Got begins with the name of a field of a job and a colon
+	Unwritten                    // no line of a script can say it
+	AtGreeting                   // the first message of the server is wrong
+	Timed                        // its premise is a span of time
+	OfDelivery                   // a job came that must not: in a repetition other rounds bring jobs there, too
+)
+
+// Error returns what was expected and what was received.
+func (v *Violation) Error() string {
+	return fmt.Sprintf("%s: expected %s, got %s (%s)", v.Clause, v.Expected, v.Got, v.What)
+}
+
+// Definition is the law of a protocol.
+type Definition struct {
+	Start  func(Terms) Law // begins a play
+	Rules  map[string]Rule // all that can be broken, by the names that violations have
+	Greets bool            // the first message of a connection is the server's
+}
+
+// Rule is what a law demands, whatever the clauses that are about it.
+type Rule struct {
+	Title  string // a sentence that holds on a right server, without its full stop
+	Traits Trait
+}

@@ -1,0 +1,126 @@
+package law_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// echo is the law of a protocol whose server greets with "hi" and answers each command with its text. It keeps what it
+// was given. "get x" waits for the answer to "put x".
+type echo struct {
+	asked map[int]string
+	log   []string
+}
+
+func (l *echo) Open(int, time.Time) {}
+func (l *echo) Sent(conn int, all []byte, _ bool, _ time.Time) law.Sent {
+	l.asked[conn] = string(all)
+	return law.Sent{Owed: 1 + strings.Count(string(all), "+")}
+}
+
+func (l *echo) Came(conn int, m session.Message, _ time.Time) (a law.Answer) {
+	asked := l.asked[conn]
+	if asked == "" {
+		asked = "hi"
+	}
+	delete(l.asked, conn)
+	l.log = append(l.log, asked)
+	if got := string(m.Text); got != asked {
+		rule, job, _ := strings.Cut(asked, " ")
+		a.Violation = &law.Violation{Rule: rule, JID: job, Expected: asked, Got: got}
+		a.Declined = got == "no"
+	}
+	return a
+}
+
+func (l *echo) Shut(conn int) { l.log = append(l.log, "shut") }
+func (l *echo) Close(int, bool, time.Time) *law.Violation {
+	l.log = append(l.log, "close")
+	return nil
+}
+func (l *echo) Operated(action scenarios.Need, _, _ string) { l.log = append(l.log, string(action)) }
+func (l *echo) Unjudge(job string)                          { l.log = append(l.log, "unjudge "+job) }
+func (l *echo) Waits(_ int, m session.Message) bool {
+	x, gets := strings.CutPrefix(string(m.Text), "get ")
+	for _, asked := range l.asked {
+		if gets && asked == "put "+x {
+			return true
+		}
+	}
+	return false
+}
+
+// TestWatch plays events: "a" dials a connection, "a>x" sends, "a<x" receives, "a!" ends it, "restart" is the operator's.
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		events string
+		found  string // rules
+		log    string // what the law was given, in its order
+	}{
+		"right":                         {"a a<hi a>ping a<ping", "", "hi,ping"},
+		"a wrong reply":                 {"a a<hi a>ping_j a<pong", "ping", "hi,ping j,unjudge j"},
+		"its job is judged further":     {"a a<hi a>keep_j a<pong", "keep", "hi,keep j"},
+		"a greeting":                    {"a a<ho", "hi", "hi"},
+		"commands one after the other":  {"a a<hi a>x a>y a<x a<z", "y", "hi,x,y"},
+		"a time behind another command": {"a a<hi a>x a>timed a<x a<z", "", "hi,x,timed"},
+		"a time":                        {"a a<hi a>timed a<z", "timed", "hi,timed"},
+		"a consequence that is read first": {
+			"a b a<hi b<hi a>put_1 b>get_1 b<get_1 a<put_1", "", "hi,hi,put 1,get 1",
+		},
+		"what never comes is not awaited": {"a b a<hi b<hi a>put_1 b>get_1 b<get_1", "", "hi,hi,get 1"},
+		"the end of what it waits for":    {"a b a<hi b<hi a>put_1 b>get_1 b<get_1 a!", "", "hi,hi,close,get 1"},
+		"several commands in one write":   {"a a<hi a>x+y a<z a>x a<z", "", "hi"},
+		"a message too many":              {"a a<hi a<hi a>x a<z", "", "hi"},
+		"an introduction is refused":      {"a a<hi a>hello a<no a>x a<z", "", "hi,hello"},
+		"a restart":                       {"a a<hi restart a<z b b<ho", "hi", "hi,close,restart,hi"},
+		"an end":                          {"a a<hi a>x a! a<z", "", "hi,close"},
+		"half an end":                     {"a a<hi a>x a/ a<z", "x", "hi,shut,x"},
+	} {
+		l := &echo{asked: map[int]string{}}
+		w := law.NewWatch(law.Definition{
+			Start: func(law.Terms) law.Law { return l }, Greets: true,
+			Rules: map[string]law.Rule{"keep": {Traits: law.JobStays}, "timed": {Traits: law.Timed}},
+		}, law.Terms{})
+		conns := map[string]session.Observer{}
+		for event := range strings.FieldsSeq(test.events) {
+			play(w, conns, event)
+		}
+		var rules []string
+		for _, f := range w.Found() {
+			rules = append(rules, f.Rule)
+			assert.Equal(t, f.Rule == "timed", f.Timed, name)
+		}
+		assert.Equal(t, test.found, strings.Join(rules, ","), name)
+		assert.Equal(t, test.log, strings.Join(l.log, ","), name)
+	}
+}
+
+// play has a Watch observe one event.
+func play(w *law.Watch, conns map[string]session.Observer, event string) {
+	event = strings.ReplaceAll(event, "_", " ")
+	if event == "restart" {
+		w.Operated(scenarios.NeedRestart, "", "")
+		return
+	}
+	c, what := conns[event[:1]], event[1:]
+	switch {
+	case what == "":
+		conns[event] = w.Dialed(event)
+	case what == "!":
+		c.Ended(session.Closed)
+	case what == "/":
+		c.Ended(session.HalfShut)
+	case what[0] == '>':
+		c.Sent([]byte(what[1:]), time.Now())
+	default:
+		c.Received(session.Received{At: time.Now(), Message: session.Message{Text: []byte(what[1:])}})
+	}
+}

@@ -1,0 +1,81 @@
+package run
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
+	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
+)
+
+// TestLawFindings: which violations of the law are findings, by what else a play and the others have seen.
+func TestLawFindings(t *testing.T) {
+	t.Parallel()
+	const reply, field = "law/reply FWP-ACK-02 fail", "law/field FWP-WU-03 fail"
+	began := time.Now()
+	seen := func(change func(*law.Seen)) law.Seen {
+		v := law.Seen{Violation: law.Violation{Rule: "reply", Clause: "FWP-ACK-02"}, Conn: "a", At: began.Add(time.Second)}
+		change(&v)
+		return v
+	}
+	plain := seen(func(*law.Seen) {})
+	value := seen(func(v *law.Seen) { v.Rule, v.Clause, v.Alone = "field", "FWP-WU-03", true })
+	timed := seen(func(v *law.Seen) { v.Rule, v.Clause, v.Timed = "late", "FWP-STATE-04", true })
+	doubtful := seen(func(v *law.Seen) { v.Rule, v.Clause, v.Doubtful = "order", "FWP-FETCH-04", true })
+	should := seen(func(v *law.Seen) { v.Should = true })
+	at := func(conn string) play.Result {
+		return play.Result{Outcome: play.Mismatched, Conn: conn, At: time.Second}
+	}
+	beside := func(v law.Seen, results ...play.Result) *conformance.Evidence {
+		return &conformance.Evidence{Began: began, Law: []law.Seen{v}, Results: results}
+	}
+	of := func(all ...law.Seen) *conformance.Evidence { return &conformance.Evidence{Began: began, Law: all} }
+	gone := of(value)
+	gone.Dead = "gone"
+	breach := of(value)
+	breach.Breaches = []scenarios.Breach{{Conn: "a", At: time.Second}}
+	plays := func(all ...*conformance.Evidence) []*conformance.Evidence { return all }
+	for name, test := range map[string]struct {
+		plays []*conformance.Evidence
+		lag   time.Duration
+		alone bool
+		want  []string
+	}{
+		"nothing":                            {plays: plays(of())},
+		"one":                                {plays: plays(of(plain)), want: []string{reply}},
+		"the same twice":                     {plays: plays(of(plain, plain), of(plain)), want: []string{reply}},
+		"two rules":                          {plays: plays(of(plain, value)), want: []string{field, reply}},
+		"a recommendation":                   {plays: plays(of(should)), want: []string{"law/reply FWP-ACK-02 warn"}},
+		"behind a departure":                 {plays: plays(beside(plain, at("b")))},
+		"a value behind a departure":         {plays: plays(beside(value, at("b"))), want: []string{field}},
+		"a value that a line has reported":   {plays: plays(beside(value, at("a")))},
+		"a value that a breach has reported": {plays: plays(breach)},
+		"from a server that ended":           {plays: plays(gone)},
+		"a time, once":                       {plays: plays(of(timed))},
+		"a time, twice":                      {plays: plays(of(timed), of(timed)), want: []string{"law/late FWP-STATE-04 fail"}},
+		"a time on a late machine":           {plays: plays(of(timed), of(timed)), lag: time.Second},
+		"in doubt, and nothing else":         {plays: plays(of(doubtful)), alone: true, want: []string{"law/order FWP-FETCH-04 fail"}},
+		"in doubt beside a line's finding":   {plays: plays(of(doubtful))},
+		"in doubt beside another":            {plays: plays(of(doubtful, value)), alone: true, want: []string{field}},
+	} {
+		s := newRunState(&Runner{Protocol: fwpsuite.Protocol()})
+		for _, e := range test.plays {
+			s.law.take(conformance.Description{ID: "fetch/x"}, e, test.lag)
+		}
+		var got []string
+		for _, c := range s.lawChecks(test.alone) {
+			for _, f := range c.Findings {
+				got = append(got, c.ID+" "+f.Clause+" "+f.Verdict.String())
+			}
+			assert.Len(t, c.Findings, len(c.Clauses), name)
+			assert.Contains(t, []reports.Verdict{reports.Fail, reports.Warn}, c.Verdict, name)
+		}
+		assert.Equal(t, test.want, got, name)
+	}
+}
