@@ -1,0 +1,3 @@
+module github.com/fwpsuite/fwp/tools/strangers
+
+go 1.26
