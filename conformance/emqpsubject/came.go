@@ -8,7 +8,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/internal/session"
@@ -16,19 +15,15 @@ import (
 	"github.com/fwpsuite/fwp/scenarios/emqpdialect"
 )
 
-// breach is what is wrong with a message: the clause and the pattern that it should have matched, which is empty if
-// nothing should have come.
-type breach struct{ clause, expected string }
+// breach is what is wrong with a message: the rule, its clause, and the pattern that the message should have matched,
+// which is empty if nothing should have come.
+type breach struct{ rule, clause, expected string }
 
-// The rules of a law. Behind explore.RuleUnasked stands the clause, and behind ruleContent the command. All that is
-// missing is one family: which clause it breaks depends on what was sent before.
-const (
-	ruleMissing = "missing"
-	ruleContent = "content"
-)
+// unasked is the breach of a message that must not come.
+func unasked(rule, clause string) *breach { return &breach{rule: rule, clause: clause} }
 
 // Came judges a message of the broker, and follows what it means. The reader has checked its frames.
-func (l *emqpLaw) Came(number int, m session.Message, _ time.Time) law.Answer {
+func (l *emqpLaw) Came(number int, m session.Message, at time.Time) law.Answer {
 	if m.Kind != emqpsession.Message {
 		return l.ofZMTP(number, m)
 	}
@@ -42,7 +37,7 @@ func (l *emqpLaw) Came(number int, m session.Message, _ time.Time) law.Answer {
 		Reply: true, Judged: true, Verb: got.Command, State: state, Pattern: pattern(got), Normal: l.normal(got),
 		Outcome: got.Command + " " + state,
 	}
-	b, about := l.judge(number, c, got)
+	b, about := l.judge(number, c, got, at)
 	if about != nil {
 		a.Job = about.ID
 	}
@@ -56,7 +51,7 @@ func (l *emqpLaw) Came(number int, m session.Message, _ time.Time) law.Answer {
 }
 
 // judge judges a message by its command, and returns the one that the broker passes on, if it does.
-func (l *emqpLaw) judge(number int, c *conn, m emqp.Message) (b *breach, about *message) {
+func (l *emqpLaw) judge(number int, c *conn, m emqp.Message, at time.Time) (b *breach, about *message) {
 	switch m.Command {
 	case emqp.REQUEST:
 		about = l.find(m)
@@ -66,26 +61,23 @@ func (l *emqpLaw) judge(number int, c *conn, m emqp.Message) (b *breach, about *
 		b = l.judgeSchedule(number, c, about, m)
 	case emqp.REPLY:
 		b = l.judgeReply(number, c, m)
-	case emqp.HEARTBEAT:
-		if c.role == client && !c.mayBeClosed {
-			b = &breach{clause: "BEAT-04"}
-		}
+	case emqp.HEARTBEAT, emqp.ACK:
+		b = l.judgeOwn(c, m, at)
 	case emqp.KBAI, emqp.DISCONNECT:
 		delete(l.farewells, number)
 		c.mayBeClosed = true
+	}
+	if !l.unique(m) && b == nil {
+		b = &breach{"id", "FRAME-04", "an id that no other message has"}
 	}
 	return b, about
 }
 
 // violation returns a breach as one of a law.
 func (b *breach) violation(command, id, got string) *law.Violation {
-	v := law.Violation{
-		Clause: prefix + b.clause, Rule: ruleContent + " " + command, JID: id, Expected: b.expected, Got: got,
+	return &law.Violation{
+		Clause: prefix + b.clause, Rule: b.rule, JID: id, Expected: cmp.Or(b.expected, "no "+command), Got: got,
 	}
-	if b.expected == "" {
-		v.Rule, v.Expected = explore.RuleUnasked+" "+b.clause, "no "+command
-	}
-	return &v
 }
 
 // after reports whether a peer gets a message that was sent when its KBAI was known to the broker.
@@ -95,52 +87,66 @@ func (l *emqpLaw) after(c *conn, x *message) bool {
 
 // judgeRequest judges a REQUEST. x is the one that was sent, nil if none was.
 func (l *emqpLaw) judgeRequest(c *conn, x *message, m emqp.Message) *breach {
-	clause := l.requestClause(c, x, m)
+	b := l.requestBreach(c, x, m)
 	if x != nil {
 		x.over = true
 	}
 	switch {
-	case clause != "":
-		return &breach{clause: clause}
+	case b != nil:
+		return b
 	case l.leaving, c.role == gone, x == nil: // nothing follows from it
 		return nil
 	}
 	c.credit, c.delivered, c.acked, c.replied, c.idled = c.credit-1, c.delivered+1, false, false, false
 	l.disrupted = ""
 	if h, _ := emqp.ParseHeaders(x.text(1)); h.Has(emqp.ReplyRequested) && !x.early {
+		x.unsure = m.ID != x.ID && slices.ContainsFunc(l.messages, func(y *message) bool {
+			return y.from != x.from && y.sameAs(x.Message)
+		})
 		c.outstanding = append(c.outstanding, x)
 	}
 	return x.compared(m, "REQ-01", "HEAD-01", "REQ-04")
 }
 
-// requestClause returns the clause by which a REQUEST must not come, "" if it may.
-func (l *emqpLaw) requestClause(c *conn, x *message, m emqp.Message) string {
+// requestBreach returns why a REQUEST must not come, nil if it may.
+func (l *emqpLaw) requestBreach(c *conn, x *message, m emqp.Message) *breach {
 	switch {
 	case l.leaving, c.role == gone:
-		return l.partingClause(c, x)
+		return l.partingBreach(c, x)
 	case slices.ContainsFunc(l.foreign, func(id string) bool { return m.ID == id || mentions(m.Fields[2], id) }):
-		return "FRAME-06"
+		return unasked("version", "FRAME-06")
 	case x == nil && (l.unbounded || l.open[string(m.Fields[0])]):
-		return ""
+		return nil
 	case x == nil:
-		return "REQ-01"
-	case x.over && !l.open[x.text(0)]:
-		return "REQ-03"
+		return unasked("request-unknown", "REQ-01")
+	case x.over && !x.unjudged && !l.open[x.text(0)]:
+		return unasked("request-again", "REQ-03")
 	case c.role != worker || !slices.Contains(c.queues, x.text(0)):
-		return "REQ-02"
+		return unasked("request-queue", "REQ-02")
 	}
-	return ""
+	return nil
 }
 
-// partingClause is requestClause for a broker that leaves, and for a worker that has left.
-func (l *emqpLaw) partingClause(c *conn, x *message) string {
+// partingBreach is requestBreach for a broker that leaves, and for a worker that has left.
+func (l *emqpLaw) partingBreach(c *conn, x *message) *breach {
 	switch {
 	case l.leaving && x != nil && x.late:
-		return "DISC-02"
+		return unasked("after-disconnect", "DISC-02")
 	case !l.leaving && l.after(c, x):
-		return map[role]string{worker: "KBAI-01", scheduler: "KBAI-02"}[c.roleBeforeKBAI]
+		return c.afterKBAI()
 	}
-	return ""
+	return nil
+}
+
+// afterKBAI returns the breach of a message to a peer that has sent KBAI.
+func (c *conn) afterKBAI() *breach {
+	switch c.roleBeforeKBAI {
+	case worker:
+		return unasked("after-kbai", "KBAI-01")
+	case scheduler:
+		return unasked("after-kbai", "KBAI-02")
+	}
+	return nil
 }
 
 // compared compares the queue, the headers and the text of what the broker passes on with what was sent. A clause that
@@ -152,7 +158,7 @@ func (x *message) compared(m emqp.Message, queue, headers, text string) *breach 
 		if clause == headers {
 			sent, _ := emqp.ParseHeaders(x.text(i))
 			got, _ := emqp.ParseHeaders(string(m.Fields[i])) // Parse has checked both
-			same = sent.String() == got.String() && (x.text(i) == "") == (len(m.Fields[i]) == 0)
+			same = slices.Equal(sorted(sent), sorted(got)) && (x.text(i) == "") == (len(m.Fields[i]) == 0)
 		}
 		if same || clause == "" {
 			continue
@@ -164,19 +170,27 @@ func (x *message) compared(m emqp.Message, queue, headers, text string) *breach 
 			clause = "REQ-05"
 		}
 		frames[i] = fmt.Sprintf("%q", x.text(i))
-		return &breach{clause, asLine(m.Command, frames...)}
+		return &breach{strings.ToLower(m.Command) + "-content", clause, asLine(m.Command, frames...)}
 	}
 	return nil
+}
+
+// sorted returns headers in an order that does not depend on that in which they came.
+func sorted(h emqp.Headers) emqp.Headers {
+	slices.SortFunc(h, func(a, b emqp.Header) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Value, b.Value)) })
+	return h
 }
 
 // judgeSchedule judges a SCHEDULE or UNSCHEDULE that a scheduler gets. Whether others get it too is open.
 func (l *emqpLaw) judgeSchedule(number int, c *conn, x *message, m emqp.Message) *breach {
 	switch {
+	case x == nil && c.role == scheduler && !l.leaving && l.mentionsPlay(m): // no other client uses its names
+		return &breach{strings.ToLower(m.Command) + "-content", "SCHED-01", asLine(m.Command, "a message that was sent")}
 	case l.leaving, x == nil, len(m.Fields) != len(x.Fields):
 		return nil
 	case c.roleBeforeKBAI == scheduler && l.after(c, x):
 		x.over = true
-		return &breach{clause: "KBAI-02"}
+		return c.afterKBAI()
 	case c.role != scheduler:
 		return nil
 	}
@@ -186,83 +200,6 @@ func (l *emqpLaw) judgeSchedule(number int, c *conn, x *message, m emqp.Message)
 		return x.compared(m, "SCHED-01", "SCHED-02", "SCHED-01")
 	}
 	return x.compared(m, "", "", "UNSCH-01") // its queue is ignored
-}
-
-// judgeReply judges a REPLY that a client gets.
-func (l *emqpLaw) judgeReply(number int, c *conn, m emqp.Message) *breach {
-	if l.leaving || c.role == gone {
-		return nil
-	}
-	var mine *reply // one that the client may get
-	for _, r := range l.replies {
-		if !slices.Contains(r.to, number) || r.over {
-			continue
-		}
-		mine = r
-		if string(r.Fields[0]) == string(m.Fields[0]) {
-			l.replied(r, number)
-			return nil
-		}
-	}
-	asked, pending := l.asked(number)
-	others := slices.ContainsFunc(l.replies, func(r *reply) bool { return string(r.Fields[0]) == string(m.Fields[0]) })
-	switch {
-	case !asked:
-		return &breach{clause: "REPLY-02"}
-	case mine != nil:
-		l.replied(mine, number)
-		return &breach{"REPLY-01", fmt.Sprintf(`["", "eMQP/1.0", "REPLY", string, %q]`, mine.Fields[0])}
-	case others:
-		return &breach{clause: "REPLY-03"}
-	case pending:
-		return &breach{clause: "REPLY-01"}
-	}
-	return &breach{clause: "REPLY-02"}
-}
-
-// asked reports whether a client has asked for REPLYs, and whether it still awaits one.
-func (l *emqpLaw) asked(number int) (asked, pending bool) {
-	for _, x := range l.messages {
-		if h, _ := emqp.ParseHeaders(x.text(1)); x.from == number && x.Command == emqp.REQUEST && h.Has(emqp.ReplyRequested) {
-			asked = true
-			pending = pending || l.awaits(x)
-		}
-	}
-	return asked, pending
-}
-
-// awaits reports whether a REQUEST has no REPLY yet.
-func (l *emqpLaw) awaits(x *message) bool {
-	if !x.over {
-		return true
-	}
-	for _, c := range l.conns {
-		if slices.Contains(c.outstanding, x) {
-			return true
-		}
-	}
-	return false
-}
-
-// replied records that a client has got a REPLY: the worker owes it none for one of its REQUESTs any more.
-func (l *emqpLaw) replied(r *reply, to int) {
-	r.over = true
-	c := l.conns[r.worker]
-	if c == nil {
-		return
-	}
-	if i := slices.IndexFunc(c.outstanding, func(x *message) bool { return x.from == to }); i >= 0 {
-		c.outstanding = slices.Delete(c.outstanding, i, i+1)
-		return
-	}
-	for _, x := range l.messages { // it was on its way to the worker
-		h, _ := emqp.ParseHeaders(x.text(1))
-		asks := x.from == to && slices.Contains(c.queues, x.text(0)) && h.Has(emqp.ReplyRequested)
-		if asks && !x.over && !x.early {
-			x.early = true
-			return
-		}
-	}
 }
 
 // asLine returns a message as an S: line, with frames behind an id of any kind.

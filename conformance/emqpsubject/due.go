@@ -7,20 +7,19 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/emqp"
 )
 
 // due returns what is missing if a message does not come on any of the connections.
-func due(clause, id, expected string, conns ...int) *explore.Due {
-	return &explore.Due{Conns: conns, Missing: law.Violation{
+func due(clause, id, expected string, conns ...int) *law.Due {
+	return &law.Due{Conns: conns, Missing: law.Violation{
 		Clause: prefix + clause, Rule: ruleMissing, JID: id, Expected: expected, Got: "nothing",
 	}}
 }
 
-// Due implements [explore.Pusher].
-func (l *emqpLaw) Due(time.Time) *explore.Due {
+// Due implements [law.Pusher].
+func (l *emqpLaw) Due(time.Time) *law.Due {
 	for _, n := range slices.Sorted(maps.Keys(l.farewells)) {
 		return due("DISC-01", fmt.Sprint("-", n), `["", "eMQP/1.0", "KBAI", string]`, n)
 	}
@@ -41,7 +40,7 @@ func (l *emqpLaw) Due(time.Time) *explore.Due {
 }
 
 // dueFor returns what is due of one message.
-func (l *emqpLaw) dueFor(x *message) *explore.Due {
+func (l *emqpLaw) dueFor(x *message) *law.Due {
 	if x.over || !x.firm {
 		return nil
 	}
@@ -57,7 +56,7 @@ func (l *emqpLaw) dueFor(x *message) *explore.Due {
 }
 
 // scheduleDue returns what is due of a SCHEDULE, which one of the schedulers gets, or of an UNSCHEDULE, which each gets.
-func (l *emqpLaw) scheduleDue(x *message, expected string) *explore.Due {
+func (l *emqpLaw) scheduleDue(x *message, expected string) *law.Due {
 	maps.DeleteFunc(x.to, func(n int, _ bool) bool { return l.conns[n] == nil || l.conns[n].role != scheduler })
 	schedulers := slices.Sorted(maps.Keys(x.to))
 	switch {
@@ -70,7 +69,7 @@ func (l *emqpLaw) scheduleDue(x *message, expected string) *explore.Due {
 }
 
 // requestDue returns what is due of a REQUEST, which one of the workers gets.
-func (l *emqpLaw) requestDue(x *message, expected string) *explore.Due {
+func (l *emqpLaw) requestDue(x *message, expected string) *law.Due {
 	queue := x.text(0)
 	if l.open[queue] {
 		return nil
@@ -111,8 +110,8 @@ func (l *emqpLaw) explained(x *message, c *conn) string {
 	return "REQ-01"
 }
 
-// Missed implements [explore.Pusher].
-func (l *emqpLaw) Missed(d *explore.Due) {
+// Missed implements [law.Pusher].
+func (l *emqpLaw) Missed(d *law.Due) {
 	id := d.Missing.JID
 	for n := range l.farewells {
 		if id == fmt.Sprint("-", n) {

@@ -1,11 +1,11 @@
 package emqpsubject
 
 import (
+	"crypto/sha256"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/conformance/emqpsuite"
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/emqp"
@@ -47,14 +47,16 @@ type conn struct {
 // message is a REQUEST, SCHEDULE or UNSCHEDULE that was sent.
 type message struct {
 	emqp.Message
-	from   int
-	at     time.Time
-	firm   bool         // it has to reach a peer
-	over   bool         // it has reached one, or is not followed any more
-	early  bool         // a worker has sent the REPLY before it got the REQUEST
-	late   bool         // the broker had been sent a DISCONNECT
-	waited bool         // no worker of its queue was ready for it
-	to     map[int]bool // of an UNSCHEDULE: the schedulers that have not got it
+	from     int
+	at       time.Time
+	firm     bool         // it has to reach a peer
+	over     bool         // it has reached one, or is not followed any more
+	early    bool         // a worker has sent the REPLY before it got the REQUEST
+	late     bool         // the broker had been sent a DISCONNECT
+	unsure   bool         // it may be another one that the worker got
+	unjudged bool         // what comes of it is not judged
+	waited   bool         // no worker of its queue was ready for it
+	to       map[int]bool // of an UNSCHEDULE: the schedulers that have not got it
 }
 
 // reply is a REPLY that a worker has sent.
@@ -75,26 +77,25 @@ type emqpLaw struct {
 	conns     map[int]*conn
 	messages  []*message
 	replies   []*reply
-	foreign   []string             // ids of messages of another version
-	open      map[string]bool      // queues of which nothing is known any more
-	left      map[string]time.Time // when a worker of a queue has sent KBAI last
-	last      string               // the clause by which the last message is served
-	unbounded bool                 // bytes were sent that may be any messages
-	moved     bool                 // a scheduler has left: where a SCHEDULE goes is open
-	disrupted string               // the clause of the last message that is to change nothing for others
-	leaving   bool                 // the broker was sent a DISCONNECT
-	leftAt    time.Time            // when
-	farewells map[int]bool         // connections that have not got their KBAI then
+	foreign   []string                     // ids of messages of another version
+	given     map[string]time.Time         // ids of all messages that were sent, and when
+	seen      map[string][sha256.Size]byte // a hash of each message of the broker, by its id
+	open      map[string]bool              // queues of which nothing is known any more
+	left      map[string]time.Time         // when a worker of a queue has sent KBAI last
+	last      string                       // the clause by which the last message is served
+	unbounded bool                         // bytes were sent that may be any messages
+	moved     bool                         // a scheduler has left: where a SCHEDULE goes is open
+	disrupted string                       // the clause of the last message that is to change nothing for others
+	leaving   bool                         // the broker was sent a DISCONNECT
+	leftAt    time.Time                    // when
+	farewells map[int]bool                 // connections that have not got their KBAI then
 }
 
 func newLaw(t law.Terms) *emqpLaw {
 	return &emqpLaw{
-		terms: t, conns: map[int]*conn{}, open: map[string]bool{}, left: map[string]time.Time{}, farewells: map[int]bool{},
+		terms: t, conns: map[int]*conn{}, open: map[string]bool{}, left: map[string]time.Time{}, farewells: map[int]bool{}, given: map[string]time.Time{}, seen: map[string][sha256.Size]byte{},
 	}
 }
-
-// prefix is that of all clauses.
-const prefix = "EMQP-"
 
 // most is how many messages are remembered that are over.
 const most = 2000
@@ -120,6 +121,7 @@ func (l *emqpLaw) forget() {
 	l.Unjudge("")
 	l.leaving, l.moved = false, false
 	clear(l.farewells)
+	clear(l.seen)
 }
 
 // State names the state of a connection.
@@ -143,7 +145,10 @@ func (l *emqpLaw) State(number int) string {
 // Unjudge ends the judging of a message, of all if it is empty.
 func (l *emqpLaw) Unjudge(id string) {
 	for _, x := range l.messages {
-		x.over = x.over || id == "" || x.ID == id
+		if id == "" || x.ID == id {
+			x.over, x.unjudged = true, true
+		}
+		l.open[x.text(0)] = l.open[x.text(0)] || id == "" && x.Command == emqp.REQUEST
 	}
 	for _, r := range l.replies {
 		r.over = r.over || id == "" || r.ID == id
@@ -205,10 +210,10 @@ const none = -1
 
 // Clause returns the clause that is broken by what the player itself sees.
 func (*emqpLaw) Clause(rule string) string {
-	kind, detail, _ := strings.Cut(rule, ":")
+	kind, _, _ := strings.Cut(rule, ":")
 	switch kind {
 	case explore.RuleGrammar:
-		return emqpsuite.Protocol().ClauseOf("grammar:" + detail)
+		return ClauseOf(rule)
 	case explore.RuleCut:
 		return prefix + "SOCK-03"
 	case explore.RuleCrash:
@@ -241,13 +246,13 @@ func (x *message) text(i int) string {
 // find returns the message that the broker passes on as another one: by its content, by its id, or by the id that is
 // in its text.
 func (l *emqpLaw) find(m emqp.Message) (best *message) {
-	content := func(x *message) bool {
-		return !x.over && slices.EqualFunc(x.Fields, m.Fields, func(a, b []byte) bool { return string(a) == string(b) })
-	}
-	named := func(x *message) bool {
-		return mentions(m.Fields[len(m.Fields)-1], x.ID)
-	}
-	for _, fits := range []func(*message) bool{content, func(x *message) bool { return x.ID == m.ID }, named} {
+	byID := func(x *message) bool { return x.ID == m.ID }
+	content := func(x *message) bool { return x.sameAs(m) }
+	named := func(x *message) bool { return mentions(m.Fields[len(m.Fields)-1], x.ID) }
+	for _, fits := range []func(*message) bool{
+		func(x *message) bool { return byID(x) && content(x) },
+		func(x *message) bool { return !x.over && content(x) }, byID, named, content,
+	} {
 		for _, x := range l.messages {
 			if x.Command == m.Command && fits(x) {
 				best = x
@@ -260,6 +265,12 @@ func (l *emqpLaw) find(m emqp.Message) (best *message) {
 	return nil
 }
 
+// sameAs reports whether a message has the command and all frames behind the id of another one.
+func (x *message) sameAs(m emqp.Message) bool {
+	return x.Command == m.Command &&
+		slices.EqualFunc(x.Fields, m.Fields, func(a, b []byte) bool { return string(a) == string(b) })
+}
+
 // mentions reports whether an id is in a text, and not only as the beginning of a longer one.
 func mentions(text []byte, id string) bool {
 	_, behind, is := strings.Cut(string(text), id)
@@ -269,7 +280,11 @@ func mentions(text []byte, id string) bool {
 // ofZMTP is the answer to what belongs to ZMTP: a READY, an ERROR or a PONG.
 func (l *emqpLaw) ofZMTP(number int, m session.Message) law.Answer {
 	state, name := l.State(number), strings.ToLower(string(m.Text))
-	return law.Answer{
+	a := law.Answer{
 		Reply: true, Judged: true, Normal: []string{name}, State: state, Outcome: name + " of the socket, " + state,
 	}
+	if b := judgeSocket(m); b != nil {
+		a.Violation = b.violation(zmtp.READY, "", emqpdialect.Dialect{}.Text(m))
+	}
+	return a
 }

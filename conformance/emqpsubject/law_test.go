@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/emqp"
 )
 
@@ -17,8 +18,8 @@ func request(queue, headers, text string) *message {
 	}}
 }
 
-// TestRequestClause: by which clause a REQUEST must not come to a peer.
-func TestRequestClause(t *testing.T) {
+// TestRequestBreach: by which clause a REQUEST must not come to a peer.
+func TestRequestBreach(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	ofQ := func() *message { return request("q", "", "x") }
@@ -48,7 +49,12 @@ func TestRequestClause(t *testing.T) {
 		"from a broker that leaves":            {l: emqpLaw{leaving: true}, c: works},
 		"sent after the DISCONNECT":            {l: emqpLaw{leaving: true}, c: works, sent: &message{Message: ofQ().Message, late: true}, want: "DISC-02"},
 	} {
-		assert.Equal(t, test.want, test.l.requestClause(test.c, test.sent, ofQ().Message), name)
+		clause := ""
+		if b := test.l.requestBreach(test.c, test.sent, ofQ().Message); b != nil {
+			clause = b.clause
+			assert.NotZero(t, rules[b.rule].Traits&law.Unasked, name)
+		}
+		assert.Equal(t, test.want, clause, name)
 	}
 }
 

@@ -1,6 +1,7 @@
 package emqpsubject
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 	"time"
@@ -18,19 +19,21 @@ func (l *emqpLaw) Sent(number int, all []byte, unbounded bool, at time.Time) law
 	c := l.conns[number]
 	c.idled = c.idled || at.Sub(c.lastSent) > idle
 	c.lastSent = at
-	if unbounded || c.unframed {
+	item, err := emqpdialect.ParseSent(all)
+	c.unframed = c.unframed || err != nil ||
+		item.Kind == zmtp.IsMessage && !bytes.Equal(all, zmtp.AppendMessage(nil, item.Parts...))
+	switch {
+	case unbounded || c.unframed:
 		l.unbounded, c.mayBeClosed = true, true
 		l.disrupted = prefix + "FRAME-07"
 		return law.Sent{Clause: l.disrupted, Most: many}
-	}
-	item, err := emqpdialect.ParseSent(all)
-	if err == nil && item.Kind == zmtp.IsCommand && item.Command.Name == zmtp.PING {
+	case item.Kind == zmtp.IsCommand && item.Command.Name == zmtp.PING:
 		return law.Sent{Clause: l.last, Owed: 1, Judged: true} // it ends no broker: what was sent before may
 	}
-	var m emqp.Message
-	if err == nil {
-		m, err = emqp.Parse(item.Parts)
+	if len(item.Parts) > id {
+		l.given[string(item.Parts[id])] = at
 	}
+	m, err := emqp.Parse(item.Parts)
 	if err != nil {
 		return l.malformed(c, item.Parts)
 	}
@@ -39,9 +42,11 @@ func (l *emqpLaw) Sent(number int, all []byte, unbounded bool, at time.Time) law
 	return law.Sent{Clause: l.last, Ends: m.Command == emqp.DISCONNECT}
 }
 
+// The places of frames.
+const version, id = 1, 3
+
 // malformed follows a message that the document does not allow: it changes nothing.
 func (l *emqpLaw) malformed(c *conn, frames [][]byte) law.Sent {
-	const version, id = 1, 3
 	l.disrupted, c.mayBeClosed = prefix+"FRAME-07", true
 	if len(frames) > id && len(frames[id]) > 0 && string(frames[version]) != emqp.Version {
 		l.foreign = append(l.foreign, string(frames[id]))
@@ -170,29 +175,6 @@ func (l *emqpLaw) schedule(from int, m emqp.Message, at time.Time) string {
 	x.firm = x.firm && !l.moved
 	l.follow(x)
 	return "SCHED-01"
-}
-
-// reply follows a REPLY of a worker. It names no REQUEST: where several want one, which of their clients gets it is
-// open.
-func (l *emqpLaw) reply(number int, c *conn, m emqp.Message) {
-	r := &reply{Message: m, worker: number, firm: true}
-	for _, x := range c.outstanding {
-		if x.from == none { // it may be for that one
-			r.firm = false
-			continue
-		}
-		r.to = append(r.to, x.from)
-	}
-	for _, x := range l.messages { // the REQUEST may be on its way
-		h, _ := emqp.ParseHeaders(x.text(1))
-		if !x.over && x.from != none && slices.Contains(c.queues, x.text(0)) && h.Has(emqp.ReplyRequested) {
-			r.to = append(r.to, x.from)
-			r.firm = r.firm && len(c.outstanding) > 0
-		}
-	}
-	if len(r.to) > 0 {
-		l.replies = append(l.replies[max(0, len(l.replies)-most):], r)
-	}
 }
 
 // kbai follows the KBAI of a peer. What waits for its queues, and has no other worker, may be dropped.

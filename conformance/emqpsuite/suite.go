@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/emqpsubject"
 	"github.com/fwpsuite/fwp/emqp"
-	"github.com/fwpsuite/fwp/internal/session/emqpsession"
 	"github.com/fwpsuite/fwp/scenarios/emqpdialect"
 	"github.com/fwpsuite/fwp/scenarios/play"
 	"github.com/fwpsuite/fwp/zmtp"
@@ -38,36 +38,8 @@ func Protocol() *conformance.Protocol {
 	return &conformance.Protocol{
 		Name: emqpdialect.Name, Title: "eMQP", Prefix: prefix, Dialect: emqpdialect.Dialect{},
 		Documents: documents,
-		Clauses:   clauses, ClauseOf: clauseOf, Goal: goal, Identify: identify, Scripts: emqpdialect.Suite,
+		Clauses:   clauses, ClauseOf: emqpsubject.ClauseOf, Law: emqpsubject.Law(), Goal: goal, Identify: identify, Scripts: emqpdialect.Suite,
 	}
-}
-
-// clauseOf returns the clause of a breach.
-func clauseOf(breach string) string {
-	kind, rule, _ := strings.Cut(breach, ":")
-	if kind != "grammar" {
-		return map[string]string{
-			"unasked": prefix + "SOCK-02", "extra-reply": prefix + "SOCK-02", "no-reply": prefix + "SOCK-02",
-			"no-greeting": prefix + "SOCK-02", "consumer-closed": prefix + "SOCK-08",
-		}[kind]
-	}
-	of := map[string]string{
-		string(emqp.RuleEmpty): "FRAME-01", string(emqp.RuleVersion): "FRAME-02", string(emqp.RuleCommand): "FRAME-03",
-		string(emqp.RuleID): "FRAME-04", string(emqp.RuleFrames): "FRAME-05", string(emqp.RuleTimestamp): "BEAT-03",
-		string(emqp.RuleHeaders): "HEAD-01",
-	}
-	name, ours := strings.CutPrefix(rule, emqpsession.RulePrefix)
-	switch id := of[name]; {
-	case rule == emqpsession.RuleDirection:
-		return prefix + "FRAME-03"
-	case rule == emqpsession.RuleAcknowledged:
-		return prefix + "ACK-01"
-	case rule == emqpsession.RuleUnique:
-		return prefix + "FRAME-04"
-	case ours && id != "":
-		return prefix + id
-	}
-	return prefix + "SOCK-02"
 }
 
 // goal returns what must have happened for a pass of a clause: the broker has sent a message that the clause is about.

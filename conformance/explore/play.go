@@ -19,7 +19,7 @@ type playing struct {
 	names
 	terms    law.Terms
 	law      Law
-	pusher   Pusher // the law, if the server sends messages that answer no command; else nil
+	pusher   law.Pusher // the law, if the server sends messages that answer no command; else nil
 	conns    map[int]*conn
 	found    []found
 	seen     []seen   // what each step was answered with
@@ -78,7 +78,7 @@ func newPlay(c *config, prefix string) *playing {
 	p := &playing{config: c, terms: c.terms, conns: map[int]*conn{}}
 	p.terms.Prefix = prefix
 	p.law = c.subject.Start(p.terms)
-	p.pusher, _ = p.law.(Pusher)
+	p.pusher, _ = p.law.(law.Pusher)
 	p.names = names{
 		dialect: c.subject.Dialect, jobs: c.subject.Jobs, prefix: prefix,
 		times: map[string]string{}, value: p.law.Value, now: time.Now(),

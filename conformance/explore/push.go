@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/session"
 )
 
@@ -76,7 +77,7 @@ func (p *playing) comes(ctx context.Context, numbers []int, limit time.Duration)
 
 // missed keeps the finding that a message did not come. Where the connections were ended to find out whether the
 // server serves, it is not known whether it would have come.
-func (p *playing) missed(ctx context.Context, due *Due) {
+func (p *playing) missed(ctx context.Context, due *law.Due) {
 	defer p.pusher.Missed(due)
 	if ctx.Err() != nil {
 		return

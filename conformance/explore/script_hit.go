@@ -1,7 +1,7 @@
 package explore
 
 import (
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/law"
@@ -37,7 +37,7 @@ func (w *writer) hit(step, conn int) {
 // where the finding is about something beside it.
 func (w *writer) wanted(came string) string {
 	switch w.r.hit.Rule {
-	case RuleExtra, RuleGrammar, RuleUnasked, RuleClosed:
+	case RuleExtra, RuleGrammar, RuleClosed:
 		return came
 	case RuleCrash:
 		if w.t.N > 1 {
@@ -49,7 +49,8 @@ func (w *writer) wanted(came string) string {
 	case RuleLingers:
 		return "<close>"
 	}
-	if w.r.subject.has(w.r.hit.Rule, law.OfDelivery) && w.t.N > 1 { // other rounds bring a job there
+	other := w.r.subject.has(w.r.hit.Rule, law.OfDelivery) && w.t.N > 1 // other rounds bring a job there
+	if other || w.r.subject.has(w.r.hit.Rule, law.Unasked) {
 		return came
 	}
 	if text := w.symbols(w.r.hit.Expected); text != "" {
@@ -57,9 +58,6 @@ func (w *writer) wanted(came string) string {
 	}
 	return "<any>"
 }
-
-// RuleUnasked begins the rule of a message that must not come at all: the script of its finding has a silence there.
-const RuleUnasked = "unasked"
 
 // pushes reports whether most messages of the server answer no command: they are lines where they have come.
 func (w *writer) pushes() bool { return w.Script.Dialect.Grammar().Replies.Pushes }
@@ -76,11 +74,11 @@ func (w *writer) pushed(i int) {
 	if i != hit.step || hit.Violation == nil {
 		return
 	}
-	switch rule, _, _ := strings.Cut(hit.Rule, " "); rule {
-	case RuleUnasked:
+	switch {
+	case w.r.subject.has(hit.Rule, law.Unasked):
 		w.clause()
 		w.Silence(time.Second, w.named(hit.conn)...)
-	case RuleCrash, RuleGrammar, RuleSilent, RuleClosed:
+	case slices.Contains([]string{RuleCrash, RuleGrammar, RuleSilent, RuleClosed}, hit.Rule):
 		w.serves(hit.conn)
 	default:
 		w.clause()

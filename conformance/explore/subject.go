@@ -96,20 +96,6 @@ type Law interface {
 	Leftover() []string
 }
 
-// Pusher is a Law of a protocol whose server sends messages that answer no command. Law.Came judges these too.
-type Pusher interface {
-	// Due returns a message that the server has to send now, whatever clients do next; nil if there is none.
-	Due(now time.Time) *Due
-	// Missed records that the message did not come: it is no longer due.
-	Missed(*Due)
-}
-
-// Due is a message that a server has to send by itself.
-type Due struct {
-	Conns   []int         // one of them receives it
-	Missing law.Violation // if it does not within the timeout
-}
-
 // Cleaning is how much time a clean-up may take.
 type Cleaning uint8
 

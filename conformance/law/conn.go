@@ -37,11 +37,17 @@ type Waiter interface {
 }
 
 // Sent implements [session.Observer]. Of several commands under way on a connection the law gets the first one, and the
-// next one when that is answered.
+// next one when that is answered, unless commands have no answers.
 func (c *Conn) Sent(all []byte, at time.Time) {
 	c.watch.mu.Lock()
 	defer c.watch.mu.Unlock()
 	if c.over {
+		return
+	}
+	if c.watch.pusher != nil {
+		c.watch.await(at)
+		c.watch.law.Sent(c.number, slices.Clone(all), false, at)
+		c.watch.next(at)
 		return
 	}
 	c.under = append(c.under, command{all: slices.Clone(all), at: at, several: len(c.under) > 0})
@@ -64,6 +70,10 @@ func (c *Conn) Received(r session.Received) {
 	defer c.watch.mu.Unlock()
 	switch {
 	case c.over || r.GaveUp:
+	case r.Whole() && c.watch.pusher != nil:
+		c.watch.await(r.At)
+		c.judged(message{r.Message, r.At}, false)
+		c.watch.next(r.At)
 	case r.Whole():
 		c.messages = append(c.messages, message{r.Message, r.At})
 		c.watch.settle()
@@ -118,16 +128,21 @@ func (c *Conn) came(m message) {
 	}
 	k := c.under[0]
 	c.under = c.under[1:]
+	c.judged(m, k.several)
+	if len(c.under) > 0 {
+		c.under[0].at = m.at
+		c.tell()
+	}
+}
+
+// judged has the law judge a message now.
+func (c *Conn) judged(m message, several bool) {
 	a := c.watch.law.Came(c.number, m.Message, m.at)
 	switch {
 	case a.Declined || a.Limit:
 		c.watch.give()
 	case a.Violation != nil:
-		c.watch.note(c, a.Violation, m.at, k.several)
-	}
-	if len(c.under) > 0 {
-		c.under[0].at = m.at
-		c.tell()
+		c.watch.note(c, a.Violation, m.at, several)
 	}
 }
 

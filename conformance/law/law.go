@@ -29,6 +29,20 @@ type Law interface {
 	Unjudge(job string)
 }
 
+// Pusher is a Law of a protocol whose server sends messages that answer no command. Law.Came judges these too.
+type Pusher interface {
+	// Due returns a message that the server has to send now, whatever clients do next; nil if there is none.
+	Due(now time.Time) *Due
+	// Missed records that the message did not come: it is no longer due.
+	Missed(*Due)
+}
+
+// Due is a message that a server has to send by itself.
+type Due struct {
+	Conns   []int     // one of them receives it
+	Missing Violation // if it does not in time
+}
+
 // Terms are the conditions of a play.
 type Terms struct {
 	Prefix   string        // of all names of the play
@@ -96,6 +110,7 @@ const (
 	AtGreeting                   // the first message of the server is wrong
 	Timed                        // its premise is a span of time
 	OfDelivery                   // a job came that must not: in a repetition other rounds bring jobs there, too
+	Unasked                      // a message came where none may: the script of its finding has a silence there
 )
 
 // Error returns what was expected and what was received.

@@ -12,14 +12,19 @@ import (
 // passes it on to the law one by one, in an order in which the server can have done it. It is safe for concurrent use.
 //
 // What it cannot follow ends the judging of the play: bytes that are more or less than one command, a message that no
-// command asked for, and an introduction that is refused. The player judges these itself.
+// command asked for, and an introduction that is refused. The player judges these itself. The law of a server that sends
+// by itself, a [Pusher], is told all at once: nothing of what it judges depends on which answer belongs to which command.
 type Watch struct {
-	mu    sync.Mutex
-	law   Law
-	of    Definition
-	conns []*Conn
-	found []Seen
-	open  bool // what follows is not judged
+	mu     sync.Mutex
+	law    Law
+	pusher Pusher // the law, if the server sends by itself; else nil
+	of     Definition
+	conns  []*Conn
+	found  []Seen
+	open   bool // what follows is not judged
+
+	due   *Due // what the server has to send
+	since time.Time
 }
 
 // Seen is a violation with the place where it showed.
@@ -32,7 +37,11 @@ type Seen struct {
 }
 
 // NewWatch returns a Watch of a play that has not begun.
-func NewWatch(d Definition, t Terms) *Watch { return &Watch{law: d.Start(t), of: d} }
+func NewWatch(d Definition, t Terms) *Watch {
+	w := &Watch{law: d.Start(t), of: d}
+	w.pusher, _ = w.law.(Pusher)
+	return w
+}
 
 // Dialed records a new connection, and returns its observer.
 func (w *Watch) Dialed(name string) session.Observer {
@@ -57,6 +66,7 @@ func (w *Watch) Operated(action scenarios.Need, client, state string) {
 		}
 	}
 	w.law.Operated(action, client, state)
+	w.due = nil
 }
 
 // Found returns what was found, in its order. Messages that still wait for others are judged before.
@@ -67,6 +77,28 @@ func (w *Watch) Found() []Seen {
 		c.judge(true)
 	}
 	return w.found
+}
+
+// dueWithin is how long a server has for what it has to send by itself. The documents of such protocols have no limit.
+const dueWithin = 5 * time.Second
+
+// await keeps as a violation what the server has to send, and has not sent until now. It is called before the law is
+// told what happens now, and next behind that. What is due when a play ends is not judged.
+func (w *Watch) await(now time.Time) {
+	for w.due != nil && now.Sub(w.since) > dueWithin {
+		w.note(w.conns[w.due.Conns[0]], &w.due.Missing, now, false)
+		w.pusher.Missed(w.due)
+		w.next(now)
+	}
+}
+
+// next records what is due from now on.
+func (w *Watch) next(now time.Time) {
+	before := w.due
+	w.due = w.pusher.Due(now)
+	if w.due != nil && (before == nil || before.Missing.JID != w.due.Missing.JID) {
+		w.since = now
+	}
 }
 
 // settle judges the messages that have waited for what was just judged.

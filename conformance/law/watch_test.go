@@ -3,6 +3,7 @@ package law_test
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -122,5 +123,70 @@ func play(w *law.Watch, conns map[string]session.Observer, event string) {
 		c.Sent([]byte(what[1:]), time.Now())
 	default:
 		c.Received(session.Received{At: time.Now(), Message: session.Message{Text: []byte(what[1:])}})
+	}
+}
+
+// pusher is an echo whose server also sends by itself: to "want x" a message "x" is due on the first connection.
+type pusher struct {
+	*echo
+	wanted string
+}
+
+func (l *pusher) Sent(_ int, all []byte, _ bool, _ time.Time) (s law.Sent) {
+	l.wanted, _ = strings.CutPrefix(string(all), "want ")
+	return s
+}
+
+func (l *pusher) Came(_ int, m session.Message, _ time.Time) (a law.Answer) {
+	if string(m.Text) != l.wanted {
+		a.Violation = &law.Violation{Rule: string(m.Text)}
+	}
+	l.wanted = ""
+	return a
+}
+
+func (l *pusher) Missed(*law.Due) { l.wanted = "" }
+func (l *pusher) Due(time.Time) *law.Due {
+	if l.wanted == "" {
+		return nil
+	}
+	return &law.Due{Conns: []int{0}, Missing: law.Violation{Rule: "missing", JID: l.wanted}}
+}
+
+// TestWatchOfAServerThatSendsByItself: no message needs a command, and what is due has five seconds.
+func TestWatchOfAServerThatSendsByItself(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ events, found string }{
+		"what is due comes":            {"a b b>want_1 a<1", ""},
+		"a message without a command":  {"a b a<1 b<2", "1,2"},
+		"what is due does not come":    {"a b b>want_1 +6s b>x", "missing"},
+		"it comes late":                {"a b b>want_1 +6s a<1", "missing,1"},
+		"it still has time":            {"a b b>want_1 +5s b>x", ""},
+		"it is due for another reason": {"a b b>want_1 +4s b>want_2 +4s b>x", ""},
+		"the play ends":                {"a b b>want_1 +9s", ""},
+		"the server is started again":  {"a b b>want_1 restart +9s", ""},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := law.NewWatch(law.Definition{
+				Start: func(law.Terms) law.Law { return &pusher{echo: &echo{asked: map[int]string{}}} },
+				Rules: map[string]law.Rule{"missing": {Traits: law.Timed}},
+			}, law.Terms{})
+			conns := map[string]session.Observer{}
+			for event := range strings.FieldsSeq(test.events) {
+				if pause, is := strings.CutPrefix(event, "+"); is {
+					d, err := time.ParseDuration(pause)
+					assert.NoError(t, err)
+					<-time.After(d)
+					continue
+				}
+				play(w, conns, event)
+			}
+			var rules []string
+			for _, f := range w.Found() {
+				rules = append(rules, f.Rule)
+				assert.Equal(t, f.Rule == "missing", f.Timed, name)
+			}
+			assert.Equal(t, test.found, strings.Join(rules, ","), name)
+		})
 	}
 }

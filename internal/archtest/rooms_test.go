@@ -127,10 +127,10 @@ var rooms = map[string]room{
 	"conformance/oracle": {mayImport: []string{"conformance/law", "conformance/model", "fwp", "internal/jsonnum", "internal/rfc3339"}},
 	"conformance/model":  {mayImport: []string{"fwp"}},
 	"conformance/emqpsuite": {mayImport: []string{
-		"conformance", "emqp", "internal/session/emqpsession", "scenarios/emqpdialect", "scenarios/play", "zmtp",
+		"conformance", "conformance/emqpsubject", "emqp", "scenarios/emqpdialect", "scenarios/play", "zmtp",
 	}},
 	"conformance/emqpsubject": {mayImport: []string{
-		"conformance/emqpsuite", "conformance/explore", "conformance/law", "emqp", "internal/session", "internal/session/emqpsession",
+		"conformance/explore", "conformance/law", "emqp", "internal/session", "internal/session/emqpsession",
 		"scenarios", "scenarios/emqpdialect", "zmtp",
 	}},
 	"conformance/workers": {mayImport: []string{"fwp", "internal/text"}, alone: true},

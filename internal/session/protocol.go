@@ -32,6 +32,8 @@ type Message struct {
 	Kind  byte     // the protocol's mark of its type, such as '+'; 0 means no message
 	Text  []byte   // its text, or its only block
 	Parts [][]byte // its blocks or frames, where there can be several
+
+	Hidden bool // it is no part of the conversation: only an Observer gets it
 }
 
 // size is the number of bytes that the message keeps in memory.

@@ -31,11 +31,15 @@ func (c *Conn) readAll(reader Reader, from *stamped) {
 			c.nc.SetReadDeadline(time.Time{}) // the reader continues where it stopped
 		}
 		r.text = c.text
-		if c.config.Seen != nil {
+		if c.config.Seen != nil && !m.Hidden {
 			c.config.Seen(r)
 		}
 		if c.config.Observer != nil {
 			c.config.Observer.Received(r)
+		}
+		if m.Hidden {
+			c.allowance.finish(reader.Buffered())
+			continue
 		}
 		if !c.hand(r) || err != nil && !r.GaveUp {
 			return

@@ -79,7 +79,7 @@ const (
 	RuleUnique       = RulePrefix + "unique"       // each message has an id of its own
 )
 
-// Read returns messages and commands. It passes over greetings and PINGs, and over HEARTBEATs and ACKs that are no
+// Read returns messages and commands. It passes over greetings and PINGs, and hides HEARTBEATs and ACKs that are no
 // messages of the conversation. A message that the document does not allow is an error.
 func (r reader) Read() (session.Message, error) {
 	for {
@@ -98,14 +98,15 @@ func (r reader) Read() (session.Message, error) {
 				return session.Message{}, err
 			}
 		}
-		if m, ok := r.message(item); ok {
+		if m, ok := message(item); ok {
+			m.Hidden = m.Kind == Message && r.hides(string(m.Parts[2]))
 			return m, nil
 		}
 	}
 }
 
-// message returns an item as the conversation has it; false if that has no such item.
-func (r reader) message(item zmtp.Item) (m session.Message, ok bool) {
+// message returns an item as a message; false if it is none.
+func message(item zmtp.Item) (m session.Message, ok bool) {
 	name := item.Command.Name
 	switch {
 	case item.Kind == zmtp.IsGreeting, name == zmtp.PING:
@@ -115,8 +116,6 @@ func (r reader) message(item zmtp.Item) (m session.Message, ok bool) {
 		return session.Message{Kind: Refusal, Text: []byte(reason)}, true
 	case item.Kind == zmtp.IsCommand:
 		return commandOf(item.Command), true
-	case item.Kind == zmtp.IsMessage && r.passes(string(item.Parts[2])):
-		return m, false
 	}
 	return session.Message{Kind: Message, Parts: item.Parts}, true
 }
@@ -144,8 +143,8 @@ func commandOf(c zmtp.Command) session.Message {
 	return m
 }
 
-// passes reports whether messages with a command are no part of the conversation.
-func (r reader) passes(command string) bool {
+// hides reports whether messages with a command are no part of the conversation.
+func (r reader) hides(command string) bool {
 	return command == emqp.HEARTBEAT && !r.Heartbeats || command == emqp.ACK && !r.Acks
 }
 

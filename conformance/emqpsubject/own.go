@@ -1,0 +1,78 @@
+package emqpsubject
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/emqp"
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/session/emqpsession"
+	"github.com/fwpsuite/fwp/zmtp"
+)
+
+// judgeOwn judges a HEARTBEAT or an ACK, of which the reader has checked that it is for a message that was sent. For
+// how long either may still come after a KBAI, or after a DISCONNECT, is the slack of the play.
+func (l *emqpLaw) judgeOwn(c *conn, m emqp.Message, at time.Time) *breach {
+	asked := at // the moment that the message is about
+	if m.Command == emqp.ACK {
+		asked = l.given[string(m.Fields[0])]
+	}
+	switch {
+	case l.leaving && asked.Sub(l.leftAt) > l.terms.Slack:
+		return unasked("after-disconnect", "DISC-02")
+	case !l.leaving && c.role == gone && at.Sub(c.left) > l.terms.Slack:
+		return c.afterKBAI()
+	case m.Command == emqp.ACK:
+		return nil
+	case c.role == client && !c.mayBeClosed:
+		return unasked("heartbeat-early", "BEAT-04")
+	}
+	return judgeTimestamp(m)
+}
+
+// judgeTimestamp judges that of a HEARTBEAT: the clock of the broker may be wrong, but not by decades.
+func judgeTimestamp(m emqp.Message) *breach {
+	const from, to = 946684800, 4102444800 // the years 2000 to 2099
+	seconds, err := strconv.ParseFloat(string(m.Fields[0]), 64)
+	if err == nil && seconds >= from && seconds <= to {
+		return nil
+	}
+	return &breach{"timestamp", "BEAT-03", asLine(m.Command, fmt.Sprintf("number(%d..%d)", from, to))}
+}
+
+// unique reports whether no other message of the broker has the id of a message. What it passes on may have the id of
+// its client, and what it sends to several peers is one message.
+func (l *emqpLaw) unique(m emqp.Message) bool {
+	const most = 10000
+	if _, given := l.given[m.ID]; given || l.unbounded {
+		return true
+	}
+	sum := sha256.Sum256(bytes.Join(m.Frames(), []byte{0}))
+	before, is := l.seen[m.ID]
+	if !is && len(l.seen) < most {
+		l.seen[m.ID] = sum
+	}
+	return !is || before == sum
+}
+
+// mentionsPlay reports whether a message has a name of the play, which no other client uses.
+func (l *emqpLaw) mentionsPlay(m emqp.Message) bool {
+	return !l.unbounded && bytes.Contains(bytes.Join(m.Fields, []byte{0}), []byte(l.terms.Prefix+"-"))
+}
+
+// judgeSocket judges what the READY of the broker says of its socket.
+func judgeSocket(m session.Message) *breach {
+	if m.Kind != emqpsession.Ready {
+		return nil
+	}
+	for i := 0; i+1 < len(m.Parts); i += 2 { // names and values by turns
+		if strings.EqualFold(string(m.Parts[i]), zmtp.SocketType) && string(m.Parts[i+1]) == zmtp.ROUTER {
+			return nil
+		}
+	}
+	return &breach{"socket", "SOCK-01", "READY Socket-Type ROUTER ..."}
+}

@@ -1,0 +1,86 @@
+package emqpsubject
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/emqp"
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/session/emqpsession"
+)
+
+// TestJudgeOwn: when a HEARTBEAT or an ACK must not come, and what its timestamp may be.
+func TestJudgeOwn(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1700000000, 0)
+	before := func(d time.Duration) time.Time { return now.Add(-d) }
+	left := func(was role, at time.Time) *conn { return &conn{role: gone, roleBeforeKBAI: was, left: at} }
+	beat, ack := emqp.Heartbeat("b", now), emqp.Ack("b", "i")
+	stamped := func(text string) emqp.Message {
+		return emqp.Message{Command: emqp.HEARTBEAT, ID: "b", Fields: [][]byte{[]byte(text)}}
+	}
+	for name, test := range map[string]struct {
+		c       *conn
+		m       emqp.Message
+		leaving time.Time // when the broker got a DISCONNECT, if it did
+		given   time.Time // when the message was sent that an ACK is for
+		want    string
+	}{
+		"to a worker":                        {c: &conn{role: worker}, m: beat},
+		"to a scheduler":                     {c: &conn{role: scheduler}, m: beat},
+		"to a client":                        {c: &conn{}, m: beat, want: "BEAT-04"},
+		"to a client whose bytes are odd":    {c: &conn{mayBeClosed: true}, m: beat},
+		"an ACK to a client":                 {c: &conn{}, m: ack, given: now},
+		"just after KBAI":                    {c: left(worker, before(2*time.Second)), m: beat},
+		"after KBAI":                         {c: left(worker, before(3*time.Second)), m: beat, want: "KBAI-01"},
+		"an ACK after KBAI":                  {c: left(worker, before(3*time.Second)), m: ack, given: now, want: "KBAI-01"},
+		"after the KBAI of a scheduler":      {c: left(scheduler, before(3*time.Second)), m: beat, want: "KBAI-02"},
+		"after the KBAI of a client":         {c: left(client, before(3*time.Second)), m: beat},
+		"just after DISCONNECT":              {c: &conn{role: worker}, m: beat, leaving: before(2 * time.Second)},
+		"after DISCONNECT":                   {c: &conn{role: worker}, m: beat, leaving: before(3 * time.Second), want: "DISC-02"},
+		"an ACK of what was sent before it":  {c: &conn{}, m: ack, leaving: before(3 * time.Second), given: before(time.Minute)},
+		"an ACK of what was sent after it":   {c: &conn{}, m: ack, leaving: before(9 * time.Second), given: now, want: "DISC-02"},
+		"a fraction of a second":             {c: &conn{role: worker}, m: stamped("1700000000.25")},
+		"milliseconds":                       {c: &conn{role: worker}, m: stamped("1700000000000"), want: "BEAT-03"},
+		"the seconds since the broker began": {c: &conn{role: worker}, m: stamped("17"), want: "BEAT-03"},
+	} {
+		l := newLaw(law.Terms{Slack: 2 * time.Second})
+		l.leaving, l.leftAt, l.given["i"] = !test.leaving.IsZero(), test.leaving, test.given
+		clause := ""
+		if b := l.judgeOwn(test.c, test.m, now); b != nil {
+			clause = b.clause
+			assert.Contains(t, rules, b.rule, name)
+		}
+		assert.Equal(t, test.want, clause, name)
+	}
+}
+
+// TestUnique: no two messages of the broker have one id.
+func TestUnique(t *testing.T) {
+	t.Parallel()
+	l := newLaw(law.Terms{})
+	l.given["c-1"] = time.Now()
+	assert.True(t, l.unique(emqp.Ack("b-1", "c-1")))
+	assert.True(t, l.unique(emqp.Ack("b-1", "c-1")), "what several peers get is one message")
+	assert.False(t, l.unique(emqp.Ack("b-1", "c-2")))
+	assert.True(t, l.unique(emqp.Reply("c-1", "x")))
+	assert.True(t, l.unique(emqp.Reply("c-1", "y")), "the id is that of a client")
+	l.forget()
+	assert.True(t, l.unique(emqp.Ack("b-1", "c-2")), "the broker was started again")
+}
+
+// TestJudgeSocket: the READY of the broker names a ROUTER.
+func TestJudgeSocket(t *testing.T) {
+	t.Parallel()
+	for text, right := range map[string]bool{"ROUTER": true, "DEALER": false, "": false} {
+		m := session.Message{Kind: emqpsession.Ready, Parts: [][]byte{
+			[]byte("Identity"), []byte("ROUTER"), []byte("socket-type"), []byte(text),
+		}}
+		assert.Equal(t, right, judgeSocket(m) == nil, text)
+	}
+	assert.NotNil(t, judgeSocket(session.Message{Kind: emqpsession.Ready}))
+	assert.Nil(t, judgeSocket(session.Message{Kind: emqpsession.Pong}))
+}

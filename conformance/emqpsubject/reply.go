@@ -1,0 +1,115 @@
+package emqpsubject
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/fwpsuite/fwp/emqp"
+)
+
+// reply follows a REPLY of a worker. It names no REQUEST: where several want one, which of their clients gets it is
+// open.
+func (l *emqpLaw) reply(number int, c *conn, m emqp.Message) {
+	r := &reply{Message: m, worker: number, firm: true}
+	for _, before := range l.replies { // what a second REPLY to one REQUEST brings is open
+		r.firm = r.firm && (before.worker != number || before.over)
+	}
+	for _, x := range c.outstanding {
+		for _, alike := range l.messages {
+			if x.unsure && alike.sameAs(x.Message) {
+				r.to = append(r.to, alike.from)
+			}
+		}
+		r.firm = r.firm && x.from != none && !x.unsure // it may be for that one
+		if x.from != none {
+			r.to = append(r.to, x.from)
+		}
+	}
+	for _, x := range l.messages { // the REQUEST may be on its way
+		h, _ := emqp.ParseHeaders(x.text(1))
+		if !x.over && x.from != none && slices.Contains(c.queues, x.text(0)) && h.Has(emqp.ReplyRequested) {
+			r.to = append(r.to, x.from)
+			r.firm = r.firm && len(c.outstanding) > 0
+		}
+	}
+	if len(r.to) > 0 {
+		l.replies = append(l.replies[max(0, len(l.replies)-most):], r)
+	}
+}
+
+// judgeReply judges a REPLY that a client gets.
+func (l *emqpLaw) judgeReply(number int, c *conn, m emqp.Message) *breach {
+	if l.leaving || c.role == gone {
+		return nil
+	}
+	var mine *reply // one that the client may get
+	for _, r := range l.replies {
+		if !slices.Contains(r.to, number) || r.over {
+			continue
+		}
+		mine = r
+		if string(r.Fields[0]) == string(m.Fields[0]) {
+			l.replied(r, number)
+			return nil
+		}
+	}
+	asked, pending := l.asked(number)
+	others := slices.ContainsFunc(l.replies, func(r *reply) bool { return string(r.Fields[0]) == string(m.Fields[0]) })
+	switch {
+	case !asked:
+		return unasked("reply-unasked", "REPLY-02")
+	case mine != nil:
+		l.replied(mine, number)
+		return &breach{"reply-content", "REPLY-01", fmt.Sprintf(`["", "eMQP/1.0", "REPLY", string, %q]`, mine.Fields[0])}
+	case others:
+		return unasked("reply-other", "REPLY-03")
+	case pending:
+		return unasked("reply-unknown", "REPLY-01")
+	}
+	return unasked("reply-unasked", "REPLY-02")
+}
+
+// asked reports whether a client has asked for REPLYs, and whether it still awaits one.
+func (l *emqpLaw) asked(number int) (asked, pending bool) {
+	for _, x := range l.messages {
+		if h, _ := emqp.ParseHeaders(x.text(1)); x.from == number && x.Command == emqp.REQUEST && h.Has(emqp.ReplyRequested) {
+			asked = true
+			pending = pending || l.awaits(x)
+		}
+	}
+	return asked, pending
+}
+
+// awaits reports whether a REQUEST has no REPLY yet.
+func (l *emqpLaw) awaits(x *message) bool {
+	if !x.over {
+		return true
+	}
+	for _, c := range l.conns {
+		if slices.Contains(c.outstanding, x) {
+			return true
+		}
+	}
+	return false
+}
+
+// replied records that a client has got a REPLY: the worker owes it none for one of its REQUESTs any more.
+func (l *emqpLaw) replied(r *reply, to int) {
+	r.over = true
+	c := l.conns[r.worker]
+	if c == nil {
+		return
+	}
+	if i := slices.IndexFunc(c.outstanding, func(x *message) bool { return x.from == to || x.unsure }); i >= 0 {
+		c.outstanding = slices.Delete(c.outstanding, i, i+1)
+		return
+	}
+	for _, x := range l.messages { // it was on its way to the worker
+		h, _ := emqp.ParseHeaders(x.text(1))
+		asks := x.from == to && slices.Contains(c.queues, x.text(0)) && h.Has(emqp.ReplyRequested)
+		if asks && !x.over && !x.early {
+			x.early = true
+			return
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package emqpsubject
+
+import (
+	"strings"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/emqp"
+	"github.com/fwpsuite/fwp/internal/session/emqpsession"
+)
+
+// prefix is that of all clauses.
+const prefix = "EMQP-"
+
+// ruleMissing is one family: which clause it breaks depends on what was sent before.
+const ruleMissing = "missing"
+
+// rules are those of the law.
+var rules = map[string]law.Rule{
+	"request-unknown":    {Title: "A REQUEST that a worker gets was sent", Traits: law.Unasked},
+	"request-queue":      {Title: "A worker gets REQUESTs of its queues only", Traits: law.Unasked},
+	"request-again":      {Title: "A REQUEST is delivered once", Traits: law.Unasked},
+	"request-content":    {Title: "A REQUEST arrives with the queue, headers and message that it was sent with"},
+	"schedule-content":   {Title: "A SCHEDULE arrives with the queue, headers and message that it was sent with"},
+	"unschedule-content": {Title: "An UNSCHEDULE arrives with the message that it was sent with"},
+	"reply-unasked":      {Title: "A client that awaits no REPLY gets none", Traits: law.Unasked},
+	"reply-unknown":      {Title: "A REPLY that a client gets was sent by a worker", Traits: law.Unasked},
+	"reply-other":        {Title: "A REPLY goes to the client that has asked for it", Traits: law.Unasked},
+	"reply-content":      {Title: "A REPLY arrives as the worker has sent it"},
+	"id":                 {Title: "No two messages of the broker have one id", Traits: law.Unwritten},
+	"socket":             {Title: "The socket of the broker is a ROUTER", Traits: law.AtGreeting | law.Unwritten},
+	"timestamp":          {Title: "The timestamp of a HEARTBEAT is in seconds of UNIX time"},
+	"version":            {Title: "A message of another version has no effect", Traits: law.Unasked},
+	"heartbeat-early":    {Title: "A peer without an INFORM gets no HEARTBEAT", Traits: law.Unasked},
+	"after-kbai":         {Title: "A peer that has sent KBAI is sent no message", Traits: law.Unasked | law.Timed},
+	"after-disconnect":   {Title: "A broker that got a DISCONNECT takes and sends no message", Traits: law.Unasked | law.Timed},
+	ruleMissing:          {Title: "What a peer has to get comes", Traits: law.Timed},
+	explore.RuleClosed:   {Title: "The broker does not end the connection of a worker or scheduler"},
+}
+
+// ClauseOf returns the clause of a breach, "" for none.
+func ClauseOf(breach string) string {
+	kind, rule, _ := strings.Cut(breach, ":")
+	if kind != explore.RuleGrammar {
+		return map[string]string{
+			"unasked": prefix + "SOCK-02", "extra-reply": prefix + "SOCK-02", "no-reply": prefix + "SOCK-02",
+			"no-greeting": prefix + "SOCK-02", "consumer-closed": prefix + "SOCK-08",
+		}[kind]
+	}
+	of := map[string]string{
+		string(emqp.RuleEmpty): "FRAME-01", string(emqp.RuleVersion): "FRAME-02", string(emqp.RuleCommand): "FRAME-03",
+		string(emqp.RuleID): "FRAME-04", string(emqp.RuleFrames): "FRAME-05", string(emqp.RuleTimestamp): "BEAT-03",
+		string(emqp.RuleHeaders): "HEAD-01",
+	}
+	name, ours := strings.CutPrefix(rule, emqpsession.RulePrefix)
+	switch id := of[name]; {
+	case rule == emqpsession.RuleDirection:
+		return prefix + "FRAME-03"
+	case rule == emqpsession.RuleAcknowledged:
+		return prefix + "ACK-01"
+	case rule == emqpsession.RuleUnique:
+		return prefix + "FRAME-04"
+	case ours && id != "":
+		return prefix + id
+	}
+	return prefix + "SOCK-02"
+}
