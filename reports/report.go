@@ -91,6 +91,9 @@ type Clause struct {
 	Checks []string `json:"checks,omitempty"`
 }
 
+// LawPrefix is how the ids of checks begin that are rules of a protocol's law, which judges every conversation.
+const LawPrefix = "law/"
+
 // Check is the result of one check: a script, or a property written in Go.
 type Check struct {
 	// ID is the stable name, "push/rejected-is-not-enqueued" for example.

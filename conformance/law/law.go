@@ -96,6 +96,7 @@ type Violation struct {
 	Window   [2]time.Duration // in which the reply must come, if it is about that
 	Doubtful bool             // another fault of the server, which shows otherwise later, may be why
 	Should   bool             // the clause only recommends what is broken here
+	Own      string           // the clause of the command itself, where Clause is that of an earlier one which may be why; else ""
 }
 
 // Trait is something that must be known of the violations of a rule. A rule may have several.

@@ -35,6 +35,7 @@ type call struct {
 	at      time.Time
 	allowed model.Answer
 	own     string // the clause about the command by itself
+	before  bool   // clause is about an earlier command
 	clause  string // the one that a wrong answer breaks, which may be about an earlier command
 	queues  []string
 	certain []*Job // that were enqueued, and could go to no other client, when a FETCH was sent
@@ -87,7 +88,7 @@ func (k *call) take(c *Conn, r model.Rule) {
 	}
 	const served = model.Okay | model.Data | model.Delivered
 	if k.allowed&model.Refused == 0 && r.May&served != 0 {
-		k.clause = cmp.Or(c.earlier, k.clause)
+		k.clause, k.before = cmp.Or(c.earlier, k.clause), c.earlier != ""
 	}
 }
 
@@ -114,9 +115,9 @@ func (w *World) serve(c *Conn, k *call, now time.Time) {
 	switch {
 	case k.Verb != fwp.INFO:
 	case !w.informed: // earlier commands do not explain what a server never serves
-		k.clause = k.own
+		k.clause, k.before = k.own, false
 	case c.Commands > 100 && c.informed:
-		k.clause = "FWP-LINK-03"
+		k.clause, k.before = "FWP-LINK-03", true
 	}
 }
 

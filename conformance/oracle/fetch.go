@@ -27,7 +27,7 @@ func (w *World) fetch(c *Conn, k *call, now time.Time) {
 	}
 	k.take(c, model.For(c.State, fwp.FETCH, kind))
 	if k.Args == nil {
-		k.own, k.clause = "FWP-FETCH-08", "FWP-FETCH-08"
+		k.own, k.clause, k.before = "FWP-FETCH-08", "FWP-FETCH-08", false
 	}
 	if kind == model.Usual && k.alone {
 		k.expect(w, now)

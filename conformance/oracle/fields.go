@@ -156,7 +156,11 @@ func (j *Job) times(f map[string]any, now time.Time) *law.Violation {
 	case !stamped:
 		return wrong("FWP-WU-12", "enqueued_at", "time", f["enqueued_at"])
 	case later && enqueued.Before(at.Add(-time.Second)):
-		v := wrong("FWP-WU-06", "enqueued_at", fmt.Sprintf("time(%s..)", j.sent["at"]), f["enqueued_at"])
+		clause := "FWP-WU-12"
+		if now.Before(at) { // the job itself came too early
+			clause = "FWP-WU-06"
+		}
+		v := wrong(clause, "enqueued_at", fmt.Sprintf("time(%s..)", j.sent["at"]), f["enqueued_at"])
 		v.Expected += " | $-1"
 		return v
 	case j.sent["enqueued_at"] != nil && f["enqueued_at"] == j.sent["enqueued_at"]:
@@ -175,9 +179,12 @@ func (j *Job) firstTimes(f map[string]any, age time.Duration) *law.Violation {
 	_, given := instantOf(j.sent["created_at"])
 	at, later := instantOf(j.sent["at"])
 	back, isBack := instantOf(f["at"])
+	created, isCreated := instantOf(f["created_at"])
 	switch {
 	case later && isBack && !near(at, back):
 		return wrong("FWP-WU-06", "at", written(j.sent["at"]), f["at"])
+	case !given && !later && age > time.Hour && isCreated && created.Sub(j.asked).Abs() < time.Hour:
+		return wrong("FWP-WU-12", "enqueued_at", "time($now-1h..$now+1h)", f["enqueued_at"])
 	case !given && !later && age > time.Hour:
 		return wrong("FWP-WU-10", "created_at", "time($now-1h..$now+1h)", f["created_at"])
 	}

@@ -38,6 +38,7 @@ type Job struct {
 	overdue   bool           // its last reservation has ended
 	restarted bool           // the server was restarted after the last delivery
 	expired   bool           // a reservation of it has run out, for certain
+	asked     time.Time      // when its PUSH was sent
 	entered   int            // how many commands were sent until its PUSH was answered
 	flushed   int            // how many commands were sent until a FLUSH was carried out
 	enqueued  string         // the last enqueued_at that the server sent
@@ -111,7 +112,7 @@ func (w *World) pushed(c *Conn, k *call, a model.Answer, now time.Time) {
 		return
 	}
 	w.Jobs[j.JID] = j
-	if j.entered = w.sent; k.beside {
+	if j.asked, j.entered = k.at, w.sent; k.beside {
 		j.Unjudged = Overlapped
 	}
 	if j.phrase() && !slices.Contains(w.phrases, j.Queue) {

@@ -277,6 +277,9 @@ func (w *World) notAllowed(c *Conn, k *call, a model.Answer, r fwp.Reply, now ti
 		v.Clause = k.own
 	case a == model.Refused:
 		v.Rule, v.Clause = "refused", w.refusing(c, k)
+		if k.before || v.Clause != k.clause {
+			v.Own = k.own
+		}
 	}
 	if k.Verb == fwp.FETCH && k.allowed&model.Delivered != 0 {
 		v.Expected = w.deliverable(k, now)

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -14,8 +13,8 @@ import (
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
-// What the law of the protocol finds in the conversations of scripts is a finding of its own, told once for each rule and
-// clause, however many plays have shown it. Its check is "law/" with the name of the rule.
+// What the law of the protocol finds in the conversations of scripts is a finding of its own, reported once for each
+// rule and clause, however many plays have shown it. Its check is "law/" with the name of the rule.
 
 // lawful is what the law of the protocol found in all plays.
 type lawful struct {
@@ -64,44 +63,50 @@ func filed(e *conformance.Evidence, v law.Seen) bool {
 		})
 }
 
-// Unlisted returns the checks that a report may have beside those of a suite: of a crash that no check has caused, and
-// one for each rule of the law.
+// Unlisted returns the checks that a report may have beside those of a suite: first that of a crash which no check has
+// caused, and then one for each rule of the law.
 func Unlisted(p *conformance.Protocol) []string {
 	all := []string{CrashCheck}
-	for rule := range p.Law.Rules {
-		all = append(all, lawPrefix+rule)
+	for _, rule := range slices.Sorted(maps.Keys(p.Law.Rules)) {
+		all = append(all, reports.LawPrefix+rule)
 	}
 	return all
 }
 
-// lawPrefix is how the names of checks begin that are rules of the law.
-const lawPrefix = "law/"
-
 // mostLagOfTimes is how late this machine may have been where a finding rests on a span of time.
 const mostLagOfTimes = 100 * time.Millisecond
 
-// proven reports whether a finding counts: where its premise is time, two plays must have shown it; where another fault
-// may be the reason, there must be no other.
-func (f *lawFinding) proven(alone bool) bool {
-	return (!f.Timed || f.plays > 1) && (!f.Doubtful || alone)
+// proven reports whether a finding counts, beside the clauses that are broken for certain. Where its premise is time,
+// or something else may be the reason, two plays must have shown it. Where another fault of the server may be the
+// reason, there must be no other; and a clause about an earlier command is not blamed where the command fails without
+// that.
+func (f *lawFinding) proven(broken []string) bool {
+	if f.plays == 1 && (f.Timed || f.Doubtful || f.Own != "") {
+		return false
+	}
+	return (!f.Doubtful || len(broken) == 0) && (f.Own == "" || !slices.Contains(broken, f.Own))
 }
 
-// checks returns a check for each rule that was broken, in the order of their names. alone says that nothing else was
-// found.
-func (s *runState) lawChecks(alone bool) []reports.Check {
+// lawChecks returns a check for each rule that was broken, in the order of their names. broken are the clauses that
+// other checks have found broken.
+func (s *runState) lawChecks(broken []string) []reports.Check {
 	byRule := map[string]*reports.Check{}
 	keys := slices.SortedFunc(maps.Keys(s.law.found), func(a, b lawKey) int {
 		return slices.Compare([]string{a.rule, a.clause}, []string{b.rule, b.clause})
 	})
-	alone = alone && !slices.ContainsFunc(keys, func(k lawKey) bool { return s.law.found[k].proven(false) })
+	for _, k := range keys {
+		if f := s.law.found[k]; !f.Doubtful && f.Own == "" && f.proven(broken) {
+			broken = append(broken, k.clause)
+		}
+	}
 	for _, k := range keys {
 		f := s.law.found[k]
-		if !f.proven(alone) {
+		if !f.proven(broken) {
 			continue
 		}
 		c := byRule[k.rule]
 		if c == nil {
-			c = &reports.Check{ID: lawPrefix + k.rule, Title: s.runner.Protocol.Law.Rules[k.rule].Title, Attempts: 1}
+			c = &reports.Check{ID: reports.LawPrefix + k.rule, Title: s.runner.Protocol.Law.Rules[k.rule].Title, Attempts: 1}
 			byRule[k.rule] = c
 		}
 		s.addLaw(c, f)
@@ -122,18 +127,18 @@ func (s *runState) addLaw(c *reports.Check, f *lawFinding) {
 	v := &verdicts{state: s, about: f.about, evidence: f.first, check: reports.Check{ID: c.ID, File: f.about.File}}
 	verdict := v.protocol().MismatchVerdict(m)
 	c.Verdict = reports.Worst(append([]reports.Verdict{verdict}, verdictOf(c)...)...)
+	why := f.Got
+	if f.plays > 1 { // not in the finding itself, by which a known one is recognized
+		why += "; seen in " + text.Count(f.plays, "play")
+	}
 	c.Clauses = append(c.Clauses, reports.ClauseVerdict{
-		ID: f.Clause, Level: v.protocol().LevelOf(m), Verdict: verdict, Why: f.Got,
+		ID: f.Clause, Level: v.protocol().LevelOf(m), Verdict: verdict, Why: why,
 	})
 	if !verdict.Breach() {
 		return
 	}
-	cause := f.What
-	if f.plays > 1 {
-		cause = joined(cause, fmt.Sprintf("seen in %s, first in %s", text.Count(f.plays, "play"), f.about.ID))
-	}
 	v.finding(verdict, m, play.Result{
-		Expected: f.Expected, Got: f.Got, Cause: cause, Conn: f.Conn, At: f.At.Sub(f.first.Began),
+		Expected: f.Expected, Got: f.Got, Cause: f.What, Conn: f.Conn, At: f.At.Sub(f.first.Began),
 	})
 	found := v.check.Findings[0]
 	found.Conversation = conversation(f.first)
@@ -148,11 +153,4 @@ func verdictOf(c *reports.Check) []reports.Verdict {
 		return nil
 	}
 	return []reports.Verdict{c.Verdict}
-}
-
-func joined(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a + "; " + b
 }

@@ -17,7 +17,11 @@ import (
 // TestLawFindings: which violations of the law are findings, by what else a play and the others have seen.
 func TestLawFindings(t *testing.T) {
 	t.Parallel()
-	const reply, field = "law/reply FWP-ACK-02 fail", "law/field FWP-WU-03 fail"
+	const (
+		reply, field = "law/reply FWP-ACK-02 fail", "law/field FWP-WU-03 fail"
+		late, order  = "law/late FWP-STATE-04 fail", "law/order FWP-FETCH-04 fail"
+		refused      = "law/refused FWP-STATE-12 fail"
+	)
 	began := time.Now()
 	seen := func(change func(*law.Seen)) law.Seen {
 		v := law.Seen{Violation: law.Violation{Rule: "reply", Clause: "FWP-ACK-02"}, Conn: "a", At: began.Add(time.Second)}
@@ -28,6 +32,7 @@ func TestLawFindings(t *testing.T) {
 	value := seen(func(v *law.Seen) { v.Rule, v.Clause, v.Alone = "field", "FWP-WU-03", true })
 	timed := seen(func(v *law.Seen) { v.Rule, v.Clause, v.Timed = "late", "FWP-STATE-04", true })
 	doubtful := seen(func(v *law.Seen) { v.Rule, v.Clause, v.Doubtful = "order", "FWP-FETCH-04", true })
+	behind := seen(func(v *law.Seen) { v.Rule, v.Clause, v.Own = "refused", "FWP-STATE-12", "FWP-ACK-02" })
 	should := seen(func(v *law.Seen) { v.Should = true })
 	at := func(conn string) play.Result {
 		return play.Result{Outcome: play.Mismatched, Conn: conn, At: time.Second}
@@ -42,10 +47,10 @@ func TestLawFindings(t *testing.T) {
 	breach.Breaches = []scenarios.Breach{{Conn: "a", At: time.Second}}
 	plays := func(all ...*conformance.Evidence) []*conformance.Evidence { return all }
 	for name, test := range map[string]struct {
-		plays []*conformance.Evidence
-		lag   time.Duration
-		alone bool
-		want  []string
+		plays  []*conformance.Evidence
+		lag    time.Duration
+		broken []string // clauses, by lines of scripts
+		want   []string
 	}{
 		"nothing":                            {plays: plays(of())},
 		"one":                                {plays: plays(of(plain)), want: []string{reply}},
@@ -58,18 +63,23 @@ func TestLawFindings(t *testing.T) {
 		"a value that a breach has reported": {plays: plays(breach)},
 		"from a server that ended":           {plays: plays(gone)},
 		"a time, once":                       {plays: plays(of(timed))},
-		"a time, twice":                      {plays: plays(of(timed), of(timed)), want: []string{"law/late FWP-STATE-04 fail"}},
+		"a time, twice":                      {plays: plays(of(timed), of(timed)), want: []string{late}},
 		"a time on a late machine":           {plays: plays(of(timed), of(timed)), lag: time.Second},
-		"in doubt, and nothing else":         {plays: plays(of(doubtful)), alone: true, want: []string{"law/order FWP-FETCH-04 fail"}},
-		"in doubt beside a line's finding":   {plays: plays(of(doubtful))},
-		"in doubt beside another":            {plays: plays(of(doubtful, value)), alone: true, want: []string{field}},
+		"behind a refusal, once":             {plays: plays(of(behind))},
+		"behind a refusal, twice":            {plays: plays(of(behind), of(behind)), want: []string{refused}},
+		"behind a refusal, and without":      {plays: plays(of(behind, plain), of(behind)), want: []string{reply}},
+		"behind a refusal, and a line's":     {plays: plays(of(behind), of(behind)), broken: []string{"FWP-ACK-02"}},
+		"in doubt, once":                     {plays: plays(of(doubtful))},
+		"in doubt, and nothing else":         {plays: plays(of(doubtful), of(doubtful)), want: []string{order}},
+		"in doubt beside a line's finding":   {plays: plays(of(doubtful), of(doubtful)), broken: []string{"FWP-HI-01"}},
+		"in doubt beside another":            {plays: plays(of(doubtful, value), of(doubtful)), want: []string{field}},
 	} {
 		s := newRunState(&Runner{Protocol: fwpsuite.Protocol()})
 		for _, e := range test.plays {
 			s.law.take(conformance.Description{ID: "fetch/x"}, e, test.lag)
 		}
 		var got []string
-		for _, c := range s.lawChecks(test.alone) {
+		for _, c := range s.lawChecks(test.broken) {
 			for _, f := range c.Findings {
 				got = append(got, c.ID+" "+f.Clause+" "+f.Verdict.String())
 			}

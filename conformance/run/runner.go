@@ -109,8 +109,13 @@ func (s *runState) report(ctx context.Context) *reports.Report {
 	for _, runs := range s.results {
 		rep.Checks = append(rep.Checks, fold(runs))
 	}
-	found := func(c reports.Check) bool { return c.Verdict.Breach() }
-	rep.Checks = append(rep.Checks, s.lawChecks(!slices.ContainsFunc(rep.Checks, found))...)
+	var broken []string
+	for _, c := range rep.Checks {
+		for _, f := range c.Findings {
+			broken = append(broken, f.Clause)
+		}
+	}
+	rep.Checks = append(rep.Checks, s.lawChecks(broken)...)
 	for _, skipped := range s.runner.Skipped {
 		rep.Checks = append(rep.Checks, s.withoutResult(skipped.Check.Describe(), reports.NotSelected,
 			cause{words: skipped.Why}, ""))

@@ -18,7 +18,7 @@ var endFaults = []fakes.Fault{
 		do(reply(fakes.ErrorReply("goodbye")), ran(fwp.END), closing)),
 	fault("end-finishes-jobs", "STATE-07 END-05 ACK-01", "END discards the jobs that its connection holds",
 		inHand(ended, ownJobs, finish)),
-	fault("end-finishes-neighbours", "STATE-07 ACK-01", "END discards the jobs that other workers hold",
+	fault("end-finishes-neighbours", "STATE-07 ACK-01 FAIL-01", "END discards the jobs that other workers hold",
 		inHand(ended, othersJobs, finish)),
 	fault("end-finishes-others", "HELLO-11 STATE-07 ACK-01",
 		"END discards the jobs that other connections of its worker hold", inHand(ended, besideJobs, finish)),

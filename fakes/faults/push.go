@@ -48,7 +48,7 @@ var pushFaults = []fakes.Fault{
 		})),
 	fault("push-quiet-lost", "PUSH-04",
 		"a PUSH of a worker that knows that it is to be quiet is answered with OK and lost", loses(quiet)),
-	fault("push-with-its-connection", "PUSH-01",
+	fault("push-with-its-connection", "PUSH-01 PUSH-04",
 		"the only job of a client that is no consumer cannot be fetched when the connection of its PUSH has ended",
 		withConnection()),
 	// These accept a PUSH that is not right.
@@ -74,7 +74,8 @@ var pushFaults = []fakes.Fault{
 	fault("push-two-objects", "FRAME-03", "what follows the JSON object of a PUSH is ignored",
 		do(firstObject, parsed(fwp.PUSH))),
 	// About what a PUSH does.
-	fault("push-delivered-late", "STATE-04 FETCH-14 FETCH-04", "a job is enqueued a second after its PUSH was answered",
+	fault("push-delivered-late", "STATE-04 FETCH-14 FETCH-04 PUSH-04",
+		"a job is enqueued a second after its PUSH was answered",
 		do(func(e *event) { e.Object.SetTime("at", time.Now().Add(time.Second)) }, at(fakes.Defaulted),
 			text("at", func(at string) bool { return at == "" }))),
 	fault("push-refused-enqueued", "PUSH-03", "a PUSH that is refused is enqueued nevertheless",

@@ -20,7 +20,7 @@ var queueFaults = []fakes.Fault{
 		queues(func(s string) string { return s[:min(255, len(s))] })),
 	fault("queue-cut-64", "FETCH-04", "queue names are cut after 64 bytes",
 		queues(func(s string) string { return s[:min(64, len(s))] })),
-	fault("queue-default-capitals", "FETCH-08 FETCH-04", "the queue default is also that of its name in capitals",
+	fault("queue-default-capitals", "FETCH-08 FETCH-04 WU-04", "the queue default is also that of its name in capitals",
 		queues(func(s string) string {
 			if strings.EqualFold(s, defaultQueue) {
 				return defaultQueue

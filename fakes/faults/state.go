@@ -61,7 +61,7 @@ var stateFaults = []fakes.Fault{
 			*refused++
 			e.Close = e.Close || *refused == 12
 		})),
-	fault("state-fail-forgets", "STATE-10 STATE-12 FAIL-01 FETCH-03",
+	fault("state-fail-forgets", "STATE-10 STATE-12 FAIL-01 FETCH-03 BEAT-03",
 		"an accepted FAIL leaves the connection un-identified", do(forget, done(fwp.FAIL))),
 	fault("state-info-refused", "STATE-03", "INFO is refused to consumers",
 		do(decline(fakes.AboutState, "INFO is not for workers"), checked(fwp.INFO), ofWorker)),

@@ -278,7 +278,8 @@ func clauseOf(c *reports.Check, l *Line) string {
 }
 
 // decides reports whether a check was evaluated as far as a line is about it. A check that has none of the clauses of
-// the line is concerned if nothing else can be: a breach has its clause only where it is found.
+// the line is concerned if nothing else can be: a breach has its clause only where it is found. A rule of the law is not:
+// whether a run meets it depends on what else is played.
 func decides(c *reports.Check, l *Line) (decided, concerned bool) {
 	decided = true
 	for _, cv := range c.Clauses {
@@ -289,6 +290,9 @@ func decides(c *reports.Check, l *Line) (decided, concerned bool) {
 	}
 	if concerned {
 		return decided, true
+	}
+	if strings.HasPrefix(c.ID, reports.LawPrefix) {
+		return false, false
 	}
 	return c.Verdict.Decided(), l.exact() || l.matchesClause("") && len(c.Clauses) == 0
 }

@@ -49,6 +49,7 @@ func TestJudge(t *testing.T) {
 	})
 	halted := one("push/x", reports.Fail, "+OK")
 	halted.Clauses = append(halted.Clauses, reports.ClauseVerdict{ID: "A-2", Verdict: reports.Inconclusive, Halted: true})
+	lawful := one("law/field", reports.Fail, "+OK")
 	skipped := one("push/y", reports.Skipped, "")
 	bad := func(bad, good int) reports.Check {
 		return repeated(fail,
@@ -76,6 +77,7 @@ func TestJudge(t *testing.T) {
 			[]reports.Check{two}, "1:fail 2:fail", "", "",
 		},
 		"stale":                     {"push/x A-1 fails", []reports.Check{pass}, "", "1", ""},
+		"of the law is not stale":   {"law/field A-2 fails", []reports.Check{lawful}, "", "", ""},
 		"inconclusive is not stale": {"push/x A-1 fails", []reports.Check{late}, "", "", ""},
 		"skipped is not stale":      {"push/y A-1 fails", []reports.Check{skipped}, "", "", ""},
 		"one of several is skipped": {"push/* A-1 fails", []reports.Check{pass, skipped}, "", "", ""},

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/text"
@@ -48,7 +49,7 @@ func explainable(protocols ...*peer.Peer) (names []string) {
 			names = append(names, c.ID)
 		}
 		all, _ := p.Checks() // those of a suite with a mistake are not known
-		names = slices.Concat(names, namesOf(all), p.FaultNames())
+		names = slices.Concat(names, namesOf(all), run.Unlisted(p.Protocol)[1:], p.FaultNames())
 	}
 	return names
 }
@@ -67,6 +68,9 @@ func (p process) explain(id, named string) error {
 		return p.PrintPage(explainClause(c, checksByClause(checks)[c.ID]))
 	}
 	if page, ok := explainAmbiguity(id); ok {
+		return p.PrintPage(page)
+	}
+	if page, ok := explainRule(id, protocols); ok {
 		return p.PrintPage(page)
 	}
 	var all []conformance.Check
@@ -145,6 +149,22 @@ func explainProperty(p conformance.Property) reports.Page {
 		"It passes no clause: it passes as a whole if nothing was found and most of its commands were answered.")
 	f.add("waits", "up to "+p.Wait.String())
 	return reports.Page{Blocks: []reports.Block{titled(p.Name, "property: "+p.Title), f.block()}}
+}
+
+// explainRule returns the explanation of a rule of a protocol's law, by the name of its check.
+func explainRule(id string, protocols []*peer.Peer) (reports.Page, bool) {
+	for _, of := range protocols {
+		rule, known := of.Protocol.Law.Rules[strings.TrimPrefix(id, reports.LawPrefix)]
+		if !known || !strings.HasPrefix(id, reports.LawPrefix) {
+			continue
+		}
+		var f explained
+		f.add("does", "It judges every conversation of every script of "+of.Protocol.Title+", whatever its lines are about: "+
+			rule.Title+".")
+		f.add("decides", "It fails the clause that is broken, with the conversation that shows it first. It passes no clause.")
+		return reports.Page{Blocks: []reports.Block{titled(id, "law: "+rule.Title), f.block()}}, true
+	}
+	return reports.Page{}, false
 }
 
 // titled returns the first line of an explanation.
