@@ -29,6 +29,9 @@ type Protocol struct {
 	Clauses func() []Clause
 	// ClauseOf returns the id of the clause that a breach breaks, by its name, and "" if it breaks none.
 	ClauseOf func(breach string) string
+	// GrammarClauses are the clauses about the bytes of a message: a line does not pass them whose message breaks the
+	// grammar and was read all the same.
+	GrammarClauses []string
 	// Goal returns what must have happened in a check for its pass of a clause to mean something, and whether that is
 	// strict: it is not where it is left to chance, and then one check that reached it is enough. The check is empty for
 	// the clause as a whole.

@@ -1,6 +1,10 @@
 package fwp
 
-import "bytes"
+import (
+	"bytes"
+	"cmp"
+	"errors"
+)
 
 // Limits that the protocol does not state.
 const (
@@ -43,6 +47,8 @@ func Decode(b []byte, limit int) (r Reply, n int, err error) {
 // because the bytes may move between two calls.
 type decoder struct {
 	limit int
+	lf    bool         // an LF alone may end a line
+	lapse *SyntaxError // the first line of the reply that ends so; nil if there is none
 	phase phase
 	pos   int // the bytes before it are parsed
 
@@ -92,11 +98,21 @@ func newDecoder(limit int) decoder {
 
 // reset clears everything except the limit and the memory for nodes.
 func (d *decoder) reset() {
-	*d = decoder{limit: d.limit, nodes: d.nodes[:0]}
+	*d = decoder{limit: d.limit, lf: d.lf, nodes: d.nodes[:0]}
 }
 
-// run parses until the reply is complete or it returns ErrShort or *SyntaxError.
+// run parses until the reply is complete or it returns ErrShort or *SyntaxError. An LF that ends a line leads to a whole
+// reply, or to another form of the null, or it is what is wrong with the reply.
 func (d *decoder) run(b []byte) error {
+	err := d.parse(b)
+	syntax, is := errors.AsType[*SyntaxError](err)
+	if is && d.lapse != nil && syntax.Rule != RuleNull {
+		return d.lapse
+	}
+	return err
+}
+
+func (d *decoder) parse(b []byte) error {
 	for d.phase != finished {
 		var err error
 		switch d.phase {
@@ -160,7 +176,12 @@ func (d *decoder) readText(b []byte) error {
 		line = line[:i]
 	}
 	if lf := bytes.IndexByte(line, '\n'); lf >= 0 { // most likely the end of the line, without its CR
-		return d.fail(b, RuleLineEnd, d.pos+lf, "CR LF at the end of "+article(d.kind)+", not LF alone")
+		if err := d.lineFeed(b, d.pos+lf, "CR LF at the end of "+article(d.kind)+", not LF alone"); err != nil {
+			return err
+		}
+		d.pos += lf + 1
+		d.add(node{kind: d.kind, start: d.start, end: d.pos - 1})
+		return nil
 	}
 	d.pos += len(line)
 	switch {
@@ -174,6 +195,20 @@ func (d *decoder) readText(b []byte) error {
 	d.end = d.pos
 	d.pos += len(crlf)
 	d.add(node{kind: d.kind, start: d.start, end: d.end})
+	return nil
+}
+
+// lineFeed returns the error of an LF where CR LF belongs, or nil if it may end the line: then a reply can begin behind
+// it. A text that goes on behind an LF is another breach.
+func (d *decoder) lineFeed(b []byte, at int, expected string) error {
+	err := &SyntaxError{
+		Rule: RuleLineEnd, Offset: int64(at), Expected: expected, Got: excerptAt(b, at, "no more bytes"),
+	}
+	isText := d.kind == SimpleString || d.kind == ErrorReply
+	if !d.lf || isText && at+1 < len(b) && !bytes.ContainsRune([]byte("+-:$*"), rune(b[at+1])) {
+		return err
+	}
+	d.lapse = cmp.Or(d.lapse, err)
 	return nil
 }
 

@@ -19,6 +19,11 @@ func (d *decoder) readPayload(b []byte) error {
 			return nil
 		}
 	}
+	if b[d.end] == '\n' && d.lapse != nil { // the line of its length has ended so, too
+		d.pos = d.end + 1
+		d.add(node{kind: BulkString, start: d.start, end: d.end})
+		return nil
+	}
 	d.pos, d.runes = d.start, 0
 	d.phase = wantOverrun
 	return nil
@@ -71,6 +76,9 @@ func (d *decoder) failBulk(b []byte, rule Rule, hint string) error {
 
 // finish returns the error of a reply that is incomplete at b, the end of the stream.
 func (d *decoder) finish(b []byte) error {
+	if d.lapse != nil {
+		return d.lapse
+	}
 	if d.phase == wantOverrun {
 		return d.failBulk(b, RuleBulkEnd, "")
 	}

@@ -16,7 +16,8 @@ func (d *decoder) readNumber(b []byte) error {
 			return nil
 		}
 		if c == '\n' && d.digits > 0 {
-			return d.fail(b, RuleLineEnd, d.pos, "CR LF after "+d.numberName())
+			d.phase = wantLF
+			return d.lineFeed(b, d.pos, "CR LF after "+d.numberName())
 		}
 		if expected := d.digit(c); expected != "" {
 			return d.fail(b, d.numberRule(), d.pos, expected)

@@ -1,6 +1,7 @@
 package fwp
 
 import (
+	"cmp"
 	"errors"
 	"io"
 
@@ -17,6 +18,7 @@ type Reader struct {
 	in     growbuf.Reader // its offset is the number of bytes of all replies that were returned
 	dec    decoder
 	broken error // the stream's SyntaxError: final
+	lapse  *SyntaxError
 }
 
 // NewReader returns a Reader on r that refuses replies of more than limit bytes,
@@ -28,6 +30,13 @@ func NewReader(r io.Reader, limit int) *Reader {
 // SetLimit changes the limit for the replies after those that Read has returned. A limit of 0 or less
 // means [DefaultLimit].
 func (r *Reader) SetLimit(limit int) { r.dec.limit = newDecoder(limit).limit }
+
+// AcceptLF has the reader go on where a line ends with LF alone and it is certain what the reply is: see [Reader.Lapse].
+func (r *Reader) AcceptLF() { r.dec.lf = true }
+
+// Lapse returns the error of the first line that ends with LF alone in the reply that Read returned last, or in the
+// one that is not complete; nil if there is none. Only a reader with AcceptLF has such replies.
+func (r *Reader) Lapse() *SyntaxError { return cmp.Or(r.dec.lapse, r.lapse) }
 
 // Read returns the next reply. Its Text is valid until the next Read.
 //
@@ -42,6 +51,7 @@ func (r *Reader) Read() (Reply, error) {
 	if r.broken != nil {
 		return Reply{}, r.broken
 	}
+	r.lapse = nil
 	for {
 		err := r.dec.run(r.in.Buffered())
 		if err == nil {
@@ -62,6 +72,9 @@ func (r *Reader) Read() (Reply, error) {
 // take returns the finished reply and prepares for the next one.
 func (r *Reader) take() Reply {
 	reply, n := r.dec.reply(r.in.Buffered()), r.dec.pos
+	if r.lapse = r.dec.lapse; r.lapse != nil {
+		r.lapse.Offset += r.in.Offset()
+	}
 	r.in.Discard(n)
 	r.dec.reset()
 	return reply

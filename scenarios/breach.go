@@ -30,6 +30,7 @@ type Breach struct {
 	At       time.Duration // when it was received, since the start of the play
 	Expected string
 	Got      string
+	Assumed  bool // the message was certain nevertheless, and the play went on
 }
 
 // Name returns the name of the breach, by which others find the clause that it breaks: "extra-reply",

@@ -5,6 +5,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
+	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
@@ -17,7 +18,7 @@ var fwpProtocol = sync.OnceValue(func() *conformance.Protocol {
 		Name: "fwp", Title: "FWP", Prefix: "FWP-", Dialect: fwpdialect.Dialect{},
 		Documents: documents,
 		Clauses:   catalogue, ClauseOf: ClauseOf, Goal: goalOfCheck, Identify: Identify, Scripts: fwpdialect.Suite,
-		Law:       fwpsubject.Law(),
+		GrammarClauses: model.GrammarClauses(), Law: fwpsubject.Law(),
 		Admission: "FWP-AUTH-", Unrefused: unrefusedClause,
 	}
 })

@@ -1,5 +1,10 @@
 package model
 
+import (
+	"slices"
+	"strings"
+)
+
 // ForeignReply begins the names of breaches in which a reply is not one of its command's: the verb follows, or nothing
 // for the greeting.
 const ForeignReply = "foreign-reply:"
@@ -15,6 +20,18 @@ func ClauseOf(breach string) string {
 		return clause
 	}
 	return clausesOfClients[breach]
+}
+
+// GrammarClauses returns the ids of the clauses that are about the bytes of a message.
+func GrammarClauses() []string {
+	var ids []string
+	for breach, id := range clauseOf {
+		if strings.HasPrefix(breach, BrokenGrammar) && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
 }
 
 var clauseOf = map[string]string{

@@ -52,7 +52,7 @@ func (s *runState) closes(t *task, check *reports.Check) (again bool) {
 // first one counts.
 func (s *runState) passes(t *task, check *reports.Check) (again bool) {
 	passing := func(r play.Result) bool { return r.Passing && r.Outcome == play.Mismatched }
-	if t.passing != nil && check.Verdict == reports.Inconclusive {
+	if t.passing != nil && undecided(t.about, check) {
 		attempts := check.Attempts
 		*check = *t.passing
 		check.Attempts = attempts
@@ -65,6 +65,16 @@ func (s *runState) passes(t *task, check *reports.Check) (again bool) {
 	t.passing, t.apart = &first, t.host != nil
 	s.again = append(s.again, t)
 	return true
+}
+
+// undecided reports whether a play has decided none of the clauses that its check is about.
+func undecided(about conformance.Description, check *reports.Check) bool {
+	decided := func(c reports.ClauseVerdict) bool {
+		return c.Verdict != reports.Inconclusive && slices.ContainsFunc(about.Marks, func(m scenarios.Mark) bool {
+			return m.Clause == c.ID
+		})
+	}
+	return check.Verdict == reports.Inconclusive || len(about.Marks) > 0 && !slices.ContainsFunc(check.Clauses, decided)
 }
 
 // isAlso reports whether connections of another try ended at the same time.

@@ -37,7 +37,7 @@ func (l *lawful) take(about conformance.Description, e *conformance.Evidence, la
 	if e.Dead != "" || e.Back { // a server that ended may have lost anything
 		return
 	}
-	departed := len(e.Breaches) > 0 || slices.ContainsFunc(e.Results, mismatched)
+	departed := slices.ContainsFunc(e.Breaches, stopping) || slices.ContainsFunc(e.Results, mismatched)
 	seen := map[lawKey]bool{}
 	for _, v := range e.Law {
 		key := lawKey{v.Rule, v.Clause}

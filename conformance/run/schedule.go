@@ -298,6 +298,10 @@ func (s *runState) record(t *task) {
 		check = s.withoutResult(t.about, reports.NotRun, s.stopCause(), "")
 		check.Left = leftover
 	}
+	if t.found != nil && !check.Verdict.Breach() {
+		check = *t.found
+		check.Attempts = t.tries
+	}
 	s.reach(&check, t.evidence)
 	if s.closes(t, &check) || s.passes(t, &check) {
 		s.file(t, check)
@@ -306,6 +310,9 @@ func (s *runState) record(t *task) {
 	s.file(t, check)
 	if again && t.lagged < triesOfLag(check.Took, t.evidence.Unproven, s.runner.Quick) {
 		t.lagged++
+		if check.Verdict.Breach() {
+			t.found = &check
+		}
 		s.again = append(s.again, t)
 	}
 	expected := s.runner.Expected != nil && s.runner.Expected(check)

@@ -34,6 +34,7 @@ type task struct {
 	tries   int
 	lagged  int                   // tries that lag made inconclusive
 	closed  *closure              // of an earlier try, beside others
+	found   *reports.Check        // an earlier try with a finding, and another that a further try has to confirm
 	passing *reports.Check        // an earlier try in which the server did what it may do now and then
 	refused int                   // tries that were refused a connection
 	death   *conformance.Evidence // of an earlier try after which the server seemed dead

@@ -42,7 +42,8 @@ var needWords = map[scenarios.Need]string{
 }
 
 // verdicts returns the verdicts that follow from the evidence of a play; again means that
-// lag made it inconclusive and another try, alone, may decide it.
+// lag made it inconclusive and another try, alone, may decide it. What waits for a second play gets it whatever else
+// was found.
 func (s *runState) verdicts(t *task) (check reports.Check, again bool) {
 	v := &verdicts{state: s, about: t.about, evidence: t.evidence, fatal: t.fatal, check: reports.Check{
 		ID: t.about.ID, Title: t.about.Title, File: t.about.File, Took: t.evidence.Took, Left: t.evidence.Leftover}}
@@ -65,7 +66,8 @@ func (s *runState) verdicts(t *task) (check reports.Check, again bool) {
 	if v.tooMany() {
 		return v.check, false
 	}
-	return v.check, v.evidence.Refused == nil && v.stopped.transient && v.check.Verdict == reports.Inconclusive
+	open := v.check.Verdict == reports.Inconclusive || v.evidence.Unproven
+	return v.check, v.evidence.Refused == nil && v.stopped.transient && open
 }
 
 // tooMany makes the check inconclusive if the target refused some of its connections: no
@@ -120,13 +122,14 @@ func (c cause) String() string {
 // stopCause returns what kept the play from its end.
 func (v *verdicts) stopCause() cause {
 	run := v.evidence
+	breach := slices.IndexFunc(run.Breaches, stopping)
 	switch {
 	case run.Complete():
 		return cause{}
 	case run.Open != "":
 		return cause{reason: run.OpenReason(), words: run.Open, transient: run.Transient}
-	case len(run.Breaches) > 0:
-		b := run.Breaches[0]
+	case breach >= 0:
+		b := run.Breaches[breach]
 		words := fmt.Sprintf("the suite got %s, where it expected %s", b.Got, b.Expected)
 		return cause{reason: reports.ReasonOtherBreach, line: b.Line, words: words, halted: true}
 	}
@@ -144,6 +147,9 @@ func (v *verdicts) stopCause() cause {
 	why := "the server no longer served: " + run.Dead
 	return cause{reason: reports.ReasonNotServing, words: why, halted: v.fatal}
 }
+
+// stopping reports whether a play does not go on after a breach as if it were not there.
+func stopping(b scenarios.Breach) bool { return !b.Assumed }
 
 // mismatchCause returns the cause if a line did not match. A refused connection is one
 // cause for all checks.
@@ -215,6 +221,9 @@ func (v *verdicts) line(m scenarios.Mark, r play.Result, cv *reports.ClauseVerdi
 	case r.Outcome == play.Mismatched:
 		return v.mismatch(m, r, cv)
 	case r.Outcome != play.Matched || v.stopped.words != "":
+		return reports.Inconclusive
+	case r.Lapse && slices.Contains(v.protocol().GrammarClauses, m.Clause):
+		cv.Why, cv.Reason = "the line matched, but the bytes of the reply break the grammar", reports.ReasonOtherBreach
 		return reports.Inconclusive
 	case m.Record || v.protocol().MismatchVerdict(m) == reports.Observed:
 		return reports.Observed

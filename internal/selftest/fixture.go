@@ -45,7 +45,14 @@ func Variations(of *peer.Peer) []peer.Variation {
 func (f Fixture) Play(
 	ctx context.Context, fault peer.Fault, check conformance.Check, change func(*run.Runner),
 ) (reports.Check, error) {
-	p := &pool{fixture: f, config: peer.Config{Faults: []peer.Fault{fault}}}
+	return f.PlayAll(ctx, []peer.Fault{fault}, check, change)
+}
+
+// PlayAll is Play on servers that have several faults.
+func (f Fixture) PlayAll(
+	ctx context.Context, faults []peer.Fault, check conformance.Check, change func(*run.Runner),
+) (reports.Check, error) {
+	p := &pool{fixture: f, config: peer.Config{Faults: faults}}
 	defer p.close()
 	runner, err := p.runner(check)
 	if err != nil {

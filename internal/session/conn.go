@@ -18,6 +18,9 @@ type Config struct {
 
 	Observer Observer // receives everything that passes; may be nil
 
+	// ReadOn has messages with a Lapse be received as messages, where the protocol can. Else they are Broken.
+	ReadOn bool
+
 	// Late returns how late this machine was at most since a moment; nil: never. Where it was late the peer,
 	// which may be on the same machine, gets more than the timeout.
 	Late func(since time.Time) time.Duration
@@ -73,6 +76,9 @@ func New(nc net.Conn, p Protocol, config Config) *Conn {
 	from := &stamped{Reader: nc, allowance: c.allowance}
 	reader, state := p.Begin(config.Side, from)
 	c.state = state
+	if forgiving, can := reader.(LapseReader); can && config.ReadOn {
+		forgiving.ReadOn()
+	}
 	c.reading.Go(func() {
 		if config.Closed != nil {
 			defer config.Closed()

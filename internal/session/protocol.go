@@ -34,6 +34,10 @@ type Message struct {
 	Parts [][]byte // its blocks or frames, where there can be several
 
 	Hidden bool // it is no part of the conversation: only an Observer gets it
+
+	// Lapse is a breach of the grammar that leaves no doubt what the message is and where it ends; nil if there is none.
+	// Only a Reader that reads on has such messages, see [Config.ReadOn].
+	Lapse *SyntaxError
 }
 
 // size is the number of bytes that the message keeps in memory.
@@ -62,6 +66,14 @@ type Reader interface {
 	// Buffered returns how many bytes were read that are not part of a returned
 	// message.
 	Buffered() int
+}
+
+// LapseReader is a Reader that can read on where a peer breaks the grammar and the message is certain nevertheless.
+type LapseReader interface {
+	Reader
+
+	// ReadOn has it do so. It is called before the first Read.
+	ReadOn()
 }
 
 // State is the state of one conversation, with what is owed. It is used by one goroutine at a time.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/session"
@@ -135,8 +136,37 @@ func (th *thread) broken(c *conn, at scenarios.Pos, a session.Received) {
 		Got: a.String(),
 	}
 	if a.Broken != nil {
-		b.Rule = a.Broken.Rule
-		b.Expected, b.Got = a.Broken.Expected, fmt.Sprintf("%s at byte %d of the stream", a.Broken.Got, a.Broken.Offset)
+		b.Rule, b.Expected, b.Got = a.Broken.Rule, a.Broken.Expected, gotAt(a.Broken)
 	}
 	th.breachOn(c, at, a, b)
+}
+
+// noteLapse keeps the first message of the play that breaks the grammar and is read all the same: it is one departure,
+// however often it comes.
+func (pl *play) noteLapse(conn string, a session.Received) {
+	lapse := a.Message.Lapse
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	if lapse == nil || pl.lapsed {
+		return
+	}
+	got, _, _ := strings.Cut(lapse.Got, " after ") // what stands before it is another text in each play
+	pl.lapsed, pl.lapse = true, &scenarios.Breach{
+		Kind: scenarios.BrokenGrammar, Rule: lapse.Rule, Conn: conn, At: pl.since(a), Expected: lapse.Expected, Got: got,
+		Assumed: true,
+	}
+}
+
+// fileLapse records that message as a breach, at the step that has taken it. No lag can be the reason.
+func (pl *play) fileLapse(at scenarios.Pos) {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	if pl.lapse != nil {
+		pl.lapse.Pos = at
+		pl.breaches, pl.lapse = append(pl.breaches, *pl.lapse), nil
+	}
+}
+
+func gotAt(e *session.SyntaxError) string {
+	return fmt.Sprintf("%s at byte %d of the stream", e.Got, e.Offset)
 }

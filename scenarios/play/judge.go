@@ -80,7 +80,7 @@ func (th *thread) noReply(c *conn, e *scenarios.Expect) string {
 func (th *thread) judge(c *conn, e *scenarios.Expect, a session.Received) Result {
 	res := Result{
 		Pos: e.Pos, Marks: e.Marks, Expected: e.Expected(), Got: text.Shorten(a.String()),
-		Ending: c.Ended(), Conn: c.name, At: th.since(a),
+		Ending: c.Ended(), Conn: c.name, At: th.since(a), Lapse: a.Message.Lapse != nil,
 	}
 	switch {
 	case a.Coming:

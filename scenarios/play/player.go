@@ -122,9 +122,11 @@ type play struct {
 	extra      []*conn // replaced and thread-owned connections, for hanging up
 	results    map[scenarios.Step]*Result
 	breaches   []scenarios.Breach
-	late       string // why a breach decides nothing, empty if there was none
-	notServing string // why the server no longer serves, empty if it does
-	openThen   int    // connections that were open at that moment
+	lapse      *scenarios.Breach // the first message that was read in spite of its grammar, until it is in breaches
+	lapsed     bool              // there was one
+	late       string            // why a breach decides nothing, empty if there was none
+	notServing string            // why the server no longer serves, empty if it does
+	openThen   int               // connections that were open at that moment
 	err        error
 }
 
@@ -257,6 +259,7 @@ func (pl *play) dial(ctx context.Context, name string, role scenarios.Role, hell
 	admission := pl.count.Opened()
 	seen := func(a session.Received) {
 		pl.decide(admission, a)
+		pl.noteLapse(name, a)
 		if !a.GaveUp {
 			pl.rec.received(name, a)
 		}
@@ -267,7 +270,7 @@ func (pl *play) dial(ctx context.Context, name string, role scenarios.Role, hell
 	c.recordSent = func(line string) { pl.rec.add(time.Now(), name, "C", line, scenarios.Pos{}) }
 	config := session.Config{
 		Late:    pl.Meter.Lag,
-		Timeout: pl.Timeout, Seen: seen, Closed: admission.Over, Budget: &pl.Peers.budget,
+		Timeout: pl.Timeout, Seen: seen, Closed: admission.Over, Budget: &pl.Peers.budget, ReadOn: true,
 	}
 	if pl.Observer != nil {
 		config.Observer = pl.Observer.Dialed(name)

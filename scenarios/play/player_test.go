@@ -58,7 +58,7 @@ func TestPlayReportsTheResultOfALine(t *testing.T) {
 		"a null as an array": {info("*-1\r\n"), consumer + beat + "S: $-1\n",
 			"3 unsure\nbreach grammar:null at 3\n"},
 		"LF alone": {info("+OK\n"), consumer + beat + "S: +OK\n",
-			"3 unsure\nbreach grammar:line end at 3\n"},
+			"3 matched\nbreach grammar:line end at 3\n"},
 		"a second reply": {info("+OK\r\n+OK\r\n"), consumer + beat + "S: +OK\n",
 			"3 matched\nbreach extra-reply at 3\n"},
 		"a consumer sent away": {info(closes), consumer + beat + "S: +OK\n",

@@ -72,6 +72,7 @@ type Result struct {
 	Outcome     Outcome
 	Setup       bool // it is about a connection or an operator, not about what a line expects
 	Refused     bool // a connection that it needs could not be opened
+	Lapse       bool // what was received breaks the grammar, and was read all the same
 	Expected    string
 	Got         string
 	Choice      string // the alternative that was received, if there are several: "an error", "null", "+OK"

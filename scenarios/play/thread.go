@@ -44,7 +44,9 @@ func (th *thread) steps(ctx context.Context, steps []scenarios.Step) error {
 		if _, sends := s.(*scenarios.Send); sends {
 			th.keepAlive(ctx, s.Place()) // a script can be busy for as long as another one waits
 		}
-		if err := th.step(ctx, s); err != nil {
+		err := th.step(ctx, s)
+		th.fileLapse(s.Place())
+		if err != nil {
 			return err
 		}
 	}

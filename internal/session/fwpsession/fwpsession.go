@@ -77,10 +77,7 @@ func (r reader) Read() (session.Message, error) {
 	reply, err := r.Reader.Read()
 	r.SetLimit(replyLimit) // of those after the greeting
 	if syntax, is := errors.AsType[*fwp.SyntaxError](err); is {
-		return session.Message{}, &session.SyntaxError{
-			Rule: syntax.Rule.String(), Offset: syntax.Offset, Expected: syntax.Expected, Got: syntax.Got,
-			Limit: syntax.Rule == fwp.RuleTooLong || syntax.Rule == fwp.RuleDepth,
-		}
+		return session.Message{}, syntaxError(syntax)
 	}
 	if err == nil && jsonnum.Exceeds(reply.Text, valuesLimit) {
 		return session.Message{}, &session.SyntaxError{
@@ -89,7 +86,21 @@ func (r reader) Read() (session.Message, error) {
 			Got:      strconv.Quote(text.Excerpt(reply.Text)),
 		}
 	}
-	return Message(reply), err
+	m := Message(reply)
+	if lapse := r.Lapse(); err == nil && lapse != nil {
+		m.Lapse = syntaxError(lapse)
+	}
+	return m, err
+}
+
+// ReadOn has lines that end with LF alone be read on.
+func (r reader) ReadOn() { r.AcceptLF() }
+
+func syntaxError(e *fwp.SyntaxError) *session.SyntaxError {
+	return &session.SyntaxError{
+		Rule: e.Rule.String(), Offset: e.Offset, Expected: e.Expected, Got: e.Got,
+		Limit: e.Rule == fwp.RuleTooLong || e.Rule == fwp.RuleDepth,
+	}
 }
 
 func (r reader) Buffered() int { return len(r.Reader.Buffered()) }
@@ -100,6 +111,8 @@ func (r reader) Pending() (what, rule string) {
 	switch what = r.Reader.Pending(); {
 	case what == "":
 		return "", ""
+	case r.Lapse() != nil:
+		return what, fwp.RuleLineEnd.String()
 	case strings.Contains(what, "bulk string"):
 		return what, fwp.RuleTruncated.String()
 	}
