@@ -36,6 +36,12 @@ type Waiter interface {
 	Waits(conn int, m session.Message) bool
 }
 
+// Splitter is a Law of a protocol whose commands need not be written one by one.
+type Splitter interface {
+	// Split returns the commands that are complete with what a client writes at a time.
+	Split(conn int, all []byte, at time.Time) [][]byte
+}
+
 // Sent implements [session.Observer]. Of several commands under way on a connection the law gets the first one, and the
 // next one when that is answered, unless commands have no answers.
 func (c *Conn) Sent(all []byte, at time.Time) {
@@ -50,9 +56,15 @@ func (c *Conn) Sent(all []byte, at time.Time) {
 		c.watch.next(at)
 		return
 	}
-	c.under = append(c.under, command{all: slices.Clone(all), at: at, several: len(c.under) > 0})
-	if len(c.under) == 1 {
-		c.tell()
+	commands := [][]byte{slices.Clone(all)}
+	if s, is := c.watch.law.(Splitter); is {
+		commands = s.Split(c.number, all, at)
+	}
+	for _, k := range commands {
+		c.under = append(c.under, command{all: k, at: at, several: len(c.under) > 0})
+		if len(c.under) == 1 {
+			c.tell()
+		}
 	}
 }
 

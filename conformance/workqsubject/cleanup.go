@@ -21,6 +21,12 @@ func (l *workqLaw) Leftover() (all []string) {
 	return all
 }
 
+// known reports whether a job may be there.
+func (l *workqLaw) known(id string) bool {
+	gone := func(c config) bool { return c.state == deleted || c.state == absent }
+	return l.jobs[id] != nil && !l.jobs[id].all(gone)
+}
+
 // Cleanup deletes the jobs.
 func (l *workqLaw) Cleanup(explore.Cleaning) iter.Seq[explore.Step] {
 	return func(play func(explore.Step) bool) {
@@ -29,14 +35,13 @@ func (l *workqLaw) Cleanup(explore.Cleaning) iter.Seq[explore.Step] {
 			return
 		}
 		for _, id := range slices.Sorted(maps.Keys(l.jobs)) {
-			j := l.jobs[id]
-			if j.state == deleted {
+			if !l.known(id) {
 				continue
 			}
 			if !play(b.Line(explore.Cleaner, "%s %s", workq.Delete, id)) || l.conns[explore.Cleaner] == nil {
 				return
 			}
-			j.state = deleted
+			l.jobs[id].configs = []config{{state: deleted}}
 		}
 		play(explore.End(explore.Cleaner, scenarios.Closed))
 	}

@@ -2,103 +2,386 @@ package workqsubject
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/session/workqsession"
 	"github.com/fwpsuite/fwp/workq"
 )
 
-// inspected judges what inspect shows.
-func (l *workqLaw) inspected(c workq.Command, m session.Message) ruling {
-	if m.Kind != workqsession.OK {
-		r := ruling{clause: "INSP-01", expected: "+OK 1 ...", rule: "inspect"}
-		if len(c.Names) > 0 && len(l.inQueue(c.Name(), ready))+len(l.inQueue(c.Name(), scheduled)) == 0 {
-			return ruling{} // whether there is an empty queue is open
-		}
-		switch r.clause = clauses[c.Verb]; c.Verb {
-		case workq.InspectJobs:
-			r.expected = fmt.Sprintf("+OK %d ...", len(l.inQueue(c.Name(), ready)))
-		case workq.InspectScheduled:
-			r.expected = fmt.Sprintf("+OK %d ...", len(l.inQueue(c.Name(), scheduled)))
-		case workq.InspectQueues:
-			return ruling{} // how many queues others have is not known
-		}
-		return r
+// record is what inspect shows of one object.
+type record struct {
+	name string
+	keys map[string]json.RawMessage
+	all  []byte
+}
+
+// records reads a reply to inspect.
+func records(m session.Message) (all []record) {
+	for i := 1; i+2 < len(m.Parts); i += 3 {
+		r := record{name: string(m.Parts[i]), all: m.Parts[i+2]}
+		_ = json.Unmarshal(r.all, &r.keys) // the session has written it
+		all = append(all, r)
 	}
-	switch c.Verb {
-	case workq.InspectJob:
-		return l.jobs[c.ID].shown(m)
-	case workq.InspectQueue:
-		want := fmt.Sprintf(`{"ready-len":%d,"scheduled-len":%d}`,
-			len(l.inQueue(c.Name(), ready)), len(l.inQueue(c.Name(), scheduled)))
-		return ruling{
-			clause: "INSP-10", expected: "+OK 1 " + c.Name() + " int(2..) " + want, fits: has(m.Parts[3], want),
+	return all
+}
+
+// inspected judges what inspect shows of several jobs, of queues and of the server.
+func (l *workqLaw) inspected(k *call, m session.Message, at time.Time) ruling {
+	if m.Kind != workqsession.OK {
+		_, must, _ := l.count(k, ready)
+		_, mustLater, _ := l.count(k, scheduled)
+		switch {
+		case k.Verb == workq.InspectServer, must > 0 && k.Verb != workq.InspectScheduled,
+			mustLater > 0 && k.Verb != workq.InspectJobs:
+			return ruling{clause: clauses[k.Verb], rule: "reply", expected: "+OK ..."}
 		}
-	case workq.InspectJobs:
-		return listed(c, m, "INSP-06", l.inQueue(c.Name(), ready), l.inQueue(c.Name(), scheduled))
-	case workq.InspectScheduled:
-		return listed(c, m, "INSP-09", l.inQueue(c.Name(), scheduled), l.inQueue(c.Name(), ready))
+		return ruling{} // whether there is an empty queue is open
+	}
+	switch k.Verb {
+	case workq.InspectServer:
+		return l.server(records(m)[0], at)
+	case workq.InspectQueue:
+		return l.queue(k, k.Name(), records(m)[0])
+	case workq.InspectQueues:
+		return l.queues(k, records(m))
+	}
+	return l.listed(k, records(m), at)
+}
+
+// count returns the jobs of a name that may have been in a state when a command looked, and how many were for certain,
+// and at the most. A job that has no attempts left need not be counted as ready.
+func (l *workqLaw) count(k *call, s state) (jobs []*job, must, may int) {
+	return l.countOf(k, k.Name(), s)
+}
+
+func (l *workqLaw) countOf(k *call, name string, s state) (jobs []*job, must, may int) {
+	for _, id := range l.order {
+		j := l.jobs[id]
+		if j == nil || j.Name() != name {
+			continue
+		}
+		views := j.views(k)
+		was := func(c config) bool { return c.state == s || c.state == open }
+		if !slices.ContainsFunc(views, was) {
+			continue
+		}
+		jobs, may = append(jobs, j), may+1
+		if !slices.ContainsFunc(views, func(c config) bool {
+			return c.state != s || s == ready && !j.leasable(c)
+		}) {
+			must++
+		}
+	}
+	return jobs, must, may
+}
+
+// queue judges the counters of a queue.
+func (l *workqLaw) queue(k *call, name string, r record) ruling {
+	for _, c := range []struct {
+		key string
+		of  state
+	}{{"ready-len", ready}, {"scheduled-len", scheduled}} {
+		_, must, may := l.countOf(k, name, c.of)
+		n, err := strconv.Atoi(string(r.keys[c.key]))
+		if err != nil || n < must || n > may && l.own([]string{name}) && !l.unjudged {
+			want := strconv.Itoa(must)
+			if may > must {
+				want = fmt.Sprintf("int(%d..%d)", must, may)
+			}
+			return ruling{
+				clause: "INSP-10", rule: "field", got: c.key + ": " + cmp.Or(string(r.keys[c.key]), "nothing"),
+				expected: fmt.Sprintf(`+OK 1 %s int(2..) {%q:%s}`, name, c.key, want),
+			}
+		}
 	}
 	return ruling{}
 }
 
-// listed judges a list of jobs: all of some are in it, unless the limit is less, and none of others. Whether those that
-// a worker has are in it is open.
-func listed(c workq.Command, m session.Message, clause string, all, none []*job) ruling {
-	seen := map[string]bool{}
-	for i := 1; i < len(m.Parts); i += 3 {
-		seen[string(m.Parts[i])] = true
+// queues judges a list of queues: their counters, their order, and that there are no more than were asked for.
+func (l *workqLaw) queues(k *call, all []record) ruling {
+	shown := ruling{clause: "INSP-07", rule: "shown", expected: fmt.Sprintf("+OK int(0..%d) ...", k.Limit)}
+	if uint64(len(all)) > k.Limit {
+		return shown
 	}
-	r := ruling{clause: clause, expected: fmt.Sprintf("+OK %d ...", len(all)), fits: true}
-	for _, j := range all {
-		r.fits = r.fits && (seen[j.ID] || uint64(len(all)) > c.Limit)
-	}
-	for _, j := range none {
-		if seen[j.ID] {
-			r.fits, r.clause = false, "INSP-08"
+	names := map[string]bool{}
+	for i, r := range all {
+		if i > 0 && disordered(all[i-1].name, r.name) {
+			shown.clause, shown.what = "INSP-11", fmt.Sprintf("%s stands before %s", all[i-1].name, r.name)
+			return shown
+		}
+		names[r.name] = true
+		if r := l.queue(k, r.name, r); r.expected != "" {
+			return r
 		}
 	}
-	return r
+	if k.Offset > 0 || uint64(len(all)) == k.Limit {
+		return ruling{}
+	}
+	for _, id := range l.order {
+		if j := l.jobs[id]; j != nil && !names[j.Name()] {
+			_, is, _ := l.countOf(k, j.Name(), ready)
+			if _, later, _ := l.countOf(k, j.Name(), scheduled); is+later > 0 {
+				shown.clause, shown.what = "INSP-11", j.Name()+" is missing"
+				return shown
+			}
+		}
+	}
+	return ruling{}
+}
+
+// disordered reports whether two names are not in alphabetical order, nor in it whatever the case of letters, nor by
+// their letters and digits alone.
+func disordered(a, b string) bool {
+	plain := func(name string) string {
+		return strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "").Replace(name))
+	}
+	return a >= b && strings.ToLower(a) >= strings.ToLower(b) && plain(a) >= plain(b)
+}
+
+// server judges what inspect shows of the server. Other clients use it too.
+func (l *workqLaw) server(r record, at time.Time) ruling {
+	served := 0
+	for _, c := range l.conns {
+		if c.served {
+			served++
+		}
+	}
+	of := ruling{clause: "INSP-12", rule: "field"}
+	wrong := func(key, want string) ruling {
+		of.expected = fmt.Sprintf(`+OK 1 server int(3..) {%q:%s}`, key, want)
+		of.got = key + ": " + cmp.Or(string(r.keys[key]), "nothing")
+		return of
+	}
+	clients, err := strconv.Atoi(string(r.keys["active-clients"]))
+	if err != nil || clients < served {
+		return wrong("active-clients", fmt.Sprintf("int(%d..)", served))
+	}
+	evicted, err := strconv.ParseUint(string(r.keys["evicted-jobs"]), 10, 64)
+	if err != nil || evicted < l.evicted {
+		return wrong("evicted-jobs", fmt.Sprintf("int(%d..)", l.evicted))
+	}
+	l.evicted = evicted
+	started, is := timeOf(r.keys["started"])
+	if !is || started.After(at.Add(24*time.Hour)) || l.started != "" && l.started != string(r.keys["started"]) {
+		return wrong("started", cmp.Or(l.started, "time"))
+	}
+	l.started = string(r.keys["started"])
+	return ruling{}
+}
+
+// timeOf returns the time of a key.
+func timeOf(value json.RawMessage) (at time.Time, is bool) {
+	var word string
+	if json.Unmarshal(value, &word) != nil {
+		return at, false
+	}
+	return workq.Time(word)
+}
+
+// listed judges a list of jobs. Whether those that a worker has, and those that have ended, are in it is open.
+func (l *workqLaw) listed(k *call, all []record, at time.Time) ruling {
+	clause, of := "INSP-06", ready
+	if k.Verb == workq.InspectScheduled {
+		clause, of = "INSP-09", scheduled
+	}
+	wrong := func(clause, what, id string) ruling {
+		return ruling{clause: clause, rule: "shown", expected: "+OK int(0..) ...", what: what, job: id}
+	}
+	if uint64(len(all)) > k.Limit {
+		return ruling{clause: "INSP-07", rule: "listed", expected: fmt.Sprintf("+OK int(0..%d) ...", k.Limit)}
+	}
+	jobs, must, may := l.count(k, of)
+	names := map[string]bool{}
+	var found ruling
+	for _, r := range all {
+		j := l.jobs[r.name]
+		switch {
+		case j == nil && !l.unjudged && l.own(k.Names), j != nil && j.Name() != k.Name():
+			return wrong(clause, r.name+" is no job of the name", r.name)
+		case names[r.name]:
+			return wrong(clause, r.name+" is listed twice", r.name)
+		case j == nil:
+			continue
+		}
+		names[r.name] = true
+		if found.expected == "" {
+			found = j.inList(k, r, of, at)
+		}
+	}
+	if found.expected != "" {
+		return found
+	}
+	if of == ready {
+		_, _, may = l.listable(k)
+	}
+	least := min(k.Limit, uint64(max(0, must-int(min(k.Offset, 1<<20))))) //nolint:gosec // at most 2^20
+	most := min(k.Limit, uint64(max(0, may-int(min(k.Offset, 1<<20)))))   //nolint:gosec // as above
+	if n := uint64(len(all)); n < least || n > most && !l.unjudged && l.own(k.Names) {
+		if k.Offset > 0 || k.Limit < uint64(may) { //nolint:gosec // not negative
+			clause = "INSP-07"
+		}
+		return ruling{clause: clause, rule: "listed", expected: fmt.Sprintf("+OK int(%d..%d) ...", least, most)}
+	}
+	if k.Offset > 0 || uint64(len(all)) == k.Limit {
+		return ruling{}
+	}
+	for _, j := range jobs {
+		was := func(c config) bool { return c.state != of || of == ready && !j.leasable(c) }
+		if !names[j.ID] && !slices.ContainsFunc(j.views(k), was) {
+			return wrong(clause, j.ID+" is missing", j.ID)
+		}
+	}
+	return ruling{}
+}
+
+// listable counts the jobs that inspect jobs may show.
+func (l *workqLaw) listable(k *call) (jobs []*job, must, may int) {
+	for _, s := range []state{ready, leased, completed, failed} {
+		more, _, _ := l.count(k, s)
+		for _, j := range more {
+			if !slices.Contains(jobs, j) {
+				jobs = append(jobs, j)
+			}
+		}
+	}
+	return jobs, 0, len(jobs)
+}
+
+// inList judges a job in a list of those that are ready, or of those that are scheduled.
+func (j *job) inList(k *call, r record, of state, at time.Time) ruling {
+	may := func(c config) bool {
+		if of == scheduled {
+			return c.state == scheduled || c.state == open
+		}
+		return c.state != scheduled && c.state != deleted && c.state != absent
+	}
+	views := j.views(k)
+	if len(views) == 0 || slices.ContainsFunc(views, may) {
+		return j.shown(k, r.all, at)
+	}
+	wrong := ruling{
+		clause: "INSP-08", rule: "shown", expected: "+OK int(0..) ...", what: j.ID + " is listed", job: j.ID,
+		timed: views[0].timed,
+	}
+	switch {
+	case views[0].state == deleted && views[0].timed:
+		wrong.clause = "ADD-08"
+	case views[0].state == deleted:
+		wrong.clause = "DEL-02"
+	case of == scheduled:
+		wrong.clause = "INSP-09"
+	}
+	return wrong
 }
 
 // shown judges the keys of a job, group by group.
-func (j *job) shown(m session.Message) ruling {
-	number := map[state]int{ready: 0, leased: 4, completed: 1, failed: 2, scheduled: 0}[j.state]
-	if j.state == ready && j.attempts > 0 {
-		number = 3
-	}
-	added := fmt.Sprintf(`"ttr":%d,"ttl":%d,"payload-size":%d,"priority":%d`, j.TTR, j.TTL, len(j.Block), j.Priority)
-	if j.MaxAttempts > 0 {
-		added += fmt.Sprintf(`,"max-attempts":%d`, j.MaxAttempts)
-	}
-	if j.MaxFails > 0 {
-		added += fmt.Sprintf(`,"max-fails":%d`, j.MaxFails)
-	}
-	for _, group := range []struct{ clause, want string }{
-		{"INSP-01", fmt.Sprintf(`{"name":%q}`, j.Name())},
-		{"INSP-02", "{" + added + "}"},
-		{"INSP-03", fmt.Sprintf(`{"attempts":%d,"fails":%d}`, j.attempts, j.fails)},
-		{"INSP-04", fmt.Sprintf(`{"state":%d}`, number)},
-	} {
-		if !has(m.Parts[3], group.want) {
-			return ruling{clause: group.clause, expected: "+OK 1 " + j.ID + " int(1..) " + group.want}
+func (j *job) shown(k *call, all []byte, at time.Time) ruling {
+	var keys map[string]json.RawMessage
+	_ = json.Unmarshal(all, &keys) // the session has written it
+	wrong := func(clause, key, want string) ruling {
+		if clause == "INSP-02" && keys[key] == nil {
+			clause = "INSP-01"
 		}
+		return ruling{
+			clause: clause, rule: "field", job: j.ID, expected: fmt.Sprintf("+OK 1 %s int(1..) {%q:%s}", j.ID, key, want),
+			got: key + ": " + cmp.Or(string(keys[key]), "nothing"),
+		}
+	}
+	if len(j.views(k)) == 0 || !slices.ContainsFunc(j.views(k), func(c config) bool { return c.state != open }) {
+		return ruling{}
+	}
+	for _, want := range j.constants() {
+		if got, is := keys[want.key]; !bytes.Equal(got, []byte(want.value)) && (is || !want.optional) {
+			return wrong(want.clause, want.key, want.value)
+		}
+	}
+	if r := j.times(keys, wrong, at); r.expected != "" {
+		return r
+	}
+	views := j.views(k)
+	number := func(c config, key string) string {
+		return map[string]string{
+			"attempts": strconv.FormatUint(c.attempts, 10), "fails": strconv.FormatUint(c.fails, 10), "state": stateNumber(c),
+		}[key]
+	}
+	for _, key := range []string{"attempts", "fails", "state"} {
+		fits := func(c *config) bool { return number(*c, key) == string(keys[key]) }
+		if !j.answered(k, workqsession.OK, fits) {
+			clause := "INSP-03"
+			if key == "state" {
+				clause = "INSP-04"
+			}
+			r := wrong(clause, key, number(views[len(views)-1], key))
+			r.timed = slices.ContainsFunc(views, func(c config) bool { return c.timed })
+			return r
+		}
+		views = j.views(k)
 	}
 	return ruling{}
 }
 
-// has reports whether a JSON object has the keys of another one, with equal values.
-func has(object []byte, want string) bool {
-	var got, wanted map[string]json.RawMessage
-	if json.Unmarshal(object, &got) != nil || json.Unmarshal([]byte(want), &wanted) != nil {
-		return false
+// constant is a key that has one value as long as the job lives.
+type constant struct {
+	clause, key, value string
+	optional           bool
+}
+
+// constants are those of a job. The list of keys has payload-bytes, the examples payload. What stands for a limit that
+// was not given is open.
+func (j *job) constants() []constant {
+	number := func(key string, n uint64, optional bool) constant {
+		return constant{"INSP-02", key, strconv.FormatUint(n, 10), optional}
 	}
-	for key, value := range wanted {
-		if !bytes.Equal(got[key], value) {
-			return false
-		}
+	payload, _ := json.Marshal(string(j.Block)) // strings can always be written
+	all := []constant{
+		{"INSP-01", "name", strconv.Quote(j.Name()), false}, {"INSP-01", "id", strconv.Quote(j.ID), true},
+		number("ttr", j.TTR, false), {"INSP-02", "priority", strconv.FormatInt(j.Priority, 10), false},
+		number("payload-size", uint64(len(j.Block)), false),
+		{"INSP-02", "payload", string(payload), true}, {"INSP-02", "payload-bytes", string(payload), true},
 	}
-	return true
+	if j.Verb != workq.Run {
+		all = append(all, number("ttl", j.TTL, false))
+	}
+	if j.MaxAttempts > 0 {
+		all = append(all, number("max-attempts", j.MaxAttempts, false))
+	}
+	if j.MaxFails > 0 {
+		all = append(all, number("max-fails", j.MaxFails, false))
+	}
+	return all
+}
+
+// times judges when a job was created, and when it is due. Clocks may differ, but a time does not change.
+func (j *job) times(keys map[string]json.RawMessage, wrong func(clause, key, want string) ruling, at time.Time) ruling {
+	created := string(keys["created"])
+	if when, is := timeOf(keys["created"]); !is || when.Sub(at).Abs() > 24*time.Hour {
+		return wrong("INSP-02", "created", "time")
+	}
+	if j.created != "" && j.created != created {
+		return wrong("INSP-02", "created", j.created)
+	}
+	j.created = created
+	if j.Verb != workq.Schedule {
+		return ruling{}
+	}
+	due, _ := workq.Time(j.Time) // the reader has checked it
+	if when, is := timeOf(keys["time"]); !is || when.Sub(due).Abs() >= time.Second {
+		return wrong("INSP-09", "time", strconv.Quote(j.Time))
+	}
+	return ruling{}
+}
+
+// stateNumber is the state as inspect shows it.
+func stateNumber(c config) string {
+	if c.state == ready && c.attempts > 0 {
+		return "3"
+	}
+	return map[state]string{ready: "0", scheduled: "0", leased: "4", completed: "1", failed: "2"}[c.state]
 }

@@ -1,7 +1,8 @@
 // Package workqsubject is Workq as a subject of exploring: what clients may send, and a state machine of the commands
 // that says what may be answered.
 //
-// To read: subject.go (the alphabet), law.go (the state machine), inspect.go (what inspect shows of it).
+// To read: subject.go (the alphabet), law.go (what is told to the law), job.go (how things may stand with a job, and what
+// time does), carry.go (what commands do), rulings.go and inspect.go (which replies may come), rules.go.
 package workqsubject
 
 import (
@@ -24,6 +25,7 @@ func New() *explore.Subject {
 		Jobs:     "id",
 		Accepted: "+OK",
 		Question: workq.InspectQueues + " 0 1",
+		Rules:    rules,
 		Seeds:    seeds,
 	}
 }
@@ -112,7 +114,7 @@ func (m *maker) id() string {
 func (m *maker) leasedIDs() (all []string) {
 	for n := max(1, m.jobs-40); n <= m.jobs; n++ {
 		id := fmt.Sprintf("$id%d", n)
-		if j := m.law.jobs[m.Fill(id)]; j != nil && j.state == leased {
+		if j := m.law.jobs[m.Fill(id)]; j != nil && j.may(leased) {
 			all = append(all, id)
 		}
 	}

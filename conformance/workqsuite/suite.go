@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/workqsubject"
 	"github.com/fwpsuite/fwp/scenarios/play"
 	"github.com/fwpsuite/fwp/scenarios/workqdialect"
 	"github.com/fwpsuite/fwp/workq"
@@ -39,35 +40,9 @@ func Protocol() *conformance.Protocol {
 	return &conformance.Protocol{
 		Name: workqdialect.Name, Title: "Workq", Prefix: prefix, Dialect: workqdialect.Dialect{},
 		Documents: documents,
-		Clauses:   clauses, ClauseOf: clauseOf, Goal: goal, Identify: identify, Scripts: workqdialect.Suite,
+		Clauses:   clauses, ClauseOf: workqsubject.ClauseOf, Goal: goal, Identify: identify, Scripts: workqdialect.Suite,
+		Law: workqsubject.Law(),
 	}
-}
-
-// clauseOf returns the clause of a breach.
-func clauseOf(breach string) string {
-	kind, detail, _ := strings.Cut(breach, ":")
-	id := map[string]string{
-		"unasked": "LINE-07", "extra-reply": "LINE-07", "no-reply": "LINE-07", "consumer-closed": "LINE-10",
-		"state-lost": "LINE-10", "wrong-queue": "LEASE-02",
-	}[kind]
-	switch kind {
-	case "grammar":
-		id = map[string]string{
-			string(workq.RuleSign): "LINE-03", string(workq.RuleOK): "LINE-03", string(workq.RuleError): "LINE-04",
-			string(workq.RuleLineEnd): "LINE-05", string(workq.RuleBlock): "LINE-06", string(workq.RuleCount): "INSP-13",
-			string(workq.RuleRecord): "INSP-13", string(workq.RuleKey): "INSP-13",
-		}[detail]
-	case "foreign-reply":
-		id = map[string]string{
-			workq.Add: "ADD-01", workq.Schedule: "SCHED-01", workq.Run: "RUN-03", workq.Result: "RESULT-01",
-			workq.Lease: "LEASE-01", workq.Complete: "DONE-01", workq.Fail: "FAIL-01", workq.Delete: "DEL-01",
-			workq.Inspect: "INSP-13",
-		}[detail]
-	}
-	if id == "" {
-		return ""
-	}
-	return prefix + id
 }
 
 // goal returns what must have happened for a pass of a clause: an answer to a command that the clause is about.

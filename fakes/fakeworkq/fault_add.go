@@ -31,8 +31,8 @@ var allFaults = []Fault{
 				j.MaxFails++
 			}
 		})),
-	fault("add-lost", "ADD-02 ADD-03 ADD-07 ADD-09 ADD-10 ADD-11 ADD-14 ADD-15 INSP-01 INSP-06 INSP-13 LEASE-02 "+
-		"LEASE-05 LINE-01 LINE-02 LINE-05 LINE-06 LINE-09 RESULT-02 RESULT-03 INSP-10", "a job that is added is lost",
+	fault("add-lost", "ADD-02 ADD-03 ADD-07 ADD-09 ADD-10 ADD-11 ADD-14 ADD-15 DEL-01 INSP-01 INSP-06 INSP-11 INSP-13 "+
+		"LEASE-02 LEASE-05 LINE-01 LINE-02 LINE-05 LINE-06 LINE-09 RESULT-02 RESULT-03 INSP-10", "a job that is added is lost",
 		on(Adding, skip, workq.Add)),
 	fault("add-other-answer", "ADD-01", "add is answered with a count",
 		answers(workq.Add, "", workq.Reply{Counted: true})),
@@ -55,7 +55,7 @@ var allFaults = []Fault{
 		changes(workq.Add, func(j *Job) { j.Priority = -j.Priority })),
 	fault("add-priority-unsigned", "ADD-15 ADD-14", "a negative priority is 0",
 		changes(workq.Add, func(j *Job) { j.Priority = max(j.Priority, 0) })),
-	fault("add-same-id", "ADD-03", "a second add with the same id adds another job",
+	fault("add-same-id", "ADD-03 DEL-01", "a second add with the same id adds another job",
 		catalogue.Again(jobOf, reads(workq.Add), catalogue.On(valid(workq.Add), renumber))),
 	fault("add-same-id-ended", "ADD-03", "an add with the id of a job that has ended adds another job",
 		catalogue.From(jobOf, at(Finished), valid(workq.Add), renumber)),
@@ -70,29 +70,30 @@ var allFaults = []Fault{
 		on(Adding, func(e *Event) { e.Skip = e.Skip || e.Job.TTL > 10_000*time.Hour }, workq.Add)),
 	fault("add-ttl-leased", "ADD-08", "a job that is leased when its time to live is over stays",
 		while(at(Leased), notHeld, at(Evicted), skip)),
-	fault("add-ttr-halved", "LEASE-08", "a time to run of less than a minute is half as long",
+	fault("add-ttr-halved", "LEASE-08 LEASE-01 INSP-02", "a time to run of less than a minute is half as long",
 		changes(workq.Add, func(j *Job) {
 			if j.TTR < time.Minute {
 				j.TTR /= 2
 			}
 		})),
-	fault("add-ttr-long", "ADD-06", "a time to run of less than a minute is an hour", changes(workq.Add, func(j *Job) {
-		if j.TTR < time.Minute {
-			j.TTR = time.Hour
-		}
-	})),
+	fault("add-ttr-long", "ADD-06 LEASE-01 INSP-02", "a time to run of less than a minute is an hour",
+		changes(workq.Add, func(j *Job) {
+			if j.TTR < time.Minute {
+				j.TTR = time.Hour
+			}
+		})),
 	fault("schedule-at-once", "SCHED-02 INSP-09", "a scheduled job can be leased at once",
 		changes(workq.Schedule, func(j *Job) { j.Due = time.Time{} })),
 	fault("schedule-attempts-ignored", "ADD-16", "max-attempts of a scheduled job has no effect",
 		changes(workq.Schedule, func(j *Job) { j.MaxAttempts = 0 })),
 	fault("schedule-fails-ignored", "ADD-20", "max-fails of a scheduled job has no effect",
 		changes(workq.Schedule, func(j *Job) { j.MaxFails = 0 })),
-	fault("schedule-late", "SCHED-03 SCHED-04", "a scheduled job comes 20 s late",
+	fault("schedule-late", "SCHED-03 SCHED-04 INSP-09", "a scheduled job comes 20 s late",
 		changes(workq.Schedule, func(j *Job) { j.Due = j.Due.Add(20 * time.Second) })),
 	fault("schedule-lost", "SCHED-03 SCHED-04", "a scheduled job is lost", on(Due, skip)),
 	fault("schedule-priority-ignored", "ADD-15", "the priority of a scheduled job has no effect",
 		changes(workq.Schedule, func(j *Job) { j.Priority = 0 })),
-	fault("schedule-ttl-at-once", "SCHED-04", "the time to live of a scheduled job starts at once",
+	fault("schedule-ttl-at-once", "SCHED-04 INSP-02", "the time to live of a scheduled job starts at once",
 		changes(workq.Schedule, func(j *Job) { j.TTL -= time.Until(j.Due) })),
 	// About giving jobs out, and waiting for them. (lease; run; result)
 	fault("lease-eight-names", "LEASE-02", "names of a lease behind the eighth do not count",
@@ -160,7 +161,7 @@ var allFaults = []Fault{
 		on(Finished, func(e *Event) { e.Success = true }, workq.Fail)),
 	fault("fail-other-answer", "FAIL-01", "fail is answered with a count",
 		answers(workq.Fail, "", workq.Reply{Counted: true})),
-	fault("fail-result-cut", "RESULT-05", "the result of a failed job has one byte at most",
+	fault("fail-result-cut", "RESULT-05 RUN-01", "the result of a failed job has one byte at most",
 		on(Finished, cutResult, workq.Fail)),
 	fault("fail-unknown-ok", "FAIL-02", "fail of an unknown id is answered with OK",
 		answers(workq.Fail, workq.NotFound, workq.OK())),

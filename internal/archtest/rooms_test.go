@@ -143,10 +143,10 @@ var rooms = map[string]room{
 		testsAlso: []string{"conformance/run"},
 	},
 	"conformance/workqsuite": {mayImport: []string{
-		"conformance", "scenarios/play", "scenarios/workqdialect", "workq",
+		"conformance", "conformance/workqsubject", "scenarios/play", "scenarios/workqdialect", "workq",
 	}},
 	"conformance/workqsubject": {mayImport: []string{
-		"conformance/explore", "conformance/law", "conformance/workqsuite", "internal/session", "internal/session/workqsession", "scenarios",
+		"conformance/explore", "conformance/law", "internal/session", "internal/session/workqsession", "scenarios",
 		"scenarios/workqdialect", "workq",
 	}},
 	"fakes": {mayImport: []string{

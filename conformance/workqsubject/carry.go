@@ -1,0 +1,196 @@
+package workqsubject
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/session/workqsession"
+	"github.com/fwpsuite/fwp/workq"
+)
+
+// The kinds of replies that a command may have.
+const (
+	success    = string(rune(workqsession.OK))
+	notFound   = string(rune(workqsession.NotFound))
+	timeout    = string(rune(workqsession.Timeout))
+	errorKinds = string(rune(workqsession.ClientError)) + string(rune(workqsession.ServerError))
+	refusal    = errorKinds + notFound
+	anything   = success + timeout + refusal
+)
+
+// concerns reports whether a command is about a job.
+func (k *call) concerns(j *job) bool {
+	if k.malformed {
+		return false
+	}
+	return k.ID == j.ID || k.ID == "" && slices.Contains(k.Names, j.Name()) || k.Verb == workq.InspectQueues
+}
+
+// carry returns how things may stand when a command has been carried out, at some time before now, on a job that was in
+// a configuration; nothing if it cannot have been.
+func (j *job) carry(k *call, c config, now time.Time) []config {
+	if k.sent.After(j.until(c)) {
+		return nil
+	}
+	done := func(s state, replies string, change ...func(*config)) config {
+		n := c
+		if s != c.state {
+			n.state, n.from, n.to, n.expired, n.timed = s, later(k.sent, c.from), now, false, false
+		}
+		for _, f := range change {
+			f(&n)
+		}
+		before := c
+		before.met = nil
+		n.met = append(slices.Clone(c.met), meet{k, replies, &before})
+		return n
+	}
+	there := c.state != absent && c.state != deleted
+	switch {
+	case c.state == open:
+		return []config{done(open, anything)}
+	case k.Verb == workq.Lease:
+		if !j.leasable(c) {
+			return nil
+		}
+		return []config{done(leased, success, func(n *config) { n.attempts++ })}
+	case k.Verb == workq.Add, k.Verb == workq.Schedule, k.Verb == workq.Run:
+		return j.carryAdd(k, c, done)
+	case !there && k.ID != "":
+		return []config{done(c.state, notFound)}
+	}
+	switch k.Verb {
+	case workq.Complete, workq.Fail:
+		return j.carryEnd(k, c, done)
+	case workq.Delete:
+		if j.Verb == workq.Run {
+			return []config{done(open, anything)}
+		}
+		return []config{done(deleted, success)}
+	case workq.Result:
+		switch {
+		case c.over() && c.result == nil: // no worker has reported anything
+			return []config{done(c.state, anything)}
+		case c.over():
+			return []config{done(c.state, success)}
+		case now.Before(k.sent.Add(milliseconds(k.Wait) - soon)):
+			return nil
+		}
+		return []config{done(c.state, timeout)}
+	}
+	return []config{done(c.state, success)}
+}
+
+// soon is how close to the end of a wait something may happen that should have ended it.
+const soon = 300 * time.Millisecond
+
+// doing makes a configuration in which a command has been carried out.
+type doing func(s state, replies string, change ...func(*config)) config
+
+// carryAdd is carry for a command that adds a job. A second one adds nothing, and may be answered in any way.
+// (WQ-AMB-02) Whether the id of a job that is gone may come again is open.
+func (j *job) carryAdd(k *call, c config, done doing) []config {
+	switch {
+	case c.state == deleted, c.state != absent && k.Verb == workq.Run:
+		return []config{done(open, anything)}
+	case c.state != absent:
+		return []config{done(c.state, anything)}
+	}
+	into := ready
+	if k.Verb == workq.Schedule {
+		into = scheduled
+	}
+	return []config{done(into, success, func(n *config) {
+		if n.born, n.bornBy = n.from, n.to; into == scheduled {
+			due, _ := workq.Time(k.Time) // the reader has checked it
+			n.born, n.bornBy = later(due.Add(-skew), n.from), later(due.Add(skew), n.to)
+		}
+	})}
+}
+
+// carryEnd is carry for complete and fail. A worker may report after its time to run. What is answered for a job that
+// no worker has, or that has ended, is open. (lease, Special Considerations)
+func (j *job) carryEnd(k *call, c config, done doing) []config {
+	result := append([]byte{}, k.Block...)
+	end := func(s state) config { return done(s, success, func(n *config) { n.result = result }) }
+	switch {
+	case c.over():
+		return []config{done(c.state, refusal), done(open, success)}
+	case c.state != leased && !c.expired:
+		return []config{done(open, anything)}
+	case k.Verb == workq.Complete:
+		return []config{end(completed)}
+	}
+	fails := func(n config) config { n.fails++; return n }
+	if j.Verb == workq.Run || c.fails+1 >= j.MaxFails {
+		return []config{fails(end(failed))}
+	}
+	again := fails(done(ready, success, func(n *config) { n.expired = false }))
+	if j.MaxAttempts > 0 && c.attempts >= j.MaxAttempts { // which of the two limits counts is open, but none is left
+		return []config{again, fails(end(failed))}
+	}
+	return []config{again}
+}
+
+// metBy returns what a command has met in a configuration, nil if it was not carried out.
+func (c config) metBy(k *call) *meet {
+	i := slices.IndexFunc(c.met, func(m meet) bool { return m.call == k })
+	if i < 0 {
+		return nil
+	}
+	return &c.met[i]
+}
+
+// answered keeps the configurations that fit the reply to a command. It changes nothing, and returns false, if there are
+// none.
+func (j *job) answered(k *call, kind byte, fits func(view *config) bool) bool {
+	var left []config
+	for _, c := range j.configs {
+		m := c.metBy(k)
+		if m != nil && strings.IndexByte(m.replies, kind) >= 0 && (fits == nil || m.view.state == open || fits(m.view)) {
+			left = append(left, c)
+		}
+	}
+	if len(left) == 0 {
+		return false
+	}
+	j.configs = left
+	return true
+}
+
+// settle forgets a command that was answered.
+func (j *job) settle(k *call) {
+	configs := j.configs
+	j.configs = nil
+	for _, c := range configs {
+		j.add(c.without(k))
+	}
+}
+
+// passedOver keeps the configurations in which a lease has not taken the job.
+func (j *job) passedOver(k *call) {
+	j.configs = slices.DeleteFunc(j.configs, func(c config) bool { return c.metBy(k) != nil && c.state != open })
+	if len(j.configs) == 0 {
+		j.open()
+	}
+}
+
+// without returns a configuration without what a command has met.
+func (c config) without(k *call) config {
+	c.met = slices.DeleteFunc(slices.Clone(c.met), func(m meet) bool { return m.call == k })
+	if len(c.met) == 0 {
+		c.met = nil
+	}
+	return c
+}
+
+// views returns how the job may have been when a command looked.
+func (j *job) views(k *call) (all []config) {
+	for _, c := range j.configs {
+		if m := c.metBy(k); m != nil {
+			all = append(all, *m.view)
+		}
+	}
+	return all
+}
