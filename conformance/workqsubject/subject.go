@@ -1,8 +1,3 @@
-// Package workqsubject is Workq as a subject of exploring: what clients may send, and a state machine of the commands
-// that says what may be answered.
-//
-// To read: subject.go (the alphabet), law.go (what is told to the law), job.go (how things may stand with a job, and what
-// time does), carry.go (what commands do), rulings.go and inspect.go (which replies may come), rules.go.
 package workqsubject
 
 import (
