@@ -67,6 +67,7 @@ func (d Description) Clauses() []scenarios.Mark {
 type Setup struct {
 	Target   play.Target
 	Password string          // of the target, empty if it has none
+	Open     bool            // the target asks for no password, although there may be one
 	Alone    bool            // no other client uses the target: flush and the queue default may be used
 	Seed     uint64          // of all that is generated
 	Names    string          // the prefix of all names on the target: see play.Player.Play

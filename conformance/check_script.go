@@ -98,9 +98,14 @@ func (on Setup) watch() *law.Watch {
 	if on.Protocol == nil || on.Protocol.Law.Start == nil {
 		return nil
 	}
-	return law.NewWatch(on.Protocol.Law, law.Terms{
-		Prefix: on.Names, Password: on.Password, Alone: on.Alone, Flush: on.Alone, Patience: cmp.Or(on.Patience, scenarios.DefaultPatience), Slack: Lateness,
-	})
+	terms := law.Terms{
+		Prefix: on.Names, Password: on.Password, Alone: on.Alone, Flush: on.Alone,
+		Patience: cmp.Or(on.Patience, scenarios.DefaultPatience), Slack: Lateness,
+	}
+	if on.Open {
+		terms.Password = ""
+	}
+	return law.NewWatch(on.Protocol.Law, terms)
 }
 
 // Play plays the script.

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"slices"
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/wait"
 	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -77,6 +79,7 @@ func (s *runState) setup(t *task) conformance.Setup {
 		Target: t.server.Target, Password: t.server.Password, Alone: t.host == nil, Seed: s.runner.Seed, Names: t.names,
 		Timeout: s.runner.Timeout, Patience: s.runner.Patience, Quick: s.runner.Quick, Meter: s.meter,
 		Protocol: s.runner.Protocol, Peers: &t.server.peers,
+		Open: slices.Contains(t.server.Offers, scenarios.NeedOpen),
 	}
 	if t.server.Ended != nil {
 		on.Gone = func() bool {

@@ -312,6 +312,9 @@ func (f *File) Again(judged *reports.Report, round int) []string {
 	var all []string
 	for i := range judged.Checks {
 		c := &judged.Checks[i]
+		if strings.HasPrefix(c.ID, reports.LawPrefix) { // it is seen in the plays of others
+			continue
+		}
 		flaky := func(found reports.Finding) bool { return f.measures(c, found.Clause) }
 		if round == 1 && slices.ContainsFunc(c.Findings, isNew) || slices.ContainsFunc(c.Findings, flaky) {
 			all = append(all, c.ID)
