@@ -39,6 +39,9 @@ type Protocol struct {
 	// Identify says what is at a target before any check runs, and waits for each reply no longer than the timeout. The
 	// error says what is there instead of a server of the protocol.
 	Identify func(ctx context.Context, t play.Target, timeout time.Duration) (Identity, error)
+	// Premise is asked when something was found: the error says what a server does otherwise that the checks take for
+	// granted and the specification leaves open. Nil: nothing is.
+	Premise func(ctx context.Context, t play.Target) error
 	// Scripts parses the scripts of the suite.
 	Scripts func() ([]*scenarios.Script, error)
 

@@ -14,5 +14,5 @@
 //   - verdicts: verdict.go from what a script saw, verdict_property.go from a property, verdict_decision.go about a client,
 //     law.go from the law of the protocol, which judges all conversations of scripts; verdict_finding.go the evidence, and
 //     where a client was not let in; reach.go asks whether the goals of
-//     clauses were reached, and fold.go makes one result of several
+//     clauses were reached, and whether what the checks take for granted holds; fold.go makes one result of several
 package run

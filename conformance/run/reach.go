@@ -1,6 +1,9 @@
 package run
 
 import (
+	"context"
+	"slices"
+
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -40,5 +43,31 @@ func (s *runState) goal(c *reports.Clause) {
 	c.Goal, c.Reached = goal.Words, s.reached[c.ID]
 	if c.Verdict == reports.Pass && !c.Reached {
 		c.Verdict, c.Why, c.Reason = reports.Inconclusive, neverSeen+c.Goal, reports.ReasonGoal
+	}
+}
+
+// premise makes what was found undecided, but for crashes, if the server does otherwise what the checks take for granted
+// and the specification leaves open: then the server need not do what they expect.
+func (s *runState) premise(ctx context.Context, all []reports.Check) {
+	found := func(v reports.Verdict) bool { return v.Breach() && v != reports.Crash }
+	if s.runner.Protocol.Premise == nil || len(s.runner.Servers) == 0 || ctx.Err() != nil ||
+		!slices.ContainsFunc(all, func(c reports.Check) bool { return found(c.Verdict) }) {
+		return
+	}
+	err := s.runner.Protocol.Premise(ctx, s.runner.Servers[0].Target)
+	if err == nil {
+		return
+	}
+	for i := range all {
+		c := &all[i]
+		if !found(c.Verdict) {
+			continue
+		}
+		c.Verdict, c.Why, c.Reason, c.Findings = reports.Inconclusive, err.Error(), reports.ReasonUnable, nil
+		for j := range c.Clauses {
+			if cv := &c.Clauses[j]; found(cv.Verdict) {
+				cv.Verdict, cv.Why, cv.Reason = reports.Inconclusive, err.Error(), reports.ReasonUnable
+			}
+		}
 	}
 }

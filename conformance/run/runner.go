@@ -116,6 +116,7 @@ func (s *runState) report(ctx context.Context) *reports.Report {
 		}
 	}
 	rep.Checks = append(rep.Checks, s.lawChecks(broken)...)
+	s.premise(ctx, rep.Checks)
 	for _, skipped := range s.runner.Skipped {
 		rep.Checks = append(rep.Checks, s.withoutResult(skipped.Check.Describe(), reports.NotSelected,
 			cause{words: skipped.Why}, ""))
