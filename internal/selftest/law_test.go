@@ -63,6 +63,27 @@ S: +OK 1 ...
 			"inspect-state-new": {"WORKQ-INSP-04", "law/field"}, "inspect-queue-empty": {"WORKQ-INSP-10", "law/field"},
 			"lease-ttr-seconds": {"WORKQ-LEASE-01", "law/field"}, "complete-result-cut": {"WORKQ-RESULT-01", "law/result"},
 		}},
+		"emqp": {`
+protocol: emqp
+connect w as consumer
+connect c as producer
+connect d as producer
+
+C[w]: ["", "eMQP/1.0", "INFORM", $id1, "[[10,\"$queue\"]]", "worker"]
+C[w]: ["", "eMQP/1.0", "READY", $id2]
+C[c]: ["", "eMQP/1.0", "REQUEST", $id3, $queue, "reply-requested,timeout:7", $text1]
+S[w]: ["", "eMQP/1.0", "REQUEST", ...]
+C[w]: ["", "eMQP/1.0", "REPLY", $id4, $text2]
+S[c]: ["", "eMQP/1.0", "REPLY", ...]
+C[w]: ["", "eMQP/1.0", "READY", $id5]
+C[d]: ["", "eMQP/1.0", "REQUEST", $id6, $queue, "", $text3]
+S[w]: ["", "eMQP/1.0", "REQUEST", ...]
+silence 12s on c
+`, map[string][]string{
+			"headers-lost": {"EMQP-HEAD-01", "law/request-content"}, "headers-first": {"EMQP-HEAD-01", "law/request-content"},
+			"headers-none": {"EMQP-HEAD-02", "law/request-content"}, "reply-true": {"EMQP-REPLY-01", "law/reply-content"},
+			"heartbeat-milliseconds": {"EMQP-BEAT-03", "law/timestamp"},
+		}},
 	} {
 		of, err := peer.Named(protocol)
 		require.NoError(t, err)
