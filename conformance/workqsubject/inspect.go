@@ -302,7 +302,7 @@ func (j *job) shown(k *call, all []byte, at time.Time) ruling {
 			return wrong(want.clause, want.key, want.value)
 		}
 	}
-	if r := j.times(keys, wrong, at); r.expected != "" {
+	if r := j.times(k, keys, wrong, at); r.expected != "" {
 		return r
 	}
 	views := j.views(k)
@@ -358,8 +358,11 @@ func (j *job) constants() []constant {
 	return all
 }
 
+// wrongKey returns a ruling of a key that does not have the value that it should have.
+type wrongKey func(clause, key, want string) ruling
+
 // times judges when a job was created, and when it is due. Clocks may differ, but a time does not change.
-func (j *job) times(keys map[string]json.RawMessage, wrong func(clause, key, want string) ruling, at time.Time) ruling {
+func (j *job) times(k *call, keys map[string]json.RawMessage, wrong wrongKey, at time.Time) ruling {
 	created := string(keys["created"])
 	if when, is := timeOf(keys["created"]); !is || when.Sub(at).Abs() > 24*time.Hour {
 		return wrong("INSP-02", "created", "time")
@@ -373,7 +376,11 @@ func (j *job) times(keys map[string]json.RawMessage, wrong func(clause, key, wan
 	}
 	due, _ := workq.Time(j.Time) // the reader has checked it
 	if when, is := timeOf(keys["time"]); !is || when.Sub(due).Abs() >= time.Second {
-		return wrong("INSP-09", "time", strconv.Quote(j.Time))
+		clause := "INSP-02"
+		if k.Verb == workq.InspectScheduled {
+			clause = "INSP-09"
+		}
+		return wrong(clause, "time", strconv.Quote(j.Time))
 	}
 	return ruling{}
 }

@@ -83,6 +83,8 @@ func (j *job) replied(k *call, m session.Message) ruling {
 		r.clause, r.expected = "RESULT-02", resultLine(j, was)
 	case k.Verb == workq.Result && was.over():
 		r.clause, r.expected = resultClause(was), resultLine(j, was)
+	case k.Verb == workq.Result && m.Kind == workqsession.OK: // before the job has ended
+		r.clause, r.expected = "RESULT-02", "-TIMEOUT"
 	case k.Verb == workq.Result:
 		r.clause, r.expected = "RESULT-03", "-TIMEOUT"
 	}

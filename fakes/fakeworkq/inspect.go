@@ -60,7 +60,7 @@ func (s *Server) shown(e *entry) workq.Record {
 	keys := []workq.Key{
 		{Name: "name", Value: e.Name},
 		{Name: "ttr", Value: number(uint64(e.TTR.Milliseconds()))}, //nolint:gosec // not negative
-		{Name: "ttl", Value: number(uint64(e.TTL.Milliseconds()))}, //nolint:gosec // as above
+		{Name: "ttl", Value: number(e.livesFor())},
 		{Name: "payload-size", Value: strconv.Itoa(len(e.Payload))},
 		{Name: "payload", Value: string(e.Payload)},
 		{Name: "max-attempts", Value: number(e.MaxAttempts)},
@@ -75,6 +75,14 @@ func (s *Server) shown(e *entry) workq.Record {
 		keys = append(keys, workq.Key{Name: "time", Value: e.Due.UTC().Format(time.RFC3339)})
 	}
 	return workq.Inspected(e.UUID, keys...)
+}
+
+// livesFor returns the time to live in milliseconds, as the command has it.
+func (e *entry) livesFor() uint64 {
+	if e.TTL == milliseconds(e.ttl) {
+		return e.ttl
+	}
+	return uint64(e.TTL.Milliseconds()) //nolint:gosec // not negative
 }
 
 // length counts the jobs of a queue.

@@ -20,6 +20,8 @@ type Job struct {
 	Due         time.Time // of a scheduled job, else zero
 	Created     time.Time
 	Foreground  bool // of run: it has no time to live, and ends with its command
+
+	ttl uint64 // milliseconds, as the command has them: TTL may be less
 }
 
 // State is the state of a job as inspect shows it. (inspect job by id, Keys)
@@ -80,7 +82,7 @@ func newJob(c workq.Command, now time.Time) Job {
 	j := Job{
 		UUID: c.ID, Name: c.Name(), Payload: c.Block, TTR: milliseconds(c.TTR), TTL: milliseconds(c.TTL),
 		Priority: c.Priority, MaxAttempts: c.MaxAttempts, MaxFails: c.MaxFails, Created: now.UTC(),
-		Foreground: c.Verb == workq.Run,
+		Foreground: c.Verb == workq.Run, ttl: c.TTL,
 	}
 	if c.Verb == workq.Schedule {
 		j.Due, _ = workq.Time(c.Time) // the reader has checked it
