@@ -60,7 +60,9 @@ func (w *World) allow(c *Conn, l Line, now time.Time) *call {
 			k.kind = model.Malformed
 		}
 	case l.Form == model.Refused:
-		k.kind = model.Malformed
+		if k.kind = model.Malformed; l.Verb == fwp.HELLO && !early { // what a second one means is open (AMB-09)
+			k.allowed = model.Either
+		}
 	case early:
 		w.hello(c, k)
 	default:

@@ -204,6 +204,9 @@ func (j *Job) expire(patience time.Duration) {
 func (j *Job) taken(c *Conn, k *call, now time.Time) {
 	j.was(model.Enqueued, model.Fetch)
 	j.Holder, j.held, j.until, j.due, j.ackClause = c.WID, now, k.at.Add(j.reservation()), time.Time{}, ""
+	if c.helloAgain { // of which worker it is, is not known (AMB-09)
+		j.Holder = ""
+	}
 	j.restarted = false
 	j.overdue, j.latest = false, false
 	if j.delivered.IsZero() {

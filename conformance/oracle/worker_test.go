@@ -84,6 +84,11 @@ func TestWorkers(t *testing.T) {
 		"FETCH of no queue":             {all(hello, "1 C FETCH", "1 S -ERR"), "FWP-FETCH-08 refused"},
 		"FETCH of a producer":           {all(producer, noFetch), ""},
 		"FETCH after two HELLOs":        {all(hello, hello, noFetch), ""},
+		"a second HELLO without a hash": {all(hello, "1 C HELLO\n1 S +OK"), ""},
+		"and a first one":               {"1 C HELLO\n1 S +OK", "FWP-HELLO-06 reply"},
+		"a job fetched after two HELLOs, on another connection": {
+			all(hello, hello, by("2", hello), with(""), take, refused(by("2", ack))), "",
+		},
 		"FETCH after a second, refused": {all(hello, refused(hello), noFetch), "FWP-STATE-12 refused"},
 		"the same id, refused":          {all(hello, by("2", refused(hello))), "FWP-HELLO-11 refused"},
 		"the same id, another pid": {
