@@ -81,22 +81,39 @@ func stack() []string {
 // execute runs the job by its type; nil means success.
 func (j *job) execute() *jobError {
 	switch {
+	case j.jobtype == "fwp.fail":
+		return newJobError("JobError", j.argsText())
+	case j.jobtype == "fwp.echo":
+		return newJobError("JobError", j.argsJSON())
+	case j.jobtype == "fwp.sleep":
+		return j.sleep(time.Second)
+	case j.jobtype == "fwp.unknown":
+		return newJobError("TypeError", "there is no job type "+j.jobtype)
 	case strings.Contains(j.jobtype, "fail"):
 		return newJobError("JobError", "job "+j.jobtype+" failed: "+j.argsText())
 	case j.jobtype == "sleep":
-		return j.sleep()
+		return j.sleep(time.Millisecond)
 	}
 	return nil
 }
 
-// sleep waits as many milliseconds as the first argument says.
-func (j *job) sleep() *jobError {
-	var milliseconds float64
-	if len(j.args) == 0 || json.Unmarshal(j.args[0], &milliseconds) != nil {
-		return newJobError("ArgumentError", "sleep needs a number of milliseconds")
+// sleep waits as many units of time as the first argument says.
+func (j *job) sleep(unit time.Duration) *jobError {
+	var n float64
+	if len(j.args) == 0 || json.Unmarshal(j.args[0], &n) != nil {
+		return newJobError("ArgumentError", "sleep needs a number")
 	}
-	time.Sleep(time.Duration(milliseconds * float64(time.Millisecond)))
+	time.Sleep(time.Duration(n * float64(unit)))
 	return nil
+}
+
+// argsJSON is the JSON text of all arguments.
+func (j *job) argsJSON() string {
+	texts := make([]string, len(j.args))
+	for i, raw := range j.args {
+		texts[i] = string(raw)
+	}
+	return "[" + strings.Join(texts, ",") + "]"
 }
 
 // argsText is the arguments for a reader: strings as they are, all others as JSON.
