@@ -74,8 +74,8 @@ func TestServersDiffer(t *testing.T) {
 					continue // one order for each, and not the same one for all
 				}
 				e := explore.Explorer{Seed: 1, Findings: 8}
-				if test.clause == "FWP-WU-03" { // with another one the number comes late, in a long conversation
-					e.Seed = 3
+				if test.clause == "FWP-WU-03" { // such a number is rare, and not every job with one is judged
+					e.Seed, e.Steps = 3, 3000
 				}
 				r := compared(t, configs[0], configs[1], explore.Comparison{Explorer: e})
 				at := slices.IndexFunc(r.Differences, func(d explore.Difference) bool {

@@ -32,7 +32,7 @@ func (p *player) play(s explore.Step) {
 		p.line(conn, p.law.Introduce(conn, do))
 	case *scenarios.Send:
 		if s.Ends() {
-			p.law.Close(conn, false, now)
+			_ = p.law.Close(conn, false, now) // what clients end themselves is no violation
 			break
 		}
 		p.line(conn, s.Text())
@@ -49,7 +49,7 @@ func (p *player) line(conn int, text string) {
 		if r[0] == text {
 			p.replies = append(p.replies[:i:i], p.replies[i+1:]...)
 			if r[1] == "<close>" {
-				p.law.Close(conn, true, time.Now())
+				_ = p.law.Close(conn, true, time.Now()) // what it finds is no matter of the clean-up
 				return
 			}
 			p.law.Came(conn, message(strings.ReplaceAll(r[1], "~", p.law.Prefix+"-")), time.Now())

@@ -109,14 +109,6 @@ func (s *runState) report(ctx context.Context) *reports.Report {
 	for _, runs := range s.results {
 		rep.Checks = append(rep.Checks, fold(runs))
 	}
-	var broken []string
-	for _, c := range rep.Checks {
-		for _, f := range c.Findings {
-			broken = append(broken, f.Clause)
-		}
-	}
-	rep.Checks = append(rep.Checks, s.lawChecks(broken)...)
-	s.premise(ctx, rep.Checks)
 	for _, skipped := range s.runner.Skipped {
 		rep.Checks = append(rep.Checks, s.withoutResult(skipped.Check.Describe(), reports.NotSelected,
 			cause{words: skipped.Why}, ""))
@@ -125,6 +117,14 @@ func (s *runState) report(ctx context.Context) *reports.Report {
 		rep.Checks = append(rep.Checks, serving)
 	}
 	slices.SortFunc(rep.Checks, func(a, b reports.Check) int { return strings.Compare(a.ID, b.ID) })
+	var broken []string
+	for _, c := range rep.Checks {
+		for _, f := range c.Findings {
+			broken = append(broken, f.Clause)
+		}
+	}
+	rep.Checks = append(rep.Checks, s.lawChecks(broken)...) // behind those with a line that shows what is wrong
+	s.premise(ctx, rep.Checks)
 	rep.Clauses = s.clauses(rep.Checks)
 	return rep
 }

@@ -31,7 +31,7 @@ var update = flag.Bool("update", false, "write testdata/shown.txt anew")
 // TestEveryFaultShows holds conversations with a server that has a fault, and with one that has none, in virtual time.
 // testdata/shown.txt has, for each fault, the first line of each transcript that differs. Some faults show in none: see
 // internal/selftest for these.
-func TestEveryFaultShows(t *testing.T) {
+func TestEveryFaultShows(t *testing.T) { //nolint:tparallel // the group is over before what it found is looked at
 	t.Parallel()
 	talks := conversations(t)
 	conforming := make([]string, len(talks))

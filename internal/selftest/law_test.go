@@ -87,7 +87,7 @@ silence 12s on c
 	} {
 		of, err := peer.Named(protocol)
 		require.NoError(t, err)
-		dialect := of.Protocol.Dialect
+		dialect := of.Dialect
 		script, err := scenarios.Parse(dialect, "x", []byte("title: x"+test.script))
 		require.NoError(t, err)
 		check := conformance.Scripts(script)[0]
@@ -96,7 +96,7 @@ silence 12s on c
 			require.NoError(t, err)
 			var found [][]string
 			for _, one := range playScript(t, of, f, check).Findings {
-				found = append(found, []string{one.Clause, one.Evidence.Check})
+				found = append(found, []string{one.Clause, one.Check})
 			}
 			assert.Contains(t, found, want, fault)
 		}

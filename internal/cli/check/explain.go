@@ -154,12 +154,12 @@ func explainProperty(p conformance.Property) reports.Page {
 // explainRule returns the explanation of a rule of a protocol's law, by the name of its check.
 func explainRule(id string, protocols []*peer.Peer) (reports.Page, bool) {
 	for _, of := range protocols {
-		rule, known := of.Protocol.Law.Rules[strings.TrimPrefix(id, reports.LawPrefix)]
+		rule, known := of.Law.Rules[strings.TrimPrefix(id, reports.LawPrefix)]
 		if !known || !strings.HasPrefix(id, reports.LawPrefix) {
 			continue
 		}
 		var f explained
-		f.add("does", "It judges every conversation of every script of "+of.Protocol.Title+", whatever its lines are about: "+
+		f.add("does", "It judges every conversation of every script of "+of.Title+", whatever its lines are about: "+
 			rule.Title+".")
 		f.add("decides", "It fails the clause that is broken, with the conversation that shows it first. It passes no clause.")
 		return reports.Page{Blocks: []reports.Block{titled(id, "law: "+rule.Title), f.block()}}, true
