@@ -19,7 +19,7 @@ func (d *decoder) readPayload(b []byte) error {
 			return nil
 		}
 	}
-	if b[d.end] == '\n' && d.lapse != nil { // the line of its length has ended so, too
+	if b[d.end] == '\n' && d.hasLapse() { // the line of its length has ended so, too
 		d.pos = d.end + 1
 		d.add(node{kind: BulkString, start: d.start, end: d.end})
 		return nil
@@ -28,6 +28,9 @@ func (d *decoder) readPayload(b []byte) error {
 	d.phase = wantOverrun
 	return nil
 }
+
+// hasLapse reports whether a line of this reply has ended with LF alone, and was read on behind it.
+func (d *decoder) hasLapse() bool { return d.lapse != nil }
 
 // readOverrun finds out why a payload does not end where its length requires. It counts
 // the characters from the payload's start to the first CRLF: a server that announces

@@ -15,19 +15,10 @@ func (l *emqpLaw) reply(number int, c *conn, m emqp.Message) {
 		r.firm = r.firm && (before.worker != number || before.over)
 	}
 	for _, x := range c.outstanding {
-		for _, alike := range l.messages {
-			if x.unsure && alike.sameAs(x.Message) {
-				r.to = append(r.to, alike.from)
-			}
-		}
-		r.firm = r.firm && x.from != none && !x.unsure // it may be for that one
-		if x.from != none {
-			r.to = append(r.to, x.from)
-		}
+		l.answers(r, x)
 	}
 	for _, x := range l.messages { // the REQUEST may be on its way
-		h, _ := emqp.ParseHeaders(x.text(1))
-		if !x.over && x.from != none && slices.Contains(c.queues, x.text(0)) && h.Has(emqp.ReplyRequested) {
+		if !x.over && x.from != none && x.asks(c) {
 			r.to = append(r.to, x.from)
 			r.firm = r.firm && len(c.outstanding) > 0
 		}
@@ -35,6 +26,25 @@ func (l *emqpLaw) reply(number int, c *conn, m emqp.Message) {
 	if len(r.to) > 0 {
 		l.replies = append(l.replies[max(0, len(l.replies)-most):], r)
 	}
+}
+
+// answers records that a REPLY may be for x, a REQUEST that its worker has got.
+func (l *emqpLaw) answers(r *reply, x *message) {
+	for _, alike := range l.messages {
+		if x.unsure && alike.sameAs(x.Message) {
+			r.to = append(r.to, alike.from)
+		}
+	}
+	r.firm = r.firm && x.from != none && !x.unsure // it may be for that one
+	if x.from != none {
+		r.to = append(r.to, x.from)
+	}
+}
+
+// asks reports whether a message is for a queue of the worker c, and asks for a REPLY.
+func (x *message) asks(c *conn) bool {
+	h, _ := emqp.ParseHeaders(x.text(1))
+	return slices.Contains(c.queues, x.text(0)) && h.Has(emqp.ReplyRequested)
 }
 
 // judgeReply judges a REPLY that a client gets.
@@ -105,9 +115,7 @@ func (l *emqpLaw) replied(r *reply, to int) {
 		return
 	}
 	for _, x := range l.messages { // it was on its way to the worker
-		h, _ := emqp.ParseHeaders(x.text(1))
-		asks := x.from == to && slices.Contains(c.queues, x.text(0)) && h.Has(emqp.ReplyRequested)
-		if asks && !x.over && !x.early {
+		if x.from == to && x.asks(c) && !x.over && !x.early {
 			x.early = true
 			return
 		}

@@ -43,7 +43,8 @@ const maxLine = 256
 // grammar has the lines without their CRLF: names have 64 bytes of printable ASCII at most, numbers six digits, and a
 // number behind a put and a JOB is the size of a block.
 var grammar = regexp.MustCompile(strings.NewReplacer("NAME", "[!-~]{1,64}", "NUMBER", `(?:0|[1-9]\d{0,5})`).Replace(
-	`(?s)^(?:(?:join|take|done|count) NAME|put NAME NAME NUMBER|ping|bye|OK|NONE|JOB NAME NUMBER|COUNT NUMBER|ERR .*)$`))
+	`(?s)^(?:(?:join|take|done|count) NAME|put(?: NAME){2} NUMBER|ping|bye|` +
+		`OK|NONE|JOB NAME NUMBER|COUNT NUMBER|ERR .*)$`))
 
 // Append appends a line as it is sent. It checks nothing.
 func Append(out []byte, l Line) []byte {

@@ -100,19 +100,30 @@ func (s *Server) carryOut(c Line, joined *bool) []byte {
 		return s.take(last)
 	case verb == "count":
 		return answer("COUNT", strconv.Itoa(len(s.waiting[last])))
-	case verb == "put" && j != nil:
-		return answer("ERR", "duplicate")
-	case verb == "put" && s.Fault != Lost:
-		if s.jobs == nil {
-			s.jobs, s.waiting = map[string]*job{}, map[string][]*job{}
-		}
-		s.jobs[last] = &job{id: last, block: c.Block}
-		s.waiting[c.Words[1]] = append(s.waiting[c.Words[1]], s.jobs[last])
+	case verb == "put":
+		return s.put(c.Words[1], last, c.Block)
 	case verb == "done" && j != nil && j.taken:
 		delete(s.jobs, last)
 	case verb == "done":
 		return answer("ERR", "unknown")
 	}
+	return answer("OK")
+}
+
+// put adds a job to a queue, unless there is one with its id.
+func (s *Server) put(queue, id string, block []byte) []byte {
+	if s.jobs[id] != nil {
+		return answer("ERR", "duplicate")
+	}
+	if s.Fault == Lost {
+		return answer("OK")
+	}
+	if s.jobs == nil {
+		s.jobs, s.waiting = map[string]*job{}, map[string][]*job{}
+	}
+	j := &job{id: id, block: block}
+	s.jobs[id] = j
+	s.waiting[queue] = append(s.waiting[queue], j)
 	return answer("OK")
 }
 

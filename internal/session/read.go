@@ -25,18 +25,10 @@ func (c *Conn) readAll(reader Reader, from *stamped) {
 			r = failed(err)
 		}
 		if r.GaveUp {
-			r.Pending, r.Rule = reader.Pending()
-			r.Coming = r.Pending != "" && (c.allowance.waits() || r.At.Sub(from.last) < pauseInside+c.grace(from.last))
-			c.allowance.interrupted.Store(false)
-			c.nc.SetReadDeadline(time.Time{}) // the reader continues where it stopped
+			c.resume(&r, reader, from)
 		}
 		r.text = c.text
-		if c.config.Seen != nil && !m.Hidden {
-			c.config.Seen(r)
-		}
-		if c.config.Observer != nil {
-			c.config.Observer.Received(r)
-		}
+		c.show(r, m.Hidden)
 		if m.Hidden {
 			c.allowance.finish(reader.Buffered())
 			continue
@@ -47,6 +39,24 @@ func (c *Conn) readAll(reader Reader, from *stamped) {
 		if !r.GaveUp {
 			c.allowance.finish(reader.Buffered())
 		}
+	}
+}
+
+// resume notes in r how far a reader that gave up has come, and lets it continue.
+func (c *Conn) resume(r *Received, reader Reader, from *stamped) {
+	r.Pending, r.Rule = reader.Pending()
+	r.Coming = r.Pending != "" && (c.allowance.waits() || r.At.Sub(from.last) < pauseInside+c.grace(from.last))
+	c.allowance.interrupted.Store(false)
+	c.nc.SetReadDeadline(time.Time{}) // the reader continues where it stopped
+}
+
+// show shows r to those who look on; what is hidden only an Observer gets.
+func (c *Conn) show(r Received, hidden bool) {
+	if c.config.Seen != nil && !hidden {
+		c.config.Seen(r)
+	}
+	if c.config.Observer != nil {
+		c.config.Observer.Received(r)
 	}
 }
 

@@ -22,18 +22,22 @@ func TestTheExitCodesOfAnAgent(t *testing.T) {
 	p := process{program.Process{Name: "fwpbench", Err: &log,
 		LookupEnv: func(string) (string, bool) { return "", false }}}
 	for _, test := range []struct {
-		ctx  context.Context
-		err  error
-		want error
+		interrupted bool
+		err         error
+		want        error
 	}{
-		{t.Context(), nil, nil},
-		{t.Context(), agents.ErrSilent, program.Exit(reports.ExitInconclusive)},
-		{t.Context(), agents.ErrNotRun, program.Exit(reports.ExitInconclusive)},
-		{t.Context(), errors.New("refused"), program.Exit(reports.ExitUnreachable)},
-		{interrupted, nil, program.Exit(reports.ExitInterrupted)},
-		{interrupted, errors.New("quiet"), program.Exit(reports.ExitInterrupted)},
+		{false, nil, nil},
+		{false, agents.ErrSilent, program.Exit(reports.ExitInconclusive)},
+		{false, agents.ErrNotRun, program.Exit(reports.ExitInconclusive)},
+		{false, errors.New("refused"), program.Exit(reports.ExitUnreachable)},
+		{true, nil, program.Exit(reports.ExitInterrupted)},
+		{true, errors.New("quiet"), program.Exit(reports.ExitInterrupted)},
 	} {
-		assert.Equal(t, test.want, p.ended(test.ctx, test.err))
+		ctx := t.Context()
+		if test.interrupted {
+			ctx = interrupted
+		}
+		assert.Equal(t, test.want, p.ended(ctx, test.err))
 	}
 	assert.Contains(t, log.String(), "refused")
 	assert.NotContains(t, log.String(), "quiet", "who interrupts knows why")

@@ -29,7 +29,7 @@ type capacityOptions struct {
 }
 
 // newCapacity builds `fwpbench capacity`.
-func newCapacity(p process) *cobra.Command { //nolint:funlen // the flags follow one another
+func newCapacity(p process) *cobra.Command {
 	o := &capacityOptions{loadFlags: newLoadFlags()}
 	cmd := &cobra.Command{
 		Use:   "capacity [WORKLOAD.yaml]",

@@ -120,16 +120,7 @@ func (p process) merge(o *mergeOptions, names []string) error {
 		logs = append(logs, measure.NewLogReader(name, source))
 		m.Files = append(m.Files, file)
 	}
-	var sum *measure.Set
-	merge := func(w io.Writer) (err error) {
-		sum, err = measure.Merge(w, logs...)
-		return err
-	}
-	if o.hlog == "" {
-		err = merge(nil)
-	} else {
-		err = program.ReplaceResult("--hlog", o.hlog, merge)
-	}
+	sum, err := o.sum(logs)
 	if err != nil {
 		return err
 	}
@@ -146,6 +137,18 @@ func (p process) merge(o *mergeOptions, names []string) error {
 	m.Ops, m.Flows = load.Figures(sum)
 	m.Took, m.Histograms = sum.Until, load.Log(sum, m.Started, runs...)
 	return p.deliver(&o.reportFlags, shown{m, o.showInvalid}, "", &m.Internal)
+}
+
+// sum adds up logs, and writes the sum as a log if that is asked for.
+func (o *mergeOptions) sum(logs []*measure.LogReader) (sum *measure.Set, err error) {
+	if o.hlog == "" {
+		return measure.Merge(nil, logs...)
+	}
+	err = program.ReplaceResult("--hlog", o.hlog, func(w io.Writer) (err error) {
+		sum, err = measure.Merge(w, logs...)
+		return err
+	})
+	return sum, err
 }
 
 // deliverJoined writes the report of the whole load that segments come to.

@@ -25,16 +25,20 @@ func TestTheReportOfARunWithoutAServer(t *testing.T) {
 	cancel()
 	refused := errors.New("connection refused")
 	for name, test := range map[string]struct {
-		ctx  context.Context
-		err  error
-		code int
+		interrupted bool
+		err         error
+		code        int
 	}{
-		"the target":  {t.Context(), refused, reports.ExitUnreachable},
-		"the suite":   {t.Context(), &program.InternalError{Cause: refused}, reports.ExitInternal},
-		"the user":    {interrupted, refused, reports.ExitInterrupted},
-		"user, suite": {interrupted, &program.InternalError{Cause: refused}, reports.ExitInterrupted},
+		"the target":  {false, refused, reports.ExitUnreachable},
+		"the suite":   {false, &program.InternalError{Cause: refused}, reports.ExitInternal},
+		"the user":    {true, refused, reports.ExitInterrupted},
+		"user, suite": {true, &program.InternalError{Cause: refused}, reports.ExitInterrupted},
 	} {
-		l := notReached(test.ctx, &load.Config{Run: "k3v9q2", Seed: 7}, time.Now(), test.err)
+		ctx := t.Context()
+		if test.interrupted {
+			ctx = interrupted
+		}
+		l := notReached(ctx, &load.Config{Run: "k3v9q2", Seed: 7}, time.Now(), test.err)
 		code, _ := l.Outcome()
 		assert.Equal(t, test.code, code, name)
 		assert.Equal(t, "k3v9q2", l.Run)

@@ -96,11 +96,8 @@ func (p process) record(ctx context.Context, o *recordOptions) error {
 	defer l.Close()
 	ctx, stop := p.serving(ctx)
 	defer stop()
-	if o.length > 0 {
-		var cancel func()
-		ctx, cancel = context.WithTimeout(ctx, o.length)
-		defer cancel()
-	}
+	ctx, cancel := o.limited(ctx)
+	defer cancel()
 	shown := &shownFindings{p: p, times: map[string]int{}}
 	r := shown.recorder(recorder.Config{
 		Dial: endpoint.Server.Dial, Script: o.output != "",
@@ -120,6 +117,14 @@ func (p process) record(ctx context.Context, o *recordOptions) error {
 	}
 	r.Close()
 	return cmp.Or(shown.shortage(), p.recorded(o, r))
+}
+
+// limited returns a context that ends after --for, if that is given.
+func (o *recordOptions) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	if o.length > 0 {
+		return context.WithTimeout(ctx, o.length)
+	}
+	return ctx, func() {}
 }
 
 // endpoint returns the server that the flags name.
