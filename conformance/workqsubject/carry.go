@@ -33,7 +33,37 @@ func (j *job) carry(k *call, c config, now time.Time) []config {
 	if k.sent.After(j.until(c)) {
 		return nil
 	}
-	done := func(s state, replies string, change ...func(*config)) config {
+	done := c.after(k, now)
+	switch {
+	case c.state == open:
+		return []config{done(open, anything)}
+	case k.Verb == workq.Lease:
+		return j.carryLease(c, done)
+	case k.Verb == workq.Add, k.Verb == workq.Schedule, k.Verb == workq.Run:
+		return j.carryAdd(k, c, done)
+	case !c.there() && k.ID != "":
+		return []config{done(c.state, notFound)}
+	}
+	switch k.Verb {
+	case workq.Complete, workq.Fail:
+		return j.carryEnd(k, c, done)
+	case workq.Delete:
+		return j.carryDelete(done)
+	case workq.Result:
+		return carryResult(k, c, now, done)
+	}
+	return []config{done(c.state, success)}
+}
+
+// soon is how close to the end of a wait something may happen that should have ended it.
+const soon = 300 * time.Millisecond
+
+// doing makes a configuration in which a command has been carried out.
+type doing func(s state, replies string, change ...func(*config)) config
+
+// after returns what makes the configurations that a command may leave behind, by now, where it finds this one.
+func (c config) after(k *call, now time.Time) doing {
+	return func(s state, replies string, change ...func(*config)) config {
 		n := c
 		if s != c.state {
 			n.state, n.from, n.to, n.expired, n.timed = s, later(k.sent, c.from), now, false, false
@@ -46,47 +76,18 @@ func (j *job) carry(k *call, c config, now time.Time) []config {
 		n.met = append(slices.Clone(c.met), meet{k, replies, &before})
 		return n
 	}
-	there := c.state != absent && c.state != deleted
-	switch {
-	case c.state == open:
-		return []config{done(open, anything)}
-	case k.Verb == workq.Lease:
-		if !j.leasable(c) {
-			return nil
-		}
-		return []config{done(leased, success, func(n *config) { n.attempts++ })}
-	case k.Verb == workq.Add, k.Verb == workq.Schedule, k.Verb == workq.Run:
-		return j.carryAdd(k, c, done)
-	case !there && k.ID != "":
-		return []config{done(c.state, notFound)}
-	}
-	switch k.Verb {
-	case workq.Complete, workq.Fail:
-		return j.carryEnd(k, c, done)
-	case workq.Delete:
-		if j.Verb == workq.Run {
-			return []config{done(open, anything)}
-		}
-		return []config{done(deleted, success)}
-	case workq.Result:
-		switch {
-		case c.over() && c.result == nil: // no worker has reported anything
-			return []config{done(c.state, anything)}
-		case c.over():
-			return []config{done(c.state, success)}
-		case now.Before(k.sent.Add(milliseconds(k.Wait) - soon)):
-			return nil
-		}
-		return []config{done(c.state, timeout)}
-	}
-	return []config{done(c.state, success)}
 }
 
-// soon is how close to the end of a wait something may happen that should have ended it.
-const soon = 300 * time.Millisecond
+// there reports whether the job was added, and is not deleted.
+func (c config) there() bool { return c.state != absent && c.state != deleted }
 
-// doing makes a configuration in which a command has been carried out.
-type doing func(s state, replies string, change ...func(*config)) config
+// carryLease is carry for lease, which takes only a job that a worker may get.
+func (j *job) carryLease(c config, done doing) []config {
+	if !j.leasable(c) {
+		return nil
+	}
+	return []config{done(leased, success, func(n *config) { n.attempts++ })}
+}
 
 // carryAdd is carry for a command that adds a job. A second one adds nothing, and may be answered in any way.
 // (WQ-AMB-02) Whether the id of a job that is gone may come again is open.
@@ -131,6 +132,27 @@ func (j *job) carryEnd(k *call, c config, done doing) []config {
 		return []config{again, fails(end(failed))}
 	}
 	return []config{again}
+}
+
+// carryDelete is carry for delete. What becomes of a job that its client waits for is open.
+func (j *job) carryDelete(done doing) []config {
+	if j.Verb == workq.Run {
+		return []config{done(open, anything)}
+	}
+	return []config{done(deleted, success)}
+}
+
+// carryResult is carry for result, which waits until the job has ended.
+func carryResult(k *call, c config, now time.Time, done doing) []config {
+	switch {
+	case c.over() && c.result == nil: // no worker has reported anything
+		return []config{done(c.state, anything)}
+	case c.over():
+		return []config{done(c.state, success)}
+	case now.Before(k.sent.Add(milliseconds(k.Wait) - soon)):
+		return nil
+	}
+	return []config{done(c.state, timeout)}
 }
 
 // metBy returns what a command has met in a configuration, nil if it was not carried out.

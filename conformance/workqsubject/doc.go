@@ -1,7 +1,8 @@
 // Package workqsubject is Workq as a subject of exploring: what clients may send, and the law that says what may be
 // answered, which judges scripts too.
 //
-// To read: subject.go (the alphabet), law.go (what is told to the law), job.go (how things may stand with a job, and what
-// time does), carry.go (what commands do), rulings.go and inspect.go (which replies may come), rules.go (the rules and
-// their clauses), normal.go (replies that mean the same), cleanup.go.
+// To read: subject.go (the alphabet), law.go (what is told to the law), job.go (how things may stand with a job, and
+// what time does), carry.go (what commands do), rulings.go (which replies may come), leases.go (those to lease),
+// inspect.go and keys.go (those to inspect), rules.go (the rules and their clauses), normal.go (replies that mean the
+// same), cleanup.go.
 package workqsubject

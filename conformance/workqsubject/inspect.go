@@ -1,7 +1,6 @@
 package workqsubject
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -191,22 +190,40 @@ func (l *workqLaw) listed(k *call, all []record, at time.Time) ruling {
 	if k.Verb == workq.InspectScheduled {
 		clause, of = "INSP-09", scheduled
 	}
-	wrong := func(clause, what, id string) ruling {
-		return ruling{clause: clause, rule: "shown", expected: "+OK int(0..) ...", what: what, job: id}
-	}
 	if uint64(len(all)) > k.Limit {
 		return ruling{clause: "INSP-07", rule: "listed", expected: fmt.Sprintf("+OK int(0..%d) ...", k.Limit)}
 	}
-	jobs, must, may := l.count(k, of)
+	jobs, must, may := l.count(k, of) // before the list tells more
+	if r := l.entries(k, all, clause, of, at); r.expected != "" {
+		return r
+	}
+	if of == ready {
+		_, _, may = l.listable(k)
+	}
+	if r := l.length(k, all, clause, must, may); r.expected != "" {
+		return r
+	}
+	if k.Offset > 0 || uint64(len(all)) == k.Limit {
+		return ruling{}
+	}
+	return unlisted(k, all, clause, of, jobs)
+}
+
+// mislisted is the ruling of a job that a list should not show, or should.
+func mislisted(clause, what, id string) ruling {
+	return ruling{clause: clause, rule: "shown", expected: "+OK int(0..) ...", what: what, job: id}
+}
+
+// entries judges the jobs in a list one by one; one that should not be there counts before what is shown of another.
+func (l *workqLaw) entries(k *call, all []record, clause string, of state, at time.Time) (found ruling) {
 	names := map[string]bool{}
-	var found ruling
 	for _, r := range all {
 		j := l.jobs[r.name]
 		switch {
 		case j == nil && !l.unjudged && l.own(k.Names), j != nil && j.Name() != k.Name():
-			return wrong(clause, r.name+" is no job of the name", r.name)
+			return mislisted(clause, r.name+" is no job of the name", r.name)
 		case names[r.name]:
-			return wrong(clause, r.name+" is listed twice", r.name)
+			return mislisted(clause, r.name+" is listed twice", r.name)
 		case j == nil:
 			continue
 		}
@@ -215,27 +232,29 @@ func (l *workqLaw) listed(k *call, all []record, at time.Time) ruling {
 			found = j.inList(k, r, of, at)
 		}
 	}
-	if found.expected != "" {
-		return found
-	}
-	if of == ready {
-		_, _, may = l.listable(k)
-	}
+	return found
+}
+
+// length judges how many jobs a list has, of those that must and may be in it.
+func (l *workqLaw) length(k *call, all []record, clause string, must, may int) ruling {
 	least := min(k.Limit, uint64(max(0, must-int(min(k.Offset, 1<<20))))) //nolint:gosec // at most 2^20
 	most := min(k.Limit, uint64(max(0, may-int(min(k.Offset, 1<<20)))))   //nolint:gosec // as above
-	if n := uint64(len(all)); n < least || n > most && !l.unjudged && l.own(k.Names) {
-		if k.Offset > 0 || k.Limit < uint64(may) { //nolint:gosec // not negative
-			clause = "INSP-07"
-		}
-		return ruling{clause: clause, rule: "listed", expected: fmt.Sprintf("+OK int(%d..%d) ...", least, most)}
-	}
-	if k.Offset > 0 || uint64(len(all)) == k.Limit {
+	if n := uint64(len(all)); n >= least && (n <= most || l.unjudged || !l.own(k.Names)) {
 		return ruling{}
 	}
+	if k.Offset > 0 || k.Limit < uint64(may) { //nolint:gosec // not negative
+		clause = "INSP-07"
+	}
+	return ruling{clause: clause, rule: "listed", expected: fmt.Sprintf("+OK int(%d..%d) ...", least, most)}
+}
+
+// unlisted judges that a complete list has all jobs that were in a state for certain.
+func unlisted(k *call, all []record, clause string, of state, jobs []*job) ruling {
 	for _, j := range jobs {
+		listed := slices.ContainsFunc(all, func(r record) bool { return r.name == j.ID })
 		was := func(c config) bool { return c.state != of || of == ready && !j.leasable(c) }
-		if !names[j.ID] && !slices.ContainsFunc(j.views(k), was) {
-			return wrong(clause, j.ID+" is missing", j.ID)
+		if !listed && !slices.ContainsFunc(j.views(k), was) {
+			return mislisted(clause, j.ID+" is missing", j.ID)
 		}
 	}
 	return ruling{}
@@ -279,116 +298,4 @@ func (j *job) inList(k *call, r record, of state, at time.Time) ruling {
 		wrong.clause = "INSP-09"
 	}
 	return wrong
-}
-
-// shown judges the keys of a job, group by group.
-func (j *job) shown(k *call, all []byte, at time.Time) ruling {
-	var keys map[string]json.RawMessage
-	_ = json.Unmarshal(all, &keys) // the session has written it
-	wrong := func(clause, key, want string) ruling {
-		if clause == "INSP-02" && keys[key] == nil {
-			clause = "INSP-01"
-		}
-		return ruling{
-			clause: clause, rule: "field", job: j.ID, expected: fmt.Sprintf("+OK 1 %s int(1..) {%q:%s}", j.ID, key, want),
-			got: key + ": " + cmp.Or(string(keys[key]), "nothing"),
-		}
-	}
-	if len(j.views(k)) == 0 || !slices.ContainsFunc(j.views(k), func(c config) bool { return c.state != open }) {
-		return ruling{}
-	}
-	for _, want := range j.constants() {
-		if got, is := keys[want.key]; !bytes.Equal(got, []byte(want.value)) && (is || !want.optional) {
-			return wrong(want.clause, want.key, want.value)
-		}
-	}
-	if r := j.times(k, keys, wrong, at); r.expected != "" {
-		return r
-	}
-	views := j.views(k)
-	number := func(c config, key string) string {
-		return map[string]string{
-			"attempts": strconv.FormatUint(c.attempts, 10), "fails": strconv.FormatUint(c.fails, 10), "state": stateNumber(c),
-		}[key]
-	}
-	for _, key := range []string{"attempts", "fails", "state"} {
-		fits := func(c *config) bool { return number(*c, key) == string(keys[key]) }
-		if !j.answered(k, workqsession.OK, fits) {
-			clause := "INSP-03"
-			if key == "state" {
-				clause = "INSP-04"
-			}
-			r := wrong(clause, key, number(views[len(views)-1], key))
-			r.timed = slices.ContainsFunc(views, func(c config) bool { return c.timed })
-			return r
-		}
-		views = j.views(k)
-	}
-	return ruling{}
-}
-
-// constant is a key that has one value as long as the job lives.
-type constant struct {
-	clause, key, value string
-	optional           bool
-}
-
-// constants are those of a job. The list of keys has payload-bytes, the examples payload. What stands for a limit that
-// was not given is open.
-func (j *job) constants() []constant {
-	number := func(key string, n uint64, optional bool) constant {
-		return constant{"INSP-02", key, strconv.FormatUint(n, 10), optional}
-	}
-	payload, _ := json.Marshal(string(j.Block)) // strings can always be written
-	all := []constant{
-		{"INSP-01", "name", strconv.Quote(j.Name()), false}, {"INSP-01", "id", strconv.Quote(j.ID), true},
-		number("ttr", j.TTR, false), {"INSP-02", "priority", strconv.FormatInt(j.Priority, 10), false},
-		number("payload-size", uint64(len(j.Block)), false),
-		{"INSP-02", "payload", string(payload), true}, {"INSP-02", "payload-bytes", string(payload), true},
-	}
-	if j.Verb != workq.Run {
-		all = append(all, number("ttl", j.TTL, false))
-	}
-	if j.MaxAttempts > 0 {
-		all = append(all, number("max-attempts", j.MaxAttempts, false))
-	}
-	if j.MaxFails > 0 {
-		all = append(all, number("max-fails", j.MaxFails, false))
-	}
-	return all
-}
-
-// wrongKey returns a ruling of a key that does not have the value that it should have.
-type wrongKey func(clause, key, want string) ruling
-
-// times judges when a job was created, and when it is due. Clocks may differ, but a time does not change.
-func (j *job) times(k *call, keys map[string]json.RawMessage, wrong wrongKey, at time.Time) ruling {
-	created := string(keys["created"])
-	if when, is := timeOf(keys["created"]); !is || when.Sub(at).Abs() > 24*time.Hour {
-		return wrong("INSP-02", "created", "time")
-	}
-	if j.created != "" && j.created != created {
-		return wrong("INSP-02", "created", j.created)
-	}
-	j.created = created
-	if j.Verb != workq.Schedule {
-		return ruling{}
-	}
-	due, _ := workq.Time(j.Time) // the reader has checked it
-	if when, is := timeOf(keys["time"]); !is || when.Sub(due).Abs() >= time.Second {
-		clause := "INSP-02"
-		if k.Verb == workq.InspectScheduled {
-			clause = "INSP-09"
-		}
-		return wrong(clause, "time", strconv.Quote(j.Time))
-	}
-	return ruling{}
-}
-
-// stateNumber is the state as inspect shows it.
-func stateNumber(c config) string {
-	if c.state == ready && c.attempts > 0 {
-		return "3"
-	}
-	return map[state]string{ready: "0", scheduled: "0", leased: "4", completed: "1", failed: "2"}[c.state]
 }

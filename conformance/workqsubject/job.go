@@ -144,8 +144,9 @@ func (j *job) until(c config) time.Time {
 // any order. It returns false if these are too many.
 func (j *job) follow(under []*call, now time.Time) bool {
 	const most = 400
-	for i := 0; i < len(j.configs); i++ {
-		c := j.configs[i]
+	for seen := 0; seen < len(j.configs); { // what is added on the way has its turn, too
+		c := j.configs[seen]
+		seen++
 		for _, n := range j.lapse(c, now) {
 			j.add(n)
 		}

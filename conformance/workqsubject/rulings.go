@@ -2,10 +2,8 @@ package workqsubject
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -17,12 +15,9 @@ import (
 
 // ruling returns what is wrong with the reply to a command.
 func (l *workqLaw) ruling(k *call, m session.Message, at time.Time) ruling {
-	j := l.jobs[k.ID]
 	switch {
-	case k.malformed && m.Kind != workqsession.ClientError:
-		return ruling{clause: "ERR-01", rule: "malformed", expected: "-CLIENT-ERROR"}
 	case k.malformed:
-		return ruling{}
+		return refused(m)
 	case workqdialect.Dialect{}.Foreign(k.bytes, m):
 		return ruling{clause: foreign(k.Verb), rule: "foreign", expected: "+OK | -CLIENT-ERROR"}
 	}
@@ -33,10 +28,24 @@ func (l *workqLaw) ruling(k *call, m session.Message, at time.Time) ruling {
 	case workq.Lease:
 		return l.leased(k, m)
 	case workq.Run:
-		return j.ran(k, m, at)
+		return l.jobs[k.ID].ran(k, m, at)
 	case workq.InspectJobs, workq.InspectScheduled, workq.InspectQueue, workq.InspectQueues, workq.InspectServer:
 		return l.inspected(k, m, at)
 	}
+	return l.aboutOne(k, m, at)
+}
+
+// refused judges the reply to a malformed command.
+func refused(m session.Message) ruling {
+	if m.Kind != workqsession.ClientError {
+		return ruling{clause: "ERR-01", rule: "malformed", expected: "-CLIENT-ERROR"}
+	}
+	return ruling{}
+}
+
+// aboutOne judges the reply to a command about one job, other than run.
+func (l *workqLaw) aboutOne(k *call, m session.Message, at time.Time) ruling {
+	j := l.jobs[k.ID]
 	if j == nil {
 		if m.Kind == workqsession.NotFound || l.unjudged {
 			return ruling{}
@@ -58,37 +67,70 @@ func (l *workqLaw) ruling(k *call, m session.Message, at time.Time) ruling {
 
 // replied judges the kind of a reply to a command about one job, and follows a reply that has nothing else.
 func (j *job) replied(k *call, m session.Message) ruling {
-	kinds, was := "", j.configs[0]
-	timed := j.all(func(c config) bool { return c.timed || c.metBy(k) == nil })
-	for _, c := range j.configs {
-		if met := c.metBy(k); met != nil {
-			kinds, was = kinds+met.replies, *met.view
-		}
-	}
+	kinds, was := j.possible(k)
 	if strings.IndexByte(kinds, m.Kind) >= 0 {
 		if m.Kind != workqsession.OK {
 			j.answered(k, m.Kind, nil)
 		}
 		return ruling{}
 	}
-	r := ruling{clause: clauses[k.Verb], rule: "reply", expected: "+OK", timed: timed && kinds != ""}
-	switch {
-	case was.state == deleted && was.timed:
-		r.clause, r.expected = "ADD-08", "-NOT-FOUND"
-	case was.state == deleted && k.Verb != workq.Delete:
-		r.clause, r.expected = "DEL-02", "-NOT-FOUND"
-	case was.state == deleted, was.state == absent && k.Verb != workq.Add && k.Verb != workq.Schedule:
-		r.clause, r.expected = absentClauses[k.Verb], "-NOT-FOUND"
-	case k.Verb == workq.Result && was.over() && m.Kind == workqsession.Timeout:
-		r.clause, r.expected = "RESULT-02", resultLine(j, was)
-	case k.Verb == workq.Result && was.over():
-		r.clause, r.expected = resultClause(was), resultLine(j, was)
-	case k.Verb == workq.Result && m.Kind == workqsession.OK: // before the job has ended
-		r.clause, r.expected = "RESULT-02", "-TIMEOUT"
-	case k.Verb == workq.Result:
-		r.clause, r.expected = "RESULT-03", "-TIMEOUT"
+	timed := kinds != "" && j.all(func(c config) bool { return c.timed || c.metBy(k) == nil })
+	clause, expected := j.due(k, was, m.Kind)
+	return ruling{clause: clause, rule: "reply", expected: expected, timed: timed}
+}
+
+// possible returns the kinds of replies that a command may have, and a configuration in which it may have met the job.
+func (j *job) possible(k *call) (kinds string, was config) {
+	was = j.configs[0]
+	for _, c := range j.configs {
+		if met := c.metBy(k); met != nil {
+			kinds, was = kinds+met.replies, *met.view
+		}
 	}
-	return r
+	return kinds, was
+}
+
+// due returns the reply that a command should have had instead of one of a wrong kind, and the clause that says so.
+func (j *job) due(k *call, was config, kind byte) (clause, expected string) {
+	adds := k.Verb == workq.Add || k.Verb == workq.Schedule
+	switch {
+	case was.state == deleted:
+		return deletedClause(k, was), "-NOT-FOUND"
+	case was.state == absent && !adds:
+		return absentClauses[k.Verb], "-NOT-FOUND"
+	case k.Verb == workq.Result && was.over():
+		return j.dueEnded(was, kind)
+	case k.Verb == workq.Result:
+		return dueUnended(kind), "-TIMEOUT"
+	}
+	return clauses[k.Verb], "+OK"
+}
+
+// deletedClause returns the clause by which a job that is deleted cannot be found.
+func deletedClause(k *call, was config) string {
+	switch {
+	case was.timed:
+		return "ADD-08"
+	case k.Verb != workq.Delete:
+		return "DEL-02"
+	}
+	return absentClauses[k.Verb]
+}
+
+// dueEnded is due for result where the job has ended.
+func (j *job) dueEnded(was config, kind byte) (clause, expected string) {
+	if kind == workqsession.Timeout {
+		return "RESULT-02", resultLine(j, was)
+	}
+	return resultClause(was), resultLine(j, was)
+}
+
+// dueUnended returns the clause that result has broken where the job has not ended.
+func dueUnended(kind byte) string {
+	if kind == workqsession.OK {
+		return "RESULT-02"
+	}
+	return "RESULT-03"
 }
 
 func resultClause(c config) string {
@@ -202,124 +244,4 @@ func (l *workqLaw) punctual(k *call, m session.Message, at time.Time) ruling {
 	}
 	end := k.sent.Add(milliseconds(k.Wait))
 	return window(k, clause, end, end.Add(late), at)
-}
-
-// leased judges lease: one of the jobs that are ready comes, of those of a name one of the highest priority.
-func (l *workqLaw) leased(k *call, m session.Message) ruling {
-	if m.Kind != workqsession.OK {
-		return l.notLeased(k, m)
-	}
-	id := string(m.Parts[1])
-	j := l.jobs[id]
-	if j == nil || !slices.Contains(k.Names, j.Name()) {
-		if l.unjudged || !l.own(k.Names) && j == nil || j != nil && j.may(open) {
-			return ruling{}
-		}
-		return ruling{clause: "LEASE-02", rule: "unknown", expected: l.instead(k), job: id}
-	}
-	was := j.configs[0]
-	if !j.answered(k, m.Kind, nil) {
-		clause := map[state]string{
-			ready: "ADD-16", leased: "LEASE-08", completed: "DONE-02", deleted: "DEL-02", scheduled: "SCHED-02",
-			failed: "ADD-22",
-		}[was.state]
-		switch {
-		case was.state == deleted && was.timed:
-			clause = "ADD-08"
-		case was.state == failed && j.MaxAttempts > 0 && was.attempts >= j.MaxAttempts:
-			clause = "ADD-16"
-		}
-		return ruling{
-			clause: cmp.Or(clause, "LEASE-02"), rule: "delivered", expected: l.instead(k), job: id, timed: was.timed,
-		}
-	}
-	want := []struct{ clause, key, got, want string }{
-		{"LEASE-02", "name", string(m.Parts[2]), j.Name()},
-		{"LEASE-01", "ttr", string(m.Parts[3]), strconv.FormatUint(j.TTR, 10)},
-		{"ADD-10", "payload", string(m.Parts[5]), string(j.Block)},
-	}
-	if !j.all(func(c config) bool { return c.state == open }) {
-		for _, w := range want {
-			if w.got != w.want {
-				got := fmt.Sprintf("%s: %s", w.key, workqdialect.Dialect{}.Text(m))
-				return ruling{clause: w.clause, rule: "field", expected: j.line(), got: got, job: id}
-			}
-		}
-	}
-	return l.ordered(k, j)
-}
-
-// ordered judges that no job of a higher priority was ready before the lease was sent. (Glossary, Priority)
-func (l *workqLaw) ordered(k *call, got *job) ruling {
-	for _, j := range l.jobs {
-		waits := func(c config) bool { return c.metBy(k) != nil || j.leasable(c) && !c.to.After(k.sent) && !c.timed }
-		if j.Name() == got.Name() && j != got && j.Priority > got.Priority && j.all(waits) {
-			return ruling{
-				clause: "ADD-15", rule: "order", expected: j.line(), job: got.ID,
-				what: fmt.Sprintf("one has the priority %d, the other one %d", j.Priority, got.Priority),
-			}
-		}
-	}
-	return ruling{}
-}
-
-// notLeased judges a lease that has got no job: none may have been ready for certain while it waited.
-func (l *workqLaw) notLeased(k *call, m session.Message) ruling {
-	end := k.sent.Add(milliseconds(k.Wait))
-	for _, id := range l.order {
-		j := l.jobs[id]
-		if j == nil || k.Wait == 0 || !k.concerns(j) {
-			continue
-		}
-		inTime := func(c config) bool {
-			return c.metBy(k) != nil && c.state != open || j.leasable(c) && (!c.to.After(k.sent) || c.to.Add(soon).Before(end))
-		}
-		over := func(c config) bool { return j.until(c).Before(end) }
-		if j.all(over) || !j.all(func(c config) bool { return over(c) || inTime(c) }) {
-			continue
-		}
-		r := ruling{
-			clause: "ADD-02", rule: "missing", job: id, expected: j.line(),
-			timed: slices.ContainsFunc(j.configs, func(c config) bool { return c.timed }),
-		}
-		c := j.configs[slices.IndexFunc(j.configs, func(c config) bool { return !over(c) })]
-		switch {
-		case len(k.Names) > 1:
-			r.clause = "LEASE-02"
-		case j.Verb == workq.Schedule && c.attempts == 0:
-			r.clause = "SCHED-03"
-		case c.expired:
-			r.clause = "ADD-06"
-		case c.fails > 0:
-			r.clause = "ADD-20"
-		case c.to.After(k.sent):
-			r.clause = "LEASE-05"
-		}
-		return r
-	}
-	if m.Kind != workqsession.Timeout {
-		return ruling{clause: "LEASE-04", rule: "reply", expected: "-TIMEOUT"}
-	}
-	return ruling{}
-}
-
-// line is the reply to a lease that brings the job.
-func (j *job) line() string {
-	return fmt.Sprintf("+OK 1 %s %s %d %d %q", j.ID, j.Name(), j.TTR, len(j.Block), j.Block)
-}
-
-// instead returns the replies that a lease might have had.
-func (l *workqLaw) instead(k *call) string {
-	var lines []string
-	for _, id := range l.order {
-		if j := l.jobs[id]; j != nil && k.concerns(j) && len(j.views(k)) > 0 {
-			lines = append(lines, j.line())
-		}
-	}
-	return cmp.Or(strings.Join(lines, " | "), "-TIMEOUT")
-}
-
-// own reports whether all names are those of the play.
-func (l *workqLaw) own(names []string) bool {
-	return !slices.ContainsFunc(names, func(name string) bool { return !strings.HasPrefix(name, l.Prefix+"-") })
 }

@@ -1,0 +1,162 @@
+package workqsubject
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/session/workqsession"
+	"github.com/fwpsuite/fwp/scenarios/workqdialect"
+	"github.com/fwpsuite/fwp/workq"
+)
+
+// leased judges lease: one of the jobs that are ready comes, of those of a name one of the highest priority.
+func (l *workqLaw) leased(k *call, m session.Message) ruling {
+	if m.Kind != workqsession.OK {
+		return l.notLeased(k, m)
+	}
+	id := string(m.Parts[1])
+	j := l.jobs[id]
+	if j == nil || !slices.Contains(k.Names, j.Name()) {
+		return l.unasked(k, j, id)
+	}
+	was := j.configs[0]
+	if !j.answered(k, m.Kind, nil) {
+		return ruling{
+			clause: j.unreadyClause(was), rule: "delivered", expected: l.instead(k), job: id, timed: was.timed,
+		}
+	}
+	if r := j.brought(m); r.expected != "" {
+		return r
+	}
+	return l.ordered(k, j)
+}
+
+// unasked judges a lease that has brought a job that is unknown, nil, or has none of the names asked for.
+func (l *workqLaw) unasked(k *call, j *job, id string) ruling {
+	if l.unjudged || !l.own(k.Names) && j == nil || j != nil && j.may(open) {
+		return ruling{}
+	}
+	return ruling{clause: "LEASE-02", rule: "unknown", expected: l.instead(k), job: id}
+}
+
+// unreadyClause returns the clause by which a lease cannot bring the job as it was.
+func (j *job) unreadyClause(was config) string {
+	switch {
+	case was.state == deleted && was.timed:
+		return "ADD-08"
+	case was.state == failed && j.MaxAttempts > 0 && was.attempts >= j.MaxAttempts:
+		return "ADD-16"
+	}
+	clause := map[state]string{
+		ready: "ADD-16", leased: "LEASE-08", completed: "DONE-02", deleted: "DEL-02", scheduled: "SCHED-02",
+		failed: "ADD-22",
+	}[was.state]
+	return cmp.Or(clause, "LEASE-02")
+}
+
+// brought judges the fields of a reply to lease that has brought the job.
+func (j *job) brought(m session.Message) ruling {
+	if j.all(func(c config) bool { return c.state == open }) {
+		return ruling{}
+	}
+	for _, w := range []struct{ clause, key, got, want string }{
+		{"LEASE-02", "name", string(m.Parts[2]), j.Name()},
+		{"LEASE-01", "ttr", string(m.Parts[3]), strconv.FormatUint(j.TTR, 10)},
+		{"ADD-10", "payload", string(m.Parts[5]), string(j.Block)},
+	} {
+		if w.got != w.want {
+			got := fmt.Sprintf("%s: %s", w.key, workqdialect.Dialect{}.Text(m))
+			return ruling{clause: w.clause, rule: "field", expected: j.line(), got: got, job: j.ID}
+		}
+	}
+	return ruling{}
+}
+
+// ordered judges that no job of a higher priority was ready before the lease was sent. (Glossary, Priority)
+func (l *workqLaw) ordered(k *call, got *job) ruling {
+	for _, j := range l.jobs {
+		waits := func(c config) bool { return c.metBy(k) != nil || j.leasable(c) && !c.to.After(k.sent) && !c.timed }
+		if j.Name() == got.Name() && j != got && j.Priority > got.Priority && j.all(waits) {
+			return ruling{
+				clause: "ADD-15", rule: "order", expected: j.line(), job: got.ID,
+				what: fmt.Sprintf("one has the priority %d, the other one %d", j.Priority, got.Priority),
+			}
+		}
+	}
+	return ruling{}
+}
+
+// notLeased judges a lease that has got no job: none may have been ready for certain while it waited.
+func (l *workqLaw) notLeased(k *call, m session.Message) ruling {
+	for _, id := range l.order {
+		if j := l.jobs[id]; j != nil && k.Wait != 0 && k.concerns(j) && j.missed(k) {
+			return ruling{
+				clause: j.missedClause(k), rule: "missing", job: id, expected: j.line(),
+				timed: slices.ContainsFunc(j.configs, func(c config) bool { return c.timed }),
+			}
+		}
+	}
+	if m.Kind != workqsession.Timeout {
+		return ruling{clause: "LEASE-04", rule: "reply", expected: "-TIMEOUT"}
+	}
+	return ruling{}
+}
+
+// outlasts reports whether a configuration may last as long as a lease waits.
+func (j *job) outlasts(k *call, c config) bool {
+	return !j.until(c).Before(k.sent.Add(milliseconds(k.Wait)))
+}
+
+// missed reports whether the job was ready for certain while a lease waited, in all configurations that outlast it.
+func (j *job) missed(k *call) bool {
+	end := k.sent.Add(milliseconds(k.Wait))
+	inTime := func(c config) bool {
+		return c.metBy(k) != nil && c.state != open ||
+			j.leasable(c) && (!c.to.After(k.sent) || c.to.Add(soon).Before(end))
+	}
+	return slices.ContainsFunc(j.configs, func(c config) bool { return j.outlasts(k, c) }) &&
+		j.all(func(c config) bool { return !j.outlasts(k, c) || inTime(c) })
+}
+
+// missedClause returns the clause by which a lease should have brought the job.
+func (j *job) missedClause(k *call) string {
+	c := j.configs[slices.IndexFunc(j.configs, func(c config) bool { return j.outlasts(k, c) })]
+	switch {
+	case len(k.Names) > 1:
+		return "LEASE-02"
+	case j.Verb == workq.Schedule && c.attempts == 0:
+		return "SCHED-03"
+	case c.expired:
+		return "ADD-06"
+	case c.fails > 0:
+		return "ADD-20"
+	case c.to.After(k.sent):
+		return "LEASE-05"
+	}
+	return "ADD-02"
+}
+
+// line is the reply to a lease that brings the job.
+func (j *job) line() string {
+	return fmt.Sprintf("+OK 1 %s %s %d %d %q", j.ID, j.Name(), j.TTR, len(j.Block), j.Block)
+}
+
+// instead returns the replies that a lease might have had.
+func (l *workqLaw) instead(k *call) string {
+	var lines []string
+	for _, id := range l.order {
+		if j := l.jobs[id]; j != nil && k.concerns(j) && len(j.views(k)) > 0 {
+			lines = append(lines, j.line())
+		}
+	}
+	return cmp.Or(strings.Join(lines, " | "), "-TIMEOUT")
+}
+
+// own reports whether all names are those of the play.
+func (l *workqLaw) own(names []string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool { return !strings.HasPrefix(name, l.Prefix+"-") })
+}
