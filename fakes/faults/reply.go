@@ -68,8 +68,8 @@ var replyFaults = []fakes.Fault{
 	fault("reply-swapped", "FETCH-04 RESP-06 FETCH-01", "every 50th job is swapped with the job of another connection",
 		swapReplies),
 	fault("reply-twice", "RESP-06", "INFO is answered twice", do(twice, writing(fwp.INFO))),
-	fault("reply-unasked", "RESP-05 END-01", "a connection that is idle for 3 s is sent a line",
-		do(sends(3*time.Second, "+PING\r\n"), writing())),
+	fault("reply-unasked", "RESP-05", "a connection that is idle for more than 3 s is sent a line",
+		do(sends(3100*time.Millisecond, "+PING\r\n"), writing())),
 }
 
 // aboutRequired holds for a command that is refused for a required field of a job.
