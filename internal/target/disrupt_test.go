@@ -18,6 +18,7 @@ func TestStopAndAgain(t *testing.T) {
 	require.NoError(t, err)
 	defer s.End()
 	want := "x"
+	assert.Equal(t, want, greeting(t, s)) // it listens before it has counted its first life
 	for _, how := range []Stop{InOrder, AtOnce, ServerOnly} {
 		s.Stop(how)
 		_, err := s.Server.Dial(t.Context())
