@@ -137,5 +137,5 @@ var shownVariations = map[string][2]string{
 	"reply-late":             {"elsewhere", `-TIMEOUT\r\n`},
 	"schedule-late-a-little": {"schedule", `5.8s a +OK 1\r\n$1 ping 1000 0\r\n\r\n`},
 	"server-more-clients":    {"add", `1000\r\nevicted-jobs`},
-	"timeout-late":           {"fail", `3\r\nbad\r\n+OK`},
+	"timeout-late":           {"waits", `2.4s a -TIMEOUT`},
 }
