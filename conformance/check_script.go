@@ -48,7 +48,8 @@ func (c ScriptCheck) describe() Description {
 		ID: s.Name, Title: s.Title, File: s.Name, Source: s.Source, Marks: slices.Collect(s.Marks()), Needs: s.Needs,
 		Embedded: s.Embedded, Wait: s.Wait(), Fetches: waits(s),
 		Connections: s.Connections(), Sharing: sharing(s), Hostile: s.BreaksProtocol() || countsInACrowd(s),
-		Counts: counts(s) || g.Verbs.Counts != "" && s.BreaksProtocol() && s.Opens(scenarios.Producer), // which the engine asks
+		// The engine asks a producer's connection with the command that counts.
+		Counts: counts(s) || g.Verbs.Counts != "" && s.BreaksProtocol() && s.Opens(scenarios.Producer),
 	}
 }
 

@@ -22,11 +22,12 @@ import (
 // in place of "reading:" sets Recorded, "excluded:" says why no check decides a clause that binds servers, and
 // "unwatched:" why no rule of conformance/workers decides one that binds clients.
 //
-// Each clause has at least one source, in one line each: document, heading and units. "2.1" is the first unit of
-// the second block below the heading, "2.1-2.3" goes on to the third, "2" is the whole block; blocks are separated by
-// empty lines, and a unit is a sentence of a paragraph, an item of a list, a row of a table (its head is row 0) or a
-// line of a code block. Where a heading comes up twice, those around it stand before it, with slashes between them.
-// The name of an external document stands alone. The documents have a hash each in the Protocol: where one changes, check the clauses that cite it before the new hash is kept.
+// Each clause has at least one source, in one line each: document, heading and units. "2.1" is the first unit of the
+// second block below the heading, "2.1-2.3" goes on to the third, "2" is the whole block; blocks are separated by empty
+// lines, and a unit is a sentence of a paragraph, an item of a list, a row of a table (its head is row 0) or a line of
+// a code block. Where a heading comes up twice, those around it stand before it, with slashes between them. The name of
+// an external document stands alone. The documents have a hash each in the Protocol: where one changes, check the
+// clauses that cite it before the new hash is kept.
 
 // clauseParser reads a file of the catalogue line by line.
 type clauseParser struct {

@@ -101,8 +101,8 @@ func (d *decoder) reset() {
 	*d = decoder{limit: d.limit, lf: d.lf, nodes: d.nodes[:0]}
 }
 
-// run parses until the reply is complete or it returns ErrShort or *SyntaxError. An LF that ends a line leads to a whole
-// reply, or to another form of the null, or it is what is wrong with the reply.
+// run parses until the reply is complete or it returns ErrShort or *SyntaxError. An LF that ends a line leads to a
+// whole reply, or to another form of the null, or it is what is wrong with the reply.
 func (d *decoder) run(b []byte) error {
 	err := d.parse(b)
 	syntax, is := errors.AsType[*SyntaxError](err)

@@ -152,7 +152,8 @@ func assertText(t *testing.T, want string, got []byte) {
 func TestJIDOf(t *testing.T) {
 	t.Parallel()
 	for object, want := range map[string]string{
-		`{"jid":"a","queue":"q"}`: "a", `{"queue":"q"}`: "", `{"jid":5}`: "", `["jid"]`: "", `{"jid":"a"`: "", `{"JID":"a"}`: "", "": "",
+		`{"jid":"a","queue":"q"}`: "a", `{"queue":"q"}`: "", `{"jid":5}`: "", `["jid"]`: "", `{"jid":"a"`: "",
+		`{"JID":"a"}`: "", "": "",
 	} {
 		assert.Equal(t, want, fwp.JIDOf([]byte(object)), object)
 	}

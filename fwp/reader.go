@@ -31,7 +31,8 @@ func NewReader(r io.Reader, limit int) *Reader {
 // means [DefaultLimit].
 func (r *Reader) SetLimit(limit int) { r.dec.limit = newDecoder(limit).limit }
 
-// AcceptLF has the reader go on where a line ends with LF alone and it is certain what the reply is: see [Reader.Lapse].
+// AcceptLF has the reader go on where a line ends with LF alone and it is certain what the reply is: see
+// [Reader.Lapse].
 func (r *Reader) AcceptLF() { r.dec.lf = true }
 
 // Lapse returns the error of the first line that ends with LF alone in the reply that Read returned last, or in the

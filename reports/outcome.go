@@ -77,7 +77,8 @@ func (r *Report) tally(o ExitOptions) tally {
 	if r.Expectations != nil {
 		t.stale = len(r.Expectations.Stale)
 	}
-	t.listed = len(grouped(slices.DeleteFunc(slices.Clone(all), isFresh), func(f *Finding) string { return cmp.Or(f.Clause, f.Check) }))
+	t.listed = len(grouped(slices.DeleteFunc(slices.Clone(all), isFresh),
+		func(f *Finding) string { return cmp.Or(f.Clause, f.Check) }))
 	for _, c := range r.Checks {
 		t.decided = t.decided || c.Verdict.Decided()
 		if c.open() {

@@ -70,8 +70,8 @@ func checkGreeting(b []byte) error {
 	return nil
 }
 
-// checkOctet returns the rule that the octet i of a greeting breaks, and what is expected instead; "" if it breaks none.
-// The octets before it are right.
+// checkOctet returns the rule that the octet i of a greeting breaks, and what is expected instead; "" if it breaks
+// none. The octets before it are right.
 func checkOctet(b []byte, i int) (rule Rule, expected string) {
 	c := b[i]
 	switch {

@@ -118,7 +118,8 @@ func (m *maker) workers() []explore.Move {
 		m.move("ready", 6, func(conn int) bool {
 			return m.isWorker(conn) && m.law.conns[conn].credit < 3 //nolint:mnd // more need not wait
 		}, func(int) string { return m.message("READY") }),
-		m.move("reply", 3, func(conn int) bool { return m.isWorker(conn) && len(m.law.conns[conn].outstanding) > 0 }, m.reply),
+		m.move("reply", 3, func(conn int) bool { return m.isWorker(conn) && len(m.law.conns[conn].outstanding) > 0 },
+			m.reply),
 		m.move("reply, not asked for", 0.1, func(conn int) bool {
 			return m.isWorker(conn) && len(m.law.conns[conn].outstanding) == 0
 		}, m.reply),

@@ -177,7 +177,9 @@ func (x *message) compared(m emqp.Message, queue, headers, text string) *breach 
 
 // sorted returns headers in an order that does not depend on that in which they came.
 func sorted(h emqp.Headers) emqp.Headers {
-	slices.SortFunc(h, func(a, b emqp.Header) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Value, b.Value)) })
+	slices.SortFunc(h, func(a, b emqp.Header) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Value, b.Value))
+	})
 	return h
 }
 

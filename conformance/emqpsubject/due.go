@@ -55,7 +55,8 @@ func (l *emqpLaw) dueFor(x *message) *law.Due {
 	return l.scheduleDue(x, expected)
 }
 
-// scheduleDue returns what is due of a SCHEDULE, which one of the schedulers gets, or of an UNSCHEDULE, which each gets.
+// scheduleDue returns what is due of a SCHEDULE, which one of the schedulers gets, or of an UNSCHEDULE, which each
+// gets.
 func (l *emqpLaw) scheduleDue(x *message, expected string) *law.Due {
 	maps.DeleteFunc(x.to, func(n int, _ bool) bool { return l.conns[n] == nil || l.conns[n].role != scheduler })
 	schedulers := slices.Sorted(maps.Keys(x.to))

@@ -93,7 +93,8 @@ type emqpLaw struct {
 
 func newLaw(t law.Terms) *emqpLaw {
 	return &emqpLaw{
-		terms: t, conns: map[int]*conn{}, open: map[string]bool{}, left: map[string]time.Time{}, farewells: map[int]bool{}, given: map[string]time.Time{}, seen: map[string][sha256.Size]byte{},
+		terms: t, conns: map[int]*conn{}, open: map[string]bool{}, left: map[string]time.Time{}, farewells: map[int]bool{},
+		given: map[string]time.Time{}, seen: map[string][sha256.Size]byte{},
 	}
 }
 

@@ -34,20 +34,28 @@ func TestRequestBreach(t *testing.T) {
 		sent *message
 		want string
 	}{
-		"to a worker of its queue":             {c: works, sent: ofQ()},
-		"to a worker of another queue":         {c: &conn{role: worker, queues: []string{"p"}}, sent: ofQ(), want: "REQ-02"},
-		"to a client":                          {c: &conn{role: client}, sent: ofQ(), want: "REQ-02"},
-		"a second time":                        {c: works, sent: &message{Message: ofQ().Message, over: true}, want: "REQ-03"},
-		"a second time in an open queue":       {l: emqpLaw{open: map[string]bool{"q": true}}, c: works, sent: &message{Message: ofQ().Message, over: true}},
+		"to a worker of its queue":     {c: works, sent: ofQ()},
+		"to a worker of another queue": {c: &conn{role: worker, queues: []string{"p"}}, sent: ofQ(), want: "REQ-02"},
+		"to a client":                  {c: &conn{role: client}, sent: ofQ(), want: "REQ-02"},
+		"a second time": {
+			c: works, sent: &message{Message: ofQ().Message, over: true}, want: "REQ-03",
+		},
+		"a second time in an open queue": {
+			l: emqpLaw{open: map[string]bool{"q": true}}, c: works, sent: &message{Message: ofQ().Message, over: true},
+		},
 		"that no client sent":                  {c: works, want: "REQ-01"},
 		"that no client is known to have sent": {l: emqpLaw{unbounded: true}, c: works},
 		"of somebody in an open queue":         {l: emqpLaw{open: map[string]bool{"q": true}}, c: works},
-		"that is a message of another version": {l: emqpLaw{foreign: []string{"id"}}, c: works, sent: ofQ(), want: "FRAME-06"},
-		"sent after its KBAI":                  {c: left(worker), sent: at(ofQ(), now), want: "KBAI-01"},
-		"sent after the KBAI of a scheduler":   {c: left(scheduler), sent: at(ofQ(), now), want: "KBAI-02"},
-		"sent before its KBAI":                 {c: left(worker), sent: at(ofQ(), now.Add(-time.Hour))},
-		"from a broker that leaves":            {l: emqpLaw{leaving: true}, c: works},
-		"sent after the DISCONNECT":            {l: emqpLaw{leaving: true}, c: works, sent: &message{Message: ofQ().Message, late: true}, want: "DISC-02"},
+		"that is a message of another version": {
+			l: emqpLaw{foreign: []string{"id"}}, c: works, sent: ofQ(), want: "FRAME-06",
+		},
+		"sent after its KBAI":                {c: left(worker), sent: at(ofQ(), now), want: "KBAI-01"},
+		"sent after the KBAI of a scheduler": {c: left(scheduler), sent: at(ofQ(), now), want: "KBAI-02"},
+		"sent before its KBAI":               {c: left(worker), sent: at(ofQ(), now.Add(-time.Hour))},
+		"from a broker that leaves":          {l: emqpLaw{leaving: true}, c: works},
+		"sent after the DISCONNECT": {
+			l: emqpLaw{leaving: true}, c: works, sent: &message{Message: ofQ().Message, late: true}, want: "DISC-02",
+		},
 	} {
 		clause := ""
 		if b := test.l.requestBreach(test.c, test.sent, ofQ().Message); b != nil {
@@ -69,22 +77,43 @@ func TestExplained(t *testing.T) {
 		text   string
 		want   string
 	}{
-		"nothing":                     {text: "x", want: "REQ-01"},
-		"no text":                     {text: "", want: "REQ-04"},
-		"255 bytes":                   {text: strings.Repeat("x", 255), want: "REQ-01"},
-		"256 bytes":                   {text: strings.Repeat("x", 256), want: "REQ-04"},
-		"bytes that are no text":      {text: "\xff", want: "REQ-05"},
-		"a zero":                      {text: "a\x00b", want: "REQ-05"},
-		"it has acknowledged one":     {text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.acked = true }, want: "ACK-02"},
-		"it has replied":              {text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.replied = true }, want: "REPLY-04"},
-		"it was silent":               {text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.idled = true }, want: "BEAT-05"},
-		"it is silent for 8 s":        {text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.lastSent = now.Add(-8 * time.Second) }, want: "REQ-01"},
-		"it is silent for longer":     {text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.lastSent = now.Add(-8*time.Second - 1) }, want: "BEAT-05"},
-		"it had one before":           {text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.delivered = 1 }, want: "REQ-07"},
-		"of its second queue":         {text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.queues = []string{"p", "q"} }, want: "INF-02"},
-		"of the first of two":         {text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.queues = []string{"q", "p"} }, want: "REQ-01"},
-		"no worker was ready":         {text: "x", change: func(_ *conn, x *message, _ *emqpLaw) { x.waited = true }, want: "REQ-06"},
-		"behind what is not followed": {text: "x", change: func(_ *conn, _ *message, l *emqpLaw) { l.disrupted = prefix + "SOCK-09" }, want: "SOCK-09"},
+		"nothing":                {text: "x", want: "REQ-01"},
+		"no text":                {text: "", want: "REQ-04"},
+		"255 bytes":              {text: strings.Repeat("x", 255), want: "REQ-01"},
+		"256 bytes":              {text: strings.Repeat("x", 256), want: "REQ-04"},
+		"bytes that are no text": {text: "\xff", want: "REQ-05"},
+		"a zero":                 {text: "a\x00b", want: "REQ-05"},
+		"it has acknowledged one": {
+			text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.acked = true }, want: "ACK-02",
+		},
+		"it has replied": {
+			text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.replied = true }, want: "REPLY-04",
+		},
+		"it was silent": {
+			text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.idled = true }, want: "BEAT-05",
+		},
+		"it is silent for 8 s": {
+			text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.lastSent = now.Add(-8 * time.Second) }, want: "REQ-01",
+		},
+		"it is silent for longer": {
+			text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.lastSent = now.Add(-8*time.Second - 1) },
+			want: "BEAT-05",
+		},
+		"it had one before": {
+			text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.delivered = 1 }, want: "REQ-07",
+		},
+		"of its second queue": {
+			text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.queues = []string{"p", "q"} }, want: "INF-02",
+		},
+		"of the first of two": {
+			text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.queues = []string{"q", "p"} }, want: "REQ-01",
+		},
+		"no worker was ready": {
+			text: "x", change: func(_ *conn, x *message, _ *emqpLaw) { x.waited = true }, want: "REQ-06",
+		},
+		"behind what is not followed": {
+			text: "x", change: func(_ *conn, _ *message, l *emqpLaw) { l.disrupted = prefix + "SOCK-09" }, want: "SOCK-09",
+		},
 	} {
 		l, c, x := emqpLaw{}, plain, sent(test.text)
 		if test.change != nil {
@@ -124,7 +153,8 @@ func TestDue(t *testing.T) {
 		now := time.Now()
 		test.sent.at = now
 		l := emqpLaw{conns: map[int]*conn{
-			1: {role: worker, queues: []string{"q"}, lastSent: now}, 2: {role: worker, queues: []string{"q"}, credit: 1, lastSent: now},
+			1: {role: worker, queues: []string{"q"}, lastSent: now},
+			2: {role: worker, queues: []string{"q"}, credit: 1, lastSent: now},
 			3: {role: client}, 4: {role: scheduler}, 5: {role: scheduler},
 		}}
 		d := l.dueFor(test.sent)

@@ -33,9 +33,11 @@ var rules = map[string]law.Rule{
 	"version":            {Title: "A message of another version has no effect", Traits: law.Unasked},
 	"heartbeat-early":    {Title: "A peer without an INFORM gets no HEARTBEAT", Traits: law.Unasked},
 	"after-kbai":         {Title: "A peer that has sent KBAI is sent no message", Traits: law.Unasked | law.Timed},
-	"after-disconnect":   {Title: "A broker that got a DISCONNECT takes and sends no message", Traits: law.Unasked | law.Timed},
-	ruleMissing:          {Title: "What a peer has to get comes", Traits: law.Timed},
-	explore.RuleClosed:   {Title: "The broker does not end the connection of a worker or scheduler"},
+	"after-disconnect": {
+		Title: "A broker that got a DISCONNECT takes and sends no message", Traits: law.Unasked | law.Timed,
+	},
+	ruleMissing:        {Title: "What a peer has to get comes", Traits: law.Timed},
+	explore.RuleClosed: {Title: "The broker does not end the connection of a worker or scheduler"},
 }
 
 // ClauseOf returns the clause of a breach, "" for none.

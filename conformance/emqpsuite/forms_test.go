@@ -24,7 +24,8 @@ func TestABrokerThatReadsAnotherForm(t *testing.T) {
 				strings.HasPrefix(string(e.Frames[queues]), "[[")
 		}
 	})
-	picked := slices.DeleteFunc(checks(t), func(c conformance.Check) bool { return c.Describe().ID != "request/delivered" })
+	picked := slices.DeleteFunc(checks(t),
+		func(c conformance.Check) bool { return c.Describe().ID != "request/delivered" })
 	report := runChecks(t, config, false, picked)
 	require.Len(t, report.Checks, 1)
 	assert.Equal(t, reports.Inconclusive, report.Checks[0].Verdict)

@@ -32,7 +32,9 @@ import (
 const front = "127.0.0.1:47291"
 
 // run plays checks on a broker, in virtual time.
-func runChecks(t *testing.T, config func() fakeemqp.Config, single bool, checks []conformance.Check) (r *reports.Report) {
+func runChecks(
+	t *testing.T, config func() fakeemqp.Config, single bool, checks []conformance.Check,
+) (r *reports.Report) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		server, end, err := start(config, single)

@@ -64,8 +64,8 @@ func (p *playing) awake(ctx context.Context, limit time.Duration) (down time.Tim
 	}
 }
 
-// unreachable reports whether an error is that no connection could be opened: a server that is connected to, and does not
-// answer, is not down but slow.
+// unreachable reports whether an error is that no connection could be opened: a server that is connected to, and does
+// not answer, is not down but slow.
 func unreachable(err error) bool { return err != nil && !errors.Is(err, errNoReply) }
 
 // asks reports why a new connection is not answered, whatever the answer would be.
@@ -154,7 +154,9 @@ func (p *playing) ended(c *conn, owed bool) {
 	if owed && c.awaited != "" {
 		about = c.sent
 	}
-	v := &law.Violation{Clause: clause, Rule: RuleCrash, Expected: "a server that serves", Got: "no new connection is served"}
+	v := &law.Violation{
+		Clause: clause, Rule: RuleCrash, Expected: "a server that serves", Got: "no new connection is served",
+	}
 	if p.outage != nil {
 		v.Got += " for a while"
 	}

@@ -131,7 +131,8 @@ func replay(t *testing.T, s *stage, text, clause string, broken bool) string {
 	served := run.Server{Target: target, Password: s.config().Password,
 		Offers: []scenarios.Need{scenarios.NeedAlone, scenarios.NeedFlush, scenarios.NeedOpen, scenarios.NeedPassword,
 			scenarios.NeedSignals, scenarios.NeedRestart}}
-	report := (&run.Runner{Protocol: fwpsuite.Protocol(), Servers: []run.Server{served}, Checks: conformance.Scripts(script),
+	report := (&run.Runner{Protocol: fwpsuite.Protocol(), Servers: []run.Server{served},
+		Checks:  conformance.Scripts(script),
 		Virtual: true}).Run(t.Context())
 	check := report.Checks[0]
 	if !broken {

@@ -69,8 +69,8 @@ type Leak struct {
 	Trace Trace
 }
 
-// Law is a law of conversations that a player can ask, too, what to send. Connections have the numbers of the steps; names
-// are filled in. A Law is not safe for concurrent use.
+// Law is a law of conversations that a player can ask, too, what to send. Connections have the numbers of the steps;
+// names are filled in. A Law is not safe for concurrent use.
 type Law interface {
 	law.Law
 	// Introduce returns the line that a connection sends by itself after it was opened,

@@ -101,7 +101,8 @@ func TestBroken(t *testing.T) {
 	} {
 		p, names := stub(nil, rules)
 		p.cut, p.step = test.cut, 7
-		p.broken(&conn{number: 3, pieces: test.pieces, awaited: "take q"}, &law.Violation{Rule: test.rule, Clause: "C", JID: "j"}, 5)
+		p.broken(&conn{number: 3, pieces: test.pieces, awaited: "take q"},
+			&law.Violation{Rule: test.rule, Clause: "C", JID: "j"}, 5)
 		require.Len(t, p.found, 1, name)
 		got := p.found[0]
 		assert.Equal(t, test.clause, got.Clause, name)
@@ -112,7 +113,8 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestCrashed: when a server that does not serve has crashed, which clause it is put under, and which step is the cause.
+// TestCrashed: when a server that does not serve has crashed, which clause it is put under, and which step is the
+// cause.
 func TestCrashed(t *testing.T) {
 	t.Parallel()
 	connected := new(session.Conn)
@@ -178,14 +180,25 @@ func TestAlike(t *testing.T) {
 		want, got found
 		alike     bool
 	}{
-		"the same":                   {found{Violation: &law.Violation{Rule: "late"}}, found{Violation: &law.Violation{Rule: "late"}}, true},
-		"of one family":              {found{Violation: &law.Violation{Rule: "late"}}, found{Violation: &law.Violation{Rule: "lost"}}, true},
-		"of another":                 {found{Violation: &law.Violation{Rule: "late"}}, found{Violation: &law.Violation{Rule: "order"}}, false},
-		"a crash, and none":          {found{Violation: &law.Violation{Rule: "late"}, crash: true}, found{Violation: &law.Violation{Rule: "late"}}, false},
-		"the same field":             {field("at: 1"), field("at: 2"), true},
-		"another field":              {field("at: 1"), field("args: 1"), false},
-		"the field is not known":     {field(""), field("args: 1"), true},
-		"what begins in another way": {found{Violation: &law.Violation{Rule: "late", Got: "at: 1"}}, found{Violation: &law.Violation{Rule: "late", Got: "+OK"}}, true},
+		"the same": {
+			found{Violation: &law.Violation{Rule: "late"}}, found{Violation: &law.Violation{Rule: "late"}}, true,
+		},
+		"of one family": {
+			found{Violation: &law.Violation{Rule: "late"}}, found{Violation: &law.Violation{Rule: "lost"}}, true,
+		},
+		"of another": {
+			found{Violation: &law.Violation{Rule: "late"}}, found{Violation: &law.Violation{Rule: "order"}}, false,
+		},
+		"a crash, and none": {
+			found{Violation: &law.Violation{Rule: "late"}, crash: true}, found{Violation: &law.Violation{Rule: "late"}}, false,
+		},
+		"the same field":         {field("at: 1"), field("at: 2"), true},
+		"another field":          {field("at: 1"), field("args: 1"), false},
+		"the field is not known": {field(""), field("args: 1"), true},
+		"what begins in another way": {
+			found{Violation: &law.Violation{Rule: "late", Got: "at: 1"}},
+			found{Violation: &law.Violation{Rule: "late", Got: "+OK"}}, true,
+		},
 	} {
 		s.target = test.want
 		assert.Equal(t, test.alike, s.alike(test.got), name)
@@ -223,8 +236,8 @@ func (s *ponging) Dial(ctx context.Context) (net.Conn, error) {
 	return client, nil
 }
 
-// TestOutages: a server that could not be reached for a while was down. One that is connected to, and does not answer at
-// once, was not.
+// TestOutages: a server that could not be reached for a while was down. One that is connected to, and does not answer
+// at once, was not.
 func TestOutages(t *testing.T) {
 	t.Parallel()
 	first := func(n int) func(int) bool { return func(dial int) bool { return dial <= n } }

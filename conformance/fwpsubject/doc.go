@@ -1,10 +1,9 @@
 // Package fwpsubject is FWP as package explore explores it.
 //
-// To read: subject.go names the parts, and rules.go all that the law demands. law.go follows a conversation with the oracle;
-// maker.go and moves.go make up steps, values.go and malformed.go their texts, bytes*.go
-// what is no line at all, and guard*.go keeps all of that from touching what belongs to
-// other clients. cleanup.go removes what is left on the server; seeds.go, simplify.go and
-// leaks.go are for what was found.
+// To read: subject.go names the parts, and rules.go all that the law demands. law.go follows a conversation with the
+// oracle; maker.go and moves.go make up steps, values.go and malformed.go their texts, bytes*.go what is no line at
+// all, and guard*.go keeps all of that from touching what belongs to other clients. cleanup.go removes what is left on
+// the server; seeds.go, simplify.go and leaks.go are for what was found.
 //
 // moves_*.go are moves of several steps: lives of jobs, names, several connections of a worker; contents.go, hello.go,
 // operate.go, steps.go, syntax.go and wire.go make their values, greetings, operator's actions, steps, slips of the

@@ -35,7 +35,8 @@ func TestClausesAreWellFormed(t *testing.T) {
 			assert.Contains(t, special, word, c.ID)
 		}
 		assert.NotEmpty(t, c.Sources, c.ID)
-		assert.NotEqual(t, []conformance.Source{{Document: "RESP"}}, c.Sources, "%s: where do the documents refer to RESP?", c.ID)
+		assert.NotEqual(t, []conformance.Source{{Document: "RESP"}}, c.Sources, "%s: where do the documents refer to RESP?",
+			c.ID)
 		assert.Equal(t, c.Binds("S"), c.BindsServer(), c.ID)
 		if !c.BindsServer() {
 			assert.True(t, strings.Contains(c.Special, "adv") || c.Level == reports.LevelMay || c.Binds("P"), c.ID)

@@ -88,7 +88,8 @@ func specialGoals() map[string]conformance.Goal {
 		"STATE-09": back, "BEAT-03": state, "BEAT-04": state, "FETCH-03": inVain, "FETCH-05": inVain, "FETCH-06": waited,
 		"FETCH-14": waited, "ACK-02": goal("a job was acknowledged, and then a FETCH was answered", fetchedAfter(fwp.ACK)),
 		"RETRY-05": failed, "RETRY-03": failed, "FAIL-06": back, "FAIL-07": back,
-		"PUSH-03": goal("a PUSH was refused", anyOf(func(x exchange) bool { return x.Verb() == fwp.PUSH && x.Kind() == '-' })),
+		"PUSH-03": goal("a PUSH was refused",
+			anyOf(func(x exchange) bool { return x.Verb() == fwp.PUSH && x.Kind() == '-' })),
 	}
 	for id := range strings.FieldsSeq("RESP-06 STATE-04 STATE-08 STATE-11 FETCH-01 FETCH-04 FETCH-08 PUSH-01 PUSH-04 " +
 		"FRAME-09 WU-03 WU-04 WU-05 WU-06 WU-07 WU-10 WU-11 WU-12 WU-13") {

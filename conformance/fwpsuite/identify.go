@@ -39,10 +39,12 @@ func Identify(ctx context.Context, t play.Target, timeout time.Duration) (confor
 	case err == nil && looksLikeRESP(first):
 		return identity(first)
 	case errors.Is(err, errEndless):
-		return conformance.Identity{}, fmt.Errorf("this is not an FWP server: its first line, %q..., %w", first[:excerpt], err)
+		return conformance.Identity{},
+			fmt.Errorf("this is not an FWP server: its first line, %q..., %w", first[:excerpt], err)
 	case err == nil:
-		return conformance.Identity{}, fmt.Errorf("this is not an FWP server: its first bytes are %q, where FWP servers greet with %q",
-			first[:min(len(first), excerpt)], "+HI {")
+		return conformance.Identity{},
+			fmt.Errorf("this is not an FWP server: its first bytes are %q, where FWP servers greet with %q",
+				first[:min(len(first), excerpt)], "+HI {")
 	case errors.Is(err, os.ErrDeadlineExceeded) && ctx.Err() == nil:
 		return provoke(nc, timeout)
 	case ctx.Err() != nil:

@@ -96,7 +96,8 @@ type Violation struct {
 	Window   [2]time.Duration // in which the reply must come, if it is about that
 	Doubtful bool             // another fault of the server, which shows otherwise later, may be why
 	Should   bool             // the clause only recommends what is broken here
-	Own      string           // the clause of the command itself, where Clause is that of an earlier one which may be why; else ""
+	// Own is the clause of the command itself, where Clause is that of an earlier one which may be the reason; else "".
+	Own string
 }
 
 // Trait is something that must be known of the violations of a rule. A rule may have several.
@@ -104,7 +105,7 @@ type Trait uint8
 
 // The traits of rules.
 const (
-	WrongReply Trait = 1 << iota // another reply than the one due came, for which a line sent in segments may be the reason
+	WrongReply Trait = 1 << iota // another reply than the one due came; a line sent in segments may be the reason
 	JobStays                     // what follows of the job is judged nevertheless
 	OfField                      // Got begins with the name of a field of a job and a colon
 	Unwritten                    // no line of a script can say it

@@ -8,12 +8,13 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// Watch has a law judge all connections of one play. It receives everything as it happens, from whichever goroutine, and
-// passes it on to the law one by one, in an order in which the server can have done it. It is safe for concurrent use.
+// Watch has a law judge all connections of one play. It receives everything as it happens, from whichever goroutine,
+// and passes it on to the law one by one, in an order in which the server can have done it. It is safe for concurrent
+// use.
 //
 // What it cannot follow ends the judging of the play: bytes that are more or less than one command, a message that no
-// command asked for, and an introduction that is refused. The player judges these itself. The law of a server that sends
-// by itself, a [Pusher], is told all at once: nothing of what it judges depends on which answer belongs to which command.
+// command asked for, and an introduction that is refused. The player judges these itself. The law of a server that
+// sends by itself, a [Pusher], gets every event at once, because no message of such a server belongs to a command.
 type Watch struct {
 	mu     sync.Mutex
 	law    Law
@@ -82,8 +83,8 @@ func (w *Watch) Found() []Seen {
 // dueWithin is how long a server has for what it has to send by itself. The documents of such protocols have no limit.
 const dueWithin = 5 * time.Second
 
-// await keeps as a violation what the server has to send, and has not sent until now. It is called before the law is
-// told what happens now, and next behind that. What is due when a play ends is not judged.
+// await keeps as a violation what the server has to send, and has not sent until now. It is called before the law gets
+// an event, and next after that. What is due when a play ends is not judged.
 func (w *Watch) await(now time.Time) {
 	for w.due != nil && now.Sub(w.since) > dueWithin {
 		w.note(w.conns[w.due.Conns[0]], &w.due.Missing, now, false)

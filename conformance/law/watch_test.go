@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/session"
@@ -58,7 +59,8 @@ func (l *echo) Waits(_ int, m session.Message) bool {
 	return false
 }
 
-// TestWatch plays events: "a" dials a connection, "a>x" sends, "a<x" receives, "a!" ends it, "restart" is the operator's.
+// TestWatch plays events: "a" dials a connection, "a>x" sends, "a<x" receives, "a!" ends it, "restart" is the
+// operator's.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -90,18 +92,30 @@ func TestWatch(t *testing.T) {
 			Start: func(law.Terms) law.Law { return l }, Greets: true,
 			Rules: map[string]law.Rule{"keep": {Traits: law.JobStays}, "timed": {Traits: law.Timed}},
 		}, law.Terms{})
-		conns := map[string]session.Observer{}
-		for event := range strings.FieldsSeq(test.events) {
-			play(w, conns, event)
-		}
-		var rules []string
-		for _, f := range w.Found() {
-			rules = append(rules, f.Rule)
-			assert.Equal(t, f.Rule == "timed", f.Timed, name)
-		}
-		assert.Equal(t, test.found, strings.Join(rules, ","), name)
+		assert.Equal(t, test.found, broken(t, w, test.events, "timed"), name)
 		assert.Equal(t, test.log, strings.Join(l.log, ","), name)
 	}
+}
+
+// broken returns the rules that events break; timed is the one whose premise is a span of time. "+6s" is a pause.
+func broken(t *testing.T, w *law.Watch, events, timed string) string {
+	t.Helper()
+	conns := map[string]session.Observer{}
+	for event := range strings.FieldsSeq(events) {
+		if pause, is := strings.CutPrefix(event, "+"); is {
+			d, err := time.ParseDuration(pause)
+			require.NoError(t, err)
+			<-time.After(d)
+			continue
+		}
+		play(w, conns, event)
+	}
+	var rules []string
+	for _, f := range w.Found() {
+		rules = append(rules, f.Rule)
+		assert.Equal(t, f.Rule == timed, f.Timed, events)
+	}
+	return strings.Join(rules, ",")
 }
 
 // play has a Watch observe one event.
@@ -171,22 +185,7 @@ func TestWatchOfAServerThatSendsByItself(t *testing.T) {
 				Start: func(law.Terms) law.Law { return &pusher{echo: &echo{asked: map[int]string{}}} },
 				Rules: map[string]law.Rule{"missing": {Traits: law.Timed}},
 			}, law.Terms{})
-			conns := map[string]session.Observer{}
-			for event := range strings.FieldsSeq(test.events) {
-				if pause, is := strings.CutPrefix(event, "+"); is {
-					d, err := time.ParseDuration(pause)
-					assert.NoError(t, err)
-					<-time.After(d)
-					continue
-				}
-				play(w, conns, event)
-			}
-			var rules []string
-			for _, f := range w.Found() {
-				rules = append(rules, f.Rule)
-				assert.Equal(t, f.Rule == "missing", f.Timed, name)
-			}
-			assert.Equal(t, test.found, strings.Join(rules, ","), name)
+			assert.Equal(t, test.found, broken(t, w, test.events, "missing"), name)
 		})
 	}
 }

@@ -107,10 +107,12 @@ func TestFailures(t *testing.T) {
 		clause   string
 		doubtful bool
 	}{
-		"never failed":                        {},
-		"never failed, and has one":           {got: failure, clause: "FWP-WU-13"},
-		"expired, and has one":                {job: Job{expired: true, uncertain: true}, got: failure, enqueued: "now"},
-		"expired, and has none":               {job: Job{expired: true, uncertain: true}, enqueued: "now", clause: "FWP-WU-13", doubtful: true},
+		"never failed":              {},
+		"never failed, and has one": {got: failure, clause: "FWP-WU-13"},
+		"expired, and has one":      {job: Job{expired: true, uncertain: true}, got: failure, enqueued: "now"},
+		"expired, and has none": {
+			job: Job{expired: true, uncertain: true}, enqueued: "now", clause: "FWP-WU-13", doubtful: true,
+		},
 		"expired, perhaps given out twice":    {job: Job{expired: true, uncertain: true}, enqueued: "then"},
 		"not certainly expired, and has none": {job: Job{uncertain: true}, enqueued: "now"},
 		"failed, and has none":                {job: Job{Failures: 1, failure: failure}, clause: "FWP-WU-13", doubtful: true},

@@ -18,7 +18,8 @@ func (w *World) fetch(c *Conn, k *call, now time.Time) {
 	}
 	k.alone = !w.rivals(c, k.queues, true)
 	unusual := func(q string) bool { return !plainQueue.MatchString(q) && !w.taken[q] }
-	if k.Form == model.Either && !slices.ContainsFunc(k.queues, unusual) { // a name that a PUSH may have is one of a FETCH too
+	// A name that a PUSH may have is one of a FETCH too.
+	if k.Form == model.Either && !slices.ContainsFunc(k.queues, unusual) {
 		k.Form = model.Okay
 	}
 	kind := model.Usual

@@ -6,9 +6,9 @@ import (
 	"github.com/fwpsuite/fwp/internal/jsonnum"
 )
 
-// Commands that are under way on several connections may be carried out in any order. One that is sent is judged by what
-// was answered before. Where that does not decide what may be answered, both answers are allowed, and what follows of
-// the job is not judged.
+// Commands that are under way on several connections may be carried out in any order. One that is sent is judged by
+// what was answered before. Where that does not decide what may be answered, both answers are allowed, and what follows
+// of the job is not judged.
 
 // overlap widens what may be answered to the command of a connection and to others about the same job or worker.
 func (w *World) overlap(c *Conn) {

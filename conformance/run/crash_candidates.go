@@ -84,8 +84,8 @@ const (
 	sentBefore         // it was over, and had sent a malformed line shortly before
 )
 
-// bearing returns what a play may have had to do with the end of its server. dying: it ended after another one found the
-// server dead. The time of the death is zero if it is not known: then those that are dying were under way.
+// bearing returns what a play may have had to do with the end of its server. dying: it ended after another one found
+// the server dead. The time of the death is zero if it is not known: then those that are dying were under way.
 func (t *task) bearing(death time.Time, dying bool) bearing {
 	began := t.evidence.Began
 	switch {
@@ -99,7 +99,8 @@ func (t *task) bearing(death time.Time, dying bool) bearing {
 	return noBearing
 }
 
-// suspicious reports whether a server may well have ended of this: of a malformed line, or of what it got shortly before.
+// suspicious reports whether a server may well have ended of this: of a malformed line, or of what it got shortly
+// before.
 func (l lead) suspicious(death time.Time) bool {
 	return l.rank == malformed || l.rank != waiting && death.Sub(l.at) <= shortly
 }

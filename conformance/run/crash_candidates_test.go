@@ -47,7 +47,8 @@ func TestWhatWasInFlight(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := &conformance.Evidence{Began: began, Conversation: test.lines}
-			assert.Equal(t, test.want, leadOf(fwpsuite.Protocol().Dialect.Grammar(), &task{evidence: e}, began.Add(10*time.Millisecond)))
+			assert.Equal(t, test.want, leadOf(fwpsuite.Protocol().Dialect.Grammar(), &task{evidence: e},
+				began.Add(10*time.Millisecond)))
 		})
 	}
 }
@@ -104,8 +105,12 @@ func TestWhichCheckEndedTheServer(t *testing.T) {
 				playScript(now, sent(1, "a", "INFO"), ended(9, "a")),
 				playScript(now, sent(5, "a", "PUSH {}"), came(6, "a"), ended(9, "a")),
 			}, 0},
-		"no end: the first":      {[]*task{playScript(now, sent(5, "a", "INFO")), playScript(now, sent(1, "a", "PUSH {}"))}, 1},
-		"no end: FETCH may wait": {[]*task{playScript(now, sent(5, "a", "INFO")), playScript(now, sent(1, "a", "FETCH q"))}, 0},
+		"no end: the first": {
+			[]*task{playScript(now, sent(5, "a", "INFO")), playScript(now, sent(1, "a", "PUSH {}"))}, 1,
+		},
+		"no end: FETCH may wait": {
+			[]*task{playScript(now, sent(5, "a", "INFO")), playScript(now, sent(1, "a", "FETCH q"))}, 0,
+		},
 		"times count from the play": {[]*task{
 			playScript(now, sent(5, "a", "INFO")),
 			playScript(now.Add(-time.Second), sent(9, "a", "INFO")),

@@ -22,11 +22,14 @@ func TestARefusedConnectionOfAnEndedServer(t *testing.T) {
 	}{
 		"it runs": {e: conformance.Evidence{Refused: refusal, Results: missed}},
 		"it ended": {
-			"exit 2", conformance.Evidence{Refused: refusal, Results: missed}, "the server refused a connection: refused", "exit 2",
+			"exit 2", conformance.Evidence{Refused: refusal, Results: missed}, "the server refused a connection: refused",
+			"exit 2",
 		},
 		"it ended later":     {how: "exit 2", e: conformance.Evidence{Refused: refusal, Results: passed}},
 		"no one was refused": {how: "exit 2", e: conformance.Evidence{Results: missed}},
-		"it was found dead":  {"exit 2", conformance.Evidence{Dead: "dead", Refused: refusal, Results: missed}, "dead", "exit 2"},
+		"it was found dead": {
+			"exit 2", conformance.Evidence{Dead: "dead", Refused: refusal, Results: missed}, "dead", "exit 2",
+		},
 	} {
 		addEnding(&test.e, test.how)
 		assert.Equal(t, test.dead, test.e.Dead, name)

@@ -51,7 +51,8 @@ func runEnding(t *testing.T, known bool, sources map[string]string, look func(*r
 		if known {
 			judged.Ended = m.ended
 		}
-		look((&run.Runner{Protocol: fwpsuite.Protocol(), Servers: []run.Server{judged}, Checks: all, Virtual: true}).Run(t.Context()))
+		look((&run.Runner{Protocol: fwpsuite.Protocol(), Servers: []run.Server{judged}, Checks: all,
+			Virtual: true}).Run(t.Context()))
 	})
 }
 

@@ -179,7 +179,8 @@ func TestAServerThatIsBackSoonBreaksNoClause(t *testing.T) {
 			time.Sleep(2 * time.Second)
 			m.dead.Store(false)
 		}()
-		r := (&run.Runner{Protocol: fwpsuite.Protocol(), Servers: []run.Server{{Target: m}}, Checks: all, Virtual: true}).Run(t.Context())
+		r := (&run.Runner{Protocol: fwpsuite.Protocol(), Servers: []run.Server{{Target: m}}, Checks: all,
+			Virtual: true}).Run(t.Context())
 		assert.Empty(t, r.Findings())
 		for _, c := range r.Checks {
 			if c.ID != run.CrashCheck {

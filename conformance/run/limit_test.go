@@ -48,7 +48,8 @@ func limited(t *testing.T, limit int, silent bool, all []conformance.Check, look
 			time.Sleep(time.Millisecond)
 			return target.nw.DialContext(ctx, network, addr)
 		})
-		look((&run.Runner{Protocol: fwpsuite.Protocol(), Servers: []run.Server{offer}, Checks: all, Virtual: true}).Run(t.Context()))
+		look((&run.Runner{Protocol: fwpsuite.Protocol(), Servers: []run.Server{offer}, Checks: all,
+			Virtual: true}).Run(t.Context()))
 	})
 }
 

@@ -47,8 +47,8 @@ func (s *runState) play(ctx context.Context, t *task) {
 	t.evidence = &evidence
 }
 
-// confirmLate makes a late reply inconclusive until a second play has a late reply too: on a busy machine the processes of
-// a server may wait for a CPU while the timers of the suite fire in time.
+// confirmLate makes a late reply inconclusive until a second play has a late reply too: on a busy machine the processes
+// of a server may wait for a CPU while the timers of the suite fire in time.
 func confirmLate(e, before *conformance.Evidence) {
 	if before != nil && before.Unproven {
 		return

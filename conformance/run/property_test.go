@@ -175,8 +175,10 @@ func TestPropertiesAreSelected(t *testing.T) {
 		selection conformance.Selection
 		want      string
 	}{
-		"all":           {conformance.Selection{Protocol: fwpsuite.Protocol()}, "push/ok explore/a explore/slow"},
-		"by glob":       {conformance.Selection{Protocol: fwpsuite.Protocol(), Checks: []string{"explore/*"}}, "explore/a explore/slow"},
+		"all": {conformance.Selection{Protocol: fwpsuite.Protocol()}, "push/ok explore/a explore/slow"},
+		"by glob": {
+			conformance.Selection{Protocol: fwpsuite.Protocol(), Checks: []string{"explore/*"}}, "explore/a explore/slow",
+		},
 		"quick":         {conformance.Selection{Protocol: fwpsuite.Protocol(), Quick: true}, "push/ok explore/a"},
 		"not by clause": {conformance.Selection{Protocol: fwpsuite.Protocol(), Clauses: []string{"FWP-*"}}, "push/ok"},
 	}

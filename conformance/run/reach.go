@@ -46,8 +46,8 @@ func (s *runState) goal(c *reports.Clause) {
 	}
 }
 
-// premise makes what was found undecided, but for crashes, if the server does otherwise what the checks take for granted
-// and the specification leaves open: then the server need not do what they expect.
+// premise makes what was found undecided, but for crashes, if the server does otherwise what the checks take for
+// granted and the specification leaves open: then the server need not do what they expect.
 func (s *runState) premise(ctx context.Context, all []reports.Check) {
 	found := func(v reports.Verdict) bool { return v.Breach() && v != reports.Crash }
 	if s.runner.Protocol.Premise == nil || len(s.runner.Servers) == 0 || ctx.Err() != nil ||

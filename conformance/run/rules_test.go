@@ -74,19 +74,32 @@ func TestPostponed(t *testing.T) {
 		apart      bool
 		dead       bool // the evidence that counts is of a dead server
 	}{
-		"nothing was refused":           {e: conformance.Evidence{Results: missed}, beside: true},
-		"refused, and passed":           {e: conformance.Evidence{Results: matched, Refused: refusal(3, 1)}, beside: true},
-		"refused beside others":         {e: conformance.Evidence{Results: missed, Refused: refusal(3, 1)}, beside: true, again: true},
-		"refused a second time":         {e: conformance.Evidence{Results: missed, Refused: refusal(3, 1)}, beside: true, refused: 1, again: true, apart: true},
-		"refused alone":                 {e: conformance.Evidence{Results: missed, Refused: refusal(1, 1)}, refused: 2, again: true, apart: true},
-		"refused alone a second time":   {e: conformance.Evidence{Results: missed, Refused: refusal(1, 1)}, refused: 3},
-		"by one that refuses all":       {e: conformance.Evidence{Results: missed, Refused: refusal(1, 1)}, beside: true, refusesAll: true},
-		"dead beside others":            {e: conformance.Evidence{Dead: "d", Amid: 2}, beside: true, again: true, apart: true},
+		"nothing was refused": {e: conformance.Evidence{Results: missed}, beside: true},
+		"refused, and passed": {e: conformance.Evidence{Results: matched, Refused: refusal(3, 1)}, beside: true},
+		"refused beside others": {
+			e: conformance.Evidence{Results: missed, Refused: refusal(3, 1)}, beside: true, again: true,
+		},
+		"refused a second time": {
+			e: conformance.Evidence{Results: missed, Refused: refusal(3, 1)}, beside: true, refused: 1, again: true, apart: true,
+		},
+		"refused alone": {
+			e: conformance.Evidence{Results: missed, Refused: refusal(1, 1)}, refused: 2, again: true, apart: true,
+		},
+		"refused alone a second time": {e: conformance.Evidence{Results: missed, Refused: refusal(1, 1)}, refused: 3},
+		"by one that refuses all": {
+			e: conformance.Evidence{Results: missed, Refused: refusal(1, 1)}, beside: true, refusesAll: true,
+		},
+		"dead beside others": {
+			e: conformance.Evidence{Dead: "d", Amid: 2}, beside: true, again: true, apart: true,
+		},
 		"dead alone":                    {e: conformance.Evidence{Dead: "d", Amid: 2}, dead: true},
 		"dead, and no connection stays": {e: conformance.Evidence{Dead: "d"}, beside: true, dead: true},
-		"dead, and its process ended":   {e: conformance.Evidence{Dead: "d", Amid: 2, Ending: "exit 2"}, beside: true, dead: true},
+		"dead, and its process ended": {
+			e: conformance.Evidence{Dead: "d", Amid: 2, Ending: "exit 2"}, beside: true, dead: true,
+		},
 		"refused again after a death": {
-			e: conformance.Evidence{Results: missed, Refused: refusal(0, 0)}, death: &conformance.Evidence{Dead: "d"}, dead: true,
+			e: conformance.Evidence{Results: missed, Refused: refusal(0, 0)}, death: &conformance.Evidence{Dead: "d"},
+			dead: true,
 		},
 		"served again after a death": {e: conformance.Evidence{Results: matched}, death: &conformance.Evidence{Dead: "d"}},
 	} {
@@ -149,11 +162,21 @@ func TestWhatKeepsAClauseFromPassing(t *testing.T) {
 		"of a recommendation, and the rest": {
 			e: ran(line(play.Mismatched), line(play.NotReached)), level: "SHOULD", want: reports.Warn,
 		},
-		"the rest was not reached":           {e: ran(line(play.Mismatched), line(play.NotReached)), want: reports.Fail},
-		"it was not reached":                 {e: ran(setup(play.Mismatched), line(play.NotReached)), want: reports.Inconclusive, reason: reports.ReasonSetUp, halted: true},
-		"the set-up failed by lag":           {e: ran(setUpLag, line(play.NotReached)), want: reports.Inconclusive, reason: reports.ReasonSetUp},
-		"a set-up line behind it failed":     {e: ran(line(play.Matched), setup(play.Mismatched)), want: reports.Inconclusive, reason: reports.ReasonSetUp, halted: true},
-		"the server died of another":         {e: dead, want: reports.Inconclusive, reason: reports.ReasonOtherClause, halted: true},
+		"the rest was not reached": {e: ran(line(play.Mismatched), line(play.NotReached)), want: reports.Fail},
+		"it was not reached": {
+			e: ran(setup(play.Mismatched), line(play.NotReached)), want: reports.Inconclusive, reason: reports.ReasonSetUp,
+			halted: true,
+		},
+		"the set-up failed by lag": {
+			e: ran(setUpLag, line(play.NotReached)), want: reports.Inconclusive, reason: reports.ReasonSetUp,
+		},
+		"a set-up line behind it failed": {
+			e: ran(line(play.Matched), setup(play.Mismatched)), want: reports.Inconclusive, reason: reports.ReasonSetUp,
+			halted: true,
+		},
+		"the server died of another": {
+			e: dead, want: reports.Inconclusive, reason: reports.ReasonOtherClause, halted: true,
+		},
 		"the server died of it":              {e: dead, fatal: true, want: reports.Crash},
 		"the play is open":                   {e: open, want: reports.Inconclusive, reason: reports.ReasonTooLittle},
 		"something else came (no end to it)": {e: breach, want: reports.Pass},
@@ -176,16 +199,20 @@ func TestBearing(t *testing.T) {
 		unknown      bool // when the server ended
 		want         bearing
 	}{
-		"under way":                       {began: -time.Second, ended: time.Second, rank: unreplied, want: underWay},
-		"found it dead":                   {began: -2 * time.Second, ended: -time.Second, dying: true, rank: unreplied, want: underWay},
-		"began afterwards":                {began: time.Second, ended: 2 * time.Second, rank: malformed, want: noBearing},
-		"began afterwards, found it dead": {began: time.Second, ended: 2 * time.Second, dying: true, rank: unreplied, want: noBearing},
-		"over before":                     {began: -2 * time.Second, ended: -time.Second, rank: answered, want: noBearing},
-		"over before, and malformed":      {began: -2 * time.Second, ended: -time.Second, rank: malformed, want: sentBefore},
-		"not known when, found it dead":   {unknown: true, dying: true, rank: unreplied, want: underWay},
-		"not known when":                  {unknown: true, rank: malformed, want: noBearing},
-		"it ended when the server did":    {began: -time.Second, ended: 0, rank: unreplied, want: noBearing},
-		"it began when the server ended":  {began: 0, ended: time.Second, rank: unreplied, want: underWay},
+		"under way": {began: -time.Second, ended: time.Second, rank: unreplied, want: underWay},
+		"found it dead": {
+			began: -2 * time.Second, ended: -time.Second, dying: true, rank: unreplied, want: underWay,
+		},
+		"began afterwards": {began: time.Second, ended: 2 * time.Second, rank: malformed, want: noBearing},
+		"began afterwards, found it dead": {
+			began: time.Second, ended: 2 * time.Second, dying: true, rank: unreplied, want: noBearing,
+		},
+		"over before":                    {began: -2 * time.Second, ended: -time.Second, rank: answered, want: noBearing},
+		"over before, and malformed":     {began: -2 * time.Second, ended: -time.Second, rank: malformed, want: sentBefore},
+		"not known when, found it dead":  {unknown: true, dying: true, rank: unreplied, want: underWay},
+		"not known when":                 {unknown: true, rank: malformed, want: noBearing},
+		"it ended when the server did":   {began: -time.Second, ended: 0, rank: unreplied, want: noBearing},
+		"it began when the server ended": {began: 0, ended: time.Second, rank: unreplied, want: underWay},
 	} {
 		at := death
 		if test.unknown {

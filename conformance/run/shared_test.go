@@ -61,7 +61,8 @@ func TestNothingOfOthersIsTouched(t *testing.T) {
 				server, _, err := pool.build(fakes.Config{Password: password})
 				assert.NoError(t, err)
 				server.Offers = server.Offers[len(server.Offers)-1:] // only that it is open, or has a password
-				r := (&run.Runner{Protocol: fwpsuite.Protocol(), Servers: []run.Server{server}, Checks: all, Virtual: true}).Run(t.Context())
+				r := (&run.Runner{Protocol: fwpsuite.Protocol(), Servers: []run.Server{server}, Checks: all,
+					Virtual: true}).Run(t.Context())
 				assert.Empty(t, r.Findings())
 				v.assertOurs(t)
 				assert.Greater(t, len(v.fetched), slow.Pick(30, 100), "it was not all refused")

@@ -13,7 +13,8 @@ import (
 )
 
 // withoutResult returns a check that has the same open verdict for all its clauses.
-func (s *runState) withoutResult(d conformance.Description, v reports.Verdict, why cause, provide string) reports.Check {
+func (s *runState) withoutResult(d conformance.Description, v reports.Verdict, why cause,
+	provide string) reports.Check {
 	c := reports.Check{
 		ID: d.ID, Title: d.Title, File: d.File, Verdict: v, Why: why.String(), Reason: why.reason, Provide: provide,
 	}

@@ -76,8 +76,8 @@ func marked(e *conformance.Evidence, r play.Result) int {
 	})
 }
 
-// A server that ends a connection before its introduction, instead of refusing a command there, has let no client in: the
-// clauses about who is let in are not broken, but that of the answer is.
+// A server that ends a connection before its introduction, instead of refusing a command there, has let no client in:
+// the clauses about who is let in are not broken, but that of the answer is.
 
 // isAuth reports whether all marks are those of clauses about who is let in.
 func (v *verdicts) isAuth(marks []scenarios.Mark) bool {

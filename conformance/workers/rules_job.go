@@ -109,7 +109,7 @@ func checkFailOfDone(l *look) judgement {
 	return broken(moments(&d.shown), "FAIL for a job of type %s, which succeeds", quoteAny(d.jobtype))
 }
 
-// terminates reports whether a worker was told to terminate, or another one of its process.
+// terminates reports whether a worker, or another one of its process, has the order to terminate.
 func (w *world) terminates(k *workerState) bool {
 	if k == nil || k.terminate != nil || k.process == 0 {
 		return k != nil && k.terminate != nil

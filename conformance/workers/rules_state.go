@@ -6,7 +6,7 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// terminateLimit is how long a worker may stay that was told to terminate.
+// terminateLimit is how long a worker may stay connected after the order to terminate.
 const terminateLimit = 30 * time.Second
 
 // stateRules are about quiet and terminate.
@@ -96,7 +96,7 @@ func checkQuietExit(l *look) judgement {
 	return broken(moments(k.quiet), "the process of a quiet worker ended without a signal or a terminate")
 }
 
-// isTerminateOver reports whether the time is over in which a worker has to leave that was told to terminate.
+// isTerminateOver reports whether the time is over in which a worker has to leave after the order to terminate.
 func isTerminateOver(l *look) bool {
 	k := l.worker
 	return k.terminate != nil && l.At-k.terminate.At > terminateLimit+l.world.slack
@@ -105,8 +105,8 @@ func isTerminateOver(l *look) bool {
 // overstays reports whether a worker has not left in time after terminate.
 func overstays(l *look) bool { return isTerminateOver(l) && len(l.worker.conns) > 0 }
 
-// checkJobLeft judges what a worker has in hand that was told to terminate: it has its report by the limit, or before
-// the worker leaves.
+// checkJobLeft judges the jobs that a worker holds at the order to terminate: each has its report by the limit, or
+// before the worker leaves.
 func checkJobLeft(l *look) judgement {
 	k := l.worker
 	if k.terminate == nil || k.heldAtTerminate == 0 || k.jobsLeftReported || l.Kind != departed && !isTerminateOver(l) {

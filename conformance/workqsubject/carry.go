@@ -164,8 +164,8 @@ func (c config) metBy(k *call) *meet {
 	return &c.met[i]
 }
 
-// answered keeps the configurations that fit the reply to a command. It changes nothing, and returns false, if there are
-// none.
+// answered keeps the configurations that fit the reply to a command. It changes nothing, and returns false, if there
+// are none.
 func (j *job) answered(k *call, kind byte, fits func(view *config) bool) bool {
 	var left []config
 	for _, c := range j.configs {

@@ -36,8 +36,8 @@ type config struct {
 	met             []meet // what commands under way have met that may have been carried out already
 }
 
-// meet is what a command finds where it is carried out. replies are the kinds of those that it may have; view is how the
-// job is then.
+// meet is what a command finds where it is carried out. replies are the kinds of those that it may have; view is how
+// the job is then.
 type meet struct {
 	call    *call
 	replies string

@@ -63,13 +63,15 @@ func TestHooksWithMemory(t *testing.T) {
 		hook func() func(*event)
 		want []int
 	}{
-		"every second":    {catalogue.Every(2, is("b"), hit), []int{2, 4}},
-		"from, by key":    {catalogue.From(key, is("a"), is("b"), hit), []int{3, 4, 6}},
-		"from, of all":    {catalogue.From(catalogue.Server, is("a"), is("b"), hit), []int{2, 3, 4, 6}},
-		"next, by key":    {catalogue.Next(key, is("a"), is("b"), hit), []int{3, 6}},
-		"next, of all":    {catalogue.Next(catalogue.Server, is("a"), is("b"), hit), []int{2, 6}},
-		"again, by key":   {catalogue.Again(key, is("b"), hit), []int{3, 4, 6}},
-		"recall, by key":  {catalogue.Recall(key, is("a"), key, is("b"), func(noted int, e *event) { e.hit = noted == e.key }), []int{3, 6}},
+		"every second":  {catalogue.Every(2, is("b"), hit), []int{2, 4}},
+		"from, by key":  {catalogue.From(key, is("a"), is("b"), hit), []int{3, 4, 6}},
+		"from, of all":  {catalogue.From(catalogue.Server, is("a"), is("b"), hit), []int{2, 3, 4, 6}},
+		"next, by key":  {catalogue.Next(key, is("a"), is("b"), hit), []int{3, 6}},
+		"next, of all":  {catalogue.Next(catalogue.Server, is("a"), is("b"), hit), []int{2, 6}},
+		"again, by key": {catalogue.Again(key, is("b"), hit), []int{3, 4, 6}},
+		"recall, by key": {
+			catalogue.Recall(key, is("a"), key, is("b"), func(noted int, e *event) { e.hit = noted == e.key }), []int{3, 6},
+		},
 		"the same events": {catalogue.From(key, is("b"), is("b"), hit), nil},
 	} {
 		assert.Equal(t, c.want, hits(c.hook, slices.Clone(events)...), name)

@@ -32,7 +32,8 @@ var allFaults = []Fault{
 			}
 		})),
 	fault("add-lost", "ADD-02 ADD-03 ADD-07 ADD-09 ADD-10 ADD-11 ADD-14 ADD-15 DEL-01 INSP-01 INSP-06 INSP-11 INSP-13 "+
-		"LEASE-02 LEASE-05 LINE-01 LINE-02 LINE-05 LINE-06 LINE-09 RESULT-02 RESULT-03 INSP-10", "a job that is added is lost",
+		"LEASE-02 LEASE-05 LINE-01 LINE-02 LINE-05 LINE-06 LINE-09 RESULT-02 RESULT-03 INSP-10",
+		"a job that is added is lost",
 		on(Adding, skip, workq.Add)),
 	fault("add-other-answer", "ADD-01", "add is answered with a count",
 		answers(workq.Add, "", workq.Reply{Counted: true})),
@@ -201,7 +202,8 @@ var allFaults = []Fault{
 			e.Records[0] = workq.Inspected("server", e.Records[0].Keys[:2]...)
 		}, workq.InspectServer)),
 	fault("inspect-state-again", "INSP-04", "the state of a job that waits again is 0", value("state", "3", "0")),
-	fault("inspect-state-failed", "INSP-04 RESULT-02", "the state of a job that has failed is 3", value("state", "2", "3")),
+	fault("inspect-state-failed", "INSP-04 RESULT-02", "the state of a job that has failed is 3",
+		value("state", "2", "3")),
 	fault("inspect-state-new", "INSP-04", "state is always 0", key(workq.InspectJob, "state", zero)),
 	fault("inspect-ttl-seconds", "INSP-02", "inspect job shows the time to live in seconds",
 		key(workq.InspectJob, "ttl", func(v string) string { return strings.TrimSuffix(v, "000") })),

@@ -64,7 +64,8 @@ var beatFaults = []fakes.Fault{
 		do(okay, ran(fwp.BEAT), about(fakes.AboutWorker))),
 	fault("beat-unknown-prefix", "BEAT-05", "a BEAT with an id with which that of a worker begins is answered with OK",
 		likeWorker(strings.HasPrefix)),
-	fault("beat-worker-of-the-last", "BEAT-01 HELLO-11 BEAT-03", "a BEAT is refused unless its wid is that of the latest HELLO",
+	fault("beat-worker-of-the-last", "BEAT-01 HELLO-11 BEAT-03",
+		"a BEAT is refused unless its wid is that of the latest HELLO",
 		keepAll(either(arriving, checked(fwp.BEAT)), func(last *string, e *event) {
 			if e.Point == fakes.Ran {
 				*last = e.Conn.Worker

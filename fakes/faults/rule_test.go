@@ -34,22 +34,34 @@ func TestJobsChange(t *testing.T) {
 		point      fakes.Point
 		job, wants string
 	}{
-		"job-args-hundred":       {fakes.Checked, `{"args":[1,2]}`, `{"args":[1,2]}`},
-		"job-args-empty-null":    {fakes.Delivered, `{"args":[]}`, `{"args":null}`},
-		"job-args-reversed":      {fakes.Checked, `{"args":[1,"a",null]}`, `{"args":[null,"a",1]}`},
-		"job-args-set":           {fakes.Checked, `{"args":[1,[2,2],1]}`, `{"args":[1,[2]]}`},
-		"job-at-east":            {fakes.Defaulted, `{"at":"2030-01-01T10:00:00+02:30"}`, `{"at":"2030-01-01T12:30:00+02:30"}`},
-		"job-at-half-hours":      {fakes.Defaulted, `{"at":"2030-01-01T10:00:00+02:30"}`, `{"at":"2030-01-01T10:30:00+02:30"}`},
-		"job-at-offset":          {fakes.Defaulted, `{"at":"2030-01-01T10:00:00+02:30"}`, `{"at":"2030-01-01T10:00:00Z"}`},
-		"job-created-at-day":     {fakes.Delivered, `{"created_at":"2030-01-01T10:00:00Z"}`, `{"created_at":"2030-01-01T00:00:00Z"}`},
-		"job-created-at-offset":  {fakes.Defaulted, `{"created_at":"2030-01-01T10:00:00+01:00"}`, `{"created_at":"2030-01-01T10:00:00Z"}`},
-		"job-custom-flat":        {fakes.Checked, `{"custom":{"a":{"b":1}}}`, `{"custom":{"a":"{\"b\":1}"}}`},
-		"job-custom-overrides":   {fakes.Defaulted, `{"retry":1,"custom":{"retry":2,"x":3}}`, `{"retry":2,"custom":{"retry":2,"x":3}}`},
-		"job-empty-array-null":   {fakes.Checked, `{"args":[[]],"custom":{"a":[]}}`, `{"args":[null],"custom":{"a":null}}`},
-		"job-empty-hash-array":   {fakes.Checked, `{"args":[{}],"custom":{}}`, `{"args":[[]],"custom":{}}`},
-		"job-exponent-dropped":   {fakes.Checked, `{"args":[1.5E3,2]}`, `{"args":[1.5,2]}`},
-		"job-fraction-cut":       {fakes.Checked, `{"args":[1.12345678,1.5e3]}`, `{"args":[1.123456,1.5e3]}`},
-		"job-fraction-single":    {fakes.Checked, `{"args":[0.1234567891,16777217]}`, `{"args":[0.12345679104328156,16777217]}`},
+		"job-args-hundred":    {fakes.Checked, `{"args":[1,2]}`, `{"args":[1,2]}`},
+		"job-args-empty-null": {fakes.Delivered, `{"args":[]}`, `{"args":null}`},
+		"job-args-reversed":   {fakes.Checked, `{"args":[1,"a",null]}`, `{"args":[null,"a",1]}`},
+		"job-args-set":        {fakes.Checked, `{"args":[1,[2,2],1]}`, `{"args":[1,[2]]}`},
+		"job-at-east": {
+			fakes.Defaulted, `{"at":"2030-01-01T10:00:00+02:30"}`, `{"at":"2030-01-01T12:30:00+02:30"}`,
+		},
+		"job-at-half-hours": {
+			fakes.Defaulted, `{"at":"2030-01-01T10:00:00+02:30"}`, `{"at":"2030-01-01T10:30:00+02:30"}`,
+		},
+		"job-at-offset": {fakes.Defaulted, `{"at":"2030-01-01T10:00:00+02:30"}`, `{"at":"2030-01-01T10:00:00Z"}`},
+		"job-created-at-day": {
+			fakes.Delivered, `{"created_at":"2030-01-01T10:00:00Z"}`, `{"created_at":"2030-01-01T00:00:00Z"}`,
+		},
+		"job-created-at-offset": {
+			fakes.Defaulted, `{"created_at":"2030-01-01T10:00:00+01:00"}`, `{"created_at":"2030-01-01T10:00:00Z"}`,
+		},
+		"job-custom-flat": {fakes.Checked, `{"custom":{"a":{"b":1}}}`, `{"custom":{"a":"{\"b\":1}"}}`},
+		"job-custom-overrides": {
+			fakes.Defaulted, `{"retry":1,"custom":{"retry":2,"x":3}}`, `{"retry":2,"custom":{"retry":2,"x":3}}`,
+		},
+		"job-empty-array-null": {fakes.Checked, `{"args":[[]],"custom":{"a":[]}}`, `{"args":[null],"custom":{"a":null}}`},
+		"job-empty-hash-array": {fakes.Checked, `{"args":[{}],"custom":{}}`, `{"args":[[]],"custom":{}}`},
+		"job-exponent-dropped": {fakes.Checked, `{"args":[1.5E3,2]}`, `{"args":[1.5,2]}`},
+		"job-fraction-cut":     {fakes.Checked, `{"args":[1.12345678,1.5e3]}`, `{"args":[1.123456,1.5e3]}`},
+		"job-fraction-single": {
+			fakes.Checked, `{"args":[0.1234567891,16777217]}`, `{"args":[0.12345679104328156,16777217]}`,
+		},
 		"job-id-nested":          {fakes.Delivered, `{"jid":"a","custom":{"jid":"b"}}`, `{"jid":"b","custom":{"jid":"b"}}`},
 		"job-id-number":          {fakes.Delivered, `{"jid":"007"}`, `{"jid":"7"}`},
 		"job-integer-32":         {fakes.Checked, `{"args":[4294967297,[4294967297]]}`, `{"args":[1,[4294967297]]}`},
@@ -80,7 +92,9 @@ func TestJobsChange(t *testing.T) {
 		"schedule-seconds":       {fakes.Defaulted, `{"at":"2030-01-01T10:00:00.5Z"}`, `{"at":"2030-01-01T10:00:00.001Z"}`},
 		"backtrace-line-short":   {fakes.Defaulted, `{"backtrace":3}`, `{"backtrace":2}`},
 		"backtrace-single":       {fakes.Failed, `{"failure":{"backtrace":["a"]}}`, `{"failure":{}}`},
-		"enqueued-at-local":      {fakes.Delivered, `{"enqueued_at":"2030-01-01T10:00:00Z"}`, `{"enqueued_at":"2030-01-01T08:00:00Z"}`},
+		"enqueued-at-local": {
+			fakes.Delivered, `{"enqueued_at":"2030-01-01T10:00:00Z"}`, `{"enqueued_at":"2030-01-01T08:00:00Z"}`,
+		},
 		"schedule-enqueued-at-pushed": {fakes.Delivered, `{"at":"2030-01-01T10:00:00Z","created_at":"x"}`,
 			`{"at":"2030-01-01T10:00:00Z","created_at":"x","enqueued_at":"x"}`},
 	} {

@@ -179,7 +179,10 @@ func (c conversation) hold(t *testing.T, hook func(*fakes.Event)) (transcript st
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		network := memnet.New()
-		config := fakes.Config{Hook: hook, Seed: 1, Listen: func() (net.Listener, error) { return network.Listen("server:7419") }}
+		config := fakes.Config{Hook: hook, Seed: 1, Listen: func() (net.Listener,
+			error) {
+			return network.Listen("server:7419")
+		}}
 		if strings.HasPrefix(c.name, "protected") || c.name == "hashes" {
 			config.Password, config.Salt, config.Iterations = password, salt, 3
 		}

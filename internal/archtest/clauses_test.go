@@ -17,7 +17,8 @@ import (
 func TestClausesLiveInTheSuites(t *testing.T) {
 	t.Parallel()
 	for _, p := range modulePackages(t) {
-		if strings.HasSuffix(p.Name, "suite") || slices.Contains(besideTheSuite, p.Name) || strings.HasPrefix(p.Name, "fakes") {
+		if strings.HasSuffix(p.Name, "suite") || slices.Contains(besideTheSuite, p.Name) ||
+			strings.HasPrefix(p.Name, "fakes") {
 			continue
 		}
 		fset, files := p.parse(t)

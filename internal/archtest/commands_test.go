@@ -19,7 +19,9 @@ var commandRooms = map[string]struct {
 	shared    string
 	elsewhere map[string]string
 }{
-	"internal/cli/check": {"check doc expect hostile options progress scripts testbed", map[string]string{"client": "worker"}},
+	"internal/cli/check": {
+		"check doc expect hostile options progress scripts testbed", map[string]string{"client": "worker"},
+	},
 	"internal/cli/bench": {
 		"bench doc embedded engine hostile live options process protocol",
 		map[string]string{"presets": "bench", "metrics": "bench"},

@@ -19,8 +19,8 @@ var ofOneProtocol = map[string]string{
 	"internal/cli/check conformance/fwpsubject": "histories are those of FWP: kind asks for the rule of their clauses",
 }
 
-// TestNoRoomAbovePeersNamesAProtocol: what a protocol is, and that it is there, is known to internal/peer. The rooms above
-// it import no package of one, and compare nothing with a name.
+// TestNoRoomAbovePeersNamesAProtocol: what a protocol is, and that it is there, is known to internal/peer. The rooms
+// above it import no package of one, and compare nothing with a name.
 func TestNoRoomAbovePeersNamesAProtocol(t *testing.T) {
 	t.Parallel()
 	for _, p := range modulePackages(t) {

@@ -121,11 +121,14 @@ var rooms = map[string]room{
 		testsAlso: []string{"internal/blockq/blockqdialect", "scenarios/fwpdialect"},
 	},
 	"conformance/fwpsubject": {mayImport: []string{
-		"conformance/explore", "conformance/law", "conformance/model", "conformance/oracle", "fwp", "internal/rfc3339", "internal/session",
+		"conformance/explore", "conformance/law", "conformance/model", "conformance/oracle", "fwp", "internal/rfc3339",
+		"internal/session",
 		"internal/session/fwpsession", "scenarios", "scenarios/fwpdialect",
 	}},
-	"conformance/oracle": {mayImport: []string{"conformance/law", "conformance/model", "fwp", "internal/jsonnum", "internal/rfc3339"}},
-	"conformance/model":  {mayImport: []string{"fwp"}},
+	"conformance/oracle": {
+		mayImport: []string{"conformance/law", "conformance/model", "fwp", "internal/jsonnum", "internal/rfc3339"},
+	},
+	"conformance/model": {mayImport: []string{"fwp"}},
 	"conformance/emqpsuite": {mayImport: []string{
 		"conformance", "conformance/emqpsubject", "emqp", "scenarios/emqpdialect", "scenarios/play", "zmtp",
 	}},
@@ -356,7 +359,8 @@ func TestTableIsAcyclic(t *testing.T) {
 func TestEnginesKnowNoProtocol(t *testing.T) {
 	t.Parallel()
 	engines := []string{
-		"internal/session", "scenarios", "scenarios/play", "load", "load/client", "load/engine", "load/ledger", "load/protocol",
+		"internal/session", "scenarios", "scenarios/play", "load", "load/client", "load/engine", "load/ledger",
+		"load/protocol",
 		"load/workload",
 		"conformance", "conformance/run", "conformance/explore", "fakes/catalogue", "fakes/store", "reports", "reports/html",
 	}

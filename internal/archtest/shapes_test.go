@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// shapes are the rows of rooms that each protocol may have, by a pattern for their names: a new protocol needs no row of
-// its own in the table of rooms. Its package of bytes, if it has one, and what else it imports get a row.
+// shapes are the rows of rooms that each protocol may have, by a pattern for their names: a new protocol needs no row
+// of its own in the table of rooms. Its package of bytes, if it has one, and what else it imports get a row.
 var shapes = map[string]room{
 	"internal/session/*session": {mayImport: []string{"internal/session", "internal/text"}, alone: true},
 	"scenarios/*dialect": {mayImport: []string{

@@ -30,7 +30,8 @@ func TestFoldersAreSmall(t *testing.T) {
 	}
 }
 
-// TestDocListsTheFiles: doc.go of a package names each of its files, so that a reader finds them by what they are about.
+// TestDocListsTheFiles: doc.go of a package names each of its files, so that a reader finds them by what they are
+// about.
 func TestDocListsTheFiles(t *testing.T) {
 	t.Parallel()
 	for _, p := range modulePackages(t) {

@@ -90,7 +90,8 @@ func isConstant(value ast.Expr) bool {
 	}
 	x, ok := f.X.(*ast.Ident)
 	return ok && slices.Contains([]string{
-		"errors.New", "fmt.Errorf", "regexp.MustCompile", "sync.OnceValue", "sync.OnceValues", "text.NewEnum", "scenarios.Suite",
+		"errors.New", "fmt.Errorf", "regexp.MustCompile", "sync.OnceValue", "sync.OnceValues", "text.NewEnum",
+		"scenarios.Suite",
 	}, x.Name+"."+f.Sel.Name)
 }
 

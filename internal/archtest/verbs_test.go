@@ -25,7 +25,8 @@ var speech = map[string]*regexp.Regexp{
 
 // engineRooms know no verb of a protocol, in code and comments.
 var engineRooms = []string{
-	"scenarios", "internal/session", "conformance", "conformance/run", "conformance/explore", "load", "load/client", "load/engine",
+	"scenarios", "internal/session", "conformance", "conformance/run", "conformance/explore", "load", "load/client",
+	"load/engine",
 	"load/ledger", "load/protocol", "load/workload", "load/measure", "load/capacity", "load/compare", "load/paired",
 	"reports", "reports/html",
 }

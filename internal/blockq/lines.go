@@ -1,10 +1,10 @@
 // Package blockq is a small second protocol with a server of its own, and the skeleton of docs/adding-a-protocol.md. It
-// exists for tests only: scripts, exploring and load are carried through it to show that their engines know no protocol.
-// No program imports it.
+// exists for tests only: scripts, exploring and load are carried through it to show that their engines know no
+// protocol. No program imports it.
 //
-// It is a line protocol with counted blocks, and unlike FWP in what matters to an engine: the client speaks first, there
-// is no greeting and no heartbeat, a command may carry a block whose size its line announces, and a reply has a word in
-// front instead of a type's sign. Lines end with CRLF, words are separated by one space:
+// It is a line protocol with counted blocks, and unlike FWP in what matters to an engine: the client speaks first,
+// there is no greeting and no heartbeat, a command may carry a block whose size its line announces, and a reply has a
+// word in front instead of a type's sign. Lines end with CRLF, words are separated by one space:
 //
 //	join NAME            OK                      first, and only once
 //	put QUEUE ID SIZE    OK                      a block of SIZE bytes and CRLF follow the line
@@ -63,9 +63,9 @@ func appendBlock(out []byte, size int, block []byte) []byte {
 
 func (l Line) hasBlock() bool { return l.Words[0] == "put" || l.Words[0] == "JOB" }
 
-// Parse reads the first line in b, with its block, and returns how many bytes it takes. The line keeps no part of b. The
-// error is [session.ErrShort] while b is the beginning of a line, and a *[session.SyntaxError] if it is wrong: then n is
-// the length of the line, or 0 if it is unknown where the next one begins.
+// Parse reads the first line in b, with its block, and returns how many bytes it takes. The line keeps no part of b.
+// The error is [session.ErrShort] while b is the beginning of a line, and a *[session.SyntaxError] if it is wrong: then
+// n is the length of the line, or 0 if it is unknown where the next one begins.
 func Parse(b []byte) (l Line, n int, err error) {
 	l.Words = []string{""}
 	end := bytes.Index(b[:min(len(b), maxLine+2)], []byte("\r\n"))

@@ -278,8 +278,8 @@ func clauseOf(c *reports.Check, l *Line) string {
 }
 
 // decides reports whether a check was evaluated as far as a line is about it. A check that has none of the clauses of
-// the line is concerned if nothing else can be: a breach has its clause only where it is found. A rule of the law is not:
-// whether a run meets it depends on what else is played.
+// the line is concerned if nothing else can be: a breach has its clause only where it is found. A rule of the law is
+// not: whether a run meets it depends on what else is played.
 func decides(c *reports.Check, l *Line) (decided, concerned bool) {
 	decided = true
 	for _, cv := range c.Clauses {

@@ -40,7 +40,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestListAsksLittle: of a long list with one element that counts, halves are left out before single elements are tried.
+// TestListAsksLittle: of a long list with one element that counts, halves are left out before single elements are
+// tried.
 func TestListAsksLittle(t *testing.T) {
 	t.Parallel()
 	list, asked := make([]int, 1024), 0

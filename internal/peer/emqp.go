@@ -41,10 +41,11 @@ func emqpPeer() *Peer {
 			"fwpcheck record": "it reads both sides by the grammar and the rules of FWP, and has one port and replies to " +
 				"commands; fwpcheck serve --protocol emqp lists what clients and workers may not send, and a conversation can " +
 				"be written as a script (docs/emqp.md), which fwpcheck run plays",
-			"fwpcheck worker": "its situations are about the beats, the states and the jobs of FWP; brokers of eMQP are tested " +
+			"fwpcheck worker": "its situations are about the beats, the states and the jobs of FWP; brokers of eMQP are " +
+				"tested with fwpcheck run",
+			"fwpcheck client": "its situations are about what producers of FWP push; brokers of eMQP are tested " +
 				"with fwpcheck run",
-			"fwpcheck client": "its situations are about what producers of FWP push; brokers of eMQP are tested with fwpcheck run",
-			"fwpcheck clean":  "no command of eMQP removes a job from a queue",
+			"fwpcheck clean": "no command of eMQP removes a job from a queue",
 		},
 	}
 }

@@ -74,8 +74,8 @@ func (p *Peer) FaultNames() (names []string) {
 	return names
 }
 
-// FaultNamed returns the fault that the flag --fault names. The error names similar ones, or the protocol whose embedded
-// server has the fault.
+// FaultNamed returns the fault that the flag --fault names. The error names similar ones, or the protocol whose
+// embedded server has the fault.
 func (p *Peer) FaultNamed(name string) (Fault, error) {
 	all := p.AllFaults()
 	if i := slices.IndexFunc(all, func(f Fault) bool { return f.Name == name }); i >= 0 {

@@ -85,8 +85,8 @@ func embedFWP(c Config) (server *Server, err error) {
 	}, nil
 }
 
-// OfferFWP returns a started embedded server as a server to check, with all that it offers: FLUSH and exclusive use too,
-// since it has no jobs of others. dial connects to it; nil means TCP.
+// OfferFWP returns a started embedded server as a server to check, with all that it offers: FLUSH and exclusive use
+// too, since it has no jobs of others. dial connects to it; nil means TCP.
 func OfferFWP(s *fakes.Server, dial DialFunc) run.Server {
 	if dial == nil {
 		dial = TCP{}.DialContext

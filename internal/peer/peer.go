@@ -63,7 +63,9 @@ type Peer struct {
 	// Authenticate tries a password on a server that Identify has found to be protected.
 	Authenticate func(ctx context.Context, t play.Target, password string, timeout time.Duration) error
 	// Software returns the name and the version that a server reports about itself. Nil: servers report none.
-	Software func(ctx context.Context, nc net.Conn, password string, timeout time.Duration) (name, version string, err error)
+	Software func(
+		ctx context.Context, nc net.Conn, password string, timeout time.Duration,
+	) (name, version string, err error)
 	// Advice returns what to do about something that Identify does not take for a server, given its error. Nil: there is
 	// nothing special to say.
 	Advice func(ctx context.Context, s *target.Server, err error) string

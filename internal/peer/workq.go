@@ -28,8 +28,8 @@ func workqPeer() *Peer {
 		Refusals: map[string]string{
 			"fwpcheck record": "it reads both sides by the grammar and the rules of FWP, and finds jobs and clients in them " +
 				"to give them names; write the conversation as a script (docs/workq.md), which fwpcheck run plays",
-			"fwpcheck worker": "workers of Workq send no heartbeat, name or state that a situation could judge; test them with " +
-				"fwpcheck serve --protocol workq, which lists the commands that cannot be read",
+			"fwpcheck worker": "workers of Workq send no heartbeat, name or state that a situation could judge; test them " +
+				"with fwpcheck serve --protocol workq, which lists the commands that cannot be read",
 			"fwpcheck client": "its situations are about what producers of FWP push; test a producer of Workq with " +
 				"fwpcheck serve --protocol workq, which lists the commands that cannot be read",
 			"fwpcheck clean": "jobs of Workq end with their time to live, and delete removes them by id",

@@ -112,7 +112,8 @@ func TestANumberThatLostBytes(t *testing.T) {
 	for _, i := range taken {
 		kinds = append(kinds, i.what)
 	}
-	assert.Equal(t, []what{opened, opened, lost, lost}, kinds, "its line is lost, what follows skipped, until it is closed")
+	assert.Equal(t, []what{opened, opened, lost, lost}, kinds,
+		"its line is lost, what follows skipped, until it is closed")
 	assert.Equal(t, 1, taken[2].conn)
 	put(item{conn: 1, what: fromClient, data: []byte("x")})
 	put(item{conn: 1, what: closed})

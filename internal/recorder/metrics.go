@@ -29,7 +29,8 @@ func metricsText(s Summary, clause func(string) string) string {
 	c := s.Counts
 	metric("connections_total", "counter", "Connections of clients.")("", c.Connections)
 	metric("connections_open", "gauge", "Connections that are open.")("", c.Open)
-	metric("connections_unjudged_total", "counter", "Connections that were passed on without being judged.")("", c.Unjudged)
+	metric("connections_unjudged_total", "counter",
+		"Connections that were passed on without being judged.")("", c.Unjudged)
 	add := metric("bytes_total", "counter", "Bytes that were passed on, by who sent them.")
 	add(`{from="client"}`, c.ClientBytes)
 	add(`{from="server"}`, c.ServerBytes)

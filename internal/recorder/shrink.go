@@ -155,8 +155,8 @@ func (s *Shrinker) shows(ctx context.Context, script *scenarios.Script, finding 
 	return err == nil && slices.Contains(found, finding)
 }
 
-// only returns a script with the steps of some groups alone, nil if that cannot be played. What breaks the protocol then
-// is marked.
+// only returns a script with the steps of some groups alone, nil if that cannot be played. What breaks the protocol
+// then is marked.
 func only(script *scenarios.Script, groups, kept []int) *scenarios.Script {
 	less := *script
 	less.Steps = nil

@@ -197,7 +197,8 @@ func against(t *testing.T, serve func(net.Conn), scripts []conformance.Check) (r
 		})
 		open, protected := impostor{}.offer(network), impostor{greeting: `"s"`}.offer(network)
 		servers := []run.Server{open, protected}
-		report = (&run.Runner{Protocol: fwpsuite.Protocol(), Servers: servers, Checks: scripts, Virtual: true}).Run(t.Context())
+		report = (&run.Runner{Protocol: fwpsuite.Protocol(), Servers: servers, Checks: scripts,
+			Virtual: true}).Run(t.Context())
 		ln.Close()
 		serving.Wait()
 		assert.Empty(t, report.Internal)

@@ -13,8 +13,8 @@ var ErrShort = errors.New("the message is not complete")
 // become one.
 type Decode func(b []byte) (m Message, n int, err error)
 
-// NewReader returns the Reader of a protocol whose messages decode reads. rule is that of the grammar which a peer breaks
-// that never completes a message.
+// NewReader returns the Reader of a protocol whose messages decode reads. rule is that of the grammar which a peer
+// breaks that never completes a message.
 func NewReader(from io.Reader, decode Decode, rule string) Reader {
 	return &decoder{from: from, decode: decode, rule: rule}
 }

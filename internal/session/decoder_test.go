@@ -46,7 +46,8 @@ func TestDecoderErrors(t *testing.T) {
 	_, err := cut.Read()
 	require.NoError(t, err)
 	_, err = cut.Read()
-	assert.Equal(t, &SyntaxError{Rule: "rest", Offset: 5, Expected: "the rest of a reply", Got: "the end of the stream"}, err)
+	assert.Equal(t, &SyntaxError{Rule: "rest", Offset: 5, Expected: "the rest of a reply", Got: "the end of the stream"},
+		err)
 	what, rule := cut.Pending()
 	assert.Equal(t, []string{"the rest of a reply", "rest"}, []string{what, rule})
 	assert.Equal(t, 2, cut.Buffered())
@@ -79,7 +80,8 @@ func TestExchange(t *testing.T) {
 	assert.True(t, s.Status().Begun)
 	assert.Equal(t, "pi", string(s.Begun()))
 	s.Sent([]byte("ng\nput\n"))
-	assert.Equal(t, Status{Phase: Serving, Owed: 2, Verb: "put", Asked: []byte("put\n"), Farewell: []byte("bye\n")}, s.Status())
+	assert.Equal(t, Status{Phase: Serving, Owed: 2, Verb: "put", Asked: []byte("put\n"), Farewell: []byte("bye\n")},
+		s.Status())
 	assert.Equal(t, Answer, s.Turn(Message{}))
 	assert.Equal(t, "ping", s.Answering())
 	s.Received(Message{})

@@ -2,14 +2,15 @@ package session
 
 import "slices"
 
-// Exchange is the [State] of a protocol whose clients speak first, and whose servers owe one message to each command. It
-// is made by its literal; a protocol with more to a conversation embeds it.
+// Exchange is the [State] of a protocol whose clients speak first, and whose servers owe one message to each command.
+// It is made by its literal; a protocol with more to a conversation embeds it.
 type Exchange struct {
 	// Parse returns the verb of the first command in b, and how many bytes it takes: 0 while it is not complete. last
 	// says that the command ends the conversation, and has no answer.
 	Parse func(b []byte) (verb string, n int, last bool)
 	Phase Phase
-	// Introduces reports whether the answer to a command introduces the client: then the phase is [Serving]. It may be nil.
+	// Introduces reports whether the answer to a command introduces the client: then the phase is [Serving]. It may be
+	// nil.
 	Introduces func(verb string, m Message) bool
 	// Farewell is what a client sends before it closes; nil: it just closes.
 	Farewell []byte

@@ -49,9 +49,9 @@ type Address struct {
 	Password string // empty if the URL has none
 }
 
-// ParseURL reads tcp://[:password@]host[:port] and tcp+tls://..., and the same with one of the other schemes in the place
-// of tcp. The port is 7419, or that of the scheme, if there is none, the name of a user does not matter, and the password
-// is percent-encoded where it has to be. The port for workers of a server that can have two is written
+// ParseURL reads tcp://[:password@]host[:port] and tcp+tls://..., and the same with one of the other schemes in the
+// place of tcp. The port is 7419, or that of the scheme, if there is none, the name of a user does not matter, and the
+// password is percent-encoded where it has to be. The port for workers of a server that can have two is written
 // scheme://host:port?backend=port; without it they connect to the same port or, if the URL has no port, to that of the
 // scheme. No error holds any part of the URL that may be the password.
 func ParseURL(raw string, others ...Scheme) (Address, error) {
@@ -69,7 +69,8 @@ func ParseURL(raw string, others ...Scheme) (Address, error) {
 	}
 	rest, backend, two := strings.Cut(rest, backendMark)
 	if two && (scheme.Backend == "" || !isPort(backend)) {
-		return Address{}, fmt.Errorf("?backend= and the number of a port stand at the end of a URL of %s only", brokers(others))
+		return Address{}, fmt.Errorf("?backend= and the number of a port stand at the end of a URL of %s only",
+			brokers(others))
 	}
 	user, hostport, err := splitUser(rest)
 	if err != nil {

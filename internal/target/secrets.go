@@ -102,8 +102,8 @@ func (s *Secrets) Hidden(write func(io.Writer) error) func(io.Writer) error {
 	}
 }
 
-// OnlyPassword returns the password in a file, and an error if there is another one, which is from a place such as "in the
-// URL".
+// OnlyPassword returns the password in a file, and an error if there is another one, which is from a place such as "in
+// the URL".
 func OnlyPassword(other, from, file string) (string, error) {
 	if other != "" {
 		return "", fmt.Errorf("two passwords: one %s, and one of --password-file", from)

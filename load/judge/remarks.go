@@ -62,8 +62,9 @@ func (l run) aboutTheRate() []string {
 func (l run) aboutTheBacklog() []string {
 	fetched := l.Plan.Consumers > 0
 	return slices.Concat(
-		when(l.PiledUp() && !fetched, "No job was fetched while jobs were pushed, so there are no end-to-end latencies: jobs "+
-			"waited for the drain."),
+		when(l.PiledUp() && !fetched,
+			"No job was fetched while jobs were pushed, so there are no end-to-end latencies: jobs "+
+				"waited for the drain."),
 		when(l.PiledUp() && fetched, "Producers pushed faster than workers fetched, as they do in a closed loop, so jobs "+
 			"waited in their queues. End-to-end latencies would be those of that backlog and are left out; to measure how "+
 			"fast a job gets through, give a --backlog, or a --rate below the achieved rate."),

@@ -85,7 +85,8 @@ func (l run) reasons() []results.Reason {
 }
 
 func (l run) aborted() []results.Reason {
-	return because(l.Plan.Overload == "abort" && l.Rate.Dropped > 0, "aborted", "allow more connections, lower the rate, or use --overload queue or drop",
+	return because(l.Plan.Overload == "abort" && l.Rate.Dropped > 0, "aborted",
+		"allow more connections, lower the rate, or use --overload queue or drop",
 		"an arrival found no free connection, and --overload abort does not allow that")
 }
 
@@ -129,8 +130,9 @@ func (l run) late() []results.Reason {
 		words += fmt.Sprintf("; the machine was busy for %s of the time, and the generator used %s of its %s",
 			reports.Percent(h.MachineBusy), reports.Percent(h.CPUShare), l.Processors())
 	}
-	return because(worst > 1, "late", "lower the rate, give the generator more CPUs or a dedicated machine, or look for what else "+
-		"runs there", "%s", words)
+	return because(worst > 1, "late",
+		"lower the rate, give the generator more CPUs or a dedicated machine, or look for what else "+
+			"runs there", "%s", words)
 }
 
 // lateLimit returns the greatest lateness that commands with this p99 of their response times may have.
@@ -163,8 +165,9 @@ func (l run) saturated() []results.Reason {
 	if used > limit {
 		what = fmt.Sprintf("the generator used %s of its %s", reports.Percent(used), l.Processors())
 	}
-	return because(max(used, busiest) > limit, "saturated", "lower the rate or the number of connections, or give the generator more CPUs "+
-		"(--processors) or a dedicated machine", "%s; allowed is %s", what, reports.Percent(limit))
+	return because(max(used, busiest) > limit, "saturated",
+		"lower the rate or the number of connections, or give the generator more CPUs "+
+			"(--processors) or a dedicated machine", "%s; allowed is %s", what, reports.Percent(limit))
 }
 
 // tooShort reports whether the window was too short for the resolution of CPU time.
@@ -179,7 +182,8 @@ func (l run) behind() []results.Reason {
 	if r.Op == "connect" {
 		explained += l.Sum("hello").Errors + l.Sum("push").Errors
 	}
-	return because(r.Planned-r.Done > explained, "behind", "lower the rate, or give the generator more CPUs or a dedicated machine",
+	return because(r.Planned-r.Done > explained, "behind",
+		"lower the rate, or give the generator more CPUs or a dedicated machine",
 		"%s of %s /s were achieved although connections were free: at most %s of the %s missing arrivals found none",
 		reports.Digits(r.Achieved), reports.Digits(r.Target), text.Grouped(r.Queued+r.Dropped+r.Unserved),
 		text.Grouped(r.Planned-r.Done))

@@ -93,8 +93,8 @@ func (p *page) disrupted(l *Load) {
 		t.Note = reports.Words("The load ended before the first one.")
 	}
 	p.Add(t)
-	p.prose("First served and rate back count from the end of a disruption, and are exact to 20 ms; a rate is back when a " +
-		"second has 90 % of the one before. The oldest job waited for so long.")
+	p.prose("First served and rate back count from the end of a disruption, and are exact to 20 ms; a rate is back when " +
+		"a second has 90 % of the one before. The oldest job waited for so long.")
 	p.doubt(l)
 }
 

@@ -37,7 +37,8 @@ func TestSumsOfCommands(t *testing.T) {
 	assert.NotNil(t, l.Flow("job.acked"))
 }
 
-// Lateness of heartbeats and of the beginning of connections falsifies nothing, unless connections are what is measured.
+// Lateness of heartbeats and of the beginning of connections falsifies nothing, unless connections are what is
+// measured.
 func TestLatenessThatCounts(t *testing.T) {
 	t.Parallel()
 	l := someOps()

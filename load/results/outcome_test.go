@@ -47,7 +47,8 @@ func TestLoadOutcome(t *testing.T) {
 				judge.Evaluate(l, parsed("push.response.p99<1ns", "lost>1")...)
 			}},
 		{reports.ExitInconclusive,
-			"inconclusive whether all jobs were delivered; 3 of 325,011 jobs unaccounted for: the limit of 30 s", func(l *results.Load) {
+			"inconclusive whether all jobs were delivered; 3 of 325,011 jobs unaccounted for: the limit of 30 s",
+			func(l *results.Load) {
 				l.Jobs.Drained, l.Jobs.Missing, l.Jobs.NotDrained = false, 3, "the limit of 30 s"
 			}},
 		{reports.ExitInconclusive,
@@ -134,7 +135,8 @@ func TestNewLoadFinding(t *testing.T) {
 	assert.EqualValues(t, 2, results.NewLoadFinding(results.FindingLost, 0, jids[:2]).Count,
 		"there are at least as many as are named")
 	for _, kind := range []results.FindingKind{
-		results.FindingLost, results.FindingDuplicated, results.FindingReturned, results.FindingRefused, results.FindingQueue, results.FindingAltered, results.FindingForeign, results.FindingEarly,
+		results.FindingLost, results.FindingDuplicated, results.FindingReturned, results.FindingRefused, results.FindingQueue,
+		results.FindingAltered, results.FindingForeign, results.FindingEarly,
 		results.FindingNotRetried, results.FindingReply, results.FindingGrammar,
 	} {
 		assert.NotContains(t, (&results.LoadFinding{Kind: kind, Count: 2}).String(), string(kind)+"s")

@@ -91,8 +91,8 @@ func (s *Second) row(ops, flows []string) (names, values []string) {
 	return names, values
 }
 
-// columns returns the keys and the values of the numbers of a second, or of a part of it, as JSON has them: numbers with
-// three decimals at most, and times in nanoseconds, of no values none.
+// columns returns the keys and the values of the numbers of a second, or of a part of it, as JSON has them: numbers
+// with three decimals at most, and times in nanoseconds, of no values none.
 func columns(part any, some bool) (names, values []string) {
 	fields := reflect.ValueOf(part).Elem()
 	for i := range fields.NumField() {

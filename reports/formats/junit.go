@@ -95,7 +95,9 @@ func junit(c *reports.Case) junitCase {
 		Class: text.Printable("fwp." + c.Class), Name: text.Printable(c.Name), Time: inSeconds(c.Took),
 	}
 	message, evidence := short(c), cut(c)
-	result := &junitResult{Message: message, Type: text.Printable(c.Kind), Text: strings.Trim(message+"\n\n"+evidence, "\n")}
+	result := &junitResult{
+		Message: message, Type: text.Printable(c.Kind), Text: strings.Trim(message+"\n\n"+evidence, "\n"),
+	}
 	switch c.Result() {
 	case reports.CaseFailed:
 		element.Failure = result

@@ -3,8 +3,8 @@
 // removes styles and scripts. Behind each picture is a table with what it shows. The result itself is in the file, as
 // JSON, and Data reads it back.
 //
-// html.go writes the file and the blocks of a page, data.go the result in it; figure.go writes pictures: chart.go (curves
-// and maps over axes), forest.go (ratios), diagram.go (states), matrix.go (clauses).
+// html.go writes the file and the blocks of a page, data.go the result in it; figure.go writes pictures: chart.go
+// (curves and maps over axes), forest.go (ratios), diagram.go (states), matrix.go (clauses).
 //
 // Texts of a page are from servers: everything is escaped, and what is long is cut.
 //

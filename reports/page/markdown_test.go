@@ -118,7 +118,8 @@ func TestMarkdownGolden(t *testing.T) {
 		},
 	} {
 		title := map[string]string{"explored": "fwpcheck explore", "compared": "fwpcheck compare"}[name]
-		golden(t, name+".md.golden", Markdown(r.Page(reports.PageOptions{}), MarkdownOptions{Title: cmp.Or(title, "fwpcheck run")}))
+		golden(t, name+".md.golden", Markdown(r.Page(reports.PageOptions{}),
+			MarkdownOptions{Title: cmp.Or(title, "fwpcheck run")}))
 	}
 }
 

@@ -47,7 +47,8 @@ type Cleaning struct {
 // put there is given back. nc is a fresh connection, which Clean closes. It blocks for as long as that takes, with
 // timeout for each reply.
 func Clean(ctx context.Context, nc net.Conn, password, run string, timeout time.Duration) (Cleaning, error) {
-	c := &cleaner{ctx: ctx, conn: session.New(nc, fwpsession.Protocol{}, session.Config{Timeout: timeout, ReadOn: true}), run: run}
+	c := &cleaner{ctx: ctx, conn: session.New(nc, fwpsession.Protocol{}, session.Config{Timeout: timeout, ReadOn: true}),
+		run: run}
 	defer c.conn.Leave(ctx)
 	done := Cleaning{Removed: map[string]int{}}
 	if err := c.greet(password); err != nil {

@@ -80,8 +80,8 @@ func (g *ledger) left() []string {
 // Removable implements [scenarios.Ledger]: delete removes any job. (delete)
 func (g *ledger) Removable() bool { return len(g.left()) > 0 }
 
-// Cleanup implements [scenarios.Ledger]. It looks at each job before it is removed, and at what is left behind that: the
-// law judges the answers, and no line of a script has to ask.
+// Cleanup implements [scenarios.Ledger]. It looks at each job before it is removed, and at what is left behind that:
+// the law judges the answers, and no line of a script has to ask.
 func (g *ledger) Cleanup(do func(line string) (session.Message, bool)) {
 	names := g.names()
 	each := func(form string, words []string) bool {

@@ -89,11 +89,13 @@ func TestFlagsOfALoad(t *testing.T) {
 func TestAWorkloadOfFlags(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]func(w *workload.Workload) bool{
-		"--rate 5/s":                    func(w *workload.Workload) bool { return w.Rate == 5 },
-		"--preset push --producers 3":   func(w *workload.Workload) bool { return w.Preset == "push" && w.Producers == 3 },
-		"--seed 7":                      func(w *workload.Workload) bool { return w.Seed == 7 },
-		"--fail-share 2% --retry 0":     func(w *workload.Workload) bool { return w.FailShare == 0.02 && *w.Retry == 0 },
-		"--duration 3s --warmup 1s":     func(w *workload.Workload) bool { return w.Duration == workload.Duration(3*time.Second) },
+		"--rate 5/s":                  func(w *workload.Workload) bool { return w.Rate == 5 },
+		"--preset push --producers 3": func(w *workload.Workload) bool { return w.Preset == "push" && w.Producers == 3 },
+		"--seed 7":                    func(w *workload.Workload) bool { return w.Seed == 7 },
+		"--fail-share 2% --retry 0":   func(w *workload.Workload) bool { return w.FailShare == 0.02 && *w.Retry == 0 },
+		"--duration 3s --warmup 1s": func(w *workload.Workload) bool {
+			return w.Duration == workload.Duration(3*time.Second)
+		},
 		"--consumers 9 --consumers 4":   func(w *workload.Workload) bool { return w.Consumers == 4 },
 		"--preset idle --connections 5": func(w *workload.Workload) bool { return w.Connections == 5 },
 	} {
@@ -116,7 +118,8 @@ func TestLocal(t *testing.T) {
 	at := func(host string) program.Endpoint {
 		return program.Endpoint{Peer: peer.Default(), Choice: target.Choice{Address: target.Address{Host: host}}}
 	}
-	for host, want := range map[string]bool{"localhost": true, "127.0.0.1": true, "::1": true, "10.0.0.1": false, "db": false} {
+	for host, want := range map[string]bool{"localhost": true, "127.0.0.1": true, "::1": true, "10.0.0.1": false,
+		"db": false} {
 		assert.Equal(t, want, local(at(host)), host)
 	}
 	assert.True(t, local(program.Endpoint{Choice: target.Choice{Embedded: true}}))

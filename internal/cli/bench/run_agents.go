@@ -121,7 +121,8 @@ func (o *benchOptions) validateAgents() error {
 var withoutAgents = []struct{ flag, why string }{
 	{"segment", "each agent gets its segment from the coordinator"},
 	{"start-at", "the load begins when all agents are ready"},
-	{"history", "it proves by the order of calls, and the clocks of agents are known within a bound only; give it without"},
+	{"history", "it proves by the order of calls, and the clocks of agents are known within a bound only; " +
+		"give it without"},
 	{"processors", "each agent has a flag of its own for that"},
 	{"disrupt", undisrupted},
 	{"disrupt-every", undisrupted},

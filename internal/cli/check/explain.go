@@ -161,7 +161,8 @@ func explainRule(id string, protocols []*peer.Peer) (reports.Page, bool) {
 		var f explained
 		f.add("does", "It judges every conversation of every script of "+of.Title+", whatever its lines are about: "+
 			rule.Title+".")
-		f.add("decides", "It fails the clause that is broken, with the conversation that shows it first. It passes no clause.")
+		f.add("decides", "It fails the clause that is broken, with the conversation that shows it first. "+
+			"It passes no clause.")
 		return reports.Page{Blocks: []reports.Block{titled(id, "law: "+rule.Title), f.block()}}, true
 	}
 	return reports.Page{}, false

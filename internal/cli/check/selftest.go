@@ -151,8 +151,8 @@ func (t tally) words(proof *selftest.Proof, out *selftest.Outcome, took time.Dur
 		out.Varied, text.Count(len(proof.Variations), "variation"), out.Again, t.wrong, took.Round(100*time.Millisecond))
 }
 
-// unproved returns a table, unless it is empty, with a row for each fault that is not detected and for each false alarm,
-// and the counts.
+// unproved returns a table, unless it is empty, with a row for each fault that is not detected and for each false
+// alarm, and the counts.
 func unproved(out *selftest.Outcome) (table []reports.Block, sum tally) {
 	var t reports.Table
 	sum.wrong = len(out.FalseAlarms)
