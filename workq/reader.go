@@ -46,6 +46,8 @@ type Reader struct {
 	in    growbuf.Reader
 	limit int
 	need  string
+	lf    bool
+	lapse *SyntaxError
 }
 
 // NewReader returns a reader of replies of at most limit bytes.
@@ -53,15 +55,27 @@ func NewReader(from io.Reader, limit int) *Reader {
 	return &Reader{in: growbuf.Reader{Source: from}, limit: limit}
 }
 
+// AcceptLF has the reader go on where a line ends with LF alone: see [Reader.Lapse].
+func (r *Reader) AcceptLF() { r.lf = true }
+
+// Lapse returns the error of the first line that ends with LF alone in the reply that Read returned last, or in the
+// one that is not complete; nil if there is none. Only a reader with AcceptLF has such replies. An error behind such a
+// line is that of the line.
+func (r *Reader) Lapse() *SyntaxError { return r.lapse }
+
 // Read blocks until a reply is complete. Its errors are io.EOF between two replies, io.ErrUnexpectedEOF in one, a
 // [*SyntaxError], after which it must not be called again, and those of the stream; after a deadline it can be called
 // again. The memory of the reply is the caller's.
 func (r *Reader) Read() (Reply, error) {
 	for {
 		buffered := r.in.Buffered()
-		reply, n, err := ParseReply(buffered)
+		p := &parser{b: buffered, lf: r.lf}
+		reply, n, err := p.reply()
 		syntax, wrong := errors.AsType[*SyntaxError](err)
 		short, _ := errors.AsType[*shortError](err)
+		if r.lapse = p.lapse; r.lapse != nil && !wrong {
+			r.lapse.Offset += r.in.Offset()
+		}
 		switch {
 		case wrong:
 			syntax.Offset += r.in.Offset()
@@ -103,19 +117,25 @@ func (e *shortError) Error() string { return "the reply is not complete: it need
 
 // parser reads one reply.
 type parser struct {
-	b   []byte
-	pos int
+	b     []byte
+	pos   int
+	lf    bool         // a line may end with LF alone
+	lapse *SyntaxError // the first line that does
 }
 
 // ParseReply reads the reply at the beginning of b, and returns how many bytes it takes. Its errors are a
 // [*SyntaxError], with the offset in b, and another one if the reply is not complete. The memory of the reply is its
 // own.
 func ParseReply(b []byte) (r Reply, n int, err error) {
-	p := &parser{b: b}
-	if len(b) == 0 {
+	return (&parser{b: b}).reply()
+}
+
+// reply reads a whole reply.
+func (p *parser) reply() (r Reply, n int, err error) {
+	if len(p.b) == 0 {
 		return r, 0, &shortError{"a reply"}
 	}
-	if c := b[0]; c != '+' && c != '-' && c != 'O' {
+	if c := p.b[0]; c != '+' && c != '-' && c != 'O' {
 		return r, 0, p.wrong(0, RuleSign, "+ or -")
 	}
 	line, err := p.line()
@@ -142,20 +162,28 @@ func ParseReply(b []byte) (r Reply, n int, err error) {
 	return r, p.pos, nil
 }
 
-// wrong returns the error about what stands at a place.
-func (p *parser) wrong(at int, rule Rule, expected string) error {
+// wrong returns the error about what stands at a place, or about an earlier line that ends with LF alone.
+func (p *parser) wrong(at int, rule Rule, expected string) *SyntaxError {
+	if p.lapse != nil {
+		return p.lapse
+	}
 	const excerpt = 40
 	got := p.b[at:min(len(p.b), at+excerpt)]
 	return &SyntaxError{rule, int64(at), expected, strconv.Quote(string(got))}
 }
 
-// line reads up to CRLF, which it takes away.
+// line reads up to its end, which it takes away.
 func (p *parser) line() (string, error) {
 	rest := p.b[p.pos:]
 	for i, c := range rest {
 		switch {
 		case c == '\n':
-			return "", p.wrong(p.pos+i, RuleLineEnd, "CR before LF")
+			lapse := p.wrong(p.pos+i, RuleLineEnd, "CR before LF")
+			if !p.lf {
+				return "", lapse
+			}
+			p.lapse, p.pos = lapse, p.pos+i+1
+			return string(rest[:i]), nil
 		case c != '\r':
 		case i+1 == len(rest):
 			return "", &shortError{"LF"}
@@ -240,6 +268,10 @@ func (p *parser) record() (r Record, err error) {
 func (p *parser) block(size int) ([]byte, error) {
 	rest := p.b[p.pos:]
 	end := rest[min(size, len(rest)):]
+	if p.lapse != nil && len(end) > 0 && end[0] == '\n' { // the line of its size has ended so, too
+		p.pos += size + 1
+		return append([]byte{}, rest[:size]...), nil
+	}
 	for i, c := range []byte("\r\n") {
 		if i >= len(end) {
 			return nil, &shortError{fmt.Sprintf("%d bytes of a block of %d, and CRLF", max(0, size-len(rest)), size)}

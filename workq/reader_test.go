@@ -104,3 +104,45 @@ func FuzzReply(f *testing.F) {
 		}
 	})
 }
+
+// TestAcceptLF reads replies whose lines end with LF alone, wherever they are cut: what they are is certain, and the
+// lapse is the first such line.
+func TestAcceptLF(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text  string
+		lapse int64  // where the first line ends so
+		right string // the same reply with CRLF
+	}{
+		{"+OK\n", 3, "+OK\r\n"},
+		{"-TIMEOUT\n", 8, "-TIMEOUT\r\n"},
+		{"+OK 1\n" + id + " 1 4\npong\n", 5, "+OK 1\r\n" + id + " 1 4\r\npong\r\n"},
+		{"+OK 1\r\n" + id + " 1 4\npong\r\n", 47, "+OK 1\r\n" + id + " 1 4\r\npong\r\n"},
+		{"+OK 1\n" + id + " 1 4\n\n\r\n\n\n", 5, "+OK 1\r\n" + id + " 1 4\r\n\n\r\n\n\r\n"},
+		{strings.ReplaceAll(inspected, "\r\n", "\n"), 5, inspected},
+	} {
+		want, _, err := workq.ParseReply([]byte(c.right))
+		require.NoError(t, err)
+		r := workq.NewReader(iotest.OneByteReader(strings.NewReader(c.text+"-NOT-FOUND\r\n")), 1<<20)
+		r.AcceptLF()
+		got, err := r.Read()
+		require.NoError(t, err, "%q", c.text)
+		assert.Equal(t, want, got, "%q", c.text)
+		assert.Equal(t, workq.RuleLineEnd, r.Lapse().Rule, "%q", c.text)
+		assert.Equal(t, c.lapse, r.Lapse().Offset, "%q", c.text)
+		_, err = r.Read()
+		require.NoError(t, err, "%q", c.text)
+		assert.Nil(t, r.Lapse(), "%q", c.text)
+	}
+}
+
+// An error behind a line that ends with LF alone is that of the line: what stands there may be read in the wrong place.
+func TestAnErrorBehindALapse(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"+OK x\n", "+OK 1\nx\n", "+OK 1\n" + id + " 1 4\npong!\n"} {
+		r := workq.NewReader(strings.NewReader(text), 1<<20)
+		r.AcceptLF()
+		_, err := r.Read()
+		assert.ErrorContains(t, err, "line-end: byte 5:", "%q", text)
+	}
+}

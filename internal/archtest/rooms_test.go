@@ -75,8 +75,8 @@ var rooms = map[string]room{
 			"conformance", "conformance/run", "internal/memnet", "internal/peer", "reports",
 		},
 		testsAlso: []string{
-			"conformance/fwpsuite", "conformance/workqsuite", "fakes", "fakes/faults", "fakes/variations", "fwp",
-			"internal/stress", "scenarios", "scenarios/fwpdialect", "scenarios/play",
+			"conformance/fwpsuite", "conformance/workqsuite", "emqp", "fakes", "fakes/catalogue", "fakes/fake*", "fakes/faults",
+			"fakes/variations", "fwp", "internal/stress", "scenarios", "scenarios/fwpdialect", "scenarios/play", "workq",
 		},
 	},
 	"internal/peer": {

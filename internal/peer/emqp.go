@@ -26,9 +26,7 @@ func emqpPeer() *Peer {
 	return &Peer{
 		Protocol: emqpsuite.Protocol(),
 		Scheme:   target.Scheme{Name: "emqp", Port: "47291", Backend: "47290"}, Ambiguities: docs.EMQP,
-		Faults: func() []Fault {
-			return faultsOf(fakeemqp.Faults(), func(c *emqpConfig) *func(*fakeemqp.Event) { return &c.Hook })
-		},
+		Faults:     func() []Fault { return faultsOf(fakeemqp.Faults(), emqpHook) },
 		Variations: emqpVariations,
 		Embed:      func(c Config) (*Server, error) { return embedEMQP(c, nil) }, Double: doubleEMQP,
 		Serves: "a broker of eMQP with a port for clients, that of --port, and a free one for workers: " +
@@ -49,6 +47,11 @@ func emqpPeer() *Peer {
 		},
 	}
 }
+
+func emqpHook(c *emqpConfig) *func(*fakeemqp.Event) { return &c.Hook }
+
+// EMQPFault returns a fault of eMQP that is not in the catalogue.
+func EMQPFault(f fakeemqp.Fault) Fault { return faultsOf([]fakeemqp.Fault{f}, emqpHook)[0] }
 
 // emqpConfig is the configuration of a broker, and whether clients and workers have one port.
 type emqpConfig struct {

@@ -39,6 +39,9 @@ func workqPeer() *Peer {
 
 func workqHook(c *fakeworkq.Config) *func(*fakeworkq.Event) { return &c.Hook }
 
+// WorkqFault returns a fault of Workq that is not in the catalogue.
+func WorkqFault(f fakeworkq.Fault) Fault { return faultsOf([]fakeworkq.Fault{f}, workqHook)[0] }
+
 // embedWorkq starts an embedded server; watch is called before its faults, and may be nil.
 func embedWorkq(c Config, watch func(*fakeworkq.Event)) (*Server, error) {
 	l, err := c.listener(c.Addr)()

@@ -161,15 +161,25 @@ func (r reader) Read() (session.Message, error) {
 		}
 	}
 	if syntax, is := errors.AsType[*workq.SyntaxError](err); is {
-		return session.Message{}, &session.SyntaxError{
-			Rule: string(syntax.Rule), Offset: syntax.Offset, Expected: syntax.Expected, Got: syntax.Got,
-			Limit: syntax.Rule == workq.RuleTooLong,
-		}
+		return session.Message{}, syntaxError(syntax)
 	}
 	if err != nil {
 		return session.Message{}, err
 	}
-	return Message(reply), nil
+	m := Message(reply)
+	if lapse := r.Lapse(); lapse != nil {
+		m.Lapse = syntaxError(lapse)
+	}
+	return m, nil
+}
+
+// ReadOn has lines that end with LF alone be read on.
+func (r reader) ReadOn() { r.AcceptLF() }
+
+func syntaxError(e *workq.SyntaxError) *session.SyntaxError {
+	return &session.SyntaxError{
+		Rule: string(e.Rule), Offset: e.Offset, Expected: e.Expected, Got: e.Got, Limit: e.Rule == workq.RuleTooLong,
+	}
 }
 
 func (r reader) Buffered() int { return len(r.Reader.Buffered()) }
@@ -180,7 +190,7 @@ func (r reader) Pending() (what, rule string) {
 	switch {
 	case what == "":
 		return "", ""
-	case strings.Contains(what, "block"):
+	case r.Lapse() == nil && strings.Contains(what, "block"):
 		return what, string(workq.RuleBlock)
 	}
 	return what, string(workq.RuleLineEnd)
