@@ -19,8 +19,7 @@ type Fault uint8
 
 // The faults.
 const (
-	FaultEnd    Fault = iota + 1 // the line does not end with CRLF
-	FaultUTF8                    // the line is not UTF-8
+	FaultUTF8   Fault = iota + 1 // the line is not UTF-8
 	FaultForm                    // what follows the verb is not one space, or stands where there must be nothing
 	FaultSyntax                  // another mistake: JSON, white space, a verb in lower case
 )
@@ -37,25 +36,35 @@ func (f *SyntaxFault) Error() string { return f.Text }
 // readLine fills in an event of kind Line from a line with its LF. The event keeps a copy.
 func readLine(e *Event, line []byte) {
 	e.Raw, e.Size = bytes.Clone(line), len(line)
-	body, ended := bytes.CutSuffix(e.Raw, []byte("\r\n"))
-	if !ended {
-		body = bytes.TrimSuffix(e.Raw, []byte("\n"))
-		e.Wrong = &SyntaxFault{FaultEnd, "the line ends with LF alone, and CRLF was expected"}
+	body := bytes.TrimSuffix(bytes.TrimSuffix(e.Raw, []byte("\n")), []byte("\r"))
+	command, err := fwp.ParseCommand(body)
+	if err != nil { // what follows is judged by what the line was meant to be
+		e.Wrong, command = faultOf(body, err), fwp.SplitCommand(Mend(body))
 	}
-	e.Command = fwp.SplitCommand(body)
-	if command, err := fwp.ParseCommand(body); err == nil {
-		e.Command = command
-	} else if e.Wrong == nil {
-		e.Wrong = faultOf(body, err)
-	}
-	// A server may take a line with more than one space, so its jid counts for what follows.
-	e.Object = object(bytes.TrimLeft(e.Command.Args, " "))
+	e.Command, e.Object = command, object(command.Args)
 	e.Command.Verb = brief(e.Command.Verb)
 	for _, key := range []string{"jid", "wid", "current_state"} {
 		if value, is := e.Object[key].(string); is {
 			e.Object[key] = brief(value)
 		}
 	}
+}
+
+// Mend returns what a line without its end was meant to be, if its verb is written in another case, or what separates its
+// words is not one space each. Servers in use carry such lines out, so a client that writes all lines like that is
+// judged by what is in them. Other lines are returned as they are.
+func Mend(line []byte) []byte {
+	trimmed := bytes.TrimSpace(line)
+	verb := strings.ToUpper(Verb(trimmed))
+	rest := trimmed[len(verb):]
+	if !fwp.Identified.Allows(verb) || len(rest) > 0 && !bytes.ContainsAny(rest[:1], " \t{") {
+		return line
+	}
+	words := [][]byte{bytes.TrimSpace(rest)}
+	if verb == fwp.FETCH {
+		words = bytes.Fields(rest)
+	}
+	return bytes.TrimSuffix(append([]byte(verb+" "), bytes.Join(words, []byte(" "))...), []byte(" "))
 }
 
 // maxName bounds a verb and an id: those of commands in flight, of jobs and of workers are kept.

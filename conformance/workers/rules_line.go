@@ -1,18 +1,29 @@
 package workers
 
 import (
+	"bytes"
+
 	"github.com/fwpsuite/fwp/fwp"
 )
 
 // lineRules are about the bytes that a client sends.
 func lineRules() []Rule {
 	return []Rule{
-		syntaxRule(LineEnd, FaultEnd),
+		{LineEnd, "a client sent a line", 0, on(Line), checkLineEnd},
 		syntaxRule(LineForm, FaultForm),
 		syntaxRule(LineSyntax, FaultSyntax),
 		syntaxRule(LineUTF8, FaultUTF8),
 		{CommandInFlight, "a client sent a second command on a connection", 0, on(Line), checkInFlight},
 	}
+}
+
+// checkLineEnd judges the end of a line by itself: a client all of whose lines end with LF is judged by what else is in
+// them.
+func checkLineEnd(l *look) judgement {
+	if l.Unread {
+		return notApplicable()
+	}
+	return keptIf(bytes.HasSuffix(l.Raw, []byte("\r\n")), "the line ends with LF alone, and CRLF was expected")
 }
 
 func syntaxRule(breach string, fault Fault) Rule {

@@ -22,6 +22,15 @@ func lineTests() []ruleTest {
 			1 C! "PUSH {\"jid\":\"j1\",\"jobtype\":\"t\",\"args\":[]}\n"
 			1 S: +OK`},
 
+		{breach: LineForm, name: "a space before LF alone", wrong: true, too: LineEnd, stream: `
+			1 producer
+			1 C! "INFO \n"`},
+		{breach: LineSyntax, name: "no JSON before LF alone", wrong: true, too: LineEnd, stream: `
+			1 producer
+			1 C! "PUSH {\"jid\n"`},
+		{breach: LineUTF8, name: "bytes before LF alone", wrong: true, too: LineEnd + " " + PushJobtype + " " + PushArgs, stream: `
+			1 producer
+			1 C! "PUSH {\"jid\":\"\xff\"}\n"`},
 		{breach: LineForm, name: "no space behind the verb", wrong: true, too: "", stream: `
 			1 producer
 			1 C: PUSH{"jid":"j1","jobtype":"t","args":[]}`},

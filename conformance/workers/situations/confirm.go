@@ -18,9 +18,14 @@ type finding struct{ situation, clause string }
 
 // found is what the plays of a situation have found about a clause.
 type found struct {
-	plays int    // that had the finding, where it may depend on time
-	what  string // the latest had
+	plays  int       // that had the finding, where it may depend on time
+	what   string    // the latest had
+	byRule time.Time // when a rule has found it, the latest; zero if none has
 }
+
+// apart is how far from each other in time two situations have to find the same, so that no stall of this machine is
+// the reason of both.
+const apart = time.Second
 
 // notGreeted stands for a program that did not greet.
 const notGreeted = "did not greet"
@@ -45,24 +50,11 @@ func (t *trial) confirm(e *conformance.Evidence, sure map[string]bool) {
 		return
 	}
 	t.remember(e.Decisions)
-	fresh := slices.DeleteFunc(doubts, t.seenBefore)
-	switch {
-	case len(fresh) > 0 && !t.isConfirmed(e.Decisions, fresh):
+	t.admitDoubt(e)
+	if fresh := slices.DeleteFunc(doubts, t.seenBefore); len(fresh) > 0 {
 		e.Open, e.Transient, e.Unproven = notConfirmed, true, true
-		reopen(e.Decisions, notConfirmed, doubted)
-		return
-	case len(fresh) > 0: // what is confirmed stands, whatever else this play has found
 		reopen(e.Decisions, notConfirmed, func(clause string) bool { return slices.Contains(fresh, clause) })
 	}
-	t.admitDoubt(e)
-}
-
-// isConfirmed reports whether a play has found a clause broken that an earlier one has, too, beside some clauses.
-func (t *trial) isConfirmed(all []conformance.Decision, beside []string) bool {
-	return slices.ContainsFunc(all, func(d conformance.Decision) bool {
-		return d.Outcome == play.Mismatched && isFinding(d.Clause) && !slices.Contains(beside, d.Clause) &&
-			t.recall(d.Clause).plays > 1
-	})
 }
 
 // reopen leaves the findings of some clauses open.
@@ -116,13 +108,6 @@ func (t *trial) admitDoubt(e *conformance.Evidence) {
 	}
 }
 
-// recall returns what the plays of the situation have found about a clause.
-func (t *trial) recall(clause string) found {
-	t.harness.mu.Lock()
-	defer t.harness.mu.Unlock()
-	return *t.harness.found(finding{t.situation.id, clause})
-}
-
 // found returns what is known of a finding. The lock is held.
 func (h *Harness) found(key finding) *found {
 	if h.findings[key] == nil {
@@ -142,11 +127,20 @@ func (t *trial) remember(all []conformance.Decision) {
 	}
 }
 
-// seenBefore counts a finding, and reports whether an earlier play had it.
+// seenBefore counts a finding, and reports whether an earlier play had it: one of this situation or, where a rule has
+// found it, one of another situation at another time.
 func (t *trial) seenBefore(clause string) bool {
 	t.harness.mu.Lock()
 	defer t.harness.mu.Unlock()
-	f := t.harness.found(finding{t.situation.id, clause})
-	f.plays++
-	return f.plays > 1
+	own := t.harness.found(finding{t.situation.id, clause})
+	own.plays++
+	if at, is := t.byRules[clause]; is {
+		own.byRule = t.recording.start.Add(at)
+	}
+	for key, f := range t.harness.findings {
+		if key.clause == clause && !own.byRule.IsZero() && !f.byRule.IsZero() && f.byRule.Sub(own.byRule).Abs() >= apart {
+			own.plays, f.plays = max(own.plays, 2), max(f.plays, 2)
+		}
+	}
+	return own.plays > 1
 }

@@ -30,8 +30,6 @@ var ofBreach = map[string]string{
 	workers.HelloNotFirst:    "STATE-02 HELLO-09 RESP-09 WRK-12 FETCH-11",
 	workers.WidShared:        "BEAT-07 BEAT-08 HELLO-12 FETCH-09 END-04",
 	workers.QuietWithoutBeat: "BEAT-06",
-	workers.JobReportedTwice: "WRK-15", // the report of one job may have the jid of another
-	workers.ReportUnfetched:  "WRK-15",
 	workers.LineUTF8:         "WRK-15",
 }
 

@@ -59,7 +59,7 @@ func TestConsequences(t *testing.T) {
 		},
 		{
 			"a second report of a job", "x", fetched + ackLine("a") + ackLine("a"),
-			[]string{"FETCH-10", "WRK-15"}, []string{"FETCH-10 broken", "WRK-15 open"},
+			[]string{"FETCH-10", "WRK-15"}, []string{"FETCH-10 broken", "WRK-15 broken"},
 		},
 	} {
 		t.Run(row.name, func(t *testing.T) {

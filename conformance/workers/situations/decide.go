@@ -74,12 +74,14 @@ func (t *trial) evidence() conformance.Evidence {
 // all what was broken. Sure has the clauses of breaches that are certain.
 func (t *trial) decidedByRules(results []workers.Result) (all []conformance.Decision, sure map[string]bool) {
 	own, sure := t.situation.clauseIDs(), map[string]bool{}
+	t.byRules = map[string]time.Duration{}
 	for _, r := range results {
 		clause := fwpsuite.ClauseOf(r.Rule.Breach)
 		switch {
 		case clause == "" || !t.binds(clause):
 		case r.State() == workers.Broke:
 			all = append(all, decisionOf(clause, r.Examples[0]))
+			t.byRules[clause] = r.Examples[0].At
 			sure[clause] = sure[clause] || slices.Contains(certain, r.Rule.Breach)
 		case r.State() == workers.Held && slices.Contains(own, clause):
 			all = append(all, conformance.Decision{Clause: clause, Outcome: play.Matched})

@@ -2,6 +2,7 @@ package situations
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -28,10 +29,12 @@ func TestFindingsAreConfirmed(t *testing.T) {
 		{"what is certain needs no second play", "FWP-BEAT-06", plays{{"BEAT-06"}}, []string{"BEAT-06 broken"}, false},
 		{"once, and then not", "", plays{{"BEAT-06"}, {}}, []string{"BEAT-06 open"}, false},
 		{"twice, and then not", "", plays{{"BEAT-06"}, {"BEAT-06"}, {}}, nil, false},
-		{"another one each time", "", plays{{"BEAT-06"}, {"FETCH-09"}}, []string{"FETCH-09 open"}, true},
+		{
+			"another one each time", "", plays{{"BEAT-06"}, {"FETCH-09"}}, []string{"FETCH-09 open", "BEAT-06 open"}, true,
+		},
 		{
 			"one again, and another one", "", plays{{"BEAT-06"}, {"BEAT-06", "FETCH-09"}},
-			[]string{"BEAT-06 broken", "FETCH-09 open", "FETCH-09 open"}, false,
+			[]string{"BEAT-06 broken", "FETCH-09 open"}, true,
 		},
 		{"nothing", "", plays{{}}, nil, false},
 	} {
@@ -62,6 +65,40 @@ func TestFindingsOfOtherSituations(t *testing.T) {
 		(&trial{harness: h, situation: &situation{id: id}}).confirm(&e, nil)
 		assert.Equal(t, []string{"BEAT-06 open"}, outcomes(e.Decisions), id)
 		assert.Equal(t, notConfirmed+": what it was", e.Decisions[0].Cause)
+	}
+}
+
+// TestSituationsConfirmEachOther: what a rule has found in two situations, at different times, needs no second play of
+// either. What a situation has found by itself does, and what one stall of the machine may have done to both.
+func TestSituationsConfirmEachOther(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name       string
+		rule       bool
+		first, now time.Duration // of the breaches
+		want       string
+	}{
+		{"at different times", true, 0, time.Second, "STATE-22 broken"},
+		{"the other way round", true, time.Minute, time.Second, "STATE-22 broken"},
+		{"at the same time", true, 0, apart - 1, "STATE-22 open"},
+		{"not by a rule", false, 0, time.Minute, "STATE-22 open"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			h := &Harness{}
+			h.setUp()
+			start := time.Now()
+			var e conformance.Evidence
+			for id, at := range map[string]time.Duration{"x": row.first, "y": row.now} {
+				e = conformance.Evidence{Decisions: brokenClauses("STATE-22")}
+				tr := &trial{harness: h, situation: &situation{id: id}, recording: &recording{start: start}}
+				if row.rule {
+					tr.byRules = map[string]time.Duration{"FWP-STATE-22": at}
+				}
+				tr.confirm(&e, nil)
+			}
+			assert.Equal(t, []string{row.want}, outcomes(e.Decisions), "of the one that is played last")
+		})
 	}
 }
 

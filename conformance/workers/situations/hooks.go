@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
 )
@@ -167,7 +168,7 @@ func forgive(e *fakes.Event) {
 			e.Err = nil
 		}
 		if e.Err == nil {
-			e.Line = withoutSpaces(e.Line)
+			e.Line = workers.Mend(e.Line)
 		}
 	case fakes.Checked:
 		if refusedFor(e) != "" && isForgivable(e) {
@@ -202,13 +203,4 @@ func isForgivable(e *fakes.Event) bool {
 		return refusedFor(e) != fakes.AboutJob && refusedFor(e) != fakes.AboutState && text("jid")
 	}
 	return false
-}
-
-// withoutSpaces returns a line without superfluous spaces behind its verb and at its end.
-func withoutSpaces(line []byte) []byte {
-	line = bytes.TrimRight(line, " ")
-	if i := bytes.IndexByte(line, ' '); i > 0 && bytes.HasPrefix(line[i:], []byte("  ")) {
-		return append(bytes.Clone(line[:i+1]), bytes.TrimLeft(line[i:], " ")...)
-	}
-	return line
 }

@@ -33,8 +33,9 @@ type trial struct {
 	accepted map[string]bool // jobs of a producer that the server has taken, by jid
 
 	decisions  []conformance.Decision
-	stop       string // why the situation did not come about; empty if it did
-	transient  bool   // the reason may be that this machine was busy
+	byRules    map[string]time.Duration // when rules have found clauses broken
+	stop       string                   // why the situation did not come about; empty if it did
+	transient  bool                     // the reason may be that this machine was busy
 	background sync.WaitGroup
 	stopTicks  func()
 }

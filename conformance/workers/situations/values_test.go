@@ -1,7 +1,6 @@
 package situations
 
 import (
-	"bytes"
 	"io"
 	"strings"
 	"testing"
@@ -151,17 +150,5 @@ func TestCommandsHaveTheirEnvironment(t *testing.T) {
 		{"run -c {concurrency}", "concurrency", true}, {"run {n}", "queues", false},
 	} {
 		assert.Equal(t, row.want, Command{Words: strings.Fields(row.words)}.Sets(row.part), row.words)
-	}
-}
-
-func TestForgivenLines(t *testing.T) {
-	t.Parallel()
-	for line, want := range map[string]string{
-		"INFO": "INFO", "INFO ": "INFO", " INFO": " INFO", "PUSH  {}": "PUSH {}", "PUSH   {} ": "PUSH {}",
-		"PUSH { } ": "PUSH { }",
-	} {
-		in := []byte(line)
-		assert.Equal(t, want, string(withoutSpaces(in)), "%q", line)
-		assert.True(t, bytes.Equal([]byte(line), in), "the line of the server is as it was")
 	}
 }
