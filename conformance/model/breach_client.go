@@ -21,6 +21,7 @@ var clausesOfClients = map[string]string{
 	"hi-field-refused":      "FWP-HI-08",
 	"password-missing":      "FWP-AUTH-01",
 	"password-hash":         "FWP-AUTH-03",
+	"password-escaped":      "FWP-WRK-16",
 
 	// Of a worker.
 	"worker-fields":               "FWP-HELLO-09",

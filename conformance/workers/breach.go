@@ -1,5 +1,7 @@
 package workers
 
+import "slices"
+
 // The names of what the rules find. Each has its clause in conformance/model; names are stable.
 const (
 	LineEnd         = "line-end"
@@ -16,6 +18,7 @@ const (
 	HiFieldRefused      = "hi-field-refused"
 	PasswordMissing     = "password-missing"
 	PasswordHash        = "password-hash"
+	PasswordEscaped     = "password-escaped"
 
 	WorkerFields      = "worker-fields"
 	FetchWithoutWid   = "fetch-without-wid"
@@ -72,3 +75,15 @@ const (
 	EndWithJobs      = "end-with-jobs"
 	DialWithoutPause = "dial-without-pause"
 )
+
+// timed are the breaches whose premise is a span of time, so that a machine that is late may look like one. All others
+// are seen in what a client has sent.
+var timed = []string{
+	AckEarly, BeatInterval, BeatMissing, BeatTooOften, BeyondConcurrency, DialWithoutPause, EndWithJobs, FailOfDone,
+	FetchAfterQuiet, FetchAfterTerminate, FetchIdle, HiFieldRefused, JobNotReported, NewerVersionRefused, PushJIDReused,
+	QuietExit, QuietWithoutBeat, StateIgnored, TerminateJobLeft, TerminateStays, TerminateWithoutBeat, UnknownWorker,
+	Unquieted,
+}
+
+// IsTimed reports whether the premise of a breach is a span of time.
+func IsTimed(breach string) bool { return slices.Contains(timed, breach) }

@@ -2,6 +2,8 @@ package workers
 
 import (
 	"encoding/json"
+	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/fwpsuite/fwp/fwp"
@@ -19,6 +21,10 @@ func greetingRules() []Rule {
 		{HiFieldRefused, "a HI had a field that the specification does not have", 0, on(Closed), checkHiField},
 		{PasswordMissing, toProtected, 0, on(Line).of(fwp.HELLO), checkPasswordSent},
 		{PasswordHash, toProtected, NeedsPassword, on(Line).of(fwp.HELLO), checkHash},
+		{
+			PasswordEscaped, "a client sent HELLO to a server whose password is escaped in its URL", NeedsPassword,
+			on(Line).of(fwp.HELLO), checkEscaped,
+		},
 	}
 }
 
@@ -96,24 +102,58 @@ func isProtected(l *look) bool {
 	return l.conn != nil && l.conn.hi != nil && l.conn.hi.Protected && l.conn.hello == nil
 }
 
+// hashSent returns the hash of a HELLO, and whether it has one that can be judged.
+func hashSent(l *look) (hash string, is bool) {
+	if hash, is = l.Object["pwdhash"].(string); !is || !isProtected(l) {
+		return "", false
+	}
+	_, err := l.world.passwordHash(l.world.cfg.Password, l.conn.hi.Salt, l.conn.hi.Iterations)
+	return hash, err == nil
+}
+
 func checkHash(l *look) judgement {
-	hash, is := l.Object["pwdhash"].(string)
-	if !is || !isProtected(l) {
-		return notApplicable()
+	hash, is := hashSent(l)
+	if !is || isHashOf(l, hash, misread(l.world.cfg.Password)...) {
+		return notApplicable() // password-escaped has it
 	}
-	hi := l.conn.hi
-	want, err := l.world.passwordHash(hi.Salt, hi.Iterations)
-	switch {
-	case err != nil:
-		return notApplicable()
-	case strings.EqualFold(hash, want):
-		return kept()
-	}
+	hi, password := l.conn.hi, l.world.cfg.Password
 	why := "is not that of the password"
-	if hexHash, err := fwp.HexPasswordHash(l.world.cfg.Password, hi.Salt, hi.Iterations); err == nil && hash == hexHash {
+	if hexHash, err := fwp.HexPasswordHash(password, hi.Salt, hi.Iterations); err == nil && hash == hexHash {
 		why = "was made from the hexadecimal text of each round, and the raw bytes were expected"
 	}
-	return broken(moments(l.conn.greeting), "the pwdhash of HELLO %s", why)
+	return keptUnless(!isHashOf(l, hash, password), moments(l.conn.greeting), "the pwdhash of HELLO %s", why)
+}
+
+// checkEscaped judges a hash that is right, but for what the client takes for the password in the URL.
+func checkEscaped(l *look) judgement {
+	hash, is := hashSent(l)
+	others := misread(l.world.cfg.Password)
+	if !is || len(others) == 0 {
+		return notApplicable()
+	}
+	return keptUnless(isHashOf(l, hash, others...), moments(l.conn.greeting),
+		"the pwdhash of HELLO is that of the password as it is escaped in the URL")
+}
+
+// misread returns what a client may take for the password that does not unescape it as URLs are: its text in the URL,
+// and that with a plus for a space.
+func misread(password string) (all []string) {
+	text := strings.TrimPrefix(url.UserPassword("", password).String(), ":")
+	form, _ := url.QueryUnescape(text) // what was just escaped can be unescaped
+	for _, other := range []string{text, form} {
+		if other != password {
+			all = append(all, other)
+		}
+	}
+	return all
+}
+
+// isHashOf reports whether a hash is that of one of some passwords, for the greeting of the connection.
+func isHashOf(l *look, hash string, passwords ...string) bool {
+	return slices.ContainsFunc(passwords, func(password string) bool {
+		want, err := l.world.passwordHash(password, l.conn.hi.Salt, l.conn.hi.Iterations)
+		return err == nil && strings.EqualFold(hash, want)
+	})
 }
 
 // fieldText returns a field's value as JSON, or "missing".

@@ -1,5 +1,7 @@
 package workers
 
+import "github.com/fwpsuite/fwp/fwp"
+
 const (
 	protected = `+HI {"v":2,"i":1545,"s":"55104dc76695721d"}`
 	goodHash  = `6d877f8e5544b1f2598768f817413ab8a357afffa924dedae99eb91472d4ec30` // of foobar: FWP-AUTH-03
@@ -161,5 +163,31 @@ func greetingTests() []ruleTest {
 			1 open
 			1 S: ` + protected + `
 			1 C: HELLO {"v":2,"pwdhash":"` + hexHash + `"}`},
+
+		{breach: PasswordEscaped, name: "unescaped", cfg: Config{Password: "p@ss+ 1"}, stream: `
+			1 open
+			1 S: ` + protected + `
+			1 C: HELLO {"v":2,"pwdhash":"` + hashOfPassword("p@ss+ 1") + `"}`},
+		{breach: PasswordEscaped, name: "wrong in another way", too: PasswordHash, cfg: Config{Password: "p@ss"}, stream: `
+			1 open
+			1 S: ` + protected + `
+			1 C: HELLO {"v":2,"pwdhash":"` + hashOfPassword("pass") + `"}`},
+		{breach: PasswordEscaped, name: "as it is written", wrong: true, cfg: Config{Password: "p@ss"}, stream: `
+			1 open
+			1 S: ` + protected + `
+			1 C: HELLO {"v":2,"pwdhash":"` + hashOfPassword("p%40ss") + `"}`},
+		{breach: PasswordEscaped, name: "a plus for a space", wrong: true, cfg: Config{Password: "p@+s"}, stream: `
+			1 open
+			1 S: ` + protected + `
+			1 C: HELLO {"v":2,"pwdhash":"` + hashOfPassword("p@ s") + `"}`},
 	}
+}
+
+// hashOfPassword returns the hash for the greeting protected.
+func hashOfPassword(password string) string {
+	hash, err := fwp.PasswordHash(password, "55104dc76695721d", 1545)
+	if err != nil {
+		panic(err)
+	}
+	return hash
 }

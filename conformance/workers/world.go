@@ -243,22 +243,23 @@ func (k *workerState) waitsForServer(now time.Duration) bool {
 	return false
 }
 
-// passwordHash is the hash of the Config's password for a salt.
+// passwordHash is the hash of a password for a salt.
 type passwordHash struct {
-	salt       string
-	iterations int
-	text       string
+	password, salt string
+	iterations     int
+	text           string
 }
 
-// passwordHash is fwp.PasswordHash with the Config's password. The latest result is kept, since clients of a server
-// with one salt ask for the same again.
-func (w *world) passwordHash(salt string, iterations int) (string, error) {
-	if w.hash.text != "" && w.hash.salt == salt && w.hash.iterations == iterations {
+// passwordHash is fwp.PasswordHash. The latest result is kept, since clients of a server with one salt ask for the same
+// again.
+func (w *world) passwordHash(password, salt string, iterations int) (string, error) {
+	asked := passwordHash{password, salt, iterations, w.hash.text}
+	if w.hash.text != "" && w.hash == asked {
 		return w.hash.text, nil
 	}
-	text, err := fwp.PasswordHash(w.cfg.Password, salt, iterations)
+	text, err := fwp.PasswordHash(password, salt, iterations)
 	if err == nil {
-		w.hash = passwordHash{salt, iterations, text}
+		w.hash = passwordHash{password, salt, iterations, text}
 	}
 	return text, err
 }

@@ -96,8 +96,11 @@ var helloFaults = []Fault{
 		func(pass string, hi fwp.Hi) any { return rounds(pass, hi.Salt, 1) }),
 	hashFault("hash-one-round-more", "AUTH-03", "It applies SHA-256 once too often.",
 		func(pass string, hi fwp.Hi) any { return rounds(pass, hi.Salt, hi.Iterations+1) }),
-	hashFault("hash-password-escaped", "AUTH-03", "It hashes the password as it is written in the URL, escaped.",
-		func(pass string, hi fwp.Hi) any { return rounds(url.QueryEscape(pass), hi.Salt, hi.Iterations) }),
+	hashFault("hash-password-escaped", "WRK-16", "It hashes the password as it is written in the URL, escaped.",
+		func(pass string, hi fwp.Hi) any {
+			written := strings.TrimPrefix(url.UserPassword("", pass).String(), ":")
+			return rounds(written, hi.Salt, hi.Iterations)
+		}),
 	hashFault("hash-salt-first", "AUTH-03", "It hashes the salt before the password.",
 		func(pass string, hi fwp.Hi) any { return rounds(hi.Salt, pass, hi.Iterations) }),
 	hashFault("hash-salt-ignored", "AUTH-03", "It hashes the password without the salt.",

@@ -10,8 +10,9 @@ import (
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
-// tooLate is the lag of this machine from which on only what no lag can explain is a finding.
-const tooLate = 500 * time.Millisecond
+// tooLate is the lag of this machine from which on only what no lag can explain is a finding: half of the shortest time
+// that a situation gives a program. The rules know the lag, and widen their limits by it.
+const tooLate = timeToAct / 2
 
 // finding names a clause that was found broken in a situation.
 type finding struct{ situation, clause string }

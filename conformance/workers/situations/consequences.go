@@ -22,7 +22,7 @@ var ofLine = map[string]string{
 }
 
 // unreadable are the breaches for which a server does not carry a line out.
-var unreadable = []string{workers.LineEnd, workers.LineForm, workers.LineSyntax, workers.LineUTF8}
+var unreadable = []string{workers.LineForm, workers.LineSyntax, workers.LineUTF8}
 
 // ofBreach are the clauses that cannot hold beside a breach of another kind, or that it breaks, too.
 var ofBreach = map[string]string{

@@ -11,17 +11,6 @@ import (
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
-// certain are the breaches that no lag of this machine can explain: what the program wrote is wrong by itself. All
-// others are findings only if another play, beside those that only wait, shows them again.
-var certain = []string{
-	workers.LineEnd, workers.LineForm, workers.LineSyntax, workers.LineUTF8, workers.HelloNotFirst,
-	workers.HelloVersion, workers.WorkerFields, workers.PasswordMissing, workers.EndWithJobs,
-	workers.PasswordHash, workers.FetchWithoutWid, workers.HelloDiffers, workers.WidShared, workers.FetchOtherQueue,
-	workers.BeatWid, workers.BeatState, workers.BeatMemory, workers.AckFields, workers.FailFields, workers.FailEmpty,
-	workers.AckOfFailed, workers.PushJID, workers.PushJobtype, workers.PushArgs, workers.PushOptional,
-	workers.PushReadOnly,
-}
-
 // holds decides a clause by what the situation itself has seen. Got says what it was, whether it held or not.
 func (t *trial) holds(clause string, ok bool, expected, got string) {
 	d := conformance.Decision{Clause: "FWP-" + clause, Outcome: play.Matched, Got: got}
@@ -71,7 +60,8 @@ func (t *trial) evidence() conformance.Evidence {
 }
 
 // decidedByRules returns what the rules decide: of the clauses that the situation is about whether they held, and of
-// all what was broken. Sure has the clauses of breaches that are certain.
+// all what was broken. Sure has the clauses of breaches that no lag of this machine can
+// explain: all others are findings only if another play shows them again.
 func (t *trial) decidedByRules(results []workers.Result) (all []conformance.Decision, sure map[string]bool) {
 	own, sure := t.situation.clauseIDs(), map[string]bool{}
 	t.byRules = map[string]time.Duration{}
@@ -82,7 +72,7 @@ func (t *trial) decidedByRules(results []workers.Result) (all []conformance.Deci
 		case r.State() == workers.Broke:
 			all = append(all, decisionOf(clause, r.Examples[0]))
 			t.byRules[clause] = r.Examples[0].At
-			sure[clause] = sure[clause] || slices.Contains(certain, r.Rule.Breach)
+			sure[clause] = sure[clause] || !workers.IsTimed(r.Rule.Breach)
 		case r.State() == workers.Held && slices.Contains(own, clause):
 			all = append(all, conformance.Decision{Clause: clause, Outcome: play.Matched})
 		}
