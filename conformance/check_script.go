@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -101,7 +102,7 @@ func (on Setup) watch() *law.Watch {
 	}
 	terms := law.Terms{
 		Prefix: on.Names, Password: on.Password, Alone: on.Alone, Flush: on.Alone,
-		Patience: cmp.Or(on.Patience, scenarios.DefaultPatience), Slack: Lateness,
+		Patience: cmp.Or(on.Patience, scenarios.DefaultPatience), Slack: lag.Allowance,
 	}
 	if on.Open {
 		terms.Password = ""
@@ -133,9 +134,6 @@ func (c ScriptCheck) Play(ctx context.Context, on Setup) Evidence {
 	}
 	if watch != nil {
 		e.Law = watch.Found()
-	}
-	if run.Late != "" {
-		e.Open, e.Transient = run.Late, true
 	}
 	if run.Outage != nil && e.Dead == "" && !run.Passed() {
 		e.Dead, e.Back, e.Amid = run.Outage.String(), true, 0

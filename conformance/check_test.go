@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -101,7 +102,7 @@ func TestLagExcuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		late, plain := Finding{Clause: "FWP-FETCH-05", Clocked: true}, Finding{Clause: "FWP-ACK-01"}
 		calm := Evidence{Began: time.Now(), Findings: []Finding{late, plain}}
-		calm.excuse(new(play.Meter))
+		calm.excuse(new(lag.Meter))
 		assert.Equal(t, []Finding{late, plain}, calm.Findings)
 		assert.Empty(t, calm.Open)
 		calm.excuse(nil)

@@ -1,10 +1,12 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
 
+	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -35,9 +37,7 @@ func (p Property) Describe() Description {
 
 // Play tests the property once. Neither a limit of connections nor a lag of this machine is a finding.
 func (p Property) Play(ctx context.Context, on Setup) Evidence {
-	if on.Timeout == 0 {
-		on.Timeout = 10 * time.Second
-	}
+	on.Timeout = cmp.Or(on.Timeout, play.DefaultTimeout)
 	if on.Peers == nil {
 		on.Peers = new(play.PeerStats)
 	}
@@ -82,16 +82,13 @@ func (p Property) Play(ctx context.Context, on Setup) Evidence {
 func (e *Evidence) refusedAll() bool { return e.Refused != nil && e.Refused.All > 0 }
 
 // excuse removes the findings that a lag of this machine may explain.
-func (e *Evidence) excuse(meter *play.Meter) {
+func (e *Evidence) excuse(meter *lag.Meter) {
 	late := func(f Finding) bool { return f.Clocked }
-	if meter != nil && meter.Lag(e.Began) > Lateness/4 && slices.ContainsFunc(e.Findings, late) {
+	if meter != nil && !lag.Covers(lag.Allowance, meter.Lag(e.Began)) && slices.ContainsFunc(e.Findings, late) {
 		e.Findings = slices.DeleteFunc(e.Findings, late)
 		e.Open, e.Transient = "this machine was too busy to measure whether a reply was late", true
 	}
 }
-
-// Lateness of replies is one for which other checks or the network may be the reason.
-const Lateness = 2 * time.Second
 
 // Observed joins the reply and what is wrong with it.
 func (f *Finding) Observed() string {

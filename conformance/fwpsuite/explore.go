@@ -9,6 +9,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
+	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -99,7 +100,7 @@ func exploreCommands(ctx context.Context, on conformance.Setup) conformance.Evid
 	e := explore.Explorer{
 		Subject: fwpsubject.New(),
 		Target:  on.Target, Password: on.Password, Seed: on.Seed, Alone: on.Alone,
-		Timeout: on.Timeout, Patience: on.Patience, Slack: conformance.Lateness,
+		Timeout: on.Timeout, Patience: on.Patience, Slack: lag.Allowance,
 		Findings: mostFindings, Unshrunk: true, Shrinking: shrinkingFor / 4, Time: exploringFor + 6*on.Timeout,
 		// With Fresh it does not wait for scheduled jobs.
 		Fresh: func() (play.Target, func(), error) { return nil, nil, errNoOther },

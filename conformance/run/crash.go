@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/internal/wait"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -49,7 +51,9 @@ func (s *runState) died(ctx context.Context, h *host) {
 		t.apart = t.about.Sharing == conformance.SharesNothing
 	}
 	others := slices.DeleteFunc(h.dying, func(t *task) bool { return slices.Contains(suspects, t) })
-	if h.dying = nil; len(candidates) == 1 && candidates[0].lead.sent() && s.meter.Lag(candidates[0].began) < time.Second {
+	certain := len(candidates) == 1 && candidates[0].lead.sent() &&
+		lag.Covers(cmp.Or(s.runner.Timeout, play.DefaultTimeout), s.meter.Lag(candidates[0].began))
+	if h.dying = nil; certain {
 		s.confirm(candidates[0])
 	} else {
 		first := firstDeath(candidates)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
+	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -42,7 +43,7 @@ func TestAnEndedServerKeepsItsLimit(t *testing.T) {
 	t.Parallel()
 	for ending, again := range map[string]bool{"": true, "the server's process has ended: exit 2": false} {
 		h := newHost(Server{})
-		s := &runState{runner: &Runner{Protocol: fwpsuite.Protocol()}, meter: new(play.Meter), hosts: []*host{h}}
+		s := &runState{runner: &Runner{Protocol: fwpsuite.Protocol()}, meter: new(lag.Meter), hosts: []*host{h}}
 		task := &task{host: h, together: true, evidence: &conformance.Evidence{
 			Began: time.Now(), Dead: "dead", Ending: ending, Amid: 2, Refused: &play.Refusal{All: 3}}}
 		assert.Equal(t, again, s.postpone(task), ending)
@@ -51,7 +52,7 @@ func TestAnEndedServerKeepsItsLimit(t *testing.T) {
 	}
 	h := newHost(Server{})
 	h.limiter.lower(0, &play.Refusal{All: 3})
-	s := &runState{runner: &Runner{Protocol: fwpsuite.Protocol()}, meter: new(play.Meter), hosts: []*host{h}}
+	s := &runState{runner: &Runner{Protocol: fwpsuite.Protocol()}, meter: new(lag.Meter), hosts: []*host{h}}
 	h.dying = []*task{{host: h, evidence: &conformance.Evidence{Began: time.Now(), Dead: "dead"}}}
 	s.died(t.Context(), h)
 	assert.Equal(t, connLimiter{limit: mostConnections, lowered: 1}, h.limiter)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -33,7 +34,7 @@ type lawFinding struct {
 
 // take keeps what the law found in a play and no line of the script has reported. Where a line has found a departure,
 // what follows may follow from it, but for the values of a message.
-func (l *lawful) take(about conformance.Description, e *conformance.Evidence, lag time.Duration) {
+func (l *lawful) take(about conformance.Description, e *conformance.Evidence, late time.Duration) {
 	if e.Dead != "" || e.Back { // a server that ended may have lost anything
 		return
 	}
@@ -41,7 +42,7 @@ func (l *lawful) take(about conformance.Description, e *conformance.Evidence, la
 	seen := map[lawKey]bool{}
 	for _, v := range e.Law {
 		key := lawKey{v.Rule, v.Clause}
-		if departed && !v.Alone || filed(e, v) || v.Timed && lag > mostLagOfTimes || seen[key] {
+		if departed && !v.Alone || filed(e, v) || v.Timed && !lag.Covers(lag.Allowance, late) || seen[key] {
 			continue
 		}
 		seen[key] = true
@@ -72,9 +73,6 @@ func Unlisted(p *conformance.Protocol) []string {
 	}
 	return all
 }
-
-// mostLagOfTimes is how late this machine may have been where a finding rests on a span of time.
-const mostLagOfTimes = 100 * time.Millisecond
 
 // proven reports whether a finding counts, beside the clauses that are broken for certain. Where its premise is time,
 // or something else may be the reason, two plays must have shown it. Where another fault of the server may be the

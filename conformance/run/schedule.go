@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/reports"
-	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 const (
@@ -33,7 +33,7 @@ type runState struct {
 	runner *Runner
 	start  time.Time
 	repeat int
-	meter  *play.Meter
+	meter  *lag.Meter
 	hosts  []*host
 
 	described []conformance.Description // of the checks, in their order
@@ -60,7 +60,7 @@ type runState struct {
 
 func newRunState(r *Runner) *runState {
 	s := &runState{
-		runner: r, start: time.Now(), repeat: max(r.Repeat, 1), meter: new(play.Meter), ended: make(chan *task),
+		runner: r, start: time.Now(), repeat: max(r.Repeat, 1), meter: new(lag.Meter), ended: make(chan *task),
 		reached: map[string]bool{}, law: lawful{found: map[lawKey]*lawFinding{}},
 		most: math.MaxInt, mostBusy: busyChecks,
 	}

@@ -90,26 +90,30 @@ var rooms = map[string]room{
 	"internal/stress": {
 		mayImport: []string{
 			"conformance", "conformance/explore", "conformance/fwpsubject", "conformance/fwpsuite",
-			"internal/history", "internal/shortage", "load", "load/fwpspeaker", "load/measure", "load/results",
+			"internal/history", "internal/lag", "internal/shortage", "load", "load/fwpspeaker", "load/measure",
+			"load/results",
 			"load/workload", "scenarios/fwpdialect", "scenarios/play",
 		},
 	},
 
 	"conformance": {
-		mayImport: []string{"conformance/law", "internal/text", "internal/wait", "reports", "scenarios", "scenarios/play"},
+		mayImport: []string{
+			"conformance/law", "internal/lag", "internal/text", "internal/wait", "reports", "scenarios", "scenarios/play",
+		},
 		testsAlso: []string{"scenarios/fwpdialect"},
 	},
 	"conformance/law": {mayImport: []string{"internal/session", "scenarios"}},
 	"conformance/run": {
 		mayImport: []string{
-			"conformance", "conformance/law", "internal/text", "internal/wait", "reports", "scenarios", "scenarios/play",
+			"conformance", "conformance/law", "internal/lag", "internal/text", "internal/wait", "reports", "scenarios",
+			"scenarios/play",
 		},
 		testsAlso: []string{"conformance/fwpsuite"},
 	},
 	"conformance/fwpsuite": {
 		mayImport: []string{
 			"conformance", "conformance/explore", "conformance/fwpsubject", "conformance/model", "fwp",
-			"internal/text", "scenarios", "scenarios/fwpdialect", "scenarios/play",
+			"internal/lag", "internal/text", "scenarios", "scenarios/fwpdialect", "scenarios/play",
 		},
 		testsAlso: []string{"conformance/run", "reports"},
 	},
@@ -140,7 +144,8 @@ var rooms = map[string]room{
 	"conformance/workers/situations": {
 		mayImport: []string{
 			"conformance", "conformance/fwpsuite", "conformance/workers", "fakes", "fakes/fakeworker", "fwp",
-			"internal/jsonnum", "internal/rfc3339", "internal/shortage", "internal/target", "reports", "scenarios",
+			"internal/jsonnum", "internal/lag", "internal/rfc3339", "internal/shortage", "internal/target", "reports",
+			"scenarios",
 			"scenarios/play",
 		},
 		testsAlso: []string{"conformance/run"},
@@ -203,7 +208,7 @@ var rooms = map[string]room{
 
 	"scenarios": {mayImport: []string{"internal/jsonnum", "internal/rfc3339", "internal/session", "internal/text"}},
 	"scenarios/play": {
-		mayImport: []string{"internal/session", "internal/text", "internal/wait", "scenarios"},
+		mayImport: []string{"internal/lag", "internal/session", "internal/text", "internal/wait", "scenarios"},
 		testsAlso: []string{"scenarios/fwpdialect"},
 	},
 	"scenarios/fwpdialect": {mayImport: []string{
@@ -256,6 +261,7 @@ var rooms = map[string]room{
 	"internal/minimize":             {alone: true},
 	"internal/text":                 {alone: true},
 	"internal/serving":              {alone: true},
+	"internal/lag":                  {alone: true},
 	"internal/wait":                 {alone: true},
 	"internal/memnet":               {alone: true},
 	"internal/blockq":               {mayImport: []string{"internal/serving", "internal/session"}, alone: true},

@@ -21,9 +21,9 @@ type Config struct {
 	// ReadOn has messages with a Lapse be received as messages, where the protocol can. Else they are Broken.
 	ReadOn bool
 
-	// Late returns how late this machine was at most since a moment; nil: never. Where it was late the peer,
-	// which may be on the same machine, gets more than the timeout.
-	Late func(since time.Time) time.Duration
+	// Grace returns by how much more than the timeout the peer gets because this machine was late since a moment; nil: by
+	// nothing.
+	Grace func(since time.Time) time.Duration
 }
 
 const defaultTimeout = 10 * time.Second

@@ -11,24 +11,23 @@ import (
 	"github.com/fwpsuite/fwp/internal/session"
 )
 
-// lag is a machine that is always late by the same time.
-func lag(by time.Duration) func(time.Time) time.Duration {
+// grace is always the same.
+func grace(by time.Duration) func(time.Time) time.Duration {
 	return func(time.Time) time.Duration { return by }
 }
 
 func TestALateMachineGivesMoreTime(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		late func(time.Time) time.Duration
-		want time.Duration
+		grace func(time.Time) time.Duration
+		want  time.Duration
 	}{
-		"not measured": {nil, time.Minute},
-		"a little":     {lag(100 * time.Millisecond), time.Minute + 2*time.Second},
-		"very much":    {lag(time.Hour), 3 * time.Minute},
+		"not late": {nil, time.Minute},
+		"late":     {grace(2 * time.Second), time.Minute + 2*time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			config := session.Config{Timeout: time.Minute, Late: test.late}
+			config := session.Config{Timeout: time.Minute, Grace: test.grace}
 			inBubble(t, config, func(t *testing.T, c *session.Conn, _ net.Conn) {
 				begin := time.Now()
 				r, err := c.Answer(t.Context())

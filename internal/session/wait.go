@@ -118,18 +118,11 @@ func (c *Conn) TakeSoon(ctx context.Context, since time.Time, limit time.Duratio
 	}
 }
 
-// grace returns how much longer than the timeout the peer may take, since this machine was late. A late timer shows
-// that processes wait for their turn, and for a reply several of them have to get theirs, several times.
 func (c *Conn) grace(since time.Time) time.Duration {
-	const turns, most = 20, 2 // timeouts
-	return min(turns*c.late(since), most*c.config.Timeout)
-}
-
-func (c *Conn) late(since time.Time) time.Duration {
-	if c.config.Late == nil {
+	if c.config.Grace == nil {
 		return 0
 	}
-	return c.config.Late(since)
+	return c.config.Grace(since)
 }
 
 // Answer takes what is received within the timeout after the last write, or a little later where this machine is late.

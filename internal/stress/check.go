@@ -9,6 +9,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
+	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -20,7 +21,6 @@ const (
 	lasts        = 13 * time.Second // on a server that leaves commands unanswered; else about 4 s
 	shrinkingFor = 9 * time.Second  // for all findings, some of which wait twice for a job that is not delivered
 	mostFindings = 20
-	lateness     = 2 * time.Second // of replies for which other checks or the network may be the reason
 )
 
 // Check returns the check with many clients at the same time.
@@ -42,7 +42,7 @@ var errNoOther = errors.New("there is no other server like this one")
 func check(ctx context.Context, on conformance.Setup) conformance.Evidence {
 	l := &Load{Workers: workers, Producers: producers, Explorer: explore.Explorer{
 		Subject: fwpsubject.New(), Target: on.Target, Password: on.Password, Seed: on.Seed, Steps: commands,
-		Timeout: on.Timeout, Patience: on.Patience, Slack: lateness,
+		Timeout: on.Timeout, Patience: on.Patience, Slack: lag.Allowance,
 		Findings: mostFindings, Unshrunk: true, Shrinking: shrinkingFor - time.Second,
 		Fresh: func() (play.Target, func(), error) { return nil, nil, errNoOther },
 	}}

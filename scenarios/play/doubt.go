@@ -5,56 +5,77 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// What is wrong may be so only because this machine was late: a line was sent too late, a greeting, or a reply was read
-// too late. A result whose premise is time is in doubt after a small lag, any other one after a lag that outlasts
-// the waits for a reply.
-const (
-	lagOfTimes = 100 * time.Millisecond // within the last recentLag
-	recentLag  = 15 * time.Second
-	lagOfAll   = 500 * time.Millisecond // since the play began
-)
+// recentLag is for how long a lag may show in what is received.
+const recentLag = 15 * time.Second
 
-// lateness returns how late this machine was, if that casts doubt on what was received at a moment. timed is
-// whether its premise is time.
-func (pl *play) lateness(timed bool, at time.Time) (lag time.Duration, doubtful bool) {
-	if lag = pl.Meter.Lag(at.Add(-recentLag)); timed && lag > lagOfTimes {
-		return lag, true
+// behind returns by how much events at the peer may have been later than a script has planned: our lines were written
+// late, which their stamps show, and the peer may have been late as this machine was.
+func (pl *play) behind(at time.Time) time.Duration {
+	since := at.Add(-recentLag)
+	if since.Before(pl.rec.start) {
+		since = pl.rec.start
 	}
-	lag = pl.Meter.Lag(pl.rec.start)
-	return lag, lag > lagOfAll
+	return pl.delay.Since(pl.rec.start) + pl.Meter.Lag(since)
 }
 
-// doubt returns a mismatch that the lag of this machine may explain as one that decides nothing.
+// doubt returns a mismatch whose premise is a span of time as one that decides nothing, if the lines of the script came
+// later than that leaves room for.
 func (pl *play) doubt(r Result) Result {
-	if r.Outcome != Mismatched || r.Refused {
+	if r.Outcome != Mismatched || r.Refused || r.room == 0 {
 		return r
 	}
-	lag, doubtful := pl.lateness(r.timed, pl.rec.start.Add(r.At))
-	if doubtful {
-		r.Transient = true
-		r.leave(doubt{Lag, fmt.Sprintf("%s; this machine was late by up to %v meanwhile, which may be the reason",
-			r.Got, round(lag))})
+	if behind := pl.behind(pl.rec.start.Add(r.At)); behind >= r.room {
+		r.leaveOpen(fmt.Sprintf("%s; the lines before it may have been late by up to %v, and from %v on that may be the reason",
+			r.Got, round(behind), round(r.room)))
 	}
 	return r
 }
 
-// timed reports whether the time of our lines may be the reason for an answer: the command waits for something, and
-// that came or did not come where the line expects the opposite, or another of several things came first.
-func (th *thread) timed(e *scenarios.Expect, a session.Received) bool {
+// leaveOpen makes a result one that lag keeps from being decided.
+func (r *Result) leaveOpen(words string) {
+	r.Transient = true
+	r.leave(doubt{Lag, words})
+}
+
+// room returns by how much our lines may have come later than planned without being the reason for an answer that a line
+// does not expect; zero if their time is not the reason, however late they were.
+func (th *thread) room(e *scenarios.Expect, a session.Received) time.Duration {
 	grammar := th.grammar()
-	wait, waits := grammar.Replies.Waits[grammar.VerbSent(a.Asked)]
-	if !waits || !a.Whole() || grammar.Refused(a.Message) {
-		return false
+	verb := grammar.VerbSent(a.Asked)
+	wait, waits := grammar.Replies.Waits[verb]
+	switch {
+	case a.GaveUp:
+		return 0
+	case a.Ending != scenarios.Open: // a limit of the server: for a HELLO that does not come, for example
+		return lag.Room
+	case waits && a.Whole() && !grammar.Refused(a.Message):
+		if !th.outOfTurn(e, a, wait) {
+			return 0
+		}
+		least := wait.Least
+		if grammar.Replies.Asks != nil && grammar.Replies.Asks(a.Asked) > 0 {
+			least = grammar.Replies.Asks(a.Asked)
+		}
+		return lag.RoomIn(least)
+	case waits || th.script.InTurn(e):
+		return 0
 	}
+	return lag.Room
+}
+
+// outOfTurn reports whether the time of our lines may be the reason for what a command brought that waits for something:
+// that came or did not come where the line expects the opposite, or another of several things came first.
+func (th *thread) outOfTurn(e *scenarios.Expect, a session.Received, wait scenarios.Wait) bool {
 	asks := func(kind byte) func(scenarios.Choice) bool {
 		return func(ch scenarios.Choice) bool { return ch.Form() != nil && ch.Form().Kind == kind }
 	}
 	itself := func(ch scenarios.Choice) bool {
-		return asks(a.Message.Kind)(ch) && !slices.ContainsFunc(th.try(&ch, a), grammar.IsName)
+		return asks(a.Message.Kind)(ch) && !slices.ContainsFunc(th.try(&ch, a), th.grammar().IsName)
 	}
 	switch {
 	case a.Message.Kind == wait.Kind:

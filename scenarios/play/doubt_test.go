@@ -8,37 +8,40 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
-func TestWhatLagCastsDoubtOn(t *testing.T) {
+func TestWhatLatenessCastsDoubtOn(t *testing.T) {
 	t.Parallel()
+	const ms = time.Millisecond
 	tests := map[string]struct {
-		lag, ago time.Duration
-		result   Result
-		want     Outcome
+		outcome          Outcome
+		room             time.Duration
+		lag, ago, behind time.Duration
+		want             Outcome
 	}{
-		"no lag":              {0, 0, Result{Outcome: Mismatched, timed: true}, Mismatched},
-		"a small one":         {90 * time.Millisecond, 0, Result{Outcome: Mismatched, timed: true}, Mismatched},
-		"time is the premise": {110 * time.Millisecond, 0, Result{Outcome: Mismatched, timed: true}, Unsure},
-		"it is not":           {110 * time.Millisecond, 0, Result{Outcome: Mismatched}, Mismatched},
-		"long ago, and large": {600 * time.Millisecond, 20 * time.Second, Result{Outcome: Mismatched}, Unsure},
-		"long ago": {
-			110 * time.Millisecond, 20 * time.Second, Result{Outcome: Mismatched, timed: true}, Mismatched},
-		"a match": {time.Hour, 0, Result{Outcome: Matched, timed: true}, Matched},
+		"no premise of time":         {Mismatched, 0, time.Hour, 0, time.Hour, Mismatched},
+		"not late":                   {Mismatched, 500 * ms, 0, 0, 0, Mismatched},
+		"late by less than there is": {Mismatched, 500 * ms, 300 * ms, 0, 199 * ms, Mismatched},
+		"late by as much":            {Mismatched, 500 * ms, 300 * ms, 0, 200 * ms, Unsure},
+		"the machine, long ago":      {Mismatched, 500 * ms, time.Hour, 20 * time.Hour, 0, Mismatched},
+		"our lines, long ago":        {Mismatched, 500 * ms, 0, 20 * time.Hour, 500 * ms, Unsure},
+		"little room":                {Mismatched, ms, 0, 0, ms, Unsure},
+		"a match":                    {Matched, ms, time.Hour, 0, time.Hour, Matched},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				pl := &play{Player: Player{Meter: new(Meter)}, rec: &recorder{start: time.Now()}}
+				pl := &play{Player: Player{Meter: new(lag.Meter)}, rec: &recorder{start: time.Now()}}
+				pl.delay.Note(time.Now(), time.Now().Add(test.behind))
 				time.Sleep(time.Second)
-				pl.Meter.noteLate(time.Now(), test.lag)
+				pl.Meter.Note(time.Now(), test.lag)
 				time.Sleep(test.ago)
-				test.result.At = time.Since(pl.rec.start)
-				r := pl.doubt(test.result)
+				r := pl.doubt(Result{Outcome: test.outcome, room: test.room, At: time.Since(pl.rec.start)})
 				assert.Equal(t, test.want, r.Outcome)
 				assert.Equal(t, test.want == Unsure, r.Transient)
 			})
@@ -46,17 +49,14 @@ func TestWhatLagCastsDoubtOn(t *testing.T) {
 	}
 }
 
-func TestABreachIsInDoubtAfterALargeLag(t *testing.T) {
+// However late this machine is: what was received was received.
+func TestABreachIsNeverInDoubt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		pl := &play{Player: Player{Meter: new(Meter)}, rec: &recorder{start: time.Now()}}
-		time.Sleep(time.Second)
-		for _, lag := range []time.Duration{200 * time.Millisecond, 600 * time.Millisecond} {
-			pl.Meter.noteLate(time.Now(), lag)
-			pl.breach(scenarios.Breach{Kind: scenarios.NoReply, At: time.Second})
-		}
+		pl := &play{Player: Player{Meter: new(lag.Meter)}, rec: &recorder{start: time.Now()}}
+		pl.Meter.Note(time.Now(), time.Hour)
+		pl.breach(scenarios.Breach{Kind: scenarios.ExtraReply})
 		assert.Len(t, pl.breaches, 1)
-		assert.Contains(t, pl.late, "600ms")
 	})
 }
 
@@ -67,21 +67,22 @@ func TestWhatTimeMayExplain(t *testing.T) {
 		before, line, asked string
 		kind                byte
 		text                string
-		want                bool
+		want                time.Duration
 	}{
-		"null for a job":             {"", job, "FETCH q", '_', "", true},
-		"null for an error":          {later, "-", "FETCH q", '_', "", false},
-		"an error for null":          {later, "$-1", "FETCH q", '-', "ERR no job", false},
-		"an error for a job":         {later, job, "FETCH q", '-', "ERR no job", false},
-		"a job for null":             {later, "$-1", "FETCH q", '$', `{"jid":"a","args":[1]}`, true},
-		"a job for null or an error": {later, "$-1 | -", "FETCH q", '$', `{"jid":"a","args":[1]}`, true},
-		"another job":                {later, job, "FETCH q", '$', `{"jid":"b","args":[1]}`, true},
-		"another job, in turn":       {"", job, "FETCH q", '$', `{"jid":"b","args":[1]}`, false},
-		"a job for null, in turn":    {"", "$-1", "FETCH q", '$', `{"jid":"a","args":[1]}`, false},
-		"the job, altered":           {later, job, "FETCH q", '$', `{"jid":"a","args":[2]}`, false},
-		"altered, or null":           {later, job + " | $-1", "FETCH q", '$', `{"jid":"a","args":[2]}`, false},
-		"another one, or null":       {later, job + " | $-1", "FETCH q", '$', `{"jid":"b","args":[2]}`, true},
-		"no command that waits":      {later, job, "INFO", '$', `{"jid":"b","args":[1]}`, false},
+		"null for a job":             {"", job, "FETCH q", '_', "", lag.Room},
+		"null for an error":          {later, "-", "FETCH q", '_', "", 0},
+		"an error for null":          {later, "$-1", "FETCH q", '-', "ERR no job", 0},
+		"an error for a job":         {later, job, "FETCH q", '-', "ERR no job", 0},
+		"a job for null":             {later, "$-1", "FETCH q", '$', `{"jid":"a","args":[1]}`, lag.Room},
+		"a job for null or an error": {later, "$-1 | -", "FETCH q", '$', `{"jid":"a","args":[1]}`, lag.Room},
+		"another job":                {later, job, "FETCH q", '$', `{"jid":"b","args":[1]}`, lag.Room},
+		"another job, in turn":       {"", job, "FETCH q", '$', `{"jid":"b","args":[1]}`, 0},
+		"a job for null, in turn":    {"", "$-1", "FETCH q", '$', `{"jid":"a","args":[1]}`, 0},
+		"the job, altered":           {later, job, "FETCH q", '$', `{"jid":"a","args":[2]}`, 0},
+		"altered, or null":           {later, job + " | $-1", "FETCH q", '$', `{"jid":"a","args":[2]}`, 0},
+		"another one, or null":       {later, job + " | $-1", "FETCH q", '$', `{"jid":"b","args":[2]}`, lag.Room},
+		"no command that waits":      {later, job, "INFO", '$', `{"jid":"b","args":[1]}`, lag.Room},
+		"none, in turn":              {"", job, "INFO", '$', `{"jid":"b","args":[1]}`, 0},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -91,7 +92,7 @@ func TestWhatTimeMayExplain(t *testing.T) {
 			require.NoError(t, err)
 			th := &thread{play: &play{script: script}, scope: scenarios.NewScope("x")}
 			a := session.Received{Message: session.Message{Kind: test.kind, Text: []byte(test.text)}, Asked: []byte(test.asked)}
-			assert.Equal(t, test.want, th.timed(script.Steps[len(script.Steps)-1].(*scenarios.Expect), a))
+			assert.Equal(t, test.want, th.room(script.Steps[len(script.Steps)-1].(*scenarios.Expect), a))
 		})
 	}
 }

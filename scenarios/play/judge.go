@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/internal/wait"
@@ -36,7 +37,10 @@ func (th *thread) expect(ctx context.Context, e *scenarios.Expect) error {
 	if res.Outcome != Matched {
 		return errStop
 	}
-	return th.probe(ctx, c, e, a)
+	begin := time.Now()
+	err = th.probe(ctx, c, e, a)
+	th.free = a.At.Add(time.Since(begin))
+	return err
 }
 
 // since returns when something was received, counted from the start of the play.
@@ -98,7 +102,7 @@ func (th *thread) judge(c *conn, e *scenarios.Expect, a session.Received) Result
 	if th.choose(e, a, &res) {
 		return res
 	}
-	res.Outcome, res.timed = Mismatched, th.timed(e, a)
+	res.Outcome, res.room = Mismatched, th.room(e, a)
 	if a.Ending != scenarios.Open && e.RefusesOnly() && c.Status().Phase == session.Greeting && !c.excused.Load() {
 		res.Unrefused = c.Status().Verb
 	}
@@ -171,27 +175,59 @@ func (th *thread) try(ch *scenarios.Choice, a session.Received) []scenarios.Diff
 // inTime checks the window of a line that matches.
 func (th *thread) inTime(e *scenarios.Expect, c *conn, a session.Received, res Result) Result {
 	began, sent := c.LastWrite()
-	slack, unsure := th.Meter.slack(sent)
-	res.judgeTime(e.Within, a.At.Sub(began), a.At.Sub(sent), slack, unsure)
+	t := th.timing(began, sent, a.At)
+	if !th.script.InTurn(e) {
+		t.behind = th.behind(a.At)
+	}
+	res.judgeTime(e.Within, t)
 	return res
 }
 
-// judgeTime turns a match into what its time makes of it. The lower bound is hard, and
-// compared with the longest time that the reply can have taken, from before the write.
-// An upper bound leaves the target its round trip, the slack, which is part of no wait. An overrun that is in doubt
-// decides nothing.
-func (r *Result) judgeTime(w scenarios.Window, longest, took, slack, unsure time.Duration) {
+// timing is what is known of how long a reply took.
+type timing struct {
+	early  lag.Span      // for a lower bound
+	late   lag.Span      // for an upper bound
+	slack  time.Duration // of the round trip, which is part of no wait
+	behind time.Duration // by which the wait may have begun before the line, which was late
+}
+
+// timing returns what is known of a reply to a line that was begun and sent at two moments. A lower bound counts from the
+// first, and the reply may have come earlier than we have read it. An upper bound counts from the second, and the peer's
+// processes may have waited for their turn, or the reply for a line of ours that was late.
+func (th *thread) timing(began, sent, at time.Time) timing {
+	slack, unsure := th.Meter.Slack(sent)
+	took := at.Sub(sent)
+	return timing{
+		early: lag.At(began).To(th.Meter.Received(at)),
+		late:  lag.Span{Shortest: took - unsure - th.delay.Since(sent), Longest: took},
+		slack: slack,
+	}
+}
+
+// judgeTime turns a match into what its time makes of it. An overrun that is in doubt decides nothing, and neither does
+// a reply that may have been too early.
+func (r *Result) judgeTime(w scenarios.Window, t timing) {
+	wait := lag.Span{Shortest: t.early.Shortest, Longest: t.early.Longest + t.behind}
+	early, late := wait.AtLeast(w.From), t.late.AtMost(w.To+t.slack)
+	if w.From == 0 {
+		early.Answer = lag.Kept
+	}
+	if w.To == 0 {
+		late.Answer = lag.Kept
+	}
 	switch {
-	case w.From > 0 && longest < w.From:
-		r.Outcome, r.timed = Mismatched, true
-		r.Cause = fmt.Sprintf("the reply was too early: after %v, not before %v was allowed", round(longest), w.From)
-	case w.To > 0 && took > w.To+slack+unsure:
+	case early.Answer == lag.Broken:
+		r.Outcome = Mismatched
+		r.Cause = fmt.Sprintf("the reply was too early: after %v, not before %v was allowed", round(t.early.Longest), w.From)
+	case late.Answer == lag.Broken:
 		r.Outcome, r.Late = Mismatched, true
-		r.Cause = fmt.Sprintf("the reply was too late: after %v, %v was allowed", round(took), w.To)
-	case w.To > 0 && took > w.To+slack:
-		r.Transient = true
-		r.leave(doubt{Lag, fmt.Sprintf("the reply took %v where %v was allowed, but the round trip and the lag of this "+
-			"machine explain up to %v more", round(took), w.To, round(slack+unsure))})
+		r.Cause = fmt.Sprintf("the reply was too late: after %v, %v was allowed", round(t.late.Longest), w.To)
+	case early.Answer == lag.Open:
+		r.leaveOpen(fmt.Sprintf("the reply took %v to %v where at least %v are required, and no more is known because this "+
+			"machine was late", round(max(wait.Shortest, 0)), round(wait.Longest), w.From))
+	case late.Answer == lag.Open:
+		r.leaveOpen(fmt.Sprintf("the reply took %v where %v was allowed, but the round trip and the lag of this "+
+			"machine explain up to %v more", round(t.late.Longest), w.To, round(t.late.Longest-t.late.Shortest+t.slack)))
 	}
 }
 
@@ -236,7 +272,7 @@ func (th *thread) recordReply(c *conn, e *scenarios.Expect, a session.Received, 
 	}
 	_, waits := th.grammar().Replies.Waits[th.grammar().VerbSent(a.Asked)]
 	if _, sent := c.LastWrite(); last && e.Within == (scenarios.Window{}) && res.Outcome == Matched && !waits {
-		th.Meter.noteTrip(a.At.Sub(sent))
+		th.Meter.NoteTrip(a.At.Sub(sent))
 	}
 }
 
@@ -281,6 +317,7 @@ func (th *thread) silence(ctx context.Context, s *scenarios.Silence) error {
 			gone = gone || !c.excused.Load()
 			continue
 		}
+		res.room = max(until.Sub(a.At), time.Nanosecond) // a line that was late by so much may be the reason
 		return th.notSilent(ctx, s, c, a, res)
 	}
 	th.note(s, res)
@@ -314,7 +351,6 @@ func (th *thread) notSilent(ctx context.Context, s *scenarios.Silence, c *conn, 
 			doubt{OtherBreach, "the server sent a second reply to one command"})
 	}
 	res.Outcome, res.Got, res.Conn, res.At = Mismatched, text.Shorten(a.String()), c.name, th.since(a)
-	res.timed = true
 	if c.name != "" {
 		res.Got += " on " + c.name
 	}
@@ -346,6 +382,7 @@ func (th *thread) idle(ctx context.Context, at scenarios.Pos, until time.Time) e
 	for {
 		pause := min(time.Until(until), time.Second)
 		if pause <= 0 {
+			th.free = until
 			return nil
 		}
 		if !wait.Sleep(ctx, pause) {

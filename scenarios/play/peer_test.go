@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
@@ -156,7 +157,7 @@ func playScript(t *testing.T, p *peer, script string, check func(t *testing.T, r
 	require.NoError(t, err)
 	synctest.Test(t, func(t *testing.T) {
 		p.serve(t)
-		player := &play.Player{Target: p, Password: "secret", Meter: new(play.Meter)}
+		player := &play.Player{Target: p, Password: "secret", Meter: new(lag.Meter)}
 		check(t, player.Play(t.Context(), s, "fwp-test-0001"))
 	})
 }

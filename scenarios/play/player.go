@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -45,14 +46,17 @@ type Signaller interface {
 	Signal(ctx context.Context, client, state string) error
 }
 
+// Meter measures how late this machine is. One serves all plays of a run.
+type Meter = lag.Meter
+
 // Player plays scripts. It may play several at once.
 type Player struct {
 	Target   Target
 	Password string        // of the target, empty if it has none
-	Timeout  time.Duration // the longest wait for a reply that has no window; 10 s if zero
+	Timeout  time.Duration // the longest wait for a reply that has no window; [DefaultTimeout] if zero
 	Patience time.Duration // for what the specification calls eventual; [DefaultPatience] if zero
 	Hasty    bool          // patience ends every wait for what is eventual, and then it is unsure, not missed
-	Meter    *Meter        // nil: nothing excuses an overrun
+	Meter    *Meter        // nil: this machine is never late
 	Peers    *PeerStats    // of all plays on the target; nil: of this one alone
 	Observer Observer      // receives everything that happens in a play; may be nil
 	Watch    func(Line)    // called with each line of the conversation as it happens, one at a time; may be nil
@@ -71,7 +75,8 @@ type Observer interface {
 	Operated(action scenarios.Need, client, state string)
 }
 
-const defaultTimeout = 10 * time.Second
+// DefaultTimeout is how long a reply is waited for where nothing else is said.
+const DefaultTimeout = 10 * time.Second
 
 // Play plays one script; names is the prefix of every queue, job and worker id that it
 // makes, of small letters, digits and dashes, and no other client may use it. Play
@@ -83,10 +88,10 @@ func (p *Player) Play(ctx context.Context, s *scenarios.Script, names string) *R
 		rec: &recorder{start: time.Now(), watch: p.Watch}, results: map[scenarios.Step]*Result{},
 		ledger: s.Dialect.NewLedger(), rounds: newRounds(s),
 	}
-	pl.Timeout = cmp.Or(p.Timeout, defaultTimeout)
+	pl.Timeout = cmp.Or(p.Timeout, DefaultTimeout)
 	pl.Patience = cmp.Or(p.Patience, scenarios.DefaultPatience)
 	if pl.Meter == nil {
-		pl.Meter = new(Meter)
+		pl.Meter = new(lag.Meter)
 	}
 	if pl.Peers == nil {
 		pl.Peers = new(PeerStats)
@@ -116,6 +121,7 @@ type play struct {
 	ledger scenarios.Ledger
 	count  *ConnCounter
 	rounds *rounds
+	delay  lag.Delay // of the lines of the script
 
 	mu         sync.Mutex
 	conns      map[string]*conn
@@ -124,7 +130,6 @@ type play struct {
 	breaches   []scenarios.Breach
 	lapse      *scenarios.Breach // the first message that was read in spite of its grammar, until it is in breaches
 	lapsed     bool              // there was one
-	late       string            // why a breach decides nothing, empty if there was none
 	notServing string            // why the server no longer serves, empty if it does
 	openThen   int               // connections that were open at that moment
 	err        error
@@ -137,7 +142,7 @@ func (pl *play) grammar() *scenarios.Grammar { return pl.script.Dialect.Grammar(
 func (pl *play) run(leftover []string) *Run {
 	r := &Run{Script: pl.script, Leftover: leftover, Breaches: pl.breaches, Conversation: pl.rec.lines,
 		Began: pl.rec.start, Took: time.Since(pl.rec.start), NotServing: pl.notServing, OpenThen: pl.openThen,
-		Late: pl.late, Outage: pl.Peers.outageSince(pl.rec.start), Refused: pl.count.Refusal(), Err: pl.err}
+		Outage: pl.Peers.outageSince(pl.rec.start), Refused: pl.count.Refusal(), Err: pl.err}
 	for s := range pl.script.All() {
 		if res := pl.results[s]; res != nil {
 			r.Results = append(r.Results, *res)
@@ -162,15 +167,11 @@ func severity(o Outcome) int {
 	return map[Outcome]int{NotReached: 0, Matched: 1, Unsure: 2, Mismatched: 3}[o]
 }
 
-// breach keeps a departure, unless the lag of this machine may be the reason.
+// breach keeps a departure. It is about what was received, or about what is missing when the time is over that a late
+// machine gets as well: no lag is the reason.
 func (pl *play) breach(b scenarios.Breach) {
-	lag, doubtful := pl.lateness(false, pl.rec.start.Add(b.At))
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
-	if doubtful {
-		pl.late = fmt.Sprintf("this machine was late by up to %v, which may be the reason for %s", round(lag), b.Got)
-		return
-	}
 	pl.breaches = append(pl.breaches, b)
 }
 
@@ -269,7 +270,7 @@ func (pl *play) dial(ctx context.Context, name string, role scenarios.Role, hell
 	}
 	c.recordSent = func(line string) { pl.rec.add(time.Now(), name, "C", line, scenarios.Pos{}) }
 	config := session.Config{
-		Late:    pl.Meter.Lag,
+		Grace:   func(since time.Time) time.Duration { return lag.Grace(pl.Meter.Lag(since), pl.Timeout) },
 		Timeout: pl.Timeout, Seen: seen, Closed: admission.Over, Budget: &pl.Peers.budget, ReadOn: true,
 	}
 	if pl.Observer != nil {

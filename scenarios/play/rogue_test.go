@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
@@ -98,7 +99,7 @@ func playOn(t *testing.T, r *rogue, script string, check func(t *testing.T, run 
 	require.NoError(t, err)
 	synctest.Test(t, func(t *testing.T) {
 		r.serve(t)
-		player := &play.Player{Target: r, Meter: new(play.Meter)}
+		player := &play.Player{Target: r, Meter: new(lag.Meter)}
 		check(t, player.Play(t.Context(), s, "fwp-test-0001"))
 	})
 }

@@ -22,7 +22,6 @@ type Run struct {
 	Took         time.Duration
 	NotServing   string   // why the target no longer serves, empty if it does
 	OpenThen     int      // connections that were open then, of all plays that share a PeerStats
-	Late         string   // why a breach decides nothing that the lag of this machine may explain; empty if there was none
 	Outage       *Outage  // the first one during the play, nil if there was none
 	Refused      *Refusal // a connection that was not let in, nil if all were; the engine's own probes do not count
 	Leftover     []string // jobs of the script that are still on the server, with their queues
@@ -37,7 +36,7 @@ func (r *Run) Complete() bool {
 			return false
 		}
 	}
-	return r.Err == nil && r.NotServing == "" && r.Late == ""
+	return r.Err == nil && r.NotServing == ""
 }
 
 // Passed reports whether the run is complete and every expectation was met.
@@ -88,8 +87,11 @@ type Result struct {
 	// Passing: a server may do that now and then, but not always. Another try, alone, shows which it is.
 	Passing bool
 
-	Late  bool // a mismatch in time only: the reply came after the end of its window
-	timed bool // its premise is time
+	Late bool // a mismatch in time only: the reply came after the end of its window
+
+	// room is by how much our lines may have been late without being the reason, where a span of time is the premise of a
+	// mismatch. Zero: none is.
+	room time.Duration
 }
 
 // leave makes a result one that decides nothing.

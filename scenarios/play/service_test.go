@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -104,7 +105,7 @@ func TestHastyPlaysAreUnsureOfWhatIsEventual(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := &peer{answers: map[string]string{"FETCH": "$-1\r\n"}}
 				p.serve(t)
-				player := &play.Player{Target: p, Meter: new(play.Meter), Hasty: test.cutShort}
+				player := &play.Player{Target: p, Meter: new(lag.Meter), Hasty: test.cutShort}
 				if test.cutShort {
 					player.Patience = 15 * time.Second
 				}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/wait"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -158,7 +159,7 @@ func (th *thread) awaitServing(
 		tried := time.Now()
 		served, err = th.askServing(ctx, th.Timeout, th.askingLike(like))
 		switch {
-		case err == nil || time.Since(begin) > limit+th.Meter.excuse(begin) || th.neverProvided(err), th.gone():
+		case err == nil || time.Since(begin) > limit+th.Meter.Excuse(begin) || th.neverProvided(err), th.gone():
 			return served, down, err
 		case down.IsZero() && th.Peers.Open() == 0:
 			down = tried
@@ -177,9 +178,9 @@ func (th *thread) gone() bool { return th.Gone != nil && th.Gone() }
 func (p *Player) Serves(ctx context.Context, d scenarios.Dialect) error {
 	th := &thread{play: &play{Player: *p, script: &scenarios.Script{Dialect: d}}, scope: scenarios.NewScope("fwp-serving")}
 	if th.Meter == nil {
-		th.Meter = new(Meter)
+		th.Meter = new(lag.Meter)
 	}
-	_, err := th.askServing(ctx, cmp.Or(p.Timeout, defaultTimeout), th.askingLike(nil))
+	_, err := th.askServing(ctx, cmp.Or(p.Timeout, DefaultTimeout), th.askingLike(nil))
 	return err
 }
 

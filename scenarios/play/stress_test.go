@@ -14,6 +14,7 @@ import (
 
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
@@ -85,7 +86,7 @@ func TestManyLanesOnServersThatFail(t *testing.T) {
 					server := fakes.NewServer(fakes.Config{Hook: hook,
 						Listen: func() (net.Listener, error) { return target.nw.Listen(addr) }})
 					defer server.Close()
-					r := (&play.Player{Target: target, Meter: new(play.Meter)}).Play(t.Context(), s, "fwp-test-0001")
+					r := (&play.Player{Target: target, Meter: new(lag.Meter)}).Play(t.Context(), s, "fwp-test-0001")
 					assert.NoError(t, r.Err)
 					assert.Less(t, r.Took, 10*time.Minute)
 					if what == "nothing" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -18,6 +19,7 @@ type thread struct {
 	side  *string                          // the name of the only connection that a thread of a parallel block may touch
 	trial func(s scenarios.Step, r Result) // takes the results instead of the play, inside eventually
 	block *scenarios.Block
+	free  time.Time // since when the next line could be written
 }
 
 // ownConn is the connection of a worker, which may be replaced.
@@ -37,11 +39,13 @@ func (th *thread) mine() []*conn {
 }
 
 func (th *thread) steps(ctx context.Context, steps []scenarios.Step) error {
+	th.free = time.Now()
 	for _, s := range steps {
 		if ctx.Err() != nil {
 			return interrupted(ctx, s)
 		}
 		if _, sends := s.(*scenarios.Send); sends {
+			th.delay.Note(th.free, time.Now())
 			th.keepAlive(ctx, s.Place()) // a script can be busy for as long as another one waits
 		}
 		err := th.step(ctx, s)
@@ -53,16 +57,21 @@ func (th *thread) steps(ctx context.Context, steps []scenarios.Step) error {
 	return nil
 }
 
+// step plays a step, and keeps when the next line can be written: what a wait brings is when it is over, not when this
+// machine gets to it.
 func (th *thread) step(ctx context.Context, s scenarios.Step) error {
+	switch s := s.(type) {
+	case *scenarios.Expect:
+		return th.expect(ctx, s)
+	case *scenarios.Silence:
+		return th.silence(ctx, s)
+	}
+	defer func() { th.free = time.Now() }()
 	switch s := s.(type) {
 	case *scenarios.Connect:
 		return th.connect(ctx, s)
 	case *scenarios.Send:
 		return th.send(ctx, s)
-	case *scenarios.Expect:
-		return th.expect(ctx, s)
-	case *scenarios.Silence:
-		return th.silence(ctx, s)
 	case *scenarios.Operate:
 		return th.operate(ctx, s)
 	case *scenarios.Block:

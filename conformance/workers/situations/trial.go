@@ -12,8 +12,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/internal/shortage"
-	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 // trial is one play of a situation: its servers, its processes and what is recorded of them.
@@ -22,7 +22,7 @@ type trial struct {
 	ctx       context.Context //nolint:containedctx // of one play
 	harness   *Harness
 	situation *situation
-	meter     *play.Meter
+	meter     *lag.Meter
 	began     time.Time
 
 	servers  []*server
