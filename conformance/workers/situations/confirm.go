@@ -6,13 +6,10 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
+	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
-
-// tooLate is the lag of this machine from which on only what no lag can explain is a finding: half of the shortest time
-// that a situation gives a program. The rules know the lag, and widen their limits by it.
-const tooLate = timeToAct / 2
 
 // finding names a clause that was found broken in a situation.
 type finding struct{ situation, clause string }
@@ -43,12 +40,17 @@ func (t *trial) confirm(e *conformance.Evidence, sure map[string]bool) {
 		e.Open, e.Transient = t.stop, true
 	}
 	doubts := doubtful(e.Decisions, sure)
-	doubted := func(clause string) bool { return !sure[clause] } // whatever else the play has found
-	if lag := t.lag(t.began); lag > tooLate && len(doubts) > 0 {
+	doubted := func(clause string) bool { // the rules know the lag, and widen their limits by it
+		_, byRule := t.byRules[clause]
+		return !sure[clause] && !byRule
+	}
+	if late := t.lag(t.began); !lag.Covers(timeToAct, late) && slices.ContainsFunc(doubts, doubted) {
 		e.Reason, e.Transient = reports.ReasonLag, true
-		e.Open = "this machine was too busy to tell: it was late by " + lag.Round(time.Millisecond).String()
+		e.Open = "this machine was too busy to tell: it was late by " + late.Round(time.Millisecond).String()
 		reopen(e.Decisions, e.Open, doubted)
-		return
+		if doubts = slices.DeleteFunc(doubts, doubted); len(doubts) == 0 {
+			return
+		}
 	}
 	t.remember(e.Decisions)
 	t.admitDoubt(e)
