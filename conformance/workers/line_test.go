@@ -11,9 +11,11 @@ func TestMend(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
 		"INFO": "INFO", "INFO ": "INFO", " INFO": "INFO", "info": "INFO", "PUSH  {}": "PUSH {}", "PUSH   {} ": "PUSH {}",
-		"PUSH { } ": "PUSH { }", "PUSH{}": "PUSH {}", "HELLO\t{}": "HELLO {}", "Ack {\"jid\":\"a  b\"}": "ACK {\"jid\":\"a  b\"}",
-		"FETCH a  b": "FETCH a b", "FETCH ": "FETCH", "FETCHa": "FETCHa", "ACK_ALL {}": "ACK_ALL {}", "MUTATE  {}": "MUTATE  {}",
-		"": "", "  ": "  ", "{}": "{}", "BEAT w": "BEAT w",
+		"PUSH { } ": "PUSH { }", "PUSH{}": "PUSH {}", "HELLO\t{}": "HELLO {}",
+		"Ack {\"jid\":\"a  b\"}": "ACK {\"jid\":\"a  b\"}",
+		"FETCH a  b":             "FETCH a b", "FETCH ": "FETCH", "FETCHa": "FETCHa", "ACK_ALL {}": "ACK_ALL {}",
+		"MUTATE  {}": "MUTATE  {}",
+		"":           "", "  ": "  ", "{}": "{}", "BEAT w": "BEAT w",
 	} {
 		in := []byte(line)
 		assert.Equal(t, want, string(Mend(in)), "%q", line)

@@ -2,6 +2,7 @@ package workers
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
@@ -103,10 +104,18 @@ func checkFailOfDone(l *look) judgement {
 	}
 	leaves := l.world.terminates(l.worker) || l.isSignalled()
 	over := l.At-d.at >= d.reserved*3/4 && d.outcome.Takes > d.reserved*3/4 // its reservation ends
-	if l.verb() != fwp.FAIL || d.outcome.Fails || leaves || over {
+	timeout := l.At-d.at < d.outcome.least() && saysTimeout(l)
+	if l.verb() != fwp.FAIL || d.outcome.Fails || leaves || over || timeout {
 		return kept()
 	}
 	return broken(moments(&d.shown), "FAIL for a job of type %s, which succeeds", quoteAny(d.jobtype))
+}
+
+// saysTimeout reports whether a FAIL says that the worker itself has ended the job, which had run for too long.
+func saysTimeout(l *look) bool {
+	text := strings.ToLower(l.Text("errtype") + " " + l.Text("message"))
+	return slices.ContainsFunc([]string{"timeout", "timed out", "time out", "time limit", "deadline"},
+		func(word string) bool { return strings.Contains(text, word) })
 }
 
 // terminates reports whether a worker, or another one of its process, has the order to terminate.

@@ -218,6 +218,13 @@ func jobTests() []ruleTest {
 			2 S: +{"state":"terminate"}
 			+1s` + failed},
 		{breach: FailOfDone, name: "FAIL", wrong: true, cfg: known, stream: fetchedOf("fwp.ok") + failed},
+		{breach: FailOfDone, name: "given up for a timeout, and it says so", cfg: known, stream: fetchedOf("fwp.long") + `
+			+31s
+			1 C: FAIL {"jid":"j1","errtype":"TimeoutError","message":"30 s are over","backtrace":[]}
+			1 S: +OK`},
+		{breach: FailOfDone, name: "done, and called a timeout", wrong: true, cfg: known, stream: fetchedOf("fwp.ok") + `
+			1 C: FAIL {"jid":"j1","errtype":"E","message":"it timed out","backtrace":[]}
+			1 S: +OK`},
 		{breach: FailOfDone, name: "FAIL while it runs", wrong: true, cfg: known, stream: fetchedOf("fwp.sleep") + `
 			+1s` + failed},
 

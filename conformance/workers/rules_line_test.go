@@ -28,7 +28,8 @@ func lineTests() []ruleTest {
 		{breach: LineSyntax, name: "no JSON before LF alone", wrong: true, too: LineEnd, stream: `
 			1 producer
 			1 C! "PUSH {\"jid\n"`},
-		{breach: LineUTF8, name: "bytes before LF alone", wrong: true, too: LineEnd + " " + PushJobtype + " " + PushArgs, stream: `
+		{breach: LineUTF8, name: "bytes before LF alone", wrong: true,
+			too: LineEnd + " " + PushJobtype + " " + PushArgs, stream: `
 			1 producer
 			1 C! "PUSH {\"jid\":\"\xff\"}\n"`},
 		{breach: LineForm, name: "no space behind the verb", wrong: true, too: "", stream: `

@@ -19,7 +19,7 @@ var helloFaults = []Fault{
 	// These are wrong introductions, and what a worker makes of a greeting. (HELLO; HI)
 	fault("hello-before-hi", "HI-07 FRAME-07 AUTH-01 AUTH-03", "It sends HELLO before it has read HI.", on(Dialed, skip)),
 	helloFault("hello-labels-text", "HELLO-09", "The labels of its HELLO are a string.", field("labels", "go")),
-	helloFault("hello-missing", "HELLO-01 STATE-02 HELLO-09 RESP-09 WRK-12 FETCH-11",
+	helloFault("hello-missing", "HELLO-01 STATE-02 HELLO-09 RESP-09 FETCH-11",
 		"It sends its first command without a HELLO.", skip),
 	helloFault("hello-pid-text", "HELLO-09", "The pid of its HELLO is a string.", field("pid", "4711")),
 	fault("hello-refusal-ignored", "STATE-02", "It goes on when its HELLO was declined.",

@@ -19,7 +19,7 @@ var stateFaults = []Fault{
 		sent(fwp.BEAT, func(e *Event) { e.Line = fmt.Appendf(nil, "BEAT %s\r\n", e.Worker.cfg.WID) })),
 	fault("beat-error-ends", "RESP-09 BEAT-06 STATE-15", "It ends when a BEAT is answered with an error.",
 		exitAt(fwp.BEAT, fwp.ErrorReply)),
-	fault("beat-error-stops", "BEAT-06 RESP-09 WRK-12", "It sends no BEAT any more when one was answered with an error.",
+	fault("beat-error-stops", "BEAT-06 RESP-09", "It sends no BEAT any more when one was answered with an error.",
 		stopBeats),
 	beatFault("beat-foreign-wid", "BEAT-10", "The wid of its BEATs is not that of its HELLO.",
 		field("wid", "another-worker")),
@@ -47,8 +47,6 @@ var stateFaults = []Fault{
 		on(Beating, fill("current_state", "working"))),
 	fault("beat-three-only", "BEAT-06 STATE-19 BEAT-16 STATE-24 BEAT-13 STATE-20 STATE-22",
 		"It sends three BEATs and no more.", skipBeyond(3, at(Beating))),
-	fault("beat-unknown-worker-ignored", "WRK-12", "It works on when the server does not know it any more.",
-		catalogue.On(refused(fwp.BEAT), okay)),
 	beatFault("beat-without-wid", "BEAT-10", "Its BEATs have no wid.", field("wid", nil)),
 	// About the states Quiet and Terminating. (Quiet State; Terminating State)
 	fault("quiet-exits", "STATE-18 STATE-19 STATE-15", "It ends at the order to be quiet.",

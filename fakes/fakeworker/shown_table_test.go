@@ -39,7 +39,6 @@ var shownFaults = map[string][2]string{
 	"beat-rare":                   {"again", `!15.1s BEAT`},
 	"beat-state-other":            {"again", `"working`},
 	"beat-three-only":             {"batch", `!45.1s BEAT`},
-	"beat-unknown-worker-ignored": {"errors", `60.1s END\r\n`},
 	"beat-without-wid":            {"again", `":20000}`},
 	"command-after-end":           {"again", `BEAT {"wid":"w-1"}`},
 	"connection-for-each-command": {"late", `2.1s END`},
@@ -290,6 +289,7 @@ var shownVariations = map[string][2]string{
 	"terminate-after-29s":      {"terminate", `44.1s END\r\n`},
 	"terminate-at-once":        {"terminate", `15.1s END\r\n`},
 	"unknown-worker-ends":      {"errors", `!END\r\n`},
+	"unknown-worker-ignored":   {"errors", `60.1s END\r\n`},
 	"wid-odd":                  {"again", `"höst \\`},
 }
 

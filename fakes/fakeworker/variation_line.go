@@ -75,6 +75,8 @@ var lineVariations = []Variation{
 		func(c *Config) { c.Grace = time.Millisecond }),
 	variation("unknown-worker-ends", "FWP-WRK-12", "It ends when the server does not know it any more.",
 		catalogue.On(refused(fwp.BEAT), func(e *Event) { e.Exit = bytes.Contains(e.Reply.Text, []byte("Unknown")) })),
+	variation("unknown-worker-ignored", "FWP-WRK-12", "It works on when the server does not know it any more.",
+		catalogue.On(refused(fwp.BEAT), okay)),
 	configured("wid-odd", "HELLO", "Its wid, host name and labels have unusual characters.", func(c *Config) {
 		c.WID = rand.Text() + ` ü"\ 日本`
 		c.Hostname, c.Labels = `höst "1"`, []string{"", "ünï 🦆", strings.Repeat("x", 300)}

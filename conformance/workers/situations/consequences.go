@@ -17,7 +17,7 @@ var ofLine = map[string]string{
 	fwp.FETCH: "WRK-11 FETCH-09 FETCH-11 RESP-08 RESP-09",
 	fwp.ACK:   "FETCH-09 FETCH-10 FETCH-11 ACK-05 ACK-06 END-04 STATE-21 WRK-03 WRK-07 RESP-09",
 	fwp.FAIL:  "FETCH-09 FETCH-10 FETCH-11 FAIL-04 FAIL-05 END-04 STATE-21 WRK-03 WRK-04 WRK-15 RESP-09",
-	fwp.BEAT:  "BEAT-06 BEAT-10 BEAT-13 BEAT-16 STATE-17 STATE-19 STATE-20 STATE-22 WRK-12 RESP-09",
+	fwp.BEAT:  "BEAT-06 BEAT-10 BEAT-13 BEAT-16 STATE-17 STATE-19 STATE-20 STATE-22 RESP-09",
 	fwp.PUSH:  "WU-19 WU-03 RESP-08 RESP-09 FRAME-07",
 }
 
@@ -27,10 +27,10 @@ var unreadable = []string{workers.LineForm, workers.LineSyntax, workers.LineUTF8
 // ofBreach are the clauses that cannot hold beside a breach of another kind, or that it breaks, too.
 var ofBreach = map[string]string{
 	workers.BeforeGreeting:   "FRAME-07 AUTH-01 AUTH-03",
-	workers.HelloNotFirst:    "STATE-02 HELLO-09 RESP-09 WRK-12 FETCH-11",
+	workers.HelloNotFirst:    "STATE-02 HELLO-09 RESP-09 FETCH-11",
 	workers.WidShared:        "BEAT-07 BEAT-08 HELLO-12 FETCH-09 END-04",
 	workers.QuietWithoutBeat: "BEAT-06",
-	workers.LineUTF8:         "WRK-15",
+	workers.LineUTF8:         "WRK-15 WRK-03 FETCH-09", // the jid may be another then
 }
 
 // ofReplies are the clauses of a client that does not understand replies.

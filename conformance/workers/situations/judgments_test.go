@@ -123,10 +123,11 @@ func TestAWorkerThatEndsOwesNoBeat(t *testing.T) {
 // TestAWorkerComesBack judges a worker that has lost its connections.
 func TestAWorkerComesBack(t *testing.T) {
 	t.Parallel()
+	judge := func(tr *trial, p *program) { tr.comesBack(p, "a") }
 	testJudgments(t, []judgment{
-		{name: "it stays and works no more", conversation: "1 worker w\n1 closed server", judge: (*trial).comesBack,
+		{name: "it stays and works no more", conversation: "1 worker w\n1 closed server", judge: judge,
 			want: []string{"FETCH-11 broken"}},
-		{name: "it has ended", conversation: "1 worker w\n1 closed server\nexited 1", judge: (*trial).comesBack,
+		{name: "it has ended", conversation: "1 worker w\n1 closed server\nexited 1", judge: judge,
 			want: []string{"FETCH-11 broken"}},
 		{name: "it works no jobs anyway", conversation: "1 worker w", judge: func(tr *trial, p *program) {
 			tr.harness.observed.Works = false

@@ -74,8 +74,11 @@ func TestFaultsBesideAPervasiveOne(t *testing.T) { //nolint:tparallel // the gro
 				t.Run(f.Name, func(t *testing.T) {
 					t.Parallel()
 					alone.Add(1)
-					ids := known[f.Name]
-					if !findsBeside(t, f, p, ids[:min(4, len(ids))]) {
+					found, ids := false, known[f.Name]
+					for _, few := range []int{2, 4, 8} { // in which situation a fault shows is a matter of chance for some
+						found = found || findsBeside(t, f, p, ids[:min(few, len(ids))])
+					}
+					if !found {
 						missed.Add(1)
 						assert.NotEmpty(t, hidden[p.Name][f.Name], "%s is not found beside %s", f.Name, p.Name)
 					}

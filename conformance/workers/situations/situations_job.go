@@ -63,12 +63,11 @@ func playUnusual(jobs []job) func(*trial) {
 	}
 }
 
+// deliveredJIDs has two jobs for each id, one of which fails: both reports have it.
 func deliveredJIDs() []job {
 	jobs := jobsWithJIDs(append(unusualJIDs(), "\t control \x01\x1f characters")...)
-	for i, j := range jobs {
-		if strings.HasPrefix(j.jid, "</script>") || strings.HasPrefix(j.jid, "UPPER") {
-			jobs[i].jobtype, jobs[i].args = "fwp.fail", `["x"]`
-		}
+	for _, j := range jobs {
+		jobs = append(jobs, job{jid: j.jid + j.jid, jobtype: "fwp.fail", args: `["x"]`})
 	}
 	return jobs
 }
@@ -82,7 +81,8 @@ func deliveredArguments() []job {
 			`["line\r\nbreak","\tACK {}\r\n",""]`, `["`+strings.Repeat("é", long)+`"]`, `[{},[],null,true,false]`, `[]`),
 		jobsWithArgs("fwp.fail", `["ümläut, \"quotes\" and \\ back\nslashes 🦆"]`),
 		jobsWithArgs("fwp.echo", `["ünï",[1,{"a":null}],"\"x\""]`),
-		jobsWithArgs("fwp.fail", `[""]`, `["`+strings.Repeat("日", short)+`"]`, `["x`+strings.Repeat("日", short)+`"]`,
+		jobsWithArgs("fwp.fail", `["line\r\nbreak\n\rin it\r\n"]`, `[""]`,
+			`["`+strings.Repeat("日", short)+`"]`, `["x`+strings.Repeat("日", short)+`"]`,
 			`["`+strings.Repeat("日", long)+`"]`, `["x`+strings.Repeat("日", long)+`"]`))
 }
 

@@ -44,9 +44,10 @@ func playLoss(hook func() func(*fakes.Event)) func(*trial) {
 
 func playRestart(t *trial) {
 	p := t.launch(options{})
-	t.mustFetch(p)
+	running := t.push(job{jobtype: "fwp.sleep", args: "[3]"})
+	t.mustTakeJob()
 	t.restart(p)
-	t.comesBack(p)
+	t.comesBack(p, running)
 }
 
 // twoBeats is how long two pauses between BEATs are.
@@ -76,7 +77,8 @@ func playOutage(t *trial) {
 		}
 	})
 	p := t.launch(options{})
-	t.mustFetch(p)
+	running := t.push(job{jobtype: "fwp.sleep", args: "[4]"}) // it ends while there is no server
+	t.mustTakeJob()
 	away.Store(true)
 	t.remark("the server closes every connection, for 10 s")
 	if err := p.server.Kill(); err != nil {
@@ -88,15 +90,16 @@ func playOutage(t *trial) {
 	t.remark("the server accepts connections again")
 	t.holds("WRK-05", true, "", fmt.Sprintf("in 10 s without a server it opened %d connections",
 		t.count(after(from, ofKind(workers.Opened)))))
-	t.comesBack(p)
+	t.comesBack(p, running)
 }
 
 // comeback is how long a worker may take until it works again after a loss. The specification has no bound.
 const comeback = 60 * time.Second
 
 // comesBack decides whether a worker fetches and reports jobs again. One that has ended is left open: a supervisor
-// may have to start it again.
-func (t *trial) comesBack(p *program) {
+// may have to start it again. Whether it reports a job that ran when its connections were lost is noted: the text asks
+// for one report, which may have been lost with them.
+func (t *trial) comesBack(p *program, running ...string) {
 	t.worksElsewhere()
 	missing := t.reported(p, comeback, t.pushMany(3, "fwp.ok", "[1]")...)
 	expected := fmt.Sprintf("a worker that works again within %v", comeback)
@@ -108,5 +111,10 @@ func (t *trial) comesBack(p *program) {
 		expected, got = "a worker that connects again", "the worker ended ("+p.How()+") when it lost its connection"
 	}
 	t.holds("FETCH-11", len(missing) == 0, expected, got)
+	if len(running) > 0 && len(missing) == 0 {
+		missing = t.reported(p, reportPatience, running...)
+		t.holds("WRK-05", true, "", fmt.Sprintf("%d of %d jobs that ran when the connections were lost were reported",
+			len(running)-len(missing), len(running)))
+	}
 	t.watch(p, 2*time.Second) // for what its other connections report
 }

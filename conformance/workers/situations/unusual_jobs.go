@@ -47,6 +47,6 @@ func echoed() []string {
 		`[1,2,3]`, `["a","b"]`, `[]`, `[""]`, `[null,true,false,0]`, `["1",1,"null",null]`, `[[1,2],[3,[4]]]`,
 		`[{"a":[1,{"b":"c"}]},"after it"]`, `["before it",{"key":"value","other":[]}]`, `[[1,2]]`, `[3,1,2,1,1]`,
 		`[1,null,null]`, `["2024-01-02T03:04:05+02:00","007","1e3",1.5,-2]`, `["ünï",[1,{"a":null}],"\"x\""]`,
-		`["line\nbreak","\ttab"," spaces "]`,
+		`["line\nbreak","\ttab"," spaces "]`, `[1,2,3,4,5,"six",[7],{"eight":8},null,10,false,12]`,
 	}
 }

@@ -87,7 +87,7 @@ func TestUnusualJobs(t *testing.T) {
 			assert.Equal(t, u.jid, fields["jid"])
 		}
 	}
-	assert.Len(t, echoed(), 15)
+	assert.Len(t, echoed(), 16)
 }
 
 func TestOutcomesOfJobs(t *testing.T) {
