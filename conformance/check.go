@@ -106,7 +106,8 @@ type Evidence struct {
 
 	Decisions []Decision // of a situation of a client
 
-	Law []law.Seen // what the law of the protocol found in the conversations
+	Law   []law.Seen // what the law of the protocol found in the conversations
+	Tally law.Tally  // what it has judged
 
 	Findings  []Finding          // of a property
 	Served    bool               // of a property: a client was identified; otherwise the target cannot have crashed

@@ -133,7 +133,7 @@ func (c ScriptCheck) Play(ctx context.Context, on Setup) Evidence {
 		Results: run.Results, Breaches: run.Breaches, Conversation: run.Conversation,
 	}
 	if watch != nil {
-		e.Law = watch.Found()
+		e.Law, e.Tally = watch.Found(), watch.Tally()
 	}
 	if run.Outage != nil && e.Dead == "" && !run.Passed() {
 		e.Dead, e.Back, e.Amid = run.Outage.String(), true, 0

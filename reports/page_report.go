@@ -34,6 +34,9 @@ func (r *Report) Page(o PageOptions) Page {
 	p.observations(r, counts.Clauses[Observed], o)
 	p.leftover(r.leftover(), "of this run that are still on the target", o)
 	p.totals(counts)
+	if r.Law != nil {
+		p.Add(Prose{LinesOf(r.Law.Words())})
+	}
 	p.Conclude(r.facts(), r.decide(o.Exit))
 	return p
 }

@@ -46,6 +46,8 @@ type Report struct {
 	Unreachable string `json:"unreachable,omitempty"`
 	// Usage is what was wrong with the command line, a script or the selection; empty if nothing was.
 	Usage string `json:"usage,omitempty"`
+	// Law is what the law of the protocol has judged; nil if it has judged nothing.
+	Law *Law `json:"law,omitempty"`
 	// Checks holds every check that was selected, and may hold others as NotSelected, in the order of the catalogue.
 	Checks []Check `json:"checks"`
 	// Clauses holds every clause of the catalogue, in its order, each with the worst verdict of its checks.

@@ -37,7 +37,11 @@ func (l *emqpLaw) Came(number int, m session.Message, at time.Time) law.Answer {
 		Reply: true, Judged: true, Verb: got.Command, State: state, Pattern: pattern(got), Normal: l.normal(got),
 		Outcome: got.Command + " " + state,
 	}
+	a.Rules = l.decided(c, got)
 	b, about := l.judge(number, c, got, at)
+	if about != nil && about.firm && b == nil {
+		a.Rules.Kept = append(a.Rules.Kept, ruleMissing)
+	}
 	if about != nil {
 		a.Job = about.ID
 	}
@@ -67,7 +71,7 @@ func (l *emqpLaw) judge(number int, c *conn, m emqp.Message, at time.Time) (b *b
 		delete(l.farewells, number)
 		c.mayBeClosed = true
 	}
-	if !l.unique(m) && b == nil {
+	if !l.unique(m, about) && b == nil {
 		b = &breach{"id", "FRAME-04", "an id that no other message has"}
 	}
 	return b, about

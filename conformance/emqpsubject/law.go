@@ -88,6 +88,7 @@ type emqpLaw struct {
 	disrupted string                       // the clause of the last message that is to change nothing for others
 	leaving   bool                         // the broker was sent a DISCONNECT
 	leftAt    time.Time                    // when
+	clock     law.Clock                    // of the broker
 	farewells map[int]bool                 // connections that have not got their KBAI then
 }
 
@@ -102,7 +103,7 @@ func newLaw(t law.Terms) *emqpLaw {
 const most = 2000
 
 func (l *emqpLaw) Open(number int, at time.Time) { l.conns[number] = &conn{lastSent: at} }
-func (*emqpLaw) Shut(int)                        {}
+func (l *emqpLaw) Shut(number int)               { l.conns[number].mayBeClosed = true }
 func (*emqpLaw) Heartbeat(int, time.Time) string { return "" } // the connection answers those of the broker
 func (*emqpLaw) Value(int, string) string        { return "" }
 func (l *emqpLaw) Operated(action scenarios.Need, _, _ string) {
@@ -284,6 +285,7 @@ func (l *emqpLaw) ofZMTP(number int, m session.Message) law.Answer {
 	a := law.Answer{
 		Reply: true, Judged: true, Normal: []string{name}, State: state, Outcome: name + " of the socket, " + state,
 	}
+	a.Rules.Kept = []string{"socket"}
 	if b := judgeSocket(m); b != nil {
 		a.Violation = b.violation(zmtp.READY, "", emqpdialect.Dialect{}.Text(m))
 	}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,25 +33,33 @@ func (l *emqpLaw) judgeOwn(c *conn, m emqp.Message, at time.Time) *breach {
 	case c.role == client && !c.mayBeClosed:
 		return unasked("heartbeat-early", "BEAT-04")
 	}
-	return judgeTimestamp(m)
+	return l.judgeTimestamp(m, at)
 }
 
-// judgeTimestamp judges that of a HEARTBEAT: the clock of the broker may be wrong, but not by decades.
-func judgeTimestamp(m emqp.Message) *breach {
-	const from, to = 946684800, 4102444800 // the years 2000 to 2099
+// judgeTimestamp judges that of a HEARTBEAT: the clock of the broker may be wrong, but not by decades, and it goes on.
+// A HEARTBEAT may have been on its way for a while.
+func (l *emqpLaw) judgeTimestamp(m emqp.Message, at time.Time) *breach {
+	const from, to, way = 946684800, 4102444800, 5 * time.Second // the years 2000 to 2099
 	seconds, err := strconv.ParseFloat(string(m.Fields[0]), 64)
-	if err == nil && seconds >= from && seconds <= to {
+	if err != nil || seconds < from || seconds > to {
+		return &breach{"timestamp", "BEAT-03", asLine(m.Command, fmt.Sprintf("number(%d..%d)", from, to))}
+	}
+	written := time.Unix(int64(seconds), int64((seconds-math.Floor(seconds))*1e9))
+	if l.clock.Agrees(written, at.Add(-way), at) {
 		return nil
 	}
-	return &breach{"timestamp", "BEAT-03", asLine(m.Command, fmt.Sprintf("number(%d..%d)", from, to))}
+	earliest, latest, _ := l.clock.Between(at.Add(-way), at)
+	within := fmt.Sprintf("number(%d..%d)", earliest.Unix(), latest.Unix())
+	return &breach{"timestamp", "BEAT-03", asLine(m.Command, within)}
 }
 
 // unique reports whether no other message of the broker has the id of a message. What it passes on may have the id of
-// its client, and what it sends to several peers is one message.
-func (l *emqpLaw) unique(m emqp.Message) bool {
+// its client, and what it sends to several peers is one message. about is the message that it passes on, nil for none.
+func (l *emqpLaw) unique(m emqp.Message, about *message) bool {
 	const most = 10000
+	own := slices.Contains([]string{emqp.HEARTBEAT, emqp.ACK, emqp.KBAI, emqp.DISCONNECT}, m.Command)
 	if _, given := l.given[m.ID]; given || l.unbounded {
-		return true
+		return l.unbounded || !own && (about == nil || about.ID == m.ID)
 	}
 	sum := sha256.Sum256(bytes.Join(m.Frames(), []byte{0}))
 	before, is := l.seen[m.ID]

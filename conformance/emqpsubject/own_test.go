@@ -64,18 +64,40 @@ func TestJudgeOwn(t *testing.T) {
 	}
 }
 
+// TestTimestampsGoOn: HEARTBEATs have the time of one clock.
+func TestTimestampsGoOn(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1700000000, 0)
+	for ahead, want := range map[time.Duration]bool{
+		0: true, 2 * time.Second: true, 5 * time.Second: false, -9 * time.Second: false, time.Hour: false,
+	} {
+		l := newLaw(law.Terms{})
+		l.clock.Agrees(now.Add(time.Hour), now, now)
+		later := now.Add(time.Minute)
+		b := l.judgeOwn(&conn{role: worker}, emqp.Heartbeat("b", later.Add(time.Hour+ahead)), later)
+		assert.Equal(t, want, b == nil, ahead)
+	}
+}
+
 // TestUnique: no two messages of the broker have one id.
 func TestUnique(t *testing.T) {
 	t.Parallel()
 	l := newLaw(law.Terms{})
 	l.given["c-1"] = time.Now()
-	assert.True(t, l.unique(emqp.Ack("b-1", "c-1")))
-	assert.True(t, l.unique(emqp.Ack("b-1", "c-1")), "what several peers get is one message")
-	assert.False(t, l.unique(emqp.Ack("b-1", "c-2")))
-	assert.True(t, l.unique(emqp.Reply("c-1", "x")))
-	assert.True(t, l.unique(emqp.Reply("c-1", "y")), "the id is that of a client")
+	assert.True(t, l.unique(emqp.Ack("b-1", "c-1"), nil))
+	assert.True(t, l.unique(emqp.Ack("b-1", "c-1"), nil), "what several peers get is one message")
+	assert.False(t, l.unique(emqp.Ack("b-1", "c-2"), nil))
+	assert.True(t, l.unique(emqp.Reply("c-1", "x"), nil))
+	assert.True(t, l.unique(emqp.Reply("c-1", "y"), nil), "the id is that of a client")
+	assert.False(t, l.unique(emqp.Ack("c-1", "c-1"), nil), "an ACK is a message of its own")
+	x := request("q", "", "x")
+	assert.True(t, l.unique(x.Message, x))
+	l.given[x.ID] = time.Now()
+	assert.True(t, l.unique(x.Message, x))
+	other := emqp.Message{Command: emqp.REQUEST, ID: "c-1", Fields: x.Fields}
+	assert.False(t, l.unique(other, x), "the id is that of another one")
 	l.forget()
-	assert.True(t, l.unique(emqp.Ack("b-1", "c-2")), "the broker was started again")
+	assert.True(t, l.unique(emqp.Ack("b-1", "c-2"), nil), "the broker was started again")
 }
 
 // TestJudgeSocket: the READY of the broker names a ROUTER.

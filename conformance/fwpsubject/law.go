@@ -130,6 +130,9 @@ func (l *fwpLaw) Came(number int, m session.Message, at time.Time) (a law.Answer
 		a = l.replied(number, r, at)
 	default:
 		a.Violation = l.world.Greet(number, r)
+		if a.Rules.Kept = []string{"greeting"}; l.world.Protected {
+			a.Rules.Kept = append(a.Rules.Kept, "salt")
+		}
 		a.Over = r.Kind == fwp.ErrorReply
 		a.Limit = a.Over
 	}
@@ -157,7 +160,7 @@ func (l *fwpLaw) replied(number int, r fwp.Reply, at time.Time) law.Answer {
 	a := law.Answer{
 		Violation: v, Reply: true, Over: v != nil && (v.Rule == "refused" || v.Rule == "foreign"),
 		Situation: situation, Empty: answer == model.Nothing, Pattern: answer.String(), State: state(before, wc),
-		Verb: verbOf(c.verb),
+		Verb: verbOf(c.verb), Rules: wc.Decided,
 	}
 	a.Outcome = verbOf(c.verb) + " " + a.State + ": " + answer.String()
 	c.introduced = before == fwp.NotIdentified && wc.State == fwp.Identified

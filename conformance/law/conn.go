@@ -72,7 +72,7 @@ func (c *Conn) Sent(all []byte, at time.Time) {
 func (c *Conn) tell() {
 	k := c.under[0]
 	if sent := c.watch.law.Sent(c.number, k.all, false, k.at); sent.Owed != 1 {
-		c.watch.give()
+		c.watch.give("bytes that are not one command")
 	}
 }
 
@@ -82,6 +82,8 @@ func (c *Conn) Received(r session.Received) {
 	defer c.watch.mu.Unlock()
 	switch {
 	case c.over || r.GaveUp:
+	case c.watch.open != "":
+		c.watch.tally.unjudged(c.watch.open)
 	case r.Whole() && c.watch.pusher != nil:
 		c.watch.await(r.At)
 		c.judged(message{r.Message, r.At}, false)
@@ -89,9 +91,9 @@ func (c *Conn) Received(r session.Received) {
 	case r.Whole():
 		c.messages = append(c.messages, message{r.Message, r.At})
 		c.watch.settle()
-	default: // the player judges how a connection ends, and bytes that are no message
+	default: // bytes that are no message are judged by the player
 		c.judge(true)
-		c.end()
+		c.end(r.Broken == nil, r.At)
 		c.watch.settle()
 	}
 }
@@ -105,23 +107,26 @@ func (c *Conn) Ended(how session.Ending) {
 	case how == session.HalfShut:
 		c.watch.law.Shut(c.number)
 	default:
-		c.end()
+		c.end(false, time.Now())
 		c.watch.settle()
 	}
 }
 
 // end ends the connection. A command that was not answered may have been carried out or not.
-func (c *Conn) end() {
-	if !c.over {
-		c.over = true
-		_ = c.watch.law.Close(c.number, false, time.Now()) // what the player judges
+func (c *Conn) end(byServer bool, at time.Time) {
+	if c.over {
+		return
+	}
+	c.over = true
+	if v := c.watch.law.Close(c.number, byServer, at); v != nil {
+		c.watch.note(c, v, at, false)
 	}
 }
 
 // judge has the law judge the messages of the connection, all if there is nothing left to wait for, and reports whether
 // there were any.
 func (c *Conn) judge(all bool) (some bool) {
-	for len(c.messages) > 0 && !c.over && !c.watch.open {
+	for len(c.messages) > 0 && !c.over && c.watch.open == "" {
 		m := c.messages[0]
 		if w, is := c.watch.law.(Waiter); is && !all && w.Waits(c.number, m.Message) {
 			break
@@ -135,7 +140,7 @@ func (c *Conn) judge(all bool) (some bool) {
 // came has the law judge a message, and passes on the next command.
 func (c *Conn) came(m message) {
 	if len(c.under) == 0 {
-		c.watch.give()
+		c.watch.give("a message that no command asked for")
 		return
 	}
 	k := c.under[0]
@@ -150,9 +155,10 @@ func (c *Conn) came(m message) {
 // judged has the law judge a message now.
 func (c *Conn) judged(m message, several bool) {
 	a := c.watch.law.Came(c.number, m.Message, m.at)
+	c.watch.tally.came(a)
 	switch {
 	case a.Declined || a.Limit:
-		c.watch.give()
+		c.watch.give("a client that was not let in")
 	case a.Violation != nil:
 		c.watch.note(c, a.Violation, m.at, several)
 	}

@@ -74,6 +74,8 @@ type Answer struct {
 	Job       string        // that came
 	Empty     bool          // the command waited, and nothing came
 
+	Rules Decided // that the message is about
+
 	Normal []string // the message in parts that are the same on servers that mean the same: a kind, then fields
 	Verb   string   // of the command that it answers, "" for none
 

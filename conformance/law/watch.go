@@ -1,6 +1,7 @@
 package law
 
 import (
+	"cmp"
 	"sync"
 	"time"
 
@@ -22,7 +23,8 @@ type Watch struct {
 	of     Definition
 	conns  []*Conn
 	found  []Seen
-	open   bool // what follows is not judged
+	open   string // why what follows is not judged, "" if it is
+	tally  Tally
 
 	due   *Due // what the server has to send
 	since time.Time
@@ -63,7 +65,7 @@ func (w *Watch) Operated(action scenarios.Need, client, state string) {
 	defer w.mu.Unlock()
 	if action != scenarios.NeedSignals {
 		for _, c := range w.conns {
-			c.end()
+			c.end(false, time.Now())
 		}
 	}
 	w.law.Operated(action, client, state)
@@ -112,15 +114,23 @@ func (w *Watch) settle() {
 	}
 }
 
-// give ends the judging of the play.
-func (w *Watch) give() { w.open = true }
+// give ends the judging of the play, and says why.
+func (w *Watch) give(why string) { w.open = cmp.Or(w.open, why) }
+
+// Tally returns what was counted until now. The caller must not change it.
+func (w *Watch) Tally() Tally {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.tally
+}
 
 // note keeps a violation.
 func (w *Watch) note(c *Conn, v *Violation, at time.Time, several bool) {
 	timed := w.of.Rules[v.Rule].Traits&Timed != 0
-	if w.open || timed && several { // when the command was begun is not known
+	if w.open != "" || timed && several { // when the command was begun is not known
 		return
 	}
+	w.tally.rule(v.Rule, Rate{Broken: 1})
 	w.found = append(w.found, Seen{
 		Violation: *v, Conn: c.name, At: at, Timed: timed,
 		Alone: w.of.Rules[v.Rule].Traits&(OfField|AtGreeting) != 0,

@@ -34,6 +34,9 @@ func (l *echo) Came(conn int, m session.Message, _ time.Time) (a law.Answer) {
 	}
 	delete(l.asked, conn)
 	l.log = append(l.log, asked)
+	if a.Rules.Kept = []string{asked}; strings.HasPrefix(asked, "open") {
+		a.Rules = law.Decided{Open: []string{asked}, Why: "it is open"}
+	}
 	if got := string(m.Text); got != asked {
 		rule, job, _ := strings.Cut(asked, " ")
 		a.Violation = &law.Violation{Rule: rule, JID: job, Expected: asked, Got: got}

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/fwpsuite/fwp/conformance/model"
@@ -14,7 +15,7 @@ func answerOf(verb string, r fwp.Reply) model.Answer {
 	switch {
 	case r.Kind == fwp.ErrorReply:
 		return model.Refused
-	case verb == fwp.INFO && bulk:
+	case verb == fwp.INFO && bulk && len(bytes.TrimSpace(r.Text)) > 0: // "various information about the server"
 		return model.Data
 	case verb == fwp.FETCH && r.Kind == fwp.NullBulk:
 		return model.Nothing

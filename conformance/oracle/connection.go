@@ -19,7 +19,8 @@ type Conn struct {
 	Greeted  bool      // HI was received
 	Unjudged Reason    // why what it answers is not judged
 	Commands int
-	Beat     time.Time // of the last BEAT or HELLO that was accepted
+	Decided  law.Decided // by the last reply
+	Beat     time.Time   // of the last BEAT or HELLO that was accepted
 
 	call       *call
 	earlier    string // the clause by which a command is served in spite of earlier commands

@@ -70,6 +70,7 @@ func TestBeforeHELLO(t *testing.T) {
 		"END served":                {all("1 C END", "1 S +OK"), ""},
 		"END closed":                {all("1 C END", "1 close"), ""},
 		"END answered with a bulk":  {all("1 C END", "1 S $x"), "FWP-END-01 foreign"},
+		"nothing about the server":  {all(hello, "1 C INFO", "1 S $"), "FWP-INFO-01 foreign"},
 		"malformed, served":         {all("1 C INFO x", "1 S $x"), "FWP-STATE-01 reply"},
 		"a word of nobody, served":  {all("1 C XYZZY", "1 S +OK"), ""},
 		"not UTF-8, served":         {all("1 C HELLO {\"v\":2,\"x\":\"\xff\"}", "1 S +OK"), ""},

@@ -64,9 +64,7 @@ func (w *World) delivered(c *Conn, k *call, text []byte, now time.Time) *law.Vio
 		v = w.untimely(c, k, j, now)
 	}
 	if v == nil && j.Unjudged == Judged && j.sent != nil {
-		if v = j.differs(f, now); v == nil {
-			v = w.stray(j, f)
-		}
+		v = w.differs(j, f, now)
 	}
 	j.enqueued, _ = f["enqueued_at"].(string)
 	if j.taken(c, k, now); c.WID != "" {

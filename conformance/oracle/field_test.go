@@ -129,6 +129,7 @@ func TestFailures(t *testing.T) {
 		"anywhere in it":          {all(failed(""), came(`"x":[{"y":"Boom: it broke"}]`)), ""},
 		"without the type":        {all(failed(""), came(`"message":"it broke"`)), "FWP-FAIL-06 field"},
 		"without the message":     {all(failed(""), came(`"errtype":"Boom"`)), "FWP-FAIL-06 field"},
+		"a failure in words":      {all(failed(""), `1 S JOB {"failure":"it broke",`+at+`}`), "FWP-WU-13 field"},
 		"without any":             {all(failed(""), "1 S JOB"), "FWP-WU-13 field doubtful"},
 		"two failures":            {again(good, `"errtype":"Other","message":"once more"`), ""},
 		"two failures, the first": {again(good, good), "FWP-WU-13 field"},
@@ -207,6 +208,53 @@ func TestReservationsThatEnd(t *testing.T) {
 			"FWP-WU-05b delivered",
 		},
 		"reserved for 1800 s at all": {all(hello, with(""), take, "wait 1799s", take), "FWP-WU-05 delivered"},
+	})
+}
+
+// TestStamps has a job come with times that the server sets.
+func TestStamps(t *testing.T) {
+	t.Parallel()
+	const early, late = `2026-01-02T02:04:05Z`, `2026-01-02T05:04:05Z`
+	both := func(created, enqueued string) string {
+		return `1 C FETCH q` + "\n" + `1 S JOB {"created_at":"` + created + `","enqueued_at":"` + enqueued + `"}`
+	}
+	taken := all(hello, with(""), take)
+	again := func(created, enqueued string) string {
+		return all(taken, fail, "wait 60s", `1 C FETCH q`, `1 S JOB {"failure":{"errtype":"Boom","message":"it broke"},`+
+			`"created_at":"`+created+`","enqueued_at":"`+enqueued+`"}`)
+	}
+	next := func(created, enqueued string) string {
+		return all(taken, ack, "wait 60s", second(""), `1 C FETCH q`,
+			`1 S JOB2 {"created_at":"`+created+`","enqueued_at":"`+enqueued+`"}`)
+	}
+	const first, later = "2026-01-02T03:04:05Z", "2026-01-02T03:05:05Z"
+	judge(t, map[string]row{
+		"the server's clock is an hour ahead": {all(hello, with(""), both(late, late)), ""},
+		"enqueued before it was created":      {all(hello, with(""), both(first, early)), "FWP-WU-12 field"},
+		"enqueued long after it was created": {
+			all(hello, with(""), both(first, "2026-01-02T03:04:12Z")),
+			"FWP-WU-12 field",
+		},
+		"created long ago":                {all(hello, with(""), both(early, first)), "FWP-WU-10 field"},
+		"came long after it was enqueued": {all(hello, with(""), "wait 60s", both(first, first)), ""},
+		"enqueued when it came": {
+			all(hello, with(""), "wait 60s", both(first, later)),
+			"FWP-WU-12 field",
+		},
+		"scheduled, enqueued when it was due": {
+			all(hello, with(`,"at":"2026-01-02T03:05:00Z"`), "wait 60s", both(first, "2026-01-02T03:05:01Z")),
+			"",
+		},
+		"scheduled, enqueued after it came": {
+			all(hello, with(`,"at":"2026-01-02T03:05:00Z"`), "wait 60s", both(first, "2026-01-02T03:05:15Z")),
+			"FWP-WU-12 field",
+		},
+		"failed, as it was created":              {again(first, later), ""},
+		"failed, created anew":                   {again(later, later), "FWP-WU-10 field"},
+		"failed, enqueued before":                {again(first, "2026-01-02T03:04:00Z"), "FWP-WU-12 field doubtful"},
+		"another job, by the same clock":         {next(later, later), ""},
+		"another job, created with the first":    {next(first, later), "FWP-WU-10 field"},
+		"another job, enqueued before the first": {next(later, early), "FWP-WU-12 field"},
 	})
 }
 

@@ -14,11 +14,15 @@ import (
 )
 
 // differs compares a delivered job with what was pushed, field by field. (Work units)
-func (j *Job) differs(f map[string]any, now time.Time) *law.Violation {
+func (w *World) differs(j *Job, f map[string]any, now time.Time) *law.Violation {
 	times := func(f map[string]any) *law.Violation { return j.times(f, now) }
 	failures := func(f map[string]any) *law.Violation { return j.failures(f, now) }
 	again := func(f map[string]any) *law.Violation { return j.enqueuedAgain(f, now) }
-	checks := []func(map[string]any) *law.Violation{j.letters, j.given, j.defaults, j.created, times, failures, again}
+	stamps := func(f map[string]any) *law.Violation { return w.stamps(j, f, now) }
+	stray := func(f map[string]any) *law.Violation { return w.stray(j, f) }
+	checks := []func(map[string]any) *law.Violation{
+		j.letters, j.given, j.defaults, j.createdAt, times, failures, again, stamps, stray,
+	}
 	for _, check := range checks {
 		if v := check(f); v != nil {
 			v.Rule, v.JID = "field", j.JID
@@ -133,8 +137,8 @@ func (j *Job) defaults(f map[string]any) *law.Violation {
 	return nil
 }
 
-// created judges created_at, which the client may leave to the server.
-func (j *Job) created(f map[string]any) *law.Violation {
+// createdAt judges created_at, which the client may leave to the server.
+func (j *Job) createdAt(f map[string]any) *law.Violation {
 	created, ok := instantOf(f["created_at"])
 	sent, given := instantOf(j.sent["created_at"])
 	switch {
@@ -146,7 +150,7 @@ func (j *Job) created(f map[string]any) *law.Violation {
 	return nil
 }
 
-// times judges enqueued_at, which the server sets, and at.
+// times judges enqueued_at and at, as far as the clock of the server does not matter.
 func (j *Job) times(f map[string]any, now time.Time) *law.Violation {
 	created, _ := instantOf(f["created_at"])
 	_, given := instantOf(j.sent["created_at"])
@@ -167,28 +171,64 @@ func (j *Job) times(f map[string]any, now time.Time) *law.Violation {
 		return wrong("FWP-WU-12", "enqueued_at", "time($now-1h..$now+2h)", f["enqueued_at"])
 	case given && enqueued.Equal(created) && now.Sub(created) > 24*time.Hour:
 		return wrong("FWP-WU-12", "enqueued_at", "time($now-2h..$now+2h)", f["enqueued_at"])
-	case j.enqueued == "": // it is delivered for the first time
-		return j.firstTimes(f, enqueued.Sub(created))
+	}
+	if back, is := instantOf(f["at"]); later && is && j.enqueued == "" && !near(at, back) {
+		return wrong("FWP-WU-06", "at", written(j.sent["at"]), f["at"])
 	}
 	return nil
 }
 
-// firstTimes judges the at that the client sent, and the created_at that it left to the server, in the first delivery:
-// a job is created just before it is enqueued, unless it is scheduled.
-func (j *Job) firstTimes(f map[string]any, age time.Duration) *law.Violation {
+// stamps judges what the server writes by its own clock: when a job was created, unless the client has said that, and
+// when it was enqueued last. (Optional fields, created_at; Read-only fields, enqueued_at; AMB-36)
+func (w *World) stamps(j *Job, f map[string]any, now time.Time) *law.Violation {
 	_, given := instantOf(j.sent["created_at"])
-	at, later := instantOf(j.sent["at"])
-	back, isBack := instantOf(f["at"])
-	created, isCreated := instantOf(f["created_at"])
-	switch {
-	case later && isBack && !near(at, back):
-		return wrong("FWP-WU-06", "at", written(j.sent["at"]), f["at"])
-	case !given && !later && age > time.Hour && isCreated && created.Sub(j.asked).Abs() < time.Hour:
-		return wrong("FWP-WU-12", "enqueued_at", "time($now-1h..$now+1h)", f["enqueued_at"])
-	case !given && !later && age > time.Hour:
-		return wrong("FWP-WU-10", "created_at", "time($now-1h..$now+1h)", f["created_at"])
+	created, _ := instantOf(f["created_at"])
+	enqueued, _ := instantOf(f["enqueued_at"])
+	if !given && !j.created.IsZero() && !near(j.created, created) {
+		return wrong("FWP-WU-10", "created_at", fmt.Sprintf("time(%[1]s..%[1]s)", j.created.Format(time.RFC3339Nano)),
+			f["created_at"])
 	}
-	return nil
+	j.created = created
+	from, to := j.enqueuedWithin(now)
+	clock := w.clock
+	isCreated := given || clock.Agrees(created, j.asked, j.answered(now))
+	isEnqueued := clock.Agrees(enqueued, from, to)
+	if isCreated && isEnqueued {
+		w.clock = clock
+		return nil
+	}
+	clause, field := "FWP-WU-12", "enqueued_at"
+	if !given && created.Sub(j.asked).Abs() > enqueued.Sub(from).Abs() {
+		clause, field, from, to = "FWP-WU-10", "created_at", j.asked, j.answered(now)
+	}
+	from, to, known := w.clock.Between(from, to)
+	if !known { // the two do not agree, and which clock the server has is not known
+		from, to = from.Add(-time.Hour), to.Add(time.Hour)
+	}
+	v := wrong(clause, field, fmt.Sprintf("time($now-%dms..$now+%dms)",
+		max(0, now.Sub(from).Milliseconds()), max(0, to.Sub(now).Milliseconds())), f[field])
+	v.Doubtful = j.enqueued != "" // or the job was given out twice
+	return v
+}
+
+// answered returns until when the PUSH of the job was carried out at the latest.
+func (j *Job) answered(now time.Time) time.Time {
+	if j.pushed.IsZero() {
+		return now
+	}
+	return j.pushed
+}
+
+// enqueuedWithin returns the moments between which the job was enqueued last, by our clock.
+func (j *Job) enqueuedWithin(now time.Time) (from, to time.Time) {
+	_, later := j.sent["at"]
+	switch {
+	case j.enqueued == "" && !later && !j.restarted && !j.uncertain:
+		return j.asked, j.answered(now)
+	case j.enqueued != "" && j.Failures > 0 && !j.uncertain:
+		return j.failed, now
+	}
+	return j.asked, now
 }
 
 func instantOf(v any) (time.Time, bool) {
@@ -208,6 +248,8 @@ func (j *Job) failures(f map[string]any, now time.Time) *law.Violation {
 		v := wrong("FWP-WU-13", "failure", "object", f["failure"])
 		v.Doubtful = true
 		return v
+	case j.Failures > 0 && f["failure"] != nil && !is:
+		return wrong("FWP-WU-13", "failure", "object", f["failure"])
 	case j.uncertain:
 		return nil
 	case j.Failures == 0 && f["failure"] != nil:

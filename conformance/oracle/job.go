@@ -39,6 +39,8 @@ type Job struct {
 	restarted bool           // the server was restarted after the last delivery
 	expired   bool           // a reservation of it has run out, for certain
 	asked     time.Time      // when its PUSH was sent
+	pushed    time.Time      // when that was answered; zero if it was not
+	created   time.Time      // as the server has shown it first
 	entered   int            // how many commands were sent until its PUSH was answered
 	flushed   int            // how many commands were sent until a FLUSH was carried out
 	enqueued  string         // the last enqueued_at that the server sent
@@ -132,6 +134,7 @@ func (w *World) pushed(c *Conn, k *call, a model.Answer, now time.Time) {
 		j.Where = model.Gone | model.Unborn.AfterAny(model.Push, model.PushAt)
 	default:
 		w.taken[j.Queue] = w.taken[j.Queue] || usualQueue.MatchString(j.Queue)
+		j.pushed = now
 		j.enter(now, w.Patience)
 		w.mayHaveTaken(j, now)
 	}

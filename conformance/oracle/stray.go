@@ -51,7 +51,7 @@ func (w *World) stray(j *Job, f map[string]any) *law.Violation {
 		for _, s := range other.texts {
 			if other.jid != j.JID && strings.Contains(got, s) && !w.ownWords(j, s) {
 				v := wrong("FWP-WU-13", "failure", "null | absent | holds(!"+written(s)+")", f["failure"])
-				v.Rule, v.JID, v.What = "field", j.JID, "that was sent of another job"
+				v.What = "that was sent of another job"
 				return v
 			}
 		}

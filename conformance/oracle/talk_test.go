@@ -51,6 +51,8 @@ type conversation struct {
 	w    *oracle.World
 	now  time.Time
 	jobs []map[string]any // that were pushed
+
+	created []string // when they were
 }
 
 // talk plays a conversation and returns what its last line broke. A line that begins with
@@ -146,7 +148,7 @@ func (c *conversation) sent(conn int, said string) {
 			decoder.UseNumber()
 			require.NoError(c.t, decoder.Decode(&job))
 		}
-		c.jobs = append(c.jobs, job)
+		c.jobs, c.created = append(c.jobs, job), append(c.created, c.now.Format(time.RFC3339))
 	}
 	if hi := c.w.Conns[conn].Hi; strings.Contains(said, "HASH") {
 		hash, err := fwp.PasswordHash(c.w.Password, hi.Salt, hi.Iterations)
@@ -167,7 +169,7 @@ func (c *conversation) reply(said string) fwp.Reply {
 		n = 1
 	}
 	now := c.now.Format(time.RFC3339)
-	job := map[string]any{"created_at": now, "enqueued_at": now}
+	job := map[string]any{"created_at": c.created[n], "enqueued_at": now}
 	for name, value := range c.jobs[n] {
 		if name != "enqueued_at" && name != "failure" {
 			job[name] = value

@@ -38,6 +38,7 @@ type World struct {
 	salts       map[string]bool
 	abandoned   []abandonedFetch
 	failures    []words   // of the last FAILs
+	clock       law.Clock // of the server
 	sent        int       // commands
 	woken       time.Time // when a FETCH that had waited was answered last
 	slow        bool      // a command took long while no FETCH waited
@@ -85,10 +86,10 @@ func (w *World) Greet(conn int, r fwp.Reply) *law.Violation {
 func (w *World) challenge(c *Conn, f map[string]any, v *law.Violation) *law.Violation {
 	_, some := f["i"]
 	_, salted := f["s"].(string)
-	_, counted := number(f["i"])
+	rounds, counted := number(f["i"])
 	const both = `+HI {"v":2,"i":int(1..),"s":string}`
 	switch {
-	case some && !counted || f["s"] != nil && !salted:
+	case some && (!counted || rounds < 1) || f["s"] != nil && !salted:
 		v.Clause, v.Expected = "FWP-HI-05", both
 	case w.Protected && !c.Hi.Protected:
 		v.Clause, v.Expected = "FWP-HI-04", both
@@ -141,6 +142,7 @@ func (w *World) Replied(conn int, r fwp.Reply, now time.Time) (model.Answer, *la
 	k := c.call
 	c.call = nil
 	a := answerOf(k.Verb, r)
+	c.Decided = w.decided(c, k, a, r.Text)
 	v := w.judged(c, k, a, r, now)
 	if a&k.allowed == 0 {
 		w.disallowed(c, k, a, r.Text, now)

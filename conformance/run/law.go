@@ -20,6 +20,7 @@ import (
 // lawful is what the law of the protocol found in all plays.
 type lawful struct {
 	found map[lawKey]*lawFinding
+	tally law.Tally
 }
 
 type lawKey struct{ rule, clause string }
@@ -35,6 +36,7 @@ type lawFinding struct {
 // take keeps what the law found in a play and no line of the script has reported. Where a line has found a departure,
 // what follows may follow from it, but for the values of a message.
 func (l *lawful) take(about conformance.Description, e *conformance.Evidence, late time.Duration) {
+	l.tally.Add(e.Tally)
 	if e.Dead != "" || e.Back { // a server that ended may have lost anything
 		return
 	}
@@ -112,6 +114,22 @@ func (s *runState) lawChecks(broken []string) []reports.Check {
 	var all []reports.Check
 	for _, rule := range slices.Sorted(maps.Keys(byRule)) {
 		all = append(all, *byRule[rule])
+	}
+	return all
+}
+
+// lawReport returns what the law has judged, nil for nothing.
+func (s *runState) lawReport() *reports.Law {
+	tally := s.law.tally
+	if tally.Judged == 0 && len(tally.Open) == 0 {
+		return nil
+	}
+	all := &reports.Law{Judged: tally.Judged, Open: tally.Open}
+	for _, name := range slices.Sorted(maps.Keys(s.runner.Protocol.Law.Rules)) {
+		rate := tally.Rules[name]
+		rule := reports.LawRule{ID: reports.LawPrefix + name, Kept: rate.Kept, Broken: rate.Broken, Open: rate.Open}
+		rule.Decide()
+		all.Rules = append(all.Rules, rule)
 	}
 	return all
 }

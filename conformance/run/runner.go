@@ -124,6 +124,7 @@ func (s *runState) report(ctx context.Context) *reports.Report {
 		}
 	}
 	rep.Checks = append(rep.Checks, s.lawChecks(broken)...) // behind those with a line that shows what is wrong
+	rep.Law = s.lawReport()
 	s.premise(ctx, rep.Checks)
 	rep.Clauses = s.clauses(rep.Checks)
 	return rep

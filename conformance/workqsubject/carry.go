@@ -39,7 +39,7 @@ func (j *job) carry(k *call, c config, now time.Time) []config {
 		return []config{done(open, anything)}
 	case k.Verb == workq.Lease:
 		return j.carryLease(c, done)
-	case k.Verb == workq.Add, k.Verb == workq.Schedule, k.Verb == workq.Run:
+	case k.adds():
 		return j.carryAdd(k, c, done)
 	case !c.there() && k.ID != "":
 		return []config{done(c.state, notFound)}
@@ -90,9 +90,11 @@ func (j *job) carryLease(c config, done doing) []config {
 }
 
 // carryAdd is carry for a command that adds a job. A second one adds nothing, and may be answered in any way.
-// (WQ-AMB-02) Whether the id of a job that is gone may come again is open.
+// (WQ-AMB-02) Whether the id of a job that is gone because of its time may come again is open; one that a client has
+// deleted is not there any more, and the command is no second one.
 func (j *job) carryAdd(k *call, c config, done doing) []config {
 	switch {
+	case c.removed():
 	case c.state == deleted, c.state != absent && k.Verb == workq.Run:
 		return []config{done(open, anything)}
 	case c.state != absent:
@@ -103,6 +105,7 @@ func (j *job) carryAdd(k *call, c config, done doing) []config {
 		into = scheduled
 	}
 	return []config{done(into, success, func(n *config) {
+		n.attempts, n.fails, n.result = 0, 0, nil
 		if n.born, n.bornBy = n.from, n.to; into == scheduled {
 			due, _ := workq.Time(k.Time) // the reader has checked it
 			n.born, n.bornBy = later(due.Add(-skew), n.from), later(due.Add(skew), n.to)

@@ -3,6 +3,7 @@
 //
 // To read: subject.go (the alphabet), law.go (what is told to the law), job.go (how things may stand with a job, and
 // what time does), carry.go (what commands do), rulings.go (which replies may come), leases.go (those to lease),
-// inspect.go and keys.go (those to inspect), rules.go (the rules and their clauses), normal.go (replies that mean the
+// inspect.go, keys.go and cursor.go (those to inspect), chance.go (what is left to chance), decided.go (which rules a
+// reply decides), rules.go (the rules and their clauses), normal.go (replies that mean the
 // same), cleanup.go.
 package workqsubject

@@ -120,11 +120,13 @@ func (l *workqLaw) queues(k *call, all []record) ruling {
 			return r
 		}
 	}
-	if k.Offset > 0 || uint64(len(all)) == k.Limit {
-		return ruling{}
+	if r := l.iterated(k, all); r.expected != "" || k.Offset > 0 || len(all) == 0 && k.Limit == 0 {
+		return r
 	}
 	for _, id := range l.order {
-		if j := l.jobs[id]; j != nil && !names[j.Name()] {
+		j := l.jobs[id]
+		ahead := uint64(len(all)) < k.Limit || j != nil && disordered(all[len(all)-1].name, j.Name())
+		if j != nil && !names[j.Name()] && ahead {
 			_, is, _ := l.countOf(k, j.Name(), ready)
 			if _, later, _ := l.countOf(k, j.Name(), scheduled); is+later > 0 {
 				shown.clause, shown.what = "INSP-11", j.Name()+" is missing"
@@ -168,7 +170,11 @@ func (l *workqLaw) server(r record, at time.Time) ruling {
 	}
 	l.evicted = evicted
 	started, is := timeOf(r.keys["started"])
-	if !is || started.After(at.Add(24*time.Hour)) || l.started != "" && l.started != string(r.keys["started"]) {
+	_, now, known := l.clock.Between(at, at)
+	if !known {
+		now = at.Add(24 * time.Hour)
+	}
+	if !is || started.After(now) || l.started != "" && l.started != string(r.keys["started"]) {
 		return wrong("started", cmp.Or(l.started, "time"))
 	}
 	l.started = string(r.keys["started"])
@@ -201,6 +207,9 @@ func (l *workqLaw) listed(k *call, all []record, at time.Time) ruling {
 		_, _, may = l.listable(k)
 	}
 	if r := l.length(k, all, clause, must, may); r.expected != "" {
+		return r
+	}
+	if r := l.iterated(k, all); r.expected != "" {
 		return r
 	}
 	if k.Offset > 0 || uint64(len(all)) == k.Limit {

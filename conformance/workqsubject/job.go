@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/workq"
 )
 
@@ -53,11 +54,19 @@ type call struct {
 	behind    bool      // another command was under way on the connection
 }
 
+// adds reports whether the command adds a job.
+func (k *call) adds() bool {
+	return k.Verb == workq.Add || k.Verb == workq.Schedule || k.Verb == workq.Run
+}
+
 // job is what a law knows of a job: the command that has added it, and how things may stand.
 type job struct {
 	workq.Command
 	configs []config
 	created string // as inspect has shown it first
+
+	asked, added time.Time  // when the command was sent, and when it was answered
+	clock        *law.Clock // of the server
 }
 
 // forever is more than any job lives or runs.
@@ -191,6 +200,9 @@ func (j *job) all(is func(config) bool) bool {
 func (j *job) may(s state) bool {
 	return slices.ContainsFunc(j.configs, func(c config) bool { return c.state == s })
 }
+
+// removed reports whether a client has deleted the job, rather than time.
+func (c config) removed() bool { return c.state == deleted && !c.timed }
 
 func (c config) over() bool { return c.state == completed || c.state == failed }
 

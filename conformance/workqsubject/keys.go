@@ -107,6 +107,15 @@ func (j *job) times(k *call, keys map[string]json.RawMessage, wrong wrongKey, at
 	if j.created != "" && j.created != created {
 		return wrong("INSP-02", "created", j.created)
 	}
+	by := j.added
+	if by.IsZero() {
+		by = at
+	}
+	if when, _ := timeOf(keys["created"]); j.created == "" && !j.clock.Agrees(when, j.asked, by) {
+		from, to, _ := j.clock.Between(j.asked, by)
+		want := fmt.Sprintf("time(%s..%s)", from.UTC().Format(time.RFC3339), to.UTC().Format(time.RFC3339))
+		return wrong("INSP-02", "created", want)
+	}
 	j.created = created
 	if j.Verb != workq.Schedule {
 		return ruling{}

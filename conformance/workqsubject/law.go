@@ -32,28 +32,37 @@ type workqLaw struct {
 	unjudged bool            // there may be jobs of which nothing is known
 	started  string          // of the server, as inspect has shown it first
 	evicted  uint64          // jobs, as inspect has shown it last
+	clock    law.Clock       // of the server
+	cursors  map[string]cursor
+	odds     map[string]float64 // that chance has followed a habit until now, as decimal logarithms
 }
 
 // conn is one connection.
 type conn struct {
-	asked  []*call // that are not answered
-	begun  []byte  // of a command that is not complete
-	read   int     // commands of asked that Split has returned, and that are still to be given to Sent
-	lost   bool    // where the next command begins is not known
-	served bool    // a command was answered
+	asked []*call // that are not answered
+	begun []byte  // of a command that is not complete
+	read  int     // commands of asked that Split has returned, and that are still to be given to Sent
+	lost  bool    // where the next command begins is not known
+
+	mayBeClosed bool // by the server
+	served      bool // a command was answered
 }
 
 func newLaw(t law.Terms) *workqLaw {
-	return &workqLaw{Terms: t, conns: map[int]*conn{}, jobs: map[string]*job{}}
+	return &workqLaw{
+		Terms: t, conns: map[int]*conn{}, jobs: map[string]*job{}, cursors: map[string]cursor{}, odds: map[string]float64{},
+	}
 }
 
 func (l *workqLaw) Open(number int, _ time.Time)           { l.conns[number] = &conn{} }
 func (*workqLaw) Introduce(int, *scenarios.Connect) string { return "" }
-func (*workqLaw) Shut(int)                                 {}
 func (*workqLaw) State(int) string                         { return identified }
 func (*workqLaw) Heartbeat(int, time.Time) string          { return "" }
 func (*workqLaw) Value(int, string) string                 { return "" }
 func (*workqLaw) Escapes(...[]byte) bool                   { return false } // ids and names are those of the play
+
+// Shut records that a client has closed its half of a connection: the server may end the other one.
+func (l *workqLaw) Shut(number int) { l.conns[number].mayBeClosed = true }
 
 // Operated ends the judging of all jobs: nothing is promised of them behind a restart.
 func (l *workqLaw) Operated(scenarios.Need, string, string) {
@@ -76,7 +85,7 @@ func (l *workqLaw) Unjudge(id string) {
 func (l *workqLaw) Close(number int, byServer bool, _ time.Time) *law.Violation {
 	c := l.conns[number]
 	delete(l.conns, number)
-	if !byServer || c != nil && c.lost {
+	if !byServer || c == nil || c.lost || c.mayBeClosed || len(c.begun) > 0 {
 		return nil
 	}
 	return &law.Violation{
@@ -141,18 +150,23 @@ func (l *workqLaw) begin(c *conn, all []byte, at time.Time) {
 	asked, _, err := workq.ParseCommand(all)
 	k := &call{Command: asked, bytes: all, malformed: err != nil, sent: at, behind: len(c.asked) > 0}
 	c.lost = c.lost || err != nil && bytes.Count(all, []byte("\n")) > 1
+	c.mayBeClosed = c.mayBeClosed || err != nil && (k.adds() || k.Verb == workq.Complete || k.Verb == workq.Fail)
 	c.asked, l.under = append(c.asked, k), append(l.under, k)
 	if id := k.ID; id != "" && !slices.Contains(l.order, id) {
 		l.order = append(l.order, id)
 	}
-	adds := k.Verb == workq.Add || k.Verb == workq.Schedule || k.Verb == workq.Run
+	if !strings.HasPrefix(k.Verb, workq.Inspect) {
+		clear(l.cursors)
+	}
 	switch j := l.jobs[k.ID]; {
-	case k.malformed || !adds:
+	case k.malformed || !k.adds():
 	case j == nil:
-		l.jobs[k.ID] = &job{Command: k.Command, configs: []config{{}}}
+		l.jobs[k.ID] = &job{Command: k.Command, configs: []config{{}}, clock: &l.clock, asked: at}
 		if l.unjudged {
 			l.jobs[k.ID].open()
 		}
+	case j.all(config.removed): // no job has the id any more
+		*j = job{Command: k.Command, configs: j.configs, clock: &l.clock, asked: at}
 	case j.all(func(c config) bool { return c.state == deleted }): // whether the id may come again is open
 		j.Command = k.Command
 		j.open()
@@ -189,8 +203,12 @@ func (l *workqLaw) Came(number int, m session.Message, at time.Time) law.Answer 
 		Outcome: cmp.Or(k.Verb, "malformed") + " " + identified + ": " + string(rune(m.Kind)),
 	}
 	concerned := l.concerned(k, at)
+	a.Rules = l.decided(k, m)
 	r := l.ruling(k, m, at)
 	l.under = slices.DeleteFunc(l.under, func(o *call) bool { return o == k })
+	if j := l.jobs[k.ID]; k.adds() && j != nil && j.added.IsZero() {
+		j.added = at
+	}
 	for _, j := range concerned {
 		if k.Verb == workq.Lease && j.ID != leasedID(m) {
 			j.passedOver(k)

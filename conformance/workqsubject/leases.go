@@ -32,7 +32,10 @@ func (l *workqLaw) leased(k *call, m session.Message) ruling {
 	if r := j.brought(m); r.expected != "" {
 		return r
 	}
-	return l.ordered(k, j)
+	if r := l.ordered(k, j); r.expected != "" {
+		return r
+	}
+	return l.chosen(k, j.Name())
 }
 
 // unasked judges a lease that has brought a job that is unknown, nil, or has none of the names asked for.
@@ -79,8 +82,7 @@ func (j *job) brought(m session.Message) ruling {
 // ordered judges that no job of a higher priority was ready before the lease was sent. (Glossary, Priority)
 func (l *workqLaw) ordered(k *call, got *job) ruling {
 	for _, j := range l.jobs {
-		waits := func(c config) bool { return c.metBy(k) != nil || j.leasable(c) && !c.to.After(k.sent) && !c.timed }
-		if j.Name() == got.Name() && j != got && j.Priority > got.Priority && j.all(waits) {
+		if j.Name() == got.Name() && j != got && j.Priority > got.Priority && j.waitsFor(k) {
 			return ruling{
 				clause: "ADD-15", rule: "order", expected: j.line(), job: got.ID,
 				what: fmt.Sprintf("one has the priority %d, the other one %d", j.Priority, got.Priority),
@@ -88,6 +90,11 @@ func (l *workqLaw) ordered(k *call, got *job) ruling {
 		}
 	}
 	return ruling{}
+}
+
+// waitsFor reports whether the job was ready for certain before a lease was sent.
+func (j *job) waitsFor(k *call) bool {
+	return j.all(func(c config) bool { return c.metBy(k) != nil || j.leasable(c) && !c.to.After(k.sent) && !c.timed })
 }
 
 // notLeased judges a lease that has got no job: none may have been ready for certain while it waited.

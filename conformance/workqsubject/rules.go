@@ -28,6 +28,7 @@ var rules = map[string]law.Rule{
 	"unknown":   {Title: "A job that is leased was added with one of the names"},
 	"delivered": {Title: "A job is leased only while it is ready", Traits: law.OfDelivery},
 	"order":     {Title: "A job of a higher priority is leased first", Traits: law.JobStays},
+	"chance":    {Title: "Each name of a lease gets its turn", Traits: law.JobStays | law.Unwritten},
 	"missing":   {Title: "A lease gets a job that is ready"},
 	"field":     {Title: "A job comes back with what it was added with, and what has become of it", Traits: law.OfField},
 	"listed":    {Title: "Inspect lists as many as there are, and were asked for"},

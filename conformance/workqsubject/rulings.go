@@ -92,11 +92,12 @@ func (j *job) possible(k *call) (kinds string, was config) {
 
 // due returns the reply that a command should have had instead of one of a wrong kind, and the clause that says so.
 func (j *job) due(k *call, was config, kind byte) (clause, expected string) {
-	adds := k.Verb == workq.Add || k.Verb == workq.Schedule
 	switch {
+	case k.adds() && was.removed():
+		return "DEL-02", "+OK"
 	case was.state == deleted:
 		return deletedClause(k, was), "-NOT-FOUND"
-	case was.state == absent && !adds:
+	case was.state == absent && !k.adds():
 		return absentClauses[k.Verb], "-NOT-FOUND"
 	case k.Verb == workq.Result && was.over():
 		return j.dueEnded(was, kind)

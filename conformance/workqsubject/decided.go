@@ -1,0 +1,63 @@
+package workqsubject
+
+import (
+	"slices"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/session/workqsession"
+	"github.com/fwpsuite/fwp/workq"
+)
+
+// decided returns the rules that a reply decides. It is called before the law follows the reply.
+func (l *workqLaw) decided(k *call, m session.Message) (d law.Decided) {
+	d.Kept = []string{"foreign", explore.RuleClosed}
+	rules := func(all ...string) { d.Kept = append(d.Kept, all...) }
+	listed := m.Kind == workqsession.OK && !k.malformed
+	switch {
+	case k.malformed:
+		d.Kept = []string{"malformed"}
+	case k.Verb == workq.Lease && !listed:
+		rules("early", "late", "missing")
+	case k.Verb == workq.Lease:
+		l.decidedOf(string(m.Parts[1]), &d, "delivered", "field")
+		rules("unknown", "missing")
+		if len(k.Names) > 1 {
+			rules("chance")
+		}
+	case k.Verb == workq.InspectQueue, k.Verb == workq.InspectServer:
+		rules("field")
+	case (k.Verb == workq.InspectJobs || k.Verb == workq.InspectScheduled || k.Verb == workq.InspectQueues) && listed:
+		rules("listed", "shown", "field")
+	case k.ID != "" && l.jobs[k.ID] == nil:
+		rules("reply")
+	case k.ID != "":
+		l.decidedOf(k.ID, &d, "reply")
+		values := map[string]string{workq.Result: "result", workq.Run: "result", workq.InspectJob: "field"}
+		if rule := values[k.Verb]; listed && rule != "" {
+			l.decidedOf(k.ID, &d, rule)
+		}
+	}
+	return d
+}
+
+// decidedOf adds rules that are about a job, which may be one of which nothing is known.
+func (l *workqLaw) decidedOf(id string, d *law.Decided, rules ...string) {
+	j := l.jobs[id]
+	if j == nil || j.all(func(c config) bool { return c.state == open }) {
+		d.Open, d.Why = append(d.Open, rules...), "what has become of the job is not known"
+		return
+	}
+	d.Kept = append(d.Kept, rules...)
+	higher := func(id string) bool {
+		o := l.jobs[id]
+		return o != nil && o.Name() == j.Name() && o.Priority != j.Priority
+	}
+	if slices.Contains(rules, "delivered") && slices.ContainsFunc(l.order, higher) {
+		d.Kept = append(d.Kept, "order")
+	}
+	if j.configs[0].timed && slices.Contains(rules, "reply") {
+		d.Kept = append(d.Kept, ruleOverdue)
+	}
+}

@@ -1,0 +1,179 @@
+package workqsubject_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/conformance/workqsubject"
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/session/workqsession"
+)
+
+// judged plays a conversation in virtual time, and returns the clauses and rules that are broken. Its lines are
+// "a> command", "a< reply" and "a!" for an end by the server, all with | for the ends of lines within them; "+2s" is a
+// pause. $1 is an id, NOW the time, and n a name.
+func judged(t *testing.T, lines ...string) string {
+	t.Helper()
+	var found []string
+	synctest.Test(t, func(t *testing.T) {
+		w := law.NewWatch(workqsubject.Law(), law.Terms{Prefix: "n", Alone: true})
+		conns, asked := map[string]session.Observer{}, map[string]string{}
+		for _, line := range lines {
+			if pause, is := strings.CutPrefix(line, "+"); is {
+				d, err := time.ParseDuration(pause)
+				require.NoError(t, err)
+				time.Sleep(d)
+				continue
+			}
+			name, text := line[:1], strings.TrimPrefix(line[2:], " ")
+			for n := range 9 {
+				text = strings.ReplaceAll(text, fmt.Sprint("$", n), fmt.Sprintf("6ba7b810-9dad-41d1-80b4-00c04fd430c%d", n))
+			}
+			text = strings.ReplaceAll(text, "|", "\r\n") + "\r\n"
+			text = strings.ReplaceAll(text, "NOW", time.Now().UTC().Format(time.RFC3339))
+			if conns[name] == nil {
+				conns[name] = w.Dialed(name)
+			}
+			switch line[1] {
+			case '>':
+				asked[name] = text
+				conns[name].Sent([]byte(text), time.Now())
+			case '<':
+				reader, state := workqsession.Protocol{}.Begin(session.Caller, bytes.NewReader([]byte(text)))
+				state.Sent([]byte(asked[name]))
+				m, err := reader.Read()
+				require.NoError(t, err, line)
+				conns[name].Received(session.Received{At: time.Now(), Message: m})
+			default:
+				conns[name].Received(session.Received{At: time.Now(), Ending: session.Fin})
+			}
+		}
+		for _, v := range w.Found() {
+			found = append(found, v.Clause+" "+v.Rule)
+		}
+	})
+	return strings.Join(found, ", ")
+}
+
+const (
+	add1   = "a> add $1 n-x 600000 3600000 1|x"
+	add2   = "a> add $2 n-x 600000 3600000 1|x"
+	okay   = "a< +OK"
+	delete = "a> delete $1"
+	server = "a< +OK 1|server 3|active-clients 1|evicted-jobs 0|started "
+)
+
+// shows is a reply to inspect jobs with some of $1 and $2.
+func shows(numbers ...int) string {
+	all := fmt.Sprint("a< +OK ", len(numbers))
+	for _, n := range numbers {
+		all += fmt.Sprintf("|$%d 11|name n-x|ttr 600000|ttl 3600000|payload-size 1|payload x|max-attempts 0|attempts 0"+
+			"|max-fails 0|fails 0|priority 0|state 0|created 2000-01-01T00:00:00Z", n)
+	}
+	return strings.ReplaceAll(all, " 11|", " 12|")
+}
+
+// TestLaw has replies that a server may send, and replies that it may not.
+func TestLaw(t *testing.T) {
+	t.Parallel()
+	both := []string{add1, okay, add2, okay}
+	page := func(offset, limit int) string { return fmt.Sprintf("a> inspect jobs n-x %d %d", offset, limit) }
+	for name, test := range map[string]struct {
+		lines []string
+		want  string
+	}{
+		"pages":            {append(both, page(0, 1), shows(1), page(1, 1), shows(2), page(0, 9), shows(1, 2)), ""},
+		"pages, once more": {append(both, page(0, 1), shows(2), page(0, 1), shows(2)), ""},
+		"one job twice":    {append(both, page(0, 1), shows(1), page(1, 1), shows(1)), "WORKQ-INSP-07 shown"},
+		"a job moves":      {append(both, page(0, 1), shows(1), page(0, 9), shows(2, 1)), "WORKQ-INSP-07 shown"},
+		"another command": {
+			append(both, page(0, 1), shows(1), "a> delete $3", "a< -NOT-FOUND", page(0, 9), shows(2, 1)),
+			"",
+		},
+		"a command between": {append(both, page(0, 1), shows(1), "b> lease n-y 1000", page(0, 9), shows(2, 1)), ""},
+
+		"an id once more": {[]string{add1, okay, delete, okay, add1, okay, page(0, 9), shows(1)}, ""},
+		"an id once more, refused": {
+			[]string{add1, okay, delete, okay, add1, "a< -CLIENT-ERROR x"},
+			"WORKQ-DEL-02 reply",
+		},
+		"an id once more, lost": {
+			[]string{add1, okay, delete, okay, add1, okay, page(0, 9), "a< +OK 0"},
+			"WORKQ-INSP-06 listed",
+		},
+		"a second add is refused": {[]string{add1, okay, add1, "a< -CLIENT-ERROR x"}, ""},
+		"an id after its time": {
+			[]string{"a> add $1 n-x 600000 1000 1|x", okay, "+10s", add1, "a< -CLIENT-ERROR x"},
+			"",
+		},
+		"created by the same clock": {append(both, "+1s", page(0, 9), shows(1, 2)), ""},
+		"created by another clock": {
+			[]string{add1, okay, page(0, 9), shows(1), "+10s", add2, okay, page(1, 9), shows(2)},
+			"WORKQ-INSP-02 field",
+		},
+		"started before a job": {
+			append(both, page(0, 9), shows(1, 2), "a> inspect server", server+"1999-12-31T23:00:00Z"),
+			"",
+		},
+		"started in the future": {
+			append(both, page(0, 9), shows(1, 2), "a> inspect server", server+"2000-01-01T00:01:00Z"),
+			"WORKQ-INSP-12 field",
+		},
+		"queues": {
+			[]string{add1, okay, "a> inspect queues 0 1", "a< +OK 1|n-x 2|ready-len 1|scheduled-len 0"},
+			"",
+		},
+		"queues, one is passed over": {
+			[]string{add1, okay, "a> inspect queues 0 1", "a< +OK 1|n-y 2|ready-len 0|scheduled-len 0"},
+			"WORKQ-INSP-11 shown",
+		},
+		"queues, the limit is before": {
+			[]string{add1, okay, "a> inspect queues 0 1", "a< +OK 1|m 2|ready-len 0|scheduled-len 0"},
+			"",
+		},
+
+		"the server ends a connection":      {[]string{add1, okay, "a!"}, "WORKQ-LINE-10 closed"},
+		"the server ends it amid a command": {[]string{add1, okay, "a> add $2 n-x 600000 3600000 9|x", "a!"}, ""},
+		"the server ends it behind a malformed": {
+			[]string{"a> add $2 n-x 600000 3600000 x|x", "a< -CLIENT-ERROR", "a!"},
+			"",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, test.want, judged(t, test.lines...))
+		})
+	}
+}
+
+// TestChance leases jobs of two names, which all have one: a few leases do not show how the name is chosen.
+func TestChance(t *testing.T) {
+	t.Parallel()
+	leases := func(names string, of func(i int) string, most int) string {
+		var lines []string
+		for i := range most { // the job that was leased is deleted, and the other one stays
+			if i == 0 {
+				lines = append(lines, "a> add $1 n-a 600000 3600000 1|x", okay, "a> add $2 n-b 600000 3600000 1|x", okay)
+			}
+			id := map[string]string{"n-a": "$1", "n-b": "$2"}[of(i)]
+			lines = append(lines, "a> lease "+names+" 1000", "a< +OK 1|"+id+" "+of(i)+" 600000 1|x", "a> delete "+id, okay,
+				"a> add "+id+" "+of(i)+" 600000 3600000 1|x", okay)
+		}
+		return judged(t, lines...)
+	}
+	always := func(name string) func(int) string { return func(int) string { return name } }
+	in := func(names string) func(int) string { return func(i int) string { return strings.Fields(names)[i%2] } }
+	assert.Empty(t, leases("n-b n-a", always("n-b"), 29))
+	assert.Equal(t, "WORKQ-LEASE-03 chance", leases("n-b n-a", always("n-b"), 31))
+	assert.Equal(t, "WORKQ-LEASE-03 chance", leases("n-b n-a", always("n-a"), 31))
+	assert.Empty(t, leases("n-b n-a", in("n-b n-a"), 200))
+	assert.Empty(t, leases("n-b", always("n-b"), 50))
+}

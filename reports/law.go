@@ -1,0 +1,93 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/fwpsuite/fwp/internal/text"
+)
+
+// Law is what the law of the protocol has judged in the conversations of all checks.
+type Law struct {
+	// Judged is how many messages of the server the law has judged.
+	Judged int `json:"judged"`
+	// Open is how many it has not judged, by the reason.
+	Open map[string]int `json:"open,omitzero"`
+	// Rules holds every rule of the law, by name.
+	Rules []LawRule `json:"rules"`
+}
+
+// LawRule is what one rule of a law came to.
+type LawRule struct {
+	// ID is the name of its check: "law/field" for example.
+	ID string `json:"id"`
+	// Outcome is "broken", "kept", "open" or "not reached", the first of them that is so.
+	Outcome string `json:"outcome"`
+	// Kept is on how many occasions the rule was kept on which another message would have broken it.
+	Kept int `json:"kept,omitempty"`
+	// Broken is on how many occasions it was broken.
+	Broken int `json:"broken,omitempty"`
+	// Open is on how many occasions it could not be decided, by the reason.
+	Open map[string]int `json:"open,omitzero"`
+}
+
+// Decide sets the Outcome.
+func (r *LawRule) Decide() {
+	switch {
+	case r.Broken > 0:
+		r.Outcome = "broken"
+	case r.Kept > 0:
+		r.Outcome = "kept"
+	case len(r.Open) > 0:
+		r.Outcome = "open"
+	default:
+		r.Outcome = "not reached"
+	}
+}
+
+// Words returns the occasions: "kept 7 times, open 3 (why)".
+func (r *LawRule) Words() string {
+	var all []string
+	for _, of := range []struct {
+		word string
+		n    int
+	}{{"kept", r.Kept}, {"broken", r.Broken}} {
+		if of.n > 0 {
+			all = append(all, fmt.Sprintf("%s %s", of.word, text.Count(of.n, "time")))
+		}
+	}
+	if why := reasons(r.Open); why != "" {
+		all = append(all, "open "+why)
+	}
+	return cmp.Or(strings.Join(all, ", "), r.Outcome)
+}
+
+// Words returns in a line what was judged: "the law judged 700 messages; open 3 (why); not reached: x".
+func (l *Law) Words() string {
+	words := "the law judged " + text.Count(l.Judged, "message")
+	if why := reasons(l.Open); why != "" {
+		words += "; open " + why
+	}
+	var missed []string
+	for _, r := range l.Rules {
+		if r.Outcome == "not reached" {
+			missed = append(missed, strings.TrimPrefix(r.ID, LawPrefix))
+		}
+	}
+	if len(missed) > 0 {
+		words += "; not reached: " + strings.Join(missed, ", ")
+	}
+	return words
+}
+
+// reasons returns counts with their reasons: "13 (bytes that are not one command)".
+func reasons(open map[string]int) string {
+	var all []string
+	for _, why := range slices.Sorted(maps.Keys(open)) {
+		all = append(all, fmt.Sprintf("%s (%s)", text.Grouped(open[why]), why))
+	}
+	return strings.Join(all, ", ")
+}
