@@ -30,10 +30,10 @@ func (w *world) applyLine(l *look) {
 		}
 		return
 	case fwp.BEAT:
-		c.beats++
 		if c.worker != nil {
-			c.worker.applyBeat(m, l.Text("current_state"))
+			c.worker.applyBeat(c, m, l.Text("current_state"))
 		}
+		c.beats++
 	case fwp.FETCH:
 		c.fetches++
 		if c.worker != nil {
@@ -46,11 +46,17 @@ func (w *world) applyLine(l *look) {
 }
 
 // applyBeat takes a BEAT that a worker sends.
-func (k *workerState) applyBeat(m *Moment, state string) {
-	if k.beats > 0 && state == "" && !k.beatHadState {
+func (k *workerState) applyBeat(c *connState, m *Moment, state string) {
+	isRegular := state == "" && !k.beatHadState
+	if k.beats > 0 && isRegular {
 		copy(k.gaps[1:], k.gaps[:])
 		k.gaps[0] = m.At - k.beat.At
 	}
+	if c.beat != nil && isRegular {
+		copy(c.beatGaps[1:], c.beatGaps[:])
+		c.beatGaps[0] = m.At - c.beat.At
+	}
+	c.beat = m
 	if k.order() == nil && state != k.claimedState && (state == "quiet" || state == "terminate") {
 		k.claim, k.claimedState = m, state
 	}
@@ -63,7 +69,7 @@ func (k *workerState) applyFetch(w *world, l *look) {
 	k.fetchesInFlight++
 	k.fetches++
 	k.lastFetch, k.idleReported = l.At, false
-	if order := k.order(); order != nil && l.At > order.At+w.grace() {
+	if order := k.order(); order != nil && l.conn.isBound() && l.At > order.At+w.grace() {
 		k.fetchesAfterOrder++
 	}
 	if k.unknown != nil {

@@ -41,6 +41,7 @@ func (w *world) applyReply(l *look) {
 	case fwp.BEAT:
 		if c.worker != nil {
 			c.worker.applyBeatReply(l)
+			c.isTold = c.isTold || fwp.Identified.Next(fwp.BEAT, l.Reply) != fwp.Identified
 		}
 	case fwp.PUSH:
 		if isOK(l.Reply) && cmd.jid != "" {

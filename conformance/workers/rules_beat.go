@@ -85,18 +85,21 @@ func isRegularBeat(l *look) bool {
 	return k != nil && k.beats > 0 && !k.lostConn && !k.beatHadState && l.Text("current_state") == ""
 }
 
+// checkBeatTooOften judges the BEATs of each connection: nothing says whose pauses they are where each of a worker's
+// connections sends its own.
 func checkBeatTooOften(l *look) judgement {
 	if !isRegularBeat(l) {
 		return notApplicable()
 	}
-	gap := l.At - l.worker.beat.At
-	return keptUnless(gap < beatAtMost-max(beatAtMost/10, l.world.lag()), moments(l.worker.beat),
+	gap := l.At - timeOf(l.conn.beat)
+	return keptUnless(l.conn.beat != nil && gap < beatAtMost-max(beatAtMost/10, l.world.lag()), moments(l.conn.beat),
 		"two BEATs within %.1f s", gap.Seconds())
 }
 
-// checkInterval judges three intervals in a row, so that one that is late, or sent for another reason, does not count.
+// checkInterval judges three intervals in a row, so that one that is late, or sent for another reason, does not count:
+// those of a connection are too short, and those of a worker too long.
 func checkInterval(l *look) judgement {
-	k := l.worker
+	k, c := l.worker, l.conn
 	if !isRegularBeat(l) || k.gaps[1] == 0 {
 		return notApplicable()
 	}
@@ -106,7 +109,8 @@ func checkInterval(l *look) judgement {
 			"a BEAT after %.1f s, %.1f s and then %.1f s: the interval grows, and 10 s or 15 s are advised",
 			gaps[2].Seconds(), gaps[1].Seconds(), gaps[0].Seconds())
 	}
-	short := slices.Max(gaps) < beatAdvisedMin-time.Second-lag
+	own := []time.Duration{l.At - timeOf(c.beat), c.beatGaps[0], c.beatGaps[1]}
+	short := own[2] > 0 && slices.Max(own) < beatAdvisedMin-time.Second-lag
 	long := slices.Min(gaps) > beatAdvisedMax+2*time.Second+lag
 	return keptUnless(short || long, moments(k.beat), "a BEAT every %.1f s, and 10 s or 15 s are advised",
 		gaps[0].Seconds())

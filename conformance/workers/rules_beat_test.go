@@ -92,10 +92,16 @@ func beatTests() []ruleTest {
 			beat + `
 			lag 2s` + beats(1, "2.9s")},
 		{breach: BeatTooOften, name: "every 4 s", wrong: true, stream: `1 worker w1` + beat + beats(2, "4s")},
-		{breach: BeatTooOften, name: "on two connections", wrong: true, stream: `1 worker w1
+		{breach: BeatTooOften, name: "each connection has its own", stream: `1 worker w1
 			2 worker w1` + beat + `
 			+100ms
 			2 C: BEAT {"wid":"w1"}`},
+		{breach: BeatTooOften, name: "one of two connections", wrong: true, stream: `1 worker w1
+			2 worker w1` + beat + `
+			+3s
+			2 C: BEAT {"wid":"w1"}
+			+1s
+			1 C: BEAT {"wid":"w1"}`},
 
 		{breach: BeatInterval, name: "every 15 s", stream: `1 worker w1` + beat + beats(3, "15s")},
 		{breach: BeatInterval, name: "every 10 s, once late", stream: `1 worker w1` + beat + beats(3, "10s") +
@@ -120,6 +126,16 @@ func beatTests() []ruleTest {
 			beats(1, "30s") + beats(1, "60s")},
 		{breach: BeatInterval, name: "longer by a half each time", wrong: true, stream: `1 worker w1` + beat +
 			beats(1, "12s") + beats(1, "18s") + beats(1, "27s")},
+		{breach: BeatInterval, name: "every 15 s on each of three connections", stream: `1 worker w1
+			2 worker w1
+			3 worker w1` + strings.Repeat(beat+`
+			+5s
+			2 C: BEAT {"wid":"w1"}
+			2 S: +OK
+			+5s
+			3 C: BEAT {"wid":"w1"}
+			3 S: +OK
+			+5s`, 4)},
 		{breach: BeatInterval, name: "every 6 s", wrong: true, stream: `1 worker w1` + beat + beats(3, "6s")},
 
 		{breach: BeatByProducer, name: "it pushes", stream: pushed(`{"jid":"j1","jobtype":"t","args":[]}`) + `

@@ -22,8 +22,7 @@ func fetchRules() []Rule {
 			checkConcurrency,
 		},
 		{
-			FetchIdle, "a worker sent FETCH, or had room and sent none", NeedsConcurrency, on(Line, second).of(fwp.FETCH),
-			checkIdle,
+			FetchIdle, "a worker sent FETCH, or had room and sent none", 0, on(Line, second).of(fwp.FETCH), checkIdle,
 		},
 		{FetchOtherQueue, "a worker sent FETCH", NeedsQueues, fetches, checkQueues},
 		{FetchQueueMissing, "a worker sent 50 FETCHes", NeedsQueues, fetches, checkAllQueues},
@@ -54,18 +53,23 @@ func checkIdle(l *look) judgement {
 		return kept()
 	case isIdle(l):
 		return broken(nil, "no FETCH for %.0f s, and %d of %d jobs are running",
-			(l.At - l.worker.lastFetch).Seconds(), l.worker.running(), l.world.cfg.Concurrency)
+			(l.At - l.worker.lastFetch).Seconds(), l.worker.running(), l.world.concurrency())
 	}
 	return notApplicable()
 }
+
+// concurrency is how many jobs a worker can run at a time at least.
+func (w *world) concurrency() int { return max(1, w.cfg.Concurrency) }
 
 // isIdle reports whether a worker has room for a job and has not asked for one for long.
 func isIdle(l *look) bool {
 	k, w := l.worker, l.world
 	switch {
-	case w.cfg.Concurrency == 0 || len(k.conns) == 0 || k.fetchesInFlight > 0 || k.running() >= w.cfg.Concurrency:
+	case len(k.conns) == 0 || k.fetchesInFlight > 0 || k.running() >= w.concurrency():
 		return false
-	case k.order() != nil || k.unknown != nil || k.fetchRefused || k.lostConn || l.isSignalled() || k.waitsForServer(l.At):
+	case w.cfg.Concurrency == 0 && (!w.cfg.Processes || k.fetches == 0): // it may not be meant to fetch now
+		return false
+	case w.isOrdered(k) || k.unknown != nil || k.fetchRefused || k.lostConn || l.isSignalled() || k.waitsForServer(l.At):
 		return false
 	}
 	return l.At-max(k.lastFetch, k.stalled) > fetchIdle+w.slack

@@ -71,6 +71,33 @@ func fetchTests() []ruleTest {
 			+12s
 			1 C: ACK {"jid":"j1"}
 			1 S: +OK`},
+		{breach: FetchIdle, name: "one of nobody knows how many", cfg: Config{Processes: true}, stream: `
+			p1 started
+			1 worker w1 p1
+			1 C: FETCH
+			1 S: ` + job1 + `
+			+20s
+			1 C: ACK {"jid":"j1"}
+			1 S: +OK`},
+		{breach: FetchIdle, name: "another worker of its process is quiet", cfg: Config{Processes: true}, stream: `
+			p1 started
+			1 worker w1 p1
+			1 C: FETCH
+			1 S: $-1
+			2 worker w2 p1
+			2 C: BEAT {"wid":"w2"}
+			2 S: +{"state":"quiet"}
+			+12s
+			1 C: INFO
+			1 S: $ {}`},
+		{breach: FetchIdle, name: "none of nobody knows how many", wrong: true, cfg: Config{Processes: true}, stream: `
+			p1 started
+			1 worker w1 p1
+			1 C: FETCH
+			1 S: $-1
+			+12s
+			1 C: INFO
+			1 S: $ {}`},
 		{breach: FetchIdle, name: "nothing at all", wrong: true, cfg: one, stream: `
 			1 worker w1
 			+13s

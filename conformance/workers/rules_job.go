@@ -120,11 +120,21 @@ func saysTimeout(l *look) bool {
 
 // terminates reports whether a worker, or another one of its process, has the order to terminate.
 func (w *world) terminates(k *workerState) bool {
-	if k == nil || k.terminate != nil || k.process == 0 {
-		return k != nil && k.terminate != nil
+	return w.inProcess(k, func(other *workerState) bool { return other.terminate != nil })
+}
+
+// isOrdered reports whether a worker, or another one of its process, has an order to be quiet or to terminate.
+func (w *world) isOrdered(k *workerState) bool {
+	return w.inProcess(k, func(other *workerState) bool { return other.order() != nil || other.claim != nil })
+}
+
+// inProcess reports whether a condition holds for a worker, or for another one of its process.
+func (w *world) inProcess(k *workerState, holds func(*workerState) bool) bool {
+	if k == nil || k.process == 0 {
+		return k != nil && holds(k)
 	}
 	for _, other := range w.workers {
-		if other.process == k.process && other.terminate != nil {
+		if other.process == k.process && holds(other) {
 			return true
 		}
 	}

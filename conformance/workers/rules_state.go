@@ -52,7 +52,7 @@ func checkFetchAfter(l *look, ordered *Moment, state string) judgement {
 	if ordered == nil && k.claimedState == state && k.order() == nil {
 		ordered, text = k.claim, "FETCH %.3f s after a BEAT with the current_state %s"
 	}
-	if ordered == nil || l.At <= ordered.At+l.world.grace() {
+	if ordered == nil || l.At <= ordered.At+l.world.grace() || l.Kind == Line && !l.conn.isBound() {
 		return notApplicable()
 	}
 	return keptUnless(l.Kind == Line, moments(ordered), text, (l.At - ordered.At).Seconds(), state)
@@ -66,7 +66,7 @@ func checkStateIgnored(l *look) judgement {
 	if l.Kind != Line {
 		return keptWhere(l.At-ordered.At > 5*time.Second)
 	}
-	if l.worker.fetchesAfterOrder == 0 || l.At <= ordered.At+l.world.grace() {
+	if l.worker.fetchesAfterOrder == 0 || l.At <= ordered.At+l.world.grace() || !l.conn.isBound() {
 		return notApplicable()
 	}
 	return broken(moments(ordered), "the worker fetches on, as if BEAT had been answered with OK")
@@ -79,7 +79,7 @@ func checkUnquieted(l *look) judgement {
 		return notApplicable()
 	case l.Kind == second:
 		return kept()
-	case k.fetchesAfterOrder > 0 && l.At-k.unquieted.At > time.Minute:
+	case !l.conn.isBound() || k.fetchesAfterOrder > 0 && l.At-k.unquieted.At > time.Minute:
 		return notApplicable() // it never stopped, which is the subject of another rule
 	}
 	return broken(moments(k.quiet, k.unquieted), "the worker was quiet, and fetches again")
@@ -89,6 +89,9 @@ func checkQuietExit(l *look) judgement {
 	k := l.worker
 	if k == nil || k.quiet == nil || k.terminate != nil || l.isSignalled() {
 		return notApplicable()
+	}
+	if len(k.conns) == 0 && k.closedBy == Server && !k.endedLast {
+		return notApplicable() // a state is one of a connection, and the server has closed the last one
 	}
 	if l.Kind == second {
 		return keptWhere(len(k.conns) > 0 && l.At-k.quiet.At > 15*time.Second)

@@ -37,6 +37,15 @@ const (
 			2 closed server`
 )
 
+// ownBeats is a worker with two connections that send BEATs, one of which was told to be quiet.
+const ownBeats = `
+	1 worker w1
+	2 worker w1
+	2 C: BEAT {"wid":"w1"}
+	2 S: +OK
+	1 C: BEAT {"wid":"w1"}
+	1 S: $ {"state":"quiet"}`
+
 func stateTests() []ruleTest {
 	processes := Config{Processes: true}
 	return []ruleTest{
@@ -78,6 +87,16 @@ func stateTests() []ruleTest {
 			1 S: $ {"state":"quiet"}
 			+900ms
 			2 C: FETCH`},
+		{breach: FetchAfterQuiet, name: "on a connection that waits for the reply to its own BEAT", stream: ownBeats + `
+			+2s
+			2 C: FETCH
+			2 S: $-1`, too: OneConnection},
+		{breach: FetchAfterQuiet, name: "on a connection that has had that reply", wrong: true, stream: ownBeats + `
+			+10s
+			2 C: BEAT {"wid":"w1"}
+			2 S: $ {"state":"quiet"}
+			+2s
+			2 C: FETCH`, too: OneConnection},
 		{breach: FetchAfterQuiet, name: "it goes on", wrong: true, too: OneConnection, stream: quietWorker + `
 			+2s
 			1 C: FETCH`},
@@ -169,6 +188,12 @@ func stateTests() []ruleTest {
 			1 S: +{"state":"quiet"}` + seconds(20) + `
 			p1 TERM` + ended + `
 			p1 exited 0`},
+		{breach: QuietExit, name: "the server has closed its connection", cfg: processes, stream: "p1 started" + `
+			1 worker w1 p1
+			1 C: BEAT {"wid":"w1"}
+			1 S: +{"state":"quiet"}` + seconds(20) + `
+			1 closed server
+			p1 exited 1`},
 		{breach: QuietExit, name: "it leaves", wrong: true, cfg: processes, stream: "p1 started" + `
 			1 worker w1 p1
 			1 C: BEAT {"wid":"w1"}

@@ -190,7 +190,7 @@ func workerTests() []ruleTest {
 			2 S: +OK
 			1 C: FETCH
 			1 S: $-1
-			+15s
+			+5s
 			1 C: BEAT {"wid":"w1"}
 			1 S: +OK`},
 	}

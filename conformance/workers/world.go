@@ -69,7 +69,10 @@ type connState struct {
 	end             *Moment // the END that it sent
 	commands        int     // beside HELLO and END
 	fetches, beats  int
-	refused         *Moment // its latest reply, if that is an error and no line followed
+	beat            *Moment          // its latest BEAT
+	beatGaps        [3]time.Duration // between its latest BEATs, the latest first; 0 is none
+	isTold          bool             // the reply to one of its BEATs had an order
+	refused         *Moment          // its latest reply, if that is an error and no line followed
 	refusedVerb     string
 	unmatched       bool // replies and commands cannot be assigned to each other any more
 }
@@ -210,6 +213,9 @@ func (w *world) deliveryFor(k *workerState, jid string) *delivery {
 
 // order returns the reply that ordered the worker to fetch no more; nil if there was none.
 func (k *workerState) order() *Moment { return cmp.Or(k.quiet, k.terminate) }
+
+// isBound reports whether an order to its worker binds the connection: one that sends BEATs of its own gets it there.
+func (c *connState) isBound() bool { return c == nil || c.beats == 0 || c.isTold }
 
 // inUse returns how many connections the worker has on which it has not sent END.
 func (k *workerState) inUse() int {

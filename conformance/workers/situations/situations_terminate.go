@@ -21,21 +21,21 @@ func terminateSituations() []situation {
 	const ends = "STATE-20 STATE-22"
 	return []situation{
 		{"terminate/idle", "an idle worker with the order to terminate sends END and exits",
-			"BEAT-13 STATE-20 STATE-22 STATE-15 END-03", 15, playTerminate("", true), setup{}},
+			"BEAT-13 STATE-20 STATE-22 STATE-15 END-03", 15, playTerminate(true), setup{}},
 		{"terminate/simple", "the same, where the state is a simple string",
-			"BEAT-13 " + ends, 15, playTerminate("", true), setup{server: simpleStates}},
+			"BEAT-13 " + ends, 15, playTerminate(true), setup{server: simpleStates}},
 		{"terminate/spaces", "the same, where the JSON of the state has white space, as in the specification",
-			"BEAT-13 " + ends, 15, hooked(spaceState, playTerminate("", true)), setup{}},
+			"BEAT-13 " + ends, 15, hooked(spaceState, playTerminate(true)), setup{}},
 		{"terminate/late-job", "a job that a FETCH brings when its worker terminates already is reported",
 			"STATE-20", 15, playLateJob("terminate", timeToLeave), setup{}},
 		{"terminate/end-without-reply", "a worker ends where the server closes after END without a reply",
-			"STATE-22", 15, playTerminate("", true), setup{server: endsWithoutOK}},
+			"STATE-22", 15, playTerminate(true), setup{server: endsWithoutOK}},
 		{"terminate/short-job", "a job that ends in time is acknowledged before the worker exits",
-			"FETCH-09 STATE-20 STATE-22 END-04", 25, playTerminate("[20]", true), setup{}},
-		{"terminate/long-job", "a job that still runs is reported as failed, and the worker is gone after 30 s",
-			"STATE-21 STATE-22 STATE-20 FETCH-09 END-04 BEAT-16", 45, playTerminate("[120]", true), setup{}},
+			"FETCH-09 STATE-20 STATE-22 END-04", 25, playTerminate(true, "[20]", "[20]"), setup{}},
+		{"terminate/long-job", "of two jobs the one that still runs is reported as failed, and the worker is gone after 30 s",
+			"STATE-21 STATE-22 STATE-20 FETCH-09 END-04 BEAT-16", 45, playTerminate(true, "[18]", "[120]"), setup{}},
 		{"terminate/once", "a worker that was told to terminate does so when its next BEATs are answered with OK",
-			"STATE-22 STATE-20 STATE-21", 45, playTerminate("[120]", false), setup{}},
+			"STATE-22 STATE-20 STATE-21", 45, playTerminate(false, "[120]", "[120]"), setup{}},
 		{"terminate/after-quiet", "a quiet worker with the order to terminate does so",
 			ends, 30, playTerminateQuiet, setup{}},
 	}
@@ -44,13 +44,12 @@ func terminateSituations() []situation {
 // endsWithoutOK has a server close after END without a reply.
 func endsWithoutOK(c *fakes.Config) { c.EndWithoutOK = true }
 
-// playTerminate returns a play that orders a worker to terminate: each BEAT does so, or only the first one. Seconds is
-// how long the jobs take that it runs then, as a JSON array; empty: it runs none.
-func playTerminate(seconds string, always bool) func(*trial) {
+// playTerminate returns a play that orders a worker to terminate: each BEAT does so, or only the first one. It runs jobs
+// then that take so many seconds, each as a JSON array.
+func playTerminate(always bool, seconds ...string) func(*trial) {
 	return func(t *trial) {
 		p := t.launch(options{})
-		if seconds != "" {
-			t.pushMany(usualConcurrency, "fwp.sleep", seconds)
+		if t.pushAll(jobsWithArgs("fwp.sleep", seconds...)...); len(seconds) > 0 {
 			t.mustTakeJob()
 		}
 		told := t.order(p, "terminate", always)
@@ -94,28 +93,26 @@ func (t *trial) remarkStaying(p *program) {
 func signalSituations() []situation {
 	return []situation{
 		{"signal/term-idle", "an idle worker ends at SIGTERM, with END",
-			"STATE-15", 2, playSignal("TERM", "", timeToLeave), setup{}},
+			"STATE-15", 2, playSignal("TERM", timeToLeave), setup{}},
 		{"signal/int-idle", "an idle worker ends at SIGINT, with END",
-			"STATE-15", 2, playSignal("INT", "", timeToLeave), setup{}},
+			"STATE-15", 2, playSignal("INT", timeToLeave), setup{}},
 		{"signal/tstp", "a worker that SIGTSTP makes quiet fetches no more, beats on and stays",
 			"BEAT-11", 25, playSuspended, setup{}},
 		{"signal/term-short-job", "a job that runs at SIGTERM and ends in time is acknowledged",
-			"FETCH-09 END-04", 6, playSignal("TERM", "[5]", timeToLeave), setup{}},
+			"FETCH-09 END-04", 6, playSignal("TERM", timeToLeave, "[5]", "[5]"), setup{}},
 		{"signal/term-long-job", "a job that still runs after SIGTERM is reported as failed before the exit",
-			"FETCH-09 END-04", 32, playSignal("TERM", "[120]", 40*time.Second), setup{}},
+			"FETCH-09 END-04", 32, playSignal("TERM", 40*time.Second, "[5]", "[120]"), setup{}},
 	}
 }
 
-// playSignal returns a play that sends a worker a signal. Seconds is how long the jobs take that it runs then, as a
-// JSON array; empty: it runs none.
-func playSignal(name, seconds string, watched time.Duration) func(*trial) {
+// playSignal returns a play that sends a worker a signal. It runs jobs then that take so many seconds, each as a JSON
+// array.
+func playSignal(name string, watched time.Duration, seconds ...string) func(*trial) {
 	return func(t *trial) {
 		t.idlesElsewhere()
 		p := t.launch(options{})
-		if seconds == "" {
-			t.mustFetch(p)
-		} else {
-			t.pushMany(usualConcurrency, "fwp.sleep", seconds)
+		t.mustFetch(p)
+		if t.pushAll(jobsWithArgs("fwp.sleep", seconds...)...); len(seconds) > 0 {
 			t.mustTakeJob()
 		}
 		t.watch(p, time.Second)
