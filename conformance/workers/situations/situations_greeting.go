@@ -28,7 +28,7 @@ func greetingSituations() []situation {
 		{"password/odd-salt", "the password hash is right for a salt with unusual characters",
 			auth, 2, playHello, password("secret", 37, `ünï"salt"\日本%41`)},
 		{"password/escaped", "a password that is escaped in the URL is unescaped",
-			auth + " WRK-16", 2, playHello, password("p@ss:w/rd %41+ü", 11, "")},
+			"AUTH-01 WRK-16", 2, playHello, password("p@ss:w/rd %41+ü", 11, "")},
 		{"password/key-order", "the password hash is right where s comes before i in the greeting",
 			auth, 2, hooked(greeting(`HI {"s":"salt777","v":2,"i":23}`), playHello), password("secret", 23, "salt777")},
 		{"password/again", "each connection has the password hash of its own salt, also one that replaces another",
