@@ -165,11 +165,7 @@ func ReasonOf(err error) reports.ReasonCode {
 
 // Complete reports whether every line was reached and decided and the target still serves.
 func (e *Evidence) Complete() bool {
-	open := func(r play.Result) bool {
-		return r.Outcome == play.NotReached || r.Outcome == play.Unsure ||
-			r.Outcome == play.Mismatched && len(r.Marks) == 0
-	}
-	return !slices.ContainsFunc(e.Results, open) && e.Err == nil && e.Dead == "" && e.Open == ""
+	return !slices.ContainsFunc(e.Results, play.Result.Stops) && e.Err == nil && e.Dead == "" && e.Open == ""
 }
 
 // Passed reports whether the play is complete and everything was as expected.

@@ -15,9 +15,10 @@ import (
 )
 
 // Difference is one place where a reply is not what a line expects. Path is
-// empty for the reply as a whole, else like ".args[2]".
+// empty for the reply as a whole, else like ".args[2]". Name is that of the expected value, if it has one.
 type Difference struct {
 	Path, Want, Got string
+	Name            string
 }
 
 func (d Difference) String() string {
@@ -87,6 +88,7 @@ func equal(n node, got any, sc *Scope, exact bool, more ...cmp.Option) bool {
 type leaf struct {
 	takes func(got any) bool
 	words string
+	name  string // of the value, if it has one
 }
 
 // missing marks a field that the pattern wants to be absent, or that the
@@ -127,7 +129,11 @@ func ideal(n node, sc *Scope, exact bool) any {
 		}
 		return fields
 	}
-	return &leaf{takes: func(got any) bool { return takes(n, got, sc, exact) }, words: describe(n, sc)}
+	l := &leaf{takes: func(got any) bool { return takes(n, got, sc, exact) }, words: describe(n, sc)}
+	if r := nameOf(n); r != nil {
+		l.name = r.text
+	}
+	return l
 }
 
 // describe describes what a leaf expects: the pattern, and the value of its names.
@@ -245,6 +251,9 @@ func (d *differences) Report(r cmp.Result) {
 	diff := Difference{Path: pathText(d.path), Want: "nothing more", Got: "nothing"}
 	if want.IsValid() {
 		diff.Want = shown(want.Interface())
+		if l, is := want.Interface().(*leaf); is {
+			diff.Name = l.name
+		}
 	}
 	if got.IsValid() {
 		diff.Got = shown(got.Interface())

@@ -33,18 +33,16 @@ type lawFinding struct {
 	plays int
 }
 
-// take keeps what the law found in a play and no line of the script has reported. Where a line has found a departure,
-// what follows may follow from it, but for the values of a message.
+// take keeps what the law found in a play and no line of the script has reported.
 func (l *lawful) take(about conformance.Description, e *conformance.Evidence, late time.Duration) {
 	l.tally.Add(e.Tally)
 	if e.Dead != "" || e.Back { // a server that ended may have lost anything
 		return
 	}
-	departed := slices.ContainsFunc(e.Breaches, stopping) || slices.ContainsFunc(e.Results, mismatched)
 	seen := map[lawKey]bool{}
 	for _, v := range e.Law {
 		key := lawKey{v.Rule, v.Clause}
-		if departed && !v.Alone || filed(e, v) || v.Timed && !lag.Covers(lag.Allowance, late) || seen[key] {
+		if filed(e, v) || !v.Alone && follows(e, v) || v.Timed && !lag.Covers(lag.Allowance, late) || seen[key] {
 			continue
 		}
 		seen[key] = true
@@ -55,15 +53,30 @@ func (l *lawful) take(about conformance.Description, e *conformance.Evidence, la
 	}
 }
 
-func mismatched(r play.Result) bool { return r.Outcome == play.Mismatched }
-
-// filed reports whether a line of the script, or a breach, is about the same message.
+// filed reports whether a line of the script that is about a clause, or a breach, is about the same message.
 func filed(e *conformance.Evidence, v law.Seen) bool {
 	at := v.At.Sub(e.Began)
 	return slices.ContainsFunc(e.Breaches, func(b scenarios.Breach) bool { return b.Conn == v.Conn && b.At == at }) ||
 		slices.ContainsFunc(e.Results, func(r play.Result) bool {
-			return r.Outcome == play.Mismatched && r.Conn == v.Conn && r.At == at
+			return r.Outcome == play.Mismatched && len(r.Marks) > 0 && r.Conn == v.Conn && r.At == at
 		})
+}
+
+// follows reports whether what the law found may follow from a departure that a line or a breach has shown: another
+// reply than the one that was due, or another name in it. What departs in other values leaves the law what it knows. A
+// set-up line tells nothing itself: a command that it needs and that is refused is the law's to tell.
+func follows(e *conformance.Evidence, v law.Seen) bool {
+	at := v.At.Sub(e.Began)
+	named := func(d scenarios.Difference) bool { return d.Name != "" }
+	return slices.ContainsFunc(e.Breaches, stopping) || slices.ContainsFunc(e.Results, func(r play.Result) bool {
+		switch {
+		case r.Outcome != play.Mismatched || r.Assumed && !slices.ContainsFunc(r.Differences, named):
+			return false
+		case len(r.Marks) > 0 || !r.Refusal:
+			return true
+		}
+		return r.At < at || r.At == at && r.Conn != v.Conn
+	})
 }
 
 // Unlisted returns the checks that a report may have beside those of a suite: first that of a crash which no check has

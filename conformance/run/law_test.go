@@ -37,6 +37,18 @@ func TestLawFindings(t *testing.T) {
 	at := func(conn string) play.Result {
 		return play.Result{Outcome: play.Mismatched, Conn: conn, At: time.Second}
 	}
+	marked := func(conn string) play.Result {
+		r := at(conn)
+		r.Marks = []scenarios.Mark{{Clause: "FWP-WU-03"}}
+		return r
+	}
+	assumed := func(r play.Result, name string) play.Result {
+		r.Assumed, r.Differences = true, []scenarios.Difference{{Path: ".jid", Name: name}}
+		return r
+	}
+	refusal := func(conn string, after time.Duration) play.Result {
+		return play.Result{Outcome: play.Mismatched, Refusal: true, Conn: conn, At: after}
+	}
 	beside := func(v law.Seen, results ...play.Result) *conformance.Evidence {
 		return &conformance.Evidence{Began: began, Law: []law.Seen{v}, Results: results}
 	}
@@ -57,9 +69,16 @@ func TestLawFindings(t *testing.T) {
 		"the same twice":                     {plays: plays(of(plain, plain), of(plain)), want: []string{reply}},
 		"two rules":                          {plays: plays(of(plain, value)), want: []string{field, reply}},
 		"a recommendation":                   {plays: plays(of(should)), want: []string{"law/reply FWP-ACK-02 warn"}},
-		"behind a departure":                 {plays: plays(beside(plain, at("b")))},
+		"behind a departure":                 {plays: plays(beside(plain, marked("b")))},
 		"a value behind a departure":         {plays: plays(beside(value, at("b"))), want: []string{field}},
-		"a value that a line has reported":   {plays: plays(beside(value, at("a")))},
+		"behind a value":                     {plays: plays(beside(plain, assumed(marked("b"), ""))), want: []string{reply}},
+		"behind another name":                {plays: plays(beside(plain, assumed(at("b"), "$jid")))},
+		"a set-up line that is refused":      {plays: plays(beside(plain, refusal("a", time.Second))), want: []string{reply}},
+		"behind such a line":                 {plays: plays(beside(plain, refusal("a", 0)))},
+		"before such a line":                 {plays: plays(beside(plain, refusal("a", time.Hour))), want: []string{reply}},
+		"beside such a line":                 {plays: plays(beside(plain, refusal("b", time.Second)))},
+		"a value of a set-up line":           {plays: plays(beside(value, assumed(at("a"), ""))), want: []string{field}},
+		"a value that a line has reported":   {plays: plays(beside(value, marked("a")))},
 		"a value that a breach has reported": {plays: plays(breach)},
 		"from a server that ended":           {plays: plays(gone)},
 		"a time, once":                       {plays: plays(of(timed))},

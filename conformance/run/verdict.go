@@ -135,10 +135,11 @@ func (v *verdicts) stopCause() cause {
 		return cause{reason: reports.ReasonOtherBreach, line: b.Line, words: words, halted: true}
 	}
 	for _, r := range run.Results {
-		switch r.Outcome {
-		case play.Unsure:
+		switch {
+		case r.Assumed:
+		case r.Outcome == play.Unsure:
 			return cause{reason: reports.ReasonCode(r.Reason), line: r.Line, words: r.Cause, transient: r.Transient}
-		case play.Mismatched:
+		case r.Outcome == play.Mismatched:
 			return v.mismatchCause(r)
 		}
 	}
@@ -221,6 +222,9 @@ func (v *verdicts) line(m scenarios.Mark, r play.Result, cv *reports.ClauseVerdi
 	switch {
 	case r.Outcome == play.Mismatched:
 		return v.mismatch(m, r, cv)
+	case r.Assumed:
+		cv.Why, cv.Reason, cv.Halted = r.Cause, reports.ReasonOtherBreach, true
+		return reports.Inconclusive
 	case r.Outcome != play.Matched || v.stopped.words != "":
 		return reports.Inconclusive
 	case r.Lapse && slices.Contains(v.protocol().GrammarClauses, m.Clause):
@@ -310,12 +314,24 @@ func (v *verdicts) whole() {
 	switch {
 	case v.evidence.Open != "":
 		v.inconclusive(cause{reason: v.evidence.OpenReason(), words: v.evidence.Open})
+	case v.setUp().words != "":
+		v.inconclusive(v.setUp())
 	case len(v.check.Clauses) > 0 || len(v.check.Findings) > 0:
 	case v.stopped.words != "":
 		v.inconclusive(v.stopped)
 	default:
 		v.check.Verdict = reports.Pass
 	}
+}
+
+// setUp returns what a set-up line has shown, if the play went on and nothing else tells it.
+func (v *verdicts) setUp() cause {
+	for _, r := range v.evidence.Results {
+		if r.Assumed && r.Outcome == play.Mismatched && len(r.Marks) == 0 && len(v.check.Clauses) > 0 {
+			return v.mismatchCause(r)
+		}
+	}
+	return cause{}
 }
 
 // inconclusive makes the check inconclusive, unless it has a finding.

@@ -25,9 +25,9 @@ var failFaults = []fakes.Fault{
 		do(declineRange("message"), checked(fwp.FAIL), text("message", longer(255)))),
 	fault("fail-order", "FAIL-01", "a FAIL whose first field is not jid is refused",
 		do(declineForm, valid(fwp.FAIL), not(begins("jid")))),
-	fault("fail-refused-ends", "FAIL-02 ACK-01", "a FAIL that is refused ends the jobs that its connection holds",
+	fault("fail-refused-ends", "FAIL-02 ACK-01 FAIL-01", "a FAIL that is refused ends the jobs that its connection holds",
 		inHand(refused(fwp.FAIL), ownJobs, finish)),
-	fault("fail-refused-fails", "FAIL-02", "a FAIL that is refused fails the jobs that its connection holds",
+	fault("fail-refused-fails", "FAIL-02 FAIL-01", "a FAIL that is refused fails the jobs that its connection holds",
 		inHand(refused(fwp.FAIL), ownJobs, fail)),
 	// These accept a FAIL that is not right.
 	fault("fail-field-types", "FAIL-02", "a FAIL is accepted whatever the types of errtype, message and backtrace are",

@@ -15,7 +15,7 @@ var jobAtFaults = []fakes.Fault{
 	fault("job-at-east", "WU-06 STATE-11", "the offset of at is read as UTC if it is positive",
 		do(shift("at", func(t time.Time) time.Time { return t.Add(max(offset(t), 0)) }), at(fakes.Defaulted))),
 	fault("job-at-follows", "WU-06", "a job without at gets that of the job before", followsJob("at")),
-	fault("job-at-fraction-refused", "WU-06", "an at with a fraction of a second is refused",
+	fault("job-at-fraction-refused", "WU-06 PUSH-01", "an at with a fraction of a second is refused",
 		do(decline("at", "at has whole seconds"), checked(fwp.PUSH), text("at", with(".")))),
 	fault("job-at-half-hours", "WU-06 STATE-11", "the minutes in the offset of at are ignored",
 		do(shift("at", func(t time.Time) time.Time { return t.Add(offset(t) % time.Hour) }), at(fakes.Defaulted))),

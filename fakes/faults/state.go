@@ -65,7 +65,7 @@ var stateFaults = []fakes.Fault{
 		"an accepted FAIL leaves the connection un-identified", do(forget, done(fwp.FAIL))),
 	fault("state-info-refused", "STATE-03", "INFO is refused to consumers",
 		do(decline(fakes.AboutState, "INFO is not for workers"), checked(fwp.INFO), ofWorker)),
-	fault("state-push-after-beat", "STATE-03",
+	fault("state-push-after-beat", "STATE-03 PUSH-01",
 		"a PUSH is refused on a connection whose first command behind HELLO was a BEAT",
 		keep(conn, both(checked(), not(checked(fwp.HELLO)), func(e *event) bool { return e.Conn.Identified }),
 			func(first *string, e *event) {

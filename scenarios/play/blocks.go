@@ -258,6 +258,7 @@ func (th *thread) conclude(
 func (th *thread) table(ctx context.Context, b *scenarios.Block) error {
 	for _, row := range rows(b.Steps) {
 		began := time.Now()
+		th.assuming = false
 		err := th.steps(ctx, row)
 		if err == nil {
 			continue

@@ -32,9 +32,10 @@ func (th *thread) expect(ctx context.Context, e *scenarios.Expect) error {
 	if res.Outcome != Matched {
 		th.ifSilent(ctx, c, e, a, &res)
 	}
+	goesOn := th.assume(e, a, &res)
 	th.note(e, res)
 	th.record(c, e, a, res)
-	if res.Outcome != Matched {
+	if !goesOn {
 		return errStop
 	}
 	begin := time.Now()
@@ -103,6 +104,7 @@ func (th *thread) judge(c *conn, e *scenarios.Expect, a session.Received) Result
 		return res
 	}
 	res.Outcome, res.room = Mismatched, th.room(e, a)
+	res.Refusal = a.Whole() && th.grammar().Refused(a.Message)
 	if a.Ending != scenarios.Open && e.RefusesOnly() && c.Status().Phase == session.Greeting && !c.excused.Load() {
 		res.Unrefused = c.Status().Verb
 	}

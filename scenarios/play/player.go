@@ -86,7 +86,7 @@ func (p *Player) Play(ctx context.Context, s *scenarios.Script, names string) *R
 	pl := &play{
 		Player: *p, script: s, scope: scenarios.NewScope(names), conns: map[string]*conn{},
 		rec: &recorder{start: time.Now(), watch: p.Watch}, results: map[scenarios.Step]*Result{},
-		ledger: s.Dialect.NewLedger(), rounds: newRounds(s),
+		ledger: s.Dialect.NewLedger(), rounds: newRounds(s), assumed: map[assumption]int{},
 	}
 	pl.Timeout = cmp.Or(p.Timeout, DefaultTimeout)
 	pl.Patience = cmp.Or(p.Patience, scenarios.DefaultPatience)
@@ -128,10 +128,12 @@ type play struct {
 	extra      []*conn // replaced and thread-owned connections, for hanging up
 	results    map[scenarios.Step]*Result
 	breaches   []scenarios.Breach
-	lapse      *scenarios.Breach // the first message that was read in spite of its grammar, until it is in breaches
-	lapsed     bool              // there was one
-	notServing string            // why the server no longer serves, empty if it does
-	openThen   int               // connections that were open at that moment
+	assumed    map[assumption]int // departures, by the line that showed them
+	assuming   bool               // there was one, in this row of a table
+	lapse      *scenarios.Breach  // the first message that was read in spite of its grammar, until it is in breaches
+	lapsed     bool               // there was one
+	notServing string             // why the server no longer serves, empty if it does
+	openThen   int                // connections that were open at that moment
 	err        error
 }
 
@@ -154,13 +156,16 @@ func (pl *play) run(leftover []string) *Run {
 }
 
 // note keeps the result of a step; of repeated ones the worst, and the first
-// of equals.
+// of equals. One behind which the play did not go on counts for all.
 func (pl *play) note(s scenarios.Step, res Result) {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
-	if old := pl.results[s]; old == nil || severity(res.Outcome) > severity(old.Outcome) {
-		pl.results[s] = &res
+	old := pl.results[s]
+	if old != nil && severity(res.Outcome) <= severity(old.Outcome) {
+		old, res = &res, *old
 	}
+	res.Assumed = res.Assumed && (old == nil || old.Assumed || old.Outcome == Matched)
+	pl.results[s] = &res
 }
 
 func severity(o Outcome) int {

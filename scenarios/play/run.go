@@ -31,12 +31,7 @@ type Run struct {
 // Complete reports whether every step with an expectation was reached and decided, and
 // there was no other problem.
 func (r *Run) Complete() bool {
-	for _, res := range r.Results {
-		if res.Outcome == NotReached || res.Outcome == Unsure || res.Outcome == Mismatched && len(res.Marks) == 0 {
-			return false
-		}
-	}
-	return r.Err == nil && r.NotServing == ""
+	return !slices.ContainsFunc(r.Results, Result.Stops) && r.Err == nil && r.NotServing == ""
 }
 
 // Passed reports whether the run is complete and every expectation was met.
@@ -78,6 +73,7 @@ type Result struct {
 	Differences []scenarios.Difference
 	Cause       string           // of Unsure, and of a mismatch in time
 	Reason      Reason           // of Unsure
+	Refusal     bool             // the command was refused, where another reply is due
 	Ending      scenarios.Ending // of the connection, if it had ended by then
 	Unrefused   string           // the verb, if a connection ended before its introduction where a refusal was expected
 	Conn        string
@@ -87,11 +83,20 @@ type Result struct {
 	// Passing: a server may do that now and then, but not always. Another try, alone, shows which it is.
 	Passing bool
 
+	// Assumed: the reply departs from the line in values alone, and the play went on. A departure of that kind that was
+	// seen before is Unsure.
+	Assumed bool
+
 	Late bool // a mismatch in time only: the reply came after the end of its window
 
 	// room is by how much our lines may have been late without being the reason, where a span of time is the premise of a
 	// mismatch. Zero: none is.
 	room time.Duration
+}
+
+// Stops reports whether the play of the script has not got behind the step, or has decided nothing there.
+func (r Result) Stops() bool {
+	return !r.Assumed && (r.Outcome == NotReached || r.Outcome == Unsure || r.Outcome == Mismatched && len(r.Marks) == 0)
 }
 
 // leave makes a result one that decides nothing.

@@ -1,0 +1,87 @@
+package play
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// A reply that departs from its line in values alone is a finding, or the reason why its check is inconclusive, and the
+// play goes on as if this were the way of the server: what another line is about can still be judged. An assumption is
+// as narrow as what was seen: the verb of the command, the place of the value and the type of what came. The same
+// departure is told once in a play; a line that it hides is unsure, so that its clauses do not pass. It is no longer
+// assumed where a later reply is right at that place.
+//
+// What cannot be assumed ends the play: a message of another kind, a refusal, or one where a refusal is due; an end of
+// the connection; a message that is not whole, that no command or more than one asked for, or that came too early or
+// too late; another number of parts; a text that is no JSON; a value of the play in the wrong
+// place; a message that leaves a name of its line without a value; and all in an eventually or unordered block.
+// Behind an assumption, what differs in another way than in values decides nothing: it may follow from it.
+
+// assumption is a departure of a server that a play takes as its way.
+type assumption struct {
+	verb, path string
+	class      byte // of what came: the first byte of its JSON
+}
+
+// assume decides whether a play goes on behind a reply that its line does not expect, and forgets what a reply that it
+// expects contradicts.
+func (th *thread) assume(e *scenarios.Expect, a session.Received, res *Result) bool {
+	if res.Outcome == Matched {
+		th.contradict(e, a)
+	}
+	if res.Outcome != Mismatched {
+		return res.Outcome == Matched
+	}
+	departed := th.assumable(e, a, res)
+	th.mu.Lock()
+	defer th.mu.Unlock()
+	fresh := false
+	for _, key := range departed {
+		if th.assumed[key] == 0 {
+			th.assumed[key], fresh = e.Line, true
+		}
+	}
+	switch {
+	case departed == nil && th.assuming:
+		res.leave(doubt{OtherBreach, "the line did not match, which may follow from what an earlier line shows"})
+	case departed != nil && !fresh:
+		res.leave(doubt{OtherBreach, fmt.Sprintf("the reply departs from what is expected as that of line %d does",
+			th.assumed[departed[0]])})
+	}
+	res.Assumed = departed != nil
+	th.assuming = th.assuming || res.Assumed
+	return res.Assumed
+}
+
+// assumable returns where a reply departs from its line in values alone; nil if it does not, or that cannot be assumed.
+func (th *thread) assumable(e *scenarios.Expect, a session.Received, res *Result) (keys []assumption) {
+	if th.trial != nil || res.Late || !a.Whole() || a.Owed != 1 || e.RefusesOnly() ||
+		th.grammar().Refused(a.Message) || th.doubt(*res).Outcome != Mismatched {
+		return nil
+	}
+	for i := range e.Choices {
+		for _, d := range e.Choices[i].Assume(a, th.scope) {
+			keys = append(keys, assumption{th.grammar().VerbSent(a.Asked), d.Path, d.Got[0]})
+		}
+		if keys != nil {
+			return keys
+		}
+	}
+	return nil
+}
+
+// contradict drops the assumptions that a reply to the same verb is without.
+func (th *thread) contradict(e *scenarios.Expect, a session.Received) {
+	verb := th.grammar().VerbSent(a.Asked)
+	th.mu.Lock()
+	defer th.mu.Unlock()
+	maps.DeleteFunc(th.assumed, func(key assumption, _ int) bool {
+		return key.verb == verb && slices.ContainsFunc(e.Choices, func(ch scenarios.Choice) bool {
+			return ch.Form() != nil && ch.Form().Kind == a.Message.Kind && slices.Contains(ch.Places(), key.path)
+		})
+	})
+}
