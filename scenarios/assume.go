@@ -58,25 +58,19 @@ func placesOf(n node, path string) (all []string) {
 func (ch *Choice) bound(sc *Scope) bool {
 	for _, top := range append([]node{ch.json}, ch.parts...) {
 		for n := range parts(top) {
-			if r := nameOf(n); r != nil {
-				if _, known := sc.lookup(r); !known {
-					return false
-				}
+			known := true
+			switch n := n.(type) {
+			case interpolated:
+				_, known = sc.known(n.parts)
+			case capture:
+				_, known = sc.lookup(n.ref)
+			}
+			if !known {
+				return false
 			}
 		}
 	}
 	return true
-}
-
-// nameOf returns the name whose value a node expects, nil if it is none.
-func nameOf(n node) *ref {
-	switch n := n.(type) {
-	case interpolated:
-		return n.parts.only()
-	case capture:
-		return n.ref
-	}
-	return nil
 }
 
 // has reports whether a value, as messages print it, is that of a name.

@@ -24,6 +24,6 @@
 //     the engine can find that no line is about
 //   - values: scope.go (the values of names), render.go (the text of a client line),
 //     make.go (a message that a line accepts)
-//   - matching: match.go, kind.go, contains.go
+//   - matching: match.go, assume.go, kind.go, contains.go
 //   - what a script is without playing it: steps.go, wait.go
 package scenarios

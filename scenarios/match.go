@@ -130,8 +130,11 @@ func ideal(n node, sc *Scope, exact bool) any {
 		return fields
 	}
 	l := &leaf{takes: func(got any) bool { return takes(n, got, sc, exact) }, words: describe(n, sc)}
-	if r := nameOf(n); r != nil {
-		l.name = r.text
+	switch n := n.(type) {
+	case interpolated:
+		l.name = n.parts.String()
+	case capture:
+		l.name = n.ref.text
 	}
 	return l
 }

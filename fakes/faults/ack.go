@@ -21,12 +21,12 @@ var ackFaults = []fakes.Fault{
 		withJob(at(fakes.Delivered), done(fwp.ACK), func(e *event, job *object) {
 			e.Push(job, time.Now().Add(drawn(time.Second, 100*time.Second, e, 0)))
 		})),
-	fault("ack-refused-array", "ACK-03", "an ACK whose jid is an array is refused and ends the jobs in it",
+	fault("ack-refused-array", "ACK-03 ACK-01", "an ACK whose jid is an array is refused and ends the jobs in it",
 		do(func(e *event) {
 			jids, _ := e.Object.Texts("jid")
 			e.Finish(jids...)
 		}, refused(fwp.ACK))),
-	fault("ack-refused-ends", "ACK-03", "an ACK that is refused ends the jobs that its connection holds",
+	fault("ack-refused-ends", "ACK-03 ACK-01", "an ACK that is refused ends the jobs that its connection holds",
 		inHand(refused(fwp.ACK), ownJobs, finish)),
 	fault("ack-slow-lost", "WU-05 ACK-02",
 		"an ACK that comes more than 5 s after the FETCH is answered with OK and has no effect", slow(fwp.ACK)),

@@ -249,9 +249,9 @@ var jobFaults = []fakes.Fault{
 		do(func(e *event) { later(-time.Until(e.Until) / 2)(e) }, at(fakes.Reserved))),
 	fault("job-reserve-follows", "WU-05", "a job without reserve_for is held as long as the one before",
 		followsJob("reserve_for")),
-	fault("job-reserve-minute-refused", "WU-05", "a reserve_for of 60 is refused",
+	fault("job-reserve-minute-refused", "WU-05 PUSH-01", "a reserve_for of 60 is refused",
 		refuses("reserve_for", is("reserve_for", "60"))),
-	fault("job-reserve-null-refused", "WU-05", "a reserve_for of null is refused",
+	fault("job-reserve-null-refused", "WU-05 PUSH-01", "a reserve_for of null is refused",
 		do(decline("reserve_for", "reserve_for is null"), nulls("reserve_for"))),
 	fault("job-reserve-null-short", "WU-05", "a job whose reserve_for is null is held for 60 s",
 		do(set("reserve_for", "60"), nulls("reserve_for"))),
@@ -267,11 +267,11 @@ var jobFaults = []fakes.Fault{
 		})),
 	fault("job-retry-follows-unseen", "RETRY-04 WU-07",
 		"a job without retry is not retried if the job before had a retry of 0 or less", retryFollowsUnseen()),
-	fault("job-retry-many-refused", "WU-07", "a retry above 25 is refused",
+	fault("job-retry-many-refused", "WU-07 PUSH-01", "a retry above 25 is refused",
 		refuses("retry", number("retry", above(defaultRetry)))),
 	fault("job-retry-mixed", "WU-07", "every 50th job gets the retry of an earlier one", retryMixed()),
-	fault("job-retry-negative-refused", "WU-07", "a retry of -1 is refused", refuses("retry", is("retry", "-1"))),
-	fault("job-retry-null-refused", "WU-07", "a retry of null is refused", refuses("retry", is("retry", "null"))),
+	fault("job-retry-negative-refused", "WU-07 PUSH-01", "a retry of -1 is refused", refuses("retry", is("retry", "-1"))),
+	fault("job-retry-null-refused", "WU-07 PUSH-01", "a retry of null is refused", refuses("retry", is("retry", "null"))),
 }
 
 // nulls holds for a PUSH that is right and has null in a field.

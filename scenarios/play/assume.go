@@ -11,7 +11,7 @@ import (
 
 // A reply that departs from its line in values alone is a finding, or the reason why its check is inconclusive, and the
 // play goes on as if this were the way of the server: what another line is about can still be judged. An assumption is
-// as narrow as what was seen: the verb of the command, the place of the value and the type of what came. The same
+// as narrow as what was seen: the verb of the command, the place of the value and the type of the value. The same
 // departure is told once in a play; a line that it hides is unsure, so that its clauses do not pass. It is no longer
 // assumed where a later reply is right at that place.
 //
@@ -24,7 +24,7 @@ import (
 // assumption is a departure of a server that a play takes as its way.
 type assumption struct {
 	verb, path string
-	class      byte // of what came: the first byte of its JSON
+	class      byte // of the value: the first byte of its JSON
 }
 
 // assume decides whether a play goes on behind a reply that its line does not expect, and forgets what a reply that it
