@@ -198,7 +198,7 @@ var jobFaults = []fakes.Fault{
 			}
 			return at
 		}), at(fakes.Defaulted))),
-	fault("job-created-at-offset-refused", "WU-10", "a created_at with an offset is refused",
+	fault("job-created-at-offset-refused", "WU-10 PUSH-01", "a created_at with an offset is refused",
 		refuses("created_at", moment("created_at", hasOffset))),
 	fault("job-created-at-replaced", "WU-10", "created_at is the time of the PUSH, whatever the producer sent",
 		do(setNow("created_at"), at(fakes.Defaulted))),

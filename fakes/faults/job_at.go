@@ -24,7 +24,7 @@ var jobAtFaults = []fakes.Fault{
 		loses(moment("at", func(at time.Time) bool { return time.Until(at).Abs() < time.Second }))),
 	fault("job-at-offset", "WU-06", "the offset of at is read as UTC",
 		do(shift("at", func(t time.Time) time.Time { return t.Add(offset(t)).UTC() }), at(fakes.Defaulted))),
-	fault("job-at-offset-refused", "WU-06", "an at with an offset is refused", refuses("at", moment("at", hasOffset))),
+	fault("job-at-offset-refused", "WU-06 PUSH-01", "an at with an offset is refused", refuses("at", moment("at", hasOffset))),
 	fault("job-at-past-lost", "WU-06 PUSH-04", "a job whose at is in the past is answered with OK and lost",
 		loses(moment("at", func(at time.Time) bool { return at.Before(time.Now()) }))),
 	fault("job-at-tenths-refused", "WU-06", "an at whose fraction has fewer than three digits is refused",
