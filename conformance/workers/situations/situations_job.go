@@ -229,7 +229,7 @@ func playReservationOver(t *trial) {
 	t.itWorks(p, "RESP-09", "a worker that goes on fetching and reporting")
 }
 
-// playSeveralProcesses decides whether processes have different worker ids.
+// playSeveralProcesses starts processes at the same time. Whether their worker ids differ is for the rules.
 func playSeveralProcesses(t *trial) {
 	var all []*program
 	for range 3 {
@@ -241,24 +241,4 @@ func playSeveralProcesses(t *trial) {
 		}
 		t.mustFetch(p)
 	}
-	owner := map[string]*program{}
-	for _, p := range all {
-		hellos := slices.DeleteFunc(t.all(p.lines(fwp.HELLO)), func(e workers.Event) bool {
-			_, is := e.Object["wid"].(string)
-			return !is
-		})
-		if len(hellos) == 0 {
-			t.giveUp(false, "a process has no worker id")
-		}
-		for _, e := range hellos {
-			if other := owner[e.Worker]; other != nil && other != p {
-				t.holds("HELLO-10", false, "different worker ids",
-					fmt.Sprintf("two processes have the worker id %q", e.Worker))
-				t.shownBy(&e)
-				return
-			}
-			owner[e.Worker] = p
-		}
-	}
-	t.kept("HELLO-10")
 }
