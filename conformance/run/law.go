@@ -3,6 +3,7 @@ package run
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
@@ -170,11 +171,36 @@ func (s *runState) addLaw(c *reports.Check, f *lawFinding) {
 		Expected: f.Expected, Got: f.Got, Cause: f.What, Conn: f.Conn, At: f.At.Sub(f.first.Began),
 	})
 	found := v.check.Findings[0]
-	found.Conversation = conversation(f.first)
+	found.Conversation, found.Marked = events(conversation(f.first), f.Seen, f.At.Sub(f.first.Began))
 	if s.runner.Reproduce != nil {
 		found.Reproduce = s.runner.Reproduce(f.about.ID)
 	}
 	c.Findings = append(c.Findings, found)
+}
+
+// events returns the lines of a conversation that a violation at some time rests on, and which of them is its message,
+// counted from 1; 0 if it is none. These are the lines about its job, the message with the command that it answers and,
+// unless it is about a value alone, what else the connection has said. All lines count for a time without a job.
+func events(all []reports.Line, v law.Seen, at time.Duration) (lines []reports.Line, marked int) {
+	behind := slices.IndexFunc(all, func(l reports.Line) bool { return l.At > at })
+	if behind < 0 {
+		behind = len(all)
+	}
+	asked := behind - 1
+	for asked >= 0 && (all[asked].Conn != v.Conn || all[asked].From != reports.FromClient) {
+		asked--
+	}
+	for i, l := range all[:behind] {
+		message := l.Conn == v.Conn && l.At == at && l.From == reports.FromServer
+		said := !v.Alone && (l.Conn == v.Conn || l.Conn == "") || v.JID == "" && v.Timed
+		if message || said || i == asked || v.JID != "" && strings.Contains(l.Text, v.JID) {
+			lines = append(lines, l)
+		}
+		if message {
+			marked = len(lines)
+		}
+	}
+	return lines, marked
 }
 
 func verdictOf(c *reports.Check) []reports.Verdict {

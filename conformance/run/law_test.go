@@ -1,6 +1,7 @@
 package run
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -106,5 +107,42 @@ func TestLawFindings(t *testing.T) {
 			assert.Contains(t, []reports.Verdict{reports.Fail, reports.Warn}, c.Verdict, name)
 		}
 		assert.Equal(t, test.want, got, name)
+	}
+}
+
+// TestEvents: which lines of a conversation a violation rests on. A line is its second, its connection, who has said
+// it, and its text.
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	line := func(at int, conn, from, text string) reports.Line {
+		return reports.Line{At: time.Duration(at) * time.Second, Conn: conn, From: from, Text: text}
+	}
+	const c, s = reports.FromClient, reports.FromServer
+	all := []reports.Line{
+		line(1, "a", c, "HELLO"), line(1, "a", s, "OK"),
+		line(2, "b", c, "PUSH j"), line(2, "b", s, "OK"),
+		line(3, "b", c, "PUSH k"), line(3, "b", s, "OK"), line(4, "", reports.FromSuite, "restart"), line(5, "a", c, "FETCH"),
+		line(6, "b", c, "INFO"), line(7, "a", s, "j"), line(8, "a", c, "ACK j"),
+	}
+	job := law.Violation{JID: "j"}
+	for name, test := range map[string]struct {
+		v      law.Seen
+		at     int
+		want   string
+		marked int
+	}{
+		"a value":              {law.Seen{Violation: job, Conn: "a", Alone: true}, 7, "PUSH j, FETCH, j", 3},
+		"a reply":              {law.Seen{Violation: job, Conn: "a"}, 7, "HELLO, OK, PUSH j, restart, FETCH, j", 6},
+		"no job":               {law.Seen{Conn: "b"}, 3, "PUSH j, OK, PUSH k, OK", 4},
+		"a time without a job": {law.Seen{Conn: "a", Timed: true}, 2, "HELLO, OK, PUSH j, OK", 0},
+		"no message":           {law.Seen{Conn: "b", Alone: true}, 6, "INFO", 0},
+	} {
+		lines, marked := events(all, test.v, time.Duration(test.at)*time.Second)
+		var got []string
+		for _, l := range lines {
+			got = append(got, l.Text)
+		}
+		assert.Equal(t, test.want, strings.Join(got, ", "), name)
+		assert.Equal(t, test.marked, marked, name)
 	}
 }

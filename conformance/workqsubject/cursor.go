@@ -45,8 +45,8 @@ func miscounted(what string) ruling {
 	return ruling{clause: "INSP-07", rule: "shown", expected: "+OK int(0..) ...", what: what}
 }
 
-// still reports whether a list is the same as long as no client changes it: no other client uses it, and time changes none
-// of its jobs.
+// still reports whether a list is the same as long as no client changes it: no other client uses it, and time changes
+// none of its jobs.
 func (l *workqLaw) still(k *call) bool {
 	if slices.ContainsFunc(l.under, func(o *call) bool { return !strings.HasPrefix(o.Verb, workq.Inspect) }) {
 		clear(l.cursors)

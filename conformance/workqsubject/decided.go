@@ -7,6 +7,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/session/workqsession"
+	"github.com/fwpsuite/fwp/scenarios/workqdialect"
 	"github.com/fwpsuite/fwp/workq"
 )
 
@@ -14,11 +15,13 @@ import (
 func (l *workqLaw) decided(k *call, m session.Message) (d law.Decided) {
 	d.Kept = []string{"foreign", explore.RuleClosed}
 	rules := func(all ...string) { d.Kept = append(d.Kept, all...) }
-	listed := m.Kind == workqsession.OK && !k.malformed
+	served := m.Kind == workqsession.OK && !k.malformed
 	switch {
 	case k.malformed:
 		d.Kept = []string{"malformed"}
-	case k.Verb == workq.Lease && !listed:
+	case workqdialect.Dialect{}.Foreign(k.bytes, m):
+		return d
+	case k.Verb == workq.Lease && !served:
 		rules("early", "late", "missing")
 	case k.Verb == workq.Lease:
 		l.decidedOf(string(m.Parts[1]), &d, "delivered", "field")
@@ -28,14 +31,14 @@ func (l *workqLaw) decided(k *call, m session.Message) (d law.Decided) {
 		}
 	case k.Verb == workq.InspectQueue, k.Verb == workq.InspectServer:
 		rules("field")
-	case (k.Verb == workq.InspectJobs || k.Verb == workq.InspectScheduled || k.Verb == workq.InspectQueues) && listed:
+	case (k.Verb == workq.InspectJobs || k.Verb == workq.InspectScheduled || k.Verb == workq.InspectQueues) && served:
 		rules("listed", "shown", "field")
 	case k.ID != "" && l.jobs[k.ID] == nil:
 		rules("reply")
 	case k.ID != "":
 		l.decidedOf(k.ID, &d, "reply")
 		values := map[string]string{workq.Result: "result", workq.Run: "result", workq.InspectJob: "field"}
-		if rule := values[k.Verb]; listed && rule != "" {
+		if rule := values[k.Verb]; served && rule != "" {
 			l.decidedOf(k.ID, &d, rule)
 		}
 	}

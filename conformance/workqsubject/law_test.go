@@ -140,6 +140,8 @@ func TestLaw(t *testing.T) {
 			"",
 		},
 
+		"a lease without a job": {[]string{add1, okay, "a> lease n-x 500", okay}, "WORKQ-LEASE-01 foreign"},
+
 		"the server ends a connection":      {[]string{add1, okay, "a!"}, "WORKQ-LINE-10 closed"},
 		"the server ends it amid a command": {[]string{add1, okay, "a> add $2 n-x 600000 3600000 9|x", "a!"}, ""},
 		"the server ends it behind a malformed": {

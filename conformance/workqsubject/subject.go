@@ -84,15 +84,19 @@ func alphabet(d *explore.Draw, l explore.Law) explore.Alphabet {
 			move("delete", 0.5, always, func() string { return "delete " + m.id() }),
 			move("inspect job", 1.5, always, func() string { return "inspect job " + m.id() }),
 			move("inspect queue", 0.7, always, func() string { return "inspect queue " + m.name() }),
-			move("inspect jobs", 0.7, always, func() string { return "inspect jobs " + m.name() + " 0 100" }),
+			move("inspect jobs", 0.7, always, func() string { return "inspect jobs " + m.name() + m.page() }),
 			move("inspect scheduled-jobs", 0.4, always, func() string {
-				return "inspect scheduled-jobs " + m.name() + " 0 100"
+				return "inspect scheduled-jobs " + m.name() + m.page()
 			}),
+			move("inspect queues", 0.2, always, func() string { return "inspect queues" + m.page() }),
 			move("inspect server", 0.05, always, func() string { return "inspect server" }),
 			move("malformed", 0.5, always, m.malformed),
 		},
 	}
 }
+
+// page is a part of a list.
+func (m *maker) page() string { return []string{" 0 100", " 0 1", " 1 1", " 1 2"}[m.IntN(4)] }
 
 func (m *maker) name() string { return fmt.Sprintf("$name%d", 1+m.IntN(3)) }
 
