@@ -28,8 +28,10 @@ type Exploration struct {
 	Took    time.Duration `json:"took_ns"`
 	// Seed is what the commands were drawn from: a string of decimal digits in JSON.
 	Seed uint64 `json:"seed,string"`
-	// Commands is how many were sent, those that shrank findings not included.
+	// Commands is how many were sent, those that shrank findings not included, and Judged how many replies of those that
+	// a single client at a time has received were compared with the model.
 	Commands int `json:"commands"`
+	Judged   int `json:"judged"`
 	// States, Transitions and Outcomes count what was seen: "identified worker", "identified > quiet",
 	// "fetch identified worker: null".
 	States      map[string]int `json:"states"`
@@ -60,6 +62,10 @@ type Explored struct {
 	Finding
 	// After is the number of commands after which it was seen.
 	After int `json:"after_commands"`
+	// Times is how often it was seen while the run explored, and Places where, and how often there: a command with its
+	// answer, or a field with the kinds of its values. It is told once.
+	Times  int            `json:"times,omitempty"`
+	Places map[string]int `json:"places,omitempty"`
 	// Unscripted is why it has no Script.
 	Unscripted string `json:"unscripted,omitempty"`
 	// Control is Fail or Crash if the embedded server, which is right, fails the script too, and Pass if it does not;
@@ -102,11 +108,16 @@ func (e *Exploration) decide(o ExitOptions) Outcome {
 		Claimed(ExitFindings, bad, found),
 		Claimed(ExitInconclusive, identified == 0, e.nothing("no connection was identified")),
 		Claimed(ExitInconclusive, !e.served(), e.nothing("no command of a client that had introduced itself was answered")),
+		Claimed(ExitInconclusive, e.Judged < judgedAtLeast && len(e.Findings) == 0,
+			fmt.Sprintf("hardly anything was evaluated: %d replies to %s", e.Judged, text.Count(e.Commands, "command"))),
 		Claimed(ExitInconclusive, len(e.Outages) > 0, "the target was unreachable for a time: "+found),
 		Claimed(ExitWell, len(e.Findings) > 0, found+", none of a requirement"),
 		Claimed(ExitWell, true, "nothing found in "+seen),
 	))
 }
+
+// judgedAtLeast is how many replies must have been evaluated for an exploration that finds nothing to say so.
+const judgedAtLeast = 20
 
 // nothing says why nothing was evaluated, and what to do.
 func (e *Exploration) nothing(seen string) string {

@@ -15,7 +15,7 @@ func explored() *Exploration {
 	e := &Exploration{
 		Limits: "--findings 2", Version: "fwpcheck v1.2.3",
 		Target:  Target{URL: "tcp://127.0.0.1:7419", Chosen: "from --url", HI: `HI {"v":2}`},
-		Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Took: 83 * time.Second, Seed: 42, Commands: 20137,
+		Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Took: 83 * time.Second, Seed: 42, Commands: 20137, Judged: 18020,
 		States:      map[string]int{"identified worker": 15000, "identified": 5000, "not identified": 137},
 		Transitions: map[string]int{"not identified > identified": 130, "identified > ended": 55},
 		Outcomes:    map[string]int{"FETCH identified worker: ${}": 4000, "PUSH identified: +OK": 2100},
@@ -31,8 +31,8 @@ func explored() *Exploration {
 						Script:    "title: FWP-FETCH-08\n\nconnect as consumer\nC: FETCH\nclause FWP-FETCH-08\nS: $\n",
 					},
 				},
-				After: 812,
-				Path:  "FWP-FETCH-08.fwp", Run: "FWP-FETCH-08.run.json", Reproduced: 5, Tried: 5,
+				After: 812, Times: 9, Places: map[string]int{"FETCH: -": 8, "FETCH: <close>": 1},
+				Path: "FWP-FETCH-08.fwp", Run: "FWP-FETCH-08.run.json", Reproduced: 5, Tried: 5,
 			},
 			{
 				Finding: Finding{
@@ -82,7 +82,9 @@ func TestExplorationGolden(t *testing.T) {
 func TestExplorationOutcome(t *testing.T) {
 	t.Parallel()
 	with := func(v ...Verdict) *Exploration {
-		e := &Exploration{States: map[string]int{"identified": 1}, Outcomes: map[string]int{"PUSH identified: +OK": 1}}
+		e := &Exploration{
+			Judged: judgedAtLeast, States: map[string]int{"identified": 1}, Outcomes: map[string]int{"PUSH identified: +OK": 1},
+		}
 		for _, v := range v {
 			e.Findings = append(e.Findings, Explored{Finding: Finding{Verdict: v}})
 		}
@@ -93,12 +95,14 @@ func TestExplorationOutcome(t *testing.T) {
 		o    ExitOptions
 		code int
 	}{
-		"nothing found":    {with(), ExitOptions{}, ExitWell},
-		"a fail":           {with(Warn, Fail), ExitOptions{}, ExitFindings},
-		"a crash":          {with(Crash), ExitOptions{}, ExitFindings},
-		"a warn":           {with(Warn), ExitOptions{}, ExitWell},
-		"a warn, strictly": {with(Warn), ExitOptions{Strict: true}, ExitFindings},
-		"only HELLO":       {&Exploration{States: map[string]int{"identified": 1}}, ExitOptions{}, ExitInconclusive},
+		"nothing found":               {with(), ExitOptions{}, ExitWell},
+		"a fail":                      {with(Warn, Fail), ExitOptions{}, ExitFindings},
+		"a crash":                     {with(Crash), ExitOptions{}, ExitFindings},
+		"a warn":                      {with(Warn), ExitOptions{}, ExitWell},
+		"a warn, strictly":            {with(Warn), ExitOptions{Strict: true}, ExitFindings},
+		"hardly anything":             {judged(with(), judgedAtLeast-1), ExitOptions{}, ExitInconclusive},
+		"hardly anything, and a fail": {judged(with(Fail), 1), ExitOptions{}, ExitFindings},
+		"only HELLO":                  {&Exploration{States: map[string]int{"identified": 1}}, ExitOptions{}, ExitInconclusive},
 		"no connection identified": {&Exploration{Commands: 50, States: map[string]int{"not identified": 50}}, ExitOptions{},
 			ExitInconclusive},
 		"no reply":        {&Exploration{}, ExitOptions{}, ExitInconclusive},
@@ -115,6 +119,12 @@ func TestExplorationOutcome(t *testing.T) {
 			assert.Equal(t, c.code, code, words)
 		})
 	}
+}
+
+// judged is an exploration in which that many replies were evaluated.
+func judged(e *Exploration, replies int) *Exploration {
+	e.Judged = replies
+	return e
 }
 
 // What a server was too slow for is said together with the exit code.

@@ -47,7 +47,9 @@ func (p *Page) found(e *Exploration) {
 
 // explored appends one finding and the script that shows it.
 func (p *Page) explored(f *Explored, o PageOptions) {
-	more := []Field{exact("after", Words(text.Count(f.After, "command"))), exact("run", Words(f.Run))}
+	more := []Field{
+		exact("after", Words(text.Count(f.After, "command"))), NewField("seen", f.seen()), exact("run", Words(f.Run)),
+	}
 	if f.Script == "" {
 		more = append(more, exact("script", Words("none: "+f.Unscripted)))
 	} else {
@@ -63,6 +65,22 @@ func (p *Page) explored(f *Explored, o PageOptions) {
 		some(len(f.Explained), "probably that of "+f.Explained+", which is reproduced; so this is a warning")))
 	p.findingHead([]Finding{f.Finding})
 	p.evidence(&f.Evidence, o, more...)
+}
+
+// seen says how often a finding was seen, and where; nothing if it was once.
+func (f *Explored) seen() string {
+	const most = 8 // places
+	if f.Times <= 1 {
+		return ""
+	}
+	places := slices.SortedFunc(maps.Keys(f.Places), func(a, b string) int {
+		return cmp.Or(f.Places[b]-f.Places[a], strings.Compare(a, b))
+	})
+	words := text.Count(f.Times, "time")
+	for i, place := range places[:min(most, len(places))] {
+		words += map[bool]string{true: ": ", false: ", "}[i == 0] + fmt.Sprintf("%s (%d)", place, f.Places[place])
+	}
+	return words + some(max(0, len(places)-most), fmt.Sprintf(", and %d more", len(places)-most))
 }
 
 // coverage appends what was reached: with Verbose all of it.

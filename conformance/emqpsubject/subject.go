@@ -22,7 +22,6 @@ func New() *explore.Subject {
 		Simplify: simplify,
 		Ruling:   ruling,
 		Rules:    rules,
-		Shared:   func(line string) bool { return strings.Contains(line, `"DISCONNECT"`) },
 	}
 }
 

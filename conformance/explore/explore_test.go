@@ -332,37 +332,37 @@ func BenchmarkExplore(b *testing.B) {
 func TestDivide(t *testing.T) {
 	t.Parallel()
 	const s = time.Second
-	for name, test := range map[string]struct {
-		total, shrinking     time.Duration
-		explore, shrink, end time.Duration
-	}{
-		"the shares":        {40 * s, 20 * s, 25 * s, 35 * s, 40 * s},
-		"a long one":        {1000 * s, 20 * s, 970 * s, 990 * s, 1000 * s},
-		"nothing is shrunk": {1000 * s, 0, 990 * s, 990 * s, 1000 * s},
+	for name, test := range map[string]struct{ total, explore time.Duration }{
+		"an eighth is for the clean-up": {40 * s, 35 * s},
+		"but no more than ten seconds":  {1000 * s, 990 * s},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				now := time.Now()
-				b := explore.Divide(test.total, test.shrinking)
-				assert.Equal(t, explore.Budget{
-					Explore: now.Add(test.explore), Shrink: now.Add(test.shrink), End: now.Add(test.end),
-				}, b)
+				assert.Equal(t, explore.Budget{Explore: now.Add(test.explore), End: now.Add(test.total)},
+					explore.Divide(test.total))
 			})
 		})
 	}
-	assert.Zero(t, explore.Divide(0, s), "no limit")
+	assert.Zero(t, explore.Divide(0), "no limit")
 }
 
-func TestShare(t *testing.T) {
+func TestPool(t *testing.T) {
 	t.Parallel()
+	const s = time.Second
 	synctest.Test(t, func(t *testing.T) {
-		b := explore.Budget{Shrink: time.Now().Add(time.Minute)}
-		assert.Equal(t, 20*time.Second, b.Share(2, 20*time.Second), "no more than one may take")
-		assert.Equal(t, 15*time.Second, b.Share(4, 20*time.Second), "its part")
-		assert.Equal(t, time.Minute, b.Share(1, 0))
-		b.Shrink = time.Now().Add(-time.Hour)
-		assert.Equal(t, time.Duration(1), b.Share(1, 0), "zero would be no limit")
+		p := explore.NewPool(20 * s)
+		assert.Equal(t, 20*s, p.Share(2, false), "no more than one may take")
+		assert.Equal(t, 5*s, p.Share(2, true), "a quarter")
+		assert.Equal(t, 10*s, p.Share(6, false), "its part")
+		time.Sleep(30 * s)
+		assert.Equal(t, 15*s, p.Share(2, false), "of what is left")
+		time.Sleep(time.Hour)
+		assert.Equal(t, time.Duration(1), p.Share(1, false), "zero would be no limit")
+		ctx, cancel := p.Begin(t.Context())
+		defer cancel()
+		assert.Error(t, ctx.Err())
+		assert.Zero(t, explore.NewPool(0).Share(3, true), "no limit")
 	})
-	assert.Zero(t, explore.Budget{}.Share(3, 0))
 }

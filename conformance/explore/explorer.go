@@ -21,7 +21,7 @@ type Explorer struct {
 	Password    string        // of the target, empty if it has none
 	Seed        uint64        // of the commands
 	Steps       int           // commands at most; 10,000 if zero and Time is zero too
-	Time        time.Duration // of everything that Run does, see [Divide]; no limit if zero
+	Time        time.Duration // of everything that Run does but shrinking, see [Divide]; no limit if zero
 	Exploring   time.Duration // of Time for making up commands at most; what Divide leaves if zero
 	Connections int           // open at a time beside the two of the neighbour; 6 if zero
 	Timeout     time.Duration // the longest wait for a reply; 5 s if zero
@@ -33,9 +33,10 @@ type Explorer struct {
 	Restarts    bool          // the target may be restarted now and then, if it offers that
 	Findings    int           // after which to stop; 1 if zero
 	Unshrunk    bool          // findings are not shrunk
+	Impatient   bool          // the clean-up does not wait for jobs that are to come
 
-	// Shrinking is for how long one finding is shrunk and confirmed at most; no limit if zero. It lies within
-	// Time, of which a finding gets a part only.
+	// Shrinking is for how long one finding is shrunk and confirmed at most, and all of them [Shrinkings] times as long;
+	// no limit if zero. That is done when the exploration is over, behind Time.
 	Shrinking time.Duration
 
 	// Fresh starts another server like the target, for making findings small: a
@@ -49,7 +50,7 @@ type Explorer struct {
 
 	// Found is called with each finding before it is shrunk, so that it can be saved
 	// at once; may be nil. Some of these turn out to be others in another form, and are
-	// not in the Result.
+	// not in the Result, which counts also how often each came again.
 	Found func(Finding)
 	// Watch is called with each step before it is played; may be nil.
 	Watch func(Step)
@@ -62,6 +63,7 @@ type Result struct {
 	Seed     uint64
 	Commands int
 	Took     time.Duration
+	Shrunk   time.Duration // the part of Took in which findings were shrunk
 	Coverage *Coverage
 	Findings []Finding
 	Left     []string // jobs that could not be removed
@@ -85,10 +87,13 @@ type Finding struct {
 	Expected string
 	Got      string
 	What     string
-	Commands int    // after which it was seen
-	Whole    Trace  // the conversation as it was
-	Small    Trace  // the shortest one that still shows it; empty if it did not come again
-	Script   string // the same in the suite's language, empty if there is none
+	Commands int // after which it was seen
+	Times    int // that it was seen
+	// Places are where it was seen, and how often: commands with their answers, or fields with kinds of values.
+	Places map[string]int
+	Whole  Trace  // the conversation as it was
+	Small  Trace  // the shortest one that still shows it; empty if it did not come again
+	Script string // the same in the suite's language, empty if there is none
 
 	Unscripted string // why there is no script
 	Shown      int    // of Tried times that the small conversation was played
@@ -132,15 +137,14 @@ func (e *Explorer) Run(ctx context.Context) *Result {
 // of steps of its own, on fresh names, and is like Run in everything else.
 func (e *Explorer) Replay(ctx context.Context, t Trace) *Result {
 	x := e.begin(ctx)
-	limited, cancel := Until(ctx, x.budget.Shrink)
+	limited, cancel := Until(ctx, x.budget.late())
 	defer cancel()
 	for round, i := range t.played() {
-		if x.over(limited) || x.play.dead || len(x.result.Findings) >= x.enough() {
+		if x.over(limited) || x.play.dead || x.clear() >= x.enough() {
 			break
 		}
 		x.play.round = round
 		x.steps(limited, t.Steps[i:i+1])
-		x.examine(ctx, false)
 		x.gen.Round++
 		x.tell()
 	}
@@ -151,28 +155,26 @@ func (e *Explorer) Replay(ctx context.Context, t Trace) *Result {
 // begin makes an exploration.
 func (e *Explorer) begin(ctx context.Context) *exploration {
 	x := &exploration{
-		Explorer: e, config: e.config(), begun: time.Now(), done: map[string]bool{}, reported: map[string]bool{},
+		Explorer: e, config: e.config(), begun: time.Now(), known: map[string]*pending{}, reported: map[string]bool{},
 		budget: e.divide(), result: &Result{Seed: e.Seed, Coverage: newCoverage(e.Subject)},
 	}
 	x.play = newPlay(x.config, freshPrefix())
 	x.play.cover = x.result.Coverage
 	x.gen = newGenerator(e, x.play)
-	limited, cancel := Until(ctx, x.budget.Shrink)
-	defer cancel()
-	x.reset(limited)
+	if x.Fresh == nil {
+		limited, cancel := Until(ctx, x.budget.late())
+		defer cancel()
+		p := newPlay(x.config, freshPrefix())
+		p.reset(limited)
+		p.close()
+		x.result.Silent = p.mute
+	}
 	return x
 }
 
 // divide returns the budget of the exploration.
 func (e *Explorer) divide() Budget {
-	shrinking := e.Shrinking
-	switch {
-	case e.Unshrunk:
-		shrinking = 0
-	case shrinking == 0:
-		shrinking = e.Time
-	}
-	b := Divide(e.Time, shrinking)
+	b := Divide(e.Time)
 	if e.Time > 0 && e.Memory != nil {
 		b.Explore = b.Explore.Add(-MemoryTime)
 	}
@@ -182,22 +184,22 @@ func (e *Explorer) divide() Budget {
 	return b
 }
 
-// end shrinks the findings that are still to be shrunk, and cleans up. The commands that clean up are not
-// counted.
+// end cleans up, and shrinks the findings. The commands for that are not counted.
 func (x *exploration) end(ctx context.Context) *Result {
-	x.examine(ctx, true)
 	x.result.Commands = x.play.commands
-	if x.play.outage != nil {
+	if x.play.dead {
 		x.resume(ctx)
 	}
 	x.cleanup(ctx)
-	x.examine(ctx, true)
 	x.play.close()
-	x.result.Took, x.result.Limit = time.Since(x.begun), x.play.most
+	x.result.Limit = x.play.most
 	x.result.Dead = x.play.dead && x.play.outage == nil
 	unserved := !x.play.served && !x.play.mute && !x.result.Silent
 	x.result.Refused = unserved && x.play.refused > 0
 	x.result.Silent = x.result.Silent || x.play.mute || unserved && !x.result.Refused
+	begun := time.Now()
+	x.shrinkAll(ctx)
+	x.result.Took, x.result.Shrunk = time.Since(x.begun), time.Since(begun)
 	return x.result
 }
 
@@ -211,13 +213,14 @@ type exploration struct {
 	gen    *generator
 	trace  []Step
 	told   int // of play.found
+
 	number int // of findings
 
 	revived int
 
-	done     map[string]bool // kinds of findings that need not be looked at any more
-	reported map[string]bool // those of them that are in the result, or are another one in it
-	pending  []pending
+	known    map[string]*pending // by kind
+	reported map[string]bool     // kinds of those that are in the result, or are another one in it
+	pending  []*pending
 	result   *Result
 }
 
@@ -229,16 +232,15 @@ func (x *exploration) loop(ctx context.Context) {
 	if steps == 0 && x.Time == 0 {
 		steps = 10000
 	}
-	limited, cancel := Until(ctx, x.budget.Shrink)
+	limited, cancel := Until(ctx, x.budget.late())
 	defer cancel()
 	idle := 0
-	for !x.over(limited) && len(x.result.Findings) < enough {
+	for !x.over(limited) && x.clear() < enough {
 		if x.play.dead && !x.resume(limited) || steps > 0 && x.play.commands >= steps {
 			return
 		}
 		before := x.play.commands
 		x.steps(limited, x.gen.next())
-		x.examine(ctx, false)
 		if idle++; x.play.commands > before {
 			idle = 0
 		} else if idle > 50 { // no connection is accepted

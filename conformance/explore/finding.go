@@ -25,25 +25,28 @@ type pending struct {
 // noTime is why a finding has no script where the time was over.
 const noTime = "there was no time to shrink it"
 
-// doubt is for how many commands a finding that another fault may explain waits for a
-// clearer one.
-const doubt = 5000
-
-// finding keeps what was found for the first time.
+// finding keeps what was found. What is known already is counted: the exploration goes on, whatever it finds.
 func (x *exploration) finding(f found) {
 	if f.outage != nil {
 		x.result.Outages = append(x.result.Outages, *f.outage)
 	}
-	key := x.kind(f.Rule, f.Clause)
-	if x.done[key] || len(x.result.Findings) >= x.enough() {
-		return
+	p := x.known[x.kind(f.Rule, f.Clause)]
+	if p == nil {
+		p = x.file(f)
 	}
-	x.done[key] = true
+	p.Times++
+	if f.Place != "" {
+		p.Places[f.Place]++
+	}
+}
+
+// file keeps a finding of a new kind, to be shrunk later.
+func (x *exploration) file(f found) *pending {
 	x.number++
-	p := pending{found: f, comes: map[int]bool{}, Finding: Finding{
+	p := &pending{found: f, comes: map[int]bool{}, Finding: Finding{
 		Number: x.number, Clause: f.Clause, Rule: f.Rule, Crash: f.crash, Should: f.Should,
-		Expected: f.Expected, Got: text.Shorten(f.Got), What: text.Shorten(f.What),
-		Commands: x.play.commands, Whole: Trace{Steps: append([]Step{}, x.trace...)},
+		Expected: f.Expected, Got: text.Shorten(f.Got), What: text.Shorten(f.What), Places: map[string]int{},
+		Commands: x.play.commands, Whole: Trace{Steps: slices.Clone(x.trace)},
 	}}
 	for _, came := range x.play.seen {
 		if came.Job != "" && came.Job == f.JID {
@@ -53,55 +56,46 @@ func (x *exploration) finding(f found) {
 	if x.Found != nil {
 		x.Found(p.Finding)
 	}
+	x.known[x.kind(f.Rule, f.Clause)] = p
 	x.pending = append(x.pending, p)
+	return p
 }
 
-// examine makes findings small: those that nothing else may explain, and all if that
-// is asked for.
-func (x *exploration) examine(ctx context.Context, all bool) {
-	for _, doubtful := range []bool{false, true} {
-		kept := x.pending[:0]
-		for i, p := range x.pending {
-			if p.found.Doubtful && (!doubtful || !all && x.play.commands < p.Commands+doubt) {
-				kept = append(kept, p)
-				continue
-			}
-			if len(x.result.Findings) < x.enough() {
-				others := len(kept) + len(x.pending) - i - 1
-				if !all { // another finding may come
-					others++
-				}
-				x.shrink(ctx, p, x.lessIfKnown(x.budget.Share(others+1, x.Shrinking), p.Rule))
-			}
+// clear returns how many findings there are that no other fault may explain.
+func (x *exploration) clear() (n int) {
+	for _, p := range x.pending {
+		n += b2i(!p.found.Doubtful)
+	}
+	return n
+}
+
+// shrinkAll makes the findings small when the exploration is over: first those that nothing else may explain.
+func (x *exploration) shrinkAll(ctx context.Context) {
+	slices.SortStableFunc(x.pending, func(a, b *pending) int { return b2i(a.found.Doubtful) - b2i(b.found.Doubtful) })
+	pool := NewPool(x.Shrinking)
+	limited, cancel := pool.Begin(ctx)
+	defer cancel()
+	for i, p := range x.pending {
+		if len(x.result.Findings) < x.enough() {
+			x.shrink(limited, p, pool.Share(len(x.pending)-i, x.shown(p.Rule)))
 		}
-		x.pending = kept
 	}
 }
 
-// KnownShare is the part of the time for shrinking a finding that one of a kind gets that was reproduced already, under
-// another clause: the reason is probably the same, and what does not come again costs most, since it is waited for.
-const KnownShare = 4
-
-// lessIfKnown returns the limit for shrinking a finding of a rule.
-func (x *exploration) lessIfKnown(limit time.Duration, rule string) time.Duration {
-	known := slices.ContainsFunc(x.result.Findings, func(f Finding) bool {
+// shown reports whether a finding of the kind of a rule was reproduced.
+func (x *exploration) shown(rule string) bool {
+	return slices.ContainsFunc(x.result.Findings, func(f Finding) bool {
 		return f.Shown > 0 && !f.Crash && x.Subject.family(f.Rule) == x.Subject.family(rule)
 	})
-	if known {
-		return limit / KnownShare // no limit stays none
-	}
-	return limit
 }
 
 // shrink makes one finding small, within a limit.
-func (x *exploration) shrink(ctx context.Context, p pending, limit time.Duration) {
+func (x *exploration) shrink(ctx context.Context, p *pending, limit time.Duration) {
 	key := x.kind(p.Rule, p.Clause)
 	if x.reported[key] { // another one turned out to be this
 		return
 	}
-	shrinking, cancel := Until(ctx, x.budget.Shrink)
-	defer cancel()
-	if x.minimise(shrinking, &p, limit); p.same {
+	if x.minimise(ctx, p, limit); p.same {
 		x.reported[key] = true
 		return
 	}
@@ -115,7 +109,7 @@ func (x *exploration) shrink(ctx context.Context, p pending, limit time.Duration
 		if x.reported[small] { // the same in another form
 			return
 		}
-		x.done[small], x.reported[small] = true, true
+		x.reported[small] = true
 	}
 	x.reported[key] = true
 	x.result.Findings = append(x.result.Findings, p.Finding)
@@ -148,7 +142,7 @@ func (x *exploration) minimise(ctx context.Context, p *pending, limit time.Durat
 	case ctx.Err() != nil:
 		p.Unscripted = noTime
 		return
-	case x.Fresh == nil && x.play.dead && x.play.outage == nil && !x.Revive(ctx):
+	case x.Fresh == nil && x.result.Dead:
 		p.Unscripted = "the server is gone and cannot be started again"
 		return
 	}
@@ -156,34 +150,10 @@ func (x *exploration) minimise(ctx context.Context, p *pending, limit time.Durat
 	s.target, s.comes, s.before = p.found, p.comes, x.reported
 	if x.Fresh == nil {
 		s.revive = x.Revive
-		x.withdraw()
 	}
 	s.shrink(ctx, &p.Finding)
 	p.Doubtful = p.found.Doubtful && p.Shown == 0
-	x.result.Left = append(x.result.Left, s.left...)
-	if p.same = s.same; s.everybody {
-		x.play.law.Unjudge("")
-	}
-	x.reset(ctx)
-}
-
-// withdraw ends all connections, since what is played meanwhile on the same server may
-// take long, and may restart it.
-func (x *exploration) withdraw() {
-	for _, n := range slices.Sorted(maps.Keys(x.play.conns)) {
-		x.play.drop(x.play.conns[n], scenarios.Closed)
-	}
-}
-
-// reset makes a server forget what others, or tries to make a finding small, have
-// taught it.
-func (x *exploration) reset(ctx context.Context) {
-	if x.Fresh == nil && !x.play.dead {
-		p := newPlay(x.config, freshPrefix())
-		p.reset(ctx)
-		p.close()
-		x.result.Silent = x.result.Silent || p.mute
-	}
+	x.result.Left, p.same = append(x.result.Left, s.left...), s.same
 }
 
 const revivals = 20 // of a server that dies again and again
@@ -198,7 +168,9 @@ func (x *exploration) resume(ctx context.Context) bool {
 	if x.revived > revivals || again && !x.Revive(ctx) {
 		return false
 	}
-	x.withdraw()
+	for _, n := range slices.Sorted(maps.Keys(x.play.conns)) {
+		x.play.drop(x.play.conns[n], scenarios.Closed)
+	}
 	if again && x.play.pushes() { // the server sends nothing any more for the sake of what was sent before
 		x.play.law.Operated(scenarios.NeedRestart, "", "")
 	}

@@ -29,7 +29,7 @@ const MemoryTime = memoryLasts + memoryPause + memoryLasts
 
 // watch looks whether the memory of the server grows, and makes it a finding.
 func (x *exploration) watch(ctx context.Context) {
-	over := x.play.dead || ctx.Err() != nil || len(x.result.Findings) >= x.enough()
+	over := x.play.dead || ctx.Err() != nil || x.clear() >= x.enough()
 	if over || x.Memory == nil || len(x.Subject.Leaks) == 0 {
 		return
 	}

@@ -273,7 +273,7 @@ func (x *exploration) cleanup(ctx context.Context) {
 		limit = time.Until(x.budget.End)
 	}
 	how := Fully
-	if x.Fresh == nil {
+	if x.Fresh == nil && !x.Impatient {
 		how = Patiently
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)

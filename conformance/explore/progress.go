@@ -51,6 +51,7 @@ func (x *exploration) report(p Progress) {
 
 // Coverage counts what an exploration has seen.
 type Coverage struct {
+	Judged      int            // answers that were judged
 	States      map[string]int // of connections, by role: how often a command was answered there
 	Transitions map[string]int // "not identified > identified"
 	Outcomes    map[string]int // "fetch identified worker: null", verb x state x outcome
@@ -67,54 +68,84 @@ func newCoverage(s *Subject) *Coverage {
 	return c
 }
 
+// met counts the situation of a command that was answered, be it by a close.
+func (c *Coverage) met(situation string) {
+	if c != nil && situation != "" {
+		c.Situations[situation]++
+	}
+}
+
 // note counts one answered command.
 func (c *Coverage) note(a law.Answer) {
 	if c == nil {
 		return
 	}
+	c.Judged += b2i(a.Judged)
 	c.States[a.State]++
 	c.Outcomes[a.Outcome]++
-	if a.Situation != "" {
-		c.Situations[a.Situation]++
-	}
 	if a.Moved != "" {
 		c.Transitions[a.Moved]++
 	}
 }
 
-// Budget divides the time of a run: commands are made up until Explore, findings are shrunk and confirmed until
-// Shrink, and what was left on the server is removed until End. A zero time is no limit.
-type Budget struct{ Explore, Shrink, End time.Time }
-
-// The shares of a budget that are kept for its end.
-const (
-	cleanupShare = 8 // one such part for the clean-up
-	shrinkShare  = 4 // one such part for shrinking what is found last
-	cleanupMost  = 10 * time.Second
-)
+// Budget divides the time of a run: commands are made up until Explore, and what was left on the server is removed until
+// End. The zero value has no limits.
+type Budget struct{ Explore, End time.Time }
 
 // Divide returns the budget of a run that begins now and lasts no longer than total: an eighth of it, at most ten
-// seconds, is kept for the clean-up, and a quarter, at most what one finding may take, for shrinking. There are no
-// limits if total is zero.
-func Divide(total, shrinking time.Duration) Budget {
+// seconds, is kept for the clean-up. There are no limits if total is zero.
+func Divide(total time.Duration) Budget {
 	if total == 0 {
 		return Budget{}
 	}
 	end := time.Now().Add(total)
-	shrink := end.Add(-min(total/cleanupShare, cleanupMost))
-	return Budget{Explore: shrink.Add(-min(total/shrinkShare, shrinking)), Shrink: shrink, End: end}
+	return Budget{Explore: end.Add(-min(total/cleanupShare, cleanupMost)), End: end}
 }
 
-// Share returns how long one of n findings may be shrunk: most, or its part of the time that is left. Zero is no limit.
-func (b Budget) Share(n int, most time.Duration) time.Duration {
-	if b.Shrink.IsZero() {
-		return most
+const (
+	cleanupShare = 8 // one such part of the time is for the clean-up
+	cleanupMost  = 10 * time.Second
+)
+
+// late returns when the last command has to be over, which may take long on a server that does not answer: half of the
+// time for the clean-up is left then.
+func (b Budget) late() time.Time { return b.Explore.Add(b.End.Sub(b.Explore) / 2) }
+
+// Shrinkings times as long as one finding may take, all findings of a run take at most to be shrunk.
+const Shrinkings = 3
+
+// Pool is the time for shrinking several findings, one after the other.
+type Pool struct {
+	each time.Duration // at most, no limit if zero
+	end  time.Time
+}
+
+// NewPool returns a pool from which one finding takes so much time at most, and all of them [Shrinkings] times as much,
+// from now on. There is no limit if each is zero.
+func NewPool(each time.Duration) Pool {
+	return Pool{each, time.Now().Add(Shrinkings * each)}
+}
+
+// Begin returns ctx with the end of the pool.
+func (p Pool) Begin(ctx context.Context) (context.Context, context.CancelFunc) {
+	if p.each == 0 {
+		return Until(ctx, time.Time{})
 	}
-	part := max(time.Until(b.Shrink)/time.Duration(n), 1)
-	if most == 0 {
-		return part
+	return Until(ctx, p.end)
+}
+
+// Share returns how long the next of n findings may be shrunk: its part of the time that is left. known: one of its
+// kind was reproduced already, so that it gets a quarter of that only, because the reason is probably the same, and
+// what does not come again costs most. Zero is no limit.
+func (p Pool) Share(n int, known bool) time.Duration {
+	if p.each == 0 {
+		return 0
 	}
-	return min(part, most)
+	part := min(p.each, time.Until(p.end)/time.Duration(n))
+	if known {
+		part /= 4
+	}
+	return max(part, 1)
 }
 
 // Until returns a copy of ctx that ends at t, if that is not zero.

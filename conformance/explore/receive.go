@@ -139,6 +139,7 @@ func (p *playing) judge(ctx context.Context, c *conn, a session.Received) {
 		p.served = true
 		p.seen = append(p.seen, seen{step: c.sent, conn: c.number, Answer: answer})
 		p.cover.note(answer)
+		p.cover.met(c.situation)
 	}
 	if answer.Limit {
 		p.full()
@@ -208,6 +209,9 @@ func (p *playing) over(ctx context.Context, c *conn, a session.Received) {
 		return
 	}
 	owed := c.owed
+	if owed > 0 && !c.shut {
+		p.cover.met(c.situation)
+	}
 	p.forget(c)
 	_ = c.End(scenarios.Closed)
 	v := p.law.Close(c.number, !c.shut, a.At)

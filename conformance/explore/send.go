@@ -105,7 +105,7 @@ func (p *playing) transmit(ctx context.Context, c *conn, segments [][]byte, paus
 	}
 	p.commands++
 	sent := p.law.Sent(c.number, all, unbounded, time.Now())
-	c.clause, c.owed, c.judged = sent.Clause, sent.Owed, sent.Judged
+	c.clause, c.owed, c.judged, c.situation = sent.Clause, sent.Owed, sent.Judged, sent.Situation
 	c.most += sent.Most
 	p.ends = p.ends || sent.Ends
 	c.notALine = c.notALine || sent.Owed < 0
@@ -124,6 +124,7 @@ type conn struct {
 	pieces       int    // commands until nothing comes any more of one that was sent in segments
 	awaited      string // the step's text of the command whose answer is owed
 	clause       string // that rules it
+	situation    string // that it meets
 	introduction string // the text of the line by which the client has introduced itself last
 	shut         bool   // half-closed by us
 	notALine     bool   // it was sent what is no single line

@@ -34,7 +34,6 @@ type shrinker struct {
 	latest      record   // of the last try that showed the finding
 	best        record   // of the smallest conversation until now
 	same        bool     // a part of the conversation shows that this is something known
-	everybody   bool     // a restart, or a line that is Shared, was played, which touches what others have on the server
 	left        []string // jobs that tries could not remove
 }
 
@@ -161,11 +160,6 @@ func (s *shrinker) hit(p *playing) int {
 		}
 		return s.alike(f) && !s.known(f)
 	})
-}
-
-// shared reports whether a step changes what others have on the server.
-func (s *shrinker) shared(step Step) bool {
-	return step.restarts() || s.config.subject.Shared != nil && s.config.subject.Shared(step.Text())
 }
 
 // reduce takes steps away as long as the finding shows.

@@ -47,8 +47,6 @@ type Subject struct {
 	// Round returns what is left of the steps about one job where all of them are
 	// repeated.
 	Round func(steps []Step) []Step
-	// Shared reports whether a line touches what other clients have on the server.
-	Shared func(line string) bool
 	// Reset are steps after which a server has forgotten the fields of earlier jobs.
 	Reset []Step
 	// Leaks are inputs of which a server may keep something. The first is the control:

@@ -3,18 +3,16 @@ package explore
 import (
 	"context"
 	"iter"
-	"slices"
 )
 
 // try is one play of a conversation that may show a finding.
 type try struct {
-	shown     bool
-	record    record // if it was shown
-	same      bool   // a part of the conversation shows that this is something known
-	everybody bool   // something was played that touches what others have on the server
-	sent      int    // commands
-	steps     int    // of the conversation
-	left      []string
+	shown  bool
+	record record // if it was shown
+	same   bool   // a part of the conversation shows that this is something known
+	sent   int    // commands
+	steps  int    // of the conversation
+	left   []string
 }
 
 // sideBySide is how many tries are played at the same time where each has a server of its own.
@@ -74,7 +72,7 @@ func (s *shrinker) tell() {
 func (s *shrinker) took(r try) bool {
 	s.plays++
 	s.sent += r.sent
-	s.same, s.everybody = s.same || r.same, s.everybody || r.everybody
+	s.same = s.same || r.same
 	s.left = append(s.left, r.left...)
 	if r.shown {
 		s.latest = r.record
@@ -91,7 +89,7 @@ func (s *shrinker) try(ctx context.Context, t Trace, allowed int) try {
 	if s.twin != nil {
 		return s.onBoth(ctx, t, s.stalls(allowed))
 	}
-	r := try{everybody: slices.ContainsFunc(t.Steps, s.shared)}
+	var r try
 	c := *s.config
 	if s.fresh != nil && ctx.Err() == nil {
 		target, end, err := s.fresh()

@@ -85,7 +85,10 @@ func (l *fwpLaw) line(number int, line []byte, owed int, at time.Time) law.Sent 
 	c := l.conns[number]
 	c.verb, c.awaits = strings.TrimSpace(fwp.SplitCommand(line).Verb), true
 	clause := l.world.Sent(number, line, at)
-	return law.Sent{Clause: clause, Owed: owed, Judged: l.world.Conns[number].Unjudged == oracle.Judged}
+	return law.Sent{
+		Clause: clause, Owed: owed, Judged: l.world.Conns[number].Unjudged == oracle.Judged,
+		Situation: l.world.Situation(number),
+	}
 }
 
 // unjudged records the first line of bytes whose answers are not judged, or the first
@@ -149,7 +152,6 @@ func (l *fwpLaw) violation(breach, rule, expected string, r fwp.Reply) *law.Viol
 func (l *fwpLaw) replied(number int, r fwp.Reply, at time.Time) law.Answer {
 	c, wc := l.conns[number], l.world.Conns[number]
 	expected, before := l.world.Expects(number), wc.State
-	situation := l.world.Situation(number)
 	answer, v := l.world.Replied(number, r, at)
 	if c.several { // it may be the answer to what follows
 		if v != nil {
@@ -159,7 +161,7 @@ func (l *fwpLaw) replied(number int, r fwp.Reply, at time.Time) law.Answer {
 	}
 	a := law.Answer{
 		Violation: v, Reply: true, Over: v != nil && (v.Rule == "refused" || v.Rule == "foreign"),
-		Situation: situation, Empty: answer == model.Nothing, Pattern: answer.String(), State: state(before, wc),
+		Empty: answer == model.Nothing, Pattern: answer.String(), State: state(before, wc),
 		Verb: verbOf(c.verb), Rules: wc.Decided,
 	}
 	a.Outcome = verbOf(c.verb) + " " + a.State + ": " + answer.String()

@@ -11,9 +11,9 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// badLine breaks the syntax of the line.
-func (g *maker) badLine() string {
-	return deal(g, "line", []string{
+// badLine breaks the syntax of the line. A server that takes one for a FETCH may wait for a job.
+func (g *maker) badLine(c int, _ *oracle.Conn) []explore.Step {
+	text := deal(g, "line", []string{
 		"", " ", "INFO ", "INFO x", "info", " INFO", "Info", "IN FO", "INFO\t", "END x", "END ",
 		"HELLO", "PUSH", "ACK", "FAIL", "BEAT", "PUSH ", "ACK ", "BEAT ",
 		"FETCH ", "FETCH  " + g.queue(), "FETCH " + g.queue() + " ", "FETCH " + g.queue() + "  " + g.queue(),
@@ -22,6 +22,11 @@ func (g *maker) badLine() string {
 		`ACK  {"jid":"$jid1"}`, `ack {"jid":"$jid1"}`, `BEAT {"wid":"$wid1"} `,
 		"XYZZY", "PUSHED {}", "+OK", "$$-1", "*1", "-ERR", "{}", "\x00", "INFO\x00", strings.Repeat("A", 5000),
 	})
+	step := line(c, "%s", text)
+	if strings.HasPrefix(strings.ToUpper(text), fwp.FETCH) {
+		step = g.patiently(step)
+	}
+	return []explore.Step{step}
 }
 
 // badArgument gives a verb an argument that is no object, or no JSON.

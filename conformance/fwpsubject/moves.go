@@ -96,7 +96,7 @@ var moves = []move{
 	{"buffer", 0.2, func(g *maker, c int, w *oracle.Conn) bool {
 		return w.State <= fwp.Identified && w.WID == ""
 	}, writes(func(g *maker, _ *oracle.Conn) string { return g.bufferful() })},
-	{"bad-line", 5, anyone, writes(func(g *maker, _ *oracle.Conn) string { return g.badLine() })},
+	{"bad-line", 5, anyone, (*maker).badLine},
 	{"bad-argument", 2.5, anyone, writes(func(g *maker, _ *oracle.Conn) string { return g.badArgument() })},
 	{"bad-field", 4, identified, (*maker).badField},
 	{"bytes", 0.8, identified, (*maker).bytes},

@@ -17,16 +17,17 @@ var rules = map[string]law.Rule{
 
 	"unknown":   {Title: "A job that is delivered was pushed"},
 	"delivered": {Title: "A job is delivered only while it is enqueued", Traits: law.OfDelivery},
-	"queue":     {Title: "A job is delivered from a queue that the FETCH names"},
+	"queue":     {Title: "A job is delivered from a queue that the FETCH names", Traits: law.JobStays},
 	"swapped":   {Title: "A job is delivered to the client that asked for its queue"},
 	// A job that was passed over may be lost, which shows later.
 	"order":   {Title: "The queues of a FETCH are looked into in their order", Traits: law.JobStays},
 	"missing": {Title: "A job that is enqueued comes"},
-	"field":   {Title: "A job comes back with the fields that it was pushed with", Traits: law.OfField},
+	// The oracle knows of which fields that is so.
+	"field": {Title: "A job comes back with the fields that it was pushed with", Traits: law.OfField | law.JobStays},
 
 	"block":   {Title: "A FETCH without a job waits for about two seconds", Traits: law.Timed},
-	"late":    {Title: "A job that is there comes at once", Traits: law.Timed},
-	"asleep":  {Title: "A job that is enqueued while a FETCH waits ends the wait", Traits: law.Timed},
+	"late":    {Title: "A job that is there comes at once", Traits: law.Timed | law.JobStays},
+	"asleep":  {Title: "A job that is enqueued while a FETCH waits ends the wait", Traits: law.Timed | law.JobStays},
 	"stalled": {Title: "A FETCH that waits holds up no other connection", Traits: law.Timed},
 
 	explore.RuleClosed: {Title: "A server does not end the connection of a consumer"},

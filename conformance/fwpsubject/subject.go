@@ -31,7 +31,6 @@ func New() *explore.Subject {
 		Seeds:        seeds,
 		Simplify:     simplify,
 		Round:        round,
-		Shared:       func(line string) bool { return strings.Contains(strings.ToUpper(line), fwp.FLUSH) },
 		Reset:        reset(),
 		Leaks:        leaks(),
 	}

@@ -2,7 +2,6 @@ package fwpsuite
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -10,7 +9,6 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/internal/lag"
-	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 // The limits of an exploration, so that no run takes much longer because of it.
@@ -94,60 +92,23 @@ func exploreOnce(ctx context.Context, e explore.Explorer) explored {
 	return s
 }
 
-// exploreCommands explores, and if there are findings, once more with shrinking to get their
-// scripts. Findings are reported even if the time is too short for that.
+// exploreCommands explores, and shrinks what it finds. If there can be another server, that is where it is shrunk:
+// faults that count begin anew there, and it has not crashed.
 func exploreCommands(ctx context.Context, on conformance.Setup) conformance.Evidence {
 	e := explore.Explorer{
 		Subject: fwpsubject.New(),
-		Target:  on.Target, Password: on.Password, Seed: on.Seed, Alone: on.Alone,
+		Target:  on.Target, Password: on.Password, Seed: on.Seed, Alone: on.Alone, Fresh: on.Fresh, Impatient: true,
 		Timeout: on.Timeout, Patience: on.Patience, Slack: lag.Allowance,
-		Findings: mostFindings, Unshrunk: true, Shrinking: shrinkingFor / 4, Time: exploringFor + 6*on.Timeout,
-		// With Fresh it does not wait for scheduled jobs.
-		Fresh: func() (play.Target, func(), error) { return nil, nil, errNoOther },
+		Findings: mostFindings, Shrinking: shrinkingFor / explore.Shrinkings, Time: exploringFor + 6*on.Timeout,
 	}
-	limited, cancel := context.WithTimeout(ctx, e.Time)
+	limited, cancel := context.WithTimeout(ctx, e.Time+shrinkingFor)
 	defer cancel()
 	s := exploreOnce(limited, e)
 	if limited.Err() != nil && s.open == "" {
 		s.open = "the server delayed the check for too long"
 	}
-	if len(s.findings) > 0 && s.served && ctx.Err() == nil && (!s.dead || on.Fresh != nil) {
-		addScripts(ctx, on, e, &s)
-	}
 	return s.evidence()
 }
-
-// addScripts explores again and keeps the scripts of the same findings. It uses a new server if
-// there can be one: faults that count begin anew there, and it has not crashed.
-func addScripts(ctx context.Context, on conformance.Setup, e explore.Explorer, s *explored) {
-	if on.Fresh != nil {
-		target, end, err := on.Fresh()
-		if err != nil {
-			return
-		}
-		defer end()
-		e.Target = target
-	}
-	ctx, end := context.WithTimeout(ctx, shrinkingFor)
-	defer end()
-	e.Fresh, e.Unshrunk = on.Fresh, false
-	again := exploreOnce(ctx, e)
-	if e.Fresh == nil {
-		s.leftover = append(s.leftover, again.leftover...)
-	}
-	for i := range s.findings {
-		f := &s.findings[i]
-		same := func(o explore.Finding) bool {
-			// a crash has its clause by the script
-			return o.Rule == f.Rule && (o.Clause == f.Clause || f.Crash) && o.Script != ""
-		}
-		if j := slices.IndexFunc(again.findings, same); j >= 0 {
-			*f = again.findings[j]
-		}
-	}
-}
-
-var errNoOther = errors.New("there is no other server like this one")
 
 // clocked are the rules of the model that a lag of this machine may seem to break.
 var clocked = []string{"stalled", "late", "asleep", "block", "lingers", "silent"}

@@ -60,6 +60,8 @@ type Sent struct {
 	Judged bool   // the first message is judged
 	Most   int    // messages that unbounded bytes may bring
 	Ends   bool   // the server may end for it
+
+	Situation string // that the command meets, for coverage; "" for none with a name
 }
 
 // Answer is how a law evaluates a message.
@@ -82,8 +84,6 @@ type Answer struct {
 	Pattern string // that the message matches, as an S: line has it
 	Open    string // the pattern of all that was allowed, if which of them came means nothing
 
-	Situation string // that the command met, for coverage; "" for none with a name
-
 	State, Moved, Outcome string // for coverage: before it, the change if there was one, and the command with its outcome
 }
 
@@ -95,6 +95,7 @@ type Violation struct {
 	Expected string // as an S: line of a script has it
 	Got      string
 	What     string           // where Expected does not say it all
+	Place    string           // the field and the kinds of its values, or the command and its answer; "" where one is as any
 	Window   [2]time.Duration // in which the reply must come, if it is about that
 	Doubtful bool             // another fault of the server, which shows otherwise later, may be why
 	Should   bool             // the clause only recommends what is broken here
@@ -108,7 +109,7 @@ type Trait uint8
 // The traits of rules.
 const (
 	WrongReply Trait = 1 << iota // another reply than the one due came; a line sent in segments may be the reason
-	JobStays                     // what follows of the job is judged nevertheless
+	JobStays                     // it may be the server's way: what follows of the job is judged nevertheless
 	OfField                      // Got begins with the name of a field of a job and a colon
 	Unwritten                    // no line of a script can say it
 	AtGreeting                   // the first message of the server is wrong

@@ -199,6 +199,9 @@ func (w *World) closed(c *Conn, k *call, now time.Time) *law.Violation {
 	default: // AMB-11, AMB-34, AMB-37
 		return nil
 	}
+	if k != nil {
+		v.Place = place(k, v.Got)
+	}
 	return v
 }
 

@@ -13,8 +13,10 @@ import (
 	"github.com/fwpsuite/fwp/internal/rfc3339"
 )
 
-// differs compares a delivered job with what was pushed, field by field. (Work units)
-func (w *World) differs(j *Job, f map[string]any, now time.Time) *law.Violation {
+// differs compares a delivered job with what was pushed, field by field. (Work units) A value that differs is assumed
+// to be the server's way, so that the fields behind it are compared as well. Of several differences it returns the
+// first one that was not told before, in this place.
+func (w *World) differs(j *Job, f map[string]any, now time.Time) (told *law.Violation) {
 	times := func(f map[string]any) *law.Violation { return j.times(f, now) }
 	failures := func(f map[string]any) *law.Violation { return j.failures(f, now) }
 	again := func(f map[string]any) *law.Violation { return j.enqueuedAgain(f, now) }
@@ -23,13 +25,70 @@ func (w *World) differs(j *Job, f map[string]any, now time.Time) *law.Violation 
 	checks := []func(map[string]any) *law.Violation{
 		j.letters, j.given, j.defaults, j.createdAt, times, failures, again, stamps, stray,
 	}
+	seen := map[string]bool{}
 	for _, check := range checks {
-		if v := check(f); v != nil {
-			v.Rule, v.JID = "field", j.JID
-			return v
+		for v := check(f); v != nil; v = check(f) {
+			field, _, _ := strings.Cut(v.Got, ":")
+			if seen[field] {
+				break
+			}
+			seen[field], v.Rule, v.JID = true, "field", j.JID
+			v.Place = field + ": " + kindOf(j.sent[field]) + ", came " + kindOf(f[field])
+			if told == nil || w.told[told.Clause+told.Place] && !w.told[v.Clause+v.Place] {
+				told = v
+			}
+			j.assume(field, f[field])
 		}
 	}
-	return nil
+	if told != nil {
+		w.told[told.Clause+told.Place] = true
+	}
+	return told
+}
+
+// assume takes a value that differs from what was pushed as the server's way with the job. What comes of a job whose
+// reservation may last for another time is not known, nor how often one is tried whose retry is another.
+func (j *Job) assume(field string, value any) {
+	if j.assumed == nil {
+		j.assumed = map[string]any{}
+	}
+	switch j.assumed[field] = value; field {
+	case "reserve_for":
+		j.Unjudged = Reported
+	case "retry":
+		j.uncertain = true
+	}
+}
+
+// same reports whether a field came as it was pushed, or as it did before.
+func (j *Job) same(f map[string]any, field string) bool {
+	return Equal(j.sent[field], f[field]) || j.assumes(f, field)
+}
+
+// assumes reports whether a field came as it did before, when that was not as it was pushed.
+func (j *Job) assumes(f map[string]any, field string) bool {
+	value, is := j.assumed[field]
+	return is && Equal(value, f[field])
+}
+
+// kindOf names the kind of a value.
+func kindOf(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "nothing"
+	case string:
+		return "a text"
+	case json.Number:
+		if strings.ContainsAny(string(v), ".eE") {
+			return "a fraction"
+		}
+		return "a number"
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "an object"
+	}
+	return "true or false"
 }
 
 // letters judges whether those beyond ASCII were kept at all.
@@ -93,9 +152,9 @@ func written(v any) string {
 // given judges the fields that come back unchanged.
 func (j *Job) given(f map[string]any) *law.Violation {
 	switch {
-	case f["jobtype"] != j.sent["jobtype"]:
+	case !j.same(f, "jobtype"):
 		return wrong("FWP-WU-02", "jobtype", written(j.sent["jobtype"]), f["jobtype"])
-	case !Equal(j.sent["args"], f["args"]):
+	case !j.same(f, "args"):
 		return wrong("FWP-WU-03", "args", "="+written(j.sent["args"]), f["args"])
 	case f["queue"] != nil && f["queue"] != j.Queue && !j.phrase():
 		return wrong("FWP-WU-04", "queue", written(j.Queue), f["queue"])
@@ -103,6 +162,7 @@ func (j *Job) given(f map[string]any) *law.Violation {
 	custom, _ := j.sent["custom"].(map[string]any)
 	got, is := f["custom"].(map[string]any)
 	switch {
+	case j.assumes(f, "custom"):
 	case custom == nil && (f["custom"] != nil): // AMB-18
 		return wrong("FWP-WU-11", "custom", "null | absent", f["custom"])
 	case len(custom) > 0 && (!is || !Equal(custom, got)):
@@ -125,7 +185,7 @@ func (j *Job) defaults(f map[string]any) *law.Violation {
 		want, sent := number(j.sent[d.name])
 		clause := d.clause
 		switch {
-		case sent && d.name == "reserve_for" && want < 60, !sent && j.sent[d.name] != nil: // AMB-17
+		case sent && d.name == "reserve_for" && want < 60, !sent && j.sent[d.name] != nil, j.assumes(f, d.name): // AMB-17
 			continue
 		case !sent:
 			want, clause = d.value, d.other

@@ -24,14 +24,15 @@ type Job struct {
 	Failures   int
 
 	sent      map[string]any
-	words     []string  // of the name of its queue: several are for a FETCH that names them all (FWP-WU-16)
-	since     time.Time // from then on it was certainly enqueued
-	latest    bool      // since is when it had to be enqueued at the latest; when it was is not known
-	due       time.Time // from then on it is certain to be enqueued; zero if that is not known
-	held      time.Time // when it was delivered last
-	until     time.Time // when its reservation ends
-	delivered time.Time // the first time
-	failed    time.Time // when its last FAIL was sent
+	assumed   map[string]any // values of fields that differ from those: the server's way with this job
+	words     []string       // of the name of its queue: several are for a FETCH that names them all (FWP-WU-16)
+	since     time.Time      // from then on it was certainly enqueued
+	latest    bool           // since is when it had to be enqueued at the latest; when it was is not known
+	due       time.Time      // from then on it is certain to be enqueued; zero if that is not known
+	held      time.Time      // when it was delivered last
+	until     time.Time      // when its reservation ends
+	delivered time.Time      // the first time
+	failed    time.Time      // when its last FAIL was sent
 	failure   map[string]any
 	before    map[string]any // the failure before that one
 	uncertain bool           // how often it failed is not known

@@ -37,13 +37,14 @@ type World struct {
 	hashes      []string
 	salts       map[string]bool
 	abandoned   []abandonedFetch
-	failures    []words   // of the last FAILs
-	clock       law.Clock // of the server
-	sent        int       // commands
-	woken       time.Time // when a FETCH that had waited was answered last
-	slow        bool      // a command took long while no FETCH waited
-	informed    bool      // an INFO was served, on any connection
-	unknownJobs bool      // a command was accepted that had to be refused: the queues may hold more than Jobs
+	failures    []words         // of the last FAILs
+	clock       law.Clock       // of the server
+	sent        int             // commands
+	woken       time.Time       // when a FETCH that had waited was answered last
+	slow        bool            // a command took long while no FETCH waited
+	informed    bool            // an INFO was served, on any connection
+	told        map[string]bool // clauses and places of fields that differ
+	unknownJobs bool            // a command was accepted that had to be refused: the queues may hold more than Jobs
 }
 
 // NewWorld returns a world in which nothing has happened yet.
@@ -51,7 +52,7 @@ func NewWorld() *World {
 	return &World{
 		Patience: model.Patience, Conns: map[int]*Conn{}, Jobs: map[string]*Job{}, workers: map[string]*worker{},
 		queues: map[string][]*Job{}, fetched: map[string]time.Time{}, working: map[string][]*Job{}, salts: map[string]bool{},
-		taken: map[string]bool{},
+		taken: map[string]bool{}, told: map[string]bool{},
 	}
 }
 
@@ -267,6 +268,7 @@ func (w *World) judged(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.T
 func (w *World) notAllowed(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.Time) *law.Violation {
 	v := &law.Violation{
 		Clause: k.clause, Rule: "reply", Should: k.Should, Expected: k.allowed.String(), Got: fmt.Sprintf("%.300s", Text(r)),
+		Place: place(k, a.String()),
 	}
 	switch {
 	case a == model.Foreign && k.clause == "FWP-BEAT-03":
@@ -287,6 +289,14 @@ func (w *World) notAllowed(c *Conn, k *call, a model.Answer, r fwp.Reply, now ti
 		v.Expected = w.deliverable(k, now)
 	}
 	return v
+}
+
+// place names a command and how it was answered.
+func place(k *call, answer string) string {
+	if _, known := model.About(k.Verb); !known {
+		return "another command: " + answer
+	}
+	return k.Verb + ": " + answer
 }
 
 // Close records the end of a connection, and judges it if the server was the one that

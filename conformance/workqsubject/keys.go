@@ -57,6 +57,7 @@ func (j *job) counters(k *call, keys map[string]json.RawMessage, wrong wrongKey)
 			}
 			r := wrong(clause, key, number(views[len(views)-1], key))
 			r.timed = slices.ContainsFunc(views, func(c config) bool { return c.timed })
+			j.open() // it may be as it is shown
 			return r
 		}
 		views = j.views(k)

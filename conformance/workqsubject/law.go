@@ -219,15 +219,18 @@ func (l *workqLaw) Came(number int, m session.Message, at time.Time) law.Answer 
 	if r.expected == "" {
 		return a
 	}
-	a.Over = true
 	a.Violation = &law.Violation{
 		Clause: prefix + r.clause, Rule: r.rule, JID: cmp.Or(r.job, k.ID), Expected: r.expected,
 		Got: cmp.Or(r.got, workqdialect.Dialect{}.Text(m)), What: r.what, Window: r.window,
+		Place: cmp.Or(k.Verb, "malformed") + ": " + pattern(m),
+	}
+	if field, _, is := strings.Cut(r.got, ": "); is {
+		a.Violation.Place = field
 	}
 	if r.timed {
 		a.Violation.Rule = ruleOverdue
 	}
-	if rules[r.rule].Traits&law.JobStays == 0 {
+	if a.Over = rules[r.rule].Traits&law.JobStays == 0; a.Over {
 		l.Unjudge(cmp.Or(a.Violation.JID, "-"))
 	}
 	if k.malformed && m.Kind == workqsession.OK { // whatever it was taken for

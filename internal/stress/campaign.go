@@ -12,7 +12,7 @@ import (
 // does. It is used once.
 type Campaign struct {
 	// Explorer has the target and the limits: its Steps, its Time and its Findings are
-	// those of both parts together. Its Progress counts the commands of both.
+	// those of both parts together; each shrinks what it has found behind its own. Its Progress counts the commands of both.
 	Explorer explore.Explorer
 	Workers  int // of the load; there is none if zero
 
@@ -33,7 +33,7 @@ func (c *Campaign) Run(ctx context.Context) (*explore.Result, *Result) {
 	}
 	second.Explorer.Findings = max(1, c.Explorer.Findings) - len(r.Findings)
 	if c.Explorer.Time > 0 { // what the exploration has not used is for the load
-		second.Explorer.Time = c.Explorer.Time - time.Since(begun)
+		second.Explorer.Time = c.Explorer.Time - time.Since(begun) + r.Shrunk
 	}
 	late := c.Explorer.Time > 0 && second.Explorer.Time < shortest
 	if c.Workers == 0 || ctx.Err() != nil || r.Dead || second.Explorer.Findings < 1 || late {
@@ -69,28 +69,28 @@ func (c *Campaign) progressAfter(r *explore.Result) func(explore.Progress) {
 	}
 }
 
-// divided returns both parts. The load gets half of the steps and the time: only there
-// every third command pushes a job, which a fault of one job in thousands needs. An
-// exploration that waits for reservations and retries keeps three quarters. Of the findings
-// the load is left a quarter.
+// divided returns both parts. The load gets a quarter of the time and of the findings, and half of the steps: only
+// there every third command pushes a job, which a fault of one job in thousands needs. An exploration that waits for
+// reservations and retries keeps three quarters of those, too.
 func (c *Campaign) divided() (explore.Explorer, *Load) {
 	first := c.Explorer
 	if c.Workers == 0 {
 		return first, &Load{}
 	}
-	part := 2
+	const part = 4
+	steps := 2
 	if first.Longest > 0 {
-		part = 4
+		steps = part
 	}
 	second := &Load{Explorer: first, Workers: c.Workers, Observers: 1, Recorded: c.Recorded}
 	second.Explorer.Watch, second.Explorer.Found = nil, nil
-	second.Explorer.Steps = first.Steps / part
+	second.Explorer.Steps = first.Steps / steps
 	first.Steps -= second.Explorer.Steps
 	first.Findings -= first.Findings / 4
 	if first.Memory != nil && first.Time > 0 {
-		first.Time -= (first.Time - explore.MemoryTime) / time.Duration(part)
+		first.Time -= (first.Time - explore.MemoryTime) / part
 	} else {
-		first.Time -= first.Time / time.Duration(part)
+		first.Time -= first.Time / part
 	}
 	return first, second
 }

@@ -18,7 +18,7 @@ import (
 const RuleHistory = "history"
 
 // report adds the findings of a load, one for each clause.
-func (l *Load) report(ctx context.Context, r *Result, done *load.Result, b explore.Budget, crashed bool) {
+func (l *Load) report(ctx context.Context, r *Result, done *load.Result, crashed bool) {
 	shown := done.Judged.Findings
 	var all []explore.Finding
 	if crashed {
@@ -44,13 +44,12 @@ func (l *Load) report(ctx context.Context, r *Result, done *load.Result, b explo
 			})
 		}
 	}
-	ctx, cancel := explore.Until(ctx, b.Shrink)
+	pool := explore.NewPool(l.Explorer.Shrinking)
+	ctx, cancel := pool.Begin(ctx)
 	defer cancel()
 	for i, f := range all {
 		e := l.Explorer
-		if e.Shrinking = b.Share(len(all)-i, e.Shrinking); l.knows(f) {
-			e.Shrinking /= explore.KnownShare
-		}
+		e.Shrinking = pool.Share(len(all)-i, l.knows(f))
 		l.add(ctx, &e, r, f)
 	}
 }

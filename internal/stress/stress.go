@@ -1,7 +1,6 @@
 package stress
 
 import (
-	"cmp"
 	"context"
 	"net"
 	"slices"
@@ -21,8 +20,8 @@ import (
 // of its own. Explorer.Target must be set; the zero value of everything else works.
 type Load struct {
 	// Explorer is where, for how long, and how findings are shrunk. Steps counts commands,
-	// three for each job: 900 if it and Time are zero. Time is that of everything, see
-	// explore.Divide.
+	// three for each job: 900 if it and Time are zero. Time is that of everything but
+	// shrinking, see explore.Divide.
 	Explorer  explore.Explorer
 	Workers   int      // 8 if zero
 	Producers int      // as many as there are workers if zero
@@ -60,7 +59,7 @@ func (l *Load) Run(ctx context.Context) *Result {
 	begun := time.Now()
 	l.fill()
 	e := &l.Explorer
-	budget := explore.Divide(e.Time, cmp.Or(e.Shrinking, e.Time))
+	budget := explore.Divide(e.Time)
 	loading, cancel := explore.Until(ctx, budget.Explore)
 	defer cancel()
 	done := load.Run(loading, load.Config{
@@ -85,9 +84,9 @@ func (l *Load) Run(ctx context.Context) *Result {
 	opened := done.Report.Connections.Opened > 0
 	if r.Dead = opened && l.ended(ctx, budget); r.Dead && e.Fresh == nil {
 		r.Dead = !e.Revive(ctx)
-		l.report(ctx, r, done, budget, true)
+		l.report(ctx, r, done, true)
 	} else {
-		l.report(ctx, r, done, budget, r.Dead)
+		l.report(ctx, r, done, r.Dead)
 	}
 	r.Took = time.Since(begun)
 	return r

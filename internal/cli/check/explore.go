@@ -121,7 +121,7 @@ func (o *exploreOptions) saved(at program.Endpoint) (*explore.Trace, error) {
 func (k *findingStore) explore(
 	ctx context.Context, x explore.Explorer, again *explore.Trace, bar *program.Bar, e *reports.Exploration,
 ) {
-	timed, cancel := context.WithTimeout(ctx, x.Time+k.o.controlTime())
+	timed, cancel := context.WithTimeout(ctx, x.Time+2*explore.Shrinkings*x.Shrinking+k.o.controlTime())
 	defer cancel()
 	k.control = func(script string) reports.Verdict { return control(timed, k.at, script) }
 	activity := &exploreProgress{begun: time.Now(), budget: k.o.time, steps: k.o.steps}
@@ -225,7 +225,7 @@ func (o *exploreOptions) declareExtent(f *pflag.FlagSet) {
 }
 
 func (o *exploreOptions) declareFindings(f *pflag.FlagSet) {
-	f.IntVar(&o.most, "findings", 10, "stop after `N` findings")
+	f.IntVar(&o.most, "findings", 100, "stop after `N` findings")
 	f.DurationVar(&o.shrink, "shrink", defaultShrink,
 		"spend at most this long of --time on shrinking a finding (with --wait three times that value more)")
 	f.BoolVar(&o.noShrink, "no-shrink", false, "do not shrink findings")

@@ -40,12 +40,8 @@ func (k *findingStore) saveRun(f explore.Finding) {
 		k.runs = map[int]string{}
 	}
 	k.runs[f.Number] = k.save(k.p, f.Name(), ".run.json", f.Whole.Save)
-	then := "it is shrunk now"
-	if k.o.noShrink {
-		then = "exploring goes on"
-	}
-	k.p.Logf("%s after %s: %s; %s%s", f.Name(), text.Count(f.Commands, "command"), summary(f),
-		savedAs("the run", k.runs[f.Number]), then)
+	k.p.Logf("%s after %s: %s%s", f.Name(), text.Count(f.Commands, "command"), summary(f),
+		strings.TrimSuffix("; "+savedAs("the run", k.runs[f.Number]), "; "))
 }
 
 // savedAs returns the words of a message for what was saved in a file, "" if it was not.
@@ -80,7 +76,7 @@ func (k *findingStore) saveScript(f *explore.Finding, version string, started ti
 
 // addResult adds the findings of an exploration to the report, and saves their scripts.
 func (k *findingStore) addResult(e *reports.Exploration, r *explore.Result) {
-	e.Commands, e.Limit = r.Commands, r.Limit
+	e.Commands, e.Judged, e.Limit = r.Commands, r.Coverage.Judged, r.Limit
 	switch {
 	case r.Silent:
 		e.Silent = fmt.Sprintf("new connections got no reply in time (--timeout %v, --time %v); if the server is slow, "+
@@ -123,7 +119,7 @@ func (k *findingStore) addFinding(e *reports.Exploration, f explore.Finding, run
 	found := reports.Explored{
 		Finding: reports.Finding{Clause: f.Clause, Verdict: reports.Fail, Evidence: reports.Evidence{
 			Check: "explore", Expected: f.Expected, Actual: f.Got, Seen: f.What, Script: f.Script}},
-		After: f.Commands, Run: run, Unscripted: f.Unscripted, Reproduced: f.Shown, Tried: f.Tried,
+		After: f.Commands, Times: f.Times, Places: f.Places, Run: run, Unscripted: f.Unscripted, Reproduced: f.Shown, Tried: f.Tried,
 	}
 	if c, ok := peer.Clause(f.Clause); ok {
 		found.Level, found.Statement, found.Verdict = c.Level, c.Statement, c.Breach()
