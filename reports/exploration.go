@@ -68,6 +68,8 @@ type Explored struct {
 	Places map[string]int `json:"places,omitempty"`
 	// Unscripted is why it has no Script.
 	Unscripted string `json:"unscripted,omitempty"`
+	// Unshrunk are the last steps before it that have to do with it, as they were played, where it has no Script.
+	Unshrunk []string `json:"unshrunk,omitempty"`
 	// Control is Fail or Crash if the embedded server, which is right, fails the script too, and Pass if it does not;
 	// anything else means that this was not tried.
 	Control Verdict `json:"control,omitzero"`

@@ -39,7 +39,8 @@ func explored() *Exploration {
 					Clause: "FWP-ACK-02", Level: LevelPlain, Verdict: Warn,
 					Evidence: Evidence{Check: "explore", Actual: "a job \x1b[2J"},
 				},
-				After: 1900, Run: "FWP-ACK-02.run.json", Unscripted: "it did not come again", Explained: "FWP-FETCH-08",
+				After: 1900, Run: "FWP-ACK-02.run.json", Unscripted: "it did not come again",
+				Unshrunk: []string{"connect c2 as consumer", "C[c2]: INFO"}, Explained: "FWP-FETCH-08",
 			},
 		},
 	}

@@ -123,6 +123,7 @@ func (e *Exploration) Hide(hide func(string) string) {
 	for i := range e.Findings {
 		e.Findings[i].hide(hide)
 		HideTexts(hide, &e.Findings[i].Unscripted)
+		HideAll(hide, e.Findings[i].Unshrunk)
 	}
 }
 

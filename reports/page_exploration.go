@@ -51,7 +51,7 @@ func (p *Page) explored(f *Explored, o PageOptions) {
 		exact("after", Words(text.Count(f.After, "command"))), NewField("seen", f.seen()), exact("run", Words(f.Run)),
 	}
 	if f.Script == "" {
-		more = append(more, exact("script", Words("none: "+f.Unscripted)))
+		more = append(more, exact("script", Words("none: "+f.Unscripted)), exact("unshrunk", TextsOf(f.Unshrunk)...))
 	} else {
 		more = append(more,
 			exact("reproduced", Words(fmt.Sprintf("%d of %s", f.Reproduced, text.Count(f.Tried, "time")))),

@@ -95,8 +95,9 @@ type Finding struct {
 	Small  Trace  // the shortest one that still shows it; empty if it did not come again
 	Script string // the same in the suite's language, empty if there is none
 
-	Unscripted string // why there is no script
-	Shown      int    // of Tried times that the small conversation was played
+	Unscripted string   // why there is no script
+	Unshrunk   []string // where there is none: the last steps that have to do with it, as a script has them
+	Shown      int      // of Tried times that the small conversation was played
 	Tried      int
 }
 

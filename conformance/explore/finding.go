@@ -112,7 +112,24 @@ func (x *exploration) shrink(ctx context.Context, p *pending, limit time.Duratio
 		x.reported[small] = true
 	}
 	x.reported[key] = true
+	if p.Script == "" {
+		p.Unshrunk = x.unshrunk(p)
+	}
 	x.result.Findings = append(x.result.Findings, p.Finding)
+}
+
+// unshrunk returns the last steps of a conversation that have to do with a finding.
+func (x *exploration) unshrunk(p *pending) (lines []string) {
+	const most = 20
+	whole := p.Whole.Steps[:min(p.found.step+1, len(p.Whole.Steps))]
+	if len(whole) == 0 {
+		return nil
+	}
+	s := &shrinker{config: x.config, target: p.found}
+	for _, step := range suffix(s.relevant(whole), most) {
+		lines = append(lines, text.Shorten(step.String()))
+	}
+	return lines
 }
 
 // unconfirm makes a crash that did not come again one without a clause: which of the commands was the cause is not

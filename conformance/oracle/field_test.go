@@ -113,6 +113,29 @@ func TestFields(t *testing.T) {
 	}
 }
 
+// TestAssumedFields has a job come with a value that differs, and then more.
+func TestAssumedFields(t *testing.T) {
+	t.Parallel()
+	differing := func(fields string) string { return all(hello, with(""), "1 C FETCH q", "! 1 S JOB "+fields) }
+	again := func(fields string) string {
+		return all(differing(`{"args":[1]}`), fail, "wait 20s", "1 C FETCH q",
+			`1 S JOB {"failure":{"errtype":"Boom","message":"it broke"},"enqueued_at":"2026-01-02T03:04:25Z"`+fields+`}`)
+	}
+	two := all(differing(`{"args":[1],"retry":7}`), second(""), "1 C FETCH q")
+	twice := all("1 C FETCH q", "1 S JOB")
+	judge(t, map[string]row{
+		"the same value":              {again(`,"args":[1]`), ""},
+		"the right one":               {again(""), ""},
+		"one more":                    {again(`,"args":[2]`), "FWP-WU-03 field"},
+		"another field":               {again(`,"args":[1],"jobtype":"u"`), "FWP-WU-02 field"},
+		"two, of which one was told":  {all(two, `1 S JOB2 {"args":[1],"retry":7}`), "FWP-RETRY-04 field"},
+		"the job is still judged":     {all(differing(`{"args":[1]}`), twice), "FWP-STATE-05 delivered"},
+		"but with another lease":      {all(differing(`{"reserve_for":600}`), twice), ""},
+		"with another retry":          {all(differing(`{"retry":0}`), twice), "FWP-STATE-05 delivered"},
+		"whether it comes back, open": {all(differing(`{"retry":0}`), fail, "wait 200s", none), ""},
+	})
+}
+
 // TestFailures has a job come back after a FAIL.
 func TestFailures(t *testing.T) {
 	t.Parallel()

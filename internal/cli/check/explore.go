@@ -35,8 +35,8 @@ func newExplore(p process) *cobra.Command {
 			"malformed ones, disconnects), checks every reply and the history of every job with a model of the\n" +
 			"specification, and reduces what it finds to a short script that `fwpcheck run` plays.\n\n" +
 			"It works on queues, jobs and workers of its own, removes what it can and lists the rest.\n\n" +
-			"--time is for everything. An eighth of it, at most 10s, is kept for cleaning up; before that a quarter, at\n" +
-			"most --shrink, for shrinking what is found last. Interrupt it once to get the results so far.\n\n" +
+			"--time is for exploring and cleaning up. What was found is shrunk behind that, each finding for --shrink and\n" +
+			"all for six times as long at most. Interrupt it once to get the results so far.\n\n" +
 			"Exit codes: 0 nothing found, 1 findings, 2 usage, 3 nothing was evaluated, 4 target not reachable,\n" +
 			"5 internal error, 130 interrupted.",
 		Example: "  fwpcheck explore --url tcp://localhost:7419\n" +
@@ -207,15 +207,14 @@ func (o *exploreOptions) declare(cmd *cobra.Command) {
 
 func (o *exploreOptions) declareExtent(f *pflag.FlagSet) {
 	f.DurationVar(&o.time, "time", defaultTime,
-		"end after this long, with shrinking findings and cleaning up")
+		"explore this long, with cleaning up, but without shrinking findings")
 	f.IntVar(&o.steps, "steps", 0,
 		"send at most `N` commands, not counting those that shrink findings (20,000 without --steps and --time)")
 	f.Uint64Var(&o.seed, "seed", 0, "`SEED` for all random choices (random if not given)")
 	f.IntVar(&o.connections, "connections", 6,
 		"use `N` connections at a time, plus two control connections that must stay unaffected")
 	f.IntVar(&o.clients, "clients", 8,
-		"spend the second half, with --wait the last quarter, on `N` concurrent workers, whose whole "+
-			"history is checked; none if 0")
+		"spend the last quarter on `N` concurrent workers, whose whole history is checked; none if 0")
 	f.DurationVar(&o.longest, "wait", 0,
 		"let all clients wait together for up to this long, at most a quarter of --time: reservations and "+
 			"retries show only then")
@@ -227,7 +226,7 @@ func (o *exploreOptions) declareExtent(f *pflag.FlagSet) {
 func (o *exploreOptions) declareFindings(f *pflag.FlagSet) {
 	f.IntVar(&o.most, "findings", 100, "stop after `N` findings")
 	f.DurationVar(&o.shrink, "shrink", defaultShrink,
-		"spend at most this long of --time on shrinking a finding (with --wait three times that value more)")
+		"spend at most this long on shrinking a finding (with --wait three times that value more)")
 	f.BoolVar(&o.noShrink, "no-shrink", false, "do not shrink findings")
 	f.StringVar(&o.folder, "save", "", "put scripts and whole runs of findings into `FOLDER`")
 	f.BoolVar(&o.strict, "strict", false, "treat recommendations as requirements")
