@@ -32,6 +32,7 @@ type playing struct {
 	declines bool // introductions are declined, and not because of the number of clients
 	trial    bool // it only looks for a limit
 	dead     bool
+	closes   []time.Time  // when the server ended the last connections that it may end
 	outage   *play.Outage // it is dead only in that nothing is known of it: it serves again
 	served   bool         // some command was answered
 	mute     bool         // a new connection got no reply within the timeout

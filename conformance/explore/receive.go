@@ -225,6 +225,9 @@ func (p *playing) over(ctx context.Context, c *conn, a session.Received) {
 	if ctx.Err() != nil { // it is not known whether the server lives
 		return
 	}
+	if v == nil {
+		p.closes = append(p.closes[max(0, len(p.closes)-8):], a.At)
+	}
 	if v != nil && p.allEnded(ctx, a.At) {
 		p.outage = &play.Outage{From: a.At, To: a.At}
 		p.crashed(ctx, c, owed != 0)
@@ -239,7 +242,11 @@ func (p *playing) over(ctx context.Context, c *conn, a session.Received) {
 // allEnded reports whether the other connections, two or more, ended at the same time as one that did at this moment:
 // the server was started again before anything was asked of it.
 func (p *playing) allEnded(ctx context.Context, at time.Time) bool {
-	if len(p.conns) < 2 || !wait.Sleep(ctx, firstReplyWait) {
+	before := 0
+	for _, ended := range p.closes {
+		before += b2i(at.Sub(ended).Abs() <= firstReplyWait)
+	}
+	if len(p.conns)+before < 2 || !wait.Sleep(ctx, firstReplyWait) {
 		return false
 	}
 	for _, c := range p.conns {
