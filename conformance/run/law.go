@@ -34,24 +34,31 @@ type lawFinding struct {
 	plays int
 }
 
-// take keeps what the law found in a play and no line of the script has reported.
-func (l *lawful) take(about conformance.Description, e *conformance.Evidence, late time.Duration) {
+// take keeps what the law found in a play and no line of the script has reported, and reports whether a span of time in
+// it has to be measured again.
+func (l *lawful) take(about conformance.Description, e *conformance.Evidence, late time.Duration) (again bool) {
 	l.tally.Add(e.Tally)
 	if e.Dead != "" || e.Back { // a server that ended may have lost anything
-		return
+		return false
 	}
 	seen := map[lawKey]bool{}
 	for _, v := range e.Law {
 		key := lawKey{v.Rule, v.Clause}
-		if filed(e, v) || !v.Alone && follows(e, v) || v.Timed && !lag.Covers(lag.Allowance, late) || seen[key] {
+		if filed(e, v) || !v.Alone && follows(e, v) || seen[key] {
 			continue
 		}
 		seen[key] = true
+		if v.Timed && !lag.Covers(lag.Allowance, late) { // it is open
+			again = true
+			continue
+		}
 		if l.found[key] == nil {
 			l.found[key] = &lawFinding{Seen: v, about: about, first: e}
 		}
 		l.found[key].plays++
+		again = again || v.Timed && l.found[key].plays == 1
 	}
+	return again
 }
 
 // filed reports whether a line of the script that is about a clause, or a breach, is about the same message.

@@ -10,6 +10,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -144,5 +145,27 @@ func TestEvents(t *testing.T) {
 		}
 		assert.Equal(t, test.want, strings.Join(got, ", "), name)
 		assert.Equal(t, test.marked, marked, name)
+	}
+}
+
+// TestTheLawMeasuresAgain: a span of time is measured again until two plays agree, or this machine was not late.
+func TestTheLawMeasuresAgain(t *testing.T) {
+	t.Parallel()
+	l := lawful{found: map[lawKey]*lawFinding{}}
+	content := law.Seen{Violation: law.Violation{Rule: "field"}}
+	timed := law.Seen{Violation: law.Violation{Rule: "late"}, Timed: true}
+	for i, step := range []struct {
+		seen  law.Seen
+		late  time.Duration
+		again bool
+	}{
+		{content, time.Hour, false},
+		{timed, time.Second, true},
+		{timed, lag.Allowance / 4, true},
+		{timed, time.Second, true},
+		{timed, 0, false},
+	} {
+		e := &conformance.Evidence{Law: []law.Seen{step.seen}}
+		assert.Equal(t, step.again, l.take(conformance.Description{}, e, step.late), i)
 	}
 }

@@ -34,6 +34,9 @@ func (s *runState) play(ctx context.Context, t *task) {
 			return
 		}
 		defer release()
+		if server.Process != nil {
+			defer s.meter.Follow(server.Process)()
+		}
 		t.server = newHost(server)
 	case t.server.open != nil:
 		if err := t.server.open(); err != nil {

@@ -27,6 +27,10 @@ type Server struct {
 	// Ended reports whether the server's process has ended although nothing asked it to, how, and the last lines that it
 	// printed; nil if that is not known. Calls may be concurrent.
 	Ended func() (how string, output []string, ended bool)
+
+	// Process returns the id of the process above all that were started for the server, so that their waits for a
+	// processor count as lag; 0 if that is this process, and nil if it is not known. Calls may be concurrent.
+	Process func() int
 }
 
 // ending describes the end of the server's process; it is empty if the process runs, or that is not known.

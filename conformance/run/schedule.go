@@ -69,6 +69,9 @@ func newRunState(r *Runner) *runState {
 	}
 	for _, server := range r.Servers {
 		s.hosts = append(s.hosts, newHost(server))
+		if server.Process != nil {
+			s.meter.Follow(server.Process)
+		}
 	}
 	for _, check := range r.Checks {
 		s.described = append(s.described, check.Describe())
@@ -292,7 +295,7 @@ func (s *runState) putOnProbation(t *task) bool {
 func (s *runState) record(t *task) {
 	check, again := s.judge(t)
 	check.Attempts = t.tries
-	s.law.take(t.about, t.evidence, s.meter.Lag(t.began))
+	again = s.law.take(t.about, t.evidence, s.meter.Lag(t.began)) || again
 	if s.stopped != "" && t.evidence.Err != nil { // the stop interrupted it
 		leftover := check.Left
 		check = s.withoutResult(t.about, reports.NotRun, s.stopCause(), "")

@@ -15,6 +15,9 @@ type Meter struct {
 	due  time.Time       // when the timer fires that is running; zero if none is
 	late []late          // most recent last, each less late than the one before, which is enough for Lag
 	trip []time.Duration // round trips, most recent last
+
+	sampled sync.Mutex // held before mu
+	peers   []*peer
 }
 
 // late is something that happened later than it should have.
@@ -35,13 +38,18 @@ func (m *Meter) Run(ctx context.Context) {
 	timer := time.NewTimer(tick)
 	defer timer.Stop()
 	defer m.expect(time.Time{})
-	for due := time.Now().Add(tick); ; due = time.Now().Add(tick) {
+	sampled := time.Now()
+	for due := sampled.Add(tick); ; due = time.Now().Add(tick) {
 		m.expect(due)
 		select {
 		case <-ctx.Done():
 			return
 		case now := <-timer.C:
 			m.Note(now, max(time.Since(due), now.Sub(due)))
+			if now.Sub(sampled) >= sampling {
+				m.sample(now)
+				sampled = now
+			}
 			timer.Reset(tick)
 		}
 	}
@@ -134,9 +142,21 @@ const mostSlack = 500 * time.Millisecond
 // how much of what was measured since a moment may be ours, the network's, or that of processes which waited for their
 // turn.
 func (m *Meter) Slack(since time.Time) (slack, doubt time.Duration) {
+	known := m.sample(time.Now())
 	typical, spread := m.RoundTrip()
 	slack = min(typical, mostSlack)
-	return slack, m.Lag(since) + 2*spread + typical - slack
+	doubt = m.Lag(since) + 2*spread + typical - slack
+	if m.runs() && !known {
+		doubt += unseen
+	}
+	return slack, doubt
+}
+
+// runs reports whether the lag is being measured.
+func (m *Meter) runs() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return !m.due.IsZero()
 }
 
 // Excuse returns slack and doubt together.

@@ -176,6 +176,9 @@ func (th *thread) try(ch *scenarios.Choice, a session.Received) []scenarios.Diff
 
 // inTime checks the window of a line that matches.
 func (th *thread) inTime(e *scenarios.Expect, c *conn, a session.Received, res Result) Result {
+	if e.Within == (scenarios.Window{}) {
+		return res
+	}
 	began, sent := c.LastWrite()
 	t := th.timing(began, sent, a.At)
 	if !th.script.InTurn(e) {

@@ -136,6 +136,7 @@ func (s subject) start(
 		if err != nil {
 			return run.Server{}, nil, err
 		}
+		embedded.Process = func() int { return 0 }
 		return embedded.Server, embedded.Close, nil
 	}
 	started, err := s.Start(ctx, config.Password, timeout)
@@ -143,7 +144,7 @@ func (s subject) start(
 		return run.Server{}, nil, err
 	}
 	server = run.Server{
-		Target: &started.Server, Password: config.Password, Ended: started.Ended,
+		Target: &started.Server, Password: config.Password, Ended: started.Ended, Process: started.PID,
 		Offers: s.offers(&started.Server, config.Password != ""),
 	}
 	server.Fresh = func() (run.Server, func(), error) { return s.start(ctx, config, timeout) }
