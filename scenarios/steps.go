@@ -113,6 +113,16 @@ func (s *Script) InTurn(e *Expect) bool {
 	return false
 }
 
+// Defers reports whether something may come due later by a line of the script.
+func (s *Script) Defers() bool {
+	for step := range s.All() {
+		if send, is := step.(*Send); is && send.defers(s.Dialect.Grammar()) {
+			return true
+		}
+	}
+	return false
+}
+
 // turns follows the steps of a script.
 type turns struct {
 	grammar *Grammar

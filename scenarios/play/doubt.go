@@ -46,43 +46,47 @@ func (r *Result) leaveOpen(words string) {
 // does not expect; zero if their time is not the reason, however late they were.
 func (th *thread) room(e *scenarios.Expect, a session.Received) time.Duration {
 	grammar := th.grammar()
-	verb := grammar.VerbSent(a.Asked)
-	wait, waits := grammar.Replies.Waits[verb]
+	wait, waits := grammar.Replies.Waits[grammar.VerbSent(a.Asked)]
 	switch {
 	case a.GaveUp:
 		return 0
 	case a.Ending != scenarios.Open: // a limit of the server: for a HELLO that does not come, for example
 		return lag.Room
-	case waits && a.Whole() && !grammar.Refused(a.Message):
-		if !th.outOfTurn(e, a, wait) {
-			return 0
-		}
-		least := wait.Least
-		if grammar.Replies.Asks != nil && grammar.Replies.Asks(a.Asked) > 0 {
-			least = grammar.Replies.Asks(a.Asked)
-		}
-		return lag.RoomIn(least)
-	case waits || th.script.InTurn(e):
+	case !waits && th.script.Defers():
+		return lag.Room
+	case !waits || grammar.Refused(a.Message):
 		return 0
 	}
-	return lag.Room
+	return th.roomOfWait(e, a, wait)
 }
 
-// outOfTurn reports whether the time of our lines may be the reason for what a command brought that waits for something:
-// that came or did not come where the line expects the opposite, or another of several things came first.
-func (th *thread) outOfTurn(e *scenarios.Expect, a session.Received, wait scenarios.Wait) bool {
+// roomOfWait is room of an answer to a command that waits for something.
+func (th *thread) roomOfWait(e *scenarios.Expect, a session.Received, wait scenarios.Wait) time.Duration {
+	least := wait.Least
+	if asks := th.grammar().Replies.Asks; asks != nil && asks(a.Asked) > 0 {
+		least = asks(a.Asked)
+	}
+	switch inTurn := th.script.InTurn(e); {
+	case a.Message.Kind == wait.Kind && e.RefusesOnly():
+		return 0
+	case a.Message.Kind == wait.Kind && inTurn: // the server itself may have been late, and had all of the wait
+		return max(least, lag.RoomIn(least))
+	case a.Message.Kind != wait.Kind && (inTurn || !th.unexpected(e, a, wait)):
+		return 0
+	}
+	return lag.RoomIn(least)
+}
+
+// unexpected reports whether a command that waits for something brought something where the line expects nothing, or
+// another of several things.
+func (th *thread) unexpected(e *scenarios.Expect, a session.Received, wait scenarios.Wait) bool {
 	asks := func(kind byte) func(scenarios.Choice) bool {
 		return func(ch scenarios.Choice) bool { return ch.Form() != nil && ch.Form().Kind == kind }
 	}
 	itself := func(ch scenarios.Choice) bool {
 		return asks(a.Message.Kind)(ch) && !slices.ContainsFunc(th.try(&ch, a), th.grammar().IsName)
 	}
-	switch {
-	case a.Message.Kind == wait.Kind:
-		return !e.RefusesOnly()
-	case th.script.InTurn(e):
-		return false
-	case !slices.ContainsFunc(e.Choices, asks(a.Message.Kind)):
+	if !slices.ContainsFunc(e.Choices, asks(a.Message.Kind)) {
 		return slices.ContainsFunc(e.Choices, asks(wait.Kind))
 	}
 	return !slices.ContainsFunc(e.Choices, itself)

@@ -69,7 +69,8 @@ func TestWhatTimeMayExplain(t *testing.T) {
 		text                string
 		want                time.Duration
 	}{
-		"null for a job":             {"", job, "FETCH q", '_', "", lag.Room},
+		"null for a job":             {later, job, "FETCH q", '_', "", lag.Room},
+		"null for a job, in turn":    {"", job, "FETCH q", '_', "", 2 * time.Second},
 		"null for an error":          {later, "-", "FETCH q", '_', "", 0},
 		"an error for null":          {later, "$-1", "FETCH q", '-', "ERR no job", 0},
 		"an error for a job":         {later, job, "FETCH q", '-', "ERR no job", 0},
@@ -82,7 +83,7 @@ func TestWhatTimeMayExplain(t *testing.T) {
 		"altered, or null":           {later, job + " | $-1", "FETCH q", '$', `{"jid":"a","args":[2]}`, 0},
 		"another one, or null":       {later, job + " | $-1", "FETCH q", '$', `{"jid":"b","args":[2]}`, lag.Room},
 		"no command that waits":      {later, job, "INFO", '$', `{"jid":"b","args":[1]}`, lag.Room},
-		"none, in turn":              {"", job, "INFO", '$', `{"jid":"b","args":[1]}`, 0},
+		"none, and nothing is due":   {"", job, "INFO", '$', `{"jid":"b","args":[1]}`, 0},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
