@@ -42,3 +42,18 @@ func TestInTurn(t *testing.T) {
 		})
 	}
 }
+
+func TestWhetherSomethingComesDueLater(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"C: FETCH q\nS: $-1\n":                                    false,
+		"silence 1s\nC: PUSH {}\nS: +OK\n":                        false,
+		"C: PUSH {\"at\":\"$now+1s\"}\nS: +OK\n":                  true,
+		"parallel\nC[a]: FAIL {}\nS[a]: +OK\nend\n":               true,
+		"repeat 2\nC: PUSH $job{\"at\":\"$now+1s\"}\nS: +OK\nend": true,
+	} {
+		script, err := Parse(likeFWP{}, "x", []byte(text))
+		require.NoError(t, err)
+		assert.Equal(t, want, script.Defers(), text)
+	}
+}
