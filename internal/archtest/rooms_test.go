@@ -261,7 +261,7 @@ var rooms = map[string]room{
 	"internal/minimize":             {alone: true},
 	"internal/text":                 {alone: true},
 	"internal/serving":              {alone: true},
-	"internal/lag":                  {alone: true},
+	"internal/lag":                  {mayImport: []string{"internal/input"}, alone: true},
 	"internal/wait":                 {alone: true},
 	"internal/memnet":               {alone: true},
 	"internal/blockq":               {mayImport: []string{"internal/serving", "internal/session"}, alone: true},

@@ -2,11 +2,12 @@ package lag
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/fwpsuite/fwp/internal/input"
 )
 
 // waits returns how long each thread of a process, and of all processes below it, has waited for a processor so far, by
@@ -28,7 +29,7 @@ func waits(process int) map[int]time.Duration {
 
 // numbers returns those that a file of the kernel consists of; none if the thread has ended.
 func numbers(path string) (all []int) {
-	text, _ := os.ReadFile(path) //nolint:gosec // of the kernel
+	text, _ := input.Read(path, 1<<16)
 	for field := range strings.FieldsSeq(string(text)) {
 		if n, err := strconv.Atoi(field); err == nil {
 			all = append(all, n)
