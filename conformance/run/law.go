@@ -61,12 +61,15 @@ func (l *lawful) take(about conformance.Description, e *conformance.Evidence, la
 	return again
 }
 
+// mismatched reports whether a line was not met; lag may be the reason.
+func mismatched(r play.Result) bool { return r.Outcome == play.Mismatched || r.Reason == play.Lag }
+
 // filed reports whether a line of the script that is about a clause, or a breach, is about the same message.
 func filed(e *conformance.Evidence, v law.Seen) bool {
 	at := v.At.Sub(e.Began)
 	return slices.ContainsFunc(e.Breaches, func(b scenarios.Breach) bool { return b.Conn == v.Conn && b.At == at }) ||
 		slices.ContainsFunc(e.Results, func(r play.Result) bool {
-			return r.Outcome == play.Mismatched && len(r.Marks) > 0 && r.Conn == v.Conn && r.At == at
+			return mismatched(r) && len(r.Marks) > 0 && r.Conn == v.Conn && r.At == at
 		})
 }
 
@@ -78,7 +81,7 @@ func follows(e *conformance.Evidence, v law.Seen) bool {
 	named := func(d scenarios.Difference) bool { return d.Name != "" }
 	return slices.ContainsFunc(e.Breaches, stopping) || slices.ContainsFunc(e.Results, func(r play.Result) bool {
 		switch {
-		case r.Outcome != play.Mismatched || r.Assumed && !slices.ContainsFunc(r.Differences, named):
+		case !mismatched(r) || r.Assumed && !slices.ContainsFunc(r.Differences, named):
 			return false
 		case len(r.Marks) > 0 || !r.Refusal:
 			return true

@@ -55,6 +55,7 @@ func TestLawFindings(t *testing.T) {
 		return &conformance.Evidence{Began: began, Law: []law.Seen{v}, Results: results}
 	}
 	of := func(all ...law.Seen) *conformance.Evidence { return &conformance.Evidence{Began: began, Law: all} }
+	lagged := play.Result{Outcome: play.Unsure, Reason: play.Lag, Conn: "a", At: time.Second}
 	gone := of(value)
 	gone.Dead = "gone"
 	breach := of(value)
@@ -81,6 +82,7 @@ func TestLawFindings(t *testing.T) {
 		"beside such a line":                 {plays: plays(beside(plain, refusal("b", time.Second)))},
 		"a value of a set-up line":           {plays: plays(beside(value, assumed(at("a"), ""))), want: []string{field}},
 		"a value that a line has reported":   {plays: plays(beside(value, marked("a")))},
+		"behind a line that lag may explain": {plays: plays(beside(plain, lagged), beside(plain, lagged)), lag: time.Second},
 		"a value that a breach has reported": {plays: plays(breach)},
 		"from a server that ended":           {plays: plays(gone)},
 		"a time, once":                       {plays: plays(of(timed))},

@@ -97,7 +97,8 @@ func TestConformingServer(t *testing.T) {
 	suitetest.Passes(t, runChecks(t, nil, checks(t)))
 }
 
-// A reply that takes as long as the wait-timeout of its command is not late, however short the timeout of the run is.
+// A reply that takes as long as the wait-timeout of its command is not late, however short the timeout of the run is,
+// and where the run has less patience, nothing is missing.
 func TestAWaitTimeoutComesOnTop(t *testing.T) {
 	t.Parallel()
 	lease := "C: lease $name 5000\n"
@@ -105,16 +106,20 @@ func TestAWaitTimeoutComesOnTop(t *testing.T) {
 		text string
 		want reports.Verdict
 	}{
-		"lease":  {lease + "clause WORKQ-LEASE-04\nS: -TIMEOUT\n", reports.Pass},
-		"run":    {"C: run $id $name 9000 5000 * <- x\nclause WORKQ-RUN-04\nS: -TIMEOUT\n", reports.Pass},
-		"window": {lease + "clause WORKQ-LEASE-04\nS ..1s: -TIMEOUT\n", reports.Fail},
+		"lease":                    {lease + "clause WORKQ-LEASE-04\nS: -TIMEOUT\n", reports.Pass},
+		"longer than the patience": {"C: lease $name 60000\nclause WORKQ-LEASE-04\nS: -TIMEOUT\n", reports.Inconclusive},
+		"run":                      {"C: run $id $name 9000 5000 * <- x\nclause WORKQ-RUN-04\nS: -TIMEOUT\n", reports.Pass},
+		"window":                   {lease + "clause WORKQ-LEASE-04\nS ..1s: -TIMEOUT\n", reports.Fail},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			script, err := scenarios.Parse(workqsuite.Protocol().Dialect, name, []byte("title: t\n\n"+test.text))
 			require.NoError(t, err)
-			report := runChecks(t, nil, conformance.Scripts(script), func(r *run.Runner) { r.Timeout = time.Second })
+			report := runChecks(t, nil, conformance.Scripts(script), func(r *run.Runner) {
+				r.Timeout, r.Patience = time.Second, 10*time.Second
+			})
 			assert.Equal(t, test.want, report.Checks[0].Clauses[0].Verdict, report.Checks[0].Why)
+			assert.Len(t, report.Checks[0].Clauses, 1)
 		})
 	}
 }

@@ -11,6 +11,9 @@ type Fault[E any] struct {
 	// Name is a slug that never changes.
 	Name string
 
+	// Aliases are names of faults that were the same: the same clause was broken in the same way on the same occasion.
+	Aliases []string
+
 	// Clauses may fail because of it; the first one fails whenever a check examines it. No other clause may fail.
 	Clauses []string
 
@@ -30,6 +33,16 @@ func NewFault[E any, H Hook[E]](name, prefix, clauses, summary string, hook H) F
 	}
 	return Fault[E]{Name: name, Clauses: ids, Summary: summary, Hook: Maker[E](hook)}
 }
+
+// Also returns f with an alias, which its summary tells.
+func (f Fault[E]) Also(alias string) Fault[E] {
+	f.Aliases = append(slices.Clip(f.Aliases), alias)
+	f.Summary += "; also called " + alias
+	return f
+}
+
+// Is reports whether a name is that of the fault or one of its aliases.
+func (f Fault[E]) Is(name string) bool { return f.Name == name || slices.Contains(f.Aliases, name) }
 
 // SortFaults returns the faults of several lists, sorted by name.
 func SortFaults[E any](lists ...[]Fault[E]) []Fault[E] {

@@ -166,3 +166,14 @@ func TestFaultsAndVariationsAreSorted(t *testing.T) {
 	assert.Equal(t, []string{"k"}, v.Leaves)
 	assert.Equal(t, "y", catalogue.SortVariations([]catalogue.Variation[int]{v, {Name: "y"}})[0].Name)
 }
+
+func TestAnAliasNamesItsFault(t *testing.T) {
+	t.Parallel()
+	f := catalogue.NewFault[event]("b", "X-", "A-01", "does b", hit)
+	also := f.Also("old").Also("older")
+	for name, want := range map[string]bool{"b": true, "old": true, "older": true, "x": false} {
+		assert.Equal(t, want, also.Is(name), name)
+	}
+	assert.False(t, f.Is("old"))
+	assert.Equal(t, "does b; also called old; also called older", also.Summary)
+}

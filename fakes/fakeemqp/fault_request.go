@@ -78,7 +78,7 @@ var requestFaults = []Fault{
 	fault("ack-its-own-id", "ACK-01", "an ACK acknowledges itself",
 		sent(func(e *Event) { set(atFirst, string(e.Frames[atID]))(e) }, emqp.ACK)),
 	fault("ack-other-id", "ACK-01", "an ACK has an id that no message had", sent(set(atFirst, "unknown"), emqp.ACK)),
-	fault("reply-always-owed", "REPLY-03 HEAD-02", "a REPLY goes to the client of the worker's first REQUEST",
+	fault("reply-always-owed", "REPLY-03 REPLY-02 HEAD-02", "a REPLY goes to the client of the worker's first REQUEST",
 		received(func(e *Event) {
 			if len(e.Frames[atHeaders]) == 0 {
 				set(atHeaders, emqp.ReplyRequested)(e)

@@ -23,7 +23,7 @@ var allFaults = []Fault{
 			j.MaxAttempts = 2
 		}
 	})),
-	fault("add-fails-ignored", "ADD-20 INSP-02 INSP-04 LINE-09", "max-fails has no effect",
+	fault("add-fails-ignored", "ADD-20 INSP-02 INSP-04 LINE-09 RESULT-02", "max-fails has no effect",
 		changes(workq.Add, func(j *Job) { j.MaxFails = 0 })),
 	fault("add-fails-more", "ADD-22 INSP-02 LINE-09", "a job may fail once more than max-fails says",
 		changes(workq.Add, func(j *Job) {
@@ -43,12 +43,12 @@ var allFaults = []Fault{
 				j.Payload = j.Payload[:len(j.Payload)-1]
 			}
 		})),
-	fault("add-payload-long", "ADD-10 ADD-11", "a payload of more than 32 KiB is cut",
+	fault("add-payload-long", "ADD-10 ADD-11 INSP-02", "a payload of more than 32 KiB is cut",
 		changes(workq.Add, func(j *Job) { j.Payload = j.Payload[:min(len(j.Payload), 32<<10)] })),
-	fault("add-payload-nul", "LINE-02 ADD-10", "a payload ends at its first NUL", changes(workq.Add, func(j *Job) {
+	fault("add-payload-nul", "LINE-02 ADD-10 INSP-02", "a payload ends at its first NUL", changes(workq.Add, func(j *Job) {
 		j.Payload, _, _ = bytes.Cut(j.Payload, []byte{0})
 	})),
-	fault("add-payload-trimmed", "LINE-02 ADD-10 INSP-13", "white space around a payload is lost",
+	fault("add-payload-trimmed", "LINE-02 ADD-10 INSP-13 INSP-02", "white space around a payload is lost",
 		changes(workq.Add, func(j *Job) { j.Payload = bytes.TrimSpace(j.Payload) })),
 	fault("add-priority-ignored", "ADD-15 ADD-14 INSP-02 LINE-09", "all jobs have the same priority",
 		changes(workq.Add, func(j *Job) { j.Priority = 0 })),
@@ -89,9 +89,9 @@ var allFaults = []Fault{
 		changes(workq.Schedule, func(j *Job) { j.MaxAttempts = 0 })),
 	fault("schedule-fails-ignored", "ADD-20", "max-fails of a scheduled job has no effect",
 		changes(workq.Schedule, func(j *Job) { j.MaxFails = 0 })),
-	fault("schedule-late", "SCHED-03 SCHED-04 INSP-02 INSP-09", "a scheduled job comes 20 s late",
+	fault("schedule-late", "SCHED-03 SCHED-04 INSP-02 INSP-09 INSP-10", "a scheduled job comes 20 s late",
 		changes(workq.Schedule, func(j *Job) { j.Due = j.Due.Add(20 * time.Second) })),
-	fault("schedule-lost", "SCHED-03 SCHED-04", "a scheduled job is lost", on(Due, skip)),
+	fault("schedule-lost", "SCHED-03 SCHED-04 INSP-10", "a scheduled job is lost", on(Due, skip)),
 	fault("schedule-priority-ignored", "ADD-15 INSP-02", "the priority of a scheduled job has no effect",
 		changes(workq.Schedule, func(j *Job) { j.Priority = 0 })),
 	fault("schedule-ttl-at-once", "SCHED-04 INSP-02", "the time to live of a scheduled job starts at once",
@@ -99,7 +99,8 @@ var allFaults = []Fault{
 	// About giving jobs out, and waiting for them. (lease; run; result)
 	fault("lease-eight-names", "LEASE-02", "names of a lease behind the eighth do not count",
 		on(Choosing, func(e *Event) { e.Names = e.Command.Names[:min(8, len(e.Command.Names))] })),
-	fault("lease-expires-never", "ADD-06", "a job whose time to run is over stays with its worker", on(Expired, skip)),
+	fault("lease-expires-never", "ADD-06", "a job whose time to run is over stays with its worker",
+		on(Expired, skip)).Also("lease-not-held"),
 	fault("lease-first-name", "LEASE-02 LEASE-05", "only the first name of a lease counts",
 		on(Choosing, func(e *Event) { e.Names = e.Command.Names[:1] })),
 	fault("lease-from-add", "LEASE-08", "the time to run begins with the add", on(Leased, func(e *Event) {
@@ -109,7 +110,6 @@ var allFaults = []Fault{
 	})),
 	fault("lease-no-wait", "LEASE-04 LEASE-01 ADD-06 LEASE-05 SCHED-03 SCHED-04", "a lease does not wait",
 		waits(workq.Lease, 0)),
-	fault("lease-not-held", "ADD-06", "a leased job has no time to run", on(Leased, skip)),
 	fault("lease-other-id",
 		"LEASE-01 ADD-02 ADD-03 ADD-07 ADD-09 ADD-10 ADD-11 ADD-14 ADD-15 LEASE-02 LEASE-05 SCHED-03 SCHED-04 INSP-03",
 		"a leased job has another id", record(workq.Lease, otherID)),

@@ -67,7 +67,6 @@ var shownFaults = map[string][2]string{
 	"lease-first-name":          {"waits", `b -TIMEOUT\r\n`},
 	"lease-from-add":            {"expiry", `b +OK 1\r\n$1`},
 	"lease-no-wait":             {"waits", `b -TIMEOUT\r\n`},
-	"lease-not-held":            {"attempts", `-TIMEOUT\r\n`},
 	"lease-other-id":            {"add", `1\r\n00000000-0000-4000-8000-000000000000`},
 	"lease-other-name":          {"run", `ping.x 500`},
 	"lease-short":               {"expiry", `b +OK 1\r\n$1`},

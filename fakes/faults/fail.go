@@ -41,9 +41,7 @@ var failFaults = []fakes.Fault{
 		do(pretend, checked(fwp.FAIL), about("jid"))),
 	// About FAILs of jobs that are not held.
 	fault("fail-after-ack", "ACK-02", "a FAIL of a job that was acknowledged enqueues it once more",
-		withJob(at(fakes.Acked), notHeld, okayPush(pushAnew))),
-	fault("fail-after-ack-retries", "ACK-02", "a job that was acknowledged, and fails afterwards, is tried again",
-		withJob(at(fakes.Acked), notHeld, okayPush(pushIn(20*time.Second)))),
+		withJob(at(fakes.Acked), notHeld, okayPush(pushAnew))).Also("fail-after-ack-retries"),
 	fault("fail-late-enqueues", "STATE-05", "a FAIL of a job whose reservation ran out enqueues it once more",
 		withJob(at(fakes.Expired), notHeld, okayPush(pushAnew))),
 	fault("fail-of-waiting", "STATE-05 ACK-02",

@@ -12,9 +12,9 @@ import (
 // slice is the caller's, the lists of clauses in it are shared.
 func All() []fakes.Fault { return slices.Clone(allFaults()) }
 
-// Named returns the fault with a name, and whether there is one.
+// Named returns the fault with a name or an alias, and whether there is one.
 func Named(name string) (fakes.Fault, bool) {
-	i := slices.IndexFunc(allFaults(), func(f fakes.Fault) bool { return f.Name == name })
+	i := slices.IndexFunc(allFaults(), func(f fakes.Fault) bool { return f.Is(name) })
 	if i < 0 {
 		return fakes.Fault{}, false
 	}

@@ -51,6 +51,10 @@ func TestNamed(t *testing.T) {
 		named, known := Named(f.Name)
 		assert.True(t, known)
 		assert.Equal(t, f.Summary, named.Summary)
+		for _, alias := range f.Aliases {
+			named, _ = Named(alias)
+			assert.Equal(t, f.Name, named.Name, alias)
+		}
 	}
 	_, known := Named("nothing")
 	assert.False(t, known)

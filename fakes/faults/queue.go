@@ -17,9 +17,7 @@ var queueFaults = []fakes.Fault{
 	// These confuse or change the names of queues.
 	fault("queue-case-folded", "FETCH-04 WU-04", "queue names are in lower case", queues(strings.ToLower)),
 	fault("queue-cut-255", "FETCH-04", "queue names are cut after 255 bytes",
-		queues(func(s string) string { return s[:min(255, len(s))] })),
-	fault("queue-cut-64", "FETCH-04", "queue names are cut after 64 bytes",
-		queues(func(s string) string { return s[:min(64, len(s))] })),
+		queues(func(s string) string { return s[:min(255, len(s))] })).Also("queue-cut-64"),
 	fault("queue-default-capitals", "FETCH-08 FETCH-04 WU-04", "the queue default is also that of its name in capitals",
 		queues(func(s string) string {
 			if strings.EqualFold(s, defaultQueue) {

@@ -12,11 +12,15 @@ import (
 // Fault is a way in which the embedded server of some protocol breaks its specification, as its catalogue has it.
 type Fault struct {
 	Name    string
+	Aliases []string
 	Clauses []string
 	Summary string
 
 	configure func(config any) // gives a server the fault, given a pointer to its configuration
 }
+
+// Is reports whether a name is that of the fault or one of its aliases.
+func (f Fault) Is(name string) bool { return f.Name == name || slices.Contains(f.Aliases, name) }
 
 // Variation is a way in which the embedded server of some protocol differs from others and conforms, as its catalogue
 // has it. The zero Variation is the server as it is.
@@ -30,7 +34,7 @@ type Variation struct {
 // faultsOf returns the faults of a catalogue. hook returns where the configuration of a server has its hook.
 func faultsOf[E, C any](all []catalogue.Fault[E], hook func(*C) *func(*E)) (faults []Fault) {
 	for _, f := range all {
-		faults = append(faults, Fault{f.Name, f.Clauses, f.Summary, func(config any) {
+		faults = append(faults, Fault{f.Name, f.Aliases, f.Clauses, f.Summary, func(config any) {
 			at := hook(config.(*C)) //nolint:forcetypeassert // the server of the same protocol calls it
 			*at = catalogue.Both(*at, f.Hook())
 		}})
@@ -66,10 +70,10 @@ func (p *Peer) AllFaults() []Fault {
 	return p.Faults()
 }
 
-// FaultNames returns the names of the faults of the embedded server.
+// FaultNames returns the names of the faults of the embedded server, and their aliases.
 func (p *Peer) FaultNames() (names []string) {
 	for _, f := range p.AllFaults() {
-		names = append(names, f.Name)
+		names = append(append(names, f.Name), f.Aliases...)
 	}
 	return names
 }
@@ -78,7 +82,7 @@ func (p *Peer) FaultNames() (names []string) {
 // embedded server has the fault.
 func (p *Peer) FaultNamed(name string) (Fault, error) {
 	all := p.AllFaults()
-	if i := slices.IndexFunc(all, func(f Fault) bool { return f.Name == name }); i >= 0 {
+	if i := slices.IndexFunc(all, func(f Fault) bool { return f.Is(name) }); i >= 0 {
 		return all[i], nil
 	}
 	help := "fwpcheck list --faults shows the faults"

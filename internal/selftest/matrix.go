@@ -35,6 +35,7 @@ type Row struct {
 
 	decided map[string]bool // clauses of the checks that were played
 	left    map[string]bool // clauses of those that were not
+	lagged  map[string]bool // clauses that lag has left open
 }
 
 // Add adds what a check found on a server with the fault.
@@ -58,6 +59,11 @@ func (m *Matrix) Add(fault peer.Fault, check conformance.Check, result reports.C
 	for _, id := range clauses(check) {
 		r.decided[id] = true
 	}
+	for _, c := range result.Clauses {
+		if c.Reason == reports.ReasonLag {
+			r.lagged[c.ID] = true
+		}
+	}
 }
 
 // Leave records a check that decides a clause of the fault and is not played.
@@ -68,6 +74,14 @@ func (m *Matrix) Leave(fault peer.Fault, check conformance.Check) {
 	for _, id := range clauses(check) {
 		r.left[id] = true
 	}
+}
+
+// found reports whether what was added so far shows a fault.
+func (m *Matrix) found(fault peer.Fault) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.row(fault)
+	return r.Detected() && r.Missing() == ""
 }
 
 // forget removes what was found on a fault, but not what is not played.
@@ -81,7 +95,10 @@ func (m *Matrix) forget(row *Row) {
 func (m *Matrix) row(fault peer.Fault) *Row {
 	r, ok := m.rows[fault.Name]
 	if !ok {
-		r = &Row{Fault: fault, Red: map[string][]string{}, decided: map[string]bool{}, left: map[string]bool{}}
+		r = &Row{
+			Fault: fault, Red: map[string][]string{},
+			decided: map[string]bool{}, left: map[string]bool{}, lagged: map[string]bool{},
+		}
 		if m.rows == nil {
 			m.rows = map[string]*Row{}
 		}
@@ -103,14 +120,14 @@ func (m *Matrix) Rows() []*Row {
 func (r *Row) Detected() bool { return len(r.Caught) > 0 || len(r.Red[r.Fault.Clauses[0]]) > 0 }
 
 // Missing describes an expected finding that is missing, or returns "": the first clause
-// of a fault must be found broken if a check decides it.
+// of a fault must be found broken if a check decides it, and lag has not left it open.
 func (r *Row) Missing() string {
 	first := r.Fault.Clauses[0]
 	isRed := len(r.Red[first]) > 0
 	switch {
 	case r.fatal() && len(r.Caught) == 0 && len(r.decided) > 0 && len(r.left) == 0:
 		return "no check finds the server dead"
-	case !r.fatal() && !isRed && r.decided[first] && !r.left[first]:
+	case !r.fatal() && !isRed && r.decided[first] && !r.left[first] && !r.lagged[first]:
 		return "no check finds " + first + " broken"
 	}
 	return ""
@@ -184,12 +201,12 @@ func judges(p *conformance.Protocol, check conformance.Check) bool {
 }
 
 // falseAlarms lists what a check found on a conforming server, or left open, except for
-// the warnings that a variation declares, and the checks that it leaves open.
+// the warnings that a variation declares, the checks that it leaves open, and what lag does.
 func falseAlarms(variation peer.Variation, check reports.Check) []string {
 	var wrong []string
 	for _, c := range check.Clauses {
 		fine := c.Verdict == reports.Pass || c.Verdict == reports.Observed ||
-			c.Verdict == reports.Inconclusive && slices.Contains(variation.Leaves, check.ID)
+			c.Verdict == reports.Inconclusive && (c.Reason == reports.ReasonLag || slices.Contains(variation.Leaves, check.ID))
 		if !fine && (c.Verdict != reports.Warn || !slices.Contains(variation.Warns, c.ID)) {
 			wrong = append(wrong, fmt.Sprintf("%s: %s: %s: %s", check.ID, c.ID, c.Verdict, c.Why))
 		}

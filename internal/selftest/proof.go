@@ -1,6 +1,7 @@
 package selftest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -21,8 +22,9 @@ type Proof struct {
 	Faults     []peer.Fault
 	Variations []peer.Variation
 
-	// NoSlow leaves out the plays of slow checks on variations.
-	NoSlow bool
+	// Sample has a fault be played until a check finds it, and each variation, but not the conforming server, with a
+	// sixteenth of the checks, and none of the slow ones. Variations that follow each other have others.
+	Sample bool
 
 	Timeout  time.Duration // on servers with faults; see scenarios.Player
 	Patience time.Duration // on servers with faults; see scenarios.Player
@@ -70,14 +72,18 @@ func (p *Proof) Run(ctx context.Context) *Outcome {
 
 // tasks returns the plays of the proof.
 func (r *proofRun) tasks(ctx context.Context) (faults, variations []task) {
-	for _, v := range r.proof.Variations {
+	for i, v := range r.proof.Variations {
 		checks := r.proof.Checks
-		if r.proof.NoSlow && v.Name != conforming {
-			checks = withoutSlow(checks)
+		if r.proof.Sample && v.Name != conforming {
+			checks = every(16, withoutSlow(checks), i)
 		}
 		variations = append(variations, task{v.Name, func() error { return r.vary(ctx, v, checks) }})
 	}
 	for _, f := range r.proof.Faults {
+		if r.proof.Sample {
+			faults = append(faults, task{f.Name, func() error { return r.find(ctx, f) }})
+			continue
+		}
 		for _, s := range r.proof.deciding(f) {
 			faults = append(faults, r.playing(ctx, f, s))
 		}
@@ -85,9 +91,28 @@ func (r *proofRun) tasks(ctx context.Context) (faults, variations []task) {
 	return faults, variations
 }
 
-// deciding returns the checks that decide one of the clauses of a fault.
+// deciding returns the checks that decide one of the clauses of a fault: first those that decide the one that it breaks
+// whenever a check looks at it, and of these the ones that wait least.
 func (p *Proof) deciding(fault peer.Fault) []conformance.Check {
-	return slices.DeleteFunc(slices.Clone(p.Checks), func(c conformance.Check) bool { return !names(fault, c) })
+	rank := func(c conformance.Check) time.Duration {
+		if !slices.Contains(clauses(c), fault.Clauses[0]) {
+			return time.Hour
+		}
+		return c.Describe().Wait
+	}
+	all := slices.DeleteFunc(slices.Clone(p.Checks), func(c conformance.Check) bool { return !names(fault, c) })
+	slices.SortStableFunc(all, func(a, b conformance.Check) int { return cmp.Compare(rank(a), rank(b)) })
+	return all
+}
+
+// every returns every nth check; for the next i they are others.
+func every(n int, checks []conformance.Check, i int) (some []conformance.Check) {
+	for j, c := range checks {
+		if (i+j)%n == 0 {
+			some = append(some, c)
+		}
+	}
+	return some
 }
 
 // slowChecks are the checks that take most of the time: thousands of jobs, megabytes.
@@ -173,6 +198,22 @@ func (r *proofRun) play(ctx context.Context, fault peer.Fault, check conformance
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.out.Plays++
+	return nil
+}
+
+// find plays checks on servers with a fault until one finds it: those that decide its first clause, if there are any.
+func (r *proofRun) find(ctx context.Context, fault peer.Fault) error {
+	all, decides := r.proof.deciding(fault), func(c conformance.Check) bool {
+		return slices.Contains(clauses(c), fault.Clauses[0])
+	}
+	if len(all) > 0 && decides(all[0]) {
+		all = slices.DeleteFunc(all, func(c conformance.Check) bool { return !decides(c) })
+	}
+	for _, check := range all {
+		if err := r.play(ctx, fault, check); err != nil || r.out.Matrix.found(fault) {
+			return err
+		}
+	}
 	return nil
 }
 

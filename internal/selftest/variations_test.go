@@ -47,16 +47,6 @@ func TestVariations(t *testing.T) {
 	}
 }
 
-// every returns every nth script; for the next i they are others.
-func every(n int, scripts []conformance.Check, i int) (some []conformance.Check) {
-	for j, s := range scripts {
-		if (i+j)%n == 0 {
-			some = append(some, s)
-		}
-	}
-	return some
-}
-
 // few is the suite without the slow checks.
 func few(t *testing.T) []conformance.Check {
 	t.Helper()

@@ -1,6 +1,7 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -70,11 +71,15 @@ func (th *thread) await(ctx context.Context, c *conn, e *scenarios.Expect) sessi
 // limit returns how long a reply is waited for: the window of the line, or what the command lets the reply take itself,
 // and the timeout.
 func (th *thread) limit(c *conn, e *scenarios.Expect) time.Duration {
-	allowed := e.Within.To
-	if asks := th.grammar().Replies.Asks; asks != nil && allowed == 0 {
-		allowed = min(asks(c.Status().Asked), th.Patience)
+	return cmp.Or(e.Within.To, min(th.asked(c), th.Patience)) + th.Timeout
+}
+
+// asked returns how long the reply to the last command may take because the command says so.
+func (th *thread) asked(c *conn) time.Duration {
+	if asks := th.grammar().Replies.Asks; asks != nil {
+		return asks(c.Status().Asked)
 	}
-	return allowed + th.Timeout
+	return 0
 }
 
 func (th *thread) noReply(c *conn, e *scenarios.Expect) string {
@@ -98,6 +103,9 @@ func (th *thread) judge(c *conn, e *scenarios.Expect, a session.Received) Result
 	}
 	if a.GaveUp {
 		res.Outcome, res.Got = Mismatched, th.noReply(c, e)
+		if asked := th.asked(c); e.Within.To == 0 && asked > th.Patience {
+			res.leave(doubt{Patience, fmt.Sprintf("%s, and the command may take %v", res.Got, asked)})
+		}
 		return res
 	}
 	if th.choose(e, a, &res) {
@@ -293,7 +301,7 @@ func (th *thread) ifSilent(ctx context.Context, c *conn, e *scenarios.Expect, a 
 		res.leave(doubt{Interrupted, "interrupted before it was known whether the server serves"})
 		return
 	}
-	if serving && awaitsReply(e, a) && (c.Status().Owed > 0 || !th.grammar().Replies.Pushes) {
+	if serving && awaitsReply(e, a) && res.Reason != Patience && (c.Status().Owed > 0 || !th.grammar().Replies.Pushes) {
 		res.leave(doubt{OtherBreach, "no reply came"})
 		th.unanswered(c, e.Pos, a)
 	}

@@ -74,24 +74,24 @@ func (th *thread) gather(ctx context.Context, b *scenarios.Block) (*gathered, er
 	return g, nil
 }
 
-// assign gives each line a received message of its own that matches it. If there is no such
-// order, it is the one in which the lines stand.
+// assign gives each line a received message of its own that matches it. If there is no such order, as many lines have
+// one as can, the earlier ones first.
 func (th *thread) assign(g *gathered) []int {
-	asWritten := make([]int, len(g.lines))
 	fits := make([][]bool, len(g.lines))
 	for i, e := range g.lines {
-		asWritten[i], fits[i] = i, make([]bool, len(g.received))
+		fits[i] = make([]bool, len(g.received))
 		for j := range g.received {
 			fits[i][j] = th.attempt().judge(g.conns[j], e, g.received[j]).Outcome == Matched
 		}
 	}
-	if !everyLineFits(fits) {
-		return asWritten
+	most, all := matching(fits)
+	if !all { // the search would take very long
+		return most
 	}
 	if order := th.attempt().search(g, fits, nil); order != nil {
 		return order
 	}
-	return asWritten
+	return most
 }
 
 // attempt returns a thread whose bindings do not last.
@@ -117,9 +117,9 @@ func (th *thread) search(g *gathered, fits [][]bool, order []int) []int {
 	return nil
 }
 
-// everyLineFits reports whether each line can have a message of its own, names aside.
-// Without such an assignment the search would take very long.
-func everyLineFits(fits [][]bool) bool {
+// matching returns an order in which as many lines as possible have a message that fits them, names aside, and whether
+// all have. The others have what is left.
+func matching(fits [][]bool) (order []int, all bool) {
 	lineOf := map[int]int{} // by the index of what was received
 	var place func(i int, tried map[int]bool) bool
 	place = func(i int, tried map[int]bool) bool {
@@ -135,10 +135,17 @@ func everyLineFits(fits [][]bool) bool {
 		}
 		return false
 	}
+	order = slices.Repeat([]int{-1}, len(fits))
 	for i := range fits {
-		if !place(i, map[int]bool{}) {
-			return false
+		place(i, map[int]bool{})
+	}
+	for j, i := range lineOf {
+		order[i] = j
+	}
+	for j := range fits {
+		if _, taken := lineOf[j]; !taken {
+			order[slices.Index(order, -1)] = j
 		}
 	}
-	return true
+	return order, len(lineOf) == len(fits)
 }

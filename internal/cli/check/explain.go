@@ -361,7 +361,7 @@ func explainFaults(
 ) (page reports.Page, found bool) {
 	for _, p := range protocols {
 		for _, fault := range p.AllFaults() {
-			if fault.Name == name {
+			if fault.Is(name) {
 				page.Blocks = append(page.Blocks, explainFault(p, fault, checks)...)
 			}
 		}

@@ -106,7 +106,7 @@ func (e *Endpoint) SetFault(name string) error {
 	fault, err := e.Peer.FaultNamed(name)
 	if err == nil {
 		e.Faults = append(e.Faults, fault)
-		e.Choice.How += " with the fault " + name
+		e.Choice.How += " with the fault " + fault.Name
 	}
 	return err
 }
