@@ -44,6 +44,9 @@ type Protocol struct {
 	Premise func(ctx context.Context, t play.Target) error
 	// Scripts parses the scripts of the suite.
 	Scripts func() ([]*scenarios.Script, error)
+	// Retired has the names of checks that are no more, and what stands instead of each: another check, or a rule of
+	// the law. Such a name is never used again.
+	Retired map[string]string
 
 	// Law judges every conversation of a check that plays a script; without Start it does not.
 	Law law.Definition

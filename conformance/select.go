@@ -128,7 +128,7 @@ func (s Selection) unmatched(used map[string]bool) error {
 		patterns []string
 		why      func(string) string
 	}{
-		{"check", s.Checks, func(string) string { return "" }},
+		{"check", s.Checks, s.whyRetired},
 		{"clause", s.Clauses, s.whyNoCheck},
 		{"level", s.Levels, theLevels},
 	} {
@@ -142,6 +142,13 @@ func (s Selection) unmatched(used map[string]bool) error {
 		}
 	}
 	return nil
+}
+
+func (s Selection) whyRetired(check string) string {
+	if s.Protocol != nil && s.Protocol.Retired[strings.ToLower(check)] != "" {
+		return s.Protocol.Retired[strings.ToLower(check)] + " has taken its place"
+	}
+	return ""
 }
 
 func (s Selection) whyNoCheck(clause string) string {

@@ -107,6 +107,9 @@ func TestAWrongSelectionIsATypedError(t *testing.T) {
 	require.ErrorAs(t, err, &wrong)
 	want := conformance.SelectionError{Part: "clause", Pattern: "FWP-PUHS-01", Why: "did you mean FWP-PUSH-01?"}
 	assert.Equal(t, want, *wrong)
+	p := &conformance.Protocol{Retired: map[string]string{"push/old": "push/accepted"}}
+	_, _, err = conformance.Selection{Protocol: p, Checks: []string{"Push/old"}}.Apply(nil)
+	require.EqualError(t, err, "check Push/old matches no check; push/accepted has taken its place")
 	_, _, err = conformance.Selection{Protocol: fwpsuite.Protocol(), Levels: []string{"[a"}}.Apply(nil)
 	require.ErrorIs(t, err, path.ErrBadPattern)
 	slow, err := scenarios.Parse(fwpdialect.Dialect{}, "slow", []byte("connect as consumer\nsilence 9s\n"))

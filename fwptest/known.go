@@ -57,7 +57,7 @@ func (r *suiteRun) readKnown(all []conformance.Check) error {
 		clauses = append(clauses, c.ID)
 	}
 	r.known, r.setting = file, expect.Setting{Now: time.Now()}
-	if err := file.Resolve(checks, clauses); err != nil || !file.AsksServer() {
+	if err := file.Resolve(checks, clauses, fwpsuite.Protocol().Retired); err != nil || !file.AsksServer() {
 		return err
 	}
 	nc, err := r.server.Target.Dial(r.ctx)

@@ -38,7 +38,7 @@ func Protocol() *conformance.Protocol {
 	return &conformance.Protocol{
 		Name: emqpdialect.Name, Title: "eMQP", Prefix: prefix, Dialect: emqpdialect.Dialect{},
 		Documents: documents,
-		Clauses:   clauses, ClauseOf: emqpsubject.ClauseOf, Law: emqpsubject.Law(), Goal: goal,
+		Clauses:   clauses, ClauseOf: emqpsubject.ClauseOf, Law: emqpsubject.Law(), Retired: retired(), Goal: goal,
 		Identify: identify, Premise: otherForm, Scripts: emqpdialect.Suite,
 	}
 }

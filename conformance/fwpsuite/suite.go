@@ -18,7 +18,7 @@ var fwpProtocol = sync.OnceValue(func() *conformance.Protocol {
 		Name: "fwp", Title: "FWP", Prefix: "FWP-", Dialect: fwpdialect.Dialect{},
 		Documents: documents,
 		Clauses:   catalogue, ClauseOf: ClauseOf, Goal: goalOfCheck, Identify: Identify, Scripts: fwpdialect.Suite,
-		GrammarClauses: model.GrammarClauses(), Law: fwpsubject.Law(),
+		GrammarClauses: model.GrammarClauses(), Law: fwpsubject.Law(), Retired: retired(),
 		Admission: "FWP-AUTH-", Unrefused: unrefusedClause,
 	}
 })

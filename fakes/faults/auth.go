@@ -48,7 +48,7 @@ var authFaults = []fakes.Fault{
 	fault("auth-salt-ignored", "AUTH-03", "the hash of the password without the salt is accepted too",
 		hashOf(func(password, _ string) string { return password })),
 	// These check no password of some clients.
-	fault("auth-consumer-unchecked", "AUTH-04 AUTH-02 HELLO-04",
+	fault("auth-consumer-unchecked", "AUTH-04 AUTH-02 AUTH-07 HELLO-04",
 		"the HELLO of a consumer is accepted with any hash, and without one", unchecked(has("wid"))),
 	fault("auth-consumer-unversioned", "AUTH-04", "the HELLO of a consumer without v is accepted with any hash",
 		unchecked(has("wid"), not(has("v")), has("pwdhash"))),

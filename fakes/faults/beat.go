@@ -35,7 +35,7 @@ var beatFaults = []fakes.Fault{
 			ran(fwp.BEAT), about(fakes.AboutWorker))),
 	fault("beat-rss-refused", "BEAT-01", "an rss_kb of more than 31 bits is refused",
 		do(declineRange("rss_kb"), checked(fwp.BEAT), number("rss_kb", above(math.MaxInt32)))),
-	fault("beat-state-refused", "BEAT-01", "a BEAT with a current_state is refused",
+	fault("beat-state-refused", "BEAT-01 BEAT-03", "a BEAT with a current_state is refused",
 		do(decline("current_state", "there is an unknown field"), checked(fwp.BEAT), has("current_state"))),
 	fault("beat-terminate-fail-ignored", "STATE-09 STATE-06 FAIL-01",
 		"the FAIL of a worker that was told to terminate is answered with OK and has no effect",

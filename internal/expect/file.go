@@ -3,6 +3,7 @@ package expect
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -52,6 +53,8 @@ type Line struct {
 	Rate          float64    // of Flaky: the part of the plays that may have the finding; 0: any
 	Of            int        // the number of plays by which the rate is measured; 0 without a rate
 
+	was string // Check as it stands in the file, if no check has that name any more
+
 	col, clauseCol int // of check and clause in the line, in characters, counted from 1
 }
 
@@ -100,15 +103,20 @@ func (e *ParseError) Error() string {
 }
 
 // Resolve returns an error for the lines that match none of the checks or clauses, about 20 at most, joined. A typo
-// must not look like a finding that is gone.
-func (f *File) Resolve(checks, clauses []string) error {
+// must not look like a finding that is gone. retired has what stands instead of each check that is no more: a line
+// about such a check is about that one from here on, whatever its symptom is.
+func (f *File) Resolve(checks, clauses []string, retired map[string]string) error {
 	var wrong []error
 	for i := range f.Lines {
 		if len(wrong) >= mostErrors {
 			break
 		}
 		l := &f.Lines[i]
-		if !slices.ContainsFunc(checks, l.matchesCheck) {
+		if now := retired[strings.ToLower(l.Check)]; now != "" && !slices.Contains(checks, l.Check) {
+			l.was, l.Check, l.Because = l.Check, now, ""
+		}
+		gone := slices.ContainsFunc(slices.Collect(maps.Keys(retired)), l.matchesCheck)
+		if !gone && !slices.ContainsFunc(checks, l.matchesCheck) {
 			wrong = append(wrong, l.unmatched(f.Name, "check", l.Check, l.col, checks))
 		}
 		if l.Clause != NoClause && !slices.ContainsFunc(clauses, l.matchesClause) {

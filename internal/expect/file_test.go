@@ -85,8 +85,8 @@ func TestResolve(t *testing.T) {
 	checks, clauses := []string{"push/accepted", "fetch/blocks"}, []string{"FWP-PUSH-01", "FWP-FETCH-05"}
 	good := parse(t, "push FWP-PUSH-01 fails\npush/* * fails\n* FWP-*-05 fails\nfetch/blocks - fails\n"+
 		"PUSH/ACCEPTED fwp-push-01 warns")
-	require.NoError(t, good.Resolve(checks, clauses))
-	err := parse(t, "push/acepted FWP-PUSH-01 fails\n  fetch/blocks   FWP-FETCH-99 fails").Resolve(checks, clauses)
+	require.NoError(t, good.Resolve(checks, clauses, nil))
+	err := parse(t, "push/acepted FWP-PUSH-01 fails\n  fetch/blocks   FWP-FETCH-99 fails").Resolve(checks, clauses, nil)
 	require.EqualError(t, err, "f:1:1: no check matches push/acepted; did you mean push/accepted?\n"+
 		"f:2:18: no clause matches FWP-FETCH-99; did you mean FWP-FETCH-05?")
 }

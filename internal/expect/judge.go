@@ -204,6 +204,8 @@ func (j *judge) conclude(r *reports.Report, i int) {
 		if l.Server.name != "" && j.on.Server.Version == "" {
 			say(&e.Notes, "it does not count, because the server does not tell its name and version in INFO")
 		}
+	case l.was != "":
+		say(&e.Notes, "no check is called %s any more; write %s", l.was, l.instead(r))
 	case j.used[i] && l.Kind != Flaky && seen.mixed > 0:
 		say(&e.Notes, "seen in %d of %d plays only; is it flaky?", seen.bad, seen.plays)
 	case j.used[i] || seen.checks == 0 || seen.open:
@@ -212,6 +214,19 @@ func (j *judge) conclude(r *reports.Report, i int) {
 	case l.Of > 0 && seen.plays >= l.Of:
 		say(&e.Notes, "no finding in %d plays; is it still flaky?", seen.plays)
 	}
+}
+
+// instead returns the line to write instead of one about a check that is no more.
+func (l *Line) instead(r *reports.Report) string {
+	now := *l
+	for i := range r.Checks {
+		for _, f := range r.Checks[i].Findings {
+			if f.Known == l.Number && now.Because == "" {
+				now.Because = f.Signature()
+			}
+		}
+	}
+	return now.String()
 }
 
 // evaluation is what the checks that a line matches came to.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -172,6 +173,24 @@ func TestNotesAndStaleSayWhy(t *testing.T) {
 		Why: `another kind or symptom was found: fails, because="+OK instead of an error"`}}, e.Stale)
 	assert.Equal(t, "no finding in 20 plays; is it still flaky?", e.Notes[0].Why)
 	assert.Contains(t, e.Notes[1].Why, "does not tell its name and version")
+}
+
+// A line about a check that is no more knows what stands instead, in whatever words, and says what to write.
+func TestARetiredCheck(t *testing.T) {
+	t.Parallel()
+	f := parse(t, "Push/old A-1 fails because=-ERR\npush/older A-1 fails\npush/o* A-1 fails")
+	retired := map[string]string{"push/old": "law/field", "push/older": "push/x"}
+	require.NoError(t, f.Resolve([]string{"law/field", "push/x"}, []string{"A-1"}, retired))
+	found := one("law/field", reports.Fail, "+OK")
+	r := &reports.Report{Checks: []reports.Check{found, one("push/x", reports.Pass, "")}}
+	judged := f.Judge(r, Setting{Now: today})
+	assert.Equal(t, "1:fail", knownOf(judged))
+	assert.Empty(t, judged.Expectations.Stale)
+	assert.Equal(t, []reports.Expectation{
+		{Line: 1, Text: "Push/old A-1 fails because=-ERR", Why: "no check is called Push/old any more; " +
+			`write law/field  A-1  fails  because="+OK instead of an error"`},
+		{Line: 2, Text: "push/older A-1 fails", Why: "no check is called push/older any more; write push/x  A-1  fails"},
+	}, judged.Expectations.Notes)
 }
 
 func TestAgain(t *testing.T) {

@@ -226,7 +226,7 @@ func TestDying(t *testing.T) {
 	t.Parallel()
 	scripts := light(few(t))
 	if !slow.Enabled() {
-		scripts = every(8, scripts, 1)
+		scripts = every(8, scripts, 5)
 	}
 	healthy := &mortal{commands: math.MaxInt64}
 	said := map[string]reports.Check{}

@@ -40,6 +40,21 @@ func InOrder(t *testing.T, of *conformance.Protocol) {
 			assert.True(t, known, "%s: %s", s.Name, m.Clause)
 		}
 	}
+	Retired(t, of)
+}
+
+// Retired fails the test unless each check that is no more has been replaced by one that is.
+func Retired(t *testing.T, of *conformance.Protocol) {
+	t.Helper()
+	var ids []string
+	for _, c := range Scripts(t, of) {
+		ids = append(ids, c.Describe().ID)
+	}
+	for was, now := range of.Retired {
+		_, isRule := of.Law.Rules[strings.TrimPrefix(now, reports.LawPrefix)]
+		assert.NotContains(t, ids, was)
+		assert.True(t, isRule || slices.Contains(ids, now), "%s, instead of %s", now, was)
+	}
 }
 
 // Document returns the catalogue of a protocol as a table behind an introduction. It fails the test unless what binds

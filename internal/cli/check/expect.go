@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net"
 	"slices"
 	"strings"
@@ -66,10 +67,12 @@ func (e *expectFlags) read(chosen selection, more ...string) (*expectations, err
 		return nil, err
 	}
 	checks := slices.Concat(more, namesOf(chosen.all()))
+	retired := map[string]string{}
 	for _, of := range peer.All() {
 		checks = append(checks, run.Unlisted(of.Protocol)...)
+		maps.Copy(retired, of.Retired)
 	}
-	return &expectations{file: file, update: e.update}, file.Resolve(checks, clauseNames())
+	return &expectations{file: file, update: e.update}, file.Resolve(checks, clauseNames(), retired)
 }
 
 // all returns the checks, selected or not.

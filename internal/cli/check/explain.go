@@ -29,7 +29,7 @@ func newExplain(p process) *cobra.Command {
 			"specification is read; or what a fault of the embedded server does and which checks detect it.\n\n" +
 			"A source is a document, a heading, and the block and sentence (item, row, line) below the heading.\n" +
 			"fwpcheck spec compares the documents with those that the catalogue was written from.",
-		Example: "  fwpcheck explain FWP-HI-01\n  fwpcheck explain hello/hi-form\n  fwpcheck explain AMB-29\n" +
+		Example: "  fwpcheck explain FWP-HI-01\n  fwpcheck explain hello/hi-version\n  fwpcheck explain AMB-29\n" +
 			"  fwpcheck explain delivered-twice",
 		Args: func(_ *cobra.Command, args []string) error {
 			return refuse(len(args) != 1, "want one clause, check, ambiguity or fault; fwpcheck list, list --clauses and "+
