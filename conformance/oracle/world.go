@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -226,11 +227,12 @@ const fewQueues = 8
 const longestHold = 86400
 
 // refusable reports whether a server may refuse a command as too large for it (AMB-14): a PUSH because the job may be
-// held for longer than a day, a FETCH because it names many queues. One that names a queue twice may be refused too:
-// what that means is not stated.
+// held for longer than a day, a FETCH because it names many queues. One that names a queue twice may be refused too, and
+// a PUSH in which a member is there twice: what that means is not stated.
 func (k *call) refusable() bool {
-	if n, is := number(k.Fields["reserve_for"]); k.Verb == fwp.PUSH && is {
-		return n > longestHold
+	if k.Verb == fwp.PUSH {
+		n, _ := number(k.Fields["reserve_for"])
+		return n > longestHold || namesTwice(k.Args)
 	}
 	if k.Verb != fwp.FETCH {
 		return false
@@ -239,6 +241,35 @@ func (k *call) refusable() bool {
 	n := len(names)
 	slices.Sort(names)
 	return n > fewQueues || len(slices.Compact(names)) < n
+}
+
+// namesTwice reports whether a hash in some JSON, at any depth, has two members of the same name.
+func namesTwice(text []byte) bool {
+	type level struct {
+		names map[string]bool // nil for an array
+		value bool            // what comes next is the value of a member
+	}
+	open, d := []*level{{}}, json.NewDecoder(bytes.NewReader(text))
+	for token, err := d.Token(); err == nil && len(open) > 0; token, err = d.Token() {
+		top := open[len(open)-1]
+		if name, is := token.(string); is && top.names != nil && !top.value {
+			if top.names[name] {
+				return true
+			}
+			top.names[name], top.value = true, true
+			continue
+		}
+		top.value = false
+		switch token {
+		case json.Delim('{'):
+			open = append(open, &level{names: map[string]bool{}})
+		case json.Delim('['):
+			open = append(open, &level{})
+		case json.Delim('}'), json.Delim(']'):
+			open = open[:len(open)-1]
+		}
+	}
+	return false
 }
 
 // judged compares a reply with what is allowed.
