@@ -67,8 +67,8 @@ func (s *runState) verdicts(t *task) (check reports.Check, again bool) {
 	if v.tooMany() {
 		return v.check, false
 	}
-	open := v.check.Verdict == reports.Inconclusive || v.evidence.Unproven
-	return v.check, v.evidence.Refused == nil && v.stopped.transient && open
+	open := v.check.Verdict == reports.Inconclusive && v.stopped.transient
+	return v.check, v.evidence.Refused == nil && (open || v.evidence.Unproven)
 }
 
 // tooMany makes the check inconclusive if the target refused some of its connections: no
