@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -327,7 +328,9 @@ func (v *verdicts) whole() {
 // setUp returns what a set-up line has shown, if the play went on and nothing else tells it.
 func (v *verdicts) setUp() cause {
 	for _, r := range v.evidence.Results {
-		if r.Assumed && r.Outcome == play.Mismatched && len(r.Marks) == 0 && len(v.check.Clauses) > 0 {
+		told := func(s law.Seen) bool { return s.Conn == r.Conn && s.At.Sub(v.evidence.Began) == r.At }
+		if r.Assumed && r.Outcome == play.Mismatched && len(r.Marks) == 0 && len(v.check.Clauses) > 0 &&
+			!slices.ContainsFunc(v.evidence.Law, told) {
 			return v.mismatchCause(r)
 		}
 	}
