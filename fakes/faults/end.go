@@ -14,7 +14,7 @@ var endFaults = []fakes.Fault{
 	fault("end-closes-late", "END-02 STATE-16", "the connection is closed 3 s after END",
 		do(func(e *event) { e.Close, e.Later = false, &fakes.Later{After: 3 * time.Second, Close: true} },
 			writing(fwp.END), right, closing)),
-	fault("end-error", "END-01", "END is answered with an error",
+	fault("end-error", "END-01 STATE-13", "END is answered with an error",
 		do(reply(fakes.ErrorReply("goodbye")), ran(fwp.END), closing)),
 	fault("end-finishes-jobs", "STATE-07 END-05 ACK-01", "END discards the jobs that its connection holds",
 		inHand(ended, ownJobs, finish)),

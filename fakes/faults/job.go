@@ -38,7 +38,7 @@ var jobFaults = []fakes.Fault{
 		do(set("backtrace", "0"), at(fakes.Defaulted))),
 	fault("job-backtrace-null-refused", "WU-08", "a backtrace of null is refused",
 		do(decline("backtrace", "backtrace is null"), nulls("backtrace"))),
-	fault("job-backtrace-refused", "WU-09", "a backtrace above 30 is refused",
+	fault("job-backtrace-refused", "WU-09 PUSH-01", "a backtrace above 30 is refused",
 		refuses("backtrace", number("backtrace", above(30)))),
 	// About the failure of a job, and about when it was enqueued.
 	fault("job-enqueued-at-first", "WU-12", "enqueued_at is the time of creation",

@@ -76,7 +76,7 @@ var lineFaults = []fakes.Fault{
 			e.Bytes = slices.Concat(e.Bytes, []byte("\r\n"))
 		}
 	}, at(fakes.Received))),
-	fault("line-separators", "FRAME-09", "U+2028, U+2029 and U+0085 end a line", do(func(e *event) {
+	fault("line-separators", "FRAME-09 PUSH-01", "U+2028, U+2029 and U+0085 end a line", do(func(e *event) {
 		if i := bytes.IndexAny(e.Line, "\u2028\u2029\u0085"); i >= 0 {
 			e.Line = e.Line[:i]
 		}
