@@ -115,6 +115,9 @@ func (w *World) pushed(c *Conn, k *call, a model.Answer, now time.Time) {
 		return
 	}
 	w.Jobs[j.JID] = j
+	if slices.ContainsFunc(w.wrongJobs, func(args string) bool { return strings.Contains(args, j.JID) }) {
+		j.Unjudged = SameJID // it may be the one that comes
+	}
 	if j.asked, j.entered = k.at, w.sent; k.beside {
 		j.Unjudged = Overlapped
 	}

@@ -46,6 +46,7 @@ type World struct {
 	informed    bool            // an INFO was served, on any connection
 	told        map[string]bool // clauses and places of fields that differ
 	unknownJobs bool            // a command was accepted that had to be refused: the queues may hold more than Jobs
+	wrongJobs   []string        // the arguments of PUSHes that had to be refused and were accepted, no more than mostWrong
 }
 
 // NewWorld returns a world in which nothing has happened yet.
@@ -200,6 +201,9 @@ func (w *World) disallowed(c *Conn, k *call, a model.Answer, text []byte, now ti
 		c.Unjudged, w.unknownJobs = Disallowed, true
 	case fwp.PUSH:
 		w.unknownJobs = true
+		if len(w.wrongJobs) < mostWrong {
+			w.wrongJobs = append(w.wrongJobs, string(k.Args))
+		}
 	case fwp.FLUSH:
 		unjudge(maps.Values(w.Jobs), Disallowed)
 	case fwp.FETCH: // it may have taken any job, and a job that came is held now
@@ -212,6 +216,9 @@ func (w *World) disallowed(c *Conn, k *call, a model.Answer, text []byte, now ti
 		}
 	}
 }
+
+// mostWrong is how many PUSHes are remembered that had to be refused.
+const mostWrong = 1000
 
 // unjudge stops judging jobs.
 func unjudge(jobs iter.Seq[*Job], why Reason) {
