@@ -93,13 +93,14 @@ const (
 // enqueued fetches what is certain to be enqueued, job by job, and then, if there is time
 // for it, from wherever something may be until nothing is delivered.
 func (c cleaning) enqueued() bool {
-	var sure, unsure []string
+	var unsure []string
+	sure := map[string]int{} // how many jobs each queue has
 	for _, j := range c.law.remaining(time.Now()) {
 		for name := range strings.FieldsSeq(j.Queue) {
 			switch {
 			case j.Where&model.Enqueued == 0, !c.law.mine(name):
 			case j.Where == model.Enqueued:
-				sure = append(sure, name)
+				sure[name]++
 			case c.how != explore.Quickly:
 				unsure = append(unsure, name)
 			}
@@ -109,8 +110,12 @@ func (c cleaning) enqueued() bool {
 		return true
 	}
 	r, ok := c.connect(cleaner, cleaner)
-	for part := range slices.Chunk(sure, queuesSure) {
-		ok = ok && remove(r, unique(part), len(part), "")
+	for part := range slices.Chunk(slices.Sorted(maps.Keys(sure)), queuesSure) {
+		jobs := 0
+		for _, name := range part {
+			jobs += sure[name]
+		}
+		ok = ok && remove(r, part, jobs, "")
 	}
 	for part := range slices.Chunk(unique(unsure), queuesUnsure) {
 		ok = ok && remove(r, part, len(c.law.remaining(time.Now()))+10, "")
