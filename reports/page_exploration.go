@@ -76,9 +76,13 @@ func (f *Explored) seen() string {
 	places := slices.SortedFunc(maps.Keys(f.Places), func(a, b string) int {
 		return cmp.Or(f.Places[b]-f.Places[a], strings.Compare(a, b))
 	})
+	var shown []string
+	for _, place := range places[:min(most, len(places))] {
+		shown = append(shown, fmt.Sprintf("%s (%d)", place, f.Places[place]))
+	}
 	words := text.Count(f.Times, "time")
-	for i, place := range places[:min(most, len(places))] {
-		words += map[bool]string{true: ": ", false: ", "}[i == 0] + fmt.Sprintf("%s (%d)", place, f.Places[place])
+	if len(shown) > 0 {
+		words += ": " + strings.Join(shown, ", ")
 	}
 	return words + some(max(0, len(places)-most), fmt.Sprintf(", and %d more", len(places)-most))
 }

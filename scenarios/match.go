@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -254,7 +255,7 @@ func (d *differences) Report(r cmp.Result) {
 	diff := Difference{Path: pathText(d.path), Want: "nothing more", Got: "nothing"}
 	if want.IsValid() {
 		diff.Want = shown(want.Interface())
-		if l, is := want.Interface().(*leaf); is {
+		if l, is := reflect.TypeAssert[*leaf](want); is {
 			diff.Name = l.name
 		}
 	}

@@ -11,10 +11,10 @@ import (
 	"github.com/fwpsuite/fwp/emqp"
 )
 
-// request is a REQUEST that was sent to a queue.
-func request(queue, headers, text string) *message {
+// request is a REQUEST that was sent to the queue q.
+func request(text string) *message {
 	return &message{Message: emqp.Message{
-		Command: emqp.REQUEST, ID: "id", Fields: [][]byte{[]byte(queue), []byte(headers), []byte(text)},
+		Command: emqp.REQUEST, ID: "id", Fields: [][]byte{[]byte("q"), nil, []byte(text)},
 	}}
 }
 
@@ -22,7 +22,7 @@ func request(queue, headers, text string) *message {
 func TestRequestBreach(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	ofQ := func() *message { return request("q", "", "x") }
+	ofQ := func() *message { return request("x") }
 	left := func(roleBeforeLeaving role) *conn {
 		return &conn{role: gone, roleBeforeKBAI: roleBeforeLeaving, left: now.Add(-time.Minute)}
 	}
@@ -71,7 +71,7 @@ func TestExplained(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	plain := conn{queues: []string{"q"}, lastSent: now}
-	sent := func(text string) *message { x := request("q", "", text); x.at = now; return x }
+	sent := func(text string) *message { x := request(text); x.at = now; return x }
 	for name, test := range map[string]struct {
 		change func(c *conn, x *message, l *emqpLaw)
 		text   string
@@ -127,7 +127,7 @@ func TestExplained(t *testing.T) {
 func TestDue(t *testing.T) {
 	t.Parallel()
 	with := func(command string, to ...int) *message {
-		x := request("q", "", "x")
+		x := request("x")
 		x.Command, x.firm, x.to = command, true, map[int]bool{}
 		for _, n := range to {
 			x.to[n] = true

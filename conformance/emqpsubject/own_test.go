@@ -90,7 +90,7 @@ func TestUnique(t *testing.T) {
 	assert.True(t, l.unique(emqp.Reply("c-1", "x"), nil))
 	assert.True(t, l.unique(emqp.Reply("c-1", "y"), nil), "the id is that of a client")
 	assert.False(t, l.unique(emqp.Ack("c-1", "c-1"), nil), "an ACK is a message of its own")
-	x := request("q", "", "x")
+	x := request("x")
 	assert.True(t, l.unique(x.Message, x))
 	l.given[x.ID] = time.Now()
 	assert.True(t, l.unique(x.Message, x))

@@ -225,18 +225,23 @@ func (p *playing) over(ctx context.Context, c *conn, a session.Received) {
 	if ctx.Err() != nil { // it is not known whether the server lives
 		return
 	}
-	if v == nil {
-		p.closes = append(p.closes[max(0, len(p.closes)-8):], a.At)
-	}
-	if v != nil && p.allEnded(ctx, a.At) {
+	switch {
+	case v != nil && p.allEnded(ctx, a.At):
 		p.outage = &play.Outage{From: a.At, To: a.At}
 		p.crashed(ctx, c, owed != 0)
-		return
+	case v != nil:
+		p.violated(c, v)
+	default:
+		p.mayClose(c, a.At)
 	}
-	if v == nil && !c.shut && !c.notALine {
+}
+
+// mayClose records that the server has closed a connection, as it may.
+func (p *playing) mayClose(c *conn, at time.Time) {
+	p.closes = append(p.closes[max(0, len(p.closes)-8):], at)
+	if !c.shut && !c.notALine {
 		p.record(c, event{parts: []string{"<close>"}})
 	}
-	p.violated(c, v)
 }
 
 // allEnded reports whether the other connections, two or more, ended at the same time as one that did at this moment:

@@ -29,7 +29,7 @@ func TestTally(t *testing.T) {
 			Start: func(law.Terms) law.Law { return &echo{asked: map[int]string{}} }, Greets: true,
 		}, law.Terms{})
 		conns := map[string]session.Observer{}
-		for _, event := range strings.Fields(events) {
+		for event := range strings.FieldsSeq(events) {
 			play(w, conns, event)
 		}
 		assert.Equal(t, want, w.Tally(), events)

@@ -10,7 +10,7 @@
 // `+OK | -`.
 //
 // To read: world.go (what is known, and how a reply is judged), line.go (what a client line means by itself),
-// connection.go and worker.go (what may be answered), fetch.go, delivery.go and fields.go (jobs that are delivered),
+// connection.go and worker.go (what may be answered), fetch.go, delivery.go and fields*.go (jobs that are delivered),
 // decided.go (which rules a reply decides),
 // report.go and job.go (what happens to a job), reason.go (what is not judged, and why), answer.go (replies as the
 // model names them), password.go (the pwdhash of a HELLO), stall.go (a FETCH that delays the replies of others),

@@ -299,69 +299,6 @@ func instantOf(v any) (time.Time, bool) {
 
 func near(a, b time.Time) bool { return a.Sub(b).Abs() < time.Second }
 
-// failures judges the field about the last failure. (FWP-WU-13, FWP-FAIL-06)
-func (j *Job) failures(f map[string]any, now time.Time) *law.Violation {
-	got, is := f["failure"].(map[string]any)
-	text := texts(got)
-	switch {
-	case j.expired && !is && f["enqueued_at"] != j.enqueued: // else it may have been given out twice
-		v := wrong("FWP-WU-13", "failure", "object", f["failure"])
-		v.Doubtful = true
-		return v
-	case j.Failures > 0 && f["failure"] != nil && !is:
-		return wrong("FWP-WU-13", "failure", "object", f["failure"])
-	case j.uncertain:
-		return nil
-	case j.Failures == 0 && f["failure"] != nil:
-		return wrong("FWP-WU-13", "failure", "null | absent", f["failure"])
-	case j.Failures == 0 || j.failure == nil:
-		return nil
-	case !is: // or it is the job as it was before, given out once more
-		v := wrong("FWP-WU-13", "failure", "object", f["failure"])
-		v.Doubtful = true
-		return v
-	}
-	for _, name := range []string{"errtype", "message"} {
-		if s, _ := j.failure[name].(string); len(s) <= 100 && !strings.Contains(text, s) {
-			clause := "FWP-FAIL-06"
-			if old, _ := j.before[name].(string); old != "" && strings.Contains(text, old) {
-				clause = "FWP-WU-13"
-			}
-			v := wrong(clause, "failure", fmt.Sprintf("holds(%s)", written(s)), f["failure"])
-			v.Doubtful = !now.Before(j.until) // it may have come back because its reservation ended
-			return v
-		}
-	}
-	return j.backtrace(f, text)
-}
-
-// backtrace judges how many lines are kept. No server has to keep more than five. (AMB-22)
-func (j *Job) backtrace(f map[string]any, text string) *law.Violation {
-	lines, _ := j.failure["backtrace"].([]any)
-	keep, asked := number(j.sent["backtrace"])
-	clause := "FWP-WU-09"
-	if !asked || keep == 0 {
-		clause = "FWP-WU-08"
-	}
-	var holds []string
-	bad := false
-	for i, line := range lines {
-		s, _ := line.(string)
-		kept := strings.Contains(text, s)
-		switch {
-		case len(s) < 8 || int64(i) < keep && i >= 5:
-		case int64(i) < keep:
-			holds, bad = append(holds, written(s)), bad || !kept
-		default:
-			holds, bad = append(holds, "!"+written(s)), bad || kept
-		}
-	}
-	if bad {
-		return wrong(clause, "failure", "holds("+strings.Join(holds, ",")+")", f["failure"])
-	}
-	return nil
-}
-
 // texts returns all strings of a value, joined.
 func texts(v any) string {
 	switch x := v.(type) {

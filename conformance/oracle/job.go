@@ -3,6 +3,7 @@ package oracle
 import (
 	"cmp"
 	"encoding/json"
+	"iter"
 	"regexp"
 	"slices"
 	"strconv"
@@ -285,5 +286,12 @@ func (w *World) mayHaveTaken(j *Job, now time.Time) {
 		if j.place(f.queues) >= 0 {
 			j.mayBeTaken(now, w.Patience)
 		}
+	}
+}
+
+// unjudge stops judging jobs.
+func unjudge(jobs iter.Seq[*Job], why Reason) {
+	for j := range jobs {
+		j.Unjudged = why
 	}
 }

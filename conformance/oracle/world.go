@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -219,13 +218,6 @@ func (w *World) disallowed(c *Conn, k *call, a model.Answer, text []byte, now ti
 
 // mostWrong is how many PUSHes are remembered that had to be refused.
 const mostWrong = 1000
-
-// unjudge stops judging jobs.
-func unjudge(jobs iter.Seq[*Job], why Reason) {
-	for j := range jobs {
-		j.Unjudged = why
-	}
-}
 
 // fewQueues is how many queues of a FETCH every server has to take.
 const fewQueues = 8

@@ -202,8 +202,7 @@ func events(all []reports.Line, v law.Seen, at time.Duration) (lines []reports.L
 	}
 	for i, l := range all[:behind] {
 		message := l.Conn == v.Conn && l.At == at && l.From == reports.FromServer
-		said := !v.Alone && (l.Conn == v.Conn || l.Conn == "") || v.JID == "" && v.Timed
-		if message || said || i == asked || v.JID != "" && strings.Contains(l.Text, v.JID) {
+		if message || i == asked || concerns(v, l) {
 			lines = append(lines, l)
 		}
 		if message {
@@ -211,6 +210,15 @@ func events(all []reports.Line, v law.Seen, at time.Duration) (lines []reports.L
 		}
 	}
 	return lines, marked
+}
+
+// concerns reports whether a line is about the job of a violation or, unless that is about a value alone, was said on
+// its connection. All lines count for a time without a job.
+func concerns(v law.Seen, l reports.Line) bool {
+	if v.JID == "" && v.Timed || v.JID != "" && strings.Contains(l.Text, v.JID) {
+		return true
+	}
+	return !v.Alone && (l.Conn == v.Conn || l.Conn == "")
 }
 
 func verdictOf(c *reports.Check) []reports.Verdict {

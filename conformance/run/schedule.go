@@ -306,11 +306,10 @@ func (s *runState) record(t *task) {
 		check.Attempts = t.tries
 	}
 	s.reach(&check, t.evidence)
-	if s.closes(t, &check) || s.passes(t, &check) {
-		s.file(t, check)
+	done := s.closes(t, &check) || s.passes(t, &check)
+	if s.file(t, check); done {
 		return
 	}
-	s.file(t, check)
 	if again && t.lagged < triesOfLag(check.Took, t.evidence.Unproven, s.runner.Quick) {
 		t.lagged++
 		if check.Verdict.Breach() {
@@ -318,10 +317,15 @@ func (s *runState) record(t *task) {
 		}
 		s.again = append(s.again, t)
 	}
-	expected := s.runner.Expected != nil && s.runner.Expected(check)
-	if s.runner.FailFast && !expected && (check.Verdict == reports.Fail || check.Verdict == reports.Crash) {
+	if s.runner.FailFast && s.unexpected(check) {
 		s.stopAtFinding()
 	}
+}
+
+// unexpected reports whether a check has failed that may not.
+func (s *runState) unexpected(check reports.Check) bool {
+	expected := s.runner.Expected != nil && s.runner.Expected(check)
+	return !expected && (check.Verdict == reports.Fail || check.Verdict == reports.Crash)
 }
 
 // triesOfLag returns how often a check that took that long is tried again because of lag: one that waits for minutes

@@ -11,6 +11,9 @@ import (
 	"github.com/fwpsuite/fwp/workq"
 )
 
+// lists are the commands whose reply is a list.
+var lists = []string{workq.InspectJobs, workq.InspectScheduled, workq.InspectQueues}
+
 // decided returns the rules that a reply decides. It is called before the law follows the reply.
 func (l *workqLaw) decided(k *call, m session.Message) (d law.Decided) {
 	d.Kept = []string{"foreign", explore.RuleClosed}
@@ -31,18 +34,25 @@ func (l *workqLaw) decided(k *call, m session.Message) (d law.Decided) {
 		}
 	case k.Verb == workq.InspectQueue, k.Verb == workq.InspectServer:
 		rules("field")
-	case (k.Verb == workq.InspectJobs || k.Verb == workq.InspectScheduled || k.Verb == workq.InspectQueues) && served:
+	case slices.Contains(lists, k.Verb) && served:
 		rules("listed", "shown", "field")
-	case k.ID != "" && l.jobs[k.ID] == nil:
-		rules("reply")
 	case k.ID != "":
-		l.decidedOf(k.ID, &d, "reply")
-		values := map[string]string{workq.Result: "result", workq.Run: "result", workq.InspectJob: "field"}
-		if rule := values[k.Verb]; served && rule != "" {
-			l.decidedOf(k.ID, &d, rule)
-		}
+		l.decidedOfOne(k, served, &d)
 	}
 	return d
+}
+
+// decidedOfOne adds the rules that a reply to a command about one job decides.
+func (l *workqLaw) decidedOfOne(k *call, served bool, d *law.Decided) {
+	if l.jobs[k.ID] == nil {
+		d.Kept = append(d.Kept, "reply")
+		return
+	}
+	l.decidedOf(k.ID, d, "reply")
+	values := map[string]string{workq.Result: "result", workq.Run: "result", workq.InspectJob: "field"}
+	if rule := values[k.Verb]; served && rule != "" {
+		l.decidedOf(k.ID, d, rule)
+	}
 }
 
 // decidedOf adds rules that are about a job, which may be one of which nothing is known.

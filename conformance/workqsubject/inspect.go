@@ -123,18 +123,32 @@ func (l *workqLaw) queues(k *call, all []record) ruling {
 	if r := l.iterated(k, all); r.expected != "" || k.Offset > 0 || len(all) == 0 && k.Limit == 0 {
 		return r
 	}
-	for _, id := range l.order {
-		j := l.jobs[id]
-		ahead := uint64(len(all)) < k.Limit || j != nil && disordered(all[len(all)-1].name, j.Name())
-		if j != nil && !names[j.Name()] && ahead {
-			_, is, _ := l.countOf(k, j.Name(), ready)
-			if _, later, _ := l.countOf(k, j.Name(), scheduled); is+later > 0 {
-				shown.clause, shown.what = "INSP-11", j.Name()+" is missing"
-				return shown
-			}
-		}
+	if name := l.missing(k, all, names); name != "" {
+		shown.clause, shown.what = "INSP-11", name+" is missing"
+		return shown
 	}
 	return ruling{}
+}
+
+// missing returns a queue that certainly has jobs and is not in a list in which it belongs, "" if there is none.
+func (l *workqLaw) missing(k *call, all []record, names map[string]bool) string {
+	for _, id := range l.order {
+		j := l.jobs[id]
+		if j == nil || names[j.Name()] || uint64(len(all)) >= k.Limit && !disordered(all[len(all)-1].name, j.Name()) {
+			continue
+		}
+		if l.filled(k, j.Name()) {
+			return j.Name()
+		}
+	}
+	return ""
+}
+
+// filled reports whether a queue certainly has jobs, ready or scheduled.
+func (l *workqLaw) filled(k *call, name string) bool {
+	_, now, _ := l.countOf(k, name, ready)
+	_, later, _ := l.countOf(k, name, scheduled)
+	return now+later > 0
 }
 
 // disordered reports whether two names are not in alphabetical order, nor in it whatever the case of letters, nor by

@@ -158,8 +158,14 @@ func (l *workqLaw) begin(c *conn, all []byte, at time.Time) {
 	if !strings.HasPrefix(k.Verb, workq.Inspect) {
 		clear(l.cursors)
 	}
+	if !k.malformed && k.adds() {
+		l.adding(k, at)
+	}
+}
+
+// adding follows what a command means for the job that it adds.
+func (l *workqLaw) adding(k *call, at time.Time) {
 	switch j := l.jobs[k.ID]; {
-	case k.malformed || !k.adds():
 	case j == nil:
 		l.jobs[k.ID] = &job{Command: k.Command, configs: []config{{}}, clock: &l.clock, asked: at}
 		if l.unjudged {
@@ -185,6 +191,22 @@ type ruling struct {
 	what         string // where expected does not say it all
 	window       [2]time.Duration
 	timed        bool // a span of time is the premise
+}
+
+// violation returns what a reply breaks that is not as ruled.
+func (r *ruling) violation(k *call, m session.Message) *law.Violation {
+	v := &law.Violation{
+		Clause: prefix + r.clause, Rule: r.rule, JID: cmp.Or(r.job, k.ID), Expected: r.expected,
+		Got: cmp.Or(r.got, workqdialect.Dialect{}.Text(m)), What: r.what, Window: r.window,
+		Place: cmp.Or(k.Verb, "malformed") + ": " + pattern(m),
+	}
+	if field, _, is := strings.Cut(r.got, ": "); is {
+		v.Place = field
+	}
+	if r.timed {
+		v.Rule = ruleOverdue
+	}
+	return v
 }
 
 // Came judges a reply, and follows what it means.
@@ -219,17 +241,7 @@ func (l *workqLaw) Came(number int, m session.Message, at time.Time) law.Answer 
 	if r.expected == "" {
 		return a
 	}
-	a.Violation = &law.Violation{
-		Clause: prefix + r.clause, Rule: r.rule, JID: cmp.Or(r.job, k.ID), Expected: r.expected,
-		Got: cmp.Or(r.got, workqdialect.Dialect{}.Text(m)), What: r.what, Window: r.window,
-		Place: cmp.Or(k.Verb, "malformed") + ": " + pattern(m),
-	}
-	if field, _, is := strings.Cut(r.got, ": "); is {
-		a.Violation.Place = field
-	}
-	if r.timed {
-		a.Violation.Rule = ruleOverdue
-	}
+	a.Violation = r.violation(k, m)
 	if a.Over = rules[r.rule].Traits&law.JobStays == 0; a.Over {
 		l.Unjudge(cmp.Or(a.Violation.JID, "-"))
 	}

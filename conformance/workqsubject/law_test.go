@@ -64,11 +64,11 @@ func judged(t *testing.T, lines ...string) string {
 }
 
 const (
-	add1   = "a> add $1 n-x 600000 3600000 1|x"
-	add2   = "a> add $2 n-x 600000 3600000 1|x"
-	okay   = "a< +OK"
-	delete = "a> delete $1"
-	server = "a< +OK 1|server 3|active-clients 1|evicted-jobs 0|started "
+	add1    = "a> add $1 n-x 600000 3600000 1|x"
+	add2    = "a> add $2 n-x 600000 3600000 1|x"
+	okay    = "a< +OK"
+	delete1 = "a> delete $1"
+	server  = "a< +OK 1|server 3|active-clients 1|evicted-jobs 0|started "
 )
 
 // shows is a reply to inspect jobs with some of $1 and $2.
@@ -100,13 +100,13 @@ func TestLaw(t *testing.T) {
 		},
 		"a command between": {append(both, page(0, 1), shows(1), "b> lease n-y 1000", page(0, 9), shows(2, 1)), ""},
 
-		"an id once more": {[]string{add1, okay, delete, okay, add1, okay, page(0, 9), shows(1)}, ""},
+		"an id once more": {[]string{add1, okay, delete1, okay, add1, okay, page(0, 9), shows(1)}, ""},
 		"an id once more, refused": {
-			[]string{add1, okay, delete, okay, add1, "a< -CLIENT-ERROR x"},
+			[]string{add1, okay, delete1, okay, add1, "a< -CLIENT-ERROR x"},
 			"WORKQ-DEL-02 reply",
 		},
 		"an id once more, lost": {
-			[]string{add1, okay, delete, okay, add1, okay, page(0, 9), "a< +OK 0"},
+			[]string{add1, okay, delete1, okay, add1, okay, page(0, 9), "a< +OK 0"},
 			"WORKQ-INSP-06 listed",
 		},
 		"a second add is refused": {[]string{add1, okay, add1, "a< -CLIENT-ERROR x"}, ""},

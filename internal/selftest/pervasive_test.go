@@ -251,7 +251,7 @@ type tally struct{ alone, missed atomic.Int32 }
 // well, which are taken in turn; with FWP_SLOW=1 each fault beside all of them, and otherwise a quarter of those of FWP.
 // A fault is found there if one of the scripts finds its first clause broken that find it alone, and that do not because
 // of the pervasive fault.
-func TestFaultsBesideAPervasiveOne(t *testing.T) { //nolint:tparallel // a group is over before it is counted
+func TestFaultsBesideAPervasiveOne(t *testing.T) {
 	t.Parallel()
 	for protocol, others := range pervasive(t) {
 		t.Run(protocol, func(t *testing.T) {

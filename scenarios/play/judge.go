@@ -9,7 +9,6 @@ import (
 	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/text"
-	"github.com/fwpsuite/fwp/internal/wait"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -388,19 +387,4 @@ func (th *thread) listeners(ctx context.Context, s *scenarios.Silence) ([]*conn,
 		conns = append(conns, c)
 	}
 	return conns, nil
-}
-
-// idle waits until a moment, and keeps the consumers alive meanwhile.
-func (th *thread) idle(ctx context.Context, at scenarios.Pos, until time.Time) error {
-	for {
-		pause := min(time.Until(until), time.Second)
-		if pause <= 0 {
-			th.free = until
-			return nil
-		}
-		if !wait.Sleep(ctx, pause) {
-			return fmt.Errorf("waiting: %w", context.Cause(ctx))
-		}
-		th.keepAlive(ctx, at)
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/wait"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -106,4 +107,19 @@ func (th *thread) renderer() *scenarios.Renderer {
 		return nil
 	}
 	return &scenarios.Renderer{Grammar: th.grammar(), Scope: th.scope, Password: th.Password, State: state}
+}
+
+// idle waits until a moment, and keeps the consumers alive meanwhile.
+func (th *thread) idle(ctx context.Context, at scenarios.Pos, until time.Time) error {
+	for {
+		pause := min(time.Until(until), time.Second)
+		if pause <= 0 {
+			th.free = until
+			return nil
+		}
+		if !wait.Sleep(ctx, pause) {
+			return fmt.Errorf("waiting: %w", context.Cause(ctx))
+		}
+		th.keepAlive(ctx, at)
+	}
 }

@@ -1,0 +1,73 @@
+package oracle
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance/law"
+)
+
+// failures judges the field about the last failure. (FWP-WU-13, FWP-FAIL-06)
+func (j *Job) failures(f map[string]any, now time.Time) *law.Violation {
+	got, is := f["failure"].(map[string]any)
+	given := f["failure"] != nil
+	object := wrong("FWP-WU-13", "failure", "object", f["failure"])
+	object.Doubtful = !given // it may be the job as it was before, given out once more
+	switch {
+	case j.expired && !is && f["enqueued_at"] != j.enqueued, j.Failures > 0 && given && !is:
+		return object
+	case j.uncertain:
+		return nil
+	case j.Failures == 0 && given:
+		return wrong("FWP-WU-13", "failure", "null | absent", f["failure"])
+	case j.Failures == 0 || j.failure == nil:
+		return nil
+	case !is:
+		return object
+	}
+	return j.described(f, texts(got), now)
+}
+
+// described judges whether the field about the last failure has what FAIL said of it.
+func (j *Job) described(f map[string]any, text string, now time.Time) *law.Violation {
+	for _, name := range []string{"errtype", "message"} {
+		if s, _ := j.failure[name].(string); len(s) <= 100 && !strings.Contains(text, s) {
+			clause := "FWP-FAIL-06"
+			if old, _ := j.before[name].(string); old != "" && strings.Contains(text, old) {
+				clause = "FWP-WU-13"
+			}
+			v := wrong(clause, "failure", fmt.Sprintf("holds(%s)", written(s)), f["failure"])
+			v.Doubtful = !now.Before(j.until) // it may have come back because its reservation ended
+			return v
+		}
+	}
+	return j.backtrace(f, text)
+}
+
+// backtrace judges how many lines are kept. No server has to keep more than five. (AMB-22)
+func (j *Job) backtrace(f map[string]any, text string) *law.Violation {
+	lines, _ := j.failure["backtrace"].([]any)
+	keep, asked := number(j.sent["backtrace"])
+	clause := "FWP-WU-09"
+	if !asked || keep == 0 {
+		clause = "FWP-WU-08"
+	}
+	var holds []string
+	bad := false
+	for i, line := range lines {
+		s, _ := line.(string)
+		kept := strings.Contains(text, s)
+		switch {
+		case len(s) < 8 || int64(i) < keep && i >= 5:
+		case int64(i) < keep:
+			holds, bad = append(holds, written(s)), bad || !kept
+		default:
+			holds, bad = append(holds, "!"+written(s)), bad || kept
+		}
+	}
+	if bad {
+		return wrong(clause, "failure", "holds("+strings.Join(holds, ",")+")", f["failure"])
+	}
+	return nil
+}
