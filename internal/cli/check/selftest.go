@@ -43,7 +43,7 @@ func newSelftest(p process) *cobra.Command {
 		Short: "Test the suite itself: all faults are detected, without false alarms",
 		Long: "selftest starts servers of its own on this machine: one for each fault of the catalogue, which a\n" +
 			"check must detect without any other finding, and one for each variation that the specification\n" +
-			"allows, where checks must find nothing. It prints each difference. In less than a minute it plays a\n" +
+			"allows, where checks must find nothing. It prints each difference. In about two minutes it plays a\n" +
 			"sample: each fault until it is detected, and a 16th of the checks on each variation. With --full,\n" +
 			"and for the faults of --fault, it plays all checks that evaluate the clauses of a fault.\n\n" +
 			"Exit codes: 0 passed, 1 failed, 2 usage, 5 internal error, 130 interrupted.",
