@@ -15,7 +15,8 @@ func explored() *Exploration {
 	e := &Exploration{
 		Limits: "--findings 2", Version: "fwpcheck v1.2.3",
 		Target:  Target{URL: "tcp://127.0.0.1:7419", Chosen: "from --url", HI: `HI {"v":2}`},
-		Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Took: 83 * time.Second, Seed: 42, Commands: 20137, Judged: 18020,
+		Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Took: 83 * time.Second, Seed: 42, Commands: 20137,
+		Judged:      18020,
 		States:      map[string]int{"identified worker": 15000, "identified": 5000, "not identified": 137},
 		Transitions: map[string]int{"not identified > identified": 130, "identified > ended": 55},
 		Outcomes:    map[string]int{"FETCH identified worker: ${}": 4000, "PUSH identified: +OK": 2100},
@@ -103,7 +104,9 @@ func TestExplorationOutcome(t *testing.T) {
 		"a warn, strictly":            {with(Warn), ExitOptions{Strict: true}, ExitFindings},
 		"hardly anything":             {judged(with(), judgedAtLeast-1), ExitOptions{}, ExitInconclusive},
 		"hardly anything, and a fail": {judged(with(Fail), 1), ExitOptions{}, ExitFindings},
-		"only HELLO":                  {&Exploration{States: map[string]int{"identified": 1}}, ExitOptions{}, ExitInconclusive},
+		"only HELLO": {
+			&Exploration{States: map[string]int{"identified": 1}}, ExitOptions{}, ExitInconclusive,
+		},
 		"no connection identified": {&Exploration{Commands: 50, States: map[string]int{"not identified": 50}}, ExitOptions{},
 			ExitInconclusive},
 		"no reply":        {&Exploration{}, ExitOptions{}, ExitInconclusive},

@@ -17,11 +17,15 @@ const ruleMissing = "missing"
 
 // rules are those of the law.
 var rules = map[string]law.Rule{
-	"request-unknown":    {Title: "A REQUEST that a worker gets was sent", Traits: law.Unasked},
-	"request-queue":      {Title: "A worker gets REQUESTs of its queues only", Traits: law.Unasked},
-	"request-again":      {Title: "A REQUEST is delivered once", Traits: law.Unasked},
-	"request-content":    {Title: "A REQUEST arrives with the queue, headers and message that it was sent with", Traits: law.JobStays},
-	"schedule-content":   {Title: "A SCHEDULE arrives with the queue, headers and message that it was sent with", Traits: law.JobStays},
+	"request-unknown": {Title: "A REQUEST that a worker gets was sent", Traits: law.Unasked},
+	"request-queue":   {Title: "A worker gets REQUESTs of its queues only", Traits: law.Unasked},
+	"request-again":   {Title: "A REQUEST is delivered once", Traits: law.Unasked},
+	"request-content": {
+		Title: "A REQUEST arrives with the queue, headers and message that it was sent with", Traits: law.JobStays,
+	},
+	"schedule-content": {
+		Title: "A SCHEDULE arrives with the queue, headers and message that it was sent with", Traits: law.JobStays,
+	},
 	"unschedule-content": {Title: "An UNSCHEDULE arrives with the message that it was sent with", Traits: law.JobStays},
 	"reply-unasked":      {Title: "A client that awaits no REPLY gets none", Traits: law.Unasked},
 	"reply-unknown":      {Title: "A REPLY that a client gets was sent by a worker", Traits: law.Unasked},

@@ -88,8 +88,8 @@ func (c *Coverage) note(a law.Answer) {
 	}
 }
 
-// Budget divides the time of a run: commands are made up until Explore, and what was left on the server is removed until
-// End. The zero value has no limits.
+// Budget divides the time of a run: commands are made up until Explore, and what was left on the server is removed
+// until End. The zero value has no limits.
 type Budget struct{ Explore, End time.Time }
 
 // Divide returns the budget of a run that begins now and lasts no longer than total: an eighth of it, at most ten

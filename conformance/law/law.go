@@ -94,8 +94,9 @@ type Violation struct {
 	JID      string // the job that it is about, if it is about one
 	Expected string // as an S: line of a script has it
 	Got      string
-	What     string           // where Expected does not say it all
-	Place    string           // the field and the kinds of its values, or the command and its answer; "" where one is as any
+	What     string // where Expected does not say it all
+	// Place is the field and the kinds of its values, or the command and its answer; "" where one is as any.
+	Place    string
 	Window   [2]time.Duration // in which the reply must come, if it is about that
 	Doubtful bool             // another fault of the server, which shows otherwise later, may be why
 	Should   bool             // the clause only recommends what is broken here

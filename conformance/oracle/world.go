@@ -226,8 +226,8 @@ const fewQueues = 8
 const longestHold = 86400
 
 // refusable reports whether a server may refuse a command as too large for it (AMB-14): a PUSH because the job may be
-// held for longer than a day, a FETCH because it names many queues. One that names a queue twice may be refused too, and
-// a PUSH in which a member is there twice: what that means is not stated.
+// held for longer than a day, a FETCH because it names many queues. One that names a queue twice may be refused too,
+// and a PUSH in which a member is there twice: what that means is not stated.
 func (k *call) refusable() bool {
 	if k.Verb == fwp.PUSH {
 		n, _ := number(k.Fields["reserve_for"])

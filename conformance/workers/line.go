@@ -50,9 +50,9 @@ func readLine(e *Event, line []byte) {
 	}
 }
 
-// Mend returns what a line without its end was meant to be, if its verb is written in another case, or its words are not
-// separated by one space each. Servers in use carry such lines out, so a client that writes all lines like that is
-// judged by what is in them. Other lines are returned as they are.
+// Mend returns what a line without its end was meant to be, if its verb is written in another case, or its words are
+// not separated by one space each. Servers in use carry such lines out, so a client that writes all lines like that
+// is judged by what is in them. Other lines are returned as they are.
 func Mend(line []byte) []byte {
 	trimmed := bytes.TrimSpace(line)
 	verb := strings.ToUpper(Verb(trimmed))

@@ -60,8 +60,8 @@ func checkQuietBeat(l *look) judgement {
 	return broken(moments(k.quiet, k.beat), "a quiet worker sent no BEAT for 60 s")
 }
 
-// checkTerminateBeat judges the BEATs of a worker that is connected after the order to terminate: the guide demands them
-// until it leaves.
+// checkTerminateBeat judges the BEATs of a worker that is connected after the order to terminate: the guide demands
+// them until it leaves.
 func checkTerminateBeat(l *look) judgement {
 	k := l.worker
 	switch {

@@ -71,7 +71,7 @@ func fetchTests() []ruleTest {
 			+12s
 			1 C: ACK {"jid":"j1"}
 			1 S: +OK`},
-		{breach: FetchIdle, name: "one of nobody knows how many", cfg: Config{Processes: true}, stream: `
+		{breach: FetchIdle, name: "one of an unknown number", cfg: Config{Processes: true}, stream: `
 			p1 started
 			1 worker w1 p1
 			1 C: FETCH
@@ -90,7 +90,7 @@ func fetchTests() []ruleTest {
 			+12s
 			1 C: INFO
 			1 S: $ {}`},
-		{breach: FetchIdle, name: "none of nobody knows how many", wrong: true, cfg: Config{Processes: true}, stream: `
+		{breach: FetchIdle, name: "none of an unknown number", wrong: true, cfg: Config{Processes: true}, stream: `
 			p1 started
 			1 worker w1 p1
 			1 C: FETCH

@@ -30,9 +30,11 @@ var rules = map[string]law.Rule{
 	"order":     {Title: "A job of a higher priority is leased first", Traits: law.JobStays},
 	"chance":    {Title: "Each name of a lease gets its turn", Traits: law.JobStays | law.Unwritten},
 	"missing":   {Title: "A lease gets a job that is ready"},
-	"field":     {Title: "A job comes back with what it was added with, and what has become of it", Traits: law.OfField | law.JobStays},
-	"listed":    {Title: "Inspect lists as many as there are, and were asked for"},
-	"shown":     {Title: "What inspect lists is there, and what is there is listed", Traits: law.Unwritten},
+	"field": {
+		Title: "A job comes back with what it was added with, and what has become of it", Traits: law.OfField | law.JobStays,
+	},
+	"listed": {Title: "Inspect lists as many as there are, and were asked for"},
+	"shown":  {Title: "What inspect lists is there, and what is there is listed", Traits: law.Unwritten},
 
 	"early":     {Title: "A wait does not end before its time", Traits: law.Timed | law.JobStays},
 	"late":      {Title: "A wait ends when its time is over", Traits: law.Timed | law.JobStays},

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Delay is by how much a conversation of ours is behind its plan, from our stamps alone: a line could be written as soon
-// as the reply to the one before was received or a pause was over, and was written later. The zero Delay has noted
-// nothing. It is safe for concurrent use.
+// Delay is by how much a conversation of ours is behind its plan, from our stamps alone: a line could be written as
+// soon as the reply to the one before was received or a pause was over, and was written later. The zero Delay has
+// noted nothing. It is safe for concurrent use.
 type Delay struct {
 	mu    sync.Mutex
 	until time.Time // when the last line was written

@@ -15,8 +15,10 @@ func TestHowLongItCanHaveBeen(t *testing.T) {
 		from, to Interval
 		want     Span
 	}{
-		"both are certain":      {At(start), At(start.Add(time.Second)), Span{time.Second, time.Second}},
-		"the first is not":      {at(0, 300*time.Millisecond), At(start.Add(time.Second)), Span{700 * time.Millisecond, time.Second}},
+		"both are certain": {At(start), At(start.Add(time.Second)), Span{time.Second, time.Second}},
+		"the first is not": {
+			at(0, 300*time.Millisecond), At(start.Add(time.Second)), Span{700 * time.Millisecond, time.Second},
+		},
 		"the second is not":     {At(start), at(time.Second, 2*time.Second), Span{time.Second, 2 * time.Second}},
 		"they can be reordered": {at(0, 2*time.Second), at(time.Second, 3*time.Second), Span{-time.Second, 3 * time.Second}},
 	} {
@@ -32,7 +34,10 @@ func TestClaims(t *testing.T) {
 		limit           time.Duration
 		atLeast, atMost Claim
 	}{
-		"no BEAT for 63 s, and lag of 0.7 s": {Span{62300 * time.Millisecond, 63 * s}, 60 * s, Claim{Kept, 2300 * time.Millisecond}, Claim{Broken, 2300 * time.Millisecond}},
+		"no BEAT for 63 s, and lag of 0.7 s": {
+			Span{62300 * time.Millisecond, 63 * s}, 60 * s, Claim{Kept, 2300 * time.Millisecond}, Claim{Broken,
+				2300 * time.Millisecond},
+		},
 		"2.4 s for 2 s, and lag of 0.7 s": {
 			Span{1700 * time.Millisecond, 2400 * time.Millisecond}, 2 * s,
 			Claim{Open, 400 * time.Millisecond}, Claim{Open, 300 * time.Millisecond},

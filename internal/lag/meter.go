@@ -138,9 +138,9 @@ func (m *Meter) RoundTrip() (typical, spread time.Duration) {
 // upper bounds.
 const mostSlack = 500 * time.Millisecond
 
-// Slack returns by how much longer a limit is because of the round trip to the peer, which is part of no wait, and doubt
-// how much of what was measured since a moment may be ours, the network's, or that of processes which waited for their
-// turn.
+// Slack returns by how much longer a limit is because of the round trip to the peer, which is part of no wait, and
+// doubt how much of what was measured since a moment may be ours, the network's, or that of processes which waited
+// for their turn.
 func (m *Meter) Slack(since time.Time) (slack, doubt time.Duration) {
 	known := m.sample(time.Now())
 	typical, spread := m.RoundTrip()

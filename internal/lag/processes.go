@@ -18,8 +18,9 @@ const sampling = 250 * time.Millisecond
 // unseen is by how much more a reply has to be late where nothing is known of the peer's processes.
 const unseen = 100 * time.Millisecond
 
-// Follow has the meter count how long a process of the peer waits for a processor, which is lag as well, until stop is
-// called. It can be known on Linux only, for processes of this machine. Process 0 is this one, whose timers tell as much.
+// Follow has the meter count how long a process of the peer waits for a processor, which is lag as well, until stop
+// is called. It can be known on Linux only, for processes of this machine. Process 0 is this one, whose timers tell
+// as much.
 func (m *Meter) Follow(process func() int) (stop func()) {
 	p := &peer{process: process}
 	m.sampled.Lock()

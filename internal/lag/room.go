@@ -25,9 +25,9 @@ const turns = 4
 // Covers reports whether a limit that was widened by an allowance still decides on a machine that was late by so much.
 func Covers(allowance, late time.Duration) bool { return turns*late <= allowance }
 
-// Grace returns how much longer than its timeout a peer may take on a machine that is late, so that what is missing then
-// is so for certain. A late timer shows that processes wait for their turn, and for a reply several of them have to get
-// theirs, several times.
+// Grace returns how much longer than its timeout a peer may take on a machine that is late, so that what is missing
+// then is so for certain. A late timer shows that processes wait for their turn, and for a reply several of them have
+// to get theirs, several times.
 func Grace(late, timeout time.Duration) time.Duration {
 	const turns, most = 20, 2 // timeouts
 	return late + min(turns*late, most*timeout)

@@ -248,9 +248,9 @@ func (b *beside) found(t *testing.T, scripts []conformance.Check, fault, other p
 type tally struct{ alone, missed atomic.Int32 }
 
 // TestFaultsBesideAPervasiveOne plays faults of the catalogues once more on a server that has a pervasive fault as
-// well, which are taken in turn; with FWP_SLOW=1 each fault beside all of them, and otherwise a quarter of those of FWP.
-// A fault is found there if one of the scripts finds its first clause broken that find it alone, and that do not because
-// of the pervasive fault.
+// well, which are taken in turn; with FWP_SLOW=1 each fault beside all of them, and otherwise a quarter of those of
+// FWP. A fault is found there if one of the scripts finds its first clause broken that find it alone, and that do not
+// because of the pervasive fault.
 func TestFaultsBesideAPervasiveOne(t *testing.T) {
 	t.Parallel()
 	for protocol, others := range pervasive(t) {

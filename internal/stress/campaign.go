@@ -11,8 +11,8 @@ import (
 // Campaign is an exploration, and then a load on the same server: what `fwpcheck explore`
 // does. It is used once.
 type Campaign struct {
-	// Explorer has the target and the limits: its Steps, its Time and its Findings are
-	// those of both parts together; each shrinks what it has found behind its own. Its Progress counts the commands of both.
+	// Explorer has the target and the limits: its Steps, its Time and its Findings are those of both parts together;
+	// each shrinks what it has found behind its own. Its Progress counts the commands of both.
 	Explorer explore.Explorer
 	Workers  int // of the load; there is none if zero
 

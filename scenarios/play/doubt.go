@@ -30,7 +30,8 @@ func (pl *play) doubt(r Result) Result {
 		return r
 	}
 	if behind := pl.behind(pl.rec.start.Add(r.At)); behind >= r.room {
-		r.leaveOpen(fmt.Sprintf("%s; the lines before it may have been late by up to %v, and from %v on that may be the reason",
+		r.leaveOpen(fmt.Sprintf(
+			"%s; the lines before it may have been late by up to %v, and from %v on that may be the reason",
 			r.Got, round(behind), round(r.room)))
 	}
 	return r
@@ -42,8 +43,8 @@ func (r *Result) leaveOpen(words string) {
 	r.leave(doubt{Lag, words})
 }
 
-// room returns by how much our lines may have come later than planned without being the reason for an answer that a line
-// does not expect; zero if their time is not the reason, however late they were.
+// room returns by how much our lines may have come later than planned without being the reason for an answer that a
+// line does not expect; zero if their time is not the reason, however late they were.
 func (th *thread) room(e *scenarios.Expect, a session.Received) time.Duration {
 	grammar := th.grammar()
 	wait, waits := grammar.Replies.Waits[grammar.VerbSent(a.Asked)]

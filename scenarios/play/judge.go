@@ -203,9 +203,9 @@ type timing struct {
 	behind time.Duration // by which the wait may have begun before the line, which was late
 }
 
-// timing returns what is known of a reply to a line that was begun and sent at two moments. A lower bound counts from the
-// first, and the reply may have come earlier than we have read it. An upper bound counts from the second, and the peer's
-// processes may have waited for their turn, or the reply for a line of ours that was late.
+// timing returns what is known of a reply to a line that was begun and sent at two moments. A lower bound counts from
+// the first, and the reply may have come earlier than we have read it. An upper bound counts from the second, and the
+// peer's processes may have waited for their turn, or the reply for a line of ours that was late.
 func (th *thread) timing(began, sent, at time.Time) timing {
 	slack, unsure := th.Meter.Slack(sent)
 	took := at.Sub(sent)

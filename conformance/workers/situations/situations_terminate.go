@@ -44,8 +44,8 @@ func terminateSituations() []situation {
 // endsWithoutOK has a server close after END without a reply.
 func endsWithoutOK(c *fakes.Config) { c.EndWithoutOK = true }
 
-// playTerminate returns a play that orders a worker to terminate: each BEAT does so, or only the first one. It runs jobs
-// then that take so many seconds, each as a JSON array.
+// playTerminate returns a play that orders a worker to terminate: each BEAT does so, or only the first one. It runs
+// jobs then that take so many seconds, each as a JSON array.
 func playTerminate(always bool, seconds ...string) func(*trial) {
 	return func(t *trial) {
 		p := t.launch(options{})

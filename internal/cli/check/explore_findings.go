@@ -119,7 +119,8 @@ func (k *findingStore) addFinding(e *reports.Exploration, f explore.Finding, run
 	found := reports.Explored{
 		Finding: reports.Finding{Clause: f.Clause, Verdict: reports.Fail, Evidence: reports.Evidence{
 			Check: "explore", Expected: f.Expected, Actual: f.Got, Seen: f.What, Script: f.Script}},
-		After: f.Commands, Times: f.Times, Places: f.Places, Run: run, Unscripted: f.Unscripted, Unshrunk: f.Unshrunk, Reproduced: f.Shown, Tried: f.Tried,
+		After: f.Commands, Times: f.Times, Places: f.Places, Run: run, Unscripted: f.Unscripted,
+		Unshrunk: f.Unshrunk, Reproduced: f.Shown, Tried: f.Tried,
 	}
 	if c, ok := peer.Clause(f.Clause); ok {
 		found.Level, found.Statement, found.Verdict = c.Level, c.Statement, c.Breach()
