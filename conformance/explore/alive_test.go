@@ -78,7 +78,9 @@ func TestACrashThatIsNotConfirmedNamesNoClause(t *testing.T) {
 	assert.Equal(t, "the server is gone and cannot be started again", f.Unscripted)
 }
 
-// supervised starts a server that is back by itself a second after it was killed, and closes it at the end of the test.
+// supervised starts a server that is back by itself about a second after it was killed, and closes it at the end of the
+// test. It is back between two questions of the play, ten of which are asked a second: a kill that is not over would
+// swallow the next one.
 // While it is down the server holds a mutex, and virtual time stands still where anything waits for one: so there is
 // one kill at a time, and the server is closed after the last.
 func supervised(t *testing.T, hook func(e *fakes.Event, kill func())) server {
@@ -87,18 +89,21 @@ func supervised(t *testing.T, hook func(e *fakes.Event, kill func())) server {
 	var s *fakes.Server
 	var began, killing atomic.Bool
 	var kills sync.WaitGroup
+	down := make(chan struct{}, 1)
 	config := fakes.Config{Listen: func() (net.Listener, error) {
 		if began.Swap(true) {
-			time.Sleep(time.Second)
+			time.Sleep(950 * time.Millisecond)
 		}
-		return network.Listen("fwp:7419")
+		l, err := network.Listen("fwp:7419")
+		return closing{l, down}, err
 	}}
-	kill := func() {
+	kill := func() { // the command of which the server dies is its last one
 		if !killing.Swap(true) {
 			kills.Go(func() {
 				_ = s.Kill()
 				killing.Store(false)
 			})
+			<-down
 		}
 	}
 	config.Hook = func(e *fakes.Event) { hook(e, kill) }
@@ -109,6 +114,21 @@ func supervised(t *testing.T, hook func(e *fakes.Event, kill func())) server {
 		s.Close()
 	})
 	return server{s, network}
+}
+
+// closing is a listener that tells when it is closed.
+type closing struct {
+	net.Listener
+	down chan<- struct{}
+}
+
+func (c closing) Close() error {
+	err := c.Listener.Close()
+	select {
+	case c.down <- struct{}{}:
+	default: // nothing waits for it
+	}
+	return err
 }
 
 // Connections that ended because something else ended the server break no clause.

@@ -115,6 +115,9 @@ func (s *shrinker) try(ctx context.Context, t Trace, allowed int) try {
 // clean ends a play, and removes what it has left on a server that is not its own. It returns the jobs that it could
 // not remove.
 func (s *shrinker) clean(ctx context.Context, p *playing) (left []string) {
+	if s.target.outage != nil && !p.dead { // what starts the server again may be at it: that is no part of the next try
+		p.serves(ctx)
+	}
 	if s.fresh == nil && !p.dead {
 		p.cleanup(ctx, Quickly)
 		left = p.law.Leftover()

@@ -10,7 +10,7 @@ var shownFaults = map[string][2]string{
 	"add-lost":                  {"again", `-TIMEOUT\r\n`},
 	"add-other-answer":          {"attempts", `+OK 0\r\n`},
 	"add-payload-cut":           {"add", `a\x00b\r\n`},
-	"add-payload-long":          {"large", ` xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\r\n`},
+	"add-payload-long":          {"large", `!x{40000}\r\n`},
 	"add-payload-nul":           {"add", `1000 2\r\n`},
 	"add-payload-trimmed":       {"add", `3\r\npayload`},
 	"add-priority-ignored":      {"add", `+OK 2\r\n$2`},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,12 +22,14 @@ import (
 // $1 is an id and a line ends with CRLF; "2s" lets time pass.
 type talk []string
 
-// play returns what the clients received, in virtual time: "12.5s a +OK\r\n", as Go writes it.
+// play returns what the clients received, in virtual time: "12.5s a +OK\r\n", as Go writes it, a line for each step,
+// client and instant.
 func (k talk) play(t *testing.T, config fakeworkq.Config) string {
 	t.Helper()
 	var mu sync.Mutex
 	var lines []string
 	began := time.Time{}
+	step, last := 0, ""
 	log := func(who, text string) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -34,7 +37,11 @@ func (k talk) play(t *testing.T, config fakeworkq.Config) string {
 		for _, id := range []string{id1, id2, id3} {
 			text = strings.ReplaceAll(text, id[:35], "$")
 		}
-		lines = append(lines, fmt.Sprintf("%.1fs %s %s", time.Since(began).Seconds(), who, text))
+		head := fmt.Sprintf("%.1fs %s ", time.Since(began).Seconds(), who)
+		if here := fmt.Sprint(step, head); here != last {
+			last, lines = here, append(lines, head)
+		}
+		lines[len(lines)-1] += text // how replies fall into reads is chance
 	}
 	synctest.Test(t, func(t *testing.T) {
 		began = time.Now()
@@ -62,13 +69,16 @@ func (k talk) play(t *testing.T, config fakeworkq.Config) string {
 				}
 			}()
 		}
-		for _, step := range k {
-			if d, err := time.ParseDuration(step); err == nil {
+		for i, action := range k {
+			mu.Lock()
+			step = i
+			mu.Unlock()
+			if d, err := time.ParseDuration(action); err == nil {
 				time.Sleep(d)
 				synctest.Wait()
 				continue
 			}
-			who, text, _ := strings.Cut(step, " ")
+			who, text, _ := strings.Cut(action, " ")
 			text = strings.NewReplacer("$1", id1, "$2", id2, "$3", id3, "\n", "\r\n").Replace(text)
 			_, _ = clients[who].Write([]byte(text + "\r\n")) // a server that has closed the connection does not read
 			synctest.Wait()
@@ -77,8 +87,13 @@ func (k talk) play(t *testing.T, config fakeworkq.Config) string {
 		s.Close()
 		synctest.Wait()
 	})
-	return "\n" + strings.Join(lines, "\n")
+	return long.ReplaceAllStringFunc("\n"+strings.Join(lines, "\n"), func(run string) string {
+		return fmt.Sprintf("x{%d}", len(run))
+	})
 }
+
+// long is what is told by its length: "x{40000}".
+var long = regexp.MustCompile(`x{100,}`)
 
 // talks are the conversations in which faults show.
 var talks = map[string]talk{
