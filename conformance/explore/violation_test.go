@@ -14,10 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance/law"
-	"github.com/fwpsuite/fwp/internal/blockq/blockqdialect"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
+	"github.com/fwpsuite/fwp/scenarios/workqdialect"
 )
 
 // namedLaw has a clause of the name of each rule, and records which jobs it does not judge any more.
@@ -37,7 +37,7 @@ func (*namedLaw) Close(int, bool, time.Time) *law.Violation {
 func stub(target play.Target, rules map[string]law.Rule) (*playing, *namedLaw) {
 	names := &namedLaw{}
 	c := &config{timeout: 10 * time.Second, target: target, subject: &Subject{
-		Dialect: blockqdialect.Dialect{}, Question: "ping", Rules: rules, Start: func(law.Terms) Law { return names },
+		Dialect: workqdialect.Dialect{}, Question: "inspect queues 0 1", Rules: rules, Start: func(law.Terms) Law { return names },
 	}}
 	return newPlay(c, "x"), names
 }
@@ -229,7 +229,7 @@ func (s *ponging) Dial(ctx context.Context) (net.Conn, error) {
 				return
 			}
 			if !mute {
-				_, _ = server.Write([]byte("OK\r\n"))
+				_, _ = server.Write([]byte("+OK 0\r\n"))
 			}
 		}
 	}()

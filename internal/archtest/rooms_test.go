@@ -122,7 +122,7 @@ var rooms = map[string]room{
 			"conformance/law", "internal/minimize", "internal/session", "internal/text", "internal/wait", "scenarios",
 			"scenarios/play",
 		},
-		testsAlso: []string{"internal/blockq/blockqdialect", "scenarios/fwpdialect"},
+		testsAlso: []string{"scenarios/fwpdialect", "scenarios/workqdialect"},
 	},
 	"conformance/fwpsubject": {mayImport: []string{
 		"conformance/explore", "conformance/law", "conformance/model", "conformance/oracle", "fwp", "internal/rfc3339",
@@ -258,18 +258,12 @@ var rooms = map[string]room{
 	"internal/loadtest": {
 		mayImport: []string{"internal/memnet", "load", "load/protocol", "load/results", "load/workload"}, tests: true,
 	},
-	"internal/minimize":             {alone: true},
-	"internal/text":                 {alone: true},
-	"internal/serving":              {alone: true},
-	"internal/lag":                  {mayImport: []string{"internal/input"}, alone: true},
-	"internal/wait":                 {alone: true},
-	"internal/memnet":               {alone: true},
-	"internal/blockq":               {mayImport: []string{"internal/serving", "internal/session"}, alone: true},
-	"internal/blockq/blockqdialect": {mayImport: []string{"internal/blockq", "internal/session", "scenarios"}},
-	"internal/blockq/blockqspeaker": {mayImport: []string{
-		"internal/blockq", "internal/blockq/blockqdialect", "internal/session", "load/measure",
-		"load/protocol", "load/workload",
-	}},
+	"internal/minimize": {alone: true},
+	"internal/text":     {alone: true},
+	"internal/serving":  {alone: true},
+	"internal/lag":      {mayImport: []string{"internal/input"}, alone: true},
+	"internal/wait":     {alone: true},
+	"internal/memnet":   {alone: true},
 	"internal/recorder": {
 		mayImport: []string{
 			"conformance/workers", "fwp", "internal/minimize", "internal/proxy", "internal/rfc3339", "internal/text",
@@ -288,7 +282,7 @@ var rooms = map[string]room{
 
 // forTests are the packages that every test may import, in the package or beside
 // it. Tests in an external package (package x_test) may import sideways anyway.
-var forTests = []string{"internal/memnet", "internal/blockq", "internal/slow"}
+var forTests = []string{"internal/memnet", "internal/slow"}
 
 func TestEveryPackageHasARoom(t *testing.T) {
 	t.Parallel()
@@ -375,7 +369,7 @@ func TestEnginesKnowNoProtocol(t *testing.T) {
 		"conformance/fwpsuite",
 		"workq", "fakes/fakeworkq", "internal/session/workqsession", "scenarios/workqdialect", "load/workqspeaker",
 		"conformance/workqsuite", "emqp", "zmtp", "fakes/fakeemqp", "internal/session/emqpsession", "scenarios/emqpdialect",
-		"conformance/emqpsuite", "load/emqpspeaker", "internal/blockq",
+		"conformance/emqpsuite", "load/emqpspeaker",
 	}
 	for _, engine := range engines {
 		reached := reachedFrom(engine)

@@ -12,6 +12,4 @@
 //
 // To read: protocol.go (what a protocol provides), received.go (what can be
 // received), conn.go, read.go, budget.go, write.go, wait.go, end.go.
-//
-// decoder.go and exchange.go are for protocols of lines, in which each command has one reply.
 package session

@@ -39,22 +39,11 @@ func whole(t *testing.T, server fakes.Config, load workload.Workload, test func(
 	change ...func(*client.Config),
 ) {
 	t.Helper()
-	wholeAt(t, func(r *run, network *memnet.Network) func() {
-		server.Listen = func() (net.Listener, error) { return network.Listen("server:7419") }
-		r.server = fakes.NewServer(server)
-		return func() { r.server.Close() }
-	}, load, test, change...)
-}
-
-// wholeAt is whole with any server, which serve starts and what it returns ends.
-func wholeAt(t *testing.T, serve func(*run, *memnet.Network) func(), load workload.Workload, test func(r *run),
-	change ...func(*client.Config),
-) {
-	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		network := memnet.New()
 		r := &run{t: t, patience: 5 * time.Minute, ledger: ledger.New(), moved: make(chan struct{}, 1)}
-		closeServer := serve(r, network)
+		server.Listen = func() (net.Listener, error) { return network.Listen("server:7419") }
+		r.server = fakes.NewServer(server)
 		r.engine = engine.NewPortable(engine.Config{Loops: loops, Coarse: true,
 			Dial: func(ctx context.Context) (net.Conn, error) {
 				nc, err := network.DialContext(ctx, "tcp", "server:7419")
@@ -66,7 +55,7 @@ func wholeAt(t *testing.T, serve func(*run, *memnet.Network) func(), load worklo
 		r.addWorker(load, change)
 		test(r)
 		require.NoError(t, r.engine.Close())
-		closeServer()
+		r.server.Close()
 	})
 }
 

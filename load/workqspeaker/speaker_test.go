@@ -12,6 +12,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes/fakeworkq"
 	"github.com/fwpsuite/fwp/internal/loadtest"
 	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/protocol"
 	"github.com/fwpsuite/fwp/load/results"
@@ -19,7 +20,7 @@ import (
 	"github.com/fwpsuite/fwp/load/workqspeaker"
 )
 
-func loaded(t *testing.T, spoken workqspeaker.Protocol, hook func(*fakeworkq.Event), change func(*workload.Workload)) (
+func loaded(t *testing.T, spoken protocol.Protocol, hook func(*fakeworkq.Event), change func(*workload.Workload)) (
 	report *results.Load,
 ) {
 	t.Helper()
@@ -82,6 +83,13 @@ func TestFaultsShow(t *testing.T) {
 			loadtest.Shows(t, l, kind)
 		})
 	}
+}
+
+// A Workq server waits for its client, and is not taken for one of FWP.
+func TestAClientOfAnotherProtocol(t *testing.T) {
+	t.Parallel()
+	l := loaded(t, fwpspeaker.New(""), nil, nil)
+	assert.Contains(t, l.Unreachable, "the server kept silent for 10s instead of greeting")
 }
 
 func TestHear(t *testing.T) {
