@@ -34,10 +34,10 @@ func NewFault[E any, H Hook[E]](name, prefix, clauses, summary string, hook H) F
 	return Fault[E]{Name: name, Clauses: ids, Summary: summary, Hook: Maker[E](hook)}
 }
 
-// Also returns f with an alias, which its summary tells.
-func (f Fault[E]) Also(alias string) Fault[E] {
-	f.Aliases = append(slices.Clip(f.Aliases), alias)
-	f.Summary += "; also called " + alias
+// Also returns f with aliases, which its summary tells.
+func (f Fault[E]) Also(aliases ...string) Fault[E] {
+	f.Aliases = slices.Concat(f.Aliases, aliases)
+	f.Summary += "; also called " + strings.Join(aliases, ", ")
 	return f
 }
 

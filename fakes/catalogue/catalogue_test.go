@@ -170,10 +170,10 @@ func TestFaultsAndVariationsAreSorted(t *testing.T) {
 func TestAnAliasNamesItsFault(t *testing.T) {
 	t.Parallel()
 	f := catalogue.NewFault[event]("b", "X-", "A-01", "does b", hit)
-	also := f.Also("old").Also("older")
+	also := f.Also("old", "older")
 	for name, want := range map[string]bool{"b": true, "old": true, "older": true, "x": false} {
 		assert.Equal(t, want, also.Is(name), name)
 	}
 	assert.False(t, f.Is("old"))
-	assert.Equal(t, "does b; also called old; also called older", also.Summary)
+	assert.Equal(t, "does b; also called old, older", also.Summary)
 }

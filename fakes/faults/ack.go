@@ -31,6 +31,4 @@ var ackFaults = []fakes.Fault{
 	fault("ack-slow-lost", "WU-05 ACK-02",
 		"an ACK that comes more than 5 s after the FETCH is answered with OK and has no effect", slow(fwp.ACK)),
 	fault("ack-stays-held", "ACK-02", "a job stays held after its ACK", do(skip, at(fakes.Acked))),
-	fault("ack-two-objects", "FRAME-03", "what follows the JSON object of an ACK is ignored",
-		do(firstObject, parsed(fwp.ACK))),
 }

@@ -128,11 +128,6 @@ func integers(change func(int64) any) func(any) any {
 	})
 }
 
-// topIntegers changes the integers that are elements of args themselves.
-func topIntegers(change func(int64) string) func(any) any {
-	return elements(integers(func(n int64) any { return json.Number(change(n)) }))
-}
-
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
 // keys changes the keys of hashes. Of keys that become equal one is kept.

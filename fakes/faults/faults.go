@@ -25,7 +25,7 @@ func Named(name string) (fakes.Fault, bool) {
 var allFaults = sync.OnceValue(func() []fakes.Fault {
 	return catalogue.SortFaults(
 		ackFaults, authFaults, beatFaults, endFaults, failFaults, fetchFaults, fewFaults, flushFaults, helloFaults, hiFaults,
-		jobFaults, jobAtFaults, jobCustomFaults, jobTextFaults, lineFaults, pushFaults, queueFaults, replyFaults,
+		jobFaults, jobAtFaults, jobTextFaults, lineFaults, pushFaults, queueFaults, replyFaults,
 		reserveFaults, restartFaults, retryFaults, scheduleFaults, stateFaults, workerFaults,
 	)
 })

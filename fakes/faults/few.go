@@ -48,11 +48,6 @@ var fewFaults = []fakes.Fault{
 				next(jid, at(fakes.GivenBack), at(fakes.Expired), discard)())
 		}),
 	// About jobs that are delivered, reserved and reported.
-	fault("backtrace-line-short", "WU-09", "a backtrace is kept with one line fewer than the job asks for",
-		do(func(e *event) {
-			n, _ := e.Object.Int("backtrace")
-			e.Object.SetInt("backtrace", n-1)
-		}, at(fakes.Defaulted), number("backtrace", above(1)))),
 	fault("backtrace-single", "WU-09", "a backtrace of which one line is to be kept is not kept", do(func(e *event) {
 		failure, err := fakes.ParseObject(e.Object.Get("failure"))
 		if err != nil {
@@ -64,7 +59,8 @@ var fewFaults = []fakes.Fault{
 		}
 	}, at(fakes.Failed))),
 	fault("backtrace-whole", "WU-09", "all lines of a backtrace are kept if the job asks for some",
-		do(set("backtrace", "30"), at(fakes.Defaulted), number("backtrace", above(0)))),
+		do(set("backtrace", "30"), at(fakes.Defaulted), number("backtrace", above(0)))).
+		Also("backtrace-line-short", "job-backtrace-none"),
 	fault("delivered-twice", "STATE-05", "every 50th job is delivered to two consumers",
 		every(50, at(fakes.Delivered), again)),
 	fault("delivered-twice-rarely", "STATE-05", "every 500th job is delivered to two consumers",

@@ -29,7 +29,8 @@ var jobTextFaults = []fakes.Fault{
 			}
 			return s
 		})))),
-	fault("job-text-percent", "WU-03 WU-11", "%20 in a text becomes a space", replacing("%20", " ")),
+	fault("job-text-percent", "WU-03 WU-11", "%20 in a text becomes a space", replacing("%20", " ")).
+		Also("job-text-plus"),
 	fault("job-text-planes", "WU-03 WU-11 FRAME-09", "a character beyond U+FFFF becomes U+FFFD",
 		contents("args custom", texts(func(s string) string {
 			return strings.Map(func(r rune) rune {
@@ -39,7 +40,6 @@ var jobTextFaults = []fakes.Fault{
 				return r
 			}, s)
 		}))),
-	fault("job-text-plus", "WU-03 WU-11", "a plus sign in a text becomes a space", replacing("+", " ")),
 	fault("job-text-quoted", "WU-03 WU-11", "a quotation mark in a text is doubled", replacing(`"`, `""`)),
 	fault("job-text-tabs", "WU-03 WU-11", "a tab in a text becomes a space", replacing("\t", " ")),
 	fault("job-text-trimmed", "WU-03 WU-11", "texts lose the spaces at their ends",

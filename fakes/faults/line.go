@@ -13,19 +13,17 @@ import (
 // lineFaults are about lines: their spaces, verbs and ends.
 var lineFaults = []fakes.Fault{
 	// These accept other spaces than the one behind a verb.
-	fault("line-ack-spaces", "FRAME-03", "two spaces behind ACK are accepted", behind(fwp.ACK)),
 	fault("line-double-space", "FRAME-03", "more than one space after the verb is accepted",
 		do(func(e *event) { e.Command.Args = bytes.TrimLeft(e.Command.Args, " ") }, parsed())),
-	fault("line-fail-ends", "FRAME-03", "spaces behind the argument of a FAIL are accepted", lineEnds(fwp.FAIL)),
-	fault("line-fetch-ends", "FRAME-03", "spaces behind the last queue of a FETCH are accepted", lineEnds(fwp.FETCH)),
-	fault("line-fetch-spaces", "FRAME-03", "two spaces behind FETCH are accepted", behind(fwp.FETCH)),
 	fault("line-info-ends", "FRAME-03", "a space behind INFO or END is accepted",
 		do(func(e *event) { e.Command.Args = nil }, parsed(fwp.INFO, fwp.END),
 			func(e *event) bool { return len(e.Command.Args) == 0 })),
 	fault("line-leading-space", "FRAME-03", "a space before a verb is ignored",
 		do(func(e *event) { e.Line = bytes.TrimPrefix(e.Line, []byte(" ")) }, at(fakes.LineRead), right)),
-	fault("line-push-ends", "FRAME-03", "spaces behind the job of a PUSH are accepted", lineEnds(fwp.PUSH)),
-	fault("line-push-spaces", "FRAME-03", "two spaces behind PUSH are accepted", behind(fwp.PUSH)),
+	fault("line-push-ends", "FRAME-03", "spaces behind the job of a PUSH are accepted", lineEnds(fwp.PUSH)).
+		Also("line-fetch-ends", "line-fail-ends"),
+	fault("line-push-spaces", "FRAME-03", "two spaces behind PUSH are accepted", behind(fwp.PUSH)).
+		Also("hello-spaces", "line-ack-spaces", "line-fetch-spaces"),
 	fault("line-tab", "FRAME-03", "a tab behind a verb counts as a space", do(func(e *event) {
 		if i := bytes.IndexByte(e.Line, '\t'); i > 0 && !bytes.Contains(e.Line[:i], []byte(" ")) {
 			e.Line = slices.Clone(e.Line)
@@ -96,12 +94,8 @@ var lineFaults = []fakes.Fault{
 		}, checked(fwp.PUSH), large("args", 64<<10))),
 	fault("line-nul", "FRAME-03", "NUL bytes in a line are ignored",
 		do(func(e *event) { e.Line = bytes.ReplaceAll(e.Line, []byte{0}, nil) }, at(fakes.LineRead))),
-	fault("line-of-a-kilobyte", "RESP-06", "a line of 1,024 bytes is not answered",
-		do(noReply, ran(), bytesLong(1024))),
-	fault("line-of-a-page", "RESP-06", "a line of 4,096 or 65,536 bytes is not answered",
-		do(noReply, ran(), bytesLong(4096, 65536))),
 	fault("line-of-pages", "RESP-06", "a line of 8,192 or 32,768 bytes is not answered",
-		do(noReply, ran(), bytesLong(8192, 32768))),
+		do(noReply, ran(), bytesLong(8192, 32768))).Also("line-of-a-page", "line-of-a-kilobyte"),
 }
 
 // behind has two spaces behind a verb count as one.

@@ -72,7 +72,7 @@ var pushFaults = []fakes.Fault{
 		lenient("'", `"`)),
 	fault("push-tab-in-text", "PUSH-02", "a tab in a text of a PUSH is accepted", lenient("\t", `\t`)),
 	fault("push-two-objects", "FRAME-03", "what follows the JSON object of a PUSH is ignored",
-		do(firstObject, parsed(fwp.PUSH))),
+		do(firstObject, parsed(fwp.PUSH))).Also("ack-two-objects"),
 	// About what a PUSH does.
 	fault("push-delivered-late", "STATE-04 FETCH-14 FETCH-04 PUSH-04",
 		"a job is enqueued a second after its PUSH was answered",

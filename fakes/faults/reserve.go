@@ -17,7 +17,7 @@ var reserveFaults = []fakes.Fault{
 		}
 	}, at(fakes.Reserved))),
 	fault("reserve-ends-early", "WU-05", "a reservation ends 15 s early, and its job waits among the retries",
-		do(later(-15*time.Second), at(fakes.Reserved))),
+		do(later(-15*time.Second), at(fakes.Reserved))).Also("job-reserve-early"),
 	fault("reserve-from-first", "WU-05 ACK-01", "each reservation of a job counts from its first delivery",
 		keep(jid, at(fakes.Reserved), func(first *time.Time, e *event) {
 			if first.IsZero() {

@@ -64,10 +64,8 @@ func TestJobsChange(t *testing.T) {
 		},
 		"job-id-nested":          {fakes.Delivered, `{"jid":"a","custom":{"jid":"b"}}`, `{"jid":"b","custom":{"jid":"b"}}`},
 		"job-id-number":          {fakes.Delivered, `{"jid":"007"}`, `{"jid":"7"}`},
-		"job-integer-32":         {fakes.Checked, `{"args":[4294967297,[4294967297]]}`, `{"args":[1,[4294967297]]}`},
 		"job-integer-32-bits":    {fakes.Checked, `{"args":[4294967297,[4294967298]]}`, `{"args":[1,[2]]}`},
 		"job-integer-rounded":    {fakes.Checked, `{"args":[9007199254740993]}`, `{"args":[9007199254740992]}`},
-		"job-integer-signless":   {fakes.Checked, `{"args":[-2147483649,-1]}`, `{"args":[2147483649,-1]}`},
 		"job-integer-text":       {fakes.Checked, `{"args":[9007199254740993,1]}`, `{"args":["9007199254740993",1]}`},
 		"job-integer-unsigned":   {fakes.Checked, `{"args":[-2147483649,-1]}`, `{"args":[2147483649,-1]}`},
 		"job-jobtype-format":     {fakes.Delivered, `{"jobtype":"a%b"}`, `{"jobtype":"a%%b"}`},
@@ -90,7 +88,7 @@ func TestJobsChange(t *testing.T) {
 		"queue-default-capitals": {fakes.Checked, `{"queue":"Default"}`, `{"queue":"default"}`},
 		"schedule-ignored":       {fakes.Defaulted, `{"at":"2030-01-01T10:00:00Z"}`, `{}`},
 		"schedule-seconds":       {fakes.Defaulted, `{"at":"2030-01-01T10:00:00.5Z"}`, `{"at":"2030-01-01T10:00:00.001Z"}`},
-		"backtrace-line-short":   {fakes.Defaulted, `{"backtrace":3}`, `{"backtrace":2}`},
+		"backtrace-whole":        {fakes.Defaulted, `{"backtrace":3}`, `{"backtrace":30}`},
 		"backtrace-single":       {fakes.Failed, `{"failure":{"backtrace":["a"]}}`, `{"failure":{}}`},
 		"enqueued-at-local": {
 			fakes.Delivered, `{"enqueued_at":"2030-01-01T10:00:00Z"}`, `{"enqueued_at":"2030-01-01T08:00:00Z"}`,
@@ -110,15 +108,14 @@ func TestJobsChange(t *testing.T) {
 func TestLinesChange(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ line, wants string }{
-		"line-ack-spaces":       {"ACK  {}", "ACK {}"},
-		"line-fetch-ends":       {"FETCH a  ", "FETCH a"},
 		"line-flush-lower-case": {"flush", "FLUSH"},
 		"line-leading-space":    {" INFO", "INFO"},
 		"line-nul":              {"IN\x00FO", "INFO"},
 		"line-push-lower-case":  {"push {}", "PUSH {}"},
 		"line-separators":       {"INFO\u2028x", "INFO"},
 		"line-tab":              {"ACK\t{}", "ACK {}"},
-		"hello-spaces":          {"HELLO  {}", "HELLO {}"},
+		"line-push-ends":        {"PUSH {}  ", "PUSH {}"},
+		"line-push-spaces":      {"PUSH  {}", "PUSH {}"},
 	} {
 		e := &event{Point: fakes.LineRead, Conn: &fakes.Conn{}, Line: []byte(c.line)}
 		hook(t, name)(e)

@@ -40,8 +40,6 @@ var stateFaults = []fakes.Fault{
 	fault("state-push-before-hello", "PUSH-03", "a PUSH before HELLO is refused and enqueued on an open server",
 		do(enact, checked(fwp.PUSH), about(fakes.AboutState), onOpen)),
 	// About connections that lose their state, or end at the wrong time.
-	fault("state-error-closes", "STATE-13 STATE-12", "a consumer's connection is closed after a refused command",
-		do(closes, ran(), wrong, ofWorker)),
 	fault("state-error-forgets", "STATE-12", "a refused command leaves the connection un-identified",
 		do(forget, ran(), wrong)),
 	fault("state-error-locks-out", "STATE-12", "after a command that was refused before HELLO the HELLO is declined",
@@ -60,7 +58,7 @@ var stateFaults = []fakes.Fault{
 		keep(conn, both(ran(), wrong, ofWorker), func(refused *int, e *event) {
 			*refused++
 			e.Close = e.Close || *refused == 12
-		})),
+		})).Also("state-error-closes"),
 	fault("state-fail-forgets", "STATE-10 STATE-12 FAIL-01 FETCH-03 BEAT-03",
 		"an accepted FAIL leaves the connection un-identified", do(forget, done(fwp.FAIL))),
 	fault("state-info-refused", "STATE-03", "INFO is refused to consumers",

@@ -143,12 +143,12 @@ var rooms = map[string]room{
 	"conformance/workers": {mayImport: []string{"fwp", "internal/text"}, alone: true},
 	"conformance/workers/situations": {
 		mayImport: []string{
-			"conformance", "conformance/fwpsuite", "conformance/workers", "fakes", "fakes/fakeworker", "fwp",
+			"conformance", "conformance/fwpsuite", "conformance/workers", "fakes", "fwp",
 			"internal/jsonnum", "internal/lag", "internal/rfc3339", "internal/shortage", "internal/target", "reports",
 			"scenarios",
 			"scenarios/play",
 		},
-		testsAlso: []string{"conformance/run"},
+		testsAlso: []string{"conformance/run", "fakes/fakeworker"},
 	},
 	"conformance/workqsuite": {mayImport: []string{
 		"conformance", "conformance/workqsubject", "scenarios/play", "scenarios/workqdialect", "workq",

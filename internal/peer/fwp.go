@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"slices"
 	"strconv"
 	"syscall"
 
@@ -173,12 +172,10 @@ func doubleFWP(c DoubleConfig) (*Double, error) {
 		return nil, err
 	}
 	config.TLS, config.MaxUnfinished, config.MaxStored = c.TLS, mostUnfinished, mostStored
-	named := func(name string) (fault fakes.Fault, err error) {
-		if _, err = c.Named(name); err != nil {
-			return fault, err
-		}
-		all := faults.All()
-		return all[slices.IndexFunc(all, func(f fakes.Fault) bool { return f.Name == name })], nil
+	named := func(name string) (fakes.Fault, error) {
+		_, err := c.Named(name)
+		fault, _ := faults.Named(name)
+		return fault, err
 	}
 	var given []fakes.Fault
 	for _, f := range c.Faults {

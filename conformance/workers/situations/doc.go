@@ -10,7 +10,7 @@
 //     (orders and signals), situations_job.go, situations_fetch.go, situations_greeting.go, situations_reply.go,
 //     situations_loss.go; those of producers: situations_push.go
 //   - what plays have in common: jobs.go, unusual_jobs.go, values.go, producer.go, wait.go; match.go (which events)
-//   - the program: program.go, launch.go (a command, its input and output), inprocess.go
+//   - the program: program.go, launch.go (a command, its input and output)
 //   - the servers of one play: trial.go; what they do on purpose, or forgive: hooks.go
 //   - what is recorded: recording.go, listener.go (connections)
 //   - from what was seen to decisions: decide.go, consequences.go (of one finding for others), confirm.go (by another
