@@ -104,6 +104,7 @@ func (l *fwpLaw) unjudged(number int, all []byte, at time.Time) (clause string) 
 		}
 	}
 	clause = l.world.Sent(number, chosen, at)
+	l.world.Unfollowed(all, oracle.NotLines, at)
 	l.world.Conns[number].Unjudged = oracle.NotLines
 	return clause
 }
@@ -120,6 +121,9 @@ func mostAnswers(all []byte) int {
 func (l *fwpLaw) Came(number int, m session.Message, at time.Time) (a law.Answer) {
 	r := fwpsession.Reply(m)
 	c, wc := l.conns[number], l.world.Conns[number]
+	if !c.awaits {
+		l.world.Unfollowed(r.Text, oracle.NotLines, at)
+	}
 	switch {
 	case wc.State == fwp.Ended:
 		a.Violation = l.violation("extra-reply", explore.RuleExtra, "<close>", r)

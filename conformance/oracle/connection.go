@@ -35,13 +35,13 @@ type call struct {
 	Line
 	at      time.Time
 	allowed model.Answer
-	own     string // the clause about the command by itself
-	before  bool   // clause is about an earlier command
-	clause  string // the one that a wrong answer breaks, which may be about an earlier command
-	queues  []string
-	certain []*Job // that were enqueued, and could go to no other client, when a FETCH was sent
-	alone   bool   // no other client was fetching from its queues when it was sent
-	order   int    // among all commands
+	own     string   // the clause about the command by itself
+	before  bool     // clause is about an earlier command
+	clause  string   // the one that a wrong answer breaks, which may be about an earlier command
+	queues  []string // that it may take jobs from, "default" by itself; nil for what is no FETCH
+	certain []*Job   // that were enqueued, and could go to no other client, when a FETCH was sent
+	alone   bool     // no other client was fetching from its queues when it was sent
+	order   int      // among all commands
 	kind    model.Case
 	company bool // a FETCH of another client was under way when it was sent
 	beside  bool // another command that is about the same was under way: either may have been carried out first
@@ -52,6 +52,9 @@ func (w *World) allow(c *Conn, l Line, now time.Time) *call {
 	k := &call{Line: l, at: now, order: w.sent, company: w.waits(c), allowed: l.Form, own: l.Clause, clause: l.Clause}
 	_, known := model.About(l.Verb)
 	early := c.State == fwp.NotIdentified
+	if k.queues = l.fetches(); k.queues != nil { // a server may take any form of it for a FETCH
+		k.alone = !w.rivals(c, k.queues, true)
+	}
 	switch {
 	case c.Unjudged != Judged:
 		k.allowed = model.Anything

@@ -12,11 +12,6 @@ import (
 
 // fetch sets what may be answered to a FETCH that is not malformed. (FETCH Command)
 func (w *World) fetch(c *Conn, k *call, now time.Time) {
-	k.queues = strings.Fields(string(k.Args))
-	if k.Args == nil {
-		k.queues = []string{"default"}
-	}
-	k.alone = !w.rivals(c, k.queues, true)
 	unusual := func(q string) bool { return !plainQueue.MatchString(q) && !w.taken[q] }
 	// A name that a PUSH may have is one of a FETCH too.
 	if k.Form == model.Either && !slices.ContainsFunc(k.queues, unusual) {
@@ -36,6 +31,19 @@ func (w *World) fetch(c *Conn, k *call, now time.Time) {
 	if len(k.certain) > 0 && c.earlier == "" && k.Args != nil {
 		k.clause = "FWP-FETCH-01"
 	}
+}
+
+// fetches returns the queues from which a server takes a job that takes the line for a FETCH, however it is written;
+// nil if none can.
+func (l *Line) fetches() []string {
+	words := strings.Fields(l.Verb + " " + string(l.Args))
+	switch {
+	case len(words) == 0 || !strings.EqualFold(words[0], fwp.FETCH):
+		return nil
+	case len(words) == 1:
+		return []string{"default"}
+	}
+	return words[1:]
 }
 
 // expect collects the jobs that no other client can get first.
@@ -67,7 +75,7 @@ func (w *World) phrased(queues []string) []string {
 func (w *World) rivals(c *Conn, queues []string, both bool) bool {
 	found := false
 	for _, other := range w.Conns {
-		if other == c || other.call == nil || other.call.Verb != fwp.FETCH {
+		if other == c || other.call == nil {
 			continue
 		}
 		if slices.ContainsFunc(queues, func(q string) bool { return slices.Contains(other.call.queues, q) }) {
@@ -83,7 +91,7 @@ func (w *World) rivals(c *Conn, queues []string, both bool) bool {
 // Wanted reports whether a FETCH waits for the jobs of a queue.
 func (w *World) Wanted(queue string) bool {
 	for _, c := range w.Conns {
-		if c.call != nil && c.call.Verb == fwp.FETCH && slices.Contains(c.call.queues, queue) {
+		if c.call != nil && slices.Contains(c.call.queues, queue) {
 			return true
 		}
 	}
@@ -93,7 +101,7 @@ func (w *World) Wanted(queue string) bool {
 // waits reports whether a FETCH of another connection is under way.
 func (w *World) waits(c *Conn) bool {
 	for _, other := range w.Conns {
-		if other != c && other.call != nil && other.call.Verb == fwp.FETCH {
+		if other != c && other.call != nil && other.call.queues != nil {
 			return true
 		}
 	}
@@ -149,7 +157,7 @@ func (w *World) overtook(k *call, now time.Time) {
 	if k.Verb == fwp.FETCH && now.Sub(k.at) >= model.ShortestBlock {
 		w.woken = now
 	}
-	if k.Verb == fwp.FETCH && !k.alone {
+	if !k.alone {
 		for _, q := range k.queues {
 			w.fetched[q] = now
 		}

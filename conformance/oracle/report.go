@@ -1,11 +1,16 @@
 package oracle
 
 import (
+	"bytes"
+	"cmp"
+	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/jsonnum"
 )
 
 // report sets what may be answered to an ACK or FAIL that is not malformed. (ACK Command, FAIL Command)
@@ -74,23 +79,72 @@ func (w *World) reported(c *Conn, k *call, a model.Answer, now time.Time) {
 
 // lost follows a command that will never be answered.
 func (w *World) lost(c *Conn, k *call, now time.Time) {
-	switch k.Verb {
-	case fwp.PUSH:
-		if k.Fields != nil {
-			w.pushed(c, k, 0, now)
-		}
-	case fwp.ACK, fwp.FAIL:
-		w.reported(c, k, 0, now)
-	case fwp.FETCH:
-		w.overtook(k, now)
-		w.abandoned = append(w.abandoned, abandonedFetch{k.queues, now.Add(2 * model.LongestBlock)})
-		for _, j := range w.Jobs {
-			if j.place(k.queues) >= 0 {
-				j.advance(now, w.Patience)
-				j.mayBeTaken(now, w.Patience)
-			}
-		}
-	case fwp.FLUSH:
+	if k.Verb == fwp.FLUSH {
 		unjudge(maps.Values(w.Jobs), PerhapsGone)
 	}
+	if !k.follows(c) {
+		w.Unfollowed(k.bytes(), Disallowed, now)
+		return
+	}
+	switch k.Verb {
+	case fwp.PUSH:
+		w.pushed(c, k, 0, now)
+	case fwp.ACK, fwp.FAIL:
+		w.reported(c, k, 0, now)
+	}
+	w.overtook(k, now)
+	w.abandon(k.queues, now)
 }
+
+// abandon allows that a FETCH which will never be answered takes a job, or has taken one. There is none of no queues.
+func (w *World) abandon(queues []string, now time.Time) {
+	if queues == nil {
+		return
+	}
+	w.abandoned = append(w.abandoned, abandonedFetch{queues, now.Add(2 * model.LongestBlock)})
+	for _, j := range w.Jobs {
+		if j.place(queues) >= 0 {
+			j.advance(now, w.Patience)
+			j.mayBeTaken(now, w.Patience)
+		}
+	}
+}
+
+// expired allows that a job is reported in vain whose reservation may have ended before the server read that, or which
+// another worker has reported meanwhile.
+func (w *World) expired(c *Conn, k *call, now time.Time) {
+	jid, _ := k.Fields["jid"].(string)
+	j := w.Jobs[jid]
+	if j == nil || k.Verb != fwp.ACK && k.Verb != fwp.FAIL {
+		return
+	}
+	if j.advance(now, w.Patience); !j.heldBy(c) {
+		k.allowed |= model.Refused
+	}
+}
+
+// Unfollowed records bytes that were sent or received, and that are not followed: what they have done to the jobs that
+// they name is not known, nor which jobs they have taken.
+func (w *World) Unfollowed(all []byte, why Reason, now time.Time) {
+	text := string(all)
+	for line := range bytes.Lines(all) {
+		l := Line{Command: fwp.SplitCommand(bytes.TrimSpace(line))}
+		w.abandon(l.fetches(), now)
+		if at := bytes.IndexByte(line, '{'); at >= 0 { // its names without their escapes
+			text += fmt.Sprint(jsonnum.Object(bytes.TrimSpace(line[at:])))
+		}
+	}
+	for _, j := range w.Jobs {
+		if strings.Contains(text, j.JID) {
+			j.Unjudged = cmp.Or(j.Unjudged, why)
+		}
+	}
+}
+
+// follows reports whether the effect of a command is followed.
+func (k *call) follows(c *Conn) bool {
+	return c.Unjudged == Judged && (k.Form != model.Refused || k.Fields != nil)
+}
+
+// bytes returns the line of a command.
+func (k *call) bytes() []byte { return append([]byte(k.Verb+" "), k.Args...) }

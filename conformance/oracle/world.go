@@ -144,6 +144,7 @@ func (w *World) Replied(conn int, r fwp.Reply, now time.Time) (model.Answer, *la
 	k := c.call
 	c.call = nil
 	a := answerOf(k.Verb, r)
+	w.expired(c, k, now)
 	c.Decided = w.decided(c, k, a, r.Text)
 	v := w.judged(c, k, a, r, now)
 	if a&k.allowed == 0 {
@@ -154,7 +155,10 @@ func (w *World) Replied(conn int, r fwp.Reply, now time.Time) (model.Answer, *la
 	switch {
 	case k.Verb == fwp.FLUSH:
 		w.flushed(c, k, a)
-	case c.Unjudged != Judged:
+	case !k.follows(c):
+		if a != model.Refused {
+			w.Unfollowed(append(append(k.bytes(), '\n'), r.Text...), Disallowed, now)
+		}
 	case k.Verb == fwp.PUSH && k.Fields != nil:
 		w.pushed(c, k, a, now)
 	case k.Verb == fwp.ACK, k.Verb == fwp.FAIL:
@@ -335,7 +339,7 @@ func (w *World) Close(conn int, byServer bool, now time.Time) *law.Violation {
 	c := w.Conns[conn]
 	delete(w.Conns, conn)
 	w.left(c.WID)
-	if c.call != nil && c.Unjudged == Judged {
+	if c.call != nil {
 		w.lost(c, c.call, now)
 	}
 	if !byServer || c.Unjudged != Judged || c.shut || c.State == fwp.Ended {
