@@ -53,7 +53,7 @@ func (w *world) applyClose(l *look) {
 		w.applyUnanswered(k, cmd)
 	}
 	if p := l.process; p != nil {
-		p.briefs = briefs(p.briefs, c, l.By)
+		p.briefs = p.briefs.with(c, l.By)
 		if !c.identified && l.By != Client {
 			p.failed, p.lastFail = p.failed+1, l.At
 		}
@@ -62,10 +62,10 @@ func (w *world) applyClose(l *look) {
 		return
 	}
 	delete(k.conns, c.number)
-	k.briefs = briefs(k.briefs, c, l.By)
+	k.briefs = k.briefs.with(c, l.By)
 	byItself := l.By == Client && !l.Reset
 	k.lostConn = k.lostConn || !byItself
-	k.closesWithoutEnd = k.closesWithoutEnd || byItself && c.end == nil && c.refused == nil
+	k.closesWithoutEnd = k.closesWithoutEnd || byItself && c.end == nil && c.refused == nil && !k.isRefused()
 	if len(k.conns) == 0 {
 		k.disconnected, k.lastClose, k.closedBy, k.endedLast = l.At, l.moment(), l.By, c.end != nil
 	}
@@ -83,15 +83,22 @@ func (w *world) applyUnanswered(k *workerState, cmd *command) {
 	}
 }
 
-// briefs counts connections in a row that their client closed after one command, or after one job.
-func briefs(n int, c *connState, by Side) int {
+// briefs counts connections in a row that their client ended after one command, or after one job.
+type briefs struct {
+	conns   int
+	carried int // commands on them
+	sent    int // commands since the row began, on all connections of the client
+}
+
+// with returns the count behind the end of one more connection.
+func (b briefs) with(c *connState, by Side) briefs {
 	switch {
-	case !c.identified || by != Client:
-		return n
-	case c.commands <= 1, c.commands == 2 && c.fetches == 1: // a FETCH and the report of its job
-		return n + 1
+	case !c.identified || by != Client && c.end == nil:
+		return b
+	case c.commands <= 1, c.fetches == 1 && c.commands == 1+c.reports: // a FETCH and what is reported of its job
+		return briefs{b.conns + 1, b.carried + c.commands, b.sent}
 	}
-	return 0
+	return briefs{}
 }
 
 // applySecond keeps what the rules have reported, and whether the server kept a worker waiting.

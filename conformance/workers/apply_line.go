@@ -10,7 +10,7 @@ func (w *world) applyLine(l *look) {
 	c, m := l.conn, l.moment()
 	c.lines++
 	c.refused = nil
-	cmd := &command{verb: l.Command.Verb, shown: *m, jid: l.Text("jid")}
+	cmd := &command{verb: l.Command.Verb, shown: *m, jid: l.Text("jid"), wrong: len(l.Wrong) > 0}
 	if len(c.inFlight) < maxInFlight {
 		c.inFlight = append(c.inFlight, cmd)
 	} else {
@@ -41,8 +41,15 @@ func (w *world) applyLine(l *look) {
 		}
 	case fwp.ACK, fwp.FAIL:
 		w.applyReport(c, cmd)
+		c.reports++
 	}
 	c.commands++
+	if c.worker != nil {
+		c.worker.briefs.sent++
+	}
+	if l.process != nil {
+		l.process.briefs.sent++
+	}
 }
 
 // applyBeat takes a BEAT that a worker sends.

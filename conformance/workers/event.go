@@ -72,7 +72,7 @@ type Event struct {
 	Size    int
 	Command fwp.Command    // as far as the line could be read
 	Object  map[string]any // the JSON object behind the verb, numbers as json.Number; nil if there is none
-	Wrong   *SyntaxFault   // what is wrong with the syntax before its end; nil if nothing is
+	Wrong   []SyntaxFault  // what is wrong with the syntax before its end, from the left
 	Unread  bool           // the line was too long to judge: Command has the verb only
 
 	// Of a Reply.

@@ -39,7 +39,14 @@ func readLine(e *Event, line []byte) {
 	body := bytes.TrimSuffix(bytes.TrimSuffix(e.Raw, []byte("\n")), []byte("\r"))
 	command, err := fwp.ParseCommand(body)
 	if err != nil { // what follows is judged by what the line was meant to be
-		e.Wrong, command = faultOf(body, err), fwp.SplitCommand(Mend(body))
+		e.blame(body)
+		for _, mend := range []func([]byte) []byte{mendVerb, mendArguments} {
+			if meant := mend(body); !bytes.Equal(meant, body) {
+				body = meant
+				e.blame(body)
+			}
+		}
+		command = fwp.SplitCommand(body)
 	}
 	e.Command, e.Object = command, object(command.Args)
 	e.Command.Verb = brief(e.Command.Verb)
@@ -50,21 +57,45 @@ func readLine(e *Event, line []byte) {
 	}
 }
 
+// blame adds the fault for which a text is refused, if it is one.
+func (e *Event) blame(body []byte) {
+	if _, err := fwp.ParseCommand(body); err != nil {
+		if fault := faultOf(body, err); fault != nil {
+			e.Wrong = append(e.Wrong, *fault)
+		}
+	}
+}
+
 // Mend returns what a line without its end was meant to be, if its verb is written in another case, or its words are
 // not separated by one space each. Servers in use carry such lines out, so a client that writes all lines like that
 // is judged by what is in them. Other lines are returned as they are.
-func Mend(line []byte) []byte {
-	trimmed := bytes.TrimSpace(line)
+func Mend(line []byte) []byte { return mendArguments(mendVerb(line)) }
+
+// mendVerb returns a line with its verb in capitals, and one space or none behind it.
+func mendVerb(line []byte) []byte {
+	trimmed := bytes.TrimLeft(line, " \t")
 	verb := strings.ToUpper(Verb(trimmed))
 	rest := trimmed[len(verb):]
 	if !fwp.Identified.Allows(verb) || len(rest) > 0 && !bytes.ContainsAny(rest[:1], " \t{") {
 		return line
 	}
-	words := [][]byte{bytes.TrimSpace(rest)}
-	if verb == fwp.FETCH {
-		words = bytes.Fields(rest)
+	if rest = bytes.TrimLeft(rest, " \t"); len(rest) > 0 {
+		verb += " "
 	}
-	return bytes.TrimSuffix(append([]byte(verb+" "), bytes.Join(words, []byte(" "))...), []byte(" "))
+	return append([]byte(verb), rest...)
+}
+
+// mendArguments returns a line whose verb is right with one space between its arguments, and none behind them.
+func mendArguments(line []byte) []byte {
+	verb := Verb(line)
+	if !fwp.Identified.Allows(verb) || !bytes.HasPrefix(line[len(verb):], []byte(" ")) {
+		return line
+	}
+	words := [][]byte{bytes.TrimSpace(line[len(verb):])}
+	if verb == fwp.FETCH {
+		words = bytes.Fields(line[len(verb):])
+	}
+	return append([]byte(verb+" "), bytes.Join(words, []byte(" "))...)
 }
 
 // maxName bounds a verb and an id: those of commands in flight, of jobs and of workers are kept.

@@ -1,6 +1,7 @@
 package workers
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -23,18 +24,46 @@ func TestMend(t *testing.T) {
 	}
 }
 
-// TestALineIsWhatItWasMeantToBe: its mistake is reported, and the rules go on with what is in it.
+// TestALineIsWhatItWasMeantToBe: its mistakes are reported, and the rules go on with what is in it.
 func TestALineIsWhatItWasMeantToBe(t *testing.T) {
 	t.Parallel()
-	for line, fault := range map[string]Fault{
-		"ack {\"jid\":\"j\"}\n": FaultSyntax, "ACK{\"jid\":\"j\"}\r\n": FaultForm, "ACK\t{\"jid\":\"j\"}\n": FaultForm,
-		"ACK  {\"jid\":\"j\"} \n": FaultForm,
+	for line, faults := range map[string][]Fault{
+		"ack {\"jid\":\"j\"}\n": {FaultSyntax}, "ACK{\"jid\":\"j\"}\r\n": {FaultForm},
+		"ACK\t{\"jid\":\"j\"}\n": {FaultForm}, "ACK  {\"jid\":\"j\"} \n": {FaultForm, FaultSyntax},
+		"ACK\t{\"jid\":\"j\"} x\r\n": {FaultForm, FaultSyntax}, "ACK {\"jid\":\"j\"} x\r\n": {FaultSyntax},
 	} {
 		e := Event{Kind: Line}
 		readLine(&e, []byte(line))
-		assert.Equal(t, fault, e.Wrong.Fault, "%q", line)
+		var found []Fault
+		for _, wrong := range e.Wrong {
+			found = append(found, wrong.Fault)
+		}
+		assert.Equal(t, faults, found, "%q", line)
 		assert.Equal(t, "ACK", e.Verb(), "%q", line)
 		assert.Equal(t, "j", e.Text("jid"), "%q", line)
 		assert.Equal(t, line, string(e.Raw))
+	}
+}
+
+// TestWhatIsMaskedIsNotKept: a line that is wrong, and the reply to it, are no occasion on which a rule was kept. The
+// end of a line is judged apart.
+func TestWhatIsMaskedIsNotKept(t *testing.T) {
+	t.Parallel()
+	for line, kept := range map[string]string{
+		`BEAT {\"wid\":\"w1\"}\r\n`: "beat-wid line-end line-form", `BEAT {\"wid\":\"w1\"}\n`: "beat-wid line-form",
+		`BEAT  {\"wid\":\"w1\"}\r\n`: "line-end", `beat {\"wid\":\"w1\"}\n`: "",
+	} {
+		reached := func(more string) map[string]int {
+			events, end := streamOf(t, "1 worker w1"+more)
+			n := map[string]int{}
+			for _, r := range Judge(Config{}, events, end) {
+				n[r.Rule.Breach] = r.Reached - r.Breaches
+			}
+			return n
+		}
+		before, behind := reached(""), reached("\n1 C! \""+line+"\"\n1 S: +OK")
+		for _, breach := range []string{BeatWid, LineEnd, LineForm} {
+			assert.Equal(t, strings.Contains(kept, breach), behind[breach] > before[breach], "%s: %s", line, breach)
+		}
 	}
 }

@@ -51,6 +51,10 @@ func (l *look) verb() string {
 	return l.Verb()
 }
 
+// isMasked reports whether the event is a line that is wrong, or the reply to one: rules see what the line was meant to
+// be.
+func (l *look) isMasked() bool { return len(l.Wrong) > 0 || l.asked != nil && l.asked.wrong }
+
 // isSignalled reports whether the worker's process was sent a signal.
 func (l *look) isSignalled() bool { return l.process != nil && l.process.signalled != nil }
 

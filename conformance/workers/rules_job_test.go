@@ -285,6 +285,13 @@ func jobTests() []ruleTest {
 			2 C: ACK {"jid":"j1"}
 			2 S: -ERR no
 			2 closed client`},
+		{breach: ErrorEndsConnection, name: "its other connection is closed first", wrong: true, too: ClosedWithoutEnd,
+			stream: fetchedJob + `
+			2 worker w1
+			1 C: ACK {"jid":"j1"}
+			1 S: -ERR no
+			2 closed client
+			1 closed client`},
 		{breach: ErrorEndsConnection, name: "after FETCH", wrong: true, stream: `
 			1 worker w1
 			1 C: FETCH

@@ -28,13 +28,12 @@ func checkLineEnd(l *look) judgement {
 
 func syntaxRule(breach string, fault Fault) Rule {
 	return Rule{breach, "a client sent a line", 0, on(Line), func(l *look) judgement {
-		switch {
-		case l.Unread:
-			return notApplicable()
-		case l.Wrong == nil || l.Wrong.Fault != fault:
-			return kept()
+		for _, wrong := range l.Wrong {
+			if wrong.Fault == fault {
+				return broken(nil, "%s", wrong.Text)
+			}
 		}
-		return broken(nil, "%s", l.Wrong.Text)
+		return keptWhere(!l.Unread)
 	}}
 }
 

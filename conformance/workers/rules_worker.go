@@ -109,7 +109,7 @@ func checkDiffers(l *look) judgement {
 }
 
 // manyBriefs is how many connections in a row with one command or one job each make a client one that opens a
-// connection for each.
+// connection for each, if its other connections carry no more commands than these.
 const manyBriefs = 10
 
 func checkBrief(l *look) judgement {
@@ -120,17 +120,19 @@ func checkBrief(l *look) judgement {
 	if l.Kind == Line {
 		return keptWhere(c.commands == 4)
 	}
-	n := 0
+	var rows []briefs
 	if l.process != nil {
-		n = briefs(l.process.briefs, c, l.By)
+		rows = append(rows, l.process.briefs.with(c, l.By))
 	}
 	if l.worker != nil {
-		n = max(n, briefs(l.worker.briefs, c, l.By))
+		rows = append(rows, l.worker.briefs.with(c, l.By))
 	}
-	if n != manyBriefs {
-		return notApplicable()
+	for _, b := range rows {
+		if b.conns > 0 && b.conns%manyBriefs == 0 && 2*b.carried >= b.sent {
+			return broken(nil, "%d connections in a row were closed after one command, or one job, each", b.conns)
+		}
 	}
-	return broken(nil, "%d connections in a row were closed after one command, or one job, each", n)
+	return notApplicable()
 }
 
 // checkTwoConnections judges the first FETCH and the first BEAT of a connection, where the worker has sent the other

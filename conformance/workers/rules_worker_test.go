@@ -152,6 +152,14 @@ func workerTests() []ruleTest {
 			breach: ConnectionForEach, name: "a worker", wrong: true,
 			stream: briefly(10, "worker w1", `ACK {"jid":"j1"}`), too: ReportUnfetched,
 		},
+		{breach: ConnectionForEach, name: "beside one with as many commands", stream: "1 worker w1\n2 worker w1" +
+			strings.Repeat("\n2 C: FETCH\n2 S: $-1", 11) + briefly(10, "worker w1", `FLUSH`)},
+		{
+			breach: ConnectionForEach, name: "ended by the server behind END", wrong: true,
+			stream: strings.ReplaceAll(briefly(10, "worker w1", `FLUSH`), "closed client", "closed server"),
+		},
+		{breach: ConnectionForEach, name: "one job each, reported twice", wrong: true, too: JobReportedTwice,
+			stream: strings.ReplaceAll(oneJobEach(10, 0), "1 C: ACK", "1 C: ACK {\"jid\":\"j1\"}\n1 S: +OK\n1 C: ACK")},
 		{breach: ConnectionForEach, name: "one job each", wrong: true, stream: oneJobEach(10, 0)},
 		{
 			breach: ConnectionForEach, name: "one job each, after a while",

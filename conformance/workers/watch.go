@@ -155,6 +155,9 @@ func (w *Watch) rules(o occasion, l *look) {
 	for _, i := range w.by[o] {
 		r := &w.results[i]
 		j := r.Rule.check(l)
+		if j.wrong == "" && l.isMasked() && r.Rule.Breach != LineEnd {
+			continue // what was kept is not what the client has sent
+		}
 		if j.reached && r.Reached == 0 {
 			r.First = l.At
 		}

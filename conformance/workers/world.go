@@ -69,6 +69,7 @@ type connState struct {
 	end             *Moment // the END that it sent
 	commands        int     // beside HELLO and END
 	fetches, beats  int
+	reports         int              // ACKs and FAILs
 	beat            *Moment          // its latest BEAT
 	beatGaps        [3]time.Duration // between its latest BEATs, the latest first; 0 is none
 	isTold          bool             // the reply to one of its BEATs had an order
@@ -82,6 +83,7 @@ type command struct {
 	verb   string
 	shown  Moment
 	jid    string
+	wrong  bool      // its syntax is
 	report *delivery // of ACK and FAIL
 	hello  *hello
 	// compared says that the HELLO was held against that of its worker when it was sent.
@@ -105,8 +107,8 @@ type workerState struct {
 	closesWithoutEnd bool          // it has closed a connection without END, and for no error reply
 	lostConn         bool          // a connection was reset, or closed by the server, since the last BEAT
 	stalled          time.Duration // when the server last kept it waiting
-	briefs           int           // connections in a row that carried one command, or one job
-	lastEnd          *lastEnd      // its latest END, if that may have been too early
+	briefs           briefs
+	lastEnd          *lastEnd // its latest END, if that may have been too early
 
 	beats        int
 	beat         *Moment          // the latest
@@ -140,7 +142,7 @@ type processState struct {
 	signalled *Moment // its first signal
 	signal    string
 	exited    *Moment
-	briefs    int           // connections in a row that carried one command, or one job
+	briefs    briefs
 	failed    int           // connections in a row that the server closed before they were greeted
 	lastFail  time.Duration // when the latest of them was closed
 }
@@ -226,6 +228,16 @@ func (k *workerState) inUse() int {
 		}
 	}
 	return n
+}
+
+// isRefused reports whether the latest reply on one of its connections is an error: that may be why it closes another.
+func (k *workerState) isRefused() bool {
+	for _, c := range k.conns {
+		if c.refused != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // running returns how many of the jobs that the worker holds have no report.

@@ -94,12 +94,12 @@ func (s *script) text(e *workers.Event) (text string, plain bool) {
 	}
 	verb := fwp.SplitCommand(body).Verb
 	switch {
-	case e.Object != nil && e.Wrong == nil:
+	case e.Object != nil && len(e.Wrong) == 0:
 		if verb == fwp.PUSH && e.Object["queue"] == nil {
 			s.bare = true
 		}
 		return verb + " " + s.rewriteLine(e, body[len(verb)+1:]), true
-	case verb == fwp.FETCH && e.Wrong == nil:
+	case verb == fwp.FETCH && len(e.Wrong) == 0:
 		return s.fetch(e.Command), true
 	}
 	return escape(string(masked(body))), true

@@ -14,6 +14,7 @@ import (
 // ofLine are the clauses that cannot hold where the lines of a verb cannot be read.
 var ofLine = map[string]string{
 	fwp.HELLO: "HELLO-01 HELLO-02 HELLO-09 HELLO-12 AUTH-01 AUTH-03 STATE-02 FETCH-11 RESP-09",
+	fwp.END:   "END-03 END-04 STATE-15",
 	fwp.FETCH: "WRK-11 FETCH-09 FETCH-11 RESP-08 RESP-09",
 	fwp.ACK:   "FETCH-09 FETCH-10 FETCH-11 ACK-05 ACK-06 END-04 STATE-21 WRK-03 WRK-07 RESP-09",
 	fwp.FAIL:  "FETCH-09 FETCH-10 FETCH-11 FAIL-04 FAIL-05 END-04 STATE-21 WRK-03 WRK-04 WRK-15 RESP-09",
@@ -42,7 +43,7 @@ const ofLeftover = "FRAME-04 FRAME-07 RESP-08 RESP-09 FETCH-09 FETCH-11 WU-19 ST
 // consequences leaves those findings of a play open that follow from another one, so that each cause is reported once:
 // a worker whose ACKs cannot be read has not forgotten to report its jobs.
 func (t *trial) consequences(all []conformance.Decision, results []workers.Result) []conformance.Decision {
-	follow := followers{}
+	follow, masked := followers{}, t.masked()
 	for _, r := range results {
 		for _, breach := range r.Examples {
 			t.followBreach(follow, breach, causeOfEmptyLines(results))
@@ -55,12 +56,26 @@ func (t *trial) consequences(all []conformance.Decision, results []workers.Resul
 	}
 	for i, d := range all {
 		if cause := follow[d.Clause]; cause != "" && d.Outcome == play.Mismatched && follow[cause] == "" {
-			all[i] = conformance.Decision{
-				Clause: d.Clause, Outcome: play.Unsure, Cause: "what was found may follow from what was found about " + cause,
-			}
+			all[i] = undecided(d.Clause, "what was found may follow from what was found about "+cause)
+		}
+		if verb := masked[d.Clause]; verb != "" && d.Outcome == play.Matched {
+			all[i] = undecided(d.Clause, "it was seen in lines of "+verb+" that are wrong, and were taken all the same")
 		}
 	}
 	return all
+}
+
+// masked returns the verbs of lines that are wrong, by the clauses that have not held where such lines are all that
+// shows it: they were read, and carried out, as what they were meant to be.
+func (t *trial) masked() followers {
+	verbs, seen := followers{}, map[string]bool{}
+	for _, e := range t.all(func(e *workers.Event) bool { return len(e.Wrong) > 0 }) {
+		if verb := e.Verb(); !seen[verb] {
+			verbs.add(verb, ofLine[verb])
+			seen[verb] = true
+		}
+	}
+	return verbs
 }
 
 // causeOfEmptyLines returns the clause that an empty line breaks: it is what is left of a line that has two ends, where
@@ -74,7 +89,7 @@ func causeOfEmptyLines(results []workers.Result) string {
 	return fwpsuite.ClauseOf(workers.LineSyntax)
 }
 
-// followers have the clause of the cause, by the clause of what may follow from it.
+// followers have the cause, a clause or a verb, by the clause of what may follow from it.
 type followers map[string]string
 
 func (f followers) add(cause, ids string) {

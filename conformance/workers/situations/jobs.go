@@ -193,26 +193,3 @@ func (t *trial) queuesOf(p *program) []string {
 	}
 	return queues
 }
-
-// keepsConnections decides whether the connections of a process carry more than a FETCH and a report, or than one PUSH.
-func (t *trial) keepsConnections(p *program) {
-	const many, commandsOfJob = 10, 2
-	commands := map[int]int{}
-	for _, e := range t.all(p.events(func(*workers.Event) bool { return true })) {
-		switch verb := e.Verb(); {
-		case e.Kind == workers.Opened:
-			commands[e.Conn] = 0
-		case e.Kind == workers.Line && verb != fwp.HELLO && verb != fwp.END:
-			commands[e.Conn]++
-		}
-	}
-	brief, all := 0, 0
-	for _, n := range commands {
-		all += n
-		if n <= commandsOfJob {
-			brief++
-		}
-	}
-	t.holds("WRK-09", brief < many || 2*brief < all, "connections that carry many commands",
-		fmt.Sprintf("%d of %d connections carried no more than one command, or one job", brief, len(commands)))
-}

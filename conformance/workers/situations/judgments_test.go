@@ -155,25 +155,6 @@ func TestSteadyBeats(t *testing.T) {
 	})
 }
 
-// TestConnectionsAreKept judges how many commands connections carry.
-func TestConnectionsAreKept(t *testing.T) {
-	t.Parallel()
-	brief := strings.Repeat("\n1 worker w\n1 C: FETCH\n1 S: $-1\n1 C: ACK {}\n1 S: +OK\n1 C: END\n1 closed client", 1)
-	var many strings.Builder
-	for i := range 10 {
-		many.WriteString(strings.ReplaceAll(brief, "\n1 ", "\n"+string(rune('1'+i%9))+string(rune('0'+i))+" "))
-	}
-	_, nine, _ := strings.Cut(many.String(), "\n21 worker")
-	longOne := "\n1 worker w" + strings.Repeat("\n1 C: FETCH\n1 S: $-1", 3)
-	testJudgments(t, []judgment{
-		{name: "ten with one job each", conversation: many.String(), judge: (*trial).keepsConnections,
-			want: []string{"WRK-09 broken"}},
-		{name: "one with a few", conversation: longOne, judge: (*trial).keepsConnections, want: []string{"WRK-09 held"}},
-		{name: "nine with one job each", conversation: "\n21 worker" + nine,
-			judge: (*trial).keepsConnections, want: []string{"WRK-09 held"}},
-	})
-}
-
 // TestALateReplyWasRead tells whether a client has read a reply that came when it had to leave.
 func TestALateReplyWasRead(t *testing.T) {
 	t.Parallel()

@@ -47,7 +47,6 @@ func playOutcomes(t *trial) {
 	t.kept("WRK-01")
 	t.worked(p, slices.Concat(t.pushMany(6, "fwp.ok", "[1]"), t.pushMany(4, "fwp.fail", `["it failed on purpose"]`),
 		t.pushMany(3, "fwp.sleep", "[0.2]"), t.pushMany(12, "fwp.ok", `[1,"two",{"three":[3]}]`)))
-	t.keepsConnections(p)
 }
 
 func playUnknownType(t *trial) {

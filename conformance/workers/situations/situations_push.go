@@ -116,7 +116,6 @@ func playWithoutJIDs(t *trial) {
 func playManyPushes(t *trial) {
 	p := t.produce(options{concurrency: 1}, ordinary(40)...)
 	t.asGiven(p)
-	t.keepsConnections(p)
 }
 
 // pushLossSituations are about connections that are lost. (worker architecture: Connection; End State)

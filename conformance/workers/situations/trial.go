@@ -118,6 +118,9 @@ type stopped struct{}
 // too busy.
 func (t *trial) giveUp(transient bool, format string, args ...any) {
 	t.stop, t.transient = fmt.Sprintf(format, args...), transient
+	for _, p := range t.programs {
+		t.watch(p, 0) // how the connections of one that has ended were closed is for the rules
+	}
 	panic(stopped{})
 }
 
