@@ -2,9 +2,12 @@ package fakes
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime/metrics"
 	"time"
+
+	"github.com/fwpsuite/fwp/fakes/store"
 )
 
 type size struct {
@@ -53,4 +56,65 @@ func memory() uint64 {
 		return 0
 	}
 	return sample[0].Value.Uint64()
+}
+
+// newStore returns the server's store.
+func (s *Server) newStore() *store.Store[*job, *Event] {
+	config := store.Config[*job, *Event]{
+		MaxQueueJobs: s.cfg.MaxQueueJobs, MaxQueues: s.cfg.MaxQueues, ScanEvery: s.cfg.ScanEvery,
+		MaxBytes: s.cfg.MaxStored, Size: func(j *job) int { return j.size },
+		Enqueue: func(j *job, now time.Time) *job { return j.with("enqueued_at", stamp(now)) },
+		Expire: failure{
+			errtype: "ReservationExpired",
+			message: "no ACK or FAIL was received within the time that the job was reserved for",
+		}.fate(&s.cfg),
+	}
+	if s.cfg.Hook != nil {
+		config.Policy = hooked{s}
+	}
+	return store.New(config)
+}
+
+// hooked is the store's policy that calls the server's hook.
+type hooked struct{ s *Server }
+
+// points maps the store's points to those of hooks.
+var points = [...]Point{
+	store.Postponing: Scheduled, store.ComingDue: Due, store.Enqueuing: Enqueued, store.Reserving: Reserved,
+	store.Returning: GivenBack, store.Finishing: Acked, store.Failing: Failed, store.Expiring: Expired,
+	store.Clearing: Flushed, store.Restarting: Restarted,
+}
+
+// Ask calls the hook, and copies its changes into the step.
+func (h hooked) Ask(p store.Point, step *store.Step[*job, *Event]) (skip bool) {
+	e := step.By
+	switch p {
+	case store.Postponing, store.ComingDue, store.Failing, store.Expiring:
+		e.Set, e.Until = string(step.Set), step.Until
+	case store.Reserving:
+		e.Until = step.Until
+	}
+	skip = h.s.ask(points[p], e, step.Job)
+	switch p {
+	case store.Postponing, store.ComingDue, store.Enqueuing, store.Failing, store.Expiring:
+		changed := newJob(e.Object, &h.s.cfg)
+		changed.failures = step.Job.failures
+		step.Job = changed
+	}
+	step.Set, step.Until, step.Front, step.Again = store.Set(e.Set), e.Until, e.Front, e.Again
+	if p == store.Finishing {
+		e.Again = false
+	}
+	return skip
+}
+
+// refusal returns an error of the store as a *Refusal, nil if there is none.
+func refusal(err error) error {
+	switch {
+	case errors.Is(err, store.ErrNotHeld):
+		return refuse(AboutJob, "%v", err)
+	case err != nil:
+		return refuse(AboutLimit, "%v", err)
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package fakes
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"time"
@@ -41,9 +42,7 @@ func (j *job) Reserve() time.Duration { return j.reserve }
 // have allowed anything: an invalid field counts as omitted.
 func newJob(doc *Object, cfg *Config) *job {
 	j := &job{jid: doc.Text("jid"), queue: doc.Text("queue"), retry: defaultRetry, reserve: cfg.DefaultReserve}
-	if j.queue == "" {
-		j.queue = defaultQueue
-	}
+	j.queue = cmp.Or(j.queue, defaultQueue)
 	if n, ok := doc.Int("reserve_for"); ok && n > 0 {
 		j.reserve = time.Duration(min(n, int64(math.MaxInt64/time.Second))) * time.Second
 	}

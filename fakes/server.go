@@ -1,6 +1,7 @@
 package fakes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,9 +106,7 @@ type listener struct{ net.Listener }
 
 func (s *Server) loopback() (net.Listener, error) {
 	addr := s.Addr()
-	if addr == "" {
-		addr = "127.0.0.1:0"
-	}
+	addr = cmp.Or(addr, "127.0.0.1:0")
 	return new(net.ListenConfig).Listen(context.Background(), "tcp", addr)
 }
 

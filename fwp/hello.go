@@ -2,6 +2,7 @@ package fwp
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 )
@@ -95,9 +96,7 @@ type Hello struct {
 // Command builds the HELLO line, its fields in the order of the specification's
 // examples. Bytes that are not UTF-8 become U+FFFD. (HELLO Command)
 func (h Hello) Command() Command {
-	if h.Version == 0 {
-		h.Version = Version
-	}
+	h.Version = cmp.Or(h.Version, Version)
 	type producer struct {
 		PasswordHash string `json:"pwdhash,omitempty"`
 		Version      int    `json:"v"`

@@ -133,9 +133,7 @@ func newRun(ctx context.Context, url string, o Options) (*suiteRun, error) {
 			server.TLS = &tls.Config{ServerName: address.Host, MinVersion: tls.VersionTLS12}
 		}
 	}
-	if o.Password == "" {
-		o.Password = address.Password
-	}
+	o.Password = cmp.Or(o.Password, address.Password)
 	if o.Timeout == 0 {
 		o.Timeout = 10 * time.Second
 	}

@@ -12,6 +12,6 @@
 // The sections that comments name are those of 37/ZMTP, and of 28/REQREP where they say so (https://rfc.zeromq.org).
 // PLAIN, CURVE, sockets other than DEALER and ROUTER, resources and reconnecting are not part of the package.
 //
-// Bytes: reader.go, frame.go, greeting.go, command.go, syntax.go (the rules that a peer breaks). Sockets: types.go,
+// Bytes: reader.go, frame.go, greeting.go, command.go. Sockets: types.go (and the rules that a peer breaks),
 // config.go, handshake.go, link.go (a connection), queue.go, dealer.go, router.go.
 package zmtp

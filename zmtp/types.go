@@ -1,6 +1,10 @@
 package zmtp
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+	"strconv"
+)
 
 // The socket types of the two sockets of the package. (The Socket-Type Property)
 const (
@@ -20,4 +24,56 @@ func socketType(text string) bool {
 func Compatible(ours, theirs string) bool {
 	other := map[string]string{DEALER: "REP", ROUTER: "REQ"}[ours]
 	return other != "" && (theirs == DEALER || theirs == ROUTER || theirs == other)
+}
+
+// Rule names what a peer breaks. Its text is stable.
+type Rule string
+
+// The rules. The last three are limits of ours, see [Limits].
+const (
+	RuleSignature Rule = "signature"       // FF, eight octets of any value, 7F (Formal Grammar)
+	RuleVersion   Rule = "version"         // 3 or higher (Version Negotiation)
+	RuleMechanism Rule = "mechanism"       // its characters, and zeros behind them (Formal Grammar)
+	RuleAsServer  Rule = "as-server"       // 0 or 1, and 0 where the mechanism is NULL (The NULL Security Mechanism)
+	RuleFiller    Rule = "filler"          // 31 zeros, of a version that is known (Formal Grammar)
+	RuleReserved  Rule = "reserved"        // bits 7 to 3 of the flags are zero (Framing)
+	RuleMore      Rule = "more"            // a command has no MORE (Framing)
+	RuleSize      Rule = "size"            // a long size is below 2^63 (Framing)
+	RuleHandshake Rule = "handshake"       // READY or ERROR first, READY once (The NULL Security Mechanism)
+	RuleCommand   Rule = "command"         // the name of a command (Formal Grammar)
+	RuleMetadata  Rule = "metadata"        // properties of READY (The NULL Security Mechanism)
+	RuleType      Rule = "type"            // a Socket-Type that exists (The Socket-Type Property)
+	RuleIdentity  Rule = "identity"        // up to 255 octets, the first is not zero (The Identity Property)
+	RuleReason    Rule = "reason"          // of ERROR (The NULL Security Mechanism)
+	RulePing      Rule = "ping"            // the data of PING and PONG (Connection Heartbeating)
+	RuleTruncated Rule = "truncated"       // the stream ends inside of a greeting, a frame or a message
+	RuleTooLong   Rule = "too long"        // a limit in octets
+	RuleTooMany   Rule = "too many"        // a limit of the frames of a message
+	RuleInside    Rule = "too much inside" // a limit of the octets of commands between the frames of one message
+)
+
+// Limit reports whether the rule is a limit of ours, which the specification does not state.
+func (r Rule) Limit() bool { return r == RuleTooLong || r == RuleTooMany || r == RuleInside }
+
+// SyntaxError is a breach of the grammar by the peer, or a limit of ours that it exceeds. The rest of the stream
+// cannot be divided into frames.
+type SyntaxError struct {
+	Rule     Rule
+	Offset   int64  // of the first octet that cannot be right: in a stream, or in the data of a Parse function
+	Expected string // what belongs there, in words
+	Got      string // what stands there
+}
+
+// Error returns where the stream goes wrong, and which rule it breaks.
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("ZMTP syntax (%s): octet %d: expected %s, got %s", e.Rule, e.Offset, e.Expected, e.Got)
+}
+
+// wrong returns the error for the octets at an offset of b.
+func wrong(rule Rule, b []byte, at int, expected string) *SyntaxError {
+	got := "the end of the data"
+	if at < len(b) {
+		got = strconv.QuoteToASCII(string(b[at:min(at+16, len(b))]))
+	}
+	return &SyntaxError{Rule: rule, Offset: int64(at), Expected: expected, Got: got}
 }

@@ -3,6 +3,5 @@
 //
 // Files: subject.go (the subject, its seeds), rules.go (what can be broken), alphabet.go, law.go, sent.go (what is
 // sent), came.go (what is received), own.go (what the broker says by itself), reply.go, due.go (what has to come),
-// decided.go (which rules a message decides),
 // cleanup.go.
 package emqpsubject

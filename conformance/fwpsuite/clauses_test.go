@@ -205,9 +205,9 @@ func TestSuggest(t *testing.T) {
 		{"", ""},
 	}
 	for _, c := range cases {
-		assert.Equal(t, c.want, Suggest(c.in), c.in)
+		assert.Equal(t, c.want, Protocol().Suggest(c.in), c.in)
 	}
 	for _, c := range Clauses() {
-		assert.Equal(t, c.ID, Suggest(c.ID))
+		assert.Equal(t, c.ID, Protocol().Suggest(c.ID))
 	}
 }

@@ -1,6 +1,7 @@
 package fakeworker
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -68,9 +69,7 @@ func (c *Config) fill() {
 	if c.Hostname == "" {
 		c.Hostname, _ = os.Hostname()
 	}
-	if c.PID == 0 {
-		c.PID = os.Getpid()
-	}
+	c.PID = cmp.Or(c.PID, os.Getpid())
 	if c.Labels == nil {
 		c.Labels = []string{"go"}
 	}

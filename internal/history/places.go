@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -88,9 +89,7 @@ func short(body string) string {
 func (x *index) name(i int32) string {
 	e := &x.events[i]
 	client := e.Worker
-	if client == "" {
-		client = fmt.Sprintf("client %d", e.Client)
-	}
+	client = cmp.Or(client, fmt.Sprintf("client %d", e.Client))
 	span := fmt.Sprintf("from %s on, without a reply", clock(e.Call))
 	if e.closed() {
 		span = fmt.Sprintf("%s to %s", clock(e.Call), clock(e.Return))

@@ -8,6 +8,4 @@
 //   - interval.go: intervals, spans and claims
 //   - meter.go: Meter, which measures how late this machine is, and how long the peer takes
 //   - processes.go, processes_linux.go and processes_other.go: how long the peer's processes wait for a processor
-//   - delay.go: Delay, by how much a conversation of ours is behind its plan
-//   - room.go: how much lag leaves a premise certain, and how much longer we wait because of lag
 package lag

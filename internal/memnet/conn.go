@@ -212,3 +212,77 @@ func (c *conn) opError(op string, err error) error {
 func (c *conn) sysError(op string, errno syscall.Errno) error {
 	return sysError(op, op, c.local, c.remote, errno)
 }
+
+// deadline is the read or the write deadline of one end. Its fields are guarded
+// by the mutex of the link that it was set with.
+type deadline struct {
+	timer   *time.Timer
+	expired bool
+}
+
+// set replaces the deadline and wakes all goroutines that wait on changed, now (they may
+// wait for the old one) and at t. The zero t means none. The caller holds changed.L.
+func (d *deadline) set(t time.Time, changed *sync.Cond) {
+	d.stop()
+	d.expired = false
+	switch wait := time.Until(t); {
+	case t.IsZero():
+	case wait <= 0:
+		d.expired = true
+	default:
+		// The timer is compared, not the time: a timer that fired while it was
+		// replaced must not expire the next one.
+		var timer *time.Timer
+		timer = time.AfterFunc(wait, func() {
+			changed.L.Lock()
+			defer changed.L.Unlock()
+			if d.timer == timer {
+				d.expired = true
+				changed.Broadcast()
+			}
+		})
+		d.timer = timer
+	}
+	changed.Broadcast()
+}
+
+func (d *deadline) stop() {
+	if d.timer != nil {
+		d.timer.Stop()
+		d.timer = nil
+	}
+}
+
+// capacity is how many unread bytes one direction of a connection holds before
+// its writer waits. Sockets of real systems have about as much.
+const capacity = 256 << 10
+
+// buffer holds the bytes of one direction that were written and not yet read. It
+// grows up to capacity.
+type buffer struct {
+	data []byte
+	off  int // data[:off] has been read
+}
+
+func (b *buffer) len() int { return len(b.data) - b.off }
+
+// put appends as much of p as there is room for and returns how much that is.
+func (b *buffer) put(p []byte) int {
+	n := min(len(p), capacity-b.len())
+	if b.off > 0 && len(b.data)+n > cap(b.data) {
+		b.data = b.data[:copy(b.data, b.data[b.off:])]
+		b.off = 0
+	}
+	b.data = append(b.data, p[:n]...)
+	return n
+}
+
+// take moves bytes to p and returns how many.
+func (b *buffer) take(p []byte) int {
+	n := copy(p, b.data[b.off:])
+	b.off += n
+	if b.off == len(b.data) {
+		b.data, b.off = b.data[:0], 0
+	}
+	return n
+}

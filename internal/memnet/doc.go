@@ -9,6 +9,5 @@
 // os.ErrDeadlineExceeded, syscall.ECONNREFUSED, syscall.ECONNRESET or
 // syscall.EPIPE. The end of the stream is a plain io.EOF.
 //
-// Files: network.go (names and listeners), listener.go, conn.go (the two ends), buffer.go (what is under way),
-// deadline.go, errors.go.
+// Files: network.go (names and listeners), listener.go, conn.go (the two ends, and what is under way).
 package memnet

@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -56,9 +57,7 @@ func fwpConfig(c *Config) (fakes.Config, error) {
 	if err != nil {
 		return config, err
 	}
-	if config.Iterations == 0 {
-		config.Iterations = c.Iterations
-	}
+	config.Iterations = cmp.Or(config.Iterations, c.Iterations)
 	config.Password, config.Seed, config.Listen = c.Password, c.Seed, c.listener(c.Addr)
 	if c.Settings["salt"] != "" || c.Settings["iterations"] != "" || config.AcceptHash != "" {
 		config.Password = rand.Text()

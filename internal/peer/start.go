@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -57,9 +58,7 @@ func (c *Config) network() Network {
 // listener returns a function that listens at an address, a free one if it is empty, and at the same one when it is
 // called again.
 func (c *Config) listener(addr string) func() (net.Listener, error) {
-	if addr == "" {
-		addr = freePort
-	}
+	addr = cmp.Or(addr, freePort)
 	network := c.network()
 	return func() (net.Listener, error) {
 		l, err := network.Listen(addr)

@@ -1,11 +1,17 @@
 // Package compare compares two loads by blocks that are measured in pairs: it says in which order, which blocks belong
 // together, and what their ratios come to. It runs nothing; the statistics are those of load/paired.
 //
-// Files, in the order in which they can be read: compare.go (the order of blocks), pairs.go (saved blocks), judge.go
-// (the ratios).
+// Files, in the order in which they can be read: compare.go (the order of blocks, and saved ones), judge.go (the ratios).
 package compare
 
-import "math/rand/v2"
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/fwpsuite/fwp/load/paired"
+	"github.com/fwpsuite/fwp/load/results"
+)
 
 // The sides of a comparison, as a LoadBlock names them.
 const (
@@ -38,4 +44,45 @@ func Plan(pairs int, seed uint64) []Block {
 		}
 	}
 	return all
+}
+
+// Pairs puts saved blocks into the order in which they were measured, and numbers their pairs: each block and the next
+// one, if one of them is of A and the other of B. If all are in such pairs they interleave, and can be compared like
+// those of one comparison. If not, why says so, and they have no pairs.
+func Pairs(blocks []results.LoadBlock) (sorted []results.LoadBlock, why string) {
+	sorted = slices.Clone(blocks)
+	slices.SortStableFunc(sorted, func(a, b results.LoadBlock) int { return a.Started.Compare(b.Started) })
+	count := map[string]int{}
+	for i := range sorted {
+		sorted[i].Pair = i/2 + 1
+		count[sorted[i].Side]++
+	}
+	switch why = apart(sorted); {
+	case min(count[A], count[B]) < paired.Least:
+		why = fmt.Sprintf("there are %d results of A and %d of B, and %d of each are needed to tell a change from noise",
+			count[A], count[B], paired.Least)
+	case count[A] != count[B]:
+		why = fmt.Sprintf("there are %d results of A and %d of B, which cannot be put into pairs", count[A], count[B])
+	case why != "":
+	default:
+		return sorted, ""
+	}
+	for i := range sorted {
+		sorted[i].Pair = 0
+	}
+	return sorted, why
+}
+
+// apart says which blocks were not measured in turns, empty if all were.
+func apart(sorted []results.LoadBlock) string {
+	for i := 0; i+1 < len(sorted); i += 2 {
+		switch first, second := sorted[i], sorted[i+1]; {
+		case first.Side == second.Side:
+			return fmt.Sprintf("%s and %s, both of %s, were measured one after the other: what drifts on the machine cannot be "+
+				"told from a change; measure A and B in turns", first.File, second.File, first.Side)
+		case first.Started.Equal(second.Started):
+			return fmt.Sprintf("%s and %s began at the same time", first.File, second.File)
+		}
+	}
+	return ""
 }

@@ -2,6 +2,7 @@
 package fwpspeaker
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -79,9 +80,7 @@ func (s *speaker) Open(out []byte) ([]byte, error) {
 	hello := fwp.Hello{WorkerID: s.worker}
 	if s.worker != "" {
 		hello.Hostname, hello.PID, hello.Labels = s.config.Hostname, s.config.PID, []string{"fwpbench"}
-		if hello.Hostname == "" {
-			hello.Hostname = "fwpbench"
-		}
+		hello.Hostname = cmp.Or(hello.Hostname, "fwpbench")
 	}
 	if s.hash != nil {
 		if s.hash.err != nil {

@@ -13,5 +13,5 @@
 //
 // Files, in the order in which they can be read: op.go and series.go (the names), recorder.go and set.go (what is
 // recorded), log_writer.go, encode.go, log_counts.go and log_reader.go (the log), merge.go,
-// percentiles.go and times.go (what a report has of a series).
+// series.go and times.go (what a report has).
 package measure

@@ -2,8 +2,8 @@
 //
 //   - the data: load.go (a run), agents.go, disruption.go, finding.go, health.go; capacity.go, comparison.go, merged.go
 //   - the sum of several reports: join.go, which obeys the tags of the data
-//   - figures of a run by name: metrics.go, counts.go, jobs.go (the account of the jobs), lookup.go
+//   - figures of a run by name: metrics.go, jobs.go (the account of the jobs, and counts), lookup.go
 //   - what it comes to: outcome.go (exit code and words), suite.go (cases)
-//   - JSON and other data: json.go, hide.go, series.go (CSV), *.schema.json
+//   - JSON and other data: json.go (and what is hidden in it), series.go (CSV), *.schema.json
 //   - for people: page.go, page_tables.go, page_comparison.go (with its form for benchstat), figures.go (pictures)
 package results

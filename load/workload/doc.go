@@ -10,7 +10,7 @@
 // through math.Exp and math.Pow, whose last digit may differ between architectures:
 // there, a job in very many may get another size or queue.)
 //
-// Files: workload.go, names.go (words of its values), settings.go (the table), presets.go, yaml.go; check.go (and
+// Files: workload.go, settings.go (the table), presets.go (and words of its values), yaml.go; check.go (and
 // what a problem is); number.go, rate.go, size.go, disconnect.go and segment.go (values with a notation); jobs.go,
 // draw.go and push.go (the jobs), read.go and scan.go (what a delivered job carries).
 package workload

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/big"
@@ -21,9 +22,7 @@ type scanner struct {
 }
 
 func (s *scanner) fail(what string) {
-	if s.what == "" {
-		s.what = what
-	}
+	s.what = cmp.Or(s.what, what)
 }
 
 // peek returns the next byte that is not white space, 0 at the end or after a failure.

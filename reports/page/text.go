@@ -6,6 +6,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -29,10 +30,7 @@ type TextOptions struct {
 
 // Text returns a page as text. What could move a terminal's cursor, or hide text, is escaped.
 func Text(p reports.Page, o TextOptions) []byte {
-	if o.Width == 0 {
-		o.Width = textWidth
-	}
-	t := &textWriter{color: o.Color, fit: o.Fit, width: o.Width}
+	t := &textWriter{color: o.Color, fit: o.Fit, width: cmp.Or(o.Width, textWidth)}
 	for i, b := range p.Blocks {
 		if i > 0 && apart(p.Blocks[i-1], b) {
 			t.line("")

@@ -4,12 +4,13 @@
 // A line is a list of frames, or a command of ZMTP and its data as a string. A worker (connect w as consumer)
 // connects to the back end of the broker, any other client to the front end.
 //
-// To read: dialect.go, coding.go (lines and their bytes), suite.go.
+// To read: dialect.go (and the scripts), coding.go (lines and their bytes).
 package emqpdialect
 
 import (
 	"bytes"
 	"crypto/rand"
+	"embed"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -129,3 +130,13 @@ func (Dialect) Check(_ scenarios.Role, s session.State, sent []byte) (fault stri
 // NewLedger implements [scenarios.Dialect]. The ledger is empty: the document has no message that removes another one
 // from its queue, so scripts use queues of their own.
 func (Dialect) NewLedger() scenarios.Ledger { return scenarios.NoLedger{} }
+
+//go:embed scripts
+var suiteFiles embed.FS
+
+var suite = scenarios.Suite(Dialect{}, suiteFiles)
+
+// Suite returns the scripts that come with the suite, in the order of their names. A script's name is its check id: the
+// folder and the file without its ending. All callers share the scripts: none may change one. The error is
+// that of the first one that does not parse, which a test of the suite would have found.
+func Suite() ([]*scenarios.Script, error) { return suite() }

@@ -2,12 +2,9 @@
 // particular to it in the script language and in the engine of package scenarios,
 // and the scripts of the suite.
 //
-// To read: dialect.go (what scripts may write, greeting, questions), check.go (what
+// To read: dialect.go (what scripts may write, greeting, questions, the scripts), check.go (what
 // a client may send), reply.go (what a server may answer), password.go (computed
 // hashes), ledger.go (the jobs of a play and their removal), ledger_breach.go (what
-// it shows to be wrong), suite.go; clean.go (removes what runs have left behind) and
+// it shows to be wrong); clean.go (removes what runs have left behind) and
 // software.go (which server it is) are for the command line.
-//
-// Files: dialect.go, suite.go (the scripts), check.go (what a client may send), reply.go, password.go, ledger.go and
-// ledger_breach.go (jobs of a play), clean.go, software.go (what INFO says of the server).
 package fwpdialect

@@ -5,11 +5,12 @@
 // block is a string, and the keys of inspect are a JSON object. A command has its block on a line of its own, or behind
 // " <- ", where a * in the line stands for its size.
 //
-// To read: dialect.go, ledger.go (the jobs of a play and their removal), suite.go.
+// To read: dialect.go (and the scripts), ledger.go (the jobs of a play and their removal).
 package workqdialect
 
 import (
 	"crypto/sha256"
+	"embed"
 	"errors"
 	"fmt"
 	"slices"
@@ -198,3 +199,13 @@ func fits(c workq.Command, m session.Message) bool {
 	}
 	return records == 1 && want.about(c, string(m.Parts[1]))
 }
+
+//go:embed scripts
+var suiteFiles embed.FS
+
+var suite = scenarios.Suite(Dialect{}, suiteFiles)
+
+// Suite returns the scripts that come with the suite, in the order of their names. A script's name is its check id: the
+// folder and the file without its ending. All callers share the scripts: none may change one. The error is
+// that of the first one that does not parse, which a test of the suite would have found.
+func Suite() ([]*scenarios.Script, error) { return suite() }

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,9 +93,7 @@ func (o *disruptFlags) prepare(at *program.Endpoint, w *workload.Workload) ([]di
 	if err := disruptable(*at, schedule); err != nil {
 		return nil, err
 	}
-	if w.ReserveFor == 0 {
-		w.ReserveFor = disruptedReserve
-	}
+	w.ReserveFor = cmp.Or(w.ReserveFor, disruptedReserve)
 	if w.Drain == 0 {
 		w.Drain = disruptedDrain
 	}

@@ -16,10 +16,7 @@ const helpWidth = 100
 // help returns what --help prints about a command: what it does, how it is called, its commands and its flags.
 // Paragraphs and the words about flags are wrapped, examples are not.
 func help(cmd *cobra.Command, width int) string {
-	if width == 0 {
-		width = helpWidth
-	}
-	width = min(width, helpWidth)
+	width = min(cmp.Or(width, helpWidth), helpWidth)
 	var b strings.Builder
 	for paragraph := range strings.SplitSeq(strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short)), "\n\n") {
 		lines := text.Wrap(paragraph, width)

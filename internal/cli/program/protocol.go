@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -45,9 +46,7 @@ func (t *TargetFlags) Protocol() string {
 
 // SetProtocol has the target be one of a protocol, where the flags leave that open: that of the user's scripts.
 func (t *TargetFlags) SetProtocol(p *peer.Peer) {
-	if t.protocol == "" {
-		t.protocol = p.Name
-	}
+	t.protocol = cmp.Or(t.protocol, p.Name)
 }
 
 // named returns the protocol that --protocol names. It is an error if the command does not work with it.
@@ -78,9 +77,8 @@ func (t *TargetFlags) carried(a target.Address) (*peer.Peer, error) {
 
 // DeclareFault adds the flag --fault to a command; usage is "" for the usual one.
 func DeclareFault(cmd *cobra.Command, name *string, usage string) {
-	if usage == "" {
-		usage = "give the embedded server the fault `NAME` of the catalogue, to see what is found (fwpcheck list --faults)"
-	}
+	usage = cmp.Or(usage,
+		"give the embedded server the fault `NAME` of the catalogue, to see what is found (fwpcheck list --faults)")
 	cmd.Flags().StringVar(name, "fault", "", usage)
 }
 

@@ -3,6 +3,7 @@
 package workqsession
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -233,9 +234,7 @@ func (s *State) Sent(b []byte) {
 		if errors.Is(err, workq.ErrShort) {
 			return
 		}
-		if n == 0 {
-			n = len(s.begun)
-		}
+		n = cmp.Or(n, len(s.begun))
 		s.asked, s.begun = s.begun[:n:n], s.begun[n:]
 		s.owed++
 		s.expects(c.Verb)

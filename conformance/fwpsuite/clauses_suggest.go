@@ -1,4 +1,0 @@
-package fwpsuite
-
-// Suggest is [Protocol.Suggest] of FWP.
-func Suggest(id string) string { return Protocol().Suggest(id) }
