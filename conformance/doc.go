@@ -6,7 +6,7 @@
 //
 //   - a check: check.go is the seam, with scripts (check_script.go) and properties (property.go, and property_count.go
 //     for their connections) behind it; select.go picks checks, and has the limits of a quick run
-//   - a clause: clauses.go, clauses_parse.go for how catalogues are written, clauses_source.go for the documents
+//   - a clause: clauses.go, with the documents, and clauses_parse.go for how catalogues are written
 //   - a protocol: protocol.go; goal.go says what a pass takes, and pairs the commands of a conversation with
 //     their replies for that
 package conformance

@@ -2,7 +2,12 @@ package fwp
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
+	"unicode/utf8"
 )
 
 // The verbs of the protocol's commands. (Client Commands)
@@ -65,3 +70,139 @@ func verbString(b []byte) string {
 }
 
 func isVerb(verb string) bool { return slices.Contains(verbs[:], verb) }
+
+// CommandError is a command line that breaks the syntax of the specification.
+// (Client Protocol Sender; Client Commands)
+type CommandError struct {
+	// Offset is the first wrong byte of the line, counted from 0.
+	Offset int
+	// Expected describes what the syntax requires there.
+	Expected string
+	// Got quotes the text there, or is "the end of the line".
+	Got string
+}
+
+// Error returns the offset, what was expected and what is there.
+func (e *CommandError) Error() string {
+	return fmt.Sprintf("command syntax: byte %d: expected %s, got %s", e.Offset, e.Expected, e.Got)
+}
+
+// ParseCommand splits a line, given without its CRLF, and checks it by the strict
+// syntax for clients: a known verb in upper case, then
+//
+//   - for FLUSH, INFO and END nothing at all;
+//   - for HELLO, PUSH, ACK, FAIL and BEAT one space and one JSON object with
+//     nothing before or after it; white space inside the object is allowed;
+//   - for FETCH any number of queue names, each after exactly one space. A name
+//     is any text without white space.
+//
+// The line must be UTF-8 without CR and LF. The object's fields are not checked.
+// Every error is a *[CommandError]; Args aliases line.
+// (Client Protocol Sender; Client Commands)
+func ParseCommand(line []byte) (Command, error) {
+	if i := bytes.IndexAny(line, crlf); i >= 0 {
+		return Command{}, wrong(line, i, "a line without CR or LF inside")
+	}
+	if !utf8.Valid(line) {
+		return Command{}, wrong(line, firstInvalid(line), "UTF-8 text")
+	}
+	c := SplitCommand(line)
+	var err *CommandError
+	switch c.Verb {
+	case FLUSH, INFO, END:
+		err = checkNoArguments(line, c)
+	case HELLO, PUSH, ACK, FAIL, BEAT:
+		err = checkObject(line, c)
+	case FETCH:
+		err = checkQueues(line)
+	default:
+		err = verbError(line, c.Verb)
+	}
+	if err != nil {
+		return Command{}, err
+	}
+	return c, nil
+}
+
+func wrong(line []byte, offset int, expected string) *CommandError {
+	return &CommandError{Offset: offset, Expected: expected, Got: excerpt(line[offset:], "the end of the line")}
+}
+
+func firstInvalid(text []byte) int {
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRune(text[i:])
+		if r == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+	return len(text)
+}
+
+// verbError returns the most helpful error for an unknown verb.
+func verbError(line []byte, verb string) *CommandError {
+	if verb == "" {
+		return wrong(line, 0, "a verb")
+	}
+	if upper := strings.ToUpper(verb); isVerb(upper) {
+		return wrong(line, 0, upper+" in upper case")
+	}
+	name := verb
+	if end := strings.IndexFunc(verb, func(r rune) bool { return r < 'A' || r > 'Z' }); end > 0 {
+		name = verb[:end]
+	}
+	if isVerb(name) {
+		return wrong(line, len(name), "one space or the end of the line after "+name)
+	}
+	return wrong(line, 0, "one of the verbs HELLO, FLUSH, INFO, END, PUSH, FETCH, ACK, FAIL, BEAT")
+}
+
+func checkNoArguments(line []byte, c Command) *CommandError {
+	if c.Args == nil {
+		return nil
+	}
+	return wrong(line, len(c.Verb), "the end of the line: "+c.Verb+" takes no arguments")
+}
+
+func checkQueues(line []byte) *CommandError {
+	for i, c := range line {
+		switch c {
+		case '\t', '\v', '\f':
+			return wrong(line, i, "a queue name without white space")
+		case ' ':
+			if i+1 == len(line) || line[i+1] == ' ' {
+				return wrong(line, i+1, "a queue name after one space")
+			}
+		}
+	}
+	return nil
+}
+
+func checkObject(line []byte, c Command) *CommandError {
+	start := len(c.Verb) + 1
+	switch {
+	case c.Args == nil:
+		return wrong(line, len(c.Verb), "one space and a JSON object")
+	case len(c.Args) == 0 || c.Args[0] != '{':
+		return wrong(line, start, "a JSON object after one space")
+	case c.Args[len(c.Args)-1] == '}' && json.Valid(c.Args):
+		return nil
+	}
+	return jsonError(line, start)
+}
+
+// jsonError returns the error of an object that is broken, or followed by something.
+func jsonError(line []byte, start int) *CommandError {
+	d := json.NewDecoder(bytes.NewReader(line[start:]))
+	var object json.RawMessage
+	err := d.Decode(&object)
+	if err == nil {
+		return wrong(line, start+int(d.InputOffset()), "the end of the line after the JSON object")
+	}
+	var broken *json.SyntaxError
+	if errors.As(err, &broken) && broken.Offset > 0 {
+		offset := min(start+int(broken.Offset)-1, len(line))
+		return wrong(line, offset, "valid JSON ("+broken.Error()+")")
+	}
+	return wrong(line, len(line), "the rest of the JSON object")
+}

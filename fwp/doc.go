@@ -22,6 +22,6 @@
 // belongs to one goroutine at a time.
 //
 // Replies: reader.go, decode.go, decode_bulk.go, decode_number.go, syntax.go (the rules that a reply breaks),
-// reply.go, encode.go. Commands: command.go, command_parse.go, hello.go, hash.go, job.go, job_field.go,
+// reply.go, encode.go. Commands: command.go, hello.go, hash.go, job.go, job_field.go,
 // field.go (tables of fields), object.go (JSON objects). Connections: state.go.
 package fwp

@@ -173,25 +173,11 @@ func (o *Options) hide(text string) string {
 
 // offers returns what the server offers.
 func (o *Options) offers(protected bool) []scenarios.Need {
-	offers := []scenarios.Need{scenarios.NeedOpen}
-	if protected {
-		offers[0] = scenarios.NeedPassword
-	}
-	for _, can := range []struct {
-		need scenarios.Need
-		yes  bool
-	}{
-		{scenarios.NeedSignals, o.Signal != nil},
-		{scenarios.NeedRestart, o.Restart != nil},
-		{scenarios.NeedKill, o.Kill != nil},
-		{scenarios.NeedAlone, o.Shared || o.Flush},
-		{scenarios.NeedFlush, o.Flush},
-	} {
-		if can.yes {
-			offers = append(offers, can.need)
-		}
-	}
-	return offers
+	return run.Offers(map[scenarios.Need]bool{
+		scenarios.NeedOpen: !protected, scenarios.NeedPassword: protected,
+		scenarios.NeedSignals: o.Signal != nil, scenarios.NeedRestart: o.Restart != nil,
+		scenarios.NeedKill: o.Kill != nil, scenarios.NeedAlone: o.Shared || o.Flush, scenarios.NeedFlush: o.Flush,
+	})
 }
 
 // play runs the selected checks.

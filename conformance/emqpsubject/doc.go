@@ -2,6 +2,5 @@
 // a law that follows them and says which messages of the broker are due, and which must not come.
 //
 // Files: subject.go (the subject, its seeds), rules.go (what can be broken), alphabet.go, law.go, sent.go (what is
-// sent), came.go (what is received), own.go (what the broker says by itself), reply.go, due.go (what has to come),
-// cleanup.go.
+// sent), came.go (what is received), own.go (what the broker says by itself), reply.go, due.go (what has to come).
 package emqpsubject

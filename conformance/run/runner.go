@@ -2,6 +2,8 @@ package run
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -31,6 +33,11 @@ type Server struct {
 	// Process returns the id of the process above all that were started for the server, so that their waits for a
 	// processor count as lag; 0 if that is this process, and nil if it is not known. Calls may be concurrent.
 	Process func() int
+}
+
+// Offers lists the needs that a server meets, of which each has an entry, in the order of their names.
+func Offers(meets map[scenarios.Need]bool) []scenarios.Need {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(meets)), func(n scenarios.Need) bool { return !meets[n] })
 }
 
 // ending describes the end of the server's process; it is empty if the process runs, or that is not known.
@@ -132,4 +139,23 @@ func (s *runState) report(ctx context.Context) *reports.Report {
 	s.premise(ctx, rep.Checks)
 	rep.Clauses = s.clauses(rep.Checks)
 	return rep
+}
+
+// QuickRun is how long a quick run begins checks, for each repetition. With a limit of
+// checks at a time their waits are added.
+const QuickRun = 2 * time.Minute
+
+// tooLate returns why a quick run begins no more checks, or "" if it still does.
+func (s *runState) tooLate() string {
+	limit := QuickRun
+	if s.runner.Parallel > 0 {
+		for _, check := range s.described {
+			limit += check.Wait / time.Duration(s.runner.Parallel)
+		}
+	}
+	limit = limit.Truncate(time.Second) * time.Duration(s.repeat)
+	if !s.runner.Quick || time.Since(s.start) < limit {
+		return ""
+	}
+	return fmt.Sprintf("a quick run begins no more checks after %v", limit)
 }

@@ -2,6 +2,9 @@ package workqsubject
 
 import (
 	"fmt"
+	"iter"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
@@ -172,4 +175,40 @@ func (m *maker) malformed() string {
 		"add " + never + " " + m.name() + " 1000 60000 * -max-attempts=256 <- x",
 		"schedule " + never + " " + m.name() + " 1000 60000 tomorrow * <- x",
 	}[m.IntN(11)]
+}
+
+// Leftover names the jobs that may still be on the server.
+func (l *workqLaw) Leftover() (all []string) {
+	for _, id := range slices.Sorted(maps.Keys(l.jobs)) {
+		if l.known(id) {
+			all = append(all, "job "+id)
+		}
+	}
+	return all
+}
+
+// known reports whether a job may be there.
+func (l *workqLaw) known(id string) bool {
+	gone := func(c config) bool { return c.state == deleted || c.state == absent }
+	return l.jobs[id] != nil && !l.jobs[id].all(gone)
+}
+
+// Cleanup deletes the jobs.
+func (l *workqLaw) Cleanup(explore.Cleaning) iter.Seq[explore.Step] {
+	return func(play func(explore.Step) bool) {
+		b := explore.Builder{Dialect: workqdialect.Dialect{}}
+		if len(l.Leftover()) == 0 || !play(b.Open(explore.Cleaner, scenarios.Producer, "")) {
+			return
+		}
+		for _, id := range slices.Sorted(maps.Keys(l.jobs)) {
+			if !l.known(id) {
+				continue
+			}
+			if !play(b.Line(explore.Cleaner, "%s %s", workq.Delete, id)) || l.conns[explore.Cleaner] == nil {
+				return
+			}
+			l.jobs[id].configs = []config{{state: deleted}}
+		}
+		play(explore.End(explore.Cleaner, scenarios.Closed))
+	}
 }

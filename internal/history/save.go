@@ -2,9 +2,12 @@ package history
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/text"
@@ -62,4 +65,121 @@ func (h *History) Save(w io.Writer) error {
 		return fmt.Errorf("write the history: %w", err)
 	}
 	return nil
+}
+
+// DamageError reports where a saved history is damaged.
+type DamageError struct {
+	Line int // counted from 1
+	Err  error
+}
+
+// Error returns the line and what is wrong with it.
+func (e *DamageError) Error() string { return fmt.Sprintf("line %d of the history: %v", e.Line, e.Err) }
+
+// Unwrap returns what is wrong with the line.
+func (e *DamageError) Unwrap() error { return e.Err }
+
+// Load reads a history that [History.Save] wrote. It never returns nil: with an error it
+// returns the events before the error. If that is because the file
+// is damaged or cut off the error is a *DamageError; the history is then cut at its last
+// call and not drained, so that missing events make no findings.
+func Load(r io.Reader) (*History, error) {
+	l := loader{in: bufio.NewReaderSize(r, longestLine)}
+	h, err := l.load()
+	if err != nil {
+		h.Drained = false
+		if n := len(h.Events); n > 0 && h.Cut == 0 {
+			h.Cut = max(h.Events[n-1].Call, 1)
+		}
+	}
+	return h, err
+}
+
+// longestLine bounds a line, in bytes.
+const longestLine = 1 << 20
+
+type loader struct {
+	in   *bufio.Reader
+	line int
+}
+
+func (l *loader) load() (*History, error) {
+	h := new(History)
+	var first header
+	if err := l.next(&first); err != nil {
+		return h, err
+	}
+	if first.Version != version {
+		return h, l.damage(fmt.Errorf("it has version %d, and %d can be read", first.Version, version))
+	}
+	if t := first.Limits; outOfRange(t.Early, t.Late, t.Patience, t.Backoff, first.Cut) || first.Events < 0 {
+		return h, l.damage(errOutOfRange)
+	}
+	h.Drained, h.Strangers, h.Cut, h.Limits = first.Drained, first.Strangers, first.Cut, first.Limits
+	for range first.Events {
+		var e Event
+		if err := l.next(&e); err != nil {
+			return h, err
+		}
+		if err := e.check(h.Events); err != nil {
+			return h, l.damage(err)
+		}
+		h.Events = append(h.Events, e)
+	}
+	l.line++
+	if _, err := l.in.Peek(1); err == nil {
+		return h, l.damage(fmt.Errorf("something follows the last of %d events", first.Events))
+	} else if !errors.Is(err, io.EOF) {
+		return h, fmt.Errorf("read the history: %w", err)
+	}
+	return h, nil
+}
+
+// next reads a line into v. A line counts only with its end, so that one that was cut
+// off inside a number is an error.
+func (l *loader) next(v any) error {
+	l.line++
+	line, err := l.in.ReadSlice('\n')
+	switch {
+	case errors.Is(err, bufio.ErrBufferFull):
+		return l.damage(fmt.Errorf("a line of more than %d MiB", longestLine>>20))
+	case errors.Is(err, io.EOF):
+		return l.damage(errors.New("the file ends here and is not complete"))
+	case err != nil:
+		return fmt.Errorf("read the history: %w", err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(line))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(v); err != nil {
+		return l.damage(err)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return l.damage(errors.New("something follows the object"))
+	}
+	return nil
+}
+
+func (l *loader) damage(err error) error { return &DamageError{Line: l.line, Err: err} }
+
+// check returns what is wrong with an event that follows others.
+func (e *Event) check(before []Event) error {
+	switch n := len(before); {
+	case e.Op == 0:
+		return errors.New("it has no op")
+	case outOfRange(e.At, e.Call) || e.closed() && outOfRange(e.Return):
+		return errOutOfRange
+	case n > 0 && e.Call < before[n-1].Call:
+		return errors.New("its call is before that of the event above")
+	case e.Outcome != Open && e.Return < e.Call:
+		return errors.New("its return is before its call")
+	}
+	return nil
+}
+
+var errOutOfRange = errors.New("it has a number that is out of range")
+
+// outOfRange reports whether one of the times is negative or so long that sums of a few
+// of them would not be times any more: 36 years.
+func outOfRange(times ...time.Duration) bool {
+	return slices.ContainsFunc(times, func(t time.Duration) bool { return t < 0 || t > 1<<60 })
 }

@@ -49,5 +49,5 @@
 // It stands apart from the law of conversations because its memory is bounded: some bits a job, whatever was said.
 //
 // Files: ledger.go, state.go, chunk.go and grow.go (the states, and the times of the last jobs), count.go
-// and findings.go (what they come to), stop.go (a server that was stopped), part.go (several processes).
+// (what they come to), stop.go (a server that was stopped), part.go (several processes).
 package ledger

@@ -1,7 +1,7 @@
 // Package results has the results of loads, and what is written from them.
 //
 //   - the data: load.go (a run), agents.go, disruption.go, finding.go, health.go; capacity.go, comparison.go, merged.go
-//   - the sum of several reports: join.go, which obeys the tags of the data
+//   - the sum of several reports: Join in merged.go, which obeys the tags of the data
 //   - figures of a run by name: metrics.go, jobs.go (the account of the jobs, and counts), lookup.go
 //   - what it comes to: outcome.go (exit code and words), suite.go (cases)
 //   - JSON and other data: json.go (and what is hidden in it), series.go (CSV), *.schema.json

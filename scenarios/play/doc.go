@@ -9,5 +9,5 @@
 //   - assume.go: departures behind which a play goes on
 //   - doubt.go: why a line decides nothing, and which results have a span of time as their premise
 //   - conn.go, greet.go, serving.go and service.go: connections, and whether the server serves
-//   - peers.go, refusal.go and cleanup.go: the server's limit of connections, and what a play leaves behind
+//   - peers.go and cleanup.go: the server's limit of connections, and what a play leaves behind
 package play

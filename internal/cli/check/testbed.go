@@ -34,25 +34,12 @@ func (o *testOptions) subject(lookup func(string) (string, bool), others ...stri
 
 // offers returns what a server that is not embedded offers.
 func (s subject) offers(server *target.Server, protected bool) []scenarios.Need {
-	offers := []scenarios.Need{scenarios.NeedOpen}
-	if protected {
-		offers[0] = scenarios.NeedPassword
-	}
-	for _, can := range []struct {
-		need scenarios.Need
-		yes  bool
-	}{
-		{scenarios.NeedSignals, server.Can(target.Quiet) && server.Can(target.Terminate)},
-		{scenarios.NeedRestart, server.Can(target.Restart)},
-		{scenarios.NeedKill, server.Can(target.Kill)},
-		{scenarios.NeedAlone, s.alone || s.Ours()},
-		{scenarios.NeedFlush, s.flush || s.Ours()},
-	} {
-		if can.yes {
-			offers = append(offers, can.need)
-		}
-	}
-	return offers
+	return run.Offers(map[scenarios.Need]bool{
+		scenarios.NeedOpen: !protected, scenarios.NeedPassword: protected,
+		scenarios.NeedSignals: server.Can(target.Quiet) && server.Can(target.Terminate),
+		scenarios.NeedRestart: server.Can(target.Restart), scenarios.NeedKill: server.Can(target.Kill),
+		scenarios.NeedAlone: s.alone || s.Ours(), scenarios.NeedFlush: s.flush || s.Ours(),
+	})
 }
 
 // provide returns, for each need, how the user can meet it.
