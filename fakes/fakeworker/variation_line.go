@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,7 +60,7 @@ var lineVariations = []Variation{
 		sent("", func(e *Event) { e.Line = bytes.ReplaceAll(e.Line, []byte("/"), []byte(`\/`)) })),
 	variation("json-spaces", "JSON", "White space stands in its JSON.",
 		sent("", func(e *Event) { e.Line = replace(`":"`, `" : "`)(replace(`{"`, `{ "`)(e.Line)) })),
-	configured("line-in-pieces", "LINK-02", "It writes each line in two segments.",
+	configured("line-in-pieces", "LINK-02", "It writes its lines slowly, in segments of 48 bytes.",
 		func(c *Config) { c.Wrap = func(nc net.Conn) net.Conn { return inPieces{nc} } }),
 	variation("loss-long-pause", "FWP-WRK-05", "It waits for 5 s before it opens another connection.",
 		on(Lost, func(e *Event) { e.Delay = 5 * time.Second })),
@@ -124,15 +125,18 @@ func ascii(line []byte) []byte {
 	return out
 }
 
-// inPieces is a connection that writes in two segments.
+// inPieces is a connection that writes segments of 48 bytes, 20 ms apart.
 type inPieces struct{ net.Conn }
 
-func (c inPieces) Write(p []byte) (int, error) {
-	half := len(p) / 2
-	n, err := c.Conn.Write(p[:half])
-	if err != nil {
-		return n, err
+func (c inPieces) Write(p []byte) (n int, err error) {
+	for piece := range slices.Chunk(p, 48) {
+		if n > 0 {
+			time.Sleep(20 * time.Millisecond)
+		}
+		m, err := c.Conn.Write(piece)
+		if n += m; err != nil {
+			return n, err
+		}
 	}
-	m, err := c.Conn.Write(p[half:])
-	return n + m, err
+	return n, nil
 }

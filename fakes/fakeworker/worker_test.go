@@ -389,16 +389,18 @@ func TestRareFaults(t *testing.T) {
 	assert.True(t, json.Valid(encode(short.Fields)))
 }
 
-// A line in pieces is one with two writes.
+// A line in pieces is one with several writes.
 func TestInPieces(t *testing.T) {
 	t.Parallel()
-	a, b := net.Pipe()
-	go func() { _, _ = inPieces{a}.Write([]byte("FETCH q\r\n")) }()
-	buffer := make([]byte, 100)
-	n, err := b.Read(buffer)
-	require.NoError(t, err)
-	assert.Equal(t, "FETC", string(buffer[:n]))
-	n, err = b.Read(buffer)
-	require.NoError(t, err)
-	assert.Equal(t, "H q\r\n", string(buffer[:n]))
+	synctest.Test(t, func(t *testing.T) {
+		a, b := net.Pipe()
+		line := "FETCH " + strings.Repeat("q", 60) + "\r\n"
+		go func() { _, _ = inPieces{a}.Write([]byte(line)) }()
+		buffer := make([]byte, 100)
+		for _, want := range []string{line[:48], line[48:]} {
+			n, err := b.Read(buffer)
+			require.NoError(t, err)
+			assert.Equal(t, want, string(buffer[:n]))
+		}
+	})
 }

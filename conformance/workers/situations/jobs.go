@@ -94,13 +94,20 @@ func (t *trial) queue() string {
 	return seen[0]
 }
 
+// mostSending is how long a report may be on its way that takes time to send.
+const mostSending = 90 * time.Second
+
 // reported waits until each of the jobs has a report, no longer than a process lives, and returns the jids of those
-// that have none.
+// that have none. It waits on while a line is on its way.
 func (t *trial) reported(p *program, patience time.Duration, jids ...string) (missing []string) {
-	t.untilOrEnd(p, patience, func() bool {
+	limit := t.now() + mostSending
+	done := func() bool {
 		missing = slices.DeleteFunc(slices.Clone(jids), func(jid string) bool { return t.reportOf(jid) != nil })
 		return len(missing) == 0
-	})
+	}
+	for !t.untilOrEnd(p, patience, done) && t.isSending() && !t.exited(p) && t.now() < limit {
+		patience = timeToAct
+	}
 	return missing
 }
 

@@ -62,7 +62,11 @@ func (c *recordedConn) record(data []byte, err error) {
 	c.to.mu.Lock()
 	defer c.to.mu.Unlock()
 	if len(data) > 0 && !c.closed {
-		c.to.builder.Client(c.to.now(), c.number, data)
+		at := c.to.now()
+		c.to.builder.Client(at, c.number, data)
+		if data[len(data)-1] != '\n' {
+			c.to.partial = at
+		}
 	}
 	if err != nil && !errors.Is(err, net.ErrClosed) {
 		c.end(workers.Client, !errors.Is(err, io.EOF))

@@ -39,6 +39,7 @@ type recording struct {
 	reports    map[string]*workers.Event // the first ACK or FAIL by jid
 	deliveries map[string]*workers.Event // the first delivery by jid
 	exits      map[int]bool              // processes that have ended
+	partial    time.Duration             // when bytes last came behind which a line is not over
 	changed    chan struct{}             // closed at the next event
 	conns      int
 	open       int // of them
@@ -168,6 +169,13 @@ func (r *recording) exited(p *program) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.exits[p.number]
+}
+
+// isSending reports whether a line has been arriving within the time to act, and is not over.
+func (r *recording) isSending() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.partial > 0 && r.now()-r.partial < timeToAct
 }
 
 // reportOf returns the first ACK or FAIL of a job, nil if there is none.
