@@ -35,7 +35,6 @@ func findNone(e *event)    { e.Queues, e.Block = nil, nil }
 func waitForNone(e *event) { e.Block = nil }
 
 func forget(e *event)    { e.Conn.Identified = false }
-func closes(e *event)    { e.Close = true }
 func staysOpen(e *event) { e.Close = false }
 func noReply(e *event)   { e.Reply = fwp.Reply{} }
 

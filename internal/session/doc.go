@@ -10,6 +10,6 @@
 // All waits use timers, channels and deadlines of the connection, so a test in a
 // testing/synctest bubble over internal/memnet takes no time.
 //
-// To read: protocol.go (what a protocol provides), received.go (what can be
+// To read: protocol.go (what a protocol provides, and what can be
 // received), conn.go, read.go, budget.go, write.go, wait.go, end.go.
 package session

@@ -14,7 +14,7 @@
 // net.Conn. [NewEpoll] drives them with one thread for each loop, over sockets of its own
 // (Linux, no TLS). What a connection is to its session is the same code in both.
 //
-// Files: engine.go (Session, Loop), driver.go (Config), link.go and loop.go (the loop), timers.go, conn.go (what a
+// Files: engine.go (Session, Link, Loop), driver.go (Config), loop.go (the loop), timers.go, conn.go (what a
 // connection is), stream.go with direct_unix.go, direct_other.go, now_unix.go and now_linux.go (the portable wire),
 // poller_linux.go, poller_other.go and socket_linux.go (epoll), sleeper.go, sleeper_linux.go and sleeper_other.go
 // (waiting for an instant), aside.go (work outside the loop).

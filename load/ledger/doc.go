@@ -48,6 +48,6 @@
 //
 // It stands apart from the law of conversations because its memory is bounded: some bits a job, whatever was said.
 //
-// Files: ledger.go, state.go, chunk.go and grow.go (the states, and the times of the last jobs), count.go
+// Files: ledger.go, state.go and grow.go (the states, and the times of the last jobs), count.go
 // (what they come to), stop.go (a server that was stopped), part.go (several processes).
 package ledger
