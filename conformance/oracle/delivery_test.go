@@ -50,6 +50,10 @@ func TestMissing(t *testing.T) {
 			all(hello, other, "2 C FETCH q", "wait 1500ms", with(""), "wait 501ms", "2 S $-1"),
 			"FWP-FETCH-06 asleep doubtful",
 		},
+		"pushed when it may be over": {
+			all(hello, other, "slack 1s", "2 C FETCH q", "wait 2s", with(""), "wait 1600ms", "2 S $-1"),
+			"",
+		},
 		"the same, with slack": {
 			all("slack 100ms", hello, other, "2 C FETCH q", "wait 1500ms", with(""), "wait 501ms", "2 S $-1"),
 			"",
@@ -292,6 +296,10 @@ func TestLate(t *testing.T) {
 		"in time": {all(hello, with(""), "1 C FETCH q", "wait 500ms", "1 S JOB"), ""},
 		"with slack": {
 			all("slack 1s", hello, with(""), "1 C FETCH q", "wait 1500ms", "1 S JOB"),
+			"",
+		},
+		"by a server that is slow": {
+			all(hello, with(""), "1 C INFO", "wait 501ms", "1 S ${}", "1 C FETCH q", "wait 501ms", "1 S JOB"),
 			"",
 		},
 		"while another waits": {

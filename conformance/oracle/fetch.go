@@ -175,7 +175,8 @@ func (w *World) sleptOver(k *call, now time.Time) *Job {
 		if !k.alone && ended.After(since) {
 			since = ended
 		}
-		if j.certain() && !j.latest && j.since.After(k.at) && now.Sub(since) > model.Instant+w.Slack {
+		while := j.since.After(k.at) && !j.since.After(k.at.Add(model.ShortestBlock)) // it may have been read at once
+		if j.certain() && !j.latest && while && now.Sub(since) > model.Instant+w.Slack {
 			return j
 		}
 	}

@@ -23,15 +23,24 @@ func (pl *play) behind(at time.Time) time.Duration {
 	return pl.delay.Since(pl.rec.start) + pl.Meter.Lag(since)
 }
 
+// slowness returns how long a server took of late for a reply that waits for nothing: it may have read other lines as
+// late as that.
+func (pl *play) slowness(at time.Time) time.Duration { return pl.replies.Lag(at.Add(-recentLag)) }
+
 // doubt returns a mismatch whose premise is a span of time as one that decides nothing, if the lines of the script came
 // later than that leaves room for.
 func (pl *play) doubt(r Result) Result {
 	if r.Outcome != Mismatched || r.Refused || r.room == 0 {
 		return r
 	}
-	if behind := pl.behind(pl.rec.start.Add(r.At)); behind >= r.room {
+	at := pl.rec.start.Add(r.At)
+	behind := pl.behind(at)
+	if !r.inTurn {
+		behind += pl.slowness(at)
+	}
+	if behind >= r.room {
 		r.leaveOpen(fmt.Sprintf(
-			"%s; the lines before it may have been late by up to %v, and from %v on that may be the reason",
+			"%s; the server may have read the lines before it late by up to %v, and from %v on that may be the reason",
 			r.Got, round(behind), round(r.room)))
 	}
 	return r

@@ -49,6 +49,30 @@ func TestWhatLatenessCastsDoubtOn(t *testing.T) {
 	}
 }
 
+// When a server has read a line is known no better than how long it takes for its replies, unless it has answered all.
+func TestASlowServerMayHaveReadALineLate(t *testing.T) {
+	t.Parallel()
+	const ms = time.Millisecond
+	for name, test := range map[string]struct {
+		took, ago time.Duration
+		inTurn    bool
+		want      Outcome
+	}{
+		"quick":         {400 * ms, 0, false, Mismatched},
+		"slow":          {500 * ms, 0, false, Unsure},
+		"slow, in turn": {time.Hour, 0, true, Mismatched},
+		"slow, before":  {500 * ms, time.Minute, false, Mismatched},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			pl := &play{Player: Player{Meter: new(lag.Meter)}, rec: &recorder{start: time.Now()}}
+			pl.replies.Note(time.Now(), test.took)
+			time.Sleep(time.Millisecond + test.ago)
+			r := pl.doubt(Result{Outcome: Mismatched, room: 500 * ms, inTurn: test.inTurn, At: time.Since(pl.rec.start)})
+			assert.Equal(t, test.want, r.Outcome, name)
+		})
+	}
+}
+
 // However late this machine is: what was received was received.
 func TestABreachIsNeverInDoubt(t *testing.T) {
 	t.Parallel()

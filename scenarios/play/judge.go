@@ -110,7 +110,7 @@ func (th *thread) judge(c *conn, e *scenarios.Expect, a session.Received) Result
 	if th.choose(e, a, &res) {
 		return res
 	}
-	res.Outcome, res.room = Mismatched, th.room(e, a)
+	res.Outcome, res.room, res.inTurn = Mismatched, th.room(e, a), th.script.InTurn(e)
 	res.Refusal = a.Whole() && th.grammar().Refused(a.Message)
 	if a.Ending != scenarios.Open && e.RefusesOnly() && c.Status().Phase == session.Greeting && !c.excused.Load() {
 		res.Unrefused = c.Status().Verb
@@ -285,6 +285,7 @@ func (th *thread) recordReply(c *conn, e *scenarios.Expect, a session.Received, 
 	_, waits := th.grammar().Replies.Waits[th.grammar().VerbSent(a.Asked)]
 	if _, sent := c.LastWrite(); last && e.Within == (scenarios.Window{}) && res.Outcome == Matched && !waits {
 		th.Meter.NoteTrip(a.At.Sub(sent))
+		th.replies.Note(sent, a.At.Sub(sent))
 	}
 }
 

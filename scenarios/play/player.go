@@ -123,6 +123,8 @@ type play struct {
 	rounds *rounds
 	delay  lag.Delay // of the lines of the script
 
+	replies lag.Meter // how long each reply took that waits for nothing
+
 	mu         sync.Mutex
 	conns      map[string]*conn
 	extra      []*conn // replaced and thread-owned connections, for hanging up

@@ -8,38 +8,33 @@ import (
 )
 
 const (
-	hastyRounds = 30 * time.Second // that the repetitions of a hasty play may take, for each number of them
+	hastyRounds = 30 * time.Second // that the repetitions of a hasty play may take, all together
 	leastRounds = 5
 )
 
-// rounds limits the repetitions of a hasty play: a slow server has fewer of them to deal with. Blocks with the same
-// number of repetitions belong together, since one of them may fetch what another one has pushed: none plays more than
-// the one before. It is safe for concurrent use.
+// rounds limits the repetitions of a hasty play: a slow server has fewer of them to deal with. Since one block may fetch
+// what another one has pushed, none plays a larger part of its rounds than the one before. It is safe for concurrent use.
 type rounds struct {
-	share map[int]time.Duration // of the first block, by number of repetitions
+	share map[*scenarios.Block]time.Duration
 
-	mu    sync.Mutex
-	limit map[int]int              // set when the first block is over, or its time
-	begun map[*scenarios.Block]int // rounds; all before the last of them are played, too
+	mu         sync.Mutex
+	played, of int                      // the part: so many rounds of so many
+	begun      map[*scenarios.Block]int // rounds; all before the last of them are played, too
 }
 
 // newRounds returns the limits for a script. Each round of a block counts by its lines.
 func newRounds(s *scenarios.Script) *rounds {
-	first, all := map[int]int{}, map[int]int{}
+	r := &rounds{share: map[*scenarios.Block]time.Duration{}, played: 1, of: 1, begun: map[*scenarios.Block]int{}}
+	all := 0
+	cost := func(b *scenarios.Block) int { return b.Count * len(b.Steps) / max(b.By, 1) }
 	for _, step := range s.Steps {
-		b, is := step.(*scenarios.Block)
-		if !is || b.Kind != scenarios.Repeat {
-			continue
+		if b, is := step.(*scenarios.Block); is && b.Kind == scenarios.Repeat {
+			r.share[b] = 0
+			all += cost(b)
 		}
-		cost := b.Count * len(b.Steps) / max(b.By, 1)
-		if all[b.Count] == 0 {
-			first[b.Count] = cost
-		}
-		all[b.Count] += cost
 	}
-	r := &rounds{share: map[int]time.Duration{}, limit: map[int]int{}, begun: map[*scenarios.Block]int{}}
-	for count, cost := range all {
-		r.share[count] = hastyRounds * time.Duration(first[count]) / time.Duration(max(cost, 1))
+	for b := range r.share {
+		r.share[b] = hastyRounds * time.Duration(cost(b)) / time.Duration(max(all, 1))
 	}
 	return r
 }
@@ -48,16 +43,16 @@ func newRounds(s *scenarios.Script) *rounds {
 func (r *rounds) more(b *scenarios.Block, round int, began time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	limit, known := r.limit[b.Count]
-	share := hastyRounds
+	limit := max(b.Count*r.played/r.of, min(b.Count, leastRounds))
+	share, known := r.share[b]
 	if !known {
-		share = r.share[b.Count]
+		share = hastyRounds
 	}
-	if round >= leastRounds && time.Since(began) > share && (!known || round < limit) {
-		limit, known = max(round, r.begun[b]), true
-		r.limit[b.Count] = limit
+	if round >= leastRounds && round < limit && time.Since(began) > share {
+		limit = max(round, r.begun[b])
+		r.played, r.of = limit, b.Count
 	}
-	if round >= b.Count || known && round >= limit {
+	if round >= limit {
 		return false
 	}
 	r.begun[b] = max(r.begun[b], round+1)
@@ -69,7 +64,4 @@ func (r *rounds) over(b *scenarios.Block) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.begun, b)
-	if _, known := r.limit[b.Count]; !known {
-		r.limit[b.Count] = b.Count
-	}
 }

@@ -14,6 +14,7 @@ func TestASlowServerHasFewerRounds(t *testing.T) {
 	t.Parallel()
 	push := &scenarios.Block{Kind: scenarios.Repeat, Count: 500, Steps: make([]scenarios.Step, 2)}
 	fetch := &scenarios.Block{Kind: scenarios.Repeat, Count: 500, Steps: make([]scenarios.Step, 4)}
+	fewer := &scenarios.Block{Kind: scenarios.Repeat, Count: 400}
 	other := &scenarios.Block{Kind: scenarios.Repeat, Count: 3, Steps: make([]scenarios.Step, 2)}
 	s := &scenarios.Script{Steps: []scenarios.Step{push, fetch, other}}
 	play := func(r *rounds, b *scenarios.Block, each time.Duration) (n int) {
@@ -27,9 +28,10 @@ func TestASlowServerHasFewerRounds(t *testing.T) {
 		quick, slow := newRounds(s), newRounds(s)
 		assert.Equal(t, 500, play(quick, push, time.Millisecond))
 		assert.Equal(t, 500, play(quick, fetch, time.Millisecond), "as many as there were in the first block")
-		assert.Equal(t, 101, play(slow, push, 100*time.Millisecond), "a third of the time, by the lines")
-		assert.Equal(t, 101, play(slow, fetch, 200*time.Millisecond))
-		assert.Equal(t, 31, play(slow, fetch, time.Second))
+		assert.Equal(t, 100, play(slow, push, 100*time.Millisecond), "a third of the time, by the lines")
+		assert.Equal(t, 100, play(slow, fetch, 200*time.Millisecond))
+		assert.Equal(t, 20, play(slow, fetch, time.Second))
+		assert.Equal(t, 16, play(slow, fewer, 0), "the same part")
 		assert.Equal(t, 3, play(slow, other, time.Hour), "a few in any case")
 	})
 }
