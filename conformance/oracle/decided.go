@@ -25,7 +25,7 @@ func (w *World) decided(c *Conn, k *call, a model.Answer, text []byte) (d law.De
 	add("mute", k.needsError(c))
 	add("state", a == model.Notified)
 	add("closed", c.WID != "" && !w.Quiet(c))
-	add("stalled", k.company && k.Verb != fwp.FETCH && k.Verb != fwp.HELLO && !w.slow)
+	add("stalled", k.company && k.Verb != fwp.FETCH && k.Verb != fwp.HELLO && !w.slow())
 	add("missing", len(k.certain) > 0)
 	add("block", a == model.Nothing)
 	if a == model.Delivered {

@@ -130,12 +130,10 @@ func (k *call) passed(v *law.Violation, index int) *law.Violation {
 
 // untimely judges when a job came. (FWP-STATE-04, FWP-FETCH-06)
 func (w *World) untimely(c *Conn, k *call, j *Job, now time.Time) *law.Violation {
-	v := &law.Violation{Rule: "late", Doubtful: true, JID: j.JID, Window: [2]time.Duration{0, model.Instant + w.Slack}}
-	limit := model.Instant + w.Slack
+	limit := model.Instant + w.Slack + w.pace
+	v := &law.Violation{Rule: "late", Doubtful: true, JID: j.JID, Window: [2]time.Duration{0, limit}}
 	switch {
 	case j.Unjudged != Judged || k.allowed&model.Refused != 0:
-		return nil
-	case w.slow:
 		return nil
 	case slices.Contains(k.certain, j) && now.Sub(k.at) > limit:
 		v.Clause, v.What = "FWP-STATE-04", "the job was there when the FETCH was sent"

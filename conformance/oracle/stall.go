@@ -25,13 +25,18 @@ func (w *World) stalled(c *Conn, k *call, a model.Answer, now time.Time) bool {
 	case a == model.Refused, k.Verb == fwp.HELLO:
 		return false
 	case !k.company && !w.waits(c) && !w.woken.After(k.at):
-		w.slow = w.slow || k.Verb != fwp.FETCH && took > longAlone+w.Slack
+		if k.Verb != fwp.FETCH {
+			w.pace = max(w.pace, took)
+		}
 		return false
-	case w.slow || took <= time.Second+w.Slack:
+	case w.slow() || took <= time.Second+w.Slack:
 		return false
 	}
 	return !w.woken.Before(k.at) && now.Sub(w.woken) <= together+w.Slack || w.blocked(c, now)
 }
+
+// slow reports whether the server is slow without the company of a FETCH.
+func (w *World) slow() bool { return w.pace > longAlone+w.Slack }
 
 // blocked reports whether a FETCH of another connection has waited for as long as it may, and its answer may have been
 // sent.

@@ -41,7 +41,7 @@ type World struct {
 	clock       law.Clock       // of the server
 	sent        int             // commands
 	woken       time.Time       // when a FETCH that had waited was answered last
-	slow        bool            // a command took long while no FETCH waited
+	pace        time.Duration   // that a command took, while no FETCH waited, at the most
 	informed    bool            // an INFO was served, on any connection
 	told        map[string]bool // clauses and places of fields that differ
 	unknownJobs bool            // a command was accepted that had to be refused: the queues may hold more than Jobs

@@ -3,6 +3,7 @@ package play
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/lag"
@@ -81,10 +82,24 @@ func (th *thread) roomOfWait(e *scenarios.Expect, a session.Received, wait scena
 		return 0
 	case a.Message.Kind == wait.Kind && inTurn: // the server itself may have been late, and had all of the wait
 		return max(least, lag.RoomIn(least))
+	case !inTurn && th.earlier(e, a):
+		return lag.Room
 	case a.Message.Kind != wait.Kind && (inTurn || !th.unexpected(e, a, wait)):
 		return 0
 	}
 	return lag.RoomIn(least)
+}
+
+// earlier reports whether all that a line does not expect are times, before those that other replies had: the server
+// has those, and what was planned to be between them may not have been.
+func (th *thread) earlier(e *scenarios.Expect, a session.Received) bool {
+	other := func(d scenarios.Difference) bool {
+		return !strings.HasPrefix(d.Want, "time($") || strings.HasPrefix(d.Want, "time($now")
+	}
+	return slices.ContainsFunc(e.Choices, func(ch scenarios.Choice) bool {
+		differences := th.try(&ch, a)
+		return len(differences) > 0 && !slices.ContainsFunc(differences, other)
+	})
 }
 
 // unexpected reports whether a command that waits for something brought something where the line expects nothing, or

@@ -87,6 +87,7 @@ func TestABreachIsNeverInDoubt(t *testing.T) {
 func TestWhatTimeMayExplain(t *testing.T) {
 	t.Parallel()
 	const job, later = `${"jid":"a","args":[1]}`, "C: FAIL {}\nS: +OK\n"
+	const enqueued, another = `{"enqueued_at":"2026-01-02T03:04:05Z"}`, "C: FETCH p\nS: ${\"enqueued_at\":$later:time}\n"
 	tests := map[string]struct {
 		before, line, asked string
 		kind                byte
@@ -106,6 +107,14 @@ func TestWhatTimeMayExplain(t *testing.T) {
 		"the job, altered":           {later, job, "FETCH q", '$', `{"jid":"a","args":[2]}`, 0},
 		"altered, or null":           {later, job + " | $-1", "FETCH q", '$', `{"jid":"a","args":[2]}`, 0},
 		"another one, or null":       {later, job + " | $-1", "FETCH q", '$', `{"jid":"b","args":[2]}`, lag.Room},
+		"a time before that of another": {
+			later + another, `${"jid":"a","enqueued_at":time($later..)}`, "FETCH q", '$',
+			`{"jid":"a","enqueued_at":"2020-01-02T03:04:05Z"}`, lag.Room,
+		},
+		"that, and another value": {
+			later + another, `${"jid":"a","args":[2],"enqueued_at":time($later..)}`, "FETCH q", '$',
+			`{"jid":"a","args":[1],"enqueued_at":"2020-01-02T03:04:05Z"}`, 0,
+		},
 		"no command that waits":      {later, job, "INFO", '$', `{"jid":"b","args":[1]}`, lag.Room},
 		"none, and nothing is due":   {"", job, "INFO", '$', `{"jid":"b","args":[1]}`, 0},
 	}
@@ -116,6 +125,11 @@ func TestWhatTimeMayExplain(t *testing.T) {
 				[]byte("connect as consumer\n"+test.before+"C: "+test.asked+"\nS: "+test.line+"\n"))
 			require.NoError(t, err)
 			th := &thread{play: &play{script: script}, scope: scenarios.NewScope("x")}
+			for _, step := range script.Steps[:len(script.Steps)-1] {
+				if e, is := step.(*scenarios.Expect); is {
+					th.try(&e.Choices[0], session.Received{Message: session.Message{Kind: '$', Text: []byte(enqueued)}})
+				}
+			}
 			a := session.Received{Message: session.Message{Kind: test.kind, Text: []byte(test.text)}, Asked: []byte(test.asked)}
 			assert.Equal(t, test.want, th.room(script.Steps[len(script.Steps)-1].(*scenarios.Expect), a))
 		})

@@ -13,12 +13,14 @@ const (
 )
 
 // rounds limits the repetitions of a hasty play: a slow server has fewer of them to deal with. Since one block may fetch
-// what another one has pushed, none plays a larger part of its rounds than the one before. It is safe for concurrent use.
+// what another one has pushed, all play the same part of their rounds as the first one had time for. It is safe for
+// concurrent use.
 type rounds struct {
-	share map[*scenarios.Block]time.Duration
+	share map[*scenarios.Block]time.Duration // of a block that is the first
 
 	mu         sync.Mutex
 	played, of int                      // the part: so many rounds of so many
+	known      bool                     // the first block is over, or its time
 	begun      map[*scenarios.Block]int // rounds; all before the last of them are played, too
 }
 
@@ -44,13 +46,13 @@ func (r *rounds) more(b *scenarios.Block, round int, began time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	limit := max(b.Count*r.played/r.of, min(b.Count, leastRounds))
-	share, known := r.share[b]
-	if !known {
+	share, listed := r.share[b]
+	if !listed {
 		share = hastyRounds
 	}
-	if round >= leastRounds && round < limit && time.Since(began) > share {
+	if !r.known && round >= leastRounds && round < limit && time.Since(began) > share {
 		limit = max(round, r.begun[b])
-		r.played, r.of = limit, b.Count
+		r.played, r.of, r.known = limit, b.Count, true
 	}
 	if round >= limit {
 		return false
@@ -64,4 +66,5 @@ func (r *rounds) over(b *scenarios.Block) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.begun, b)
+	r.known = true
 }
