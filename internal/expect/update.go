@@ -42,7 +42,44 @@ func (f *File) Update(judged *reports.Report, generated func(check string) bool)
 	for _, stale := range judged.Expectations.Stale {
 		wanted = u.stale(stale.Line, wanted)
 	}
+	u.rename(judged)
 	return u.finish(wanted)
+}
+
+// rename writes the lines about checks that are no more as lines about those that stand instead. Of several that are
+// alike then the first one stays.
+func (u *updating) rename(judged *reports.Report) {
+	written := map[string]bool{}
+	for i := range u.file.Lines {
+		if l := &u.file.Lines[i]; l.was == "" {
+			written[l.String()] = true
+		}
+	}
+	for i := range u.file.Lines {
+		l := &u.file.Lines[i]
+		if l.was == "" || u.gone[l.Number-1] {
+			continue
+		}
+		now := l.instead(judged)
+		if written[now] {
+			u.remove(l)
+			continue
+		}
+		written[now] = true
+		u.change(l.Number, now)
+	}
+}
+
+// remove leaves a line out.
+func (u *updating) remove(l *Line) {
+	u.gone[l.Number-1] = true
+	u.Removed = append(u.Removed, fmt.Sprintf("line %d: %s", l.Number, l.source(u.file)))
+}
+
+// change writes a line anew, with its comment.
+func (u *updating) change(number int, now string) {
+	u.text[number-1] = now + comment(u.text[number-1])
+	u.Changed = append(u.Changed, fmt.Sprintf("line %d: %s", number, now))
 }
 
 // missing returns the lines for what is not known of a check.
@@ -141,14 +178,12 @@ func (u *updating) stale(number int, wanted []Line) []Line {
 		i = slices.IndexFunc(wanted, func(w Line) bool { return l.Check == w.Check && l.matchesClause(w.Clause) })
 	}
 	if i < 0 {
-		u.gone[number-1] = true
-		u.Removed = append(u.Removed, fmt.Sprintf("line %d: %s", number, l.source(u.file)))
+		u.remove(&l)
 		return wanted
 	}
 	w := wanted[i]
 	l.Kind, l.Because, l.Rate, l.Of = w.Kind, w.Because, w.Rate, w.Of
-	u.text[number-1] = l.String() + comment(u.text[number-1])
-	u.Changed = append(u.Changed, fmt.Sprintf("line %d: %s", number, l.String()))
+	u.change(number, l.String())
 	return slices.Delete(slices.Clone(wanted), i, i+1)
 }
 

@@ -24,9 +24,37 @@ func (pl *play) behind(at time.Time) time.Duration {
 	return pl.delay.Since(pl.rec.start) + pl.Meter.Lag(since)
 }
 
-// slowness returns how long a server took of late for a reply that waits for nothing: it may have read other lines as
-// late as that.
-func (pl *play) slowness(at time.Time) time.Duration { return pl.replies.Lag(at.Add(-recentLag)) }
+// together is how close to each other two replies are where one has waited for the other: a server that serves one
+// command at a time answers a line behind the end of a wait.
+const together = 300 * time.Millisecond
+
+// answer is a reply that waits for nothing.
+type answer struct {
+	at   time.Time
+	took time.Duration
+}
+
+// answeredIn notes how long a reply took that waits for nothing.
+func (pl *play) answeredIn(sent, at time.Time) {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	if took := at.Sub(sent); took >= together { // a long play has many
+		pl.slow = append(pl.slow, answer{at, took})
+	}
+}
+
+// slowness returns how long a server took, in the time before a reply, for others: it may have read other lines as late
+// as that. Others that came together with the reply may have waited for it.
+func (pl *play) slowness(at time.Time) (most time.Duration) {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	for _, a := range pl.slow {
+		if a.at.After(at.Add(-recentLag)) && a.at.Sub(at).Abs() > together {
+			most = max(most, a.took)
+		}
+	}
+	return most
+}
 
 // doubt returns a mismatch whose premise is a span of time as one that decides nothing, if the lines of the script came
 // later than that leaves room for.

@@ -54,19 +54,20 @@ func TestASlowServerMayHaveReadALineLate(t *testing.T) {
 	t.Parallel()
 	const ms = time.Millisecond
 	for name, test := range map[string]struct {
-		took, ago time.Duration
+		took, ago time.Duration // of another reply, how long before
 		inTurn    bool
 		want      Outcome
 	}{
-		"quick":         {400 * ms, 0, false, Mismatched},
-		"slow":          {500 * ms, 0, false, Unsure},
-		"slow, in turn": {time.Hour, 0, true, Mismatched},
+		"quick":         {499 * ms, time.Second, false, Mismatched},
+		"slow":          {500 * ms, time.Second, false, Unsure},
+		"slow, in turn": {time.Hour, time.Second, true, Mismatched},
+		"at a time":     {time.Hour, 300 * ms, false, Mismatched},
 		"slow, before":  {500 * ms, time.Minute, false, Mismatched},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			pl := &play{Player: Player{Meter: new(lag.Meter)}, rec: &recorder{start: time.Now()}}
-			pl.replies.Note(time.Now(), test.took)
-			time.Sleep(time.Millisecond + test.ago)
+			pl.answeredIn(time.Now().Add(-test.took), time.Now())
+			time.Sleep(test.ago)
 			r := pl.doubt(Result{Outcome: Mismatched, room: 500 * ms, inTurn: test.inTurn, At: time.Since(pl.rec.start)})
 			assert.Equal(t, test.want, r.Outcome, name)
 		})
@@ -115,8 +116,8 @@ func TestWhatTimeMayExplain(t *testing.T) {
 			later + another, `${"jid":"a","args":[2],"enqueued_at":time($later..)}`, "FETCH q", '$',
 			`{"jid":"a","args":[1],"enqueued_at":"2020-01-02T03:04:05Z"}`, 0,
 		},
-		"no command that waits":      {later, job, "INFO", '$', `{"jid":"b","args":[1]}`, lag.Room},
-		"none, and nothing is due":   {"", job, "INFO", '$', `{"jid":"b","args":[1]}`, 0},
+		"no command that waits":    {later, job, "INFO", '$', `{"jid":"b","args":[1]}`, lag.Room},
+		"none, and nothing is due": {"", job, "INFO", '$', `{"jid":"b","args":[1]}`, 0},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -49,6 +49,8 @@ func (th *thread) introduce(ctx context.Context, c *conn, hello scenarios.Hello)
 		return err
 	}
 	if a.Ending == scenarios.Open && !a.GaveUp {
+		_, sent := c.LastWrite()
+		th.answeredIn(sent, a.At)
 		th.Peers.seen.note(welcoming)
 	}
 	if c.Status().Phase == session.Greeting {

@@ -285,7 +285,7 @@ func (th *thread) recordReply(c *conn, e *scenarios.Expect, a session.Received, 
 	_, waits := th.grammar().Replies.Waits[th.grammar().VerbSent(a.Asked)]
 	if _, sent := c.LastWrite(); last && e.Within == (scenarios.Window{}) && res.Outcome == Matched && !waits {
 		th.Meter.NoteTrip(a.At.Sub(sent))
-		th.replies.Note(sent, a.At.Sub(sent))
+		th.answeredIn(sent, a.At)
 	}
 }
 

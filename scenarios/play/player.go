@@ -123,13 +123,12 @@ type play struct {
 	rounds *rounds
 	delay  lag.Delay // of the lines of the script
 
-	replies lag.Meter // how long each reply took that waits for nothing
-
 	mu         sync.Mutex
 	conns      map[string]*conn
 	extra      []*conn // replaced and thread-owned connections, for hanging up
 	results    map[scenarios.Step]*Result
 	breaches   []scenarios.Breach
+	slow       []answer
 	assumed    map[assumption]int // departures, by the line that showed them
 	assuming   bool               // there was one, in this row of a table
 	lapse      *scenarios.Breach  // the first message that was read in spite of its grammar, until it is in breaches
