@@ -158,6 +158,7 @@ type ReasonCode string
 // The reasons. Those of what was skipped are "needs-" and the need: "needs-password" for example.
 const (
 	ReasonLag         ReasonCode = "lag"
+	ReasonUnsteady    ReasonCode = "unsteady"
 	ReasonPatience    ReasonCode = "patience"
 	ReasonSetUp       ReasonCode = "set-up"
 	ReasonOtherClause ReasonCode = "other-clause"
@@ -178,6 +179,7 @@ const (
 // reasonWords says what each reason stands for.
 var reasonWords = map[ReasonCode]string{
 	ReasonLag:         "this machine was late, which may be the reason for what was received",
+	ReasonUnsteady:    "a span of time was wrong once, and right when the check was played again, alone",
 	ReasonPatience:    "a quick run does not wait as long as the server may take",
 	ReasonSetUp:       "a line that prepares the check did not match",
 	ReasonOtherClause: "a line that tests another clause did not match",

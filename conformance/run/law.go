@@ -32,6 +32,8 @@ type lawFinding struct {
 	about conformance.Description // of the check that was played
 	first *conformance.Evidence
 	plays int
+
+	replay *conformance.Evidence // of the same check, which has not shown it; nil if there was none
 }
 
 // take keeps what the law found in a play and no line of the script has reported, and reports whether a span of time in
@@ -57,6 +59,11 @@ func (l *lawful) take(about conformance.Description, e *conformance.Evidence, la
 		}
 		l.found[key].plays++
 		again = again || v.Timed && l.found[key].plays == 1
+	}
+	for key, f := range l.found {
+		if f.about.ID == about.ID && !seen[key] {
+			f.replay = e
+		}
 	}
 	return again
 }
@@ -111,6 +118,11 @@ func (f *lawFinding) proven(broken []string) bool {
 	return (!f.Doubtful || len(broken) == 0) && (f.Own == "" || !slices.Contains(broken, f.Own))
 }
 
+// unsteady reports whether a span of time was wrong in a single play, and not when its check was played again, alone.
+func (f *lawFinding) unsteady(broken []string) bool {
+	return f.Timed && f.plays == 1 && f.replay != nil && f.Own == "" && (!f.Doubtful || len(broken) == 0)
+}
+
 // lawChecks returns a check for each rule that was broken, in the order of their names. broken are the clauses that
 // other checks have found broken.
 func (s *runState) lawChecks(broken []string) []reports.Check {
@@ -125,7 +137,7 @@ func (s *runState) lawChecks(broken []string) []reports.Check {
 	}
 	for _, k := range keys {
 		f := s.law.found[k]
-		if !f.proven(broken) {
+		if !f.proven(broken) && !f.unsteady(broken) {
 			continue
 		}
 		c := byRule[k.rule]
@@ -133,7 +145,11 @@ func (s *runState) lawChecks(broken []string) []reports.Check {
 			c = &reports.Check{ID: reports.LawPrefix + k.rule, Title: s.runner.Protocol.Law.Rules[k.rule].Title, Attempts: 1}
 			byRule[k.rule] = c
 		}
-		s.addLaw(c, f)
+		if f.proven(broken) {
+			s.addLaw(c, f)
+		} else {
+			s.addUnsteady(c, f)
+		}
 	}
 	var all []reports.Check
 	for _, rule := range slices.Sorted(maps.Keys(byRule)) {
@@ -186,6 +202,21 @@ func (s *runState) addLaw(c *reports.Check, f *lawFinding) {
 		found.Reproduce = s.runner.Reproduce(f.about.ID)
 	}
 	c.Findings = append(c.Findings, found)
+}
+
+// addUnsteady adds a clause that one play has shown broken and the next one has not, with the conversations of both.
+func (s *runState) addUnsteady(c *reports.Check, f *lawFinding) {
+	level, why := s.runner.Protocol.LevelOf(scenarios.Mark{Clause: f.Clause}), f.Got+" in one of two plays of "+f.about.ID
+	c.Verdict = reports.Worst(append([]reports.Verdict{reports.Inconclusive}, verdictOf(c)...)...)
+	c.Clauses = append(c.Clauses, reports.ClauseVerdict{
+		ID: f.Clause, Level: level, Verdict: reports.Inconclusive, Why: why, Reason: reports.ReasonUnsteady,
+	})
+	if c.Conversation == nil {
+		shown, _ := events(conversation(f.first), f.Seen, f.At.Sub(f.first.Began))
+		again := []reports.Line{{From: reports.FromSuite, Text: playedAgain}}
+		c.Why, c.Reason = why, reports.ReasonUnsteady
+		c.Conversation = slices.Concat(shown, again, conversation(f.replay))
+	}
 }
 
 // events returns the lines of a conversation that a violation at some time rests on, and which of them is its message,

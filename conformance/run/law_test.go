@@ -114,6 +114,53 @@ func TestLawFindings(t *testing.T) {
 	}
 }
 
+// TestAnUnsteadySpanOfTime: one play has shown it, and not the next one of its check.
+func TestAnUnsteadySpanOfTime(t *testing.T) {
+	t.Parallel()
+	began := time.Now()
+	late := law.Seen{
+		Violation: law.Violation{Rule: "late", Clause: "FWP-STATE-04", Got: "3 s"}, Conn: "a", At: began, Timed: true,
+	}
+	field := law.Seen{Violation: law.Violation{Rule: "field", Clause: "FWP-WU-03", JID: "j"}, Conn: "a", At: began}
+	of := func(said string, all ...law.Seen) *conformance.Evidence {
+		return &conformance.Evidence{Began: began, Law: all, Conversation: []play.Line{{Conn: "a", From: "S", Text: said}}}
+	}
+	doubtful, own := late, late
+	doubtful.Doubtful, own.Own = true, "FWP-ACK-02"
+	for name, test := range map[string]struct {
+		first, second *conformance.Evidence
+		check         string // of the second play
+		broken        []string
+		want          string
+	}{
+		"unsteady":               {of("late", late), of("in time"), "a", nil, "inconclusive"},
+		"twice":                  {of("late", late), of("late", late), "a", nil, "fail"},
+		"never played again":     {of("late", late), of("in time"), "b", nil, ""},
+		"content":                {of("altered", field), of("right"), "a", nil, "fail"},
+		"in doubt":               {of("late", doubtful), of("in time"), "a", nil, "inconclusive"},
+		"in doubt, and more":     {of("late", doubtful), of("in time"), "a", []string{"FWP-WU-03"}, ""},
+		"behind another command": {of("late", own), of("in time"), "a", nil, ""},
+	} {
+		s := newRunState(&Runner{Protocol: fwpsuite.Protocol()})
+		s.law.take(conformance.Description{ID: "a"}, test.first, 0)
+		s.law.take(conformance.Description{ID: test.check}, test.second, 0)
+		got := ""
+		for _, c := range s.lawChecks(test.broken) {
+			got += c.Verdict.String()
+			if c.Verdict != reports.Inconclusive {
+				continue
+			}
+			var said []string
+			for _, l := range c.Conversation {
+				said = append(said, l.Text)
+			}
+			assert.Equal(t, []string{"late", playedAgain, "in time"}, said, name)
+			assert.Equal(t, reports.ReasonUnsteady, c.Clauses[0].Reason, name)
+		}
+		assert.Equal(t, test.want, got, name)
+	}
+}
+
 // TestEvents: which lines of a conversation a violation rests on. A line is its second, its connection, who has said
 // it, and its text.
 func TestEvents(t *testing.T) {

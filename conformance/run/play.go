@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/wait"
@@ -51,19 +52,43 @@ func (s *runState) play(ctx context.Context, t *task) {
 }
 
 // confirmLate makes a late reply inconclusive until a second play has a late reply too: on a busy machine the processes
-// of a server may wait for a CPU while the timers of the suite fire in time.
+// of a server may wait for a CPU while the timers of the suite fire in time. What the second play does not confirm is
+// unsteady.
 func confirmLate(e, before *conformance.Evidence) {
 	if before != nil && before.Unproven {
+		leaveUnsteady(e, before)
 		return
 	}
 	for i := range e.Results {
 		if r := &e.Results[i]; r.Late {
 			r.Outcome, r.Reason, r.Transient = play.Unsure, play.Lag, true
-			r.Cause += "; no other play has confirmed it yet"
+			r.Cause += unconfirmed
 			e.Unproven = true
 		}
 	}
 }
+
+const unconfirmed = "; no other play has confirmed it yet"
+
+// leaveUnsteady makes lines inconclusive that a play has met, and the one before it too late. Both conversations show it.
+func leaveUnsteady(e, before *conformance.Evidence) {
+	unsteady := false
+	for i := range e.Results {
+		r := &e.Results[i]
+		at := slices.IndexFunc(before.Results, func(b play.Result) bool { return b.Late && b.Pos == r.Pos })
+		if at >= 0 && r.Outcome == play.Matched {
+			late, _ := strings.CutSuffix(before.Results[at].Cause, unconfirmed)
+			r.Outcome, r.Assumed, r.Reason = play.Unsure, true, play.Reason(reports.ReasonUnsteady)
+			r.Cause, unsteady = late+"; played again, alone, it was in time", true
+		}
+	}
+	if unsteady {
+		e.Conversation = slices.Concat(before.Conversation, []play.Line{{From: "--", Text: playedAgain}}, e.Conversation)
+	}
+}
+
+// playedAgain stands between the conversations of two plays.
+const playedAgain = "the check was played again, alone"
 
 // addEnding adds how the server's process has ended, empty if it runs or that is not known. A connection that is
 // refused then is refused for that reason, and not because of a limit.

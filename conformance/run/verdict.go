@@ -224,7 +224,7 @@ func (v *verdicts) line(m scenarios.Mark, r play.Result, cv *reports.ClauseVerdi
 	case r.Outcome == play.Mismatched:
 		return v.mismatch(m, r, cv)
 	case r.Assumed:
-		cv.Why, cv.Reason, cv.Halted = r.Cause, reports.ReasonOtherBreach, true
+		cv.Why, cv.Reason, cv.Halted = r.Cause, reports.ReasonCode(r.Reason), r.Reason == play.OtherBreach
 		return reports.Inconclusive
 	case r.Outcome != play.Matched || v.stopped.words != "":
 		return reports.Inconclusive

@@ -60,7 +60,7 @@ func (m *Matrix) Add(fault peer.Fault, check conformance.Check, result reports.C
 		r.decided[id] = true
 	}
 	for _, c := range result.Clauses {
-		if c.Reason == reports.ReasonLag {
+		if ofTime(c.Reason) {
 			r.lagged[c.ID] = true
 		}
 	}
@@ -200,13 +200,16 @@ func judges(p *conformance.Protocol, check conformance.Check) bool {
 	return false
 }
 
+// ofTime reports whether a clause is open because of the pace of this machine, or because a span of time was wrong once.
+func ofTime(r reports.ReasonCode) bool { return r == reports.ReasonLag || r == reports.ReasonUnsteady }
+
 // falseAlarms lists what a check found on a conforming server, or left open, except for
 // the warnings that a variation declares, the checks that it leaves open, and what lag does.
 func falseAlarms(variation peer.Variation, check reports.Check) []string {
 	var wrong []string
 	for _, c := range check.Clauses {
 		fine := c.Verdict == reports.Pass || c.Verdict == reports.Observed ||
-			c.Verdict == reports.Inconclusive && (c.Reason == reports.ReasonLag || slices.Contains(variation.Leaves, check.ID))
+			c.Verdict == reports.Inconclusive && (ofTime(c.Reason) || slices.Contains(variation.Leaves, check.ID))
 		if !fine && (c.Verdict != reports.Warn || !slices.Contains(variation.Warns, c.ID)) {
 			wrong = append(wrong, fmt.Sprintf("%s: %s: %s: %s", check.ID, c.ID, c.Verdict, c.Why))
 		}
