@@ -43,17 +43,36 @@ func (pl *play) answeredIn(sent, at time.Time) {
 	}
 }
 
-// slowness returns how long a server took, in the time before a reply, for others: it may have read other lines as late
-// as that. Others that came together with the reply may have waited for it.
-func (pl *play) slowness(at time.Time) (most time.Duration) {
+// slowness returns how late the server may have read the lines that were sent since a moment: as long as it took, in the
+// time before a reply, for others. Those that came together with the reply may have waited for it. It is zero if the
+// answers to these lines were not slow.
+func (pl *play) slowness(since, at time.Time) (most time.Duration) {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
+	if !slices.ContainsFunc(pl.slow, func(a answer) bool { return !a.at.Add(-a.took).Before(since) }) {
+		return 0
+	}
 	for _, a := range pl.slow {
 		if a.at.After(at.Add(-recentLag)) && a.at.Sub(at).Abs() > together {
 			most = max(most, a.took)
 		}
 	}
 	return most
+}
+
+// lateSince returns since when lines were sent that matter for a mismatch whose premise is a span of time, if the server
+// has read them late: beside a command that waits, or before the time of another reply. It is zero if none matters.
+func (th *thread) lateSince(c *conn, e *scenarios.Expect, a session.Received) time.Time {
+	wait, waits := th.grammar().Replies.Waits[th.grammar().VerbSent(a.Asked)]
+	switch {
+	case !waits || th.script.InTurn(e):
+	case a.Message.Kind == wait.Kind:
+		_, sent := c.LastWrite()
+		return sent
+	case th.earlier(e, a):
+		return th.rec.start
+	}
+	return time.Time{}
 }
 
 // doubt returns a mismatch whose premise is a span of time as one that decides nothing, if the lines of the script came
@@ -64,8 +83,8 @@ func (pl *play) doubt(r Result) Result {
 	}
 	at := pl.rec.start.Add(r.At)
 	behind := pl.behind(at)
-	if !r.inTurn {
-		behind += pl.slowness(at)
+	if !r.since.IsZero() {
+		behind += pl.slowness(r.since, at)
 	}
 	if behind >= r.room {
 		r.leaveOpen(fmt.Sprintf(

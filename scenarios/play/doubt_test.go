@@ -49,27 +49,32 @@ func TestWhatLatenessCastsDoubtOn(t *testing.T) {
 	}
 }
 
-// When a server has read a line is known no better than how long it takes for its replies, unless it has answered all.
+// When a server has read a line is known no better than how long it takes for its replies.
 func TestASlowServerMayHaveReadALineLate(t *testing.T) {
 	t.Parallel()
 	const ms = time.Millisecond
 	for name, test := range map[string]struct {
 		took, ago time.Duration // of another reply, how long before
-		inTurn    bool
+		since     time.Duration // how long before lines matter
 		want      Outcome
 	}{
-		"quick":         {499 * ms, time.Second, false, Mismatched},
-		"slow":          {500 * ms, time.Second, false, Unsure},
-		"slow, in turn": {time.Hour, time.Second, true, Mismatched},
-		"at a time":     {time.Hour, 300 * ms, false, Mismatched},
-		"slow, before":  {500 * ms, time.Minute, false, Mismatched},
+		"quick":                  {499 * ms, time.Second, 2 * time.Second, Mismatched},
+		"slow":                   {500 * ms, time.Second, 2 * time.Second, Unsure},
+		"slow, and none matters": {500 * ms, time.Second, 0, Mismatched},
+		"slow, before those":     {500 * ms, time.Second, time.Second, Mismatched},
+		"at a time":              {time.Second, 300 * ms, 2 * time.Second, Mismatched},
+		"slow, long ago":         {500 * ms, time.Minute, time.Hour, Mismatched},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			pl := &play{Player: Player{Meter: new(lag.Meter)}, rec: &recorder{start: time.Now()}}
+			time.Sleep(time.Hour)
 			pl.answeredIn(time.Now().Add(-test.took), time.Now())
 			time.Sleep(test.ago)
-			r := pl.doubt(Result{Outcome: Mismatched, room: 500 * ms, inTurn: test.inTurn, At: time.Since(pl.rec.start)})
-			assert.Equal(t, test.want, r.Outcome, name)
+			r := Result{Outcome: Mismatched, room: 500 * ms, At: time.Since(pl.rec.start)}
+			if test.since > 0 {
+				r.since = time.Now().Add(-test.since)
+			}
+			assert.Equal(t, test.want, pl.doubt(r).Outcome, name)
 		})
 	}
 }

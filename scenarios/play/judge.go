@@ -110,7 +110,7 @@ func (th *thread) judge(c *conn, e *scenarios.Expect, a session.Received) Result
 	if th.choose(e, a, &res) {
 		return res
 	}
-	res.Outcome, res.room, res.inTurn = Mismatched, th.room(e, a), th.script.InTurn(e)
+	res.Outcome, res.room, res.since = Mismatched, th.room(e, a), th.lateSince(c, e, a)
 	res.Refusal = a.Whole() && th.grammar().Refused(a.Message)
 	if a.Ending != scenarios.Open && e.RefusesOnly() && c.Status().Phase == session.Greeting && !c.excused.Load() {
 		res.Unrefused = c.Status().Verb

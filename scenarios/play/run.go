@@ -91,8 +91,8 @@ type Result struct {
 
 	// room is by how much our lines may have been late without being the reason, where a span of time is the premise of a
 	// mismatch. Zero: none is.
-	room   time.Duration
-	inTurn bool // the server has answered all lines before the one of the mismatch
+	room  time.Duration
+	since time.Time // since when lines were sent that the server may have read late; zero: that is not the reason
 }
 
 // Stops reports whether the play of the script has not got behind the step, or has decided nothing there.
