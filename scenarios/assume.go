@@ -73,6 +73,9 @@ func (ch *Choice) bound(sc *Scope) bool {
 	return true
 }
 
+// Has reports whether a text is the value of a name.
+func (sc *Scope) Has(value string) bool { return sc.has(shown(value)) }
+
 // has reports whether a value, as messages print it, is that of a name.
 func (sc *Scope) has(value string) bool {
 	sc.mu.Lock()

@@ -43,6 +43,13 @@ type Dialect interface {
 	NewLedger() Ledger
 }
 
+// Mender is a Dialect whose answers say what they are about.
+type Mender interface {
+	// Mend returns a message as it would be if it were about what the command asks about, and what it is about; "" if
+	// nothing is wrong with that.
+	Mend(asked []byte, m session.Message) (mended session.Message, was string)
+}
+
 // Hello is how a client introduces itself.
 type Hello struct {
 	Words  string

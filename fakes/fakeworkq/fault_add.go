@@ -18,7 +18,7 @@ var allFaults = []Fault{
 	// About what jobs are added and scheduled with. (add; schedule)
 	fault("add-attempts-ignored", "ADD-16 ADD-17 INSP-02 LINE-09", "max-attempts has no effect",
 		changes(workq.Add, func(j *Job) { j.MaxAttempts = 0 })),
-	fault("add-attempts-one", "ADD-18", "a job without max-attempts has two attempts", changes(workq.Add, func(j *Job) {
+	fault("add-attempts-one", "ADD-18 INSP-04", "a job without max-attempts has two", changes(workq.Add, func(j *Job) {
 		if j.MaxAttempts == 0 {
 			j.MaxAttempts = 2
 		}
@@ -167,14 +167,14 @@ var allFaults = []Fault{
 	fault("fail-unknown-ok", "FAIL-02", "fail of an unknown id is answered with OK",
 		answers(workq.Fail, workq.NotFound, workq.OK())),
 	// About inspect and delete.
-	fault("delete-keeps", "DEL-02 DEL-03 INSP-10", "delete has no effect", catalogue.On(valid(workq.Delete), skip)),
+	fault("delete-keeps", "DEL-02 DEL-03 ADD-08 INSP-10", "delete has no effect", catalogue.On(valid(workq.Delete), skip)),
 	fault("delete-leased-refused", "DEL-01", "delete of a leased job is answered with -NOT-FOUND",
 		while(at(Leased), notHeld, reads(workq.Delete), answer(notFound()))),
 	fault("delete-other-answer", "DEL-01 LINE-01", "delete is answered with a count",
 		answers(workq.Delete, "", workq.Reply{Counted: true})),
 	fault("delete-scheduled-kept", "DEL-02 INSP-10", "delete has no effect on a scheduled job",
 		while(at(Adding, workq.Schedule), at(Due), reads(workq.Delete), answer(workq.OK()))),
-	fault("delete-unknown-ok", "DEL-03", "delete of an unknown id is answered with OK",
+	fault("delete-unknown-ok", "DEL-03 ADD-08", "delete of an unknown id is answered with OK",
 		answers(workq.Delete, workq.NotFound, workq.OK())),
 	fault("inspect-attempts-zero", "INSP-03", "attempts is always 0", key(workq.InspectJob, "attempts", zero)),
 	fault("inspect-count-less", "INSP-13 INSP-01 LINE-02 LINE-03 LINE-07 LINE-09 INSP-09",

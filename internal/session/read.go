@@ -28,7 +28,7 @@ func (c *Conn) readAll(reader Reader, from *stamped) {
 			c.resume(&r, reader, from)
 		}
 		r.text = c.text
-		c.show(r, m.Hidden)
+		c.show(r)
 		if m.Hidden {
 			c.allowance.finish(reader.Buffered())
 			continue
@@ -50,9 +50,9 @@ func (c *Conn) resume(r *Received, reader Reader, from *stamped) {
 	c.nc.SetReadDeadline(time.Time{}) // the reader continues where it stopped
 }
 
-// show shows r to those who look on; what is hidden only an Observer gets.
-func (c *Conn) show(r Received, hidden bool) {
-	if c.config.Seen != nil && !hidden {
+// show shows r to those who look on; what is hidden, and nothing is wrong with, only an Observer gets.
+func (c *Conn) show(r Received) {
+	if c.config.Seen != nil && (!r.Message.Hidden || r.Message.Lapse != nil) {
 		c.config.Seen(r)
 	}
 	if c.config.Observer != nil {

@@ -21,6 +21,32 @@ import (
 // place; a message that leaves a name of its line without a value; and all in an eventually or unordered block.
 // Behind an assumption, what differs in another way than in values decides nothing: it may follow from it.
 
+// mend returns a message as it would be if it were about what its command asks about, and records that it is not, once
+// for each verb. A message about something else of the play stays as it is: the server has confused the two.
+func (th *thread) mend(c *conn, e *scenarios.Expect, a session.Received) (mended session.Received, changed bool) {
+	dialect, can := th.dialect().(scenarios.Mender)
+	if !can || !a.Whole() || a.Owed != 1 {
+		return a, false
+	}
+	m, was := dialect.Mend(a.Asked, a.Message)
+	if was == "" || th.scope.Has(was) {
+		return a, false
+	}
+	key := assumption{verb: th.grammar().VerbSent(a.Asked), path: "about"}
+	th.mu.Lock()
+	known := th.assumed[key] != 0
+	th.assumed[key] = e.Line
+	th.mu.Unlock()
+	if !known {
+		th.breachOn(c, e.Pos, a, scenarios.Breach{
+			Kind: scenarios.ForeignReply, Verb: c.Status().Verb, Expected: "a reply about what the command asks about",
+			Assumed: true,
+		})
+	}
+	a.Message = m
+	return a, true
+}
+
 // assumption is a departure of a server that a play takes as its way.
 type assumption struct {
 	verb, path string
@@ -30,7 +56,7 @@ type assumption struct {
 // assume decides whether a play goes on behind a reply that its line does not expect, and forgets what a reply that it
 // expects contradicts.
 func (th *thread) assume(e *scenarios.Expect, a session.Received, res *Result) bool {
-	if res.Outcome == Matched {
+	if res.Outcome == Matched && !res.Assumed {
 		th.contradict(e, a)
 	}
 	if res.Outcome != Mismatched {

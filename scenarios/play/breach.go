@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -141,30 +142,32 @@ func (th *thread) broken(c *conn, at scenarios.Pos, a session.Received) {
 	th.breachOn(c, at, a, b)
 }
 
-// noteLapse keeps the first message of the play that breaks the grammar and is read all the same: it is one departure,
-// however often it comes.
+// noteLapse keeps the first message of the play that breaks a rule of the grammar and is read all the same: it is one
+// departure, however often it comes.
 func (pl *play) noteLapse(conn string, a session.Received) {
 	lapse := a.Message.Lapse
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
-	if lapse == nil || pl.lapsed {
+	if lapse == nil || slices.Contains(pl.lapsed, lapse.Rule) {
 		return
 	}
 	got, _, _ := strings.Cut(lapse.Got, " after ") // what stands before it is another text in each play
-	pl.lapsed, pl.lapse = true, &scenarios.Breach{
+	pl.lapsed = append(pl.lapsed, lapse.Rule)
+	pl.lapses = append(pl.lapses, scenarios.Breach{
 		Kind: scenarios.BrokenGrammar, Rule: lapse.Rule, Conn: conn, At: pl.since(a), Expected: lapse.Expected, Got: got,
 		Assumed: true,
-	}
+	})
 }
 
-// fileLapse records that message as a breach, at the step that has taken it. No lag can be the reason.
-func (pl *play) fileLapse(at scenarios.Pos) {
+// fileLapses records such messages as breaches, at the step that has taken them. No lag can be the reason.
+func (pl *play) fileLapses(at scenarios.Pos) {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
-	if pl.lapse != nil {
-		pl.lapse.Pos = at
-		pl.breaches, pl.lapse = append(pl.breaches, *pl.lapse), nil
+	for _, b := range pl.lapses {
+		b.Pos = at
+		pl.breaches = append(pl.breaches, b)
 	}
+	pl.lapses = nil
 }
 
 func gotAt(e *session.SyntaxError) string {

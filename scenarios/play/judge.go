@@ -25,9 +25,17 @@ func (th *thread) expect(ctx context.Context, e *scenarios.Expect) error {
 	if ctx.Err() != nil && a.GaveUp {
 		return interrupted(ctx, e)
 	}
+	got := text.Shorten(a.String())
+	a, mended := th.mend(c, e, a)
 	res := th.judge(c, e, a)
 	if res.Outcome == Matched {
 		res = th.inTime(e, c, a, res)
+	}
+	if mended {
+		res.Got = got
+	}
+	if mended && res.Outcome == Matched {
+		res.Assumed, res.Cause = true, "the reply is not about what the command asks about"
 	}
 	if res.Outcome != Matched {
 		th.ifSilent(ctx, c, e, a, &res)

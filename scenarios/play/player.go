@@ -131,8 +131,8 @@ type play struct {
 	slow       []answer
 	assumed    map[assumption]int // departures, by the line that showed them
 	assuming   bool               // there was one, in this row of a table
-	lapse      *scenarios.Breach  // the first message that was read in spite of its grammar, until it is in breaches
-	lapsed     bool               // there was one
+	lapses     []scenarios.Breach // messages that were read in spite of their grammar, until they are in breaches
+	lapsed     []string           // the rules that messages broke so
 	notServing string             // why the server no longer serves, empty if it does
 	openThen   int                // connections that were open at that moment
 	err        error

@@ -50,7 +50,7 @@ func (th *thread) steps(ctx context.Context, steps []scenarios.Step) error {
 			th.keepAlive(ctx, s.Place()) // a script can be busy for as long as another one waits
 		}
 		err := th.step(ctx, s)
-		th.fileLapse(s.Place())
+		th.fileLapses(s.Place())
 		if err != nil {
 			return err
 		}

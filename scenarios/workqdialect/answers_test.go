@@ -50,3 +50,25 @@ func TestRepliesThatACommandCannotHave(t *testing.T) {
 		})
 	}
 }
+
+// TestMend: a reply about another thing than its command names is mended.
+func TestMend(t *testing.T) {
+	t.Parallel()
+	const id, other = "6ba7b810-9dad-41d1-80b4-00c04fd430c8", "6ba7b811-9dad-41d1-80b4-00c04fd430c8"
+	for name, test := range map[string]struct{ command, reply, was, about string }{
+		"the job":        {"result " + id + " 0", "+OK 1\r\n" + id + " 1 4\r\npong\r\n", "", id},
+		"another job":    {"result " + id + " 0", "+OK 1\r\n" + other + " 1 4\r\npong\r\n", other, id},
+		"another queue":  {"inspect queue one", "+OK 1\r\nOne 1\r\nready-len 0\r\n", "One", "one"},
+		"another server": {"inspect server", "+OK 1\r\nmine 1\r\nstarted x\r\n", "mine", "server"},
+		"a lease":        {"lease name 0", "+OK 1\r\n" + other + " name 1000 4\r\npong\r\n", "", other},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, _, err := workq.ParseReply([]byte(test.reply))
+			require.NoError(t, err)
+			mended, was := workqdialect.Dialect{}.Mend([]byte(test.command+"\r\n"), workqsession.Message(r))
+			assert.Equal(t, test.was, was)
+			assert.Equal(t, test.about, string(mended.Parts[1]))
+		})
+	}
+}

@@ -168,27 +168,55 @@ func (Dialect) Foreign(asked []byte, m session.Message) bool {
 	return !fits(c, m)
 }
 
-// answer is what the records of a success are. about reports whether the only one is about what a command is about;
-// nil: there may be any number of them.
+// Mend implements [scenarios.Mender]: the only record of a success is about the job, or the queue, that the command
+// names.
+func (Dialect) Mend(asked []byte, m session.Message) (mended session.Message, was string) {
+	c, _, err := workq.ParseCommand(asked)
+	answer := answers[c.Verb]
+	_, records := workqsession.ShapeOf(m)
+	if err != nil || answer.about == nil || m.Kind != workqsession.OK || records != 1 {
+		return m, ""
+	}
+	want := answer.misses(c, string(m.Parts[1]))
+	if want == "" {
+		return m, ""
+	}
+	was = string(m.Parts[1])
+	m.Parts = slices.Clone(m.Parts)
+	m.Parts[1] = []byte(want)
+	return m, was
+}
+
+// answer is what the records of a success are. about returns what the only one is about, "" for anything; nil: there may
+// be any number of them.
 type answer struct {
 	shape workqsession.Shape
-	about func(c workq.Command, first string) bool
+	about func(c workq.Command) string
 }
 
 // answers are those of the commands that have records.
 var answers = map[string]answer{
-	workq.Lease:            {workqsession.Leased, func(workq.Command, string) bool { return true }},
-	workq.Run:              {workqsession.Result, ofJob},
-	workq.Result:           {workqsession.Result, ofJob},
-	workq.InspectJob:       {workqsession.Inspected, ofJob},
-	workq.InspectQueue:     {workqsession.Inspected, func(c workq.Command, name string) bool { return name == c.Name() }},
-	workq.InspectServer:    {workqsession.Inspected, func(_ workq.Command, word string) bool { return word == "server" }},
+	workq.Lease:            {workqsession.Leased, func(workq.Command) string { return "" }},
+	workq.Run:              {workqsession.Result, theJob},
+	workq.Result:           {workqsession.Result, theJob},
+	workq.InspectJob:       {workqsession.Inspected, theJob},
+	workq.InspectQueue:     {workqsession.Inspected, workq.Command.Name},
+	workq.InspectServer:    {workqsession.Inspected, func(workq.Command) string { return "server" }},
 	workq.InspectJobs:      {shape: workqsession.Inspected},
 	workq.InspectScheduled: {shape: workqsession.Inspected},
 	workq.InspectQueues:    {shape: workqsession.Inspected},
 }
 
-func ofJob(c workq.Command, id string) bool { return strings.EqualFold(id, c.ID) }
+func theJob(c workq.Command) string { return c.ID }
+
+// misses returns what the only record of a success should be about, "" if it is.
+func (w answer) misses(c workq.Command, first string) string {
+	want := w.about(c)
+	if first == want || c.ID != "" && strings.EqualFold(first, want) {
+		return ""
+	}
+	return want
+}
 
 // fits reports whether the records of a success are those that a command has.
 func fits(c workq.Command, m session.Message) bool {
@@ -197,7 +225,7 @@ func fits(c workq.Command, m session.Message) bool {
 	if shape != want.shape || want.about == nil {
 		return shape == want.shape
 	}
-	return records == 1 && want.about(c, string(m.Parts[1]))
+	return records == 1 && want.misses(c, string(m.Parts[1])) == ""
 }
 
 //go:embed scripts

@@ -42,7 +42,7 @@ const messageLimit = 16 << 20
 
 // Begin returns a conversation in which the broker owes its READY.
 func (p Protocol) Begin(_ session.Side, from io.Reader) (session.Reader, session.State) {
-	r := reader{
+	r := &reader{
 		Reader: zmtp.NewReader(from, zmtp.Limits{Message: messageLimit}), Protocol: p,
 		ids: map[string]uint64{}, seed: maphash.MakeSeed(),
 	}
@@ -67,9 +67,13 @@ func (Protocol) Text(m session.Message) string {
 type reader struct {
 	*zmtp.Reader
 	Protocol
-	ids  map[string]uint64 // hashes of messages, by id
-	seed maphash.Seed
+	ids    map[string]uint64 // hashes of messages, by id
+	seed   maphash.Seed
+	readOn bool // behind a message that is whole, and should not have been sent
 }
+
+// ReadOn has messages be read whose id is another one's, and ACKs for none that was sent.
+func (r *reader) ReadOn() { r.readOn = true }
 
 // The rules of this package. Those of package emqp have RulePrefix before them, so that they differ from those of ZMTP.
 const (
@@ -81,7 +85,7 @@ const (
 
 // Read returns messages and commands. It passes over greetings and PINGs, and hides HEARTBEATs and ACKs that are no
 // messages of the conversation. A message that the document does not allow is an error.
-func (r reader) Read() (session.Message, error) {
+func (r *reader) Read() (session.Message, error) {
 	for {
 		item, err := r.Reader.Read()
 		if syntax, is := errors.AsType[*zmtp.SyntaxError](err); is {
@@ -93,12 +97,15 @@ func (r reader) Read() (session.Message, error) {
 		if err != nil {
 			return session.Message{}, err
 		}
+		var wrong *session.SyntaxError
 		if item.Kind == zmtp.IsMessage {
-			if err := r.check(item.Parts); err != nil {
-				return session.Message{}, err
-			}
+			wrong = r.check(item.Parts)
+		}
+		if wrong != nil && !(r.readOn && lapses[wrong.Rule]) {
+			return session.Message{}, wrong
 		}
 		if m, ok := message(item); ok {
+			m.Lapse = wrong
 			m.Hidden = m.Kind == Message && r.hides(string(m.Parts[2]))
 			return m, nil
 		}
@@ -144,7 +151,7 @@ func commandOf(c zmtp.Command) session.Message {
 }
 
 // hides reports whether messages with a command are no part of the conversation.
-func (r reader) hides(command string) bool {
+func (r *reader) hides(command string) bool {
 	return command == emqp.HEARTBEAT && !r.Heartbeats || command == emqp.ACK && !r.Acks
 }
 
@@ -153,8 +160,11 @@ var passedOn = map[string]bool{
 	emqp.REQUEST: true, emqp.PUBLISH: true, emqp.SCHEDULE: true, emqp.UNSCHEDULE: true, emqp.REPLY: true,
 }
 
+// lapses are the rules behind which can be read on.
+var lapses = map[string]bool{RuleAcknowledged: true, RuleUnique: true}
+
 // check returns what a message of a broker breaks.
-func (r reader) check(parts [][]byte) error {
+func (r *reader) check(parts [][]byte) *session.SyntaxError {
 	m, err := emqp.Parse(parts)
 	if wrong, is := errors.AsType[*emqp.Error](err); is {
 		return r.wrong(RulePrefix+string(wrong.Rule), wrong.Expected+" in frame "+strconv.Itoa(wrong.Frame), wrong.Got)
@@ -174,15 +184,15 @@ func (r reader) check(parts [][]byte) error {
 }
 
 // wrong returns the error for the message that was read last.
-func (r reader) wrong(rule, expected, got string) error {
+func (r *reader) wrong(rule, expected, got string) *session.SyntaxError {
 	return &session.SyntaxError{Rule: rule, Offset: r.Offset(), Expected: expected, Got: got}
 }
 
 // Buffered returns 0: what is read together with an answer is no part of it, since a broker sends messages at any time.
-func (reader) Buffered() int { return 0 }
+func (*reader) Buffered() int { return 0 }
 
 // Pending treats whatever is unfinished as truncated.
-func (r reader) Pending() (what, rule string) {
+func (r *reader) Pending() (what, rule string) {
 	if what = r.Reader.Pending(); what == "" {
 		return "", ""
 	}

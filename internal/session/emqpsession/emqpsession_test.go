@@ -211,6 +211,39 @@ func TestMessagesThatBreakTheDocument(t *testing.T) {
 	}
 }
 
+// TestReadingOn: behind a message whose id alone is wrong the conversation goes on.
+func TestReadingOn(t *testing.T) {
+	t.Parallel()
+	for rule, id := range map[string]string{
+		emqpsession.RuleAcknowledged: "never sent", emqpsession.RuleUnique: "i",
+	} {
+		t.Run(rule, func(t *testing.T) {
+			t.Parallel()
+			config := fakeemqp.Config{Hook: func(e *fakeemqp.Event) {
+				if e.Sent && string(e.Frames[2]) == emqp.ACK {
+					e.Frames = emqp.Ack("broker-1", id).Frames()
+				}
+			}}
+			inBubble(t, config, func(t *testing.T, _ *fakeemqp.Broker, nc net.Conn) {
+				opened, p, err := emqpsession.Open(nc, emqpsession.Settings{Acks: true})
+				require.NoError(t, err)
+				c := session.New(opened, p, session.Config{ReadOn: true})
+				_, err = c.Answer(t.Context())
+				require.NoError(t, err)
+				var lapses []string
+				for range 2 {
+					send(t, c, emqp.InformWorker("i"))
+					if r := next(t, c); assert.Nil(t, r.Broken) && r.Message.Lapse != nil {
+						lapses = append(lapses, r.Message.Lapse.Rule)
+					}
+				}
+				assert.Contains(t, lapses, rule)
+				require.NoError(t, c.End(session.Closed))
+			})
+		})
+	}
+}
+
 // A broker that acknowledges nothing holds up an INFORM for half a second.
 func TestInformWithoutAck(t *testing.T) {
 	t.Parallel()
