@@ -237,7 +237,8 @@ func (x *exploration) loop(ctx context.Context) {
 	defer cancel()
 	idle := 0
 	for !x.over(limited) && x.clear() < enough {
-		if x.play.dead && !x.resume(limited) || steps > 0 && x.play.commands >= steps {
+		done := x.gen.alphabet.Done != nil && x.gen.alphabet.Done()
+		if done || x.play.dead && !x.resume(limited) || steps > 0 && x.play.commands >= steps {
 			return
 		}
 		before := x.play.commands

@@ -130,6 +130,7 @@ type Alphabet struct {
 	Open    func(conn int) Step   // opens a connection in one of the ways that there are
 	Control func() []Step         // of the connections that must not notice anything; nil for none
 	Look    func(conn int) []Step // asks for what may have come while time passed; nil for nothing
+	Done    func() bool           // nothing is left to be done; nil: something always is
 }
 
 // Move is one kind of thing to do on a connection.

@@ -1,104 +1,101 @@
 package fwpsubject
 
 import (
-	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
+	"sync"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance/model"
+	"github.com/fwpsuite/fwp/conformance/oracle"
+	"github.com/fwpsuite/fwp/internal/rfc3339"
+	"github.com/fwpsuite/fwp/internal/values"
 )
 
-// What args and custom must be delivered with unchanged, by value, as it stands in JSON.
+// The largest that is tried of what a job contains. Beyond 32 KiB a server may refuse a job as too large (AMB-14).
+const (
+	mostBytes   = 70_000
+	mostWords   = 1_100
+	mostMembers = 300
+	mostNested  = 130
+	mostJobs    = 130 // of a burst
+	mostQueues  = 66  // of a FETCH
+)
 
-// numberForms are numbers at the limits of types, and the forms that a number may have.
-var numberForms = []string{
-	"0", "-1", "255", "256", "-129", "32768", "65536", "2147483647", "2147483648", "-2147483649", "4294967295",
-	"4294967296", "4294967297", "9007199254740991", "9007199254740992", "9007199254740993", "-9007199254740993",
-	"9223372036854775807",
-	"-9223372036854775808", "-9223372036854775807", "1000000000000000001",
-	"0.1", "-0", "1e2", "1.5e10", "-2.5E-3", "123456789.125", "0.123456789", "1.0", "1e-7",
+// jobField is a field of a job with all its values: those that every server takes, and those that one may refuse.
+type jobField struct {
+	name, plain string
+	often       int      // the field is there once in so many jobs; 0: always
+	usual       []string // which half of the jobs have that have the field; nil: none
+	must, may   []values.Bucket
 }
 
-// textForms are texts: each kind of escape, each plane and normal form of Unicode, and what the languages and stores of
-// servers replace, trim or take for something else.
-var textForms = []string{
-	``, ` `, ` both ends `, `a b`, `tab\there`, `line\nbreak`, `carriage\r\nreturn`, `\"quoted\"`, `back\\slash`, `\/`,
-	`\b\f\r\u0001\u001f\u007f`, `\u00e9\ud83d\ude00`, `\u0000`, "é漢😀", "\u2028\u2029",
-	"\u00e9 e\u0301 \ufb01 \u1e9b\u0323",
-	"\U00010348 \U0002f800 \U000e0041 \U0010fffd", "\u202eabc\u200d\u200b\u00ad\ufeff\ufffd", `<a href='x'>&amp;</a>`,
-	`--`,
-	`*/`, `%20 %s 100%`, `a+b`, `1`, `01`, `1e3`, `true`, `null`, `2026-01-02T03:04:05Z`, `$$2`, `{}`, `[1]`,
-	`a.b`, `it's`,
-	strings.Repeat("0123456789abcdef", 20),
+// jobFields returns the fields whose values are free. Those of read-only fields are wrong ones of a client.
+var jobFields = sync.OnceValue(func() []jobField {
+	all := []jobField{
+		{name: "jobtype", plain: `"t"`, must: slices.Concat(values.Texts(), values.Lengths(mostWords))},
+		{name: "args", plain: "[]", must: values.Arrays(mostBytes/16, mostNested)},
+		{name: "retry", often: 2, usual: []string{"0", "-1", "1", "2", "25"}, must: values.Integers(-1, 1<<62)},
+		{name: "backtrace", often: 3, usual: []string{"1", "2", "5"}, must: values.Integers(0, 1<<62)},
+		{name: "reserve_for", often: 3, usual: []string{"60"}, must: values.Integers(-5, 1<<40)},
+		{name: "created_at", often: 4, must: values.Instants()},
+		{name: "custom", often: 3, must: append(values.Objects(mostMembers, mostNested), constant("null"))},
+		{name: "enqueued_at", often: 40, must: []values.Bucket{constant(`"2001-01-01T00:00:00Z"`)}},
+		{name: "failure", often: 40, must: []values.Bucket{constant(`{"message":"of the producer"}`)}},
+	}
+	for i := range all {
+		f := &all[i]
+		f.must, f.may = split(f.name, f.must)
+	}
+	return all
+})
+
+func constant(value string) values.Bucket {
+	return values.Bucket{Name: value, Make: func(*rand.Rand) string { return value }}
 }
 
-// keyForms are names of members: those that a map may merge, those that an object may have already, and those of the
-// fields of a job.
-var keyForms = []string{
-	"k", "A", "a", "", " ", "0", "1", "-1", "__proto__", "a.b", "a_b", "$$set", "jid", "queue", "retry", "reserve_for",
-	"é", `\u00e9`,
-	"class", "length", "x y", `\"`, strings.Repeat("key", 30),
-}
-
-// array is a job's args, mostly empty; else with several values, or with many.
-func (g *maker) array() string {
-	if g.IntN(2) == 0 {
-		return "[]"
-	}
-	switch g.IntN(24) {
-	case 0:
-		return `["$filler(70KiB)"]`
-	case 1:
-		return "[" + strings.Repeat("7,", 150) + "7]"
-	case 2:
-		return strings.Repeat("[", 30) + `"deep"` + strings.Repeat("]", 30)
-	}
-	var values []string
-	for range 1 + g.IntN(5) {
-		values = append(values, g.value(2))
-	}
-	if g.IntN(6) == 0 { // one of them twice
-		values = append(values, values[0])
-	}
-	return "[" + strings.Join(values, ",") + "]"
-}
-
-// custom is the field custom of a job.
-func (g *maker) custom() string {
-	if g.IntN(6) == 0 {
-		return choose(g, []string{"{}", "null"})
-	}
-	return g.members(2)
-}
-
-// value is a JSON value, with others in it down to a depth.
-func (g *maker) value(depth int) string {
-	kinds := 8
-	if depth == 0 {
-		kinds = 6
-	}
-	switch g.IntN(kinds) {
-	case 0, 1:
-		return deal(g, "number", numberForms)
-	case 2, 3, 4:
-		return `"` + deal(g, "text", textForms) + `"`
-	case 5:
-		return choose(g, []string{"null", "true", "false", "[]", "{}"})
-	case 6:
-		return "[" + g.value(depth-1) + "," + g.value(depth-1) + "]"
-	}
-	return g.members(depth - 1)
-}
-
-// members is a JSON object with members whose names differ, or with those of a list.
-func (g *maker) members(depth int) string {
-	if g.IntN(8) == 0 {
-		return `{"0":` + g.value(0) + `,"1":` + g.value(0) + "}"
-	}
-	all := make([]string, 0, 3)
-	used := map[string]bool{`\u00e9`: true} // the same as another one of the list
-	for range 1 + g.IntN(3) {
-		if key := deal(g, "key", keyForms); !used[key] {
-			used[key] = true
-			all = append(all, fmt.Sprintf(`"%s":%s`, key, g.value(max(depth, 0))))
+// split divides values of a field of a job into those that every server takes, and those that one may refuse.
+func split(name string, all []values.Bucket) (must, may []values.Bucket) {
+	r := rand.New(rand.NewPCG(0, 0))
+	for _, b := range all {
+		fields := map[string]string{
+			"jid": `"0123456789abcdef"`, "jobtype": `"t"`, "args": "[]", "queue": `"q"`, name: b.Make(r),
+		}
+		var parts []string
+		for field, value := range fields {
+			parts = append(parts, `"`+field+`":`+value)
+		}
+		l := oracle.ReadLine([]byte("PUSH {" + strings.Join(parts, ",") + "}"))
+		if l.Form == model.Okay && !l.Refusable() {
+			must = append(must, b)
+		} else {
+			may = append(may, b)
 		}
 	}
-	return "{" + strings.Join(all, ",") + "}"
+	return must, may
 }
+
+// pastInstants are times at which a job is due at once.
+var pastInstants = sync.OnceValue(func() []values.Bucket {
+	return append(slices.DeleteFunc(values.Instants(), func(b values.Bucket) bool {
+		at, err := rfc3339.Parse(strings.Trim(b.Make(nil), `"`))
+		return err != nil || at.After(time.Now())
+	}), constant("null"), constant(`""`))
+})
+
+// wordsOfFailures are texts for errtype and message.
+var wordsOfFailures = sync.OnceValue(func() []values.Bucket {
+	return slices.Concat(values.Texts(), values.Lengths(mostWords))
+})
+
+// What a worker may say of itself: nothing that a server may refuse, as far as the text says.
+var (
+	hostNames = sync.OnceValue(func() []values.Bucket {
+		return append(values.Lengths(64)[1:], constant(`"a.example.com"`), constant(`"h-1_2"`), constant(`"::1"`))
+	})
+	workerNames = []string{"", ":1", ".a-B", "_c", "-Ab"}
+	processes   = sync.OnceValue(func() []values.Bucket { return values.Integers(1, 1<<31-1) })
+	labels      = sync.OnceValue(func() []values.Bucket { return values.Strings(33, values.Texts()) })
+	memories    = sync.OnceValue(func() []values.Bucket { return values.Integers(0, 1<<40) })
+)

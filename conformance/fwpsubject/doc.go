@@ -5,7 +5,9 @@
 // all, and guard*.go keeps all of that from touching what belongs to other clients. cleanup.go removes what is left on
 // the server; seeds.go, simplify.go and leaks.go are for what was found.
 //
-// moves_*.go are moves of several steps: lives of jobs, names, several connections of a worker; contents.go, hello.go,
-// operate.go, steps.go, syntax.go and wire.go make their values, greetings, operator's actions, steps, slips of the
-// syntax and bytes. normal.go makes replies of two servers comparable, concurrent.go has the rules of histories.
+// roundtrips.go has the two subjects with few moves, for values and for lives of jobs.
+//
+// moves_*.go are moves of several steps: lives of jobs, names, several connections of a worker, many of a thing;
+// contents.go, hello.go, operate.go, steps.go, syntax.go and wire.go make their values, greetings, operator's actions,
+// steps, slips of the syntax and bytes. normal.go makes replies of two servers comparable, concurrent.go has the rules of histories.
 package fwpsubject

@@ -19,6 +19,9 @@ type maker struct {
 	jobs, workers, failures int
 	queues                  []int // that are in use
 	lastQueue               int
+
+	steady bool        // queues stay the same, and no move waits for long: see [Values] and [Lives]
+	births func() bool // jobs are still pushed whose lives are followed; nil where none are
 }
 
 // The connections of the control: a producer and a worker that must not notice anything.
@@ -29,7 +32,11 @@ const (
 
 // alphabet returns the steps that FWP offers.
 func alphabet(d *explore.Draw, l explore.Law) explore.Alphabet {
-	g := &maker{Draw: d, law: l.(*fwpLaw)} //nolint:forcetypeassert // the subject's own
+	return (&maker{Draw: d, law: l.(*fwpLaw)}).alphabet(moves) //nolint:forcetypeassert // the subject's own
+}
+
+// alphabet returns steps of some moves.
+func (g *maker) alphabet(moves []move) explore.Alphabet {
 	var all []explore.Move
 	for _, m := range moves {
 		all = append(all, explore.Move{
@@ -120,7 +127,7 @@ func (g *maker) queue() string {
 	if len(g.queues) < 6 {
 		g.lastQueue++
 		g.queues = append(g.queues, g.lastQueue)
-	} else if g.IntN(200) == 0 {
+	} else if !g.steady && g.IntN(200) == 0 {
 		g.lastQueue++
 		g.queues[g.IntN(len(g.queues))] = g.lastQueue
 	}

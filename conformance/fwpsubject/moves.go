@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
@@ -19,8 +18,15 @@ func anyone(_ *maker, _ int, w *oracle.Conn) bool     { return w.State < fwp.End
 func raw(_ *maker, _ int, w *oracle.Conn) bool        { return w.State == fwp.NotIdentified }
 func identified(_ *maker, _ int, w *oracle.Conn) bool { return w.State == fwp.Identified }
 
-func worker(g *maker, c int, w *oracle.Conn) bool  { return identified(g, c, w) && w.WID != "" }
-func active(g *maker, c int, w *oracle.Conn) bool  { return worker(g, c, w) && !g.law.world.Quiet(w) }
+func worker(g *maker, c int, w *oracle.Conn) bool { return identified(g, c, w) && w.WID != "" }
+
+// active reports whether the connection may fetch. In round trips a worker whose id is unusual may not, since no other
+// connection could acknowledge in its place what it has left.
+func active(g *maker, c int, w *oracle.Conn) bool {
+	_, plain := g.law.worker(w.WID)
+	return worker(g, c, w) && !g.law.world.Quiet(w) && (plain || !g.steady)
+}
+
 func waiting(g *maker, c int, w *oracle.Conn) bool { return active(g, c, w) && len(g.ready()) > 0 }
 func holding(g *maker, c int, w *oracle.Conn) bool { return worker(g, c, w) && len(g.held(w.WID)) > 0 }
 
@@ -66,12 +72,15 @@ var moves = []move{
 	{"fail", 4, holding, writes(func(g *maker, w *oracle.Conn) string { return "FAIL " + g.failure(g.oneHeld(w)) })},
 	{"fail-badly", 1, holding, (*maker).failBadly},
 	{"beat", 1, worker, writes(func(g *maker, w *oracle.Conn) string {
-		return `BEAT {"wid":"` + g.law.symbol(w.WID) + `"}`
+		more := ""
+		if g.IntN(2) == 0 {
+			more = `,"rss_kb":` + g.value("rss_kb", memories())
+		}
+		return fmt.Sprintf(`BEAT {"wid":"%s"%s}`, g.law.symbol(w.WID), more)
 	})},
 	{"beat-of-itself", 0.05, worker, writes(func(g *maker, w *oracle.Conn) string {
-		more := deal(g, "BEAT", []string{`"rss_kb":0`, `"current_state":"quiet"`,
-			`"rss_kb":2147483648,"current_state":"terminate"`})
-		return fmt.Sprintf(`BEAT {"wid":"%s",%s}`, g.law.symbol(w.WID), more)
+		more := deal(g, "BEAT", []string{`"current_state":"quiet"`, `"current_state":"terminate"`})
+		return fmt.Sprintf(`BEAT {"wid":"%s","rss_kb":%s,%s}`, g.law.symbol(w.WID), g.value("rss_kb", memories()), more)
 	})},
 	{"beat-unknown-worker", 0.3, worker, writes(func(g *maker, w *oracle.Conn) string {
 		return fmt.Sprintf(`BEAT {"wid":"%s"}`, deal(g, "unknown worker", []string{
@@ -124,6 +133,7 @@ var moves = []move{
 	}, (*maker).inDefault},
 	{"two-words", 0.1, active, (*maker).twoWords},
 	{"burst", 0.5, active, (*maker).burst},
+	{"push-line", 0.5, identified, (*maker).pushLine},
 	{"lives", 0.5, func(g *maker, c int, w *oracle.Conn) bool {
 		return g.Longest >= time.Minute && active(g, c, w)
 	}, (*maker).lives},
@@ -203,21 +213,15 @@ func (g *maker) fetchEmpty(c int, _ *oracle.Conn) []explore.Step {
 	return []explore.Step{ahead(line(c, "FETCH %s %s", first, g.all()))}
 }
 
-// fetchMany names up to dozens of queues, all but one of which are empty.
-func (g *maker) fetchMany(c int, _ *oracle.Conn) []explore.Step {
-	names := make([]string, deal(g, "queues", []int{3, 8, 12, 40}))
-	for i := range names {
-		names[i] = g.freshQueue()
-	}
-	names[g.IntN(len(names))] = g.law.symbol(choose(g, g.ready()).Queue)
-	return []explore.Step{line(c, "FETCH %s", strings.Join(names, " "))}
-}
-
 // fetchAndWake pushes a job while a worker waits for it, or two jobs while two workers do.
 func (g *maker) fetchAndWake(c int, _ *oracle.Conn) []explore.Step {
 	queue := g.freshQueue()
 	const ms = time.Millisecond
-	moment := explore.Wait(deal(g, "moment", []time.Duration{100 * ms, 300 * ms, 700 * ms}))
+	moments := []time.Duration{100 * ms, 300 * ms, 700 * ms}
+	if g.steady {
+		moments = []time.Duration{20 * ms}
+	}
+	moment := explore.Wait(deal(g, "moment", moments))
 	for _, other := range g.Free() {
 		if w := g.law.world.Conns[other]; other != c && active(g, other, w) && g.IntN(3) == 0 {
 			return []explore.Step{
@@ -378,23 +382,4 @@ func (g *maker) twoWords(c int, _ *oracle.Conn) []explore.Step {
 		return []explore.Step{push(c, g.jid(), queue, `,"at":`+g.soon()), explore.Wait(scheduled), fetch}
 	}
 	return []explore.Step{push(c, g.jid(), queue, ""), fetch}
-}
-
-// burst pushes many jobs, and fetches and acknowledges all of them.
-func (g *maker) burst(c int, _ *oracle.Conn) []explore.Step {
-	queue := g.freshQueue()
-	var pushes, rest []explore.Step
-	for range choose(g, []int{12, 20, 30, 40}) {
-		jid := g.jid()
-		pushes = append(pushes, push(c, jid, queue, ""))
-		rest = append(rest, line(c, "FETCH %s", queue), ack(c, jid))
-	}
-	if g.IntN(2) == 0 {
-		return append(pushes, rest...)
-	}
-	var mixed []explore.Step
-	for i := range pushes {
-		mixed = append(mixed, pushes[i], rest[2*i], rest[2*i+1])
-	}
-	return mixed
 }

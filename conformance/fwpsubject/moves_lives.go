@@ -119,7 +119,7 @@ func (g *maker) meets(l life, c, other int) []explore.Step {
 		}
 		return []explore.Step{fail}
 	case "fail in other words":
-		return []explore.Step{line(c, "FAIL %s", g.failureOf(l.jid, g.class(), g.message()))}
+		return []explore.Step{line(c, "FAIL %s", g.failureOf(l.jid, g.words("errtype"), g.words("message")))}
 	case "ack":
 		return []explore.Step{ack(c, l.jid)}
 	case "ack twice":

@@ -3,67 +3,51 @@ package fwpsubject
 import (
 	"fmt"
 	"strings"
+
+	"github.com/fwpsuite/fwp/internal/values"
 )
 
-// reservations are how long workers may hold jobs, some beyond what 32 bits of milliseconds have.
-var reservations = []string{"60", "61", "90", "600", "1800", "3600", "86400", "3000000", "4295000"}
-
-// jobTypes are names that a server must not change, or mistake for its own.
-var jobTypes = []string{"t", "t", "T", "Größe", "a::B", "0", "-x", "a.b_c", "retries", "default", "null",
-	"Aa.b:c-d_e*", "long" + strings.Repeat("-long", 60), "00042", "1e3", "a<b>c&d",
-	"50% off %s", " t ", "a\u002fb", "t\\t"}
-
-// optional are fields that a job has once in so many times, with their values.
-var optional = []struct {
-	often  int
-	name   string
-	values []string
-}{
-	{2, "retry", []string{"0", "-1", "1", "2", "3", "5", "25", "100", "256", "70000", "2147483647"}},
-	{3, "backtrace", []string{"0", "1", "2", "3", "5", "31", "300"}},
-	{4, "created_at", []string{`"$now-26h"`, `"$now-700h@+01:00"`, `"$now-3h@-05:30"`}},
-	{3, "custom", nil},
-	{40, "enqueued_at", []string{`"2001-01-01T00:00:00Z"`}},
-	{40, "failure", []string{`{"message":"of the producer"}`}},
-}
-
-// job makes up a legal work unit. Not all have the same fields, so that what a server
-// mixes up between jobs shows.
+// job makes up a legal work unit. Not all have the same fields, so that what a server mixes up between jobs shows. Most
+// have only values that every server takes, since a job that is refused shows nothing of its other fields; the others
+// have one value that a server may refuse.
 func (g *maker) job() string {
-	fields := []string{
-		`"jid":"` + g.jid() + g.jidEnd() + `"`, `"jobtype":"` + choose(g, jobTypes) + `"`,
-		`"args":` + g.array(),
+	all := jobFields()
+	risky := -1
+	if g.IntN(8) == 0 {
+		risky = g.Deal("risky", len(all))
 	}
-	if g.IntN(20) == 0 { // an unusual name, which may go wrong only when the job is enqueued
+	fields := []string{`"jid":"` + g.jid() + g.jidEnd() + `"`}
+	unusual := g.IntN(20) == 0 // a name of the queue, which may go wrong only when the job is enqueued
+	if unusual {
 		fields = append(fields, `"queue":"`+g.queue()+`_Odd"`)
-		if g.IntN(2) == 0 {
-			return "{" + strings.Join(append(fields, `"at":`+g.soon()), ",") + "}"
-		}
 	} else {
 		fields = append(fields, `"queue":"`+g.queue()+`"`)
 	}
-	for _, f := range optional {
-		if g.Uses(f.name) && g.IntN(f.often) == 0 {
-			var value string
-			if f.name == "custom" {
-				value = g.custom()
-			} else {
-				value = choose(g, f.values)
-			}
-			fields = append(fields, fmt.Sprintf("%q:%s", f.name, value))
+	for i, f := range all {
+		switch {
+		case i == risky && len(f.may) > 0:
+			fields = append(fields, fmt.Sprintf("%q:%s", f.name, g.value(f.name+", risky", f.may)))
+		case f.often == 0 && (unusual || risky >= 0): // required, and plain here
+			fields = append(fields, fmt.Sprintf("%q:%s", f.name, f.plain))
+		case risky >= 0 || len(f.must) == 0 || !g.Uses(f.name) || g.IntN(max(f.often, 1)) > 0:
+		case f.usual != nil && g.IntN(2) == 0:
+			fields = append(fields, fmt.Sprintf("%q:%s", f.name, choose(g, f.usual)))
+		default:
+			fields = append(fields, fmt.Sprintf("%q:%s", f.name, g.value(f.name, f.must)))
 		}
 	}
-	if g.Uses("at") && g.IntN(8) == 0 {
+	if unusual && !g.atOnce() && g.IntN(2) == 0 {
+		fields = append(fields, `"at":`+g.soon())
+	} else if g.Uses("at") && g.IntN(8) == 0 {
 		fields = append(fields, `"at":`+g.at())
 	}
-	switch {
-	case !g.Uses("reserve_for"):
-	case g.IntN(3) == 0:
-		fields = append(fields, `"reserve_for":`+choose(g, reservations))
-	case g.IntN(60) == 0: // AMB-17
-		fields = append(fields, `"reserve_for":`+choose(g, []string{"59", "1", "0", "-5"}))
-	}
+	g.Shuffle(len(fields), func(i, j int) { fields[i], fields[j] = fields[j], fields[i] })
 	return "{" + strings.Join(fields, ",") + "}"
+}
+
+// value draws from those buckets that were drawn least until now under that name, and writes it as steps have it.
+func (g *maker) value(name string, all []values.Bucket) string {
+	return strings.ReplaceAll(deal(g, name, all).Make(g.Rand), "$", "$$")
 }
 
 // jidEnd is what is behind the number of a jid, mostly nothing.
@@ -81,8 +65,14 @@ func (g *maker) soon() string { return fmt.Sprintf(`"$now+%dms"`, 1500+g.jobs%ma
 // manyTimes is how many times have names of their own, a millisecond apart.
 const manyTimes = 13_000
 
+// atOnce reports whether no job is scheduled for later: round trips do not wait.
+func (g *maker) atOnce() bool { return g.steady && g.births == nil }
+
 // at is when a job is to be enqueued: long ago, soon, or at once.
 func (g *maker) at() string {
+	if g.atOnce() || g.IntN(3) == 0 {
+		return g.value("at", pastInstants())
+	}
 	soon := func(zone string) string { return fmt.Sprintf(`"$now+%dms%s"`, 3000+g.IntN(6000), zone) }
 	return choose(g, []string{
 		`"$now-2h"`, `"$now-30h@+05:30"`, fmt.Sprintf(`"$now+%dms"`, 1000+g.IntN(6000)), soon("@-05:30"),
@@ -101,7 +91,7 @@ func b2i(b bool) int {
 func (g *maker) failure(jid string) string {
 	class, message := "Error", "failed on purpose"
 	if g.IntN(4) == 0 {
-		class, message = g.class(), g.message()
+		class, message = g.words("errtype"), g.words("message")
 	}
 	return g.failureOf(jid, class, message)
 }
@@ -111,10 +101,7 @@ func (g *maker) failure(jid string) string {
 func (g *maker) failureOf(jid, class, message string) string {
 	g.failures++
 	n := 1_000_000 + g.failures // as long as all others, so that no text contains another one
-	lines := make([]string, g.IntN(5))
-	if g.IntN(20) == 0 {
-		lines = make([]string, 25)
-	}
+	lines := make([]string, deal(g, "lines", values.Sizes(33)))
 	for i := range lines {
 		lines[i] = fmt.Sprintf(`"%d.go line %d of it"`, n, i+1)
 	}
@@ -125,15 +112,11 @@ func (g *maker) failureOf(jid, class, message string) string {
 	return fmt.Sprintf(`{"jid":"%s","errtype":"%s%d"%s,"backtrace":[%s]}`, jid, class, n, text, strings.Join(lines, ","))
 }
 
-func (g *maker) class() string   { return deal(g, "errtype", classes) }
-func (g *maker) message() string { return deal(g, "message", messages) }
-
-// The texts of failures, as they stand in JSON.
-var (
-	classes  = []string{"a::B", "a.b.", "Größe", "a b*", `\"\\`}
-	messages = []string{`first\nsecond`, `\u00e9 é 漢 😀 \ud83d\ude00`, `\"\\\/`,
-		"long" + strings.Repeat(" and long", 60), "<&>"}
-)
+// words is a text without the quotes of JSON around it.
+func (g *maker) words(name string) string {
+	quoted := g.value(name, wordsOfFailures())
+	return quoted[1 : len(quoted)-1]
+}
 
 // greeting is a HELLO that is legal, or one that the text leaves open.
 func (g *maker) greeting() string {
@@ -146,9 +129,9 @@ func (g *maker) greeting() string {
 	changed := strings.Replace(consumer, "4711", "4712", 1)
 	hash := g.hash()
 	if wid == g.workers && g.IntN(3) == 0 { // a worker that no other connection is of
-		return fmt.Sprintf(`{"hostname":"%s","wid":"$wid%d%s","pid":%s,"labels":%s,%s"v":2}`,
-			deal(g, "hostname", hostNames), wid, deal(g, "wid", workerNames),
-			choose(g, []string{"1", "4711", "65536", "4194304"}), deal(g, "labels", labels), hash)
+		return fmt.Sprintf(`{"hostname":%s,"wid":"$wid%d%s","pid":%s,"labels":%s,%s"v":2}`,
+			g.value("hostname", hostNames()), wid, deal(g, "wid", workerNames),
+			g.value("pid", processes()), g.value("labels", labels()), hash)
 	}
 	return choose(g, []string{
 		`{` + hash + `"v":2}`, `{` + consumer + hash + `"v":2}`, `{` + consumer + hash + `"v":2}`,
@@ -156,13 +139,6 @@ func (g *maker) greeting() string {
 		`{` + hash + `"v":2,"fwpcheck":true}`, `{` + hash + `"v":3}`, `{` + hash + `"w":1}`,
 	})
 }
-
-// What a worker may say of itself.
-var (
-	hostNames   = []string{"fwpcheck", "a.example.com", "Größe", "h-1_2"}
-	workerNames = []string{"", ":1", ".a-B", "_c", "-Ab"}
-	labels      = []string{`[]`, `["a"]`, `["a","b","c","d","e","f","g","h","i","j","k","l"]`, `["é 漢","A b"]`}
-)
 
 // hash is the field of a HELLO with the right password hash, nothing if none is needed.
 func (g *maker) hash() string {

@@ -15,6 +15,10 @@ import (
 const (
 	commandsSent   = 600                     // at most
 	exploringFor   = 3 * time.Second         // at most, without waiting for its end
+	valuesSent     = 6000                    // commands at most: about one for each bucket of each field
+	valuesFor      = 2 * time.Second         // at most
+	livesFor       = 120 * time.Second       // at most: a reservation of 60 s, and a retry
+	livesWait      = 130 * time.Second       // with its end
 	mostFindings   = 20                      // of one property
 	shrinkingFor   = 1500 * time.Millisecond // for all findings of an exploration together
 	exploringLasts = 10 * time.Second        // on a server that leaves commands unanswered; else about 2 s
@@ -29,7 +33,41 @@ func Exploration() conformance.Property {
 			"connection, malformed ones, and disconnects. Each reply is compared with the model of the specification. " +
 			"The check is a short `fwpcheck explore`.",
 		Wait: exploringLasts, Connections: 12,
-		Run: exploreCommands,
+		Run: func(ctx context.Context, on conformance.Setup) conformance.Evidence {
+			e := explore.Explorer{Subject: fwpsubject.New(), Steps: commandsSent, Exploring: exploringFor}
+			return exploreCommands(ctx, on, e)
+		},
+	}
+}
+
+// Values returns the check that sends jobs with values of every bucket, and fetches them.
+func Values() conformance.Property {
+	return conformance.Property{
+		Name:  "explore/values",
+		Title: "Whatever legal values a job has, it is delivered with them",
+		About: "Jobs are generated from the seed of the run with values from every bucket that each of their fields has: " +
+			"sizes, numbers, instants and texts at whose borders servers differ. They are pushed and fetched, and what comes " +
+			"back is compared with what was sent. A value that a server may refuse stands alone in its job.",
+		Wait: conformance.QuickWait, Connections: 12,
+		Run: func(ctx context.Context, on conformance.Setup) conformance.Evidence {
+			e := explore.Explorer{Subject: fwpsubject.Values(), Steps: valuesSent, Exploring: valuesFor}
+			return exploreCommands(ctx, on, e)
+		},
+	}
+}
+
+// Lives returns the check that follows jobs with values of every bucket through schedules, failures and the ends of their
+// reservations.
+func Lives() conformance.Property {
+	return conformance.Property{
+		Name:  "explore/lives",
+		Title: "Whatever legal values a job has, it comes back with them after its time, a failure or its reservation",
+		About: "Jobs are generated as for explore/values. Some are scheduled, some are failed once, and some are kept until " +
+			"their reservation ends. All of them wait together, and are compared when they come.",
+		Wait: livesWait, Connections: 12,
+		Run: func(ctx context.Context, on conformance.Setup) conformance.Evidence {
+			return exploreCommands(ctx, on, explore.Explorer{Subject: fwpsubject.Lives(), Exploring: livesFor})
+		},
 	}
 }
 
@@ -79,7 +117,6 @@ func exploreOnce(ctx context.Context, e explore.Explorer) explored {
 			sent++
 		}
 	}
-	e.Steps, e.Exploring = commandsSent, exploringFor
 	r := e.Run(ctx)
 	s := explored{findings: r.Findings, dead: r.Dead, commands: sent, leftover: r.Left}
 	if len(r.Outages) > 0 {
@@ -92,15 +129,12 @@ func exploreOnce(ctx context.Context, e explore.Explorer) explored {
 	return s
 }
 
-// exploreCommands explores, and shrinks what it finds. If there can be another server, that is where it is shrunk:
+// exploreCommands explores as e says, and shrinks what it finds. If there can be another server, that is where it is shrunk:
 // faults that count begin anew there, and it has not crashed.
-func exploreCommands(ctx context.Context, on conformance.Setup) conformance.Evidence {
-	e := explore.Explorer{
-		Subject: fwpsubject.New(),
-		Target:  on.Target, Password: on.Password, Seed: on.Seed, Alone: on.Alone, Fresh: on.Fresh, Impatient: true,
-		Timeout: on.Timeout, Patience: on.Patience, Slack: lag.Allowance,
-		Findings: mostFindings, Shrinking: shrinkingFor / explore.Shrinkings, Time: exploringFor + 6*on.Timeout,
-	}
+func exploreCommands(ctx context.Context, on conformance.Setup, e explore.Explorer) conformance.Evidence {
+	e.Target, e.Password, e.Seed, e.Alone, e.Fresh, e.Impatient = on.Target, on.Password, on.Seed, on.Alone, on.Fresh, true
+	e.Timeout, e.Patience, e.Slack = on.Timeout, on.Patience, lag.Allowance
+	e.Findings, e.Shrinking, e.Time = mostFindings, shrinkingFor/explore.Shrinkings, e.Exploring+6*on.Timeout
 	limited, cancel := context.WithTimeout(ctx, e.Time+shrinkingFor)
 	defer cancel()
 	s := exploreOnce(limited, e)

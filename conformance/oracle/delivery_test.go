@@ -1,6 +1,9 @@
 package oracle_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 const (
 	missing = "1 S $-1"
@@ -244,6 +247,13 @@ func TestDelivered(t *testing.T) {
 		"that failed 300 ms ago": {
 			all(
 				hello, with(""), take, fail, "wait 300ms",
+				take+` {"failure":{"errtype":"Boom","message":"it broke"}}`,
+			),
+			"",
+		},
+		"that failed with white space around its message": {
+			all(
+				hello, with(""), take, strings.Replace(fail, "it broke", "  it broke ", 1), "wait 300ms",
 				take+` {"failure":{"errtype":"Boom","message":"it broke"}}`,
 			),
 			"",

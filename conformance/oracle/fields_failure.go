@@ -29,10 +29,11 @@ func (j *Job) failures(f map[string]any, now time.Time) *law.Violation {
 	return j.described(f, texts(got), now)
 }
 
-// described judges whether the field about the last failure has what FAIL said of it.
+// described judges whether the field about the last failure has what FAIL said of it. White space around that may be
+// left out: the field is information about the failure, and nothing says that it is verbatim.
 func (j *Job) described(f map[string]any, text string, now time.Time) *law.Violation {
 	for _, name := range []string{"errtype", "message"} {
-		if s, _ := j.failure[name].(string); len(s) <= 100 && !strings.Contains(text, s) {
+		if s, _ := j.failure[name].(string); len(s) <= 100 && !strings.Contains(text, strings.TrimSpace(s)) {
 			clause := "FWP-FAIL-06"
 			if old, _ := j.before[name].(string); old != "" && strings.Contains(text, old) {
 				clause = "FWP-WU-13"

@@ -87,8 +87,8 @@ func (j *Job) place(queues []string) int {
 // phrase reports whether the name of the queue has blanks in it, or at its ends.
 func (j *Job) phrase() bool { return len(j.words) > 0 && j.words[0] != j.Queue }
 
-// reservation returns how long a worker may hold the job.
-func (j *Job) reservation() time.Duration {
+// Reservation returns how long a worker may hold the job.
+func (j *Job) Reservation() time.Duration {
 	n, is := number(j.sent["reserve_for"])
 	if !is {
 		n = 1800
@@ -211,7 +211,7 @@ func (j *Job) expire(patience time.Duration) {
 // FETCH was sent, and before the job has arrived.
 func (j *Job) taken(c *Conn, k *call, now time.Time) {
 	j.was(model.Enqueued, model.Fetch)
-	j.Holder, j.held, j.until, j.due, j.ackClause = c.WID, now, k.at.Add(j.reservation()), time.Time{}, ""
+	j.Holder, j.held, j.until, j.due, j.ackClause = c.WID, now, k.at.Add(j.Reservation()), time.Time{}, ""
 	if c.helloAgain { // of which worker it is, is not known (AMB-09)
 		j.Holder = ""
 	}
@@ -227,7 +227,7 @@ func (j *Job) mayBeTaken(now time.Time, patience time.Duration) {
 	if j.Where&model.Enqueued == 0 {
 		return
 	}
-	j.held, j.until, j.Holder, j.overdue = now, now.Add(j.reservation()), "", false
+	j.held, j.until, j.Holder, j.overdue = now, now.Add(j.Reservation()), "", false
 	after, _ := model.Enqueued.After(model.Fetch)
 	if j.Where |= after; j.Retry > 0 && j.Failures == 0 && j.Where&(model.Gone|model.Dead) == 0 && !j.uncertain {
 		j.due = j.until.Add(patience)

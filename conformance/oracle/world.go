@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -192,11 +191,13 @@ func (w *World) flushed(c *Conn, k *call, a model.Answer) {
 // one fault is one finding.
 func (w *World) disallowed(c *Conn, k *call, a model.Answer, text []byte, now time.Time) {
 	verb := strings.ToUpper(strings.TrimSpace(k.Verb))
-	if a == model.Refused {
-		jid, _ := k.Fields["jid"].(string)
-		if j := w.Jobs[jid]; j != nil && (verb == fwp.ACK || verb == fwp.FAIL) {
+	if verb == fwp.ACK || verb == fwp.FAIL {
+		jid, _ := jsonnum.Object(k.Args)["jid"].(string)
+		if j := w.Jobs[jid]; j != nil && (a == model.Refused || verb != k.Verb) {
 			j.Unjudged = Disallowed
 		}
+	}
+	if a == model.Refused {
 		return
 	}
 	switch verb {
@@ -223,62 +224,10 @@ func (w *World) disallowed(c *Conn, k *call, a model.Answer, text []byte, now ti
 // mostWrong is how many PUSHes are remembered that had to be refused.
 const mostWrong = 1000
 
-// fewQueues is how many queues of a FETCH every server has to take.
-const fewQueues = 8
-
-// longestHold is for how many seconds every server lets a job be held.
-const longestHold = 86400
-
-// refusable reports whether a server may refuse a command as too large for it (AMB-14): a PUSH because the job may be
-// held for longer than a day, a FETCH because it names many queues. One that names a queue twice may be refused too,
-// and a PUSH in which a member is there twice: what that means is not stated.
-func (k *call) refusable() bool {
-	if k.Verb == fwp.PUSH {
-		n, _ := number(k.Fields["reserve_for"])
-		return n > longestHold || namesTwice(k.Args)
-	}
-	if k.Verb != fwp.FETCH {
-		return false
-	}
-	names := strings.Fields(string(k.Args))
-	n := len(names)
-	slices.Sort(names)
-	return n > fewQueues || len(slices.Compact(names)) < n
-}
-
-// namesTwice reports whether a hash in some JSON, at any depth, has two members of the same name.
-func namesTwice(text []byte) bool {
-	type level struct {
-		names map[string]bool // nil for an array
-		value bool            // what comes next is the value of a member
-	}
-	open, d := []*level{{}}, json.NewDecoder(bytes.NewReader(text))
-	for token, err := d.Token(); err == nil && len(open) > 0; token, err = d.Token() {
-		top := open[len(open)-1]
-		if name, is := token.(string); is && top.names != nil && !top.value {
-			if top.names[name] {
-				return true
-			}
-			top.names[name], top.value = true, true
-			continue
-		}
-		top.value = false
-		switch token {
-		case json.Delim('{'):
-			open = append(open, &level{names: map[string]bool{}})
-		case json.Delim('['):
-			open = append(open, &level{})
-		case json.Delim('}'), json.Delim(']'):
-			open = open[:len(open)-1]
-		}
-	}
-	return false
-}
-
 // judged compares a reply with what is allowed.
 func (w *World) judged(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.Time) *law.Violation {
 	switch {
-	case a&k.allowed == 0 && !c.shut && (a != model.Refused || !k.refusable()):
+	case a&k.allowed == 0 && !c.shut && (a != model.Refused || !k.Refusable()):
 		return w.notAllowed(c, k, a, r, now)
 	case c.Unjudged != Judged, c.shut && a != model.Delivered:
 		return nil

@@ -198,7 +198,7 @@ func TestPropertiesAreSelected(t *testing.T) {
 
 // suiteProperties returns the checks of the suite that are not scripts.
 func suiteProperties() []conformance.Property {
-	return []conformance.Property{fwpsuite.Exploration(), stress.Check()}
+	return []conformance.Property{fwpsuite.Exploration(), fwpsuite.Values(), fwpsuite.Lives(), stress.Check()}
 }
 
 // withSuiteProperties adds them to a run.

@@ -126,8 +126,7 @@ var rooms = map[string]room{
 	},
 	"conformance/fwpsubject": {mayImport: []string{
 		"conformance/explore", "conformance/law", "conformance/model", "conformance/oracle", "fwp", "internal/rfc3339",
-		"internal/session",
-		"internal/session/fwpsession", "scenarios", "scenarios/fwpdialect",
+		"internal/session", "internal/session/fwpsession", "internal/values", "scenarios", "scenarios/fwpdialect",
 	}},
 	"conformance/oracle": {
 		mayImport: []string{"conformance/law", "conformance/model", "fwp", "internal/jsonnum", "internal/rfc3339"},
@@ -260,6 +259,7 @@ var rooms = map[string]room{
 	},
 	"internal/minimize": {alone: true},
 	"internal/text":     {alone: true},
+	"internal/values":   {alone: true},
 	"internal/serving":  {alone: true},
 	"internal/lag":      {mayImport: []string{"internal/input"}, alone: true},
 	"internal/wait":     {alone: true},

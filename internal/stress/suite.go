@@ -22,5 +22,6 @@ var suite = sync.OnceValues(func() ([]conformance.Check, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the suite's own scripts: %w", err)
 	}
-	return append(conformance.Scripts(scripts...), fwpsuite.Exploration(), Check()), nil
+	all := conformance.Scripts(scripts...)
+	return append(all, fwpsuite.Exploration(), fwpsuite.Values(), fwpsuite.Lives(), Check()), nil
 })

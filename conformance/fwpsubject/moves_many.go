@@ -1,0 +1,58 @@
+package fwpsubject
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/oracle"
+	"github.com/fwpsuite/fwp/internal/values"
+)
+
+// fetchMany names up to dozens of queues, all but one of which are empty.
+func (g *maker) fetchMany(c int, _ *oracle.Conn) []explore.Step {
+	names := make([]string, deal(g, "queues", values.Sizes(mostQueues)[3:]))
+	for i := range names {
+		names[i] = g.freshQueue()
+	}
+	names[g.IntN(len(names))] = g.law.symbol(choose(g, g.ready()).Queue)
+	return []explore.Step{line(c, "FETCH %s", strings.Join(names, " "))}
+}
+
+// burst pushes many jobs, and fetches and reports all of them: at once, or when all are in hand, or one by one.
+func (g *maker) burst(c int, _ *oracle.Conn) []explore.Step {
+	queue := g.freshQueue()
+	var pushes, fetches, acks []explore.Step
+	for range deal(g, "burst", values.Sizes(mostJobs)[2:]) {
+		jid := g.jid()
+		pushes = append(pushes, push(c, jid, queue, ""))
+		fetches = append(fetches, line(c, "FETCH %s", queue))
+		acks = append(acks, ack(c, jid))
+	}
+	var mixed []explore.Step
+	switch g.IntN(3) {
+	case 0:
+		g.Shuffle(len(acks), func(i, j int) { acks[i], acks[j] = acks[j], acks[i] })
+		return slices.Concat(pushes, fetches, acks)
+	case 1:
+		mixed, pushes = pushes, make([]explore.Step, 0)
+	}
+	for i := range fetches {
+		if len(pushes) > 0 {
+			mixed = append(mixed, pushes[i])
+		}
+		mixed = append(mixed, fetches[i], acks[i])
+	}
+	return mixed
+}
+
+// pushLine pushes a job in a line of a length at which buffers end, its CRLF included.
+func (g *maker) pushLine(c int, _ *oracle.Conn) []explore.Step {
+	const least = 200 // bytes, in which any line without a text fits
+	length := deal(g, "length of a line", slices.DeleteFunc(values.Sizes(mostBytes), func(n int) bool { return n < least }))
+	before := fmt.Sprintf(`PUSH {"jid":"%s","jobtype":"t","queue":"%s","args":["`, g.jid(), g.queue())
+	const behind = `"]}`
+	filler := strings.Repeat("0123456789abcdef", length/16+1)[:length-len(g.Fill(before))-len(behind)-len("\r\n")]
+	return []explore.Step{line(c, "%s%s%s", before, filler, behind)}
+}

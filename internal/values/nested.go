@@ -1,0 +1,86 @@
+package values
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+)
+
+// Arrays returns arrays of scalars and of each other: of each size up to most, each depth up to deepest, and each
+// number and text.
+func Arrays(most, deepest int) []Bucket {
+	all := sized("elements", most, func(r *rand.Rand, n int) string {
+		return list(n, func(int) string { return strconv.Itoa(r.IntN(1000)) })
+	})
+	all = append(all, sized("depth", deepest, func(_ *rand.Rand, n int) string {
+		return "[" + strings.Repeat("[", n) + `"deep"` + strings.Repeat("]", n) + "]"
+	})...)
+	all = append(all, sized("bytes in an element", most*16, func(r *rand.Rand, n int) string {
+		return `["` + letters(r, n) + `"]`
+	})...)
+	for _, inner := range [][]Bucket{Numbers(), Texts(), Objects(64, 32)} {
+		for _, b := range inner {
+			all = append(all, Bucket{"element " + b.Name, func(r *rand.Rand) string { return "[" + b.Make(r) + "]" }})
+		}
+	}
+	for _, t := range []text{
+		{"equal elements", `["a","a",1,1,{"a":1},{"a":1},[],[]]`}, {"types mixed", `[1,"1",true,"true",null,"null",{},[],1.5]`},
+		{"nulls", `[null,null]`}, {"truths", `[true,false,true]`}, {"empty ones", `[[],{},"",[[]],[{}],{"a":[]}]`},
+		{"order", `[3,1,2,"b","a","c"]`}, {"spaces", `[ 1 , "a" , { "k" : [ ] } ]`},
+	} {
+		all = append(all, fixed(t.name, t.inner))
+	}
+	return all
+}
+
+// Strings returns arrays of texts: of each number up to most, and with one of each of all.
+func Strings(most int, all []Bucket) []Bucket {
+	lists := sized("texts", most, func(r *rand.Rand, n int) string {
+		return list(n, func(int) string { return `"` + letters(r, 8) + `"` })
+	})
+	for _, b := range all {
+		lists = append(lists, Bucket{"a text, " + b.Name, func(r *rand.Rand) string { return "[" + b.Make(r) + `,"last"]` }})
+	}
+	return lists
+}
+
+// Objects returns objects: of each number of members up to most, each depth up to deepest, each text as a name and as a
+// value, and names that are nearly alike.
+func Objects(most, deepest int) []Bucket {
+	all := sized("members", most, func(r *rand.Rand, n int) string {
+		return "{" + strings.Trim(list(n, func(i int) string {
+			return fmt.Sprintf(`"k%d":%d`, i, r.IntN(1000))
+		}), "[]") + "}"
+	})
+	all = append(all, sized("depth of members", deepest, func(_ *rand.Rand, n int) string {
+		return strings.Repeat(`{"a":`, n) + `{"a":"deep"}` + strings.Repeat("}", n)
+	})...)
+	for _, b := range Texts() {
+		all = append(all, Bucket{"name " + b.Name, func(r *rand.Rand) string { return "{" + b.Make(r) + `:"value"}` }})
+	}
+	for _, b := range Lengths(1024) {
+		all = append(all, Bucket{"name of " + b.Name, func(r *rand.Rand) string { return "{" + b.Make(r) + `:0}` }})
+	}
+	for _, t := range []text{
+		{"names by case", `{"a":1,"A":2,"aB":3,"Ab":4}`}, {"names by normal form", "{\"\u00e9\":1,\"e\u0301\":2}"},
+		{"names by space", `{"a":1," a":2,"a ":3}`}, {"names by type", `{"1":1,"01":2,"1.0":3,"true":4,"null":5}`},
+		{"names in disorder", `{"z":1,"a":2,"m":3,"10":4,"9":5}`}, {"names with dots", `{"a":{"b":1},"a.b":2,"a_b":3,"a-b":4}`},
+		{"names of languages", `{"__proto__":{"x":1},"constructor":2,"class":3,"self":4,"length":5,"toString":6}`},
+		{"names with dollars", `{"$set":1,"$where":2,"@type":3,"json_class":4,"_id":5,"xmlns":6}`},
+		{"nulls inside", `{"a":null,"b":{"c":null}}`}, {"nested alike", `{"a":{"a":{"a":1}},"b":{"a":{"a":2}}}`},
+		{"values mixed", `{"a":[1,{"b":[]}],"c":{},"d":"","e":false,"f":-1.5}`},
+	} {
+		all = append(all, fixed(t.name, t.inner))
+	}
+	return all
+}
+
+// list returns an array of n elements.
+func list(n int, element func(int) string) string {
+	parts := make([]string, n)
+	for i := range parts {
+		parts[i] = element(i)
+	}
+	return "[" + strings.Join(parts, ",") + "]"
+}

@@ -1,0 +1,56 @@
+// Package values generates values from their types, with a bias to borders. A type is a list of buckets; a bucket is a
+// class of values that a peer may treat alike, such as all texts of 256 bytes. All values are JSON texts; which of them
+// a peer has to take is for the specification of its protocol to say. Nothing here knows a protocol.
+//
+// To read: values.go (buckets and sizes), numbers.go, texts.go, instants.go, and nested.go for arrays and objects.
+package values
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// Bucket is a class of values. Its name is unique in its type, stable, and short enough for a table.
+type Bucket struct {
+	Name string
+	// Make returns a value of the bucket as a JSON text in one line.
+	Make func(*rand.Rand) string
+}
+
+// Sizes returns the sizes from 0 to most at which peers differ: the smallest, and those around each power of two and
+// ten, in ascending order.
+func Sizes(most int) []int {
+	all := []int{0, 1, 2, 3}
+	for _, base := range []int{2, 10} {
+		for n := base * base; n <= most; n *= base {
+			all = append(all, n-1, n, n+1)
+		}
+	}
+	slices.Sort(all)
+	return slices.DeleteFunc(slices.Compact(all), func(n int) bool { return n > most })
+}
+
+// fixed returns a bucket with one value.
+func fixed(name, value string) Bucket {
+	return Bucket{name, func(*rand.Rand) string { return value }}
+}
+
+// sized returns a bucket for each size.
+func sized(kind string, most int, value func(r *rand.Rand, n int) string) (all []Bucket) {
+	for _, n := range Sizes(most) {
+		all = append(all, Bucket{fmt.Sprintf("%s %d", kind, n), func(r *rand.Rand) string { return value(r, n) }})
+	}
+	return all
+}
+
+// letters returns n letters and digits. A text that was cut, shifted or repeated differs from it.
+func letters(r *rand.Rand, n int) string {
+	const alphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	var b strings.Builder
+	for range n {
+		b.WriteByte(alphabet[r.IntN(len(alphabet))])
+	}
+	return b.String()
+}
