@@ -15,7 +15,7 @@ func stateRules() []Rule {
 	return []Rule{
 		{FetchAfterQuiet, "a worker was told to be quiet, or reported it", 0, fetchOrTime, checkFetchAfterQuiet},
 		{FetchAfterTerminate, "a worker was told to terminate, or reported it", 0, fetchOrLeft, checkFetchAfterTerminate},
-		{StateIgnored, "a worker was told to be quiet or to terminate, 5 s before", 0, fetchOrLeft, checkStateIgnored},
+		{StateIgnored, "a worker was told to be quiet or to terminate, and left, or 5 s passed", 0, fetchOrLeft, checkStateIgnored},
 		{Unquieted, "a quiet worker's BEAT was answered with OK", 0, fetchOrTime, checkUnquieted},
 		{QuietExit, "a worker was quiet for 15 s, or ended", NeedsProcesses, on(second, Exited), checkQuietExit},
 		{
@@ -46,13 +46,14 @@ func checkFetchAfterTerminate(l *look) judgement {
 
 // checkFetchAfter judges a FETCH after the reply that ordered a state. Where no reply did so, and a BEAT said that a
 // signal has, its current_state counts. A FETCH on another connection may have been under way, so what is sent within
-// the time to act is let pass. The goal is reached when that time is over.
+// the time to act is let pass. The goal is reached when that time is over, or the worker has left.
 func checkFetchAfter(l *look, ordered *Moment, state string) judgement {
 	k, text := l.worker, "FETCH %.3f s after the reply to BEAT said %s"
 	if ordered == nil && k.claimedState == state && k.order() == nil {
 		ordered, text = k.claim, "FETCH %.3f s after a BEAT with the current_state %s"
 	}
-	if ordered == nil || l.At <= ordered.At+l.world.grace() || l.Kind == Line && !l.conn.isBound() {
+	early := l.Kind != departed && l.At <= timeOf(ordered)+l.world.grace()
+	if ordered == nil || early || l.Kind == Line && !l.conn.isBound() {
 		return notApplicable()
 	}
 	return keptUnless(l.Kind == Line, moments(ordered), text, (l.At - ordered.At).Seconds(), state)
@@ -64,7 +65,7 @@ func checkStateIgnored(l *look) judgement {
 	}
 	ordered := l.worker.order()
 	if l.Kind != Line {
-		return keptWhere(l.At-ordered.At > 5*time.Second)
+		return keptWhere(l.Kind == departed || l.At-ordered.At > 5*time.Second)
 	}
 	if l.worker.fetchesAfterOrder == 0 || l.At <= ordered.At+l.world.grace() || !l.conn.isBound() {
 		return notApplicable()

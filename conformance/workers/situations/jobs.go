@@ -132,7 +132,6 @@ func (t *trial) worked(p *program, jids []string) {
 		fmt.Sprintf("no report on %s within %v of the delivery", listed(missing), reportPatience))
 	t.shownByDelivery(missing)
 	if len(missing) == 0 && delivered < len(jids) {
-		t.fetchesOn(p, len(jids)-delivered)
 		t.open("FETCH-09", fmt.Sprintf("%d of %d jobs were not fetched within %v",
 			len(jids)-delivered, len(jids), soon+reportPatience))
 	}
@@ -152,21 +151,6 @@ func (t *trial) reportedWhileFetching(p *program, jids []string) (missing []stri
 		missing = t.reported(p, step, jids...)
 	}
 	return missing
-}
-
-// idleWithJobs is how long a worker may send no FETCH while there are jobs for it and it runs none.
-const idleWithJobs = 10 * time.Second
-
-// fetchesOn finds a worker that has no job in hand and sends no FETCH, while there are jobs.
-func (t *trial) fetchesOn(p *program, waiting int) {
-	last := t.now()
-	if all := t.all(p.lines(fwp.FETCH)); len(all) > 0 {
-		last = all[len(all)-1].At
-	}
-	if idle := t.now() - last; idle > idleWithJobs && !t.exited(p) {
-		t.holds("FETCH-11", false, "a FETCH, since the worker runs no job",
-			fmt.Sprintf("%d jobs wait, and the worker has sent no FETCH for %.0f s", waiting, idle.Seconds()))
-	}
 }
 
 // listed returns the first few jids.

@@ -1,6 +1,7 @@
 package situations
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +24,7 @@ func TestJobsAreReported(t *testing.T) {
 		{name: "the second is missing", conversation: "1 worker w" + jobLine(1, "a") + ackLine("a") + jobLine(1, "b"),
 			judge: worked("a", "b"), want: []string{"FETCH-09 broken"}},
 		{name: "the second was not fetched", conversation: "1 worker w" + jobLine(1, "a") + ackLine("a") + "\n1 C: FETCH",
-			judge: worked("a", "b"), want: []string{"FETCH-09 held", "FETCH-11 broken", "FETCH-09 open"}},
+			judge: worked("a", "b"), want: []string{"FETCH-09 held", "FETCH-09 open"}},
 		{name: "it has ended, and could not fetch the second", judge: worked("a", "b"),
 			conversation: "1 worker w" + jobLine(1, "a") + ackLine("a") + "\n1 C: END\n1 closed server\nexited 0",
 			want:         []string{"FETCH-09 held", "FETCH-09 open"}},
@@ -87,26 +88,6 @@ func TestJobsAtATime(t *testing.T) {
 	})
 }
 
-// TestAWorkerTerminates judges what a worker does after the order to terminate. (Terminating State)
-func TestAWorkerTerminates(t *testing.T) {
-	t.Parallel()
-	const told = "1 worker w\n2 worker w\n1 C: BEAT {\"wid\":\"w\"}\n1 S: +{\"state\":\"terminate\"}"
-	judge := func(tr *trial, p *program) {
-		tr.terminated(p, tr.first(p.events(reply(fwp.BEAT))))
-	}
-	testJudgments(t, []judgment{
-		{name: "it stays and fetches no more", conversation: told, judge: judge,
-			want: []string{"STATE-20 held", "BEAT-13 held"}},
-		{name: "a FETCH was under way", conversation: told + "\n+1s\n2 C: FETCH", judge: judge,
-			want: []string{"STATE-20 held", "BEAT-13 held"}},
-		{name: "it fetches on", conversation: told + "\n+4s\n2 C: FETCH", judge: judge, want: []string{"BEAT-13 broken"}},
-		{name: "it fetches on and ends", conversation: told + "\n+4s\n2 C: FETCH\nexited 0", judge: judge,
-			want: []string{"BEAT-13 held"}},
-		{name: "another worker of its process fetches on", conversation: told + "\n3 worker v\n+4s\n3 C: FETCH", judge: judge,
-			want: []string{"STATE-20 held", "BEAT-13 held"}},
-	})
-}
-
 // TestAWorkerThatEndsOwesNoBeat: where the situation is about BEAT, an end before the next one was due has kept it.
 func TestAWorkerThatEndsOwesNoBeat(t *testing.T) {
 	t.Parallel()
@@ -115,7 +96,7 @@ func TestAWorkerThatEndsOwesNoBeat(t *testing.T) {
 		replayed(t, &situation{clauses: "BEAT-16"}, conversation, func(t *testing.T, tr *trial, p *program) {
 			t.Helper()
 			tr.terminated(p, tr.first(reply(fwp.BEAT)))
-			assert.Equal(t, want, outcomes(tr.decisions)[0] == "BEAT-16 held", ends)
+			assert.Equal(t, want, slices.Contains(outcomes(tr.decisions), "BEAT-16 held"), ends)
 		})
 	}
 }

@@ -21,8 +21,6 @@ func fetchSituations() []situation {
 			"FETCH-11", 15, playConcurrencyAfterTroubles, setup{}},
 		{"fetch/beside-long-job", "a worker fetches jobs while one of its executors has a long one",
 			"FETCH-11", 6, playLongJob, setup{}},
-		{"fetch/after-idle", "a worker that had nothing to do takes a job soon",
-			"FETCH-11", 5, playJobAfterIdle, setup{}},
 		{"fetch/queues", "a worker fetches from all its queues",
 			"FETCH-02 WRK-11", 4, playQueues, setup{}},
 	}
@@ -60,16 +58,6 @@ func playLongJob(t *trial) {
 	}
 	t.holds("FETCH-11", ok, "other jobs, since it runs one of two",
 		fmt.Sprintf("beside a long job %d of %d others were taken within %v", len(t.delivered(jids)), len(jids), soon))
-}
-
-func playJobAfterIdle(t *trial) {
-	p := t.launch(options{})
-	t.mustFetch(p)
-	t.watch(p, 4*time.Second)
-	jid := t.push(job{jobtype: "fwp.ok", args: "[1]"})
-	ok := t.until(soon, func() bool { return t.deliveryOf(jid) != nil })
-	t.holds("FETCH-11", ok, fmt.Sprintf("the job is taken within %v", soon),
-		"the job was not taken; the worker "+t.ending(p))
 }
 
 func playQueues(t *trial) {

@@ -73,12 +73,6 @@ func (t *trial) terminated(p *program, told *workers.Event) {
 	if exit != nil && exit.At < told.At+beatDue && slices.Contains(strings.Fields(t.situation.clauses), "BEAT-16") {
 		t.holds("BEAT-16", true, "", "the worker ended before its next BEAT was due")
 	}
-	late := t.has(after(told.At+timeToAct, ofWorker(told, line(fwp.FETCH))))
-	if !late {
-		t.kept("STATE-20")
-	}
-	t.holds("BEAT-13", t.exited(p) || !late, "a worker that terminates", "the worker fetches on after the order")
-	t.shownBy(told)
 }
 
 // remarkStaying notes a process that should have ended: where it has no connection any more but stays, the
