@@ -59,7 +59,7 @@ func (t *trial) consequences(all []conformance.Decision, results []workers.Resul
 			all[i] = undecided(d.Clause, "what was found may follow from what was found about "+cause)
 		}
 		if verb := masked[d.Clause]; verb != "" && d.Outcome == play.Matched {
-			all[i] = undecided(d.Clause, "it was seen in lines of "+verb+" that are wrong, and were taken all the same")
+			all[i] = undecided(d.Clause, "it was seen beside lines of "+verb+" that are wrong")
 		}
 	}
 	return all

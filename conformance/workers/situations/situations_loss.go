@@ -96,9 +96,8 @@ func playOutage(t *trial) {
 // comeback is how long a worker may take until it works again after a loss. The specification has no bound.
 const comeback = 60 * time.Second
 
-// comesBack decides whether a worker fetches and reports jobs again. One that has ended is left open: a supervisor
-// may have to start it again. Whether it reports a job that ran when its connections were lost is noted: the text asks
-// for one report, which may have been lost with them.
+// comesBack decides whether a worker fetches and reports jobs again. Whether it reports a job that ran when its
+// connections were lost is noted: the text asks for one report, which may have been lost with them.
 func (t *trial) comesBack(p *program, running ...string) {
 	t.worksElsewhere()
 	missing := t.reported(p, comeback, t.pushMany(3, "fwp.ok", "[1]")...)
