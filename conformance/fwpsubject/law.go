@@ -3,6 +3,7 @@ package fwpsubject
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,6 +34,7 @@ type conn struct {
 	several    bool // its last bytes were not a single line: the first answer is judged, but may have another reason
 	replied    time.Time
 	last       session.Message // that was received
+	begun      []byte          // of a line that is not complete
 }
 
 func newLaw(t law.Terms) *fwpLaw {
@@ -59,6 +61,23 @@ func (l *fwpLaw) Introduce(number int, c *scenarios.Connect) string {
 		return ""
 	}
 	return hello(c, l.world.Conns[number].Hi.Protected)
+}
+
+// Split implements [law.Splitter]: a command is a line. What stands behind an LF alone is part of the same one.
+func (l *fwpLaw) Split(number int, all []byte, _ time.Time) (commands [][]byte) {
+	c := l.conns[number]
+	for all = slices.Concat(c.begun, all); len(all) > 0; {
+		end := bytes.IndexByte(all, '\n') + 1
+		if c.begun = nil; end == 0 {
+			c.begun = all
+			break
+		}
+		if !bytes.HasSuffix(all[:end], []byte("\r\n")) {
+			end = len(all)
+		}
+		commands, all = append(commands, all[:end:end]), all[end:]
+	}
+	return commands
 }
 
 // Sent records bytes. The number of answers to what is not a single line is not judged.

@@ -3,5 +3,6 @@
 // connections of one play, which may all be in use at the same time.
 //
 // To read: law.go (a law, what it is given and what it answers), watch.go (a play), conn.go (one connection of it, and
-// the order in which its messages are judged), clock.go (times that a server writes), tally.go (what was judged).
+// the order in which its messages are judged), tap.go (connections that package session does not hold), clock.go (times
+// that a server writes), tally.go (what was judged).
 package law

@@ -2,6 +2,7 @@ package law
 
 import (
 	"cmp"
+	"fmt"
 	"sync"
 	"time"
 
@@ -23,7 +24,8 @@ type Watch struct {
 	of     Definition
 	conns  []*Conn
 	found  []Seen
-	open   string // why what follows is not judged, "" if it is
+	alike  map[[2]string]int // violations, by rule and clause
+	open   string            // why what follows is not judged, "" if it is
 	tally  Tally
 
 	due   *Due // what the server has to send
@@ -39,18 +41,21 @@ type Seen struct {
 	Alone bool      // it is about a value in the message, whatever was sent before
 }
 
+// Unproven reports whether one sight is not enough: the premise is time, or something else may be the reason.
+func (s *Seen) Unproven() bool { return s.Timed || s.Doubtful || s.Own != "" }
+
 // NewWatch returns a Watch of a play that has not begun.
 func NewWatch(d Definition, t Terms) *Watch {
-	w := &Watch{law: d.Start(t), of: d}
+	w := &Watch{law: d.Start(t), of: d, alike: map[[2]string]int{}}
 	w.pusher, _ = w.law.(Pusher)
 	return w
 }
 
-// Dialed records a new connection, and returns its observer.
+// Dialed records a new connection, and returns its observer. Without a name it is "c" and its number, from 1.
 func (w *Watch) Dialed(name string) session.Observer {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	c := &Conn{watch: w, name: name, number: len(w.conns)}
+	c := &Conn{watch: w, name: cmp.Or(name, fmt.Sprintf("c%d", len(w.conns)+1)), number: len(w.conns)}
 	if w.of.Greets {
 		c.under = []command{{at: time.Now()}}
 	}
@@ -72,7 +77,11 @@ func (w *Watch) Operated(action scenarios.Need, client, state string) {
 	w.due = nil
 }
 
-// Found returns what was found, in its order. Messages that still wait for others are judged before.
+// mostAlike is how many violations of one rule and clause are kept.
+const mostAlike = 100
+
+// Found returns what was found, in its order, of many alike the first ones. Messages that still wait for others are
+// judged before.
 func (w *Watch) Found() []Seen {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -131,10 +140,13 @@ func (w *Watch) note(c *Conn, v *Violation, at time.Time, several bool) {
 		return
 	}
 	w.tally.rule(v.Rule, Rate{Broken: 1})
-	w.found = append(w.found, Seen{
-		Violation: *v, Conn: c.name, At: at, Timed: timed,
-		Alone: w.of.Rules[v.Rule].Traits&(OfField|AtGreeting) != 0,
-	})
+	if key := [2]string{v.Rule, v.Clause}; w.alike[key] < mostAlike {
+		w.alike[key]++
+		w.found = append(w.found, Seen{
+			Violation: *v, Conn: c.name, At: at, Timed: timed,
+			Alone: w.of.Rules[v.Rule].Traits&(OfField|AtGreeting) != 0,
+		})
+	}
 	if v.JID != "" && w.of.Rules[v.Rule].Traits&JobStays == 0 {
 		w.law.Unjudge(v.JID)
 	}

@@ -192,3 +192,18 @@ func TestWatchOfAServerThatSendsByItself(t *testing.T) {
 		})
 	}
 }
+
+// TestManyAlike: of violations of one rule and clause the first ones are kept.
+func TestManyAlike(t *testing.T) {
+	t.Parallel()
+	w := law.NewWatch(law.Definition{Start: func(law.Terms) law.Law { return &echo{asked: map[int]string{}} }}, law.Terms{})
+	play(w, map[string]session.Observer{}, "a")
+	conns := map[string]session.Observer{"b": w.Dialed("b")}
+	for range 300 {
+		play(w, conns, "b>x")
+		play(w, conns, "b<y")
+	}
+	play(w, conns, "b>other")
+	play(w, conns, "b<y")
+	assert.Len(t, w.Found(), 101)
+}

@@ -46,7 +46,7 @@ func (l *lawful) take(about conformance.Description, e *conformance.Evidence, la
 	seen := map[lawKey]bool{}
 	for _, v := range e.Law {
 		key := lawKey{v.Rule, v.Clause}
-		if filed(e, v) || !v.Alone && follows(e, v) || seen[key] {
+		if filed(e, v) || !v.Alone && (len(e.Findings) > 0 || follows(e, v)) || seen[key] {
 			continue
 		}
 		seen[key] = true
@@ -71,10 +71,12 @@ func (l *lawful) take(about conformance.Description, e *conformance.Evidence, la
 // mismatched reports whether a line was not met; lag may be the reason.
 func mismatched(r play.Result) bool { return r.Outcome == play.Mismatched || r.Reason == play.Lag }
 
-// filed reports whether a line of the script that is about a clause, or a breach, is about the same message.
+// filed reports whether a line of the script that is about a clause, or a breach, is about the same message, or a
+// finding of a property about the same clause.
 func filed(e *conformance.Evidence, v law.Seen) bool {
 	at := v.At.Sub(e.Began)
-	return slices.ContainsFunc(e.Breaches, func(b scenarios.Breach) bool { return b.Conn == v.Conn && b.At == at }) ||
+	return slices.ContainsFunc(e.Findings, func(f conformance.Finding) bool { return f.Clause == v.Clause }) ||
+		slices.ContainsFunc(e.Breaches, func(b scenarios.Breach) bool { return b.Conn == v.Conn && b.At == at }) ||
 		slices.ContainsFunc(e.Results, func(r play.Result) bool {
 			return mismatched(r) && len(r.Marks) > 0 && r.Conn == v.Conn && r.At == at
 		})
@@ -112,7 +114,7 @@ func Unlisted(p *conformance.Protocol) []string {
 // reason, there must be no other; and a clause about an earlier command is not blamed where the command fails without
 // that.
 func (f *lawFinding) proven(broken []string) bool {
-	if f.plays == 1 && (f.Timed || f.Doubtful || f.Own != "") {
+	if f.plays == 1 && f.Unproven() {
 		return false
 	}
 	return (!f.Doubtful || len(broken) == 0) && (f.Own == "" || !slices.Contains(broken, f.Own))

@@ -61,6 +61,9 @@ func TestLawFindings(t *testing.T) {
 	gone.Dead = "gone"
 	breach := of(value)
 	breach.Breaches = []scenarios.Breach{{Conn: "a", At: time.Second}}
+	crowd := func(clause string, v ...law.Seen) *conformance.Evidence {
+		return &conformance.Evidence{Began: began, Law: v, Findings: []conformance.Finding{{Clause: clause}}}
+	}
 	plays := func(all ...*conformance.Evidence) []*conformance.Evidence { return all }
 	for name, test := range map[string]struct {
 		plays  []*conformance.Evidence
@@ -85,6 +88,9 @@ func TestLawFindings(t *testing.T) {
 		"a value that a line has reported":   {plays: plays(beside(value, marked("a")))},
 		"behind a line that lag may explain": {plays: plays(beside(plain, lagged), beside(plain, lagged)), lag: time.Second},
 		"a value that a breach has reported": {plays: plays(breach)},
+		"behind a property's finding":        {plays: plays(crowd("FWP-STATE-05", plain))},
+		"a value behind it":                  {plays: plays(crowd("FWP-STATE-05", value)), want: []string{field}},
+		"a value that it has reported":       {plays: plays(crowd("FWP-WU-03", value))},
 		"from a server that ended":           {plays: plays(gone)},
 		"a time, once":                       {plays: plays(of(timed))},
 		"a time, twice":                      {plays: plays(of(timed), of(timed)), want: []string{late}},

@@ -89,10 +89,10 @@ var rooms = map[string]room{
 	},
 	"internal/stress": {
 		mayImport: []string{
-			"conformance", "conformance/explore", "conformance/fwpsubject", "conformance/fwpsuite",
-			"internal/history", "internal/lag", "internal/shortage", "load", "load/fwpspeaker", "load/measure",
-			"load/results",
-			"load/workload", "scenarios/fwpdialect", "scenarios/play",
+			"conformance", "conformance/explore", "conformance/fwpsubject", "conformance/fwpsuite", "conformance/law",
+			"internal/history", "internal/lag", "internal/session/fwpsession", "internal/shortage", "load",
+			"load/fwpspeaker", "load/measure", "load/results", "load/workload", "scenarios", "scenarios/fwpdialect",
+			"scenarios/play",
 		},
 	},
 

@@ -45,11 +45,11 @@ func check(ctx context.Context, on conformance.Setup) conformance.Evidence {
 		Timeout: on.Timeout, Patience: on.Patience, Slack: lag.Allowance,
 		Findings: mostFindings, Unshrunk: true, Shrinking: shrinkingFor - time.Second,
 		Fresh: func() (play.Target, func(), error) { return nil, nil, errNoOther },
-	}}
+	}, LawApart: true}
 	limited, cancel := context.WithTimeout(ctx, lasts-shrinkingFor+6*on.Timeout)
 	defer cancel()
 	r := l.Run(limited)
-	e := conformance.Evidence{Served: r.Served, Leftover: r.Left}
+	e := conformance.Evidence{Served: r.Served, Leftover: r.Left, Law: r.Law}
 	switch {
 	case limited.Err() != nil:
 		e.Open = "the server delayed the check for too long"

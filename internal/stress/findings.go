@@ -44,6 +44,7 @@ func (l *Load) report(ctx context.Context, r *Result, done *load.Result, crashed
 			})
 		}
 	}
+	all = append(all, l.unlawful(r, len(all) > 0)...)
 	pool := explore.NewPool(l.Explorer.Shrinking)
 	ctx, cancel := pool.Begin(ctx)
 	defer cancel()
@@ -52,6 +53,20 @@ func (l *Load) report(ctx context.Context, r *Result, done *load.Result, crashed
 		e.Shrinking = pool.Share(len(all)-i, l.knows(f))
 		l.add(ctx, &e, r, f)
 	}
+}
+
+// unlawful returns what the law found in the conversations. What follows a departure may follow from it, but for the
+// values of a message.
+func (l *Load) unlawful(r *Result, departed bool) (all []explore.Finding) {
+	for _, v := range r.Law {
+		if !l.LawApart && (v.Alone || !departed) {
+			all = append(all, explore.Finding{
+				Clause: v.Clause, Rule: v.Rule, Should: v.Should, Expected: v.Expected, Got: v.Got, What: v.What,
+				Commands: r.Commands, Doubtful: v.Unproven(),
+			})
+		}
+	}
+	return all
 }
 
 // knows reports whether a finding of a history is of a kind that was reproduced already.
@@ -82,6 +97,9 @@ func (l *Load) add(ctx context.Context, e *explore.Explorer, r *Result, f explor
 	default:
 		Shorten(ctx, e, &f, reported...)
 	}
+	if f.Doubtful && f.Shown == 0 {
+		return
+	}
 	if f.Clause != before && slices.Contains(reported, f.Clause) { // it is another finding after shrinking
 		return
 	}
@@ -110,7 +128,7 @@ func Shorten(ctx context.Context, e *explore.Explorer, f *explore.Finding, repor
 		return
 	}
 	var start []explore.Step
-	if f.Commands > manyCommands || rule == "field" {
+	if f.Commands > manyCommands || f.Rule != RuleHistory || rule == "field" {
 		start = fwpsubject.OneJob(rule)
 	}
 	e.Shorten(ctx, f, rule, start, reported...)

@@ -7,12 +7,17 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/fwpsubject"
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/internal/session/fwpsession"
 	"github.com/fwpsuite/fwp/internal/shortage"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // Load is a load of producers and workers that close their connections now and then, in
@@ -32,6 +37,11 @@ type Load struct {
 	// Recorded is called with a history that has findings before they are shrunk; may be
 	// nil.
 	Recorded func(*history.History, []history.Finding)
+
+	// LawApart has what the law finds in the conversations be no Findings.
+	LawApart bool
+
+	judge *law.Watch // judges all connections of the load
 }
 
 // Result is the result of a load.
@@ -39,6 +49,7 @@ type Result struct {
 	History  *history.History // never nil
 	Jobs     int              // that were pushed
 	Findings []explore.Finding
+	Law      []law.Seen // what the law found in the conversations
 	Commands int
 	Answered int // of the commands
 	Took     time.Duration
@@ -66,7 +77,9 @@ func (l *Load) Run(ctx context.Context) *Result {
 		Workload: l.workload(budget), Seed: e.Seed, Run: load.NewRun(), History: true, Coarse: true, End: budget.End,
 		Dial: l.dial(ctx), Protocol: fwpspeaker.New(e.Password), Watch: l.watch(),
 	})
-	r := &Result{History: done.History, Jobs: done.Judged.Jobs, Served: done.History != nil}
+	r := &Result{
+		History: done.History, Jobs: done.Judged.Jobs, Served: done.History != nil, Law: l.judge.Found(),
+	}
 	if r.History == nil {
 		r.History = &history.History{}
 	}
@@ -92,12 +105,15 @@ func (l *Load) Run(ctx context.Context) *Result {
 	return r
 }
 
-// dial returns what opens the connections of the load. The load dials under a context of its own, so a shortage of this
+// dial returns what opens the connections of the load, which the law judges. The load dials under a context of its own, so a shortage of this
 // machine is noticed here in ctx: clients that could not be opened would be missing without a word.
 func (l *Load) dial(ctx context.Context) func(context.Context) (net.Conn, error) {
 	return func(dialing context.Context) (net.Conn, error) {
 		nc, err := l.Explorer.Target.Dial(dialing)
-		return nc, shortage.Notice(ctx, err)
+		if err != nil {
+			return nil, shortage.Notice(ctx, err)
+		}
+		return l.judge.Tapped(nc, fwpsession.Protocol{}), nil
 	}
 }
 
@@ -122,6 +138,10 @@ func (l *Load) fill() {
 	if l.Producers == 0 {
 		l.Producers = l.Workers
 	}
+	l.judge = law.NewWatch(fwpsubject.Law(), law.Terms{
+		Password: e.Password, Patience: cmp.Or(e.Patience, scenarios.DefaultPatience),
+		Slack: cmp.Or(e.Slack, lag.Allowance),
+	})
 }
 
 // recorded are the kinds of commands that a history has.

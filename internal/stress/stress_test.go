@@ -114,3 +114,42 @@ func faultNamed(t *testing.T, name string) fakes.Fault {
 	require.True(t, known)
 	return f
 }
+
+// TestTheLawJudgesALoad: what no history of jobs shows is found in the conversations, and told once. A check has it
+// apart; an exploration has it shrunk.
+func TestTheLawJudgesALoad(t *testing.T) {
+	t.Parallel()
+	for fault, rule := range map[string]string{"hi-version-3": "greeting", "worker-ack-refused": "refused"} {
+		scripted := rule == "greeting" // the other needs two connections of one worker
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			declared := faultNamed(t, fault).Clauses
+			l := stress.Load{LawApart: true, Explorer: explore.Explorer{Steps: 300, Unshrunk: true}}
+			loaded(t, behaving(fault, ""), l, func(t *testing.T, r *stress.Result) {
+				assert.Empty(t, r.Findings)
+				require.NotEmpty(t, r.Law)
+				assert.Equal(t, rule, r.Law[0].Rule)
+				assert.Contains(t, declared, r.Law[0].Clause)
+			})
+			l = stress.Load{Explorer: explore.Explorer{Steps: 300, Findings: 5}}
+			loaded(t, behaving(fault, ""), l, func(t *testing.T, r *stress.Result) {
+				require.Len(t, r.Findings, 1)
+				assert.Equal(t, rule, r.Findings[0].Rule)
+				assert.Contains(t, declared, r.Findings[0].Clause)
+				assert.Equal(t, scripted, r.Findings[0].Script != "", r.Findings[0].Unscripted)
+			})
+		})
+	}
+}
+
+// TestTheLawStaysBehindAHistory: what follows from a job that comes twice is not told of the conversations too.
+func TestTheLawStaysBehindAHistory(t *testing.T) {
+	t.Parallel()
+	l := stress.Load{Explorer: explore.Explorer{Steps: 300, Findings: 5, Unshrunk: true}}
+	loaded(t, behaving("delivered-twice", ""), l, func(t *testing.T, r *stress.Result) {
+		assert.NotEmpty(t, r.Law)
+		for _, f := range r.Findings {
+			assert.Equal(t, stress.RuleHistory, f.Rule)
+		}
+	})
+}

@@ -1,0 +1,144 @@
+package law
+
+import (
+	"errors"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/session"
+)
+
+// Tap divides the bytes of a connection into messages for an observer, where something else than package session holds
+// the connection. Bytes of the server that are no message, and the end of the connection, end what the observer gets.
+// Sent and Received may be called by two goroutines at once.
+type Tap struct {
+	to     session.Observer
+	reader session.Reader
+	from   *received
+
+	mu    sync.Mutex // of what follows
+	state session.State
+	over  bool
+}
+
+// NewTap returns a Tap of a connection on which nothing has passed.
+func NewTap(p session.Protocol, to session.Observer) *Tap {
+	t := &Tap{to: to, from: &received{}}
+	t.reader, t.state = p.Begin(session.Caller, t.from)
+	if r, can := t.reader.(session.LapseReader); can {
+		r.ReadOn()
+	}
+	return t
+}
+
+// Sent records bytes of the client, which may be any part of a command. They must not have been written yet.
+func (t *Tap) Sent(b []byte, at time.Time) {
+	if len(b) == 0 || t.ended(false) {
+		return
+	}
+	t.mu.Lock()
+	t.state.Sent(b)
+	t.mu.Unlock()
+	t.to.Sent(b, at)
+}
+
+// Received records bytes of the server.
+func (t *Tap) Received(b []byte, at time.Time) {
+	if t.ended(false) {
+		return
+	}
+	for t.from.bytes = append(t.from.bytes, b...); ; {
+		m, err := t.reader.Read()
+		switch syntax, broken := errors.AsType[*session.SyntaxError](err); {
+		case err == nil:
+			t.to.Received(session.Received{At: at, Message: m})
+			continue
+		case broken && !t.ended(true):
+			t.to.Received(session.Received{At: at, Broken: syntax})
+		}
+		return
+	}
+}
+
+// Ended records the end of the connection, or that the client sends no more.
+func (t *Tap) Ended(how session.Ending) {
+	if !t.ended(how != session.HalfShut) {
+		t.to.Ended(how)
+	}
+}
+
+// ended reports whether the observer gets nothing any more, which is so from now on if over is set.
+func (t *Tap) ended(over bool) (before bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	before, t.over = t.over, t.over || over
+	return before
+}
+
+// received is a stream of what was received and not read.
+type received struct{ bytes []byte }
+
+// Read returns os.ErrDeadlineExceeded where nothing is left: readers continue where they stopped.
+func (r *received) Read(b []byte) (int, error) {
+	if len(r.bytes) == 0 {
+		return 0, os.ErrDeadlineExceeded
+	}
+	n := copy(b, r.bytes)
+	r.bytes = r.bytes[n:]
+	return n, nil
+}
+
+// Tapped returns a new connection whose bytes are judged as they pass. The name is "c" and its number, from 1.
+func (w *Watch) Tapped(nc net.Conn, p session.Protocol) net.Conn {
+	return tapped{nc, NewTap(p, w.Dialed(""))}
+}
+
+// tapped is a connection with a Tap.
+type tapped struct {
+	net.Conn
+	tap *Tap
+}
+
+// NetConn returns the connection below.
+func (c tapped) NetConn() net.Conn { return c.Conn }
+
+// Read reads, and records the bytes.
+func (c tapped) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if c.tap.Received(b[:n], time.Now()); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		c.tap.Ended(session.Closed)
+	}
+	return n, err
+}
+
+// Write records the bytes, and writes them.
+func (c tapped) Write(b []byte) (int, error) {
+	c.tap.Sent(b, time.Now())
+	return c.Conn.Write(b)
+}
+
+// Close closes the connection.
+func (c tapped) Close() error {
+	c.tap.Ended(session.Closed)
+	return c.Conn.Close()
+}
+
+// CloseWrite closes the sending half, where the connection can do that.
+func (c tapped) CloseWrite() error {
+	half, can := c.Conn.(interface{ CloseWrite() error })
+	if !can {
+		return errors.ErrUnsupported
+	}
+	c.tap.Ended(session.HalfShut)
+	return half.CloseWrite()
+}
+
+// SetLinger sets what Close does with unsent data, where the connection can do that.
+func (c tapped) SetLinger(seconds int) error {
+	if tcp, can := c.Conn.(interface{ SetLinger(seconds int) error }); can {
+		return tcp.SetLinger(seconds)
+	}
+	return nil
+}
