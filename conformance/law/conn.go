@@ -72,7 +72,7 @@ func (c *Conn) Sent(all []byte, at time.Time) {
 func (c *Conn) tell() {
 	k := c.under[0]
 	if sent := c.watch.law.Sent(c.number, k.all, false, k.at); sent.Owed != 1 {
-		c.watch.give("bytes that are not one command")
+		c.watch.give(c, "bytes that are not one command")
 	}
 }
 
@@ -140,13 +140,13 @@ func (c *Conn) judge(all bool) (some bool) {
 // came has the law judge a message, and passes on the next command.
 func (c *Conn) came(m message) {
 	if len(c.under) == 0 {
-		c.watch.give("a message that no command asked for")
+		c.watch.give(c, "a message that no command asked for")
 		return
 	}
 	k := c.under[0]
 	c.under = c.under[1:]
 	c.judged(m, k.several)
-	if len(c.under) > 0 {
+	if len(c.under) > 0 && !c.over {
 		c.under[0].at = m.at
 		c.tell()
 	}
@@ -158,7 +158,7 @@ func (c *Conn) judged(m message, several bool) {
 	c.watch.tally.came(a)
 	switch {
 	case a.Declined || a.Limit:
-		c.watch.give("a client that was not let in")
+		c.watch.give(c, "a client that was not let in")
 	case a.Violation != nil:
 		c.watch.note(c, a.Violation, m.at, several)
 	}

@@ -48,6 +48,7 @@ type Terms struct {
 	Prefix   string        // of all names of the play
 	Password string        // of the server, empty if it has none
 	Alone    bool          // no other client uses the server
+	Shared   bool          // not all clients are seen that use the same jobs and workers, nor what operators do
 	Flush    bool          // everything on the server may be deleted
 	Patience time.Duration // for what happens eventually
 	Slack    time.Duration // by which a message may be late for reasons of the network

@@ -3,6 +3,7 @@ package law
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,9 +23,12 @@ type Watch struct {
 	law    Law
 	pusher Pusher // the law, if the server sends by itself; else nil
 	of     Definition
-	conns  []*Conn
+	conns  []*Conn // that are open, and some that are over
+	dialed int
 	found  []Seen
 	alike  map[[2]string]int // violations, by rule and clause
+	tell   func(Seen)        // gets what is found, instead of found; may be nil
+	shared bool              // see Terms
 	open   string            // why what follows is not judged, "" if it is
 	tally  Tally
 
@@ -46,7 +50,7 @@ func (s *Seen) Unproven() bool { return s.Timed || s.Doubtful || s.Own != "" }
 
 // NewWatch returns a Watch of a play that has not begun.
 func NewWatch(d Definition, t Terms) *Watch {
-	w := &Watch{law: d.Start(t), of: d, alike: map[[2]string]int{}}
+	w := &Watch{law: d.Start(t), of: d, alike: map[[2]string]int{}, shared: t.Shared}
 	w.pusher, _ = w.law.(Pusher)
 	return w
 }
@@ -55,11 +59,12 @@ func NewWatch(d Definition, t Terms) *Watch {
 func (w *Watch) Dialed(name string) session.Observer {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	c := &Conn{watch: w, name: cmp.Or(name, fmt.Sprintf("c%d", len(w.conns)+1)), number: len(w.conns)}
+	c := &Conn{watch: w, name: cmp.Or(name, fmt.Sprintf("c%d", w.dialed+1)), number: w.dialed}
+	w.dialed++
 	if w.of.Greets {
 		c.under = []command{{at: time.Now()}}
 	}
-	w.conns = append(w.conns, c)
+	w.conns = append(slices.DeleteFunc(w.conns, func(c *Conn) bool { return c.over }), c)
 	w.law.Open(c.number, time.Now())
 	return c
 }
@@ -98,7 +103,9 @@ const dueWithin = 5 * time.Second
 // an event, and next after that. What is due when a play ends is not judged.
 func (w *Watch) await(now time.Time) {
 	for w.due != nil && now.Sub(w.since) > dueWithin {
-		w.note(w.conns[w.due.Conns[0]], &w.due.Missing, now, false)
+		if i := slices.IndexFunc(w.conns, func(c *Conn) bool { return c.number == w.due.Conns[0] }); i >= 0 {
+			w.note(w.conns[i], &w.due.Missing, now, false)
+		}
 		w.pusher.Missed(w.due)
 		w.next(now)
 	}
@@ -123,8 +130,19 @@ func (w *Watch) settle() {
 	}
 }
 
-// give ends the judging of the play, and says why.
-func (w *Watch) give(why string) { w.open = cmp.Or(w.open, why) }
+// Tell has everything that is found passed to a function instead of being kept. It must be called before any other
+// method, and the function must not call one.
+func (w *Watch) Tell(found func(Seen)) { w.tell = found }
+
+// give ends the judging of the play, and says why; of the connection alone where jobs are not judged by all that
+// happened to them.
+func (w *Watch) give(c *Conn, why string) {
+	if w.shared {
+		c.end(false, time.Now())
+		return
+	}
+	w.open = cmp.Or(w.open, why)
+}
 
 // Tally returns what was counted until now. The caller must not change it.
 func (w *Watch) Tally() Tally {
@@ -140,12 +158,15 @@ func (w *Watch) note(c *Conn, v *Violation, at time.Time, several bool) {
 		return
 	}
 	w.tally.rule(v.Rule, Rate{Broken: 1})
-	if key := [2]string{v.Rule, v.Clause}; w.alike[key] < mostAlike {
+	seen := Seen{
+		Violation: *v, Conn: c.name, At: at, Timed: timed, Alone: w.of.Rules[v.Rule].Traits&(OfField|AtGreeting) != 0,
+	}
+	switch key := [2]string{v.Rule, v.Clause}; {
+	case w.tell != nil:
+		w.tell(seen)
+	case w.alike[key] < mostAlike:
 		w.alike[key]++
-		w.found = append(w.found, Seen{
-			Violation: *v, Conn: c.name, At: at, Timed: timed,
-			Alone: w.of.Rules[v.Rule].Traits&(OfField|AtGreeting) != 0,
-		})
+		w.found = append(w.found, seen)
 	}
 	if v.JID != "" && w.of.Rules[v.Rule].Traits&JobStays == 0 {
 		w.law.Unjudge(v.JID)

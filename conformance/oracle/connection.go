@@ -58,6 +58,8 @@ func (w *World) allow(c *Conn, l Line, now time.Time) *call {
 	switch {
 	case c.Unjudged != Judged:
 		k.allowed = model.Anything
+	case !known && w.Shared: // an extension
+		k.allowed = model.Anything
 	case !known, early && l.Clause == "FWP-FRAME-09": // as the grammar says
 	case early && l.Verb != fwp.HELLO:
 		if k.tooEarly(w.Protected); l.Form == model.Refused {
@@ -184,7 +186,7 @@ func (w *World) accepted(c *Conn, k *call, a model.Answer, before fwp.State, now
 func (w *World) closed(c *Conn, k *call, now time.Time) *law.Violation {
 	v := &law.Violation{Rule: "closed", Expected: "an open connection", Got: "<close>"}
 	switch {
-	case k != nil && k.allowed&model.Ended != 0:
+	case w.Shared, k != nil && k.allowed&model.Ended != 0: // it may have been stopped
 		return nil
 	case k != nil && k.Verb == fwp.END && k.allowed == model.Refused: // it was carried out
 		v.Clause, v.Rule, v.Expected = k.clause, "reply", model.Refused.String()

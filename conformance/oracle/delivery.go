@@ -48,7 +48,7 @@ func (w *World) delivered(c *Conn, k *call, text []byte, now time.Time) *law.Vio
 	jid, _ := f["jid"].(string)
 	j := w.Jobs[jid]
 	if j == nil {
-		if w.unknownJobs || slices.Contains(k.queues, "default") { // there may be jobs of other clients
+		if w.unknownJobs || w.Shared || slices.Contains(k.queues, "default") { // there may be jobs of other clients
 			return nil
 		}
 		v := &law.Violation{Clause: "FWP-FETCH-01", Rule: "unknown", JID: jid, Got: "a job that no client pushed"}
@@ -63,11 +63,11 @@ func (w *World) delivered(c *Conn, k *call, text []byte, now time.Time) *law.Vio
 	if v == nil {
 		v = w.untimely(c, k, j, now)
 	}
-	if v == nil && j.Unjudged == Judged && j.sent != nil {
+	if v == nil && (j.Unjudged == Judged || j.Unjudged == Unseen) && j.sent != nil {
 		v = w.differs(j, f, now)
 	}
 	j.enqueued, _ = f["enqueued_at"].(string)
-	if j.taken(c, k, now); c.WID != "" {
+	if j.taken(c, k, now); c.WID != "" && !w.Shared {
 		w.working[c.WID] = append(w.working[c.WID], j)
 	}
 	return v

@@ -26,6 +26,9 @@ func (w *World) differs(j *Job, f map[string]any, now time.Time) (told *law.Viol
 		j.letters, j.given, j.defaults, j.createdAt, times, failures, again, stamps, stray,
 	}
 	seen := map[string]bool{}
+	if j.Unjudged == Unseen { // the others depend on what was done with the job
+		checks = checks[:4]
+	}
 	for _, check := range checks {
 		for v := check(f); v != nil; v = check(f) {
 			field, _, _ := strings.Cut(v.Got, ":")

@@ -105,6 +105,9 @@ func (j *Job) At() time.Time {
 // was moves the job: an event has certainly happened to it, in a certain state.
 func (j *Job) was(in model.Where, e model.Event) { j.Where, j.reason = in.After(e) }
 
+// mostKept is how many jobs, or salts, are kept where clients come and go for as long as they like.
+const mostKept = 100_000
+
 // pushed follows the answer to a PUSH.
 func (w *World) pushed(c *Conn, k *call, a model.Answer, now time.Time) {
 	j := newJob(k.Fields)
@@ -114,6 +117,11 @@ func (w *World) pushed(c *Conn, k *call, a model.Answer, now time.Time) {
 	if old := w.Jobs[j.JID]; old != nil { // AMB-33
 		old.Unjudged = SameJID
 		return
+	}
+	if w.Shared {
+		if j.Unjudged = Unseen; len(w.Jobs) > mostKept {
+			w.Jobs, w.queues = map[string]*Job{}, map[string][]*Job{}
+		}
 	}
 	w.Jobs[j.JID] = j
 	if slices.ContainsFunc(w.wrongJobs, func(args string) bool { return strings.Contains(args, j.JID) }) {

@@ -13,11 +13,12 @@ const (
 	SameJID            // another job was pushed with the same jid (AMB-33)
 	PerhapsGone        // a FLUSH may have removed it
 	Overlapped         // commands about it were under way side by side
+	Unseen             // clients that are not seen may have taken it; its contents are judged
 )
 
 var reasons = [...]string{
 	"judged", "reported", "not lines", "disallowed answer", "tolerated PUSH", "same jid", "perhaps flushed",
-	"commands side by side",
+	"commands side by side", "perhaps taken unseen",
 }
 
 // String returns the reason in a few words.

@@ -32,6 +32,8 @@ func (w *World) hello(c *Conn, k *call) {
 	k.take(c, model.For(c.State, fwp.HELLO, w.greeting(k)))
 	if w.Protected && c.Hi.Protected {
 		w.password(c, k)
+	} else if w.Shared && c.Hi.Protected { // the password is not known
+		k.allowed |= model.Refused
 	}
 }
 
@@ -84,7 +86,7 @@ func (w *World) beat(c *Conn, k *call) model.Case {
 		is.reported = is.reported || own
 	}
 	switch {
-	case c.WID == "" || wid == "": // FWP-BEAT-05 does not cover them
+	case c.WID == "" || wid == "" || w.Shared: // FWP-BEAT-05 does not cover them; and operators are not seen
 		return model.OtherWorker
 	case is == nil:
 		return model.UnknownWorker

@@ -21,6 +21,7 @@ type World struct {
 	Protected bool          // the server asks for a password
 	Password  string        // the right one
 	Alone     bool          // no other client uses the server, its queue default included
+	Shared    bool          // clients that are not seen use the same jobs and workers, and there are operators
 	Patience  time.Duration // for what the specification calls eventual; 150 s if zero
 	Slack     time.Duration // by which a reply may be late for reasons of the network
 
@@ -92,11 +93,17 @@ func (w *World) challenge(c *Conn, f map[string]any, v *law.Violation) *law.Viol
 	switch {
 	case some && (!counted || rounds < 1) || f["s"] != nil && !salted:
 		v.Clause, v.Expected = "FWP-HI-05", both
+	case w.Shared && !salted: // whether there is a password is not known
+		return nil
+	case w.Shared && len(w.salts) > mostKept:
+		clear(w.salts)
+		w.hashes = nil
+		return nil
 	case w.Protected && !c.Hi.Protected:
 		v.Clause, v.Expected = "FWP-HI-04", both
-	case !w.Protected && (some || f["s"] != nil):
+	case !w.Protected && !w.Shared && (some || f["s"] != nil):
 		v.Clause, v.Expected = "FWP-HI-04", `+HI {"v":2,"i":absent,"s":absent}`
-	case w.Protected && w.salts[c.Hi.Salt]:
+	case c.Hi.Protected && w.salts[c.Hi.Salt]:
 		v.Clause, v.Rule, v.What = "FWP-AUTH-05", "salt", "the salt of an earlier connection came again"
 	default:
 		w.salts[c.Hi.Salt] = true

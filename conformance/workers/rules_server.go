@@ -4,21 +4,19 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// The names of what the rules for servers find, and the beginnings of names: the rule of the grammar follows, or the
-// verb. They are those of package scenarios.
+// The names of what the rules for servers find; behind the first the rule of the grammar follows. They are those of
+// package scenarios.
 const (
 	BrokenGrammar = "grammar:"
-	ForeignReply  = "foreign-reply:"
 	Unasked       = "unasked"
 )
 
-// ServerRules returns the rules for the server of a stream: whether it speaks RESP, and replies to what it is asked.
-// All else about a server is for fwpcheck run.
+// ServerRules returns the rules for the server of a stream: whether it speaks RESP, and sends what was asked for. All
+// else about a server is for the law of the protocol (conformance/law).
 func ServerRules() []Rule {
 	return []Rule{
 		{BrokenGrammar, "a server sent a reply", 0, on(Reply, Broken), checkGrammar},
 		{Unasked, "a server sent a reply", 0, on(Reply), checkUnasked},
-		{ForeignReply, "a server replied to a command", 0, on(Reply), checkForeign},
 	}
 }
 
@@ -39,33 +37,4 @@ func checkUnasked(l *look) judgement {
 func (j judgement) named(breach string) judgement {
 	j.name = breach
 	return j
-}
-
-// checkForeign judges whether a reply is one that its command can have. An error always is.
-func checkForeign(l *look) judgement {
-	if l.Greet {
-		if _, err := fwp.ParseHi(l.Reply); err != nil && !l.IsError() {
-			return broken(nil, "the greeting is not a HI: %v", err)
-		}
-		return kept()
-	}
-	if l.asked == nil || !fwp.Identified.Allows(l.asked.verb) {
-		return notApplicable()
-	}
-	if l.IsError() || isAnswer(l.asked.verb, l.Reply) {
-		return kept()
-	}
-	return broken(moments(&l.asked.shown), "not a reply to %s", l.asked.verb).named(ForeignReply + l.asked.verb)
-}
-
-func isAnswer(verb string, r fwp.Reply) bool {
-	switch verb {
-	case fwp.FETCH:
-		return r.Kind == fwp.NullBulk || r.Kind == fwp.BulkString
-	case fwp.INFO:
-		return r.Kind == fwp.BulkString
-	case fwp.BEAT:
-		return isOK(r) || fwp.Identified.Next(fwp.BEAT, r) != fwp.Identified
-	}
-	return isOK(r)
 }

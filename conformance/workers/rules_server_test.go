@@ -33,26 +33,5 @@ func serverTests() []ruleTest {
 			1 producer
 			+5s
 			1 S: -ERR bye`},
-
-		{breach: ForeignReply, name: "a state in both forms", cfg: server, stream: `
-			1 worker w1
-			2 worker w1
-			1 C: BEAT {"wid":"w1"}
-			1 S: +{"state":"quiet"}
-			2 C: BEAT {"wid":"w1","current_state":"quiet"}
-			2 S: $ {"state":"quiet"}`},
-		{breach: ForeignReply, name: "errors", cfg: server, stream: `
-			1 producer
-			1 C: PUSH {"jid":"j1","jobtype":"t","args":[]}
-			1 S: -ERR no
-			1 C: INFO
-			1 S: -ERR no`},
-		{breach: ForeignReply, name: "a null for PUSH", wrong: true, cfg: server, stream: `
-			1 producer
-			1 C: PUSH {"jid":"j1","jobtype":"t","args":[]}
-			1 S: $-1`},
-		{breach: ForeignReply, name: "no HI", wrong: true, cfg: server, stream: `
-			1 open
-			1 S: +OK`},
 	}
 }

@@ -266,10 +266,13 @@ var rooms = map[string]room{
 	"internal/memnet":   {alone: true},
 	"internal/recorder": {
 		mayImport: []string{
-			"conformance/workers", "fwp", "internal/minimize", "internal/proxy", "internal/rfc3339", "internal/text",
-			"internal/wait", "scenarios", "scenarios/fwpdialect", "scenarios/play",
+			"conformance/law", "conformance/workers", "fwp", "internal/minimize", "internal/proxy", "internal/rfc3339",
+			"internal/session", "internal/session/fwpsession", "internal/text", "internal/wait", "scenarios",
+			"scenarios/fwpdialect", "scenarios/play",
 		},
-		testsAlso: []string{"fakes"},
+		testsAlso: []string{
+			"conformance/fwpsubject", "fakes", "fakes/faults", "fakes/variations", "load", "load/fwpspeaker", "load/workload",
+		},
 	},
 	"internal/proxy":    {mayImport: []string{"internal/shortage", "internal/wait"}, alone: true},
 	"internal/yamlfile": {},

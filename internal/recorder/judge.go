@@ -37,6 +37,7 @@ type judge struct {
 	begun   time.Time
 	builder *workers.Builder
 	watch   *workers.Watch
+	law     *lawful // nil: the protocol has none
 	script  *script // nil: none is written
 
 	mu     sync.Mutex // of what follows, and of watch and script
@@ -49,6 +50,9 @@ func newJudge(cfg Config, begun time.Time) *judge {
 	j := &judge{cfg: cfg, begun: begun, watch: workers.NewWatch(cfg.Watch)}
 	j.counts.Commands, j.counts.Breaches = map[string]int64{}, map[string]int64{}
 	j.builder = workers.NewBuilder(j.event)
+	if cfg.Law.Start != nil {
+		j.law = newLawful(cfg.Law, cfg.Watch.Password, begun)
+	}
 	if cfg.Script {
 		j.script = newScript(begun, cfg.MaxScript, cfg.Watch.Password)
 	}
@@ -146,6 +150,9 @@ func (j *judge) event(e workers.Event) {
 		}
 	}
 	breaches := j.watch.See(e)
+	if j.law != nil {
+		breaches = append(breaches, j.law.see(&e)...)
+	}
 	j.report(breaches)
 	if j.script != nil {
 		j.script.add(&e, breaches)

@@ -5,6 +5,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/internal/proxy"
 )
@@ -15,6 +16,8 @@ type Config struct {
 	Dial func(ctx context.Context) (net.Conn, error)
 	// Watch is what is known about the clients; the server is judged too.
 	Watch workers.Config
+	// Law judges what the server answers; without Start it does not.
+	Law law.Definition
 	// Script says that the conversation is kept, to be written as a script; MaxScript bounds it, in bytes of its text. 0
 	// means 3 MiB, which is about what the language can have.
 	Script    bool

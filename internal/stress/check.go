@@ -49,7 +49,7 @@ func check(ctx context.Context, on conformance.Setup) conformance.Evidence {
 	limited, cancel := context.WithTimeout(ctx, lasts-shrinkingFor+6*on.Timeout)
 	defer cancel()
 	r := l.Run(limited)
-	e := conformance.Evidence{Served: r.Served, Leftover: r.Left, Law: r.Law}
+	e := conformance.Evidence{Served: r.Served, Leftover: r.Left, Law: r.Law, Tally: r.Tally}
 	switch {
 	case limited.Err() != nil:
 		e.Open = "the server delayed the check for too long"

@@ -50,6 +50,7 @@ type Result struct {
 	Jobs     int              // that were pushed
 	Findings []explore.Finding
 	Law      []law.Seen // what the law found in the conversations
+	Tally    law.Tally  // what it has judged
 	Commands int
 	Answered int // of the commands
 	Took     time.Duration
@@ -78,7 +79,7 @@ func (l *Load) Run(ctx context.Context) *Result {
 		Dial: l.dial(ctx), Protocol: fwpspeaker.New(e.Password), Watch: l.watch(),
 	})
 	r := &Result{
-		History: done.History, Jobs: done.Judged.Jobs, Served: done.History != nil, Law: l.judge.Found(),
+		History: done.History, Jobs: done.Judged.Jobs, Served: done.History != nil, Law: l.judge.Found(), Tally: l.judge.Tally(),
 	}
 	if r.History == nil {
 		r.History = &history.History{}

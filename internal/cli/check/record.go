@@ -100,7 +100,7 @@ func (p process) record(ctx context.Context, o *recordOptions) error {
 	defer cancel()
 	shown := &shownFindings{p: p, times: map[string]int{}}
 	r := shown.recorder(recorder.Config{
-		Dial: endpoint.Server.Dial, Script: o.output != "",
+		Dial: endpoint.Server.Dial, Script: o.output != "", Law: peer.Default().Law,
 		Watch: workers.Config{Password: endpoint.Password, Concurrency: o.concurrency, Queues: o.queues},
 	})
 	defer r.Close()
@@ -169,7 +169,7 @@ func (o *recordOptions) serveMetrics(ctx context.Context, r *recorder.Recorder) 
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", r.Metrics(peer.Default().ClauseOf))
+	mux.Handle("GET /metrics", r.Metrics(clauseID))
 	web.Handler = mux
 	go func() { _ = web.Serve(program.Few(l)) }()
 	return web, nil
@@ -297,8 +297,16 @@ func recordExit(s recorder.Summary) int {
 
 // clauseOf returns the clause of a breach, which has one.
 func clauseOf(breach string) conformance.Clause {
-	c, _ := peer.Default().ClauseByID(peer.Default().ClauseOf(breach)) // a test knows that there is one
+	c, _ := peer.Default().ClauseByID(clauseID(breach)) // a test knows that there is one
 	return c
+}
+
+// clauseID returns the id of the clause of a breach. The name of one that the law has found ends with it.
+func clauseID(breach string) string {
+	if _, id, is := strings.Cut(breach, " "); is {
+		return id
+	}
+	return peer.Default().ClauseOf(breach)
 }
 
 // recordPage returns what a recording has seen.

@@ -1,0 +1,93 @@
+package recorder
+
+import (
+	"context"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance/fwpsubject"
+	"github.com/fwpsuite/fwp/conformance/workers"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/faults"
+	"github.com/fwpsuite/fwp/fakes/variations"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/fwpspeaker"
+	"github.com/fwpsuite/fwp/load/workload"
+)
+
+// recordedLoad returns the names of the breaches of a load that passes through a recorder, in virtual time.
+func recordedLoad(t *testing.T, server fakes.Config, password string) (names []string) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		network := memnet.New()
+		server.Listen = func() (net.Listener, error) { return network.Listen("server:7419") }
+		s := fakes.NewServer(server)
+		defer s.Close()
+		r := New(Config{
+			Law: fwpsubject.Law(), Watch: workers.Config{Password: password},
+			Dial:  func(ctx context.Context) (net.Conn, error) { return network.DialContext(ctx, "tcp", s.Addr()) },
+			Found: func(b workers.Breach) { names = append(names, b.Name) },
+		})
+		l, err := network.Listen("recorder:7419")
+		require.NoError(t, err)
+		served := make(chan error, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { served <- r.Serve(ctx, l) }()
+		load.Run(t.Context(), load.Config{
+			Workload: workload.Workload{
+				Producers: 3, Consumers: 3, Observers: 1, ObserveEvery: workload.Duration(time.Second), Rate: 20, JobLimit: 100,
+				Disconnects: 0.05, FailShare: 0.2, ExactIntegers: true, Payload: workload.Constant(20),
+			},
+			Run: load.NewRun(), Coarse: true, Protocol: fwpspeaker.New(server.Password),
+			Dial: func(ctx context.Context) (net.Conn, error) { return network.DialContext(ctx, "tcp", "recorder:7419") },
+		})
+		cancel()
+		r.Close()
+		assert.NoError(t, <-served)
+	})
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// TestTheLawJudgesTheServer: what only the law finds of what passes.
+func TestTheLawJudgesTheServer(t *testing.T) {
+	t.Parallel()
+	for fault, want := range map[string]string{
+		"hi-version-3": "law/greeting FWP-HI-03", "job-integer-rounded": "law/field FWP-WU-03",
+		"ack-other-answer": "law/foreign FWP-ACK-01",
+	} {
+		f, known := faults.Named(fault)
+		require.True(t, known)
+		assert.Contains(t, recordedLoad(t, fakes.Config{Hook: f.Hook()}, ""), want, fault)
+	}
+}
+
+// TestTheLawBlamesNoServer: clients that come and go, of a server of which the recorder knows the password, or not.
+func TestTheLawBlamesNoServer(t *testing.T) {
+	t.Parallel()
+	for i, v := range variations.All() {
+		if !slow.Enabled() && i%10 != 0 {
+			continue
+		}
+		var c fakes.Config
+		v.Configure(&c)
+		passwords := []string{""}
+		if c.Password != "" {
+			passwords = append(passwords, c.Password)
+		}
+		for _, password := range passwords {
+			for _, name := range recordedLoad(t, c, password) {
+				assert.False(t, strings.HasPrefix(name, LawPrefix), "%s: %s", v.Name, name)
+			}
+		}
+	}
+}
