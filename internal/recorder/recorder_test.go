@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
@@ -196,8 +197,8 @@ func TestBreachesOfBothSides(t *testing.T) {
 	t.Parallel()
 	var found []string
 	done := make(chan struct{})
-	cfg := Config{Script: true, Found: func(b workers.Breach) {
-		if found = append(found, b.Name); b.Name == "foreign-reply:INFO" {
+	cfg := Config{Script: true, Law: fwpsubject.Law(), Found: func(b workers.Breach) {
+		if found = append(found, b.Name); strings.HasPrefix(b.Name, LawPrefix) {
 			close(done)
 		}
 	}}
@@ -212,7 +213,7 @@ func TestBreachesOfBothSides(t *testing.T) {
 	k.do("INFO")
 	<-done
 	text := r.text()
-	assert.Equal(t, []string{"line-form", "foreign-reply:INFO"}, found)
+	assert.Equal(t, []string{"line-form", "law/foreign FWP-INFO-01"}, found)
 	assert.Contains(t, string(text), "# line-form:")
 	assert.Contains(t, string(text), "C[c1] bad: FLUSH ")
 	assert.Contains(t, string(text), "S[c1]: $ | -")

@@ -182,7 +182,7 @@ func TestRecordAndShrink(t *testing.T) {
 	}
 	printed, err := end()
 	assert.Equal(t, program.Exit(reports.ExitFindings), err)
-	assert.Contains(t, printed, "fail server: foreign-reply:PUSH")
+	assert.Contains(t, printed, "fail server: law/foreign FWP-PUSH-01")
 
 	quiet := program.Process{Name: "fwpcheck", Out: io.Discard, Err: io.Discard, LookupEnv: noEnvironment}
 	shrink := newShrink(process{quiet})
