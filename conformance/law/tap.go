@@ -90,7 +90,7 @@ func (r *received) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// Tapped returns a new connection whose bytes are judged as they pass. The name is "c" and its number, from 1.
+// Tapped returns a new connection whose bytes are judged as they pass.
 func (w *Watch) Tapped(nc net.Conn, p session.Protocol) net.Conn {
 	return tapped{nc, NewTap(p, w.Dialed(""))}
 }

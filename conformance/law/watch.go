@@ -2,7 +2,6 @@ package law
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -55,11 +54,11 @@ func NewWatch(d Definition, t Terms) *Watch {
 	return w
 }
 
-// Dialed records a new connection, and returns its observer. Without a name it is "c" and its number, from 1.
+// Dialed records a new connection, and returns its observer. The name is what [Seen] has; it may be empty.
 func (w *Watch) Dialed(name string) session.Observer {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	c := &Conn{watch: w, name: cmp.Or(name, fmt.Sprintf("c%d", w.dialed+1)), number: w.dialed}
+	c := &Conn{watch: w, name: name, number: w.dialed}
 	w.dialed++
 	if w.of.Greets {
 		c.under = []command{{at: time.Now()}}
