@@ -185,5 +185,5 @@ func (r *run) reportFindings() []results.LoadFinding {
 		findings = append(findings, f)
 	}
 	c := r.clauses()
-	return c.rank(r.withHistory(slices.Clip(c.name(findings))))
+	return c.rank(r.withOthers(r.withHistory(slices.Clip(c.name(findings)))))
 }

@@ -77,6 +77,10 @@ type Config struct {
 	Target     results.LoadTarget // URL and how it was chosen; Run adds the greeting and what the server says about itself
 	Thresholds []judge.Threshold
 
+	// Findings, if set, is called once when all connections are closed, and returns what somebody else has found, with
+	// clauses. What is about a clause that the run has found broken itself is left out.
+	Findings func() []results.LoadFinding
+
 	// ClauseOf, if set, returns the clause of a breach by its name (results.LoadFinding.Breach), for the report, and
 	// LevelOf the level of a clause.
 	ClauseOf func(breach string) string

@@ -78,6 +78,17 @@ func (r *run) examineHistory() {
 	r.note(note)
 }
 
+// withOthers adds the findings of Config.Findings.
+func (r *run) withOthers(findings []results.LoadFinding) []results.LoadFinding {
+	if r.config.Findings == nil {
+		return findings
+	}
+	others := slices.DeleteFunc(r.config.Findings(), func(other results.LoadFinding) bool {
+		return slices.ContainsFunc(findings, func(f results.LoadFinding) bool { return f.Clause == other.Clause })
+	})
+	return append(findings, others...)
+}
+
 // withHistory adds the findings of the history. One about a clause that has a finding already adds its proof to that.
 func (r *run) withHistory(findings []results.LoadFinding) []results.LoadFinding {
 	for _, f := range r.figures.examined.Findings {

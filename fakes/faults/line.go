@@ -59,7 +59,7 @@ var lineFaults = []fakes.Fault{
 		}
 	}, parsed())),
 	// About where lines and segments end.
-	fault("line-character-cut", "FRAME-05 LINK-02 FRAME-09",
+	fault("line-character-cut", "FRAME-05 LINK-02",
 		"the bytes of a character that arrives in two segments become question marks",
 		keep(conn, at(fakes.Received), characterCut)),
 	fault("line-cr-apart", "FRAME-05 LINK-02", "a CR at the end of a segment is read as a space", do(func(e *event) {

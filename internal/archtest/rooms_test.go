@@ -28,7 +28,8 @@ var rooms = map[string]room{
 
 	"internal/cli/bench": {
 		mayImport: []string{
-			"internal/cli/program", "internal/input", "internal/peer", "internal/proxy", "internal/target", "internal/text",
+			"conformance/law", "internal/cli/program", "internal/input", "internal/peer", "internal/proxy", "internal/session",
+			"internal/target", "internal/text",
 			"load", "load/agents", "load/arrivals", "load/capacity", "load/client", "load/compare", "load/disrupt",
 			"load/health", "load/judge", "load/measure", "load/paired", "load/protocol", "load/results", "load/workload",
 			"reports", "reports/html",

@@ -1,5 +1,5 @@
-// Package recorder stands between clients and a server: it passes all bytes on, judges what passes, the
-// clients with package workers and the server with the law of the protocol, and writes a conversation as a script that plays again.
+// Package recorder stands between clients and a server: it passes all bytes on, judges what passes, the clients with
+// package workers and the server with the law of the protocol, and writes a conversation as a script that plays again.
 //
 // The bytes pass through package proxy, whose goroutines put a copy of what they read into a queue before they pass it
 // on. One goroutine takes the queue, and does all the judging; a client waits for no rule. What does not

@@ -80,7 +80,8 @@ func (l *Load) Run(ctx context.Context) *Result {
 		Dial: l.dial(ctx), Protocol: fwpspeaker.New(e.Password), Watch: l.watch(),
 	})
 	r := &Result{
-		History: done.History, Jobs: done.Judged.Jobs, Served: done.History != nil, Law: l.judge.Found(), Tally: l.judge.Tally(),
+		History: done.History, Jobs: done.Judged.Jobs, Served: done.History != nil,
+		Law: l.judge.Found(), Tally: l.judge.Tally(),
 	}
 	if r.History == nil {
 		r.History = &history.History{}
@@ -107,8 +108,8 @@ func (l *Load) Run(ctx context.Context) *Result {
 	return r
 }
 
-// dial returns what opens the connections of the load, which the law judges. The load dials under a context of its own, so a shortage of this
-// machine is noticed here in ctx: clients that could not be opened would be missing without a word.
+// dial returns what opens the connections of the load, which the law judges. The load dials under a context of its own,
+// so a shortage of this machine is noticed here in ctx: clients that could not be opened would be missing without a word.
 func (l *Load) dial(ctx context.Context) func(context.Context) (net.Conn, error) {
 	return func(dialing context.Context) (net.Conn, error) {
 		nc, err := l.Explorer.Target.Dial(dialing)

@@ -50,6 +50,8 @@ const (
 	FindingHistory FindingKind = "history"
 	// FindingGrammar: bytes that are not of the protocol.
 	FindingGrammar FindingKind = "grammar"
+	// FindingLaw: what the law of the protocol found on some of the connections; Breach is "law/" and the rule.
+	FindingLaw FindingKind = "law"
 )
 
 // FindingsKept is how many jids a LoadFinding names at most.
@@ -81,7 +83,9 @@ type LoadFinding struct {
 func (f *LoadFinding) fails() bool { return f.Level.Breach() == reports.Fail }
 
 // quotes reports whether JIDs and Notes may hold what was received instead of jids.
-func (f *LoadFinding) quotes() bool { return f.Kind == FindingGrammar || f.Kind == FindingReply }
+func (f *LoadFinding) quotes() bool {
+	return f.Kind == FindingGrammar || f.Kind == FindingReply || f.Kind == FindingLaw
+}
 
 // NewLoadFinding returns the finding of that kind, described, with the first FindingsKept jids. Count is at least the
 // number of jids.
@@ -116,6 +120,7 @@ var findingKinds = map[FindingKind]struct{ thing, wrong, meaning string }{
 	FindingOverdue:    {"fetch", " answered too late", "there was no job, and the reply came too late"},
 	FindingClosed:     {"worker's connection", " closed", "closed by the server, which served others on"},
 	FindingGrammar:    {"malformed reply", "", "bytes that are not well-formed"},
+	FindingLaw:        {"breach", " of the law", "found by the law on a sample of the connections"},
 	FindingHistory:    {"contradiction", " in the history", string(FindingHistory)},
 }
 

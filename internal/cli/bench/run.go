@@ -227,6 +227,9 @@ func (o *loadFlags) on(
 	config.Target.Chosen = at.Target(id).Chosen
 	config.Dial, config.Protocol = at.Server.Dial, o.speaker(at)
 	config.ClauseOf = at.Peer.ClauseOf
+	if at.Peer.IsDefault() { // the laws of the others need to see every client
+		judgeSample(&config, at.Peer, at.Password)
+	}
 	if pid > 0 {
 		config.ServerCPU = func() (time.Duration, bool) { return health.TreeTime(pid) }
 	}
