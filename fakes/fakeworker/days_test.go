@@ -17,7 +17,7 @@ var days = map[string]day{
 		unit("job-other", "other", "[1]", `,"created_at":"2026-01-01T01:00:00+01:00"`),
 		unit("job-echo-1", TypeEcho, `[1,null,1,{"a":"2026-01-01T01:00:00+01:00"}]`, ""),
 		unit("job-echo-2", TypeEcho, `[["x","y"]]`, ""),
-		unit("job-echo-3", TypeEcho, `["2026-01-01T01:00:00+01:00",2]`, ""),
+		unit("job-echo-3", TypeEcho, `["2026-01-01T01:00:00+01:00",2,3,4,5,6]`, ""),
 		unit("job-again", TypeOK, `[1]`, ""), unit("job-again", TypeOK, `[1]`, ""),
 		unit("job-long", TypeFail, `["`+strings.Repeat("x", 70_000)+`"]`, ""),
 		unit("job-lines", TypeOK, "[\r\n1]", ""), unit("job-ünï", TypeOK, `["ü"]`, ""),

@@ -44,6 +44,8 @@ var jobFaults = []Fault{
 			}
 			return texts
 		}),
+	argsFault("args-first-five-only", "It hands a job its first five arguments only.",
+		func(args []json.RawMessage) []json.RawMessage { return args[:min(5, len(args))] }),
 	argsFault("args-first-only", "It hands a job its first argument only.",
 		func(args []json.RawMessage) []json.RawMessage { return args[:min(1, len(args))] }),
 	argsFault("args-hash-last-dropped", "It leaves out a last argument that is an object.",

@@ -15,6 +15,7 @@ var shownFaults = map[string][2]string{
 	"again-without-hello":         {"password", `!20.2s HELLO {"hostname":"host","labels":["go"],"pid":7,"pwdh`},
 	"again-without-v":             {"declined", `":7,"wid`},
 	"args-as-text":                {"jobs", `"null\\"`},
+	"args-first-five-only":        {"jobs", `2,3,4,5]`},
 	"args-first-only":             {"jobs", `message":"[1]`},
 	"args-hash-last-dropped":      {"jobs", `,null,1]`},
 	"args-list-alone-spread":      {"jobs", `message":"[\\"x\\`},
