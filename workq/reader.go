@@ -60,7 +60,7 @@ func (r *Reader) AcceptLF() { r.lf = true }
 
 // Lapse returns the error of the first line that ends with LF alone in the reply that Read returned last, or in the
 // one that is not complete; nil if there is none. Only a reader with AcceptLF has such replies. An error behind such a
-// line is that of the line.
+// line is that of the line; one in it is not.
 func (r *Reader) Lapse() *SyntaxError { return r.lapse }
 
 // Read blocks until a reply is complete. Its errors are io.EOF between two replies, io.ErrUnexpectedEOF in one, a
@@ -162,9 +162,10 @@ func (p *parser) reply() (r Reply, n int, err error) {
 	return r, p.pos, nil
 }
 
-// wrong returns the error about what stands at a place, or about an earlier line that ends with LF alone.
+// wrong returns the error about what stands at a place, or about an earlier line that ends with LF alone: what is behind
+// that may follow from it.
 func (p *parser) wrong(at int, rule Rule, expected string) *SyntaxError {
-	if p.lapse != nil {
+	if p.lapse != nil && int64(at) >= p.lapse.Offset {
 		return p.lapse
 	}
 	const excerpt = 40

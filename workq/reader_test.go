@@ -137,12 +137,16 @@ func TestAcceptLF(t *testing.T) {
 }
 
 // An error behind a line that ends with LF alone is that of the line: what stands there may be read in the wrong place.
+// An error in it is its own.
 func TestAnErrorBehindALapse(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"+OK x\n", "+OK 1\nx\n", "+OK 1\n" + id + " 1 4\npong!\n"} {
+	for text, want := range map[string]string{
+		"+OK x\n": "count: byte 3:", "+ok\n": "ok: byte 1:", "+OK 1\nx\n": "line-end: byte 5:",
+		"+OK 1\n" + id + " 1 4\npong!\n": "line-end: byte 5:",
+	} {
 		r := workq.NewReader(strings.NewReader(text), 1<<20)
 		r.AcceptLF()
 		_, err := r.Read()
-		assert.ErrorContains(t, err, "line-end: byte 5:", "%q", text)
+		assert.ErrorContains(t, err, want, "%q", text)
 	}
 }

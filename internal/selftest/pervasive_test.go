@@ -167,7 +167,12 @@ var least = map[string]int{otherIDs: 60}
 var hidden = map[string]map[string]string{
 	linesEndWithLF: {
 		"reply-length-characters": "behind an LF for CR LF and a length that does not fit, no message can be told",
+		"line-size-less":          "the same",
+		"add-payload-nul":         "the same: the payload that is announced is not the one that is sent",
+		"add-payload-trimmed":     "the same",
 	},
+	extraField:       {"inspect-count-less": "the field more is the one that is not counted"},
+	acksHaveOtherIDs: {"frame-id-same-ack": "the ids of the ACKs are those that are wrong"},
 	repliesAreSlow: {
 		"push-delivered-late": "what a server takes for every reply is no part of a wait",
 		"retry-at-once":       "the same",
