@@ -148,7 +148,7 @@ func (p *parser) reply() (r Reply, n int, err error) {
 	}
 	text, signed := strings.CutPrefix(line, "+")
 	r.Bare = !signed
-	count, rest, err := p.success(text)
+	count, rest, err := p.success(len(line)-len(text), text)
 	if r.Counted = rest; err != nil || !r.Counted {
 		return r, p.pos, err
 	}
@@ -212,9 +212,8 @@ func (p *parser) failure(text string) (Reply, error) {
 	return Reply{}, p.wrong(1, RuleError, "CLIENT-ERROR, SERVER-ERROR, TIMEOUT or NOT-FOUND")
 }
 
-// success reads OK and the count of records, if there is one.
-func (p *parser) success(text string) (count uint64, counted bool, err error) {
-	at := p.pos - len(text) - len("\r\n")
+// success reads OK and the count of records, if there is one, of a text that begins at a place.
+func (p *parser) success(at int, text string) (count uint64, counted bool, err error) {
 	rest, is := strings.CutPrefix(text, "OK")
 	if !is || rest != "" && rest[0] != ' ' {
 		return 0, false, p.wrong(at, RuleOK, "OK")

@@ -141,7 +141,7 @@ func TestAcceptLF(t *testing.T) {
 func TestAnErrorBehindALapse(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"+OK x\n": "count: byte 3:", "+ok\n": "ok: byte 1:", "+OK 1\nx\n": "line-end: byte 5:",
+		"+OK x\n": "count: byte 4:", "+ok\n": "ok: byte 1:", "+OK 1\nx\n": "line-end: byte 5:",
 		"+OK 1\n" + id + " 1 4\npong!\n": "line-end: byte 5:",
 	} {
 		r := workq.NewReader(strings.NewReader(text), 1<<20)
