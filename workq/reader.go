@@ -162,8 +162,8 @@ func (p *parser) reply() (r Reply, n int, err error) {
 	return r, p.pos, nil
 }
 
-// wrong returns the error about what stands at a place, or about an earlier line that ends with LF alone: what is behind
-// that may follow from it.
+// wrong returns the error about what stands at a place, or about an earlier line that ends with LF alone: what is
+// behind that may follow from it.
 func (p *parser) wrong(at int, rule Rule, expected string) *SyntaxError {
 	if p.lapse != nil && int64(at) >= p.lapse.Offset {
 		return p.lapse

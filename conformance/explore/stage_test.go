@@ -128,7 +128,7 @@ func replay(t *testing.T, s *stage, text, clause string, broken bool) string {
 		return err.Error()
 	}
 	defer end()
-	served := run.Server{Target: target, Password: s.config().Password,
+	served := run.Server{Target: &settledTarget{server: target.(server)}, Password: s.config().Password,
 		Offers: []scenarios.Need{scenarios.NeedAlone, scenarios.NeedFlush, scenarios.NeedOpen, scenarios.NeedPassword,
 			scenarios.NeedSignals, scenarios.NeedRestart}}
 	report := (&run.Runner{Protocol: fwpsuite.Protocol(), Servers: []run.Server{served},
@@ -153,6 +153,21 @@ func replay(t *testing.T, s *stage, text, clause string, broken bool) string {
 		return ""
 	}
 	return fmt.Sprint("not reproduced: ", check.Verdict, " ", check.Why, " ", check.Clauses)
+}
+
+// settledTarget waits before each connection until all goroutines of the bubble are idle: what a server makes of the end
+// of one connection does not depend on the scheduler.
+type settledTarget struct {
+	server
+	waits atomic.Bool // one goroutine may
+}
+
+func (s *settledTarget) Dial(ctx context.Context) (net.Conn, error) {
+	if s.waits.CompareAndSwap(false, true) {
+		synctest.Wait()
+		s.waits.Store(false)
+	}
+	return s.server.Dial(ctx)
 }
 
 // dialed is an embedded server on a real socket.

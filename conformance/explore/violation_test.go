@@ -37,7 +37,8 @@ func (*namedLaw) Close(int, bool, time.Time) *law.Violation {
 func stub(target play.Target, rules map[string]law.Rule) (*playing, *namedLaw) {
 	names := &namedLaw{}
 	c := &config{timeout: 10 * time.Second, target: target, subject: &Subject{
-		Dialect: workqdialect.Dialect{}, Question: "inspect queues 0 1", Rules: rules, Start: func(law.Terms) Law { return names },
+		Dialect: workqdialect.Dialect{}, Question: "inspect queues 0 1", Rules: rules,
+		Start: func(law.Terms) Law { return names },
 	}}
 	return newPlay(c, "x"), names
 }

@@ -50,7 +50,8 @@ func (g *maker) burst(c int, _ *oracle.Conn) []explore.Step {
 // pushLine pushes a job in a line of a length at which buffers end, its CRLF included.
 func (g *maker) pushLine(c int, _ *oracle.Conn) []explore.Step {
 	const least = 200 // bytes, in which any line without a text fits
-	length := deal(g, "length of a line", slices.DeleteFunc(values.Sizes(mostBytes), func(n int) bool { return n < least }))
+	sizes := slices.DeleteFunc(values.Sizes(mostBytes), func(n int) bool { return n < least })
+	length := deal(g, "length of a line", sizes)
 	before := fmt.Sprintf(`PUSH {"jid":"%s","jobtype":"t","queue":"%s","args":["`, g.jid(), g.queue())
 	const behind = `"]}`
 	filler := strings.Repeat("0123456789abcdef", length/16+1)[:length-len(g.Fill(before))-len(behind)-len("\r\n")]

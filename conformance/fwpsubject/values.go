@@ -16,33 +16,50 @@ func (g *maker) job() string {
 	if g.IntN(8) == 0 {
 		risky = g.Deal("risky", len(all))
 	}
-	fields := []string{`"jid":"` + g.jid() + g.jidEnd() + `"`}
-	unusual := g.IntN(20) == 0 // a name of the queue, which may go wrong only when the job is enqueued
+	queue, unusual := g.queue(), g.IntN(20) == 0 // it may go wrong only when the job is enqueued
 	if unusual {
-		fields = append(fields, `"queue":"`+g.queue()+`_Odd"`)
-	} else {
-		fields = append(fields, `"queue":"`+g.queue()+`"`)
+		queue += "_Odd"
 	}
+	fields := []string{`"jid":"` + g.jid() + g.jidEnd() + `"`, `"queue":"` + queue + `"`}
 	for i, f := range all {
+		value := ""
 		switch {
 		case i == risky && len(f.may) > 0:
-			fields = append(fields, fmt.Sprintf("%q:%s", f.name, g.value(f.name+", risky", f.may)))
+			value = g.value(f.name+", risky", f.may)
 		case f.often == 0 && (unusual || risky >= 0): // required, and plain here
-			fields = append(fields, fmt.Sprintf("%q:%s", f.name, f.plain))
-		case risky >= 0 || len(f.must) == 0 || !g.Uses(f.name) || g.IntN(max(f.often, 1)) > 0:
-		case f.usual != nil && g.IntN(2) == 0:
-			fields = append(fields, fmt.Sprintf("%q:%s", f.name, choose(g, f.usual)))
-		default:
-			fields = append(fields, fmt.Sprintf("%q:%s", f.name, g.value(f.name, f.must)))
+			value = f.plain
+		case risky < 0:
+			value = g.usually(f)
+		}
+		if value != "" {
+			fields = append(fields, fmt.Sprintf("%q:%s", f.name, value))
 		}
 	}
-	if unusual && !g.atOnce() && g.IntN(2) == 0 {
-		fields = append(fields, `"at":`+g.soon())
-	} else if g.Uses("at") && g.IntN(8) == 0 {
-		fields = append(fields, `"at":`+g.at())
-	}
+	fields = append(fields, g.due(unusual)...)
 	g.Shuffle(len(fields), func(i, j int) { fields[i], fields[j] = fields[j], fields[i] })
 	return "{" + strings.Join(fields, ",") + "}"
+}
+
+// due returns the field at of some jobs: soon, where they are unusual.
+func (g *maker) due(unusual bool) []string {
+	switch {
+	case unusual && !g.atOnce() && g.IntN(2) == 0:
+		return []string{`"at":` + g.soon()}
+	case g.Uses("at") && g.IntN(8) == 0:
+		return []string{`"at":` + g.at()}
+	}
+	return nil
+}
+
+// usually returns a value of a field that every server takes, "" if the job has none.
+func (g *maker) usually(f jobField) string {
+	switch {
+	case len(f.must) == 0 || !g.Uses(f.name) || g.IntN(max(f.often, 1)) > 0:
+		return ""
+	case f.usual != nil && g.IntN(2) == 0:
+		return choose(g, f.usual)
+	}
+	return g.value(f.name, f.must)
 }
 
 // value draws from those buckets that were drawn least until now under that name, and writes it as steps have it.

@@ -56,14 +56,14 @@ func Values() conformance.Property {
 	}
 }
 
-// Lives returns the check that follows jobs with values of every bucket through schedules, failures and the ends of their
-// reservations.
+// Lives returns the check that follows jobs with values of every bucket through schedules, failures and the ends of
+// their reservations.
 func Lives() conformance.Property {
 	return conformance.Property{
 		Name:  "explore/lives",
 		Title: "Whatever legal values a job has, it comes back with them after its time, a failure or its reservation",
-		About: "Jobs are generated as for explore/values. Some are scheduled, some are failed once, and some are kept until " +
-			"their reservation ends. All of them wait together, and are compared when they come.",
+		About: "Jobs are generated as for explore/values. Some are scheduled, some are failed once, and some are kept " +
+			"until their reservation ends. All of them wait together, and are compared when they come.",
 		Wait: livesWait, Connections: 12,
 		Run: func(ctx context.Context, on conformance.Setup) conformance.Evidence {
 			return exploreCommands(ctx, on, explore.Explorer{Subject: fwpsubject.Lives(), Exploring: livesFor})
@@ -129,8 +129,8 @@ func exploreOnce(ctx context.Context, e explore.Explorer) explored {
 	return s
 }
 
-// exploreCommands explores as e says, and shrinks what it finds. If there can be another server, that is where it is shrunk:
-// faults that count begin anew there, and it has not crashed.
+// exploreCommands explores as e says, and shrinks what it finds. If there can be another server, that is where it is
+// shrunk: faults that count begin anew there, and it has not crashed.
 func exploreCommands(ctx context.Context, on conformance.Setup, e explore.Explorer) conformance.Evidence {
 	e.Target, e.Password, e.Seed, e.Alone, e.Fresh, e.Impatient = on.Target, on.Password, on.Seed, on.Alone, on.Fresh, true
 	e.Timeout, e.Patience, e.Slack = on.Timeout, on.Patience, lag.Allowance

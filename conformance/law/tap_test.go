@@ -90,7 +90,7 @@ func TestTapped(t *testing.T) {
 	require.NoError(t, nc.Close())
 	found := w.Found()
 	require.Len(t, found, 1)
-	assert.Equal(t, "", found[0].Conn)
+	assert.Empty(t, found[0].Conn)
 	assert.Equal(t, "END\r\n,close", strings.Join(l.log, ","))
 	require.ErrorIs(t, nc.(interface{ CloseWrite() error }).CloseWrite(), errors.ErrUnsupported, "a pipe has no half")
 }

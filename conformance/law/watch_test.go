@@ -196,7 +196,8 @@ func TestWatchOfAServerThatSendsByItself(t *testing.T) {
 // TestManyAlike: of violations of one rule and clause the first ones are kept.
 func TestManyAlike(t *testing.T) {
 	t.Parallel()
-	w := law.NewWatch(law.Definition{Start: func(law.Terms) law.Law { return &echo{asked: map[int]string{}} }}, law.Terms{})
+	start := func(law.Terms) law.Law { return &echo{asked: map[int]string{}} }
+	w := law.NewWatch(law.Definition{Start: start}, law.Terms{})
 	play(w, map[string]session.Observer{}, "a")
 	conns := map[string]session.Observer{"b": w.Dialed("b")}
 	for range 300 {

@@ -118,25 +118,13 @@ func (w *World) pushed(c *Conn, k *call, a model.Answer, now time.Time) {
 		old.Unjudged = SameJID
 		return
 	}
-	if w.Shared {
-		if j.Unjudged = Unseen; len(w.Jobs) > mostKept {
-			w.Jobs, w.queues = map[string]*Job{}, map[string][]*Job{}
-		}
-	}
-	w.Jobs[j.JID] = j
-	if slices.ContainsFunc(w.wrongJobs, func(args string) bool { return strings.Contains(args, j.JID) }) {
-		j.Unjudged = SameJID // it may be the one that comes
-	}
 	if j.asked, j.entered = k.at, w.sent; k.beside {
 		j.Unjudged = Overlapped
 	}
-	if j.phrase() && !slices.Contains(w.phrases, j.Queue) {
-		w.phrases = append(w.phrases, j.Queue)
-	}
-	w.queues[j.Queue] = append(w.queues[j.Queue], j)
 	if a == model.Okay && k.allowed != model.Okay && !k.ordinary() {
 		j.Unjudged = Tolerated
 	}
+	w.keep(j)
 	switch {
 	case a == model.Refused:
 		j.Where, j.reason = model.Gone, "FWP-PUSH-03"
@@ -151,6 +139,23 @@ func (w *World) pushed(c *Conn, k *call, a model.Answer, now time.Time) {
 		j.enter(now, w.Patience)
 		w.mayHaveTaken(j, now)
 	}
+}
+
+// keep adds a job to those that are known.
+func (w *World) keep(j *Job) {
+	if w.Shared {
+		if j.Unjudged = Unseen; len(w.Jobs) > mostKept {
+			w.Jobs, w.queues = map[string]*Job{}, map[string][]*Job{}
+		}
+	}
+	if slices.ContainsFunc(w.wrongJobs, func(args string) bool { return strings.Contains(args, j.JID) }) {
+		j.Unjudged = cmp.Or(j.Unjudged, SameJID) // it may be the one that comes
+	}
+	if j.phrase() && !slices.Contains(w.phrases, j.Queue) {
+		w.phrases = append(w.phrases, j.Queue)
+	}
+	w.Jobs[j.JID] = j
+	w.queues[j.Queue] = append(w.queues[j.Queue], j)
 }
 
 // ordinary reports whether a PUSH that a server might have declined asks for a job like

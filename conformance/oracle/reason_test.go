@@ -18,13 +18,15 @@ func TestReasons(t *testing.T) {
 		talk      string
 		job, conn oracle.Reason
 	}{
-		"judged":                    {all(hello, with(""), take), oracle.Judged, oracle.Judged},
-		"a jid comes twice":         {all(hello, with(""), with("")), oracle.SameJID, oracle.Judged},
-		"a wrong PUSH has its jid":  {all(hello, with(","), with("")), oracle.SameJID, oracle.Judged},
-		"a PUSH is tolerated":       {all(hello, with(`,"retry":-2`)), oracle.Tolerated, oracle.Judged},
-		"and is like any other":     {all(hello, with(`,"reserve_for":5`)), oracle.Judged, oracle.Judged},
-		"an ACK is refused":         {all(hello, with(""), take, refused(ack)), oracle.Disallowed, oracle.Judged},
-		"a fail in small letters":   {all(hello, with(""), take, strings.Replace(fail, "FAIL", "fail", 1)), oracle.Disallowed, oracle.Judged},
+		"judged":                   {all(hello, with(""), take), oracle.Judged, oracle.Judged},
+		"a jid comes twice":        {all(hello, with(""), with("")), oracle.SameJID, oracle.Judged},
+		"a wrong PUSH has its jid": {all(hello, with(","), with("")), oracle.SameJID, oracle.Judged},
+		"a PUSH is tolerated":      {all(hello, with(`,"retry":-2`)), oracle.Tolerated, oracle.Judged},
+		"and is like any other":    {all(hello, with(`,"reserve_for":5`)), oracle.Judged, oracle.Judged},
+		"an ACK is refused":        {all(hello, with(""), take, refused(ack)), oracle.Disallowed, oracle.Judged},
+		"a fail in small letters": {
+			all(hello, with(""), take, strings.Replace(fail, "FAIL", "fail", 1)), oracle.Disallowed, oracle.Judged,
+		},
 		"a FAIL is refused":         {all(hello, with(""), take, refused(fail)), oracle.Disallowed, oracle.Judged},
 		"an ACK is answered oddly":  {all(hello, with(""), take, "1 C ACK x\n1 S +OK"), oracle.Judged, oracle.Judged},
 		"a wrong FLUSH":             {all(hello, with(""), "1 C FLUSH x\n1 S +OK"), oracle.Disallowed, oracle.Judged},

@@ -126,16 +126,17 @@ func (w *World) expired(c *Conn, k *call, now time.Time) {
 // Unfollowed records bytes that were sent or received, and that are not followed: what they have done to the jobs that
 // they name is not known, nor which jobs they have taken.
 func (w *World) Unfollowed(all []byte, why Reason, now time.Time) {
-	text := string(all)
+	var text strings.Builder // with names without their escapes
+	text.Write(all)
 	for line := range bytes.Lines(all) {
 		l := Line{Command: fwp.SplitCommand(bytes.TrimSpace(line))}
 		w.abandon(l.fetches(), now)
-		if at := bytes.IndexByte(line, '{'); at >= 0 { // its names without their escapes
-			text += fmt.Sprint(jsonnum.Object(bytes.TrimSpace(line[at:])))
+		if at := bytes.IndexByte(line, '{'); at >= 0 {
+			fmt.Fprint(&text, jsonnum.Object(bytes.TrimSpace(line[at:])))
 		}
 	}
 	for _, j := range w.Jobs {
-		if strings.Contains(text, j.JID) {
+		if strings.Contains(text.String(), j.JID) {
 			j.Unjudged = cmp.Or(j.Unjudged, why)
 		}
 	}

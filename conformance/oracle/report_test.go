@@ -141,19 +141,23 @@ func TestWhatIsNotFollowed(t *testing.T) {
 	there := all(hello, other, with(""))
 	short := all(hello, other, with(`,"reserve_for":60`), take)
 	judge(t, map[string]row{
-		"nothing":                    {all(held, noAck), "FWP-ACK-01 refused"},
-		"a blank too many":           {all(held, "2 C FAIL {\"jid\":"+id+"} \n! 2 S +OK", noAck), ""},
-		"it is refused":              {all(held, "2 C FAIL {\"jid\":"+id+"} \n2 S -ERR", noAck), "FWP-ACK-01 refused"},
-		"another verb":               {all(held, "2 C fail {\"jid\":"+id+"}\n! 2 S +OK", noAck), ""},
-		"an escape":                  {all(held, "2 C ACK  {\"jid\":\"jid\\u002d0000000000000001\"}\n! 2 S +OK", noAck), ""},
-		"another job":                {all(held, "2 C ACK  {\"jid\":\"jid-2\"}\n! 2 S +OK", noAck), "FWP-ACK-01 refused"},
-		"no answer":                  {all(held, "2 C ACK  {\"jid\":"+id+"}\n2 leave", noAck), ""},
-		"one that is not judged":     {all(held, "2 unjudge\n2 C ACK {\"jid\":"+id+"}\n2 S +OK", noAck), ""},
-		"a FETCH that waits":         {all(other, "2 C FETCH q ", hello, with(""), "1 C FETCH q\nwait 2s\n1 S $-1"), ""},
-		"one of another queue":       {all(other, "2 C FETCH r ", hello, with(""), "1 C FETCH q\nwait 2s\n1 S $-1"), "FWP-PUSH-04 missing"},
+		"nothing":                {all(held, noAck), "FWP-ACK-01 refused"},
+		"a blank too many":       {all(held, "2 C FAIL {\"jid\":"+id+"} \n! 2 S +OK", noAck), ""},
+		"it is refused":          {all(held, "2 C FAIL {\"jid\":"+id+"} \n2 S -ERR", noAck), "FWP-ACK-01 refused"},
+		"another verb":           {all(held, "2 C fail {\"jid\":"+id+"}\n! 2 S +OK", noAck), ""},
+		"an escape":              {all(held, "2 C ACK  {\"jid\":\"jid\\u002d0000000000000001\"}\n! 2 S +OK", noAck), ""},
+		"another job":            {all(held, "2 C ACK  {\"jid\":\"jid-2\"}\n! 2 S +OK", noAck), "FWP-ACK-01 refused"},
+		"no answer":              {all(held, "2 C ACK  {\"jid\":"+id+"}\n2 leave", noAck), ""},
+		"one that is not judged": {all(held, "2 unjudge\n2 C ACK {\"jid\":"+id+"}\n2 S +OK", noAck), ""},
+		"a FETCH that waits":     {all(other, "2 C FETCH q ", hello, with(""), "1 C FETCH q\nwait 2s\n1 S $-1"), ""},
+		"one of another queue": {
+			all(other, "2 C FETCH r ", hello, with(""), "1 C FETCH q\nwait 2s\n1 S $-1"), "FWP-PUSH-04 missing",
+		},
 		"a FETCH that comes later":   {all(there, "1 C FETCH q\n2 C fetch q\nwait 2s\n1 S $-1"), ""},
 		"one that was left":          {all(there, "2 C fetch q\n2 leave\n1 C FETCH q\nwait 2s\n1 S $-1"), ""},
 		"a reservation that is over": {all(short, "wait 59s", `1 C ACK {"jid":`+id+"}", "wait 2s", "1 S -ERR"), ""},
-		"one that is not":            {all(short, "wait 57s", `1 C ACK {"jid":`+id+"}", "wait 2s", "1 S -ERR"), "FWP-WU-05 refused"},
+		"one that is not": {
+			all(short, "wait 57s", `1 C ACK {"jid":`+id+"}", "wait 2s", "1 S -ERR"), "FWP-WU-05 refused",
+		},
 	})
 }

@@ -92,16 +92,22 @@ func (w *World) beat(c *Conn, k *call) model.Case {
 		return model.UnknownWorker
 	case wid != c.WID || k.Form != model.Okay || is.flushed:
 		return model.OtherWorker
-	case is.signal == "" && is.reported:
-		return model.Reported
 	case is.signal == "":
-		return model.Usual
+		return is.unsignalled()
 	case is.knows || is.gone || own:
 		is.knows = true
 		return model.Confirmed
 	}
 	k.Should = is.notified // AMB-30
 	return model.Ordered
+}
+
+// unsignalled returns the case of a BEAT of a worker that no operator has ordered anything.
+func (is *worker) unsignalled() model.Case {
+	if is.reported {
+		return model.Reported
+	}
+	return model.Usual
 }
 
 // Signal records that an operator orders a worker to be quiet or to terminate. A worker

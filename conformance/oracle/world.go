@@ -88,16 +88,11 @@ func (w *World) Greet(conn int, r fwp.Reply) *law.Violation {
 func (w *World) challenge(c *Conn, f map[string]any, v *law.Violation) *law.Violation {
 	_, some := f["i"]
 	_, salted := f["s"].(string)
-	rounds, counted := number(f["i"])
 	const both = `+HI {"v":2,"i":int(1..),"s":string}`
 	switch {
-	case some && (!counted || rounds < 1) || f["s"] != nil && !salted:
+	case malformed(f):
 		v.Clause, v.Expected = "FWP-HI-05", both
 	case w.Shared && !salted: // whether there is a password is not known
-		return nil
-	case w.Shared && len(w.salts) > mostKept:
-		clear(w.salts)
-		w.hashes = nil
 		return nil
 	case w.Protected && !c.Hi.Protected:
 		v.Clause, v.Expected = "FWP-HI-04", both
@@ -106,10 +101,27 @@ func (w *World) challenge(c *Conn, f map[string]any, v *law.Violation) *law.Viol
 	case c.Hi.Protected && w.salts[c.Hi.Salt]:
 		v.Clause, v.Rule, v.What = "FWP-AUTH-05", "salt", "the salt of an earlier connection came again"
 	default:
-		w.salts[c.Hi.Salt] = true
+		w.keepSalt(c.Hi.Salt)
 		return nil
 	}
 	return v
+}
+
+// malformed reports whether the fields of a HI that are for passwords have other values than such fields can have.
+func malformed(f map[string]any) bool {
+	_, some := f["i"]
+	_, salted := f["s"].(string)
+	rounds, counted := number(f["i"])
+	return some && (!counted || rounds < 1) || f["s"] != nil && !salted
+}
+
+// keepSalt remembers a salt, which must not come again.
+func (w *World) keepSalt(salt string) {
+	if w.Shared && len(w.salts) > mostKept {
+		clear(w.salts)
+		w.hashes = nil
+	}
+	w.salts[salt] = true
 }
 
 // Sent records a command, its line given without CRLF, and returns the clause about it

@@ -46,7 +46,7 @@ func (l *lawful) take(about conformance.Description, e *conformance.Evidence, la
 	seen := map[lawKey]bool{}
 	for _, v := range e.Law {
 		key := lawKey{v.Rule, v.Clause}
-		if filed(e, v) || !v.Alone && (len(e.Findings) > 0 || follows(e, v)) || seen[key] {
+		if told(e, v) || seen[key] {
 			continue
 		}
 		seen[key] = true
@@ -60,12 +60,22 @@ func (l *lawful) take(about conformance.Description, e *conformance.Evidence, la
 		l.found[key].plays++
 		again = again || v.Timed && l.found[key].plays == 1
 	}
+	l.replayed(about, e, seen)
+	return again
+}
+
+// replayed keeps a play of a check that has not shown what the law found in an earlier one.
+func (l *lawful) replayed(about conformance.Description, e *conformance.Evidence, seen map[lawKey]bool) {
 	for key, f := range l.found {
 		if f.about.ID == about.ID && !seen[key] {
 			f.replay = e
 		}
 	}
-	return again
+}
+
+// told reports whether what the law found is told already, or may follow from what is.
+func told(e *conformance.Evidence, v law.Seen) bool {
+	return filed(e, v) || !v.Alone && (len(e.Findings) > 0 || follows(e, v))
 }
 
 // mismatched reports whether a line was not met; lag may be the reason.

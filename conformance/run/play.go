@@ -70,7 +70,8 @@ func confirmLate(e, before *conformance.Evidence) {
 
 const unconfirmed = "; no other play has confirmed it yet"
 
-// leaveUnsteady makes lines inconclusive that a play has met, and the one before it too late. Both conversations show it.
+// leaveUnsteady makes lines inconclusive that a play has met, and the one before it too late. Both conversations show
+// it.
 func leaveUnsteady(e, before *conformance.Evidence) {
 	unsteady := false
 	for i := range e.Results {

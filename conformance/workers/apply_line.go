@@ -18,11 +18,7 @@ func (w *world) applyLine(l *look) {
 	}
 	switch cmd.verb {
 	case fwp.HELLO:
-		cmd.hello = readHello(l.Object, *m)
-		_, cmd.compared = w.workers[cmd.hello.wid]
-		if c.hello == nil {
-			c.hello = cmd.hello
-		}
+		w.applyHello(c, cmd, readHello(l.Object, *m))
 		return
 	case fwp.END:
 		if c.end = m; c.worker != nil {
@@ -49,6 +45,15 @@ func (w *world) applyLine(l *look) {
 	}
 	if l.process != nil {
 		l.process.briefs.sent++
+	}
+}
+
+// applyHello takes a HELLO, of which the first one of a connection counts.
+func (w *world) applyHello(c *connState, cmd *command, h *hello) {
+	cmd.hello = h
+	_, cmd.compared = w.workers[h.wid]
+	if c.hello == nil {
+		c.hello = h
 	}
 }
 

@@ -15,7 +15,8 @@ func stateRules() []Rule {
 	return []Rule{
 		{FetchAfterQuiet, "a worker was told to be quiet, or reported it", 0, fetchOrTime, checkFetchAfterQuiet},
 		{FetchAfterTerminate, "a worker was told to terminate, or reported it", 0, fetchOrLeft, checkFetchAfterTerminate},
-		{StateIgnored, "a worker was told to be quiet or to terminate, and left, or 5 s passed", 0, fetchOrLeft, checkStateIgnored},
+		{StateIgnored, "a worker was told to be quiet or to terminate, and left, or 5 s passed", 0, fetchOrLeft,
+			checkStateIgnored},
 		{Unquieted, "a quiet worker's BEAT was answered with OK", 0, fetchOrTime, checkUnquieted},
 		{QuietExit, "a worker was quiet for 15 s, or ended", NeedsProcesses, on(second, Exited), checkQuietExit},
 		{

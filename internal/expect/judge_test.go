@@ -178,7 +178,8 @@ func TestNotesAndStaleSayWhy(t *testing.T) {
 // A line about a check that is no more knows what stands instead, in whatever words, and says what to write.
 func TestARetiredCheck(t *testing.T) {
 	t.Parallel()
-	f := parse(t, "Push/old A-1 fails because=-ERR  # why\npush/older A-1 fails\npush/o* A-1 fails\npush/older A-1 fails because=x")
+	f := parse(t, "Push/old A-1 fails because=-ERR  # why\npush/older A-1 fails\npush/o* A-1 fails\n"+
+		"push/older A-1 fails because=x")
 	retired := map[string]string{"push/old": "law/field", "push/older": "push/x"}
 	require.NoError(t, f.Resolve([]string{"law/field", "push/x"}, []string{"A-1"}, retired))
 	found := one("law/field", reports.Fail, "+OK")
@@ -190,7 +191,10 @@ func TestARetiredCheck(t *testing.T) {
 		{Line: 1, Text: "Push/old A-1 fails because=-ERR  # why", Why: "no check is called Push/old any more; " +
 			`write law/field  A-1  fails  because="+OK instead of an error"`},
 		{Line: 2, Text: "push/older A-1 fails", Why: "no check is called push/older any more; write push/x  A-1  fails"},
-		{Line: 4, Text: "push/older A-1 fails because=x", Why: "no check is called push/older any more; write push/x  A-1  fails"},
+		{
+			Line: 4, Text: "push/older A-1 fails because=x",
+			Why: "no check is called push/older any more; write push/x  A-1  fails",
+		},
 	}, judged.Expectations.Notes)
 
 	u := f.Update(judged, func(string) bool { return false })

@@ -15,8 +15,8 @@ import (
 // behind a blank the clause.
 const LawPrefix = "law/"
 
-// lawful has the law of the protocol judge what the server answers. Clients may reach the server in another way as well:
-// the law judges connections, and the contents of jobs. What one sight does not prove is not told.
+// lawful has the law of the protocol judge what the server answers. Clients may reach the server in another way as
+// well: the law judges connections, and the contents of jobs. What one sight does not prove is not told.
 type lawful struct {
 	begun time.Time
 	watch *law.Watch

@@ -200,7 +200,8 @@ func judges(p *conformance.Protocol, check conformance.Check) bool {
 	return false
 }
 
-// ofTime reports whether a clause is open because of the pace of this machine, or because a span of time was wrong once.
+// ofTime reports whether a clause is open because of the pace of this machine, or because a span of time was wrong
+// once.
 func ofTime(r reports.ReasonCode) bool { return r == reports.ReasonLag || r == reports.ReasonUnsteady }
 
 // falseAlarms lists what a check found on a conforming server, or left open, except for

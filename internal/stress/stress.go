@@ -109,7 +109,8 @@ func (l *Load) Run(ctx context.Context) *Result {
 }
 
 // dial returns what opens the connections of the load, which the law judges. The load dials under a context of its own,
-// so a shortage of this machine is noticed here in ctx: clients that could not be opened would be missing without a word.
+// so a shortage of this machine is noticed here in ctx: clients that could not be opened would be missing without a
+// word.
 func (l *Load) dial(ctx context.Context) func(context.Context) (net.Conn, error) {
 	return func(dialing context.Context) (net.Conn, error) {
 		nc, err := l.Explorer.Target.Dial(dialing)

@@ -25,7 +25,8 @@ func Arrays(most, deepest int) []Bucket {
 		}
 	}
 	for _, t := range []text{
-		{"equal elements", `["a","a",1,1,{"a":1},{"a":1},[],[]]`}, {"types mixed", `[1,"1",true,"true",null,"null",{},[],1.5]`},
+		{"equal elements", `["a","a",1,1,{"a":1},{"a":1},[],[]]`},
+		{"types mixed", `[1,"1",true,"true",null,"null",{},[],1.5]`},
 		{"nulls", `[null,null]`}, {"truths", `[true,false,true]`}, {"empty ones", `[[],{},"",[[]],[{}],{"a":[]}]`},
 		{"order", `[3,1,2,"b","a","c"]`}, {"spaces", `[ 1 , "a" , { "k" : [ ] } ]`},
 	} {
@@ -65,7 +66,8 @@ func Objects(most, deepest int) []Bucket {
 	for _, t := range []text{
 		{"names by case", `{"a":1,"A":2,"aB":3,"Ab":4}`}, {"names by normal form", "{\"\u00e9\":1,\"e\u0301\":2}"},
 		{"names by space", `{"a":1," a":2,"a ":3}`}, {"names by type", `{"1":1,"01":2,"1.0":3,"true":4,"null":5}`},
-		{"names in disorder", `{"z":1,"a":2,"m":3,"10":4,"9":5}`}, {"names with dots", `{"a":{"b":1},"a.b":2,"a_b":3,"a-b":4}`},
+		{"names in disorder", `{"z":1,"a":2,"m":3,"10":4,"9":5}`},
+		{"names with dots", `{"a":{"b":1},"a.b":2,"a_b":3,"a-b":4}`},
 		{"names of languages", `{"__proto__":{"x":1},"constructor":2,"class":3,"self":4,"length":5,"toString":6}`},
 		{"names with dollars", `{"$set":1,"$where":2,"@type":3,"json_class":4,"_id":5,"xmlns":6}`},
 		{"nulls inside", `{"a":null,"b":{"c":null}}`}, {"nested alike", `{"a":{"a":{"a":1}},"b":{"a":{"a":2}}}`},

@@ -2,6 +2,7 @@ package values
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -58,11 +59,8 @@ func Numbers() []Bucket {
 	}
 	for _, digits := range []int{5, 9, 12, 16, 18} {
 		all = append(all, Bucket{fmt.Sprintf("any of %d digits", digits), func(r *rand.Rand) string {
-			text := strconv.Itoa(1 + r.IntN(9))
-			for range digits - 1 {
-				text += strconv.Itoa(r.IntN(10))
-			}
-			return text
+			least := int64(math.Pow10(digits - 1))
+			return strconv.FormatInt(least+r.Int64N(9*least), 10)
 		}})
 	}
 	return all

@@ -35,15 +35,18 @@ var spaces = []text{
 	{"empty", ""}, {"a space", " "}, {"spaces around", "  both  "}, {"spaces between", "a  b   c"}, {"tabs", `\ta\tb\t`},
 	{"line feed last", `a\n`}, {"line feeds", `\n\na\n\nb`}, {"carriage return", `a\rb`}, {"CRLF", `a\r\nb\r\n`},
 	{"vertical tab", `a\u000bb\u000c`}, {"no-break space", "\u00a0a\u00a0"}, {"wide space", "\u3000a\u2003"},
-	{"line separators", "a\u2028b\u2029c\u0085d"}, {"byte order mark", "\ufeffa\ufeff"}, {"zero width", "a\u200b\u200c\u2060b"},
+	{"line separators", "a\u2028b\u2029c\u0085d"}, {"byte order mark", "\ufeffa\ufeff"},
+	{"zero width", "a\u200b\u200c\u2060b"},
 	{"soft hyphen", "a\u00adb"}, {"directions", "\u202eabc\u202c\u200f\u2066"},
 }
 
 // escapes are the ways in which JSON writes characters.
 var escapes = []text{
-	{"escaped quote", `\"a\"`}, {"escaped backslash", `a\\b\\`}, {"backslash before n", `a\\nb`}, {"escaped slash", `a\/b`},
+	{"escaped quote", `\"a\"`}, {"escaped backslash", `a\\b\\`}, {"backslash before n", `a\\nb`},
+	{"escaped slash", `a\/b`},
 	{"short escapes", `\b\f\n\r\t`}, {"escaped letter", `\u0041\u0062`}, {"escaped in capitals", `\u00E9\uABCD`},
-	{"escaped in small letters", `\u00e9\uabcd`}, {"escaped pair", `\ud83d\ude00`}, {"escaped pair in capitals", `\uD834\uDD1E`},
+	{"escaped in small letters", `\u00e9\uabcd`}, {"escaped pair", `\ud83d\ude00`},
+	{"escaped pair in capitals", `\uD834\uDD1E`},
 	{"null character", `a\u0000b`}, {"delete", "a\u007fb"}, {"written escape", `\\u0041`}, {"angle brackets", `<&>'`},
 	{"escaped angle brackets", `\u003c\u0026\u003e`}, {"escaped separators", `\u2028\u2029`},
 }
@@ -51,11 +54,16 @@ var escapes = []text{
 // syntaxes are texts that something on the way might take for more than text.
 var syntaxes = []text{
 	{"integer", "17"}, {"zeros before", "007"}, {"exponent", "1e3"}, {"hexadecimal", "0x1F"}, {"infinity", "Infinity"},
-	{"no number", "NaN"}, {"true", "true"}, {"false", "false"}, {"null", "null"}, {"nil", "nil"}, {"time", "2026-01-02T03:04:05Z"},
-	{"date", "2026-01-02"}, {"object", `{\"a\":1}`}, {"array", `[1,2]`}, {"HTML", `<b>&amp;</b>`}, {"SQL", `'; DROP TABLE x; --`},
-	{"shell", "$(x) `x` ~ ; |"}, {"format", "%s %d %% %20"}, {"template", "{{x}} #{x} ${x}"}, {"percent-encoded", "a%20b%2Fc"},
-	{"plus", "a+b c"}, {"base64", "aGVsbG8="}, {"path", "../a/./b//c"}, {"Windows path", `C:\\a\\b`}, {"URL", "tcp://:p@h:1/?q=1#f"},
-	{"colon", "a:b::c"}, {"commas", "a,b,,c"}, {"dots", "a.b..c"}, {"pipe", "a|b"}, {"equals", "a=b&c=d"}, {"wildcards", "a*b?[c]"},
+	{"no number", "NaN"}, {"true", "true"}, {"false", "false"}, {"null", "null"}, {"nil", "nil"},
+	{"time", "2026-01-02T03:04:05Z"},
+	{"date", "2026-01-02"}, {"object", `{\"a\":1}`}, {"array", `[1,2]`}, {"HTML", `<b>&amp;</b>`},
+	{"SQL", `'; DROP TABLE x; --`},
+	{"shell", "$(x) `x` ~ ; |"}, {"format", "%s %d %% %20"}, {"template", "{{x}} #{x} ${x}"},
+	{"percent-encoded", "a%20b%2Fc"},
+	{"plus", "a+b c"}, {"base64", "aGVsbG8="}, {"path", "../a/./b//c"}, {"Windows path", `C:\\a\\b`},
+	{"URL", "tcp://:p@h:1/?q=1#f"},
+	{"colon", "a:b::c"}, {"commas", "a,b,,c"}, {"dots", "a.b..c"}, {"pipe", "a|b"}, {"equals", "a=b&c=d"},
+	{"wildcards", "a*b?[c]"},
 	{"simple string", `+OK\r\n`}, {"error reply", `-ERR x\r\n`}, {"bulk string", `$3\r\nabc\r\n`}, {"null bulk", "$-1"},
 	{"array reply", `*1\r\n`}, {"command", `END\r\n`}, {"comment", "/* a */ // b # c"}, {"YAML", "- a: &b *b"},
 }

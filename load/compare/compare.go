@@ -1,7 +1,8 @@
 // Package compare compares two loads by blocks that are measured in pairs: it says in which order, which blocks belong
 // together, and what their ratios come to. It runs nothing; the statistics are those of load/paired.
 //
-// Files, in the order in which they can be read: compare.go (the order of blocks, and saved ones), judge.go (the ratios).
+// Files, in the order in which they can be read: compare.go (the order of blocks, and saved ones), judge.go (the
+// ratios).
 package compare
 
 import (

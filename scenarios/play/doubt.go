@@ -43,9 +43,9 @@ func (pl *play) answeredIn(sent, at time.Time) {
 	}
 }
 
-// slowness returns how late the server may have read the lines that were sent since a moment: as long as it took, in the
-// time before a reply, for others. Those that came together with the reply may have waited for it. It is zero if the
-// answers to these lines were not slow.
+// slowness returns how late the server may have read the lines that were sent since a moment: as long as it took, in
+// the time before a reply, for others. Those that came together with the reply may have waited for it. It is zero if
+// the answers to these lines were not slow.
 func (pl *play) slowness(since, at time.Time) (most time.Duration) {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
@@ -60,8 +60,9 @@ func (pl *play) slowness(since, at time.Time) (most time.Duration) {
 	return most
 }
 
-// lateSince returns since when lines were sent that matter for a mismatch whose premise is a span of time, if the server
-// has read them late: beside a command that waits, or before the time of another reply. It is zero if none matters.
+// lateSince returns since when lines were sent that matter for a mismatch whose premise is a span of time, if the
+// server has read them late: beside a command that waits, or before the time of another reply. It is zero if none
+// matters.
 func (th *thread) lateSince(c *conn, e *scenarios.Expect, a session.Received) time.Time {
 	wait, waits := th.grammar().Replies.Waits[th.grammar().VerbSent(a.Asked)]
 	switch {

@@ -390,12 +390,3 @@ func (th *thread) unsure(s scenarios.Step, at scenarios.Pos, marks []scenarios.M
 	th.note(s, r)
 	return errStop
 }
-
-// pauseBetween gives a segment time to arrive alone; without it the kernels on
-// the way would join what the script has cut.
-func pauseBetween(s *scenarios.Send) time.Duration {
-	if s.Bytewise {
-		return time.Millisecond
-	}
-	return 20 * time.Millisecond
-}

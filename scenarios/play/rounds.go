@@ -12,9 +12,9 @@ const (
 	leastRounds = 5
 )
 
-// rounds limits the repetitions of a hasty play: a slow server has fewer of them to deal with. Since one block may fetch
-// what another one has pushed, all play the same part of their rounds as the first one had time for. It is safe for
-// concurrent use.
+// rounds limits the repetitions of a hasty play: a slow server has fewer of them to deal with. Since one block may
+// fetch what another one has pushed, all play the same part of their rounds as the first one had time for. It is safe
+// for concurrent use.
 type rounds struct {
 	share map[*scenarios.Block]time.Duration // of a block that is the first
 

@@ -123,3 +123,12 @@ func (th *thread) idle(ctx context.Context, at scenarios.Pos, until time.Time) e
 		th.keepAlive(ctx, at)
 	}
 }
+
+// pauseBetween gives a segment time to arrive alone; without it the kernels on
+// the way would join what the script has cut.
+func pauseBetween(s *scenarios.Send) time.Duration {
+	if s.Bytewise {
+		return time.Millisecond
+	}
+	return 20 * time.Millisecond
+}

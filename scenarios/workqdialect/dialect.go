@@ -187,8 +187,8 @@ func (Dialect) Mend(asked []byte, m session.Message) (mended session.Message, wa
 	return m, was
 }
 
-// answer is what the records of a success are. about returns what the only one is about, "" for anything; nil: there may
-// be any number of them.
+// answer is what the records of a success are. about returns what the only one is about, "" for anything; nil: there
+// may be any number of them.
 type answer struct {
 	shape workqsession.Shape
 	about func(c workq.Command) string

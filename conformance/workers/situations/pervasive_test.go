@@ -71,6 +71,7 @@ func TestFaultsBesideAPervasiveOne(t *testing.T) {
 	}
 	for _, p := range pervasive(t) {
 		t.Run(p.Name, func(t *testing.T) {
+			t.Parallel()
 			for _, f := range faults {
 				if slices.Contains(p.Clauses, f.Clauses[0]) || p.Name == beatsTwiceAsMany && f.Name == "beat-rare" {
 					continue // what is found cannot be told apart

@@ -101,7 +101,8 @@ func TestOffers(t *testing.T) {
 		o := options(t, append(test.args, "--url", "tcp://localhost")...)
 		s, err := o.subject(func(string) (string, bool) { return "", false })
 		require.NoError(t, err)
-		assert.ElementsMatch(t, append([]scenarios.Need{scenarios.NeedOpen}, test.want...), s.offers(s.Server, false), test.args)
+		want := append([]scenarios.Need{scenarios.NeedOpen}, test.want...)
+		assert.ElementsMatch(t, want, s.offers(s.Server, false), test.args)
 	}
 }
 

@@ -6,6 +6,6 @@
 //     version.go
 //   - words: help.go, usage.go (messages about arguments and flags, and their completion)
 //   - the target: target.go, protocol.go, operator.go
-//   - results: output.go, report_flags.go (formats and places), read_report.go (saved ones), file.go, web.go (a server for
-//     them); version.go has the version, and the outputs of a step of GitHub Actions
+//   - results: output.go, report_flags.go (formats and places), read_report.go (saved ones), file.go, web.go (a server
+//     for them); version.go has the version, and the outputs of a step of GitHub Actions
 package program

@@ -101,7 +101,7 @@ func (r *reader) Read() (session.Message, error) {
 		if item.Kind == zmtp.IsMessage {
 			wrong = r.check(item.Parts)
 		}
-		if wrong != nil && !(r.readOn && lapses[wrong.Rule]) {
+		if wrong != nil && (!r.readOn || !lapses[wrong.Rule]) {
 			return session.Message{}, wrong
 		}
 		if m, ok := message(item); ok {
