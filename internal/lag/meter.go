@@ -12,8 +12,9 @@ import (
 // serves all plays of a run.
 type Meter struct {
 	mu   sync.Mutex
-	due  time.Time       // when the timer fires that is running; zero if none is
-	late []late          // most recent last, each less late than the one before, which is enough for Lag
+	due  time.Time // when the timer fires that is running; zero if none is
+	late lateness
+	own  lateness        // without that of the peer's processes
 	trip []time.Duration // round trips, most recent last
 
 	sampled sync.Mutex // held before mu
@@ -24,6 +25,17 @@ type Meter struct {
 type late struct {
 	at time.Time // when it happened
 	by time.Duration
+}
+
+// lateness has the most recent last, each less late than the one before, which is enough for Lag.
+type lateness []late
+
+func (l lateness) with(at time.Time, by time.Duration) lateness {
+	for len(l) > 0 && l[len(l)-1].by <= by {
+		l = l[:len(l)-1]
+	}
+	l = append(l, late{at, by})
+	return slices.Delete(l, 0, max(0, len(l)-keepLate))
 }
 
 const (
@@ -63,18 +75,17 @@ func (m *Meter) expect(due time.Time) {
 }
 
 // Note adds a timer that fired at a moment, late by so much.
-func (m *Meter) Note(at time.Time, by time.Duration) {
+func (m *Meter) Note(at time.Time, by time.Duration) { m.note(at, by, true) }
+
+func (m *Meter) note(at time.Time, by time.Duration, own bool) {
 	if by < worthNoted {
 		return
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for len(m.late) > 0 && m.late[len(m.late)-1].by <= by {
-		m.late = m.late[:len(m.late)-1]
-	}
-	m.late = append(m.late, late{at, by})
-	if len(m.late) > keepLate {
-		m.late = slices.Delete(m.late, 0, len(m.late)-keepLate)
+	m.late = m.late.with(at, by)
+	if own {
+		m.own = m.own.with(at, by)
 	}
 }
 
@@ -90,21 +101,26 @@ func (m *Meter) NoteTrip(d time.Duration) {
 
 // Lag is the largest lateness of a timer since a moment, that of a timer included which has not fired yet.
 func (m *Meter) Lag(since time.Time) time.Duration {
-	return m.worst(func(l late) bool { return l.at.Add(l.by).After(since) })
+	return m.worst(&m.late, func(l late) bool { return l.at.Add(l.by).After(since) })
+}
+
+// Own is Lag without the waits of the peer's processes.
+func (m *Meter) Own(since time.Time) time.Duration {
+	return m.worst(&m.own, func(l late) bool { return l.at.Add(l.by).After(since) })
 }
 
 // around is the largest lateness of a timer that was late at about a moment: no farther from it than it was late.
 func (m *Meter) around(moment time.Time) time.Duration {
-	return m.worst(func(l late) bool {
+	return m.worst(&m.late, func(l late) bool {
 		return !moment.After(l.at.Add(max(l.by, tick))) && !moment.Before(l.at.Add(-2*max(l.by, tick)))
 	})
 }
 
 // worst is the largest lateness of those that count.
-func (m *Meter) worst(counts func(late) bool) time.Duration {
+func (m *Meter) worst(of *lateness, counts func(late) bool) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	all := m.late
+	all := *of
 	if now := time.Now(); !m.due.IsZero() && now.Sub(m.due) >= worthNoted {
 		all = append(slices.Clip(all), late{now, now.Sub(m.due)})
 	}

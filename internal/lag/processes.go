@@ -45,7 +45,7 @@ func (m *Meter) sample(now time.Time) (known bool) {
 		}
 		waited := waits(id)
 		known = known || len(waited) > 0
-		m.Note(now, p.longest(waited))
+		m.note(now, p.longest(waited), false)
 	}
 	return known
 }

@@ -38,7 +38,10 @@ func TestAProcessThatIsFollowed(t *testing.T) {
 	assert.Equal(t, runtime.GOOS == "linux", m.sample(time.Now()))
 	if runtime.GOOS == "linux" {
 		assert.GreaterOrEqual(t, m.Lag(start), time.Hour)
+		assert.Zero(t, m.Own(start))
 	}
+	m.Note(time.Now(), time.Second)
+	assert.Equal(t, time.Second, m.Own(start))
 	stop()
 	assert.Empty(t, m.peers)
 }
