@@ -25,7 +25,7 @@ type Conn struct {
 	call       *call
 	earlier    string // the clause by which a command is served in spite of earlier commands
 	shut       bool   // half-closed by the client
-	declined   bool   // a command was refused before HELLO: the server may close the connection, at any time (AMB-11)
+	mayEnd     bool   // the server may close it at any time: it has refused a command before HELLO, or FLUSH was sent (AMB-11)
 	informed   bool   // an INFO was served
 	helloAgain bool   // a second HELLO was accepted: which worker it is now is not known (AMB-09)
 }
@@ -149,7 +149,7 @@ func (w *World) moved(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.Ti
 	case a != model.Refused:
 		w.accepted(c, k, a, before, now)
 	case k.allowed&model.Refused != 0:
-		c.earlier, c.declined = "FWP-STATE-12", c.declined || before == fwp.NotIdentified
+		c.earlier, c.mayEnd = "FWP-STATE-12", c.mayEnd || before == fwp.NotIdentified
 	}
 }
 
@@ -176,6 +176,9 @@ func (w *World) accepted(c *Conn, k *call, a model.Answer, before fwp.State, now
 		for _, worker := range w.workers {
 			worker.flushed = true
 		}
+		for _, other := range w.Conns {
+			other.mayEnd = true
+		}
 	case k.Verb == fwp.FAIL, k.Verb == fwp.ACK:
 		c.earlier = "FWP-STATE-10"
 	}
@@ -186,7 +189,7 @@ func (w *World) accepted(c *Conn, k *call, a model.Answer, before fwp.State, now
 func (w *World) closed(c *Conn, k *call, now time.Time) *law.Violation {
 	v := &law.Violation{Rule: "closed", Expected: "an open connection", Got: "<close>"}
 	switch {
-	case w.Shared, k != nil && k.allowed&model.Ended != 0: // it may have been stopped
+	case w.mayClose(c, k):
 		return nil
 	case k != nil && k.Verb == fwp.END && k.allowed == model.Refused: // it was carried out
 		v.Clause, v.Rule, v.Expected = k.clause, "reply", model.Refused.String()
@@ -210,6 +213,11 @@ func (w *World) closed(c *Conn, k *call, now time.Time) *law.Violation {
 	return v
 }
 
+// mayClose reports whether the server may end a connection, whatever it was sent: it may have been stopped.
+func (w *World) mayClose(c *Conn, k *call) bool {
+	return w.Shared || c.mayEnd && c.WID == "" || k != nil && k.allowed&model.Ended != 0
+}
+
 // needsError reports whether the server must send an error before it ends the connection.
 // It may do so behind an earlier error, however late, and to a client that is slow to send
 // HELLO. (AMB-11, AMB-34)
@@ -217,5 +225,5 @@ func (k *call) needsError(c *Conn) bool {
 	_, known := model.About(k.Verb)
 	slow := !c.Opened.IsZero() && k.at.Sub(c.Opened) > time.Second
 	early := known && c.State == fwp.NotIdentified && c.Greeted
-	return early && !c.declined && k.allowed == model.Refused && !slow
+	return early && k.allowed == model.Refused && !slow
 }

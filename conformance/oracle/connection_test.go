@@ -117,6 +117,10 @@ func TestCloses(t *testing.T) {
 		"of a worker, after its error": {
 			all("1 C INFO", "1 S -ERR", hello, "1 close"), "FWP-STATE-13 closed",
 		},
+		"of a producer after a FLUSH": {
+			all(hello, `2 C HELLO {"v":2}`, "2 S +OK", "1 C FLUSH", "1 S +OK", "2 C END x", "2 close"), "",
+		},
+		"of a worker after a FLUSH":   {all(hello, "1 C FLUSH", "1 S +OK", "1 C END x", "1 close"), "FWP-FRAME-03 reply"},
 		"of a client within a second": {"1 HI {\"v\":2}\nwait 1s\n1 C INFO\n1 close", "FWP-STATE-01 mute"},
 		"of a client that is slow":    {"1 HI {\"v\":2}\nwait 1001ms\n1 C INFO\n1 close", ""},
 	})
