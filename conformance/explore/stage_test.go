@@ -155,8 +155,8 @@ func replay(t *testing.T, s *stage, text, clause string, broken bool) string {
 	return fmt.Sprint("not reproduced: ", check.Verdict, " ", check.Why, " ", check.Clauses)
 }
 
-// settledTarget waits before each connection until all goroutines of the bubble are idle: what a server makes of the end
-// of one connection does not depend on the scheduler.
+// settledTarget waits before each connection until all goroutines of the bubble are idle: what a server makes of the
+// end of one connection does not depend on the scheduler.
 type settledTarget struct {
 	server
 	waits atomic.Bool // one goroutine may

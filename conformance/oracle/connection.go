@@ -25,7 +25,7 @@ type Conn struct {
 	call       *call
 	earlier    string // the clause by which a command is served in spite of earlier commands
 	shut       bool   // half-closed by the client
-	mayEnd     bool   // the server may close it at any time: it has refused a command before HELLO, or FLUSH was sent (AMB-11)
+	mayEnd     bool   // the server may close it at any time: behind a refusal before HELLO, or a FLUSH (AMB-11)
 	informed   bool   // an INFO was served
 	helloAgain bool   // a second HELLO was accepted: which worker it is now is not known (AMB-09)
 }

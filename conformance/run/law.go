@@ -73,7 +73,7 @@ func (l *lawful) replayed(about conformance.Description, e *conformance.Evidence
 	}
 }
 
-// told reports whether what the law found is told already, or may follow from what is.
+// told reports whether a line or a finding of a play is about what the law found, or may be its cause.
 func told(e *conformance.Evidence, v law.Seen) bool {
 	return filed(e, v) || !v.Alone && (len(e.Findings) > 0 || follows(e, v))
 }

@@ -1,12 +1,15 @@
 package play_test
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -72,6 +75,57 @@ func TestADepartureIsAssumed(t *testing.T) {
 				}
 				assert.Equal(t, test.want, strings.Join(got, ", "))
 				assert.False(t, r.Passed())
+			})
+		})
+	}
+}
+
+// mending is a dialect in which a job is about its jobtype, which is always a.
+type mending struct{ fwpdialect.Dialect }
+
+func (mending) Mend(_ []byte, m session.Message) (mended session.Message, was string) {
+	_, rest, found := bytes.Cut(m.Text, []byte(`"jobtype":"`))
+	if was, _, _ = strings.Cut(string(rest), `"`); !found || was == "a" {
+		return m, ""
+	}
+	m.Text = bytes.Replace(m.Text, []byte(was), []byte("a"), 1)
+	return m, was
+}
+
+// TestAReplyAboutAnotherThingIsMended: it is one breach however often it comes, and no pass.
+func TestAReplyAboutAnotherThingIsMended(t *testing.T) {
+	t.Parallel()
+	const (
+		push  = "C: PUSH {\"jid\":\"$jid1\"}\nS: +OK\n"
+		fetch = "C: FETCH q\nS: ${\"jobtype\":\"a\",\"retry\":1}\n"
+	)
+	other := job(`{"jobtype":"z","queue":"q","retry":1}`)
+	retry := job(`{"jobtype":"z","queue":"q","retry":2}`)
+	mixed := job(`{"jobtype":"fwp-test-0001-jid1-2","queue":"q","retry":1}`)
+	for name, test := range map[string]struct {
+		came     []string
+		want     string
+		breaches int
+	}{
+		"another":              {[]string{other, other}, "assumed matched, assumed matched", 1},
+		"and another value":    {[]string{other, retry}, "assumed matched, assumed mismatched", 1},
+		"something of the run": {[]string{mixed, other}, "mismatched, not reached", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := &peer{answers: map[string]string{"PUSH": "+OK\r\n", "FETCH": "$-1\r\n"}, next: test.came}
+			script := consumer + push + "clause FWP-WU-03\n" + fetch + fetch
+			playIn(t, mending{}, server, script, func(t *testing.T, r *play.Run) {
+				var got []string
+				for _, res := range r.Results[len(r.Results)-2:] {
+					assumed := ""
+					if res.Assumed {
+						assumed = "assumed "
+					}
+					got = append(got, fmt.Sprint(assumed, res.Outcome))
+				}
+				assert.Equal(t, test.want, strings.Join(got, ", "))
+				assert.Len(t, r.Breaches, test.breaches)
 			})
 		})
 	}

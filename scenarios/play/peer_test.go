@@ -153,7 +153,13 @@ func (p *peer) lines() []string {
 // playScript plays a script on the peer in virtual time.
 func playScript(t *testing.T, p *peer, script string, check func(t *testing.T, r *play.Run)) {
 	t.Helper()
-	s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp", []byte(script))
+	playIn(t, fwpdialect.Dialect{}, p, script, check)
+}
+
+// playIn is playScript in another dialect.
+func playIn(t *testing.T, in scenarios.Dialect, p *peer, script string, check func(t *testing.T, r *play.Run)) {
+	t.Helper()
+	s, err := scenarios.Parse(in, "test.fwp", []byte(script))
 	require.NoError(t, err)
 	synctest.Test(t, func(t *testing.T) {
 		p.serve(t)
