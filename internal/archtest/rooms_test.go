@@ -114,14 +114,14 @@ var rooms = map[string]room{
 	"conformance/fwpsuite": {
 		mayImport: []string{
 			"conformance", "conformance/explore", "conformance/fwpsubject", "conformance/model", "fwp",
-			"internal/lag", "internal/text", "scenarios", "scenarios/fwpdialect", "scenarios/play",
+			"internal/text", "scenarios", "scenarios/fwpdialect", "scenarios/play",
 		},
 		testsAlso: []string{"conformance/run", "reports"},
 	},
 	"conformance/explore": {
 		mayImport: []string{
-			"conformance/law", "internal/minimize", "internal/session", "internal/text", "internal/wait", "scenarios",
-			"scenarios/play",
+			"conformance", "conformance/law", "internal/lag", "internal/minimize", "internal/session", "internal/text",
+			"internal/wait", "scenarios", "scenarios/play",
 		},
 		testsAlso: []string{"scenarios/fwpdialect", "scenarios/workqdialect"},
 	},

@@ -1,4 +1,4 @@
-package fwpsuite
+package explore
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/law"
 )
 
 func TestWhyAnExplorationDoesNotPass(t *testing.T) {
@@ -27,7 +27,8 @@ func TestWhyAnExplorationDoesNotPass(t *testing.T) {
 
 func TestEvidenceOfAnExploration(t *testing.T) {
 	t.Parallel()
-	e := explored{served: true, dead: true, leftover: []string{"a job"}, findings: []explore.Finding{
+	rules := map[string]law.Rule{"late": {Traits: law.Timed}}
+	e := explored{served: true, dead: true, leftover: []string{"a job"}, rules: rules, findings: []Finding{
 		{
 			Clause: "FWP-ACK-01", Rule: "late", Should: true,
 			Expected: "+OK", Got: "-ERR", What: "it was held", Script: "C: INFO",

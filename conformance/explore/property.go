@@ -1,0 +1,100 @@
+package explore
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/internal/lag"
+)
+
+// The limits of an exploration that is a check, beside those of its Explorer.
+const (
+	propertyFindings  = 20                      // at most
+	propertyShrinking = 1500 * time.Millisecond // for all findings together
+)
+
+// Property completes a check of a suite that explores: explorer returns what is explored, with the Subject and the
+// limits Steps and Exploring, which must be set. Findings are shrunk on another server like the target if there can be
+// one: faults that count begin anew there, and it has not crashed.
+func Property(p conformance.Property, explorer func() Explorer) conformance.Property {
+	p.Run = func(ctx context.Context, on conformance.Setup) conformance.Evidence {
+		e := explorer()
+		e.Target, e.Password, e.Fresh = on.Target, on.Password, on.Fresh
+		e.Seed, e.Alone, e.Impatient = on.Seed, on.Alone, true
+		e.Timeout, e.Patience, e.Slack = on.Timeout, on.Patience, lag.Allowance
+		e.Findings, e.Shrinking, e.Time = propertyFindings, propertyShrinking/Shrinkings, e.Exploring+6*on.Timeout
+		limited, cancel := context.WithTimeout(ctx, e.Time+propertyShrinking)
+		defer cancel()
+		s := exploreOnce(limited, e)
+		if limited.Err() != nil {
+			s.open = "the server delayed the check for too long"
+		}
+		return s.evidence()
+	}
+	return p
+}
+
+// explored is the result of an exploration that is a check.
+type explored struct {
+	findings []Finding
+	rules    map[string]law.Rule
+	served   bool // a client was identified
+	dead     bool
+	outage   string // when it was unreachable, empty if it never was
+	commands int    // that were sent
+	answered int    // how many of them were answered
+	leftover []string
+	open     string // why it is inconclusive although there is no finding; empty if it is not
+}
+
+// evidence returns it as the evidence of the check.
+func (s explored) evidence() conformance.Evidence {
+	e := conformance.Evidence{Served: s.served, Leftover: s.leftover, Open: s.why()}
+	switch {
+	case s.dead:
+		e.Dead = "no new connection is served"
+	case s.outage != "" && len(s.findings) == 0:
+		e.Dead, e.Back = s.outage, true
+	}
+	for _, f := range s.findings {
+		timed := s.rules[f.Rule].Traits&law.Timed != 0
+		e.Findings = append(e.Findings, conformance.Finding{
+			Clause: f.Clause, Should: f.Should, Crash: f.Crash,
+			Clocked: timed || f.Rule == RuleLingers || f.Rule == RuleSilent, Expected: f.Expected, Got: f.Got, What: f.What, Script: f.Script,
+		})
+	}
+	return e
+}
+
+// why returns Evidence.Open.
+func (s explored) why() string {
+	if s.served && 2*s.answered < s.commands {
+		return "fewer than half of the commands were answered"
+	}
+	return s.open
+}
+
+// exploreOnce explores, and counts the commands.
+func exploreOnce(ctx context.Context, e Explorer) explored {
+	sent := 0
+	e.Watch = func(step Step) {
+		if do := step.Sends(); do != nil && !do.Raw { // others need no reply
+			sent++
+		}
+	}
+	r := e.Run(ctx)
+	s := explored{findings: r.Findings, rules: e.Subject.Rules, dead: r.Dead, commands: sent, leftover: r.Left}
+	if len(r.Outages) > 0 {
+		s.outage = r.Outages[0].String()
+	}
+	for state, n := range r.Coverage.States {
+		s.served = s.served || n > 0 && !strings.HasPrefix(state, "not ")
+	}
+	for _, n := range r.Coverage.Outcomes {
+		s.answered += n
+	}
+	return s
+}
