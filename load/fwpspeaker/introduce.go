@@ -20,9 +20,10 @@ const (
 )
 
 // Introduce returns the JSON of the server's HI and of its reply to INFO. An error reply to INFO leaves Info empty.
-// It blocks for 10 s, and for one more until the server has closed the connection. (Not Identified State; INFO
-// Command)
+// A server that refuses HELLO is an error with the Greeting. It blocks for 10 s, and for one more until the server has
+// closed the connection. (Not Identified State; INFO Command)
 func (c *Config) Introduce(ctx context.Context, dial protocol.Dial) (in protocol.Introduction, err error) {
+	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, introduceTimeout)
 	defer cancel()
 	nc, err := dial(ctx)
@@ -32,7 +33,7 @@ func (c *Config) Introduce(ctx context.Context, dial protocol.Dial) (in protocol
 	conn := session.New(nc, fwpsession.Protocol{}, session.Config{Timeout: introduceTimeout})
 	defer conn.Leave(ctx)
 	r, err := conn.Answer(ctx)
-	if err := unanswered("greeting", r, err); err != nil {
+	if err := unanswered("greeting", began, r, err); err != nil {
 		return in, err
 	}
 	greeting := fwpsession.Reply(r.Message)
@@ -51,7 +52,7 @@ func (c *Config) Introduce(ctx context.Context, dial protocol.Dial) (in protocol
 		}
 	}
 	r, err = ask(ctx, conn, hello.Command())
-	if err := unanswered("answering HELLO", r, err); err != nil {
+	if err := unanswered("answering HELLO", began, r, err); err != nil {
 		return in, err
 	}
 	if reply := fwpsession.Reply(r.Message); reply.Kind == fwp.ErrorReply {
@@ -86,11 +87,11 @@ func malformed(r session.Received) bool {
 	return r.Broken != nil && !r.Broken.Limit && r.Broken.Rule != fwp.RuleTruncated.String()
 }
 
-// unanswered returns why the server did not do something, nil if it did.
-func unanswered(doing string, r session.Received, err error) error {
+// unanswered returns why the server did not do something since a time, nil if it did.
+func unanswered(doing string, since time.Time, r session.Received, err error) error {
 	switch {
 	case r.GaveUp, errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("the server kept silent for %v instead of %s", introduceTimeout, doing)
+		return fmt.Errorf("the server kept silent for %v instead of %s", time.Since(since).Round(time.Millisecond), doing)
 	case err != nil:
 		return fmt.Errorf("%s: %w", doing, err)
 	case malformed(r):

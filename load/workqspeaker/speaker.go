@@ -43,6 +43,7 @@ func (p Protocol) Speaker(string) protocol.Speaker { return &speaker{requests: p
 
 // Introduce asks whether the server answers inspect. It reports nothing about itself.
 func (Protocol) Introduce(ctx context.Context, dial protocol.Dial) (in protocol.Introduction, err error) {
+	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, introduceTimeout)
 	defer cancel()
 	nc, err := dial(ctx)
@@ -54,7 +55,8 @@ func (Protocol) Introduce(ctx context.Context, dial protocol.Dial) (in protocol.
 	r, err := conn.Ask(ctx, []byte(question))
 	switch {
 	case r.GaveUp, errors.Is(err, context.DeadlineExceeded):
-		return in, fmt.Errorf("the server kept silent for %v instead of answering inspect queues", introduceTimeout)
+		return in, fmt.Errorf("the server kept silent for %v instead of answering inspect queues",
+			time.Since(began).Round(time.Millisecond))
 	case err != nil:
 		return in, fmt.Errorf("inspect queues: %w", err)
 	case !r.Whole() || r.Message.Kind != workqsession.OK:

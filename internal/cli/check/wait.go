@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -25,7 +25,8 @@ func newWait(p process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "wait",
 		Short: "Wait until a server serves",
-		Long: "wait tries to connect until the server greets, and takes the password if it wants one.\n\n" +
+		Long: "wait tries to connect until the server greets a client and lets it in, as the protocol has it. Of a server " +
+			"that wants a password, and is given none, the greeting is enough.\n\n" +
 			"Exit codes: 0 it serves, 2 usage, 4 not in time, 130 interrupted.",
 		Example: "  fwpcheck wait --url tcp://localhost:7419 --timeout 30s && fwpcheck run --url tcp://localhost:7419",
 		Args:    program.NoArguments,
@@ -50,8 +51,11 @@ func (p process) wait(ctx context.Context, o *testOptions) error {
 	ctx, stop := p.Interruptible(ctx)
 	defer stop()
 	started := time.Now()
-	err = untilServing(ctx, at, o.timeout)
+	locked, err := untilServing(ctx, at, o.timeout)
 	switch {
+	case err == nil && locked:
+		p.Logf("%s greets after %s; it wants a password, and none was given to try", at, reports.Time(time.Since(started)))
+		return nil
 	case err == nil:
 		p.Logf("%s serves after %s", at, reports.Time(time.Since(started)))
 		return nil
@@ -63,21 +67,38 @@ func (p process) wait(ctx context.Context, o *testOptions) error {
 }
 
 // untilServing tries until the server serves, declines the password, or the time is over. It returns the error of
-// the last try.
-func untilServing(ctx context.Context, at program.Endpoint, timeout time.Duration) error {
-	over := time.NewTimer(timeout)
-	defer over.Stop()
+// the last try that the time did not cut short, and whether the server is locked: it greets, and wants a password that
+// was not given.
+func untilServing(ctx context.Context, at program.Endpoint, timeout time.Duration) (locked bool, err error) {
+	limited, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
 	for began := time.Now(); ; {
-		_, err := at.Identify(ctx, max(timeout-time.Since(began), time.Millisecond))
-		if err == nil || errors.Is(err, conformance.ErrDeclined) { // waiting makes no password right
-			return err
+		locked, now := serves(limited, at, max(timeout-time.Since(began), time.Millisecond))
+		if now == nil || errors.Is(now, conformance.ErrDeclined) { // waiting makes no password right
+			return locked, now
+		}
+		if err == nil || limited.Err() == nil {
+			err = now
 		}
 		select {
-		case <-over.C:
-			return err
-		case <-ctx.Done():
-			return fmt.Errorf("interrupted: %w", err)
+		case <-limited.Done():
+			return false, err
 		case <-time.After(waitPause):
 		}
 	}
+}
+
+// serves tries once. Identify says what else is at the address, and takes a server with any greeting; a client of a
+// load insists on the right one.
+func serves(ctx context.Context, at program.Endpoint, timeout time.Duration) (locked bool, err error) {
+	id, err := at.Identify(ctx, timeout)
+	locked = id.Protected && at.Password == ""
+	if err != nil && !locked || at.Peer.Speaker == nil {
+		return false, err
+	}
+	met, err := at.Peer.Speaker(peer.SpeakerConfig{Password: at.Password}).Introduce(ctx, at.Server.Dial)
+	if locked && met.Greeting != nil {
+		return true, nil
+	}
+	return false, err
 }
