@@ -44,3 +44,16 @@ func TestWhatIsMissing(t *testing.T) {
 		assert.Empty(t, m.Rows()[0].lagged, name)
 	}
 }
+
+// TestThin: a sample has every nth fault and variation, and the conforming server, which is the last one.
+func TestThin(t *testing.T) {
+	t.Parallel()
+	all := Proof{Faults: peer.Default().AllFaults(), Variations: Variations(peer.Default())}
+	p := all
+	p.Thin(5)
+	assert.Equal(t, 5, p.OneOf)
+	assert.Len(t, p.Faults, (len(all.Faults)+4)/5)
+	assert.Equal(t, all.Faults[5].Name, p.Faults[1].Name)
+	assert.Len(t, p.Variations, (len(all.Variations)+3)/5+1)
+	assert.Equal(t, conforming, p.Variations[len(p.Variations)-1].Name)
+}

@@ -3,6 +3,7 @@ package selftest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -25,6 +26,7 @@ type Proof struct {
 	// Sample has a fault be played until a check finds it, and each variation, but not the conforming server, with a
 	// sixteenth of the checks, and none of the slow ones. Variations that follow each other have others.
 	Sample bool
+	OneOf  int // of so many faults and variations one was picked, see Thin; zero: all are played
 
 	Timeout  time.Duration // on servers with faults; see scenarios.Player
 	Patience time.Duration // on servers with faults; see scenarios.Player
@@ -48,6 +50,13 @@ func newOutcome(p *conformance.Protocol) *Outcome {
 	out := &Outcome{FalseAlarms: map[string]map[string][]string{}}
 	out.Matrix.Protocol = p
 	return out
+}
+
+// Thin leaves every nth fault and variation, and the conforming server.
+func (p *Proof) Thin(n int) {
+	p.OneOf, p.Faults = n, every(n, p.Faults, 0)
+	last := len(p.Variations) - 1
+	p.Variations = append(every(n, p.Variations[:last], 0), p.Variations[last])
 }
 
 // Run blocks until everything was played, or ctx is done: then it ends early.
@@ -105,11 +114,11 @@ func (p *Proof) deciding(fault peer.Fault) []conformance.Check {
 	return all
 }
 
-// every returns every nth check; for the next i they are others.
-func every(n int, checks []conformance.Check, i int) (some []conformance.Check) {
-	for j, c := range checks {
+// every returns every nth of a list; for the next i they are others.
+func every[T any](n int, all []T, i int) (some []T) {
+	for j, one := range all {
 		if (i+j)%n == 0 {
-			some = append(some, c)
+			some = append(some, one)
 		}
 	}
 	return some
@@ -201,7 +210,8 @@ func (r *proofRun) play(ctx context.Context, fault peer.Fault, check conformance
 	return nil
 }
 
-// find plays checks on servers with a fault until one finds it: those that decide its first clause, if there are any.
+// find plays checks on servers with a fault until one finds it: those that decide its first clause, if there are any,
+// a few side by side, because they mostly wait.
 func (r *proofRun) find(ctx context.Context, fault peer.Fault) error {
 	all, decides := r.proof.deciding(fault), func(c conformance.Check) bool {
 		return slices.Contains(clauses(c), fault.Clauses[0])
@@ -209,13 +219,23 @@ func (r *proofRun) find(ctx context.Context, fault peer.Fault) error {
 	if len(all) > 0 && decides(all[0]) {
 		all = slices.DeleteFunc(all, func(c conformance.Check) bool { return !decides(c) })
 	}
-	for _, check := range all {
-		if err := r.play(ctx, fault, check); err != nil || r.out.Matrix.found(fault) {
+	for width := 1; len(all) > 0 && !r.out.Matrix.found(fault); width = sideBySide {
+		errs, some := make([]error, min(width, len(all))), sync.WaitGroup{}
+		for i := range errs {
+			check := all[i]
+			some.Go(func() { errs[i] = r.play(ctx, fault, check) })
+		}
+		some.Wait()
+		if err := errors.Join(errs...); err != nil {
 			return err
 		}
+		all = all[len(errs):]
 	}
 	return nil
 }
+
+// sideBySide is how many checks look for a fault at once that the first one has not found.
+const sideBySide = 8
 
 // vary plays checks on conforming servers.
 func (r *proofRun) vary(ctx context.Context, variation peer.Variation, checks []conformance.Check) error {
