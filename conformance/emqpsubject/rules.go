@@ -17,31 +17,88 @@ const ruleMissing = "missing"
 
 // rules are those of the law.
 var rules = map[string]law.Rule{
-	"request-unknown": {Title: "A REQUEST that a worker gets was sent", Traits: law.Unasked},
-	"request-queue":   {Title: "A worker gets REQUESTs of its queues only", Traits: law.Unasked},
-	"request-again":   {Title: "A REQUEST is delivered once", Traits: law.Unasked},
+	"request-unknown": {
+		Title: "A REQUEST that a worker gets was sent", Traits: law.Unasked,
+		Decided: "each REQUEST that a worker gets", Clauses: "REQ-01",
+	},
+	"request-queue": {
+		Title: "A worker gets REQUESTs of its queues only", Traits: law.Unasked,
+		Decided: "each REQUEST that a worker gets", Clauses: "REQ-02",
+	},
+	"request-again": {
+		Title: "A REQUEST is delivered once", Traits: law.Unasked,
+		Decided: "each REQUEST that a worker gets", Clauses: "REQ-03",
+	},
 	"request-content": {
-		Title: "A REQUEST arrives with the queue, headers and message that it was sent with", Traits: law.JobStays,
+		Title:   "A REQUEST arrives with the queue, headers and message that it was sent with",
+		Traits:  law.JobStays,
+		Decided: "each REQUEST that a worker gets", Clauses: "HEAD-01 HEAD-02 REQ-01 REQ-04 REQ-05",
 	},
 	"schedule-content": {
-		Title: "A SCHEDULE arrives with the queue, headers and message that it was sent with", Traits: law.JobStays,
+		Title:   "A SCHEDULE arrives with the queue, headers and message that it was sent with",
+		Traits:  law.JobStays,
+		Decided: "each SCHEDULE that a scheduler gets", Clauses: "SCHED-01 SCHED-02",
 	},
-	"unschedule-content": {Title: "An UNSCHEDULE arrives with the message that it was sent with", Traits: law.JobStays},
-	"reply-unasked":      {Title: "A client that awaits no REPLY gets none", Traits: law.Unasked},
-	"reply-unknown":      {Title: "A REPLY that a client gets was sent by a worker", Traits: law.Unasked},
-	"reply-other":        {Title: "A REPLY goes to the client that has asked for it", Traits: law.Unasked},
-	"reply-content":      {Title: "A REPLY arrives as the worker has sent it"},
-	"id":                 {Title: "No two messages of the broker have one id", Traits: law.Unwritten},
-	"socket":             {Title: "The socket of the broker is a ROUTER", Traits: law.AtGreeting | law.Unwritten},
-	"timestamp":          {Title: "The timestamp of a HEARTBEAT is in seconds of UNIX time", Traits: law.JobStays},
-	"version":            {Title: "A message of another version has no effect", Traits: law.Unasked},
-	"heartbeat-early":    {Title: "A peer without an INFORM gets no HEARTBEAT", Traits: law.Unasked},
-	"after-kbai":         {Title: "A peer that has sent KBAI is sent no message", Traits: law.Unasked | law.Timed},
+	"unschedule-content": {
+		Title:   "An UNSCHEDULE arrives with the message that it was sent with",
+		Traits:  law.JobStays,
+		Decided: "each UNSCHEDULE that a scheduler gets", Clauses: "SCHED-01 UNSCH-01",
+	},
+	"reply-unasked": {
+		Title: "A client that awaits no REPLY gets none", Traits: law.Unasked,
+		Decided: "each REPLY that a client gets", Clauses: "REPLY-02",
+	},
+	"reply-unknown": {
+		Title: "A REPLY that a client gets was sent by a worker", Traits: law.Unasked,
+		Decided: "each REPLY that a client gets", Clauses: "REPLY-01",
+	},
+	"reply-other": {
+		Title: "A REPLY goes to the client that has asked for it", Traits: law.Unasked,
+		Decided: "each REPLY that a client gets", Clauses: "REPLY-03",
+	},
+	"reply-content": {
+		Title:   "A REPLY arrives as the worker has sent it",
+		Decided: "each REPLY that a client gets", Clauses: "REPLY-01",
+	},
+	"id": {
+		Title: "No two messages of the broker have one id", Traits: law.Unwritten,
+		Decided: "each message", Clauses: "FRAME-04",
+	},
+	"socket": {
+		Title: "The socket of the broker is a ROUTER", Traits: law.AtGreeting | law.Unwritten,
+		Decided: "the READY of each connection", Clauses: "SOCK-01",
+	},
+	"timestamp": {
+		Title: "The timestamp of a HEARTBEAT is in seconds of UNIX time", Traits: law.JobStays,
+		Decided: "each HEARTBEAT of the broker", Clauses: "BEAT-03",
+	},
+	"version": {
+		Title: "A message of another version has no effect", Traits: law.Unasked,
+		Decided: "each REQUEST behind a message of another version", Clauses: "FRAME-06",
+	},
+	"heartbeat-early": {
+		Title: "A peer without an INFORM gets no HEARTBEAT", Traits: law.Unasked,
+		Decided: "each HEARTBEAT of the broker", Clauses: "BEAT-04",
+	},
+	"after-kbai": {
+		Title: "A peer that has sent KBAI is sent no message", Traits: law.Unasked | law.Timed,
+		Decided: "each message to a peer that has sent KBAI", Clauses: "KBAI-01 KBAI-02",
+	},
 	"after-disconnect": {
-		Title: "A broker that got a DISCONNECT takes and sends no message", Traits: law.Unasked | law.Timed,
+		Title:   "A broker that got a DISCONNECT takes and sends no message",
+		Traits:  law.Unasked | law.Timed,
+		Decided: "each message behind a DISCONNECT", Clauses: "DISC-02",
 	},
-	ruleMissing:        {Title: "What a peer has to get comes", Traits: law.Timed},
-	explore.RuleClosed: {Title: "The broker does not end the connection of a worker or scheduler"},
+	ruleMissing: {
+		Title: "What a peer has to get comes", Traits: law.Timed,
+		Decided: "each message that a peer has to get",
+		Clauses: "ACK-02 BEAT-05 DISC-01 FRAME-07 INF-02 INF-03 PUB-01 REPLY-01 REPLY-04 REQ-01 REQ-04 REQ-05 " +
+			"REQ-06 REQ-07 SCHED-01 UNSCH-01",
+	},
+	explore.RuleClosed: {
+		Title:   "The broker does not end the connection of a worker or scheduler",
+		Decided: "each message to a worker or scheduler, and the end of its connection", Clauses: "SOCK-08",
+	},
 }
 
 // ClauseOf returns the clause of a breach, "" for none.

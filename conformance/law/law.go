@@ -134,6 +134,8 @@ type Definition struct {
 
 // Rule is what a law demands, whatever the clauses that are about it.
 type Rule struct {
-	Title  string // a sentence that holds on a right server, without its full stop
-	Traits Trait
+	Title   string // a sentence that holds on a right server, without its full stop
+	Traits  Trait
+	Decided string // the messages that decide it: "each job that comes"
+	Clauses string // that a breach of it may break, with spaces between them, without the prefix of the protocol
 }

@@ -246,7 +246,19 @@ func playScript(t *testing.T, of *peer.Peer, fault peer.Fault, script conformanc
 		check, err = Fixture{Peer: of, Network: memnet.New()}.Play(t.Context(), fault, script, nil)
 		require.NoError(t, err)
 	})
+	declared(t, of, check)
 	return check
+}
+
+// declared fails the test if a finding of the law is about a clause that its rule does not have.
+func declared(t *testing.T, of *peer.Peer, check reports.Check) {
+	t.Helper()
+	for _, f := range check.Findings {
+		if rule, is := strings.CutPrefix(f.Check, reports.LawPrefix); is {
+			clauses := strings.Fields(of.Law.Rules[rule].Clauses)
+			assert.Contains(t, clauses, strings.TrimPrefix(f.Clause, of.Prefix), f.Check)
+		}
+	}
 }
 
 // document compares docs/faults.md with the whole matrix, or writes it.

@@ -315,6 +315,7 @@ func playBeside(
 		check, err = Fixture{Peer: of, Network: memnet.New()}.PlayAll(t.Context(), faults, script, nil)
 		require.NoError(t, err)
 	})
+	declared(t, of, check)
 	return check
 }
 

@@ -25,12 +25,13 @@ func newExplain(p process) *cobra.Command {
 		Short: "Explain a clause, an ambiguity or a fault, or print the script of a check",
 		Long: "explain prints what a clause says, how strongly, where it comes from, how it is read, which checks\n" +
 			"decide it and which faults of the embedded server they catch; or the script of a check, with all\n" +
-			"else about it in comments, so that `fwpcheck run -` plays it; or how an ambiguous passage of the\n" +
-			"specification is read; or what a fault of the embedded server does and which checks detect it.\n\n" +
+			"else about it in comments, so that `fwpcheck run -` plays it; or which clauses a rule of the law is\n" +
+			"about, and what decides it; or how an ambiguous passage of the specification is read; or what a\n" +
+			"fault of the embedded server does and which checks detect it.\n\n" +
 			"A source is a document, a heading, and the block and sentence (item, row, line) below the heading.\n" +
 			"fwpcheck spec compares the documents with those that the catalogue was written from.",
-		Example: "  fwpcheck explain FWP-HI-01\n  fwpcheck explain hello/hi-version\n  fwpcheck explain AMB-29\n" +
-			"  fwpcheck explain delivered-twice",
+		Example: "  fwpcheck explain FWP-HI-01\n  fwpcheck explain hello/hi-version\n  fwpcheck explain law/order\n" +
+			"  fwpcheck explain AMB-29\n  fwpcheck explain delivered-twice",
 		Args: func(_ *cobra.Command, args []string) error {
 			return refuse(len(args) != 1, "want one clause, check, ambiguity or fault; fwpcheck list, list --clauses and "+
 				"list --faults show them")
@@ -161,8 +162,13 @@ func explainRule(id string, protocols []*peer.Peer) (reports.Page, bool) {
 		var f explained
 		f.add("does", "It judges every conversation of every script of "+of.Title+", whatever its lines are about: "+
 			rule.Title+".")
+		f.add("occasion", rule.Decided)
 		f.add("decides", "It fails the clause that is broken, with the conversation that shows it first. "+
 			"It passes no clause.")
+		for slug := range strings.FieldsSeq(rule.Clauses) {
+			c, _ := of.ClauseByID(of.Prefix + slug) // a test knows that there is one
+			f.add("clauses", fmt.Sprintf("%s (%s; %s): %s", c.ID, c.Level, explainSource(c, c.Sources[0]), c.Statement))
+		}
 		return reports.Page{Blocks: []reports.Block{titled(id, "law: "+rule.Title), f.block()}}, true
 	}
 	return reports.Page{}, false

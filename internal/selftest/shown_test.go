@@ -1,0 +1,114 @@
+package selftest
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/peer"
+)
+
+// shown has for each rule of a law a fault and a script: the conversation of the script with a server that has the
+// fault breaks the rule.
+var shown = map[string]map[string]string{
+	"fwp": {
+		"block": "fetch-never-blocks fetch/two-wait-at-one-queue", "closed": "end-error end/reply",
+		"delivered": "ack-redelivered ack/is-final", "field": "woken-drops-custom fetch/woken-is-the-job",
+		"foreign": "fetch-simple fetch/job", "greeting": "hi-version-3 examples/consumer-open",
+		"late":    "fetch-slow-seldom jobs/enqueued-at-once-each",
+		"missing": "fetch-queues-kept fetch/queues-of-each-command",
+		"mute":    "state-before-hello-closes states/fetch-before-hello",
+		"order":   "fetch-default-first fetch/default-in-its-place", "queue": "queue-dots names/queues-with-dots",
+		"refused": "worker-fail-refused workers/reports-on-another-connection",
+		"reply":   "flush-arguments flush/no-argument", "salt": "auth-salts-few auth/replay-over-many",
+		"stalled": "fetch-stalls-all fetch/one-of-those-that-wait",
+		"state":   "beat-state-word beat/told-to-terminate", "swapped": "reply-swapped resp/own-replies",
+		"unknown": "job-id-lower-case names/job-ids",
+	},
+	"workq": {
+		"closed": "line-refused-closes add/too-few-arguments", "delivered": "lease-from-add lease/time-of-its-own",
+		"early": "lease-no-wait lease/timeout", "field": "lease-ttr-seconds examples/run",
+		"foreign": "run-other-id run/completed", "late": "lease-timeout-late lease/timeout",
+		"listed": "inspect-limit-ignored inspect/jobs", "malformed": "refused-size add/size-too-small",
+		"missing": "lease-first-name lease/many-names", "order": "add-priority-ignored add/priority",
+		"overdue": "schedule-late schedule/due", "reply": "delete-keeps delete/leased",
+		"result": "complete-result-cut examples/result", "shown": "inspect-queues-limit examples/inspect-queues",
+		"unknown": "lease-other-id examples/run",
+	},
+	"emqp": {
+		"after-disconnect": "disconnect-goes-on disconnect/stops",
+		"after-kbai":       "kbai-worker-ignored kbai/no-heartbeats",
+		"heartbeat-early":  "heartbeat-before-inform heartbeat/before-inform",
+		"id":               "frame-id-same-request frames/acknowledged", "missing": "request-lost request/delivered",
+		"reply-content": "reply-true reply/after-12-seconds", "reply-other": "reply-not-requested reply/two-clients",
+		"reply-unknown":    "reply-not-requested reply/two-clients",
+		"reply-unasked":    "reply-not-requested reply/not-requested",
+		"request-again":    "request-twice request/one-of-two-workers",
+		"request-content":  "request-queue-changed request/delivered",
+		"request-queue":    "request-any-worker request/other-queue",
+		"schedule-content": "schedule-message-changed schedule/passed-on",
+		"timestamp":        "heartbeat-milliseconds reply/after-12-seconds",
+		"version":          "frame-version-any frames/another-version",
+	},
+}
+
+// unshown are the rules that the conversation of no script with a server of the catalogue breaks, with the reason.
+var unshown = map[string]string{
+	"fwp asleep":              "scripts push half a second into a wait of two, and the rest is allowed for lag",
+	"workq chance":            "the leases of a script are too few; 31 are in the test of the law",
+	"emqp closed":             "no broker of the catalogue ends the connection of a worker or scheduler",
+	"emqp request-unknown":    "no broker of the catalogue makes up a REQUEST; the test of the law does",
+	"emqp unschedule-content": "no broker of the catalogue changes an UNSCHEDULE; the test of the law does",
+	"emqp socket":             "the sockets of the brokers are all routers; the test of the law has another one",
+}
+
+// TestEachRuleIsShown plays for each rule of each law what breaks it. Each also has what explain tells of it.
+func TestEachRuleIsShown(t *testing.T) {
+	t.Parallel()
+	for _, of := range peer.All() {
+		for _, rule := range slices.Sorted(maps.Keys(of.Law.Rules)) {
+			name, about := of.Name+" "+rule, of.Law.Rules[rule]
+			assert.NotEmpty(t, about.Decided, name)
+			for id := range strings.FieldsSeq(about.Clauses) {
+				_, known := of.ClauseByID(of.Prefix + id)
+				assert.True(t, known, "%s: %s", name, id)
+			}
+			fault, script, is := strings.Cut(shown[of.Name][rule], " ")
+			if _, known := unshown[name]; !is || known {
+				assert.True(t, is != known, "%s: no fault shows it", name)
+				continue
+			}
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				assert.Positive(t, brokenBy(t, of, catalogued(t, of.Name, fault), script)[rule])
+			})
+		}
+	}
+}
+
+// brokenBy plays a script on servers with a fault, and returns how often it has broken each rule of the law.
+func brokenBy(t *testing.T, of *peer.Peer, fault peer.Fault, script string) map[string]int {
+	t.Helper()
+	all, err := of.Scripts()
+	require.NoError(t, err)
+	i := slices.IndexFunc(all, func(c conformance.Check) bool { return c.Describe().ID == script })
+	require.GreaterOrEqual(t, i, 0, script)
+	times := map[string]int{}
+	synctest.Test(t, func(t *testing.T) {
+		p := &pool{fixture: Fixture{Peer: of, Network: memnet.New()}, config: peer.Config{Faults: []peer.Fault{fault}}}
+		defer p.close()
+		runner, err := p.runner(all[i])
+		require.NoError(t, err)
+		for _, rule := range runner.Run(t.Context()).Law.Rules {
+			times[strings.TrimPrefix(rule.ID, "law/")] = rule.Broken
+		}
+	})
+	return times
+}
