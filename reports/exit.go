@@ -41,7 +41,7 @@ var exits = [...]exit{
 	{ExitFindings, Bad, "findings: fail or crash, with `--strict` warn too; a stale line in the file of `--expect`",
 		"a threshold was missed; `compare`: a regression; `capacity`: no rate held"},
 	{ExitInconclusive, Caution,
-		"something selected is inconclusive or not run, or nothing was evaluated",
+		"something selected is inconclusive or not run, nothing was evaluated, or a `--fault` did not show",
 		"the run is INVALID, or its queues could not be drained; `compare`, `capacity`: inconclusive"},
 	{ExitWell, Good, "all well", "all well"},
 }

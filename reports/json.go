@@ -99,7 +99,7 @@ func Find[T any](all []T, is func(*T) bool) *T {
 
 // Hide replaces every text of r that comes from the target, or quotes what does, by what hide returns for it.
 func (r *Report) Hide(hide func(string) string) {
-	HideTexts(hide, &r.Target.HI, &r.Unreachable, &r.Internal)
+	HideTexts(hide, &r.Target.HI, &r.Unreachable, &r.Unseen, &r.Internal)
 	for i := range r.Checks {
 		c := &r.Checks[i]
 		HideTexts(hide, &c.Why)

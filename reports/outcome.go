@@ -49,6 +49,7 @@ func (r *Report) decide(o ExitOptions) Outcome {
 		Claimed(ExitFindings, bad, join(t.found(), t.staled(), t.unsettled())),
 		Claimed(ExitInconclusive, !t.decided, join("nothing was evaluated", t.unsettled())),
 		Claimed(ExitInconclusive, len(t.missing) > 0, "required, but not evaluated: "+missing),
+		Claimed(ExitInconclusive, r.Unseen != "", r.Unseen),
 		Claimed(ExitInconclusive, t.open+t.Clauses[Inconclusive]+t.Clauses[NotRun] > 0, t.sum()),
 		Claimed(ExitWell, t.Findings[Warn] > 0, join(t.found(), t.passed())),
 		Claimed(ExitWell, t.listed > 0, "nothing new: "+join(text.Count(t.listed, "known finding"), t.passed())),

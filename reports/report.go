@@ -44,6 +44,8 @@ type Report struct {
 	Internal string `json:"internal,omitempty"`
 	// Unreachable is why no server, or no client, could be tested; empty if one could.
 	Unreachable string `json:"unreachable,omitempty"`
+	// Unseen is why what the run was for did not show: a fault of the embedded server; empty if it did.
+	Unseen string `json:"unseen,omitempty"`
 	// Usage is what was wrong with the command line, a script or the selection; empty if nothing was.
 	Usage string `json:"usage,omitempty"`
 	// Law is what the law of the protocol has judged; nil if it has judged nothing.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -77,8 +78,11 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 	known.identify(ctx, p, s.Peer, on, o.timeout)
 	r := p.play(ctx, o, playing{
 		selection: chosen, thing: "check", known: known, bar: bar, alone: o.alonePlayer(ctx, s, on),
-		runner:   func(chosen selection) *run.Runner { return o.runner(s, on, chosen) },
-		complete: func(r *reports.Report) { complete(r, s, on, chosen.own) },
+		runner: func(chosen selection) *run.Runner { return o.runner(s, on, chosen) },
+		complete: func(r *reports.Report) {
+			complete(r, s, on, chosen.own)
+			r.Unseen = unseen(r, s, chosen)
+		},
 	})
 	o.saveFindings(p, r, s, chosen)
 	return o.deliver(p, r, r.Unreachable, &r.Internal)
@@ -162,6 +166,22 @@ func complete(r *reports.Report, s subject, on testbed, own bool) {
 	if own { // scripts of the user's have no part in the other clauses
 		r.Clauses = slices.DeleteFunc(r.Clauses, func(c reports.Clause) bool { return len(c.Checks) == 0 })
 	}
+}
+
+// unseen returns why the fault that the embedded server was given did not show; empty if it did, or if the scripts are
+// the user's.
+func unseen(r *reports.Report, s subject, chosen selection) string {
+	for _, f := range s.Faults {
+		found := slices.ContainsFunc(r.Findings(), func(found reports.Finding) bool {
+			return slices.Contains(f.Clauses, found.Clause)
+		})
+		if found || chosen.own {
+			continue
+		}
+		return fmt.Sprintf("no check of this selection found the fault %s (%s): %s were left out", f.Name,
+			strings.Join(f.Clauses, ", "), text.Count(len(chosen.out), "check"))
+	}
+	return ""
 }
 
 // selection is the checks that are played, and those that are not.
