@@ -74,8 +74,12 @@ func (t *countingTarget) greeted(ctx context.Context) bool {
 	return err == nil && !t.isRefusal(first)
 }
 
-// refusals returns how the messages of a dialect begin that refuse a client.
+// refusals returns how the messages of a dialect begin that refuse a client. Where clients do not introduce themselves,
+// there are none: the first message answers a command.
 func refusals(d scenarios.Dialect) (signs []string) {
+	if hello, _ := d.Hello(scenarios.Producer, d.Sample(false)); hello.Words == "" {
+		return nil
+	}
 	for _, f := range d.Grammar().Forms {
 		if f.Refusal {
 			signs = append(signs, f.Sign)

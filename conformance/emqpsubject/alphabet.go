@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/emqpdialect"
 )
@@ -34,12 +35,16 @@ const (
 )
 
 func alphabet(d *explore.Draw, l explore.Law) explore.Alphabet {
-	m := &maker{
+	m := newMaker(d, l)
+	moves := append(m.workers(), append(m.clients(), m.wayfarer().move(m.isClient))...)
+	return explore.Alphabet{Open: m.open, Control: m.controls, Moves: append(moves, m.ends()...)}
+}
+
+func newMaker(d *explore.Draw, l explore.Law) *maker {
+	return &maker{
 		Draw: d, law: l.(*emqpLaw), build: explore.Builder{Dialect: emqpdialect.Dialect{}}, first: 1,
 		consumer: map[int]bool{}, shows: map[int]bool{},
 	}
-	moves := append(m.workers(), m.clients()...)
-	return explore.Alphabet{Open: m.open, Control: m.controls, Moves: append(moves, m.ends()...)}
 }
 
 // open opens a connection of a worker to be, or of any other client. That has HEARTBEATs shown, since none may come
@@ -126,7 +131,7 @@ func (m *maker) workers() []explore.Move {
 		m.move("acknowledge", 0.5, func(conn int) bool { return m.isWorker(conn) && m.ids > 0 }, func(int) string {
 			return m.message("ACK", fmt.Sprintf("$id%d", 1+m.IntN(m.ids)))
 		}),
-		m.move("heartbeat", 0.4, m.isInformed, func(int) string { return m.message("HEARTBEAT", "1700000000") }),
+		m.move("heartbeat", 0.4, m.isInformed, func(int) string { return m.message("HEARTBEAT", m.stamp()) }),
 	}
 }
 
@@ -152,8 +157,7 @@ func (m *maker) informOtherwise(int) string {
 
 func (m *maker) reply(int) string {
 	id := m.id()
-	text := []string{id + " pong", id + ` {\"a\":[1]}`, id + " blanks  "}[m.IntN(3)]
-	return fmt.Sprintf(`["", "eMQP/1.0", "REPLY", %s, "%s"]`, id, text)
+	return fmt.Sprintf(`["", "eMQP/1.0", "REPLY", %s, %s]`, id, m.text(emqp.REPLY))
 }
 
 // clients are the moves of clients and schedulers.
@@ -161,11 +165,8 @@ func (m *maker) clients() []explore.Move {
 	alone := func(conn int) bool { return m.isClient(conn) && m.Terms.Alone }
 	return []explore.Move{
 		m.move("request", 7, m.isClient, func(int) string { return m.request("REQUEST", m.headers()) }),
-		m.move("request, odd text", 0.3, m.isClient, func(int) string {
-			return m.message("REQUEST", m.queue(), `""`, `"`+[]string{
-				``, `\x00\xff\xfe\x80`, `'`, `\"`, ` blank `, `\t`, `{}`, `[]`, `{ \"a\" : 1 }`, strings.Repeat("0123456789", 30),
-				strings.Repeat("0123456789", 7000),
-			}[m.Deal("text", 11)]+`"`)
+		m.move("request, any text", 1, m.isClient, func(int) string {
+			return m.message(emqp.REQUEST, m.queue(), `""`, m.text(emqp.REQUEST))
 		}),
 		m.move("publish", 0.5, m.isClient, func(int) string {
 			if m.IntN(2) == 0 {
@@ -202,33 +203,15 @@ func (m *maker) request(command, headers string) string {
 	return fmt.Sprintf(`["", "eMQP/1.0", "%s", %s, %s, %s, "%s"]`, command, id, m.queue(), headers, text)
 }
 
+// headers are those of a REQUEST, which often asks for a reply.
 func (m *maker) headers() string {
-	return []string{
-		`""`, `""`, `""`, `"reply-requested"`, `"reply-requested"`, `"retry-count:2"`, `"timeout:5,guarantee"`,
-		`"reply-requested,retry-count:1,timeout:7"`, `"timeout:7,reply-requested"`,
-	}[m.IntN(9)]
-}
-
-// malformed is a message that the document does not allow. It names a queue, which it must not disturb.
-func (m *maker) malformed() string {
-	id, queue := m.id(), m.queue()
-	return strings.NewReplacer("ID", id, "QUEUE", queue).Replace([]string{
-		`["", "eMQP/1.0", "REQUEST", ID, QUEUE]`,
-		`["", "eMQP/1.0", "REQUEST", ID, QUEUE, "", "text", "more"]`,
-		`["", "eMQP/1.0", "REQUEST", "", QUEUE, "", "text"]`,
-		`["", "eMQP/1.0", "REQUEST", ID, QUEUE, "retry-count:x", "text"]`,
-		`["", "eMQP/1.0", "NONSENSE", ID, QUEUE, "", "text"]`,
-		`["", "eMQP/1.0", "", ID, QUEUE]`,
-		`["", "eMQP/1.0", "request", ID, QUEUE, "", "text"]`,
-		`["", "eMQP/1.0", "INFORM", ID, "[[10,\"QUEUE\"]]", "nonsense"]`,
-		`["", "eMQP/1.0", "INFORM", ID, "[[10,\"QUEUE\"", "worker"]`,
-		`["", "eMQP/1.0", "SCHEDULE", ID, QUEUE]`,
-		`["", "eMQP/1.0", "\xff\xfe", ID, QUEUE]`,
-		`["x", "eMQP/1.0", "REQUEST", ID, QUEUE, "", "text"]`,
-		`["", "", "", "", ID, QUEUE]`,
-		`[QUEUE]`, `["", QUEUE]`, `["", "eMQP/1.0", QUEUE]`, `["", "eMQP/1.0", "REPLY", ID]`,
-		`["", "eMQP/1.0", "ACK", ID]`, `["", "eMQP/1.0", "READY", ID, QUEUE]`, `["", "eMQP/1.0", "KBAI"]`,
-	}[m.Deal("malformed", 20)])
+	switch m.IntN(3) {
+	case 0:
+		return `""`
+	case 1:
+		return m.requestHeaders()
+	}
+	return m.requestHeaders(emqp.ReplyRequested)
 }
 
 // ends are the moves that end a connection, or the broker.

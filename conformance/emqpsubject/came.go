@@ -95,14 +95,16 @@ func (l *emqpLaw) judgeRequest(c *conn, x *message, m emqp.Message) *breach {
 	if x != nil {
 		x.over = true
 	}
+	c.credit-- // whatever it has come for
 	switch {
 	case b != nil:
 		return b
 	case l.leaving, c.role == gone, x == nil: // nothing follows from it
 		return nil
 	}
-	c.credit, c.delivered, c.acked, c.replied, c.idled = c.credit-1, c.delivered+1, false, false, false
+	c.delivered, c.acked, c.replied, c.idled = c.delivered+1, false, false, false
 	l.disrupted = ""
+	l.came[kindOf(x.Fields[2])], c.came[x.text(0)] = true, true
 	if h, _ := emqp.ParseHeaders(x.text(1)); h.Has(emqp.ReplyRequested) && !x.early {
 		x.unsure = m.ID != x.ID && slices.ContainsFunc(l.messages, func(y *message) bool {
 			return y.from != x.from && y.sameAs(x.Message)

@@ -3,6 +3,7 @@ package emqpsubject
 import (
 	"fmt"
 	"maps"
+	"math/bits"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -86,15 +87,15 @@ func (l *emqpLaw) requestDue(x *message, expected string) *law.Due {
 
 // explained returns the clause by which a worker has to get a REQUEST, which follows from what may keep it from that.
 func (l *emqpLaw) explained(x *message, c *conn) string {
-	const short, idle = 255, 8 * time.Second
-	text := x.Fields[len(x.Fields)-1]
+	const idle = 8 * time.Second
+	kind := kindOf(x.Fields[2])
 	switch {
 	case l.disrupted != "":
 		return l.disrupted[len(prefix):]
-	case !utf8.Valid(text) || slices.Contains(text, 0):
-		return "REQ-05"
-	case len(text) == 0, len(text) > short:
-		return "REQ-04"
+	case kind.clause != "" && !l.came[kind]:
+		return kind.clause
+	case len(c.queues) > 1 && !c.came[x.text(0)] && x.text(0) != c.queues[0]:
+		return "INF-02"
 	case c.acked:
 		return "ACK-02"
 	case c.replied:
@@ -103,12 +104,29 @@ func (l *emqpLaw) explained(x *message, c *conn) string {
 		return "BEAT-05"
 	case c.delivered > 0:
 		return "REQ-07"
-	case len(c.queues) > 1 && x.text(0) != c.queues[0]:
-		return "INF-02"
 	case x.waited:
 		return "REQ-06"
 	}
 	return "REQ-01"
+}
+
+// kind is a kind of texts, of which one may be lost because of what it is, and the clause that it breaks then.
+type kind struct {
+	clause string
+	bits   int // of its length
+}
+
+// kindOf returns the kind of a text; a short one has no clause.
+func kindOf(text []byte) kind {
+	const short = 255
+	k := kind{bits: bits.Len(uint(len(text)))}
+	switch {
+	case !utf8.Valid(text) || slices.Contains(text, 0):
+		k.clause = "REQ-05"
+	case len(text) == 0, len(text) > short:
+		k.clause = "REQ-04"
+	}
+	return k
 }
 
 // Missed implements [law.Pusher].

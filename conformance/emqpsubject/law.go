@@ -30,12 +30,13 @@ type conn struct {
 	role            role
 	roleBeforeKBAI  role // before its KBAI
 	left            time.Time
-	queues          []string // of a worker
-	informUncertain bool     // of a worker: whether the broker has understood its INFORM is open
-	credit          int      // of a worker: READYs without a REQUEST
-	delivered       int      // REQUESTs that it got
-	acked           bool     // it has sent an ACK since the last one
-	replied         bool     // it has sent a REPLY since the last one
+	queues          []string        // of a worker
+	came            map[string]bool // queues of which it has got a REQUEST
+	informUncertain bool            // of a worker: whether the broker has understood its INFORM is open
+	credit          int             // of a worker: READYs without a REQUEST
+	delivered       int             // REQUESTs that it got
+	acked           bool            // it has sent an ACK since the last one
+	replied         bool            // it has sent a REPLY since the last one
 	outstanding     []*message
 	lastSent        time.Time // when it sent its last message
 	idled           bool      // it has sent nothing for long since its last REQUEST
@@ -85,6 +86,7 @@ type emqpLaw struct {
 	last      string                       // the clause by which the last message is served
 	unbounded bool                         // bytes were sent that may be any messages
 	moved     bool                         // a scheduler has left: where a SCHEDULE goes is open
+	came      map[kind]bool                // kinds of texts that have reached a worker
 	disrupted string                       // the clause of the last message that is to change nothing for others
 	leaving   bool                         // the broker was sent a DISCONNECT
 	leftAt    time.Time                    // when
@@ -95,14 +97,16 @@ type emqpLaw struct {
 func newLaw(t law.Terms) *emqpLaw {
 	return &emqpLaw{
 		terms: t, conns: map[int]*conn{}, open: map[string]bool{}, left: map[string]time.Time{}, farewells: map[int]bool{},
-		given: map[string]time.Time{}, seen: map[string][sha256.Size]byte{},
+		given: map[string]time.Time{}, seen: map[string][sha256.Size]byte{}, came: map[kind]bool{},
 	}
 }
 
 // most is how many messages are remembered that are over.
 const most = 2000
 
-func (l *emqpLaw) Open(number int, at time.Time) { l.conns[number] = &conn{lastSent: at} }
+func (l *emqpLaw) Open(number int, at time.Time) {
+	l.conns[number] = &conn{lastSent: at, came: map[string]bool{}}
+}
 func (l *emqpLaw) Shut(number int)               { l.conns[number].mayBeClosed = true }
 func (*emqpLaw) Heartbeat(int, time.Time) string { return "" } // the connection answers those of the broker
 func (*emqpLaw) Value(int, string) string        { return "" }

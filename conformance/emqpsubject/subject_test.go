@@ -94,7 +94,7 @@ func TestABrokerThatDies(t *testing.T) {
 // TestNothingIsBlamed explores brokers that are right: a few of them, all with FWP_SLOW=1.
 func TestNothingIsBlamed(t *testing.T) {
 	t.Parallel()
-	steps, every := 400, 7
+	steps, every := 800, 7
 	if slow.Enabled() {
 		steps, every = 6000, 1
 	}
@@ -185,7 +185,7 @@ func TestCompared(t *testing.T) {
 			require.NoError(t, err)
 			defer endB()
 			c := explore.Comparison{Other: b, Own: true, Explorer: explore.Explorer{
-				Subject: emqpsubject.New(), Target: a, Seed: 1, Steps: 600, Alone: true, Unshrunk: true,
+				Subject: emqpsubject.New(), Target: a, Seed: 1, Steps: 900, Alone: true, Unshrunk: true,
 			}}
 			r = c.Run(t.Context())
 		})

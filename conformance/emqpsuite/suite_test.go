@@ -70,7 +70,7 @@ func conforming() fakeemqp.Config { return fakeemqp.Config{} }
 
 func checks(t *testing.T) []conformance.Check {
 	t.Helper()
-	return suitetest.Scripts(t, emqpsuite.Protocol())
+	return append(suitetest.Scripts(t, emqpsuite.Protocol()), emqpsuite.Properties()...)
 }
 
 var update = flag.Bool("update", false, "rewrite docs/emqp-clauses.md and docs/emqp-faults.md")

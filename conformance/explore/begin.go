@@ -3,7 +3,6 @@ package explore
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/scenarios"
@@ -103,7 +102,7 @@ func (s *shrinker) first(ctx context.Context, all []Trace, sparing bool) (Trace,
 // without a job, the last step.
 func (s *shrinker) unit(whole []Step) []Step {
 	keep := make([]bool, len(whole))
-	_, symbol, _ := strings.Cut(s.target.JID, "-")
+	symbol := symbolOf(s.target.JID)
 	begun := false
 	for i, step := range whole {
 		switch {
@@ -175,7 +174,7 @@ func (s *shrinker) words(whole []Step) map[string]bool {
 	for _, text := range s.target.owing {
 		add(sharedNames(s.config.grammar(), Builder{s.config.subject.Dialect}.Parse(text)))
 	}
-	_, symbol, _ := strings.Cut(s.target.JID, "-")
+	symbol := symbolOf(s.target.JID)
 	if symbol == "" {
 		return words
 	}

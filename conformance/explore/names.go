@@ -124,3 +124,11 @@ func needsPassword(g *scenarios.Grammar, segments []scenarios.Template) bool {
 		})
 	})
 }
+
+// symbolOf returns the name of a job in the script language: what stands between the prefix of the play, and a round or
+// whatever else a step has put behind the name.
+func symbolOf(jid string) string {
+	_, name, _ := strings.Cut(jid, "-")
+	name, _, _ = strings.Cut(name, "-")
+	return name
+}

@@ -42,6 +42,7 @@ type address struct {
 type peer struct {
 	address
 	role       Role
+	number     int          // of a scheduler: in the order of their INFORMs
 	queues     []emqp.Queue // of a worker, the highest weight first
 	credit     int          // of a worker: READYs that were not used up
 	unanswered []address    // of a worker: who waits for its REPLYs, the oldest first

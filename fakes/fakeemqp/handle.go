@@ -68,7 +68,7 @@ func (b *Broker) inform(p *peer, m emqp.Message) {
 	b.acknowledge(p, m)
 	defer b.look()
 	if string(m.Fields[1]) == emqp.TypeScheduler {
-		p.role = Scheduler
+		p.role, p.number = Scheduler, b.ids
 		for _, j := range b.schedule {
 			_ = b.send(p, j.message)
 		}
@@ -126,7 +126,7 @@ func (b *Broker) toSchedulers(m emqp.Message) bool {
 		}
 	}
 	slices.SortFunc(all, func(x, y *peer) int {
-		return cmp.Or(x.spoken.Compare(y.spoken), cmp.Compare(x.identity, y.identity))
+		return cmp.Or(x.spoken.Compare(y.spoken), cmp.Compare(x.number, y.number))
 	})
 	if m.Command == emqp.SCHEDULE && len(all) > 1 {
 		all = all[:1]

@@ -134,11 +134,12 @@ var rooms = map[string]room{
 	},
 	"conformance/model": {mayImport: []string{"fwp"}},
 	"conformance/emqpsuite": {mayImport: []string{
-		"conformance", "conformance/emqpsubject", "emqp", "scenarios/emqpdialect", "scenarios/play", "zmtp",
+		"conformance", "conformance/emqpsubject", "conformance/explore", "emqp", "scenarios/emqpdialect",
+		"scenarios/play", "zmtp",
 	}},
 	"conformance/emqpsubject": {mayImport: []string{
 		"conformance/explore", "conformance/law", "emqp", "internal/session", "internal/session/emqpsession",
-		"scenarios", "scenarios/emqpdialect", "zmtp",
+		"internal/values", "scenarios", "scenarios/emqpdialect", "zmtp",
 	}},
 	"conformance/workers": {mayImport: []string{"fwp", "internal/text"}, alone: true},
 	"conformance/workers/situations": {

@@ -24,8 +24,8 @@ import (
 // emqpPeer returns the EventMQ Protocol.
 func emqpPeer() *Peer {
 	return &Peer{
-		Protocol: emqpsuite.Protocol(),
-		Scheme:   target.Scheme{Name: "emqp", Port: "47291", Backend: "47290"}, Ambiguities: docs.EMQP,
+		Protocol: emqpsuite.Protocol(), Properties: emqpsuite.Properties,
+		Scheme: target.Scheme{Name: "emqp", Port: "47291", Backend: "47290"}, Ambiguities: docs.EMQP,
 		Faults:     func() []Fault { return faultsOf(fakeemqp.Faults(), emqpHook) },
 		Variations: emqpVariations,
 		Embed:      func(c Config) (*Server, error) { return embedEMQP(c, nil) }, Double: doubleEMQP,

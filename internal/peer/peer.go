@@ -25,8 +25,10 @@ type Peer struct {
 	// Ambiguities is the document that says how ambiguous passages of the specification are read: a section for each,
 	// or a row of a table.
 	Ambiguities string
-	// Suite returns the checks: the scripts, and the properties. Nil: the scripts alone.
+	// Suite returns the checks: the scripts, and the properties. Nil: the scripts and Properties.
 	Suite func() ([]conformance.Check, error)
+	// Properties returns the checks that are no scripts. Nil: there are none.
+	Properties func() []conformance.Check
 	// Refusals says of each command that does not work with the protocol why not, and what to do instead.
 	Refusals map[string]string
 
@@ -91,5 +93,9 @@ func (p *Peer) Checks() ([]conformance.Check, error) {
 	if p.Suite != nil {
 		return p.Suite()
 	}
-	return p.Scripts()
+	all, err := p.Scripts()
+	if p.Properties != nil {
+		all = append(all, p.Properties()...)
+	}
+	return all, err
 }

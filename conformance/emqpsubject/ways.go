@@ -1,0 +1,302 @@
+package emqpsubject
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/emqp"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// The connections of the ways.
+const (
+	firstClient = 20 + iota
+	firstWorker
+	secondClient
+	secondWorker
+	leaver // a client that leaves, or that sends what must not disturb others
+	schedulerOne
+	schedulerTwo
+)
+
+// Values returns eMQP as [New] does, with nothing but messages that reach their peers in each way that there is: so
+// each bucket of values soon comes back once.
+func Values() *explore.Subject {
+	s := New()
+	s.Alphabet = func(d *explore.Draw, l explore.Law) explore.Alphabet {
+		m := newMaker(d, l)
+		w := m.wayfarer()
+		return explore.Alphabet{
+			Open:  func(conn int) explore.Step { return m.build.Open(conn, scenarios.Producer, "") },
+			Moves: []explore.Move{w.move(func(int) bool { return true })},
+			Done:  func() bool { return w.seen[emqp.REQUEST] >= len(messages()) && w.ways >= leastWays },
+		}
+	}
+	return s
+}
+
+// leastWays is how many ways there are at least in an exploration of values, and squadLasts how many of them the same
+// workers see.
+const leastWays, squadLasts = 160, 24
+
+// wayfarer makes up ways of messages from the client to a worker or scheduler, and back.
+type wayfarer struct {
+	*maker
+
+	ways  int
+	squad int            // in which way the workers were called last
+	mine  [2][]string    // the queues of the workers, as frames of lines
+	seen  map[string]int // how many messages there were of a command
+}
+
+func (m *maker) wayfarer() *wayfarer { return &wayfarer{maker: m, seen: map[string]int{}} }
+
+// move is the next way, whatever connection it is asked for.
+func (w *wayfarer) move(fits func(int) bool) explore.Move {
+	return explore.Move{Name: "way", Weight: 0.3, Fits: fits, Make: w.next}
+}
+
+// next returns the steps of the next way.
+func (w *wayfarer) next(int) []explore.Step {
+	w.ways++
+	if w.squad == 0 || w.ways-w.squad >= squadLasts || !w.isWorker(firstWorker) || !w.isWorker(secondWorker) ||
+		!w.isClient(firstClient) || !w.isClient(secondClient) {
+		w.squad = w.ways
+		return w.call()
+	}
+	all := []func() []explore.Step{
+		w.atOnce, w.waiting, w.together, w.credits, w.fromLeaver, w.answered, w.answeredInTurn, w.disturbed,
+		w.scheduled,
+	}
+	return slices.Concat(w.beats(), all[w.Deal("way", len(all))]())
+}
+
+// beats are HEARTBEATs of all that have informed, now and then: a broker that sends other messages sends none, which
+// would be answered. (Heartbeating)
+func (w *wayfarer) beats() (steps []explore.Step) {
+	const often = 6
+	for _, conn := range []int{firstWorker, secondWorker, schedulerOne, schedulerTwo} {
+		if w.ways%often == 0 && w.isInformed(conn) {
+			steps = append(steps, w.build.Line(conn, "%s", w.message(emqp.HEARTBEAT, w.stamp())))
+		}
+	}
+	return steps
+}
+
+// call has both workers come, with queues whose names are nearly alike, and two clients and two schedulers.
+func (w *wayfarer) call() []explore.Step {
+	sizes := []int{1, 2, 3, 4, 7, 8, 9, 10, 16, 17, 31, 33}
+	w.mine = [2][]string{}
+	for range sizes[w.Deal("queues", len(sizes))] {
+		w.first++
+		name, text := fmt.Sprintf("$queue%d", w.first), w.value("queue", names())
+		other := w.alike(text)
+		w.mine[0] = append(w.mine[0], framed(name, text))
+		if other != text {
+			w.mine[1] = append(w.mine[1], framed(name, other))
+		}
+	}
+	w.first++
+	w.mine[1] = append(w.mine[1], fmt.Sprintf(`"$queue%d"`, w.first))
+	steps := []explore.Step{
+		w.build.Open(firstClient, scenarios.Producer, ""), w.build.Open(secondClient, scenarios.Producer, ""),
+	}
+	for i, conn := range []int{firstWorker, secondWorker} {
+		if w.isWorker(conn) {
+			steps = append(steps, w.build.Line(conn, "%s", w.message(emqp.KBAI)))
+		}
+		steps = append(steps, w.build.Open(conn, scenarios.Consumer, ""), w.inform(conn, w.mine[i]))
+	}
+	if !w.Terms.Alone || len(w.law.schedulers()) > 0 {
+		return steps
+	}
+	for _, conn := range []int{schedulerOne, schedulerTwo} {
+		steps = append(steps, w.build.Open(conn, scenarios.Producer, ""),
+			w.build.Line(conn, "%s", w.message(emqp.INFORM, `""`, `"scheduler"`)))
+	}
+	return steps
+}
+
+// inform has a worker announce queues.
+func (w *wayfarer) inform(conn int, queues []string) explore.Step {
+	all := make([]string, len(queues))
+	for i, q := range queues {
+		all[i] = fmt.Sprintf(`[%s,\"%s\"]`, w.value("weight", weights()), q[1:len(q)-1])
+	}
+	return w.build.Line(conn, "%s", w.message(emqp.INFORM, `"[`+strings.Join(all, ",")+`]"`, `"worker"`))
+}
+
+// send is a REQUEST, SCHEDULE or UNSCHEDULE, all frames of which are drawn.
+func (w *wayfarer) send(conn int, command, queue, headers string) explore.Step {
+	w.seen[command]++
+	return w.build.Line(conn, "[%s]", strings.Join([]string{
+		`""`, `"eMQP/1.0"`, quoted(command), w.oddID(), queue, headers, w.text(command),
+	}, ", "))
+}
+
+// request is a REQUEST to a queue of a worker, 0 or 1.
+func (w *wayfarer) request(conn, worker int) explore.Step {
+	return w.to(w.mine[worker], conn)
+}
+
+// to is a REQUEST to one of some queues.
+func (w *wayfarer) to(queues []string, conn int, headers ...string) explore.Step {
+	return w.send(conn, emqp.REQUEST, queues[w.IntN(len(queues))], w.requestHeaders(headers...))
+}
+
+// asks is a REQUEST to the first worker that asks for a reply.
+func (w *wayfarer) asks(conn int) explore.Step { return w.to(w.mine[0], conn, emqp.ReplyRequested) }
+
+func (w *wayfarer) ready(conn int) explore.Step {
+	return w.build.Line(conn, "%s", w.message(emqp.READY))
+}
+
+func (w *wayfarer) replies(conn int) explore.Step {
+	w.seen[emqp.REPLY]++
+	return w.build.Line(conn, "%s", w.message(emqp.REPLY, w.text(emqp.REPLY)))
+}
+
+// oddID is an id with what a peer may be tempted to change behind its name: capitals, digits, blanks, length.
+func (w *wayfarer) oddID() string {
+	w.ids++
+	name := fmt.Sprintf("%s$id%d", []string{"", "0", " ", "00x"}[w.IntN(4)], w.ids)
+	return framed(name, w.value("id", names()))
+}
+
+// several is a number of messages that go a way together.
+func (w *wayfarer) several() int {
+	most := []int{2, 3, 4, 5, 8, 9, 16, 17, 33}
+	return most[w.Deal("several", len(most))]
+}
+
+// atOnce has a REQUEST of each worker come when it is ready, as the other one is.
+func (w *wayfarer) atOnce() []explore.Step {
+	return []explore.Step{
+		w.ready(firstWorker), w.ready(secondWorker), w.request(firstClient, 0), w.request(secondClient, 1),
+	}
+}
+
+// waiting has a REQUEST of each worker wait for it.
+func (w *wayfarer) waiting() []explore.Step {
+	return []explore.Step{
+		w.request(firstClient, 0), w.request(firstClient, 1), w.ready(secondWorker), w.ready(firstWorker),
+	}
+}
+
+// together has several REQUESTs wait.
+func (w *wayfarer) together() (steps []explore.Step) {
+	n := w.several()
+	same := w.mine[0][:1+w.IntN(2)*(len(w.mine[0])-1)]
+	for i := range n {
+		steps = append(steps, w.to(same, []int{firstClient, secondClient}[i%2]))
+	}
+	for range n {
+		steps = append(steps, w.ready(firstWorker))
+	}
+	return steps
+}
+
+// credits has a worker say READY several times before the REQUESTs come.
+func (w *wayfarer) credits() (steps []explore.Step) {
+	n := min(w.several(), 9) //nolint:mnd // more need not be kept
+	for range n {
+		steps = append(steps, w.ready(firstWorker))
+	}
+	for range n {
+		steps = append(steps, w.request(secondClient, 0))
+	}
+	return steps
+}
+
+// fromLeaver has a client leave before its REQUESTs are passed on.
+func (w *wayfarer) fromLeaver() []explore.Step {
+	return []explore.Step{
+		w.build.Open(leaver, scenarios.Producer, ""), w.request(leaver, 0), w.request(leaver, 1),
+		explore.End(leaver, scenarios.Closed), w.ready(firstWorker), w.ready(secondWorker),
+	}
+}
+
+// answered has a worker reply to several REQUESTs of a client when it has all of them.
+func (w *wayfarer) answered() (steps []explore.Step) {
+	n := min(w.several(), 9) //nolint:mnd // replies that are not told apart are enough then
+	for range n {
+		steps = append(steps, w.asks(firstClient), w.ready(firstWorker))
+	}
+	for range n {
+		steps = append(steps, w.replies(firstWorker))
+	}
+	return steps
+}
+
+// answeredInTurn has a worker reply to clients in turn.
+func (w *wayfarer) answeredInTurn() (steps []explore.Step) {
+	for i := range w.several() {
+		client := []int{firstClient, secondClient}[i%2]
+		steps = append(steps, w.ready(firstWorker), w.asks(client), w.replies(firstWorker))
+		if i%3 == 0 { // one that asks for none, between them
+			steps = append(steps, w.ready(firstWorker), w.request(client, 0))
+		}
+	}
+	return steps
+}
+
+// disturbed has something happen that is to change nothing while a REQUEST waits.
+func (w *wayfarer) disturbed() []explore.Step {
+	queue, id := w.mine[0][0], w.oddID()
+	steps := []explore.Step{w.to(w.mine[0][:1], firstClient), w.build.Open(leaver, scenarios.Producer, "")}
+	line := func(conn int, frames ...string) explore.Step {
+		frames = slices.Insert(frames, 1, id)
+		return w.build.Line(conn, `["", "eMQP/1.0", %s]`, strings.Join(frames, ", "))
+	}
+	switch w.Deal("disturbance", 10) {
+	case 0:
+		steps = append(steps, line(leaver, emqp.PUBLISH, queue, w.text(emqp.PUBLISH)))
+	case 1:
+		steps = append(steps, line(leaver, emqp.PUBLISH, queue, `""`, w.text(emqp.PUBLISH)))
+	case 2:
+		steps = append(steps, line(firstWorker, emqp.ACK, fmt.Sprintf("$id%d", w.ids-1)))
+	case 3:
+		steps = append(steps, line(firstWorker, emqp.HEARTBEAT, w.stamp()))
+	case 4:
+		steps = append(steps, line(leaver, emqp.KBAI))
+	case 5:
+		if w.Terms.Alone {
+			steps = append(steps, line(leaver, emqp.UNSCHEDULE, queue, `""`, w.text(emqp.UNSCHEDULE)))
+		}
+	case 6:
+		steps = append(steps, w.build.Open(leaver, scenarios.Consumer, ""), w.inform(leaver, []string{`"$queue0"`}),
+			line(leaver, emqp.KBAI))
+	default:
+		for range 4 {
+			steps = append(steps, w.build.Open(leaver, scenarios.Producer, ""),
+				w.build.Line(leaver, "%s", w.malformed()))
+		}
+	}
+	return append(steps, explore.End(leaver, scenarios.Closed), w.ready(firstWorker))
+}
+
+// scheduled has the schedulers get what is scheduled, equal ones among it.
+func (w *wayfarer) scheduled() (steps []explore.Step) {
+	if !w.Terms.Alone {
+		return w.atOnce()
+	}
+	headers := func() string { return []string{`""`, `"nohaste"`}[w.IntN(2)] }
+	for i := range min(w.several(), 5) { //nolint:mnd // and so many buckets
+		queue := w.mine[i%2][w.IntN(len(w.mine[i%2]))]
+		once := w.send(firstClient, emqp.SCHEDULE, queue, headers())
+		steps = append(steps, once, w.send(secondClient, emqp.UNSCHEDULE, queue, `""`))
+		if i == 0 {
+			steps = append(steps, w.sameAgain(once))
+		}
+	}
+	return steps
+}
+
+// sameAgain is a message with all frames of another one but its id.
+func (w *wayfarer) sameAgain(s explore.Step) explore.Step {
+	frames := strings.SplitN(strings.Trim(s.Text(), "[]"), ", ", 5)
+	frames[3] = w.id()
+	return w.build.Line(secondClient, "[%s]", strings.Join(frames, ", "))
+}
