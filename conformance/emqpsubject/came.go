@@ -35,7 +35,7 @@ func (l *emqpLaw) Came(number int, m session.Message, at time.Time) law.Answer {
 	state := l.State(number)
 	a := law.Answer{
 		Reply: true, Judged: true, Verb: got.Command, State: state, Pattern: pattern(got), Normal: l.normal(got),
-		Outcome: got.Command + " " + state,
+		Outcome: got.Command + " " + state, Ends: got.Command == emqp.DISCONNECT,
 	}
 	a.Rules = l.decided(c, got)
 	b, about := l.judge(number, c, got, at)

@@ -51,7 +51,7 @@ func (x *exploration) report(p Progress) {
 
 // Coverage counts what an exploration has seen.
 type Coverage struct {
-	Judged      int            // answers that were judged
+	Judged      int            // answers to commands that were judged
 	States      map[string]int // of connections, by role: how often a command was answered there
 	Transitions map[string]int // "not identified > identified"
 	Outcomes    map[string]int // "fetch identified worker: null", verb x state x outcome
@@ -80,7 +80,7 @@ func (c *Coverage) note(a law.Answer) {
 	if c == nil {
 		return
 	}
-	c.Judged += b2i(a.Judged)
+	c.Judged += b2i(a.Judged && a.Verb != "") // not what every server of the transport says
 	c.States[a.State]++
 	c.Outcomes[a.Outcome]++
 	if a.Moved != "" {

@@ -18,7 +18,7 @@ func (p *playing) pushes() bool { return p.pusher != nil }
 // notice has the law judge a message that answers no command.
 func (p *playing) notice(c *conn, a session.Received) {
 	answer := p.law.Came(c.number, a.Message, a.At)
-	p.served = true
+	p.served, p.ends = true, p.ends || answer.Ends
 	p.seen = append(p.seen, seen{step: p.step, conn: c.number, round: p.round, Answer: answer})
 	p.cover.note(answer)
 	p.answered(c, answer)

@@ -72,6 +72,7 @@ type Answer struct {
 	Judged    bool          // the connection is judged from here on
 	Over      bool          // the connection cannot be used any more
 	Limit     bool          // because the server serves no more connections at a time
+	Ends      bool          // the server has said that it ends: that it is gone then is no crash
 	Declined  bool          // it refuses an introduction that a server accepts, unless there are too many clients
 	Closes    time.Duration // the server has to close the connection within that; zero: it has not
 	Job       string        // that came
