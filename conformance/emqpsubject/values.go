@@ -22,7 +22,7 @@ const largest, longest = 1<<17 + 1, 257
 
 // messages are the buckets of what a peer may say to another one: any text and any bytes, JSON among them.
 var messages = sync.OnceValue(func() []values.Bucket {
-	all := slices.Concat(decoded(values.Texts()), numbers, structures)
+	all := slices.Concat(decoded(values.Texts()), numbers(), structures())
 	for _, c := range []byte("\x00\t\n\r ,:'\"\\\x7f\x80\xff") {
 		all = append(all, values.Bucket{Name: fmt.Sprintf("%q at both ends", c), Make: func(*rand.Rand) string {
 			return string([]byte{c, 'a', c})
@@ -42,15 +42,19 @@ var messages = sync.OnceValue(func() []values.Bucket {
 })
 
 // numbers are those of JSON that a peer may change that parses what it passes on: not the small integers.
-var numbers = slices.DeleteFunc(values.Numbers(), func(b values.Bucket) bool {
-	n, err := strconv.ParseInt(b.Name, 10, 64)
-	return err == nil && n > -1<<53 && n < 1<<53
-})
+func numbers() []values.Bucket {
+	return slices.DeleteFunc(values.Numbers(), func(b values.Bucket) bool {
+		n, err := strconv.ParseInt(b.Name, 10, 64)
+		return err == nil && n > -1<<53 && n < 1<<53
+	})
+}
 
 // structures are objects and arrays whose form a peer may change that parses what it passes on.
-var structures = slices.DeleteFunc(append(values.Objects(2, 2), values.Arrays(2, 2)...), func(b values.Bucket) bool {
-	return strings.HasPrefix(b.Name, "name ") || strings.HasPrefix(b.Name, "element ")
-})
+func structures() []values.Bucket {
+	return slices.DeleteFunc(append(values.Objects(2, 2), values.Arrays(2, 2)...), func(b values.Bucket) bool {
+		return strings.HasPrefix(b.Name, "name ") || strings.HasPrefix(b.Name, "element ")
+	})
+}
 
 // sized returns a text of n bytes, each of them between two.
 func sized(r *rand.Rand, n int, from, to byte) string {

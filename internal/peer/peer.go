@@ -93,9 +93,9 @@ func (p *Peer) Checks() ([]conformance.Check, error) {
 	if p.Suite != nil {
 		return p.Suite()
 	}
-	all, err := p.Scripts()
+	checks, err := p.Scripts()
 	if p.Properties != nil {
-		all = append(all, p.Properties()...)
+		checks = append(checks, p.Properties()...)
 	}
-	return all, err
+	return checks, err
 }
