@@ -138,6 +138,7 @@ func (c Command) Name() string {
 type CommandError struct {
 	Verb   string // empty if it is not known
 	Reason string
+	Part   string // "id" and so on, a flag with its sign, or "flag" for a word that is none; empty for any other reason
 }
 
 // Error returns the reason.
@@ -148,7 +149,7 @@ var ErrShort = errors.New("the command is not complete")
 
 // endless is the error of a line that is too long; nothing behind it can be read.
 func endless() error {
-	return &CommandError{"", fmt.Sprintf("the line has no end within %d bytes", MaxLine)}
+	return &CommandError{Reason: fmt.Sprintf("the line has no end within %d bytes", MaxLine)}
 }
 
 // ParseCommand reads the command at the beginning of b and returns how many bytes it takes. If these are not complete
@@ -166,7 +167,7 @@ func ParseCommand(b []byte) (c Command, n int, err error) {
 	n = end + 1
 	line, whole := bytes.CutSuffix(b[:end], []byte("\r"))
 	if !whole {
-		return c, n, &CommandError{"", "the line does not end with CRLF"}
+		return c, n, &CommandError{Reason: "the line does not end with CRLF"}
 	}
 	c, err = ParseLine(string(line))
 	size, counted := announced(string(line))
@@ -176,7 +177,8 @@ func ParseCommand(b []byte) (c Command, n int, err error) {
 	case size > 2*MaxBlock:
 		return c, 0, err
 	case size < len(block) && block[size] != '\r', size+1 < len(block) && block[size+1] != '\n':
-		return c, 0, cmp.Or(err, error(&CommandError{c.Verb, "the block does not end with CRLF where its size says"}))
+		const why = "the block does not end with CRLF where its size says"
+		return c, 0, cmp.Or(err, error(&CommandError{Verb: c.Verb, Reason: why}))
 	case size+1 >= len(block):
 		return c, 0, ErrShort
 	default:
@@ -216,39 +218,43 @@ func ParseLine(line string) (c Command, err error) {
 	}
 	s, known := specs[c.Verb]
 	if !known {
-		return c, &CommandError{c.Verb, fmt.Sprintf("%q is not a command", c.Verb)}
+		return c, &CommandError{Verb: c.Verb, Reason: fmt.Sprintf("%q is not a command", c.Verb)}
 	}
 	args := withoutFlags(words)
 	flags := words[len(args):]
-	if why := c.arguments(s, args); why != "" {
-		return c, &CommandError{c.Verb, why}
+	part, why := c.arguments(s, args)
+	if why == "" {
+		part, why = c.flags(s, flags)
 	}
-	if why := c.flags(s, flags); why != "" {
-		return c, &CommandError{c.Verb, why}
+	if why != "" {
+		return c, &CommandError{c.Verb, why, part}
 	}
 	return c, nil
 }
 
-// arguments reads the words before the flags, and returns what is wrong with them.
-func (c *Command) arguments(s spec, args []string) string {
+// arguments reads the words before the flags, and returns which is wrong, and why.
+func (c *Command) arguments(s spec, args []string) (part, why string) {
 	if many := len(s.params) > 0 && s.params[0] == paramNames; many && len(args) > len(s.params) {
 		names := len(args) - len(s.params) + 1
 		for _, name := range args[:names-1] {
-			if why := c.argument(paramName, name); why != "" {
-				return why
+			if why = c.argument(paramName, name); why != "" {
+				return paramWords[paramName], why
 			}
 		}
 		args = args[names-1:]
 	}
 	if len(args) != len(s.params) {
-		return fmt.Sprintf("%s has %d arguments, and not %d", c.Verb, len(s.params), len(args))
+		if n := len(args); n > len(s.params) && strings.HasPrefix(args[n-1], "-") {
+			part = "flag"
+		}
+		return part, fmt.Sprintf("%s has %d arguments, and not %d", c.Verb, len(s.params), len(args))
 	}
 	for i, p := range s.params {
-		if why := c.argument(p, args[i]); why != "" {
-			return why
+		if why = c.argument(p, args[i]); why != "" {
+			return paramWords[p], why
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // argument reads one word, and returns what is wrong with it.
@@ -281,19 +287,19 @@ func (c *Command) argument(p param, word string) string {
 	return ""
 }
 
-// flags reads the flags, and returns what is wrong with them. For schedule and run the document gives a priority from 0
+// flags reads the flags, and returns which is wrong, and why. For schedule and run the document gives a priority from 0
 // to 2^32, and one of 32 bits with a sign: each is taken.
-func (c *Command) flags(s spec, words []string) string {
+func (c *Command) flags(s spec, words []string) (part, why string) {
 	seen := map[string]bool{}
 	for _, word := range words {
 		key, value, ok := strings.Cut(strings.TrimPrefix(word, "-"), "=")
 		switch {
 		case !ok || !strings.HasPrefix(word, "-"):
-			return fmt.Sprintf("%q is not a flag of the form -key=value", word)
+			return "flag", fmt.Sprintf("%q is not a flag of the form -key=value", word)
 		case !slices.Contains(s.flags, key):
-			return fmt.Sprintf("%s has no flag -%s", c.Verb, key)
+			return "flag", fmt.Sprintf("%s has no flag -%s", c.Verb, key)
 		case seen[key]:
-			return fmt.Sprintf("the flag -%s is there twice", key)
+			return "flag", fmt.Sprintf("the flag -%s is there twice", key)
 		}
 		seen[key] = true
 		var err error
@@ -307,10 +313,10 @@ func (c *Command) flags(s spec, words []string) string {
 			c.MaxFails, ok = Number(value, math.MaxInt64)
 		}
 		if !ok {
-			return fmt.Sprintf("%q is not a valid value of -%s", value, key)
+			return "-" + key, fmt.Sprintf("%q is not a valid value of -%s", value, key)
 		}
 	}
-	return ""
+	return "", ""
 }
 
 func highest(verb string) int64 {

@@ -121,6 +121,7 @@ func (x *comparing) episode(ctx context.Context, round uint64) {
 	maker := x.Explorer
 	maker.Seed += round << 32
 	gen := newGenerator(&maker, first)
+	gen.Compared = true
 	before := x.result.Commands
 	var trace []Step
 	for first.commands < deep && x.goesOn(ctx) {

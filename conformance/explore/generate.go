@@ -188,6 +188,7 @@ type Draw struct {
 	Longest  time.Duration // that the clients all wait at a time; zero: time is real, and waiting costs it
 	Signals  bool          // an operator can quiet and terminate workers
 	Restarts bool          // an operator can restart the server
+	Compared bool          // two servers are sent the same: what chance or time decides would differ
 
 	swarm uint64 // of the campaign: what is left out follows from it; zero: nothing
 

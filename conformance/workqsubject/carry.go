@@ -24,7 +24,7 @@ func (k *call) concerns(j *job) bool {
 	if k.malformed {
 		return false
 	}
-	return k.ID == j.ID || k.ID == "" && slices.Contains(k.Names, j.Name()) || k.Verb == workq.InspectQueues
+	return k.ID == j.ID || k.ID == "" && slices.Contains(k.Names, j.Name()) || k.Verb == workq.InspectQueues || k.Verb == workq.InspectServer
 }
 
 // carry returns how things may stand when a command has been carried out, at some time before now, on a job that was in
@@ -41,6 +41,8 @@ func (j *job) carry(k *call, c config, now time.Time) []config {
 		return j.carryLease(c, done)
 	case k.adds():
 		return j.carryAdd(k, c, done)
+	case k.Verb == workq.Result && c.goneSince(k.sent): // what is answered to those who wait is open
+		return []config{done(c.state, notFound+timeout)}
 	case !c.there() && k.ID != "":
 		return []config{done(c.state, notFound)}
 	}
@@ -50,7 +52,7 @@ func (j *job) carry(k *call, c config, now time.Time) []config {
 	case workq.Delete:
 		return j.carryDelete(done)
 	case workq.Result:
-		return carryResult(k, c, now, done)
+		return j.carryResult(k, c, now, done)
 	}
 	return []config{done(c.state, success)}
 }
@@ -81,6 +83,9 @@ func (c config) after(k *call, now time.Time) doing {
 // there reports whether the job was added, and is not deleted.
 func (c config) there() bool { return c.state != absent && c.state != deleted }
 
+// goneSince reports whether the job may have been there at a time, and is deleted.
+func (c config) goneSince(at time.Time) bool { return c.state == deleted && !c.to.Before(at) }
+
 // carryLease is carry for lease, which takes only a job that a worker may get.
 func (j *job) carryLease(c config, done doing) []config {
 	if !j.leasable(c) {
@@ -104,13 +109,23 @@ func (j *job) carryAdd(k *call, c config, done doing) []config {
 	if k.Verb == workq.Schedule {
 		into = scheduled
 	}
-	return []config{done(into, success, func(n *config) {
+	added := done(into, success, func(n *config) {
 		n.attempts, n.fails, n.result = 0, 0, nil
 		if n.born, n.bornBy = n.from, n.to; into == scheduled {
 			due, _ := workq.Time(k.Time) // the reader has checked it
 			n.born, n.bornBy = later(due.Add(-skew), n.from), later(due.Add(skew), n.to)
 		}
-	})}
+	})
+	if k.beyond() {
+		return []config{added, done(c.state, errorKinds)}
+	}
+	return []config{added}
+}
+
+// beyond reports whether a command has a value for which the document has no limit, where a server may have one.
+func (k *call) beyond() bool {
+	const attempts, name = 255, 128 // what servers are known to take
+	return k.MaxFails > attempts || len(k.Name()) > name
 }
 
 // carryEnd is carry for complete and fail. A worker may report after its time to run. What is answered for a job that
@@ -145,11 +160,14 @@ func (j *job) carryDelete(done doing) []config {
 	return []config{done(deleted, success)}
 }
 
-// carryResult is carry for result, which waits until the job has ended.
-func carryResult(k *call, c config, now time.Time, done doing) []config {
+// carryResult is carry for result, which waits until the job has ended. Whether the job of a run stays behind it is
+// open.
+func (j *job) carryResult(k *call, c config, now time.Time, done doing) []config {
 	switch {
 	case c.over() && c.result == nil: // no worker has reported anything
 		return []config{done(c.state, anything)}
+	case c.over() && j.Verb == workq.Run:
+		return []config{done(c.state, success+notFound)}
 	case c.over():
 		return []config{done(c.state, success)}
 	case now.Before(k.sent.Add(milliseconds(k.Wait) - soon)):

@@ -67,7 +67,7 @@ func (l *workqLaw) countOf(k *call, name string, s state) (jobs []*job, must, ma
 			continue
 		}
 		views := j.views(k)
-		was := func(c config) bool { return c.state == s || c.state == open }
+		was := func(c config) bool { return c.state == s || c.state == open || j.lingers(c, k) }
 		if !slices.ContainsFunc(views, was) {
 			continue
 		}
@@ -79,6 +79,11 @@ func (l *workqLaw) countOf(k *call, name string, s state) (jobs []*job, must, ma
 		}
 	}
 	return jobs, must, may
+}
+
+// lingers reports whether a job that is deleted because of its time may still be counted.
+func (j *job) lingers(c config, k *call) bool {
+	return c.state == deleted && c.timed && k.sent.Before(c.bornBy.Add(milliseconds(j.TTL)+late))
 }
 
 // queue judges the counters of a queue.
@@ -243,7 +248,7 @@ func (l *workqLaw) entries(k *call, all []record, clause string, of state, at ti
 	for _, r := range all {
 		j := l.jobs[r.name]
 		switch {
-		case j == nil && !l.unjudged && l.own(k.Names), j != nil && j.Name() != k.Name():
+		case j == nil && !l.unjudged && l.own(k.Names), j != nil && j.Name() != k.Name() && !j.may(open):
 			return mislisted(clause, r.name+" is no job of the name", r.name)
 		case names[r.name]:
 			return mislisted(clause, r.name+" is listed twice", r.name)

@@ -50,6 +50,7 @@ type call struct {
 	workq.Command
 	bytes     []byte
 	malformed bool
+	wrong     string    // the argument or flag for which it is malformed, empty for another reason
 	sent      time.Time // no part of it is carried out before
 	behind    bool      // another command was under way on the connection
 }
@@ -64,6 +65,7 @@ type job struct {
 	workq.Command
 	configs []config
 	created string // as inspect has shown it first
+	cleaned bool   // it was deleted behind the play
 
 	asked, added time.Time  // when the command was sent, and when it was answered
 	clock        *law.Clock // of the server

@@ -34,7 +34,8 @@ type workqLaw struct {
 	evicted  uint64          // jobs, as inspect has shown it last
 	clock    law.Clock       // of the server
 	cursors  map[string]cursor
-	odds     map[string]float64 // that chance has followed a habit until now, as decimal logarithms
+	tallies  map[string]tally // by habits
+	biased   bool             // that a habit was followed is known
 }
 
 // conn is one connection.
@@ -50,7 +51,7 @@ type conn struct {
 
 func newLaw(t law.Terms) *workqLaw {
 	return &workqLaw{
-		Terms: t, conns: map[int]*conn{}, jobs: map[string]*job{}, cursors: map[string]cursor{}, odds: map[string]float64{},
+		Terms: t, conns: map[int]*conn{}, jobs: map[string]*job{}, cursors: map[string]cursor{}, tallies: map[string]tally{},
 	}
 }
 
@@ -136,7 +137,7 @@ func (l *workqLaw) Sent(number int, all []byte, _ bool, at time.Time) law.Sent {
 		return law.Sent{Owed: 1, Judged: true}
 	}
 	asked, n, err := workq.ParseCommand(all)
-	if c.lost || errors.Is(err, workq.ErrShort) || n > 0 && n < len(all) {
+	if c.lost || errors.Is(err, workq.ErrShort) || n > 0 && n < len(all) && (err == nil || !meaningless(all[n:])) {
 		l.Unjudge("")
 		c.asked, c.lost = []*call{{Command: asked, malformed: true}}, true
 		return law.Sent{Owed: -2}
@@ -145,10 +146,18 @@ func (l *workqLaw) Sent(number int, all []byte, _ bool, at time.Time) law.Sent {
 	return law.Sent{Clause: prefix + clauses[asked.Verb], Owed: 1, Judged: true}
 }
 
+// meaningless reports whether what stands behind a malformed line cannot be a command.
+func meaningless(rest []byte) bool {
+	_, _, err := workq.ParseCommand(rest)
+	return err != nil && !errors.Is(err, workq.ErrShort)
+}
+
 // begin records a command that is sent now.
 func (l *workqLaw) begin(c *conn, all []byte, at time.Time) {
 	asked, _, err := workq.ParseCommand(all)
-	k := &call{Command: asked, bytes: all, malformed: err != nil, sent: at, behind: len(c.asked) > 0}
+	k := &call{
+		Command: asked, bytes: all, malformed: err != nil, wrong: wrongPart(err), sent: at, behind: len(c.asked) > 0,
+	}
 	c.lost = c.lost || err != nil && bytes.Count(all, []byte("\n")) > 1
 	c.mayBeClosed = c.mayBeClosed || err != nil && (k.adds() || k.Verb == workq.Complete || k.Verb == workq.Fail)
 	c.asked, l.under = append(c.asked, k), append(l.under, k)

@@ -140,6 +140,31 @@ func TestLaw(t *testing.T) {
 			"",
 		},
 
+		"a result that waits for a job that is deleted": {
+			[]string{add1, okay, "b> result $1 5000", delete1, okay, "b< -TIMEOUT"},
+			"",
+		},
+		"a result of a deleted job": {
+			[]string{add1, okay, delete1, okay, "+1s", "b> result $1 0", "b< -TIMEOUT"},
+			"WORKQ-DEL-02 reply",
+		},
+		"a result of a run that is over": {
+			[]string{
+				"b> run $1 n-x 600000 5000 1|x", "a> lease n-x 500", "a< +OK 1|$1 n-x 600000 1|x", "c> result $1 5000",
+				"a> complete $1 1|y", okay, "c< -NOT-FOUND",
+			},
+			"",
+		},
+		"more fails than are known": {
+			[]string{
+				"a> add $1 n-x 600000 3600000 1 -max-fails=256|x", "a< -CLIENT-ERROR x", "a> inspect job $1", "a< -NOT-FOUND",
+			},
+			"",
+		},
+		"a wrong id, unknown":   {[]string{"a> delete 1", "a< -NOT-FOUND"}, ""},
+		"a wrong id, added":     {[]string{"a> add 1 n-x 1000 1000 1|x", okay}, "WORKQ-ADD-04 malformed"},
+		"a wrong time to run":   {[]string{"a> add $1 n-x 86400001 1000 1|x", okay}, "WORKQ-ADD-07 malformed"},
+		"a flag without value":  {[]string{"a> add $1 n-x 1000 1000 1 -priority|x", okay}, "WORKQ-LINE-08 malformed"},
 		"a lease without a job": {[]string{add1, okay, "a> lease n-x 500", okay}, "WORKQ-LEASE-01 foreign"},
 
 		"the server ends a connection":      {[]string{add1, okay, "a!"}, "WORKQ-LINE-10 closed"},

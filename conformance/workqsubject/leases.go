@@ -23,7 +23,7 @@ func (l *workqLaw) leased(k *call, m session.Message) ruling {
 	if j == nil || !slices.Contains(k.Names, j.Name()) {
 		return l.unasked(k, j, id)
 	}
-	was := j.configs[0]
+	was, fair, oldest := j.configs[0], l.allReady(k), l.oldest(k)
 	if !j.answered(k, m.Kind, nil) {
 		return ruling{
 			clause: j.unreadyClause(was), rule: "delivered", expected: l.instead(k), job: id, timed: was.timed,
@@ -32,10 +32,10 @@ func (l *workqLaw) leased(k *call, m session.Message) ruling {
 	if r := j.brought(m); r.expected != "" {
 		return r
 	}
-	if r := l.ordered(k, j); r.expected != "" {
+	if r := l.ordered(k, j); r.expected != "" || !fair {
 		return r
 	}
-	return l.chosen(k, j.Name())
+	return l.chosen(k, j.Name(), oldest)
 }
 
 // unasked judges a lease that has brought a job that is unknown, nil, or has none of the names asked for.
@@ -165,5 +165,5 @@ func (l *workqLaw) instead(k *call) string {
 
 // own reports whether all names are those of the play.
 func (l *workqLaw) own(names []string) bool {
-	return !slices.ContainsFunc(names, func(name string) bool { return !strings.HasPrefix(name, l.Prefix+"-") })
+	return !slices.ContainsFunc(names, func(name string) bool { return !strings.Contains(name, l.Prefix+"-") })
 }

@@ -2,7 +2,10 @@ package workqsubject
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -17,7 +20,7 @@ import (
 func (l *workqLaw) ruling(k *call, m session.Message, at time.Time) ruling {
 	switch {
 	case k.malformed:
-		return refused(m)
+		return k.refused(m)
 	case workqdialect.Dialect{}.Foreign(k.bytes, m):
 		return ruling{clause: foreign(k.Verb), rule: "foreign", expected: "+OK | -CLIENT-ERROR"}
 	}
@@ -35,12 +38,27 @@ func (l *workqLaw) ruling(k *call, m session.Message, at time.Time) ruling {
 	return l.aboutOne(k, m, at)
 }
 
-// refused judges the reply to a malformed command.
-func refused(m session.Message) ruling {
-	if m.Kind != workqsession.ClientError {
-		return ruling{clause: "ERR-01", rule: "malformed", expected: "-CLIENT-ERROR"}
+// malformedClauses are those of arguments and flags, where they are wrong.
+var malformedClauses = map[string]string{
+	"id": "ADD-04", "name": "ADD-05", "ttr": "ADD-07", "time": "SCHED-05", "-" + workq.Priority: "ADD-14",
+	"-" + workq.MaxAttempts: "ADD-19", "flag": "LINE-08",
+}
+
+// wrongPart returns the argument or flag for which a command is malformed, empty for another reason.
+func wrongPart(err error) string {
+	var bad *workq.CommandError
+	if !errors.As(err, &bad) {
+		return ""
 	}
-	return ruling{}
+	return bad.Part
+}
+
+// refused judges the reply to a malformed command. A job whose id cannot be one is not there, either.
+func (k *call) refused(m session.Message) ruling {
+	if m.Kind == workqsession.ClientError || k.wrong == "id" && m.Kind == workqsession.NotFound && absentClauses[k.Verb] != "" {
+		return ruling{}
+	}
+	return ruling{clause: cmp.Or(malformedClauses[k.wrong], "ERR-01"), rule: "malformed", expected: "-CLIENT-ERROR"}
 }
 
 // aboutOne judges the reply to a command about one job, other than run.
@@ -104,7 +122,27 @@ func (j *job) due(k *call, was config, kind byte) (clause, expected string) {
 	case k.Verb == workq.Result:
 		return dueUnended(kind), "-TIMEOUT"
 	}
-	return clauses[k.Verb], "+OK"
+	return k.takenClause(), "+OK"
+}
+
+// takenClause returns the clause by which a command is taken: that of an uncommon value, if it has one.
+func (k *call) takenClause() string {
+	line, _, _ := bytes.Cut(k.bytes, []byte("\r\n"))
+	switch {
+	case k.adds() && k.TTL > math.MaxInt64/1_000_000: // milliseconds that have no 64 bits of nanoseconds
+		return "ADD-09"
+	case k.adds() && len(k.Block) == workq.MaxBlock:
+		return "ADD-11"
+	case len(k.Block) == workq.MaxBlock:
+		return "DONE-03"
+	case k.adds() && k.TTR == workq.MaxTTR:
+		return "ADD-07"
+	case k.Priority == workq.MinPriority, k.Priority == workq.MaxPriority:
+		return "ADD-14"
+	case bytes.Count(line, []byte(" -")) > 1:
+		return "LINE-09"
+	}
+	return clauses[k.Verb]
 }
 
 // deletedClause returns the clause by which a job that is deleted cannot be found.
@@ -237,10 +275,18 @@ func window(k *call, clause string, from, to, at time.Time) ruling {
 	return ruling{}
 }
 
+// endedSilently reports whether a job may have ended without a result, or was deleted, while a command waits: what is
+// answered to those who wait is open.
+func (j *job) endedSilently(k *call) bool {
+	return j != nil && slices.ContainsFunc(j.configs, func(c config) bool {
+		return c.state == open || c.over() && c.result == nil || c.goneSince(k.sent)
+	})
+}
+
 // punctual judges when lease and result are answered with -TIMEOUT.
 func (l *workqLaw) punctual(k *call, m session.Message, at time.Time) ruling {
 	clause := map[string]string{workq.Lease: "LEASE-04", workq.Result: "RESULT-03"}[k.Verb]
-	if m.Kind != workqsession.Timeout || clause == "" {
+	if m.Kind != workqsession.Timeout || clause == "" || l.jobs[k.ID].endedSilently(k) {
 		return ruling{}
 	}
 	end := k.sent.Add(milliseconds(k.Wait))

@@ -1,11 +1,9 @@
 package workqsubject
 
 import (
-	"fmt"
 	"iter"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/law"
@@ -49,134 +47,6 @@ func seeds(string) (all []explore.Trace) {
 	return all
 }
 
-// never is an id that is not added.
-const never = "$id900000"
-
-// maker makes up commands.
-type maker struct {
-	*explore.Draw
-	law   *workqLaw
-	build explore.Builder
-	jobs  int // that were added, $id1 and on
-}
-
-func alphabet(d *explore.Draw, l explore.Law) explore.Alphabet {
-	m := &maker{Draw: d, law: l.(*workqLaw), build: explore.Builder{Dialect: workqdialect.Dialect{}}}
-	always := func(int) bool { return true }
-	some := func(int) bool { return m.jobs > 0 }
-	move := func(name string, weight float64, fits func(int) bool, text func() string) explore.Move {
-		return explore.Move{Name: name, Weight: weight, Fits: fits, Make: func(conn int) []explore.Step {
-			return []explore.Step{m.build.Line(conn, "%s", text())}
-		}}
-	}
-	return explore.Alphabet{
-		Open: func(conn int) explore.Step { return m.build.Open(conn, scenarios.Producer, "") },
-		Moves: []explore.Move{
-			move("add", 3, always, m.add),
-			move("add again", 0.3, some, func() string {
-				return fmt.Sprintf("add $id%d %s 600000 3600000 * <- again", 1+m.IntN(m.jobs), m.name())
-			}),
-			move("schedule", 0.5, always, m.schedule),
-			move("lease", 5, always, m.lease),
-			move("complete", 1, m.holds, func() string { return "complete " + m.held() + " * <-" + m.payload() }),
-			move("fail", 1, m.holds, func() string { return "fail " + m.held() + " * <-" + m.payload() }),
-			move("finish unknown", 0.2, always, func() string {
-				return []string{"complete ", "fail "}[m.IntN(2)] + never + " * <- x"
-			}),
-			move("result", 1, always, func() string { return "result " + m.id() + " 0" }),
-			move("delete", 0.5, always, func() string { return "delete " + m.id() }),
-			move("inspect job", 1.5, always, func() string { return "inspect job " + m.id() }),
-			move("inspect queue", 0.7, always, func() string { return "inspect queue " + m.name() }),
-			move("inspect jobs", 0.7, always, func() string { return "inspect jobs " + m.name() + m.page() }),
-			move("inspect scheduled-jobs", 0.4, always, func() string {
-				return "inspect scheduled-jobs " + m.name() + m.page()
-			}),
-			move("inspect queues", 0.2, always, func() string { return "inspect queues" + m.page() }),
-			move("inspect server", 0.05, always, func() string { return "inspect server" }),
-			move("malformed", 0.5, always, m.malformed),
-		},
-	}
-}
-
-// page is a part of a list.
-func (m *maker) page() string { return []string{" 0 100", " 0 1", " 1 1", " 1 2"}[m.IntN(4)] }
-
-func (m *maker) name() string { return fmt.Sprintf("$name%d", 1+m.IntN(3)) }
-
-// id is one of those that were added, mostly of the last ones, or one that was not.
-func (m *maker) id() string {
-	if m.jobs == 0 || m.IntN(12) == 0 {
-		return never
-	}
-	const last = 12
-	return fmt.Sprintf("$id%d", m.jobs-m.IntN(min(m.jobs, last)))
-}
-
-// leasedIDs are the ids that workers hold.
-func (m *maker) leasedIDs() (all []string) {
-	for n := max(1, m.jobs-40); n <= m.jobs; n++ {
-		id := fmt.Sprintf("$id%d", n)
-		if j := m.law.jobs[m.Fill(id)]; j != nil && j.may(leased) {
-			all = append(all, id)
-		}
-	}
-	return all
-}
-
-func (m *maker) holds(int) bool { return len(m.leasedIDs()) > 0 }
-
-func (m *maker) held() string {
-	all := m.leasedIDs()
-	if len(all) == 0 {
-		return never
-	}
-	return all[m.IntN(len(all))]
-}
-
-// payload is a block behind its sign, with the blank in front of it.
-func (m *maker) payload() string {
-	return []string{"", " x", " pong", " a b", "  blanks", " -TIMEOUT", " +OK 1",
-		" " + strings.Repeat("0123456789", 400)}[m.IntN(8)]
-}
-
-func (m *maker) add() string {
-	m.jobs++
-	flags := ""
-	if m.Uses("priority") && m.IntN(3) == 0 {
-		flags += fmt.Sprintf(" -priority=%d", []int{-2147483648, -1, 1, 10, 2147483647}[m.IntN(5)])
-	}
-	if m.IntN(4) == 0 {
-		flags += fmt.Sprintf(" -max-fails=%d", 1+m.IntN(3))
-	}
-	if m.IntN(6) == 0 {
-		flags += fmt.Sprintf(" -max-attempts=%d", []int{1, 3, 255}[m.IntN(3)])
-	}
-	return fmt.Sprintf("add $id%d %s %d 3600000 *%s <-%s", m.jobs, m.name(), 600000+m.IntN(3), flags, m.payload())
-}
-
-func (m *maker) schedule() string {
-	m.jobs++
-	return fmt.Sprintf("schedule $id%d %s 600000 3600000 2040-01-02T15:04:05Z * <- later", m.jobs, m.name())
-}
-
-func (m *maker) lease() string {
-	names := m.name()
-	if other := m.name(); other != names && m.IntN(10) == 0 {
-		names += " " + other
-	}
-	return "lease " + names + " 20"
-}
-
-func (m *maker) malformed() string {
-	return []string{
-		"nonsense", "delete", "inspect job", "result " + never, "lease 20", "add " + never + " " + m.name(),
-		"add 1 " + m.name() + " 1000 60000 * <- x", "add " + never + " " + m.name() + " 86400001 60000 * <- x",
-		"add " + never + " " + m.name() + " 1000 60000 * -priority=2147483648 <- x",
-		"add " + never + " " + m.name() + " 1000 60000 * -max-attempts=256 <- x",
-		"schedule " + never + " " + m.name() + " 1000 60000 tomorrow * <- x",
-	}[m.IntN(11)]
-}
-
 // Leftover names the jobs that may still be on the server.
 func (l *workqLaw) Leftover() (all []string) {
 	for _, id := range slices.Sorted(maps.Keys(l.jobs)) {
@@ -190,7 +60,7 @@ func (l *workqLaw) Leftover() (all []string) {
 // known reports whether a job may be there.
 func (l *workqLaw) known(id string) bool {
 	gone := func(c config) bool { return c.state == deleted || c.state == absent }
-	return l.jobs[id] != nil && !l.jobs[id].all(gone)
+	return l.jobs[id] != nil && !l.jobs[id].cleaned && !l.jobs[id].all(gone)
 }
 
 // Cleanup deletes the jobs.
@@ -207,7 +77,8 @@ func (l *workqLaw) Cleanup(explore.Cleaning) iter.Seq[explore.Step] {
 			if !play(b.Line(explore.Cleaner, "%s %s", workq.Delete, id)) || l.conns[explore.Cleaner] == nil {
 				return
 			}
-			l.jobs[id].configs = []config{{state: deleted}}
+			l.jobs[id].cleaned = true
+			l.jobs[id].open() // commands that are under way may still be answered
 		}
 		play(explore.End(explore.Cleaner, scenarios.Closed))
 	}

@@ -69,6 +69,16 @@ func goal(_, clause string) (conformance.Goal, bool) {
 	}), false
 }
 
+// begins reports whether the first reply of a Workq server may begin with these bytes, which may be a piece of it.
+func begins(first []byte) bool {
+	for _, reply := range []string{"+OK", "OK", "-CLIENT-ERROR", "-SERVER-ERROR", "-NOT-FOUND"} {
+		if n := min(len(first), len(reply)); string(first[:n]) == reply[:n] {
+			return true
+		}
+	}
+	return false
+}
+
 // identify asks a server what it is, with the command that changes nothing. It is lenient: the checks evaluate an
 // answer that is somehow wrong. (inspect server)
 func identify(ctx context.Context, t play.Target, timeout time.Duration) (conformance.Identity, error) {
@@ -83,17 +93,16 @@ func identify(ctx context.Context, t play.Target, timeout time.Duration) (confor
 	defer stop()
 	_ = nc.SetDeadline(time.Now().Add(timeout))
 	_, _ = io.WriteString(nc, workq.InspectServer+"\r\n")
-	first := make([]byte, 512)
-	n, err := nc.Read(first)
-	first = first[:n]
-	answers := [][]byte{
-		[]byte("+OK"), []byte("OK"), []byte("-CLIENT-ERROR"), []byte("-SERVER-ERROR"), []byte("-NOT-FOUND"),
-	}
-	for _, a := range answers {
-		if bytes.HasPrefix(first, a) {
+	first := make([]byte, 0, 512)
+	for err == nil && begins(first) && len(first) < cap(first) {
+		var n int
+		n, err = nc.Read(first[len(first):cap(first)])
+		first = first[:len(first)+n]
+		if bytes.IndexByte(first, '\n') >= 0 && begins(first) {
 			return conformance.Identity{}, nil
 		}
 	}
+	n := len(first)
 	const excerpt = 80
 	switch {
 	case ctx.Err() != nil:

@@ -7,6 +7,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -95,6 +96,50 @@ func TestClausesDocument(t *testing.T) {
 func TestConformingServer(t *testing.T) {
 	t.Parallel()
 	suitetest.Passes(t, runChecks(t, nil, checks(t)))
+}
+
+// The first reply of a server may come in any pieces; another protocol is recognized at its first bytes.
+func TestIdentify(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		pieces []string
+		fails  string
+	}{
+		"at once":       {[]string{"+OK 1\r\n"}, ""},
+		"in two pieces": {[]string{"+", "OK 1\r\n"}, ""},
+		"byte by byte":  {strings.Split("-CLIENT-ERROR x\r\n", ""), ""},
+		"another":       {[]string{"+HI {}\r\n"}, "is not a Workq server: it answers"},
+		"half a reply":  {[]string{"+O"}, "is not a Workq server"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				nw := memnet.New()
+				l, err := nw.Listen(addr)
+				require.NoError(t, err)
+				var serving sync.WaitGroup
+				serving.Go(func() {
+					nc, err := l.Accept()
+					if err != nil {
+						return
+					}
+					defer nc.Close()
+					for _, piece := range test.pieces {
+						_, _ = nc.Write([]byte(piece))
+						time.Sleep(time.Millisecond)
+					}
+				})
+				_, err = workqsuite.Protocol().Identify(t.Context(), target{nw}, time.Second)
+				if test.fails == "" {
+					assert.NoError(t, err)
+				} else {
+					assert.ErrorContains(t, err, test.fails)
+				}
+				_ = l.Close()
+				serving.Wait()
+			})
+		})
+	}
 }
 
 // A reply that takes as long as the wait-timeout of its command is not late, however short the timeout of the run is,

@@ -112,7 +112,7 @@ func (s *Server) put(c workq.Command) *entry {
 	if !e.Foreground {
 		life := e.TTL
 		if !e.Due.IsZero() { // it starts on the scheduled time
-			life += max(time.Until(e.Due), -life)
+			life += min(max(time.Until(e.Due), -life), math.MaxInt64-max(0, life)) // at most 292 years
 		}
 		e.timer = time.AfterFunc(life, func() { s.evict(e) })
 	}

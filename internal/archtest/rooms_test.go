@@ -152,11 +152,11 @@ var rooms = map[string]room{
 		testsAlso: []string{"conformance/run", "fakes/fakeworker"},
 	},
 	"conformance/workqsuite": {mayImport: []string{
-		"conformance", "conformance/workqsubject", "scenarios/play", "scenarios/workqdialect", "workq",
+		"conformance", "conformance/explore", "conformance/workqsubject", "scenarios/play", "scenarios/workqdialect", "workq",
 	}},
 	"conformance/workqsubject": {mayImport: []string{
-		"conformance/explore", "conformance/law", "internal/session", "internal/session/workqsession", "scenarios",
-		"scenarios/workqdialect", "workq",
+		"conformance/explore", "conformance/law", "internal/session", "internal/session/workqsession",
+		"internal/values", "scenarios", "scenarios/workqdialect", "workq",
 	}},
 	"fakes": {mayImport: []string{
 		"fakes/catalogue", "fakes/store", "fwp", "internal/rfc3339", "internal/wait",

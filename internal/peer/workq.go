@@ -17,10 +17,10 @@ import (
 func workqPeer() *Peer {
 	return &Peer{
 		Protocol: workqsuite.Protocol(), Scheme: target.Scheme{Name: "workq", Port: "9922"},
-		Ambiguities: docs.Workq,
-		Faults:      func() []Fault { return faultsOf(fakeworkq.Faults(), workqHook) },
-		Variations:  func() []Variation { return variationsOf(fakeworkq.Variations()) },
-		Embed:       func(c Config) (*Server, error) { return embedWorkq(c, nil) }, Double: doubleWorkq,
+		Ambiguities: docs.Workq, Properties: workqsuite.Properties,
+		Faults:     func() []Fault { return faultsOf(fakeworkq.Faults(), workqHook) },
+		Variations: func() []Variation { return variationsOf(fakeworkq.Variations()) },
+		Embed:      func(c Config) (*Server, error) { return embedWorkq(c, nil) }, Double: doubleWorkq,
 		Serves:   "Workq, without a control, and prints `ready workq://127.0.0.1:PORT`",
 		Subject:  workqsubject.New,
 		Speaker:  func(c SpeakerConfig) protocol.Protocol { return workqspeaker.Protocol{Requests: c.Requests} },

@@ -1,0 +1,53 @@
+package workqsubject
+
+import (
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+)
+
+// Lives returns Workq as [New] does, with jobs whose times to run and to live end, and that are due, while the clients
+// watch. Jobs are added first, all of them wait together, and at the end each is looked at.
+func Lives() *explore.Subject {
+	s := New()
+	s.Alphabet = func(d *explore.Draw, l explore.Law) explore.Alphabet {
+		m, begun := newMaker(d, l), time.Now()
+		m.short, m.waiting = true, 10
+		within := func(limit time.Duration) bool { return time.Since(begun) < limit }
+		m.births = func() bool { return within(birthsLast) && len(m.born) < mostBorn }
+		looked := 0
+		a := m.alphabet(moves)
+		for i, move := range a.Moves {
+			a.Moves[i].Fits = func(conn int) bool { return within(livesBusy) && move.Fits(conn) }
+		}
+		rest := func(int) []explore.Step { return []explore.Step{explore.Wait(20 * time.Millisecond)} }
+		a.Moves = append(a.Moves,
+			explore.Move{
+				Name: "rest", Weight: 12, Fits: func(int) bool { return !m.births() && within(livesLast) }, Make: rest,
+			},
+			explore.Move{
+				Name: "look", Weight: 1, Fits: func(int) bool { return !within(livesLast) && looked < len(m.born) },
+				Make: func(conn int) []explore.Step {
+					b := m.born[looked]
+					looked++
+					steps := []explore.Step{m.step(conn, "inspect job "+b.id), m.step(conn, "result "+b.id+" 0")}
+					if j := m.law.jobs[m.Fill(b.id)]; j != nil && j.may(ready) {
+						steps = append(steps, m.step(conn, "lease "+b.name+" 20"))
+					}
+					return steps
+				},
+			})
+		a.Done = func() bool { return !within(livesLast) && looked == len(m.born) }
+		return a
+	}
+	return s
+}
+
+// How many jobs are added whose lives are followed, for how long, until when something is done with them, and when all
+// that is due has happened even on a server that is late.
+const (
+	mostBorn   = 150
+	birthsLast = 600 * time.Millisecond
+	livesBusy  = 1500 * time.Millisecond
+	livesLast  = 4700 * time.Millisecond
+)
