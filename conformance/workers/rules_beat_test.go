@@ -34,6 +34,10 @@ func beatTests() []ruleTest {
 			1 worker w1` + beat + seconds(60) + beat},
 		{breach: BeatMissing, name: "after 60 s", stream: `1 worker w1` + seconds(60) + beat},
 		{breach: BeatMissing, name: "after 62 s", wrong: true, stream: `1 worker w1` + seconds(62) + beat},
+		{breach: BeatMissing, name: "after 61 s, on a machine that was late by 0.7 s", stream: `1 worker w1
+			lag 700ms` + seconds(61) + beat},
+		{breach: BeatMissing, name: "after 63 s, on a machine that was late by 0.7 s", wrong: true, stream: `1 worker w1
+			lag 700ms` + seconds(63) + beat},
 		{breach: BeatMissing, name: "never", wrong: true, stream: `1 worker w1` + seconds(70)},
 		{breach: BeatMissing, name: "no more", wrong: true, stream: `1 worker w1` + beat + beats(2, "15s") + seconds(62)},
 		{breach: BeatMissing, name: "less and less often, within 60 s", too: BeatInterval, stream: `1 worker w1` + beat +
