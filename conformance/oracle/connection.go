@@ -122,8 +122,8 @@ func (w *World) serve(c *Conn, k *call, now time.Time) {
 	k.take(c, model.For(c.State, k.Verb, kind))
 	switch {
 	case k.Verb != fwp.INFO:
-	case !w.informed: // earlier commands do not explain what a server never serves
-		k.clause, k.before = k.own, false
+	case !w.informed: // its documented replies have an error: a server need not serve it at all
+		k.clause, k.before, k.allowed = k.own, false, k.allowed|model.Refused
 	case c.Commands > 100 && c.informed:
 		k.clause, k.before = "FWP-LINK-03", true
 	}

@@ -124,8 +124,6 @@ var fewFaults = []fakes.Fault{
 		do(reply(fakes.Null()), done(fwp.INFO), func(e *event) bool {
 			return len(stored(e, func(fakes.StoredJob) bool { return true })) == 0
 		})),
-	fault("info-refused", "INFO-01 STATE-03", "INFO is answered with an error",
-		answer(fwp.INFO, fakes.ErrorReply("not now"))),
 	fault("info-refused-with-queues", "INFO-01", "INFO is answered with an error after jobs of more than 150 queues",
 		keepAll(either(at(fakes.Defaulted), checked(fwp.INFO)), func(queues *[]string, e *event) {
 			switch queue := e.Object.Text("queue"); {

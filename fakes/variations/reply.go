@@ -50,6 +50,10 @@ var replyVariations = []fakes.Variation{
 	// About INFO, and about commands that the protocol does not define.
 	variation("command-more-verbs", "Client Commands", "there are commands that the protocol does not define",
 		do(moreVerbs, at(fakes.Ran), about(fakes.AboutVerb), catalogue.Not(early))),
+	variation("info-refused", "INFO Command", "INFO is turned off: it is answered with an error",
+		do(decline(fakes.AboutLimit, "INFO is turned off"), of(fakes.Checked, fwp.INFO))).Leaving("info/bulk-string",
+		"info/counts", "info/no-argument", "info/while-queues-appear",
+		"link/any-number-of-commands", "retry/sets-in-info", "states/every-command"),
 	variation("info-bytes", "AMB-04", "INFO is not text", info("\x00\xff\xfe\r\n+OK\r\n\x80")),
 	variation("info-late", "AMB-04", "the figures of INFO are those of up to 5 s ago",
 		catalogue.Keep(done(fwp.INFO), func(last *figures, e *event) {

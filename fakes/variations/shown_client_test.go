@@ -15,6 +15,12 @@ var shownClients = map[string]string{
 		a< ^-
 		a> FETCH
 		a< "j"`,
+	"info-refused": `
+		a: worker
+		a> INFO
+		a< ^-
+		a> INFO
+		a< ^-`,
 	"beat-state-mixed": `
 		a: worker
 		operator quiet
