@@ -198,7 +198,7 @@ func jidFault[V any](name, summary string, change func(jid string) V) Fault {
 
 // digitsAsNumber returns a jid of digits as a number.
 func digitsAsNumber(jid string) any {
-	if _, err := strconv.ParseFloat(jid, 64); err == nil {
+	if _, err := strconv.ParseFloat(jid, 64); err == nil && json.Valid([]byte(jid)) {
 		return json.RawMessage(jid)
 	}
 	return jid

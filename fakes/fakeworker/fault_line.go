@@ -40,7 +40,8 @@ var lineFaults = []Fault{
 		replied(fwp.FETCH, func(e *Event) {
 			e.Close = e.Reply.Kind == fwp.BulkString && bytes.ContainsAny(e.Reply.Text, "\r\n")
 		})),
-	fault("resp-counts-characters", "FETCH-09 RESP-08 STATE-15", "It counts the length of a bulk string in characters.",
+	fault("resp-counts-characters", "FETCH-09 RESP-08 STATE-15 WRK-09",
+		"It counts the length of a bulk string in characters.",
 		replied(fwp.FETCH, func(e *Event) {
 			e.Close = e.Reply.Kind == fwp.BulkString && len(e.Reply.Text) != len(bytes.Runes(e.Reply.Text))
 		})),

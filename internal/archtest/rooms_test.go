@@ -146,7 +146,7 @@ var rooms = map[string]room{
 		mayImport: []string{
 			"conformance", "conformance/fwpsuite", "conformance/workers", "fakes", "fwp",
 			"internal/jsonnum", "internal/lag", "internal/rfc3339", "internal/shortage", "internal/target", "reports",
-			"scenarios",
+			"internal/values", "scenarios",
 			"scenarios/play",
 		},
 		testsAlso: []string{"conformance/run", "fakes/fakeworker"},

@@ -2,7 +2,9 @@ package situations
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -48,6 +50,22 @@ func refuseFirst(n int64, verb, text string) func(*fakes.Event) {
 	}
 }
 
+// refuseSome returns a hook that refuses the first two of twelve commands of a verb, and each third one of the rest.
+// Their errors have texts of all kinds.
+func refuseSome(verb string) func(*fakes.Event) {
+	const first, most = 2, 12
+	var count atomic.Int64
+	texts := newGenerator().errors()
+	return func(e *fakes.Event) {
+		if e.Point != fakes.Checked || e.Command.Verb != verb || e.Err != nil {
+			return
+		}
+		if n := count.Add(1); n <= first || n%3 == 0 && n <= most {
+			refuse(e, texts[int(n)*len(texts)/(most+1)])
+		}
+	}
+}
+
 // refuse has a command not carried out, and answered with an error.
 func refuse(e *fakes.Event, text string) { e.Skip, e.Err = true, errors.New(text) }
 
@@ -76,6 +94,20 @@ func changeDelivery(jid string, change func(text []byte) []byte) func(*fakes.Eve
 	}
 }
 
+// deliverAs returns a hook that delivers jobs with the texts that they have by jid.
+func deliverAs(texts map[string]string) func(*fakes.Event) {
+	return func(e *fakes.Event) {
+		var unit struct{ JID string }
+		if e.Point != fakes.Ran || e.Command.Verb != fwp.FETCH || e.Reply.Kind != fwp.BulkString ||
+			json.Unmarshal(e.Reply.Text, &unit) != nil {
+			return
+		}
+		if text, has := texts[unit.JID]; has {
+			e.Reply.Text = []byte(text)
+		}
+	}
+}
+
 // segment is a hook that writes every reply in segments of one byte.
 func segment(e *fakes.Event) {
 	if e.Point == fakes.Writing {
@@ -88,6 +120,36 @@ func greeting(text string) func(*fakes.Event) {
 	return func(e *fakes.Event) {
 		if e.Point == fakes.Greeting {
 			e.Reply = fwp.Reply{Kind: fwp.SimpleString, Text: []byte(text)}
+		}
+	}
+}
+
+// saltEach returns a hook by which each connection is greeted with a salt and a number of iterations of its own.
+func saltEach() func(*fakes.Event) {
+	all := newGenerator().greetings(mostGreetings)
+	return func(e *fakes.Event) {
+		if e.Point == fakes.Greeting && e.Conn.Iterations > 0 {
+			g := all[int(e.Conn.ID)%len(all)]
+			e.Conn.Salt, e.Conn.Iterations = g.salt, g.iterations
+			e.Reply = e.Conn.Hi()
+		}
+	}
+}
+
+const mostGreetings = 24
+
+// hangUpFirst returns a hook that ends the first n connections, each at the first command behind its HELLO that is one
+// of some verbs. It is neither carried out nor answered.
+func hangUpFirst(n int64, verbs ...string) func(*fakes.Event) {
+	return func(e *fakes.Event) {
+		if e.Conn == nil || e.Conn.ID > n || !slices.Contains(verbs, e.Command.Verb) {
+			return
+		}
+		switch e.Point {
+		case fakes.Checked:
+			e.Skip = true
+		case fakes.Ran:
+			hangUp(e)
 		}
 	}
 }

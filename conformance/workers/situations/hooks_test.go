@@ -49,6 +49,7 @@ func TestHooksCount(t *testing.T) {
 	assert.Equal(t, "..x..", acted(nth(3, fakes.Checked, fwp.FETCH, skip), times(5, fetch)...))
 	assert.Equal(t, "xx...", acted(refuseFirst(2, fwp.FETCH, "no"), times(5, fetch)...))
 	assert.Equal(t, "...", acted(refuseFirst(2, fwp.ACK, "no"), times(3, fetch)...), "another verb")
+	assert.Equal(t, "xxx..x..x..x...", acted(refuseSome(fwp.FETCH), times(15, fetch)...))
 	refused := fetch()
 	refuseFirst(1, fwp.FETCH, "no")(refused)
 	assert.EqualError(t, refused.Err, "no")
@@ -82,6 +83,9 @@ func TestHooksThatHangUp(t *testing.T) {
 	assert.Equal(t, "...x", acted(hook, at(fakes.Checked, fwp.ACK, 1), at(fakes.Ran, fwp.ACK, 1),
 		at(fakes.Ran, fwp.ACK, 2), at(fakes.Checked, fwp.ACK, 2)))
 	assert.Equal(t, ".x", acted(hook, at(fakes.Ran, fwp.ACK, 1), at(fakes.Ran, fwp.ACK, 2)), "its connection alone")
+	first := func(conn int64) *fakes.Event { return at(fakes.Checked, fwp.FETCH, conn) }
+	assert.Equal(t, "xx.", acted(hangUpFirst(2, fwp.FETCH), first(1), first(2), first(3)))
+	assert.Equal(t, "x.", acted(hangUpFirst(2, fwp.FETCH), at(fakes.Ran, fwp.FETCH, 1), at(fakes.Ran, fwp.BEAT, 1)))
 	job := func() *fakes.Event {
 		e := at(fakes.Writing, fwp.FETCH, 1)
 		e.Reply.Kind, e.Bytes = fwp.BulkString, []byte("$4\r\nabcd\r\n")
@@ -108,6 +112,9 @@ func TestHooksOfReplies(t *testing.T) {
 	assert.Equal(t, time.Second, e.Delay)
 	e = at(fakes.Ran, fwp.FETCH, 1)
 	e.Reply = fwp.Reply{Kind: fwp.BulkString, Text: []byte(`{"jid":"a"}`)}
+	assert.Equal(t, ".", acted(deliverAs(map[string]string{"b": "changed"}), e))
+	assert.Equal(t, "x", acted(deliverAs(map[string]string{"a": `{"jid":"a","retry":1}`}), e))
+	e.Reply.Text = []byte(`{"jid":"a"}`)
 	change := func([]byte) []byte { return []byte("changed") }
 	assert.Equal(t, ".", acted(changeDelivery("b", change), e))
 	assert.Equal(t, "x", acted(changeDelivery("a", change), e))

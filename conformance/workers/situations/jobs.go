@@ -35,7 +35,7 @@ func (j job) unit(queue string) unit {
 // unknownType is a job type that no worker has.
 const unknownType = "fwp.unknown"
 
-// outcomeOf is how the jobs have to end that docs/judging-workers.md describes.
+// outcomeOf is how the jobs have to end that docs/judging-workers.md describes. How others end is the worker's choice.
 func outcomeOf(jobtype string, args []any) workers.Outcome {
 	switch jobtype {
 	case "fwp.ok":
@@ -58,26 +58,41 @@ func secondsOf(args []any) time.Duration {
 }
 
 // push pushes a job on all servers, and returns its jid. A job with further members is delivered as it was pushed.
-func (t *trial) push(j job) string {
-	u := j.unit(t.queue())
-	if j.more != "" {
-		t.hook(changeDelivery(u.jid, func([]byte) []byte { return []byte(u.json) }))
-	}
-	for _, s := range t.servers {
-		if err := s.Push([]byte(u.json)); err != nil {
-			t.giveUp(false, "the job %s could not be pushed: %v", u.json, err)
-		}
-	}
-	return u.jid
-}
+func (t *trial) push(j job) string { return t.pushAll(j)[0] }
 
 // pushAll pushes jobs, and returns their jids.
-func (t *trial) pushAll(jobs ...job) []string {
-	var jids []string
+func (t *trial) pushAll(jobs ...job) (jids []string) {
+	var units []unit
+	asPushed := map[string]string{}
 	for _, j := range jobs {
-		jids = append(jids, t.push(j))
+		u := j.unit(t.queue())
+		if units, jids = append(units, u), append(jids, u.jid); j.more != "" {
+			asPushed[u.jid] = u.json
+		}
+	}
+	if len(asPushed) > 0 {
+		t.hook(deliverAs(asPushed))
+	}
+	for _, u := range units {
+		for _, s := range t.servers {
+			if err := s.Push([]byte(u.json)); err != nil {
+				t.giveUp(false, "the job %s could not be pushed: %v", u.json, err)
+			}
+		}
 	}
 	return jids
+}
+
+// pushOverQueues pushes jobs to all queues in turn, if the program fetches from them, and returns their jids. A worker
+// that asks one queue after the other waits at each that is empty.
+func (t *trial) pushOverQueues(jobs ...job) []string {
+	if slices.Contains(theQueues, t.queue()) && t.harness.takesQueues() {
+		jobs = slices.Clone(jobs)
+		for i := range jobs {
+			jobs[i].queue = theQueues[i%len(theQueues)]
+		}
+	}
+	return t.pushAll(jobs...)
 }
 
 // pushMany pushes n jobs of a type, and returns their jids.
@@ -101,8 +116,9 @@ const mostSending = 90 * time.Second
 // that have none. It waits on while a line is on its way.
 func (t *trial) reported(p *program, patience time.Duration, jids ...string) (missing []string) {
 	limit := t.now() + mostSending
+	missing = slices.Clone(jids)
 	done := func() bool {
-		missing = slices.DeleteFunc(slices.Clone(jids), func(jid string) bool { return t.reportOf(jid) != nil })
+		missing = slices.DeleteFunc(missing, func(jid string) bool { return t.reportOf(jid) != nil })
 		return len(missing) == 0
 	}
 	for !t.untilOrEnd(p, patience, done) && t.isSending() && !t.exited(p) && t.now() < limit {

@@ -66,19 +66,19 @@ func playHello(t *trial) {
 	t.watch(p, time.Second)
 }
 
-// playHelloAgain closes the first connection of a program, so that it opens another one, whose salt is another.
+// playHelloAgain ends the first connections of a program, so that it opens others, which each have another salt.
 func playHelloAgain(t *trial) {
-	first := fwp.FETCH
+	const ended = 8
+	ending := []string{fwp.FETCH, fwp.BEAT}
 	if t.harness.Producer {
-		first = fwp.PUSH
+		ending = []string{fwp.PUSH}
 	}
-	t.hook(nth(2, fakes.Ran, first, hangUp))
+	t.hook(saltEach())
+	t.hook(hangUpFirst(ended, ending...))
 	p := t.launch(options{concurrency: 1})
 	hellos := p.lines(fwp.HELLO)
-	t.untilOrEnd(p, soon, func() bool {
-		c := t.first(p.events(serverClose))
-		return c != nil && t.has(after(c.At, hellos))
-	})
+	t.untilOrEnd(p, timeToAct, func() bool { return t.count(hellos) > ended })
+	t.untilOrEnd(p, soon, func() bool { return t.count(hellos) > 1 })
 	t.watch(p, time.Second)
 	if t.count(hellos) < 2 {
 		t.remark("the program opened no other connection")

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/workers"
@@ -58,66 +57,22 @@ func playUnknownType(t *trial) {
 func playUnusual(jobs []job) func(*trial) {
 	return func(t *trial) {
 		p := t.launch(options{})
-		t.worked(p, append(t.pushAll(jobs...), t.push(job{args: "[1]"})))
+		t.worked(p, append(t.pushOverQueues(jobs...), t.push(job{args: "[1]"})))
 	}
-}
-
-// deliveredJIDs has two jobs for each id, one of which fails: both reports have it.
-func deliveredJIDs() []job {
-	jobs := jobsWithJIDs(append(unusualJIDs(), "\t control \x01\x1f characters")...)
-	for _, j := range jobs {
-		jobs = append(jobs, job{jid: j.jid + j.jid, jobtype: "fwp.fail", args: `["x"]`})
-	}
-	return jobs
-}
-
-// deliveredArguments has texts of characters with two and three bytes: wherever a worker cuts a message, it cuts one of
-// them in two.
-func deliveredArguments() []job {
-	const short, long = 1000, 40_000
-	return slices.Concat(
-		jobsWithArgs("fwp.ok", unusualText, nested, `[9007199254740993,-9223372036854775808,1e21,0.1,1.5e-9]`,
-			`["line\r\nbreak","\tACK {}\r\n",""]`, `["`+strings.Repeat("é", long)+`"]`, `[{},[],null,true,false]`, `[]`),
-		jobsWithArgs("fwp.fail", `["ümläut, \"quotes\" and \\ back\nslashes 🦆"]`),
-		jobsWithArgs("fwp.echo", `["ünï",[1,{"a":null}],"\"x\""]`),
-		jobsWithArgs("fwp.fail", `["line\r\nbreak\n\rin it\r\n"]`, `[""]`,
-			`["`+strings.Repeat("日", short)+`"]`, `["x`+strings.Repeat("日", short)+`"]`,
-			`["`+strings.Repeat("日", long)+`"]`, `["x`+strings.Repeat("日", long)+`"]`))
-}
-
-func deliveredFields() []job {
-	fails := jobsWith("fwp.fail", `"retry":-1,"custom":null`, `"retry":0`)
-	for i := range fails {
-		fails[i].args = `["x"]`
-	}
-	return slices.Concat(
-		jobsWith("fwp.ok", `"fwp_unknown":{"deep":[1,2]}`, `"custom":null`, `"custom":{"locale":"de","fwp":[1,null]}`,
-			`"retry":0,"backtrace":10,"reserve_for":1800`),
-		fails,
-		jobsWith("fwp.ok", "\r\n \"fwp_lines\":\r\n[1,\n\t2]", // its JSON has several lines
-			`"at":"1999-01-02T03:04:05.5Z","retry":25`,
-			`"created_at":"2024-01-02T03:04:05.123456789+02:00","enqueued_at":"2024-01-02T03:04:06Z"`,
-			`"failure":{"retry_count":3,"remaining":22,"failed_at":"2024-01-02T03:04:05Z","message":"x"}`))
 }
 
 func playManyJobs(t *trial) {
+	const many = 300
 	p := t.launch(options{concurrency: 5})
-	var jobs []job
-	for i := range 120 {
-		j := job{jobtype: "fwp.ok", args: fmt.Sprint("[", i, "]")}
-		if i%10 == 9 {
-			j = job{jobtype: "fwp.fail", args: fmt.Sprintf(`["job %d"]`, i)}
-		}
-		jobs = append(jobs, j)
-	}
-	t.worked(p, t.pushAll(jobs...))
+	t.worked(p, t.pushOverQueues(manyJobs(many)...))
 }
 
 // playEcho has a worker run jobs whose failure names their arguments, and compares these.
 func playEcho(t *trial) {
 	p := t.launch(options{})
-	jids := t.pushAll(jobsWithArgs("fwp.echo", echoed()...)...)
-	t.reported(p, soon, jids...)
+	all := echoed()
+	jids := t.pushOverQueues(jobsWithArgs("fwp.echo", all...)...)
+	t.reportedWhileFetching(p, jids)
 	for _, e := range t.all(p.lines(fwp.FAIL)) {
 		if first := t.reportOf(e.Text("jid")); first != nil && first.Text("message") != e.Text("message") {
 			t.open("WRK-15", "two reports of a job differ: one may be that of another job")
@@ -135,7 +90,7 @@ func playEcho(t *trial) {
 			continue
 		}
 		compared++
-		if want := echoed()[i]; !sameValue(decoded(want), got) {
+		if want := all[i]; !sameValue(decoded(want), got) {
 			t.holds("WRK-15", false, "the arguments "+want, "the job got the arguments "+shortJSON(got))
 			t.shownBy(fail)
 			return

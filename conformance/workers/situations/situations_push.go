@@ -19,7 +19,7 @@ func pushSituations() []situation {
 		{"push/plain", "each job is pushed once, as it was given",
 			alwaysOfProducers + " WU-15 WRK-01 HELLO-17", 1, playPlainPushes, setup{}},
 		{"push/jids", "a jid is pushed as it was given, whatever is in it",
-			given, 1, playGiven(jobsWithJIDs(unusualJIDs()...)), setup{}},
+			given, 1, playGiven(jobsWithJIDs(newGenerator().jids()...)), setup{}},
 		{"push/arguments", "arguments of any kind are pushed as they were given",
 			given + " FRAME-09", 1, playGiven(givenArguments()), setup{}},
 		{"push/fields", "the optional fields are pushed as they were given",

@@ -35,17 +35,22 @@ func playNull(t *trial) {
 	t.itWorks(p, "RESP-08", "a worker that fetches again")
 }
 
+// playRefused returns a play in which commands of a verb are refused, the first ones and later ones. Each job that the
+// worker got is reported all the same.
 func playRefused(verb string) func(*trial) {
 	return func(t *trial) {
-		t.hook(refuseFirst(2, verb, "it was not possible"))
+		t.hook(refuseSome(verb))
 		p := t.launch(options{})
-		jids := t.pushMany(2, "fwp.ok", "[1]")
-		if verb == fwp.FAIL {
-			jids = append(jids, t.pushMany(2, "fwp.fail", `["x"]`)...)
-		}
+		jids := t.pushAll(append(manyJobs(20), jobsWithArgs("fwp.fail", `["x"]`, `["y"]`)...)...)
 		t.reported(p, soon, jids...)
 		if !t.await(p, timeToAct, refusal(verb)) {
 			t.giveUp(true, "the worker sent no %s", verb)
+		}
+		missing := t.reported(p, reportPatience, t.delivered(jids)...)
+		if len(missing) > 0 && !t.exited(p) {
+			t.holds("FETCH-09", false, "ACK or FAIL for each job", "no report on "+listed(missing)+
+				", though only commands of the verb "+verb+" were refused")
+			t.shownByDelivery(missing)
 		}
 		t.itWorks(p, "RESP-09", "a worker that goes on fetching and reporting")
 	}

@@ -87,7 +87,40 @@ func TestUnusualJobs(t *testing.T) {
 			assert.Equal(t, u.jid, fields["jid"])
 		}
 	}
-	assert.Len(t, echoed(), 16)
+	for _, args := range echoed() {
+		assert.LessOrEqual(t, escapedLen(args), 100, args)
+	}
+}
+
+// TestGeneratedValues: they are the same in each play, and none is there twice.
+func TestGeneratedValues(t *testing.T) {
+	t.Parallel()
+	jids := map[string]bool{}
+	for _, j := range deliveredJIDs() {
+		assert.False(t, jids[j.jid] || j.jid == "", j.jid)
+		jids[j.jid] = true
+	}
+	assert.Equal(t, deliveredFields(), deliveredFields())
+	assert.Equal(t, []string{"[1,2]", "[3]"}, packed([]string{"1", "2", "12345", "3"}, 2, 4))
+	assert.Equal(t, []string{"[]", "[0]", "[0,1]", "[0,1,2]"}, counted(3))
+	assert.Equal(t, 1+6+12, escapedLen("aé🦆"))
+	for text, want := range map[string]bool{
+		"1": true, "-0.5": true, "1e3": true, "0.1": false, "9007199254740993": false, "1e21": false,
+		"9007199254740991": true,
+	} {
+		assert.Equal(t, want, isExact(text), text)
+	}
+	types := map[string]int{}
+	for _, j := range manyJobs(300) {
+		types[j.jobtype]++
+	}
+	assert.Len(t, types, 4)
+	for i, g := range newGenerator().greetings(4) {
+		assert.Equal(t, i%2 == 0, g.iterations < 10, g)
+	}
+	for _, text := range newGenerator().errors() {
+		assert.NotContains(t, text, "\n")
+	}
 }
 
 func TestOutcomesOfJobs(t *testing.T) {
