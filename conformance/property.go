@@ -8,6 +8,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -21,6 +22,7 @@ type Property struct {
 	About       string        // what it does, for people
 	Wait        time.Duration // what it may take: above QuickWait it is not part of a quick run
 	Connections int           // that it may have open at a time
+	Needs       []scenarios.Need
 
 	// Run tests the property once on a target that counts its connections. The evidence
 	// needs neither times nor refusals.
@@ -31,7 +33,7 @@ type Property struct {
 func (p Property) Describe() Description {
 	return Description{
 		ID: p.Name, Title: p.Title, Wait: p.Wait, Fetches: true, Connections: p.Connections, Sharing: SharesAtNeed,
-		Hostile: true,
+		Hostile: true, Needs: p.Needs,
 	}
 }
 

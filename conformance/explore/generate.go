@@ -243,3 +243,11 @@ func (d *Draw) Deal(name string, n int) int {
 	counts[at]++
 	return at
 }
+
+// Dealt reports whether all of the lists with these names were drawn from, and nothing of them is left that was not
+// drawn.
+func (d *Draw) Dealt(names ...string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool {
+		return len(d.dealt[name]) == 0 || slices.Min(d.dealt[name]) == 0
+	})
+}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/wait"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -104,6 +105,11 @@ func (p *playing) transmit(ctx context.Context, c *conn, segments [][]byte, paus
 		ctx = limited
 	}
 	p.commands++
+	if last := len(segments) - 1; last > 0 && !unbounded { // no server can answer before it has the whole line
+		_ = c.Write(ctx, segments[:last], pause)
+		wait.Sleep(ctx, pause)
+		segments = segments[last:]
+	}
 	sent := p.law.Sent(c.number, all, unbounded, time.Now())
 	c.clause, c.owed, c.judged, c.situation = sent.Clause, sent.Owed, sent.Judged, sent.Situation
 	c.most += sent.Most

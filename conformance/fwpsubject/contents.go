@@ -40,13 +40,29 @@ var jobFields = sync.OnceValue(func() []jobField {
 		{name: "backtrace", often: 3, usual: []string{"1", "2", "5"}, must: values.Integers(0, 1<<62)},
 		{name: "reserve_for", often: 3, usual: []string{"60"}, must: values.Integers(-5, 1<<40)},
 		{name: "created_at", often: 4, must: values.Instants()},
-		{name: "custom", often: 3, must: append(values.Objects(mostMembers, mostNested), constant("null"))},
+		{name: "custom", often: 2, must: append(values.Objects(mostMembers, mostNested), constant("null"))},
 		{name: "enqueued_at", often: 40, must: []values.Bucket{constant(`"2001-01-01T00:00:00Z"`)}},
 		{name: "failure", often: 40, must: []values.Bucket{constant(`{"message":"of the producer"}`)}},
 	}
 	for i := range all {
 		f := &all[i]
 		f.must, f.may = split(f.name, f.must)
+	}
+	return all
+})
+
+// riskyValue is a value of a field of a job that a server may refuse. The zero value is none.
+type riskyValue struct {
+	field string
+	values.Bucket
+}
+
+// riskyValues are all of them.
+var riskyValues = sync.OnceValue(func() (all []riskyValue) {
+	for _, f := range jobFields() {
+		for _, b := range f.may {
+			all = append(all, riskyValue{f.name, b})
+		}
 	}
 	return all
 })

@@ -41,7 +41,7 @@ func (g *maker) sameWorker(c int, w *oracle.Conn) []explore.Step {
 		steps = append(steps, fetch(other), g.ending(other), line(c, "%s", beat), ack(c, first), fetch(c))
 	case 2: // one waits while the other works
 		steps = append(steps, ahead(line(other, "FETCH %s", empty)), fetch(c), line(c, "%s", beat), ack(c, first), fetch(c))
-		return append(steps, ack(c, second), build().Await(other))
+		return append(steps, ack(c, second), push(c, g.jid(), empty, ""), build().Await(other))
 	default:
 		steps = append(steps, fetch(other), g.ending(other), line(c, "FAIL %s", g.failure(first)), fetch(c))
 	}

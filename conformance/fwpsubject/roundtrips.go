@@ -3,6 +3,7 @@ package fwpsubject
 import (
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
@@ -10,19 +11,88 @@ import (
 	"github.com/fwpsuite/fwp/conformance/oracle"
 )
 
-// Values returns FWP as [New] does, with nothing but jobs that are pushed, fetched and acknowledged: so each bucket of
-// values soon comes back once.
-func Values() *explore.Subject {
-	return steady(func(g *maker) explore.Alphabet {
-		return g.alphabet(slices.DeleteFunc(slices.Clone(moves), func(m move) bool {
-			return !slices.Contains(ofValues, m.name)
-		}))
+// Commands returns FWP as [New] does, without what takes its time: so a short exploration sends thousands of commands.
+func Commands() *explore.Subject {
+	return part(func(g *maker) explore.Alphabet {
+		var quick []move
+		for _, m := range moves {
+			if !m.takesTime() {
+				quick = append(quick, m.until(populations[m.name]))
+			}
+		}
+		return g.alphabet(quick)
 	})
 }
 
-// ofValues are the moves of [Values].
-var ofValues = []string{
-	"push", "fetch", "fetch-two", "ack", "beat", "hello", "info", "fetch-and-wake", "fetch-many", "burst", "push-line",
+// populations are the lists of moves that do the same with a number of things, each of which is tried once.
+var populations = map[string]string{"burst": "burst", "fetch-many": "queues", "push-line": "length of a line"}
+
+// until returns a move that is made until its list is used up; "": it has none.
+func (m move) until(list string) move {
+	fits := m.fits
+	m.fits = func(g *maker, c int, w *oracle.Conn) bool {
+		return (list == "" || !g.Dealt(list)) && fits(g, c, w)
+	}
+	return m
+}
+
+// Waits returns FWP as [New] does, with what [Commands] leaves out.
+func Waits() *explore.Subject {
+	return part(func(g *maker) explore.Alphabet {
+		a := g.alphabet(slices.DeleteFunc(slices.Clone(moves), func(m move) bool {
+			return !m.takesTime() && !slices.Contains(besideWaits, m.name)
+		}))
+		for i := range a.Moves {
+			a.Moves[i].Pause = 0
+		}
+		return a
+	})
+}
+
+// takesTime reports whether a move waits: always, or with some of its variants.
+func (m move) takesTime() bool {
+	return slow[m.name] > 0 || m.name == "fetch-empty" || m.name == "form"
+}
+
+// besideWaits are the moves of [Commands] that [Waits] has, too.
+var besideWaits = []string{"push", "fetch", "ack", "fail", "hello", "beat", "info"}
+
+// Values returns FWP as [New] does, with nothing but jobs that are pushed, fetched and acknowledged, until each bucket
+// of values was sent.
+func Values() *explore.Subject {
+	return steady(func(g *maker) explore.Alphabet {
+		var some []move
+		for _, m := range moves {
+			if of, is := ofValues[m.name]; is {
+				m.weight = of.weight
+				some = append(some, m.until(of.list))
+			}
+		}
+		a := g.alphabet(some)
+		a.Done = func() bool { return g.Dealt(listsOfValues()...) }
+		return a
+	})
+}
+
+// listsOfValues are the names of the lists of values that [Values] sends.
+var listsOfValues = sync.OnceValue(func() []string {
+	all := []string{"risky", "at", "burst", "queues", "length of a line", "rss_kb"}
+	for _, f := range jobFields() {
+		if len(f.must) > 0 {
+			all = append(all, f.name)
+		}
+	}
+	return all
+})
+
+// ofValues are the moves of [Values], how often they are made, and the list with which each of them ends.
+var ofValues = map[string]struct {
+	weight float64
+	list   string
+}{
+	"push": {14, ""}, "fetch": {14, ""}, "fetch-two": {4, ""}, "ack": {12, ""}, "hello": {2, ""}, "info": {0.2, ""},
+	"fetch-and-wake": {0.3, ""}, "beat": {3, "rss_kb"}, "fetch-many": {1, "queues"}, "burst": {1, "burst"},
+	"push-line": {3, "length of a line"},
 }
 
 // Lives returns FWP as [New] does, with jobs that are scheduled, that fail, and that are kept until their reservation
@@ -62,9 +132,17 @@ var ofLives = []move{
 
 // steady returns FWP with other moves, in queues that stay the same.
 func steady(alphabet func(g *maker) explore.Alphabet) *explore.Subject {
+	return part(func(g *maker) explore.Alphabet {
+		g.steady = true
+		return alphabet(g)
+	})
+}
+
+// part returns FWP with other moves.
+func part(alphabet func(g *maker) explore.Alphabet) *explore.Subject {
 	s := New()
 	s.Alphabet = func(d *explore.Draw, l explore.Law) explore.Alphabet {
-		return alphabet(&maker{Draw: d, law: l.(*fwpLaw), steady: true}) //nolint:forcetypeassert // the subject's own
+		return alphabet(&maker{Draw: d, law: l.(*fwpLaw)}) //nolint:forcetypeassert // the subject's own
 	}
 	return s
 }

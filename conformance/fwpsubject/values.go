@@ -11,24 +11,23 @@ import (
 // have only values that every server takes, since a job that is refused shows nothing of its other fields; the others
 // have one value that a server may refuse.
 func (g *maker) job() string {
-	all := jobFields()
-	risky := -1
-	if g.IntN(8) == 0 {
-		risky = g.Deal("risky", len(all))
+	var risky riskyValue
+	if g.IntN(5) < 2 {
+		risky = deal(g, "risky", riskyValues())
 	}
 	queue, unusual := g.queue(), g.IntN(20) == 0 // it may go wrong only when the job is enqueued
 	if unusual {
 		queue += "_Odd"
 	}
 	fields := []string{`"jid":"` + g.jid() + g.jidEnd() + `"`, `"queue":"` + queue + `"`}
-	for i, f := range all {
+	for _, f := range jobFields() {
 		value := ""
 		switch {
-		case i == risky && len(f.may) > 0:
-			value = g.value(f.name+", risky", f.may)
-		case f.often == 0 && (unusual || risky >= 0): // required, and plain here
+		case f.name == risky.field:
+			value = g.made(risky.Bucket)
+		case f.often == 0 && (unusual || risky.field != ""): // required, and plain here
 			value = f.plain
-		case risky < 0:
+		case risky.field == "":
 			value = g.usually(f)
 		}
 		if value != "" {
@@ -63,9 +62,10 @@ func (g *maker) usually(f jobField) string {
 }
 
 // value draws from those buckets that were drawn least until now under that name, and writes it as steps have it.
-func (g *maker) value(name string, all []values.Bucket) string {
-	return strings.ReplaceAll(deal(g, name, all).Make(g.Rand), "$", "$$")
-}
+func (g *maker) value(name string, all []values.Bucket) string { return g.made(deal(g, name, all)) }
+
+// made returns a value of a bucket as steps have it.
+func (g *maker) made(b values.Bucket) string { return strings.ReplaceAll(b.Make(g.Rand), "$", "$$") }
 
 // jidEnd is what is behind the number of a jid, mostly nothing.
 func (g *maker) jidEnd() string {

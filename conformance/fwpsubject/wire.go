@@ -30,6 +30,9 @@ func (g *maker) bytes(c int, _ *oracle.Conn) []explore.Step {
 	return []explore.Step{raw("INFO\r\n" + "INFO x\r\n")}
 }
 
+// mostBytewise is how long a line may be that is sent byte by byte, which takes a millisecond each.
+const mostBytewise = 500
+
 // cut sends a line in segments, which mean nothing. (FWP-LINK-02)
 func (g *maker) cut(c int, _ *oracle.Conn) []explore.Step {
 	if g.IntN(4) == 0 { // within a character
@@ -43,7 +46,7 @@ func (g *maker) cut(c int, _ *oracle.Conn) []explore.Step {
 	if g.IntN(2) == 0 {
 		text = "PUSH " + strings.Replace(g.job(), "$filler(70KiB)", "x", 1)
 	}
-	if g.IntN(4) == 0 {
+	if g.IntN(4) == 0 && len(text) < mostBytewise {
 		return []explore.Step{build().Bytewise(c, text)}
 	}
 	cuts := []string{text}

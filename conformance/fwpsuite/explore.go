@@ -6,35 +6,67 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
+	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// The limits of an exploration, so that no run takes much longer because of it.
+// The limits of the explorations. The times are bounds for a slow machine: where it is not, the quick ones end after
+// about two seconds, with their commands, or when all values were sent.
 const (
-	commandsSent   = 600               // at most
-	exploringFor   = 3 * time.Second   // at most, without waiting for its end
-	valuesSent     = 6000              // commands at most: about one for each bucket of each field
-	valuesFor      = 2 * time.Second   // at most
-	livesFor       = 120 * time.Second // at most: a reservation of 60 s, and a retry
-	livesWait      = 130 * time.Second // with its end
-	exploringLasts = 10 * time.Second  // on a server that leaves commands unanswered; else about 2 s
+	commandsSent = 6000
+	guessesSent  = 1500 // on a server with a password
+	valuesSent   = 20_000
+	exploringFor = 10 * time.Second
+	waitingFor   = 3 * time.Second
+	livesFor     = 120 * time.Second // a reservation of 60 s, and a retry
+	livesWait    = 130 * time.Second // with its end
 )
 
-// Exploration returns the check that sends generated commands for a short time.
-func Exploration() conformance.Property {
+// Explorations returns the checks that explore.
+func Explorations() []conformance.Property {
+	return []conformance.Property{commands(), guarded(), waits(), values(), lives()}
+}
+
+// commands returns the check that sends generated commands for a short time.
+func commands() conformance.Property {
 	return explore.Property(conformance.Property{
 		Name:  "explore/commands",
 		Title: "Whatever several clients send in whatever order, each reply is one that the specification allows",
 		About: "Commands are generated from the seed of the run: legal ones, ones that are illegal in the state of their " +
 			"connection, malformed ones, and disconnects. Each reply is compared with the model of the specification. " +
 			"The check is a short `fwpcheck explore`.",
-		Wait: exploringLasts, Connections: 12,
+		Wait: conformance.QuickWait, Connections: 12,
 	}, func() explore.Explorer {
-		return explore.Explorer{Subject: fwpsubject.New(), Steps: commandsSent, Exploring: exploringFor}
+		return explore.Explorer{Subject: fwpsubject.Commands(), Steps: commandsSent, Exploring: exploringFor}
 	})
 }
 
-// Values returns the check that sends jobs with values of every bucket, and fetches them.
-func Values() conformance.Property {
+// guarded returns the check that does the same on a server with a password.
+func guarded() conformance.Property {
+	return explore.Property(conformance.Property{
+		Name:  "explore/password",
+		Title: "Whatever clients send to a server with a password, each reply is one that the specification allows",
+		About: "Commands are generated as for explore/commands, with passwords and hashes that are wrong.",
+		Wait:  conformance.QuickWait, Connections: 12, Needs: []scenarios.Need{scenarios.NeedPassword},
+	}, func() explore.Explorer {
+		return explore.Explorer{Subject: fwpsubject.Commands(), Steps: guessesSent, Exploring: exploringFor}
+	})
+}
+
+// waits returns the check of what takes its time.
+func waits() conformance.Property {
+	return explore.Property(conformance.Property{
+		Name:  "explore/waits",
+		Title: "While FETCHes wait and lines are sent, each reply is one that the specification allows",
+		About: "Generated commands as in explore/commands, of those that wait: FETCHes to which jobs come, whose " +
+			"clients leave, or beside which others work; lines in segments; bytes that no client would send.",
+		Wait: conformance.QuickWait, Connections: 12,
+	}, func() explore.Explorer {
+		return explore.Explorer{Subject: fwpsubject.Waits(), Exploring: waitingFor, Hasty: true}
+	})
+}
+
+// values returns the check that sends jobs with values of every bucket, and fetches them.
+func values() conformance.Property {
 	return explore.Property(conformance.Property{
 		Name:  "explore/values",
 		Title: "Whatever legal values a job has, it is delivered with them",
@@ -43,13 +75,13 @@ func Values() conformance.Property {
 			"back is compared with what was sent. A value that a server may refuse stands alone in its job.",
 		Wait: conformance.QuickWait, Connections: 12,
 	}, func() explore.Explorer {
-		return explore.Explorer{Subject: fwpsubject.Values(), Steps: valuesSent, Exploring: valuesFor}
+		return explore.Explorer{Subject: fwpsubject.Values(), Steps: valuesSent, Exploring: exploringFor}
 	})
 }
 
-// Lives returns the check that follows jobs with values of every bucket through schedules, failures and the ends of
+// lives returns the check that follows jobs with values of every bucket through schedules, failures and the ends of
 // their reservations.
-func Lives() conformance.Property {
+func lives() conformance.Property {
 	return explore.Property(conformance.Property{
 		Name:  "explore/lives",
 		Title: "Whatever legal values a job has, it comes back with them after its time, a failure or its reservation",

@@ -24,11 +24,11 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// properties are the checks without a script, or those of these names.
+// properties are the checks without a script that need no password, or those of these names.
 func properties(names ...string) []conformance.Check {
 	var all []conformance.Check
-	for _, p := range []conformance.Property{fwpsuite.Exploration(), fwpsuite.Values(), fwpsuite.Lives(), stress.Check()} {
-		if len(names) == 0 || slices.Contains(names, p.Name) {
+	for _, p := range append(fwpsuite.Explorations(), stress.Check()) {
+		if len(names) == 0 && len(p.Needs) == 0 || slices.Contains(names, p.Name) {
 			all = append(all, p)
 		}
 	}

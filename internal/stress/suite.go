@@ -23,5 +23,8 @@ var suite = sync.OnceValues(func() ([]conformance.Check, error) {
 		return nil, fmt.Errorf("the suite's own scripts: %w", err)
 	}
 	all := conformance.Scripts(scripts...)
-	return append(all, fwpsuite.Exploration(), fwpsuite.Values(), fwpsuite.Lives(), Check()), nil
+	for _, p := range fwpsuite.Explorations() {
+		all = append(all, p)
+	}
+	return append(all, Check()), nil
 })

@@ -3,9 +3,13 @@ package values
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 )
+
+// together is how many values of another type are the elements of one array.
+const together = 8
 
 // Arrays returns arrays of scalars and of each other: of each size up to most, each depth up to deepest, and each
 // number and text.
@@ -20,8 +24,10 @@ func Arrays(most, deepest int) []Bucket {
 		return `["` + letters(r, n) + `"]`
 	})...)
 	for _, inner := range [][]Bucket{Numbers(), Texts(), Objects(64, 32)} {
-		for _, b := range inner {
-			all = append(all, Bucket{"element " + b.Name, func(r *rand.Rand) string { return "[" + b.Make(r) + "]" }})
+		for several := range slices.Chunk(inner, together) {
+			all = append(all, Bucket{"elements from " + several[0].Name, func(r *rand.Rand) string {
+				return list(len(several), func(i int) string { return several[i].Make(r) })
+			}})
 		}
 	}
 	for _, t := range []text{
