@@ -7,17 +7,14 @@ type BreachKind uint8
 
 // The breaches.
 const (
-	BrokenGrammar     BreachKind = iota + 1 // bytes that are not a message of the protocol; Rule has the reason
-	Unasked                                 // data that no command asked for
-	ExtraReply                              // more than one reply to one command
-	ConsumerClosed                          // the server closed a consumer's connection on its own
-	StateLost                               // after a rejected command the connection no longer serves as before
-	ForeignReply                            // a reply that the command (Verb, empty for the greeting) does not have
-	NoReply                                 // none to a command (Verb), by a server that serves
-	NoGreeting                              // none at all, by such a server
-	WrongQueue                              // a job of a queue that the command does not name
-	WrongDefaultQueue                       // a job of another queue than default, for a command that names no queue
-	StateUnordered                          // the order to enter a state that no operator has asked for
+	BrokenGrammar  BreachKind = iota + 1 // bytes that are not a message of the protocol; Rule has the reason
+	Unasked                              // data that no command asked for
+	ExtraReply                           // more than one reply to one command
+	ConsumerClosed                       // the server closed a consumer's connection on its own
+	StateLost                            // after a rejected command the connection no longer serves as before
+	ForeignReply                         // a reply that the command (Verb, empty for the greeting) does not have
+	NoReply                              // none to a command (Verb), by a server that serves
+	NoGreeting                           // none at all, by such a server
 )
 
 // Breach is one broken rule of the protocol.
@@ -44,7 +41,6 @@ func (b Breach) Name() string {
 	}
 	return [...]string{
 		Unasked: "unasked", ExtraReply: "extra-reply", ConsumerClosed: "consumer-closed", StateLost: "state-lost",
-		NoReply: "no-reply", NoGreeting: "no-greeting", WrongQueue: "wrong-queue",
-		WrongDefaultQueue: "wrong-default-queue", StateUnordered: "state-unordered",
+		NoReply: "no-reply", NoGreeting: "no-greeting",
 	}[b.Kind]
 }

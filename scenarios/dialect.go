@@ -61,17 +61,10 @@ type Hello struct {
 type Advice struct{ Message, Help string }
 
 // Ledger lists the jobs that a play has put on the server and that, by the answers,
-// are still there, and the clients that may be in another state. It is safe for concurrent use.
+// are still there, so that they can be removed. It judges nothing: that is the law's. It is safe for concurrent use.
 type Ledger interface {
 	// Answered records the answer to a command, which is given as it was sent.
 	Answered(command []byte, m session.Message)
-
-	// Breach returns the breach that an answer is by what the play has done so far; its
-	// Kind is zero if it is none. It has to be called before Answered.
-	Breach(command []byte, m session.Message) Breach
-
-	// Signalled records that the operator orders a client to another state.
-	Signalled(client string)
 
 	// MayEnd reports whether the server may end the connection of a consumer in a state, because it has ordered its
 	// client, on this connection or another one, to finish its work.
@@ -90,18 +83,12 @@ type Ledger interface {
 	Cleanup(do func(line string) (session.Message, bool))
 }
 
-// NoLedger is the [Ledger] of a protocol whose jobs cannot be removed and whose operators order no states. A ledger
+// NoLedger is the [Ledger] of a protocol whose jobs cannot be removed and whose servers end no connections. A ledger
 // embeds it for what it does not have.
 type NoLedger struct{}
 
 // Answered does nothing.
 func (NoLedger) Answered([]byte, session.Message) {}
-
-// Breach returns none.
-func (NoLedger) Breach([]byte, session.Message) Breach { return Breach{} }
-
-// Signalled does nothing.
-func (NoLedger) Signalled(string) {}
 
 // MayEnd returns false.
 func (NoLedger) MayEnd(session.State) bool { return false }

@@ -99,16 +99,6 @@ var specs = map[string]spec{
 	InspectServer:    {nil, nil},
 }
 
-// Verbs returns all verbs, in the order of their names.
-func Verbs() []string {
-	var all []string
-	for verb := range specs {
-		all = append(all, verb)
-	}
-	slices.Sort(all)
-	return all
-}
-
 // Command is a command of a client. Its numbers are valid if it comes from [ParseCommand].
 type Command struct {
 	Verb        string

@@ -42,8 +42,8 @@ var rules = map[string]law.Rule{
 		Clauses: "AUTH-02 HELLO-04 HELLO-06 HELLO-14 STATE-01 STATE-03 STATE-16",
 	},
 	"state": {
-		Title:   "The state in the reply to a BEAT was ordered, or reported by the worker",
-		Decided: "each reply to a BEAT that brings a state", Clauses: "BEAT-03 BEAT-05",
+		Title: "The state in the reply to a BEAT was ordered, or reported by the worker", Traits: law.Misplaced,
+		Decided: "each reply to a BEAT that brings a state", Clauses: "BEAT-01 BEAT-03 BEAT-05",
 	},
 
 	"unknown": {
@@ -57,7 +57,7 @@ var rules = map[string]law.Rule{
 			"STATE-07 STATE-09 STATE-11 WU-05 WU-05b WU-06",
 	},
 	"queue": {
-		Title: "A job is delivered from a queue that the FETCH names", Traits: law.JobStays,
+		Title: "A job is delivered from a queue that the FETCH names", Traits: law.JobStays | law.Misplaced,
 		Decided: "each job that comes", Clauses: "FETCH-04 FETCH-08",
 	},
 	"swapped": {

@@ -15,7 +15,7 @@ import (
 // breachesOfScripts are all that the engine can find.
 func breachesOfScripts() []scenarios.Breach {
 	var all []scenarios.Breach
-	for kind := scenarios.BrokenGrammar; kind <= scenarios.StateUnordered; kind++ {
+	for kind := scenarios.BrokenGrammar; kind <= scenarios.NoGreeting; kind++ {
 		all = append(all, scenarios.Breach{Kind: kind})
 	}
 	for rule := fwp.RuleType; rule <= fwp.RuleDepth; rule++ {

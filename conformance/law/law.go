@@ -107,7 +107,7 @@ type Violation struct {
 }
 
 // Trait is something that must be known of the violations of a rule. A rule may have several.
-type Trait uint8
+type Trait uint16
 
 // The traits of rules.
 const (
@@ -119,6 +119,7 @@ const (
 	Timed                        // its premise is a span of time
 	OfDelivery                   // a job came that must not: in a repetition other rounds bring jobs there, too
 	Unasked                      // a message came where none may: the script of its finding has a silence there
+	Misplaced                    // it is wrong whatever a line of a script expects there
 )
 
 // Error returns what was expected and what was received.

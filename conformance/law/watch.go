@@ -95,6 +95,19 @@ func (w *Watch) Found() []Seen {
 	return w.found
 }
 
+// Wrong returns the clause that a message of a connection breaks whatever a line of a script expects there, and what
+// was received; two empty texts if the law knows of none. The message is named by the time of its arrival.
+func (w *Watch) Wrong(conn string, at time.Time) (clause, got string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range slices.Backward(w.found) {
+		if s.Conn == conn && s.At.Equal(at) && w.of.Rules[s.Rule].Traits&Misplaced != 0 {
+			return s.Clause, s.Got + "; " + s.What
+		}
+	}
+	return "", ""
+}
+
 // dueWithin is how long a server has for what it has to send by itself. The documents of such protocols have no limit.
 const dueWithin = 5 * time.Second
 
@@ -158,7 +171,8 @@ func (w *Watch) note(c *Conn, v *Violation, at time.Time, several bool) {
 	}
 	w.tally.rule(v.Rule, Rate{Broken: 1})
 	seen := Seen{
-		Violation: *v, Conn: c.name, At: at, Timed: timed, Alone: w.of.Rules[v.Rule].Traits&(OfField|AtGreeting) != 0,
+		Violation: *v, Conn: c.name, At: at, Timed: timed,
+		Alone: w.of.Rules[v.Rule].Traits&(OfField|AtGreeting|Misplaced) != 0,
 	}
 	switch key := [2]string{v.Rule, v.Clause}; {
 	case w.tell != nil:

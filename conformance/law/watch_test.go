@@ -100,6 +100,28 @@ func TestWatch(t *testing.T) {
 	}
 }
 
+// A play is given the rules alone whose breach is wrong whatever a line expects.
+func TestWhatIsWrongWhateverALineExpects(t *testing.T) {
+	t.Parallel()
+	w := law.NewWatch(law.Definition{
+		Start: func(law.Terms) law.Law { return &echo{asked: map[int]string{}} },
+		Rules: map[string]law.Rule{"other": {Traits: law.Misplaced}},
+	}, law.Terms{})
+	c, at := w.Dialed("a"), time.Now()
+	for i, command := range []string{"other", "x"} {
+		c.Sent([]byte(command), at)
+		c.Received(session.Received{At: at.Add(time.Duration(i)), Message: session.Message{Text: []byte("z")}})
+	}
+	for _, test := range []struct {
+		conn  string
+		after time.Duration
+		want  string
+	}{{"a", 0, "z; "}, {"a", 1, ""}, {"b", 0, ""}} {
+		_, got := w.Wrong(test.conn, at.Add(test.after))
+		assert.Equal(t, test.want, got, "%s after %v", test.conn, test.after)
+	}
+}
+
 // broken returns the rules that events break; timed is the one whose premise is a span of time. "+6s" is a pause.
 func broken(t *testing.T, w *law.Watch, events, timed string) string {
 	t.Helper()

@@ -55,7 +55,6 @@ var clauseOf = map[string]string{
 	"fetch-overdue":        "FWP-FETCH-05",
 	"consumer-closed":      "FWP-STATE-13",
 	"state-lost":           "FWP-STATE-12",
-	"state-unordered":      "FWP-BEAT-01",
 	ForeignReply:           "FWP-HI-02",
 	ForeignReply + "HELLO": "FWP-HELLO-03",
 	ForeignReply + "PUSH":  "FWP-PUSH-01",

@@ -280,7 +280,7 @@ func (w *World) notAllowed(c *Conn, k *call, a model.Answer, r fwp.Reply, now ti
 	case a == model.Foreign && k.allowed&^model.Refused != 0:
 		v.Clause, v.Rule = cmp.Or(model.ClauseOf(model.ForeignReply+k.Verb), k.clause), "foreign"
 	case a == model.Notified:
-		v.Clause = k.own
+		v.Clause, v.Rule, v.What = k.own, "state", "no operator has ordered it"
 	case a == model.Refused:
 		v.Rule, v.Clause = "refused", w.refusing(c, k)
 		if k.before || v.Clause != k.clause {

@@ -120,7 +120,7 @@ func ClauseOf(breach string) string {
 	kind, detail, _ := strings.Cut(breach, ":")
 	id := map[string]string{
 		"unasked": "LINE-07", "extra-reply": "LINE-07", "no-reply": "LINE-07", "consumer-closed": "LINE-10",
-		"state-lost": "LINE-10", "wrong-queue": "LEASE-02",
+		"state-lost": "LINE-10",
 	}[kind]
 	switch kind {
 	case "grammar":

@@ -21,7 +21,6 @@ import (
 type ledger struct {
 	mu   sync.Mutex
 	jobs map[string]entry // by jid
-	told map[string]bool  // worker ids that may be quiet or terminating: signalled, or by their own report
 	over map[string]bool  // worker ids that were answered with an order
 }
 
@@ -36,7 +35,7 @@ type entry struct {
 
 // NewLedger returns the ledger of a fresh play, without jobs.
 func (Dialect) NewLedger() scenarios.Ledger {
-	return &ledger{jobs: map[string]entry{}, told: map[string]bool{}, over: map[string]bool{}}
+	return &ledger{jobs: map[string]entry{}, over: map[string]bool{}}
 }
 
 // Answered follows a command that was answered.
@@ -48,12 +47,20 @@ func (g *ledger) Answered(command []byte, m session.Message) {
 	case cmd.Verb == fwp.FETCH && kind == fwp.BulkString:
 		g.fetched(m.Text)
 	case cmd.Verb == fwp.BEAT:
-		wid, reported := reportOf(cmd.Args)
-		g.told[wid] = g.told[wid] || reported
+		wid, _ := jsonnum.Object(cmd.Args)["wid"].(string)
 		g.over[wid] = g.over[wid] || isState(fwpsession.Reply(m))
 	case kind == fwp.SimpleString:
 		g.accepted(cmd)
 	}
+}
+
+// MayEnd implements [scenarios.Ledger]: the server must not close the connection to a consumer before it has answered a
+// BEAT of it with quiet or terminate. (End State)
+func (g *ledger) MayEnd(s session.State) bool {
+	of, is := s.(*fwpsession.State)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return is && g.over[of.Worker()]
 }
 
 // fetched records a job that was delivered.

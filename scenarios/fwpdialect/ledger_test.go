@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fwpsuite/fwp/internal/session"
-	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
@@ -48,28 +47,6 @@ func TestLedger(t *testing.T) {
 			}
 			assert.Equal(t, test.left, strings.Join(l.Leftover(), ", "))
 			assert.Equal(t, test.removable, l.Removable())
-		})
-	}
-}
-
-// TestMisplaced: a job of another queue than those of the FETCH, by its own field or by its PUSH.
-func TestMisplaced(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		push, job string
-		want      scenarios.BreachKind
-	}{
-		"of its queue":           {`{"jid":"j1","queue":"q"}`, `{"jid":"j1","queue":"q"}`, 0},
-		"of another":             {`{"jid":"j1","queue":"p"}`, `{"jid":"j1","queue":"p"}`, scenarios.WrongQueue},
-		"of another, not shown":  {`{"jid":"j1","queue":"p"}`, `{"jid":"j1"}`, scenarios.WrongQueue},
-		"of the default queue":   {`{"jid":"j1"}`, `{"jid":"j1"}`, scenarios.WrongQueue},
-		"not readable, accepted": {`{"jid":"j1","queue":"q","args":[NaN]}`, `{"jid":"j1","queue":"q","args":[NaN]}`, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			l := fwpdialect.Dialect{}.NewLedger()
-			l.Answered([]byte("PUSH "+test.push+"\r\n"), message("+OK"))
-			assert.Equal(t, test.want, l.Breach([]byte("FETCH q\r\n"), message("$"+test.job)).Kind)
 		})
 	}
 }

@@ -32,22 +32,6 @@ func (th *thread) noteForeign(c *conn, e *scenarios.Expect, a session.Received) 
 	th.breachOn(c, e.Pos, a, scenarios.Breach{Kind: scenarios.ForeignReply, Verb: c.Status().Verb, Expected: e.Expected()})
 }
 
-// ledgerBreach returns the breach that a reply is by what the play has done so far.
-func (th *thread) ledgerBreach(a session.Received) scenarios.Breach {
-	if !a.Whole() || a.Owed != 1 {
-		return scenarios.Breach{}
-	}
-	return th.ledger.Breach(a.Asked, a.Message)
-}
-
-// answered updates the ledger, and records a reply that the ledger shows to be wrong.
-func (th *thread) answered(c *conn, at scenarios.Pos, a session.Received) {
-	if b := th.ledgerBreach(a); b.Kind != 0 {
-		th.breachOn(c, at, a, b)
-	}
-	th.ledger.Answered(a.Asked, a.Message)
-}
-
 // unanswered records that a server which serves has not answered a command, or has not
 // greeted.
 func (th *thread) unanswered(c *conn, at scenarios.Pos, a session.Received) {

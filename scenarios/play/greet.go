@@ -121,7 +121,7 @@ func (th *thread) keepAlive(ctx context.Context, at scenarios.Pos) {
 		case a.GaveUp:
 			c.unjudged = &doubt{OutOfStep, "a " + th.grammar().VerbOf(line) + " of the engine was not answered"}
 		case a.Whole() && c.Status().Owed == 0:
-			th.answered(c, at, a) // whether it is the right answer otherwise is for scripts that ask
+			th.ledger.Answered(a.Asked, a.Message) // whether it is the right answer otherwise is for scripts that ask
 		}
 	}
 }

@@ -40,7 +40,6 @@ func (th *thread) signal(ctx context.Context, client, state string) error {
 	if !ok {
 		return errNotOffered
 	}
-	th.ledger.Signalled(client)
 	return t.Signal(ctx, client, state)
 }
 

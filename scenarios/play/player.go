@@ -73,6 +73,9 @@ type Observer interface {
 	Dialed(conn string) session.Observer
 	// Operated is called before an operator acts.
 	Operated(action scenarios.Need, client, state string)
+	// Wrong returns the clause that the message which a connection received at a time breaks whatever a line expects
+	// there, and what was received; two empty texts if none is known.
+	Wrong(conn string, at time.Time) (clause, got string)
 }
 
 // DefaultTimeout is how long a reply is waited for where nothing else is said.

@@ -65,10 +65,6 @@ func TestPlayReportsTheResultOfALine(t *testing.T) {
 			"3 mismatched\nbreach consumer-closed at 3\n"},
 		"a consumer reset": {info(resets), consumer + beat + "S: +OK\n",
 			"3 mismatched\nbreach consumer-closed at 3\n"},
-		"a state without a signal": {info("$17\r\n{\"state\":\"quiet\"}\r\n"), consumer + beat + "S: +OK\n",
-			"3 unsure\nbreach state-unordered at 3\n"},
-		"the same to a BEAT of the engine": {info("+{\"state\":\"quiet\"}\r\n"), consumer + "silence 20s\n",
-			"2 matched\nbreach state-unordered at 2\n"},
 		"no answer while others get one": {info(mute), consumer + beat + "S: +OK\n",
 			"3 unsure\nbreach no-reply at 3\n"},
 	}

@@ -81,11 +81,6 @@ func TestBreachesOfAScript(t *testing.T) {
 		hook func(*fakeworkq.Event)
 		want string
 	}{
-		"another name": {func(e *fakeworkq.Event) {
-			if e.Point == fakeworkq.Ran && e.Command.Verb == workq.Lease && len(e.Reply.Records) > 0 {
-				e.Reply.Records[0].Head[1] = "third"
-			}
-		}, "wrong-queue"},
 		"another reply": {func(e *fakeworkq.Event) {
 			if e.Point == fakeworkq.Ran && e.Command.Verb == workq.Lease {
 				e.Reply = workq.OK()

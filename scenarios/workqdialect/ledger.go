@@ -42,26 +42,6 @@ func (g *ledger) Answered(command []byte, m session.Message) {
 	}
 }
 
-// Breach returns a leased job of a name that the lease does not have. (lease)
-func (g *ledger) Breach(command []byte, m session.Message) scenarios.Breach {
-	c, _, err := workq.ParseCommand(command)
-	shape, records := workqsession.ShapeOf(m)
-	if err != nil || c.Verb != workq.Lease || m.Kind != workqsession.OK || shape != workqsession.Leased || records != 1 {
-		return scenarios.Breach{}
-	}
-	id, name := string(m.Parts[1]), string(m.Parts[2])
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	added, ours := g.jobs[id]
-	if slices.Contains(c.Names, name) && (!ours || slices.Contains(c.Names, added)) {
-		return scenarios.Breach{}
-	}
-	return scenarios.Breach{
-		Kind: scenarios.WrongQueue, Expected: "no job of another name than " + strings.Join(c.Names, ", "),
-		Got: fmt.Sprintf("the job %s of the name %s", id, name),
-	}
-}
-
 // Leftover implements [scenarios.Ledger].
 func (g *ledger) Leftover() []string {
 	var words []string

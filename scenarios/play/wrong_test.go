@@ -1,36 +1,52 @@
 package play_test
 
 import (
-	"fmt"
 	"net"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
-// A job of another queue decides nothing for the clauses of the line that gets it.
-func TestAJobOfAnotherQueue(t *testing.T) {
+// knowing is an observer that knows of everything received behind the greetings that it breaks a clause.
+type knowing struct{ clause string }
+
+func (k knowing) Dialed(string) session.Observer                { return k }
+func (k knowing) Operated(scenarios.Need, string, string)       {}
+func (k knowing) Sent([]byte, time.Time)                        {}
+func (k knowing) Received(session.Received)                     {}
+func (k knowing) Ended(session.Ending)                          {}
+func (k knowing) Wrong(string, time.Time) (clause, what string) { return k.clause, "another job" }
+
+// What is wrong whatever a line expects decides nothing for the clauses of the line, unless they are what it breaks.
+func TestAReplyThatIsWrongWhateverALineExpects(t *testing.T) {
 	t.Parallel()
-	job := func(queue string) *peer {
-		text := `{"jid":"x","queue":"` + queue + `"}`
-		return &peer{answers: map[string]string{"FETCH": fmt.Sprintf("$%d\r\n%s\r\n", len(text), text)}}
-	}
-	for name, test := range map[string]struct {
-		fetch, queue, want string
-	}{
-		"of the queue":         {"FETCH one two", "two", "4 mismatched\n"},
-		"of another":           {"FETCH one two", "other", "4 unsure\nbreach wrong-queue at 4\n"},
-		"of the default queue": {"FETCH", "default", "4 mismatched\n"},
-		"of another instead":   {"FETCH", "other", "4 unsure\nbreach wrong-default-queue at 4\n"},
+	s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp",
+		[]byte(consumer+"clause FWP-WU-03\nC: FETCH\nS: ${\"jid\":\"mine\"}\n"))
+	require.NoError(t, err)
+	for name, test := range map[string]struct{ clause, want string }{
+		"of another clause": {"FWP-FETCH-04", "4 unsure\n"},
+		"of its own":        {"FWP-WU-03", "4 mismatched\n"},
+		"of none":           {"", "4 mismatched\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			script := consumer + "clause FWP-WU-03\nC: " + test.fetch + "\nS: ${\"jid\":\"mine\"}\n"
-			playScript(t, job(test.queue), script, func(t *testing.T, r *play.Run) {
-				assert.Equal(t, test.want, outcomes(r))
+			synctest.Test(t, func(t *testing.T) {
+				p := &peer{answers: map[string]string{"FETCH": "$13\r\n{\"jid\":\"its\"}\r\n"}}
+				p.serve(t)
+				player := &play.Player{
+					Target: p, Password: "secret", Meter: new(lag.Meter), Observer: knowing{test.clause},
+				}
+				assert.Equal(t, test.want, outcomes(player.Play(t.Context(), s, "fwp-test-0001")))
 			})
 		})
 	}
