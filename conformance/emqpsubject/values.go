@@ -151,7 +151,8 @@ func (m *maker) requestHeaders(always ...string) string {
 }
 
 // malformed is a message that the document does not allow, made of one that it does: with other frames, or with a frame
-// that cannot be. It names a queue, which it must not disturb. (EMQP-FRAME-07)
+// that cannot be. It names a queue, which it must not disturb. Its id and headers are right: a broker may acknowledge it,
+// or pass it on as it is. (EMQP-FRAME-07)
 func (m *maker) malformed() string {
 	commands := []string{
 		emqp.REQUEST, emqp.INFORM, emqp.SCHEDULE, emqp.UNSCHEDULE, emqp.PUBLISH, emqp.REPLY, emqp.ACK, emqp.READY,
@@ -159,20 +160,15 @@ func (m *maker) malformed() string {
 	}
 	queue, command := m.queue(), quoted(commands[m.Deal("malformed", len(commands))])
 	frames := []string{`""`, `"eMQP/1.0"`, command, m.id(), queue, `""`, `"text"`}
-	switch how := m.Deal("malformed how", 12); how {
+	switch how := m.Deal("malformed how", 10); how {
 	case 0:
-		wrong := []string{"retry-count:x", "retry-count:-1", "timeout:", "timeout:1.5", "timeout: 1"}
-		frames[5] = quoted(wrong[m.IntN(len(wrong))])
-	case 1:
 		frames[0] = `"x"`
-	case 2:
-		frames[3] = `""`
-	case 3:
+	case 1:
 		frames[4], frames[5] = `"[[10,\"`+strings.Trim(queue, `"`)+`\""`, `"worker"`
-	case 4:
-		frames[5] = `"nonsense"`
+	case 2:
+		frames[2], frames[5] = quoted(emqp.INFORM), `"nonsense"`
 	default:
-		frames = append(frames, `"more"`, `"more"`, `""`)[:how-4+m.IntN(2)*2]
+		frames = append(frames, `"more"`, `"more"`, `""`)[:how-2+m.IntN(2)*2]
 	}
 	return "[" + strings.Join(frames, ", ") + "]"
 }
