@@ -62,7 +62,7 @@ func TestNoServers(t *testing.T) {
 		"HI, HELLO, silent":  {impostor{greeting: hi, welcome: ok}.serve, earnedByHELLO, "FWP-RESP-06"},
 		"HI, HELLO, closing": {impostor{hi, ok, "close"}.serve, earnedByHELLO, "FWP-STATE-13"},
 		"HI, HELLO, OK":      {impostor{hi, ok, ok}.serve, earnedByHELLO, "FWP-FETCH-01 FWP-INFO-01"},
-		"HI, HELLO, ERR":     {impostor{hi, ok, "-ERR no"}.serve, earnedByHELLO, "FWP-INFO-01 FWP-PUSH-01"},
+		"HI, HELLO, ERR":     {impostor{hi, ok, "-ERR no"}.serve, earnedByHELLO, "FWP-PUSH-01"},
 		"HI, HELLO, random":  {noise(hi, ok), earnedByHELLO, ""},
 		"FETCH always null":  {barren, earnedByHELLO + earnedByAnswers, "FWP-FETCH-08 FWP-PUSH-01"},
 	}
