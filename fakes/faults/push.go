@@ -74,7 +74,7 @@ var pushFaults = []fakes.Fault{
 	fault("push-two-objects", "FRAME-03", "what follows the JSON object of a PUSH is ignored",
 		do(firstObject, parsed(fwp.PUSH))).Also("ack-two-objects"),
 	// About what a PUSH does.
-	fault("push-delivered-late", "STATE-04 FETCH-14 FETCH-04 PUSH-04",
+	fault("push-delivered-late", "FETCH-14 FETCH-04 PUSH-04",
 		"a job is enqueued a second after its PUSH was answered",
 		do(func(e *event) { e.Object.SetTime("at", time.Now().Add(time.Second)) }, at(fakes.Defaulted),
 			text("at", func(at string) bool { return at == "" }))),
