@@ -14,8 +14,8 @@ import (
 var forms = []string{
 	"add ID NAME TTR NUMBER SIZE", "schedule ID NAME TTR NUMBER TIME SIZE", "run ID NAME TTR NUMBER SIZE",
 	"complete ID SIZE", "fail ID SIZE", "result ID NUMBER", "delete ID", "lease NAME NUMBER", "inspect job ID",
-	"inspect jobs NAME NUMBER NUMBER", "inspect scheduled-jobs NAME NUMBER NUMBER", "inspect queue NAME",
-	"inspect queues NUMBER NUMBER",
+	"inspect jobs NAME NUMBER NUMBER", "inspect scheduled-jobs NAME NUMBER NUMBER", //nolint:dupword // no prose
+	"inspect queues NUMBER NUMBER", "inspect queue NAME", //nolint:dupword // no prose
 }
 
 // right has a right word of each kind.

@@ -25,7 +25,6 @@ type maker struct {
 	build   explore.Builder
 	born    []birth
 	names   []string        // of jobs
-	retired int             // of names: no more jobs are added to them
 	births  func() bool     // whether jobs are still added; nil: always
 	short   bool            // of most jobs the times end while the clients watch
 	waiting int             // commands at a time that may wait

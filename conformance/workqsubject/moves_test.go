@@ -17,10 +17,10 @@ import (
 	"github.com/fwpsuite/fwp/workq"
 )
 
-func made(seed, round uint64) *maker {
+func made(seed uint64) *maker {
 	terms := law.Terms{Prefix: "fwp"}
 	l := newLaw(terms)
-	return newMaker(explore.NewDraw(workqdialect.Dialect{}, seed, round, terms, l.Value), l)
+	return newMaker(explore.NewDraw(workqdialect.Dialect{}, seed, 1, terms, l.Value), l)
 }
 
 // sent returns what a text is on the wire.
@@ -39,7 +39,7 @@ func sent(t *testing.T, m *maker, text string) []byte {
 // All moves but the malformed ones send one legal command, with all flags, and blocks with any bytes.
 func TestMovesAreLegal(t *testing.T) {
 	t.Parallel()
-	m := made(1, 1)
+	m := made(1)
 	seen := map[string]bool{}
 	for range 400 {
 		for _, row := range moves {
@@ -71,7 +71,7 @@ func TestMovesAreLegal(t *testing.T) {
 // No malformed command can be read, and each part that may be wrong is in some of them.
 func TestMalformedCommandsAre(t *testing.T) {
 	t.Parallel()
-	m := made(1, 1)
+	m := made(1)
 	parts := map[string]bool{}
 	for _, text := range malformed() {
 		_, _, err := workq.ParseCommand(sent(t, m, text))
@@ -112,7 +112,7 @@ func TestTakenClause(t *testing.T) {
 		if strings.HasSuffix(line, "1048576") {
 			block = strings.Repeat("x", workq.MaxBlock)
 		}
-		all := []byte(made(1, 1).Fill(line) + "\r\n" + block + "\r\n")
+		all := []byte(made(1).Fill(line) + "\r\n" + block + "\r\n")
 		c, _, err := workq.ParseCommand(all)
 		assert.NoError(t, err, line)
 		assert.Equal(t, want, (&call{Command: c, bytes: all}).takenClause(), line)
@@ -140,7 +140,7 @@ func TestChance(t *testing.T) {
 // The lives have an end: jobs are added first, then everything rests, and each job is looked at.
 func TestLives(t *testing.T) {
 	t.Parallel()
-	m := made(1, 1)
+	m := made(1)
 	a := Lives().Alphabet(m.Draw, m.law)
 	fits := func() (names []string) {
 		for _, move := range a.Moves {
@@ -166,7 +166,7 @@ func TestSituations(t *testing.T) {
 	for name, steps := range situations {
 		waits := 0
 		for seed := range uint64(30) {
-			m := made(seed, 1)
+			m := made(seed)
 			for _, step := range steps(m, 2, 3) {
 				do := step.Sends()
 				var texts []string

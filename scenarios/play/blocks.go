@@ -159,7 +159,7 @@ func (th *thread) eventually(ctx context.Context, b *scenarios.Block) error {
 			return err
 		}
 		th.takeLate(ctx, b)
-		if err := th.idle(ctx, b.Pos, time.Now().Add(pause)); err != nil {
+		if err := th.idle(ctx, time.Now().Add(pause)); err != nil {
 			return err
 		}
 	}

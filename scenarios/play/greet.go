@@ -99,8 +99,8 @@ func (th *thread) unwelcome(verb string, a session.Received) error {
 }
 
 // keepAlive sends the Question on connections of consumers that have been idle too long,
-// where the protocol asks for it, during the step at a position.
-func (th *thread) keepAlive(ctx context.Context, at scenarios.Pos) {
+// where the protocol asks for it.
+func (th *thread) keepAlive(ctx context.Context) {
 	every := th.grammar().Timing.KeepAlive
 	if every == 0 {
 		return

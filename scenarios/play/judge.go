@@ -328,7 +328,7 @@ func (th *thread) silence(ctx context.Context, s *scenarios.Silence) error {
 		return err
 	}
 	until := time.Now().Add(s.For)
-	if err := th.idle(ctx, s.Pos, until); err != nil {
+	if err := th.idle(ctx, until); err != nil {
 		return err
 	}
 	res := Result{Pos: s.Pos, Marks: s.Marks, Expected: scenarios.Expectation(s), Outcome: Matched}
@@ -382,23 +382,4 @@ func (th *thread) notSilent(ctx context.Context, s *scenarios.Silence, c *conn, 
 	}
 	th.note(s, res)
 	return errStop
-}
-
-// listeners returns the connections on which nothing may be received.
-func (th *thread) listeners(ctx context.Context, s *scenarios.Silence) ([]*conn, error) {
-	if th.side != nil && len(s.Conns) != 1 {
-		return nil, th.fail(s, "silence on one connection", "other threads of the block use the others")
-	}
-	if len(s.Conns) == 0 {
-		return th.mine(), nil
-	}
-	var conns []*conn
-	for _, name := range s.Conns {
-		c, err := th.conn(ctx, name)
-		if err != nil {
-			return nil, th.noConnection(ctx, s, scenarios.Raw, err)
-		}
-		conns = append(conns, c)
-	}
-	return conns, nil
 }

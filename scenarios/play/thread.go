@@ -47,7 +47,7 @@ func (th *thread) steps(ctx context.Context, steps []scenarios.Step) error {
 		}
 		if _, sends := s.(*scenarios.Send); sends {
 			th.delay.Note(th.free, time.Now())
-			th.keepAlive(ctx, s.Place()) // a script can be busy for as long as another one waits
+			th.keepAlive(ctx) // a script can be busy for as long as another one waits
 		}
 		err := th.step(ctx, s)
 		th.fileLapses(s.Place())
@@ -110,7 +110,7 @@ func (th *thread) renderer() *scenarios.Renderer {
 }
 
 // idle waits until a moment, and keeps the consumers alive meanwhile.
-func (th *thread) idle(ctx context.Context, at scenarios.Pos, until time.Time) error {
+func (th *thread) idle(ctx context.Context, until time.Time) error {
 	for {
 		pause := min(time.Until(until), time.Second)
 		if pause <= 0 {
@@ -120,7 +120,7 @@ func (th *thread) idle(ctx context.Context, at scenarios.Pos, until time.Time) e
 		if !wait.Sleep(ctx, pause) {
 			return fmt.Errorf("waiting: %w", context.Cause(ctx))
 		}
-		th.keepAlive(ctx, at)
+		th.keepAlive(ctx)
 	}
 }
 
@@ -131,4 +131,23 @@ func pauseBetween(s *scenarios.Send) time.Duration {
 		return time.Millisecond
 	}
 	return 20 * time.Millisecond
+}
+
+// listeners returns the connections on which nothing may be received.
+func (th *thread) listeners(ctx context.Context, s *scenarios.Silence) ([]*conn, error) {
+	if th.side != nil && len(s.Conns) != 1 {
+		return nil, th.fail(s, "silence on one connection", "other threads of the block use the others")
+	}
+	if len(s.Conns) == 0 {
+		return th.mine(), nil
+	}
+	var conns []*conn
+	for _, name := range s.Conns {
+		c, err := th.conn(ctx, name)
+		if err != nil {
+			return nil, th.noConnection(ctx, s, scenarios.Raw, err)
+		}
+		conns = append(conns, c)
+	}
+	return conns, nil
 }

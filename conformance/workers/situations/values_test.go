@@ -100,7 +100,8 @@ func TestGeneratedValues(t *testing.T) {
 		assert.False(t, jids[j.jid] || j.jid == "", j.jid)
 		jids[j.jid] = true
 	}
-	assert.Equal(t, deliveredFields(), deliveredFields())
+	first := deliveredFields()
+	assert.Equal(t, first, deliveredFields())
 	assert.Equal(t, []string{"[1,2]", "[3]"}, packed([]string{"1", "2", "12345", "3"}, 2, 4))
 	assert.Equal(t, []string{"[]", "[0]", "[0,1]", "[0,1,2]"}, counted(3))
 	assert.Equal(t, 1+6+12, escapedLen("aé🦆"))

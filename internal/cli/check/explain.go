@@ -377,9 +377,7 @@ func explainFaults(
 
 // explainFault returns what a fault of the embedded server of a protocol does, the clauses that it breaks and the
 // checks on these.
-func explainFault(
-	p *peer.Peer, fault peer.Fault, checks map[string][]conformance.Description,
-) []reports.Block {
+func explainFault(p *peer.Peer, fault peer.Fault, checks map[string][]conformance.Description) []reports.Block {
 	var f explained
 	var ids []string
 	for _, id := range fault.Clauses {
@@ -392,8 +390,7 @@ func explainFault(
 			}
 		}
 	}
-	words := "fault: "
-	try := "fwpcheck run --clause " + strings.Join(fault.Clauses, " --clause ") + " --fault " + fault.Name
+	words, try := "fault: ", "fwpcheck run --clause "+strings.Join(fault.Clauses, " --clause ")+" --fault "+fault.Name
 	if !p.IsDefault() {
 		words = "fault of " + p.Title + ": "
 		try = "fwpcheck run --protocol " + p.Name + " --fault " + fault.Name

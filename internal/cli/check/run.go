@@ -78,11 +78,8 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 	known.identify(ctx, p, s.Peer, on, o.timeout)
 	r := p.play(ctx, o, playing{
 		selection: chosen, thing: "check", known: known, bar: bar, alone: o.alonePlayer(ctx, s, on),
-		runner: func(chosen selection) *run.Runner { return o.runner(s, on, chosen) },
-		complete: func(r *reports.Report) {
-			complete(r, s, on, chosen.own)
-			r.Unseen = unseen(r, s, chosen)
-		},
+		runner:   func(chosen selection) *run.Runner { return o.runner(s, on, chosen) },
+		complete: func(r *reports.Report) { complete(r, s, on, chosen) },
 	})
 	o.saveFindings(p, r, s, chosen)
 	return o.deliver(p, r, r.Unreachable, &r.Internal)
@@ -155,7 +152,7 @@ func playAlone(ctx context.Context, runner *run.Runner) *reports.Report {
 }
 
 // complete adds to the report of a run what is known of the server.
-func complete(r *reports.Report, s subject, on testbed, own bool) {
+func complete(r *reports.Report, s subject, on testbed, chosen selection) {
 	r.Target = s.Target(on.id)
 	r.Hide(s.Secrets.Hide)
 	if s.Ours() { // the servers no longer exist
@@ -163,7 +160,8 @@ func complete(r *reports.Report, s subject, on testbed, own bool) {
 			r.Checks[i].Left = nil
 		}
 	}
-	if own { // scripts of the user's have no part in the other clauses
+	r.Unseen = unseen(r, s, chosen)
+	if chosen.own { // scripts of the user's have no part in the other clauses
 		r.Clauses = slices.DeleteFunc(r.Clauses, func(c reports.Clause) bool { return len(c.Checks) == 0 })
 	}
 }
