@@ -151,8 +151,8 @@ func (m *maker) requestHeaders(always ...string) string {
 }
 
 // malformed is a message that the document does not allow, made of one that it does: with other frames, or with a frame
-// that cannot be. It names a queue, which it must not disturb. Its id and headers are right: a broker may acknowledge it,
-// or pass it on as it is. (EMQP-FRAME-07)
+// that cannot be. It names a queue, which it must not disturb. Its id and headers are right: a broker may acknowledge
+// it, or pass it on as it is. (EMQP-FRAME-07)
 func (m *maker) malformed() string {
 	commands := []string{
 		emqp.REQUEST, emqp.INFORM, emqp.SCHEDULE, emqp.UNSCHEDULE, emqp.PUBLISH, emqp.REPLY, emqp.ACK, emqp.READY,

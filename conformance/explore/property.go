@@ -63,7 +63,8 @@ func (s explored) evidence() conformance.Evidence {
 		timed := s.rules[f.Rule].Traits&law.Timed != 0
 		e.Findings = append(e.Findings, conformance.Finding{
 			Clause: f.Clause, Should: f.Should, Crash: f.Crash,
-			Clocked: timed || f.Rule == RuleLingers || f.Rule == RuleSilent, Expected: f.Expected, Got: f.Got, What: f.What, Script: f.Script,
+			Clocked:  timed || f.Rule == RuleLingers || f.Rule == RuleSilent,
+			Expected: f.Expected, Got: f.Got, What: f.What, Script: f.Script,
 		})
 	}
 	return e

@@ -24,7 +24,8 @@ func (k *call) concerns(j *job) bool {
 	if k.malformed {
 		return false
 	}
-	return k.ID == j.ID || k.ID == "" && slices.Contains(k.Names, j.Name()) || k.Verb == workq.InspectQueues || k.Verb == workq.InspectServer
+	return k.ID == j.ID || k.ID == "" && slices.Contains(k.Names, j.Name()) || k.Verb == workq.InspectQueues ||
+		k.Verb == workq.InspectServer
 }
 
 // carry returns how things may stand when a command has been carried out, at some time before now, on a job that was in

@@ -69,7 +69,9 @@ var moves = []move{
 	}},
 	{"result", 1, (*maker).ended, func(m *maker) string { return "result " + m.one(completed, failed).id + " 0" }},
 	{"result of any job", 0.5, always, func(m *maker) string { return "result " + m.id() + " " + oneOf(m, "0", "20") }},
-	{"result that waits", 0.5, func(m *maker) bool { return m.waits() && (m.holds() || m.ready()) }, func(m *maker) string {
+	{"result that waits", 0.5, func(m *maker) bool {
+		return m.waits() && (m.holds() || m.ready())
+	}, func(m *maker) string {
 		return "result " + m.one(leased, ready).id + m.wait()
 	}},
 	{"delete", 0.4, always, func(m *maker) string { return "delete " + m.id() }},

@@ -55,7 +55,8 @@ func wrongPart(err error) string {
 
 // refused judges the reply to a malformed command. A job whose id cannot be one is not there, either.
 func (k *call) refused(m session.Message) ruling {
-	if m.Kind == workqsession.ClientError || k.wrong == "id" && m.Kind == workqsession.NotFound && absentClauses[k.Verb] != "" {
+	if m.Kind == workqsession.ClientError ||
+		k.wrong == "id" && m.Kind == workqsession.NotFound && absentClauses[k.Verb] != "" {
 		return ruling{}
 	}
 	return ruling{clause: cmp.Or(malformedClauses[k.wrong], "ERR-01"), rule: "malformed", expected: "-CLIENT-ERROR"}
