@@ -138,10 +138,11 @@ func (w *Worker) expire(ctx context.Context) {
 	}
 	e := &Event{Every: w.cfg.Grace}
 	w.at(Quitting, e)
-	if wait.Sleep(ctx, e.Every) {
-		if e.Skip {
-			w.Exit(1)
-		}
+	switch {
+	case !wait.Sleep(ctx, e.Every):
+	case e.Skip:
+		w.Exit(1)
+	default:
 		w.once(w.abandon)
 	}
 }

@@ -23,6 +23,29 @@ func tellState(state string, always bool) func(*fakes.Event) {
 	}
 }
 
+// delayToFetch returns a hook that delays the reply to the next BEAT until the server has received another FETCH, which
+// waits then. It does so for longer than a FETCH waits and the pause behind it may be.
+func delayToFetch() func(*fakes.Event) {
+	const most = 4 * time.Second
+	var delayed atomic.Bool
+	fetched := make(chan struct{})
+	return func(e *fakes.Event) {
+		switch {
+		case e.Point == fakes.Checked && e.Command.Verb == fwp.FETCH:
+			select {
+			case fetched <- struct{}{}:
+			default: // no reply is delayed
+			}
+		case e.Point == fakes.Notified && !delayed.Swap(true):
+			select {
+			case <-fetched:
+			case <-time.After(most):
+			case <-e.Conn.Done:
+			}
+		}
+	}
+}
+
 // spaceState is a hook that writes the JSON of a state with white space.
 func spaceState(e *fakes.Event) {
 	if e.Point == fakes.Ran && e.Command.Verb == fwp.BEAT {

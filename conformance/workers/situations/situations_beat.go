@@ -34,8 +34,7 @@ func playIdle(t *trial) { t.watch(t.launch(options{}), beatsFor*time.Second) }
 
 func playBusy(t *trial) {
 	p := t.launch(options{})
-	t.pushMany(usualConcurrency, "fwp.sleep", "[64]")
-	t.mustTakeJob()
+	t.mustTake(t.pushMany(usualConcurrency, "fwp.sleep", "[64]")...)
 	t.watch(p, 70*time.Second)
 	t.beatsSteadily(p)
 }

@@ -147,7 +147,7 @@ func playRetried(t *trial) {
 func playReportedAfterRun(t *trial) {
 	p := t.launch(options{})
 	jid := t.push(job{jobtype: "fwp.sleep", args: "[4]"})
-	t.mustTakeJob()
+	t.mustTake(jid)
 	t.watch(p, 2*time.Second)
 	early := t.reportOf(jid)
 	t.holds("WRK-07", early == nil, "no report while the job runs",
@@ -169,7 +169,7 @@ func playReservationOver(t *trial) {
 		}
 		return bytes.Replace(text, fmt.Appendf(nil, `"args":[%d]`, runs), []byte(`"args":[0]`), 1)
 	}))
-	t.mustTakeJob()
+	t.mustTake(jid)
 	reports := p.events(func(e *workers.Event) bool { return line(fwp.ACK, fwp.FAIL)(e) && e.Text("jid") == jid })
 	t.awaitCount(p, (runs+9)*time.Second, reports, 2)
 	if t.exited(p) {

@@ -45,7 +45,7 @@ func playLoss(hook func() func(*fakes.Event)) func(*trial) {
 func playRestart(t *trial) {
 	p := t.launch(options{})
 	running := t.push(job{jobtype: "fwp.sleep", args: "[3]"})
-	t.mustTakeJob()
+	t.mustTake(running)
 	t.restart(p)
 	t.comesBack(p, running)
 }
@@ -78,7 +78,7 @@ func playOutage(t *trial) {
 	})
 	p := t.launch(options{})
 	running := t.push(job{jobtype: "fwp.sleep", args: "[4]"}) // it ends while there is no server
-	t.mustTakeJob()
+	t.mustTake(running)
 	away.Store(true)
 	t.remark("the server closes every connection, for 10 s")
 	if err := p.server.Kill(); err != nil {

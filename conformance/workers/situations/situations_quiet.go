@@ -102,7 +102,7 @@ func playQuietAfterLoss(t *trial) {
 func playQuietWithJobs(t *trial) {
 	p := t.launch(options{})
 	jids := t.pushMany(usualConcurrency, "fwp.sleep", "[18]")
-	t.mustTakeJob()
+	t.mustTake(jids...)
 	t.order(p, "quiet", true)
 	missing := t.reported(p, 18*time.Second+reportPatience, t.delivered(jids)...)
 	if !t.exited(p) {
@@ -113,14 +113,16 @@ func playQuietWithJobs(t *trial) {
 	t.watch(p, timeToAct)
 }
 
-// playLateJob returns a play that gives a worker an order, and at once the FETCH that it has under way a job. Where no
-// FETCH is under way nothing is delivered, and nothing has to be reported.
+// playLateJob returns a play that gives a worker an order while a FETCH waits, and that FETCH a job when the worker has
+// had the time to read the order. Where no FETCH waits nothing is delivered, and nothing has to be reported.
 func playLateJob(state string, watched time.Duration) func(*trial) {
 	orders := map[string]string{"quiet": "be quiet", "terminate": "terminate"}
 	return func(t *trial) {
 		p := t.launch(options{})
 		t.mustFetch(p)
+		t.hook(delayToFetch())
 		told := t.order(p, state, true)
+		t.watch(p, timeToRead)
 		jid := t.push(job{jobtype: "fwp.ok", args: "[1]"})
 		t.watch(p, timeToAct)
 		t.watch(p, watched)

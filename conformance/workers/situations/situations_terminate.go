@@ -49,8 +49,8 @@ func endsWithoutOK(c *fakes.Config) { c.EndWithoutOK = true }
 func playTerminate(always bool, seconds ...string) func(*trial) {
 	return func(t *trial) {
 		p := t.launch(options{})
-		if t.pushAll(jobsWithArgs("fwp.sleep", seconds...)...); len(seconds) > 0 {
-			t.mustTakeJob()
+		if jids := t.pushAll(jobsWithArgs("fwp.sleep", seconds...)...); len(jids) > 0 {
+			t.mustTake(jids...)
 		}
 		told := t.order(p, "terminate", always)
 		t.watch(p, timeToLeave)
@@ -106,8 +106,8 @@ func playSignal(name string, watched time.Duration, seconds ...string) func(*tri
 		t.idlesElsewhere()
 		p := t.launch(options{})
 		t.mustFetch(p)
-		if t.pushAll(jobsWithArgs("fwp.sleep", seconds...)...); len(seconds) > 0 {
-			t.mustTakeJob()
+		if jids := t.pushAll(jobsWithArgs("fwp.sleep", seconds...)...); len(jids) > 0 {
+			t.mustTake(jids...)
 		}
 		t.watch(p, time.Second)
 		t.signal(p, name)

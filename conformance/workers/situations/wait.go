@@ -67,6 +67,9 @@ func (t *trial) watch(p *program, d time.Duration) {
 // timeToAct is how long a worker may take to act on what it was told.
 const timeToAct = 3 * time.Second
 
+// timeToRead is how long a worker may take to read what it was told; a FETCH waits much longer.
+const timeToRead = 200 * time.Millisecond
+
 // soon is how long something may take that needs no waiting.
 const soon = 20 * time.Second
 
@@ -77,11 +80,14 @@ func (t *trial) mustFetch(p *program) {
 	}
 }
 
-// mustTakeJob waits until a job was delivered, and ends the play otherwise.
-func (t *trial) mustTakeJob() {
-	if !t.until(soon, func() bool { return t.count(delivery) > 0 }) {
+// mustTake waits until one of some jobs was delivered, and a moment longer for the others: what follows is about a
+// worker that has all of them in hand, if it runs so many at a time. It ends the play if none was delivered.
+func (t *trial) mustTake(jids ...string) {
+	taken := func(n int) func() bool { return func() bool { return len(t.delivered(jids)) >= n } }
+	if !t.until(soon, taken(1)) {
 		t.giveUp(true, "the program fetched no job within %v", soon)
 	}
+	t.until(timeToAct, taken(len(jids)))
 }
 
 // beatPatience is how long a worker may take to its next BEAT, with the slack of a busy machine.
