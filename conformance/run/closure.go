@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -16,8 +17,22 @@ const sameEnd = time.Second
 // closure is a try in which the server closed the connection of a worker while other checks used it: it may have ended,
 // or been restarted, for their sake.
 type closure struct {
-	check reports.Check
-	ends  []time.Time // of connections
+	check    reports.Check
+	evidence *conformance.Evidence
+	ends     []time.Time // of connections
+}
+
+// shows reports whether a play has shown that the server closed the connection of a worker: a line of its script, or
+// the law, which sees what the suite sends as well.
+func shows(t *task, check *reports.Check, clause string) bool {
+	return brokenIn(check, clause) || clause != "" &&
+		slices.ContainsFunc(t.evidence.Law, func(v law.Seen) bool { return v.Clause == clause })
+}
+
+// closedBesideOthers reports whether the server closed the connection of a worker in the first try of a check, while
+// others used it. What else the law has found there counts only if the server had not ended.
+func (s *runState) closedBesideOthers(t *task, check *reports.Check) bool {
+	return t.closed == nil && t.together && t.host != nil && shows(t, check, closedClause(s.runner.Protocol))
 }
 
 // closes has a check tried again, alone, in which the server closed the connection of a worker beside other checks, and
@@ -26,15 +41,15 @@ type closure struct {
 func (s *runState) closes(t *task, check *reports.Check) (again bool) {
 	first, clause := t.closed, closedClause(s.runner.Protocol)
 	if first == nil {
-		if !t.together || t.host == nil || !brokenIn(check, clause) {
+		if !s.closedBesideOthers(t, check) {
 			return false
 		}
-		t.closed, t.apart = &closure{*check, endsIn(t.evidence)}, true
+		t.closed, t.apart = &closure{*check, t.evidence, endsIn(t.evidence)}, true
 		t.host.closed = append(t.host.closed, t.closed)
 		s.again = append(s.again, t)
 		return true
 	}
-	if brokenIn(check, clause) || check.Verdict == reports.Crash || t.host.crashes > 0 {
+	if shows(t, check, clause) || check.Verdict == reports.Crash || t.host.crashes > 0 {
 		return false
 	}
 	if slices.ContainsFunc(t.host.closed, first.isAlso) {
@@ -44,6 +59,7 @@ func (s *runState) closes(t *task, check *reports.Check) (again bool) {
 	attempts := check.Attempts
 	*check = first.check
 	check.Attempts = attempts
+	s.law.take(t.about, first.evidence, s.meter.Lag(first.evidence.Began))
 	return false
 }
 

@@ -1,7 +1,6 @@
 package run_test
 
 import (
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -23,36 +22,36 @@ func closing(picks func(*fakes.Event) bool) func(*fakes.Event) {
 // What becomes of a worker's connection that the server closes while other checks use it.
 func TestAWorkerThatIsClosedBesideOthers(t *testing.T) {
 	t.Parallel()
-	const waits = "connect as consumer\nclause FWP-FETCH-03\nC: FETCH $queue\nS: $-1\nC: FETCH $queue2\nS: $-1\n"
-	sources := map[string]string{"a": waits, "b": waits, "c": waits}
-	fetches := func(e *fakes.Event) bool { return e.Command.Verb == "FETCH" }
+	const (
+		waits = "connect as consumer\nclause FWP-FETCH-03\nC: FETCH $queue\nS: $-1\nC: FETCH $queue2\nS: $-1\n"
+		holds = "connect as consumer\nclause FWP-PUSH-01\nC: PUSH $job\nS: +OK\n" +
+			"C: FETCH $queue\nS: ${\"jid\":\"$jid\"}\n" // the clean-up acknowledges the job
+		scripts = 3
+	)
+	of := func(verb string) func(*fakes.Event) bool {
+		return func(e *fakes.Event) bool { return e.Command.Verb == verb }
+	}
+	first := func(n int64, picks func(*fakes.Event) bool) func(*fakes.Event) bool {
+		var ended atomic.Int64
+		return func(e *fakes.Event) bool { return picks(e) && ended.Add(1) <= n }
+	}
 	tests := map[string]struct {
-		picks func() func(*fakes.Event) bool
-		want  reports.Verdict
+		source string
+		picks  func(*fakes.Event) bool
+		want   reports.Verdict
 	}{
-		"each time": {func() func(*fakes.Event) bool { return fetches }, reports.Fail},
-		"once": {func() func(*fakes.Event) bool {
-			var once atomic.Bool
-			return func(e *fakes.Event) bool { return fetches(e) && once.CompareAndSwap(false, true) }
-		}, reports.Fail},
-		"all at a time, once": {func() func(*fakes.Event) bool {
-			var mu sync.Mutex
-			ended := 0
-			return func(e *fakes.Event) bool {
-				mu.Lock()
-				defer mu.Unlock()
-				if !fetches(e) || ended == len(sources) {
-					return false
-				}
-				ended++
-				return true
-			}
-		}, reports.Inconclusive},
+		"each time":                        {waits, of("FETCH"), reports.Fail},
+		"once":                             {waits, first(1, of("FETCH")), reports.Fail},
+		"all at a time, once":              {waits, first(scripts, of("FETCH")), reports.Inconclusive},
+		"in each clean-up":                 {holds, of("ACK"), reports.Fail},
+		"in one clean-up":                  {holds, first(1, of("ACK")), reports.Fail},
+		"in all clean-ups at a time, once": {holds, first(scripts, of("ACK")), reports.Inconclusive},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			runScripts(t, closing(test.picks()), sources, func(r *reports.Report) {
+			sources := map[string]string{"a": test.source, "b": test.source, "c": test.source}
+			runScripts(t, closing(test.picks), sources, func(r *reports.Report) {
 				worst := reports.Pass
 				for _, check := range r.Checks {
 					worst = reports.Worst(worst, check.Verdict)

@@ -295,7 +295,9 @@ func (s *runState) putOnProbation(t *task) bool {
 func (s *runState) record(t *task) {
 	check, again := s.judge(t)
 	check.Attempts = t.tries
-	again = s.law.take(t.about, t.evidence, s.meter.Lag(t.began)) || again
+	if !s.closedBesideOthers(t, &check) {
+		again = s.law.take(t.about, t.evidence, s.meter.Lag(t.began)) || again
+	}
 	if s.stopped != "" && t.evidence.Err != nil { // the stop interrupted it
 		leftover := check.Left
 		check = s.withoutResult(t.about, reports.NotRun, s.stopCause(), "")

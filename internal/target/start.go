@@ -95,36 +95,55 @@ const folderPrefix = "fwp-server-"
 // folderVariable tells a server its folder.
 const folderVariable = "FWP_DIR"
 
-// newPlace finds free ports and makes a folder.
-func newPlace(password string) (Place, error) {
-	free, err := freePorts(3)
+// newPlace reserves free ports and makes a folder. The reservation must be closed, after an error too.
+func newPlace(password string) (place Place, held reservation, err error) {
+	free, held, err := reservePorts(3)
 	if err != nil {
-		return Place{}, err
+		return Place{}, held, err
 	}
 	dir, err := os.MkdirTemp("", folderPrefix+"*")
-	return Place{Port: free[0], WebPort: free[1], Port2: free[2], Password: password, Dir: dir}, err
+	return Place{Port: free[0], WebPort: free[1], Port2: free[2], Password: password, Dir: dir}, held, err
 }
 
 // The range of the ports of started servers. Systems assign ports to connections, and to servers that ask for any port,
 // from a higher range: another process could get one of these before the server listens.
 const firstPort, lastPort = 20_000, 29_999
 
-// freePorts returns ports of 127.0.0.1, all different, on which no server listens now.
-func freePorts(n int) (free []int, err error) {
+// reservation keeps ports from other runs of this suite on this machine.
+type reservation []net.PacketConn
+
+// Close ends a reservation.
+func (r reservation) Close() {
+	for _, c := range r {
+		_ = c.Close()
+	}
+}
+
+// reservePorts returns ports of 127.0.0.1, all different, on which no server listens now. Of each it holds the UDP port
+// with the same number, which tells other runs that it is taken: the server does not listen at once, nor while it is
+// restarted, and a run must not meet the server of another one. The reservation must be closed, after an error too.
+func reservePorts(n int) (free []int, held reservation, err error) {
+	var config net.ListenConfig
 	for range 100 {
 		port := firstPort + rand.IntN(lastPort-firstPort+1)
 		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-		ln, failed := new(net.ListenConfig).Listen(context.Background(), "tcp", address)
+		taken, failed := config.ListenPacket(context.Background(), "udp", address)
 		if failed != nil {
 			err = failed
 			continue
 		}
-		defer ln.Close() // not before all are found
+		ln, failed := config.Listen(context.Background(), "tcp", address)
+		held = append(held, taken)
+		if failed != nil { // a server listens there: the port is not looked at again
+			err = failed
+			continue
+		}
+		_ = ln.Close()
 		if free = append(free, port); len(free) == n {
-			return free, nil
+			return free, held, nil
 		}
 	}
-	return nil, err
+	return nil, held, err
 }
 
 // aloneWord is a password that is a word of the command by itself.
@@ -156,17 +175,19 @@ func (s *Starter) Start(ctx context.Context, password string) (*Started, error) 
 	if !canStart {
 		return nil, errors.New("--start works on Unix only: start the server yourself, and give its --url")
 	}
-	place, err := newPlace(password)
+	place, held, err := newPlace(password)
 	if err != nil {
+		held.Close()
 		return nil, fmt.Errorf("start a server: %w", err)
 	}
 	if s.Disk > 0 {
 		if err := mount(place.Dir, s.Disk); err != nil {
+			held.Close()
 			removeDir(place.Dir)
 			return nil, fmt.Errorf("start a server: %w", err)
 		}
 	}
-	i := &Started{starter: s, place: place, output: new(lastLines)}
+	i := &Started{starter: s, place: place, held: held, output: new(lastLines)}
 	i.Server.Address = Address{Host: "127.0.0.1", Port: strconv.Itoa(place.Port), Password: password}
 	i.Server.Address.Backend = s.backend(place)
 	i.Server.Operator = i

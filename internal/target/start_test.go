@@ -101,8 +101,13 @@ func greeting(t *testing.T, s *Started) string {
 
 func TestFreePortsAreNotThoseOfClients(t *testing.T) {
 	t.Parallel()
-	free, err := freePorts(50)
+	free, held, err := reservePorts(50)
+	defer held.Close()
 	require.NoError(t, err)
+	for _, port := range free { // another run leaves the port alone, until the reservation ends
+		_, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port})
+		assert.ErrorIs(t, err, syscall.EADDRINUSE)
+	}
 	slices.Sort(free)
 	assert.Len(t, slices.Compact(free), 50)
 	assert.GreaterOrEqual(t, free[0], firstPort)

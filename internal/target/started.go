@@ -15,7 +15,8 @@ type Started struct {
 
 	starter *Starter
 	place   Place
-	workers Operator // may be nil
+	held    reservation // of its ports
+	workers Operator    // may be nil
 	output  *lastLines
 
 	mu  sync.Mutex // held during an action
@@ -114,6 +115,7 @@ func (i *Started) End() {
 		i.now.end(false)
 	}
 	removeDir(i.place.Dir)
+	i.held.Close()
 }
 
 // errNoSupervisor reports that a command cannot be run.
