@@ -41,6 +41,8 @@ type Exploration struct {
 	// the jid was used before". Zero: never.
 	Situations map[string]int `json:"situations"`
 	Findings   []Explored     `json:"findings"`
+	// Inputs is what was sent, without what shrank findings; nil if that was not counted.
+	Inputs *Inputs `json:"inputs,omitempty"`
 	// Limit is how many connections the target serves at a time, if a limit was met. (AMB-14)
 	Limit int `json:"connections_limit,omitempty"`
 	// Limits is the limit that ended it, if it was not the time or the number of commands: "--findings 1".

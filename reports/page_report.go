@@ -37,6 +37,7 @@ func (r *Report) Page(o PageOptions) Page {
 	if r.Law != nil {
 		p.Add(Prose{LinesOf(r.Law.Words())})
 	}
+	p.inputs(r.Inputs, mostNever, o)
 	p.Conclude(r.facts(), r.decide(o.Exit))
 	return p
 }

@@ -50,6 +50,8 @@ type Report struct {
 	Usage string `json:"usage,omitempty"`
 	// Law is what the law of the protocol has judged; nil if it has judged nothing.
 	Law *Law `json:"law,omitempty"`
+	// Inputs is what was sent in all checks; nil if that was not counted.
+	Inputs *Inputs `json:"inputs,omitempty"`
 	// Checks holds every check that was selected, and may hold others as NotSelected, in the order of the catalogue.
 	Checks []Check `json:"checks"`
 	// Clauses holds every clause of the catalogue, in its order, each with the worst verdict of its checks.

@@ -162,6 +162,7 @@ func (e *Explorer) begin(ctx context.Context) *exploration {
 	}
 	x.play = newPlay(x.config, freshPrefix())
 	x.play.cover = x.result.Coverage
+	x.play.inputs = law.NewInputs(e.Subject.Fields, x.play.law)
 	x.gen = newGenerator(e, x.play)
 	if x.Fresh == nil {
 		limited, cancel := Until(ctx, x.budget.late())
@@ -189,6 +190,7 @@ func (e *Explorer) divide() Budget {
 // end cleans up, and shrinks the findings. The commands for that are not counted.
 func (x *exploration) end(ctx context.Context) *Result {
 	x.result.Commands = x.play.commands
+	x.result.Coverage.Inputs = x.play.inputs.Counts()
 	if x.play.dead {
 		x.resume(ctx)
 	}

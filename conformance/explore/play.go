@@ -26,6 +26,7 @@ type playing struct {
 	events   *[]event // what clients saw on connections; nil: it is not kept
 	step     int      // the one that is being played
 	cover    *Coverage
+	inputs   *law.Inputs // counts what was sent; nil: that is not counted
 	commands int
 	most     int  // connections that the server serves at a time; zero if no limit was met
 	refused  int  // how often that limit was met
@@ -139,6 +140,7 @@ func (p *playing) open(ctx context.Context, number int, do *scenarios.Connect) {
 	}
 	p.conns[number] = c
 	p.law.Open(number, time.Now())
+	p.inputs.Opened(number)
 	c.sent, c.opened, c.clause, c.judged = p.step, p.step, p.unheard(), true
 	if p.readOwed(ctx, c); p.conns[number] != c {
 		return
@@ -182,6 +184,7 @@ func (p *playing) drop(c *conn, how scenarios.Ending) {
 	if p.conns[c.number] != c {
 		return
 	}
+	p.inputs.Ended(c.number, how)
 	p.forget(c)
 	_ = p.law.Close(c.number, false, time.Now()) // what clients end themselves is no violation
 	_ = c.End(how)                               // how the server takes it does not matter any more
@@ -204,6 +207,7 @@ func (p *playing) end(ctx context.Context, c *conn, how scenarios.Ending) {
 	}
 	c.shut = true
 	p.law.Shut(c.number)
+	p.inputs.Ended(c.number, how)
 	switch {
 	case c.unbounded:
 		p.readReply(ctx, c, firstReplyWait)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/reports"
 )
 
 // Activity is what a run is doing.
@@ -51,11 +52,12 @@ func (x *exploration) report(p Progress) {
 
 // Coverage counts what an exploration has seen.
 type Coverage struct {
-	Judged      int            // answers to commands that were judged
-	States      map[string]int // of connections, by role: how often a command was answered there
-	Transitions map[string]int // "not identified > identified"
-	Outcomes    map[string]int // "fetch identified worker: null", verb x state x outcome
-	Situations  map[string]int // of the subject, zero for those that were never reached
+	Judged      int             // answers to commands that were judged
+	States      map[string]int  // of connections, by role: how often a command was answered there
+	Transitions map[string]int  // "not identified > identified"
+	Outcomes    map[string]int  // "fetch identified worker: null", verb x state x outcome
+	Situations  map[string]int  // of the subject, zero for those that were never reached
+	Inputs      *reports.Inputs // what was sent; nil if that was not counted
 }
 
 func newCoverage(s *Subject) *Coverage {

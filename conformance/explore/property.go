@@ -8,6 +8,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/reports"
 )
 
 // The limits of an exploration that is a check, beside those of its Explorer.
@@ -45,14 +46,15 @@ type explored struct {
 	dead     bool
 	outage   string // when it was unreachable, empty if it never was
 	commands int    // that were sent
-	answered int    // how many of them were answered
+	inputs   *reports.Inputs
+	answered int // how many of them were answered
 	leftover []string
 	open     string // why it is inconclusive although there is no finding; empty if it is not
 }
 
 // evidence returns it as the evidence of the check.
 func (s explored) evidence() conformance.Evidence {
-	e := conformance.Evidence{Served: s.served, Leftover: s.leftover, Open: s.why()}
+	e := conformance.Evidence{Served: s.served, Leftover: s.leftover, Open: s.why(), Tally: law.Tally{Inputs: s.inputs}}
 	switch {
 	case s.dead:
 		e.Dead = "no new connection is served"
@@ -91,6 +93,7 @@ func exploreOnce(ctx context.Context, e Explorer) explored {
 	if len(r.Outages) > 0 {
 		s.outage = r.Outages[0].String()
 	}
+	s.inputs = r.Coverage.Inputs
 	for state, n := range r.Coverage.States {
 		s.served = s.served || n > 0 && !strings.HasPrefix(state, "not ")
 	}

@@ -134,6 +134,7 @@ func (p *playing) judge(ctx context.Context, c *conn, a session.Received) {
 	asked := c.owed > 0
 	c.owed = 0
 	answer := p.law.Came(c.number, a.Message, a.At)
+	p.inputs.Came(c.number, answer)
 	c.judged = answer.Judged
 	if answer.Reply {
 		p.served = true
@@ -212,6 +213,7 @@ func (p *playing) over(ctx context.Context, c *conn, a session.Received) {
 	if owed > 0 && !c.shut {
 		p.cover.met(c.situation)
 	}
+	p.inputs.Ended(c.number, scenarios.Fin)
 	p.forget(c)
 	_ = c.End(scenarios.Closed)
 	v := p.law.Close(c.number, !c.shut, a.At)

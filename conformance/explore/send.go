@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/wait"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -105,18 +106,29 @@ func (p *playing) transmit(ctx context.Context, c *conn, segments [][]byte, paus
 		ctx = limited
 	}
 	p.commands++
+	pieces := len(segments) > 1
 	if last := len(segments) - 1; last > 0 && !unbounded { // no server can answer before it has the whole line
 		_ = c.Write(ctx, segments[:last], pause)
 		wait.Sleep(ctx, pause)
 		segments = segments[last:]
 	}
-	sent := p.law.Sent(c.number, all, unbounded, time.Now())
+	now := time.Now()
+	p.inputs.Sent(c.number, p.split(c, all, unbounded), pieces, now)
+	sent := p.law.Sent(c.number, all, unbounded, now)
 	c.clause, c.owed, c.judged, c.situation = sent.Clause, sent.Owed, sent.Judged, sent.Situation
 	c.most += sent.Most
 	p.ends = p.ends || sent.Ends
 	c.notALine = c.notALine || sent.Owed < 0
 	p.last = c.clause
 	_ = c.Write(ctx, segments, pause) // why nothing can be written shows at the next read
+}
+
+// split returns the commands of one write; unbounded bytes are none that could be told apart.
+func (p *playing) split(c *conn, all []byte, unbounded bool) [][]byte {
+	if s, is := p.law.(law.Splitter); is && p.inputs != nil && !unbounded {
+		return s.Split(c.number, all, p.now)
+	}
+	return [][]byte{all}
 }
 
 // conn is one connection of a play.

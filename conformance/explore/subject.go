@@ -21,6 +21,8 @@ type Subject struct {
 	Question string // a line that a server that serves answers on every new connection
 	Jobs     string // the family of the names of jobs, which are others in each round
 
+	// Fields has what commands consist of, for coverage; nil: what was sent is not counted.
+	Fields *law.Fields
 	// Situations are the names of those that commands can meet, for coverage.
 	Situations []string
 

@@ -10,5 +10,5 @@
 // moves_*.go are moves of several steps: lives of jobs, names, several connections of a worker, many of a thing;
 // contents.go, hello.go, operate.go, steps.go, syntax.go and wire.go make their values, greetings, operator's actions,
 // steps, slips of the syntax and bytes. normal.go makes replies of two servers comparable, concurrent.go has the rules
-// of histories.
+// of histories, and inputs.go says of what fields commands consist.
 package fwpsubject

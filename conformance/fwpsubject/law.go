@@ -175,6 +175,11 @@ func (l *fwpLaw) violation(breach, rule, expected string, r fwp.Reply) *law.Viol
 func (l *fwpLaw) replied(number int, r fwp.Reply, at time.Time) law.Answer {
 	c, wc := l.conns[number], l.world.Conns[number]
 	expected, before := l.world.Expects(number), wc.State
+	job, way := "", ""
+	if c.verb == fwp.FETCH && r.Kind == fwp.BulkString {
+		job = fwp.JIDOf(r.Text)
+		way = l.world.Way(number, job)
+	}
 	answer, v := l.world.Replied(number, r, at)
 	if c.several { // it may be the answer to what follows
 		if v != nil {
@@ -197,7 +202,7 @@ func (l *fwpLaw) replied(number int, r fwp.Reply, at time.Time) law.Answer {
 		a.Closes = model.EndLingers
 	}
 	if answer == model.Delivered {
-		a.Job = fwp.JIDOf(r.Text)
+		a.Job, a.Way = job, way
 		a.Pattern = fmt.Sprintf(`${"jid":"%s"}`, a.Job)
 	} else if expected&model.Either == model.Either {
 		a.Open = model.Either.String()

@@ -20,6 +20,7 @@ func New() *explore.Subject {
 		Alphabet:     alphabet,
 		Jobs:         "jid",
 		Situations:   model.Situations(),
+		Fields:       fields(),
 		Greeting:     `+HI {"v":2}`,
 		Accepted:     "+OK",
 		Question:     `HELLO {"v":2}`,
@@ -38,7 +39,9 @@ func New() *explore.Subject {
 
 // Law returns the law of FWP.
 func Law() law.Definition {
-	return law.Definition{Start: func(t law.Terms) law.Law { return newLaw(t) }, Rules: rules, Greets: true}
+	return law.Definition{
+		Start: func(t law.Terms) law.Law { return newLaw(t) }, Rules: rules, Greets: true, Fields: fields(),
+	}
 }
 
 // family joins rules that are about the same: a job that does not come shows in several

@@ -4,5 +4,6 @@
 //
 // To read: law.go (a law, what it is given and what it answers), watch.go (a play), conn.go (one connection of it, and
 // the order in which its messages are judged), tap.go (connections that package session does not hold), clock.go (times
-// that a server writes), tally.go (what was judged).
+// that a server writes), tally.go (what was judged),
+// inputs.go (what was sent).
 package law

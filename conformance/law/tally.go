@@ -1,12 +1,17 @@
 package law
 
-import "maps"
+import (
+	"maps"
+
+	"github.com/fwpsuite/fwp/reports"
+)
 
 // Tally is what a law has judged: how many messages, and how often each of its rules.
 type Tally struct {
 	Judged int             // messages
 	Open   map[string]int  // messages that were not, by the reason
 	Rules  map[string]Rate // without those that no message was about
+	Inputs *reports.Inputs // what was sent; nil if that was not counted
 }
 
 // Rate is how often a rule was decided. Only an occasion on which a wrong message would have shown counts as kept.
@@ -26,6 +31,7 @@ type Decided struct {
 func (t *Tally) Add(o Tally) {
 	t.Judged += o.Judged
 	t.Open = sum(t.Open, o.Open)
+	t.Inputs = t.Inputs.Plus(o.Inputs)
 	for name, rate := range o.Rules {
 		t.rule(name, rate)
 	}

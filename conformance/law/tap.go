@@ -41,7 +41,7 @@ func (t *Tap) Sent(b []byte, at time.Time) {
 	t.mu.Lock()
 	t.state.Sent(b)
 	t.mu.Unlock()
-	t.to.Sent(b, at)
+	t.to.Sent(b, 1, at)
 }
 
 // Received records bytes of the server.

@@ -30,6 +30,7 @@ type Watch struct {
 	shared bool              // see Terms
 	open   string            // why what follows is not judged, "" if it is
 	tally  Tally
+	inputs *Inputs
 
 	due   *Due // what the server has to send
 	since time.Time
@@ -51,6 +52,7 @@ func (s *Seen) Unproven() bool { return s.Timed || s.Doubtful || s.Own != "" }
 func NewWatch(d Definition, t Terms) *Watch {
 	w := &Watch{law: d.Start(t), of: d, alike: map[[2]string]int{}, shared: t.Shared}
 	w.pusher, _ = w.law.(Pusher)
+	w.inputs = NewInputs(d.Fields, w.law)
 	return w
 }
 
@@ -65,6 +67,7 @@ func (w *Watch) Dialed(name string) session.Observer {
 	}
 	w.conns = append(slices.DeleteFunc(w.conns, func(c *Conn) bool { return c.over }), c)
 	w.law.Open(c.number, time.Now())
+	w.inputs.Opened(c.number)
 	return c
 }
 
@@ -160,6 +163,7 @@ func (w *Watch) give(c *Conn, why string) {
 func (w *Watch) Tally() Tally {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.tally.Inputs = w.inputs.Counts()
 	return w.tally
 }
 

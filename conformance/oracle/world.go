@@ -357,6 +357,29 @@ func (w *World) Held(wid string) []*Job {
 	return kept
 }
 
+// Workers returns how many worker ids have greeted.
+func (w *World) Workers() int { return len(w.workers) }
+
+// Way returns in which way a job reaches a connection that awaits the answer to a FETCH; "" if that is not known.
+func (w *World) Way(conn int, jid string) string {
+	j, k := w.Jobs[jid], w.Conns[conn].call
+	switch {
+	case j == nil || k == nil:
+		return ""
+	case j.restarted:
+		return law.Restarted
+	case !j.delivered.IsZero() && j.failed.After(j.held):
+		return law.Failed
+	case !j.delivered.IsZero():
+		return law.Expired
+	case j.At().After(j.asked):
+		return law.Scheduled
+	case k.at.Before(j.asked):
+		return law.ToWaiting
+	}
+	return law.AtOnce
+}
+
 // Restarted records that the server was stopped in good order and started again: all
 // connections have ended, and all jobs are still there, but that they are still held is not promised. (FWP-STATE-08)
 func (w *World) Restarted() {

@@ -45,7 +45,7 @@ func judged(t *testing.T, lines ...string) string {
 			switch line[1] {
 			case '>':
 				asked[name] = text
-				conns[name].Sent([]byte(text), time.Now())
+				conns[name].Sent([]byte(text), 1, time.Now())
 			case '<':
 				reader, state := workqsession.Protocol{}.Begin(session.Caller, bytes.NewReader([]byte(text)))
 				state.Sent([]byte(asked[name]))

@@ -103,7 +103,7 @@ var rooms = map[string]room{
 		},
 		testsAlso: []string{"scenarios/fwpdialect"},
 	},
-	"conformance/law": {mayImport: []string{"internal/session", "scenarios"}},
+	"conformance/law": {mayImport: []string{"internal/session", "internal/values", "reports", "scenarios"}},
 	"conformance/run": {
 		mayImport: []string{
 			"conformance", "conformance/law", "internal/lag", "internal/text", "internal/wait", "reports", "scenarios",
@@ -121,7 +121,7 @@ var rooms = map[string]room{
 	"conformance/explore": {
 		mayImport: []string{
 			"conformance", "conformance/law", "internal/lag", "internal/minimize", "internal/session", "internal/text",
-			"internal/wait", "scenarios", "scenarios/play",
+			"internal/wait", "reports", "scenarios", "scenarios/play",
 		},
 		testsAlso: []string{"scenarios/fwpdialect", "scenarios/workqdialect"},
 	},

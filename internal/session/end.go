@@ -32,20 +32,20 @@ func (c *Conn) End(how Ending) error {
 				return err
 			}
 		}
-		return c.shut(nc)
+		return c.shut(nc, how)
 	}
-	return c.shut(c.nc)
+	return c.shut(c.nc, Closed)
 }
 
 // shut closes the socket and waits for the reading goroutine.
-func (c *Conn) shut(nc net.Conn) error {
+func (c *Conn) shut(nc net.Conn, how Ending) error {
 	if c.over() {
 		return nil
 	}
 	if c.ended == Open {
 		c.ended = Closed
 	}
-	c.observeEnd(Closed)
+	c.observeEnd(how)
 	close(c.closing)
 	err := nc.Close()
 	c.reading.Wait()
@@ -93,5 +93,5 @@ func (c *Conn) Leave(ctx context.Context) {
 			}
 		}
 	}
-	_ = c.shut(c.nc) // an error of the peer does not matter any more
+	_ = c.shut(c.nc, Closed) // an error of the peer does not matter any more
 }

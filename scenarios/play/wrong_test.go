@@ -22,7 +22,7 @@ type knowing struct{ clause string }
 
 func (k knowing) Dialed(string) session.Observer                { return k }
 func (k knowing) Operated(scenarios.Need, string, string)       {}
-func (k knowing) Sent([]byte, time.Time)                        {}
+func (k knowing) Sent([]byte, int, time.Time)                   {}
 func (k knowing) Received(session.Received)                     {}
 func (k knowing) Ended(session.Ending)                          {}
 func (k knowing) Wrong(string, time.Time) (clause, what string) { return k.clause, "another job" }

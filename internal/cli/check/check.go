@@ -31,7 +31,7 @@ func newCheck(p process) *cobra.Command {
 		Args: program.UnknownCommand,
 	}
 	root.AddCommand(newRun(p), newLint(p), newFmt(p), newList(p), newExplain(p), newSpec(p),
-		newRecheck(p, "recheck", false), newRecheck(p, "judge", true), newExplore(p), newCompare(p),
+		newRecheck(p, "recheck", false), newRecheck(p, "judge", true), newExplore(p), newCompare(p), newCoverage(p),
 		newSelftest(p), newWait(p), newServe(p), newWorker(p), newClient(p), newRecord(p), newShrink(p), newClean(p),
 		program.NewVersion(p.Process), program.NewSupervise(p.Process))
 	program.CompleteFlags(root, map[string]func() []string{

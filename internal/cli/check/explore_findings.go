@@ -87,6 +87,7 @@ func (k *findingStore) addResult(e *reports.Exploration, r *explore.Result) {
 	k.leftover(e, r.Left)
 	e.States, e.Transitions = maps.Clone(r.Coverage.States), maps.Clone(r.Coverage.Transitions)
 	e.Outcomes, e.Situations = maps.Clone(r.Coverage.Outcomes), maps.Clone(r.Coverage.Situations)
+	e.Inputs = e.Inputs.Plus(r.Coverage.Inputs)
 	for _, outage := range r.Outages {
 		e.Outages = append(e.Outages, outage.String())
 	}
@@ -98,6 +99,7 @@ func (k *findingStore) addResult(e *reports.Exploration, r *explore.Result) {
 // addHistory adds the findings of many clients to the report.
 func (k *findingStore) addHistory(e *reports.Exploration, r *stress.Result) {
 	e.Commands += r.Commands
+	e.Inputs = e.Inputs.Plus(r.Tally.Inputs)
 	k.leftover(e, r.Left)
 	for _, f := range r.Findings {
 		k.addFinding(e, f, k.history)

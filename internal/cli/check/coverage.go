@@ -1,0 +1,62 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// newCoverage builds `fwpcheck coverage`.
+func newCoverage(p process) *cobra.Command {
+	o := &testOptions{}
+	cmd := &cobra.Command{
+		Use:   "coverage REPORT...",
+		Short: "Add up what runs have sent, and list what none of them did",
+		Long: "coverage reads reports of run and explore in JSON or HTML, and adds up what was sent: by field of a\n" +
+			"command and class of its value, by the way in which a job reached its worker, by how many things there\n" +
+			"were, and by the moment. It lists what was never sent.\n\n" +
+			"Exit codes: 0 added up, 2 usage, or a file that is no such report, 3 nothing was sent.",
+		Example: "  fwpcheck coverage run.json explore.json\n" +
+			"  fwpcheck coverage monday.json tuesday.json -o html=coverage.html",
+		Args: func(_ *cobra.Command, args []string) error {
+			return refuse(len(args) == 0, "which reports? Name the JSON files of run or explore")
+		},
+		RunE: func(_ *cobra.Command, names []string) error { return p.coverage(o, names) },
+	}
+	o.flags(cmd)
+	o.reportFlags.Declare(cmd, "list everything that was never sent")
+	return cmd
+}
+
+// coverage adds up the inputs of reports.
+func (p process) coverage(o *testOptions, names []string) error {
+	if err := o.reportFlags.Validate(o.given); err != nil {
+		return err
+	}
+	c := &reports.Coverage{Version: version()}
+	for _, name := range names {
+		if err := p.addInputs(c, name); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return o.deliver(p, c, "", &c.Internal)
+}
+
+// addInputs adds the inputs of one report.
+func (p process) addInputs(c *reports.Coverage, name string) error {
+	if _, err := os.Stat(name); err != nil {
+		return err
+	}
+	data, some, err := p.ReadReport(name, toolsReport, "fwpexplore/", "fwpcoverage/")
+	if err == nil && !some {
+		err = errors.New("not the report of a run or an exploration of fwpcheck in JSON or HTML")
+	}
+	if err != nil {
+		return err
+	}
+	return c.Add(name, data)
+}
