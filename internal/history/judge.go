@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // Judge returns what a conforming server cannot have done, in the order in which it
@@ -102,7 +104,7 @@ func (j *judge) undecided(why string) {
 
 // find adds a finding about the job, or about none if jid is empty.
 func (j *judge) find(breach Breach, jid, what string, events ...int32) {
-	f := Finding{Breach: breach, JID: jid, What: what}
+	f := Finding{Breach: breach, JID: jid, What: text.Printable(what)} // it quotes the server
 	slices.Sort(events)
 	for _, e := range slices.Compact(events) {
 		f.Events = append(f.Events, int(e))

@@ -46,6 +46,16 @@ func all(t *testing.T, cases []judgement, drained bool) {
 	}
 }
 
+// What a server puts into a jid is no line of its own in a report.
+func TestAFindingIsOneLine(t *testing.T) {
+	t.Parallel()
+	findings := Judge(&History{Events: []Event{bring("a", "j\n::error::x\x1b", 0, 1)}})
+	assert.NotEmpty(t, findings)
+	for _, f := range findings {
+		assert.Contains(t, f.What, `j\n::error::x\x1b`)
+	}
+}
+
 func TestJudgeDeliveries(t *testing.T) {
 	t.Parallel()
 	flush := event(Flush, "", "", 2, 3)

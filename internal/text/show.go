@@ -35,9 +35,11 @@ func Escape(s string) string {
 func special(r rune) bool { return r < ' ' || r > '~' || r == '\\' }
 
 // Printable returns s with escapes for what could move a terminal's cursor or hide text from the reader: control and
-// format characters, unusual spaces, and bytes that are not UTF-8. All else stays as it is, backslashes too.
+// format characters, unusual spaces, and bytes that are not UTF-8; and for what a CI system takes for a command
+// wherever it is in a line of a log. All else stays as it is, backslashes too.
 func Printable(s string) string {
 	var out strings.Builder
+	s = inLog.ReplaceAllString(s, `#\x23$1`)
 	for len(s) > 0 {
 		r, size := utf8.DecodeRuneInString(s)
 		switch {
@@ -57,6 +59,25 @@ func Printable(s string) string {
 		s = s[size:]
 	}
 	return out.String()
+}
+
+var (
+	// inLog is the beginning of commands such as ##[error] and ##vso[task.complete].
+	inLog = regexp.MustCompile(`##(\w*\[)`)
+	// command is what CI systems and readers of TAP take for one at the beginning of a line: the former pass blanks.
+	command = regexp.MustCompile(
+		`^(?:\x1b\[[0-9;]*m)*()(?:(?:not )?ok\b|1\.\.|TAP version|pragma )|^(?:\x1b\[[0-9;]*m|\s)*()(?:::|##|Bail\s+out!)`)
+)
+
+// Inert returns a line of a report or message with "| " behind its indentation if it begins as a command of a CI system,
+// or as a line of TAP: where texts of a peer are wrapped, any word of theirs can be the first of a line.
+func Inert(line string) string {
+	at := command.FindStringSubmatchIndex(line)
+	if at == nil {
+		return line
+	}
+	place := max(at[2], at[4])
+	return line[:place] + "| " + line[place:]
 }
 
 const (
@@ -126,19 +147,21 @@ func ShellQuote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// Show returns lines from elsewhere as a terminal can show them: each as Printable returns it, without its middle if it
-// is very long.
+// Show returns lines from elsewhere as a terminal and a log can show them: each as Printable and Inert return it, and
+// without its middle if it is very long.
 func Show(lines string) string {
 	all := strings.Split(lines, "\n")
 	for i, line := range all {
-		all[i] = Printable(Shorten(strings.TrimSuffix(line, "\r")))
+		all[i] = Inert(Printable(Shorten(strings.TrimSuffix(line, "\r"))))
 	}
 	return strings.Join(all, "\n")
 }
 
-// EscapeJSON returns JSON with escapes for what Printable escapes, so that a terminal can show it. Its line ends stay.
+// EscapeJSON returns JSON with escapes for what Printable escapes, so that a terminal and a log can show it. Its line
+// ends stay. Bytes that are not UTF-8 become U+FFFD: a raw part of a message of a peer may have them.
 func EscapeJSON(b []byte) []byte {
-	if !bytes.ContainsFunc(b, hidden) {
+	b = inLog.ReplaceAll(b, []byte(`#\u0023$1`))
+	if utf8.Valid(b) && !bytes.ContainsFunc(b, hidden) {
 		return b
 	}
 	var out bytes.Buffer

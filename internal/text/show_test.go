@@ -35,11 +35,25 @@ func TestPrintable(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
 		"": "", "ä\\": "ä\\", "\t\r\n": `\t\r\n`, "\x1b[2J": `\x1b[2J`, "\xff": `\xff`, "\u202e\u00a0": `\u202e\u00a0`,
-		"\U000e0001": `\U000e0001`, "\ufffd": "\ufffd",
+		"\U000e0001": `\U000e0001`, "\ufffd": "\ufffd", "a ##[error]b ## c": `a #\x23[error]b ## c`,
+		"##vso[task.complete]": `#\x23vso[task.complete]`,
 	}
 	for s, want := range tests {
 		assert.Equal(t, want, text.Printable(s))
 	}
+}
+
+func TestInert(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"": "", "a ::error::b": "a ::error::b", "::error::a": "| ::error::a", "  ::stop-commands::a": "  | ::stop-commands::a",
+		"\x1b[31m ::error::a": "\x1b[31m | ::error::a", "##[error]": "| ##[error]", "# a": "# a", "ok 1": "| ok 1",
+		"not ok": "| not ok", "okay": "okay", "  ok 1": "  ok 1", " Bail out!": " | Bail out!", "1..9": "| 1..9",
+		"TAP version 13": "| TAP version 13", "pragma +strict": "| pragma +strict",
+	} {
+		assert.Equal(t, want, text.Inert(line))
+	}
+	assert.Equal(t, "fwpcheck: a\n| ::error::b", text.Show("fwpcheck: a\r\n::error::b"))
 }
 
 func TestShorten(t *testing.T) {
@@ -82,6 +96,8 @@ func TestEscapeJSON(t *testing.T) {
 	var back string
 	require.NoError(t, json.Unmarshal(escaped, &back))
 	assert.Equal(t, hostile, back)
+	assert.Equal(t, "\"a\ufffdb\"", string(text.EscapeJSON([]byte("\"a\xffb\""))))
+	assert.Equal(t, `"#\u0023[error]"`, string(text.EscapeJSON([]byte(`"##[error]"`))))
 }
 
 func TestBrief(t *testing.T) {

@@ -184,7 +184,9 @@ func (f *LoadFinding) page(o reports.PageOptions) []reports.Text {
 	if len(f.Notes) >= len(f.JIDs) { // the notes are about them
 		jids, shown = nil, min(len(f.JIDs), loadFindingShown)
 	}
-	lines = append(append(lines, reports.TextsOf(jids)...), reports.TextsOf(notes)...)
+	for _, line := range slices.Concat(jids, notes) {
+		lines = append(lines, reports.Words(text.Printable(line))) // it quotes the server
+	}
 	if left := int64(len(f.JIDs)-shown) + f.More; left > 0 {
 		lines = append(lines, reports.Styled(reports.Faint, leftOver(left, f.More)))
 	}

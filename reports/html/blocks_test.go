@@ -33,12 +33,12 @@ func TestBlocks(t *testing.T) {
 		want  string
 	}{
 		"prose": {reports.Prose{Lines: []reports.Text{reports.Words("a\nb"), reports.Styled(reports.Bad, "c")}},
-			"<p>a<br>\nb<br>\n<span class=bad>c</span></p>"},
+			"<p>a\n<br>b\n<br><span class=bad>c</span></p>"},
 		"nothing can be markup": {reports.Prose{Lines: []reports.Text{reports.Words(`<b> & "\x1b"`)}},
 			`<p>&lt;b&gt; &amp; &#34;\x1b&#34;</p>`},
 		"fields": {reports.Fields{Fields: []reports.Field{reports.NewField("why", "so"), {Label: "none"},
 			{Label: "rerun", Lines: reports.LinesOf("a\nb")}}},
-			"<div><dt>why</dt><dd>so</dd></div>\n<div><dt>rerun</dt><dd><code>a\nb</code></dd></div>\n</dl>"},
+			"<div><dt>why</dt><dd>so</dd></div>\n<div><dt>rerun</dt><dd><code>a<br>b</code></dd></div>\n</dl>"},
 		"a short row": {reports.Table{Columns: []reports.Column{{}, {Right: true}}, Rows: []reports.Row{
 			reports.Cells("a"), reports.Cells("", "1"), reports.Cells("  in", "2")}},
 			`<tr><td class=short>a</td><td></td></tr>` + "\n" + `<tr><td></td><td class=right>1</td></tr>` + "\n" +

@@ -177,7 +177,7 @@ func (p *page) lines(all []reports.Text) string {
 			lines = append(lines, p.text(line))
 		}
 	}
-	return strings.Join(lines, "<br>\n")
+	return strings.Join(lines, "\n<br>")
 }
 
 // fields writes labelled values.
@@ -192,7 +192,7 @@ func (p *page) fields(f reports.Fields) {
 		if field.Prose {
 			p.raw("%s", strings.Join(lines, "<br>"))
 		} else {
-			p.raw("<code>%s</code>", strings.Join(lines, "\n"))
+			p.raw("<code>%s</code>", strings.Join(lines, "<br>")) // no text of a peer begins a line of the file
 		}
 		p.raw("</dd></div>\n")
 	}
@@ -329,7 +329,7 @@ func (p *page) code(lines []string) {
 			p.raw("%s left out\n", text.Count(len(lines)-i, "line"))
 			break
 		}
-		p.raw("%s\n", esc(line))
+		p.raw("%s\n", esc(text.Inert(line)))
 	}
 	p.raw("</pre>\n")
 }

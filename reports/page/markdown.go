@@ -232,7 +232,7 @@ func (m *markdownWriter) fenced(lines []string) {
 	m.line("")
 	m.line(fence + "text")
 	for _, line := range lines {
-		m.line(text.Printable(line))
+		m.line(text.Inert(text.Printable(line)))
 	}
 	m.line(fence)
 }

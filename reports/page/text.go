@@ -104,7 +104,9 @@ func (t *textWriter) hanging(line string, hang int) {
 	if t.fit {
 		lines = text.Break(lines[0], t.width, hang)
 	}
-	t.out.WriteString(strings.Join(lines, "\n") + "\n")
+	for _, line := range lines {
+		t.out.WriteString(text.Inert(line) + "\n")
+	}
 }
 
 // heading writes a heading; what follows is indented below it.

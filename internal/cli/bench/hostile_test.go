@@ -5,6 +5,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -43,6 +44,26 @@ func TestNothingFromAServerMovesTheCursor(t *testing.T) {
 		out := loaded(t, brief("tcp://"+ln.Addr().String(), args...)...)
 		assert.Contains(t, out, "title")
 		assert.NotRegexp(t, `[^\n -~]`, out)
+	}
+}
+
+// A server has line ends and commands of CI systems in its jids, and bytes that are not UTF-8 in its INFO.
+func TestTextsOfAServerAreDataInReports(t *testing.T) {
+	t.Parallel()
+	server := fakes.NewServer(fakes.Config{Hook: func(e *fakes.Event) {
+		if e.Point != fakes.Ran || e.Reply.Kind != '$' {
+			return
+		}
+		text := strings.Replace(string(e.Reply.Text), `"jid":"`, `"jid":"\n::error::stranger\nok 999\nstranger`, 1)
+		e.Reply.Text = []byte(strings.Replace(text, `{"`, "{\"x\":\"\xff\xfe\",\"", 1))
+	}})
+	defer server.Close()
+	for _, format := range []string{"text", "json"} {
+		out := loaded(t, "run", "--preset", "roundtrip", "--jobs", "20", "--warmup", "0s", "--duration", "300ms",
+			"--drain", "1s", "--url", "tcp://"+server.Addr(), "--format", format)
+		assert.Contains(t, out, "stranger")
+		assert.True(t, utf8.ValidString(out))
+		assert.NotRegexp(t, `(?m)^\s*(::|ok 999|stranger)`, out)
 	}
 }
 

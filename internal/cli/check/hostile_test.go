@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -87,6 +88,27 @@ func TestNothingFromAServerMovesTheCursor(t *testing.T) {
 			}
 			harmless(t, playedOn(t, "", "explore", "--url", url, "--steps", "20", "--timeout", "1s", "--time", "1s"))
 		})
+	}
+}
+
+// injection is what a server adds to its texts. No report and no message may have a line that begins with a part of it.
+const injection = "\\n::error::stranger\\r\\n##[error]stranger\\nok 999\\nBail out!\\nstranger"
+
+// A server adds line ends and commands of CI systems to the names and states in its replies.
+func TestNoTextOfAServerBeginsALine(t *testing.T) {
+	t.Parallel()
+	server := fakes.NewServer(fakes.Config{Hook: func(e *fakes.Event) {
+		if e.Point == fakes.Ran && e.Reply.Kind == '$' {
+			e.Reply.Text = regexp.MustCompile(`"(jid|jobtype|queue|state)":"([^"]*)"`).
+				ReplaceAll(e.Reply.Text, []byte(`"$1":"$2`+injection+`"`))
+		}
+	}})
+	defer server.Close()
+	for _, format := range []string{"text", "tap", "markdown"} {
+		out := playedOn(t, "", "run", "--check", "ack/accepted", "--check", "fetch/job", "-v", "--format", format,
+			"--url", "tcp://"+server.Addr(), "--timeout", "1s", "--seed", "1")
+		assert.Contains(t, out, "stranger")
+		assert.NotRegexp(t, `(?m)^\s*(::|##\[|ok 999|Bail|stranger)|##\[`, out)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/fwpsuite/fwp/reports"
@@ -54,7 +55,7 @@ func (p Process) Deliver(o Output) error {
 			*o.Internal = err.Error()
 		}
 	}
-	p.annotate(&o, shown == "github")
+	p.annotate(&o, slices.ContainsFunc(places, func(at place) bool { return at.format == "github" }))
 	code, words := o.Outcome()
 	switch {
 	case len(written) > 0 && shown == "":

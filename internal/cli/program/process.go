@@ -46,7 +46,9 @@ func broken(message string, width int) string {
 	var lines []string
 	for line := range strings.SplitSeq(message, "\n") {
 		at := len(line) - len(strings.TrimLeft(line, " "))
-		lines = append(lines, text.Break(line, width, at+2)...)
+		for _, part := range text.Break(line, width, at+2) {
+			lines = append(lines, text.Inert(part))
+		}
 	}
 	return strings.Join(lines, "\n")
 }

@@ -2,6 +2,7 @@ package program
 
 import (
 	"io"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -51,4 +52,16 @@ func TestMessagesFit(t *testing.T) {
 		message(map[string]string{"COLUMNS": "21"}))
 	assert.Equal(t, "fwpcheck: one two three four five six\n  seven eight nine ten eleven\n", message(nil),
 		"the width is not known")
+}
+
+// No width puts a command of a CI system at the beginning of a line of standard error.
+func TestNoMessageIsACommand(t *testing.T) {
+	t.Parallel()
+	for width := range 100 {
+		var out strings.Builder
+		p := terminal(true, map[string]string{"COLUMNS": strconv.Itoa(width)})
+		p.Name, p.Err = "fwpcheck", &out
+		p.Logf("a server sent %s", "word ::stop-commands::a ##[error]b\n::error::c\r\nok 999\nBail out!\x1b[2J\u202e\xff\x00")
+		assert.NotRegexp(t, `(?m)^(\s*::|\s*##|ok 999|\s*Bail)|##\[|[^\n -~]`, out.String())
+	}
 }

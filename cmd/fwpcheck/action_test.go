@@ -1,0 +1,53 @@
+package main_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// The action prints what fwpcheck prints between a command that has the runner take no commands and its token, which
+// is new each time, and the annotations behind that. The stub of go builds a fwpcheck that prints a command.
+func TestTheActionStopsCommands(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the action's script is one of bash")
+	}
+	whole, err := os.ReadFile("../../action.yml")
+	require.NoError(t, err)
+	_, script, found := strings.Cut(string(whole), "run: |\n")
+	require.True(t, found)
+	dir := t.TempDir()
+	stub := "#!/bin/bash\ncat >\"$5\" <<'END'\n#!/bin/bash\n" +
+		`for a in "$@"; do case $a in --output=github=*) echo "::error::ours" >"${a#*=github=}";; esac; done` +
+		"\necho '::error::stranger'; echo '::error::stranger' >&2; printf unended; exit 7\nEND\nchmod +x \"$5\"\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go"), []byte(stub), 0o755)) //nolint:gosec // it is run
+	tokens := map[string]bool{}
+	for range 2 {
+		cmd := exec.CommandContext(t.Context(), "bash", "-e", "-o", "pipefail", "-c", script)
+		cmd.Env = []string{
+			"PATH=" + dir + ":" + os.Getenv("PATH"), "RUNNER_TEMP=" + dir, "FWP_SOURCE=.", "FWP_ARGS=--quick\n# a\n",
+			"FWP_REPORTS=", "GITHUB_OUTPUT=" + filepath.Join(dir, "output"),
+		}
+		out, err := cmd.CombinedOutput()
+		var exit *exec.ExitError
+		require.ErrorAs(t, err, &exit, "%s", out)
+		assert.Equal(t, 7, exit.ExitCode(), "%s", out)
+		parts := regexp.MustCompile(`\A::stop-commands::([0-9a-f]{32})\n(::error::stranger\n){2}unended\n` +
+			`::([0-9a-f]{32})::\n::error::ours\n\z`).FindStringSubmatch(string(out))
+		require.NotNil(t, parts, "%s", out)
+		assert.Equal(t, parts[1], parts[3])
+		assert.False(t, tokens[parts[1]])
+		tokens[parts[1]] = true
+	}
+	written, err := os.ReadFile(filepath.Join(dir, "output"))
+	require.NoError(t, err)
+	assert.Equal(t, "exit-code=7\nexit-code=7\n", string(written))
+}
