@@ -48,6 +48,7 @@ var days = map[string]day{
 	"pieces":   {pieces: true, jobs: []string{unit("job-ü", TypeOK, `["ü"]`, "")}},
 	"again":    {jobs: []string{unit("job-1", TypeSleep, `[1]`, ""), unit("job-1", TypeSleep, `[3]`, "")}},
 	"first":    {answer: nthBeat(1, bulk(`{"state":"quiet"}`))},
+	"third":    {answer: nthBeat(3, bulk(`{"state":"quiet"}`))},
 	"signal":   {signal: "TSTP", at: 20 * time.Second, jobs: []string{unit("job-1", TypeSleep, "[50]", "")}},
 	"batch": {jobs: []string{
 		unit("job-1", TypeSleep, "[5]", ""), unit("job-2", TypeSleep, "[12]", ""), unit("job-3", TypeOK, "[]", ""),

@@ -100,6 +100,12 @@ var stateFaults = []Fault{
 				e.Reply, *beaten = ok(), true
 			}
 		})),
+	fault("state-of-third-beat-ignored", "BEAT-13 STATE-17 STATE-20 STATE-21 STATE-22 STATE-24",
+		"It looks at the replies to its first two BEATs only.", catalogue.Keep(replyTo(fwp.BEAT), func(beats *int, e *Event) {
+			if *beats++; *beats > 2 {
+				e.Reply = ok()
+			}
+		})),
 	fault("state-second-only", "BEAT-13 STATE-17 STATE-20 STATE-21 STATE-22 STATE-24",
 		"It takes a state for an order when it has been told twice.", skipFirst(isOrder)),
 	fault("state-simple-ignored", "BEAT-13 STATE-24 STATE-21 STATE-17 STATE-20 STATE-22",

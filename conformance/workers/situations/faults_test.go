@@ -265,10 +265,10 @@ func document(t *testing.T, rows, pushers []row) {
 	fmt.Fprintf(&b, `# The faults of workers
 
 Written by `+"`go test ./conformance/workers/situations -run Faults -update`"+
-		`; do not edit. It has %d faults: small departures of
-the worker that the suite has for its own tests, one row for each. A fault declares the clauses that it may break; the
-first of them turns red, and nothing else may. What turned red, and in which situations, is that of one run: the order
-of a worker's connections is a matter of chance.
+		`; do not edit. It has %d faults: small
+departures of the worker that the suite has for its own tests, one row for each. A fault declares the clauses that it
+may break; the first of them turns red, and nothing else may. What turned red, and in which situations, is that of one
+run: the order of a worker's connections is a matter of chance.
 
 `, len(rows))
 	table(&b, "worker", rows)

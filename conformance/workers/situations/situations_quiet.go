@@ -17,13 +17,15 @@ func quietSituations() []situation {
 	simple := setup{server: simpleStates}
 	return []situation{
 		{"quiet/bulk", "a worker with the order to be quiet fetches no more, beats on and stays",
-			quiet + " STATE-18 STATE-19", 80, playQuiet(65 * time.Second), setup{}},
-		{"quiet/simple", "the same, where the state is a simple string",
-			quiet, 20, playQuiet(6 * time.Second), simple},
-		{"quiet/spaces", "the same, where the JSON of the state has white space, as in the specification",
-			quiet, 20, hooked(spaceState, playQuiet(6*time.Second)), simple},
-		{"quiet/first-beat", "the same, where the reply to the first BEAT of a worker has the order",
-			quiet, 10, playQuietAtOnce, setup{}},
+			quiet + " STATE-18 STATE-19", 95, atBeat(2, playQuiet(65*time.Second)), setup{}},
+		{"quiet/simple", "the same, where the state is a simple string, in the reply to the third BEAT",
+			quiet, 40, atBeat(3, playQuiet(6*time.Second)), simple},
+		{"quiet/spaces", "the same, where its JSON has white space, as in the text, in the reply to the second BEAT",
+			quiet, 25, atBeat(2, hooked(spaceState, playQuiet(6*time.Second))), simple},
+		{"quiet/first-beat", "the same, where the reply to the first BEAT has the order",
+			quiet, 5, playAtFirstBeat("quiet"), setup{}},
+		{"quiet/first-beat-simple", "the same, where the state is a simple string with white space",
+			quiet, 5, hooked(spaceState, playAtFirstBeat("quiet")), simple},
 		{"quiet/late-job", "a job that a FETCH brings when its worker is quiet already is reported",
 			"STATE-17", 20, playLateJob("quiet", 6*time.Second), setup{}},
 		{"quiet/once", "a quiet worker stays quiet when its next BEATs are answered with OK",
@@ -54,12 +56,24 @@ func playQuiet(watched time.Duration) func(*trial) {
 	}
 }
 
-func playQuietAtOnce(t *trial) {
-	t.idlesElsewhere()
-	t.hook(tellState("quiet", false))
-	p := t.launch(options{})
-	t.mustBeTold(p, "quiet")
-	t.temptQuiet(p, 6*time.Second)
+// playAtFirstBeat returns a play that orders a state with the reply to the first BEAT, and watches for long enough that
+// a FETCH which waits has come to its end.
+func playAtFirstBeat(state string) func(*trial) {
+	return func(t *trial) {
+		t.idlesElsewhere()
+		t.hook(tellState(state, false))
+		p := t.launch(options{})
+		t.mustBeTold(p, state)
+		t.temptQuiet(p, timeToAct)
+	}
+}
+
+// atBeat returns a play whose order comes with the reply to the nth BEAT.
+func atBeat(n int, play func(*trial)) func(*trial) {
+	return func(t *trial) {
+		t.beatsBefore = n - 1
+		play(t)
+	}
 }
 
 // temptQuiet pushes jobs that a quiet worker must not fetch, and watches it.

@@ -19,13 +19,18 @@ const beatDue = 15 * time.Second
 // terminateSituations are about the state Terminating. (Terminating State; END)
 func terminateSituations() []situation {
 	const ends = "STATE-20 STATE-22"
+	simple := setup{server: simpleStates}
 	return []situation{
 		{"terminate/idle", "an idle worker with the order to terminate sends END and exits",
 			"BEAT-13 STATE-20 STATE-22 STATE-15 END-03", 15, playTerminate(true), setup{}},
-		{"terminate/simple", "the same, where the state is a simple string",
-			"BEAT-13 " + ends, 15, playTerminate(true), setup{server: simpleStates}},
-		{"terminate/spaces", "the same, where the JSON of the state has white space, as in the specification",
-			"BEAT-13 " + ends, 15, hooked(spaceState, playTerminate(true)), setup{}},
+		{"terminate/simple", "the same, where the state is a simple string, in the reply to the third BEAT",
+			"BEAT-13 " + ends, 30, atBeat(3, playTerminate(true)), simple},
+		{"terminate/spaces", "the same, where its JSON has white space, as in the text, in the reply to the second BEAT",
+			"BEAT-13 " + ends, 15, atBeat(2, hooked(spaceState, playTerminate(true))), setup{}},
+		{"terminate/first-beat", "a worker fetches no more where the reply to the first BEAT has the order",
+			"BEAT-13 STATE-20", 5, playAtFirstBeat("terminate"), setup{}},
+		{"terminate/first-beat-simple", "the same, where the state is a simple string with white space",
+			"BEAT-13 STATE-20", 5, hooked(spaceState, playAtFirstBeat("terminate")), simple},
 		{"terminate/late-job", "a job that a FETCH brings when its worker terminates already is reported",
 			"STATE-20", 15, playLateJob("terminate", timeToLeave), setup{}},
 		{"terminate/end-without-reply", "a worker ends where the server closes after END without a reply",

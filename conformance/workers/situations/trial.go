@@ -32,6 +32,8 @@ type trial struct {
 	hooks    []func(*fakes.Event)
 	accepted map[string]bool // jobs of a producer that the server has taken, by jid
 
+	beatsBefore int // BEATs of a worker before the one whose reply has an order
+
 	decisions  []conformance.Decision
 	byRules    map[string]time.Duration // when rules have found clauses broken
 	stop       string                   // why the situation did not come about; empty if it did
@@ -161,10 +163,16 @@ const (
 	mostStored     = 64 << 20
 )
 
+// afterPlay is when jobs that have failed are tried again, unless the situation is about that: a slow worker would get
+// them before the jobs that wait in its second queue.
+func afterPlay(int) time.Duration { return time.Hour }
+
 // serve starts one more server.
 func (t *trial) serve() *server {
 	s := &server{process: len(t.servers) + 1}
-	config := fakes.Config{Hook: t.runHooks, MaxUnfinished: mostUnfinished, MaxStored: mostStored}
+	config := fakes.Config{
+		Hook: t.runHooks, MaxUnfinished: mostUnfinished, MaxStored: mostStored, RetryDelay: afterPlay,
+	}
 	if t.situation.setup.server != nil {
 		t.situation.setup.server(&config)
 	}

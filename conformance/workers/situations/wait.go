@@ -97,15 +97,17 @@ const beatPatience = 66 * time.Second
 func (t *trial) mustBeat(p *program, n int) {
 	t.idlesElsewhere()
 	beats := p.lines(fwp.BEAT)
-	if !t.awaitCount(p, beatPatience, beats, n) {
-		t.giveUp(true, "the worker sent %d of %d BEATs within %v", t.count(beats), n, beatPatience)
+	for i := 1; i <= n; i++ {
+		if !t.awaitCount(p, beatPatience, beats, i) {
+			t.giveUp(true, "the worker sent %d of %d BEATs, and no other one within %v", t.count(beats), n, beatPatience)
+		}
 	}
 }
 
 // order answers every BEAT of a worker with a state, from now on or only once, and waits until the worker was told. It
-// ends the play if the worker sends no BEAT.
+// ends the play if the worker sends no BEAT, or too few before the order.
 func (t *trial) order(p *program, state string, always bool) *workers.Event {
-	t.idlesElsewhere()
+	t.mustBeat(p, t.beatsBefore)
 	t.hook(tellState(state, always))
 	return t.mustBeTold(p, state)
 }
