@@ -43,6 +43,8 @@ type Exploration struct {
 	Findings   []Explored     `json:"findings"`
 	// Inputs is what was sent, without what shrank findings; nil if that was not counted.
 	Inputs *Inputs `json:"inputs,omitempty"`
+	// Functions is what code of the server was reached; nil if that was not asked for.
+	Functions *Functions `json:"functions,omitempty"`
 	// Limit is how many connections the target serves at a time, if a limit was met. (AMB-14)
 	Limit int `json:"connections_limit,omitempty"`
 	// Limits is the limit that ended it, if it was not the time or the number of commands: "--findings 1".

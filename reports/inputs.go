@@ -216,6 +216,36 @@ func (p *Page) inputs(i *Inputs, most int, o PageOptions) {
 	p.Add(t)
 }
 
+// Functions is what code of a server was reached, as its own coverage says.
+type Functions struct {
+	// Of is how many functions there are, and Never has those that nothing reached: their file, line and name.
+	Of    int      `json:"of"`
+	Never []string `json:"never,omitempty"`
+	// Open is why that is not known; empty if it is.
+	Open string `json:"open,omitempty"`
+}
+
+// functions appends the functions of the server that nothing reached: with Verbose all of them.
+func (p *Page) functions(f *Functions, o PageOptions) {
+	if f == nil {
+		return
+	}
+	if f.Open != "" {
+		p.Add(Prose{LinesOf("functions that were reached are not known: " + f.Open)})
+		return
+	}
+	t := Table{}
+	for i, name := range f.Never {
+		if i == mostNever && !o.Verbose {
+			t.Note = Words(fmt.Sprintf("and %s more; -v lists them", text.Grouped(len(f.Never)-i)))
+			break
+		}
+		t.Rows = append(t.Rows, Cells(name))
+	}
+	p.Section("FUNCTIONS", fmt.Sprintf("%d of %d of the server were never reached", len(f.Never), f.Of))
+	p.Add(t)
+}
+
 // CoverageSchema is the value of the key "schema" of the JSON of every Coverage. Its number grows when a key is
 // removed, renamed or changes its meaning.
 const CoverageSchema = "fwpcoverage/1"

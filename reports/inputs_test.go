@@ -2,6 +2,7 @@ package reports
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"testing"
 
@@ -122,4 +123,27 @@ func TestLaw(t *testing.T) {
 		assert.Equal(t, want[i], l.Rules[i].Outcome+": "+l.Rules[i].Words())
 	}
 	assert.Equal(t, "the law judged 1,300 messages; open 1,200 (same jid); not reached: d", l.Words())
+}
+
+func TestFunctionsOnPages(t *testing.T) {
+	t.Parallel()
+	many := make([]string, 25)
+	for i := range many {
+		many[i] = fmt.Sprintf("main.go:%d: f", i)
+	}
+	for name, test := range map[string]struct {
+		f    *Functions
+		o    PageOptions
+		want string
+	}{
+		"none":  {f: nil, want: ""},
+		"open":  {f: &Functions{Open: "no go"}, want: "are not known: no go"},
+		"all":   {f: &Functions{Of: 3}, want: "FUNCTIONS: 0 of 3 of the server were never reached"},
+		"many":  {f: &Functions{Of: 30, Never: many}, want: "and 5 more; -v lists them"},
+		"whole": {f: &Functions{Of: 30, Never: many}, o: PageOptions{Verbose: true}, want: "main.go:24: f"},
+	} {
+		var p Page
+		p.functions(test.f, test.o)
+		assert.Contains(t, string(RenderText(p, TextOptions{Width: 100})), test.want, name)
+	}
 }

@@ -25,6 +25,7 @@ func (e *Exploration) Page(o PageOptions) Page {
 	}
 	p.coverage(e, o)
 	p.inputs(e.Inputs, mostNever, o)
+	p.functions(e.Functions, o)
 	p.leftover(e.Left, "of this run that are, or may be, still on the target", o)
 	ended := some(len(e.Limits), ", ended by "+e.Limits)
 	p.Conclude(fmt.Sprintf("seed %d, took %s%s", e.Seed, Duration(e.Took), ended), e.decide(o.Exit))

@@ -38,6 +38,7 @@ func (r *Report) Page(o PageOptions) Page {
 		p.Add(Prose{LinesOf(r.Law.Words())})
 	}
 	p.inputs(r.Inputs, mostNever, o)
+	p.functions(r.Functions, o)
 	p.Conclude(r.facts(), r.decide(o.Exit))
 	return p
 }

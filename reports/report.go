@@ -52,6 +52,8 @@ type Report struct {
 	Law *Law `json:"law,omitempty"`
 	// Inputs is what was sent in all checks; nil if that was not counted.
 	Inputs *Inputs `json:"inputs,omitempty"`
+	// Functions is what code of the server was reached; nil if that was not asked for.
+	Functions *Functions `json:"functions,omitempty"`
 	// Checks holds every check that was selected, and may hold others as NotSelected, in the order of the catalogue.
 	Checks []Check `json:"checks"`
 	// Clauses holds every clause of the catalogue, in its order, each with the worst verdict of its checks.

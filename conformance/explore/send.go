@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/wait"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -113,7 +112,7 @@ func (p *playing) transmit(ctx context.Context, c *conn, segments [][]byte, paus
 		segments = segments[last:]
 	}
 	now := time.Now()
-	p.inputs.Sent(c.number, p.split(c, all, unbounded), pieces, now)
+	p.inputs.Sent(c.number, p.split(all, unbounded), pieces, now)
 	sent := p.law.Sent(c.number, all, unbounded, now)
 	c.clause, c.owed, c.judged, c.situation = sent.Clause, sent.Owed, sent.Judged, sent.Situation
 	c.most += sent.Most
@@ -124,9 +123,9 @@ func (p *playing) transmit(ctx context.Context, c *conn, segments [][]byte, paus
 }
 
 // split returns the commands of one write; unbounded bytes are none that could be told apart.
-func (p *playing) split(c *conn, all []byte, unbounded bool) [][]byte {
-	if s, is := p.law.(law.Splitter); is && p.inputs != nil && !unbounded {
-		return s.Split(c.number, all, p.now)
+func (p *playing) split(all []byte, unbounded bool) [][]byte {
+	if f := p.subject.Fields; f != nil && f.Split != nil && !unbounded {
+		return f.Split(all)
 	}
 	return [][]byte{all}
 }

@@ -19,7 +19,7 @@ const otherBytes = "other bytes"
 // fields says what the commands of FWP consist of.
 func fields() *law.Fields {
 	return &law.Fields{
-		Each: eachField, Known: knownFields, Job: "PUSH jid",
+		Each: eachField, Split: lines, Known: knownFields, Job: "PUSH jid",
 		Populations: map[string]int{law.Connections: 64, "workers": 64, "jobs in hand": mostJobs, "FETCHes that wait": 64},
 		Ways:        []string{law.AtOnce, law.ToWaiting, law.Scheduled, law.Failed, law.Expired, law.Restarted},
 	}
@@ -50,6 +50,15 @@ func eachField(command []byte, each func(name string, value []byte)) {
 			each(field, value)
 		}
 	})
+}
+
+// lines returns the lines of bytes that end with one.
+func lines(all []byte) [][]byte {
+	if !bytes.HasSuffix(all, []byte("\r\n")) {
+		return [][]byte{all}
+	}
+	split := bytes.SplitAfter(all, []byte("\r\n"))
+	return split[:len(split)-1]
 }
 
 // fieldNames returns the dimension of each known field, by verb.

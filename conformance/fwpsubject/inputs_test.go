@@ -36,6 +36,12 @@ func TestFieldsOfCommands(t *testing.T) {
 	}
 }
 
+func TestLines(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, [][]byte{[]byte("INFO\r\n"), []byte("END\r\n")}, lines([]byte("INFO\r\nEND\r\n")))
+	assert.Equal(t, [][]byte{[]byte("INFO\r\nEND")}, lines([]byte("INFO\r\nEND")))
+}
+
 // TestFieldsAreThoseThatJobsHave: what is generated of a job is counted.
 func TestFieldsAreThoseThatJobsHave(t *testing.T) {
 	t.Parallel()

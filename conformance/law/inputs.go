@@ -14,6 +14,8 @@ type Fields struct {
 	// Each calls each with the parts of a command, each value as a JSON text: first the verb, whose value is nil, then its
 	// fields. Names are bounded in number, whatever was sent; those of the fields begin with the verb.
 	Each func(command []byte, each func(name string, value []byte))
+	// Split returns the commands of one write of an exploration, which has no more than whole ones; nil: there is one.
+	Split func(all []byte) [][]byte
 	// Known returns all values of each field that an alphabet generates.
 	Known func() map[string][]values.Bucket
 	// Populations has the most things of each kind that a run can have at a time, [Connections] among them.

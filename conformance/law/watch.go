@@ -52,7 +52,9 @@ func (s *Seen) Unproven() bool { return s.Timed || s.Doubtful || s.Own != "" }
 func NewWatch(d Definition, t Terms) *Watch {
 	w := &Watch{law: d.Start(t), of: d, alike: map[[2]string]int{}, shared: t.Shared}
 	w.pusher, _ = w.law.(Pusher)
-	w.inputs = NewInputs(d.Fields, w.law)
+	if !t.Shared { // what unseen clients send beside is not known
+		w.inputs = NewInputs(d.Fields, w.law)
+	}
 	return w
 }
 

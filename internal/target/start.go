@@ -23,6 +23,8 @@ type Starter struct {
 	// and {dir} for a new folder, which is kept over restarts. They are in its environment as FWP_PORT, FWP_PORT2,
 	// FWP_WEBPORT, FWP_PASSWORD and FWP_DIR, too. The command must not end as long as the server runs.
 	Command string
+	// Environment has variables, NAME=VALUE, that the command gets besides.
+	Environment []string
 	// Workers quiets and terminates workers; nil: nothing does. Its commands have the
 	// environment of the server.
 	Workers func(Place) Operator

@@ -28,7 +28,8 @@ const readyPause = 20 * time.Millisecond
 
 // begin runs the command and waits until the server is ready.
 func (i *Started) begin(ctx context.Context) error {
-	now, err := supervise(i.starter.Supervisor, i.place.fill(i.starter.Command), i.place.environment(), i.output)
+	now, err := supervise(i.starter.Supervisor, i.place.fill(i.starter.Command),
+		append(i.place.environment(), i.starter.Environment...), i.output)
 	if err != nil {
 		return err
 	}

@@ -6,8 +6,8 @@
 // A command begins in the file of its name, and its parts are in files that begin with that. Files:
 //
 //   - check.go: the commands
-//   - what plays checks: run.go, run_findings.go (scripts of findings, commands that show them again), worker.go
-//     (client too), selftest.go
+//   - what plays checks: run.go, run_findings.go (scripts of findings, commands that show them again),
+//     run_cover.go (what a server reached of its own code), worker.go (client too), selftest.go
 //   - what makes up commands: explore.go, explore_findings.go, compare.go (of saved reports, too)
 //   - scripts: lint.go, fmt.go, shrink.go, record.go
 //   - what is known: list.go, explain.go, spec.go

@@ -55,7 +55,7 @@ func newExplore(p process) *cobra.Command {
 // explore runs one exploration, from the flags to the exit code.
 func (p process) explore(ctx context.Context, o *exploreOptions) error {
 	at, err := o.endpoint(p.LookupEnv)
-	if err != nil {
+	if err = cmp.Or(err, o.cover.apply(at)); err != nil {
 		return err
 	}
 	o.fillIn()
@@ -80,6 +80,8 @@ func (p process) explore(ctx context.Context, o *exploreOptions) error {
 		defer end()
 		store := &findingStore{p: p, o: o, at: at, folder: folder{path: o.folder, secrets: at.Secrets}}
 		store.explore(ctx, x, script, bar, e)
+		end() // what a server reached is written when it ends
+		e.Functions = o.cover.functions(ctx)
 	}
 	e.Hide(p.Secrets.Hide)
 	return o.deliver(p, e, e.Unreachable, &e.Internal)
@@ -177,6 +179,7 @@ func (o *exploring) explorer(at program.Endpoint, own bool) explore.Explorer {
 type exploreOptions struct {
 	exploring
 
+	cover        coverFlags
 	clients, pid int
 	replay       string
 }
@@ -200,6 +203,7 @@ func (o *exploreOptions) declare(cmd *cobra.Command) {
 	f.IntVar(&o.pid, "pid", 0,
 		"watch the memory of the server's process, which is `PID` of this machine: see whether it grows "+
 			"without bound; takes up to 3m5s of --time, which is 5m5s then (Linux)")
+	o.cover.declare(f)
 	program.DeclareFault(cmd, &o.fault, "")
 	o.declareExtent(f)
 	o.declareFindings(f)

@@ -58,7 +58,7 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 	chosen.own = len(args) > 0
 	o.targetFlags.SetProtocol(protocol)
 	s, err := o.subject(p.LookupEnv)
-	if err != nil {
+	if err = cmp.Or(err, o.cover.apply(s.Endpoint)); err != nil {
 		return err
 	}
 	p.Secrets = s.Secrets
@@ -82,6 +82,8 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 		complete: func(r *reports.Report) { complete(r, s, on, chosen) },
 	})
 	o.saveFindings(p, r, s, chosen)
+	on.end() // what a server reached is written when it ends
+	r.Functions = o.cover.functions(ctx)
 	return o.deliver(p, r, r.Unreachable, &r.Internal)
 }
 
@@ -250,6 +252,7 @@ type runOptions struct {
 
 	selection        conformance.Selection
 	expect           expectFlags
+	cover            coverFlags
 	parallel, repeat int
 	failFast         bool
 }
@@ -260,6 +263,7 @@ func (o *runOptions) declare(cmd *cobra.Command) {
 	o.declareTarget(cmd)
 	o.declareSelection(f)
 	o.declareRunning(f)
+	o.cover.declare(f)
 	f.StringVar(&o.folder, "save", "", "put a script that alone shows it again into `FOLDER`, for each new finding")
 	o.reportFlags.Declare(cmd, "print every conversation as it goes, and all checks in the report")
 }
