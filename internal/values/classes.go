@@ -63,11 +63,22 @@ type reader struct {
 	deepest int
 }
 
+// unseen reports whether a part is only passed over.
+func (r *reader) unseen(part string) bool { return part != Whole && r.left <= 0 }
+
 // tell passes a class on.
 func (r *reader) tell(part, class string) {
-	if part == Whole || r.left > 0 {
+	if !r.unseen(part) {
 		r.each(part, class)
 	}
+}
+
+// trim removes white space from the begin.
+func trim(b []byte) []byte {
+	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t' || b[0] == '\r' || b[0] == '\n') {
+		b = b[1:]
+	}
+	return b
 }
 
 // value reads a value, and reports whether there was one.
@@ -84,17 +95,13 @@ func (r *reader) value(part string, depth int) bool {
 	case '[', '{':
 		return r.items(part, depth)
 	}
-	end := bytes.IndexAny(r.rest, ",]} \t\r\n")
-	if end < 0 {
-		end = len(r.rest)
+	end := 0
+	for end < len(r.rest) && r.rest[end] > ' ' && r.rest[end] != ',' && r.rest[end] != ']' && r.rest[end] != '}' {
+		end++
 	}
-	token := string(r.rest[:end])
-	switch r.rest = r.rest[end:]; token {
-	case "null", "true", "false":
-		r.tell(part, token)
-		return true
-	}
-	return r.number(part, token)
+	token := r.rest[:end]
+	r.rest = r.rest[end:]
+	return end > 0 && (r.unseen(part) || r.scalar(part, string(token)))
 }
 
 // items reads an array or an object.
@@ -103,21 +110,21 @@ func (r *reader) items(part string, depth int) bool {
 	if r.rest[0] == '{' {
 		kind, closing = "object", '}'
 	}
-	if r.rest = bytes.TrimLeft(r.rest[1:], space); len(r.rest) > 0 && r.rest[0] == closing {
+	if r.rest = trim(r.rest[1:]); len(r.rest) > 0 && r.rest[0] == closing {
 		r.rest, closing = r.rest[1:], 0
 	}
 	for ; closing != 0; n++ {
 		if closing == '}' && !r.name() || !r.value(Inside, depth+1) {
 			return false
 		}
-		r.rest = bytes.TrimLeft(r.rest, space)
+		r.rest = trim(r.rest)
 		if len(r.rest) == 0 || r.rest[0] != ',' && r.rest[0] != closing {
 			return false
 		}
 		if r.rest[0] == closing {
 			closing = 0
 		}
-		r.rest = bytes.TrimLeft(r.rest[1:], space)
+		r.rest = trim(r.rest[1:])
 	}
 	if r.tell(part, kind); part == Whole {
 		r.tell(part, wording().counts.of(uint64(n)))
@@ -126,23 +133,25 @@ func (r *reader) items(part string, depth int) bool {
 	return true
 }
 
-const space = " \t\r\n"
-
 // name reads the name of a member and its colon.
 func (r *reader) name() bool {
 	if len(r.rest) == 0 || r.rest[0] != '"' || !r.text(Names) {
 		return false
 	}
-	if r.rest = bytes.TrimLeft(r.rest, space); len(r.rest) == 0 || r.rest[0] != ':' {
+	if r.rest = trim(r.rest); len(r.rest) == 0 || r.rest[0] != ':' {
 		return false
 	}
-	r.rest = bytes.TrimLeft(r.rest[1:], space)
+	r.rest = trim(r.rest[1:])
 	return true
 }
 
-// number classifies a number, and reports whether it is one.
-func (r *reader) number(part, token string) bool {
-	if _, err := strconv.ParseFloat(token, 64); token == "" || strings.IndexByte("-0123456789", token[0]) < 0 ||
+// scalar classifies what is no text, and reports whether it is something.
+func (r *reader) scalar(part, token string) bool {
+	if token == "null" || token == "true" || token == "false" {
+		r.tell(part, token)
+		return true
+	}
+	if _, err := strconv.ParseFloat(token, 64); strings.IndexByte("-0123456789", token[0]) < 0 ||
 		err != nil && !strings.HasSuffix(err.Error(), strconv.ErrRange.Error()) {
 		return false
 	}
@@ -234,11 +243,11 @@ func (s *sizes) of(n uint64) string {
 // Members calls each with the members of an object in their order, the names as they are written, and reports whether
 // it is one.
 func Members(object []byte, each func(name string, value []byte)) bool {
-	r := reader{rest: bytes.TrimSpace(object), each: func(string, string) {}}
+	r := reader{rest: bytes.TrimSpace(object)}
 	if len(r.rest) < 2 || r.rest[0] != '{' {
 		return false
 	}
-	r.rest = bytes.TrimLeft(r.rest[1:], space)
+	r.rest = trim(r.rest[1:])
 	for len(r.rest) > 0 && r.rest[0] != '}' {
 		name := r.rest
 		if !r.name() {
@@ -250,8 +259,8 @@ func Members(object []byte, each func(name string, value []byte)) bool {
 			return false
 		}
 		each(string(name), value[:len(value)-len(r.rest)])
-		if r.rest = bytes.TrimLeft(r.rest, space); len(r.rest) > 0 && r.rest[0] == ',' {
-			r.rest = bytes.TrimLeft(r.rest[1:], space)
+		if r.rest = trim(r.rest); len(r.rest) > 0 && r.rest[0] == ',' {
+			r.rest = trim(r.rest[1:])
 		}
 	}
 	return len(r.rest) == 1

@@ -76,6 +76,11 @@ func (r *reader) text(part string) bool {
 	at := 1
 	for at < len(r.rest) && r.rest[at] != '"' {
 		switch c := r.rest[at]; {
+		case c == '\\' && r.unseen(part):
+			at += 2
+		case c > '>' && c < 0x7f && c != '\\', r.unseen(part):
+			t.length++
+			at++
 		case c == '\\':
 			at += t.escape(r.rest[at:])
 		case c < utf8.RuneSelf:
