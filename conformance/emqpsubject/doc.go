@@ -3,5 +3,6 @@
 //
 // Files: subject.go (the subject, its seeds), rules.go (what can be broken), alphabet.go, values.go (the types of
 // frames), ways.go (of messages to their peers), law.go, sent.go (what is sent), came.go (what is received), own.go
-// (what the broker says by itself), reply.go, due.go (what has to come).
+// (what the broker says by itself), reply.go, due.go (what has to come),
+// inputs.go (of what fields messages consist).
 package emqpsubject

@@ -76,6 +76,7 @@ const mostCounted = 20_000
 type Inputs struct {
 	of     *Fields
 	law    Law
+	pushes bool // the server answers no command
 	counts reports.Inputs
 	open   map[int]*counted
 	jobs   map[string]*sentJob
@@ -99,8 +100,10 @@ func NewInputs(of *Fields, l Law) *Inputs {
 	if of == nil {
 		return nil
 	}
+	_, pushes := l.(Pusher)
 	return &Inputs{
-		of: of, law: l, open: map[int]*counted{}, jobs: map[string]*sentJob{}, parts: map[string]map[string]string{},
+		pushes: pushes,
+		of:     of, law: l, open: map[int]*counted{}, jobs: map[string]*sentJob{}, parts: map[string]map[string]string{},
 	}
 }
 
@@ -134,7 +137,9 @@ func (i *Inputs) Sent(conn int, commands [][]byte, pieces bool, at time.Time) {
 		case i.open[conn].owed > 0:
 			moment = behind
 		}
-		i.open[conn].owed++
+		if !i.pushes {
+			i.open[conn].owed++
+		}
 		i.command(conn, command, moment, at)
 	}
 }
