@@ -12,7 +12,8 @@ BASE     ?= main
 PLATFORMS := darwin/arm64 windows/amd64
 
 # The linter has a module of its own, so that its many dependencies stay out of ours.
-LINT := $(GO) tool -modfile=tools/lint/go.mod golangci-lint
+TOOL := $(GO) tool -modfile=tools/lint/go.mod
+LINT := $(TOOL) golangci-lint
 
 .PHONY: help
 help: ## print this
@@ -77,6 +78,17 @@ fmt: ## format the Go files
 .PHONY: lint
 lint: ## run the linters; the first time takes a minute or more to build them
 	$(LINT) run
+	$(TOOL) actionlint .github/workflows/*.yml
+
+.PHONY: vulnerabilities
+vulnerabilities: ## look what is used up in the vulnerability database of the Go project; says so where that is not reached
+	@if seen=$$($(TOOL) govulncheck ./... 2>&1); then echo "$$seen"; else \
+		echo "$$seen"; \
+		case "$$seen" in \
+		*'fetching vulnerabilities'*) echo "NOT CHECKED: the vulnerability database was not reached" ;; \
+		*) exit 1 ;; \
+		esac; \
+	fi
 
 .PHONY: cross
 cross: ## compile and vet everything, tests too, for each of PLATFORMS

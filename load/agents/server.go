@@ -23,7 +23,8 @@ type ServerConfig struct {
 	Refused func(name, address string)
 }
 
-// Server is a NATS server in this process: its core, without JetStream, and with one token.
+// Server is a NATS server in this process: its core, without JetStream, and with one token. Clients of other processes
+// are agents: they may publish and subscribe to the subjects of these, and to no others.
 type Server struct{ server *server.Server }
 
 // serverLimit is how long the server may take until it accepts connections.
@@ -79,7 +80,7 @@ func (s *Server) Close() {
 	s.server.WaitForShutdown()
 }
 
-// tokenCheck lets clients in that know a token.
+// tokenCheck lets clients in that know a token. Those of other processes may do what agents do.
 type tokenCheck struct {
 	token   string
 	refused func(name, address string)
@@ -88,15 +89,25 @@ type tokenCheck struct {
 // Check implements server.Authentication.
 func (t tokenCheck) Check(c server.ClientAuthentication) bool {
 	o := c.GetOpts()
-	if subtle.ConstantTimeCompare([]byte(o.Token), []byte(t.token)) == 1 {
-		return true
+	address, here := "this process", true
+	if from := c.RemoteAddress(); from != nil && from.Network() == "tcp" {
+		address, here = from.String(), false
 	}
-	if t.refused != nil {
-		address := "this process"
-		if from := c.RemoteAddress(); from != nil {
-			address = from.String()
-		}
+	known := subtle.ConstantTimeCompare([]byte(o.Token), []byte(t.token)) == 1
+	switch {
+	case known && !here:
+		c.RegisterUser(&server.User{Permissions: subjectsOf(t.token).ofAgents()})
+	case !known && t.refused != nil:
 		t.refused(o.Name, address)
 	}
-	return false
+	return known
+}
+
+// ofAgents returns what an agent may do: it asks and reports, and hears the state of the run and the replies. It hears
+// no other agent, and speaks for no coordinator.
+func (s subjects) ofAgents() *server.Permissions {
+	return &server.Permissions{
+		Publish:   &server.SubjectPermission{Allow: []string{s.join, s.clock, s.tick, s.jobs + "*", s.done + "*"}},
+		Subscribe: &server.SubjectPermission{Allow: []string{s.state, nats.InboxPrefix + ">"}},
+	}
 }

@@ -5,7 +5,9 @@ import (
 	"crypto/x509"
 	"net/http/httptest"
 	"testing"
+	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -40,6 +42,50 @@ func TestAnEncryptedServer(t *testing.T) {
 	access.TLS = nil
 	_, err = agents.Connect(access, "agent")
 	require.ErrorContains(t, err, "certificate")
+}
+
+// Who knows the token may be an agent, and nothing else.
+func TestWhatAnAgentMayDo(t *testing.T) {
+	t.Parallel()
+	server, err := agents.StartServer(agents.ServerConfig{Listen: "127.0.0.1:0", Token: token})
+	require.NoError(t, err)
+	defer server.Close()
+	coordinator, err := server.Connect(token, "coordinator")
+	require.NoError(t, err)
+	defer coordinator.Close()
+	heard, err := coordinator.SubscribeSync("fwp.>")
+	require.NoError(t, err)
+	require.NoError(t, coordinator.Flush())
+	for subject, allowed := range map[string]bool{
+		"join": true, "clock": true, "tick": true, "jobs.1": true, "done.1": true, "state": false, "other": false,
+	} {
+		agent := connected(t, server)
+		require.NoError(t, agent.Publish(agents.Prefix(token)+subject, nil))
+		require.NoError(t, agent.Flush())
+		if assert.Equal(t, allowed, agent.LastError() == nil, "%s: %v", subject, agent.LastError()); allowed {
+			_, err = heard.NextMsg(time.Minute)
+			require.NoError(t, err, subject)
+		}
+	}
+	for subject, allowed := range map[string]bool{
+		agents.Prefix(token) + "state": true, nats.NewInbox(): true, ">": false, "fwp.>": false,
+		agents.Prefix(token) + "done.1": false,
+	} {
+		agent := connected(t, server)
+		_, err := agent.SubscribeSync(subject)
+		require.NoError(t, err)
+		require.NoError(t, agent.Flush())
+		assert.Equal(t, allowed, agent.LastError() == nil, "%s: %v", subject, agent.LastError())
+	}
+}
+
+// connected returns a connection of an agent, from outside of the server's process.
+func connected(t *testing.T, server *agents.Server) *nats.Conn {
+	t.Helper()
+	agent, err := agents.Connect(agents.Access{URL: "nats://" + token + "@" + server.Address().String()}, "agent")
+	require.NoError(t, err)
+	t.Cleanup(agent.Close)
+	return agent
 }
 
 func TestUserOf(t *testing.T) {

@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	batch "k8s.io/api/batch/v1"
 	core "k8s.io/api/core/v1"
+	network "k8s.io/api/networking/v1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -26,25 +28,27 @@ func decode[T any](t *testing.T, document string) *T {
 	return into
 }
 
-// manifests returns the documents of the page: the service, the job of the coordinator and that of the agents.
-func manifests(t *testing.T) (*core.Service, *batch.Job, *batch.Job) {
+// documents returns the documents of the page: the service, the job of the coordinator, that of the agents, and the
+// policies of both.
+func documents(t *testing.T) (all []string) {
 	t.Helper()
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []string
 	for _, found := range block.FindAllStringSubmatch(string(text), -1) {
 		all = append(all, strings.Split(found[1], "\n---\n")...)
 	}
-	if len(all) != 3 {
-		t.Fatalf("%s has %d documents, expected 3", page, len(all))
+	if len(all) != 5 {
+		t.Fatalf("%s has %d documents, expected 5", page, len(all))
 	}
-	return decode[core.Service](t, all[0]), decode[batch.Job](t, all[1]), decode[batch.Job](t, all[2])
+	return all
 }
 
 func TestManifests(t *testing.T) {
-	service, coordinator, agents := manifests(t)
+	all := documents(t)
+	service := decode[core.Service](t, all[0])
+	coordinator, agents := decode[batch.Job](t, all[1]), decode[batch.Job](t, all[2])
 	for kind, meta := range map[string]string{
 		"Service v1": service.Kind + " " + service.APIVersion,
 	} {
@@ -59,6 +63,14 @@ func TestManifests(t *testing.T) {
 		pod := job.Spec.Template.Spec
 		if pod.RestartPolicy != core.RestartPolicyNever || *job.Spec.BackoffLimit != 0 {
 			t.Errorf("%s may start a pod twice", job.Name)
+		}
+		if !restricted(pod) {
+			t.Errorf("%s has rights that it does not need", job.Name)
+		}
+		for _, mount := range pod.Containers[0].VolumeMounts {
+			if !slices.ContainsFunc(pod.Volumes, func(v core.Volume) bool { return v.Name == mount.Name }) {
+				t.Errorf("%s mounts %s, which is no volume", job.Name, mount.Name)
+			}
 		}
 		env := pod.Containers[0].Env
 		if len(env) != 1 || env[0].Name != "FWPBENCH_TOKEN" || env[0].ValueFrom.SecretKeyRef == nil {
@@ -79,7 +91,46 @@ func TestManifests(t *testing.T) {
 		t.Error("two pods could be the same agent at a time")
 	}
 	joins := agents.Spec.Template.Spec.Containers[0].Args
-	if !slices.Contains(joins, "nats://"+service.Name+":4222") || service.Spec.Ports[0].Port != 4222 {
+	if !slices.Contains(joins, "tls://"+service.Name+":4222") || service.Spec.Ports[0].Port != 4222 {
 		t.Errorf("the agents join %v, and the service is %s:%d", joins, service.Name, service.Spec.Ports[0].Port)
+	}
+}
+
+// restricted reports whether a pod keeps to the restricted Pod Security Standard, cannot write its file system, and has
+// no account of the cluster.
+func restricted(pod core.PodSpec) bool {
+	all, one := pod.SecurityContext, pod.Containers[0].SecurityContext
+	return all != nil && one != nil && len(pod.Containers) == 1 &&
+		*all.RunAsNonRoot && *all.RunAsUser > 0 && all.SeccompProfile.Type == core.SeccompProfileTypeRuntimeDefault &&
+		!*one.AllowPrivilegeEscalation && *one.ReadOnlyRootFilesystem &&
+		slices.Equal(one.Capabilities.Drop, []core.Capability{"ALL"}) && !*pod.AutomountServiceAccountToken
+}
+
+func TestPolicies(t *testing.T) {
+	all := documents(t)
+	coordinator, agents := decode[batch.Job](t, all[1]), decode[batch.Job](t, all[2])
+	for i, job := range []*batch.Job{coordinator, agents} {
+		policy := decode[network.NetworkPolicy](t, all[3+i])
+		if policy.Kind+" "+policy.APIVersion != "NetworkPolicy networking.k8s.io/v1" {
+			t.Errorf("expected a NetworkPolicy, got %s %s", policy.Kind, policy.APIVersion)
+		}
+		labels := job.Spec.Template.Labels
+		if !maps.Equal(policy.Spec.PodSelector.MatchLabels, labels) {
+			t.Errorf("%s selects %v, and the pods have %v", policy.Name, policy.Spec.PodSelector.MatchLabels, labels)
+		}
+		if !slices.Equal(policy.Spec.PolicyTypes, []network.PolicyType{network.PolicyTypeIngress}) {
+			t.Errorf("%s restricts %v, and where the target is it cannot know", policy.Name, policy.Spec.PolicyTypes)
+		}
+		if job == agents {
+			if len(policy.Spec.Ingress) > 0 {
+				t.Errorf("%s lets %v in, and nothing reaches an agent", policy.Name, policy.Spec.Ingress)
+			}
+			continue
+		}
+		rule := policy.Spec.Ingress[0]
+		if len(policy.Spec.Ingress) != 1 || !maps.Equal(rule.From[0].PodSelector.MatchLabels, agents.Spec.Template.Labels) ||
+			rule.Ports[0].Port.IntValue() != 4222 {
+			t.Errorf("%s lets others in than agents: %v", policy.Name, policy.Spec.Ingress)
+		}
 	}
 }

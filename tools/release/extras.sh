@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Writes the man pages and the shell completions of both programs into FOLDER, from what the programs say themselves.
+# Writes the man pages and the shell completions of both programs into FOLDER, from what the programs say themselves, and
+# the licences of all modules that are built into them.
 # Usage: tools/release/extras.sh FOLDER
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -32,3 +33,17 @@ for program in fwpcheck fwpbench; do
 		"$out/bin/$program" completion "$shell" >"$out/completions/$program.$shell"
 	done
 done
+
+# The modules are those of all systems: Windows and macOS have others built in.
+for system in linux darwin windows; do
+	GOOS=$system go list -deps -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}' ./cmd/...
+done | sort -u | while read -r module version folder; do
+	printf '\n==> %s %s\n' "$module" "$version"
+	found=
+	for file in "$folder"/{LICENSE,LICENCE,UNLICENSE,COPYING,NOTICE,PATENTS}*; do
+		[ ! -f "$file" ] || { found=1 && printf '\n' && cat "$file"; }
+	done
+	[ -n "$found" ] || { echo "$module has no licence" >&2 && exit 1; }
+done >"$out/THIRD_PARTY_NOTICES"
+printf '\n==> Go\n\n' >>"$out/THIRD_PARTY_NOTICES"
+cat "$(go env GOROOT)/LICENSE" >>"$out/THIRD_PARTY_NOTICES"
