@@ -72,8 +72,8 @@ func (th *thread) assume(e *scenarios.Expect, a session.Received, res *Result) b
 		}
 	}
 	switch {
-	case departed == nil && th.assuming:
-		res.leave(doubt{OtherBreach, "the line did not match, which may follow from what an earlier line shows"})
+	case departed == nil && th.assuming && th.trial == nil:
+		res.leave(mayFollow())
 	case departed != nil && !fresh:
 		res.leave(doubt{OtherBreach, fmt.Sprintf("the reply departs from what is expected as that of line %d does",
 			th.assumed[departed[0]])})
@@ -81,6 +81,18 @@ func (th *thread) assume(e *scenarios.Expect, a session.Received, res *Result) b
 	res.Assumed = departed != nil
 	th.assuming = th.assuming || res.Assumed
 	return res.Assumed
+}
+
+// mayFollow is why a line that does not match behind an assumption decides nothing.
+func mayFollow() doubt {
+	return doubt{OtherBreach, "the line did not match, which may follow from what an earlier line shows"}
+}
+
+// assumes reports whether a departure was taken as the way of the server.
+func (pl *play) assumes() bool {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	return pl.assuming
 }
 
 // assumable returns where a reply departs from its line in values alone; nil if it does not, or that cannot be assumed.

@@ -57,8 +57,12 @@ func TestADepartureIsAssumed(t *testing.T) {
 		"no value for a name":   {unnamed + ack, []string{retry}, ok, "3 mismatched, 5 not reached"},
 		"another name": {pushed + ofFirst + ack, []string{retry}, ok,
 			"3 matched, 5 matched, 7 assumed mismatched, 9 matched"},
-		"another's name":      {pushed + ofFirst, []string{second}, ok, "3 matched, 5 matched, 7 mismatched"},
-		"a row of a table":    {table, []string{retry, "$-1\r\n"}, "", "4 assumed mismatched, 6 mismatched"},
+		"another's name":   {pushed + ofFirst, []string{second}, ok, "3 matched, 5 matched, 7 mismatched"},
+		"a row of a table": {table, []string{retry, "$-1\r\n"}, "", "4 assumed mismatched, 6 mismatched"},
+		"a block behind it": {fetch + eventually + ack, []string{retry, "$-1\r\n", right}, ok,
+			"3 assumed mismatched, 4 matched, 6 matched, 9 matched"},
+		"such a block in vain": {fetch + eventually + ack, []string{retry}, ok,
+			"3 assumed mismatched, 6 unsure, 9 not reached"},
 		"an eventually block": {eventually + ack, []string{retry, retry}, ok, "4 mismatched, 7 not reached"},
 	} {
 		t.Run(name, func(t *testing.T) {
