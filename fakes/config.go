@@ -3,6 +3,7 @@ package fakes
 import (
 	"crypto/tls"
 	"net"
+	"sync/atomic"
 	"time"
 )
 
@@ -68,14 +69,15 @@ type Config struct {
 	// Limits of the server, none of which is in the specification. A command beyond
 	// one is answered with an error. Zero means no limit, except where another
 	// number is given.
-	MaxLine        int // bytes of a command line without CRLF; zero means 64 MiB
-	MaxUnfinished  int // bytes of unfinished lines on all connections, from 4 KiB of each on; the line beyond is too long
-	MaxStored      int // bytes of the jobs that it has, about; those that are dead are only counted
-	MaxConnections int // the next one gets an error instead of the greeting
-	MaxQueues      int // queues that hold jobs
-	MaxQueueJobs   int // jobs in one queue
-	MaxQueueName   int // bytes
-	MinJID, MaxJID int // bytes
+	MaxLine        int     // bytes of a command line without CRLF; zero means 64 MiB
+	MaxUnfinished  int     // bytes of unfinished lines of all connections, from 4 KiB of each on
+	MaxStored      int     // bytes of the jobs that it has, about; those that are dead are only counted
+	Memory         *Memory // counts the bytes of both; servers with the same one have them together. Nil: one of its own
+	MaxConnections int     // the next one gets an error instead of the greeting
+	MaxQueues      int     // queues that hold jobs
+	MaxQueueJobs   int     // jobs in one queue
+	MaxQueueName   int     // bytes
+	MinJID, MaxJID int     // bytes
 
 	// MaxMessage and MaxBacktrace are the greatest number of bytes of a FAIL's
 	// message and of lines of its backtrace that are kept; zero means 1000 and 30. A
@@ -94,7 +96,13 @@ type Config struct {
 	Hook func(*Event)
 }
 
+// Memory counts what clients have servers keep. The zero value is ready.
+type Memory struct{ unfinished, stored atomic.Int64 }
+
 func (c *Config) fill() {
+	if c.Memory == nil {
+		c.Memory = new(Memory)
+	}
 	setIfZero(&c.FetchBlock, 2*time.Second)
 	setIfZero(&c.DefaultReserve, 1800*time.Second)
 	setIfZero(&c.MinReserve, time.Minute)

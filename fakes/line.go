@@ -56,16 +56,16 @@ func checkLine(line []byte) ([]byte, *Refusal) {
 func (c *conn) readLong(start []byte) (line []byte, tooLong bool, err error) {
 	line = bytes.Clone(start)
 	counted := 0
-	defer func() { c.s.unfinished.Add(-int64(counted)) }()
+	defer func() { c.s.cfg.Memory.unfinished.Add(-int64(counted)) }()
 	for {
 		part, err := c.in.ReadSlice('\n')
 		counted += len(part)
-		all := c.s.unfinished.Add(int64(len(part)))
+		all := c.s.cfg.Memory.unfinished.Add(int64(len(part)))
 		most := c.s.cfg.MaxUnfinished
 		tooLong = tooLong || len(line)+len(part) > c.s.cfg.MaxLine+2 || most > 0 && all > int64(most)
 		if tooLong {
 			line = nil
-			c.s.unfinished.Add(-int64(counted))
+			c.s.cfg.Memory.unfinished.Add(-int64(counted))
 			counted = 0
 		} else {
 			line = append(line, part...)

@@ -23,6 +23,9 @@ func (s *Server) Close() {
 	}
 	s.stop(false)
 	s.clock.Wait()
+	if first {
+		s.store.Release()
+	}
 }
 
 // Restart is an orderly restart: the server stops listening, closes every connection,

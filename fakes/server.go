@@ -27,11 +27,9 @@ type Server struct {
 	started  time.Time
 	secret   uint64 // of salts and iterations
 	commands atomic.Int64
-	// unfinished is how many bytes of long lines are kept that are not complete, of all connections.
-	unfinished atomic.Int64
-	clock      sync.WaitGroup
-	stopped    chan struct{} // closed by Close
-	serving    sync.WaitGroup
+	clock    sync.WaitGroup
+	stopped  chan struct{} // closed by Close
+	serving  sync.WaitGroup
 
 	life sync.Mutex // held by Close, Restart and Kill
 

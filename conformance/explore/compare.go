@@ -67,8 +67,13 @@ type Exchange struct {
 	Replies [2]string
 }
 
-// deep is after how many commands without a difference an episode ends.
-const deep = 2000
+const (
+	// deep is after how many commands without a difference an episode ends.
+	deep = 2000
+	// mostBrief is after how many episodes in a row a comparison ends that were over after so few commands as an
+	// introduction takes: where a server refuses each client, or each connection, there is nothing else to compare.
+	mostBrief, fewCommands = 100, 3
+)
 
 // Run compares until the steps or the time are used up, there are enough differences, a
 // server is gone or ctx is done. It blocks, and removes what it left on the servers.
@@ -95,6 +100,7 @@ type comparing struct {
 	begun   time.Time
 	traces  [][]Step // by difference: the conversation that showed it first
 	revived int      // how often a server was restarted
+	briefs  int      // episodes in a row that were over at once
 	result  *Compared
 }
 
@@ -107,7 +113,7 @@ func (x *comparing) goesOn(ctx context.Context) bool {
 	}
 	over := steps > 0 && x.result.Commands >= steps || e.Time > 0 && time.Since(x.begun) >= e.Time
 	return !over && ctx.Err() == nil && !x.result.Dead[0] && !x.result.Dead[1] && x.revived < revivals &&
-		len(x.result.Differences) < e.enough()
+		x.briefs < mostBrief && len(x.result.Differences) < e.enough()
 }
 
 // episode plays made-up steps on fresh names until a difference shows: what comes behind it
@@ -185,6 +191,9 @@ func (x *comparing) found(d *Difference, trace []Step) {
 
 // endOf ends an episode, and removes what it left.
 func (x *comparing) endOf(ctx context.Context, both *pair, how Cleaning) {
+	if x.briefs++; both.plays[0].commands > fewCommands {
+		x.briefs = 0
+	}
 	if x.Own {
 		both.each(func(_ int, p *playing) { p.close() })
 	} else {

@@ -111,6 +111,17 @@ func TestALimitOfConnectionsIsNoDifference(t *testing.T) {
 	}
 }
 
+// Where one server refuses each client a comparison ends, although it has sent few commands and has much time.
+func TestAServerThatRefusesEachClient(t *testing.T) {
+	t.Parallel()
+	refusing := func() fakes.Config { return fakes.Config{Password: "secret"} }
+	r := compared(t, behaving("", ""), refusing, explore.Comparison{Explorer: explore.Explorer{
+		Seed: 1, Findings: 100, Steps: 10_000, Unshrunk: true,
+	}})
+	assert.Positive(t, r.Commands)
+	assert.Less(t, r.Commands, 1000)
+}
+
 // A server that dies again and again is started 20 times.
 func TestAServerThatDiesAgainAndAgain(t *testing.T) {
 	t.Parallel()

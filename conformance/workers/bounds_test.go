@@ -154,7 +154,7 @@ func TestUnfinishedBytesOfAllConnectionsAreBounded(t *testing.T) {
 		for conn := range conns {
 			b.Client(0, conn, endless)
 			b.Server(0, conn, append([]byte("$4000000\r\n"), endless...))
-			assert.LessOrEqual(t, b.kept, MaxKeptOfAll)
+			assert.LessOrEqual(t, int(b.Kept.Load()), MaxKeptOfAll)
 		}
 	}
 	assert.Positive(t, lost)
@@ -162,7 +162,7 @@ func TestUnfinishedBytesOfAllConnectionsAreBounded(t *testing.T) {
 	for conn := range conns {
 		b.Close(0, conn, Client, true)
 	}
-	assert.Zero(t, b.kept)
+	assert.Zero(t, b.Kept.Load())
 	assert.Empty(t, b.conns)
 }
 

@@ -3,6 +3,9 @@ package workers
 import (
 	"bytes"
 	"errors"
+	"maps"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
@@ -19,14 +22,16 @@ const maxInFlight = 1024
 // the events are in an order that the client's view allows, and a client that waits for a reply is never seen to be
 // early.
 type Builder struct {
+	// Kept counts the bytes that are kept; builders with the same one have MaxKeptOfAll together. NewBuilder sets one.
+	Kept *atomic.Int64
+
 	sink  func(Event)
 	conns map[int]*wire
-	kept  int // bytes of all connections
 }
 
 const (
 	// MaxKeptOfAll bounds the beginnings of lines and of replies of all connections, in bytes.
-	MaxKeptOfAll = 64 << 20
+	MaxKeptOfAll = 32 << 20
 	// maxValues bounds the JSON values of a line or of a reply: each takes many times its bytes when it is read.
 	maxValues = 100_000
 	// maxArray is the length of an array from which on it is not read: no reply of the specification is one.
@@ -50,9 +55,9 @@ func (b *Builder) room(at time.Duration, conn int, w *wire) {
 		return
 	}
 	keeps := len(w.client) + len(w.server)
-	b.kept += keeps - w.counted
+	all := b.Kept.Add(int64(keeps - w.counted))
 	w.counted = keeps
-	if b.kept > MaxKeptOfAll {
+	if all > MaxKeptOfAll {
 		b.Lose(at, conn)
 	}
 }
@@ -60,12 +65,19 @@ func (b *Builder) room(at time.Duration, conn int, w *wire) {
 // drop forgets a connection.
 func (b *Builder) drop(conn int, w *wire) {
 	delete(b.conns, conn)
-	b.kept -= w.counted
+	b.Kept.Add(-int64(w.counted))
+}
+
+// Release counts out what the connections have that are open, when the builder is not used any more.
+func (b *Builder) Release() {
+	for conn, w := range b.conns {
+		b.drop(conn, w)
+	}
 }
 
 // NewBuilder returns a Builder that hands each event to sink, in order.
 func NewBuilder(sink func(Event)) *Builder {
-	return &Builder{sink: sink, conns: map[int]*wire{}}
+	return &Builder{Kept: new(atomic.Int64), sink: sink, conns: map[int]*wire{}}
 }
 
 // wire is what a Builder knows of one connection.
@@ -247,6 +259,13 @@ func (b *Builder) Lose(at time.Duration, conn int) {
 	if w := b.conns[conn]; w != nil {
 		b.drop(conn, w)
 		b.sink(w.event(at, conn, Lost))
+	}
+}
+
+// LoseAll is Lose for each connection that is open, in the order of their numbers.
+func (b *Builder) LoseAll(at time.Duration) {
+	for _, conn := range slices.Sorted(maps.Keys(b.conns)) {
+		b.Lose(at, conn)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -22,6 +23,7 @@ type Config[J Job, E any] struct {
 	MaxQueueJobs int           // in one queue; no limit if zero
 	MaxQueues    int           // that hold jobs; no limit if zero
 	MaxBytes     int           // of all jobs, dead ones apart; no limit if zero
+	Bytes        *atomic.Int64 // counts them, for several stores if they have the same one; nil: for this one alone
 	ScanEvery    time.Duration // the interval of polling for what is due; zero: at once when it is due
 
 	// Enqueue returns the job as it enters its queue now.
@@ -63,7 +65,7 @@ type Store[J Job, E any] struct {
 	expiry    timeline[J]
 	working   int
 	dead      int
-	bytes     int // of the jobs in queues, in timelines and held; zero without a limit
+	bytes     int // of its jobs in queues, in timelines and held; zero without a limit
 	processed int64
 	failures  int64
 
@@ -74,6 +76,9 @@ type Store[J Job, E any] struct {
 
 // New returns an empty store. [Store.Run] is its clock.
 func New[J Job, E any](config Config[J, E]) *Store[J, E] {
+	if config.Bytes == nil {
+		config.Bytes = new(atomic.Int64)
+	}
 	return &Store[J, E]{
 		config: config, queues: map[string]*queue[J]{}, held: map[string]*Held[J]{}, wake: make(chan struct{}, 1),
 	}
@@ -87,7 +92,7 @@ func (st *Store[J, E]) Push(by E, j J, due time.Time) error {
 	if err := st.room(j.Queue()); err != nil {
 		return err
 	}
-	if most := st.config.MaxBytes; most > 0 && st.bytes+st.config.Size(j) > most {
+	if most := st.config.MaxBytes; most > 0 && st.config.Bytes.Load()+int64(st.config.Size(j)) > int64(most) {
 		return ErrFull
 	}
 	if due.IsZero() {
@@ -101,14 +106,27 @@ func (st *Store[J, E]) Push(by E, j J, due time.Time) error {
 // keep counts the bytes of a job that is put somewhere, and drop those of one that is removed.
 func (st *Store[J, E]) keep(j J) {
 	if st.config.MaxBytes > 0 {
-		st.bytes += st.config.Size(j)
+		st.count(st.config.Size(j))
 	}
 }
 
 func (st *Store[J, E]) drop(j J) {
 	if st.config.MaxBytes > 0 {
-		st.bytes -= st.config.Size(j)
+		st.count(-st.config.Size(j))
 	}
+}
+
+// count counts bytes in, or out.
+func (st *Store[J, E]) count(n int) {
+	st.bytes += n
+	st.config.Bytes.Add(int64(n))
+}
+
+// Release counts out the bytes of the jobs of a store that is not used any more.
+func (st *Store[J, E]) Release() {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.count(-st.bytes)
 }
 
 func (st *Store[J, E]) room(name string) error {
@@ -190,7 +208,8 @@ func (st *Store[J, E]) clear() {
 	}
 	st.scheduled, st.retries, st.expiry = timeline[J]{}, timeline[J]{}, timeline[J]{}
 	st.held = map[string]*Held[J]{}
-	st.jobs, st.filled, st.working, st.dead, st.bytes = 0, 0, 0, 0, 0
+	st.jobs, st.filled, st.working, st.dead = 0, 0, 0, 0
+	st.count(-st.bytes)
 	st.processed, st.failures = 0, 0
 }
 

@@ -9,6 +9,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +20,7 @@ import (
 
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/faults"
+	"github.com/fwpsuite/fwp/fwp"
 )
 
 // client is a connection to the server of a double.
@@ -218,7 +221,17 @@ func TestTheJournalIsBounded(t *testing.T) {
 	for range 20 {
 		j.add(Entry{Reply: strings.Repeat("x", mostMemory/10)})
 	}
-	assert.Len(t, j.entries, 10)
+	assert.Len(t, j.entries, 9)
+	for i := range j.entries[:cap(j.entries)] { // behind the entries is nothing, and before them nothing is reachable
+		assert.True(t, i < 9 || j.entries[:cap(j.entries)][i].Reply == "")
+	}
+	for i := range 100 {
+		unit := []byte(`{"jid":"job-` + strconv.Itoa(i) + `","args":["` + strings.Repeat("x", mostUnits/10) + `"]}`)
+		j.unitOf(fwp.PUSH, slices.Concat([]byte("PUSH "), unit))
+		j.unitOf(fwp.PUSH, slices.Concat([]byte("PUSH "), unit))
+	}
+	assert.Len(t, j.units, 9, "those that have room, each once")
+	assert.LessOrEqual(t, j.known, mostUnits)
 	assert.Len(t, cut([]byte(strings.Repeat("é", mostShown))), mostShown+3)
 }
 

@@ -1,6 +1,7 @@
 package double
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -13,9 +14,9 @@ import (
 // The limits of a journal. When one is reached the oldest entries are dropped.
 const (
 	mostEntries = 100_000
-	mostMemory  = 64 << 20 // bytes of all entries
+	mostMemory  = 48 << 20 // bytes of all entries
 	mostShown   = 4 << 10  // bytes of a command that is shown
-	mostUnits   = 100_000  // jobs that are remembered by their jids
+	mostUnits   = 16 << 20 // bytes of the jobs that are remembered by their jids
 )
 
 // Entry is one command of a client, with its reply.
@@ -51,6 +52,7 @@ type journal struct {
 	memory  int
 	last    int               // the number of the last entry
 	units   map[string][]byte // the jobs by their jids, as they were last pushed
+	known   int               // bytes of them
 }
 
 func (j *journal) add(e Entry) {
@@ -63,27 +65,43 @@ func (j *journal) add(e Entry) {
 		j.memory -= j.entries[drop].size()
 		drop++
 	}
+	clear(j.entries[:drop]) // they stay reachable until the list is copied
 	j.entries = j.entries[drop:]
 }
 
-func (e *Entry) size() int { return len(e.Command) + len(e.Reply) + len(e.Refused) + len(e.unit) }
+// entrySize is about how much memory an entry takes beside its texts.
+const entrySize = 256
+
+func (e *Entry) size() int {
+	return entrySize + len(e.Command) + len(e.Reply) + len(e.Refused) + len(e.unit)
+}
 
 // unitOf returns the job that a line is about, and remembers the job of a PUSH.
 func (j *journal) unitOf(verb string, line []byte) []byte {
-	_, args, _ := strings.Cut(string(line), " ")
+	_, args, _ := bytes.Cut(line, []byte(" "))
 	switch verb {
 	case fwp.PUSH:
-		if j.units == nil {
-			j.units = map[string][]byte{}
-		}
-		if jid := fwp.JIDOf([]byte(args)); jid != "" && len(j.units) < mostUnits {
-			j.units[jid] = []byte(args)
-		}
-		return []byte(args)
+		args = bytes.Clone(args)
+		j.remember(fwp.JIDOf(args), args)
+		return args
 	case fwp.ACK, fwp.FAIL:
-		return j.units[fwp.JIDOf([]byte(args))]
+		return j.units[fwp.JIDOf(args)]
 	}
 	return nil
+}
+
+// remember keeps a job, unless there is no room for it.
+func (j *journal) remember(jid string, unit []byte) {
+	if j.units == nil {
+		j.units = map[string][]byte{}
+	}
+	known := j.known + entrySize + len(unit)
+	if old, is := j.units[jid]; is {
+		known -= entrySize + len(old)
+	}
+	if jid != "" && known <= mostUnits {
+		j.units[jid], j.known = unit, known
+	}
 }
 
 // cut returns a line for people.

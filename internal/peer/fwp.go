@@ -160,8 +160,8 @@ func fwpSettings(settings map[string]string) (fakes.Config, error) {
 
 // The bounds of a test double, in bytes: of unfinished lines, and of the jobs that it has.
 const (
-	mostUnfinished = 128 << 20
-	mostStored     = 512 << 20
+	mostUnfinished = 32 << 20
+	mostStored     = 64 << 20
 )
 
 // doubleFWP serves as a test double with a control over HTTP.

@@ -77,7 +77,7 @@ func (j *judge) run(q *queue) {
 			j.tick(now, late)
 		}
 		items, ended, at := q.take()
-		j.items(items)
+		j.items(items, q.late)
 		if ended {
 			j.end(at)
 			return
@@ -98,13 +98,20 @@ func (j *judge) tick(now, late time.Duration) {
 	}
 }
 
-func (j *judge) items(items []item) {
+// items judges what passed. When late is closed, some time after the end of the recording, it loses all connections.
+func (j *judge) items(items []item, late <-chan struct{}) {
 	if len(items) == 0 {
 		return
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, i := range items {
+		select {
+		case <-late:
+			j.builder.LoseAll(j.now)
+			return
+		default:
+		}
 		j.now = max(j.now, i.at)
 		j.item(i)
 	}

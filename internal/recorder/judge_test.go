@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -51,7 +52,7 @@ func judgedItems(t *testing.T, cfg Config, text string) *judge {
 	}
 	j := newJudge(cfg, time.Now())
 	for _, i := range items(t, text) {
-		j.items([]item{i})
+		j.items([]item{i}, nil)
 	}
 	return j
 }
@@ -192,4 +193,22 @@ func TestTimePassesWithADistance(t *testing.T) {
 	late.tick(time.Second, 20*time.Second)
 	late.tick(70*time.Second, 0)
 	assert.Empty(t, late.counts.Breaches, "the machine was late by 20 s")
+}
+
+// What still waits some time after the end of a recording is not judged, and its connections are counted as such.
+func TestWhatIsLateIsNotJudged(t *testing.T) {
+	t.Parallel()
+	j, late := newJudge(Config{}, time.Now()), make(chan struct{})
+	j.items(items(t, "0 1 open\n0 2 open\n0 1 C: INFO"), late)
+	close(late)
+	j.items(items(t, "0 1 C: FLUSH\n0 2 C: FLUSH"), late)
+	assert.Equal(t, map[string]int64{"INFO": 1}, j.counts.Commands)
+	assert.EqualValues(t, 2, j.counts.Unjudged)
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(1)
+		q.end(0)
+		ended := time.Now()
+		<-q.late
+		assert.Equal(t, hurry, time.Since(ended))
+	})
 }

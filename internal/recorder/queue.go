@@ -38,7 +38,11 @@ type queue struct {
 	skipped map[int]bool // connections that have lost bytes
 	ended   bool
 	endedAt time.Duration
+	late    chan struct{} // closed when what is left is not judged any more
 }
+
+// hurry is how long what has passed is judged after the end of a recording.
+const hurry = 5 * time.Second
 
 type batch struct {
 	items []item
@@ -50,7 +54,7 @@ type batch struct {
 const itemSize = 96
 
 func newQueue(limit int) *queue {
-	return &queue{ready: make(chan struct{}, 1), limit: limit, skipped: map[int]bool{}}
+	return &queue{ready: make(chan struct{}, 1), limit: limit, skipped: map[int]bool{}, late: make(chan struct{})}
 }
 
 // put adds an item, whose data it copies. It does not block.
@@ -90,6 +94,7 @@ func (q *queue) end(at time.Duration) {
 	defer q.mu.Unlock()
 	if !q.ended {
 		q.ended, q.endedAt = true, at
+		time.AfterFunc(hurry, func() { close(q.late) })
 	}
 	q.wake()
 }

@@ -22,7 +22,7 @@ type Config struct {
 	// means 3 MiB, which is about what the language can have.
 	Script    bool
 	MaxScript int
-	// MaxQueue bounds the bytes that wait to be judged. 0 means 64 MiB.
+	// MaxQueue bounds the bytes that wait to be judged. 0 means 32 MiB.
 	MaxQueue int
 	// MaxOpen bounds the connections that are open at a time; one more is closed at once. 0 means 4,000.
 	MaxOpen int
@@ -48,7 +48,7 @@ func New(cfg Config) *Recorder {
 		cfg.MaxScript = 3 << 20
 	}
 	if cfg.MaxQueue == 0 {
-		cfg.MaxQueue = 64 << 20
+		cfg.MaxQueue = 32 << 20
 	}
 	if cfg.MaxOpen == 0 {
 		cfg.MaxOpen = 4000

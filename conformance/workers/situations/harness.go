@@ -36,6 +36,7 @@ type Harness struct {
 	begin    sync.Once
 	starts   chan struct{} // a token for each process that may be starting
 	observed Observed
+	memory   memory
 
 	mu       sync.Mutex
 	findings map[finding]*found

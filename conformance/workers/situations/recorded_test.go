@@ -190,7 +190,7 @@ func TestRecordedConversationIsIndexed(t *testing.T) {
 // A conversation is kept up to a limit: its beginning and its end.
 func TestConversationIsBounded(t *testing.T) {
 	t.Parallel()
-	r := newRecording(workers.Config{}, nil)
+	r := newRecording(workers.Config{}, new(memory), nil)
 	for i := range 2 * mostLines {
 		r.remark("line %d", i)
 	}
@@ -203,7 +203,7 @@ func TestConversationIsBounded(t *testing.T) {
 // One connection more than is served is closed, and that is noted once.
 func TestConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
-	r := newRecording(workers.Config{}, nil)
+	r := newRecording(workers.Config{}, new(memory), nil)
 	assert.False(t, r.isFull())
 	r.open = mostOpen
 	assert.True(t, r.isFull())

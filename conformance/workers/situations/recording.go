@@ -6,9 +6,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/workers"
+	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -16,11 +18,19 @@ import (
 // mostLines bounds the conversation that is kept: the first half and the last half of it.
 const mostLines = 4000
 
-// mostEvents bounds the events that a situation can look back at, and mostKept their bytes. The rules see all.
+// mostEvents bounds the events that a situation can look back at, and mostKept the bytes of those of all situations
+// that are played at a time. The rules see all.
 const (
 	mostEvents = 50_000
-	mostKept   = 64 << 20
+	mostKept   = 32 << 20
 )
+
+// memory counts what programs have the situations keep that are played at a time.
+type memory struct {
+	servers fakes.Memory
+	lines   atomic.Int64 // beginnings of lines and replies
+	events  atomic.Int64
+}
 
 // mostOpen is how many connections of a program are served at a time; others are closed.
 const mostOpen = 500
@@ -33,8 +43,9 @@ type recording struct {
 	mu         sync.Mutex
 	builder    *workers.Builder
 	rules      *workers.Watch
+	memory     *memory
 	events     []workers.Event
-	kept       int // bytes of the events
+	kept       int64 // bytes of the events
 	lines      []play.Line
 	reports    map[string]*workers.Event // the first ACK or FAIL by jid
 	deliveries map[string]*workers.Event // the first delivery by jid
@@ -47,12 +58,13 @@ type recording struct {
 	show       func(play.Line) // it may be nil
 }
 
-func newRecording(config workers.Config, show func(play.Line)) *recording {
+func newRecording(config workers.Config, m *memory, show func(play.Line)) *recording {
 	r := &recording{
-		start: time.Now(), rules: workers.NewWatch(config), changed: make(chan struct{}), show: show,
+		start: time.Now(), rules: workers.NewWatch(config), changed: make(chan struct{}), show: show, memory: m,
 		reports: map[string]*workers.Event{}, deliveries: map[string]*workers.Event{}, exits: map[int]bool{},
 	}
 	r.builder = workers.NewBuilder(r.see)
+	r.builder.Kept = &m.lines
 	return r
 }
 
@@ -61,8 +73,10 @@ func (r *recording) now() time.Duration { return time.Since(r.start) }
 // see takes an event. The lock is held.
 func (r *recording) see(e workers.Event) {
 	r.rules.See(e)
-	if size := len(e.Raw) + len(e.Reply.Text); len(r.events) < mostEvents && r.kept+size <= mostKept {
+	size := int64(len(e.Raw) + len(e.Reply.Text))
+	if len(r.events) < mostEvents && r.memory.events.Load()+size <= mostKept {
 		r.kept += size
+		r.memory.events.Add(size)
 		r.events = append(r.events, e)
 		r.index(&e)
 	}
@@ -74,6 +88,15 @@ func (r *recording) see(e workers.Event) {
 	}
 	close(r.changed)
 	r.changed = make(chan struct{})
+}
+
+// release counts out what the recording has, when it is not used any more.
+func (r *recording) release() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.builder.Release()
+	r.memory.events.Add(-r.kept)
+	r.kept = 0
 }
 
 // index keeps the first delivery and the first report of each job.

@@ -60,7 +60,8 @@ func newTrial(ctx context.Context, h *Harness, s *situation, on conformance.Setu
 		config.Queues = theQueues
 	}
 	t := &trial{
-		recording: newRecording(config, on.Watch), ctx: ctx, harness: h, situation: s, meter: on.Meter, began: time.Now(),
+		recording: newRecording(config, &h.memory, on.Watch), ctx: ctx, harness: h, situation: s, meter: on.Meter,
+		began:    time.Now(),
 		accepted: map[string]bool{},
 	}
 	t.hook(forgive)
@@ -139,6 +140,7 @@ func (t *trial) end() {
 	}
 	t.stopTicks()
 	t.background.Wait()
+	t.release()
 }
 
 // hook adds a hook to the servers.
@@ -157,10 +159,12 @@ func (t *trial) runHooks(e *fakes.Event) {
 	}
 }
 
-// The bounds of what clients can have a server keep, in bytes: unfinished lines, and jobs.
+// The bounds of what a program can have the servers keep, in bytes: unfinished lines, one of them and those of all
+// situations that are played at a time, and jobs.
 const (
-	mostUnfinished = 64 << 20
-	mostStored     = 64 << 20
+	mostLine       = 16 << 20
+	mostUnfinished = 32 << 20
+	mostStored     = 32 << 20
 )
 
 // afterPlay is when jobs that have failed are tried again, unless the situation is about that: a slow worker would get
@@ -171,7 +175,8 @@ func afterPlay(int) time.Duration { return time.Hour }
 func (t *trial) serve() *server {
 	s := &server{process: len(t.servers) + 1}
 	config := fakes.Config{
-		Hook: t.runHooks, MaxUnfinished: mostUnfinished, MaxStored: mostStored, RetryDelay: afterPlay,
+		Hook: t.runHooks, MaxLine: mostLine, MaxUnfinished: mostUnfinished, MaxStored: mostStored,
+		Memory: &t.harness.memory.servers, RetryDelay: afterPlay,
 	}
 	if t.situation.setup.server != nil {
 		t.situation.setup.server(&config)

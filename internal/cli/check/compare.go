@@ -130,7 +130,6 @@ func (p process) compare(ctx context.Context, o *compareOptions, urls []string) 
 	}
 	o.drawSeed()
 	p.Secrets = both[0].Secrets.And(both[1].Secrets)
-	p.LimitMemory()
 	p.Logf("comparing A, %s, with B, %s, seed %d", both[0], both[1], o.seed)
 	ctx, stop := p.begin(ctx)
 	defer stop()

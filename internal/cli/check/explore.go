@@ -64,7 +64,6 @@ func (p process) explore(ctx context.Context, o *exploreOptions) error {
 		return err
 	}
 	p.Secrets = at.Secrets
-	p.LimitMemory()
 	bar := p.NewBar(!o.reportFlags.NoProgress)
 	p.Logf("exploring %s, seed %d", at, o.seed)
 	ctx, stop := p.begin(ctx)

@@ -116,7 +116,7 @@ func (p process) record(ctx context.Context, o *recordOptions) error {
 		return &program.InternalError{Cause: err}
 	}
 	r.Close()
-	return cmp.Or(shown.shortage(), p.recorded(o, r))
+	return p.recorded(o, r, shown.shortage())
 }
 
 // limited returns a context that ends after --for, if that is given.
@@ -252,18 +252,17 @@ func breachText(b workers.Breach) string {
 	return text.String()
 }
 
-// recorded prints what was seen, and writes the script.
-func (p process) recorded(o *recordOptions, r *recorder.Recorder) error {
+// recorded writes the script, and prints what was seen. Short is why the recording is not whole; nil if it is.
+func (p process) recorded(o *recordOptions, r *recorder.Recorder, short error) error {
 	s := r.Summary()
-	if err := p.PrintPage(recordPage(s)); err != nil {
-		return err
+	if o.output != "" && s.Counts.Connections > 0 {
+		short = errors.Join(p.saveScript(o.output, r, s), short)
 	}
-	if o.output != "" {
-		if err := p.saveScript(o.output, r, s); err != nil {
-			return err
-		}
+	code := recordExit(s)
+	if short != nil {
+		code = reports.ExitInternal
 	}
-	return program.Ended(recordExit(s))
+	return cmp.Or(p.PrintPage(recordPage(s, code)), short, program.Ended(code))
 }
 
 func (p process) saveScript(name string, r *recorder.Recorder, s recorder.Summary) error {
@@ -309,8 +308,8 @@ func clauseID(breach string) string {
 	return peer.Default().ClauseOf(breach)
 }
 
-// recordPage returns what a recording has seen.
-func recordPage(s recorder.Summary) reports.Page {
+// recordPage returns what a recording has seen. Code is the exit code.
+func recordPage(s recorder.Summary, code int) reports.Page {
 	blocks := []reports.Block{reports.Heading{Level: 1, Text: reports.Words("RECORDED")}, recordCounts(s)}
 	if len(s.Counts.Breaches) > 0 {
 		blocks = append(blocks, recordBreaches(s))
@@ -327,12 +326,13 @@ func recordPage(s recorder.Summary) reports.Page {
 	blocks = append(blocks, reports.Prose{Lines: []reports.Text{reports.Words(fmt.Sprintf(
 		"%s held; the situation of %s was not seen, so that they decide nothing.",
 		text.Count(len(held), "rule"), text.Count(open, "rule")))}})
-	code := recordExit(s)
 	words := "nothing that passed breaks the specification"
 	switch {
-	case code == reports.ExitInconclusive:
+	case code == reports.ExitInternal:
+		words = "the recording is not whole"
+	case s.Counts.Connections == 0:
 		words = "no client came: nothing was evaluated"
-	case code == reports.ExitFindings:
+	case recordExit(s) == reports.ExitFindings:
 		words = "the specification was broken"
 	case slices.ContainsFunc(slices.Collect(maps.Keys(s.Counts.Breaches)), func(name string) bool {
 		return clauseOf(name).Breach() == reports.Warn

@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -138,6 +140,53 @@ func TestRecordWithMetrics(t *testing.T) {
 	assert.Contains(t, printed, "password-hash")
 	assert.NotContains(t, printed, "foobar")
 	assert.NotContains(t, printed, `"pwdhash":"00"`)
+}
+
+// The code that is printed is that of the process, also where no client came and nothing can be written.
+func TestRecordWithoutAClient(t *testing.T) {
+	t.Parallel()
+	server := fakes.NewServer(fakes.Config{})
+	defer server.Close()
+	file := filepath.Join(t.TempDir(), "a.fwp")
+	_, end := recordingOf(t, "--upstream", "tcp://"+server.Addr(), "-o", file)
+	out, err := end()
+	assert.Equal(t, program.Exit(reports.ExitInconclusive), err)
+	assert.Contains(t, out, "exit code 3\nno client came")
+	assert.NoFileExists(t, file)
+}
+
+// What cannot be reached is 4 in each command, and a port that is none is told in plain words.
+func TestEndsOfCommands(t *testing.T) {
+	t.Parallel()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	nobody := "tcp://" + l.Addr().String()
+	require.NoError(t, l.Close())
+	for _, test := range []struct {
+		args []string
+		code int
+	}{
+		{[]string{"run", "--url", nobody}, reports.ExitUnreachable},
+		{[]string{"explore", "--url", nobody, "--time", "1s"}, reports.ExitUnreachable},
+		{[]string{"compare", nobody, nobody, "--time", "1s"}, reports.ExitUnreachable},
+		{[]string{"record", "--upstream", nobody}, reports.ExitUnreachable},
+		{[]string{"clean", "--url", nobody}, reports.ExitUnreachable},
+		{[]string{"wait", "--url", nobody, "--timeout", "1ms"}, reports.ExitUnreachable},
+		{[]string{"serve", "--port", "none"}, reports.ExitUsage},
+		{[]string{"serve", "--port", "99999999999"}, reports.ExitUsage},
+		{[]string{"run", "--seed", "x"}, reports.ExitUsage},
+		{[]string{"run", "--timeout", "x"}, reports.ExitUsage},
+		{[]string{"explore", "--steps", "9999999999999999999999"}, reports.ExitUsage},
+	} {
+		var out lockedBuilder
+		code := Main(program.Process{Args: test.args, In: strings.NewReader(""), Out: &out, Err: &out,
+			LookupEnv: func(string) (string, bool) { return "", false }})
+		assert.Equal(t, test.code, code, test.args)
+		assert.NotRegexp(t, "strconv|pflag|unexpected EOF|internal error", out.String(), test.args)
+		for _, printed := range regexp.MustCompile(`exit code (\d+)`).FindAllStringSubmatch(out.String(), -1) {
+			assert.Equal(t, strconv.Itoa(code), printed[1], test.args)
+		}
+	}
 }
 
 func TestRecordMistakes(t *testing.T) {

@@ -62,7 +62,6 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 		return err
 	}
 	p.Secrets = s.Secrets
-	p.LimitMemory()
 	bar := o.bar(&p)
 	p.Logf("testing %s, seed %d", s, o.seed)
 	ctx, stop := p.begin(ctx)

@@ -72,10 +72,18 @@ func (p process) serveScript(ctx context.Context, o *serveOptions, file string) 
 // scriptServed prints what the clients did.
 func (p process) scriptServed(r *recorder.Recorder, server *recorder.ScriptServer) error {
 	s := r.Summary()
-	if err := p.PrintPage(recordPage(s)); err != nil {
+	differences, left := server.Differences(), server.Left()
+	code := recordExit(s)
+	switch {
+	case code != reports.ExitWell:
+	case len(differences) > 0:
+		code = reports.ExitFindings
+	case len(left) > 0:
+		code = reports.ExitInconclusive
+	}
+	if err := p.PrintPage(recordPage(s, code)); err != nil {
 		return err
 	}
-	differences, left := server.Differences(), server.Left()
 	var b strings.Builder
 	for _, line := range differences {
 		fmt.Fprintf(&b, "otherwise than the script: %s\n", text.OneLine(line))
@@ -89,13 +97,5 @@ func (p process) scriptServed(r *recorder.Recorder, server *recorder.ScriptServe
 	if err := p.Print(p.Show(b.String())); err != nil {
 		return err
 	}
-	switch code := recordExit(s); {
-	case code != reports.ExitWell:
-		return program.Exit(code)
-	case len(differences) > 0:
-		return program.Exit(reports.ExitFindings)
-	case len(left) > 0:
-		return program.Exit(reports.ExitInconclusive)
-	}
-	return nil
+	return program.Ended(code)
 }

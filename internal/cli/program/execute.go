@@ -119,8 +119,8 @@ func (e *InternalError) Error() string { return e.Cause.Error() }
 // Unwrap returns the cause.
 func (e *InternalError) Unwrap() error { return e.Cause }
 
-// conclude returns the exit code for the error of a command, and prints the error. Errors of other types than Exit and
-// InternalError are about usage, as those of cobra.
+// conclude returns the exit code for the error of a command, and prints the error. Errors of other types than Exit,
+// InternalError and UnreachableError are about usage, as those of cobra.
 func (p Process) conclude(cmd *cobra.Command, err error) int {
 	if err == nil {
 		return reports.ExitWell
@@ -131,6 +131,10 @@ func (p Process) conclude(cmd *cobra.Command, err error) int {
 	if _, internal := errors.AsType[*InternalError](err); internal {
 		p.Logf("%s", target.Redact(err.Error()))
 		return reports.ExitInternal
+	}
+	if _, unreachable := errors.AsType[*UnreachableError](err); unreachable {
+		p.Logf("%s", target.Redact(err.Error()))
+		return reports.ExitUnreachable
 	}
 	if cmd.Name() == "help" { // not the help of help
 		cmd = cmd.Root()

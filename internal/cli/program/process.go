@@ -109,9 +109,13 @@ func (p Process) wantsColor(flag string) bool {
 // memory is what the runtime tries to keep to where all memory is that of replies and conversations.
 const memory = 192 << 20 // bytes
 
-// LimitMemory has the runtime collect garbage in time: what a hostile server sends is bounded, and twice that much
-// garbage would not be. It does nothing if the variable GOMEMLIMIT is set.
+// LimitMemory sets, for every command of the process, when the runtime collects garbage: rarely while there is little,
+// because what a start parses is kept, and in time where a hostile peer makes much, which is bounded, but several times
+// that much garbage would not be. The variables GOGC and GOMEMLIMIT override it.
 func (p Process) LimitMemory() {
+	if _, set := p.LookupEnv("GOGC"); !set {
+		debug.SetGCPercent(400)
+	}
 	if _, set := p.LookupEnv("GOMEMLIMIT"); !set {
 		debug.SetMemoryLimit(memory)
 	}

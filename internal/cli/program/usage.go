@@ -179,6 +179,8 @@ func invalidText(kind, text string) error {
 	case "uint64":
 		p.What, p.Do = "is not a valid seed", "write digits, as in 42"
 		p.Expected = fmt.Sprintf("a whole number from 0 to %d", uint64(math.MaxUint64))
+	case "uint16":
+		p.What, p.Expected, p.Do = "is not a valid port", "a whole number from 0 to 65535", "write digits, as in 7419"
 	case "int":
 		p.What, p.Expected, p.Do = "is not a valid whole number", "a whole number", "write digits, as in 50"
 	case "float64":
