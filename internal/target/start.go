@@ -31,7 +31,8 @@ type Starter struct {
 	// Ready reports whether a server serves, which is tried until it does; nil: whether it
 	// accepts connections.
 	Ready func(ctx context.Context, s *Server) error
-	// Patience is how long a server may take until it is ready; 30 s if zero.
+	// Patience is how long a server may take until it is ready; 30 s if zero. A machine that is late gives it more: see
+	// [lag.Grace].
 	Patience time.Duration
 	// Disk, if not 0, makes the folder a small file system of its own in memory, of so many bytes, which can be filled. It
 	// is for Linux, and needs the right to mount: see [CanMount].

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/fwpsuite/fwp/internal/lag"
 )
 
 // Started is a server that a [Starter] started. It is the [Operator] of its Server.
@@ -38,19 +40,26 @@ func (i *Started) begin(ctx context.Context) error {
 	if patience <= 0 {
 		patience = startPatience
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("it does not serve within %v", patience))
-	defer cancel()
-	for {
+	ctx, give := context.WithCancelCause(ctx)
+	end := time.AfterFunc(patience, func() { give(fmt.Errorf("it does not serve within %v", patience)) })
+	defer end.Stop()
+	defer give(nil)
+	for late, begun := time.Duration(0), time.Now(); ; {
 		refused := i.ready(ctx)
 		if refused == nil {
 			return nil
 		}
+		asleep := time.Now()
 		select {
 		case <-now.over:
 			return &StartError{fmt.Errorf("it ended (%s)", now.How()), i.output.lines()}
 		case <-ctx.Done():
 			return &StartError{fmt.Errorf("%w: %w", context.Cause(ctx), refused), i.output.lines()}
 		case <-time.After(readyPause):
+		}
+		if by := time.Since(asleep) - readyPause; by > late && ctx.Err() == nil { // this machine is busy: so is the server
+			late = by
+			end.Reset(time.Until(begun.Add(patience + lag.Grace(late, patience))))
 		}
 	}
 }

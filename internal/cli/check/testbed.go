@@ -108,8 +108,9 @@ func (s subject) open(ctx context.Context, timeout time.Duration) (bed testbed, 
 	}
 	if bed.id, err = s.Peer.Identify(ctx, bed.servers[0].Target, timeout); err != nil {
 		bed.end()
+		return bed, &program.UnreachableError{Cause: err, Advice: "it served a moment ago: is this machine busy?"}
 	}
-	return bed, err
+	return bed, nil
 }
 
 // start starts a server that exists for this process only: the embedded one in it, whose shortages are noticed in ctx,
