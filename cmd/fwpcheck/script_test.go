@@ -22,6 +22,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	process().LimitMemory() // as main does; a process that a test starts begins with what this one has resident
 	// The scripts mostly wait, for programs that wait: more of them at a time than there are processors.
 	if err := flag.Set("test.parallel", "8"); err != nil { // before m.Run, which reads the command line
 		panic(err)
