@@ -88,6 +88,7 @@ var moves = []move{
 			g.law.symbol(w.WID) + "x",
 		}))
 	})},
+	{"introduce", 0.4, identified, (*maker).introduce},
 	{"info", 1, identified, fixed("INFO")},
 	{"report-anything", 0.7, identified, (*maker).reportAnything},
 	{"fetch-empty", 0.12, worker, (*maker).fetchEmpty},

@@ -2,6 +2,7 @@ package fwpsubject
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
@@ -74,6 +75,21 @@ func (g *maker) alikeWorkers(c int, _ *oracle.Conn) []explore.Step {
 		return append(steps, explore.End(other, scenarios.Closed), explore.End(c, scenarios.Closed))
 	}
 	return append(steps, explore.End(c, scenarios.Closed))
+}
+
+// introduce has workers come and go that say of themselves whatever they may. Their ids have the lengths at which
+// servers differ.
+func (g *maker) introduce(c int, _ *oracle.Conn) (steps []explore.Step) {
+	for range 3 {
+		g.workers++
+		wid := fmt.Sprintf("$wid%d-", g.workers)
+		size := deal(g, "length of a wid", []int{0, 63, 64, 65, 127, 128, 129, 255, 256})
+		wid += strings.Repeat("x", max(0, size-len(g.Fill(wid))))
+		steps = append(steps, explore.End(c, scenarios.Closed), build().Open(c, scenarios.Raw, ""),
+			line(c, "HELLO %s", g.newcomer(wid)),
+			line(c, `BEAT {"wid":"%s","rss_kb":%s}`, wid, g.value("rss_kb", memories())))
+	}
+	return steps
 }
 
 // signal lets an operator quiet or terminate a worker, which sends BEATs then. It may hold jobs, push others, and be

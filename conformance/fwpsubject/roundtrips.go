@@ -25,7 +25,8 @@ func Commands() *explore.Subject {
 }
 
 // populations are the lists of moves that do the same with a number of things, each of which is tried once.
-var populations = map[string]string{"burst": "burst", "fetch-many": "queues", "push-line": "length of a line"}
+var populations = map[string]string{"burst": "burst", "fetch-many": "queues", "push-line": "length of a line",
+	"introduce": "labels"}
 
 // until returns a move that is made until its list is used up; "": it has none.
 func (m move) until(list string) move {

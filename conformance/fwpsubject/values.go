@@ -146,15 +146,19 @@ func (g *maker) greeting() string {
 	changed := strings.Replace(consumer, "4711", "4712", 1)
 	hash := g.hash()
 	if wid == g.workers && g.IntN(3) == 0 { // a worker that no other connection is of
-		return fmt.Sprintf(`{"hostname":%s,"wid":"$wid%d%s","pid":%s,"labels":%s,%s"v":2}`,
-			g.value("hostname", hostNames()), wid, deal(g, "wid", workerNames),
-			g.value("pid", processes()), g.value("labels", labels()), hash)
+		return g.newcomer(fmt.Sprintf("$wid%d%s", wid, deal(g, "wid", workerNames)))
 	}
 	return choose(g, []string{
 		`{` + hash + `"v":2}`, `{` + consumer + hash + `"v":2}`, `{` + consumer + hash + `"v":2}`,
 		`{` + changed + hash + `"v":2}`,
 		`{` + hash + `"v":2,"fwpcheck":true}`, `{` + hash + `"v":3}`, `{` + hash + `"w":1}`,
 	})
+}
+
+// newcomer is the HELLO of a worker with values from all buckets.
+func (g *maker) newcomer(wid string) string {
+	return fmt.Sprintf(`{"hostname":%s,"wid":"%s","pid":%s,"labels":%s,%s"v":2}`, g.value("hostname", hostNames()), wid,
+		g.value("pid", processes()), g.value("labels", labels()), g.hash())
 }
 
 // hash is the field of a HELLO with the right password hash, nothing if none is needed.
