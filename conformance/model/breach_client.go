@@ -83,7 +83,6 @@ var clausesOfClients = map[string]string{
 	"line-after-end":     "FWP-END-03",
 	"closed-without-end": "FWP-STATE-15",
 	"end-with-jobs":      "FWP-END-04",
-	"dial-without-pause": "FWP-WRK-05",
 }
 
 // ClientBreaches returns the name of each breach that conformance/workers can find, with its clause.

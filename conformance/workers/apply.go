@@ -54,9 +54,6 @@ func (w *world) applyClose(l *look) {
 	}
 	if p := l.process; p != nil {
 		p.briefs = p.briefs.with(c, l.By)
-		if !c.identified && l.By != Client {
-			p.failed, p.lastFail = p.failed+1, l.At
-		}
 	}
 	if k == nil {
 		return

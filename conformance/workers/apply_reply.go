@@ -73,9 +73,6 @@ func (w *world) applyGreeted(l *look, cmd *command) {
 		return
 	}
 	c.identified, c.declined = true, nil
-	if l.process != nil {
-		l.process.failed = 0
-	}
 	if cmd.hello.wid == "" || c.worker != nil {
 		return
 	}

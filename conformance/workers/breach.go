@@ -73,13 +73,12 @@ const (
 	LineAfterEnd     = "line-after-end"
 	ClosedWithoutEnd = "closed-without-end"
 	EndWithJobs      = "end-with-jobs"
-	DialWithoutPause = "dial-without-pause"
 )
 
 // timed are the breaches whose premise is a span of time, so that a machine that is late may look like one. All others
 // are seen in what a client has sent.
 var timed = []string{
-	AckEarly, BeatInterval, BeatMissing, BeatTooOften, BeyondConcurrency, DialWithoutPause, EndWithJobs, FailOfDone,
+	AckEarly, BeatInterval, BeatMissing, BeatTooOften, BeyondConcurrency, EndWithJobs, FailOfDone,
 	FetchAfterQuiet, FetchAfterTerminate, FetchIdle, HiFieldRefused, JobNotReported, NewerVersionRefused, PushJIDReused,
 	QuietExit, QuietWithoutBeat, StateIgnored, TerminateJobLeft, TerminateStays, TerminateWithoutBeat, UnknownWorker,
 	Unquieted,

@@ -6,7 +6,7 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// endRules are about END, and about what a client does when a connection is lost.
+// endRules are about END.
 func endRules() []Rule {
 	return []Rule{
 		{LineAfterEnd, "a client sent END", 0, on(Line, Closed), checkAfterEnd},
@@ -14,10 +14,6 @@ func endRules() []Rule {
 		{
 			EndWithJobs, "a worker sent END on its last connection", 0, on(Line, second, departed).of(fwp.END),
 			checkEndWithJobs,
-		},
-		{
-			DialWithoutPause, "a server closed three connections in a row before they were greeted", NeedsProcesses,
-			on(Opened), checkPause,
 		},
 	}
 }
@@ -93,14 +89,4 @@ func (w *world) isGreeting(process int) bool {
 		}
 	}
 	return false
-}
-
-func checkPause(l *look) judgement {
-	p := l.process
-	if p == nil || p.failed < 3 {
-		return notApplicable()
-	}
-	pause := l.At - p.lastFail
-	return keptIf(pause >= 100*time.Millisecond,
-		"the client dials again %.3f s after its connection %d in a row was closed", pause.Seconds(), p.failed)
 }

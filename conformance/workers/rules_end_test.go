@@ -1,12 +1,5 @@
 package workers
 
-import "strings"
-
-// turnedAway repeats a connection that the server closes at once.
-func turnedAway(n int, pause string) string {
-	return strings.Repeat("\n+"+pause+"\n1 open p1\n1 closed server", n)
-}
-
 func endTests() []ruleTest {
 	processes := Config{Processes: true}
 	return []ruleTest{
@@ -108,12 +101,5 @@ func endTests() []ruleTest {
 			2 C: END
 			2 S: +OK
 			2 closed client`},
-
-		{breach: DialWithoutPause, name: "longer pauses", cfg: processes, stream: "p1 started" + turnedAway(5, "1s")},
-		{breach: DialWithoutPause, name: "a short one at first", cfg: processes,
-			stream: "p1 started" + turnedAway(2, "10ms") + turnedAway(3, "400ms")},
-		{breach: DialWithoutPause, name: "none", wrong: true, cfg: processes, stream: "p1 started" + turnedAway(5, "1ms")},
-		{breach: DialWithoutPause, name: "short ones", wrong: true, cfg: processes,
-			stream: "p1 started" + turnedAway(9, "50ms")},
 	}
 }

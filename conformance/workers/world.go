@@ -143,8 +143,6 @@ type processState struct {
 	signal    string
 	exited    *Moment
 	briefs    briefs
-	failed    int           // connections in a row that the server closed before they were greeted
-	lastFail  time.Duration // when the latest of them was closed
 }
 
 // delivery is a job that a worker got and has not reported.
