@@ -22,7 +22,7 @@ func beatSituations() []situation {
 		{"beat/long-jobs", "a worker whose executors are all busy sends BEAT as well",
 			"BEAT-06", 70, playBusy, setup{}},
 		{"beat/eventful", "a worker beats on when jobs have failed, and a connection was refused and lost",
-			"BEAT-06", 80, playBeatsAfterTroubles, setup{}},
+			"BEAT-06", 95, playBeatsAfterTroubles, setup{}},
 		{"beat/error", "a worker whose BEAT is answered with an error beats on",
 			"RESP-09", 35, playBeatRefused, setup{}},
 		{"beat/unknown-worker", "a worker that the server does not know any more greets again, or exits",
@@ -42,8 +42,16 @@ func playBusy(t *trial) {
 func playBeatsAfterTroubles(t *trial) {
 	p := t.launch(options{})
 	t.troubles(p)
-	t.watch(p, 66*time.Second)
+	t.watchPause(p)
 	t.beatsSteadily(p)
+}
+
+// watchPause watches a process for as long as the pause between its next two BEATs may be, with slack: that from the
+// last one to the next may have begun before something that makes later ones too long.
+func (t *trial) watchPause(p *program) {
+	const longest = 64 * time.Second
+	t.await(p, beatPatience, after(t.now()+1, p.lines(fwp.BEAT)))
+	t.watch(p, longest)
 }
 
 // beatsSteadily holds that a process has sent BEAT every 60 s, if it has, also where it has ended connections

@@ -75,6 +75,16 @@ func playQueues(t *trial) {
 	t.holds("FETCH-02", true, "", "it fetches from "+strings.Join(queues, " "))
 }
 
+// fetchesFromAll decides whether a worker that fetches still does so from each of its queues.
+func (t *trial) fetchesFromAll(p *program) {
+	jids := t.pushOverQueues(slices.Repeat([]job{{args: "[1]"}}, len(theQueues))...)
+	ok := t.untilOrEnd(p, comeback, func() bool { return len(t.delivered(jids)) == len(jids) })
+	if fetched := len(t.delivered(jids)); fetched > 0 && !t.exited(p) {
+		t.holds("WRK-11", ok, "jobs from each of its queues",
+			fmt.Sprintf("jobs from %d of %d queues within %v", fetched, len(jids), comeback))
+	}
+}
+
 // mustRunSeveral has a worker run as many jobs at a time as it was told, and ends the play if it does not.
 func (t *trial) mustRunSeveral(p *program) {
 	jids := t.pushMany(usualConcurrency, "fwp.sleep", "[3]")

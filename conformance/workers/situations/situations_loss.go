@@ -23,7 +23,7 @@ func lossSituations() []situation {
 		{"loss/restart", "a worker goes on after a restart of the server",
 			"FETCH-11", 4, playRestart, setup{}},
 		{"loss/beats", "a worker beats on after a restart of the server, under the same worker id",
-			"BEAT-06 BEAT-07 BEAT-10 HELLO-09 HELLO-12", 70, playBeatsAfterRestart, setup{}},
+			"BEAT-06 BEAT-07 BEAT-10 HELLO-09 HELLO-12", 95, playBeatsAfterRestart, setup{}},
 		{"loss/outage", "a worker goes on after the server was away for 10 s",
 			"FETCH-11 WRK-05", 15, playOutage, setup{}},
 	}
@@ -50,16 +50,13 @@ func playRestart(t *trial) {
 	t.comesBack(p, running)
 }
 
-// twoBeats is how long two pauses between BEATs are.
-const twoBeats = 33 * time.Second
-
 func playBeatsAfterRestart(t *trial) {
 	p := t.launch(options{})
 	t.mustBeat(p, 1)
 	from := t.restart(p)
 	beats := after(from, p.lines(fwp.BEAT))
 	t.await(p, comeback+beatPatience, beats)
-	t.watch(p, twoBeats) // the heartbeat of the old connections may go on beside that of the new ones
+	t.watchPause(p) // the heartbeat of the old connections may go on beside that of the new ones
 	hello := t.first(after(from, p.lines(fwp.HELLO)))
 	if t.exited(p) || hello == nil {
 		t.giveUp(true, "the worker did not come back: it %s", t.ending(p))

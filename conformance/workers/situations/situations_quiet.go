@@ -17,11 +17,11 @@ func quietSituations() []situation {
 	simple := setup{server: simpleStates}
 	return []situation{
 		{"quiet/bulk", "a worker with the order to be quiet fetches no more, beats on and stays",
-			quiet + " STATE-18 STATE-19", 95, atBeat(2, playQuiet(65*time.Second)), setup{}},
+			quiet + " STATE-18 STATE-19", 100, atBeat(2, playQuiet((*trial).watchPause)), setup{}},
 		{"quiet/simple", "the same, where the state is a simple string, in the reply to the third BEAT",
-			quiet, 40, atBeat(3, playQuiet(6*time.Second)), simple},
+			quiet, 40, atBeat(3, playQuiet(watchShortly)), simple},
 		{"quiet/spaces", "the same, where its JSON has white space, as in the text, in the reply to the second BEAT",
-			quiet, 25, atBeat(2, hooked(spaceState, playQuiet(6*time.Second))), simple},
+			quiet, 25, atBeat(2, hooked(spaceState, playQuiet(watchShortly))), simple},
 		{"quiet/first-beat", "the same, where the reply to the first BEAT has the order",
 			quiet, 5, playAtFirstBeat("quiet"), setup{}},
 		{"quiet/first-beat-simple", "the same, where the state is a simple string with white space",
@@ -48,13 +48,18 @@ func hooked(hook func(*fakes.Event), play func(*trial)) func(*trial) {
 	}
 }
 
-func playQuiet(watched time.Duration) func(*trial) {
+// playQuiet returns a play that has a worker be quiet, pushes jobs that it must not fetch, and watches it.
+func playQuiet(watch func(*trial, *program)) func(*trial) {
 	return func(t *trial) {
 		p := t.launch(options{})
 		t.order(p, "quiet", true)
-		t.temptQuiet(p, watched)
+		t.tempt(p)
+		watch(t, p)
 	}
 }
+
+// watchShortly watches a worker for so long that it shows whether it has read its state.
+func watchShortly(t *trial, p *program) { t.watch(p, 6*time.Second) }
 
 // playAtFirstBeat returns a play that orders a state with the reply to the first BEAT, and watches for long enough that
 // a FETCH which waits has come to its end.
@@ -64,7 +69,8 @@ func playAtFirstBeat(state string) func(*trial) {
 		t.hook(tellState(state, false))
 		p := t.launch(options{})
 		t.mustBeTold(p, state)
-		t.temptQuiet(p, timeToAct)
+		t.tempt(p)
+		t.watch(p, timeToAct)
 	}
 }
 
@@ -76,11 +82,10 @@ func atBeat(n int, play func(*trial)) func(*trial) {
 	}
 }
 
-// temptQuiet pushes jobs that a quiet worker must not fetch, and watches it.
-func (t *trial) temptQuiet(p *program, watched time.Duration) {
+// tempt pushes jobs that a worker must not fetch any more, when it has had the time to act on its order.
+func (t *trial) tempt(p *program) {
 	t.watch(p, timeToAct)
 	t.pushMany(3, "fwp.ok", "[1]")
-	t.watch(p, watched)
 }
 
 func playQuietOnce(t *trial) {

@@ -53,6 +53,7 @@ func playRefused(verb string) func(*trial) {
 			t.shownByDelivery(missing)
 		}
 		t.itWorks(p, "RESP-09", "a worker that goes on fetching and reporting")
+		t.fetchesFromAll(p)
 	}
 }
 

@@ -41,8 +41,8 @@ func terminateSituations() []situation {
 			"STATE-21 STATE-22 STATE-20 FETCH-09 END-04 BEAT-16", 45, playTerminate(true, "[18]", "[120]"), setup{}},
 		{"terminate/once", "a worker that was told to terminate does so when its next BEATs are answered with OK",
 			"STATE-22 STATE-20 STATE-21", 45, playTerminate(false, "[120]", "[120]"), setup{}},
-		{"terminate/after-quiet", "a quiet worker with the order to terminate does so",
-			ends, 30, playTerminateQuiet, setup{}},
+		{"terminate/after-quiet", "after troubles a worker is quiet, and then terminates with a job that still runs",
+			ends + " STATE-21 STATE-17 BEAT-13", 70, playTerminateQuiet, setup{}},
 	}
 }
 
@@ -65,6 +65,8 @@ func playTerminate(always bool, seconds ...string) func(*trial) {
 
 func playTerminateQuiet(t *trial) {
 	p := t.launch(options{})
+	t.troubles(p)
+	t.mustTake(t.push(job{jobtype: "fwp.sleep", args: "[120]"}))
 	t.order(p, "quiet", true)
 	told := t.order(p, "terminate", true)
 	t.watch(p, timeToLeave)
