@@ -14,6 +14,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/emqpsubject"
 	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/fakes/fakeemqp"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/slow"
@@ -89,6 +90,46 @@ func TestABrokerThatDies(t *testing.T) {
 	assert.Equal(t, 5, f.Shown, f.Script)
 	assert.Contains(t, f.Script, `"REPLY"`)
 	assert.LessOrEqual(t, strings.Count(f.Script, "C"), 6, f.Script)
+}
+
+// TestABrokerThatLeaves: one that says DISCONNECT in place of an ACK, and ends a moment later, has not crashed.
+func TestABrokerThatLeaves(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		at := &suitetest.Broker{Network: memnet.New()}
+		left := 0
+		at.Config = func() fakeemqp.Config {
+			return fakeemqp.Config{Hook: func(e *fakeemqp.Event) {
+				if e.Sent && string(e.Frames[2]) == emqp.ACK && left == 0 {
+					left++
+					e.Frames = emqp.Disconnect("leaves").Frames()
+					time.AfterFunc(time.Millisecond, at.Close)
+				}
+			}}
+		}
+		require.NoError(t, at.Restart(t.Context()))
+		defer at.Close()
+		e := explore.Explorer{
+			Subject: emqpsubject.New(), Target: at, Seed: 1, Steps: 100, Longest: time.Second, Alone: true, Restarts: true,
+			Unshrunk: true,
+		}
+		r := e.Run(t.Context())
+		assert.Equal(t, 1, left)
+		for _, f := range r.Findings {
+			assert.False(t, f.Crash, f.Got)
+		}
+	})
+}
+
+// TestHandshakesAreNoReplies: of a broker that sends nothing behind the handshake no reply counts as evaluated.
+func TestHandshakesAreNoReplies(t *testing.T) {
+	t.Parallel()
+	silent := func() fakeemqp.Config {
+		return fakeemqp.Config{Hook: func(e *fakeemqp.Event) { e.Drop = e.Sent }}
+	}
+	r := explored(t, silent, false, 1, 40, time.Second)
+	assert.Positive(t, r.Commands)
+	assert.Zero(t, r.Coverage.Judged)
 }
 
 // TestNothingIsBlamed explores brokers that are right: a few of them, all with FWP_SLOW=1.

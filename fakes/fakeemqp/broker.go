@@ -156,10 +156,10 @@ func (b *Broker) send(p *peer, m emqp.Message) error {
 func (b *Broker) write(p *peer, e Event) (err error) {
 	r := b.sockets[p.socket]
 	for i := 0; i <= e.Again && !e.Drop && err == nil; i++ {
-		err = r.Send(p.identity, e.Frames...)
+		err = r.Send(e.Peer, e.Frames...)
 	}
 	if e.Disconnect {
-		r.Disconnect(p.identity)
+		r.Disconnect(e.Peer)
 	}
 	return err
 }
@@ -249,7 +249,8 @@ const (
 	Scheduler
 )
 
-// Event is a message before it is handled or sent. A hook may change the fields below Sent.
+// Event is a message before it is handled or sent. A hook may change the fields below Sent, and the Peer to which it is
+// sent: that one has a connection to the same socket then.
 type Event struct {
 	Peer string // its identity
 	Role Role

@@ -56,7 +56,7 @@ var requestFaults = []Fault{
 	fault("request-message-cut", "REQ-04 REQ-01 INF-01 INF-02 REQ-05 ACK-02 BEAT-07 REPLY-04 REQ-06 REQ-07",
 		"the last byte of a message is lost",
 		sent(change(atMessage, func(b []byte) []byte { return b[:max(len(b)-1, 0)] }), emqp.REQUEST)),
-	fault("request-message-quoted", "REQ-04", "quotes in a message are doubled",
+	fault("request-message-quoted", "REQ-04 REQ-05", "quotes in a message are doubled",
 		sent(change(atMessage, func(b []byte) []byte {
 			return bytes.ReplaceAll(b, []byte(`"`), []byte(`""`))
 		}), emqp.REQUEST)),
@@ -78,7 +78,8 @@ var requestFaults = []Fault{
 	fault("ack-its-own-id", "ACK-01", "an ACK acknowledges itself",
 		sent(func(e *Event) { set(atFirst, string(e.Frames[atID]))(e) }, emqp.ACK)),
 	fault("ack-other-id", "ACK-01", "an ACK has an id that no message had", sent(set(atFirst, "unknown"), emqp.ACK)),
-	fault("reply-always-owed", "REPLY-03 REPLY-02 HEAD-02", "a REPLY goes to the client of the worker's first REQUEST",
+	fault("reply-always-owed", "REPLY-03 REPLY-02 HEAD-02 REPLY-01",
+		"a REPLY goes to the client of the worker's first REQUEST",
 		received(func(e *Event) {
 			if len(e.Frames[atHeaders]) == 0 {
 				set(atHeaders, emqp.ReplyRequested)(e)
@@ -92,7 +93,7 @@ var requestFaults = []Fault{
 			}
 			e.Drop = is(e, emqp.REPLY) && time.Since(*heard) > 9*time.Second
 		})),
-	fault("reply-ends-worker", "REPLY-04", "a worker that has replied gets no REQUEST any more",
+	fault("reply-ends-worker", "REPLY-04 INF-02 REPLY-02", "a worker that has replied gets no REQUEST any more",
 		catalogue.From(peerOf, got(emqp.REPLY), gives(emqp.REQUEST), drop)),
 	fault("reply-first-header", "REPLY-01", "reply-requested counts as the first header only",
 		catalogue.KeepBy(peerOf, catalogue.Any(asks, gives(emqp.REPLY)), func(first *bool, e *Event) {
@@ -112,6 +113,11 @@ var requestFaults = []Fault{
 				return
 			}
 			e.Drop, *unanswered = !*unanswered, false
+		})),
+	fault("reply-to-first-client", "REPLY-03 REPLY-01", "a REPLY goes to the client that was the first to ask for one",
+		catalogue.Keep(catalogue.Any(asks, gives(emqp.REPLY)), func(first *string, e *Event) {
+			*first = cmp.Or(*first, e.Peer)
+			e.Peer = *first
 		})),
 	fault("reply-trimmed", "REPLY-01", "blanks around a REPLY are lost",
 		sent(change(atFirst, bytes.TrimSpace), emqp.REPLY)),

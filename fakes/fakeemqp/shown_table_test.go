@@ -68,6 +68,7 @@ var shownFaults = map[string][2]string{
 	"reply-lost":                  {"requests", `!|REPLY|`},
 	"reply-not-requested":         {"acks", `|eMQP/1.0|REPLY|broker-7|u-1-c1`},
 	"reply-one-owed":              {"requests", `|eMQP/1.0|ACK|broker-6|u-1-c4`},
+	"reply-to-first-client":       {"asked", `c |eMQP/1.0|REPLY|broker-5|to d`},
 	"reply-trimmed":               {"requests", `|eMQP/1.0|REPLY|broker-5|yes`},
 	"reply-true":                  {"replies", `|eMQP/1.0|REPLY|broker-6|True`},
 	"request-any-case":            {"queues", `|eMQP/1.0|REQUEST|u-1-c6|A-u-1||to`},

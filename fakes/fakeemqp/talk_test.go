@@ -190,6 +190,10 @@ var talks = map[string]talk{
 		says("w", emqp.Reply("u-1-r", "late")), asks("c", 2, "q", "", "2"), says("w", emqp.Ready("u-1-more")),
 		asks("d", 1, "q", "", "3"),
 	}),
+	"asked": join(works("w", 2, "q"), talk{
+		asks("c", 1, "q", wants, "1"), says("w", emqp.Reply("u-1-r1", "to c")),
+		asks("d", 1, "q", wants, "2"), says("w", emqp.Reply("u-1-r2", "to d")),
+	}),
 	"schedules": {
 		says("s", emqp.InformScheduler("u-1-s")), says("t", emqp.InformScheduler("u-1-t")),
 		says("c", emqp.Schedule("u-1-1", "q", headers("interval:5"), "text")),

@@ -48,6 +48,7 @@ var shown = map[string]map[string]string{
 		"heartbeat-early":  "heartbeat-before-inform heartbeat/before-inform",
 		"id":               "frame-id-same-request frames/acknowledged", "missing": "request-lost request/delivered",
 		"reply-content":    "reply-true reply/after-12-seconds",
+		"reply-other":      "reply-to-first-client reply/to-the-client-that-asked",
 		"reply-unknown":    "reply-not-requested reply/two-clients",
 		"reply-unasked":    "reply-not-requested reply/not-requested",
 		"request-again":    "request-twice request/one-of-two-workers",
@@ -66,7 +67,6 @@ var unshown = map[string]string{
 	"emqp closed":             "no broker of the catalogue ends the connection of a worker or scheduler",
 	"emqp request-unknown":    "no broker of the catalogue makes up a REQUEST; the test of the law does",
 	"emqp unschedule-content": "no broker of the catalogue changes an UNSCHEDULE; the test of the law does",
-	"emqp reply-other":        "it depends on chance to which of two clients a broker sends a REPLY that is in doubt",
 	"emqp socket":             "the sockets of the brokers are all routers; the test of the law has another one",
 }
 
