@@ -18,7 +18,8 @@ import (
 // What cannot be assumed ends the play: a message of another kind, a refusal, or one where a refusal is due; an end of
 // the connection; a message that is not whole, that no command or more than one asked for, or that came too early or
 // too late; another number of parts; a text that is no JSON; a value of the play in the wrong
-// place; a message that leaves a name of its line without a value; and all in an eventually or unordered block.
+// place; a message that leaves a name of its line without a value; and all in an eventually or unordered block. Behind
+// an assumption an eventually block is tried for as long as any other.
 // Behind an assumption, what differs in another way than in values decides nothing: it may follow from it.
 
 // mend returns a message as it would be if it were about what its command asks about, and records that it is not, once
@@ -62,42 +63,40 @@ func (th *thread) assume(e *scenarios.Expect, a session.Received, res *Result) b
 	if res.Outcome != Mismatched {
 		return res.Outcome == Matched
 	}
-	departed := th.assumable(e, a, res)
+	res.departed = th.assumable(e, a, res)
+	if th.trial != nil {
+		return false // which of its tries counts is not known yet
+	}
+	th.leaveAssumed(res)
 	th.mu.Lock()
 	defer th.mu.Unlock()
-	fresh := false
-	for _, key := range departed {
+	for _, key := range res.departed {
 		if th.assumed[key] == 0 {
-			th.assumed[key], fresh = e.Line, true
+			th.assumed[key] = e.Line
 		}
 	}
-	switch {
-	case departed == nil && th.assuming && th.trial == nil:
-		res.leave(mayFollow())
-	case departed != nil && !fresh:
-		res.leave(doubt{OtherBreach, fmt.Sprintf("the reply departs from what is expected as that of line %d does",
-			th.assumed[departed[0]])})
-	}
-	res.Assumed = departed != nil
+	res.Assumed = res.departed != nil
 	th.assuming = th.assuming || res.Assumed
 	return res.Assumed
 }
 
-// mayFollow is why a line that does not match behind an assumption decides nothing.
-func mayFollow() doubt {
-	return doubt{OtherBreach, "the line did not match, which may follow from what an earlier line shows"}
-}
-
-// assumes reports whether a departure was taken as the way of the server.
-func (pl *play) assumes() bool {
+// leaveAssumed makes the result of a line that did not match unsure where something that is assumed may be the reason.
+func (pl *play) leaveAssumed(res *Result) {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
-	return pl.assuming
+	unknown := func(key assumption) bool { return pl.assumed[key] == 0 }
+	switch {
+	case res.departed == nil && pl.assuming:
+		res.leave(doubt{OtherBreach, "the line did not match, which may follow from what an earlier line shows"})
+	case res.departed != nil && !slices.ContainsFunc(res.departed, unknown):
+		res.leave(doubt{OtherBreach, fmt.Sprintf("the reply departs from what is expected as that of line %d does",
+			pl.assumed[res.departed[0]])})
+	}
 }
 
 // assumable returns where a reply departs from its line in values alone; nil if it does not, or that cannot be assumed.
 func (th *thread) assumable(e *scenarios.Expect, a session.Received, res *Result) (keys []assumption) {
-	if th.trial != nil || res.Late || !a.Whole() || a.Owed != 1 || e.RefusesOnly() ||
+	if res.Late || !a.Whole() || a.Owed != 1 || e.RefusesOnly() ||
 		th.grammar().Refused(a.Message) || th.doubt(*res).Outcome != Mismatched {
 		return nil
 	}

@@ -27,6 +27,7 @@ func TestADepartureIsAssumed(t *testing.T) {
 	typed := job(`{"jid":"x","jobtype":"a","queue":"q","retry":"1"}`)
 	const (
 		eventually = "eventually ..1s\n  C: FETCH q\n  S: ${\"retry\":1}\nend\n"
+		blockOf    = "eventually ..1s\n  C: FETCH q\n  S: ${\"jobtype\":\"a\"}\nend\n"
 		table      = "table\n  C: FETCH q\n  S: ${\"retry\":1}\n  C: FETCH q\n  S: ${}\nend\n"
 		named      = "C: FETCH q\nS: ${\"jid\":\"$jid\",\"retry\":1}\nC: ACK {\"jid\":\"$jid\"}\nS: +OK\n"
 		unnamed    = "C: FETCH q\nS: ${\"at\":\"$at\",\"retry\":1}\n"
@@ -62,6 +63,10 @@ func TestADepartureIsAssumed(t *testing.T) {
 		"a block behind it": {fetch + eventually + ack, []string{retry, "$-1\r\n", right}, ok,
 			"3 assumed mismatched, 4 matched, 6 matched, 9 matched"},
 		"such a block in vain": {fetch + eventually + ack, []string{retry}, ok,
+			"3 assumed mismatched, 6 unsure, 9 not reached"},
+		"its own value in vain": {fetch + blockOf + ack, []string{retry, "$-1\r\n", other}, ok,
+			"3 assumed mismatched, 6 mismatched, 9 not reached"},
+		"the value again": {fetch + eventually + ack, []string{retry, "$-1\r\n", retry}, ok,
 			"3 assumed mismatched, 6 unsure, 9 not reached"},
 		"an eventually block": {eventually + ack, []string{retry, retry}, ok, "4 mismatched, 7 not reached"},
 	} {

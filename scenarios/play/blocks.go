@@ -213,8 +213,7 @@ func insideReply(results map[scenarios.Step]Result) bool {
 	return false
 }
 
-// report records the results of a try: the last one, or the one that came closest. Behind an assumption a block is
-// tried for as long as any other: what comes in the end is judged, and what does not may follow from it.
+// report records the results of a try: the last one, or the one that came closest.
 func (th *thread) report(b *scenarios.Block, results map[scenarios.Step]Result, over bool, took time.Duration) {
 	cutShort := th.Hasty && (b.Within.To == 0 || th.Patience < b.Within.To)
 	for s, r := range results {
@@ -222,11 +221,12 @@ func (th *thread) report(b *scenarios.Block, results map[scenarios.Step]Result, 
 		case r.Outcome != Mismatched:
 		case over && cutShort:
 			r.leave(doubt{Patience, fmt.Sprintf("a quick run waits no longer than %v for what may come later", th.Patience)})
-		case th.assumes():
-			r.leave(mayFollow())
-		case over:
-			r.room = 0 // it was tried for longer by what this machine was late
-			r.Cause = fmt.Sprintf("patience ended after %v; this try came closest", round(took))
+		default:
+			if over {
+				r.room = 0 // it was tried for longer by what this machine was late
+				r.Cause = fmt.Sprintf("patience ended after %v; this try came closest", round(took))
+			}
+			th.leaveAssumed(&r)
 		}
 		th.note(s, r)
 	}

@@ -93,6 +93,8 @@ type Result struct {
 	// mismatch. Zero: none is.
 	room  time.Duration
 	since time.Time // since when lines were sent that the server may have read late; zero: that is not the reason
+
+	departed []assumption // where the reply departs from its line in values alone; nil if it does not
 }
 
 // Stops reports whether the play of the script has not got behind the step, or has decided nothing there.
