@@ -145,7 +145,7 @@ func TestAnOutageIsNoFinding(t *testing.T) {
 					}
 				})
 				if at == 0 { // no connection is opened in this time
-					killing := time.AfterFunc(7*time.Second, func() { _ = s.Kill() })
+					killing := time.AfterFunc(5*time.Second, func() { _ = s.Kill() })
 					defer killing.Stop()
 				}
 				e := explore.Explorer{

@@ -57,7 +57,7 @@ const campaign = 300
 func (g *generator) next() []Step {
 	g.Round++
 	g.Rand = rand.New(rand.NewPCG(g.seed, g.Round))
-	if g.Round > campaign && g.Round%campaign == 0 {
+	if !g.alphabet.Whole && g.Round > campaign && g.Round%campaign == 0 {
 		g.swarm = uint64(g.IntN(2)) * g.Uint64()
 	}
 	if steps := g.control(); steps != nil {

@@ -17,6 +17,7 @@ import (
 const (
 	mostBytes   = 70_000
 	mostWords   = 1_100
+	mostFailure = 1<<14 + 1
 	mostMembers = 300
 	mostNested  = 130
 	mostJobs    = 130 // of a burst
@@ -102,7 +103,7 @@ var pastInstants = sync.OnceValue(func() []values.Bucket {
 
 // wordsOfFailures are texts for errtype and message.
 var wordsOfFailures = sync.OnceValue(func() []values.Bucket {
-	return slices.Concat(values.Texts(), values.Lengths(mostWords))
+	return slices.Concat(values.Texts(), values.Lengths(mostFailure))
 })
 
 // What a worker may say of itself: nothing that a server may refuse, as far as the text says.

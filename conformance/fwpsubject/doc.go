@@ -5,7 +5,7 @@
 // all, and guard*.go keeps all of that from touching what belongs to other clients. cleanup.go removes what is left on
 // the server; seeds.go, simplify.go and leaks.go are for what was found.
 //
-// roundtrips.go has the two subjects with few moves, for values and for lives of jobs.
+// roundtrips.go has the subjects with fewer moves, lives.go the ways of jobs whose lives are followed with all values.
 //
 // moves_*.go are moves of several steps: lives of jobs, names, several connections of a worker, many of a thing;
 // contents.go, hello.go, operate.go, steps.go, syntax.go and wire.go make their values, greetings, operator's actions,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/model"
@@ -20,8 +21,14 @@ type maker struct {
 	queues                  []int // that are in use
 	lastQueue               int
 
-	steady bool        // queues stay the same, and no move waits for long: see [Values] and [Lives]
-	births func() bool // jobs are still pushed whose lives are followed; nil where none are
+	steady bool // queues stay the same, and no move waits for long: see [Values] and [Lives]
+
+	// Where lives of jobs are followed; else nil.
+	births  func() bool          // jobs are still pushed
+	elapsed func() time.Duration // since the first
+	ways    []string
+	comes   func(*oracle.Job) bool // a FETCH waits for such a job
+	plans   map[string]plan        // by jid
 }
 
 // The connections of the control: a producer and a worker that must not notice anything.

@@ -147,6 +147,12 @@ func (g *maker) badHash() string {
 		g.workers = max(g.workers, wid)
 		fields = append(fields, fmt.Sprintf(`"hostname":"fwpcheck","wid":"$wid%d","pid":4711,"labels":["fwpcheck"]`, wid))
 	}
+	if other := deal(g, "beside a hash", []string{
+		"", "", "", `"username":"u"`, `"user":"u","password":"p"`, `"password":""`, `"token":"t"`, `"admin":true`,
+		`"i":1,"s":""`, `"pwdhash2":"$pwdhash"`, `"auth":null`, `"anonymous":true`,
+	}); other != "" { // none stands for a hash
+		fields = append(fields, other)
+	}
 	if v := deal(g, "v", []string{"2", "2", "2", "2", "2", "", "1", "3"}); v != "" {
 		fields = append(fields, `"v":`+v)
 	}

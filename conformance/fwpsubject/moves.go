@@ -218,11 +218,13 @@ func (g *maker) fetchEmpty(c int, _ *oracle.Conn) []explore.Step {
 func (g *maker) fetchAndWake(c int, _ *oracle.Conn) []explore.Step {
 	queue := g.freshQueue()
 	const ms = time.Millisecond
-	moments := []time.Duration{100 * ms, 300 * ms, 700 * ms}
-	if g.steady {
-		moments = []time.Duration{20 * ms}
+	if g.steady { // many, with values
+		return []explore.Step{
+			ahead(line(c, "FETCH %s", queue)), explore.Wait(5 * ms),
+			line(controlProducer, "PUSH %s", g.jobOf(wayWoken, queue)), build().Await(c),
+		}
 	}
-	moment := explore.Wait(deal(g, "moment", moments))
+	moment := explore.Wait(deal(g, "moment", []time.Duration{100 * ms, 300 * ms, 700 * ms}))
 	for _, other := range g.Free() {
 		if w := g.law.world.Conns[other]; other != c && active(g, other, w) && g.IntN(3) == 0 {
 			return []explore.Step{

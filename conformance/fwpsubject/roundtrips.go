@@ -2,12 +2,10 @@ package fwpsubject
 
 import (
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
-	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/conformance/oracle"
 )
 
@@ -58,26 +56,49 @@ func (m move) takesTime() bool {
 // besideWaits are the moves of [Commands] that [Waits] has, too.
 var besideWaits = []string{"push", "fetch", "ack", "fail", "hello", "beat", "info"}
 
-// Values returns FWP as [New] does, with nothing but jobs that are pushed, fetched and acknowledged, until each bucket
-// of values was sent.
+// Values returns FWP as [New] does, with nothing but jobs that are pushed, fetched and reported, until each bucket of
+// values was sent, and what was scheduled has come. A server that takes longer for that is not waited for.
 func Values() *explore.Subject {
 	return steady(func(g *maker) explore.Alphabet {
-		var some []move
+		const schedulesLast = 4500 * time.Millisecond
+		begun := time.Now()
+		g.elapsed = func() time.Duration { return time.Since(begun) }
+		g.ways, g.plans, g.comes = []string{"", "", "", wayAt}, map[string]plan{}, due
+		g.births = func() bool { return !g.Dealt(listsOfValues()...) }
+		some := slices.Clone(ofWaits)
 		for _, m := range moves {
 			if of, is := ofValues[m.name]; is {
 				m.weight = of.weight
-				some = append(some, m.until(of.list))
+				some = append(some, m.until(of.list).whileBirths())
 			}
 		}
 		a := g.alphabet(some)
-		a.Done = func() bool { return g.Dealt(listsOfValues()...) }
+		a.Open = func(conn int) explore.Step {
+			if g.births() {
+				return g.open(conn)
+			}
+			g.workers++
+			return consumer(conn, g.workers)
+		}
+		a.Done = func() bool {
+			return !g.births() && (g.elapsed() > schedulesLast || !slices.ContainsFunc(g.underWay(), scheduledNow))
+		}
 		return a
 	})
 }
 
+// whileBirths returns a move that is not made when no more jobs are pushed, unless it is about those that were.
+func (m move) whileBirths() move {
+	fits := m.fits
+	m.fits = func(g *maker, c int, w *oracle.Conn) bool {
+		return (g.births() || m.name == "fetch" || m.name == "ack") && fits(g, c, w)
+	}
+	return m
+}
+
 // listsOfValues are the names of the lists of values that [Values] sends.
 var listsOfValues = sync.OnceValue(func() []string {
-	all := []string{"risky", "at", "burst", "queues", "length of a line", "rss_kb"}
+	all := []string{"risky", "past", "burst", "queues", "length of a line", "rss_kb"}
 	for _, f := range jobFields() {
 		if len(f.must) > 0 {
 			all = append(all, f.name)
@@ -91,51 +112,18 @@ var ofValues = map[string]struct {
 	weight float64
 	list   string
 }{
-	"push": {14, ""}, "fetch": {14, ""}, "fetch-two": {4, ""}, "ack": {12, ""}, "hello": {2, ""}, "info": {0.2, ""},
-	"fetch-and-wake": {0.3, ""}, "beat": {3, "rss_kb"}, "fetch-many": {1, "queues"}, "burst": {1, "burst"},
+	"fetch": {14, ""}, "fetch-two": {4, ""}, "ack": {12, ""}, "fail": {1, ""}, "hello": {2, ""}, "info": {0.2, ""},
+	"fetch-and-wake": {2, ""}, "beat": {3, "rss_kb"}, "fetch-many": {1, "queues"}, "burst": {1, "burst"},
 	"push-line": {3, "length of a line"},
-}
-
-// Lives returns FWP as [New] does, with jobs that are scheduled, that fail, and that are kept until their reservation
-// ends: all of them are pushed first, wait together, and come back with their values.
-func Lives() *explore.Subject {
-	return steady(func(g *maker) explore.Alphabet {
-		begun := time.Now()
-		g.births = func() bool { return g.jobs < mostLives && time.Since(begun) < birthsLast }
-		a := g.alphabet(ofLives)
-		a.Open = func(conn int) explore.Step { return consumer(conn, conn) }
-		a.Done = func() bool { return !g.births() && len(g.underWay()) == 0 }
-		return a
-	})
-}
-
-// How many jobs are pushed whose lives are followed, and for how long.
-const (
-	mostLives  = 600
-	birthsLast = 2 * time.Second
-)
-
-// ofLives are the moves of [Lives].
-var ofLives = []move{
-	{"push", 14, func(g *maker, c int, w *oracle.Conn) bool { return g.births() && identified(g, c, w) },
-		writes(func(g *maker, _ *oracle.Conn) string { return "PUSH " + g.job() })},
-	{"fetch", 20, func(g *maker, c int, w *oracle.Conn) bool { return (g.births() || !keeps(c)) && waiting(g, c, w) },
-		(*maker).fetch},
-	{"report", 40, func(g *maker, c int, w *oracle.Conn) bool { return len(g.toReport(c, w)) > 0 },
-		func(g *maker, c int, w *oracle.Conn) []explore.Step {
-			return []explore.Step{line(c, "%s", g.report(choose(g, g.toReport(c, w))))}
-		}},
-	{"look", 1, func(g *maker, c int, w *oracle.Conn) bool { return !g.births() && !keeps(c) && active(g, c, w) },
-		writes((*maker).fetchSome)},
-	{"beat", 1, func(g *maker, c int, w *oracle.Conn) bool { return !g.births() && worker(g, c, w) },
-		writes(func(g *maker, w *oracle.Conn) string { return `BEAT {"wid":"` + g.law.symbol(w.WID) + `"}` })},
 }
 
 // steady returns FWP with other moves, in queues that stay the same.
 func steady(alphabet func(g *maker) explore.Alphabet) *explore.Subject {
 	return part(func(g *maker) explore.Alphabet {
 		g.steady = true
-		return alphabet(g)
+		a := alphabet(g)
+		a.Whole = true
+		return a
 	})
 }
 
@@ -146,49 +134,4 @@ func part(alphabet func(g *maker) explore.Alphabet) *explore.Subject {
 		return alphabet(&maker{Draw: d, law: l.(*fwpLaw)}) //nolint:forcetypeassert // the subject's own
 	}
 	return s
-}
-
-// keeps reports whether the worker of a connection keeps the jobs whose reservations end soon.
-func keeps(conn int) bool { return conn%2 == 0 }
-
-// toReport are the jobs that the worker of a connection is to report.
-func (g *maker) toReport(conn int, w *oracle.Conn) []*oracle.Job {
-	return slices.DeleteFunc(slices.Clone(g.held(w.WID)), func(j *oracle.Job) bool {
-		return keeps(conn) && j.Reservation() <= shortest
-	})
-}
-
-// shortest is the reservation whose end is waited for.
-const shortest = 60 * time.Second
-
-// report fails about each other job while others are pushed, and acknowledges the rest: what fails again waits longer.
-func (g *maker) report(j *oracle.Job) string {
-	jid := g.law.symbol(j.JID)
-	if last := jid[len(jid)-1]; g.births() && last%2 == 0 {
-		return "FAIL " + g.failure(jid)
-	}
-	return `ACK {"jid":"` + jid + `"}`
-}
-
-// fetchSome fetches from some of the queues in which jobs may be.
-func (g *maker) fetchSome(*oracle.Conn) string {
-	const most = 8 // that every server takes
-	var queues []string
-	for _, j := range g.underWay() {
-		queues = append(queues, g.law.symbol(j.Queue))
-	}
-	slices.Sort(queues)
-	queues = slices.Compact(queues)
-	g.Shuffle(len(queues), func(i, k int) { queues[i], queues[k] = queues[k], queues[i] })
-	return "FETCH " + strings.Join(queues[:min(most, len(queues))], " ")
-}
-
-// underWay are the jobs that have still to come, or to be reported.
-func (g *maker) underWay() (all []*oracle.Job) {
-	for _, j := range g.law.world.Jobs {
-		if j.Unjudged == oracle.Judged && j.Where&(model.Gone|model.Dead|model.Unborn) == 0 {
-			all = append(all, j)
-		}
-	}
-	return all
 }

@@ -2,64 +2,93 @@ package fwpsubject
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/internal/rfc3339"
 )
 
-// Every move of the round trips is one of the table, and none of their jobs is scheduled for later.
-func TestRoundTripsAreAtOnce(t *testing.T) {
+// Every move of the round trips is one of the table or of lives, and their jobs are scheduled only as their way has it.
+func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	g := made(1)
-	s := Values()
-	a := s.Alphabet(g.Draw, g.law)
-	assert.Len(t, a.Moves, len(ofValues))
+	a := Values().Alphabet(g.Draw, g.law)
+	assert.Len(t, a.Moves, len(ofValues)+3)
 	assert.False(t, a.Done())
-	g.steady = true
-	queues := map[string]bool{}
+	g.steady, g.ways, g.plans = true, []string{"", wayAt}, map[string]plan{}
+	queues, ahead := map[string]bool{}, 0
 	for range 2000 {
+		way, queue := deal(g, "way", g.ways), g.queue()
 		var job struct{ Queue, At string }
-		_ = json.Unmarshal([]byte(g.Fill(g.job())), &job) // some are wrong
+		_ = json.Unmarshal([]byte(g.Fill(g.jobOf(way, queue))), &job) // some are wrong
 		queues[job.Queue] = true
-		if job.At != "" {
-			at, err := rfc3339.Parse(job.At)
-			assert.NoError(t, err)
-			assert.True(t, at.Before(time.Now()), job.At)
+		if at, err := rfc3339.Parse(job.At); err == nil && at.After(time.Now()) {
+			assert.Equal(t, wayAt, way, job.At)
+			ahead++
 		}
 	}
-	assert.LessOrEqual(t, len(queues), 12, "six, and six with an unusual name")
+	assert.LessOrEqual(t, len(queues), 6*(1+9), "six, and as many of each unusual name")
+	assert.NotZero(t, ahead)
 }
 
-// Jobs are pushed for some time; the worker of an even connection keeps those whose reservation ends soon.
-func TestLives(t *testing.T) {
+// A job for which a FETCH waits is one that every server takes, in the queue of the FETCH.
+func TestJobsThatAreAwaited(t *testing.T) {
 	t.Parallel()
 	g := made(1)
-	var births bool
-	g.births = func() bool { return births }
-	for reserved, kept := range map[string]bool{"": false, `,"reserve_for":60`: true, `,"reserve_for":61`: false} {
-		worker := g.law.world.Conns[2]
-		jid, queue := g.jid(), g.freshQueue()
-		p := &player{law: g.law, replies: [][2]string{{"FETCH " + queue, `${"jid":"~` + jid[1:] + `"}`}}}
-		p.play(push(2, jid, queue, reserved))
-		p.play(line(2, "FETCH %s", queue))
-		has := func(conn int) bool {
-			for _, j := range g.toReport(conn, worker) {
-				if g.law.symbol(j.JID) == jid {
-					return true
-				}
-			}
-			return false
-		}
-		assert.Equal(t, !kept, has(2), reserved)
-		assert.True(t, has(3), reserved)
+	g.steady = true
+	for range 2000 {
+		l := oracle.ReadLine([]byte("PUSH " + g.Fill(g.jobOf(wayWoken, "$queue77"))))
+		assert.True(t, l.Form == model.Okay && !l.Refusable() || len(l.Args) > 32<<10, "%.300s", l.Args)
+		assert.Equal(t, g.Fill("$queue77"), l.Fields["queue"])
 	}
-	assert.NotEmpty(t, g.underWay())
-	job := &oracle.Job{JID: g.law.real("$jid2")}
-	assert.Contains(t, g.report(job), "ACK ")
-	births = true
-	assert.Contains(t, g.report(job), "FAIL ")
+}
+
+// The work on a job ends first as its way has it, and then as there is time for it.
+func TestEndsOfLives(t *testing.T) {
+	t.Parallel()
+	const later = failedAgain + time.Second
+	for _, test := range []struct {
+		way, fields string
+		came        int
+		elapsed     time.Duration
+		ends        []string
+	}{
+		{wayAck, "", 1, 0, []string{wayAck}},
+		{wayAt + " " + wayFail, "", 1, 0, []string{wayFail}},
+		{wayFail, "", 2, 0, []string{wayFail, wayAck}},
+		{wayFail, "", 2, later, []string{wayAck}},
+		{wayExpire, `,"reserve_for":60`, 1, later, []string{wayExpire}},
+		{wayExpire, `,"reserve_for":61`, 1, 0, []string{wayAck}}, // another one was refused
+		{wayFail, `,"reserve_for":60`, 2, 0, []string{wayFail, wayAck, wayExpire}},
+		{wayFail, `,"reserve_for":60`, 2, keptAgain, []string{wayFail, wayAck}},
+	} {
+		ends := map[string]bool{}
+		for seed := range uint64(40) {
+			g := made(seed)
+			jid, queue := g.jid(), g.freshQueue()
+			g.plans, g.elapsed = map[string]plan{jid: {way: test.way}}, func() time.Duration { return test.elapsed }
+			p := &player{law: g.law, replies: [][2]string{{"FETCH " + queue, `${"jid":"~` + jid[1:] + `"}`}}}
+			p.play(push(2, jid, queue, test.fields))
+			p.play(line(2, "FETCH %s", queue))
+			j := g.law.world.Jobs[g.law.real(jid)]
+			assert.Equal(t, 1, j.Came)
+			if test.came == 2 {
+				g.end(j)
+				j.Came++
+			}
+			end := g.end(j)
+			assert.Equal(t, end, g.end(j), "it is chosen once")
+			assert.Equal(t, end == wayFail, strings.HasPrefix(g.report(j), "FAIL "))
+			assert.Equal(t, end != wayExpire, slices.Contains(g.toReport(g.law.world.Conns[2]), j))
+			ends[end] = true
+		}
+		assert.ElementsMatch(t, test.ends, slices.Collect(maps.Keys(ends)), "%v", test)
+	}
 }

@@ -11,15 +11,32 @@ import (
 // have only values that every server takes, since a job that is refused shows nothing of its other fields; the others
 // have one value that a server may refuse.
 func (g *maker) job() string {
+	way := ""
+	if g.ways != nil {
+		way = deal(g, "way", g.ways)
+	}
+	return g.jobOf(way, g.queue())
+}
+
+// jobOf makes up a legal work unit that goes a way. One for which a FETCH waits is not unusual.
+func (g *maker) jobOf(way, queue string) string {
 	var risky riskyValue
-	if g.IntN(5) < 2 {
+	awaited := has(way, wayWoken)
+	if !awaited && g.IntN(5) < 2 {
 		risky = deal(g, "risky", riskyValues())
 	}
-	queue, unusual := g.queue(), g.IntN(20) == 0 // it may go wrong only when the job is enqueued
+	unusual := !awaited && g.IntN(20) == 0 // it may go wrong only when the job is enqueued
 	if unusual {
-		queue += "_Odd"
+		queue = g.named("queue name", queue, "_Odd")
 	}
-	fields := []string{`"jid":"` + g.jid() + g.jidEnd() + `"`, `"queue":"` + queue + `"`}
+	jid := g.jid()
+	if !awaited {
+		jid += g.jidEnd(jid)
+	}
+	if g.plans != nil {
+		g.plans[jid] = plan{way: way}
+	}
+	fields := []string{`"jid":"` + jid + `"`, `"queue":"` + queue + `"`}
 	for _, f := range jobFields() {
 		value := ""
 		switch {
@@ -27,22 +44,29 @@ func (g *maker) job() string {
 			value = g.made(risky.Bucket)
 		case f.often == 0 && (unusual || risky.field != ""): // required, and plain here
 			value = f.plain
+		case f.name == "reserve_for" && (has(way, wayExpire) || has(way, wayAck) && g.IntN(2) == 0):
+			value = "60"
 		case risky.field == "":
-			value = g.usually(f)
+			value = g.usually(f, way)
 		}
 		if value != "" {
 			fields = append(fields, fmt.Sprintf("%q:%s", f.name, value))
 		}
 	}
-	fields = append(fields, g.due(unusual)...)
+	fields = append(fields, g.due(way, unusual)...)
 	g.Shuffle(len(fields), func(i, j int) { fields[i], fields[j] = fields[j], fields[i] })
 	return "{" + strings.Join(fields, ",") + "}"
 }
 
-// due returns the field at of some jobs: soon, where they are unusual.
-func (g *maker) due(unusual bool) []string {
+// due returns the field at of some jobs: soon, where they are unusual or their way has it.
+func (g *maker) due(way string, unusual bool) []string {
 	switch {
-	case unusual && !g.atOnce() && g.IntN(2) == 0:
+	case has(way, wayAt):
+		return []string{`"at":` + g.soonAt()}
+	case g.steady && g.IntN(8) == 0:
+		return []string{`"at":` + g.value("past", pastInstants())}
+	case g.steady:
+	case unusual && g.IntN(2) == 0:
 		return []string{`"at":` + g.soon()}
 	case g.Uses("at") && g.IntN(8) == 0:
 		return []string{`"at":` + g.at()}
@@ -50,15 +74,15 @@ func (g *maker) due(unusual bool) []string {
 	return nil
 }
 
-// usually returns a value of a field that every server takes, "" if the job has none.
-func (g *maker) usually(f jobField) string {
+// usually returns a value of a field that every server takes, "" if the job has none. Each way has all values.
+func (g *maker) usually(f jobField, way string) string {
 	switch {
 	case len(f.must) == 0 || !g.Uses(f.name) || g.IntN(max(f.often, 1)) > 0:
 		return ""
 	case f.usual != nil && g.IntN(2) == 0:
 		return choose(g, f.usual)
 	}
-	return g.value(f.name, f.must)
+	return g.value(f.name+way, f.must)
 }
 
 // value draws from those buckets that were drawn least until now under that name, and writes it as steps have it.
@@ -68,11 +92,19 @@ func (g *maker) value(name string, all []values.Bucket) string { return g.made(d
 func (g *maker) made(b values.Bucket) string { return strings.ReplaceAll(b.Make(g.Rand), "$", "$$") }
 
 // jidEnd is what is behind the number of a jid, mostly nothing.
-func (g *maker) jidEnd() string {
-	if g.IntN(12) > 0 {
+func (g *maker) jidEnd(jid string) string {
+	if plain := 12 - 8*b2i(g.steady); g.IntN(plain) > 0 {
 		return ""
 	}
-	return deal(g, "jid", []string{"_a", ".b", ":c", "-Ab", "-007", "-long" + strings.Repeat("-long", 40)})
+	return strings.TrimPrefix(g.named("jid", jid, "_a", ".b", ":c", "-Ab", "-007"), jid)
+}
+
+// named returns a name with one of the ends, or made as long as one of those lengths at which servers differ.
+func (g *maker) named(list, name string, ends ...string) string {
+	for _, size := range []int{63, 64, 65, 127, 128, 129, 255, 256} {
+		ends = append(ends, "-"+strings.Repeat("x", max(0, size-len(g.Fill(name))-1)))
+	}
+	return name + deal(g, list, ends)
 }
 
 // soon is a time in 2 to 15 seconds. A name of a time has one value in all of a play, so
@@ -82,13 +114,10 @@ func (g *maker) soon() string { return fmt.Sprintf(`"$now+%dms"`, 1500+g.jobs%ma
 // manyTimes is how many times have names of their own, a millisecond apart.
 const manyTimes = 13_000
 
-// atOnce reports whether no job is scheduled for later: round trips do not wait.
-func (g *maker) atOnce() bool { return g.steady && g.births == nil }
-
 // at is when a job is to be enqueued: long ago, soon, or at once.
 func (g *maker) at() string {
-	if g.atOnce() || g.IntN(3) == 0 {
-		return g.value("at", pastInstants())
+	if g.IntN(3) == 0 {
+		return g.value("past", pastInstants())
 	}
 	soon := func(zone string) string { return fmt.Sprintf(`"$now+%dms%s"`, 3000+g.IntN(6000), zone) }
 	return choose(g, []string{
@@ -107,7 +136,7 @@ func b2i(b bool) int {
 // failure makes the argument of a FAIL, its texts its own.
 func (g *maker) failure(jid string) string {
 	class, message := "Error", "failed on purpose"
-	if g.IntN(4) == 0 {
+	if g.steady || g.IntN(4) == 0 {
 		class, message = g.words("errtype"), g.words("message")
 	}
 	return g.failureOf(jid, class, message)

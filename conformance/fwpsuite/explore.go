@@ -17,8 +17,8 @@ const (
 	valuesSent   = 20_000
 	exploringFor = 10 * time.Second
 	waitingFor   = 3 * time.Second
-	livesFor     = 120 * time.Second // a reservation of 60 s, and a retry
-	livesWait    = 130 * time.Second // with its end
+	livesFor     = 225 * time.Second // a reservation of 60 s, and the patience for what must come then
+	livesWait    = 130 * time.Second // where all comes
 )
 
 // Explorations returns the checks that explore.
@@ -71,11 +71,12 @@ func values() conformance.Property {
 		Name:  "explore/values",
 		Title: "Whatever legal values a job has, it is delivered with them",
 		About: "Jobs are generated from the seed of the run with values from every bucket that each of their fields has: " +
-			"sizes, numbers, instants and texts at whose borders servers differ. They are pushed and fetched, and what comes " +
-			"back is compared with what was sent. A value that a server may refuse stands alone in its job.",
+			"sizes, numbers, instants and texts at whose borders servers differ. They are pushed and fetched, some by a FETCH " +
+			"that waits and some when they are due, and what comes back is compared with what was sent. A value that a server " +
+			"may refuse stands alone in its job.",
 		Wait: conformance.QuickWait, Connections: 12,
 	}, func() explore.Explorer {
-		return explore.Explorer{Subject: fwpsubject.Values(), Steps: valuesSent, Exploring: exploringFor}
+		return explore.Explorer{Subject: fwpsubject.Values(), Steps: valuesSent, Exploring: exploringFor, Hasty: true}
 	})
 }
 
@@ -85,8 +86,9 @@ func lives() conformance.Property {
 	return explore.Property(conformance.Property{
 		Name:  "explore/lives",
 		Title: "Whatever legal values a job has, it comes back with them after its time, a failure or its reservation",
-		About: "Jobs are generated as for explore/values. Some are scheduled, some are failed once, and some are kept " +
-			"until their reservation ends. All of them wait together, and are compared when they come.",
+		About: "Jobs are generated as for explore/values. Some are scheduled, some are failed, and some are kept until " +
+			"their reservation ends, once or twice, with the values of each bucket. All of them wait together, and are " +
+			"compared when they come.",
 		Wait: livesWait, Connections: 12,
 	}, func() explore.Explorer {
 		return explore.Explorer{Subject: fwpsubject.Lives(), Exploring: livesFor}

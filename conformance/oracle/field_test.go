@@ -54,6 +54,16 @@ func TestFields(t *testing.T) {
 			`{"created_at":"2026-01-01T00:00:00Z"}`,
 			"",
 		},
+		"created_at, rounded": {
+			`,"created_at":"2026-01-01T00:00:00.1239Z"`,
+			`{"created_at":"2026-01-01T00:00:00.124Z"}`,
+			"",
+		},
+		"created_at, another fraction": {
+			`,"created_at":"2026-01-01T00:00:00.5Z"`,
+			`{"created_at":"2026-01-01T00:00:00.25Z"}`,
+			"FWP-WU-10 field",
+		},
 		"created_at, another zone": {
 			`,"created_at":"2026-01-01T00:00:00Z"`,
 			`{"created_at":"2026-01-01T01:00:00+01:00"}`,

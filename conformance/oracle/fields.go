@@ -207,7 +207,7 @@ func (j *Job) createdAt(f map[string]any) *law.Violation {
 	switch {
 	case !ok:
 		return wrong("FWP-WU-10", "created_at", "time", f["created_at"])
-	case given && !near(created, sent):
+	case given && !rounded(created, sent):
 		return wrong("FWP-WU-10", "created_at", fmt.Sprintf("time(%[1]s..%[1]s)", j.sent["created_at"]), f["created_at"])
 	}
 	return nil
@@ -298,6 +298,16 @@ func instantOf(v any) (time.Time, bool) {
 	s, _ := v.(string)
 	t, err := rfc3339.Parse(s)
 	return t, err == nil
+}
+
+// rounded reports whether an instant is the one that was sent, but for digits that were cut off or rounded.
+func rounded(got, sent time.Time) bool {
+	for unit := time.Microsecond; unit <= time.Second; unit *= 10 {
+		if got.Equal(sent.Truncate(unit)) || got.Equal(sent.Round(unit)) {
+			return true
+		}
+	}
+	return got.Sub(sent).Abs() < time.Microsecond
 }
 
 func near(a, b time.Time) bool { return a.Sub(b).Abs() < time.Second }

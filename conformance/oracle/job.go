@@ -23,6 +23,7 @@ type Job struct {
 	Holder     string      // the worker that holds it
 	Retry      int64
 	Failures   int
+	Came       int // how often it was delivered
 
 	sent      map[string]any
 	assumed   map[string]any // values of fields that differ from those: the server's way with this job
@@ -164,7 +165,8 @@ func (k *call) ordinary() bool {
 	f := k.Fields
 	queue, _ := f["queue"].(string)
 	words := strings.Fields(queue)
-	return k.Named || len(words) > 0 && words[0] != queue || len(k.Args) >= 16<<10 || f["failure"] != nil ||
+	jid, _ := f["jid"].(string)
+	return k.Named || len(jid) > 64 || len(words) > 0 && words[0] != queue || len(k.Args) >= 16<<10 || f["failure"] != nil ||
 		f["enqueued_at"] != nil || !within(f["reserve_for"], 60, 1<<31)
 }
 
@@ -224,6 +226,7 @@ func (j *Job) expire(patience time.Duration) {
 // FETCH was sent, and before the job has arrived.
 func (j *Job) taken(c *Conn, k *call, now time.Time) {
 	j.was(model.Enqueued, model.Fetch)
+	j.Came++
 	j.Holder, j.held, j.until, j.due, j.ackClause = c.WID, now, k.at.Add(j.Reservation()), time.Time{}, ""
 	if c.helloAgain { // of which worker it is, is not known (AMB-09)
 		j.Holder = ""

@@ -154,7 +154,7 @@ func (l *Line) unusualHello(wid string) {
 // Names that every server takes for a queue, and names that every server that takes them treats like others. (AMB-14)
 var (
 	plainQueue = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
-	usualQueue = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+	usualQueue = regexp.MustCompile(`^[A-Za-z0-9_-]{1,256}$`)
 )
 
 // unusualJob finds values of a work unit that a server need not take.

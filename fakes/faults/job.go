@@ -226,7 +226,7 @@ var jobFaults = []fakes.Fault{
 		delivered("jid", func(s string) string { return cut(s, 200) })),
 	fault("job-id-escaped", "ACK-01", "escapes in the jid of a report are not decoded",
 		do(declineJob, valid(fwp.ACK, fwp.FAIL), escaped("jid"))),
-	fault("job-id-lower-case", "FETCH-01", "a jid is delivered in lower case", delivered("jid", strings.ToLower)),
+	fault("job-id-lower-case", "FETCH-01 PUSH-04", "a jid is delivered in lower case", delivered("jid", strings.ToLower)),
 	fault("job-id-nested", "FETCH-01", "a jid within custom replaces that of the job", do(func(e *event) {
 		if custom, err := fakes.ParseObject(e.Object.Get("custom")); err == nil && custom.Text("jid") != "" {
 			e.Object.SetText("jid", custom.Text("jid"))

@@ -1,0 +1,187 @@
+package fwpsubject
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/model"
+	"github.com/fwpsuite/fwp/conformance/oracle"
+)
+
+// The words of a way: how a job comes to its queue if not at once, and how the work on it ends.
+const (
+	wayAt     = "at" // it is scheduled
+	wayWoken  = "woken"
+	wayAck    = "ack"
+	wayFail   = "fail"
+	wayExpire = "expire" // its worker keeps it until the reservation ends
+)
+
+// ways are those of the jobs of [Lives], until they are delivered again. Each is dealt with all buckets of all fields.
+var ways = []string{
+	wayAck, wayFail, wayExpire, wayAt + " " + wayAck, wayAt + " " + wayFail, wayAt + " " + wayExpire,
+}
+
+// plan is what becomes of a job.
+type plan struct {
+	way  string
+	came int    // how often it had been delivered when end was chosen
+	end  string // of the work on it
+}
+
+// has reports whether a word is one of a way.
+func has(way, word string) bool { return slices.Contains(strings.Fields(way), word) }
+
+// Lives returns FWP as [New] does, with jobs that are scheduled, that fail, and that are kept until their reservation
+// ends: all of them are pushed first, wait together, come back with their values, and fail or are kept once more where
+// there is time for that.
+func Lives() *explore.Subject {
+	return steady(func(g *maker) explore.Alphabet {
+		begun := time.Now()
+		g.elapsed = func() time.Duration { return time.Since(begun) }
+		g.ways, g.plans, g.comes = ways, map[string]plan{}, mayCome
+		g.births = func() bool { return g.jobs < mostLives && g.elapsed() < birthsLast }
+		a := g.alphabet(slices.Concat(ofWaits, ofLives))
+		a.Open = func(conn int) explore.Step { return consumer(conn, 1+conn/2) }
+		a.Done = func() bool { return !g.births() && !slices.ContainsFunc(g.underWay(), g.awaited) }
+		return a
+	})
+}
+
+// How many jobs are pushed whose lives are followed, for how long, until when a job that came back may end in the ways
+// that wait, and until when all is awaited whatever its end.
+const (
+	mostLives    = 1600
+	birthsLast   = 6 * time.Second
+	keptAgain    = 25 * time.Second
+	failedAgain  = 70 * time.Second
+	awaitedAgain = 125 * time.Second
+)
+
+// ofWaits are the moves of what is pushed first, and comes back while all wait.
+var ofWaits = []move{
+	{"push", 14, func(g *maker, c int, w *oracle.Conn) bool { return g.births() && identified(g, c, w) },
+		writes(func(g *maker, _ *oracle.Conn) string { return "PUSH " + g.job() })},
+	{"look", 1, func(g *maker, c int, w *oracle.Conn) bool {
+		return !g.births() && active(g, c, w) && slices.ContainsFunc(g.underWay(), g.comes)
+	}, writes((*maker).fetchSome)},
+	{"rest", 0.02, func(g *maker, _ int, _ *oracle.Conn) bool { return !g.births() }, (*maker).rest},
+}
+
+// rest lets a moment pass in which nothing is to be done, and makes room for workers.
+func (g *maker) rest(c int, w *oracle.Conn) []explore.Step {
+	if !active(g, c, w) {
+		return []explore.Step{g.ending(c)}
+	}
+	return []explore.Step{explore.Wait(10 * time.Millisecond)}
+}
+
+// ofLives are those of [Lives] beside them.
+var ofLives = []move{
+	{"fetch", 20, waiting, (*maker).fetch},
+	{"report", 40, func(g *maker, _ int, w *oracle.Conn) bool { return len(g.toReport(w)) > 0 },
+		func(g *maker, c int, w *oracle.Conn) []explore.Step {
+			return []explore.Step{line(c, "%s", g.report(choose(g, g.toReport(w))))}
+		}},
+	{"leave", 0.1, func(g *maker, c int, w *oracle.Conn) bool { return g.births() && worker(g, c, w) },
+		func(g *maker, c int, _ *oracle.Conn) []explore.Step { return []explore.Step{g.ending(c)} }},
+	{"beat", 40, func(g *maker, c int, _ *oracle.Conn) bool { return g.law.Heartbeat(c, time.Now()) != "" },
+		writes(func(g *maker, w *oracle.Conn) string { return `BEAT {"wid":"` + g.law.symbol(w.WID) + `"}` })},
+}
+
+// toReport are the jobs that a worker is to report.
+func (g *maker) toReport(w *oracle.Conn) []*oracle.Job {
+	return slices.DeleteFunc(slices.Clone(g.held(w.WID)), func(j *oracle.Job) bool { return g.end(j) == wayExpire })
+}
+
+// report is an ACK or a FAIL of a job, as its way has it.
+func (g *maker) report(j *oracle.Job) string {
+	jid := g.law.symbol(j.JID)
+	if g.end(j) == wayFail {
+		return "FAIL " + g.failure(jid)
+	}
+	return `ACK {"jid":"` + jid + `"}`
+}
+
+// end returns how the work on a job ends that was delivered: first as its way has it, and then in any way that still
+// fits into the time.
+func (g *maker) end(j *oracle.Job) string {
+	jid := g.law.symbol(j.JID)
+	p := g.plans[jid]
+	if p.came == j.Came {
+		return p.end
+	}
+	ends := []string{wayAck}
+	switch short := j.Reservation() <= shortest; {
+	case p.came == 0 && has(p.way, wayFail), p.came == 0 && has(p.way, wayExpire) && short:
+		ends = strings.Fields(p.way)[len(strings.Fields(p.way))-1:]
+	case p.came == 0:
+	case g.elapsed() < keptAgain && short:
+		ends = []string{wayFail, wayExpire, wayAck}
+	case g.elapsed() < failedAgain:
+		ends = []string{wayFail, wayFail, wayAck}
+	}
+	p.came, p.end = j.Came, choose(g, ends)
+	g.plans[jid] = p
+	return p.end
+}
+
+// shortest is the reservation whose end is waited for.
+const shortest = 60 * time.Second
+
+// fetchSome fetches from some of the queues in which jobs may be: first where one is that was scheduled and is due.
+func (g *maker) fetchSome(*oracle.Conn) string {
+	const most = 8 // that every server takes
+	jobs := slices.DeleteFunc(g.underWay(), func(j *oracle.Job) bool { return !g.comes(j) })
+	slices.SortFunc(jobs, byJID)
+	g.Shuffle(len(jobs), func(i, k int) { jobs[i], jobs[k] = jobs[k], jobs[i] })
+	slices.SortStableFunc(jobs, func(a, b *oracle.Job) int { return b2i(scheduledNow(b)) - b2i(scheduledNow(a)) })
+	var queues []string
+	for _, j := range jobs {
+		if name := g.law.symbol(j.Queue); len(queues) < most && !slices.Contains(queues, name) {
+			queues = append(queues, name)
+		}
+	}
+	return "FETCH " + strings.Join(queues, " ")
+}
+
+// underWay are the jobs that have still to come, or to be reported.
+func (g *maker) underWay() (all []*oracle.Job) {
+	queues := map[string]bool{}
+	for _, j := range g.law.world.Jobs {
+		queues[j.Queue] = true
+	}
+	for q := range queues {
+		for _, j := range g.law.world.In(q, time.Now()) {
+			if j.Unjudged == oracle.Judged && j.Where&(model.Gone|model.Dead|model.Unborn) == 0 {
+				all = append(all, j)
+			}
+		}
+	}
+	return all
+}
+
+// mayCome reports whether a job may be in its queue now.
+func mayCome(j *oracle.Job) bool {
+	return j.Where&model.Enqueued != 0 && time.Now().After(j.At())
+}
+
+// scheduledNow reports whether a job is scheduled, or has become due and has not come yet.
+func scheduledNow(j *oracle.Job) bool { return j.Where&model.Scheduled != 0 }
+
+// due reports whether a job was scheduled, has become due, and has not come yet.
+func due(j *oracle.Job) bool { return scheduledNow(j) && mayCome(j) }
+
+// awaited reports whether the end of [Lives] waits for a job: at first for all, and then for those that have not come
+// back yet. The delays of servers grow with each failure.
+func (g *maker) awaited(j *oracle.Job) bool { return j.Came < 2 || g.elapsed() < awaitedAgain }
+
+// soonAt is when a job of a way is to be enqueued: in a moment, by any clock. A name of a time has one value in all of
+// a play, so that those of many jobs lie in the past.
+func (g *maker) soonAt() string {
+	zone := choose(g, []string{"", "", "@+02:00", "@-05:30", "@+05:45", "@-11:00"})
+	return fmt.Sprintf(`"$now+%dms%s"`, 300+g.jobs%1000, zone)
+}
