@@ -43,9 +43,9 @@ func (r *run) drain() {
 	r.note(r.figures.notDrained)
 }
 
-// overtime reports whether the run was interrupted that long ago, or its End has passed.
+// overtime reports whether the run was interrupted that long ago, or its End has passed before this is asked again.
 func (r *run) overtime(after time.Duration) bool {
-	if end := r.config.End; !end.IsZero() && time.Now().After(end) {
+	if end := r.config.End; !end.IsZero() && time.Now().Add(lookEvery).After(end) {
 		return true
 	}
 	at := time.Duration(r.interrupted.Load())

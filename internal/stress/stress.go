@@ -55,9 +55,10 @@ type Result struct {
 	Commands int
 	Answered int // of the commands
 	Took     time.Duration
-	Left     []string // accepted jobs whose end is not known
-	Dead     bool     // the server does not serve any more
-	Served   bool     // the clients were accepted
+	Shrunk   time.Duration // the part of Took in which findings were shrunk
+	Left     []string      // accepted jobs whose end is not known
+	Dead     bool          // the server does not serve any more
+	Served   bool          // the clients were accepted
 }
 
 const (
@@ -97,14 +98,11 @@ func (l *Load) Run(ctx context.Context) *Result {
 			r.Left = append(r.Left, u.JID)
 		}
 	}
-	opened := done.Report.Connections.Opened > 0
-	if r.Dead = opened && l.ended(ctx, budget); r.Dead && e.Fresh == nil {
-		r.Dead = !e.Revive(ctx)
-		l.report(ctx, r, done, true)
-	} else {
-		l.report(ctx, r, done, r.Dead)
-	}
-	r.Took = time.Since(begun)
+	crashed := done.Report.Connections.Opened > 0 && l.ended(ctx, budget)
+	r.Dead = crashed && (e.Fresh != nil || !e.Revive(ctx))
+	reporting := time.Now()
+	l.report(ctx, r, done, crashed)
+	r.Took, r.Shrunk = time.Since(begun), time.Since(reporting)
 	return r
 }
 
