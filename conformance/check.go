@@ -84,6 +84,7 @@ type Setup struct {
 
 	Protocol *Protocol       // of the target
 	Peers    *play.PeerStats // the connections of all plays on the target; nil: it counts those of this play
+	Server   *law.Server     // what the scripts of all plays have done on the target; nil: that is not known
 	Gone     func() bool     // reports that the process of the target has ended; nil if that is not known
 }
 

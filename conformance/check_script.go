@@ -102,7 +102,7 @@ func (on Setup) watch() *law.Watch {
 	}
 	terms := law.Terms{
 		Prefix: on.Names, Password: on.Password, Alone: on.Alone, Flush: on.Alone,
-		Patience: cmp.Or(on.Patience, scenarios.DefaultPatience), Slack: lag.Allowance,
+		Patience: cmp.Or(on.Patience, scenarios.DefaultPatience), Slack: lag.Allowance, Server: on.Server,
 	}
 	if on.Open {
 		terms.Password = ""

@@ -39,7 +39,7 @@ type Evidence struct {
 	Differences []string `json:"differences,omitempty"`
 	// Close is how the connection ended, if it did: "the server reset the connection" for example.
 	Close string `json:"close,omitempty"`
-	// Seen is in how many runs it occurred, if there were several: "in 2 of 10 runs".
+	// Seen is in how many runs or plays it occurred, if there were several: "in 2 of 10 runs".
 	Seen string `json:"seen,omitempty"`
 	// Marked is the line of the conversation at which it was received, counted from 1; 0 if it is none of them.
 	Marked int `json:"marked_line,omitempty"`
@@ -289,13 +289,15 @@ var unstable = []struct {
 	{regexp.MustCompile(`fwp\d{10}[0-9a-f]{4}-\d+-([a-zA-Z_]+)[-0-9]*`), "$$$1"},
 	{regexp.MustCompile(`(?:fwp|x)[0-9a-f]{16}-[-a-z0-9]+`), "$$name"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[-+]\d\d:\d\d)?`), "#time"},
+	{regexp.MustCompile(`\b\d{16,}\b(?:[.,]\d+)*`), "##"},
 	{regexp.MustCompile(`\b[0-9a-f]*\d[0-9a-f]{15,}\b`), "#"},
 	{regexp.MustCompile(`\b(?:\d+(?:\.\d+)? ?(?:ns|us|µs|ms|s|m|h))+\b`), "#time"},
 	{regexp.MustCompile(`\d+(?:[.,]\d+)*`), "#"},
 }
 
 // Stable returns s with what differs from run to run replaced: names that the suite made up by the word in them
-// ("$queue"), times and durations by "#time", and other numbers by "#". Spaces are single.
+// ("$queue"), times and durations by "#time", numbers of 16 digits or more, which a float64 need not hold, by "##", and
+// other numbers by "#". Spaces are single.
 func Stable(s string) string {
 	for _, u := range unstable {
 		s = u.what.ReplaceAllString(s, u.by)

@@ -41,6 +41,7 @@ func newLaw(t law.Terms) *fwpLaw {
 	l := &fwpLaw{Terms: t, world: oracle.NewWorld(), conns: map[int]*conn{}}
 	l.world.Protected, l.world.Password, l.world.Alone = t.Password != "", t.Password, t.Alone
 	l.world.Patience, l.world.Slack, l.world.Shared = t.Patience, t.Slack, t.Shared
+	l.world.Server = t.Server
 	return l
 }
 
@@ -290,6 +291,7 @@ func (l *fwpLaw) Operated(action scenarios.Need, client, state string) {
 		l.world.Signal(client, state)
 	case scenarios.NeedKill:
 		l.world.Unjudge("", oracle.Disallowed)
+		l.Server.Killed()
 		fallthrough
 	default:
 		l.world.Restarted()

@@ -3,7 +3,7 @@
 // connections of one play, which may all be in use at the same time.
 //
 // To read: law.go (a law, what it is given and what it answers), watch.go (a play), conn.go (one connection of it, and
-// the order in which its messages are judged), tap.go (connections that package session does not hold), clock.go (times
-// that a server writes), tally.go (what was judged),
+// the order in which its messages are judged), server.go (what plays on one server have in common), tap.go
+// (connections that package session does not hold), clock.go (times that a server writes), tally.go (what was judged),
 // inputs.go (what was sent).
 package law

@@ -50,6 +50,7 @@ type Terms struct {
 	Alone    bool          // no other client uses the server
 	Shared   bool          // not all clients are seen that use the same jobs and workers, nor what operators do
 	Flush    bool          // everything on the server may be deleted
+	Server   *Server       // what other plays have done there; nil: that is not known
 	Patience time.Duration // for what happens eventually
 	Slack    time.Duration // by which a message may be late for reasons of the network
 }

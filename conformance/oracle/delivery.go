@@ -48,12 +48,7 @@ func (w *World) delivered(c *Conn, k *call, text []byte, now time.Time) *law.Vio
 	jid, _ := f["jid"].(string)
 	j := w.Jobs[jid]
 	if j == nil {
-		if w.unknownJobs || w.Shared || slices.Contains(k.queues, "default") { // there may be jobs of other clients
-			return nil
-		}
-		v := &law.Violation{Clause: "FWP-FETCH-01", Rule: "unknown", JID: jid, Got: "a job that no client pushed"}
-		v.Expected = w.deliverable(k, now)
-		return v
+		return w.stranger(k, jid, now)
 	}
 	j.advance(now, w.Patience)
 	if k.order <= j.flushed { // it may have come before the FLUSH that was answered first
@@ -69,6 +64,25 @@ func (w *World) delivered(c *Conn, k *call, text []byte, now time.Time) *law.Vio
 	j.enqueued, _ = f["enqueued_at"].(string)
 	if j.taken(c, k, now); c.WID != "" && !w.Shared {
 		w.working[c.WID] = append(w.working[c.WID], j)
+	}
+	return v
+}
+
+// stranger judges a job that no client of the play has pushed.
+func (w *World) stranger(k *call, jid string, now time.Time) *law.Violation {
+	v := &law.Violation{JID: jid, Expected: w.deliverable(k, now)}
+	switch j, known := w.Server.Job(jid); {
+	case known && !slices.Contains(k.queues, j.Queue):
+		v.Clause, v.Rule, v.Got = "FWP-FETCH-04", "queue", "a job that another check has pushed to another queue"
+		if k.Args == nil {
+			v.Clause = "FWP-FETCH-08"
+		}
+	case known && j.Clause != "":
+		v.Clause, v.Rule, v.Got = j.Clause, "delivered", "a job of another check, which had ended"
+	case known, w.unknownJobs, w.Shared, slices.Contains(k.queues, "default"): // there may be jobs of other clients
+		return nil
+	default:
+		v.Clause, v.Rule, v.Got = "FWP-FETCH-01", "unknown", "a job that no client pushed"
 	}
 	return v
 }

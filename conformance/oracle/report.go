@@ -71,6 +71,7 @@ func (w *World) reported(c *Conn, k *call, a model.Answer, now time.Time) {
 		j.mayBeReported(k)
 	case k.Verb == fwp.ACK:
 		j.was(model.Working, model.Ack)
+		w.Server.Ends(j.JID, j.reason)
 		j.sent, j.assumed, j.failure, j.before = nil, nil, nil, nil // a long run has many
 	default:
 		j.fail(k, now, w.Patience)

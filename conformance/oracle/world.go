@@ -24,6 +24,7 @@ type World struct {
 	Shared    bool          // clients that are not seen use the same jobs and workers, and there are operators
 	Patience  time.Duration // for what the specification calls eventual; 150 s if zero
 	Slack     time.Duration // by which a reply may be late for reasons of the network
+	Server    *law.Server   // what other plays have done; nil: that is not known
 
 	Conns map[int]*Conn
 	Jobs  map[string]*Job
@@ -98,7 +99,7 @@ func (w *World) challenge(c *Conn, f map[string]any, v *law.Violation) *law.Viol
 		v.Clause, v.Expected = "FWP-HI-04", both
 	case !w.Protected && !w.Shared && (some || f["s"] != nil):
 		v.Clause, v.Expected = "FWP-HI-04", `+HI {"v":2,"i":absent,"s":absent}`
-	case c.Hi.Protected && w.salts[c.Hi.Salt]:
+	case c.Hi.Protected && (w.salts[c.Hi.Salt] || len(c.Hi.Salt) >= longSalt && w.Server.Repeats(c.Hi.Salt)):
 		v.Clause, v.Rule, v.What = "FWP-AUTH-05", "salt", "the salt of an earlier connection came again"
 	default:
 		w.keepSalt(c.Hi.Salt)
@@ -106,6 +107,9 @@ func (w *World) challenge(c *Conn, f map[string]any, v *law.Violation) *law.Viol
 	}
 	return v
 }
+
+// longSalt is the length of a salt that does not come twice by chance among the connections of a run.
+const longSalt = 12
 
 // malformed reports whether the fields of a HI that are for passwords have other values than such fields can have.
 func malformed(f map[string]any) bool {
@@ -132,6 +136,11 @@ func (w *World) Sent(conn int, line []byte, now time.Time) (clause string) {
 	w.sent++
 	c.call = w.allow(c, ReadLine(line), now)
 	w.overlap(c)
+	if k := c.call; k.Verb == fwp.PUSH && k.Form == model.Okay {
+		if j := newJob(k.Fields); usualQueue.MatchString(j.Queue) {
+			w.Server.Pushes(j.JID, j.Queue)
+		}
+	}
 	return c.call.own
 }
 
@@ -192,6 +201,9 @@ func (w *World) flushed(c *Conn, k *call, a model.Answer) {
 		clause = "FWP-FLUSH-03"
 	}
 	w.beside(c, fwp.PUSH)
+	if a == model.Okay {
+		w.Server.EndsAll("FWP-FLUSH-02")
+	}
 	for _, j := range w.Jobs {
 		switch a {
 		case model.Okay:

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -15,6 +16,7 @@ import (
 type host struct {
 	Server
 	peers   play.PeerStats
+	common  *law.Server // of the laws of all plays
 	limiter connLimiter
 
 	running []*task // on it
@@ -35,7 +37,7 @@ type host struct {
 }
 
 func newHost(server Server) *host {
-	return &host{Server: server, limiter: connLimiter{limit: mostConnections}}
+	return &host{Server: server, common: law.NewServer(), limiter: connLimiter{limit: mostConnections}}
 }
 
 // forHostile returns the host for hostile checks. Where servers can be started that is another one, so that its end
@@ -142,6 +144,9 @@ func (h *host) enter(t *task) {
 func (h *host) leave(t *task) {
 	h.running = slices.DeleteFunc(h.running, func(other *task) bool { return other == t })
 	if t.evidence != nil {
+		if t.evidence.Dead != "" {
+			h.common.Killed()
+		}
 		h.ended = append(h.ended[max(0, len(h.ended)-keptEnded+1):], t)
 	}
 }

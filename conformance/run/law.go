@@ -1,6 +1,7 @@
 package run
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -31,13 +32,14 @@ type lawFinding struct {
 	law.Seen
 	about conformance.Description // of the check that was played
 	first *conformance.Evidence
-	plays int
+	plays int // that have shown it, of other checks alone where these may have another reason
 
-	replay *conformance.Evidence // of the same check, which has not shown it; nil if there was none
+	replays, shown int                   // further plays of the same check, and those that have shown it
+	without        *conformance.Evidence // of one that has not; nil if all have
 }
 
-// take keeps what the law found in a play and no line of the script has reported, and reports whether a span of time in
-// it has to be measured again.
+// take keeps what the law found in a play and no line of the script has reported, and reports whether the check is to
+// be played again: to measure a span of time, or to tell how often something shows that no other play has.
 func (l *lawful) take(about conformance.Description, e *conformance.Evidence, late time.Duration) (again bool) {
 	l.tally.Add(e.Tally)
 	if e.Dead != "" || e.Back { // a server that ended may have lost anything
@@ -54,23 +56,38 @@ func (l *lawful) take(about conformance.Description, e *conformance.Evidence, la
 			again = true
 			continue
 		}
-		if l.found[key] == nil {
-			l.found[key] = &lawFinding{Seen: v, about: about, first: e}
+		f, known := l.found[key]
+		if !known {
+			f = &lawFinding{Seen: v, about: about, first: e}
+			l.found[key] = f
 		}
-		l.found[key].plays++
-		again = again || v.Timed && l.found[key].plays == 1
+		if f.about.ID != about.ID || !known || f.replayable() { // else the reason may be the same
+			f.plays++
+		}
+		again = again || f.plays == 1 && f.replayable()
 	}
-	l.replayed(about, e, seen)
-	return again
+	return l.replayed(about, e, seen) || again
 }
 
-// replayed keeps a play of a check that has not shown what the law found in an earlier one.
-func (l *lawful) replayed(about conformance.Description, e *conformance.Evidence, seen map[lawKey]bool) {
+// replayable reports whether another play of the same check says more: for a span of time, and for content that nothing
+// else explains.
+func (f *lawFinding) replayable() bool { return f.Timed || !f.Unproven() }
+
+// replayed counts a further play of the checks in which the law found something first, and reports whether the check is
+// to be played once more.
+func (l *lawful) replayed(about conformance.Description, e *conformance.Evidence, seen map[lawKey]bool) (again bool) {
 	for key, f := range l.found {
-		if f.about.ID == about.ID && !seen[key] {
-			f.replay = e
+		if f.about.ID != about.ID || f.first == e {
+			continue
 		}
+		if f.replays++; seen[key] {
+			f.shown++
+		} else {
+			f.without = e
+		}
+		again = again || !f.Unproven() && f.plays == 1 && inDoubt(f.replays, f.shown > 0)
 	}
+	return again
 }
 
 // told reports whether a line or a finding of a play is about what the law found, or may be its cause.
@@ -132,7 +149,7 @@ func (f *lawFinding) proven(broken []string) bool {
 
 // unsteady reports whether a span of time was wrong in a single play, and not when its check was played again, alone.
 func (f *lawFinding) unsteady(broken []string) bool {
-	return f.Timed && f.plays == 1 && f.replay != nil && f.Own == "" && (!f.Doubtful || len(broken) == 0)
+	return f.Timed && f.plays == 1 && f.without != nil && f.Own == "" && (!f.Doubtful || len(broken) == 0)
 }
 
 // lawChecks returns a check for each rule that was broken, in the order of their names. broken are the clauses that
@@ -195,9 +212,9 @@ func (s *runState) addLaw(c *reports.Check, f *lawFinding) {
 	v := &verdicts{state: s, about: f.about, evidence: f.first, check: reports.Check{ID: c.ID, File: f.about.File}}
 	verdict := v.protocol().MismatchVerdict(m)
 	c.Verdict = reports.Worst(append([]reports.Verdict{verdict}, verdictOf(c)...)...)
-	why := f.Got
-	if f.plays > 1 { // not in the finding itself, by which a known one is recognized
-		why += "; seen in " + text.Count(f.plays, "play")
+	why, often := f.Got, f.often()
+	if often != "" { // not in what was received, by which a known finding is recognized
+		why += "; " + often
 	}
 	c.Clauses = append(c.Clauses, reports.ClauseVerdict{
 		ID: f.Clause, Level: v.protocol().LevelOf(m), Verdict: verdict, Why: why,
@@ -209,11 +226,24 @@ func (s *runState) addLaw(c *reports.Check, f *lawFinding) {
 		Expected: f.Expected, Got: f.Got, Cause: f.What, Conn: f.Conn, At: f.At.Sub(f.first.Began),
 	})
 	found := v.check.Findings[0]
+	found.Seen = often
 	found.Conversation, found.Marked = events(conversation(f.first), f.Seen, f.At.Sub(f.first.Began))
 	if s.runner.Reproduce != nil {
 		found.Reproduce = s.runner.Reproduce(f.about.ID)
 	}
 	c.Findings = append(c.Findings, found)
+}
+
+// often returns how often a finding was seen; empty if no more than once, and not played again.
+func (f *lawFinding) often() string {
+	switch {
+	case f.replays > f.shown:
+		return fmt.Sprintf("seen in %s; shown in %d of %s", text.Count(f.plays, "play"), f.shown,
+			text.Count(f.replays, "replay"))
+	case f.plays > 1:
+		return "seen in " + text.Count(f.plays, "play")
+	}
+	return ""
 }
 
 // addUnsteady adds a clause that one play has shown broken and the next one has not, with the conversations of both.
@@ -227,7 +257,7 @@ func (s *runState) addUnsteady(c *reports.Check, f *lawFinding) {
 		shown, _ := events(conversation(f.first), f.Seen, f.At.Sub(f.first.Began))
 		again := []reports.Line{{From: reports.FromSuite, Text: playedAgain}}
 		c.Why, c.Reason = why, reports.ReasonUnsteady
-		c.Conversation = slices.Concat(shown, again, conversation(f.replay))
+		c.Conversation = slices.Concat(shown, again, conversation(f.without))
 	}
 }
 

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -105,8 +106,8 @@ func TestLawFindings(t *testing.T) {
 		"in doubt beside another":            {plays: plays(of(doubtful, value), of(doubtful)), want: []string{field}},
 	} {
 		s := newRunState(&Runner{Protocol: fwpsuite.Protocol()})
-		for _, e := range test.plays {
-			s.law.take(conformance.Description{ID: "fetch/x"}, e, test.lag)
+		for i, e := range test.plays {
+			s.law.take(conformance.Description{ID: strconv.Itoa(i)}, e, test.lag)
 		}
 		var got []string
 		for _, c := range s.lawChecks(test.broken) {
@@ -215,14 +216,88 @@ func TestTheLawMeasuresAgain(t *testing.T) {
 		late  time.Duration
 		again bool
 	}{
-		{content, time.Hour, false},
+		{content, time.Hour, true},
 		{timed, time.Second, true},
 		{timed, lag.Allowance / 4, true},
 		{timed, time.Second, true},
 		{timed, 0, false},
 	} {
 		e := &conformance.Evidence{Law: []law.Seen{step.seen}}
-		assert.Equal(t, step.again, l.take(conformance.Description{}, e, step.late), i)
+		assert.Equal(t, step.again, l.take(conformance.Description{ID: strconv.Itoa(i)}, e, step.late), i)
+	}
+}
+
+// TestAFindingOfContentIsPlayedAgain: at once if a replay shows it, and three times at most.
+func TestAFindingOfContentIsPlayedAgain(t *testing.T) {
+	t.Parallel()
+	seen := law.Seen{Violation: law.Violation{Rule: "field", Clause: "FWP-WU-03"}}
+	for name, test := range map[string]struct {
+		plays string // of the check: x shows it, o shows something else; of another one: X, O
+		again string // after each play
+		told  string
+	}{
+		"shown again":        {"xx", "yn", "seen in 2 plays"},
+		"shown late":         {"xox", "yyn", "seen in 2 plays; shown in 1 of 2 replays"},
+		"not shown again":    {"xooo", "yyyn", "seen in 1 play; shown in 0 of 3 replays"},
+		"shown by another":   {"xX", "yn", "seen in 2 plays"},
+		"known from another": {"xXo", "ynn", "seen in 2 plays; shown in 0 of 1 replay"},
+		"not played again":   {"xO", "yn", ""},
+	} {
+		l := lawful{found: map[lawKey]*lawFinding{}}
+		again := ""
+		for _, p := range test.plays {
+			e := &conformance.Evidence{}
+			if strings.ContainsRune("xX", p) {
+				e.Law = []law.Seen{seen}
+			}
+			id := map[bool]string{true: "other", false: "check"}[p < 'a']
+			again += map[bool]string{true: "y", false: "n"}[l.take(conformance.Description{ID: id}, e, 0)]
+		}
+		assert.Equal(t, test.again, again, name)
+		assert.Equal(t, test.told, l.found[lawKey{"field", "FWP-WU-03"}].often(), name)
+	}
+}
+
+// TestAMissingJobIsPlayedAgain: how often a check is played of which a line got nothing where a job was due, and what
+// is told of that.
+func TestAMissingJobIsPlayedAgain(t *testing.T) {
+	t.Parallel()
+	line := func(o play.Outcome, nothing bool) *conformance.Evidence {
+		marks := []scenarios.Mark{{Clause: "FWP-BEAT-01"}}
+		return &conformance.Evidence{Results: []play.Result{{Outcome: o, Marks: marks, Nothing: nothing}}}
+	}
+	missing, other, met := line(play.Mismatched, true), line(play.Mismatched, false), line(play.Matched, false)
+	dead := line(play.Mismatched, true)
+	dead.Dead = "gone"
+	counted := reports.CountVerdicts
+	type plays []*conformance.Evidence
+	for name, test := range map[string]struct {
+		plays plays
+		again string // after each play
+		alone []reports.Count
+	}{
+		"another reply":   {plays{other}, "n", nil},
+		"of a dead one":   {plays{dead}, "n", nil},
+		"missing again":   {plays{missing, missing}, "yn", counted(reports.Fail)},
+		"something else":  {plays{missing, other}, "yn", counted(reports.Fail)},
+		"never again":     {plays{missing, met, met, met}, "yyyn", counted(reports.Pass, reports.Pass, reports.Pass)},
+		"what was passed": {plays{met}, "n", nil},
+	} {
+		script, err := scenarios.Parse(fwpsuite.Protocol().Dialect, "a/check", []byte("title: x\n"+
+			"connect as consumer\nclause FWP-BEAT-01\nC: BEAT {\"wid\":\"$wid\"}\nS: +OK\n"))
+		require.NoError(t, err)
+		s := newRunState(&Runner{Protocol: fwpsuite.Protocol(), Checks: conformance.Scripts(script)})
+		one := s.newTask(0, 0)
+		again := ""
+		for _, e := range test.plays {
+			before := len(s.again)
+			one.evidence, one.began = e, time.Now()
+			s.record(one)
+			again += map[bool]string{true: "y", false: "n"}[len(s.again) > before]
+		}
+		assert.Equal(t, test.again, again, name)
+		assert.Equal(t, test.alone, s.results[0][0].Alone, name)
+		assert.Equal(t, test.plays[0] == missing || test.plays[0] == other, s.results[0][0].Verdict.Breach(), name)
 	}
 }
 

@@ -107,7 +107,7 @@ func (s *runState) setup(t *task) conformance.Setup {
 	on := conformance.Setup{
 		Target: t.server.Target, Password: t.server.Password, Alone: t.host == nil, Seed: s.runner.Seed, Names: t.names,
 		Timeout: s.runner.Timeout, Patience: s.runner.Patience, Quick: s.runner.Quick, Meter: s.meter,
-		Protocol: s.runner.Protocol, Peers: &t.server.peers,
+		Protocol: s.runner.Protocol, Peers: &t.server.peers, Server: t.server.common,
 		Open: slices.Contains(t.server.Offers, scenarios.NeedOpen),
 	}
 	if t.server.Ended != nil {

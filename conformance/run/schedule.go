@@ -10,6 +10,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 const (
@@ -303,10 +304,7 @@ func (s *runState) record(t *task) {
 		check = s.withoutResult(t.about, reports.NotRun, s.stopCause(), "")
 		check.Left = leftover
 	}
-	if t.found != nil && !check.Verdict.Breach() {
-		check = *t.found
-		check.Attempts = t.tries
-	}
+	again = t.shownAgain(&check) || again
 	s.reach(&check, t.evidence)
 	done := s.closes(t, &check) || s.passes(t, &check)
 	if s.file(t, check); done {
@@ -314,7 +312,7 @@ func (s *runState) record(t *task) {
 	}
 	if again && t.lagged < triesOfLag(check.Took, t.evidence.Unproven, s.runner.Quick) {
 		t.lagged++
-		if check.Verdict.Breach() {
+		if check.Verdict.Decided() {
 			t.found = &check
 		}
 		s.again = append(s.again, t)
@@ -323,6 +321,33 @@ func (s *runState) record(t *task) {
 		s.stopAtFinding()
 	}
 }
+
+// shownAgain puts what an earlier try has decided in the place of a try that shows no finding, with the verdicts of all
+// tries after a finding. It reports whether another one is due: a job that is missing is a finding at one sight, and
+// played again to tell how often it shows.
+func (t *task) shownAgain(check *reports.Check) (again bool) {
+	nothing := func(r play.Result) bool { return r.Nothing && r.Outcome == play.Mismatched }
+	if t.found == nil {
+		return check.Verdict.Breach() && t.evidence.Dead == "" && slices.ContainsFunc(t.evidence.Results, nothing)
+	}
+	latest := check.Verdict
+	if !latest.Breach() {
+		*check = *t.found
+		check.Attempts = t.tries
+	}
+	if !t.found.Verdict.Breach() {
+		return false
+	}
+	t.replays = append(t.replays, latest)
+	check.Alone = reports.CountVerdicts(t.replays...)
+	return inDoubt(len(t.replays), latest.Breach())
+}
+
+// mostReplays is how often a finding is played again that the first replay has not shown.
+const mostReplays = 3
+
+// inDoubt reports whether a finding is to be played again, by how often that was done, and whether it was shown by any.
+func inDoubt(replays int, shown bool) bool { return replays < mostReplays && !shown }
 
 // unexpected reports whether a check has failed that may not.
 func (s *runState) unexpected(check reports.Check) bool {

@@ -34,7 +34,8 @@ type task struct {
 	tries   int
 	lagged  int                   // tries that lag made inconclusive
 	closed  *closure              // of an earlier try, beside others
-	found   *reports.Check        // an earlier try with a finding, and another that a further try has to confirm
+	found   *reports.Check        // what an earlier try has decided, where a further try is to confirm a finding
+	replays []reports.Verdict     // of the further tries, where that is a finding
 	passing *reports.Check        // an earlier try in which the server did what it may do now and then
 	refused int                   // tries that were refused a connection
 	death   *conformance.Evidence // of an earlier try after which the server seemed dead

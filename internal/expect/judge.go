@@ -138,8 +138,10 @@ func (j *judge) line(c *reports.Check, kind Kind, clause, signature string) int 
 // flaky line is about one only if it says why.
 func (l *Line) matches(check, clause string, kind Kind, signature string) bool {
 	flaky := l.Kind == Flaky && (kind != Inconclusive || l.Because != "")
+	because, signature := strings.ToLower(reports.Stable(l.Because)), strings.ToLower(signature)
+	anyNumber := strings.ReplaceAll(signature, "##", "#") // a line with # is about numbers of every size
 	return (l.Kind == kind || flaky) && l.about(check, clause) &&
-		strings.Contains(strings.ToLower(signature), strings.ToLower(reports.Stable(l.Because)))
+		(strings.Contains(signature, because) || strings.Contains(anyNumber, because))
 }
 
 // exceeded reports whether the finding was seen more often than the rate allows, whatever more plays would bring.
@@ -320,9 +322,12 @@ func (l *Line) source(f *File) string {
 	return strings.TrimSpace(f.text[l.Number-1])
 }
 
-// Again returns the ids of the checks to play again alone, after the run, in the order of the results: in the first
-// round those with a finding that is not known, and in all rounds those of a flaky line with a rate that was seen, as
-// long as more plays can exceed the rate.
+// mostReplays is how often a check with a new finding is played again until a replay shows one.
+const mostReplays = 3
+
+// Again returns the ids of the checks to play again alone, after the run, in the order of the results: those with a
+// finding that is not known and that no replay has shown, in the later rounds of those that were played again; and in
+// all rounds those of a flaky line with a rate that was seen, as long as more plays can exceed the rate.
 func (f *File) Again(judged *reports.Report, round int) []string {
 	var all []string
 	for i := range judged.Checks {
@@ -331,7 +336,9 @@ func (f *File) Again(judged *reports.Report, round int) []string {
 			continue
 		}
 		flaky := func(found reports.Finding) bool { return f.measures(c, found.Clause) }
-		if round == 1 && slices.ContainsFunc(c.Findings, isNew) || slices.ContainsFunc(c.Findings, flaky) {
+		shown, _, replays := sum(c.Alone)
+		doubted := shown == 0 && replays < mostReplays && (round == 1 || replays > 0)
+		if doubted && slices.ContainsFunc(c.Findings, isNew) || slices.ContainsFunc(c.Findings, flaky) {
 			all = append(all, c.ID)
 		}
 	}

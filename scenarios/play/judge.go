@@ -121,6 +121,8 @@ func (th *thread) judge(c *conn, e *scenarios.Expect, a session.Received) Result
 	}
 	res.Outcome, res.room, res.since = Mismatched, th.room(e, a), th.lateSince(c, e, a)
 	res.Refusal = a.Whole() && th.grammar().Refused(a.Message)
+	wait, waits := th.grammar().Replies.Waits[th.grammar().VerbSent(a.Asked)]
+	res.Nothing = a.Whole() && waits && a.Message.Kind == wait.Kind
 	if a.Ending != scenarios.Open && e.RefusesOnly() && c.Status().Phase == session.Greeting && !c.excused.Load() {
 		res.Unrefused = c.Status().Verb
 	}

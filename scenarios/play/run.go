@@ -89,6 +89,9 @@ type Result struct {
 
 	Late bool // a mismatch in time only: the reply came after the end of its window
 
+	// Nothing: what the server answers when its wait brought nothing, where another reply is due.
+	Nothing bool
+
 	// room is by how much our lines may have been late without being the reason, where a span of time is the premise of a
 	// mismatch. Zero: none is.
 	room  time.Duration

@@ -1,0 +1,93 @@
+package law
+
+import "sync"
+
+// Server is what the plays on one server have in common: the jobs that were pushed, which of them have ended, and the
+// values that may not come twice. Each law enters what it has judged, and so judges what comes of another play; what
+// clients do that are not seen is open. It is safe for concurrent use. A nil Server knows nothing.
+type Server struct {
+	mu     sync.Mutex
+	jobs   map[string]PushedJob
+	values map[string]bool
+}
+
+// PushedJob is a job that a play has pushed.
+type PushedJob struct {
+	Queue  string
+	Clause string // that forbids to deliver it, because it has ended; "" if it has not, as far as is known
+}
+
+// NewServer returns a Server that knows nothing yet.
+func NewServer() *Server { return &Server{jobs: map[string]PushedJob{}, values: map[string]bool{}} }
+
+// mostPushed is how many jobs, and how many values, are kept: a run may go on for as long as it likes.
+const mostPushed = 200_000
+
+// Pushes records a job before its PUSH is sent. An id that was pushed before is the id of no job that could be told.
+func (s *Server) Pushes(id, queue string) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.jobs) >= mostPushed {
+		clear(s.jobs)
+	}
+	if _, known := s.jobs[id]; known {
+		queue = ""
+	}
+	s.jobs[id] = PushedJob{Queue: queue}
+}
+
+// Ends records that a job has ended, and the clause that forbids to deliver it.
+func (s *Server) Ends(id, clause string) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if j, known := s.jobs[id]; known {
+		s.jobs[id] = PushedJob{j.Queue, clause}
+	}
+}
+
+// EndsAll records that all jobs have ended.
+func (s *Server) EndsAll(clause string) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, j := range s.jobs {
+		s.jobs[id] = PushedJob{j.Queue, clause}
+	}
+}
+
+// Killed records that nothing is promised of the end of any job.
+func (s *Server) Killed() { s.EndsAll("") }
+
+// Job returns the job with an id; false if none is known, or more than one.
+func (s *Server) Job(id string) (j PushedJob, known bool) {
+	if s == nil {
+		return PushedJob{}, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	j = s.jobs[id]
+	return j, j.Queue != ""
+}
+
+// Repeats records a value that may not come twice, and reports whether it was there.
+func (s *Server) Repeats(value string) bool {
+	if s == nil {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.values) >= mostPushed {
+		clear(s.values)
+	}
+	was := s.values[value]
+	s.values[value] = true
+	return was
+}

@@ -1,0 +1,56 @@
+package law_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/conformance/law"
+)
+
+func TestServer(t *testing.T) {
+	t.Parallel()
+	pushed := func(s *law.Server) { s.Pushes("j", "q") }
+	allEnded := func(s *law.Server) { s.EndsAll("X-2") }
+	then := func(all ...func(*law.Server)) func(*law.Server) {
+		return func(s *law.Server) {
+			for _, do := range all {
+				do(s)
+			}
+		}
+	}
+	ended := func(clause string) func(*law.Server) {
+		return then(pushed, func(s *law.Server) { s.Ends("j", clause) })
+	}
+	for name, test := range map[string]struct {
+		do    func(*law.Server)
+		want  law.PushedJob
+		known bool
+	}{
+		"never pushed":           {func(*law.Server) {}, law.PushedJob{}, false},
+		"pushed":                 {pushed, law.PushedJob{Queue: "q"}, true},
+		"of another id":          {func(s *law.Server) { s.Pushes("k", "q") }, law.PushedJob{}, false},
+		"of an id of two":        {func(s *law.Server) { s.Pushes("j", "q"); s.Pushes("j", "r") }, law.PushedJob{}, false},
+		"ended":                  {ended("X-1"), law.PushedJob{Queue: "q", Clause: "X-1"}, true},
+		"ended, never pushed":    {func(s *law.Server) { s.Ends("j", "X-1") }, law.PushedJob{}, false},
+		"ended with all":         {then(pushed, allEnded), law.PushedJob{Queue: "q", Clause: "X-2"}, true},
+		"ended before a kill":    {then(ended("X-1"), (*law.Server).Killed), law.PushedJob{Queue: "q"}, true},
+		"pushed behind all ends": {then(allEnded, pushed), law.PushedJob{Queue: "q"}, true},
+	} {
+		s := law.NewServer()
+		test.do(s)
+		got, known := s.Job("j")
+		assert.Equal(t, test.known, known, name)
+		if test.known {
+			assert.Equal(t, test.want, got, name)
+		}
+		test.do(nil)
+	}
+	s := law.NewServer()
+	assert.False(t, s.Repeats("a"))
+	assert.False(t, s.Repeats("b"))
+	assert.True(t, s.Repeats("a"))
+	var none *law.Server
+	none.Repeats("a")
+	assert.False(t, none.Repeats("a"))
+}
