@@ -258,8 +258,8 @@ func TestAFindingOfContentIsPlayedAgain(t *testing.T) {
 	}
 }
 
-// TestAMissingJobIsPlayedAgain: how often a check is played of which a line got nothing where a job was due, and what
-// is told of that.
+// TestAMissingJobIsPlayedAgain: how often a check is played of which a line got nothing where a job was due, and the
+// verdicts of these plays that its result has.
 func TestAMissingJobIsPlayedAgain(t *testing.T) {
 	t.Parallel()
 	line := func(o play.Outcome, nothing bool) *conformance.Evidence {

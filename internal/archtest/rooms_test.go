@@ -268,7 +268,8 @@ var rooms = map[string]room{
 	"internal/memnet":   {alone: true},
 	"internal/recorder": {
 		mayImport: []string{
-			"conformance/law", "conformance/workers", "fwp", "internal/minimize", "internal/proxy", "internal/rfc3339",
+			"conformance/law", "conformance/workers", "fwp", "internal/lag", "internal/minimize", "internal/proxy",
+			"internal/rfc3339",
 			"internal/session", "internal/session/fwpsession", "internal/text", "internal/wait", "scenarios",
 			"scenarios/fwpdialect", "scenarios/play",
 		},

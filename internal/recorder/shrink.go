@@ -10,7 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/conformance/workers"
+	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/internal/minimize"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -25,15 +27,18 @@ type Shrinker struct {
 	// Unwatched says that the scripts are of another protocol than FWP, whose clients no Recorder can judge: the findings
 	// are those of the play alone.
 	Unwatched bool
+	// Law is that of the protocol; without Start no law judges.
+	Law law.Definition
 	// Timeout is the longest wait for a reply; 5 s if zero.
 	Timeout time.Duration
 	// Plays counts the plays so far.
 	Plays int
 }
 
-// Findings plays a script and returns what is found, sorted: the names of breaches of either side, "mismatch: " with
-// the line and what was received for each line that did not match, and "not serving" if the server serves no more. The
-// error is that of a play that could not be carried out.
+// Findings plays a script and returns what is found, in a fixed order: the names of breaches of either side,
+// "mismatch: " with the line and what was received for each line that did not match, "not serving" if the server serves
+// no more, and behind them "law/" with a rule and its clause for what the law finds besides at one sight. The error is
+// that of a play that could not be carried out.
 func (s *Shrinker) Findings(ctx context.Context, script *scenarios.Script) ([]string, error) {
 	s.Plays++
 	found := map[string]bool{}
@@ -53,7 +58,10 @@ func (s *Shrinker) Findings(ctx context.Context, script *scenarios.Script) ([]st
 	if run.NotServing != "" {
 		found["not serving"] = true
 	}
-	return slices.Sorted(maps.Keys(found)), nil
+	sorted := slices.Sorted(maps.Keys(found))
+	byLaw := func(name string) bool { return strings.HasPrefix(name, LawPrefix) }
+	others := slices.DeleteFunc(slices.Clone(sorted), byLaw)
+	return append(others, slices.DeleteFunc(sorted, func(name string) bool { return !byLaw(name) })...), nil
 }
 
 // play plays a script, with a Recorder between unless the Shrinker is Unwatched: the breaches of clients that it sees
@@ -65,6 +73,19 @@ func (s *Shrinker) play(
 		Target: s.Target, Password: s.Password, Timeout: s.timeout(), Patience: 4 * s.timeout(),
 	}
 	names := fmt.Sprintf("fwp-shrink-%d-%d", time.Now().UnixNano(), s.Plays)
+	if s.Law.Start != nil {
+		watch := law.NewWatch(s.Law, law.Terms{
+			Prefix: names, Password: s.Password, Patience: player.Patience, Slack: lag.Allowance,
+		})
+		player.Observer = watch
+		defer func() {
+			for _, v := range watch.Found() {
+				if !v.Unproven() {
+					found[LawPrefix+v.Rule+" "+v.Clause] = true
+				}
+			}
+		}()
+	}
 	if s.Unwatched {
 		run = player.Play(ctx, script, names)
 		return run, run.Err

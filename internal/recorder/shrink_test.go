@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
@@ -45,7 +46,7 @@ func shrunk(t *testing.T, server fakes.Config, finding string) string {
 	t.Cleanup(f.Close)
 	script, err := scenarios.Parse(fwpdialect.Dialect{}, "busy", []byte(busy))
 	require.NoError(t, err)
-	s := &Shrinker{Target: tcp(f.Addr())}
+	s := &Shrinker{Target: tcp(f.Addr()), Law: fwpsubject.Law()}
 	found, err := s.Findings(t.Context(), script)
 	require.NoError(t, err)
 	require.Contains(t, found, finding)
@@ -79,6 +80,21 @@ func TestShrinkForAServer(t *testing.T) {
 	text := shrunk(t, server, "foreign-reply:INFO")
 	assert.Contains(t, text, "INFO\n")
 	for _, verb := range []string{"PUSH", "FETCH", "BEAT", "c2"} {
+		assert.NotContains(t, text, verb)
+	}
+}
+
+// TestShrinkForTheLaw: no line looks at the field that is wrong.
+func TestShrinkForTheLaw(t *testing.T) {
+	t.Parallel()
+	server := fakes.Config{Hook: func(e *fakes.Event) {
+		if e.Point == fakes.Delivered {
+			e.Object.SetText("jobtype", "another")
+		}
+	}}
+	text := shrunk(t, server, "law/field FWP-WU-02")
+	assert.Contains(t, text, "PUSH")
+	for _, verb := range []string{"INFO", "FLUSH", "BEAT", "END"} {
 		assert.NotContains(t, text, verb)
 	}
 }

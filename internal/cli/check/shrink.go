@@ -33,9 +33,10 @@ func newShrink(p process) *cobra.Command {
 		Use:   "shrink FILE",
 		Short: "Make a script smaller while what it shows stays",
 		Long: "shrink plays a script, a recorded conversation for example, again and again on a server, and leaves out\n" +
-			"connections and commands as long as the finding stays. A finding is a line that does not match, or a breach\n" +
-			"of a client or of the server, as `fwpcheck record` judges them; in scripts of other protocols than FWP what the\n" +
-			"play itself finds. Without --finding it is the first one of the first play. The script that is left goes to\n" +
+			"connections and commands as long as the finding stays. A finding is a line that does not match, a breach of a\n" +
+			"client or of the server, as `fwpcheck record` judges them, or what the law of the protocol finds (law/field and\n" +
+			"its clause); in scripts of other protocols than FWP what the play and the law find. Without --finding it is the\n" +
+			"first one of the first play. The script that is left goes to\n" +
 			"standard output, or to --output.\n\n" +
 			"Without --url or FAKTORY_URL the embedded server plays.\n\n" +
 			"Exit codes: 0 the script is written, 2 usage, 3 the script shows nothing, 4 the server cannot be reached,\n" +
@@ -69,7 +70,7 @@ func (p process) shrink(ctx context.Context, o *shrinkOptions, file string) erro
 	if err := writableScript(o.output); err != nil {
 		return err
 	}
-	s := &recorder.Shrinker{Timeout: o.timeout, Unwatched: !protocol.Monitored}
+	s := &recorder.Shrinker{Timeout: o.timeout, Unwatched: !protocol.Monitored, Law: protocol.Law}
 	end, err := p.shrinkTarget(ctx, o, s)
 	if err != nil {
 		return err
