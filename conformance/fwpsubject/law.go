@@ -294,6 +294,7 @@ func (l *fwpLaw) Operated(action scenarios.Need, client, state string) {
 		l.Server.Killed()
 		fallthrough
 	default:
+		l.Server.Restarted()
 		l.world.Restarted()
 	}
 }

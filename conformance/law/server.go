@@ -64,7 +64,20 @@ func (s *Server) EndsAll(clause string) {
 }
 
 // Killed records that nothing is promised of the end of any job.
-func (s *Server) Killed() { s.EndsAll("") }
+func (s *Server) Killed() {
+	s.EndsAll("")
+	s.Restarted()
+}
+
+// Restarted records that the server may begin again with the values that may not come twice: by a counter, say.
+func (s *Server) Restarted() {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.values)
+}
 
 // Job returns the job with an id; false if none is known, or more than one.
 func (s *Server) Job(id string) (j PushedJob, known bool) {

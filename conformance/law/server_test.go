@@ -50,7 +50,12 @@ func TestServer(t *testing.T) {
 	assert.False(t, s.Repeats("a"))
 	assert.False(t, s.Repeats("b"))
 	assert.True(t, s.Repeats("a"))
+	for _, begins := range []func(){s.Restarted, s.Killed} {
+		begins()
+		assert.False(t, s.Repeats("a"))
+	}
 	var none *law.Server
+	none.Restarted()
 	none.Repeats("a")
 	assert.False(t, none.Repeats("a"))
 }
