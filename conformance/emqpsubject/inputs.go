@@ -3,6 +3,7 @@ package emqpsubject
 import (
 	"math/rand/v2"
 	"strings"
+	"sync"
 
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/emqp"
@@ -16,7 +17,7 @@ const otherBytes = "other bytes"
 
 // fields says what the messages of eMQP consist of. By which way a message reaches a worker is not followed.
 func fields() *law.Fields {
-	return &law.Fields{Each: eachField, Known: knownFields, Populations: map[string]int{law.Connections: 16}}
+	return &law.Fields{Each: eachField, Known: knownClasses, Populations: map[string]int{law.Connections: 16}}
 }
 
 // eachField splits a message into its command and the frames behind the id.
@@ -46,6 +47,9 @@ func eachField(sent []byte, each func(name string, value []byte)) {
 func nameOf(command string, f emqp.Field) string {
 	return command + " " + strings.TrimPrefix(string(f), "a ")
 }
+
+// knownClasses returns the classes of what is generated.
+var knownClasses = sync.OnceValue(func() map[string][]string { return law.Classes(knownFields()) })
 
 // knownFields returns the fields with what is generated of them. Names of queues begin with the prefix of the run.
 func knownFields() map[string][]values.Bucket {

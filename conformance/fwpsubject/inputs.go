@@ -19,7 +19,7 @@ const otherBytes = "other bytes"
 // fields says what the commands of FWP consist of.
 func fields() *law.Fields {
 	return &law.Fields{
-		Each: eachField, Split: lines, Known: knownFields, Job: "PUSH jid",
+		Each: eachField, Split: lines, Known: knownClasses, Job: "PUSH jid",
 		Populations: map[string]int{law.Connections: 64, "workers": 64, "jobs in hand": mostJobs, "FETCHes that wait": 64},
 		Ways:        []string{law.AtOnce, law.ToWaiting, law.Scheduled, law.Failed, law.Expired, law.Restarted},
 	}
@@ -73,6 +73,9 @@ var fieldNames = sync.OnceValue(func() map[string]map[string]string {
 	}
 	return all
 })
+
+// knownClasses returns the classes of what is generated.
+var knownClasses = sync.OnceValue(func() map[string][]string { return law.Classes(knownFields()) })
 
 // knownFields returns the fields with what is generated of them; of names, and of what has few values, what there can
 // be.

@@ -16,8 +16,8 @@ type Fields struct {
 	Each func(command []byte, each func(name string, value []byte))
 	// Split returns the commands of one write of an exploration, which has no more than whole ones; nil: there is one.
 	Split func(all []byte) [][]byte
-	// Known returns all values of each field that an alphabet generates.
-	Known func() map[string][]values.Bucket
+	// Known returns the classes of all values that an alphabet generates, by field and part of the value. See [Classes].
+	Known func() map[string][]string
 	// Populations has the most things of each kind that a run can have at a time, [Connections] among them.
 	Populations map[string]int
 	// Ways are those in which a job can reach a worker.
@@ -246,6 +246,18 @@ func (i *Inputs) Ended(conn int, how session.Ending) {
 	}
 }
 
+// Classes returns the classes of what each field is generated from, by field and part of the value. That takes some
+// milliseconds: it is done once in a process.
+func Classes(fields map[string][]values.Bucket) map[string][]string {
+	all := map[string][]string{}
+	for field, buckets := range fields {
+		for part, classes := range values.ClassesOf(buckets, time.Now()) {
+			all[field+part] = classes
+		}
+	}
+	return all
+}
+
 // Complete adds to what was sent all classes that an alphabet generates, as never sent, and leaves out what is in no
 // field of it: the parts of malformed values.
 func (f *Fields) Complete(to *reports.Inputs) {
@@ -253,12 +265,10 @@ func (f *Fields) Complete(to *reports.Inputs) {
 		return
 	}
 	known := map[string]bool{commandOf: true, wayOf: true, beforeOf: true, momentOf: true}
-	for field, buckets := range f.Known() {
-		for part, classes := range values.ClassesOf(buckets, time.Now()) {
-			known[field+part] = true
-			for _, class := range classes {
-				to.Class(field+part, class)
-			}
+	for dimension, classes := range f.Known() {
+		known[dimension] = true
+		for _, class := range classes {
+			to.Class(dimension, class)
 		}
 	}
 	for of, most := range f.Populations {

@@ -56,8 +56,8 @@ func spooled() *law.Fields {
 			}
 			each("odd", []byte("1"))
 		},
-		Known: func() map[string][]values.Bucket {
-			return map[string][]values.Bucket{"put job": nil, "put number": values.Integers(0, 3)}
+		Known: func() map[string][]string {
+			return law.Classes(map[string][]values.Bucket{"put job": nil, "put number": values.Integers(0, 3)})
 		},
 		Populations: map[string]int{law.Connections: 2, "asked": 1},
 		Ways:        []string{law.AtOnce, law.Failed}, Job: "put job",

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/values"
@@ -17,7 +18,7 @@ const otherBytes = "other bytes"
 
 // fields says what the commands of Workq consist of. By which way a job is leased is not followed.
 func fields() *law.Fields {
-	return &law.Fields{Each: eachField, Known: knownFields, Populations: map[string]int{law.Connections: 16}}
+	return &law.Fields{Each: eachField, Known: knownClasses, Populations: map[string]int{law.Connections: 16}}
 }
 
 // eachField splits a command into its verb and its fields. Numbers that are 0 are those of flags that are missing.
@@ -47,6 +48,9 @@ func eachField(command []byte, each func(name string, value []byte)) {
 		each(c.Verb+" block", []byte(values.Quote(string(c.Block))))
 	}
 }
+
+// knownClasses returns the classes of what is generated.
+var knownClasses = sync.OnceValue(func() map[string][]string { return law.Classes(knownFields()) })
 
 // knownFields returns the fields with what is generated of them.
 func knownFields() map[string][]values.Bucket {
