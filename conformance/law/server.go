@@ -23,7 +23,8 @@ func NewServer() *Server { return &Server{jobs: map[string]PushedJob{}, values: 
 // mostPushed is how many jobs, and how many values, are kept: a run may go on for as long as it likes.
 const mostPushed = 200_000
 
-// Pushes records a job before its PUSH is sent. An id that was pushed before is the id of no job that could be told.
+// Pushes records a job before its PUSH is sent; the queue is empty if it is not known. Of an id that was pushed before,
+// no job can be told.
 func (s *Server) Pushes(id, queue string) {
 	if s == nil {
 		return
@@ -79,15 +80,18 @@ func (s *Server) Restarted() {
 	clear(s.values)
 }
 
-// Job returns the job with an id; false if none is known, or more than one.
+// Job returns the job with an id; false if none was pushed. It has no queue if that is not known, or if several had the
+// id: then nothing can be told of it.
 func (s *Server) Job(id string) (j PushedJob, known bool) {
 	if s == nil {
 		return PushedJob{}, false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	j = s.jobs[id]
-	return j, j.Queue != ""
+	if j, known = s.jobs[id]; j.Queue == "" {
+		j.Clause = ""
+	}
+	return j, known
 }
 
 // Repeats records a value that may not come twice, and reports whether it was there.

@@ -72,7 +72,7 @@ func (w *World) delivered(c *Conn, k *call, text []byte, now time.Time) *law.Vio
 func (w *World) stranger(k *call, jid string, now time.Time) *law.Violation {
 	v := &law.Violation{JID: jid, Expected: w.deliverable(k, now)}
 	switch j, known := w.Server.Job(jid); {
-	case known && !slices.Contains(k.queues, j.Queue):
+	case known && j.Queue != "" && !slices.Contains(k.queues, j.Queue):
 		v.Clause, v.Rule, v.Got = "FWP-FETCH-04", "queue", "a job that another check has pushed to another queue"
 		if k.Args == nil {
 			v.Clause = "FWP-FETCH-08"

@@ -26,10 +26,11 @@ func TestJobsOfAnotherPlay(t *testing.T) {
 		"before a FLUSH": {
 			all(hello, with(""), "1 C FLUSH", "1 S +OK"), "1 C FETCH q" + fetched, "FWP-FLUSH-02 delivered",
 		},
-		"before one refused":   {all(hello, with(""), "1 C FLUSH", "1 S -ERR"), "1 C FETCH q" + fetched, ""},
-		"of no play":           {hello, "1 C FETCH mine" + fetched, "FWP-FETCH-01 unknown"},
-		"of no play, default":  {hello, "1 C FETCH default" + fetched, ""},
-		"of a malformed queue": {all(hello, with(`,"queue":"a b"`)), "1 C FETCH default" + fetched, ""},
+		"before one refused":              {all(hello, with(""), "1 C FLUSH", "1 S -ERR"), "1 C FETCH q" + fetched, ""},
+		"of no play":                      {hello, "1 C FETCH mine" + fetched, "FWP-FETCH-01 unknown"},
+		"of no play, default":             {hello, "1 C FETCH default" + fetched, ""},
+		"of a malformed queue, elsewhere": {all(hello, with(`,"queue":"a b"`)), "1 C FETCH mine" + fetched, ""},
+		"of a malformed queue":            {all(hello, with(`,"queue":"a b"`)), "1 C FETCH default" + fetched, ""},
 	} {
 		server := law.NewServer()
 		for i, text := range []string{test.first, all(hello, test.second)} {

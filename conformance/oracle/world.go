@@ -136,12 +136,21 @@ func (w *World) Sent(conn int, line []byte, now time.Time) (clause string) {
 	w.sent++
 	c.call = w.allow(c, ReadLine(line), now)
 	w.overlap(c)
-	if k := c.call; k.Verb == fwp.PUSH && k.Form == model.Okay {
-		if j := newJob(k.Fields); usualQueue.MatchString(j.Queue) {
-			w.Server.Pushes(j.JID, j.Queue)
-		}
-	}
+	w.shares(c.call)
 	return c.call.own
+}
+
+// shares has other plays know the job of a PUSH. The queue counts where no server may have another word for it.
+func (w *World) shares(k *call) {
+	jid, named := k.Fields["jid"].(string)
+	if k.Verb != fwp.PUSH || !named {
+		return
+	}
+	queue := ""
+	if j := newJob(k.Fields); k.Form == model.Okay && usualQueue.MatchString(j.Queue) {
+		queue = j.Queue
+	}
+	w.Server.Pushes(jid, queue)
 }
 
 // Expects returns the set of answers that the awaited reply may be.

@@ -322,19 +322,17 @@ func (s *runState) record(t *task) {
 	}
 }
 
-// shownAgain puts what an earlier try has decided in the place of a try that shows no finding, with the verdicts of all
-// tries after a finding. It reports whether another one is due: a job that is missing is a finding at one sight, and
-// played again to tell how often it shows.
+// shownAgain puts what the first try has decided in the place of a further one, which may meet what that has left on
+// the server, with the verdicts of all tries after a finding. It reports whether another one is due: a job that is
+// missing is a finding at one sight, and played again to tell how often it shows.
 func (t *task) shownAgain(check *reports.Check) (again bool) {
 	nothing := func(r play.Result) bool { return r.Nothing && r.Outcome == play.Mismatched }
 	if t.found == nil {
 		return check.Verdict.Breach() && t.evidence.Dead == "" && slices.ContainsFunc(t.evidence.Results, nothing)
 	}
 	latest := check.Verdict
-	if !latest.Breach() {
-		*check = *t.found
-		check.Attempts = t.tries
-	}
+	*check = *t.found
+	check.Attempts = t.tries
 	if !t.found.Verdict.Breach() {
 		return false
 	}

@@ -22,7 +22,7 @@ var jobAtFaults = []fakes.Fault{
 	fault("job-at-now-lost", "WU-06 WU-04",
 		"a job whose at is less than a second ago or ahead is answered with OK and lost",
 		loses(moment("at", func(at time.Time) bool { return time.Until(at).Abs() < time.Second }))),
-	fault("job-at-offset", "WU-06", "the offset of at is read as UTC",
+	fault("job-at-offset", "WU-06 WU-12", "the offset of at is read as UTC",
 		do(shift("at", func(t time.Time) time.Time { return t.Add(offset(t)).UTC() }), at(fakes.Defaulted))),
 	fault("job-at-offset-refused", "WU-06 PUSH-01", "an at with an offset is refused",
 		refuses("at", moment("at", hasOffset))),
