@@ -38,12 +38,29 @@ type lawFinding struct {
 	without        *conformance.Evidence // of one that has not; nil if all have
 }
 
-// take keeps what the law found in a play and no line of the script has reported, and reports whether the check is to
-// be played again: to measure a span of time, or to tell how often something shows that no other play has.
-func (l *lawful) take(about conformance.Description, e *conformance.Evidence, late time.Duration) (again bool) {
+// purpose is what a check is played again for, the weightier the larger.
+type purpose uint8
+
+const (
+	noReplay  purpose = iota
+	toCount           // how often a finding of content shows: what the play before has decided stands
+	toMeasure         // a span of time, or what lag has made inconclusive
+)
+
+// purposeOf returns p if it holds.
+func purposeOf(p purpose, holds bool) purpose {
+	if holds {
+		return p
+	}
+	return noReplay
+}
+
+// take keeps what the law found in a play and no line of the script has reported, and returns what the check is to be
+// played again for, if no other play has shown the same.
+func (l *lawful) take(about conformance.Description, e *conformance.Evidence, late time.Duration) (again purpose) {
 	l.tally.Add(e.Tally)
 	if e.Dead != "" || e.Back { // a server that ended may have lost anything
-		return false
+		return noReplay
 	}
 	seen := map[lawKey]bool{}
 	for _, v := range e.Law {
@@ -53,7 +70,7 @@ func (l *lawful) take(about conformance.Description, e *conformance.Evidence, la
 		}
 		seen[key] = true
 		if v.Timed && !lag.Covers(lag.Allowance, late) { // it is open
-			again = true
+			again = toMeasure
 			continue
 		}
 		f, known := l.found[key]
@@ -64,9 +81,11 @@ func (l *lawful) take(about conformance.Description, e *conformance.Evidence, la
 		if f.about.ID != about.ID || !known || f.replayable() { // else the reason may be the same
 			f.plays++
 		}
-		again = again || f.plays == 1 && f.replayable()
+		if f.plays == 1 && f.replayable() {
+			again = max(again, toCount, purposeOf(toMeasure, f.Timed))
+		}
 	}
-	return l.replayed(about, e, seen) || again
+	return max(again, purposeOf(toCount, l.replayed(about, e, seen)))
 }
 
 // replayable reports whether another play of the same check says more: for a span of time, and for content that nothing

@@ -214,13 +214,13 @@ func TestTheLawMeasuresAgain(t *testing.T) {
 	for i, step := range []struct {
 		seen  law.Seen
 		late  time.Duration
-		again bool
+		again purpose
 	}{
-		{content, time.Hour, true},
-		{timed, time.Second, true},
-		{timed, lag.Allowance / 4, true},
-		{timed, time.Second, true},
-		{timed, 0, false},
+		{content, time.Hour, toCount},
+		{timed, time.Second, toMeasure},
+		{timed, lag.Allowance / 4, toMeasure},
+		{timed, time.Second, toMeasure},
+		{timed, 0, noReplay},
 	} {
 		e := &conformance.Evidence{Law: []law.Seen{step.seen}}
 		assert.Equal(t, step.again, l.take(conformance.Description{ID: strconv.Itoa(i)}, e, step.late), i)
@@ -251,7 +251,7 @@ func TestAFindingOfContentIsPlayedAgain(t *testing.T) {
 				e.Law = []law.Seen{seen}
 			}
 			id := map[bool]string{true: "other", false: "check"}[p < 'a']
-			again += map[bool]string{true: "y", false: "n"}[l.take(conformance.Description{ID: id}, e, 0)]
+			again += map[bool]string{true: "y", false: "n"}[l.take(conformance.Description{ID: id}, e, 0) != noReplay]
 		}
 		assert.Equal(t, test.again, again, name)
 		assert.Equal(t, test.told, l.found[lawKey{"field", "FWP-WU-03"}].often(), name)

@@ -294,24 +294,26 @@ func (s *runState) putOnProbation(t *task) bool {
 // record files the verdicts of a play, and queues the check again if lag made it
 // inconclusive.
 func (s *runState) record(t *task) {
-	check, again := s.judge(t)
+	check, late := s.judge(t)
+	again := purposeOf(toMeasure, late)
 	check.Attempts = t.tries
 	if !s.closedBesideOthers(t, &check) {
-		again = s.law.take(t.about, t.evidence, s.meter.Lag(t.began)) || again
+		again = max(again, s.law.take(t.about, t.evidence, s.meter.Lag(t.began)))
 	}
 	if s.stopped != "" && t.evidence.Err != nil { // the stop interrupted it
 		leftover := check.Left
 		check = s.withoutResult(t.about, reports.NotRun, s.stopCause(), "")
 		check.Left = leftover
 	}
-	again = t.shownAgain(&check) || again
+	again = max(again, purposeOf(toCount, t.shownAgain(&check)))
 	s.reach(&check, t.evidence)
 	done := s.closes(t, &check) || s.passes(t, &check)
 	if s.file(t, check); done {
 		return
 	}
-	if again && t.lagged < triesOfLag(check.Took, t.evidence.Unproven, s.runner.Quick) {
+	if again != noReplay && t.lagged < triesOfLag(check.Took, t.evidence.Unproven, s.runner.Quick) {
 		t.lagged++
+		t.purpose = again
 		if check.Verdict.Decided() {
 			t.found = &check
 		}
@@ -322,17 +324,20 @@ func (s *runState) record(t *task) {
 	}
 }
 
-// shownAgain puts what the first try has decided in the place of a further one, which may meet what that has left on
-// the server, with the verdicts of all tries after a finding. It reports whether another one is due: a job that is
-// missing is a finding at one sight, and played again to tell how often it shows.
+// shownAgain puts what an earlier try has decided in the place of a try that shows no finding, or that counts: it may
+// meet what the one before has left on the server. With it come the verdicts of all tries after a finding. It reports
+// whether another one is due: a job that is missing is a finding at one sight, and played again to tell how often it
+// shows.
 func (t *task) shownAgain(check *reports.Check) (again bool) {
 	nothing := func(r play.Result) bool { return r.Nothing && r.Outcome == play.Mismatched }
 	if t.found == nil {
 		return check.Verdict.Breach() && t.evidence.Dead == "" && slices.ContainsFunc(t.evidence.Results, nothing)
 	}
 	latest := check.Verdict
-	*check = *t.found
-	check.Attempts = t.tries
+	if t.purpose == toCount || !latest.Breach() {
+		*check = *t.found
+		check.Attempts = t.tries
+	}
 	if !t.found.Verdict.Breach() {
 		return false
 	}

@@ -33,6 +33,7 @@ type task struct {
 
 	tries   int
 	lagged  int                   // tries that lag made inconclusive
+	purpose purpose               // of the present try
 	closed  *closure              // of an earlier try, beside others
 	found   *reports.Check        // what an earlier try has decided, where a further try is to confirm a finding
 	replays []reports.Verdict     // of the further tries, where that is a finding
