@@ -13,8 +13,8 @@ import (
 
 // The limits of an exploration that is a check, beside those of its Explorer.
 const (
-	propertyFindings  = 20                      // at most
-	propertyShrinking = 1500 * time.Millisecond // for all findings together
+	propertyFindings  = 20              // at most
+	propertyShrinking = 6 * time.Second // for all findings together
 )
 
 // Property completes a check of a suite that explores: explorer returns what is explored, with the Subject and the
