@@ -38,24 +38,28 @@ func (g *maker) jobOf(way, queue string) string {
 	}
 	fields := []string{`"jid":"` + jid + `"`, `"queue":"` + queue + `"`}
 	for _, f := range jobFields() {
-		value := ""
-		switch {
-		case f.name == risky.field:
-			value = g.made(risky.Bucket)
-		case f.often == 0 && (unusual || risky.field != ""): // required, and plain here
-			value = f.plain
-		case f.name == "reserve_for" && (has(way, wayExpire) || has(way, wayAck) && g.IntN(2) == 0):
-			value = "60"
-		case risky.field == "":
-			value = g.usually(f, way)
-		}
-		if value != "" {
+		if value := g.fieldOf(f, way, risky, unusual); value != "" {
 			fields = append(fields, fmt.Sprintf("%q:%s", f.name, value))
 		}
 	}
 	fields = append(fields, g.due(way, unusual)...)
 	g.Shuffle(len(fields), func(i, j int) { fields[i], fields[j] = fields[j], fields[i] })
 	return "{" + strings.Join(fields, ",") + "}"
+}
+
+// fieldOf returns the value of a field of a job, empty for none.
+func (g *maker) fieldOf(f jobField, way string, risky riskyValue, unusual bool) string {
+	switch {
+	case f.name == risky.field:
+		return g.made(risky.Bucket)
+	case f.often == 0 && (unusual || risky.field != ""): // required, and plain here
+		return f.plain
+	case f.name == "reserve_for" && (has(way, wayExpire) || has(way, wayAck) && g.IntN(2) == 0):
+		return "60"
+	case risky.field == "":
+		return g.usually(f, way)
+	}
+	return ""
 }
 
 // due returns the field at of some jobs: soon, where they are unusual or their way has it.

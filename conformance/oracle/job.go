@@ -109,6 +109,19 @@ func (j *Job) was(in model.Where, e model.Event) { j.Where, j.reason = in.After(
 // mostKept is how many jobs, or salts, are kept where clients come and go for as long as they like.
 const mostKept = 100_000
 
+// shares has other plays know the job of a PUSH. The queue counts where no server may have another word for it.
+func (w *World) shares(k *call) {
+	jid, named := k.Fields["jid"].(string)
+	if k.Verb != fwp.PUSH || !named {
+		return
+	}
+	queue := ""
+	if j := newJob(k.Fields); k.Form == model.Okay && usualQueue.MatchString(j.Queue) {
+		queue = j.Queue
+	}
+	w.Server.Pushes(jid, queue)
+}
+
 // pushed follows the answer to a PUSH.
 func (w *World) pushed(c *Conn, k *call, a model.Answer, now time.Time) {
 	j := newJob(k.Fields)

@@ -37,7 +37,7 @@ func TestJobsOfAnotherPlay(t *testing.T) {
 			c := &conversation{t: t, w: oracle.NewWorld(), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 			c.w.Server = server
 			got := ""
-			for _, line := range strings.Split(text, "\n") {
+			for line := range strings.SplitSeq(text, "\n") {
 				if v := c.play(line); v != nil {
 					got = v.Clause + " " + v.Rule
 				}

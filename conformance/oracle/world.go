@@ -140,19 +140,6 @@ func (w *World) Sent(conn int, line []byte, now time.Time) (clause string) {
 	return c.call.own
 }
 
-// shares has other plays know the job of a PUSH. The queue counts where no server may have another word for it.
-func (w *World) shares(k *call) {
-	jid, named := k.Fields["jid"].(string)
-	if k.Verb != fwp.PUSH || !named {
-		return
-	}
-	queue := ""
-	if j := newJob(k.Fields); k.Form == model.Okay && usualQueue.MatchString(j.Queue) {
-		queue = j.Queue
-	}
-	w.Server.Pushes(jid, queue)
-}
-
 // Expects returns the set of answers that the awaited reply may be.
 func (w *World) Expects(conn int) model.Answer {
 	if k := w.Conns[conn].call; k != nil {

@@ -38,23 +38,6 @@ type lawFinding struct {
 	without        *conformance.Evidence // of one that has not; nil if all have
 }
 
-// purpose is what a check is played again for, the weightier the larger.
-type purpose uint8
-
-const (
-	noReplay  purpose = iota
-	toCount           // how often a finding of content shows: what the play before has decided stands
-	toMeasure         // a span of time, or what lag has made inconclusive
-)
-
-// purposeOf returns p if it holds.
-func purposeOf(p purpose, holds bool) purpose {
-	if holds {
-		return p
-	}
-	return noReplay
-}
-
 // take keeps what the law found in a play and no line of the script has reported, and returns what the check is to be
 // played again for, if no other play has shown the same.
 func (l *lawful) take(about conformance.Description, e *conformance.Evidence, late time.Duration) (again purpose) {

@@ -10,7 +10,6 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/reports"
-	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 const (
@@ -323,34 +322,6 @@ func (s *runState) record(t *task) {
 		s.stopAtFinding()
 	}
 }
-
-// shownAgain puts what an earlier try has decided in the place of a try that shows no finding, or that counts: it may
-// meet what the one before has left on the server. With it come the verdicts of all tries after a finding. It reports
-// whether another one is due: a job that is missing is a finding at one sight, and played again to tell how often it
-// shows.
-func (t *task) shownAgain(check *reports.Check) (again bool) {
-	nothing := func(r play.Result) bool { return r.Nothing && r.Outcome == play.Mismatched }
-	if t.found == nil {
-		return check.Verdict.Breach() && t.evidence.Dead == "" && slices.ContainsFunc(t.evidence.Results, nothing)
-	}
-	latest := check.Verdict
-	if t.purpose == toCount || !latest.Breach() {
-		*check = *t.found
-		check.Attempts = t.tries
-	}
-	if !t.found.Verdict.Breach() {
-		return false
-	}
-	t.replays = append(t.replays, latest)
-	check.Alone = reports.CountVerdicts(t.replays...)
-	return inDoubt(len(t.replays), latest.Breach())
-}
-
-// mostReplays is how often a finding is played again that the first replay has not shown.
-const mostReplays = 3
-
-// inDoubt reports whether a finding is to be played again, by how often that was done, and whether it was shown by any.
-func inDoubt(replays int, shown bool) bool { return replays < mostReplays && !shown }
 
 // unexpected reports whether a check has failed that may not.
 func (s *runState) unexpected(check reports.Check) bool {

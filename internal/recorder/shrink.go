@@ -64,6 +64,24 @@ func (s *Shrinker) Findings(ctx context.Context, script *scenarios.Script) ([]st
 	return append(others, slices.DeleteFunc(sorted, func(name string) bool { return !byLaw(name) })...), nil
 }
 
+// watch has the law judge what a player does, if there is one. The function that it returns adds what that has found.
+func (s *Shrinker) watch(player *play.Player, names string, found map[string]bool) (add func()) {
+	if s.Law.Start == nil {
+		return func() {}
+	}
+	watch := law.NewWatch(s.Law, law.Terms{
+		Prefix: names, Password: s.Password, Patience: player.Patience, Slack: lag.Allowance,
+	})
+	player.Observer = watch
+	return func() {
+		for _, v := range watch.Found() {
+			if !v.Unproven() {
+				found[LawPrefix+v.Rule+" "+v.Clause] = true
+			}
+		}
+	}
+}
+
 // play plays a script, with a Recorder between unless the Shrinker is Unwatched: the breaches of clients that it sees
 // are added to found.
 func (s *Shrinker) play(
@@ -73,19 +91,7 @@ func (s *Shrinker) play(
 		Target: s.Target, Password: s.Password, Timeout: s.timeout(), Patience: 4 * s.timeout(),
 	}
 	names := fmt.Sprintf("fwp-shrink-%d-%d", time.Now().UnixNano(), s.Plays)
-	if s.Law.Start != nil {
-		watch := law.NewWatch(s.Law, law.Terms{
-			Prefix: names, Password: s.Password, Patience: player.Patience, Slack: lag.Allowance,
-		})
-		player.Observer = watch
-		defer func() {
-			for _, v := range watch.Found() {
-				if !v.Unproven() {
-					found[LawPrefix+v.Rule+" "+v.Clause] = true
-				}
-			}
-		}()
-	}
+	defer s.watch(player, names, found)()
 	if s.Unwatched {
 		run = player.Play(ctx, script, names)
 		return run, run.Err

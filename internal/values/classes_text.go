@@ -104,16 +104,21 @@ func (r *reader) text(part string) bool {
 		return true
 	}
 	t.looks(inside)
+	r.tellTraits(part, t.traits)
+	return true
+}
+
+// tellTraits passes on a class for each trait of a text.
+func (r *reader) tellTraits(part string, traits uint64) {
 	for of := range int(categories) + len(tables) {
 		switch {
-		case t.traits&(1<<of) == 0:
+		case traits&(1<<of) == 0:
 		case of < int(categories):
 			r.tell(part, traitNames[of])
 		default:
 			r.tell(part, "category "+tables[of-int(categories)].name)
 		}
 	}
-	return true
 }
 
 // ascii records a character of ASCII.

@@ -121,8 +121,7 @@ func (th *thread) judge(c *conn, e *scenarios.Expect, a session.Received) Result
 	}
 	res.Outcome, res.room, res.since = Mismatched, th.room(e, a), th.lateSince(c, e, a)
 	res.Refusal = a.Whole() && th.grammar().Refused(a.Message)
-	wait, waits := th.grammar().Replies.Waits[th.grammar().VerbSent(a.Asked)]
-	res.Nothing = a.Whole() && waits && a.Message.Kind == wait.Kind
+	res.Nothing = th.broughtNothing(a)
 	if a.Ending != scenarios.Open && e.RefusesOnly() && c.Status().Phase == session.Greeting && !c.excused.Load() {
 		res.Unrefused = c.Status().Verb
 	}
@@ -131,6 +130,12 @@ func (th *thread) judge(c *conn, e *scenarios.Expect, a session.Received) Result
 		res.leave(*why)
 	}
 	return res
+}
+
+// broughtNothing reports whether a message is the reply of a command that has waited for something in vain.
+func (th *thread) broughtNothing(a session.Received) bool {
+	wait, waits := th.grammar().Replies.Waits[th.grammar().VerbSent(a.Asked)]
+	return a.Whole() && waits && a.Message.Kind == wait.Kind
 }
 
 // otherBreach returns why a message that a line did not expect decides nothing: the server may do it, or it is wrong

@@ -141,7 +141,7 @@ func (k *findingStore) explore(
 	e.Took = time.Since(begun)
 	bar.End()
 	k.weigh(e)
-	k.at.Peer.Protocol.Law.Fields.Complete(e.Inputs)
+	k.at.Peer.Law.Fields.Complete(e.Inputs)
 	if len(e.Findings) >= k.o.most {
 		e.Limits = fmt.Sprintf("--findings %d", k.o.most)
 	}

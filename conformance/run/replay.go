@@ -1,0 +1,53 @@
+package run
+
+import (
+	"slices"
+
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios/play"
+)
+
+// purpose is what a check is played again for, the weightier the larger.
+type purpose uint8
+
+const (
+	noReplay  purpose = iota
+	toCount           // how often a finding of content shows: what the play before has decided stands
+	toMeasure         // a span of time, or what lag has made inconclusive
+)
+
+// purposeOf returns p if it holds.
+func purposeOf(p purpose, holds bool) purpose {
+	if holds {
+		return p
+	}
+	return noReplay
+}
+
+// shownAgain puts what an earlier try has decided in the place of a try that shows no finding, or that counts: it may
+// meet what the one before has left on the server. With it come the verdicts of all tries after a finding. It reports
+// whether another one is due: a job that is missing is a finding at one sight, and played again to tell how often it
+// shows.
+func (t *task) shownAgain(check *reports.Check) (again bool) {
+	nothing := func(r play.Result) bool { return r.Nothing && r.Outcome == play.Mismatched }
+	if t.found == nil {
+		return check.Verdict.Breach() && t.evidence.Dead == "" && slices.ContainsFunc(t.evidence.Results, nothing)
+	}
+	latest := check.Verdict
+	if t.purpose == toCount || !latest.Breach() {
+		*check = *t.found
+		check.Attempts = t.tries
+	}
+	if !t.found.Verdict.Breach() {
+		return false
+	}
+	t.replays = append(t.replays, latest)
+	check.Alone = reports.CountVerdicts(t.replays...)
+	return inDoubt(len(t.replays), latest.Breach())
+}
+
+// mostReplays is how often a finding is played again that the first replay has not shown.
+const mostReplays = 3
+
+// inDoubt reports whether a finding is to be played again, by how often that was done, and whether it was shown by any.
+func inDoubt(replays int, shown bool) bool { return replays < mostReplays && !shown }
