@@ -78,7 +78,7 @@ fmt: ## format the Go files
 .PHONY: lint
 lint: ## run the linters; the first time takes a minute or more to build them
 	$(LINT) run
-	$(TOOL) actionlint .github/workflows/*.yml
+	$(GO) run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 .github/workflows/*.yml
 
 .PHONY: vulnerabilities
 vulnerabilities: ## look what is used up in the vulnerability database of the Go project; says so where that is not reached

@@ -197,8 +197,8 @@ func TestPropertiesAreSelected(t *testing.T) {
 	}
 }
 
-// suiteProperties returns the checks of the suite that are not scripts, but for those that need a password. The lives of
-// thousands of jobs take too long for a sample.
+// suiteProperties returns the checks of the suite that are not scripts, but for those that need a password. The lives
+// of thousands of jobs take too long for a sample.
 func suiteProperties() []conformance.Property {
 	return slices.DeleteFunc(append(fwpsuite.Explorations(), stress.Check()), func(p conformance.Property) bool {
 		return len(p.Needs) > 0 || p.Name == "explore/lives" && !slow.Enabled()

@@ -69,8 +69,8 @@ var (
 		`^(?:\x1b\[[0-9;]*m)*()(?:(?:not )?ok\b|1\.\.|TAP version|pragma )|^(?:\x1b\[[0-9;]*m|\s)*()(?:::|##|Bail\s+out!)`)
 )
 
-// Inert returns a line of a report or message with "| " behind its indentation if it begins as a command of a CI system,
-// or as a line of TAP: where texts of a peer are wrapped, any word of theirs can be the first of a line.
+// Inert returns a line of a report or message with "| " behind its indentation if it begins as a command of a CI
+// system, or as a line of TAP: where texts of a peer are wrapped, any word of theirs can be the first of a line.
 func Inert(line string) string {
 	at := command.FindStringSubmatchIndex(line)
 	if at == nil {

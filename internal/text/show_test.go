@@ -46,7 +46,8 @@ func TestPrintable(t *testing.T) {
 func TestInert(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"": "", "a ::error::b": "a ::error::b", "::error::a": "| ::error::a", "  ::stop-commands::a": "  | ::stop-commands::a",
+		"": "", "a ::error::b": "a ::error::b", "::error::a": "| ::error::a",
+		"  ::stop-commands::a": "  | ::stop-commands::a",
 		"\x1b[31m ::error::a": "\x1b[31m | ::error::a", "##[error]": "| ##[error]", "# a": "# a", "ok 1": "| ok 1",
 		"not ok": "| not ok", "okay": "okay", "  ok 1": "  ok 1", " Bail out!": " | Bail out!", "1..9": "| 1..9",
 		"TAP version 13": "| TAP version 13", "pragma +strict": "| pragma +strict",
