@@ -85,7 +85,7 @@ func (c cleaning) held() bool {
 
 // Queues of one FETCH: few where each is known to hold a job, so that their lines stay short.
 const (
-	queuesSure   = 50
+	queuesSure   = 4
 	queuesUnsure = 400
 	queuesWild   = 200
 )
@@ -171,17 +171,9 @@ func (l *fwpLaw) Leftover() []string {
 	return all
 }
 
-// remaining returns the jobs that may still be on the server.
+// remaining returns the jobs that may still be on the server, sorted.
 func (l *fwpLaw) remaining(now time.Time) []*oracle.Job {
-	var all []*oracle.Job
-	for _, jid := range slices.Sorted(maps.Keys(l.world.Jobs)) {
-		j := l.world.Jobs[jid]
-		l.world.In(j.Queue, now)
-		if j.Where&^(model.Gone|model.Dead) != 0 {
-			all = append(all, j)
-		}
-	}
-	return all
+	return slices.SortedFunc(l.world.Left(now), byJID)
 }
 
 // wildJob is a job that wild bytes may have pushed.

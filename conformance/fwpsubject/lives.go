@@ -150,15 +150,9 @@ func (g *maker) fetchSome(*oracle.Conn) string {
 
 // underWay are the jobs that have still to come, or to be reported.
 func (g *maker) underWay() (all []*oracle.Job) {
-	queues := map[string]bool{}
-	for _, j := range g.law.world.Jobs {
-		queues[j.Queue] = true
-	}
-	for q := range queues {
-		for _, j := range g.law.world.In(q, time.Now()) {
-			if j.Unjudged == oracle.Judged && j.Where&(model.Gone|model.Dead|model.Unborn) == 0 {
-				all = append(all, j)
-			}
+	for j := range g.law.world.Left(time.Now()) {
+		if j.Unjudged == oracle.Judged && j.Where&(model.Gone|model.Dead|model.Unborn) == 0 {
+			all = append(all, j)
 		}
 	}
 	return all

@@ -2,6 +2,7 @@ package fwpsubject
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -141,22 +142,24 @@ func (g *maker) queue() string {
 	return fmt.Sprintf("$queue%d", g.queues[g.IntN(len(g.queues))])
 }
 
-// ready returns the jobs that are certainly enqueued, and for which no FETCH waits, sorted.
-func (g *maker) ready() []*oracle.Job {
-	var all []*oracle.Job
-	for _, q := range g.queues {
-		name := g.law.real(fmt.Sprintf("$queue%d", q))
-		if g.law.world.Wanted(name) {
-			continue
-		}
-		for _, j := range g.law.world.In(name, g.Now()) {
-			if j.Where == model.Enqueued && j.Unjudged == oracle.Judged {
-				all = append(all, j)
+// ready returns the jobs of [maker.fetchable], sorted.
+func (g *maker) ready() []*oracle.Job { return slices.SortedFunc(g.fetchable(), byJID) }
+
+// fetchable iterates over the jobs that are certainly enqueued, and for which no FETCH waits.
+func (g *maker) fetchable() iter.Seq[*oracle.Job] {
+	return func(yield func(*oracle.Job) bool) {
+		for _, q := range g.queues {
+			name := g.law.real(fmt.Sprintf("$queue%d", q))
+			if g.law.world.Wanted(name) {
+				continue
+			}
+			for _, j := range g.law.world.In(name, g.Now()) {
+				if j.Where == model.Enqueued && j.Unjudged == oracle.Judged && !yield(j) {
+					return
+				}
 			}
 		}
 	}
-	slices.SortFunc(all, byJID)
-	return all
 }
 
 func byJID(a, b *oracle.Job) int {

@@ -27,7 +27,15 @@ func active(g *maker, c int, w *oracle.Conn) bool {
 	return worker(g, c, w) && !g.law.world.Quiet(w) && (plain || !g.steady)
 }
 
-func waiting(g *maker, c int, w *oracle.Conn) bool { return active(g, c, w) && len(g.ready()) > 0 }
+func waiting(g *maker, c int, w *oracle.Conn) bool {
+	if active(g, c, w) {
+		for range g.fetchable() {
+			return true
+		}
+	}
+	return false
+}
+
 func holding(g *maker, c int, w *oracle.Conn) bool { return worker(g, c, w) && len(g.held(w.WID)) > 0 }
 
 // writes makes a move of the line that is written for a connection.

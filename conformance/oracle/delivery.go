@@ -133,7 +133,7 @@ func (w *World) elsewhere(v *law.Violation, c *Conn, k *call, j *Job) {
 // passed judges whether a job that should have come first was passed over.
 func (k *call) passed(v *law.Violation, index int) *law.Violation {
 	for _, o := range k.certain {
-		if o.certain() && o.place(k.queues) < index {
+		if o.certain() && o.place(k.queues[:index]) >= 0 {
 			v.Clause, v.Rule, v.What, v.JID = "FWP-FETCH-04", "order", "a queue that was named before had a job", o.JID
 			v.Doubtful = true // it may have been lost
 			return v

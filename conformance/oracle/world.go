@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -347,8 +348,23 @@ func (w *World) In(queue string, now time.Time) []*Job {
 			kept = append(kept, j)
 		}
 	}
-	w.queues[queue] = kept
+	if w.queues[queue] = kept; len(kept) == 0 {
+		delete(w.queues, queue)
+	}
 	return kept
+}
+
+// Left iterates over the jobs that [World.In] has of all queues, in no particular order.
+func (w *World) Left(now time.Time) iter.Seq[*Job] {
+	return func(yield func(*Job) bool) {
+		for queue := range w.queues {
+			for _, j := range w.In(queue, now) {
+				if !yield(j) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Held returns the jobs that a worker holds for certain, in the order of their delivery.

@@ -197,22 +197,23 @@ func TestPropertiesAreSelected(t *testing.T) {
 	}
 }
 
-// suiteProperties returns the checks of the suite that are not scripts, but for those that need a password. The lives
-// of thousands of jobs take too long for a sample.
-func suiteProperties() []conformance.Property {
+// suiteProperties returns the checks of the suite that are not scripts, but for those that need a password. In a sample,
+// those that push thousands of jobs are left out, unless they are named.
+func suiteProperties(long ...string) []conformance.Property {
 	return slices.DeleteFunc(append(fwpsuite.Explorations(), stress.Check()), func(p conformance.Property) bool {
-		return len(p.Needs) > 0 || p.Name == "explore/lives" && !slow.Enabled()
+		isLong := slices.Contains([]string{"explore/lives", "explore/values"}, p.Name)
+		return len(p.Needs) > 0 || isLong && !slow.Enabled() && !slices.Contains(long, p.Name)
 	})
 }
 
 // withSuiteProperties adds them to a run.
-func withSuiteProperties() func(*run.Runner, *memoryTarget) {
-	return withProperties(suiteProperties()...)
+func withSuiteProperties(long ...string) func(*run.Runner, *memoryTarget) {
+	return withProperties(suiteProperties(long...)...)
 }
 
 func TestPropertiesEndWithinTheirWait(t *testing.T) {
 	t.Parallel()
-	for _, p := range suiteProperties() {
+	for _, p := range suiteProperties("explore/values") {
 		runScripts(t, nil, nil, func(r *reports.Report) {
 			assert.Equal(t, reports.Pass, r.Checks[0].Verdict, r.Checks[0].Why)
 			assert.LessOrEqual(t, r.Checks[0].Took, p.Wait+play.DefaultTimeout, "%s: and a last reply", p.Name)
@@ -277,7 +278,7 @@ func TestPropertiesTouchNothingOfOthers(t *testing.T) {
 				server, _, err := pool.build(fakes.Config{Password: password})
 				assert.NoError(t, err)
 				r := &run.Runner{Protocol: fwpsuite.Protocol(), Servers: []run.Server{server}, Seed: seed, Virtual: true}
-				withSuiteProperties()(r, nil)
+				withSuiteProperties("explore/values")(r, nil)
 				assert.Empty(t, r.Run(t.Context()).Findings())
 				for _, name := range slices.Collect(maps.Keys(v.queues)) {
 					assert.True(t, ours(name), "not ours: %q", name)
