@@ -43,8 +43,8 @@ type Comparison struct {
 	// Left names jobs that are still on A or B.
 	Left        []string `json:"left,omitempty"`
 	Interrupted bool     `json:"interrupted,omitempty"`
-	Internal    string   `json:"internal,omitempty"`
-	Unreachable string   `json:"unreachable,omitempty"`
+	Internal    string   `json:"internal,omitempty" from:"target"`
+	Unreachable string   `json:"unreachable,omitempty" from:"target"`
 }
 
 // Mark says which of two servers departs from the specification where they differ.
@@ -81,20 +81,20 @@ type Difference struct {
 
 // DifferenceSide is what one server does.
 type DifferenceSide struct {
-	Reply string `json:"reply"`
+	Reply string `json:"reply" from:"target"`
 	// Clause is what the reply breaks, at which Level and with which Verdict; empty if a reading of the specification
 	// allows it. Expected is what the specification allows instead.
 	Clause   string  `json:"breaks,omitempty"`
 	Level    Level   `json:"level,omitempty"`
 	Verdict  Verdict `json:"verdict,omitzero"`
-	Expected string  `json:"expected,omitempty"`
+	Expected string  `json:"expected,omitempty" from:"target"`
 }
 
 // Exchange is a step of a conversation and the replies of both servers.
 type Exchange struct {
-	Step string `json:"step"`
-	A    string `json:"a,omitempty"`
-	B    string `json:"b,omitempty"`
+	Step string `json:"step" from:"target"`
+	A    string `json:"a,omitempty" from:"target"`
+	B    string `json:"b,omitempty" from:"target"`
 }
 
 // Judge sets the mark from the sides.

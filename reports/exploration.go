@@ -50,15 +50,15 @@ type Exploration struct {
 	// Limits is the limit that ended it, if it was not the time or the number of commands: "--findings 1".
 	Limits string `json:"ended_by,omitempty"`
 	// Outages are the times during which the target was unreachable, although the commands before do not make it so.
-	Outages []string `json:"outages,omitempty"`
+	Outages []string `json:"outages,omitempty" from:"target"`
 	// Silent says why new connections were not served, and what to do, if that was so: they got no reply in time, since
 	// the target is slow or serves few at a time, or they were refused.
-	Silent string `json:"silent,omitempty"`
+	Silent string `json:"silent,omitempty" from:"target"`
 	// Left names jobs that are still on the target.
 	Left        []string `json:"left,omitempty"`
 	Interrupted bool     `json:"interrupted,omitempty"`
-	Internal    string   `json:"internal,omitempty"`
-	Unreachable string   `json:"unreachable,omitempty"`
+	Internal    string   `json:"internal,omitempty" from:"target"`
+	Unreachable string   `json:"unreachable,omitempty" from:"target"`
 }
 
 // Explored is one finding of an exploration.
@@ -71,9 +71,9 @@ type Explored struct {
 	Times  int            `json:"times,omitempty"`
 	Places map[string]int `json:"places,omitempty"`
 	// Unscripted is why it has no Script.
-	Unscripted string `json:"unscripted,omitempty"`
+	Unscripted string `json:"unscripted,omitempty" from:"target"`
 	// Unshrunk are the last steps before it that have to do with it, as they were played, where it has no Script.
-	Unshrunk []string `json:"unshrunk,omitempty"`
+	Unshrunk []string `json:"unshrunk,omitempty" from:"target"`
 	// Control is Fail or Crash if the embedded server, which is right, fails the script too, and Pass if it does not;
 	// anything else means that this was not tried.
 	Control Verdict `json:"control,omitzero"`

@@ -31,16 +31,16 @@ type Evidence struct {
 	Col   int    `json:"col,omitempty"`
 	Width int    `json:"width,omitempty"`
 	// Source is the line of the script, without its end.
-	Source string `json:"source,omitempty"`
+	Source string `json:"source,omitempty" from:"target"`
 	// Expected and Actual are what the clause asks for and what was received; they may have several lines.
-	Expected string `json:"expected,omitempty"`
-	Actual   string `json:"actual,omitempty"`
+	Expected string `json:"expected,omitempty" from:"target"`
+	Actual   string `json:"actual,omitempty" from:"target"`
 	// Differences lists the places in which a structured value differs, one each.
-	Differences []string `json:"differences,omitempty"`
+	Differences []string `json:"differences,omitempty" from:"target"`
 	// Close is how the connection ended, if it did: "the server reset the connection" for example.
-	Close string `json:"close,omitempty"`
+	Close string `json:"close,omitempty" from:"target"`
 	// Seen is in how many runs or plays it occurred, if there were several: "in 2 of 10 runs".
-	Seen string `json:"seen,omitempty"`
+	Seen string `json:"seen,omitempty" from:"target"`
 	// Marked is the line of the conversation at which it was received, counted from 1; 0 if it is none of them.
 	Marked int `json:"marked_line,omitempty"`
 	// Conversation is given where it is not that of the check, but of another run of it.
@@ -48,7 +48,7 @@ type Evidence struct {
 	// Known is the line, counted from 1, of the file of known findings that lists it; 0: none.
 	Known int `json:"known_line,omitempty"`
 	// Script shows it again, in the suite's language, where the check is not a script itself.
-	Script string `json:"script,omitempty"`
+	Script string `json:"script,omitempty" from:"target"`
 	// Saved is the file that the script was saved in; empty if it was not.
 	Saved string `json:"saved,omitempty"`
 	// Reproduce is the command, on one line, that shows the finding again.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"reflect"
 
 	"github.com/fwpsuite/fwp/internal/text"
 )
@@ -98,69 +99,37 @@ func Find[T any](all []T, is func(*T) bool) *T {
 }
 
 // Hide replaces every text of r that comes from the target, or quotes what does, by what hide returns for it.
-func (r *Report) Hide(hide func(string) string) {
-	HideTexts(hide, &r.Target.HI, &r.Unreachable, &r.Unseen, &r.Internal)
-	for i := range r.Checks {
-		c := &r.Checks[i]
-		HideTexts(hide, &c.Why)
-		hideLines(hide, c.Conversation)
-		for j := range c.Clauses {
-			HideTexts(hide, &c.Clauses[j].Why)
-		}
-		for j := range c.Findings {
-			c.Findings[j].hide(hide)
-		}
-	}
-	for i := range r.Clauses {
-		HideTexts(hide, &r.Clauses[i].Why)
-	}
-}
+func (r *Report) Hide(hide func(string) string) { Hide(hide, r) }
 
 // Hide replaces every text of e that comes from the target, or quotes what does, by what hide returns for it.
-func (e *Exploration) Hide(hide func(string) string) {
-	HideTexts(hide, &e.Target.HI, &e.Unreachable, &e.Internal, &e.Silent)
-	HideAll(hide, e.Outages)
-	for i := range e.Findings {
-		e.Findings[i].hide(hide)
-		HideTexts(hide, &e.Findings[i].Unscripted)
-		HideAll(hide, e.Findings[i].Unshrunk)
-	}
-}
+func (e *Exploration) Hide(hide func(string) string) { Hide(hide, e) }
 
 // Hide replaces every text of c that comes from a target, or quotes what does, by what hide returns for it.
-func (c *Comparison) Hide(hide func(string) string) {
-	HideTexts(hide, &c.A.HI, &c.B.HI, &c.Unreachable, &c.Internal)
-	for i := range c.Differences {
-		d := &c.Differences[i]
-		HideTexts(hide, &d.A.Reply, &d.A.Expected, &d.B.Reply, &d.B.Expected)
-		for j := range d.Conversation {
-			HideTexts(hide, &d.Conversation[j].Step, &d.Conversation[j].A, &d.Conversation[j].B)
+func (c *Comparison) Hide(hide func(string) string) { Hide(hide, c) }
+
+// Hide replaces texts below a result, to which it has a pointer, by what hide returns for them: those of fields with
+// the tag from:"target", which come from the target or quote what does.
+func Hide(hide func(string) string, result any) { hideBelow(hide, reflect.ValueOf(result), false) }
+
+func hideBelow(hide func(string) string, v reflect.Value, theirs bool) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			hideBelow(hide, v.Elem(), theirs)
 		}
-	}
-}
-
-func (e *Evidence) hide(hide func(string) string) {
-	HideTexts(hide, &e.Source, &e.Expected, &e.Actual, &e.Close, &e.Seen, &e.Script)
-	HideAll(hide, e.Differences)
-	hideLines(hide, e.Conversation)
-}
-
-func hideLines(hide func(string) string, lines []Line) {
-	for i := range lines {
-		HideTexts(hide, &lines[i].Text)
-	}
-}
-
-// HideAll replaces each of texts by what hide returns for it.
-func HideAll(hide func(string) string, texts []string) {
-	for i := range texts {
-		HideTexts(hide, &texts[i])
-	}
-}
-
-// HideTexts replaces each text by what hide returns for it.
-func HideTexts(hide func(string) string, texts ...*string) {
-	for _, text := range texts {
-		*text = hide(*text)
+	case reflect.Slice:
+		for i := range v.Len() {
+			hideBelow(hide, v.Index(i), theirs)
+		}
+	case reflect.Struct:
+		for field, value := range v.Fields() {
+			if field.IsExported() {
+				hideBelow(hide, value, field.Tag.Get("from") == "target")
+			}
+		}
+	case reflect.String:
+		if theirs {
+			v.SetString(hide(v.String()))
+		}
 	}
 }

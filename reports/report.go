@@ -41,11 +41,11 @@ type Report struct {
 	// Interrupted is set if the user ended the run: the report has the results until then.
 	Interrupted bool `json:"interrupted,omitempty"`
 	// Internal is an internal error of the suite; empty if there was none.
-	Internal string `json:"internal,omitempty"`
+	Internal string `json:"internal,omitempty" from:"target"`
 	// Unreachable is why no server, or no client, could be tested; empty if one could.
-	Unreachable string `json:"unreachable,omitempty"`
+	Unreachable string `json:"unreachable,omitempty" from:"target"`
 	// Unseen is why what the run was for did not show: a fault of the embedded server; empty if it did.
-	Unseen string `json:"unseen,omitempty"`
+	Unseen string `json:"unseen,omitempty" from:"target"`
 	// Usage is what was wrong with the command line, a script or the selection; empty if nothing was.
 	Usage string `json:"usage,omitempty"`
 	// Law is what the law of the protocol has judged; nil if it has judged nothing.
@@ -71,7 +71,7 @@ type Target struct {
 	// Chosen is how the target was chosen: "from --url", "from FAKTORY_URL", "the embedded server" for example.
 	Chosen string `json:"chosen,omitempty"`
 	// HI is the server's greeting, escaped, without its sign and line end: `HI {"v":2}` for example.
-	HI string `json:"hi,omitempty"`
+	HI string `json:"hi,omitempty" from:"target"`
 }
 
 // Clause is a clause of the catalogue with the verdict of the whole run: the Worst of those of its checks.
@@ -87,7 +87,7 @@ type Clause struct {
 	// Reached is whether it happened in a check that passed the clause.
 	Reached bool `json:"reached,omitempty"`
 	// Why is the cause of a verdict other than Pass, in one sentence without a full stop.
-	Why string `json:"why,omitempty"`
+	Why string `json:"why,omitempty" from:"target"`
 	// Reason is that of the ClauseVerdict.
 	Reason ReasonCode `json:"reason,omitempty"`
 	// Known is the line, counted from 1, of the file of known findings that lists the clause as inconclusive because its
@@ -111,7 +111,7 @@ type Check struct {
 	File    string  `json:"file,omitempty"`
 	Verdict Verdict `json:"verdict"`
 	// Why, Reason and Provide are those of ClauseVerdict, for a check that names no clause.
-	Why     string     `json:"why,omitempty"`
+	Why     string     `json:"why,omitempty" from:"target"`
 	Reason  ReasonCode `json:"reason,omitempty"`
 	Provide string     `json:"provide,omitempty"`
 	// Took is how long the last attempt was.
@@ -143,7 +143,7 @@ type ClauseVerdict struct {
 	Level   Level   `json:"level"`
 	Verdict Verdict `json:"verdict"`
 	// Why is the cause of a verdict other than Pass, or the reading that was seen (Observed); one sentence, no full stop.
-	Why string `json:"why,omitempty"`
+	Why string `json:"why,omitempty" from:"target"`
 	// Reason is the code of the cause of a verdict without a result: "lag" for example. docs/verdicts.md lists the codes.
 	Reason ReasonCode `json:"reason,omitempty"`
 	// Provide is how the user can provide what was missing: "give --restart 'systemctl restart faktory'".
@@ -173,7 +173,7 @@ type Line struct {
 	// From is FromClient, FromServer or FromSuite; the last is a remark: a connection opened, a restart asked for.
 	From string `json:"from"`
 	// Text is what was sent, escaped, without the final CRLF, and shortened if it was long.
-	Text string `json:"text"`
+	Text string `json:"text" from:"target"`
 	// Own is set if the suite did it for itself: it asked whether the server still serves, or removed its jobs.
 	Own bool `json:"own,omitempty"`
 }

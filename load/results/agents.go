@@ -29,10 +29,10 @@ type LoadAgent struct {
 	Lateness time.Duration `json:"lateness_p99_ns"`
 	// Exit is the exit code that its report alone would have, and Words what that stands for.
 	Exit  int    `json:"exit_code"`
-	Words string `json:"outcome"`
+	Words string `json:"outcome" from:"target"`
 	// Lost is why the agent was given up before its report: its part has what had been received until then. Empty if the
 	// report is complete.
-	Lost string `json:"lost,omitempty"`
+	Lost string `json:"lost,omitempty" from:"target"`
 }
 
 // AgentClock is how the clock of an agent differed from that of the coordinator, by the exchange of messages that took

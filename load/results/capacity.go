@@ -49,8 +49,8 @@ type LoadCapacity struct {
 	// Steps holds what was tried, in its order.
 	Steps       []CapacityStep `json:"steps"`
 	Interrupted bool           `json:"interrupted,omitempty"`
-	Internal    string         `json:"internal,omitempty"`
-	Unreachable string         `json:"unreachable,omitempty"`
+	Internal    string         `json:"internal,omitempty" from:"target"`
+	Unreachable string         `json:"unreachable,omitempty" from:"target"`
 }
 
 // CapacityStep is a run at one rate.
@@ -60,7 +60,7 @@ type CapacityStep struct {
 	// Result is "held", "failed" or "generator-limited".
 	Result string `json:"result"`
 	// Why is why it did not hold; empty if it did.
-	Why string `json:"why,omitempty"`
+	Why string `json:"why,omitempty" from:"target"`
 	Run string `json:"run"`
 	// Took is how long it took, with its drain.
 	Took     time.Duration `json:"took_ns"`
@@ -156,11 +156,8 @@ func (c *LoadCapacity) WriteJSON(w io.Writer) error {
 
 // Hide replaces every text of c that comes from the target, or quotes what does, by what hide returns for it.
 func (c *LoadCapacity) Hide(hide func(string) string) {
-	reports.HideTexts(hide, &c.Internal, &c.Unreachable)
+	reports.Hide(hide, c)
 	c.Target.HI, c.Target.Info = nil, nil
-	for i := range c.Steps {
-		reports.HideTexts(hide, &c.Steps[i].Why)
-	}
 }
 
 // Page returns c for people: what was found, each rate that was tried with its times, and why those that did not hold

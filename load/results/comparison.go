@@ -48,8 +48,8 @@ type LoadComparison struct {
 	// NoVerdict is why the ratios decide nothing: the blocks were not measured in pairs. Empty if they were.
 	NoVerdict   string `json:"no_verdict,omitempty"`
 	Interrupted bool   `json:"interrupted,omitempty"`
-	Internal    string `json:"internal,omitempty"`
-	Unreachable string `json:"unreachable,omitempty"`
+	Internal    string `json:"internal,omitempty" from:"target"`
+	Unreachable string `json:"unreachable,omitempty" from:"target"`
 }
 
 // ComparedLoad is one side of a comparison.
@@ -73,7 +73,7 @@ type LoadBlock struct {
 	Started time.Time     `json:"started,omitzero"`
 	Took    time.Duration `json:"took_ns"`
 	// Void is why its pair does not count, the outcome of the run: that it is INVALID for example. Empty if it counts.
-	Void string `json:"void,omitempty"`
+	Void string `json:"void,omitempty" from:"target"`
 	// Findings is how many kinds of findings it has.
 	Findings int `json:"findings,omitempty"`
 	// Figures holds its metrics.
@@ -313,9 +313,4 @@ func (c *LoadComparison) WriteJSON(w io.Writer) error {
 }
 
 // Hide replaces every text of c that comes from a target, or quotes what does, by what hide returns for it.
-func (c *LoadComparison) Hide(hide func(string) string) {
-	reports.HideTexts(hide, &c.Internal, &c.Unreachable)
-	for i := range c.Blocks {
-		reports.HideTexts(hide, &c.Blocks[i].Void)
-	}
-}
+func (c *LoadComparison) Hide(hide func(string) string) { reports.Hide(hide, c) }

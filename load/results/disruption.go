@@ -55,7 +55,7 @@ type LoadDisruption struct {
 	// delivered between its beginning and the next one.
 	Oldest time.Duration `json:"oldest_ns"`
 	// Failed is why it could not be done, or not ended; empty if it was.
-	Failed string `json:"failed,omitempty"`
+	Failed string `json:"failed,omitempty" from:"target"`
 }
 
 // perMillion returns how many there are for a million jobs; empty if there are none.

@@ -71,7 +71,7 @@ type Validity struct {
 	// Reasons holds why not; empty if valid.
 	Reasons []Reason `json:"reasons,omitempty"`
 	// Remarks holds what the reader of the figures should know, one sentence each, though they are valid.
-	Remarks []string `json:"remarks,omitempty"`
+	Remarks []string `json:"remarks,omitempty" from:"target"`
 }
 
 // Reason is why a run is INVALID.
@@ -80,7 +80,7 @@ type Reason struct {
 	// "behind", "stolen", "throttled", "clock", "start" or "agent".
 	ID string `json:"id"`
 	// What is what was observed and which limit it passed, in one sentence without a full stop.
-	What string `json:"what"`
+	What string `json:"what" from:"target"`
 	// Do is what to do about it, in one sentence without a full stop.
 	Do string `json:"do"`
 }

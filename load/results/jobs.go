@@ -40,7 +40,7 @@ type LoadJobs struct {
 	// Drained is set if the queues of the run were seen empty at the end.
 	Drained bool `json:"drained"`
 	// NotDrained is why not, if not.
-	NotDrained string `json:"not_drained,omitempty"`
+	NotDrained string `json:"not_drained,omitempty" from:"target"`
 }
 
 // jobCounts holds the counts of the account, in the order of metrics.

@@ -77,16 +77,16 @@ type Load struct {
 	// Interrupted is set if the user ended the run: the report has its figures up to then.
 	Interrupted bool `json:"interrupted,omitempty" join:"or"`
 	// Internal is an internal error of the suite; empty if there was none.
-	Internal string `json:"internal,omitempty"`
+	Internal string `json:"internal,omitempty" from:"target"`
 	// Unreachable is why no load could be put on the target: it did not answer, does not speak the protocol, or refused
 	// the client. Empty if it could.
-	Unreachable string `json:"unreachable,omitempty"`
+	Unreachable string `json:"unreachable,omitempty" from:"target"`
 	// NotStarted is why the load did not begin although the connections were open: the start of its segment had passed,
 	// for example. Empty if it did begin.
-	NotStarted string `json:"not_started,omitempty"`
+	NotStarted string `json:"not_started,omitempty" from:"target"`
 	// Gone is why the target was lost during the run and did not come back: "connection refused, after 31.2 s" for
 	// example; empty if it stayed. Jobs then has what was confirmed and what is in doubt.
-	Gone string `json:"gone,omitempty"`
+	Gone string `json:"gone,omitempty" from:"target"`
 	// Usage is what was wrong with the command line or the workload; empty if nothing was.
 	Usage string `json:"usage,omitempty"`
 }
@@ -156,7 +156,7 @@ type Phase struct {
 	From time.Duration `json:"from_ns"`
 	Took time.Duration `json:"took_ns"`
 	// Note is a remark about it: "empty after 1.2 s" for example.
-	Note string `json:"note,omitempty"`
+	Note string `json:"note,omitempty" from:"target"`
 }
 
 // Connections counts the connections that the target accepted.
@@ -165,10 +165,10 @@ type Connections struct {
 	Planned int `json:"planned" join:"sum"`
 	Opened  int `json:"opened" join:"sum"`
 	// Refused is why the first of the others did not; empty if there were none.
-	Refused string `json:"refused,omitempty" join:"first"`
+	Refused string `json:"refused,omitempty" join:"first" from:"target"`
 	// Lost is how many connections ended unexpectedly, in the whole run; LostWhy is why the first of them did.
 	Lost    int64  `json:"lost,omitempty" join:"sum"`
-	LostWhy string `json:"lost_why,omitempty" join:"first"`
+	LostWhy string `json:"lost_why,omitempty" join:"first" from:"target"`
 	// Disconnects is how many connections their clients ended without goodbye, as a workload with disconnects asks for.
 	Disconnects int64 `json:"disconnects,omitempty" join:"sum"`
 }
@@ -239,7 +239,7 @@ type LoadError struct {
 	Kind  string `json:"kind"`
 	Count int64  `json:"count"`
 	// Example is the message of the first of them, escaped or not.
-	Example string `json:"example,omitempty"`
+	Example string `json:"example,omitempty" from:"target"`
 }
 
 // LoadFlow is an end-to-end latency of the jobs whose push was due in the measured window.
