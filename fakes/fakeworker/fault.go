@@ -14,6 +14,9 @@ type Fault struct {
 	// Name is a slug that never changes.
 	Name string
 
+	// Aliases are names of faults that were the same: the same clause was broken in the same way on the same occasion.
+	Aliases []string
+
 	// Clauses may fail because of it; the first one fails whenever a situation decides it. No other clause may fail.
 	Clauses []string
 
@@ -31,9 +34,9 @@ func Faults() []Fault {
 
 // ofAnyClient are the faults of workers that producers can have too.
 var ofAnyClient = []string{
-	"hello-before-hi", "hello-without-v", "hello-v-text", "hello-v-old", "hi-strict", "hi-exact", "hi-newer-refused",
-	"hash-missing", "hash-array", "hash-one-round-more", "hash-one-round", "hash-salt-first", "hash-salt-ignored",
-	"hash-of-hex", "hash-password-escaped", "hash-odd-salts", "hash-leading-zeros", "hello-refusal-ignored", "line-lf",
+	"hello-before-hi", "hello-without-v", "hello-v-old", "hi-strict", "hi-exact", "hi-newer-refused",
+	"hash-missing", "hash-array", "hash-one-round-more", "hash-one-round", "hash-salt-first",
+	"hash-password-escaped", "hash-odd-salts", "hash-leading-zeros", "hello-refusal-ignored", "line-lf",
 	"end-missing", "end-with-space", "connection-for-each-command", "provider-ignored",
 }
 
@@ -53,7 +56,15 @@ func sorted(lists ...[]Fault) []Fault {
 // The clauses are separated by spaces and lack the prefix that they share.
 func fault[H catalogue.Hook[Event]](name, clauses, summary string, hook H) Fault {
 	made := catalogue.NewFault[Event](name, "FWP-", clauses, summary, hook)
-	return Fault{name, made.Clauses, summary, func(c *Config) { c.Hook = made.Hook() }}
+	return Fault{
+		Name: name, Clauses: made.Clauses, Summary: summary, Configure: func(c *Config) { c.Hook = made.Hook() },
+	}
+}
+
+// also returns f with aliases.
+func (f Fault) also(aliases ...string) Fault {
+	f.Aliases = aliases
+	return f
 }
 
 // setting returns a fault of the configuration.

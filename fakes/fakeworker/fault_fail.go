@@ -48,9 +48,7 @@ var failFaults = []Fault{
 		e.Skip = len(message) > 64<<10
 	})),
 	fault("fail-message-cut", "FRAME-09", "It cuts the message of a FAIL to 1000 bytes.",
-		sent(fwp.FAIL, func(e *Event) { e.Line = cutMessage(e.Line, 1000) })),
-	fault("fail-message-cut-late", "FRAME-09", "It cuts the message of a FAIL to 16 KiB.",
-		sent(fwp.FAIL, func(e *Event) { e.Line = cutMessage(e.Line, 16<<10) })),
+		sent(fwp.FAIL, func(e *Event) { e.Line = cutMessage(e.Line, 1000) })).also("fail-message-cut-late"),
 	failFault("fail-message-empty", "WRK-04", "All fields of its FAILs but the jid are empty.", func(e *Event) {
 		e.Fields["errtype"], e.Fields["message"], e.Fields["backtrace"] = "", "", []string{}
 	}),

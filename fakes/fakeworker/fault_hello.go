@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/fwpsuite/fwp/fakes/catalogue"
@@ -18,23 +17,19 @@ import (
 var helloFaults = []Fault{
 	// These are wrong introductions, and what a worker makes of a greeting. (HELLO; HI)
 	fault("hello-before-hi", "HI-07 FRAME-07 AUTH-01 AUTH-03", "It sends HELLO before it has read HI.", on(Dialed, skip)),
-	helloFault("hello-labels-text", "HELLO-09", "The labels of its HELLO are a string.", field("labels", "go")),
+	helloFault("hello-labels-text", "HELLO-09", "The labels of its HELLO are a string.", field("labels", "go")).
+		also("hello-pid-text"),
 	helloFault("hello-missing", "HELLO-01 STATE-02 HELLO-09 RESP-09 FETCH-11",
 		"It sends its first command without a HELLO.", skip),
-	helloFault("hello-pid-text", "HELLO-09", "The pid of its HELLO is a string.", field("pid", "4711")),
 	fault("hello-refusal-ignored", "STATE-02", "It goes on when its HELLO was declined.",
 		catalogue.On(refused(fwp.HELLO), okay)),
-	lineFault("hello-tab", "FRAME-02 FRAME-04 HELLO-01", "A tab stands between HELLO and its JSON.", fwp.HELLO,
-		replace(" ", "\t")),
-	helloFault("hello-v-fraction", "HELLO-02", "The v of its HELLO is 2.1.", field("v", 2.1)),
-	helloFault("hello-v-old", "HELLO-02", "The v of its HELLO is 1.", field("v", 1)),
-	helloFault("hello-v-text", "HELLO-02", "The v of its HELLO is a string.", field("v", "2")),
+	helloFault("hello-v-old", "HELLO-02", "The v of its HELLO is 1.", field("v", 1)).
+		also("hello-v-fraction", "hello-v-text"),
 	helloFault("hello-wid-number", "HELLO-09 BEAT-10 BEAT-09", "The wid of its HELLO is a number.", field("wid", 17)),
-	helloFault("hello-without-hostname", "HELLO-09", "Its HELLO has no hostname.", field("hostname", nil)),
-	helloFault("hello-without-labels", "HELLO-09", "Its HELLO has no labels.", field("labels", nil)),
-	helloFault("hello-without-pid", "HELLO-09", "Its HELLO has no pid.", field("pid", nil)),
+	helloFault("hello-without-pid", "HELLO-09", "Its HELLO has no pid.", field("pid", nil)).
+		also("hello-without-hostname", "hello-without-labels"),
 	lineFault("hello-without-space", "FRAME-02 FRAME-04 HELLO-01", "No space stands between HELLO and its JSON.",
-		fwp.HELLO, replace(" ", "")),
+		fwp.HELLO, replace(" ", "")).also("hello-tab"),
 	helloFault("hello-without-v", "HELLO-02", "Its HELLO has no v.", field("v", nil)),
 	helloFault("hello-without-wid", "HELLO-09 BEAT-09 BEAT-10", "None of its HELLOs has a wid.", field("wid", nil)),
 	helloFault("hi-exact", "HI-09", "It ends unless HI is written without spaces.",
@@ -49,14 +44,9 @@ var helloFaults = []Fault{
 	helloFault("hi-newer-refused", "HI-06", "It ends if the server speaks a newer version.",
 		exitIf(func(e *Event) bool { return e.Hi.Version > fwp.Version })),
 	helloFault("hi-strict", "HI-08", "It ends if HI has a field that it does not know.", exitIf(hiHasMore)),
-	helloFault("hostname-by-connection", "HELLO-12", "Each of its connections has another hostname.",
-		func(e *Event) { e.Fields["hostname"] = fmt.Sprintf("host-%d", e.Conn) }),
-	helloFault("labels-by-connection", "HELLO-12", "Each of its connections has another label.",
-		func(e *Event) { e.Fields["labels"] = []string{fmt.Sprintf("label-%d", e.Conn)} }),
-	helloFault("labels-of-beats", "HELLO-12", "The labels of its connection for BEAT are others.",
-		catalogue.On(ofBeats, field("labels", []string{"heartbeat"}))),
 	helloFault("pid-by-connection", "HELLO-12", "Each of its connections has another pid.",
-		func(e *Event) { e.Fields["pid"] = 1000 + e.Conn }),
+		func(e *Event) { e.Fields["pid"] = 1000 + e.Conn }).
+		also("hostname-by-connection", "labels-by-connection", "labels-of-beats"),
 	fault("wid-by-connection", "BEAT-06 BEAT-13 STATE-17 STATE-20 END-04",
 		"Each of its connections has a wid of its own, and it sends BEAT for one of them.", func(e *Event) {
 			if e.Point == Introducing && !e.Beats {
@@ -64,9 +54,7 @@ var helloFaults = []Fault{
 			}
 		}),
 	setting("wid-fixed", "HELLO-10 BEAT-07 BEAT-08 HELLO-12", "Every process has the same wid.",
-		func(c *Config) { c.WID = "worker-1" }),
-	setting("wid-of-the-second", "HELLO-10 BEAT-07 BEAT-08 HELLO-12", "Its wid is the time of its start in seconds.",
-		func(c *Config) { c.WID = fmt.Sprintf("worker-%d", time.Now().Unix()) }),
+		func(c *Config) { c.WID = "worker-1" }).also("wid-of-the-second"),
 	// These are wrong passwords. (HELLO, Required Fields for Protected Server)
 	hashFault("hash-array", "AUTH-01 AUTH-03", "Its pwdhash is an array.",
 		func(pass string, hi fwp.Hi) any { return []string{rounds(pass, hi.Salt, hi.Iterations)} }),
@@ -84,27 +72,17 @@ var helloFaults = []Fault{
 			}
 			return rounds(pass, hi.Salt, hi.Iterations)
 		}),
-	hashFault("hash-of-hex", "AUTH-03", "It hashes the hexadecimal text of each round.",
-		func(pass string, hi fwp.Hi) any {
-			text, err := fwp.HexPasswordHash(pass, hi.Salt, hi.Iterations)
-			if err != nil {
-				panic(err)
-			}
-			return text
-		}),
 	hashFault("hash-one-round", "AUTH-03", "It applies SHA-256 once, whatever i is.",
 		func(pass string, hi fwp.Hi) any { return rounds(pass, hi.Salt, 1) }),
 	hashFault("hash-one-round-more", "AUTH-03", "It applies SHA-256 once too often.",
-		func(pass string, hi fwp.Hi) any { return rounds(pass, hi.Salt, hi.Iterations+1) }),
+		func(pass string, hi fwp.Hi) any { return rounds(pass, hi.Salt, hi.Iterations+1) }).also("hash-of-hex"),
 	hashFault("hash-password-escaped", "WRK-16", "It hashes the password as it is written in the URL, escaped.",
 		func(pass string, hi fwp.Hi) any {
 			written := strings.TrimPrefix(url.UserPassword("", pass).String(), ":")
 			return rounds(written, hi.Salt, hi.Iterations)
 		}),
 	hashFault("hash-salt-first", "AUTH-03", "It hashes the salt before the password.",
-		func(pass string, hi fwp.Hi) any { return rounds(hi.Salt, pass, hi.Iterations) }),
-	hashFault("hash-salt-ignored", "AUTH-03", "It hashes the password without the salt.",
-		func(pass string, hi fwp.Hi) any { return rounds(pass, "", hi.Iterations) }),
+		func(pass string, hi fwp.Hi) any { return rounds(hi.Salt, pass, hi.Iterations) }).also("hash-salt-ignored"),
 }
 
 // helloFault returns a fault of the introductions.

@@ -1,7 +1,6 @@
 package fakeworker
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"slices"
@@ -43,47 +42,19 @@ var jobFaults = []Fault{
 				texts = append(texts, encodeAny(string(a)))
 			}
 			return texts
-		}),
-	argsFault("args-first-five-only", "It hands a job its first five arguments only.",
-		func(args []json.RawMessage) []json.RawMessage { return args[:min(5, len(args))] }),
+		}).also("args-times-rewritten"),
 	argsFault("args-first-only", "It hands a job its first argument only.",
-		func(args []json.RawMessage) []json.RawMessage { return args[:min(1, len(args))] }),
-	argsFault("args-hash-last-dropped", "It leaves out a last argument that is an object.",
-		func(args []json.RawMessage) []json.RawMessage {
-			if n := len(args); n > 1 && args[n-1][0] == '{' {
-				return args[:n-1]
-			}
-			return args
-		}),
-	argsFault("args-list-alone-spread", "It hands a job the elements of its only argument.",
-		func(args []json.RawMessage) (list []json.RawMessage) {
-			if len(args) == 1 && json.Unmarshal(args[0], &list) == nil {
-				return list
-			}
-			return args
-		}),
-	argsFault("args-once-each", "It leaves out an argument that it has had before.",
-		func(args []json.RawMessage) (once []json.RawMessage) {
-			for _, a := range args {
-				if !slices.ContainsFunc(once, func(o json.RawMessage) bool { return string(o) == string(a) }) {
-					once = append(once, a)
-				}
-			}
-			return once
-		}),
+		func(args []json.RawMessage) []json.RawMessage { return args[:min(1, len(args))] }).
+		also("args-first-five-only", "args-hash-last-dropped", "args-list-alone-spread", "args-once-each",
+			"args-without-nulls"),
 	argsFault("args-reversed", "It hands a job its arguments in the reverse order.",
 		func(args []json.RawMessage) []json.RawMessage {
 			args = slices.Clone(args)
 			slices.Reverse(args)
 			return args
 		}),
-	argsFault("args-times-rewritten", "It hands a job a time in UTC.", timesInUTC),
-	argsFault("args-without-nulls", "It leaves out arguments that are null.",
-		func(args []json.RawMessage) []json.RawMessage {
-			return slices.DeleteFunc(slices.Clone(args), func(a json.RawMessage) bool { return string(a) == "null" })
-		}),
 	jidFault("jid-as-number", "It writes a jid of digits as a number.", digitsAsNumber),
-	jidFault("jid-lower-case", "It writes jids in lower case.", strings.ToLower),
+	jidFault("jid-lower-case", "It writes jids in lower case.", strings.ToLower).also("jid-trimmed"),
 	fault("jid-of-the-job-before", "FETCH-09 FETCH-10 WRK-03 ACK-05 FAIL-04 END-04 STATE-21 WRK-07",
 		"Its reports have the jid of the job before.", catalogue.Keep(at(Ran), func(last *string, e *Event) {
 			if *last != "" {
@@ -93,39 +64,19 @@ var jobFaults = []Fault{
 		})),
 	ranFault("jid-shortened", "FETCH-09 WRK-03 END-04 STATE-21", "It shortens the jids of its reports to 20 characters.",
 		func(e *Event) { e.Fields["jid"] = e.Job.JID[:min(20, len(e.Job.JID))] }),
-	jidFault("jid-trimmed", "It leaves out the spaces at both ends of a jid.", strings.TrimSpace),
 	fault("job-again-dropped", "FETCH-09", "It ignores a job whose jid it has had before.",
 		catalogue.Again(jidOf, at(Delivered), skip)),
-	deliveryFault("job-failed-before-dropped", "FETCH-09", "It ignores a job that has failed before.",
-		func(e *Event) { e.Skip = bytes.Contains(e.Job.Text, []byte(`"failure":{`)) }),
 	deliveryFault("job-late-dropped", "FETCH-09", "It ignores a job that a FETCH brings after the order to be quiet.",
 		func(e *Event) { e.Skip = e.Worker.state() == "quiet" }),
 	deliveryFault("job-late-dropped-at-end", "FETCH-09 STATE-21 END-04",
 		"It ignores a job that a FETCH brings after the order to terminate.",
 		func(e *Event) { e.Skip = e.Worker.state() == "terminate" }),
 	deliveryFault("job-long-dropped", "FETCH-09", "It ignores a job of more than 64 KiB.",
-		func(e *Event) { e.Skip = len(e.Job.Text) > 64<<10 }),
-	dropFault("job-nested-dropped", "It ignores a job with deeply nested arguments.", func(unit map[string]any) bool {
-		text, _ := json.Marshal(unit["args"]) // it was read from JSON
-		return bytes.Contains(text, []byte("[[[[[[[[[["))
-	}),
-	dropFault("job-null-custom-dropped", "It ignores a job whose custom is null.", func(unit map[string]any) bool {
-		custom, has := unit["custom"]
-		return has && custom == nil
-	}),
+		func(e *Event) { e.Skip = len(e.Job.Text) > 64<<10 }).also("job-nested-dropped"),
 	deliveryFault("job-runs-twice", "FETCH-10", "It runs each job twice.", again),
-	deliveryFault("job-scheduled-dropped", "FETCH-09", "It ignores a job that has a time in at.",
-		func(e *Event) { e.Skip = bytes.Contains(e.Job.Text, []byte(`"at":"`)) }),
-	deliveryFault("job-times-strict", "FETCH-09", "It ignores a job whose created_at has another form than Go writes.",
-		func(e *Event) {
-			var unit struct {
-				Created string `json:"created_at"`
-			}
-			_ = json.Unmarshal(e.Job.Text, &unit) // it was read before
-			e.Skip = unit.Created != "" && !strings.HasSuffix(unit.Created, "Z")
-		}),
 	dropFault("job-unknown-field-dropped", "It ignores a job that has a field that it does not know.",
-		func(unit map[string]any) bool { return unit["fwp_unknown"] != nil }),
+		func(unit map[string]any) bool { return unit["fwp_unknown"] != nil }).
+		also("job-failed-before-dropped", "job-null-custom-dropped", "job-scheduled-dropped", "job-times-strict"),
 	dropFault("job-without-args-dropped", "It ignores a job whose args are empty.", func(unit map[string]any) bool {
 		args, _ := unit["args"].([]any)
 		return len(args) == 0
@@ -217,18 +168,6 @@ func argsFault(name, summary string, change func([]json.RawMessage) []json.RawMe
 			e.Job.Args = change(e.Job.Args)
 		}
 	})
-}
-
-// timesInUTC returns the arguments with the times among them in UTC.
-func timesInUTC(args []json.RawMessage) []json.RawMessage {
-	args = slices.Clone(args)
-	for i, a := range args {
-		var at time.Time
-		if json.Unmarshal(a, &at) == nil {
-			args[i] = encodeAny(at.UTC().Format(time.RFC3339))
-		}
-	}
-	return args
 }
 
 // encodeAny returns a value as JSON.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/fwpsuite/fwp/fakes/catalogue"
 	"github.com/fwpsuite/fwp/fwp"
@@ -37,47 +36,35 @@ var producerFaults = []Fault{
 		changeUnit("args", nullIfEmpty)),
 	unitFault("unit-args-object", "WU-03 WU-19", "The args of its jobs are an object.", field("args", map[string]any{})),
 	unitFault("unit-args-text", "WU-03", "The args of its jobs are strings.",
-		changeArgs(func(arg any) any { return fmt.Sprint(arg) })),
-	unitFault("unit-args-times-rewritten", "WU-03", "It writes a time in the arguments in UTC.", changeArgs(timeInUTC)),
+		changeArgs(func(arg any) any { return fmt.Sprint(arg) })).also("unit-args-times-rewritten"),
 	unitFault("unit-at-now", "WU-19", "It pushes jobs at once that were given a time.", field("at", nil)),
 	unitFault("unit-at-number", "WU-17 WU-19", "It writes the time of a job as a number.",
 		changeUnit("at", func(any) any { return 1_700_000_000 })),
 	unitFault("unit-custom-dropped", "WU-19", "It leaves custom out.", field("custom", nil)),
-	unitFault("unit-enqueued-at", "WU-18", "It sets enqueued_at.", field("enqueued_at", "2026-01-02T03:04:05Z")),
-	unitFault("unit-failure", "WU-18", "Its jobs have a failure.", field("failure", map[string]any{"retry_count": 0})),
-	fault("unit-jid-counted", "WU-15", "Its own jids are counted from 1 in each process.",
-		catalogue.Keep(freshPush, func(n *int, e *Event) {
-			*n++
-			e.Fields["jid"] = fmt.Sprintf("job-%016d", *n)
-		})),
+	unitFault("unit-failure", "WU-18", "Its jobs have a failure.", field("failure", map[string]any{"retry_count": 0})).
+		also("unit-enqueued-at"),
 	unitFault("unit-jid-cut", "WU-19", "It cuts jids to 24 characters.",
 		changeText("jid", func(s string) string { return string([]rune(s)[:min(24, len([]rune(s)))]) })),
-	unitFault("unit-jid-escaped", "WU-19", "It escapes jids as in a URL.",
-		changeText("jid", func(s string) string { return strings.ReplaceAll(s, " ", "%20") })),
 	fault("unit-jid-fixed", "WU-15", "Its own jids are all alike.",
-		catalogue.On(freshPush, field("jid", "one-jid-for-all-jobs"))),
-	unitFault("unit-jid-lower-case", "WU-19", "It writes jids in lower case.", changeText("jid", strings.ToLower)),
+		catalogue.On(freshPush, field("jid", "one-jid-for-all-jobs"))).also("unit-jid-counted"),
+	unitFault("unit-jid-lower-case", "WU-19", "It writes jids in lower case.", changeText("jid", strings.ToLower)).
+		also("unit-jid-escaped", "unit-jid-trimmed"),
 	unitFault("unit-jid-number", "WU-01 WU-19 WU-15", "The jid of its jobs is a number.", field("jid", 17)),
-	unitFault("unit-jid-trimmed", "WU-19", "It leaves out the spaces at both ends of a jid.",
-		changeText("jid", strings.TrimSpace)),
 	unitFault("unit-queue-default", "WU-19", "It pushes every job to the queue default.", field("queue", nil)),
 	unitFault("unit-queue-lower-case", "WU-19", "It writes queues in lower case.", changeText("queue", strings.ToLower)),
-	unitFault("unit-reserve-milliseconds", "WU-17 WU-19", "It takes reserve_for for milliseconds.",
-		changeUnit("reserve_for", func(any) any { return 1 })),
 	unitFault("unit-reserve-text", "WU-17 WU-19", "It writes reserve_for as a string.",
-		changeUnit("reserve_for", func(v any) any { return fmt.Sprint(v) })),
-	unitFault("unit-retry-fixed", "WU-19", "It sets retry to 25 whatever it was.", field("retry", 25)),
-	unitFault("unit-retry-zero-omitted", "WU-19", "It leaves retry out if it is 0.", changeUnit("retry", nilIfZero)),
+		changeUnit("reserve_for", func(v any) any { return fmt.Sprint(v) })).also("unit-reserve-milliseconds"),
+	unitFault("unit-retry-fixed", "WU-19", "It sets retry to 25 whatever it was.", field("retry", 25)).
+		also("unit-retry-zero-omitted"),
 	unitFault("unit-without-jobtype", "WU-02 WU-19", "Its jobs have no jobtype.", field("jobtype", nil)),
 	// These are callers that are told what is not so, and what a producer does not do. (PUSH; Server Protocol Sender and
 	// Client Protocol Receiver; Client Lifecycle)
 	setting("beats", "BEAT-09 STATE-15", "It sends BEATs.", func(c *Config) { c.Beats = true }),
-	fault("error-by-prefix", "RESP-09", "It takes an error reply without ERR at its beginning for OK.",
-		tellPushed(func(e *Event) bool { return isError(e) && !strings.HasPrefix(string(e.Reply.Text), "ERR ") })),
 	fault("error-ends", "RESP-09 STATE-15", "It ends with exit code 0 when a PUSH is refused.",
 		catalogue.On(catalogue.All(at(Pushed), isError), exit(0))),
 	fault("error-holding-ok", "RESP-09", "It takes any reply that holds OK for OK.",
-		tellPushed(func(e *Event) bool { return isError(e) && strings.Contains(string(e.Reply.Text), "OK") })),
+		tellPushed(func(e *Event) bool { return isError(e) && strings.Contains(string(e.Reply.Text), "OK") })).
+		also("error-by-prefix"),
 	fault("error-ignored", "RESP-09", "An error reply is no error to its caller.", tellPushed(isError)),
 	fault("exit-always-0", "RESP-09 WU-19", "Its exit code is 0 whatever happened.",
 		on(Exiting, func(e *Event) { e.Code = 0 })),
@@ -119,14 +106,6 @@ func changeArgs(to func(arg any) any) func(*Event) {
 	})
 }
 
-// timeInUTC returns an argument that is a time in UTC, and any other as it is.
-func timeInUTC(arg any) any {
-	if at, err := time.Parse(time.RFC3339, fmt.Sprint(arg)); err == nil {
-		return at.UTC().Format(time.RFC3339)
-	}
-	return arg
-}
-
 // asciiArgs returns arguments with question marks for what is not ASCII.
 func asciiArgs(v any) any {
 	return json.RawMessage(strings.Map(func(r rune) rune {
@@ -141,14 +120,6 @@ func asciiArgs(v any) any {
 func nullIfEmpty(v any) any {
 	if args, _ := v.([]any); len(args) == 0 {
 		return json.RawMessage("null")
-	}
-	return v
-}
-
-// nilIfZero returns nil for 0.
-func nilIfZero(v any) any {
-	if fmt.Sprint(v) == "0" {
-		return nil
 	}
 	return v
 }

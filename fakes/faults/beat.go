@@ -55,15 +55,10 @@ var beatFaults = []fakes.Fault{
 				e.State = *state
 			}
 		})),
-	fault("beat-unknown-blanks", "BEAT-05", "blanks around the id of a BEAT do not count",
-		likeWorker(func(known, wid string) bool { return known == strings.TrimSpace(wid) })),
-	fault("beat-unknown-case", "BEAT-05",
-		"a BEAT with an id that differs from that of a worker only in case is answered with OK",
-		likeWorker(strings.EqualFold)),
 	fault("beat-unknown-ok", "BEAT-05", "a BEAT with an unknown wid is answered with OK",
 		do(okay, ran(fwp.BEAT), about(fakes.AboutWorker))),
 	fault("beat-unknown-prefix", "BEAT-05", "a BEAT with an id with which that of a worker begins is answered with OK",
-		likeWorker(strings.HasPrefix)),
+		likeWorker(strings.HasPrefix)).Also("beat-unknown-blanks", "beat-unknown-case"),
 	fault("beat-worker-of-the-last", "BEAT-01 HELLO-11 BEAT-03",
 		"a BEAT is refused unless its wid is that of the latest HELLO",
 		keepAll(either(arriving, checked(fwp.BEAT)), func(last *string, e *event) {
@@ -74,11 +69,6 @@ var beatFaults = []fakes.Fault{
 			}
 		})),
 	// About which BEATs are answered with a change of state.
-	fault("beat-late-connection-untold", "BEAT-03",
-		"the BEATs on a connection that was made after the signal are not answered with the change of state",
-		after(conn, both(arriving, func(e *event) bool {
-			return e.Conn.Server().Worker(e.Conn.Worker).Signal != ""
-		}), both(at(fakes.Notified), changed), skip)),
 	fault("beat-memory-untold", "BEAT-03", "a BEAT with rss_kb is not answered with a change of state",
 		do(skip, at(fakes.Notified), has("rss_kb"))),
 	fault("beat-never-tells", "BEAT-03", "no BEAT is answered with a change of state", do(skip, at(fakes.Notified))),
@@ -100,7 +90,7 @@ var beatFaults = []fakes.Fault{
 		do(func(e *event) {
 			s := e.Conn.Server()
 			s.SetWorker(e.Conn.Worker, fakes.Worker{Knows: s.Worker(e.Conn.Worker).Knows})
-		}, arriving)),
+		}, arriving)).Also("beat-late-connection-untold"),
 	fault("beat-signal-on-the-first", "BEAT-03", "only the first connection of a worker gets its state",
 		keep(wid, either(arriving, at(fakes.Notified)), func(first *int64, e *event) {
 			if e.Point == fakes.Ran {

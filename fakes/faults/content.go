@@ -153,13 +153,6 @@ func withoutNulls(v any) any {
 	return leaves(members(func(_ string, value any) bool { return value != nil }))(v)
 }
 
-// dropZeros drops the members of hashes that are 0, false or empty.
-func dropZeros(e *event) {
-	reshape(e.Object, "args custom", leaves(members(func(_ string, value any) bool {
-		return value != json.Number("0") && value != false && value != ""
-	})))
-}
-
 // rounded rounds the large integers of a job.
 func rounded(e *event) { reshape(e.Object, "args custom", leaves(roundedInteger)) }
 

@@ -32,9 +32,8 @@ var endFaults = []fakes.Fault{
 			by := &event{Conn: e.Conn}
 			time.AfterFunc(20*time.Second, func() { by.GiveBack(jids...) })
 		})),
-	fault("end-stays-open", "STATE-16 END-02", "the connection stays open after END", do(staysOpen, ran(fwp.END))),
-	fault("end-stays-open-producer", "END-02 STATE-16", "the connection of a producer stays open after END",
-		do(staysOpen, ran(fwp.END), func(e *event) bool { return e.Conn.IsProducer() })),
+	fault("end-stays-open", "STATE-16 END-02", "the connection stays open after END", do(staysOpen, ran(fwp.END))).
+		Also("end-stays-open-producer"),
 	fault("end-twice", "RESP-06 END-01", "END is answered with OK twice", do(twice, writing(fwp.END), right, closing)),
 	fault("end-with-jobs-refused", "END-01 STATE-16 END-02", "END is refused while its connection holds jobs",
 		inHand(valid(fwp.END), ownJobs, func(e *event, _ ...string) {

@@ -12,23 +12,13 @@ import (
 // failFaults are about FAIL.
 var failFaults = []fakes.Fault{
 	// These refuse a FAIL for what it says, or fail a job by one that is refused.
-	fault("fail-class-refused", "FAIL-01", "a FAIL whose errtype has a colon, a dot, an asterisk or a blank is refused",
-		do(declineRange("errtype"), checked(fwp.FAIL), text("errtype", with(":.* ")))),
-	fault("fail-lines-refused", "FAIL-01", "a FAIL with more than 20 lines of backtrace is refused",
-		do(declineRange("backtrace"), checked(fwp.FAIL), func(e *event) bool {
-			lines, _ := e.Object.Texts("backtrace")
-			return len(lines) > 20
-		})),
-	fault("fail-message-empty-refused", "FAIL-01", "a FAIL whose message is empty is refused",
-		do(decline("message", "there is no message"), valid(fwp.FAIL), is("message", `""`))),
 	fault("fail-message-refused", "FAIL-01", "a FAIL whose message has more than 255 bytes is refused",
-		do(declineRange("message"), checked(fwp.FAIL), text("message", longer(255)))),
+		do(declineRange("message"), checked(fwp.FAIL), text("message", longer(255)))).
+		Also("fail-class-refused", "fail-lines-refused", "fail-message-empty-refused"),
 	fault("fail-order", "FAIL-01", "a FAIL whose first field is not jid is refused",
 		do(declineForm, valid(fwp.FAIL), not(begins("jid")))),
 	fault("fail-refused-ends", "FAIL-02 ACK-01 FAIL-01", "a FAIL that is refused ends the jobs that its connection holds",
-		inHand(refused(fwp.FAIL), ownJobs, finish)),
-	fault("fail-refused-fails", "FAIL-02 FAIL-01", "a FAIL that is refused fails the jobs that its connection holds",
-		inHand(refused(fwp.FAIL), ownJobs, fail)),
+		inHand(refused(fwp.FAIL), ownJobs, finish)).Also("fail-refused-fails"),
 	// These accept a FAIL that is not right.
 	fault("fail-field-types", "FAIL-02", "a FAIL is accepted whatever the types of errtype, message and backtrace are",
 		do(accept, checked(fwp.FAIL), about("errtype", "message", "backtrace"))),
@@ -42,8 +32,6 @@ var failFaults = []fakes.Fault{
 	// About FAILs of jobs that are not held.
 	fault("fail-after-ack", "ACK-02", "a FAIL of a job that was acknowledged enqueues it once more",
 		withJob(at(fakes.Acked), notHeld, okayPush(pushAnew))).Also("fail-after-ack-retries"),
-	fault("fail-late-enqueues", "STATE-05", "a FAIL of a job whose reservation ran out enqueues it once more",
-		withJob(at(fakes.Expired), notHeld, okayPush(pushAnew))),
 	fault("fail-of-waiting", "STATE-05 ACK-02",
 		"a FAIL of a job that waits in its queue is answered with OK, and the job is enqueued once more later",
 		do(func(e *event) {
@@ -52,13 +40,11 @@ var failFaults = []fakes.Fault{
 			}
 		}, notHeld)),
 	fault("fail-twice-enqueues", "STATE-05", "a second FAIL of a job enqueues it once more",
-		withJob(at(fakes.Failed), notHeld, okayPush(pushAnew))),
+		withJob(at(fakes.Failed), notHeld, okayPush(pushAnew))).Also("fail-late-enqueues"),
 	// About what a FAIL does to its job.
 	fault("fail-backtrace-follows", "WU-13", "a job whose FAIL has no lines of backtrace gets those of the FAIL before",
-		follows(server, fwp.FAIL, "backtrace", "[]")),
+		follows(server, fwp.FAIL, "backtrace", "[]")).Also("fail-message-follows"),
 	fault("fail-ignored", "STATE-06 STATE-09 FAIL-01", "a job stays held after its FAIL", do(skip, at(fakes.Failed))),
-	fault("fail-message-follows", "WU-13", "a job whose FAIL has no message gets that of the FAIL before",
-		follows(server, fwp.FAIL, "message", `""`)),
 	fault("fail-message-line", "FAIL-06", "of a message only the first line is kept",
 		do(change("message", func(s string) string { s, _, _ = strings.Cut(s, "\n"); return s }),
 			valid(fwp.FAIL), has("message"), text("message", with("\n")))),

@@ -24,9 +24,9 @@ func Named(name string) (fakes.Fault, bool) {
 // allFaults is the catalogue; listing the clauses asks for it hundreds of times.
 var allFaults = sync.OnceValue(func() []fakes.Fault {
 	return catalogue.SortFaults(
-		ackFaults, authFaults, beatFaults, endFaults, failFaults, fetchFaults, fewFaults, flushFaults, helloFaults, hiFaults,
-		jobFaults, jobAtFaults, jobTextFaults, lineFaults, pushFaults, queueFaults, replyFaults,
-		reserveFaults, restartFaults, retryFaults, scheduleFaults, stateFaults, workerFaults,
+		authFaults, beatFaults, endFaults, failFaults, fetchFaults, fewFaults, flushFaults, helloFaults, hiFaults, jobFaults,
+		lineFaults, pushFaults, queueFaults, replyFaults, reserveFaults, restartFaults, retryFaults, scheduleFaults,
+		stateFaults, workerFaults,
 	)
 })
 

@@ -11,13 +11,11 @@ import (
 var flushFaults = []fakes.Fault{
 	// These do not clear everything.
 	fault("flush-ignored", "FLUSH-02", "FLUSH clears nothing", do(skip, at(fakes.Flushed))),
-	fault("flush-keeps-default", "FLUSH-02", "FLUSH does not clear the queue default",
-		flushKeeps(func(queue string) bool { return queue == defaultQueue })),
 	fault("flush-keeps-held", "FLUSH-02", "a job that was held before a FLUSH can fail after it, and is retried",
 		withJob(at(fakes.Delivered), notHeld, okayPush(pushIn(20*time.Second)),
 			fakes.Expired, fakes.Failed, fakes.Acked)),
 	fault("flush-keeps-long-names", "FLUSH-02", "FLUSH does not clear queues with names of more than 40 bytes",
-		flushKeeps(longer(40))),
+		flushKeeps(longer(40))).Also("flush-keeps-default"),
 	fault("flush-keeps-retries", "FLUSH-02", "FLUSH does not clear the jobs that wait for their retry",
 		kept(fakes.Failed, "retries")),
 	fault("flush-keeps-schedule", "FLUSH-02", "FLUSH does not clear the scheduled jobs",

@@ -1,9 +1,6 @@
 package faults
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
 )
@@ -31,15 +28,6 @@ func hashOf(text func(password, salt string) string) func(*event) {
 }
 
 func secret(e *event) string { return e.Conn.Server().Config.Password }
-
-// hexHash is a hash over the hexadecimal form of each round.
-func hexHash(text string, rounds int) string {
-	for range rounds {
-		sum := sha256.Sum256([]byte(text))
-		text = hex.EncodeToString(sum[:])
-	}
-	return text
-}
 
 // unchecked accepts the HELLO of some clients whatever its hash is.
 func unchecked(conditions ...condition) func(*event) {

@@ -22,8 +22,6 @@ var hiFaults = []fakes.Fault{
 		i := fmt.Sprintf(`"i":%d`, e.Conn.Iterations)
 		rewords(i, strings.Replace(i, ":", `:"`, 1)+`"`)(e)
 	}, at(fakes.Greeting))),
-	fault("hi-more-text", "HI-02", "a word follows the JSON of HI",
-		do(func(e *event) { e.Reply.Text = append(e.Reply.Text, " welcome"...) }, at(fakes.Greeting))),
 	fault("hi-salt-missing", "HI-04", "a protected server sends iterations and no salt",
 		do(func(e *event) { e.Reply.Text = fmt.Appendf(nil, `HI {"v":2,"i":%d}`, e.Conn.Iterations) },
 			at(fakes.Greeting), onProtected)),
@@ -36,7 +34,8 @@ var hiFaults = []fakes.Fault{
 		do(reply(fakes.Simple(`HI {"v":2,"s":"7f1c29aa01d3"}`)), at(fakes.Greeting), onOpen)),
 	fault("hi-version-3", "HI-03", "v of HI is 3", do(rewords(`"v":2`, `"v":3`), at(fakes.Greeting))),
 	fault("hi-version-text", "HI-03", "v of HI is a string", do(rewords(`"v":2`, `"v":"2"`), at(fakes.Greeting))),
-	fault("hi-without-space", "HI-02", "HI is not followed by a space", do(rewords("HI ", "HI"), at(fakes.Greeting))),
+	fault("hi-without-space", "HI-02", "HI is not followed by a space", do(rewords("HI ", "HI"), at(fakes.Greeting))).
+		Also("hi-more-text"),
 }
 
 func bulkWhileBusy() func() func(*event) {

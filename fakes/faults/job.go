@@ -23,7 +23,7 @@ var jobFaults = []fakes.Fault{
 			e.Accept()
 		})),
 	fault("job-null-dropped", "WU-03 WU-11", "members of hashes that are null are dropped",
-		contents("args custom", withoutNulls)),
+		contents("args custom", withoutNulls)).Also("job-keys-dollar", "job-keys-empty", "job-zeros-dropped"),
 	fault("job-queue-default", "WU-04", "a job without queue goes to another queue than default",
 		omitted("queue", `"standard"`)),
 	fault("job-queue-null-lost", "WU-04", "a job whose queue is null is answered with OK and lost",
@@ -90,7 +90,7 @@ var jobFaults = []fakes.Fault{
 		do(change("jid", strings.TrimSpace), valid(fwp.ACK))),
 	fault("job-ids-cut", "STATE-09 ACK-02 STATE-07",
 		"the report of a job is for the one in hand that was fetched first of those with the same 40 first bytes",
-		likeJob(func(s string) string { return s[:min(40, len(s))] })).Also("job-ids-begin"),
+		likeJob(func(s string) string { return s[:min(40, len(s))] })).Also("job-ids-begin", "job-ids-numbers"),
 	fault("job-ids-folded", "ACK-01", "an ACK is refused if a jid that differs only in case was acknowledged before",
 		keep(func(e *event) string { return strings.ToLower(jid(e)) }, checked(fwp.ACK), func(done *string, e *event) {
 			if *done != "" && *done != jid(e) {
@@ -99,14 +99,6 @@ var jobFaults = []fakes.Fault{
 				*done = jid(e)
 			}
 		})),
-	fault("job-ids-numbers", "STATE-09 ACK-02 STATE-07",
-		"leading zeros of the number at the end of a jid do not count in a report", likeJob(func(s string) string {
-			i := strings.LastIndexByte(s, '-') + 1
-			if n, err := strconv.Atoi(s[i:]); err == nil {
-				return s[:i] + strconv.Itoa(n)
-			}
-			return s
-		})),
 	// These change the numbers and the hashes within args and custom.
 	fault("job-empty-array-null", "WU-03 WU-11", "an empty array within args or custom becomes null",
 		leaf(only(func(a []any) any {
@@ -114,23 +106,9 @@ var jobFaults = []fakes.Fault{
 				return nil
 			}
 			return a
-		}))),
-	fault("job-empty-hash-array", "WU-03 WU-11", "an empty hash within args or custom becomes an empty array",
-		leaf(only(func(m map[string]any) any {
-			if len(m) == 0 {
-				return []any{}
-			}
-			return m
-		}))),
+		}))).Also("job-empty-hash-array"),
 	fault("job-exponent-dropped", "WU-03 WU-11", "a number loses its exponent",
 		leaf(numbers(func(n string) string { n, _, _ = strings.Cut(strings.ToLower(n), "e"); return n }))),
-	fault("job-fraction-cut", "WU-03 WU-11", "numbers keep six digits behind the point",
-		leaf(numbers(func(n string) string {
-			if whole, part, is := strings.Cut(n, "."); is && !strings.ContainsAny(part, "eE") {
-				return whole + "." + part[:min(len(part), 6)]
-			}
-			return n
-		}))),
 	fault("job-fraction-single", "WU-03 WU-11", "numbers that are not integers have single precision",
 		leaf(numbers(func(n string) string {
 			f, err := strconv.ParseFloat(n, 64)
@@ -138,44 +116,23 @@ var jobFaults = []fakes.Fault{
 				return n
 			}
 			return strconv.FormatFloat(float64(float32(min(f, math.MaxFloat32))), 'g', -1, 64)
-		}))),
+		}))).Also("job-fraction-cut"),
 	fault("job-nesting-cut", "WU-03", "what is nested more than eight levels deep becomes null",
 		contents("args", shallow(8))),
 	fault("job-truth-number", "WU-03 WU-11", "true and false become 1 and 0", leaf(func(v any) any {
 		return turns(false, json.Number("0"))(turns(true, json.Number("1"))(v))
 	})),
-	fault("job-zeros-dropped", "WU-03 WU-11", "members of hashes that are 0, false or empty are dropped",
-		do(dropZeros, at(fakes.Delivered))),
 	// These change the integers within args and custom.
 	fault("job-integer-32-bits", "WU-03 WU-11", "integers keep their last 32 bits", leaf(integers(func(n int64) any {
 		return json.Number(itoa(int64(int32(n))))
-	}))).Also("job-integer-32"),
+	}))).Also("job-integer-32", "job-integer-signless", "job-integer-text", "job-integer-unsigned"),
 	fault("job-integer-rounded", "WU-03", "integers in args beyond 2^53 are rounded", do(roundArgs, checked(fwp.PUSH))),
-	fault("job-integer-text", "WU-03 WU-11", "an integer beyond 2^53 becomes a text", leaf(integers(func(n int64) any {
-		if n > 1<<53 || n < -1<<53 {
-			return itoa(n)
-		}
-		return json.Number(itoa(n))
-	}))),
-	fault("job-integer-unsigned", "WU-03 WU-11", "negative integers beyond 32 bits lose their sign",
-		leaf(integers(func(n int64) any {
-			if n < math.MinInt32 && n != math.MinInt64 {
-				n = -n
-			}
-			return json.Number(itoa(n))
-		}))).Also("job-integer-signless"),
 	// These change the keys of hashes within args and custom.
 	fault("job-keys-array", "WU-03 WU-11", "a hash whose keys are 0, 1 and so on becomes an array", leaf(only(asList))),
 	fault("job-keys-cut", "WU-03 WU-11", "a key is cut after 64 bytes",
 		contents("args custom", keys(func(s string) string { return cut(s, 64) }))),
-	fault("job-keys-dollar", "WU-03 WU-11", "members whose names begin with a dollar sign are dropped",
-		leaf(members(func(name string, _ any) bool { return !strings.HasPrefix(name, "$") }))),
-	fault("job-keys-empty", "WU-03 WU-11", "a member with an empty name is dropped",
-		leaf(members(func(name string, _ any) bool { return name != "" }))),
 	fault("job-keys-folded", "WU-03 WU-11", "the keys of hashes are in lower case",
-		contents("args custom", keys(strings.ToLower))),
-	fault("job-keys-split", "WU-03 WU-11", "a dot in a key of a hash becomes an underscore",
-		contents("args custom", keys(func(s string) string { return strings.ReplaceAll(s, ".", "_") }))),
+		contents("args custom", keys(strings.ToLower))).Also("job-keys-split"),
 	// About the args of a job.
 	fault("job-args-any-type", "WU-03 RESP-02", "args may be missing or of any type",
 		do(accept, checked(fwp.PUSH), about("args"))),
@@ -206,8 +163,6 @@ var jobFaults = []fakes.Fault{
 		followsJob("created_at")),
 	fault("job-created-at-missing", "WU-10", "created_at stays empty if the producer left it out",
 		omitted("created_at", `""`)),
-	fault("job-created-at-null-refused", "WU-10", "a created_at of null is refused",
-		do(decline("created_at", "created_at is null"), nulls("created_at"))),
 	fault("job-created-at-offset", "WU-10", "the offset of created_at is read as UTC",
 		do(change("created_at", func(at string) string {
 			if zone := len(at) - len("+00:00"); zone > 0 && (at[zone] == '+' || at[zone] == '-') {
@@ -216,7 +171,7 @@ var jobFaults = []fakes.Fault{
 			return at
 		}), at(fakes.Defaulted))),
 	fault("job-created-at-offset-refused", "WU-10 PUSH-01", "a created_at with an offset is refused",
-		refuses("created_at", moment("created_at", hasOffset))),
+		refuses("created_at", moment("created_at", hasOffset))).Also("job-created-at-null-refused"),
 	fault("job-created-at-replaced", "WU-10", "created_at is the time of the PUSH, whatever the producer sent",
 		do(setNow("created_at"), at(fakes.Defaulted))),
 	// About the id of a job.
@@ -239,16 +194,8 @@ var jobFaults = []fakes.Fault{
 	fault("job-id-quotes", "FETCH-01", "a quotation mark in a jid is dropped",
 		delivered("jid", strings.NewReplacer(`"`, "").Replace)),
 	// About the jobtype of a job.
-	fault("job-jobtype-backslash", "FETCH-01", "a backslash in a jobtype is dropped",
-		delivered("jobtype", strings.NewReplacer(`\`, "").Replace)),
-	fault("job-jobtype-cut", "FETCH-01", "a jobtype is cut after 255 bytes",
-		delivered("jobtype", func(s string) string { return cut(s, 255) })),
-	fault("job-jobtype-format", "FETCH-01", "a percent sign in a jobtype is doubled",
-		delivered("jobtype", strings.NewReplacer("%", "%%").Replace)),
 	fault("job-jobtype-html", "FETCH-01", "a jobtype is delivered with entities for < and >",
-		delivered("jobtype", strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace)),
-	fault("job-jobtype-lower-case", "FETCH-01", "a jobtype is delivered in lower case",
-		delivered("jobtype", strings.ToLower)),
+		delivered("jobtype", strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace)).Also("job-jobtype-format"),
 	fault("job-jobtype-number", "FETCH-01", "a jobtype of digits is delivered without the zeros that lead it",
 		delivered("jobtype", digits)),
 	fault("job-jobtype-optional", "WU-02 RESP-02", "jobtype may be missing or of any type",
@@ -256,7 +203,8 @@ var jobFaults = []fakes.Fault{
 	fault("job-jobtype-scheduled", "WU-02", "the jobtype of a job that is scheduled may be missing or of any type",
 		do(accept, checked(fwp.PUSH), about("jobtype"), has("at"))),
 	fault("job-jobtype-trimmed", "FETCH-01", "a jobtype loses the white space at its ends",
-		delivered("jobtype", strings.TrimSpace)),
+		delivered("jobtype", strings.TrimSpace)).
+		Also("job-jobtype-backslash", "job-jobtype-cut", "job-jobtype-lower-case"),
 	// About how long a job is held.
 	fault("job-reserve-default", "WU-05", "a job without reserve_for is held for 60 s", omitted("reserve_for", "60")),
 	fault("job-reserve-default-unseen", "WU-05",
@@ -265,9 +213,7 @@ var jobFaults = []fakes.Fault{
 	fault("job-reserve-follows", "WU-05", "a job without reserve_for is held as long as the one before",
 		followsJob("reserve_for")),
 	fault("job-reserve-minute-refused", "WU-05 PUSH-01", "a reserve_for of 60 is refused",
-		refuses("reserve_for", is("reserve_for", "60"))),
-	fault("job-reserve-null-refused", "WU-05 PUSH-01", "a reserve_for of null is refused",
-		do(decline("reserve_for", "reserve_for is null"), nulls("reserve_for"))),
+		refuses("reserve_for", is("reserve_for", "60"))).Also("job-reserve-null-refused"),
 	fault("job-reserve-null-short", "WU-05", "a job whose reserve_for is null is held for 60 s",
 		do(set("reserve_for", "60"), nulls("reserve_for"))),
 	fault("job-reserve-short", "WU-05b", "a reserve_for under 60 s is accepted and used",
@@ -283,10 +229,52 @@ var jobFaults = []fakes.Fault{
 	fault("job-retry-follows-unseen", "RETRY-04 WU-07",
 		"a job without retry is not retried if the job before had a retry of 0 or less", retryFollowsUnseen()),
 	fault("job-retry-many-refused", "WU-07 PUSH-01", "a retry above 25 is refused",
-		refuses("retry", number("retry", above(defaultRetry)))),
+		refuses("retry", number("retry", above(defaultRetry)))).
+		Also("job-retry-negative-refused", "job-retry-null-refused"),
 	fault("job-retry-mixed", "WU-07", "every 50th job gets the retry of an earlier one", retryMixed()),
-	fault("job-retry-negative-refused", "WU-07 PUSH-01", "a retry of -1 is refused", refuses("retry", is("retry", "-1"))),
-	fault("job-retry-null-refused", "WU-07 PUSH-01", "a retry of null is refused", refuses("retry", is("retry", "null"))),
+	// About the time of a job that is to be scheduled.
+	fault("job-at-anything", "WU-06b", "an at that is not a time counts as omitted",
+		do(accept, checked(fwp.PUSH), about("at"))),
+	fault("job-at-follows", "WU-06", "a job without at gets that of the job before", followsJob("at")),
+	fault("job-at-fraction-refused", "WU-06 PUSH-01", "an at with a fraction of a second is refused",
+		do(decline("at", "at has whole seconds"), checked(fwp.PUSH), text("at", with(".")))),
+	fault("job-at-now-lost", "WU-06 WU-04",
+		"a job whose at is less than a second ago or ahead is answered with OK and lost",
+		loses(moment("at", func(at time.Time) bool { return time.Until(at).Abs() < time.Second }))),
+	fault("job-at-offset", "WU-06 WU-12", "the offset of at is read as UTC",
+		do(shift("at", func(t time.Time) time.Time { return t.Add(offset(t)).UTC() }), at(fakes.Defaulted))).
+		Also("job-at-east", "job-at-half-hours"),
+	fault("job-at-offset-refused", "WU-06 PUSH-01", "an at with an offset is refused",
+		refuses("at", moment("at", hasOffset))).Also("job-at-tenths-refused"),
+	fault("job-at-past-lost", "WU-06 PUSH-04", "a job whose at is in the past is answered with OK and lost",
+		loses(moment("at", func(at time.Time) bool { return at.Before(time.Now()) }))),
+	fault("job-at-zoneless", "WU-06b", "an at without a zone is accepted",
+		do(func(e *event) { change("at", func(at string) string { return at + "Z" })(e); accept(e) },
+			checked(fwp.PUSH), about("at"), text("at", func(at string) bool { return len(at) == len("2030-01-01T00:00:00") }))),
+	// These change the texts within args and custom.
+	fault("job-text-backslash", "WU-03 WU-11", "a backslash in a text is dropped", replacing(`\`, "")),
+	fault("job-text-cut", "WU-03 WU-11", "a text is cut after 255 bytes",
+		contents("args custom", texts(func(s string) string { return cut(s, 255) }))).
+		Also("job-text-percent", "job-text-plus"),
+	fault("job-text-ends-at-nul", "WU-03 WU-11 FRAME-09", "a text ends at its first U+0000",
+		contents("args custom", texts(func(s string) string { s, _, _ = strings.Cut(s, "\x00"); return s }))),
+	fault("job-text-html", "WU-03 WU-11", "the characters < > & in texts become entities",
+		replacing("<", "&lt;", ">", "&gt;", "&", "&amp;")),
+	fault("job-text-planes", "WU-03 WU-11 FRAME-09", "a character beyond U+FFFF becomes U+FFFD",
+		contents("args custom", texts(func(s string) string {
+			return strings.Map(func(r rune) rune {
+				if r > 0xFFFF {
+					return '\uFFFD'
+				}
+				return r
+			}, s)
+		}))),
+	fault("job-text-quoted", "WU-03 WU-11", "a quotation mark in a text is doubled", replacing(`"`, `""`)).
+		Also("job-text-empty-null"),
+	fault("job-text-tabs", "WU-03 WU-11", "a tab in a text becomes a space", replacing("\t", " ")).
+		Also("job-text-composed", "job-text-joiners", "job-text-line-ends"),
+	fault("job-text-trimmed", "WU-03 WU-11", "texts lose the spaces at their ends",
+		contents("args custom", texts(func(s string) string { return strings.Trim(s, " ") }))).Also("job-text-number"),
 }
 
 // nulls holds for a PUSH that is right and has null in a field.
@@ -332,3 +320,11 @@ func retryMixed() func() func(*event) {
 		}
 	})
 }
+
+// offset is how far the zone of a time is ahead of UTC.
+func offset(t time.Time) time.Duration {
+	_, seconds := t.Zone()
+	return time.Duration(seconds) * time.Second
+}
+
+func hasOffset(t time.Time) bool { return offset(t) != 0 }

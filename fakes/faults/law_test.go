@@ -15,19 +15,13 @@ import (
 func TestAFaultIsInTheFileOfItsWord(t *testing.T) {
 	t.Parallel()
 	counts := map[string]int{}
+	word := func(name string) string { first, _, _ := strings.Cut(name, "-"); return first }
 	for _, f := range All() {
-		words := strings.SplitN(f.Name, "-", 3)
-		counts[words[0]]++
-		counts[words[0]+"_"+words[1]]++
+		counts[word(f.Name)]++
 	}
 	file := func(name string) string {
-		words := strings.SplitN(name, "-", 3)
-		two := words[0] + "_" + words[1]
-		switch {
-		case counts[words[0]] > 100 && counts[two] >= 10:
-			return two + ".go"
-		case counts[words[0]] >= 10:
-			return words[0] + ".go"
+		if counts[word(name)] >= 10 {
+			return word(name) + ".go"
 		}
 		return "few.go"
 	}

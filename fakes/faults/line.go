@@ -14,16 +14,10 @@ import (
 var lineFaults = []fakes.Fault{
 	// These accept other spaces than the one behind a verb.
 	fault("line-double-space", "FRAME-03", "more than one space after the verb is accepted",
-		do(func(e *event) { e.Command.Args = bytes.TrimLeft(e.Command.Args, " ") }, parsed())),
-	fault("line-info-ends", "FRAME-03", "a space behind INFO or END is accepted",
-		do(func(e *event) { e.Command.Args = nil }, parsed(fwp.INFO, fwp.END),
-			func(e *event) bool { return len(e.Command.Args) == 0 })),
+		do(func(e *event) { e.Command.Args = bytes.TrimLeft(e.Command.Args, " ") }, parsed())).
+		Also("hello-spaces", "line-ack-spaces", "line-fetch-spaces", "line-push-spaces"),
 	fault("line-leading-space", "FRAME-03", "a space before a verb is ignored",
 		do(func(e *event) { e.Line = bytes.TrimPrefix(e.Line, []byte(" ")) }, at(fakes.LineRead), right)),
-	fault("line-push-ends", "FRAME-03", "spaces behind the job of a PUSH are accepted", lineEnds(fwp.PUSH)).
-		Also("line-fetch-ends", "line-fail-ends"),
-	fault("line-push-spaces", "FRAME-03", "two spaces behind PUSH are accepted", behind(fwp.PUSH)).
-		Also("hello-spaces", "line-ack-spaces", "line-fetch-spaces"),
 	fault("line-tab", "FRAME-03", "a tab behind a verb counts as a space", do(func(e *event) {
 		if i := bytes.IndexByte(e.Line, '\t'); i > 0 && !bytes.Contains(e.Line[:i], []byte(" ")) {
 			e.Line = slices.Clone(e.Line)
@@ -34,23 +28,17 @@ var lineFaults = []fakes.Fault{
 		if e.Command.Args = bytes.TrimRight(e.Command.Args, " "); len(e.Command.Args) == 0 {
 			e.Command.Args = nil
 		}
-	}, parsed())),
+	}, parsed())).Also("line-fail-ends", "line-fetch-ends", "line-info-ends", "line-push-ends"),
 	// These accept verbs in another form.
 	fault("line-empty-ok", "FRAME-03", "an empty line is answered with OK",
 		do(pretend, checked(""), about(fakes.AboutVerb))),
-	fault("line-end-lower-case", "FRAME-03", "end is accepted in lower case",
-		do(func(e *event) { e.Command.Verb = fwp.END }, parsed("end"))),
 	fault("line-flush-lower-case", "FRAME-03", "flush is carried out in lower case",
 		do(func(e *event) { e.Line = []byte(fwp.FLUSH) }, at(fakes.LineRead), flushInSmall)),
 	fault("line-flush-refused-clears", "FLUSH-01", "flush is refused in lower case, and carried out",
 		do((*event).Clear, ran(), flushInSmall)),
 	fault("line-lower-case", "FRAME-03", "verbs in lower case are accepted",
-		do(func(e *event) { e.Command.Verb = strings.ToUpper(e.Command.Verb) }, parsed())),
-	fault("line-push-lower-case", "FRAME-03", "push is accepted in lower case", do(func(e *event) {
-		if rest, is := bytes.CutPrefix(e.Line, []byte("push ")); is {
-			e.Line = slices.Concat([]byte("PUSH "), rest)
-		}
-	}, at(fakes.LineRead))),
+		do(func(e *event) { e.Command.Verb = strings.ToUpper(e.Command.Verb) }, parsed())).
+		Also("line-end-lower-case", "line-push-lower-case"),
 	fault("line-verb-begins", "FRAME-03", "a verb may have more letters at its end", do(func(e *event) {
 		for _, verb := range []string{"PUSH", "FETCH", "ACK", "FAIL", "BEAT", "INFO", "FLUSH", "END"} {
 			if strings.HasPrefix(e.Command.Verb, verb) {
@@ -96,21 +84,6 @@ var lineFaults = []fakes.Fault{
 		do(func(e *event) { e.Line = bytes.ReplaceAll(e.Line, []byte{0}, nil) }, at(fakes.LineRead))),
 	fault("line-of-pages", "RESP-06", "a line of 8,192 or 32,768 bytes is not answered",
 		do(noReply, ran(), bytesLong(8192, 32768))).Also("line-of-a-page", "line-of-a-kilobyte"),
-}
-
-// behind has two spaces behind a verb count as one.
-func behind(verb string) func(*event) {
-	return do(func(e *event) {
-		if rest, is := bytes.CutPrefix(e.Line, []byte(verb+"  ")); is {
-			e.Line = slices.Concat([]byte(verb+" "), rest)
-		}
-	}, at(fakes.LineRead))
-}
-
-// lineEnds accepts spaces at the end of a command.
-func lineEnds(verb string) func(*event) {
-	return do(func(e *event) { e.Line = bytes.TrimRight(e.Line, " ") }, at(fakes.LineRead),
-		func(e *event) bool { return bytes.HasPrefix(e.Line, []byte(verb+" ")) })
 }
 
 func flushInSmall(e *event) bool { return string(e.Line) == "flush" }

@@ -2,7 +2,6 @@ package faults
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +14,8 @@ import (
 // queueFaults are about queues.
 var queueFaults = []fakes.Fault{
 	// These confuse or change the names of queues.
-	fault("queue-case-folded", "FETCH-04 WU-04", "queue names are in lower case", queues(strings.ToLower)),
+	fault("queue-case-folded", "FETCH-04 WU-04", "queue names are in lower case", queues(strings.ToLower)).
+		Also("queue-underscore"),
 	fault("queue-cut-255", "FETCH-04", "queue names are cut after 255 bytes",
 		queues(func(s string) string { return s[:min(255, len(s))] })).Also("queue-cut-64"),
 	fault("queue-default-capitals", "FETCH-08 FETCH-04 WU-04", "the queue default is also that of its name in capitals",
@@ -30,22 +30,15 @@ var queueFaults = []fakes.Fault{
 	fault("queue-escaped", "PUSH-01 PUSH-04", "escapes in the queue of a job are not decoded",
 		do(func(e *event) { e.Object.SetText("queue", strings.Trim(string(e.Object.Get("queue")), `"`)) },
 			valid(fwp.PUSH), escaped("queue"))),
-	fault("queue-expression", "FETCH-04", "a dot in a queue of a FETCH stands for any character",
-		moreQueues(func(named, known string) bool {
-			ok, err := regexp.MatchString("^"+strings.ReplaceAll(regexp.QuoteMeta(named), `\.`, ".")+"$", known)
-			return ok && err == nil
-		})),
 	fault("queue-numbers", "FETCH-04", "the zeros that lead the name of a queue do not count", queues(digits)),
 	fault("queue-pattern", "FETCH-04",
 		"an asterisk or a question mark in a queue of a FETCH stands for other characters",
 		moreQueues(func(named, known string) bool {
 			ok, err := path.Match(named, known)
 			return ok && err == nil
-		})),
+		})).Also("queue-expression"),
 	fault("queue-prefix", "FETCH-04", "a FETCH takes jobs of queues whose names begin with one that it names too",
 		moreQueues(func(named, known string) bool { return strings.HasPrefix(known, named) })),
-	fault("queue-underscore", "FETCH-04 WU-04", "an underscore in a queue name becomes a dash",
-		queues(func(s string) string { return strings.ReplaceAll(s, "_", "-") })),
 	// These lose the jobs of a queue, or have it return others.
 	fault("queue-beyond-ascii-lost", "PUSH-04",
 		"a job of a queue whose name has characters beyond ASCII is answered with OK and lost",

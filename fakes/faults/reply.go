@@ -40,7 +40,7 @@ var replyFaults = []fakes.Fault{
 		do(func(e *event) { e.Bytes = fmt.Appendf(nil, "-ERR cannot read %s\r\n", e.Line) }, writing(), wrong,
 			func(e *event) bool { return bytes.IndexByte(e.Line, '\r') >= 0 })),
 	fault("reply-error-lf", "RESP-01", "the error to a verb that does not exist ends with LF alone",
-		do(rewrites("\r\n", "\n"), writing(), about(fakes.AboutVerb))).Also("reply-lf"),
+		do(rewrites("\r\n", "\n"), writing(), about(fakes.AboutVerb))).Also("reply-lf", "reply-null-lf"),
 	fault("reply-error-lines", "RESP-01 RESP-07", "the error to a PUSH has two lines",
 		do(writes("-ERR the job was refused\nand not enqueued\r\n"), writing(fwp.PUSH), wrong)),
 	fault("reply-escape", "RESP-07",
@@ -52,8 +52,6 @@ var replyFaults = []fakes.Fault{
 	fault("reply-length-characters", "RESP-03 FRAME-09", "the length of a job counts characters", do(func(e *event) {
 		e.Bytes = fmt.Appendf(nil, "$%d\r\n%s\r\n", utf8.RuneCount(e.Reply.Text), e.Reply.Text)
 	}, writing(), foundJob)),
-	fault("reply-null-lf", "RESP-01 RESP-04", "no job is a null that ends with LF alone",
-		do(writes("$-1\n"), writing(), foundNone)),
 	// These send more replies, fewer, or those of others.
 	fault("reply-at-the-end", "RESP-05", "a client that sends no more is sent an error",
 		do(func(e *event) { e.Skip = len(e.Line) > 0 }, at(fakes.Unfinished))),

@@ -11,14 +11,12 @@ import (
 var stateFaults = []fakes.Fault{
 	// About commands before HELLO.
 	fault("state-ack-before-hello", "STATE-01", "an ACK before HELLO is refused and ends its job",
-		do(enact, checked(fwp.ACK), about(fakes.AboutState), onOpen)),
+		do(enact, checked(fwp.ACK), about(fakes.AboutState), onOpen)).Also("state-fail-before-hello"),
 	fault("state-beat-before-hello", "STATE-01 AUTH-06",
 		"a BEAT before HELLO is accepted if another connection had its wid",
 		do(accept, checked(fwp.BEAT), about(fakes.AboutState))),
 	fault("state-before-hello-closes", "STATE-01", "a command before HELLO ends the connection without an error",
 		do(hangUp, ran(), early, not(ran(fwp.HELLO)))),
-	fault("state-fail-before-hello", "STATE-01", "a FAIL before HELLO is refused and fails its job",
-		do(enact, checked(fwp.FAIL), about(fakes.AboutState), onOpen)),
 	fault("state-fail-ok-before-hello", "STATE-01 AUTH-06", "a FAIL before HELLO is answered with OK",
 		do(pretend, checked(fwp.FAIL), about(fakes.AboutState))),
 	fault("state-fetch-before-hello", "STATE-01 AUTH-06", "a FETCH before HELLO is refused, and takes a job",

@@ -181,7 +181,6 @@ var hidden = map[string]map[string]string{
 	createdIsLate: {
 		"expiry-enqueued-at-stale": "the scripts that look at this time begin with created_at",
 		"enqueued-at-local":        "the same",
-		"enqueued-at-local-ahead":  "the same",
 	},
 }
 
