@@ -177,6 +177,8 @@ var hidden = map[string]map[string]string{
 		"push-delivered-late": "what a server takes for every reply is no part of a wait",
 		"retry-at-once":       "the same",
 		"retry-woken":         "the same",
+
+		"push-with-its-connection": "such a server ends the connection when the job has been fetched",
 	},
 	createdIsLate: {
 		"expiry-enqueued-at-stale": "the scripts that look at this time begin with created_at",
