@@ -145,9 +145,8 @@ var rooms = map[string]room{
 	"conformance/workers/situations": {
 		mayImport: []string{
 			"conformance", "conformance/fwpsuite", "conformance/workers", "fakes", "fwp",
-			"internal/jsonnum", "internal/lag", "internal/rfc3339", "internal/shortage", "internal/target", "reports",
-			"internal/values", "scenarios",
-			"scenarios/play",
+			"internal/jsonnum", "internal/lag", "internal/memnet", "internal/rfc3339", "internal/shortage", "internal/target",
+			"internal/values", "reports", "scenarios", "scenarios/play",
 		},
 		testsAlso: []string{"conformance/run", "fakes/fakeworker"},
 	},

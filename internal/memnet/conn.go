@@ -43,6 +43,10 @@ func newPair(client, server address) (*conn, *conn) {
 	return a, b
 }
 
+// Pipe returns the two ends of a connection. Each end holds up to 256 KiB that the other one has written and it has not
+// read; then a Write waits.
+func Pipe() (net.Conn, net.Conn) { return newPair("pipe", "pipe") }
+
 // Read waits for bytes, for the end of the stream, for a reset or for the read
 // deadline. Bytes written before a reset can still be read, as on Linux, but not after
 // the deadline.

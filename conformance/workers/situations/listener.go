@@ -4,12 +4,11 @@ import (
 	"errors"
 	"io"
 	"net"
-	"os"
-	"sync"
 	"syscall"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/workers"
+	"github.com/fwpsuite/fwp/internal/memnet"
 )
 
 // recordedListener records what passes over the connections that it accepts.
@@ -40,21 +39,37 @@ func (l *recordedListener) Accept() (net.Conn, error) {
 	defer r.mu.Unlock()
 	r.conns++
 	r.open++
-	c := &recordedConn{Conn: nc, ahead: newReadAhead(), raw: raw, to: r, number: r.conns}
+	feed, ahead := memnet.Pipe()
+	c := &recordedConn{Conn: nc, ahead: ahead, raw: raw, to: r, number: r.conns}
 	r.builder.Open(r.now(), c.number, l.process())
-	go c.ahead.run(nc, c.record)
+	go c.readAhead(feed)
 	return c, nil
 }
 
 // recordedConn is a recorded connection.
 type recordedConn struct {
 	net.Conn
-	ahead  *readAhead
+	ahead  net.Conn // from which the server reads
 	raw    net.Conn
 	to     *recording
 	number int
 	reset  bool // guarded by the recording's lock, as is the next field
 	closed bool
+}
+
+// readAhead reads as fast as bytes arrive, so that they are recorded when the client has sent them and not when the
+// server gets to them. The server reads them from the other end of feed, which holds 256 KiB of them.
+func (c *recordedConn) readAhead(feed net.Conn) {
+	defer feed.Close()
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := c.Conn.Read(buffer)
+		c.record(buffer[:n], err)
+		_, _ = feed.Write(buffer[:n]) // fails when the server reads no more
+		if err != nil {
+			return
+		}
+	}
 }
 
 // record takes what was read.
@@ -74,18 +89,14 @@ func (c *recordedConn) record(data []byte, err error) {
 }
 
 // Read returns what was read ahead.
-func (c *recordedConn) Read(p []byte) (int, error) { return c.ahead.read(p) }
+func (c *recordedConn) Read(p []byte) (int, error) { return c.ahead.Read(p) }
 
 // SetReadDeadline is that of [net.Conn].
-func (c *recordedConn) SetReadDeadline(t time.Time) error {
-	c.ahead.setDeadline(t)
-	return nil
-}
+func (c *recordedConn) SetReadDeadline(t time.Time) error { return c.ahead.SetReadDeadline(t) }
 
 // SetDeadline is that of [net.Conn].
 func (c *recordedConn) SetDeadline(t time.Time) error {
-	c.ahead.setDeadline(t)
-	return c.SetWriteDeadline(t)
+	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
 }
 
 // Write records the bytes before the client can have them.
@@ -109,7 +120,7 @@ func (c *recordedConn) Close() error {
 	c.to.mu.Lock()
 	c.end(workers.Server, c.reset)
 	c.to.mu.Unlock()
-	c.ahead.close()
+	_ = c.ahead.Close()
 	return c.Conn.Close()
 }
 
@@ -131,102 +142,4 @@ func (c *recordedConn) end(by workers.Side, reset bool) {
 		c.to.open--
 		c.to.builder.Close(c.to.now(), c.number, by, reset)
 	}
-}
-
-// mostAhead bounds the bytes that are read and that the server has not taken.
-const mostAhead = 256 << 10
-
-// readAhead reads a connection as fast as bytes arrive, so that they are recorded when the client has sent them and not
-// when the server gets to them. Its methods may be called by many goroutines at once.
-type readAhead struct {
-	mu       sync.Mutex
-	changed  *sync.Cond
-	in       []byte
-	err      error // behind those bytes
-	deadline time.Time
-	alarm    *time.Timer // at the deadline
-	closed   bool        // the server reads no more
-}
-
-func newReadAhead() *readAhead {
-	a := new(readAhead)
-	a.changed = sync.NewCond(&a.mu)
-	return a
-}
-
-// run reads the connection until that fails. Record is called before the bytes can be read here.
-func (a *readAhead) run(nc net.Conn, record func(data []byte, err error)) {
-	buffer := make([]byte, 32<<10)
-	for err := error(nil); err == nil; {
-		var n int
-		n, err = nc.Read(buffer)
-		record(buffer[:n], err)
-		a.add(buffer[:n], err)
-	}
-}
-
-// add adds what was read, and blocks while too much is unread that the server may still read.
-func (a *readAhead) add(data []byte, err error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.err = err; !a.closed {
-		a.in = append(a.in, data...)
-	}
-	a.changed.Broadcast()
-	for err == nil && len(a.in) > mostAhead {
-		a.changed.Wait()
-	}
-}
-
-// read is the Read of the server.
-func (a *readAhead) read(p []byte) (int, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	isLate := func() bool { return !a.deadline.IsZero() && !time.Now().Before(a.deadline) }
-	for !isLate() && len(a.in) == 0 && a.err == nil {
-		a.changed.Wait()
-	}
-	switch {
-	case isLate():
-		return 0, os.ErrDeadlineExceeded
-	case len(a.in) == 0:
-		return 0, a.err
-	}
-	n := copy(p, a.in)
-	if a.in = a.in[n:]; len(a.in) == 0 {
-		a.in = nil
-	}
-	a.changed.Broadcast()
-	return n, nil
-}
-
-// wake has a read look at its deadline.
-func (a *readAhead) wake() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.changed.Broadcast()
-}
-
-// setDeadline has reads fail from a time on; none if it is zero.
-func (a *readAhead) setDeadline(at time.Time) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.alarm != nil {
-		a.alarm.Stop()
-	}
-	if a.deadline = at; !at.IsZero() {
-		a.alarm = time.AfterFunc(time.Until(at), a.wake)
-	}
-	a.changed.Broadcast()
-}
-
-// close says that the server reads no more.
-func (a *readAhead) close() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.closed, a.in = true, nil
-	if a.alarm != nil {
-		a.alarm.Stop()
-	}
-	a.changed.Broadcast()
 }

@@ -1,68 +1,57 @@
 package situations
 
 import (
-	"errors"
 	"io"
 	"net"
-	"os"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance/workers"
+	"github.com/fwpsuite/fwp/internal/memnet"
 )
+
+// readingAhead returns a connection of a server that is read ahead, its client, and a function that returns how many
+// bytes of the client were recorded in whole lines.
+func readingAhead() (c *recordedConn, client net.Conn, bytes func() int) {
+	client, server := net.Pipe()
+	r, n := newRecording(workers.Config{}, new(memory), nil), 0
+	r.builder = workers.NewBuilder(func(e workers.Event) { n += len(e.Raw) })
+	r.builder.Open(0, 1, 1)
+	feed, ahead := memnet.Pipe()
+	c = &recordedConn{Conn: server, ahead: ahead, raw: server, to: r, number: 1}
+	go c.readAhead(feed)
+	return c, client, func() int {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return n
+	}
+}
+
+const aLine = "INFO and what a client may not send behind it, up to a length of 100 bytes with the end of the line.\r\n"
 
 // TestBytesAreReadAhead: what a client sends is recorded at once, up to a limit, and is there for the server later.
 func TestBytesAreReadAhead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		client, server := net.Pipe()
-		a, recorded := newReadAhead(), new(atomic.Int64)
-		go a.run(server, func(data []byte, _ error) { recorded.Add(int64(len(data))) })
-		sent := strings.Repeat("x", 3*mostAhead)
+		const most = 256 << 10
+		c, client, bytes := readingAhead()
+		sent := strings.Repeat(aLine, 3*most/len(aLine))
 		go func() {
 			_, _ = io.WriteString(client, sent)
 			_ = client.Close()
 		}()
 		synctest.Wait()
-		assert.Greater(t, recorded.Load(), int64(mostAhead))
-		assert.LessOrEqual(t, recorded.Load(), int64(mostAhead+32<<10))
-		var got strings.Builder
-		buffer := make([]byte, 1000)
-		for {
-			n, err := a.read(buffer)
-			got.Write(buffer[:n])
-			if err != nil {
-				require.ErrorIs(t, err, io.EOF, "behind the last byte")
-				break
-			}
-		}
-		assert.Equal(t, sent, got.String())
-	})
-}
-
-// TestReadDeadlines: a read ends at its deadline, also where that comes while it waits, and goes on without one.
-func TestReadDeadlines(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		a, begun, buffer := newReadAhead(), time.Now(), make([]byte, 10)
-		a.setDeadline(begun.Add(2 * time.Second))
-		_, err := a.read(buffer)
-		require.ErrorIs(t, err, os.ErrDeadlineExceeded)
-		assert.Equal(t, 2*time.Second, time.Since(begun))
-		a.add([]byte("late"), nil)
-		_, err = a.read(buffer)
-		require.ErrorIs(t, err, os.ErrDeadlineExceeded, "the deadline comes before the bytes")
-		a.setDeadline(time.Time{})
-		n, err := a.read(buffer)
+		assert.Greater(t, bytes(), most)
+		assert.LessOrEqual(t, bytes(), most+32<<10)
+		got, err := io.ReadAll(c)
 		require.NoError(t, err)
-		assert.Equal(t, "late", string(buffer[:n]))
-		time.AfterFunc(time.Second, func() { a.setDeadline(time.Unix(1, 0)) })
-		_, err = a.read(buffer)
-		require.ErrorIs(t, err, os.ErrDeadlineExceeded, "it wakes a read that waits")
+		assert.Equal(t, sent, string(got))
+		assert.Len(t, sent, bytes())
 	})
 }
 
@@ -70,17 +59,16 @@ func TestReadDeadlines(t *testing.T) {
 func TestAClosedConnectionIsReadOn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		a, done := newReadAhead(), make(chan struct{})
-		go func() {
-			a.add(make([]byte, 2*mostAhead), nil)
-			close(done)
-		}()
+		c, client, _ := readingAhead()
+		go func() { _, _ = io.WriteString(client, strings.Repeat(aLine, 10_000)) }()
+		require.NoError(t, c.SetReadDeadline(time.Now().Add(time.Second)))
+		time.Sleep(2 * time.Second)
+		_, err := c.Read(make([]byte, 1))
+		var late net.Error
+		require.ErrorAs(t, err, &late)
+		assert.True(t, late.Timeout(), "the deadline comes before the bytes")
+		require.NoError(t, c.Close())
 		synctest.Wait()
-		a.close()
-		<-done
-		a.add(make([]byte, 2*mostAhead), nil)
-		a.add(nil, errors.New("reset"))
-		_, err := a.read(make([]byte, 1))
-		assert.EqualError(t, err, "reset")
+		require.NoError(t, client.Close())
 	})
 }
