@@ -22,7 +22,7 @@ func (r *run) report() *results.Load {
 	l := &results.Load{
 		Version: r.config.Version, Run: r.config.Run, Seed: r.config.Seed, Started: r.started, Took: time.Since(r.started),
 		Target: r.config.Target, Machine: health.ThisMachine(), Plan: r.planned(),
-		Interrupted: f.interrupted, Gone: f.gone, NotStarted: f.notStarted,
+		Trouble: reports.Trouble{Interrupted: f.interrupted}, Gone: f.gone, NotStarted: f.notStarted,
 	}
 	l.Target.HI, l.Target.Info = r.met.Greeting, r.met.Info
 	if r.engine == nil { // no load was put on the server

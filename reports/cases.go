@@ -111,7 +111,7 @@ func (r *Report) Suite(o ExitOptions) Suite {
 	if r.Expectations != nil {
 		s.Place = r.Expectations.File
 	}
-	s.AddTroubles(r.trouble())
+	s.AddTroubles(r.Trouble)
 	found := r.Findings()
 	for i := range r.Checks {
 		s.check(r, &r.Checks[i], found, o)

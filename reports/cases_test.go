@@ -16,8 +16,8 @@ func resultSamples() map[string]result {
 	all := map[string]result{
 		"rich": rich(), "well": well(), "empty": &Report{}, "repeated": repeated(), "expected": expected(),
 		"unreachable": &Report{
-			Target:      Target{URL: "tcp://127.0.0.1:1", Chosen: "from --url"},
-			Unreachable: "dial tcp 127.0.0.1:1: connection refused",
+			Target:  Target{URL: "tcp://127.0.0.1:1", Chosen: "from --url"},
+			Trouble: Trouble{Unreachable: "dial tcp 127.0.0.1:1: connection refused"},
 		},
 		"explored": explored(), "compared": compared(),
 	}

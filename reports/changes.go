@@ -32,6 +32,7 @@ type Changes struct {
 	Compared int `json:"compared"`
 	// Changes has the worst first.
 	Changes []Change `json:"changes"`
+	Trouble
 
 	// reports are what was compared; only pages with pictures have them.
 	reports []*Report
@@ -245,11 +246,11 @@ func (c *Changes) decide(o ExitOptions) Outcome {
 		}
 	}
 	words := JoinWith(": ", text.Count(len(c.Changes), "change"), strings.Join(parts, ", "))
-	return Decide([]Claim{
+	return Decide(append(c.Claims(words, ""),
 		Claimed(ExitFindings, bad, words),
 		Claimed(ExitInconclusive, c.Compared == 0, "nothing was evaluated in both the first and the last run"),
 		Claimed(ExitWell, true, words+"; "+text.Count(c.Compared, "result")+" compared"),
-	})
+	))
 }
 
 // Outcome returns the exit code, and what it stands for in one line of words. A finding that appeared, or changed to a

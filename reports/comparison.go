@@ -41,10 +41,8 @@ type Comparison struct {
 	// allowed, and the commands kept below. (AMB-14)
 	Limits []int `json:"connections_limits,omitempty"`
 	// Left names jobs that are still on A or B.
-	Left        []string `json:"left,omitempty"`
-	Interrupted bool     `json:"interrupted,omitempty"`
-	Internal    string   `json:"internal,omitempty" from:"target"`
-	Unreachable string   `json:"unreachable,omitempty" from:"target"`
+	Left []string `json:"left,omitempty"`
+	Trouble
 }
 
 // Mark says which of two servers departs from the specification where they differ.
@@ -132,15 +130,13 @@ func (c *Comparison) decide(o ExitOptions) Outcome {
 		}
 	}
 	kinds := text.Count(len(c.Differences), "kind") + " of differences in " + text.Count(c.Commands, "command")
-	return Decide(append(c.trouble().Claims(kinds, "the servers could not be compared"),
+	return Decide(append(c.Claims(kinds, "the servers could not be compared"),
 		Claimed(ExitFindings, worse > 0, fmt.Sprintf("B breaks what A does not: %d of %s", worse, kinds)),
 		Claimed(ExitInconclusive, len(c.Outcomes) == 0, "nothing was compared: no command was answered"),
 		Claimed(ExitWell, len(c.Differences) > 0, kinds+", and B breaks nothing that A does not"),
 		Claimed(ExitWell, true, "no difference in "+text.Count(c.Commands, "command")),
 	))
 }
-
-func (c *Comparison) trouble() Trouble { return Trouble{c.Interrupted, c.Internal, c.Unreachable, ""} }
 
 // WriteJSON writes c as one indented JSON object and a final newline.
 func (c *Comparison) WriteJSON(w io.Writer, o ExitOptions) error {
@@ -163,7 +159,7 @@ func (c *Comparison) Page(o PageOptions) Page {
 	var p Page
 	p.target("A", c.A, c.Version)
 	p.target("B", c.B, "")
-	p.AddTroubles(c.trouble())
+	p.AddTroubles(c.Trouble)
 	if len(c.Differences) > 0 {
 		p.Section("DIFFERENCES", "replies to the same commands that differ between A, the first server, and B, the second")
 	}
@@ -233,7 +229,7 @@ func (c *Comparison) Suite(o ExitOptions) Suite {
 		Target: "A " + TargetName(c.A.URL, c.A.Chosen) + ", B " + TargetName(c.B.URL, c.B.Chosen),
 	}
 	s.Code, s.Words = c.Outcome(o)
-	s.AddTroubles(c.trouble())
+	s.AddTroubles(c.Trouble)
 	s.AddWhole("the comparison", s.Code == ExitInconclusive)
 	for i := range c.Differences {
 		d := &c.Differences[i]

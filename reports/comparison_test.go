@@ -82,9 +82,11 @@ func TestComparisonOutcome(t *testing.T) {
 		})
 	}
 	for want, c := range map[int]*Comparison{
-		ExitInconclusive: {}, ExitInterrupted: {Interrupted: true}, ExitUnreachable: {Unreachable: "x"},
-		ExitInternal: {Internal: "x"},
-		ExitWell:     {Outcomes: map[string]int{"x": 1}},
+		ExitInconclusive: {},
+		ExitInterrupted:  {Trouble: Trouble{Interrupted: true}},
+		ExitUnreachable:  {Trouble: Trouble{Unreachable: "x"}},
+		ExitInternal:     {Trouble: Trouble{Internal: "x"}},
+		ExitWell:         {Outcomes: map[string]int{"x": 1}},
 	} {
 		code, _ := c.Outcome(ExitOptions{})
 		assert.Equal(t, want, code)

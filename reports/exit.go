@@ -95,11 +95,22 @@ func Decide(claims []Claim) Outcome {
 	return worst
 }
 
-// Trouble is what kept a run from being complete, whatever the run was about: empty texts are no trouble.
+// Trouble is what kept a run from being complete, whatever the run was about: empty texts are no trouble. It is a part
+// of every result.
 type Trouble struct {
-	Interrupted                  bool
-	Internal, Unreachable, Usage string
+	// Interrupted is set if the user ended the run: there are results until then.
+	Interrupted bool `json:"interrupted,omitempty" join:"or"`
+	// Internal is an internal error of the suite; empty if there was none.
+	Internal string `json:"internal,omitempty" from:"target"`
+	// Unreachable is why there was no target: it did not answer, does not speak the protocol, or refused the client.
+	// Empty if there was one.
+	Unreachable string `json:"unreachable,omitempty" from:"target"`
+	// Usage is what was wrong with the command line, a script, a workload or the selection; empty if nothing was.
+	Usage string `json:"usage,omitempty"`
 }
+
+// Troubles returns t: that of a result, whatever its type.
+func (t *Trouble) Troubles() *Trouble { return t }
 
 // printed reports whether several lines of a program's output say why the target could not be reached.
 func (t Trouble) printed() bool { return strings.Count(t.Unreachable, "\n  ") > 1 }

@@ -55,10 +55,8 @@ type Exploration struct {
 	// the target is slow or serves few at a time, or they were refused.
 	Silent string `json:"silent,omitempty" from:"target"`
 	// Left names jobs that are still on the target.
-	Left        []string `json:"left,omitempty"`
-	Interrupted bool     `json:"interrupted,omitempty"`
-	Internal    string   `json:"internal,omitempty" from:"target"`
-	Unreachable string   `json:"unreachable,omitempty" from:"target"`
+	Left []string `json:"left,omitempty"`
+	Trouble
 }
 
 // Explored is one finding of an exploration.
@@ -110,7 +108,7 @@ func (e *Exploration) decide(o ExitOptions) Outcome {
 			identified += n
 		}
 	}
-	return Decide(append(e.trouble().Claims(found, "no server could be explored"),
+	return Decide(append(e.Claims(found, "no server could be explored"),
 		Claimed(ExitFindings, bad, found),
 		Claimed(ExitInconclusive, identified == 0, e.nothing("no connection was identified")),
 		Claimed(ExitInconclusive, !e.served(), e.nothing("no command of a client that had introduced itself was answered")),
@@ -147,10 +145,6 @@ func (e *Exploration) counts() map[Verdict]int {
 		counts[e.Findings[i].Verdict]++
 	}
 	return counts
-}
-
-func (e *Exploration) trouble() Trouble {
-	return Trouble{e.Interrupted, e.Internal, e.Unreachable, ""}
 }
 
 // WriteJSON writes e as one indented JSON object and a final newline; o is what its exit code depends on.

@@ -262,8 +262,7 @@ type Coverage struct {
 	Runs []CoveredRun `json:"runs"`
 	// Inputs is what all of them have sent; nil if none has counted that.
 	Inputs *Inputs `json:"inputs,omitempty"`
-	// Internal is an internal error of the suite; empty if there was none.
-	Internal string `json:"internal,omitempty"`
+	Trouble
 }
 
 // CoveredRun is one of the reports.
@@ -302,11 +301,10 @@ func (c *Coverage) decide() Outcome {
 	if c.Inputs != nil {
 		words = c.Inputs.Words()
 	}
-	return Decide([]Claim{
-		Claimed(ExitInternal, c.Internal != "", c.Internal),
+	return Decide(append(c.Claims(words, ""),
 		Claimed(ExitInconclusive, c.Inputs == nil || c.Inputs.Commands == 0, "nothing was sent"),
 		Claimed(ExitWell, true, words),
-	})
+	))
 }
 
 // Outcome returns the exit code, and what it stands for in one line of words.

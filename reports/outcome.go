@@ -45,7 +45,7 @@ func (r *Report) decide(o ExitOptions) Outcome {
 	if r.Target.Command != "" {
 		undone = "no client could be tested"
 	}
-	return Decide(append(r.trouble().Claims(t.sum(), undone),
+	return Decide(append(r.Claims(t.sum(), undone),
 		Claimed(ExitFindings, bad, join(t.found(), t.staled(), t.unsettled())),
 		Claimed(ExitInconclusive, !t.decided, join("nothing was evaluated", t.unsettled())),
 		Claimed(ExitInconclusive, len(t.missing) > 0, "required, but not evaluated: "+missing),
@@ -55,10 +55,6 @@ func (r *Report) decide(o ExitOptions) Outcome {
 		Claimed(ExitWell, t.listed > 0, "nothing new: "+join(text.Count(t.listed, "known finding"), t.passed())),
 		Claimed(ExitWell, true, "all well: "+t.passed()),
 	))
-}
-
-func (r *Report) trouble() Trouble {
-	return Trouble{r.Interrupted, r.Internal, r.Unreachable, r.Usage}
 }
 
 // tally is what Outcome counts.

@@ -139,12 +139,12 @@ func TestOutcomeInWords(t *testing.T) {
 	}{
 		{"warn", warned, "1 finding: 1 warn (a warn fails with --strict only); 1 clause passed"},
 		{"empty", &Report{}, "nothing was evaluated"},
-		{"interrupted at once", &Report{Interrupted: true}, "interrupted: nothing was evaluated"},
+		{"interrupted at once", &Report{Trouble: Trouble{Interrupted: true}}, "interrupted: nothing was evaluated"},
 		{"interrupted", interrupted, "interrupted: 3 findings: 1 crash, 1 fail, 1 warn; " +
 			"1 clause inconclusive, 1 clause not run, 1 check not run; 1 clause passed, 1 observed"},
-		{"internal", &Report{Internal: "boom"}, "internal error: boom"},
-		{"unreachable", &Report{Unreachable: "refused"}, "no server could be tested: refused"},
-		{"usage", &Report{Usage: "unknown flag"}, "usage error: unknown flag"},
+		{"internal", &Report{Trouble: Trouble{Internal: "boom"}}, "internal error: boom"},
+		{"unreachable", &Report{Trouble: Trouble{Unreachable: "refused"}}, "no server could be tested: refused"},
+		{"usage", &Report{Trouble: Trouble{Usage: "unknown flag"}}, "usage error: unknown flag"},
 		{"in part", half, "1 check inconclusive; 1 clause passed"},
 		{"open clause only", &Report{Clauses: []Clause{{ID: "a", Verdict: Pass}, {ID: "b", Verdict: Inconclusive}}},
 			"1 clause inconclusive; 1 clause passed"},

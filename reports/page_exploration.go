@@ -15,7 +15,7 @@ import (
 func (e *Exploration) Page(o PageOptions) Page {
 	var p Page
 	p.target("target", e.Target, e.Version)
-	p.AddTroubles(e.trouble())
+	p.AddTroubles(e.Trouble)
 	p.found(e)
 	if len(e.Findings) > 0 {
 		p.Section("DETAILS", "replies and states that the specification does not allow")
@@ -154,7 +154,7 @@ func (e *Exploration) Suite(o ExitOptions) Suite {
 		Took: e.Took, Seed: e.Seed,
 	}
 	s.Code, s.Words = e.Outcome(o)
-	s.AddTroubles(e.trouble())
+	s.AddTroubles(e.Trouble)
 	s.AddWhole("the exploration", s.Code == ExitInconclusive)
 	for i := range e.Findings {
 		f := &e.Findings[i]

@@ -18,7 +18,7 @@ func (r *Report) Page(o PageOptions) Page {
 	found := broken(groups)
 	counts := r.counts(all)
 	p.target("target", r.Target, r.Version)
-	p.AddTroubles(r.trouble())
+	p.AddTroubles(r.Trouble)
 	p.summary(found, fresh(all))
 	p.known(r, groups, o)
 	if o.Figures && len(r.Clauses) > 0 {

@@ -38,16 +38,9 @@ type Report struct {
 	Seed uint64 `json:"seed,string"`
 	// Repeat is how often each check was run, if that was more than once.
 	Repeat int `json:"repeat,omitempty"`
-	// Interrupted is set if the user ended the run: the report has the results until then.
-	Interrupted bool `json:"interrupted,omitempty"`
-	// Internal is an internal error of the suite; empty if there was none.
-	Internal string `json:"internal,omitempty" from:"target"`
-	// Unreachable is why no server, or no client, could be tested; empty if one could.
-	Unreachable string `json:"unreachable,omitempty" from:"target"`
+	Trouble
 	// Unseen is why what the run was for did not show: a fault of the embedded server; empty if it did.
 	Unseen string `json:"unseen,omitempty" from:"target"`
-	// Usage is what was wrong with the command line, a script or the selection; empty if nothing was.
-	Usage string `json:"usage,omitempty"`
 	// Law is what the law of the protocol has judged; nil if it has judged nothing.
 	Law *Law `json:"law,omitempty"`
 	// Inputs is what was sent in all checks; nil if that was not counted.

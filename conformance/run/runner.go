@@ -109,7 +109,8 @@ func (r *Runner) Run(ctx context.Context) *reports.Report {
 // report makes the report of the results.
 func (s *runState) report(ctx context.Context) *reports.Report {
 	rep := &reports.Report{
-		Started: s.start, Took: time.Since(s.start), Seed: s.runner.Seed, Interrupted: ctx.Err() != nil,
+		Started: s.start, Took: time.Since(s.start), Seed: s.runner.Seed,
+		Trouble: reports.Trouble{Interrupted: ctx.Err() != nil},
 	}
 	if s.err != nil {
 		rep.Internal = s.err.Error()

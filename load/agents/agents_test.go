@@ -354,7 +354,7 @@ func TestAnAgentWithoutATarget(t *testing.T) {
 	t.Parallel()
 	s := play(t, 2, func(s *scene, _ func()) {
 		s.agent("a", func(_ context.Context, task agents.Task) *results.Load {
-			return &results.Load{Run: task.Run, Unreachable: "connection refused"}
+			return &results.Load{Run: task.Run, Trouble: reports.Trouble{Unreachable: "connection refused"}}
 		})
 		other, _ := s.agent("b", pushes(60))
 		assert.NoError(t, (<-other).err)

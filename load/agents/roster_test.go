@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/reports"
 )
 
 // script is a run of agents at moments that the test chooses.
@@ -131,7 +132,7 @@ func TestASilentAgentIsLost(t *testing.T) {
 	assert.Equal(t, "lost: b", s.state().Why)
 	s.heard(tick{Name: "b"})
 	assert.NotEmpty(t, s.members[1].lost, "it stays lost")
-	s.reports(0, results.Load{Interrupted: true})
+	s.reports(0, results.Load{Trouble: reports.Trouble{Interrupted: true}})
 	assert.Equal(t, over, s.phase)
 	assert.Empty(t, s.members[0].lost)
 }
@@ -153,13 +154,13 @@ func TestWhatStopsTheOthers(t *testing.T) {
 	t.Parallel()
 	s := newScript(2)
 	s.joins("a", "b")
-	s.reports(0, results.Load{Unreachable: "no server"})
+	s.reports(0, results.Load{Trouble: reports.Trouble{Unreachable: "no server"}})
 	assert.Equal(t, stopping, s.phase)
 	assert.Equal(t, "ended before the load began: a", s.why)
 	assert.Empty(t, s.members[0].lost)
 
 	s = began("a", "b")
-	s.reports(1, results.Load{Interrupted: true})
+	s.reports(1, results.Load{Trouble: reports.Trouble{Interrupted: true}})
 	assert.Equal(t, stopping, s.phase)
 	assert.Equal(t, "it was interrupted", s.members[1].lost)
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/reports"
 )
 
 // The sum of several generators is as valid as each of them, and a reason that several share is given once.
@@ -69,7 +70,7 @@ func TestWhatARunWithoutSuccessSays(t *testing.T) {
 	for want, l := range map[string]results.Load{
 		"the load did not begin: the start has passed": {NotStarted: "the start\nhas passed"},
 		"the run was interrupted before anything was measured": {
-			Interrupted: true, Rate: results.LoadRate{Op: "push"}},
+			Trouble: reports.Trouble{Interrupted: true}, Rate: results.LoadRate{Op: "push"}},
 		"nothing was achieved: 2 pushes refused (ERR no)": {
 			Rate: results.LoadRate{Op: "push"}, Ops: failed("push", "rejected", "ERR\nno"), Measured: time.Second},
 		"nothing was achieved: 2 pushes answered wrongly": {

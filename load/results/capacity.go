@@ -47,10 +47,8 @@ type LoadCapacity struct {
 	// Limited is set if that was because of the generator: the target may sustain more than Rate.
 	Limited bool `json:"generator_limited,omitempty"`
 	// Steps holds what was tried, in its order.
-	Steps       []CapacityStep `json:"steps"`
-	Interrupted bool           `json:"interrupted,omitempty"`
-	Internal    string         `json:"internal,omitempty" from:"target"`
-	Unreachable string         `json:"unreachable,omitempty" from:"target"`
+	Steps []CapacityStep `json:"steps"`
+	reports.Trouble
 }
 
 // CapacityStep is a run at one rate.
@@ -113,10 +111,6 @@ func (l *Load) limitedByGenerator() bool {
 	return !slices.ContainsFunc(l.Validity.Reasons, func(r Reason) bool { return slices.Contains(ofTarget, r.ID) })
 }
 
-func (c *LoadCapacity) trouble() reports.Trouble {
-	return reports.Trouble{Interrupted: c.Interrupted, Internal: c.Internal, Unreachable: c.Unreachable}
-}
-
 // Outcome returns the exit code and what it stands for in one line of words.
 func (c *LoadCapacity) Outcome() (code int, words string) {
 	return c.decide().Values()
@@ -134,7 +128,7 @@ func (c *LoadCapacity) decide() reports.Outcome {
 		found = "at least " + reports.Digits(c.Rate) + " /s"
 	}
 	return reports.Decide(append(
-		c.trouble().Claims(found, "the target could not be loaded"),
+		c.Claims(found, "the target could not be loaded"),
 		reports.Claimed(reports.ExitLoss, findings > 0,
 			text.Count(findings, "finding")+" in the steps: run that rate by itself for the details; "+found),
 		reports.Claimed(reports.ExitInconclusive, c.Limited, "inconclusive: the generator was the limit; "+found+above),
@@ -172,7 +166,7 @@ func (c *LoadCapacity) Page(o reports.PageOptions) reports.Page {
 		reports.NewField("a rate holds", "if "+holds),
 		reports.NewField("generator", reports.JoinWith(", ", c.Version, c.Machine.words())),
 	}})
-	p.AddTroubles(c.trouble())
+	p.AddTroubles(c.Trouble)
 	if len(c.Steps) > 0 {
 		p.curve(c)
 		if o.Figures {
@@ -258,7 +252,7 @@ func (c *LoadCapacity) Suite(reports.ExitOptions) reports.Suite {
 		Started: c.Started, Took: c.Took, Seed: c.Seed,
 	}
 	s.Code, s.Words = c.Outcome()
-	s.AddTroubles(c.trouble())
+	s.AddTroubles(c.Trouble)
 	s.AddWhole("the search", s.Code == reports.ExitInconclusive)
 	if s.Code == reports.ExitFindings || s.Code == reports.ExitLoss {
 		s.Cases[0].State, s.Cases[0].Kind = reports.CaseFailed, "failed"

@@ -46,10 +46,8 @@ type LoadComparison struct {
 	// Ratios holds the ratio of B to A of each metric, the primary ones first.
 	Ratios []LoadRatio `json:"ratios"`
 	// NoVerdict is why the ratios decide nothing: the blocks were not measured in pairs. Empty if they were.
-	NoVerdict   string `json:"no_verdict,omitempty"`
-	Interrupted bool   `json:"interrupted,omitempty"`
-	Internal    string `json:"internal,omitempty" from:"target"`
-	Unreachable string `json:"unreachable,omitempty" from:"target"`
+	NoVerdict string `json:"no_verdict,omitempty"`
+	reports.Trouble
 }
 
 // ComparedLoad is one side of a comparison.
@@ -201,10 +199,6 @@ func (c *LoadComparison) void() map[int]bool {
 	return void
 }
 
-func (c *LoadComparison) trouble() reports.Trouble {
-	return reports.Trouble{Interrupted: c.Interrupted, Internal: c.Internal, Unreachable: c.Unreachable}
-}
-
 // Outcome returns the exit code and what it stands for in one line of words.
 func (c *LoadComparison) Outcome() (code int, words string) {
 	return c.decide().Values()
@@ -215,7 +209,7 @@ func (c *LoadComparison) decide() reports.Outcome {
 	sum, primary, loud := text.Count(c.valid(), "valid pair"), c.with(primary), c.loud()
 	worse := c.with(func(r *LoadRatio) bool { return !c.AA && r.Verdict == "regression" })
 	open := c.with(func(r *LoadRatio) bool { return !c.AA && r.Verdict == "inconclusive" && r.Primary })
-	return reports.Decide(append(c.trouble().Claims(sum, "there is nothing to compare"),
+	return reports.Decide(append(c.Claims(sum, "there is nothing to compare"),
 		reports.Claimed(reports.ExitLoss, findings > 0,
 			fmt.Sprintf("%s in the blocks: run each side by itself for the details",
 				text.Count(findings, "finding"))),

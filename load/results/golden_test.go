@@ -43,8 +43,8 @@ func loadSamples() map[string]*results.Load {
 		"load-agents": agentsLoad(), "load-interrupted": interrupted, "load-closed": closed, "load-gone": gone,
 		"load-empty": {},
 		"load-unreachable": {
-			Target:      results.LoadTarget{URL: "tcp://127.0.0.1:1", Chosen: "from --url"},
-			Unreachable: "dial tcp 127.0.0.1:1: connection refused",
+			Target:  results.LoadTarget{URL: "tcp://127.0.0.1:1", Chosen: "from --url"},
+			Trouble: reports.Trouble{Unreachable: "dial tcp 127.0.0.1:1: connection refused"},
 		},
 	}
 }

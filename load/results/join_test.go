@@ -7,15 +7,17 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/reports"
 )
 
 // The parts of reports are joined as their tags say, and what has no tag stays.
 func TestJoin(t *testing.T) {
 	t.Parallel()
 	l := results.Load{Run: "a", Took: 3 * time.Second, Measured: time.Second}
-	results.Join(&l, &results.Load{Run: "b", Took: time.Second, Measured: 2 * time.Second, Interrupted: true})
+	interrupted := reports.Trouble{Interrupted: true}
+	results.Join(&l, &results.Load{Run: "b", Took: time.Second, Measured: 2 * time.Second, Trouble: interrupted})
 	results.Join(&l, &results.Load{Run: "c"})
-	assert.Equal(t, results.Load{Run: "a", Took: 3 * time.Second, Measured: 2 * time.Second, Interrupted: true}, l,
+	assert.Equal(t, results.Load{Run: "a", Took: 3 * time.Second, Measured: 2 * time.Second, Trouble: interrupted}, l,
 		"the longest, and interrupted if one was")
 
 	c := results.Connections{Planned: 3, Opened: 3}

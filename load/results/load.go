@@ -3,6 +3,8 @@ package results
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/fwpsuite/fwp/reports"
 )
 
 // LoadSchema is the value of the key "schema" of the JSON of every Load. Its number grows when a key is removed,
@@ -74,21 +76,13 @@ type Load struct {
 	Heat LoadHeat `json:"heat,omitzero"`
 	// Histograms are those of the whole run, as an HdrHistogram log with one interval: fwpbench merge adds them up.
 	Histograms string `json:"histograms,omitempty"`
-	// Interrupted is set if the user ended the run: the report has its figures up to then.
-	Interrupted bool `json:"interrupted,omitempty" join:"or"`
-	// Internal is an internal error of the suite; empty if there was none.
-	Internal string `json:"internal,omitempty" from:"target"`
-	// Unreachable is why no load could be put on the target: it did not answer, does not speak the protocol, or refused
-	// the client. Empty if it could.
-	Unreachable string `json:"unreachable,omitempty" from:"target"`
+	reports.Trouble
 	// NotStarted is why the load did not begin although the connections were open: the start of its segment had passed,
 	// for example. Empty if it did begin.
 	NotStarted string `json:"not_started,omitempty" from:"target"`
 	// Gone is why the target was lost during the run and did not come back: "connection refused, after 31.2 s" for
 	// example; empty if it stayed. Jobs then has what was confirmed and what is in doubt.
 	Gone string `json:"gone,omitempty" from:"target"`
-	// Usage is what was wrong with the command line or the workload; empty if nothing was.
-	Usage string `json:"usage,omitempty"`
 }
 
 // LoadTarget is the server under load. HI and Info are what it sent, as JSON; what is not JSON is written as a JSON

@@ -37,8 +37,7 @@ type Merged struct {
 	Flows []LoadFlow `json:"flows"`
 	// Histograms is the sum as an HdrHistogram log, which Merged can be made from again.
 	Histograms string `json:"histograms,omitempty"`
-	// Internal is an internal error of the suite; empty if there was none.
-	Internal string `json:"internal,omitempty"`
+	reports.Trouble
 }
 
 // MergedFile is one of the files that were added up.
@@ -99,12 +98,11 @@ func invalidAmong(files []MergedFile) string {
 func (m *Merged) decide() reports.Outcome {
 	invalid := sumOf(m.Files, func(f *MergedFile) int { return min(1, len(f.Invalid)) })
 	files := text.Count(len(m.Files), "file")
-	return reports.Decide([]reports.Claim{
-		reports.Claimed(reports.ExitInternal, m.Internal != "", "internal error: "+m.Internal),
+	return reports.Decide(append(m.Claims(files, ""),
 		reports.Claimed(reports.ExitInconclusive, invalid > 0,
 			fmt.Sprintf("INVALID: the runs of %d of %s are", invalid, files)),
 		reports.Claimed(reports.ExitWell, true, files+" merged"),
-	})
+	))
 }
 
 // Outcome returns the exit code, and what it stands for in one line of words.
@@ -197,11 +195,14 @@ func (m *Merged) Suite(reports.ExitOptions) reports.Suite {
 
 // Join adds a part of the report of one generator to the same part of the report of all: pointers to structs of one
 // type. How a field is joined is in its tag join: "sum", "max", "or", or "first" for the first that is not empty. A
-// field without it stays as it is.
+// field without it stays as it is, but for those of structs that are embedded.
 func Join(sum, one any) {
 	to, of := reflect.ValueOf(sum).Elem(), reflect.ValueOf(one).Elem()
 	for i := range to.NumField() {
 		field, more := to.Field(i), of.Field(i)
+		if to.Type().Field(i).Anonymous {
+			Join(field.Addr().Interface(), more.Addr().Interface())
+		}
 		switch to.Type().Field(i).Tag.Get("join") {
 		case "sum":
 			if field.CanFloat() {

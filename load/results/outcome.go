@@ -18,7 +18,7 @@ func (l *Load) Outcome() (code int, words string) {
 
 func (l *Load) decide() reports.Outcome {
 	missed, sum := l.missed(), cmp.Or(l.sum(), "nothing was achieved")
-	return reports.Decide(append(l.trouble().Claims(cmp.Or(l.begun(), sum), "the target could not be loaded"),
+	return reports.Decide(append(l.Claims(cmp.Or(l.begun(), sum), "the target could not be loaded"),
 		reports.Claimed(reports.ExitInternal, l.short() != "", join("internal error: "+l.short(), l.found(), l.account())),
 		reports.Claimed(reports.ExitUnreachable, l.Gone != "",
 			join("the target was lost: "+text.OneLine(l.Gone), l.found(), l.account())),
@@ -30,10 +30,6 @@ func (l *Load) decide() reports.Outcome {
 			join("inconclusive whether all jobs "+l.unknown(), l.account(), l.achieved())),
 		reports.Claimed(reports.ExitWell, true, sum),
 	))
-}
-
-func (l *Load) trouble() reports.Trouble {
-	return reports.Trouble{Interrupted: l.Interrupted, Internal: l.Internal, Unreachable: l.Unreachable, Usage: l.Usage}
 }
 
 // begun returns that the run ended before its load began; empty if it did not.

@@ -79,7 +79,7 @@ func TestLoadOutcome(t *testing.T) {
 		}},
 		{reports.ExitWell, "achieved the target rate of 5,000 /s", func(l *results.Load) { l.Jobs = results.LoadJobs{} }},
 		{reports.ExitInterrupted, "interrupted: no load was put on the target yet",
-			func(l *results.Load) { *l = results.Load{Interrupted: true} }},
+			func(l *results.Load) { *l = results.Load{Trouble: reports.Trouble{Interrupted: true}} }},
 		{reports.ExitInconclusive, "nothing was achieved: 616 pushes refused (ERR no), 50 pushes unanswered (timeout), " +
 			"3 fetches failed (closed); 50 jobs pushed without", func(l *results.Load) {
 			*l = results.Load{

@@ -22,7 +22,7 @@ func (c *LoadComparison) Page(o reports.PageOptions) reports.Page {
 		reports.NewField("margin", reports.Percent(c.Margin)+", declared beforehand"),
 		reports.NewField("pairs", fmt.Sprintf("%d of %d count", c.valid(), c.Pairs)),
 	}})
-	p.AddTroubles(c.trouble())
+	p.AddTroubles(c.Trouble)
 	if c.NoVerdict != "" {
 		p.Section("NO VERDICT", "the ratios below decide nothing")
 		p.prose(text.OneLine(c.NoVerdict) + ".")
@@ -175,7 +175,7 @@ func (c *LoadComparison) Suite(reports.ExitOptions) reports.Suite {
 		Target: "A " + c.A.Name + ", B " + c.B.Name,
 	}
 	s.Code, s.Words = c.Outcome()
-	s.AddTroubles(c.trouble())
+	s.AddTroubles(c.Trouble)
 	s.AddWhole("the comparison", s.Code == reports.ExitInconclusive)
 	for i := range c.Ratios {
 		r := &c.Ratios[i]

@@ -17,7 +17,7 @@ func (l *Load) Suite(reports.ExitOptions) reports.Suite {
 		Started: l.Started, Took: l.Took, Seed: l.Seed,
 	}
 	s.Code, s.Words = l.Outcome()
-	s.AddTroubles(l.trouble())
+	s.AddTroubles(l.Trouble)
 	if l.Gone != "" {
 		s.Add(reports.Case{Class: "load", Name: "the target serves until the end", State: reports.CaseErrored, Kind: "lost",
 			Message: l.Gone})

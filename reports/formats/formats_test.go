@@ -63,8 +63,8 @@ func TestFormatsGolden(t *testing.T) {
 		"rich": savedReport(t, "rich"), "expected": savedReport(t, "expected"),
 		"explored": saved[reports.Exploration](t, "exploration"), "compared": saved[reports.Comparison](t, "comparison"),
 		"unreachable": &reports.Report{
-			Target:      reports.Target{URL: "tcp://127.0.0.1:1", Chosen: "from --url"},
-			Unreachable: "dial tcp 127.0.0.1:1: connection refused",
+			Target:  reports.Target{URL: "tcp://127.0.0.1:1", Chosen: "from --url"},
+			Trouble: reports.Trouble{Unreachable: "dial tcp 127.0.0.1:1: connection refused"},
 		},
 	} {
 		suite := r.Suite(reports.ExitOptions{Require: []string{"FWP-FLUSH-02"}})

@@ -48,6 +48,7 @@ func newBench(p process) *cobra.Command {
 // result is what a command of fwpbench comes to.
 type result interface {
 	program.Result
+	Troubles() *reports.Trouble
 	WriteJSON(w io.Writer) error
 	Outcome() (code int, words string)
 }
@@ -64,10 +65,10 @@ func (s shown) Page(o reports.PageOptions) reports.Page {
 	return s.result.Page(o)
 }
 
-// deliver writes a result, of which unreachable and internal are fields.
-func (p process) deliver(flags *program.ReportFlags, r result, unreachable string, internal *string) error {
+// deliver writes a result.
+func (p process) deliver(flags *program.ReportFlags, r result) error {
 	return p.Deliver(program.Output{
-		Flags: flags, Report: r, JSON: r.WriteJSON, Outcome: r.Outcome, Unreachable: unreachable, Internal: internal,
+		Flags: flags, Report: r, JSON: r.WriteJSON, Outcome: r.Outcome, Trouble: r.Troubles(),
 	})
 }
 

@@ -126,7 +126,7 @@ func (p process) capacity(ctx context.Context, o *capacityOptions, args []string
 	c.Rate, c.Confirmed, c.Above, c.Limited = found.Rate, found.Confirmed, found.Above, found.Limited
 	c.Took = time.Since(c.Started)
 	c.Hide(p.Secrets.Hide)
-	return p.deliver(&o.reportFlags, c, c.Unreachable, &c.Internal)
+	return p.deliver(&o.reportFlags, c)
 }
 
 // target returns the load of a step, and the server.
@@ -159,7 +159,7 @@ func (p process) searchOn(
 	server, err := provide(ctx, &at, embedding{protocol: at.Peer.Name, fault: o.fault, beside: o.processors})
 	if err != nil {
 		l := notReached(ctx, &load.Config{}, time.Now(), err)
-		c.Interrupted, c.Internal, c.Unreachable = l.Interrupted, l.Internal, l.Unreachable
+		c.Trouble = l.Trouble
 		return nil
 	}
 	defer server.end()
@@ -178,7 +178,7 @@ func (p process) searchOn(
 			return err
 		}
 		s := results.StepOf(result.Report, rate)
-		if brokenOff(result.Report, &c.Interrupted, &c.Internal, &c.Unreachable) {
+		if brokenOff(result.Report, &c.Trouble) {
 			break
 		}
 		c.Steps = append(c.Steps, s)

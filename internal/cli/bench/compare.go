@@ -251,5 +251,5 @@ func (p process) deliverComparison(o *compareOptions, c *results.LoadComparison)
 			c.Internal = "--benchfmt: " + err.Error()
 		}
 	}
-	return p.deliver(&o.reportFlags, c, c.Unreachable, &c.Internal)
+	return p.deliver(&o.reportFlags, c)
 }

@@ -145,7 +145,7 @@ func (p process) measure(
 			return err
 		}
 		c.Blocks = append(c.Blocks, results.BlockOf(result.Report, b.Side, b.Pair))
-		if brokenOff(result.Report, &c.Interrupted, &c.Internal, &c.Unreachable) {
+		if brokenOff(result.Report, &c.Trouble) {
 			if c.Unreachable != "" {
 				c.Unreachable = b.Side + ": " + c.Unreachable
 			}
@@ -156,15 +156,15 @@ func (p process) measure(
 }
 
 // brokenOff reports whether a series of runs cannot go on after one of them, and sets why.
-func brokenOff(l *results.Load, interrupted *bool, internal, unreachable *string) bool {
+func brokenOff(l *results.Load, t *reports.Trouble) bool {
 	code, words := l.Outcome()
 	switch code {
 	case reports.ExitInterrupted:
-		*interrupted = true
+		t.Interrupted = true
 	case reports.ExitInternal:
-		*internal = words
+		t.Internal = words
 	case reports.ExitUnreachable:
-		*unreachable = words
+		t.Unreachable = words
 	default:
 		return false
 	}

@@ -136,7 +136,7 @@ func (p process) merge(o *mergeOptions, names []string) error {
 	}
 	m.Ops, m.Flows = load.Figures(sum)
 	m.Took, m.Histograms = sum.Until, load.Log(sum, m.Started, runs...)
-	return p.deliver(&o.reportFlags, shown{m, o.showInvalid}, "", &m.Internal)
+	return p.deliver(&o.reportFlags, shown{m, o.showInvalid})
 }
 
 // sum adds up logs, and writes the sum as a log if that is asked for.
@@ -159,7 +159,7 @@ func (p process) deliverJoined(o *mergeOptions, l *results.Load) error {
 			return err
 		}
 	}
-	return p.deliver(&o.reportFlags, shown{l, o.showInvalid}, l.Unreachable, &l.Internal)
+	return p.deliver(&o.reportFlags, shown{l, o.showInvalid})
 }
 
 // histograms opens the log of a file: that in a report, or the file itself.

@@ -148,15 +148,14 @@ func TestBrokenOff(t *testing.T) {
 		want string
 	}{
 		"measured":    {results.Load{}, ""},
-		"interrupted": {results.Load{Interrupted: true}, "interrupted"},
-		"internal":    {results.Load{Internal: "a disk is full"}, "internal"},
-		"unreachable": {results.Load{Unreachable: "nobody is there"}, "unreachable"},
+		"interrupted": {results.Load{Trouble: reports.Trouble{Interrupted: true}}, "interrupted"},
+		"internal":    {results.Load{Trouble: reports.Trouble{Internal: "a disk is full"}}, "internal"},
+		"unreachable": {results.Load{Trouble: reports.Trouble{Unreachable: "nobody is there"}}, "unreachable"},
 	} {
-		var interrupted bool
-		var internal, unreachable string
-		assert.Equal(t, test.want != "", brokenOff(&test.l, &interrupted, &internal, &unreachable), name)
+		var got reports.Trouble
+		assert.Equal(t, test.want != "", brokenOff(&test.l, &got), name)
 		assert.Equal(t, []bool{test.want == "interrupted", test.want == "internal", test.want == "unreachable"},
-			[]bool{interrupted, internal != "", unreachable != ""}, name)
+			[]bool{got.Interrupted, got.Internal != "", got.Unreachable != ""}, name)
 	}
 }
 

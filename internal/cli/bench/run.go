@@ -183,7 +183,7 @@ func (p process) finish(o *benchOptions, outputs *benchFiles, result *load.Resul
 // report writes the report of a run, without secrets of the target.
 func (p process) report(o *benchOptions, l *results.Load) error {
 	l.Hide(p.Secrets.Hide)
-	return p.deliver(&o.reportFlags, shown{l, o.showInvalid}, l.Unreachable, &l.Internal)
+	return p.deliver(&o.reportFlags, shown{l, o.showInvalid})
 }
 
 // once starts the server unless it runs already, puts one load on it, and ends it if it was started. It calls begin
@@ -315,7 +315,7 @@ func notReached(ctx context.Context, config *load.Config, began time.Time, err e
 	report := &results.Load{
 		Version: config.Version, Run: config.Run, Seed: config.Seed, Target: config.Target,
 		Machine: health.ThisMachine(),
-		Started: began, Took: time.Since(began), Interrupted: ctx.Err() != nil,
+		Started: began, Took: time.Since(began), Trouble: reports.Trouble{Interrupted: ctx.Err() != nil},
 	}
 	_, internal := errors.AsType[*program.InternalError](err)
 	switch {

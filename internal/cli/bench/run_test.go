@@ -43,15 +43,14 @@ func TestTheReportOfARunWithoutAServer(t *testing.T) {
 		assert.Equal(t, test.code, code, name)
 		assert.Equal(t, "k3v9q2", l.Run)
 
-		var over bool
-		var internal, unreachable string
-		assert.True(t, brokenOff(l, &over, &internal, &unreachable), name)
-		assert.Equal(t, test.code == reports.ExitInterrupted, over, name)
-		assert.Equal(t, test.code == reports.ExitInternal, internal != "", name)
-		assert.Equal(t, test.code == reports.ExitUnreachable, unreachable != "", name)
+		var got reports.Trouble
+		assert.True(t, brokenOff(l, &got), name)
+		assert.Equal(t, test.code == reports.ExitInterrupted, got.Interrupted, name)
+		assert.Equal(t, test.code == reports.ExitInternal, got.Internal != "", name)
+		assert.Equal(t, test.code == reports.ExitUnreachable, got.Unreachable != "", name)
 	}
 	invalid := &results.Load{Phases: []results.Phase{{Name: "measure"}}}
-	assert.False(t, brokenOff(invalid, nil, nil, nil), "a series goes on after a run that is INVALID")
+	assert.False(t, brokenOff(invalid, nil), "a series goes on after a run that is INVALID")
 }
 
 // A target of this machine takes half of its processors.

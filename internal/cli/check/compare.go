@@ -146,9 +146,9 @@ func (p process) compare(ctx context.Context, o *compareOptions, urls []string) 
 		o.record(c, x.Run(ctx), both)
 	}
 	c.Took = time.Since(c.Started)
-	c.Interrupted, c.Unreachable, c.Internal = failure(ctx, err)
+	c.Trouble = failure(ctx, err)
 	c.Hide(p.Secrets.Hide)
-	return o.deliver(p, c, c.Unreachable, &c.Internal)
+	return o.deliver(p, c)
 }
 
 // endpoints returns the servers that the arguments and --start name, the embedded ones if there are none.
@@ -315,22 +315,7 @@ func (p process) compareReports(o *compareOptions, names []string) error {
 	}
 	c := reports.Compare(names, all)
 	c.Version = version()
-	shown := &changes{Changes: c}
-	return o.deliver(p, shown, "", &shown.internal)
-}
-
-// changes is what has changed between reports; internal says why that cannot be written.
-type changes struct {
-	*reports.Changes
-	internal string
-}
-
-// Outcome implements [result].
-func (c *changes) Outcome(exit reports.ExitOptions) (code int, words string) {
-	if c.internal != "" {
-		return reports.ExitInternal, c.internal
-	}
-	return c.Changes.Outcome(exit)
+	return o.deliver(p, c)
 }
 
 // savedReport reads the report of a run.

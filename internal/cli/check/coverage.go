@@ -43,7 +43,7 @@ func (p process) coverage(o *testOptions, names []string) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	return o.deliver(p, c, "", &c.Internal)
+	return o.deliver(p, c)
 }
 
 // addInputs adds the inputs of one report.

@@ -73,7 +73,7 @@ func (p process) explore(ctx context.Context, o *exploreOptions) error {
 	}
 	x, end, err := o.explorer(ctx, at, e)
 	if err != nil {
-		e.Interrupted, e.Unreachable, e.Internal = failure(ctx, err)
+		e.Trouble = failure(ctx, err)
 		e.Took = time.Since(e.Started)
 	} else {
 		defer end()
@@ -83,7 +83,7 @@ func (p process) explore(ctx context.Context, o *exploreOptions) error {
 		e.Functions = o.cover.functions(ctx)
 	}
 	e.Hide(p.Secrets.Hide)
-	return o.deliver(p, e, e.Unreachable, &e.Internal)
+	return o.deliver(p, e)
 }
 
 // endpoint returns the target that the flags name, with its fault; an error if the flags do not fit together.
@@ -150,9 +150,8 @@ func (k *findingStore) explore(
 
 // ended records in a report what ended the exploration early, if anything did.
 func ended(ctx context.Context, e *reports.Exploration) {
-	var short string
-	e.Interrupted, _, short = failure(ctx, nil)
-	e.Internal = cmp.Or(short, e.Internal)
+	t := failure(ctx, nil)
+	e.Interrupted, e.Internal = t.Interrupted, cmp.Or(t.Internal, e.Internal)
 }
 
 // exploring are the flags that explore and compare share, which both send generated commands.

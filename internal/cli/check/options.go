@@ -81,21 +81,21 @@ func (p process) begin(ctx context.Context) (context.Context, func()) {
 }
 
 // failure returns why nothing could be tested, or why a test ended early: it was interrupted, the target cannot be
-// reached, or there was an internal error. All are empty if the test was not interrupted, and err is nil.
-func failure(ctx context.Context, err error) (interrupted bool, unreachable, internal string) {
+// reached, or there was an internal error. It is empty if the test was not interrupted, and err is nil.
+func failure(ctx context.Context, err error) (t reports.Trouble) {
 	_, lost := errors.AsType[*program.UnreachableError](err)
 	_, none := errors.AsType[*situations.NoClientError](err)
 	switch short := shortage.Cause(ctx); {
 	case short != "":
-		return false, "", short
+		t.Internal = short
 	case ctx.Err() != nil:
-		return true, "", ""
+		t.Interrupted = true
 	case lost || none:
-		return false, err.Error(), ""
+		t.Unreachable = err.Error()
 	case err != nil:
-		return false, "", err.Error()
+		t.Internal = err.Error()
 	}
-	return false, "", ""
+	return t
 }
 
 // version is that of this program in a report.
@@ -104,16 +104,16 @@ func version() string { return "fwpcheck " + program.Version() }
 // result is what a test comes to.
 type result interface {
 	program.Result
+	Troubles() *reports.Trouble
 	Outcome(reports.ExitOptions) (code int, words string)
 	WriteJSON(io.Writer, reports.ExitOptions) error
 }
 
-// deliver writes a result where the flags say, and returns the error that ends the command. internal is the field of
-// the result for an internal error.
-func (o *testOptions) deliver(p process, r result, unreachable string, internal *string) error {
+// deliver writes a result where the flags say, and returns the error that ends the command.
+func (o *testOptions) deliver(p process, r result) error {
 	exit := reports.ExitOptions{Strict: o.strict, Require: o.require}
 	return p.Deliver(program.Output{
-		Flags: &o.reportFlags, Exit: exit, Report: r, Unreachable: unreachable, Internal: internal,
+		Flags: &o.reportFlags, Exit: exit, Report: r, Trouble: r.Troubles(),
 		Outcome: func() (int, string) { return r.Outcome(exit) },
 		JSON:    func(w io.Writer) error { return r.WriteJSON(w, exit) },
 	})

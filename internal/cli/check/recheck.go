@@ -96,7 +96,7 @@ func (p process) recheckReport(o *recheckOptions, name string, data []byte) erro
 	if r, err = o.held(r); err != nil {
 		return err
 	}
-	return o.deliver(p, r, r.Unreachable, &r.Internal)
+	return o.deliver(p, r)
 }
 
 // held returns the report, held against the file of --expect if there is one. The server is the one that the saved

@@ -71,7 +71,7 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 	if err != nil {
 		r := o.untested(ctx, started, s.Target(conformance.Identity{}), err)
 		r.Hide(s.Secrets.Hide)
-		return o.deliver(p, r, r.Unreachable, &r.Internal)
+		return o.deliver(p, r)
 	}
 	defer on.end()
 	known.identify(ctx, p, s.Peer, on, o.timeout)
@@ -83,7 +83,7 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 	o.saveFindings(p, r, s, chosen)
 	on.end() // what a server reached is written when it ends
 	r.Functions = o.cover.functions(ctx)
-	return o.deliver(p, r, r.Unreachable, &r.Internal)
+	return o.deliver(p, r)
 }
 
 // bar makes the standard error of p a line of progress, unless that shows conversations.
@@ -95,11 +95,10 @@ func (o *runOptions) bar(p *process) *program.Bar {
 func (o *runOptions) untested(
 	ctx context.Context, started time.Time, target reports.Target, err error,
 ) *reports.Report {
-	r := &reports.Report{
+	return &reports.Report{
 		Started: started, Took: time.Since(started), Seed: o.seed, Version: version(), Target: target,
+		Trouble: failure(ctx, err),
 	}
-	r.Interrupted, r.Unreachable, r.Internal = failure(ctx, err)
-	return r
 }
 
 // playing is what is played, and how.

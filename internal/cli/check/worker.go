@@ -162,7 +162,7 @@ func (p process) checkClient(ctx context.Context, o *clientOptions, words []stri
 		if r.Unreachable != "" {
 			p.Logf("%s", p.Show(r.Unreachable))
 		}
-		return o.deliver(p, r, r.Unreachable, &r.Internal)
+		return o.deliver(p, r)
 	}
 	if fetched := strings.Join(seen.Queues, " "); !o.producer && !seen.TakesQueues() {
 		p.Logf("it does not take {queues} or FWP_QUEUES: the jobs go to the queue that it fetches from (%s)", fetched)
@@ -175,7 +175,7 @@ func (p process) checkClient(ctx context.Context, o *clientOptions, words []stri
 			return playAlone(ctx, o.clientRunner(selection{in: checks}, command)).Checks
 		},
 	})
-	return o.deliver(p, r, r.Unreachable, &r.Internal)
+	return o.deliver(p, r)
 }
 
 // clientRunner returns what plays the chosen situations.

@@ -16,13 +16,12 @@ import (
 
 // Output is a report, and where and how it is written.
 type Output struct {
-	Flags       *ReportFlags
-	Exit        reports.ExitOptions
-	Report      Result
-	JSON        func(w io.Writer) error         // writes it for programs
-	Outcome     func() (code int, words string) // the exit code and what it stands for
-	Unreachable string                          // why there was nothing to test; empty if there was
-	Internal    *string                         // the field of the report for an internal error
+	Flags   *ReportFlags
+	Exit    reports.ExitOptions
+	Report  Result
+	JSON    func(w io.Writer) error         // writes it for programs
+	Outcome func() (code int, words string) // the exit code and what it stands for
+	Trouble *reports.Trouble                // that of the report
 }
 
 // Deliver writes a report to its files and to standard output, and ends the command with the exit code. If a report
@@ -44,15 +43,15 @@ func (p Process) Deliver(o Output) error {
 			shown = o.Flags.Format.String()
 		}
 	}
-	if o.Unreachable != "" && shown != "" && shown != "text" { // the report is for programs
-		p.Logf("%s", o.Unreachable)
+	if o.Trouble.Unreachable != "" && shown != "" && shown != "text" { // the report is for programs
+		p.Logf("%s", o.Trouble.Unreachable)
 	}
 	if shown != "" {
 		here := p.fit(p.Out)
 		here.Color = p.wantsColor(o.Flags.Color.String())
 		if err := o.write(shown, p.Out, formats.Output{Text: here}); err != nil {
 			p.Logf("%v", err)
-			*o.Internal = err.Error()
+			o.Trouble.Internal = err.Error()
 		}
 	}
 	p.annotate(&o, slices.ContainsFunc(places, func(at place) bool { return at.format == "github" }))
@@ -75,7 +74,7 @@ func (p Process) save(o *Output, at place) bool {
 	}
 	p.Logf("the report cannot be written to %s, and goes to standard output: %v", at.file,
 		cmp.Or(errors.Unwrap(err), err))
-	*o.Internal = "the report could not be written to its file"
+	o.Trouble.Internal = "the report could not be written to its file"
 	return false
 }
 
