@@ -2,6 +2,7 @@ package fwpsubject
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -46,18 +47,20 @@ func Lives() *explore.Subject {
 		g.births = func() bool { return g.jobs < mostLives && g.elapsed() < birthsLast }
 		a := g.alphabet(slices.Concat(ofWaits, ofLives))
 		a.Open = func(conn int) explore.Step { return consumer(conn, 1+conn/2) }
-		a.Done = func() bool { return !g.births() && !slices.ContainsFunc(g.underWay(), g.awaited) }
+		a.Done = func() bool { return g.swept && !slices.ContainsFunc(g.underWay(), g.awaited) }
 		return a
 	})
 }
 
 // How many jobs are pushed whose lives are followed, for how long, until when a job that came back may end in the ways
-// that wait, and until when all is awaited whatever its end.
+// that wait, and until when all is awaited whatever its end. At sweepAt what had ended at first would have come back, if
+// it had not: a reservation has run out, and servers have noticed it.
 const (
 	mostLives    = 1600
 	birthsLast   = 6 * time.Second
 	keptAgain    = 25 * time.Second
 	failedAgain  = 70 * time.Second
+	sweepAt      = 100 * time.Second
 	awaitedAgain = 125 * time.Second
 )
 
@@ -86,10 +89,13 @@ var ofLives = []move{
 		func(g *maker, c int, w *oracle.Conn) []explore.Step {
 			return []explore.Step{line(c, "%s", g.report(choose(g, g.toReport(w))))}
 		}},
+	{"sweep", 1000, func(g *maker, c int, w *oracle.Conn) bool {
+		return !g.swept && g.elapsed() >= sweepAt && active(g, c, w)
+	}, (*maker).sweep},
 	{"leave", 0.1, func(g *maker, c int, w *oracle.Conn) bool { return g.births() && worker(g, c, w) },
 		func(g *maker, c int, _ *oracle.Conn) []explore.Step { return []explore.Step{g.ending(c)} }},
 	{"beat", 40, func(g *maker, c int, _ *oracle.Conn) bool { return g.law.Heartbeat(c, time.Now()) != "" },
-		writes(func(g *maker, w *oracle.Conn) string { return `BEAT {"wid":"` + g.law.symbol(w.WID) + `"}` })},
+		writes((*maker).beat)},
 }
 
 // toReport are the jobs that a worker is to report.
@@ -132,16 +138,44 @@ func (g *maker) end(j *oracle.Job) string {
 // shortest is the reservation whose end is waited for.
 const shortest = 60 * time.Second
 
+// fetchMost is how many queues every server takes in a FETCH.
+const fetchMost = 8
+
+// sweep looks into the queues of all jobs that have ended, at a time on all connections of workers.
+func (g *maker) sweep(int, *oracle.Conn) []explore.Step {
+	g.swept = true
+	var queues []string
+	for _, j := range g.law.world.Jobs {
+		if j.Unjudged == oracle.Judged && j.Where&(model.Gone|model.Dead) != 0 {
+			queues = append(queues, g.law.symbol(j.Queue))
+		}
+	}
+	conns := slices.DeleteFunc(slices.Sorted(maps.Keys(g.law.world.Conns)), func(c int) bool {
+		return !active(g, c, g.law.world.Conns[c])
+	})
+	var steps []explore.Step
+	for part := range slices.Chunk(unique(queues), fetchMost*len(conns)) {
+		for i, some := range slices.Collect(slices.Chunk(part, fetchMost)) {
+			steps = append(steps, ahead(line(conns[i], "FETCH %s", strings.Join(some, " "))))
+		}
+	}
+	for _, c := range conns { // which reads what came
+		steps = append(steps, line(c, "%s", g.beat(g.law.world.Conns[c])))
+	}
+	return steps
+}
+
+func (g *maker) beat(w *oracle.Conn) string { return `BEAT {"wid":"` + g.law.symbol(w.WID) + `"}` }
+
 // fetchSome fetches from some of the queues in which jobs may be: first where one is that was scheduled and is due.
 func (g *maker) fetchSome(*oracle.Conn) string {
-	const most = 8 // that every server takes
 	jobs := slices.DeleteFunc(g.underWay(), func(j *oracle.Job) bool { return !g.comes(j) })
 	slices.SortFunc(jobs, byJID)
 	g.Shuffle(len(jobs), func(i, k int) { jobs[i], jobs[k] = jobs[k], jobs[i] })
 	slices.SortStableFunc(jobs, func(a, b *oracle.Job) int { return b2i(scheduledNow(b)) - b2i(scheduledNow(a)) })
 	var queues []string
 	for _, j := range jobs {
-		if name := g.law.symbol(j.Queue); len(queues) < most && !slices.Contains(queues, name) {
+		if name := g.law.symbol(j.Queue); len(queues) < fetchMost && !slices.Contains(queues, name) {
 			queues = append(queues, name)
 		}
 	}

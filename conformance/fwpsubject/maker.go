@@ -30,6 +30,7 @@ type maker struct {
 	ways    []string
 	comes   func(*oracle.Job) bool // a FETCH waits for such a job
 	plans   map[string]plan        // by jid
+	swept   bool                   // the queues of what has ended were looked into once more
 }
 
 // The connections of the control: a producer and a worker that must not notice anything.

@@ -2,6 +2,7 @@ package fwpsubject
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -91,4 +92,35 @@ func TestEndsOfLives(t *testing.T) {
 		}
 		assert.ElementsMatch(t, test.ends, slices.Collect(maps.Keys(ends)), "%v", test)
 	}
+}
+
+// The queues of all that has ended are looked into once more, by all workers, and no other queue.
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	g := made(1)
+	p := &player{law: g.law}
+	var ended []string
+	for i := range 2*fetchMost + 3 {
+		jid, queue := g.jid(), fmt.Sprintf("$queue%d", 100+i)
+		p.play(push(2+i%2, jid, queue, ""))
+		if i == 0 { // it is enqueued still
+			continue
+		}
+		ended = append(ended, queue)
+		p.replies = append(p.replies, [2]string{"FETCH " + queue, `${"jid":"~` + jid[1:] + `"}`})
+		p.play(line(2+i%2, "FETCH %s", queue))
+		p.play(ack(2+i%2, jid))
+	}
+	var lines, looked []string
+	for _, s := range g.sweep(2, g.law.world.Conns[2]) {
+		lines = append(lines, s.Text())
+		if names, is := strings.CutPrefix(s.Text(), "FETCH "); is {
+			assert.LessOrEqual(t, len(strings.Fields(names)), fetchMost)
+			assert.True(t, s.Ahead)
+			looked = append(looked, strings.Fields(names)...)
+		}
+	}
+	assert.ElementsMatch(t, ended, looked)
+	assert.True(t, g.swept)
+	assert.True(t, strings.HasPrefix(lines[len(lines)-1], "BEAT "), "what came is read")
 }
