@@ -34,7 +34,6 @@ type Explorer struct {
 	Findings    int           // after which to stop; 1 if zero
 	Unshrunk    bool          // findings are not shrunk
 	Impatient   bool          // the clean-up does not wait for jobs that are to come
-	Hasty       bool          // a target that no other client uses is not cleaned up
 
 	// Shrinking is for how long one finding is shrunk and confirmed at most, and all of them [Shrinkings] times as long;
 	// no limit if zero. That is done when the exploration is over, behind Time.

@@ -39,7 +39,7 @@ type conn struct {
 
 func newLaw(t law.Terms) *fwpLaw {
 	l := &fwpLaw{Terms: t, world: oracle.NewWorld(), conns: map[int]*conn{}}
-	l.world.Protected, l.world.Password, l.world.Alone = t.Password != "", t.Password, t.Alone
+	l.world.Protected, l.world.Password = t.Password != "", t.Password
 	l.world.Patience, l.world.Slack, l.world.Shared = t.Patience, t.Slack, t.Shared
 	l.world.Server = t.Server
 	return l

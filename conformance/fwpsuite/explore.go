@@ -61,7 +61,7 @@ func waits() conformance.Property {
 			"clients leave, or beside which others work; lines in segments; bytes that no client would send.",
 		Wait: conformance.QuickWait, Connections: 12,
 	}, func() explore.Explorer {
-		return explore.Explorer{Subject: fwpsubject.Waits(), Exploring: waitingFor, Hasty: true}
+		return explore.Explorer{Subject: fwpsubject.Waits(), Exploring: waitingFor}
 	})
 }
 
@@ -76,7 +76,7 @@ func values() conformance.Property {
 			"may refuse stands alone in its job.",
 		Wait: conformance.QuickWait, Connections: 12,
 	}, func() explore.Explorer {
-		return explore.Explorer{Subject: fwpsubject.Values(), Steps: valuesSent, Exploring: exploringFor, Hasty: true}
+		return explore.Explorer{Subject: fwpsubject.Values(), Steps: valuesSent, Exploring: exploringFor}
 	})
 }
 

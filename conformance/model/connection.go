@@ -1,8 +1,6 @@
 package model
 
 import (
-	"slices"
-
 	"github.com/fwpsuite/fwp/fwp"
 )
 
@@ -75,9 +73,6 @@ var rules = []Rule{
 	{true, fwp.FLUSH, Usual, Either, "FWP-FLUSH-01", ""},
 	{true, fwp.END, Usual, Okay | Ended, "FWP-END-01", "AMB-01"},
 }
-
-// Rules returns all rules.
-func Rules() []Rule { return slices.Clone(rules) }
 
 // For returns the rule of a well-formed command.
 func For(s fwp.State, verb string, c Case) Rule {

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"slices"
 	"time"
 )
 
@@ -66,9 +65,6 @@ var arrows = []Arrow{
 	{Scheduled, Due, Enqueued, "FWP-STATE-11", true},
 	{Retries, BackOff, Enqueued, "FWP-STATE-09", true},
 }
-
-// Arrows returns all transitions.
-func Arrows() []Arrow { return slices.Clone(arrows) }
 
 // After returns where a unit that is in one of the states may be after an event, and the
 // clause about it; 0 if the event cannot happen there. Where the server goes on by itself,

@@ -3,8 +3,6 @@ package oracle
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -334,20 +332,7 @@ func texts(v any) string {
 }
 
 // Equal reports whether two JSON values are the same, numbers as [sameNumber] has it.
-func Equal(sent, got any) bool {
-	switch x := sent.(type) {
-	case json.Number:
-		y, is := got.(json.Number)
-		return is && sameNumber(x, y)
-	case []any:
-		y, is := got.([]any)
-		return is && slices.EqualFunc(x, y, Equal)
-	case map[string]any:
-		y, is := got.(map[string]any)
-		return is && maps.EqualFunc(x, y, Equal)
-	}
-	return sent == got
-}
+func Equal(sent, got any) bool { return jsonnum.EqualValues(sent, got, sameNumber) }
 
 // sameNumber reports whether a number came back as AMB-16 demands: an integer of at most
 // 63 bits exactly, and any other as far as a float64 goes, since the specification

@@ -21,7 +21,6 @@ import (
 type World struct {
 	Protected bool          // the server asks for a password
 	Password  string        // the right one
-	Alone     bool          // no other client uses the server, its queue default included
 	Shared    bool          // clients that are not seen use the same jobs and workers, and there are operators
 	Patience  time.Duration // for what the specification calls eventual; 150 s if zero
 	Slack     time.Duration // by which a reply may be late for reasons of the network

@@ -83,21 +83,16 @@ func NewBuilder(sink func(Event)) *Builder {
 // wire is what a Builder knows of one connection.
 type wire struct {
 	process  int
-	client   []byte // the beginning of a line
-	skipped  int    // bytes of a line that is too long, those that are not kept
-	server   []byte // the beginning of a reply
-	counted  int    // bytes of both that are counted
-	greeted  bool   // the server's first reply has been seen
-	worker   string // the wid of its HELLO
-	inFlight []asked
+	client   []byte   // the beginning of a line
+	skipped  int      // bytes of a line that is too long, those that are not kept
+	server   []byte   // the beginning of a reply
+	counted  int      // bytes of both that are counted
+	greeted  bool     // the server's first reply has been seen
+	worker   string   // the wid of its HELLO
+	inFlight []string // the verbs of commands that are not answered
 	// serverUnread says that the server's bytes are not read any more; unmatched that too many commands wait for their
 	// replies, so that these are not assigned.
 	serverUnread, unmatched bool
-}
-
-type asked struct {
-	verb string
-	at   time.Duration
 }
 
 // event returns an event of a connection.
@@ -165,7 +160,7 @@ func (b *Builder) line(at time.Duration, conn int, w *wire, rest []byte) {
 		e.Worker = w.worker
 	}
 	if len(w.inFlight) < maxInFlight {
-		w.inFlight = append(w.inFlight, asked{e.Command.Verb, at})
+		w.inFlight = append(w.inFlight, e.Command.Verb)
 	} else {
 		w.unmatched = true
 	}
@@ -232,7 +227,7 @@ func (b *Builder) reply(at time.Duration, conn int, w *wire, r fwp.Reply) {
 	case len(w.inFlight) == 0:
 		e.Extra = true
 	case !w.unmatched:
-		e.To, e.Sent = w.inFlight[0].verb, w.inFlight[0].at
+		e.To = w.inFlight[0]
 		w.inFlight = append(w.inFlight[:0], w.inFlight[1:]...)
 		if e.To == fwp.FETCH && r.Kind == fwp.BulkString {
 			e.Job = readJob(r.Text)

@@ -2,8 +2,7 @@
 // binds clients, workers or producers. It knows neither sockets nor processes nor the time of day, so that the same
 // rules run over the judging of a worker, over a recording, over an exploration and over a load.
 //
-// A [Builder] turns the bytes of connections into events, a [Watch] runs the rules over them, and [Judge] does so for a
-// stream that is complete:
+// A [Builder] turns the bytes of connections into events, and a [Watch] runs the rules over them:
 //
 //	w := workers.NewWatch(workers.Config{})
 //	b := workers.NewBuilder(func(e workers.Event) { report(w.See(e)) })

@@ -77,11 +77,10 @@ type Event struct {
 
 	// Of a Reply.
 	Reply fwp.Reply
-	To    string        // verb of the command that it answers, "" if none
-	Greet bool          // it is the first of its connection
-	Extra bool          // no command asked for it
-	Sent  time.Duration // when the command was sent that it answers
-	Job   *Job          // of a reply to FETCH that brings a work unit with a jid; otherwise nil
+	To    string // verb of the command that it answers, "" if none
+	Greet bool   // it is the first of its connection
+	Extra bool   // no command asked for it
+	Job   *Job   // of a reply to FETCH that brings a work unit with a jid; otherwise nil
 
 	// Of Broken: what is wrong with the server's bytes. The offset counts from the start of the connection.
 	Syntax *fwp.SyntaxError

@@ -56,7 +56,7 @@ func TestWhatIsMaskedIsNotKept(t *testing.T) {
 		reached := func(more string) map[string]int {
 			events, end := streamOf(t, "1 worker w1"+more)
 			n := map[string]int{}
-			for _, r := range Judge(Config{}, events, end) {
+			for _, r := range judgeAll(Config{}, events, end) {
 				n[r.Rule.Breach] = r.Reached - r.Breaches
 			}
 			return n

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 )
@@ -32,7 +33,7 @@ func TestRules(t *testing.T) {
 		t.Run(test.breach+"/"+test.name, func(t *testing.T) {
 			t.Parallel()
 			events, end := streamOf(t, test.stream)
-			results := Judge(test.cfg, events, end)
+			results := judgeAll(test.cfg, events, end)
 			broken := []string{}
 			for _, r := range results {
 				if r.State() == Broke {
@@ -94,7 +95,17 @@ func TestEachRuleHasTests(t *testing.T) {
 // Without any event nothing is decided.
 func TestNothingSeenIsInconclusive(t *testing.T) {
 	t.Parallel()
-	for _, r := range Judge(Config{}, nil, 0) {
+	for _, r := range judgeAll(Config{}, nil, 0) {
 		assert.Equal(t, Inconclusive, r.State(), r.Rule.Breach)
 	}
+}
+
+// judgeAll runs the rules over a whole stream that ends at a time, and returns what is known of each.
+func judgeAll(cfg Config, stream []Event, end time.Duration) []Result {
+	w := NewWatch(cfg)
+	for _, e := range stream {
+		w.See(e)
+	}
+	w.End(end)
+	return w.Results()
 }

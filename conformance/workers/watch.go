@@ -23,11 +23,10 @@ type Breach struct {
 // Result is what a Watch knows of a rule.
 type Result struct {
 	Rule     Rule
-	Missing  Need          // what the rule needs and the Config lacks: it was not run
-	Reached  int           // how often its situation was seen
-	First    time.Duration // when it was seen for the first time
-	Breaches int           // how many there were
-	Examples []Breach      // the first few
+	Missing  Need     // what the rule needs and the Config lacks: it was not run
+	Reached  int      // how often its situation was seen
+	Breaches int      // how many there were
+	Examples []Breach // the first few
 }
 
 // State is what a Result says about its rule.
@@ -54,7 +53,6 @@ func (r Result) State() State {
 // Watch runs the rules over a stream of events. Its memory is bounded for each open connection, each worker and each
 // job that a worker holds. It starts no goroutines and reads no clock, and is not safe for concurrent use.
 type Watch struct {
-	cfg     Config
 	world   *world
 	results []Result
 	by      map[occasion][]int // indexes of results
@@ -70,7 +68,7 @@ func NewWatch(cfg Config) *Watch {
 	if cfg.Slack == 0 {
 		cfg.Slack = time.Second
 	}
-	w := &Watch{cfg: cfg, world: newWorld(cfg), by: map[occasion][]int{}}
+	w := &Watch{world: newWorld(cfg), by: map[occasion][]int{}}
 	has := cfg.has()
 	rules := Rules()
 	if cfg.Server {
@@ -158,9 +156,6 @@ func (w *Watch) rules(o occasion, l *look) {
 		if j.wrong == "" && l.isMasked() && r.Rule.Breach != LineEnd {
 			continue // what was kept is not what the client has sent
 		}
-		if j.reached && r.Reached == 0 {
-			r.First = l.At
-		}
 		if j.reached {
 			r.Reached++
 		}
@@ -179,16 +174,6 @@ func (w *Watch) rules(o occasion, l *look) {
 // Results returns what is known of each rule, in the order of Rules. The caller may keep it, but not change what it
 // points to.
 func (w *Watch) Results() []Result { return slices.Clone(w.results) }
-
-// Judge runs the rules over a whole stream that ends at a time, and returns what is known of each.
-func Judge(cfg Config, stream []Event, end time.Duration) []Result {
-	w := NewWatch(cfg)
-	for _, e := range stream {
-		w.See(e)
-	}
-	w.End(end)
-	return w.Results()
-}
 
 // String returns "held", "broken" or "inconclusive".
 func (s State) String() string {

@@ -9,7 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -39,6 +41,24 @@ func Equal(a, b json.Number) bool {
 	x, okA := Exactly(a)
 	y, okB := Exactly(b)
 	return okA && okB && x.Cmp(y) == 0
+}
+
+// EqualValues reports whether two values of JSON are the same, their numbers, which are json.Number, as same has it:
+// [Equal], or a function with more leniency.
+func EqualValues(a, b any, same func(a, b json.Number) bool) bool {
+	values := func(a, b any) bool { return EqualValues(a, b, same) }
+	switch a := a.(type) {
+	case json.Number:
+		n, is := b.(json.Number)
+		return is && same(a, n)
+	case []any:
+		list, is := b.([]any)
+		return is && slices.EqualFunc(a, list, values)
+	case map[string]any:
+		object, is := b.(map[string]any)
+		return is && maps.EqualFunc(a, object, values)
+	}
+	return a == b
 }
 
 // IsInt reports whether the value of n is an integer: 1e3 and 1.0 are.

@@ -2,6 +2,7 @@ package jsonnum_test
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -95,5 +96,29 @@ func TestObject(t *testing.T) {
 	assert.Equal(t, map[string]any{}, jsonnum.Object([]byte(`{}`)))
 	for _, text := range []string{"", "null", "[]", "{", "{}}", "{} {}"} {
 		assert.Nil(t, jsonnum.Object([]byte(text)), text)
+	}
+}
+
+// TestEqualValues: values are compared as deep as they go, and their numbers by the function.
+func TestEqualValues(t *testing.T) {
+	t.Parallel()
+	always := func(json.Number, json.Number) bool { return true }
+	for _, test := range []struct {
+		a, b        string
+		equal, kind bool
+	}{
+		{`[1,{"a":[null,true,"x"]}]`, `[1.0,{"a":[null,true,"x"]}]`, true, true},
+		{`[1,2]`, `[1,3]`, false, true},
+		{`[1,2]`, `[1]`, false, false},
+		{`{"a":1}`, `{"b":1}`, false, false},
+		{`1`, `"1"`, false, false},
+		{`{"a":[]}`, `{"a":{}}`, false, false},
+		{`null`, `false`, false, false},
+	} {
+		a, errA := jsonnum.Decode([]byte(test.a))
+		b, errB := jsonnum.Decode([]byte(test.b))
+		require.NoError(t, errors.Join(errA, errB))
+		assert.Equal(t, test.equal, jsonnum.EqualValues(a, b, jsonnum.Equal), test)
+		assert.Equal(t, test.kind, jsonnum.EqualValues(a, b, always), test)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/values"
 )
 
 // tellState returns a hook that answers every BEAT with a state, or only the first one.
@@ -111,7 +112,7 @@ func refuseJobs(refused map[string]bool, text func(jid string) string) func(*fak
 func changeDelivery(jid string, change func(text []byte) []byte) func(*fakes.Event) {
 	return func(e *fakes.Event) {
 		if e.Point == fakes.Ran && e.Command.Verb == fwp.FETCH && e.Reply.Kind == fwp.BulkString &&
-			bytes.Contains(e.Reply.Text, []byte(quoted(jid))) {
+			bytes.Contains(e.Reply.Text, []byte(values.Quote(jid))) {
 			e.Reply.Text = change(e.Reply.Text)
 		}
 	}

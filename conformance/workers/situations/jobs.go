@@ -10,6 +10,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/values"
 )
 
 // job is a work unit of a situation. What is empty has a value that means nothing special.
@@ -28,8 +29,8 @@ type unit struct{ jid, json string }
 // program has written.
 func (j job) unit(queue string) unit {
 	jid := cmp.Or(j.jid, "fwp"+strings.ToLower(rand.Text()))
-	return unit{jid, fmt.Sprintf(`{"jid":%s,"jobtype":%s,"args":%s,"queue":%s%s}`, quoted(jid),
-		quoted(cmp.Or(j.jobtype, "fwp.ok")), cmp.Or(j.args, "[]"), quoted(cmp.Or(j.queue, queue)), j.more)}
+	return unit{jid, fmt.Sprintf(`{"jid":%s,"jobtype":%s,"args":%s,"queue":%s%s}`, values.Quote(jid),
+		values.Quote(cmp.Or(j.jobtype, "fwp.ok")), cmp.Or(j.args, "[]"), values.Quote(cmp.Or(j.queue, queue)), j.more)}
 }
 
 // unknownType is a job type that no worker has.

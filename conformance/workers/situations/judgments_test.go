@@ -173,7 +173,6 @@ func TestWorkersBeside(t *testing.T) {
 			}
 			return all
 		}
-		assert.Equal(t, []int{1}, conns(ofWorker(told, line(fwp.FETCH))))
 		assert.Equal(t, []int{1, 3}, conns(tr.notBeside(told, 5*time.Second, line(fwp.FETCH))))
 	})
 }

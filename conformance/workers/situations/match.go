@@ -53,12 +53,6 @@ func pushOf(jid string) match {
 	return func(e *workers.Event) bool { return e.Verb() == fwp.PUSH && e.Object["jid"] == jid }
 }
 
-// ofWorker matches the events that match m on connections of the worker that was told something: a process may have
-// several workers.
-func ofWorker(told *workers.Event, m match) match {
-	return func(e *workers.Event) bool { return e.Worker == told.Worker && m(e) }
-}
-
 // notBeside matches the events that match m, but for those of workers that had greeted beside the one that was told
 // something, before a time.
 func (t *trial) notBeside(told *workers.Event, before time.Duration, m match) match {

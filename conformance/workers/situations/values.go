@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,17 +18,6 @@ func decoded(text string) any {
 		panic(err)
 	}
 	return v
-}
-
-// quoted returns a text as JSON.
-func quoted(s string) string {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s); err != nil {
-		panic(err) // a string has an encoding
-	}
-	return strings.TrimSuffix(out.String(), "\n")
 }
 
 // shortJSON returns a value as JSON, of which only the beginning is left if it is long.
@@ -67,20 +54,7 @@ func sameInstant(a, b string) bool {
 }
 
 // sameValue compares two values of JSON; numbers by their values.
-func sameValue(a, b any) bool {
-	switch a := a.(type) {
-	case json.Number:
-		n, is := b.(json.Number)
-		return is && jsonnum.Equal(a, n)
-	case []any:
-		list, is := b.([]any)
-		return is && slices.EqualFunc(a, list, sameValue)
-	case map[string]any:
-		object, is := b.(map[string]any)
-		return is && maps.EqualFunc(a, object, sameValue)
-	}
-	return a == b
-}
+func sameValue(a, b any) bool { return jsonnum.EqualValues(a, b, jsonnum.Equal) }
 
 // arrayIn returns the first JSON array in a text, which may have other words around it.
 func arrayIn(text string) (array any, has bool) {
