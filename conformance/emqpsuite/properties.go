@@ -25,6 +25,6 @@ func Properties() []conformance.Check {
 				"are ready or not, that have queues with names that are nearly alike, and that reply; clients leave, " +
 				"and others send what is malformed.",
 			Wait: conformance.QuickWait, Connections: connections,
-		}, func() explore.Explorer { return explore.Explorer{Subject: emqpsubject.Values(), Exploring: valuesFor} }),
+		}, emqpsubject.Values, explore.Explorer{Exploring: valuesFor}),
 	}
 }

@@ -17,12 +17,13 @@ const (
 	propertyShrinking = 6 * time.Second // for all findings together
 )
 
-// Property completes a check of a suite that explores: explorer returns what is explored, with the Subject and the
-// limits Steps and Exploring, which must be set. Findings are shrunk on another server like the target if there can be
+// Property completes a check of a suite that explores: subject returns what is explored, and limits has Steps and
+// Exploring, of which the latter must be set. Findings are shrunk on another server like the target if there can be
 // one: faults that count begin anew there, and it has not crashed.
-func Property(p conformance.Property, explorer func() Explorer) conformance.Property {
+func Property(p conformance.Property, subject func() *Subject, limits Explorer) conformance.Property {
 	p.Run = func(ctx context.Context, on conformance.Setup) conformance.Evidence {
-		e := explorer()
+		e := limits
+		e.Subject = subject()
 		e.Target, e.Password, e.Fresh = on.Target, on.Password, on.Fresh
 		e.Seed, e.Alone, e.Impatient = on.Seed, on.Alone, true
 		e.Timeout, e.Patience, e.Slack = on.Timeout, on.Patience, lag.Allowance

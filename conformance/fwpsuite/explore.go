@@ -1,6 +1,7 @@
 package fwpsuite
 
 import (
+	"slices"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
@@ -19,78 +20,50 @@ const (
 	waitingFor   = 3 * time.Second
 	livesFor     = 225 * time.Second // a reservation of 60 s, and the patience for what must come then
 	livesWait    = 130 * time.Second // where all comes
+	connections  = 12
 )
 
 // Explorations returns the checks that explore.
-func Explorations() []conformance.Property {
-	return []conformance.Property{commands(), guarded(), waits(), values(), lives()}
-}
+func Explorations() []conformance.Property { return slices.Clone(explorations) }
 
-// commands returns the check that sends generated commands for a short time.
-func commands() conformance.Property {
-	return explore.Property(conformance.Property{
+// explorations are all of them.
+var explorations = []conformance.Property{
+	explore.Property(conformance.Property{
 		Name:  "explore/commands",
 		Title: "Whatever several clients send in whatever order, each reply is one that the specification allows",
 		About: "Commands are generated from the seed of the run: legal ones, ones that are illegal in the state of their " +
 			"connection, malformed ones, and disconnects. Each reply is compared with the model of the specification. " +
 			"The check is a short `fwpcheck explore`.",
-		Wait: conformance.QuickWait, Connections: 12,
-	}, func() explore.Explorer {
-		return explore.Explorer{Subject: fwpsubject.Commands(), Steps: commandsSent, Exploring: exploringFor}
-	})
-}
-
-// guarded returns the check that does the same on a server with a password.
-func guarded() conformance.Property {
-	return explore.Property(conformance.Property{
+		Wait: conformance.QuickWait, Connections: connections,
+	}, fwpsubject.Commands, explore.Explorer{Steps: commandsSent, Exploring: exploringFor}),
+	explore.Property(conformance.Property{
 		Name:  "explore/password",
 		Title: "Whatever clients send to a server with a password, each reply is one that the specification allows",
 		About: "Commands are generated as for explore/commands, with passwords and hashes that are wrong.",
-		Wait:  conformance.QuickWait, Connections: 12, Needs: []scenarios.Need{scenarios.NeedPassword},
-	}, func() explore.Explorer {
-		return explore.Explorer{Subject: fwpsubject.Commands(), Steps: guessesSent, Exploring: exploringFor}
-	})
-}
-
-// waits returns the check of what takes its time.
-func waits() conformance.Property {
-	return explore.Property(conformance.Property{
+		Wait:  conformance.QuickWait, Connections: connections, Needs: []scenarios.Need{scenarios.NeedPassword},
+	}, fwpsubject.Commands, explore.Explorer{Steps: guessesSent, Exploring: exploringFor}),
+	explore.Property(conformance.Property{
 		Name:  "explore/waits",
 		Title: "While FETCHes wait and lines are sent, each reply is one that the specification allows",
 		About: "Generated commands as in explore/commands, of those that wait: FETCHes to which jobs come, whose " +
 			"clients leave, or beside which others work; lines in segments; bytes that no client would send.",
-		Wait: conformance.QuickWait, Connections: 12,
-	}, func() explore.Explorer {
-		return explore.Explorer{Subject: fwpsubject.Waits(), Exploring: waitingFor}
-	})
-}
-
-// values returns the check that sends jobs with values of every bucket, and fetches them.
-func values() conformance.Property {
-	return explore.Property(conformance.Property{
+		Wait: conformance.QuickWait, Connections: connections,
+	}, fwpsubject.Waits, explore.Explorer{Exploring: waitingFor}),
+	explore.Property(conformance.Property{
 		Name:  "explore/values",
 		Title: "Whatever legal values a job has, it is delivered with them",
 		About: "Jobs are generated from the seed of the run with values from every bucket that each of their fields has: " +
 			"sizes, numbers, instants and texts at whose borders servers differ. They are pushed and fetched, some by a FETCH " +
 			"that waits and some when they are due, and what comes back is compared with what was sent. A value that a server " +
 			"may refuse stands alone in its job.",
-		Wait: conformance.QuickWait, Connections: 12,
-	}, func() explore.Explorer {
-		return explore.Explorer{Subject: fwpsubject.Values(), Steps: valuesSent, Exploring: exploringFor}
-	})
-}
-
-// lives returns the check that follows jobs with values of every bucket through schedules, failures and the ends of
-// their reservations.
-func lives() conformance.Property {
-	return explore.Property(conformance.Property{
+		Wait: conformance.QuickWait, Connections: connections,
+	}, fwpsubject.Values, explore.Explorer{Steps: valuesSent, Exploring: exploringFor}),
+	explore.Property(conformance.Property{
 		Name:  "explore/lives",
 		Title: "Whatever legal values a job has, it comes back with them after its time, a failure or its reservation",
 		About: "Jobs are generated as for explore/values. Some are scheduled, some are failed, and some are kept until " +
 			"their reservation ends, once or twice, with the values of each bucket. All of them wait together, and are " +
 			"compared when they come.",
-		Wait: livesWait, Connections: 12,
-	}, func() explore.Explorer {
-		return explore.Explorer{Subject: fwpsubject.Lives(), Exploring: livesFor}
-	})
+		Wait: livesWait, Connections: connections,
+	}, fwpsubject.Lives, explore.Explorer{Exploring: livesFor}),
 }

@@ -26,17 +26,13 @@ func Properties() []conformance.Check {
 				"that each of their fields has, and malformed ones. Jobs are added, leased, reported, deleted and inspected " +
 				"in any order by clients of which some wait. Each reply is compared with the model of the document.",
 			Wait: conformance.QuickWait, Connections: connections,
-		}, func() explore.Explorer {
-			return explore.Explorer{Subject: workqsubject.Values(), Steps: valuesSent, Exploring: valuesFor}
-		}),
+		}, workqsubject.Values, explore.Explorer{Steps: valuesSent, Exploring: valuesFor}),
 		explore.Property(conformance.Property{
 			Name:  "explore/lives",
 			Title: "Jobs that are due, whose time to run or time to live ends, are then what the document says",
 			About: "Jobs are generated as for explore/values, with short times. They are leased, reported and awaited, then " +
 				"all of them wait together, and each is looked at when everything that is due has happened.",
 			Wait: conformance.QuickWait, Connections: connections,
-		}, func() explore.Explorer {
-			return explore.Explorer{Subject: workqsubject.Lives(), Exploring: livesFor}
-		}),
+		}, workqsubject.Lives, explore.Explorer{Exploring: livesFor}),
 	}
 }
