@@ -58,6 +58,13 @@ func NewUnstarted(config Config) *Server {
 // Start starts a server that [NewUnstarted] made. It panics if the server was
 // started before, or cannot listen.
 func (s *Server) Start() {
+	if err := s.TryStart(); err != nil {
+		panic(err.Error())
+	}
+}
+
+// TryStart is Start with an error where the server cannot listen. It panics if the server was started before.
+func (s *Server) TryStart() error {
 	if s.store != nil {
 		panic("fakes: Start of a server that was started before")
 	}
@@ -72,9 +79,10 @@ func (s *Server) Start() {
 	s.workers.byWID = make(map[string]*worker)
 	s.store = s.newStore()
 	if err := s.listen(); err != nil {
-		panic(fmt.Sprintf("fakes: %v", err))
+		return fmt.Errorf("fakes: %w", err)
 	}
 	s.clock.Go(func() { s.store.Run(&Event{}, s.stopped) })
+	return nil
 }
 
 // listen opens the listener and accepts connections on it.

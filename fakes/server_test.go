@@ -171,7 +171,7 @@ func TestWhatPanics(t *testing.T) {
 	t.Parallel()
 	s := start(t, fakes.Config{})
 	assert.Panics(t, s.Start)
-	assert.Panics(t, func() {
-		fakes.NewServer(fakes.Config{Listen: func() (net.Listener, error) { return nil, errors.New("no port") }})
-	})
+	portless := fakes.Config{Listen: func() (net.Listener, error) { return nil, errors.New("no port") }}
+	assert.Panics(t, func() { fakes.NewServer(portless) })
+	require.EqualError(t, fakes.NewUnstarted(portless).TryStart(), "fakes: listen: no port")
 }

@@ -17,11 +17,6 @@ import (
 
 const mostBody = 8 << 20 // bytes of a request
 
-// listenError reports that a server cannot listen.
-type listenError struct{ cause any }
-
-func (e *listenError) Error() string { return fmt.Sprint(e.cause) }
-
 // Handler returns the HTTP control of the double, version 1. named returns the fault of a name. It serves requests to
 // this machine only, and none that a browser sends on behalf of another site.
 func (d *Double) Handler(named func(string) (fakes.Fault, error)) http.Handler {

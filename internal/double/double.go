@@ -44,18 +44,7 @@ func New(config fakes.Config, faults ...fakes.Fault) (d *Double, err error) {
 	d.SetFaults(faults)
 	config.Hook = d.hook
 	d.server = fakes.NewUnstarted(config)
-	return d, start(d.server)
-}
-
-// start starts a server, which panics if it cannot listen.
-func start(server *fakes.Server) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = &listenError{r}
-		}
-	}()
-	server.Start()
-	return nil
+	return d, d.server.TryStart()
 }
 
 // Server returns the server.

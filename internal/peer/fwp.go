@@ -65,19 +65,17 @@ func fwpConfig(c *Config) (fakes.Config, error) {
 	return config, nil
 }
 
-// embedFWP starts an embedded server, which panics if it cannot listen.
-func embedFWP(c Config) (server *Server, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("%v", r)
-		}
-	}()
+// embedFWP starts an embedded server.
+func embedFWP(c Config) (*Server, error) {
 	config, err := fwpConfig(&c)
 	if err != nil {
 		return nil, err
 	}
 	c.apply(&config)
-	s := fakes.NewServer(config)
+	s := fakes.NewUnstarted(config)
+	if err := s.TryStart(); err != nil {
+		return nil, err
+	}
 	return &Server{
 		Server: OfferFWP(s, c.network().DialContext), URL: s.URL(), Close: s.Close, Down: s.Down, Up: s.Up,
 	}, nil

@@ -194,7 +194,7 @@ func (t *trial) serve() *server {
 		return &recordedListener{ln, t.recording, s.connects, t.secure(), t.notice}, nil
 	}
 	s.Server = fakes.NewUnstarted(config)
-	if err := begin(s.Server); err != nil {
+	if err := s.TryStart(); err != nil {
 		t.giveUp(false, "the server of the situation could not be started: %v", err)
 	}
 	t.servers = append(t.servers, s)
@@ -204,17 +204,6 @@ func (t *trial) serve() *server {
 // notice ends the run if an error means that this process ran out of something, and returns it: what a program does
 // then says nothing about it.
 func (t *trial) notice(err error) error { return shortage.Notice(t.ctx, err) }
-
-// begin starts a server, which panics if it cannot listen.
-func begin(s *fakes.Server) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("%v", r)
-		}
-	}()
-	s.Start()
-	return nil
-}
 
 // restart restarts the server of a process, and returns the time, which is behind all that was seen before.
 func (t *trial) restart(p *program) time.Duration {
