@@ -27,8 +27,7 @@ type Comparison struct {
 // Compared is what a comparison found. What it has two of is of the first and of the
 // second server.
 type Compared struct {
-	Commands    int // that were sent to the first server, those that shrank differences not included
-	Took        time.Duration
+	Commands    int       // that were sent to the first server, those that shrank differences not included
 	Coverage    *Coverage // of the first server
 	Differences []Difference
 	Left        [2][]string // jobs that could not be removed
@@ -89,7 +88,6 @@ func (c *Comparison) Run(ctx context.Context) *Compared {
 	for i := range x.result.Differences {
 		x.shrink(ctx, &x.result.Differences[i])
 	}
-	x.result.Took = time.Since(x.begun)
 	return x.result
 }
 

@@ -60,10 +60,8 @@ type Explorer struct {
 
 // Result is what an exploration found.
 type Result struct {
-	Seed     uint64
 	Commands int
-	Took     time.Duration
-	Shrunk   time.Duration // the part of Took in which findings were shrunk
+	Shrunk   time.Duration // in which findings were shrunk, at the end
 	Coverage *Coverage
 	Findings []Finding
 	Left     []string // jobs that could not be removed
@@ -156,8 +154,8 @@ func (e *Explorer) Replay(ctx context.Context, t Trace) *Result {
 // begin makes an exploration.
 func (e *Explorer) begin(ctx context.Context) *exploration {
 	x := &exploration{
-		Explorer: e, config: e.config(), begun: time.Now(), known: map[string]*pending{}, reported: map[string]bool{},
-		budget: e.divide(), result: &Result{Seed: e.Seed, Coverage: newCoverage(e.Subject)},
+		Explorer: e, config: e.config(), known: map[string]*pending{}, reported: map[string]bool{},
+		budget: e.divide(), result: &Result{Coverage: newCoverage(e.Subject)},
 	}
 	x.play = newPlay(x.config, freshPrefix())
 	x.play.cover = x.result.Coverage
@@ -202,7 +200,7 @@ func (x *exploration) end(ctx context.Context) *Result {
 	x.result.Silent = x.result.Silent || x.play.mute || unserved && !x.result.Refused
 	begun := time.Now()
 	x.shrinkAll(ctx)
-	x.result.Took, x.result.Shrunk = time.Since(x.begun), time.Since(begun)
+	x.result.Shrunk = time.Since(begun)
 	return x.result
 }
 
@@ -210,7 +208,6 @@ func (x *exploration) end(ctx context.Context) *Result {
 type exploration struct {
 	*Explorer
 	config *config
-	begun  time.Time
 	budget Budget
 	play   *playing
 	gen    *generator

@@ -48,14 +48,12 @@ type Load struct {
 // Result is the result of a load.
 type Result struct {
 	History  *history.History // never nil
-	Jobs     int              // that were pushed
 	Findings []explore.Finding
 	Law      []law.Seen // what the law found in the conversations
 	Tally    law.Tally  // what it has judged
 	Commands int
-	Answered int // of the commands
-	Took     time.Duration
-	Shrunk   time.Duration // the part of Took in which findings were shrunk
+	Answered int           // of the commands
+	Shrunk   time.Duration // in which findings were shrunk, at the end
 	Left     []string      // accepted jobs whose end is not known
 	Dead     bool          // the server does not serve any more
 	Served   bool          // the clients were accepted
@@ -70,7 +68,6 @@ const (
 // Run blocks until the load is over and its findings are shrunk. When ctx is done, the
 // history until then is evaluated, and nothing is shrunk.
 func (l *Load) Run(ctx context.Context) *Result {
-	begun := time.Now()
 	l.fill()
 	e := &l.Explorer
 	budget := explore.Divide(e.Time)
@@ -81,7 +78,7 @@ func (l *Load) Run(ctx context.Context) *Result {
 		Dial: l.dial(ctx), Protocol: fwpspeaker.New(e.Password), Watch: l.watch(),
 	})
 	r := &Result{
-		History: done.History, Jobs: done.Judged.Jobs, Served: done.History != nil,
+		History: done.History, Served: done.History != nil,
 		Law: l.judge.Found(), Tally: l.judge.Tally(),
 	}
 	if r.History == nil {
@@ -102,7 +99,7 @@ func (l *Load) Run(ctx context.Context) *Result {
 	r.Dead = crashed && (e.Fresh != nil || !e.Revive(ctx))
 	reporting := time.Now()
 	l.report(ctx, r, done, crashed)
-	r.Took, r.Shrunk = time.Since(begun), time.Since(reporting)
+	r.Shrunk = time.Since(reporting)
 	return r
 }
 
