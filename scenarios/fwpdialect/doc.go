@@ -4,7 +4,6 @@
 //
 // To read: dialect.go (what scripts may write, greeting, questions, the scripts), check.go (what
 // a client may send), reply.go (what a server may answer), password.go (computed
-// hashes), ledger.go (the jobs of a play and their removal), ledger_breach.go (what
-// it shows to be wrong); clean.go (removes what runs have left behind) and
-// software.go (which server it is) are for the command line.
+// hashes), ledger.go (the jobs of a play and their removal); clean.go (removes what runs
+// have left behind) and software.go (which server it is) are for the command line.
 package fwpdialect
