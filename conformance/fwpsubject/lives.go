@@ -159,7 +159,7 @@ func (g *maker) sweep(int, *oracle.Conn) []explore.Step {
 			steps = append(steps, ahead(line(conns[i], "FETCH %s", strings.Join(some, " "))))
 		}
 	}
-	for _, c := range conns { // which reads what came
+	for _, c := range conns { // which takes in the replies
 		steps = append(steps, line(c, "%s", g.beat(g.law.world.Conns[c])))
 	}
 	return steps
