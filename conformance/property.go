@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -69,7 +70,7 @@ func (p Property) Play(ctx context.Context, on Setup) Evidence {
 		e.Amid = on.Peers.Open()
 	}
 	if e.Open == "" && e.Err != nil {
-		e.Open, e.Reason = e.Err.Error(), ReasonOf(e.Err)
+		e.Open, e.Reason = text.OfError(e.Err), ReasonOf(e.Err)
 	}
 	if e.Open != "" && e.refusedAll() { // others had all connections
 		e.Reason = reports.ReasonConnections

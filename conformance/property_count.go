@@ -36,7 +36,7 @@ func (t *countingTarget) Dial(ctx context.Context) (net.Conn, error) {
 	nc, err := t.Target.Dial(ctx)
 	if err != nil {
 		if ctx.Err() == nil || time.Since(begin) >= t.patience { // else the property gave up
-			t.count.NotOpened(err.Error())
+			t.count.NotOpened(text.OfError(err))
 		}
 		return nil, err
 	}

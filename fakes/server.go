@@ -59,7 +59,7 @@ func NewUnstarted(config Config) *Server {
 // started before, or cannot listen.
 func (s *Server) Start() {
 	if err := s.TryStart(); err != nil {
-		panic(err.Error())
+		panic(fmt.Sprintf("fakes: listen: %v", err))
 	}
 }
 
@@ -79,7 +79,7 @@ func (s *Server) TryStart() error {
 	s.workers.byWID = make(map[string]*worker)
 	s.store = s.newStore()
 	if err := s.listen(); err != nil {
-		return fmt.Errorf("fakes: %w", err)
+		return err
 	}
 	s.clock.Go(func() { s.store.Run(&Event{}, s.stopped) })
 	return nil
@@ -93,7 +93,7 @@ func (s *Server) listen() error {
 	}
 	opened, err := open()
 	if err != nil {
-		return fmt.Errorf("listen: %w", err)
+		return err
 	}
 	ln := &listener{opened}
 	s.mu.Lock()

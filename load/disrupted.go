@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/disrupt"
 	"github.com/fwpsuite/fwp/load/results"
@@ -201,7 +202,7 @@ func (r *run) reportDisruptions() *results.LoadDisruptions {
 			Served: -1, Back: -1,
 		}
 		if done.err != nil {
-			one.Failed = done.err.Error()
+			one.Failed = text.OfError(done.err)
 		} else {
 			span := disrupt.Span{Since: since, Began: done.began, Ended: done.ended, Until: until}
 			one.Served, one.Back = d.track.Recovery(span)

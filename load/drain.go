@@ -39,7 +39,7 @@ func (r *run) drain() {
 		r.note("empty after " + reports.Time(r.now()-from))
 		return
 	}
-	r.figures.notDrained = cmp.Or(message(others), r.whyNotDrained())
+	r.figures.notDrained = cmp.Or(text.OfError(others), r.whyNotDrained())
 	r.note(r.figures.notDrained)
 }
 
@@ -106,7 +106,7 @@ func (r *run) leave() {
 func (r *run) whyGone() string {
 	why := "it closed all connections and accepted no new ones"
 	if r.status.Last != nil {
-		why = r.status.Last.Error()
+		why = text.OfError(r.status.Last)
 	}
 	return fmt.Sprintf("%s, %s after the start", why, reports.Time(r.lastSeen.Round(100*time.Millisecond)))
 }

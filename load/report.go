@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/shortage"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/health"
 	"github.com/fwpsuite/fwp/load/judge"
@@ -28,7 +29,7 @@ func (r *run) report() *results.Load {
 	if r.engine == nil { // no load was put on the server
 		if f.unreachable != nil && !f.interrupted {
 			if l.Internal = shortage.Explain(f.unreachable); l.Internal == "" {
-				l.Unreachable = f.unreachable.Error()
+				l.Unreachable = text.OfError(f.unreachable)
 			}
 		}
 		return l
@@ -39,8 +40,8 @@ func (r *run) report() *results.Load {
 	l.Histograms = Log(f.total, r.began, r.config.Run)
 	a := r.account()
 	l.Connections = results.Connections{
-		Planned: f.wanted, Opened: f.opened, Refused: message(f.refused),
-		Lost: r.status.Lost, Disconnects: r.status.Disconnects, LostWhy: message(r.status.FirstLost),
+		Planned: f.wanted, Opened: f.opened, Refused: text.OfError(f.refused),
+		Lost: r.status.Lost, Disconnects: r.status.Disconnects, LostWhy: text.OfError(r.status.FirstLost),
 	}
 	l.Rate, l.Jobs = r.reportRate(), a.report()
 	l.Disruptions = r.reportDisruptions()
@@ -180,14 +181,6 @@ func curve(times measure.Times) (points []results.Quantile) {
 		value, _ := times.Percentile(100 * (1 - beyond))
 		points = append(points, results.Quantile{Q: math.Round((1-beyond)*1e8) / 1e8, Time: value})
 	}
-}
-
-// message returns the text of err, empty for nil.
-func message(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
 }
 
 // reportRate returns the arrivals of the plan in the window, and those that were answered.

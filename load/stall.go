@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/protocol"
 )
@@ -61,5 +62,5 @@ func errorText(err error) string {
 	if refused, ok := errors.AsType[*protocol.RefusedError](err); ok {
 		return refused.Text
 	}
-	return err.Error()
+	return text.OfError(err)
 }

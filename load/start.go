@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -58,7 +59,7 @@ func (r *run) awaitStart(ctx context.Context) *time.Time {
 	})
 	switch {
 	case got.err != nil && ctx.Err() == nil:
-		r.figures.notStarted = got.err.Error()
+		r.figures.notStarted = text.OfError(got.err)
 		return nil
 	case got.at.IsZero():
 		return nil

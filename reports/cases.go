@@ -211,7 +211,8 @@ func (s *Suite) AddTroubles(t Trouble) {
 		interrupted = "the run was interrupted: there are results until then"
 	}
 	for _, of := range []struct{ name, kind, why string }{
-		{"the target can be reached", "unreachable", t.Unreachable}, {"the suite itself", "internal error", t.Internal},
+		{"the target can be reached", "unreachable", t.Unreachable},
+		{"this machine and the suite", "failed on this machine", t.Internal},
 		{"the command line", "usage", t.Usage}, {"the run is complete", "interrupted", interrupted},
 	} {
 		if of.why != "" {

@@ -14,10 +14,13 @@ const (
 	ExitUsage        = 2   // usage, a bad script or workload, a selection that matches nothing
 	ExitInconclusive = 3   // something is inconclusive or not run, or nothing was evaluated. fwpbench: an INVALID run
 	ExitUnreachable  = 4   // the target cannot be reached, or does not speak the protocol. fwpbench: or it was lost
-	ExitInternal     = 5   // an internal error
+	ExitInternal     = 5   // this machine or the suite failed: a full disk, no file descriptors, an internal error
 	ExitLoss         = 6   // fwpbench: a job lost, delivered twice or wrongly, or a reply that breaks the protocol
 	ExitInterrupted  = 130 // interrupted by the user; the report is written all the same
 )
+
+// FailedHere begins the outcome of what this machine, or the suite, has kept from being complete.
+const FailedHere = "failed on this machine: "
 
 // exit is a row of the table of exit codes.
 type exit struct {
@@ -27,11 +30,13 @@ type exit struct {
 	check, bench string
 }
 
+const failures = "failed on this machine: a full disk, too few file descriptors, an internal error"
+
 // exits is the table of exit codes. Where several apply, the first one counts.
 var exits = [...]exit{
 	{ExitInterrupted, Caution, "interrupted; the report is written all the same",
 		"interrupted; the report is written all the same"},
-	{ExitInternal, Bad, "internal error", "internal error"},
+	{ExitInternal, Bad, failures, failures},
 	{ExitUnreachable, Bad,
 		"the target is not reachable, does not speak the protocol, or does not take the password",
 		"the same, or it was lost during the run"},
@@ -124,7 +129,7 @@ func (t Trouble) Claims(sum, undone string) []Claim {
 	}
 	return []Claim{
 		Claimed(ExitInterrupted, t.Interrupted, "interrupted: "+sum),
-		Claimed(ExitInternal, t.Internal != "", "internal error: "+text.OneLine(t.Internal)),
+		Claimed(ExitInternal, t.Internal != "", FailedHere+text.OneLine(t.Internal)),
 		Claimed(ExitUnreachable, t.Unreachable != "", undone+": "+unreached),
 		Claimed(ExitUsage, t.Usage != "", "usage error: "+text.OneLine(t.Usage)),
 	}

@@ -142,7 +142,7 @@ func TestOutcomeInWords(t *testing.T) {
 		{"interrupted at once", &Report{Trouble: Trouble{Interrupted: true}}, "interrupted: nothing was evaluated"},
 		{"interrupted", interrupted, "interrupted: 3 findings: 1 crash, 1 fail, 1 warn; " +
 			"1 clause inconclusive, 1 clause not run, 1 check not run; 1 clause passed, 1 observed"},
-		{"internal", &Report{Trouble: Trouble{Internal: "boom"}}, "internal error: boom"},
+		{"internal", &Report{Trouble: Trouble{Internal: "boom"}}, "failed on this machine: boom"},
 		{"unreachable", &Report{Trouble: Trouble{Unreachable: "refused"}}, "no server could be tested: refused"},
 		{"usage", &Report{Trouble: Trouble{Usage: "unknown flag"}}, "usage error: unknown flag"},
 		{"in part", half, "1 check inconclusive; 1 clause passed"},

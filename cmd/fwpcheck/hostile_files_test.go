@@ -32,10 +32,10 @@ var readers = map[string]string{
 	"fmt":       "fwpcheck fmt FILE",
 	"shrink":    "fwpcheck shrink FILE",
 	"replay":    "fwpcheck explore --replay FILE",
-	"authority": "fwpcheck wait --url tcp+tls://127.0.0.1:1 --tls-ca FILE",
-	"password":  "fwpcheck wait --url tcp://127.0.0.1:1 --password-file FILE",
+	"authority": "fwpcheck wait --url tcp+tls://127.0.0.1:1 --timeout 1ms --tls-ca FILE",
+	"password":  "fwpcheck wait --url tcp://127.0.0.1:1 --timeout 1ms --password-file FILE",
 	"merge":     "fwpbench merge FILE",
-	"workload":  "fwpbench run FILE",
+	"workload":  "fwpbench run FILE --url tcp://127.0.0.1:1",
 }
 
 // file is what a hostile file consists of: a beginning, a text that is repeated, and an end.
@@ -48,7 +48,7 @@ type file struct {
 const (
 	report  = "{\n  \"schema\": \"fwpcheck/3\",\n"
 	history = `{"fwp_history":1,"events":1,"drained":true,"limits":{"early":1}}` + "\n"
-	run     = `{"version":2,"steps":[`
+	steps   = `{"version":2,"steps":[`
 	mebi    = 1 << 20
 )
 
@@ -67,7 +67,7 @@ var hostileFiles = map[string]file{
 	"a report of 50,000 clauses":     {first: report + `"checks":[{"clauses":[{}`, again: `,{}`, times: 50_000, last: "]}]}"},
 	"a history's line of 100 MB":     {first: history + `{"body":"`, again: "A", times: 100 * mebi, last: "\"}\n"},
 	"a history nested 200,000 deep":  {first: history + `{"body":`, again: "[", times: 200_000, last: "\n"},
-	"2,000,000 steps":                {first: run + "{}", again: ",{}", times: 2_000_000, last: "]}"},
+	"2,000,000 steps":                {first: steps + "{}", again: ",{}", times: 2_000_000, last: "]}"},
 	"70,000 keys":                    {again: "some key: 1\n", times: 70_000},
 	"70,000 known findings":          {again: "a/b FWP-X fails\n", times: 60_000},
 	"90,000 mistakes":                {first: "title: x\n\n", again: "nosuch\n", times: 90_000},

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -27,8 +28,12 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "8"); err != nil { // before m.Run, which reads the command line
 		panic(err)
 	}
-	if len(os.Args) > 1 && os.Args[1] == "supervise" { // a command in the process of the test starts itself for that
-		os.Exit(check.Main(process()))
+	if name := filepath.Base(os.Args[0]); strings.HasSuffix(name, ".test") && len(os.Args) > 1 &&
+		!strings.HasPrefix(os.Args[1], "-") { // a command in the process of the test starts itself: not the tests
+		if os.Args[1] == "supervise" {
+			os.Exit(check.Main(process()))
+		}
+		os.Exit(bench.Main(process()))
 	}
 	testscript.Main(m, map[string]func(){
 		"fwpcheck":     func() { os.Exit(check.Main(process())) },

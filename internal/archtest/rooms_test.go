@@ -247,7 +247,7 @@ var rooms = map[string]room{
 	},
 	"internal/schematest": {testsAlso: []string{"internal/text", "load/results", "reports"}},
 	"internal/input":      {alone: true},
-	"internal/shortage":   {alone: true},
+	"internal/shortage":   {mayImport: []string{"internal/text"}, alone: true},
 	"internal/scripttest": {mayImport: []string{"internal/cli/program"}},
 	"internal/suitetest": {
 		mayImport: []string{

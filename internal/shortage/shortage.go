@@ -8,6 +8,8 @@ import (
 	"net"
 	"slices"
 	"syscall"
+
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // Kind is what ran out.
@@ -83,7 +85,7 @@ func Explain(err error) string {
 	if kind == None {
 		return ""
 	}
-	return "this process is out of " + kind.String() + " (" + err.Error() + "): " + kind.Advice()
+	return "this process is out of " + kind.String() + " (" + text.OfError(err) + "): " + kind.Advice()
 }
 
 type watchKey struct{}

@@ -38,6 +38,6 @@ func TestOf(t *testing.T) {
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	err := &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("socket", syscall.EADDRNOTAVAIL)}
-	assert.Equal(t, "this process is out of local ports (dial tcp: socket: cannot assign requested address): "+
+	assert.Equal(t, "this process is out of local ports (cannot assign requested address): "+
 		"widen net.ipv4.ip_local_port_range, or spread the connections over several addresses", shortage.Explain(err))
 }

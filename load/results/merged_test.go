@@ -90,5 +90,5 @@ func TestTheCasesOfASum(t *testing.T) {
 	valid.Internal = "disk full"
 	code, words = valid.Outcome()
 	assert.Equal(t, reports.ExitInternal, code)
-	assert.Equal(t, "internal error: disk full", words)
+	assert.Equal(t, "failed on this machine: disk full", words)
 }

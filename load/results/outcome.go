@@ -19,7 +19,7 @@ func (l *Load) Outcome() (code int, words string) {
 func (l *Load) decide() reports.Outcome {
 	missed, sum := l.missed(), cmp.Or(l.sum(), "nothing was achieved")
 	return reports.Decide(append(l.Claims(cmp.Or(l.begun(), sum), "the target could not be loaded"),
-		reports.Claimed(reports.ExitInternal, l.short() != "", join("internal error: "+l.short(), l.found(), l.account())),
+		reports.Claimed(reports.ExitInternal, l.short() != "", join(reports.FailedHere+l.short(), l.found(), l.account())),
 		reports.Claimed(reports.ExitUnreachable, l.Gone != "",
 			join("the target was lost: "+text.OneLine(l.Gone), l.found(), l.account())),
 		reports.Claimed(reports.ExitLoss, slices.ContainsFunc(l.Findings, func(f LoadFinding) bool { return f.fails() }),

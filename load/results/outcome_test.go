@@ -72,7 +72,7 @@ func TestLoadOutcome(t *testing.T) {
 			func(l *results.Load) {
 				l.Gone, l.Findings = "EOF", []results.LoadFinding{newFinding(results.FindingLost, "FWP-PUSH-04", 7, nil)}
 			}},
-		{reports.ExitInternal, "internal error: a b", func(l *results.Load) { l.Internal = "a\nb" }},
+		{reports.ExitInternal, "failed on this machine: a b", func(l *results.Load) { l.Internal = "a\nb" }},
 		{reports.ExitInterrupted, "interrupted: 7 jobs lost", func(l *results.Load) {
 			l.Interrupted, l.Findings, l.Internal = true, []results.LoadFinding{newFinding(results.FindingLost, "FWP-PUSH-04", 7,
 				nil)}, "boom"

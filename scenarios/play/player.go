@@ -14,6 +14,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -261,9 +262,9 @@ func (pl *play) dial(ctx context.Context, name string, role scenarios.Role, hell
 	nc, protocol, err := pl.openConn(dialing, role, hello)
 	if err != nil {
 		if ctx.Err() == nil {
-			pl.count.NotOpened(err.Error())
+			pl.count.NotOpened(text.OfError(err))
 		}
-		return nil, &unservedError{opening, "connect: " + err.Error()}
+		return nil, &unservedError{opening, "connect: " + text.OfError(err)}
 	}
 	pl.Peers.seen.note(opening)
 	admission := pl.count.Opened()

@@ -248,7 +248,7 @@ func (p process) deliverComparison(o *compareOptions, c *results.LoadComparison)
 	c.Hide(p.Secrets.Hide)
 	if o.benchfmt != "" {
 		if err := program.ReplaceFile(o.benchfmt, c.WriteBenchfmt); err != nil {
-			c.Internal = "--benchfmt: " + err.Error()
+			c.Internal = "--benchfmt: " + text.OfError(err)
 		}
 	}
 	return p.deliver(&o.reportFlags, c)

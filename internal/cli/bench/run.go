@@ -175,7 +175,7 @@ func (p process) drive(
 // finish writes the files of a run, and its report.
 func (p process) finish(o *benchOptions, outputs *benchFiles, result *load.Result) error {
 	if err := outputs.close(result, p.Secrets.Hide); err != nil && result.Report.Internal == "" {
-		result.Report.Internal = err.Error()
+		result.Report.Internal = text.OfError(err)
 	}
 	return p.report(o, result.Report)
 }
@@ -321,9 +321,9 @@ func notReached(ctx context.Context, config *load.Config, began time.Time, err e
 	switch {
 	case report.Interrupted:
 	case internal:
-		report.Internal = err.Error()
+		report.Internal = text.OfError(err)
 	default:
-		report.Unreachable = err.Error()
+		report.Unreachable = text.OfError(err)
 	}
 	return report
 }

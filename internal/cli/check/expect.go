@@ -138,7 +138,7 @@ func (e *expectations) apply(
 		p.Logf("interrupted: %s is as it was", e.file.Name)
 	} else if e.update && r.Internal == "" && r.Unreachable == "" {
 		if err := e.rewrite(p, judged, chosen); err != nil {
-			judged.Internal = "the known findings could not be written: " + err.Error()
+			judged.Internal = "the known findings could not be written: " + text.OfError(err)
 			return judged
 		}
 		judged = e.judge(r)

@@ -13,6 +13,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/shortage"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -91,9 +92,9 @@ func failure(ctx context.Context, err error) (t reports.Trouble) {
 	case ctx.Err() != nil:
 		t.Interrupted = true
 	case lost || none:
-		t.Unreachable = err.Error()
+		t.Unreachable = text.OfError(err)
 	case err != nil:
-		t.Internal = err.Error()
+		t.Internal = text.OfError(err)
 	}
 	return t
 }

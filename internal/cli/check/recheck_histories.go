@@ -12,6 +12,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/internal/input"
 	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -22,7 +23,7 @@ func (p process) judge(names []string, format string) error {
 		f := reports.History{Name: name}
 		h, err := p.loadHistory(name)
 		if err != nil {
-			f.Damage = err.Error()
+			f.Damage = text.OfError(err)
 			p.Logf("%s: %s", name, f.Damage)
 		}
 		if h != nil {

@@ -86,16 +86,16 @@ func (p process) record(ctx context.Context, o *recordOptions) error {
 	if err := writableScript(o.output); err != nil {
 		return err
 	}
+	ctx, stop := p.serving(ctx)
+	defer stop()
 	if _, err := peer.Default().Identify(ctx, endpoint.Server, o.timeout); err != nil {
-		return &program.UnreachableError{Cause: err, Advice: endpoint.Choice.Address.Advice(err)}
+		return program.Interrupted(ctx, &program.UnreachableError{Cause: err, Advice: endpoint.Choice.Address.Advice(err)})
 	}
 	l, err := listen(ctx, "listen "+o.listen, o.listen)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	ctx, stop := p.serving(ctx)
-	defer stop()
 	ctx, cancel := o.limited(ctx)
 	defer cancel()
 	shown := &shownFindings{p: p, times: map[string]int{}}
@@ -211,7 +211,7 @@ func (s *shownFindings) failed(err error) {
 	defer s.mu.Unlock()
 	if !s.down {
 		s.p.Logf("a client's connection is not passed on, and later ones may not be: %s",
-			cmp.Or(shortage.Explain(err), err.Error()))
+			cmp.Or(shortage.Explain(err), text.OfError(err)))
 	}
 	s.down = true // it is said once
 	if s.short == "" {

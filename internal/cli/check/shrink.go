@@ -40,7 +40,7 @@ func newShrink(p process) *cobra.Command {
 			"standard output, or to --output.\n\n" +
 			"Without --url or FAKTORY_URL the embedded server plays.\n\n" +
 			"Exit codes: 0 the script is written, 2 usage, 3 the script shows nothing, 4 the server cannot be reached,\n" +
-			"5 internal error.",
+			"5 internal error, 130 interrupted; what is left by then is written.",
 		Example: "  fwpcheck shrink bug.fwp --url tcp://localhost:7419 -o small.fwp\n" +
 			"  fwpcheck shrink bug.fwp --finding fetch-after-quiet",
 		Args: func(_ *cobra.Command, args []string) error {
@@ -70,7 +70,16 @@ func (p process) shrink(ctx context.Context, o *shrinkOptions, file string) erro
 	if err := writableScript(o.output); err != nil {
 		return err
 	}
+	ctx, stop := p.Interruptible(ctx)
+	defer stop()
 	s := &recorder.Shrinker{Timeout: o.timeout, Unwatched: !protocol.Monitored, Law: protocol.Law}
+	return program.Interrupted(ctx, p.shrinkWith(ctx, o, s, script))
+}
+
+// shrinkWith has a Shrinker make a script smaller, and writes what is left when that is done or ctx has ended.
+func (p process) shrinkWith(
+	ctx context.Context, o *shrinkOptions, s *recorder.Shrinker, script *scenarios.Script,
+) error {
 	end, err := p.shrinkTarget(ctx, o, s)
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -129,17 +130,17 @@ func (p Process) conclude(cmd *cobra.Command, err error) int {
 		return int(done)
 	}
 	if _, internal := errors.AsType[*InternalError](err); internal {
-		p.Logf("%s", target.Redact(err.Error()))
+		p.Logf("%s", target.Redact(text.OfError(err)))
 		return reports.ExitInternal
 	}
 	if _, unreachable := errors.AsType[*UnreachableError](err); unreachable {
-		p.Logf("%s", target.Redact(err.Error()))
+		p.Logf("%s", target.Redact(text.OfError(err)))
 		return reports.ExitUnreachable
 	}
 	if cmd.Name() == "help" { // not the help of help
 		cmd = cmd.Root()
 	}
-	p.Logf("%s\nFor help: %s --help", target.Redact(err.Error()), cmd.CommandPath())
+	p.Logf("%s\nFor help: %s --help", target.Redact(text.OfError(err)), cmd.CommandPath())
 	return reports.ExitUsage
 }
 
@@ -168,6 +169,14 @@ func (p Process) Interruptible(ctx context.Context) (context.Context, func()) {
 		}
 		stop()
 	}
+}
+
+// Interrupted returns the error with which a command ends: that of an interrupt if there was one, and else err.
+func Interrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return Exit(reports.ExitInterrupted)
+	}
+	return err
 }
 
 // UntilInterrupted returns a copy of ctx that ends with the first SIGINT or SIGTERM, for commands that end in no other

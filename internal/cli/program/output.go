@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/reports/formats"
 	"github.com/fwpsuite/fwp/reports/page"
@@ -51,7 +52,7 @@ func (p Process) Deliver(o Output) error {
 		here.Color = p.wantsColor(o.Flags.Color.String())
 		if err := o.write(shown, p.Out, formats.Output{Text: here}); err != nil {
 			p.Logf("%v", err)
-			o.Trouble.Internal = err.Error()
+			o.Trouble.Internal = text.OfError(err)
 		}
 	}
 	p.annotate(&o, slices.ContainsFunc(places, func(at place) bool { return at.format == "github" }))

@@ -31,8 +31,14 @@ type Process struct {
 	terminal func(io.Writer) bool // instead of asking the system, if set
 }
 
-// Logf writes a message to standard error, as Show returns it, in lines that fit; an error of that is ignored.
+// Logf writes a message to standard error, as Show returns it, in lines that fit; an error of that is ignored. Errors
+// among the arguments are those for %v.
 func (p Process) Logf(format string, args ...any) {
+	for i, arg := range args {
+		if err, is := arg.(error); is {
+			args[i] = text.OfError(err)
+		}
+	}
 	message := p.Show(fmt.Sprintf(p.Name+": "+format, args...))
 	if width := p.fit(p.Err).Width; width > 0 {
 		message = broken(message, width)

@@ -305,7 +305,7 @@ type UnreachableError struct {
 
 // Error returns the cause and the advice, in two lines or more.
 func (e *UnreachableError) Error() string {
-	cause, end := e.Cause.Error(), ";\n"
+	cause, end := text.OfError(e.Cause), ";\n"
 	if strings.Count(cause, "\n") > 1 { // it has what a program printed
 		end = "\n"
 	}

@@ -1,0 +1,168 @@
+package main_test
+
+import (
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/internal/cli/bench"
+	"github.com/fwpsuite/fwp/internal/cli/check"
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/slow"
+)
+
+// ours is what only programmers know: functions, types and errors of the Go library and of others, which name no place
+// in what the user wrote, and nothing to do.
+var ours = regexp.MustCompile(`strconv\.|EOF|end of JSON|json: (cannot|unknown|invalid|unsupported)|cannot unmarshal|Go struct|` +
+	`invalid character|invalid syntax|(listen|dial|read|write) tcp |(bind|connect|accept4?): |fakes: |lookup .* on|` +
+	`goroutine|parse "|parsing |pflag|cobra|%!|internal error|yaml: (line|unmarshal)|illegal base64|i/o timeout|context (canceled|dead)`)
+
+// ending has the commands of both programs that take flags or files, each with arguments with which it ends soon if all
+// others are right. Nobody is at 127.0.0.1:1.
+var ending = map[string]string{
+	"fwpcheck run":      "--url tcp://127.0.0.1:1 --timeout 1s",
+	"fwpcheck explore":  "--url tcp://127.0.0.1:1 --time 1s",
+	"fwpcheck compare":  "tcp://127.0.0.1:1 tcp://127.0.0.1:1 --time 1s",
+	"fwpcheck coverage": "nosuch.json",
+	"fwpcheck recheck":  "nosuch.json",
+	"fwpcheck lint":     "nosuch.fwp",
+	"fwpcheck fmt":      "nosuch.fwp",
+	"fwpcheck list":     "",
+	"fwpcheck explain":  "FWP-HELLO-01",
+	"fwpcheck spec":     "",
+	"fwpcheck selftest": "--fault nosuch",
+	"fwpcheck wait":     "--url tcp://127.0.0.1:1 --timeout 1ms",
+	"fwpcheck serve":    "--fault nosuch",
+	"fwpcheck worker":   "--check nosuch -- false",
+	"fwpcheck client":   "--check nosuch -- false",
+	"fwpcheck record":   "--upstream tcp://127.0.0.1:1",
+	"fwpcheck shrink":   "nosuch.fwp",
+	"fwpcheck clean":    "--url tcp://127.0.0.1:1 --timeout 1s",
+	"fwpbench run":      "--url tcp://127.0.0.1:1 --duration 1s --warmup 0s",
+	"fwpbench agent":    "nats://token@127.0.0.1:1 --within 1ms",
+	"fwpbench compare":  "--run tcp://127.0.0.1:1 tcp://127.0.0.1:1",
+	"fwpbench capacity": "--url tcp://127.0.0.1:1",
+	"fwpbench merge":    "nosuch.hlog",
+}
+
+// played runs a command in this process, and returns its exit code and all that it prints.
+func played(line string, args ...string) (code int, out string) {
+	name, first, _ := strings.Cut(line, " ")
+	var b lockedBuilder
+	code = map[string]func(program.Process) int{"fwpcheck": check.Main, "fwpbench": bench.Main}[name](program.Process{
+		Args: append(strings.Fields(first), args...), In: strings.NewReader(""), Out: &b, Err: &b,
+		LookupEnv: func(string) (string, bool) { return "", false },
+	})
+	return code, b.String()
+}
+
+// lockedBuilder is a strings.Builder for several goroutines.
+type lockedBuilder struct {
+	mu sync.Mutex
+	strings.Builder
+}
+
+func (b *lockedBuilder) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Builder.Write(p)
+}
+
+var flagOf = regexp.MustCompile(`(?m)^ +(?:-\w, )?--([a-z-]+)`)
+
+// TestFlagsWithWrongValues gives each flag of each command what it is not for. Without FWP_SLOW=1 it plays a sample.
+func TestFlagsWithWrongValues(t *testing.T) {
+	t.Parallel()
+	empty := filepath.Join(t.TempDir(), "empty")
+	require.NoError(t, os.WriteFile(empty, nil, 0o600))
+	values := []string{"", "x", "-1", "99999999999999999999", "1e999", "\x00", "/nosuch/x", "[", "tcp://[", "a=b", "5/x",
+		"/dev/null", "127.0.0.1:99999", empty}
+	i := 0
+	for _, line := range slices.Sorted(maps.Keys(ending)) {
+		_, help := played(line, "--help")
+		for _, flag := range flagOf.FindAllStringSubmatch(help, -1) {
+			for _, value := range values {
+				if i++; !slow.Enabled() && i%19 != 0 {
+					continue
+				}
+				args := append([]string{"--" + flag[1] + "=" + value}, strings.Fields(ending[line])...)
+				_, out := played(line, args...)
+				assert.NotRegexp(t, ours, out, "%s %q", line, args)
+			}
+		}
+	}
+}
+
+// wrongFiles are files of each format that end too early, or have a value of another kind, a word that is none, or more
+// than there may be.
+var wrongFiles = map[string]string{
+	"empty":        "",
+	"cut.json":     report + `"checks": [{"id": "a`,
+	"number.json":  report + `"checks": 5}`,
+	"date.json":    report + `"started": "yesterday"}`,
+	"verdict.json": report + `"checks": [{"verdict": "maybe"}]}`,
+	"history":      history + "{\"op\":\n",
+	"time.history": history + `{"at":"x"}` + "\n",
+	"cut.html":     "<!DOCTYPE html><script type=\"application/json\">{",
+	"script.fwp":   "C: PUSH {\nS: ${\"a\":}\nsilence 99999999999999999999s\nS: /[/\n",
+	"number.fwp":   "repeat 99999999999999999999\n",
+	"load.yaml":    "rate: 1e999/s\nstages: 5\nduration: 5x\n",
+	"list.yaml":    "rate: [\n",
+	"steps.json":   steps + `{"do":{}}]}`,
+	"known.expect": "a/b FWP-X fails maybe\n",
+	"ca.pem":       "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+	"a.hlog":       "#[Histogram log format version 1.3]\nTag=push.response,0.000,1.000,1.0,HISTFAAA//8=\nTag=x,0,1,1,!\n",
+}
+
+// TestFilesWithWrongContents has each command that reads a file read each of these.
+func TestFilesWithWrongContents(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	_, good := played("fwpcheck run --check info/* --format json --no-progress")
+	_, good, _ = strings.Cut(good, "\n") // which server
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "good.json"), []byte(good), 0o600))
+	for name, text := range wrongFiles {
+		name = filepath.Join(folder, name)
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+		for _, line := range readers {
+			line = strings.NewReplacer("FILE", name, "good.json", filepath.Join(folder, "good.json")).Replace(line)
+			code, out := played(line)
+			assert.Contains(t, []int{0, 2, 3, 4}, code, "%s: %s", line, out)
+			assert.NotRegexp(t, ours, out, line)
+		}
+	}
+}
+
+// TestWordsAboutThisMachine: a port that is taken, and a disk that is full.
+func TestWordsAboutThisMachine(t *testing.T) {
+	t.Parallel()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	require.NoError(t, err)
+	for line, codes := range map[string][]int{
+		"fwpcheck serve --port " + port:                                                 {2},
+		"fwpcheck serve --web-port " + port:                                             {2},
+		"fwpcheck serve --protocol workq --port " + port:                                {2},
+		"fwpcheck serve --protocol emqp --port " + port:                                 {2},
+		"fwpcheck wait --timeout 1ms --url tcp://nosuch.invalid":                        {4},
+		"fwpcheck wait --timeout 100ms --url tcp+tls://127.0.0.1:" + port:               {4},
+		"fwpcheck run --check ack/accepted -o json=/dev/full":                           {5},
+		"fwpbench run --duration 50ms --warmup 0s --hlog /dev/full --history /dev/full": {5},
+		"fwpbench agent --within 100ms nats://token@127.0.0.1:" + port:                  {4},
+	} {
+		code, out := played(line)
+		assert.Contains(t, codes, code, "%s: %s", line, out)
+		assert.NotRegexp(t, ours, out, line)
+	}
+}
