@@ -224,12 +224,13 @@ func TestLinesThatAreAlikeAreCounted(t *testing.T) {
 func TestAbridged(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("0123456789", 30)
+	const cut = " … (9999 bytes in all, SHA-256 0123456789abcdef) … "
 	for s, want := range map[string]string{
 		"":                            "",
 		"short\nlines":                "short\nlines",
 		"a" + strings.Repeat("b", 99): "abbb...bbb",
 		long:                          long[:160] + " ... " + long[260:],
-		long[:150] + " … (9999 bytes in all) … " + long[:60]: long[:150] + " … (9999 bytes in all) … " + long[20:60],
+		long[:150] + cut + long[:60]:  long[:150] + cut + long[20:60],
 	} {
 		assert.Equal(t, want, abridged(s))
 	}

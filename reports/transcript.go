@@ -174,9 +174,6 @@ const (
 	longRun  = 16 // equal characters
 )
 
-// inside is how the suite notes that the middle of a long text was left out when it was recorded.
-var inside = regexp.MustCompile(` … \([0-9]+ bytes in all\) … `)
-
 // abridged returns what was sent or received with "..." in the place of what is long or repeated in each of its lines.
 func abridged(s string) string {
 	var out []string
@@ -193,7 +190,7 @@ func clipped(line string) string {
 		return line
 	}
 	first, last, middle := runes, runes, " ... "
-	if at := inside.FindStringIndex(line); at != nil {
+	if at := text.Cut.FindStringIndex(line); at != nil {
 		first, last, middle = []rune(line[:at[0]]), []rune(line[at[1]:]), line[at[0]:at[1]]
 	}
 	return string(first[:min(len(first), longest-ofItsEnd)]) + middle + string(last[max(0, len(last)-ofItsEnd):])

@@ -192,7 +192,7 @@ var rooms = map[string]room{
 	"load/workqspeaker": {mayImport: []string{
 		"internal/session", "internal/session/workqsession", "load/measure", "load/protocol", "load/workload", "workq",
 	}},
-	"load/protocol": {mayImport: []string{"load/measure", "load/workload"}},
+	"load/protocol": {mayImport: []string{"internal/text", "load/measure", "load/workload"}},
 	"load/workload": {mayImport: []string{"internal/text", "internal/yamlfile", "load/arrivals"}},
 	"load/disrupt":  {mayImport: []string{"internal/text", "internal/wait", "internal/yamlfile", "load/workload"}},
 	"load/capacity": {alone: true},

@@ -2,6 +2,7 @@ package text
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -85,29 +86,39 @@ const (
 	keep  = 200 // bytes of the beginning of a longer one; of its end a quarter of that
 )
 
-// Shorten returns s without its middle if it is longer than 450 bytes, and with its length instead.
+// Shorten returns s without its middle if it is longer than 450 bytes, and with its length and the first 16 digits of its
+// SHA-256 hash instead: two that differ in the middle alone are told apart.
 func Shorten(s string) string {
 	if len(s) <= whole {
 		return s
 	}
-	return withoutMiddle(s, s, len(s))
+	return withoutMiddle(s, s, []byte(s))
 }
 
-// Excerpt is Shorten of Escape. It does not read all of a long text.
+// Excerpt is Shorten of Escape. The length and the hash are those of b.
 func Excerpt(b []byte) string {
 	if len(b) > whole {
 		first, last := b[:keep+utf8.UTFMax], b[len(b)-keep/4-utf8.UTFMax:]
-		return withoutMiddle(Escape(head(string(first), keep)), Escape(tail(string(last), keep/4)), len(b))
+		return withoutMiddle(Escape(head(string(first), keep)), Escape(tail(string(last), keep/4)), b)
 	}
 	all := Escape(string(b))
 	if len(all) <= whole {
 		return all
 	}
-	return withoutMiddle(all, all, len(b))
+	return withoutMiddle(all, all, b)
 }
 
-func withoutMiddle(first, last string, size int) string {
-	return fmt.Sprintf("%s … (%d bytes in all) … %s", head(first, keep), size, tail(last, keep/4))
+// Cut matches what stands for the middle of a text that Shorten and Excerpt have cut.
+var Cut = regexp.MustCompile(` … \([0-9]+ bytes in all, SHA-256 [0-9a-f]+\) … `)
+
+func withoutMiddle(first, last string, all []byte) string {
+	return head(first, keep) + " … " + Size(all) + " … " + tail(last, keep/4)
+}
+
+// Size returns what a text that was cut is known by: "(999 bytes in all, SHA-256 0123456789abcdef)".
+func Size(all []byte) string {
+	sum := sha256.Sum256(all)
+	return fmt.Sprintf("(%d bytes in all, SHA-256 %x)", len(all), sum[:8])
 }
 
 // head returns the beginning of s, about n bytes, without a torn character.

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/workload"
 )
@@ -189,10 +190,10 @@ const (
 func (e *BreachError) Error() string { return e.What }
 
 // Quote quotes bytes of a server for such a text, or their beginning.
-func Quote(text []byte) string {
+func Quote(all []byte) string {
 	const most = 60
-	if len(text) > most {
-		return strconv.Quote(string(text[:most])) + fmt.Sprintf(" (%d bytes in all)", len(text))
+	if len(all) > most {
+		return strconv.Quote(string(all[:most])) + " " + text.Size(all)
 	}
-	return strconv.Quote(string(text))
+	return strconv.Quote(string(all))
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/load/protocol"
 )
 
@@ -14,5 +15,5 @@ func TestQuote(t *testing.T) {
 	assert.Equal(t, `"a\r\n"`, protocol.Quote([]byte("a\r\n")))
 	whole := strings.Repeat("x", 60)
 	assert.Equal(t, `"`+whole+`"`, protocol.Quote([]byte(whole)))
-	assert.Equal(t, `"`+whole+`" (61 bytes in all)`, protocol.Quote([]byte(whole+"y")))
+	assert.Equal(t, `"`+whole+`" `+text.Size([]byte(whole+"y")), protocol.Quote([]byte(whole+"y")))
 }
