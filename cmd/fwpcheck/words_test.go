@@ -24,10 +24,11 @@ import (
 // in what the user wrote, and nothing to do.
 var ours = regexp.MustCompile(`strconv\.|EOF|end of JSON|json: (cannot|unknown|invalid|unsupported)|cannot unmarshal|Go struct|` +
 	`invalid character|invalid syntax|(listen|dial|read|write) tcp |(bind|connect|accept4?): |fakes: |lookup .* on|` +
-	`goroutine|parse "|parsing |pflag|cobra|%!|internal error|yaml: (line|unmarshal)|illegal base64|i/o timeout|context (canceled|dead)`)
+	`goroutine|parse "|parsing |pflag|cobra|%!|internal error|yaml: (line|unmarshal)|illegal base64|` +
+	`i/o timeout|context (canceled|dead)`)
 
 // ending has the commands of both programs that take flags or files, each with arguments with which it ends soon if all
-// others are right. Nobody is at 127.0.0.1:1.
+// others are right. Nothing listens at 127.0.0.1:1.
 var ending = map[string]string{
 	"fwpcheck run":      "--url tcp://127.0.0.1:1 --timeout 1s",
 	"fwpcheck explore":  "--url tcp://127.0.0.1:1 --time 1s",
