@@ -20,8 +20,8 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 )
 
-// interrupted are commands, each with the exit codes with which the first SIGINT or SIGTERM ends it while it waits for a
-// greeting, and after a command; 0: it is not interrupted then. URL is the server.
+// interrupted are commands, each with the exit codes with which the first SIGINT or SIGTERM ends it while it waits
+// for a greeting, and after a command; 0: it is not interrupted then. URL is the server.
 var interrupted = map[string][2]int{
 	"fwpcheck run --url URL --no-progress":                           {130, 130},
 	"fwpcheck explore --url URL --time 1m --no-progress":             {130, 130},

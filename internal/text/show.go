@@ -86,8 +86,8 @@ const (
 	keep  = 200 // bytes of the beginning of a longer one; of its end a quarter of that
 )
 
-// Shorten returns s without its middle if it is longer than 450 bytes, and with its length and the first 16 digits of its
-// SHA-256 hash instead: two that differ in the middle alone are told apart.
+// Shorten returns s without its middle if it is longer than 450 bytes, and with its length and the first 16 digits of
+// its SHA-256 hash instead: two that differ in the middle alone are told apart.
 func Shorten(s string) string {
 	if len(s) <= whole {
 		return s

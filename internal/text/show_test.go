@@ -65,9 +65,11 @@ func TestShorten(t *testing.T) {
 	}
 	long := strings.Repeat("ä", 500)
 	for _, short := range []string{text.Shorten(long), text.Excerpt([]byte(long))} {
-		assert.Equal(t, strings.Repeat("ä", 100)+" … (1000 bytes in all, SHA-256 3fcfd156e7c358d6) … "+strings.Repeat("ä", 25), short)
+		assert.Equal(t, strings.Repeat("ä", 100)+" … (1000 bytes in all, SHA-256 3fcfd156e7c358d6) … "+
+			strings.Repeat("ä", 25), short)
 	}
-	assert.Equal(t, strings.Repeat("\x80", 200)+" … (999 bytes in all, SHA-256 de1b5d6bffd32036) … "+strings.Repeat("\x80", 50),
+	assert.Equal(t, strings.Repeat("\x80", 200)+" … (999 bytes in all, SHA-256 de1b5d6bffd32036) … "+
+		strings.Repeat("\x80", 50),
 		text.Shorten(strings.Repeat("\x80", 999)))
 	noise := text.Excerpt([]byte(strings.Repeat("\x80", 300)))
 	assert.True(t, utf8.ValidString(noise))

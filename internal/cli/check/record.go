@@ -79,7 +79,8 @@ const shownBreaches = 3
 // record passes connections on until it is interrupted.
 func (p process) record(ctx context.Context, o *recordOptions) error {
 	endpoint, err := o.endpoint()
-	if err != nil {
+	if err = cmp.Or(err, refuse(o.length < 0 || o.timeout <= 0 || o.concurrency < 0,
+		"--for and --concurrency cannot be less than 0, and --timeout must be longer than 0")); err != nil {
 		return err
 	}
 	p.Secrets = target.NewSecrets(endpoint.Password)

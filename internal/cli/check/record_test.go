@@ -162,6 +162,8 @@ func TestEndsOfCommands(t *testing.T) {
 	require.NoError(t, err)
 	nobody := "tcp://" + l.Addr().String()
 	require.NoError(t, l.Close())
+	script := filepath.Join(t.TempDir(), "a.fwp")
+	require.NoError(t, os.WriteFile(script, []byte("C: INFO\nS: +NO\n"), 0o600))
 	for _, test := range []struct {
 		args []string
 		code int
@@ -172,6 +174,9 @@ func TestEndsOfCommands(t *testing.T) {
 		{[]string{"record", "--upstream", nobody}, reports.ExitUnreachable},
 		{[]string{"clean", "--url", nobody}, reports.ExitUnreachable},
 		{[]string{"wait", "--url", nobody, "--timeout", "1ms"}, reports.ExitUnreachable},
+		{[]string{"record", "--upstream", nobody, "--concurrency", "-1"}, reports.ExitUsage},
+		{[]string{"record", "--upstream", nobody, "--timeout", "0s"}, reports.ExitUsage},
+		{[]string{"shrink", script, "--for", "-1s"}, reports.ExitUsage},
 		{[]string{"serve", "--port", "none"}, reports.ExitUsage},
 		{[]string{"serve", "--port", "99999999999"}, reports.ExitUsage},
 		{[]string{"run", "--seed", "x"}, reports.ExitUsage},

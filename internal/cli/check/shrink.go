@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,7 +64,7 @@ func newShrink(p process) *cobra.Command {
 // shrink makes a script smaller.
 func (p process) shrink(ctx context.Context, o *shrinkOptions, file string) error {
 	script, protocol, err := p.playable(file, o.targetFlags.Protocol())
-	if err != nil {
+	if err = cmp.Or(err, refuse(o.length <= 0 || o.timeout <= 0, "--for and --timeout must be longer than 0")); err != nil {
 		return err
 	}
 	o.targetFlags.SetProtocol(protocol)
