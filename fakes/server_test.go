@@ -173,5 +173,5 @@ func TestWhatPanics(t *testing.T) {
 	assert.Panics(t, s.Start)
 	portless := fakes.Config{Listen: func() (net.Listener, error) { return nil, errors.New("no port") }}
 	assert.Panics(t, func() { fakes.NewServer(portless) })
-	require.EqualError(t, fakes.NewUnstarted(portless).TryStart(), "fakes: listen: no port")
+	require.EqualError(t, fakes.NewUnstarted(portless).TryStart(), "no port")
 }
