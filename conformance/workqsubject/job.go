@@ -1,6 +1,7 @@
 package workqsubject
 
 import (
+	"bytes"
 	"reflect"
 	"slices"
 	"time"
@@ -34,6 +35,7 @@ type config struct {
 	bornBy          time.Time // its time to live began between born and this; born is that of the job
 	born            time.Time
 	timed           bool   // a span of time is the reason that it is in no other state
+	evicted         bool   // its time to live was over before it had ended
 	met             []meet // what commands under way have met that may have been carried out already
 }
 
@@ -66,9 +68,15 @@ type job struct {
 	configs []config
 	created string // as inspect has shown it first
 	cleaned bool   // it was deleted behind the play
+	again   []byte // the payload of the last command that would add another one with its id; nil if there was none
 
 	asked, added time.Time  // when the command was sent, and when it was answered
 	clock        *law.Clock // of the server
+}
+
+// second reports whether a payload is that of a command that should have added nothing.
+func (j *job) second(payload []byte) bool {
+	return j.again != nil && bytes.Equal(payload, j.again) && !bytes.Equal(payload, j.Block)
 }
 
 // forever is more than any job lives or runs.
@@ -108,7 +116,11 @@ func (j *job) next(c config) (then config, from, to time.Time, is bool) {
 			then.state, then.expired = ready, true
 		}
 	default:
-		return c, from, to, false
+		if c.state != ready || j.Verb != workq.Run {
+			return c, from, to, false
+		}
+		then.state = open // its client may have given up, and has not been told yet
+		from, to = c.from.Add(milliseconds(j.Wait)), c.to.Add(forever)
 	}
 	then.from, then.to = from, to.Add(late)
 	return then, from, then.to, true
@@ -130,6 +142,7 @@ func (j *job) lapse(c config, now time.Time) (all []config) {
 		all = append(all, then)
 	}
 	if from, to, is := j.ends(c); is && !now.Before(from) {
+		c.evicted = !c.over()
 		c.state, c.timed, c.from, c.to = deleted, true, from, earlier(to, now)
 		all = append(all, c)
 	}

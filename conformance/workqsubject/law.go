@@ -32,6 +32,7 @@ type workqLaw struct {
 	unjudged bool            // there may be jobs of which nothing is known
 	started  string          // of the server, as inspect has shown it first
 	evicted  uint64          // jobs, as inspect has shown it last
+	possible int             // how many jobs of the play may be among those
 	clock    law.Clock       // of the server
 	cursors  map[string]cursor
 	tallies  map[string]tally // by habits
@@ -68,7 +69,7 @@ func (l *workqLaw) Shut(number int) { l.conns[number].mayBeClosed = true }
 // Operated ends the judging of all jobs: nothing is promised of them behind a restart.
 func (l *workqLaw) Operated(scenarios.Need, string, string) {
 	l.Unjudge("")
-	l.started, l.evicted = "", 0
+	l.started, l.evicted, l.possible = "", 0, 0
 }
 
 // Unjudge ends the judging of a job, of all if it is empty.
@@ -174,7 +175,12 @@ func (l *workqLaw) begin(c *conn, all []byte, at time.Time) {
 
 // adding follows what a command means for the job that it adds.
 func (l *workqLaw) adding(k *call, at time.Time) {
-	switch j := l.jobs[k.ID]; {
+	j := l.jobs[k.ID]
+	if j != nil {
+		j.again = k.Block
+		j.follow(nil, at) // its time to live may be over
+	}
+	switch {
 	case j == nil:
 		l.jobs[k.ID] = &job{Command: k.Command, configs: []config{{}}, clock: &l.clock, asked: at}
 		if l.unjudged {

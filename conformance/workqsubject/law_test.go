@@ -68,7 +68,10 @@ const (
 	add2    = "a> add $2 n-x 600000 3600000 1|x"
 	okay    = "a< +OK"
 	delete1 = "a> delete $1"
-	server  = "a< +OK 1|server 3|active-clients 1|evicted-jobs 0|started "
+
+	runShown = "a< +OK 1|$1 11|name n-x|ttr 600000|payload-size 1|payload x|max-attempts 0|attempts 0|max-fails 0|fails 0" +
+		"|priority 5|state 0|created 2000-01-01T00:00:00Z"
+	server = "a< +OK 1|server 3|active-clients 1|evicted-jobs 0|started "
 )
 
 // shows is a reply to inspect jobs with some of $1 and $2.
@@ -110,6 +113,47 @@ func TestLaw(t *testing.T) {
 			"WORKQ-INSP-06 listed",
 		},
 		"a second add is refused": {[]string{add1, okay, add1, "a< -CLIENT-ERROR x"}, ""},
+		"what a second add had comes": {
+			[]string{
+				add1, okay, "a> add $1 n-x 600000 3600000 1|y", okay, "a> lease n-x 500", "a< +OK 1|$1 n-x 600000 1|y",
+			},
+			"WORKQ-ADD-03 field",
+		},
+		"what a second add had comes behind the first": {
+			[]string{
+				add1, okay, "a> lease n-x 500", "a< +OK 1|$1 n-x 600000 1|x", "a> add $1 n-x 600000 3600000 1|y", okay,
+				"a> lease n-x 500", "a< +OK 1|$1 n-x 600000 1|y",
+			},
+			"WORKQ-ADD-03 delivered",
+		},
+		"a job that time has removed is counted": {
+			[]string{
+				"a> add $1 n-x 600000 1000 1|x", okay, "+10s", "a> inspect job $1", "a< -NOT-FOUND", "a> inspect server",
+				server + "2000-01-01T00:00:00Z",
+			},
+			"WORKQ-INSP-12 field",
+		},
+		"an id when its time may be over": {
+			[]string{
+				"a> add $1 n-x 600000 1000 1|x", okay, "+1500ms", "a> add $1 n-x 600000 3600000 1|y", okay,
+				"a> lease n-x 500", "a< +OK 1|$1 n-x 600000 1|y",
+			},
+			"",
+		},
+		"a run whose client may have given up": {
+			[]string{
+				"b> run $1 n-x 600000 1000 1 -priority=5|x", "a> inspect job $1", runShown, add2, okay, "+1001ms",
+				"a> lease n-x 500", "a< +OK 1|$2 n-x 600000 1|x", "b< -TIMEOUT",
+			},
+			"",
+		},
+		"a run whose client still waits": {
+			[]string{
+				"b> run $1 n-x 600000 1000 1 -priority=5|x", "+100ms", "a> inspect job $1", runShown, add2, okay,
+				"a> lease n-x 500", "a< +OK 1|$2 n-x 600000 1|x",
+			},
+			"WORKQ-ADD-15 order",
+		},
 		"an id after its time": {
 			[]string{"a> add $1 n-x 600000 1000 1|x", okay, "+10s", add1, "a< -CLIENT-ERROR x"},
 			"",

@@ -26,7 +26,7 @@ func (l *workqLaw) leased(k *call, m session.Message) ruling {
 	was, fair, oldest := j.configs[0], l.allReady(k), l.oldest(k)
 	if !j.answered(k, m.Kind, nil) {
 		return ruling{
-			clause: j.unreadyClause(was), rule: "delivered", expected: l.instead(k), job: id, timed: was.timed,
+			clause: j.unreadyClause(was, m.Parts[5]), rule: "delivered", expected: l.instead(k), job: id, timed: was.timed,
 		}
 	}
 	if r := j.brought(m); r.expected != "" {
@@ -46,9 +46,11 @@ func (l *workqLaw) unasked(k *call, j *job, id string) ruling {
 	return ruling{clause: "LEASE-02", rule: "unknown", expected: l.instead(k), job: id}
 }
 
-// unreadyClause returns the clause by which a lease cannot bring the job as it was.
-func (j *job) unreadyClause(was config) string {
+// unreadyClause returns the clause by which a lease cannot bring the job as it was, with a payload.
+func (j *job) unreadyClause(was config, payload []byte) string {
 	switch {
+	case j.second(payload):
+		return "ADD-03"
 	case was.state == deleted && was.timed:
 		return "ADD-08"
 	case was.state == failed && j.MaxAttempts > 0 && was.attempts >= j.MaxAttempts:
@@ -72,6 +74,9 @@ func (j *job) brought(m session.Message) ruling {
 		{"ADD-10", "payload", string(m.Parts[5]), string(j.Block)},
 	} {
 		if w.got != w.want {
+			if j.second(m.Parts[5]) {
+				w.clause = "ADD-03"
+			}
 			got := fmt.Sprintf("%s: %s", w.key, workqdialect.Dialect{}.Text(m))
 			return ruling{clause: w.clause, rule: "field", expected: j.line(), got: got, job: j.ID}
 		}

@@ -48,7 +48,7 @@ var rules = map[string]law.Rule{
 	"delivered": {
 		Title: "A job is leased only while it is ready", Traits: law.OfDelivery,
 		Decided: "each job that is leased",
-		Clauses: "ADD-08 ADD-16 ADD-22 DEL-02 DONE-02 LEASE-02 LEASE-08 SCHED-02",
+		Clauses: "ADD-03 ADD-08 ADD-16 ADD-22 DEL-02 DONE-02 LEASE-02 LEASE-08 SCHED-02",
 	},
 	"order": {
 		Title: "A job of a higher priority is leased first", Traits: law.JobStays,
@@ -67,7 +67,7 @@ var rules = map[string]law.Rule{
 		Title:   "A job comes back with what it was added with, and what has become of it",
 		Traits:  law.OfField | law.JobStays,
 		Decided: "each job that is leased or inspected, key by key",
-		Clauses: "ADD-10 INSP-01 INSP-02 INSP-03 INSP-04 INSP-09 INSP-10 INSP-12 LEASE-01 LEASE-02",
+		Clauses: "ADD-03 ADD-10 INSP-01 INSP-02 INSP-03 INSP-04 INSP-09 INSP-10 INSP-12 LEASE-01 LEASE-02",
 	},
 	"listed": {
 		Title:   "Inspect lists as many as there are, and were asked for",
