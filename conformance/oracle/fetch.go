@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -106,6 +107,35 @@ func (w *World) waits(c *Conn) bool {
 		}
 	}
 	return false
+}
+
+// In returns the jobs that may be in a queue or come to it later, in no particular order.
+func (w *World) In(queue string, now time.Time) []*Job {
+	all := w.queues[queue]
+	kept := all[:0]
+	for _, j := range all {
+		j.advance(now, w.Patience)
+		if j.Where&^(model.Gone|model.Dead) != 0 {
+			kept = append(kept, j)
+		}
+	}
+	if w.queues[queue] = kept; len(kept) == 0 {
+		delete(w.queues, queue)
+	}
+	return kept
+}
+
+// Left iterates over the jobs that [World.In] has of all queues, in no particular order.
+func (w *World) Left(now time.Time) iter.Seq[*Job] {
+	return func(yield func(*Job) bool) {
+		for queue := range w.queues {
+			for _, j := range w.In(queue, now) {
+				if !yield(j) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // empty judges a FETCH that brought no job.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -336,35 +335,6 @@ func (w *World) Unjudge(jid string, why Reason) {
 // Shut records that the client has closed its half of a connection: the server may
 // answer or not.
 func (w *World) Shut(conn int) { w.Conns[conn].shut = true }
-
-// In returns the jobs that may be in a queue or come to it later, in no particular order.
-func (w *World) In(queue string, now time.Time) []*Job {
-	all := w.queues[queue]
-	kept := all[:0]
-	for _, j := range all {
-		j.advance(now, w.Patience)
-		if j.Where&^(model.Gone|model.Dead) != 0 {
-			kept = append(kept, j)
-		}
-	}
-	if w.queues[queue] = kept; len(kept) == 0 {
-		delete(w.queues, queue)
-	}
-	return kept
-}
-
-// Left iterates over the jobs that [World.In] has of all queues, in no particular order.
-func (w *World) Left(now time.Time) iter.Seq[*Job] {
-	return func(yield func(*Job) bool) {
-		for queue := range w.queues {
-			for _, j := range w.In(queue, now) {
-				if !yield(j) {
-					return
-				}
-			}
-		}
-	}
-}
 
 // Held returns the jobs that a worker holds for certain, in the order of their delivery.
 func (w *World) Held(wid string) []*Job {

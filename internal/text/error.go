@@ -61,6 +61,24 @@ func plainly(err error) string {
 		return e.Name + ": " + e.Err
 	case *url.Error:
 		return OfError(e.Err)
+	}
+	if words := ofText(err); words != "" || causes(err) != nil {
+		return words
+	}
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return "it ends too early"
+	case errors.Is(err, context.Canceled):
+		return "it was interrupted"
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
+		return "no answer in time"
+	}
+	return ""
+}
+
+// ofText returns the words for an error about a text that is no number, time, base64 or JSON; "" for any other.
+func ofText(err error) string {
+	switch e := err.(type) { //nolint:errorlint // as above
 	case *strconv.NumError:
 		if errors.Is(e, strconv.ErrRange) {
 			return strconv.Quote(e.Num) + " is out of range"
@@ -77,17 +95,6 @@ func plainly(err error) string {
 		return fmt.Sprintf("it is not valid JSON at byte %d", e.Offset)
 	case *json.UnmarshalTypeError:
 		return fmt.Sprintf("the value of %q cannot be a %s", e.Field, e.Value)
-	}
-	if causes(err) != nil {
-		return ""
-	}
-	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return "it ends too early"
-	case errors.Is(err, context.Canceled):
-		return "it was interrupted"
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
-		return "no answer in time"
 	}
 	return ""
 }

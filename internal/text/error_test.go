@@ -30,7 +30,7 @@ func TestOfError(t *testing.T) {
 	_, large := strconv.Atoi("99999999999999999999")
 	_, instant := time.Parse(time.RFC3339, "yesterday")
 	_, coded := base64.StdEncoding.DecodeString("!")
-	_, address := url.Parse("tcp://[")
+	_, address := url.Parse("tcp://[") //nolint:staticcheck // it is wrong on purpose
 	unknown := &net.OpError{Err: &net.DNSError{Name: "b", Err: "no such host"}}
 	var into struct{ A int }
 	for want, err := range map[string]error{
