@@ -81,7 +81,7 @@ func at(t *testing.T, phase int, reach func()) string {
 	go func() {
 		for nc, err := l.Accept(); err == nil; nc, err = l.Accept() {
 			reach()
-			defer nc.Close() //nolint:revive // at the end of the test
+			defer nc.Close()
 		}
 	}()
 	return "tcp://" + l.Addr().String()
