@@ -53,14 +53,14 @@ func Lives() *explore.Subject {
 }
 
 // How many jobs are pushed whose lives are followed, for how long, until when a job that came back may end in the ways
-// that wait, and until when all is awaited whatever its end. At sweepAt what had ended at first would have come back, if
-// it had not: a reservation has run out, and servers have noticed it.
+// that wait, and until when all is awaited whatever its end. At sweepAt what had ended, at first or after a retry, would
+// have come back, if it had not: a reservation has run out, and servers have noticed it.
 const (
 	mostLives    = 1600
 	birthsLast   = 6 * time.Second
 	keptAgain    = 25 * time.Second
 	failedAgain  = 70 * time.Second
-	sweepAt      = 100 * time.Second
+	sweepAt      = 115 * time.Second
 	awaitedAgain = 125 * time.Second
 )
 

@@ -39,6 +39,28 @@ func TestRoundTrips(t *testing.T) {
 	assert.NotZero(t, ahead)
 }
 
+// Each way has all ends of jids, whatever the others draw. A job in an odd queue that is acknowledged has a short
+// reservation, so that it would come back in time.
+func TestNamesOfEachWay(t *testing.T) {
+	t.Parallel()
+	g := made(1)
+	g.steady = true
+	const kinds = 5 + 8 // ends, and lengths
+	drawn := map[string][]string{}
+	for i := 0; len(drawn[wayAck]) < kinds || len(drawn[wayFail]) < kinds; i++ {
+		way := []string{wayAck, wayFail, wayFail}[i%3]
+		if end := g.jidEnd(way, "$jid1"); end != "" && len(drawn[way]) < kinds {
+			drawn[way] = append(drawn[way], end)
+		}
+	}
+	for way, ends := range drawn {
+		assert.Len(t, unique(ends), kinds, way)
+	}
+	for range 20 {
+		assert.Equal(t, "60", g.fieldOf(jobField{name: "reserve_for", often: 3}, wayAck, riskyValue{}, true))
+	}
+}
+
 // A job for which a FETCH waits is one that every server takes, in the queue of the FETCH.
 func TestJobsThatAreAwaited(t *testing.T) {
 	t.Parallel()

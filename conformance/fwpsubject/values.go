@@ -27,11 +27,11 @@ func (g *maker) jobOf(way, queue string) string {
 	}
 	unusual := !awaited && g.IntN(20) == 0 // it may go wrong only when the job is enqueued
 	if unusual {
-		queue = g.named("queue name", queue, "_Odd")
+		queue = g.named("queue name"+way, queue, "_Odd")
 	}
 	jid := g.jid()
 	if !awaited {
-		jid += g.jidEnd(jid)
+		jid += g.jidEnd(way, jid)
 	}
 	if g.plans != nil {
 		g.plans[jid] = plan{way: way}
@@ -54,7 +54,7 @@ func (g *maker) fieldOf(f jobField, way string, risky riskyValue, unusual bool) 
 		return g.made(risky.Bucket)
 	case f.often == 0 && (unusual || risky.field != ""): // required, and plain here
 		return f.plain
-	case f.name == "reserve_for" && (has(way, wayExpire) || has(way, wayAck) && g.IntN(2) == 0):
+	case f.name == "reserve_for" && (has(way, wayExpire) || has(way, wayAck) && (unusual || g.IntN(2) == 0)):
 		return "60"
 	case risky.field == "":
 		return g.usually(f, way)
@@ -95,12 +95,12 @@ func (g *maker) value(name string, all []values.Bucket) string { return g.made(d
 // made returns a value of a bucket as steps have it.
 func (g *maker) made(b values.Bucket) string { return strings.ReplaceAll(b.Make(g.Rand), "$", "$$") }
 
-// jidEnd is what is behind the number of a jid, mostly nothing.
-func (g *maker) jidEnd(jid string) string {
+// jidEnd is what is behind the number of a jid, mostly nothing. Each way has all of them.
+func (g *maker) jidEnd(way, jid string) string {
 	if plain := 12 - 8*b2i(g.steady); g.IntN(plain) > 0 {
 		return ""
 	}
-	return strings.TrimPrefix(g.named("jid", jid, "_a", ".b", ":c", "-Ab", "-007"), jid)
+	return strings.TrimPrefix(g.named("jid"+way, jid, "_a", ".b", ":c", "-Ab", "-007"), jid)
 }
 
 // named returns a name with one of the ends, or made as long as one of those lengths at which servers differ.
