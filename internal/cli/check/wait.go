@@ -77,7 +77,7 @@ func untilServing(ctx context.Context, at program.Endpoint, timeout time.Duratio
 		if now == nil || errors.Is(now, conformance.ErrDeclined) { // waiting makes no password right
 			return locked, now
 		}
-		if err == nil || limited.Err() == nil {
+		if err == nil || time.Since(began) < timeout {
 			err = now
 		}
 		select {
