@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,12 +44,7 @@ type file struct {
 	last         string
 }
 
-const (
-	report  = "{\n  \"schema\": \"fwpcheck/3\",\n"
-	history = `{"fwp_history":1,"events":1,"drained":true,"limits":{"early":1}}` + "\n"
-	steps   = `{"version":2,"steps":[`
-	mebi    = 1 << 20
-)
+const mebi = 1 << 20
 
 // hostileFiles are files that are wrong on purpose. None is what any command expects.
 var hostileFiles = map[string]file{
@@ -101,14 +95,6 @@ func TestHostileFiles(t *testing.T) {
 			})
 		}
 	}
-}
-
-func command(t *testing.T, folder, line string) *exec.Cmd {
-	t.Helper()
-	words := strings.Fields(line)
-	cmd := exec.CommandContext(t.Context(), words[0], words[1:]...) //nolint:gosec // a command of the table
-	cmd.Dir = folder
-	return cmd
 }
 
 func readHostile(t *testing.T, folder, line, name string) {

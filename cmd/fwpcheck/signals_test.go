@@ -1,4 +1,4 @@
-//go:build unix
+//go:build linux && !race
 
 package main_test
 
@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -88,6 +89,15 @@ func at(t *testing.T, phase int, reach func()) string {
 }
 
 var printedCode = regexp.MustCompile(`exit code (\d+)`)
+
+// command returns a command of a line, run in a folder.
+func command(t *testing.T, folder, line string) *exec.Cmd {
+	t.Helper()
+	words := strings.Fields(line)
+	cmd := exec.CommandContext(t.Context(), words[0], words[1:]...) //nolint:gosec // a command of the table
+	cmd.Dir = folder
+	return cmd
+}
 
 // signalled runs a command and signals it when it has reached something.
 func signalled(

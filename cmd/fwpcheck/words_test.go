@@ -1,3 +1,5 @@
+//go:build linux && !race
+
 package main_test
 
 import (
@@ -102,6 +104,13 @@ func TestFlagsWithWrongValues(t *testing.T) {
 		}
 	}
 }
+
+// How the files of three formats begin.
+const (
+	report  = "{\n  \"schema\": \"fwpcheck/3\",\n"
+	history = `{"fwp_history":1,"events":1,"drained":true,"limits":{"early":1}}` + "\n"
+	steps   = `{"version":2,"steps":[`
+)
 
 // wrongFiles are files of each format that end too early, or have a value of another kind, a word that is none, or more
 // than there may be.
