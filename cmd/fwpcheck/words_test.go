@@ -82,9 +82,10 @@ func (b *lockedBuilder) Write(p []byte) (int, error) {
 
 var flagOf = regexp.MustCompile(`(?m)^ +(?:-\w, )?--([a-z-]+)`)
 
-// TestFlagsWithWrongValues gives each flag of each command what it is not for. Without FWP_SLOW=1 it plays a sample.
+// TestFlagsWithWrongValues gives each flag of each command what it is not for. Some of it are names of files that are
+// written. Without FWP_SLOW=1 it plays a sample.
 func TestFlagsWithWrongValues(t *testing.T) {
-	t.Parallel()
+	t.Chdir(t.TempDir())
 	empty := filepath.Join(t.TempDir(), "empty")
 	require.NoError(t, os.WriteFile(empty, nil, 0o600))
 	values := []string{"", "x", "-1", "99999999999999999999", "1e999", "\x00", "/nosuch/x", "[", "tcp://[", "a=b", "5/x",
