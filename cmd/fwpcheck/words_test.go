@@ -24,8 +24,8 @@ import (
 
 // ours is what only programmers know: functions, types and errors of the Go library and of others, which name no place
 // in what the user wrote, and nothing to do.
-var ours = regexp.MustCompile(`strconv\.|EOF|end of JSON|json: (cannot|unknown|invalid|unsupported)|cannot unmarshal|Go struct|` +
-	`invalid character|invalid syntax|(listen|dial|read|write) tcp |(bind|connect|accept4?): |fakes: |lookup .* on|` +
+var ours = regexp.MustCompile(`strconv\.|EOF|end of JSON|json: (cannot|unknown|invalid|unsupported)|` +
+	`cannot unmarshal|Go struct|invalid character|invalid syntax|(listen|dial|read|write) tcp |(bind|connect|accept4?): |fakes: |lookup .* on|` +
 	`goroutine|parse "|parsing |pflag|cobra|%!|internal error|yaml: (line|unmarshal)|illegal base64|` +
 	`i/o timeout|context (canceled|dead)`)
 

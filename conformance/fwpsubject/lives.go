@@ -47,14 +47,16 @@ func Lives() *explore.Subject {
 		g.births = func() bool { return g.jobs < mostLives && g.elapsed() < birthsLast }
 		a := g.alphabet(slices.Concat(ofWaits, ofLives))
 		a.Open = func(conn int) explore.Step { return consumer(conn, 1+conn/2) }
-		a.Done = func() bool { return g.swept && !slices.ContainsFunc(g.underWay(), g.awaited) }
+		a.Done = func() bool {
+			return !g.births() && (g.swept || !g.anyEnded()) && !slices.ContainsFunc(g.underWay(), g.awaited)
+		}
 		return a
 	})
 }
 
 // How many jobs are pushed whose lives are followed, for how long, until when a job that came back may end in the ways
-// that wait, and until when all is awaited whatever its end. At sweepAt what had ended, at first or after a retry, would
-// have come back, if it had not: a reservation has run out, and servers have noticed it.
+// that wait, and until when all is awaited whatever its end. At sweepAt a job whose report had no effect is enqueued
+// again: its reservation has run out, and the server has noticed it.
 const (
 	mostLives    = 1600
 	birthsLast   = 6 * time.Second
@@ -146,7 +148,7 @@ func (g *maker) sweep(int, *oracle.Conn) []explore.Step {
 	g.swept = true
 	var queues []string
 	for _, j := range g.law.world.Jobs {
-		if j.Unjudged == oracle.Judged && j.Where&(model.Gone|model.Dead) != 0 {
+		if ended(j) {
 			queues = append(queues, g.law.symbol(j.Queue))
 		}
 	}
@@ -159,10 +161,25 @@ func (g *maker) sweep(int, *oracle.Conn) []explore.Step {
 			steps = append(steps, ahead(line(conns[i], "FETCH %s", strings.Join(some, " "))))
 		}
 	}
-	for _, c := range conns { // which takes in the replies
+	for _, c := range conns { // the replies to the FETCHes are read before that to the BEAT
 		steps = append(steps, line(c, "%s", g.beat(g.law.world.Conns[c])))
 	}
 	return steps
+}
+
+// ended reports whether a job may have ended, and is judged.
+func ended(j *oracle.Job) bool {
+	return j.Unjudged == oracle.Judged && j.Where&(model.Gone|model.Dead) != 0
+}
+
+// anyEnded reports whether there is a job whose queue is to be swept.
+func (g *maker) anyEnded() bool {
+	for _, j := range g.law.world.Jobs {
+		if ended(j) {
+			return true
+		}
+	}
+	return false
 }
 
 func (g *maker) beat(w *oracle.Conn) string { return `BEAT {"wid":"` + g.law.symbol(w.WID) + `"}` }

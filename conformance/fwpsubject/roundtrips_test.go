@@ -144,5 +144,5 @@ func TestSweep(t *testing.T) {
 	}
 	assert.ElementsMatch(t, ended, looked)
 	assert.True(t, g.swept)
-	assert.True(t, strings.HasPrefix(lines[len(lines)-1], "BEAT "), "what came is read")
+	assert.True(t, strings.HasPrefix(lines[len(lines)-1], "BEAT "), "its reply comes behind those to the FETCHes")
 }

@@ -197,8 +197,8 @@ func TestPropertiesAreSelected(t *testing.T) {
 	}
 }
 
-// suiteProperties returns the checks of the suite that are not scripts, but for those that need a password. In a sample,
-// those that push thousands of jobs are left out, unless they are named.
+// suiteProperties returns the checks of the suite that are not scripts, but for those that need a password. Without
+// FWP_SLOW=1, those that push thousands of jobs are left out, unless they are named.
 func suiteProperties(long ...string) []conformance.Property {
 	return slices.DeleteFunc(append(fwpsuite.Explorations(), stress.Check()), func(p conformance.Property) bool {
 		isLong := slices.Contains([]string{"explore/lives", "explore/values"}, p.Name)

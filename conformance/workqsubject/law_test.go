@@ -69,8 +69,8 @@ const (
 	okay    = "a< +OK"
 	delete1 = "a> delete $1"
 
-	runShown = "a< +OK 1|$1 11|name n-x|ttr 600000|payload-size 1|payload x|max-attempts 0|attempts 0|max-fails 0|fails 0" +
-		"|priority 5|state 0|created 2000-01-01T00:00:00Z"
+	runShown = "a< +OK 1|$1 11|name n-x|ttr 600000|payload-size 1|payload x|max-attempts 0|attempts 0|max-fails 0" +
+		"|fails 0|priority 5|state 0|created 2000-01-01T00:00:00Z"
 	server = "a< +OK 1|server 3|active-clients 1|evicted-jobs 0|started "
 )
 

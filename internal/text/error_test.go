@@ -41,7 +41,7 @@ func TestOfError(t *testing.T) {
 		"a\nsecond: 127.0.0.1:1: no answer in time": errors.Join(errors.New("a"), fmt.Errorf("second: %w",
 			&net.OpError{Op: "read", Addr: refused.Addr, Err: os.ErrDeadlineExceeded})),
 		"b: no such host":                                      unknown,
-		"nobody: no answer in time":                            &net.DNSError{Name: "nobody", IsTimeout: true},
+		"a.example: no answer in time":                         &net.DNSError{Name: "a.example", IsTimeout: true},
 		`"x" is not a valid number`:                            number,
 		`"99999999999999999999" is out of range`:               large,
 		`"yesterday" is not a time as in 2026-11-23T02:00:00Z`: instant,

@@ -87,7 +87,7 @@ const (
 )
 
 // Shorten returns s without its middle if it is longer than 450 bytes, and with its length and the first 16 digits of
-// its SHA-256 hash instead: two that differ in the middle alone are told apart.
+// its SHA-256 hash instead, so that two texts that differ in the middle alone are not shown alike.
 func Shorten(s string) string {
 	if len(s) <= whole {
 		return s

@@ -61,8 +61,8 @@ func TestAClosedConnectionIsReadOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, client, _ := readingAhead()
 		go func() { _, _ = io.WriteString(client, strings.Repeat(aLine, 10_000)) }()
-		require.NoError(t, c.SetReadDeadline(time.Now().Add(time.Second)))
-		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		require.NoError(t, c.SetReadDeadline(time.Now()))
 		_, err := c.Read(make([]byte, 1))
 		var late net.Error
 		require.ErrorAs(t, err, &late)

@@ -150,7 +150,7 @@ func TestBrokenOff(t *testing.T) {
 		"measured":    {results.Load{}, ""},
 		"interrupted": {results.Load{Trouble: reports.Trouble{Interrupted: true}}, "interrupted"},
 		"internal":    {results.Load{Trouble: reports.Trouble{Internal: "a disk is full"}}, "internal"},
-		"unreachable": {results.Load{Trouble: reports.Trouble{Unreachable: "nobody is there"}}, "unreachable"},
+		"unreachable": {results.Load{Trouble: reports.Trouble{Unreachable: "connection refused"}}, "unreachable"},
 	} {
 		var got reports.Trouble
 		assert.Equal(t, test.want != "", brokenOff(&test.l, &got), name)

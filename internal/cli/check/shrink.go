@@ -64,7 +64,8 @@ func newShrink(p process) *cobra.Command {
 // shrink makes a script smaller.
 func (p process) shrink(ctx context.Context, o *shrinkOptions, file string) error {
 	script, protocol, err := p.playable(file, o.targetFlags.Protocol())
-	if err = cmp.Or(err, refuse(o.length <= 0 || o.timeout <= 0, "--for and --timeout must be longer than 0")); err != nil {
+	if err = cmp.Or(err,
+		refuse(o.length <= 0 || o.timeout <= 0, "--for and --timeout must be longer than 0")); err != nil {
 		return err
 	}
 	o.targetFlags.SetProtocol(protocol)
