@@ -47,9 +47,7 @@ func Lives() *explore.Subject {
 		g.births = func() bool { return g.jobs < mostLives && g.elapsed() < birthsLast }
 		a := g.alphabet(slices.Concat(ofWaits, ofLives))
 		a.Open = func(conn int) explore.Step { return consumer(conn, 1+conn/2) }
-		a.Done = func() bool {
-			return !g.births() && (g.swept || !g.anyEnded()) && !slices.ContainsFunc(g.underWay(), g.awaited)
-		}
+		a.Done = g.livesEnded
 		return a
 	})
 }
@@ -170,6 +168,11 @@ func (g *maker) sweep(int, *oracle.Conn) []explore.Step {
 // ended reports whether a job may have ended, and is judged.
 func ended(j *oracle.Job) bool {
 	return j.Unjudged == oracle.Judged && j.Where&(model.Gone|model.Dead) != 0
+}
+
+// livesEnded reports whether all that [Lives] waits for has come, and the queues were swept.
+func (g *maker) livesEnded() bool {
+	return !g.births() && (g.swept || !g.anyEnded()) && !slices.ContainsFunc(g.underWay(), g.awaited)
 }
 
 // anyEnded reports whether there is a job whose queue is to be swept.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/internal/rfc3339"
@@ -114,6 +115,31 @@ func TestEndsOfLives(t *testing.T) {
 		}
 		assert.ElementsMatch(t, test.ends, slices.Collect(maps.Keys(ends)), "%v", test)
 	}
+}
+
+// The sweep comes at its time, once, and the lives do not end without it unless no job has ended.
+func TestWhenLivesEnd(t *testing.T) {
+	t.Parallel()
+	g, elapsed := made(1), time.Duration(0)
+	g.law = newLaw(g.law.Terms)
+	p := &player{law: g.law}
+	p.play(consumer(2, 2))
+	g.births, g.elapsed = func() bool { return false }, func() time.Duration { return elapsed }
+	assert.True(t, g.livesEnded(), "no job was taken")
+	jid, queue := g.jid(), g.freshQueue()
+	p.replies = [][2]string{{"FETCH " + queue, `${"jid":"~` + jid[1:] + `"}`}}
+	for _, s := range []explore.Step{push(2, jid, queue, ""), line(2, "FETCH %s", queue), ack(2, jid)} {
+		p.play(s)
+	}
+	sweep := ofLives[slices.IndexFunc(ofLives, func(m move) bool { return m.name == "sweep" })]
+	worker := g.law.world.Conns[2]
+	assert.False(t, g.livesEnded())
+	assert.False(t, sweep.fits(g, 2, worker))
+	elapsed = sweepAt
+	assert.True(t, sweep.fits(g, 2, worker))
+	sweep.make(g, 2, worker)
+	assert.False(t, sweep.fits(g, 2, worker), "it was done")
+	assert.True(t, g.livesEnded())
 }
 
 // The queues of all that has ended are looked into once more, by all workers, and no other queue.

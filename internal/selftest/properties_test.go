@@ -107,10 +107,8 @@ func TestPropertiesCatch(t *testing.T) {
 	tests := map[string]map[string]bool{ // whether nothing else is blamed and a script shows it always
 		"explore/commands": {"job-retry-follows": true, "ack-malformed-ok": false, "fetch-order": false, "push-lost": false},
 		"explore/values":   {"job-integer-rounded": true, "job-retry-follows": true},
-		"explore/lives": {
-			"reservation-lost": false, "retry-zero-kept": false, "schedule-early": false, "ack-stays-held": false,
-		},
-		"explore/crowd": {"delivered-twice": false, "push-lost": false, "reply-swapped": false},
+		"explore/lives":    {"reservation-lost": false, "retry-zero-kept": false, "schedule-early": false},
+		"explore/crowd":    {"delivered-twice": false, "push-lost": false, "reply-swapped": false},
 	}
 	for check, chosen := range tests {
 		for _, fault := range faults.All() {
