@@ -22,8 +22,8 @@ import (
 )
 
 // limited runs checks on one server with a limit of connections, which refuses more of them
-// with an error or silently. A connection and a reply take a millisecond each, so that the
-// server has noticed which ones were closed before the next one is opened.
+// with an error or silently. A reply takes a millisecond, and a connection two, so that the
+// server has noticed which ones were closed before the next one is opened, also behind a reply that nobody awaits.
 func limited(t *testing.T, limit int, silent bool, all []conformance.Check, look func(*reports.Report)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -45,7 +45,7 @@ func limited(t *testing.T, limit int, silent bool, all []conformance.Check, look
 		server.Start()
 		defer server.Close()
 		offer := peers.OfferFWP(server, func(ctx context.Context, network, addr string) (net.Conn, error) {
-			time.Sleep(time.Millisecond)
+			time.Sleep(2 * time.Millisecond)
 			return target.nw.DialContext(ctx, network, addr)
 		})
 		look((&run.Runner{Protocol: fwpsuite.Protocol(), Servers: []run.Server{offer}, Checks: all,

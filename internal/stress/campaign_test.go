@@ -19,6 +19,7 @@ import (
 
 func TestACampaignKeepsWithinItsSteps(t *testing.T) {
 	t.Parallel()
+	const cleaning = 500 // both parts fetch and acknowledge, at the end, what they have left in queues
 	steps := slow.Pick(900, 4000)
 	for _, longest := range []time.Duration{0, time.Minute} {
 		in(t, behaving("", ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
@@ -30,9 +31,9 @@ func TestACampaignKeepsWithinItsSteps(t *testing.T) {
 			c := stress.Campaign{Explorer: e, Workers: 4}
 			r, l := c.Run(t.Context())
 			require.NotNil(t, l)
-			assert.InDelta(t, steps, r.Commands+l.Commands, 200)
+			assert.InDelta(t, steps, r.Commands+l.Commands, cleaning)
 			assert.Greater(t, l.Commands, steps/8)
-			assert.InDelta(t, r.Commands+l.Commands, most, 300)
+			assert.InDelta(t, r.Commands+l.Commands, most, cleaning)
 			assert.True(t, second, "the second part reports its progress too")
 			assert.Empty(t, append(r.Findings, l.Findings...))
 		})
