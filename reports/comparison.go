@@ -41,7 +41,7 @@ type Comparison struct {
 	// allowed, and the commands kept below. (AMB-14)
 	Limits []int `json:"connections_limits,omitempty"`
 	// Left names jobs that are still on A or B.
-	Left []string `json:"left,omitempty"`
+	Left []string `json:"left,omitempty" from:"target"`
 	Trouble
 }
 

@@ -13,7 +13,7 @@
 // (several reports), history.go (saved histories). The results of loads are in load/results.
 //
 // What a result comes to: exit.go (the table of exit codes), outcome.go (what a run comes to, in words), cases.go
-// (cases), json.go (JSON, and what is hidden in it), units.go (numbers in words).
+// (cases), json.go (JSON, and what is hidden in a result or left out of it), units.go (numbers in words).
 //
 // Pages: page.go (the blocks), page_report.go and page_finding.go (a run and its findings), transcript.go (what of a
 // conversation is shown), figure.go and figure_matrix.go (pictures).

@@ -55,7 +55,7 @@ type Exploration struct {
 	// the target is slow or serves few at a time, or they were refused.
 	Silent string `json:"silent,omitempty" from:"target"`
 	// Left names jobs that are still on the target.
-	Left []string `json:"left,omitempty"`
+	Left []string `json:"left,omitempty" from:"target"`
 	Trouble
 }
 

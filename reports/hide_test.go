@@ -2,6 +2,7 @@ package reports
 
 import (
 	"bytes"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -60,7 +61,7 @@ var ours = map[string]bool{
 	"conn":  true, "from": true, "reproduce": true, "provide": true, "schema": true, "version": true, "url": true,
 	"chosen": true,
 	"role":   true,
-	"usage":  true, "left": true, "checks": true, "clauses": true, "path": true, "run": true, "outcome": true,
+	"usage":  true, "checks": true, "clauses": true, "path": true, "run": true, "outcome": true,
 	"close": true,
 	"mark":  true, "goal": true, "command": true, "state": true, "field": true, "breaks": true, "ended_by": true,
 	"explained_by": true,
@@ -97,4 +98,83 @@ func assertHidden(t *testing.T, out string, ours map[string]bool) {
 		}
 	}
 	require.Contains(t, out, "(hidden)")
+}
+
+// talk returns a conversation of so many lines.
+func talk(n int) []Line {
+	lines := make([]Line, n)
+	for i := range lines {
+		lines[i] = Line{Conn: "c", From: FromServer, Text: fmt.Sprintf("line %d %s", i+1, strings.Repeat("x", 400))}
+	}
+	return lines
+}
+
+// names returns so many names.
+func names(n int) []string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = fmt.Sprintf("%d%s", i, strings.Repeat("x", 400))
+	}
+	return all
+}
+
+func TestBoundKeepsWhatIsShort(t *testing.T) {
+	t.Parallel()
+	finding := Finding{Evidence: Evidence{Marked: 7, Differences: names(10)}}
+	build := func() *Report {
+		return &Report{Checks: []Check{{Conversation: talk(1000), Left: names(1000), Findings: []Finding{finding}}}}
+	}
+	r := build()
+	Bound(r)
+	assert.Equal(t, build(), r)
+}
+
+// Every list that a peer can make long is shortened: what leads to the marks stays, and the marks are at their lines.
+func TestBoundLeavesLinesOut(t *testing.T) {
+	t.Parallel()
+	r := &Report{Clauses: []Clause{}}
+	for range 50 {
+		r.Checks = append(r.Checks, Check{Verdict: Fail, Conversation: talk(3000), Left: names(3000), Findings: []Finding{
+			{Verdict: Fail, Evidence: Evidence{Marked: 1000, Differences: names(1000)}},
+			{Verdict: Fail, Evidence: Evidence{Marked: 2000, Line: 1}},
+			{Verdict: Fail, Evidence: Evidence{Marked: 2900, Line: 2, Conversation: talk(2950)}},
+		}})
+	}
+	r.Checks = append(r.Checks, Check{ID: "short", Verdict: Inconclusive, Conversation: talk(3)})
+	Bound(r)
+	var out bytes.Buffer
+	require.NoError(t, r.WriteJSON(&out, ExitOptions{}))
+	assert.Less(t, out.Len(), 3<<20)
+	c := &r.Checks[0]
+	for i, line := range []string{"line 1000 ", "line 2000 ", "line 2900 "} {
+		f := &c.Findings[i]
+		lines := r.conversation(f)
+		if f.Conversation == nil {
+			lines = c.Conversation
+		}
+		require.Positive(t, f.Marked)
+		assert.True(t, strings.HasPrefix(lines[f.Marked-1].Text, line), lines[f.Marked-1].Text)
+		assert.True(t, strings.HasPrefix(lines[f.Marked-2].Text, "line "), "what comes before stays")
+	}
+	assert.Regexp(t, `^9\d\d lines left out: `, c.Conversation[0].Text)
+	assert.Equal(t, FromSuite, c.Conversation[0].From)
+	assert.Regexp(t, `^… and [0-9,]+ more$`, c.Left[len(c.Left)-1])
+	assert.Equal(t, names(1), c.Left[:1])
+	assert.Equal(t, talk(3), r.Checks[50].Conversation, "a short one is whole")
+}
+
+func TestBoundReachesOtherResults(t *testing.T) {
+	t.Parallel()
+	e := &Exploration{Left: names(9000), Findings: []Explored{{
+		Unshrunk: names(9000), Finding: Finding{Evidence: Evidence{Marked: 9000, Conversation: talk(9000)}},
+	}}}
+	c := &Comparison{Left: names(9000)}
+	Bound(e)
+	Bound(c)
+	var out bytes.Buffer
+	require.NoError(t, e.WriteJSON(&out, ExitOptions{}))
+	assert.Less(t, out.Len(), 3<<20)
+	require.NoError(t, c.WriteJSON(&out, ExitOptions{}))
+	assert.Less(t, out.Len(), 6<<20)
+	assert.Len(t, e.Findings[0].Conversation, e.Findings[0].Marked)
 }

@@ -2,10 +2,12 @@ package reports
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 
 	"github.com/fwpsuite/fwp/internal/text"
 )
@@ -132,4 +134,154 @@ func hideBelow(hide func(string) string, v reflect.Value, theirs bool) {
 			v.SetString(hide(v.String()))
 		}
 	}
+}
+
+// mostListed is how many bytes a result has of lists that are as long as a peer makes them: of conversations, jobs that
+// are left, differences. perLine is what a line of one takes beside its text.
+const mostListed, perLine = 2 << 20, 100
+
+// Bound shortens the lists of a result, to which it has a pointer, that hold what the target has sent, if all of them
+// have more than 2 MiB: the longest ones, to the same length. What leads to a finding stays longest, and each list says
+// how much was left out.
+func Bound(result any) {
+	lists := listsBelow(nil, reflect.ValueOf(result), false)
+	slices.SortStableFunc(lists, func(a, b list) int { return cmp.Compare(a.size(), b.size()) })
+	room := mostListed
+	for i, l := range lists {
+		share := room / (len(lists) - i)
+		l.shorten(share)
+		room -= min(l.size(), share)
+	}
+}
+
+// list is a list of texts that are the target's.
+type list struct {
+	sizes []int         // of its elements, in bytes
+	far   func(int) int // how far an element is from what has to stay
+	keep  func(kept []bool)
+}
+
+func (l list) size() (all int) {
+	for _, n := range l.sizes {
+		all += n
+	}
+	return all
+}
+
+// shorten leaves out what is farthest from what has to stay, so that at most so many bytes remain.
+func (l list) shorten(most int) {
+	if l.size() <= most {
+		return
+	}
+	order := make([]int, len(l.sizes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(l.far(a), l.far(b)) })
+	kept := make([]bool, len(l.sizes))
+	for _, i := range order {
+		if most -= l.sizes[i]; most < 0 {
+			break
+		}
+		kept[i] = true
+	}
+	l.keep(kept)
+}
+
+// listsBelow adds the lists below a value; theirs is what the tag of a field says of it, see [Hide].
+func listsBelow(all []list, v reflect.Value, theirs bool) []list {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			all = listsBelow(all, v.Elem(), theirs)
+		}
+	case reflect.Slice:
+		if texts, are := v.Addr().Interface().(*[]string); are && theirs {
+			return append(all, listOfTexts(texts))
+		}
+		for i := range v.Len() {
+			all = listsBelow(all, v.Index(i), theirs)
+		}
+	case reflect.Struct:
+		switch holder := v.Addr().Interface().(type) {
+		case *Check:
+			all = append(all, holder.lines())
+		case *Evidence:
+			all = append(all, listOfLines(&holder.Conversation, []*int{&holder.Marked}))
+		}
+		for field, value := range v.Fields() {
+			if field.IsExported() {
+				all = listsBelow(all, value, field.Tag.Get("from") == "target")
+			}
+		}
+	}
+	return all
+}
+
+// lines returns the conversation of a check, which its findings have in common.
+func (c *Check) lines() list {
+	var marks []*int
+	for i := range c.Findings {
+		if f := &c.Findings[i]; f.Conversation == nil {
+			marks = append(marks, &f.Marked)
+		}
+	}
+	return listOfLines(&c.Conversation, marks)
+}
+
+// listOfTexts returns a list of which the first texts stay.
+func listOfTexts(texts *[]string) list {
+	l := list{far: func(i int) int { return i }, keep: func(kept []bool) {
+		n := slices.Index(kept, false)
+		more := fmt.Sprintf("… and %s more", text.Grouped(len(kept)-n))
+		*texts = append(slices.Clone((*texts)[:n]), more)
+	}}
+	for _, s := range *texts {
+		l.sizes = append(l.sizes, len(s))
+	}
+	return l
+}
+
+// listOfLines returns a conversation of which the lines before the marks stay, which are counted from 1; 0 is none.
+func listOfLines(lines *[]Line, marks []*int) list {
+	all := *lines
+	l := list{keep: func(kept []bool) { *lines = left(all, kept, marks) }}
+	l.far = func(i int) int {
+		nearest := 2*len(all) - i
+		for _, m := range marks {
+			if to := *m - 1 - i; to >= 0 {
+				nearest = min(nearest, to)
+			}
+		}
+		return nearest
+	}
+	for _, line := range all {
+		l.sizes = append(l.sizes, len(line.Text)+perLine)
+	}
+	return l
+}
+
+// left returns the lines that are kept, with a remark in the place of others, and corrects the marks.
+func left(all []Line, kept []bool, marks []*int) []Line {
+	var lines []Line
+	place, gap := make([]int, len(all)), 0
+	for i, line := range all {
+		if !kept[i] {
+			gap++
+			if i+1 == len(all) || kept[i+1] {
+				lines = append(lines, Line{At: line.At, From: FromSuite, Text: text.Count(gap, "line") +
+					" left out: the conversations of a report have 2 MiB together"})
+				gap = 0
+			}
+			continue
+		}
+		lines = append(lines, line)
+		place[i] = len(lines)
+	}
+	for _, m := range marks {
+		if *m > 0 {
+			*m = place[*m-1]
+		}
+	}
+	return lines
 }

@@ -45,6 +45,9 @@ func (r *Report) decide(o ExitOptions) Outcome {
 	if r.Target.Command != "" {
 		undone = "no client could be tested"
 	}
+	if t.decided {
+		undone = "not all could be tested"
+	}
 	return Decide(append(r.Claims(t.sum(), undone),
 		Claimed(ExitFindings, bad, join(t.found(), t.staled(), t.unsettled())),
 		Claimed(ExitInconclusive, !t.decided, join("nothing was evaluated", t.unsettled())),

@@ -124,7 +124,7 @@ type Check struct {
 	// Findings are the evidence against the clauses; in JSON they are the symptoms of the Report.
 	Findings []Finding `json:"-"`
 	// Left names the jobs that the check put on the target and could not remove.
-	Left []string `json:"left,omitempty"`
+	Left []string `json:"left,omitempty" from:"target"`
 	// Conversation is that of all connections of the check, in order of time. It is kept for findings and inconclusive
 	// checks.
 	Conversation []Line `json:"conversation,omitempty"`

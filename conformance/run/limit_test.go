@@ -23,7 +23,7 @@ import (
 
 // limited runs checks on one server with a limit of connections, which refuses more of them
 // with an error or silently. A reply takes a millisecond, and a connection two, so that the
-// server has noticed which ones were closed before the next one is opened, also behind a reply that nobody awaits.
+// server has noticed which ones were closed before the next one is opened, also behind a reply that no client awaits.
 func limited(t *testing.T, limit int, silent bool, all []conformance.Check, look func(*reports.Report)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

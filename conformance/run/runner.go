@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -23,7 +24,7 @@ type Server struct {
 
 	// Fresh starts another server like this one for a check that cannot share a
 	// server; if it is nil such checks run alone. The returned function ends the
-	// server. Calls may be concurrent.
+	// server. The error may be an [UnservedError]. Calls may be concurrent.
 	Fresh func() (Server, func(), error)
 
 	// Ended reports whether the server's process has ended although nothing asked it to, how, and the last lines that it
@@ -34,6 +35,16 @@ type Server struct {
 	// processor count as lag; 0 if that is this process, and nil if it is not known. Calls may be concurrent.
 	Process func() int
 }
+
+// UnservedError reports that a server which was started does not serve: what is missing then is the target, and not the
+// suite's fault.
+type UnservedError struct{ Cause error }
+
+// Error implements error.
+func (e *UnservedError) Error() string { return e.Cause.Error() }
+
+// Unwrap returns the cause.
+func (e *UnservedError) Unwrap() error { return e.Cause }
 
 // Offers lists the needs that a server meets, of which each has an entry, in the order of their names.
 func Offers(meets map[scenarios.Need]bool) []scenarios.Need {
@@ -112,7 +123,9 @@ func (s *runState) report(ctx context.Context) *reports.Report {
 		Started: s.start, Took: time.Since(s.start), Seed: s.runner.Seed,
 		Trouble: reports.Trouble{Interrupted: ctx.Err() != nil},
 	}
-	if s.err != nil {
+	if _, unserved := errors.AsType[*UnservedError](s.err); unserved {
+		rep.Unreachable = s.err.Error()
+	} else if s.err != nil {
 		rep.Internal = s.err.Error()
 	}
 	if s.repeat > 1 {

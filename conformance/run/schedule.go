@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -26,6 +27,14 @@ const (
 
 // internalError returns the cause of a check that could not be played or evaluated.
 func internalError() cause { return cause{reason: reports.ReasonInternal, words: "internal error"} }
+
+// causeOf returns why a check could not be played.
+func causeOf(err error) cause {
+	if _, unserved := errors.AsType[*UnservedError](err); unserved {
+		return cause{reason: reports.ReasonNotServing, words: "the server that was started for it does not serve"}
+	}
+	return internalError()
+}
 
 // runState is one run of a Runner. One goroutine, its loop, starts the plays, takes their
 // evidence and files the verdicts; only the loop writes the fields.
@@ -220,7 +229,7 @@ func (s *runState) end(ctx context.Context, t *task) {
 		s.skip(ctx, t)
 	case t.err != nil:
 		s.fault(t.err)
-		s.file(t, s.withoutResult(t.about, reports.Inconclusive, internalError(), ""))
+		s.file(t, s.withoutResult(t.about, reports.Inconclusive, causeOf(t.err), ""))
 	case t.host == nil:
 		t.fatal = t.evidence.Dead != ""
 		s.record(t)

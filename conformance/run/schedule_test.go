@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -485,5 +486,27 @@ func TestWhatOnePlayFoundIsTriedAgain(t *testing.T) {
 		assert.Equal(t, 3, r.Checks[0].Attempts)
 	}, func(r *run.Runner, _ *memoryTarget) {
 		r.Checks, r.Quick = []conformance.Check{new(unproven)}, true
+	})
+}
+
+// TestServersThatDoNotStart: a server that was started for a check and does not serve is no error of the suite, and the
+// other checks have their results.
+func TestServersThatDoNotStart(t *testing.T) {
+	t.Parallel()
+	sources := map[string]string{
+		"alone":  "needs: alone\n\nconnect as consumer\n",
+		"shared": "clause FWP-INFO-01\nconnect as consumer\nC: INFO\nS: $\n",
+	}
+	runScripts(t, nil, sources, func(r *reports.Report) {
+		code, words := r.Outcome(reports.ExitOptions{})
+		assert.Equal(t, reports.ExitUnreachable, code, words)
+		assert.Equal(t, "check alone: it does not serve within 51s", r.Unreachable)
+		assert.Equal(t, reports.ReasonNotServing, r.Checks[0].Reason)
+		assert.Equal(t, reports.Pass, r.Checks[1].Verdict)
+	}, func(r *run.Runner, _ *memoryTarget) {
+		r.Servers[0].Offers = append(r.Servers[0].Offers, scenarios.NeedAlone)
+		r.Servers[0].Fresh = func() (run.Server, func(), error) {
+			return run.Server{}, nil, &run.UnservedError{Cause: errors.New("it does not serve within 51s")}
+		}
 	})
 }

@@ -168,7 +168,9 @@ var rooms = map[string]room{
 	"fakes/fakeworkq":  {mayImport: []string{"fakes/catalogue", "fakes/store", "internal/serving", "workq"}, alone: true},
 	"fakes/store":      {alone: true},
 	"docs":             {},
-	"internal/target":  {mayImport: []string{"internal/input", "internal/lag", "internal/shortage", "internal/text"}},
+	"internal/target": {
+		mayImport: []string{"internal/input", "internal/lag", "internal/shortage", "internal/text", "internal/wait"},
+	},
 
 	"load": {mayImport: []string{
 		"internal/history", "internal/shortage", "internal/text", "load/arrivals", "load/client", "load/disrupt",

@@ -161,7 +161,7 @@ func TestStartedServersThatNeverServe(t *testing.T) {
 	starter := testStarter("echo asleep; sleep 600")
 	starter.Patience = time.Nanosecond
 	_, err := starter.Start(t.Context(), "")
-	assert.ErrorContains(t, err, "it does not serve within 1ns")
+	assert.ErrorContains(t, err, "it does not serve within ")
 
 	starter = testStarter("exec " + serving())
 	ctx, cancel := context.WithCancelCause(t.Context())

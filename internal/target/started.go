@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/internal/wait"
 )
 
 // Started is a server that a [Starter] started. It is the [Operator] of its Server.
@@ -28,6 +29,9 @@ type Started struct {
 // readyPause is the time between two looks at whether a server is ready.
 const readyPause = 20 * time.Millisecond
 
+// tellPause is the time between two messages that a server is not ready.
+const tellPause = 5 * time.Second
+
 // begin runs the command and waits until the server is ready.
 func (i *Started) begin(ctx context.Context) error {
 	now, err := supervise(i.starter.Supervisor, i.place.fill(i.starter.Command),
@@ -36,31 +40,63 @@ func (i *Started) begin(ctx context.Context) error {
 		return err
 	}
 	i.now = now
+	meter := new(lag.Meter)
+	defer meter.Follow(func() int { return now.pid })()
+	return i.await(ctx, meter)
+}
+
+// await waits until the server is ready: for the patience of the starter, and longer by what the lag of this machine
+// meanwhile may explain, which it measures. A wait that is long is told.
+func (i *Started) await(ctx context.Context, meter *lag.Meter) error {
 	patience := i.starter.Patience
 	if patience <= 0 {
 		patience = startPatience
 	}
+	begun := time.Now()
+	given := func() time.Duration { return patience + lag.Grace(meter.Lag(begun), patience) }
 	ctx, give := context.WithCancelCause(ctx)
-	end := time.AfterFunc(patience, func() { give(fmt.Errorf("it does not serve within %v", patience)) })
-	defer end.Stop()
 	defer give(nil)
-	for late, begun := time.Duration(0), time.Now(); ; {
-		refused := i.ready(ctx)
-		if refused == nil {
-			return nil
+	go meter.Run(ctx)
+	go func() {
+		for left := given(); wait.Sleep(ctx, left); {
+			if left = given() - time.Since(begun); left <= 0 {
+				give(fmt.Errorf("it does not serve within %v", given().Round(100*time.Millisecond)))
+			}
 		}
-		asleep := time.Now()
+	}()
+	var refused error
+	for next := begun.Add(tellPause); ; {
+		if err := i.ready(ctx); err == nil {
+			return nil
+		} else if ctx.Err() == nil || refused == nil {
+			refused = err
+		}
+		if now := time.Now(); now.After(next) && ctx.Err() == nil {
+			next = now.Add(tellPause)
+			tell(ctx, "waiting for the server that --start started: it does not serve after %v, and has %v: %v",
+				now.Sub(begun).Round(time.Second), given().Round(time.Second), refused)
+		}
 		select {
-		case <-now.over:
-			return &StartError{fmt.Errorf("it ended (%s)", now.How()), i.output.lines()}
+		case <-i.now.over:
+			return &StartError{fmt.Errorf("it ended (%s)", i.now.How()), i.output.lines()}
 		case <-ctx.Done():
 			return &StartError{fmt.Errorf("%w: %w", context.Cause(ctx), refused), i.output.lines()}
 		case <-time.After(readyPause):
 		}
-		if by := time.Since(asleep) - readyPause; by > late && ctx.Err() == nil { // this machine is busy: so is the server
-			late = by
-			end.Reset(time.Until(begun.Add(patience + lag.Grace(late, patience))))
-		}
+	}
+}
+
+// tellKey is where the context has what tells the user of a long wait.
+type tellKey struct{}
+
+// Telling returns a copy of ctx with which a start that takes long is told.
+func Telling(ctx context.Context, tell func(format string, args ...any)) context.Context {
+	return context.WithValue(ctx, tellKey{}, tell)
+}
+
+func tell(ctx context.Context, format string, args ...any) {
+	if f, ok := ctx.Value(tellKey{}).(func(string, ...any)); ok {
+		f(format, args...)
 	}
 }
 

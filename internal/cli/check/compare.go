@@ -18,6 +18,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -250,7 +251,9 @@ func (*compareOptions) record(c *reports.Comparison, r *explore.Compared, both [
 			A: side(d.Sides[0]), B: side(d.Sides[1]), Reproduced: d.Shown, Tried: d.Tried,
 		}
 		for _, e := range d.Conversation {
-			found.Conversation = append(found.Conversation, reports.Exchange{Step: e.Step, A: e.Replies[0], B: e.Replies[1]})
+			found.Conversation = append(found.Conversation, reports.Exchange{
+				Step: e.Step, A: text.Shorten(e.Replies[0]), B: text.Shorten(e.Replies[1]),
+			})
 		}
 		found.Judge()
 		c.Differences = append(c.Differences, found)

@@ -112,6 +112,7 @@ type result interface {
 
 // deliver writes a result where the flags say, and returns the error that ends the command.
 func (o *testOptions) deliver(p process, r result) error {
+	reports.Bound(r)
 	exit := reports.ExitOptions{Strict: o.strict, Require: o.require}
 	return p.Deliver(program.Output{
 		Flags: &o.reportFlags, Exit: exit, Report: r, Trouble: r.Troubles(),

@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"net"
 	"time"
 
@@ -135,7 +136,13 @@ func (s subject) start(
 		Target: &started.Server, Password: config.Password, Ended: started.Ended, Process: started.PID,
 		Offers: s.offers(&started.Server, config.Password != ""),
 	}
-	server.Fresh = func() (run.Server, func(), error) { return s.start(ctx, config, timeout) }
+	server.Fresh = func() (run.Server, func(), error) {
+		fresh, end, err := s.start(ctx, config, timeout)
+		if _, unserved := errors.AsType[*program.UnreachableError](err); unserved {
+			err = &run.UnservedError{Cause: err}
+		}
+		return fresh, end, err
+	}
 	return server, started.End, nil
 }
 

@@ -33,7 +33,7 @@ func (p Process) Execute(commands func() *cobra.Command) (code int) {
 	mistyped := refuseUnknownHelp(root, func(cmd *cobra.Command) {
 		_, _ = io.WriteString(cmd.OutOrStdout(), help(cmd, p.fit(cmd.OutOrStdout()).Width))
 	})
-	cmd, err := root.ExecuteContextC(context.Background())
+	cmd, err := root.ExecuteContextC(target.Telling(context.Background(), p.Logf))
 	return p.conclude(cmd, errors.Join(err, mistyped()))
 }
 
