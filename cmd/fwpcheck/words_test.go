@@ -3,6 +3,7 @@
 package main_test
 
 import (
+	"io"
 	"maps"
 	"net"
 	"os"
@@ -59,13 +60,17 @@ var ending = map[string]string{
 
 // played runs a command in this process, and returns its exit code and all that it prints.
 func played(line string, args ...string) (code int, out string) {
-	name, first, _ := strings.Cut(line, " ")
 	var b lockedBuilder
-	code = map[string]func(program.Process) int{"fwpcheck": check.Main, "fwpbench": bench.Main}[name](program.Process{
-		Args: append(strings.Fields(first), args...), In: strings.NewReader(""), Out: &b, Err: &b,
+	return playedTo(&b, &b, line, args...), b.String()
+}
+
+// playedTo is played with another standard output and error.
+func playedTo(out, errs io.Writer, line string, args ...string) (code int) {
+	name, first, _ := strings.Cut(line, " ")
+	return map[string]func(program.Process) int{"fwpcheck": check.Main, "fwpbench": bench.Main}[name](program.Process{
+		Args: append(strings.Fields(first), args...), In: strings.NewReader(""), Out: out, Err: errs,
 		LookupEnv: func(string) (string, bool) { return "", false },
 	})
-	return code, b.String()
 }
 
 // lockedBuilder is a strings.Builder for several goroutines.
@@ -175,5 +180,49 @@ func TestWordsAboutThisMachine(t *testing.T) {
 		code, out := played(line)
 		assert.Contains(t, codes, code, "%s: %s", line, out)
 		assert.NotRegexp(t, ours, out, line)
+	}
+}
+
+// TestFullOutput: a command whose standard output cannot be written never ends well.
+func TestFullOutput(t *testing.T) {
+	t.Parallel()
+	lines := []string{"fwpbench presets", "fwpbench metrics", "fwpcheck list", "fwpcheck explain FWP-HELLO-01"}
+	for line := range ending {
+		lines = append(lines, line+" --help", "fwp"+strings.Fields(line)[0][3:]+" help "+strings.Fields(line)[1])
+	}
+	for _, name := range []string{"fwpcheck", "fwpbench"} {
+		for _, args := range []string{"--help", "--version", "version", "help", "completion bash", "completion --help"} {
+			lines = append(lines, name+" "+args)
+		}
+	}
+	for _, line := range lines {
+		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+		require.NoError(t, err)
+		var said lockedBuilder
+		assert.Equal(t, 5, playedTo(full, &said, line), line)
+		assert.Contains(t, said.String(), "no space left on device", line)
+		require.NoError(t, full.Close())
+	}
+}
+
+// TestUnwritableFiles: a folder where a file is wanted, a file where a folder is, a place that cannot exist and no name
+// at all are refused before any work.
+func TestUnwritableFiles(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	script := filepath.Join(folder, "a.fwp")
+	require.NoError(t, os.WriteFile(script, []byte("connect as consumer\n"), 0o600))
+	for _, line := range []string{
+		"fwpcheck record --upstream tcp://127.0.0.1:1 --output=FILE", "fwpcheck shrink SCRIPT --output=FILE",
+		"fwpcheck serve --tls-ca-out=FILE", "fwpcheck run --output=json=FILE", "fwpcheck run --update-expect --expect=FILE",
+		"fwpcheck explore --save=FOLDER", "fwpbench run --hlog=FILE", "fwpbench run --hgrm=FOLDER", "fwpbench run --csv=FILE",
+		"fwpbench run --history=FILE", "fwpbench compare SCRIPT SCRIPT --benchfmt=FILE",
+	} {
+		for _, name := range [][2]string{{folder, script}, {filepath.Join(script, "x"), filepath.Join(script, "x")}, {}} {
+			line := strings.NewReplacer("FILE", name[0], "FOLDER", name[1], "SCRIPT", script).Replace(line)
+			code, out := played(line)
+			assert.Equal(t, 2, code, "%s: %s", line, out)
+			assert.NotRegexp(t, ours, out, line)
+		}
 	}
 }

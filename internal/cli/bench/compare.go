@@ -131,7 +131,7 @@ func (o *compareOptions) validate() (err error) {
 			return fmt.Errorf("--primary %s: it is about the generator, and decides nothing about a server", metric)
 		}
 	}
-	return cmp.Or(o.loadFlags.validate(), o.reportFlags.Validate(o.given))
+	return cmp.Or(o.loadFlags.validate(), o.reportFlags.Validate(o.given), program.Writable("--benchfmt", o.benchfmt))
 }
 
 // validateBlocks checks the flags for what is measured.

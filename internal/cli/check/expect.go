@@ -35,14 +35,8 @@ func (e *expectFlags) declare(f *pflag.FlagSet) {
 	f.BoolVar(&e.update, "update-expect", false, "write the known findings of --expect anew, as this run found them")
 }
 
-func (e *expectFlags) validate(given *pflag.FlagSet) error {
-	switch {
-	case given.Changed("expect") && e.name == "":
-		return errors.New("--expect is empty: it names a file")
-	case e.update && e.name == "":
-		return errors.New("--update-expect needs --expect FILE, the file that it writes")
-	}
-	return nil
+func (e *expectFlags) validate() error {
+	return refuse(e.update && e.name == "", "--update-expect needs --expect FILE, the file that it writes")
 }
 
 // expectations holds the results of a run against a file. A nil one has no file.

@@ -84,7 +84,7 @@ func (p process) record(ctx context.Context, o *recordOptions) error {
 		return err
 	}
 	p.Secrets = target.NewSecrets(endpoint.Password)
-	if err := writableScript(o.output); err != nil {
+	if err := program.Writable("--output", o.output); err != nil {
 		return err
 	}
 	ctx, stop := p.serving(ctx)
@@ -144,19 +144,6 @@ func (o *recordOptions) endpoint() (program.Endpoint, error) {
 	}
 	endpoint.Password, err = target.OnlyPassword(endpoint.Password, "in --upstream", o.passwordFile)
 	return endpoint, err
-}
-
-// writableScript returns an error if the script could not be written later.
-func writableScript(name string) error {
-	if name == "" {
-		return nil
-	}
-	f, err := program.OpenFile(name)
-	if err != nil {
-		return fmt.Errorf("--output: %w", err)
-	}
-	f.Discard()
-	return nil
 }
 
 // serveMetrics serves the counts, if they are asked for.

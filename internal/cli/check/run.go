@@ -323,7 +323,7 @@ func (o *runOptions) validatePlays(requirable func(clause string) error) error {
 	return cmp.Or(
 		refuse(o.given.Changed("parallel") && o.parallel < 1, "--parallel must be 1 or more"),
 		refuse(o.repeat < 1, "--repeat must be 1 or more"),
-		required(), o.expect.validate(o.given))
+		required(), o.expect.validate())
 }
 
 // requirable returns an error for a clause that no run can evaluate.

@@ -33,9 +33,6 @@ func validateFolder(path string, given bool) error {
 	if !given {
 		return nil
 	}
-	if path == "" {
-		return errors.New("--save must name a folder")
-	}
 	if err := os.MkdirAll(path, 0o755); err != nil { //nolint:gosec // scripts are no secret
 		return fmt.Errorf("--save: %w", err)
 	}

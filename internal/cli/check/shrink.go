@@ -69,7 +69,7 @@ func (p process) shrink(ctx context.Context, o *shrinkOptions, file string) erro
 		return err
 	}
 	o.targetFlags.SetProtocol(protocol)
-	if err := writableScript(o.output); err != nil {
+	if err := program.Writable("--output", o.output); err != nil {
 		return err
 	}
 	ctx, stop := p.Interruptible(ctx)

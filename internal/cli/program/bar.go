@@ -110,8 +110,11 @@ func progressLine(parts []string, share float64, columns int) string {
 // terminalWidth returns the columns of the terminal that w, or what a Bar writes to, is; 0 if it is not one or does not
 // report them.
 func terminalWidth(w io.Writer) int {
-	if b, ok := w.(*Bar); ok {
-		w = b.out
+	switch of := w.(type) {
+	case *Bar:
+		w = of.out
+	case *checked:
+		w = of.Writer
 	}
 	f, ok := w.(*os.File)
 	if !ok {

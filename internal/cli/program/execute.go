@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,8 +34,26 @@ func (p Process) Execute(commands func() *cobra.Command) (code int) {
 	mistyped := refuseUnknownHelp(root, func(cmd *cobra.Command) {
 		_, _ = io.WriteString(cmd.OutOrStdout(), help(cmd, p.fit(cmd.OutOrStdout()).Width))
 	})
+	out := &checked{Writer: p.Out}
+	root.SetOut(out)
 	cmd, err := root.ExecuteContextC(target.Telling(context.Background(), p.Logf))
+	if out.failed != nil {
+		err = &InternalError{fmt.Errorf("write to standard output: %w", out.failed)}
+	}
 	return p.conclude(cmd, errors.Join(err, mistyped()))
+}
+
+// checked keeps the first error of a writer, for what cobra prints: it ignores them.
+type checked struct {
+	io.Writer
+
+	failed error
+}
+
+func (c *checked) Write(b []byte) (n int, err error) {
+	n, err = c.Writer.Write(b)
+	c.failed = cmp.Or(c.failed, err)
+	return n, err
 }
 
 const bugs = "https://github.com/fwpsuite/fwp/issues"
@@ -48,9 +67,9 @@ func (p Process) attach(root *cobra.Command) {
 		cmd.SetOut(p.Err)
 		return errors.Join(cmd.Help(), Exit(reports.ExitUsage))
 	}
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return refuseUnnamed(cmd) }
 	root.SetArgs(append([]string{}, p.Args...)) // cobra takes nil for the process's own
 	root.SetIn(p.In)
-	root.SetOut(p.Out)
 	root.SetErr(p.Err)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)

@@ -90,9 +90,9 @@ func Ended(code int) error {
 // isFile reports whether --output names a file, and not standard output.
 func isFile(name string) bool { return name != "" && name != "-" }
 
-// writable returns an error if --output cannot be written. It is called before the work
-// that the report is about, and leaves an existing file as it is.
-func writable(name string) error {
+// Writable returns an error if the FILE of a flag cannot be written. It is called before the work whose result goes
+// there, and leaves an existing file as it is.
+func Writable(flag, name string) error {
 	if !isFile(name) {
 		return nil
 	}
@@ -101,7 +101,7 @@ func writable(name string) error {
 	}
 	f, err := OpenFile(name)
 	if err != nil {
-		return fmt.Errorf("--output: %w", err)
+		return fmt.Errorf("%s: %w", flag, err)
 	}
 	f.Discard()
 	return nil

@@ -51,7 +51,7 @@ func (r *ReportFlags) Validate(*pflag.FlagSet) error {
 		return err
 	}
 	for _, at := range places {
-		if err := writable(at.file); err != nil {
+		if err := Writable("--output", at.file); err != nil {
 			return err
 		}
 	}

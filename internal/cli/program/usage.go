@@ -139,6 +139,16 @@ func Complete(words func() []string) cobra.CompletionFunc {
 	}
 }
 
+// refuseUnnamed returns an error for a flag of a command that names a file or a folder and was given without a name.
+func refuseUnnamed(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if what, _ := pflag.UnquoteUsage(f); (what == "FILE" || what == "FOLDER") && f.Value.String() == "" {
+			err = fmt.Errorf("--%s is empty: it names a %s", f.Name, strings.ToLower(what))
+		}
+	})
+	return err
+}
+
 // flagError returns an error of pflag in the words of package workload, with a suggestion.
 func flagError(cmd *cobra.Command, err error) error {
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
