@@ -3,7 +3,6 @@
 package main_test
 
 import (
-	"bytes"
 	"net"
 	"os"
 	"os/exec"
@@ -21,16 +20,26 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 )
 
+// never is where a command is not interrupted.
+const never = -1
+
 // interrupted are commands, each with the exit codes with which the first SIGINT or SIGTERM ends it while it waits
-// for a greeting, and after a command; 0: it is not interrupted then. URL is the server.
+// for a greeting, and after a command. URL is the server, HOST its host and port. A command with neither is interrupted
+// when it prints its first line.
 var interrupted = map[string][2]int{
 	"fwpcheck run --url URL --no-progress":                           {130, 130},
 	"fwpcheck explore --url URL --time 1m --no-progress":             {130, 130},
 	"fwpcheck compare URL URL --time 1m":                             {130, 130},
-	"fwpcheck record --upstream URL":                                 {130, 0},
-	"fwpcheck clean --url URL":                                       {130, 0},
-	"fwpcheck wait --url URL --timeout 1m":                           {130, 0},
+	"fwpcheck record --upstream URL":                                 {130, never},
+	"fwpcheck clean --url URL":                                       {130, never},
+	"fwpcheck wait --url URL --timeout 1m":                           {130, never},
 	"fwpcheck shrink many.fwp --url URL":                             {130, 130},
+	"fwpcheck worker --no-progress -- fwpcheck wait --url URL":       {130, never},
+	"fwpcheck client --no-progress -- fwpcheck wait --url URL":       {130, never},
+	"fwpcheck selftest":                                              {130, never},
+	"fwpcheck serve":                                                 {0, never},
+	"fwpcheck serve many.fwp":                                        {3, never},
+	"fwpbench agent nats://token@HOST --within 1m":                   {130, never},
 	"fwpbench run --url URL --duration 1m --warmup 0s --no-progress": {130, 130},
 	"fwpbench capacity --url URL --no-progress":                      {130, 130},
 	"fwpbench compare --run URL URL --no-progress":                   {130, 130},
@@ -45,7 +54,7 @@ func TestSignals(t *testing.T) {
 	for line, codes := range interrupted {
 		for phase, code := range codes {
 			signal := []os.Signal{os.Interrupt, syscall.SIGTERM}[(phase+len(line))%2]
-			if code == 0 {
+			if code == never {
 				continue
 			}
 			t.Run(strings.Join(strings.Fields(line)[:2], " ")+strconv.Itoa(phase), func(t *testing.T) {
@@ -57,7 +66,13 @@ func TestSignals(t *testing.T) {
 					default:
 					}
 				}
-				signalled(t, folder, strings.ReplaceAll(line, "URL", at(t, phase, reach)), signal, reached, code)
+				url := at(t, phase, reach)
+				filled := strings.NewReplacer("URL", url, "HOST", strings.TrimPrefix(url, "tcp://")).Replace(line)
+				out := &watched{reach: reach}
+				if filled != line {
+					out.reach = func() {}
+				}
+				signalled(t, folder, filled, signal, out, reached, code)
 			})
 		}
 	}
@@ -99,14 +114,25 @@ func command(t *testing.T, folder, line string) *exec.Cmd {
 	return cmd
 }
 
+// watched is what a command prints. It calls reach at each write.
+type watched struct {
+	lockedBuilder
+
+	reach func()
+}
+
+func (w *watched) Write(b []byte) (int, error) {
+	defer w.reach()
+	return w.lockedBuilder.Write(b)
+}
+
 // signalled runs a command and signals it when it has reached something.
 func signalled(
-	t *testing.T, folder, line string, signal os.Signal, reached <-chan struct{}, want int,
+	t *testing.T, folder, line string, signal os.Signal, out *watched, reached <-chan struct{}, want int,
 ) {
 	t.Helper()
 	cmd := command(t, folder, line)
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, &out, 10*time.Second
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = out, out, 10*time.Second
 	require.NoError(t, cmd.Start())
 	<-reached
 	require.NoError(t, cmd.Process.Signal(signal))

@@ -85,6 +85,7 @@ func (p process) selftest(ctx context.Context, o *selftestOptions) error {
 	ctx, stop := p.Interruptible(ctx)
 	defer stop()
 	plays := &progress{begun: time.Now(), total: proof.Size()}
+	p.Logf("testing the suite itself in %s", text.Count(plays.total, "play"))
 	proof.Progress = plays.over
 	bar.Begin(plays.state)
 	out := proof.Run(ctx)

@@ -107,10 +107,10 @@ func TestWhetherAReportCanBeWrittenIsSeenBefore(t *testing.T) {
 	there := filepath.Join(folder, "there")
 	write(t, there, "old")
 	for _, name := range []string{"", "-", os.DevNull, there, filepath.Join(folder, "new")} {
-		require.NoError(t, writable(name), name)
+		require.NoError(t, Writable("--output", name), name)
 	}
 	for _, name := range []string{folder, filepath.Join(folder, "nosuch", "a"), filepath.Join(there, "a")} {
-		err := writable(name)
+		err := Writable("--output", name)
 		require.ErrorContains(t, err, "--output: open "+name+": ")
 	}
 	assert.Equal(t, "old", read(t, there))
