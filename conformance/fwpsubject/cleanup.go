@@ -118,12 +118,22 @@ func (c cleaning) enqueued() bool {
 		ok = ok && remove(r, part, jobs, "")
 	}
 	for part := range slices.Chunk(unique(unsure), queuesUnsure) {
-		ok = ok && remove(r, part, len(c.law.remaining(time.Now()))+10, "")
+		ok = ok && c.emptied(r, part, len(c.law.remaining(time.Now()))+10)
 	}
 	return ok
 }
 
 func unique(names []string) []string { return slices.Compact(slices.Sorted(slices.Values(names))) }
+
+// emptied fetches from queues until nothing is left in them, and no more than so many jobs. A FETCH from queues that are
+// empty would wait for two seconds: the last job to be fetched is one that is pushed for that.
+func (c cleaning) emptied(r fwpdialect.Remover, queues []string, most int) bool {
+	c.law.lastOnes++
+	n := 2*fuzzedNames + c.law.lastOnes
+	last, queue := c.law.real(fmt.Sprintf("$jid%d", n)), c.law.real(fmt.Sprintf("$queue%d", n))
+	_, ok := r.Do(fmt.Sprintf(`PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s","retry":0}`, last, queue))
+	return ok && remove(r, append(queues, queue), most, last)
+}
 
 // remove removes jobs from queues until nothing is delivered, or the last one, and no more
 // than so many.
@@ -206,9 +216,7 @@ func valueOf(fields []member, name string) (value string) {
 	return value
 }
 
-// wild removes what wild bytes have left. It is not judged, since the oracle does not know
-// these jobs. A FETCH from queues that are empty would wait for two seconds: the last job
-// to be fetched is one that was pushed for that.
+// unbounded removes what wild bytes have left. It is not judged, since the oracle does not know these jobs.
 func (c cleaning) unbounded() bool {
 	var queues []string
 	for _, j := range c.law.pushed {
@@ -226,13 +234,7 @@ func (c cleaning) unbounded() bool {
 		}
 	}
 	for part := range slices.Chunk(unique(queues), queuesWild) {
-		n := 2*fuzzedNames + len(part)
-		last, queue := c.law.real(fmt.Sprintf("$jid%d", n)), c.law.real(fmt.Sprintf("$queue%d", n))
-		if ok {
-			_, ok = r.Do(fmt.Sprintf(`PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s","retry":0}`, last, queue))
-		}
-		most := 4*len(part) + 10 // a server may deliver the same one again and again
-		ok = ok && remove(r, append(part, queue), most, last)
+		ok = ok && c.emptied(r, part, 4*len(part)+10) // a server may deliver the same one again and again
 	}
 	if ok {
 		c.law.pushed = nil

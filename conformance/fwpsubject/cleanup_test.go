@@ -128,21 +128,22 @@ func TestCleanup(t *testing.T) {
 		"perhaps pushed": {
 			how:     explore.Fully,
 			lines:   []string{push("1")},
-			replies: [][2]string{{push("1"), ":1"}, {"FETCH $queue1", "$-1"}},
-			sent:    "FETCH $queue1",
+			replies: [][2]string{{push("1"), ":1"}, {"FETCH $queue1 $queue10000001", `${"jid":"~jid10000001"}`}},
+			sent: strings.TrimSuffix(push("10000001"), "}") + `,"retry":0}` + "\n" +
+				"FETCH $queue1 $queue10000001\n" + `ACK {"jid":"$jid10000001"}`,
 		},
 		"wild": {
 			unbounded: push("1") + "\r\n" + push("2"),
 			replies: [][2]string{
-				{"FETCH $queue1 $queue2 $queue10000002", `${"jid":"~jid2"}`},
-				{"FETCH $queue1 $queue2 $queue10000002", `${"jid":"x"}`},
-				{"FETCH $queue1 $queue2 $queue10000002", `${"jid":"~jid10000002"}`},
+				{"FETCH $queue1 $queue2 $queue10000001", `${"jid":"~jid2"}`},
+				{"FETCH $queue1 $queue2 $queue10000001", `${"jid":"x"}`},
+				{"FETCH $queue1 $queue2 $queue10000001", `${"jid":"~jid10000001"}`},
 			},
-			sent: `ACK {"jid":"$jid1"}` + "\n" + `ACK {"jid":"$jid2"}` + "\n" + strings.TrimSuffix(push("10000002"), "}") +
+			sent: `ACK {"jid":"$jid1"}` + "\n" + `ACK {"jid":"$jid2"}` + "\n" + strings.TrimSuffix(push("10000001"), "}") +
 				`,"retry":0}` + "\n" +
-				"FETCH $queue1 $queue2 $queue10000002\n" + `ACK {"jid":"$jid2"}` + "\n" +
-				"FETCH $queue1 $queue2 $queue10000002\n" + back + "\n" +
-				"FETCH $queue1 $queue2 $queue10000002\n" + `ACK {"jid":"$jid10000002"}`,
+				"FETCH $queue1 $queue2 $queue10000001\n" + `ACK {"jid":"$jid2"}` + "\n" +
+				"FETCH $queue1 $queue2 $queue10000001\n" + back + "\n" +
+				"FETCH $queue1 $queue2 $queue10000001\n" + `ACK {"jid":"$jid10000001"}`,
 		},
 		"wild, in a queue of others": {
 			unbounded: `PUSH {"jid":"x","jobtype":"t","args":[],"queue":"theirs"}`,

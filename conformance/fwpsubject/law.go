@@ -24,6 +24,8 @@ type fwpLaw struct {
 	world  *oracle.World
 	conns  map[int]*conn
 	pushed []wildJob // jobs that wild bytes may have pushed
+
+	lastOnes int // jobs that a clean-up has pushed to be the last
 }
 
 // conn is what the law keeps of a connection beside what the oracle knows.
@@ -204,7 +206,7 @@ func (l *fwpLaw) replied(number int, r fwp.Reply, at time.Time) law.Answer {
 	}
 	if answer == model.Delivered {
 		a.Job, a.Way = job, way
-		a.Pattern = fmt.Sprintf(`${"jid":"%s"}`, a.Job)
+		a.Pattern = fmt.Sprintf(`${"jid":"%s"}`, inJSON(a.Job))
 	} else if expected&model.Either == model.Either {
 		a.Open = model.Either.String()
 	}

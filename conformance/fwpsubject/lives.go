@@ -105,7 +105,7 @@ func (g *maker) toReport(w *oracle.Conn) []*oracle.Job {
 
 // report is an ACK or a FAIL of a job, as its way has it.
 func (g *maker) report(j *oracle.Job) string {
-	jid := g.law.symbol(j.JID)
+	jid := g.spelled(j.JID)
 	if g.end(j) == wayFail {
 		return "FAIL " + g.failure(jid)
 	}
@@ -185,7 +185,7 @@ func (g *maker) anyEnded() bool {
 	return false
 }
 
-func (g *maker) beat(w *oracle.Conn) string { return `BEAT {"wid":"` + g.law.symbol(w.WID) + `"}` }
+func (g *maker) beat(w *oracle.Conn) string { return `BEAT {"wid":"` + g.spelled(w.WID) + `"}` }
 
 // fetchSome fetches from some of the queues in which jobs may be: first where one is that was scheduled and is due.
 func (g *maker) fetchSome(*oracle.Conn) string {

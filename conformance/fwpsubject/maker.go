@@ -19,8 +19,9 @@ type maker struct {
 	law *fwpLaw
 
 	jobs, workers, failures int
-	queues                  []int // that are in use
+	queues                  []string // that are in use
 	lastQueue               int
+	twin                    string // the jid of the next job, if it is to be like that of the last one
 
 	steady bool // queues stay the same, and no move waits for long: see [Values] and [Lives]
 
@@ -119,11 +120,7 @@ func (g *maker) look(conn int) []explore.Step {
 // all returns the queues in use.
 func (g *maker) all() string {
 	g.queue()
-	names := make([]string, len(g.queues))
-	for i, q := range g.queues {
-		names[i] = fmt.Sprintf("$queue%d", q)
-	}
-	return strings.Join(names, " ")
+	return strings.Join(g.queues, " ")
 }
 
 func (g *maker) jid() string {
@@ -131,16 +128,20 @@ func (g *maker) jid() string {
 	return fmt.Sprintf("$jid%d", g.jobs)
 }
 
-// queue names one of a few queues, which are replaced from time to time.
+// queue names one of a few queues, which are replaced from time to time, or have names that are alike.
 func (g *maker) queue() string {
-	if len(g.queues) < 6 {
+	switch {
+	case g.steady && len(g.queues) == 0:
 		g.lastQueue++
-		g.queues = append(g.queues, g.lastQueue)
-	} else if !g.steady && g.IntN(200) == 0 {
-		g.lastQueue++
-		g.queues[g.IntN(len(g.queues))] = g.lastQueue
+		for _, end := range alikeQueues {
+			g.queues = append(g.queues, fmt.Sprintf("$queue%d%s", g.lastQueue, end))
+		}
+	case !g.steady && len(g.queues) < 6:
+		g.queues = append(g.queues, g.freshQueue())
+	case !g.steady && g.IntN(200) == 0:
+		g.queues[g.IntN(len(g.queues))] = g.freshQueue()
 	}
-	return fmt.Sprintf("$queue%d", g.queues[g.IntN(len(g.queues))])
+	return choose(g, g.queues)
 }
 
 // ready returns the jobs of [maker.fetchable], sorted.
@@ -150,7 +151,7 @@ func (g *maker) ready() []*oracle.Job { return slices.SortedFunc(g.fetchable(), 
 func (g *maker) fetchable() iter.Seq[*oracle.Job] {
 	return func(yield func(*oracle.Job) bool) {
 		for _, q := range g.queues {
-			name := g.law.real(fmt.Sprintf("$queue%d", q))
+			name := g.law.real(q)
 			if g.law.world.Wanted(name) {
 				continue
 			}

@@ -55,7 +55,7 @@ var naming = []string{"jid", "queue", "wid"}
 // badField sends an argument with one value that is missing or not what it should be.
 func (g *maker) badField(c int, w *oracle.Conn) []explore.Step {
 	verb := choose(g, []string{fwp.PUSH, fwp.PUSH, fwp.PUSH, fwp.ACK, fwp.FAIL, fwp.BEAT})
-	fields, required := g.plainFields(verb, g.law.symbol(w.WID))
+	fields, required := g.plainFields(verb, g.spelled(w.WID))
 	victim := g.IntN(len(fields))
 	if fields[victim].name == "queue" && !g.Terms.Alone {
 		victim = 0 // what names no queue goes to one that others use too
@@ -177,7 +177,7 @@ func (g *maker) refusedInHand(c int, w *oracle.Conn) []explore.Step {
 		`ACK {"jid":["` + jid + `"]}`, `FAIL {"jid":["` + jid + `"],"errtype":"E","message":"m","backtrace":[]}`,
 		`ACK {"jid":{"jid":"` + jid + `"}}`, `ACK ["` + jid + `"]`, `ACK "` + jid + `"`,
 		`BEAT {"wid":5,"current_state":"quiet"}`, `BEAT {"current_state":"terminate"}`,
-		`BEAT {"wid":["` + g.law.symbol(w.WID) + `"]}`,
+		`BEAT {"wid":["` + g.spelled(w.WID) + `"]}`,
 	})
-	return []explore.Step{line(c, "%s", bad), line(c, `BEAT {"wid":"%s"}`, g.law.symbol(w.WID)), ack(c, jid)}
+	return []explore.Step{line(c, "%s", bad), line(c, `BEAT {"wid":"%s"}`, g.spelled(w.WID)), ack(c, jid)}
 }

@@ -65,8 +65,7 @@ var moves = []move{
 	{"fetch", 14, waiting, (*maker).fetch},
 	{"fetch-two", 4, waiting, (*maker).fetchTwo},
 	{"fetch-many", 0.4, waiting, (*maker).fetchMany},
-	{"alike", 0.5, active, (*maker).alike},
-	{"alike-queues", 0.8, active, (*maker).alikeQueues},
+	{"alike-queues", 0.8, active, (*maker).fillAlike},
 	{"alike-workers", 0.4, func(g *maker, c int, w *oracle.Conn) bool {
 		return worker(g, c, w) && g.companion(c) > 0
 	}, (*maker).alikeWorkers},
@@ -84,16 +83,16 @@ var moves = []move{
 		if g.IntN(2) == 0 {
 			more = `,"rss_kb":` + g.value("rss_kb", memories())
 		}
-		return fmt.Sprintf(`BEAT {"wid":"%s"%s}`, g.law.symbol(w.WID), more)
+		return fmt.Sprintf(`BEAT {"wid":"%s"%s}`, g.spelled(w.WID), more)
 	})},
 	{"beat-of-itself", 0.05, worker, writes(func(g *maker, w *oracle.Conn) string {
 		more := deal(g, "BEAT", []string{`"current_state":"quiet"`, `"current_state":"terminate"`})
-		return fmt.Sprintf(`BEAT {"wid":"%s","rss_kb":%s,%s}`, g.law.symbol(w.WID), g.value("rss_kb", memories()), more)
+		return fmt.Sprintf(`BEAT {"wid":"%s","rss_kb":%s,%s}`, g.spelled(w.WID), g.value("rss_kb", memories()), more)
 	})},
 	{"beat-unknown-worker", 0.3, worker, writes(func(g *maker, w *oracle.Conn) string {
 		return fmt.Sprintf(`BEAT {"wid":"%s"}`, deal(g, "unknown worker", []string{
-			fmt.Sprintf("$wid%d", 1000000+g.IntN(1000)), " " + g.law.symbol(w.WID) + " ", g.law.symbol(w.WID) + `\r\nx`,
-			g.law.symbol(w.WID) + "x",
+			fmt.Sprintf("$wid%d", 1000000+g.IntN(1000)), " " + g.spelled(w.WID) + " ", g.spelled(w.WID) + `\r\nx`,
+			g.spelled(w.WID) + "x",
 		}))
 	})},
 	{"introduce", 0.4, identified, (*maker).introduce},
@@ -161,7 +160,7 @@ func (g *maker) ending(conn int) explore.Step {
 }
 
 // oneHeld draws from the jobs that a worker holds.
-func (g *maker) oneHeld(w *oracle.Conn) string { return g.law.symbol(choose(g, g.held(w.WID)).JID) }
+func (g *maker) oneHeld(w *oracle.Conn) string { return g.spelled(choose(g, g.held(w.WID)).JID) }
 
 // freshQueue names a queue that no other move uses.
 func (g *maker) freshQueue() string {
@@ -256,7 +255,7 @@ func (g *maker) fetchAndWake(c int, _ *oracle.Conn) []explore.Step {
 func (g *maker) fetchAndGo(c int, _ *oracle.Conn) []explore.Step {
 	queue := g.freshQueue()
 	if len(g.queues) > 0 {
-		g.queues[g.IntN(len(g.queues))] = g.lastQueue
+		g.queues[g.IntN(len(g.queues))] = queue
 	}
 	moment := explore.Wait(100 * time.Millisecond)
 	job := push(controlProducer, g.jid(), queue, `,"reserve_for":60,"retry":3`)
@@ -299,7 +298,7 @@ func (g *maker) tooEarly() string {
 func (g *maker) inHand() string {
 	for _, n := range slices.Sorted(maps.Keys(g.law.world.Conns)) {
 		if held := g.held(g.law.world.Conns[n].WID); len(held) > 0 {
-			return g.law.symbol(choose(g, held).JID)
+			return g.spelled(choose(g, held).JID)
 		}
 	}
 	return "$jid1"

@@ -98,7 +98,7 @@ func (m move) whileBirths() move {
 
 // listsOfValues are the names of the lists of values that [Values] sends.
 var listsOfValues = sync.OnceValue(func() []string {
-	all := []string{"risky", "past", "burst", "queues", "length of a line", "rss_kb"}
+	all := []string{"risky", "past", "jid", "queue name", "burst", "queues", "length of a line", "rss_kb"}
 	for _, f := range jobFields() {
 		if len(f.must) > 0 {
 			all = append(all, f.name)
@@ -113,7 +113,7 @@ var ofValues = map[string]struct {
 	list   string
 }{
 	"fetch": {14, ""}, "fetch-two": {4, ""}, "ack": {12, ""}, "fail": {1, ""}, "hello": {2, ""}, "info": {0.2, ""},
-	"fetch-and-wake": {2, ""}, "beat": {3, "rss_kb"}, "fetch-many": {1, "queues"}, "burst": {1, "burst"},
+	"fetch-and-wake": {2, ""}, "beat": {9, "rss_kb"}, "fetch-many": {4, "queues"}, "burst": {4, "burst"},
 	"push-line": {3, "length of a line"},
 }
 

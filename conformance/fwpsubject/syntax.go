@@ -65,7 +65,7 @@ func (g *maker) legal(w *oracle.Conn) string {
 	case verb == fwp.FAIL:
 		return "FAIL " + g.failure(jid)
 	}
-	return `BEAT {"wid":"` + g.law.symbol(w.WID) + `","rss_kb":1}`
+	return `BEAT {"wid":"` + g.spelled(w.WID) + `","rss_kb":1}`
 }
 
 // badHello is a HELLO that would be accepted but for one slip.
@@ -93,7 +93,7 @@ func (g *maker) form(c int, w *oracle.Conn) []explore.Step {
 		return []explore.Step{pushed, fetch, written(fwp.FAIL, named, member{"errtype", `"E"`}, member{"message", `"m"`},
 			member{"backtrace", `["a line"]`})}
 	}
-	return []explore.Step{written(fwp.BEAT, member{"wid", `"` + g.law.symbol(w.WID) + `"`}, member{"rss_kb", "54176"})}
+	return []explore.Step{written(fwp.BEAT, member{"wid", `"` + g.spelled(w.WID) + `"`}, member{"rss_kb", "54176"})}
 }
 
 // written writes members in an order of its own, with blanks or a tab around their colons, or with escapes.

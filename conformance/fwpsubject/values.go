@@ -27,16 +27,13 @@ func (g *maker) jobOf(way, queue string) string {
 	}
 	unusual := !awaited && g.IntN(20) == 0 // it may go wrong only when the job is enqueued
 	if unusual {
-		queue = g.named("queue name"+way, queue, "_Odd")
+		queue = g.oddQueue(way)
 	}
-	jid := g.jid()
-	if !awaited {
-		jid += g.jidEnd(way, jid)
-	}
+	jid := g.jobID(way)
 	if g.plans != nil {
 		g.plans[jid] = plan{way: way}
 	}
-	fields := []string{`"jid":"` + jid + `"`, `"queue":"` + queue + `"`}
+	fields := []string{`"jid":"` + g.spelled(jid) + `"`, `"queue":"` + g.spelled(queue) + `"`}
 	for _, f := range jobFields() {
 		if value := g.fieldOf(f, way, risky, unusual); value != "" {
 			fields = append(fields, fmt.Sprintf("%q:%s", f.name, value))
@@ -81,9 +78,9 @@ func (g *maker) due(way string, unusual bool) []string {
 // usually returns a value of a field that every server takes, "" if the job has none. Each way has all values.
 func (g *maker) usually(f jobField, way string) string {
 	switch {
-	case len(f.must) == 0 || !g.Uses(f.name) || g.IntN(max(f.often, 1)) > 0:
+	case len(f.must) == 0 || !g.Uses(f.name) || g.IntN(max(f.often-b2i(g.steady), 1)) > 0:
 		return ""
-	case f.usual != nil && g.IntN(2) == 0:
+	case f.usual != nil && g.IntN(4-2*b2i(!g.steady)) == 0:
 		return choose(g, f.usual)
 	}
 	return g.value(f.name+way, f.must)
@@ -94,22 +91,6 @@ func (g *maker) value(name string, all []values.Bucket) string { return g.made(d
 
 // made returns a value of a bucket as steps have it.
 func (g *maker) made(b values.Bucket) string { return strings.ReplaceAll(b.Make(g.Rand), "$", "$$") }
-
-// jidEnd is what is behind the number of a jid, mostly nothing. Each way has all of them.
-func (g *maker) jidEnd(way, jid string) string {
-	if plain := 12 - 8*b2i(g.steady); g.IntN(plain) > 0 {
-		return ""
-	}
-	return strings.TrimPrefix(g.named("jid"+way, jid, "_a", ".b", ":c", "-Ab", "-007"), jid)
-}
-
-// named returns a name with one of the ends, or made as long as one of those lengths at which servers differ.
-func (g *maker) named(list, name string, ends ...string) string {
-	for _, size := range []int{63, 64, 65, 127, 128, 129, 255, 256} {
-		ends = append(ends, "-"+strings.Repeat("x", max(0, size-len(g.Fill(name))-1)))
-	}
-	return name + deal(g, list, ends)
-}
 
 // soon is a time in 2 to 15 seconds. A name of a time has one value in all of a play, so
 // that none must come twice for long.
