@@ -36,6 +36,7 @@ type playing struct {
 	closes   []time.Time  // when the server ended the last connections that it may end
 	outage   *play.Outage // it is dead only in that nothing is known of it: it serves again
 	served   bool         // some command was answered
+	lapsed   []string     // the rules of the grammar that messages broke which were read all the same
 	mute     bool         // a new connection got no reply within the timeout
 	cut      bool         // the line that is being played came in segments
 	last     string       // the clause of what was sent last

@@ -99,8 +99,20 @@ func (p *playing) poll(ctx context.Context) {
 	}
 }
 
-// arrived takes in one arrival.
+// misspelt keeps that a message breaks a rule of the grammar.
+func (p *playing) misspelt(c *conn, wrong *session.SyntaxError) {
+	v := p.violation(RuleGrammar+":"+wrong.Rule, p.grammar().Encoding, wrong.Error())
+	v.Rule = RuleGrammar
+	p.violated(c, v)
+}
+
+// arrived takes in one arrival. A message that is read although it breaks a rule of the grammar is one departure,
+// however often it comes.
 func (p *playing) arrived(ctx context.Context, c *conn, a session.Received) {
+	if lapse := a.Message.Lapse; lapse != nil && !slices.Contains(p.lapsed, lapse.Rule) {
+		p.lapsed = append(p.lapsed, lapse.Rule)
+		p.misspelt(c, lapse)
+	}
 	switch {
 	case !a.Whole():
 		p.over(ctx, c, a)
@@ -202,10 +214,8 @@ func (p *playing) over(ctx context.Context, c *conn, a session.Received) {
 		p.drop(c, scenarios.Closed)
 		return
 	}
-	if rule := grammar(a); rule != "" {
-		v := p.violation(rule, p.grammar().Encoding, a.String())
-		v.Rule = RuleGrammar
-		p.violated(c, v)
+	if a.Broken != nil {
+		p.misspelt(c, a.Broken)
 		p.drop(c, scenarios.Closed)
 		return
 	}

@@ -162,7 +162,9 @@ func (p *playing) dial(ctx context.Context, number int, do *scenarios.Connect) (
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{Conn: session.New(nc, protocol, session.Config{Timeout: p.timeout, Budget: p.budget}), number: number}
+	c := &conn{Conn: session.New(nc, protocol, session.Config{
+		Timeout: p.timeout, Budget: p.budget, ReadOn: true,
+	}), number: number}
 	c.owed = c.Status().Owed
 	if _, opens := p.subject.Dialect.(scenarios.Opener); opens && do.Role == scenarios.Raw {
 		c.owed = 0 // the server waits for what the step does not send
@@ -176,15 +178,6 @@ func asker() *scenarios.Connect { return &scenarios.Connect{Role: scenarios.Prod
 // within takes what a connection brings next.
 func (c *conn) within(ctx context.Context, limit time.Duration) (session.Received, bool) {
 	return c.Take(ctx, time.Now().Add(limit))
-}
-
-// grammar is the rule that is broken by bytes that are no message, "" if that is not what
-// came.
-func grammar(r session.Received) string {
-	if r.Broken == nil {
-		return ""
-	}
-	return RuleGrammar + ":" + r.Broken.Rule
 }
 
 // operate does what no client can, if the target offers it.

@@ -125,8 +125,8 @@ func (c cleaning) enqueued() bool {
 
 func unique(names []string) []string { return slices.Compact(slices.Sorted(slices.Values(names))) }
 
-// emptied fetches from queues until nothing is left in them, and no more than so many jobs. A FETCH from queues that are
-// empty would wait for two seconds: the last job to be fetched is one that is pushed for that.
+// emptied fetches from queues until nothing is left in them, and no more than so many jobs. A FETCH from queues that
+// are empty would wait for two seconds: the last job to be fetched is one that is pushed for that.
 func (c cleaning) emptied(r fwpdialect.Remover, queues []string, most int) bool {
 	c.law.lastOnes++
 	n := 2*fuzzedNames + c.law.lastOnes

@@ -18,7 +18,7 @@ const (
 	mostBytes   = 70_000
 	mostWords   = 1_100
 	mostFailure = 1<<14 + 1
-	mostMembers = 300
+	mostMembers = 1_100
 	mostNested  = 130
 	mostJobs    = 130 // of a burst
 	mostQueues  = 66  // of a FETCH
@@ -37,11 +37,11 @@ var jobFields = sync.OnceValue(func() []jobField {
 	all := []jobField{
 		{name: "jobtype", plain: `"t"`, must: slices.Concat(values.Texts(), values.Lengths(mostWords))},
 		{name: "args", plain: "[]", must: values.Arrays(mostBytes/16, mostNested)},
-		{name: "retry", often: 2, usual: []string{"0", "-1", "1", "2", "25"}, must: values.Integers(-1, 1<<62)},
-		{name: "backtrace", often: 3, usual: []string{"1", "2", "5"}, must: values.Integers(0, 1<<62)},
-		{name: "reserve_for", often: 3, usual: []string{"60"}, must: values.Integers(-5, 1<<40)},
-		{name: "created_at", often: 4, must: values.Instants()},
-		{name: "custom", often: 2, must: append(values.Objects(mostMembers, mostNested), constant("null"))},
+		{name: "retry", often: 2, usual: []string{"0", "-1", "1", "2", "25"}, must: orNull(values.Integers(-1, 1<<62))},
+		{name: "backtrace", often: 3, usual: []string{"1", "2", "5"}, must: orNull(values.Integers(0, 1<<62))},
+		{name: "reserve_for", often: 3, usual: []string{"60"}, must: orNull(values.Integers(-5, 1<<40))},
+		{name: "created_at", often: 4, must: orNull(values.Instants())},
+		{name: "custom", often: 2, must: orNull(append(values.Objects(mostMembers, mostNested), constant(namesakes)))},
 		{name: "enqueued_at", often: 40, must: []values.Bucket{constant(`"2001-01-01T00:00:00Z"`)}},
 		{name: "failure", often: 40, must: []values.Bucket{constant(`{"message":"of the producer"}`)}},
 	}
@@ -67,6 +67,13 @@ var riskyValues = sync.OnceValue(func() (all []riskyValue) {
 	}
 	return all
 })
+
+// namesakes has members with the names of the fields of a job.
+const namesakes = `{"jid":"a","queue":"b","jobtype":"c","args":[0],"retry":-1,"reserve_for":1,"backtrace":9,` +
+	`"at":"2001-02-03T04:05:06Z","custom":{"custom":1},"failure":{"message":"d"},"wid":"e","state":"quiet"}`
+
+// orNull returns values of an optional field with the one that means none.
+func orNull(all []values.Bucket) []values.Bucket { return append(all, constant("null")) }
 
 func constant(value string) values.Bucket {
 	return values.Bucket{Name: value, Make: func(*rand.Rand) string { return value }}
@@ -95,10 +102,10 @@ func split(name string, all []values.Bucket) (must, may []values.Bucket) {
 
 // pastInstants are times at which a job is due at once.
 var pastInstants = sync.OnceValue(func() []values.Bucket {
-	return append(slices.DeleteFunc(values.Instants(), func(b values.Bucket) bool {
+	return append(orNull(slices.DeleteFunc(values.Instants(), func(b values.Bucket) bool {
 		at, err := rfc3339.Parse(strings.Trim(b.Make(nil), `"`))
 		return err != nil || at.After(time.Now())
-	}), constant("null"), constant(`""`))
+	})), constant(`""`))
 })
 
 // wordsOfFailures are texts for errtype and message.
@@ -111,7 +118,7 @@ var (
 	hostNames = sync.OnceValue(func() []values.Bucket {
 		return append(values.Lengths(64)[1:], constant(`"a.example.com"`), constant(`"h-1_2"`), constant(`"::1"`))
 	})
-	workerNames = []string{"", ":1", ".a-B", "_c", "-Ab"}
+	workerNames = []string{"", ":1", ".a-B", "_c", "-Ab", "-größe-數", `-"w\`, "-a b", "-<w>"}
 	processes   = sync.OnceValue(func() []values.Bucket { return values.Integers(1, 1<<31-1) })
 	labels      = sync.OnceValue(func() []values.Bucket { return values.Strings(33, values.Texts()) })
 	memories    = sync.OnceValue(func() []values.Bucket { return values.Integers(0, 1<<40) })

@@ -19,8 +19,10 @@ var alikeNames = [][2]string{
 	{"-<b>", "-&lt;b&gt;"}, {"-a b", "-a  b"}, {"-x", "-x "}, {"-1e3", "-1000"},
 }
 
-// lengths are those of names at which servers differ.
+// lengths are those of names at which servers differ. One of more than plainLength may be refused.
 var lengths = []int{63, 64, 65, 127, 128, 129, 255, 256}
+
+const plainLength = 64
 
 // long returns a name that is as long, or one that is longer.
 func (g *maker) long(name, end string, length int) string {
@@ -57,8 +59,8 @@ var alikeQueues = []string{
 
 // oddQueues are ends of names that a server may refuse, and that it must not take for one of the others.
 var oddQueues = []string{
-	"-Ab", "-AB", "_1", ".1", "-a.", ":a", "-a*", "-a?", "-[ab]", "-a%", "-%61", "-1e0", "-1.0", `-"ab"`, `-\u0061`, "-ab/",
-	"-ab/../a", "-é", "-ÄÖ", "-очередь", "-漢字-😀", "-{}",
+	"-Ab", "-AB", "_1", ".1", "-a.", ":a", "-a*", "-a?", "-[ab]", "-a%", "-%61", "-1e0", "-1.0", `-"ab"`, `-\u0061`,
+	"-ab/", "-ab/../a", "-é", "-ÄÖ", "-очередь", "-漢字-😀", "-{}",
 }
 
 // oddQueue makes up the name of a queue that a server may refuse, for a job that goes a way.
@@ -74,8 +76,8 @@ func (g *maker) oddQueue(way string) string {
 	return g.long(queue, choose(g, []string{"1", "2"}), lengths[n-len(oddQueues)])
 }
 
-// spelled writes a name of the play as the texts of JSON in steps have it, without quotes, now and then with escapes that
-// mean the same.
+// spelled writes a name of the play as the texts of JSON in steps have it, without quotes, now and then with escapes
+// that mean the same.
 func (g *maker) spelled(name string) string {
 	text := inJSON(g.law.symbol(name))
 	if g.IntN(8) == 0 {

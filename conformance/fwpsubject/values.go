@@ -20,16 +20,19 @@ func (g *maker) job() string {
 
 // jobOf makes up a legal work unit that goes a way. One for which a FETCH waits is not unusual.
 func (g *maker) jobOf(way, queue string) string {
-	var risky riskyValue
 	awaited := has(way, wayWoken)
-	if !awaited && g.IntN(5) < 2 {
-		risky = deal(g, "risky", riskyValues())
-	}
 	unusual := !awaited && g.IntN(20) == 0 // it may go wrong only when the job is enqueued
 	if unusual {
 		queue = g.oddQueue(way)
 	}
 	jid := g.jobID(way)
+	var risky riskyValue
+	switch {
+	case unusual, len(g.Fill(jid)) > plainLength:
+		risky.field = "name"
+	case !awaited && g.IntN(5) < 2:
+		risky = deal(g, "risky", riskyValues())
+	}
 	if g.plans != nil {
 		g.plans[jid] = plan{way: way}
 	}
@@ -39,7 +42,9 @@ func (g *maker) jobOf(way, queue string) string {
 			fields = append(fields, fmt.Sprintf("%q:%s", f.name, value))
 		}
 	}
-	fields = append(fields, g.due(way, unusual)...)
+	if at := g.due(way, unusual, risky.field == ""); at != "" {
+		fields = append(fields, `"at":`+at)
+	}
 	g.Shuffle(len(fields), func(i, j int) { fields[i], fields[j] = fields[j], fields[i] })
 	return "{" + strings.Join(fields, ",") + "}"
 }
@@ -49,7 +54,7 @@ func (g *maker) fieldOf(f jobField, way string, risky riskyValue, unusual bool) 
 	switch {
 	case f.name == risky.field:
 		return g.made(risky.Bucket)
-	case f.often == 0 && (unusual || risky.field != ""): // required, and plain here
+	case f.often == 0 && risky.field != "": // required, and plain here
 		return f.plain
 	case f.name == "reserve_for" && (has(way, wayExpire) || has(way, wayAck) && (unusual || g.IntN(2) == 0)):
 		return "60"
@@ -59,20 +64,20 @@ func (g *maker) fieldOf(f jobField, way string, risky riskyValue, unusual bool) 
 	return ""
 }
 
-// due returns the field at of some jobs: soon, where they are unusual or their way has it.
-func (g *maker) due(way string, unusual bool) []string {
+// due returns the field at of some jobs, empty for none: soon, where they are unusual or their way has it.
+func (g *maker) due(way string, unusual, plain bool) string {
 	switch {
 	case has(way, wayAt):
-		return []string{`"at":` + g.soonAt()}
-	case g.steady && g.IntN(8) == 0:
-		return []string{`"at":` + g.value("past", pastInstants())}
+		return g.soonAt()
+	case g.steady && plain && g.IntN(8) == 0:
+		return g.value("past", pastInstants())
 	case g.steady:
 	case unusual && g.IntN(2) == 0:
-		return []string{`"at":` + g.soon()}
+		return g.soon()
 	case g.Uses("at") && g.IntN(8) == 0:
-		return []string{`"at":` + g.at()}
+		return g.at()
 	}
-	return nil
+	return ""
 }
 
 // usually returns a value of a field that every server takes, "" if the job has none. Each way has all values.
@@ -171,8 +176,8 @@ func (g *maker) greeting() string {
 
 // newcomer is the HELLO of a worker with values from all buckets.
 func (g *maker) newcomer(wid string) string {
-	return fmt.Sprintf(`{"hostname":%s,"wid":"%s","pid":%s,"labels":%s,%s"v":2}`, g.value("hostname", hostNames()), wid,
-		g.value("pid", processes()), g.value("labels", labels()), g.hash())
+	return fmt.Sprintf(`{"hostname":%s,"wid":"%s","pid":%s,"labels":%s,%s"v":2}`, g.value("hostname", hostNames()),
+		g.spelled(wid), g.value("pid", processes()), g.value("labels", labels()), g.hash())
 }
 
 // hash is the field of a HELLO with the right password hash, nothing if none is needed.

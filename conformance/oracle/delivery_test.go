@@ -93,7 +93,7 @@ func TestMissing(t *testing.T) {
 				hello, `1 C PUSH {"jid":"jid-0000000000000001","jobtype":"t","args":[],"queue":"q.r"}`, "1 S +OK",
 				"1 C FETCH q.r", "wait 2s", missing,
 			),
-			"",
+			"FWP-PUSH-04 missing",
 		},
 		"a queue in capitals": {
 			all(

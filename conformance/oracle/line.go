@@ -21,7 +21,7 @@ type Line struct {
 	Clause string         // that a server breaks if it answers otherwise
 	Should bool           // the clause only recommends that
 	Fields map[string]any // of its JSON argument, nil if it has none
-	Named  bool           // a PUSH that is unusual only by the name of its queue, in capitals or with _ (AMB-14)
+	Named  bool           // a PUSH that is unusual only by the name of its queue, which is a word (AMB-14)
 }
 
 // ReadLine reads a line, without its CRLF, as the specification does. (Client Commands)
@@ -154,7 +154,7 @@ func (l *Line) unusualHello(wid string) {
 // Names that every server takes for a queue, and names that every server that takes them treats like others. (AMB-14)
 var (
 	plainQueue = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
-	usualQueue = regexp.MustCompile(`^[A-Za-z0-9_-]{1,256}$`)
+	usualQueue = regexp.MustCompile(`^[^\pZ\pC]{1,256}$`)
 )
 
 // unusualJob finds values of a work unit that a server need not take.

@@ -72,6 +72,7 @@ func Objects(most, deepest int) []Bucket {
 	for _, t := range []text{
 		{"names by case", `{"a":1,"A":2,"aB":3,"Ab":4}`}, {"names by normal form", "{\"\u00e9\":1,\"e\u0301\":2}"},
 		{"names by space", `{"a":1," a":2,"a ":3}`}, {"names by type", `{"1":1,"01":2,"1.0":3,"true":4,"null":5}`},
+		{"names that count", `{"0":"a","1":"b","2":"c"}`},
 		{"names in disorder", `{"z":1,"a":2,"m":3,"10":4,"9":5}`},
 		{"names with dots", `{"a":{"b":1},"a.b":2,"a_b":3,"a-b":4}`},
 		{"names of languages", `{"__proto__":{"x":1},"constructor":2,"class":3,"self":4,"length":5,"toString":6}`},
