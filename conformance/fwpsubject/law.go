@@ -190,8 +190,9 @@ func (l *fwpLaw) replied(number int, r fwp.Reply, at time.Time) law.Answer {
 		}
 		l.world.Conns[number].Unjudged = oracle.NotLines
 	}
+	over := v != nil && (v.Rule == "refused" || v.Rule == "foreign" && !oracle.Assumed(answer, expected))
 	a := law.Answer{
-		Violation: v, Reply: true, Over: v != nil && (v.Rule == "refused" || v.Rule == "foreign"),
+		Violation: v, Reply: true, Over: over,
 		Empty: answer == model.Nothing, Pattern: answer.String(), State: state(before, wc),
 		Verb: verbOf(c.verb), Rules: wc.Decided,
 	}

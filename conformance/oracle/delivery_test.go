@@ -88,6 +88,9 @@ func TestMissing(t *testing.T) {
 		},
 		"after a FLUSH":   {all(hello, with(""), flush, none), ""},
 		"after a restart": {all(hello, with(""), "restart", none), "FWP-STATE-08 missing"},
+		"taken with another word, by a worker greeted with one": {
+			all(strings.ReplaceAll(all(hello, with("")), "1 S +OK", "! 1 S +DONE"), none), "FWP-PUSH-04 missing",
+		},
 		"a queue with a dot": {
 			all(
 				hello, `1 C PUSH {"jid":"jid-0000000000000001","jobtype":"t","args":[],"queue":"q.r"}`, "1 S +OK",

@@ -168,7 +168,10 @@ func (w *World) Replied(conn int, r fwp.Reply, now time.Time) (model.Answer, *la
 	a := answerOf(k.Verb, r)
 	w.expired(c, k, now)
 	c.Decided = w.decided(c, k, a, r.Text)
-	v := w.judged(c, k, a, r, now)
+	v, answered := w.judged(c, k, a, r, now), a
+	if Assumed(a, k.allowed) {
+		a = model.Okay
+	}
 	if a&k.allowed == 0 {
 		w.disallowed(c, k, a, r.Text, now)
 	}
@@ -186,8 +189,12 @@ func (w *World) Replied(conn int, r fwp.Reply, now time.Time) (model.Answer, *la
 	case k.Verb == fwp.ACK, k.Verb == fwp.FAIL:
 		w.reported(c, k, a, now)
 	}
-	return a, v
+	return answered, v
 }
+
+// Assumed reports whether a reply that is none of the command's is taken for the one that it must have, an OK: it is
+// told, and what follows is judged.
+func Assumed(a, allowed model.Answer) bool { return a == model.Foreign && allowed == model.Okay }
 
 // flushed follows the answer to a FLUSH.
 func (w *World) flushed(c *Conn, k *call, a model.Answer) {
