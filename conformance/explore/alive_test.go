@@ -144,8 +144,8 @@ func TestAnOutageIsNoFinding(t *testing.T) {
 						kill()
 					}
 				})
-				if at == 0 { // no connection is opened in this time
-					killing := time.AfterFunc(5*time.Second, func() { _ = s.Kill() })
+				if at == 0 { // no connection is opened in this time, and the clean-up has not begun
+					killing := time.AfterFunc(1500*time.Millisecond, func() { _ = s.Kill() })
 					defer killing.Stop()
 				}
 				e := explore.Explorer{
