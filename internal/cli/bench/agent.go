@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/agents"
 	"github.com/fwpsuite/fwp/load/arrivals"
@@ -42,7 +43,8 @@ func newAgent(p process) *cobra.Command {
 		Long: "agent joins the coordinator (fwpbench run --agents N) at the NATS server of the URL, puts its segment of\n" +
 			"the load on the target of the plan, reports, and ends. All about the load comes with the plan. It dials no\n" +
 			"other target, and may be killed at any time. The token is in the URL, as the coordinator has printed it, or\n" +
-			"in the variable " + tokenVariable + ".\n\n" +
+			"in the variable " + tokenVariable + ", and the password of the target, if it has one, in\n" +
+			passwordVariable + ".\n\n" +
 			"Exit codes: 0 the coordinator has the report; 2 usage; 3 the coordinator was lost, or the run did not begin;\n" +
 			"4 there is no coordinator, or it refuses this agent; 5 internal error; 130 interrupted.",
 		Example: "  fwpbench agent nats://TOKEN@coordinator.example:4222\n" +
@@ -153,6 +155,10 @@ func (p process) ended(ctx context.Context, err error) error {
 func (p process) agentLoad(ctx context.Context, o *agentOptions, task agents.Task) *load.Result {
 	began := time.Now()
 	plan, config, err := p.segmentOf(o, task)
+	password, _ := p.LookupEnv(passwordVariable)
+	if err == nil && plan.Locked && password == "" {
+		err = errors.New("the target asks for a password: set " + passwordVariable + " for this agent")
+	}
 	if err != nil {
 		l := &results.Load{
 			Version: config.Version, Run: task.Run, Started: began, Took: time.Since(began),
@@ -162,7 +168,7 @@ func (p process) agentLoad(ctx context.Context, o *agentOptions, task agents.Tas
 		return &load.Result{Report: l}
 	}
 	flags := plan.flags(o)
-	at, err := plan.endpoint()
+	at, err := plan.endpoint(password)
 	if err == nil {
 		err = flags.prepareMachine(&config.Workload, local(at))
 	}
@@ -240,11 +246,13 @@ func (l *agentLoad) flags(o *agentOptions) *loadFlags {
 	return &flags
 }
 
-// endpoint returns the target of the plan.
-func (l *agentLoad) endpoint() (program.Endpoint, error) {
+// endpoint returns the target of the plan, which has a password where the plan says so.
+func (l *agentLoad) endpoint(password string) (program.Endpoint, error) {
 	var flags program.TargetFlags
 	flags.SetTLS(l.TLS)
 	at, err := flags.At(l.URL)
-	at.Password, at.Choice.How = l.Password, "from the plan"
+	if at.Choice.How = "from the plan"; l.Locked {
+		at.Password, at.Secrets = password, target.NewSecrets(password)
+	}
 	return at, err
 }

@@ -26,6 +26,9 @@ import (
 // tokenVariable is the variable of the environment that may have the token of a coordinator and its agents.
 const tokenVariable = "FWPBENCH_TOKEN" //nolint:gosec // its name
 
+// passwordVariable is the variable of the environment that has the password of the target, for an agent.
+const passwordVariable = "FWPBENCH_PASSWORD" //nolint:gosec // its name
+
 // agentsFlags are the flags of a run by agents.
 type agentsFlags struct {
 	number    int
@@ -147,7 +150,7 @@ type agentLoad struct {
 	Workload string        `json:"workload"` // of the whole load, as YAML
 	Seed     uint64        `json:"seed,string"`
 	URL      string        `json:"url"`
-	Password string        `json:"password,omitempty"`
+	Locked   bool          `json:"locked,omitempty"` // the target has a password, which agents know from elsewhere
 	Overload string        `json:"overload"`
 	Engine   string        `json:"engine"`
 	Pace     float64       `json:"connect_rate"`
@@ -167,7 +170,7 @@ type hub struct {
 	token  string
 	given  bool // the token was given, and is not printed
 
-	exposed bool // the target's password goes to other machines without encryption
+	password string // of the target; it is not in the plan
 }
 
 // open connects to the NATS server, and starts it unless it runs already.
@@ -329,7 +332,8 @@ func (h *hub) prepare(p process, o *benchOptions, at *program.Endpoint, config *
 		return err
 	}
 	task, err := json.Marshal(agentLoad{
-		Workload: string(config.Workload.YAML()), Seed: config.Seed, URL: at.Server.Address.String(), Password: at.Password,
+		Workload: string(config.Workload.YAML()), Seed: config.Seed, URL: at.Server.Address.String(),
+		Locked:   at.Password != "",
 		Overload: o.overload.String(), Engine: o.engine.String(), Pace: o.pace, Timeout: o.patience(), Requests: o.requests,
 		Pushing: o.agents.pushing, TLS: options,
 	})
@@ -344,7 +348,7 @@ func (h *hub) prepare(p process, o *benchOptions, at *program.Endpoint, config *
 	h.Crossed.ClauseOf = at.Peer.ClauseOf
 	h.Connecting = time.Duration(float64(load.Connections(&config.Workload)) / o.pace * float64(time.Second))
 	h.Thresholds = o.limits
-	h.exposed = at.Password != "" && h.server != nil && o.agents.cert == "" && !o.agents.loopback()
+	h.password = at.Password
 	h.Report = results.Load{
 		Version: config.Version, Seed: config.Seed, Target: config.Target, Plan: load.PlanOf(*config),
 	}
@@ -357,8 +361,8 @@ func (p process) invite(ctx context.Context, a *agentsFlags, h *hub) (end func()
 	if a.spawn {
 		return p.spawn(ctx, a.number, h)
 	}
-	if h.exposed {
-		p.Logf("the plan has the password of the target, and is not encrypted on its way: add --listen-cert and --listen-key")
+	if h.password != "" {
+		p.Logf("agents need the password of the target: the plan does not have it; set %s for them", passwordVariable)
 	}
 	p.Logf("start %s within %v, on this machine or on others:\n  %s", text.Count(a.number, "agent"), a.within, h.command())
 	return func() {}, nil

@@ -122,7 +122,7 @@ func TestTheAuthorityOfAPlan(t *testing.T) {
 	task.Plan.Load = []byte(`{"workload":"producers: 2","url":"tcp+tls://a:1","tls":{"ca":"` + authority + `"}}`)
 	plan, _, err := process{}.segmentOf(&agentOptions{}, task)
 	require.NoError(t, err)
-	at, err := plan.endpoint()
+	at, err := plan.endpoint("")
 	require.NoError(t, err)
 	assert.NotNil(t, at.Server.TLS.RootCAs)
 	assert.Equal(t, "a", at.Server.TLS.ServerName)

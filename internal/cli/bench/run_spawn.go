@@ -37,7 +37,7 @@ func (p process) spawn(ctx context.Context, number int, h *hub) (end func(), err
 	for i := range number {
 		name := fmt.Sprintf("local-%d", i+1)
 		cmd := exec.CommandContext(ctx, self, "agent", h.url, "--name", name, "--processors", strconv.Itoa(each))
-		cmd.Env = append(os.Environ(), tokenVariable+"="+h.token)
+		cmd.Env = append(os.Environ(), tokenVariable+"="+h.token, passwordVariable+"="+h.password)
 		cmd.SysProcAttr = ofItsOwn()
 		cmd.WaitDelay = time.Second
 		var printed bytes.Buffer
