@@ -32,10 +32,14 @@ type Property struct {
 
 // Describe returns what is known of the property.
 func (p Property) Describe() Description {
-	return Description{
+	d := Description{
 		ID: p.Name, Title: p.Title, Wait: p.Wait, Fetches: true, Connections: p.Connections, Sharing: SharesAtNeed,
 		Hostile: true, Needs: p.Needs,
 	}
+	if slices.Contains(p.Needs, scenarios.NeedRestart) {
+		d.Sharing = SharesNothing
+	}
+	return d
 }
 
 // Play tests the property once. Neither a limit of connections nor a lag of this machine is a finding.

@@ -44,6 +44,15 @@ func (t *countingTarget) Dial(ctx context.Context) (net.Conn, error) {
 	return &countedConn{Conn: nc, target: t, admission: t.count.Opened(), name: name, since: time.Now()}, nil
 }
 
+// Restart restarts the target of a property that needs it.
+func (t *countingTarget) Restart(ctx context.Context) error {
+	r, can := t.Target.(play.Restarter)
+	if !can {
+		return errors.ErrUnsupported
+	}
+	return r.Restart(ctx)
+}
+
 // served reports whether a new connection is accepted within 2 s: the server may not
 // have noticed yet that others were closed.
 func (t *countingTarget) served(ctx context.Context) bool {

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // The limits of an exploration that is a check, beside those of its Explorer.
@@ -26,6 +28,7 @@ func Property(p conformance.Property, subject func() *Subject, limits Explorer) 
 		e.Subject = subject()
 		e.Target, e.Password, e.Fresh = on.Target, on.Password, on.Fresh
 		e.Seed, e.Alone, e.Impatient = on.Seed, on.Alone, true
+		e.Restarts = slices.Contains(p.Needs, scenarios.NeedRestart)
 		e.Timeout, e.Patience, e.Slack = on.Timeout, on.Patience, lag.Allowance
 		e.Findings, e.Shrinking, e.Time = propertyFindings, propertyShrinking/Shrinkings, e.Exploring+6*on.Timeout
 		limited, cancel := context.WithTimeout(ctx, e.Time+propertyShrinking)

@@ -38,14 +38,14 @@ func has(way, word string) bool { return slices.Contains(strings.Fields(way), wo
 
 // Lives returns FWP as [New] does, with jobs that are scheduled, that fail, and that are kept until their reservation
 // ends: all of them are pushed first, wait together, come back with their values, and fail or are kept once more where
-// there is time for that.
+// there is time for that. Where the server may be restarted, it is, when all were pushed.
 func Lives() *explore.Subject {
 	return steady(func(g *maker) explore.Alphabet {
 		begun := time.Now()
 		g.elapsed = func() time.Duration { return time.Since(begun) }
 		g.ways, g.plans, g.comes = ways, map[string]plan{}, mayCome
 		g.births = func() bool { return g.jobs < mostLives && g.elapsed() < birthsLast }
-		a := g.alphabet(slices.Concat(ofWaits, ofLives))
+		a := g.alphabet(slices.Concat(ofWaits, ofRestarts, ofLives))
 		a.Open = func(conn int) explore.Step { return consumer(conn, 1+conn/2) }
 		a.Done = g.livesEnded
 		return a

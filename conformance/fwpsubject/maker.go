@@ -32,6 +32,8 @@ type maker struct {
 	comes   func(*oracle.Job) bool // a FETCH waits for such a job
 	plans   map[string]plan        // by jid
 	swept   bool                   // the queues of what has ended were looked into once more
+
+	flushed, restarted bool // see [Restarts]
 }
 
 // The connections of the control: a producer and a worker that must not notice anything.

@@ -87,6 +87,44 @@ func Values() *explore.Subject {
 	})
 }
 
+// Restarts returns FWP as [Values] does, with a server that is restarted when each bucket was sent: most jobs come
+// behind that. What was pushed before a FLUSH, or acknowledged, does not come again.
+func Restarts() *explore.Subject {
+	return steady(func(g *maker) explore.Alphabet {
+		const bornFor, limit = 4 * time.Second, 6 * time.Second
+		begun := time.Now()
+		g.elapsed = func() time.Duration { return time.Since(begun) }
+		g.ways, g.plans, g.comes = []string{"", "", wayAt}, map[string]plan{}, due
+		g.births = func() bool { return !g.Dealt(listsOfJobs()...) && g.elapsed() < bornFor }
+		some := slices.Concat(ofWaits, ofRestarts, []move{{"fetch", 3, waiting, (*maker).fetch}})
+		for _, m := range moves {
+			if slices.Contains([]string{"ack", "fail", "hello"}, m.name) {
+				some = append(some, m)
+			}
+		}
+		a := g.alphabet(some)
+		a.Done = func() bool {
+			return g.restarted && (g.elapsed() > limit || !slices.ContainsFunc(g.underWay(), scheduledNow))
+		}
+		return a
+	})
+}
+
+// ofRestarts are the moves of an operator: a FLUSH while the first jobs are pushed, and a restart behind the last.
+var ofRestarts = []move{
+	{"flush", 1, func(g *maker, c int, w *oracle.Conn) bool {
+		return g.Terms.Flush && !g.flushed && g.jobs > 20 && g.births() && identified(g, c, w)
+	}, func(g *maker, c int, _ *oracle.Conn) []explore.Step {
+		g.flushed = true
+		return []explore.Step{line(c, "FLUSH")}
+	}},
+	{"restart", 1000, func(g *maker, _ int, _ *oracle.Conn) bool { return g.Restarts && !g.births() && !g.restarted },
+		func(g *maker, _ int, _ *oracle.Conn) []explore.Step {
+			g.restarted = true
+			return []explore.Step{explore.Restart()}
+		}},
+}
+
 // whileBirths returns a move that is not made when no more jobs are pushed, unless it is about those that were.
 func (m move) whileBirths() move {
 	fits := m.fits
@@ -97,8 +135,13 @@ func (m move) whileBirths() move {
 }
 
 // listsOfValues are the names of the lists of values that [Values] sends.
-var listsOfValues = sync.OnceValue(func() []string {
-	all := []string{"risky", "past", "jid", "queue name", "burst", "queues", "length of a line", "rss_kb"}
+func listsOfValues() []string {
+	return append([]string{"burst", "queues", "length of a line", "rss_kb"}, listsOfJobs()...)
+}
+
+// listsOfJobs are the names of the lists from which jobs have their values.
+var listsOfJobs = sync.OnceValue(func() []string {
+	all := []string{"risky", "past", "jid", "queue name"}
 	for _, f := range jobFields() {
 		if len(f.must) > 0 {
 			all = append(all, f.name)

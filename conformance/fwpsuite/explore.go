@@ -59,11 +59,25 @@ var explorations = []conformance.Property{
 		Wait: conformance.QuickWait, Connections: connections,
 	}, fwpsubject.Values, explore.Explorer{Steps: valuesSent, Exploring: exploringFor}),
 	explore.Property(conformance.Property{
+		Name:  "explore/restart",
+		Title: "Whatever legal values a job has, it is delivered with them after a restart",
+		About: "Jobs are generated as for explore/values. The server is restarted when all of them were pushed, and most " +
+			"are delivered only then. What was acknowledged, or pushed before a FLUSH, must not come back.",
+		Wait: conformance.QuickWait, Connections: connections, Needs: []scenarios.Need{scenarios.NeedRestart},
+	}, fwpsubject.Restarts, explore.Explorer{Steps: valuesSent, Exploring: exploringFor}),
+	explore.Property(conformance.Property{
 		Name:  "explore/lives",
 		Title: "Whatever legal values a job has, it comes back with them after its time, a failure or its reservation",
 		About: "Jobs are generated as for explore/values. Some are scheduled, some are failed, and some are kept until " +
 			"their reservation ends, once or twice, with the values of each bucket. All of them wait together, and are " +
 			"compared when they come.",
 		Wait: livesWait, Connections: connections,
+	}, fwpsubject.Lives, explore.Explorer{Exploring: livesFor}),
+	explore.Property(conformance.Property{
+		Name:  "explore/restarted-lives",
+		Title: "Whatever legal values a job has, a restart changes nothing of when it comes back, and of what comes",
+		About: "Jobs are generated as for explore/lives, and the server is restarted when all were pushed: some wait in " +
+			"their queues then, some for their time or their next try, and some are held, or were reported.",
+		Wait: livesWait, Connections: connections, Needs: []scenarios.Need{scenarios.NeedRestart},
 	}, fwpsubject.Lives, explore.Explorer{Exploring: livesFor}),
 }

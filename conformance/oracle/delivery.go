@@ -135,7 +135,9 @@ func (k *call) passed(v *law.Violation, index int) *law.Violation {
 	for _, o := range k.certain {
 		if o.certain() && o.place(k.queues[:index]) >= 0 {
 			v.Clause, v.Rule, v.What, v.JID = "FWP-FETCH-04", "order", "a queue that was named before had a job", o.JID
-			v.Doubtful = true // it may have been lost
+			if v.Doubtful = true; o.restart != "" { // it may have been lost, and then most likely there
+				v.Clause, v.Rule = o.restart, "missing"
+			}
 			return v
 		}
 	}

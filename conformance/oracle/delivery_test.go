@@ -175,6 +175,12 @@ func TestMissing(t *testing.T) {
 			all(hello, with(""), take, "wait 1800s", "wait 150s", none),
 			"FWP-STATE-07 missing",
 		},
+		"scheduled, after a restart": {
+			all(hello, with(`,"at":"2026-01-02T03:04:15Z"`), "restart", "wait 180s", none), "FWP-STATE-08 missing",
+		},
+		"failed, after a restart": {
+			all(hello, with(`,"retry":3`), take, fail, "restart", "wait 400s", none), "FWP-STATE-08 missing",
+		},
 		"expired, after a restart": {
 			all(hello, with(""), take, "restart", "wait 1800s", "wait 150s", none),
 			"FWP-STATE-08 missing",
@@ -277,6 +283,10 @@ func TestDelivered(t *testing.T) {
 			"FWP-RETRY-03 delivered",
 		},
 		"that is scheduled": {all(hello, with(`,"at":"2026-01-02T03:05:05Z"`), take), "FWP-WU-06 field"},
+		"that passed over another, after a restart": {
+			all(hello, with(""), second(`,"queue":"r"`), "restart", "1 C FETCH q r", "1 S JOB2"),
+			"FWP-STATE-08 missing doubtful",
+		},
 		"that passed over another": {
 			all(hello, with(""), second(`,"queue":"r"`), "1 C FETCH q r", "1 S JOB2"),
 			"FWP-FETCH-04 order doubtful",

@@ -108,12 +108,17 @@ func TestPropertiesCatch(t *testing.T) {
 		"explore/commands": {"job-retry-follows": true, "ack-malformed-ok": false, "fetch-order": false, "push-lost": false},
 		"explore/values":   {"job-integer-rounded": true, "job-retry-follows": true},
 		"explore/lives":    {"reservation-lost": false, "retry-zero-kept": false, "schedule-early": false},
-		"explore/crowd":    {"delivered-twice": false, "push-lost": false, "reply-swapped": false},
+		"explore/restart":  {"restart-returns-done": false, "restart-ascii": false},
+
+		"explore/restarted-lives": {"restart-forgets-failures": false},
+
+		"explore/crowd": {"delivered-twice": false, "push-lost": false, "reply-swapped": false},
 	}
 	for check, chosen := range tests {
 		for _, fault := range faults.All() {
 			plain, is := chosen[fault.Name]
-			if !is || !slow.Enabled() && fault.Name != "job-retry-follows" && fault.Name != "delivered-twice" {
+			few := []string{"job-retry-follows", "delivered-twice", "restart-returns-done"}
+			if !is || !slow.Enabled() && !slices.Contains(few, fault.Name) {
 				continue // conformance/explore and internal/stress search for some of the others
 			}
 			t.Run(check+"/"+fault.Name, func(t *testing.T) {
