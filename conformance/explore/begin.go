@@ -19,9 +19,13 @@ func (s *shrinker) begin(ctx context.Context, whole []Step) (Trace, bool) {
 	if len(whole) == 0 {
 		return Trace{}, false
 	}
-	return s.first(ctx, slices.DeleteFunc(s.candidates(whole), func(t Trace) bool {
-		return !s.repeatable(t) || !s.affords(t)
-	}), true)
+	some := slices.DeleteFunc(s.candidates(whole), func(t Trace) bool { return !s.repeatable(t) || !s.affords(t) })
+	if s.sideBySide() { // what waits for a job that does not come must not use up the time for all
+		limited, cancel := within(ctx, s.limit/4)
+		defer cancel()
+		ctx = limited
+	}
+	return s.first(ctx, some, true)
 }
 
 // candidates are parts of a conversation that may show the finding, the shorter first.
@@ -82,7 +86,8 @@ func (s *shrinker) affords(t Trace) bool {
 	return s.limit == 0 || once+again*time.Duration(max(t.N-1, 0)) <= s.limit/3
 }
 
-// first returns the first conversation that shows the finding. sparing: it stops when enough was tried.
+// first returns the first conversation that shows the finding. sparing: it stops when enough was tried, but for those
+// that were played beside the others.
 func (s *shrinker) first(ctx context.Context, all []Trace, sparing bool) (Trace, bool) {
 	at := 0
 	for shown := range s.tries(ctx, all) {
@@ -90,7 +95,7 @@ func (s *shrinker) first(ctx context.Context, all []Trace, sparing bool) (Trace,
 		case shown:
 			s.best = s.latest
 			return all[at], true
-		case sparing && s.spent(ctx):
+		case sparing && s.spent(ctx) && !s.sideBySide():
 			return Trace{}, false
 		}
 		at++

@@ -33,16 +33,18 @@ type playing struct {
 	declines bool // introductions are declined, and not because of the number of clients
 	trial    bool // it only looks for a limit
 	dead     bool
-	closes   []time.Time  // when the server ended the last connections that it may end
-	outage   *play.Outage // it is dead only in that nothing is known of it: it serves again
-	served   bool         // some command was answered
-	lapsed   []string     // the rules of the grammar that messages broke which were read all the same
-	mute     bool         // a new connection got no reply within the timeout
-	cut      bool         // the line that is being played came in segments
-	last     string       // the clause of what was sent last
-	inFlight []string     // the commands whose answers were owed when the server was seen not to serve
-	ends     bool         // the server was sent what it may end for
-	fuzzing  bool         // bytes were sent, and whether the server survives them is not known yet
+	closes   []time.Time         // when the server ended the last connections that it may end
+	outage   *play.Outage        // it is dead only in that nothing is known of it: it serves again
+	served   bool                // some command was answered
+	lapsed   []string            // the rules of the grammar that messages broke which were read all the same
+	hurries  func(*playing) bool // nothing is to be awaited any more that cannot come; nil: never
+	stalled  bool                // that was the case
+	mute     bool                // a new connection got no reply within the timeout
+	cut      bool                // the line that is being played came in segments
+	last     string              // the clause of what was sent last
+	inFlight []string            // the commands whose answers were owed when the server was seen not to serve
+	ends     bool                // the server was sent what it may end for
+	fuzzing  bool                // bytes were sent, and whether the server survives them is not known yet
 }
 
 // found is a violation where it came up.

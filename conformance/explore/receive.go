@@ -25,16 +25,27 @@ func (p *playing) readOwed(ctx context.Context, c *conn) {
 		return
 	}
 	for c.owed > 0 && p.conns[c.number] == c {
-		switch a, came := c.within(ctx, p.timeout); {
+		hurried := c.idle && p.hurries != nil && p.hurries(p)
+		limit := p.timeout
+		if hurried {
+			limit = min(limit, idleWait)
+		}
+		switch a, came := c.within(ctx, limit); {
 		case came:
 			p.arrived(ctx, c, a)
 		case ctx.Err() != nil:
 			c.owed = 0
+		case hurried:
+			p.stalled = true
+			p.drop(c, scenarios.Closed)
 		default:
 			p.silent(ctx, c)
 		}
 	}
 }
+
+// idleWait is how long a try that may not wait for jobs waits for one that cannot come.
+const idleWait = 250 * time.Millisecond
 
 // How long the player reads from a connection on which any number of answers may come: for
 // the first one, and for another one.

@@ -115,6 +115,7 @@ func (p *playing) transmit(ctx context.Context, c *conn, segments [][]byte, paus
 	p.inputs.Sent(c.number, p.split(all, unbounded), pieces, now)
 	sent := p.law.Sent(c.number, all, unbounded, now)
 	c.clause, c.owed, c.judged, c.situation = sent.Clause, sent.Owed, sent.Judged, sent.Situation
+	c.idle = sent.Idle
 	c.most += sent.Most
 	p.ends = p.ends || sent.Ends
 	c.notALine = c.notALine || sent.Owed < 0
@@ -137,6 +138,7 @@ type conn struct {
 	opened       int    // the step that opened it
 	owed         int    // messages; below zero: so many at the most
 	judged       bool   // the next message is judged
+	idle         bool   // what is awaited cannot come, as far as the law knows
 	sent         int    // the step that sent the last command
 	pieces       int    // commands until nothing comes any more of one that was sent in segments
 	awaited      string // the step's text of the command whose answer is owed

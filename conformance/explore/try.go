@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"iter"
+	"time"
 )
 
 // try is one play of a conversation that may show a finding.
@@ -15,14 +16,17 @@ type try struct {
 	left   []string
 }
 
-// sideBySide is how many tries are played at the same time where each has a server of its own.
-const sideBySide = 12
+// together is how many tries are played at the same time where each has a server of its own.
+const together = 12
+
+// sideBySide reports whether several tries are played at the same time.
+func (s *shrinker) sideBySide() bool { return s.fresh != nil && s.limit > 0 }
 
 // tries plays conversations, and yields for each, in their order, whether the finding came up. Where time is limited
 // and each try has a server of its own, they are played side by side: most of their time is waiting.
 func (s *shrinker) tries(ctx context.Context, all []Trace) iter.Seq[bool] {
 	return func(yield func(bool) bool) {
-		if s.fresh == nil || s.limit == 0 {
+		if !s.sideBySide() {
 			for _, t := range all {
 				if !yield(s.shows(ctx, t)) {
 					return
@@ -51,7 +55,7 @@ func (s *shrinker) beside(ctx context.Context, all []Trace) []chan try {
 	for i := range results {
 		results[i] = make(chan try, 1)
 	}
-	free := make(chan struct{}, sideBySide)
+	free := make(chan struct{}, together)
 	go func() {
 		for i, t := range all {
 			free <- struct{}{}
@@ -101,7 +105,10 @@ func (s *shrinker) try(ctx context.Context, t Trace, allowed int) try {
 	}
 	p := newPlay(&c, freshPrefix())
 	stalls := s.stalls(allowed)
-	s.play(ctx, p, t, func() bool { return s.hit(p) >= 0 || stalls(p) })
+	if s.limit > 0 {
+		p.hurries = s.stalls(allowed - 1)
+	}
+	s.play(ctx, p, t, func() bool { return s.hit(p) >= 0 || p.stalled || stalls(p) })
 	r.left = s.clean(ctx, p)
 	r.sent, r.steps = p.commands, len(t.Steps)
 	if i := s.hit(p); i >= 0 {
@@ -160,11 +167,16 @@ func (p *playing) reset(ctx context.Context) {
 	p.found, p.seen = nil, nil
 }
 
-// empties returns how often a try may wait for jobs that do not come, which costs two seconds each time: twice, or as
-// often as the conversation that is shrunk does.
+// empties returns how often a try may wait for jobs that do not come, which costs two seconds each time: twice where
+// there is time for that, or as often as the conversation that is shrunk does.
 func (s *shrinker) empties() int {
-	if s.best.answers == nil {
+	const enough = 10 * time.Second
+	switch {
+	case s.best.answers != nil:
+	case s.limit == 0 || s.limit > enough:
 		return 2
+	default:
+		return 0
 	}
 	allowed := 0
 	for _, all := range s.best.answers {

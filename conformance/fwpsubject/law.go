@@ -109,7 +109,7 @@ func (l *fwpLaw) line(number int, line []byte, owed int, at time.Time) law.Sent 
 	clause := l.world.Sent(number, line, at)
 	return law.Sent{
 		Clause: clause, Owed: owed, Judged: l.world.Conns[number].Unjudged == oracle.Judged,
-		Situation: l.world.Situation(number),
+		Situation: l.world.Situation(number), Idle: l.world.Idle(number, at),
 	}
 }
 

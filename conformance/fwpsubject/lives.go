@@ -224,8 +224,10 @@ func scheduledNow(j *oracle.Job) bool { return j.Where&model.Scheduled != 0 }
 func due(j *oracle.Job) bool { return scheduledNow(j) && mayCome(j) }
 
 // awaited reports whether the end of [Lives] waits for a job: at first for all, and then for those that have not come
-// back yet. The delays of servers grow with each failure.
-func (g *maker) awaited(j *oracle.Job) bool { return j.Came < 2 || g.elapsed() < awaitedAgain }
+// back yet, and whose queues every server takes. The delays of servers grow with each failure.
+func (g *maker) awaited(j *oracle.Job) bool {
+	return g.elapsed() < awaitedAgain || j.Came < 2 && slices.Contains(g.queues, g.law.symbol(j.Queue))
+}
 
 // soonAt is when a job of a way is to be enqueued: in a moment, by any clock. A name of a time has one value in all of
 // a play, so that those of many jobs lie in the past.

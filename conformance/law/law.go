@@ -62,6 +62,7 @@ type Sent struct {
 	Judged bool   // the first message is judged
 	Most   int    // messages that unbounded bytes may bring
 	Ends   bool   // the server may end for it
+	Idle   bool   // it waits for what cannot come, as far as is known
 
 	Situation string // that the command meets, for coverage; "" for none with a name
 }

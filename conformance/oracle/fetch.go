@@ -109,6 +109,17 @@ func (w *World) waits(c *Conn) bool {
 	return false
 }
 
+// Idle reports whether a FETCH of which the reply is awaited names queues in which no job is known that may come
+// before the FETCH has waited in vain.
+func (w *World) Idle(conn int, now time.Time) bool {
+	k := w.Conns[conn].call
+	if k == nil || len(k.queues) == 0 || len(w.phrased(k.queues)) > 0 {
+		return false
+	}
+	comes := func(j *Job) bool { return j.Where&(model.Enqueued|model.Scheduled) != 0 }
+	return !slices.ContainsFunc(k.queues, func(q string) bool { return slices.ContainsFunc(w.In(q, now), comes) })
+}
+
 // In returns the jobs that may be in a queue or come to it later, in no particular order.
 func (w *World) In(queue string, now time.Time) []*Job {
 	all := w.queues[queue]

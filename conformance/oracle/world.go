@@ -384,7 +384,8 @@ func (w *World) Way(conn int, jid string) string {
 // connections have ended, and all jobs are still there, but that they are still held is not promised. (FWP-STATE-08)
 func (w *World) Restarted() {
 	for _, j := range w.Jobs {
-		j.restarted = true
-		j.restart, j.missing = "FWP-STATE-08", "FWP-STATE-08"
+		if j.restarted = true; plainQueue.MatchString(j.Queue) || j.phrase() { // others may have been lost for their name
+			j.restart, j.missing = "FWP-STATE-08", "FWP-STATE-08"
+		}
 	}
 }

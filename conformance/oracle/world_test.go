@@ -3,8 +3,10 @@ package oracle_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/conformance/oracle"
@@ -173,5 +175,31 @@ func TestLines(t *testing.T) {
 		v := oracle.ReadLine([]byte(test.line))
 		assert.Equal(t, test.allowed, v.Form, "%q", test.line)
 		assert.Equal(t, test.clause, v.Clause, "%q", test.line)
+	}
+}
+
+// A FETCH is idle while no job is known that may come at once.
+func TestIdle(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		talk string
+		want bool
+	}{
+		"no job":           {hello, true},
+		"one":              {all(hello, with("")), false},
+		"one in hand":      {all(hello, with(""), take), true},
+		"one that is due":  {all(hello, with(`,"at":"2026-01-02T03:04:15Z"`)), false},
+		"in another queue": {all(hello, with(`,"queue":"r"`)), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := &conversation{t: t, w: oracle.NewWorld(), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+			for line := range strings.SplitSeq(test.talk, "\n") {
+				require.Nil(t, c.play(line), line)
+			}
+			assert.False(t, c.w.Idle(1, c.now), "nothing is awaited")
+			require.Nil(t, c.play("1 C FETCH q"))
+			assert.Equal(t, test.want, c.w.Idle(1, c.now))
+		})
 	}
 }
