@@ -157,11 +157,9 @@ func clientLines(script string) int {
 
 func TestNothingRightIsBlamed(t *testing.T) {
 	t.Parallel()
-	count, seeds := commands(100, 1000), []uint64{*seed}
+	count, seeds := commands(100, 1000), slow.Pick([]uint64{*seed}, []uint64{*seed, *seed + 1, *seed + 2})
 	for i, v := range append(variations.All(), fakes.Variation{Name: "none"}) {
-		if v.Name == "none" {
-			seeds = slow.Pick([]uint64{*seed}, []uint64{*seed, *seed + 1, *seed + 2})
-		} else if !slow.Enabled() && i%15 != 0 {
+		if v.Name != "none" && !slow.Enabled() && i%15 != 0 {
 			continue // internal/selftest plays scripts on each
 		}
 		t.Run(v.Name, func(t *testing.T) {
@@ -170,10 +168,11 @@ func TestNothingRightIsBlamed(t *testing.T) {
 			if strings.HasPrefix(v.Name, "connections-limited") { // to 20
 				e.Connections, e.Steps = 24, max(count, 1200)
 			}
+			met := false // the limit, with one of the seeds
 			for _, seed := range seeds {
 				e.Seed = seed
 				exploring(t, behaving("", v.Name), e, func(t *testing.T, r *explore.Result, _ *stage) {
-					assert.Equal(t, e.Connections > 0, r.Limit > 0, "a limit was met: %d", r.Limit)
+					met = met || r.Limit > 0
 					for _, f := range r.Findings {
 						if !slices.Contains(v.Warns, f.Clause) {
 							t.Errorf("seed %d: %s (%s) expected %s, got %s: %s\n%s", seed, f.Clause, f.Rule, f.Expected, f.Got, f.What,
@@ -182,6 +181,7 @@ func TestNothingRightIsBlamed(t *testing.T) {
 					}
 				})
 			}
+			assert.Equal(t, e.Connections > 0, met, "a limit was met")
 		})
 	}
 }

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +18,8 @@ import (
 const (
 	propertyFindings  = 20              // at most
 	propertyShrinking = 6 * time.Second // for all findings together
+
+	fewest = 500 // one of so many of its Steps must be answered
 )
 
 // Property completes a check of a suite that explores: subject returns what is explored, and limits has Steps and
@@ -34,7 +37,7 @@ func Property(p conformance.Property, subject func() *Subject, limits Explorer) 
 		limited, cancel := context.WithTimeout(ctx, e.Time+propertyShrinking)
 		defer cancel()
 		s := exploreOnce(limited, e)
-		if limited.Err() != nil {
+		if s.least = limits.Steps / fewest; limited.Err() != nil {
 			s.open = "the server delayed the check for too long"
 		}
 		return s.evidence()
@@ -52,6 +55,7 @@ type explored struct {
 	commands int    // that were sent
 	inputs   *reports.Inputs
 	answered int // how many of them were answered
+	least    int // how many must be
 	leftover []string
 	open     string // why it is inconclusive although there is no finding; empty if it is not
 }
@@ -80,6 +84,9 @@ func (s explored) evidence() conformance.Evidence {
 func (s explored) why() string {
 	if s.served && 2*s.answered < s.commands {
 		return "fewer than half of the commands were answered"
+	}
+	if s.open == "" && s.served && s.answered < s.least {
+		return fmt.Sprintf("only %d commands were answered in the time for them", s.answered)
 	}
 	return s.open
 }

@@ -18,6 +18,9 @@ func TestWhyAnExplorationDoesNotPass(t *testing.T) {
 		"well": {explored{served: true, commands: 10, answered: 9}, ""},
 		"half unanswered": {explored{served: true, commands: 10, answered: 4},
 			"fewer than half of the commands were answered"},
+		"a slow server": {explored{served: true, commands: 39, answered: 39, least: 40},
+			"only 39 commands were answered in the time for them"},
+		"one that is not":  {explored{served: true, commands: 40, answered: 40, least: 40}, ""},
 		"half answered":    {explored{served: true, commands: 10, answered: 5}, ""},
 		"jobs unaccounted": {explored{served: true, open: "a job is missing"}, "a job is missing"},
 	} {
