@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/fwpsuite/fwp/fakes"
@@ -57,6 +58,13 @@ var lineFaults = []fakes.Fault{
 	}, at(fakes.Received))),
 	fault("line-lf", "FRAME-08 FRAME-03", "a line that ends with LF alone is accepted",
 		do(pretend, at(fakes.LineRead), about(fakes.AboutLineEnd))),
+	fault("line-paused", "FRAME-05 LINK-02 RESP-06", "a pause of more than a second within a line ends the command",
+		keep(conn, at(fakes.Received), func(last *lastSegment, e *event) {
+			if last.open && time.Since(last.at) > time.Second {
+				e.Bytes = slices.Concat([]byte("\r\n"), e.Bytes)
+			}
+			*last = lastSegment{time.Now(), !bytes.HasSuffix(e.Bytes, []byte("\n"))}
+		})),
 	fault("line-segment-ends", "FRAME-05 LINK-02", "the end of a short segment ends the command", do(func(e *event) {
 		if n := len(e.Bytes); n < 100 && e.Bytes[n-1] != '\n' && e.Bytes[n-1] != '\r' {
 			e.Bytes = slices.Concat(e.Bytes, []byte("\r\n"))
@@ -84,6 +92,12 @@ var lineFaults = []fakes.Fault{
 		do(func(e *event) { e.Line = bytes.ReplaceAll(e.Line, []byte{0}, nil) }, at(fakes.LineRead))),
 	fault("line-of-pages", "RESP-06", "a line of 8,192 or 32,768 bytes is not answered",
 		do(noReply, ran(), bytesLong(8192, 32768))).Also("line-of-a-page", "line-of-a-kilobyte"),
+}
+
+// lastSegment is when the last segment of a connection came, and whether its line was open then.
+type lastSegment struct {
+	at   time.Time
+	open bool
 }
 
 func flushInSmall(e *event) bool { return string(e.Line) == "flush" }

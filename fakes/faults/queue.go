@@ -25,7 +25,7 @@ var queueFaults = []fakes.Fault{
 			}
 			return s
 		})),
-	fault("queue-dots", "FETCH-04", "a dot in a queue name becomes a dash",
+	fault("queue-dots", "FETCH-04 WU-04", "a dot in a queue name becomes a dash",
 		queues(func(s string) string { return strings.ReplaceAll(s, ".", "-") })),
 	fault("queue-escaped", "PUSH-01 PUSH-04", "escapes in the queue of a job are not decoded",
 		do(func(e *event) { e.Object.SetText("queue", strings.Trim(string(e.Object.Get("queue")), `"`)) },

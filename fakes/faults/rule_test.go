@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -121,6 +122,15 @@ func TestReceivedBytesChange(t *testing.T) {
 	assert.Equal(t, []string{"a??", "?b", "é"}, received("line-character-cut", "a\xe2\x82", "\xacb", "é"))
 	assert.Equal(t, []string{"INFO ", "\n"}, received("line-cr-apart", "INFO\r", "\n"))
 	assert.Equal(t, []string{"INF\r\n", "O\r\n"}, received("line-segment-ends", "INF", "O\r\n"))
+	synctest.Test(t, func(t *testing.T) {
+		h := hook(t, "line-paused")
+		for i, want := range []string{"INF", "\r\nO\r\n", "INFO\r\n"} {
+			time.Sleep(time.Duration(i) * 1100 * time.Millisecond)
+			e := &event{Point: fakes.Received, Conn: &fakes.Conn{ID: 1}, Bytes: []byte(strings.TrimPrefix(want, "\r\n"))}
+			h(e)
+			assert.Equal(t, want, string(e.Bytes))
+		}
+	})
 }
 
 // What hooks remember, step by step: each step is an event on a connection, and says whether the hook acts on it.

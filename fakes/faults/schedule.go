@@ -17,7 +17,7 @@ var scheduleFaults = []fakes.Fault{
 		do(drop("at"), at(fakes.Defaulted), moment("at", func(at time.Time) bool { return at.Unix() > math.MaxInt32 }))),
 	fault("schedule-dropped", "STATE-11 WU-06 FLUSH-03", "a scheduled job is discarded when it comes due",
 		do(skip, due("scheduled"))),
-	fault("schedule-early", "WU-06 STATE-11", "a scheduled job is enqueued 2 s early",
+	fault("schedule-early", "WU-06 STATE-11 WU-12", "a scheduled job is enqueued 2 s early",
 		do(later(-2*time.Second), scheduled)),
 	fault("schedule-ignored", "WU-06 STATE-11", "a job is enqueued at once, whatever its at is",
 		do(drop("at"), at(fakes.Defaulted))),
