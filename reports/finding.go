@@ -53,6 +53,8 @@ type Evidence struct {
 	Saved string `json:"saved,omitempty"`
 	// Reproduce is the command, on one line, that shows the finding again.
 	Reproduce string `json:"reproduce,omitempty"`
+	// Shrink is the command that leaves out of the script what the finding does not need, or why there is none.
+	Shrink string `json:"shrink,omitempty"`
 }
 
 // Broken is a finding of the run: a clause that is broken, however many checks show it in however many places; or a

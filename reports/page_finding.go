@@ -98,6 +98,7 @@ func (p *Page) evidence(e *Evidence, o PageOptions, more ...Field) {
 		exact("closed", LinesOf(e.Close)...),
 		exact("saved", LinesOf(e.Saved)...),
 		{Label: "rerun", Lines: LinesOf(e.Reproduce), Command: true},
+		{Label: "shrink", Lines: LinesOf(e.Shrink), Command: strings.HasPrefix(e.Shrink, "fwpcheck ")},
 	}, more)})
 	if e.Script != "" {
 		p.Add(Code{strings.Split(strings.TrimRight(e.Script, "\n"), "\n")})

@@ -17,6 +17,7 @@ type Tally struct {
 // Rate is how often a rule was decided. Only an occasion on which a wrong message would have shown counts as kept.
 type Rate struct {
 	Kept, Broken int
+	Clauses      map[string]int // those that were broken, by the clause
 	Open         map[string]int // occasions that were not decided, by the reason
 }
 
@@ -42,7 +43,9 @@ func (t *Tally) rule(name string, o Rate) {
 		t.Rules = map[string]Rate{}
 	}
 	r := t.Rules[name]
-	t.Rules[name] = Rate{Kept: r.Kept + o.Kept, Broken: r.Broken + o.Broken, Open: sum(r.Open, o.Open)}
+	t.Rules[name] = Rate{
+		Kept: r.Kept + o.Kept, Broken: r.Broken + o.Broken, Clauses: sum(r.Clauses, o.Clauses), Open: sum(r.Open, o.Open),
+	}
 }
 
 // sum returns the sum of two counts, which it may change.

@@ -17,7 +17,9 @@ func TestTally(t *testing.T) {
 	for events, want := range map[string]law.Tally{
 		"":                       {},
 		"a a<hi a>x a<x a>x a<x": {Judged: 3, Rules: map[string]law.Rate{"hi": {Kept: 1}, "x": {Kept: 2}}},
-		"a a<hi a>x a<y":         {Judged: 2, Rules: map[string]law.Rate{"hi": {Kept: 1}, "x": {Broken: 1}}},
+		"a a<hi a>x a<y": {Judged: 2, Rules: map[string]law.Rate{
+			"hi": {Kept: 1}, "x": {Broken: 1, Clauses: map[string]int{"": 1}},
+		}},
 		"a a<hi a>open a<open": {Judged: 1, Open: why(1, "it is open"), Rules: map[string]law.Rate{
 			"hi": {Kept: 1}, "open": {Open: why(1, "it is open")},
 		}},

@@ -175,7 +175,7 @@ func (w *Watch) note(c *Conn, v *Violation, at time.Time, several bool) {
 	if w.open != "" || timed && several { // when the command was begun is not known
 		return
 	}
-	w.tally.rule(v.Rule, Rate{Broken: 1})
+	w.tally.rule(v.Rule, Rate{Broken: 1, Clauses: map[string]int{v.Clause: 1}})
 	seen := Seen{
 		Violation: *v, Conn: c.name, At: at, Timed: timed,
 		Alone: w.of.Rules[v.Rule].Traits&(OfField|AtGreeting|Misplaced) != 0,

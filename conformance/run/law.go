@@ -214,7 +214,7 @@ func (s *runState) addLaw(c *reports.Check, f *lawFinding) {
 	v := &verdicts{state: s, about: f.about, evidence: f.first, check: reports.Check{ID: c.ID, File: f.about.File}}
 	verdict := v.protocol().MismatchVerdict(m)
 	c.Verdict = reports.Worst(append([]reports.Verdict{verdict}, verdictOf(c)...)...)
-	why, often := f.Got, f.often()
+	why, often := f.Got, f.often(s.law.tally.Rules[f.Rule].Clauses[f.Clause])
 	if often != "" { // not in what was received, by which a known finding is recognized
 		why += "; " + often
 	}
@@ -233,17 +233,37 @@ func (s *runState) addLaw(c *reports.Check, f *lawFinding) {
 	if s.runner.Reproduce != nil {
 		found.Reproduce = s.runner.Reproduce(f.about.ID)
 	}
+	if s.runner.Shrink != nil {
+		found.Shrink = f.shrink(s.runner.Shrink)
+	}
 	c.Findings = append(c.Findings, found)
 }
 
-// often returns how often a finding was seen; empty if no more than once, and not played again.
-func (f *lawFinding) often() string {
+// shrink returns the command that makes a script of the finding, or why there is none.
+func (f *lawFinding) shrink(command func(check, finding string) string) string {
+	operated := func(n scenarios.Need) bool {
+		return n == scenarios.NeedRestart || n == scenarios.NeedKill || n == scenarios.NeedSignals
+	}
+	switch {
+	case f.about.File == "":
+		return f.about.ID + " makes its conversations itself: it is no script"
+	case slices.ContainsFunc(f.about.Needs, operated):
+		return f.about.ID + " needs an operator, whom shrink has not"
+	}
+	return command(f.about.ID, reports.LawPrefix+f.Rule+" "+f.Clause)
+}
+
+// often returns how often a finding was seen, of so many occasions; empty if no more than once, and not played again.
+func (f *lawFinding) often(occasions int) string {
+	seen := "seen in " + text.Count(f.plays, "play")
+	if occasions > f.plays {
+		seen = fmt.Sprintf("seen %s in %s", text.Count(occasions, "time"), text.Count(f.plays, "play"))
+	}
 	switch {
 	case f.replays > f.shown:
-		return fmt.Sprintf("seen in %s; shown in %d of %s", text.Count(f.plays, "play"), f.shown,
-			text.Count(f.replays, "replay"))
-	case f.plays > 1:
-		return "seen in " + text.Count(f.plays, "play")
+		return fmt.Sprintf("%s; shown in %d of %s", seen, f.shown, text.Count(f.replays, "replay"))
+	case max(f.plays, occasions) > 1:
+		return seen
 	}
 	return ""
 }

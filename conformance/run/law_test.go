@@ -254,7 +254,7 @@ func TestAFindingOfContentIsPlayedAgain(t *testing.T) {
 			again += map[bool]string{true: "y", false: "n"}[l.take(conformance.Description{ID: id}, e, 0) != noReplay]
 		}
 		assert.Equal(t, test.again, again, name)
-		assert.Equal(t, test.told, l.found[lawKey{"field", "FWP-WU-03"}].often(), name)
+		assert.Equal(t, test.told, l.found[lawKey{"field", "FWP-WU-03"}].often(0), name)
 	}
 }
 
@@ -333,5 +333,24 @@ func TestWhatWaitsForASecondPlayGetsIt(t *testing.T) {
 		if s.record(one); len(test.e.Law) > 0 {
 			assert.Len(t, s.again, 1, "%s: two plays have shown it", name)
 		}
+	}
+}
+
+// TestShrinkOfALawFinding: a command for a script, and the reason for what is none, or needs an operator.
+func TestShrinkOfALawFinding(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		about conformance.Description
+		want  string
+	}{
+		{conformance.Description{ID: "a/b", File: "a/b"}, "shrink a/b law/field FWP-WU-03"},
+		{conformance.Description{ID: "a/b"}, "a/b makes its conversations itself: it is no script"},
+		{
+			conformance.Description{ID: "a/b", File: "a/b", Needs: []scenarios.Need{scenarios.NeedRestart}},
+			"a/b needs an operator, whom shrink has not",
+		},
+	} {
+		f := lawFinding{Seen: law.Seen{Violation: law.Violation{Rule: "field", Clause: "FWP-WU-03"}}, about: test.about}
+		assert.Equal(t, test.want, f.shrink(func(check, finding string) string { return "shrink " + check + " " + finding }))
 	}
 }

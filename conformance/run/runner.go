@@ -81,6 +81,8 @@ type Runner struct {
 	Provide map[scenarios.Need]string
 	// Reproduce is the command that runs one check again.
 	Reproduce func(check string) string
+	// Shrink is the command that makes a small script of what the law has found in one check.
+	Shrink func(check, finding string) string
 
 	// Parties are those that the target is. What binds none of them is not applicable.
 	Parties conformance.Parties

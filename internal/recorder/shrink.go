@@ -37,7 +37,7 @@ type Shrinker struct {
 
 // Findings plays a script and returns what is found, in a fixed order: the names of breaches of either side,
 // "mismatch: " with the line and what was received for each line that did not match, "not serving" if the server serves
-// no more, and behind them "law/" with a rule and its clause for what the law finds besides at one sight. The error is
+// no more, and behind them "law/" with a rule and its clause for what the law finds besides. The error is
 // that of a play that could not be carried out.
 func (s *Shrinker) Findings(ctx context.Context, script *scenarios.Script) ([]string, error) {
 	s.Plays++
@@ -74,10 +74,8 @@ func (s *Shrinker) watch(player *play.Player, names string, found map[string]boo
 	})
 	player.Observer = watch
 	return func() {
-		for _, v := range watch.Found() {
-			if !v.Unproven() {
-				found[LawPrefix+v.Rule+" "+v.Clause] = true
-			}
+		for _, v := range watch.Found() { // shown by every play, it is proven
+			found[LawPrefix+v.Rule+" "+v.Clause] = true
 		}
 	}
 }

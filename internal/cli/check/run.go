@@ -137,9 +137,10 @@ func (p process) play(ctx context.Context, o *runOptions, what playing) *reports
 
 // runner returns what runs the chosen checks on a server.
 func (o *runOptions) runner(s subject, on testbed, chosen selection) *run.Runner {
+	again := o.commands(s, chosen.own)
 	return &run.Runner{
 		Protocol: s.Peer.Protocol, Servers: on.servers, Checks: chosen.in, Skipped: chosen.out,
-		Prepare: on.prepare, Provide: provide(s), Reproduce: o.reproducer(s, chosen.own),
+		Prepare: on.prepare, Provide: provide(s), Reproduce: again.run, Shrink: again.shrink,
 		Timeout: o.timeout, Patience: o.patience, Parallel: o.parallel, Seed: o.seed,
 		Repeat: o.repeat, FailFast: o.failFast, Quick: o.selection.Quick,
 	}

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -75,7 +76,8 @@ func (d *folder) saveScript(p process, name, script, version, target string, see
 	})
 }
 
-// saveFindings saves a script for each finding that is not known: that of its check, or the one that a property made.
+// saveFindings saves a script for each finding that is not known: that of the check that has shown it, or
+// the one that a property made.
 // The commands under the findings play these files then.
 func (o *runOptions) saveFindings(p process, r *reports.Report, s subject, chosen selection) {
 	if o.folder == "" || chosen.own {
@@ -86,11 +88,16 @@ func (o *runOptions) saveFindings(p process, r *reports.Report, s subject, chose
 	save := func(name, script string) string {
 		return d.saveScript(p, strings.TrimSuffix(name, "-"), script, r.Version, where, r.Seed, r.Started)
 	}
+	again, saved := o.commands(s, true), map[string]string{}
 	for i := range r.Checks {
-		saveCheck(&r.Checks[i], r, source(chosen.in, r.Checks[i].ID), save)
-		for j := range r.Checks[i].Findings {
-			if f := &r.Checks[i].Findings[j]; f.Saved != "" {
-				f.Reproduce = o.reproducer(s, true)(f.Saved)
+		c := &r.Checks[i]
+		saveCheck(c, r, chosen.in, save, saved)
+		for j := range c.Findings {
+			if f := &c.Findings[j]; f.Saved != "" {
+				f.Reproduce = again.run(f.Saved)
+				if f.Shrink != "" {
+					f.Shrink = again.shrink(f.Saved, c.ID+" "+f.Clause)
+				}
 			}
 		}
 	}
@@ -99,22 +106,26 @@ func (o *runOptions) saveFindings(p process, r *reports.Report, s subject, chose
 	}
 }
 
-// saveCheck saves the scripts of the findings of one check; script is its own, which is saved once.
+// saveCheck saves the scripts of the findings of one check: those that were made for them, and those of the checks that
+// have shown them, which are saved once.
 func saveCheck(
-	c *reports.Check, r *reports.Report, script string, save func(name, script string) string,
+	c *reports.Check, r *reports.Report, checks []conformance.Check, save func(name, script string) string,
+	saved map[string]string,
 ) {
 	c.Findings = r.FindingsOf(c)
-	name, saved := strings.ReplaceAll(c.ID, "/", "-"), ""
 	for j := range c.Findings {
-		switch f := &c.Findings[j]; {
+		f := &c.Findings[j]
+		id := cmp.Or(f.File, c.ID)
+		name, script := strings.ReplaceAll(id, "/", "-"), source(checks, id)
+		switch {
 		case f.Known > 0:
 		case f.Script != "":
 			f.Saved = save(name+"-"+f.Clause, f.Script)
 		case script != "":
-			if saved == "" {
-				saved = save(name, script)
+			if saved[id] == "" {
+				saved[id] = save(name, script)
 			}
-			f.Saved = saved
+			f.Saved = saved[id]
 		}
 	}
 }
@@ -147,24 +158,42 @@ func (o *testOptions) again(names ...string) (words []string) {
 	return words
 }
 
-// reproducer returns a function that returns the command that plays a check, or a script of the user's, again.
-func (o *runOptions) reproducer(s subject, own bool) func(check string) string {
-	hint := ""
-	rest := append(s.Flags(), o.again(decisive...)...)
-	if !s.Ours() {
-		if s.Choice.Address.Password != "" {
-			hint = " # fill in the password, or set FAKTORY_URL and leave out --url"
-		}
-		if s.Choice.Variable != "" && hint != "" {
-			hint = " # fill in the password, or leave out --url while " + s.Choice.Variable + " is set"
+// commands are those that show a finding of a run again.
+type commands struct {
+	o    *runOptions
+	s    subject
+	own  bool   // checks are scripts of the user's, or saved ones
+	hint string // a comment of the shell
+}
+
+func (o *runOptions) commands(s subject, own bool) commands {
+	c := commands{o: o, s: s, own: own}
+	if !s.Ours() && s.Choice.Address.Password != "" {
+		c.hint = " # fill in the password, or set FAKTORY_URL and leave out --url"
+		if s.Choice.Variable != "" {
+			c.hint = " # fill in the password, or leave out --url while " + s.Choice.Variable + " is set"
 		}
 	}
-	return func(check string) string {
-		words := []string{"fwpcheck", "run", "--check", text.ShellQuote(check)}
-		if own {
-			words = []string{"fwpcheck", "run", text.ShellQuote(check)}
-		}
-		words = append(words, "--seed", strconv.FormatUint(o.seed, 10))
-		return strings.Join(append(words, rest...), " ") + hint
+	return c
+}
+
+// run returns the command that plays a check again.
+func (c commands) run(check string) string {
+	words := []string{"fwpcheck", "run", "--check", text.ShellQuote(check)}
+	if c.own {
+		words = []string{"fwpcheck", "run", text.ShellQuote(check)}
 	}
+	words = append(words, "--seed", strconv.FormatUint(c.o.seed, 10))
+	return strings.Join(slices.Concat(words, c.s.Flags(), c.o.again(decisive...)), " ") + c.hint
+}
+
+// shrink returns the command that makes a small script of a finding of the law in a check.
+func (c commands) shrink(check, finding string) string {
+	words := []string{"fwpcheck", "explain", text.ShellQuote(check), "|", "fwpcheck", "shrink", "-"}
+	if c.own {
+		words = []string{"fwpcheck", "shrink", text.ShellQuote(check)}
+	}
+	words = append(words, "--finding", text.ShellQuote(finding))
+	flags := c.o.again("password-file", "tls-ca", "tls-server-name", "tls-insecure", "timeout", "fault")
+	return strings.Join(slices.Concat(words, c.s.Flags(), flags), " ") + c.hint
 }

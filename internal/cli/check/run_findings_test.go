@@ -73,7 +73,7 @@ func TestReproduce(t *testing.T) {
 			if test.own != "" {
 				check = test.own
 			}
-			assert.Equal(t, test.want, o.reproducer(s, test.own != "")(check))
+			assert.Equal(t, test.want, o.commands(s, test.own != "").run(check))
 		})
 	}
 }
