@@ -100,12 +100,13 @@ var stateFaults = []Fault{
 				e.Reply, *beaten = ok(), true
 			}
 		})),
-	fault("state-of-third-beat-ignored", "BEAT-13 STATE-17 STATE-20 STATE-21 STATE-22 STATE-24",
-		"It looks at the replies to its first two BEATs only.", catalogue.Keep(replyTo(fwp.BEAT), func(beats *int, e *Event) {
-			if *beats++; *beats > 2 {
+	fault("state-of-later-beat-ignored", "BEAT-13 STATE-17 STATE-20 STATE-21 STATE-22 STATE-24",
+		"It looks at the reply to its first BEAT only.", catalogue.Keep(replyTo(fwp.BEAT), func(beaten *bool, e *Event) {
+			if *beaten {
 				e.Reply = ok()
 			}
-		})),
+			*beaten = true
+		})).also("state-of-third-beat-ignored"),
 	fault("state-second-only", "BEAT-13 STATE-17 STATE-20 STATE-21 STATE-22 STATE-24",
 		"It takes a state for an order when it has been told twice.", skipFirst(isOrder)),
 	fault("state-simple-ignored", "BEAT-13 STATE-24 STATE-21 STATE-17 STATE-20 STATE-22",

@@ -136,7 +136,7 @@ var shownFaults = map[string][2]string{
 	"state-exact":                 {"quiet", `26.1s FETCH`},
 	"state-in-any-text":           {"errors", `":"quiet`},
 	"state-of-first-beat-ignored": {"first", `6.1s FETCH`},
-	"state-of-third-beat-ignored": {"third", `36.1s FETCH`},
+	"state-of-later-beat-ignored": {"third", `36.1s FETCH`},
 	"state-second-only":           {"first", `2.1s FETCH`},
 	"state-simple-ignored":        {"terminate", `205.0s END\r\n`},
 	"success-reported-as-failure": {"again", `","jid":`},
