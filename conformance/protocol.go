@@ -32,6 +32,8 @@ type Protocol struct {
 	// GrammarClauses are the clauses about the bytes of a message: a line does not pass them whose message breaks the
 	// grammar and was read all the same.
 	GrammarClauses []string
+	// Limited are the verbs of commands that bring what a server may have a limit for: a job, a queue, a client.
+	Limited []string
 	// Goal returns what must have happened in a check for its pass of a clause to mean something, and whether that is
 	// strict: it is not where it is left to chance, and then one check that reached it is enough. The check is empty for
 	// the clause as a whole.

@@ -166,6 +166,7 @@ const (
 	ReasonOutOfStep   ReasonCode = "out-of-step"
 	ReasonRefused     ReasonCode = "refused"
 	ReasonConnections ReasonCode = "connections"
+	ReasonLimit       ReasonCode = "limit"
 	ReasonNotServing  ReasonCode = "not-serving"
 	ReasonGoal        ReasonCode = "goal"
 	ReasonTooLittle   ReasonCode = "too-little"
@@ -187,6 +188,7 @@ var reasonWords = map[ReasonCode]string{
 	ReasonOutOfStep:   "replies could not be matched with commands",
 	ReasonRefused:     "the server did not let a connection in",
 	ReasonConnections: "the server has too few connections for the check",
+	ReasonLimit:       "an error came beside other checks, and none when the check was played again, alone",
 	ReasonNotServing:  "the server no longer served",
 	ReasonGoal:        "what the clause is about never happened",
 	ReasonTooLittle:   "too little of it could be evaluated",

@@ -20,7 +20,8 @@ var fwpProtocol = sync.OnceValue(func() *conformance.Protocol {
 		Name: "fwp", Title: "FWP", Prefix: "FWP-", Dialect: fwpdialect.Dialect{},
 		Documents: documents,
 		Clauses:   catalogue, ClauseOf: ClauseOf, Goal: goalOfCheck, Identify: Identify, Scripts: fwpdialect.Suite,
-		GrammarClauses: model.GrammarClauses(), Law: fwpsubject.Law(), Retired: retired(),
+		GrammarClauses: model.GrammarClauses(), Limited: []string{fwp.HELLO, fwp.PUSH},
+		Law: fwpsubject.Law(), Retired: retired(),
 		Admission: "FWP-AUTH-", Unrefused: unrefusedClause,
 	}
 })

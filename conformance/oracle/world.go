@@ -260,7 +260,7 @@ const mostWrong = 1000
 // judged compares a reply with what is allowed.
 func (w *World) judged(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.Time) *law.Violation {
 	switch {
-	case a&k.allowed == 0 && !c.shut && (a != model.Refused || !k.Refusable()):
+	case a&k.allowed == 0 && !c.shut && (a != model.Refused || !k.Refusable() && !w.crowded(k)):
 		return w.notAllowed(c, k, a, r, now)
 	case c.Unjudged != Judged, c.shut && a != model.Delivered:
 		return nil
@@ -278,6 +278,25 @@ func (w *World) judged(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.T
 		}
 	}
 	return nil
+}
+
+// manyQueues is how many queues may hold jobs before a server may have no room for another one. (AMB-14)
+const manyQueues = 16
+
+// crowded reports whether a command is a PUSH for one queue more than a server may have room for.
+func (w *World) crowded(k *call) bool {
+	if k.Verb != fwp.PUSH {
+		return false
+	}
+	filled, own := 0, newJob(k.Fields).Queue
+	for queue, jobs := range w.queues {
+		if slices.ContainsFunc(jobs, func(j *Job) bool { return j.Where&^(model.Gone|model.Dead) != 0 }) {
+			if filled++; queue == own {
+				return false
+			}
+		}
+	}
+	return filled >= manyQueues
 }
 
 // notAllowed is the violation that a reply is not one of those that the command may have.
@@ -384,8 +403,10 @@ func (w *World) Way(conn int, jid string) string {
 // connections have ended, and all jobs are still there, but that they are still held is not promised. (FWP-STATE-08)
 func (w *World) Restarted() {
 	for _, j := range w.Jobs {
-		if j.restarted = true; plainQueue.MatchString(j.Queue) || j.phrase() { // others may have been lost for their name
+		if j.restarted = true; plainQueue.MatchString(j.Queue) || j.phrase() {
 			j.restart, j.missing = "FWP-STATE-08", "FWP-STATE-08"
+		} else { // lost for its name, which must not be, or with the restart, which may be
+			j.Where, j.due = j.Where|model.Gone, time.Time{}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package run
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
@@ -53,7 +54,8 @@ func (s *runState) closes(t *task, check *reports.Check) (again bool) {
 		return false
 	}
 	if slices.ContainsFunc(t.host.closed, first.isAlso) {
-		s.leaveOpen(check, clause)
+		s.leaveOpen(check, clause, reports.ReasonNotServing,
+			"connections of several checks ended at a time, and none when this one was played alone")
 		return false
 	}
 	attempts := check.Attempts
@@ -118,18 +120,67 @@ func brokenIn(check *reports.Check, clause string) bool {
 }
 
 // leaveOpen makes a clause inconclusive in what a check found when it was played alone.
-func (s *runState) leaveOpen(check *reports.Check, clause string) {
+func (s *runState) leaveOpen(check *reports.Check, clause string, reason reports.ReasonCode, why string) {
 	c, _ := s.runner.Protocol.ClauseByID(clause)
-	open := reports.ClauseVerdict{
-		ID: c.ID, Level: c.Level, Verdict: reports.Inconclusive, Reason: reports.ReasonNotServing,
-		Why: "connections of several checks ended at a time, and none when this one was played alone",
-	}
+	open := reports.ClauseVerdict{ID: c.ID, Level: c.Level, Verdict: reports.Inconclusive, Reason: reason, Why: why}
 	at := slices.IndexFunc(check.Clauses, func(c reports.ClauseVerdict) bool { return c.ID == clause })
 	if at < 0 {
 		at, check.Clauses = len(check.Clauses), append(check.Clauses, open)
 	}
 	check.Clauses[at] = open
 	check.Verdict = reports.Worst(check.Verdict, open.Verdict)
+}
+
+// limitedBesideOthers returns the clauses that errors have broken in the first try of a check, if others used the
+// server meanwhile and it refused a command that a limit may be for: of jobs, of queues or of clients.
+func (s *runState) limitedBesideOthers(t *task, check *reports.Check) (clauses []string) {
+	if t.overLimit != nil || !t.together || t.host == nil ||
+		t.about.File != "" && !s.refuses(t.evidence.Conversation) {
+		return nil
+	}
+	isError := func(got string) bool { return strings.HasPrefix(got, "-") }
+	for _, f := range check.Findings {
+		if isError(f.Actual) {
+			clauses = append(clauses, f.Clause)
+		}
+	}
+	for _, v := range t.evidence.Law {
+		if isError(v.Got) {
+			clauses = append(clauses, v.Clause)
+		}
+	}
+	return slices.Compact(slices.Sorted(slices.Values(clauses)))
+}
+
+// refuses reports whether an error answers a command in a conversation that a limit may be for. What a property has
+// sent is not known: its conversation is too long to be kept.
+func (s *runState) refuses(all []play.Line) bool {
+	asked := map[string]bool{} // by connection
+	return slices.ContainsFunc(all, func(l play.Line) bool {
+		if l.From == "C" {
+			verb, _, _ := strings.Cut(strings.TrimPrefix(l.Text, `"`), " ")
+			asked[l.Conn] = slices.Contains(s.runner.Protocol.Limited, verb)
+		}
+		return l.From == "S" && asked[l.Conn] && strings.HasPrefix(l.Text, "-")
+	})
+}
+
+// limits has a check tried again, alone, in which errors have broken clauses beside other checks, and reports whether
+// it did. A clause that is not broken again stays open.
+func (s *runState) limits(t *task, check *reports.Check) (again bool) {
+	const why = "an error came while other checks used the server, and none when this one was played alone"
+	if clauses := s.limitedBesideOthers(t, check); clauses != nil {
+		t.overLimit, t.apart = clauses, true
+		*check = s.withoutResult(t.about, reports.Inconclusive, cause{reason: reports.ReasonLimit, words: why}, "")
+		s.again = append(s.again, t)
+		return true
+	}
+	for _, clause := range t.overLimit {
+		if clause != "" && !shows(t, check, clause) && check.Verdict != reports.Crash {
+			s.leaveOpen(check, clause, reports.ReasonLimit, why)
+		}
+	}
+	return false
 }
 
 // closedClause returns the clause that forbids a server to close the connection of a worker; empty if none does.

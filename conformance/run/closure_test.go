@@ -64,3 +64,38 @@ func TestAWorkerThatIsClosedBesideOthers(t *testing.T) {
 		})
 	}
 }
+
+// What becomes of a command that is refused while other checks use the server, of which a limit may be the reason.
+func TestAnErrorBesideOthers(t *testing.T) {
+	t.Parallel()
+	const script = "connect as consumer\nclause FWP-FETCH-03\nC: FETCH $queue2\nS: $-1\n" + // 2 s, beside each other
+		"clause FWP-PUSH-01\nC: PUSH $job\nS: +OK\nclause FWP-INFO-01\nC: INFO\nS: $\n"
+	first := func(n int64, verb string) func(*fakes.Event) {
+		var refused atomic.Int64
+		return func(e *fakes.Event) {
+			if e.Point == fakes.Writing && e.Command.Verb == verb && refused.Add(1) <= n {
+				e.Bytes = []byte("-ERR no room\r\n")
+			}
+		}
+	}
+	for name, test := range map[string]struct {
+		server func(*fakes.Event)
+		want   reports.Verdict
+	}{
+		"a PUSH each time":              {first(1000, "PUSH"), reports.Fail},
+		"a PUSH once":                   {first(1, "PUSH"), reports.Inconclusive},
+		"INFO, which no limit is about": {first(1, "INFO"), reports.Fail},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sources := map[string]string{"a": script, "b": script}
+			runScripts(t, test.server, sources, func(r *reports.Report) {
+				worst := reports.Pass
+				for _, check := range r.Checks {
+					worst = reports.Worst(worst, check.Verdict)
+				}
+				assert.Equal(t, test.want, worst, "%+v", r.Checks)
+			})
+		})
+	}
+}

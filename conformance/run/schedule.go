@@ -305,7 +305,7 @@ func (s *runState) record(t *task) {
 	check, late := s.judge(t)
 	again := purposeOf(toMeasure, late)
 	check.Attempts = t.tries
-	if !s.closedBesideOthers(t, &check) {
+	if !s.closedBesideOthers(t, &check) && s.limitedBesideOthers(t, &check) == nil {
 		again = max(again, s.law.take(t.about, t.evidence, s.meter.Lag(t.began)))
 	}
 	if s.stopped != "" && t.evidence.Err != nil { // the stop interrupted it
@@ -315,7 +315,7 @@ func (s *runState) record(t *task) {
 	}
 	again = max(again, purposeOf(toCount, t.shownAgain(&check)))
 	s.reach(&check, t.evidence)
-	done := s.closes(t, &check) || s.passes(t, &check)
+	done := s.closes(t, &check) || s.limits(t, &check) || s.passes(t, &check)
 	if s.file(t, check); done {
 		return
 	}

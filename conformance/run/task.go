@@ -31,16 +31,17 @@ type task struct {
 	together bool  // others used the server meanwhile
 	limits   int   // how often the limit of the server was lowered until it began
 
-	tries   int
-	lagged  int                   // tries that lag made inconclusive
-	purpose purpose               // of the present try
-	closed  *closure              // of an earlier try, beside others
-	found   *reports.Check        // what an earlier try has decided, where a further try is to confirm a finding
-	replays []reports.Verdict     // of the further tries, where that is a finding
-	passing *reports.Check        // an earlier try in which the server did what it may do now and then
-	refused int                   // tries that were refused a connection
-	death   *conformance.Evidence // of an earlier try after which the server seemed dead
-	filed   bool                  // it has a result
+	tries     int
+	lagged    int                   // tries that lag made inconclusive
+	purpose   purpose               // of the present try
+	closed    *closure              // of an earlier try, beside others
+	overLimit []string              // clauses that errors have broken in an earlier try, beside others
+	found     *reports.Check        // what an earlier try has decided, where a further try is to confirm a finding
+	replays   []reports.Verdict     // of the further tries, where that is a finding
+	passing   *reports.Check        // an earlier try in which the server did what it may do now and then
+	refused   int                   // tries that were refused a connection
+	death     *conformance.Evidence // of an earlier try after which the server seemed dead
+	filed     bool                  // it has a result
 
 	lead    lead          // where it may have ended its server
 	suspect bool          // the next try, alone, shows whether it ends its server

@@ -41,7 +41,7 @@ func Protocol() *conformance.Protocol {
 		Name: workqdialect.Name, Title: "Workq", Prefix: prefix, Dialect: workqdialect.Dialect{},
 		Documents: documents,
 		Clauses:   clauses, ClauseOf: workqsubject.ClauseOf, Goal: goal, Identify: identify, Scripts: workqdialect.Suite,
-		Law: workqsubject.Law(),
+		Limited: []string{workq.Add, workq.Run, workq.Schedule}, Law: workqsubject.Law(),
 	}
 }
 

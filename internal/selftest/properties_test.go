@@ -144,6 +144,17 @@ func TestPropertiesCatch(t *testing.T) {
 	}
 }
 
+// A server that has its jobs in memory alone is free to: whatever a restart has lost is no more than a warning.
+func TestPropertiesWarnOfARestart(t *testing.T) {
+	t.Parallel()
+	fault, known := faults.Named("restart-forgets")
+	require.True(t, known)
+	for seed := range slow.Pick(2, 8) {
+		found := tried(t, nil, slowly(fault.Hook), true, seed, "explore/restart")[0]
+		assert.Equal(t, reports.Warn, found.Verdict, "%s %+v", found.Why, found.Findings)
+	}
+}
+
 // slowly has a server take a little time for each reply: where nothing takes time,
 // nothing comes before anything else.
 func slowly(hook func() func(*fakes.Event)) func() func(*fakes.Event) {

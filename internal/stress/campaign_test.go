@@ -63,9 +63,9 @@ func TestACampaignKeepsWithinItsTime(t *testing.T) {
 					require.NotNil(t, l, "there is a load, whatever was found before")
 					assert.LessOrEqual(t, took-r.Shrunk-l.Shrunk, 2*time.Minute)
 					assert.LessOrEqual(t, max(r.Shrunk, l.Shrunk), explore.Shrinkings*shrinking)
-					assert.Equal(t, fault != "", len(r.Findings) > 0)
+					assert.True(t, fault != "" || len(r.Findings) == 0) // which it meets in so few steps is a matter of chance
 					want := []explore.Activity{explore.Exploring, explore.CleaningUp, explore.Loading}
-					if fault != "" {
+					if len(r.Findings) > 0 {
 						want = append(want, explore.Shrinking)
 					}
 					assert.Subset(t, slices.Collect(maps.Keys(seen)), want)
