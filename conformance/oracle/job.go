@@ -135,7 +135,7 @@ func (w *World) pushed(c *Conn, k *call, a model.Answer, now time.Time) {
 	if j.asked, j.entered = k.at, w.sent; k.beside {
 		j.Unjudged = Overlapped
 	}
-	if a == model.Okay && k.allowed != model.Okay && !k.ordinary() {
+	if a == model.Okay && (k.allowed != model.Okay && !k.ordinary() || namesTwice(k.Args)) {
 		j.Unjudged = Tolerated
 	}
 	w.keep(j)

@@ -22,6 +22,7 @@ func TestReasons(t *testing.T) {
 		"a jid comes twice":        {all(hello, with(""), with("")), oracle.SameJID, oracle.Judged},
 		"a wrong PUSH has its jid": {all(hello, with(","), with("")), oracle.SameJID, oracle.Judged},
 		"a PUSH is tolerated":      {all(hello, with(`,"retry":-2`)), oracle.Tolerated, oracle.Judged},
+		"a member comes twice":     {all(hello, with(`,"custom":{"a":1,"a":2}`)), oracle.Tolerated, oracle.Judged},
 		"and is like any other":    {all(hello, with(`,"reserve_for":5`)), oracle.Judged, oracle.Judged},
 		"an ACK is refused":        {all(hello, with(""), take, refused(ack)), oracle.Disallowed, oracle.Judged},
 		"a fail in small letters": {
