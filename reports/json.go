@@ -196,7 +196,7 @@ func listsBelow(all []list, v reflect.Value, theirs bool) []list {
 			all = listsBelow(all, v.Elem(), theirs)
 		}
 	case reflect.Slice:
-		if texts, are := v.Addr().Interface().(*[]string); are && theirs {
+		if texts, are := reflect.TypeAssert[*[]string](v.Addr()); are && theirs {
 			return append(all, listOfTexts(texts))
 		}
 		for i := range v.Len() {

@@ -178,11 +178,7 @@ func (l *fwpLaw) violation(breach, rule, expected string, r fwp.Reply) *law.Viol
 func (l *fwpLaw) replied(number int, r fwp.Reply, at time.Time) law.Answer {
 	c, wc := l.conns[number], l.world.Conns[number]
 	expected, before := l.world.Expects(number), wc.State
-	job, way := "", ""
-	if c.verb == fwp.FETCH && r.Kind == fwp.BulkString {
-		job = fwp.JIDOf(r.Text)
-		way = l.world.Way(number, job)
-	}
+	job, way := l.asked(number, r)
 	answer, v := l.world.Replied(number, r, at)
 	if c.several { // it may be the answer to what follows
 		if v != nil {
@@ -190,15 +186,15 @@ func (l *fwpLaw) replied(number int, r fwp.Reply, at time.Time) law.Answer {
 		}
 		l.world.Conns[number].Unjudged = oracle.NotLines
 	}
-	over := v != nil && (v.Rule == "refused" || v.Rule == "foreign" && !oracle.Assumed(answer, expected))
+	declined := v != nil && v.Rule == "refused"
 	a := law.Answer{
-		Violation: v, Reply: true, Over: over,
+		Violation: v, Reply: true, Over: declined || v != nil && v.Rule == "foreign" && !oracle.Assumed(answer, expected),
 		Empty: answer == model.Nothing, Pattern: answer.String(), State: state(before, wc),
 		Verb: verbOf(c.verb), Rules: wc.Decided,
 	}
 	a.Outcome = verbOf(c.verb) + " " + a.State + ": " + answer.String()
 	c.introduced = before == fwp.NotIdentified && wc.State == fwp.Identified
-	a.Declined = before == fwp.NotIdentified && c.verb == fwp.HELLO && v != nil && v.Rule == "refused"
+	a.Declined = before == fwp.NotIdentified && c.verb == fwp.HELLO && declined
 	if wc.State != before {
 		a.Moved = before.String() + " > " + wc.State.String()
 	}
@@ -212,6 +208,15 @@ func (l *fwpLaw) replied(number int, r fwp.Reply, at time.Time) law.Answer {
 		a.Open = model.Either.String()
 	}
 	return a
+}
+
+// asked returns the job that answers a FETCH, and its way; both are empty if none does.
+func (l *fwpLaw) asked(number int, r fwp.Reply) (job, way string) {
+	if l.conns[number].verb != fwp.FETCH || r.Kind != fwp.BulkString {
+		return "", ""
+	}
+	job = fwp.JIDOf(r.Text)
+	return job, l.world.Way(number, job)
 }
 
 // state returns the name of the state of a connection, for coverage.

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -127,6 +128,25 @@ func (w *World) serve(c *Conn, k *call, now time.Time) {
 	case c.Commands > 100 && c.informed:
 		k.clause, k.before = "FWP-LINK-03", true
 	}
+}
+
+// manyQueues is how many queues may hold jobs before a server may have no room for another one. (AMB-14)
+const manyQueues = 16
+
+// crowded reports whether a command is a PUSH for one queue more than a server may have room for.
+func (w *World) crowded(k *call) bool {
+	if k.Verb != fwp.PUSH {
+		return false
+	}
+	filled, own := 0, newJob(k.Fields).Queue
+	for queue, jobs := range w.queues {
+		if slices.ContainsFunc(jobs, func(j *Job) bool { return j.Where&^(model.Gone|model.Dead) != 0 }) {
+			if filled++; queue == own {
+				return false
+			}
+		}
+	}
+	return filled >= manyQueues
 }
 
 // moved follows what a reply means for the connection.

@@ -280,25 +280,6 @@ func (w *World) judged(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.T
 	return nil
 }
 
-// manyQueues is how many queues may hold jobs before a server may have no room for another one. (AMB-14)
-const manyQueues = 16
-
-// crowded reports whether a command is a PUSH for one queue more than a server may have room for.
-func (w *World) crowded(k *call) bool {
-	if k.Verb != fwp.PUSH {
-		return false
-	}
-	filled, own := 0, newJob(k.Fields).Queue
-	for queue, jobs := range w.queues {
-		if slices.ContainsFunc(jobs, func(j *Job) bool { return j.Where&^(model.Gone|model.Dead) != 0 }) {
-			if filled++; queue == own {
-				return false
-			}
-		}
-	}
-	return filled >= manyQueues
-}
-
 // notAllowed is the violation that a reply is not one of those that the command may have.
 func (w *World) notAllowed(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.Time) *law.Violation {
 	v := &law.Violation{
