@@ -228,23 +228,28 @@ type exploration struct {
 func (e *Explorer) enough() int { return max(e.Findings, 1) }
 
 func (x *exploration) loop(ctx context.Context) {
-	steps, enough := x.Steps, x.enough()
-	if steps == 0 && x.Time == 0 {
-		steps = 10000
+	const most = 50
+	limit, enough := x.Steps, x.enough()
+	if limit == 0 && x.Time == 0 {
+		limit = 10000
 	}
 	limited, cancel := Until(ctx, x.budget.late())
 	defer cancel()
 	idle := 0
 	for !x.over(limited) && x.clear() < enough {
 		done := x.gen.alphabet.Done != nil && x.gen.alphabet.Done()
-		if done || x.play.dead && !x.resume(limited) || steps > 0 && x.play.commands >= steps {
+		if done || x.play.dead && !x.resume(limited) || limit > 0 && x.play.commands >= limit {
 			return
 		}
-		before := x.play.commands
-		x.steps(limited, x.gen.next())
-		if idle++; x.play.commands > before {
+		before, steps := x.play.commands, x.gen.next()
+		x.steps(limited, steps)
+		switch {
+		case x.play.commands > before:
 			idle = 0
-		} else if idle > 50 { // no connection is accepted
+		case slices.ContainsFunc(steps, Step.opens): // not where it lets time pass
+			idle++
+		}
+		if idle > most { // no connection is accepted
 			return
 		}
 		x.tell()

@@ -118,10 +118,11 @@ func (g *generator) pick(conn int) Move {
 func (g *generator) ended() { g.fatal[g.latest]++ }
 
 // affords reports whether a move is not too slow now, and leaves a server that was started again alive: one that is
-// gone after most moves of a kind would be started all the time.
+// gone after most moves of a kind would be started all the time, and not be started for the other kinds any more.
 func (g *generator) affords(m Move) bool {
 	const known = 3
-	if n := g.fatal[m.Name]; n >= known && 2*n > g.made[m.Name] {
+	n := g.fatal[m.Name]
+	if n >= known && 2*n > g.made[m.Name] || n >= revivals/4 && len(g.alphabet.Moves) > 1 {
 		return false
 	}
 	return g.Longest > 0 || g.last[m.Name] == 0 || g.Round-g.last[m.Name] >= m.Pause

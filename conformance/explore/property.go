@@ -55,6 +55,7 @@ type explored struct {
 	commands int    // that were sent
 	inputs   *reports.Inputs
 	answered int // how many of them were answered
+	judged   int // replies to them, and messages of the server's own
 	least    int // how many must be
 	leftover []string
 	open     string // why it is inconclusive although there is no finding; empty if it is not
@@ -85,6 +86,9 @@ func (s explored) why() string {
 	if s.served && 2*s.answered < s.commands {
 		return "fewer than half of the commands were answered"
 	}
+	if s.open == "" && s.served && s.judged == 0 {
+		return "nothing was answered behind the handshakes"
+	}
 	if s.open == "" && s.served && s.answered < s.least {
 		return fmt.Sprintf("only %d commands were answered in the time for them", s.answered)
 	}
@@ -104,7 +108,7 @@ func exploreOnce(ctx context.Context, e Explorer) explored {
 	if len(r.Outages) > 0 {
 		s.outage = r.Outages[0].String()
 	}
-	s.inputs = r.Coverage.Inputs
+	s.inputs, s.judged = r.Coverage.Inputs, r.Coverage.Judged
 	for state, n := range r.Coverage.States {
 		s.served = s.served || n > 0 && !strings.HasPrefix(state, "not ")
 	}

@@ -15,13 +15,14 @@ func TestWhyAnExplorationDoesNotPass(t *testing.T) {
 		seen explored
 		want string
 	}{
-		"well": {explored{served: true, commands: 10, answered: 9}, ""},
+		"well":       {explored{served: true, commands: 10, answered: 9, judged: 9}, ""},
+		"handshakes": {explored{served: true, commands: 6, answered: 9}, "nothing was answered behind the handshakes"},
 		"half unanswered": {explored{served: true, commands: 10, answered: 4},
 			"fewer than half of the commands were answered"},
-		"a slow server": {explored{served: true, commands: 39, answered: 39, least: 40},
+		"a slow server": {explored{served: true, commands: 39, answered: 39, judged: 39, least: 40},
 			"only 39 commands were answered in the time for them"},
-		"one that is not":  {explored{served: true, commands: 40, answered: 40, least: 40}, ""},
-		"half answered":    {explored{served: true, commands: 10, answered: 5}, ""},
+		"one that is not":  {explored{served: true, commands: 40, answered: 40, judged: 40, least: 40}, ""},
+		"half answered":    {explored{served: true, commands: 10, answered: 5, judged: 5}, ""},
 		"jobs unaccounted": {explored{served: true, open: "a job is missing"}, "a job is missing"},
 	} {
 		assert.Equal(t, test.want, test.seen.evidence().Open, name)
@@ -31,7 +32,7 @@ func TestWhyAnExplorationDoesNotPass(t *testing.T) {
 func TestEvidenceOfAnExploration(t *testing.T) {
 	t.Parallel()
 	rules := map[string]law.Rule{"late": {Traits: law.Timed}}
-	e := explored{served: true, dead: true, leftover: []string{"a job"}, rules: rules, findings: []Finding{
+	e := explored{served: true, judged: 1, dead: true, leftover: []string{"a job"}, rules: rules, findings: []Finding{
 		{
 			Clause: "FWP-ACK-01", Rule: "late", Should: true,
 			Expected: "+OK", Got: "-ERR", What: "it was held", Script: "C: INFO",

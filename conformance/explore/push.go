@@ -45,7 +45,7 @@ func (p *playing) pushed(ctx context.Context, s *Step) {
 			p.missed(ctx, due)
 		}
 	}
-	if s.Sends() != nil && !awaited {
+	if s.Sends() != nil && !awaited && !s.Ahead {
 		p.comes(ctx, []int{s.Conn()}, aMoment)
 	}
 }

@@ -155,7 +155,7 @@ func (p *playing) violation(rule, expected, got string) *law.Violation {
 // judge has the law judge a message.
 func (p *playing) judge(ctx context.Context, c *conn, a session.Received) {
 	asked := c.owed > 0
-	c.owed = 0
+	c.owed = max(0, c.owed-1)
 	answer := p.law.Came(c.number, a.Message, a.At)
 	p.inputs.Came(c.number, answer)
 	c.judged = answer.Judged
@@ -181,7 +181,7 @@ func (p *playing) judge(ctx context.Context, c *conn, a session.Received) {
 	switch {
 	case answer.Over:
 		p.drop(c, scenarios.Closed)
-	case a.Trailing > 0:
+	case a.Trailing > 0 && c.owed == 0:
 		p.trailing(ctx, c, a.Trailing)
 	case answer.Closes > 0:
 		p.ending(ctx, c, answer.Closes)
