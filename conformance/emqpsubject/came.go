@@ -102,9 +102,11 @@ func (l *emqpLaw) judgeRequest(c *conn, x *message, m emqp.Message) *breach {
 	case l.leaving, c.role == gone, x == nil: // nothing follows from it
 		return nil
 	}
-	c.delivered, c.acked, c.replied, c.idled = c.delivered+1, false, false, false
+	for _, why := range causes(x, c) {
+		l.came[why]++
+	}
+	c.delivered, c.latest, c.acked, c.replied, c.idled = c.delivered+1, x, false, false, false
 	l.disrupted = ""
-	l.came[kindOf(x.Fields[2])], c.came[x.text(0)] = true, true
 	if h, _ := emqp.ParseHeaders(x.text(1)); h.Has(emqp.ReplyRequested) && !x.early {
 		x.unsure = m.ID != x.ID && slices.ContainsFunc(l.messages, func(y *message) bool {
 			return y.from != x.from && y.sameAs(x.Message)
@@ -119,7 +121,7 @@ func (l *emqpLaw) requestBreach(c *conn, x *message, m emqp.Message) *breach {
 	switch {
 	case l.leaving, c.role == gone:
 		return l.partingBreach(c, x)
-	case slices.ContainsFunc(l.foreign, func(id string) bool { return m.ID == id || mentions(m.Fields[2], id) }):
+	case l.ofAnotherVersion(m), c.role != worker && c.foreign:
 		return unasked("version", "FRAME-06")
 	case x == nil && (l.unbounded || l.open[string(m.Fields[0])]):
 		return nil
@@ -131,6 +133,13 @@ func (l *emqpLaw) requestBreach(c *conn, x *message, m emqp.Message) *breach {
 		return unasked("request-queue", "REQ-02")
 	}
 	return nil
+}
+
+// ofAnotherVersion reports whether the broker passes on what it was sent in a message of another version.
+func (l *emqpLaw) ofAnotherVersion(m emqp.Message) bool {
+	return slices.ContainsFunc(l.foreign, func(id string) bool {
+		return m.ID == id || mentions(m.Fields[len(m.Fields)-1], id)
+	})
 }
 
 // partingBreach is requestBreach for a broker that leaves, and for a worker that has left.
@@ -146,13 +155,10 @@ func (l *emqpLaw) partingBreach(c *conn, x *message) *breach {
 
 // afterKBAI returns the breach of a message to a peer that has sent KBAI.
 func (c *conn) afterKBAI() *breach {
-	switch c.roleBeforeKBAI {
-	case worker:
-		return unasked("after-kbai", "KBAI-01")
-	case scheduler:
+	if c.roleBeforeKBAI == scheduler {
 		return unasked("after-kbai", "KBAI-02")
 	}
-	return nil
+	return unasked("after-kbai", "KBAI-01")
 }
 
 // compared compares the queue, the headers and the text of what the broker passes on with what was sent. A clause that
@@ -192,6 +198,8 @@ func sorted(h emqp.Headers) emqp.Headers {
 // judgeSchedule judges a SCHEDULE or UNSCHEDULE that a scheduler gets. Whether others get it too is open.
 func (l *emqpLaw) judgeSchedule(number int, c *conn, x *message, m emqp.Message) *breach {
 	switch {
+	case !l.leaving && c.role != gone && (l.ofAnotherVersion(m) || c.role != scheduler && c.foreign):
+		return unasked("version", "FRAME-06")
 	case x == nil && c.role == scheduler && !l.leaving && l.mentionsPlay(m): // no other client uses its names
 		return &breach{strings.ToLower(m.Command) + "-content", "SCHED-01", asLine(m.Command, "a message that was sent")}
 	case l.leaving, x == nil, len(m.Fields) != len(x.Fields):
@@ -202,12 +210,22 @@ func (l *emqpLaw) judgeSchedule(number int, c *conn, x *message, m emqp.Message)
 	case c.role != scheduler:
 		return nil
 	}
-	delete(x.to, number)
-	x.over = x.over || m.Command == emqp.SCHEDULE || len(x.to) == 0
+	l.reached(number, c, x)
 	if m.Command == emqp.SCHEDULE {
 		return x.compared(m, "SCHED-01", "SCHED-02", "SCHED-01")
 	}
 	return x.compared(m, "", "", "UNSCH-01") // its queue is ignored
+}
+
+// reached records that a scheduler has got a message.
+func (l *emqpLaw) reached(number int, c *conn, x *message) {
+	if x.reached || x.Command == emqp.SCHEDULE {
+		l.passed[x.Command] = true
+	}
+	x.reached = true
+	delete(x.to, number)
+	c.delivered++
+	x.over = x.over || x.Command == emqp.SCHEDULE || len(x.to) == 0
 }
 
 // asLine returns a message as an S: line, with frames behind an id of any kind.

@@ -65,9 +65,26 @@ func (l *emqpLaw) scheduleDue(x *message, expected string) *law.Due {
 	case len(schedulers) == 0:
 		return nil
 	case x.Command == emqp.UNSCHEDULE:
-		return due("UNSCH-01", x.ID, expected, schedulers[0])
+		plain := func(n int) bool { return !l.conns[n].withQueues && !l.conns[n].nameless }
+		first := schedulers[max(0, slices.IndexFunc(schedulers, plain))]
+		return due(l.unlessFirst(l.conns[first], x.Command, "UNSCH-01"), x.ID, expected, first)
 	}
-	return due("SCHED-01", x.ID, expected, schedulers...)
+	return due(l.unlessFirst(l.conns[schedulers[0]], x.Command, "SCHED-01"), x.ID, expected, schedulers...)
+}
+
+// unlessFirst returns the clause by which a scheduler has to get a message: that of what was to change nothing before,
+// of a peer that is not the plainest and has got nothing yet, or of the message.
+func (l *emqpLaw) unlessFirst(c *conn, command, clause string) string {
+	switch {
+	case l.disrupted != "":
+		return l.disrupted[len(prefix):]
+	case !l.passed[command]: // to no scheduler
+	case c.nameless:
+		return "SOCK-07"
+	case c.withQueues && c.delivered == 0:
+		return "INF-04"
+	}
+	return clause
 }
 
 // requestDue returns what is due of a REQUEST, which one of the workers gets.
@@ -85,48 +102,57 @@ func (l *emqpLaw) requestDue(x *message, expected string) *law.Due {
 	return due(l.explained(x, l.conns[all[0]]), x.ID, expected, all...)
 }
 
-// explained returns the clause by which a worker has to get a REQUEST, which follows from what may keep it from that.
+// cause is something that may keep a REQUEST from its worker, and the clause by which it must not.
+type cause struct{ clause, about string }
+
+// causes are what may keep a REQUEST from a worker, the rarer ones first.
+func causes(x *message, c *conn) (all []cause) {
+	const short, idle = 255, 8 * time.Second
+	text, queue := x.Fields[2], x.text(0)
+	position := slices.Index(c.queues, queue)
+	size := fmt.Sprint(bits.Len(uint(len(text))), " bits")
+	for _, may := range []struct {
+		cause
+
+		is bool
+	}{
+		{cause{"ACK-02", ""}, c.acked},
+		{cause{"REPLY-04", ""}, c.replied},
+		{cause{"REQ-05", size}, !utf8.Valid(text) || slices.Contains(text, 0)},
+		{cause{"REQ-04", size}, len(text) == 0 || len(text) > short},
+		{cause{"INF-02", fmt.Sprint(bits.Len(uint(max(position, 0))), " bits")}, position > 0},
+		{cause{"INF-01", "weight"}, slices.Contains(c.oddly, queue)},
+		{cause{"BEAT-05", ""}, c.idled || x.at.Sub(c.lastSent) > idle},
+		{cause{"REQ-06", ""}, x.waited},
+		{cause{"SOCK-07", ""}, c.nameless},
+	} {
+		if may.is {
+			all = append(all, may.cause)
+		}
+	}
+	return all
+}
+
+// explained returns the clause by which a worker has to get a REQUEST: that of the cause in spite of which the fewest
+// have come. What several have come in spite of is no cause.
 func (l *emqpLaw) explained(x *message, c *conn) string {
-	const idle = 8 * time.Second
-	kind := kindOf(x.Fields[2])
-	switch {
-	case l.disrupted != "":
+	const several = 3
+	if l.disrupted != "" {
 		return l.disrupted[len(prefix):]
-	case kind.clause != "" && !l.came[kind]:
-		return kind.clause
-	case len(c.queues) > 1 && !c.came[x.text(0)] && x.text(0) != c.queues[0]:
-		return "INF-02"
-	case c.acked:
-		return "ACK-02"
-	case c.replied:
-		return "REPLY-04"
-	case c.idled, x.at.Sub(c.lastSent) > idle:
-		return "BEAT-05"
-	case c.delivered > 0:
-		return "REQ-07"
-	case x.waited:
-		return "REQ-06"
 	}
-	return "REQ-01"
-}
-
-// kind is a kind of texts, of which one may be lost because of what it is, and the clause that it breaks then.
-type kind struct {
-	clause string
-	bits   int // of its length
-}
-
-// kindOf returns the kind of a text; a short one has no clause.
-func kindOf(text []byte) kind {
-	const short = 255
-	k := kind{bits: bits.Len(uint(len(text)))}
+	clause, fewest := "REQ-01", several
 	switch {
-	case !utf8.Valid(text) || slices.Contains(text, 0):
-		k.clause = "REQ-05"
-	case len(text) == 0, len(text) > short:
-		k.clause = "REQ-04"
+	case x.waited:
+		clause = "REQ-06"
+	case c.delivered > 0:
+		clause = "REQ-07"
 	}
-	return k
+	for _, why := range causes(x, c) {
+		if n := l.came[why]; n < fewest {
+			clause, fewest = why.clause, n
+		}
+	}
+	return clause
 }
 
 // Missed implements [law.Pusher].
@@ -146,6 +172,11 @@ func (l *emqpLaw) Missed(d *law.Due) {
 	for _, n := range d.Conns { // what the worker was given for its READY is not known
 		if c := l.conns[n]; c != nil {
 			c.credit = min(c.credit, 0)
+		}
+	}
+	for _, x := range l.messages {
+		if x.ID == id && x.Command == emqp.REQUEST { // whatever keeps it may keep the next one
+			l.open[x.text(0)] = true
 		}
 	}
 	l.Unjudge(id)

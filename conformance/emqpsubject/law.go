@@ -30,13 +30,17 @@ type conn struct {
 	role            role
 	roleBeforeKBAI  role // before its KBAI
 	left            time.Time
-	queues          []string        // of a worker
-	came            map[string]bool // queues of which it has got a REQUEST
-	informUncertain bool            // of a worker: whether the broker has understood its INFORM is open
-	credit          int             // of a worker: READYs without a REQUEST
-	delivered       int             // REQUESTs that it got
-	acked           bool            // it has sent an ACK since the last one
-	replied         bool            // it has sent a REPLY since the last one
+	queues          []string // of a worker
+	oddly           []string // those of them whose weight is no percentage
+	informUncertain bool     // of a worker: whether the broker has understood its INFORM is open
+	foreign         bool     // it has sent an INFORM of another version
+	nameless        bool     // it has no identity
+	withQueues      bool     // of a scheduler: its INFORM names queues
+	credit          int      // of a worker: READYs without a REQUEST
+	delivered       int      // REQUESTs that it got
+	latest          *message // the last one of them
+	acked           bool     // it has sent an ACK since the last one
+	replied         bool     // it has sent a REPLY since the last one
 	outstanding     []*message
 	lastSent        time.Time // when it sent its last message
 	idled           bool      // it has sent nothing for long since its last REQUEST
@@ -58,12 +62,14 @@ type message struct {
 	unjudged bool         // what comes of it is not judged
 	waited   bool         // no worker of its queue was ready for it
 	to       map[int]bool // of an UNSCHEDULE: the schedulers that have not got it
+	reached  bool         // a scheduler has got it
 }
 
 // reply is a REPLY that a worker has sent.
 type reply struct {
 	emqp.Message
 	worker int
+	at     time.Time
 	to     []int // the clients of which one gets it
 	firm   bool  // one of them has to
 	over   bool
@@ -84,9 +90,11 @@ type emqpLaw struct {
 	open      map[string]bool              // queues of which nothing is known any more
 	left      map[string]time.Time         // when a worker of a queue has sent KBAI last
 	last      string                       // the clause by which the last message is served
+	passed    map[string]bool              // whether a SCHEDULE has reached a scheduler, and an UNSCHEDULE two
 	unbounded bool                         // bytes were sent that may be any messages
-	moved     bool                         // a scheduler has left: where a SCHEDULE goes is open
-	came      map[kind]bool                // kinds of texts that have reached a worker
+	moved     bool                         // a scheduler went without KBAI: where a SCHEDULE goes is open
+	departed  time.Time                    // when a scheduler has sent KBAI last
+	came      map[cause]int                // REQUESTs that have reached a worker in spite of what may keep them from it
 	disrupted string                       // the clause of the last message that is to change nothing for others
 	leaving   bool                         // the broker was sent a DISCONNECT
 	leftAt    time.Time                    // when
@@ -97,7 +105,8 @@ type emqpLaw struct {
 func newLaw(t law.Terms) *emqpLaw {
 	return &emqpLaw{
 		terms: t, conns: map[int]*conn{}, open: map[string]bool{}, left: map[string]time.Time{}, farewells: map[int]bool{},
-		given: map[string]time.Time{}, seen: map[string][sha256.Size]byte{}, came: map[kind]bool{},
+		given: map[string]time.Time{}, seen: map[string][sha256.Size]byte{}, came: map[cause]int{},
+		passed: map[string]bool{},
 	}
 }
 
@@ -105,7 +114,7 @@ func newLaw(t law.Terms) *emqpLaw {
 const most = 2000
 
 func (l *emqpLaw) Open(number int, at time.Time) {
-	l.conns[number] = &conn{lastSent: at, came: map[string]bool{}}
+	l.conns[number] = &conn{lastSent: at}
 }
 func (l *emqpLaw) Shut(number int)               { l.conns[number].mayBeClosed = true }
 func (*emqpLaw) Heartbeat(int, time.Time) string { return "" } // the connection answers those of the broker
@@ -119,6 +128,7 @@ func (l *emqpLaw) Operated(action scenarios.Need, _, _ string) {
 // Introduce returns "": INFORM is a message like others.
 func (l *emqpLaw) Introduce(number int, c *scenarios.Connect) string {
 	l.conns[number].unframed = c.Role == scenarios.Raw
+	l.conns[number].nameless = c.Hello != nil && strings.Contains(c.Hello.String(), `"identity":""`)
 	return ""
 }
 
@@ -181,9 +191,7 @@ func (l *emqpLaw) Close(number int, byServer bool, _ time.Time) *law.Violation {
 		return nil
 	}
 	l.absent(number)
-	if c.role == scheduler || c.roleBeforeKBAI == scheduler {
-		l.moved = true
-	}
+	l.moved = l.moved || c.role == scheduler
 	if c.role == worker {
 		for _, name := range c.queues {
 			l.open[name] = true

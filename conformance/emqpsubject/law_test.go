@@ -49,10 +49,12 @@ func TestRequestBreach(t *testing.T) {
 		"that is a message of another version": {
 			l: emqpLaw{foreign: []string{"id"}}, c: works, sent: ofQ(), want: "FRAME-06",
 		},
-		"sent after its KBAI":                {c: left(worker), sent: at(ofQ(), now), want: "KBAI-01"},
-		"sent after the KBAI of a scheduler": {c: left(scheduler), sent: at(ofQ(), now), want: "KBAI-02"},
-		"sent before its KBAI":               {c: left(worker), sent: at(ofQ(), now.Add(-time.Hour))},
-		"from a broker that leaves":          {l: emqpLaw{leaving: true}, c: works},
+		"to a client whose INFORM is of another version": {c: &conn{foreign: true}, sent: ofQ(), want: "FRAME-06"},
+		"sent after the KBAI of a client":                {c: left(client), sent: at(ofQ(), now), want: "KBAI-01"},
+		"sent after its KBAI":                            {c: left(worker), sent: at(ofQ(), now), want: "KBAI-01"},
+		"sent after the KBAI of a scheduler":             {c: left(scheduler), sent: at(ofQ(), now), want: "KBAI-02"},
+		"sent before its KBAI":                           {c: left(worker), sent: at(ofQ(), now.Add(-time.Hour))},
+		"from a broker that leaves":                      {l: emqpLaw{leaving: true}, c: works},
 		"sent after the DISCONNECT": {
 			l: emqpLaw{leaving: true}, c: works, sent: &message{Message: ofQ().Message, late: true}, want: "DISC-02",
 		},
@@ -111,6 +113,22 @@ func TestExplained(t *testing.T) {
 		"no worker was ready": {
 			text: "x", change: func(_ *conn, x *message, _ *emqpLaw) { x.waited = true }, want: "REQ-06",
 		},
+		"it has no identity": {
+			text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.nameless = true }, want: "SOCK-07",
+		},
+		"a weight that is no percentage": {
+			text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.oddly = []string{"q"} }, want: "INF-01",
+		},
+		"of two causes, in spite of one of which some have come": {
+			text: "x", want: "REPLY-04", change: func(c *conn, x *message, l *emqpLaw) {
+				c.replied, x.waited, l.came = true, true, map[cause]int{{"REQ-06", ""}: 1}
+			},
+		},
+		"in spite of all of which several have come": {
+			text: "x", want: "REQ-07", change: func(c *conn, _ *message, l *emqpLaw) {
+				c.delivered, c.acked, l.came = 9, true, map[cause]int{{"ACK-02", ""}: 3}
+			},
+		},
 		"behind what is not followed": {
 			text: "x", change: func(_ *conn, _ *message, l *emqpLaw) { l.disrupted = prefix + "SOCK-09" }, want: "SOCK-09",
 		},
@@ -149,13 +167,20 @@ func TestDue(t *testing.T) {
 		"a SCHEDULE, and all have left":   {with(emqp.SCHEDULE, 3, 9), "", nil},
 		"an UNSCHEDULE, one at a time":    {with(emqp.UNSCHEDULE, 5, 4), "UNSCH-01", []int{4}},
 		"an UNSCHEDULE, and one has left": {with(emqp.UNSCHEDULE, 3, 5), "UNSCH-01", []int{5}},
+		"an UNSCHEDULE, first to one whose INFORM is the plainest": {
+			with(emqp.UNSCHEDULE, 5, 6), "UNSCH-01", []int{5},
+		},
+		"an UNSCHEDULE, to one with queues": {with(emqp.UNSCHEDULE, 6), "INF-04", []int{6}},
+		"a SCHEDULE, to one with queues":    {with(emqp.SCHEDULE, 6), "INF-04", []int{6}},
+		"one with queues that has got one":  {with(emqp.SCHEDULE, 7), "SCHED-01", []int{7}},
 	} {
 		now := time.Now()
 		test.sent.at = now
-		l := emqpLaw{conns: map[int]*conn{
+		l := emqpLaw{passed: map[string]bool{emqp.SCHEDULE: true, emqp.UNSCHEDULE: true}, conns: map[int]*conn{
 			1: {role: worker, queues: []string{"q"}, lastSent: now},
 			2: {role: worker, queues: []string{"q"}, credit: 1, lastSent: now},
-			3: {role: client}, 4: {role: scheduler}, 5: {role: scheduler},
+			3: {role: client}, 4: {role: scheduler}, 5: {role: scheduler}, 6: {role: scheduler, withQueues: true},
+			7: {role: scheduler, withQueues: true, delivered: 1},
 		}}
 		d := l.dueFor(test.sent)
 		if test.clause == "" {
@@ -164,5 +189,105 @@ func TestDue(t *testing.T) {
 			assert.Equal(t, prefix+test.clause, d.Missing.Clause, name)
 			assert.Equal(t, test.conns, d.Conns, name)
 		}
+	}
+}
+
+// said is a message of a play, whose names begin with x.
+func said(command, id, text string) emqp.Message {
+	m := emqp.Message{Command: command, ID: id, Fields: [][]byte{[]byte("x-q"), nil, []byte(text)}}
+	if command == emqp.REPLY {
+		m.Fields = m.Fields[2:]
+	}
+	return m
+}
+
+// TestOfAnotherVersion: nothing of a message of another version is passed on.
+func TestOfAnotherVersion(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		c    *conn
+		m    emqp.Message
+		want string
+	}{
+		"a REPLY":                          {&conn{}, said(emqp.REPLY, "b-1", "x-1 text"), "FRAME-06"},
+		"a SCHEDULE":                       {&conn{role: scheduler}, said(emqp.SCHEDULE, "x-1", "text"), "FRAME-06"},
+		"an UNSCHEDULE":                    {&conn{role: scheduler}, said(emqp.UNSCHEDULE, "b-1", "x-1"), "FRAME-06"},
+		"to a scheduler that became none":  {&conn{foreign: true}, said(emqp.UNSCHEDULE, "x-2", "text"), "FRAME-06"},
+		"a REQUEST":                        {&conn{role: worker}, said(emqp.REQUEST, "b-1", "x-1"), "FRAME-06"},
+		"one whose id goes on":             {&conn{role: scheduler}, said(emqp.SCHEDULE, "b-1", "x-12 text"), "SCHED-01"},
+		"one of which the play knows none": {&conn{role: scheduler}, said(emqp.SCHEDULE, "b-1", "x-3 text"), "SCHED-01"},
+	} {
+		l := newLaw(law.Terms{Prefix: "x"})
+		l.conns[1], l.foreign = test.c, []string{"x-1"}
+		b, _ := l.judge(1, test.c, test.m, time.Now())
+		if assert.NotNil(t, b, name) {
+			assert.Equal(t, test.want, b.clause, name)
+		}
+	}
+}
+
+// TestJudgeReply: by which clause a client must not get a REPLY.
+func TestJudgeReply(t *testing.T) {
+	t.Parallel()
+	const mine, other, works = 1, 2, 3
+	now := time.Now()
+	asks := func(from int, headers string) *message {
+		x := request("x")
+		x.from, x.over, x.Fields[1] = from, true, []byte(headers)
+		return x
+	}
+	for name, test := range map[string]struct {
+		c    conn
+		sent []*message
+		got  *message // the last REQUEST of the worker
+		text string
+		want string
+	}{
+		"its own":                   {sent: []*message{asks(mine, emqp.ReplyRequested)}, text: "mine"},
+		"that nobody has sent":      {sent: []*message{asks(mine, emqp.ReplyRequested)}, text: "?", want: "REPLY-01"},
+		"to one that has not asked": {sent: []*message{asks(mine, "")}, text: "other", want: "REPLY-02"},
+		"of another one":            {sent: []*message{asks(mine, emqp.ReplyRequested)}, text: "other", want: "REPLY-03"},
+		"for a REQUEST that asked not": {
+			sent: []*message{asks(mine, emqp.ReplyRequested)}, got: asks(mine, ""), text: "other", want: "REPLY-02",
+		},
+		"after its KBAI":       {c: conn{role: gone, left: now.Add(-time.Minute)}, text: "mine", want: "KBAI-01"},
+		"sent before its KBAI": {c: conn{role: gone, left: now}, text: "mine"},
+	} {
+		l := newLaw(law.Terms{Slack: time.Second})
+		l.conns[mine], l.conns[works], l.messages = &test.c, &conn{role: worker, latest: test.got}, test.sent
+		for to, text := range map[int]string{mine: "mine", other: "other"} {
+			l.replies = append(l.replies, &reply{
+				Message: emqp.Reply("r", text), worker: works, at: now, to: []int{to},
+			})
+		}
+		if test.text == "other" { // the client awaits none
+			l.replies[0].over, l.replies[1].over = true, true
+		}
+		clause := ""
+		if b := l.judgeReply(mine, &test.c, emqp.Reply("b", test.text)); b != nil {
+			clause = b.clause
+			assert.Contains(t, rules[b.rule].Clauses, clause, name)
+		}
+		assert.Equal(t, test.want, clause, name)
+	}
+}
+
+// TestSchedulersThatLeave: once a broker knows of the KBAI of a scheduler, the others get what is scheduled.
+func TestSchedulersThatLeave(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	for ago, firm := range map[time.Duration]bool{time.Second: false, time.Minute: true} {
+		l := newLaw(law.Terms{Slack: 2 * time.Second, Alone: true})
+		for n := range 3 {
+			l.Open(n, now)
+			l.conns[n].role = scheduler
+		}
+		l.kbai(l.conns[1], now.Add(-ago))
+		assert.Nil(t, l.Close(1, true, now))
+		l.schedule(9, said(emqp.SCHEDULE, "x-1", "text"), now)
+		assert.Equal(t, firm, l.messages[0].firm, ago)
+		assert.Nil(t, l.Close(2, false, now))
+		l.schedule(9, said(emqp.SCHEDULE, "x-2", "text"), now)
+		assert.False(t, l.messages[1].firm, "one has gone without KBAI")
 	}
 }

@@ -26,7 +26,7 @@ func (l *emqpLaw) judgeOwn(c *conn, m emqp.Message, at time.Time) *breach {
 	switch {
 	case l.leaving && asked.Sub(l.leftAt) > l.terms.Slack:
 		return unasked("after-disconnect", "DISC-02")
-	case !l.leaving && c.role == gone && at.Sub(c.left) > l.terms.Slack:
+	case !l.leaving && c.role == gone && c.roleBeforeKBAI != client && at.Sub(c.left) > l.terms.Slack:
 		return c.afterKBAI()
 	case m.Command == emqp.ACK:
 		return nil

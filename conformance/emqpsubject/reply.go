@@ -3,14 +3,15 @@ package emqpsubject
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/fwpsuite/fwp/emqp"
 )
 
 // reply follows a REPLY of a worker. It names no REQUEST: where several want one, which of their clients gets it is
 // open.
-func (l *emqpLaw) reply(number int, c *conn, m emqp.Message) {
-	r := &reply{Message: m, worker: number, firm: true}
+func (l *emqpLaw) reply(number int, c *conn, m emqp.Message, at time.Time) {
+	r := &reply{Message: m, worker: number, at: at, firm: true}
 	for _, before := range l.replies { // what a second REPLY to one REQUEST brings is open
 		r.firm = r.firm && (before.worker != number || before.over)
 	}
@@ -23,9 +24,10 @@ func (l *emqpLaw) reply(number int, c *conn, m emqp.Message) {
 			r.firm = r.firm && len(c.outstanding) > 0
 		}
 	}
-	if len(r.to) > 0 {
-		l.replies = append(l.replies[max(0, len(l.replies)-most):], r)
+	if r.over = len(r.to) == 0; r.over { // no client awaits it
+		l.disrupted = prefix + "REPLY-04"
 	}
+	l.replies = append(l.replies[max(0, len(l.replies)-most):], r)
 }
 
 // answers records that a REPLY may be for x, a REQUEST that its worker has got.
@@ -49,8 +51,14 @@ func (x *message) asks(c *conn) bool {
 
 // judgeReply judges a REPLY that a client gets.
 func (l *emqpLaw) judgeReply(number int, c *conn, m emqp.Message) *breach {
-	if l.leaving || c.role == gone {
+	says := func(r *reply) bool { return string(r.Fields[0]) == string(m.Fields[0]) }
+	switch {
+	case l.leaving:
 		return nil
+	case c.role == gone:
+		return l.replyAfterKBAI(c, says)
+	case l.ofAnotherVersion(m):
+		return unasked("version", "FRAME-06")
 	}
 	var mine *reply // one that the client may get
 	for _, r := range l.replies {
@@ -58,25 +66,45 @@ func (l *emqpLaw) judgeReply(number int, c *conn, m emqp.Message) *breach {
 			continue
 		}
 		mine = r
-		if string(r.Fields[0]) == string(m.Fields[0]) {
+		if says(r) {
 			l.replied(r, number)
 			return nil
 		}
 	}
 	asked, pending := l.asked(number)
-	others := slices.ContainsFunc(l.replies, func(r *reply) bool { return string(r.Fields[0]) == string(m.Fields[0]) })
+	other := slices.IndexFunc(l.replies, func(r *reply) bool { return len(r.to) > 0 && says(r) })
 	switch {
-	case !asked:
+	case !asked, !pending && other >= 0 && l.handed(number, l.replies[other].worker):
 		return unasked("reply-unasked", "REPLY-02")
 	case mine != nil:
 		l.replied(mine, number)
 		return &breach{"reply-content", "REPLY-01", fmt.Sprintf(`["", "eMQP/1.0", "REPLY", string, %q]`, mine.Fields[0])}
-	case others:
+	case other >= 0:
 		return unasked("reply-other", "REPLY-03")
 	case pending:
 		return unasked("reply-unknown", "REPLY-01")
 	}
 	return unasked("reply-unasked", "REPLY-02")
+}
+
+// replyAfterKBAI judges a REPLY to a client that has sent KBAI: no worker may have sent it since.
+func (l *emqpLaw) replyAfterKBAI(c *conn, says func(*reply) bool) *breach {
+	for _, r := range l.replies {
+		if says(r) && r.at.Sub(c.left) > l.terms.Slack {
+			return c.afterKBAI()
+		}
+	}
+	return nil
+}
+
+// handed reports whether the last REQUEST that a worker has got is one of a client that asks for no reply.
+func (l *emqpLaw) handed(from, worker int) bool {
+	c := l.conns[worker]
+	if c == nil || c.latest == nil || c.latest.from != from {
+		return false
+	}
+	h, _ := emqp.ParseHeaders(c.latest.text(1))
+	return !h.Has(emqp.ReplyRequested)
 }
 
 // asked reports whether a client has asked for REPLYs, and whether it still awaits one.

@@ -1,6 +1,7 @@
 package emqpsubject
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
@@ -74,7 +75,7 @@ var rules = map[string]law.Rule{
 	},
 	"version": {
 		Title: "A message of another version has no effect", Traits: law.Unasked,
-		Decided: "each REQUEST behind a message of another version", Clauses: "FRAME-06",
+		Decided: "what the broker passes on behind a message of another version", Clauses: "FRAME-06",
 	},
 	"heartbeat-early": {
 		Title: "A peer without an INFORM gets no HEARTBEAT", Traits: law.Unasked,
@@ -92,8 +93,8 @@ var rules = map[string]law.Rule{
 	ruleMissing: {
 		Title: "What a peer has to get comes", Traits: law.Timed,
 		Decided: "each message that a peer has to get",
-		Clauses: "ACK-02 BEAT-05 DISC-01 FRAME-07 INF-02 INF-03 PUB-01 REPLY-01 REPLY-04 REQ-01 REQ-04 REQ-05 " +
-			"REQ-06 REQ-07 SCHED-01 UNSCH-01",
+		Clauses: "ACK-02 BEAT-05 DISC-01 FRAME-06 FRAME-07 INF-01 INF-02 INF-03 INF-04 PUB-01 REPLY-01 REPLY-04 " +
+			"REQ-01 REQ-04 REQ-05 REQ-06 REQ-07 SCHED-01 SOCK-07 UNSCH-01",
 	},
 	explore.RuleClosed: {
 		Title:   "The broker does not end the connection of a worker or scheduler",
@@ -138,6 +139,9 @@ var ofCommands = map[string][]string{
 	emqp.HEARTBEAT:  {"timestamp", "heartbeat-early"},
 }
 
+// passedOn are the commands of what a broker passes on.
+var passedOn = []string{emqp.REQUEST, emqp.SCHEDULE, emqp.UNSCHEDULE, emqp.REPLY}
+
 // decided returns the rules that a message decides. It is called before the law follows the message.
 func (l *emqpLaw) decided(c *conn, m emqp.Message) (d law.Decided) {
 	rules := ofCommands[m.Command]
@@ -150,7 +154,7 @@ func (l *emqpLaw) decided(c *conn, m emqp.Message) (d law.Decided) {
 	d.Kept = append(d.Kept, "id")
 	d.Kept = append(d.Kept, rules...)
 	for rule, is := range map[string]bool{
-		"version":          len(l.foreign) > 0 && m.Command == emqp.REQUEST,
+		"version":          len(l.foreign) > 0 && slices.Contains(passedOn, m.Command),
 		"after-disconnect": l.leaving, "after-kbai": c.role == gone,
 		explore.RuleClosed: c.role == worker || c.role == scheduler,
 	} {

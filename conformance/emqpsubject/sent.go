@@ -43,14 +43,15 @@ func (l *emqpLaw) Sent(number int, all []byte, unbounded bool, at time.Time) law
 }
 
 // The places of frames.
-const version, id = 1, 3
+const version, command, id = 1, 2, 3
 
 // malformed follows a message that the document does not allow: it changes nothing.
 func (l *emqpLaw) malformed(c *conn, frames [][]byte) law.Sent {
 	l.disrupted, c.mayBeClosed = prefix+"FRAME-07", true
 	if len(frames) > id && len(frames[id]) > 0 && string(frames[version]) != emqp.Version {
 		l.foreign = append(l.foreign, string(frames[id]))
-		return law.Sent{Clause: prefix + "FRAME-06"}
+		l.disrupted = prefix + "FRAME-06"
+		c.foreign = c.foreign || string(frames[command]) == emqp.INFORM
 	}
 	return law.Sent{Clause: l.disrupted}
 }
@@ -74,7 +75,7 @@ func (l *emqpLaw) sent(number int, c *conn, m emqp.Message, at time.Time) string
 		return l.schedule(number, m, at)
 	case emqp.REPLY:
 		c.replied = true
-		l.reply(number, c, m)
+		l.reply(number, c, m, at)
 		return "REPLY-04"
 	case emqp.ACK:
 		c.acked = true
@@ -101,7 +102,7 @@ func (l *emqpLaw) inform(c *conn, m emqp.Message) string {
 	c.informUncertain = c.informUncertain || c.role != client
 	if string(m.Fields[1]) == emqp.TypeScheduler {
 		l.moved = l.moved || c.informUncertain
-		c.role = scheduler
+		c.role, c.withQueues = scheduler, len(m.Fields[0]) > 0
 		return "INF-04"
 	}
 	c.role = worker
@@ -113,6 +114,9 @@ func (l *emqpLaw) inform(c *conn, m emqp.Message) string {
 	}
 	for _, q := range queues {
 		c.queues = append(c.queues, q.Name)
+		if q.Weight < 1 || q.Weight > 100 {
+			c.oddly = append(c.oddly, q.Name)
+		}
 		l.open[q.Name] = l.open[q.Name] || c.informUncertain
 	}
 	return clause
@@ -172,7 +176,7 @@ func (l *emqpLaw) schedule(from int, m emqp.Message, at time.Time) string {
 		l.follow(x)
 		return "UNSCH-01"
 	}
-	x.firm = x.firm && !l.moved
+	x.firm = x.firm && !l.moved && at.Sub(l.departed) > l.terms.Slack
 	l.follow(x)
 	return "SCHED-01"
 }
@@ -181,7 +185,7 @@ func (l *emqpLaw) schedule(from int, m emqp.Message, at time.Time) string {
 func (l *emqpLaw) kbai(c *conn, at time.Time) string {
 	clause := "KBAI-01"
 	if c.role == scheduler {
-		clause, l.moved = "KBAI-02", true
+		clause, l.departed = "KBAI-02", at
 		for _, x := range l.messages {
 			x.firm = x.firm && x.Command == emqp.REQUEST
 		}

@@ -160,6 +160,9 @@ func (m *maker) malformed() string {
 	}
 	queue, command := m.queue(), quoted(commands[m.Deal("malformed", len(commands))])
 	frames := []string{`""`, `"eMQP/1.0"`, command, m.id(), queue, `""`, `"text"`}
+	if m.Deal("malformed frame", 2) == 0 {
+		return m.wrongField(queue)
+	}
 	switch how := m.Deal("malformed how", 10); how {
 	case 0:
 		frames[0] = `"x"`
@@ -171,4 +174,29 @@ func (m *maker) malformed() string {
 		frames = append(frames, `"more"`, `"more"`, `""`)[:how-2+m.IntN(2)*2]
 	}
 	return "[" + strings.Join(frames, ", ") + "]"
+}
+
+// wrongField is a message one field of which cannot be: near misses of what the tables have. (EMQP-FRAME-07)
+func (m *maker) wrongField(queue string) string {
+	name := queue
+	if quoted, is := strings.CutPrefix(queue, `"`); is {
+		name = strings.TrimSuffix(quoted, `"`)
+	}
+	types := []string{"", "Worker", "WORKER", "worker ", "workers", "work", "client", "Scheduler", "scheduler\x00"}
+	queues := []string{
+		`[[10,"%s"]`, `[[10,"%s"`, `[["10","%s"]]`, `[["%s",10]]`, `[["%s"]]`, `{"%s":10}`, `%s`, `[[10,"%s"],]`,
+		`[[10,%s]]`, `[[10.5,"%s"]]`, `[[null,"%s"]]`, `[[10,"%s"]]]`, `[[10,["%s"]]]`, `"%s"`, `[10 "%s"]`,
+	}
+	stamps := []string{"", "now", "-1", "1e9", "0x60000000", "1700000000s", " 1700000000", "1,7", "NaN", "Inf", "1."}
+	n := m.Deal("wrong field", 1+len(types)+len(queues)+len(stamps))
+	switch {
+	case n < len(types):
+		return m.message(emqp.INFORM, `"[[10,\"`+name+`\"]]"`, quoted(types[n]))
+	case n < len(types)+len(queues):
+		text := strconv.Quote(fmt.Sprintf(queues[n-len(types)], "NAME"))
+		return m.message(emqp.INFORM, strings.Replace(text, "NAME", name, 1), `"worker"`)
+	case n < len(types)+len(queues)+len(stamps):
+		return m.message(emqp.HEARTBEAT, quoted(stamps[n-len(types)-len(queues)]))
+	}
+	return m.message(emqp.ACK, `""`)
 }

@@ -1,6 +1,7 @@
 package emqpsubject
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,6 +20,10 @@ const (
 	leaver // a client that leaves, or that sends what must not disturb others
 	schedulerOne
 	schedulerTwo
+	leavingClient
+	leavingWorker
+	leavingScheduler
+	stayingWorker
 )
 
 // Values returns eMQP as [New] does, with nothing but messages that reach their peers in each way that there is: so
@@ -31,7 +36,7 @@ func Values() *explore.Subject {
 		return explore.Alphabet{
 			Open:  func(conn int) explore.Step { return m.build.Open(conn, scenarios.Producer, "") },
 			Moves: []explore.Move{w.move(func(int) bool { return true })},
-			Done:  func() bool { return w.seen[emqp.REQUEST] >= len(messages()) && w.ways >= leastWays },
+			Done:  func() bool { return w.allSeen() && w.ways >= leastWays && w.parting == nil },
 		}
 	}
 	return s
@@ -49,6 +54,10 @@ type wayfarer struct {
 	squad int            // in which way the workers were called last
 	mine  [2][]string    // the queues of the workers, as frames of lines
 	seen  map[string]int // how many messages there were of a command
+
+	parting *parting // that is under way, nil if none is
+
+	peers, capitals int // identities that were made, and those among them that differ in a capital
 }
 
 func (m *maker) wayfarer() *wayfarer { return &wayfarer{maker: m, seen: map[string]int{}} }
@@ -58,11 +67,20 @@ func (w *wayfarer) move(fits func(int) bool) explore.Move {
 	return explore.Move{Name: "way", Weight: 0.3, Fits: fits, Make: w.next}
 }
 
-// next returns the steps of the next way.
+// next returns the steps of the next way. What a connection sends at once is not looked at one by one.
 func (w *wayfarer) next(int) []explore.Step {
+	steps := w.way()
+	for i := range len(steps) - 1 {
+		do, next := steps[i].Sends(), steps[i+1].Sends()
+		steps[i].Ahead = do != nil && next != nil && next.Ending == scenarios.Open && steps[i].Conn() == steps[i+1].Conn()
+	}
+	return steps
+}
+
+// way returns the steps of the next way.
+func (w *wayfarer) way() []explore.Step {
 	w.ways++
-	if w.squad == 0 || w.ways-w.squad >= squadLasts || !w.isWorker(firstWorker) || !w.isWorker(secondWorker) ||
-		!w.isClient(firstClient) || !w.isClient(secondClient) {
+	if w.squad == 0 || w.ways-w.squad >= squadLasts || !w.squadIsThere() {
 		w.squad = w.ways
 		return w.call()
 	}
@@ -70,7 +88,15 @@ func (w *wayfarer) next(int) []explore.Step {
 		w.atOnce, w.waiting, w.together, w.credits, w.fromLeaver, w.answered, w.answeredInTurn, w.disturbed,
 		w.scheduled,
 	}
-	return slices.Concat(w.beats(), all[w.Deal("way", len(all))]())
+	return slices.Concat(w.beats(), w.goodbyes(), all[w.Deal("way", len(all))]())
+}
+
+// allSeen reports whether each message was sent once in a REQUEST.
+func (w *wayfarer) allSeen() bool { return w.seen[emqp.REQUEST] >= len(messages()) }
+
+// squadIsThere reports whether the workers and clients of the ways are connected.
+func (w *wayfarer) squadIsThere() bool {
+	return w.isWorker(firstWorker) && w.isWorker(secondWorker) && w.isClient(firstClient) && w.isClient(secondClient)
 }
 
 // beats are HEARTBEATs of all that have informed, now and then: a broker that sends other messages sends none, which
@@ -101,22 +127,32 @@ func (w *wayfarer) call() []explore.Step {
 	w.first++
 	w.mine[1] = append(w.mine[1], fmt.Sprintf(`"$queue%d"`, w.first))
 	steps := []explore.Step{
-		w.build.Open(firstClient, scenarios.Producer, ""), w.build.Open(secondClient, scenarios.Producer, ""),
+		w.open(firstClient, scenarios.Producer), w.open(secondClient, scenarios.Producer),
 	}
 	for i, conn := range []int{firstWorker, secondWorker} {
 		if w.isWorker(conn) {
 			steps = append(steps, w.build.Line(conn, "%s", w.message(emqp.KBAI)))
 		}
-		steps = append(steps, w.build.Open(conn, scenarios.Consumer, ""), w.inform(conn, w.mine[i]))
-	}
-	if !w.Terms.Alone || len(w.law.schedulers()) > 0 {
-		return steps
+		steps = append(steps, w.open(conn, scenarios.Consumer), w.inform(conn, w.mine[i]))
 	}
 	for _, conn := range []int{schedulerOne, schedulerTwo} {
-		steps = append(steps, w.build.Open(conn, scenarios.Producer, ""),
-			w.build.Line(conn, "%s", w.message(emqp.INFORM, `""`, `"scheduler"`)))
+		if w.Terms.Alone && !w.is(conn, scheduler) {
+			steps = append(steps, w.informScheduler(conn)...)
+		}
 	}
 	return steps
+}
+
+// informScheduler has a scheduler come. Its queues are not used. (eMQP / Scheduler)
+func (w *wayfarer) informScheduler(conn int) []explore.Step {
+	queues := []string{`""`, `""`, `""`, `"[]"`, `"[[10,\"default\"]]"`, `"unused"`, `"[[10, 'a'], [20, 'b']]"`, `" "`}
+	queue := queues[0]
+	if conn != schedulerOne {
+		queue = queues[w.Deal("queues of a scheduler", len(queues))]
+	}
+	return []explore.Step{
+		w.open(conn, scenarios.Producer), w.build.Line(conn, "%s", w.message(emqp.INFORM, queue, `"scheduler"`)),
+	}
 }
 
 // inform has a worker announce queues.
@@ -242,40 +278,31 @@ func (w *wayfarer) answeredInTurn() (steps []explore.Step) {
 	return steps
 }
 
-// disturbed has something happen that is to change nothing while a REQUEST waits.
-func (w *wayfarer) disturbed() []explore.Step {
-	queue, id := w.mine[0][0], w.oddID()
-	steps := []explore.Step{w.to(w.mine[0][:1], firstClient), w.build.Open(leaver, scenarios.Producer, "")}
-	line := func(conn int, frames ...string) explore.Step {
-		frames = slices.Insert(frames, 1, id)
-		return w.build.Line(conn, `["", "eMQP/1.0", %s]`, strings.Join(frames, ", "))
-	}
-	switch w.Deal("disturbance", 10) {
-	case 0:
-		steps = append(steps, line(leaver, emqp.PUBLISH, queue, w.text(emqp.PUBLISH)))
-	case 1:
-		steps = append(steps, line(leaver, emqp.PUBLISH, queue, `""`, w.text(emqp.PUBLISH)))
+// open opens a connection, as a peer with an identity of some kind, or with none. (ROUTER Addressing)
+func (w *wayfarer) open(conn int, role scenarios.Role) explore.Step {
+	w.peers++
+	identity := fmt.Sprintf("%s-%d", w.Terms.Prefix, w.peers)
+	switch w.Deal("identity", 7) {
+	case 0, 1:
+		return w.build.Open(conn, role, "") // one that is drawn
 	case 2:
-		steps = append(steps, line(firstWorker, emqp.ACK, fmt.Sprintf("$id%d", w.ids-1)))
+		identity = ""
 	case 3:
-		steps = append(steps, line(firstWorker, emqp.HEARTBEAT, w.stamp()))
-	case 4:
-		steps = append(steps, line(leaver, emqp.KBAI))
-	case 5:
-		if w.Terms.Alone {
-			steps = append(steps, line(leaver, emqp.UNSCHEDULE, queue, `""`, w.text(emqp.UNSCHEDULE)))
-		}
+		identity += strings.Repeat("x", longestIdentity-len(identity))
+	case 4: // others differ from it in their last bytes alone
+		identity = strings.Repeat("x", longestIdentity-len(identity)) + identity
+	case 5: // or in a capital alone
+		w.capitals++
+		identity = fmt.Sprintf("%s-%c%d", w.Terms.Prefix, "aA"[w.capitals%2], w.capitals/2)
 	case 6:
-		steps = append(steps, w.build.Open(leaver, scenarios.Consumer, ""), w.inform(leaver, []string{`"$queue0"`}),
-			line(leaver, emqp.KBAI))
-	default:
-		for range 4 {
-			steps = append(steps, w.build.Open(leaver, scenarios.Producer, ""),
-				w.build.Line(leaver, "%s", w.malformed()))
-		}
+		identity += "\x00\x01\r\n é"
 	}
-	return append(steps, explore.End(leaver, scenarios.Closed), w.ready(firstWorker))
+	with, _ := json.Marshal(map[string]string{"identity": identity}) // strings always can be
+	return w.build.Open(conn, role, string(with))
 }
+
+// longestIdentity is how many bytes the identity of a peer has at most. (ZMTP)
+const longestIdentity = 255
 
 // scheduled has the schedulers get what is scheduled, equal ones among it.
 func (w *wayfarer) scheduled() (steps []explore.Step) {

@@ -141,7 +141,7 @@ func (b *Broker) id() string {
 
 // send sends a message to a peer, as the hook has changed it. It returns an error if the peer cannot be sent to.
 func (b *Broker) send(p *peer, m emqp.Message) error {
-	e := Event{Peer: p.identity, Role: p.role, Sent: true, Frames: m.Frames()}
+	e := Event{Peer: p.identity, Role: p.role, Sent: true, Frames: m.Frames(), socket: p.socket}
 	if b.config.Hook != nil {
 		b.config.Hook(&e)
 	}
@@ -252,9 +252,11 @@ const (
 // Event is a message before it is handled or sent. A hook may change the fields below Sent, and the Peer to which it is
 // sent: that one has a connection to the same socket then.
 type Event struct {
-	Peer string // its identity
+	Peer string // its identity, which one on another socket may have too
 	Role Role
 	Sent bool // by the broker, else by the peer
+
+	socket int // of the peer
 
 	Frames     [][]byte
 	Drop       bool          // the message is not handled, or not sent

@@ -2,6 +2,7 @@ package fakeemqp
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/fakes/catalogue"
@@ -71,7 +72,7 @@ func dropAgain(key func(*Event) string, is func(*Event) bool) func() func(*Event
 
 // peerOf returns the identity of the peer, idOf the id of a message, and queueOf the frame behind it, which is the
 // queue of a REQUEST.
-func peerOf(e *Event) string  { return e.Peer }
+func peerOf(e *Event) string  { return strconv.Itoa(e.socket) + e.Peer }
 func idOf(e *Event) string    { return string(e.Frames[atID]) }
 func queueOf(e *Event) string { return string(e.Frames[atFirst]) }
 

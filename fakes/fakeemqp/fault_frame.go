@@ -38,12 +38,14 @@ var frameFaults = []Fault{
 		hangs(catalogue.All(malformed, func(e *Event) bool {
 			return len(e.Frames) > atCommand && emqp.Shapes(string(e.Frames[atCommand])) == nil
 		}))),
-	fault("malformed-hangs", "FRAME-07 INF-03", "after a malformed message REQUESTs are lost", hangs(malformed)),
+	fault("malformed-hangs", "FRAME-07 FRAME-06 INF-03",
+		"after a malformed message REQUESTs are lost", hangs(malformed)),
 	fault("malformed-short-hangs", "FRAME-07", "after a message of few frames REQUESTs are lost",
 		hangs(catalogue.All(malformed, func(e *Event) bool { return len(e.Frames) <= atID }))),
-	fault("publish-hangs", "PUB-01 BEAT-05 REQ-07", "after a PUBLISH REQUESTs are lost",
+	fault("publish-hangs", "PUB-01 BEAT-05 FRAME-06 FRAME-07 REPLY-04 REQ-07", "after a PUBLISH REQUESTs are lost",
 		hangs(func(e *Event) bool { return is(e, emqp.PUBLISH) })),
-	fault("publish-six-hangs", "PUB-01 BEAT-05 REQ-07", "after a PUBLISH of six frames REQUESTs are lost",
+	fault("publish-six-hangs", "PUB-01 BEAT-05 FRAME-06 FRAME-07 REPLY-04 REQ-07",
+		"after a PUBLISH of six frames REQUESTs are lost",
 		hangs(func(e *Event) bool { return is(e, emqp.PUBLISH) && len(e.Frames) == atMessage })),
 }
 

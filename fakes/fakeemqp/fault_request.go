@@ -48,9 +48,9 @@ var requestFaults = []Fault{
 		})),
 	fault("request-json-compacted", "REQ-04", "the JSON of a message is written anew",
 		sent(change(atMessage, compacted), emqp.REQUEST)),
-	fault("request-large-lost", "REQ-04", "a REQUEST of a message with more than 64 KiB is lost",
+	fault("request-large-lost", "REQ-04 REQ-05", "a REQUEST of a message with more than 64 KiB is lost",
 		loses(func(b []byte) bool { return len(b) > 64<<10 })),
-	fault("request-long-lost", "REQ-04", "a REQUEST of a message with more than 255 bytes is lost",
+	fault("request-long-lost", "REQ-04 REQ-05", "a REQUEST of a message with more than 255 bytes is lost",
 		loses(func(b []byte) bool { return len(b) > 255 })),
 	fault("request-lost", "REQ-01"+delivery, "a REQUEST is lost", received(drop, emqp.REQUEST)),
 	fault("request-message-cut", "REQ-04 REQ-01 INF-01 INF-02 REQ-05 ACK-02 BEAT-07 REPLY-04 REQ-06 REQ-07",
@@ -60,7 +60,7 @@ var requestFaults = []Fault{
 		sent(change(atMessage, func(b []byte) []byte {
 			return bytes.ReplaceAll(b, []byte(`"`), []byte(`""`))
 		}), emqp.REQUEST)),
-	fault("request-message-trimmed", "REQ-04", "blanks around a message are lost",
+	fault("request-message-trimmed", "REQ-04 REQ-05", "blanks around a message are lost",
 		sent(change(atMessage, bytes.TrimSpace), emqp.REQUEST)),
 	fault("request-name-cut", "REQ-02", "what stands behind a comma in the name of a queue does not count",
 		alike(beforeComma)),
@@ -73,7 +73,7 @@ var requestFaults = []Fault{
 	fault("request-utf8-replaced", "REQ-05", "bytes of a message that are not UTF-8 are replaced",
 		sent(change(atMessage, func(b []byte) []byte { return bytes.ToValidUTF8(b, []byte("?")) }), emqp.REQUEST)),
 	// About REPLY and ACK.
-	fault("ack-ends-worker", "ACK-02 BEAT-06", "a worker that sends an ACK gets no REQUEST any more",
+	fault("ack-ends-worker", "ACK-02 BEAT-05 BEAT-06", "a worker that sends an ACK gets no REQUEST any more",
 		catalogue.From(peerOf, catalogue.All(got(emqp.ACK), byWorker), gives(emqp.REQUEST), drop)),
 	fault("ack-its-own-id", "ACK-01", "an ACK acknowledges itself",
 		sent(func(e *Event) { set(atFirst, string(e.Frames[atID]))(e) }, emqp.ACK)),
@@ -93,7 +93,8 @@ var requestFaults = []Fault{
 			}
 			e.Drop = is(e, emqp.REPLY) && time.Since(*heard) > 9*time.Second
 		})),
-	fault("reply-ends-worker", "REPLY-04 INF-02 REPLY-02", "a worker that has replied gets no REQUEST any more",
+	fault("reply-ends-worker", "REPLY-04 FRAME-06 FRAME-07 INF-02 REPLY-02",
+		"a worker that has replied gets no REQUEST any more",
 		catalogue.From(peerOf, got(emqp.REPLY), gives(emqp.REQUEST), drop)),
 	fault("reply-first-header", "REPLY-01", "reply-requested counts as the first header only",
 		catalogue.KeepBy(peerOf, catalogue.Any(asks, gives(emqp.REPLY)), func(first *bool, e *Event) {
@@ -106,7 +107,7 @@ var requestFaults = []Fault{
 	fault("reply-lost", "REPLY-01", "a REPLY is lost", sent(drop, emqp.REPLY)),
 	fault("reply-not-requested", "REPLY-02 REPLY-01 REPLY-03", "a client that asked for no reply gets one",
 		acksOf(emqp.REQUEST, emqp.Reply)),
-	fault("reply-one-owed", "REPLY-01", "a worker owes one REPLY at most, to the client of its last REQUEST",
+	fault("reply-one-owed", "REPLY-01 REPLY-03", "a worker owes one REPLY at most, to the client of its last REQUEST",
 		catalogue.KeepBy(peerOf, catalogue.Any(gives(emqp.REQUEST), got(emqp.REPLY)), func(unanswered *bool, e *Event) {
 			if e.Sent {
 				*unanswered = *unanswered || wantsReply(e)
@@ -114,7 +115,8 @@ var requestFaults = []Fault{
 			}
 			e.Drop, *unanswered = !*unanswered, false
 		})),
-	fault("reply-to-first-client", "REPLY-03 REPLY-01", "a REPLY goes to the client that was the first to ask for one",
+	fault("reply-to-first-client", "REPLY-01 REPLY-03 KBAI-01",
+		"a REPLY goes to the client that was the first to ask for one",
 		catalogue.Keep(catalogue.Any(asks, gives(emqp.REPLY)), func(first *string, e *Event) {
 			*first = cmp.Or(*first, e.Peer)
 			e.Peer = *first

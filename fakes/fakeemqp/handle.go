@@ -14,7 +14,7 @@ import (
 func (b *Broker) received(from address, frames [][]byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	e := Event{Peer: from.identity, Frames: frames}
+	e := Event{Peer: from.identity, Frames: frames, socket: from.socket}
 	if p := b.peers[from]; p != nil {
 		e.Role = p.role
 	}

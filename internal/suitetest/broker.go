@@ -24,6 +24,7 @@ type Broker struct {
 
 	mu     sync.Mutex
 	broker *fakeemqp.Broker
+	starts int // how often it was started
 }
 
 // Dial connects to it as a client.
@@ -56,12 +57,25 @@ func (b *Broker) Restart(context.Context) error {
 			return err
 		}
 	}
+	b.starts++
 	var config fakeemqp.Config
 	if b.Config != nil {
 		config = b.Config()
 	}
 	b.broker = fakeemqp.Start(config, f, workers)
 	return nil
+}
+
+// Ender returns what ends the broker that is being started, and no later one. It must be called by Config.
+func (b *Broker) Ender() func() {
+	start := b.starts
+	return func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.starts == start {
+			b.broker.Close()
+		}
+	}
 }
 
 // Close ends it. It must have been started.
