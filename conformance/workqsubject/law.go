@@ -43,8 +43,10 @@ type workqLaw struct {
 type conn struct {
 	asked []*call // that are not answered
 	begun []byte  // of a command that is not complete
-	read  int     // commands of asked that Split has returned, and that are still to be given to Sent
-	lost  bool    // where the next command begins is not known
+
+	behind [][]byte // commands that were sent in one piece with the first of asked: each begins when that one has ended
+	read   int      // commands of asked that Split has returned, and that are still to be given to Sent
+	lost   bool     // where the next command begins is not known
 
 	mayBeClosed bool // by the server
 	served      bool // a command was answered
@@ -137,6 +139,11 @@ func (l *workqLaw) Sent(number int, all []byte, _ bool, at time.Time) law.Sent {
 		c.read--
 		return law.Sent{Owed: 1, Judged: true}
 	}
+	if several := whole(all); len(several) > 1 && !c.lost {
+		c.behind = several[1:]
+		l.begin(c, several[0], at)
+		return law.Sent{Clause: prefix + "LINE-01", Owed: len(several), Judged: true}
+	}
 	asked, n, err := workq.ParseCommand(all)
 	if c.lost || errors.Is(err, workq.ErrShort) || n > 0 && n < len(all) && (err == nil || !meaningless(all[n:])) {
 		l.Unjudge("")
@@ -145,6 +152,19 @@ func (l *workqLaw) Sent(number int, all []byte, _ bool, at time.Time) law.Sent {
 	}
 	l.begin(c, bytes.Clone(all), at)
 	return law.Sent{Clause: prefix + clauses[asked.Verb], Owed: 1, Judged: true}
+}
+
+// whole returns the commands that bytes are, nil if they are anything else.
+func whole(all []byte) (commands [][]byte) {
+	all = bytes.Clone(all)
+	for len(all) > 0 {
+		_, n, err := workq.ParseCommand(all)
+		if err != nil {
+			return nil
+		}
+		commands, all = append(commands, all[:n:n]), all[n:]
+	}
+	return commands
 }
 
 // meaningless reports whether what stands behind a malformed line cannot be a command.
@@ -239,6 +259,7 @@ func (l *workqLaw) Came(number int, m session.Message, at time.Time) law.Answer 
 		Normal: l.normal(m), Job: l.cameJob(m),
 		Outcome: cmp.Or(k.Verb, "malformed") + " " + identified + ": " + string(rune(m.Kind)),
 	}
+	defer l.goOn(c, k)
 	concerned := l.concerned(k, at)
 	a.Rules = l.decided(k, m)
 	r := l.ruling(k, m, at)
@@ -264,6 +285,18 @@ func (l *workqLaw) Came(number int, m session.Message, at time.Time) law.Answer 
 		l.Unjudge("")
 	}
 	return a
+}
+
+// goOn begins the next command of a piece, behind one that was answered. It may have been carried out at any time since
+// the piece was sent.
+func (l *workqLaw) goOn(c *conn, answered *call) {
+	if len(c.behind) == 0 {
+		return
+	}
+	next := c.behind[0]
+	c.behind = c.behind[1:]
+	l.begin(c, next, answered.sent)
+	c.asked[len(c.asked)-1].behind = true
 }
 
 // concerned returns the jobs that a command is about, with all that may have happened to them until its reply came.

@@ -14,12 +14,14 @@ func Lives() *explore.Subject {
 		m, begun := newMaker(d, l), time.Now()
 		m.short, m.waiting = true, 10
 		within := func(limit time.Duration) bool { return time.Since(begun) < limit }
-		m.births = func() bool { return within(birthsLast) && len(m.born) < mostBorn }
+		begins := func() bool { return within(waysLast) && m.ways < mostWays }
+		m.births = func() bool { return within(birthsLast) && (begins() || len(m.born)-m.ofWays < mostBorn) }
 		looked := 0
 		a := m.alphabet(moves)
 		for i, move := range a.Moves {
-			a.Moves[i].Fits = func(conn int) bool { return within(livesBusy) && move.Fits(conn) }
+			a.Moves[i].Fits = func(conn int) bool { return !begins() && within(livesBusy) && move.Fits(conn) }
 		}
+		a.Moves = append(a.Moves, m.waysMoves(begins)...)
 		rest := func(int) []explore.Step { return []explore.Step{explore.Wait(20 * time.Millisecond)} }
 		a.Moves = append(a.Moves,
 			explore.Move{
@@ -43,11 +45,13 @@ func Lives() *explore.Subject {
 	return s
 }
 
-// How many jobs are added whose lives are followed, for how long, until when something is done with them, and when all
-// that is due has happened even on a server that is late.
+// How many ways are begun, how many other jobs are added behind them, until when that is, until when something is done
+// with those, and when all that is due has happened even on a server that is late.
 const (
-	mostBorn   = 150
-	birthsLast = 600 * time.Millisecond
-	livesBusy  = 1500 * time.Millisecond
-	livesLast  = 4700 * time.Millisecond
+	mostWays   = 60
+	waysLast   = 650 * time.Millisecond
+	mostBorn   = 100
+	birthsLast = 1000 * time.Millisecond
+	livesBusy  = 1700 * time.Millisecond
+	livesLast  = 4950 * time.Millisecond
 )

@@ -29,6 +29,9 @@ type maker struct {
 	short   bool            // of most jobs the times end while the clients watch
 	waiting int             // commands at a time that may wait
 	largest map[string]bool // verbs that were sent with the largest block
+	errands []errand        // that are put off
+	ways    int             // that were begun
+	ofWays  int             // jobs of born
 }
 
 // move is a row of the table of moves: what is sent on a connection, and whether that may be.

@@ -137,7 +137,7 @@ func TestChance(t *testing.T) {
 	}
 }
 
-// The lives have an end: jobs are added first, then everything rests, and each job is looked at.
+// The lives have an end: ways are begun first, and then jobs added; everything rests, and each job is looked at.
 func TestLives(t *testing.T) {
 	t.Parallel()
 	m := made(1)
@@ -150,7 +150,7 @@ func TestLives(t *testing.T) {
 		}
 		return names
 	}
-	assert.Contains(t, fits(), "add")
+	assert.NotContains(t, fits(), "add", "ways are begun first")
 	assert.NotContains(t, fits(), "rest")
 	assert.False(t, a.Done())
 	assert.Equal(t, scenarios.Producer, a.Open(2).Do.(*scenarios.Connect).Role)
@@ -175,8 +175,7 @@ func TestSituations(t *testing.T) {
 				}
 				segments, err := workqdialect.Dialect{}.Grammar().Segments(do, texts)
 				assert.NoError(t, err, name)
-				_, _, err = workq.ParseCommand(slices.Concat(segments...))
-				assert.NoError(t, err, "%s: %s", name, texts)
+				assert.NotEmpty(t, whole(slices.Concat(segments...)), "%s: %s", name, texts)
 				if step.Ahead {
 					waits++
 					assert.Equal(t, 2, step.Conn(), name)
@@ -184,5 +183,66 @@ func TestSituations(t *testing.T) {
 			}
 		}
 		assert.Equal(t, strings.Contains(name, "wait"), waits > 0, name)
+	}
+}
+
+// TestSeveralAtOnce: several commands in one piece have a reply each; bytes that are anything else are not judged.
+func TestSeveralAtOnce(t *testing.T) {
+	t.Parallel()
+	for text, owed := range map[string]int{
+		"inspect server\r\ninspect server\r\n":               2,
+		"complete ID 2\r\n\r\n\r\ninspect server\r\n":        2,
+		"inspect server\r\ninspect server":                   -2,
+		"inspect server\r\nlease\r\ninspect server\r\n":      -2,
+		"inspect server\r\n":                                 1,
+		"inspect server\r\n" + "complete ID 3\r\nx\r\ny\r\n": -2,
+	} {
+		l := newLaw(law.Terms{})
+		l.Open(1, time.Now())
+		text = strings.ReplaceAll(text, "ID", "6ba7b810-9dad-41d1-80b4-00c04fd430c4")
+		assert.Equal(t, owed, l.Sent(1, []byte(text), false, time.Now()).Owed, "%q", text)
+	}
+}
+
+// TestUndescribed: of a job whose run was answered, and of an end behind a time to live, a reply says nothing.
+func TestUndescribed(t *testing.T) {
+	t.Parallel()
+	of := func(verb string, c config) *job {
+		return &job{Command: workq.Command{Verb: verb}, configs: []config{c}}
+	}
+	asks := func(verb string) *call { return &call{Command: workq.Command{Verb: verb}} }
+	lapsed := config{state: deleted, timed: true}
+	for name, test := range map[string]struct {
+		j    *job
+		k    *call
+		kind byte
+		want bool
+	}{
+		"a run that has ended": {
+			of(workq.Run, config{state: completed}), asks(workq.InspectJob), workqsession.NotFound, true,
+		},
+		"a run that has not": {
+			of(workq.Run, config{state: leased}), asks(workq.InspectJob), workqsession.NotFound, false,
+		},
+		"a run that is there": {
+			of(workq.Run, config{state: failed}), asks(workq.InspectJob), workqsession.Timeout, false,
+		},
+		"a job that has ended": {
+			of(workq.Add, config{state: completed}), asks(workq.Result), workqsession.NotFound, false,
+		},
+		"an end behind its time": {
+			of(workq.Add, lapsed), asks(workq.Complete), workqsession.OK, true,
+		},
+		"a result behind its time": {
+			of(workq.Add, lapsed), asks(workq.Result), workqsession.OK, false,
+		},
+		"an end of one that had not one": {
+			of(workq.Add, config{state: deleted, timed: true, evicted: true}), asks(workq.Fail), workqsession.OK, false,
+		},
+		"an end of one that was deleted": {
+			of(workq.Add, config{state: deleted}), asks(workq.Fail), workqsession.OK, false,
+		},
+	} {
+		assert.Equal(t, test.want, test.j.undescribed(test.k, test.kind), name)
 	}
 }

@@ -93,9 +93,23 @@ func (j *job) replied(k *call, m session.Message) ruling {
 		}
 		return ruling{}
 	}
+	if j.undescribed(k, m.Kind) {
+		j.open()
+		return ruling{}
+	}
 	timed := kinds != "" && j.all(func(c config) bool { return c.timed || c.metBy(k) == nil })
 	clause, expected := j.due(k, was, m.Kind)
 	return ruling{clause: clause, rule: "reply", expected: expected, timed: timed}
+}
+
+// undescribed reports whether the document does not say what a command finds: a job whose run was answered, which its
+// client has not read yet, or the end of a job that had ended, and was deleted when its time was over.
+func (j *job) undescribed(k *call, kind byte) bool {
+	if j.Verb == workq.Run {
+		return kind == workqsession.NotFound && slices.ContainsFunc(j.configs, config.over)
+	}
+	return (k.Verb == workq.Complete || k.Verb == workq.Fail) &&
+		j.all(func(c config) bool { return c.state == deleted && c.timed && !c.evicted })
 }
 
 // possible returns the kinds of replies that a command may have, and a configuration in which it may have met the job.

@@ -15,6 +15,7 @@ import (
 var situations = map[string]func(m *maker, conn, other int) []explore.Step{
 	"names that all have a job": (*maker).allFilled, "a job for a lease that waits": (*maker).awaitedJob,
 	"a result for those who wait": (*maker).awaitedResult, "a list in pages": (*maker).paged,
+	"commands in one piece": (*maker).inOnePiece,
 }
 
 // Values returns Workq as [New] does, with situations.
@@ -117,4 +118,26 @@ func (m *maker) paged(conn, _ int) (steps []explore.Step) {
 		steps = append(steps, m.step(conn, fmt.Sprintf("%s %s %d %d", list, name, offset, size)))
 	}
 	return append(steps, m.step(conn, fmt.Sprintf("%s %s 0 100", list, name)), m.step(conn, "inspect queue "+name))
+}
+
+// inOnePiece sends several commands at once. (Protocol)
+func (m *maker) inOnePiece(conn, _ int) []explore.Step {
+	sizes := []int{2, 2, 3, 3, 4, 5, 9, 17}
+	name, all := m.freshName(), ""
+	for range sizes[m.Deal("piece", len(sizes))] {
+		b := m.one(ready, leased)
+		switch m.Deal("in a piece", 8) {
+		case 0, 1:
+			b = m.job(workq.Add, name)
+			all += sized(fmt.Sprintf("add %s %s 600000 3600000 *", b.id, name), "payload")
+		case 2:
+			all += sized("complete "+b.id+" *", "result\r\n+OK")
+		case 3:
+			all += sized("fail "+b.id+" *", "")
+		default:
+			all += oneOf(m, "lease "+name+" 1", "result "+b.id+" 0", "inspect job "+b.id, "delete "+b.id,
+				"inspect queue "+name, "inspect jobs "+name+" 0 9") + "\r\n"
+		}
+	}
+	return []explore.Step{m.build.Bytes(conn, all)}
 }

@@ -12,7 +12,7 @@ import (
 const (
 	valuesSent  = 2500                    // commands: about three for each bucket of a field
 	valuesFor   = 12 * time.Second        // at most
-	livesFor    = 6500 * time.Millisecond // at most: what time does has happened before, even on a server that is late
+	livesFor    = 7000 * time.Millisecond // at most: what time does has happened before, even on a server that is late
 	connections = 30
 )
 
@@ -30,8 +30,10 @@ func Properties() []conformance.Check {
 		explore.Property(conformance.Property{
 			Name:  "explore/lives",
 			Title: "Jobs that are due, whose time to run or time to live ends, are then what the document says",
-			About: "Jobs are generated as for explore/values, with short times. They are leased, reported and awaited, then " +
-				"all of them wait together, and each is looked at when everything that is due has happened.",
+			About: "Jobs go each way that time has a part in: a report comes late, a time to live ends in each state, one " +
+				"time to run ends behind the other, jobs of all priorities come to be ready, leases and results are awaited. " +
+				"Others are generated as for explore/values, with short times. All of them wait together, and each is looked " +
+				"at when everything that is due has happened.",
 			Wait: conformance.QuickWait, Connections: connections,
 		}, workqsubject.Lives, explore.Explorer{Exploring: livesFor}),
 	}

@@ -71,6 +71,14 @@ var allFaults = []Fault{
 		on(Adding, func(e *Event) { e.Skip = e.Skip || e.Job.TTL > 10_000*time.Hour }, workq.Add)),
 	fault("add-ttl-leased", "ADD-08", "a job that is leased when its time to live is over stays",
 		while(at(Leased), notHeld, at(Evicted), skip)),
+	fault("add-ttl-reported", "ADD-08", "a job that was reported in the last second of its time to live stays",
+		catalogue.KeepBy(jobOf, catalogue.Any(at(Finished), at(Evicted)), func(ended *time.Time, e *Event) {
+			if e.Point == Finished {
+				*ended = time.Now()
+				return
+			}
+			e.Skip = time.Since(*ended) < time.Second
+		})),
 	fault("add-ttr-halved", "LEASE-08 LEASE-01 INSP-02", "a time to run of less than a minute is half as long",
 		changes(workq.Add, func(j *Job) {
 			if j.TTR < time.Minute {
@@ -101,6 +109,8 @@ var allFaults = []Fault{
 		on(Choosing, func(e *Event) { e.Names = e.Command.Names[:min(8, len(e.Command.Names))] })),
 	fault("lease-expires-never", "ADD-06", "a job whose time to run is over stays with its worker",
 		on(Expired, skip)).Also("lease-not-held"),
+	fault("lease-expires-once", "ADD-06 ADD-18", "the time to run of a job ends once, and never when it is leased again",
+		catalogue.KeepBy(jobOf, at(Expired), func(before *bool, e *Event) { e.Skip, *before = *before, true })),
 	fault("lease-first-name", "LEASE-02 LEASE-05", "only the first name of a lease counts",
 		on(Choosing, func(e *Event) { e.Names = e.Command.Names[:1] })),
 	fault("lease-from-add", "LEASE-08", "the time to run begins with the add", on(Leased, func(e *Event) {
@@ -113,7 +123,7 @@ var allFaults = []Fault{
 	fault("lease-other-id",
 		"LEASE-01 ADD-02 ADD-03 ADD-07 ADD-09 ADD-10 ADD-11 ADD-14 ADD-15 LEASE-02 LEASE-05 SCHED-03 SCHED-04 INSP-03",
 		"a leased job has another id", record(workq.Lease, otherID)),
-	fault("lease-other-name", "LEASE-02", "a leased job has another name",
+	fault("lease-other-name", "LEASE-02 LEASE-01 ADD-07 ADD-10 ADD-11", "a leased job has another name",
 		record(workq.Lease, func(r *workq.Record) { r.Head[1] += ".x" })),
 	fault("lease-short", "LEASE-08 ADD-03 LEASE-02 RUN-05 INSP-04", "a lease is over after 100 ms",
 		on(Leased, func(e *Event) { e.Until = time.Now().Add(100 * time.Millisecond) })),

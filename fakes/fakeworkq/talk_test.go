@@ -136,6 +136,9 @@ var talks = map[string]talk{
 		"a add $1 ping 1000 60000 0\n", "a lease ping 0", "1500ms", "a complete $1 1\nx", "a result $1 0",
 		"a add $2 ping 30000 60000 0\n", "500ms", "a lease ping 0", "a delete $2", "a inspect job $2",
 	},
+	"reported": {
+		"a add $1 ping 5000 2000 0\n", "a lease ping 0", "1500ms", "a complete $1 1\nx", "1000ms", "a inspect job $1",
+	},
 	"live": {
 		"a add $1 ping 5000 2000 0\n", "a add $2 ping 1000 2000 0\n", "a lease ping 0", "2500ms", "a inspect job $1",
 		"a inspect job $2", "a inspect server",

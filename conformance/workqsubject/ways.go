@@ -1,0 +1,316 @@
+package workqsubject
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/workq"
+)
+
+// errand is what is done next with the jobs of a way: not before a time, and when it may. conn and other are two
+// connections that owe no reply.
+type errand struct {
+	due  time.Time
+	when func() bool
+	do   func(conn, other int) []explore.Step
+}
+
+// later puts an errand off.
+func (m *maker) later(d time.Duration, do func(conn, other int) []explore.Step) {
+	m.errands = append(m.errands, errand{due: time.Now().Add(d), do: do})
+}
+
+// onceItIs puts an errand off until all that may be of a job is so.
+func (m *maker) onceItIs(b birth, is func(config) bool, do func(conn, other int) []explore.Step) {
+	when := func() bool {
+		j := m.law.jobs[m.Fill(b.id)]
+		return j != nil && j.all(is)
+	}
+	m.errands = append(m.errands, errand{due: time.Now(), when: when, do: do})
+}
+
+// errandNow returns the index of the errand that may be done longest, -1 for none.
+func (m *maker) errandNow() int {
+	now, first := time.Now(), -1
+	for i, e := range m.errands {
+		if !now.Before(e.due) && (e.when == nil || e.when()) && (first < 0 || e.due.Before(m.errands[first].due)) {
+			first = i
+		}
+	}
+	return first
+}
+
+// waysMoves are the moves of the ways that jobs go as time passes, each of which is begun in turn, and of errands.
+func (m *maker) waysMoves(begins func() bool) []explore.Move {
+	ways := []func(conn, other int) []explore.Step{
+		m.lateReport, m.deadline, m.ordered, m.awaited, m.ran, m.leasedAgain, m.resultAwaited,
+	}
+	fits := func(int) bool { return len(m.Free()) > 1 }
+	other := func(conn int) int {
+		free := slices.DeleteFunc(slices.Clone(m.Free()), func(n int) bool { return n == conn })
+		return free[m.IntN(len(free))]
+	}
+	return []explore.Move{
+		{Name: "way", Weight: 20, Fits: func(conn int) bool { return begins() && fits(conn) },
+			Make: func(conn int) []explore.Step {
+				m.ways++
+				before := len(m.born)
+				steps := ways[m.Deal("way", len(ways))](conn, other(conn))
+				m.ofWays += len(m.born) - before
+				return steps
+			}},
+		{Name: "errand", Weight: 60, Fits: func(conn int) bool { return m.errandNow() >= 0 && fits(conn) },
+			Make: func(conn int) []explore.Step {
+				i := m.errandNow()
+				do := m.errands[i].do
+				m.errands = slices.Delete(m.errands, i, i+1)
+				return do(conn, other(conn))
+			}},
+	}
+}
+
+func ms(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+
+// bear adds or schedules a job of a way.
+func (m *maker) bear(verb, name string, ttr, ttl int, flags string) (birth, string) {
+	b, due := m.job(verb, name), ""
+	if verb == workq.Schedule {
+		due = fmt.Sprintf("$now+%dms ", 1000+m.ways) // a name of a time has one value: all of a way are due at once
+	}
+	return b, fmt.Sprintf("%s %s %s %d %d %s*%s <- %s", verb, b.id, name, ttr, ttl, due, flags, b.id[1:])
+}
+
+// longTime is more than a way lasts, in milliseconds.
+const longTime = 3_600_000
+
+// look looks at a job in a way that is dealt, and then in the plainest ones.
+func (m *maker) look(conn int, b birth) []explore.Step {
+	all := []string{
+		"inspect job " + b.id, "result " + b.id + " 0", "lease " + b.name + " 20", "inspect queue " + b.name,
+		"inspect jobs " + b.name + " 0 100", "complete " + b.id + " * <- late", "fail " + b.id + " * <- late",
+		"delete " + b.id, "inspect scheduled-jobs " + b.name + " 0 100", "inspect queues 0 100",
+	}
+	n := m.Deal("look", len(all))
+	return []explore.Step{
+		m.step(conn, all[n]), m.step(conn, all[0]), m.step(conn, all[1]), m.step(conn, all[2]),
+	}
+}
+
+// lateReport has a worker report a job when its time to run is over, and another worker may have leased it: it is over
+// then, also when the time to run of that one is. (lease, Special Considerations)
+func (m *maker) lateReport(conn, _ int) []explore.Step {
+	name, ttr := m.freshName(), 200+m.IntN(200)
+	flags := oneOf(m, "", "", " -max-attempts=2", " -max-attempts=3", " -max-fails=2")
+	b, add := m.bear(workq.Add, name, ttr, longTime, flags)
+	verb := oneOf(m, workq.Complete, workq.Complete, workq.Fail)
+	over := func(conn, other int) []explore.Step {
+		m.later(ms(ttr+200), func(conn, _ int) []explore.Step { return m.look(conn, b) })
+		return append([]explore.Step{m.step(other, verb+" "+b.id+" * <- late")}, m.look(conn, b)...)
+	}
+	again := m.Deal("late report", 3) > 0
+	m.later(ms(ttr+m.IntN(2)*200), func(conn, other int) []explore.Step {
+		if !again {
+			return over(conn, other)
+		}
+		m.onceItIs(b, func(c config) bool { return c.state == leased && c.attempts == 2 }, over)
+		return []explore.Step{m.step(conn, fmt.Sprintf("lease %s 2600%s", name, patient))}
+	})
+	return []explore.Step{m.step(conn, add), m.step(conn, "lease "+name+" 20")}
+}
+
+// deadline has the time to live of a job end, in each state that it may have come to at once, or shortly before.
+func (m *maker) deadline(conn, other int) []explore.Step {
+	name, ttl, last := m.freshName(), 300+m.IntN(300), m.Deal("last", 2) == 1
+	if last { // by more than a server may be late
+		ttl = 2250
+	}
+	verb, flags, state := workq.Add, "", m.Deal("deadline", 7)
+	switch state {
+	case 4:
+		flags = " -max-fails=9"
+	case 6:
+		verb, last = workq.Schedule, false
+	}
+	b, add := m.bear(verb, name, longTime, ttl, flags)
+	does := func(conn, _ int) (steps []explore.Step) {
+		for _, line := range [][]string{
+			1: {"lease " + name + " 20"}, 2: {"lease " + name + " 20", "complete " + b.id + " * <- x"},
+			3: {"lease " + name + " 20", "fail " + b.id + " * <- x"}, 4: {"lease " + name + " 20", "fail " + b.id + " * <- x"},
+			5: {"lease " + name + " 20", "result " + b.id + " 2600" + patient}, 6: nil,
+		}[state] {
+			steps = append(steps, m.step(conn, line))
+		}
+		return steps
+	}
+	m.later(ms(ttl)+late, func(conn, _ int) []explore.Step { return m.look(conn, b) })
+	steps := []explore.Step{m.step(conn, add)}
+	if !last {
+		return append(steps, does(other, conn)...)
+	}
+	m.later(ms(ttl-150), does)
+	return steps
+}
+
+// ordered has several jobs of one name, with priorities, leased one after the other, when all have come to be ready in
+// one way. (Glossary, Priority)
+func (m *maker) ordered(conn, _ int) (steps []explore.Step) {
+	sizes := []int{3, 5, 9}
+	n, name := sizes[m.Deal("ordered", len(sizes))], m.freshName()
+	how := m.Deal("ready", 4)
+	verb, ttr := workq.Add, longTime
+	switch how {
+	case 1:
+		ttr = 300
+	case 2:
+		verb = workq.Schedule
+	}
+	var all []birth
+	for i := range n {
+		priority := m.IntN(4)
+		if verb == workq.Add {
+			priority = []int{-2, -1, 0, 1, 2, workq.MinPriority, workq.MaxPriority, 1 << 24}[(i+m.IntN(2))%8]
+		}
+		b, add := m.bear(verb, name, ttr, longTime, fmt.Sprintf(" -priority=%d -max-fails=9", priority))
+		all, steps = append(all, b), append(steps, m.step(conn, add))
+	}
+	lease := func(conn, _ int) (steps []explore.Step) {
+		for range all {
+			steps = append(steps, m.step(conn, "lease "+name+" 20"))
+		}
+		return append(steps, m.step(conn, "inspect queue "+name))
+	}
+	switch how {
+	case 0:
+		return append(steps, lease(conn, 0)...)
+	case 1: // until their time to run has ended
+		steps = append(steps, lease(conn, 0)...)
+		m.later(300*time.Millisecond+late, lease)
+	case 2: // until they are due
+		m.later(time.Second+skew+late, lease)
+	case 3: // after they have failed
+		steps = append(steps, lease(conn, 0)...)
+		m.Shuffle(n, func(i, j int) { all[i], all[j] = all[j], all[i] })
+		for _, b := range all {
+			steps = append(steps, m.step(conn, "fail "+b.id+" * <- x"))
+		}
+		steps = append(steps, lease(conn, 0)...)
+	}
+	return steps
+}
+
+// awaited has several leases of several names wait, for jobs that come in one way. (lease)
+func (m *maker) awaited(conn, other int) (steps []explore.Step) {
+	names := m.freshNames(1 + m.IntN(4))
+	name := oneOf(m, names...)
+	how := m.Deal("awaited", 5)
+	verb, ttr := workq.Add, longTime
+	switch how {
+	case 1:
+		ttr = 300
+	case 2:
+		verb = workq.Schedule
+	}
+	b, add := m.bear(verb, name, ttr, longTime, " -max-fails=9")
+	if how > 0 {
+		steps = append(steps, m.step(conn, add))
+	}
+	if how == 1 || how == 3 {
+		steps = append(steps, m.step(conn, "lease "+name+" 20"))
+	}
+	free := slices.DeleteFunc(slices.Clone(m.Free()), func(n int) bool { return n == conn || n == other })
+	for _, n := range append([]int{other}, free[:min(len(free), m.IntN(2))]...) {
+		m.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+		steps = append(steps, m.step(n, "lease "+strings.Join(names, " ")+" 4500"+patient))
+	}
+	switch how {
+	case 0:
+		steps = append(steps, m.step(conn, add))
+	case 3:
+		steps = append(steps, m.step(conn, "fail "+b.id+" * <- x"))
+	case 4: // it is there already
+	}
+	return steps
+}
+
+// resultsOfWays are blocks of reports that others wait for. Large ones have their turn where all that wait are read.
+var resultsOfWays = []string{" * <- done", " * <-", " * <- $filler(255B)", " * <- $filler(4097B)"}
+
+// ran has the client of a run wait, for a job whose worker is there first or last, and reports in time, late or not.
+func (m *maker) ran(conn, other int) []explore.Step {
+	name, ttr := m.freshName(), longTime
+	how := m.Deal("ran", 6)
+	if how > 3 {
+		ttr = 300
+	}
+	b := m.job(workq.Run, name)
+	run := m.step(conn, fmt.Sprintf("run %s %s %d 3000 * <- x", b.id, name, ttr))
+	lease := m.step(other, "lease "+name+" 4000"+patient)
+	steps := []explore.Step{run, lease}
+	if how%2 == 0 {
+		steps = []explore.Step{lease, run}
+	}
+	reported := oneOf(m, workq.Complete, workq.Complete, workq.Fail) + " " + b.id + oneOf(m, resultsOfWays...)
+	m.onceItIs(b, func(c config) bool { return c.state == leased || c.state == open }, func(conn, _ int) []explore.Step {
+		if how < 4 {
+			return []explore.Step{m.step(conn, reported)}
+		}
+		m.later(300*time.Millisecond+late, func(conn, _ int) []explore.Step {
+			return []explore.Step{m.step(conn, reported), m.step(conn, "inspect job "+b.id)}
+		})
+		return nil
+	})
+	return steps
+}
+
+// leasedAgain has the time to run of one job end several times: each time it is leased again.
+func (m *maker) leasedAgain(conn, other int) []explore.Step {
+	name, ttr := m.freshName(), 100+m.IntN(150)
+	b, add := m.bear(workq.Add, name, ttr, longTime, oneOf(m, "", " -max-attempts=9", " -max-fails=1"))
+	lease := fmt.Sprintf("lease %s 2600%s", name, patient)
+	const most = 4
+	var next func(n uint64) func(conn, other int) []explore.Step
+	next = func(n uint64) func(conn, other int) []explore.Step {
+		return func(conn, other int) []explore.Step {
+			if n < most {
+				m.onceItIs(b, func(c config) bool { return c.state == leased && c.attempts == n }, next(n+1))
+			}
+			return []explore.Step{m.step(conn, lease), m.step(other, "inspect job "+b.id)}
+		}
+	}
+	return append([]explore.Step{m.step(conn, add)}, next(1)(conn, other)...)
+}
+
+// resultAwaited has several clients wait for the result of jobs that come to it in one way, and not for anything else
+// that happens to them. (result)
+func (m *maker) resultAwaited(conn, other int) []explore.Step {
+	name, ttr := m.freshName(), longTime
+	how := m.Deal("result awaited", 4)
+	if how == 1 {
+		ttr = 200
+	}
+	b, add := m.bear(workq.Add, name, ttr, longTime, " -max-fails=2")
+	lease := func() string { return "lease " + name + " 2600" + patient }
+	wait := func(conn int) explore.Step { return m.step(conn, "result "+b.id+" 4500"+patient) }
+	report := func(verb string) string { return verb + " " + b.id + oneOf(m, resultsOfWays...) }
+	steps := []explore.Step{m.step(conn, add), wait(other)}
+	ends := func(conn, _ int) []explore.Step {
+		return []explore.Step{m.step(conn, report(oneOf(m, workq.Complete, workq.Fail))), m.step(conn, "result "+b.id+" 0")}
+	}
+	attempts := func(n uint64) func(config) bool {
+		return func(c config) bool { return c.state == leased && c.attempts == n }
+	}
+	m.onceItIs(b, attempts(1), func(conn, other int) []explore.Step {
+		if how == 0 {
+			return ends(conn, other)
+		}
+		m.onceItIs(b, attempts(2), ends)
+		if how == 1 { // its time to run ends
+			return []explore.Step{m.step(other, lease())}
+		}
+		return []explore.Step{m.step(conn, report(workq.Fail)), wait(conn), m.step(other, lease())}
+	})
+	return append(steps, m.step(conn, lease()))
+}
