@@ -127,20 +127,21 @@ func (m *maker) deadline(conn, other int) []explore.Step {
 	if last { // by more than a server may be late
 		ttl = 2250
 	}
-	verb, flags, state := workq.Add, "", m.Deal("deadline", 7)
-	switch state {
-	case 4:
-		flags = " -max-fails=9"
-	case 6:
-		verb, last = workq.Schedule, false
+	id := fmt.Sprintf("$id%d", len(m.born)+1)
+	lease, completes, fails := "lease "+name+" 20", "complete "+id+" * <- x", "fail "+id+" * <- x"
+	states := []struct {
+		verb, flags string
+		does        []string
+	}{
+		{verb: workq.Add}, {verb: workq.Schedule}, {workq.Add, "", []string{lease}},
+		{workq.Add, "", []string{lease, completes}}, {workq.Add, "", []string{lease, fails}},
+		{workq.Add, " -max-fails=9", []string{lease, fails}},
+		{workq.Add, "", []string{lease, "result " + id + " 2600" + patient}},
 	}
-	b, add := m.bear(verb, name, longTime, ttl, flags)
+	state := states[m.Deal("deadline", len(states))]
+	b, add := m.bear(state.verb, name, longTime, ttl, state.flags)
 	does := func(conn, _ int) (steps []explore.Step) {
-		for _, line := range [][]string{
-			1: {"lease " + name + " 20"}, 2: {"lease " + name + " 20", "complete " + b.id + " * <- x"},
-			3: {"lease " + name + " 20", "fail " + b.id + " * <- x"}, 4: {"lease " + name + " 20", "fail " + b.id + " * <- x"},
-			5: {"lease " + name + " 20", "result " + b.id + " 2600" + patient}, 6: nil,
-		}[state] {
+		for _, line := range state.does {
 			steps = append(steps, m.step(conn, line))
 		}
 		return steps
@@ -154,19 +155,37 @@ func (m *maker) deadline(conn, other int) []explore.Step {
 	return steps
 }
 
+// readiness is how a job comes to be ready.
+type readiness int
+
+const (
+	byAdd      readiness = iota
+	byExpiry             // it is leased until its time to run is over
+	bySchedule           // it is due
+	byFailure            // it is leased, and reported as failed
+)
+
+// expires is how long the jobs run that are ready byExpiry, in milliseconds.
+const expires = 300
+
+// job returns the verb and the time to run of a job that comes to be ready so.
+func (r readiness) job() (verb string, ttr int) {
+	switch r {
+	case byExpiry:
+		return workq.Add, expires
+	case bySchedule:
+		return workq.Schedule, longTime
+	}
+	return workq.Add, longTime
+}
+
 // ordered has several jobs of one name, with priorities, leased one after the other, when all have come to be ready in
 // one way. (Glossary, Priority)
 func (m *maker) ordered(conn, _ int) (steps []explore.Step) {
 	sizes := []int{3, 5, 9}
 	n, name := sizes[m.Deal("ordered", len(sizes))], m.freshName()
-	how := m.Deal("ready", 4)
-	verb, ttr := workq.Add, longTime
-	switch how {
-	case 1:
-		ttr = 300
-	case 2:
-		verb = workq.Schedule
-	}
+	how := readiness(m.Deal("ready", 4))
+	verb, ttr := how.job()
 	var all []birth
 	for i := range n {
 		priority := m.IntN(4)
@@ -183,14 +202,14 @@ func (m *maker) ordered(conn, _ int) (steps []explore.Step) {
 		return append(steps, m.step(conn, "inspect queue "+name))
 	}
 	switch how {
-	case 0:
+	case byAdd:
 		return append(steps, lease(conn, 0)...)
-	case 1: // until their time to run has ended
+	case byExpiry:
 		steps = append(steps, lease(conn, 0)...)
-		m.later(300*time.Millisecond+late, lease)
-	case 2: // until they are due
+		m.later(ms(expires)+late, lease)
+	case bySchedule:
 		m.later(time.Second+skew+late, lease)
-	case 3: // after they have failed
+	case byFailure:
 		steps = append(steps, lease(conn, 0)...)
 		m.Shuffle(n, func(i, j int) { all[i], all[j] = all[j], all[i] })
 		for _, b := range all {
@@ -205,19 +224,13 @@ func (m *maker) ordered(conn, _ int) (steps []explore.Step) {
 func (m *maker) awaited(conn, other int) (steps []explore.Step) {
 	names := m.freshNames(1 + m.IntN(4))
 	name := oneOf(m, names...)
-	how := m.Deal("awaited", 5)
-	verb, ttr := workq.Add, longTime
-	switch how {
-	case 1:
-		ttr = 300
-	case 2:
-		verb = workq.Schedule
-	}
+	how, there := readiness(m.Deal("awaited", 4)), m.Deal("there", 4) == 0 // before it is asked for
+	verb, ttr := how.job()
 	b, add := m.bear(verb, name, ttr, longTime, " -max-fails=9")
-	if how > 0 {
+	if how != byAdd || there {
 		steps = append(steps, m.step(conn, add))
 	}
-	if how == 1 || how == 3 {
+	if how == byExpiry || how == byFailure {
 		steps = append(steps, m.step(conn, "lease "+name+" 20"))
 	}
 	free := slices.DeleteFunc(slices.Clone(m.Free()), func(n int) bool { return n == conn || n == other })
@@ -225,12 +238,11 @@ func (m *maker) awaited(conn, other int) (steps []explore.Step) {
 		m.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 		steps = append(steps, m.step(n, "lease "+strings.Join(names, " ")+" 4500"+patient))
 	}
-	switch how {
-	case 0:
+	switch {
+	case how == byAdd && !there:
 		steps = append(steps, m.step(conn, add))
-	case 3:
+	case how == byFailure:
 		steps = append(steps, m.step(conn, "fail "+b.id+" * <- x"))
-	case 4: // it is there already
 	}
 	return steps
 }
@@ -241,23 +253,23 @@ var resultsOfWays = []string{" * <- done", " * <-", " * <- $filler(255B)", " * <
 // ran has the client of a run wait, for a job whose worker is there first or last, and reports in time, late or not.
 func (m *maker) ran(conn, other int) []explore.Step {
 	name, ttr := m.freshName(), longTime
-	how := m.Deal("ran", 6)
-	if how > 3 {
-		ttr = 300
+	tooLate := m.Deal("ran", 3) == 0
+	if tooLate {
+		ttr = expires
 	}
 	b := m.job(workq.Run, name)
 	run := m.step(conn, fmt.Sprintf("run %s %s %d 3000 * <- x", b.id, name, ttr))
 	lease := m.step(other, "lease "+name+" 4000"+patient)
 	steps := []explore.Step{run, lease}
-	if how%2 == 0 {
+	if m.Deal("first", 2) == 0 {
 		steps = []explore.Step{lease, run}
 	}
 	reported := oneOf(m, workq.Complete, workq.Complete, workq.Fail) + " " + b.id + oneOf(m, resultsOfWays...)
 	m.onceItIs(b, func(c config) bool { return c.state == leased || c.state == open }, func(conn, _ int) []explore.Step {
-		if how < 4 {
+		if !tooLate {
 			return []explore.Step{m.step(conn, reported)}
 		}
-		m.later(300*time.Millisecond+late, func(conn, _ int) []explore.Step {
+		m.later(ms(expires)+late, func(conn, _ int) []explore.Step {
 			return []explore.Step{m.step(conn, reported), m.step(conn, "inspect job "+b.id)}
 		})
 		return nil
@@ -287,9 +299,9 @@ func (m *maker) leasedAgain(conn, other int) []explore.Step {
 // that happens to them. (result)
 func (m *maker) resultAwaited(conn, other int) []explore.Step {
 	name, ttr := m.freshName(), longTime
-	how := m.Deal("result awaited", 4)
-	if how == 1 {
-		ttr = 200
+	how := []readiness{byAdd, byExpiry, byFailure}[m.Deal("result awaited", 3)] // again, before it ends
+	if how == byExpiry {
+		ttr = expires
 	}
 	b, add := m.bear(workq.Add, name, ttr, longTime, " -max-fails=2")
 	lease := func() string { return "lease " + name + " 2600" + patient }
@@ -303,11 +315,11 @@ func (m *maker) resultAwaited(conn, other int) []explore.Step {
 		return func(c config) bool { return c.state == leased && c.attempts == n }
 	}
 	m.onceItIs(b, attempts(1), func(conn, other int) []explore.Step {
-		if how == 0 {
+		if how == byAdd {
 			return ends(conn, other)
 		}
 		m.onceItIs(b, attempts(2), ends)
-		if how == 1 { // its time to run ends
+		if how == byExpiry {
 			return []explore.Step{m.step(other, lease())}
 		}
 		return []explore.Step{m.step(conn, report(workq.Fail)), wait(conn), m.step(other, lease())}
