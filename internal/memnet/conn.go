@@ -34,18 +34,18 @@ type conn struct {
 	readDeadline, writeDeadline deadline
 }
 
-func newPair(client, server address) (*conn, *conn) {
+func newPair(client, server address, most int) (*conn, *conn) {
 	l := new(link)
 	l.changed = sync.NewCond(&l.mu)
-	a := &conn{link: l, local: client, remote: server}
-	b := &conn{link: l, local: server, remote: client, peer: a}
+	a := &conn{link: l, local: client, remote: server, in: buffer{most: most}}
+	b := &conn{link: l, local: server, remote: client, in: buffer{most: most}, peer: a}
 	a.peer = b
 	return a, b
 }
 
-// Pipe returns the two ends of a connection. Each end holds up to 256 KiB that the other one has written and it has not
-// read; then a Write waits.
-func Pipe() (net.Conn, net.Conn) { return newPair("pipe", "pipe") }
+// Pipe returns the two ends of a connection. Each end holds up to most bytes that the other one has written and it has
+// not read; then a Write waits.
+func Pipe(most int) (net.Conn, net.Conn) { return newPair("pipe", "pipe", most) }
 
 // Read waits for bytes, for the end of the stream, for a reset or for the read
 // deadline. Bytes written before a reset can still be read, as on Linux, but not after
@@ -262,8 +262,9 @@ func (d *deadline) stop() {
 const capacity = 256 << 10
 
 // buffer holds the bytes of one direction that were written and not yet read. It
-// grows up to capacity.
+// grows up to most.
 type buffer struct {
+	most int
 	data []byte
 	off  int // data[:off] has been read
 }
@@ -272,7 +273,7 @@ func (b *buffer) len() int { return len(b.data) - b.off }
 
 // put appends as much of p as there is room for and returns how much that is.
 func (b *buffer) put(p []byte) int {
-	n := min(len(p), capacity-b.len())
+	n := min(len(p), b.most-b.len())
 	if b.off > 0 && len(b.data)+n > cap(b.data) {
 		b.data = b.data[:copy(b.data, b.data[b.off:])]
 		b.off = 0

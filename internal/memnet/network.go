@@ -79,7 +79,7 @@ func (n *Network) DialContext(ctx context.Context, network, addr string) (net.Co
 	if l == nil {
 		return nil, sysError("dial", "connect", nil, address(addr), syscall.ECONNREFUSED)
 	}
-	client, server := newPair(local, l.addr)
+	client, server := newPair(local, l.addr, capacity)
 	if err := l.offer(ctx, server); err != nil {
 		return nil, opError("dial", nil, address(addr), err)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/run"
+	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/slow"
 )
@@ -157,10 +158,12 @@ func TestHostilePrograms(t *testing.T) {
 		taken  int64 // bytes at most, of all processes; no limit if zero
 		least  int64 // commands that are refused
 	}{
-		"a line without an end": {func(a *attacker) { a.talk("PUSH {", strings.Repeat("A", mega), megas) }, 0, 0},
-		"jobs without an end":   {func(a *attacker) { a.talk("", job(mega), megas) }, 0, int64(slow.Pick(0, 30))},
-		"deep JSON":             {func(a *attacker) { a.talk("", "PUSH "+strings.Repeat("[", mega/10)+"\r\n", 5) }, 0, 5},
-		"no line at all":        {func(a *attacker) { a.talk("", strings.Repeat("\x00", mega), megas) }, 0, 0},
+		"a line without an end": {
+			func(a *attacker) { a.talk("PUSH {", strings.Repeat("A", mega), 100) }, 3 * (workers.MaxKept + mostEndless + 2*mega), 0,
+		},
+		"jobs without an end": {func(a *attacker) { a.talk("", job(mega), megas) }, 0, int64(slow.Pick(0, 30))},
+		"deep JSON":           {func(a *attacker) { a.talk("", "PUSH "+strings.Repeat("[", mega/10)+"\r\n", 5) }, 0, 5},
+		"no line at all":      {func(a *attacker) { a.talk("", strings.Repeat("\x00", mega), megas) }, 0, 0},
 		"never reads": {func(a *attacker) {
 			if nc := a.dial(); nc != nil {
 				a.write(nc, hello, strings.Repeat("INFO\r\n", 100), slow.Pick(15, 1000))

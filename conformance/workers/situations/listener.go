@@ -1,6 +1,7 @@
 package situations
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net"
@@ -39,7 +40,7 @@ func (l *recordedListener) Accept() (net.Conn, error) {
 	defer r.mu.Unlock()
 	r.conns++
 	r.open++
-	feed, ahead := memnet.Pipe()
+	feed, ahead := memnet.Pipe(mostAhead)
 	c := &recordedConn{Conn: nc, ahead: ahead, raw: raw, to: r, number: r.conns}
 	r.builder.Open(r.now(), c.number, l.process())
 	go c.readAhead(feed)
@@ -53,23 +54,50 @@ type recordedConn struct {
 	raw    net.Conn
 	to     *recording
 	number int
-	reset  bool // guarded by the recording's lock, as is the next field
+	reset  bool // guarded by the recording's lock, as are the next fields
 	closed bool
+	line   int // bytes since the last line end
 }
 
 // readAhead reads as fast as bytes arrive, so that they are recorded when the client has sent them and not when the
-// server gets to them. The server reads them from the other end of feed, which holds 256 KiB of them.
+// server gets to them. The server reads them from the other end of feed, which holds mostAhead of them. A line without an
+// end is read no further when the program has written mostEndless of them: it stays open, and the program has to wait.
 func (c *recordedConn) readAhead(feed net.Conn) {
-	defer feed.Close()
 	buffer := make([]byte, 32<<10)
 	for {
 		n, err := c.Conn.Read(buffer)
 		c.record(buffer[:n], err)
 		_, _ = feed.Write(buffer[:n]) // fails when the server reads no more
 		if err != nil {
+			_ = feed.Close()
+			return
+		}
+		if c.endless(buffer[:n]) {
 			return
 		}
 	}
+}
+
+// mostAhead is how many bytes of a connection may wait for the server, and mostEndless how many a program may write, in
+// all situations that are played at a time, behind the first [workers.MaxKept] of their lines: such lines would take all
+// of the machine's processor time.
+const (
+	mostAhead   = 64 << 10
+	mostEndless = 32 << 20
+)
+
+// endless reports whether the connection's line has no end, as far as can be seen, after data.
+func (c *recordedConn) endless(data []byte) bool {
+	c.to.mu.Lock()
+	defer c.to.mu.Unlock()
+	if end := bytes.LastIndexByte(data, '\n'); end >= 0 {
+		c.line, data = 0, data[end+1:]
+	}
+	if c.line += len(data); c.line <= workers.MaxKept || c.closed {
+		return false
+	}
+	c.to.endless += int64(len(data))
+	return c.to.memory.endless.Add(int64(len(data))) > mostEndless
 }
 
 // record takes what was read.

@@ -22,7 +22,7 @@ func readingAhead() (c *recordedConn, client net.Conn, bytes func() int) {
 	r, n := newRecording(workers.Config{}, new(memory), nil), 0
 	r.builder = workers.NewBuilder(func(e workers.Event) { n += len(e.Raw) })
 	r.builder.Open(0, 1, 1)
-	feed, ahead := memnet.Pipe()
+	feed, ahead := memnet.Pipe(mostAhead)
 	c = &recordedConn{Conn: server, ahead: ahead, raw: server, to: r, number: 1}
 	go c.readAhead(feed)
 	return c, client, func() int {
@@ -38,7 +38,7 @@ const aLine = "INFO and what a client may not send behind it, up to a length of 
 func TestBytesAreReadAhead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const most = 256 << 10
+		const most = mostAhead
 		c, client, bytes := readingAhead()
 		sent := strings.Repeat(aLine, 3*most/len(aLine))
 		go func() {

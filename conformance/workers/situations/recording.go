@@ -30,6 +30,7 @@ type memory struct {
 	servers fakes.Memory
 	lines   atomic.Int64 // beginnings of lines and replies
 	events  atomic.Int64
+	endless atomic.Int64 // see mostEndless
 }
 
 // mostOpen is how many connections of a program are served at a time; others are closed.
@@ -53,7 +54,8 @@ type recording struct {
 	partial    time.Duration             // when bytes last came behind which a line is not over
 	changed    chan struct{}             // closed at the next event
 	conns      int
-	open       int // of them
+	open       int   // of them
+	endless    int64 // bytes behind the first workers.MaxKept of their lines
 	crowded    bool
 	show       func(play.Line) // it may be nil
 }
@@ -96,7 +98,8 @@ func (r *recording) release() {
 	defer r.mu.Unlock()
 	r.builder.Release()
 	r.memory.events.Add(-r.kept)
-	r.kept = 0
+	r.memory.endless.Add(-r.endless)
+	r.kept, r.endless = 0, 0
 }
 
 // index keeps the first delivery and the first report of each job.
