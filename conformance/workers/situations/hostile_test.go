@@ -159,7 +159,8 @@ func TestHostilePrograms(t *testing.T) {
 		least  int64 // commands that are refused
 	}{
 		"a line without an end": {
-			func(a *attacker) { a.talk("PUSH {", strings.Repeat("A", mega), 100) }, 3 * (workers.MaxKept + mostEndless + 2*mega), 0,
+			func(a *attacker) { a.talk("PUSH {", strings.Repeat("A", mega), 100) },
+			3 * (workers.MaxKept + mostEndless + 2*mega), 0,
 		},
 		"jobs without an end": {func(a *attacker) { a.talk("", job(mega), megas) }, 0, int64(slow.Pick(0, 30))},
 		"deep JSON":           {func(a *attacker) { a.talk("", "PUSH "+strings.Repeat("[", mega/10)+"\r\n", 5) }, 0, 5},

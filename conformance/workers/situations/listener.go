@@ -60,8 +60,8 @@ type recordedConn struct {
 }
 
 // readAhead reads as fast as bytes arrive, so that they are recorded when the client has sent them and not when the
-// server gets to them. The server reads them from the other end of feed, which holds mostAhead of them. A line without an
-// end is read no further when the program has written mostEndless of them: it stays open, and the program has to wait.
+// server gets to them. The server reads them from the other end of feed, which holds mostAhead of them. A line without
+// an end is read no further when the program has written mostEndless of them: it stays open, and the program has to wait.
 func (c *recordedConn) readAhead(feed net.Conn) {
 	buffer := make([]byte, 32<<10)
 	for {
@@ -79,8 +79,8 @@ func (c *recordedConn) readAhead(feed net.Conn) {
 }
 
 // mostAhead is how many bytes of a connection may wait for the server, and mostEndless how many a program may write, in
-// all situations that are played at a time, behind the first [workers.MaxKept] of their lines: such lines would take all
-// of the machine's processor time.
+// all situations that are played at a time, behind the first [workers.MaxKept] of their lines: such lines would take
+// all of the machine's processor time.
 const (
 	mostAhead   = 64 << 10
 	mostEndless = 32 << 20
