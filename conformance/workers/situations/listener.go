@@ -61,7 +61,7 @@ type recordedConn struct {
 
 // readAhead reads as fast as bytes arrive, so that they are recorded when the client has sent them and not when the
 // server gets to them. The server reads them from the other end of feed, which holds mostAhead of them. A line without
-// an end is read no further when the program has written mostEndless of them: it stays open, and the program has to wait.
+// an end is read no further when the program has written mostEndless of them: it stays open, and the program waits.
 func (c *recordedConn) readAhead(feed net.Conn) {
 	buffer := make([]byte, 32<<10)
 	for {
