@@ -79,25 +79,33 @@ func (c *recordedConn) readAhead(feed net.Conn) {
 }
 
 // mostAhead is how many bytes of a connection may wait for the server, and mostEndless how many a program may write, in
-// all situations that are played at a time, behind the first [workers.MaxKept] of their lines: such lines would take
-// all of the machine's processor time.
+// all situations that are played at a time, behind the first [workers.MaxKept] of lines that are not over: such lines
+// would take all of the machine's processor time.
 const (
 	mostAhead   = 64 << 10
 	mostEndless = 32 << 20
 )
 
-// endless reports whether the connection's line has no end, as far as can be seen, after data.
+// endless counts the bytes of a line that is not over after data, and reports whether there are too many.
 func (c *recordedConn) endless(data []byte) bool {
 	c.to.mu.Lock()
 	defer c.to.mu.Unlock()
 	if end := bytes.LastIndexByte(data, '\n'); end >= 0 {
-		c.line, data = 0, data[end+1:]
+		c.countLine(0)
+		data = data[end+1:]
 	}
-	if c.line += len(data); c.line <= workers.MaxKept || c.closed {
+	if c.closed {
 		return false
 	}
-	c.to.endless += int64(len(data))
-	return c.to.memory.endless.Add(int64(len(data))) > mostEndless
+	c.countLine(c.line + len(data))
+	return c.line > workers.MaxKept && c.to.memory.endless.Load() > mostEndless
+}
+
+// countLine sets how many bytes the connection's line has. The recording's lock is held.
+func (c *recordedConn) countLine(n int) {
+	before := max(0, c.line-workers.MaxKept)
+	c.line = n
+	c.to.memory.endless.Add(int64(max(0, n-workers.MaxKept) - before))
 }
 
 // record takes what was read.
@@ -167,6 +175,7 @@ func (c *recordedConn) SetLinger(sec int) error {
 func (c *recordedConn) end(by workers.Side, reset bool) {
 	if !c.closed {
 		c.closed = true
+		c.countLine(0)
 		c.to.open--
 		c.to.builder.Close(c.to.now(), c.number, by, reset)
 	}

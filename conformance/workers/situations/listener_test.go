@@ -55,6 +55,26 @@ func TestBytesAreReadAhead(t *testing.T) {
 	})
 }
 
+// TestLongLinesAreReadToTheirEnds: lines that end are read on, however many there are, and count no more.
+func TestLongLinesAreReadToTheirEnds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const long = workers.MaxKept + mostEndless/4
+		c, client, _ := readingAhead()
+		go func() {
+			line := strings.Repeat("A", long-1) + "\n"
+			for range 6 {
+				_, _ = io.WriteString(client, line)
+			}
+			_ = client.Close()
+		}()
+		n, err := io.Copy(io.Discard, c)
+		require.NoError(t, err)
+		assert.Equal(t, int64(6*long), n)
+		assert.Zero(t, c.to.memory.endless.Load())
+	})
+}
+
 // TestAClosedConnectionIsReadOn: when the server reads no more, its client is not kept waiting.
 func TestAClosedConnectionIsReadOn(t *testing.T) {
 	t.Parallel()

@@ -30,7 +30,7 @@ type memory struct {
 	servers fakes.Memory
 	lines   atomic.Int64 // beginnings of lines and replies
 	events  atomic.Int64
-	endless atomic.Int64 // see mostEndless
+	endless atomic.Int64 // bytes of lines that are not over, behind the first workers.MaxKept of each
 }
 
 // mostOpen is how many connections of a program are served at a time; others are closed.
@@ -54,8 +54,7 @@ type recording struct {
 	partial    time.Duration             // when bytes last came behind which a line is not over
 	changed    chan struct{}             // closed at the next event
 	conns      int
-	open       int   // of them
-	endless    int64 // bytes behind the first workers.MaxKept of their lines
+	open       int // of them
 	crowded    bool
 	show       func(play.Line) // it may be nil
 }
@@ -98,8 +97,7 @@ func (r *recording) release() {
 	defer r.mu.Unlock()
 	r.builder.Release()
 	r.memory.events.Add(-r.kept)
-	r.memory.endless.Add(-r.endless)
-	r.kept, r.endless = 0, 0
+	r.kept = 0
 }
 
 // index keeps the first delivery and the first report of each job.
