@@ -29,6 +29,7 @@ type workqLaw struct {
 	jobs     map[string]*job // by id
 	order    []string        // the ids of jobs in the order in which they were sent
 	under    []*call         // commands that are not answered, those of connections that ended too
+	calls    int             // that were sent
 	unjudged bool            // there may be jobs of which nothing is known
 	started  string          // of the server, as inspect has shown it first
 	evicted  uint64          // jobs, as inspect has shown it last
@@ -176,8 +177,10 @@ func meaningless(rest []byte) bool {
 // begin records a command that is sent now.
 func (l *workqLaw) begin(c *conn, all []byte, at time.Time) {
 	asked, _, err := workq.ParseCommand(all)
+	l.calls++
 	k := &call{
-		Command: asked, bytes: all, malformed: err != nil, wrong: wrongPart(err), sent: at, behind: len(c.asked) > 0,
+		Command: asked, number: l.calls, bytes: all, malformed: err != nil, wrong: wrongPart(err), sent: at,
+		behind: len(c.asked) > 0,
 	}
 	c.lost = c.lost || err != nil && bytes.Count(all, []byte("\n")) > 1
 	c.mayBeClosed = c.mayBeClosed || err != nil && (k.adds() || k.Verb == workq.Complete || k.Verb == workq.Fail)

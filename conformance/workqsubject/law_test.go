@@ -103,6 +103,12 @@ func TestLaw(t *testing.T) {
 		},
 		"a command between": {append(both, page(0, 1), shows(1), "b> lease n-y 1000", page(0, 9), shows(2, 1)), ""},
 
+		"two leases at one reading of the clock": {
+			[]string{"a> lease n-x 9000", "b> lease n-x 9000", "c> add $1 n-x 600000 3600000 1|x", "c< +OK",
+				"b< +OK 1|$1 n-x 600000 1|x"},
+			"",
+		},
+
 		"an id once more": {[]string{add1, okay, delete1, okay, add1, okay, page(0, 9), shows(1)}, ""},
 		"an id once more, refused": {
 			[]string{add1, okay, delete1, okay, add1, "a< -CLIENT-ERROR x"},

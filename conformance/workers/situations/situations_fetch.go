@@ -85,9 +85,11 @@ func (t *trial) fetchesFromAll(p *program) {
 	}
 }
 
-// mustRunSeveral has a worker run as many jobs at a time as it was told, and ends the play if it does not.
+// mustRunSeveral has a worker run as many jobs at a time as it was told, and ends the play if it does not. Each queue
+// has a job for each executor, so that a worker whose FETCHes name one queue at a time finds one at once.
 func (t *trial) mustRunSeveral(p *program) {
-	jids := t.pushMany(usualConcurrency, "fwp.sleep", "[3]")
+	jobs := slices.Repeat([]job{{jobtype: "fwp.sleep", args: "[3]"}}, usualConcurrency*len(theQueues))
+	jids := t.pushOverQueues(jobs...)
 	if !t.untilOrEnd(p, soon, func() bool { return t.mostHeld(p, 0) >= usualConcurrency }) {
 		t.giveUp(true, "the worker did not run %d jobs at a time at its start", usualConcurrency)
 	}
