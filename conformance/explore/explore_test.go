@@ -82,7 +82,7 @@ func commands(quick, long int) int {
 func TestFaultsAreFound(t *testing.T) {
 	t.Parallel()
 	for _, f := range faults.All() {
-		chosen := slices.Contains(sample, f.Name) && (!racing || slices.Index(sample, f.Name)%4 == 0) &&
+		chosen := slices.Contains(sample, f.Name) && (!slow.Racing || slices.Index(sample, f.Name)%4 == 0) &&
 			(slow.Enabled() || !slices.Contains(costly, f.Name))
 		if *only != "" {
 			chosen = *only == "all" || strings.HasPrefix(f.Name, *only) || slices.Contains(strings.Split(*only, ","), f.Name)

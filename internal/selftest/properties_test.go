@@ -71,12 +71,15 @@ func tried(
 }
 
 // TestPropertiesBlameNothing tries the properties on servers that are right: on each
-// kind with FWP_SLOW=1, and otherwise on every eightieth.
+// kind with FWP_SLOW=1, and otherwise on every eightieth. The race detector watches one.
 func TestPropertiesBlameNothing(t *testing.T) {
 	t.Parallel()
 	seeds, every := 1, 80
-	if slow.Enabled() {
+	switch {
+	case slow.Enabled():
 		seeds, every = 2, 1
+	case slow.Racing:
+		every = len(variations.All()) + 1
 	}
 	for i, v := range append(variations.All(), fakes.Variation{Name: "none"}) {
 		if i%every != 0 {
@@ -174,6 +177,10 @@ func slowly(hook func() func(*fakes.Event)) func() func(*fakes.Event) {
 func TestPropertiesOfNoServers(t *testing.T) {
 	t.Parallel()
 	const hi, ok = `+HI {"v":2}`, "+OK"
+	part := 2
+	if slow.Racing {
+		part = 5
+	}
 	for name, serve := range map[string]func(net.Conn){
 		"silent":             impostor{}.serve,
 		"closing":            impostor{answer: "close"}.serve,
@@ -190,7 +197,7 @@ func TestPropertiesOfNoServers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for i, script := range properties() {
-				if !slow.Enabled() && (i+len(name))%2 != 0 {
+				if !slow.Enabled() && (i+len(name))%part != 0 {
 					continue
 				}
 				report := against(t, serve, []conformance.Check{script})
