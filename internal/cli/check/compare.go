@@ -263,12 +263,12 @@ func (*compareOptions) record(c *reports.Comparison, r *explore.Compared, both [
 
 // side returns one server's side of a difference, with the level of what it breaks.
 func side(s explore.Side) reports.DifferenceSide {
-	d := reports.DifferenceSide{Reply: s.Reply}
+	d := reports.DifferenceSide{Reply: text.Shorten(s.Reply)}
 	v := s.Violation
 	if v == nil {
 		return d
 	}
-	d.Clause, d.Expected, d.Verdict = v.Clause, v.Expected, reports.Fail
+	d.Clause, d.Expected, d.Verdict = v.Clause, text.Shorten(v.Expected), reports.Fail
 	if c, known := peer.Clause(v.Clause); known {
 		d.Level, d.Verdict = c.Level, c.Breach()
 	}
