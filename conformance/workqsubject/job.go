@@ -32,6 +32,7 @@ type config struct {
 	result          []byte    // of the worker; nil if there is none
 	expired         bool      // its last lease ended with its time to run
 	from, to        time.Time // between which it came into its state
+	calls           int       // commands that had been sent by then
 	bornBy          time.Time // its time to live began between born and this; born is that of the job
 	born            time.Time
 	timed           bool   // a span of time is the reason that it is in no other state
@@ -166,19 +167,25 @@ func (j *job) until(c config) time.Time {
 }
 
 // follow widens the configurations by all that may have happened by now: what time does, and the commands under way in
-// any order. It returns false if these are too many.
-func (j *job) follow(under []*call, now time.Time) bool {
+// any order. calls is how many commands were sent so far. It returns false if the configurations are too many.
+func (j *job) follow(under []*call, calls int, now time.Time) bool {
 	const most = 400
+	add := func(from, into config) {
+		if into.state != from.state {
+			into.calls = calls
+		}
+		j.add(into)
+	}
 	for seen := 0; seen < len(j.configs); { // what is added on the way has its turn, too
 		c := j.configs[seen]
 		seen++
 		for _, n := range j.lapse(c, now) {
-			j.add(n)
+			add(c, n)
 		}
 		for _, k := range under {
 			if !slices.ContainsFunc(c.met, func(m meet) bool { return m.call == k }) {
 				for _, n := range j.carry(k, c, now) {
-					j.add(n)
+					add(c, n)
 				}
 			}
 		}
@@ -197,11 +204,21 @@ func (j *job) prune(now time.Time) {
 	}
 }
 
-// add adds a configuration that is not there yet.
+// add adds a configuration that is not there yet; one that differs in its calls alone is there.
 func (j *job) add(c config) {
-	if !slices.ContainsFunc(j.configs, func(o config) bool { return reflect.DeepEqual(o, c) }) {
-		j.configs = append(j.configs, c)
+	for i, o := range j.configs {
+		if o.calls = c.calls; reflect.DeepEqual(o, c) {
+			j.configs[i].calls = max(j.configs[i].calls, c.calls)
+			return
+		}
 	}
+	j.configs = append(j.configs, c)
+}
+
+// precedes reports whether the configuration was there for certain when a command was sent. Much may happen at one
+// reading of a clock.
+func (c config) precedes(k *call) bool {
+	return c.to.Before(k.sent) || c.to.Equal(k.sent) && c.calls < k.number && !k.behind
 }
 
 // open ends the judging of the job.

@@ -201,7 +201,7 @@ func (l *workqLaw) adding(k *call, at time.Time) {
 	j := l.jobs[k.ID]
 	if j != nil {
 		j.again = k.Block
-		j.follow(nil, at) // its time to live may be over
+		j.follow(nil, l.calls, at) // its time to live may be over
 	}
 	switch {
 	case j == nil:
@@ -316,9 +316,9 @@ func (l *workqLaw) concerned(k *call, at time.Time) (all []*job) {
 				under = append(under, o)
 			}
 		}
-		if len(under) > most || !j.follow(under, at) {
+		if len(under) > most || !j.follow(under, l.calls, at) {
 			j.open()
-			j.follow([]*call{k}, at)
+			j.follow([]*call{k}, l.calls, at)
 		}
 		all = append(all, j)
 	}

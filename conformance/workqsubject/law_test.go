@@ -109,6 +109,12 @@ func TestLaw(t *testing.T) {
 			"",
 		},
 
+		"a job of a higher priority at the reading of the clock at which a lease was sent": {
+			[]string{"a> add $1 n-x 600000 3600000 1|x", "a< +OK", "b> lease n-x 9000",
+				"a> add $2 n-x 600000 3600000 1 -priority=9|x", "a< +OK", "b< +OK 1|$1 n-x 600000 1|x"},
+			"",
+		},
+
 		"an id once more": {[]string{add1, okay, delete1, okay, add1, okay, page(0, 9), shows(1)}, ""},
 		"an id once more, refused": {
 			[]string{add1, okay, delete1, okay, add1, "a< -CLIENT-ERROR x"},

@@ -99,7 +99,7 @@ func (l *workqLaw) ordered(k *call, got *job) ruling {
 
 // waitsFor reports whether the job was ready for certain before a lease was sent.
 func (j *job) waitsFor(k *call) bool {
-	return j.all(func(c config) bool { return c.metBy(k) != nil || j.leasable(c) && !c.to.After(k.sent) && !c.timed })
+	return j.all(func(c config) bool { return c.metBy(k) != nil || j.leasable(c) && c.precedes(k) && !c.timed })
 }
 
 // notLeased judges a lease that has got no job: none may have been ready for certain while it waited.
@@ -128,7 +128,7 @@ func (j *job) missed(k *call) bool {
 	end := k.sent.Add(milliseconds(k.Wait))
 	inTime := func(c config) bool {
 		return c.metBy(k) != nil && c.state != open ||
-			j.leasable(c) && (!c.to.After(k.sent) || c.to.Add(soon).Before(end))
+			j.leasable(c) && (c.precedes(k) || c.to.Add(soon).Before(end))
 	}
 	return slices.ContainsFunc(j.configs, func(c config) bool { return j.outlasts(k, c) }) &&
 		j.all(func(c config) bool { return !j.outlasts(k, c) || inTime(c) })
@@ -146,7 +146,7 @@ func (j *job) missedClause(k *call) string {
 		return "ADD-06"
 	case c.fails > 0:
 		return "ADD-20"
-	case c.to.After(k.sent):
+	case !c.precedes(k):
 		return "LEASE-05"
 	}
 	return "ADD-02"

@@ -2,8 +2,10 @@ package workqsubject_test
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -147,13 +149,14 @@ func TestLivesAreFollowed(t *testing.T) {
 					Subject: workqsubject.Lives(), Target: at, Seed: 1, Exploring: time.Minute, Time: 2 * time.Minute, Alone: true,
 					Findings: 20, Unshrunk: true,
 				}
-				var clauses []string
+				var clauses, shown []string
 				begun := time.Now()
 				for _, f := range e.Run(t.Context()).Findings {
 					clauses = append(clauses, f.Clause)
+					shown = append(shown, fmt.Sprintf("%s: expected %s, got %s\n%s", f.Clause, f.Expected, f.Got, f.Script))
 				}
 				assert.Greater(t, time.Since(begun), 4900*time.Millisecond, "until all that is due has happened")
-				if assert.Equal(t, clause != "", len(clauses) > 0, clauses); clause != "" {
+				if assert.Equal(t, clause != "", len(clauses) > 0, strings.Join(shown, "\n")); clause != "" {
 					assert.Contains(t, clauses, clause)
 				}
 			})
