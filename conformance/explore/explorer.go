@@ -237,8 +237,7 @@ func (x *exploration) loop(ctx context.Context) {
 	defer cancel()
 	idle := 0
 	for !x.over(limited) && x.clear() < enough {
-		done := x.gen.alphabet.Done != nil && x.gen.alphabet.Done()
-		if done || x.play.dead && !x.resume(limited) || limit > 0 && x.play.commands >= limit {
+		if x.gen.done() || x.play.dead && !x.resume(limited) || limit > 0 && x.play.commands >= limit {
 			return
 		}
 		before, steps := x.play.commands, x.gen.next()

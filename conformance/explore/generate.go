@@ -79,6 +79,17 @@ func (g *generator) next() []Step {
 	return m.Make(conn)
 }
 
+// done reports whether nothing is left to be done. It goes on to the next alphabet if there is one.
+func (g *generator) done() bool {
+	for g.alphabet.Done != nil && g.alphabet.Done() {
+		if g.alphabet.Next == nil {
+			return true
+		}
+		g.alphabet = g.alphabet.Next()
+	}
+	return false
+}
+
 // room returns how many connections there may be at a time beside those of the control. One
 // more is for questions.
 func (g *generator) room() int {

@@ -133,6 +133,7 @@ type Alphabet struct {
 	Control func() []Step         // of the connections that must not notice anything; nil for none
 	Look    func(conn int) []Step // asks for what may have come while time passed; nil for nothing
 	Done    func() bool           // nothing is left to be done; nil: something always is
+	Next    func() Alphabet       // what is explored when all is done; nil: nothing
 	Whole   bool                  // no kind of move, field or value is left out for some time
 }
 

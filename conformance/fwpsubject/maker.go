@@ -42,9 +42,23 @@ const (
 	controlWorker   = 1
 )
 
-// alphabet returns the steps that FWP offers.
+// alphabet returns the steps that FWP offers: all of them for some rounds, then jobs with values from each bucket, and
+// then all of them again.
 func alphabet(d *explore.Draw, l explore.Law) explore.Alphabet {
-	return (&maker{Draw: d, law: l.(*fwpLaw)}).alphabet(moves) //nolint:forcetypeassert // the subject's own
+	const first = 1000                     // rounds
+	g := &maker{Draw: d, law: l.(*fwpLaw)} //nolint:forcetypeassert // the subject's own
+	all := g.alphabet(moves)
+	begin := all
+	begin.Done = func() bool { return g.Round > first }
+	begin.Next = func() explore.Alphabet {
+		values := g.values()
+		values.Next = func() explore.Alphabet {
+			g.steady, g.births, g.elapsed, g.ways, g.comes, g.plans = false, nil, nil, nil, nil, nil
+			return all
+		}
+		return values
+	}
+	return begin
 }
 
 // alphabet returns steps of some moves.

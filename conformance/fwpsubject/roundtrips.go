@@ -38,14 +38,18 @@ func (m move) until(list string) move {
 // Waits returns FWP as [New] does, with what [Commands] leaves out.
 func Waits() *explore.Subject {
 	return part(func(g *maker) explore.Alphabet {
-		a := g.alphabet(slices.DeleteFunc(slices.Clone(moves), func(m move) bool {
+		return unpaused(g.alphabet(slices.DeleteFunc(slices.Clone(moves), func(m move) bool {
 			return !m.takesTime() && !slices.Contains(besideWaits, m.name)
-		}))
-		for i := range a.Moves {
-			a.Moves[i].Pause = 0
-		}
-		return a
+		})))
 	})
+}
+
+// unpaused returns an alphabet whose slow moves are made at any time.
+func unpaused(a explore.Alphabet) explore.Alphabet {
+	for i := range a.Moves {
+		a.Moves[i].Pause = 0
+	}
+	return a
 }
 
 // takesTime reports whether a move waits: always, or with some of its variants.
@@ -58,33 +62,35 @@ var besideWaits = []string{"push", "fetch", "ack", "fail", "hello", "beat", "inf
 
 // Values returns FWP as [New] does, with nothing but jobs that are pushed, fetched and reported, until each bucket of
 // values was sent, and what was scheduled has come. A server that takes longer for that is not waited for.
-func Values() *explore.Subject {
-	return steady(func(g *maker) explore.Alphabet {
-		const schedulesLast = 4500 * time.Millisecond
-		begun := time.Now()
-		g.elapsed = func() time.Duration { return time.Since(begun) }
-		g.ways, g.plans, g.comes = []string{"", "", "", wayAt}, map[string]plan{}, due
-		g.births = func() bool { return !g.Dealt(listsOfValues()...) }
-		some := slices.Clone(ofWaits)
-		for _, m := range moves {
-			if of, is := ofValues[m.name]; is {
-				m.weight = of.weight
-				some = append(some, m.until(of.list).whileBirths())
-			}
+func Values() *explore.Subject { return part((*maker).values) }
+
+// values returns the steps of [Values], in queues that stay the same.
+func (g *maker) values() explore.Alphabet {
+	const schedulesLast = 4500 * time.Millisecond
+	begun := time.Now()
+	g.steady, g.elapsed = true, func() time.Duration { return time.Since(begun) }
+	g.ways, g.plans, g.comes = []string{"", wayAt}, map[string]plan{}, due
+	g.births = func() bool { return !g.Dealt(listsOfValues()...) }
+	some := slices.Clone(ofWaits)
+	for _, m := range moves {
+		if of, is := ofValues[m.name]; is {
+			m.weight = of.weight
+			some = append(some, m.until(of.list).whileBirths())
 		}
-		a := g.alphabet(some)
-		a.Open = func(conn int) explore.Step {
-			if g.births() {
-				return g.open(conn)
-			}
-			g.workers++
-			return consumer(conn, g.workers)
+	}
+	a := unpaused(g.alphabet(some))
+	a.Whole = true
+	a.Open = func(conn int) explore.Step {
+		if g.births() {
+			return g.open(conn)
 		}
-		a.Done = func() bool {
-			return !g.births() && (g.elapsed() > schedulesLast || !slices.ContainsFunc(g.underWay(), scheduledNow))
-		}
-		return a
-	})
+		g.workers++
+		return consumer(conn, g.workers)
+	}
+	a.Done = func() bool {
+		return !g.births() && (g.elapsed() > schedulesLast || !slices.ContainsFunc(g.underWay(), scheduledNow))
+	}
+	return a
 }
 
 // Restarts returns FWP as [Values] does, with a server that is restarted when each bucket was sent: most jobs come
@@ -136,7 +142,13 @@ func (m move) whileBirths() move {
 
 // listsOfValues are the names of the lists of values that [Values] sends.
 func listsOfValues() []string {
-	return append([]string{"burst", "queues", "length of a line", "rss_kb"}, listsOfJobs()...)
+	all := append([]string{"burst", "queues", "length of a line", "rss_kb"}, listsOfJobs()...)
+	for _, f := range jobFields() {
+		if len(f.must) > 0 {
+			all = append(all, f.name+wayWoken)
+		}
+	}
+	return all
 }
 
 // listsOfJobs are the names of the lists from which jobs have their values.
@@ -156,7 +168,7 @@ var ofValues = map[string]struct {
 	list   string
 }{
 	"fetch": {14, ""}, "fetch-two": {4, ""}, "ack": {12, ""}, "fail": {1, ""}, "hello": {2, ""}, "info": {0.2, ""},
-	"fetch-and-wake": {2, ""}, "beat": {9, "rss_kb"}, "fetch-many": {4, "queues"}, "burst": {4, "burst"},
+	"fetch-and-wake": {4, ""}, "beat": {9, "rss_kb"}, "fetch-many": {4, "queues"}, "burst": {4, "burst"},
 	"push-line": {3, "length of a line"},
 }
 
