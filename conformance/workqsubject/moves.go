@@ -2,6 +2,7 @@ package workqsubject
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -108,7 +109,28 @@ func newMaker(d *explore.Draw, l explore.Law) *maker {
 	}
 }
 
-func alphabet(d *explore.Draw, l explore.Law) explore.Alphabet { return newMaker(d, l).alphabet(moves) }
+// alphabet returns the steps that Workq offers: all of them for some rounds, then those of [Lives], and then all of
+// them again.
+func alphabet(d *explore.Draw, l explore.Law) explore.Alphabet {
+	const first = 1500 // rounds
+	m := newMaker(d, l)
+	all := m.alphabet(moves)
+	for _, name := range slices.Sorted(maps.Keys(situations)) {
+		all.Moves = append(all.Moves, m.situation(name))
+	}
+	begin := all
+	begin.Done = func() bool { return m.Round > first }
+	begin.Next = func() explore.Alphabet {
+		short, waiting, births := m.short, m.waiting, m.births
+		lives := m.lives()
+		lives.Next = func() explore.Alphabet {
+			m.short, m.waiting, m.births = short, waiting, births
+			return all
+		}
+		return lives
+	}
+	return begin
+}
 
 // step returns the step that sends a command. The reply to one that may wait is not awaited, and some are cut. A block
 // with bytes that no line of a script has is sent with its size counted.
