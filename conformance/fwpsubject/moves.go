@@ -221,56 +221,6 @@ func (g *maker) fetchEmpty(c int, _ *oracle.Conn) []explore.Step {
 	return []explore.Step{ahead(line(c, "FETCH %s %s", first, g.all()))}
 }
 
-// fetchAndWake pushes a job while a worker waits for it, or two jobs while two workers do.
-func (g *maker) fetchAndWake(c int, _ *oracle.Conn) []explore.Step {
-	const ms = time.Millisecond
-	if g.steady {
-		return g.wakeAll(c, 5*ms)
-	}
-	queue := g.freshQueue()
-	moment := explore.Wait(deal(g, "moment", []time.Duration{100 * ms, 300 * ms, 700 * ms}))
-	for _, other := range g.Free() {
-		if w := g.law.world.Conns[other]; other != c && active(g, other, w) && g.IntN(3) == 0 {
-			return []explore.Step{
-				ahead(line(c, "FETCH %s", queue)), ahead(line(other, "FETCH %s", queue)), moment,
-				push(controlProducer, g.jid(), queue, ""), push(controlProducer, g.jid(), queue, ""),
-				build().Await(c), build().Await(other),
-			}
-		}
-	}
-	more := ""
-	if g.IntN(3) == 0 {
-		more = " " + g.freshQueue() + " " + g.freshQueue()
-	}
-	return []explore.Step{
-		ahead(line(c, "FETCH %s%s", queue, more)), moment,
-		push(controlProducer, g.jid(), queue, `,"retry":0`), build().Await(c),
-	}
-}
-
-// wakeAll pushes jobs with values, one for each worker: all have waited for as long.
-func (g *maker) wakeAll(c int, waited time.Duration) (steps []explore.Step) {
-	waiting := []int{c}
-	for _, other := range g.Free() {
-		if other != c && active(g, other, g.law.world.Conns[other]) {
-			waiting = append(waiting, other)
-		}
-	}
-	queues := make([]string, len(waiting))
-	for i, conn := range waiting {
-		queues[i] = g.freshQueue()
-		steps = append(steps, ahead(line(conn, "FETCH %s", queues[i])))
-	}
-	steps = append(steps, explore.Wait(waited))
-	for _, queue := range queues {
-		steps = append(steps, line(controlProducer, "PUSH %s", g.jobOf(wayWoken, queue)))
-	}
-	for _, conn := range waiting {
-		steps = append(steps, build().Await(conn))
-	}
-	return steps
-}
-
 // fetchAndGo has a worker leave while it waits, and pushes a job then.
 func (g *maker) fetchAndGo(c int, _ *oracle.Conn) []explore.Step {
 	queue := g.freshQueue()

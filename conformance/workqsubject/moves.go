@@ -112,7 +112,7 @@ func newMaker(d *explore.Draw, l explore.Law) *maker {
 // alphabet returns the steps that Workq offers: all of them for some rounds, then those of [Lives], and then all of
 // them again.
 func alphabet(d *explore.Draw, l explore.Law) explore.Alphabet {
-	const first = 1500 // rounds
+	const first = 2500 // rounds, more than explore/values has
 	m := newMaker(d, l)
 	all := m.alphabet(moves)
 	for _, name := range slices.Sorted(maps.Keys(situations)) {
