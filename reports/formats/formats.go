@@ -13,6 +13,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"slices"
 
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/reports/html"
@@ -69,6 +71,15 @@ func Names() []string {
 		names = append(names, f.Name)
 	}
 	return names
+}
+
+// OfFile returns the name of the format whose files have such a name; false if there is none.
+func OfFile(name string) (string, bool) {
+	i := slices.IndexFunc(All(), func(f Format) bool { return f.Extension == filepath.Ext(name) })
+	if i < 0 {
+		return "", false
+	}
+	return All()[i].Name, true
 }
 
 // ErrUnknown is the error of Write for a name that no format has.

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports/formats"
 )
 
@@ -34,8 +34,8 @@ func (r *ReportFlags) Declare(cmd *cobra.Command, verbose string) {
 	f := cmd.Flags()
 	f.Var(&r.Format, "format", "format of the report")
 	f.StringArrayVarP(&r.Outputs, "output", "o", nil, "write the report to `[FORMAT=]FILE`: with FORMAT= ("+
-		strings.Join(formats.Names(), ", ")+") in that format as well, without it that of --format instead of to "+
-		"standard output; may be repeated")
+		strings.Join(formats.Names(), ", ")+") or a name that ends like one of it (.html) in that format as well, else that "+
+		"of --format instead of to standard output; may be repeated")
 	f.BoolVarP(&r.Verbose, "verbose", "v", false, verbose)
 	f.Var(&r.Color, "color", "colour in the report")
 	f.BoolVar(&r.NoProgress, "no-progress", false, "show no progress")
@@ -88,25 +88,31 @@ type place struct {
 	file   string // "-": standard output
 }
 
-// parsePlace reads a value of --output. A name that only resembles a format is refused: a file of that name is
-// written as ./NAME.
-func parsePlace(value string) (place, error) {
+// place reads a value of --output. Without a format and without --format the end of the file's name says which format
+// it has. A file whose name has an equals sign is written as ./NAME.
+func (r *ReportFlags) place(value string) (place, error) {
 	name, file, given := strings.Cut(value, "=")
+	of, known := formats.OfFile(value)
+	all := strings.Join(formats.Names(), " or ")
 	switch {
 	case value == "":
 		return place{}, errors.New("--output is empty: it names a file")
-	case !given:
-		return place{file: value}, nil
-	case !slices.Contains(formats.Names(), name):
-		if near := text.Nearest(name, formats.Names(), 2); near != "" {
-			return place{}, fmt.Errorf("--output: unknown format %q; %s (for a file of that name: ./%s)", name,
-				text.DidYouMean(near), value)
-		}
-		return place{file: value}, nil
-	case file == "":
+	case given && slices.Contains(formats.Names(), name) && file != "":
+		return place{name, file}, nil
+	case given && slices.Contains(formats.Names(), name):
 		return place{}, fmt.Errorf("--output %s names no file: write %s=FILE", value, name)
+	case given && !strings.ContainsAny(name, "/."):
+		return place{}, fmt.Errorf("--output: unknown format %q%s (for a file of that name: ./%s)", name,
+			cmp.Or(Suggestion(name, formats.Names()), ": want "+all), value)
+	case r.Format.given || known && of == r.Format.String():
+		return place{file: value}, nil
+	case known:
+		return place{of, value}, nil
+	case filepath.Ext(value) != "" && filepath.Dir(value) != "/dev":
+		return place{}, fmt.Errorf("--output %s: no format has files with this ending: write FORMAT=%s, with %s",
+			value, value, all)
 	}
-	return place{name, file}, nil
+	return place{file: value}, nil
 }
 
 // places returns where the report goes, each with its format. Without a file for the report of --format that is
@@ -115,7 +121,7 @@ func (r *ReportFlags) places() ([]place, error) {
 	var all []place
 	main, stdout := true, false
 	for _, value := range r.Outputs {
-		at, err := parsePlace(value)
+		at, err := r.place(value)
 		if err != nil {
 			return nil, err
 		}
@@ -139,7 +145,7 @@ func (r *ReportFlags) places() ([]place, error) {
 func (r *ReportFlags) Files() []string {
 	var names []string
 	for _, value := range r.Outputs {
-		if at, err := parsePlace(value); err == nil && isFile(at.file) {
+		if at, err := r.place(value); err == nil && isFile(at.file) {
 			names = append(names, at.file)
 		}
 	}

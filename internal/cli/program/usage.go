@@ -67,6 +67,7 @@ func IsURL(arg string) bool { return strings.Contains(arg, "://") }
 type OneOf struct {
 	words []string
 	value string
+	given bool
 }
 
 // NewOneOf returns a flag that takes one of these words.
@@ -86,7 +87,7 @@ func (o *OneOf) Set(value string) error {
 	if !slices.Contains(o.words, value) {
 		return fmt.Errorf("want %s%s", strings.Join(o.words, " or "), Suggestion(value, o.words))
 	}
-	o.value = value
+	o.value, o.given = value, true
 	return nil
 }
 
