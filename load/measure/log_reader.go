@@ -205,7 +205,7 @@ func (r *LogReader) readHistogram(line string) error {
 	fields := strings.Split(line, ",")
 	tag, tagged := strings.CutPrefix(fields[0], "Tag=")
 	if len(fields) != 5 || !tagged {
-		return errors.New("expected Tag=NAME,START,LENGTH,MAX,HISTOGRAM")
+		return errors.New("no line of a log of histograms, as --hlog writes it: expected Tag=NAME,START,LENGTH,MAX,HISTOGRAM")
 	}
 	series, ok := ParseSeries(tag)
 	if !ok {

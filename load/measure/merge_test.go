@@ -93,7 +93,7 @@ func TestMergeTellsErrors(t *testing.T) {
 	good := func() *LogReader { return NewLogReader("good.hlog", strings.NewReader(log)) }
 
 	_, err := Merge(nil, good(), NewLogReader("bad.hlog", strings.NewReader("nonsense\n")))
-	require.EqualError(t, err, "bad.hlog:1: expected Tag=NAME,START,LENGTH,MAX,HISTOGRAM")
+	require.EqualError(t, err, "bad.hlog:1: no line of a log of histograms, as --hlog writes it: expected Tag=NAME,START,LENGTH,MAX,HISTOGRAM")
 
 	_, err = Merge(nil, good(), NewLogReader("bad.hlog", strings.NewReader(log+"nonsense\n")))
 	require.ErrorContains(t, err, "bad.hlog:12: more after the end")

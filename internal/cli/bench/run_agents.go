@@ -93,7 +93,7 @@ const mostAgents = 1000
 // validate checks the flags against each other.
 func (o *benchOptions) validateAgents() error {
 	a := &o.agents
-	if a.number == 0 {
+	if a.number == 0 && !o.given.Changed("agents") {
 		if flag := o.firstGiven("cross", "producer-agents", "spawn", "agents-within", "listen", "listen-cert", "listen-key",
 			"nats", "nats-creds", "nats-ca"); flag != "" {
 			return fmt.Errorf("--%s is about agents: add --agents N", flag)

@@ -53,7 +53,11 @@ func (e *expectFlags) read(chosen selection, more ...string) (*expectations, err
 		return nil, nil
 	}
 	data, err := input.Read(e.name, expect.MostBytes)
-	if err != nil && (!e.update || !errors.Is(err, fs.ErrNotExist)) {
+	switch missing := errors.Is(err, fs.ErrNotExist); {
+	case missing && !e.update:
+		return nil, fmt.Errorf("--expect: there is no file %s: --update-expect writes it with the findings of this run",
+			e.name)
+	case err != nil && !missing:
 		return nil, fmt.Errorf("--expect: %w", err)
 	}
 	file, err := expect.Parse(e.name, data)

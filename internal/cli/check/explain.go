@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -117,7 +118,8 @@ func unexplained(id, named string, protocols []*peer.Peer) error {
 		of = " of " + named
 	}
 	return fmt.Errorf("unknown clause, check, ambiguity or fault%s %q%s", of, id,
-		program.Suggestion(id, explainable(protocols...)))
+		cmp.Or(program.Suggestion(id, explainable(protocols...)), "; fwpcheck list, with --clauses or --faults, shows them, "+
+			"and docs/ambiguities.md the ambiguities"))
 }
 
 // explainScript returns the script of a check and, below it as comments, its clauses, needs and faults. The lines keep

@@ -152,6 +152,9 @@ func (f facets) pick(rows []row, thing string) ([]row, error) {
 
 // instead returns what to write instead of a pattern that matches none of the words.
 func instead(flag, pattern string, words []string) string {
+	if strings.HasSuffix(pattern, "*") {
+		words = append(slices.Clip(words), groups(words)...)
+	}
 	if near := text.Candidates(pattern, words); len(near) > 0 && flag != "level" && flag != "party" {
 		return text.DidYouMean(near...)
 	}
@@ -162,6 +165,16 @@ func instead(flag, pattern string, words []string) string {
 		"level":  "the levels are " + strings.Join(levelNames(), ", "), // names with blanks, such as MUST NOT
 		"party":  "the parties are server, client, consumer and producer (S, C, K and P)",
 	}[flag]
+}
+
+// groups returns the patterns of words that begin alike: push/* for push/args, FWP-PUSH-* for FWP-PUSH-01.
+func groups(words []string) (all []string) {
+	for _, word := range words {
+		if pattern := word[:strings.LastIndexAny(word, "/-")+1] + "*"; !slices.Contains(all, pattern) {
+			all = append(all, pattern)
+		}
+	}
+	return all
 }
 
 // partyWords returns the letters of a party, and the words for them.

@@ -16,6 +16,9 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
+// unread is what a file is that cannot be evaluated again.
+const unread = "neither a report of fwpcheck run (JSON or HTML) nor a history of fwpbench run --history"
+
 // judge checks the histories of some files. In text, the result of each is printed as soon as it is there.
 func (p process) judge(names []string, format string) error {
 	var all reports.Histories
@@ -61,7 +64,7 @@ func (p process) loadHistory(name string) (*history.History, error) {
 	}
 	h, err := history.Load(in)
 	if damage, ok := errors.AsType[*history.DamageError](err); ok && damage.Line == 1 {
-		return nil, fmt.Errorf("not an fwp history (line 1: %w)", damage.Err)
+		return nil, fmt.Errorf("%s (line 1: %w)", unread, damage.Err)
 	}
 	if err != nil && len(h.Events) == 0 {
 		return nil, err

@@ -80,8 +80,8 @@ func TestJudge(t *testing.T) {
 		"cut short": {wrong[:len(wrong)-20], reports.ExitUsage, []string{
 			"4 events, cut off at 3s", "1 job",
 		}, "line 6 of the history"},
-		"no header": {"hello\n", reports.ExitUsage, nil, "not an fwp history (line 1: "},
-		"empty":     {"", reports.ExitUsage, nil, "not an fwp history (line 1: "},
+		"no header": {"hello\n", reports.ExitUsage, nil, unread + " (line 1: "},
+		"empty":     {"", reports.ExitUsage, nil, unread + " (line 1: "},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -307,9 +308,8 @@ func badSelection(err error, checks []conformance.Check) error {
 		return fmt.Errorf("--quick: %w", err)
 	}
 	if e, ok := errors.AsType[*conformance.SelectionError](err); ok {
-		if e.Why == "" && e.Part == "check" {
-			e.Why = instead("check", e.Pattern, namesOf(checks))
-		}
+		words := map[string][]string{"check": namesOf(checks), "clause": clauseNames()}[e.Part]
+		e.Why = cmp.Or(e.Why, instead(e.Part, e.Pattern, words))
 		return badPattern(e, "check")
 	}
 	return err
