@@ -113,13 +113,11 @@ func unexplained(id, named string, protocols []*peer.Peer) error {
 			return fmt.Errorf("unknown clause %q; %s", id, text.DidYouMean(clause))
 		}
 	}
-	of := ""
 	if named != "" {
-		of = " of " + named
+		named = " of " + named
 	}
-	return fmt.Errorf("unknown clause, check, ambiguity or fault%s %q%s", of, id,
-		cmp.Or(program.Suggestion(id, explainable(protocols...)), "; fwpcheck list, with --clauses or --faults, shows them, "+
-			"and docs/ambiguities.md the ambiguities"))
+	return fmt.Errorf("unknown clause, check, ambiguity or fault%s %q%s", named, id, cmp.Or(
+		program.Suggestion(id, explainable(protocols...)), "; see fwpcheck list [--clauses|--faults], docs/ambiguities.md"))
 }
 
 // explainScript returns the script of a check and, below it as comments, its clauses, needs and faults. The lines keep
