@@ -49,7 +49,7 @@ func alphabet(d *explore.Draw, l explore.Law) explore.Alphabet {
 	g := &maker{Draw: d, law: l.(*fwpLaw)} //nolint:forcetypeassert // the subject's own
 	all := g.alphabet(moves)
 	begin := all
-	begin.Done = func() bool { return g.Round > first }
+	begin.Done = func() bool { return g.Round > first && !g.Compared }
 	begin.Next = func() explore.Alphabet {
 		values := g.values()
 		values.Next = func() explore.Alphabet {

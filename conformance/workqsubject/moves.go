@@ -119,7 +119,7 @@ func alphabet(d *explore.Draw, l explore.Law) explore.Alphabet {
 		all.Moves = append(all.Moves, m.situation(name))
 	}
 	begin := all
-	begin.Done = func() bool { return m.Round > first }
+	begin.Done = func() bool { return m.Round > first && !m.Compared }
 	begin.Next = func() explore.Alphabet {
 		short, waiting, births := m.short, m.waiting, m.births
 		lives := m.lives()
