@@ -44,12 +44,12 @@ func Waits() *explore.Subject {
 	})
 }
 
-// makeRoom ends connections of producers where there are no workers.
-var makeRoom = move{"leave", 1, func(g *maker, c int, w *oracle.Conn) bool {
+// room ends connections of producers where there are no workers.
+var room = []move{{"leave", 1, func(g *maker, c int, w *oracle.Conn) bool {
 	return identified(g, c, w) && !slices.ContainsFunc(g.Free(), func(other int) bool {
 		return active(g, other, g.law.world.Conns[other])
 	})
-}, func(g *maker, c int, _ *oracle.Conn) []explore.Step { return []explore.Step{g.ending(c)} }}
+}, func(g *maker, c int, _ *oracle.Conn) []explore.Step { return []explore.Step{g.ending(c)} }}}
 
 // unpaused returns an alphabet whose slow moves are made at any time.
 func unpaused(a explore.Alphabet) explore.Alphabet {
@@ -78,7 +78,7 @@ func (g *maker) values() explore.Alphabet {
 	g.steady, g.elapsed = true, func() time.Duration { return time.Since(begun) }
 	g.ways, g.plans, g.comes = []string{"", wayAt}, map[string]plan{}, due
 	g.births = func() bool { return !g.Dealt(listsOfValues()...) && g.elapsed() < valuesLast }
-	some := append(slices.Clip(ofWaits), makeRoom)
+	some := slices.Concat(ofWaits, room)
 	for _, m := range moves {
 		if of, is := ofValues[m.name]; is {
 			m.weight = of.weight

@@ -26,7 +26,7 @@ func TestRoundTrips(t *testing.T) {
 		time.Sleep(30 * 365 * 24 * time.Hour) // from 2000 to behind the days that are past
 		g := made(1)
 		a := Values().Alphabet(g.Draw, g.law)
-		assert.Len(t, a.Moves, len(ofValues)+len(ofWaits)+1, "that of makeRoom")
+		assert.Len(t, a.Moves, len(ofValues)+len(ofWaits)+len(room))
 		assert.False(t, a.Done())
 		g.steady, g.ways, g.plans = true, []string{"", wayAt}, map[string]plan{}
 		queues, ahead := map[string]bool{}, 0
