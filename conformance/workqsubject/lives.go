@@ -10,42 +10,39 @@ import (
 // watch. Jobs are added first, all of them wait together, and at the end each is looked at.
 func Lives() *explore.Subject {
 	s := New()
-	s.Alphabet = func(d *explore.Draw, l explore.Law) explore.Alphabet { return newMaker(d, l).lives() }
-	return s
-}
-
-// lives returns the steps of [Lives].
-func (m *maker) lives() explore.Alphabet {
-	begun, earlier := time.Now(), len(m.born)
-	m.short, m.waiting = true, 10
-	within := func(limit time.Duration) bool { return time.Since(begun) < limit }
-	begins := func() bool { return within(waysLast) && m.ways < mostWays }
-	m.births = func() bool { return within(birthsLast) && (begins() || len(m.born)-earlier-m.ofWays < mostBorn) }
-	looked := 0
-	a := m.alphabet(moves)
-	for i, move := range a.Moves {
-		a.Moves[i].Fits = func(conn int) bool { return !begins() && within(livesBusy) && move.Fits(conn) }
-	}
-	a.Moves = append(a.Moves, m.waysMoves(begins)...)
-	rest := func(int) []explore.Step { return []explore.Step{explore.Wait(20 * time.Millisecond)} }
-	a.Moves = append(a.Moves,
-		explore.Move{
-			Name: "rest", Weight: 12, Fits: func(int) bool { return !m.births() && within(livesLast) }, Make: rest,
-		},
-		explore.Move{
-			Name: "look", Weight: 1, Fits: func(int) bool { return !within(livesLast) && looked < len(m.born) },
-			Make: func(conn int) []explore.Step {
-				b := m.born[looked]
-				looked++
-				steps := []explore.Step{m.step(conn, "inspect job "+b.id), m.step(conn, "result "+b.id+" 0")}
-				if j := m.law.jobs[m.Fill(b.id)]; j != nil && j.may(ready) {
-					steps = append(steps, m.step(conn, "lease "+b.name+" 20"))
-				}
-				return steps
+	s.Alphabet = func(d *explore.Draw, l explore.Law) explore.Alphabet {
+		m, begun := newMaker(d, l), time.Now()
+		m.short, m.waiting = true, 10
+		within := func(limit time.Duration) bool { return time.Since(begun) < limit }
+		begins := func() bool { return within(waysLast) && m.ways < mostWays }
+		m.births = func() bool { return within(birthsLast) && (begins() || len(m.born)-m.ofWays < mostBorn) }
+		looked := 0
+		a := m.alphabet(moves)
+		for i, move := range a.Moves {
+			a.Moves[i].Fits = func(conn int) bool { return !begins() && within(livesBusy) && move.Fits(conn) }
+		}
+		a.Moves = append(a.Moves, m.waysMoves(begins)...)
+		rest := func(int) []explore.Step { return []explore.Step{explore.Wait(20 * time.Millisecond)} }
+		a.Moves = append(a.Moves,
+			explore.Move{
+				Name: "rest", Weight: 12, Fits: func(int) bool { return !m.births() && within(livesLast) }, Make: rest,
 			},
-		})
-	a.Done = func() bool { return !within(livesLast) && looked == len(m.born) }
-	return a
+			explore.Move{
+				Name: "look", Weight: 1, Fits: func(int) bool { return !within(livesLast) && looked < len(m.born) },
+				Make: func(conn int) []explore.Step {
+					b := m.born[looked]
+					looked++
+					steps := []explore.Step{m.step(conn, "inspect job "+b.id), m.step(conn, "result "+b.id+" 0")}
+					if j := m.law.jobs[m.Fill(b.id)]; j != nil && j.may(ready) {
+						steps = append(steps, m.step(conn, "lease "+b.name+" 20"))
+					}
+					return steps
+				},
+			})
+		a.Done = func() bool { return !within(livesLast) && looked == len(m.born) }
+		return a
+	}
+	return s
 }
 
 // How many ways are begun, how many other jobs are added behind them, until when that is, until when something is done

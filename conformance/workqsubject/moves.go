@@ -2,7 +2,6 @@ package workqsubject
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -109,28 +108,7 @@ func newMaker(d *explore.Draw, l explore.Law) *maker {
 	}
 }
 
-// alphabet returns the steps that Workq offers: all of them for some rounds, then those of [Lives], and then all of
-// them again.
-func alphabet(d *explore.Draw, l explore.Law) explore.Alphabet {
-	const first = 2500 // rounds, more than explore/values has
-	m := newMaker(d, l)
-	all := m.alphabet(moves)
-	for _, name := range slices.Sorted(maps.Keys(situations)) {
-		all.Moves = append(all.Moves, m.situation(name))
-	}
-	begin := all
-	begin.Done = func() bool { return m.Round > first && !m.Compared }
-	begin.Next = func() explore.Alphabet {
-		short, waiting, births := m.short, m.waiting, m.births
-		lives := m.lives()
-		lives.Next = func() explore.Alphabet {
-			m.short, m.waiting, m.births = short, waiting, births
-			return all
-		}
-		return lives
-	}
-	return begin
-}
+func alphabet(d *explore.Draw, l explore.Law) explore.Alphabet { return newMaker(d, l).alphabet(moves) }
 
 // step returns the step that sends a command. The reply to one that may wait is not awaited, and some are cut. A block
 // with bytes that no line of a script has is sent with its size counted.

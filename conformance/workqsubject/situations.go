@@ -2,6 +2,8 @@ package workqsubject
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
@@ -14,6 +16,20 @@ var situations = map[string]func(m *maker, conn, other int) []explore.Step{
 	"names that all have a job": (*maker).allFilled, "a job for a lease that waits": (*maker).awaitedJob,
 	"a result for those who wait": (*maker).awaitedResult, "a list in pages": (*maker).paged,
 	"commands in one piece": (*maker).inOnePiece,
+}
+
+// Values returns Workq as [New] does, with situations.
+func Values() *explore.Subject {
+	s := New()
+	s.Alphabet = func(d *explore.Draw, l explore.Law) explore.Alphabet {
+		m := newMaker(d, l)
+		a := m.alphabet(moves)
+		for _, name := range slices.Sorted(maps.Keys(situations)) {
+			a.Moves = append(a.Moves, m.situation(name))
+		}
+		return a
+	}
+	return s
 }
 
 // situation returns the move of a situation.

@@ -26,7 +26,7 @@ func Properties() []conformance.Check {
 				"that each of their fields has, and malformed ones. Jobs are added, leased, reported, deleted and inspected " +
 				"in any order by clients of which some wait. Each reply is compared with the model of the document.",
 			Wait: conformance.QuickWait, Connections: connections,
-		}, workqsubject.New, explore.Explorer{Steps: valuesSent, Exploring: valuesFor}),
+		}, workqsubject.Values, explore.Explorer{Steps: valuesSent, Exploring: valuesFor}),
 		explore.Property(conformance.Property{
 			Name:  "explore/lives",
 			Title: "Jobs that are due, whose time to run or time to live ends, are then what the document says",
