@@ -8,11 +8,17 @@ import (
 
 // Lives returns Workq as [New] does, with jobs whose times to run and to live end, and that are due, while the clients
 // watch. Jobs are added first, all of them wait together, and at the end each is looked at.
-func Lives() *explore.Subject {
+func Lives() *explore.Subject { return lives(1, livesLast) }
+
+// LongLives returns the same with times of which a half or the double differs by more than a server may be late.
+func LongLives() *explore.Subject { return lives(6, longLivesLast) }
+
+// lives is [Lives] with times at a pace, at whose end each job is looked at after a time.
+func lives(pace int, last time.Duration) *explore.Subject {
 	s := New()
 	s.Alphabet = func(d *explore.Draw, l explore.Law) explore.Alphabet {
 		m, begun := newMaker(d, l), time.Now()
-		m.short, m.waiting = true, 10
+		m.short, m.waiting, m.pace = true, 10, pace
 		within := func(limit time.Duration) bool { return time.Since(begun) < limit }
 		begins := func() bool { return within(waysLast) && m.ways < mostWays }
 		m.births = func() bool { return within(birthsLast) && (begins() || len(m.born)-m.ofWays < mostBorn) }
@@ -25,10 +31,10 @@ func Lives() *explore.Subject {
 		rest := func(int) []explore.Step { return []explore.Step{explore.Wait(20 * time.Millisecond)} }
 		a.Moves = append(a.Moves,
 			explore.Move{
-				Name: "rest", Weight: 12, Fits: func(int) bool { return !m.births() && within(livesLast) }, Make: rest,
+				Name: "rest", Weight: 12, Fits: func(int) bool { return !m.births() && within(last) }, Make: rest,
 			},
 			explore.Move{
-				Name: "look", Weight: 1, Fits: func(int) bool { return !within(livesLast) && looked < len(m.born) },
+				Name: "look", Weight: 1, Fits: func(int) bool { return !within(last) && looked < len(m.born) },
 				Make: func(conn int) []explore.Step {
 					b := m.born[looked]
 					looked++
@@ -39,7 +45,7 @@ func Lives() *explore.Subject {
 					return steps
 				},
 			})
-		a.Done = func() bool { return !within(livesLast) && looked == len(m.born) }
+		a.Done = func() bool { return !within(last) && looked == len(m.born) }
 		return a
 	}
 	return s
@@ -54,4 +60,6 @@ const (
 	birthsLast = 1000 * time.Millisecond
 	livesBusy  = 1700 * time.Millisecond
 	livesLast  = 4950 * time.Millisecond
+
+	longLivesLast = 11 * time.Second
 )

@@ -31,6 +31,7 @@ type maker struct {
 	largest map[string]bool // verbs that were sent with the largest block
 	errands []errand        // that are put off
 	ways    int             // that were begun
+	pace    int             // by which the times of ways are multiplied
 	ofWays  int             // jobs of born
 }
 

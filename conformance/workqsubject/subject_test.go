@@ -130,9 +130,15 @@ func TestFaultsAreFound(t *testing.T) {
 // of a server that is right.
 func TestLivesAreFollowed(t *testing.T) {
 	t.Parallel()
-	for name, clause := range map[string]string{
-		"": "", "lease-expires-once": "WORKQ-ADD-06", "add-ttl-reported": "WORKQ-ADD-08", "add-ttl-leased": "WORKQ-ADD-08",
+	for _, test := range []struct {
+		name, clause string
+		lives        func() *explore.Subject
+	}{
+		{"", "", workqsubject.Lives}, {"", "", workqsubject.LongLives}, {"lease-expires-once", "WORKQ-ADD-06", workqsubject.Lives},
+		{"add-ttl-reported", "WORKQ-ADD-08", workqsubject.Lives}, {"add-ttl-leased", "WORKQ-ADD-08", workqsubject.Lives},
+		{"lease-again-longer", "WORKQ-ADD-06", workqsubject.LongLives},
 	} {
+		name, clause := test.name, test.clause
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -146,7 +152,7 @@ func TestLivesAreFollowed(t *testing.T) {
 				require.NoError(t, err)
 				defer end()
 				e := explore.Explorer{
-					Subject: workqsubject.Lives(), Target: at, Seed: 1, Exploring: time.Minute, Time: 2 * time.Minute, Alone: true,
+					Subject: test.lives(), Target: at, Seed: 1, Exploring: time.Minute, Time: 2 * time.Minute, Alone: true,
 					Findings: 20, Unshrunk: true,
 				}
 				var clauses, shown []string

@@ -74,6 +74,9 @@ func (m *maker) waysMoves(begins func() bool) []explore.Move {
 
 func ms(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 
+// span returns a time from low to high at the pace of the lives, in milliseconds.
+func (m *maker) span(low, high int) int { return m.pace * (low + m.IntN(high-low)) }
+
 // bear adds or schedules a job of a way.
 func (m *maker) bear(verb, name string, ttr, ttl int, flags string) (birth, string) {
 	b, due := m.job(verb, name), ""
@@ -102,7 +105,7 @@ func (m *maker) look(conn int, b birth) []explore.Step {
 // lateReport has a worker report a job when its time to run is over, and another worker may have leased it: it is over
 // then, also when the time to run of that one is. (lease, Special Considerations)
 func (m *maker) lateReport(conn, _ int) []explore.Step {
-	name, ttr := m.freshName(), 200+m.IntN(200)
+	name, ttr := m.freshName(), m.span(200, 400)
 	flags := oneOf(m, "", "", " -max-attempts=2", " -max-attempts=3", " -max-fails=2")
 	b, add := m.bear(workq.Add, name, ttr, longTime, flags)
 	verb := oneOf(m, workq.Complete, workq.Complete, workq.Fail)
@@ -122,8 +125,8 @@ func (m *maker) lateReport(conn, _ int) []explore.Step {
 }
 
 // deadline has the time to live of a job end, in each state that it may have come to at once, or shortly before.
-func (m *maker) deadline(conn, other int) []explore.Step {
-	name, ttl, last := m.freshName(), 300+m.IntN(300), m.Deal("last", 2) == 1
+func (m *maker) deadline(conn, worker int) []explore.Step {
+	name, ttl, last := m.freshName(), m.span(400, 600), m.Deal("last", 2) == 1
 	if last { // by more than a server may be late
 		ttl = 2250
 	}
@@ -139,7 +142,8 @@ func (m *maker) deadline(conn, other int) []explore.Step {
 		{workq.Add, "", []string{lease, "result " + id + " 2600" + patient}},
 	}
 	state := states[m.Deal("deadline", len(states))]
-	b, add := m.bear(state.verb, name, longTime, ttl, state.flags)
+	other := []string{"", " -max-attempts=3", " -priority=7"}[m.Deal("deadline flags", 3)]
+	b, add := m.bear(state.verb, name, longTime, ttl, state.flags+other)
 	does := func(conn, _ int) (steps []explore.Step) {
 		for _, line := range state.does {
 			steps = append(steps, m.step(conn, line))
@@ -149,7 +153,7 @@ func (m *maker) deadline(conn, other int) []explore.Step {
 	m.later(ms(ttl)+late, func(conn, _ int) []explore.Step { return m.look(conn, b) })
 	steps := []explore.Step{m.step(conn, add)}
 	if !last {
-		return append(steps, does(other, conn)...)
+		return append(steps, does(worker, conn)...)
 	}
 	m.later(ms(ttl-150), does)
 	return steps
@@ -166,13 +170,13 @@ const (
 )
 
 // expires is how long the jobs run that are ready byExpiry, in milliseconds.
-const expires = 300
+func (m *maker) expires() int { return 300 * m.pace }
 
-// job returns the verb and the time to run of a job that comes to be ready so.
-func (r readiness) job() (verb string, ttr int) {
+// readyBy returns the verb and the time to run of a job that comes to be ready in a way.
+func (m *maker) readyBy(r readiness) (verb string, ttr int) {
 	switch r {
 	case byExpiry:
-		return workq.Add, expires
+		return workq.Add, m.expires()
 	case bySchedule:
 		return workq.Schedule, longTime
 	}
@@ -182,10 +186,10 @@ func (r readiness) job() (verb string, ttr int) {
 // ordered has several jobs of one name, with priorities, leased one after the other, when all have come to be ready in
 // one way. (Glossary, Priority)
 func (m *maker) ordered(conn, _ int) (steps []explore.Step) {
-	sizes := []int{3, 5, 9}
+	sizes := []int{3, 5, 9, 17, 33}
 	n, name := sizes[m.Deal("ordered", len(sizes))], m.freshName()
 	how := readiness(m.Deal("ready", 4))
-	verb, ttr := how.job()
+	verb, ttr := m.readyBy(how)
 	var all []birth
 	for i := range n {
 		priority := m.IntN(4)
@@ -195,7 +199,8 @@ func (m *maker) ordered(conn, _ int) (steps []explore.Step) {
 		b, add := m.bear(verb, name, ttr, longTime, fmt.Sprintf(" -priority=%d -max-fails=9", priority))
 		all, steps = append(all, b), append(steps, m.step(conn, add))
 	}
-	lease := func(conn, _ int) (steps []explore.Step) {
+	lease := func(conn, _ int) []explore.Step {
+		steps := []explore.Step{m.step(conn, "inspect jobs "+name+" 0 100")}
 		for range all {
 			steps = append(steps, m.step(conn, "lease "+name+" 20"))
 		}
@@ -206,7 +211,7 @@ func (m *maker) ordered(conn, _ int) (steps []explore.Step) {
 		return append(steps, lease(conn, 0)...)
 	case byExpiry:
 		steps = append(steps, lease(conn, 0)...)
-		m.later(ms(expires)+late, lease)
+		m.later(ms(m.expires())+late, lease)
 	case bySchedule:
 		m.later(time.Second+skew+late, lease)
 	case byFailure:
@@ -225,7 +230,7 @@ func (m *maker) awaited(conn, other int) (steps []explore.Step) {
 	names := m.freshNames(1 + m.IntN(4))
 	name := oneOf(m, names...)
 	how, there := readiness(m.Deal("awaited", 4)), m.Deal("there", 4) == 0 // before it is asked for
-	verb, ttr := how.job()
+	verb, ttr := m.readyBy(how)
 	b, add := m.bear(verb, name, ttr, longTime, " -max-fails=9")
 	if how != byAdd || there {
 		steps = append(steps, m.step(conn, add))
@@ -255,7 +260,7 @@ func (m *maker) ran(conn, other int) []explore.Step {
 	name, ttr := m.freshName(), longTime
 	tooLate := m.Deal("ran", 3) == 0
 	if tooLate {
-		ttr = expires
+		ttr = m.expires()
 	}
 	b := m.job(workq.Run, name)
 	run := m.step(conn, fmt.Sprintf("run %s %s %d 3000 * <- x", b.id, name, ttr))
@@ -269,7 +274,7 @@ func (m *maker) ran(conn, other int) []explore.Step {
 		if !tooLate {
 			return []explore.Step{m.step(conn, reported)}
 		}
-		m.later(ms(expires)+late, func(conn, _ int) []explore.Step {
+		m.later(ms(m.expires())+late, func(conn, _ int) []explore.Step {
 			return []explore.Step{m.step(conn, reported), m.step(conn, "inspect job "+b.id)}
 		})
 		return nil
@@ -279,9 +284,9 @@ func (m *maker) ran(conn, other int) []explore.Step {
 
 // leasedAgain has the time to run of one job end several times: each time it is leased again.
 func (m *maker) leasedAgain(conn, other int) []explore.Step {
-	name, ttr := m.freshName(), 100+m.IntN(150)
+	name, ttr := m.freshName(), m.span(200, 250)
 	b, add := m.bear(workq.Add, name, ttr, longTime, oneOf(m, "", " -max-attempts=9", " -max-fails=1"))
-	lease := fmt.Sprintf("lease %s 2600%s", name, patient)
+	lease := fmt.Sprintf("lease %s %d%s", name, ttr+2400, patient) // longer than a server may be late
 	const most = 4
 	var next func(n uint64) func(conn, other int) []explore.Step
 	next = func(n uint64) func(conn, other int) []explore.Step {
@@ -301,7 +306,7 @@ func (m *maker) resultAwaited(conn, other int) []explore.Step {
 	name, ttr := m.freshName(), longTime
 	how := []readiness{byAdd, byExpiry, byFailure}[m.Deal("result awaited", 3)] // again, before it ends
 	if how == byExpiry {
-		ttr = expires
+		ttr = m.expires()
 	}
 	b, add := m.bear(workq.Add, name, ttr, longTime, " -max-fails=2")
 	lease := func() string { return "lease " + name + " 2600" + patient }

@@ -13,6 +13,7 @@ const (
 	valuesSent  = 2500                    // commands: about three for each bucket of a field
 	valuesFor   = 12 * time.Second        // at most
 	livesFor    = 7000 * time.Millisecond // at most: what time does has happened before, even on a server that is late
+	longFor     = 15 * time.Second        // at most, in the same way
 	connections = 30
 )
 
@@ -36,5 +37,11 @@ func Properties() []conformance.Check {
 				"at when everything that is due has happened.",
 			Wait: conformance.QuickWait, Connections: connections,
 		}, workqsubject.Lives, explore.Explorer{Exploring: livesFor}),
+		explore.Property(conformance.Property{
+			Name:  "explore/long-lives",
+			Title: "Times to run and to live that are longer than a server may be late are as long as they say",
+			About: "As explore/lives, with times six times as long: one that is halved or doubled on some way shows.",
+			Wait:  longFor, Connections: connections,
+		}, workqsubject.LongLives, explore.Explorer{Exploring: longFor}),
 	}
 }

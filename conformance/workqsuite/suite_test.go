@@ -182,12 +182,12 @@ func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before w
 				picked := slices.DeleteFunc(slices.Clone(all), func(c conformance.Check) bool {
 					return !slow.Enabled() && !looksAt(c.Describe(), f)
 				})
-				if ofLives[f.Name] {
-					picked = append(picked, lives(t))
+				if id := ofLives[f.Name]; id != "" {
+					picked = append(picked, property(t, id))
 				}
 				red, by := suitetest.Red(runChecks(t, f.Hook(), picked))
 				assert.Contains(t, red, f.Clauses[0])
-				if ofLives[f.Name] { // what else an exploration sees of it depends on chance
+				if ofLives[f.Name] != "" { // what else an exploration sees of it depends on chance
 					red = slices.DeleteFunc(red, func(id string) bool { return !slices.Contains(f.Clauses, id) })
 				}
 				for _, id := range red {
@@ -212,13 +212,15 @@ red are the clauses that the checks of the last column found broken, and no othe
 }
 
 // ofLives are faults that no script finds: they need more than one thing that time does to a job.
-var ofLives = map[string]bool{"lease-expires-once": true, "add-ttl-reported": true}
+var ofLives = map[string]string{
+	"lease-expires-once": "explore/lives", "add-ttl-reported": "explore/lives", "lease-again-longer": "explore/long-lives",
+}
 
-// lives is the check that explores what time does.
-func lives(t *testing.T) conformance.Check {
+// property returns the check of a name that generates what it sends.
+func property(t *testing.T, id string) conformance.Check {
 	t.Helper()
 	all := workqsuite.Properties()
-	i := slices.IndexFunc(all, func(c conformance.Check) bool { return c.Describe().ID == "explore/lives" })
+	i := slices.IndexFunc(all, func(c conformance.Check) bool { return c.Describe().ID == id })
 	require.GreaterOrEqual(t, i, 0)
 	return all[i]
 }

@@ -105,6 +105,13 @@ var allFaults = []Fault{
 	fault("schedule-ttl-at-once", "SCHED-04 INSP-02", "the time to live of a scheduled job starts at once",
 		changes(workq.Schedule, func(j *Job) { j.TTL -= time.Until(j.Due) })),
 	// About giving jobs out, and waiting for them. (lease; run; result)
+	fault("lease-again-longer", "ADD-06", "the time to run of a job that is leased again is three times as long",
+		catalogue.KeepBy(jobOf, at(Leased), func(before *bool, e *Event) {
+			if *before {
+				e.Until = e.Until.Add(2 * e.Job.TTR)
+			}
+			*before = true
+		})),
 	fault("lease-eight-names", "LEASE-02", "names of a lease behind the eighth do not count",
 		on(Choosing, func(e *Event) { e.Names = e.Command.Names[:min(8, len(e.Command.Names))] })),
 	fault("lease-expires-never", "ADD-06", "a job whose time to run is over stays with its worker",

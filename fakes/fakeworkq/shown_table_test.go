@@ -63,6 +63,7 @@ var shownFaults = map[string][2]string{
 	"inspect-state-new":         {"attempts", `0\r\ncreated`},
 	"inspect-ttl-seconds":       {"schedule", `5\r\npayload-size`},
 	"inspect-unknown-empty":     {"complete", `+OK 0\r\n`},
+	"lease-again-longer":        {"attempts", `-TIMEOUT\r\n`},
 	"lease-eight-names":         {"waits", `b -TIMEOUT\r\n`},
 	"lease-expires-never":       {"attempts", `-TIMEOUT\r\n`},
 	"lease-expires-once":        {"attempts", `-TIMEOUT\r\n`},
