@@ -134,8 +134,11 @@ func TestLivesAreFollowed(t *testing.T) {
 		name, clause string
 		lives        func() *explore.Subject
 	}{
-		{"", "", workqsubject.Lives}, {"", "", workqsubject.LongLives}, {"lease-expires-once", "WORKQ-ADD-06", workqsubject.Lives},
-		{"add-ttl-reported", "WORKQ-ADD-08", workqsubject.Lives}, {"add-ttl-leased", "WORKQ-ADD-08", workqsubject.Lives},
+		{"", "", workqsubject.Lives},
+		{"", "", workqsubject.LongLives},
+		{"lease-expires-once", "WORKQ-ADD-06", workqsubject.Lives},
+		{"add-ttl-reported", "WORKQ-ADD-08", workqsubject.Lives},
+		{"add-ttl-leased", "WORKQ-ADD-08", workqsubject.Lives},
 		{"lease-again-longer", "WORKQ-ADD-06", workqsubject.LongLives},
 	} {
 		name, clause := test.name, test.clause
