@@ -20,8 +20,8 @@ help: ## print this
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
-build: ## build the commands into bin/
-	$(GO) build -o bin/ ./cmd/...
+build: ## build the commands into bin/, without symbols
+	$(GO) build -trimpath -ldflags=-s -o bin/ ./cmd/...
 
 .PHONY: test
 test: ## run all tests, the long searches and the whole matrix too; needs Go and no server
@@ -110,7 +110,7 @@ browser: ## open the HTML reports in a headless browser; needs chromium-headless
 
 .PHONY: formats
 formats: ## read reports with readers of others: prove, tap-parser, junit2json, markdown-it; needs perl, node and npm
-	$(GO) build -o bin/ ./cmd/...
+	$(GO) build -trimpath -ldflags=-s -o bin/ ./cmd/...
 	cd tools/formats && npm ci --no-audit --no-fund && node formats.mjs ../../bin
 
 .PHONY: zmq

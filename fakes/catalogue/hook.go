@@ -7,6 +7,8 @@ type Hook[E any] interface {
 }
 
 // Maker returns the function that makes the hook of a server.
+//
+//go:noinline
 func Maker[E any, H Hook[E]](hook H) func() func(*E) {
 	if maker, is := any(hook).(func() func(*E)); is {
 		return maker
@@ -16,6 +18,8 @@ func Maker[E any, H Hook[E]](hook H) func() func(*E) {
 }
 
 // Both returns a hook that calls two, one after the other; a nil one is left out.
+//
+//go:noinline
 func Both[E any](first, second func(*E)) func(*E) {
 	switch {
 	case first == nil:
@@ -30,6 +34,8 @@ func Both[E any](first, second func(*E)) func(*E) {
 }
 
 // On returns a hook that acts on the events for which a condition holds.
+//
+//go:noinline
 func On[E any](is func(*E) bool, act func(*E)) func(*E) {
 	return func(e *E) {
 		if is(e) {
@@ -40,6 +46,8 @@ func On[E any](is func(*E) bool, act func(*E)) func(*E) {
 
 // All returns the condition that every one of some conditions holds. Those behind the first that does not hold are not
 // asked.
+//
+//go:noinline
 func All[E any](conditions ...func(*E) bool) func(*E) bool {
 	return func(e *E) bool {
 		for _, holds := range conditions {
@@ -52,6 +60,8 @@ func All[E any](conditions ...func(*E) bool) func(*E) bool {
 }
 
 // Any returns the condition that at least one of some conditions holds.
+//
+//go:noinline
 func Any[E any](conditions ...func(*E) bool) func(*E) bool {
 	return func(e *E) bool {
 		for _, holds := range conditions {
@@ -64,11 +74,15 @@ func Any[E any](conditions ...func(*E) bool) func(*E) bool {
 }
 
 // Not returns the condition that another one does not hold.
+//
+//go:noinline
 func Not[E any](condition func(*E) bool) func(*E) bool {
 	return func(e *E) bool { return !condition(e) }
 }
 
 // Every returns hooks that act on each nth of the events for which a condition holds.
+//
+//go:noinline
 func Every[E any](n int, is func(*E) bool, act func(*E)) func() func(*E) {
 	return Keep(is, func(count *int, e *E) {
 		if *count++; *count%n == 0 {

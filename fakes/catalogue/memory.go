@@ -11,6 +11,8 @@ import (
 // act is never called twice at the same time for one server, so that it needs no lock. It must return at once, and must
 // not call the server, which may call the hook again; what waits, or calls the server, is done by a hook without a
 // memory or, if the fake has a way for that, after the hook has returned. The condition is asked without the lock.
+//
+//go:noinline
 func Keep[E, M any](is func(*E) bool, act func(memory *M, e *E)) func() func(*E) {
 	return func() func(*E) {
 		var mu sync.Mutex
@@ -25,6 +27,8 @@ func Keep[E, M any](is func(*E) bool, act func(memory *M, e *E)) func() func(*E)
 
 // KeepBy is [Keep] with a V for each key, such as a connection, a job or a worker. A V that is zero when act returns
 // takes no room.
+//
+//go:noinline
 func KeepBy[E any, K comparable, V any](
 	key func(*E) K, is func(*E) bool, act func(memory *V, e *E),
 ) func() func(*E) {
@@ -39,6 +43,8 @@ func KeepBy[E any, K comparable, V any](
 }
 
 // From returns hooks that act on the events for which is holds from when, for the same key, something has happened on.
+//
+//go:noinline
 func From[E any, K comparable](key func(*E) K, happened, is func(*E) bool, act func(*E)) func() func(*E) {
 	return KeepBy(key, Any(happened, is), func(has *bool, e *E) {
 		switch {
@@ -52,12 +58,16 @@ func From[E any, K comparable](key func(*E) K, happened, is func(*E) bool, act f
 
 // Next returns hooks that act on the first event for which is holds after, for the same key, something has happened;
 // again whenever it has happened again.
+//
+//go:noinline
 func Next[E any, K comparable](key func(*E) K, happened, is func(*E) bool, act func(*E)) func() func(*E) {
 	return Recall(key, happened, Server[E], is, func(_ struct{}, e *E) { act(e) })
 }
 
 // Recall returns hooks that note something when it happens, and act with it at the first event after that for which is
 // holds, for the same key.
+//
+//go:noinline
 func Recall[E any, K comparable, V any](
 	key func(*E) K, happened func(*E) bool, note func(*E) V, is func(*E) bool, act func(noted V, e *E),
 ) func() func(*E) {
@@ -77,6 +87,8 @@ func Recall[E any, K comparable, V any](
 }
 
 // Again returns hooks that act from the second time on that a condition holds for the same key.
+//
+//go:noinline
 func Again[E any, K comparable](key func(*E) K, is func(*E) bool, act func(*E)) func() func(*E) {
 	return KeepBy(key, is, func(has *bool, e *E) {
 		if *has {
@@ -96,6 +108,8 @@ type Memory[K comparable, V any] struct {
 }
 
 // Of returns what is remembered for a key, to be read and changed; it is zero at first.
+//
+//go:noinline
 func (m *Memory[K, V]) Of(key K) *V {
 	v := m.values[key]
 	if v == nil {

@@ -22,6 +22,8 @@ func fault[H catalogue.Hook[Event]](name, clauses, summary string, hook H) Fault
 }
 
 // at returns the condition that some commands, all if no verb is named, are at a point.
+//
+//go:noinline
 func at(p Point, verbs ...string) func(*Event) bool {
 	return func(e *Event) bool {
 		return e.Point == p && (len(verbs) == 0 || slices.Contains(verbs, e.Command.Verb))

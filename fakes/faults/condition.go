@@ -30,11 +30,15 @@ func both(conditions ...condition) condition   { return catalogue.All(conditions
 func either(conditions ...condition) condition { return catalogue.Any(conditions...) }
 
 // at holds at some points.
+//
+//go:noinline
 func at(points ...fakes.Point) condition {
 	return func(e *event) bool { return slices.Contains(points, e.Point) }
 }
 
 // of holds at a point of some commands, of all if none is named.
+//
+//go:noinline
 func of(p fakes.Point, verbs []string) condition {
 	return func(e *event) bool {
 		return e.Point == p && (len(verbs) == 0 || slices.Contains(verbs, e.Command.Verb))
@@ -63,6 +67,8 @@ func right(e *event) bool { return e.Err == nil }
 func wrong(e *event) bool { return e.Err != nil }
 
 // about holds if the command is refused for one of some reasons.
+//
+//go:noinline
 func about(reasons ...fakes.About) condition {
 	return func(e *event) bool { return slices.Contains(reasons, e.About()) }
 }

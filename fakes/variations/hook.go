@@ -21,10 +21,13 @@ func do(act func(*event), conditions ...condition) func(*event) {
 }
 
 // at holds at some points, of at a point of some commands, and valid and done if these are not refused.
+//
+//go:noinline
 func at(points ...fakes.Point) condition {
 	return func(e *event) bool { return slices.Contains(points, e.Point) }
 }
 
+//go:noinline
 func of(p fakes.Point, verbs ...string) condition {
 	return func(e *event) bool { return e.Point == p && slices.Contains(verbs, e.Command.Verb) }
 }
@@ -36,6 +39,7 @@ func done(verbs ...string) condition  { return catalogue.All(of(fakes.Ran, verbs
 func right(e *event) bool { return e.Err == nil }
 func wrong(e *event) bool { return e.Err != nil }
 
+//go:noinline
 func about(reasons ...fakes.About) condition {
 	return func(e *event) bool { return slices.Contains(reasons, e.About()) }
 }
