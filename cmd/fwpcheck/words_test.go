@@ -97,7 +97,7 @@ func TestFlagsWithWrongValues(t *testing.T) {
 		"/dev/null", "127.0.0.1:99999", empty}
 	i := 0
 	for _, line := range slices.Sorted(maps.Keys(ending)) {
-		_, help := played(line, "--help")
+		_, help := played(line, "--help", "all")
 		for _, flag := range flagOf.FindAllStringSubmatch(help, -1) {
 			for _, value := range values {
 				if i++; !slow.Enabled() && i%19 != 0 {

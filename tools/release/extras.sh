@@ -21,7 +21,7 @@ page() {
 	printf '.fi\n'
 	"$out/bin/$program" __complete '' 2>/dev/null | sed '/^:/d' | cut -f1 | while read -r command; do
 		printf '.SH %s\n.nf\n' "${command^^}"
-		COLUMNS=100 "$out/bin/$program" help "$command" | roff
+		COLUMNS=100 "$out/bin/$program" help "$command" all | roff
 		printf '.fi\n'
 	done
 }

@@ -30,9 +30,10 @@ func Main(p program.Process) int {
 func newBench(p process) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "fwpbench",
-		Short: "A load generator for servers of the Faktory Work Protocol",
-		Long: "fwpbench puts the load of thousands of producers and workers on a server of the Faktory Work\n" +
-			"Protocol, measures what it sustains and how long that takes, and accounts for every job.",
+		Short: "A load generator for job servers: the Faktory Work Protocol, Workq and eMQP",
+		Long: "fwpbench puts the load of thousands of producers and workers on a job server of the Faktory Work\n" +
+			"Protocol (FWP), Workq or eMQP, measures what it sustains and how long that takes, and accounts for\n" +
+			"every job.",
 		Example: "  fwpbench run                                         the embedded server, as fast as it can go\n" +
 			"  fwpbench run --rate 2000/s --url tcp://HOST:7419     2,000 jobs a second on your own server\n" +
 			"  fwpbench compare --run A B                           is server B slower than A?\n" +

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -31,8 +32,8 @@ func (p Process) Execute(commands func() *cobra.Command) (code int) {
 	}()
 	root := commands()
 	p.attach(root)
-	mistyped := refuseUnknownHelp(root, func(cmd *cobra.Command) {
-		_, _ = io.WriteString(cmd.OutOrStdout(), help(cmd, p.fit(cmd.OutOrStdout()).Width))
+	mistyped := refuseUnknownHelp(root, func(cmd *cobra.Command, all bool) {
+		_, _ = io.WriteString(cmd.OutOrStdout(), help(cmd, p.fit(cmd.OutOrStdout()).Width, all))
 	})
 	out := &checked{Writer: p.Out}
 	root.SetOut(out)
@@ -79,24 +80,30 @@ func (p Process) attach(root *cobra.Command) {
 
 // refuseUnknownHelp makes `rnu --help` an error, which cobra takes for `--help`: it
 // prints help before it reads arguments, and has no error for that. The same goes for
-// `completion rnu`. The function that it returns reports the error afterwards.
-func refuseUnknownHelp(root *cobra.Command, help func(*cobra.Command)) (mistyped func() error) {
+// `completion rnu`. The function that it returns reports the error afterwards. The word all behind a command, or behind
+// --help, is for its whole help.
+func refuseUnknownHelp(root *cobra.Command, help func(cmd *cobra.Command, all bool)) (mistyped func() error) {
 	var err error
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		if rest := cmd.Flags().Args(); cmd.HasSubCommands() && len(rest) > 0 {
+		rest := cmd.Flags().Args()
+		all := slices.Equal(rest, []string{everything}) || slices.Equal(args, []string{everything})
+		if cmd.HasSubCommands() && len(rest) > 0 && !all {
 			err = UnknownCommand(cmd, rest)
 			return
 		}
-		help(cmd)
+		help(cmd, all)
 	})
 	return func() error { return err }
 }
 
+// everything is the word behind --help for each flag of a command.
+const everything = "all"
+
 // newHelp builds the command `help`.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
-		Use:   "help [COMMAND]",
-		Short: "Print help about a command",
+		Use:   "help [COMMAND] [all]",
+		Short: "Print help about a command, with all of its flags",
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			var names []string
 			if about, rest, err := cmd.Root().Find(args); err == nil && len(rest) == 0 {
@@ -109,6 +116,10 @@ func newHelp() *cobra.Command {
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			var all []string
+			if n := len(args); n > 0 && args[n-1] == everything {
+				args, all = args[:n-1], args[n-1:]
+			}
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil {
 				return err
@@ -118,7 +129,8 @@ func newHelp() *cobra.Command {
 			}
 			about.InitDefaultHelpFlag() // it stands in the help, too
 			about.InitDefaultVersionFlag()
-			return about.Help()
+			about.HelpFunc()(about, all)
+			return nil
 		},
 	}
 }

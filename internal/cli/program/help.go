@@ -13,9 +13,10 @@ import (
 // helpWidth is where help is wrapped unless the terminal is narrower, in characters.
 const helpWidth = 100
 
-// help returns what --help prints about a command: what it does, how it is called, its commands and its flags.
-// Paragraphs and the words about flags are wrapped, examples are not.
-func help(cmd *cobra.Command, width int) string {
+// help returns what --help prints about a command: what it does, how it is called, its commands and its flags, of which
+// most users need a few; all are what `--help all` prints, with all commands below it. Paragraphs and the words about
+// flags are wrapped, examples are not.
+func help(cmd *cobra.Command, width int, all bool) string {
 	width = min(cmp.Or(width, helpWidth), helpWidth)
 	var b strings.Builder
 	for paragraph := range strings.SplitSeq(strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short)), "\n\n") {
@@ -37,8 +38,15 @@ func help(cmd *cobra.Command, width int) string {
 	}
 	helpCommands(&b, cmd, width)
 	if cmd.HasAvailableLocalFlags() {
-		usages := strings.TrimSuffix(cmd.LocalFlags().FlagUsagesWrapped(width), "\n")
-		fmt.Fprintf(&b, "\nFlags:\n%s\n", strings.Join(fitted(usages, width), "\n"))
+		helpFlags(&b, cmd, width, all)
+	}
+	if all {
+		for _, below := range cmd.Commands() {
+			if below.IsAvailableCommand() {
+				below.InitDefaultHelpFlag() // it stands in the help, too
+				fmt.Fprintf(&b, "\n\n%s\n\n%s", strings.ToUpper(below.CommandPath()), help(below, width, true))
+			}
+		}
 	}
 	return b.String()
 }
@@ -65,8 +73,8 @@ func helpCommands(b *strings.Builder, cmd *cobra.Command, width int) {
 			fmt.Fprintf(b, "%s\n", strings.Join(text.Break(line, width, cmd.NamePadding()+4), "\n"))
 		}
 	}
-	words := fmt.Sprintf("%s COMMAND --help explains a command. %s completion --help says how to have a shell complete "+
-		"commands, flags and their values.", cmd.CommandPath(), cmd.Root().Name())
+	words := fmt.Sprintf("%s COMMAND --help explains a command, and --help all has every flag. %s completion --help says "+
+		"how to have a shell complete commands, flags and their values.", cmd.CommandPath(), cmd.Root().Name())
 	if cmd.HasParent() {
 		words = fmt.Sprintf("%s COMMAND --help explains a command.", cmd.CommandPath())
 	}

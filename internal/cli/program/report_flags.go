@@ -33,9 +33,9 @@ func (r *ReportFlags) Declare(cmd *cobra.Command, verbose string) {
 	*r = NewReportFlags()
 	f := cmd.Flags()
 	f.Var(&r.Format, "format", "format of the report")
-	f.StringArrayVarP(&r.Outputs, "output", "o", nil, "write the report to `[FORMAT=]FILE`: with FORMAT= ("+
-		strings.Join(formats.Names(), ", ")+") or a name that ends like one of it (.html) in that format as well, else that "+
-		"of --format instead of to standard output; may be repeated")
+	f.StringArrayVarP(&r.Outputs, "output", "o", nil, "write the report to `[FORMAT=]FILE`: with FORMAT= or a name that "+
+		"ends like one of it (.html) in that format as well, else that of --format instead of to standard output; "+
+		"may be repeated")
 	f.BoolVarP(&r.Verbose, "verbose", "v", false, verbose)
 	f.Var(&r.Color, "color", "colour in the report")
 	f.BoolVar(&r.NoProgress, "no-progress", false, "show no progress")

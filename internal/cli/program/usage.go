@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -79,8 +80,8 @@ func (o *OneOf) String() string { return o.value }
 // Words returns the words to choose from.
 func (o *OneOf) Words() []string { return o.words }
 
-// Type returns the words as the usage of the flag prints them.
-func (o *OneOf) Type() string { return strings.Join(o.words, "|") }
+// Type returns what the help of the flag has for its value; the words are in the description.
+func (o *OneOf) Type() string { return "WORD" }
 
 // Set implements pflag.Value.
 func (o *OneOf) Set(value string) error {
@@ -172,6 +173,21 @@ func invalidValue(invalid *pflag.InvalidValueError) error {
 		}
 	}
 	return fmt.Errorf("--%s: %w", flag.Name, cause)
+}
+
+// FlagProblem returns an error of pflag about a value as a problem of a file that has it.
+func FlagProblem(err error) *workload.Problem {
+	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return &workload.Problem{What: err.Error(), Expected: "another value", Do: "see --help all"}
+	}
+	flag, value := invalid.GetFlag(), invalid.GetValue()
+	described, ok := errors.AsType[*workload.Problem](cmp.Or(invalidText(flag.Value.Type(), value), invalid.Unwrap()))
+	if !ok {
+		described = &workload.Problem{What: strconv.Quote(value) + " is not valid", Expected: "another value",
+			Do: invalid.Unwrap().Error()}
+	}
+	return described
 }
 
 // invalidText returns why a text is not a value of a type that pflag itself reads, as a problem of package workload;
