@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/peer"
 )
 
 type serversKey struct{} // of the servers in the values of a script
@@ -37,6 +38,7 @@ var servers = map[string]func(ts *testscript.TestScript, s *server, arg string) 
 	"fwp":     fwpServer,     // the embedded server; the argument is its password
 	"fwp6":    fwp6Server,    // the same on ::1, "" if there is no IPv6
 	"fwps":    fwpsServer,    // the same behind TLS; the argument is where its CA goes
+	"peer":    peerServer,    // the embedded server of the protocol in the argument, as HOST:PORT of its clients
 	"few":     fewServer,     // the same with so many connections and no more
 	"moody":   moodyServer,   // the same, and every so many-th BEAT is answered with an error
 	"http":    httpServer,    // a web server
@@ -81,6 +83,17 @@ func (s *server) hear(line string) {
 
 func fwpServer(ts *testscript.TestScript, _ *server, password string) string {
 	return started(ts, fakes.Config{Password: password})
+}
+
+func peerServer(ts *testscript.TestScript, _ *server, name string) string {
+	of, err := peer.Named(name)
+	ts.Check(err)
+	s, err := of.Start(peer.Config{})
+	ts.Check(err)
+	ts.Defer(s.Close)
+	_, addr, _ := strings.Cut(s.URL, "://")
+	addr, _, _ = strings.Cut(addr, "?")
+	return addr
 }
 
 func fwp6Server(ts *testscript.TestScript, _ *server, _ string) string {

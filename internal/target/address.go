@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // defaultPort is where FWP servers listen unless configured otherwise.
@@ -65,7 +67,7 @@ func ParseURL(raw string, others ...Scheme) (Address, error) {
 	case scheme.Name != "":
 		port = scheme.Port
 	case !a.TLS && !strings.EqualFold(name, schemeTCP):
-		return Address{}, unknownScheme(name)
+		return Address{}, unknownScheme(name, others)
 	}
 	rest, backend, two := strings.Cut(rest, backendMark)
 	if two && (scheme.Backend == "" || !isPort(backend)) {
@@ -121,8 +123,17 @@ func notAURL(raw string) error {
 	return fmt.Errorf("%q is not a server URL; want tcp://%s", raw, raw)
 }
 
-func unknownScheme(scheme string) error {
-	help := ""
+func unknownScheme(scheme string, others []Scheme) error {
+	var known []string
+	for _, s := range others {
+		known = append(known, s.Name)
+	}
+	help := text.DidYouMean(text.Candidates(strings.ToLower(scheme), known)...)
+	if help != "" {
+		help = "; " + help
+	} else if len(known) > 0 {
+		help = "; for other protocols it is " + strings.Join(known, ":// or ") + "://"
+	}
 	switch strings.ToLower(scheme) {
 	case "http", "https":
 		help = "; the web page of a server is not where it takes jobs"

@@ -255,7 +255,7 @@ func (e Endpoint) Identify(ctx context.Context, timeout time.Duration) (conforma
 		return id, &InternalError{errors.New(words)}
 	}
 	if err != nil {
-		return id, &UnreachableError{err, e.advice(ctx, err)}
+		return id, &UnreachableError{err, e.advice(ctx, timeout, err)}
 	}
 	if id.Protected {
 		err = e.authenticate(ctx, timeout)
@@ -287,14 +287,35 @@ func (e Endpoint) withPassword() string {
 }
 
 // advice returns what to do about a server that is not one of the protocol.
-func (e Endpoint) advice(ctx context.Context, err error) string {
+func (e Endpoint) advice(ctx context.Context, timeout time.Duration, err error) string {
 	if advice := e.Choice.Address.Advice(err, peer.Schemes()...); advice != "" {
+		return advice
+	}
+	if advice := e.otherProtocol(ctx, timeout); advice != "" {
 		return advice
 	}
 	if e.Peer.Advice == nil {
 		return "is " + e.Choice.Address.Port + " the port of a server that speaks " + e.Peer.Title + "?"
 	}
 	return e.Peer.Advice(ctx, e.Server, err)
+}
+
+// probeTimeout is how long a server has at most to greet or to answer as one of another protocol.
+const probeTimeout = 2 * time.Second
+
+// otherProtocol returns what to do about a server of another protocol; empty if it is none.
+func (e Endpoint) otherProtocol(ctx context.Context, timeout time.Duration) string {
+	for _, other := range peer.All() {
+		if other == e.Peer || (e.Choice.Address.TLS && !other.Passwords) {
+			continue
+		}
+		if _, err := other.Identify(ctx, e.Server, min(timeout, probeTimeout)); err == nil {
+			right := e.Choice.Address
+			right.Protocol, right.Backend, right.Password = other.Scheme.Name, "", ""
+			return fmt.Sprintf("this looks like %s: use %s", other.Title, right)
+		}
+	}
+	return ""
 }
 
 // UnreachableError reports why a target cannot be tested at all, and what to do.
