@@ -51,7 +51,7 @@ var rooms = map[string]room{
 	"internal/cli/program": {
 		mayImport: []string{
 			"conformance", "internal/input", "internal/peer", "internal/shortage", "internal/target", "internal/text",
-			"load/workload", "reports", "reports/formats", "reports/html", "reports/page",
+			"internal/yamlfile", "load/workload", "reports", "reports/formats", "reports/html", "reports/page",
 		},
 		speaks: true,
 	},

@@ -22,15 +22,16 @@ func Main(p program.Process) int {
 func newCheck(p process) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "fwpcheck",
-		Short: "A conformance suite for servers of the Faktory Work Protocol",
-		Long: "fwpcheck checks a server of the Faktory Work Protocol against the specification, clause by clause,\n" +
-			"and plays scripts of C: and S: lines on it.",
+		Short: "A conformance suite for job servers and their clients: the Faktory Work Protocol, Workq and eMQP",
+		Long: "fwpcheck checks a job server of the Faktory Work Protocol (FWP), Workq or eMQP against its\n" +
+			"specification, clause by clause, and plays scripts of C: and S: lines on it. It also checks\n" +
+			"worker libraries and clients of FWP.",
 		Example: "  fwpcheck run                                     the embedded server, with every check\n" +
 			"  fwpcheck run --url tcp://:PASSWORD@HOST:7419     your own server\n" +
 			"  fwpcheck run my-bug.fwp --url tcp://HOST -v      your own script, with its conversation",
 		Args: program.UnknownCommand,
 	}
-	root.AddCommand(newRun(p), newLint(p), newFmt(p), newList(p), newExplain(p), newSpec(p),
+	root.AddCommand(newRun(p), program.NewInit(p.Process), newLint(p), newFmt(p), newList(p), newExplain(p), newSpec(p),
 		newRecheck(p, "recheck", false), newRecheck(p, "judge", true), newExplore(p), newCompare(p), newCoverage(p),
 		newSelftest(p), newWait(p), newServe(p), newWorker(p), newClient(p), newRecord(p), newShrink(p), newClean(p),
 		program.NewVersion(p.Process), program.NewSupervise(p.Process))
