@@ -3,6 +3,7 @@ package docs_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -45,4 +46,39 @@ func pages(t *testing.T, folder string) (names []string) {
 		}
 	}
 	return names
+}
+
+// TestTheReadmeIsShort: its 900 words are for newcomers, and every other page is reached from it over the index.
+func TestTheReadmeIsShort(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile(filepath.Join("..", "README.md"))
+	require.NoError(t, err)
+	assert.LessOrEqual(t, len(strings.Fields(string(readme))), 900)
+	for _, index := range []string{"docs/README.md", "docs/decisions/README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"} {
+		assert.Contains(t, string(readme), "("+index+")")
+	}
+	commands := regexp.MustCompile(`(?m)^    (go (?:run|test) [^#\n]*[^# \n])`).FindAllSubmatch(readme, 2)
+	require.Len(t, commands, 2)
+	ci, err := os.ReadFile(filepath.Join("..", ".ci", "run"))
+	require.NoError(t, err)
+	assert.Contains(t, string(ci), "step "+string(commands[1][1])+" ", ".ci/run calls the README's test command")
+}
+
+// TestCIFilesHaveTheSameActions: what fwpcheck init writes has the releases of actions that the page has.
+func TestCIFilesHaveTheSameActions(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("ci.md")
+	require.NoError(t, err)
+	files, err := filepath.Glob(filepath.Join("..", "internal", "cli", "program", "initial", "[gGjJ]*"))
+	require.NoError(t, err)
+	require.Len(t, files, 3)
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		for line := range strings.SplitSeq(string(text), "\n") {
+			if action := regexp.MustCompile(`uses: \S+ # v\S+`).FindString(line); action != "" {
+				assert.Contains(t, string(page), action, "%s has another release of an action than ci.md", name)
+			}
+		}
+	}
 }

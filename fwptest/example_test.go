@@ -15,9 +15,9 @@ func start(t *testing.T) *fakes.Server {
 	return server
 }
 
-// TestConformance has the lines of the README.
+// TestConformance has the lines of docs/go-packages.md.
 //
-//nolint:paralleltest // as in the README
+//nolint:paralleltest // as in the page
 func TestConformance(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes some seconds")

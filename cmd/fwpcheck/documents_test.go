@@ -1,0 +1,266 @@
+//go:build linux && !race
+
+package main_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/internal/slow"
+)
+
+// documented is a command in a block of code of a page.
+type documented struct{ page, command string }
+
+// notPlayed are the commands of the pages that no test plays, by how they begin, and why. Everything else is played: as
+// it is where it ends soon, and else on a server that is not there, which refuses what is wrong with a command line.
+var notPlayed = []struct{ command, why string }{
+	{"go ", "takes a network, or is about the tests and benchmarks themselves; .ci/run calls go test ./..."},
+	{"make ", "is a target of the Makefile, most of them steps of .ci/run"},
+	{"podman ", "needs podman and the image"},
+	{"kubectl ", "needs a cluster; make kubernetes decodes the manifests"},
+	{"cosign ", "needs a release"},
+	{"gh ", "needs a release"},
+	{"sha256sum ", "needs a release"},
+	{"fwpcheck run --url x://", "x is a protocol that does not exist"},
+	{"fwpcheck lint scenarios/xdialect", "x is a protocol that does not exist"},
+	{"fwpcheck serve", "serves until it is interrupted; scripts/running.txtar has it"},
+	{"fwpcheck selftest", "takes minutes; scripts/selftest.txtar has it"},
+	{"fwpbench compare --run embedded", "takes minutes"},
+	{"fwpbench compare --run --aa", "takes minutes"},
+	{"fwpbench compare results/", "needs the reports of pairs of runs"},
+	{"fwpbench compare --run one-queue.yaml", "needs two workloads, and tries them before it connects"},
+	{"fwpbench capacity --from 4000/s --step 4s --threshold 'push.response.p99<20ms'  ", "takes minutes"},
+	{"fwpbench merge one.json", "needs the reports of two machines; scripts/segment.txtar of fwpbench has it"},
+	{"fwpbench run --disrupt schedule.yaml", "takes minutes; scripts/disrupt.txtar of fwpbench has it"},
+	{"fwpbench run --segment", "begins at three o'clock; scripts/segment.txtar of fwpbench has it"},
+}
+
+// atOnce are those that end soon as they are, without a server.
+var atOnce = regexp.MustCompile(`^fwpcheck (list|explain|lint|fmt|coverage|init|compare \S+\.json)|^fwpbench (presets|metrics)`)
+
+// embedded are those on an embedded server that are played as they are with FWP_SLOW=1.
+var embedded = regexp.MustCompile(`^fwpcheck run( --quick| --protocol \w+|)$`)
+
+// onFault are those on the embedded server with a fault, whose report a page has: they are played, with less of the rest.
+var onFault = regexp.MustCompile(`--fault `)
+
+var (
+	ofPrograms = regexp.MustCompile(`(?:^|[ ;"])(fwpcheck|fwpbench) [a-z].*`)
+	fromSource = regexp.MustCompile(`go run (?:\./|github\.com/fwpsuite/fwp/)cmd/(fwpcheck|fwpbench)(?:@\S+)?`)
+	ofOthers   = regexp.MustCompile(`^(?:[A-Z_]+=\S+ )*((?:go|make|podman|kubectl|cosign|gh|sha256sum) .*)`)
+	continued  = regexp.MustCompile(`\\+\n\s+`)
+	comment    = regexp.MustCompile(`\s+#.*$`)
+	address    = regexp.MustCompile(`\b(tcp\+tls|tcp|workq|emqp)://[^\s'"]+`)
+	startOf    = regexp.MustCompile(`(--start[= ]'?|start:)(?:faktory(?:=[^\s']+)?|[^\s'{]+)`)
+)
+
+// commandsOf returns the commands in the blocks of code of a page, indented and fenced ones.
+func commandsOf(t *testing.T, page string) (all []documented) {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	fenced, start := false, ""
+	for line := range strings.SplitSeq(continued.ReplaceAllString(string(text), " "), "\n") {
+		if strings.HasPrefix(line, "```") {
+			fenced = !fenced
+			continue
+		}
+		if !fenced && !strings.HasPrefix(line, "    ") {
+			continue
+		}
+		line = strings.TrimSpace(fromSource.ReplaceAllString(line, "$1"))
+		if value, is := strings.CutPrefix(line, "S="); is {
+			start = value
+		}
+		line = strings.ReplaceAll(line, `"$S"`, start)
+		if !strings.HasPrefix(line, "#") {
+			line = comment.ReplaceAllString(line, "")
+		}
+		switch found := ofPrograms.FindStringSubmatchIndex(line); {
+		case ofOthers.MatchString(line):
+			all = append(all, documented{page, ofOthers.FindStringSubmatch(line)[1]})
+		case found != nil && (found[2] == 0 || strings.HasPrefix(line, "- run:") || strings.HasPrefix(line, "- fwp") ||
+			strings.HasPrefix(line, "sh ")):
+			for one := range strings.SplitSeq(strings.Trim(line[found[2]:], `"`), "; ") {
+				all = append(all, documented{page, one})
+			}
+		}
+	}
+	return all
+}
+
+// TestDocumentedCommands plays the commands of the README and of all pages.
+func TestDocumentedCommands(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	pages := []string{filepath.Join(root, "README.md"), filepath.Join(root, "CONTRIBUTING.md"), filepath.Join(root, "SECURITY.md")}
+	docs, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	require.NoError(t, err)
+	var all []documented
+	for _, page := range append(pages, docs...) {
+		all = append(all, commandsOf(t, page)...)
+	}
+	require.Greater(t, len(all), 150, "there are more commands than that")
+	folder := t.TempDir()
+	t.Chdir(folder)
+	snippets(t, root)
+	used := map[string]bool{}
+	for _, one := range all {
+		at := slices.IndexFunc(notPlayed, func(n struct{ command, why string }) bool {
+			return strings.HasPrefix(one.command+"  ", n.command)
+		})
+		page, _ := filepath.Rel(root, one.page)
+		if at >= 0 {
+			used[notPlayed[at].command] = true
+			t.Logf("not played: %s: %s: %s", page, one.command, notPlayed[at].why)
+			continue
+		}
+		t.Run(page+": "+one.command, func(t *testing.T) { one.play(t, page) }) //nolint:paralleltest // one folder
+	}
+	for _, n := range notPlayed {
+		assert.True(t, used[n.command], "no page has %s", n.command)
+	}
+}
+
+// snippets writes the files that the commands name: those of which a page has the text, and reports.
+func snippets(t *testing.T, root string) {
+	t.Helper()
+	block := func(page, first string) []byte {
+		text, err := os.ReadFile(filepath.Join(root, page))
+		require.NoError(t, err)
+		_, found, is := strings.Cut(string(text), "\n    "+first)
+		require.True(t, is, "%s has no block that begins with %q", page, first)
+		block, _, _ := strings.Cut(first+found, "\n\n")
+		return []byte(strings.ReplaceAll(block, "\n    ", "\n") + "\n")
+	}
+	files := map[string][]byte{
+		"my-bug.fwp":    block("README.md", "# my-bug.fwp"),
+		"bug.fwp":       block("README.md", "# my-bug.fwp"),
+		"workq.fwp":     []byte("protocol: workq\ntitle: one job\n\nC: add $id $name 1000 60000 * <- pong\nS: +OK\n"),
+		"nightly.yaml":  block("docs/load.md", "# nightly.yaml"),
+		"schedule.yaml": block("docs/durability.md", "# schedule.yaml"),
+		"known.expect":  nil, "fwpcheck.expect": nil,
+	}
+	written, err := os.ReadFile(filepath.Join(root, "expectations", "faktory-1.10.0.txt"))
+	require.NoError(t, err)
+	require.NoError(t, os.Mkdir("expectations", 0o700))
+	files["expectations/faktory-1.10.0.txt"] = written
+	code, report := played("fwpcheck run --check info/* --format json --no-progress")
+	require.Zero(t, code, report)
+	_, report, _ = strings.Cut(report, "\n") // which server
+	for _, name := range []string{"old.json", "new.json", "run.json", "explored.json", "report.json"} {
+		files[name] = []byte(report)
+	}
+	for name, text := range files {
+		require.NoError(t, os.WriteFile(name, text, 0o600))
+	}
+	config := block("docs/checking-a-server.md", "start: ./my-server")
+	require.NoError(t, os.WriteFile("config.yaml", []byte(strings.Replace(string(config), "./my-server", "false", 1)), 0o600))
+	code, out := played("fwpcheck run --config config.yaml")
+	assert.Equal(t, 4, code, "%s\n%s", config, out)
+}
+
+// play plays a command, and fails if it is refused. One that loads or tests a server has one that is not there.
+func (d documented) play(t *testing.T, page string) {
+	t.Helper()
+	line := d.command
+	want, soon := []int{4}, atOnce.MatchString(line)
+	switch {
+	case soon:
+		want = []int{0}
+		if strings.Contains(line, "compare") {
+			want = append(want, 3) // a report of a server that was not there
+		}
+	case onFault.MatchString(line):
+		want = []int{1, 3}
+		if strings.Contains(line, "explore") || strings.Contains(line, "compare") {
+			want = append(want, 0) // after so few steps
+			line += " --steps 200 --no-shrink"
+		} else if !slow.Enabled() {
+			line += " --check ack/* --check retry/*"
+		}
+	case slow.Enabled() && embedded.MatchString(line):
+		want = []int{0}
+	default:
+		line = nowhere(line)
+	}
+	words := shellWords(t, line)
+	if strings.HasPrefix(line, "fwpcheck init") {
+		t.Chdir(t.TempDir())
+	}
+	code, out := played(words[0]+" "+words[1], words[2:]...)
+	assert.Contains(t, want, code, "%s: %s\nplayed as %q\n%s", page, d.command, words, out)
+	assert.NotContains(t, out, "internal error", page)
+}
+
+// nowhere returns a command with servers that are not there: nothing listens at 127.0.0.1:1.
+func nowhere(line string) string {
+	if strings.Contains(line, "workq://") {
+		line = strings.ReplaceAll(line, "my-bug.fwp", "workq.fwp")
+	}
+	line = address.ReplaceAllString(line, "$1://127.0.0.1:1")
+	line = startOf.ReplaceAllString(line, "${1}false")
+	line = regexp.MustCompile(`--start(=| )false( |$)`).ReplaceAllString(line, "--start${1}'false {port}'$2")
+	line = strings.NewReplacer("start:false", "tcp://127.0.0.1:1", "--url ...", "--url tcp://127.0.0.1:1", "--url URL",
+		"--url tcp://127.0.0.1:1", "--rate R", "--rate 1000/s").Replace(line)
+	line = strings.ReplaceAll(line, "--pid 4711", fmt.Sprint("--pid ", os.Getpid()))
+	line = regexp.MustCompile(`nats://\S+`).ReplaceAllString(line, "nats://token@127.0.0.1:1 --within 10ms")
+	before, _, of := strings.Cut(line, " -- ")
+	if of {
+		return before + " -- false"
+	}
+	named := strings.Contains(line, "://") || strings.Contains(line, "--start")
+	protocol := regexp.MustCompile(`--protocol (\S+)`).FindStringSubmatch(line)
+	switch {
+	case named:
+	case strings.Contains(line, "--update-expect"):
+		line += " --config config.yaml"
+	case strings.Contains(line, "--disrupt-with kill"):
+		line += " --start 'false {port}'"
+	case protocol != nil:
+		line += fmt.Sprintf(" --url %s://127.0.0.1:1", protocol[1])
+	default:
+		line += " --url tcp://127.0.0.1:1"
+	}
+	if strings.Contains(line, "fwpcheck wait") {
+		line += " --timeout 10ms"
+	}
+	return line
+}
+
+// shellWords splits a command as a shell does, as far as the pages need that.
+func shellWords(t *testing.T, line string) (words []string) {
+	t.Helper()
+	parts := strings.Split(line, "'")
+	require.Equal(t, 1, len(parts)%2, "an open quotation mark: %s", line)
+	open := false
+	for i, part := range parts {
+		if i%2 == 1 {
+			if open {
+				words[len(words)-1] += part
+			} else {
+				words = append(words, part)
+			}
+			open = true
+			continue
+		}
+		for j, word := range strings.Fields(part) {
+			if j == 0 && open && !strings.HasPrefix(part, " ") {
+				words[len(words)-1] += word
+			} else {
+				words = append(words, word)
+			}
+		}
+		open = part != "" && !strings.HasSuffix(part, " ")
+	}
+	return words
+}
