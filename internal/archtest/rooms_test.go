@@ -178,7 +178,8 @@ var rooms = map[string]room{
 		"load/workload", "reports",
 	}},
 	"load/agents": {mayImport: []string{
-		"internal/text", "internal/wait", "load", "load/judge", "load/measure", "load/results", "load/workload", "reports",
+		"internal/lag", "internal/text", "internal/wait", "load", "load/judge", "load/measure", "load/results",
+		"load/workload", "reports",
 	}},
 	"load/client": {mayImport: []string{
 		"internal/history", "internal/shortage", "internal/text", "load/arrivals", "load/engine", "load/ledger",

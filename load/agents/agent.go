@@ -14,6 +14,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/internal/wait"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/results"
@@ -178,13 +179,15 @@ func (s *session) join(ctx context.Context) error {
 func (s *session) beat(ctx context.Context, gone func()) {
 	ticker := time.NewTicker(heartbeat)
 	defer ticker.Stop()
+	meter := new(lag.Meter)
+	go meter.Run(ctx)
 	for {
 		s.tick()
 		select {
 		case <-ticker.C:
 			s.mu.Lock()
 			s.missed++
-			silent := s.missed > missable
+			silent := s.missed > silence(meter.Lag(lately()))
 			s.mu.Unlock()
 			if silent {
 				gone()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/results"
@@ -49,6 +50,7 @@ type coordinator struct {
 	began       time.Time
 	subjects    subjects
 	roster      roster
+	meter       lag.Meter // of this machine
 	timeline    *timeline
 	interrupted bool
 	said        phase // the phase that was logged
@@ -114,6 +116,9 @@ func flush(conn *nats.Conn) error {
 func (c *coordinator) loop(ctx context.Context, messages chan *nats.Msg) {
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
+	measuring, stop := context.WithCancel(ctx)
+	defer stop()
+	go c.meter.Run(measuring)
 	interrupt := ctx.Done()
 	c.publish()
 	for c.roster.phase != over {
@@ -124,7 +129,7 @@ func (c *coordinator) loop(ctx context.Context, messages chan *nats.Msg) {
 		case <-beat.C:
 			due = true
 			c.receiveAll(messages) // messages of the time in which this process was held up count, before silence is judged
-			c.roster.beat()
+			c.roster.beat(c.meter.Lag(lately()))
 			c.timeline.close(c.now())
 		case <-interrupt:
 			interrupt, c.interrupted = nil, true

@@ -9,16 +9,25 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/load/results"
 )
 
 // Each side sends a heartbeat a second, and takes the other one for lost when more than three of its own went by
 // without one of the other's. It counts its own and looks at no clock, so a process that was held up for some seconds
-// does not blame the others.
+// does not blame the others. Where this machine is late, the other side may be on it, and late as well: see silence.
 const (
 	heartbeat = time.Second
 	missable  = 3
 )
+
+// silence returns how many heartbeats the other side may miss where this machine was late by so much meanwhile.
+func silence(late time.Duration) int {
+	return missable + int(lag.Grace(late, missable*heartbeat)/heartbeat)
+}
+
+// lately is since when the lag of this machine counts for that: longer than the silence that is usual.
+func lately() time.Time { return time.Now().Add(-2 * missable * heartbeat) }
 
 // NewToken returns a token that cannot be guessed.
 func NewToken() string { return strings.ToLower(rand.Text()) }

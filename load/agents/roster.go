@@ -33,6 +33,7 @@ type roster struct {
 	start   time.Duration
 	why     string // why the run was stopped
 	failed  string // why it did not begin
+	most    int    // heartbeats that an agent may miss
 }
 
 // member is an agent of the run.
@@ -96,8 +97,10 @@ func (r *roster) join(j joining) (refused string) {
 	return ""
 }
 
-// beat counts a heartbeat of the coordinator, in which each agent should have said something.
-func (r *roster) beat() {
+// beat counts a heartbeat of the coordinator, in which each agent should have said something. late is by how much its
+// machine was late in the latest ones.
+func (r *roster) beat(late time.Duration) {
+	r.most = silence(late)
 	for _, m := range r.members {
 		m.missed++
 	}
@@ -155,7 +158,7 @@ func (r *roster) advance(now time.Duration) {
 
 // gather goes on when all agents are there. One that fell silent makes room for another.
 func (r *roster) gather(now time.Duration) {
-	r.members = slices.DeleteFunc(r.members, func(m *member) bool { return m.missed > missable })
+	r.members = slices.DeleteFunc(r.members, func(m *member) bool { return m.missed > r.most })
 	switch {
 	case len(r.members) == r.plan.Agents:
 		r.enter(now, connecting)
@@ -191,7 +194,7 @@ func (r *roster) follow(now time.Duration) {
 	for _, m := range r.members {
 		switch {
 		case m.report != nil || m.lost != "":
-		case m.missed > missable:
+		case m.missed > r.most:
 			m.lost = "three of its ticks are missing"
 		case late:
 			m.lost = fmt.Sprintf("it sent no report within %v", stopLimit)

@@ -14,7 +14,8 @@ import (
 type script struct {
 	roster
 
-	now time.Duration
+	now  time.Duration
+	late time.Duration // this machine
 }
 
 func newScript(agents int) *script {
@@ -37,7 +38,7 @@ func (s *script) beats(ready bool, names ...string) {
 	for _, name := range names {
 		s.heard(tick{Name: name, Ready: ready})
 	}
-	s.beat()
+	s.beat(s.late)
 	s.advance(s.now)
 }
 
@@ -193,6 +194,20 @@ func TestOnesOwnDelayIsNoSilence(t *testing.T) {
 	s.beats(true)
 	assert.Equal(t, running, s.phase)
 	assert.Empty(t, s.members[0].lost)
+}
+
+// On a machine that is late an agent may be so as well, and is given three times as long at most, and the lag itself.
+func TestSilenceFollowsTheLag(t *testing.T) {
+	t.Parallel()
+	for late, want := range map[time.Duration]int{0: 3, 10 * time.Millisecond: 3, 100 * time.Millisecond: 5, 2 * time.Second: 11} {
+		s := began("a", "b")
+		s.late = late
+		beats := 0
+		for ; s.members[1].lost == "" && beats < 100; beats++ {
+			s.beats(true, "a")
+		}
+		assert.Equal(t, want, beats, late)
+	}
 }
 
 // No agent drains before all have pushed their last job; who has reported or is lost pushes no more.

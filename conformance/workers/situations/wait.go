@@ -5,11 +5,20 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/lag"
 )
 
 // until waits for a condition that only an event can bring about, and reports whether it came about within the
-// patience.
+// patience, which is longer by what the lag of this machine meanwhile may explain.
 func (t *trial) until(patience time.Duration, condition func() bool) bool {
+	begun := time.Now()
+	return t.within(patience, condition, func() time.Duration {
+		return patience + lag.Grace(t.lag(begun), patience) - time.Since(begun)
+	})
+}
+
+// within is until with a function that returns how much longer to wait when the patience is over.
+func (t *trial) within(patience time.Duration, condition func() bool, left func() time.Duration) bool {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	for {
@@ -21,7 +30,11 @@ func (t *trial) until(patience time.Duration, condition func() bool) bool {
 		case <-changed:
 			breathe(events)
 		case <-timer.C:
-			return condition()
+			more := left()
+			if more <= 0 || condition() {
+				return condition()
+			}
+			timer.Reset(more)
 		case <-t.ctx.Done():
 			return false
 		}
@@ -57,7 +70,7 @@ func (t *trial) awaitCount(p *program, patience time.Duration, m match, n int) b
 
 // watch lets time pass, until a process is over and the end of its connections has been seen.
 func (t *trial) watch(p *program, d time.Duration) {
-	if !t.until(d, func() bool { return t.exited(p) }) {
+	if !t.within(d, func() bool { return t.exited(p) }, func() time.Duration { return 0 }) {
 		return
 	}
 	opened, closed := p.events(ofKind(workers.Opened)), p.events(ofKind(workers.Closed))
