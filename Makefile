@@ -121,6 +121,10 @@ zmq: ## hold package zmtp against libzmq; needs a Python with pyzmq: FWP_ZMQ=/us
 kubernetes: ## decode the manifests of docs/kubernetes.md with the types of the Kubernetes API
 	cd tools/kubernetes && $(GO) test -count=1 ./...
 
+.PHONY: release-try
+release-try: ## install this commit as users install a release, from a module proxy in bin/release-try
+	tools/release/try.sh bin/release-try
+
 .PHONY: tidy-check
 tidy-check: ## check that go.mod and go.sum are as go mod tidy leaves them
 	$(GO) mod tidy -diff
