@@ -3,6 +3,7 @@ package reports
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +17,9 @@ type Suite struct {
 	// Name is what was run: "fwpcheck run" for example.
 	Name    string
 	Version string
-	Target  string
+	// Target is what was tested, and where; Subject is its name and version, or what stands for them.
+	Target, Subject string
+
 	Started time.Time
 	Took    time.Duration
 	Seed    uint64
@@ -104,8 +107,8 @@ func CaseStateOf(v Verdict, o ExitOptions) CaseState {
 // of its own, and so is one whose goal was not reached.
 func (r *Report) Suite(o ExitOptions) Suite {
 	s := Suite{
-		Name: "fwpcheck " + cmp.Or(r.Target.Role, "run"), Version: r.Version, Target: r.Target.named(), Started: r.Started,
-		Took: r.Took, Seed: r.Seed,
+		Name: "fwpcheck " + cmp.Or(r.Target.Role, "run"), Version: r.Version, Target: r.Target.String(), Subject: r.Target.short(),
+		Started: r.Started, Took: r.Took, Seed: r.Seed,
 	}
 	s.Code, s.Words = r.Outcome(o)
 	if r.Expectations != nil {
@@ -203,6 +206,17 @@ func (s *Suite) Add(c Case) {
 	}
 	s.Cases = append(s.Cases, c)
 }
+
+// FileName returns the name, without its end, of a file for the result: "fwpcheck-run-faktory-1.9.3".
+func (s *Suite) FileName() string {
+	name := []rune(notInFileName.ReplaceAllString(strings.ToLower(s.Name+" "+s.Subject), "-"))
+	return strings.Trim(string(name[:min(len(name), mostFileName)]), "-.")
+}
+
+var notInFileName = regexp.MustCompile(`[^a-z0-9.+_]+`)
+
+// mostFileName is how many characters FileName has at most.
+const mostFileName = 120
 
 // AddTroubles appends what kept a run from being complete.
 func (s *Suite) AddTroubles(t Trouble) {

@@ -273,7 +273,7 @@ func (c *Changes) Page(o PageOptions) Page {
 	var p Page
 	runs := Table{}
 	for i, r := range c.Runs {
-		runs.Rows = append(runs.Rows, Cells(fmt.Sprint(i+1), r.Name, TargetName(r.Target.URL, r.Target.Chosen),
+		runs.Rows = append(runs.Rows, Cells(fmt.Sprint(i+1), r.Name, r.Target.String(),
 			strings.TrimPrefix(Began(r.Started), ", started "), cmp.Or(listed(r.Findings), "no findings")))
 	}
 	p.Section("RUNS", "")

@@ -157,8 +157,8 @@ func (c *Comparison) WriteJSON(w io.Writer, o ExitOptions) error {
 // words what the result is.
 func (c *Comparison) Page(o PageOptions) Page {
 	var p Page
-	p.target("A", c.A, c.Version)
-	p.target("B", c.B, "")
+	p.Target("A", c.A, c.Version)
+	p.Target("B", c.B, "")
 	p.AddTroubles(c.Trouble)
 	if len(c.Differences) > 0 {
 		p.Section("DIFFERENCES", "replies to the same commands that differ between A, the first server, and B, the second")
@@ -226,7 +226,8 @@ func (d *Difference) lines() []string {
 func (c *Comparison) Suite(o ExitOptions) Suite {
 	s := Suite{
 		Name: "fwpcheck compare", Version: c.Version, Started: c.Started, Took: c.Took, Seed: c.Seed,
-		Target: "A " + TargetName(c.A.URL, c.A.Chosen) + ", B " + TargetName(c.B.URL, c.B.Chosen),
+		Target:  "A " + c.A.String() + ", B " + c.B.String(),
+		Subject: JoinWith(" and ", c.A.short(), c.B.short()),
 	}
 	s.Code, s.Words = c.Outcome(o)
 	s.AddTroubles(c.Trouble)

@@ -3,7 +3,7 @@
 // result once and never reads one back. Nothing here renders: reports/page and reports/html write pages,
 // reports/formats writes cases.
 //
-// The model of a run: report.go (the result), law.go (what a law has judged), inputs.go (what was sent, also
+// The model of a run: report.go (the result), subject.go (what was tested), law.go (what a law has judged), inputs.go (what was sent, also
 // by several runs), verdict.go (verdicts, levels of clauses,
 // reasons, and how often each occurred), finding.go (evidence, how findings of several clauses fold into one, what is
 // the same of one in every run), known.go (known findings), open.go (what has no result, and why), read.go (a saved
@@ -15,8 +15,8 @@
 // What a result comes to: exit.go (the table of exit codes), outcome.go (what a run comes to, in words), cases.go
 // (cases), json.go (JSON, and what is hidden in a result or left out of it), units.go (numbers in words).
 //
-// Pages: page.go (the blocks), page_report.go and page_finding.go (a run and its findings), transcript.go (what of a
-// conversation is shown), figure.go and figure_matrix.go (pictures).
+// Pages: page.go (the blocks), page_report.go and page_finding.go (a run and its findings), transcript.go and object.go (what of a
+// conversation and of a job is shown), figure.go (pictures).
 //
 // Nothing here shortens or removes passwords for its caller: URLs and commands arrive without them, and payloads arrive
 // escaped and, where they are long, already shortened. The renderers escape control characters all the same, so that a

@@ -60,7 +60,7 @@ var ours = map[string]bool{
 	"check": true,
 	"conn":  true, "from": true, "reproduce": true, "shrink": true, "provide": true, "schema": true,
 	"version": true, "url": true, "chosen": true,
-	"role":  true,
+	"role": true, "sha256": true,
 	"usage": true, "checks": true, "clauses": true, "path": true, "run": true, "outcome": true,
 	"close": true,
 	"mark":  true, "goal": true, "command": true, "state": true, "field": true, "breaks": true, "ended_by": true,

@@ -322,7 +322,7 @@ func (c *Coverage) WriteJSON(w io.Writer, o ExitOptions) error {
 func (c *Coverage) Page(o PageOptions) Page {
 	var p Page
 	row := func(r *CoveredRun) Row {
-		return Cells(r.Name, TargetName(r.Target.URL, r.Target.Chosen), strings.TrimPrefix(Began(r.Started), ", started "),
+		return Cells(r.Name, r.Target.String(), strings.TrimPrefix(Began(r.Started), ", started "),
 			text.Count(r.Commands, "command"))
 	}
 	p.TableSection("RUNS", "", Table{Rows: RowsOf(c.Runs, row)})

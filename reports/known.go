@@ -12,7 +12,7 @@ import (
 // Expectations is what a run came to by a file of known findings.
 type Expectations struct {
 	// File is its name, and Server the name and version of the server that its lines were held against; empty if
-	// none of them asks for it or the server does not tell.
+	// they are not known.
 	File   string `json:"file"`
 	Server string `json:"server,omitempty"`
 	// Stale holds the lines that are no longer so. They fail the run.
@@ -207,7 +207,7 @@ func (r *Report) knownRow(same []Known) Row {
 	if same[0].Clause != "" {
 		words = cmp.Or(r.clause(same[0].Clause), &Clause{}).Statement
 	}
-	return Cells(same[0].Verdict.String(), same[0].Clause, words, shownBy(checks), "line "+ranges(lines))
+	return same[0].Verdict.row(same[0].Clause, words, shownBy(checks), "line "+ranges(lines))
 }
 
 // ranges returns sorted numbers as text: "4, 7-12".

@@ -158,8 +158,15 @@ func (g *group) brief(r *Report) []Text {
 		}
 	}
 	slices.Sort(clauses)
+	if len(clauses)+len(checks) > mostOpenNamed {
+		return LinesOf(JoinWith(", ", some(len(clauses), text.Count(len(clauses), "clause")),
+			some(len(checks), text.Count(len(checks), "check"))) + "; -v lists them")
+	}
 	return LinesOf(JoinWith("\n", strings.Join(clauses, ", "), strings.Join(checks, ", ")))
 }
+
+// mostOpenNamed is how many clauses and checks without a result for one cause are named, where not all is shown.
+const mostOpenNamed = 10
 
 // example returns the first of several causes, with its check.
 func (g *group) example() []Text {

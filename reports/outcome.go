@@ -69,6 +69,7 @@ type tally struct {
 	missing []string // required and not evaluated
 	stale   int      // lines of the file of known findings
 	listed  int      // clauses with known findings, and checks of no clause with some
+	machine string   // why most of what has no result has none, if that is this machine
 }
 
 func (r *Report) tally(o ExitOptions) tally {
@@ -77,6 +78,7 @@ func (r *Report) tally(o ExitOptions) tally {
 	if r.Expectations != nil {
 		t.stale = len(r.Expectations.Stale)
 	}
+	t.machine = r.machineCause()
 	t.listed = len(grouped(slices.DeleteFunc(slices.Clone(all), isFresh),
 		func(f *Finding) string { return cmp.Or(f.Clause, f.Check) }))
 	for _, c := range r.Checks {
@@ -95,6 +97,33 @@ func (r *Report) tally(o ExitOptions) tally {
 		}
 	}
 	return t
+}
+
+// ofMachine are the reasons for which another machine, or more time, would have had a result.
+var ofMachine = []ReasonCode{ReasonLag, ReasonTime, ReasonUnsteady}
+
+// machineCause returns the cause of most of what has no result, if that is this machine, and what to do; else nothing.
+func (r *Report) machineCause() string {
+	times, most, all, advice := map[ReasonCode]int{}, ReasonCode(""), 0, ""
+	for _, c := range r.Checks {
+		for _, cv := range c.results() {
+			if !isOpen(cv.Verdict) || cv.Known > 0 {
+				continue
+			}
+			all++
+			times[cv.Reason]++
+			if slices.Contains(ofMachine, cv.Reason) && times[cv.Reason] > times[most] {
+				most = cv.Reason
+			}
+			if cv.Reason == most {
+				advice = cmp.Or(cv.Provide, advice)
+			}
+		}
+	}
+	if most == "" || 2*times[most] < all {
+		return ""
+	}
+	return JoinWith("; ", fmt.Sprintf("%s (%d of %d)", most.Words(), times[most], all), advice)
 }
 
 // counts returns what the run comes to, given its findings.
@@ -184,7 +213,8 @@ func (t tally) unsettled() string {
 		parts = append(parts, some(t.Clauses[v], text.Count(t.Clauses[v], "clause")+" "+v.String()),
 			some(t.Checks[v], text.Count(t.Checks[v], "check")+" "+v.String()))
 	}
-	return cmp.Or(JoinWith(", ", parts...), some(t.open, text.Count(t.open, "check")+" inconclusive"))
+	words := cmp.Or(JoinWith(", ", parts...), some(t.open, text.Count(t.open, "check")+" inconclusive"))
+	return JoinWith(": ", words, some(len(words), t.machine))
 }
 
 // passed returns what passed and what was observed: clauses, or checks where no clause was.

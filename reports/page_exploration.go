@@ -14,7 +14,7 @@ import (
 // and a last line that says in words what the result is.
 func (e *Exploration) Page(o PageOptions) Page {
 	var p Page
-	p.target("target", e.Target, e.Version)
+	p.Target("target", e.Target, e.Version)
 	p.AddTroubles(e.Trouble)
 	p.found(e)
 	if len(e.Findings) > 0 {
@@ -150,8 +150,8 @@ func (p *Page) situations(all map[string]int, o PageOptions) {
 // Suite returns e as cases: one for each finding, and one for the exploration itself.
 func (e *Exploration) Suite(o ExitOptions) Suite {
 	s := Suite{
-		Name: "fwpcheck explore", Version: e.Version, Target: TargetName(e.Target.URL, e.Target.Chosen), Started: e.Started,
-		Took: e.Took, Seed: e.Seed,
+		Name: "fwpcheck explore", Version: e.Version, Target: e.Target.String(), Subject: e.Target.short(),
+		Started: e.Started, Took: e.Took, Seed: e.Seed,
 	}
 	s.Code, s.Words = e.Outcome(o)
 	s.AddTroubles(e.Trouble)

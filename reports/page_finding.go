@@ -82,11 +82,15 @@ func (p *Page) findingHead(group []Finding) {
 
 // evidence appends what was expected and received, and whatever else belongs to it.
 func (p *Page) evidence(e *Evidence, o PageOptions, more ...Field) {
+	names := e.matters()
 	value := func(s string) []Text {
-		if !o.Verbose {
-			s = abridged(s)
+		lines := LinesOf(s)
+		for i := range lines {
+			if !o.Verbose {
+				lines[i] = Words(known{}.brief(lines[i].String(), names))
+			}
 		}
-		return LinesOf(s)
+		return lines
 	}
 	p.Add(Fields{LabelWidth: 8, Fields: slices.Concat([]Field{
 		exact("check", e.named()...),

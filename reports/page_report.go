@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -17,7 +16,7 @@ func (r *Report) Page(o PageOptions) Page {
 	groups := symptoms(all)
 	found := broken(groups)
 	counts := r.counts(all)
-	p.target("target", r.Target, r.Version)
+	p.Target("target", r.Target, r.Version)
 	p.AddTroubles(r.Trouble)
 	p.summary(found, fresh(all))
 	p.known(r, groups, o)
@@ -41,32 +40,6 @@ func (r *Report) Page(o PageOptions) Page {
 	p.functions(r.Functions, o)
 	p.Conclude(r.facts(), r.decide(o.Exit))
 	return p
-}
-
-// target appends what was tested, and by what.
-func (p *Page) target(label string, t Target, version string) {
-	p.Add(Fields{LabelWidth: 8, Fields: []Field{
-		exact(label, Words(t.named())), exact("greeting", Words(t.HI)), exact("suite", Words(version)),
-	}})
-}
-
-// named returns what was tested, and how it was chosen.
-func (t Target) named() string { return TargetName(cmp.Or(t.Command, t.URL), t.Chosen) }
-
-// role is what was tested.
-func (t Target) role() string {
-	if t.Command != "" {
-		return cmp.Or(t.Role, "program")
-	}
-	return "server"
-}
-
-// TargetName returns a target and how it was chosen: "tcp://localhost:7419 (from --url)".
-func TargetName(url, chosen string) string {
-	if url == "" || chosen == "" {
-		return cmp.Or(url, chosen, "none")
-	}
-	return url + " (" + chosen + ")"
 }
 
 // AddTroubles appends what kept a run from being complete, but for what its outcome says in the last line.

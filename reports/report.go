@@ -53,20 +53,6 @@ type Report struct {
 	Clauses []Clause `json:"clauses"`
 }
 
-// Target is the server under test, or the worker or producer.
-type Target struct {
-	// Command is what started the worker or the producer that was tested; empty for a server.
-	Command string `json:"command,omitempty"`
-	// Role is what the program of Command is: "worker" or "client"; empty for a server.
-	Role string `json:"role,omitempty"`
-	// URL is the address, without the password; it may be empty for the embedded server.
-	URL string `json:"url,omitempty"`
-	// Chosen is how the target was chosen: "from --url", "from FAKTORY_URL", "the embedded server" for example.
-	Chosen string `json:"chosen,omitempty"`
-	// HI is the server's greeting, escaped, without its sign and line end: `HI {"v":2}` for example.
-	HI string `json:"hi,omitempty" from:"target"`
-}
-
 // Clause is a clause of the catalogue with the verdict of the whole run: the Worst of those of its checks.
 type Clause struct {
 	ID        string  `json:"id"`

@@ -9,7 +9,9 @@ import (
 func rich() *Report {
 	return &Report{
 		Schema: Schema, Version: "fwpcheck 0.1.0", Seed: 18446744073709551557,
-		Target:  Target{URL: "tcp://127.0.0.1:7419", Chosen: "from --url", HI: `HI {"v":2}`},
+		Target: Target{URL: "tcp://127.0.0.1:7419", Chosen: "from --url", HI: `HI {"v":2}`, Subject: Subject{
+			Name: "acme server", Version: "1.9.3", Reports: "faktory 1.9.3",
+		}},
 		Started: time.Date(2026, 3, 9, 14, 5, 6, 789000000, time.UTC), Took: 12345678901 * time.Nanosecond,
 		Checks: []Check{
 			passing(), rejected(), padded(), dying(), slow(), endReply(), noPassword(), noRestart(),

@@ -24,9 +24,10 @@ func transcript(e *Evidence, all []Line, o PageOptions) Transcript {
 	if len(shown) == 0 {
 		return t
 	}
+	jobs, names := known{}, e.matters()
 	for n, i := range shown {
 		entry := e.entry(all, i)
-		if entry.Line.Text = abridged(entry.Line.Text); n == 0 || entry.Mark != "" || !alike(all, before, i) {
+		if entry.Line.Text = jobs.brief(entry.Line.Text, names); n == 0 || entry.Mark != "" || !alike(all, before, i) {
 			t.Entries = append(t.Entries, entry)
 			before = i
 			continue
@@ -47,6 +48,9 @@ func transcript(e *Evidence, all []Line, o PageOptions) Transcript {
 func (e *Evidence) entry(all []Line, i int) Entry {
 	if i != e.Marked-1 || e.Expected == "" {
 		return Entry{Line: all[i]}
+	}
+	if len(e.Differences) > 0 {
+		return Entry{Line: all[i], Mark: abridged(text.OneLine(strings.Join(e.Differences, "; ")))}
 	}
 	return Entry{Line: all[i], Mark: "expected " + abridged(text.OneLine(e.Expected))}
 }

@@ -91,10 +91,12 @@ type Runner struct {
 	Patience time.Duration // see play.Player
 	Parallel int           // checks at a time; if zero two that are busy, and any number that wait
 	Seed     uint64        // of the order and of the names; the names also hold the time, so that runs do not meet
-	Repeat   int           // how often each check is run; once if zero
-	FailFast bool          // stop at the first fail or crash that Expected does not return true for
-	Quick    bool          // end soon on every server, for checks that a quick selection picked: see QuickRun
-	Virtual  bool          // time is virtual (testing/synctest): no timer is ever late, and none is watched for it
+	// SeedNames draws the names from the seed alone, so that two runs have the same: no server may have been used before.
+	SeedNames bool
+	Repeat    int  // how often each check is run; once if zero
+	FailFast  bool // stop at the first fail or crash that Expected does not return true for
+	Quick     bool // end soon on every server, for checks that a quick selection picked: see QuickRun
+	Virtual   bool // time is virtual (testing/synctest): no timer is ever late, and none is watched for it
 
 	// Expected reports whether all findings of a check are known; nil if none are.
 	Expected func(reports.Check) bool

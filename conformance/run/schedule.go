@@ -56,6 +56,7 @@ type runState struct {
 
 	results  [][]reports.Check // by check and repetition
 	plays    int
+	played   map[string]int // how often each check was, with SeedNames
 	done     int
 	retries  time.Time       // until when checks are tried again because of lag; zero in the first round
 	reached  map[string]bool // goals of clauses
@@ -69,6 +70,7 @@ type runState struct {
 
 func newRunState(r *Runner) *runState {
 	s := &runState{
+		played: map[string]int{},
 		runner: r, start: time.Now(), repeat: max(r.Repeat, 1), meter: new(lag.Meter), ended: make(chan *task),
 		reached: map[string]bool{}, law: lawful{found: map[lawKey]*lawFinding{}},
 		most: math.MaxInt, mostBusy: busyChecks,
@@ -213,8 +215,20 @@ func (s *runState) enter(t *task) {
 	t.began = time.Now()
 	t.tries++
 	s.plays++
-	salt := (s.runner.Seed ^ uint64(s.start.Nanosecond())) & 0xffff
-	t.names = fmt.Sprintf("fwp%s%04x-%d", s.start.UTC().Format("0102150405"), salt, s.plays)
+	t.names = s.namesOf(t)
+}
+
+// namesOf returns what the names of a play begin with, which no other play on the server has. With SeedNames they follow
+// from the seed, the check and how often that was played.
+func (s *runState) namesOf(t *task) string {
+	if !s.runner.SeedNames {
+		salt := (s.runner.Seed ^ uint64(s.start.Nanosecond())) & 0xffff
+		return fmt.Sprintf("fwp%s%04x-%d", s.start.UTC().Format("0102150405"), salt, s.plays)
+	}
+	place := slices.IndexFunc(s.described, func(d conformance.Description) bool { return d.ID == t.about.ID })
+	number := 1 + place + len(s.described)*s.played[t.about.ID]
+	s.played[t.about.ID]++
+	return fmt.Sprintf("fwp%010d%04x-%d", s.runner.Seed%1e10, s.runner.Seed>>48, number)
 }
 
 // end takes the evidence of a play, and decides whether it counts.

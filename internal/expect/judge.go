@@ -36,9 +36,7 @@ func (f *File) Judge(r *reports.Report, on Setting) *reports.Report {
 		j.goal(&judged.Clauses[i])
 	}
 	judged.Expectations = &reports.Expectations{File: f.Name, Stale: []reports.Expectation{}}
-	if f.AsksServer() {
-		judged.Expectations.Server = on.Server.String()
-	}
+	judged.Expectations.Server = on.Server.String()
 	for i := range f.Lines {
 		j.conclude(&judged, i)
 	}

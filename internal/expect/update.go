@@ -43,7 +43,7 @@ func (f *File) Update(judged *reports.Report, generated func(check string) bool)
 		wanted = u.stale(stale.Line, wanted)
 	}
 	u.rename(judged)
-	return u.finish(wanted)
+	return u.finish(wanted, judged.Expectations.Server)
 }
 
 // rename writes the lines about checks that are no more as lines about those that stand instead. Of several that are
@@ -187,8 +187,8 @@ func (u *updating) stale(number int, wanted []Line) []Line {
 	return slices.Delete(slices.Clone(wanted), i, i+1)
 }
 
-// finish returns the file with the lines that are wanted at its end.
-func (u *updating) finish(wanted []Line) Update {
+// finish returns the file with the lines that are wanted at its end. A new one names the server.
+func (u *updating) finish(wanted []Line, server string) Update {
 	var all []string
 	for i, line := range u.text {
 		if !u.gone[i] {
@@ -196,7 +196,11 @@ func (u *updating) finish(wanted []Line) Update {
 		}
 	}
 	if len(u.file.text) == 0 {
-		all = append(all, strings.Split(header, "\n")...)
+		of := ""
+		if server != "" {
+			of = " of " + server
+		}
+		all = append(all, strings.Split(fmt.Sprintf(header, of), "\n")...)
 	}
 	widest := [2]int{}
 	for i := range wanted {
@@ -211,8 +215,8 @@ func (u *updating) finish(wanted []Line) Update {
 	return u.Update
 }
 
-// header is the beginning of a new file.
-const header = `# Known findings: CHECK CLAUSE KIND, and because="..." server="..." see=URL until=DATE.
+// header is the beginning of a new file; %s is the server.
+const header = `# Known findings%s: CHECK CLAUSE KIND, and because="..." server="..." see=URL until=DATE.
 # A comment means nothing to the program: say here why each line is right.
 `
 

@@ -102,6 +102,21 @@ func (s *Secrets) Hidden(write func(io.Writer) error) func(io.Writer) error {
 	}
 }
 
+// passwordWord matches a word of a command that is a password: behind a flag or a variable whose name says so.
+var passwordWord = regexp.MustCompile(`(?i)((?:password|passwd|pass|secret|token)(?:=|\s+))('[^']*'|"[^"]*"|[^\s'"]+)`)
+
+// RedactCommand removes from a command what may be a password. {password}, variables and other flags stay.
+func RedactCommand(command string) string {
+	return passwordWord.ReplaceAllStringFunc(Redact(command), func(found string) string {
+		parts := passwordWord.FindStringSubmatch(found)
+		if word := strings.Trim(parts[2], `'"`); strings.HasPrefix(word, "$") || strings.HasPrefix(word, "{") ||
+			strings.HasPrefix(word, "-") {
+			return found
+		}
+		return parts[1] + "***"
+	})
+}
+
 // OnlyPassword returns the password in a file, and an error if there is another one, which is from a place such as "in
 // the URL".
 func OnlyPassword(other, from, file string) (string, error) {

@@ -50,7 +50,7 @@ func (c *coordinator) result() (*load.Result, error) {
 	if joined.Target.URL == "" {
 		joined.Target = l.Target
 	}
-	joined.Target.Chosen = l.Target.Chosen
+	joined.Target.Chosen, joined.Target.Subject = l.Target.Chosen, l.Target.Subject
 	joined.Series, joined.Heat = c.timeline.series, c.timeline.heat
 	judge.Evaluate(joined, c.Thresholds...)
 	return result, nil

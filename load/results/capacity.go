@@ -161,11 +161,11 @@ func (c *LoadCapacity) Page(o reports.PageOptions) reports.Page {
 	decided := c.decide()
 	p.Add(reports.Prose{Lines: []reports.Text{decided.Text()}})
 	holds := strings.Join(append([]string{"99 % of it is achieved"}, c.Thresholds...), ", ")
-	p.Add(reports.Fields{LabelWidth: 10, Fields: []reports.Field{
-		reports.NewField("target", reports.TargetName(c.Target.URL, c.Target.Chosen)), reports.NewField("plan", c.Plan),
+	p.Add(reports.Fields{LabelWidth: 10, Fields: append(c.Target.fields(),
+		reports.NewField("plan", c.Plan),
 		reports.NewField("a rate holds", "if "+holds),
 		reports.NewField("generator", reports.JoinWith(", ", c.Version, c.Machine.words())),
-	}})
+	)})
 	p.AddTroubles(c.Trouble)
 	if len(c.Steps) > 0 {
 		p.curve(c)
@@ -248,7 +248,8 @@ func (c *LoadCapacity) chart() *reports.Chart {
 // Suite returns c as cases: the search itself.
 func (c *LoadCapacity) Suite(reports.ExitOptions) reports.Suite {
 	s := reports.Suite{
-		Name: "fwpbench capacity", Version: c.Version, Target: reports.TargetName(c.Target.URL, c.Target.Chosen),
+		Name: "fwpbench capacity", Version: c.Version, Target: c.Target.Subject.At(c.Target.URL, c.Target.Chosen),
+		Subject: c.Target.Subject.Short(c.Target.URL, c.Target.Chosen),
 		Started: c.Started, Took: c.Took, Seed: c.Seed,
 	}
 	s.Code, s.Words = c.Outcome()

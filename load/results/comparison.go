@@ -56,6 +56,8 @@ type ComparedLoad struct {
 	Name string `json:"name"`
 	// Plan is its load, in words.
 	Plan string `json:"plan,omitempty"`
+	// Subject is the software that was loaded.
+	Subject reports.Subject `json:"subject,omitzero"`
 }
 
 // LoadBlock is one run of a comparison.

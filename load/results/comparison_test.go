@@ -21,8 +21,8 @@ func comparedLoads() *results.LoadComparison {
 	began := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	c := &results.LoadComparison{
 		Version: "fwpbench 0.1.0", Machine: soundLoad().Machine, Started: began, Took: 6 * time.Minute, Seed: 42,
-		A:      results.ComparedLoad{"tcp://old:7419", "50 producers and 50 workers"},
-		B:      results.ComparedLoad{"tcp://new:7419", "50 producers and 50 workers"},
+		A:      results.ComparedLoad{Name: "tcp://old:7419", Plan: "50 producers and 50 workers"},
+		B:      results.ComparedLoad{Name: "tcp://new:7419", Plan: "50 producers and 50 workers"},
 		Margin: 0.05, Pairs: 7,
 	}
 	for i := range 16 {

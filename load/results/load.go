@@ -88,6 +88,8 @@ type Load struct {
 // LoadTarget is the server under load. HI and Info are what it sent, as JSON; what is not JSON is written as a JSON
 // string.
 type LoadTarget struct {
+	// Subject is the software.
+	Subject reports.Subject `json:"subject,omitzero"`
 	// URL is the address, without the password; it may be empty for the embedded server.
 	URL string `json:"url,omitempty"`
 	// Chosen is how the target was chosen: "from --url", "from FAKTORY_URL", "the embedded server" for example.

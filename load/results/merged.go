@@ -180,7 +180,7 @@ func (m *Merged) Suite(reports.ExitOptions) reports.Suite {
 	for _, f := range m.Files {
 		names = append(names, path.Base(strings.ReplaceAll(f.Name, `\`, "/")))
 	}
-	s.Target = strings.Join(names, ", ")
+	s.Target, s.Subject = strings.Join(names, ", "), strings.Join(names, " ")
 	s.Code, s.Words = m.Outcome()
 	for i, f := range m.Files {
 		c := reports.Case{Class: "merge", Name: fmt.Sprintf("the figures of file %d are valid: %s", i+1, f.Name),

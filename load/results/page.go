@@ -93,7 +93,7 @@ func (p *page) ofInvalid() {
 
 // loaded appends what was loaded, by what and how, and what kept the run from being complete.
 func (p *page) loaded(l *Load, o reports.PageOptions) {
-	fields := []reports.Field{reports.NewField("target", reports.TargetName(l.Target.URL, l.Target.Chosen))}
+	fields := l.Target.fields()
 	if o.Verbose {
 		fields = append(fields, reports.NewField("greeting", text.Shorten(string(l.Target.HI))),
 			reports.NewField("info", text.Shorten(string(l.Target.Info))))
@@ -115,6 +115,12 @@ func (p *page) loaded(l *Load, o reports.PageOptions) {
 		p.AddTrouble("The run was interrupted:", "the report has the results until then.")
 	}
 	p.AddTrouble("The target was lost during the run:", l.Gone)
+}
+
+// fields returns what is known of the target, each labelled.
+func (t *LoadTarget) fields() []reports.Field {
+	where := reports.Subject{}
+	return append([]reports.Field{reports.NewField("target", where.At(t.URL, t.Chosen))}, t.Subject.Fields("subject")...)
 }
 
 // phases returns the phases of a run and how long they were.

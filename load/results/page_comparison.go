@@ -17,7 +17,7 @@ func (c *LoadComparison) Page(o reports.PageOptions) reports.Page {
 	decided := c.decide()
 	p.Add(reports.Prose{Lines: []reports.Text{decided.Text()}})
 	p.Add(reports.Fields{LabelWidth: 10, Fields: []reports.Field{
-		reports.NewField("A", join(c.A.Name, c.A.Plan)), reports.NewField("B", join(c.B.Name, c.B.Plan)),
+		reports.NewField("A", c.A.words()), reports.NewField("B", c.B.words()),
 		reports.NewField("generator", reports.JoinWith(", ", c.Version, c.Machine.words())),
 		reports.NewField("margin", reports.Percent(c.Margin)+", declared beforehand"),
 		reports.NewField("pairs", fmt.Sprintf("%d of %d count", c.valid(), c.Pairs)),
@@ -40,6 +40,9 @@ func (c *LoadComparison) Page(o reports.PageOptions) reports.Page {
 	p.Conclude(fmt.Sprintf("seed %d, took %s%s", c.Seed, reports.Duration(c.Took), reports.Began(c.Started)), decided)
 	return p.Page
 }
+
+// words returns what was loaded, and how.
+func (c *ComparedLoad) words() string { return join(c.Subject.At(c.Name, ""), c.Plan) }
 
 // ratios appends the table of ratios.
 func (p *page) ratios(c *LoadComparison) {
@@ -172,7 +175,8 @@ func (c *LoadComparison) forest() *reports.Forest {
 func (c *LoadComparison) Suite(reports.ExitOptions) reports.Suite {
 	s := reports.Suite{
 		Name: "fwpbench compare", Version: c.Version, Started: c.Started, Took: c.Took, Seed: c.Seed,
-		Target: "A " + c.A.Name + ", B " + c.B.Name,
+		Target:  "A " + c.A.Subject.At(c.A.Name, "") + ", B " + c.B.Subject.At(c.B.Name, ""),
+		Subject: c.A.Subject.Short(c.A.Name, "") + " and " + c.B.Subject.Short(c.B.Name, ""),
 	}
 	s.Code, s.Words = c.Outcome()
 	s.AddTroubles(c.Trouble)

@@ -13,8 +13,8 @@ import (
 // threshold. Evaluate comes first.
 func (l *Load) Suite(reports.ExitOptions) reports.Suite {
 	s := reports.Suite{
-		Name: "fwpbench run", Version: l.Version, Target: reports.TargetName(l.Target.URL, l.Target.Chosen),
-		Started: l.Started, Took: l.Took, Seed: l.Seed,
+		Name: "fwpbench run", Version: l.Version, Target: l.Target.Subject.At(l.Target.URL, l.Target.Chosen),
+		Subject: l.Target.Subject.Short(l.Target.URL, l.Target.Chosen), Started: l.Started, Took: l.Took, Seed: l.Seed,
 	}
 	s.Code, s.Words = l.Outcome()
 	s.AddTroubles(l.Trouble)

@@ -82,6 +82,14 @@ func OfFile(name string) (string, bool) {
 	return All()[i].Name, true
 }
 
+// ExtensionOf returns the end of the names of files in a format.
+func ExtensionOf(name string) string {
+	if f := reports.Find(All(), func(f *Format) bool { return f.Name == name }); f != nil {
+		return f.Extension
+	}
+	return ""
+}
+
 // ErrUnknown is the error of Write for a name that no format has.
 var ErrUnknown = errors.New("no such format")
 

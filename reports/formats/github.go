@@ -36,7 +36,7 @@ func GitHub(s *reports.Suite) ([]byte, error) {
 					text.Count(len(all)-i, "more finding"))))
 			break
 		}
-		title := text.Printable(text.OneLine(c.Clause + " " + c.Kind))
+		title := text.Printable(text.OneLine(reports.JoinWith(": ", s.Subject, reports.JoinWith(" ", c.Clause, c.Kind))))
 		message := c.Name + ": " + short(c)
 		fmt.Fprintf(&out, "::%s %stitle=%s::%s\n", annotation(c), place(c), annotationProperty(title),
 			annotationText(text.Printable(message)))

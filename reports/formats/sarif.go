@@ -26,7 +26,12 @@ type (
 		} `json:"tool"`
 		Invocations []sarifInvocation `json:"invocations"`
 		Results     []sarifResult     `json:"results"`
+		Properties  sarifProperties   `json:"properties"`
 		ColumnKind  string            `json:"columnKind"`
+	}
+	sarifProperties struct {
+		Target string `json:"target"`
+		Seed   string `json:"seed"`
 	}
 	sarifDriver struct {
 		Name    string      `json:"name"`
@@ -82,7 +87,8 @@ func SARIF(s *reports.Suite) ([]byte, error) {
 			Successful: s.Code != reports.ExitInternal && s.Code != reports.ExitInterrupted, ExitCode: s.Code,
 			ExitWords: text.Printable(text.OneLine(s.Words)),
 		}},
-		Results: []sarifResult{}, ColumnKind: "utf16CodeUnits",
+		Properties: sarifProperties{text.Printable(s.Target), fmt.Sprint(s.Seed)},
+		Results:    []sarifResult{}, ColumnKind: "utf16CodeUnits",
 	}
 	run.Tool.Driver = sarifDriver{Name: cmp.Or(name, "fwp"), Version: version, Rules: []sarifRule{}}
 	index := map[string]int{}

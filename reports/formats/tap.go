@@ -23,6 +23,9 @@ func TAP(s *reports.Suite) ([]byte, error) {
 	for i := range s.Cases {
 		tapCase(&out, &s.Cases[i], i+1)
 	}
+	if s.Target != "" {
+		fmt.Fprintf(&out, "# %s of %s\n", text.Printable(s.Name), text.Printable(text.OneLine(s.Target)))
+	}
 	fmt.Fprintf(&out, "# %s\n", text.Printable(text.OneLine(s.Words)))
 	return out.Bytes(), nil
 }

@@ -60,8 +60,33 @@ func (t *textWriter) squeeze(b reports.Table, columns []textColumn) bool {
 	return enough
 }
 
+// below writes a table with the column of words below the others of its row.
+func (t *textWriter) below(b reports.Table, at int) {
+	without := func(cells []reports.Text) []reports.Text {
+		if at >= len(cells) {
+			return cells
+		}
+		return slices.Delete(slices.Clone(cells), at, at+1)
+	}
+	narrow := reports.Table{Columns: slices.Delete(b.Layout(), at, at+1), Note: b.Note}
+	for _, row := range b.Rows {
+		short := reports.Row{Cells: without(row.Cells)}
+		if at < len(row.Cells) && !row.Cells[at].Empty() {
+			words := text.Brief(text.Printable(row.Cells[at].String()), t.width-t.indent-2)
+			short.Detail = append(short.Detail, reports.Words(words))
+		}
+		short.Detail = append(short.Detail, row.Detail...)
+		narrow.Rows = append(narrow.Rows, short)
+	}
+	t.table(narrow)
+}
+
 // stacked writes a table whose columns have no room.
 func (t *textWriter) stacked(b reports.Table) {
+	if at := slices.IndexFunc(b.Columns, func(c reports.Column) bool { return c.Brief }); at >= 0 {
+		t.below(b, at)
+		return
+	}
 	for _, row := range b.Rows {
 		var rest []string
 		for _, cell := range row.Cells[1:] {

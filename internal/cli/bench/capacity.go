@@ -111,7 +111,7 @@ func (p process) capacity(ctx context.Context, o *capacityOptions, args []string
 	c := &results.LoadCapacity{
 		Version: p.Name + " " + program.Version(), Machine: health.ThisMachine(),
 		Started: time.Now(), Seed: w.Seed, Thresholds: o.thresholds, Precision: o.search.Precision,
-		Target: results.LoadTarget{Chosen: at.Choice.How}, Plan: "first step: " + load.Describe(w),
+		Target: results.LoadTarget{Chosen: at.Choice.How, Subject: at.Subject()}, Plan: "first step: " + load.Describe(w),
 	}
 	if !at.Ours() {
 		c.Target.URL = at.Choice.Address.String()
@@ -177,6 +177,7 @@ func (p process) searchOn(
 		if err != nil {
 			return err
 		}
+		c.Target.Subject = result.Report.Target.Subject
 		s := results.StepOf(result.Report, rate)
 		if brokenOff(result.Report, &c.Trouble) {
 			break

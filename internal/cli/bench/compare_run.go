@@ -73,6 +73,10 @@ func (o *compareOptions) both(args []string, lookup func(string) (string, bool))
 	a.embed = embedding{protocol: a.at.Peer.Name}
 	b.embed = embedding{protocol: b.at.Peer.Name, fault: o.fault, burden: o.burden}
 	b.work.Seed = a.work.Seed
+	err = cmp.Or(o.targetFlags.Subject.Check(len(sides)), o.targetFlags.Name(&a.at, 0), o.targetFlags.Name(&b.at, 1))
+	if err != nil {
+		return sides, err
+	}
 	return sides, cmp.Or(o.fits(&b.at, &b.work, o.fault), checkWorkload(a.at, &a.work))
 }
 
@@ -145,6 +149,7 @@ func (p process) measure(
 			return err
 		}
 		c.Blocks = append(c.Blocks, results.BlockOf(result.Report, b.Side, b.Pair))
+		map[string]*results.ComparedLoad{compare.A: &c.A, compare.B: &c.B}[b.Side].Subject = result.Report.Target.Subject
 		if brokenOff(result.Report, &c.Trouble) {
 			if c.Unreachable != "" {
 				c.Unreachable = b.Side + ": " + c.Unreachable

@@ -13,6 +13,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/input"
 	"github.com/fwpsuite/fwp/load/compare"
 	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/reports/html"
 )
 
@@ -36,6 +37,7 @@ func (p process) compareSaved(o *compareOptions, args []string) error {
 	}
 	first := found.first
 	c.A.Plan, c.B.Plan = found.plan(compare.A), found.plan(compare.B)
+	c.A.Subject, c.B.Subject = found.subjects[0], found.subjects[len(found.subjects)-1]
 	c.Machine, c.Seed, c.Pairs = first.Machine, first.Seed, len(found.blocks)/2
 	c.Blocks, c.NoVerdict = compare.Pairs(found.blocks)
 	for _, side := range []string{compare.A, compare.B} {
@@ -57,6 +59,8 @@ type saves struct {
 	blocks []results.LoadBlock
 	plans  []string          // of the blocks
 	runs   map[string]string // the file of each run
+
+	subjects []reports.Subject // of the blocks
 }
 
 // add reads the results of a side.
@@ -78,6 +82,7 @@ func (s *saves) add(side, name string) error {
 		b := results.BlockOf(l, side, 0)
 		b.File = name
 		s.blocks, s.plans = append(s.blocks, b), append(s.plans, l.Plan.Words)
+		s.subjects = append(s.subjects, l.Target.Subject)
 	}
 	return nil
 }

@@ -224,7 +224,8 @@ func (o *loadFlags) on(
 	if err != nil {
 		return &load.Result{Report: notReached(ctx, &config, began, err)}, nil
 	}
-	config.Target.Chosen = at.Target(id).Chosen
+	described := at.Introduced(ctx, at.Target(id), at.Server, at.Password, cmp.Or(o.patience(), greetTimeout))
+	config.Target.Chosen, config.Target.Subject = described.Chosen, described.Subject
 	config.Dial, config.Protocol = at.Server.Dial, o.speaker(at)
 	config.ClauseOf = at.Peer.ClauseOf
 	if at.Peer.IsDefault() { // the laws of the others need to see every client

@@ -258,7 +258,9 @@ func (p process) coordinate(
 	if err == nil {
 		defer provided.end()
 		config.Target.URL = at.Server.Address.String()
-		_, err = at.Identify(ctx, cmp.Or(o.patience(), greetTimeout))
+		id, failed := at.Identify(ctx, cmp.Or(o.patience(), greetTimeout))
+		config.Target.Subject = at.Introduced(ctx, at.Target(id), at.Server, at.Password, greetTimeout).Subject
+		err = failed
 	}
 	if err != nil {
 		return p.report(o, notReached(ctx, &config, began, err))

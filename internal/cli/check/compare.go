@@ -89,6 +89,7 @@ func (o *compareOptions) declare(cmd *cobra.Command) {
 	o.targetFlags.Of("fwpcheck compare")
 	o.targetFlags.DeclareTLS(f)
 	o.targetFlags.DeclareSecrets(f)
+	o.targetFlags.Subject.Declare(f)
 	o.declareAllowed(f, "servers", "try")
 	program.DeclareFault(cmd, &o.fault, "give the second embedded server the fault `NAME` of the catalogue")
 	f.DurationVar(&o.time, "time", 0,
@@ -109,6 +110,7 @@ func (o *compareOptions) declare(cmd *cobra.Command) {
 // validate checks the values that no flag checks by itself.
 func (o *compareOptions) validate(urls []string) error {
 	return cmp.Or(
+		o.targetFlags.Subject.Check(2),
 		refuse(o.fault != "" && len(urls)+len(o.starts) > 0, "--fault works only with the embedded server"),
 		refuse(o.time < 0 || o.longest < 0, "--time and --wait cannot be less than 0"),
 		refuse(o.given.Changed("steps") && o.steps < 1, "--steps must be 1 or more"),
@@ -145,6 +147,9 @@ func (p process) compare(ctx context.Context, o *compareOptions, urls []string) 
 			p.Logf("%s %s: A %.80q, B %.80q", cmp.Or(d.Command, "connection"), d.Clause, d.Sides[0].Reply, d.Sides[1].Reply)
 		}
 		o.record(c, x.Run(ctx), both)
+		for i, t := range []*reports.Target{&c.A, &c.B} {
+			*t = both[i].Introduced(ctx, *t, []play.Target{x.Explorer.Target, x.Other}[i], both[i].Password, o.timeout)
+		}
 	}
 	c.Took = time.Since(c.Started)
 	c.Trouble = failure(ctx, err)
@@ -171,6 +176,11 @@ func (o *compareOptions) endpoints(urls []string) (both [2]program.Endpoint, err
 			}
 		}
 		return both, both[1].SetFault(o.fault)
+	}
+	for i := range both {
+		if err = o.targetFlags.Name(&both[i], i); err != nil {
+			return both, err
+		}
 	}
 	if a, b := both[0].Peer, both[1].Peer; a != b {
 		return both, fmt.Errorf("one is a server of %s, and the other of %s: their commands do not compare", a.Title, b.Title)

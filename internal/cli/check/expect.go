@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"net"
 	"slices"
 	"strings"
 	"time"
@@ -84,19 +83,18 @@ func (c selection) all() []conformance.Check {
 
 // identify finds out the name and the version of the server, if a line depends on them.
 func (e *expectations) identify(
-	ctx context.Context, p process, of *peer.Peer, on testbed, timeout time.Duration,
+	ctx context.Context, p process, s subject, on testbed, timeout time.Duration,
 ) {
 	if e == nil || !e.file.AsksServer() {
 		return
 	}
-	err, server := errors.New("its protocol has no command for that"), on.servers[0]
-	if of.Software != nil {
-		var nc net.Conn
-		if nc, err = server.Target.Dial(ctx); err == nil {
-			e.server.Name, e.server.Version, err = of.Software(ctx, nc, server.Password, timeout)
-		}
+	if given := s.Subject(); given.Name != "" {
+		e.server = expect.Server{Name: given.Name, Version: given.Version}
+		return
 	}
-	if err != nil {
+	var err error
+	server := on.servers[0]
+	if e.server.Name, e.server.Version, err = s.Software(ctx, server.Target, server.Password, timeout); err != nil {
 		p.Logf("the name and the version of the server are not known, so the lines of %s with server= do not count: %v",
 			e.file.Name, err)
 	}
@@ -129,6 +127,9 @@ func (e *expectations) apply(
 ) *reports.Report {
 	if e == nil {
 		return r
+	}
+	if software := r.Target.Subject; e.server.Name == "" {
+		e.server = expect.Server{Name: software.Name, Version: software.Version}
 	}
 	e.playAgain(ctx, p, r, chosen, play)
 	judged := e.judge(r)

@@ -79,6 +79,7 @@ func (p process) explore(ctx context.Context, o *exploreOptions) error {
 		defer end()
 		store := &findingStore{p: p, o: o, at: at, folder: folder{path: o.folder, secrets: at.Secrets}}
 		store.explore(ctx, x, script, bar, e)
+		e.Target = at.Introduced(ctx, e.Target, x.Target, at.Password, o.timeout)
 		end() // what a server reached is written when it ends
 		e.Functions = o.cover.functions(ctx)
 	}

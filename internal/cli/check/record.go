@@ -70,6 +70,7 @@ func newRecord(p process) *cobra.Command {
 	f.StringSliceVar(&o.queues, "queues", nil, "judge whether workers fetch from these `QUEUES`, joined by commas")
 	f.DurationVar(&o.timeout, "timeout", 10*time.Second, "wait for the server at most `TIME`")
 	o.targetFlags.DeclareTLS(f)
+	o.targetFlags.Subject.Declare(f)
 	return cmd
 }
 
@@ -89,7 +90,8 @@ func (p process) record(ctx context.Context, o *recordOptions) error {
 	}
 	ctx, stop := p.serving(ctx)
 	defer stop()
-	if _, err := peer.Default().Identify(ctx, endpoint.Server, o.timeout); err != nil {
+	id, err := peer.Default().Identify(ctx, endpoint.Server, o.timeout)
+	if err != nil {
 		return program.Interrupted(ctx, &program.UnreachableError{Cause: err, Advice: endpoint.Choice.Address.Advice(err)})
 	}
 	l, err := listen(ctx, "listen "+o.listen, o.listen)
@@ -117,7 +119,8 @@ func (p process) record(ctx context.Context, o *recordOptions) error {
 		return &program.InternalError{Cause: err}
 	}
 	r.Close()
-	return p.recorded(o, r, shown.shortage())
+	server := endpoint.Introduced(ctx, endpoint.Target(id), endpoint.Server, endpoint.Password, o.timeout)
+	return p.recorded(o, r, server, shown.shortage())
 }
 
 // limited returns a context that ends after --for, if that is given.
@@ -139,8 +142,9 @@ func (o *recordOptions) endpoint() (program.Endpoint, error) {
 	if err != nil {
 		return endpoint, fmt.Errorf("--upstream: %w", err)
 	}
-	if o.passwordFile == "" {
-		return endpoint, nil
+	err = cmp.Or(o.targetFlags.Subject.Check(1), o.targetFlags.Name(&endpoint, 0))
+	if err != nil || o.passwordFile == "" {
+		return endpoint, err
 	}
 	endpoint.Password, err = target.OnlyPassword(endpoint.Password, "in --upstream", o.passwordFile)
 	return endpoint, err
@@ -241,7 +245,7 @@ func breachText(b workers.Breach) string {
 }
 
 // recorded writes the script, and prints what was seen. Short is why the recording is not whole; nil if it is.
-func (p process) recorded(o *recordOptions, r *recorder.Recorder, short error) error {
+func (p process) recorded(o *recordOptions, r *recorder.Recorder, server reports.Target, short error) error {
 	s := r.Summary()
 	if o.output != "" && s.Counts.Connections > 0 {
 		short = errors.Join(p.saveScript(o.output, r, s), short)
@@ -250,7 +254,10 @@ func (p process) recorded(o *recordOptions, r *recorder.Recorder, short error) e
 	if short != nil {
 		code = reports.ExitInternal
 	}
-	return cmp.Or(p.PrintPage(recordPage(s, code)), short, program.Ended(code))
+	var page reports.Page
+	page.Target("server", server, version())
+	page.Add(recordPage(s, code).Blocks...)
+	return cmp.Or(p.PrintPage(page), short, program.Ended(code))
 }
 
 func (p process) saveScript(name string, r *recorder.Recorder, s recorder.Summary) error {

@@ -80,11 +80,11 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 		return o.deliver(p, r)
 	}
 	defer on.end()
-	known.identify(ctx, p, s.Peer, on, o.timeout)
+	known.identify(ctx, p, s, on, o.timeout)
 	r := p.play(ctx, o, playing{
 		selection: chosen, thing: "check", known: known, bar: bar, alone: o.alonePlayer(ctx, s, on),
 		runner:   func(chosen selection) *run.Runner { return o.runner(s, on, chosen) },
-		complete: func(r *reports.Report) { complete(r, s, on, chosen) },
+		complete: func(r *reports.Report) { complete(ctx, r, s, on, chosen, o.timeout) },
 	})
 	o.saveFindings(p, r, s, chosen)
 	on.end() // what a server reached is written when it ends
@@ -148,7 +148,7 @@ func (o *runOptions) runner(s subject, on testbed, chosen selection) *run.Runner
 		Protocol: s.Peer.Protocol, Servers: on.servers, Checks: chosen.in, Skipped: chosen.out,
 		Prepare: on.prepare, Provide: provide(s), Reproduce: again.run, Shrink: again.shrink,
 		Timeout: o.timeout, Patience: o.patience, Parallel: o.parallel, Seed: o.seed,
-		Repeat: o.repeat, FailFast: o.failFast, Quick: o.selection.Quick,
+		SeedNames: s.Ours(), Repeat: o.repeat, FailFast: o.failFast, Quick: o.selection.Quick,
 	}
 }
 
@@ -159,8 +159,8 @@ func playAlone(ctx context.Context, runner *run.Runner) *reports.Report {
 }
 
 // complete adds to the report of a run what is known of the server.
-func complete(r *reports.Report, s subject, on testbed, chosen selection) {
-	r.Target = s.Target(on.id)
+func complete(ctx context.Context, r *reports.Report, s subject, on testbed, chosen selection, timeout time.Duration) {
+	r.Target = s.introduced(ctx, on, timeout)
 	r.Hide(s.Secrets.Hide)
 	if s.Ours() { // the servers no longer exist
 		for i := range r.Checks {

@@ -13,6 +13,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/shortage"
 	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -112,6 +113,22 @@ func (s subject) open(ctx context.Context, timeout time.Duration) (bed testbed, 
 		return bed, &program.UnreachableError{Cause: err, Advice: "it served a moment ago: is this machine busy?"}
 	}
 	return bed, nil
+}
+
+// introduced returns the target with what it says of itself, when it has been tested: a server that INFO ends is not
+// ended before. If the server that was tested no longer answers, another one is started for that.
+func (s subject) introduced(ctx context.Context, on testbed, timeout time.Duration) reports.Target {
+	server := on.servers[0]
+	t := s.Introduced(ctx, s.Target(on.id), server.Target, server.Password, timeout)
+	if s.Starter == nil || s.Peer.Software == nil || t.Subject.Name != "" || ctx.Err() != nil {
+		return t
+	}
+	fresh, end, err := s.start(ctx, peer.Config{}, timeout)
+	if err != nil {
+		return t
+	}
+	defer end()
+	return s.Introduced(ctx, t, fresh.Target, "", timeout)
 }
 
 // start starts a server that exists for this process only: the embedded one in it, whose shortages are noticed in ctx,

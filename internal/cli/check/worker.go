@@ -25,6 +25,8 @@ import (
 type clientOptions struct {
 	runOptions
 	producer bool
+	named    program.SubjectFlag
+	software reports.Subject
 	start    time.Duration // the longest that the program under test may take for it
 }
 
@@ -94,6 +96,7 @@ func (o *clientOptions) declareClient(f *pflag.FlagSet) {
 		"play every situation `N` times: the worst verdict counts, and the report lists what differs")
 	f.BoolVar(&o.failFast, "fail-fast", false, "end the run with the first fail")
 	f.Uint64Var(&o.seed, "seed", 0, "draw the order from `N` (random if not given)")
+	o.named.Declare(f)
 }
 
 // parties are those that the program under test is.
@@ -105,7 +108,7 @@ func (o *clientOptions) parties() []string {
 }
 
 func (o *clientOptions) validate() error {
-	return cmp.Or(refuse(o.start <= 0, "--start-timeout must be longer than 0"), o.validatePlays(func(id string) error {
+	return cmp.Or(o.named.Check(1), refuse(o.start <= 0, "--start-timeout must be longer than 0"), o.validatePlays(func(id string) error {
 		if _, known := peer.Default().ClauseByID(id); known {
 			return nil
 		}
@@ -152,6 +155,10 @@ func (p process) checkClient(ctx context.Context, o *clientOptions, words []stri
 	}
 	bar := o.bar(&p)
 	command := commandLine(words)
+	o.software = program.Started(command, words)
+	if err := o.named.Name(0, &o.software); err != nil {
+		return err
+	}
 	p.Logf("testing %s, seed %d", command, o.seed)
 	ctx, stop := p.begin(ctx)
 	defer stop()
@@ -199,9 +206,9 @@ func (o *clientOptions) reproduceClient(command string) func(string) string {
 // tested returns the target of a report.
 func (o *clientOptions) tested(command string) reports.Target {
 	if o.producer {
-		return reports.Target{Command: command, Role: "client"}
+		return reports.Target{Subject: o.software, Command: command, Role: "client"}
 	}
-	return reports.Target{Command: command, Role: "worker"}
+	return reports.Target{Subject: o.software, Command: command, Role: "worker"}
 }
 
 // commandLine returns a command as a shell takes it.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -35,6 +36,7 @@ func (p Process) Deliver(o Output) error {
 	}
 	shown, written := "", []string{}
 	for _, at := range places {
+		at.file = o.file(at)
 		switch {
 		case !isFile(at.file):
 			shown = at.format
@@ -65,6 +67,18 @@ func (p Process) Deliver(o Output) error {
 	}
 	return Ended(code)
 }
+
+// file returns the name of the file of a place: in a folder it is that which the result suggests.
+func (o *Output) file(at place) string {
+	if !isFolder(at.file) {
+		return at.file
+	}
+	suite := o.Report.Suite(o.Exit)
+	return filepath.Join(at.file, suite.FileName()+formats.ExtensionOf(at.format))
+}
+
+// isFolder reports whether --output names a folder: it ends with a slash.
+func isFolder(name string) bool { return name != "" && os.IsPathSeparator(name[len(name)-1]) }
 
 // save writes a report to a file, and reports whether it could.
 func (p Process) save(o *Output, at place) bool {
@@ -98,6 +112,9 @@ func Writable(flag, name string) error {
 	}
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return nil // closing a pipe would end it for its reader
+	}
+	if os.IsPathSeparator(name[len(name)-1]) {
+		return fmt.Errorf("%s %s: a file is wanted, and this is a folder", flag, name)
 	}
 	f, err := OpenFile(name)
 	if err != nil {

@@ -34,7 +34,8 @@ func (r *ReportFlags) Declare(cmd *cobra.Command, verbose string) {
 	f := cmd.Flags()
 	f.Var(&r.Format, "format", "format of the report")
 	f.StringArrayVarP(&r.Outputs, "output", "o", nil, "write the report to `[FORMAT=]FILE`: with FORMAT= or a name that "+
-		"ends like one of it (.html) in that format as well, else that of --format instead of to standard output; "+
+		"ends like one of it (.html) in that format as well, else that of --format instead of to standard output; in a folder (reports/) it is named "+
+		"after command and target; "+
 		"may be repeated")
 	f.BoolVarP(&r.Verbose, "verbose", "v", false, verbose)
 	f.Var(&r.Color, "color", "colour in the report")
@@ -51,7 +52,14 @@ func (r *ReportFlags) Validate(*pflag.FlagSet) error {
 		return err
 	}
 	for _, at := range places {
-		if err := Writable("--output", at.file); err != nil {
+		file := at.file
+		if isFolder(file) { // the name of the file is known when the result is
+			if err := os.MkdirAll(file, 0o755); err != nil { //nolint:gosec // results are no secret
+				return fmt.Errorf("--output: %w", err)
+			}
+			file = filepath.Join(file, "report"+formats.ExtensionOf(at.format))
+		}
+		if err := Writable("--output", file); err != nil {
 			return err
 		}
 	}
@@ -129,7 +137,10 @@ func (r *ReportFlags) places() ([]place, error) {
 		if at.format == "" {
 			at.format = r.Format.String()
 		}
-		same := func(other place) bool { return filepath.Clean(other.file) == filepath.Clean(at.file) }
+		same := func(other place) bool {
+			return filepath.Clean(other.file) == filepath.Clean(at.file) && (!isFolder(at.file) ||
+				formats.ExtensionOf(other.format) == formats.ExtensionOf(at.format))
+		}
 		if slices.ContainsFunc(all, same) {
 			return nil, fmt.Errorf("--output names %s twice: one report would replace the other", at.file)
 		}
@@ -141,11 +152,11 @@ func (r *ReportFlags) places() ([]place, error) {
 	return all, nil
 }
 
-// Files returns the files of --output.
+// Files returns the files of --output, without those in folders, whose names are not known yet.
 func (r *ReportFlags) Files() []string {
 	var names []string
 	for _, value := range r.Outputs {
-		if at, err := r.place(value); err == nil && isFile(at.file) {
+		if at, err := r.place(value); err == nil && isFile(at.file) && !isFolder(at.file) {
 			names = append(names, at.file)
 		}
 	}

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,8 @@ type TargetFlags struct {
 	command                  string // to which the flags belong, as in [Refusal]
 	tls                      target.TLSOptions
 	showSecrets              bool
+
+	Subject SubjectFlag
 }
 
 // Declare adds the flags to f; verb is what the command does with the target.
@@ -35,6 +38,7 @@ func (t *TargetFlags) Declare(f *pflag.FlagSet, verb string) {
 	f.StringVar(&t.passwordFile, "password-file", "", "read the server's password from `FILE`")
 	t.DeclareTLS(f)
 	t.DeclareSecrets(f)
+	t.Subject.Declare(f)
 }
 
 // DeclareTLS adds only the flags for how to reach servers that arguments name.
@@ -66,6 +70,8 @@ type Endpoint struct {
 	Password string
 	Starter  *target.Starter // nil: the server runs already, or is the embedded one
 	Secrets  *target.Secrets // what texts must not have; nil: they may have everything
+
+	subject reports.Subject // what is known of it before it is asked
 }
 
 // Endpoint returns the target that flags and environment name. Flags without an effect on the embedded server are an
@@ -74,7 +80,7 @@ func (t *TargetFlags) Endpoint(
 	given *pflag.FlagSet, lookup func(string) (string, bool), operator *OperatorFlags, others ...string,
 ) (Endpoint, error) {
 	found, err := t.find(given, lookup)
-	if err != nil {
+	if err = cmp.Or(err, t.Subject.Check(1), t.Name(&found, 0)); err != nil {
 		return Endpoint{}, err
 	}
 	if operator != nil {
@@ -184,8 +190,14 @@ func (t *TargetFlags) Starting(command string) (Endpoint, error) {
 		return Endpoint{}, err
 	}
 	starter, err := target.ParseStart(command)
-	return Endpoint{Choice: target.Choice{How: "started by --start"}, Starter: &starter, Peer: protocol}, err
+	return Endpoint{
+		Choice: target.Choice{How: "started by --start"}, Starter: &starter, Peer: protocol,
+		subject: Started(command, strings.Fields(starter.Command)),
+	}, err
 }
+
+// Name gives the target the name of --subject; number is which of them it is, from 0.
+func (t *TargetFlags) Name(e *Endpoint, number int) error { return t.Subject.Name(number, &e.subject) }
 
 // Ours reports whether the server exists for this process only, so that everything may be done to it.
 func (e Endpoint) Ours() bool { return e.Choice.Embedded || e.Starter != nil }
@@ -223,7 +235,7 @@ func (e Endpoint) Flags() []string {
 	case e.Choice.Embedded:
 		return e.protocolFlags()
 	case e.Starter != nil:
-		return append(e.protocolFlags(), "--start", text.ShellQuote(target.Redact(e.Starter.Value)))
+		return append(e.protocolFlags(), "--start", text.ShellQuote(target.RedactCommand(e.Starter.Value)))
 	}
 	return []string{"--url", e.Choice.Address.Masked()}
 }
@@ -233,18 +245,6 @@ func (e Endpoint) protocolFlags() []string {
 		return nil
 	}
 	return []string{"--protocol", e.Peer.Name}
-}
-
-// Target returns the target as a report names it, given what it is; the zero Identity if it is not known.
-func (e Endpoint) Target(id conformance.Identity) reports.Target {
-	t := reports.Target{Chosen: e.Choice.How, HI: e.Secrets.Hide(id.Greeting)}
-	if e.Password != "" && id.Greeting != "" && !id.Protected {
-		t.Chosen += "; it asks for no password, although one was given"
-	}
-	if !e.Ours() {
-		t.URL = e.Choice.Address.String()
-	}
-	return t
 }
 
 // Identify connects to the user's server, which must be there and accept the password.
