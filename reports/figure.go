@@ -248,6 +248,8 @@ type MatrixRow struct {
 	Verdicts      []Verdict
 	Why           []string
 	Known         []bool
+	// Links has the address of what is known of each verdict; none if it is empty.
+	Links []string
 }
 
 // KnownLetter is the letter, in a matrix, of what is known.
@@ -255,10 +257,20 @@ const KnownLetter = "K"
 
 // Words returns the verdict of a run: "fail", or "known: fail".
 func (r *MatrixRow) Words(run int) Text {
+	words := r.Verdicts[run].Text()
 	if r.Known[run] {
-		return Words("known: " + r.Verdicts[run].String())
+		words = Words("known: " + r.Verdicts[run].String())
 	}
-	return r.Verdicts[run].Text()
+	words[0].Link = r.Link(run)
+	return words
+}
+
+// Link returns the address of what is known of the verdict of a run; empty: none.
+func (r *MatrixRow) Link(run int) string {
+	if len(r.Links) == 0 {
+		return ""
+	}
+	return r.Links[run]
 }
 
 // MatrixOf returns the verdicts of several runs side by side, under the names that are given. A clause that a run does
@@ -322,7 +334,7 @@ func (m *Matrix) Table() Table {
 			for run, v := range row.Verdicts {
 				cell := row.Words(run)
 				if len(m.Runs) == 1 && row.Why[run] != "" && !v.Breach() {
-					cell = append(cell, Span{"\n", Plain}, Span{row.Why[run], Faint})
+					cell = append(cell, Span{Text: "\n"}, Span{Text: row.Why[run], Style: Faint})
 				}
 				r.Cells = append(r.Cells, cell)
 			}

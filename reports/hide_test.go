@@ -58,7 +58,7 @@ func TestHostileTextIsShownHarmlessly(t *testing.T) {
 var ours = map[string]bool{
 	"id": true, "title": true, "file": true, "clause": true, "level": true, "section": true, "statement": true,
 	"check": true,
-	"conn":  true, "from": true, "reproduce": true, "shrink": true, "provide": true, "schema": true,
+	"conn":  true, "from": true, "reproduce": true, "rerun": true, "shrink": true, "provide": true, "schema": true,
 	"version": true, "url": true, "chosen": true,
 	"role": true, "sha256": true,
 	"usage": true, "checks": true, "clauses": true, "path": true, "run": true, "outcome": true,

@@ -128,9 +128,9 @@ const eventsShown = 20
 
 // historyFinding appends the clause, what was found, and the events that prove it.
 func (p *Page) historyFinding(f *HistoryFinding) {
-	title := Text{{f.Clause, Strong}, {"  " + f.Level.Words(), Plain}}
+	title := Text{{Text: f.Clause, Style: Strong}, {Text: "  " + f.Level.Words()}}
 	if f.JID != "" {
-		title = append(title, Span{"  ", Plain}, Span{"job " + f.JID, Plain}) // the last one is wrapped
+		title = append(title, Span{Text: "  "}, Span{Text: "job " + f.JID}) // the last one is wrapped
 	}
 	lines := LinesOf(f.Statement)
 	if len(f.Or) > 0 {

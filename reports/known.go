@@ -53,6 +53,23 @@ type Known struct {
 // isFresh reports whether a finding is not known.
 func isFresh(f Finding) bool { return f.Known == 0 }
 
+// WithoutKnown returns r as it is without a file of known findings: what that lists is found like everything else.
+func (r *Report) WithoutKnown() *Report {
+	bare := *r
+	bare.Expectations, bare.Checks, bare.Clauses = nil, slices.Clone(r.Checks), slices.Clone(r.Clauses)
+	for i := range bare.Clauses {
+		bare.Clauses[i].Known = 0
+	}
+	for i := range bare.Checks {
+		c := &bare.Checks[i]
+		c.Known, c.Clauses, c.Findings = 0, slices.Clone(c.Clauses), unknown(c.Findings)
+		for j := range c.Clauses {
+			c.Clauses[j].Known = 0
+		}
+	}
+	return &bare
+}
+
 // fresh returns the findings that are not known.
 func fresh(all []Finding) []Finding {
 	return slices.DeleteFunc(slices.Clone(all), func(f Finding) bool { return !isFresh(f) })

@@ -134,9 +134,9 @@ func (p *Page) open(r *Report, o PageOptions) {
 			lines = append(g.brief(r), g.example()...)
 		}
 		if g.provide != "" {
-			lines = append(lines, Text{{"to evaluate it: ", Plain}, {g.provide, Plain}})
+			lines = append(lines, Text{{Text: "to evaluate it: "}, {Text: g.provide}})
 		}
-		p.Add(Heading{3, append(g.verdict.Text(), Span{": ", Plain}, Span{why, Plain})}, Prose{lines})
+		p.Add(Heading{3, append(g.verdict.Text(), Span{Text: ": "}, Span{Text: why})}, Prose{lines})
 		if o.Verbose {
 			p.rows(r, g)
 		}

@@ -153,6 +153,8 @@ type Text []Span
 type Span struct {
 	Text  string
 	Style Style
+	// Link is the address that the text leads to, for outputs that have links; empty: none. It is never a peer's.
+	Link string
 }
 
 // Style is the meaning of a part of a text.
@@ -174,7 +176,10 @@ const (
 func Words(s string) Text { return Text{{Text: s}} }
 
 // Styled returns a text in one style.
-func Styled(style Style, s string) Text { return Text{{s, style}} }
+func Styled(style Style, s string) Text { return Text{{Text: s, Style: style}} }
+
+// Linked returns a text that leads to an address.
+func Linked(s, address string) Text { return Text{{Text: s, Link: address}} }
 
 // LinesOf returns the lines of s as texts without a style: none for an empty s.
 func LinesOf(s string) []Text {
@@ -260,7 +265,7 @@ func (p *Page) Section(title, words string) {
 		p.Add(Heading{1, Styled(Strong, title)})
 		return
 	}
-	p.Add(Heading{1, Text{{title, Strong}, {": ", Plain}, {words, Plain}}})
+	p.Add(Heading{1, Text{{Text: title, Style: Strong}, {Text: ": "}, {Text: words}}})
 }
 
 // TableSection appends a section with a table, if that has rows.

@@ -76,7 +76,8 @@ func (p *Page) findingHead(group []Finding) {
 		if words := f.Level.Words(); words != "" {
 			clause = fmt.Sprintf("%s (%s: %s)", clause, f.Level, words)
 		}
-		p.Add(Heading{2, append(f.Verdict.Text(), Span{"  ", Plain}, Span{clause, Strong})}, Prose{LinesOf(f.Statement)})
+		title := append(f.Verdict.Text(), Span{Text: "  "}, Span{Text: clause, Style: Strong})
+		p.Add(Heading{2, title}, Prose{LinesOf(f.Statement)})
 	}
 }
 
@@ -109,6 +110,15 @@ func (p *Page) evidence(e *Evidence, o PageOptions, more ...Field) {
 	}
 }
 
+// EvidenceOf returns the blocks of a page that show a finding of r, without its clause: what was expected and received,
+// and the conversation.
+func (r *Report) EvidenceOf(f *Finding, o PageOptions) []Block {
+	var p Page
+	p.evidence(&f.Evidence, o)
+	p.Add(transcript(&f.Evidence, r.conversation(f), o))
+	return p.Blocks
+}
+
 // named returns the name of the check, unless its script has the same.
 func (e *Evidence) named() []Text {
 	if e.File == e.Check {
@@ -128,7 +138,7 @@ func (e *Evidence) place() []Text {
 		lines = append(lines, Words("| "+e.Source))
 		if e.Col > 0 {
 			before, under := caret(e)
-			lines = append(lines, Text{{"| " + before, Plain}, {under, Bad}})
+			lines = append(lines, Text{{Text: "| " + before}, {Text: under, Style: Bad}})
 		}
 	}
 	return lines

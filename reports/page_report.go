@@ -187,6 +187,19 @@ func rerun(all []Finding) string {
 	return ""
 }
 
+// Command returns the command that evaluates a clause again, on the same target; empty if the report has none.
+func (r *Report) Command(clause string) string {
+	again := cmp.Or(r.Rerun, rerun(r.Findings()))
+	if before, after, ok := strings.Cut(again, "--check CHECK"); ok {
+		return before + "--clause " + text.ShellQuote(clause) + after
+	}
+	c := r.clause(clause)
+	if again == "" || c == nil || len(c.Checks) == 0 {
+		return ""
+	}
+	return strings.Replace(again, "CHECK", text.ShellQuote(c.Checks[0]), 1) // of a script of the user's
+}
+
 // totals appends the counts, which are the same wherever a report has them.
 func (p *Page) totals(c Counts) {
 	var f []Field

@@ -38,6 +38,8 @@ type Report struct {
 	Seed uint64 `json:"seed,string"`
 	// Repeat is how often each check was run, if that was more than once.
 	Repeat int `json:"repeat,omitempty"`
+	// Rerun is the command that plays a check of the run again, with CHECK in the place of its name.
+	Rerun string `json:"rerun,omitempty"`
 	Trouble
 	// Unseen is why what the run was for did not show: a fault of the embedded server; empty if it did.
 	Unseen string `json:"unseen,omitempty" from:"target"`

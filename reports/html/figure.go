@@ -15,6 +15,7 @@ const wide = 760
 type svg struct {
 	out    strings.Builder
 	height float64
+	names  float64 // width of the names in a matrix
 }
 
 func (s *svg) raw(format string, args ...any) { fmt.Fprintf(&s.out, format, args...) }

@@ -28,7 +28,9 @@ type Document struct {
 	Title string
 	// Subject is what the result is about: the target.
 	Subject string
-	Page    reports.Page
+	// Trail is links to what the page is a part of, above its title; none if it is empty.
+	Trail reports.Text
+	Page  reports.Page
 	// Data is the result as JSON, which Data reads back; none if it is empty.
 	Data []byte
 }
@@ -37,7 +39,11 @@ type Document struct {
 func Write(w io.Writer, d Document) error {
 	p := &page{}
 	p.head(d)
-	p.raw("<body>\n<header>\n<h1>%s</h1>\n", esc(d.Title))
+	p.raw("<body>\n<header>\n")
+	if !d.Trail.Empty() {
+		p.raw("<nav>%s</nav>\n", p.text(d.Trail))
+	}
+	p.raw("<h1>%s</h1>\n", esc(d.Title))
 	if d.Subject != "" {
 		p.raw("<p class=subject>%s</p>\n", esc(d.Subject))
 	}
@@ -117,6 +123,9 @@ var classes = [...]string{
 func (p *page) text(x reports.Text) string {
 	var out strings.Builder
 	for _, span := range x {
+		if span.Link != "" {
+			fmt.Fprintf(&out, "<a href=\"%s\">", html.EscapeString(span.Link))
+		}
 		switch {
 		case span.Text == "":
 		case span.Text == "\n":
@@ -127,6 +136,9 @@ func (p *page) text(x reports.Text) string {
 			out.WriteString("<b>" + esc(span.Text) + "</b>")
 		default:
 			out.WriteString("<span class=" + classes[span.Style] + ">" + esc(span.Text) + "</span>")
+		}
+		if span.Link != "" {
+			out.WriteString("</a>")
 		}
 	}
 	return out.String()

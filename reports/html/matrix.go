@@ -1,8 +1,10 @@
 package html
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
@@ -18,14 +20,18 @@ var verdictColours = map[reports.Verdict]string{
 const (
 	square = 20.0
 	pitch  = 23.0
-	names  = 96.0 // width of the names of families and runs
-	across = 28   // squares in a line
+	names  = 96.0 // least width of the names of families and runs
 )
 
 // matrix draws a square for each clause; of several runs a line for each.
 func (s *svg) matrix(m *reports.Matrix) {
 	s.squares()
 	y := 4.0
+	s.names = names
+	for _, run := range m.Runs {
+		s.names = max(s.names, names+letter*float64(min(utf8.RuneCountInString(run), longestName)-shortName))
+	}
+	across := int((wide - s.names - square) / pitch) // squares in a line
 	for _, f := range m.Families {
 		for from := 0; from < len(f.Rows); from += across {
 			rows := f.Rows[from:min(from+across, len(f.Rows))]
@@ -75,21 +81,21 @@ func (s *svg) family(m *reports.Matrix, name string, rows []reports.MatrixRow, y
 	s.raw(`<text x="0" y="%s" font-weight="bold">%s</text>`, at(y+14), esc(name))
 	if several {
 		for i, row := range rows {
-			s.raw(`<text x="%s" y="%s" text-anchor="middle" font-size="10">%s</text>`, at(names+pitch*float64(i)+square/2),
+			s.raw(`<text x="%s" y="%s" text-anchor="middle" font-size="10">%s</text>`, at(s.names+pitch*float64(i)+square/2),
 				at(y+13), esc(row.ID[strings.LastIndex(row.ID, "-")+1:]))
 		}
 		y += 18
 	}
 	for run := range m.Runs {
 		if several {
-			s.label(names-8, y+14, "end", text.Brief(m.Runs[run], longestName))
+			s.label(s.names-8, y+14, "end", text.Brief(m.Runs[run], longestName))
 		}
 		for i, row := range rows {
 			words := row.ID + ": " + row.Words(run).String()
 			use := fmt.Sprintf(`<use href="#%s" x="%s" y="%s"><title>%s</title></use>`, symbol(&row, run),
-				at(names+pitch*float64(i)), at(y), esc(words))
-			if !several {
-				use = `<a href="#` + esc(row.ID) + `">` + use + `</a>`
+				at(s.names+pitch*float64(i)), at(y), esc(words))
+			if link := row.Link(run); link != "" || !several {
+				use = `<a href="` + esc(cmp.Or(link, "#"+row.ID)) + `">` + use + `</a>`
 			}
 			s.raw("%s", use)
 		}
@@ -101,8 +107,12 @@ func (s *svg) family(m *reports.Matrix, name string, rows []reports.MatrixRow, y
 	return y
 }
 
-// longestName is how many characters of the name of a run fit into its column, also wide ones.
-const longestName = 11
+// longestName is how many characters of the name of a run are shown, and shortName how many fit into the least width,
+// also wide ones of this width each.
+const (
+	longestName, shortName = 26, 11
+	letter                 = 7.5
+)
 
 // legend draws what the squares mean, as far as they occur.
 func (s *svg) legend(m *reports.Matrix, y float64) {

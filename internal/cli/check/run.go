@@ -132,6 +132,7 @@ func (p process) play(ctx context.Context, o *runOptions, what playing) *reports
 		runner.Watch = p.printer(len(what.in) > 1)
 	}
 	r := runner.Run(ctx)
+	r.Rerun = runner.Reproduce("CHECK")
 	if short := shortage.Cause(ctx); short != "" {
 		r.Interrupted, r.Internal = false, short
 	}
