@@ -1,7 +1,7 @@
 // Package docs has the documents that the programs quote.
 package docs
 
-import _ "embed"
+import "embed"
 
 // Ambiguities is ambiguities.md: a section for each code, whose heading begins with "## AMB-01: ".
 //
@@ -15,3 +15,9 @@ var (
 	//go:embed emqp.md
 	EMQP string
 )
+
+// Faults has faults.md, workq-faults.md, emqp-faults.md and worker-faults.md: a title, paragraphs, and a table with a row
+// for each fault.
+//
+//go:embed *faults.md
+var Faults embed.FS

@@ -27,6 +27,7 @@ var readers = map[string]string{
 	"recheck":   "fwpcheck recheck FILE",
 	"known":     "fwpcheck recheck good.json --expect FILE",
 	"compare":   "fwpcheck compare good.json FILE",
+	"site":      "fwpcheck site good.json FILE -o out",
 	"lint":      "fwpcheck lint FILE",
 	"fmt":       "fwpcheck fmt FILE",
 	"shrink":    "fwpcheck shrink FILE",

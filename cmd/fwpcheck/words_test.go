@@ -38,6 +38,7 @@ var ending = map[string]string{
 	"fwpcheck compare":  "tcp://127.0.0.1:1 tcp://127.0.0.1:1 --time 1s",
 	"fwpcheck coverage": "nosuch.json",
 	"fwpcheck recheck":  "nosuch.json",
+	"fwpcheck site":     "nosuch.json",
 	"fwpcheck lint":     "nosuch.fwp",
 	"fwpcheck fmt":      "nosuch.fwp",
 	"fwpcheck list":     "",

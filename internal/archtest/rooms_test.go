@@ -40,10 +40,10 @@ var rooms = map[string]room{
 	"internal/cli/check": {
 		mayImport: []string{
 			"conformance", "conformance/explore", "conformance/fwpsubject", "conformance/run", "conformance/workers",
-			"conformance/workers/situations", "internal/cli/program", "internal/double", "internal/expect",
+			"conformance/workers/situations", "docs", "internal/cli/program", "internal/double", "internal/expect",
 			"internal/history", "internal/input", "internal/peer", "internal/recorder", "internal/selftest",
 			"internal/shortage", "internal/stress", "internal/target", "internal/text", "load/health", "reports",
-			"reports/page", "scenarios", "scenarios/fwpdialect", "scenarios/play",
+			"reports/page", "reports/site", "scenarios", "scenarios/fwpdialect", "scenarios/play",
 		},
 		testsAlso: []string{"conformance/fwpsuite", "emqp", "fakes", "fwp", "zmtp"},
 		speaks:    true,
@@ -245,6 +245,7 @@ var rooms = map[string]room{
 	"reports":          {mayImport: []string{"internal/text"}, alone: true},
 	"reports/page":     {mayImport: []string{"internal/text", "reports"}, alone: true},
 	"reports/html":     {mayImport: []string{"internal/text", "reports"}, alone: true},
+	"reports/site":     {mayImport: []string{"internal/text", "reports", "reports/html"}, alone: true},
 	"reports/formats": {
 		mayImport: []string{"internal/text", "reports", "reports/html", "reports/page"}, alone: true,
 	},

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
@@ -166,4 +169,18 @@ func TestLongRepliesAreCut(t *testing.T) {
 		assert.Contains(t, reply, "233473 bytes in all")
 	}
 	assert.NotEqual(t, shown.A, shown.B)
+}
+
+// What explain points at must be there.
+func TestEveryAmbiguityIsListed(t *testing.T) {
+	t.Parallel()
+	listed, err := os.ReadFile(filepath.Join("..", "..", "..", filepath.FromSlash(ambiguities)))
+	require.NoError(t, err)
+	for _, c := range fwpsuite.Clauses() {
+		for code := range strings.SplitSeq(c.Ambiguity, ", ") {
+			if code != "" {
+				assert.Contains(t, string(listed), "\n## "+code+": ", c.ID)
+			}
+		}
+	}
 }

@@ -11,7 +11,7 @@
 //   - what makes up commands: explore.go, explore_findings.go, compare.go (of saved reports, too)
 //   - scripts: lint.go, fmt.go, shrink.go, record.go
 //   - what is known: list.go, explain.go, spec.go
-//   - saved results: recheck.go, recheck_histories.go, coverage.go
+//   - saved results: recheck.go, recheck_histories.go, coverage.go, site.go
 //   - servers: serve.go, serve_script.go, wait.go, clean.go
 //   - what several commands share: options.go (the flags of tests), expect.go (known findings), progress.go, scripts.go
 //     (the scripts and the checks that arguments and flags name), testbed.go (servers to test)

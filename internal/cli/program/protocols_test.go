@@ -54,8 +54,8 @@ var attempts = []attempt{
 
 // apart are the commands that have to do with no protocol, or whose files say which.
 var apart = map[string]bool{
-	"completion": true, "help": true, "version": true, "recheck": true, "coverage": true, "presets": true, "metrics": true,
-	"merge": true, "agent": true, "init": true,
+	"completion": true, "help": true, "version": true, "recheck": true, "site": true, "coverage": true, "presets": true,
+	"metrics": true, "merge": true, "agent": true, "init": true,
 }
 
 // called calls a program and returns its output, with each run of white space as one blank.
@@ -152,7 +152,7 @@ const introduction = `# Which command works with which protocol
 Written by ` + "`go test ./internal/cli/program -run Document -update`" + `; do not edit. A test calls each command.
 
 The scheme of a URL says the protocol: %s. Without a URL it is that of
-` + "`--protocol`" + `, or of the header of a script. Commands that are not here (recheck, presets, metrics, merge) read
+` + "`--protocol`" + `, or of the header of a script. Commands that are not here (recheck, site, presets, metrics, merge) read
 files; an agent works with what its coordinator, fwpbench run, does.
 
 | command | %s |

@@ -1,0 +1,217 @@
+package check
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fwpsuite/fwp/docs"
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/reports/site"
+)
+
+// newSite builds `fwpcheck site`.
+func newSite(p process) *cobra.Command {
+	var folder string
+	var subjects []string
+	cmd := &cobra.Command{
+		Use:   "site REPORT... -o FOLDER",
+		Short: "Make a static site from saved reports: servers and workers, their versions, and each clause",
+		Long: "site makes pages from the reports of run, worker and client, in JSON or HTML: what each server and each\n" +
+			"worker does with each clause, its history by version, the differences of any two versions, a page for each\n" +
+			"clause with the evidence, and badges. The pages need no server and no scripts; index.html is the first one.\n" +
+			"Addresses consist of names, versions and clauses, so that they stay the same when reports are added.\n\n" +
+			"A report is about the name and the version of its server; --subject gives it others. Without any, those in\n" +
+			"the name of the file count: faktory-1.9.4.json. A run that is not complete is shown as such, and known\n" +
+			"findings count as findings.\n\n" +
+			"Exit codes: 0 the site is written, 2 usage, or a file that is no report, 5 internal error.",
+		Example: "  fwpcheck site faktory-*.json -o site\n" +
+			"  fwpcheck site old.json new.json --subject 'old.json=faktory 1.9.3' --subject 'new.json=faktory 1.9.4' -o site",
+		Args: func(_ *cobra.Command, args []string) error {
+			return refuse(len(args) == 0, "which reports? fwpcheck run -o report.json writes one")
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return p.site(args, subjects, folder) },
+	}
+	cmd.Flags().StringVarP(&folder, "output", "o", "", "write the site to `FOLDER`, which is made if there is none")
+	cmd.Flags().StringArrayVar(&subjects, "subject", nil,
+		"`FILE=NAME VERSION` of what a report is about; may be repeated")
+	return cmd
+}
+
+// site makes the site of some reports.
+func (p process) site(files, subjects []string, folder string) error {
+	if folder == "" {
+		return errors.New("where to? Give -o FOLDER")
+	}
+	given := map[string]string{}
+	for _, s := range subjects {
+		file, name, ok := strings.Cut(s, "=")
+		if !ok || !slices.Contains(files, file) || strings.TrimSpace(name) == "" {
+			return fmt.Errorf("--subject %q: want FILE=NAME VERSION, with one of the reports as FILE", s)
+		}
+		given[file] = name
+	}
+	of := site.Site{Suite: version()}
+	protocols := map[*peer.Peer]bool{}
+	for _, file := range files {
+		r, err := p.savedReport(file)
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		protocol := reportedProtocol(r)
+		protocols[protocol] = true
+		name, number := subjectOf(r, file, given[file])
+		of.Runs = append(of.Runs, site.Run{Kind: kindOf(r, protocol), Name: name, Version: number, Report: r})
+	}
+	for _, protocol := range peer.All() {
+		if protocols[protocol] {
+			if err := describe(&of, protocol); err != nil {
+				return err
+			}
+		}
+	}
+	pages, err := of.Build()
+	if err != nil {
+		return &program.InternalError{Cause: err}
+	}
+	if err := writeSite(folder, pages); err != nil {
+		return err
+	}
+	p.Logf("%s of %s; begin with %s", text.Count(len(pages), "file"), text.Count(len(files), "report"),
+		filepath.Join(folder, site.Index))
+	return nil
+}
+
+// reportedProtocol returns the protocol whose clauses a report has.
+func reportedProtocol(r *reports.Report) *peer.Peer {
+	for _, c := range r.Clauses {
+		if of := peer.OfClause(c.ID); of != nil {
+			return of
+		}
+	}
+	return peer.Default()
+}
+
+// kindOf returns what a report is about: servers of a protocol, workers or clients.
+func kindOf(r *reports.Report, of *peer.Peer) site.Kind {
+	role := cmp.Or(r.Target.Role, "server")
+	k := site.Kind{Folder: role + "s", Title: of.Title + " " + role}
+	if !of.IsDefault() {
+		k.Folder = of.Name + "-" + k.Folder
+	}
+	return k
+}
+
+// subjectOf returns the name and the version of what a report is about; given is the value of --subject, if any.
+func subjectOf(_ *reports.Report, file, given string) (name, version string) {
+	words := strings.Fields(given)
+	switch last := len(words) - 1; {
+	case last > 0:
+		return strings.Join(words[:last], " "), words[last]
+	case last == 0:
+		return words[0], ""
+	}
+	return site.NameOfFile(file)
+}
+
+// describe adds the clauses of a protocol, and the documents about it.
+func describe(of *site.Site, protocol *peer.Peer) error {
+	checks, err := checksOf(protocol)
+	if err != nil {
+		return err
+	}
+	byClause := checksByClause(checks)
+	for _, c := range protocol.Clauses() {
+		of.Clauses = append(of.Clauses, site.Clause{
+			ID: c.ID, Level: string(c.Level), Binds: spelled(c.Party, parties), Statement: c.Statement,
+			Page: explainClause(c, byClause[c.ID]),
+		})
+	}
+	names := []string{protocol.Name + "-faults.md"}
+	if protocol.IsDefault() {
+		names = []string{"faults.md", "worker-faults.md"}
+	}
+	for _, name := range names {
+		data, err := fs.ReadFile(docs.Faults, name)
+		if err != nil {
+			return &program.InternalError{Cause: err}
+		}
+		of.Documents = append(of.Documents, document(strings.TrimSuffix(name, ".md"), string(data)))
+	}
+	return nil
+}
+
+// document returns the page of a document that consists of a title, paragraphs and a table.
+func document(name, markdown string) site.Document {
+	title, body, _ := strings.Cut(strings.TrimPrefix(markdown, "# "), "\n")
+	d := site.Document{Name: name, Title: title}
+	for part := range strings.SplitSeq(strings.TrimSpace(body), "\n\n") {
+		if !strings.HasPrefix(part, "|") {
+			d.Page.Add(reports.Prose{Lines: reports.LinesOf(unmarked(text.OneLine(part)))})
+			continue
+		}
+		var t reports.Table
+		for i, line := range strings.Split(part, "\n") {
+			cells := strings.Split(unmarked(strings.Trim(line, "| ")), " | ")
+			switch i {
+			case 0:
+				for _, title := range cells {
+					t.Columns = append(t.Columns, reports.Column{Title: title})
+				}
+			case 1: // the line below the titles
+			default:
+				row := reports.Cells(cells...)
+				row.Anchor = cells[0]
+				t.Rows = append(t.Rows, row)
+			}
+		}
+		d.Page.Add(t)
+	}
+	return d
+}
+
+// writeSite writes the files of a site to a folder, and nothing outside of it, wherever links in it lead.
+func writeSite(folder string, files []site.File) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // a site is for all to read
+		return err
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return err
+	}
+	defer root.Close() //nolint:errcheck // each file is closed by itself
+	if !replaceable(root) {
+		return fmt.Errorf("%s has an %s that is no page of fwpcheck site: give another folder", folder, site.Index)
+	}
+	for _, f := range files {
+		err := root.MkdirAll(path.Dir(f.Address), 0o755)
+		if err = cmp.Or(err, root.WriteFile(f.Address, f.Data, 0o644)); err != nil {
+			return &program.InternalError{Cause: err}
+		}
+	}
+	return nil
+}
+
+// replaceable reports whether a folder has no first page yet, or that of a site.
+func replaceable(root *os.Root) bool {
+	f, err := root.Open(site.Index)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	var head [1 << 10]byte
+	n, _ := io.ReadFull(f, head[:])
+	return strings.Contains(string(head[:n]), "<title>"+site.Title)
+}

@@ -1,0 +1,125 @@
+package site
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/reports/html"
+)
+
+// clausePages makes the page of each clause: what it says, what each run says of it, and the evidence.
+func (b *builder) clausePages() error {
+	for _, c := range b.clauses {
+		var p reports.Page
+		p.Add(reports.Prose{Lines: reports.LinesOf(c.Statement)})
+		first, rest := split(c.Page)
+		p.Add(first...)
+		p.TableSection("Results", "with the command that brings each again", b.resultTable(c.ID))
+		for _, g := range b.groups {
+			for _, s := range g.subjects {
+				b.evidence(&p, s, c.ID)
+			}
+		}
+		if len(rest) > 0 {
+			p.Section("How it is tested", "")
+			p.Add(rest...)
+		}
+		d := html.Document{Title: c.ID, Subject: strings.Trim(c.Level+": "+reports.Level(c.Level).Words(), ": "), Page: p,
+			Trail: reports.Text{{Text: " / "}, {Text: "The clauses", Link: clauseIndex + "#" + slug(c.ID)}}}
+		if err := b.emit(b.pages[c.ID], d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// split returns the blocks of a page of a clause with its text, and those with what decides it.
+func split(p reports.Page) (text, tested []reports.Block) {
+	for _, block := range p.Blocks {
+		f, is := block.(reports.Fields)
+		if !is {
+			continue // id, level and statement are on the page already
+		}
+		says := func(f reports.Field) bool {
+			return slices.Contains([]string{"source", "binds", "reading", "resolves"}, f.Label)
+		}
+		first, rest := f, f
+		first.Fields = slices.DeleteFunc(slices.Clone(f.Fields), func(f reports.Field) bool { return !says(f) })
+		rest.Fields = slices.DeleteFunc(slices.Clone(f.Fields), says)
+		text, tested = append(text, first), append(tested, rest)
+	}
+	return text, tested
+}
+
+// resultTable has a row for each run that has a result about a clause, or says why it has none.
+func (b *builder) resultTable(clause string) reports.Table {
+	t := reports.Table{Columns: []reports.Column{{Title: "tested"}, {Title: "verdict"}, {Title: "why"}}}
+	for _, r := range b.allRuns() {
+		row := r.results[clause]
+		if row == nil || row.Verdicts[0] == reports.NotApplicable {
+			continue
+		}
+		why, command := row.Why[0], r.report.Command(clause)
+		if f := r.findings(clause); len(f) > 0 {
+			why, command = cmp.Or(f[0].Signature(), why), cmp.Or(f[0].Reproduce, command)
+		}
+		one := reports.Row{Anchor: r.address, Cells: []reports.Text{
+			reports.Linked(r.title, r.address+page), row.Verdicts[0].Text(), reports.Words(why),
+		}}
+		if command != "" {
+			one.Detail = []reports.Text{reports.Styled(reports.Faint, command)}
+		}
+		t.Rows = append(t.Rows, one)
+	}
+	return t
+}
+
+// findings returns those of a run about a clause, one of those with the same signature.
+func (r *run) findings(clause string) (found []reports.Finding) {
+	var seen []string
+	for _, f := range r.report.Findings() {
+		if f.Clause == clause && !slices.Contains(seen, f.Signature()) {
+			found, seen = append(found, f), append(seen, f.Signature())
+		}
+	}
+	return found
+}
+
+// mostEvidence is how many findings about a clause are shown of a subject.
+const mostEvidence = 3
+
+// evidence appends how the newest version of a subject that breaks a clause does so, and which others do it alike.
+func (b *builder) evidence(p *reports.Page, s *subject, clause string) {
+	at := slices.IndexFunc(s.runs, func(r *run) bool { return len(r.findings(clause)) > 0 })
+	if at < 0 {
+		return
+	}
+	runs := slices.Clone(s.runs[at:])
+	slices.Reverse(runs)
+	newest := *reports.Find(runs, func(r **run) bool { return len((*r).findings(clause)) > 0 })
+	found := newest.findings(clause)
+	p.Section(newest.title, "what it does")
+	for i, f := range found {
+		if i == mostEvidence {
+			p.Add(reports.Prose{Lines: []reports.Text{reports.Linked(
+				fmt.Sprintf("%s more in its report", text.Count(len(found)-i, "finding")), newest.address+page)}})
+			break
+		}
+		var alike []string
+		for _, r := range runs {
+			same := func(o reports.Finding) bool { return o.Signature() == f.Signature() }
+			if r != newest && slices.ContainsFunc(r.findings(clause), same) {
+				alike = append(alike, r.version)
+			}
+		}
+		p.Add(reports.Heading{Level: 2, Text: append(f.Verdict.Text(), reports.Span{Text: "  " + f.Check})})
+		p.Add(newest.report.EvidenceOf(&f, reports.PageOptions{})...)
+		if len(alike) > 0 {
+			p.Add(reports.Fields{LabelWidth: 8, Fields: []reports.Field{reports.NewField("the same", strings.Join(alike, ", "))}})
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package site
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/reports"
+)
+
+func TestSlug(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"Faktory": "faktory", "1.9.4": "1.9.4", "FWP-ACK-02": "fwp-ack-02", "a/b": "a-b", "../..": "unnamed", "": "unnamed",
+		" a  b ": "a-b", "-x-": "x", ".git": "git", "Ünïcode": "n-code", strings.Repeat("ab", 100): strings.Repeat("ab", 40),
+	} {
+		assert.Equal(t, want, slug(name), name)
+	}
+	taken := addresses{}
+	assert.Equal(t, []string{"x/a-b", "x/a-b-2", "y/a-b"}, []string{taken.take("x/", "a b"), taken.take("x/", "A/B"),
+		taken.take("y/", "a b")})
+}
+
+func TestRelative(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ from, to, want string }{
+		{"index.html", "clauses/a.html#servers/x/1", "clauses/a.html#servers/x/1"},
+		{"clauses/a.html", "clauses/b.html", "b.html"},
+		{"servers/x/1.html", "index.html", "../../index.html"},
+		{"servers/x/1.html", "servers/x.html", "../x.html"},
+		{"servers/x/1/to/2.html", "servers/x/2.html", "../../2.html"},
+	} {
+		assert.Equal(t, test.want, relative(test.from, test.to), "%s to %s", test.from, test.to)
+	}
+}
+
+func TestVersions(t *testing.T) {
+	t.Parallel()
+	want := []string{"", "0.9", "1.9", "1.9.0", "1.9.4", "1.9.4-1", "1.10.0-alpha", "1.10.0-rc1", "1.10.0-rc2", "1.10.0", "v2",
+		"10", "head", "main"}
+	got := slices.Clone(want)
+	slices.Reverse(got)
+	slices.SortFunc(got, compareVersions)
+	assert.Equal(t, want, got)
+}
+
+func TestNameOfFile(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string][2]string{
+		"runs/faktory-1.9.4.json": {"faktory", "1.9.4"}, "faktory_worker_go v1.2.html": {"faktory_worker_go", "1.2"},
+		`c:\x\my-server@2.0-rc1.json`: {"my-server", "2.0-rc1"}, "report.json": {"report", ""}, "faktory-main.json": {"faktory", "main"},
+		"-": {"-", ""},
+	} {
+		name, version := NameOfFile(file)
+		assert.Equal(t, want, [2]string{name, version}, file)
+	}
+}
+
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	verdicts := map[rune]reports.Verdict{'P': reports.Pass, 'F': reports.Fail, '?': reports.Inconclusive, '.': reports.NotSelected}
+	for runs, want := range map[string]string{
+		"PPP":  "",
+		"???":  "",
+		"F":    "red",
+		"FFF":  "red since 1, the first one here",
+		"PFF":  "red since 2",
+		"P?F":  "red since 3; no result in 2",
+		"?FF":  "red since 2, the first one with a result",
+		"PF?":  "red since 2; no result in 3, the newest",
+		"PFP":  "red in 2, fixed in 3",
+		"FFP":  "red from 1 to 2, fixed in 3",
+		"F?P":  "red in 1, fixed in 3; no result in 2",
+		"FPF":  "red again since 3",
+		"FPFP": "red again in 3, fixed in 4",
+		"FP.":  "red in 1, fixed in 2; no result in 3, the newest",
+		"F?F":  "red since 1, the first one here",
+	} {
+		var versions []string
+		var all []reports.Verdict
+		for i, letter := range runs {
+			versions, all = append(versions, string(rune('1'+i))), append(all, verdicts[letter])
+		}
+		assert.Equal(t, want, historyOf(versions, all).String(), runs)
+	}
+}

@@ -1,0 +1,174 @@
+package site
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/reports/html"
+)
+
+// overview makes the first page: the subjects of each kind at their newest version, and what they do with each clause.
+func (b *builder) overview() error {
+	var p reports.Page
+	var about []string
+	for _, g := range b.groups {
+		newest, title := g.newest(), text.Plural(g.Title)
+		about = append(about, text.Count(len(newest), g.Title))
+		p.TableSection(title, "the newest version of each", b.subjectTable(newest))
+		if broken := b.brokenTable(newest); len(broken.Rows) > 0 {
+			p.TableSection(title+", findings", "clauses that at least one of them breaks", broken)
+		}
+		p.Section(title+", all clauses", "")
+		p.Add(b.matrix(newest, titleOf))
+		if pairs := b.pairTable(newest, false, titleOf); len(pairs.Rows) > 0 {
+			p.TableSection(title+", differences", "what changes from the one on the left to the one above", pairs)
+		}
+	}
+	p.Section("More", "")
+	more := []reports.Text{reports.Linked("the clauses", clauseIndex)}
+	for _, d := range b.Documents {
+		more = append(more, reports.Linked(d.Title, documentAddress(d)))
+	}
+	p.Add(reports.Prose{Lines: more})
+	subject := text.Count(len(b.Runs), "report") + " of " + strings.Join(about, ", ") + "; pages by " + b.Suite
+	return b.emit(Index, html.Document{Title: Title, Subject: subject, Page: p})
+}
+
+// newest returns the newest run of each subject.
+func (g *group) newest() (runs []*run) {
+	for _, s := range g.subjects {
+		runs = append(runs, s.newest())
+	}
+	return runs
+}
+
+// subjectTable has a row for each of some subjects.
+func (b *builder) subjectTable(newest []*run) reports.Table {
+	t := reports.Table{Columns: []reports.Column{
+		{Title: "name"}, {Title: "version"}, {Title: "passed", Right: true}, {Title: "outcome"}, {Title: "versions", Right: true},
+	}}
+	for _, r := range newest {
+		t.Rows = append(t.Rows, reports.Row{Cells: []reports.Text{
+			reports.Linked(r.of.name, r.of.address+page), reports.Linked(r.version, r.address+page), reports.Words(r.passed()),
+			r.state(), reports.Words(fmt.Sprint(len(r.of.runs))),
+		}})
+	}
+	return t
+}
+
+// brokenTable has a row for each clause that one of the runs breaks, with the verdict of each.
+func (b *builder) brokenTable(runs []*run) reports.Table {
+	t := reports.Table{Columns: []reports.Column{{Title: "clause"}}}
+	for _, r := range runs {
+		t.Columns = append(t.Columns, reports.Column{Title: r.of.name})
+	}
+	t.Columns = append(t.Columns, reports.Column{Title: "what it says"})
+	for _, c := range b.clauses {
+		row, broken := reports.Row{Cells: []reports.Text{reports.Words(c.ID)}}, false
+		for _, r := range runs {
+			broken = broken || r.verdict(c.ID).Breach()
+			row.Cells = append(row.Cells, b.cell(r, c.ID))
+		}
+		if row.Cells = append(row.Cells, reports.Words(c.Statement)); broken {
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	return t
+}
+
+// cell returns the verdict of a run on a clause, which leads to the page of the clause.
+func (b *builder) cell(r *run, clause string) reports.Text {
+	words := r.verdict(clause).Text()
+	words[0].Link = b.place(r, clause)
+	return words
+}
+
+// place returns the address of a run on the page of a clause; empty if the run has nothing about it.
+func (b *builder) place(r *run, clause string) string {
+	if r.results[clause] == nil {
+		return ""
+	}
+	return b.pages[clause] + "#" + r.address
+}
+
+// matrix returns the verdicts of runs as a picture with links.
+func (b *builder) matrix(runs []*run, name func(*run) string) reports.Figure {
+	var names []string
+	var all []*reports.Report
+	for _, r := range runs {
+		names, all = append(names, name(r)), append(all, r.report)
+	}
+	return b.linked(reports.MatrixOf(names, all...), runs...)
+}
+
+func titleOf(r *run) string   { return r.title }
+func versionOf(r *run) string { return r.version }
+
+// linked returns a picture in which each square leads to its clause. One of several runs has no clauses that bind none of
+// them.
+func (b *builder) linked(f reports.Figure, runs ...*run) reports.Figure {
+	m, is := f.Of.(*reports.Matrix)
+	if !is {
+		return f
+	}
+	unbound := func(row reports.MatrixRow) bool {
+		return len(runs) > 1 && !slices.ContainsFunc(row.Verdicts, func(v reports.Verdict) bool {
+			return v != reports.NotApplicable
+		})
+	}
+	for i := range m.Families {
+		family := &m.Families[i]
+		family.Rows = slices.DeleteFunc(family.Rows, unbound)
+		for j := range family.Rows {
+			row := &family.Rows[j]
+			for _, r := range runs {
+				row.Links = append(row.Links, b.place(r, row.ID))
+			}
+		}
+	}
+	m.Families = slices.DeleteFunc(m.Families, func(f reports.Family) bool { return len(f.Rows) == 0 })
+	return f
+}
+
+// clauseIndex is the address of the list of clauses.
+const clauseIndex = "clauses.html"
+
+// clauseList makes the list of clauses.
+func (b *builder) clauseList() error {
+	var p reports.Page
+	t := reports.Table{Columns: []reports.Column{
+		{Title: "clause"}, {Title: "level"}, {Title: "binds"}, {Title: "broken by"}, {Title: "what it says"},
+	}}
+	for _, c := range b.clauses {
+		var by []string
+		for _, g := range b.groups {
+			for _, r := range g.newest() {
+				if r.verdict(c.ID).Breach() {
+					by = append(by, r.title)
+				}
+			}
+		}
+		t.Rows = append(t.Rows, reports.Row{Anchor: slug(c.ID), Cells: []reports.Text{
+			reports.Words(c.ID), reports.Words(c.Level), reports.Words(c.Binds),
+			reports.Styled(reports.Bad, strings.Join(by, ", ")), reports.Words(c.Statement),
+		}})
+	}
+	p.Add(t)
+	return b.emit(clauseIndex, html.Document{Title: "The clauses", Subject: text.Count(len(t.Rows), "clause") + "; " + b.Suite,
+		Page: p})
+}
+
+func documentAddress(d Document) string { return "documents/" + slug(d.Name) + page }
+
+// documents makes the pages of the documents.
+func (b *builder) documents() error {
+	for _, d := range b.Documents {
+		if err := b.emit(documentAddress(d), html.Document{Title: d.Title, Subject: b.Suite, Page: d.Page}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,258 @@
+package site
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// Site is what the pages are made from.
+type Site struct {
+	// Suite names the suite that makes the pages, and its version.
+	Suite string
+	Runs  []Run
+	// Clauses are those of the catalogue, in its order. A clause that only a report has comes behind them.
+	Clauses []Clause
+	// Documents are pages beside those of reports and clauses.
+	Documents []Document
+}
+
+// Run is a saved report, and what it is about.
+type Run struct {
+	Kind          Kind
+	Name, Version string
+	Report        *reports.Report
+}
+
+// Kind is a kind of subjects: the servers of a protocol, for example.
+type Kind struct {
+	Folder string // of their pages: "servers"
+	Title  string // one of them, for people: "FWP server"
+}
+
+// Clause is a clause of the catalogue: what it says, where that is stated, and how it is read; and how it is checked.
+type Clause struct {
+	ID, Level, Binds, Statement string
+
+	Page reports.Page
+}
+
+// Document is a page with a name, for its address, and a title.
+type Document struct {
+	Name, Title string
+	Page        reports.Page
+}
+
+// File is a file of the site, by its address, which has slashes and nothing that leads out of its folder.
+type File struct {
+	Address string
+	Data    []byte
+}
+
+// group is the subjects of a kind, by their names.
+type group struct {
+	Kind
+
+	subjects []*subject
+}
+
+// subject is a server, a worker or a client, with its runs by version, the oldest first.
+type subject struct {
+	name, address string
+	runs          []*run
+}
+
+// run is a report with its address.
+type run struct {
+	version, title, address string
+	of                      *subject
+	report                  *reports.Report
+	data                    []byte // of the report as it was read
+	results                 map[string]*reports.MatrixRow
+	code                    int
+	outcome                 string
+	counts                  map[reports.Verdict]int // of clauses
+}
+
+// builder makes the pages of a site.
+type builder struct {
+	Site
+
+	taken   addresses
+	groups  []*group
+	clauses []Clause          // of the catalogue and of the reports
+	pages   map[string]string // the address of each clause
+	files   []File
+}
+
+// Build returns the files of the site, in the order of their addresses: the same for the same reports, in whatever order.
+func (s Site) Build() ([]File, error) {
+	b := &builder{Site: s, taken: addresses{}, pages: map[string]string{}}
+	if err := b.gather(); err != nil {
+		return nil, err
+	}
+	b.gatherClauses()
+	steps := []func() error{b.overview, b.clauseList, b.documents, b.clausePages}
+	for _, g := range b.groups {
+		for _, s := range g.subjects {
+			steps = append(steps, func() error { return b.subject(g, s) })
+		}
+		steps = append(steps, func() error { return b.acrossPages(g) })
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(b.files, func(a, b File) int { return strings.Compare(a.Address, b.Address) })
+	return b.files, nil
+}
+
+// gather puts the runs in order, and gives each subject and each run its address.
+func (b *builder) gather() error {
+	runs := slices.Clone(b.Runs)
+	slices.SortStableFunc(runs, func(a, b Run) int {
+		return cmp.Or(strings.Compare(a.Kind.Folder, b.Kind.Folder),
+			strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), compareVersions(a.Version, b.Version),
+			a.Report.Started.Compare(b.Report.Started), cmp.Compare(a.Report.Seed, b.Report.Seed))
+	})
+	for _, r := range runs {
+		g := last(b.groups)
+		if g == nil || g.Kind != r.Kind {
+			g = &group{Kind: r.Kind}
+			b.groups = append(b.groups, g)
+		}
+		s := last(g.subjects)
+		if s == nil || !strings.EqualFold(s.name, r.Name) {
+			s = &subject{name: r.Name, address: b.taken.take(g.Folder+"/", r.Name)}
+			g.subjects = append(g.subjects, s)
+		}
+		if err := b.add(s, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func last[T any](all []*T) *T {
+	if len(all) == 0 {
+		return nil
+	}
+	return all[len(all)-1]
+}
+
+// add adds a run to its subject.
+func (b *builder) add(s *subject, r Run) error {
+	bare := r.Report.WithoutKnown()
+	one := &run{of: s, report: bare, results: map[string]*reports.MatrixRow{}, counts: map[reports.Verdict]int{},
+		address: b.taken.take(s.address+"/", cmp.Or(r.Version, "unknown"))}
+	one.version = cmp.Or(text.Brief(r.Version, longestVersion), "unknown version")
+	same := func(other *run) bool { return other.version == one.version || strings.HasPrefix(other.version, one.version+" (") }
+	if n := len(slices.DeleteFunc(slices.Clone(s.runs), func(r *run) bool { return !same(r) })); n > 0 {
+		one.version = fmt.Sprintf("%s (%d)", one.version, n+1)
+	}
+	one.title = s.name + " " + one.version
+	one.code, one.outcome = bare.Outcome(reports.ExitOptions{})
+	checked := map[string]bool{}
+	for _, c := range bare.Clauses {
+		checked[c.ID] = len(c.Checks) > 0
+	}
+	for _, f := range reports.MatrixOf([]string{""}, bare).Of.(*reports.Matrix).Families {
+		for i := range f.Rows {
+			row := &f.Rows[i]
+			if one.results[row.ID] = row; checked[row.ID] {
+				one.counts[row.Verdicts[0]]++
+			}
+		}
+	}
+	var data bytes.Buffer
+	err := r.Report.WriteJSON(&data, reports.ExitOptions{})
+	one.data = data.Bytes()
+	s.runs = append(s.runs, one)
+	return err
+}
+
+// longestVersion is how many characters of a version are shown.
+const longestVersion = 30
+
+func (s *subject) newest() *run { return s.runs[len(s.runs)-1] }
+
+// verdict returns what a run says of a clause.
+func (r *run) verdict(clause string) reports.Verdict {
+	if row := r.results[clause]; row != nil {
+		return row.Verdicts[0]
+	}
+	return reports.NotSelected
+}
+
+// state returns the outcome of a run, with what makes it incomplete.
+func (r *run) state() reports.Text {
+	t := reports.Outcome{Code: r.code, Words: r.outcome}.Text()
+	if r.complete() {
+		return t
+	}
+	words := "; incomplete"
+	for i, v := range []reports.Verdict{reports.Skipped, reports.NotSelected} { // the outcome counts the others
+		if n := r.counts[v]; n > 0 {
+			words += fmt.Sprintf("%s %d %s", []string{":", ","}[min(i, strings.Count(words, ":"))], n, v)
+		}
+	}
+	return append(t, reports.Span{Text: words, Style: reports.Unclear})
+}
+
+// complete reports whether the run was, and each clause that checks can decide has a result.
+func (r *run) complete() bool {
+	open := 0
+	for v, n := range r.counts {
+		if !v.Decided() && v != reports.NotApplicable {
+			open += n
+		}
+	}
+	return open == 0 && *r.report.Troubles() == reports.Trouble{}
+}
+
+// passed returns how many clauses passed, of those that checks can decide on such a subject.
+func (r *run) passed() string {
+	all := 0
+	for v, n := range r.counts {
+		if v != reports.NotApplicable {
+			all += n
+		}
+	}
+	return fmt.Sprintf("%d of %d", r.counts[reports.Pass]+r.counts[reports.Observed], all)
+}
+
+// gatherClauses gives each clause its address, also those that only reports have.
+func (b *builder) gatherClauses() {
+	add := func(c Clause) {
+		if b.pages[c.ID] == "" {
+			b.clauses, b.pages[c.ID] = append(b.clauses, c), b.taken.take("clauses/", c.ID)+page
+		}
+	}
+	for _, c := range b.Clauses {
+		add(c)
+	}
+	for _, r := range b.allRuns() {
+		for _, c := range r.report.Clauses {
+			add(Clause{ID: c.ID, Level: string(c.Level), Statement: c.Statement})
+		}
+	}
+}
+
+// page is how the address of a page ends.
+const page = ".html"
+
+// allRuns returns all runs, in order.
+func (b *builder) allRuns() (all []*run) {
+	for _, g := range b.groups {
+		for _, s := range g.subjects {
+			all = append(all, s.runs...)
+		}
+	}
+	return all
+}
