@@ -102,7 +102,7 @@ func (b *builder) evidence(p *reports.Page, s *subject, clause string) {
 	slices.Reverse(runs)
 	newest := *reports.Find(runs, func(r **run) bool { return len((*r).findings(clause)) > 0 })
 	found := newest.findings(clause)
-	p.Section(newest.title, "what it does")
+	p.Section(newest.title, historyOf(s.verdicts(clause)).String())
 	for i, f := range found {
 		if i == mostEvidence {
 			p.Add(reports.Prose{Lines: []reports.Text{reports.Linked(

@@ -2,6 +2,8 @@ package site
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -38,8 +40,8 @@ func historyOf(versions []string, verdicts []reports.Verdict) reports.Text {
 		text = reports.Text{{Text: "red " + again + "in " + versions[first] + ", "}}
 	case fixed >= 0:
 		text = reports.Text{{Text: "red " + again + "from " + versions[first] + " to " + versions[last] + ", "}}
-	case !before && first == 0 && len(versions) == 1:
-		text = reports.Styled(reports.Bad, "red")
+	case allRed(verdicts):
+		text = reports.Styled(reports.Bad, "red in all "+strconv.Itoa(len(versions)))
 	case !before && first == 0:
 		text = reports.Styled(reports.Bad, "red since "+versions[0]+", the first one here")
 	case !before:
@@ -49,6 +51,10 @@ func historyOf(versions []string, verdicts []reports.Verdict) reports.Text {
 		text = append(text, reports.Span{Text: "fixed in " + versions[fixed], Style: reports.Good})
 	}
 	return append(text, undecided(versions, verdicts, before, first, last, fixed, decided)...)
+}
+
+func allRed(verdicts []reports.Verdict) bool {
+	return !slices.ContainsFunc(verdicts, func(v reports.Verdict) bool { return !v.Breach() })
 }
 
 // undecided returns which versions without a result leave open when it changed, or what it is now.

@@ -64,8 +64,8 @@ func TestHistory(t *testing.T) {
 	for runs, want := range map[string]string{
 		"PPP":  "",
 		"???":  "",
-		"F":    "red",
-		"FFF":  "red since 1, the first one here",
+		"F":    "red in all 1",
+		"FFF":  "red in all 3",
 		"PFF":  "red since 2",
 		"P?F":  "red since 3; no result in 2",
 		"?FF":  "red since 2, the first one with a result",

@@ -40,7 +40,7 @@ func (b *builder) subject(g *group, s *subject) error {
 // versionTable has a row for each run of a subject.
 func (b *builder) versionTable(s *subject, runs []*run) reports.Table {
 	t := reports.Table{Columns: []reports.Column{
-		{Title: "version"}, {Title: "passed", Right: true}, {Title: "outcome"}, {Title: "since the version before"},
+		{Title: "version"}, {Title: "since the one before"}, {Title: "passed", Right: true}, {Title: "outcome"},
 		{Title: "suite"},
 	}}
 	for i, r := range runs {
@@ -49,33 +49,44 @@ func (b *builder) versionTable(s *subject, runs []*run) reports.Table {
 			since = b.difference(runs[i+1], r)
 		}
 		t.Rows = append(t.Rows, reports.Row{Cells: []reports.Text{
-			reports.Linked(r.version, r.address+page), reports.Words(r.passed()), r.state(), since,
+			reports.Linked(r.version, r.address+page), since, reports.Words(r.passed()), r.state(),
 			reports.Words(r.report.Version),
 		}})
 	}
 	return t
 }
 
-// historyTable has a row for each clause that was red, with its verdict in each version.
+// historyTable has a row for each clause that was red, with its verdict in each version: first those that changed.
 func (b *builder) historyTable(s *subject) reports.Table {
-	var versions []string
 	t := reports.Table{Columns: []reports.Column{{Title: "clause"}, {Title: "history"}}}
 	for _, r := range s.runs {
-		versions = append(versions, r.version)
 		t.Columns = append(t.Columns, reports.Column{Title: r.version})
 	}
+	var always []reports.Row
 	for _, c := range b.clauses {
-		var verdicts []reports.Verdict
-		row := reports.Row{Cells: []reports.Text{reports.Words(c.ID), nil}}
+		versions, verdicts := s.verdicts(c.ID)
+		row := reports.Row{Cells: []reports.Text{reports.Words(c.ID), historyOf(versions, verdicts)}}
 		for _, r := range s.runs {
-			verdicts = append(verdicts, r.verdict(c.ID))
 			row.Cells = append(row.Cells, b.cell(r, c.ID))
 		}
-		if row.Cells[1] = historyOf(versions, verdicts); row.Cells[1] != nil {
+		switch {
+		case row.Cells[1] == nil:
+		case allRed(verdicts):
+			always = append(always, row)
+		default:
 			t.Rows = append(t.Rows, row)
 		}
 	}
+	t.Rows = append(t.Rows, always...)
 	return t
+}
+
+// verdicts returns the verdict on a clause in each version.
+func (s *subject) verdicts(clause string) (versions []string, verdicts []reports.Verdict) {
+	for _, r := range s.runs {
+		versions, verdicts = append(versions, r.version), append(verdicts, r.verdict(clause))
+	}
+	return versions, verdicts
 }
 
 // run makes the page of a run: its report.
