@@ -64,7 +64,7 @@ func (b *builder) resultTable(clause string) reports.Table {
 			continue
 		}
 		why, command := row.Why[0], r.report.Command(clause)
-		if f := r.findings(clause); len(f) > 0 {
+		if f := r.found[clause]; len(f) > 0 {
 			why, command = cmp.Or(f[0].Signature(), why), cmp.Or(f[0].Reproduce, command)
 		}
 		one := reports.Row{Anchor: r.address, Cells: []reports.Text{
@@ -78,30 +78,19 @@ func (b *builder) resultTable(clause string) reports.Table {
 	return t
 }
 
-// findings returns those of a run about a clause, one of those with the same signature.
-func (r *run) findings(clause string) (found []reports.Finding) {
-	var seen []string
-	for _, f := range r.report.Findings() {
-		if f.Clause == clause && !slices.Contains(seen, f.Signature()) {
-			found, seen = append(found, f), append(seen, f.Signature())
-		}
-	}
-	return found
-}
-
 // mostEvidence is how many findings about a clause are shown of a subject.
 const mostEvidence = 3
 
 // evidence appends how the newest version of a subject that breaks a clause does so, and which others do it alike.
 func (b *builder) evidence(p *reports.Page, s *subject, clause string) {
-	at := slices.IndexFunc(s.runs, func(r *run) bool { return len(r.findings(clause)) > 0 })
+	at := slices.IndexFunc(s.runs, func(r *run) bool { return len(r.found[clause]) > 0 })
 	if at < 0 {
 		return
 	}
 	runs := slices.Clone(s.runs[at:])
 	slices.Reverse(runs)
-	newest := *reports.Find(runs, func(r **run) bool { return len((*r).findings(clause)) > 0 })
-	found := newest.findings(clause)
+	newest := *reports.Find(runs, func(r **run) bool { return len((*r).found[clause]) > 0 })
+	found := newest.found[clause]
 	p.Section(newest.title, historyOf(s.verdicts(clause)).String())
 	for i, f := range found {
 		if i == mostEvidence {
@@ -109,17 +98,16 @@ func (b *builder) evidence(p *reports.Page, s *subject, clause string) {
 				fmt.Sprintf("%s more in its report", text.Count(len(found)-i, "finding")), newest.address+page)}})
 			break
 		}
-		var alike []string
+		var others []string
 		for _, r := range runs {
-			same := func(o reports.Finding) bool { return o.Signature() == f.Signature() }
-			if r != newest && slices.ContainsFunc(r.findings(clause), same) {
-				alike = append(alike, r.version)
+			if r != newest && alike(r.found[clause], &f) {
+				others = append(others, r.version)
 			}
 		}
 		p.Add(reports.Heading{Level: 2, Text: append(f.Verdict.Text(), reports.Span{Text: "  " + f.Check})})
 		p.Add(newest.report.EvidenceOf(&f, reports.PageOptions{})...)
-		if len(alike) > 0 {
-			p.Add(reports.Fields{LabelWidth: 8, Fields: []reports.Field{reports.NewField("the same", strings.Join(alike, ", "))}})
+		if len(others) > 0 {
+			p.Add(reports.Fields{Fields: []reports.Field{reports.NewField("the same", strings.Join(others, ", "))}})
 		}
 	}
 }

@@ -74,6 +74,7 @@ type run struct {
 	report                  *reports.Report
 	data                    []byte // of the report as it was read
 	results                 map[string]*reports.MatrixRow
+	found                   map[string][]reports.Finding // by clause: one of those with the same signature
 	code                    int
 	outcome                 string
 	counts                  map[reports.Verdict]int // of clauses
@@ -87,12 +88,13 @@ type builder struct {
 	groups  []*group
 	clauses []Clause          // of the catalogue and of the reports
 	pages   map[string]string // the address of each clause
+	changes map[[2]*run]*reports.Changes
 	files   []File
 }
 
 // Build returns the files of the site, in the order of their addresses: the same for the same reports, in whatever order.
 func (s Site) Build() ([]File, error) {
-	b := &builder{Site: s, taken: addresses{}, pages: map[string]string{}}
+	b := &builder{Site: s, taken: addresses{}, pages: map[string]string{}, changes: map[[2]*run]*reports.Changes{}}
 	if err := b.gather(); err != nil {
 		return nil, err
 	}
@@ -150,7 +152,7 @@ func last[T any](all []*T) *T {
 func (b *builder) add(s *subject, r Run) error {
 	bare := r.Report.WithoutKnown()
 	one := &run{of: s, report: bare, results: map[string]*reports.MatrixRow{}, counts: map[reports.Verdict]int{},
-		address: b.taken.take(s.address+"/", cmp.Or(r.Version, "unknown"))}
+		found: map[string][]reports.Finding{}, address: b.taken.take(s.address+"/", cmp.Or(r.Version, "unknown"))}
 	one.version = cmp.Or(text.Brief(r.Version, longestVersion), "unknown version")
 	same := func(other *run) bool { return other.version == one.version || strings.HasPrefix(other.version, one.version+" (") }
 	if n := len(slices.DeleteFunc(slices.Clone(s.runs), func(r *run) bool { return !same(r) })); n > 0 {
@@ -158,6 +160,11 @@ func (b *builder) add(s *subject, r Run) error {
 	}
 	one.title = s.name + " " + one.version
 	one.code, one.outcome = bare.Outcome(reports.ExitOptions{})
+	for _, f := range bare.Findings() {
+		if all := one.found[f.Clause]; !alike(all, &f) {
+			one.found[f.Clause] = append(all, f)
+		}
+	}
 	checked := map[string]bool{}
 	for _, c := range bare.Clauses {
 		checked[c.ID] = len(c.Checks) > 0
@@ -175,6 +182,11 @@ func (b *builder) add(s *subject, r Run) error {
 	one.data = data.Bytes()
 	s.runs = append(s.runs, one)
 	return err
+}
+
+// alike reports whether one of some findings has the signature of f.
+func alike(all []reports.Finding, f *reports.Finding) bool {
+	return reports.Find(all, func(o *reports.Finding) bool { return o.Signature() == f.Signature() }) != nil
 }
 
 // longestVersion is how many characters of a version are shown.

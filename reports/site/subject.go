@@ -150,8 +150,7 @@ func pairAddress(from, to *run) string {
 
 // pair makes the page of what changes from a run to another one.
 func (b *builder) pair(from, to *run) error {
-	c := reports.Compare([]string{from.title, to.title}, []*reports.Report{from.report, to.report})
-	p := c.Page(reports.PageOptions{})
+	p := b.compared(from, to).Page(reports.PageOptions{})
 	p.Section("CLAUSES", "the verdict on each, before and after")
 	p.Add(b.matrix([]*run{from, to}, titleOf))
 	trail := reports.Text{{Text: " / "}, {Text: from.title, Link: from.address + page}, {Text: " / "},
@@ -159,10 +158,19 @@ func (b *builder) pair(from, to *run) error {
 	return b.emit(pairAddress(from, to), html.Document{Title: "From " + from.title + " to " + to.title, Trail: trail, Page: p})
 }
 
+// compared returns what changes from a run to another one.
+func (b *builder) compared(from, to *run) *reports.Changes {
+	key := [2]*run{from, to}
+	if b.changes[key] == nil {
+		b.changes[key] = reports.Compare([]string{from.title, to.title}, []*reports.Report{from.report, to.report})
+	}
+	return b.changes[key]
+}
+
 // difference returns what changes from a run to another one in a few words, which lead to its page.
 func (b *builder) difference(from, to *run) reports.Text {
 	counts := map[reports.ChangeKind]int{}
-	for _, c := range reports.Compare([]string{"", ""}, []*reports.Report{from.report, to.report}).Changes {
+	for _, c := range b.compared(from, to).Changes {
 		counts[c.Kind]++
 	}
 	var t reports.Text
