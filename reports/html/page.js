@@ -52,6 +52,7 @@ function crosshair(figure) {
 }
 function filter(table) {
   const rows = [...table.querySelectorAll('tbody tr')];
+  if (rows.length < 16) return; // all of them are in view
   const tool = document.createElement('div');
   tool.className = 'tool';
   const input = document.createElement('input');

@@ -94,42 +94,42 @@ func (b *builder) place(r *run, clause string) string {
 	return b.pages[clause] + "#" + r.address
 }
 
-// matrix returns the verdicts of runs as a picture with links.
+// matrix returns the verdicts of runs as a picture with links, without the clauses that bind none of them.
 func (b *builder) matrix(runs []*run, name func(*run) string) reports.Figure {
 	var names []string
 	var all []*reports.Report
 	for _, r := range runs {
 		names, all = append(names, name(r)), append(all, r.report)
 	}
-	return b.linked(reports.MatrixOf(names, all...), runs...)
+	f := reports.MatrixOf(names, all...)
+	m, _ := f.Of.(*reports.Matrix) // it is one
+	bound := func(v reports.Verdict) bool { return v != reports.NotApplicable }
+	for i := range m.Families {
+		m.Families[i].Rows = slices.DeleteFunc(m.Families[i].Rows, func(row reports.MatrixRow) bool {
+			return !slices.ContainsFunc(row.Verdicts, bound)
+		})
+	}
+	m.Families = slices.DeleteFunc(m.Families, func(f reports.Family) bool { return len(f.Rows) == 0 })
+	return b.linked(f, runs...)
 }
 
 func titleOf(r *run) string   { return r.title }
 func versionOf(r *run) string { return r.version }
 
-// linked returns a picture in which each square leads to its clause. One of several runs has no clauses that bind none of
-// them.
+// linked returns a picture of the clauses in which each square leads to its clause.
 func (b *builder) linked(f reports.Figure, runs ...*run) reports.Figure {
 	m, is := f.Of.(*reports.Matrix)
 	if !is {
 		return f
 	}
-	unbound := func(row reports.MatrixRow) bool {
-		return len(runs) > 1 && !slices.ContainsFunc(row.Verdicts, func(v reports.Verdict) bool {
-			return v != reports.NotApplicable
-		})
-	}
-	for i := range m.Families {
-		family := &m.Families[i]
-		family.Rows = slices.DeleteFunc(family.Rows, unbound)
-		for j := range family.Rows {
-			row := &family.Rows[j]
+	for _, family := range m.Families {
+		for i := range family.Rows {
+			row := &family.Rows[i]
 			for _, r := range runs {
 				row.Links = append(row.Links, b.place(r, row.ID))
 			}
 		}
 	}
-	m.Families = slices.DeleteFunc(m.Families, func(f reports.Family) bool { return len(f.Rows) == 0 })
 	return f
 }
 
