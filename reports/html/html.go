@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -30,14 +31,18 @@ type Document struct {
 	Subject string
 	// Trail is links to what the page is a part of, above its title; none if it is empty.
 	Trail reports.Text
-	Page  reports.Page
+	// Base is what links are relative to; empty: the page itself. Link returns where the id of a clause leads, empty: to
+	// nothing; nil: no id is a link.
+	Base string
+	Link func(id string) string
+	Page reports.Page
 	// Data is the result as JSON, which Data reads back; none if it is empty.
 	Data []byte
 }
 
 // Write writes a document. It writes once, and returns the error of that.
 func Write(w io.Writer, d Document) error {
-	p := &page{}
+	p := &page{link: d.Link}
 	p.head(d)
 	p.raw("<body>\n<header>\n")
 	if !d.Trail.Empty() {
@@ -73,6 +78,7 @@ func Write(w io.Writer, d Document) error {
 // page gathers the file.
 type page struct {
 	out     bytes.Buffer
+	link    func(id string) string
 	open    bool // a section is
 	tables  int
 	figures int
@@ -110,6 +116,9 @@ func (p *page) head(d Document) {
 		hash(style), hash(script))
 	p.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n")
 	p.raw("<meta name=\"color-scheme\" content=\"light dark\">\n")
+	if d.Base != "" {
+		p.raw("<base href=\"%s\">\n", esc(d.Base))
+	}
 	p.raw("<title>%s</title>\n<style>%s</style>\n</head>\n", esc(title), style)
 }
 
@@ -123,25 +132,43 @@ var classes = [...]string{
 func (p *page) text(x reports.Text) string {
 	var out strings.Builder
 	for _, span := range x {
-		if span.Link != "" {
-			fmt.Fprintf(&out, "<a href=\"%s\">", html.EscapeString(span.Link))
-		}
+		words := p.words(span)
 		switch {
 		case span.Text == "":
 		case span.Text == "\n":
 			out.WriteString("<br>")
 		case span.Style == reports.Plain:
-			out.WriteString(esc(span.Text))
+			out.WriteString(words)
 		case span.Style == reports.Strong:
-			out.WriteString("<b>" + esc(span.Text) + "</b>")
+			out.WriteString("<b>" + words + "</b>")
 		default:
-			out.WriteString("<span class=" + classes[span.Style] + ">" + esc(span.Text) + "</span>")
-		}
-		if span.Link != "" {
-			out.WriteString("</a>")
+			out.WriteString("<span class=" + classes[span.Style] + ">" + words + "</span>")
 		}
 	}
 	return out.String()
+}
+
+// clauseID matches what may be the id of a clause.
+var clauseID = regexp.MustCompile(`\b[A-Z][A-Z0-9]*(?:-[A-Z0-9a-z]+)+\b`)
+
+// words returns the words of a span, with links.
+func (p *page) words(span reports.Span) string {
+	switch {
+	case span.Link != "":
+		return anchor(span.Link, esc(span.Text))
+	case p.link == nil:
+		return esc(span.Text)
+	}
+	return clauseID.ReplaceAllStringFunc(esc(span.Text), func(id string) string {
+		if to := p.link(id); to != "" {
+			return anchor(to, id)
+		}
+		return id
+	})
+}
+
+func anchor(to, words string) string {
+	return `<a href="` + html.EscapeString(to) + `">` + words + "</a>"
 }
 
 // end closes the section that is open.

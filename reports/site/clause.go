@@ -83,15 +83,18 @@ const mostEvidence = 3
 
 // evidence appends how the newest version of a subject that breaks a clause does so, and which others do it alike.
 func (b *builder) evidence(p *reports.Page, s *subject, clause string) {
-	at := slices.IndexFunc(s.runs, func(r *run) bool { return len(r.found[clause]) > 0 })
-	if at < 0 {
+	var newest *run
+	var verdicts []reports.Verdict
+	for _, r := range s.runs {
+		if verdicts = append(verdicts, r.verdict(clause)); len(r.found[clause]) > 0 {
+			newest = r
+		}
+	}
+	if newest == nil {
 		return
 	}
-	runs := slices.Clone(s.runs[at:])
-	slices.Reverse(runs)
-	newest := *reports.Find(runs, func(r **run) bool { return len((*r).found[clause]) > 0 })
 	found := newest.found[clause]
-	p.Section(newest.title, historyOf(s.verdicts(clause)).String())
+	p.Section(newest.title, historyOf(s.names(), verdicts).String())
 	for i, f := range found {
 		if i == mostEvidence {
 			p.Add(reports.Prose{Lines: []reports.Text{reports.Linked(
@@ -99,7 +102,7 @@ func (b *builder) evidence(p *reports.Page, s *subject, clause string) {
 			break
 		}
 		var others []string
-		for _, r := range runs {
+		for _, r := range slices.Backward(s.runs) {
 			if r != newest && alike(r.found[clause], &f) {
 				others = append(others, r.version)
 			}

@@ -2,8 +2,7 @@ package site
 
 import (
 	"fmt"
-	"slices"
-	"strconv"
+	"strings"
 
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -11,70 +10,61 @@ import (
 // historyOf returns what became of a clause over the versions of a subject, the oldest first: "red since 1.9.2", "red in
 // 1.8.0, fixed in 1.9.0". Versions without a result are named, and count neither as red nor as fixed. It is empty for a
 // clause that was never red.
-func historyOf(versions []string, verdicts []reports.Verdict) reports.Text {
-	first, last, fixed, decided := -1, -1, -1, -1 // the last span of red versions, and what follows it
-	before, again := false, ""                    // a version before the span has a result, and was red
+func historyOf(versions []string, verdicts []reports.Verdict) (text reports.Text) {
+	letters := lettersOf(verdicts)
+	last := strings.LastIndex(letters, "R")
+	if last < 0 {
+		return nil
+	}
+	before := strings.TrimRight(letters[:last], "R?") // the versions before the last span of red ones
+	first := len(before) + strings.Index(letters[len(before):], "R")
+	fixed := strings.Index(letters[last:], "G") + last // of no meaning where the newest result is red
+	open := []int{first - 1, fixed - 1}
+	red := "red "
+	if strings.Contains(before, "R") {
+		red = "red again "
+	}
+	switch since := red + "since " + versions[first]; {
+	case fixed > last && first == last:
+		text = reports.Words(red + "in " + versions[first] + ", ")
+	case fixed > last:
+		text = reports.Words(red + "from " + versions[first] + " to " + versions[last] + ", ")
+	case strings.Trim(letters, "R") == "":
+		return reports.Styled(reports.Bad, fmt.Sprintf("red in all %d", len(letters)))
+	case before == "" && first == 0:
+		text, open = reports.Styled(reports.Bad, since+", the first one here"), nil
+	case before == "":
+		text, open = reports.Styled(reports.Bad, since+", the first one with a result"), nil
+	default:
+		text, open = reports.Styled(reports.Bad, since), open[:1]
+	}
+	if fixed > last {
+		text = append(text, reports.Span{Text: "fixed in " + versions[fixed], Style: reports.Good})
+	}
+	for _, i := range open {
+		if i > 0 && letters[i] == '?' {
+			text = append(text, reports.Span{Text: "; no result in " + versions[i], Style: reports.Unclear})
+		}
+	}
+	if newest := len(letters) - 1; letters[newest] == '?' {
+		words := "; no result in " + versions[newest] + ", the newest"
+		text = append(text, reports.Span{Text: words, Style: reports.Unclear})
+	}
+	return text
+}
+
+// lettersOf returns a letter for each verdict: R red, G decided and not red, ? no result.
+func lettersOf(verdicts []reports.Verdict) string {
+	letters := make([]byte, len(verdicts))
 	for i, v := range verdicts {
 		switch {
 		case v.Breach():
-			if first < 0 || fixed >= 0 {
-				if fixed >= 0 {
-					again = "again "
-				}
-				before, first, fixed = decided >= 0, i, -1
-			}
-			last = i
-		case v.Decided() && first >= 0 && fixed < 0:
-			fixed = i
-		}
-		if v.Decided() {
-			decided = i
+			letters[i] = 'R'
+		case v.Decided():
+			letters[i] = 'G'
+		default:
+			letters[i] = '?'
 		}
 	}
-	if first < 0 {
-		return nil
-	}
-	text := reports.Styled(reports.Bad, "red "+again+"since "+versions[first])
-	switch {
-	case fixed >= 0 && first == last:
-		text = reports.Text{{Text: "red " + again + "in " + versions[first] + ", "}}
-	case fixed >= 0:
-		text = reports.Text{{Text: "red " + again + "from " + versions[first] + " to " + versions[last] + ", "}}
-	case allRed(verdicts):
-		text = reports.Styled(reports.Bad, "red in all "+strconv.Itoa(len(versions)))
-	case !before && first == 0:
-		text = reports.Styled(reports.Bad, "red since "+versions[0]+", the first one here")
-	case !before:
-		text = reports.Styled(reports.Bad, "red since "+versions[first]+", the first one with a result")
-	}
-	if fixed >= 0 {
-		text = append(text, reports.Span{Text: "fixed in " + versions[fixed], Style: reports.Good})
-	}
-	return append(text, undecided(versions, verdicts, before, first, last, fixed, decided)...)
-}
-
-func allRed(verdicts []reports.Verdict) bool {
-	return !slices.ContainsFunc(verdicts, func(v reports.Verdict) bool { return !v.Breach() })
-}
-
-// undecided returns which versions without a result leave open when it changed, or what it is now.
-func undecided(
-	versions []string, verdicts []reports.Verdict, before bool, first, last, fixed, decided int,
-) (text reports.Text) {
-	open := func(i int) bool { return i >= 0 && i < len(verdicts) && !verdicts[i].Decided() }
-	note := func(i int, words string) {
-		if open(i) {
-			text = append(text, reports.Span{Text: fmt.Sprintf("; no result in %s%s", versions[i], words), Style: reports.Unclear})
-		}
-	}
-	if before {
-		note(first-1, "")
-	}
-	if fixed >= 0 && fixed-1 > last {
-		note(fixed-1, "")
-	}
-	if decided < len(verdicts)-1 {
-		note(len(verdicts)-1, ", the newest")
-	}
-	return text
+	return string(letters)
 }

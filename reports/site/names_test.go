@@ -23,19 +23,6 @@ func TestSlug(t *testing.T) {
 		taken.take("y/", "a b")})
 }
 
-func TestRelative(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct{ from, to, want string }{
-		{"index.html", "clauses/a.html#servers/x/1", "clauses/a.html#servers/x/1"},
-		{"clauses/a.html", "clauses/b.html", "b.html"},
-		{"servers/x/1.html", "index.html", "../../index.html"},
-		{"servers/x/1.html", "servers/x.html", "../x.html"},
-		{"servers/x/1/to/2.html", "servers/x/2.html", "../../2.html"},
-	} {
-		assert.Equal(t, test.want, relative(test.from, test.to), "%s to %s", test.from, test.to)
-	}
-}
-
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	want := []string{"", "0.9", "1.9", "1.9.0", "1.9.4", "1.9.4-1", "1.10.0-alpha", "1.10.0-rc1", "1.10.0-rc2", "1.10.0", "v2",

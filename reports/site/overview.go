@@ -18,14 +18,13 @@ func (b *builder) overview() error {
 		newest, title := g.newest(), text.Plural(g.Title)
 		about = append(about, text.Count(len(newest), g.Title))
 		p.TableSection(title, "the newest version of each", b.subjectTable(newest))
-		if broken := b.brokenTable(newest); len(broken.Rows) > 0 {
-			p.TableSection(title+", findings", "clauses that at least one of them breaks", broken)
-		}
+		says := func(c Clause, _ []reports.Verdict) reports.Text { return reports.Words(c.Statement) }
+		p.TableSection(title+", findings", "clauses that at least one of them breaks",
+			b.verdictTable(newest, func(r *run) string { return r.of.name }, len(newest)+1, "what it says", says))
 		p.Section(title+", all clauses", "")
 		p.Add(b.matrix(newest, titleOf))
-		if pairs := b.pairTable(newest, false, titleOf); len(pairs.Rows) > 0 {
-			p.TableSection(title+", differences", "what changes from the one on the left to the one above", pairs)
-		}
+		p.TableSection(title+", differences", "what changes from the one on the left to the one above",
+			b.pairTable(newest, false, titleOf))
 	}
 	p.Section("More", "")
 	more := []reports.Text{reports.Linked("the clauses", clauseIndex)}
@@ -59,20 +58,24 @@ func (b *builder) subjectTable(newest []*run) reports.Table {
 	return t
 }
 
-// brokenTable has a row for each clause that one of the runs breaks, with the verdict of each.
-func (b *builder) brokenTable(runs []*run) reports.Table {
-	t := reports.Table{Columns: []reports.Column{{Title: "clause"}}}
+// verdictTable has a row for each clause that one of the runs breaks: the verdict of each run, under its name, and words
+// about it in a column of their own.
+func (b *builder) verdictTable(
+	runs []*run, name func(*run) string, at int, title string, words func(Clause, []reports.Verdict) reports.Text,
+) (t reports.Table) {
+	t.Columns = []reports.Column{{Title: "clause"}}
 	for _, r := range runs {
-		t.Columns = append(t.Columns, reports.Column{Title: r.of.name})
+		t.Columns = append(t.Columns, reports.Column{Title: name(r)})
 	}
-	t.Columns = append(t.Columns, reports.Column{Title: "what it says"})
+	t.Columns = slices.Insert(t.Columns, at, reports.Column{Title: title})
 	for _, c := range b.clauses {
-		row, broken := reports.Row{Cells: []reports.Text{reports.Words(c.ID)}}, false
+		row, verdicts := reports.Cells(c.ID), []reports.Verdict{}
 		for _, r := range runs {
-			broken = broken || r.verdict(c.ID).Breach()
-			row.Cells = append(row.Cells, b.cell(r, c.ID))
+			verdicts = append(verdicts, r.verdict(c.ID))
+			row = row.With(b.cell(r, c.ID))
 		}
-		if row.Cells = append(row.Cells, reports.Words(c.Statement)); broken {
+		if slices.ContainsFunc(verdicts, reports.Verdict.Breach) {
+			row.Cells = slices.Insert(row.Cells, at, words(c, verdicts))
 			t.Rows = append(t.Rows, row)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/reports/html"
 )
 
 // Site is what the pages are made from.
@@ -65,6 +66,7 @@ type group struct {
 type subject struct {
 	name, address string
 	runs          []*run
+	versions      map[string]int // how many runs each has
 }
 
 // run is a report with its address.
@@ -77,7 +79,8 @@ type run struct {
 	found                   map[string][]reports.Finding // by clause: one of those with the same signature
 	code                    int
 	outcome                 string
-	counts                  map[reports.Verdict]int // of clauses
+	checked                 int                     // how many clauses checks can decide on such a subject
+	counts                  map[reports.Verdict]int // of these
 }
 
 // builder makes the pages of a site.
@@ -88,6 +91,7 @@ type builder struct {
 	groups  []*group
 	clauses []Clause          // of the catalogue and of the reports
 	pages   map[string]string // the address of each clause
+	pairs   [][2]*run         // those whose differences a page leads to
 	changes map[[2]*run]*reports.Changes
 	files   []File
 }
@@ -95,24 +99,35 @@ type builder struct {
 // Build returns the files of the site, in the order of their addresses: the same for the same reports, in whatever order.
 func (s Site) Build() ([]File, error) {
 	b := &builder{Site: s, taken: addresses{}, pages: map[string]string{}, changes: map[[2]*run]*reports.Changes{}}
-	if err := b.gather(); err != nil {
-		return nil, err
-	}
+	err := b.gather()
 	b.gatherClauses()
-	steps := []func() error{b.overview, b.clauseList, b.documents, b.clausePages}
-	for _, g := range b.groups {
-		for _, s := range g.subjects {
-			steps = append(steps, func() error { return b.subject(g, s) })
-		}
-		steps = append(steps, func() error { return b.acrossPages(g) })
-	}
-	for _, step := range steps {
-		if err := step(); err != nil {
-			return nil, err
-		}
+	steps := []func() error{b.overview, b.clauseList, b.documents, b.clausePages, b.subjects, b.differences}
+	for i := 0; err == nil && i < len(steps); i++ {
+		err = steps[i]()
 	}
 	slices.SortFunc(b.files, func(a, b File) int { return strings.Compare(a.Address, b.Address) })
-	return b.files, nil
+	return b.files, err
+}
+
+// Index is the address of the first page, and Title begins its title.
+const Index, Title = "index.html", "Conformance"
+
+// emit makes a file of a page. Links in it are addresses of the site; ids of clauses are links too.
+func (b *builder) emit(address string, d html.Document) error {
+	if address != Index {
+		d.Trail = append(reports.Linked("All reports", Index), d.Trail...)
+	}
+	d.Base = cmp.Or(strings.Repeat("../", strings.Count(address, "/")), "./")
+	d.Link = func(id string) string {
+		if to := b.pages[id]; to != address {
+			return to
+		}
+		return ""
+	}
+	var out bytes.Buffer
+	err := html.Write(&out, d)
+	b.files = append(b.files, File{address, out.Bytes()})
+	return err
 }
 
 // gather puts the runs in order, and gives each subject and each run its address.
@@ -131,7 +146,7 @@ func (b *builder) gather() error {
 		}
 		s := last(g.subjects)
 		if s == nil || !strings.EqualFold(s.name, r.Name) {
-			s = &subject{name: r.Name, address: b.taken.take(g.Folder+"/", r.Name)}
+			s = &subject{name: r.Name, versions: map[string]int{}, address: b.taken.take(g.Folder+"/", r.Name)}
 			g.subjects = append(g.subjects, s)
 		}
 		if err := b.add(s, r); err != nil {
@@ -154,9 +169,8 @@ func (b *builder) add(s *subject, r Run) error {
 	one := &run{of: s, report: bare, results: map[string]*reports.MatrixRow{}, counts: map[reports.Verdict]int{},
 		found: map[string][]reports.Finding{}, address: b.taken.take(s.address+"/", cmp.Or(r.Version, "unknown"))}
 	one.version = cmp.Or(text.Brief(r.Version, longestVersion), "unknown version")
-	same := func(other *run) bool { return other.version == one.version || strings.HasPrefix(other.version, one.version+" (") }
-	if n := len(slices.DeleteFunc(slices.Clone(s.runs), func(r *run) bool { return !same(r) })); n > 0 {
-		one.version = fmt.Sprintf("%s (%d)", one.version, n+1)
+	if s.versions[one.version]++; s.versions[one.version] > 1 {
+		one.version = fmt.Sprintf("%s (%d)", one.version, s.versions[one.version])
 	}
 	one.title = s.name + " " + one.version
 	one.code, one.outcome = bare.Outcome(reports.ExitOptions{})
@@ -165,16 +179,15 @@ func (b *builder) add(s *subject, r Run) error {
 			one.found[f.Clause] = append(all, f)
 		}
 	}
-	checked := map[string]bool{}
-	for _, c := range bare.Clauses {
-		checked[c.ID] = len(c.Checks) > 0
-	}
 	for _, f := range reports.MatrixOf([]string{""}, bare).Of.(*reports.Matrix).Families {
 		for i := range f.Rows {
-			row := &f.Rows[i]
-			if one.results[row.ID] = row; checked[row.ID] {
-				one.counts[row.Verdicts[0]]++
-			}
+			one.results[f.Rows[i].ID] = &f.Rows[i]
+		}
+	}
+	for _, c := range bare.Clauses {
+		if v := one.verdict(c.ID); len(c.Checks) > 0 && v != reports.NotApplicable {
+			one.checked++
+			one.counts[v]++
 		}
 	}
 	var data bytes.Buffer
@@ -209,9 +222,9 @@ func (r *run) state() reports.Text {
 		return t
 	}
 	words := "; incomplete"
-	for i, v := range []reports.Verdict{reports.Skipped, reports.NotSelected} { // the outcome counts the others
+	for _, v := range []reports.Verdict{reports.Skipped, reports.NotSelected} { // the outcome counts the others
 		if n := r.counts[v]; n > 0 {
-			words += fmt.Sprintf("%s %d %s", []string{":", ","}[min(i, strings.Count(words, ":"))], n, v)
+			words += fmt.Sprintf(", %d %s", n, v)
 		}
 	}
 	return append(t, reports.Span{Text: words, Style: reports.Unclear})
@@ -219,24 +232,18 @@ func (r *run) state() reports.Text {
 
 // complete reports whether the run was, and each clause that checks can decide has a result.
 func (r *run) complete() bool {
-	open := 0
+	decided := 0
 	for v, n := range r.counts {
-		if !v.Decided() && v != reports.NotApplicable {
-			open += n
+		if v.Decided() {
+			decided += n
 		}
 	}
-	return open == 0 && *r.report.Troubles() == reports.Trouble{}
+	return decided == r.checked && *r.report.Troubles() == reports.Trouble{}
 }
 
-// passed returns how many clauses passed, of those that checks can decide on such a subject.
+// passed returns how many clauses passed, of those that checks can decide.
 func (r *run) passed() string {
-	all := 0
-	for v, n := range r.counts {
-		if v != reports.NotApplicable {
-			all += n
-		}
-	}
-	return fmt.Sprintf("%d of %d", r.counts[reports.Pass]+r.counts[reports.Observed], all)
+	return fmt.Sprintf("%d of %d", r.counts[reports.Pass]+r.counts[reports.Observed], r.checked)
 }
 
 // gatherClauses gives each clause its address, also those that only reports have.
