@@ -1,6 +1,7 @@
 package load
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/fwpsuite/fwp/load/ledger"
@@ -74,8 +75,16 @@ func (a *account) findings() (findings []results.LoadFinding) {
 		findings = append(findings, results.NewLoadFinding(kind, count, jids))
 		return &findings[len(findings)-1]
 	}
-	add(results.FindingLost, c.Lost, a.missing(c.Lost, ledger.NotStopped))
-	add(results.FindingLostByRestart, c.LostByRestart, a.missing(c.LostByRestart, ledger.Restarted))
+	lost := func(kind results.FindingKind, count int64, after ledger.Stop) {
+		jids := a.missing(count, after)
+		f := add(kind, count, jids)
+		f.Count = count // as in the account of the jobs: some of those that are missing may have gone with a fetch
+		if f.More = max(0, count-int64(len(jids))); count > 0 && int64(len(jids)) > count {
+			f.Notes = []string{fmt.Sprintf("%d of these jobs may have gone with fetches that had no reply", int64(len(jids))-count)}
+		}
+	}
+	lost(results.FindingLost, c.Lost, ledger.NotStopped)
+	lost(results.FindingLostByRestart, c.LostByRestart, ledger.Restarted)
 	add(results.FindingDuplicated, c.Duplicated, a.jids(found.Twice))
 	add(results.FindingReturned, c.Returned, a.jids(found.Returned))
 	add(results.FindingElsewhere, c.Elsewhere, a.jids(found.Elsewhere))

@@ -11,6 +11,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/disrupt"
+	"github.com/fwpsuite/fwp/load/health"
 	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/protocol"
@@ -70,8 +71,8 @@ type Config struct {
 	Schedule []disrupt.Disruption
 	Disrupt  disrupt.Target
 
-	// ServerCPU, if set, returns the CPU time of the server so far, and whether it is known.
-	ServerCPU func() (time.Duration, bool)
+	// ServerUsage, if set, returns what the server uses, and whether it is known. It is called each second.
+	ServerUsage func() (health.Usage, bool)
 
 	Version    string             // of the tool, for the report
 	Target     results.LoadTarget // URL and how it was chosen; Run adds the greeting and what the server says about itself

@@ -127,8 +127,9 @@ func JoinCrossed(parts []Part, of Crossed) (*Result, error) {
 	}
 	l.Jobs = a.report()
 	results.Join(&l.Jobs, &lost)
-	if missing != "" { // those that the lost agent has fetched, as far as it has said so
-		l.Jobs.Missing = min(l.Jobs.Missing, max(0, l.Jobs.Pushed-l.Jobs.Delivered))
+	if missing != "" { // as far as the lost agent has said what it pushed and fetched
+		l.Jobs.Missing = max(0, l.Jobs.Pushed-l.Jobs.Delivered)
+		l.Jobs.InDoubt = min(l.Jobs.Missing, l.Jobs.FetchesLost)
 	}
 	c := clauses{of.ClauseOf, of.LevelOf}
 	l.Findings = append(c.rank(c.name(a.findings())), l.Findings...)

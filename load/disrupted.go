@@ -211,6 +211,12 @@ func (r *run) reportDisruptions() *results.LoadDisruptions {
 		}
 		report.List = append(report.List, one)
 	}
+	for _, planned := range r.config.Schedule[min(len(d.done), len(r.config.Schedule)):] {
+		report.List = append(report.List, results.LoadDisruption{
+			Action: string(planned.Action), Words: planned.String(), At: r.loadFrom + planned.At, Served: -1, Back: -1,
+			Failed: "it did not happen: the load had ended before",
+		})
+	}
 	report.Oldest = r.oldest(0, math.MaxInt64)
 	return report
 }

@@ -110,6 +110,19 @@ func freesHeld(target *fakeTarget) func(*fakes.Event) {
 	}
 }
 
+// What the plan promised and the run did not do is no result.
+func TestADisruptionThatDidNotHappen(t *testing.T) {
+	t.Parallel()
+	l := shaken{schedule: halfSecond(disrupt.Kill, 3, 30)}.run(t).Report
+	require.Len(t, l.Disruptions.List, 2)
+	assert.Empty(t, l.Disruptions.List[0].Failed)
+	assert.Contains(t, l.Disruptions.List[1].Failed, "the load had ended before")
+	require.Len(t, l.Validity.Reasons, 1)
+	assert.Equal(t, "1 disruption of 2 did not happen as planned", l.Validity.Reasons[0].What)
+	code, words := l.Outcome()
+	assert.Equal(t, reports.ExitInconclusive, code, words)
+}
+
 // halfSecond returns a schedule with an action at some seconds, for half a second each.
 func halfSecond(action disrupt.Action, at ...int) (schedule []disrupt.Disruption) {
 	for _, s := range at {
@@ -216,7 +229,7 @@ func TestDisruptionsThatCannotBeDone(t *testing.T) {
 	t.Parallel()
 	l := shaken{schedule: halfSecond(disrupt.Fill, 5)}.run(t).Report
 	code, words := l.Outcome()
-	assert.Equal(t, reports.ExitWell, code, words)
+	assert.Equal(t, reports.ExitInconclusive, code, words)
 	require.Len(t, l.Disruptions.List, 1)
 	assert.Equal(t, "skipped: this machine does not allow it", l.Disruptions.List[0].Failed)
 }

@@ -11,9 +11,21 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// gone reports whether the server has had no connection for some time, after it had some.
+// gone reports whether the server has had no connection for some time, after it had some, and not because the run ends
+// them.
 func (r *run) gone() bool {
-	return r.status.Wanted > 0 && r.status.Ready == 0 && r.now()-r.lastSeen > goneAfter
+	return r.status.Wanted > 0 && r.status.Ready == 0 && r.now()-r.lastSeen > goneAfter &&
+		(!r.leaving || r.wasGone || r.status.Lost > r.lostBefore)
+}
+
+// settled reports whether the account says that nothing is left on the server, and no queue has anything else: every
+// job that was pushed, or may have been, is settled, and no worker finds one.
+func (r *run) settled() bool {
+	if r.crosses() || r.status.Pushing || !r.status.Waits && !r.status.Drained {
+		return false
+	}
+	c := r.ledger.Count(false)
+	return c.Missing+c.InDoubt+c.Held+c.Waiting+c.Unanswered == 0
 }
 
 // drain empties the queues: an accepted job that is not delivered by its end is lost.
@@ -52,12 +64,16 @@ func (r *run) overtime(after time.Duration) bool {
 	return at > 0 && r.now() > at+after
 }
 
-// allDrained reports whether every queue was seen empty and no job is to be delivered again. Every worker has to see
+// allDrained reports whether every queue was seen empty and no job is to be delivered again. If not all is settled,
+// every worker has to see
 // its queues empty; for workers without a connection, the account of the jobs has to be complete instead.
 func (r *run) allDrained() bool {
 	s := &r.status
 	if s.Pushing || s.Held > 0 {
 		return false
+	}
+	if r.settled() {
+		return true
 	}
 	if !s.Drained && (r.crosses() || s.Ready >= s.Wanted || s.Emptied == 0 || r.ledger.Count(false).Missing > 0) {
 		return false
@@ -92,7 +108,13 @@ func (r *run) leave() {
 	if r.watchdog.stalled() {
 		limit = r.now() + stalledLimit
 	}
-	r.each((*client.Shard).Stop)
+	stop := (*client.Shard).Stop
+	if r.settled() {
+		stop = (*client.Shard).Leave
+	}
+	r.wasGone = r.gone()
+	r.leaving, r.lostBefore = true, r.status.Lost
+	r.each(stop)
 	r.until(context.Background(), func() bool {
 		return r.status.Open == 0 || r.now() > limit || r.overtime(interruptedDrain+interruptedStop) || r.gone()
 	})
@@ -104,7 +126,7 @@ func (r *run) leave() {
 }
 
 func (r *run) whyGone() string {
-	why := "it closed all connections and accepted no new ones"
+	why := "all its connections had ended in order, and no new one could be opened"
 	if r.status.Last != nil {
 		why = text.OfError(r.status.Last)
 	}

@@ -100,7 +100,11 @@ func TestFaultsOfDeliveryAreFound(t *testing.T) {
 		}
 		t.Run(test.fault, func(t *testing.T) {
 			t.Parallel()
-			l := find(t, steady(), test.fault)
+			w := steady()
+			if test.fault == "reply-null-empty" {
+				w.Rate = 1 // so that workers wait in vain
+			}
+			l := find(t, w, test.fault)
 			f := loss(t, l, test.kind)
 			if test.count > 0 {
 				assert.Equal(t, test.count, f.Count)

@@ -35,6 +35,9 @@ func (r *run) report() *results.Load {
 		return l
 	}
 	l.Engine = r.engine.String()
+	if r.shards[0].Times().FirstOnly && !r.crosses() {
+		l.Plan.Queues, l.Plan.Awaited = r.work.Queues.Number, r.work.AwaitedQueues()
+	}
 	l.Phases, l.Measured, l.Series, l.Heat = f.phases, f.measured, f.series, f.heat
 	l.Ops, l.Flows = r.reportOps(), flowsOf(f.total)
 	l.Histograms = Log(f.total, r.began, r.config.Run)

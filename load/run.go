@@ -93,13 +93,18 @@ type run struct {
 	disrupted disrupted
 	crossing  crossing
 
-	status   client.Status // of all shards together
-	watchdog watchdog
-	window   measure.Window // in time of the engine; zero until the load begins
-	loadFrom time.Duration  // when the first arrival is due
-	lastSeen time.Duration  // when there was a connection
-	changed  time.Duration  // when their number last changed
-	nextTick time.Duration  // the end of the current second
+	status     client.Status // of all shards together
+	watchdog   watchdog
+	window     measure.Window // in time of the engine; zero until the load begins
+	loadFrom   time.Duration  // when the first arrival is due
+	lastSeen   time.Duration  // when there was a connection
+	leaving    bool           // the run ends its connections
+	wasGone    bool           // until then the server was gone
+	lostBefore int64          // connections
+	changed    time.Duration  // when their number last changed
+	nextTick   time.Duration  // the end of the current second
+
+	serverBefore health.Usage // when the second before ended
 
 	interrupted atomic.Int64 // when the context ended, in time of the engine; 0: it has not
 
@@ -289,11 +294,11 @@ func (r *run) closeWindow() {
 
 // takeServerCPU replaces the CPU time of the server by its increase since the last call.
 func (r *run) takeServerCPU() {
-	if r.config.ServerCPU == nil {
+	if r.config.ServerUsage == nil {
 		return
 	}
-	now, known := r.config.ServerCPU()
-	if r.figures.serverCPU = now - r.figures.serverCPU; !known {
+	now, known := r.config.ServerUsage()
+	if r.figures.serverCPU = now.CPU - r.figures.serverCPU; !known {
 		r.figures.serverCPU = 0
 	}
 }

@@ -96,6 +96,7 @@ func (b bench) with(t *testing.T, act func(context.Context, load.Config)) {
 			go b.during(cancel, server)
 		}
 		act(ctx, config)
+		time.Sleep(time.Minute) // a FETCH that waits lets the server see later that its client has left
 		synctest.Wait()
 		assert.Zero(t, server.Connections())
 		server.Close()
@@ -169,6 +170,45 @@ func TestASteadyRun(t *testing.T) {
 	}
 }
 
+// Once every job is settled nothing waits for the end of a FETCH: neither the drain nor the close.
+func TestTheEndWaitsForNothing(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*workload.Workload){
+		"one queue for each worker": func(w *workload.Workload) { w.Queues.Number = 5 },
+		"a pool": func(w *workload.Workload) {
+			w.Topology, w.Queues.Number = workload.Topology{Kind: workload.Pool, Fetchers: 2}, 5
+		},
+		"a queue for each job": func(w *workload.Workload) { w.QueuePerJob = 0.1 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := steady()
+			change(&w)
+			l := bench{load: w}.run(t)
+			well(t, l)
+			last := l.Phases[len(l.Phases)-2:]
+			assert.Less(t, last[0].Took+last[1].Took, 500*ms)
+		})
+	}
+}
+
+// A closed loop with fewer workers than the usual number of queues is as fast as its workers: each queue has a worker
+// that waits for its jobs. If there are more queues, the report says what limits the rate.
+func TestFewWorkersWaitForAllQueues(t *testing.T) {
+	t.Parallel()
+	w, err := workload.Preset("")
+	require.NoError(t, err)
+	w.Producers, w.Consumers, w.Duration = 5, 5, workload.Duration(4*second)
+	usual := bench{load: w}.run(t)
+	well(t, usual)
+	assert.Greater(t, usual.Rate.Achieved, 1000.0)
+	assert.NotContains(t, strings.Join(usual.Validity.Remarks, " "), "queues")
+	w.Queues.Number = 10
+	starved := bench{load: w}.run(t)
+	assert.Less(t, starved.Rate.Achieved, usual.Rate.Achieved/2)
+	assert.Contains(t, strings.Join(starved.Validity.Remarks, " "), "10 queues, and workers wait for jobs of 5 of them")
+}
+
 // What is pushed before the window and fetched after it is not what is measured.
 func TestOnlyTheWindowIsMeasured(t *testing.T) {
 	t.Parallel()
@@ -194,8 +234,8 @@ func TestANumberOfJobs(t *testing.T) {
 	well(t, l)
 	assert.Equal(t, int64(300), l.Jobs.Pushed)
 	assert.Equal(t, int64(300), op(t, l, "push").Count)
-	assert.Zero(t, op(t, l, "fetch.empty").Count)
-	assert.Zero(t, op(t, l, "end").Count)
+	assert.Zero(t, l.Sum("fetch.empty").Count)
+	assert.Zero(t, l.Sum("end").Count)
 	assert.InEpsilon(t, float64(300)/l.Measured.Seconds(), l.Rate.Achieved, 0.01)
 }
 

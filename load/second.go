@@ -29,7 +29,7 @@ func (r *run) tick(now time.Duration) {
 	f := &r.figures
 	f.total.Add(second)
 	s := r.second(second)
-	s.CPU, s.MemoryBytes = sample.CPU, sample.Memory
+	s.CPU, s.MemoryBytes, s.Server = sample.CPU, sample.Memory, r.serverSecond(s.Over)
 	f.series = append(f.series, s)
 	AddHeat(&f.heat, second, r.carried())
 	f.backlog = max(f.backlog, s.Backlog)
@@ -43,6 +43,21 @@ func (r *run) tick(now time.Duration) {
 			Op: string(r.carried()), Jobs: a.report(),
 			Disruption: r.disrupted.now(),
 		})
+	}
+}
+
+// serverSecond returns what the server used since the second before; nil if that is not known.
+func (r *run) serverSecond(over time.Duration) *results.ServerSecond {
+	if r.config.ServerUsage == nil {
+		return nil
+	}
+	before := r.serverBefore
+	now, known := r.config.ServerUsage()
+	if r.serverBefore = now; !known || before.CPU == 0 || now.CPU < before.CPU { // it was started again
+		return nil
+	}
+	return &results.ServerSecond{
+		CPU: float64(now.CPU-before.CPU) / float64(over), MemoryBytes: now.Memory, RedisBytes: now.Redis, Threads: now.Threads,
 	}
 }
 

@@ -275,7 +275,7 @@ func TestAnInterruptedRunEndsSoon(t *testing.T) {
 func TestInterruptedInTheDrain(t *testing.T) {
 	t.Parallel()
 	l := bench{load: steady(), during: func(cancel func(), _ *fakes.Server) {
-		time.Sleep(6 * second)
+		time.Sleep(5*second + 50*ms)
 		cancel()
 	}}.run(t)
 	outcome(t, l, reports.ExitInterrupted, "achieved the target rate of 100 /s", "all 500 jobs accounted for")

@@ -59,7 +59,7 @@ func (r *run) until(ctx context.Context, done func() bool) {
 
 // look reads the status of all shards.
 func (r *run) look(now time.Duration) {
-	sum := client.Status{Drained: true}
+	sum := client.Status{Drained: true, Waits: true}
 	r.each(func(c *client.Shard) { sum = addStatus(sum, c.Status()) })
 	if sum.Ready > 0 || sum.Readied > r.status.Readied { // also for a connection that was closed at once
 		r.lastSeen = now
@@ -96,6 +96,7 @@ func addStatus(a, b client.Status) client.Status {
 	b.Held += a.Held
 	b.Drained = b.Drained && a.Drained
 	b.Emptied += a.Emptied
+	b.Waits = b.Waits && a.Waits
 	b.TakenAtStop += a.TakenAtStop
 	b.Repeated += a.Repeated
 	b.Disconnects += a.Disconnects

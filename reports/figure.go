@@ -17,6 +17,8 @@ type Figure struct {
 	// Description says what the picture shows, and how to read it, in a sentence or two.
 	Description string
 	Of          Drawing
+	// Invalid is set if it shows figures that are no results: it is drawn in grey.
+	Invalid bool
 }
 
 func (Figure) block() {}

@@ -31,6 +31,7 @@ var rooms = map[string]room{
 			"conformance/law", "internal/cli/program", "internal/input", "internal/peer", "internal/proxy", "internal/session",
 			"internal/target", "internal/text",
 			"load", "load/agents", "load/arrivals", "load/capacity", "load/client", "load/compare", "load/disrupt",
+			"load/exposition",
 			"load/health", "load/judge", "load/measure", "load/paired", "load/protocol", "load/results", "load/workload",
 			"reports", "reports/html",
 		},
@@ -176,11 +177,12 @@ var rooms = map[string]room{
 		"internal/history", "internal/shortage", "internal/text", "load/arrivals", "load/client", "load/disrupt",
 		"load/engine", "load/health", "load/judge", "load/ledger", "load/measure", "load/protocol", "load/results",
 		"load/workload", "reports",
-	}},
+	}, testsAlso: []string{"reports/page"}},
 	"load/agents": {mayImport: []string{
 		"internal/lag", "internal/text", "internal/wait", "load", "load/judge", "load/measure", "load/results",
 		"load/workload", "reports",
 	}},
+	"load/exposition": {mayImport: []string{"load", "load/measure", "load/results"}},
 	"load/client": {mayImport: []string{
 		"internal/history", "internal/shortage", "internal/text", "load/arrivals", "load/engine", "load/ledger",
 		"load/measure", "load/protocol", "load/workload",

@@ -11,40 +11,46 @@ type Outcome uint8
 const (
 	Held    Outcome = iota // the server sustained the rate
 	Failed                 // it did not
-	Limited                // the generator could not sustain it, so nothing is known of the server
+	Limited                // the generator could not sustain it: nothing is known of the server
 )
 
 // Search doubles the rate until it does not hold, and then halves the distance between the highest rate that held and
 // the lowest that did not. A step that did not hold is tried once more, and a third time if that one held: a single
-// stall of a machine ends no search. The highest rate that held counts if it holds twice.
+// stall of a machine ends no search. The highest rate that held counts if it holds twice. A step that was Limited
+// decides nothing about its rate, but a higher one is not tried either. After a few of them in a row the search ends.
 //
 // Call Next for a rate, try it, and call Add with how it went, until Next returns false.
 type Search struct {
-	// From is the first rate, and Most the highest; both are a second and above 0.
-	From, Most float64
+	// From is the first rate, and Most the highest; both are a second and above 0. Least is the lowest: a step of a lower
+	// one would have too few arrivals for what it is judged by.
+	From, Most, Least float64
 	// Precision is how near the two rates have to be, as a share of the lower one.
 	Precision float64
 
 	now   float64
 	steps int
+	row   int // of the latest steps were Limited
 	tries map[float64]*tries
 }
 
 // tries is how the steps of one rate went.
 type tries struct {
-	held, not int
-	limited   bool // one of those that did not hold was Limited
+	held, not, limited int
 }
 
 const (
-	enough    = 2   // steps that agree
-	least     = 0.5 // a lower rate is none
-	mostSteps = 100 // a noisy server is given up
+	enough      = 2   // steps that agree
+	least       = 0.5 // a lower rate is none
+	mostSteps   = 100 // a noisy server is given up
+	mostLimited = 4   // in a row: two rates
 )
 
 // holds and fails report what a rate came to; neither if it is to be tried again.
 func (t *tries) holds() bool { return t.held > 0 && t.not == 0 || t.held >= enough && t.not < enough }
 func (t *tries) fails() bool { return t.not >= enough }
+
+// open reports whether enough steps of the rate were Limited, so that nothing is known of it.
+func (t *tries) open() bool { return t.limited >= enough && !t.holds() && !t.fails() }
 
 // Next returns the next rate, and whether there is one.
 func (s *Search) Next() (rate float64, more bool) {
@@ -56,17 +62,23 @@ func (s *Search) Next() (rate float64, more bool) {
 }
 
 func (s *Search) next() float64 {
-	if t := s.tries[s.now]; t != nil && !t.holds() && !t.fails() {
+	if t := s.tries[s.now]; t != nil && !t.holds() && !t.fails() && !t.open() {
 		return s.now
 	}
-	low, high := s.edges()
+	low, high, limit := s.edges()
+	if limit > 0 && (high == 0 || limit < high) {
+		high = limit
+	}
+	floor := max(least, s.Least)
 	switch {
+	case s.row >= mostLimited:
+		return 0
 	case low == 0 && high == 0:
-		return min(s.From, s.Most)
-	case low == 0 && high/2 < least:
+		return min(max(s.From, s.Least), s.Most)
+	case low == 0 && high <= floor:
 		return 0
 	case low == 0:
-		return round(high / 2)
+		return max(round(high/2), floor)
 	case high == 0 && low < s.Most:
 		return min(2*low, s.Most)
 	}
@@ -79,11 +91,15 @@ func (s *Search) next() float64 {
 	return 0
 }
 
-// edges returns the highest rate that held below all that did not, and the lowest that did not; 0 if there is none.
-func (s *Search) edges() (low, high float64) {
+// edges returns the highest rate that held below all that did not, the lowest that did not, and the lowest of which
+// nothing is known because of the generator; 0 if there is none.
+func (s *Search) edges() (low, high, limit float64) {
 	for rate, t := range s.tries {
 		if t.fails() && (high == 0 || rate < high) {
 			high = rate
+		}
+		if t.open() && (limit == 0 || rate < limit) {
+			limit = rate
 		}
 	}
 	for rate, t := range s.tries {
@@ -91,7 +107,7 @@ func (s *Search) edges() (low, high float64) {
 			low = rate
 		}
 	}
-	return low, high
+	return low, high, limit
 }
 
 // Add says how the rate that Next returned went.
@@ -102,12 +118,17 @@ func (s *Search) Add(o Outcome) {
 		s.tries[s.now] = t
 	}
 	s.steps++
-	if o == Held {
+	s.row++
+	switch o {
+	case Held:
 		t.held++
-		return
+		s.row = 0
+	case Failed:
+		t.not++
+		s.row = 0
+	default:
+		t.limited++
 	}
-	t.not++
-	t.limited = t.limited || o == Limited
 }
 
 // Result is what a search has found so far. Rates are a second, 0 where there is none.
@@ -115,18 +136,15 @@ type Result struct {
 	Rate      float64 // the highest that held
 	Confirmed bool    // it held twice
 	Above     float64 // the lowest that did not hold
-	Limited   bool    // that was because of the generator
+	Limited   bool    // the search ended because of the generator, and not of a rate that did not hold
 }
 
 // Result returns what was found so far.
 func (s *Search) Result() Result {
-	var r Result
-	r.Rate, r.Above = s.edges()
-	if t := s.tries[r.Rate]; t != nil {
+	low, high, limit := s.edges()
+	r := Result{Rate: low, Above: high, Limited: s.row >= mostLimited || limit > 0 && (high == 0 || limit < high)}
+	if t := s.tries[low]; t != nil {
 		r.Confirmed = t.held >= enough
-	}
-	if t := s.tries[r.Above]; t != nil {
-		r.Limited = t.limited
 	}
 	return r
 }

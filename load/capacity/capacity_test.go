@@ -55,8 +55,15 @@ func TestSearchHasEnds(t *testing.T) {
 	result, _ = searched(&Search{From: 4, Most: 300, Precision: 0.05}, below(0, Failed))
 	assert.Equal(t, Result{Above: 0.5}, result)
 	result, _ = searched(&Search{From: 100, Most: 1e6, Precision: 0.05}, below(450, Limited))
-	assert.True(t, result.Limited)
-	assert.InDelta(t, 450, result.Rate, 30)
+	assert.Equal(t, Result{Rate: 400, Confirmed: false, Limited: true}, result)
+	result, tried = searched(&Search{From: 100, Most: 1e6, Precision: 0.05}, below(0, Limited))
+	assert.Equal(t, Result{Limited: true}, result, "what the generator could not do is nothing that did not hold")
+	assert.Equal(t, []float64{100, 100, 50, 50}, tried)
+	result, tried = searched(&Search{From: 100, Most: 1e6, Least: 40, Precision: 0.05}, below(0, Failed))
+	assert.Equal(t, Result{Above: 40}, result)
+	assert.Equal(t, []float64{100, 100, 50, 50, 40, 40}, tried)
+	_, tried = searched(&Search{From: 10, Most: 60, Least: 40, Precision: 0.05}, below(1e9, Failed))
+	assert.Equal(t, []float64{40, 60, 60}, tried)
 }
 
 // A stall that makes single steps fail does not move the result, and a server that holds by chance only ends the search

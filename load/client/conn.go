@@ -205,6 +205,10 @@ func (c *conn) send(now time.Duration, out []byte) []byte {
 	case idle:
 		c.due = 0
 		return c.role.next(now, out)
+	case busy:
+		if d, is := c.role.(*duty); is && c.shard.settled && d.doing == fetching {
+			return d.endFetch(now, out)
+		}
 	}
 	return out
 }

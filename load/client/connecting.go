@@ -163,6 +163,10 @@ func (c *conn) nudge(now time.Duration) {
 		c.shard.loop.Poke(c)
 	case idle:
 		c.call()
+	case busy:
+		if c.shard.settled {
+			c.shard.loop.Poke(c)
+		}
 	}
 }
 

@@ -98,4 +98,14 @@ func (d *duty) lost(now time.Duration, asked bool) {
 	d.reopen(now)
 }
 
+// endFetch ends the connection in order although its fetch waits, because no job is left that could come.
+func (d *duty) endFetch(now time.Duration, out []byte) []byte {
+	d.noteFetch(history.Open)
+	d.shard.unready()
+	d.shard.status.InFlight--
+	d.retire()
+	d.worker.vacate(now, d.place)
+	return d.speaker.Bye(out)
+}
+
 func (d *duty) left(time.Duration) { d.retire() }

@@ -125,6 +125,12 @@ func (c *Shard) Stop() {
 	}
 }
 
+// Leave is Stop where every job is settled: a fetch that waits can bring none, so its connection ends without its reply.
+func (c *Shard) Leave() {
+	c.settled = true
+	c.Stop()
+}
+
 // Abandon cuts what Stop could not end in time, and books what is in doubt because of
 // that. Nothing happens in the shard after it.
 func (c *Shard) Abandon() {

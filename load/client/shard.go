@@ -113,7 +113,8 @@ type Shard struct {
 	loadFrom      time.Duration // the first arrival; times in jobs count from it
 	drainFrom     time.Duration // an empty fetch counts that was sent since then; 0 is not draining
 	stopping      bool
-	active        int // workers that may fetch
+	settled       bool // no job is left that a fetch could bring
+	active        int  // workers that may fetch
 
 	status   Status
 	firsts   map[failure]error // the first of each

@@ -2,6 +2,7 @@ package client
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/fwpsuite/fwp/load/measure"
@@ -35,9 +36,13 @@ type Status struct {
 	Terminated  int   // workers that the server has ordered to terminate
 	Drained     bool  // every worker that may fetch has found nothing, since Drain
 	Emptied     int   // how many those are
+	Waits       bool  // since Drain: every worker that may fetch has found nothing, or waits for a job to come
 	Repeated    int64 // jobs whose ack was sent twice and refused the second time: the first may have arrived
 	TakenAtStop int64 // jobs that came after Stop
 }
+
+// Times returns the times that the protocol sets.
+func (c *Shard) Times() protocol.Times { return c.times }
 
 // Status returns how far the shard is. It costs little, whatever the shard's size.
 func (c *Shard) Status() Status {
@@ -45,8 +50,27 @@ func (c *Shard) Status() Status {
 	d := &c.dispatcher
 	s.Pushing, s.Aborted, s.Waited = d.pushing(), d.aborted, d.waited
 	s.Behind, s.Backlog = d.behind(c.loop.Now())
-	s.Drained = c.drainFrom > 0 && s.Held == 0 && s.Emptied == c.active && !c.ownLeft()
+	found := c.drainFrom > 0 && s.Held == 0 && !c.ownLeft()
+	s.Drained = found && s.Emptied == c.active
+	s.Waits = found && !slices.ContainsFunc(c.workers, func(w *worker) bool { return !w.finds(c.loop.Now()) })
 	return s
+}
+
+// answeredIn is how long a server may take to answer a fetch if there is a job, at least.
+const answeredIn = 100 * time.Millisecond
+
+// finds reports whether a worker has found its queues empty since the drain began: a fetch came back empty, or it waits in a fetch
+// that a job in one of them would have answered by now.
+func (w *worker) finds(now time.Duration) bool {
+	c := w.shard
+	if w.passive || w.drained || w.state != protocol.Working {
+		return true
+	}
+	return c.times.Wait > 0 && slices.ContainsFunc(w.conns, func(d *duty) bool {
+		all := len(w.asks.queues.Names) == 1 || !c.times.FirstOnly || d.asked.sent >= c.drainFrom
+		return d.phase == busy && d.doing == fetching && len(d.own) == 0 && all &&
+			now-d.asked.sent >= max(answeredIn, 2*c.slowest)
+	})
 }
 
 // empty notes that a worker has found nothing since the drain began.

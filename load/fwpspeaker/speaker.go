@@ -229,7 +229,7 @@ func (*speaker) Verb(op measure.Op) string { return verbs[op] }
 // (Client Lifecycle; Terminating State)
 func (*speaker) Times() protocol.Times {
 	return protocol.Times{
-		Beat: 15 * time.Second, BeatApart: 5 * time.Second, Wait: 2 * time.Second,
+		Beat: 15 * time.Second, BeatApart: 5 * time.Second, Wait: 2 * time.Second, FirstOnly: true,
 		FailAfter: 25 * time.Second, EndAfter: 30 * time.Second, Keeps: true,
 	}
 }

@@ -163,10 +163,19 @@ func parseMemTotal(text string) int64 {
 	return 0
 }
 
-// processStat is the parent of a process, and the CPU time of it and of its children that have ended, in ticks.
+// Usage is what a process of this machine and all that it has started use: CPU time so far, in steps of 10 ms, resident
+// memory in bytes, and threads. Redis is the memory of those among them that are a redis-server.
+type Usage struct {
+	CPU           time.Duration
+	Memory, Redis int64
+	Threads       int
+}
+
+// processStat is what one process uses, with its children that have ended, in ticks and pages.
 type processStat struct {
-	parent int
-	ticks  int64
+	name                          string
+	parent                        int
+	ticks, threads, residentPages int64
 }
 
 // tick is how long a tick of proc_pid_stat(5) is, on every architecture that Go has but one.
@@ -175,34 +184,39 @@ const tick = 10 * time.Millisecond
 // parseProcessStat reads /proc/PID/stat. The second field is the name of the program in parentheses, which may contain
 // any character.
 func parseProcessStat(text string) processStat {
-	at := strings.LastIndexByte(text, ')')
+	from, at := strings.IndexByte(text, '('), strings.LastIndexByte(text, ')')
 	fields := strings.Fields(text[at+1:])
-	if at < 0 || len(fields) < 15 { // from the third field on: state, parent, ... and the 14th to the 17th are times
+	if from < 0 || at < from || len(fields) < 22 { // from the third field on: state, parent ...
 		return processStat{}
 	}
-	var p processStat
+	p := processStat{name: text[from+1 : at]}
 	p.parent, _ = strconv.Atoi(fields[1])
-	for _, field := range fields[11:15] {
-		n, err := strconv.ParseInt(field, 10, 64)
+	for place, to := range map[int]*int64{11: &p.ticks, 12: &p.ticks, 13: &p.ticks, 14: &p.ticks, 17: &p.threads,
+		21: &p.residentPages} {
+		n, err := strconv.ParseInt(fields[place], 10, 64)
 		if err != nil {
 			return processStat{}
 		}
-		p.ticks += n
+		*to += n
 	}
 	return p
 }
 
-// treeTime returns the CPU time of a process and of all below it.
-func treeTime(pid int, all map[int]processStat) (time.Duration, bool) {
+// treeUsage returns what a process and all below it use.
+func treeUsage(pid int, all map[int]processStat, pageSize int64) (u Usage, known bool) {
 	if _, known := all[pid]; !known {
-		return 0, false
+		return u, false
 	}
-	var ticks int64
-	for number := range all {
+	for number, p := range all {
 		at := number
 		for range all { // a process that has ended while the others were read may close a circle
 			if at == pid {
-				ticks += all[number].ticks
+				u.CPU += time.Duration(p.ticks) * tick
+				u.Threads += int(p.threads)
+				u.Memory += p.residentPages * pageSize
+				if p.name == "redis-server" {
+					u.Redis += p.residentPages * pageSize
+				}
 				break
 			}
 			if at = all[at].parent; at == 0 {
@@ -210,5 +224,5 @@ func treeTime(pid int, all map[int]processStat) (time.Duration, bool) {
 			}
 		}
 	}
-	return time.Duration(ticks) * tick, true
+	return u, true
 }

@@ -88,17 +88,21 @@ func TestParseTheRest(t *testing.T) {
 	assert.Zero(t, parseMemTotal(""))
 }
 
-func TestTreeTime(t *testing.T) {
+func TestTreeUsage(t *testing.T) {
 	t.Parallel()
-	line := "812 (a (strange) name) S 7 812 812 0 -1 4194560 1 2 3 4 120 30 7 3 20 0 9 0 100 0 0"
-	assert.Equal(t, processStat{7, 160}, parseProcessStat(line))
+	line := "812 (a (strange) name) S 7 812 812 0 -1 4194560 1 2 3 4 120 30 7 3 20 0 9 0 100 4096 25"
+	assert.Equal(t, processStat{"a (strange) name", 7, 160, 9, 25}, parseProcessStat(line))
 	for _, text := range []string{"", "812", "812 (a) S 7", strings.Replace(line, "120", "x", 1)} {
 		assert.Equal(t, processStat{}, parseProcessStat(text))
 	}
-	all := map[int]processStat{1: {0, 1000}, 7: {1, 1}, 8: {7, 20}, 9: {8, 300}, 10: {1, 5000}, 20: {21, 1}, 21: {20, 1}}
-	cpu, ok := treeTime(7, all)
-	assert.Equal(t, 3210*time.Millisecond, cpu)
+	all := map[int]processStat{
+		1: {parent: 0, ticks: 1000}, 7: {parent: 1, ticks: 1, threads: 2, residentPages: 3},
+		8: {name: "redis-server", parent: 7, ticks: 20, threads: 1, residentPages: 4}, 9: {parent: 8, ticks: 300},
+		10: {parent: 1, ticks: 5000}, 20: {parent: 21, ticks: 1}, 21: {parent: 20, ticks: 1},
+	}
+	used, ok := treeUsage(7, all, 4096)
+	assert.Equal(t, Usage{CPU: 3210 * time.Millisecond, Memory: 7 * 4096, Redis: 4 * 4096, Threads: 3}, used)
 	assert.True(t, ok)
-	_, ok = treeTime(99, all)
+	_, ok = treeUsage(99, all, 4096)
 	assert.False(t, ok)
 }

@@ -4,12 +4,10 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"time"
 )
 
-// TreeTime returns the CPU time so far of a process of this machine and of all that it has started, in steps of 10 ms.
-// It is not known (false) where the process has ended, or the operating system does not provide it: only Linux does.
-func TreeTime(pid int) (time.Duration, bool) {
+// Tree returns what a process of this machine and all that it has started use. It is not known (false) where the process has ended, or the operating system does not provide it: only Linux does.
+func Tree(pid int) (Usage, bool) {
 	names, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is valid
 	all := map[int]processStat{}
 	for _, name := range names {
@@ -21,5 +19,5 @@ func TreeTime(pid int) (time.Duration, bool) {
 			all[number] = parseProcessStat(string(text))
 		}
 	}
-	return treeTime(pid, all)
+	return treeUsage(pid, all, int64(os.Getpagesize()))
 }

@@ -1,6 +1,7 @@
 package judge_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -109,6 +110,60 @@ func TestAShortageIsNoEmptyRun(t *testing.T) {
 		judge.Evaluate(l)
 		require.Len(t, l.Validity.Reasons, 1, want)
 		assert.Equal(t, want, l.Validity.Reasons[0].ID)
+	}
+}
+
+// A target of which nothing was seen after a disruption has not recovered, as far as anybody knows.
+func TestRecoveryHasToBeSeen(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		served time.Duration
+		failed string
+		valid  bool
+	}{
+		"served": {served: time.Second, valid: true}, "served at once": {valid: true},
+		"nothing": {served: -1}, "not done": {served: -1, failed: "skipped: no mount"},
+	} {
+		l := soundLoad()
+		l.Disruptions = &results.LoadDisruptions{List: []results.LoadDisruption{
+			{Words: "kill", Served: test.served, Back: -1, Failed: test.failed}}}
+		judge.Evaluate(l)
+		assert.Equal(t, test.valid, l.Validity.Valid, name)
+		if !test.valid {
+			require.Len(t, l.Validity.Reasons, 1, name)
+			assert.Equal(t, "disruptions", l.Validity.Reasons[0].ID, name)
+			assert.Equal(t, "kill", l.Validity.Reasons[0].Facts[0].Name, name)
+		}
+	}
+}
+
+// Where workers wait for some queues only, the report says that this is the limit, and not the server.
+func TestQueuesThatNoWorkerWaitsFor(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		queues, awaited int
+		waits           int64
+		told            bool
+	}{
+		"fewer workers than queues": {10, 5, 3, true}, "none waited in vain": {10, 5, 0, false},
+		"enough workers": {10, 10, 3, false}, "another protocol": {0, 0, 3, false},
+	} {
+		l := soundLoad()
+		l.Plan.Queues, l.Plan.Awaited = test.queues, test.awaited
+		l.Ops = append(l.Ops, results.LoadOp{Op: "fetch.empty", Count: test.waits})
+		judge.Evaluate(l)
+		assert.Equal(t, test.told, strings.Contains(strings.Join(l.Validity.Remarks, " "), "use --queues 5"), name)
+	}
+}
+
+// How many arrivals a step needs follows from its thresholds.
+func TestNeeded(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]int64{
+		"lost==0": 100, "push.response.p50<1s": 100, "push.response.p90<1s": 100, "push.response.p99<1s": 500,
+		"job.fetched.p99.9<1s": 5000, "push.response.max<1s": 100,
+	} {
+		assert.Equal(t, want, judge.Needed(parsed(source)), source)
 	}
 }
 

@@ -2,6 +2,6 @@
 // judgment, no report.
 //
 //   - validity.go, achieved.go: why a run is INVALID
-//   - remarks.go: what the reader of valid figures should know
-//   - threshold.go, parse.go: requirements of the user
+//   - remarks.go: what the reader of valid figures should know; drift.go: figures that changed all the time
+//   - threshold.go, parse.go: requirements of the user; needed.go: how many arrivals they need
 package judge

@@ -21,7 +21,8 @@ func (l run) remarks() []string {
 	if why != "" {
 		why = " (the first: " + why + ")"
 	}
-	return slices.Concat(l.aboutTheRate(), l.aboutTheTimes(), l.aboutTheBacklog(),
+	return slices.Concat(l.aboutTheRate(), l.aboutTheQueues(), l.drift(), l.aboutTheTimes(),
+		l.aboutTheBacklog(),
 		when(h.MachinePeak > 0.98, "The whole machine was busy for at least one second (%s on average): the generator "+
 			"and what else runs there slowed each other down.", reports.Percent(h.MachineBusy)),
 		when(h.Throttled > 0, "A cgroup throttled the generator %s, for %s in all.", times(h.ThrottledPeriods),
@@ -56,6 +57,15 @@ func (l run) aboutTheRate() []string {
 			l.Processors()),
 		when(l.tooShort(), "Measuring for %s is too short to measure how busy the generator was.", reports.Duration(h.Over)),
 	)
+}
+
+// aboutTheQueues returns a remark if workers waited while jobs may have been in queues that no worker waits for.
+func (l run) aboutTheQueues() []string {
+	p, waits := &l.Plan, l.Sum("fetch.empty").Count
+	return when(p.Awaited < p.Queues && waits > 0, "There were %d queues, and workers wait for jobs of %d of them: a FETCH "+
+		"that finds no job waits for its first queue only, and %s for its whole time. That limits the rate and makes jobs "+
+		"wait, and not the server: use --queues %d, or more --consumers.", p.Queues, p.Awaited,
+		text.Count(waits, "fetch")+" waited", p.Awaited)
 }
 
 // aboutTheBacklog returns a remark about end-to-end latencies that are not shown.

@@ -53,6 +53,8 @@ const (
 //	stolen       more than 2 % of the machine's time went to others (steal)
 //	throttled    a cgroup held the process back for more than 1 % of the time
 //	clock        the clock jumped by 100 ms or more, or the machine slept
+//	disruptions  a disruption of the plan did not happen, or nothing was served after one: the plan was not carried out, or
+//	             it was not seen whether the target recovers
 //	start        the load did not begin, although its connections were open
 //	agent        one of several generators was lost; each other reason of one of them is one of the whole
 //
@@ -81,7 +83,50 @@ type run struct{ *results.Load }
 // reasons returns why a run of one generator is INVALID.
 func (l run) reasons() []results.Reason {
 	return slices.Concat(l.empty(), l.failed(), l.aborted(), l.exhausted(), l.late(), l.saturated(),
-		l.behind(), l.disturbed())
+		l.behind(), l.disturbed(), l.undisrupted(), l.unrecovered())
+}
+
+// undisrupted returns a reason about the disruptions of the plan that did not happen.
+func (l run) undisrupted() []results.Reason {
+	failed := l.disruptions(func(d *results.LoadDisruption) bool { return d.Failed != "" })
+	if len(failed) == 0 || l.Interrupted {
+		return nil
+	}
+	reason := because(true, "disruptions", "make the load longer, or leave out what this machine or the target does not allow",
+		"%s of %d did not happen as planned", text.Count(len(failed), "disruption"), len(l.Disruptions.List))
+	for _, d := range failed {
+		reason[0].Facts = append(reason[0].Facts, results.Fact{Name: d.Words, Value: text.OneLine(d.Failed)})
+	}
+	return reason
+}
+
+// unrecovered returns a reason about disruptions after which nothing was served any more.
+func (l run) unrecovered() []results.Reason {
+	dead := l.disruptions(func(d *results.LoadDisruption) bool { return d.Failed == "" && d.Served < 0 })
+	if len(dead) == 0 || l.Interrupted {
+		return nil
+	}
+	reason := because(true, "disruptions", "make the load longer, and the disruptions rarer, so that it is seen whether the "+
+		"target recovers", "nothing was served after %s, until the next one or the end of the load",
+		text.Count(len(dead), "disruption"))
+	for _, d := range dead {
+		reason[0].Facts = append(reason[0].Facts, results.Fact{Name: d.Words, Value: "over " +
+			reports.Duration(d.At+d.Took) + " after the start, and nothing was served then"})
+	}
+	return reason
+}
+
+// disruptions returns those of a kind.
+func (l run) disruptions(is func(*results.LoadDisruption) bool) (all []*results.LoadDisruption) {
+	if l.Disruptions == nil {
+		return nil
+	}
+	for i := range l.Disruptions.List {
+		if d := &l.Disruptions.List[i]; is(d) {
+			all = append(all, d)
+		}
+	}
+	return all
 }
 
 func (l run) aborted() []results.Reason {
@@ -110,7 +155,9 @@ func (l run) exhausted() []results.Reason {
 
 // late returns a reason about the command whose lateness is farthest beyond its limit.
 func (l run) late() []results.Reason {
-	worst, words := 1.0, ""
+	worst, what := 1.0, ""
+	var facts []results.Fact
+	fact := func(name, value string) { facts = append(facts, results.Fact{Name: name, Value: value}) }
 	for i := range l.Ops {
 		op := &l.Ops[i]
 		if !l.DueByPlan(op.Op) || op.Lateness.Count == 0 {
@@ -119,20 +166,26 @@ func (l run) late() []results.Reason {
 		stat := typicalStat(op.Lateness.Count)
 		actual, limit := op.Lateness.Stat(stat), lateLimit(op.Response.P99)
 		if over := float64(actual) / float64(limit); over > worst {
-			worst = over
-			words = fmt.Sprintf("%s was sent late: the %s of its lateness is %s, and %s is allowed: %s of the p99 of its "+
-				"response time (%s), at least %s and at most %s", op.Op, stat, reports.Duration(actual), reports.Duration(limit),
-				reports.Percent(lateShare), reports.Duration(op.Response.P99), reports.Duration(lateLeast),
-				reports.Duration(lateMost))
+			worst, facts = over, nil
+			what = fmt.Sprintf("%s was sent late: %s %s, allowed %s", op.Op, stat, reports.Duration(actual),
+				reports.Duration(limit))
+			fact("lateness of "+op.Op, fmt.Sprintf("%s %s, of %s", stat, reports.Duration(actual),
+				text.Count(op.Lateness.Count, "command")))
+			fact("allowed", fmt.Sprintf("%s: %s of the p99 of its response time (%s), at least %s and at most %s",
+				reports.Duration(limit), reports.Percent(lateShare), reports.Duration(op.Response.P99),
+				reports.Duration(lateLeast), reports.Duration(lateMost)))
 		}
 	}
 	if h := &l.Health; h.MachineBusy >= machineFull && h.CPUShare < machineFull/2 {
-		words += fmt.Sprintf("; the machine was busy for %s of the time, and the generator used %s of its %s",
-			reports.Percent(h.MachineBusy), reports.Percent(h.CPUShare), l.Processors())
+		fact("machine", "busy for "+reports.Percent(h.MachineBusy)+" of the time")
+		fact("generator", "used "+reports.Percent(h.CPUShare)+" of its "+l.Processors())
 	}
-	return because(worst > 1, "late",
-		"lower the rate, give the generator more CPUs or a dedicated machine, or look for what else "+
-			"runs there", "%s", words)
+	reason := because(worst > 1, "late", "lower the rate, give the generator more CPUs or a dedicated machine, or look for "+
+		"what else runs there", "%s", what)
+	for i := range reason {
+		reason[i].Facts = facts
+	}
+	return reason
 }
 
 // lateLimit returns the greatest lateness that commands with this p99 of their response times may have.
@@ -219,7 +272,9 @@ func (l run) agentsReasons() (reasons []results.Reason) {
 			continue
 		}
 		for _, r := range a.Validity.Reasons {
-			at := slices.Index(reasons, r)
+			at := slices.IndexFunc(reasons, func(known results.Reason) bool {
+				return known.ID == r.ID && known.What == r.What && known.Do == r.Do
+			})
 			if at < 0 {
 				reasons, at = append(reasons, r), len(reasons)
 				names[at] = "agent " + a.Name

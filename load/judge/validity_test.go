@@ -1,6 +1,7 @@
 package judge_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -193,9 +194,11 @@ func TestLateOnABusyMachine(t *testing.T) {
 		l.Ops[0].Lateness.P99, l.Health.MachineBusy, l.Health.CPUShare = time.Second, busy, own
 		judge.Evaluate(l)
 		require.False(t, l.Validity.Valid)
-		return l.Validity.Reasons[0].What
+		assert.Equal(t, "push was sent late: p99 1 s, allowed 2 ms", l.Validity.Reasons[0].What)
+		return fmt.Sprint(l.Validity.Reasons[0].Facts)
 	}
-	assert.Contains(t, words(0.99, 0.04), "; the machine was busy for 99 % of the time, and the generator used 4 % of its")
+	assert.Contains(t, words(0.99, 0.04), "{machine busy for 99 % of the time} {generator used 4 % of its")
+	assert.Contains(t, words(0.99, 0.04), "{allowed 2 ms: 10 % of the p99 of its response time")
 	assert.NotContains(t, words(0.5, 0.04), "busy")
 	assert.NotContains(t, words(0.99, 0.8), "busy", "with itself")
 }

@@ -98,6 +98,8 @@ type Times struct {
 	// Poll is how long a worker waits after Empty; 0 if it is the server that waits for jobs. Then Wait is the longest
 	// that it does; 0 if there is no limit.
 	Poll, Wait time.Duration
+	// FirstOnly is set if a worker that finds no job waits for one of the first of its queues only.
+	FirstOnly bool
 	// A worker that is ordered to terminate reports as failed after FailAfter what is not done,
 	// and has ended its connections after EndAfter.
 	FailAfter, EndAfter time.Duration

@@ -44,7 +44,7 @@ type LoadCapacity struct {
 	Confirmed bool    `json:"confirmed"`
 	// Above is the lowest rate that did not hold; 0 if all did.
 	Above float64 `json:"above_per_s,omitempty"`
-	// Limited is set if that was because of the generator: the target may sustain more than Rate.
+	// Limited is set if the search ended because of the generator: the target may sustain more than Rate.
 	Limited bool `json:"generator_limited,omitempty"`
 	// Steps holds what was tried, in its order.
 	Steps []CapacityStep `json:"steps"`
@@ -55,7 +55,7 @@ type LoadCapacity struct {
 type CapacityStep struct {
 	// Rate is the target rate.
 	Rate float64 `json:"rate_per_s"`
-	// Result is "held", "failed" or "generator-limited".
+	// Result is "held", "failed" or "generator-limited", which decides nothing about the rate.
 	Result string `json:"result"`
 	// Why is why it did not hold; empty if it did.
 	Why string `json:"why,omitempty" from:"target"`
@@ -97,7 +97,7 @@ func StepOf(l *Load, rate float64) CapacityStep {
 			s.Result = StepLimited
 		}
 	case code != reports.ExitWell:
-		s.Result, s.Why = StepFailed, words
+		s.Result, s.Why = StepFailed, cmp.Or(missedWords(l.missed(), len(l.Thresholds)), words)
 	case l.Rate.Achieved < AchievedEnough*l.Rate.Target:
 		s.Result, s.Why = StepFailed, l.achieved()
 	}
@@ -119,9 +119,9 @@ func (c *LoadCapacity) Outcome() (code int, words string) {
 func (c *LoadCapacity) decide() reports.Outcome {
 	findings := sumOf(c.Steps, func(s *CapacityStep) int { return s.Findings })
 	sum := "capacity " + reports.Digits(c.Rate) + " /s"
-	above := fmt.Sprintf("; %s /s did not hold", reports.Digits(c.Above))
-	if s := reports.Find(c.Steps, func(s *CapacityStep) bool { return s.Rate == c.Above && s.Why != "" }); s != nil {
-		above += ": " + text.OneLine(s.Why)
+	above := c.why("; %s /s did not hold: ", func(s *CapacityStep) bool { return s.Rate == c.Above && s.Result == StepFailed })
+	if c.Limited {
+		above = c.why("; at %s /s ", func(s *CapacityStep) bool { return s.Result == StepLimited })
 	}
 	found := "nothing was found"
 	if c.Rate > 0 {
@@ -137,6 +137,16 @@ func (c *LoadCapacity) decide() reports.Outcome {
 		reports.Claimed(reports.ExitWell, c.Above == 0, found+", which was the highest rate to be tried"),
 		reports.Claimed(reports.ExitWell, true, sum+above),
 	))
+}
+
+// why returns the rate of the last step of a kind, and why it did not hold; empty if there is none.
+func (c *LoadCapacity) why(words string, is func(*CapacityStep) bool) string {
+	for _, s := range slices.Backward(c.Steps) {
+		if is(&s) {
+			return fmt.Sprintf(words, reports.Digits(s.Rate)) + text.OneLine(s.Why)
+		}
+	}
+	return ""
 }
 
 // WriteJSON writes c as one indented JSON object and a final newline.

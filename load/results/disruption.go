@@ -13,7 +13,7 @@ import (
 // LoadDisruptions is what was done to the target on purpose while the load went on, and what that cost. What the
 // specification promises is among the findings; what it leaves open is here, as figures.
 type LoadDisruptions struct {
-	// List holds the disruptions that began, in their order.
+	// List holds the disruptions of the plan, in their order.
 	List []LoadDisruption `json:"list"`
 	// LostByKill counts jobs that were accepted before the target was killed, and never delivered; LostByRestart the same
 	// of a stop in good order, if no kill was later. They count as lost in Jobs, too.

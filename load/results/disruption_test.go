@@ -44,6 +44,9 @@ func disruptedLoad() *results.Load {
 func TestDisruptedLoad(t *testing.T) {
 	t.Parallel()
 	l := disruptedLoad()
+	assert.Len(t, l.Validity.Reasons, 2, "errors are what was to be seen, but one was not done, and another not survived")
+	l.Disruptions.List = l.Disruptions.List[:1]
+	judge.Evaluate(l, parsed("recovery.served<1s", "lost==0")...)
 	assert.True(t, l.Validity.Valid, "errors are what was to be seen: %v", l.Validity.Reasons)
 	code, words := l.Outcome()
 	assert.Equal(t, reports.ExitFindings, code, "thresholds count what no clause promises")
@@ -99,6 +102,7 @@ func TestDisruptedLoadAsCases(t *testing.T) {
 func TestRecoveryMetrics(t *testing.T) {
 	t.Parallel()
 	l := disruptedLoad()
+	l.Validity.Valid = true
 	result := parsed("recovery.served<1s")[0].Evaluate(l)
 	assert.True(t, result.NoData, "after the restart nothing was served")
 	assert.False(t, result.Met)

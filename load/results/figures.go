@@ -151,6 +151,44 @@ func (p *page) healthFigure(l *Load) {
 		axis("CPUs", reports.Linear, reports.Number), []reports.Curve{used, limit})
 }
 
+// serverFigures appends what the target used over time, if that is known.
+func (p *page) serverFigures(l *Load) {
+	for _, figure := range []struct {
+		unit  string
+		of    []string
+		least time.Duration // a shorter part has too few ticks of the system's clock
+	}{
+		{"CPUs", []string{"CPU"}, 200 * time.Millisecond}, {"MiB", []string{"memory", "redis"}, 0},
+		{"threads", []string{"threads"}, 0},
+	} {
+		var curves []reports.Curve
+		for _, name := range figure.of {
+			known := func(s *Second) bool { return s.Server != nil && s.Over >= figure.least && s.Server.figure(name) > 0 }
+			curve := reports.Curve{Name: name}
+			for _, some := range l.spans() {
+				if s := reports.Find(some, known); s != nil {
+					curve.Points = append(curve.Points, reports.Point{X: seconds64(s.At), Y: s.Server.figure(name)})
+				}
+			}
+			if len(curve.Points) > 0 {
+				curves = append(curves, curve)
+			}
+		}
+		if len(curves) > 0 {
+			p.timeFigure(l, "The server's "+figure.of[0], "What the server and all that it started used.",
+				axis(figure.unit, reports.Linear, reports.Number), curves)
+		}
+	}
+}
+
+// figure returns a figure by its name in pictures.
+func (s *ServerSecond) figure(name string) float64 {
+	return map[string]float64{
+		"CPU": s.CPU, "memory": float64(s.MemoryBytes) / (1 << 20), "redis": float64(s.RedisBytes) / (1 << 20),
+		"threads": float64(s.Threads),
+	}[name]
+}
+
 // jobsFigure appends the account of the jobs.
 func (p *page) jobsFigure(l *Load) {
 	p.Add(reports.Figure{Title: "Account of the jobs", Of: &reports.Bars{Bars: l.Jobs.rows(l.Disruptions.resolved())},

@@ -93,8 +93,8 @@ func TestSeriesAsCSVLeavesOutTimesOfNoValues(t *testing.T) {
 	ops, flows := l.inSeries()
 	assert.Equal(t, []string{"push", "info"}, ops, "those of the table first, and none without a value")
 	assert.Equal(t, []string{"job.acked"}, flows)
-	_, first := l.Series[0].row(ops, flows)
-	_, second := l.Series[1].row(ops, flows)
+	_, first := l.Series[0].row(false, ops, flows)
+	_, second := l.Series[1].row(false, ops, flows)
 	assert.Equal(t, "0,1000000000,measure,0,0,0,0,0,0,0,2,0,0,1,0,5,0,0,0,0,0,0,2,,,,,,,0,,,", strings.Join(first, ","))
 	assert.Equal(t, "1000000000,1000000000,,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,0,0,,,,,,,2,0,0,9", strings.Join(second, ","))
 }

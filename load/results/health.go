@@ -77,10 +77,18 @@ type Validity struct {
 // Reason is why a run is INVALID.
 type Reason struct {
 	// ID is a stable slug: "empty", "errors", "late", "saturated", "files", "ports", "memory", "connections", "aborted",
-	// "behind", "stolen", "throttled", "clock", "start" or "agent".
+	// "behind", "stolen", "throttled", "clock", "disruptions", "start" or "agent".
 	ID string `json:"id"`
 	// What is what was observed and which limit it passed, in one sentence without a full stop.
 	What string `json:"what" from:"target"`
 	// Do is what to do about it, in one sentence without a full stop.
 	Do string `json:"do"`
+	// Facts are the figures behind it.
+	Facts []Fact `json:"facts,omitempty"`
+}
+
+// Fact is a figure with its name, in words.
+type Fact struct {
+	Name  string `json:"name"`
+	Value string `json:"value" from:"target"`
 }

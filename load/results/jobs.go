@@ -1,6 +1,7 @@
 package results
 
 import (
+	"iter"
 	"reflect"
 	"strings"
 
@@ -78,6 +79,17 @@ const sent = "pushed+refused+doubtful"
 var accountOrder = []string{
 	"pushed", "refused", "doubtful", "delivered", "redelivered", "acked", "failed", "held", "waiting", "taken_at_end",
 	"out_of_order", "missing", "in_doubt", "lost", "duplicated", "foreign",
+}
+
+// Counts returns the counts of the account with their names, in the order in which the account is read.
+func (j *LoadJobs) Counts() iter.Seq2[string, int64] {
+	return func(yield func(string, int64) bool) {
+		for _, name := range accountOrder {
+			if !yield(name, number(j, name)) {
+				return
+			}
+		}
+	}
 }
 
 // sent returns how many pushes there were.

@@ -131,6 +131,10 @@ type LoadPlan struct {
 	Producers int `json:"producers,omitempty" join:"sum"`
 	Consumers int `json:"consumers,omitempty" join:"sum"`
 	Idle      int `json:"idle,omitempty" join:"sum"`
+	// Queues is how many queues there are, and Awaited how many of them are the first that some worker names, if a worker
+	// that finds no job waits for its first queue only; both 0 where that is not so, and where jobs cross.
+	Queues  int `json:"queues,omitempty"`
+	Awaited int `json:"awaited_queues,omitempty"`
 	// Segment is the part of the load that this run was, "2/4" for example, or "1/2 of the workers", of which Producers,
 	// Consumers and Idle are the connections. Empty for a whole load.
 	Segment string `json:"segment,omitempty"`
@@ -312,9 +316,21 @@ type Second struct {
 	CPU float64 `json:"cpu" join:"sum"`
 	// MemoryBytes is the resident memory of the generator at its end; 0 where the operating system does not provide it.
 	MemoryBytes int64 `json:"memory_bytes,omitempty" join:"sum"`
+	// Server is what the target used, if it was started by the generator's program on this machine.
+	Server *ServerSecond `json:"server,omitempty"`
 	// Ops and Flows hold the figures of this second, in the order of tables.
 	Ops   []SecondOp   `json:"ops,omitempty"`
 	Flows []SecondFlow `json:"flows,omitempty"`
+}
+
+// ServerSecond is what a target and all that it started used in one second.
+type ServerSecond struct {
+	// CPU is the CPU time per second, in steps of 10 ms: 1.5 is one and a half CPUs.
+	CPU float64 `json:"cpu"`
+	// MemoryBytes is the resident memory at the end of the second, RedisBytes how much of it is that of redis-server.
+	MemoryBytes int64 `json:"memory_bytes"`
+	RedisBytes  int64 `json:"redis_bytes,omitempty"`
+	Threads     int   `json:"threads"`
 }
 
 // SecondOp is one kind of command in one second.

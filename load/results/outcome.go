@@ -157,7 +157,7 @@ func (l *Load) account() string {
 func (l *Load) unaccounted() string {
 	j, pushed := l.Jobs, text.Count(l.Jobs.Pushed, "job")
 	why := cmp.Or(text.OneLine(j.NotDrained), "the queues were not drained")
-	if j.Missing == 0 && j.NotDrained != "" {
+	if j.Missing == 0 && j.Delivered >= j.Pushed && j.NotDrained != "" {
 		return fmt.Sprintf("all %s delivered; the drain is not complete: %s", pushed, why)
 	}
 	return fmt.Sprintf("%s of %s unaccounted for: %s", text.Grouped(j.Missing), pushed, why)

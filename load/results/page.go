@@ -37,6 +37,9 @@ func (l *Load) Page(o reports.PageOptions) reports.Page {
 			p.figures(l, o)
 		} else {
 			p.errors(l)
+			if o.Figures {
+				p.pictures(l)
+			}
 		}
 		p.disrupted(l)
 		p.jobs(l)
@@ -50,6 +53,7 @@ func (l *Load) Page(o reports.PageOptions) reports.Page {
 		p.generator(l)
 		if o.Figures {
 			p.healthFigure(l)
+			p.serverFigures(l)
 		}
 	}
 	p.thresholds(l)
@@ -73,15 +77,25 @@ func (p *page) figures(l *Load, o reports.PageOptions) {
 		p.ofInvalid()
 	}
 	p.rate(l)
-	if o.Figures {
-		p.rateFigure(l)
-	}
 	p.commands(l)
 	p.times(l)
 	if o.Figures {
-		p.timesFigures(l)
-		p.latencyFigure(l)
-		p.heatFigure(l)
+		p.pictures(l)
+	}
+}
+
+// pictures appends the rate and the times as pictures. Those of an INVALID run are marked: they show why it is that.
+func (p *page) pictures(l *Load) {
+	from := len(p.Blocks)
+	p.rateFigure(l)
+	p.timesFigures(l)
+	p.latencyFigure(l)
+	p.heatFigure(l)
+	for i := range p.Blocks[from:] {
+		if f, is := p.Blocks[from+i].(reports.Figure); is && !l.Validity.Valid {
+			f.Title, f.Invalid = "INVALID: "+f.Title, true
+			p.Blocks[from+i] = f
+		}
 	}
 }
 
@@ -165,7 +179,16 @@ func (p *page) validity(l *Load) {
 	}
 	p.entry(1, reports.Bad, v.heading(), why...)
 	for _, r := range v.Reasons {
-		p.entry(3, reports.Strong, r.ID, sentence(r.What), "What to do: "+r.Do+".")
+		p.entry(3, reports.Strong, r.ID, sentence(r.What))
+		if len(r.Facts) > 0 {
+			facts := reports.Fields{LabelWidth: 10}
+			for _, f := range r.Facts {
+				facts.Fields = append(facts.Fields, reports.NewField(text.Printable(f.Name),
+					text.Printable(text.OneLine(f.Value))))
+			}
+			p.Add(facts)
+		}
+		p.prose("What to do: " + r.Do + ".")
 	}
 }
 
@@ -178,6 +201,8 @@ func (v *Validity) heading() string {
 		switch r.ID {
 		case "empty", "errors", "connections", "aborted", "start", "agent":
 			return "INVALID: the load was not achieved"
+		case "disruptions":
+			return "INVALID: the plan was not carried out"
 		}
 	}
 	return "INVALID: the generator could not sustain this load"

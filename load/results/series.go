@@ -21,7 +21,8 @@ import (
 //	at_ns, over_ns, phase, target_per_s, achieved_per_s, connections, in_flight, backlog, dropped, unserved, errors,
 //	cpu, memory_bytes
 //
-// and then, for each command that the run used, OP_count, OP_errors, OP_lateness_p99_ns, OP_service_p50_ns,
+// and then, if the target was started here, server_cpu, server_memory_bytes, server_redis_bytes and server_threads; for
+// each command that the run used, OP_count, OP_errors, OP_lateness_p99_ns, OP_service_p50_ns,
 // OP_service_p99_ns, OP_response_p50_ns, OP_response_p99_ns and OP_response_max_ns, and for each way of jobs
 // FLOW_count, FLOW_p50_ns, FLOW_p99_ns and FLOW_max_ns. OP and FLOW are the names with an underscore in place of the
 // point. Names and units are those of the JSON. A time is empty in a second that has no value for it. It writes once,
@@ -29,10 +30,11 @@ import (
 func WriteSeriesCSV(w io.Writer, l *Load) error {
 	var out bytes.Buffer
 	ops, flows := l.inSeries()
-	header, _ := new(Second).row(ops, flows)
+	served := slices.ContainsFunc(l.Series, func(s Second) bool { return s.Server != nil })
+	header, _ := new(Second).row(served, ops, flows)
 	all := [][]string{header}
 	for i := range l.Series {
-		_, values := l.Series[i].row(ops, flows)
+		_, values := l.Series[i].row(served, ops, flows)
 		all = append(all, values)
 	}
 	if err := csv.NewWriter(&out).WriteAll(all); err != nil {
@@ -68,7 +70,7 @@ func (l *Load) inSeries() (ops, flows []string) {
 }
 
 // row returns the names of the columns, and the values of one second.
-func (s *Second) row(ops, flows []string) (names, values []string) {
+func (s *Second) row(served bool, ops, flows []string) (names, values []string) {
 	errors := sumOf(s.Ops, func(o *SecondOp) int64 { return o.Errors })
 	names, values = columns(s, true)
 	at := slices.Index(names, "cpu")
@@ -79,6 +81,9 @@ func (s *Second) row(ops, flows []string) (names, values []string) {
 			names = append(names, strings.ReplaceAll(name, ".", "_")+"_"+key)
 		}
 		values = append(values, cells...)
+	}
+	if served {
+		add("server", cmp.Or(s.Server, &ServerSecond{}), s.Server != nil)
 	}
 	for _, name := range ops {
 		op := cmp.Or(reports.Find(s.Ops, func(o *SecondOp) bool { return o.Op == name }), &SecondOp{})

@@ -291,3 +291,22 @@ func TestFilled(t *testing.T) {
 	assert.Equal(t, workload.Topology{Kind: workload.Pool, Fetchers: 4, Reporters: 1, Concurrency: 10}, f.Topology)
 	assert.Zero(t, w.Queues.Number, "the original stays")
 }
+
+// Unless the user says otherwise there are no more queues than workers, and all load the same if jobs cross.
+func TestQueuesFollowWorkers(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ number, consumers, want, awaited int }{
+		{0, 0, 10, 10}, {0, 1, 1, 1}, {0, 5, 5, 5}, {0, 50, 10, 10}, {10, 5, 10, 5}, {3, 5, 3, 3},
+	} {
+		w := workload.Workload{Producers: 6, Consumers: test.consumers, Queues: workload.Queues{Number: test.number}}
+		assert.Equal(t, test.want, w.Filled().Queues.Number, test)
+		assert.Equal(t, test.awaited, w.AwaitedQueues(), test)
+		if test.consumers >= 2 {
+			part, _, err := workload.Crossing{}.Segment(&w, workload.Segment{Index: 1, Of: 2})
+			require.NoError(t, err)
+			assert.Equal(t, test.want, part.Filled().Queues.Number, test)
+		}
+	}
+	w := workload.Workload{Consumers: 50, Queues: workload.Queues{Pick: workload.Priority}}
+	assert.Equal(t, 1, w.AwaitedQueues(), "all workers wait for the first")
+}

@@ -103,11 +103,12 @@ func (x Crossing) Check(w *Workload, segments int) error {
 // Segment returns the workload and the arrivals of a segment. Of a half the Segment counts those of its kind only. The
 // errors are those of [Workload.Segment].
 func (x Crossing) Segment(w *Workload, s Segment) (Workload, Segment, error) {
+	half := *w
+	half.Queues.Number = w.Filled().Queues.Number // all load the same ones
 	if x.Pushing == 0 {
-		part, err := w.Segment(s)
+		part, err := half.Segment(s)
 		return part, s, err
 	}
-	half := *w
 	half.Half = true
 	of := Segment{Index: s.Index, Of: x.Pushing}
 	if s.Index < x.Pushing {

@@ -113,7 +113,7 @@ func (w *Workload) jobSettings() []Setting {
 	return []Setting{
 		{"payload", "bytes of padding in a job, as in " + sizeExample, of(&w.Payload, "size", ParseSize, Size.String), false},
 		{"exact_integers", "jobs carry an integer beyond 2^53, which must not be rounded", truth(&w.ExactIntegers), false},
-		{"queues", "number of queues; 0 means 10, or as many as there are weights",
+		{"queues", "number of queues; 0 means one for each worker, 10 at most, or as many as there are weights",
 			count(&w.Queues.Number, mostQueues), false},
 		{"queue_pick", "how jobs get their queue: " + strings.Join(pickNames[:], ", "),
 			named(&w.Queues.Pick, pickNames[:]), false},

@@ -80,7 +80,7 @@ type Topology struct {
 
 // Queues is what queues there are and how a job gets its own.
 type Queues struct {
-	Number  int       // 0 is as many as there are Weights, or 10
+	Number  int       // 0 is as many as there are Weights, or else one for each worker, 10 at most
 	Pick    Pick      // 0 is Uniform
 	Weights []float64 // of Weighted, one for each queue
 	Skew    float64   // of Zipf: queue i has weight 1/(i+1)^Skew; 0 is 1
@@ -94,7 +94,7 @@ const (
 	DefaultRetry       = 25                           // the protocol's own
 	DefaultJobType     = "fwpbench"
 	DefaultConcurrency = 10
-	DefaultQueues      = 10 // enough to see a job come from one that its worker has not asked for
+	DefaultQueues      = 10 // at most: enough to see a job come from one that its worker has not asked for
 )
 
 // Filled returns a copy with every default written out. It is meant for reading: what is
@@ -115,7 +115,7 @@ func (w *Workload) Filled() Workload {
 		retry := DefaultRetry
 		f.Retry = &retry
 	}
-	f.Queues.Number = cmp.Or(f.Queues.Number, cmp.Or(len(f.Queues.Weights), DefaultQueues))
+	f.Queues.Number = cmp.Or(f.Queues.Number, len(f.Queues.Weights), min(cmp.Or(f.Consumers, DefaultQueues), DefaultQueues))
 	if f.Queues.Pick == Zipf {
 		f.Queues.Skew = cmp.Or(f.Queues.Skew, 1)
 	}
@@ -125,6 +125,19 @@ func (w *Workload) Filled() Workload {
 		f.Topology.Concurrency = cmp.Or(f.Topology.Concurrency, DefaultConcurrency)
 	}
 	return f
+}
+
+// AwaitedQueues returns how many of the queues are the first that some worker names. Where a worker that finds no job
+// waits for one of its first queue only, no worker waits for jobs of the others.
+func (w *Workload) AwaitedQueues() int {
+	f := w.Filled()
+	switch {
+	case f.Consumers == 0:
+		return f.Queues.Number
+	case f.Queues.Pick == Priority:
+		return 1
+	}
+	return min(f.Consumers, f.Queues.Number)
 }
 
 // Open reports whether the arrivals follow a plan instead of the replies.

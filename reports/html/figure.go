@@ -72,15 +72,18 @@ func (p *page) figure(f reports.Figure) {
 		return
 	}
 	p.figures++
-	n := p.figures
+	n, drawn, faint := p.figures, s.out.String(), ""
+	if f.Invalid {
+		drawn, faint = inGrey(drawn), ` opacity="0.6"`
+	}
 	p.raw("<figure%s id=figure-%d>\n<figcaption><b>%s</b> %s</figcaption>\n", interactive, n, esc(f.Title),
 		esc(f.Description))
 	p.raw("<div class=scroll tabindex=0 role=group aria-label=\"Picture: %s\">", esc(f.Title))
 	p.raw(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %s" width="%d" height="%s" role="%s" `+
 		`aria-labelledby="figure-%d-title figure-%d-words" font-family="system-ui, sans-serif" font-size="12" `+
-		`fill="currentColor"><title id="figure-%d-title">%s</title><desc id="figure-%d-words">%s</desc>`,
-		wide, at(s.height), wide, at(s.height), role, n, n, n, esc(f.Title), n, esc(f.Description))
-	p.raw("%s</svg></div>\n", s.out.String())
+		`fill="currentColor"%s><title id="figure-%d-title">%s</title><desc id="figure-%d-words">%s</desc>`,
+		wide, at(s.height), wide, at(s.height), role, n, n, faint, n, esc(f.Title), n, esc(f.Description))
+	p.raw("%s</svg></div>\n", drawn)
 	p.raw("<details><summary>%s as a table</summary>\n", esc(f.Title))
 	p.table(f.Of.Table(), f.Title)
 	p.raw("</details>\n</figure>\n")
@@ -91,6 +94,14 @@ func (p *page) figure(f reports.Figure) {
 var colours = [...]string{"#3b82f6", "#d9730d", "#0d9488", "#a855f7", "#808080"}
 
 var dashes = [...]string{"", "7 3", "2 3", "9 3 2 3", "4 2"}
+
+// inGrey returns a picture with its curves in the last of the colours, which is grey: dashes tell them apart.
+func inGrey(drawn string) string {
+	for _, colour := range colours[:len(colours)-1] {
+		drawn = strings.ReplaceAll(drawn, colour, colours[len(colours)-1])
+	}
+	return drawn
+}
 
 // bars draws numbers.
 func (s *svg) bars(b *reports.Bars) {

@@ -29,6 +29,7 @@ type agentOptions struct {
 	connections int
 	processors  int
 	within      time.Duration
+	metrics     metricsFlag
 	nats        natsFlags
 
 	mostRate workload.Rate
@@ -70,6 +71,7 @@ func newAgent(p process) *cobra.Command {
 	f.IntVar(&o.connections, "max-connections", 0, "refuse a plan with more than `N` connections for this agent")
 	f.IntVar(&o.processors, "processors", 0, "use `N` CPUs (GOMAXPROCS); if not given, as fwpbench run does")
 	f.DurationVar(&o.within, "within", time.Minute, "give up unless the coordinator is there within that time")
+	o.metrics.declare(f)
 	o.nats.declareFiles(cmd)
 	return cmd
 }
@@ -178,7 +180,13 @@ func (p process) agentLoad(ctx context.Context, o *agentOptions, task agents.Tas
 	prepared := flags.config(p, config.Workload)
 	prepared.Run, prepared.Segment, prepared.Seed = task.Run, config.Segment, plan.Seed
 	prepared.Pace /= float64(task.Segment.Parts())
-	prepared.Start, prepared.Watch, prepared.Crossing = task.Start, task.Watch, task.Crossing
+	prepared.Start, prepared.Crossing = task.Start, task.Crossing
+	watch, end, err := o.metrics.serve(p, task.Watch)
+	if err != nil {
+		return &load.Result{Report: notReached(ctx, &prepared, began, &program.InternalError{Cause: err})}
+	}
+	defer end()
+	prepared.Watch = watch
 	result, err := flags.on(ctx, at, prepared, 0, func(c *load.Config) {
 		p.Logf("loading %s: segment %s", c.Target.URL, load.PlanOf(*c).Segment)
 	})

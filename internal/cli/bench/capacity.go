@@ -13,6 +13,7 @@ import (
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/capacity"
 	"github.com/fwpsuite/fwp/load/health"
+	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
@@ -95,6 +96,12 @@ func (o *capacityOptions) validate() (err error) {
 	if o.limits, err = parseThresholds(o.thresholds); err != nil {
 		return err
 	}
+	needed := judge.Needed(o.limits)
+	o.search.Least = float64(needed) / o.step.Seconds()
+	if o.search.Least > o.search.Most {
+		return fmt.Errorf("--step %v: at --most %s it has fewer than the %d arrivals that these thresholds need: use a longer "+
+			"--step", o.step, o.most, needed)
+	}
 	return cmp.Or(o.loadFlags.validate(), o.reportFlags.Validate(o.given))
 }
 
@@ -116,7 +123,8 @@ func (p process) capacity(ctx context.Context, o *capacityOptions, args []string
 	if !at.Ours() {
 		c.Target.URL = at.Choice.Address.String()
 	}
-	p.Logf("searching for the capacity of %s: from %s, steps of %v; seed %d", at.String(), o.from, o.step, w.Seed)
+	p.Logf("searching for the capacity of %s: from %s, steps of %v; seed %d", at.String(),
+		reports.Rate(max(o.search.From, o.search.Least)), o.step, w.Seed)
 	ctx, stop := p.Interruptible(ctx)
 	defer stop()
 	if err := p.searchOn(ctx, o, at, w, c); err != nil {
@@ -147,7 +155,7 @@ func (o *capacityOptions) target(
 		return w, at, asFlags(err)
 	}
 	if at, err = o.targetFlags.Endpoint(o.given, lookup, nil); err == nil {
-		err = o.fits(&at, &w, o.fault)
+		err = cmp.Or(o.fits(&at, &w, o.fault), o.unawaited(at, &w, o.thresholds))
 	}
 	return w, at, err
 }

@@ -20,7 +20,7 @@ func TestCapacity(t *testing.T) {
 	server := fakes.NewServer(fakes.Config{FetchBlock: 10 * time.Millisecond})
 	defer server.Close()
 	page := filepath.Join(t.TempDir(), "capacity.html")
-	code, out := exitOf(t, "capacity", "--producers", "2", "--consumers", "1", "--step", "100ms", "--from", "200/s",
+	code, out := exitOf(t, "capacity", "--producers", "2", "--consumers", "1", "--step", "500ms", "--from", "200/s",
 		"--most", "200/s", "--url", "tcp://"+server.Addr(), "-o", "html="+page, "--no-progress")
 	assert.Contains(t, []int{reports.ExitWell, reports.ExitFindings, reports.ExitInconclusive}, code, out)
 	assert.Contains(t, out, "200 /s")
@@ -40,6 +40,8 @@ func TestCapacityRefuses(t *testing.T) {
 		"--precision: ":                 {"--precision", "near"},
 		"--step must be longer than 0":  {"--step", "0s"},
 		"no threshold":                  {"--threshold", "p99"},
+		"than the 5000 arrivals":        {"--threshold", "push.response.p99.9<1s", "--step", "1s", "--most", "4000/s"},
+		"so job.fetched.p99<1s would":   {"--threshold", "job.fetched.p99<1s", "--queues", "9", "--consumers", "8"},
 		"there are no connections":      {"--producers", "0", "--consumers", "0"},
 		"--fault works only with the e": {"--fault", "push-lost", "--url", "tcp://127.0.0.1:1"},
 	} {

@@ -58,6 +58,9 @@ func (o *compareOptions) both(args []string, lookup func(string) (string, bool))
 		if s.work, err = o.blockOf(s.work); err != nil {
 			return sides, err
 		}
+		if err := o.unawaited(s.at, &s.work, o.primary); err != nil {
+			return sides, fmt.Errorf("%s: %w", s.name, err)
+		}
 		sides[i] = s
 	}
 	if flag := o.firstGiven("url", "start", "password-file"); files == 0 && flag != "" {

@@ -68,6 +68,7 @@ type benchOptions struct {
 	showInvalid bool
 	segment     segmentFlags
 	agents      agentsFlags
+	metrics     metricsFlag
 
 	hlog, hgrm, series, history string
 }
@@ -87,6 +88,7 @@ func (o *benchOptions) declare(cmd *cobra.Command) {
 	f.StringVar(&o.series, "csv", "", "write what happened in every second to `FILE` (CSV)")
 	f.StringVar(&o.history, "history", "",
 		"record every PUSH, FETCH, ACK and FAIL, check them, and write them to `FILE` (for fwpcheck recheck)")
+	o.metrics.declare(f)
 	o.reportFlags.Declare(cmd, "print a line for every second")
 }
 

@@ -3,6 +3,7 @@ package bench
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fwpsuite/fwp/internal/cli/program"
@@ -37,6 +38,24 @@ func checkWorkload(at program.Endpoint, w *workload.Workload) error {
 		return nil
 	}
 	return at.Peer.CheckWorkload(w)
+}
+
+// unawaited returns an error for a load whose metrics would be about queues for whose jobs no worker waits, and not about
+// the server: the rate of a closed loop that holds its producers, and the times of jobs and fetches.
+func (o *loadFlags) unawaited(at program.Endpoint, w *workload.Workload, metrics []string) error {
+	queues, awaited := w.Filled().Queues.Number, w.AwaitedQueues()
+	i := slices.IndexFunc(metrics, func(m string) bool { return strings.HasPrefix(m, "job.") || strings.HasPrefix(m, "fetch") })
+	held := !w.Open() && w.Backlog > 0 && w.Producers > 0
+	if awaited >= queues || !held && i < 0 || !o.speaker(at).Speaker("").Times().FirstOnly {
+		return nil
+	}
+	what := "the rate"
+	if !held {
+		what = metrics[i]
+	}
+	return fmt.Errorf("%d queues, and workers wait for jobs of %d of them: a FETCH that finds no job waits for its first "+
+		"queue only, so %s would not be that of the server; use --queues %d, or more --consumers", queues, awaited, what,
+		awaited)
 }
 
 // requests returns the commands of all protocols by which producers wait until their jobs are done.

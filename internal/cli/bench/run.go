@@ -160,7 +160,12 @@ func (p process) drive(
 		p.Logf("connecting to %s", chosen)
 	}
 	live := newLive(o.reportFlags.Verbose, &config.Workload, p.Err)
-	config.Watch = outputs.watch(live)
+	watch, end, err := o.metrics.serve(p, outputs.watch(live))
+	if err != nil {
+		return err
+	}
+	defer end()
+	config.Watch = watch
 	result, err := o.once(ctx, at, config, embedding{protocol: at.Peer.Name, fault: o.fault}, func(config *load.Config) {
 		p.announce(config, chosen, at.Ours())
 		bar.Begin(live.state)
@@ -232,7 +237,7 @@ func (o *loadFlags) on(
 		judgeSample(&config, at.Peer, at.Password)
 	}
 	if pid > 0 {
-		config.ServerCPU = func() (time.Duration, bool) { return health.TreeTime(pid) }
+		config.ServerUsage = func() (health.Usage, bool) { return health.Tree(pid) }
 	}
 	if config.Addresses, err = addressesFor(ctx, o.engine.String(), at.Server, at.Server.Address); err != nil {
 		return nil, err

@@ -313,7 +313,12 @@ func (p process) byAgents(
 		return err
 	}
 	defer end()
-	h.Watch = outputs.watch(live)
+	watch, unserve, err := o.metrics.serve(p, outputs.watch(live))
+	if err != nil {
+		return err
+	}
+	defer unserve()
+	h.Watch = watch
 	bar.Begin(live.state)
 	result, err := agents.Coordinate(ctx, h.Config)
 	bar.End()

@@ -215,7 +215,7 @@ func newSubject(at *program.Endpoint, p provided, config *load.Config) (*subject
 func (s *subject) attach(c *load.Config) {
 	c.Target.URL, c.Disrupt = s.address.String(), s
 	if has(c.Schedule, disrupt.Action.Stops) {
-		c.ServerCPU = nil // that of a process which has ended is not known
+		c.ServerUsage = nil // that of a process which has ended is not known
 	}
 }
 

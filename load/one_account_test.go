@@ -1,0 +1,151 @@
+package load
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/load/judge"
+	"github.com/fwpsuite/fwp/load/ledger"
+	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/reports/page"
+)
+
+// live books what becomes of some jobs by chance: those numbers k with k mod of == index are pushed here, and any may
+// be fetched.
+func live(l *ledger.Ledger, random *rand.Rand, of, index, jobs int64) {
+	for k := index; k < jobs; k += of {
+		l.Sent(k, 0)
+		switch random.IntN(8) {
+		case 0:
+			l.Refused(k)
+		case 1:
+			l.Doubtful(k)
+		default:
+			l.Pushed(k)
+		}
+		if random.IntN(60) == 0 {
+			l.Stopping(random.IntN(2) == 0)
+			l.Serving()
+		}
+	}
+	for k := range jobs {
+		if random.IntN(int(3*of)) == 0 {
+			l.Delivered(k, 0)
+			if random.IntN(3) > 0 {
+				l.Acked(k)
+			}
+		}
+		if random.IntN(20) == 0 {
+			l.FetchLost()
+		}
+	}
+}
+
+// randomLoad returns the report of a load with accounts by chance: of one run, or of several between which jobs cross
+// and of which the last may be lost.
+func randomLoad(t *testing.T, random *rand.Rand) *results.Load {
+	t.Helper()
+	w := workload.Workload{Producers: 1, Consumers: 1}
+	jobs, of := w.Jobs("x", 1), int64(random.IntN(3)+1)
+	drained := random.IntN(3) > 0
+	var parts []Part
+	for i := range of {
+		a := account{ledger: ledger.NewPart(), jobs: jobs, part: of > 1, drained: drained}
+		if of == 1 {
+			a.ledger = ledger.New()
+		}
+		live(a.ledger, random, of, i, 100)
+		if !drained {
+			a.notDrained = "the time was up"
+		}
+		l := &results.Load{
+			Run: "x", Rate: results.LoadRate{Op: "push", Done: 1}, Phases: []results.Phase{{Name: "measure"}},
+			Ops: []results.LoadOp{{Op: "push", Count: 1}}, Measured: time.Second, Jobs: a.report(), Findings: a.findings(),
+			Trouble: reports.Trouble{Interrupted: random.IntN(4) == 0},
+		}
+		judge.Evaluate(l)
+		if of == 1 {
+			return l
+		}
+		var encoded bytes.Buffer
+		require.NoError(t, a.ledger.Encode(&encoded))
+		parts = append(parts, Part{Agent: results.LoadAgent{Name: strconv.Itoa(int(i))}, Report: l, Account: encoded.Bytes()})
+	}
+	if random.IntN(2) == 0 {
+		last := &parts[of-1]
+		last.Account, last.Agent.Lost = nil, "it was silent"
+	}
+	joined, err := JoinCrossed(parts, Crossed{Workload: w, Seed: 1, Run: "x"})
+	require.NoError(t, err)
+	return joined.Report
+}
+
+// numberIn returns the number that a pattern finds in words, and whether it finds one.
+func numberIn(pattern, words string) (int64, bool) {
+	found := regexp.MustCompile(pattern).FindStringSubmatch(words)
+	if found == nil {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(strings.ReplaceAll(found[1], ",", ""), 10, 64)
+	return n, err == nil
+}
+
+// The first line, the findings, the table and the JSON of a report say the same number of the same thing.
+func TestEveryNumberIsOfOneAccount(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(7, 9))
+	for range slow.Pick(150, 3000) {
+		l := randomLoad(t, random)
+		_, words := l.Outcome()
+		text := string(page.Text(l.Page(reports.PageOptions{}), page.TextOptions{}))
+		j := l.Jobs
+		if n, says := numberIn(`([\d,]+) jobs? lost \(?[^b]`, words+" "); says {
+			assert.Equal(t, finding(l, results.FindingLost), n, words)
+		}
+		if j.Drained {
+			stopped := l.Jobs.Lost - finding(l, results.FindingLost) - finding(l, results.FindingLostByRestart)
+			assert.GreaterOrEqual(t, stopped, int64(0), text)
+			assert.Equal(t, j.Missing, j.Lost+j.InDoubt, text)
+		}
+		if n, says := numberIn(`all ([\d,]+) jobs? delivered`, words); says {
+			assert.LessOrEqual(t, n, j.Delivered, text)
+		}
+		if n, says := numberIn(`all ([\d,]+) jobs? accounted for`, words); says {
+			assert.Equal(t, j.Pushed, n, text)
+			assert.Zero(t, j.Missing+j.Doubtful, text)
+		}
+		if n, says := numberIn(`([\d,]+) of [\d,]+ jobs? unaccounted`, words); says {
+			assert.Equal(t, j.Missing, n, text)
+		}
+		for row, want := range map[string]int64{"lost": j.Lost, "missing": j.Missing, "in doubt": j.InDoubt,
+			"delivered": j.Delivered} {
+			if n, says := numberIn(`(?m)^  `+row+` +([\d,]+)`, text); says {
+				assert.Equal(t, want, n, text)
+			}
+		}
+		for _, f := range l.Findings {
+			assert.LessOrEqual(t, f.Count, max(j.Lost, j.Duplicated, j.Foreign, j.Delivered), text)
+		}
+	}
+}
+
+// finding returns how often a kind of finding is in a report.
+func finding(l *results.Load, kind results.FindingKind) (n int64) {
+	for _, f := range l.Findings {
+		if f.Kind == kind {
+			n += f.Count
+		}
+	}
+	return n
+}
