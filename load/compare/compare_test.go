@@ -2,12 +2,16 @@ package compare
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -94,13 +98,12 @@ func TestJudge(t *testing.T) {
 		rate    string
 		wait    string
 	}{
-		"nothing differs":       {10, 1, "rate", nil, reports.ExitWell, "no change", "no change"},
-		"the primary is worse":  {10, 1.2, "push.response.p50", nil, reports.ExitFindings, "no change", "regression"},
-		"another is worse":      {10, 1.2, "rate", nil, reports.ExitFindings, "no change", "regression"},
-		"the primary is better": {10, 0.8, "push.response.p50", nil, reports.ExitWell, "no change", "improvement"},
-		"near the margin": {10, 1.05, "push.response.p50", nil, reports.ExitInconclusive, "no change",
-			"inconclusive"},
-		"another is near the margin": {10, 1.05, "rate", nil, reports.ExitWell, "no change", "inconclusive"},
+		"nothing differs":            {10, 1, "rate", nil, reports.ExitWell, "no change", "no change"},
+		"the primary is worse":       {10, 1.2, "push.response.p50", nil, reports.ExitFindings, "no change", "regression"},
+		"another is worse":           {10, 1.2, "rate", nil, reports.ExitFindings, "no change", "regression"},
+		"the primary is better":      {10, 0.8, "push.response.p50", nil, reports.ExitWell, "no change", "improvement"},
+		"near the margin":            {10, 1.05, "push.response.p50", nil, reports.ExitInconclusive, "no change", "differs"},
+		"another is near the margin": {10, 1.05, "rate", nil, reports.ExitWell, "no change", "differs"},
 		"a void pair": {8, 1, "rate", func(c *results.LoadComparison) { c.Blocks[5].Void = "INVALID" },
 			reports.ExitWell, "no change", "no change"},
 		"too many void pairs": {6, 1.2, "rate", func(c *results.LoadComparison) { c.Blocks[5].Void = "INVALID" },
@@ -175,4 +178,96 @@ func TestNoiseFloor(t *testing.T) {
 	code, words = c.Outcome()
 	assert.Equal(t, reports.ExitInconclusive, code)
 	assert.Contains(t, words, "is below it")
+}
+
+// noisy returns a comparison on a busy machine: rates and times have a noise of their own in each block, the percentiles
+// of one kind of time share theirs, and the CPU time of the server for each arrival has less of it. More is the factor
+// by which B costs more CPU, and slower the one by which its pushes take longer.
+func noisy(random *rand.Rand, pairs int, more, slower float64) *results.LoadComparison {
+	c := &results.LoadComparison{Margin: 0.05, Pairs: pairs}
+	for i, b := range Plan(pairs, random.Uint64()) {
+		noise := func(spread float64) float64 { return math.Exp(spread * random.NormFloat64()) }
+		cpu, wait := 1e5*noise(0.085), 2e5*noise(0.1)
+		if b.Side == B {
+			cpu, wait = cpu*more, wait*slower
+		}
+		figures := []results.LoadFigure{{Metric: "rate", Value: 1000 * noise(0.27)}, {Metric: "server.cpu", Value: cpu}}
+		for _, p := range []string{"p50", "p90", "p99", "p99.9"} {
+			figures = append(figures, results.LoadFigure{Metric: "push.response." + p, Value: wait * noise(0.02)})
+		}
+		for _, op := range []string{"ack", "fetch.found"} {
+			own := noise(0.1)
+			for _, p := range []string{"p50", "p99"} {
+				figures = append(figures, results.LoadFigure{Metric: op + ".response." + p, Value: 1e5 * own * noise(0.02)})
+			}
+		}
+		one := block(b.Side, i, figures...)
+		one.Pair = b.Pair
+		c.Blocks = append(c.Blocks, one)
+	}
+	Judge(c, Primary(false, "push", true))
+	return c
+}
+
+// TestAComparisonDecides simulates comparisons of 60 short blocks on a busy machine: a server with itself is no
+// regression, and hardly ever differs; one that is 10 % slower is found; and percentiles do not drown each other.
+func TestAComparisonDecides(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(11, 12))
+	trials := slow.Pick(40, 1000)
+	share := func(pairs int, more, slower float64, is func(*results.LoadRatio) bool) float64 {
+		count := 0
+		for range trials {
+			if slices.ContainsFunc(noisy(random, pairs, more, slower).Ratios, func(r results.LoadRatio) bool { return is(&r) }) {
+				count++
+			}
+		}
+		return float64(count) / float64(trials)
+	}
+	verdict := func(v string) func(*results.LoadRatio) bool {
+		return func(r *results.LoadRatio) bool { return r.Verdict == v }
+	}
+	slack := 2.5 * math.Sqrt(0.05*0.95/float64(trials))
+	assert.Zero(t, share(60, 1, 1, verdict("regression")), "of nothing")
+	assert.LessOrEqual(t, share(60, 1, 1, func(r *results.LoadRatio) bool { return r.Primary && r.Verdict == "differs" }),
+		0.05+slack)
+	assert.LessOrEqual(t, share(60, 1, 1, func(r *results.LoadRatio) bool { return !r.Primary && r.Verdict == "differs" }),
+		0.05+slack)
+	assert.GreaterOrEqual(t, share(60, 1.1, 1, verdict("regression")), 0.8, "10 % more CPU")
+	assert.GreaterOrEqual(t, share(60, 1, 1.15, func(r *results.LoadRatio) bool {
+		return r.Metric == "push.response.p50" && (r.Verdict == "differs" || r.Verdict == "regression")
+	}), 0.9, "pushes that take 15 % longer")
+}
+
+// The percentiles of one kind of time are one family: that nine metrics were measured does not drown a p of 0.006 that
+// four of them share.
+func TestFamiliesAreCountedOnce(t *testing.T) {
+	t.Parallel()
+	var ratios []results.LoadRatio
+	for metric, p := range map[string]float64{
+		"push.response.p50": 0.006, "push.response.p90": 0.006, "push.response.p99": 0.007, "push.response.p99.9": 0.008,
+		"ack.response.p50": 0.5, "ack.response.p99": 0.5, "fetch.found.response.p50": 0.5, "job.fetched.p50": 0.5,
+	} {
+		ratios = append(ratios, results.LoadRatio{Metric: metric, P: p, Verdict: "inconclusive", High: 1.2, Pairs: 20})
+	}
+	correct(ratios)
+	for _, r := range ratios {
+		if strings.HasPrefix(r.Metric, "push") {
+			assert.Equal(t, "differs", r.Verdict, r.Metric)
+			assert.LessOrEqual(t, r.Holm, 4*0.008, r.Metric)
+		} else {
+			assert.Equal(t, "inconclusive", r.Verdict, r.Metric)
+		}
+	}
+}
+
+// A comparison whose noise asks for many times as many pairs is stopped, and one with a metric that may decide is not.
+func TestHopeless(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(13, 14))
+	c := noisy(random, 12, 1, 1)
+	c.Margin, c.Pairs = 0.02, 60
+	assert.Contains(t, Hopeless(c, []string{"rate"}), "a margin of 2 % needs far more pairs on this machine: rate about ")
+	assert.Empty(t, Hopeless(c, []string{"rate", "push.response.p50"}))
+	assert.Empty(t, Hopeless(noisy(random, 9, 1, 1), []string{"rate"}), "too few pairs to say")
 }

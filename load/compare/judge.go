@@ -1,22 +1,33 @@
 package compare
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/fwpsuite/fwp/load/paired"
 	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/reports"
 )
 
 // mostMore is how many more pairs are advised at most.
 const mostMore = 1000
 
-// Primary returns the metric that decides unless the user declares others: how much a closed loop carries, and how long
-// an open loop makes its users wait for the command op.
-func Primary(open bool, op string) string {
+// serverCPU is the CPU time of the server for each arrival.
+const serverCPU = "server.cpu"
+
+// Primary returns the metrics that decide unless the user declares others: how much a closed loop carries, or how long
+// an open loop makes its users wait for the command op; and the CPU time of the server for each arrival if both servers
+// are started for the comparison, because it is far less noisy.
+func Primary(open bool, op string, started bool) []string {
+	all := []string{"rate"}
 	if open {
-		return op + ".response.p99"
+		all = []string{op + ".response.p99"}
 	}
-	return "rate"
+	if started {
+		all = append(all, serverCPU)
+	}
+	return all
 }
 
 // Judge fills in c.Ratios from c.Blocks and c.Margin: the primary metrics first, which decide by their intervals, and
@@ -64,29 +75,92 @@ func ratioOf(r results.LoadRatio, pairs []paired.Pair, margin float64, aa bool) 
 	}
 	higher := results.HigherIsBetter(r.Metric)
 	verdict := e.Judge(higher, margin)
+	if e.Pairs >= paired.Least {
+		r.Needed = e.Needed(margin)
+	}
 	if r.Verdict = string(verdict); verdict == paired.Inconclusive {
 		r.More = e.More(higher, margin, mostMore)
 	}
 	return r
 }
 
-// correct adjusts p of the metrics that are not primary, and takes back what does not hold after that.
+// correct adjusts p: of the primary metrics for their number, and of the others for the number of families, because the
+// percentiles of the same times say the same thing several times. It takes back what does not hold after that, and tells
+// what differs although its size is not settled.
 func correct(ratios []results.LoadRatio) {
-	var others []*results.LoadRatio
-	var ps []float64
+	families := map[string][]*results.LoadRatio{}
+	var names []string
 	for i := range ratios {
-		if r := &ratios[i]; !r.Primary && r.Verdict != "" && r.High > 0 {
-			others, ps = append(others, r), append(ps, r.P)
+		r := &ratios[i]
+		if r.Verdict == "" || r.High == 0 {
+			continue
 		}
+		name := family(r)
+		if families[name] == nil {
+			names = append(names, name)
+		}
+		families[name] = append(families[name], r)
 	}
-	for i, p := range paired.Holm(ps) {
-		r := others[i]
-		r.Holm = p
-		if p > 0.05 && (r.Verdict == string(paired.Regression) || r.Verdict == string(paired.Improvement)) {
-			r.Verdict = string(paired.Inconclusive)
+	for _, primary := range []bool{true, false} {
+		chosen := slices.DeleteFunc(slices.Clone(names),
+			func(name string) bool { return families[name][0].Primary != primary })
+		var ps []float64
+		for _, name := range chosen {
+			var of []float64
+			for _, r := range families[name] {
+				of = append(of, r.P)
+			}
+			ps = append(ps, paired.Simes(of))
+		}
+		for i, p := range paired.Holm(ps) {
+			for _, r := range families[chosen[i]] {
+				adjust(r, max(p, r.P))
+			}
 		}
 	}
 }
+
+// adjust sets the adjusted p of a ratio, and its verdict to what holds with that.
+func adjust(r *results.LoadRatio, p float64) {
+	settled := r.Verdict == string(paired.Regression) || r.Verdict == string(paired.Improvement)
+	switch {
+	case p > 0.05 && settled && !r.Primary:
+		r.Verdict = string(paired.Inconclusive)
+	case p <= 0.05 && r.Verdict == string(paired.Inconclusive) && r.Pairs >= paired.Least:
+		r.Verdict = string(paired.Differs)
+	}
+	if !r.Primary || r.Verdict == string(paired.Differs) {
+		r.Holm = p
+	}
+}
+
+// family names what a metric is a percentile of; each primary metric is a family of its own.
+func family(r *results.LoadRatio) string {
+	if at := strings.Index(r.Metric, ".p"); at > 0 && !r.Primary {
+		return r.Metric[:at]
+	}
+	return r.Metric
+}
+
+// Hopeless returns why a comparison of so many pairs will not be conclusive: the noise of its first pairs asks for many
+// times as many for each of its primary metrics. It is empty if that is not so, or there are too few pairs to say.
+func Hopeless(c *results.LoadComparison, primary []string) string {
+	var needs []string
+	for _, metric := range primary {
+		e := paired.EffectOf(pairsOf(c.Blocks, metric))
+		if e.Pairs < enoughToSay || e.Needed(c.Margin) <= hopeless*c.Pairs {
+			return ""
+		}
+		needs = append(needs, fmt.Sprintf("%s about %d", metric, e.Needed(c.Margin)))
+	}
+	return fmt.Sprintf("a margin of %s needs far more pairs on this machine: %s", reports.Percent(c.Margin),
+		strings.Join(needs, ", "))
+}
+
+const (
+	enoughToSay = 10 // pairs from which on the noise is known well enough
+	hopeless    = 5  // times as many pairs as are asked for
+)
 
 // metrics returns the metrics of blocks, the primary ones first.
 func metrics(blocks []results.LoadBlock, primary []string) []string {

@@ -94,6 +94,7 @@ const (
 	Improvement  Verdict = "improvement"  // the whole interval is better than the margin
 	NoChange     Verdict = "no change"    // the whole interval is within the margin
 	NotWorse     Verdict = "not worse"    // no part of the interval is worse than the margin, and a part is better
+	Differs      Verdict = "differs"      // it is not 1 (p), and whether it is beyond the margin is not settled
 	Inconclusive Verdict = "inconclusive" // the interval is on both sides of where it would be worse
 )
 
@@ -136,6 +137,23 @@ func (e Effect) More(higher bool, margin float64, most int) int {
 		return max(1, int(more))
 	}
 	return -1
+}
+
+// Needed returns about how many pairs it takes until the half width of the interval is the margin, from the noise of
+// these pairs alone: what the effect seems to be has no part in it, so stopping because of it favours no side.
+func (e Effect) Needed(margin float64) int {
+	half := math.Log(e.High/e.Low) / 2 / math.Log1p(margin)
+	return max(Least, int(math.Ceil(float64(e.Pairs)*half*half)))
+}
+
+// Simes returns the p-value of a family of tests that are correlated positively, such as those of percentiles of the
+// same times: that nothing differs in any of them. (Simes 1986; Sarkar 1998)
+func Simes(ps []float64) float64 {
+	least := 1.0
+	for i, p := range slices.Sorted(slices.Values(ps)) {
+		least = min(least, p*float64(len(ps))/float64(i+1))
+	}
+	return least
 }
 
 // Floor returns the margin that an effect of A against A shows to be the smallest that can be told from noise: that of

@@ -119,7 +119,8 @@ func (c *LoadCapacity) Outcome() (code int, words string) {
 func (c *LoadCapacity) decide() reports.Outcome {
 	findings := sumOf(c.Steps, func(s *CapacityStep) int { return s.Findings })
 	sum := "capacity " + reports.Digits(c.Rate) + " /s"
-	above := c.why("; %s /s did not hold: ", func(s *CapacityStep) bool { return s.Rate == c.Above && s.Result == StepFailed })
+	above := c.why("; %s /s did not hold: ",
+		func(s *CapacityStep) bool { return s.Rate == c.Above && s.Result == StepFailed })
 	if c.Limited {
 		above = c.why("; at %s /s ", func(s *CapacityStep) bool { return s.Result == StepLimited })
 	}

@@ -47,6 +47,8 @@ type LoadComparison struct {
 	Ratios []LoadRatio `json:"ratios"`
 	// NoVerdict is why the ratios decide nothing: the blocks were not measured in pairs. Empty if they were.
 	NoVerdict string `json:"no_verdict,omitempty"`
+	// Stopped is why it ended before all pairs were measured: they would not have decided. Empty if it did not.
+	Stopped string `json:"stopped,omitempty"`
 	reports.Trouble
 }
 
@@ -102,15 +104,17 @@ type LoadRatio struct {
 	Low        float64 `json:"low"`
 	High       float64 `json:"high"`
 	Confidence float64 `json:"confidence"`
-	// P is that of the signed-rank test that the ratio is 1; Holm is P adjusted for the number of metrics that are not
-	// primary, and 0 for those that are.
+	// P is that of the signed-rank test that the ratio is 1; Holm is P adjusted for the number of metrics, those that are
+	// percentiles of the same times counted once. It is 0 for a primary metric, unless its Verdict is "differs".
 	P    float64 `json:"p"`
 	Holm float64 `json:"p_holm,omitempty"`
-	// Verdict is "regression", "improvement", "no change", "not worse" or "inconclusive"; empty for a metric that is shown
-	// only.
+	// Verdict is "regression", "improvement", "no change", "not worse", "differs" (it is not 1, and whether it is beyond
+	// the margin is not settled) or "inconclusive"; empty for a metric that is shown only.
 	Verdict string `json:"verdict,omitempty"`
 	// More is about how many more pairs an inconclusive ratio needs; -1 if too many.
 	More int `json:"more_pairs,omitempty"`
+	// Needed is about how many pairs it takes until the interval is as narrow as the margin, from the noise alone.
+	Needed int `json:"needed_pairs,omitempty"`
 	// Floor is, of A compared with itself, the smallest margin that can be told from noise.
 	Floor float64 `json:"noise_floor,omitempty"`
 }
@@ -178,8 +182,8 @@ func (l *Load) figuresOf() (all []LoadFigure) {
 	return all
 }
 
-// valid returns how many pairs count.
-func (c *LoadComparison) valid() int {
+// Valid returns how many pairs count.
+func (c *LoadComparison) Valid() int {
 	void, blocks, pairs := c.void(), map[int]int{}, 0
 	for _, b := range c.Blocks {
 		blocks[b.Pair]++
@@ -208,22 +212,25 @@ func (c *LoadComparison) Outcome() (code int, words string) {
 
 func (c *LoadComparison) decide() reports.Outcome {
 	findings := sumOf(c.Blocks, func(b *LoadBlock) int { return b.Findings })
-	sum, primary, loud := text.Count(c.valid(), "valid pair"), c.with(primary), c.loud()
+	sum, primary, loud := text.Count(c.Valid(), "valid pair"), c.with(primary), c.loud()
 	worse := c.with(func(r *LoadRatio) bool { return !c.AA && r.Verdict == "regression" })
 	open := c.with(func(r *LoadRatio) bool { return !c.AA && r.Verdict == "inconclusive" && r.Primary })
+	differs := c.with(func(r *LoadRatio) bool { return !c.AA && r.Verdict == "differs" && r.Primary })
 	return reports.Decide(append(c.Claims(sum, "there is nothing to compare"),
 		reports.Claimed(reports.ExitLoss, findings > 0,
 			fmt.Sprintf("%s in the blocks: run each side by itself for the details",
 				text.Count(findings, "finding"))),
 		reports.Claimed(reports.ExitInconclusive, c.NoVerdict != "", "no verdict: "+c.NoVerdict),
-		reports.Claimed(reports.ExitInconclusive, c.valid() < leastPairs,
+		reports.Claimed(reports.ExitInconclusive, c.Valid() < leastPairs,
 			fmt.Sprintf("no verdict: %s, and %d are needed", sum, leastPairs)),
 		reports.Claimed(reports.ExitInconclusive, len(primary) == 0,
 			"no verdict: no block has a figure for the primary metric"),
 		reports.Claimed(reports.ExitInconclusive, c.AA && loud != "", loud),
 		reports.Claimed(reports.ExitWell, c.AA, "the noise floor: "+c.floors()),
 		reports.Claimed(reports.ExitFindings, len(worse) > 0, "regression: "+changes(worse)),
-		reports.Claimed(reports.ExitInconclusive, len(open) > 0, "inconclusive: "+changes(open)),
+		reports.Claimed(reports.ExitInconclusive, len(differs) > 0,
+			join("differs, size not settled: "+changes(differs), c.Stopped)),
+		reports.Claimed(reports.ExitInconclusive, len(open) > 0, join("inconclusive: "+changes(open), c.Stopped)),
 		reports.Claimed(reports.ExitWell, true, "no regression: "+changes(primary)),
 	))
 }
@@ -279,6 +286,8 @@ func (r *LoadRatio) words() string {
 	}
 	words := fmt.Sprintf("%s (%s)", reports.Trimmed(r.Ratio, 3), r.interval())
 	switch {
+	case r.Verdict == "differs":
+		words += ", p = " + r.chance()
 	case r.More > 0:
 		words += ", about " + text.Count(r.More, "more pair")
 	case r.More < 0:

@@ -76,23 +76,37 @@ func (p *page) figures(l *Load, o reports.PageOptions) {
 	if !l.Validity.Valid {
 		p.ofInvalid()
 	}
+	from := len(p.Blocks)
 	p.rate(l)
+	if o.Figures {
+		p.rateFigure(l)
+	}
 	p.commands(l)
 	p.times(l)
 	if o.Figures {
-		p.pictures(l)
+		p.timesPictures(l)
 	}
+	p.mark(l, from)
 }
 
-// pictures appends the rate and the times as pictures. Those of an INVALID run are marked: they show why it is that.
+// pictures appends the pictures of figures that are not shown.
 func (p *page) pictures(l *Load) {
 	from := len(p.Blocks)
 	p.rateFigure(l)
+	p.timesPictures(l)
+	p.mark(l, from)
+}
+
+func (p *page) timesPictures(l *Load) {
 	p.timesFigures(l)
 	p.latencyFigure(l)
 	p.heatFigure(l)
-	for i := range p.Blocks[from:] {
-		if f, is := p.Blocks[from+i].(reports.Figure); is && !l.Validity.Valid {
+}
+
+// mark marks the pictures from a block on, if the run is INVALID: they show why it is that.
+func (p *page) mark(l *Load, from int) {
+	for i, b := range p.Blocks[from:] {
+		if f, is := b.(reports.Figure); is && !l.Validity.Valid {
 			f.Title, f.Invalid = "INVALID: "+f.Title, true
 			p.Blocks[from+i] = f
 		}

@@ -20,9 +20,12 @@ func (c *LoadComparison) Page(o reports.PageOptions) reports.Page {
 		reports.NewField("A", c.A.words()), reports.NewField("B", c.B.words()),
 		reports.NewField("generator", reports.JoinWith(", ", c.Version, c.Machine.words())),
 		reports.NewField("margin", reports.Percent(c.Margin)+", declared beforehand"),
-		reports.NewField("pairs", fmt.Sprintf("%d of %d count", c.valid(), c.Pairs)),
+		reports.NewField("pairs", fmt.Sprintf("%d of %d count", c.Valid(), c.Pairs)),
 	}})
 	p.AddTroubles(c.Trouble)
+	if c.Stopped != "" {
+		p.prose(sentence(c.Stopped))
+	}
 	if c.NoVerdict != "" {
 		p.Section("NO VERDICT", "the ratios below decide nothing")
 		p.prose(text.OneLine(c.NoVerdict) + ".")
@@ -72,7 +75,7 @@ func (p *page) ratios(c *LoadComparison) {
 	})
 	if c.NoVerdict == "" {
 		t.Note = reports.Words("A and B: medians of the blocks. p of a metric that is not primary is adjusted for their " +
-			"number (Holm).")
+			"number (Holm); percentiles of the same times count once.")
 	}
 	p.Add(t)
 }
@@ -95,9 +98,12 @@ func (r *LoadRatio) verdict(aa bool) reports.Text {
 		return reports.Words(reports.Percent(r.Floor))
 	}
 	words := r.Verdict
-	if r.Primary && r.More > 0 {
+	switch {
+	case words == "differs":
+		words += ", size not settled"
+	case r.Primary && r.More > 0:
 		words += fmt.Sprintf(": about %s", text.Count(r.More, "more pair"))
-	} else if r.Primary && r.More < 0 {
+	case r.Primary && r.More < 0:
 		words += ": too near to the margin"
 	}
 	return reports.Styled(r.style(), words)
@@ -112,7 +118,7 @@ func (r *LoadRatio) style() reports.Style {
 }
 
 var verdictStyles = map[string]reports.Style{
-	"regression": reports.Bad, "inconclusive": reports.Unclear, "": reports.Plain,
+	"regression": reports.Bad, "inconclusive": reports.Unclear, "": reports.Plain, "differs": reports.Caution,
 }
 
 // voids appends the blocks that do not count.
@@ -190,7 +196,7 @@ func (c *LoadComparison) Suite(reports.ExitOptions) reports.Suite {
 		switch {
 		case r.Verdict == "regression":
 			one.State = reports.CaseFailed
-		case r.Verdict == "inconclusive" && r.Primary:
+		case r.Primary && (r.Verdict == "inconclusive" || r.Verdict == "differs"):
 			one.State = reports.CaseErrored
 		}
 		s.Add(one)

@@ -115,7 +115,8 @@ func (w *Workload) Filled() Workload {
 		retry := DefaultRetry
 		f.Retry = &retry
 	}
-	f.Queues.Number = cmp.Or(f.Queues.Number, len(f.Queues.Weights), min(cmp.Or(f.Consumers, DefaultQueues), DefaultQueues))
+	f.Queues.Number = cmp.Or(f.Queues.Number, len(f.Queues.Weights),
+		min(cmp.Or(f.Consumers, DefaultQueues), DefaultQueues))
 	if f.Queues.Pick == Zipf {
 		f.Queues.Skew = cmp.Or(f.Queues.Skew, 1)
 	}

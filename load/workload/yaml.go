@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -19,8 +20,21 @@ const MaxSource = yamlfile.MaxSource
 // their values, on top of the preset that the key preset names, or else of roundtrip.
 // The file's name is for the messages only. The error joins *Problems in the order of
 // their places, 100 at most; the workload is then as good as it could be read.
-func Parse(file string, source []byte) (Workload, error) {
-	f := yamlFile{problems: yamlfile.Problems{File: file}, places: map[string]yamlfile.Place{}, failed: map[string]bool{}}
+func Parse(file string, source []byte) (Workload, error) { return ParseWith(file, source, Others{}) }
+
+// Others are keys of a file that are no settings of a workload, and what takes up their values: each item of a sequence
+// by itself.
+type Others struct {
+	Keys []string
+	Set  func(key, value string) error
+}
+
+// ParseWith is Parse for a file that may have other keys as well.
+func ParseWith(file string, source []byte, others Others) (Workload, error) {
+	f := yamlFile{
+		problems: yamlfile.Problems{File: file}, places: map[string]yamlfile.Place{}, failed: map[string]bool{},
+		others: others,
+	}
 	root := f.problems.Root(source, shape())
 	w := f.preset(root)
 	settings := w.Settings()
@@ -67,6 +81,7 @@ type yamlFile struct {
 	problems yamlfile.Problems
 	places   map[string]yamlfile.Place // of the keys
 	failed   map[string]bool           // keys whose values could not be read
+	others   Others
 }
 
 // preset is the workload that the file builds on.
@@ -94,9 +109,10 @@ func (f *yamlFile) preset(root *yaml.Node) Workload {
 // entry takes up one key and its value.
 func (f *yamlFile) entry(settings []Setting, key, node *yaml.Node) {
 	i := slices.IndexFunc(settings, func(s Setting) bool { return s.Key == key.Value })
+	other := i < 0 && slices.Contains(f.others.Keys, key.Value)
 	_, twice := f.places[key.Value]
 	switch {
-	case key.Kind != yaml.ScalarNode || (i < 0 && key.Value != "preset"):
+	case key.Kind != yaml.ScalarNode || (i < 0 && !other && key.Value != "preset"):
 		f.unknown(settings, key)
 	case twice:
 		f.failed[key.Value] = true
@@ -104,14 +120,36 @@ func (f *yamlFile) entry(settings []Setting, key, node *yaml.Node) {
 			Expected: fmt.Sprintf("it once; line %d has it", f.places[key.Value].Line), Do: "remove one of them"})
 	default:
 		f.places[key.Value] = yamlfile.At(key)
-		if i >= 0 {
+		switch {
+		case i >= 0:
 			f.value(settings[i], yamlfile.Resolved(node))
+		case other:
+			f.other(key.Value, yamlfile.Resolved(node))
+		}
+	}
+}
+
+// other hands on the values of a key that is no setting.
+func (f *yamlFile) other(key string, node *yaml.Node) {
+	values := []*yaml.Node{node}
+	if node.Kind == yaml.SequenceNode {
+		values = node.Content
+	}
+	for _, value := range values {
+		value = yamlfile.Resolved(value)
+		err := f.others.Set(key, value.Value)
+		if value.Kind != yaml.ScalarNode {
+			err = errors.New(yamlfile.KindOf(value) + " is not a value")
+		}
+		if err != nil {
+			f.problems.Report(yamlfile.At(value), &Problem{Key: key, What: err.Error(), Expected: "a value of the flag --" +
+				strings.ReplaceAll(key, "_", "-"), Do: "see the help of the command"})
 		}
 	}
 }
 
 func (f *yamlFile) unknown(settings []Setting, key *yaml.Node) {
-	known := []string{"preset"}
+	known := append([]string{"preset"}, f.others.Keys...)
 	for _, s := range settings {
 		known = append(known, s.Key)
 	}

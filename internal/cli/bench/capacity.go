@@ -49,10 +49,11 @@ func newCapacity(p process) *cobra.Command {
 		ValidArgsFunction: cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.given = cmd.Flags()
-			if err := o.validate(); err != nil {
+			w, err := o.read(args)
+			if err := cmp.Or(o.validate(), err); err != nil {
 				return err
 			}
-			return p.capacity(cmd.Context(), o, args)
+			return p.capacity(cmd.Context(), o, w, args)
 		},
 	}
 	f := cmd.Flags()
@@ -99,15 +100,15 @@ func (o *capacityOptions) validate() (err error) {
 	needed := judge.Needed(o.limits)
 	o.search.Least = float64(needed) / o.step.Seconds()
 	if o.search.Least > o.search.Most {
-		return fmt.Errorf("--step %v: at --most %s it has fewer than the %d arrivals that these thresholds need: use a longer "+
-			"--step", o.step, o.most, needed)
+		return fmt.Errorf("--step %v: at --most %s it has fewer than the %d arrivals that these thresholds need: use a "+
+			"longer --step", o.step, o.most, needed)
 	}
 	return cmp.Or(o.loadFlags.validate(), o.reportFlags.Validate(o.given))
 }
 
 // capacity searches, from the flags to the exit code.
-func (p process) capacity(ctx context.Context, o *capacityOptions, args []string) error {
-	w, at, err := o.target(args, p.LookupEnv)
+func (p process) capacity(ctx context.Context, o *capacityOptions, w workload.Workload, args []string) error {
+	w, at, err := o.target(w, args, p.LookupEnv)
 	if err != nil {
 		return err
 	}
@@ -139,11 +140,8 @@ func (p process) capacity(ctx context.Context, o *capacityOptions, args []string
 
 // target returns the load of a step, and the server.
 func (o *capacityOptions) target(
-	args []string, lookup func(string) (string, bool),
-) (w workload.Workload, at program.Endpoint, err error) {
-	if w, err = o.workload(args); err != nil {
-		return w, at, err
-	}
+	w workload.Workload, args []string, lookup func(string) (string, bool),
+) (_ workload.Workload, at program.Endpoint, err error) {
 	if w.Open() || w.JobLimit > 0 {
 		return w, at, fmt.Errorf("%s has a rate or a number of jobs of its own: the search sets the rate", args[0])
 	}

@@ -79,8 +79,10 @@ func newCompare(p process) *cobra.Command {
 func (o *compareOptions) declare(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&o.run, "run", false, "measure A and B now, in pairs of blocks")
-	f.IntVar(&o.pairs, "pairs", 10, "measure `N` pairs of blocks, 6 or more")
-	f.DurationVar(&o.block, "block", 20*time.Second, "how long a block measures")
+	f.IntVar(&o.pairs, "pairs", 0,
+		"measure `N` pairs of blocks, 6 or more (default: as many as fit into 3 minutes, 10 to 60)")
+	f.DurationVar(&o.block, "block", 0,
+		"how long a block measures (default: 1s, and of an open loop as long as its p99 needs)")
 	f.StringVar(&o.margin, "margin", "5%", "`HOW MUCH` worse B may be: a ratio from 1/1.05 to 1.05 is no change")
 	f.StringArrayVar(&o.primary, "primary", nil,
 		"the `METRIC` that decides, at most two (default: rate in a closed loop, the p99 of the response time in an "+
@@ -141,10 +143,10 @@ func (o *compareOptions) validateBlocks() error {
 		return errors.New("--aa measures: it needs --run")
 	case !o.run && otherThan(o.given, ofSaved) != "":
 		return fmt.Errorf("--%s is for --run: it has no effect on saved results", otherThan(o.given, ofSaved))
-	case o.run && (o.pairs < paired.Least || o.pairs > mostPairs):
+	case o.run && o.given.Changed("pairs") && (o.pairs < paired.Least || o.pairs > mostPairs):
 		return fmt.Errorf("--pairs %d: from %d to %d are possible; with five, all of them differ in the same direction in 6 "+
 			"%% of the cases although nothing differs", o.pairs, paired.Least, mostPairs)
-	case o.block <= 0:
+	case o.given.Changed("block") && o.block <= 0:
 		return errors.New("--block must be longer than 0")
 	case o.burden < 0 || o.burden > time.Second:
 		return errors.New("--burden must be from 0 to 1s")
@@ -192,23 +194,23 @@ func (p process) compareRun(ctx context.Context, o *compareOptions, args []strin
 	if err := p.measure(ctx, o, sides, c, bar); err != nil {
 		return err
 	}
-	compare.Judge(c, o.decisive(sides[0].work))
+	compare.Judge(c, o.decisive(sides))
 	return p.deliverComparison(o, c)
 }
 
 // decisive returns the primary metrics.
-func (o *compareOptions) decisive(w workload.Workload) []string {
+func (o *compareOptions) decisive(sides [2]*side) []string {
 	if len(o.primary) > 0 {
 		return o.primary
 	}
-	op := "push"
+	op, w := "push", sides[0].work
 	switch full := w.Filled(); {
 	case full.Churn:
 		op = "connect"
 	case full.BeatOnly:
 		op = "beat"
 	}
-	return []string{compare.Primary(w.Open(), op)}
+	return compare.Primary(w.Open(), op, sides[0].at.Ours() && sides[1].at.Ours())
 }
 
 // checkFloor returns an error if the margin is below the noise floor that was measured of the same load on this

@@ -27,9 +27,33 @@ func TestTheMetricThatDecides(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err, settings)
-		assert.Equal(t, []string{want}, new(compareOptions).decisive(w), settings)
+		assert.Equal(t, []string{want}, new(compareOptions).decisive([2]*side{{work: w}, {work: w}}), settings)
 		given := compareOptions{primary: []string{"ack.response.p50"}}
-		assert.Equal(t, given.primary, given.decisive(w), "the user's go first")
+		assert.Equal(t, given.primary, given.decisive([2]*side{{work: w}, {work: w}}), "the user's go first")
+	}
+}
+
+// Blocks are short and many, unless a p99 needs more arrivals, and fill three minutes.
+func TestHowManyBlocks(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		settings string
+		given    compareOptions
+		block    time.Duration
+		pairs    int
+	}{
+		{settings: "preset: roundtrip", block: time.Second, pairs: 60},
+		{settings: "rate: 500", block: 5 * time.Second, pairs: 16},
+		{settings: "rate: 10", block: 250 * time.Second, pairs: 10},
+		{settings: "stages: 20s:100", block: 20 * time.Second, pairs: 10},
+		{settings: "rate: 500", given: compareOptions{block: time.Second, pairs: 7}, block: time.Second, pairs: 7},
+	} {
+		w, err := workload.Parse("a.yaml", []byte(test.settings))
+		require.NoError(t, err)
+		o := test.given
+		o.length(&w)
+		assert.Equal(t, test.block, o.block, test.settings)
+		assert.Equal(t, test.pairs, o.pairs, test.settings)
 	}
 }
 

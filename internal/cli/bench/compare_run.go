@@ -15,6 +15,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/compare"
 	"github.com/fwpsuite/fwp/load/results"
@@ -55,6 +56,7 @@ func (o *compareOptions) both(args []string, lookup func(string) (string, bool))
 		if file {
 			files++
 		}
+		o.length(&s.work)
 		if s.work, err = o.blockOf(s.work); err != nil {
 			return sides, err
 		}
@@ -127,12 +129,38 @@ func (o *compareOptions) blockOf(w workload.Workload) (workload.Workload, error)
 	return w, nil
 }
 
-// measure measures the blocks of a comparison, until one cannot be.
+// Unless the user says otherwise blocks are short and many: what drifts on a machine moves between two short blocks
+// less than between two long ones.
+const (
+	usualBlock    = time.Second
+	usualOverhead = 500 * time.Millisecond // of a block: its warm-up, start and end
+	usualTime     = 3 * time.Minute
+	blockArrivals = 2500 // of an open loop: a p99 is compared if 20 values are beyond it
+	leastUsual    = 10   // pairs
+	mostUsual     = 60
+)
+
+// length sets how long a block is and how many pairs there are, where that is not given.
+func (o *compareOptions) length(w *workload.Workload) {
+	if o.block == 0 {
+		o.block = max(usualBlock, w.Stages.Over())
+		if w.Rate > 0 {
+			needed := time.Duration(blockArrivals / float64(w.Rate) * float64(time.Second))
+			o.block = max(o.block, needed.Round(100*time.Millisecond))
+		}
+	}
+	if o.pairs == 0 {
+		o.pairs = min(max(int(usualTime/(2*(o.block+usualOverhead))), leastUsual), mostUsual)
+	}
+}
+
+// measure measures the blocks of a comparison, until one cannot be, or no number of them would decide. A pair that is
+// void is replaced at once, as often as pairs were asked for.
 func (p process) measure(
 	ctx context.Context, o *compareOptions, sides [2]*side, c *results.LoadComparison, bar *program.Bar,
 ) error {
-	plan := compare.Plan(o.pairs, c.Seed)
-	shown := &blocks{of: len(plan)}
+	plan := compare.Plan(2*o.pairs, c.Seed)
+	shown := &blocks{of: 2 * (o.pairs + 1)}
 	bar.Begin(shown.state)
 	defer bar.End()
 	for i, b := range plan {
@@ -140,11 +168,11 @@ func (p process) measure(
 		w := s.work
 		w.Seed = b.Seed
 		l := newLive(false, &w, io.Discard)
-		name := fmt.Sprintf("pair %d of %d, %s", b.Pair, o.pairs, b.Side)
+		name := fmt.Sprintf("pair %d of %d, %s", c.Valid()+1, o.pairs, b.Side)
 		if b.Pair == 0 {
 			name = "first block of " + b.Side + ", discarded"
 		}
-		shown.now.Store(&block{i, name, l})
+		shown.now.Store(&block{min(i, shown.of-1), name, l})
 		config := o.config(p, w)
 		config.Watch = l.show
 		result, err := o.once(ctx, s.at, config, s.embed, nil)
@@ -159,8 +187,21 @@ func (p process) measure(
 			}
 			break
 		}
+		if i%2 == 1 && p.enough(o, sides, c) {
+			break
+		}
 	}
 	return nil
+}
+
+// enough reports whether no more pairs are to be measured after one that is complete.
+func (p process) enough(o *compareOptions, sides [2]*side, c *results.LoadComparison) bool {
+	if why := compare.Hopeless(c, o.decisive(sides)); why != "" && !o.aa {
+		c.Stopped = "stopped after " + text.Count(c.Valid(), "pair") + ": " + why
+		p.Logf("%s", c.Stopped)
+		return true
+	}
+	return c.Valid() >= o.pairs
 }
 
 // brokenOff reports whether a series of runs cannot go on after one of them, and sets why.

@@ -47,7 +47,7 @@ func (p process) compareSaved(o *compareOptions, args []string) error {
 	}
 	primary := o.primary
 	if len(primary) == 0 {
-		primary = []string{compare.Primary(first.Plan.Open, first.Rate.Op)}
+		primary = compare.Primary(first.Plan.Open, first.Rate.Op, false)
 	}
 	compare.Judge(c, primary)
 	return p.deliverComparison(o, c)

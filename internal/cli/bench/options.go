@@ -47,6 +47,7 @@ type loadFlags struct {
 	timeout    time.Duration
 	requests   bool // pushes wait for their results
 	seeded     bool // the seed was given
+	keys       bool // flags may be keys of the workload file
 	given      *pflag.FlagSet
 }
 
@@ -242,7 +243,40 @@ func (o *loadFlags) base(args []string) (workload.Workload, error) {
 	if err != nil {
 		return workload.Workload{}, fmt.Errorf("read workload: %w", err)
 	}
-	return workload.Parse(filepath.ToSlash(args[0]), source)
+	return workload.ParseWith(filepath.ToSlash(args[0]), source, o.others())
+}
+
+// others returns the flags that a workload file may have as keys beside its settings: all of the command that has one
+// file. A flag on the command line overrides the file.
+func (o *loadFlags) others() (others workload.Others) {
+	if !o.keys {
+		return others
+	}
+	given := map[string]bool{}
+	o.given.Visit(func(f *pflag.Flag) { given[f.Name] = true })
+	settings := map[string]bool{"preset": true, "help": true}
+	for _, s := range new(workload.Workload).Settings() {
+		settings[s.Flag()] = true
+	}
+	o.given.VisitAll(func(f *pflag.Flag) {
+		if !settings[f.Name] {
+			others.Keys = append(others.Keys, strings.ReplaceAll(f.Name, "-", "_"))
+		}
+	})
+	others.Set = func(key, value string) error {
+		flag := strings.ReplaceAll(key, "_", "-")
+		if given[flag] {
+			return nil
+		}
+		return o.given.Set(flag, value)
+	}
+	return others
+}
+
+// read reads the workload, and with it the flags that are keys of its file: before these are checked.
+func (o *loadFlags) read(args []string) (w workload.Workload, err error) {
+	o.keys = true
+	return o.workload(args)
 }
 
 // validate checks the values that no flag checks by itself.

@@ -40,11 +40,13 @@ func checkWorkload(at program.Endpoint, w *workload.Workload) error {
 	return at.Peer.CheckWorkload(w)
 }
 
-// unawaited returns an error for a load whose metrics would be about queues for whose jobs no worker waits, and not about
-// the server: the rate of a closed loop that holds its producers, and the times of jobs and fetches.
+// unawaited returns an error for a load whose metrics would be about queues for whose jobs no worker waits, and not
+// about the server: the rate of a closed loop that holds its producers, and the times of jobs and fetches.
 func (o *loadFlags) unawaited(at program.Endpoint, w *workload.Workload, metrics []string) error {
 	queues, awaited := w.Filled().Queues.Number, w.AwaitedQueues()
-	i := slices.IndexFunc(metrics, func(m string) bool { return strings.HasPrefix(m, "job.") || strings.HasPrefix(m, "fetch") })
+	i := slices.IndexFunc(metrics, func(m string) bool {
+		return strings.HasPrefix(m, "job.") || strings.HasPrefix(m, "fetch")
+	})
 	held := !w.Open() && w.Backlog > 0 && w.Producers > 0
 	if awaited >= queues || !held && i < 0 || !o.speaker(at).Speaker("").Times().FirstOnly {
 		return nil

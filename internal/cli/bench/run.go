@@ -67,11 +67,8 @@ func oneFile(_ *cobra.Command, args []string) error {
 
 // bench runs one load, from the flags to the exit code.
 func (p process) bench(ctx context.Context, o *benchOptions, args []string) error {
-	if err := cmp.Or(o.validate(), o.reportFlags.Validate(o.given)); err != nil {
-		return err
-	}
-	w, err := o.workload(args)
-	if err != nil {
+	w, err := o.read(args)
+	if err := cmp.Or(o.validate(), o.reportFlags.Validate(o.given), err); err != nil {
 		return err
 	}
 	at, err := o.targetFlags.Endpoint(o.given, p.LookupEnv, nil)
