@@ -18,10 +18,10 @@ func (r *run) gone() bool {
 		(!r.leaving || r.wasGone || r.status.Lost > r.lostBefore)
 }
 
-// settled reports whether the account says that nothing is left on the server, and no queue has anything else: every
-// job that was pushed, or may have been, is settled, and no worker finds one.
+// settled reports whether the account says that nothing is left on the server: every job that was pushed, or may have
+// been, is settled.
 func (r *run) settled() bool {
-	if r.crosses() || r.status.Pushing || !r.status.Waits && !r.status.Drained {
+	if r.crosses() || r.status.Pushing {
 		return false
 	}
 	c := r.ledger.Count(false)
@@ -72,7 +72,7 @@ func (r *run) allDrained() bool {
 	if s.Pushing || s.Held > 0 {
 		return false
 	}
-	if r.settled() {
+	if s.Waits && r.settled() {
 		return true
 	}
 	if !s.Drained && (r.crosses() || s.Ready >= s.Wanted || s.Emptied == 0 || r.ledger.Count(false).Missing > 0) {
@@ -109,7 +109,7 @@ func (r *run) leave() {
 		limit = r.now() + stalledLimit
 	}
 	stop := (*client.Shard).Stop
-	if r.settled() {
+	if r.figures.drained && r.settled() {
 		stop = (*client.Shard).Leave
 	}
 	r.wasGone = r.gone()

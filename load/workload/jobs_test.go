@@ -305,6 +305,13 @@ func TestQueuesFollowWorkers(t *testing.T) {
 			part, _, err := workload.Crossing{}.Segment(&w, workload.Segment{Index: 1, Of: 2})
 			require.NoError(t, err)
 			assert.Equal(t, test.want, part.Filled().Queues.Number, test)
+			part, err = w.Segment(workload.Segment{Index: 0, Of: 2})
+			require.NoError(t, err)
+			own := test.number
+			if own == 0 {
+				own = min(test.consumers/2, 10)
+			}
+			assert.Equal(t, own, part.Filled().Queues.Number, "each has queues of its own: %v", test)
 		}
 	}
 	w := workload.Workload{Consumers: 50, Queues: workload.Queues{Pick: workload.Priority}}

@@ -71,6 +71,9 @@ func (w *Workload) Segment(s Segment) (Workload, error) {
 		*kind.count = int(s.Share(int64(*kind.count)))
 	}
 	part.Observers = int(s.Share(int64(part.Observers)))
+	smallest := *w // each segment has queues of its own, and all have as many as the one with the fewest workers awaits
+	smallest.Consumers /= s.Parts()
+	part.Queues.Number = smallest.Filled().Queues.Number
 	return part, nil
 }
 
