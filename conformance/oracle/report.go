@@ -66,7 +66,7 @@ func (w *World) reported(c *Conn, k *call, a model.Answer, now time.Time) {
 		if k.Verb == fwp.FAIL && k.allowed&model.Refused != 0 {
 			j.ackClause = "FWP-FAIL-02"
 		}
-	case j.Where == model.Gone && j.flushed > 0: // there is nothing left of it that could fail
+	case j.Where&^(model.Gone|model.Dead) == 0: // there is nothing left of it that could fail
 	case a != model.Okay || !j.with(c) || k.allowed&model.Okay == 0:
 		j.mayBeReported(k)
 	case k.Verb == fwp.ACK:

@@ -53,7 +53,12 @@ func TestReports(t *testing.T) {
 		"delivered after a lost FAIL":    {all(held, strings.Split(fail, "\n")[0], "1 leave", by("2", take)), ""},
 		"delivered after another's ACK":  {all(held, by("2", ack), by("2", take)), "FWP-ACK-02 delivered"},
 		"delivered after another's FAIL": {all(held, by("2", fail), by("2", take)), ""},
-		"missing after another's FAIL":   {all(held, by("2", fail), "wait 1800s", "wait 150s", none), ""},
+		"failed after its ACK":           {all(held, ack, fail, "wait 1m", take), "FWP-ACK-02 delivered"},
+		"failed twice without a retry": {
+			all(hello, with(`,"retry":0`), take, fail, fail, "wait 1m", take),
+			"FWP-RETRY-01 delivered",
+		},
+		"missing after another's FAIL": {all(held, by("2", fail), "wait 1800s", "wait 150s", none), ""},
 		"missing after another's lost ACK": {
 			all(held, by("2", strings.Split(ack, "\n")[0]), "2 leave", "wait 1800s", "wait 150s", none),
 			"",
@@ -108,6 +113,9 @@ func TestWrongAnswersAreToldOnce(t *testing.T) {
 			"",
 		},
 		"after a HELLO that must be refused": {all("1 C HELLO 5", "! 1 S +OK", noInfo), ""},
+		"after one behind a blank": {
+			all(`1 C  HELLO {"v":2}`, "! 1 S +OK", `1 C HELLO {"v":2}`, "1 S -ERR"), "",
+		},
 		"and jobs of nobody": {
 			all(hello, "2 C HELLO 5", "! 2 S +OK", "1 C FETCH q", `1 S ${"jid":"x"}`),
 			"",

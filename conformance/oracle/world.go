@@ -223,7 +223,10 @@ func (w *World) flushed(c *Conn, k *call, a model.Answer) {
 // disallowed stops judging what a command may have changed whose answer is not allowed:
 // one fault is one finding.
 func (w *World) disallowed(c *Conn, k *call, a model.Answer, text []byte, now time.Time) {
-	verb := strings.ToUpper(strings.TrimSpace(k.Verb))
+	var verb string // as a server reads it that takes the line, such as one with a blank before it
+	if words := strings.Fields(string(k.bytes())); len(words) > 0 {
+		verb = strings.ToUpper(words[0])
+	}
 	if verb == fwp.ACK || verb == fwp.FAIL {
 		jid, _ := jsonnum.Object(k.Args)["jid"].(string)
 		if j := w.Jobs[jid]; j != nil && (a == model.Refused || verb != k.Verb) {
