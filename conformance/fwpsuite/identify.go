@@ -126,7 +126,7 @@ func identity(b []byte) (conformance.Identity, error) {
 		Greeting:  text.Escape(line[:min(len(line), longestShown)]),
 		Protected: strings.Contains(line, `"s"`) && strings.Contains(line, `"i"`),
 	}
-	if hi, err := fwp.ParseHi(fwp.Reply{Kind: fwp.SimpleString, Text: []byte(line)}); err == nil && hi.Protected {
+	if hi, err := fwp.ParseHi(fwp.Reply{Kind: fwp.SimpleString, Text: []byte(line)}); err == nil && hi.Iterations > 0 { // else it is wrong
 		if err := fwp.CheckIterations(hi.Iterations); err != nil {
 			return id, fmt.Errorf("%w: %w", ErrIterations, err)
 		}

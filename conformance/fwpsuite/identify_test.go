@@ -78,6 +78,8 @@ func TestIdentify(t *testing.T) {
 		"TLS": {answer("\x15\x03\x01\x00\x02\x02\x16"), conformance.Identity{}, "answered HELLO with"},
 		"too many iterations": {greeting("+HI {\"v\":2,\"i\":2000000000,\"s\":\"x\"}\r\n"), conformance.Identity{},
 			"the server asks for 2000000000 iterations, outside 1 to 1048576"},
+		"no iterations": {greeting("+HI {\"v\":2,\"i\":0,\"s\":\"\"}\r\n"),
+			conformance.Identity{Greeting: `HI {"v":2,"i":0,"s":""}`, Protected: true}, ""},
 		"no end": {greeting("+HI {\"v\":2,\"x\":\"" + strings.Repeat("x", 100_000)), conformance.Identity{},
 			"has no end within 64 KiB"},
 		"no end, not RESP": {greeting(strings.Repeat("x", 100_000)), conformance.Identity{}, "has no end within 64 KiB"},
