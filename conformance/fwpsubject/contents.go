@@ -20,8 +20,9 @@ const (
 	mostFailure = 1<<14 + 1
 	mostMembers = 1_100
 	mostNested  = 130
-	mostJobs    = 130 // of a burst
-	mostQueues  = 66  // of a FETCH
+	mostJobs    = 130   // of a burst
+	manyJobs    = 1_025 // of one that has time
+	mostQueues  = 66    // of a FETCH
 )
 
 // jobField is a field of a job with all its values: those that every server takes, and those that one may refuse.
@@ -100,13 +101,20 @@ func split(name string, all []values.Bucket) (must, may []values.Bucket) {
 	return must, may
 }
 
-// pastInstants are times at which a job is due at once.
-var pastInstants = sync.OnceValue(func() []values.Bucket {
-	return append(orNull(slices.DeleteFunc(values.Instants(), func(b values.Bucket) bool {
+// pastInstants are times at which a job is due at once, and futureInstants such that no run lives to see.
+var (
+	pastInstants   = sync.OnceValue(func() []values.Bucket { return append(orNull(instants(false)), constant(`""`)) })
+	futureInstants = sync.OnceValue(func() []values.Bucket { return instants(true) })
+)
+
+// instants are those behind this day, or those before it.
+func instants(future bool) []values.Bucket {
+	must, _ := split("at", values.Instants())
+	return slices.DeleteFunc(must, func(b values.Bucket) bool {
 		at, err := rfc3339.Parse(strings.Trim(b.Make(nil), `"`))
-		return err != nil || at.After(time.Now())
-	})), constant(`""`))
-})
+		return err != nil || at.After(time.Now()) != future
+	})
+}
 
 // wordsOfFailures are texts for errtype and message.
 var wordsOfFailures = sync.OnceValue(func() []values.Bucket {

@@ -2,6 +2,7 @@ package fwpsubject
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -25,6 +26,9 @@ const (
 var ways = []string{
 	wayAck, wayFail, wayExpire, wayAt + " " + wayAck, wayAt + " " + wayFail, wayAt + " " + wayExpire,
 }
+
+// awaitedWays are those of jobs that come to a FETCH that waits.
+var awaitedWays = []string{wayWoken + " " + wayFail, wayWoken + " " + wayExpire}
 
 // plan is what becomes of a job.
 type plan struct {
@@ -85,6 +89,19 @@ func (g *maker) rest(c int, w *oracle.Conn) []explore.Step {
 // ofLives are those of [Lives] beside them.
 var ofLives = []move{
 	{"fetch", 20, waiting, (*maker).fetch},
+	{"wake", 1, func(g *maker, c int, w *oracle.Conn) bool { return g.births() && active(g, c, w) },
+		func(g *maker, c int, _ *oracle.Conn) []explore.Step {
+			return g.wakeAll(c, deal(g, wayWoken, awaitedWays))
+		}},
+	{"burst", 0.5, func(g *maker, c int, w *oracle.Conn) bool {
+		return !g.births() && g.elapsed() < failedAgain && !g.Dealt("many") && active(g, c, w)
+	}, (*maker).manyBurst},
+	{"report-again", 0.2, func(g *maker, c int, w *oracle.Conn) bool {
+		return g.elapsed() < failedAgain && active(g, c, w) && g.anyEnded()
+	}, func(g *maker, c int, _ *oracle.Conn) []explore.Step {
+		jid := g.spelled(choose(g, slices.SortedFunc(g.allEnded(), byJID)).JID)
+		return []explore.Step{choose(g, []explore.Step{ack(c, jid), line(c, "FAIL %s", g.failure(jid))})}
+	}},
 	{"report", 40, func(g *maker, _ int, w *oracle.Conn) bool { return len(g.toReport(w)) > 0 },
 		func(g *maker, c int, w *oracle.Conn) []explore.Step {
 			return []explore.Step{line(c, "%s", g.report(choose(g, g.toReport(w))))}
@@ -145,10 +162,8 @@ const fetchMost = 8
 func (g *maker) sweep(int, *oracle.Conn) []explore.Step {
 	g.swept = true
 	var queues []string
-	for _, j := range g.law.world.Jobs {
-		if ended(j) {
-			queues = append(queues, g.law.symbol(j.Queue))
-		}
+	for j := range g.allEnded() {
+		queues = append(queues, g.law.symbol(j.Queue))
 	}
 	conns := slices.DeleteFunc(slices.Sorted(maps.Keys(g.law.world.Conns)), func(c int) bool {
 		return !active(g, c, g.law.world.Conns[c])
@@ -175,12 +190,21 @@ func (g *maker) livesEnded() bool {
 	return !g.births() && (g.swept || !g.anyEnded()) && !slices.ContainsFunc(g.underWay(), g.awaited)
 }
 
-// anyEnded reports whether there is a job whose queue is to be swept.
-func (g *maker) anyEnded() bool {
-	for _, j := range g.law.world.Jobs {
-		if ended(j) {
-			return true
+// allEnded iterates over the jobs that may have ended, whose queues are to be swept.
+func (g *maker) allEnded() iter.Seq[*oracle.Job] {
+	return func(yield func(*oracle.Job) bool) {
+		for _, j := range g.law.world.Jobs {
+			if ended(j) && !yield(j) {
+				return
+			}
 		}
+	}
+}
+
+// anyEnded reports whether there is such a job.
+func (g *maker) anyEnded() bool {
+	for range g.allEnded() {
+		return true
 	}
 	return false
 }
@@ -229,9 +253,9 @@ func (g *maker) awaited(j *oracle.Job) bool {
 	return g.elapsed() < awaitedAgain || j.Came < 2 && slices.Contains(g.queues, g.law.symbol(j.Queue))
 }
 
-// soonAt is when a job of a way is to be enqueued: in a moment, by any clock. A name of a time has one value in all of
-// a play, so that those of many jobs lie in the past.
+// soonAt is when a job of a way is to be enqueued: in a moment, by any clock, and some together. A name of a time has one
+// value in all of a play, so that those of many jobs lie in the past.
 func (g *maker) soonAt() string {
 	zone := choose(g, []string{"", "", "@+02:00", "@-05:30", "@+05:45", "@-11:00"})
-	return fmt.Sprintf(`"$now+%dms%s"`, 300+g.jobs%1000, zone)
+	return fmt.Sprintf(`"$now+%dms%s"`, 300+g.jobs/4*4%1000, zone)
 }

@@ -33,7 +33,8 @@ type maker struct {
 	plans   map[string]plan        // by jid
 	swept   bool                   // the queues of what has ended were looked into once more
 
-	flushed, restarted bool // see [Restarts]
+	flushed, restarted bool   // see [Restarts]
+	far                string // the queue of jobs that do not come
 }
 
 // The connections of the control: a producer and a worker that must not notice anything.
@@ -68,7 +69,9 @@ func (g *maker) alphabet(moves []move) explore.Alphabet {
 		all = append(all, explore.Move{
 			Name: m.name, Weight: m.weight, Pause: slow[m.name],
 			Fits: func(conn int) bool { return m.fits(g, conn, g.law.world.Conns[conn]) },
-			Make: func(conn int) []explore.Step { return m.make(g, conn, g.law.world.Conns[conn]) },
+			Make: func(conn int) []explore.Step {
+				return g.atMoment(m.name, conn, m.make(g, conn, g.law.world.Conns[conn]))
+			},
 		})
 	}
 	return explore.Alphabet{Moves: all, Open: g.open, Control: g.control, Look: g.look}

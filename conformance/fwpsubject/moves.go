@@ -73,6 +73,7 @@ var moves = []move{
 		return active(g, c, w) && g.companion(c) > 0
 	}, (*maker).sameWorker},
 	{"fetch-side-by-side", 3, waiting, (*maker).fetchSideBySide},
+	{"third", 0.6, active, (*maker).third},
 	{"ack", 9, holding, func(g *maker, c int, w *oracle.Conn) []explore.Step {
 		return []explore.Step{ack(c, g.oneHeld(w))}
 	}},
@@ -154,8 +155,10 @@ var moves = []move{
 	{"wire", 2.5, anyone, (*maker).wire},
 }
 
+// endings are the ways in which a client leaves.
+var endings = []scenarios.Ending{scenarios.Closed, scenarios.Reset, scenarios.HalfShut}
+
 func (g *maker) ending(conn int) explore.Step {
-	endings := []scenarios.Ending{scenarios.Closed, scenarios.Reset, scenarios.HalfShut}
 	return explore.End(conn, choose(g, endings))
 }
 

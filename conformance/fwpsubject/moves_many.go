@@ -23,9 +23,20 @@ func (g *maker) fetchMany(c int, _ *oracle.Conn) []explore.Step {
 
 // burst pushes many jobs, and fetches and reports all of them: at once, or when all are in hand, or one by one.
 func (g *maker) burst(c int, _ *oracle.Conn) []explore.Step {
+	return g.burstOf(deal(g, "burst", values.Sizes(mostJobs)[2:]), c)
+}
+
+// manyBurst is a burst of a size that takes its time.
+func (g *maker) manyBurst(c int, _ *oracle.Conn) []explore.Step {
+	sizes := slices.DeleteFunc(values.Sizes(manyJobs), func(n int) bool { return n <= mostJobs })
+	return g.burstOf(deal(g, "many", sizes), c)
+}
+
+// burstOf is a burst of n jobs.
+func (g *maker) burstOf(n, c int) []explore.Step {
 	queue := g.freshQueue()
 	var pushes, fetches, acks []explore.Step
-	for range deal(g, "burst", values.Sizes(mostJobs)[2:]) {
+	for range n {
 		jid := g.jid()
 		pushes = append(pushes, push(c, jid, queue, ""))
 		fetches = append(fetches, line(c, "FETCH %s", queue))
@@ -63,7 +74,7 @@ func (g *maker) pushLine(c int, _ *oracle.Conn) []explore.Step {
 func (g *maker) fetchAndWake(c int, _ *oracle.Conn) []explore.Step {
 	const ms = time.Millisecond
 	if g.steady {
-		return g.wakeAll(c, 5*ms)
+		return g.wakeAll(c, wayWoken)
 	}
 	queue := g.freshQueue()
 	moment := explore.Wait(deal(g, "moment", []time.Duration{100 * ms, 300 * ms, 700 * ms}))
@@ -86,8 +97,8 @@ func (g *maker) fetchAndWake(c int, _ *oracle.Conn) []explore.Step {
 	}
 }
 
-// wakeAll pushes jobs with values, one for each worker: all have waited for as long.
-func (g *maker) wakeAll(c int, waited time.Duration) (steps []explore.Step) {
+// wakeAll pushes jobs with values that go a way, one for each worker: all have waited for as long.
+func (g *maker) wakeAll(c int, way string) (steps []explore.Step) {
 	waiting := []int{c}
 	for _, other := range g.Free() {
 		if other != c && active(g, other, g.law.world.Conns[other]) {
@@ -99,9 +110,9 @@ func (g *maker) wakeAll(c int, waited time.Duration) (steps []explore.Step) {
 		queues[i] = g.freshQueue()
 		steps = append(steps, ahead(line(conn, "FETCH %s", queues[i])))
 	}
-	steps = append(steps, explore.Wait(waited))
+	steps = append(steps, explore.Wait(5*time.Millisecond))
 	for _, queue := range queues {
-		steps = append(steps, line(controlProducer, "PUSH %s", g.jobOf(wayWoken, queue)))
+		steps = append(steps, line(controlProducer, "PUSH %s", g.jobOf(way, queue)))
 	}
 	for _, conn := range waiting {
 		steps = append(steps, build().Await(conn))

@@ -118,3 +118,51 @@ func TestPlainFieldsAreWellFormed(t *testing.T) {
 		assert.NotEqual(t, model.Refused, l.Form, "%s: %s", verb, l.Clause)
 	}
 }
+
+// A verb is sent at each moment once, cut or before the end of its connection.
+func TestMoments(t *testing.T) {
+	t.Parallel()
+	const text = "BEAT {\"wid\":\"$wid2\"}"
+	g := made(1)
+	seen := map[string]int{}
+	for range 400 {
+		switch steps := g.atMoment("beat", 2, []explore.Step{line(2, text)}); {
+		case len(steps) == 2:
+			assert.True(t, steps[0].Ahead && steps[1].Ends())
+			seen[steps[1].String()]++
+		case steps[0].Sends().Raw:
+			assert.Equal(t, text+"\r\n", steps[0].Text())
+			seen[steps[0].Sends().Segments[0].String()]++
+		}
+	}
+	assert.Len(t, seen, 4+len(endings))
+	for moment, n := range seen {
+		assert.Equal(t, 1, n, moment)
+	}
+}
+
+// Another client does each of its deeds at each step of what two workers and a producer do.
+func TestThird(t *testing.T) {
+	t.Parallel()
+	g := made(1)
+	seen := map[string]bool{}
+	for range 8 * 15 {
+		var at strings.Builder // which connections do something, one behind the other, and what the third one does
+		for _, s := range g.thirdAt(2, 2, 3) {
+			fmt.Fprint(&at, s.Conn())
+			if s.Conn() == 3 {
+				fmt.Fprint(&at, strings.Map(noDigit, s.String()))
+			}
+		}
+		seen[at.String()] = true
+	}
+	assert.True(t, g.Dealt("third"))
+	assert.Len(t, seen, 8*15)
+}
+
+func noDigit(r rune) rune {
+	if r >= '0' && r <= '9' {
+		return -1
+	}
+	return r
+}

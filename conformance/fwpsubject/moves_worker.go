@@ -2,6 +2,7 @@ package fwpsubject
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -136,4 +137,46 @@ func (g *maker) signalWithJobs(c int, signal, beat explore.Step) []explore.Step 
 		steps = append(steps, explore.Wait(260*time.Second), looked, looked)
 	}
 	return append(steps, explore.End(c, scenarios.Closed))
+}
+
+// third has another client do something in the middle of what a worker does.
+func (g *maker) third(c int, w *oracle.Conn) []explore.Step {
+	other := g.companion(c)
+	if number, is := g.law.worker(w.WID); is && other > 0 {
+		return g.thirdAt(c, number, other)
+	}
+	return []explore.Step{line(c, "INFO")}
+}
+
+// thirdAt has two workers and a producer do what is usual, and another client do something at one of the steps.
+func (g *maker) thirdAt(c, number, other int) []explore.Step {
+	queue, first, second := g.freshQueue(), g.jid(), g.jid()
+	fetch := func(by int) explore.Step { return line(by, "FETCH %s", queue) }
+	usual := []explore.Step{
+		ahead(fetch(c)), push(controlProducer, first, queue, ""), build().Await(c), push(controlProducer, second, queue, ""),
+		fetch(controlWorker), ack(c, first), ack(controlWorker, second), line(c, `BEAT {"wid":"$wid%d"}`, number),
+	}
+	deeds := g.deeds(other, number, queue, first)
+	n := g.Deal("third", len(usual)*len(deeds))
+	at := 1 + n%len(usual)
+	return slices.Concat([]explore.Step{explore.End(other, scenarios.Closed)}, usual[:at], deeds[n/len(usual)], usual[at:])
+}
+
+// deeds are what another client may do while a job of a queue is waited for, or held by a worker with a number: nothing
+// of it has to do with the job.
+func (g *maker) deeds(by, worker int, queue, jid string) [][]explore.Step {
+	g.workers++
+	end := func(how scenarios.Ending) explore.Step { return explore.End(by, how) }
+	same, another, raw := consumer(by, worker), consumer(by, g.workers), build().Open(by, scenarios.Raw, "")
+	left := ahead(line(by, "FETCH %s", g.freshQueue()))
+	return [][]explore.Step{
+		{raw, end(scenarios.Closed)}, {raw, line(by, "HELLO {}x"), end(scenarios.Closed)},
+		{raw, line(by, `ACK {"jid":"%s"}`, jid)}, {producer(by), line(by, "INFO"), line(by, "END")},
+		{producer(by), push(by, g.jid(), queue, `,"retry":"x"`)}, {producer(by), push(by, g.jid(), g.freshQueue(), "")},
+		{producer(by), push(by, g.jid(), queue, `,"at":"2040-01-02T03:04:05Z"`), end(scenarios.Closed)},
+		{same, line(by, "END")}, {same, end(scenarios.Closed)}, {same, end(scenarios.Reset)},
+		{same, line(by, `BEAT {"wid":"$wid%d"}`, worker)}, {same, left, end(scenarios.Closed)},
+		{another, left, end(scenarios.Reset)}, {another, line(by, `FAIL {"jid":["%s"]}`, jid)},
+		{another, line(by, `BEAT {"wid":"$wid%d"}`, g.workers), end(scenarios.HalfShut)},
+	}
 }

@@ -24,7 +24,7 @@ func Commands() *explore.Subject {
 
 // populations are the lists of moves that do the same with a number of things, each of which is tried once.
 var populations = map[string]string{"burst": "burst", "fetch-many": "queues", "push-line": "length of a line",
-	"introduce": "labels"}
+	"introduce": "labels", "third": "third"}
 
 // until returns a move that is made until its list is used up; "": it has none.
 func (m move) until(list string) move {
@@ -123,19 +123,34 @@ func Restarts() *explore.Subject {
 	})
 }
 
-// ofRestarts are the moves of an operator: a FLUSH while the first jobs are pushed, and a restart behind the last.
+// ofRestarts are the moves of an operator: a FLUSH while the first jobs are pushed, which removes those that are
+// scheduled for another century, too, and a restart behind the last.
 var ofRestarts = []move{
+	{"push-far", 10, func(g *maker, c int, w *oracle.Conn) bool {
+		return g.Terms.Flush && g.births() && g.far == "" && identified(g, c, w)
+	}, (*maker).pushFar},
 	{"flush", 1, func(g *maker, c int, w *oracle.Conn) bool {
-		return g.Terms.Flush && !g.flushed && g.jobs > 20 && g.births() && identified(g, c, w)
+		return g.Terms.Flush && !g.flushed && g.far != "" && g.jobs > 60 && g.births() && active(g, c, w)
 	}, func(g *maker, c int, _ *oracle.Conn) []explore.Step {
 		g.flushed = true
-		return []explore.Step{line(c, "FLUSH")}
+		jid, queue := g.jid(), g.freshQueue()
+		fetch := line(c, "FETCH %s %s", g.far, queue)
+		return []explore.Step{push(c, jid, queue, ""), fetch, ack(c, jid), line(c, "FLUSH")}
 	}},
 	{"restart", 1000, func(g *maker, _ int, _ *oracle.Conn) bool { return g.Restarts && !g.births() && !g.restarted },
 		func(g *maker, _ int, _ *oracle.Conn) []explore.Step {
 			g.restarted = true
 			return []explore.Step{explore.Restart()}
 		}},
+}
+
+// pushFar schedules a job for each of the instants that are to come. Nothing but a FLUSH removes them.
+func (g *maker) pushFar(c int, _ *oracle.Conn) (steps []explore.Step) {
+	g.far = g.freshQueue()
+	for _, at := range futureInstants() {
+		steps = append(steps, push(c, g.jid(), g.far, `,"at":`+at.Make(g.Rand)))
+	}
+	return steps
 }
 
 // whileBirths returns a move that is not made when no more jobs are pushed, unless it is about those that were.

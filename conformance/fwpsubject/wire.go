@@ -2,6 +2,7 @@ package fwpsubject
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,6 +60,27 @@ func (g *maker) cut(c int, _ *oracle.Conn) []explore.Step {
 		cuts = append(cuts[:len(cuts)-1], last[:at], last[at:])
 	}
 	return []explore.Step{line(c, "%s", strings.Join(cuts, scenarios.Cut))}
+}
+
+// ofOneLine are the moves whose line is sent at other moments, too.
+var ofOneLine = []string{"push", "fetch", "ack", "fail", "beat", "info", "hello", "end"}
+
+// atMoment has each verb be sent at each moment once: cut in its verb, in its argument, before and within its end, and
+// with an end of the connection before the answer. That takes time, and jobs away that are followed.
+func (g *maker) atMoment(name string, conn int, steps []explore.Step) []explore.Step {
+	list := "moment of " + name
+	followed := g.ways != nil || g.Compared
+	if followed || len(steps) != 1 || !slices.Contains(ofOneLine, name) || g.Dealt(list) || g.IntN(12) > 0 {
+		return steps
+	}
+	text := append(build().Tokenize(steps[0].Text()), "\r", "\n")
+	cuts := []int{2, len(text) / 2, len(text) - 2, len(text) - 1}
+	n := g.Deal(list, len(cuts)+len(endings))
+	if n >= len(cuts) {
+		return []explore.Step{ahead(steps[0]), explore.End(conn, endings[n-len(cuts)])}
+	}
+	at := cuts[n]
+	return []explore.Step{build().Bytes(conn, text[:at].String(), text[at:].String())}
 }
 
 // cutAt moves a place to cut in front of a name that it would go through.

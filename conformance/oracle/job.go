@@ -180,7 +180,7 @@ func (k *call) ordinary() bool {
 	words := strings.Fields(queue)
 	jid, _ := f["jid"].(string)
 	return k.Named || len(jid) > 64 || len(words) > 0 && words[0] != queue || len(k.Args) >= 16<<10 ||
-		f["failure"] != nil ||
+		f["failure"] != nil || k.smallLetters() ||
 		f["enqueued_at"] != nil || !within(f["reserve_for"], 60, 1<<31)
 }
 

@@ -169,11 +169,18 @@ func (l *Line) unusualJob(text func(string) string) {
 		text("jobtype") == "" || len(text("jobtype")) > 64,
 		len(l.Args) > 32<<10, l.unknown() || f["enqueued_at"] != nil || f["failure"] != nil,
 		!within(f["retry"], -1, 1<<31), !within(f["backtrace"], 0, 1<<31), !within(f["reserve_for"], 60, 1<<31), // AMB-17
-		f["created_at"] == "":
+		f["created_at"] == "", l.smallLetters():
 		l.Form = model.Either
 	case named && !plainQueue.MatchString(queue):
 		l.Form, l.Named = model.Either, true
 	}
+}
+
+// smallLetters reports whether a PUSH has times with a t or a z, which RFC 3339 (section 5.6) lets a server refuse.
+func (l *Line) smallLetters() bool {
+	at, _ := l.Fields["at"].(string)
+	created, _ := l.Fields["created_at"].(string)
+	return strings.ContainsAny(at+created, "tz")
 }
 
 // fewQueues is how many queues of a FETCH every server has to take.

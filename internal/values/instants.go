@@ -1,6 +1,9 @@
 package values
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Instants returns times as RFC 3339 writes them: each form of the fraction and of the offset, each month, hour and day
 // that calendars differ about, and the borders of what clocks can hold. All are in the past but those whose year is
@@ -20,6 +23,7 @@ func Instants() (all []Bucket) {
 		add("offset "+offset, second+offset)
 	}
 	add("offset and fraction", second+".25-07:00")
+	add("small letters", strings.ToLower(second)+".5z")
 	for month := 1; month <= 12; month++ {
 		add(fmt.Sprintf("month %d", month), fmt.Sprintf("2019-%02d-28T12:00:00Z", month))
 	}
