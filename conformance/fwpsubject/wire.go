@@ -9,7 +9,6 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // bytes sends what are no lines, or lines that are no UTF-8.
@@ -45,21 +44,12 @@ func (g *maker) cut(c int, _ *oracle.Conn) []explore.Step {
 	}
 	text := "INFO"
 	if g.IntN(2) == 0 {
-		text = "PUSH " + strings.Replace(g.job(), "$filler(70KiB)", "x", 1)
+		text = "PUSH " + g.job()
 	}
 	if g.IntN(4) == 0 && len(text) < mostBytewise {
 		return []explore.Step{build().Bytewise(c, text)}
 	}
-	cuts := []string{text}
-	for range 1 + g.IntN(2) {
-		last := cuts[len(cuts)-1]
-		at := cutAt(last, 1+g.IntN(max(1, min(len(last)-1, 12))))
-		if at <= 0 || at >= len(last) {
-			break
-		}
-		cuts = append(cuts[:len(cuts)-1], last[:at], last[at:])
-	}
-	return []explore.Step{line(c, "%s", strings.Join(cuts, scenarios.Cut))}
+	return []explore.Step{build().Bytes(c, g.segmented(append(build().Tokenize(text), "\r", "\n"))...)}
 }
 
 // ofOneLine are the moves whose line is sent at other moments, too.
@@ -81,14 +71,6 @@ func (g *maker) atMoment(name string, conn int, steps []explore.Step) []explore.
 	}
 	at := cuts[n]
 	return []explore.Step{build().Bytes(conn, text[:at].String(), text[at:].String())}
-}
-
-// cutAt moves a place to cut in front of a name that it would go through.
-func cutAt(text string, at int) int {
-	if i := strings.LastIndexByte(text[:at], '$'); i >= 0 {
-		return i
-	}
-	return at
 }
 
 // wire sends bytes that no client would, on a connection that is given up after it. Then
