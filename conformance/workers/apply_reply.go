@@ -27,7 +27,7 @@ func (w *world) applyReply(l *look) {
 	if c.unmatched {
 		return
 	}
-	c.refused, c.refusedVerb = nil, ""
+	c.refused, c.refusedVerb, c.keptWaiting = nil, "", l.At-cmd.shown.At > longWait
 	if l.IsError() {
 		c.refused, c.refusedVerb = l.moment(), cmd.verb
 	}

@@ -38,6 +38,10 @@ func beatTests() []ruleTest {
 			lag 700ms` + seconds(61) + beat},
 		{breach: BeatMissing, name: "after 63 s, on a machine that was late by 0.7 s", wrong: true, stream: `1 worker w1
 			lag 700ms` + seconds(63) + beat},
+		{breach: BeatMissing, name: "after 120 s, on a machine that stood still for 70 s of them", stream: `1 worker w1` + beat +
+			"\n+120s\nlag 70s" + beat},
+		{breach: BeatMissing, name: "after 140 s, on a machine that stood still for 70 s of them", wrong: true,
+			stream: `1 worker w1` + beat + "\n+140s\nlag 70s" + beat},
 		{breach: BeatMissing, name: "never", wrong: true, stream: `1 worker w1` + seconds(70)},
 		{breach: BeatMissing, name: "no more", wrong: true, stream: `1 worker w1` + beat + beats(2, "15s") + seconds(62)},
 		{breach: BeatMissing, name: "less and less often, within 60 s", too: BeatInterval, stream: `1 worker w1` + beat +

@@ -34,7 +34,7 @@ func checkWithoutEnd(l *look) judgement {
 		return notApplicable()
 	case c.end != nil:
 		return kept()
-	case l.By != Client || l.Reset || c.unmatched || len(c.inFlight) > 0 || l.isKilled():
+	case l.By != Client || l.Reset || c.unmatched || len(c.inFlight) > 0 || c.keptWaiting || l.isKilled():
 		return notApplicable()
 	case c.refused != nil && l.worker != nil:
 		return notApplicable() // error-ends-connection has it

@@ -25,6 +25,13 @@ func endTests() []ruleTest {
 			+10s
 			1 closed client
 			1 producer` + ended},
+		{breach: ClosedWithoutEnd, name: "one that had given up waiting when its reply came, and one that ended", stream: `
+			1 producer
+			1 C: INFO
+			+5s
+			1 S: $ {}
+			1 closed client
+			1 producer` + ended},
 		{breach: ClosedWithoutEnd, name: "just closed", wrong: true, stream: `
 			1 producer
 			1 closed client`},

@@ -94,8 +94,13 @@ func NewWatch(cfg Config) *Watch {
 func (w *Watch) See(e Event) []Breach {
 	w.found = w.found[:0]
 	e.At = max(e.At, w.world.now)
+	if e.Kind == Lag { // it may be why something has been missing until now
+		w.judge(e)
+	}
 	w.pass(e.At)
-	w.judge(e)
+	if e.Kind != Lag {
+		w.judge(e)
+	}
 	return w.found
 }
 

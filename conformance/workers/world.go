@@ -75,6 +75,7 @@ type connState struct {
 	isTold          bool             // the reply to one of its BEATs had an order
 	refused         *Moment          // its latest reply, if that is an error and no line followed
 	refusedVerb     string
+	keptWaiting     bool // its latest reply came so late that the client may have given up, and no line followed
 	unmatched       bool // replies and commands cannot be assigned to each other any more
 }
 
@@ -249,10 +250,13 @@ func (k *workerState) running() int {
 	return n
 }
 
+// longWait is how long a client may wait for a reply without a fault of the server: a FETCH blocks for 2 s.
+const longWait = 3 * time.Second
+
 // waitsForServer reports whether a command of the worker has waited for its reply for longer than a FETCH may block.
 func (k *workerState) waitsForServer(now time.Duration) bool {
 	for _, c := range k.conns {
-		if len(c.inFlight) > 0 && now-c.inFlight[0].shown.At > 3*time.Second {
+		if len(c.inFlight) > 0 && now-c.inFlight[0].shown.At > longWait {
 			return true
 		}
 	}

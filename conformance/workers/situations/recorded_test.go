@@ -187,6 +187,20 @@ func TestRecordedConversationIsIndexed(t *testing.T) {
 	})
 }
 
+// What comes first behind a stall of this machine is judged with the lag, which nothing else has noticed yet.
+func TestLagIsKnownBeforeTheFirstEventBehindIt(t *testing.T) {
+	t.Parallel()
+	for late, want := range map[time.Duration]workers.State{0: workers.Broke, 70 * time.Second: workers.Held} {
+		r := newRecording(workers.Config{}, new(memory), nil)
+		r.late = func(time.Time) time.Duration { return late }
+		replayLine(t, r.builder, 0, "1 worker w1")
+		replayLine(t, r.builder, 2*time.Minute, `1 C: BEAT {"wid":"w1"}`)
+		results := r.rules.Results()
+		i := slices.IndexFunc(results, func(r workers.Result) bool { return r.Rule.Breach == workers.BeatMissing })
+		assert.Equal(t, want, results[i].State(), "late by %v", late)
+	}
+}
+
 // A conversation is kept up to a limit: its beginning and its end.
 func TestConversationIsBounded(t *testing.T) {
 	t.Parallel()

@@ -56,7 +56,9 @@ type recording struct {
 	conns      int
 	open       int // of them
 	crowded    bool
-	show       func(play.Line) // it may be nil
+	show       func(play.Line)                     // it may be nil
+	late       func(since time.Time) time.Duration // by how much this machine was late; nil: never
+	told       time.Duration                       // the lag that the rules know of
 }
 
 func newRecording(config workers.Config, m *memory, show func(play.Line)) *recording {
@@ -73,7 +75,7 @@ func (r *recording) now() time.Duration { return time.Since(r.start) }
 
 // see takes an event. The lock is held.
 func (r *recording) see(e workers.Event) {
-	r.rules.See(e)
+	r.judge(e)
 	size := int64(len(e.Raw) + len(e.Reply.Text))
 	if len(r.events) < mostEvents && r.memory.events.Load()+size <= mostKept {
 		r.kept += size
@@ -160,10 +162,24 @@ func (r *recording) process(number int, e workers.Event) {
 }
 
 // pass tells the rules that time has passed.
-func (r *recording) pass(e workers.Event) {
+func (r *recording) pass() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e.At = r.now()
+	r.judge(workers.Event{At: r.now(), Kind: workers.Passed})
+}
+
+// worthNoting is the lag from which on the rules are told.
+const worthNoting = 50 * time.Millisecond
+
+// judge shows the rules an event, and before it how late this machine has been: behind a stall the first event comes
+// before anything else has noticed it. The lock is held.
+func (r *recording) judge(e workers.Event) {
+	if r.late != nil {
+		if late := r.late(r.start); late > max(worthNoting, r.told) {
+			r.told = late
+			r.rules.See(workers.Event{At: e.At, Kind: workers.Lag, Late: late})
+		}
+	}
 	r.rules.See(e)
 }
 

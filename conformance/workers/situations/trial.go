@@ -64,6 +64,7 @@ func newTrial(ctx context.Context, h *Harness, s *situation, on conformance.Setu
 		began:    time.Now(),
 		accepted: map[string]bool{},
 	}
+	t.late = t.lag
 	t.hook(forgive)
 	t.hook(t.accept)
 	ticking, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -72,27 +73,19 @@ func newTrial(ctx context.Context, h *Harness, s *situation, on conformance.Setu
 	return t
 }
 
-// tick tells the rules once a second that time has passed, and how late this machine was.
+// tick tells the rules once a second that time has passed.
 func (t *trial) tick(ctx context.Context) {
 	every := time.NewTicker(time.Second)
 	defer every.Stop()
 	for {
-		from := time.Now()
 		select {
 		case <-every.C:
+			t.pass()
 		case <-ctx.Done():
 			return
 		}
-		e := workers.Event{Kind: workers.Passed}
-		if lag := t.lag(from); lag > worthNoting {
-			e.Kind, e.Late = workers.Lag, lag
-		}
-		t.pass(e)
 	}
 }
-
-// worthNoting is the lag from which on the rules are told.
-const worthNoting = 50 * time.Millisecond
 
 // lag returns by how much this machine was late from a time on.
 func (t *trial) lag(from time.Time) time.Duration {
