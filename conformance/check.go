@@ -134,11 +134,12 @@ type Finding struct {
 // depend on it.
 type Decision struct {
 	Clause   string
-	Outcome  play.Outcome // Matched: the clause held; Mismatched: it is broken; Unsure: neither, see Cause
-	Expected string       // of Mismatched
-	Got      string       // of Mismatched; of a clause that is only recorded what was observed
-	Cause    string       // of Unsure, in one sentence without a full stop
-	Conn     string       // where it shows in the conversation, with At; empty if no line shows it
+	Outcome  play.Outcome       // Matched: the clause held; Mismatched: it is broken; Unsure: neither, see Cause
+	Expected string             // of Mismatched
+	Got      string             // of Mismatched; of a clause that is only recorded what was observed
+	Cause    string             // of Unsure, in one sentence without a full stop
+	Reason   reports.ReasonCode // of Unsure; it may be empty
+	Conn     string             // where it shows in the conversation, with At; empty if no line shows it
 	At       time.Duration
 }
 

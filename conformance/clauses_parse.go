@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/fwpsuite/fwp/reports"
@@ -20,7 +21,7 @@ import (
 //
 // that is: id, party, level, what is special ("-" if nothing is) and, if there are any, the ambiguities. "recorded:"
 // in place of "reading:" sets Recorded, "excluded:" says why no check decides a clause that binds servers, and
-// "unwatched:" why no rule of conformance/workers decides one that binds clients.
+// "unwatched:" why no rule of conformance/workers decides one that binds clients, "harm:" what its breach means to users.
 //
 // Each clause has at least one source, in one line each: document, heading and units. "2.1" is the first unit of the
 // second block below the heading, "2.1-2.3" goes on to the third, "2" is the whole block; blocks are separated by empty
@@ -120,6 +121,11 @@ func (p *clauseParser) text(line string) error {
 		p.into, line = &c.Excluded, rest
 	case "unwatched":
 		p.into, line = &c.Unwatched, rest
+	case "harm":
+		if !slices.Contains(reports.Harms(), rest) {
+			return fmt.Errorf("harm %q: want one of %s", rest, strings.Join(reports.Harms(), ", "))
+		}
+		p.into, line = &c.Harm, rest
 	}
 	if p.into == nil {
 		return fmt.Errorf("text after a source: %q", line)

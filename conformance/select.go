@@ -27,8 +27,9 @@ type Selection struct {
 
 // Skipped is a check that a selection left out.
 type Skipped struct {
-	Check Check
-	Why   string // in one sentence without a full stop
+	Check  Check
+	Why    string             // in one sentence without a full stop
+	Reason reports.ReasonCode // it may be empty
 }
 
 // Apply splits the checks into the selected ones and the others. A pattern
@@ -41,11 +42,11 @@ func (s Selection) Apply(checks []Check) (in []Check, out []Skipped, err error) 
 		d := check.Describe()
 		switch {
 		case !s.picks(d, used):
-			out = append(out, Skipped{check, "the selection leaves it out"})
+			out = append(out, Skipped{Check: check, Why: "the selection leaves it out"})
 		case s.Quick && d.Wait > QuickWait:
 			slow++
 			why := fmt.Sprintf("it waits for more than %v, and a quick run leaves that out", QuickWait)
-			out = append(out, Skipped{check, why})
+			out = append(out, Skipped{check, why, reports.ReasonQuick})
 		default:
 			in = append(in, check)
 		}

@@ -17,6 +17,8 @@ type Finding struct {
 	Level     Level   `json:"level,omitempty"`
 	Statement string  `json:"statement,omitempty"`
 	Verdict   Verdict `json:"verdict"`
+	// Harm is that of the clause.
+	Harm string `json:"harm,omitempty"`
 	Evidence
 }
 
@@ -65,6 +67,8 @@ type Broken struct {
 	Level     Level   `json:"level,omitempty"`
 	Statement string  `json:"statement,omitempty"`
 	Verdict   Verdict `json:"verdict"`
+	// Harm is that of the clause.
+	Harm string `json:"harm,omitempty"`
 	// Checks names the checks that show it.
 	Checks []string `json:"checks"`
 	// Symptoms are the places in the list of that name, counted from 0, where it is shown.
@@ -99,8 +103,21 @@ type Counts struct {
 	Checks map[Verdict]int `json:"checks_without_clause"`
 }
 
-// Findings returns the evidence of every finding of the run, the worst first (crash, fail, warn) and otherwise in the
-// order of the checks. Empty fields that the check or the clause knows (Check, File, Level, Statement, Seen)
+// Harms returns what users meet of a client that breaks clauses, the worst first: that is the order of its findings.
+func Harms() []string {
+	return []string{"jobs lost", "jobs run twice", "no shutdown", "no heartbeats"}
+}
+
+// harmRank is the place of a harm among them; what is none is the last.
+func harmRank(harm string) int {
+	if i := slices.Index(Harms(), harm); i >= 0 {
+		return i
+	}
+	return len(Harms())
+}
+
+// Findings returns the evidence of every finding of the run: what harms users first, by harm, then the worst first
+// (crash, fail, warn), and otherwise in the order of the checks. Empty fields that the check or the clause knows (Check, File, Level, Statement, Seen)
 // are filled in.
 //
 // A red verdict without evidence, of a check or of a clause, becomes a finding that has no more than its cause. So a
@@ -117,7 +134,7 @@ func (r *Report) Findings() []Finding {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Finding) int {
-		return cmp.Or(a.Verdict.rank()-b.Verdict.rank(), a.gravity()-b.gravity())
+		return cmp.Or(harmRank(a.Harm)-harmRank(b.Harm), a.Verdict.rank()-b.Verdict.rank(), a.gravity()-b.gravity())
 	})
 	return all
 }
@@ -169,7 +186,7 @@ func (c *Check) own(f Finding) Finding {
 // complete fills in what the catalogue knows about the clause of f.
 func (r *Report) complete(f Finding) Finding {
 	if c := r.clause(f.Clause); c != nil {
-		f.Level, f.Statement = cmp.Or(f.Level, c.Level), cmp.Or(f.Statement, c.Statement)
+		f.Level, f.Statement, f.Harm = cmp.Or(f.Level, c.Level), cmp.Or(f.Statement, c.Statement), c.Harm
 	}
 	return f
 }
@@ -226,14 +243,19 @@ func broken(groups [][]Finding) []Broken {
 	}
 	var found []Broken
 	for _, same := range grouped(all, func(f *placed) string { return cmp.Or(f.Clause, "check "+f.Check) }) {
-		b := Broken{Clause: same[0].Clause, Level: same[0].Level, Statement: same[0].Statement, Verdict: same[0].Verdict}
+		b := Broken{
+			Clause: same[0].Clause, Level: same[0].Level, Statement: same[0].Statement, Verdict: same[0].Verdict,
+			Harm: same[0].Harm,
+		}
 		for _, f := range same {
 			b.Verdict = Worst(b.Verdict, f.Verdict)
 			b.Checks, b.Symptoms = added(b.Checks, f.Check), added(b.Symptoms, f.symptom)
 		}
 		found = append(found, b)
 	}
-	slices.SortStableFunc(found, func(a, b Broken) int { return a.Verdict.rank() - b.Verdict.rank() })
+	slices.SortStableFunc(found, func(a, b Broken) int {
+		return cmp.Or(harmRank(a.Harm)-harmRank(b.Harm), a.Verdict.rank()-b.Verdict.rank())
+	})
 	return found
 }
 

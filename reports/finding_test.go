@@ -235,3 +235,19 @@ func TestAbridged(t *testing.T) {
 		assert.Equal(t, want, abridged(s))
 	}
 }
+
+// What harms users comes first, whatever its verdict.
+func TestHarmComesFirst(t *testing.T) {
+	t.Parallel()
+	r := Report{
+		Checks: []Check{{ID: "a", Verdict: Fail, Clauses: []ClauseVerdict{
+			{ID: "A-01", Verdict: Fail}, {ID: "A-02", Verdict: Fail}, {ID: "A-03", Verdict: Warn}, {ID: "A-04", Verdict: Warn},
+		}}},
+		Clauses: []Clause{{ID: "A-02", Harm: "no shutdown"}, {ID: "A-03", Harm: "jobs lost"}},
+	}
+	var ids []string
+	for _, b := range broken(symptoms(r.Findings())) {
+		ids = append(ids, strings.TrimSpace(b.Harm+" "+b.Clause))
+	}
+	assert.Equal(t, []string{"jobs lost A-03", "no shutdown A-02", "A-01", "A-04"}, ids)
+}

@@ -129,6 +129,10 @@ func (p *Page) open(r *Report, o PageOptions) {
 	p.Section("NOT EVALUATED", "what is inconclusive, not run or skipped, and why")
 	for _, g := range groups {
 		why, lines := g.words(), []Text{}
+		if g.reason == string(ReasonUnconfirmed) && !o.Verbose { // a line each: there may be many
+			p.Add(Heading{3, append(g.verdict.Text(), Span{": ", Plain}, Span{ReasonUnconfirmed.Words(), Plain})}, g.table())
+			continue
+		}
 		if !o.Verbose {
 			why = abridged(why) // what was received may be a whole job
 			lines = append(g.brief(r), g.example()...)
@@ -181,21 +185,29 @@ func (g *group) example() []Text {
 // rows appends the checks of a group with their clauses, their causes if these differ, and what was said on the
 // inconclusive ones.
 func (p *Page) rows(r *Report, g group) {
-	t := Table{Wrap: true}
-	for _, row := range g.rows {
-		words := strings.Join(row.clauses, ", ") + attempts(row.attempts)
-		if g.varies() {
-			words = strings.TrimPrefix(words+": "+row.why, ": ")
-		}
-		t.Rows = append(t.Rows, Cells(row.check, words))
-	}
-	p.Add(t)
+	p.Add(g.table())
 	for _, row := range g.rows {
 		c := r.check(row.check)
 		if g.verdict == Inconclusive && len(c.Findings) == 0 && len(c.Conversation) > 0 {
 			p.Add(Heading{3, Words(c.ID)}, transcript(&Evidence{}, c.Conversation, PageOptions{Verbose: true}))
 		}
 	}
+}
+
+// table returns a row for each check of a group: its clauses, and its cause if they differ.
+func (g *group) table() Table {
+	t := Table{Wrap: true}
+	for _, row := range g.rows {
+		words := strings.Join(row.clauses, ", ") + attempts(row.attempts)
+		switch unconfirmed, is := strings.CutPrefix(row.why, ReasonUnconfirmed.Words()+": "); {
+		case is:
+			words += ": " + abridged(unconfirmed)
+		case g.varies():
+			words = strings.TrimPrefix(words+": "+row.why, ": ")
+		}
+		t.Rows = append(t.Rows, Cells(row.check, words))
+	}
+	return t
 }
 
 // defaultWhy is the cause of a verdict without a result that has none; empty for the others.

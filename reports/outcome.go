@@ -54,10 +54,25 @@ func (r *Report) decide(o ExitOptions) Outcome {
 		Claimed(ExitInconclusive, len(t.missing) > 0, "required, but not evaluated: "+missing),
 		Claimed(ExitInconclusive, r.Unseen != "", r.Unseen),
 		Claimed(ExitInconclusive, t.open+t.Clauses[Inconclusive]+t.Clauses[NotRun] > 0, t.sum()),
-		Claimed(ExitWell, t.Findings[Warn] > 0, join(t.found(), t.passed())),
-		Claimed(ExitWell, t.listed > 0, "nothing new: "+join(text.Count(t.listed, "known finding"), t.passed())),
-		Claimed(ExitWell, true, "all well: "+t.passed()),
+		Claimed(ExitWell, t.Findings[Warn] > 0, join(t.found(), t.passed(), r.unseen())),
+		Claimed(ExitWell, t.listed > 0, "nothing new: "+join(text.Count(t.listed, "known finding"), t.passed(), r.unseen())),
+		Claimed(ExitWell, true, "all well: "+join(t.passed(), r.unseen())),
 	))
+}
+
+// unseen returns what a quick run of a client has not looked at, and what users may meet of that: much of what a worker
+// does shows only when it is watched for long.
+func (r *Report) unseen() string {
+	clauses, harms := 0, map[string]bool{}
+	for _, c := range r.Clauses {
+		if r.Target.Command != "" && c.Verdict == NotSelected && c.Reason == ReasonQuick {
+			clauses++
+			harms[c.Harm] = true
+		}
+	}
+	met := slices.DeleteFunc(Harms(), func(harm string) bool { return !harms[harm] })
+	return some(clauses, fmt.Sprintf("--quick did not look at %s%s", text.Count(clauses, "clause"),
+		some(len(met), ", of which some tell of "+strings.Join(met, ", "))))
 }
 
 // tally is what Outcome counts.

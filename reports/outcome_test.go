@@ -325,3 +325,20 @@ func TestCasesAgreeWithTheExitCode(t *testing.T) {
 		}
 	}
 }
+
+// A quick run of a client says in its last line what it did not look at.
+func TestWhatAQuickRunDidNotLookAt(t *testing.T) {
+	t.Parallel()
+	r := one(Pass)
+	r.Clauses = append(r.Clauses,
+		Clause{ID: "A-03", Verdict: NotSelected, Reason: ReasonQuick, Harm: "no heartbeats"},
+		Clause{ID: "A-04", Verdict: NotSelected, Reason: ReasonQuick, Harm: "jobs lost"},
+		Clause{ID: "A-05", Verdict: NotSelected, Reason: ReasonQuick},
+		Clause{ID: "A-06", Verdict: NotSelected, Harm: "no shutdown"})
+	_, words := r.Outcome(ExitOptions{})
+	assert.Equal(t, "all well: 1 clause passed", words, "a server")
+	r.Target.Command = "worker"
+	_, words = r.Outcome(ExitOptions{})
+	assert.Equal(t, "all well: 1 clause passed; --quick did not look at 3 clauses, of which some tell of jobs lost, "+
+		"no heartbeats", words)
+}

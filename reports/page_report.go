@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -153,8 +154,11 @@ func (p *Page) summary(found []Broken, all []Finding) {
 	for _, b := range found {
 		counts[b.Verdict]++
 		words := b.Statement
-		if b.Clause == "" {
+		switch {
+		case b.Clause == "":
 			words = "(no clause)"
+		case b.Harm != "":
+			words = b.Harm + ": " + words
 		}
 		t.Rows = append(t.Rows, b.Verdict.row(b.Clause, words, shownBy(b.Checks)))
 	}

@@ -62,6 +62,8 @@ type Clause struct {
 	Section   string  `json:"section"`
 	Statement string  `json:"statement"`
 	Verdict   Verdict `json:"verdict"`
+	// Harm is what users of a client meet that breaks the clause, one of Harms; empty: nothing of these.
+	Harm string `json:"harm,omitempty"`
 	// Goal is what must have happened for a Pass to mean something: "a fetch delivered a job" for example. Where it
 	// did not, the verdict is Inconclusive instead. It is empty for a clause that no check evaluates.
 	Goal string `json:"goal,omitempty"`

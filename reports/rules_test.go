@@ -368,3 +368,17 @@ func TestRangesOfLines(t *testing.T) {
 		assert.Equal(t, want, ranges(lines))
 	}
 }
+
+// What one play has found broken, and none has confirmed, is a line for each check.
+func TestWhatAwaitsConfirmationIsALineEach(t *testing.T) {
+	t.Parallel()
+	open := func(id, why string) ClauseVerdict {
+		return ClauseVerdict{
+			ID: id, Verdict: Inconclusive, Reason: ReasonUnconfirmed, Why: ReasonUnconfirmed.Words() + ": " + why,
+		}
+	}
+	g := withOpen(nil, open("A-01", "too late"), openRow{check: "a", clauses: []string{"A-01"}})
+	g = withOpen(g, open("A-02", "too often"), openRow{check: "b", clauses: []string{"A-02"}})
+	assert.Len(t, g, 1)
+	assert.Equal(t, []Row{Cells("a", "A-01: too late"), Cells("b", "A-02: too often")}, g[0].table().Rows)
+}

@@ -159,6 +159,8 @@ type ReasonCode string
 const (
 	ReasonLag         ReasonCode = "lag"
 	ReasonUnsteady    ReasonCode = "unsteady"
+	ReasonUnconfirmed ReasonCode = "unconfirmed"
+	ReasonQuick       ReasonCode = "quick"
 	ReasonPatience    ReasonCode = "patience"
 	ReasonSetUp       ReasonCode = "set-up"
 	ReasonOtherClause ReasonCode = "other-clause"
@@ -181,6 +183,8 @@ const (
 var reasonWords = map[ReasonCode]string{
 	ReasonLag:         "this machine was late, which may be the reason for what was received",
 	ReasonUnsteady:    "a span of time was wrong once, and right when the check was played again, alone",
+	ReasonUnconfirmed: "one play found it broken, and no other one has confirmed it yet",
+	ReasonQuick:       "a quick run leaves out what takes long",
 	ReasonPatience:    "a quick run does not wait as long as the server may take",
 	ReasonSetUp:       "a line that prepares the check did not match",
 	ReasonOtherClause: "a line that tests another clause did not match",

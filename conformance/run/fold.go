@@ -71,7 +71,9 @@ func (s *runState) clauses(checks []reports.Check) []reports.Clause {
 	catalogue := s.runner.Protocol.Clauses()
 	all := make([]reports.Clause, 0, len(catalogue))
 	for _, c := range catalogue {
-		rc := reports.Clause{ID: c.ID, Level: c.Level, Section: c.Section, Statement: c.Statement, Checks: checksOf[c.ID]}
+		rc := reports.Clause{
+			ID: c.ID, Level: c.Level, Section: c.Section, Statement: c.Statement, Harm: c.Harm, Checks: checksOf[c.ID],
+		}
 		switch {
 		case len(verdictsOf[c.ID]) > 0:
 			worst := worstOf(verdictsOf[c.ID])

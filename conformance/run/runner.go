@@ -140,7 +140,7 @@ func (s *runState) report(ctx context.Context) *reports.Report {
 	}
 	for _, skipped := range s.runner.Skipped {
 		rep.Checks = append(rep.Checks, s.withoutResult(skipped.Check.Describe(), reports.NotSelected,
-			cause{words: skipped.Why}, ""))
+			cause{reason: skipped.Reason, words: skipped.Why}, ""))
 	}
 	if serving, some := s.serving(); some {
 		rep.Checks = append(rep.Checks, serving)

@@ -15,7 +15,9 @@ import (
 func (v *verdicts) decisions() {
 	for _, d := range v.evidence.Decisions {
 		m := scenarios.Mark{Clause: d.Clause}
-		cv := reports.ClauseVerdict{ID: d.Clause, Level: v.protocol().LevelOf(m), Verdict: reports.Inconclusive, Why: d.Cause}
+		cv := reports.ClauseVerdict{
+			ID: d.Clause, Level: v.protocol().LevelOf(m), Verdict: reports.Inconclusive, Why: d.Cause, Reason: d.Reason,
+		}
 		r := play.Result{Expected: d.Expected, Got: d.Got, Conn: d.Conn, At: d.At}
 		switch {
 		case d.Outcome == play.Mismatched:

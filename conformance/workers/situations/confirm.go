@@ -28,11 +28,8 @@ const apart = time.Second
 // notGreeted stands for a program that did not greet.
 const notGreeted = "did not greet"
 
-// The reasons why a finding is open.
-const (
-	notConfirmed = "one play found it broken, and no other one has confirmed it yet"
-	notSeenAgain = "one play found it broken, and another one did not"
-)
+// notSeenAgain is why a finding is open that a second play has not shown.
+const notSeenAgain = "one play found it broken, and another one did not"
 
 // confirm keeps findings that a lag of this machine may explain until another play has shown them as well.
 func (t *trial) confirm(e *conformance.Evidence, sure map[string]bool) {
@@ -47,7 +44,7 @@ func (t *trial) confirm(e *conformance.Evidence, sure map[string]bool) {
 	if late := t.lag(t.began); !lag.Covers(timeToAct, late) && slices.ContainsFunc(doubts, doubted) {
 		e.Reason, e.Transient = reports.ReasonLag, true
 		e.Open = "this machine was too busy to tell: it was late by " + late.Round(time.Millisecond).String()
-		reopen(e.Decisions, e.Open, doubted)
+		reopen(e.Decisions, reports.ReasonLag, e.Open, doubted)
 		if doubts = slices.DeleteFunc(doubts, doubted); len(doubts) == 0 {
 			return
 		}
@@ -55,16 +52,17 @@ func (t *trial) confirm(e *conformance.Evidence, sure map[string]bool) {
 	t.remember(e.Decisions)
 	t.admitDoubt(e)
 	if fresh := slices.DeleteFunc(doubts, t.seenBefore); len(fresh) > 0 {
-		e.Open, e.Transient, e.Unproven = notConfirmed, true, true
-		reopen(e.Decisions, notConfirmed, func(clause string) bool { return slices.Contains(fresh, clause) })
+		e.Open, e.Transient, e.Unproven = reports.ReasonUnconfirmed.Words(), true, true
+		reopen(e.Decisions, reports.ReasonUnconfirmed, e.Open, func(clause string) bool { return slices.Contains(fresh, clause) })
 	}
 }
 
 // reopen leaves the findings of some clauses open.
-func reopen(all []conformance.Decision, why string, of func(clause string) bool) {
+func reopen(all []conformance.Decision, reason reports.ReasonCode, why string, of func(clause string) bool) {
 	for i, d := range all {
 		if d.Outcome == play.Mismatched && of(d.Clause) {
 			all[i] = undecided(d.Clause, reasonWith(why, d.Got))
+			all[i].Reason = reason
 		}
 	}
 }
@@ -106,7 +104,9 @@ func (t *trial) admitDoubt(e *conformance.Evidence) {
 	}
 	for key, f := range t.harness.findings {
 		if key.situation == t.situation.id && f.plays == 1 && key.clause != notGreeted && !broken(key.clause) {
-			e.Decisions = append(e.Decisions, undecided(key.clause, reasonWith(notSeenAgain, f.what)))
+			open := undecided(key.clause, reasonWith(notSeenAgain, f.what))
+			open.Reason = reports.ReasonUnconfirmed
+			e.Decisions = append(e.Decisions, open)
 		}
 	}
 }

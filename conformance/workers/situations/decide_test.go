@@ -9,6 +9,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/workers"
+	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -64,7 +65,7 @@ func TestFindingsOfOtherSituations(t *testing.T) {
 		e := conformance.Evidence{Decisions: brokenClauses("BEAT-06")}
 		(&trial{harness: h, situation: &situation{id: id}}).confirm(&e, nil)
 		assert.Equal(t, []string{"BEAT-06 open"}, outcomes(e.Decisions), id)
-		assert.Equal(t, notConfirmed+": what it was", e.Decisions[0].Cause)
+		assert.Equal(t, reports.ReasonUnconfirmed.Words()+": what it was", e.Decisions[0].Cause)
 	}
 }
 

@@ -28,13 +28,15 @@ type Harness struct {
 	// situations with TLS are inconclusive.
 	Certificate *tls.Certificate
 	CA          string
-	// Patience is how long a program may take from its start to its first line; 30 s if zero.
+	// Patience is how long a program may take from its start to its first line. If zero, the first start may take 90 s,
+	// and later ones 30 s, or four times what the first took.
 	Patience time.Duration
 	// Producer says that the program is a producer.
 	Producer bool
 
 	begin    sync.Once
 	starts   chan struct{} // a token for each process that may be starting
+	patience time.Duration // for a start
 	observed Observed
 	memory   memory
 
@@ -42,7 +44,13 @@ type Harness struct {
 	findings map[finding]*found
 }
 
-const startPatience = 30 * time.Second
+// startPatience is how long a start may take at least. The first one, of which nothing is known, may take firstStarts
+// times that, and others slowerStarts times what the first took: they are not alone.
+const (
+	startPatience = 30 * time.Second
+	firstStarts   = 3
+	slowerStarts  = 4
+)
 
 // Observed is what [Harness.Identify] has seen.
 type Observed struct {
@@ -62,8 +70,8 @@ func (h *Harness) setUp() {
 	h.begin.Do(func() {
 		h.starts = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)))
 		h.findings = map[finding]*found{}
-		if h.Patience <= 0 {
-			h.Patience = startPatience
+		if h.patience = h.Patience; h.patience <= 0 {
+			h.patience = startPatience
 		}
 	})
 }
@@ -128,9 +136,16 @@ func (h *Harness) Identify(ctx context.Context) (Observed, error) {
 	h.setUp()
 	t := newTrial(ctx, h, &situation{id: "identify"}, conformance.Setup{})
 	defer t.end()
+	if h.Patience <= 0 {
+		h.patience = firstStarts * startPatience
+	}
+	from := time.Now()
 	p, err := t.start(options{})
 	if err != nil {
 		return Observed{}, err
+	}
+	if h.Patience <= 0 {
+		h.patience = max(startPatience, slowerStarts*time.Since(from))
 	}
 	h.observed.First = p.first
 	if h.Producer {

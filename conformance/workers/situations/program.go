@@ -95,7 +95,7 @@ func (t *trial) environment(p *program, o options) Environment {
 // awaitFirstLine waits for the first command of a process.
 func (t *trial) awaitFirstLine(p *program) error {
 	speaks := p.events(func(e *workers.Event) bool { return e.Kind == workers.Line && beginsWithVerb(e.Raw) })
-	if t.await(p, t.harness.Patience, speaks) {
+	if t.await(p, t.harness.patience, speaks) {
 		p.first = t.first(speaks).Verb()
 		return nil
 	}
@@ -132,7 +132,7 @@ func (t *trial) whySilent(p *program) string {
 	case <-p.Over():
 		return fmt.Sprintf("the command ended (%s) before it sent HELLO: %s", p.How(), what)
 	default:
-		return fmt.Sprintf("the command sent no HELLO within %v: %s", t.harness.Patience, what)
+		return fmt.Sprintf("the command sent no HELLO within %v: %s", t.harness.patience, what)
 	}
 }
 

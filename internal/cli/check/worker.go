@@ -89,7 +89,8 @@ func newClientCheck(p process, o *clientOptions, cmd *cobra.Command) *cobra.Comm
 }
 
 func (o *clientOptions) declareClient(f *pflag.FlagSet) {
-	f.DurationVar(&o.start, "start-timeout", 30*time.Second, "the longest time from the start of COMMAND to its HELLO")
+	f.DurationVar(&o.start, "start-timeout", 0, "the longest time from the start of COMMAND to its HELLO "+
+		"(default: 90s for the first start, then 30s or four times what the first took)")
 	f.IntVar(&o.parallel, "parallel", 0,
 		"play at most `N` situations at once (default: any number that only wait; starts: one for each CPU)")
 	f.IntVar(&o.repeat, "repeat", 1,
@@ -108,7 +109,7 @@ func (o *clientOptions) parties() []string {
 }
 
 func (o *clientOptions) validate() error {
-	return cmp.Or(o.named.Check(1), refuse(o.start <= 0, "--start-timeout must be longer than 0"), o.validatePlays(func(id string) error {
+	return cmp.Or(o.named.Check(1), refuse(o.start < 0, "--start-timeout must not be negative"), o.validatePlays(func(id string) error {
 		if _, known := peer.Default().ClauseByID(id); known {
 			return nil
 		}
