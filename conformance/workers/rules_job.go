@@ -104,18 +104,20 @@ func checkFailOfDone(l *look) judgement {
 	}
 	leaves := l.world.terminates(l.worker) || l.isSignalled()
 	over := l.At-d.at >= d.reserved*3/4 && d.outcome.Takes > d.reserved*3/4 // its reservation ends
-	timeout := l.At-d.at < d.outcome.least() && saysTimeout(l)
+	timeout := l.At-d.at < d.outcome.least() && says(l, "timeout", "timed out", "time out", "time limit", "deadline")
 	if l.verb() != fwp.FAIL || d.outcome.Fails || leaves || over || timeout {
 		return kept()
+	}
+	if l.Text("message") == "undef" || says(l, "arity", "undefinedfunction", "number of arguments") {
+		return notApplicable() // the program's function for the type takes other numbers of arguments, as in Erlang
 	}
 	return broken(moments(&d.shown), "FAIL for a job of type %s, which succeeds", quoteAny(d.jobtype))
 }
 
-// saysTimeout reports whether a FAIL says that the worker itself has ended the job, which had run for too long.
-func saysTimeout(l *look) bool {
+// says reports whether the error of a FAIL has one of some words: "timeout", where the worker itself has ended the job.
+func says(l *look, words ...string) bool {
 	text := strings.ToLower(l.Text("errtype") + " " + l.Text("message"))
-	return slices.ContainsFunc([]string{"timeout", "timed out", "time out", "time limit", "deadline"},
-		func(word string) bool { return strings.Contains(text, word) })
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
 }
 
 // terminates reports whether a worker, or another one of its process, has the order to terminate.

@@ -222,6 +222,11 @@ func jobTests() []ruleTest {
 			+31s
 			1 C: FAIL {"jid":"j1","errtype":"TimeoutError","message":"30 s are over","backtrace":[]}
 			1 S: +OK`},
+		{breach: FailOfDone, name: "one that has no function for so many arguments, and one that fails", cfg: known,
+			stream: fetchedOf("fwp.ok") + `
+			1 C: FAIL {"jid":"j1","errtype":"Error","message":"undef","backtrace":[]}
+			1 S: +OK` + strings.ReplaceAll(fetchedOf("fwp.fail"), "j1", "j2") + `
+			1 C: FAIL {"jid":"j2","errtype":"E","message":"m","backtrace":[]}`},
 		{breach: FailOfDone, name: "done, and called a timeout", wrong: true, cfg: known, stream: fetchedOf("fwp.ok") + `
 			1 C: FAIL {"jid":"j1","errtype":"E","message":"it timed out","backtrace":[]}
 			1 S: +OK`},
