@@ -37,11 +37,12 @@ func (t *trial) confirm(e *conformance.Evidence, sure map[string]bool) {
 		e.Open, e.Transient = t.stop, true
 	}
 	doubts := doubtful(e.Decisions, sure)
+	late := t.lag(t.began)
 	doubted := func(clause string) bool { // the rules know the lag, and widen their limits by it
 		_, byRule := t.byRules[clause]
-		return !sure[clause] && !byRule
+		return !sure[clause] && !byRule && !lag.Covers(max(timeToAct, t.waits[clause]), late)
 	}
-	if late := t.lag(t.began); !lag.Covers(timeToAct, late) && slices.ContainsFunc(doubts, doubted) {
+	if slices.ContainsFunc(doubts, doubted) {
 		e.Reason, e.Transient = reports.ReasonLag, true
 		e.Open = "this machine was too busy to tell: it was late by " + late.Round(time.Millisecond).String()
 		reopen(e.Decisions, reports.ReasonLag, e.Open, doubted)

@@ -9,6 +9,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/workers"
+	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -53,6 +54,28 @@ func TestFindingsAreConfirmed(t *testing.T) {
 			assert.Equal(t, row.transient, e.Transient)
 			assert.Equal(t, row.transient, e.Unproven)
 		})
+	}
+}
+
+// TestALagThatExplainsNoLongWait: what did not come within a minute is no fault of a machine that was late by 1.6 s.
+func TestALagThatExplainsNoLongWait(t *testing.T) {
+	t.Parallel()
+	for span, want := range map[time.Duration]string{5 * time.Second: "FETCH-11 open", time.Minute: "FETCH-11 broken"} {
+		h := &Harness{}
+		h.setUp()
+		var e conformance.Evidence
+		for range 2 {
+			tr := &trial{
+				harness: h, situation: &situation{id: "x"}, began: time.Now().Add(-time.Minute), meter: new(lag.Meter),
+				waits: map[string]time.Duration{},
+			}
+			tr.meter.Note(time.Now(), 1600*time.Millisecond)
+			tr.holds("FETCH-11", false, "", "what it was")
+			tr.waited(span)
+			e = conformance.Evidence{Decisions: tr.decisions}
+			tr.confirm(&e, nil)
+		}
+		assert.Equal(t, []string{want}, outcomes(e.Decisions), span)
 	}
 }
 

@@ -20,17 +20,18 @@ func greetingSituations() []situation {
 		{"greeting/newer-version", "a server of a newer version is not refused",
 			"HI-06", 1, playGreeting("HI-06", `HI {"v":3}`), setup{}},
 		{"password/one-round", "the password hash is right for one iteration",
-			auth, 2, playHello, password("secret", 1, "")},
+			auth, 2, playHello("AUTH-01"), password("secret", 1, "")},
 		{"password/many-rounds", "the password hash is right for some thousand iterations",
-			auth, 2, playHello, password("secret", 3001, "")},
+			auth, 2, playHello("AUTH-01"), password("secret", 3001, "")},
 		{"password/leading-zeros", "a password hash that begins with zeros has all its digits",
-			auth, 2, playHello, password("secret", 23, "salt777")}, // it begins with 0001
+			auth, 2, playHello("AUTH-01"), password("secret", 23, "salt777")}, // it begins with 0001
 		{"password/odd-salt", "the password hash is right for a salt with unusual characters",
-			auth, 2, playHello, password("secret", 37, `ünï"salt"\日本%41`)},
+			auth, 2, playHello("AUTH-01"), password("secret", 37, `ünï"salt"\日本%41`)},
 		{"password/escaped", "a password that is escaped in the URL is unescaped",
-			"AUTH-01 WRK-16", 2, playHello, password("p@ss:w/rd %41+ü", 11, "")},
+			"AUTH-01 WRK-16", 2, playHello("WRK-16"), password("p@ss:w/rd %41+ü", 11, "")},
 		{"password/key-order", "the password hash is right where s comes before i in the greeting",
-			auth, 2, hooked(greeting(`HI {"s":"salt777","v":2,"i":23}`), playHello), password("secret", 23, "salt777")},
+			auth, 2, hooked(greeting(`HI {"s":"salt777","v":2,"i":23}`), playHello("AUTH-01")),
+			password("secret", 23, "salt777")},
 		{"password/again", "each connection has the password hash of its own salt, also one that replaces another",
 			auth, 3, playHelloAgain, password("secret", 0, "")},
 		{"url/provider", "FAKTORY_PROVIDER names the variable that has the URL",
@@ -56,14 +57,23 @@ func playLateGreeting(t *trial) {
 	t.until(2*time.Second, func() bool { return false })
 }
 
-// playHello launches the program, and waits until it has greeted, on its other connections too.
-func playHello(t *trial) {
-	p := t.launch(options{})
-	if !t.has(p.lines(fwp.HELLO)) {
-		t.giveUp(true, "the program sent no HELLO")
+// playHello returns a play that launches the program, and waits until it has greeted, on its other connections too. One
+// that works elsewhere and sends no HELLO to a server with a password breaks the clause.
+func playHello(clause string) func(*trial) {
+	return func(t *trial) {
+		p, err := t.start(options{})
+		switch {
+		case err != nil && t.ctx.Err() == nil && t.harness.observed.Works:
+			t.holds(clause, false, "a HELLO with a pwdhash", firstLine(err.Error()))
+			return
+		case err != nil:
+			t.giveUp(true, "%s", firstLine(err.Error()))
+		case !t.has(p.lines(fwp.HELLO)):
+			t.giveUp(true, "the program sent no HELLO")
+		}
+		t.await(p, 2*time.Second, reply(fwp.HELLO))
+		t.watch(p, time.Second)
 	}
-	t.await(p, 2*time.Second, reply(fwp.HELLO))
-	t.watch(p, time.Second)
 }
 
 // playHelloAgain ends the first connections of a program, so that it opens others, which each have another salt.

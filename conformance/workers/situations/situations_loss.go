@@ -107,6 +107,9 @@ func (t *trial) comesBack(p *program, running ...string) {
 		expected, got = "a worker that connects again", "the worker ended ("+p.How()+") when it lost its connection"
 	}
 	t.holds("FETCH-11", len(missing) == 0, expected, got)
+	if !t.exited(p) {
+		t.waited(comeback)
+	}
 	if len(running) > 0 && len(missing) == 0 {
 		missing = t.reported(p, reportPatience, running...)
 		t.holds("WRK-05", true, "", fmt.Sprintf("%d of %d jobs that ran when the connections were lost were reported",
