@@ -130,7 +130,8 @@ func (p *Page) open(r *Report, o PageOptions) {
 	for _, g := range groups {
 		why, lines := g.words(), []Text{}
 		if g.reason == string(ReasonUnconfirmed) && !o.Verbose { // a line each: there may be many
-			p.Add(Heading{3, append(g.verdict.Text(), Span{": ", Plain}, Span{ReasonUnconfirmed.Words(), Plain})}, g.table())
+			words := append(g.verdict.Text(), Span{Text: ": "}, Span{Text: ReasonUnconfirmed.Words()})
+			p.Add(Heading{3, words}, g.table())
 			continue
 		}
 		if !o.Verbose {
