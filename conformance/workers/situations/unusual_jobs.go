@@ -169,10 +169,11 @@ func deliveredJIDs() []job {
 // wherever a worker cuts a message, it cuts one of them in two.
 func deliveredArguments() []job {
 	const most, deepest, each, long = 600, 60, 20, 40_000
+	const arity = 255 // of functions in Erlang
 	g := newGenerator()
 	return slices.Concat(
 		jobsWithArgs("fwp.ok", `[]`, `["`+strings.Repeat("é", long)+`"]`),
-		jobsWithArgs("fwp.ok", counted(most)...),
+		jobsWithArgs("fwp.ok", counted(arity)...),
 		jobsWithArgs("fwp.ok", packed(g.each(values.Arrays(most, deepest)), each, long)...),
 		jobsWithArgs("fwp.fail", packed(g.each(values.Texts(), values.Lengths(16*most)), 1, long)...),
 		jobsWithArgs("fwp.fail", `["`+strings.Repeat("日", long)+`"]`, `["x`+strings.Repeat("日", long)+`"]`))
