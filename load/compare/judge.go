@@ -7,7 +7,6 @@ import (
 
 	"github.com/fwpsuite/fwp/load/paired"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/reports"
 )
 
 // mostMore is how many more pairs are advised at most.
@@ -153,7 +152,7 @@ func Hopeless(c *results.LoadComparison, primary []string) string {
 		}
 		needs = append(needs, fmt.Sprintf("%s about %d", metric, e.Needed(c.Margin)))
 	}
-	return fmt.Sprintf("a margin of %s needs far more pairs on this machine: %s", reports.Percent(c.Margin),
+	return fmt.Sprintf("a margin of %.3g %% needs far more pairs on this machine: %s", 100*c.Margin,
 		strings.Join(needs, ", "))
 }
 
