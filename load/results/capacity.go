@@ -133,7 +133,7 @@ func (c *LoadCapacity) decide() reports.Outcome {
 		reports.Claimed(reports.ExitLoss, findings > 0,
 			text.Count(findings, "finding")+" in the steps: run that rate by itself for the details; "+found),
 		reports.Claimed(reports.ExitInconclusive, c.Limited, "inconclusive: the generator was the limit; "+found+above),
-		reports.Claimed(reports.ExitFindings, c.Rate == 0 && len(c.Steps) > 0, "no rate held"+above),
+		reports.Claimed(reports.ExitFindings, c.Rate == 0 && c.Above > 0 && !c.Limited, "no rate held"+above),
 		reports.Claimed(reports.ExitInconclusive, !c.Confirmed, "inconclusive: "+found+", but it did not hold twice"),
 		reports.Claimed(reports.ExitWell, c.Above == 0, found+", which was the highest rate to be tried"),
 		reports.Claimed(reports.ExitWell, true, sum+above),

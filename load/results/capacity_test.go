@@ -71,6 +71,8 @@ func TestLoadCapacityOutcome(t *testing.T) {
 			"no rate held; 8,000 /s did not hold"},
 		"the limit": {func(c *results.LoadCapacity) { c.Limited = true }, reports.ExitInconclusive,
 			"the generator was the limit; at least 4,000 /s"},
+		"no step decided": {func(c *results.LoadCapacity) { c.Rate, c.Above, c.Limited = 0, 0, true },
+			reports.ExitInconclusive, "inconclusive: the generator was the limit; nothing was found; at 6,000 /s INVALID"},
 		"unsteady": {func(c *results.LoadCapacity) { c.Confirmed = false }, reports.ExitInconclusive,
 			"it did not hold twice"},
 		"findings": {func(c *results.LoadCapacity) { c.Steps[1].Findings = 2 }, reports.ExitLoss,
