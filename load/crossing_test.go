@@ -100,8 +100,8 @@ func TestRunsWhoseJobsCrossAreOneLoad(t *testing.T) {
 				assert.Equal(t, one.Connections.Planned, joined.Connections.Planned)
 				assert.Equal(t, 5*ms, joined.ClockBound)
 				require.Len(t, joined.Flows, 2)
-				assert.Equal(t, op(t, one, "push").Count, op(t, joined, "push").Count)
-				assert.Equal(t, op(t, joined, "push").Count, joined.Flows[0].Time.Count, "of each measured job")
+				assert.Equal(t, pushes(t, one).Count, pushes(t, joined).Count)
+				assert.Equal(t, pushes(t, joined).Count, joined.Flows[0].Time.Count, "of each measured job")
 				if name != "closed" { // how fast that goes depends on how many take part
 					assert.Equal(t, histograms(t, one, measure.Push), histograms(t, joined, measure.Push))
 				}

@@ -274,7 +274,7 @@ func TestAStallIsSeenInFull(t *testing.T) {
 	w.Rate, w.Duration = 200, workload.Duration(10*second)
 	l := bench{load: w, hooks: []func(*fakes.Event){stalling(4*second, second)}}.run(t)
 	well(t, l)
-	push := op(t, l, "push")
+	push := pushes(t, l)
 	assert.InDelta(t, second, push.Response.Max, float64(30*ms))
 	assert.InDelta(t, 900*ms, push.Response.P99, float64(50*ms), "a tenth of the arrivals came into it, so one in a "+
 		"hundred waited for 0.9 s")

@@ -3,7 +3,6 @@ package load_test
 import (
 	"context"
 	"net"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -119,11 +118,12 @@ func steady() workload.Workload {
 	}
 }
 
-func op(t *testing.T, l *results.Load, name string) *results.LoadOp {
+// pushes returns the figures of the pushes of a load, which has some.
+func pushes(t *testing.T, l *results.Load) *results.LoadOp {
 	t.Helper()
-	i := slices.IndexFunc(l.Ops, func(o results.LoadOp) bool { return o.Op == name })
-	require.GreaterOrEqual(t, i, 0, "there is no %s", name)
-	return &l.Ops[i]
+	push := l.Op("push")
+	require.NotNil(t, push)
+	return push
 }
 
 func phases(l *results.Load) string {
@@ -162,7 +162,7 @@ func TestASteadyRun(t *testing.T) {
 	assert.Equal(t, results.Connections{Planned: 10, Opened: 10}, l.Connections)
 	assert.InDelta(t, 100, l.Rate.Target, 1)
 	assert.InDelta(t, 100, l.Rate.Achieved, 1)
-	assert.InEpsilon(t, l.Rate.Achieved, op(t, l, "push").Rate, 0.01, "the two ways to count agree")
+	assert.InEpsilon(t, l.Rate.Achieved, pushes(t, l).Rate, 0.01, "the two ways to count agree")
 	assert.NotEmpty(t, l.Target.HI)
 	assert.NotEmpty(t, l.Target.Info)
 	for _, s := range l.Series {
@@ -218,7 +218,7 @@ func TestOnlyTheWindowIsMeasured(t *testing.T) {
 	well(t, l)
 	assert.Equal(t, "connect prefill warm-up measure drain close", phases(l))
 	assert.Equal(t, int64(1000), l.Jobs.Pushed)
-	push := op(t, l, "push")
+	push := pushes(t, l)
 	assert.Equal(t, int64(500), push.Count)
 	assert.Equal(t, int64(500), push.Outside)
 	assert.InDelta(t, 100, push.Rate, 1)
@@ -233,7 +233,7 @@ func TestANumberOfJobs(t *testing.T) {
 	l := bench{load: w}.run(t)
 	well(t, l)
 	assert.Equal(t, int64(300), l.Jobs.Pushed)
-	assert.Equal(t, int64(300), op(t, l, "push").Count)
+	assert.Equal(t, int64(300), pushes(t, l).Count)
 	assert.Zero(t, l.Sum("fetch.empty").Count)
 	assert.Zero(t, l.Sum("end").Count)
 	assert.InEpsilon(t, float64(300)/l.Measured.Seconds(), l.Rate.Achieved, 0.01)

@@ -174,19 +174,19 @@ func TestOverload(t *testing.T) {
 	}
 	queued := run(client.Queue)
 	outcome(t, queued, reports.ExitWell, "achieved 23", "of 500 /s")
-	assert.Greater(t, op(t, queued, "push").Response.Max, 800*ms)
-	assert.Less(t, op(t, queued, "push").Service.Max, 30*ms)
-	assert.LessOrEqual(t, op(t, queued, "push").Lateness.Max, ms)
+	assert.Greater(t, pushes(t, queued).Response.Max, 800*ms)
+	assert.Less(t, pushes(t, queued).Service.Max, 30*ms)
+	assert.LessOrEqual(t, pushes(t, queued).Lateness.Max, ms)
 	assert.Zero(t, queued.Rate.Dropped)
 	assert.InDelta(t, 520, queued.Rate.Unserved, 20, "what waits at the end is not sent")
-	response := op(t, queued, "push").Response
+	response := pushes(t, queued).Response
 	assert.Equal(t, queued.Rate.Unserved, response.Unserved)
 	assert.Contains(t, response.AtLeast, "p99")
-	assert.Equal(t, op(t, queued, "push").Count+response.Unserved, response.Count)
+	assert.Equal(t, pushes(t, queued).Count+response.Unserved, response.Count)
 
 	dropped := run(client.Drop)
 	outcome(t, dropped, reports.ExitWell, "dropped")
-	assert.Less(t, op(t, dropped, "push").Response.Max, 30*ms)
+	assert.Less(t, pushes(t, dropped).Response.Max, 30*ms)
 	assert.InDelta(t, 520, dropped.Rate.Dropped, 80)
 
 	aborted := run(client.Abort)

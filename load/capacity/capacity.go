@@ -52,6 +52,9 @@ func (t *tries) fails() bool { return t.not >= enough }
 // open reports whether enough steps of the rate were Limited, so that nothing is known of it.
 func (t *tries) open() bool { return t.limited >= enough && !t.holds() && !t.fails() }
 
+// undecided reports whether a rate was tried and is to be tried again.
+func (t *tries) undecided() bool { return t != nil && !t.holds() && !t.fails() && !t.open() }
+
 // Next returns the next rate, and whether there is one.
 func (s *Search) Next() (rate float64, more bool) {
 	if s.tries == nil {
@@ -62,23 +65,18 @@ func (s *Search) Next() (rate float64, more bool) {
 }
 
 func (s *Search) next() float64 {
-	if t := s.tries[s.now]; t != nil && !t.holds() && !t.fails() && !t.open() {
+	if s.tries[s.now].undecided() {
 		return s.now
 	}
 	low, high, limit := s.edges()
 	if limit > 0 && (high == 0 || limit < high) {
 		high = limit
 	}
-	floor := max(least, s.Least)
 	switch {
 	case s.row >= mostLimited:
 		return 0
-	case low == 0 && high == 0:
-		return min(max(s.From, s.Least), s.Most)
-	case low == 0 && high <= floor:
-		return 0
 	case low == 0:
-		return max(round(high/2), floor)
+		return s.lower(high)
 	case high == 0 && low < s.Most:
 		return min(2*low, s.Most)
 	}
@@ -89,6 +87,18 @@ func (s *Search) next() float64 {
 		return low
 	}
 	return 0
+}
+
+// lower returns the rate to try as long as none has held, given the lowest that did not; 0 if there is none.
+func (s *Search) lower(high float64) float64 {
+	floor := max(least, s.Least)
+	switch {
+	case high == 0:
+		return min(max(s.From, s.Least), s.Most)
+	case high <= floor:
+		return 0
+	}
+	return max(round(high/2), floor)
 }
 
 // edges returns the highest rate that held below all that did not, the lowest that did not, and the lowest of which
