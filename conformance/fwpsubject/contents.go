@@ -20,9 +20,8 @@ const (
 	mostFailure = 1<<14 + 1
 	mostMembers = 1_100
 	mostNested  = 130
-	mostJobs    = 130   // of a burst
-	manyJobs    = 1_025 // of one that has time
-	mostQueues  = 66    // of a FETCH
+	mostJobs    = 130 // of a burst
+	mostQueues  = 66  // of a FETCH
 )
 
 // jobField is a field of a job with all its values: those that every server takes, and those that one may refuse.

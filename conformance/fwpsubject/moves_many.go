@@ -28,8 +28,7 @@ func (g *maker) burst(c int, _ *oracle.Conn) []explore.Step {
 
 // manyBurst is a burst of a size that takes its time.
 func (g *maker) manyBurst(c int, _ *oracle.Conn) []explore.Step {
-	sizes := slices.DeleteFunc(values.Sizes(manyJobs), func(n int) bool { return n <= mostJobs })
-	return g.burstOf(deal(g, "many", sizes), c)
+	return g.burstOf(deal(g, "many", []int{257, 513, 1025}), c)
 }
 
 // burstOf is a burst of n jobs.
