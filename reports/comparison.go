@@ -185,7 +185,7 @@ var markStyles = map[Mark]Style{BothAllowed: Plain, ADeparts: Caution, BDeparts:
 // difference appends one kind of difference.
 func (p *Page) difference(d *Difference) {
 	title := JoinWith(", ", JoinWith(": ", string(d.Mark), d.Command), d.Field)
-	p.Add(Heading{2, Styled(markStyles[d.Mark], title)})
+	p.Add(Heading{Level: 2, Text: Styled(markStyles[d.Mark], title)})
 	again := cmp.Or(some(d.Tried, fmt.Sprintf("reproduced %d of %d", d.Reproduced, d.Tried)), "not played again")
 	clause := d.Clause
 	if d.Mark != BothAllowed { // the sides name what they break, which may be another one

@@ -15,7 +15,7 @@
 // What a result comes to: exit.go (the table of exit codes), outcome.go (what a run comes to, in words), cases.go
 // (cases), json.go (JSON, and what is hidden in a result or left out of it), units.go (numbers in words).
 //
-// Pages: page.go (the blocks), page_report.go and page_finding.go (a run and its findings), transcript.go and object.go (what of a
+// Pages: page.go (the blocks), page_report.go and page_finding.go (a run and its findings), transcript.go (what of a
 // conversation and of a job is shown), figure.go (pictures).
 //
 // Nothing here shortens or removes passwords for its caller: URLs and commands arrive without them, and payloads arrive

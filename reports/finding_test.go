@@ -251,3 +251,32 @@ func TestHarmComesFirst(t *testing.T) {
 	}
 	assert.Equal(t, []string{"jobs lost A-03", "no shutdown A-02", "A-01", "A-04"}, ids)
 }
+
+// A job is shown once, then what differs; no field is cut in two.
+func TestAJobIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	rest := `"jobtype":"x","args":[],"queue":"q","created_at":"2026-11-21T12:29:38Z","custom":{"a":"` + strings.Repeat("ab", 60) + `"}`
+	jobs := known{}
+	assert.Equal(t, `PUSH {"jid":"1","retry":1,"jobtype":"x","args":[],"queue":"q","created_at":"2026-11-21T12:29:38Z", … 1 more field}`,
+		jobs.brief(`PUSH {"jid":"1","retry":1,`+rest+`}`, []string{"retry"}))
+	assert.Equal(t, `${"jid":"1","retry":2, … 5 more fields as before}`, jobs.brief(`${"jid":"1","retry":2,`+rest+`}`, nil))
+	assert.Equal(t, `${"jid":"2"}`, jobs.brief(`${"jid":"2"}`, nil))
+	assert.Equal(t, `${"jid":`, jobs.brief(`${"jid":`, nil))
+	assert.Equal(t, []string{"retry", "args"}, (&Evidence{
+		Differences: []string{".retry: expected 25, got 0"}, Expected: `${"args":[]}`,
+	}).matters())
+}
+
+// Where this machine is why most has no result, the last line says so, and what to do.
+func TestTheLastLineNamesTheMachine(t *testing.T) {
+	t.Parallel()
+	r := &Report{}
+	for i, reason := range []ReasonCode{ReasonLag, ReasonLag, ReasonTime, ReasonSetUp, ReasonRefused} {
+		r.Checks = append(r.Checks, Check{ID: fmt.Sprint(i), Verdict: Inconclusive, Reason: reason})
+	}
+	_, words := r.Outcome(ExitOptions{})
+	assert.Contains(t, words, "this machine was late, which may be the reason for what was received (3 of 5); run on a machine")
+	r.Checks = r.Checks[2:]
+	_, words = r.Outcome(ExitOptions{})
+	assert.NotContains(t, words, "machine")
+}

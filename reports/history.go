@@ -96,12 +96,12 @@ func (c *HistoryCause) row() Row {
 // Page returns h for people.
 func (h *History) Page() Page {
 	var p Page
-	p.Add(Heading{1, Words(h.Name + ": " + h.sum())})
+	p.Add(Heading{Level: 1, Text: Words(h.Name + ": " + h.sum())})
 	for i := range h.Findings {
 		p.historyFinding(&h.Findings[i])
 	}
 	if len(h.Inconclusive) > 0 {
-		p.Add(Heading{2, Styled(Unclear, "inconclusive")}, Table{Rows: RowsOf(h.Inconclusive, (*HistoryCause).row)})
+		p.Add(Heading{Level: 2, Text: Styled(Unclear, "inconclusive")}, Table{Rows: RowsOf(h.Inconclusive, (*HistoryCause).row)})
 	}
 	return p
 }
@@ -141,5 +141,5 @@ func (p *Page) historyFinding(f *HistoryFinding) {
 	if left := len(f.Events) - eventsShown; left > 0 {
 		t.Note = Words("and " + text.Count(left, "more event"))
 	}
-	p.Add(Heading{2, title}, Prose{append(lines, Words("found: "+f.What))}, t)
+	p.Add(Heading{Level: 2, Text: title}, Prose{append(lines, Words("found: "+f.What))}, t)
 }

@@ -131,17 +131,17 @@ func (p *Page) open(r *Report, o PageOptions) {
 		why, lines := g.words(), []Text{}
 		if g.reason == string(ReasonUnconfirmed) && !o.Verbose { // a line each: there may be many
 			words := append(g.verdict.Text(), Span{Text: ": "}, Span{Text: ReasonUnconfirmed.Words()})
-			p.Add(Heading{3, words}, g.table())
+			p.Add(Heading{Level: 3, Text: words}, g.table())
 			continue
 		}
 		if !o.Verbose {
 			why = abridged(why) // what was received may be a whole job
 			lines = append(g.brief(r), g.example()...)
 		}
-		if g.provide != "" {
-			lines = append(lines, Text{{Text: "to evaluate it: "}, {Text: g.provide}})
+		if advice := cmp.Or(g.provide, adviceOf[ReasonCode(g.reason)]); advice != "" {
+			lines = append(lines, Text{{Text: "to evaluate it: "}, {Text: advice}})
 		}
-		p.Add(Heading{3, append(g.verdict.Text(), Span{Text: ": "}, Span{Text: why})}, Prose{lines})
+		p.Add(Heading{Level: 3, Text: append(g.verdict.Text(), Span{Text: ": "}, Span{Text: why})}, Prose{lines})
 		if o.Verbose {
 			p.rows(r, g)
 		}
@@ -190,7 +190,7 @@ func (p *Page) rows(r *Report, g group) {
 	for _, row := range g.rows {
 		c := r.check(row.check)
 		if g.verdict == Inconclusive && len(c.Findings) == 0 && len(c.Conversation) > 0 {
-			p.Add(Heading{3, Words(c.ID)}, transcript(&Evidence{}, c.Conversation, PageOptions{Verbose: true}))
+			p.Add(Heading{Level: 3, Text: Words(c.ID)}, transcript(&Evidence{}, c.Conversation, PageOptions{Verbose: true}))
 		}
 	}
 }

@@ -117,9 +117,15 @@ func (r *Report) tally(o ExitOptions) tally {
 // ofMachine are the reasons for which another machine, or more time, would have had a result.
 var ofMachine = []ReasonCode{ReasonLag, ReasonTime, ReasonUnsteady}
 
+// adviceOf is what to do about reasons for which no check says it.
+var adviceOf = map[ReasonCode]string{
+	ReasonLag:  "run on a machine that is less busy, or with --parallel 1",
+	ReasonTime: "run on a machine that is less busy, or without --quick",
+}
+
 // machineCause returns the cause of most of what has no result, if that is this machine, and what to do; else nothing.
 func (r *Report) machineCause() string {
-	times, most, all, advice := map[ReasonCode]int{}, ReasonCode(""), 0, ""
+	times, most, all, late := map[ReasonCode]int{}, ReasonCode(""), 0, 0
 	for _, c := range r.Checks {
 		for _, cv := range c.results() {
 			if !isOpen(cv.Verdict) || cv.Known > 0 {
@@ -127,18 +133,18 @@ func (r *Report) machineCause() string {
 			}
 			all++
 			times[cv.Reason]++
-			if slices.Contains(ofMachine, cv.Reason) && times[cv.Reason] > times[most] {
-				most = cv.Reason
-			}
-			if cv.Reason == most {
-				advice = cmp.Or(cv.Provide, advice)
+			if slices.Contains(ofMachine, cv.Reason) {
+				late++
+				if times[cv.Reason] > times[most] {
+					most = cv.Reason
+				}
 			}
 		}
 	}
-	if most == "" || 2*times[most] < all {
+	if 2*late < all || late == 0 {
 		return ""
 	}
-	return JoinWith("; ", fmt.Sprintf("%s (%d of %d)", most.Words(), times[most], all), advice)
+	return JoinWith("; ", fmt.Sprintf("%s (%d of %d)", most.Words(), late, all), adviceOf[most])
 }
 
 // counts returns what the run comes to, given its findings.

@@ -22,7 +22,7 @@ type PageOptions struct {
 	Exit ExitOptions
 }
 
-// Block is a part of a page: Heading, Prose, Fields, Table, Transcript, Code, Figure or Conclusion.
+// Block is a part of a page: Heading, Prose, Fields, Table, Transcript, Code, Figure, Tiles or Conclusion.
 type Block interface{ block() }
 
 // Heading begins a section, which lasts until the next heading of its level or above.
@@ -30,6 +30,9 @@ type Heading struct {
 	// Level is 1 for a section of the page, 2 for an entry such as a finding, 3 for an entry of a compact list.
 	Level int
 	Text  Text
+	// Anchor is what the entry can be linked to by, for outputs that have links; empty: not at all. Of several the first
+	// has it.
+	Anchor string
 }
 
 // Prose is a paragraph. Each of its texts begins on a line of its own and is wrapped, as is each line of a text that
@@ -110,7 +113,9 @@ func (t *Table) Titled() bool {
 type Row struct {
 	// Anchor is what the row can be linked to by, for outputs that have links; empty: not at all. It is in the first cell.
 	Anchor string
-	Cells  []Text
+	// Link is the Anchor of what the row is about, for outputs that have links.
+	Link  string
+	Cells []Text
 	// Detail holds lines that stand below the row.
 	Detail []Text
 }
@@ -119,6 +124,17 @@ type Row struct {
 type Transcript struct {
 	Title   string
 	Entries []Entry
+	// All is the whole conversation, for outputs that can fold it; empty where it is not wanted, or the entries are all.
+	All []Entry
+}
+
+// Tiles are a few numbers that a reader sees first. Text and Markdown have none.
+type Tiles struct{ Tiles []Tile }
+
+// Tile is a number with a word.
+type Tile struct {
+	Value, Word string
+	Style       Style
 }
 
 // Entry is a line of a conversation; or a number of lines like the one before; or how many are left out of it in all.
@@ -145,6 +161,7 @@ func (Table) block()      {}
 func (Transcript) block() {}
 func (Code) block()       {}
 func (Conclusion) block() {}
+func (Tiles) block()      {}
 
 // Text is a line of words, parts of which have a style. Where it is wrapped, the last span is, beside the others.
 type Text []Span
@@ -255,6 +272,8 @@ func vacant(b Block) bool {
 		return len(b.Rows) == 0
 	case Transcript:
 		return len(b.Entries) == 0
+	case Tiles:
+		return len(b.Tiles) == 0
 	}
 	return false
 }
@@ -262,10 +281,10 @@ func vacant(b Block) bool {
 // Section appends a heading of level 1, and words behind it that explain what follows.
 func (p *Page) Section(title, words string) {
 	if words == "" {
-		p.Add(Heading{1, Styled(Strong, title)})
+		p.Add(Heading{Level: 1, Text: Styled(Strong, title)})
 		return
 	}
-	p.Add(Heading{1, Text{{Text: title, Style: Strong}, {Text: ": "}, {Text: words}}})
+	p.Add(Heading{Level: 1, Text: Text{{Text: title, Style: Strong}, {Text: ": "}, {Text: words}}})
 }
 
 // TableSection appends a section with a table, if that has rows.

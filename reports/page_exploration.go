@@ -14,6 +14,9 @@ import (
 // and a last line that says in words what the result is.
 func (e *Exploration) Page(o PageOptions) Page {
 	var p Page
+	if o.Figures {
+		p.Add(e.tiles())
+	}
 	p.Target("target", e.Target, e.Version)
 	p.AddTroubles(e.Trouble)
 	p.found(e)
@@ -32,6 +35,18 @@ func (e *Exploration) Page(o PageOptions) Page {
 	return p
 }
 
+// tiles returns how much was explored, and what was found.
+func (e *Exploration) tiles() Tiles {
+	var t Tiles
+	for _, v := range worstFirst {
+		if n := e.counts()[v]; n > 0 {
+			t.Tiles = append(t.Tiles, Tile{text.Grouped(n), v.String(), verdictStyles[v]})
+		}
+	}
+	return Tiles{append(t.Tiles, Tile{text.Grouped(e.Commands), "commands", Plain}, Tile{text.Grouped(len(e.States)), "states", Plain},
+		Tile{text.Grouped(len(e.Outcomes)), "outcomes", Plain})}
+}
+
 // found appends the findings, one a line, with how often each was reproduced.
 func (p *Page) found(e *Exploration) {
 	t := Table{Columns: []Column{{}, {}, {Brief: true}, {Right: true}}}
@@ -42,7 +57,9 @@ func (p *Page) found(e *Exploration) {
 			words = "(no clause) " + words
 		}
 		times := some(f.Tried, fmt.Sprintf("reproduced %d of %d", f.Reproduced, f.Tried))
-		t.Rows = append(t.Rows, f.Verdict.row(f.Clause, text.OneLine(words), cmp.Or(times, "not reproduced")))
+		row := f.Verdict.row(f.Clause, text.OneLine(words), cmp.Or(times, "not reproduced"))
+		row.Link = findingAnchor(f.Clause, f.Check)
+		t.Rows = append(t.Rows, row)
 	}
 	p.findings(e.counts(), t)
 }

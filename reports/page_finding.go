@@ -77,7 +77,7 @@ func (p *Page) findingHead(group []Finding) {
 			clause = fmt.Sprintf("%s (%s: %s)", clause, f.Level, words)
 		}
 		title := append(f.Verdict.Text(), Span{Text: "  "}, Span{Text: clause, Style: Strong})
-		p.Add(Heading{2, title}, Prose{LinesOf(f.Statement)})
+		p.Add(Heading{Level: 2, Text: title, Anchor: findingAnchor(f.Clause, f.Check)}, Prose{LinesOf(f.Statement)})
 	}
 }
 

@@ -17,6 +17,9 @@ func (r *Report) Page(o PageOptions) Page {
 	groups := symptoms(all)
 	found := broken(groups)
 	counts := r.counts(all)
+	if o.Figures {
+		p.Add(counts.tiles())
+	}
 	p.Target("target", r.Target, r.Version)
 	p.AddTroubles(r.Trouble)
 	p.summary(found, fresh(all))
@@ -56,7 +59,7 @@ func (p *Page) AddTroubles(t Trouble) {
 // AddTrouble appends words under a title, unless there are none.
 func (p *Page) AddTrouble(title, words string) {
 	if words != "" {
-		p.Add(Heading{1, Styled(Bad, title)}, Prose{LinesOf(words)})
+		p.Add(Heading{Level: 1, Text: Styled(Bad, title)}, Prose{LinesOf(words)})
 	}
 }
 
@@ -160,12 +163,33 @@ func (p *Page) summary(found []Broken, all []Finding) {
 		case b.Harm != "":
 			words = b.Harm + ": " + words
 		}
-		t.Rows = append(t.Rows, b.Verdict.row(b.Clause, words, shownBy(b.Checks)))
+		row := b.Verdict.row(b.Clause, words, shownBy(b.Checks))
+		row.Link = findingAnchor(b.Clause, b.Checks...)
+		t.Rows = append(t.Rows, row)
 	}
 	p.findings(counts, t)
 	if command := rerun(all); command != "" && len(found) > 0 {
 		p.Add(Fields{Fields: []Field{{Label: "rerun one", Lines: LinesOf(command), Command: true}}})
 	}
+}
+
+// tiles returns how many clauses have each verdict.
+func (c *Counts) tiles() Tiles {
+	var t Tiles
+	for _, v := range worstFirst {
+		if n := c.Clauses[v]; n > 0 && v != NotApplicable && v != NotSelected {
+			t.Tiles = append(t.Tiles, Tile{text.Grouped(n), v.String(), verdictStyles[v]})
+		}
+	}
+	if n := c.Known.Clauses; n > 0 {
+		t.Tiles = append(t.Tiles, Tile{text.Grouped(n), "known", Plain})
+	}
+	return t
+}
+
+// findingAnchor returns what the details of a finding are linked to by.
+func findingAnchor(clause string, checks ...string) string {
+	return "finding-" + cmp.Or(clause, strings.Join(checks, "-"))
 }
 
 // findings appends a table of findings, with how many there are of each verdict.

@@ -42,7 +42,7 @@ type Document struct {
 
 // Write writes a document. It writes once, and returns the error of that.
 func Write(w io.Writer, d Document) error {
-	p := &page{link: d.Link}
+	p := &page{link: d.Link, anchors: anchorsOf(d.Page)}
 	p.head(d)
 	p.raw("<body>\n<header>\n")
 	if !d.Trail.Empty() {
@@ -57,6 +57,11 @@ func Write(w io.Writer, d Document) error {
 		if c, ok := b.(reports.Conclusion); ok {
 			outcome = p.text(c.Words)
 			p.raw("<p class=outcome>%s</p>\n<p class=facts>%s</p>\n", outcome, esc(c.Facts))
+		}
+	}
+	for _, b := range d.Page.Blocks {
+		if tiles, ok := b.(reports.Tiles); ok {
+			p.tiles(tiles)
 		}
 	}
 	p.raw("</header>\n<main>\n")
@@ -80,8 +85,40 @@ type page struct {
 	out     bytes.Buffer
 	link    func(id string) string
 	open    bool // a section is
+	fold    fold
+	anchors map[string]bool // of entries; false where the entry has been written
 	tables  int
 	figures int
+}
+
+// fold is how far an entry is that can be folded: its headings come first, and then what it holds.
+type fold uint8
+
+const (
+	noFold fold = iota
+	foldHead
+	foldBody
+)
+
+// anchorsOf returns the anchors of the entries of a page.
+func anchorsOf(of reports.Page) map[string]bool {
+	all := map[string]bool{}
+	for _, b := range of.Blocks {
+		if h, ok := b.(reports.Heading); ok && h.Anchor != "" {
+			all[h.Anchor] = true
+		}
+	}
+	return all
+}
+
+// tiles writes numbers side by side.
+func (p *page) tiles(t reports.Tiles) {
+	p.raw("<ul class=tiles>\n")
+	for _, tile := range t.Tiles {
+		p.raw("<li class=\"tile %s\" data-word=\"%s\"><b>%s</b> %s</li>\n", classes[tile.Style], esc(tile.Word), esc(tile.Value),
+			esc(tile.Word))
+	}
+	p.raw("</ul>\n")
 }
 
 func (p *page) raw(format string, args ...any) { fmt.Fprintf(&p.out, format, args...) }
@@ -171,14 +208,28 @@ func anchor(to, words string) string {
 	return `<a href="` + html.EscapeString(to) + `">` + words + "</a>"
 }
 
+// unfold closes the entry that is open.
+func (p *page) unfold() {
+	if p.fold != noFold {
+		p.raw("</details>\n")
+		p.fold = noFold
+	}
+}
+
 // end closes the section that is open.
 func (p *page) end() {
+	p.unfold()
 	if p.open {
 		p.raw("</section>\n")
 	}
 }
 
 func (p *page) block(b reports.Block) {
+	switch b.(type) {
+	case reports.Heading, reports.Prose:
+	default:
+		p.fold = map[fold]fold{foldHead: foldBody, foldBody: foldBody}[p.fold]
+	}
 	switch b := b.(type) {
 	case reports.Heading:
 		p.heading(b)
@@ -205,7 +256,21 @@ func (p *page) heading(h reports.Heading) {
 		p.raw("<section>\n<h2>%s</h2>\n", p.text(h.Text))
 		return
 	}
-	p.raw("<h3 class=level%d>%s</h3>\n", h.Level, p.text(h.Text))
+	if h.Anchor == "" {
+		p.raw("<h3 class=level%d>%s</h3>\n", h.Level, p.text(h.Text))
+		return
+	}
+	id := ""
+	if p.anchors[h.Anchor] {
+		id, p.anchors[h.Anchor] = ` id="`+esc(h.Anchor)+`"`, false
+	}
+	if p.fold == foldHead { // of the same entry
+		p.raw("<h3 class=level%d%s>%s</h3>\n", h.Level, id, p.text(h.Text))
+		return
+	}
+	p.unfold()
+	p.raw("<details class=entry open%s><summary><h3 class=level%d>%s</h3></summary>\n", id, h.Level, p.text(h.Text))
+	p.fold = foldHead
 }
 
 // lines returns lines below each other.
@@ -249,8 +314,12 @@ func (p *page) table(t reports.Table, name string) {
 	columns := t.Layout()
 	wide := len(columns)
 	p.scroll(name)
-	if p.raw("<table"); len(t.Rows) > 0 && t.Rows[0].Anchor != "" {
+	switch p.raw("<table"); {
+	case len(t.Rows) == 0:
+	case t.Rows[0].Anchor != "":
 		p.raw(" class=clauses")
+	case t.Rows[0].Link != "":
+		p.raw(" class=findings")
 	}
 	p.raw(">\n")
 	if t.Titled() {
@@ -289,13 +358,22 @@ func (p *page) cells(row reports.Row, columns []reports.Column) {
 		case i >= len(row.Cells):
 			p.raw("<td></td>")
 		case row.Anchor == "":
-			p.raw("<td%s>%s%s</td>", alignment(column, row.Cells[i]...), indent(row.Cells[i]), p.text(row.Cells[i]))
+			p.raw("<td%s>%s%s</td>", alignment(column, row.Cells[i]...), indent(row.Cells[i]), p.linked(row, i))
 		case i == 0:
 			p.raw("<th scope=row>%s</th>", p.text(row.Cells[i]))
 		default:
 			p.raw("<td>%s</td>", p.text(row.Cells[i]))
 		}
 	}
+}
+
+// linked returns a cell, whose words are a link to the entry about the row if they are the second ones, a name.
+func (p *page) linked(row reports.Row, i int) string {
+	words := p.text(row.Cells[i])
+	if _, there := p.anchors[row.Link]; i != 1 || !there || words == "" {
+		return words
+	}
+	return `<a href="#` + esc(row.Link) + `">` + words + `</a>`
 }
 
 // indent returns the blanks that a cell begins with, which HTML would leave out.
@@ -330,12 +408,27 @@ const mostLines = 400
 // transcript writes a conversation: a row for each line, with its time.
 func (p *page) transcript(t reports.Transcript) {
 	p.raw("<p class=note>%s</p>\n", esc(t.Title))
+	entries := t.Entries
+	if last := len(entries) - 1; len(t.All) > 0 && entries[last].Omitted > 0 {
+		entries = entries[:last]
+	}
+	p.entries(entries)
+	if len(entries) < len(t.Entries) {
+		p.raw("<details class=all><summary>%s left out: the whole conversation</summary>\n",
+			text.Count(t.Entries[len(entries)].Omitted, "line"))
+		p.entries(t.All)
+		p.raw("</details>\n")
+	}
+}
+
+// entries writes lines of a conversation.
+func (p *page) entries(entries []reports.Entry) {
 	p.scroll("Conversation")
 	p.raw("<table class=talk><tbody>\n")
-	for i, e := range t.Entries {
+	for i, e := range entries {
 		switch {
 		case i == mostLines:
-			p.raw("<tr><td colspan=4 class=faint>%s left out</td></tr>\n", text.Count(len(t.Entries)-i, "line"))
+			p.raw("<tr><td colspan=4 class=faint>%s left out</td></tr>\n", text.Count(len(entries)-i, "line"))
 		case i > mostLines:
 		case e.Omitted > 0:
 			p.raw("<tr><td colspan=4 class=faint>%s left out</td></tr>\n", text.Count(e.Omitted, "line"))

@@ -1,6 +1,6 @@
 'use strict';
-// Nothing here is needed to read the report: curves are toggled, a crosshair reads the table behind a chart, and the
-// table of clauses is filtered.
+// Nothing here is needed to read the report: curves are toggled, a crosshair reads the table behind a chart, and
+// findings and clauses are filtered.
 function toggles(figure) {
   figure.querySelector('svg').setAttribute('role', 'group'); // a picture may have no buttons in it
   for (const key of figure.querySelectorAll('.key')) {
@@ -50,36 +50,57 @@ function crosshair(figure) {
   });
   svg.addEventListener('pointerleave', () => line.setAttribute('visibility', 'hidden'));
 }
-function filter(table) {
-  const rows = [...table.querySelectorAll('tbody tr')];
-  if (rows.length < 16) return; // all of them are in view
+// One filter for findings, their entries and clauses: words, and the verdict of a tile.
+function filter() {
+  const rows = [...document.querySelectorAll('.findings tbody tr, .clauses tbody tr, .entry')];
+  const tiles = [...document.querySelectorAll('.tile')];
+  const header = document.querySelector('header');
+  if (!rows.length) return;
+  const texts = rows.map((row) => row.textContent.toLowerCase());
+  const of = (row) => { // the word of its verdict
+    const at = row.matches('.clauses tr') ? row.children[2] : row.querySelector('td, h3 span') || row;
+    return at.textContent.trim().split('  ')[0];
+  };
+  const verdicts = rows.map(of);
   const tool = document.createElement('div');
   tool.className = 'tool';
   const input = document.createElement('input');
   input.type = 'search';
-  input.setAttribute('aria-label', 'show clauses with');
+  input.setAttribute('aria-label', 'show findings and clauses with');
   input.placeholder = 'clause, verdict or words';
   const count = document.createElement('span');
   count.setAttribute('role', 'status');
   tool.append(input, count);
-  table.parentNode.before(tool);
-  input.addEventListener('input', () => {
+  header.append(tool);
+  let chosen = '';
+  const show = () => {
     const words = input.value.toLowerCase().split(' ').filter(Boolean);
     let shown = 0;
-    for (const row of rows) {
-      const text = row.textContent.toLowerCase();
-      row.hidden = !words.every((w) => text.includes(w));
+    rows.forEach((row, i) => {
+      row.hidden = !words.every((w) => texts[i].includes(w)) || Boolean(chosen) && !verdicts[i].startsWith(chosen);
       if (!row.hidden) shown++;
-    }
-    count.textContent = shown + ' of ' + rows.length;
-  });
+    });
+    count.textContent = words.length || chosen ? shown + ' of ' + rows.length : '';
+    tiles.forEach((t) => t.setAttribute('aria-pressed', String(t.dataset.word === chosen)));
+  };
+  input.addEventListener('input', show);
+  for (const tile of tiles.filter((t) => verdicts.some((v) => v.startsWith(t.dataset.word)))) {
+    const flip = () => { chosen = chosen === tile.dataset.word ? '' : tile.dataset.word; show(); };
+    tile.setAttribute('role', 'button');
+    tile.setAttribute('tabindex', '0');
+    tile.addEventListener('click', flip);
+    tile.addEventListener('keydown', (e) => {
+      if (e.key === 'Enter' || e.key === ' ') { e.preventDefault(); flip(); }
+    });
+  }
+  document.querySelector('.tiles')?.setAttribute('role', 'group');
 }
 document.querySelectorAll('figure.chart').forEach((f) => { toggles(f); crosshair(f); });
-document.querySelectorAll('table.clauses').forEach(filter);
+filter();
 function reveal() { // a link to a row of a table that is closed
   const row = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  const box = row && row.closest('details');
-  if (box) { box.open = true; row.scrollIntoView(); }
+  for (let box = row && row.closest('details'); box; box = box.parentElement.closest('details')) box.open = true;
+  if (row) row.scrollIntoView();
 }
 addEventListener('hashchange', reveal);
 reveal();
