@@ -350,11 +350,15 @@ func TestScript(t *testing.T) {
 		const input = document.querySelector('.tool input');
 		input.value = 'push fail';
 		input.dispatchEvent(new Event('input'));
-		return open + ' ' + document.querySelector('.tool span').textContent + ' ' +
+		const words = open + ' ' + document.querySelector('.tool span').textContent + ' ' +
 			[...document.querySelectorAll('.clauses tbody tr')].filter((r) => r.checkVisibility()).length;
+		input.value = '';
+		document.querySelector('.tile[data-word=warn]').click();
+		return words + ' ' + [...document.querySelectorAll('.clauses tbody tr')].filter((r) => r.checkVisibility())
+			.every((r) => r.children[2].textContent.startsWith('warn'));
 	})()`))
 	must(t, err)
-	if got != "true 0 of 27 0" {
+	if got != "true 3 of 39 0 true" {
 		t.Errorf("the clauses: %s", got)
 	}
 }
