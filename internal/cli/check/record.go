@@ -81,13 +81,10 @@ const shownBreaches = 3
 func (p process) record(ctx context.Context, o *recordOptions) error {
 	endpoint, err := o.endpoint()
 	if err = cmp.Or(err, refuse(o.length < 0 || o.timeout <= 0 || o.concurrency < 0,
-		"--for and --concurrency cannot be less than 0, and --timeout must be longer than 0")); err != nil {
+		"--for and --concurrency cannot be less than 0, and --timeout must be longer than 0"), program.Writable("--output", o.output)); err != nil {
 		return err
 	}
 	p.Secrets = target.NewSecrets(endpoint.Password)
-	if err := program.Writable("--output", o.output); err != nil {
-		return err
-	}
 	ctx, stop := p.serving(ctx)
 	defer stop()
 	id, err := peer.Default().Identify(ctx, endpoint.Server, o.timeout)
@@ -119,8 +116,8 @@ func (p process) record(ctx context.Context, o *recordOptions) error {
 		return &program.InternalError{Cause: err}
 	}
 	r.Close()
-	server := endpoint.Introduced(ctx, endpoint.Target(id), endpoint.Server, endpoint.Password, o.timeout)
-	return p.recorded(o, r, server, shown.shortage())
+	at := endpoint.Introduced(ctx, endpoint.Target(id), endpoint.Server, endpoint.Password, o.timeout)
+	return p.recorded(o, r, at, shown.shortage())
 }
 
 // limited returns a context that ends after --for, if that is given.

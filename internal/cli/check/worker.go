@@ -140,7 +140,7 @@ func trusted(h *situations.Harness) (folder string, err error) {
 
 // checkClient is one run, from the flags to the exit code.
 func (p process) checkClient(ctx context.Context, o *clientOptions, words []string) error {
-	if err := cmp.Or(o.validate(), o.reportFlags.Validate(o.given)); err != nil {
+	if err := cmp.Or(o.validate(), o.reportFlags.Validate(o.given), o.name(words)); err != nil {
 		return err
 	}
 	h := o.harness(words)
@@ -156,10 +156,6 @@ func (p process) checkClient(ctx context.Context, o *clientOptions, words []stri
 	}
 	bar := o.bar(&p)
 	command := commandLine(words)
-	o.software = program.Started(command, words)
-	if err := o.named.Name(0, &o.software); err != nil {
-		return err
-	}
 	p.Logf("testing %s, seed %d", command, o.seed)
 	ctx, stop := p.begin(ctx)
 	defer stop()
@@ -184,6 +180,12 @@ func (p process) checkClient(ctx context.Context, o *clientOptions, words []stri
 		},
 	})
 	return o.deliver(p, r)
+}
+
+// name finds out what the program under test is.
+func (o *clientOptions) name(words []string) error {
+	o.software = program.Started(commandLine(words), words)
+	return o.named.Name(0, &o.software)
 }
 
 // clientRunner returns what plays the chosen situations.
