@@ -221,13 +221,13 @@ func (r *run) state() reports.Text {
 	if r.complete() {
 		return t
 	}
-	words := "; incomplete"
+	words := []string{"; incomplete"}
 	for _, v := range []reports.Verdict{reports.Skipped, reports.NotSelected} { // the outcome counts the others
 		if n := r.counts[v]; n > 0 {
-			words += fmt.Sprintf(", %d %s", n, v)
+			words = append(words, fmt.Sprintf("%d %s", n, v))
 		}
 	}
-	return append(t, reports.Span{Text: words, Style: reports.Unclear})
+	return append(t, reports.Span{Text: strings.Join(words, ", "), Style: reports.Unclear})
 }
 
 // complete reports whether the run was, and each clause that checks can decide has a result.

@@ -55,13 +55,9 @@ func (p process) site(files, subjects []string, folder string) error {
 	if folder == "" {
 		return errors.New("where to? Give -o FOLDER")
 	}
-	given := map[string]string{}
-	for _, s := range subjects {
-		file, name, ok := strings.Cut(s, "=")
-		if !ok || !slices.Contains(files, file) || strings.TrimSpace(name) == "" {
-			return fmt.Errorf("--subject %q: want FILE=NAME VERSION, with one of the reports as FILE", s)
-		}
-		given[file] = name
+	given, err := subjectsGiven(files, subjects)
+	if err != nil {
+		return err
 	}
 	of := site.Site{Suite: version()}
 	protocols := map[*peer.Peer]bool{}
@@ -72,7 +68,10 @@ func (p process) site(files, subjects []string, folder string) error {
 		}
 		protocol := reportedProtocol(r)
 		protocols[protocol] = true
-		name, number := subjectOf(r, file, given[file])
+		name, number, err := subjectOf(r, file, given[file])
+		if err != nil {
+			return fmt.Errorf("--subject: %w", err)
+		}
 		of.Runs = append(of.Runs, site.Run{Kind: kindOf(r, protocol), Name: name, Version: number, Report: r})
 	}
 	for _, protocol := range peer.All() {
@@ -92,6 +91,19 @@ func (p process) site(files, subjects []string, folder string) error {
 	p.Logf("%s of %s; begin with %s", text.Count(len(pages), "file"), text.Count(len(files), "report"),
 		filepath.Join(folder, site.Index))
 	return nil
+}
+
+// subjectsGiven returns what --subject says of each file.
+func subjectsGiven(files, subjects []string) (map[string]string, error) {
+	given := map[string]string{}
+	for _, s := range subjects {
+		file, name, ok := strings.Cut(s, "=")
+		if !ok || !slices.Contains(files, file) {
+			return nil, fmt.Errorf("--subject %q: want FILE=NAME VERSION, with one of the reports as FILE", s)
+		}
+		given[file] = name
+	}
+	return given, nil
 }
 
 // reportedProtocol returns the protocol whose clauses a report has.
@@ -115,15 +127,15 @@ func kindOf(r *reports.Report, of *peer.Peer) site.Kind {
 }
 
 // subjectOf returns the name and the version of what a report is about; given is the value of --subject, if any.
-func subjectOf(_ *reports.Report, file, given string) (name, version string) {
-	words := strings.Fields(given)
-	switch last := len(words) - 1; {
-	case last > 0:
-		return strings.Join(words[:last], " "), words[last]
-	case last == 0:
-		return words[0], ""
+func subjectOf(r *reports.Report, file, given string) (name, version string, err error) {
+	switch of := r.Target.Subject; {
+	case given != "":
+		return reports.ParseSubject(given)
+	case of.Name != "":
+		return of.Name, of.Version, nil
 	}
-	return site.NameOfFile(file)
+	name, version = site.NameOfFile(file)
+	return name, version, nil
 }
 
 // describe adds the clauses of a protocol, and the documents about it.
