@@ -3,7 +3,6 @@ package fwpdialect
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/session"
-	"github.com/fwpsuite/fwp/internal/session/fwpsession"
 )
 
 // ours matches the names that the programs of this suite give to queues and jobs: those of loads, checks and
@@ -47,13 +45,13 @@ type Cleaning struct {
 // put there is given back. nc is a fresh connection, which Clean closes. It blocks for as long as that takes, with
 // timeout for each reply.
 func Clean(ctx context.Context, nc net.Conn, password, run string, timeout time.Duration) (Cleaning, error) {
-	c := &cleaner{ctx: ctx, conn: session.New(nc, fwpsession.Protocol{}, session.Config{Timeout: timeout, ReadOn: true}),
-		run: run}
-	defer c.conn.Leave(ctx)
 	done := Cleaning{Removed: map[string]int{}}
-	if err := c.greet(password); err != nil {
+	client, err := Greet(ctx, nc, fmt.Sprintf("fwpcheck-clean-%d", os.Getpid()), password, timeout)
+	defer client.Leave()
+	if err != nil {
 		return done, err
 	}
+	c := &cleaner{Client: client, run: run}
 	for range cleanRounds {
 		state, err := c.info()
 		if err != nil {
@@ -87,24 +85,9 @@ func (c *cleaner) emptyAll(done *Cleaning) (removed int, err error) {
 const cleanRounds = 5
 
 type cleaner struct {
-	ctx  context.Context //nolint:containedctx // of the one call that the cleaner is for
-	conn *session.Conn
-	run  string // empty: all
-	wid  string
-	beat time.Time // when the latest BEAT was sent, or HELLO
-}
+	*Client
 
-// beatEvery is how often a cleaner sends BEAT: servers close the connections of workers that do not. (Client Lifecycle)
-const beatEvery = 15 * time.Second
-
-// alive sends a BEAT if it is time for one. That the server tells the cleaner to stop changes nothing.
-func (c *cleaner) alive() error {
-	if time.Since(c.beat) < beatEvery {
-		return nil
-	}
-	c.beat = time.Now()
-	_, err := c.ask(fwp.Command{Verb: fwp.BEAT, Args: []byte(`{"wid":"` + c.wid + `"}`)})
-	return err
+	run string // empty: all
 }
 
 // serverState is the part of INFO that Clean uses. The specification does not lay its contents down. (INFO Command)
@@ -127,50 +110,9 @@ func (s *serverState) sets() map[string]int64 {
 	return sets
 }
 
-// greet introduces a worker.
-func (c *cleaner) greet(password string) error {
-	r, err := c.conn.Answer(c.ctx)
-	if err := answered(r, err); err != nil {
-		return fmt.Errorf("greeting: %w", err)
-	}
-	hi := c.conn.State().(*fwpsession.State).Hi()
-	c.wid, c.beat = fmt.Sprintf("fwpcheck-clean-%d", os.Getpid()), time.Now()
-	hello := fwp.Hello{Hostname: "fwpcheck", WorkerID: c.wid, PID: os.Getpid()}
-	if hi.Protected {
-		if hello.PasswordHash, err = fwp.PasswordHash(password, hi.Salt, hi.Iterations); err != nil {
-			return err
-		}
-	}
-	_, err = c.ask(hello.Command())
-	return err
-}
-
-// ask sends a command and returns its reply. An error reply is an error.
-func (c *cleaner) ask(command fwp.Command) (session.Message, error) {
-	r, err := c.conn.Ask(c.ctx, fwp.AppendCommand(nil, command))
-	if err := answered(r, err); err != nil {
-		return session.Message{}, fmt.Errorf("%s: %w", command.Verb, err)
-	}
-	if fwp.Kind(r.Message.Kind) == fwp.ErrorReply {
-		return r.Message, fmt.Errorf("%s was refused: %q", command.Verb, r.Message.Text)
-	}
-	return r.Message, nil
-}
-
-// answered returns why there is no whole message, nil if there is one.
-func answered(r session.Received, err error) error {
-	switch {
-	case err != nil:
-		return err
-	case !r.Whole():
-		return errors.New(r.String())
-	}
-	return nil
-}
-
 // info returns the state of the server.
 func (c *cleaner) info() (state serverState, err error) {
-	m, err := c.ask(fwp.Command{Verb: fwp.INFO})
+	m, err := c.Ask(fwp.INFO)
 	if err == nil {
 		_ = json.Unmarshal(m.Text, &state) // what is not as expected is not shown
 	}
@@ -196,15 +138,15 @@ func (c *cleaner) mine(name string) bool {
 // empty removes so many jobs from a queue, and returns how many it removed. It does not wait for more.
 func (c *cleaner) empty(queue string, jobs int64) (removed int, err error) {
 	do := func(line string) (session.Message, bool) {
-		var r session.Received
-		if r, err = c.conn.Ask(c.ctx, []byte(line+"\r\n")); err == nil {
-			err = answered(r, nil)
+		var m session.Message
+		if m, err = c.Ask(line); refused(err) {
+			err = nil
 		}
-		return r.Message, err == nil
+		return m, err == nil
 	}
 	remover := Remover{Own: func(jid string) bool { return RunOf(jid) != "" }, Do: do}
 	for range jobs {
-		if err := c.alive(); err != nil {
+		if err := c.Alive(); err != nil {
 			return removed, err
 		}
 		jid, ok := remover.Next(queue)

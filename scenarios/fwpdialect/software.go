@@ -3,13 +3,13 @@ package fwpdialect
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/session"
-	"github.com/fwpsuite/fwp/internal/session/fwpsession"
 )
 
 // Software returns the name and the version that a server tells in INFO: "faktory", "1.10.0". Both are empty if it does
@@ -18,12 +18,12 @@ import (
 func Software(
 	ctx context.Context, nc net.Conn, password string, timeout time.Duration,
 ) (name, version string, err error) {
-	c := &cleaner{ctx: ctx, conn: session.New(nc, fwpsession.Protocol{}, session.Config{Timeout: timeout})}
-	defer c.conn.Leave(ctx)
-	if err := c.greet(password); err != nil {
+	c, err := Greet(ctx, nc, fmt.Sprintf("fwpcheck-%d", os.Getpid()), password, timeout)
+	defer c.Leave()
+	if err != nil {
 		return "", "", err
 	}
-	m, err := c.ask(fwp.Command{Verb: fwp.INFO})
+	m, err := c.Ask(fwp.INFO)
 	if err != nil {
 		return "", "", err
 	}
