@@ -61,3 +61,9 @@ func ExamplePage() {
 	//   default     12
 	//   mail     3,021
 }
+
+func init() {
+	reports.RenderText = func(p reports.Page, o reports.TextOptions) []byte {
+		return page.Text(p, page.TextOptions(o))
+	}
+}

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// RenderText writes a page as text. Its room is above this one, so an internal test cannot import it: rendered_test.go
+// RenderText writes a page as text. Its room is above this one, so an internal test cannot import it: example_test.go
 // sets it.
 var RenderText func(p Page, o TextOptions) []byte
 

@@ -6,11 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/internal/input"
 	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -118,4 +125,166 @@ func (o *recheckOptions) held(r *reports.Report) (*reports.Report, error) {
 		known.server.Name, known.server.Version, _ = strings.Cut(r.Expectations.Server, " ")
 	}
 	return known.judge(r), nil
+}
+
+// unread is what a file is that cannot be evaluated again.
+const unread = "neither a report of fwpcheck run (JSON or HTML) nor a history of fwpbench run --history"
+
+// judge checks the histories of some files. In text, the result of each is printed as soon as it is there.
+func (p process) judge(names []string, format string) error {
+	var all reports.Histories
+	for _, name := range names {
+		f := reports.History{Name: name}
+		h, err := p.loadHistory(name)
+		if err != nil {
+			f.Damage = text.OfError(err)
+			p.Logf("%s: %s", name, f.Damage)
+		}
+		if h != nil {
+			check(&f, h)
+		}
+		all.Files = append(all.Files, f)
+		if format == "text" && h != nil {
+			if err := p.PrintPage(f.Page()); err != nil {
+				return err
+			}
+		}
+	}
+	all.Conclude()
+	if format == "json" {
+		if err := p.PrintJSON(&all); err != nil {
+			return err
+		}
+	}
+	return program.Ended(all.Exit)
+}
+
+// loadHistory reads a history. With an error it returns what is before the damage, nil if that is nothing.
+func (p process) loadHistory(name string) (*history.History, error) {
+	in := p.In
+	if name != "-" {
+		file, err := input.Open(name)
+		if failed, ok := errors.AsType[*fs.PathError](err); ok {
+			return nil, failed.Err // the caller names the file
+		}
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = file.Close() }() // it was only read
+		in = file
+	}
+	h, err := history.Load(in)
+	if damage, ok := errors.AsType[*history.DamageError](err); ok && damage.Line == 1 {
+		return nil, fmt.Errorf("%s (line 1: %w)", unread, damage.Err)
+	}
+	if err != nil && len(h.Events) == 0 {
+		return nil, err
+	}
+	return h, err
+}
+
+// check fills in what a history shows.
+func check(f *reports.History, h *history.History) {
+	report := history.Examine(h)
+	f.Events, f.Drained, f.Cut = len(h.Events), h.Drained, h.Cut
+	f.Jobs, f.Settled, f.Inconclusive = report.Jobs, report.Settled, causes(report.Undecided)
+	for _, found := range report.Findings {
+		clause := clauseOf(string(found.Breach))
+		shown := reports.HistoryFinding{
+			Clause: clause.ID, Level: clause.Level, Statement: clause.Statement, JID: found.JID, What: found.What,
+		}
+		for _, other := range found.Or {
+			shown.Or = append(shown.Or, peer.Default().ClauseOf(string(other)))
+		}
+		for _, i := range found.Events {
+			e := numbered{i, h.Events[i]}
+			shown.Events = append(shown.Events, reports.HistoryEvent{Data: e, Cells: e.cells()})
+		}
+		f.Findings = append(f.Findings, shown)
+	}
+}
+
+// jidsShown is how many jobs are named whose end is not known for the same reason.
+const jidsShown = 5
+
+// causes counts jobs by the reason why their end is not known.
+func causes(undecided []history.Undecided) (all []reports.HistoryCause) {
+	for _, job := range undecided {
+		i := slices.IndexFunc(all, func(c reports.HistoryCause) bool { return c.Why == job.Why })
+		if i < 0 {
+			i = len(all)
+			all = append(all, reports.HistoryCause{Why: job.Why})
+		}
+		cause := &all[i]
+		if cause.Jobs++; len(cause.JIDs) < jidsShown {
+			cause.JIDs = append(cause.JIDs, job.JID)
+		}
+	}
+	return all
+}
+
+// numbered is an event with its index in the history.
+type numbered struct {
+	Index int `json:"index"`
+	history.Event
+}
+
+// cells returns the cells of an event on a page.
+func (e *numbered) cells() []string {
+	return []string{fmt.Sprintf("#%d", e.Index), span(&e.Event), party(&e.Event), exchange(&e.Event)}
+}
+
+func instant(t time.Duration) string { return t.Round(time.Microsecond).String() }
+
+// span returns when an event was.
+func span(e *history.Event) string {
+	if e.Outcome == history.Open {
+		return instant(e.Call) + " on"
+	}
+	return instant(e.Call) + " to " + instant(e.Return)
+}
+
+// party returns the client of an event, or the server itself.
+func party(e *history.Event) string {
+	switch {
+	case e.Op == history.Restart || e.Op == history.Kill:
+		return "the server"
+	case e.Worker != "":
+		return fmt.Sprintf("%s (client %d)", e.Worker, e.Client)
+	}
+	return fmt.Sprintf("client %d", e.Client)
+}
+
+// exchange returns a command and its reply.
+func exchange(e *history.Event) string {
+	command := e.Op.String()
+	if e.Op == history.Fetch {
+		command = strings.Join(append([]string{command}, e.Queues...), " ")
+	} else if e.JID != "" {
+		command += " " + e.JID
+	}
+	if e.Op == history.Push && e.Queue != "" {
+		command += " to " + e.Queue
+	}
+	if e.At > 0 {
+		command += ", at " + instant(e.At)
+	}
+	return command + ": " + reply(e)
+}
+
+// reply returns a reply in words.
+func reply(e *history.Event) string {
+	switch {
+	case e.Outcome == history.Open:
+		return "no reply"
+	case e.Outcome == history.Refused:
+		return "an error"
+	case e.Op != history.Fetch:
+		return "OK"
+	case e.Outcome == history.Empty:
+		return "nothing"
+	case e.Queue != "":
+		return fmt.Sprintf("job %s of %s", e.JID, e.Queue)
+	}
+	return "job " + e.JID
 }
