@@ -15,6 +15,13 @@ type Config struct {
 	// [Server.Kill]. Nil means a free port of 127.0.0.1, kept over restarts.
 	Listen func() (net.Listener, error)
 
+	// Dir is the folder in which the store is while the server does not run: [Server.Close] writes it there, and Start
+	// reads it. A process that is killed writes nothing. Empty means that it is lost.
+	Dir string
+
+	// Restored sees and may change what Start reads.
+	Restored func(*Snapshot)
+
 	// TLS, if set, makes every connection a TLS connection.
 	TLS *tls.Config
 

@@ -17,7 +17,7 @@
 //
 // Files, by idea:
 //
-//	server, what an operator does: server.go, config.go, restart.go
+//	server, what an operator does: server.go, config.go, restart.go, snapshot.go
 //	connections and lines:         conn.go, line.go, write.go, reply.go
 //	commands:                      command.go, greeting.go, auth.go, fetch.go, failure.go, worker.go, info.go
 //	jobs and their store:          job.go, job_check.go

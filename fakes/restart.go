@@ -10,7 +10,7 @@ import (
 )
 
 // Close stops listening, closes every connection, and returns when all goroutines of the
-// server have ended. Calling it again does nothing.
+// server have ended and its store is in [Config.Dir]. Calling it again does nothing.
 func (s *Server) Close() {
 	s.life.Lock()
 	defer s.life.Unlock()
@@ -24,6 +24,7 @@ func (s *Server) Close() {
 	s.stop(false)
 	s.clock.Wait()
 	if first {
+		s.save()
 		s.store.Release()
 	}
 }
@@ -107,6 +108,11 @@ type StoredJob struct {
 	Queue string          // the queue that it is in, was in or will be in
 	Due   time.Time       // when it is enqueued, or its reservation ends; zero for a job in its queue
 	Unit  json.RawMessage // the work unit as it would be delivered now
+
+	// Failures is how often it has failed.
+	Failures int
+	// After, of a job in a [Snapshot], is how long after its start the server reads it.
+	After time.Duration `json:"-"`
 }
 
 // Jobs returns the jobs that the server has: those in queues in their order, by the names of the queues, then the
@@ -121,7 +127,10 @@ func (s *Server) Jobs() []StoredJob {
 		case stored.Set == store.Nowhere:
 			place = "working"
 		}
-		all = append(all, StoredJob{stored.Job.jid, place, stored.Job.queue, stored.Due, stored.Job.doc().Append(nil)})
+		all = append(all, StoredJob{
+			JID: stored.Job.jid, Place: place, Queue: stored.Job.queue, Due: stored.Due, Unit: stored.Job.doc().Append(nil),
+			Failures: stored.Job.failures,
+		})
 	}
 	return all
 }

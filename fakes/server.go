@@ -78,6 +78,9 @@ func (s *Server) TryStart() error {
 	s.conns = make(map[*conn]struct{})
 	s.workers.byWID = make(map[string]*worker)
 	s.store = s.newStore()
+	if err := s.load(); err != nil {
+		return err
+	}
 	if err := s.listen(); err != nil {
 		return err
 	}

@@ -5,7 +5,8 @@
 // job.go, line.go, push.go, queue.go, reply.go, reserve.go, restart.go, retry.go, schedule.go, state.go and worker.go.
 // A fault that breaks the same clause in the same way on the same occasion as another one is an alias of that.
 //
-// faults.go has the list of all. The hooks are made of the words in condition.go (when), action.go (what then) and
+// keeping.go has the faults of what a server keeps while it does not run, which are a list of their own. faults.go has the
+// list of all others. The hooks are made of the words in condition.go (when), action.go (what then) and
 // memory.go (after what); content.go changes the JSON within jobs, hands.go knows which jobs are being worked on,
 // hash.go what is wrong with a password's hash, and wait.go has the hooks that wait, or know which FETCHes wait.
 package faults

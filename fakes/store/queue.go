@@ -67,6 +67,11 @@ func (st *Store[J, E]) put(by E, j J, front bool) {
 		w.wake()
 		return
 	}
+	st.fill(q, j, front)
+}
+
+// fill adds a job to its queue, on which no consumer waits.
+func (st *Store[J, E]) fill(q *queue[J], j J, front bool) {
 	if front {
 		q.jobs = slices.Insert(q.jobs, 0, j)
 	} else {

@@ -8,13 +8,19 @@ func (st *Store[J, E]) reserve(by E, j J) *Held[J] {
 		return h
 	}
 	h.due = s.Until
-	h.next = st.held[j.ID()] // producers may use an id twice
-	st.held[j.ID()] = h
+	st.hold(h)
+	return h
+}
+
+// hold adds a reservation.
+func (st *Store[J, E]) hold(h *Held[J]) {
+	id := h.Job.ID()
+	h.next = st.held[id] // producers may use an id twice
+	st.held[id] = h
 	st.expiry.add(h)
-	st.keep(j)
+	st.keep(h.Job)
 	st.working++
 	st.arm(h.due)
-	return h
 }
 
 // release ends a reservation; it reports whether there was one.

@@ -268,6 +268,36 @@ func (st *Store[J, E]) Jobs() []Stored[J] {
 	return all
 }
 
+// Restore adds a job as Jobs has returned it, of this store or of an earlier one. The policy is not asked; a consumer
+// that waits for the job gets it.
+func (st *Store[J, E]) Restore(by E, s Stored[J]) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	h := &Held[J]{Job: s.Job, due: s.Due, index: -1}
+	switch q := st.queue(s.Job.Queue()); {
+	case s.Due.IsZero() && q.waiting.Len() > 0:
+		st.put(by, s.Job, false)
+		return
+	case s.Due.IsZero():
+		st.fill(q, s.Job, false)
+		return
+	case s.Set == Nowhere:
+		st.hold(h)
+	default:
+		st.timeline(s.Set).add(h)
+		st.keep(h.Job)
+		st.arm(h.due)
+	}
+	st.forget(st.queue(s.Job.Queue()))
+}
+
+// Count sets the counts that no job shows: those of dead jobs, and what was done since the store was cleared.
+func (st *Store[J, E]) Count(dead int, processed, failures int64) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.dead, st.processed, st.failures = dead, processed, failures
+}
+
 // Held is a job with the time at which it is due: of a job that a worker holds, the end of its reservation.
 type Held[J Job] struct {
 	Job J

@@ -12,5 +12,6 @@
 //	report.go      accepts, beat, flush, refused, refuses, worker
 //	time.go        expiry, reserve, retries, schedule, time
 //
-// variations.go has the list of all. The hooks are made of the words in hook.go.
+// keeping.go has those of what a server keeps while it does not run, which are a list of their own. variations.go has the
+// list of all others. The hooks are made of the words in hook.go.
 package variations

@@ -159,7 +159,7 @@ var rooms = map[string]room{
 		"internal/values", "scenarios", "scenarios/workqdialect", "workq",
 	}},
 	"fakes": {mayImport: []string{
-		"fakes/catalogue", "fakes/store", "fwp", "internal/rfc3339", "internal/wait",
+		"fakes/catalogue", "fakes/store", "fwp", "internal/input", "internal/rfc3339", "internal/wait",
 	}, alone: true},
 	"fakes/faults":     {mayImport: []string{"fakes", "fakes/catalogue", "fwp"}, alone: true},
 	"fakes/variations": {mayImport: []string{"fakes", "fakes/catalogue", "fakes/faults", "fwp"}, alone: true},

@@ -1,0 +1,99 @@
+package fakes
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/fwpsuite/fwp/fakes/store"
+	"github.com/fwpsuite/fwp/internal/input"
+	"github.com/fwpsuite/fwp/internal/wait"
+)
+
+// Snapshot is what a server keeps of its store while it does not run.
+type Snapshot struct {
+	Jobs []StoredJob // as [Server.Jobs] has them
+	// Dead, Processed and Failures are counts of INFO. Dead jobs are only counted.
+	Dead                int
+	Processed, Failures int64
+}
+
+// snapshotFile is its name in Config.Dir.
+const snapshotFile = "store.json"
+
+// mostKept is how many bytes of it are read.
+const mostKept = 1 << 30
+
+// save writes the store to its folder. A store that cannot be written is lost.
+func (s *Server) save() {
+	if s.cfg.Dir == "" {
+		return
+	}
+	n := s.store.Sizes()
+	b, err := json.Marshal(Snapshot{Jobs: s.Jobs(), Dead: n.Dead, Processed: n.Processed, Failures: n.Failures})
+	if err != nil {
+		return
+	}
+	whole := filepath.Join(s.cfg.Dir, snapshotFile)
+	if os.WriteFile(whole+".new", b, 0o600) == nil {
+		_ = os.Rename(whole+".new", whole)
+	}
+}
+
+// load reads the store from its folder, if there is one. Jobs with an After are read later; a server that is closed
+// before that reads them at once.
+func (s *Server) load() error {
+	if s.cfg.Dir == "" {
+		return nil
+	}
+	b, err := input.Read(filepath.Join(s.cfg.Dir, snapshotFile), mostKept)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var kept Snapshot
+	if err == nil {
+		err = json.Unmarshal(b, &kept)
+	}
+	if err != nil {
+		return fmt.Errorf("read the store: %w", err)
+	}
+	if s.cfg.Restored != nil {
+		s.cfg.Restored(&kept)
+	}
+	s.store.Count(kept.Dead, kept.Processed, kept.Failures)
+	later := map[time.Duration][]StoredJob{}
+	for _, j := range kept.Jobs {
+		later[j.After] = append(later[j.After], j)
+	}
+	for after, jobs := range later {
+		if after <= 0 {
+			s.restore(jobs)
+			continue
+		}
+		s.clock.Go(func() {
+			wait.Until(s.stopped, after)
+			s.restore(jobs)
+		})
+	}
+	return nil
+}
+
+func (s *Server) restore(jobs []StoredJob) {
+	for _, stored := range jobs {
+		unit, refused := parseObject(stored.Unit)
+		if refused != nil {
+			continue // only a hook can have made such a one
+		}
+		j := newJob(unit, &s.cfg)
+		j.queue, j.failures = stored.Queue, stored.Failures
+		set := store.Set(stored.Place)
+		if stored.Place == "queue" || stored.Place == "working" {
+			set = store.Nowhere
+		}
+		s.store.Restore(&Event{}, store.Stored[*job]{Job: j, Set: set, Due: stored.Due})
+	}
+}
