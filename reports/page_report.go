@@ -23,8 +23,9 @@ func (r *Report) Page(o PageOptions) Page {
 	p.Target("target", r.Target, r.Version)
 	p.AddTroubles(r.Trouble)
 	p.summary(found, fresh(all))
+	p.upgraded(r.Upgrade, o)
 	p.known(r, groups, o)
-	if o.Figures && len(r.Clauses) > 0 {
+	if o.Figures && len(r.Clauses) > 0 && r.Upgrade == nil {
 		p.Section("CLAUSES", "the verdict on each")
 		p.Add(MatrixOf([]string{"verdict"}, r))
 	}

@@ -45,6 +45,8 @@ type Report struct {
 	Unseen string `json:"unseen,omitempty" from:"target"`
 	// Law is what the law of the protocol has judged; nil if it has judged nothing.
 	Law *Law `json:"law,omitempty"`
+	// Upgrade is what became of jobs over an upgrade; nil if there was none.
+	Upgrade *Upgrade `json:"upgrade,omitempty"`
 	// Inputs is what was sent in all checks; nil if that was not counted.
 	Inputs *Inputs `json:"inputs,omitempty"`
 	// Functions is what code of the server was reached; nil if that was not asked for.

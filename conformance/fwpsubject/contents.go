@@ -52,6 +52,19 @@ var jobFields = sync.OnceValue(func() []jobField {
 	return all
 })
 
+// EachContent calls each with every class of values of the fields of a job whose values are free, those included that a
+// server may refuse, and with texts for a part of its jid.
+func EachContent(each func(field, class string, b values.Bucket)) {
+	for _, b := range values.Texts() {
+		each("jid", b.Name, b)
+	}
+	for _, f := range jobFields() {
+		for _, b := range slices.Concat(f.must, f.may) {
+			each(f.name, b.Name, b)
+		}
+	}
+}
+
 // riskyValue is a value of a field of a job that a server may refuse. The zero value is none.
 type riskyValue struct {
 	field string

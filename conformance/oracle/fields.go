@@ -47,6 +47,26 @@ func (w *World) differs(j *Job, f map[string]any, now time.Time) (told *law.Viol
 	return told
 }
 
+// Difference returns how a job differs that came back long after its PUSH, or after a FAIL if failure has the argument
+// of one, from what was sent. Times of the server's are not compared. It returns nil if nothing differs.
+func Difference(sent, failure, got map[string]any) *law.Violation {
+	j := newJob(sent)
+	for _, check := range [...]func(map[string]any) *law.Violation{j.letters, j.given, j.defaults, j.createdAt} {
+		if v := check(got); v != nil {
+			return v
+		}
+	}
+	if failure == nil {
+		return nil
+	}
+	f, is := got["failure"].(map[string]any)
+	if !is {
+		return wrong("FWP-WU-13", "failure", "object", got["failure"])
+	}
+	j.failure = failure
+	return j.described(got, texts(f), time.Time{})
+}
+
 // assume takes a value that differs from what was pushed as the server's way with the job. What comes of a job whose
 // reservation may last for another time is not known, nor how often one is tried whose retry is another.
 func (j *Job) assume(field string, value any) {

@@ -40,8 +40,9 @@ var rooms = map[string]room{
 	},
 	"internal/cli/check": {
 		mayImport: []string{
-			"conformance", "conformance/explore", "conformance/fwpsubject", "conformance/run", "conformance/workers",
-			"conformance/workers/situations", "docs", "internal/cli/program", "internal/double", "internal/expect",
+			"conformance", "conformance/explore", "conformance/fwpsubject", "conformance/run", "conformance/upgrade",
+			"conformance/workers", "conformance/workers/situations", "docs", "internal/cli/program",
+			"internal/double", "internal/expect",
 			"internal/history", "internal/input", "internal/peer", "internal/recorder", "internal/selftest",
 			"internal/shortage", "internal/stress", "internal/target", "internal/text", "load/health", "reports",
 			"reports/page", "reports/site", "scenarios", "scenarios/fwpdialect", "scenarios/play",
@@ -83,7 +84,8 @@ var rooms = map[string]room{
 	},
 	"internal/peer": {
 		mayImport: []string{
-			"conformance", "conformance/*subject", "conformance/*suite", "conformance/explore", "conformance/run", "docs",
+			"conformance", "conformance/*subject", "conformance/*suite", "conformance/explore", "conformance/run",
+			"conformance/*upgrade", "docs",
 			"emqp", "fakes", "fakes/catalogue", "fakes/fake*", "fakes/faults", "fakes/variations", "internal/double",
 			"internal/stress", "internal/target", "internal/text", "load/*speaker", "load/protocol", "load/workload",
 			"scenarios", "scenarios/*dialect", "scenarios/play",
@@ -126,6 +128,13 @@ var rooms = map[string]room{
 		},
 		testsAlso: []string{"scenarios/fwpdialect", "scenarios/workqdialect"},
 	},
+	"conformance/upgrade": {
+		mayImport: []string{"conformance", "internal/history", "internal/text", "reports", "scenarios/play"},
+	},
+	"conformance/fwpupgrade": {mayImport: []string{
+		"conformance/fwpsubject", "conformance/oracle", "conformance/upgrade", "fwp", "internal/history", "internal/jsonnum",
+		"internal/rfc3339", "internal/values", "scenarios/fwpdialect",
+	}},
 	"conformance/fwpsubject": {mayImport: []string{
 		"conformance/explore", "conformance/law", "conformance/model", "conformance/oracle", "fwp", "internal/rfc3339",
 		"internal/session", "internal/session/fwpsession", "internal/values", "scenarios", "scenarios/fwpdialect",

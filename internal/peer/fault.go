@@ -117,3 +117,20 @@ func (p *Peer) faultElsewhere(name string) string {
 	}
 	return ""
 }
+
+// UpgradeFaultsNamed returns the fault of that name among those of what the embedded server keeps; none for an empty
+// name.
+func (p *Peer) UpgradeFaultsNamed(name string) ([]Fault, error) {
+	var names []string
+	for _, f := range p.UpgradeFaults() {
+		if f.Name == name {
+			return []Fault{f}, nil
+		}
+		names = append(names, f.Name)
+	}
+	if name == "" {
+		return nil, nil
+	}
+	return nil, fmt.Errorf("--fault: unknown fault %q; %s", name, cmp.Or(text.DidYouMean(text.Candidates(name, names)...),
+		"docs/upgrades.md has the faults"))
+}

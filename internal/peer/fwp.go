@@ -13,6 +13,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
+	"github.com/fwpsuite/fwp/conformance/fwpupgrade"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/docs"
 	"github.com/fwpsuite/fwp/fakes"
@@ -34,7 +35,10 @@ func fwpPeer() *Peer {
 		Faults:     func() []Fault { return faultsOf(faults.All(), fwpHook) },
 		Variations: func() []Variation { return variationsOf(variations.All()) },
 		Embed:      embedFWP, CheckSettings: checkFWPSettings, Double: doubleFWP,
-		Subject: fwpsubject.New,
+		Subject: fwpsubject.New, Upgrade: fwpupgrade.Subject(),
+		UpgradeFaults: func() []Fault {
+			return faultsOf(faults.Keeping(), func(c *fakes.Config) *func(*fakes.Snapshot) { return &c.Restored })
+		},
 		Speaker: func(c SpeakerConfig) protocol.Protocol { return fwpspeaker.New(c.Password) },
 
 		Passwords: true, Histories: true, Monitored: true, ClientBreaches: fwpsuite.ClientBreaches,
@@ -58,7 +62,7 @@ func fwpConfig(c *Config) (fakes.Config, error) {
 		return config, err
 	}
 	config.Iterations = cmp.Or(config.Iterations, c.Iterations)
-	config.Password, config.Seed, config.Listen = c.Password, c.Seed, c.listener(c.Addr)
+	config.Password, config.Seed, config.Listen, config.Dir = c.Password, c.Seed, c.listener(c.Addr), c.Dir
 	if c.Settings["salt"] != "" || c.Settings["iterations"] != "" || config.AcceptHash != "" {
 		config.Password = rand.Text()
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/upgrade"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load/protocol"
 	"github.com/fwpsuite/fwp/load/workload"
@@ -47,6 +48,10 @@ type Peer struct {
 
 	// Subject returns it as a subject of exploring. Nil: fwpcheck explore and compare do not work with it.
 	Subject func() *explore.Subject
+	// Upgrade is how its servers are filled with jobs, and asked for them: see conformance/upgrade. Nil: fwpcheck upgrade
+	// does not work with it. UpgradeFaults are the ways in which the embedded server spoils what it keeps, sorted by name.
+	Upgrade       *upgrade.Subject
+	UpgradeFaults func() []Fault
 	// Speaker returns it as a protocol of a load. Nil: fwpbench does not work with it.
 	Speaker func(SpeakerConfig) protocol.Protocol
 	// Requests says by which commands producers wait until their jobs are done; empty if there are none.

@@ -21,6 +21,7 @@ func (p *Peer) refusal(command string) string {
 		{p.Subject == nil, "fwpcheck compare", "nobody has written a generator of its commands yet"},
 		{p.Embed == nil, "fwpcheck selftest", "there is no embedded server of it"},
 		{p.Double == nil, "fwpcheck serve", "there is no embedded server of it"},
+		{p.Upgrade == nil, "fwpcheck upgrade", "nobody has written how its servers are filled and asked for their jobs yet"},
 		{p.Speaker == nil, "fwpbench", "nobody has written how a load speaks it yet"},
 		{!p.Monitored, "fwpcheck record", "there are no rules for what its clients and its servers do"},
 		{!p.Monitored, "fwpcheck worker", "there are no rules for what its clients do"},

@@ -18,6 +18,8 @@ type Config struct {
 	Password  string            // that it asks for; empty: none
 	Settings  map[string]string // of the header of a script
 	Seed      uint64            // what is left to chance follows from it; 0: from nothing
+	// Dir is the folder in which the store of a server of FWP is while it does not run. Empty: it is lost.
+	Dir string
 	// Iterations is how often clients hash a password where Settings do not say; 0: as often as usual.
 	Iterations int
 }

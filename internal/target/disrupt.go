@@ -37,6 +37,14 @@ func (i *Started) Again(ctx context.Context) error {
 	return i.begin(ctx)
 }
 
+// Replace has Again start another server at the same place: by the command, the environment and the Ready of s.
+func (i *Started) Replace(s *Starter) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.starter = s
+	i.Server.Address.Backend = s.backend(i.place)
+}
+
 // Pause makes the server, and what else is in its process group, stand still until Continue. It does not wait for that.
 func (i *Started) Pause() { i.toGroup("STOP") }
 

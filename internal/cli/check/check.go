@@ -32,7 +32,7 @@ func newCheck(p process) *cobra.Command {
 		Args: program.UnknownCommand,
 	}
 	root.AddCommand(newRun(p), program.NewInit(p.Process), newLint(p), newFmt(p), newList(p), newExplain(p), newSpec(p),
-		newRecheck(p, "recheck", false), newRecheck(p, "judge", true), newExplore(p), newCompare(p), newSite(p),
+		newRecheck(p, "recheck", false), newRecheck(p, "judge", true), newExplore(p), newCompare(p), newUpgrade(p), newSite(p),
 		newCoverage(p),
 		newSelftest(p), newWait(p), newServe(p), newWorker(p), newClient(p), newRecord(p), newShrink(p), newClean(p),
 		program.NewVersion(p.Process), program.NewSupervise(p.Process))

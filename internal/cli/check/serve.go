@@ -36,7 +36,7 @@ import (
 type serveOptions struct {
 	port, webPort          uint16
 	password, passwordFile string
-	tlsCA                  string
+	tlsCA, dir             string
 	protocol               string
 	faults                 []string
 	given                  *pflag.FlagSet
@@ -74,6 +74,7 @@ func newServe(p process) *cobra.Command {
 	f.Uint16Var(&o.webPort, "web-port", 0, "serve the control on `PORT` (a free one if 0)")
 	f.StringVar(&o.password, "password", "", "ask clients for `PASSWORD`")
 	f.StringVar(&o.passwordFile, "password-file", "", "ask clients for the password in `FILE`")
+	f.StringVar(&o.dir, "dir", "", "keep the jobs in `FOLDER` when it ends in order, and begin with those that are there")
 	f.StringVar(&o.tlsCA, "tls-ca-out", "", "serve TLS for localhost, and write the certificate to trust to `FILE` (PEM)")
 	f.StringArrayVar(&o.faults, "fault", nil, "give the server the fault `NAME` of the catalogue; may be repeated")
 	return cmd
@@ -194,7 +195,7 @@ func (o *serveOptions) config(of *peer.Peer) (config peer.DoubleConfig, err erro
 	if config.Password, err = o.givenPassword(); err != nil {
 		return config, err
 	}
-	config.Named, config.Addr = of.FaultNamed, loopbackAt(o.port)
+	config.Named, config.Addr, config.Dir = of.FaultNamed, loopbackAt(o.port), o.dir
 	if config.Faults, err = of.FaultsNamed(o.faults...); err == nil && o.tlsCA != "" {
 		config.TLS, err = localhostTLS(o.tlsCA)
 	}
@@ -267,7 +268,7 @@ func (o *serveOptions) servedBy(of *peer.Peer, files []string) error {
 		{"web-port", "the control over HTTP shows jobs, workers and a journal of FWP: the embedded %s server has none"},
 		{"password", "%s has no passwords"},
 		{"password-file", "%s has no passwords"},
-		{"tls-ca-out", "%s has no TLS"},
+		{"tls-ca-out", "%s has no TLS"}, {"dir", "the embedded %s server keeps its jobs in memory only"},
 	} {
 		if o.given.Changed(no.flag) {
 			return fmt.Errorf("--%s: "+no.why, no.flag, of.Title)

@@ -40,6 +40,7 @@ var attempts = []attempt{
 	{"fwpcheck wait", "--url {url} --timeout 1ms", "did not serve"},
 	{"fwpcheck explore", "--url {url} --time 1s", refused},
 	{"fwpcheck compare", "{url} {url} --time 1s", refused},
+	{"fwpcheck upgrade", "--protocol {protocol} --fault no-such-fault", noFault},
 	{"fwpcheck selftest", "--protocol {protocol} --fault no-such-fault", noFault},
 	{"fwpcheck serve", "--protocol {protocol} --fault no-such-fault", noFault},
 	{"fwpcheck record", "--upstream {url}", refused},

@@ -205,16 +205,31 @@ func (e Endpoint) Ours() bool { return e.Choice.Embedded || e.Starter != nil }
 // Start starts a server of the Starter, with a password or without, and waits until it greets as an
 // FWP server does. The error may be an UnreachableError.
 func (e Endpoint) Start(ctx context.Context, password string, timeout time.Duration) (*target.Started, error) {
+	started, err := e.starting(timeout).Start(ctx, password)
+	return started, startFailed(err)
+}
+
+// starting returns the Starter, for which a server is ready that greets.
+func (e Endpoint) starting(timeout time.Duration) *target.Starter {
 	starter := *e.Starter
 	starter.Ready = func(ctx context.Context, s *target.Server) error {
 		_, err := e.Peer.Identify(ctx, s, timeout)
 		return err
 	}
-	started, err := starter.Start(ctx, password)
+	return &starter
+}
+
+// StartInstead starts a server of the Starter at the place of one that was stopped, on its folder, as Start does.
+func (e Endpoint) StartInstead(ctx context.Context, old *target.Started, timeout time.Duration) error {
+	old.Replace(e.starting(timeout))
+	return startFailed(old.Again(ctx))
+}
+
+func startFailed(err error) error {
 	if _, failed := errors.AsType[*target.StartError](err); failed {
-		return nil, &UnreachableError{err, "run the command of --start by hand to see why"}
+		return &UnreachableError{err, "run the command of --start by hand to see why"}
 	}
-	return started, err
+	return err
 }
 
 // String names the server: "tcp://localhost:7419 (from --url)".

@@ -1,0 +1,3 @@
+// Package fwpupgrade is FWP as a subject of upgrades (conformance/upgrade): contents.go is what jobs are
+// made of, fill.go brings a server jobs in every state, and account.go asks one for them.
+package fwpupgrade

@@ -1,0 +1,137 @@
+package upgrade
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/scenarios/play"
+)
+
+// State is the state of a job before a server is stopped. Its value is the word for it in reports and ids.
+type State string
+
+// The states.
+const (
+	Enqueued  State = "enqueued"
+	Large     State = "large-queue"
+	Soon      State = "scheduled-soon"
+	Later     State = "scheduled-later"
+	Far       State = "scheduled-far"
+	Stays     State = "held-by-one-that-stays"
+	Leaves    State = "held-by-one-that-leaves"
+	Failed    State = "failed"
+	Dead      State = "dead"
+	Discarded State = "discarded"
+	Done      State = "done"
+)
+
+// stateWords has the states in the order of reports, with a few words for each.
+var stateWords = []struct {
+	state State
+	words string
+}{
+	{Enqueued, "jobs in queues, with every class of contents and names"}, {Large, "jobs in one large queue"},
+	{Soon, "jobs that are due while the server is down, or soon after"}, {Later, "jobs that are due when it serves again"},
+	{Far, "jobs that are due in ten years"}, {Stays, "jobs held by a worker that comes back and reports them"},
+	{Leaves, "jobs held by a worker that does not come back"}, {Failed, "jobs that failed and wait for their retry"},
+	{Dead, "jobs that failed for the last time"}, {Discarded, "jobs that failed and may not be tried again"},
+	{Done, "jobs that were acknowledged"},
+}
+
+// Job is a job that was given to a server.
+type Job struct {
+	ID    string          `json:"id"`
+	State State           `json:"state"`
+	Queue string          `json:"queue"`
+	Class string          `json:"class,omitempty"` // of its contents, for people
+	Sent  json.RawMessage `json:"sent"`            // as it was pushed
+	// Was has the fields that the server of the fill alters by itself, as it delivers them.
+	Was json.RawMessage `json:"was,omitempty"`
+	// Report is what a worker said of it, such as its failure.
+	Report json.RawMessage `json:"report,omitempty"`
+	// Worker holds it. Due is before when it must not come: the time that it is scheduled for, or the end of its
+	// reservation.
+	Worker string    `json:"worker,omitempty"`
+	Due    time.Time `json:"due,omitzero"`
+	// Over is set if it must not come any more: it is done, or was discarded. Missing is set if it should have come.
+	Over    bool `json:"over,omitempty"`
+	Missing bool `json:"missing,omitempty"`
+	// Step is the fill that it belongs to.
+	Step int `json:"step,omitempty"`
+}
+
+// schema is that of the file of an inventory.
+const schema = "fwpcheck-jobs/1"
+
+// Inventory is what a server was filled with.
+type Inventory struct {
+	Schema   string    `json:"schema"`
+	Protocol string    `json:"protocol"`
+	Run      string    `json:"run"` // the beginning of all names
+	Server   string    `json:"server,omitempty"`
+	Filled   time.Time `json:"filled"`
+	// InOrder is set if the server delivered jobs of one queue in their order before it was stopped.
+	InOrder bool `json:"in_order"`
+	// Counts is what the server counts when it is full, by set.
+	Counts map[string]int64 `json:"counts"`
+	Jobs   []*Job           `json:"jobs"`
+}
+
+// Save writes the inventory as JSON.
+func (i *Inventory) Save(w io.Writer) error {
+	i.Schema = schema
+	if err := json.NewEncoder(w).Encode(i); err != nil {
+		return fmt.Errorf("write the jobs: %w", err)
+	}
+	return nil
+}
+
+// Load reads what Save has written.
+func Load(b []byte) (*Inventory, error) {
+	var i Inventory
+	if err := json.Unmarshal(b, &i); err != nil {
+		return nil, fmt.Errorf("this is not what upgrade fill has written: %w", err)
+	}
+	if i.Schema != schema {
+		return nil, errors.New("this is not what upgrade fill has written: its schema is not " + schema)
+	}
+	return &i, nil
+}
+
+// Plan is how a server is filled. Large must be positive.
+type Plan struct {
+	Seed  uint64
+	Large int  // jobs in the large queue
+	Every int  // only one of so many classes of contents; 0: all
+	Quick bool // leave out what has to be waited for: retries, reservations that end
+}
+
+// Site is a server that serves.
+type Site struct {
+	Name     string // of its software and version, if it tells them
+	Target   play.Target
+	Password string
+	Plan     Plan
+	Step     int
+	Ready    time.Time     // since when it serves
+	Alone    bool          // no other client uses it
+	Timeout  time.Duration // of a reply
+	Patience time.Duration // for what happens eventually
+	History  *history.Recorder
+}
+
+// Subject is what is known of a protocol. Both functions block until they are done.
+type Subject struct {
+	// Clauses has those that are broken where a Fact names none.
+	Clauses map[Fate]string
+	// Fill brings a server jobs in all states. It leaves connections of workers open until ctx is done.
+	Fill func(ctx context.Context, s *Site) (*Inventory, error)
+	// Account asks a server for all jobs, reports them, and tells each once what became of a job. Jobs that are Missing
+	// are taken if they come; those that should have come and did not are Missing afterwards.
+	Account func(ctx context.Context, s *Site, jobs *Inventory, tell func(Fact)) error
+}

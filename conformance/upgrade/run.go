@@ -1,0 +1,197 @@
+package upgrade
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/internal/text"
+)
+
+// Stage is a server of a run.
+type Stage struct {
+	Name string // for people: "faktory 1.9.0"
+	// Start has it serve on the data that are there, and returns where.
+	Start func(ctx context.Context) (Site, error)
+	// Stop ends it.
+	Stop func(ctx context.Context) error
+}
+
+// Run goes from server to server. Subject and Stages must be set.
+type Run struct {
+	Subject *Subject
+	Stages  []Stage
+	Plan    Plan
+	How     string // how they are stopped, for people
+	Killed  bool   // they are not stopped in order
+	// Rollback goes the same way back.
+	Rollback          bool
+	Timeout, Patience time.Duration
+	Log               func(format string, args ...any)
+}
+
+// Step is the way from one server to the next one.
+type Step struct {
+	From, To string
+	Back     bool
+	Down     time.Duration // from the stop until it served again
+	Jobs     map[State]int
+	Facts    []Fact
+	// Done is set if all jobs were asked for.
+	Done   bool
+	number int
+}
+
+// Result is what a run has found.
+type Result struct {
+	Steps   []Step
+	History *history.History
+	Killed  bool
+	How     string
+	Err     error // why not all was done
+
+	clauses map[Fate]string
+}
+
+// walk is a run that goes on.
+type walk struct {
+	*Run
+
+	recorder *history.Recorder
+	operator *history.Client
+	jobs     Inventory // of all fills
+	result   Result
+}
+
+// Do does the run. With an Err the result has what was found until then. The last server goes on.
+func (r *Run) Do(ctx context.Context) *Result {
+	w := &walk{Run: r, recorder: history.NewRecorder()}
+	w.operator = w.recorder.Client(0, "")
+	w.result.Killed, w.result.How, w.result.clauses = r.Killed, r.How, r.Subject.Clauses
+	w.result.Err = w.walk(ctx)
+	w.result.History = w.recorder.History()
+	return &w.result
+}
+
+func (w *walk) walk(ctx context.Context) error {
+	way := slices.Clone(w.Stages)
+	if w.Rollback {
+		for _, s := range slices.Backward(w.Stages[:len(w.Stages)-1]) {
+			way = append(way, s)
+		}
+	}
+	site, err := way[0].Start(ctx)
+	if err != nil {
+		return err
+	}
+	w.complete(&site, 0)
+	for i := 1; i < len(way); i++ {
+		s := Step{From: cmp.Or(site.Name, way[i-1].Name), To: way[i].Name, Back: i >= len(w.Stages), number: i}
+		site, err = w.step(ctx, i, &s, site, way[i-1].Stop, way[i])
+		w.result.Steps = append(w.result.Steps, s)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// complete fills in what a site has of the run.
+func (w *walk) complete(s *Site, step int) {
+	s.Plan, s.Step, s.History, s.Timeout, s.Patience = w.Plan, step, w.recorder, w.Timeout, w.Patience
+	s.Ready = time.Now()
+}
+
+// step goes from a server to the next one.
+func (w *walk) step(
+	ctx context.Context, n int, s *Step, from Site, stop func(context.Context) error, to Stage,
+) (Site, error) {
+	w.Log("step %d: filling %s", n, s.From)
+	from.Step = n
+	held, leave := context.WithCancel(ctx)
+	defer leave()
+	filled, err := w.Subject.Fill(held, &from)
+	if err != nil {
+		return from, fmt.Errorf("fill %s: %w", s.From, err)
+	}
+	w.Log("step %d: %s in %s; stopping it (%s), starting %s", n, text.Count(len(filled.Jobs), "job"), s.From, w.How, s.To)
+	began := time.Now()
+	if err := stop(ctx); err != nil {
+		return from, fmt.Errorf("stop %s: %w", s.From, err)
+	}
+	leave()
+	site, err := to.Start(ctx)
+	if err != nil {
+		return site, err
+	}
+	w.complete(&site, n)
+	s.To = cmp.Or(site.Name, s.To)
+	s.Down = time.Since(began)
+	w.stopped(began)
+	filled.Jobs = append(slices.Clone(w.jobs.Jobs), filled.Jobs...)
+	w.jobs = *filled
+	s.count(n, filled.Jobs)
+	w.Log("step %d: asking %s for %s", n, s.To, text.Count(len(filled.Jobs), "job"))
+	err = w.Subject.Account(ctx, &site, filled, func(f Fact) { w.tell(n, s, f) })
+	if err != nil {
+		err = fmt.Errorf("ask %s for the jobs: %w", s.To, err)
+	}
+	s.Done = err == nil
+	return site, err
+}
+
+// stopped records the stop.
+func (w *walk) stopped(began time.Time) {
+	op := history.Restart
+	if w.Killed {
+		op = history.Kill
+	}
+	w.operator.Add(history.Event{
+		Op: op, Outcome: history.OK, Call: began.Sub(w.recorder.Begin()), Return: time.Since(w.recorder.Begin()),
+	})
+}
+
+// count counts the jobs of a step.
+func (s *Step) count(n int, jobs []*Job) {
+	s.Jobs = map[State]int{}
+	for _, j := range jobs {
+		if j.Step == n {
+			s.Jobs[j.State]++
+		}
+	}
+}
+
+// tell keeps what was found of a job. One that was lost in an earlier step, and comes now, was hidden there.
+func (w *walk) tell(n int, s *Step, f Fact) {
+	if f.Job != nil {
+		f.State = cmp.Or(f.State, f.Job.State)
+	}
+	if f.Job == nil || f.Job.Step == n || f.Fate == Doubled || f.Fate == Early {
+		if f.Fate != Kept {
+			s.Facts = append(s.Facts, f)
+		}
+		return
+	}
+	for i := range w.result.Steps {
+		for k := range w.result.Steps[i].Facts {
+			if at := &w.result.Steps[i].Facts[k]; at.Job == f.Job && at.Fate == Lost && f.Fate != Lost {
+				at.Fate = Hidden
+				at.Actual += "; it came from " + s.To
+			}
+		}
+	}
+}
+
+// Accounted asks a server for the jobs of an inventory that was written down before.
+func Accounted(ctx context.Context, of *Subject, site *Site, jobs *Inventory) *Result {
+	w := &walk{Run: &Run{}, result: Result{How: "by others", clauses: of.Clauses}}
+	s := Step{From: "the server of the fill", To: "this one", number: site.Step}
+	s.count(s.number, jobs.Jobs)
+	w.result.Err = of.Account(ctx, site, jobs, func(f Fact) { w.tell(s.number, &s, f) })
+	s.Done = w.result.Err == nil
+	w.result.Steps, w.result.History = []Step{s}, site.History.History()
+	return &w.result
+}

@@ -1,0 +1,210 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/upgrade"
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// upgradeOptions are the flags of `fwpcheck upgrade`.
+type upgradeOptions struct {
+	testOptions
+
+	expect     expectFlags
+	starts     []string
+	url, step  string
+	stop       program.OneOf
+	noRollback bool
+	plan       upgrade.Plan
+	history    string // the file for it
+}
+
+// quickWait is the patience of a quick run.
+const quickWait = 30 * time.Second
+
+// stops are the values of --stop, with the words of docs/durability.md.
+var stops = map[string]struct {
+	how    target.Stop
+	words  string
+	killed bool
+}{
+	"order": {target.InOrder, "in order", false},
+	"kill":  {target.AtOnce, "killed with all that it started, which is no loss of power", true},
+	"kill-server": {
+		target.ServerOnly, "killed, while what it started may end in order, which is no loss of power", true,
+	},
+}
+
+// newUpgrade builds `fwpcheck upgrade`.
+func newUpgrade(p process) *cobra.Command {
+	o := &upgradeOptions{stop: program.NewOneOf("order", "kill", "kill-server")}
+	cmd := &cobra.Command{
+		Use:   "upgrade [fill | account FILE]",
+		Short: "Tell what becomes of the jobs when another server takes over the data",
+		Long: "upgrade starts the server of the first --start, fills it with jobs in every state, stops it, starts the next\n" +
+			"one on the same {dir}, and asks that for all jobs: is each still there, as it was, and only once? At the end it\n" +
+			"goes the same way back. The same command twice is a restart with data; without --start it is one of the\n" +
+			"embedded server. What is found, and how bad it is: docs/upgrades.md.\n\n" +
+			"A step takes about two minutes, because a reservation lasts a minute at least; with --quick a few seconds.\n" +
+			"With --url it fills a server of yours, has the shell COMMAND of --step upgrade it, and asks it; or\n" +
+			"`upgrade fill` does the first half today, and `upgrade account` the second one tomorrow.\n\n" +
+			"Exit codes: 0 every job was kept, 1 findings, 2 usage, 3 not all jobs could be asked for, 4 a server could not\n" +
+			"be started or reached, 5 internal error, 130 interrupted.",
+		Example: "  fwpcheck upgrade --start faktory=old/faktory --start faktory=new/faktory\n" +
+			"  fwpcheck upgrade --start 'old --port {port} --data {dir}' --start 'new --port {port} --data {dir}'\n" +
+			"  fwpcheck upgrade --url tcp://localhost:7419 --step 'systemctl restart my-server'\n" +
+			"  fwpcheck upgrade fill -o jobs.json --url tcp://localhost:7419\n" +
+			"  fwpcheck upgrade account jobs.json --url tcp://localhost:7419",
+		Args: upgradeWords,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.drawSeed()
+			o.plan.Seed = o.seed
+			switch {
+			case len(args) == 0:
+				return p.upgrade(cmd.Context(), o)
+			case args[0] == "fill":
+				return p.fill(cmd.Context(), o)
+			}
+			return p.account(cmd.Context(), o, args[1])
+		},
+	}
+	o.declare(cmd)
+	return cmd
+}
+
+// declare declares the flags.
+func (o *upgradeOptions) declare(cmd *cobra.Command) {
+	f := o.flags(cmd)
+	f.StringArrayVar(&o.starts, "start", nil, "start the next server with the shell `COMMAND`: {port}, {webport}, "+
+		"{password} and {dir}, which stays, are filled in; or \"faktory=PATH\"; give it for each server")
+	o.declareServer(cmd)
+	f.StringVar(&o.step, "step", "", "the shell `COMMAND` that has another server take the place of that of --url")
+	f.Var(&o.stop, "stop", "how servers are stopped")
+	f.BoolVar(&o.noRollback, "no-rollback", false, "do not go the same way back")
+	program.DeclareFault(cmd, &o.fault, "give the embedded server the fault `NAME` of those in docs/upgrades.md")
+	f.StringVar(&o.history, "history", "", "save what was sent and received of each job to `FILE`")
+	f.BoolVar(&o.strict, "strict", false, "treat recommendations as requirements: a warn is a finding")
+	o.expect.declare(f)
+	o.reportFlags.Declare(cmd, "print all of the report")
+}
+
+// upgradeWords checks the arguments.
+func upgradeWords(_ *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0, len(args) == 1 && args[0] == "fill", len(args) == 2 && args[0] == "account":
+		return nil
+	}
+	return fmt.Errorf("upgrade takes `fill`, or `account FILE`, or nothing; got %q", args)
+}
+
+// declareServer declares the flags about a server of the user's, and about what is done with it.
+func (o *upgradeOptions) declareServer(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.url, "url", "", "the server at `URL`")
+	o.targetFlags.DeclareTLS(f)
+	o.targetFlags.DeclareProtocol(f)
+	o.declareWaits(f, 10*time.Second)
+	f.IntVar(&o.plan.Large, "large", 10_000, "fill the large queue with `N` jobs")
+	f.BoolVar(&o.plan.Quick, "quick", false, "leave out retries, and reservations that end")
+	f.Uint64Var(&o.seed, "seed", 0, "draw the contents of jobs from `N` (random if not given)")
+}
+
+// peer returns the protocol, which must have what is needed.
+func (o *upgradeOptions) peer() (*peer.Peer, error) {
+	o.targetFlags.Of("fwpcheck upgrade")
+	of, err := program.PeerNamed(o.protocolName())
+	if err == nil {
+		err = of.Refusal("fwpcheck upgrade")
+	}
+	return of, err
+}
+
+// protocolName returns that of --protocol, or of the scheme of --url.
+func (o *upgradeOptions) protocolName() string {
+	if name := o.targetFlags.Protocol(); name != "" {
+		return name
+	}
+	if a, err := target.ParseURL(o.url, peer.Schemes()...); err == nil {
+		return a.Protocol
+	}
+	return ""
+}
+
+func (o *upgradeOptions) validate() error {
+	if o.plan.Quick && !o.given.Changed("patience") {
+		o.patience = quickWait
+	}
+	return cmp.Or(
+		refuse(len(o.starts) == 1, "one --start is no upgrade: give the next server as well, or the same one for a restart"),
+		refuse(len(o.starts) > 0 && o.url != "", "--start and --url: one of them"),
+		refuse(o.url != "" && o.step == "", "--url needs --step COMMAND, which upgrades the server; or use upgrade fill"),
+		refuse(o.step != "" && o.url == "", "--step needs --url"),
+		refuse(o.fault != "" && (len(o.starts) > 0 || o.url != ""), "--fault works only with the embedded server"),
+		refuse(o.plan.Large < 1, "--large must be 1 or more"),
+		refuse(o.timeout <= 0 || o.patience <= 0, "--timeout and --patience must be longer than 0"),
+		o.expect.validate(), o.reportFlags.Validate(o.given))
+}
+
+// upgrade is one run, from the flags to the exit code.
+func (p process) upgrade(ctx context.Context, o *upgradeOptions) error {
+	of, err := o.peer()
+	if err = cmp.Or(err, o.validate()); err != nil {
+		return err
+	}
+	known, err := o.expect.read(selection{}, upgrade.Checks()...)
+	if err != nil {
+		return err
+	}
+	ctx, stop := p.begin(ctx)
+	defer stop()
+	stages, end, err := o.stages(of, &p)
+	if err != nil {
+		return err
+	}
+	defer end()
+	how := stops[o.stop.String()]
+	run := &upgrade.Run{
+		Subject: of.Upgrade, Stages: stages, Plan: o.plan, How: how.words, Killed: how.killed, Log: p.Logf,
+		Rollback: !o.noRollback && o.url == "", Timeout: o.timeout, Patience: o.patience,
+	}
+	started := time.Now()
+	result := run.Do(ctx)
+	if o.history != "" {
+		if err := program.ReplaceResult("--history", o.history, result.History.Save); err != nil {
+			return err
+		}
+	}
+	return o.report(ctx, p, of, result, known, started)
+}
+
+// report delivers the report of a run.
+func (o *upgradeOptions) report(
+	ctx context.Context, p process, of *peer.Peer, result *upgrade.Result, known *expectations, started time.Time,
+) error {
+	err, r := result.Err, result.Report(of.ClauseByID)
+	r.Version, r.Started, r.Took, r.Seed = version(), started, time.Since(started), o.seed
+	r.Target = reports.Target{Chosen: "jobs over an upgrade"}
+	if len(result.Steps) > 0 {
+		r.Target.Chosen = result.Steps[0].From + ", then " + result.Steps[0].To
+	}
+	if err != nil {
+		p.Logf("%s", p.Show(text.OfError(err)))
+	}
+	if r.Trouble = failure(ctx, err); r.Internal != "" && ctx.Err() == nil { // the server is to blame, not this machine
+		r.Internal, r.Unseen = "", "not all jobs could be asked for: "+r.Internal
+	}
+	r.Hide(p.Secrets.Hide)
+	r = known.apply(ctx, p, r, selection{}, func([]conformance.Check) []reports.Check { return nil })
+	return o.deliver(p, r)
+}
