@@ -223,10 +223,8 @@ func (w *World) flushed(c *Conn, k *call, a model.Answer) {
 // disallowed stops judging what a command may have changed whose answer is not allowed:
 // one fault is one finding.
 func (w *World) disallowed(c *Conn, k *call, a model.Answer, text []byte, now time.Time) {
-	var verb string // as a server reads it that takes the line, such as one with a blank before it
-	if words := strings.Fields(string(k.bytes())); len(words) > 0 {
-		verb = strings.ToUpper(words[0])
-	}
+	verb, _, _ := strings.Cut(strings.ToUpper(strings.TrimSpace(string(k.bytes()))), " ") // whatever blanks are before it
+	verb = strings.TrimSpace(verb)
 	if verb == fwp.ACK || verb == fwp.FAIL {
 		jid, _ := jsonnum.Object(k.Args)["jid"].(string)
 		if j := w.Jobs[jid]; j != nil && (a == model.Refused || verb != k.Verb) {
