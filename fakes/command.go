@@ -35,6 +35,9 @@ func (c *conn) arguments(e *Event) *Refusal {
 		return c.fetchArguments(e)
 	case fwp.HELLO, fwp.PUSH, fwp.ACK, fwp.FAIL, fwp.BEAT:
 	default:
+		if added, ok := c.s.additions[e.Command.Verb]; ok {
+			return added.check(c, e)
+		}
 		return refuse(AboutVerb, "unknown command %.40q", e.Command.Verb)
 	}
 	if len(args) == 0 || args[0] == ' ' || args[len(args)-1] == ' ' {
@@ -94,11 +97,19 @@ func (c *conn) run(e *Event) (fwp.Reply, error) {
 	case fwp.FETCH:
 		return c.fetch(e), nil
 	case fwp.ACK:
-		return OK(), refusal(c.s.store.Finish(e, e.Object.Text("jid")))
+		err := refusal(c.s.store.Finish(e, e.Object.Text("jid")))
+		if c.s.cfg.Like == LikeFaktory {
+			err = nil
+		}
+		return OK(), err
 	case fwp.FAIL:
 		return OK(), refusal(c.s.store.Fail(e, e.Object.Text("jid"), newFailure(e.Object).fate(&c.s.cfg)))
 	case fwp.BEAT:
 		return c.beat(e)
+	default:
+		if added, ok := c.s.additions[e.Command.Verb]; ok {
+			return added.run(c, e)
+		}
 	}
 	return OK(), nil
 }

@@ -98,6 +98,9 @@ type Config struct {
 	// EndWithoutOK closes the connection after END without the OK. (End State)
 	EndWithoutOK bool
 
+	// Like is the family of servers whose additions to the specification the server has.
+	Like Like
+
 	// Hook sees and may change everything that happens: see [Event]. It is called
 	// by many goroutines at once.
 	Hook func(*Event)

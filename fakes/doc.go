@@ -20,6 +20,7 @@
 //	server, what an operator does: server.go, config.go, restart.go, snapshot.go
 //	connections and lines:         conn.go, line.go, write.go, reply.go
 //	commands:                      command.go, greeting.go, auth.go, fetch.go, failure.go, worker.go, info.go
+//	additions of a family:         like.go, like_ledger.go
 //	jobs and their store:          job.go, job_check.go
 //	JSON objects:                  object.go, object_parse.go
 //	hooks:                         event.go, act.go

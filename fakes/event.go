@@ -36,8 +36,8 @@ const (
 	// Parsed: Command is split at its first space.
 	Parsed
 
-	// Checked: Err is why the command is refused, or nil; Object, Queues, Block and Wait
-	// are its arguments. Skip, which is true if there is an Err: it has no effect.
+	// Checked: Err is why the command is refused, or nil; Object, Jobs, Queues, Block and
+	// Wait are its arguments. Skip, which is true if there is an Err: it has no effect.
 	Checked
 
 	// Defaulted: Object is a job that was pushed, its defaults filled in. Skip: it is
@@ -118,7 +118,8 @@ type Event struct {
 	Again   bool
 	Front   bool
 
-	Queues []string      // FETCH: the queues to take a job from, in this order
+	Jobs   []*Object     // PUSHB: the jobs, which are checked later
+	Queues []string      // FETCH: the queues to take a job from, in this order; QUEUE: what it is about
 	Block  []string      // FETCH: the queues that it waits on
 	Wait   time.Duration // FETCH: for how long
 

@@ -41,6 +41,9 @@ func (c *conn) fetchArguments(e *Event) *Refusal {
 		return r
 	}
 	e.Queues, e.Block = c.queues, c.queues[:1:1]
+	if c.s.cfg.Like == LikeFaktory {
+		e.Block = c.queues
+	}
 	if c.s.workers.isQuiet(c.Worker) {
 		e.Queues, e.Block = nil, nil
 	}

@@ -23,7 +23,7 @@ func (c *Conn) Hi() fwp.Reply {
 
 // checkHello checks a HELLO by the field tables. (HELLO)
 func (c *conn) checkHello(o *Object) *Refusal {
-	if n, ok := o.Int("v"); !ok || n != version {
+	if n, ok := o.Int("v"); (!ok || n != version) && !(c.s.cfg.Like == LikeFaktory && o.Get("v") == nil) {
 		return refuse("v", "v must be the integer %d", version)
 	}
 	return cmp.Or(check(o, present, text, "pwdhash"), c.checkConsumer(o), c.checkPassword(o))
@@ -35,7 +35,7 @@ func (c *conn) checkPassword(o *Object) *Refusal {
 		return nil
 	case o.Get("pwdhash") == nil:
 		return refuse("pwdhash", "a password is required")
-	case !c.validHash(o.Text("pwdhash")):
+	case !c.validHash(o.Text("pwdhash"), o.Get("v") == nil):
 		return refuse("pwdhash", "the password is wrong")
 	}
 	return nil
@@ -46,7 +46,7 @@ func (c *conn) checkPassword(o *Object) *Refusal {
 // Consumers)
 func (c *conn) checkConsumer(o *Object) *Refusal {
 	must := present
-	if o.Get("wid") != nil {
+	if o.Get("wid") != nil && c.s.cfg.Like != LikeFaktory {
 		must = always
 	}
 	if r := cmp.Or(check(o, must, text, "wid", "hostname"), check(o, must, integer, "pid"),

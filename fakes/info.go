@@ -18,7 +18,7 @@ type size struct {
 func (s *Server) info() []byte {
 	n := s.store.Sizes()
 	n.Queues[defaultQueue] += 0 // it is listed even if it is empty
-	b, err := json.Marshal(map[string]any{
+	state := map[string]any{
 		"server_utc_time": s.store.Now().UTC().Format("15:04:05 UTC"),
 		"faktory": map[string]any{
 			"default_size": n.Queues[defaultQueue],
@@ -42,11 +42,39 @@ func (s *Server) info() []byte {
 			"uptime":          itoa(int64(time.Since(s.started) / time.Second)),
 			"used_memory_mb":  fmt.Sprintf("%d MB", memory()>>20),
 		},
-	})
+	}
+	if s.cfg.Like == LikeFaktory {
+		s.likeFaktory(state, n)
+	}
+	b, err := json.Marshal(state)
 	if err != nil {
 		return []byte("{}") // maps of strings and numbers: it cannot fail
 	}
 	return b
+}
+
+// likeVersion is the version of Faktory that LikeFaktory was written from.
+const likeVersion = "1.10.0"
+
+// likeFaktory makes the state that of a Faktory server.
+func (s *Server) likeFaktory(state map[string]any, n store.Sizes) {
+	state["now"] = s.Now().UTC().Format(time.RFC3339Nano)
+	tasks := map[string]map[string]any{}
+	for task, size := range map[string]int{
+		"Busy": n.Working, "Dead": n.Dead, "Retries": n.Retries, "Scheduled": n.Scheduled, "Workers": s.workers.connected(),
+	} {
+		tasks[task] = map[string]any{"size": size, "reaped": 0}
+	}
+	for _, task := range []string{"Dead", "Retries", "Scheduled"} {
+		delete(tasks[task], "reaped")
+		for _, name := range []string{"cycles", "enqueued", "wall_time_sec"} {
+			tasks[task][name] = 0
+		}
+	}
+	state["faktory"].(map[string]any)["tasks"] = tasks //nolint:forcetypeassert // info has made it
+	server := state["server"].(map[string]any)         //nolint:forcetypeassert // as well
+	server["description"], server["faktory_version"] = "Faktory", likeVersion
+	server["uptime"], server["used_memory_mb"] = int64(time.Since(s.started)/time.Second), memory()>>20
 }
 
 func memory() uint64 {
@@ -62,7 +90,7 @@ func memory() uint64 {
 func (s *Server) newStore() *store.Store[*job, *Event] {
 	config := store.Config[*job, *Event]{
 		MaxQueueJobs: s.cfg.MaxQueueJobs, MaxQueues: s.cfg.MaxQueues, ScanEvery: s.cfg.ScanEvery,
-		MaxBytes: s.cfg.MaxStored, Bytes: &s.cfg.Memory.stored, Size: func(j *job) int { return j.size },
+		Keep: s.cfg.Like != "", MaxBytes: s.cfg.MaxStored, Bytes: &s.cfg.Memory.stored, Size: func(j *job) int { return j.size },
 		Enqueue: func(j *job, now time.Time) *job { return j.with("enqueued_at", stamp(now)) },
 		Expire: failure{
 			errtype: "ReservationExpired",

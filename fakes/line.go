@@ -23,7 +23,7 @@ func (c *conn) readLine() (line []byte, broken *Refusal, err error) {
 	if tooLong || len(line) > c.s.cfg.MaxLine+2 {
 		return nil, c.s.tooLong(), nil
 	}
-	line, broken = checkLine(line[:len(line)-1])
+	line, broken = checkLine(line[:len(line)-1], c.s.cfg.Like == LikeFaktory)
 	return line, broken, nil
 }
 
@@ -35,13 +35,15 @@ func (s *Server) tooLong() *Refusal {
 		"unfinished lines", s.cfg.MaxLine, s.cfg.MaxUnfinished)
 }
 
-// checkLine removes the CR and returns why the rest is not well-formed.
-func checkLine(line []byte) ([]byte, *Refusal) {
+// checkLine removes the CR, which lf says may be missing, and returns why the rest is not well-formed.
+func checkLine(line []byte, lf bool) ([]byte, *Refusal) {
 	last := len(line) - 1
-	if last < 0 || line[last] != '\r' {
+	switch {
+	case last >= 0 && line[last] == '\r':
+		line = line[:last]
+	case !lf:
 		return line, refuse(AboutLineEnd, "a command ends with CRLF, not with LF alone")
 	}
-	line = line[:last]
 	if bytes.IndexByte(line, '\r') >= 0 {
 		return line, refuse(AboutLineEnd, "a command must not hold a CR")
 	}

@@ -104,9 +104,9 @@ func (s *Server) Now() time.Time { return s.store.Now() }
 // StoredJob is a job that the server has.
 type StoredJob struct {
 	JID   string
-	Place string          // "queue", "scheduled", "retries" or "working"
+	Place string          // "queue", "scheduled", "retries", "working", or "dead" if Config.Like keeps those
 	Queue string          // the queue that it is in, was in or will be in
-	Due   time.Time       // when it is enqueued, or its reservation ends; zero for a job in its queue
+	Due   time.Time       // when it is enqueued, its reservation ends, or it died; zero for a job in its queue
 	Unit  json.RawMessage // the work unit as it would be delivered now
 
 	// Failures is how often it has failed.
@@ -116,7 +116,8 @@ type StoredJob struct {
 }
 
 // Jobs returns the jobs that the server has: those in queues in their order, by the names of the queues, then the
-// scheduled, retried and held ones in the order of their times. Dead jobs are only counted, see INFO.
+// scheduled, retried and held ones in the order of their times. Dead jobs are only counted, see INFO, unless Config.Like
+// keeps them.
 func (s *Server) Jobs() []StoredJob {
 	var all []StoredJob
 	for _, stored := range s.store.Jobs() {

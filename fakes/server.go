@@ -21,15 +21,17 @@ type Server struct {
 	// Config may be changed until Start is called.
 	Config Config
 
-	cfg      Config
-	store    *store.Store[*job, *Event]
-	workers  workers
-	started  time.Time
-	secret   uint64 // of salts and iterations
-	commands atomic.Int64
-	clock    sync.WaitGroup
-	stopped  chan struct{} // closed by Close
-	serving  sync.WaitGroup
+	cfg       Config
+	additions map[string]addition // by their verbs
+	store     *store.Store[*job, *Event]
+	workers   workers
+	started   time.Time
+	ledger    ledger
+	secret    uint64 // of salts and iterations
+	commands  atomic.Int64
+	clock     sync.WaitGroup
+	stopped   chan struct{} // closed by Close
+	serving   sync.WaitGroup
 
 	life sync.Mutex // held by Close, Restart and Kill
 
@@ -77,6 +79,7 @@ func (s *Server) TryStart() error {
 	s.stopped = make(chan struct{})
 	s.conns = make(map[*conn]struct{})
 	s.workers.byWID = make(map[string]*worker)
+	s.additions = s.cfg.Like.additions()
 	s.store = s.newStore()
 	if err := s.load(); err != nil {
 		return err

@@ -108,6 +108,18 @@ func (ws *workers) notified(wid, state string) {
 	}
 }
 
+// connected counts the workers with a connection.
+func (ws *workers) connected() (n int) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	for _, w := range ws.byWID {
+		if w.open > 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // reset takes back all signals.
 func (ws *workers) reset() {
 	ws.mu.Lock()

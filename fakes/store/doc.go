@@ -4,5 +4,5 @@
 //
 // Files: store.go (the store, its lock, and what is due next), queue.go (queues and waiting consumers),
 // reservation.go (held jobs),
-// schedule.go (scheduled and failed jobs), policy.go (what the protocol decides).
+// schedule.go (scheduled and failed jobs), operate.go (what an operator does), policy.go (what the protocol decides).
 package store

@@ -11,6 +11,7 @@ const (
 	Retries   Set = "retries"   // failed, until its next try
 	Dead      Set = "dead"      // failed for the last time
 	Nowhere   Set = ""          // discarded
+	Queued    Set = "queue"     // back in its queue; only a job that is moved goes there
 )
 
 // Point is a step of a job's life. A [Policy] is called before it happens.

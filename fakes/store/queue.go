@@ -5,12 +5,14 @@ import (
 	"slices"
 )
 
-// queue holds jobs or waiting consumers, never both: a new job goes to the consumer that
+// queue holds jobs or waiting consumers, never both unless it is paused: a new job goes to the consumer that
 // has waited longest.
 type queue[J Job] struct {
 	name    string
 	jobs    []J       // the first one leaves next
 	waiting list.List // of *Waiter[J]
+	known   bool      // a job was put into it
+	paused  bool      // it gives no job to consumers
 }
 
 // add adds a job at the end, or before the last ones that leave later.
@@ -60,11 +62,9 @@ func (st *Store[J, E]) enqueue(by E, j J) {
 
 func (st *Store[J, E]) put(by E, j J, front bool) {
 	q := st.queue(j.Queue())
-	if first := q.waiting.Front(); first != nil {
-		w := first.Value.(*Waiter[J])
-		st.part(w)
-		w.got <- st.reserve(by, j)
-		w.wake()
+	q.known = true
+	if q.waiting.Len() > 0 && !q.paused {
+		st.hand(by, q, j)
 		return
 	}
 	st.fill(q, j, front)
@@ -81,6 +81,14 @@ func (st *Store[J, E]) fill(q *queue[J], j J, front bool) {
 	if st.jobs++; len(q.jobs) == 1 {
 		st.filled++
 	}
+}
+
+// hand gives a job to the consumer that has waited longest on a queue; there must be one.
+func (st *Store[J, E]) hand(by E, q *queue[J], j J) {
+	w := q.waiting.Front().Value.(*Waiter[J]) //nolint:forcetypeassert // join adds nothing else
+	st.part(w)
+	w.got <- st.reserve(by, j)
+	w.wake()
 }
 
 // Remove removes a job from wherever it is: its queue, the schedule, the retries, or the workers that hold it. It
@@ -139,8 +147,11 @@ func (st *Store[J, E]) queue(name string) *queue[J] {
 	return q
 }
 
-// forget removes a queue that has no jobs and no consumers, so that the map does not grow.
+// forget removes a queue that has no jobs and no consumers, so that the map does not grow, unless it is to be kept.
 func (st *Store[J, E]) forget(q *queue[J]) {
+	if st.config.Keep && (q.known || q.paused) {
+		return
+	}
 	if len(q.jobs) == 0 && q.waiting.Len() == 0 && st.queues[q.name] == q {
 		delete(st.queues, q.name)
 	}

@@ -109,7 +109,7 @@ func (st *Store[J, E]) failed(p Point, by E, h *Held[J], fate Fate[J]) bool {
 	case Retries:
 		st.postpone(by, Retries, &Held[J]{Job: s.Job, due: s.Until})
 	case Dead:
-		st.dead++
+		st.bury(s.Job)
 	}
 	return true
 }

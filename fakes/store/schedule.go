@@ -15,8 +15,11 @@ func (st *Store[J, E]) postpone(by E, set Set, h *Held[J]) {
 }
 
 func (st *Store[J, E]) timeline(set Set) *timeline[J] {
-	if set == Retries {
+	switch set {
+	case Retries:
 		return &st.retries
+	case Dead:
+		return &st.buried
 	}
 	return &st.scheduled
 }

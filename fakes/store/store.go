@@ -24,6 +24,7 @@ type Config[J Job, E any] struct {
 	MaxQueues    int           // that hold jobs; no limit if zero
 	MaxBytes     int           // of all jobs, dead ones apart; no limit if zero
 	Bytes        *atomic.Int64 // counts them, for several stores if they have the same one; nil: for this one alone
+	Keep         bool          // dead jobs and empty queues too, which are only counted and forgotten otherwise
 	ScanEvery    time.Duration // the interval of polling for what is due; zero: at once when it is due
 
 	// Enqueue returns the job as it enters its queue now.
@@ -61,6 +62,7 @@ type Store[J Job, E any] struct {
 	filled    int // queues that hold jobs
 	scheduled timeline[J]
 	retries   timeline[J]
+	buried    timeline[J]         // dead jobs, with Keep
 	held      map[string]*Held[J] // by id
 	expiry    timeline[J]
 	working   int
@@ -147,7 +149,7 @@ func (st *Store[J, E]) Take(by E, queues, block []string, w *Waiter[J]) *Held[J]
 	defer st.mu.Unlock()
 	for _, name := range queues {
 		q := st.queues[name]
-		if q == nil || len(q.jobs) == 0 {
+		if q == nil || q.paused || len(q.jobs) == 0 {
 			continue
 		}
 		j := q.pop()
@@ -203,10 +205,10 @@ func (st *Store[J, E]) Restarted(by E) {
 
 func (st *Store[J, E]) clear() {
 	for _, q := range st.queues {
-		q.jobs = nil
+		q.jobs, q.known, q.paused = nil, false, false
 		st.forget(q)
 	}
-	st.scheduled, st.retries, st.expiry = timeline[J]{}, timeline[J]{}, timeline[J]{}
+	st.scheduled, st.retries, st.buried, st.expiry = timeline[J]{}, timeline[J]{}, timeline[J]{}, timeline[J]{}
 	st.held = map[string]*Held[J]{}
 	st.jobs, st.filled, st.working, st.dead = 0, 0, 0, 0
 	st.count(-st.bytes)
@@ -215,7 +217,7 @@ func (st *Store[J, E]) clear() {
 
 // Sizes counts what a store holds.
 type Sizes struct {
-	Queues                            map[string]int // jobs in each queue that is not empty
+	Queues                            map[string]int // jobs in each queue that is not empty, or is kept
 	Jobs                              int            // in all queues
 	Scheduled, Retries, Dead, Working int
 	Processed, Failures               int64 // since the store was cleared
@@ -231,7 +233,7 @@ func (st *Store[J, E]) Sizes() Sizes {
 		Processed: st.processed, Failures: st.failures,
 	}
 	for name, q := range st.queues {
-		if len(q.jobs) > 0 {
+		if len(q.jobs) > 0 || st.config.Keep && q.known {
 			n.Queues[name] = len(q.jobs)
 		}
 	}
@@ -241,12 +243,12 @@ func (st *Store[J, E]) Sizes() Sizes {
 // Stored is a job and where it is.
 type Stored[J Job] struct {
 	Job J
-	Set Set       // Scheduled or Retries; Nowhere for a job in its queue, and for one that is held
-	Due time.Time // when it leaves its set, or its reservation ends; zero for a job in its queue
+	Set Set       // Scheduled, Retries or Dead; Nowhere for a job in its queue, and for one that is held
+	Due time.Time // when it leaves its set, or its reservation ends; when it died; zero for a job in its queue
 }
 
 // Jobs returns the jobs that the store has: those in queues in their order, then the scheduled, retried and held ones
-// in the order of their times. Dead jobs are only counted.
+// in the order of their times, then the dead ones that are kept.
 func (st *Store[J, E]) Jobs() []Stored[J] {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -259,7 +261,7 @@ func (st *Store[J, E]) Jobs() []Stored[J] {
 	for _, l := range []struct {
 		*timeline[J]
 		set Set
-	}{{&st.scheduled, Scheduled}, {&st.retries, Retries}, {&st.expiry, Nowhere}} {
+	}{{&st.scheduled, Scheduled}, {&st.retries, Retries}, {&st.expiry, Nowhere}, {&st.buried, Dead}} {
 		sorted := slices.SortedFunc(slices.Values(l.items), func(a, b *Held[J]) int { return a.due.Compare(b.due) })
 		for _, h := range sorted {
 			all = append(all, Stored[J]{h.Job, l.set, h.due})
