@@ -260,7 +260,7 @@ var rooms = map[string]room{
 	"reports/formats": {
 		mayImport: []string{"internal/text", "reports", "reports/html", "reports/page"}, alone: true,
 	},
-	"internal/schematest": {testsAlso: []string{"internal/text", "load/results", "reports"}},
+	"internal/schematest": {testsAlso: []string{"internal/double", "internal/text", "load/results", "reports"}},
 	"internal/input":      {alone: true},
 	"internal/shortage":   {mayImport: []string{"internal/text"}, alone: true},
 	"internal/scripttest": {mayImport: []string{"internal/cli/program"}},

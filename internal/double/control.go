@@ -2,6 +2,7 @@ package double
 
 import (
 	"cmp"
+	_ "embed" // of the schema
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,11 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 )
 
+// schema is the JSON schema of the bodies.
+//
+//go:embed control.schema.json
+var schema json.RawMessage
+
 const mostBody = 8 << 20 // bytes of a request
 
 // Handler returns the HTTP control of the double, version 1. named returns the fault of a name. It serves requests to
@@ -23,6 +29,11 @@ func (d *Double) Handler(named func(string) (fakes.Fault, error)) http.Handler {
 	mux := http.NewServeMux()
 	requests := map[string]func(*http.Request) (any, error){
 		"GET /v1/jobs":       d.getJobs,
+		"POST /v1/jobs":      d.postJobs,
+		"GET /v1/schema":     func(*http.Request) (any, error) { return schema, nil },
+		"GET /v1/stubs":      func(*http.Request) (any, error) { return d.Stubs(), nil },
+		"POST /v1/stubs":     d.postStub,
+		"DELETE /v1/stubs":   func(*http.Request) (any, error) { d.RemoveStubs(); return done{}, nil },
 		"GET /v1/journal":    d.getJournal,
 		"POST /v1/verify":    d.postVerify,
 		"POST /v1/reset":     func(*http.Request) (any, error) { d.Reset(); return done{}, nil },
@@ -33,7 +44,11 @@ func (d *Double) Handler(named func(string) (fakes.Fault, error)) http.Handler {
 		"GET /v1/clock":      func(*http.Request) (any, error) { return d.clock(), nil },
 		"POST /v1/clock":     d.postClock,
 	}
-	paths := map[string]bool{}
+	paths := map[string]bool{"/busy": d.server.Config.Like == fakes.LikeFaktory}
+	if paths["/busy"] {
+		mux.HandleFunc("POST /busy", d.postBusy)
+		mux.HandleFunc("GET /busy", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "fwpcheck serve") })
+	}
 	for pattern, serve := range requests {
 		mux.Handle(pattern, answer(serve))
 		_, path, _ := strings.Cut(pattern, " ")
@@ -117,9 +132,9 @@ func read(r *http.Request, into any) error {
 	return nil
 }
 
-// job is a job of the server.
-type job struct {
-	Place string          `json:"place"` // queue, scheduled, retries or working
+// StoredJob is a job of the server.
+type StoredJob struct {
+	Place string          `json:"place"` // queue, scheduled, retries, working or dead
 	Queue string          `json:"queue"`
 	Due   *time.Time      `json:"due,omitempty"`
 	Job   json.RawMessage `json:"job"`
@@ -128,12 +143,12 @@ type job struct {
 // getJobs returns the jobs of the server, or of one queue.
 func (d *Double) getJobs(r *http.Request) (any, error) {
 	queue, only := r.URL.Query()["queue"]
-	jobs := []job{}
+	jobs := []StoredJob{}
 	for _, stored := range d.server.Jobs() {
 		if only && stored.Queue != queue[0] {
 			continue
 		}
-		j := job{Place: stored.Place, Queue: stored.Queue, Job: stored.Unit}
+		j := StoredJob{Place: stored.Place, Queue: stored.Queue, Job: stored.Unit}
 		if !stored.Due.IsZero() {
 			j.Due = &stored.Due
 		}
@@ -164,7 +179,7 @@ func (d *Double) postVerify(r *http.Request) (any, error) {
 	if err := read(r, &want); err != nil {
 		return nil, err
 	}
-	differences, err := d.Verify(want)
+	differences, err := d.Await(r.Context(), want)
 	switch {
 	case err != nil:
 		return nil, err
@@ -172,59 +187,4 @@ func (d *Double) postVerify(r *http.Request) (any, error) {
 		return nil, &statusError{http.StatusExpectationFailed, map[string][]string{"differences": differences}}
 	}
 	return done{}, nil
-}
-
-// postSignal quiets or terminates a worker, or all.
-func (d *Double) postSignal(r *http.Request, state string) (any, error) {
-	var to struct {
-		Worker string `json:"worker"`
-	}
-	if err := read(r, &to); err != nil {
-		return nil, err
-	}
-	if err := d.server.Signal(to.Worker, state); err != nil {
-		return nil, &statusError{http.StatusNotFound, map[string]string{"error": err.Error()}}
-	}
-	return done{}, nil
-}
-
-// putFaults replaces the faults.
-func (d *Double) putFaults(r *http.Request, named func(string) (fakes.Fault, error)) (any, error) {
-	var names []string
-	if err := read(r, &names); err != nil {
-		return nil, err
-	}
-	var faults []fakes.Fault
-	for _, name := range names {
-		fault, err := named(name)
-		if err != nil {
-			return nil, err
-		}
-		faults = append(faults, fault)
-	}
-	d.SetFaults(faults)
-	return d.Faults(), nil
-}
-
-// clock is the time of the server.
-type clock struct {
-	Now time.Time `json:"now"`
-}
-
-func (d *Double) clock() clock { return clock{d.server.Now()} }
-
-// postClock sets the clock forward.
-func (d *Double) postClock(r *http.Request) (any, error) {
-	var by struct {
-		Advance string `json:"advance"`
-	}
-	if err := read(r, &by); err != nil {
-		return nil, err
-	}
-	duration, err := time.ParseDuration(by.Advance)
-	if err != nil || duration <= 0 {
-		return nil, errors.New(`advance is a duration above zero, such as "90s" or "30m"`)
-	}
-	d.server.Advance(duration)
-	return d.clock(), nil
 }

@@ -1,8 +1,3 @@
-// Package double makes the embedded server a test double for workers and producers in any language: a server
-// with a journal of what its clients did, controlled by HTTP. docs/test-double.md describes the protocol.
-//
-// Files: double.go (the server and its faults), journal.go (what clients did), verify.go (what they should have
-// done), control.go (HTTP).
 package double
 
 import (
@@ -14,6 +9,7 @@ import (
 
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/jsonnum"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/session/fwpsession"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -22,12 +18,14 @@ import (
 
 // Double is a server and the journal of its clients. Its methods may be called by many goroutines at once.
 type Double struct {
-	server *fakes.Server
+	server  *fakes.Server
+	dialect fwpdialect.Dialect
 
 	mu      sync.Mutex
 	faults  []fakes.Fault
 	hooks   []func(*fakes.Event) // of the faults
-	talks   map[int64]*talk      // by connection
+	stubs   []*Stub
+	talks   map[int64]*talk // by connection
 	journal journal
 }
 
@@ -36,11 +34,15 @@ type talk struct {
 	state session.State
 	wid   string // of the accepted HELLO
 	now   Entry  // the command that is answered next
+	stub  *Stub  // for that command; nil: none
 }
 
 // New starts a server with a configuration, whose Hook must be nil. The caller has to call [Double.Close].
 func New(config fakes.Config, faults ...fakes.Fault) (d *Double, err error) {
-	d = &Double{talks: map[int64]*talk{}}
+	d = &Double{
+		talks: map[int64]*talk{}, journal: journal{changed: make(chan struct{})},
+		dialect: fwpdialect.Dialect{Profile: fwpdialect.Profile(config.Like)},
+	}
 	d.SetFaults(faults)
 	config.Hook = d.hook
 	d.server = fakes.NewUnstarted(config)
@@ -74,13 +76,15 @@ func (d *Double) Faults() []string {
 	return names
 }
 
-// Reset removes jobs, counts, signals, faults and the journal. Connections stay.
+// Reset removes jobs, counts, signals, faults, stubs and the journal. Connections stay.
 func (d *Double) Reset() {
 	d.SetFaults(nil)
+	d.RemoveStubs()
 	d.server.Reset()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.journal = journal{}
+	close(d.journal.changed)
+	d.journal = journal{changed: make(chan struct{})}
 }
 
 // hook lets the faults act, and writes the journal. Some points hold a lock of the server, so that it calls nothing of
@@ -100,6 +104,8 @@ func (d *Double) hook(e *fakes.Event) {
 		d.accepted(e.Conn)
 	case fakes.Greeting:
 		d.greeted(e)
+	case fakes.Checked:
+		d.choose(e)
 	case fakes.Ran:
 		d.answered(e)
 	}
@@ -135,12 +141,12 @@ func (d *Double) read(conn int64, line []byte) {
 	if t.wid != "" {
 		role = scenarios.Consumer
 	}
-	mistake, _ := fwpdialect.Dialect{}.Check(role, t.state, line)
+	mistake, _ := d.dialect.Check(role, t.state, line)
 	t.state.Sent(append(bytes.Clone(line), "\r\n"...))
 	verb := fwp.SplitCommand(line).Verb
 	t.now = Entry{
 		At: now, Connection: conn, Worker: t.wid, Verb: verb, Command: cut(hidden(line)), Mistake: mistake,
-		unit: d.journal.unitOf(verb, line),
+		units: d.journal.unitsOf(verb, line),
 	}
 }
 
@@ -157,6 +163,7 @@ func (d *Double) answered(e *fakes.Event) {
 	if t == nil {
 		return
 	}
+	t.answer(e)
 	t.state.Received(fwpsession.Message(e.Reply))
 	t.wid = cmp.Or(e.Conn.Worker, t.wid)
 	entry := t.now
@@ -166,7 +173,10 @@ func (d *Double) answered(e *fakes.Event) {
 		entry.Refused = e.Err.Error()
 	}
 	if entry.Verb == fwp.FETCH && e.Reply.Kind == fwp.BulkString {
-		entry.unit = bytes.Clone(e.Reply.Text)
+		entry.units = [][]byte{bytes.Clone(e.Reply.Text)}
+	}
+	if failed := jsonnum.Object(e.Reply.Text); entry.Verb == "PUSHB" && failed != nil {
+		entry.units = slices.DeleteFunc(entry.units, func(unit []byte) bool { return failed[fwp.JIDOf(unit)] != nil })
 	}
 	d.journal.add(entry)
 	if e.Close {

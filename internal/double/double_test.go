@@ -69,7 +69,13 @@ func (c *client) read() string {
 // start starts a double and its control.
 func begin(t *testing.T) (*Double, *httptest.Server) {
 	t.Helper()
-	d, err := New(fakes.Config{})
+	return beginLike(t, "")
+}
+
+// beginLike starts one that is like a family of servers.
+func beginLike(t *testing.T, like fakes.Like) (*Double, *httptest.Server) {
+	t.Helper()
+	d, err := New(fakes.Config{Like: like})
 	require.NoError(t, err)
 	t.Cleanup(d.Close)
 	control := httptest.NewServer(d.Handler(func(name string) (fakes.Fault, error) {
@@ -212,7 +218,7 @@ func TestTheJournalHasNoHash(t *testing.T) {
 
 func TestTheJournalIsBounded(t *testing.T) {
 	t.Parallel()
-	var j journal
+	j := journal{changed: make(chan struct{})}
 	for range mostEntries + 10 {
 		j.add(Entry{Command: "x"})
 	}
@@ -227,8 +233,8 @@ func TestTheJournalIsBounded(t *testing.T) {
 	}
 	for i := range 100 {
 		unit := []byte(`{"jid":"job-` + strconv.Itoa(i) + `","args":["` + strings.Repeat("x", mostUnits/10) + `"]}`)
-		j.unitOf(fwp.PUSH, slices.Concat([]byte("PUSH "), unit))
-		j.unitOf(fwp.PUSH, slices.Concat([]byte("PUSH "), unit))
+		j.unitsOf(fwp.PUSH, slices.Concat([]byte("PUSH "), unit))
+		j.unitsOf(fwp.PUSH, slices.Concat([]byte("PUSH "), unit))
 	}
 	assert.Len(t, j.units, 9, "those that have room, each once")
 	assert.LessOrEqual(t, j.known, mostUnits)

@@ -31,19 +31,19 @@ type Entry struct {
 	Refused    string    `json:"refused,omitempty"`
 	Mistake    string    `json:"mistake,omitempty"` // the rule of the specification that the client broke
 
-	unit []byte // the job that the command is about, as JSON; nil if there is none or it is not known
+	units [][]byte // the jobs that the command is about, as JSON; none if there are none or they are not known
 }
 
-// kind returns what a command did to its job, as expectations name it; empty if it did nothing.
+// kind returns what a command did to its jobs, as expectations name it; empty if it did nothing.
 func (e *Entry) kind() string {
-	if e.Refused != "" || e.unit == nil {
+	if e.Refused != "" || e.units == nil {
 		return ""
 	}
 	return kinds[e.Verb]
 }
 
 var kinds = map[string]string{
-	fwp.PUSH: "pushed", fwp.FETCH: "fetched", fwp.ACK: "acknowledged", fwp.FAIL: "failed",
+	fwp.PUSH: "pushed", "PUSHB": "pushed", fwp.FETCH: "fetched", fwp.ACK: "acknowledged", fwp.FAIL: "failed",
 }
 
 // journal is a list of entries with bounds.
@@ -51,11 +51,14 @@ type journal struct {
 	entries []Entry
 	memory  int
 	last    int               // the number of the last entry
+	changed chan struct{}     // closed when there is a new entry, or none any more
 	units   map[string][]byte // the jobs by their jids, as they were last pushed
 	known   int               // bytes of them
 }
 
 func (j *journal) add(e Entry) {
+	close(j.changed)
+	j.changed = make(chan struct{})
 	j.last++
 	e.Number = j.last
 	j.entries = append(j.entries, e)
@@ -73,21 +76,35 @@ func (j *journal) add(e Entry) {
 const entrySize = 256
 
 func (e *Entry) size() int {
-	return entrySize + len(e.Command) + len(e.Reply) + len(e.Refused) + len(e.unit)
+	size := entrySize + len(e.Command) + len(e.Reply) + len(e.Refused)
+	for _, unit := range e.units {
+		size += len(unit)
+	}
+	return size
 }
 
-// unitOf returns the job that a line is about, and remembers the job of a PUSH.
-func (j *journal) unitOf(verb string, line []byte) []byte {
+// unitsOf returns the jobs that a line is about, and remembers those that it pushes.
+func (j *journal) unitsOf(verb string, line []byte) (units [][]byte) {
 	_, args, _ := bytes.Cut(line, []byte(" "))
 	switch verb {
 	case fwp.PUSH:
-		args = bytes.Clone(args)
-		j.remember(fwp.JIDOf(args), args)
-		return args
+		units = [][]byte{bytes.Clone(args)}
+	case "PUSHB":
+		var texts []json.RawMessage
+		_ = json.Unmarshal(args, &texts) // one that is no array pushes nothing
+		for _, text := range texts {
+			units = append(units, text)
+		}
 	case fwp.ACK, fwp.FAIL:
-		return j.units[fwp.JIDOf(args)]
+		if unit := j.units[fwp.JIDOf(args)]; unit != nil {
+			units = [][]byte{unit}
+		}
+		return units
 	}
-	return nil
+	for _, unit := range units {
+		j.remember(fwp.JIDOf(unit), unit)
+	}
+	return units
 }
 
 // remember keeps a job, unless there is no room for it.
@@ -150,7 +167,7 @@ func (d *Double) Summary() Summary {
 
 var places = map[string]string{
 	"queue": "in their queues", "scheduled": "scheduled", "retries": "waiting for a retry",
-	"working": "fetched, and neither acknowledged nor failed",
+	"working": "fetched, and neither acknowledged nor failed", "dead": "dead",
 }
 
 // entries returns the entries of the journal that are kept.

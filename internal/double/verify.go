@@ -1,9 +1,11 @@
 package double
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/fwpsuite/fwp/internal/jsonnum"
 )
@@ -17,6 +19,7 @@ type Expectation struct {
 	Failed       []json.RawMessage `json:"failed"`
 	NothingElse  bool              `json:"nothing_else"` // in the lists that are given
 	NoMistakes   bool              `json:"no_mistakes"`
+	Timeout      string            `json:"timeout,omitempty"` // of waiting until all is as expected: "5s", at most 30 s; empty: 0
 }
 
 // Verify returns what is different from an expectation, nothing if all is as expected. It is an error if a job of the
@@ -36,7 +39,10 @@ func (d *Double) Verify(want Expectation) (differences []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		happened := d.entries(func(e *Entry) bool { return e.kind() == list.kind })
+		var happened [][]byte
+		for _, e := range d.entries(func(e *Entry) bool { return e.kind() == list.kind }) {
+			happened = append(happened, e.units...)
+		}
 		differences = append(differences, compare(list.kind, list.jobs, expected, happened, want.NothingElse)...)
 	}
 	if want.NoMistakes {
@@ -45,6 +51,36 @@ func (d *Double) Verify(want Expectation) (differences []string, err error) {
 		}
 	}
 	return differences, nil
+}
+
+// mostWait is how long a verification waits at most, which is well below what the control gives a request.
+const mostWait = 30 * time.Second
+
+// Await is Verify, again and again until nothing is different or the time of the expectation is over. It blocks for so
+// long, or until ctx is done.
+func (d *Double) Await(ctx context.Context, want Expectation) (differences []string, err error) {
+	if want.Timeout != "" {
+		wait, err := time.ParseDuration(want.Timeout)
+		if err != nil || wait < 0 || wait > mostWait {
+			return nil, fmt.Errorf("timeout is a duration of at most %v, such as \"5s\"", mostWait)
+		}
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, wait)
+		defer cancel()
+	}
+	for {
+		d.mu.Lock()
+		changed := d.journal.changed
+		d.mu.Unlock()
+		if differences, err = d.Verify(want); err != nil || len(differences) == 0 || want.Timeout == "" {
+			return differences, err
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return differences, nil
+		}
+	}
 }
 
 // objects decodes the jobs of an expectation.
@@ -64,10 +100,10 @@ func objects(kind string, jobs []json.RawMessage) ([]any, error) {
 }
 
 // compare returns the expected jobs that did not happen, and what else happened if that matters.
-func compare(kind string, jobs []json.RawMessage, expected []any, happened []Entry, nothingElse bool) []string {
+func compare(kind string, jobs []json.RawMessage, expected []any, happened [][]byte, nothingElse bool) []string {
 	units := make([]any, len(happened))
-	for i, e := range happened {
-		units[i], _ = jsonnum.Decode(e.unit) // a job that is not JSON matches nothing
+	for i, unit := range happened {
+		units[i], _ = jsonnum.Decode(unit) // a job that is not JSON matches nothing
 	}
 	pairs := match(len(expected), len(units), func(i, k int) bool { return contains(units[k], expected[i]) })
 	var differences []string
@@ -76,9 +112,9 @@ func compare(kind string, jobs []json.RawMessage, expected []any, happened []Ent
 			differences = append(differences, fmt.Sprintf("%s: no job like %s (%d were %s)", kind, jobs[i], len(happened), kind))
 		}
 	}
-	for k, e := range happened {
+	for k, unit := range happened {
 		if nothingElse && !slices.Contains(pairs, k) {
-			differences = append(differences, fmt.Sprintf("%s: not expected: %s", kind, cut(e.unit)))
+			differences = append(differences, fmt.Sprintf("%s: not expected: %s", kind, cut(unit)))
 		}
 	}
 	return differences

@@ -13,6 +13,8 @@ type DoubleConfig struct {
 	Config
 
 	TLS *tls.Config // nil: it does not encrypt
+	// Like is one of Peer.Likes: the server has what that family adds to the specification. Empty: nothing.
+	Like string
 	// Named returns the fault of a name, for its control: see Peer.FaultNamed.
 	Named func(name string) (Fault, error)
 }

@@ -41,9 +41,16 @@ func fwpPeer() *Peer {
 		},
 		Speaker: func(c SpeakerConfig) protocol.Protocol { return fwpspeaker.New(c.Password) },
 
-		Passwords: true, Histories: true, Monitored: true, ClientBreaches: fwpsuite.ClientBreaches,
+		Likes: likes(), Passwords: true, Histories: true, Monitored: true, ClientBreaches: fwpsuite.ClientBreaches,
 		Authenticate: fwpsuite.Authenticate, Software: fwpdialect.Software, Advice: fwpAdvice,
 	}
+}
+
+func likes() (names []string) {
+	for _, like := range fakes.Likes() {
+		names = append(names, string(like))
+	}
+	return names
 }
 
 func fwpHook(c *fakes.Config) *func(*fakes.Event) { return &c.Hook }
@@ -173,6 +180,7 @@ func doubleFWP(c DoubleConfig) (*Double, error) {
 		return nil, err
 	}
 	config.TLS, config.MaxUnfinished, config.MaxStored = c.TLS, mostUnfinished, mostStored
+	config.Like = fakes.Like(c.Like)
 	named := func(name string) (fakes.Fault, error) {
 		_, err := c.Named(name)
 		fault, _ := faults.Named(name)

@@ -45,6 +45,8 @@ type Peer struct {
 	// for the help of that.
 	Double func(DoubleConfig) (*Double, error)
 	Serves string
+	// Likes are the families of servers that its test double can be like.
+	Likes []string
 
 	// Subject returns it as a subject of exploring. Nil: fwpcheck explore and compare do not work with it.
 	Subject func() *explore.Subject

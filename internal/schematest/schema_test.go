@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/internal/double"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -115,6 +116,15 @@ func TestGoldenFilesFollowTheirSchemas(t *testing.T) {
 		}
 	}
 	assert.GreaterOrEqual(t, len(met), 6)
+}
+
+// The control of a test double has bodies instead of a result.
+func TestSchemaOfTheControl(t *testing.T) {
+	t.Parallel()
+	const room = "../double/"
+	schemaOf(t, room+"control.schema.json", "Bodies of the control of fwpcheck serve, version 1", "",
+		reflect.TypeFor[double.Control](), room+"control.go", room+"control_server.go", room+"journal.go", room+"stub.go",
+		room+"verify.go")
 }
 
 // A field that JSON forgets is noticed, whatever it is set to.

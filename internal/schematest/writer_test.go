@@ -46,7 +46,9 @@ func schemaOf(t *testing.T, file, title, version string, of reflect.Type, source
 	w := schemaWriter{defs: map[string]*schema{}, docs: docsOf(t, sources...)}
 	root := w.object(of)
 	root.Dialect, root.Title, root.Defs = "https://json-schema.org/draft/2020-12/schema", title, w.defs
-	root.Properties["schema"].Const = version
+	if named := root.Properties["schema"]; named != nil {
+		named.Const = version
+	}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)

@@ -17,14 +17,18 @@ import (
 // Check returns the rule that a client breaks with a line in the state of its
 // connection, or advice about names that some servers refuse. (Client Protocol Sender; Client
 // Lifecycle; Client Commands)
-func (Dialect) Check(role scenarios.Role, s session.State, line []byte) (fault string, advice []scenarios.Advice) {
-	if fault = illegal(role, s.(*fwpsession.State).Conn(), line); fault == "" {
+func (d Dialect) Check(role scenarios.Role, s session.State, line []byte) (fault string, advice []scenarios.Advice) {
+	if fault = d.Profile.check(role, s.(*fwpsession.State).Conn(), line); fault == "" {
 		advice = style(line)
 	}
 	return fault, advice
 }
 
-func illegal(role scenarios.Role, state fwp.State, line []byte) string {
+// check returns the rule that a client of the family breaks with a line.
+func (p Profile) check(role scenarios.Role, state fwp.State, line []byte) string {
+	if p.Adds(fwp.SplitCommand(line).Verb) {
+		return p.illegal(state, line)
+	}
 	cmd, err := fwp.ParseCommand(line)
 	switch {
 	case err != nil:
@@ -41,6 +45,9 @@ func illegal(role scenarios.Role, state fwp.State, line []byte) string {
 	fields := jsonnum.Object(cmd.Args)
 	if fields == nil {
 		return "the argument is not a JSON object"
+	}
+	if _, there := fields["v"]; p == Faktory && cmd.Verb == fwp.HELLO && !there {
+		return "" // of clients older than v, which it lets in
 	}
 	if s := unmet(cmd.Verb, fields); s != "" {
 		return s

@@ -15,7 +15,11 @@ import (
 
 // Dialect is the client's side of FWP. The zero value is ready, and safe for
 // concurrent use.
-type Dialect struct{ fwpsession.Protocol }
+type Dialect struct {
+	fwpsession.Protocol
+
+	Profile Profile // what clients may send besides
+}
 
 // Grammar returns what scripts may write.
 func (Dialect) Grammar() *scenarios.Grammar { return grammar() }

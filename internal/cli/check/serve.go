@@ -16,6 +16,7 @@ import (
 	"math/big"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,7 +38,7 @@ type serveOptions struct {
 	port, webPort          uint16
 	password, passwordFile string
 	tlsCA, dir             string
-	protocol               string
+	protocol, like         string
 	faults                 []string
 	given                  *pflag.FlagSet
 }
@@ -60,7 +61,7 @@ func newServe(p process) *cobra.Command {
 			"program that starts it and keeps the other end.\n\n" +
 			"Exit codes: 0 no client broke a rule, 1 one did, or did otherwise than the script, 2 usage, 3 the script was not\n" +
 			"played to its end, 5 internal error.",
-		Example: "  fwpcheck serve --port 7419 &\n" +
+		Example: "  fwpcheck serve --port 7419 --like faktory &\n" +
 			"  FAKTORY_URL=tcp://localhost:7419 npm test\n" +
 			"  fwpcheck serve bug.fwp --port 7419",
 		Args:              cobra.MaximumNArgs(1),
@@ -76,6 +77,9 @@ func newServe(p process) *cobra.Command {
 	f.StringVar(&o.passwordFile, "password-file", "", "ask clients for the password in `FILE`")
 	f.StringVar(&o.dir, "dir", "", "keep the jobs in `FOLDER` when it ends in order, and begin with those that are there")
 	f.StringVar(&o.tlsCA, "tls-ca-out", "", "serve TLS for localhost, and write the certificate to trust to `FILE` (PEM)")
+	f.StringVar(&o.like, "like", "", "accept what the servers of a `FAMILY` accept beyond the specification: "+
+		strings.Join(peer.Default().Likes, ", "))
+	program.CompleteFlags(cmd, map[string]func() []string{"like": func() []string { return peer.Default().Likes }})
 	f.StringArrayVar(&o.faults, "fault", nil, "give the server the fault `NAME` of the catalogue; may be repeated")
 	return cmd
 }
@@ -195,7 +199,11 @@ func (o *serveOptions) config(of *peer.Peer) (config peer.DoubleConfig, err erro
 	if config.Password, err = o.givenPassword(); err != nil {
 		return config, err
 	}
-	config.Named, config.Addr, config.Dir = of.FaultNamed, loopbackAt(o.port), o.dir
+	config.Named, config.Addr = of.FaultNamed, loopbackAt(o.port)
+	config.Dir, config.Like = o.dir, o.like
+	if o.like != "" && !slices.Contains(of.Likes, o.like) {
+		return config, fmt.Errorf("--like %.40q: the families are %s", o.like, strings.Join(of.Likes, ", "))
+	}
 	if config.Faults, err = of.FaultsNamed(o.faults...); err == nil && o.tlsCA != "" {
 		config.TLS, err = localhostTLS(o.tlsCA)
 	}
@@ -265,6 +273,7 @@ func (o *serveOptions) servedBy(of *peer.Peer, files []string) error {
 		return nil
 	}
 	for _, no := range []struct{ flag, why string }{
+		{"like", "%s has no families of servers"},
 		{"web-port", "the control over HTTP shows jobs, workers and a journal of FWP: the embedded %s server has none"},
 		{"password", "%s has no passwords"},
 		{"password-file", "%s has no passwords"},

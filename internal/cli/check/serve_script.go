@@ -16,7 +16,7 @@ import (
 
 // serveScript plays the server's side of a script until that was played to its end, or until it is interrupted.
 func (p process) serveScript(ctx context.Context, o *serveOptions, file string) error { //nolint:funlen // its steps
-	for _, name := range []string{"web-port", "tls-ca-out", "fault"} {
+	for _, name := range []string{"web-port", "tls-ca-out", "fault", "like"} {
 		if o.given.Changed(name) {
 			return fmt.Errorf("--%s is about the embedded server, and %s says what the server does", name, file)
 		}

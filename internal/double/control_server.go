@@ -1,0 +1,149 @@
+package double
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"time"
+
+	"github.com/fwpsuite/fwp/fakes"
+)
+
+// Signal says which worker is to be quiet, or to terminate.
+type Signal struct {
+	Worker string `json:"worker,omitempty"` // the wid; empty: all
+}
+
+// postSignal quiets or terminates a worker, or all.
+func (d *Double) postSignal(r *http.Request, state string) (any, error) {
+	var to Signal
+	if err := read(r, &to); err != nil {
+		return nil, err
+	}
+	if err := d.server.Signal(to.Worker, state); err != nil {
+		return nil, &statusError{http.StatusNotFound, map[string]string{"error": err.Error()}}
+	}
+	return done{}, nil
+}
+
+// putFaults replaces the faults.
+func (d *Double) putFaults(r *http.Request, named func(string) (fakes.Fault, error)) (any, error) {
+	var names []string
+	if err := read(r, &names); err != nil {
+		return nil, err
+	}
+	var faults []fakes.Fault
+	for _, name := range names {
+		fault, err := named(name)
+		if err != nil {
+			return nil, err
+		}
+		faults = append(faults, fault)
+	}
+	d.SetFaults(faults)
+	return d.Faults(), nil
+}
+
+// Clock is the time of the server, and how it is set forward.
+type Clock struct {
+	Now     *time.Time `json:"now,omitempty"`     // of an answer
+	Advance string     `json:"advance,omitempty"` // of a request: by how much, "30m"
+	Set     *time.Time `json:"set,omitempty"`     // of a request: to which instant, not before now
+}
+
+func (d *Double) clock() Clock {
+	now := d.server.Now()
+	return Clock{Now: &now}
+}
+
+// postClock sets the clock forward, by a time or to an instant.
+func (d *Double) postClock(r *http.Request) (any, error) {
+	var to Clock
+	if err := read(r, &to); err != nil {
+		return nil, err
+	}
+	duration, err := time.ParseDuration(to.Advance)
+	switch {
+	case to.Set != nil && to.Advance == "":
+		if duration = to.Set.Sub(d.server.Now()); duration < 0 || duration == math.MaxInt64 {
+			return nil, fmt.Errorf("set is an instant in the 290 years after %s: the clock is only set forward",
+				d.server.Now().Format(time.RFC3339))
+		}
+	case to.Set != nil || err != nil || duration <= 0:
+		return nil, errors.New(`advance is a duration above zero, such as "90s" or "30m", or set an instant; one of them`)
+	}
+	d.server.Advance(duration)
+	return d.clock(), nil
+}
+
+// postJobs pushes jobs of the tester's: one, or an array. A job without jid gets one, and one without args has none.
+func (d *Double) postJobs(r *http.Request) (any, error) {
+	var body json.RawMessage
+	if err := read(r, &body); err != nil {
+		return nil, err
+	}
+	jobs := []json.RawMessage{body}
+	if bytes.HasPrefix(bytes.TrimSpace(body), []byte("[")) {
+		if err := json.Unmarshal(body, &jobs); err != nil {
+			return nil, fmt.Errorf("the body: %w", err)
+		}
+	}
+	jids := []string{}
+	for i, text := range jobs {
+		job, err := fakes.ParseObject(text)
+		if err == nil {
+			if job.Get("jid") == nil {
+				job.SetText("jid", "seed-"+rand.Text())
+			}
+			if job.Get("args") == nil {
+				job.Set("args", "[]")
+			}
+			err = d.server.Push(job.Append(nil))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("job %d of %d, the ones before are pushed: %w", i+1, len(jobs), err)
+		}
+		jids = append(jids, job.Text("jid"))
+	}
+	return map[string][]string{"jids": jids}, nil
+}
+
+// postStub adds a stub.
+func (d *Double) postStub(r *http.Request) (any, error) {
+	var s Stub
+	if err := read(r, &s); err != nil {
+		return nil, err
+	}
+	if err := d.AddStub(s); err != nil {
+		return nil, err
+	}
+	return done{}, nil
+}
+
+// postBusy is the form of Faktory's web page by which an operator quiets or terminates workers.
+func (d *Double) postBusy(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, mostBody)
+	wid := r.PostFormValue("wid")
+	if wid == "all" {
+		wid = ""
+	}
+	if err := d.server.Signal(wid, r.PostFormValue("signal")); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	http.Redirect(w, r, "/busy", http.StatusFound)
+}
+
+// Control has the bodies of requests and answers: a field for each kind.
+type Control struct {
+	Job    StoredJob   `json:"job"`    // of GET /v1/jobs, in an array
+	Entry  Entry       `json:"entry"`  // of GET /v1/journal, in an array
+	Verify Expectation `json:"verify"` // for POST /v1/verify
+	Stub   Stub        `json:"stub"`   // for POST /v1/stubs, and of GET /v1/stubs, in an array
+	Signal Signal      `json:"signal"` // for POST /v1/quiet and /v1/terminate
+	Clock  Clock       `json:"clock"`  // for POST /v1/clock, and of it
+}

@@ -1,0 +1,93 @@
+package fwpdialect
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/jsonnum"
+)
+
+// Profile names a family of servers whose clients may send more than the specification has. The empty one is the
+// specification.
+type Profile string
+
+// Faktory is Contributed Systems' Faktory.
+const Faktory Profile = "faktory"
+
+// Profiles returns all profiles.
+func Profiles() []Profile { return []Profile{Faktory} }
+
+// additions are the verbs of Faktory with the rules that their arguments break, "" if they break none.
+var additions = map[string]func(args []byte) string{
+	"PUSHB":  illegalJobs,
+	"MUTATE": illegalMutate,
+	"QUEUE":  oneOf("PAUSE", "RESUME", "REMOVE", "LATENCY"),
+	"BATCH":  oneOf("NEW", "OPEN", "COMMIT", "STATUS"),
+	"TRACK":  oneOf("GET", "SET"),
+}
+
+// Adds reports whether clients of the family may send a verb that the specification does not have.
+func (p Profile) Adds(verb string) bool { return p == Faktory && additions[verb] != nil }
+
+// illegal returns the rule that a line with a verb that the profile adds breaks.
+func (p Profile) illegal(state fwp.State, line []byte) string {
+	cmd := fwp.SplitCommand(line)
+	switch {
+	case !utf8.Valid(line) || bytes.ContainsAny(line, "\r\n"):
+		return "a command is one line of UTF-8"
+	case !state.Allows(fwp.PUSH):
+		return fmt.Sprintf("%s may not be sent while the connection is %s", cmd.Verb, state)
+	}
+	return additions[cmd.Verb](cmd.Args)
+}
+
+func illegalJobs(args []byte) string {
+	value, err := jsonnum.Decode(args)
+	jobs, ok := value.([]any)
+	if err != nil || !ok {
+		return "the argument of PUSHB is not a JSON array of jobs"
+	}
+	for _, job := range jobs {
+		fields, ok := job.(map[string]any)
+		if !ok {
+			return "a job of a PUSHB is not a JSON object"
+		}
+		if s := unmet(fwp.PUSH, fields); s != "" {
+			return s
+		}
+		if s := illegalJob(fields); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+func illegalMutate(args []byte) string {
+	fields := jsonnum.Object(args)
+	cmd, _ := fields["cmd"].(string)
+	target, _ := fields["target"].(string)
+	switch {
+	case fields == nil:
+		return "the argument is not a JSON object"
+	case !slices.Contains([]string{"kill", "discard", "requeue", "clear"}, cmd):
+		return "cmd is kill, discard, requeue or clear"
+	case !slices.Contains([]string{"scheduled", "retries", "dead"}, target):
+		return "target is scheduled, retries or dead"
+	}
+	return ""
+}
+
+// oneOf is the rule of a command that takes a word, and something behind it.
+func oneOf(words ...string) func(args []byte) string {
+	return func(args []byte) string {
+		word, rest, _ := bytes.Cut(args, []byte(" "))
+		if !slices.Contains(words, strings.ToUpper(string(word))) || len(bytes.TrimSpace(rest)) == 0 {
+			return "it takes " + strings.Join(words, ", ") + ", and an argument"
+		}
+		return ""
+	}
+}
