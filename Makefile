@@ -1,4 +1,4 @@
-# `make` prints what there is to make. Go alone is needed, except for client-npm, browser, formats and zmq.
+# `make` prints what there is to make. Go alone is needed, except for client-npm, client-python, browser, formats and zmq.
 
 SHELL       := bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -102,6 +102,11 @@ cross: ## compile and vet everything, tests too, for each of PLATFORMS
 client-npm: ## test the embedded server with npm's faktory-worker; needs node and npm
 	cd clients/npm && npm ci --no-audit --no-fund
 	$(GO) test -race -count=1 -tags npm ./clients/npm
+
+.PHONY: client-python
+client-python: ## test the package for Python; needs python3
+	$(GO) build -o bin/fwpcheck ./cmd/fwpcheck
+	cd clients/python && FWPCHECK=$(CURDIR)/bin/fwpcheck python3 -B -m unittest
 
 .PHONY: browser
 browser: ## open the HTML reports in a headless browser; needs chromium-headless-shell or chromium, and npm

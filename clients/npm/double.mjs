@@ -5,23 +5,13 @@
 //   FWPCHECK=/path/to/fwpcheck node double.mjs
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { createInterface } from "node:readline";
+
+import { serve } from "./fwpcheck/index.mjs";
 
 const DAY = 24 * 60 * 60 * 1000;
 
-const double = spawn(process.env.FWPCHECK || "fwpcheck", ["serve"], { stdio: ["pipe", "pipe", "inherit"] });
-const lines = createInterface(double.stdout);
-const [, url, control] = (await new Promise((resolve) => lines.once("line", resolve))).split(" ");
-lines.on("line", (line) => console.log(line)); // what it prints at the end
-process.env.FAKTORY_URL = url; // which faktory-worker reads when it is imported
+const double = await serve(); // sets FAKTORY_URL, which faktory-worker reads when it is imported
 const { default: faktory } = await import("faktory-worker");
-
-/** Asks the control of the server for something. */
-async function ask(method, path, body) {
-  const reply = await fetch(control + path, { method, body: body && JSON.stringify(body) });
-  return { status: reply.status, answer: await reply.json() };
-}
 
 const worked = [];
 const producer = new faktory.Client();
@@ -40,24 +30,33 @@ await producer.push({ jobtype: "email", queue: "default", args: ["now@example.or
 await producer.push({
   jobtype: "email", queue: "default", args: ["tomorrow@example.org"], at: new Date(Date.now() + DAY).toISOString(),
 });
-const { answer: jobs } = await ask("GET", "/v1/jobs");
+const jobs = await double.jobs();
 assert.deepEqual(jobs.map((job) => job.place), ["queue", "scheduled"]);
 
-assert.equal((await ask("POST", "/v1/clock", { advance: "25h" })).status, 200);
+await double.advance("25h");
 await worker.work();
 await done;
 await worker.stop();
 await producer.close();
 assert.deepEqual(worked.toSorted(), ["now@example.org", "tomorrow@example.org"]);
 
-const verdict = await ask("POST", "/v1/verify", {
+await double.verify({
   acknowledged: [{ args: ["now@example.org"] }, { args: ["tomorrow@example.org"] }],
   failed: [],
   nothing_else: true,
+  timeout: "5s",
 });
-assert.equal(verdict.status, 200, JSON.stringify(verdict.answer));
-assert.equal((await ask("POST", "/v1/verify", { failed: [{ jobtype: "email" }] })).status, 417);
+await assert.rejects(double.verify({ failed: [{ jobtype: "email" }] }), assert.AssertionError);
 
-double.stdin.end(); // as the end of this process would, whatever happens
-await new Promise((resolve) => double.once("exit", resolve));
+await double.stub({ verb: "MUTATE", times: 1, reply: "-ERR busy" });
+const client = new faktory.Client();
+await assert.rejects(client.retries.clear(), /busy/);
+await client.retries.clear();
+await double.push({ jobtype: "email", queue: "seeded" });
+assert.equal((await double.jobs()).length, 1);
+await double.setClock(new Date(Date.now() + 40 * DAY));
+await double.reset();
+await client.close();
+
+console.log(await double.close());
 console.log("all well");

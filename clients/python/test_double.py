@@ -1,0 +1,64 @@
+"""Tests the package with a client of a few lines. Run: FWPCHECK=... python3 -m unittest, in this folder."""
+
+import datetime
+import json
+import socket
+import unittest
+from urllib.parse import urlparse
+
+import fwpcheck
+
+
+class Client:
+    """A producer of a few lines."""
+
+    def __init__(self, url):
+        at = urlparse(url)
+        self.socket = socket.create_connection((at.hostname, at.port))
+        self.file = self.socket.makefile("rw", newline="\n")
+        self.file.readline()
+        self.do('HELLO {"v":2}')
+
+    def do(self, line):
+        self.file.write(line + "\n")
+        self.file.flush()
+        return self.file.readline().strip()
+
+    def push(self, **job):
+        return self.do("PUSH " + json.dumps({"jid": "job-0000001", "args": [], **job}))
+
+
+class TestDouble(unittest.TestCase):
+    def test_all(self):
+        with fwpcheck.Double() as double:
+            client = Client(double.url)
+            self.addCleanup(client.socket.close)
+            double.stub("PUSH", times=1, reply="-ERR busy")
+            self.assertEqual(client.push(jobtype="email"), "-ERR busy")
+            self.assertEqual(client.push(jobtype="email"), "+OK")
+            double.verify(pushed=[{"jobtype": "email"}], nothing_else=True, timeout="5s")
+            with self.assertRaisesRegex(fwpcheck.Differences, "no job like"):
+                double.verify(pushed=[{"jobtype": "sms"}])
+            with self.assertRaisesRegex(ValueError, "unknown field"):
+                double.verify(pusht=[])
+            double.push({"jobtype": "late", "at": "2099-01-01T00:00:00Z"})
+            self.assertEqual([job["place"] for job in double.jobs()], ["queue", "scheduled"])
+            double.set_clock(datetime.datetime(2099, 1, 2, tzinfo=datetime.timezone.utc))
+            double.advance("1h")
+            self.assertEqual([job["place"] for job in double.jobs()], ["queue", "queue"])
+            self.assertEqual([entry["verb"] for entry in double.journal()], ["HELLO", "PUSH", "PUSH"])
+            double.reset()
+            self.assertEqual(double.jobs(), [])
+        self.assertEqual(double.close(), "")
+
+    def test_no_program(self):
+        with self.assertRaisesRegex(FileNotFoundError, "FWPCHECK"):
+            fwpcheck.Double(program="no-such-program").start()
+
+    def test_usage(self):
+        with self.assertRaisesRegex(RuntimeError, "exit code 2"):
+            fwpcheck.Double(like="no-such-family").start()
+
+
+if __name__ == "__main__":
+    unittest.main()
