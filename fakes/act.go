@@ -80,6 +80,9 @@ func (e *Event) Purge(jid string) bool { return e.Conn.server.store.Purge(jid) }
 // reports whether there was one.
 func (e *Event) Remove(jid string) bool { return e.Conn.server.store.Remove(jid) }
 
+// Resume has a queue that was paused give jobs again.
+func (e *Event) Resume(queue string) { e.Conn.Server().store.Pause(e.again(), queue, false) }
+
 // Clear removes all jobs and counts, as a FLUSH does.
 func (e *Event) Clear() { e.Conn.server.store.Clear(e.again()) }
 

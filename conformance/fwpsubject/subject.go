@@ -1,6 +1,7 @@
 package fwpsubject
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -38,9 +39,22 @@ func New() *explore.Subject {
 }
 
 // Law returns the law of FWP.
-func Law() law.Definition {
+func Law() law.Definition { return LawOf("") }
+
+// LawOf returns the law of FWP with the rules of a profile for what that adds.
+func LawOf(profile fwpdialect.Profile) law.Definition {
+	all := maps.Clone(rules)
+	if profile == fwpdialect.Faktory {
+		delivered := all["delivered"]
+		delivered.Clauses += " FKT-QUEUE-01 FKT-MUTATE-01"
+		all["delivered"] = delivered
+	}
 	return law.Definition{
-		Start: func(t law.Terms) law.Law { return newLaw(t) }, Rules: rules, Greets: true, Fields: fields(),
+		Start: func(t law.Terms) law.Law {
+			l := newLaw(t)
+			l.profile = profile
+			return l
+		}, Rules: all, Greets: true, Fields: fields(),
 	}
 }
 

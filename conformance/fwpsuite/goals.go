@@ -15,7 +15,7 @@ const waitedAtLeast = 200 * time.Millisecond
 // GoalOf returns the goal of a clause that binds servers. A pass of the clause counts only if one of the checks that
 // gave it has reached the goal.
 func GoalOf(clause string) conformance.Goal {
-	id := strings.TrimPrefix(clause, "FWP-")
+	id := strings.TrimPrefix(strings.TrimPrefix(clause, "FWP-"), "FKT-")
 	if g, special := specialGoals()[id]; special {
 		return g
 	}

@@ -157,6 +157,9 @@ func (w *World) pushed(c *Conn, k *call, a model.Answer, now time.Time) {
 
 // keep adds a job to those that are known.
 func (w *World) keep(j *Job) {
+	if w.beyond {
+		j.Unjudged = cmp.Or(j.Unjudged, Beyond)
+	}
 	if w.Shared {
 		if j.Unjudged = Unseen; len(w.Jobs) > mostKept {
 			w.Jobs, w.queues = map[string]*Job{}, map[string][]*Job{}

@@ -45,6 +45,7 @@ type World struct {
 	informed    bool            // an INFO was served, on any connection
 	told        map[string]bool // clauses and places of fields that differ
 	unknownJobs bool            // a command was accepted that had to be refused: the queues may hold more than Jobs
+	beyond      bool            // see Beyond
 	wrongJobs   []string        // the arguments of PUSHes that had to be refused and were accepted, no more than mostWrong
 }
 
@@ -338,6 +339,12 @@ func (w *World) Unjudge(jid string, why Reason) {
 			j.Unjudged = why
 		}
 	}
+}
+
+// Beyond records that a command beyond the specification was sent: from now on no job is judged, nor which there are.
+func (w *World) Beyond() {
+	w.beyond, w.unknownJobs = true, true
+	unjudge(maps.Values(w.Jobs), Beyond)
 }
 
 // Shut records that the client has closed its half of a connection: the server may

@@ -3,6 +3,7 @@
 // A fault is in the file of the first word of its name: fetch-bare in fetch.go. Words with fewer than ten faults share
 // few.go. A test holds this law. So there are auth.go, beat.go, end.go, fail.go, fetch.go, flush.go, hello.go, hi.go,
 // job.go, line.go, push.go, queue.go, reply.go, reserve.go, restart.go, retry.go, schedule.go, state.go and worker.go.
+// Those of what Faktory adds to the specification are a list of their own, in faktory.go.
 // A fault that breaks the same clause in the same way on the same occasion as another one is an alias of that.
 //
 // keeping.go has the faults of what a server keeps while it does not run, which are a list of their own. faults.go has the

@@ -12,13 +12,14 @@ import (
 // slice is the caller's, the lists of clauses in it are shared.
 func All() []fakes.Fault { return slices.Clone(allFaults()) }
 
-// Named returns the fault with a name or an alias, and whether there is one.
+// Named returns the fault with a name or an alias, and whether there is one. It knows those of Faktory, too.
 func Named(name string) (fakes.Fault, bool) {
-	i := slices.IndexFunc(allFaults(), func(f fakes.Fault) bool { return f.Is(name) })
+	all := slices.Concat(allFaults(), Faktory())
+	i := slices.IndexFunc(all, func(f fakes.Fault) bool { return f.Is(name) })
 	if i < 0 {
 		return fakes.Fault{}, false
 	}
-	return allFaults()[i], true
+	return all[i], true
 }
 
 // allFaults is the catalogue; listing the clauses asks for it hundreds of times.

@@ -9,8 +9,10 @@ import (
 	"io"
 	"net"
 	"strconv"
+	"sync"
 	"syscall"
 
+	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/fwpupgrade"
@@ -30,6 +32,13 @@ import (
 
 // fwpPeer returns the Faktory Work Protocol.
 func fwpPeer() *Peer {
+	p := fwpAlone()
+	p.Profiles = map[string]func() *Peer{string(fwpdialect.Faktory): faktoryPeer}
+	return p
+}
+
+// fwpAlone returns it without profiles.
+func fwpAlone() *Peer {
 	return &Peer{
 		Protocol: fwpsuite.Protocol(), Scheme: target.Scheme{Name: "tcp"}, Ambiguities: docs.Ambiguities, Suite: stress.Suite,
 		Faults:     func() []Fault { return faultsOf(faults.All(), fwpHook) },
@@ -45,6 +54,24 @@ func fwpPeer() *Peer {
 		Authenticate: fwpsuite.Authenticate, Software: fwpdialect.Software, Advice: fwpAdvice,
 	}
 }
+
+// faktoryPeer returns the protocol with what Faktory adds to it.
+var faktoryPeer = sync.OnceValue(func() *Peer {
+	p := fwpAlone()
+	p.Protocol, p.Profile = fwpsuite.Profile(fwpdialect.Faktory), string(fwpdialect.Faktory)
+	p.Additions, p.Missing = fwpdialect.Faktory.Checked(), fwpdialect.Faktory.Missing
+	p.Suite = func() ([]conformance.Check, error) {
+		all, err := stress.Suite()
+		if err != nil {
+			return nil, err
+		}
+		added, err := fwpdialect.Faktory.Scripts()
+		return append(conformance.Scripts(added...), all...), err
+	}
+	p.Faults = func() []Fault { return faultsOf(append(faults.All(), faults.Faktory()...), fwpHook) }
+	p.Embed = func(c Config) (*Server, error) { return embedLike(c, fakes.LikeFaktory) }
+	return p
+})
 
 func likes() (names []string) {
 	for _, like := range fakes.Likes() {
@@ -77,11 +104,15 @@ func fwpConfig(c *Config) (fakes.Config, error) {
 }
 
 // embedFWP starts an embedded server.
-func embedFWP(c Config) (*Server, error) {
+func embedFWP(c Config) (*Server, error) { return embedLike(c, "") }
+
+// embedLike starts one that is like a family of servers.
+func embedLike(c Config, like fakes.Like) (*Server, error) {
 	config, err := fwpConfig(&c)
 	if err != nil {
 		return nil, err
 	}
+	config.Like = like
 	c.apply(&config)
 	s := fakes.NewUnstarted(config)
 	if err := s.TryStart(); err != nil {

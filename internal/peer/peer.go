@@ -45,6 +45,14 @@ type Peer struct {
 	// for the help of that.
 	Double func(DoubleConfig) (*Double, error)
 	Serves string
+	// Profiles are what families of servers add to the protocol, by their names: the protocol with more rows in its
+	// tables. Profile is the name of a Peer that With has returned.
+	Profiles map[string]func() *Peer
+	Profile  string
+	// Additions are the verbs of a profile, of which Missing returns those that a server does not have. The checks of a verb
+	// are in the folder of its name.
+	Additions []string
+	Missing   func(ctx context.Context, nc net.Conn, password string, timeout time.Duration) []string
 	// Likes are the families of servers that its test double can be like.
 	Likes []string
 

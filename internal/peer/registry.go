@@ -2,6 +2,7 @@ package peer
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -28,7 +29,7 @@ func All() []*Peer { return slices.Clone(all()) }
 func Default() *Peer { return all()[0] }
 
 // IsDefault reports whether p is the Default.
-func (p *Peer) IsDefault() bool { return p == Default() }
+func (p *Peer) IsDefault() bool { return p.Name == Default().Name }
 
 // Names returns the names of the protocols.
 func Names() (names []string) {
@@ -63,11 +64,34 @@ func Named(name string) (*Peer, error) {
 	return nil, fmt.Errorf("unknown protocol %q; %s", name, near)
 }
 
+// With returns the protocol with what a profile adds, p itself for the empty name.
+func (p *Peer) With(profile string) (*Peer, error) {
+	if profile == "" {
+		return p, nil
+	}
+	if of := p.Profiles[profile]; of != nil {
+		return of(), nil
+	}
+	if len(p.Profiles) == 0 {
+		return nil, fmt.Errorf("there are no profiles of %s", p.Title)
+	}
+	return nil, fmt.Errorf("unknown profile %q; the profiles of %s are %s", profile, p.Title,
+		strings.Join(p.ProfileNames(), ", "))
+}
+
+// ProfileNames returns the names of the profiles, sorted.
+func (p *Peer) ProfileNames() []string { return slices.Sorted(maps.Keys(p.Profiles)) }
+
 // OfClause returns the protocol whose ids of clauses begin as an id does, nil if there is none.
 func OfClause(id string) *Peer {
 	for _, p := range all() {
 		if strings.HasPrefix(id, p.Prefix) {
 			return p
+		}
+		for _, profile := range p.Profiles {
+			if _, known := profile().ClauseByID(id); known {
+				return profile()
+			}
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@
 package suitetest
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -78,7 +79,7 @@ func Document(t *testing.T, of *conformance.Protocol, introduction string) strin
 		}
 		fmt.Fprintf(&b, "| %s |\n", strings.Join([]string{
 			c.ID, c.Party, string(c.Level), c.Statement, c.Reading, decided,
-			c.Sources[0].Heading + " " + c.Sources[0].Units,
+			cmp.Or(strings.TrimSpace(c.Sources[0].Heading+" "+c.Sources[0].Units), c.Sources[0].Document),
 		}, " | "))
 	}
 	return b.String()

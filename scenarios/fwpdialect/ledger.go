@@ -49,6 +49,8 @@ func (g *ledger) Answered(command []byte, m session.Message) {
 	case cmd.Verb == fwp.BEAT:
 		wid, _ := jsonnum.Object(cmd.Args)["wid"].(string)
 		g.over[wid] = g.over[wid] || isState(fwpsession.Reply(m))
+	case cmd.Verb == "PUSHB" && kind == fwp.BulkString:
+		g.pushedAll(cmd.Args, m.Text)
 	case kind == fwp.SimpleString:
 		g.accepted(cmd)
 	}
@@ -77,10 +79,26 @@ func (g *ledger) fetched(text []byte) {
 	g.jobs[jid] = e
 }
 
+// pushedAll records the jobs of a PUSHB, except those that the answer names.
+func (g *ledger) pushedAll(args, answer []byte) {
+	var jobs []json.RawMessage
+	_ = json.Unmarshal(args, &jobs) // what is no array pushes nothing
+	refused := jsonnum.Object(answer)
+	for _, job := range jobs {
+		if jid, e := jobOf(job); jid != "" && refused[jid] == nil {
+			g.jobs[jid] = e
+		}
+	}
+}
+
 // accepted records what a command has changed that was answered with a simple string.
 func (g *ledger) accepted(cmd fwp.Command) {
 	if cmd.Verb == fwp.FLUSH {
 		clear(g.jobs)
+		return
+	}
+	if cmd.Verb == "MUTATE" {
+		g.mutated(cmd.Args)
 		return
 	}
 	jid, pushed := jobOf(cmd.Args)
@@ -92,6 +110,25 @@ func (g *ledger) accepted(cmd fwp.Command) {
 		g.jobs[jid] = e
 	case cmd.Verb == fwp.ACK, cmd.Verb == fwp.FAIL:
 		delete(g.jobs, jid)
+	}
+}
+
+// mutated records what a MUTATE that names jobs has done to them.
+func (g *ledger) mutated(args []byte) {
+	fields := jsonnum.Object(args)
+	filter, _ := fields["filter"].(map[string]any)
+	jids, _ := filter["jids"].([]any)
+	for _, each := range jids {
+		jid, _ := each.(string)
+		e, known := g.jobs[jid]
+		switch {
+		case !known:
+		case fields["cmd"] == "discard":
+			delete(g.jobs, jid)
+		default:
+			e.dead = fields["cmd"] == "kill"
+			g.jobs[jid] = e
+		}
 	}
 }
 

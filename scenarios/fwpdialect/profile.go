@@ -2,13 +2,20 @@ package fwpdialect
 
 import (
 	"bytes"
+	"context"
+	"embed"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/jsonnum"
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/session/fwpsession"
+	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // Profile names a family of servers whose clients may send more than the specification has. The empty one is the
@@ -90,4 +97,41 @@ func oneOf(words ...string) func(args []byte) string {
 		}
 		return ""
 	}
+}
+
+//go:embed profiles
+var profileFiles embed.FS
+
+// Scripts returns the scripts that the profile adds to the suite. Callers must not change them.
+func (p Profile) Scripts() ([]*scenarios.Script, error) {
+	return scenarios.ReadSuite(Dialect{Profile: p}, profileFiles, "profiles/"+string(p))
+}
+
+// Checked returns the verbs that the profile's scripts are about. BATCH and TRACK have none: no public server has them.
+func (p Profile) Checked() []string { return []string{"PUSHB", "QUEUE", "MUTATE"} }
+
+// Missing returns those of the Checked verbs that a server answers as it answers a verb that there is not, all if it
+// ends the connection. nc is a fresh connection, which Missing closes. It blocks until it has the replies, with timeout
+// for each.
+func (p Profile) Missing(ctx context.Context, nc net.Conn, password string, timeout time.Duration) (missing []string) {
+	c := &cleaner{ctx: ctx, conn: session.New(nc, fwpsession.Protocol{}, session.Config{Timeout: timeout})}
+	defer c.conn.Leave(ctx)
+	if c.greet(password) != nil {
+		return p.Checked()
+	}
+	const none = "NOSUCHVERB"
+	reply := func(verb string) string {
+		r, err := c.conn.Ask(ctx, fwp.AppendCommand(nil, fwp.Command{Verb: verb, Args: []byte("{}")}))
+		if answered(r, err) != nil {
+			return ""
+		}
+		return strings.ReplaceAll(string(r.Message.Text), verb, none)
+	}
+	unknown := reply(none)
+	for _, verb := range p.Checked() {
+		if answer := reply(verb); answer == unknown || answer == "" {
+			missing = append(missing, verb)
+		}
+	}
+	return missing
 }

@@ -166,7 +166,10 @@ func explainRule(id string, protocols []*peer.Peer) (reports.Page, bool) {
 		f.add("decides", "It fails the clause that is broken, with the conversation that shows it first. "+
 			"It passes no clause.")
 		for slug := range strings.FieldsSeq(rule.Clauses) {
-			c, _ := of.ClauseByID(of.Prefix + slug) // a test knows that there is one
+			c, known := of.ClauseByID(of.Prefix + slug)
+			if !known {
+				c, _ = of.ClauseByID(slug) // of a profile; a test knows that there is one
+			}
 			f.add("clauses", fmt.Sprintf("%s (%s; %s): %s", c.ID, c.Level, explainSource(c, c.Sources[0]), c.Statement))
 		}
 		return reports.Page{Blocks: []reports.Block{titled(id, "law: "+rule.Title), f.block()}}, true

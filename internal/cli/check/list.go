@@ -19,7 +19,7 @@ import (
 // newList builds `fwpcheck list`.
 func newList(p process) *cobra.Command {
 	var clauses, faults, asJSON bool
-	var named string
+	var named, profile string
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the checks, the clauses of the catalogue, or the faults of the embedded server",
@@ -32,7 +32,7 @@ func newList(p process) *cobra.Command {
 			"  fwpcheck list --faults --clause 'FWP-FETCH-*'",
 		Args: program.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			protocol, err := program.PeerNamed(named)
+			protocol, err := program.PeerWith(named, profile)
 			if err != nil {
 				return err
 			}
@@ -46,6 +46,7 @@ func newList(p process) *cobra.Command {
 	cmd.Flags().BoolVar(&clauses, "clauses", false, "list the clauses instead of the checks")
 	cmd.Flags().BoolVar(&faults, "faults", false, "list the faults of the embedded server instead of the checks")
 	program.DeclareProtocol(cmd.Flags(), &named)
+	program.DeclareProfile(cmd.Flags(), &profile)
 	declareFacets(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON")
 	return cmd

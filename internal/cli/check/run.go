@@ -53,7 +53,7 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 	if err := cmp.Or(o.validate(), o.reportFlags.Validate(o.given)); err != nil { // before the run, which takes minutes
 		return err
 	}
-	all, protocol, err := p.load(args, o.targetFlags.Protocol())
+	all, protocol, err := p.load(args, o.targetFlags.Protocol(), o.targetFlags.Profile())
 	if err != nil {
 		return err
 	}
@@ -81,6 +81,7 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 	}
 	defer on.end()
 	known.identify(ctx, p, s, on, o.timeout)
+	o.profiled(ctx, &s, on, &chosen)
 	r := p.play(ctx, o, playing{
 		selection: chosen, thing: "check", known: known, bar: bar, alone: o.alonePlayer(ctx, s, on),
 		runner:   func(chosen selection) *run.Runner { return o.runner(s, on, chosen) },
@@ -169,6 +170,7 @@ func complete(ctx context.Context, r *reports.Report, s subject, on testbed, cho
 		}
 	}
 	r.Unseen = unseen(r, s, chosen)
+	chosen.keepRecords(r)
 	if chosen.own { // scripts of the user's have no part in the other clauses
 		r.Clauses = slices.DeleteFunc(r.Clauses, func(c reports.Clause) bool { return len(c.Checks) == 0 })
 	}
@@ -195,6 +197,8 @@ type selection struct {
 	in  []conformance.Check
 	out []conformance.Skipped
 	own bool // they are scripts of the user's
+
+	recorded []string // the checks of a profile that the user has not named: what they find only counts as observed
 }
 
 // wait returns the longest time that one of the checks has to wait.
@@ -231,12 +235,12 @@ func (o *runOptions) choose(
 
 // load reads the user's scripts, or the suite's if there are none, and returns their protocol, which named gives if it
 // is not empty. It prints all mistakes in them.
-func (p process) load(args []string, named string) ([]conformance.Check, *peer.Peer, error) {
+func (p process) load(args []string, named, profile string) ([]conformance.Check, *peer.Peer, error) {
 	files, err := p.read(args)
 	if err != nil {
 		return nil, nil, err
 	}
-	protocol, err := protocolOf(files, named)
+	protocol, err := protocolOf(files, named, profile)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -278,6 +282,7 @@ func (o *runOptions) declareTarget(cmd *cobra.Command) {
 	f := cmd.Flags()
 	o.targetFlags.Declare(f, "test")
 	o.targetFlags.DeclareProtocol(f)
+	o.targetFlags.DeclareProfile(f)
 	o.declareAllowed(f, "server", "play")
 	o.operatorFlags.Declare(f)
 	program.DeclareFault(cmd, &o.fault, "")

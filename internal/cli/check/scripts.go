@@ -282,8 +282,8 @@ func dialectOf(source []byte, otherwise *peer.Peer) *peer.Peer {
 
 // protocolOf returns the protocol of the scripts of a command; otherwise is that of those whose header names none. It
 // is an error if they have several, or another one than the flags name.
-func protocolOf(files []scriptFile, named string) (*peer.Peer, error) {
-	otherwise, err := program.PeerNamed(named)
+func protocolOf(files []scriptFile, named, profile string) (*peer.Peer, error) {
+	otherwise, err := program.PeerWith(named, profile)
 	if err != nil {
 		return nil, err
 	}

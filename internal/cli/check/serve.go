@@ -199,11 +199,14 @@ func (o *serveOptions) config(of *peer.Peer) (config peer.DoubleConfig, err erro
 	if config.Password, err = o.givenPassword(); err != nil {
 		return config, err
 	}
-	config.Named, config.Addr = of.FaultNamed, loopbackAt(o.port)
-	config.Dir, config.Like = o.dir, o.like
 	if o.like != "" && !slices.Contains(of.Likes, o.like) {
 		return config, fmt.Errorf("--like %.40q: the families are %s", o.like, strings.Join(of.Likes, ", "))
 	}
+	if of, err = of.With(o.like); err != nil { // for the faults of what the family adds
+		return config, &program.InternalError{Cause: err}
+	}
+	config.Named, config.Addr = of.FaultNamed, loopbackAt(o.port)
+	config.Dir, config.Like = o.dir, o.like
 	if config.Faults, err = of.FaultsNamed(o.faults...); err == nil && o.tlsCA != "" {
 		config.TLS, err = localhostTLS(o.tlsCA)
 	}

@@ -130,7 +130,7 @@ func (p process) playable(file, named string) (
 	if err != nil {
 		return nil, nil, err
 	}
-	if protocol, err = protocolOf(files, named); err != nil {
+	if protocol, err = protocolOf(files, named, ""); err != nil {
 		return nil, nil, err
 	}
 	scripts, found := examine(files, protocol)

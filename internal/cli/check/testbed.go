@@ -4,7 +4,10 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"net"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
@@ -193,4 +196,106 @@ type noticingListener struct {
 func (l noticingListener) Accept() (net.Conn, error) {
 	nc, err := l.Listener.Accept()
 	return nc, shortage.Notice(l.ctx, err)
+}
+
+// profiled has a server be tested with its profile: the one that --profile names, or that of the family of servers of
+// which it is by its INFO. Then its checks only record. The checks of commands that the server does not have are left
+// out.
+func (o *runOptions) profiled(ctx context.Context, s *subject, on testbed, chosen *selection) {
+	picked := o.selection.Checks != nil || o.selection.Clauses != nil || o.selection.Levels != nil
+	if s.Peer.Profile == "" && !s.Choice.Embedded && !chosen.own && !picked && !o.expect.update {
+		o.recordProfile(ctx, s, on.servers[0], chosen)
+	}
+	if s.Peer.Profile == "" || s.Choice.Embedded || chosen.own {
+		return
+	}
+	missing := s.Peer.Additions
+	if nc, err := on.servers[0].Target.Dial(ctx); err == nil {
+		missing = s.Peer.Missing(ctx, nc, on.servers[0].Password, o.timeout)
+	}
+	for _, verb := range missing {
+		chosen.leave("the server does not offer "+verb, func(id string) bool {
+			return strings.HasPrefix(id, strings.ToLower(verb)+"/")
+		})
+	}
+}
+
+// recordProfile adds the checks of the profile of a server's family, if it has one, to those that are chosen.
+func (o *runOptions) recordProfile(ctx context.Context, s *subject, server run.Server, chosen *selection) {
+	if s.Peer.Software == nil || len(s.Peer.Profiles) == 0 {
+		return
+	}
+	nc, err := server.Target.Dial(ctx)
+	if err != nil {
+		return
+	}
+	name, _, err := s.Peer.Software(ctx, nc, server.Password, o.timeout)
+	of, unknown := s.Peer.With(name)
+	if err != nil || unknown != nil || name == "" {
+		return
+	}
+	all, err := of.Checks()
+	added := slices.DeleteFunc(all, func(c conformance.Check) bool {
+		return slices.ContainsFunc(chosen.all(), isCalled(c.Describe().ID))
+	})
+	in, out, none := conformance.Selection{Protocol: of.Protocol, Quick: o.selection.Quick}.Apply(added)
+	if err != nil || none != nil {
+		return
+	}
+	chosen.in, chosen.out, chosen.recorded = append(chosen.in, in...), append(chosen.out, out...), namesOf(in)
+	s.Peer = recording(of, s.Peer)
+	s.Choice.How += fmt.Sprintf("; its INFO says %s: what the profile %s finds is only recorded, --profile %s tests it",
+		name, name, name)
+}
+
+// recording returns a peer with a profile whose clauses, those beside the ones of the peer without it, only record.
+func recording(of, without *peer.Peer) *peer.Peer {
+	p, protocol := *of, *of.Protocol
+	protocol.Clauses = func() []conformance.Clause {
+		all := slices.Clone(of.Protocol.Clauses())
+		for i := range all[len(without.Clauses()):] {
+			all[len(without.Clauses())+i].Recorded = true
+		}
+		return all
+	}
+	p.Protocol = &protocol
+	return &p
+}
+
+// leave leaves out those of the chosen checks that match, and says why.
+func (c *selection) leave(why string, is func(id string) bool) {
+	c.in = slices.DeleteFunc(slices.Clone(c.in), func(check conformance.Check) bool {
+		matches := is(check.Describe().ID)
+		if matches {
+			c.out = append(c.out, conformance.Skipped{Check: check, Why: why})
+		}
+		return matches
+	})
+}
+
+// keepRecords has the checks that only record not change the exit code: what they left open was not selected.
+func (c *selection) keepRecords(r *reports.Report) {
+	const why = "it was left open, and the profile of the check is not one that --profile names"
+	without := func(v *reports.Verdict, because *string, reason *reports.ReasonCode) {
+		if *v != reports.Pass && *v != reports.Observed && *v != reports.NotSelected {
+			*v, *because, *reason = reports.NotSelected, why, ""
+		}
+	}
+	for i := range r.Checks {
+		check := &r.Checks[i]
+		if !slices.Contains(c.recorded, check.ID) {
+			continue
+		}
+		without(&check.Verdict, &check.Why, &check.Reason)
+		if check.Verdict == reports.NotSelected {
+			check.Clauses, check.Findings = nil, nil
+		}
+	}
+	for i := range r.Clauses {
+		clause := &r.Clauses[i]
+		ours := func(id string) bool { return slices.Contains(c.recorded, id) }
+		if len(clause.Checks) > 0 && !slices.ContainsFunc(clause.Checks, func(id string) bool { return !ours(id) }) {
+			without(&clause.Verdict, &clause.Why, &clause.Reason)
+		}
+	}
 }

@@ -18,6 +18,35 @@ func DeclareProtocol(f *pflag.FlagSet, name *string) {
 		"the `PROTOCOL`: "+strings.Join(peer.Names(), " or ")+" (default: that of the URL, else "+peer.Default().Name+")")
 }
 
+// DeclareProfile adds --profile to f.
+func DeclareProfile(f *pflag.FlagSet, name *string) {
+	f.StringVar(name, "profile", "", "with what the servers of a `FAMILY` have beyond the specification: "+
+		strings.Join(peer.Default().ProfileNames(), ", "))
+}
+
+// DeclareProfile adds --profile to f.
+func (t *TargetFlags) DeclareProfile(f *pflag.FlagSet) { DeclareProfile(f, &t.profile) }
+
+// Profile returns the profile that --profile names, empty if it names none.
+func (t *TargetFlags) Profile() string { return t.profile }
+
+// PeerWith returns the protocol that --protocol names, with what --profile adds to it.
+func PeerWith(name, profile string) (*peer.Peer, error) {
+	p, err := PeerNamed(name)
+	if err != nil {
+		return nil, err
+	}
+	return withProfile(p, profile)
+}
+
+func withProfile(p *peer.Peer, profile string) (*peer.Peer, error) {
+	p, err := p.With(profile)
+	if err != nil {
+		return nil, fmt.Errorf("--profile: %w", err)
+	}
+	return p, nil
+}
+
 // PeerNamed returns the protocol that --protocol names.
 func PeerNamed(name string) (*peer.Peer, error) {
 	p, err := peer.Named(name)
@@ -51,7 +80,7 @@ func (t *TargetFlags) SetProtocol(p *peer.Peer) {
 
 // named returns the protocol that --protocol names. It is an error if the command does not work with it.
 func (t *TargetFlags) named() (*peer.Peer, error) {
-	p, err := PeerNamed(t.protocol)
+	p, err := PeerWith(t.protocol, t.profile)
 	if err != nil {
 		return nil, err
 	}
@@ -65,10 +94,13 @@ func (t *TargetFlags) carried(a target.Address) (*peer.Peer, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p, err = withProfile(p, t.profile); err != nil {
+		return nil, err
+	}
 	if err := p.Refusal(t.command); err != nil {
 		return nil, err
 	}
-	if other, err := peer.Named(t.protocol); err == nil && t.protocol != "" && other != p {
+	if other, err := peer.Named(t.protocol); err == nil && t.protocol != "" && other.Name != p.Name {
 		return nil, fmt.Errorf("the URL is one of %s, and the protocol is %s: the scheme of its URLs is %s://",
 			p.Name, t.protocol, other.Scheme.Name)
 	}

@@ -22,7 +22,7 @@ import (
 // TargetFlags are the flags that name the target and how to reach it.
 type TargetFlags struct {
 	url, passwordFile, start string
-	protocol                 string
+	protocol, profile        string
 	command                  string // to which the flags belong, as in [Refusal]
 	tls                      target.TLSOptions
 	showSecrets              bool
@@ -252,14 +252,18 @@ func (e Endpoint) Flags() []string {
 	case e.Starter != nil:
 		return append(e.protocolFlags(), "--start", text.ShellQuote(target.RedactCommand(e.Starter.Value)))
 	}
-	return []string{"--url", e.Choice.Address.Masked()}
+	return append(e.protocolFlags(), "--url", e.Choice.Address.Masked())
 }
 
 func (e Endpoint) protocolFlags() []string {
-	if e.Peer.IsDefault() {
-		return nil
+	var flags []string
+	if !e.Peer.IsDefault() {
+		flags = []string{"--protocol", e.Peer.Name}
 	}
-	return []string{"--protocol", e.Peer.Name}
+	if e.Peer.Profile != "" {
+		flags = append(flags, "--profile", e.Peer.Profile)
+	}
+	return flags
 }
 
 // Identify connects to the user's server, which must be there and accept the password.

@@ -112,6 +112,8 @@ func usualCompletion(f *pflag.Flag) cobra.CompletionFunc {
 		return Complete(choice.Words)
 	case f.Name == "protocol":
 		return Complete(peer.Names)
+	case f.Name == "profile":
+		return Complete(peer.Default().ProfileNames)
 	case f.Name == "fault":
 		return completeFault
 	}

@@ -1,0 +1,120 @@
+package selftest
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/faults"
+	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
+)
+
+// profileChecks returns the protocol with the profile of Faktory, and the checks that the profile adds.
+func profileChecks(t *testing.T) (*peer.Peer, []conformance.Check) {
+	t.Helper()
+	of, err := peer.Default().With("faktory")
+	require.NoError(t, err)
+	scripts, err := fwpdialect.Faktory.Scripts()
+	require.NoError(t, err)
+	return of, conformance.Scripts(scripts...)
+}
+
+// Nothing is found on the embedded server with what Faktory adds, and everything is decided.
+func TestProfileOnTheConformingServer(t *testing.T) {
+	t.Parallel()
+	of, checks := profileChecks(t)
+	report := vary(t, of, peer.Variation{Name: conforming}, checks)
+	assert.Empty(t, report.Internal)
+	assert.Len(t, report.Checks, len(checks))
+	for _, check := range report.Checks {
+		assert.Empty(t, falseAlarms(peer.Variation{}, check))
+	}
+}
+
+// Each fault of what Faktory adds turns its clause red, and no other clause that it does not name; each clause of the
+// profile has such a fault.
+func TestProfileFaults(t *testing.T) {
+	t.Parallel()
+	of, checks := profileChecks(t)
+	shown := map[string]bool{}
+	for _, f := range faults.Faktory() {
+		shown[f.Clauses[0]] = true
+		t.Run(f.Name, func(t *testing.T) {
+			t.Parallel()
+			fault, err := of.FaultNamed(f.Name)
+			require.NoError(t, err)
+			var red []string
+			for _, script := range checks {
+				if !names(fault, script) {
+					continue
+				}
+				for _, found := range playScript(t, of, fault, script).Findings {
+					red = append(red, found.Clause)
+				}
+			}
+			assert.Contains(t, red, f.Clauses[0])
+			red = slices.DeleteFunc(red, func(clause string) bool { return slices.Contains(f.Clauses, clause) })
+			assert.Empty(t, red)
+		})
+	}
+	scripted := map[string]bool{}
+	for _, check := range checks {
+		for _, m := range check.Describe().Clauses() {
+			scripted[m.Clause] = true
+		}
+	}
+	assert.Equal(t, scripted, shown)
+}
+
+// What the law knows of the profile's commands shows in scripts in which no line is about it.
+func TestTheLawHoldsTheProfile(t *testing.T) {
+	t.Parallel()
+	of, _ := profileChecks(t)
+	for name, test := range map[string]struct{ script, clause string }{
+		"queue-pause-nothing": {clause: "FKT-QUEUE-01", script: `title: a paused queue
+connect as consumer
+C: PUSH $job
+S: +OK
+C: QUEUE PAUSE $queue
+S: +OK
+C: FETCH $queue
+S: <any>
+C: QUEUE RESUME $queue
+S: +OK`},
+		"mutate-kill-nothing": {clause: "FKT-MUTATE-01", script: `title: a killed job
+connect as consumer
+C: PUSH $job{"at":"$now+11m"}
+S: +OK
+C: MUTATE {"cmd":"kill","target":"scheduled","filter":{"jids":["$jid"]}}
+S: +OK
+silence 661s
+C: FETCH $queue
+S: <any>`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text, err := scenarios.Parse(of.Dialect, name, []byte(test.script+"\n"))
+			require.NoError(t, err)
+			script := conformance.Scripts(text)[0]
+			found := func(fault peer.Fault) (clauses []string) {
+				for _, f := range playScript(t, of, fault, script).Findings {
+					assert.Equal(t, reports.LawPrefix+"delivered", f.Check)
+					clauses = append(clauses, f.Clause)
+				}
+				return clauses
+			}
+			fault, err := of.FaultNamed(name)
+			require.NoError(t, err)
+			assert.Equal(t, []string{test.clause}, found(fault))
+			assert.Empty(t, found(peer.FWPFault(fakes.Fault{Hook: func() func(*fakes.Event) { return func(*fakes.Event) {} }})),
+				"a server without the fault")
+		})
+	}
+}
