@@ -105,10 +105,13 @@ func Clause(id string) (conformance.Clause, bool) {
 	return conformance.Clause{}, false
 }
 
-// Clauses returns the clauses of all protocols.
+// Clauses returns the clauses of all protocols and profiles.
 func Clauses() (clauses []conformance.Clause) {
 	for _, p := range all() {
 		clauses = append(clauses, p.Clauses()...)
+		for _, name := range p.ProfileNames() {
+			clauses = append(clauses, p.Profiles[name]().Clauses()[len(p.Clauses()):]...)
+		}
 	}
 	return clauses
 }

@@ -62,6 +62,11 @@ func (p process) explain(id, named string) error {
 	if err != nil {
 		return err
 	}
+	for _, of := range slices.Clone(protocols) {
+		for _, profile := range of.ProfileNames() {
+			protocols = append(protocols, of.Profiles[profile]())
+		}
+	}
 	if c, ok := clauseNamed(id); ok && slices.Contains(protocols, peer.OfClause(c.ID)) {
 		checks, err := checksOf(peer.OfClause(c.ID))
 		if err != nil {

@@ -2,11 +2,18 @@ package check
 
 import (
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/run"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -117,4 +124,85 @@ func TestEveryNeedCanBeProvided(t *testing.T) {
 	} {
 		assert.NotEmpty(t, provide(s)[need], need)
 	}
+}
+
+// The profile of a server's family is found by its INFO and only records; what the server does not have is left out.
+func TestProfiled(t *testing.T) {
+	t.Parallel()
+	withoutQueue := func(e *fakes.Event) {
+		if e.Point == fakes.Checked && e.Command.Verb == "QUEUE" {
+			e.Accept()
+			e.Decline(fakes.AboutVerb, `unknown command "QUEUE"`)
+		}
+	}
+	named, err := peer.Default().With("faktory")
+	require.NoError(t, err)
+	for name, test := range map[string]struct {
+		config  fakes.Config
+		of      *peer.Peer
+		options runOptions
+		checks  []string // some of those that are chosen then
+		left    string   // of one that is not
+		records bool
+	}{
+		"known by its INFO": {
+			config: fakes.Config{Like: fakes.LikeFaktory, Hook: withoutQueue}, of: peer.Default(),
+			checks: []string{"pushb/accepted", "mutate/kill"}, left: "queue/pause", records: true,
+		},
+		"another server": {of: peer.Default()},
+		"something selects": {
+			config: fakes.Config{Like: fakes.LikeFaktory}, of: peer.Default(),
+			options: runOptions{selection: conformance.Selection{Clauses: []string{"FWP-*"}}},
+		},
+		"named, and nothing of it is there": {of: named, left: "mutate/kill"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := fakes.NewServer(test.config)
+			t.Cleanup(server.Close)
+			s := subject{Endpoint: program.Endpoint{Peer: test.of}}
+			all, err := test.of.Checks()
+			require.NoError(t, err)
+			chosen := selection{in: all}
+			test.options.timeout = time.Minute
+			test.options.profiled(t.Context(), &s, testbed{servers: []run.Server{peer.OfferFWP(server, nil)}}, &chosen)
+			for _, check := range test.checks {
+				assert.Contains(t, namesOf(chosen.in), check)
+			}
+			assert.Equal(t, test.records, chosen.recorded != nil)
+			if test.left != "" {
+				assert.NotContains(t, namesOf(chosen.in), test.left)
+				assert.Contains(t, namesOf(chosen.all()), test.left)
+			}
+			if test.checks == nil && test.left == "" {
+				assert.Len(t, chosen.in, len(all))
+				assert.Same(t, test.of, s.Peer)
+			}
+		})
+	}
+}
+
+func TestKeepRecords(t *testing.T) {
+	t.Parallel()
+	check := func(id string) reports.Check {
+		return reports.Check{
+			ID: id, Verdict: reports.Fail, Clauses: []reports.ClauseVerdict{
+				{ID: "A-01", Verdict: reports.Fail}, {ID: "A-02", Verdict: reports.Inconclusive}, {ID: "A-03", Verdict: reports.Pass},
+			},
+			Findings: []reports.Finding{{Clause: "A-01", Evidence: reports.Evidence{Expected: "+OK", Actual: "-"}}},
+		}
+	}
+	r := &reports.Report{Checks: []reports.Check{check("ours"), check("other")}, Clauses: []reports.Clause{
+		{ID: "A-01", Verdict: reports.Fail, Checks: []string{"ours"}},
+		{ID: "A-02", Verdict: reports.Inconclusive, Checks: []string{"ours", "other"}},
+	}}
+	selection{recorded: []string{"ours"}}.keepRecords(r)
+	assert.Empty(t, r.Checks[0].Findings)
+	assert.Equal(t, reports.Observed, r.Checks[0].Verdict)
+	assert.Equal(t, "expected +OK, got -", r.Checks[0].Clauses[0].Why)
+	assert.Equal(t, reports.NotSelected, r.Checks[0].Clauses[1].Verdict)
+	assert.Equal(t, reports.Pass, r.Checks[0].Clauses[2].Verdict)
+	assert.Equal(t, check("other"), r.Checks[1])
+	assert.Equal(t, reports.Observed, r.Clauses[0].Verdict)
+	assert.Equal(t, reports.Inconclusive, r.Clauses[1].Verdict, "another check decides it, too")
 }

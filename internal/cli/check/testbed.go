@@ -243,23 +243,9 @@ func (o *runOptions) recordProfile(ctx context.Context, s *subject, server run.S
 		return
 	}
 	chosen.in, chosen.out, chosen.recorded = append(chosen.in, in...), append(chosen.out, out...), namesOf(in)
-	s.Peer = recording(of, s.Peer)
+	s.Peer = of
 	s.Choice.How += fmt.Sprintf("; its INFO says %s: what the profile %s finds is only recorded, --profile %s tests it",
 		name, name, name)
-}
-
-// recording returns a peer with a profile whose clauses, those beside the ones of the peer without it, only record.
-func recording(of, without *peer.Peer) *peer.Peer {
-	p, protocol := *of, *of.Protocol
-	protocol.Clauses = func() []conformance.Clause {
-		all := slices.Clone(of.Protocol.Clauses())
-		for i := range all[len(without.Clauses()):] {
-			all[len(without.Clauses())+i].Recorded = true
-		}
-		return all
-	}
-	p.Protocol = &protocol
-	return &p
 }
 
 // leave leaves out those of the chosen checks that match, and says why.
@@ -273,29 +259,39 @@ func (c *selection) leave(why string, is func(id string) bool) {
 	})
 }
 
-// keepRecords has the checks that only record not change the exit code: what they left open was not selected.
-func (c *selection) keepRecords(r *reports.Report) {
-	const why = "it was left open, and the profile of the check is not one that --profile names"
-	without := func(v *reports.Verdict, because *string, reason *reports.ReasonCode) {
-		if *v != reports.Pass && *v != reports.Observed && *v != reports.NotSelected {
-			*v, *because, *reason = reports.NotSelected, why, ""
+// keepRecords has the checks that only record not change the exit code: what they found is observed, and what they left
+// open was not selected.
+func (c selection) keepRecords(r *reports.Report) {
+	breached := map[string]string{} // why, by clause
+	record := func(v *reports.Verdict, why *string, reason *reports.ReasonCode, clause string) {
+		switch {
+		case v.Breach():
+			*v, *why = reports.Observed, breached[clause]
+		case !v.Decided():
+			*v, *why = reports.NotSelected, "it was left open, and --profile does not name its profile"
 		}
+		*reason = ""
 	}
 	for i := range r.Checks {
 		check := &r.Checks[i]
 		if !slices.Contains(c.recorded, check.ID) {
 			continue
 		}
-		without(&check.Verdict, &check.Why, &check.Reason)
-		if check.Verdict == reports.NotSelected {
-			check.Clauses, check.Findings = nil, nil
+		for _, f := range check.Findings {
+			breached[f.Clause] = fmt.Sprintf("expected %s, got %.300s", f.Expected, f.Actual)
 		}
+		for k := range check.Clauses {
+			of := &check.Clauses[k]
+			record(&of.Verdict, &of.Why, &of.Reason, of.ID)
+		}
+		record(&check.Verdict, &check.Why, &check.Reason, "")
+		check.Findings = nil
 	}
 	for i := range r.Clauses {
-		clause := &r.Clauses[i]
-		ours := func(id string) bool { return slices.Contains(c.recorded, id) }
-		if len(clause.Checks) > 0 && !slices.ContainsFunc(clause.Checks, func(id string) bool { return !ours(id) }) {
-			without(&clause.Verdict, &clause.Why, &clause.Reason)
+		of := &r.Clauses[i]
+		others := func(id string) bool { return !slices.Contains(c.recorded, id) }
+		if len(of.Checks) > 0 && !slices.ContainsFunc(of.Checks, others) {
+			record(&of.Verdict, &of.Why, &of.Reason, of.ID)
 		}
 	}
 }
