@@ -23,7 +23,8 @@ func (c *Conn) Hi() fwp.Reply {
 
 // checkHello checks a HELLO by the field tables. (HELLO)
 func (c *conn) checkHello(o *Object) *Refusal {
-	if n, ok := o.Int("v"); (!ok || n != version) && !(c.s.cfg.Like == LikeFaktory && o.Get("v") == nil) {
+	old := c.s.cfg.Like == LikeFaktory && o.Get("v") == nil
+	if n, ok := o.Int("v"); (!ok || n != version) && !old {
 		return refuse("v", "v must be the integer %d", version)
 	}
 	return cmp.Or(check(o, present, text, "pwdhash"), c.checkConsumer(o), c.checkPassword(o))

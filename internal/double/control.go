@@ -47,7 +47,9 @@ func (d *Double) Handler(named func(string) (fakes.Fault, error)) http.Handler {
 	paths := map[string]bool{"/busy": d.server.Config.Like == fakes.LikeFaktory}
 	if paths["/busy"] {
 		mux.HandleFunc("POST /busy", d.postBusy)
-		mux.HandleFunc("GET /busy", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "fwpcheck serve") })
+		mux.HandleFunc("GET /busy", func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = fmt.Fprintln(w, "fwpcheck serve") // the client is gone
+		})
 	}
 	for pattern, serve := range requests {
 		mux.Handle(pattern, answer(serve))

@@ -1,6 +1,7 @@
 package double
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -102,14 +103,16 @@ func TestVerifyWaits(t *testing.T) {
 	t.Parallel()
 	d, control := begin(t)
 	p := dial(t, d, producer)
-	verified := make(chan string)
+	verified := make(chan []string)
 	go func() {
-		_, body := ask(t, control, http.MethodPost, "/v1/verify", `{"pushed":[{"jid":"2"}],"timeout":"30s"}`)
-		verified <- body
+		differences, _ := d.Await(t.Context(), Expectation{
+			Pushed: []json.RawMessage{json.RawMessage(`{"jid":"2"}`)}, Timeout: "30s",
+		})
+		verified <- differences
 	}()
 	require.Equal(t, "+OK", p.do(push("1", "")))
 	require.Equal(t, "+OK", p.do(push("2", "")))
-	assert.JSONEq(t, `{"ok":true}`, <-verified)
+	assert.Empty(t, <-verified)
 	status, _ := ask(t, control, http.MethodPost, "/v1/verify", `{"failed":[{}],"timeout":"1ms"}`)
 	assert.Equal(t, 417, status)
 	status, body := ask(t, control, http.MethodPost, "/v1/verify", `{"timeout":"2h"}`)

@@ -58,14 +58,9 @@ func explainable(protocols ...*peer.Peer) (names []string) {
 
 // explain explains what has an id. named is the protocol that --protocol names, empty for all.
 func (p process) explain(id, named string) error {
-	protocols, err := protocolsNamed(named)
+	protocols, err := withProfiles(named)
 	if err != nil {
 		return err
-	}
-	for _, of := range slices.Clone(protocols) {
-		for _, profile := range of.ProfileNames() {
-			protocols = append(protocols, of.Profiles[profile]())
-		}
 	}
 	if c, ok := clauseNamed(id); ok && slices.Contains(protocols, peer.OfClause(c.ID)) {
 		checks, err := checksOf(peer.OfClause(c.ID))
@@ -171,10 +166,7 @@ func explainRule(id string, protocols []*peer.Peer) (reports.Page, bool) {
 		f.add("decides", "It fails the clause that is broken, with the conversation that shows it first. "+
 			"It passes no clause.")
 		for slug := range strings.FieldsSeq(rule.Clauses) {
-			c, known := of.ClauseByID(of.Prefix + slug)
-			if !known {
-				c, _ = of.ClauseByID(slug) // of a profile; a test knows that there is one
-			}
+			c, _ := of.ClauseByID(of.Prefix + slug) // a test knows that there is one
 			f.add("clauses", fmt.Sprintf("%s (%s; %s): %s", c.ID, c.Level, explainSource(c, c.Sources[0]), c.Statement))
 		}
 		return reports.Page{Blocks: []reports.Block{titled(id, "law: "+rule.Title), f.block()}}, true

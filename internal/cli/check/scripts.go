@@ -269,6 +269,18 @@ func protocolsNamed(name string) ([]*peer.Peer, error) {
 	return []*peer.Peer{p}, err
 }
 
+// withProfiles returns the protocol of a name, all of them if it is empty, and each of them with each of its profiles.
+func withProfiles(name string) (all []*peer.Peer, err error) {
+	protocols, err := protocolsNamed(name)
+	all = slices.Clone(protocols)
+	for _, of := range protocols {
+		for _, profile := range of.ProfileNames() {
+			all = append(all, of.Profiles[profile]())
+		}
+	}
+	return all, err
+}
+
 // dialectOf returns the protocol whose dialect a script is written in: that of its header, else the given one. What the
 // header names and is unknown is reported by the parser.
 func dialectOf(source []byte, otherwise *peer.Peer) *peer.Peer {
