@@ -6,6 +6,7 @@ import (
 	"embed"
 	"fmt"
 	"net"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -13,8 +14,6 @@ import (
 
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/jsonnum"
-	"github.com/fwpsuite/fwp/internal/session"
-	"github.com/fwpsuite/fwp/internal/session/fwpsession"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -114,18 +113,18 @@ func (p Profile) Checked() []string { return []string{"PUSHB", "QUEUE", "MUTATE"
 // ends the connection. nc is a fresh connection, which Missing closes. It blocks until it has the replies, with timeout
 // for each.
 func (p Profile) Missing(ctx context.Context, nc net.Conn, password string, timeout time.Duration) (missing []string) {
-	c := &cleaner{ctx: ctx, conn: session.New(nc, fwpsession.Protocol{}, session.Config{Timeout: timeout})}
-	defer c.conn.Leave(ctx)
-	if c.greet(password) != nil {
+	c, err := Greet(ctx, nc, fmt.Sprintf("fwpcheck-verbs-%d", os.Getpid()), password, timeout)
+	defer c.Leave()
+	if err != nil {
 		return p.Checked()
 	}
 	const none = "NOSUCHVERB"
 	reply := func(verb string) string {
-		r, err := c.conn.Ask(ctx, fwp.AppendCommand(nil, fwp.Command{Verb: verb, Args: []byte("{}")}))
-		if answered(r, err) != nil {
+		m, err := c.Ask(verb + " {}")
+		if err != nil && !refused(err) {
 			return ""
 		}
-		return strings.ReplaceAll(string(r.Message.Text), verb, none)
+		return strings.ReplaceAll(string(m.Text), verb, none)
 	}
 	unknown := reply(none)
 	for _, verb := range p.Checked() {

@@ -165,7 +165,9 @@ func TestProfiled(t *testing.T) {
 			require.NoError(t, err)
 			chosen := selection{in: all}
 			test.options.timeout = time.Minute
-			test.options.profiled(t.Context(), &s, testbed{servers: []run.Server{peer.OfferFWP(server, nil)}}, &chosen)
+			on := peer.OfferFWP(server, nil)
+			on.Fresh = func() (run.Server, func(), error) { return peer.OfferFWP(server, nil), func() {}, nil }
+			test.options.profiled(t.Context(), &s, testbed{servers: []run.Server{on}}, &chosen)
 			for _, check := range test.checks {
 				assert.Contains(t, namesOf(chosen.in), check)
 			}

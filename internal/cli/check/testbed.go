@@ -222,14 +222,19 @@ func (o *runOptions) profiled(ctx context.Context, s *subject, on testbed, chose
 
 // recordProfile adds the checks of the profile of a server's family, if it has one, to those that are chosen.
 func (o *runOptions) recordProfile(ctx context.Context, s *subject, server run.Server, chosen *selection) {
-	if s.Peer.Software == nil || len(s.Peer.Profiles) == 0 {
+	if s.Peer.Software == nil || len(s.Peer.Profiles) == 0 || server.Fresh == nil {
 		return
 	}
-	nc, err := server.Target.Dial(ctx)
+	other, end, err := server.Fresh() // INFO may end the server
 	if err != nil {
 		return
 	}
-	name, _, err := s.Peer.Software(ctx, nc, server.Password, o.timeout)
+	defer end()
+	nc, err := other.Target.Dial(ctx)
+	if err != nil {
+		return
+	}
+	name, _, err := s.Peer.Software(ctx, nc, other.Password, o.timeout)
 	of, unknown := s.Peer.With(name)
 	if err != nil || unknown != nil || name == "" {
 		return
