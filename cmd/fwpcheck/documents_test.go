@@ -33,6 +33,8 @@ var notPlayed = []struct{ command, why string }{
 	{"fwpcheck run --url x://", "x is a protocol that does not exist"},
 	{"fwpcheck lint scenarios/xdialect", "x is a protocol that does not exist"},
 	{"fwpcheck serve", "serves until it is interrupted; scripts/running.txtar has it"},
+	{"fwpcheck site *.json", "has a pattern for the shell; scripts/site.txtar has it"},
+	{"fwpcheck upgrade", "takes minutes; scripts/upgrade.txtar has it"},
 	{"fwpcheck selftest", "takes minutes; scripts/selftest.txtar has it"},
 	{"fwpbench compare --run embedded", "takes minutes"},
 	{"fwpbench compare --run --aa", "takes minutes"},

@@ -367,10 +367,11 @@ func (p *page) cells(row reports.Row, columns []reports.Column) {
 	}
 }
 
-// linked returns a cell, whose words are a link to the entry about the row if they are the second ones, a name.
+// linked returns a cell, whose words are a link to the entry about the row if they are the second ones, a name, and lead
+// to no page of their own.
 func (p *page) linked(row reports.Row, i int) string {
 	words := p.text(row.Cells[i])
-	if _, there := p.anchors[row.Link]; i != 1 || !there || words == "" {
+	if _, there := p.anchors[row.Link]; i != 1 || !there || words == "" || p.link != nil {
 		return words
 	}
 	return `<a href="#` + esc(row.Link) + `">` + words + `</a>`

@@ -272,13 +272,16 @@ func protocolsNamed(name string) ([]*peer.Peer, error) {
 // withProfiles returns the protocol of a name, all of them if it is empty, and each of them with each of its profiles.
 func withProfiles(name string) (all []*peer.Peer, err error) {
 	protocols, err := protocolsNamed(name)
+	if err != nil {
+		return nil, err
+	}
 	all = slices.Clone(protocols)
 	for _, of := range protocols {
 		for _, profile := range of.ProfileNames() {
 			all = append(all, of.Profiles[profile]())
 		}
 	}
-	return all, err
+	return all, nil
 }
 
 // dialectOf returns the protocol whose dialect a script is written in: that of its header, else the given one. What the

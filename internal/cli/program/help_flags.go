@@ -29,7 +29,7 @@ var essential = map[string]string{
 // groups are the headings of `--help all`, and the flags below each, in all commands of both programs. Those that are
 // not here come last.
 var groups = []struct{ title, flags string }{
-	{"the server", "url start password-file tls-ca tls-server-name tls-insecure show-secrets protocol run requests " +
+	{"the server", "url start password-file tls-ca tls-server-name tls-insecure show-secrets protocol profile subject run requests " +
 		"allow-shared allow-flush control pid fault start-timeout"},
 	{"what is played", "check clause level quick require strict expect update-expect time steps findings differences " +
 		"replay shrink no-shrink"},
@@ -45,7 +45,7 @@ var groups = []struct{ title, flags string }{
 	{"disruptions", "disrupt disrupt-every disrupt-with"},
 	{"several machines", "agents cross producer-agents spawn agents-within listen listen-cert listen-key nats nats-creds " +
 		"nats-ca"},
-	{"results", "threshold show-invalid hlog hgrm csv history benchfmt save cover-dir format output verbose color " +
+	{"results", "threshold show-invalid hlog hgrm csv history serve-metrics benchfmt save cover-dir format output verbose color " +
 		"no-progress config help"},
 }
 
