@@ -328,3 +328,15 @@ func unjudge(jobs iter.Seq[*Job], why Reason) {
 		j.Unjudged = why
 	}
 }
+
+// Restarted records that the server was stopped in good order and started again: all
+// connections have ended, and all jobs are still there, but that they are still held is not promised. (FWP-STATE-08)
+func (w *World) Restarted() {
+	for _, j := range w.Jobs {
+		if j.restarted = true; plainQueue.MatchString(j.Queue) || j.phrase() {
+			j.restart, j.missing = "FWP-STATE-08", "FWP-STATE-08"
+		} else { // lost for its name, which must not be, or with the restart, which may be
+			j.Where, j.due = j.Where|model.Gone, time.Time{}
+		}
+	}
+}

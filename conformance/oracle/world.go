@@ -387,15 +387,3 @@ func (w *World) Way(conn int, jid string) string {
 	}
 	return law.AtOnce
 }
-
-// Restarted records that the server was stopped in good order and started again: all
-// connections have ended, and all jobs are still there, but that they are still held is not promised. (FWP-STATE-08)
-func (w *World) Restarted() {
-	for _, j := range w.Jobs {
-		if j.restarted = true; plainQueue.MatchString(j.Queue) || j.phrase() {
-			j.restart, j.missing = "FWP-STATE-08", "FWP-STATE-08"
-		} else { // lost for its name, which must not be, or with the restart, which may be
-			j.Where, j.due = j.Where|model.Gone, time.Time{}
-		}
-	}
-}

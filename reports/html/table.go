@@ -1,0 +1,109 @@
+package html
+
+import (
+	"cmp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// scroll begins what may be wider than the page. It can be reached with the keyboard.
+func (p *page) scroll(name string) {
+	p.tables++
+	p.raw("<div class=scroll tabindex=0 role=group aria-label=\"%s, part %d\">", esc(cmp.Or(name, "Table")), p.tables)
+}
+
+// table writes rows. name is what it is about. In one with anchors, each row can be linked to.
+func (p *page) table(t reports.Table, name string) {
+	columns := t.Layout()
+	wide := len(columns)
+	p.scroll(name)
+	switch p.raw("<table"); {
+	case len(t.Rows) == 0:
+	case t.Rows[0].Anchor != "":
+		p.raw(" class=clauses")
+	case t.Rows[0].Link != "":
+		p.raw(" class=findings")
+	}
+	p.raw(">\n")
+	if t.Titled() {
+		p.raw("<thead><tr>")
+		for _, c := range columns {
+			if c.Title != "" {
+				p.raw("<th scope=col%s>%s</th>", alignment(c), esc(c.Title))
+			} else {
+				p.raw("<td></td>")
+			}
+		}
+		p.raw("</tr></thead>\n")
+	}
+	p.raw("<tbody>\n")
+	for _, row := range t.Rows {
+		if p.raw("<tr"); row.Anchor != "" {
+			p.raw(" id=\"%s\"", esc(row.Anchor))
+		}
+		p.raw(">")
+		p.cells(row, columns)
+		p.raw("</tr>\n")
+		for _, line := range row.Detail {
+			p.raw("<tr class=detail><td></td><td colspan=%d>%s</td></tr>\n", max(wide-1, 1), p.text(line))
+		}
+	}
+	p.raw("</tbody></table></div>\n")
+	if !t.Note.Empty() {
+		p.raw("<p class=note>%s</p>\n", p.text(t.Note))
+	}
+}
+
+// cells writes those of a row.
+func (p *page) cells(row reports.Row, columns []reports.Column) {
+	for i, column := range columns {
+		switch {
+		case i >= len(row.Cells):
+			p.raw("<td></td>")
+		case row.Anchor == "":
+			p.raw("<td%s>%s%s</td>", alignment(column, row.Cells[i]...), indent(row.Cells[i]), p.linked(row, i))
+		case i == 0:
+			p.raw("<th scope=row>%s</th>", p.text(row.Cells[i]))
+		default:
+			p.raw("<td>%s</td>", p.text(row.Cells[i]))
+		}
+	}
+}
+
+// linked returns a cell, whose words are a link to the entry about the row if they are the second ones, a name, and lead
+// to no page of their own.
+func (p *page) linked(row reports.Row, i int) string {
+	words := p.text(row.Cells[i])
+	if _, there := p.anchors[row.Link]; i != 1 || !there || words == "" || p.link != nil {
+		return words
+	}
+	return `<a href="#` + esc(row.Link) + `">` + words + `</a>`
+}
+
+// indent returns the blanks that a cell begins with, which HTML would leave out.
+func indent(x reports.Text) string {
+	if len(x) == 0 {
+		return ""
+	}
+	blanks := len(x[0].Text) - len(strings.TrimLeft(x[0].Text, " "))
+	return strings.Repeat("&nbsp;", min(blanks, 8))
+}
+
+// shortCell is how many characters of a cell are kept on one line.
+const shortCell = 24
+
+// alignment returns the class of a cell.
+func alignment(c reports.Column, spans ...reports.Span) string {
+	size := utf8.RuneCountInString(reports.Text(spans).String())
+	switch {
+	case c.Right:
+		return " class=right"
+	case 0 < size && size <= shortCell:
+		return " class=short"
+	case size > 2*shortCell:
+		return " class=words"
+	}
+	return ""
+}
