@@ -249,8 +249,7 @@ func (o *runOptions) recordProfile(ctx context.Context, s *subject, server run.S
 	}
 	chosen.in, chosen.out, chosen.recorded = append(chosen.in, in...), append(chosen.out, out...), namesOf(in)
 	s.Peer = of
-	s.Choice.How += fmt.Sprintf("; its INFO says %s: what the profile %s finds is only recorded, --profile %s tests it",
-		name, name, name)
+	s.Choice.How += fmt.Sprintf("; profile %s only recorded", name)
 }
 
 // leave leaves out those of the chosen checks that match, and says why.
