@@ -55,6 +55,8 @@ func (s *runState) died(ctx context.Context, h *host) {
 		lag.Covers(cmp.Or(s.runner.Timeout, play.DefaultTimeout), s.meter.Lag(candidates[0].began))
 	if h.dying = nil; certain {
 		s.confirm(candidates[0])
+		others = slices.DeleteFunc(others, func(t *task) bool { return t == candidates[0] })
+		s.pending = slices.Concat(others, s.pending)
 	} else {
 		first := firstDeath(candidates)
 		h.crash = &crash{

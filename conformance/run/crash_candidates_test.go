@@ -1,6 +1,7 @@
 package run
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -128,4 +129,25 @@ func TestWhichCheckEndedTheServer(t *testing.T) {
 func likeliest(plays []*task) int {
 	candidates, _ := candidatesOf(fwpsuite.Protocol().Dialect.Grammar(), plays, nil)
 	return slices.Index(plays, candidates[0])
+}
+
+// TestPlaysBehindACertainCrash: what began on a server after it had died is played again.
+func TestPlaysBehindACertainCrash(t *testing.T) {
+	t.Parallel()
+	r := &Runner{Protocol: fwpsuite.Protocol(), Checks: make([]conformance.Check, 2)}
+	for i := range r.Checks {
+		r.Checks[i] = conformance.Property{Name: fmt.Sprint("p", i)}
+	}
+	s, h, now := newRunState(r), newHost(Server{}), time.Now()
+	deadly := playScript(now,
+		play.Line{At: 1, Conn: "a", From: "C", Text: "PUSH {}"}, play.Line{At: 2, Conn: "a", From: "S", Ended: true})
+	later := playScript(now.Add(time.Second))
+	for i, of := range []*task{deadly, later} {
+		of.host, of.place, of.about, of.check = h, i, s.described[i], r.Checks[i]
+	}
+	h.dying = []*task{deadly, later}
+	s.died(t.Context(), h)
+	assert.Equal(t, "p0", h.killer)
+	assert.True(t, deadly.filed)
+	assert.Equal(t, []*task{later}, s.pending)
 }
