@@ -252,7 +252,7 @@ func (a *accountant) difference(j *upgrade.Job, got map[string]any) *upgrade.Fac
 	return &upgrade.Fact{Fate: upgrade.Altered, Clause: v.Clause, Expected: v.Expected, Actual: v.Got}
 }
 
-// fact tells what became of a job: the first that is told counts.
+// fact records what became of a job; the first record of a job counts.
 func (a *accountant) fact(j *upgrade.Job, f upgrade.Fact) {
 	if a.told[j] && f.Fate != upgrade.Doubled {
 		return

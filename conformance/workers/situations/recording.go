@@ -168,7 +168,7 @@ func (r *recording) pass() {
 	r.judge(workers.Event{At: r.now(), Kind: workers.Passed})
 }
 
-// worthNoting is the lag from which on the rules are told.
+// worthNoting is the least lag that is recorded for the rules.
 const worthNoting = 50 * time.Millisecond
 
 // judge shows the rules an event, and before it how late this machine has been: behind a stall the first event comes
