@@ -117,12 +117,12 @@ func (m *maker) isOther(conn int) bool    { return m.law.conns[conn] != nil && !
 // workers are the moves of workers.
 func (m *maker) workers() []explore.Move {
 	fresh := func(conn int) bool { return m.is(conn, client) && m.consumer[conn] }
+	ready := func(int) string { return m.message(emqp.READY) }
 	return []explore.Move{
 		m.move("inform", 8, fresh, m.inform),
 		m.move("inform, another form", 0.2, fresh, m.informOtherwise),
-		m.move("ready", 6, func(conn int) bool {
-			return m.isWorker(conn) && m.law.conns[conn].credit < 3 //nolint:mnd // more need not wait
-		}, func(int) string { return m.message("READY") }),
+		m.move("ready", 6, func(conn int) bool { return m.isWorker(conn) && !m.law.conns[conn].ready }, ready),
+		m.move("ready again", 1, func(conn int) bool { return m.isWorker(conn) && m.law.conns[conn].ready }, ready),
 		m.move("reply", 3, func(conn int) bool { return m.isWorker(conn) && len(m.law.conns[conn].outstanding) > 0 },
 			m.reply),
 		m.move("reply, not asked for", 0.1, func(conn int) bool {
@@ -248,7 +248,7 @@ func (m *maker) ends() []explore.Move {
 // readyQueue is a queue of which a worker has sent a READY, if there is one.
 func (m *maker) readyQueue() string {
 	for _, n := range m.Free() {
-		if c := m.law.conns[n]; m.isWorker(n) && c.credit > 0 {
+		if c := m.law.conns[n]; m.isWorker(n) && c.ready {
 			return "$" + strings.TrimPrefix(c.queues[0], m.Terms.Prefix+"-")
 		}
 	}

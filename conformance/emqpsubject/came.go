@@ -95,7 +95,7 @@ func (l *emqpLaw) judgeRequest(c *conn, x *message, m emqp.Message) *breach {
 	if x != nil {
 		x.over = true
 	}
-	c.credit-- // whatever it has come for
+	c.ready = false // a broker may take all READYs before it as one
 	switch {
 	case b != nil:
 		return b

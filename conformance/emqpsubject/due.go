@@ -94,7 +94,7 @@ func (l *emqpLaw) requestDue(x *message, expected string) *law.Due {
 		return nil
 	}
 	all := l.workersOf(queue)
-	i := slices.IndexFunc(all, func(n int) bool { return l.conns[n].credit > 0 && !l.conns[n].informUncertain })
+	i := slices.IndexFunc(all, func(n int) bool { return l.conns[n].ready && !l.conns[n].informUncertain })
 	if i < 0 {
 		return nil
 	}
@@ -171,7 +171,7 @@ func (l *emqpLaw) Missed(d *law.Due) {
 	}
 	for _, n := range d.Conns { // what the worker was given for its READY is not known
 		if c := l.conns[n]; c != nil {
-			c.credit = min(c.credit, 0)
+			c.ready = false
 		}
 	}
 	for _, x := range l.messages {

@@ -36,7 +36,7 @@ type conn struct {
 	foreign         bool     // it has sent an INFORM of another version
 	nameless        bool     // it has no identity
 	withQueues      bool     // of a scheduler: its INFORM names queues
-	credit          int      // of a worker: READYs without a REQUEST
+	ready           bool     // of a worker: it has sent a READY since its last REQUEST
 	delivered       int      // REQUESTs that it got
 	latest          *message // the last one of them
 	acked           bool     // it has sent an ACK since the last one
@@ -77,8 +77,8 @@ type reply struct {
 
 // law follows the clients and workers of a broker. The document does not say which REQUEST of a queue comes first, to
 // which of its workers it goes, and whether a worker needs a READY for it: a worker of the queue may get any, at any
-// time, and has to get one if it has sent a READY that no REQUEST has used up. Where a worker goes without a KBAI,
-// what becomes of its queues is open from then on.
+// time, and has to get one if it has sent a READY since its last one: whether READYs are counted, or a worker is ready
+// or not, is open. Where a worker goes without a KBAI, what becomes of its queues is open from then on.
 type emqpLaw struct {
 	terms     law.Terms
 	conns     map[int]*conn
@@ -148,7 +148,7 @@ func (l *emqpLaw) State(number int) string {
 		return "closed"
 	case c.role == gone:
 		return "after KBAI"
-	case c.role == worker && c.credit > 0:
+	case c.role == worker && c.ready:
 		return "ready worker"
 	case c.role == worker:
 		return "worker"

@@ -178,7 +178,7 @@ func TestDue(t *testing.T) {
 		test.sent.at = now
 		l := emqpLaw{passed: map[string]bool{emqp.SCHEDULE: true, emqp.UNSCHEDULE: true}, conns: map[int]*conn{
 			1: {role: worker, queues: []string{"q"}, lastSent: now},
-			2: {role: worker, queues: []string{"q"}, credit: 1, lastSent: now},
+			2: {role: worker, queues: []string{"q"}, ready: true, lastSent: now},
 			3: {role: client}, 4: {role: scheduler}, 5: {role: scheduler}, 6: {role: scheduler, withQueues: true},
 			7: {role: scheduler, withQueues: true, delivered: 1},
 		}}

@@ -62,9 +62,7 @@ func (l *emqpLaw) sent(number int, c *conn, m emqp.Message, at time.Time) string
 	case emqp.INFORM:
 		return l.inform(c, m)
 	case emqp.READY:
-		if c.role == worker {
-			c.credit++
-		}
+		c.ready = c.role == worker
 		return "READY-01"
 	case emqp.REQUEST:
 		return l.request(number, m, at)
@@ -149,7 +147,7 @@ func (l *emqpLaw) request(from int, m emqp.Message, at time.Time) string {
 	crossed := at.Sub(l.left[queue]) <= l.terms.Slack
 	x := &message{Message: m, from: from, at: at, firm: len(all) > 0 && !crossed}
 	x.late = l.leaving && at.Sub(l.leftAt) > l.terms.Slack
-	x.waited = !slices.ContainsFunc(all, func(n int) bool { return l.conns[n].credit > 0 })
+	x.waited = !slices.ContainsFunc(all, func(n int) bool { return l.conns[n].ready })
 	l.follow(x)
 	if !utf8.Valid(m.Fields[2]) {
 		return "REQ-05"

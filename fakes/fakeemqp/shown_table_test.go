@@ -111,5 +111,6 @@ var shownVariations = map[string][2]string{
 	"no-acks":          {"beats", `!|eMQP/1.0|ACK|broker-2|u-1-s`},
 	"often":            {"beats", `|eMQP/1.0|ACK|broker-63|u-1-p`},
 	"own-ids":          {"queues", `|eMQP/1.0|REQUEST|passed-on-2|b`},
+	"ready-flag":       {"asked", `!to d`},
 	"seldom":           {"beats", `|eMQP/1.0|ACK|broker-8|u-1-p`},
 }

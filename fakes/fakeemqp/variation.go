@@ -30,6 +30,7 @@ var variations = []Variation{
 	hooked("own-ids", "the broker gives what it passes on an id of its own", ownIDs),
 	hooked("fractions", "the timestamp of a HEARTBEAT has a fraction",
 		sent(change(atFirst, func(b []byte) []byte { return append(slices.Clone(b), ".25"...) }), emqp.HEARTBEAT)),
+	hooked("ready-flag", "a worker is ready or not, however often it says so", readyFlag),
 	hooked("kbai-closes", "the connection of a peer that has sent KBAI is closed",
 		received(func(e *Event) { e.Disconnect = true }, emqp.KBAI)),
 	hooked("malformed-closes", "the connection of a peer that sends a malformed message is closed",
@@ -83,5 +84,14 @@ func ownIDs() func(*Event) {
 	return catalogue.Keep(gives(emqp.REQUEST, emqp.SCHEDULE, emqp.UNSCHEDULE), func(n *int, e *Event) {
 		*n++
 		set(atID, "passed-on-"+strconv.Itoa(*n))(e)
+	})()
+}
+
+// readyFlag takes READYs without a REQUEST between them as one.
+func readyFlag() func(*Event) {
+	watched := catalogue.Any(got(emqp.READY), got(emqp.INFORM), gives(emqp.REQUEST))
+	return catalogue.KeepBy(peerOf, watched, func(ready *bool, e *Event) {
+		e.Drop = *ready && is(e, emqp.READY)
+		*ready = is(e, emqp.READY)
 	})()
 }
