@@ -94,6 +94,7 @@ type Verbs struct {
 	Counts string // counts everything on the server; empty if no command costs more than others
 	Adds   string // adds a job, where Counts is set
 	Ends   string // ends the conversation of a client in order; empty if there is none
+	Stops  string // asks the server to stop, which may end then; empty if there is none
 }
 
 // Timing is what may happen later.

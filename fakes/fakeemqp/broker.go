@@ -221,6 +221,9 @@ type Config struct {
 	// Counts tells.
 	MostWaiting int
 
+	// Stops makes the broker end all connections and listen no more, a moment after a DISCONNECT.
+	Stops bool
+
 	// Hook is called before each message of a peer is handled, and before each message to one is sent; it may be nil.
 	// It is called under the broker's lock and must not call the broker.
 	Hook func(e *Event)

@@ -204,7 +204,10 @@ func (b *Broker) leave(stay bool) {
 	for _, p := range b.peers {
 		_ = b.send(p, emqp.Kbai(b.id()))
 	}
-	b.leaving = !stay
+	if b.leaving = !stay; b.leaving && b.config.Stops {
+		const moment = 200 * time.Millisecond // the KBAIs are sent then
+		time.AfterFunc(moment, b.Close)
+	}
 }
 
 // retire takes a worker from the list of those that get messages.

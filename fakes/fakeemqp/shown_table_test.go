@@ -113,4 +113,5 @@ var shownVariations = map[string][2]string{
 	"own-ids":          {"queues", `|eMQP/1.0|REQUEST|passed-on-2|b`},
 	"ready-flag":       {"asked", `!to d`},
 	"seldom":           {"beats", `|eMQP/1.0|ACK|broker-8|u-1-p`},
+	"stops":            {"disconnect", `0.2s c closed`},
 }

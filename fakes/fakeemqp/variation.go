@@ -39,6 +39,7 @@ var variations = []Variation{
 		Name: "one-socket", Summary: "clients and workers have one socket", Single: true,
 		Config: func() Config { return Config{} },
 	},
+	with("stops", "the broker ends a moment after a DISCONNECT", Config{Stops: true}),
 	with("often", "a HEARTBEAT every half second", Config{Interval: time.Second / 2, Timeout: 9 * time.Second}),
 	with("seldom", "a HEARTBEAT every 15 s", Config{Interval: 15 * time.Second}),
 	routing("in-pieces", "the greeting comes in two pieces", zmtp.Config{InPieces: true}),

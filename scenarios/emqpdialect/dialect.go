@@ -52,6 +52,7 @@ var grammar = sync.OnceValue(func() *scenarios.Grammar {
 		Names:   scenarios.Names{Families: []string{"id", "queue", "topic", "text"}, Client: "id"},
 		Lines:   scenarios.Lines{Encode: encode, Decode: decode, Verb: verb},
 		Replies: scenarios.Replies{Pushes: true},
+		Verbs:   scenarios.Verbs{Stops: emqp.DISCONNECT},
 	}
 })
 

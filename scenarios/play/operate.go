@@ -45,12 +45,17 @@ func (th *thread) signal(ctx context.Context, client, state string) error {
 
 var errNotOffered = errors.New("the target does not support it")
 
-// restart restarts or kills the target and waits until it serves again. The
-// connections of the script end with it, for which the server is not blamed.
-func (th *thread) restart(ctx context.Context, how scenarios.Need) error {
+// excuse records that the server may end all connections.
+func (th *thread) excuse() {
 	for _, c := range th.open() {
 		c.excused.Store(true)
 	}
+}
+
+// restart restarts or kills the target and waits until it serves again. The
+// connections of the script end with it, for which the server is not blamed.
+func (th *thread) restart(ctx context.Context, how scenarios.Need) error {
+	th.excuse()
 	err := errNotOffered
 	if t, ok := th.Target.(Restarter); ok && how == scenarios.NeedRestart {
 		err = t.Restart(ctx)

@@ -1,6 +1,7 @@
 package play
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -348,6 +349,9 @@ func (th *thread) send(ctx context.Context, s *scenarios.Send) error {
 		th.rec.add(time.Now(), c.name, "--", err.Error(), s.Pos)
 	} // the next S: line reports why
 	c.used = true
+	if stops := th.grammar().Verbs.Stops; stops != "" && th.grammar().VerbSent(bytes.Join(segments, nil)) == stops {
+		th.excuse()
+	}
 	if c.role == scenarios.Consumer && c.Status().Verb == th.grammar().VerbOf(th.dialect().Question(c.role, c.state)) {
 		c.lastAlive = time.Now()
 	}
