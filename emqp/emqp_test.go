@@ -73,6 +73,7 @@ func TestParseRefuses(t *testing.T) {
 		"|eMQP/1.0|REQUEST|i|q|m":              {emqp.RuleFrames, 6},
 		"|eMQP/1.0|REQUEST|i|q|h|m|more":       {emqp.RuleFrames, 7},
 		"|eMQP/1.0|REQUEST|i|q|,|m":            {emqp.RuleHeaders, 5},
+		"|eMQP/1.0|REQUEST|i|q| |m":            {emqp.RuleNoHeaders, 5},
 		"|eMQP/1.0|REQUEST|i|q|{|m":            {emqp.RuleHeaders, 5},
 		"|eMQP/1.0|REQUEST|i|q|nohaste|m":      {emqp.RuleHeaders, 5},
 		"|eMQP/1.0|REQUEST|i|q|retry-count|m":  {emqp.RuleHeaders, 5},

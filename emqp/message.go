@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Version is the protocol version, the second frame of each message. (Global Frames)
@@ -97,6 +98,7 @@ const (
 	RuleQueues    Rule = "queues"    // frame 4 of INFORM
 	RuleType      Rule = "type"      // frame 5 of INFORM
 	RuleHeaders   Rule = "headers"   // frame 5 of REQUEST, PUBLISH, SCHEDULE and UNSCHEDULE
+	RuleNoHeaders Rule = "none"      // the same frame, where there are no headers
 )
 
 // Error is a message that the document does not allow.
@@ -180,6 +182,8 @@ func checkField(f Field, m Message, frames [][]byte, i int) error {
 		if _, err := ParseQueues(text); err != nil {
 			return wrong(RuleQueues, frames, i, err.Error())
 		}
+	case f == FieldHeaders && text != "" && strings.TrimSpace(text) == "":
+		return wrong(RuleNoHeaders, frames, i, "an empty frame")
 	case f == FieldHeaders:
 		h, err := ParseHeaders(text)
 		if err == nil {

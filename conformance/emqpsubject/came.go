@@ -39,6 +39,9 @@ func (l *emqpLaw) Came(number int, m session.Message, at time.Time) law.Answer {
 	}
 	a.Rules = l.decided(c, got)
 	b, about := l.judge(number, c, got, at)
+	if irregular := l.judgeRhythm(c, got, at); b == nil {
+		b = irregular
+	}
 	if about != nil && about.firm && b == nil {
 		a.Rules.Kept = append(a.Rules.Kept, ruleMissing)
 	}

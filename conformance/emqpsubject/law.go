@@ -43,6 +43,8 @@ type conn struct {
 	replied         bool     // it has sent a REPLY since the last one
 	outstanding     []*message
 	lastSent        time.Time // when it sent its last message
+	heard           time.Time // when the broker sent it the last one, or it has sent its INFORM
+	silent          bool      // it answers no HEARTBEATs
 	idled           bool      // it has sent nothing for long since its last REQUEST
 	unframed        bool      // what is sent on it is not known to be messages
 	hasSent         bool      // it has sent a message
@@ -99,6 +101,7 @@ type emqpLaw struct {
 	leaving   bool                         // the broker was sent a DISCONNECT
 	leftAt    time.Time                    // when
 	clock     law.Clock                    // of the broker
+	beats     map[role]*rhythm             // of the broker's HEARTBEATs
 	farewells map[int]bool                 // connections that have not got their KBAI then
 }
 
@@ -106,7 +109,7 @@ func newLaw(t law.Terms) *emqpLaw {
 	return &emqpLaw{
 		terms: t, conns: map[int]*conn{}, open: map[string]bool{}, left: map[string]time.Time{}, farewells: map[int]bool{},
 		given: map[string]time.Time{}, seen: map[string][sha256.Size]byte{}, came: map[cause]int{},
-		passed: map[string]bool{},
+		passed: map[string]bool{}, beats: map[role]*rhythm{worker: {}, scheduler: {}},
 	}
 }
 
@@ -128,6 +131,7 @@ func (l *emqpLaw) Operated(action scenarios.Need, _, _ string) {
 // Introduce returns "": INFORM is a message like others.
 func (l *emqpLaw) Introduce(number int, c *scenarios.Connect) string {
 	l.conns[number].unframed = c.Role == scenarios.Raw
+	l.conns[number].silent = c.Hello != nil && strings.Contains(c.Hello.String(), `"silent":true`)
 	l.conns[number].nameless = c.Hello != nil && strings.Contains(c.Hello.String(), `"identity":""`)
 	return ""
 }

@@ -272,6 +272,38 @@ func TestJudgeReply(t *testing.T) {
 	}
 }
 
+// TestJudgeRhythm: a peer is sent something at least as often as HEARTBEATs come to peers of its kind.
+func TestJudgeRhythm(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		c       conn
+		beats   int // to another worker, one every 3 s
+		silence time.Duration
+		want    string
+	}{
+		"in time":                  {conn{role: worker}, 3, 10 * time.Second, ""},
+		"too late":                 {conn{role: worker}, 3, 12 * time.Second, "BEAT-01"},
+		"one interval is none":     {conn{role: worker}, 1, 12 * time.Second, ""},
+		"of another kind":          {conn{role: scheduler}, 3, 12 * time.Second, ""},
+		"a client":                 {conn{}, 3, 12 * time.Second, ""},
+		"one that has left":        {conn{role: gone}, 3, 12 * time.Second, ""},
+		"one that answers none":    {conn{role: worker, silent: true}, 3, 12 * time.Second, ""},
+		"not known to be a worker": {conn{role: worker, informUncertain: true}, 3, 12 * time.Second, ""},
+	} {
+		l, now := newLaw(law.Terms{}), time.Now()
+		other := &conn{role: worker, heard: now}
+		for n := range test.beats {
+			assert.Nil(t, l.judgeRhythm(other, emqp.Heartbeat("b", now), now.Add(time.Duration(n+1)*3*time.Second)), name)
+		}
+		test.c.heard = now
+		clause := ""
+		if b := l.judgeRhythm(&test.c, said(emqp.REQUEST, "b", "text"), now.Add(test.silence)); b != nil {
+			clause = b.clause
+		}
+		assert.Equal(t, test.want, clause, name)
+	}
+}
+
 // TestSchedulersThatLeave: once a broker knows of the KBAI of a scheduler, the others get what is scheduled.
 func TestSchedulersThatLeave(t *testing.T) {
 	t.Parallel()

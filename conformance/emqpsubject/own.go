@@ -53,6 +53,30 @@ func (l *emqpLaw) judgeTimestamp(m emqp.Message, at time.Time) *breach {
 	return &breach{"timestamp", "BEAT-03", asLine(m.Command, within)}
 }
 
+// rhythm is what is known of the intervals at which the broker sends a kind of peers HEARTBEATs.
+type rhythm struct {
+	intervals int           // that were seen
+	longest   time.Duration // of them
+}
+
+// judgeRhythm judges how long the broker has sent a worker or scheduler nothing, by the longest interval before a
+// HEARTBEAT that was seen on any connection of its kind. Any message stands for a HEARTBEAT. (Heartbeating)
+func (l *emqpLaw) judgeRhythm(c *conn, m emqp.Message, at time.Time) *breach {
+	const known, missing, moment = 2, 3, 2 * time.Second
+	r, silence := l.beats[c.role], at.Sub(c.heard)
+	if c.heard = at; r == nil || l.leaving {
+		return nil
+	}
+	if limit := missing*r.longest + moment; r.intervals >= known && silence > limit && !c.silent && !c.informUncertain {
+		clause := map[role]string{worker: "BEAT-01", scheduler: "BEAT-02"}[c.role]
+		return &breach{"heartbeat-missing", clause, fmt.Sprint("a message within ", limit.Round(time.Second), " of the last one")}
+	}
+	if m.Command == emqp.HEARTBEAT {
+		r.intervals, r.longest = r.intervals+1, max(r.longest, silence)
+	}
+	return nil
+}
+
 // unique reports whether no other message of the broker has the id of a message. What it passes on may have the id of
 // its client, and what it sends to several peers is one message. about is the message that it passes on, nil for none.
 func (l *emqpLaw) unique(m emqp.Message, about *message) bool {

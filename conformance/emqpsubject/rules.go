@@ -81,6 +81,10 @@ var rules = map[string]law.Rule{
 		Title: "A peer without an INFORM gets no HEARTBEAT", Traits: law.Unasked,
 		Decided: "each HEARTBEAT of the broker", Clauses: "BEAT-04",
 	},
+	"heartbeat-missing": {
+		Title: "A worker or scheduler gets a message at least as often as HEARTBEATs come", Traits: law.Timed | law.Unwritten,
+		Decided: "each message to a worker or scheduler behind some HEARTBEATs", Clauses: "BEAT-01 BEAT-02",
+	},
 	"after-kbai": {
 		Title: "A peer that has sent KBAI is sent no message", Traits: law.Unasked | law.Timed,
 		Decided: "each message to a peer that has sent KBAI", Clauses: "KBAI-01 KBAI-02",
@@ -114,7 +118,7 @@ func ClauseOf(breach string) string {
 	of := map[string]string{
 		string(emqp.RuleEmpty): "FRAME-01", string(emqp.RuleVersion): "FRAME-02", string(emqp.RuleCommand): "FRAME-03",
 		string(emqp.RuleID): "FRAME-04", string(emqp.RuleFrames): "FRAME-05", string(emqp.RuleTimestamp): "BEAT-03",
-		string(emqp.RuleHeaders): "HEAD-01",
+		string(emqp.RuleHeaders): "HEAD-01", string(emqp.RuleNoHeaders): "HEAD-02",
 	}
 	name, ours := strings.CutPrefix(rule, emqpsession.RulePrefix)
 	switch id := of[name]; {
@@ -156,7 +160,8 @@ func (l *emqpLaw) decided(c *conn, m emqp.Message) (d law.Decided) {
 	for rule, is := range map[string]bool{
 		"version":          len(l.foreign) > 0 && slices.Contains(passedOn, m.Command),
 		"after-disconnect": l.leaving, "after-kbai": c.role == gone,
-		explore.RuleClosed: c.role == worker || c.role == scheduler,
+		explore.RuleClosed:  c.role == worker || c.role == scheduler,
+		"heartbeat-missing": l.beats[c.role] != nil && l.beats[c.role].intervals > 0,
 	} {
 		if is {
 			d.Kept = append(d.Kept, rule)

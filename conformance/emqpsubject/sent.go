@@ -60,6 +60,7 @@ func (l *emqpLaw) malformed(c *conn, frames [][]byte) law.Sent {
 func (l *emqpLaw) sent(number int, c *conn, m emqp.Message, at time.Time) string {
 	switch m.Command {
 	case emqp.INFORM:
+		c.heard = at
 		return l.inform(c, m)
 	case emqp.READY:
 		c.ready = c.role == worker

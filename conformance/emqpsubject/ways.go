@@ -223,14 +223,15 @@ func (w *wayfarer) waiting() []explore.Step {
 	}
 }
 
-// together has several REQUESTs wait.
+// together has several REQUESTs wait, of which two say the same.
 func (w *wayfarer) together() (steps []explore.Step) {
 	n := w.several()
 	same := w.mine[0][:1+w.IntN(2)*(len(w.mine[0])-1)]
 	for i := range n {
 		steps = append(steps, w.to(same, []int{firstClient, secondClient}[i%2]))
 	}
-	for range n {
+	steps = append(steps, w.sameAgain(steps[0]))
+	for range n + 1 {
 		steps = append(steps, w.ready(firstWorker))
 	}
 	return steps

@@ -74,6 +74,13 @@ var informFaults = []Fault{
 	fault("heartbeat-no-worker", "BEAT-01 BEAT-03 BEAT-05 SOCK-08", "workers get no HEARTBEATs",
 		sent(func(e *Event) { e.Drop = e.Role == Worker }, emqp.HEARTBEAT)),
 	fault("heartbeat-not-while-working", "BEAT-01", "a worker that owes a REPLY gets no HEARTBEATs", idleAlone),
+	fault("heartbeat-ends", "BEAT-01 BEAT-02", "a peer gets three HEARTBEATs, and no more",
+		catalogue.KeepBy(peerOf, gives(emqp.HEARTBEAT), func(n *int, e *Event) {
+			*n++
+			e.Drop = *n > 3
+		})),
+	fault("heartbeat-not-behind-schedule", "BEAT-02", "a scheduler that has got a SCHEDULE gets no HEARTBEATs",
+		catalogue.From(peerOf, gives(emqp.SCHEDULE), gives(emqp.HEARTBEAT), drop)),
 	fault("heartbeat-once", "BEAT-01 BEAT-02 BEAT-05 SOCK-08", "a peer gets one HEARTBEAT, and no more",
 		dropAgain(peerOf, gives(emqp.HEARTBEAT))),
 	fault("heartbeat-uptime", "BEAT-03", "a HEARTBEAT has the seconds since the broker was started",

@@ -18,13 +18,9 @@ var requestFaults = []Fault{
 	fault("headers-first", "HEAD-01", "the first header alone arrives",
 		sent(change(atHeaders, func(b []byte) []byte { return bytes.Split(b, []byte(","))[0] }), emqp.REQUEST)),
 	fault("headers-lost", "HEAD-01", "headers do not arrive", sent(set(atHeaders, ""), emqp.REQUEST)),
-	fault("headers-none", "HEAD-02", "headers that are not there arrive as None",
-		sent(change(atHeaders, func(b []byte) []byte {
-			if len(b) == 0 {
-				return []byte("None")
-			}
-			return b
-		}), emqp.REQUEST)),
+	fault("headers-blank", "HEAD-02", "headers that are not there arrive as a blank",
+		sent(noHeadersAre(" "), emqp.REQUEST)),
+	fault("headers-none", "HEAD-02", "headers that are not there arrive as None", sent(noHeadersAre("None"), emqp.REQUEST)),
 	fault("request-any-case", "REQ-02", "the names of queues are the same in small letters and in capitals",
 		alike(strings.ToLower)),
 	fault("request-any-letter", "REQ-02 INF-01", "all letters that are not in ASCII are the same in names of queues",
@@ -41,6 +37,13 @@ var requestFaults = []Fault{
 	fault("request-does-not-wait", "REQ-06"+delivery, "a REQUEST that finds no READY worker is lost", dropUnlessReady),
 	fault("request-empty-lost", "REQ-04", "a REQUEST with an empty message is lost",
 		loses(func(b []byte) bool { return len(b) == 0 })),
+	fault("request-forgotten", "REQ-06", "a REQUEST that waits for more than 9 s is lost",
+		catalogue.KeepBy(idOf, catalogue.Any(got(emqp.REQUEST), gives(emqp.REQUEST)), func(at *time.Time, e *Event) {
+			if !e.Sent {
+				*at = time.Now()
+			}
+			e.Drop = time.Since(*at) > 9*time.Second
+		})),
 	fault("request-first-worker", "BEAT-07 INF-01", "the first worker of a queue gets its REQUESTs, even after its end",
 		catalogue.KeepBy(queueOf, gives(emqp.REQUEST), func(first *string, e *Event) {
 			*first = cmp.Or(*first, e.Peer)
@@ -124,6 +127,16 @@ var requestFaults = []Fault{
 	fault("reply-trimmed", "REPLY-01", "blanks around a REPLY are lost",
 		sent(change(atFirst, bytes.TrimSpace), emqp.REPLY)),
 	fault("reply-true", "REPLY-01", "every REPLY says True", sent(set(atFirst, "True"), emqp.REPLY)),
+}
+
+// noHeadersAre writes a text where there are no headers.
+func noHeadersAre(text string) func(*Event) {
+	return change(atHeaders, func(b []byte) []byte {
+		if len(b) == 0 {
+			return []byte(text)
+		}
+		return b
+	})
 }
 
 // loses returns a hook that drops REQUESTs with certain messages.

@@ -216,5 +216,6 @@ var talks = map[string]talk{
 	}),
 	"example": join(talk{raw("w", "", emqp.Version, emqp.INFORM, "u-1-inform-w", "[40, 'email']", emqp.TypeWorker)},
 		works("x", 1, "q"), talk{asks("c", 1, "q", "", "text")}),
-	"again": join(works("w", 1, "p"), works("w", 1, "q"), talk{asks("c", 1, "q", "", "text")}),
+	"waits long": join(talk{asks("c", 1, "q", "", "text"), pass(10 * time.Second)}, works("w", 1, "q")),
+	"again":      join(works("w", 1, "p"), works("w", 1, "q"), talk{asks("c", 1, "q", "", "text")}),
 }
