@@ -112,7 +112,9 @@ func clock(ahead time.Duration) func() func(*event) {
 	due := catalogue.KeepBy(jid, at(fakes.Defaulted, fakes.Delivered), func(given *string, e *event) {
 		if t, is := e.Object.Time("at"); e.Point == fakes.Defaulted && is {
 			*given = string(e.Object.Get("at"))
-			e.Object.SetTime("at", t.Add(-ahead))
+			if moved := t.Add(-ahead); moved.Year() >= 0 && moved.Year() <= 9999 { // else RFC 3339 cannot write it
+				e.Object.SetTime("at", moved)
+			}
 		}
 		if e.Point != fakes.Delivered {
 			return
