@@ -16,8 +16,17 @@ import (
 )
 
 // breach is what is wrong with a message: the rule, its clause, and the pattern that the message should have matched,
-// which is empty if nothing should have come.
-type breach struct{ rule, clause, expected string }
+// which is empty if nothing should have come; and the margin of its violation.
+type breach struct {
+	rule, clause, expected string
+
+	margin time.Duration
+}
+
+// wrong is the breach of a message that should have matched a pattern.
+func wrong(rule, clause, expected string) *breach {
+	return &breach{rule: rule, clause: clause, expected: expected}
+}
 
 // unasked is the breach of a message that must not come.
 func unasked(rule, clause string) *breach { return &breach{rule: rule, clause: clause} }
@@ -75,7 +84,7 @@ func (l *emqpLaw) judge(number int, c *conn, m emqp.Message, at time.Time) (b *b
 		c.mayBeClosed = true
 	}
 	if !l.unique(m, about) && b == nil {
-		b = &breach{"id", "FRAME-04", "an id that no other message has"}
+		b = wrong("id", "FRAME-04", "an id that no other message has")
 	}
 	return b, about
 }
@@ -83,7 +92,7 @@ func (l *emqpLaw) judge(number int, c *conn, m emqp.Message, at time.Time) (b *b
 // violation returns a breach as one of a law.
 func (b *breach) violation(command, id, got string) *law.Violation {
 	return &law.Violation{
-		Clause: prefix + b.clause, Rule: b.rule, JID: id, Expected: cmp.Or(b.expected, "no "+command), Got: got,
+		Clause: prefix + b.clause, Rule: b.rule, JID: id, Expected: cmp.Or(b.expected, "no "+command), Got: got, Margin: b.margin,
 	}
 }
 
@@ -185,7 +194,7 @@ func (x *message) compared(m emqp.Message, queue, headers, text string) *breach 
 			clause = "REQ-05"
 		}
 		frames[i] = fmt.Sprintf("%q", x.text(i))
-		return &breach{strings.ToLower(m.Command) + "-content", clause, asLine(m.Command, frames...)}
+		return wrong(strings.ToLower(m.Command)+"-content", clause, asLine(m.Command, frames...))
 	}
 	return nil
 }
@@ -204,7 +213,7 @@ func (l *emqpLaw) judgeSchedule(number int, c *conn, x *message, m emqp.Message)
 	case !l.leaving && c.role != gone && (l.ofAnotherVersion(m) || c.role != scheduler && c.foreign):
 		return unasked("version", "FRAME-06")
 	case x == nil && c.role == scheduler && !l.leaving && l.mentionsPlay(m): // no other client uses its names
-		return &breach{strings.ToLower(m.Command) + "-content", "SCHED-01", asLine(m.Command, "a message that was sent")}
+		return wrong(strings.ToLower(m.Command)+"-content", "SCHED-01", asLine(m.Command, "a message that was sent"))
 	case l.leaving, x == nil, len(m.Fields) != len(x.Fields):
 		return nil
 	case c.roleBeforeKBAI == scheduler && l.after(c, x):

@@ -42,7 +42,7 @@ func (l *emqpLaw) judgeTimestamp(m emqp.Message, at time.Time) *breach {
 	const from, to, way = 946684800, 4102444800, 5 * time.Second // the years 2000 to 2099
 	seconds, err := strconv.ParseFloat(string(m.Fields[0]), 64)
 	if err != nil || seconds < from || seconds > to {
-		return &breach{"timestamp", "BEAT-03", asLine(m.Command, fmt.Sprintf("number(%d..%d)", from, to))}
+		return wrong("timestamp", "BEAT-03", asLine(m.Command, fmt.Sprintf("number(%d..%d)", from, to)))
 	}
 	written := time.Unix(int64(seconds), int64((seconds-math.Floor(seconds))*1e9))
 	if l.clock.Agrees(written, at.Add(-way), at) {
@@ -50,7 +50,7 @@ func (l *emqpLaw) judgeTimestamp(m emqp.Message, at time.Time) *breach {
 	}
 	earliest, latest, _ := l.clock.Between(at.Add(-way), at)
 	within := fmt.Sprintf("number(%d..%d)", earliest.Unix(), latest.Unix())
-	return &breach{"timestamp", "BEAT-03", asLine(m.Command, within)}
+	return wrong("timestamp", "BEAT-03", asLine(m.Command, within))
 }
 
 // rhythm is what is known of the intervals at which the broker sends a kind of peers HEARTBEATs.
@@ -69,7 +69,9 @@ func (l *emqpLaw) judgeRhythm(c *conn, m emqp.Message, at time.Time) *breach {
 	}
 	if limit := missing*r.longest + moment; r.intervals >= known && silence > limit && !c.silent && !c.informUncertain {
 		clause := map[role]string{worker: "BEAT-01", scheduler: "BEAT-02"}[c.role]
-		return &breach{"heartbeat-missing", clause, fmt.Sprint("a message within ", limit.Round(time.Second), " of the last one")}
+		b := wrong("heartbeat-missing", clause, fmt.Sprint("a message within ", limit.Round(time.Second), " of the last one"))
+		b.margin = silence - limit
+		return b
 	}
 	if m.Command == emqp.HEARTBEAT {
 		r.intervals, r.longest = r.intervals+1, max(r.longest, silence)
@@ -108,5 +110,5 @@ func judgeSocket(m session.Message) *breach {
 			return nil
 		}
 	}
-	return &breach{"socket", "SOCK-01", "READY Socket-Type ROUTER ..."}
+	return wrong("socket", "SOCK-01", "READY Socket-Type ROUTER ...")
 }

@@ -78,7 +78,7 @@ func (l *emqpLaw) judgeReply(number int, c *conn, m emqp.Message) *breach {
 		return unasked("reply-unasked", "REPLY-02")
 	case mine != nil:
 		l.replied(mine, number)
-		return &breach{"reply-content", "REPLY-01", fmt.Sprintf(`["", "eMQP/1.0", "REPLY", string, %q]`, mine.Fields[0])}
+		return wrong("reply-content", "REPLY-01", fmt.Sprintf(`["", "eMQP/1.0", "REPLY", string, %q]`, mine.Fields[0]))
 	case other >= 0:
 		return unasked("reply-other", "REPLY-03")
 	case pending:

@@ -103,6 +103,7 @@ type Violation struct {
 	// Place is the field and the kinds of its values, or the command and its answer; "" where one is as any.
 	Place    string
 	Window   [2]time.Duration // in which the reply must come, if it is about that
+	Margin   time.Duration    // of a [Timed] rule: what a machine may be late by, beyond the slack, and it is broken still
 	Doubtful bool             // another fault of the server, which shows otherwise later, may be why
 	Should   bool             // the clause only recommends what is broken here
 	// Own is the clause of the command itself, where Clause is that of an earlier one which may be the reason; else "".

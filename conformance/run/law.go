@@ -52,7 +52,7 @@ func (l *lawful) take(about conformance.Description, e *conformance.Evidence, la
 			continue
 		}
 		seen[key] = true
-		if v.Timed && !lag.Covers(lag.Allowance, late) { // it is open
+		if v.Timed && !lag.Covers(lag.Allowance+v.Margin, late) { // it is open
 			again = toMeasure
 			continue
 		}
