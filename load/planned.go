@@ -122,6 +122,14 @@ func clients(w *workload.Workload) string {
 
 // rates describes the rates of the plan.
 func (r *run) rates() string {
+	if w := &r.work; w.Recorded != nil {
+		words := fmt.Sprintf("%d arrivals recorded in %s over %v", w.Recorded.Len(), w.Trace,
+			r.plan.Span().Round(time.Millisecond))
+		if w.TraceSpeed != 1 {
+			words += fmt.Sprintf(", played %.4g times as fast", w.TraceSpeed)
+		}
+		return words
+	}
 	kind := "evenly spaced"
 	if r.plan.Poisson {
 		kind = "at random (Poisson)"

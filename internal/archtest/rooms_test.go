@@ -44,7 +44,7 @@ var rooms = map[string]room{
 			"conformance/workers", "conformance/workers/situations", "docs", "internal/cli/program",
 			"internal/double", "internal/expect",
 			"internal/history", "internal/input", "internal/peer", "internal/recorder", "internal/selftest",
-			"internal/shortage", "internal/stress", "internal/target", "internal/text", "load/health", "reports",
+			"internal/shortage", "internal/stress", "internal/target", "internal/text", "load/health", "load/workload", "reports",
 			"reports/page", "reports/site", "scenarios", "scenarios/fwpdialect", "scenarios/play",
 		},
 		testsAlso: []string{"conformance/fwpsuite", "emqp", "fakes", "fwp", "zmtp"},

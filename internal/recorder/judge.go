@@ -1,6 +1,8 @@
 package recorder
 
 import (
+	"cmp"
+	"encoding/json"
 	"maps"
 	"sync"
 	"time"
@@ -149,6 +151,10 @@ func (j *judge) event(e workers.Event) {
 			verb = "other"
 		}
 		j.counts.Commands[verb]++
+		if j.cfg.Pushed != nil && verb == fwp.PUSH && e.Object != nil {
+			args, _ := json.Marshal(e.Object["args"]) // it was read as JSON
+			j.cfg.Pushed(e.At, cmp.Or(e.Text("queue"), "default"), e.Text("jobtype"), len(args))
+		}
 	case workers.Lost:
 		j.counts.Unjudged++
 	case workers.Reply:

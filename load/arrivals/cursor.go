@@ -25,10 +25,10 @@ func (p *Plan) Share(index, of int) *Cursor {
 	p.prepare()
 	of = max(1, of)
 	c := &Cursor{plan: p, k: int64(index), step: int64(of)}
-	if index < 0 || index >= of || len(p.segments) == 0 {
+	if index < 0 || index >= of || len(p.segments) == 0 && p.Instants == nil {
 		c.k = -1
 	}
-	if p.Poisson && c.k >= 0 {
+	if p.counts != nil && c.k >= 0 {
 		c.block.points = p.counts.points(&c.block.buffer, p.Seed, 0)
 	}
 	return c
@@ -40,6 +40,13 @@ func (c *Cursor) Next() (k int64, at time.Duration, ok bool) {
 	p := c.plan
 	if c.k < 0 || (p.Limit > 0 && c.k >= p.Limit) {
 		return 0, 0, false
+	}
+	if p.Instants != nil {
+		if c.k >= int64(len(p.Instants)) {
+			return 0, 0, false
+		}
+		k, c.k = c.k, c.k+c.step
+		return k, p.Instants[k], true
 	}
 	u := float64(c.k)
 	if p.Poisson {

@@ -6,6 +6,7 @@
 // Even plans put arrival k where the integral of the rate reaches k. Poisson plans
 // map a Poisson process of rate one through the same integral; the process is drawn
 // block by block from a counter-based generator (the seed and the block's number).
+// Recorded plans have the instants of their arrivals.
 //
 // The arithmetic uses only operations that IEEE 754 rounds exactly, and no fused
 // ones, so that every machine computes the same nanoseconds.

@@ -2,6 +2,7 @@ package arrivals
 
 import (
 	"math"
+	"slices"
 	"sort"
 	"sync"
 	"time"
@@ -22,6 +23,9 @@ type Plan struct {
 	Limit int64
 	// Seed determines a Poisson plan. An even plan does not use it.
 	Seed uint64
+	// Instants, unless they are nil, are the arrivals themselves, as they were recorded: ascending from 0. Then the plan has
+	// no stages, and the other fields but Limit mean nothing.
+	Instants []time.Duration
 
 	ready    sync.Once
 	segments []segment // those that hold arrivals
@@ -46,6 +50,9 @@ func (p *Plan) At(k int64) (time.Duration, bool) {
 		return 0, false
 	}
 	group := k / p.burst()
+	if p.Instants != nil {
+		return p.Instants[k], true
+	}
 	if p.Poisson {
 		return p.invert(p.index.place(p, group)), true
 	}
@@ -60,7 +67,8 @@ func (p *Plan) Before(t time.Duration) int64 {
 	}))
 }
 
-// Span returns the length of all stages.
+// Span returns the length of all stages. That of recorded arrivals ends after the last one by the mean time between two,
+// as that of an even plan does, and is a second or more.
 func (p *Plan) Span() time.Duration {
 	p.prepare()
 	return p.span
@@ -70,11 +78,13 @@ func (p *Plan) Span() time.Duration {
 // even plan that is the integral of its rate, rounded up.
 func (p *Plan) Total() int64 {
 	p.prepare()
-	var total int64
-	if p.Poisson {
+	total := int64(len(p.Instants))
+	switch {
+	case p.Instants != nil:
+	case p.Poisson:
 		p.indexed.Do(func() { p.index = p.count() })
 		total = p.index.total * p.burst()
-	} else {
+	default:
 		total = int64(math.Ceil(p.expected))
 	}
 	if p.Limit > 0 {
@@ -95,9 +105,13 @@ func (p *Plan) Rate(t time.Duration) float64 {
 }
 
 // Due returns the integral of the rate from 0 to t: how many arrivals there should have
-// been. It ignores Limit.
+// been, and of recorded arrivals how many there are before t. It ignores Limit.
 func (p *Plan) Due(t time.Duration) float64 {
 	p.prepare()
+	if p.Instants != nil {
+		n, _ := slices.BinarySearch(p.Instants, t)
+		return float64(n)
+	}
 	i := sort.Search(len(p.segments), func(i int) bool { return p.segments[i].end() > t })
 	if i == len(p.segments) {
 		return p.expected
@@ -127,7 +141,10 @@ func (p *Plan) prepare() {
 				p.segments = append(p.segments, s)
 			}
 		}
-		if p.Poisson {
+		if n := len(p.Instants); n > 0 {
+			last := p.Instants[n-1]
+			p.span = max(last+last/time.Duration(max(1, n-1)), time.Second)
+		} else if p.Poisson {
 			p.counts = newCounts()
 		}
 	})

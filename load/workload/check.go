@@ -81,6 +81,19 @@ func (w *Workload) checkArrivals(r *rules) {
 	staged, closed := len(w.Stages) > 0, !w.Open()
 	r.broken(staged && w.Rate > 0, "stages and rate both say how many arrive", "one of them", "remove rate",
 		"stages rate")
+	traced := w.Trace != ""
+	for _, s := range []struct {
+		key string
+		set bool
+	}{
+		{"rate", w.Rate > 0}, {"stages", staged}, {"poisson", w.Poisson}, {"burst", w.Burst > 1},
+		{"duration", w.Duration > 0}, {"prefill", w.Prefill > 0},
+	} {
+		r.broken(traced && s.set, "the trace says which jobs there are, and when", "no "+s.key+" beside trace",
+			"remove "+s.key, s.key+" trace")
+	}
+	r.broken(!traced && w.TraceSpeed > 0, "there is no trace", "trace beside it", "add trace, or remove trace_speed",
+		"trace_speed trace")
 	r.broken(closed && w.Poisson, "there are no arrivals to leave to chance", "rate or stages beside it",
 		"add rate, or remove poisson", "poisson rate stages")
 	r.broken(closed && w.Burst > 1, "there are no arrivals to put together", "rate or stages beside it",
@@ -102,8 +115,13 @@ func (w *Workload) checkLength(r *rules) {
 		"a warm-up shorter than the stages", "make warmup shorter, or add a stage", "warmup stages")
 	r.broken(w.Stages.Over() > longest, "the stages take too long", "1000h or less in all", "make them shorter",
 		"stages")
+	if w.Recorded != nil {
+		r.broken(w.Planned() > longest || time.Duration(w.Warmup) >= w.Planned(),
+			fmt.Sprintf("the trace takes %v, and the warm-up %v", Duration(w.Planned()), w.Warmup),
+			"a shorter warm-up, and 1000h or less", "change warmup or trace_speed", "trace trace_speed warmup")
+	}
 	plan := w.Plan(0)
-	if plan == nil || (staged && w.Rate > 0) {
+	if plan == nil || w.Trace != "" || staged && w.Rate > 0 {
 		return
 	}
 	due := plan.Due(plan.Span())

@@ -52,6 +52,7 @@ type Jobs struct {
 	retry     int
 	reserve   time.Duration
 	ownQueues float64 // the share of jobs that have one
+	trace     *Trace  // nil: none
 
 	disconnects  float64
 	disconnectAt [phases]bool
@@ -81,7 +82,7 @@ func (w *Workload) Jobs(run string, seed uint64) *Jobs {
 		types: slices.Clone(f.JobTypes), sizes: f.Payload.sampler(),
 		work: f.Work, think: f.Think, delay: f.Delay,
 		failShare: f.FailShare, retry: *f.Retry, reserve: time.Duration(f.ReserveFor),
-		exact: f.ExactIntegers, ownQueues: f.QueuePerJob, disconnects: f.Disconnects, disconnectAt: f.disconnectPhases(),
+		exact: f.ExactIntegers, ownQueues: f.QueuePerJob, trace: f.Recorded, disconnects: f.Disconnects, disconnectAt: f.disconnectPhases(),
 	}
 	if f.Queues.Pick == Uniform {
 		j.sharers = f.Consumers
@@ -167,6 +168,9 @@ func (j *Jobs) QueueOf(k int64) int {
 	if j.ownQueues > 0 && unit(j.random(forOwnQueue, k)) < j.ownQueues {
 		return OwnQueue
 	}
+	if j.trace != nil && len(j.trace.Queues) > 0 {
+		return int(j.trace.job(k).queue)
+	}
 	return j.pick.at(j.random(forQueue, k))
 }
 
@@ -185,14 +189,25 @@ func (j *Jobs) AppendQueue(dst []byte, k int64) []byte {
 }
 
 func (j *Jobs) typeOf(k int64) int {
+	if j.trace != nil && len(j.trace.Types) > 0 {
+		return int(j.trace.job(k).jobtype)
+	}
 	return int(below(j.random(forType, k), uint64(len(j.types))))
 }
 
 // LargestPayload returns the most bytes of padding that a job can have.
-func (j *Jobs) LargestPayload() int { return j.sizes.largest() }
+func (j *Jobs) LargestPayload() int {
+	if j.trace != nil && j.trace.payloads {
+		return j.trace.largest
+	}
+	return j.sizes.largest()
+}
 
 // PayloadOf returns the bytes of padding in job k, 0 to 16 MiB.
 func (j *Jobs) PayloadOf(k int64) int {
+	if j.trace != nil && j.trace.payloads {
+		return int(j.trace.job(k).payload)
+	}
 	return j.sizes.at(j.random(forSize, k), j.random(forBytes, k))
 }
 

@@ -83,6 +83,10 @@ func (w *Workload) loadSettings() []Setting {
 			of(&w.Rate, "rate", ParseRate, Rate.String), false},
 		{"stages", "rates of an open loop in stages, as in " + stageExample,
 			of(&w.Stages, "stages", optional(ParseStages), Stages.String), true},
+		{"trace", "recorded `FILE` (CSV or JSON lines) with the arrivals of an open loop and their jobs",
+			of(&w.Trace, "file", parseText, func(s string) string { return s }), false},
+		{"trace_speed", "how many times as fast the trace is played, as in 2x (default 1x)",
+			aboveZero(&w.TraceSpeed, "factor", parseSpeed, showSpeed), false},
 		{"poisson", "arrivals at random instead of evenly spaced", truth(&w.Poisson), false},
 		{"burst", "how many arrivals come at the same time", countAboveZero(&w.Burst), false},
 		{"duration", "how long to measure", lengthAboveZero(&w.Duration), false},
@@ -229,6 +233,8 @@ func parseBool(text string) (bool, error) {
 	}
 	return false, bad(text, "is neither true nor false", "true or false", "write one of them")
 }
+
+func parseText(text string) (string, error) { return text, nil }
 
 func parseSeed(text string) (uint64, error) {
 	n, err := strconv.ParseUint(strings.ReplaceAll(text, "_", ""), 10, 64)

@@ -21,8 +21,15 @@ type Workload struct {
 	Connections int // connections of churn, or that only beat
 	Observers   int // connections that only ask: info and, as consumers, beat
 
-	Rate     Rate     // arrivals a second of an open loop; 0 and no Stages: closed loop
-	Stages   Stages   // the same in stages, ramps and spikes, warm-up included
+	Rate   Rate   // arrivals a second of an open loop; 0 and no Stages: closed loop
+	Stages Stages // the same in stages, ramps and spikes, warm-up included
+	// Trace is the file of a recorded load, whose arrivals and jobs are those of an open loop at TraceSpeed times their
+	// speed (0 is 1), and Recorded what it holds; see ReadTrace. What the trace says about jobs stands in place of Queues,
+	// JobTypes and Payload. Recorded is no setting.
+	Trace      string
+	TraceSpeed float64
+	Recorded   *Trace
+
 	Poisson  bool     // arrivals by chance instead of evenly spaced
 	Burst    int      // how many arrive at a time; 0 is 1
 	Duration Duration // what is measured; 0 is 30 s, without limit if JobLimit is set
@@ -105,8 +112,14 @@ func (w *Workload) Filled() Workload {
 	f.Burst = cmp.Or(f.Burst, 1)
 	f.Drain = cmp.Or(f.Drain, DefaultDrain)
 	f.ReserveFor = cmp.Or(f.ReserveFor, DefaultReserveFor)
-	if f.JobLimit == 0 && len(f.Stages) == 0 {
+	if f.JobLimit == 0 && len(f.Stages) == 0 && f.Trace == "" {
 		f.Duration = cmp.Or(f.Duration, DefaultDuration)
+	}
+	if f.Trace != "" {
+		f.TraceSpeed = cmp.Or(f.TraceSpeed, 1)
+	}
+	if f.Recorded != nil {
+		f.fillRecorded()
 	}
 	if len(f.JobTypes) == 0 {
 		f.JobTypes = []string{DefaultJobType}
@@ -128,6 +141,20 @@ func (w *Workload) Filled() Workload {
 	return f
 }
 
+// fillRecorded sets what the trace says. Workers ask for all queues, which are not alike.
+func (w *Workload) fillRecorded() {
+	if queues := w.Recorded.Queues; len(queues) > 0 {
+		pick := Weighted
+		if w.Queues.Pick == Priority {
+			pick = Priority
+		}
+		w.Queues = Queues{Number: len(queues), Pick: pick, Weights: w.Recorded.shares()}
+	}
+	if len(w.Recorded.Types) > 0 {
+		w.JobTypes = w.Recorded.Types
+	}
+}
+
 // AwaitedQueues returns how many of the queues are the first that some worker names. Where a worker that finds no job
 // waits for one of its first queue only, no worker waits for jobs of the others.
 func (w *Workload) AwaitedQueues() int {
@@ -142,15 +169,23 @@ func (w *Workload) AwaitedQueues() int {
 }
 
 // Open reports whether the arrivals follow a plan instead of the replies.
-func (w *Workload) Open() bool { return w.Rate > 0 || len(w.Stages) > 0 }
+func (w *Workload) Open() bool { return w.Rate > 0 || len(w.Stages) > 0 || w.Trace != "" }
+
+// Planned returns how long the stages or the trace take; 0 if the load has neither.
+func (w *Workload) Planned() time.Duration {
+	if w.Recorded != nil {
+		return w.Plan(0).Span()
+	}
+	return w.Stages.Over()
+}
 
 // Window returns the part of the run that is measured, as times since its first arrival.
 // An until of 0 is open: the run ends with its last job.
 func (w *Workload) Window() (from, until time.Duration) {
 	f := w.Filled()
 	switch {
-	case len(f.Stages) > 0:
-		until = f.Stages.Over()
+	case f.Planned() > 0:
+		until = f.Planned()
 	case f.Duration > 0:
 		until = time.Duration(f.Warmup + f.Duration)
 	}
@@ -164,6 +199,13 @@ func (w *Workload) Plan(seed uint64) *arrivals.Plan {
 		return nil
 	}
 	f := w.Filled()
+	if f.Trace != "" {
+		plan := &arrivals.Plan{Limit: f.JobLimit, Instants: []time.Duration{}}
+		if f.Recorded != nil {
+			plan.Instants = f.Recorded.instants(f.TraceSpeed)
+		}
+		return plan
+	}
 	stages := slices.Clone(f.Stages)
 	if len(stages) == 0 {
 		_, over := f.Window()

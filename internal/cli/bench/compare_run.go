@@ -117,9 +117,9 @@ func (o *compareOptions) blockOf(w workload.Workload) (workload.Workload, error)
 		return w, errors.New("--duration: how long a block measures is set by --block")
 	case w.JobLimit > 0:
 		return w, errors.New("--jobs: a block has a length and no number of jobs; leave it out")
-	case len(w.Stages) > 0 && o.given.Changed("block"):
-		return w, errors.New("--block: the stages of the workload are as long as they are; leave it out")
-	case len(w.Stages) > 0:
+	case w.Planned() > 0 && o.given.Changed("block"):
+		return w, errors.New("--block: the stages or the trace of the workload are as long as they are; leave it out")
+	case w.Planned() > 0:
 		return w, nil
 	}
 	w.Duration = workload.Duration(o.block)
@@ -143,7 +143,7 @@ const (
 // length sets how long a block is and how many pairs there are, where that is not given.
 func (o *compareOptions) length(w *workload.Workload) {
 	if o.block == 0 {
-		o.block = max(usualBlock, w.Stages.Over())
+		o.block = max(usualBlock, w.Planned())
 		if w.Rate > 0 {
 			needed := time.Duration(blockArrivals / float64(w.Rate) * float64(time.Second))
 			o.block = max(o.block, needed.Round(100*time.Millisecond))

@@ -153,8 +153,8 @@ func TestCompareRefuses(t *testing.T) {
 		"it is about the generator":           {"embedded", "embedded", "--primary", "generator.cpu"},
 		"at most two metrics": {"embedded", "embedded", "--primary", "a", "--primary", "b", "--primary",
 			"c"},
-		`its schema is "", and`:                {"embedded", "embedded", "--floor", blank(t)},
-		"the stages of the workload are as lo": {"embedded", "embedded", "--stages", "1s:5", "--block", "2s"},
+		`its schema is "", and`:                             {"embedded", "embedded", "--floor", blank(t)},
+		"the stages or the trace of the workload are as lo": {"embedded", "embedded", "--stages", "1s:5", "--block", "2s"},
 	} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()

@@ -185,7 +185,22 @@ func (o *loadFlags) workload(args []string) (workload.Workload, error) {
 	if o.seeded = o.given.Changed("seed") || w.Seed != 0; !o.seeded {
 		w.Seed = rand.Uint64()
 	}
+	if w.Trace != "" {
+		if w.Recorded, err = readTrace(w.Trace); err != nil {
+			return w, fmt.Errorf("--trace: %w", err)
+		}
+	}
 	return w, asFlags(w.Check())
+}
+
+// readTrace reads the file of a recorded load.
+func readTrace(name string) (*workload.Trace, error) {
+	f, err := input.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	return workload.ReadTrace(filepath.ToSlash(name), f)
 }
 
 // asFlags returns problems of a workload in the words of the command line: a problem that is not from a file names

@@ -10,7 +10,7 @@
 //     what a server reached of its own code), worker.go (client too), selftest.go
 //   - what makes up commands: explore.go, explore_findings.go, compare.go (of saved reports, too)
 //   - jobs over an upgrade: upgrade.go, upgrade_stages.go (the servers, and the two halves)
-//   - scripts: lint.go, fmt.go, shrink.go, record.go
+//   - scripts: lint.go, fmt.go, shrink.go, record.go, record_trace.go
 //   - what is known: list.go, explain.go, spec.go
 //   - saved results: recheck.go, coverage.go, site.go
 //   - servers: serve.go, serve_script.go, wait.go, clean.go

@@ -34,6 +34,7 @@ type recordOptions struct {
 	length                            time.Duration
 	concurrency                       int
 	queues                            []string
+	trace                             recordTrace
 }
 
 // newRecord builds `fwpcheck record`.
@@ -47,7 +48,8 @@ func newRecord(p process) *cobra.Command {
 			"When it listens it prints one line, `ready tcp://127.0.0.1:PORT`. It ends when it is interrupted, when --for is\n" +
 			"over, or when standard input is a pipe and is closed; then it prints what it has seen.\n\n" +
 			"With --output it also writes the conversation as a script, without passwords, hashes and names of hosts, which\n" +
-			"plays again: fwpcheck run FILE --url URL. Without it, it can stand in front of a server for days.\n" +
+			"plays again: fwpcheck run FILE --url URL. Without it, it can stand in front of a server for days. With --trace\n" +
+			"it writes the load of the clients that push: fwpbench run --trace FILE --url URL plays that again.\n" +
 			"See docs/recording.md.\n\n" +
 			"Exit codes: 0 nothing was broken, 1 something was, 2 usage, 3 no client came, 4 the server cannot be reached,\n" +
 			"5 internal error.",
@@ -62,6 +64,7 @@ func newRecord(p process) *cobra.Command {
 		"pass clients on to the server at `URL`: tcp://[:PASSWORD@]HOST[:PORT] or tcp+tls://...")
 	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "listen on `ADDRESS` (a free port if it is 0)")
 	f.StringVarP(&o.output, "output", "o", "", "write the conversation as a script to `FILE`")
+	f.StringVar(&o.trace.name, "trace", "", "write when each job was pushed, its queue, type and size to `FILE` (CSV)")
 	f.DurationVar(&o.length, "for", 0, "end after `TIME`")
 	f.StringVar(&o.metrics, "metrics", "", "serve counts in the text format of Prometheus on `ADDRESS`, at /metrics")
 	f.StringVar(&o.passwordFile, "password-file", "",
@@ -98,10 +101,15 @@ func (p process) record(ctx context.Context, o *recordOptions) error {
 	defer l.Close()
 	ctx, cancel := o.limited(ctx)
 	defer cancel()
+	if err := o.trace.open(); err != nil {
+		return err
+	}
+	defer o.trace.discard()
 	shown := &shownFindings{p: p, times: map[string]int{}}
 	r := shown.recorder(recorder.Config{
 		Dial: endpoint.Server.Dial, Script: o.output != "", Law: peer.Default().Law,
-		Watch: workers.Config{Password: endpoint.Password, Concurrency: o.concurrency, Queues: o.queues},
+		Pushed: o.trace.pushed(),
+		Watch:  workers.Config{Password: endpoint.Password, Concurrency: o.concurrency, Queues: o.queues},
 	})
 	defer r.Close()
 	web, err := o.serveMetrics(ctx, r)
@@ -247,6 +255,7 @@ func (p process) recorded(o *recordOptions, r *recorder.Recorder, server reports
 	if o.output != "" && s.Counts.Connections > 0 {
 		short = errors.Join(p.saveScript(o.output, r, s), short)
 	}
+	short = errors.Join(o.trace.close(p), short)
 	code := recordExit(s)
 	if short != nil {
 		code = reports.ExitInternal

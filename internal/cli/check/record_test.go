@@ -23,6 +23,7 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -90,6 +91,30 @@ func TestRecordWritesAScriptThatRunsAgain(t *testing.T) {
 }
 
 // TestRecordOfAServerWithTLS records clients without TLS in front of a server that has it.
+// The trace has the jobs that were pushed, as a load plays them.
+func TestRecordWritesATrace(t *testing.T) {
+	t.Parallel()
+	server := fakes.NewServer(fakes.Config{})
+	t.Cleanup(server.Close)
+	file := filepath.Join(t.TempDir(), "load.csv")
+	addr, end := recordingOf(t, "--upstream", server.URL(), "--trace", file)
+	talk(t, connected(t, addr), `HELLO {"v":2}`, `PUSH {"jid":"0123456789abcdef","jobtype":"a,b","args":[1, "x"]}`,
+		`PUSH {"jid":"0123456789abcdeg","jobtype":"c","args":[],"queue":"mail"}`, `PUSH {"jid":`)
+	_, err := end()
+	assert.Equal(t, program.Exit(reports.ExitFindings), err, "the last line is no PUSH")
+	written, err := os.Open(file)
+	require.NoError(t, err)
+	defer written.Close() //nolint:errcheck // it was only read
+	trace, err := workload.ReadTrace(file, written)
+	require.NoError(t, err)
+	assert.Equal(t, 2, trace.Len())
+	assert.Equal(t, []string{"default", "mail"}, trace.Queues)
+	assert.Equal(t, []string{"a,b", "c"}, trace.Types)
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Regexp(t, `^at,queue,jobtype,payload\n\d+\.\d{6},default,"a,b",7\n\d+\.\d{6},mail,c,2\n$`, string(text))
+}
+
 func TestRecordOfAServerWithTLS(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

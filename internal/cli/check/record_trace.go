@@ -1,0 +1,62 @@
+package check
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/load/workload"
+)
+
+// recordTrace is the trace of the pushed jobs that a recording writes.
+type recordTrace struct {
+	name string // of its file; empty: none is written
+	file *program.File
+	jobs *workload.TraceWriter
+	full bool
+}
+
+// open creates the file before the recording, so that errors are reported early.
+func (t *recordTrace) open() (err error) {
+	if t.name == "" {
+		return nil
+	}
+	if t.file, err = program.OpenFile(t.name); err != nil {
+		return fmt.Errorf("--trace: %w", err)
+	}
+	t.jobs = workload.NewTraceWriter(t.file)
+	return nil
+}
+
+// pushed returns what writes a job; nil if no trace is written.
+func (t *recordTrace) pushed() func(at time.Duration, queue, jobtype string, args int) {
+	if t.file == nil {
+		return nil
+	}
+	return func(at time.Duration, queue, jobtype string, args int) {
+		t.full = !t.jobs.Job(at, queue, jobtype, args) || t.full
+	}
+}
+
+// close moves the file to its place.
+func (t *recordTrace) close(p process) error {
+	if t.file == nil {
+		return nil
+	}
+	if err := t.file.Finish(t.jobs.Close()); err != nil {
+		return &program.InternalError{Cause: fmt.Errorf("--trace: %w", err)}
+	}
+	cut := ""
+	if t.full {
+		cut = ", as many as a trace has; later ones are left out"
+	}
+	p.Logf("%d pushed jobs are in %s%s: fwpbench run --trace %[2]s --url URL plays their load again", t.jobs.Len(), t.name, cut)
+	return nil
+}
+
+// discard removes the file unless it is in its place.
+func (t *recordTrace) discard() {
+	if t.file != nil {
+		t.file.Discard()
+	}
+}
