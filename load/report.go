@@ -46,7 +46,7 @@ func (r *run) report() *results.Load {
 		Planned: f.wanted, Opened: f.opened, Refused: text.OfError(f.refused),
 		Lost: r.status.Lost, Disconnects: r.status.Disconnects, LostWhy: text.OfError(r.status.FirstLost),
 	}
-	l.Rate, l.Jobs = r.reportRate(), a.report()
+	l.Rate, l.Jobs, l.Queues = r.reportRate(), a.report(), r.reportQueues()
 	l.Disruptions = r.reportDisruptions()
 	l.Findings = r.reportFindings()
 	l.Health = r.reportHealth()
@@ -139,14 +139,21 @@ func flowsOf(set *measure.Set) (flows []results.LoadFlow) {
 
 // latency returns the latency figures of a series.
 func latency(set *measure.Set, series measure.Series) results.Latency {
-	times := set.Times(series)
+	l := summed(set.Times(series))
+	if l.Count > 0 {
+		beyond := set.Beyond(series)
+		l.OutOfRange = beyond.Below + beyond.Above
+	}
+	return l
+}
+
+// summed returns the latency figures of times.
+func summed(times measure.Times) results.Latency {
 	if times.Count() == 0 {
 		return results.Latency{}
 	}
-	beyond := set.Beyond(series)
 	l := results.Latency{
-		Count: times.Count(), Min: times.Min(), Mean: times.Mean(), Max: times.Max(),
-		OutOfRange: beyond.Below + beyond.Above, Unserved: times.Unserved(),
+		Count: times.Count(), Min: times.Min(), Mean: times.Mean(), Max: times.Max(), Unserved: times.Unserved(),
 	}
 	if l.Unserved > 0 {
 		l.AtLeast = []string{"mean"}
@@ -184,6 +191,26 @@ func curve(times measure.Times) (points []results.Quantile) {
 		value, _ := times.Percentile(100 * (1 - beyond))
 		points = append(points, results.Quantile{Q: math.Round((1-beyond)*1e8) / 1e8, Time: value})
 	}
+}
+
+// reportQueues returns a row for each queue, if these are not alike.
+func (r *run) reportQueues() (rows []results.LoadQueue) {
+	shares, names := r.work.UnlikeQueues()
+	if len(shares) == 0 || r.crosses() {
+		return nil
+	}
+	n := min(len(shares), measure.MostQueues)
+	for i, c := range r.ledger.CountBy(n, r.jobs.QueueOf) {
+		row := results.LoadQueue{
+			Queue: r.jobs.Queues()[i], Share: shares[i], Pushed: c.Pushed, Delivered: c.Delivered, Missing: c.Missing,
+			Fetched: summed(r.figures.total.QueueTimes(i)),
+		}
+		if i < len(names) {
+			row.Recorded = names[i]
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }
 
 // reportRate returns the arrivals of the plan in the window, and those that were answered.

@@ -1,6 +1,7 @@
 package load_test
 
 import (
+	"fmt"
 	"context"
 	"net"
 	"strings"
@@ -237,6 +238,27 @@ func TestANumberOfJobs(t *testing.T) {
 	assert.Zero(t, l.Sum("fetch.empty").Count)
 	assert.Zero(t, l.Sum("end").Count)
 	assert.InEpsilon(t, float64(300)/l.Measured.Seconds(), l.Rate.Achieved, 0.01)
+}
+
+// Queues that are not alike have a row each, whose jobs are those of the account.
+func TestQueuesAreAccountedForByThemselves(t *testing.T) {
+	t.Parallel()
+	w := steady()
+	w.Rate, w.Queues = 0, workload.Queues{Rates: []workload.Rate{80, 15, 5}}
+	l := bench{load: w}.run(t)
+	well(t, l)
+	require.Len(t, l.Queues, 3)
+	var pushed, delivered, timed int64
+	for i, q := range l.Queues {
+		assert.Equal(t, fmt.Sprintf("fwpbench-test-%d", i), q.Queue)
+		assert.InDelta(t, []float64{0.8, 0.15, 0.05}[i], q.Share, 1e-9)
+		assert.InDelta(t, q.Share*500, q.Pushed, 30)
+		assert.Zero(t, q.Missing)
+		pushed, delivered, timed = pushed+q.Pushed, delivered+q.Delivered, timed+q.Fetched.Count
+	}
+	assert.Equal(t, []int64{l.Jobs.Pushed, l.Jobs.Delivered, l.Flow("job.fetched").Time.Count},
+		[]int64{pushed, delivered, timed})
+	assert.Empty(t, bench{load: steady()}.run(t).Queues, "they are alike")
 }
 
 func TestEveryPresetLeavesItsQueuesEmpty(t *testing.T) {

@@ -40,6 +40,9 @@ func (w *worker) accept(now time.Duration, p *place, job workload.Delivery) {
 		c.dispatcher.gone(now)
 		w.mayBeEarly(now, p, job)
 		c.recorder.Job(measure.ToFetched, p.intended, max(now, p.intended)) // clocks of two machines
+		if c.unlike {
+			c.recorder.Queue(job.Queue, p.intended, max(now, p.intended))
+		}
 	}
 	if !c.fails {
 		return

@@ -106,6 +106,7 @@ type Shard struct {
 	keeps         bool // a job is its worker's even if the connection is gone
 	disconnects   bool // some clients end their connections
 	ownQueues     bool // some jobs have a queue of their own
+	unlike        bool // the queues are not alike
 	observing     bool // observers ask
 	filled        bool // the prefill is done with
 	fetching      bool // workers may fetch
@@ -153,6 +154,8 @@ func NewShard(config Config) *Shard {
 	c.dispatcher.shard, c.dispatcher.overload = c, config.Overload
 	c.fails, c.disrupted = c.work.FailShare > 0, config.Disrupted
 	c.disconnects, c.ownQueues = c.jobs.Disconnects(), c.jobs.HasOwnQueues()
+	shares, _ := c.work.UnlikeQueues()
+	c.unlike = len(shares) > 0
 	c.share = shareOf(&c.work, config.ChurnInfo)
 	c.mostUnfinished = roomForReplies + int64(c.share.workers)*int64(c.jobs.LargestPayload())
 	c.build()

@@ -105,6 +105,35 @@ func (c *chunk) missing(base int64, yield func(int64) bool) bool {
 	return true
 }
 
+// QueueCounts is a part of the account: of the jobs of one queue.
+type QueueCounts struct{ Pushed, Delivered, Missing int64 }
+
+// CountBy returns the jobs that were confirmed, delivered and are missing by queue, of which there are n; of returns that
+// of a job, and one that is not within 0 and n-1 is left out. It takes some 20 ns for a job.
+func (l *Ledger) CountBy(n int, of func(k int64) int) []QueueCounts {
+	counts := make([]QueueCounts, n)
+	each := func(base int64, jobs uint64, add func(*QueueCounts)) {
+		for ; jobs != 0; jobs &= jobs - 1 {
+			if q := of(base + int64(bits.TrailingZeros64(jobs))); q >= 0 && q < n {
+				add(&counts[q])
+			}
+		}
+	}
+	for i, c := range *l.chunks.Load() {
+		if c == nil {
+			continue
+		}
+		for w := range c.accepted {
+			base := int64(i)*chunkJobs + int64(w)*64
+			accepted, seen := c.accepted[w].Load(), c.seen64(w)
+			each(base, accepted, func(q *QueueCounts) { q.Pushed++ })
+			each(base, seen, func(q *QueueCounts) { q.Delivered++ })
+			each(base, accepted&^seen, func(q *QueueCounts) { q.Missing++ })
+		}
+	}
+	return counts
+}
+
 // findingsKept is how many findings of each kind are kept. The counts are of all.
 const findingsKept = 1000
 

@@ -288,3 +288,36 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 	way()
 	assert.Zero(t, testing.AllocsPerRun(10_000, way))
 }
+
+// The parts by queue are those of the account.
+func TestCountBy(t *testing.T) {
+	t.Parallel()
+	l := New()
+	of := func(k int64) int { return int(k%3) - 1 } // a third has none of these queues
+	for k := int64(0); k < 3*chunkJobs; k += 7 {
+		l.Sent(k, 0)
+		if k%5 > 0 {
+			l.Pushed(k)
+		}
+		if k%4 > 0 {
+			l.Delivered(k, 0)
+		}
+	}
+	var want [2]QueueCounts
+	for k := int64(0); k < 3*chunkJobs; k += 7 {
+		if of(k) < 0 {
+			continue
+		}
+		q := &want[of(k)]
+		if k%5 > 0 {
+			q.Pushed++
+		}
+		if k%4 > 0 {
+			q.Delivered++
+		}
+		if k%5 > 0 && k%4 == 0 {
+			q.Missing++
+		}
+	}
+	assert.Equal(t, want[:], l.CountBy(2, of))
+}

@@ -176,3 +176,24 @@ func BenchmarkCommand(b *testing.B) {
 		r.Command(Push, Timing{Intended: i, Free: i, Sent: i + 3000, Replied: i + 3000 + i%1_000_000})
 	}
 }
+
+// Times of queues keep to the window, are added up, and are gone after a reset.
+func TestQueueTimes(t *testing.T) {
+	t.Parallel()
+	r := NewRecorder()
+	r.SetWindow(Window{From: time.Second})
+	for i := range 3 {
+		r.Queue(1, time.Second, time.Second+time.Duration(i)*time.Millisecond)
+	}
+	r.Queue(1, 0, time.Second)
+	r.Queue(-1, time.Second, time.Second)
+	r.Queue(MostQueues, time.Second, time.Second)
+	sum := new(Set)
+	second := r.Take(2 * time.Second)
+	sum.Add(second)
+	sum.Add(second)
+	assert.Equal(t, int64(6), sum.QueueTimes(1).Count())
+	assert.Zero(t, sum.QueueTimes(0).Count()+sum.QueueTimes(MostQueues).Count())
+	sum.Reset()
+	assert.Zero(t, sum.QueueTimes(1).Count())
+}

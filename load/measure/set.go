@@ -23,6 +23,7 @@ type Set struct {
 
 	ops     []opFigures // in the order in which they were first recorded or added, or that of NewRecorder
 	flows   [Flows]times
+	queues  []times // of jobs until they were delivered, by the queue; logs do not have them
 	dropped int64
 }
 
@@ -206,6 +207,9 @@ func (s *Set) Add(other *Set) {
 	for series, t := range other.all() {
 		s.series(series).add(t)
 	}
+	for i := range other.queues {
+		s.queue(i).add(&other.queues[i])
+	}
 	s.dropped += other.dropped
 }
 
@@ -217,10 +221,31 @@ func (s *Set) Reset() {
 			t.histogram.Reset()
 		}
 	}
+	for i := range s.queues {
+		if q := &s.queues[i]; q.count() > 0 {
+			q.histogram.Reset()
+		}
+	}
 	for i := range s.ops {
 		s.ops[i].aside, s.ops[i].errors = 0, [ErrorKinds]int64{}
 	}
 	s.From, s.Until, s.dropped = 0, 0, 0
+}
+
+// queue returns the times of a queue's jobs, and adds them if there are none.
+func (s *Set) queue(i int) *times {
+	for len(s.queues) <= i {
+		s.queues = append(s.queues, times{})
+	}
+	return &s.queues[i]
+}
+
+// QueueTimes returns the times of the jobs of a queue: from the intended time of their push until they were delivered.
+func (s *Set) QueueTimes(i int) Times {
+	if i >= len(s.queues) || s.queues[i].count() == 0 {
+		return Times{}
+	}
+	return Times{known: s.queues[i].histogram, all: s.queues[i].histogram}
 }
 
 func (s *Set) widen(from, until time.Duration) {

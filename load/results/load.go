@@ -57,6 +57,8 @@ type Load struct {
 	ClockBound time.Duration `json:"clock_bound_ns,omitempty"`
 	// Jobs is the account of every job of the run, whatever the phase it was pushed in.
 	Jobs LoadJobs `json:"jobs"`
+	// Queues has a row for each of the first 20 queues, if these are not alike; none where several generators were added up.
+	Queues []LoadQueue `json:"queues,omitempty"`
 	// Disruptions is what was done to the target on purpose, and what it cost; nil if nothing was.
 	Disruptions *LoadDisruptions `json:"disruptions,omitempty"`
 	// Findings holds what the target did wrong with the jobs of this run. Any one of them makes the exit code ExitLoss,
@@ -247,6 +249,21 @@ type LoadFlow struct {
 	// Flow is one of LoadFlows.
 	Flow string  `json:"flow"`
 	Time Latency `json:"time"`
+}
+
+// LoadQueue is what became of the jobs of one queue: a part of the account, and of the flow job.fetched.
+type LoadQueue struct {
+	// Queue is its name on the server, Recorded that in the trace which was played.
+	Queue    string `json:"queue"`
+	Recorded string `json:"recorded,omitempty" from:"target"`
+	// Share is the part of all jobs that the plan has for it.
+	Share     float64 `json:"share"`
+	Pushed    int64   `json:"pushed"`
+	Delivered int64   `json:"delivered"`
+	Missing   int64   `json:"missing"`
+	// Fetched is the time from the intended start of a push until the job was delivered, of pushes that were due in the
+	// measured window.
+	Fetched Latency `json:"fetched"`
 }
 
 // Latency sums up a histogram. Without values (Count 0) everything is 0.

@@ -43,6 +43,7 @@ func (l *Load) Page(o reports.PageOptions) reports.Page {
 		}
 		p.disrupted(l)
 		p.jobs(l)
+		p.queues(l)
 		if o.Figures {
 			p.jobsFigure(l)
 		}

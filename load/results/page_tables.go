@@ -158,6 +158,30 @@ func (p *page) jobs(l *Load) {
 	p.Add(t)
 }
 
+// queues appends the jobs of each queue, with their times unless these are no results.
+func (p *page) queues(l *Load) {
+	t := reports.Table{Columns: []reports.Column{{Title: "queue"}}}
+	for _, title := range []string{"share", "pushed", "delivered", "missing", "p50", "p99", "max"} {
+		t.Columns = append(t.Columns, reports.Column{Title: title, Right: true, Width: 7})
+	}
+	for i := range l.Queues {
+		q := &l.Queues[i]
+		name := q.Queue
+		if q.Recorded != "" {
+			name = text.Printable(q.Recorded)
+		}
+		row := reports.Cells(name, reports.Percent(q.Share), text.Grouped(q.Pushed), text.Grouped(q.Delivered),
+			text.Grouped(q.Missing))
+		if l.Validity.Valid && q.Fetched.Count > 0 && !l.PiledUp() {
+			for _, stat := range []string{"p50", "p99", "max"} {
+				row.Cells = append(row.Cells, reports.Words(reports.Time(q.Fetched.Stat(stat))))
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	p.TableSection("QUEUES", "their jobs, and how long these took from push to fetch", t)
+}
+
 // loadFindings appends what the target did wrong, with the clauses and some of the jobs.
 func (p *page) loadFindings(l *Load, o reports.PageOptions) {
 	if len(l.Findings) == 0 {

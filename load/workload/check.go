@@ -87,7 +87,7 @@ func (w *Workload) checkArrivals(r *rules) {
 		set bool
 	}{
 		{"rate", w.Rate > 0}, {"stages", staged}, {"poisson", w.Poisson}, {"burst", w.Burst > 1},
-		{"duration", w.Duration > 0}, {"prefill", w.Prefill > 0},
+		{"duration", w.Duration > 0}, {"prefill", w.Prefill > 0}, {"queue_rates", len(w.Queues.Rates) > 0},
 	} {
 		r.broken(traced && s.set, "the trace says which jobs there are, and when", "no "+s.key+" beside trace",
 			"remove "+s.key, s.key+" trace")
@@ -194,6 +194,15 @@ func (w *Workload) checkQueues(r *rules) {
 		"remove some", "queue_weights")
 	r.broken(len(q.Weights) > 0 && slices.Max(append([]float64{0}, q.Weights...)) == 0, "all weights are 0",
 		"a weight above 0", "raise one of them", "queue_weights")
+	if len(q.Rates) > 0 {
+		r.broken(w.Rate > 0 || len(w.Stages) > 0, "queue_rates and rate or stages both say how many arrive", "one of them",
+			"remove rate and stages", "queue_rates rate stages")
+		r.broken(q.Pick != Uniform || len(q.Weights) > 0, "queue_rates say how jobs get their queue",
+			"no queue_pick and queue_weights beside them", "remove these", "queue_rates queue_pick queue_weights")
+		r.broken(q.Number > 0 && len(q.Rates) != q.Number || len(q.Rates) > mostQueues,
+			fmt.Sprintf("%d rates", len(q.Rates)), "one for each queue, 1000 or fewer", "remove queues, or some rates",
+			"queue_rates queues")
+	}
 	r.broken(w.QueuePerJob > 0 && w.BeatOnly, "connections that only beat push no jobs",
 		"no queue_per_job beside beat_only", "remove queue_per_job", "queue_per_job beat_only")
 	r.broken(q.Skew > 0 && q.Pick != Zipf, fmt.Sprintf("queue_pick %s has no skew", Pick.String(q.Pick)),

@@ -278,17 +278,20 @@ func (p picker) at(random uint64) int {
 	return sort.Search(len(p), func(i int) bool { return random < p[i] || p[i] == math.MaxUint64 })
 }
 
-// picker is how a job gets its queue. The queues in priority order are filled evenly:
-// their order matters to workers only.
-func (q Queues) picker() picker {
+// picker is how a job gets its queue.
+func (q Queues) picker() picker { return newPicker(q.weights()) }
+
+// weights returns the weight of each queue. The queues in priority order are filled evenly: their order matters to
+// workers only.
+func (q Queues) weights() []float64 {
 	weights := slices.Repeat([]float64{1}, q.Number)
 	switch q.Pick {
 	case Weighted:
-		weights = q.Weights
+		copy(weights, q.Weights)
 	case Zipf:
 		for i := range weights {
 			weights[i] = math.Pow(float64(i+1), -q.Skew)
 		}
 	}
-	return newPicker(weights)
+	return weights
 }

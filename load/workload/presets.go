@@ -19,6 +19,7 @@ var presets = [...]struct {
 		func(w *Workload) { w.Consumers, w.Prefill = 50, 100_000 }},
 	{"idle", "connections that only beat", func(w *Workload) { w.Connections, w.BeatOnly = 1000, true }},
 	{"churn", "connections that come, push one job and go", func(w *Workload) { w.Connections, w.Churn = 50, true }},
+	{"neighbour", "five queues, one of which gets nine tenths of the jobs, in bursts", neighbour},
 	{"scheduled", "a round trip with jobs that are due later", func(w *Workload) {
 		w.Producers, w.Consumers, w.Delay = 50, 50, Range{Min: time.Second, Max: 5 * time.Second}
 	}},
@@ -32,6 +33,13 @@ var presets = [...]struct {
 const usualBacklog = 2
 
 func roundtrip(w *Workload) { w.Producers, w.Consumers, w.Backlog = 50, 50, usualBacklog }
+
+// neighbour has workers that are busy for a fifth of the time, so that a job of a quiet queue waits only where the server
+// has it wait behind those of the noisy one.
+func neighbour(w *Workload) {
+	w.Producers, w.Consumers, w.Burst = 50, 50, 50
+	w.Queues.Rates, w.Work = []Rate{900, 25, 25, 25, 25}, Range{Min: 10 * time.Millisecond, Max: 10 * time.Millisecond}
+}
 
 // Presets are the names of the presets, the default first.
 func Presets() []string {

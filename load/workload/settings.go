@@ -123,6 +123,8 @@ func (w *Workload) jobSettings() []Setting {
 			named(&w.Queues.Pick, pickNames[:]), false},
 		{"queue_weights", "a weight for each queue, as in 80,15,5",
 			of(&w.Queues.Weights, "numbers", listOf(parseWeight), joined(number)), true},
+		{"queue_rates", "a rate of an open loop for each queue, as in 900/s,25/s,25/s",
+			of(&w.Queues.Rates, "rates", listOf(ParseRate), joined(Rate.String)), true},
 		{"queue_skew", "Zipf exponent (default 1)", aboveZero(&w.Queues.Skew, "number", parseSkew, number), false},
 		{"queue_per_job", "share of the jobs that get a queue of their own, as in 10%",
 			of(&w.QueuePerJob, "share", ParseShare, number), false},

@@ -90,6 +90,7 @@ type Queues struct {
 	Number  int       // 0 is as many as there are Weights, or else one for each worker, 10 at most
 	Pick    Pick      // 0 is Uniform
 	Weights []float64 // of Weighted, one for each queue
+	Rates   []Rate    // of an open loop, one for each queue: in the place of Workload.Rate, Pick and Weights
 	Skew    float64   // of Zipf: queue i has weight 1/(i+1)^Skew; 0 is 1
 }
 
@@ -117,6 +118,13 @@ func (w *Workload) Filled() Workload {
 	}
 	if f.Trace != "" {
 		f.TraceSpeed = cmp.Or(f.TraceSpeed, 1)
+	}
+	if rates := f.Queues.Rates; len(rates) > 0 {
+		f.Rate, f.Queues.Pick, f.Queues.Weights = 0, Weighted, make([]float64, len(rates))
+		for i, rate := range rates {
+			f.Rate += rate
+			f.Queues.Weights[i] = float64(rate)
+		}
 	}
 	if f.Recorded != nil {
 		f.fillRecorded()
@@ -169,7 +177,29 @@ func (w *Workload) AwaitedQueues() int {
 }
 
 // Open reports whether the arrivals follow a plan instead of the replies.
-func (w *Workload) Open() bool { return w.Rate > 0 || len(w.Stages) > 0 || w.Trace != "" }
+func (w *Workload) Open() bool {
+	return w.Rate > 0 || len(w.Stages) > 0 || len(w.Queues.Rates) > 0 || w.Trace != ""
+}
+
+// UnlikeQueues returns the share of the jobs that each queue has, if not all have the same or workers prefer some, and
+// else nothing. Names are those of a trace; without one there are none.
+func (w *Workload) UnlikeQueues() (shares []float64, names []string) {
+	f := w.Filled()
+	if f.Queues.Pick == Uniform || f.Queues.Number < 2 {
+		return nil, nil
+	}
+	shares, sum := f.Queues.weights(), 0.0
+	for _, share := range shares {
+		sum += share
+	}
+	for i := range shares {
+		shares[i] /= sum
+	}
+	if f.Recorded != nil {
+		names = f.Recorded.Queues
+	}
+	return shares, names
+}
 
 // Planned returns how long the stages or the trace take; 0 if the load has neither.
 func (w *Workload) Planned() time.Duration {

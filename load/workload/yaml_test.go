@@ -118,7 +118,7 @@ func TestParseLittle(t *testing.T) {
 
 func TestPresets(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, []string{"roundtrip", "push", "fetch", "idle", "churn", "scheduled", "failing"}, workload.Presets())
+	assert.Equal(t, []string{"roundtrip", "push", "fetch", "idle", "churn", "neighbour", "scheduled", "failing"}, workload.Presets())
 	for _, name := range workload.Presets() {
 		w, err := workload.Preset(name)
 		require.NoError(t, err)
@@ -130,7 +130,7 @@ func TestPresets(t *testing.T) {
 	}
 	_, err := workload.Preset("psuh")
 	assert.EqualError(t, err,
-		`preset: unknown preset "psuh"; expected one of roundtrip, push, fetch, idle, churn, scheduled, failing; `+
+		`preset: unknown preset "psuh"; expected one of roundtrip, push, fetch, idle, churn, neighbour, scheduled, failing; `+
 			`did you mean push?`)
 }
 

@@ -73,7 +73,7 @@ func newCapacity(p process) *cobra.Command {
 
 // validate checks the values that no flag checks by itself.
 func (o *capacityOptions) validate() (err error) {
-	if flag := o.firstGiven("rate", "stages", "trace", "duration", "jobs"); flag != "" {
+	if flag := o.firstGiven("rate", "stages", "trace", "queue-rates", "duration", "jobs"); flag != "" {
 		return fmt.Errorf("--%s: the search sets the rate and the length of each step (--from, --most, --step)", flag)
 	}
 	from, err := parseRate("from", o.from)

@@ -39,7 +39,7 @@ var groups = []struct{ title, flags string }{
 	{"the comparison", "pairs block margin primary aa floor burden"},
 	{"the load", "preset rate stages trace trace-speed poisson burst duration jobs warmup think " +
 		"backlog topology fetchers reporters concurrency churn beat-only observe-every disconnects disconnect-at drain"},
-	{"the jobs", "payload exact-integers queues queue-pick queue-weights queue-skew queue-per-job job-types reserve-for " +
+	{"the jobs", "payload exact-integers queues queue-pick queue-weights queue-rates queue-skew queue-per-job job-types reserve-for " +
 		"work fail-share retry delay prefill"},
 	{"the generator", "overload connect-rate processors engine segment start-at"},
 	{"disruptions", "disrupt disrupt-every disrupt-with"},
