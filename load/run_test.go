@@ -1,9 +1,11 @@
 package load_test
 
 import (
-	"fmt"
+	"bytes"
 	"context"
+	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -259,6 +261,28 @@ func TestQueuesAreAccountedForByThemselves(t *testing.T) {
 	assert.Equal(t, []int64{l.Jobs.Pushed, l.Jobs.Delivered, l.Flow("job.fetched").Time.Count},
 		[]int64{pushed, delivered, timed})
 	assert.Empty(t, bench{load: steady()}.run(t).Queues, "they are alike")
+}
+
+// What an observer is told is on the time axis: the jobs that wait, as the server counts them.
+func TestAnObserverTellsTheSizesOfQueues(t *testing.T) {
+	t.Parallel()
+	w := steady()
+	w.Observers, w.ObserveEvery, w.Work.Min, w.Work.Max = 1, workload.Duration(100*ms), 60*ms, 60*ms // 83 jobs a second
+	l := bench{load: w}.run(t)
+	var sizes []int64
+	for _, s := range l.Series {
+		if s.Phase == "measure" && s.Over > second/2 {
+			require.NotNil(t, s.Server, s.At)
+			require.NotNil(t, s.Server.WaitingJobs, s.At)
+			sizes = append(sizes, *s.Server.WaitingJobs)
+		}
+	}
+	require.GreaterOrEqual(t, len(sizes), 4)
+	assert.True(t, slices.IsSorted(sizes), sizes)
+	assert.Greater(t, sizes[len(sizes)-1], sizes[0]+30)
+	var out bytes.Buffer
+	require.NoError(t, results.WriteSeriesCSV(&out, l))
+	assert.Contains(t, strings.SplitN(out.String(), "\n", 2)[0], ",server_waiting_jobs,")
 }
 
 func TestEveryPresetLeavesItsQueuesEmpty(t *testing.T) {

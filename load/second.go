@@ -1,11 +1,13 @@
 package load
 
 import (
+	"cmp"
 	"math"
 	"time"
 
 	"github.com/fwpsuite/fwp/load/health"
 	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/protocol"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -30,6 +32,10 @@ func (r *run) tick(now time.Duration) {
 	f.total.Add(second)
 	s := r.second(second)
 	s.CPU, s.MemoryBytes, s.Server = sample.CPU, sample.Memory, r.serverSecond(s.Over)
+	if waiting := r.waitingJobs(); waiting != nil {
+		s.Server = cmp.Or(s.Server, new(results.ServerSecond))
+		s.Server.WaitingJobs = waiting
+	}
 	f.series = append(f.series, s)
 	AddHeat(&f.heat, second, r.carried())
 	f.backlog = max(f.backlog, s.Backlog)
@@ -59,6 +65,27 @@ func (r *run) serverSecond(over time.Duration) *results.ServerSecond {
 	return &results.ServerSecond{
 		CPU: float64(now.CPU-before.CPU) / float64(over), MemoryBytes: now.Memory, RedisBytes: now.Redis, Threads: now.Threads,
 	}
+}
+
+// waitingJobs returns how many jobs of the run the server has in its queues, if an observer was told in this second.
+func (r *run) waitingJobs() (sum *int64) {
+	sizer, can := r.config.Protocol.Speaker("").(protocol.Sizer)
+	if r.work.Observers == 0 || !can {
+		return nil
+	}
+	for i, shard := range r.shards {
+		var info []byte
+		r.engine.Do(i, func(time.Duration) { info = shard.TakeInfo() })
+		sizes := sizer.QueueSizes(info)
+		if sizes == nil || sum != nil {
+			continue
+		}
+		sum = new(int64)
+		for _, queue := range r.jobs.Queues() {
+			*sum += sizes[queue]
+		}
+	}
+	return sum
 }
 
 // take returns what a loop has recorded since the last time.

@@ -62,10 +62,19 @@ func (d *duty) sendInfo(now time.Duration, out []byte) []byte {
 	return d.speaker.Info(out)
 }
 
-// observed handles the reply to an observer's info.
-func (d *duty) observed(now time.Duration, refused error) outcome {
-	if refused != nil {
+// observed handles the reply to an observer's info. The first one after a TakeInfo is kept: more are not read.
+func (d *duty) observed(now time.Duration, e *protocol.Event) outcome {
+	if e.Err != nil {
 		d.slow(now)
 	}
-	return outcome{measure.Info, refused}
+	if c := d.shard; len(c.info) == 0 {
+		c.info = append(c.info, e.Body...)
+	}
+	return outcome{measure.Info, e.Err}
+}
+
+// TakeInfo returns what an observer was told first since the last call, valid until the next one; empty if nothing was.
+func (c *Shard) TakeInfo() []byte {
+	c.info, c.taken = c.taken[:0], c.info
+	return c.taken
 }

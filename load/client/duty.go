@@ -59,7 +59,7 @@ func (d *duty) answered(now time.Duration, e *protocol.Event) outcome {
 	case reporting:
 		return d.reported(now, e.Err)
 	case observing:
-		return d.observed(now, e.Err)
+		return d.observed(now, e)
 	}
 	return d.fetched(now, e)
 }

@@ -87,19 +87,20 @@ type Shard struct {
 	mostUnfinished int64
 	plan           *arrivals.Plan
 
-	share      share
-	dispatcher dispatcher
-	opener     opener // of long-lived connections
-	cycler     opener // of short-lived connections
-	clock      clock
-	sweeper    sweeper
-	producers  []*producer
-	churners   []*churner
-	workers    []*worker
-	conns      []*conn // all of them
-	buffers    [][]byte
-	event      protocol.Event // the message that is being handled
-	pushing    workload.Push  // the job that is being pushed
+	share       share
+	dispatcher  dispatcher
+	opener      opener // of long-lived connections
+	cycler      opener // of short-lived connections
+	clock       clock
+	sweeper     sweeper
+	producers   []*producer
+	churners    []*churner
+	workers     []*worker
+	conns       []*conn // all of them
+	buffers     [][]byte
+	info, taken []byte         // what an observer was told; see TakeInfo
+	event       protocol.Event // the message that is being handled
+	pushing     workload.Push  // the job that is being pushed
 
 	fails         bool // some jobs are to fail
 	disrupted     bool // the target is disrupted on purpose

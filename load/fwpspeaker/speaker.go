@@ -3,6 +3,7 @@ package fwpspeaker
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -179,6 +180,7 @@ func (s *speaker) answers(r *fwp.Reply, e *protocol.Event) bool {
 		}
 		return r.Kind == fwp.BulkString || r.Kind == fwp.NullBulk
 	case fwp.INFO:
+		e.Body = r.Text
 		return r.Kind == fwp.BulkString
 	}
 	return r.Kind == fwp.SimpleString && string(r.Text) == "OK" || s.asked == fwp.BEAT && ordered(r, e)
@@ -194,6 +196,15 @@ func ordered(r *fwp.Reply, e *protocol.Event) bool {
 		e.State = protocol.Terminating
 	}
 	return e.State != protocol.Working
+}
+
+// QueueSizes implements [protocol.Sizer]. The specification leaves open what INFO has: this is Faktory's form.
+func (*speaker) QueueSizes(info []byte) map[string]int64 {
+	var read struct {
+		Faktory struct{ Queues map[string]int64 }
+	}
+	_ = json.Unmarshal(info, &read) // a server with another form tells no sizes
+	return read.Faktory.Queues
 }
 
 // greeted reads HI. The work is the password's hash.

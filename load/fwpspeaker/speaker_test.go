@@ -77,7 +77,7 @@ var commands = map[string]struct {
 		"$21\r\n{\"state\":\"terminate\"}\r\n", protocol.Event{Kind: protocol.Ordered, State: protocol.Terminating}},
 	"terminate BEAT": {beat(protocol.Terminating), `BEAT {"wid":"w1","current_state":"terminate"}`, ok, protocol.Event{}},
 	"INFO": {func(s protocol.Speaker, out []byte) []byte { return s.Info(out) }, "INFO", "$2\r\n{}\r\n",
-		protocol.Event{}},
+		protocol.Event{Body: []byte("{}")}},
 	"END": {func(s protocol.Speaker, out []byte) []byte { return s.Bye(out) }, "END", ok, protocol.Event{}},
 }
 
@@ -230,4 +230,16 @@ func TestLimits(t *testing.T) {
 	s.Push(nil, &workload.Push{Jobs: w.Jobs("r", 1), K: 1})
 	_, _, err = hear(s, "-"+strings.Repeat("x", 5<<20)+"\r\n")
 	require.NoError(t, err, "a server may send back what it got")
+}
+
+func TestQueueSizes(t *testing.T) {
+	t.Parallel()
+	sizer, is := opened(t, "").(protocol.Sizer)
+	require.True(t, is)
+	for info, want := range map[string]map[string]int64{
+		`{"faktory":{"queues":{"a":3,"b":0},"total_enqueued":3}}`: {"a": 3, "b": 0},
+		`{"server":{}}`: nil, `no JSON`: nil, "": nil, `{"faktory":[]}`: nil,
+	} {
+		assert.Equal(t, want, sizer.QueueSizes([]byte(info)), info)
+	}
 }

@@ -82,6 +82,11 @@ type Subscriber interface {
 	Subscribe(to *Queues)
 }
 
+// Sizer is a [Speaker] whose reply to Info tells how many jobs wait in each queue: nil if it does not.
+type Sizer interface {
+	QueueSizes(info []byte) map[string]int64
+}
+
 // Queues are the queues that a worker names to get a job: at least one, in this order.
 type Queues struct {
 	Names []string
@@ -139,7 +144,7 @@ const (
 type Event struct {
 	Kind  Kind
 	State State  // Ordered
-	Body  []byte // Job: as it was pushed, for [workload.Jobs.Read]; valid until the next Hear
+	Body  []byte // Job: as it was pushed, for [workload.Jobs.Read]; of Info what a Sizer reads; valid until the next Hear
 	Err   error  // Refused: a *RefusedError
 	// Answer is what the client sends at once, mostly nothing; valid until the next Hear.
 	Answer []byte

@@ -159,15 +159,19 @@ func (p *page) serverFigures(l *Load) {
 		least time.Duration // a shorter part has too few ticks of the system's clock
 	}{
 		{"CPUs", []string{"CPU"}, 200 * time.Millisecond}, {"MiB", []string{"memory", "redis"}, 0},
-		{"threads", []string{"threads"}, 0},
+		{"threads", []string{"threads"}, 0}, {"jobs", []string{"waiting jobs"}, 0},
 	} {
 		var curves []reports.Curve
 		for _, name := range figure.of {
-			known := func(s *Second) bool { return s.Server != nil && s.Over >= figure.least && s.Server.figure(name) > 0 }
+			known := func(s *Second) bool {
+				_, known := s.Server.figure(name)
+				return known && s.Over >= figure.least
+			}
 			curve := reports.Curve{Name: name}
 			for _, some := range l.spans() {
 				if s := reports.Find(some, known); s != nil {
-					curve.Points = append(curve.Points, reports.Point{X: seconds64(s.At), Y: s.Server.figure(name)})
+					y, _ := s.Server.figure(name)
+					curve.Points = append(curve.Points, reports.Point{X: seconds64(s.At), Y: y})
 				}
 			}
 			if len(curve.Points) > 0 {
@@ -175,18 +179,29 @@ func (p *page) serverFigures(l *Load) {
 			}
 		}
 		if len(curves) > 0 {
-			p.timeFigure(l, "The server's "+figure.of[0], "What the server and all that it started used.",
+			words := "What the server and all that it started used."
+			if figure.unit == "jobs" {
+				words = "Jobs of the run in its queues, as INFO has them."
+			}
+			p.timeFigure(l, "The server's "+figure.of[0], words,
 				axis(figure.unit, reports.Linear, reports.Number), curves)
 		}
 	}
 }
 
-// figure returns a figure by its name in pictures.
-func (s *ServerSecond) figure(name string) float64 {
-	return map[string]float64{
+// figure returns a figure by its name in pictures, and whether it is known.
+func (s *ServerSecond) figure(name string) (value float64, known bool) {
+	switch {
+	case s == nil:
+		return 0, false
+	case name == "waiting jobs" && s.WaitingJobs != nil:
+		return float64(*s.WaitingJobs), true
+	}
+	value = map[string]float64{
 		"CPU": s.CPU, "memory": float64(s.MemoryBytes) / (1 << 20), "redis": float64(s.RedisBytes) / (1 << 20),
 		"threads": float64(s.Threads),
 	}[name]
+	return value, value > 0
 }
 
 // jobsFigure appends the account of the jobs.

@@ -333,7 +333,7 @@ type Second struct {
 	CPU float64 `json:"cpu" join:"sum"`
 	// MemoryBytes is the resident memory of the generator at its end; 0 where the operating system does not provide it.
 	MemoryBytes int64 `json:"memory_bytes,omitempty" join:"sum"`
-	// Server is what the target used, if it was started by the generator's program on this machine.
+	// Server is what the target used, if it was started by the generator's program on this machine, or said.
 	Server *ServerSecond `json:"server,omitempty"`
 	// Ops and Flows hold the figures of this second, in the order of tables.
 	Ops   []SecondOp   `json:"ops,omitempty"`
@@ -348,6 +348,9 @@ type ServerSecond struct {
 	MemoryBytes int64 `json:"memory_bytes"`
 	RedisBytes  int64 `json:"redis_bytes,omitempty"`
 	Threads     int   `json:"threads"`
+	// WaitingJobs is how many jobs of the run were in its queues, as the server told an observer in this second; absent if
+	// it did not. Then the figures above are 0 unless the target was started here.
+	WaitingJobs *int64 `json:"waiting_jobs,omitempty"`
 }
 
 // SecondOp is one kind of command in one second.

@@ -21,7 +21,8 @@ import (
 //	at_ns, over_ns, phase, target_per_s, achieved_per_s, connections, in_flight, backlog, dropped, unserved, errors,
 //	cpu, memory_bytes
 //
-// and then, if the target was started here, server_cpu, server_memory_bytes, server_redis_bytes and server_threads; for
+// and then, if the target was started here, server_cpu, server_memory_bytes, server_redis_bytes, server_threads and
+// server_waiting_jobs; for
 // each command that the run used, OP_count, OP_errors, OP_lateness_p99_ns, OP_service_p50_ns,
 // OP_service_p99_ns, OP_response_p50_ns, OP_response_p99_ns and OP_response_max_ns, and for each way of jobs
 // FLOW_count, FLOW_p50_ns, FLOW_p99_ns and FLOW_max_ns. OP and FLOW are the names with an underscore in place of the
@@ -114,6 +115,10 @@ func columns(part any, some bool) (names, values []string) {
 			}
 		case float64:
 			value = reports.Trimmed(x, 3)
+		case *int64:
+			if x != nil {
+				value = fmt.Sprint(*x)
+			}
 		case int, int64:
 			value = fmt.Sprint(x)
 		default:
