@@ -50,6 +50,7 @@ type poller struct {
 	events  [batch]unix.EpollEvent
 	limit   unix.Timespec // of a wait; here, because the kernel must find it where it was
 	sockets []*socket     // by descriptor
+	several bool          // the latest wait brought more than one event
 	opened  int32         // sockets since the start
 	sources uint32        // source addresses since the start
 
@@ -109,6 +110,7 @@ func (p *poller) run() {
 	l := p.loop
 	for {
 		n := p.await()
+		p.several = n > 1
 		if p.closed.Load() {
 			p.release()
 			return
@@ -138,9 +140,12 @@ func (p *poller) happened(event *unix.EpollEvent) {
 
 // await waits for events until the instant comes, and returns how many there are in p.events.
 func (p *poller) await() int {
-	// Under load there is something already. This call does not block, and the runtime need not know of it.
-	if n := p.take(p.wait2(syscall.RawSyscall6, 0)); n > 0 {
-		return n
+	// Under load there is something already: this call does not block, and the runtime need not know of it. After a wait that
+	// brought a single event there mostly is nothing, because the server is slower than the loop.
+	if p.several {
+		if n := p.take(p.wait2(syscall.RawSyscall6, 0)); n > 0 {
+			return n
+		}
 	}
 	p.waiting.Store(true)
 	defer p.waiting.Store(false)
