@@ -30,6 +30,11 @@ type Suite struct {
 	// Place is a file of the user's repository that stands for the run, empty if none is known: the file of known
 	// findings, or the workflow of a CI system.
 	Place string
+	// Repository is the user's repository, and Folder that of the call, to which the names of files are relative; both
+	// are empty if the call is at its root.
+	Repository, Folder string
+	// Scripts is the folder that has the texts of the scripts of the cases, by their names; empty if there is none.
+	Scripts string
 }
 
 // CaseState is what became of a case.
@@ -62,10 +67,22 @@ type Case struct {
 	File       string
 	Line       int
 	Reproducer string
+	// Script is where a script shows the finding.
+	Script ScriptPlace
 	// Known is where the finding is listed as known, "fwpcheck.expect:7" for example; empty if it is not. The writers
 	// skip a case that is known.
 	Known string
 	Took  time.Duration
+}
+
+// ScriptPlace is a place in a script: one of the suite's, one of the user's, or one that was made for a finding.
+type ScriptPlace struct {
+	// Name is Evidence.File, or the name of the case for a script that was made for it; empty if there is no script.
+	Name string
+	// Text is that of the script; empty if it is not known, or is in a file of the user's.
+	Text string
+	// Line, Col and Width are those of Evidence.
+	Line, Col, Width int
 }
 
 // Result is the state of the case after what is known: a case that is excused is skipped.
@@ -204,6 +221,9 @@ func (s *Suite) Add(c Case) {
 	for n := 2; slices.ContainsFunc(s.Cases, func(have Case) bool { return have.Name == c.Name }); n++ {
 		c.Name = fmt.Sprintf("%s (%d)", name, n)
 	}
+	if c.Script.Name == name {
+		c.Script.Name = c.Name
+	}
 	s.Cases = append(s.Cases, c)
 }
 
@@ -251,6 +271,7 @@ func (s *Suite) AddWhole(name string, without bool) {
 func (r *Report) caseOf(f Finding, o ExitOptions) Case {
 	c := f.asCase(o)
 	c.Known = r.Expectations.at(f.Known)
+	c.Script.Text = cmp.Or(c.Script.Text, r.Scripts[f.File])
 	if said := transcript(&f.Evidence, r.conversation(&f), PageOptions{}); len(said.Entries) > 0 {
 		c.Evidence = append(c.Evidence, said)
 	}
@@ -261,6 +282,10 @@ func (r *Report) caseOf(f Finding, o ExitOptions) Case {
 func (f *Finding) asCase(o ExitOptions) Case {
 	c := caseAbout(f.Check, f.Clause)
 	c.Level, c.File, c.Line, c.Reproducer = f.Level, f.File, f.Line, f.Saved
+	c.Script = ScriptPlace{Name: f.File, Line: f.Line, Col: f.Col, Width: f.Width}
+	if f.Script != "" {
+		c.Script = ScriptPlace{Name: c.Name, Text: f.Script, Line: lineOf(f.Script, f.Clause)}
+	}
 	c.State, c.Kind, c.Message = CaseStateOf(f.Verdict, o), f.Verdict.String(), clipped(text.OneLine(f.Actual))
 	if f.Expected != "" {
 		c.Message = clipped("expected "+text.OneLine(f.Expected)) + "; got " + c.Message
@@ -270,6 +295,15 @@ func (f *Finding) asCase(o ExitOptions) Case {
 	p.evidence(&f.Evidence, PageOptions{})
 	c.Evidence = p.Blocks
 	return c
+}
+
+// lineOf returns the line of a generated script, counted from 1, that shows the finding: the one behind the last mark of
+// the clause. Without a mark it is the first one.
+func lineOf(script, clause string) int {
+	if at := strings.LastIndex(script, "\nclause "+clause); at >= 0 {
+		return strings.Count(script[:at], "\n") + 3
+	}
+	return 1
 }
 
 // Count returns how many cases have each state, after what is known.

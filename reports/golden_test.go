@@ -124,7 +124,7 @@ func TestJSONRoundTrip(t *testing.T) {
 	t.Parallel()
 	full := &Report{}
 	fill(reflect.ValueOf(full).Elem(), new(int64))
-	full.Schema = Schema
+	full.Schema, full.Scripts = Schema, map[string]string{"a": "b\n"}
 	for name, r := range map[string]*Report{"rich": rich(), "expected": expected(), "every field": full} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -51,6 +51,8 @@ type Report struct {
 	Inputs *Inputs `json:"inputs,omitempty"`
 	// Functions is what code of the server was reached; nil if that was not asked for.
 	Functions *Functions `json:"functions,omitempty"`
+	// Scripts holds the texts of the suite's scripts that findings are about, by the name that Evidence.File has for them.
+	Scripts map[string]string `json:"scripts,omitempty"`
 	// Checks holds every check that was selected, and may hold others as NotSelected, in the order of the catalogue.
 	Checks []Check `json:"checks"`
 	// Clauses holds every clause of the catalogue, in its order, each with the worst verdict of its checks.

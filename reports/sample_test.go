@@ -2,6 +2,7 @@ package reports
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -13,6 +14,7 @@ func rich() *Report {
 			Name: "acme server", Version: "1.9.3", Reports: "faktory 1.9.3",
 		}},
 		Started: time.Date(2026, 3, 9, 14, 5, 6, 789000000, time.UTC), Took: 12345678901 * time.Nanosecond,
+		Scripts: map[string]string{"push/rejected.fwp": strings.Repeat("# a line\n", 13) + "S: $-1\n"},
 		Checks: []Check{
 			passing(), rejected(), padded(), dying(), slow(), endReply(), noPassword(), noRestart(),
 			{ID: "beat/regular", Title: "a consumer beats", Verdict: NotApplicable, Why: "binds workers"},

@@ -1,10 +1,3 @@
-// Package formats writes results: one table has a row for each format. The command lines get their list of formats,
-// their help and their completion from it.
-//
-// formats.go has the table; junit.go, tap.go, sarif.go and github.go write the cases of a result (see
-// [reports.Suite]). Pages are written by reports/page and reports/html.
-//
-// What is written is complete or not there: a format returns its bytes, and they are written once.
 package formats
 
 import (
@@ -38,14 +31,17 @@ type Output struct {
 	// Text is how text is written, and Markdown how Markdown is.
 	Text     page.TextOptions
 	Markdown page.MarkdownOptions
-	// Place is a file of the user's repository that stands for the run where the result names none.
-	Place string
+	// Place is a file of the user's repository that stands for the run where the result names none. Repository, Folder and
+	// Scripts are those of [reports.Suite].
+	Place, Repository, Folder, Scripts string
 }
 
 // Format is a way to write a result.
 type Format struct {
 	// Name is what users call it; Extension is the end of the names of its files, with its point.
 	Name, Extension string
+	// Scripts is set if its files point to scripts in files of their own.
+	Scripts bool
 
 	write func(o *Output) ([]byte, error)
 }
@@ -59,7 +55,7 @@ func All() []Format {
 		{Name: "tap", Extension: ".tap", write: ofCases(TAP)},
 		{Name: "github", Extension: ".txt", write: ofCases(GitHub)},
 		{Name: "markdown", Extension: ".md", write: writeMarkdown},
-		{Name: "sarif", Extension: ".sarif", write: ofCases(SARIF)},
+		{Name: "sarif", Extension: ".sarif", Scripts: true, write: ofCases(SARIF)},
 		{Name: "html", Extension: ".html", write: writeHTML},
 	}
 }
@@ -108,11 +104,22 @@ func Write(w io.Writer, name string, o Output) error {
 	return fmt.Errorf("%w: %q", ErrUnknown, name)
 }
 
+// Scripts returns the texts of the scripts that a file in the format of a name points to, by the names of their files in
+// the folder of [Output.Scripts].
+func Scripts(name string, o Output) map[string]string {
+	if f := reports.Find(All(), func(f *Format) bool { return f.Name == name }); f == nil || !f.Scripts || o.Scripts == "" {
+		return nil
+	}
+	suite := o.Result.Suite(o.Exit)
+	return scripts(&suite)
+}
+
 // ofCases returns the writer of the cases of a result.
 func ofCases(write func(*reports.Suite) ([]byte, error)) func(*Output) ([]byte, error) {
 	return func(o *Output) ([]byte, error) {
 		suite := o.Result.Suite(o.Exit)
-		suite.Place = cmp.Or(suite.Place, o.Place)
+		suite.Place, suite.Scripts = cmp.Or(suite.Place, o.Place), o.Scripts
+		suite.Repository, suite.Folder = o.Repository, o.Folder
 		return write(&suite)
 	}
 }

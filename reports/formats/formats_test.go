@@ -68,6 +68,7 @@ func TestFormatsGolden(t *testing.T) {
 		},
 	} {
 		suite := r.Suite(reports.ExitOptions{Require: []string{"FWP-FLUSH-02"}})
+		suite.Scripts = "report.scripts"
 		for format, write := range writers {
 			t.Run(name+" "+format, func(t *testing.T) {
 				t.Parallel()

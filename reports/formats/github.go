@@ -38,27 +38,20 @@ func GitHub(s *reports.Suite) ([]byte, error) {
 		}
 		title := text.Printable(text.OneLine(reports.JoinWith(": ", s.Subject, reports.JoinWith(" ", c.Clause, c.Kind))))
 		message := c.Name + ": " + short(c)
-		fmt.Fprintf(&out, "::%s %stitle=%s::%s\n", annotation(c), place(c), annotationProperty(title),
+		fmt.Fprintf(&out, "::%s %stitle=%s::%s\n", annotation(c), place(s, c), annotationProperty(title),
 			annotationText(text.Printable(message)))
 	}
 	return out.Bytes(), nil
 }
 
-// place returns the place of an annotation in the user's repository, empty if there is none: the scripts of the suite
-// are no files there.
-func place(c *reports.Case) string {
-	switch {
-	case c.Reproducer != "":
-		return "file=" + annotationProperty(text.Printable(c.Reproducer)) + ",line=1,"
-	case usersFile(c):
-		return fmt.Sprintf("file=%s,line=%d,", annotationProperty(text.Printable(c.File)), max(c.Line, 1))
+// place returns the place of an annotation, empty if that is no file of the user's repository: the scripts of the suite
+// are none.
+func place(s *reports.Suite, c *reports.Case) string {
+	name := inRepository(s, c.File)
+	if name == "" || !usersFile(c) {
+		return ""
 	}
-	return ""
-}
-
-// usersFile reports whether File is one of the user's: a script that was given, or the file of known findings.
-func usersFile(c *reports.Case) bool {
-	return c.File != "" && c.File == c.Check && (c.Kind == "stale" || strings.HasSuffix(c.File, ".fwp"))
+	return fmt.Sprintf("file=%s,line=%d,", annotationProperty(text.Printable(name)), max(c.Line, 1))
 }
 
 // onePerClause leaves the first case of each clause: all that a run finds about a clause is one finding.

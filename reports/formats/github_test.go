@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,13 +9,22 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// An annotation has a place only if that is a file of the user's: a script of the suite has the name of its check.
+// An annotation has a place only if that is a file of the user's, in the repository: a script of the suite has the name of
+// its check, and what --save writes is not there when others look.
 func TestPlacesOfAnnotations(t *testing.T) {
 	t.Parallel()
-	for file, want := range map[string]bool{"push/rejected": false, "my-bug.fwp": true, "": false} {
-		s := reports.Suite{Cases: []reports.Case{{Name: "x", Check: file, File: file, Line: 3, State: reports.CaseFailed}}}
+	for file, want := range map[string]string{
+		"push/rejected": "", "my-bug.fwp": "file=sub/my-bug.fwp,line=3,", "../up.fwp": "file=up.fwp,line=3,",
+		"/tmp/other.fwp": "", "../../outside.fwp": "", "": "",
+	} {
+		s := reports.Suite{
+			Repository: "/repo", Folder: "/repo/sub",
+			Cases: []reports.Case{{
+				Name: "x", Check: file, File: file, Line: 3, State: reports.CaseFailed, Reproducer: "found/x.fwp",
+			}},
+		}
 		out, err := GitHub(&s)
 		require.NoError(t, err)
-		assert.Equal(t, want, strings.Contains(string(out), "file="+file+",line=3,"), file)
+		assert.Equal(t, "::error "+want+"title=::x: \n", string(out), file)
 	}
 }

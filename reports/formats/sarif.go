@@ -4,9 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"net/url"
-	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/fwpsuite/fwp/internal/text"
@@ -62,14 +59,22 @@ type (
 		Text string `json:"text"`
 	}
 	sarifLocation struct {
-		Physical struct {
-			Artifact struct {
-				URI string `json:"uri"`
-			} `json:"artifactLocation"`
-			Region struct {
-				Line int `json:"startLine"`
-			} `json:"region"`
-		} `json:"physicalLocation"`
+		Physical *sarifPhysical `json:"physicalLocation,omitempty"`
+		Logical  []sarifLogical `json:"logicalLocations,omitempty"`
+	}
+	sarifPhysical struct {
+		Artifact struct {
+			URI string `json:"uri"`
+		} `json:"artifactLocation"`
+		Region sarifRegion `json:"region"`
+	}
+	sarifRegion struct {
+		Line int `json:"startLine"`
+		Col  int `json:"startColumn,omitempty"`
+		End  int `json:"endColumn,omitempty"`
+	}
+	sarifLogical struct {
+		Name string `json:"fullyQualifiedName"`
 	}
 	sarifSuppression struct {
 		Kind          string `json:"kind"`
@@ -78,8 +83,8 @@ type (
 )
 
 // SARIF returns the cases that did not pass, and warns, in SARIF 2.1.0, which code scanning reads. A rule is a
-// clause, or the kind of a case that has none. What is known is suppressed. A result is located in a file of the user's
-// repository: the script that shows it again, the line that lists it, or Place.
+// clause, or the kind of a case that has none. What is known is suppressed. A result is located in the file that says
+// most about it, a line of a script as a rule, and in the check.
 func SARIF(s *reports.Suite) ([]byte, error) {
 	name, version, _ := strings.Cut(s.Version, " ")
 	run := sarifRun{
@@ -88,7 +93,7 @@ func SARIF(s *reports.Suite) ([]byte, error) {
 			ExitWords: text.Printable(text.OneLine(s.Words)),
 		}},
 		Properties: sarifProperties{text.Printable(s.Target), fmt.Sprint(s.Seed)},
-		Results:    []sarifResult{}, ColumnKind: "utf16CodeUnits",
+		Results:    []sarifResult{}, ColumnKind: "unicodeCodePoints",
 	}
 	run.Tool.Driver = sarifDriver{Name: cmp.Or(name, "fwp"), Version: version, Rules: []sarifRule{}}
 	index := map[string]int{}
@@ -137,30 +142,28 @@ func sarifOf(s *reports.Suite, c *reports.Case, rule string, index int) sarifRes
 	case reports.CasePassed:
 		r.Level = "warning"
 	}
-	if file, line := placeOf(s, c); file != "" {
-		var at sarifLocation
-		at.Physical.Artifact.URI = (&url.URL{Path: filepath.ToSlash(file)}).String()
-		at.Physical.Region.Line = max(line, 1)
-		r.Locations = []sarifLocation{at}
-	}
+	r.Locations = locations(s, c)
 	if c.Known != "" {
 		r.Suppressions = []sarifSuppression{{"external", "known, " + text.Printable(c.Known)}}
 	}
 	return r
 }
 
-// placeOf returns the file of the user's repository, and the line, that stands for a case; empty if there is none.
-func placeOf(s *reports.Suite, c *reports.Case) (file string, line int) {
-	if c.Reproducer != "" {
-		return c.Reproducer, 1
-	}
-	if at := strings.LastIndexByte(c.Known, ':'); at > 0 {
-		if n, err := strconv.Atoi(c.Known[at+1:]); err == nil {
-			return c.Known[:at], n
+// locations returns where the result of a case is: at most one place in a file, and the check.
+func locations(s *reports.Suite, c *reports.Case) []sarifLocation {
+	var one sarifLocation
+	if at := locate(s, c); at.file != "" {
+		one.Physical = &sarifPhysical{Region: sarifRegion{Line: max(at.line, 1), Col: at.col}}
+		if at.col > 0 {
+			one.Physical.Region.End = at.col + at.width
 		}
+		one.Physical.Artifact.URI = uri(s, at.file)
 	}
-	if usersFile(c) {
-		return c.File, c.Line
+	if name := cmp.Or(c.Check, c.Class); name != "" {
+		one.Logical = []sarifLogical{{text.Printable(name)}}
 	}
-	return s.Place, 1
+	if one.Physical == nil && one.Logical == nil {
+		return nil
+	}
+	return []sarifLocation{one}
 }

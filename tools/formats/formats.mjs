@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join, resolve, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { parse } from 'junit2json';
 import MarkdownIt from 'markdown-it';
 import { Parser } from 'tap-parser';
@@ -56,6 +57,7 @@ function tap(r, suite) {
 // No reader of SARIF that npm has runs on Node alone, so its shape is checked here.
 function sarif(r, suite) {
   const log = JSON.parse(r.text('sarif'));
+  let located = 0;
   assert.equal(log.version, '2.1.0');
   const [{ tool, results, invocations }] = log.runs;
   assert.equal(invocations[0].exitCode, r.code);
@@ -63,7 +65,16 @@ function sarif(r, suite) {
     assert.equal(tool.driver.rules[result.ruleIndex].id, result.ruleId);
     assert.ok(result.message.text);
     assert.equal(result.level === 'none', result.kind === 'open');
+    const [{ physicalLocation: at, logicalLocations: named }] = result.locations;
+    assert.ok(at || named[0].fullyQualifiedName, `${result.message.text} has a place`);
+    if (!at) continue;
+    const lines = readFileSync(new URL(at.artifactLocation.uri, pathToFileURL(process.cwd() + sep)), 'utf8').split('\n');
+    const [line, { startColumn, endColumn }] = [lines[at.region.startLine - 1], at.region];
+    assert.ok(line, `${at.artifactLocation.uri} has line ${at.region.startLine}`);
+    if (startColumn) assert.ok(startColumn < endColumn && endColumn <= [...line].length + 1, `columns of ${line}`);
+    located++;
   }
+  if (r.name === 'finding') assert.ok(located > 0, 'the line of a script');
   assert.equal(results.filter((x) => x.level === 'error').length, suite.failures);
   assert.equal(results.filter((x) => x.kind === 'open').length, suite.errors);
 }

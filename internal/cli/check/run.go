@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -170,6 +171,7 @@ func complete(ctx context.Context, r *reports.Report, s subject, on testbed, cho
 		}
 	}
 	r.Unseen = unseen(r, s, chosen)
+	r.Scripts = chosen.scripts(r)
 	chosen.keepRecords(r)
 	if chosen.own { // scripts of the user's have no part in the other clauses
 		r.Clauses = slices.DeleteFunc(r.Clauses, func(c reports.Clause) bool { return len(c.Checks) == 0 })
@@ -199,6 +201,22 @@ type selection struct {
 	own bool // they are scripts of the user's
 
 	recorded []string // the checks of a profile that the user has not named: what they find only counts as observed
+}
+
+// scripts returns the texts of the suite's scripts that findings are about.
+func (c selection) scripts(r *reports.Report) map[string]string {
+	texts := map[string]string{}
+	for _, f := range r.Findings() {
+		texts[f.File] = ""
+	}
+	for _, check := range c.in {
+		d := check.Describe()
+		if _, found := texts[d.File]; found && !c.own && len(d.Source) > 0 {
+			texts[d.File] = strings.TrimSuffix(strings.Join(d.Source, "\n"), "\n") + "\n"
+		}
+	}
+	maps.DeleteFunc(texts, func(_, script string) bool { return script == "" })
+	return texts
 }
 
 // wait returns the longest time that one of the checks has to wait.

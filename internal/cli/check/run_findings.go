@@ -19,7 +19,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/internal/text"
@@ -95,7 +94,7 @@ func (o *runOptions) saveFindings(p process, r *reports.Report, s subject, chose
 	again, saved := o.commands(s, true), map[string]string{}
 	for i := range r.Checks {
 		c := &r.Checks[i]
-		saveCheck(c, r, chosen.in, save, saved)
+		saveCheck(c, r, save, saved)
 		for j := range c.Findings {
 			if f := &c.Findings[j]; f.Saved != "" {
 				f.Reproduce = again.run(f.Saved)
@@ -113,14 +112,13 @@ func (o *runOptions) saveFindings(p process, r *reports.Report, s subject, chose
 // saveCheck saves the scripts of the findings of one check: those that were made for them, and those of the checks that
 // have shown them, which are saved once.
 func saveCheck(
-	c *reports.Check, r *reports.Report, checks []conformance.Check, save func(name, script string) string,
-	saved map[string]string,
+	c *reports.Check, r *reports.Report, save func(name, script string) string, saved map[string]string,
 ) {
 	c.Findings = r.FindingsOf(c)
 	for j := range c.Findings {
 		f := &c.Findings[j]
 		id := cmp.Or(f.File, c.ID)
-		name, script := strings.ReplaceAll(id, "/", "-"), source(checks, id)
+		name, script := strings.ReplaceAll(id, "/", "-"), r.Scripts[id]
 		switch {
 		case f.Known > 0:
 		case f.Script != "":
@@ -132,16 +130,6 @@ func saveCheck(
 			f.Saved = saved[id]
 		}
 	}
-}
-
-// source returns the text of the script of a check; empty if it is none.
-func source(checks []conformance.Check, id string) string {
-	for _, c := range checks {
-		if d := c.Describe(); d.ID == id && len(d.Source) > 0 {
-			return strings.TrimSuffix(strings.Join(d.Source, "\n"), "\n") + "\n"
-		}
-	}
-	return ""
 }
 
 // decisive are the flags that the result of a check may depend on: not those for selecting and reporting.

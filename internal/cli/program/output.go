@@ -52,7 +52,7 @@ func (p Process) Deliver(o Output) error {
 	if shown != "" {
 		here := p.fit(p.Out)
 		here.Color = p.wantsColor(o.Flags.Color.String())
-		if err := o.write(shown, p.Out, formats.Output{Text: here}); err != nil {
+		if err := writeAs(shown, p.Out, p.about(&o, formats.Output{Text: here})); err != nil {
 			p.Logf("%v", err)
 			o.Trouble.Internal = text.OfError(err)
 		}
@@ -80,10 +80,16 @@ func (o *Output) file(at place) string {
 // isFolder reports whether --output names a folder: it ends with a slash.
 func isFolder(name string) bool { return name != "" && os.IsPathSeparator(name[len(name)-1]) }
 
-// save writes a report to a file, and reports whether it could.
+// save writes a report to a file, with the scripts that it points to in a folder beside it, and reports whether it could.
 func (p Process) save(o *Output, at place) bool {
-	plain := formats.Output{Text: page.TextOptions{Color: o.Flags.Color.String() == "always"}}
-	err := ReplaceFile(at.file, func(w io.Writer) error { return o.write(at.format, w, plain) })
+	how := p.about(o, formats.Output{Text: page.TextOptions{Color: o.Flags.Color.String() == "always"}})
+	if info, err := os.Stat(at.file); err != nil || info.Mode().IsRegular() { // beside a device or a pipe is no place
+		how.Scripts = strings.TrimSuffix(at.file, filepath.Ext(at.file)) + ".scripts"
+	}
+	err := saveScripts(how.Scripts, formats.Scripts(at.format, how))
+	if err == nil {
+		err = ReplaceFile(at.file, func(w io.Writer) error { return writeAs(at.format, w, how) })
+	}
 	if err == nil {
 		return true
 	}
@@ -91,6 +97,50 @@ func (p Process) save(o *Output, at place) bool {
 		cmp.Or(errors.Unwrap(err), err))
 	o.Trouble.Internal = "the report could not be written to its file"
 	return false
+}
+
+// saveScripts writes scripts into a folder, which is made if there are any.
+func saveScripts(folder string, texts map[string]string) error {
+	for name, text := range texts {
+		file := filepath.Join(folder, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // scripts are no secret
+			return err
+		}
+		if err := ReplaceFile(file, Bytes([]byte(text))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// about completes how a report is written: with the report, and with where the call is in the user's repository.
+func (p Process) about(o *Output, how formats.Output) formats.Output {
+	how.Result, how.JSON, how.Exit, how.Verbose = o.Report, o.JSON, o.Exit, o.Flags.Verbose
+	how.Folder, _ = os.Getwd() // without it names stay as they are
+	how.Repository = cmp.Or(p.env("GITHUB_WORKSPACE"), how.Folder)
+	if name := workflowFile(p.env("GITHUB_WORKFLOW_REF")); name != "" {
+		how.Place = filepath.Join(how.Repository, name)
+	}
+	return how
+}
+
+// workflowFile returns the file in a reference to a workflow, "owner/name/.github/workflows/ci.yml@refs/heads/main" for
+// example; empty if that is none.
+func workflowFile(ref string) string {
+	path, _, _ := strings.Cut(ref, "@")
+	if parts := strings.SplitN(path, "/", 3); len(parts) == 3 {
+		return parts[2]
+	}
+	return ""
+}
+
+// writeAs writes a report in a format.
+func writeAs(name string, w io.Writer, how formats.Output) error {
+	err := formats.Write(w, name, how)
+	if errors.Is(err, formats.ErrUnknown) {
+		return &InternalError{err}
+	}
+	return err
 }
 
 // Ended returns the error that ends a command with this exit code, nil if all is well.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -68,27 +67,6 @@ func (r *ReportFlags) Validate(*pflag.FlagSet) error {
 
 // Result is what a run ends with.
 type Result = formats.Result
-
-// workflowFile returns the file in a reference to a workflow, "owner/name/.github/workflows/ci.yml@refs/heads/main" for
-// example; empty if that is none.
-func workflowFile(ref string) string {
-	path, _, _ := strings.Cut(ref, "@")
-	if parts := strings.SplitN(path, "/", 3); len(parts) == 3 {
-		return parts[2]
-	}
-	return ""
-}
-
-// write writes the report in a format; how says how text and Markdown are written.
-func (o *Output) write(name string, w io.Writer, how formats.Output) error {
-	how.Result, how.JSON, how.Exit, how.Verbose = o.Report, o.JSON, o.Exit, o.Flags.Verbose
-	how.Place = workflowFile(os.Getenv("GITHUB_WORKFLOW_REF"))
-	err := formats.Write(w, name, how)
-	if errors.Is(err, formats.ErrUnknown) {
-		return &InternalError{err}
-	}
-	return err
-}
 
 // place is a value of --output: a file, or standard output.
 type place struct {

@@ -61,19 +61,19 @@ func (p Process) annotate(o *Output, annotated bool) {
 	suite := o.Report.Suite(o.Exit)
 	if !annotated {
 		var out bytes.Buffer
-		if err := o.write("github", &out, formats.Output{}); err == nil {
+		if err := writeAs("github", &out, p.about(o, formats.Output{})); err == nil {
 			_, _ = io.WriteString(p.Err, p.Secrets.Hide(out.String()))
 		}
 	}
 	if name := p.env("GITHUB_STEP_SUMMARY"); name != "" {
-		if err := appendSummary(name, o, suite.Name); err != nil {
+		if err := p.appendSummary(name, o, suite.Name); err != nil {
 			p.Logf("the summary of the step cannot be written: %v", err)
 		}
 	}
 }
 
 // appendSummary appends the report to the summary of a step, which may have those of other commands.
-func appendSummary(name string, o *Output, title string) (err error) {
+func (p Process) appendSummary(name string, o *Output, title string) (err error) {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644) //nolint:gosec // results are no secret
 	if err != nil {
 		return err
@@ -89,8 +89,8 @@ func appendSummary(name string, o *Output, title string) (err error) {
 	}
 	if room := mostSummary - int(info.Size()) - 1; room > 0 {
 		var out bytes.Buffer
-		how := formats.Output{Markdown: page.MarkdownOptions{Title: title, Most: room}}
-		if err := o.write("markdown", &out, how); err != nil {
+		how := p.about(o, formats.Output{Markdown: page.MarkdownOptions{Title: title, Most: room}})
+		if err := writeAs("markdown", &out, how); err != nil {
 			return err
 		}
 		_, err = f.Write(append(out.Bytes(), '\n'))
