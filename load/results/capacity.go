@@ -179,6 +179,7 @@ func (c *LoadCapacity) Page(o reports.PageOptions) reports.Page {
 	)})
 	p.AddTroubles(c.Trouble)
 	if len(c.Steps) > 0 {
+		p.tiles(o, c.tiles())
 		p.curve(c)
 		if o.Figures {
 			p.Add(reports.Figure{Title: "Times against rate", Of: c.chart(),
@@ -206,7 +207,7 @@ func (p *page) curve(c *LoadCapacity) {
 	t.Columns = append(t.Columns, reports.Column{Title: "result"})
 	styles := map[string]reports.Style{StepFailed: reports.Bad, StepLimited: reports.Unclear}
 	t.Rows = reports.RowsOf(c.sorted(), func(s *CapacityStep) reports.Row {
-		return reports.Cells(reports.Rate(s.Rate), reports.Rate(s.Achieved), s.time("p50"), s.time("p99"), s.time("p99.9"),
+		return reports.Cells(reports.Rate(s.Rate), reports.Rate(s.Achieved), s.Response.words("p50"), s.Response.words("p99"), s.Response.words("p99.9"),
 			reports.Time(s.Lateness.P99)).With(reports.Styled(cmp.Or(styles[s.Result], reports.Good), s.Words()))
 	})
 	p.Add(t)
@@ -218,18 +219,6 @@ func (s *CapacityStep) Words() string {
 		return s.Result
 	}
 	return s.Result + ": " + text.OneLine(s.Why)
-}
-
-// time returns a percentile of the response times, which may be a lower bound.
-func (s *CapacityStep) time(stat string) string {
-	words := reports.Time(s.Response.Stat(stat))
-	switch {
-	case s.Response.Count == 0:
-		return ""
-	case slices.Contains(s.Response.AtLeast, stat):
-		return ">= " + words
-	}
-	return words
 }
 
 // chart returns the times against the rate.

@@ -5,5 +5,6 @@
 //   - figures of a run by name: metrics.go, jobs.go (the account of the jobs, and counts), lookup.go
 //   - what it comes to: outcome.go (exit code and words), suite.go (cases)
 //   - JSON and other data: json.go (and what is hidden in it), series.go (CSV), *.schema.json
-//   - for people: page.go, page_tables.go, page_comparison.go (with its form for benchstat), figures.go (pictures)
+//   - for people: page.go, page_tables.go, page_comparison.go (with its form for benchstat), tiles.go (what is seen
+//     first), figures.go (pictures)
 package results

@@ -32,6 +32,7 @@ func (l *Load) Page(o reports.PageOptions) reports.Page {
 	}
 	p.loaded(l, o)
 	if ran {
+		p.tiles(o, l.tiles(o))
 		p.validity(l)
 		if l.Validity.Valid || o.ShowInvalid {
 			p.figures(l, o)

@@ -30,6 +30,7 @@ func (c *LoadComparison) Page(o reports.PageOptions) reports.Page {
 		p.Section("NO VERDICT", "the ratios below decide nothing")
 		p.prose(text.OneLine(c.NoVerdict) + ".")
 	}
+	p.tiles(o, c.tiles())
 	p.ratios(c)
 	if o.Figures && len(c.Ratios) > 0 && c.NoVerdict == "" {
 		p.Add(reports.Figure{Title: "Ratios of B to A", Of: c.forest(),

@@ -42,7 +42,7 @@ func TestBlocks(t *testing.T) {
 		"a short row": {reports.Table{Columns: []reports.Column{{}, {Right: true}}, Rows: []reports.Row{
 			reports.Cells("a"), reports.Cells("", "1"), reports.Cells("  in", "2")}},
 			`<tr><td class=short>a</td><td></td></tr>` + "\n" + `<tr><td></td><td class=right>1</td></tr>` + "\n" +
-				`<tr><td class=short>&nbsp;&nbsp;  in</td><td class=right>2</td></tr>`},
+				`<tr><td class=short>&nbsp;&nbsp;in</td><td class=right>2</td></tr>`},
 		"words":      {reports.Table{Rows: []reports.Row{reports.Cells(wide)}}, "<td class=words>" + wide + "</td>"},
 		"some words": {reports.Table{Rows: []reports.Row{reports.Cells(wide[:30])}}, "<td>" + wide[:30] + "</td>"},
 		"a head": {reports.Table{Columns: []reports.Column{{}, {Title: "n", Right: true}}},

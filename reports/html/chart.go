@@ -14,6 +14,9 @@ type plot struct {
 	x, y                     scale
 }
 
+// axisLabels is the room for the values of a vertical axis.
+const axisLabels = 92.0
+
 // scale turns values of an axis into 0 to 1.
 type scale struct {
 	kind        reports.Scale
@@ -94,27 +97,50 @@ func (s *svg) chart(c *reports.Chart) {
 	if !ok {
 		return
 	}
-	s.height = p.bottom + 44
+	s.height = p.bottom + 50
 	s.bands(p, c.Bands)
 	s.marks(p, c.Marks)
 	s.axes(p, c)
 	for i, curve := range c.Curves {
 		s.curve(p, i, curve)
 	}
-	x := p.left
-	for i, curve := range c.Curves {
-		colour, dash := colours[i%len(colours)], dashes[i%len(dashes)]
-		s.raw(`<g class="key" data-curve="%d"><line x1="%s" y1="12" x2="%s" y2="12" stroke="%s" stroke-width="2.5" `+
-			`stroke-dasharray="%s"/>`, i, at(x), at(x+24), colour, dash)
-		s.label(x+30, 16, "start", curve.Name)
-		s.raw("</g>")
-		x += 44 + 7*float64(len(curve.Name))
+	for i, at := range legend(p, c) {
+		s.key(i, at, c.Curves[i].Name)
 	}
+}
+
+// legend returns where the names of curves begin above a chart, in as many lines as they need.
+func legend(p *plot, c *reports.Chart) (places []reports.Point) {
+	at := reports.Point{X: p.left, Y: legendLine}
+	for _, curve := range c.Curves {
+		width := 44 + labelLetter*float64(len(curve.Name))
+		if at.X > p.left && at.X+width > p.right {
+			at = reports.Point{X: p.left, Y: at.Y + legendLine}
+		}
+		places = append(places, at)
+		at.X += width
+	}
+	return places
+}
+
+// legendLine is the height of a line of names.
+const legendLine = 21.0
+
+// key draws the name of a curve, behind a piece of it.
+func (s *svg) key(number int, place reports.Point, name string) {
+	s.raw(`<g class="key" data-curve="%d">`, number)
+	s.line(place.X, place.Y-5, place.X+24, place.Y-5, fmt.Sprintf(` stroke="%s" stroke-width="2.5" stroke-dasharray="%s"`,
+		colours[number%len(colours)], dashes[number%len(dashes)]))
+	s.label(place.X+30, place.Y, "start", name)
+	s.raw("</g>")
 }
 
 // plotOf returns where values lie, and whether there are any.
 func plotOf(c *reports.Chart) (*plot, bool) {
-	p := &plot{left: 74, top: 30, right: wide - 26, bottom: 290}
+	p := &plot{left: axisLabels, top: 12, right: wide - 26, bottom: 290}
+	if names := legend(p, c); len(names) > 0 {
+		p.top += names[len(names)-1].Y
+	}
 	if len(c.Bands) > 0 {
 		p.top += 14 // for their names
 	}
@@ -154,7 +180,7 @@ func (s *svg) bands(p *plot, bands []reports.Band) {
 		if i%2 == 0 {
 			s.rect(from, p.top, max(until-from, .5), p.bottom-p.top, `fill="#808080" fill-opacity=".12"`)
 		}
-		if until-from > 7*float64(len(b.Name)) {
+		if until-from > 8*float64(len(b.Name)) {
 			s.note((from+until)/2, p.top-4, b.Name)
 		}
 	}
@@ -181,20 +207,21 @@ func (s *svg) axes(p *plot, c *reports.Chart) {
 	s.raw(`</g>`)
 	before := math.Inf(-1)
 	for _, v := range p.x.ticks() {
-		if x := p.px(v); x-before > 46 {
-			s.label(x, p.bottom+16, "middle", c.X.Unit.Words(v))
-			before = x
+		words := c.X.Unit.Words(v)
+		if x, half := p.px(v), labelLetter*float64(len(words))/2; x-half > before {
+			s.label(x, p.bottom+20, "middle", words)
+			before = x + half + labelLetter
 		}
 	}
 	before = math.Inf(1)
 	for _, v := range p.y.ticks() {
-		if y := p.py(v); before-y > 13 {
+		if y := p.py(v); before-y > 21 {
 			s.label(p.left-6, y+4, "end", c.Y.Unit.Words(v))
 			before = y
 		}
 	}
-	s.label((p.left+p.right)/2, p.bottom+36, "middle", c.X.Title)
-	s.raw(`<text transform="translate(12 %s) rotate(-90)" text-anchor="middle">%s</text>`, at((p.top+p.bottom)/2),
+	s.label((p.left+p.right)/2, p.bottom+43, "middle", c.X.Title)
+	s.raw(`<text class="axis" transform="translate(12 %s) rotate(-90)" text-anchor="middle">%s</text>`, at((p.top+p.bottom)/2),
 		esc(c.Y.Title))
 }
 
@@ -249,9 +276,9 @@ func (s *svg) heat(h *reports.Heat) {
 	if first > 0 {
 		least = h.Edges[first-1]
 	}
-	p := &plot{left: 74, top: 10, right: wide - 26, bottom: 250,
+	p := &plot{left: axisLabels, top: 12, right: wide - 26, bottom: 250,
 		x: scale{reports.Linear, h.Columns[0].At, end}, y: scale{reports.Log, least, h.Edges[last]}}
-	s.height = p.bottom + 44
+	s.height = p.bottom + 50
 	s.axes(p, &reports.Chart{X: h.X, Y: h.Y})
 	var shades [heatShades]strings.Builder
 	for _, c := range h.Columns {

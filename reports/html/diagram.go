@@ -76,7 +76,12 @@ func (s *svg) forest(f *reports.Forest) {
 	if len(f.Rows) == 0 {
 		return
 	}
-	const left, right, row, top = 200.0, 190.0, 24.0, 10.0
+	const row, top = 26.0, 10.0
+	var names, words []string
+	for _, r := range f.Rows {
+		names, words = append(names, r.Name), append(words, r.Words())
+	}
+	left, right := widest(names, 120, 260), widest(words, 120, 260)
 	reach := math.Log(1.02 + 2*f.Margin) // on each side of 1
 	for _, r := range f.Rows {
 		reach = max(reach, 1.05*math.Abs(math.Log(r.Low)), 1.05*math.Abs(math.Log(r.High)))
@@ -92,20 +97,20 @@ func (s *svg) forest(f *reports.Forest) {
 	s.line(px(1), top, px(1), bottom, ` stroke="currentColor" stroke-opacity=".5"`)
 	before := math.Inf(-1)
 	for _, v := range []float64{math.Exp(-reach * .95), 1 / (1 + f.Margin), 1, 1 + f.Margin, math.Exp(reach * .95)} {
-		if x := px(v); x-before > 34 {
-			s.label(x, bottom+16, "middle", strconv.FormatFloat(v, 'f', 2, 64))
+		if x := px(v); x-before > 5*labelLetter {
+			s.label(x, bottom+20, "middle", strconv.FormatFloat(v, 'f', 2, 64))
 			before = x
 		}
 	}
-	s.label((left+wide-right)/2, bottom+36, "middle", "ratio")
+	s.label((left+wide-right)/2, bottom+43, "middle", "ratio")
 	for i := range f.Rows {
-		s.forestRow(&f.Rows[i], px, top+row*(float64(i)+.5), wide-right+8)
+		s.forestRow(&f.Rows[i], px, top+row*(float64(i)+.5), left-8, wide-right+8)
 	}
-	s.height = bottom + 44
+	s.height = bottom + 50
 }
 
-// forestRow draws a ratio at a height, with its words from a place on.
-func (s *svg) forestRow(r *reports.ForestRow, px func(float64) float64, y, words float64) {
+// forestRow draws a ratio at a height, with its name up to a place and its words from a place on.
+func (s *svg) forestRow(r *reports.ForestRow, px func(float64) float64, y, name, words float64) {
 	colour, thick, size := "#808080", 2, 4.0
 	switch r.Style {
 	case reports.Bad:
@@ -116,7 +121,7 @@ func (s *svg) forestRow(r *reports.ForestRow, px func(float64) float64, y, words
 	if r.Strong {
 		thick, size = 3, 6
 	}
-	s.label(192, y+4, "end", r.Name)
+	s.label(name, y+4, "end", r.Name)
 	s.line(px(r.Low), y, px(r.High), y, fmt.Sprintf(` stroke="%s" stroke-width="%d"`, colour, thick))
 	s.rect(px(r.Ratio)-size, y-size, 2*size, 2*size, `fill="`+colour+`"`)
 	s.label(words, y+4, "start", r.Words())

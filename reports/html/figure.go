@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -43,6 +44,17 @@ func (s *svg) line(x1, y1, x2, y2 float64, look string) {
 	s.raw(`<line x1="%s" y1="%s" x2="%s" y2="%s"%s/>`, at(x1), at(y1), at(x2), at(y2), look)
 }
 
+// labelLetter is the width of a letter of the labels of a picture on a small screen, where they are larger than elsewhere.
+const labelLetter = 11.5
+
+// widest returns the width of the longest of some labels, with a gap beside it, within bounds.
+func widest(labels []string, least, most float64) float64 {
+	for _, words := range labels {
+		least = max(least, labelLetter*float64(utf8.RuneCountInString(words))+16)
+	}
+	return min(least, most)
+}
+
 // note writes a small text around a place.
 func (s *svg) note(x, y float64, words string) {
 	s.raw(`<text x="%s" y="%s" text-anchor="middle" font-size="11">%s</text>`, at(x), at(y), esc(words))
@@ -51,20 +63,21 @@ func (s *svg) note(x, y float64, words string) {
 // figure writes a picture, and its data as a table that can be opened.
 func (p *page) figure(f reports.Figure) {
 	s := &svg{}
-	interactive, role := "", "img"
+	class, role := " class=scales", "img"
 	switch d := f.Of.(type) {
 	case *reports.Chart:
 		s.chart(d)
-		interactive = " class=chart"
+		class = ` class="chart scales"`
 	case *reports.Bars:
 		s.bars(d)
 	case *reports.Heat:
 		s.heat(d)
 	case *reports.Matrix:
 		s.matrix(d)
-		role = "group" // it has links
+		class, role = "", "group" // it has links
 	case *reports.Diagram:
 		s.diagram(d)
+		class = ""
 	case *reports.Forest:
 		s.forest(d)
 	}
@@ -76,7 +89,7 @@ func (p *page) figure(f reports.Figure) {
 	if f.Invalid {
 		drawn, faint = inGrey(drawn), ` opacity="0.6"`
 	}
-	p.raw("<figure%s id=figure-%d>\n<figcaption><b>%s</b> %s</figcaption>\n", interactive, n, esc(f.Title),
+	p.raw("<figure%s id=figure-%d>\n<figcaption><b>%s</b> %s</figcaption>\n", class, n, esc(f.Title),
 		esc(f.Description))
 	p.raw("<div class=scroll tabindex=0 role=group aria-label=\"Picture: %s\">", esc(f.Title))
 	p.raw(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %s" width="%d" height="%s" role="%s" `+
@@ -105,11 +118,12 @@ func inGrey(drawn string) string {
 
 // bars draws numbers.
 func (s *svg) bars(b *reports.Bars) {
-	const left, right, row = 110.0, 150.0, 22.0
-	most := int64(1)
+	const right, row = 150.0, 24.0
+	most, names := int64(1), []string{}
 	for _, bar := range b.Bars {
-		most = max(most, bar.Value)
+		most, names = max(most, bar.Value), append(names, bar.Name)
 	}
+	left := widest(names, 110, wide/3)
 	y := 6.0
 	for _, bar := range b.Bars {
 		long := (wide - left - right) * float64(bar.Value) / float64(most)

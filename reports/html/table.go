@@ -2,6 +2,7 @@ package html
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -18,6 +19,7 @@ func (p *page) scroll(name string) {
 func (p *page) table(t reports.Table, name string) {
 	columns := t.Layout()
 	wide := len(columns)
+	var titles []reports.Column // which its cells have on a small screen
 	p.scroll(name)
 	switch p.raw("<table"); {
 	case len(t.Rows) == 0:
@@ -25,6 +27,9 @@ func (p *page) table(t reports.Table, name string) {
 		p.raw(" class=clauses")
 	case t.Rows[0].Link != "":
 		p.raw(" class=findings")
+	case name == "" && t.Titled() && wide >= cardsFrom:
+		p.raw(" class=cards")
+		titles = columns
 	}
 	p.raw(">\n")
 	if t.Titled() {
@@ -44,7 +49,7 @@ func (p *page) table(t reports.Table, name string) {
 			p.raw(" id=\"%s\"", esc(row.Anchor))
 		}
 		p.raw(">")
-		p.cells(row, columns)
+		p.cells(row, columns, titles)
 		p.raw("</tr>\n")
 		for _, line := range row.Detail {
 			p.raw("<tr class=detail><td></td><td colspan=%d>%s</td></tr>\n", max(wide-1, 1), p.text(line))
@@ -56,14 +61,21 @@ func (p *page) table(t reports.Table, name string) {
 	}
 }
 
-// cells writes those of a row.
-func (p *page) cells(row reports.Row, columns []reports.Column) {
+// cardsFrom is how many columns a table has whose rows are cards on a small screen: it would be cut there.
+const cardsFrom = 5
+
+// cells writes those of a row, with the titles of their columns if they are given.
+func (p *page) cells(row reports.Row, columns, titles []reports.Column) {
 	for i, column := range columns {
+		title := ""
+		if i < len(titles) && titles[i].Title != "" {
+			title = " data-title=\"" + esc(titles[i].Title) + "\""
+		}
 		switch {
 		case i >= len(row.Cells):
 			p.raw("<td></td>")
 		case row.Anchor == "":
-			p.raw("<td%s>%s%s</td>", alignment(column, row.Cells[i]...), indent(row.Cells[i]), p.linked(row, i))
+			p.raw("<td%s%s>%s</td>", alignment(column, row.Cells[i]...), title, p.linked(row, i))
 		case i == 0:
 			p.raw("<th scope=row>%s</th>", p.text(row.Cells[i]))
 		default:
@@ -75,20 +87,22 @@ func (p *page) cells(row reports.Row, columns []reports.Column) {
 // linked returns a cell, whose words are a link to the entry about the row if they are the second ones, a name, and lead
 // to no page of their own.
 func (p *page) linked(row reports.Row, i int) string {
-	words := p.text(row.Cells[i])
+	blanks, cell := indent(row.Cells[i])
+	words := p.text(cell)
 	if _, there := p.anchors[row.Link]; i != 1 || !there || words == "" || p.link != nil {
-		return words
+		return blanks + words
 	}
-	return `<a href="#` + esc(row.Link) + `">` + words + `</a>`
+	return blanks + `<a href="#` + esc(row.Link) + `">` + words + `</a>`
 }
 
-// indent returns the blanks that a cell begins with, which HTML would leave out.
-func indent(x reports.Text) string {
-	if len(x) == 0 {
-		return ""
+// indent returns the blanks that a cell begins with, which HTML would leave out, and the cell without them.
+func indent(x reports.Text) (blanks string, rest reports.Text) {
+	if len(x) == 0 || !strings.HasPrefix(x[0].Text, " ") {
+		return "", x
 	}
-	blanks := len(x[0].Text) - len(strings.TrimLeft(x[0].Text, " "))
-	return strings.Repeat("&nbsp;", min(blanks, 8))
+	rest = slices.Clone(x)
+	rest[0].Text = strings.TrimLeft(x[0].Text, " ")
+	return strings.Repeat("&nbsp;", min(len(x[0].Text)-len(rest[0].Text), 8)), rest
 }
 
 // shortCell is how many characters of a cell are kept on one line.

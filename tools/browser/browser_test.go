@@ -230,6 +230,8 @@ const inspect = `(() => {
       if (fill !== 'none') { enough('square', fill, 3); enough('letter', getComputedStyle(g.querySelector('text')).fill,
         4.5, fill); } });
   });
+  document.querySelectorAll('.scroll:has(> .cards), .scales > .scroll').forEach((box) => {
+    if (box.scrollWidth > box.clientWidth + 1) wrong.push('cut at its right side: ' + box.getAttribute('aria-label')); });
   if (document.documentElement.scrollWidth > innerWidth) wrong.push('wider than the page: ' +
     document.documentElement.scrollWidth + ' of ' + innerWidth);
   return wrong;

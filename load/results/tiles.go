@@ -1,0 +1,120 @@
+package results
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// tiles appends what a reader of a page with pictures sees first.
+func (p *page) tiles(o reports.PageOptions, all reports.Tiles) {
+	if o.Figures {
+		p.Add(all)
+	}
+}
+
+// tiles returns what a reader of a run sees first: whether it is valid, the rate, the times and the account of the jobs.
+func (l *Load) tiles(o reports.PageOptions) (t reports.Tiles) {
+	valid := reports.Tile{Value: "valid", Word: "run", Style: reports.Good}
+	if !l.Validity.Valid {
+		valid = reports.Tile{Value: "INVALID", Word: "run", Style: reports.Caution}
+	}
+	t.Tiles = append(t.Tiles, valid)
+	if r := l.Rate; (l.Validity.Valid || o.ShowInvalid) && r.Done > 0 {
+		rate := reports.Tile{Value: reports.Rate(r.Achieved), Word: "achieved"}
+		if r.Target > 0 {
+			rate.Word, rate.Style = "of "+reports.Rate(r.Target), reports.Good
+		}
+		if r.Achieved < AchievedEnough*r.Target {
+			rate.Style = reports.Caution
+		}
+		t.Tiles = append(t.Tiles, rate)
+		if op := l.Op(r.Op); op != nil {
+			t.Tiles = append(t.Tiles, op.Response.tile(r.Op, "p50"), op.Response.tile(r.Op, "p99"))
+		}
+	}
+	return reports.Tiles{Tiles: append(t.Tiles, l.Jobs.tiles()...)}
+}
+
+// tiles returns the account: what is wrong with jobs is there even if it is nothing, once that is known.
+func (j *LoadJobs) tiles() []reports.Tile {
+	if j.Pushed+j.Doubtful == 0 {
+		return nil
+	}
+	wrong := func(n int64, word string) reports.Tile {
+		if n > 0 {
+			return reports.Tile{Value: text.Grouped(n), Word: word, Style: reports.Bad}
+		}
+		return reports.Tile{Value: "0", Word: word, Style: reports.Good}
+	}
+	all := []reports.Tile{{Value: text.Grouped(j.Pushed), Word: "jobs pushed"}}
+	switch {
+	case j.Part:
+		return all
+	case j.Drained:
+		all = append(all, wrong(j.Lost, "lost"))
+	default:
+		all = append(all, reports.Tile{Value: text.Grouped(j.Missing), Word: "unaccounted for", Style: reports.Unclear})
+	}
+	return append(all, wrong(j.Duplicated, "delivered twice"))
+}
+
+// tile returns a percentile of the response times of a command, which may be a lower bound.
+func (l *Latency) tile(op, stat string) reports.Tile {
+	return reports.Tile{Value: l.words(stat), Word: stat + " of " + opWords(op)}
+}
+
+// words returns a percentile, which may be a lower bound.
+func (l *Latency) words(stat string) string {
+	words := reports.Time(l.Stat(stat))
+	switch {
+	case l.Count == 0:
+		return ""
+	case slices.Contains(l.AtLeast, stat):
+		return ">= " + words
+	}
+	return words
+}
+
+// tiles returns the highest rate that held, the lowest that did not, and the times at the former.
+func (c *LoadCapacity) tiles() (t reports.Tiles) {
+	held := reports.Tile{Value: "no rate", Word: "held", Style: reports.Caution}
+	if c.Rate > 0 {
+		held.Value = reports.Rate(c.Rate)
+	}
+	if c.Rate > 0 && c.Confirmed && !c.Limited {
+		held.Style = reports.Good
+	}
+	t.Tiles = append(t.Tiles, held)
+	if c.Above > 0 {
+		t.Tiles = append(t.Tiles, reports.Tile{Value: reports.Rate(c.Above), Word: "did not hold", Style: reports.Bad})
+	}
+	for _, s := range slices.Backward(c.Steps) {
+		if s.Rate == c.Rate && s.Result == StepHeld {
+			t.Tiles = append(t.Tiles, s.Response.tile(s.Op, "p50"), s.Response.tile(s.Op, "p99"))
+			break
+		}
+	}
+	return reports.Tiles{Tiles: append(t.Tiles, reports.Tile{Value: fmt.Sprint(len(c.Steps)), Word: "tried"})}
+}
+
+// tiles returns the ratios of the primary metrics, and how many pairs they are from.
+func (c *LoadComparison) tiles() (t reports.Tiles) {
+	for _, r := range c.with(primary) {
+		one := reports.Tile{Value: reports.Trimmed(r.Ratio, 3), Word: r.Metric + ", B to A", Style: r.style()}
+		switch {
+		case c.AA:
+			one = reports.Tile{Value: reports.Percent(r.Floor), Word: r.Metric + ", noise floor"}
+		case c.NoVerdict != "" || r.Verdict == "":
+			one.Style = reports.Plain
+		}
+		t.Tiles = append(t.Tiles, one)
+	}
+	pairs := reports.Tile{Value: fmt.Sprintf("%d of %d", c.Valid(), c.Pairs), Word: "pairs count"}
+	if c.Valid() < leastPairs {
+		pairs.Style = reports.Caution
+	}
+	return reports.Tiles{Tiles: append(t.Tiles, pairs)}
+}
