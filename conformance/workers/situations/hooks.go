@@ -24,27 +24,46 @@ func tellState(state string, always bool) func(*fakes.Event) {
 	}
 }
 
-// delayToFetch returns a hook that delays the reply to the next BEAT until the server has received another FETCH, which
-// waits then. It does so for longer than a FETCH waits and the pause behind it may be.
-func delayToFetch() func(*fakes.Event) {
+// heldBeat returns a hook that answers a BEAT by tell when n events have come that match. The BEAT waits for its reply
+// meanwhile, for longer than a FETCH waits and the pause behind it may be; then one event is enough, and where none came
+// the reply is OK, and the next BEAT waits. With n = 0 that is for one event that comes while a BEAT waits.
+func heldBeat(n int, matches func(*fakes.Event) bool, tell func(*fakes.Event)) func(*fakes.Event) {
 	const most = 4 * time.Second
-	var delayed atomic.Bool
-	fetched := make(chan struct{})
-	return func(e *fakes.Event) {
-		switch {
-		case e.Point == fakes.Checked && e.Command.Verb == fwp.FETCH:
+	var told atomic.Bool
+	events := make(chan struct{}, n)
+	wait := func(e *fakes.Event) (came int) {
+		for timeout := time.After(most); came < max(1, n); came++ {
 			select {
-			case fetched <- struct{}{}:
-			default: // no reply is delayed
-			}
-		case e.Point == fakes.Notified && !delayed.Swap(true):
-			select {
-			case <-fetched:
-			case <-time.After(most):
+			case <-events:
+			case <-timeout:
+				return came
 			case <-e.Conn.Done:
+				return came
 			}
 		}
+		return came
 	}
+	return func(e *fakes.Event) {
+		switch {
+		case matches(e):
+			select {
+			case events <- struct{}{}:
+			default: // it is one too many, or no BEAT waits for it
+			}
+		case e.Point == fakes.Notified && (told.Load() || wait(e) > 0):
+			if !told.Swap(true) {
+				time.Sleep(timeToRead) // what the event brings a worker is read before the order
+			}
+			tell(e)
+		}
+	}
+}
+
+// isFetching matches FETCHes that begin to wait, and isDelivering those that bring a job.
+func isFetching(e *fakes.Event) bool { return e.Point == fakes.Checked && e.Command.Verb == fwp.FETCH }
+
+func isDelivering(e *fakes.Event) bool {
+	return e.Point == fakes.Ran && e.Command.Verb == fwp.FETCH && e.Reply.Kind == fwp.BulkString
 }
 
 // spaceState is a hook that writes the JSON of a state with white space.
@@ -111,8 +130,7 @@ func refuseJobs(refused map[string]bool, text func(jid string) string) func(*fak
 // changeDelivery returns a hook that changes each delivery of a job. The server calls it for one at a time.
 func changeDelivery(jid string, change func(text []byte) []byte) func(*fakes.Event) {
 	return func(e *fakes.Event) {
-		if e.Point == fakes.Ran && e.Command.Verb == fwp.FETCH && e.Reply.Kind == fwp.BulkString &&
-			bytes.Contains(e.Reply.Text, []byte(values.Quote(jid))) {
+		if isDelivering(e) && bytes.Contains(e.Reply.Text, []byte(values.Quote(jid))) {
 			e.Reply.Text = change(e.Reply.Text)
 		}
 	}
@@ -122,8 +140,7 @@ func changeDelivery(jid string, change func(text []byte) []byte) func(*fakes.Eve
 func deliverAs(texts map[string]string) func(*fakes.Event) {
 	return func(e *fakes.Event) {
 		var unit struct{ JID string }
-		if e.Point != fakes.Ran || e.Command.Verb != fwp.FETCH || e.Reply.Kind != fwp.BulkString ||
-			json.Unmarshal(e.Reply.Text, &unit) != nil {
+		if !isDelivering(e) || json.Unmarshal(e.Reply.Text, &unit) != nil {
 			return
 		}
 		if text, has := texts[unit.JID]; has {

@@ -141,6 +141,7 @@ func playRetried(t *trial) {
 		got := reports(jid)
 		t.holds("FETCH-09", got >= n, "a report for each delivery of a job",
 			fmt.Sprintf("the job %s was delivered %d times, and %d of these got a report", jid, n, got))
+		t.waited(lateShare * reportPatience)
 	}
 }
 

@@ -1,6 +1,7 @@
 package situations
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/workers"
@@ -8,8 +9,11 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// afterLoss is the situation that restarts the server of a quiet worker.
-const afterLoss = "quiet/after-loss"
+// The situations that restart the server of a quiet worker.
+const (
+	afterLoss        = "quiet/after-loss"
+	firstBeatAndLoss = "quiet/first-beat-simple"
+)
 
 // quietSituations are about the state Quiet. (Quiet State)
 func quietSituations() []situation {
@@ -24,16 +28,16 @@ func quietSituations() []situation {
 			quiet, 25, atBeat(2, hooked(spaceState, playQuiet(watchShortly))), simple},
 		{"quiet/first-beat", "the same, where the reply to the first BEAT has the order",
 			quiet, 5, playAtFirstBeat("quiet"), setup{}},
-		{"quiet/first-beat-simple", "the same, where the state is a simple string with white space",
-			quiet, 5, hooked(spaceState, playAtFirstBeat("quiet")), simple},
+		{firstBeatAndLoss, "the same, where the state is a simple string with white space, also after a loss",
+			quiet + " STATE-24", 5, hooked(spaceState, playQuietAtFirstBeat), simple},
 		{"quiet/late-job", "a job that a FETCH brings when its worker is quiet already is reported",
-			"STATE-17", 20, playLateJob("quiet", 6*time.Second), setup{}},
+			"STATE-17", 5, playLateJob("quiet", timeToAct), setup{}},
 		{"quiet/once", "a quiet worker stays quiet when its next BEATs are answered with OK",
 			stays, 50, playQuietOnce, setup{}},
 		{afterLoss, "a quiet worker stays quiet when its connections were lost",
 			stays, 50, playQuietAfterLoss, setup{}},
 		{"quiet/working", "a worker with the order to be quiet finishes its jobs and reports them",
-			"FETCH-09 STATE-17", 25, playQuietWithJobs, setup{}},
+			"FETCH-09 STATE-17", 5, playQuietWithJobs, setup{}},
 	}
 }
 
@@ -64,14 +68,26 @@ func watchShortly(t *trial, p *program) { t.watch(p, 6*time.Second) }
 // playAtFirstBeat returns a play that orders a state with the reply to the first BEAT, and watches for long enough that
 // a FETCH which waits has come to its end.
 func playAtFirstBeat(state string) func(*trial) {
-	return func(t *trial) {
-		t.idlesElsewhere()
-		t.hook(tellState(state, false))
-		p := t.launch(options{})
-		t.mustBeTold(p, state)
-		t.tempt(p)
-		t.watch(p, timeToAct)
-	}
+	return func(t *trial) { t.toldAtFirstBeat(state) }
+}
+
+// toldAtFirstBeat is such a play, and returns the worker and the reply that told it the state.
+func (t *trial) toldAtFirstBeat(state string) (p *program, told *workers.Event) {
+	t.idlesElsewhere()
+	t.hook(tellState(state, false))
+	p = t.launch(options{})
+	told = t.mustBeTold(p, state)
+	t.tempt(p)
+	t.watch(p, timeToAct)
+	return p, told
+}
+
+// playQuietAtFirstBeat restarts the server of the quiet worker as well: it may notice the loss at once.
+func playQuietAtFirstBeat(t *trial) {
+	p, told := t.toldAtFirstBeat("quiet")
+	from := t.restart(p)
+	t.watch(p, timeToAct)
+	t.staysQuiet(p, told, from)
 }
 
 // atBeat returns a play whose order comes with the reply to the nth BEAT.
@@ -106,12 +122,19 @@ func playQuietAfterLoss(t *trial) {
 	t.pushMany(3, "fwp.ok", "[1]")
 	t.await(p, beatPatience, after(from, p.lines(fwp.BEAT)))
 	t.watch(p, 5*time.Second)
-	if t.exited(p) {
-		t.giveUp(true, "the worker ended when it had lost its connections")
-	}
-	again := t.first(after(told.At+timeToAct, p.events(t.notBeside(told, from, line(fwp.FETCH)))))
-	if again != nil && again.At < from {
-		t.giveUp(true, "the worker was not quiet before it lost its connections")
+	t.staysQuiet(p, told, from)
+}
+
+// staysQuiet decides whether a worker that was told to be quiet stays so after the loss of its connections.
+func (t *trial) staysQuiet(p *program, told *workers.Event, loss time.Duration) {
+	again := t.first(after(told.At+timeToAct, p.events(t.notBeside(told, loss, line(fwp.FETCH)))))
+	switch {
+	case t.exited(p):
+		t.open("STATE-24", "the worker ended when it had lost its connections")
+		return
+	case again != nil && again.At < loss:
+		t.open("STATE-24", "the worker was not quiet before it lost its connections")
+		return
 	}
 	t.holds("STATE-24", again == nil, "a worker that fetches no more",
 		"the worker was quiet, and fetches again after it had lost its connections")
@@ -119,17 +142,24 @@ func playQuietAfterLoss(t *trial) {
 }
 
 func playQuietWithJobs(t *trial) {
-	p := t.launch(options{})
-	jids := t.pushMany(usualConcurrency, "fwp.sleep", "[18]")
-	t.mustTake(jids...)
-	t.order(p, "quiet", true)
-	missing := t.reported(p, 18*time.Second+reportPatience, t.delivered(jids)...)
+	const runs = 6
+	p, jids, _ := t.toldAtWork("quiet", true, fmt.Sprint("[", runs, "]"), fmt.Sprint("[", runs, "]"))
+	missing := t.reported(p, runs*time.Second+reportPatience, t.delivered(jids)...)
 	if !t.exited(p) {
-		t.holds("FETCH-09", len(missing) == 0, "ACK or FAIL for each job that ran when the worker became quiet",
-			"no report on "+listed(missing))
-		t.shownByDelivery(missing)
+		t.allReported(missing, "ACK or FAIL for each job", "that ran when the worker became quiet")
 	}
 	t.watch(p, timeToAct)
+}
+
+// toldAtWork starts a worker, has it run jobs that take so many seconds, each as a JSON array, and tells it a state then,
+// with the reply to a BEAT that waits for that.
+func (t *trial) toldAtWork(state string, always bool, seconds ...string) (*program, []string, *workers.Event) {
+	t.idlesElsewhere()
+	t.hook(heldBeat(len(seconds), isDelivering, tellState(state, always)))
+	p := t.launch(options{})
+	jids := t.pushAll(jobsWithArgs("fwp.sleep", seconds...)...)
+	t.mustTake(jids...)
+	return p, jids, t.mustBeTold(p, state)
 }
 
 // playLateJob returns a play that gives a worker an order while a FETCH waits, and that FETCH a job when the worker has
@@ -137,10 +167,10 @@ func playQuietWithJobs(t *trial) {
 func playLateJob(state string, watched time.Duration) func(*trial) {
 	orders := map[string]string{"quiet": "be quiet", "terminate": "terminate"}
 	return func(t *trial) {
+		t.idlesElsewhere()
+		t.hook(heldBeat(0, isFetching, tellState(state, true)))
 		p := t.launch(options{})
-		t.mustFetch(p)
-		t.hook(delayToFetch())
-		told := t.order(p, state, true)
+		told := t.mustBeTold(p, state)
 		t.watch(p, timeToRead)
 		jid := t.push(job{jobtype: "fwp.ok", args: "[1]"})
 		t.watch(p, timeToAct)

@@ -48,9 +48,7 @@ func playRefused(verb string) func(*trial) {
 		}
 		missing := t.reported(p, reportPatience, t.delivered(jids)...)
 		if len(missing) > 0 && !t.exited(p) {
-			t.holds("FETCH-09", false, "ACK or FAIL for each job", "no report on "+listed(missing)+
-				", though only commands of the verb "+verb+" were refused")
-			t.shownByDelivery(missing)
+			t.allReported(missing, "ACK or FAIL for each job", "though only commands of the verb "+verb+" were refused")
 		}
 		t.itWorks(p, "RESP-09", "a worker that goes on fetching and reporting")
 		t.fetchesFromAll(p)

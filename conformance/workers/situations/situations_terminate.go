@@ -32,11 +32,11 @@ func terminateSituations() []situation {
 		{"terminate/first-beat-simple", "the same, where the state is a simple string with white space",
 			"BEAT-13 STATE-20", 5, hooked(spaceState, playAtFirstBeat("terminate")), simple},
 		{"terminate/late-job", "a job that a FETCH brings when its worker terminates already is reported",
-			"STATE-20", 15, playLateJob("terminate", timeToLeave), setup{}},
+			"STATE-20", 5, playLateJob("terminate", timeToLeave), setup{}},
 		{"terminate/end-without-reply", "a worker ends where the server closes after END without a reply",
 			"STATE-22", 15, playTerminate(true), setup{server: endsWithoutOK}},
 		{"terminate/short-job", "a job that ends in time is acknowledged before the worker exits",
-			"FETCH-09 STATE-20 STATE-22 END-04", 25, playTerminate(true, "[20]", "[20]"), setup{}},
+			"FETCH-09 STATE-20 STATE-22 END-04", 5, playTerminate(true, "[1]", "[6]"), setup{}},
 		{"terminate/long-job", "of two jobs the one that still runs is reported as failed, and the worker is gone after 30 s",
 			"STATE-21 STATE-22 STATE-20 FETCH-09 END-04 BEAT-16", 45, playTerminate(true, "[18]", "[120]"), setup{}},
 		{"terminate/once", "a worker that was told to terminate does so when its next BEATs are answered with OK",
@@ -53,11 +53,14 @@ func endsWithoutOK(c *fakes.Config) { c.EndWithoutOK = true }
 // jobs then that take so many seconds, each as a JSON array.
 func playTerminate(always bool, seconds ...string) func(*trial) {
 	return func(t *trial) {
-		p := t.launch(options{})
-		if jids := t.pushAll(jobsWithArgs("fwp.sleep", seconds...)...); len(jids) > 0 {
-			t.mustTake(jids...)
+		var p *program
+		var told *workers.Event
+		if len(seconds) > 0 {
+			p, _, told = t.toldAtWork("terminate", always, seconds...)
+		} else {
+			p = t.launch(options{})
+			told = t.order(p, "terminate", always)
 		}
-		told := t.order(p, "terminate", always)
 		t.watch(p, timeToLeave)
 		t.terminated(p, told)
 	}
@@ -100,7 +103,7 @@ func signalSituations() []situation {
 		{"signal/tstp", "a worker that SIGTSTP makes quiet fetches no more, beats on and stays",
 			"BEAT-11", 25, playSuspended, setup{}},
 		{"signal/term-short-job", "a job that runs at SIGTERM and ends in time is acknowledged",
-			"FETCH-09 END-04", 6, playSignal("TERM", timeToLeave, "[5]", "[5]"), setup{}},
+			"FETCH-09 END-04", 5, playSignal("TERM", timeToLeave, "[4]", "[4]"), setup{}},
 		{"signal/term-long-job", "a job that still runs after SIGTERM is reported as failed before the exit",
 			"FETCH-09 END-04", 32, playSignal("TERM", 40*time.Second, "[5]", "[120]"), setup{}},
 	}
