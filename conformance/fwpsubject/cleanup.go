@@ -39,7 +39,7 @@ type cleaning struct {
 func (l *fwpLaw) Cleanup(how explore.Cleaning) iter.Seq[explore.Step] {
 	return func(play func(explore.Step) bool) {
 		c := cleaning{law: l, how: how, play: play}
-		done := c.held() && c.enqueued()
+		done := c.held() && c.restored() && c.enqueued()
 		if wait := l.comes(time.Now()); done && how == explore.Patiently && wait > 0 {
 			done = play(explore.Wait(wait)) && c.held() && c.enqueued()
 		}
@@ -81,6 +81,33 @@ func (c cleaning) held() bool {
 		}
 	}
 	return true
+}
+
+// restored resumes queues that may be paused, and removes jobs that no FETCH gets.
+func (c cleaning) restored() bool {
+	var paused, jobs []string
+	for _, j := range c.law.world.Jobs {
+		if c.law.world.Paused(j.Queue) && c.law.mine(j.Queue) {
+			paused = append(paused, j.Queue)
+		}
+		if j.Where&(model.Scheduled|model.Retries|model.Dead) != 0 && c.how != explore.Quickly && fetchable.MatchString(j.JID) {
+			jobs = append(jobs, `"`+j.JID+`"`)
+		}
+	}
+	if len(paused)+len(jobs) == 0 || c.law.world.Adds == nil {
+		return true
+	}
+	r, ok := c.connect(cleaner, cleaner)
+	do := func(line string) { _, done := r.Do(line); ok = ok && done }
+	for part := range slices.Chunk(unique(paused), queuesUnsure) {
+		do("QUEUE RESUME " + strings.Join(part, " "))
+	}
+	for part := range slices.Chunk(unique(jobs), queuesUnsure) {
+		for _, target := range mutateTargets {
+			do(mutation("discard", target, `"jids":[`+strings.Join(part, ",")+`]`))
+		}
+	}
+	return ok && c.play(explore.End(cleaner, scenarios.Closed))
 }
 
 // Queues of one FETCH: few where each is known to hold a job, so that their lines stay short.

@@ -16,7 +16,7 @@ import (
 // Escapes reports whether segments could touch jobs of other clients, on a server that
 // reads them leniently, without the permission for that.
 func (l *fwpLaw) Escapes(segments ...[]byte) bool {
-	return !l.Flush && flushes(bytes.Join(segments, nil)) || !l.Alone && l.touchesForeign(segments...)
+	return !l.Flush && l.removes(bytes.Join(segments, nil)) || !l.Alone && l.touchesForeign(segments...)
 }
 
 // harmless reports whether made-up bytes may be sent at all, whatever is permitted
@@ -28,11 +28,24 @@ func (g *maker) harmless(texts []string) bool {
 	}
 	all := bytes.Join(segments, nil)
 	unfetchable := func(j wildJob) bool { return j.queue != "" && !fetchable.MatchString(j.queue) }
-	return !flushes(all) && !g.law.touchesForeign(segments...) && !slices.ContainsFunc(jobsIn(all), unfetchable)
+	return !g.law.removes(all) && !g.law.touchesForeign(segments...) && !slices.ContainsFunc(jobsIn(all), unfetchable)
 }
 
 // flushes reports whether the letters of FLUSH follow each other, whatever is between them.
 func flushes(all []byte) bool { return afterVerb(all, fwp.FLUSH) > 0 }
+
+// removes reports whether bytes could remove jobs of others from the server: a FLUSH, or a MUTATE.
+func (l *fwpLaw) removes(all []byte) bool {
+	if flushes(all) {
+		return true
+	}
+	for line := range bytes.Lines(all) {
+		if rest := afterVerb(line, "MUTATE"); l.world.Adds != nil && rest > 0 && l.foreignFilter(line[rest:]) {
+			return true
+		}
+	}
+	return false
+}
 
 // touchesForeign reports whether a FETCH or a PUSH could reach a queue without the run's
 // prefix. Any segments in a row may be what a server takes for its input.
@@ -65,7 +78,10 @@ func (l *fwpLaw) reaches(all []byte) bool {
 		if rest := afterVerb(head, fwp.FETCH); rest > 0 && !l.own(bytes.Fields(line[rest:])) {
 			return true
 		}
-		if rest := afterVerb(head, fwp.PUSH); rest > 0 && l.foreignJob(all[at+rest:]) {
+		if rest := afterVerb(head, fwp.PUSH); rest > 0 && (l.foreignJob(all[at+rest:]) || l.foreignJobs(line[rest:])) {
+			return true
+		}
+		if rest := afterVerb(head, "QUEUE"); l.world.Adds != nil && rest > 0 && l.foreignQueue(line[rest:]) {
 			return true
 		}
 		at += len(line) + 1

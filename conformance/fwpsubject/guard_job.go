@@ -3,6 +3,7 @@ package fwpsubject
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -30,6 +31,42 @@ func (l *fwpLaw) foreignJob(argument []byte) bool {
 		}
 	}
 	return job && queues == 0
+}
+
+// foreignJobs reports the same of each of the jobs of a PUSHB, and of all that looks like one within them.
+func (l *fwpLaw) foreignJobs(argument []byte) bool {
+	for at := bytes.IndexByte(argument, '['); at >= 0 && at < len(argument); at++ {
+		if argument[at] == '{' && l.foreignJob(argument[at:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// foreignQueue reports whether the arguments of a QUEUE name queues without the run's prefix.
+func (l *fwpLaw) foreignQueue(argument []byte) bool {
+	words := bytes.Fields(argument)
+	return len(words) > 1 && !l.own(words[1:])
+}
+
+// foreignFilter reports whether the argument of a MUTATE could reach jobs without the run's prefix: whether it is an
+// object, and something that its filter selects by has no such name in it.
+func (l *fwpLaw) foreignFilter(argument []byte) bool {
+	if bytes.IndexByte(argument, '{') < 0 {
+		return false
+	}
+	var m struct {
+		Filter struct {
+			JIDs            []string
+			Jobtype, Regexp string
+		}
+	}
+	if json.Unmarshal(argument, &m) != nil {
+		return true
+	}
+	words := append(m.Filter.JIDs, m.Filter.Jobtype, m.Filter.Regexp)
+	words = slices.DeleteFunc(words, func(word string) bool { return word == "" })
+	return len(words) == 0 || slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(word, l.Prefix) })
 }
 
 // topFields reads the fields of the object that a text begins with, as far as they look

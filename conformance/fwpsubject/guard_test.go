@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 func TestNothingOfOthersIsTouched(t *testing.T) {
@@ -38,9 +39,26 @@ func TestNothingOfOthersIsTouched(t *testing.T) {
 		{"FLUSH\r\n", true, true, false},
 		{"BEAT {}\nFLUSH x\r\n", true, true, false},
 		{"", false, false, false},
+		{`PUSHB [{"jid":"x","queue":"fwp-q1"},{"jid":"y","queue":"fwp-q2","args":[{"a":1}]}]` + "\r\n", false, false, false},
+		{`PUSHB [{"jid":"x","queue":"fwp-q1"},{"jid":"y","args":[]}]` + "\r\n", true, false, false},
+		{"QUEUE PAUSE fwp-q1 fwp-q2\r\n", false, false, false},
+		{"QUEUE REMOVE fwp-q1 q2\r\n", true, false, false},
+		{"queue pause *\r\n", true, false, false},
+		{"QUEUE PAUSE\r\n", false, false, false},
+		{"MUTATE x\r\n", false, false, false},
+		{`MUTATE {"cmd":"kill","target":"dead","filter":{"jids":["fwp-1"]}}` + "\r\n", false, false, false},
+		{`MUTATE {"cmd":"kill","target":"dead","filter":{"jids":["fwp-1","x"]}}` + "\r\n", true, true, false},
+		{`MUTATE {"cmd":"kill","target":"dead","filter":{"jids":[]}}` + "\r\n", true, true, false},
+		{`MUTATE {"cmd":"kill","target":"dead","filter":{"regexp":"*"}}` + "\r\n", true, true, false},
+		{`MUTATE {"cmd":"clear","target":"dead"}` + "\r\n", true, true, false},
+		{`MUTATE {"cmd":"clear","target":"dead"` + "\r\n", true, true, false},
 	}
 	for _, test := range tests {
-		play := func(alone, flush bool) *fwpLaw { return newLaw(law.Terms{Prefix: "fwp", Alone: alone, Flush: flush}) }
+		play := func(alone, flush bool) *fwpLaw {
+			l := newLaw(law.Terms{Prefix: "fwp", Alone: alone, Flush: flush})
+			l.world.Adds = fwpdialect.Faktory.Adds
+			return l
+		}
 		assert.Equal(t, test.shared, play(false, false).Escapes([]byte(test.bytes)), test.bytes)
 		assert.Equal(t, test.alone, play(true, false).Escapes([]byte(test.bytes)), test.bytes)
 		assert.Equal(t, test.full, play(true, true).Escapes([]byte(test.bytes)), test.bytes)

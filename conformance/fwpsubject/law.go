@@ -25,9 +25,6 @@ type fwpLaw struct {
 	conns  map[int]*conn
 	pushed []wildJob // jobs that wild bytes may have pushed
 
-	profile fwpdialect.Profile
-	added   oracle.Additions
-
 	lastOnes int // jobs that a clean-up has pushed to be the last
 }
 
@@ -38,9 +35,8 @@ type conn struct {
 	introduced bool // its HELLO was accepted, and nothing was sent since
 	several    bool // its last bytes were not a single line: the first answer is judged, but may have another reason
 	replied    time.Time
-	last       session.Message  // that was received
-	begun      []byte           // of a line that is not complete
-	added      *oracle.Addition // the command that is awaited, if the profile adds its verb
+	last       session.Message // that was received
+	begun      []byte          // of a line that is not complete
 }
 
 func newLaw(t law.Terms) *fwpLaw {
@@ -110,12 +106,6 @@ func (l *fwpLaw) Sent(number int, all []byte, unbounded bool, at time.Time) law.
 func (l *fwpLaw) line(number int, line []byte, owed int, at time.Time) law.Sent {
 	c := l.conns[number]
 	c.verb, c.awaits = strings.TrimSpace(fwp.SplitCommand(line).Verb), true
-	if l.profile.Adds(c.verb) && l.world.Conns[number].State != fwp.NotIdentified {
-		l.world.Beyond()
-		c.added = l.added.Sent(l.world, line)
-		return law.Sent{Owed: owed}
-	}
-	l.added.Other(number, c.verb, line, at)
 	clause := l.world.Sent(number, line, at)
 	return law.Sent{
 		Clause: clause, Owed: owed, Judged: l.world.Conns[number].Unjudged == oracle.Judged,
@@ -157,10 +147,6 @@ func (l *fwpLaw) Came(number int, m session.Message, at time.Time) (a law.Answer
 		l.world.Unfollowed(r.Text, oracle.NotLines, at)
 	}
 	switch {
-	case c.added != nil && c.awaits:
-		l.added.Replied(c.added, r)
-		c.added, c.awaits, c.replied, c.last = nil, false, at, m
-		return law.Answer{Reply: true, Verb: c.verb}
 	case wc.State == fwp.Ended:
 		a.Violation = l.violation("extra-reply", explore.RuleExtra, "<close>", r)
 	case !c.awaits && r.Kind == fwp.ErrorReply && c.introduced: // behind the OK to HELLO (AMB-14)
@@ -217,9 +203,6 @@ func (l *fwpLaw) replied(number int, r fwp.Reply, at time.Time) law.Answer {
 	}
 	if answer == model.Delivered {
 		a.Job, a.Way = job, way
-		if a.Violation == nil {
-			a.Violation = l.added.Delivered(number, r.Text)
-		}
 		a.Pattern = fmt.Sprintf(`${"jid":"%s"}`, inJSON(a.Job))
 	} else if expected&model.Either == model.Either {
 		a.Open = model.Either.String()

@@ -48,7 +48,7 @@ const (
 func alphabet(d *explore.Draw, l explore.Law) explore.Alphabet {
 	const first = 1000                     // rounds
 	g := &maker{Draw: d, law: l.(*fwpLaw)} //nolint:forcetypeassert // the subject's own
-	all := g.alphabet(moves)
+	all := g.alphabet(slices.Concat(moves, g.added()))
 	begin := all
 	begin.Done = func() bool { return g.Round > first && !g.Compared }
 	begin.Next = func() explore.Alphabet {
@@ -89,7 +89,7 @@ type move struct {
 // one kind when time is real: some block for two seconds, some write byte by byte.
 var slow = map[string]uint64{
 	"fetch-as-anybody": 4000, "fetch-and-wake": 1500, "fetch-and-go": 1500, "two-words": 1500, "default": 1500,
-	"alike-queues": 1500, "same-worker": 300, "flush-and-wake": 2500, "flush": 2500, "bytes": 150, "cut": 300, "wire": 40,
+	"queue-pause": 200, "pushb-many": 2500, "alike-queues": 1500, "same-worker": 300, "flush-and-wake": 2500, "flush": 2500, "bytes": 150, "cut": 300, "wire": 40,
 }
 
 // control has the producer push a job that the worker fetches and acknowledges.
@@ -171,7 +171,7 @@ func (g *maker) fetchable() iter.Seq[*oracle.Job] {
 	return func(yield func(*oracle.Job) bool) {
 		for _, q := range g.queues {
 			name := g.law.real(q)
-			if g.law.world.Wanted(name) {
+			if g.law.world.Wanted(name) || g.law.world.Paused(name) {
 				continue
 			}
 			for _, j := range g.law.world.In(name, g.Now()) {

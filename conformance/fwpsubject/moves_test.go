@@ -2,6 +2,7 @@ package fwpsubject
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -55,7 +56,8 @@ func TestMoves(t *testing.T) {
 	fit := map[string]bool{}
 	for seed := range slowtests.Pick(uint64(6), 40) {
 		g := made(seed)
-		for _, m := range moves {
+		g.law.world.Adds = fwpdialect.Faktory.Adds
+		for _, m := range slices.Concat(moves, g.added()) {
 			for conn := 2; conn <= 5; conn++ {
 				w := g.law.world.Conns[conn]
 				if !m.fits(g, conn, w) || m.name == "fetch-side-by-side" { // that needs a generator
@@ -67,7 +69,7 @@ func TestMoves(t *testing.T) {
 				for _, s := range steps {
 					text := []byte(g.Fill(s.Text()))
 					// The player leaves out what must not be sent of these:
-					bad := strings.HasPrefix(m.name, "bad-") || m.name == "bytes"
+					bad := strings.HasPrefix(m.name, "bad-") || m.name == "bytes" || strings.HasSuffix(m.name, "-badly")
 					assert.False(t, !bad && g.law.Escapes(text), "%s: %q", m.name, s.Text())
 				}
 				if form, is := forms[m.name]; is {
@@ -77,7 +79,7 @@ func TestMoves(t *testing.T) {
 			}
 		}
 	}
-	for _, m := range []string{"fetch 2", "ack 2", "signal 2", "restart 2", "push 4", "hello 5", "end-early 5", "wire 5"} {
+	for _, m := range []string{"mutate 2", "pushb-many 3", "queue-pause 2", "pushb 4", "mutate-early 5", "fetch 2", "ack 2", "signal 2", "restart 2", "push 4", "hello 5", "end-early 5", "wire 5"} {
 		assert.True(t, fit[m], m)
 	}
 	for _, m := range []string{"ack 3", "fetch 4", "beat 4", "push 5", "hello 2", "flush 2", "default 2"} {

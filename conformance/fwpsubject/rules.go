@@ -1,9 +1,24 @@
 package fwpsubject
 
 import (
+	"maps"
+
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
+
+// added are the clauses of Faktory's profile that are broken by a breach of a rule.
+var added = map[string]string{
+	"reply": " FKT-PUSHB-01 FKT-PUSHB-02 FKT-PUSHB-04 FKT-QUEUE-01 FKT-QUEUE-02 FKT-QUEUE-03 FKT-QUEUE-04 FKT-QUEUE-06" +
+		" FKT-MUTATE-01 FKT-MUTATE-02 FKT-MUTATE-03 FKT-MUTATE-04 FKT-MUTATE-07",
+	"foreign": " FKT-PUSHB-01 FKT-PUSHB-03 FKT-QUEUE-01 FKT-QUEUE-02 FKT-QUEUE-03 FKT-QUEUE-04" +
+		" FKT-MUTATE-01 FKT-MUTATE-02 FKT-MUTATE-03 FKT-MUTATE-04",
+	"refused": " FKT-PUSHB-01 FKT-QUEUE-01 FKT-QUEUE-02 FKT-QUEUE-03 FKT-QUEUE-04" +
+		" FKT-MUTATE-01 FKT-MUTATE-02 FKT-MUTATE-03 FKT-MUTATE-04 FKT-MUTATE-08",
+	"delivered": " FKT-QUEUE-01 FKT-QUEUE-03 FKT-MUTATE-01 FKT-MUTATE-02 FKT-MUTATE-04",
+	"missing":   " FKT-PUSHB-01 FKT-QUEUE-02 FKT-MUTATE-03",
+}
 
 // rules are those of the oracle, and those that the law adds.
 var rules = map[string]law.Rule{
@@ -110,4 +125,18 @@ var rules = map[string]law.Rule{
 		Decided: "each reply on the connection of a consumer that beats, and the end of it",
 		Clauses: "FLUSH-04 FRAME-03 FRAME-09 HELLO-11 LINK-03 STATE-10 STATE-12 STATE-13",
 	},
+}
+
+// rulesOf returns the rules with the clauses of a profile.
+func rulesOf(profile fwpdialect.Profile) map[string]law.Rule {
+	if profile != fwpdialect.Faktory {
+		return rules
+	}
+	all := maps.Clone(rules)
+	for name, clauses := range added {
+		rule := all[name]
+		rule.Clauses += clauses
+		all[name] = rule
+	}
+	return all
 }

@@ -1,7 +1,6 @@
 package fwpsubject
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -14,10 +13,18 @@ import (
 )
 
 // New returns FWP as a subject of exploring.
-func New() *explore.Subject {
+func New() *explore.Subject { return Of("") }
+
+// Of returns it with what a profile adds, without some of its verbs: those that a server does not have.
+func Of(profile fwpdialect.Profile, missing ...string) *explore.Subject {
+	adds := func(verb string) bool { return profile.Adds(verb) && !slices.Contains(missing, verb) }
 	return &explore.Subject{
-		Dialect:      fwpdialect.Dialect{},
-		Start:        func(t law.Terms) explore.Law { return newLaw(t) },
+		Dialect: fwpdialect.Dialect{Profile: profile},
+		Start: func(t law.Terms) explore.Law {
+			l := newLaw(t)
+			l.world.Adds = adds
+			return l
+		},
 		Alphabet:     alphabet,
 		Jobs:         "jid",
 		Situations:   model.Situations(),
@@ -29,7 +36,7 @@ func New() *explore.Subject {
 		Ruling:       ruling,
 		Again:        again,
 		Family:       family,
-		Rules:        rules,
+		Rules:        rulesOf(profile),
 		Seeds:        seeds,
 		Simplify:     simplify,
 		Round:        round,
@@ -43,18 +50,12 @@ func Law() law.Definition { return LawOf("") }
 
 // LawOf returns the law of FWP with the rules of a profile for what that adds.
 func LawOf(profile fwpdialect.Profile) law.Definition {
-	all := maps.Clone(rules)
-	if profile == fwpdialect.Faktory {
-		delivered := all["delivered"]
-		delivered.Clauses += " FKT-QUEUE-01 FKT-MUTATE-01"
-		all["delivered"] = delivered
-	}
 	return law.Definition{
 		Start: func(t law.Terms) law.Law {
 			l := newLaw(t)
-			l.profile = profile
+			l.world.Adds = profile.Adds
 			return l
-		}, Rules: all, Greets: true, Fields: fields(),
+		}, Rules: rulesOf(profile), Greets: true, Fields: fields(),
 	}
 }
 

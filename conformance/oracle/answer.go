@@ -31,6 +31,14 @@ func answerOf(verb string, r fwp.Reply) model.Answer {
 	return model.Foreign
 }
 
+// answer returns the way in which a reply answers the command.
+func (k *call) answer(r fwp.Reply) model.Answer {
+	if k.added != nil && r.Kind == fwp.BulkString && jsonnum.Object(r.Text) != nil {
+		return model.Data
+	}
+	return answerOf(k.Verb, r)
+}
+
 // Text returns a reply as an S: line has it.
 func Text(r fwp.Reply) string {
 	switch r.Kind {

@@ -44,8 +44,10 @@ type call struct {
 	alone   bool     // no other client was fetching from its queues when it was sent
 	order   int      // among all commands
 	kind    model.Case
-	company bool // a FETCH of another client was under way when it was sent
-	beside  bool // another command that is about the same was under way: either may have been carried out first
+	company bool      // a FETCH of another client was under way when it was sent
+	beside  bool      // another command that is about the same was under way: either may have been carried out first
+	paused  bool      // a queue that it names may have been paused meanwhile
+	added   *addition // nil for a command of the specification
 }
 
 // allow returns a command with the answers that it may get on a connection.
@@ -57,8 +59,12 @@ func (w *World) allow(c *Conn, l Line, now time.Time) *call {
 		k.alone = !w.rivals(c, k.queues, true)
 	}
 	switch {
-	case c.Unjudged != Judged:
+	case c.Unjudged != Judged && !w.adds(&l):
 		k.allowed = model.Anything
+	case w.adds(&l) && !early:
+		w.add(c, k, now)
+	case w.adds(&l):
+		k.tooEarly(w.Protected)
 	case !known && w.Shared: // an extension
 		k.allowed = model.Anything
 	case !known, early && l.Clause == "FWP-FRAME-09": // as the grammar says

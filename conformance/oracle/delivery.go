@@ -26,7 +26,7 @@ func (w *World) deliverable(k *call, now time.Time) string {
 			if j.Where&model.Enqueued != 0 {
 				all = append(all, fmt.Sprintf("${%q:%q}", "jid", j.JID))
 			}
-			here = here || j.certain()
+			here = here || j.certain() && w.paused[q] == 0
 		}
 		certain = certain || here
 		if here && slices.Contains(k.queues, q) { // what is behind it has to wait
@@ -98,6 +98,9 @@ func (w *World) misplaced(c *Conn, k *call, j *Job, now time.Time) *law.Violatio
 		return nil
 	case index < 0:
 		w.elsewhere(v, c, k, j)
+	case w.paused[j.Queue] > 0 && k.order > w.paused[j.Queue] && !w.Shared:
+		v.Clause, v.Rule, v.Expected = "FKT-QUEUE-01", "delivered", "$-1"
+		v.What = "the queue of the job was paused before the FETCH was sent, and not resumed"
 	case j.Where&model.Enqueued == 0:
 		v.Clause, v.Rule, v.What = j.reason, "delivered", "the job must not be delivered now"
 		if j.Where == model.Working && now.Sub(j.held) > 15*time.Second {
@@ -106,7 +109,7 @@ func (w *World) misplaced(c *Conn, k *call, j *Job, now time.Time) *law.Violatio
 				v.Clause = "FWP-WU-05b"
 			}
 		}
-	case j.Where == model.Retries|model.Enqueued && j.Failures > 0 && now.Sub(j.failed) < model.SoonestRetry:
+	case j.Where == model.Retries|model.Enqueued && j.Failures > 0 && !j.requeued && now.Sub(j.failed) < model.SoonestRetry:
 		v.Clause, v.Rule, v.What, v.Expected = "FWP-STATE-06", "delivered", "the job has just failed", "$-1"
 	default:
 		if v = k.passed(v, index); v == nil {
@@ -149,7 +152,7 @@ func (w *World) untimely(c *Conn, k *call, j *Job, now time.Time) *law.Violation
 	limit := model.Instant + w.Slack + w.pace
 	v := &law.Violation{Rule: "late", Doubtful: true, JID: j.JID, Window: [2]time.Duration{0, limit}}
 	switch {
-	case j.Unjudged != Judged || k.allowed&model.Refused != 0:
+	case k.paused || j.Unjudged != Judged || k.allowed&model.Refused != 0:
 		return nil
 	case slices.Contains(k.certain, j) && now.Sub(k.at) > limit:
 		v.Clause, v.What = "FWP-STATE-04", "the job was there when the FETCH was sent"

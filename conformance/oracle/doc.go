@@ -14,5 +14,6 @@
 // decided.go (which rules a reply decides),
 // report.go and job.go (what happens to a job), reason.go (what is not judged, and why), answer.go (replies as the
 // model names them), password.go (the pwdhash of a HELLO), stall.go (a FETCH that delays the replies of others),
-// stray.go (texts of failures), overlap.go (commands that are under way side by side), additions.go (commands of a profile).
+// stray.go (texts of failures), overlap.go (commands that are under way side by side), additions.go
+// and mutate.go (commands of a profile).
 package oracle

@@ -23,6 +23,7 @@ func (w *World) fetch(c *Conn, k *call, now time.Time) {
 		kind = model.MayNotFetch
 	}
 	k.take(c, model.For(c.State, fwp.FETCH, kind))
+	k.paused = slices.ContainsFunc(k.queues, w.Paused)
 	if k.Args == nil {
 		k.own, k.clause, k.before = "FWP-FETCH-08", "FWP-FETCH-08", false
 	}
@@ -51,7 +52,7 @@ func (l *Line) fetches() []string {
 func (k *call) expect(w *World, now time.Time) {
 	for _, q := range slices.Concat(k.queues, w.phrased(k.queues)) {
 		for _, j := range w.In(q, now) {
-			if j.certain() {
+			if j.certain() && w.paused[q] == 0 {
 				k.certain = append(k.certain, j)
 			}
 		}
@@ -207,7 +208,7 @@ func (w *World) overtook(k *call, now time.Time) {
 
 // sleptOver returns a job that was enqueued while a FETCH waited, and did not wake it.
 func (w *World) sleptOver(k *call, now time.Time) *Job {
-	if now.Sub(k.at) <= model.ShortestBlock || !k.alone && w.rivals(nil, k.queues[:1], false) {
+	if k.paused || now.Sub(k.at) <= model.ShortestBlock || !k.alone && w.rivals(nil, k.queues[:1], false) {
 		return nil
 	}
 	ended := w.fetched[k.queues[0]] // before that another FETCH may have been the one to get it

@@ -24,6 +24,9 @@ func (w *World) differs(j *Job, f map[string]any, now time.Time) (told *law.Viol
 		j.letters, j.given, j.defaults, j.createdAt, times, failures, again, stamps, stray,
 	}
 	seen := map[string]bool{}
+	if j.requeued { // when it was enqueued is not laid down
+		checks = append(checks[:4], failures, stray)
+	}
 	if j.Unjudged == Unseen { // the others depend on what was done with the job
 		checks = checks[:4]
 	}

@@ -39,6 +39,7 @@ type Job struct {
 	before    map[string]any // the failure before that one
 	uncertain bool           // how often it failed is not known
 	overdue   bool           // its last reservation has ended
+	requeued  bool           // a command that a profile adds may have put it into its queue
 	restarted bool           // the server was restarted after the last delivery
 	expired   bool           // a reservation of it has run out, for certain
 	asked     time.Time      // when its PUSH was sent
@@ -111,6 +112,11 @@ const mostKept = 100_000
 
 // shares has other plays know the job of a PUSH. The queue counts where no server may have another word for it.
 func (w *World) shares(k *call) {
+	if k.added != nil {
+		for _, job := range k.added.jobs {
+			w.shares(job)
+		}
+	}
 	jid, named := k.Fields["jid"].(string)
 	if k.Verb != fwp.PUSH || !named {
 		return
@@ -151,15 +157,13 @@ func (w *World) pushed(c *Conn, k *call, a model.Answer, now time.Time) {
 		w.taken[j.Queue] = w.taken[j.Queue] || usualQueue.MatchString(j.Queue)
 		j.pushed = now
 		j.enter(now, w.Patience)
+		w.existing[j.Queue] = w.existing[j.Queue] || j.Where == model.Enqueued && !k.beside
 		w.mayHaveTaken(j, now)
 	}
 }
 
 // keep adds a job to those that are known.
 func (w *World) keep(j *Job) {
-	if w.beyond {
-		j.Unjudged = cmp.Or(j.Unjudged, Beyond)
-	}
 	if w.Shared {
 		if j.Unjudged = Unseen; len(w.Jobs) > mostKept {
 			w.Jobs, w.queues = map[string]*Job{}, map[string][]*Job{}
@@ -332,6 +336,7 @@ func unjudge(jobs iter.Seq[*Job], why Reason) {
 // Restarted records that the server was stopped in good order and started again: all
 // connections have ended, and all jobs are still there, but that they are still held is not promised. (FWP-STATE-08)
 func (w *World) Restarted() {
+	w.unsure()
 	for _, j := range w.Jobs {
 		if j.restarted = true; plainQueue.MatchString(j.Queue) || j.phrase() {
 			j.restart, j.missing = "FWP-STATE-08", "FWP-STATE-08"

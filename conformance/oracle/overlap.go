@@ -1,6 +1,8 @@
 package oracle
 
 import (
+	"slices"
+
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/jsonnum"
@@ -59,9 +61,17 @@ func (w *World) Waits(conn int, r fwp.Reply) bool {
 		return false
 	}
 	for _, other := range w.Conns {
-		if k := other.call; k != nil && k.Verb == fwp.PUSH && k.Fields["jid"] == jid {
+		if k := other.call; k != nil && k.pushes(jid) {
 			return true
 		}
 	}
 	return false
+}
+
+// pushes reports whether a command pushes the job of a jid.
+func (k *call) pushes(jid string) bool {
+	if k.added != nil {
+		return slices.ContainsFunc(k.added.jobs, func(job *call) bool { return job.pushes(jid) })
+	}
+	return k.Verb == fwp.PUSH && k.Fields["jid"] == jid
 }

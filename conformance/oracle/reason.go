@@ -14,12 +14,12 @@ const (
 	PerhapsGone        // a FLUSH may have removed it
 	Overlapped         // commands about it were under way side by side
 	Unseen             // clients that are not seen may have taken it; its contents are judged
-	Beyond             // commands beyond the specification may have moved it
+	Beyond             // commands that a profile adds may have moved it
 )
 
 var reasons = [...]string{
 	"judged", "reported", "not lines", "disallowed answer", "tolerated PUSH", "same jid", "perhaps flushed",
-	"commands side by side", "perhaps taken unseen", "commands beyond the specification",
+	"commands side by side", "perhaps taken unseen", "commands of a profile",
 }
 
 // String returns the reason in a few words.

@@ -83,6 +83,10 @@ func (w *World) lost(c *Conn, k *call, now time.Time) {
 	if k.Verb == fwp.FLUSH {
 		unjudge(maps.Values(w.Jobs), PerhapsGone)
 	}
+	if k.added != nil {
+		w.applied(c, k, 0, nil, now)
+		return
+	}
 	if !k.follows(c) {
 		w.Unfollowed(k.bytes(), Disallowed, now)
 		return
@@ -131,6 +135,11 @@ func (w *World) Unfollowed(all []byte, why Reason, now time.Time) {
 	text.Write(all)
 	for line := range bytes.Lines(all) {
 		l := Line{Command: fwp.SplitCommand(bytes.TrimSpace(line))}
+		if w.Adds != nil && w.Adds(strings.ToUpper(l.Verb)) {
+			w.unsure()
+			w.unknownJobs = true
+			unjudge(maps.Values(w.Jobs), Beyond)
+		}
 		w.abandon(l.fetches(), now)
 		if at := bytes.IndexByte(line, '{'); at >= 0 {
 			fmt.Fprint(&text, jsonnum.Object(bytes.TrimSpace(line[at:])))

@@ -13,6 +13,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // The parts of most conversations.
@@ -74,6 +75,7 @@ type conversation struct {
 //	1 close         the server ends the connection; leave: the client does; shut: half of it;
 //	                unjudge: it is not judged any more
 //	wait 3s         time passes
+//	adds            the server has what the profile of Faktory adds
 //	protected, slack 1s, restart, signal worker-1 quiet
 func talk(t *testing.T, text string) *law.Violation {
 	t.Helper()
@@ -103,6 +105,8 @@ func (c *conversation) play(line string) *law.Violation {
 		}
 	case "protected":
 		c.w.Protected, c.w.Password = true, "secret"
+	case "adds":
+		c.w.Adds = fwpdialect.Faktory.Adds
 	case "restart":
 		c.w.Restarted()
 	case "signal":

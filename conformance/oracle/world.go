@@ -18,12 +18,13 @@ import (
 // World is what clients know of a server from what they have sent it and received
 // back. Make one with [NewWorld]. It is not safe for concurrent use.
 type World struct {
-	Protected bool          // the server asks for a password
-	Password  string        // the right one
-	Shared    bool          // clients that are not seen use the same jobs and workers, and there are operators
-	Patience  time.Duration // for what the specification calls eventual; 150 s if zero
-	Slack     time.Duration // by which a reply may be late for reasons of the network
-	Server    *law.Server   // what other plays have done; nil: that is not known
+	Protected bool                   // the server asks for a password
+	Password  string                 // the right one
+	Shared    bool                   // clients that are not seen use the same jobs and workers, and there are operators
+	Patience  time.Duration          // for what the specification calls eventual; 150 s if zero
+	Slack     time.Duration          // by which a reply may be late for reasons of the network
+	Server    *law.Server            // what other plays have done; nil: that is not known
+	Adds      func(verb string) bool // verbs that a profile adds; nil: there are none
 
 	Conns map[int]*Conn
 	Jobs  map[string]*Job
@@ -45,7 +46,8 @@ type World struct {
 	informed    bool            // an INFO was served, on any connection
 	told        map[string]bool // clauses and places of fields that differ
 	unknownJobs bool            // a command was accepted that had to be refused: the queues may hold more than Jobs
-	beyond      bool            // see Beyond
+	existing    map[string]bool // queues that have certainly had a job in them since they were removed
+	paused      map[string]int  // queues that may be: since how many commands were sent, or perhaps
 	wrongJobs   []string        // the arguments of PUSHes that had to be refused and were accepted, no more than mostWrong
 }
 
@@ -54,7 +56,7 @@ func NewWorld() *World {
 	return &World{
 		Patience: model.Patience, Conns: map[int]*Conn{}, Jobs: map[string]*Job{}, workers: map[string]*worker{},
 		queues: map[string][]*Job{}, fetched: map[string]time.Time{}, working: map[string][]*Job{}, salts: map[string]bool{},
-		taken: map[string]bool{}, told: map[string]bool{},
+		taken: map[string]bool{}, told: map[string]bool{}, existing: map[string]bool{}, paused: map[string]int{},
 	}
 }
 
@@ -166,7 +168,7 @@ func (w *World) Replied(conn int, r fwp.Reply, now time.Time) (model.Answer, *la
 	c := w.Conns[conn]
 	k := c.call
 	c.call = nil
-	a := answerOf(k.Verb, r)
+	a := k.answer(r)
 	w.expired(c, k, now)
 	c.Decided = w.decided(c, k, a, r.Text)
 	v, answered := w.judged(c, k, a, r, now), a
@@ -181,6 +183,10 @@ func (w *World) Replied(conn int, r fwp.Reply, now time.Time) (model.Answer, *la
 	switch {
 	case k.Verb == fwp.FLUSH:
 		w.flushed(c, k, a)
+	case k.added != nil:
+		if more := w.applied(c, k, a, r.Text, now); v == nil {
+			v = more
+		}
 	case !k.follows(c):
 		if a != model.Refused {
 			w.Unfollowed(append(append(k.bytes(), '\n'), r.Text...), Disallowed, now)
@@ -206,6 +212,9 @@ func (w *World) flushed(c *Conn, k *call, a model.Answer) {
 	w.beside(c, fwp.PUSH)
 	if a == model.Okay {
 		w.Server.EndsAll("FWP-FLUSH-02")
+	}
+	if a != model.Refused {
+		w.unsure()
 	}
 	for _, j := range w.Jobs {
 		switch a {
@@ -311,7 +320,7 @@ func (w *World) notAllowed(c *Conn, k *call, a model.Answer, r fwp.Reply, now ti
 
 // place names a command and how it was answered.
 func place(k *call, answer string) string {
-	if _, known := model.About(k.Verb); !known {
+	if _, known := model.About(k.Verb); !known && k.added == nil {
 		return "another command: " + answer
 	}
 	return k.Verb + ": " + answer
@@ -339,12 +348,6 @@ func (w *World) Unjudge(jid string, why Reason) {
 			j.Unjudged = why
 		}
 	}
-}
-
-// Beyond records that a command beyond the specification was sent: from now on no job is judged, nor which there are.
-func (w *World) Beyond() {
-	w.beyond, w.unknownJobs = true, true
-	unjudge(maps.Values(w.Jobs), Beyond)
 }
 
 // Shut records that the client has closed its half of a connection: the server may

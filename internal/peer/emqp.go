@@ -9,6 +9,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/emqpsubject"
 	"github.com/fwpsuite/fwp/conformance/emqpsuite"
+	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/docs"
 	"github.com/fwpsuite/fwp/emqp"
@@ -31,7 +32,7 @@ func emqpPeer() *Peer {
 		Embed:      func(c Config) (*Server, error) { return embedEMQP(c, nil) }, Double: doubleEMQP,
 		Serves: "a broker of eMQP with a port for clients, that of --port, and a free one for workers: " +
 			"`ready emqp://127.0.0.1:PORT?backend=PORT`",
-		Subject:       emqpsubject.New,
+		Subject:       func(...string) *explore.Subject { return emqpsubject.New() },
 		Speaker:       func(c SpeakerConfig) protocol.Protocol { return emqpspeaker.Protocol{Requests: c.Requests} },
 		Requests:      "reply-requested of eMQP",
 		CheckWorkload: checkEMQPWorkload,

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/fwpupgrade"
@@ -44,7 +45,7 @@ func fwpAlone() *Peer {
 		Faults:     func() []Fault { return faultsOf(faults.All(), fwpHook) },
 		Variations: func() []Variation { return variationsOf(variations.All()) },
 		Embed:      embedFWP, CheckSettings: checkFWPSettings, Double: doubleFWP,
-		Subject: fwpsubject.New, Upgrade: fwpupgrade.Subject(),
+		Subject: func(...string) *explore.Subject { return fwpsubject.New() }, Upgrade: fwpupgrade.Subject(),
 		UpgradeFaults: func() []Fault {
 			return faultsOf(faults.Keeping(), func(c *fakes.Config) *func(*fakes.Snapshot) { return &c.Restored })
 		},
@@ -68,6 +69,7 @@ var faktoryPeer = sync.OnceValue(func() *Peer {
 		added, err := fwpdialect.Faktory.Scripts()
 		return append(conformance.Scripts(added...), all...), err
 	}
+	p.Subject = func(missing ...string) *explore.Subject { return fwpsubject.Of(fwpdialect.Faktory, missing...) }
 	p.Faults = func() []Fault { return faultsOf(append(faults.All(), faults.Faktory()...), fwpHook) }
 	p.Embed = func(c Config) (*Server, error) { return embedLike(c, fakes.LikeFaktory) }
 	return p

@@ -57,7 +57,8 @@ type Peer struct {
 	Likes []string
 
 	// Subject returns it as a subject of exploring. Nil: fwpcheck explore and compare do not work with it.
-	Subject func() *explore.Subject
+	// It leaves out what needs verbs of the profile that are missing.
+	Subject func(missing ...string) *explore.Subject
 	// Upgrade is how its servers are filled with jobs, and asked for them: see conformance/upgrade. Nil: fwpcheck upgrade
 	// does not work with it. UpgradeFaults are the ways in which the embedded server spoils what it keeps, sorted by name.
 	Upgrade       *upgrade.Subject

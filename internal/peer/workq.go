@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/conformance/workqsubject"
 	"github.com/fwpsuite/fwp/conformance/workqsuite"
@@ -22,7 +23,7 @@ func workqPeer() *Peer {
 		Variations: func() []Variation { return variationsOf(fakeworkq.Variations()) },
 		Embed:      func(c Config) (*Server, error) { return embedWorkq(c, nil) }, Double: doubleWorkq,
 		Serves:   "Workq, without a control, and prints `ready workq://127.0.0.1:PORT`",
-		Subject:  workqsubject.New,
+		Subject:  func(...string) *explore.Subject { return workqsubject.New() },
 		Speaker:  func(c SpeakerConfig) protocol.Protocol { return workqspeaker.Protocol{Requests: c.Requests} },
 		Requests: "the run command of Workq",
 		Refusals: map[string]string{

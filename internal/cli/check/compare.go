@@ -86,6 +86,7 @@ func (o *compareOptions) declare(cmd *cobra.Command) {
 	f.StringArrayVar(&o.starts, "start", nil, "start a server with the shell `COMMAND`: {port}, {webport} and {dir} in "+
 		"it are filled in; or \"faktory=PATH\". Twice for two servers")
 	o.targetFlags.DeclareProtocol(f)
+	o.targetFlags.DeclareProfile(f)
 	o.targetFlags.Of("fwpcheck compare")
 	o.targetFlags.DeclareTLS(f)
 	o.targetFlags.DeclareSecrets(f)
@@ -143,6 +144,7 @@ func (p process) compare(ctx context.Context, o *compareOptions, urls []string) 
 	x, end, err := o.comparison(ctx, both, c)
 	defer end()
 	if err == nil {
+		x.Explorer.Subject = p.offered(ctx, both[0], o.timeout, x.Explorer.Target, x.Other)
 		x.Found = func(d explore.Difference) {
 			p.Logf("%s %s: A %.80q, B %.80q", cmp.Or(d.Command, "connection"), d.Clause, d.Sides[0].Reply, d.Sides[1].Reply)
 		}

@@ -72,6 +72,9 @@ func (p process) explore(ctx context.Context, o *exploreOptions) error {
 		Started: time.Now(), Seed: o.seed, Version: version(), Target: at.Target(conformance.Identity{}),
 	}
 	x, end, err := o.explorer(ctx, at, e)
+	if err == nil {
+		x.Subject = p.offered(ctx, at, o.timeout, x.Target)
+	}
 	if err != nil {
 		e.Trouble = failure(ctx, err)
 		e.Took = time.Since(e.Started)
@@ -85,6 +88,20 @@ func (p process) explore(ctx context.Context, o *exploreOptions) error {
 	}
 	e.Hide(p.Secrets.Hide)
 	return o.deliver(p, e)
+}
+
+// offered returns the subject of an exploration, without the verbs of a profile that one of the servers does not have.
+func (p process) offered(
+	ctx context.Context, at program.Endpoint, timeout time.Duration, servers ...play.Target,
+) *explore.Subject {
+	var all []string
+	for _, server := range servers {
+		all = append(all, missing(ctx, at, server, timeout)...)
+	}
+	for _, verb := range all {
+		p.Logf("the server does not offer %s: it is not sent", verb)
+	}
+	return at.Peer.Subject(all...)
 }
 
 // endpoint returns the target that the flags name, with its fault; an error if the flags do not fit together.
@@ -196,6 +213,7 @@ func (o *exploreOptions) declare(cmd *cobra.Command) {
 	f := o.flags(cmd)
 	o.targetFlags.Declare(f, "explore")
 	o.targetFlags.DeclareProtocol(f)
+	o.targetFlags.DeclareProfile(f)
 	o.targetFlags.Of("fwpcheck explore")
 	o.declareAllowed(f, "server", "try")
 	o.operatorFlags.Declare(f)

@@ -18,6 +18,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 // subject is the server under test.
@@ -209,15 +210,23 @@ func (o *runOptions) profiled(ctx context.Context, s *subject, on testbed, chose
 	if s.Peer.Profile == "" || s.Choice.Embedded || chosen.own {
 		return
 	}
-	missing := s.Peer.Additions
-	if nc, err := on.servers[0].Target.Dial(ctx); err == nil {
-		missing = s.Peer.Missing(ctx, nc, on.servers[0].Password, o.timeout)
-	}
-	for _, verb := range missing {
+	for _, verb := range missing(ctx, s.Endpoint, on.servers[0].Target, o.timeout) {
 		chosen.leave("the server does not offer "+verb, func(id string) bool {
 			return strings.HasPrefix(id, strings.ToLower(verb)+"/")
 		})
 	}
+}
+
+// missing returns the verbs of the profile that a server does not have.
+func missing(ctx context.Context, at program.Endpoint, server play.Target, timeout time.Duration) []string {
+	if at.Peer.Profile == "" || at.Choice.Embedded {
+		return nil
+	}
+	nc, err := server.Dial(ctx)
+	if err != nil {
+		return at.Peer.Additions
+	}
+	return at.Peer.Missing(ctx, nc, at.Password, timeout)
 }
 
 // recordProfile adds the checks of the profile of a server's family, if it has one, to those that are chosen.
