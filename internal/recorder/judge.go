@@ -57,6 +57,9 @@ func newJudge(cfg Config, begun time.Time) *judge {
 	}
 	if cfg.Script {
 		j.script = newScript(begun, cfg.MaxScript, cfg.Watch.Password)
+		if cfg.Dialect != nil {
+			j.script.dialect = cfg.Dialect
+		}
 	}
 	return j
 }

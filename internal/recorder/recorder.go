@@ -8,6 +8,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/internal/proxy"
+	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // Config is how a Recorder works.
@@ -18,6 +19,9 @@ type Config struct {
 	Watch workers.Config
 	// Law judges what the server answers; without Start it does not.
 	Law law.Definition
+	// Dialect is that of the script. Its profile says what clients may send beyond the specification.
+	// Nil: FWP without a profile.
+	Dialect scenarios.Dialect
 	// Script says that the conversation is kept, to be written as a script; MaxScript bounds it, in bytes of its text. 0
 	// means 3 MiB, which is about what the language can have.
 	Script    bool

@@ -25,20 +25,21 @@ const (
 
 // script is what has passed, as lines of the script language.
 type script struct {
-	begun  time.Time
-	pw     string // the password, if it is known
-	limit  int
-	size   int
-	lines  []write
-	setup  []write // of the jobs that were on the server before
-	names  *names
-	conns  map[int]*scripted
-	cut    string // why the script is not whole
-	bare   bool   // the queue default is used without its name
-	signal map[string]bool
-	failed map[string]bool // jids with a FAIL: they come again, the server decides when
-	opened int
-	last   time.Duration
+	begun   time.Time
+	dialect scenarios.Dialect
+	pw      string // the password, if it is known
+	limit   int
+	size    int
+	lines   []write
+	setup   []write // of the jobs that were on the server before
+	names   *names
+	conns   map[int]*scripted
+	cut     string // why the script is not whole
+	bare    bool   // the queue default is used without its name
+	signal  map[string]bool
+	failed  map[string]bool // jids with a FAIL: they come again, the server decides when
+	opened  int
+	last    time.Duration
 }
 
 // write writes a line of the script, once it is known which names it has.
@@ -61,7 +62,8 @@ type sent struct {
 
 func newScript(begun time.Time, limit int, password string) *script {
 	return &script{
-		begun: begun, limit: limit, pw: password, names: newNames(), conns: map[int]*scripted{}, signal: map[string]bool{},
+		dialect: fwpdialect.Dialect{},
+		begun:   begun, limit: limit, pw: password, names: newNames(), conns: map[int]*scripted{}, signal: map[string]bool{},
 		failed: map[string]bool{},
 	}
 }
@@ -361,7 +363,7 @@ func (s *script) wasThere(job fwp.Job) {
 
 // format returns the script in its normal form.
 func (s *script) format() ([]byte, error) {
-	b := scenarios.NewBuilder(fwpdialect.Dialect{})
+	b := scenarios.NewBuilder(s.dialect)
 	b.Script.Title = fmt.Sprintf("a conversation of %d connections, as it was recorded", s.opened)
 	if s.bare {
 		b.Script.Needs = []scenarios.Need{scenarios.NeedAlone}

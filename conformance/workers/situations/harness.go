@@ -31,6 +31,8 @@ type Harness struct {
 	// Patience is how long a program may take from its start to its first line. If zero, the first start may take 90 s,
 	// and later ones 30 s, or four times what the first took.
 	Patience time.Duration
+	// Like is the family of servers that the played ones are like; empty: the specification.
+	Like string
 	// Producer says that the program is a producer.
 	Producer bool
 

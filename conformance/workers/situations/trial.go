@@ -170,7 +170,7 @@ func (t *trial) serve() *server {
 	s := &server{process: len(t.servers) + 1}
 	config := fakes.Config{
 		Hook: t.runHooks, MaxLine: mostLine, MaxUnfinished: mostUnfinished, MaxStored: mostStored,
-		Memory: &t.harness.memory.servers, RetryDelay: afterPlay,
+		Memory: &t.harness.memory.servers, RetryDelay: afterPlay, Like: fakes.Like(t.harness.Like),
 	}
 	if t.situation.setup.server != nil {
 		t.situation.setup.server(&config)

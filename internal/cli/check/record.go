@@ -72,6 +72,7 @@ func newRecord(p process) *cobra.Command {
 	f.IntVar(&o.concurrency, "concurrency", 0, "judge whether each worker runs `N` jobs at a time")
 	f.StringSliceVar(&o.queues, "queues", nil, "judge whether workers fetch from these `QUEUES`, joined by commas")
 	f.DurationVar(&o.timeout, "timeout", 10*time.Second, "wait for the server at most `TIME`")
+	o.targetFlags.DeclareProfile(f)
 	o.targetFlags.DeclareTLS(f)
 	o.targetFlags.Subject.Declare(f)
 	return cmd
@@ -107,7 +108,7 @@ func (p process) record(ctx context.Context, o *recordOptions) error {
 	defer o.trace.discard()
 	shown := &shownFindings{p: p, times: map[string]int{}}
 	r := shown.recorder(recorder.Config{
-		Dial: endpoint.Server.Dial, Script: o.output != "", Law: peer.Default().Law,
+		Dial: endpoint.Server.Dial, Script: o.output != "", Law: endpoint.Peer.Law, Dialect: endpoint.Peer.Dialect,
 		Pushed: o.trace.pushed(),
 		Watch:  workers.Config{Password: endpoint.Password, Concurrency: o.concurrency, Queues: o.queues},
 	})
@@ -297,7 +298,7 @@ func recordExit(s recorder.Summary) int {
 
 // clauseOf returns the clause of a breach, which has one.
 func clauseOf(breach string) conformance.Clause {
-	c, _ := peer.Default().ClauseByID(clauseID(breach)) // a test knows that there is one
+	c, _ := peer.Clause(clauseID(breach)) // a test knows that there is one
 	return c
 }
 

@@ -80,6 +80,7 @@ func newServe(p process) *cobra.Command {
 	f.StringVar(&o.like, "like", "", "accept what the servers of a `FAMILY` accept beyond the specification: "+
 		strings.Join(peer.Default().Likes, ", "))
 	program.CompleteFlags(cmd, map[string]func() []string{"like": func() []string { return peer.Default().Likes }})
+	f.StringVar(&o.like, "profile", "", "the same as --like, by the name that it has in other commands")
 	f.StringArrayVar(&o.faults, "fault", nil, "give the server the fault `NAME` of the catalogue; may be repeated")
 	return cmd
 }

@@ -27,6 +27,7 @@ type clientOptions struct {
 	producer bool
 	named    program.SubjectFlag
 	software reports.Subject
+	profile  string
 	start    time.Duration // the longest that the program under test may take for it
 }
 
@@ -97,6 +98,8 @@ func (o *clientOptions) declareClient(f *pflag.FlagSet) {
 		"play every situation `N` times: the worst verdict counts, and the report lists what differs")
 	f.BoolVar(&o.failFast, "fail-fast", false, "end the run with the first fail")
 	f.Uint64Var(&o.seed, "seed", 0, "draw the order from `N` (random if not given)")
+	f.StringVar(&o.profile, "profile", "", "play a server of a `FAMILY`, with what that has beyond the specification: "+
+		strings.Join(peer.Default().ProfileNames(), ", "))
 	o.named.Declare(f)
 }
 
@@ -109,7 +112,8 @@ func (o *clientOptions) parties() []string {
 }
 
 func (o *clientOptions) validate() error {
-	return cmp.Or(o.named.Check(1), refuse(o.start < 0, "--start-timeout must not be negative"), o.validatePlays(func(id string) error {
+	_, err := program.PeerWith("", o.profile)
+	return cmp.Or(err, o.named.Check(1), refuse(o.start < 0, "--start-timeout must not be negative"), o.validatePlays(func(id string) error {
 		if _, known := peer.Default().ClauseByID(id); known {
 			return nil
 		}
@@ -119,7 +123,7 @@ func (o *clientOptions) validate() error {
 
 func (o *clientOptions) harness(words []string) *situations.Harness {
 	return &situations.Harness{
-		Launcher: situations.Command{Words: words}, Patience: o.start, Producer: o.producer,
+		Launcher: situations.Command{Words: words}, Patience: o.start, Producer: o.producer, Like: o.profile,
 	}
 }
 
@@ -201,6 +205,9 @@ func (o *clientOptions) clientRunner(chosen selection, command string) *run.Runn
 // reproduceClient returns a function that returns the command that plays a situation again.
 func (o *clientOptions) reproduceClient(command string) func(string) string {
 	role := o.tested(command).Role
+	if o.profile != "" {
+		role += " --profile " + o.profile
+	}
 	return func(check string) string {
 		return fmt.Sprintf("fwpcheck %s --check %s -v -- %s", role, text.ShellQuote(check), command)
 	}
