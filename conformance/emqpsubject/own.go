@@ -37,12 +37,14 @@ func (l *emqpLaw) judgeOwn(c *conn, m emqp.Message, at time.Time) *breach {
 }
 
 // judgeTimestamp judges that of a HEARTBEAT: the clock of the broker may be wrong, but not by decades, and it goes on.
-// A HEARTBEAT may have been on its way for a while.
+// A HEARTBEAT may have been on its way for a while, on a machine that is late for longer.
 func (l *emqpLaw) judgeTimestamp(m emqp.Message, at time.Time) *breach {
 	const from, to, way = 946684800, 4102444800, 5 * time.Second // the years 2000 to 2099
 	seconds, err := strconv.ParseFloat(string(m.Fields[0]), 64)
 	if err != nil || seconds < from || seconds > to {
-		return wrong("timestamp", "BEAT-03", asLine(m.Command, fmt.Sprintf("number(%d..%d)", from, to)))
+		b := wrong("timestamp", "BEAT-03", asLine(m.Command, fmt.Sprintf("number(%d..%d)", from, to)))
+		b.margin = math.MaxInt64 / 2
+		return b
 	}
 	written := time.Unix(int64(seconds), int64((seconds-math.Floor(seconds))*1e9))
 	if l.clock.Agrees(written, at.Add(-way), at) {
@@ -50,7 +52,9 @@ func (l *emqpLaw) judgeTimestamp(m emqp.Message, at time.Time) *breach {
 	}
 	earliest, latest, _ := l.clock.Between(at.Add(-way), at)
 	within := fmt.Sprintf("number(%d..%d)", earliest.Unix(), latest.Unix())
-	return wrong("timestamp", "BEAT-03", asLine(m.Command, within))
+	b := wrong("timestamp", "BEAT-03", asLine(m.Command, within))
+	b.margin = max(earliest.Sub(written), written.Sub(latest))
+	return b
 }
 
 // rhythm is what is known of the intervals at which the broker sends a kind of peers HEARTBEATs.

@@ -70,7 +70,7 @@ var rules = map[string]law.Rule{
 		Decided: "the READY of each connection", Clauses: "SOCK-01",
 	},
 	"timestamp": {
-		Title: "The timestamp of a HEARTBEAT is in seconds of UNIX time", Traits: law.JobStays,
+		Title: "The timestamp of a HEARTBEAT is in seconds of UNIX time", Traits: law.JobStays | law.Timed,
 		Decided: "each HEARTBEAT of the broker", Clauses: "BEAT-03",
 	},
 	"version": {
