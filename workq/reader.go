@@ -284,17 +284,26 @@ func (p *parser) block(size int) ([]byte, error) {
 	return append([]byte{}, rest[:size]...), nil
 }
 
-// keys reads as many lines of inspect. The payload has as many bytes as the line payload-size before it says.
+// keys reads as many lines of inspect. The payload has as many bytes as the line payload-size says, before it or behind
+// it: nothing is said about the order of keys.
 func (p *parser) keys(count uint64) ([]Key, error) {
 	var all []Key
-	size, sized := uint64(0), false
+	size, sized, lined := uint64(0), false, false // lined: a payload of which no size has come was taken for a line
 	for range count {
 		name, err := p.keyName()
+		if _, short := errors.AsType[*shortError](err); err != nil && !short && lined && !sized {
+			return nil, &shortError{"the line " + keyPayloadSize}
+		}
 		if err != nil {
 			return nil, err
 		}
 		var value string
-		if counted := name == keyPayload || name == keyPayloadBytes; counted && sized {
+		counted := name == keyPayload || name == keyPayloadBytes
+		if counted && !sized {
+			size, sized = p.sizeBehind()
+			lined = !sized
+		}
+		if counted && sized {
 			var block []byte
 			block, err = p.block(int(size)) //nolint:gosec // at most 2^40
 			value = string(block)
@@ -313,6 +322,26 @@ func (p *parser) keys(count uint64) ([]Key, error) {
 		all = append(all, Key{name, value})
 	}
 	return all, nil
+}
+
+// sizeBehind returns the size of a payload from a line behind it, which is as far away as it says at least; false if no
+// such line has come.
+func (p *parser) sizeBehind() (size uint64, is bool) {
+	const line = "\r\n" + keyPayloadSize + " "
+	rest := p.b[p.pos:]
+	for at := bytes.Index(rest, []byte(line)); at >= 0; {
+		value, _, whole := bytes.Cut(rest[at+len(line):], []byte("\r\n"))
+		n, ok := Number(string(value), uint64(at)) //nolint:gosec // not negative
+		if ok && whole && bytes.HasPrefix(rest[n:], []byte("\r\n")) {
+			return n, true
+		}
+		next := bytes.Index(rest[at+1:], []byte(line))
+		if next < 0 {
+			return 0, false
+		}
+		at += 1 + next
+	}
+	return 0, false
 }
 
 // keyName reads up to the blank behind a key.

@@ -27,6 +27,9 @@ func TestReplies(t *testing.T) {
 		"+OK 1\r\n" + id + " ping 1000 6\r\n\r\n\x00\xff+O\r\n",
 		inspected,
 		"+OK 1\r\n" + id + " 2\r\npayload-size 4\r\npayload \r\n\r\n\r\n",
+		"+OK 1\r\n" + id + " 3\r\npayload \r\n\r\n\r\npayload-size 4\r\nttr 1000\r\n",
+		"+OK 1\r\n" + id + " 4\r\npayload x\r\n\r\nstate\r\npayload-size 10\r\nstate 7\r\nttr 1\r\n",
+		"+OK 1\r\n" + id + " 3\r\npayload ping\r\nttr 1000\r\npayload-size 4\r\n",
 		"+OK 2\r\nping1 2\r\nready-len 3\r\nscheduled-len 0\r\nping2 1\r\nready-len 9\r\n",
 		"OK 1\r\nserver 3\r\nactive-clients 32\r\nevicted-jobs 0\r\nstarted 2016-01-02T15:04:05Z\r\n",
 	} {
