@@ -51,7 +51,7 @@ func fwpAlone() *Peer {
 		},
 		Speaker: func(c SpeakerConfig) protocol.Protocol { return fwpspeaker.New(c.Password) },
 
-		Likes: likes(), Passwords: true, Histories: true, Monitored: true, ClientBreaches: fwpsuite.ClientBreaches,
+		Likes: likes(), Batches: string(fwpdialect.Faktory), Passwords: true, Histories: true, Monitored: true, ClientBreaches: fwpsuite.ClientBreaches,
 		Authenticate: fwpsuite.Authenticate, Software: fwpdialect.Software, Advice: fwpAdvice,
 	}
 }
@@ -70,6 +70,11 @@ var faktoryPeer = sync.OnceValue(func() *Peer {
 		return append(conformance.Scripts(added...), all...), err
 	}
 	p.Subject = func(missing ...string) *explore.Subject { return fwpsubject.Of(fwpdialect.Faktory, missing...) }
+	p.Speaker = func(c SpeakerConfig) protocol.Protocol {
+		speaker := fwpspeaker.New(c.Password)
+		speaker.Batch = true
+		return speaker
+	}
 	p.Faults = func() []Fault { return faultsOf(append(faults.All(), faults.Faktory()...), fwpHook) }
 	p.Embed = func(c Config) (*Server, error) { return embedLike(c, fakes.LikeFaktory) }
 	return p

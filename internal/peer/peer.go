@@ -53,6 +53,8 @@ type Peer struct {
 	// are in the folder of its name.
 	Additions []string
 	Missing   func(ctx context.Context, nc net.Conn, password string, timeout time.Duration) []string
+	// Batches is the profile whose servers take several jobs in one command; empty: there is none.
+	Batches string
 	// Likes are the families of servers that its test double can be like.
 	Likes []string
 

@@ -71,7 +71,8 @@ type dispatcher struct {
 	asleep   bool // no wake was asked for although there is one
 	returned queue[arrival]
 	free     queue[taker]
-	taken    int // arrivals that are neither booked nor returned
+	filling  *producer // was given an arrival, and has room for more in the same command
+	taken    int       // arrivals that are neither booked nor returned
 }
 
 // begin starts a mode. Jobs are counted from base, and takers over all shards.
@@ -264,6 +265,10 @@ func (d *dispatcher) Step(now time.Duration, _ engine.Event, out []byte) ([]byte
 
 // handOut gives an arrival to the taker that has been free the longest; false if none is.
 func (d *dispatcher) handOut(now time.Duration, a arrival) bool {
+	if d.filling != nil && d.filling.fill(a) {
+		d.taken++
+		return true
+	}
 	for {
 		t, ok := d.free.pop()
 		if !ok {

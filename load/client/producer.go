@@ -14,7 +14,8 @@ type producer struct {
 	conn
 	index int // in the whole run
 	todo  arrival
-	has   bool // todo is to be pushed, or in flight
+	more  []arrival // that the same command pushes
+	has   bool      // todo is to be pushed, or in flight
 
 	thinks bool // before its next push, as it has pushed todo
 }
@@ -27,7 +28,19 @@ func (p *producer) give(_ time.Duration, a arrival) bool {
 		return false
 	}
 	p.todo, p.has = a, true
+	if p.shard.work.Batch > 1 {
+		p.shard.dispatcher.filling = p
+	}
 	return true
+}
+
+// fill takes one more arrival for the command that is to be sent; false if there is no room.
+func (p *producer) fill(a arrival) bool {
+	room := len(p.more)+1 < p.shard.work.Batch
+	if room {
+		p.more = append(p.more, a)
+	}
+	return room
 }
 
 // again implements taker.
@@ -56,8 +69,33 @@ func (p *producer) next(now time.Duration, out []byte) []byte {
 			return out
 		}
 	}
+	if p.shard.work.Batch > 1 {
+		return p.pushAll(now, out)
+	}
 	p.begin(now, measure.Push, p.todo.intended)
 	return p.shard.push(now, out, p.speaker, p.todo, p.index)
+}
+
+// pushAll pushes what is due in one command, as far as there is room.
+func (p *producer) pushAll(now time.Duration, out []byte) []byte {
+	d, c := &p.shard.dispatcher, p.shard
+	if d.filling == p {
+		d.filling = nil
+	}
+	for len(p.more)+1 < c.work.Batch {
+		a, ok := d.waiting(now, p.todo.intended)
+		if !ok {
+			break
+		}
+		d.taken++
+		p.more = append(p.more, a)
+	}
+	p.begin(now, measure.Push, p.todo.intended)
+	c.batch = append(c.batch[:0], c.book(now, p.todo, p.index))
+	for _, a := range p.more {
+		c.batch = append(c.batch, c.book(now, a, p.index))
+	}
+	return p.speaker.(protocol.Batcher).PushAll(out, c.batch) //nolint:forcetypeassert // of a protocol that has batches
 }
 
 // ready is the instant from which the producer may take its next arrival: at once in
@@ -76,28 +114,53 @@ func (p *producer) ready() time.Duration {
 }
 
 func (p *producer) answered(now time.Duration, e *protocol.Event) outcome {
-	got := p.shard.pushed(p.todo.k, e.Err)
-	if e.Err != nil {
-		p.shard.dispatcher.gone(now)
+	got := p.done(now, p.todo, e)
+	for _, a := range p.more {
+		if other := p.done(now, a, e); other.err != nil {
+			p.shard.trouble(other.op, measure.Rejected, other.err)
+			continue
+		}
+		p.shard.recorder.Command(measure.Push, measure.Timing{
+			Intended: a.intended, Free: p.asked.free, Sent: p.asked.sent, Replied: now,
+		})
 	}
-	p.notePush(p.todo.k, replied(e.Err))
 	if e.Err != nil {
 		p.slow(now)
 	}
-	p.has, p.thinks = false, true
-	p.shard.dispatcher.taken--
+	p.has, p.thinks, p.more = false, true, p.more[:0]
 	return got
 }
 
-func (p *producer) lost(now time.Duration, asked bool) {
-	if asked {
-		p.notePush(p.todo.k, history.Open)
+// done books the reply to the push of an arrival.
+func (p *producer) done(now time.Duration, a arrival, e *protocol.Event) outcome {
+	err := e.Err
+	if len(e.Refusals) > 0 {
+		if why, refused := e.Refusals[p.shard.jid(a.k)]; refused {
+			err = &protocol.RefusedError{Text: why}
+		}
 	}
-	p.shard.unpushed(p.todo, p.has, asked)
-	if asked {
+	if err != nil {
 		p.shard.dispatcher.gone(now)
 	}
-	p.has, p.thinks = false, false
+	p.notePush(a.k, replied(err))
+	p.shard.dispatcher.taken--
+	return p.shard.pushed(a.k, err)
+}
+
+func (p *producer) lost(now time.Duration, asked bool) {
+	for _, a := range append(p.more, p.todo) {
+		if asked {
+			p.notePush(a.k, history.Open)
+		}
+		p.shard.unpushed(a, p.has, asked)
+		if asked {
+			p.shard.dispatcher.gone(now)
+		}
+	}
+	if d := &p.shard.dispatcher; d.filling == p {
+		d.filling = nil
+	}
+	p.has, p.thinks, p.more = false, false, p.more[:0]
 	p.reopen(now)
 }
 
@@ -105,11 +168,16 @@ func (p *producer) left(time.Duration) { p.retire() }
 
 // push appends the push of an arrival and books it.
 func (c *Shard) push(now time.Duration, out []byte, s protocol.Speaker, a arrival, producer int) []byte {
+	c.pushing = c.book(now, a, producer)
+	return s.Push(out, &c.pushing)
+}
+
+// book books the push of an arrival, and returns its job.
+func (c *Shard) book(now time.Duration, a arrival, producer int) workload.Push {
 	c.ledger.Sent(a.k, now)
-	c.pushing = workload.Push{
+	return workload.Push{
 		Jobs: c.jobs, K: a.k, Producer: producer, Intended: max(0, a.intended-c.loadFrom), Now: c.began.Add(now),
 	}
-	return s.Push(out, &c.pushing)
 }
 
 // pushed books the reply to a push, which was refused if there is an error.

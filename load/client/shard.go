@@ -101,6 +101,7 @@ type Shard struct {
 	info, taken []byte         // what an observer was told; see TakeInfo
 	event       protocol.Event // the message that is being handled
 	pushing     workload.Push  // the job that is being pushed
+	batch       []workload.Push
 
 	fails         bool // some jobs are to fail
 	disrupted     bool // the target is disrupted on purpose

@@ -10,6 +10,7 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/session/fwpsession"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/load/protocol"
 )
 
@@ -57,6 +58,16 @@ func (c *Config) Introduce(ctx context.Context, dial protocol.Dial) (in protocol
 	}
 	if reply := fwpsession.Reply(r.Message); reply.Kind == fwp.ErrorReply {
 		return in, fmt.Errorf("the server refused HELLO: %s", reply.Text)
+	}
+	if c.Batch {
+		r, err := ask(ctx, conn, fwp.Command{Verb: pushAll, Args: []byte("[]")})
+		if err := unanswered("answering PUSHB", began, r, err); err != nil {
+			return in, err
+		}
+		if reply := fwpsession.Reply(r.Message); reply.Kind != fwp.BulkString {
+			return in, fmt.Errorf("the server does not push several jobs at a time: it answered PUSHB with %q; leave out batch",
+				text.Shorten(string(reply.Text)))
+		}
 	}
 	in.Info, in.Breach = inform(ctx, conn)
 	return in, nil

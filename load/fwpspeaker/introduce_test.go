@@ -84,6 +84,31 @@ func TestIntroduceFails(t *testing.T) {
 	require.ErrorIs(t, err, down)
 }
 
+// A load that pushes several jobs at a time asks whether the server can.
+func TestIntroduceForBatches(t *testing.T) {
+	t.Parallel()
+	for reply, want := range map[string]string{"$2\r\n{}\r\n": "", "-ERR unknown command\r\n": "leave out batch"} {
+		synctest.Test(t, func(t *testing.T) {
+			ours, server := net.Pipe()
+			go func() {
+				defer server.Close()
+				from := bufio.NewScanner(server)
+				for _, text := range []string{hi, ok, reply, "$2\r\n{}\r\n", ok} {
+					_, _ = server.Write([]byte(text))
+					from.Scan()
+				}
+			}()
+			c := fwpspeaker.Config{Batch: true}
+			_, err := c.Introduce(t.Context(), func(context.Context) (net.Conn, error) { return ours, nil })
+			if want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, want)
+		})
+	}
+}
+
 // The load does not need the reply to INFO.
 func TestIntroduceWithoutInfo(t *testing.T) {
 	t.Parallel()

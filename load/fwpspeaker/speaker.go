@@ -24,6 +24,7 @@ type Config struct {
 	Password string
 	Hostname string // of the workers; "" is "fwpbench"
 	PID      int    // of the workers
+	Batch    bool   // producers push several jobs at a time: the server must have PUSHB
 
 	largest atomic.Int64 // bytes of a PUSH that was written
 }
@@ -96,6 +97,27 @@ func (s *speaker) Push(out []byte, job *workload.Push) []byte {
 	s.asked = fwp.PUSH
 	begin := len(out)
 	out = append(job.AppendBody(append(out, "PUSH "...)), "\r\n"...)
+	if size := int64(len(out) - begin); size > s.config.largest.Load() {
+		s.config.largest.Store(size)
+	}
+	return out
+}
+
+// pushAll is a command that Faktory adds to the protocol.
+const pushAll = "PUSHB"
+
+// PushAll implements [protocol.Batcher].
+func (s *speaker) PushAll(out []byte, jobs []workload.Push) []byte {
+	s.asked = pushAll
+	begin := len(out)
+	out = append(out, "PUSHB ["...)
+	for i := range jobs {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = jobs[i].AppendBody(out)
+	}
+	out = append(out, "]\r\n"...)
 	if size := int64(len(out) - begin); size > s.config.largest.Load() {
 		s.config.largest.Store(size)
 	}
@@ -182,6 +204,8 @@ func (s *speaker) answers(r *fwp.Reply, e *protocol.Event) bool {
 	case fwp.INFO:
 		e.Body = r.Text
 		return r.Kind == fwp.BulkString
+	case pushAll:
+		return r.Kind == fwp.BulkString && (string(r.Text) == "{}" || json.Unmarshal(r.Text, &e.Refusals) == nil)
 	}
 	return r.Kind == fwp.SimpleString && string(r.Text) == "OK" || s.asked == fwp.BEAT && ordered(r, e)
 }

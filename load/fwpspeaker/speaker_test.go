@@ -62,6 +62,15 @@ var commands = map[string]struct {
 		return s.Push(out, &workload.Push{Jobs: w.Jobs("r", 1), K: 10, Producer: 2, Intended: 9})
 	}, `PUSH {"jid":"fwpbench-r-0000000a","jobtype":"fwpbench","queue":"fwpbench-r-0","reserve_for":1800,` +
 		`"retry":25,"args":["r",2,10,9,""]}`, ok, protocol.Event{}},
+	"PUSHB": {func(s protocol.Speaker, out []byte) []byte {
+		w := workload.Workload{Queues: workload.Queues{Number: 1}, JobTypes: []string{"t"}}
+		jobs := w.Jobs("r", 1)
+		all := []workload.Push{{Jobs: jobs, K: 10, Producer: 2}, {Jobs: jobs, K: 11, Producer: 2, Intended: 9}}
+		return s.(protocol.Batcher).PushAll(out, all)
+	}, `PUSHB [{"jid":"fwpbench-r-0000000a","jobtype":"t","queue":"fwpbench-r-0","reserve_for":1800,` +
+		`"retry":25,"args":["r",2,10,0,""]},{"jid":"fwpbench-r-0000000b","jobtype":"t","queue":"fwpbench-r-0",` +
+		`"reserve_for":1800,"retry":25,"args":["r",2,11,9,""]}]`, "$10\r\n{\"j\":\"no\"}\r\n",
+		protocol.Event{Refusals: map[string]string{"j": "no"}}},
 	"FETCH":       {take, "FETCH q1 q2", "$2\r\n{}\r\n", protocol.Event{Kind: protocol.Job, Body: []byte("{}")}},
 	"empty FETCH": {take, "FETCH q1 q2", "$-1\r\n", protocol.Event{Kind: protocol.Empty}},
 	"ACK": {func(s protocol.Speaker, out []byte) []byte { return s.Done(out, []byte("j1")) }, `ACK {"jid":"j1"}`,

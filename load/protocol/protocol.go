@@ -87,6 +87,12 @@ type Sizer interface {
 	QueueSizes(info []byte) map[string]int64
 }
 
+// Batcher is a [Speaker] that has a command for several jobs.
+type Batcher interface {
+	// PushAll appends the command that enqueues some jobs. Those that the server refuses are in Event.Refusals.
+	PushAll(out []byte, jobs []workload.Push) []byte
+}
+
 // Queues are the queues that a worker names to get a job: at least one, in this order.
 type Queues struct {
 	Names []string
@@ -146,6 +152,8 @@ type Event struct {
 	State State  // Ordered
 	Body  []byte // Job: as it was pushed, for [workload.Jobs.Read]; of Info what a Sizer reads; valid until the next Hear
 	Err   error  // Refused: a *RefusedError
+	// Refusals are the jobs of a PushAll that were refused, with the reasons, by their jids.
+	Refusals map[string]string
 	// Answer is what the client sends at once, mostly nothing; valid until the next Hear.
 	Answer []byte
 	// Work, with Greeted, takes its time, and is to be done aside before Open is called

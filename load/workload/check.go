@@ -102,6 +102,8 @@ func (w *Workload) checkArrivals(r *rules) {
 		"remove think, or rate and stages", "think rate stages")
 	r.broken(!closed && w.Producers == 0 && !w.Churn, "there are no clients to push the arrivals",
 		"producers above 0", "add producers", "producers rate stages churn")
+	r.broken(w.Batch > 1 && w.Producers == 0, "there are no producers to push several jobs at a time", "producers above 0",
+		"add producers, or remove batch", "batch producers")
 	r.broken(w.JobLimit > 0 && w.Producers == 0 && !w.Churn, "there are no clients to push these jobs",
 		"producers above 0", "add producers, or use prefill", "jobs producers churn")
 }

@@ -89,6 +89,7 @@ func (w *Workload) loadSettings() []Setting {
 			aboveZero(&w.TraceSpeed, "factor", parseSpeed, showSpeed), false},
 		{"poisson", "arrivals at random instead of evenly spaced", truth(&w.Poisson), false},
 		{"burst", "how many arrivals come at the same time", countAboveZero(&w.Burst), false},
+		{"batch", "how many jobs one command pushes, where so many are due (PUSHB)", countAboveZero(&w.Batch), false},
 		{"duration", "how long to measure", lengthAboveZero(&w.Duration), false},
 		{"jobs", "end after so many pushes", count(&w.JobLimit, mostJobs), false},
 		{"warmup", "time before the measurement", length(&w.Warmup), false},

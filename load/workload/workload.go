@@ -33,6 +33,7 @@ type Workload struct {
 	Poisson  bool     // arrivals by chance instead of evenly spaced
 	Burst    int      // how many arrive at a time; 0 is 1
 	Duration Duration // what is measured; 0 is 30 s, without limit if JobLimit is set
+	Batch    int      // jobs that one command pushes at the most, where so many are due; 0 is 1
 	JobLimit int64    // pushes (cycles in churn) after which the run ends; 0 is no limit
 	Warmup   Duration // comes before Duration and is not measured; with Stages, their first part
 	Seed     uint64   // decides everything that looks like chance
@@ -110,6 +111,9 @@ const (
 func (w *Workload) Filled() Workload {
 	f := *w
 	f.Preset = cmp.Or(f.Preset, presets[0].name)
+	if f.Open() {
+		f.Burst = cmp.Or(f.Burst, f.Batch)
+	}
 	f.Burst = cmp.Or(f.Burst, 1)
 	f.Drain = cmp.Or(f.Drain, DefaultDrain)
 	f.ReserveFor = cmp.Or(f.ReserveFor, DefaultReserveFor)

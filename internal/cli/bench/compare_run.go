@@ -82,7 +82,7 @@ func (o *compareOptions) both(args []string, lookup func(string) (string, bool))
 	if err != nil {
 		return sides, err
 	}
-	return sides, cmp.Or(o.fits(&b.at, &b.work, o.fault), checkWorkload(a.at, &a.work))
+	return sides, cmp.Or(o.fits(&b.at, &b.work, o.fault), batches(&a.at, &a.work), checkWorkload(a.at, &a.work))
 }
 
 // side returns what one argument names, and whether it is a workload file.

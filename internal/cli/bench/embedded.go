@@ -34,6 +34,7 @@ func newEmbedded(p process) *cobra.Command {
 		RunE:   func(*cobra.Command, []string) error { return p.serve(e) },
 	}
 	cmd.Flags().StringVar(&e.protocol, "protocol", "", "the `PROTOCOL`")
+	cmd.Flags().StringVar(&e.profile, "profile", "", "the `PROFILE`")
 	cmd.Flags().StringVar(&e.fault, "fault", "", "the fault `NAME` of the catalogue")
 	cmd.Flags().DurationVar(&e.burden, "burden", 0, "compute for this long at each command")
 	return cmd
@@ -42,6 +43,7 @@ func newEmbedded(p process) *cobra.Command {
 // embedding is what is special about an embedded server.
 type embedding struct {
 	protocol string        // a name; empty: the default
+	profile  string        // a name; empty: none
 	fault    string        // a name of the catalogue; empty: none
 	burden   time.Duration // of computing at each command
 	beside   int           // processors that the generator uses
@@ -49,7 +51,7 @@ type embedding struct {
 
 // serve prints the server's URL and serves until standard input ends.
 func (p process) serve(e embedding) error {
-	of, err := peer.Named(e.protocol)
+	of, err := program.PeerWith(e.protocol, e.profile)
 	if err != nil {
 		return err
 	}
@@ -233,6 +235,9 @@ func embeddedCommand(ctx context.Context, e embedding) (*exec.Cmd, error) {
 	args := []string{"embedded"}
 	if e.protocol != "" {
 		args = append(args, "--protocol", e.protocol)
+	}
+	if e.profile != "" {
+		args = append(args, "--profile", e.profile)
 	}
 	if e.fault != "" {
 		args = append(args, "--fault", e.fault)

@@ -29,7 +29,19 @@ func (o *loadFlags) fits(at *program.Endpoint, w *workload.Workload, fault strin
 		return fmt.Errorf("--requests is about %s: %s has no command that waits for a result",
 			strings.Join(requests(), " and "), at.Peer.Title)
 	}
-	return cmp.Or(at.SetFault(fault), checkWorkload(*at, w))
+	return cmp.Or(batches(at, w), at.SetFault(fault), checkWorkload(*at, w))
+}
+
+// batches has the target be one of the profile that has a command for several jobs, if the workload pushes with that.
+func batches(at *program.Endpoint, w *workload.Workload) (err error) {
+	switch {
+	case w.Batch <= 1 || at.Peer.Profile != "":
+	case at.Peer.Batches == "":
+		return fmt.Errorf("batch: %s has no command that pushes several jobs", at.Peer.Title)
+	default:
+		at.Peer, err = at.Peer.With(at.Peer.Batches)
+	}
+	return err
 }
 
 // checkWorkload returns an error for a workload with something that no message of a target's protocol says.

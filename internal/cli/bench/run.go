@@ -280,6 +280,7 @@ type provided struct {
 func provide(ctx context.Context, at *program.Endpoint, e embedding) (provided, error) {
 	switch {
 	case at.Choice.Embedded:
+		e.profile = at.Peer.Profile
 		server, err := startEmbedded(ctx, e)
 		if err != nil {
 			return provided{}, &program.InternalError{Cause: err}

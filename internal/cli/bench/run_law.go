@@ -113,6 +113,11 @@ func (s *sampled) Push(out []byte, job *workload.Push) []byte {
 	return s.sent(len(out), s.Speaker.Push(out, job))
 }
 
+// PushAll implements [protocol.Batcher], for a Speaker that does.
+func (s *sampled) PushAll(out []byte, jobs []workload.Push) []byte {
+	return s.sent(len(out), s.Speaker.(protocol.Batcher).PushAll(out, jobs)) //nolint:forcetypeassert // see above
+}
+
 func (s *sampled) Take(out []byte, from *protocol.Queues) []byte {
 	return s.sent(len(out), s.Speaker.Take(out, from))
 }

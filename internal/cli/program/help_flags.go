@@ -37,7 +37,7 @@ var groups = []struct{ title, flags string }{
 	{"how it is played", "seed wait timeout patience parallel repeat fail-fast"},
 	{"the search", "from most step precision"},
 	{"the comparison", "pairs block margin primary aa floor burden"},
-	{"the load", "preset rate stages trace trace-speed poisson burst duration jobs warmup think " +
+	{"the load", "preset rate stages trace trace-speed poisson burst batch duration jobs warmup think " +
 		"backlog topology fetchers reporters concurrency churn beat-only observe-every disconnects disconnect-at drain"},
 	{"the jobs", "payload exact-integers queues queue-pick queue-weights queue-rates queue-skew queue-per-job job-types reserve-for " +
 		"work fail-share retry delay prefill"},
