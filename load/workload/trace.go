@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"encoding/csv"
 	"io"
 	"math"
@@ -71,7 +72,7 @@ func (t *Trace) shares() []float64 {
 
 // ended puts the jobs in the order of their times and has these count from the first.
 func (t *Trace) ended() {
-	slices.SortStableFunc(t.jobs, func(a, b traced) int { return int(a.at - b.at) })
+	slices.SortStableFunc(t.jobs, func(a, b traced) int { return cmp.Compare(a.at, b.at) })
 	for i := len(t.jobs) - 1; i >= 0; i-- {
 		t.jobs[i].at -= t.jobs[0].at
 	}
