@@ -93,17 +93,6 @@ func (p *Plan) Total() int64 {
 	return total
 }
 
-// Rate returns the intended rate at t, in arrivals a second: where two stages meet, that
-// of the later one, and 0 outside the plan.
-func (p *Plan) Rate(t time.Duration) float64 {
-	p.prepare()
-	i := sort.Search(len(p.segments), func(i int) bool { return p.segments[i].end() > t })
-	if i == len(p.segments) || t < p.segments[i].start {
-		return 0
-	}
-	return p.segments[i].rate(t - p.segments[i].start)
-}
-
 // Due returns the integral of the rate from 0 to t: how many arrivals there should have
 // been, and of recorded arrivals how many there are before t. It ignores Limit.
 func (p *Plan) Due(t time.Duration) float64 {

@@ -1,7 +1,6 @@
 package arrivals_test
 
 import (
-	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -178,36 +177,42 @@ func TestNoneWhileTheRateIsZero(t *testing.T) {
 	}
 }
 
-func TestRateAndDue(t *testing.T) {
+func TestDue(t *testing.T) {
 	t.Parallel()
 	p := &arrivals.Plan{Stages: stages{{10 * time.Second, 0, 1000}, {5 * time.Second, 50, 50}, {time.Second, 0, 0}}}
-	for _, c := range []struct {
-		at        time.Duration
-		rate, due float64
-	}{
-		{-1, 0, 0},
-		{0, 0, 0},
-		{5 * time.Second, 500, 1250},
-		{10 * time.Second, 50, 5000},
-		{12 * time.Second, 50, 5100},
-		{15 * time.Second, 0, 5250},
-		{time.Hour, 0, 5250},
+	for at, due := range map[time.Duration]float64{
+		-1: 0, 0: 0, 5 * time.Second: 1250, 10 * time.Second: 5000, 12 * time.Second: 5100, 15 * time.Second: 5250,
+		time.Hour: 5250,
 	} {
-		assert.InDelta(t, c.rate, p.Rate(c.at), 1e-6, "rate at %v", c.at)
-		assert.InDelta(t, c.due, p.Due(c.at), 1e-6, "due at %v", c.at)
+		assert.InDelta(t, due, p.Due(at), 1e-6, "due at %v", at)
 	}
 	assert.Equal(t, 16*time.Second, p.Span())
 }
 
-// TestRateStepsToTheNextStage: between two stages the later one counts.
-func TestRateStepsToTheNextStage(t *testing.T) {
+// TestRecordedInstants: a plan of recorded arrivals has these and no others, also in shares.
+func TestRecordedInstants(t *testing.T) {
 	t.Parallel()
-	p := &arrivals.Plan{Stages: stages{{time.Second, 10, 10}, {time.Second, 0, 0}, {time.Second, 30, 30}}}
-	got := ""
-	for at := time.Duration(0); at <= 3*time.Second; at += time.Second {
-		got += fmt.Sprintf("%.0f ", p.Rate(at))
+	const ms = time.Millisecond
+	recorded := []time.Duration{0, 0, 700 * ms, 2000 * ms, 2400 * ms}
+	p := &arrivals.Plan{Instants: recorded}
+	assert.Equal(t, recorded, instants(t, p))
+	assert.Equal(t, 3000*ms, p.Span(), "the mean time between two behind the last")
+	assert.Equal(t, []float64{0, 2, 3, 5}, []float64{p.Due(0), p.Due(1), p.Due(2000 * ms), p.Due(time.Hour)})
+	assert.EqualValues(t, 2, p.Before(700*ms))
+	for _, of := range []int{1, 2, 7} {
+		var all []time.Duration
+		for index := range of {
+			c := p.Share(index, of)
+			for k, at, ok := c.Next(); ok; k, at, ok = c.Next() {
+				assert.EqualValues(t, index, k%int64(of))
+				all = append(all, at)
+			}
+		}
+		assert.ElementsMatch(t, recorded, all, "of %d", of)
 	}
-	assert.Equal(t, "10 0 30 0 ", got)
+	assert.Equal(t, recorded[:2], instants(t, &arrivals.Plan{Instants: recorded, Limit: 2}))
+	assert.Equal(t, time.Second, (&arrivals.Plan{Instants: []time.Duration{0}}).Span())
+	assert.Zero(t, (&arrivals.Plan{Instants: []time.Duration{}}).Total())
 }
 
 // TestLongPlans: far out, where floating point is coarse, the order still holds and

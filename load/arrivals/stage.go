@@ -33,12 +33,6 @@ func perNanosecond(rate float64) float64 {
 
 func (s *segment) end() time.Duration { return s.start + s.length }
 
-// rate returns the arrivals a second, x after the start of the segment.
-func (s *segment) rate(x time.Duration) float64 {
-	part := float64(x) / float64(s.length)
-	return (float64(s.from*(1-part)) + float64(s.to*part)) * 1e9
-}
-
 // due returns the number of arrivals in the first x of the segment. It increases with x,
 // in floating point too, so that when is monotonic.
 func (s *segment) due(x time.Duration) float64 {

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -32,4 +33,14 @@ func TestNearest(t *testing.T) {
 	} {
 		assert.Equal(t, want, nearest(word, []string{"rate", "stages", "duration"}), word)
 	}
+}
+
+// A trace that is too large is refused, and not cut.
+func TestTraceIsBounded(t *testing.T) {
+	t.Parallel()
+	_, err := readTrace("t", strings.NewReader("at\n1\n2\n"), 6)
+	require.EqualError(t, err, "read t: it has more than 6 bytes, which is the most that is read; split it")
+	trace, err := readTrace("t", strings.NewReader("at\n1\n2\n"), 7)
+	require.NoError(t, err)
+	assert.Equal(t, 2, trace.Len())
 }

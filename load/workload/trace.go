@@ -26,10 +26,10 @@ type traced struct {
 	queue, jobtype uint16 // indexes of Queues and Types
 }
 
-// mostTraced is how many jobs a trace has at most, and MaxTrace how many bytes its file.
+// mostTraced is how many jobs a trace has at most, and largestTrace how many bytes its file.
 const (
-	mostTraced = 5_000_000
-	MaxTrace   = 1 << 30
+	mostTraced   = 5_000_000
+	largestTrace = 256 << 20
 )
 
 // The columns of a trace. Only the first has to be there; what the others do not say is as in a load without a trace.

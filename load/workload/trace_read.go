@@ -21,10 +21,15 @@ import (
 // same keys: at, queue, jobtype and payload. The order of the lines is of no account. The file's name is for the
 // messages only. The error joins *Problems in the order of their places, 100 at most.
 func ReadTrace(file string, from io.Reader) (*Trace, error) {
+	return readTrace(file, from, largestTrace)
+}
+
+func readTrace(file string, from io.Reader, most int64) (*Trace, error) {
 	r := traceReader{
 		problems: yamlfile.Problems{File: file}, trace: new(Trace), names: [traceWidth]map[string]uint16{{}, {}, {}, {}},
 	}
-	in := bufio.NewReader(io.LimitReader(from, MaxTrace+1))
+	limited := &io.LimitedReader{R: from, N: most + 1}
+	in := bufio.NewReader(limited)
 	first, err := in.Peek(1)
 	switch {
 	case len(first) == 1 && first[0] == '{':
@@ -34,6 +39,9 @@ func ReadTrace(file string, from io.Reader) (*Trace, error) {
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read %s: %w", file, err)
+	}
+	if limited.N <= 0 {
+		return nil, fmt.Errorf("read %s: it has more than %d bytes, which is the most that is read; split it", file, most)
 	}
 	if len(r.trace.jobs) == 0 && r.problems.Err() == nil {
 		r.report(1, 1, "", "there are no jobs", "a line for each", "is it the right file?")
@@ -178,6 +186,9 @@ func (r *traceReader) job(line int, cells *[traceWidth]cell) {
 	for i, there := range r.there {
 		c := &cells[i]
 		if !there && !c.there {
+			if i == traceAt {
+				r.report(line, 1, "at", "there is none", "when the job was pushed, in each line", "add it")
+			}
 			continue
 		}
 		if there != c.there {

@@ -118,6 +118,7 @@ func TestTraceProblems(t *testing.T) {
 		"{\"at\":1,\"queue\":\"a\"}\n{\"at\":2}": `2:1: queue: not all lines have it`,
 		"{\"at\":1,\"size\":2}":                  `1:9: unknown column "size"`,
 		"{\"at\":1,\"at\":2}":                    `1:9: at: the column is there twice`,
+		"{}\n":                                   `1:1: at: there is none`,
 		"{\"at\":[1]}":                           `1:7: at: "[1]" is not a valid time`,
 	} {
 		_, err := workload.ReadTrace("t.csv", strings.NewReader(source))
