@@ -190,6 +190,7 @@ type order struct {
 	Ticks       int  // to be woken so often
 	Coarse      bool // to sleep so
 	Epoll       bool // to be that engine
+	Client      bool // to send them through load/client, as the jobs of a load
 }
 
 // build makes the engine that the order is for.
@@ -244,6 +245,9 @@ func generate(job string) error {
 		runtime.GOMAXPROCS(2)
 	}
 	work := drive
+	if o.Client {
+		work = client
+	}
 	if o.Sleeping {
 		work = func(o order) (m measured, err error) {
 			begun := time.Now()

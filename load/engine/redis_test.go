@@ -92,7 +92,7 @@ func generator(b *testing.B, o order) (time.Duration, measured) {
 
 // BenchmarkPing compares the processor time that each engine and redis-benchmark take for
 // one PING and its reply, with one PING under way on each connection, and the 99th percentile
-// of its latency. All times are recorded. All drive the same server, in turns; an iteration is
+// of its latency; and the former for the PINGs that load/client sends with all that it does for a job. All times are recorded. All drive the same server, in turns; an iteration is
 // one turn of each.
 func BenchmarkPing(b *testing.B) {
 	port := redis(b)
@@ -112,6 +112,10 @@ func BenchmarkPing(b *testing.B) {
 					figures.add("pings/s("+name+")", pings/m.Took.Seconds())
 					figures.add("p99-ratio("+name+")", m.Service.P99.Seconds()/p99(b, printed).Seconds())
 				}
+				whole, _ := generator(b, order{Address: "127.0.0.1:" + port, Connections: connections, Pings: pings,
+					Epoll: true, Client: true})
+				figures.add("ratio(client)", whole.Seconds()/other.Seconds())
+				figures.add("us-cpu/ping(client)", whole.Seconds()*1e6/pings)
 			}
 			figures.report(b)
 		})
