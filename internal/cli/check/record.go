@@ -83,9 +83,11 @@ const shownBreaches = 3
 
 // record passes connections on until it is interrupted.
 func (p process) record(ctx context.Context, o *recordOptions) error {
+	defer o.trace.discard()
 	endpoint, err := o.endpoint()
 	if err = cmp.Or(err, refuse(o.length < 0 || o.timeout <= 0 || o.concurrency < 0,
-		"--for and --concurrency cannot be less than 0, and --timeout must be longer than 0"), program.Writable("--output", o.output)); err != nil {
+		"--for and --concurrency cannot be less than 0, and --timeout must be longer than 0"), program.Writable("--output", o.output),
+		o.trace.open()); err != nil {
 		return err
 	}
 	p.Secrets = target.NewSecrets(endpoint.Password)
@@ -102,10 +104,6 @@ func (p process) record(ctx context.Context, o *recordOptions) error {
 	defer l.Close()
 	ctx, cancel := o.limited(ctx)
 	defer cancel()
-	if err := o.trace.open(); err != nil {
-		return err
-	}
-	defer o.trace.discard()
 	shown := &shownFindings{p: p, times: map[string]int{}}
 	r := shown.recorder(recorder.Config{
 		Dial: endpoint.Server.Dial, Script: o.output != "", Law: endpoint.Peer.Law, Dialect: endpoint.Peer.Dialect,
