@@ -33,11 +33,24 @@ func (l *fwpLaw) foreignJob(argument []byte) bool {
 	return job && queues == 0
 }
 
-// foreignJobs reports the same of each of the jobs of a PUSHB, and of all that looks like one within them.
+// foreignJobs reports the same of each of the jobs of a PUSHB.
 func (l *fwpLaw) foreignJobs(argument []byte) bool {
-	for at := bytes.IndexByte(argument, '['); at >= 0 && at < len(argument); at++ {
-		if argument[at] == '{' && l.foreignJob(argument[at:]) {
-			return true
+	begin := bytes.IndexAny(argument, "[{")
+	if begin < 0 || argument[begin] == '{' {
+		return false
+	}
+	depth := 0
+	for i := begin; i < len(argument); i++ {
+		switch argument[i] {
+		case '"':
+			_, i = stringAt(argument, i)
+		case '[', '{':
+			if depth == 1 && l.foreignJob(argument[i:]) {
+				return true
+			}
+			depth++
+		case ']', '}':
+			depth--
 		}
 	}
 	return false
