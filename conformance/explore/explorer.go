@@ -28,6 +28,7 @@ type Explorer struct {
 	Patience    time.Duration // for what the specification calls eventual; 150 s if zero
 	Longest     time.Duration // that all clients wait at a time, never if zero; reservations and retries need it
 	Slack       time.Duration // by which replies may be late for reasons of the network; 300 ms if zero
+	Server      *law.Server   // what other plays have done on the target; nil: that is not known
 	Alone       bool          // no other client uses the target: what touches everything on it is tried too
 	NoFlush     bool          // what deletes everything on the target is not tried even so
 	Restarts    bool          // the target may be restarted now and then, if it offers that
@@ -102,6 +103,7 @@ type Finding struct {
 func (e *Explorer) config() *config {
 	c := &config{subject: e.Subject, target: e.Target, timeout: e.Timeout, budget: new(session.Budget), terms: law.Terms{
 		Password: e.Password, Alone: e.Alone, Flush: e.Alone && !e.NoFlush, Patience: e.Patience, Slack: e.Slack,
+		Server: e.Server,
 	}}
 	orElse(&c.timeout, 5*time.Second)
 	orElse(&c.terms.Patience, 150*time.Second)
@@ -156,6 +158,9 @@ func (e *Explorer) begin(ctx context.Context) *exploration {
 	x := &exploration{
 		Explorer: e, config: e.config(), known: map[string]*pending{}, reported: map[string]bool{},
 		budget: e.divide(), result: &Result{Coverage: newCoverage(e.Subject)},
+	}
+	if x.config.terms.Server == nil && e.Alone && e.Fresh != nil { // the target was started as others can be
+		x.config.terms.Server = law.NewExclusive()
 	}
 	x.play = newPlay(x.config, freshPrefix())
 	x.play.cover = x.result.Coverage

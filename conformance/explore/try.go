@@ -4,6 +4,8 @@ import (
 	"context"
 	"iter"
 	"time"
+
+	"github.com/fwpsuite/fwp/conformance/law"
 )
 
 // try is one play of a conversation that may show a finding.
@@ -101,7 +103,7 @@ func (s *shrinker) try(ctx context.Context, t Trace, allowed int) try {
 			return r
 		}
 		defer end()
-		c.target = target
+		c.target, c.terms.Server = target, law.NewExclusive()
 	}
 	p := newPlay(&c, freshPrefix())
 	stalls := s.stalls(allowed)

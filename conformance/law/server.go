@@ -1,14 +1,25 @@
 package law
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
-// Server is what the plays on one server have in common: the jobs that were pushed, which of them have ended, and the
-// values that may not come twice. Each law enters what it has judged, and so judges what comes of another play; what
+// Server is what the plays on one server have in common: the jobs that were pushed, which of them have ended, the
+// values that may not come twice, and what the server may count. Each law enters what it has judged, and so judges what comes of another play; what
 // clients do that are not seen is open. It is safe for concurrent use. A nil Server knows nothing.
 type Server struct {
 	mu     sync.Mutex
 	jobs   map[string]PushedJob
 	values map[string]bool
+	counts counts
+}
+
+// counts is what a server may count that nobody else uses. The zero value, of any other, tells nothing.
+type counts struct {
+	exclusive      bool
+	open, mostOpen int
+	lapses         map[string]time.Time
 }
 
 // PushedJob is a job that a play has pushed.
@@ -19,6 +30,13 @@ type PushedJob struct {
 
 // NewServer returns a Server that knows nothing yet.
 func NewServer() *Server { return &Server{jobs: map[string]PushedJob{}, values: map[string]bool{}} }
+
+// NewExclusive returns a Server that was started for the plays, and that nobody else uses: what it counts is theirs.
+func NewExclusive() *Server {
+	s := NewServer()
+	s.counts = counts{exclusive: true, lapses: map[string]time.Time{}}
+	return s
+}
 
 // mostPushed is how many jobs, and how many values, are kept: a run may go on for as long as it likes.
 const mostPushed = 200_000
@@ -107,4 +125,54 @@ func (s *Server) Repeats(value string) bool {
 	was := s.values[value]
 	s.values[value] = true
 	return was
+}
+
+// Connects records that n connections were opened; below zero: that they have ended.
+func (s *Server) Connects(n int) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.counts.open += n
+	s.counts.mostOpen = max(s.counts.mostOpen, s.counts.open)
+}
+
+// MostOpen returns how many connections of plays were open at a time, at the most; false if there may have been others.
+func (s *Server) MostOpen() (n int, known bool) {
+	if s == nil {
+		return 0, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.counts.mostOpen, s.counts.exclusive
+}
+
+// Lapses records from when on the time of a job may be over, before the job is sent. The zero time: it has ended before.
+func (s *Server) Lapses(key string, at time.Time) {
+	if s == nil || !s.counts.exclusive {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at.IsZero() {
+		delete(s.counts.lapses, key)
+	} else {
+		s.counts.lapses[key] = at
+	}
+}
+
+// Lapsed returns of how many jobs the time may be over by now; false if there may have been others.
+func (s *Server) Lapsed(now time.Time) (n int, known bool) {
+	if s == nil || !s.counts.exclusive {
+		return 0, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, at := range s.counts.lapses {
+		if !at.After(now) {
+			n++
+		}
+	}
+	return n, true
 }

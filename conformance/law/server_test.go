@@ -2,6 +2,7 @@ package law_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -59,4 +60,33 @@ func TestServer(t *testing.T) {
 	none.Restarted()
 	none.Repeats("a")
 	assert.False(t, none.Repeats("a"))
+}
+
+// TestCountsOfAServer holds that what a server counts is known where nobody else uses it.
+func TestCountsOfAServer(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	for name, test := range map[string]struct {
+		server         *law.Server
+		lapsed, opened int
+		known          bool
+	}{
+		"for the plays alone": {law.NewExclusive(), 1, 2, true}, "with others": {law.NewServer(), 0, 2, false},
+		"unknown": {nil, 0, 0, false},
+	} {
+		s := test.server
+		for _, n := range []int{1, 1, -1, 1} {
+			s.Connects(n)
+		}
+		s.Lapses("over", now)
+		s.Lapses("later", now.Add(1))
+		s.Lapses("ended", now)
+		s.Lapses("ended", time.Time{})
+		n, known := s.Lapsed(now)
+		assert.Equal(t, test.lapsed, n, name)
+		assert.Equal(t, test.known, known, name)
+		n, known = s.MostOpen()
+		assert.Equal(t, test.opened, n, name)
+		assert.Equal(t, test.known, known, name)
+	}
 }

@@ -37,7 +37,11 @@ type host struct {
 }
 
 func newHost(server Server) *host {
-	return &host{Server: server, common: law.NewServer(), limiter: connLimiter{limit: mostConnections}}
+	h := &host{Server: server, common: law.NewServer(), limiter: connLimiter{limit: mostConnections}}
+	if server.Fresh != nil && slices.Contains(server.Offers, scenarios.NeedAlone) {
+		h.common = law.NewExclusive() // it was started as others can be
+	}
+	return h
 }
 
 // forHostile returns the host for hostile checks. Where servers can be started that is another one, so that its end

@@ -1,6 +1,7 @@
 package workqsubject
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -180,14 +181,15 @@ func (l *workqLaw) server(r record, at time.Time) ruling {
 		return of
 	}
 	clients, err := strconv.Atoi(string(r.keys["active-clients"]))
-	if err != nil || clients < served {
-		return wrong("active-clients", fmt.Sprintf("int(%d..)", served))
+	if most, known := l.Server.MostOpen(); err != nil || clients < served || known && clients > manyTimes*most+unseen {
+		return wrong("active-clients", between(served, manyTimes*most+unseen, known))
 	}
 	evicted, err := strconv.ParseUint(string(r.keys["evicted-jobs"]), 10, 64)
 	certain, possible := l.evictions()
 	least := l.evicted + uint64(max(0, certain-l.possible)) //nolint:gosec // not negative
-	if err != nil || evicted < least {
-		return wrong("evicted-jobs", fmt.Sprintf("int(%d..)", least))
+	most, limited := l.Server.Lapsed(at)
+	if err != nil || evicted < least || limited && evicted > uint64(most) { //nolint:gosec // not negative
+		return wrong("evicted-jobs", between(int(least), most, limited)) //nolint:gosec // far below
 	}
 	l.evicted, l.possible = evicted, possible
 	started, is := timeOf(r.keys["started"])
@@ -200,6 +202,42 @@ func (l *workqLaw) server(r record, at time.Time) ruling {
 	}
 	l.started = string(r.keys["started"])
 	return ruling{}
+}
+
+// A server may count connections for a while that have ended, and those by which it was asked whether it serves.
+const manyTimes, unseen = 2, 20
+
+// between is a pattern of integers; limited says that most counts.
+func between(least, most int, limited bool) string {
+	if !limited {
+		return fmt.Sprintf("int(%d..)", least)
+	}
+	return fmt.Sprintf("int(%d..%d)", least, most)
+}
+
+// lapse returns from when on the time of the job may be over that a command adds.
+func (k *call) lapse() time.Time {
+	switch k.Verb {
+	case workq.Schedule:
+		due, _ := workq.Time(k.Time) // the reader has checked it
+		return later(due.Add(-skew), k.sent).Add(milliseconds(k.TTL))
+	case workq.Run:
+		return k.sent.Add(min(milliseconds(k.Wait), milliseconds(k.TTR)))
+	}
+	return k.sent.Add(milliseconds(k.TTL))
+}
+
+// mayAdd records the jobs that bytes may add which are no commands, and returns their keys.
+func (l *workqLaw) mayAdd(all []byte, at time.Time) (keys []string) {
+	all = bytes.ToLower(all)
+	for _, verb := range []string{workq.Add, workq.Schedule, workq.Run} {
+		for range bytes.Count(all, []byte(verb)) {
+			l.calls++
+			keys = append(keys, fmt.Sprint(l.Prefix, "+", l.calls))
+			l.Server.Lapses(keys[len(keys)-1], at)
+		}
+	}
+	return keys
 }
 
 // evictions counts the jobs whose time to live was over before they had ended: for certain, and at the most.

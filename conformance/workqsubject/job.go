@@ -57,6 +57,7 @@ type call struct {
 	wrong     string    // the argument or flag for which it is malformed, empty for another reason
 	sent      time.Time // no part of it is carried out before
 	behind    bool      // another command was under way on the connection
+	lapses    []string  // the keys in [law.Server.Lapses] of the jobs that it may add
 }
 
 // adds reports whether the command adds a job.
@@ -73,6 +74,7 @@ type job struct {
 	again   []byte // the payload of the last command that would add another one with its id; nil if there was none
 
 	asked, added time.Time  // when the command was sent, and when it was answered
+	lapses       string     // its key, as call.lapses has it
 	clock        *law.Clock // of the server
 }
 

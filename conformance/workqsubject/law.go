@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -59,12 +60,17 @@ func newLaw(t law.Terms) *workqLaw {
 	}
 }
 
-func (l *workqLaw) Open(number int, _ time.Time)           { l.conns[number] = &conn{} }
 func (*workqLaw) Introduce(int, *scenarios.Connect) string { return "" }
 func (*workqLaw) State(int) string                         { return identified }
 func (*workqLaw) Heartbeat(int, time.Time) string          { return "" }
 func (*workqLaw) Value(int, string) string                 { return "" }
 func (*workqLaw) Escapes(...[]byte) bool                   { return false } // ids and names are those of the play
+
+// Open implements [law.Law].
+func (l *workqLaw) Open(number int, _ time.Time) {
+	l.conns[number] = &conn{}
+	l.Server.Connects(1)
+}
 
 // Shut records that a client has closed its half of a connection: the server may end the other one.
 func (l *workqLaw) Shut(number int) { l.conns[number].mayBeClosed = true }
@@ -90,6 +96,9 @@ func (l *workqLaw) Unjudge(id string) {
 func (l *workqLaw) Close(number int, byServer bool, _ time.Time) *law.Violation {
 	c := l.conns[number]
 	delete(l.conns, number)
+	if c != nil {
+		l.Server.Connects(-1)
+	}
 	if !byServer || c == nil || c.lost || c.mayBeClosed || len(c.begun) > 0 {
 		return nil
 	}
@@ -148,6 +157,7 @@ func (l *workqLaw) Sent(number int, all []byte, _ bool, at time.Time) law.Sent {
 	asked, n, err := workq.ParseCommand(all)
 	if c.lost || errors.Is(err, workq.ErrShort) || n > 0 && n < len(all) && (err == nil || !meaningless(all[n:])) {
 		l.Unjudge("")
+		l.mayAdd(all, at)
 		c.asked, c.lost = []*call{{Command: asked, malformed: true}}, true
 		return law.Sent{Owed: -2}
 	}
@@ -191,7 +201,12 @@ func (l *workqLaw) begin(c *conn, all []byte, at time.Time) {
 	if !strings.HasPrefix(k.Verb, workq.Inspect) {
 		clear(l.cursors)
 	}
-	if !k.malformed && k.adds() {
+	switch {
+	case c.lost:
+		l.mayAdd(all, at)
+	case k.malformed:
+		k.lapses = l.mayAdd(all, at)
+	case k.adds():
 		l.adding(k, at)
 	}
 }
@@ -203,14 +218,17 @@ func (l *workqLaw) adding(k *call, at time.Time) {
 		j.again = k.Block
 		j.follow(nil, l.calls, at) // its time to live may be over
 	}
+	key := fmt.Sprint(l.Prefix, k.number)
+	k.lapses = []string{key}
+	l.Server.Lapses(key, k.lapse())
 	switch {
 	case j == nil:
-		l.jobs[k.ID] = &job{Command: k.Command, configs: []config{{}}, clock: &l.clock, asked: at}
+		l.jobs[k.ID] = &job{Command: k.Command, configs: []config{{}}, clock: &l.clock, asked: at, lapses: key}
 		if l.unjudged {
 			l.jobs[k.ID].open()
 		}
 	case j.all(config.removed): // no job has the id any more
-		*j = job{Command: k.Command, configs: j.configs, clock: &l.clock, asked: at}
+		*j = job{Command: k.Command, configs: j.configs, clock: &l.clock, asked: at, lapses: key}
 	case j.all(func(c config) bool { return c.state == deleted }): // whether the id may come again is open
 		j.Command = k.Command
 		j.open()
@@ -267,6 +285,11 @@ func (l *workqLaw) Came(number int, m session.Message, at time.Time) law.Answer 
 	a.Rules = l.decided(k, m)
 	r := l.ruling(k, m, at)
 	l.under = slices.DeleteFunc(l.under, func(o *call) bool { return o == k })
+	if strings.ContainsRune(refusal, rune(m.Kind)) || k.Verb == workq.Run && m.Kind == workqsession.OK {
+		for _, key := range k.lapses { // no job is left of it
+			l.Server.Lapses(key, time.Time{})
+		}
+	}
 	if j := l.jobs[k.ID]; k.adds() && j != nil && j.added.IsZero() {
 		j.added = at
 	}
@@ -275,7 +298,9 @@ func (l *workqLaw) Came(number int, m session.Message, at time.Time) law.Answer 
 			j.passedOver(k)
 		}
 		j.settle(k)
-		j.prune(at)
+		if j.prune(at); j.all(func(c config) bool { return c.over() || c.removed() }) {
+			l.Server.Lapses(j.lapses, time.Time{})
+		}
 	}
 	if r.expected == "" {
 		return a

@@ -3,6 +3,7 @@ package workqsubject_test
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -22,9 +23,15 @@ import (
 // pause. $1 is an id, NOW the time, and n a name.
 func judged(t *testing.T, lines ...string) string {
 	t.Helper()
+	return judgedOn(t, nil, lines...)
+}
+
+// judgedOn is judged of one of the plays on a server.
+func judgedOn(t *testing.T, on *law.Server, lines ...string) string {
+	t.Helper()
 	var found []string
 	synctest.Test(t, func(t *testing.T) {
-		w := law.NewWatch(workqsubject.Law(), law.Terms{Prefix: "n", Alone: true})
+		w := law.NewWatch(workqsubject.Law(), law.Terms{Prefix: "n", Alone: true, Server: on})
 		conns, asked := map[string]session.Observer{}, map[string]string{}
 		for _, line := range lines {
 			if pause, is := strings.CutPrefix(line, "+"); is {
@@ -259,4 +266,56 @@ func TestChance(t *testing.T) {
 	assert.Equal(t, "WORKQ-LEASE-03 chance", leases("n-b n-a", always("n-a"), 31))
 	assert.Empty(t, leases("n-b n-a", in("n-b n-a"), 200))
 	assert.Empty(t, leases("n-b", always("n-b"), 50))
+}
+
+// TestCounts has a server count jobs and clients of several plays, which is limited where nobody else uses it.
+func TestCounts(t *testing.T) {
+	t.Parallel()
+	const shortLived, wrong = "a> add $1 n-x 600000 1000 1|x", "WORKQ-INSP-12 field"
+	shown := func(clients, evicted int) []string {
+		const counts = "a< +OK 1|server 3|active-clients %d|evicted-jobs %d|started 2000-01-01T00:00:00Z"
+		return []string{"a> inspect server", fmt.Sprintf(counts, clients, evicted)}
+	}
+	ended := []string{
+		shortLived, okay, "a> lease n-x 500", "a< +OK 1|$1 n-x 600000 1|x", "a> complete $1 1|y", okay, "+10s",
+	}
+	for name, test := range map[string]struct {
+		lines            []string
+		clients, evicted int
+		want             string
+	}{
+		"one whose time is over":       {[]string{shortLived, okay, "+10s"}, 1, 1, ""},
+		"one too many":                 {[]string{shortLived, okay, "+10s"}, 1, 2, wrong},
+		"one whose time is not over":   {[]string{shortLived, okay, "+100ms"}, 1, 1, wrong},
+		"one that has ended":           {ended, 1, 1, wrong},
+		"one that was deleted":         {[]string{shortLived, okay, delete1, okay, "+10s"}, 1, 1, wrong},
+		"one that was refused":         {[]string{add1, okay, shortLived, "a< -CLIENT-ERROR", "+10s"}, 1, 1, wrong},
+		"one of bytes that are unread": {[]string{"b> add $1 n-x 600000 x 1|add", "+10s"}, 1, 1, ""},
+		"one that is malformed":        {[]string{"a> delete add", "a< -CLIENT-ERROR", "+10s"}, 1, 1, wrong},
+		"one that may run":             {[]string{"b> run $1 n-x 600000 1000 1|x", "+1s", "b< -TIMEOUT"}, 1, 1, ""},
+		"one that ran": {
+			[]string{
+				"b> run $1 n-x 600000 1000 1|x", "a> lease n-x 500", "a< +OK 1|$1 n-x 600000 1|x", "a> complete $1 1|y", okay,
+				"b< +OK 1|$1 1 1|y", "+10s",
+			},
+			1, 1, wrong,
+		},
+		"one that is due later": {
+			[]string{"a> schedule $1 n-x 600000 1000 2000-01-01T01:00:00Z 1|x", okay, "+10s"},
+			1, 1, wrong,
+		},
+		"clients":          {nil, 22, 0, ""},
+		"too many clients": {nil, 23, 0, wrong},
+	} {
+		lines := slices.Concat(test.lines, shown(test.clients, test.evicted))
+		if strings.HasPrefix(strings.Join(test.lines, ""), "b> run") { // there are two connections then
+			test.clients = 2
+			lines = slices.Concat(test.lines, shown(test.clients, test.evicted))
+		}
+		assert.Equal(t, test.want, judgedOn(t, law.NewExclusive(), lines...), name)
+		assert.Empty(t, judgedOn(t, law.NewServer(), lines...), "%s, beside others", name)
+	}
+	two := law.NewExclusive()
+	assert.Empty(t, judgedOn(t, two, shortLived, okay))
+	assert.Empty(t, judgedOn(t, two, slices.Concat([]string{"+10s"}, shown(1, 1))...), "a job of another play")
 }

@@ -11,44 +11,46 @@ import (
 func Lives() *explore.Subject { return lives(1, livesLast) }
 
 // LongLives returns the same with times of which a half or the double differs by more than a server may be late.
-func LongLives() *explore.Subject { return lives(6, longLivesLast) }
+func LongLives() *explore.Subject { return lives(longPace, longLivesLast) }
 
-// lives is [Lives] with times at a pace, at whose end each job is looked at after a time.
 func lives(pace int, last time.Duration) *explore.Subject {
 	s := New()
-	s.Alphabet = func(d *explore.Draw, l explore.Law) explore.Alphabet {
-		m, begun := newMaker(d, l), time.Now()
-		m.short, m.waiting, m.pace = true, 10, pace
-		within := func(limit time.Duration) bool { return time.Since(begun) < limit }
-		begins := func() bool { return within(waysLast) && m.ways < mostWays }
-		m.births = func() bool { return within(birthsLast) && (begins() || len(m.born)-m.ofWays < mostBorn) }
-		looked := 0
-		a := m.alphabet(moves)
-		for i, move := range a.Moves {
-			a.Moves[i].Fits = func(conn int) bool { return !begins() && within(livesBusy) && move.Fits(conn) }
-		}
-		a.Moves = append(a.Moves, m.waysMoves(begins)...)
-		rest := func(int) []explore.Step { return []explore.Step{explore.Wait(20 * time.Millisecond)} }
-		a.Moves = append(a.Moves,
-			explore.Move{
-				Name: "rest", Weight: 12, Fits: func(int) bool { return !m.births() && within(last) }, Make: rest,
-			},
-			explore.Move{
-				Name: "look", Weight: 1, Fits: func(int) bool { return !within(last) && looked < len(m.born) },
-				Make: func(conn int) []explore.Step {
-					b := m.born[looked]
-					looked++
-					steps := []explore.Step{m.step(conn, "inspect job "+b.id), m.step(conn, "result "+b.id+" 0")}
-					if j := m.law.jobs[m.Fill(b.id)]; j != nil && j.may(ready) {
-						steps = append(steps, m.step(conn, "lease "+b.name+" 20"))
-					}
-					return steps
-				},
-			})
-		a.Done = func() bool { return !within(last) && looked == len(m.born) }
-		return a
-	}
+	s.Alphabet = func(d *explore.Draw, l explore.Law) explore.Alphabet { return newMaker(d, l).lives(pace, last) }
 	return s
+}
+
+// lives returns the alphabet of [Lives] with times at a pace, at whose end each job is looked at after a time.
+func (m *maker) lives(pace int, last time.Duration) explore.Alphabet {
+	m.short, m.waiting, m.pace, m.errands = true, 10, pace, nil
+	begun, ways, others, looked := time.Now(), m.ways, len(m.born)-m.ofWays, len(m.born)
+	within := func(limit time.Duration) bool { return time.Since(begun) < limit }
+	begins := func() bool { return within(waysLast) && m.ways-ways < mostWays }
+	m.births = func() bool { return within(birthsLast) && (begins() || len(m.born)-m.ofWays-others < mostBorn) }
+	a := m.alphabet(moves)
+	for i, move := range a.Moves {
+		a.Moves[i].Fits = func(conn int) bool { return !begins() && within(livesBusy) && move.Fits(conn) }
+	}
+	a.Moves = append(a.Moves, m.waysMoves(begins)...)
+	rest := func(int) []explore.Step { return []explore.Step{explore.Wait(20 * time.Millisecond)} }
+	a.Moves = append(a.Moves,
+		explore.Move{
+			Name: "rest", Weight: 12, Fits: func(int) bool { return !m.births() && within(last) }, Make: rest,
+		},
+		explore.Move{
+			Name: "look", Weight: 1, Fits: func(int) bool { return !within(last) && looked < len(m.born) },
+			Make: func(conn int) []explore.Step {
+				b := m.born[looked]
+				looked++
+				steps := []explore.Step{m.step(conn, "inspect job "+b.id), m.step(conn, "result "+b.id+" 0")}
+				if j := m.law.jobs[m.Fill(b.id)]; j != nil && j.may(ready) {
+					steps = append(steps, m.step(conn, "lease "+b.name+" 20"))
+				}
+				return steps
+			},
+		})
+	a.Whole = true
+	a.Done = func() bool { return !within(last) && looked == len(m.born) }
+	return a
 }
 
 // How many ways are begun, how many other jobs are added behind them, until when that is, until when something is done
@@ -61,5 +63,6 @@ const (
 	livesBusy  = 1700 * time.Millisecond
 	livesLast  = 4950 * time.Millisecond
 
+	longPace      = 6
 	longLivesLast = 11 * time.Second
 )

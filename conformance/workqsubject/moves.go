@@ -102,14 +102,38 @@ func (m *maker) alphabet(of []move) explore.Alphabet {
 	return a
 }
 
+// mostWaiting is how many commands may wait at a time, but for lives.
+const mostWaiting = 4
+
 func newMaker(d *explore.Draw, l explore.Law) *maker {
 	return &maker{
-		Draw: d, law: l.(*workqLaw), waiting: 4, largest: map[string]bool{}, //nolint:forcetypeassert // the subject's own
+		Draw: d, law: l.(*workqLaw), waiting: mostWaiting, largest: map[string]bool{}, //nolint:forcetypeassert // the subject's own
 		build: explore.Builder{Dialect: workqdialect.Dialect{}},
 	}
 }
 
-func alphabet(d *explore.Draw, l explore.Law) explore.Alphabet { return newMaker(d, l).alphabet(moves) }
+// alphabet returns all steps for some rounds, then those of lives with short times and with longer ones, and then all
+// again.
+func alphabet(d *explore.Draw, l explore.Law) explore.Alphabet {
+	const first = 500 // rounds
+	m := newMaker(d, l)
+	all := m.values()
+	begin := all
+	begin.Done = func() bool { return m.Round > first && !m.Compared }
+	begin.Next = func() explore.Alphabet {
+		short := m.lives(1, livesLast)
+		short.Next = func() explore.Alphabet {
+			long := m.lives(longPace, longLivesLast)
+			long.Next = func() explore.Alphabet {
+				m.short, m.births, m.waiting = false, nil, mostWaiting
+				return all
+			}
+			return long
+		}
+		return short
+	}
+	return begin
+}
 
 // step returns the step that sends a command. The reply to one that may wait is not awaited, and some are cut. A block
 // with bytes that no line of a script has is sent with its size counted.

@@ -18,18 +18,20 @@ var situations = map[string]func(m *maker, conn, other int) []explore.Step{
 	"commands in one piece": (*maker).inOnePiece,
 }
 
-// Values returns Workq as [New] does, with situations.
+// Values returns Workq as [New] does, without the lives of jobs.
 func Values() *explore.Subject {
 	s := New()
-	s.Alphabet = func(d *explore.Draw, l explore.Law) explore.Alphabet {
-		m := newMaker(d, l)
-		a := m.alphabet(moves)
-		for _, name := range slices.Sorted(maps.Keys(situations)) {
-			a.Moves = append(a.Moves, m.situation(name))
-		}
-		return a
-	}
+	s.Alphabet = func(d *explore.Draw, l explore.Law) explore.Alphabet { return newMaker(d, l).values() }
 	return s
+}
+
+// values returns the alphabet of [Values].
+func (m *maker) values() explore.Alphabet {
+	a := m.alphabet(moves)
+	for _, name := range slices.Sorted(maps.Keys(situations)) {
+		a.Moves = append(a.Moves, m.situation(name))
+	}
+	return a
 }
 
 // situation returns the move of a situation.
@@ -109,12 +111,13 @@ func (m *maker) paged(conn, _ int) (steps []explore.Step) {
 	if m.IntN(2) == 0 {
 		verb, list = workq.Schedule, workq.InspectScheduled
 	}
-	n := 2 + m.IntN(4)
+	sizes := []int{2, 3, 5, 12}
+	n := sizes[m.Deal("paged", len(sizes))]
 	for range n {
 		_, step := m.plain(conn, verb, name)
 		steps = append(steps, step)
 	}
-	for offset, size := 0, 1+m.IntN(2); offset <= n; offset += size {
+	for offset, size := 0, 1+m.IntN(2)+n/4; offset <= n; offset += size {
 		steps = append(steps, m.step(conn, fmt.Sprintf("%s %s %d %d", list, name, offset, size)))
 	}
 	return append(steps, m.step(conn, fmt.Sprintf("%s %s 0 100", list, name)), m.step(conn, "inspect queue "+name))

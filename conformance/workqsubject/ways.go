@@ -46,7 +46,7 @@ func (m *maker) errandNow() int {
 // waysMoves are the moves of the ways that jobs go as time passes, each of which is begun in turn, and of errands.
 func (m *maker) waysMoves(begins func() bool) []explore.Move {
 	ways := []func(conn, other int) []explore.Step{
-		m.lateReport, m.deadline, m.ordered, m.awaited, m.ran, m.leasedAgain, m.resultAwaited,
+		m.lateReport, m.deadline, m.comeReady, m.awaited, m.ran, m.leasedAgain, m.resultAwaited,
 	}
 	fits := func(int) bool { return len(m.Free()) > 1 }
 	other := func(conn int) int {
@@ -183,12 +183,16 @@ func (m *maker) readyBy(r readiness) (verb string, ttr int) {
 	return workq.Add, longTime
 }
 
-// ordered has several jobs of one name, with priorities, leased one after the other, when all have come to be ready in
-// one way. (Glossary, Priority)
-func (m *maker) ordered(conn, _ int) (steps []explore.Step) {
-	sizes := []int{3, 5, 9, 17, 33}
+// comeReady is ordered of jobs that come to be ready in a way that is dealt.
+func (m *maker) comeReady(conn, _ int) []explore.Step {
+	return m.ordered(conn, readiness(m.Deal("ready", 4)))
+}
+
+// ordered has several jobs of one name, with priorities, listed, and leased one after the other, when all have come to be
+// ready in one way. (Glossary, Priority)
+func (m *maker) ordered(conn int, how readiness) (steps []explore.Step) {
+	sizes := []int{17, 3, 33, 5, 9}
 	n, name := sizes[m.Deal("ordered", len(sizes))], m.freshName()
-	how := readiness(m.Deal("ready", 4))
 	verb, ttr := m.readyBy(how)
 	var all []birth
 	for i := range n {
