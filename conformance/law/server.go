@@ -6,8 +6,9 @@ import (
 )
 
 // Server is what the plays on one server have in common: the jobs that were pushed, which of them have ended, the
-// values that may not come twice, and what the server may count. Each law enters what it has judged, and so judges what comes of another play; what
-// clients do that are not seen is open. It is safe for concurrent use. A nil Server knows nothing.
+// values that may not come twice, and what the server may count. Each law enters what it has judged, and so judges what
+// comes of another play; what clients do that are not seen is open. It is safe for concurrent use. A nil Server knows
+// nothing.
 type Server struct {
 	mu     sync.Mutex
 	jobs   map[string]PushedJob
@@ -15,7 +16,7 @@ type Server struct {
 	counts counts
 }
 
-// counts is what a server may count that nobody else uses. The zero value, of any other, tells nothing.
+// counts is what a server may count that no other client uses. The zero value, of any other server, tells nothing.
 type counts struct {
 	exclusive      bool
 	open, mostOpen int
@@ -31,7 +32,7 @@ type PushedJob struct {
 // NewServer returns a Server that knows nothing yet.
 func NewServer() *Server { return &Server{jobs: map[string]PushedJob{}, values: map[string]bool{}} }
 
-// NewExclusive returns a Server that was started for the plays, and that nobody else uses: what it counts is theirs.
+// NewExclusive returns a Server that was started for the plays, and that no other client uses: what it counts is theirs.
 func NewExclusive() *Server {
 	s := NewServer()
 	s.counts = counts{exclusive: true, lapses: map[string]time.Time{}}
@@ -148,7 +149,8 @@ func (s *Server) MostOpen() (n int, known bool) {
 	return s.counts.mostOpen, s.counts.exclusive
 }
 
-// Lapses records from when on the time of a job may be over, before the job is sent. The zero time: it has ended before.
+// Lapses records from when on the time of a job may be over, before the job is sent. The zero time: it has ended before
+// that.
 func (s *Server) Lapses(key string, at time.Time) {
 	if s == nil || !s.counts.exclusive {
 		return

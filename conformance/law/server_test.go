@@ -62,7 +62,7 @@ func TestServer(t *testing.T) {
 	assert.False(t, none.Repeats("a"))
 }
 
-// TestCountsOfAServer holds that what a server counts is known where nobody else uses it.
+// TestCountsOfAServer holds that what a server counts is known where no other client uses it.
 func TestCountsOfAServer(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

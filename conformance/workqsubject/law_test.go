@@ -268,7 +268,7 @@ func TestChance(t *testing.T) {
 	assert.Empty(t, leases("n-b", always("n-b"), 50))
 }
 
-// TestCounts has a server count jobs and clients of several plays, which is limited where nobody else uses it.
+// TestCounts has a server count jobs and clients of several plays, which is limited where no other client uses it.
 func TestCounts(t *testing.T) {
 	t.Parallel()
 	const shortLived, wrong = "a> add $1 n-x 600000 1000 1|x", "WORKQ-INSP-12 field"

@@ -107,8 +107,8 @@ const mostWaiting = 4
 
 func newMaker(d *explore.Draw, l explore.Law) *maker {
 	return &maker{
-		Draw: d, law: l.(*workqLaw), waiting: mostWaiting, largest: map[string]bool{}, //nolint:forcetypeassert // the subject's own
-		build: explore.Builder{Dialect: workqdialect.Dialect{}},
+		Draw: d, law: l.(*workqLaw), largest: map[string]bool{}, //nolint:forcetypeassert // the subject's own
+		build: explore.Builder{Dialect: workqdialect.Dialect{}}, waiting: mostWaiting,
 	}
 }
 

@@ -188,8 +188,8 @@ func (m *maker) comeReady(conn, _ int) []explore.Step {
 	return m.ordered(conn, readiness(m.Deal("ready", 4)))
 }
 
-// ordered has several jobs of one name, with priorities, listed, and leased one after the other, when all have come to be
-// ready in one way. (Glossary, Priority)
+// ordered has several jobs of one name, with priorities, listed, and leased one after the other, when all have come to
+// be ready in one way. (Glossary, Priority)
 func (m *maker) ordered(conn int, how readiness) (steps []explore.Step) {
 	sizes := []int{17, 3, 33, 5, 9}
 	n, name := sizes[m.Deal("ordered", len(sizes))], m.freshName()

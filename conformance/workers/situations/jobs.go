@@ -153,8 +153,8 @@ func (t *trial) worked(p *program, jids []string) {
 	}
 }
 
-// allReported decides whether jobs were reported, after a wait for those that are missing. On a machine that is late that
-// wait was longer.
+// allReported decides whether jobs were reported, after a wait for those that are missing. On a machine that is late
+// that wait was longer.
 func (t *trial) allReported(missing []string, expected, why string) {
 	t.holds("FETCH-09", len(missing) == 0, expected, "no report on "+listed(missing)+" "+why)
 	t.waited(lateShare * reportPatience)

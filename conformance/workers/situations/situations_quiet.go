@@ -151,8 +151,8 @@ func playQuietWithJobs(t *trial) {
 	t.watch(p, timeToAct)
 }
 
-// toldAtWork starts a worker, has it run jobs that take so many seconds, each as a JSON array, and tells it a state then,
-// with the reply to a BEAT that waits for that.
+// toldAtWork starts a worker, has it run jobs that take so many seconds, each as a JSON array, and tells it a state
+// then, with the reply to a BEAT that waits for that.
 func (t *trial) toldAtWork(state string, always bool, seconds ...string) (*program, []string, *workers.Event) {
 	t.idlesElsewhere()
 	t.hook(heldBeat(len(seconds), isDelivering, tellState(state, always)))
