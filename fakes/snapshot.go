@@ -28,13 +28,28 @@ const snapshotFile = "store.json"
 // mostKept is how many bytes of it are read.
 const mostKept = 1 << 30
 
+// snapshot returns what the server keeps now.
+func (s *Server) snapshot() Snapshot {
+	n := s.store.Sizes()
+	return Snapshot{Jobs: s.Jobs(), Dead: n.Dead, Processed: n.Processed, Failures: n.Failures}
+}
+
+// reload has the store be what [Config.Restored] makes of it, if that is set: so a restart is like a stop, and a start
+// that reads the folder.
+func (s *Server) reload() {
+	if s.cfg.Restored != nil {
+		kept := s.snapshot()
+		s.store.Clear(&Event{})
+		s.keep(kept)
+	}
+}
+
 // save writes the store to its folder. A store that cannot be written is lost.
 func (s *Server) save() {
 	if s.cfg.Dir == "" {
 		return
 	}
-	n := s.store.Sizes()
-	b, err := json.Marshal(Snapshot{Jobs: s.Jobs(), Dead: n.Dead, Processed: n.Processed, Failures: n.Failures})
+	b, err := json.Marshal(s.snapshot())
 	if err != nil {
 		return
 	}
@@ -61,6 +76,12 @@ func (s *Server) load() error {
 	if err != nil {
 		return fmt.Errorf("read the store: %w", err)
 	}
+	s.keep(kept)
+	return nil
+}
+
+// keep fills the store.
+func (s *Server) keep(kept Snapshot) {
 	if s.cfg.Restored != nil {
 		s.cfg.Restored(&kept)
 	}
@@ -79,7 +100,6 @@ func (s *Server) load() error {
 			s.restore(jobs)
 		})
 	}
-	return nil
 }
 
 func (s *Server) restore(jobs []StoredJob) {

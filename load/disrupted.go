@@ -198,7 +198,7 @@ func (r *run) reportDisruptions() *results.LoadDisruptions {
 			until = d.done[i+1].began
 		}
 		one := results.LoadDisruption{
-			Action: string(done.Action), Words: done.String(), At: done.began, Took: done.ended - done.began,
+			Action: string(done.Action), Words: done.String(), Planned: done.YAML(), At: done.began, Took: done.ended - done.began,
 			Served: -1, Back: -1,
 		}
 		if done.err != nil {
@@ -211,14 +211,32 @@ func (r *run) reportDisruptions() *results.LoadDisruptions {
 		}
 		report.List = append(report.List, one)
 	}
+	r.lostByStop(report)
 	for _, planned := range r.config.Schedule[min(len(d.done), len(r.config.Schedule)):] {
 		report.List = append(report.List, results.LoadDisruption{
-			Action: string(planned.Action), Words: planned.String(), At: r.loadFrom + planned.At, Served: -1, Back: -1,
+			Action: string(planned.Action), Words: planned.String(), Planned: planned.YAML(), At: r.loadFrom + planned.At, Served: -1, Back: -1,
 			Failed: "it did not happen: the load had ended before",
 		})
 	}
 	report.Oldest = r.oldest(0, math.MaxInt64)
 	return report
+}
+
+// lostByStop counts jobs that never came for the stop behind which they were pushed.
+func (r *run) lostByStop(report *results.LoadDisruptions) {
+	if !report.Resolved {
+		return
+	}
+	for k := range r.ledger.Missing() {
+		at, is := r.ledger.SentAt(k)
+		i := slices.IndexFunc(report.List, func(d results.LoadDisruption) bool {
+			return disrupt.Action(d.Action).Stops() && d.Failed == "" && d.At+d.Took >= at
+		})
+		if is && i >= 0 {
+			report.List[i].Lost++
+			report.List[i].Window = max(report.List[i].Window, report.List[i].At-at)
+		}
+	}
 }
 
 // oldest returns the longest time from the intended start of a push until its job was delivered for the first time, of

@@ -51,6 +51,7 @@ func (p *playing) slow(ctx context.Context) bool {
 // awake asks on new connections until one is answered, and returns why none was. down is when the first could not be
 // opened; zero if all could.
 func (p *playing) awake(ctx context.Context, limit time.Duration) (down time.Time, err error) {
+	p.settle(ctx)
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	for {
@@ -116,7 +117,10 @@ func (p *playing) introduction(greeting session.Message) string {
 // said reports whether a message came, be it one that breaks the grammar.
 func said(r session.Received) bool { return r.Whole() || r.Broken != nil }
 
-var errNoReply = errors.New("no reply")
+var (
+	errNoReply    = errors.New("no reply")
+	errNotOffered = errors.New("the target does not offer it")
+)
 
 // unheard returns the clause by which a server sends the first message, "" if it does not.
 func (p *playing) unheard() string { return p.law.Clause(RuleUnheard) }

@@ -114,7 +114,8 @@ func (s *shrinker) unit(whole []Step) []Step {
 		case step.Sends() != nil:
 			keep[i] = s.comes[i] || symbol != "" && slices.Contains(s.names(step), "$"+symbol)
 		case begun:
-			keep[i] = step.waits() > 0 || step.restarts()
+			is, _ := step.disrupts()
+			keep[i] = is || step.waits() > 0
 		}
 		begun = begun || keep[i]
 	}

@@ -18,8 +18,8 @@
 //
 //   - the seam and the run: subject.go has what a protocol gives, step.go a conversation, names.go what its names stand
 //     for, explorer.go one run, progress.go how its time is shared and what was covered, save.go steps as they are kept
-//   - playing: generate.go makes up steps; play.go, send.go, receive.go and push.go play them and clean up, alive.go
-//     looks whether the server still serves, and how many connections
+//   - playing: generate.go makes up steps; play.go, send.go, receive.go and push.go play them and clean up, disrupt.go
+//     does what no client can, alive.go looks whether the server still serves, and how many connections
 //   - findings: finding.go keeps them, shrink.go makes them small, begin.go says where that begins and simplify.go what
 //     becomes plainer, try.go plays a try; script.go, script_hit.go and script_names.go write the result
 //   - besides: memory.go looks for leaks, compare.go and pair.go play the same on two servers, property.go

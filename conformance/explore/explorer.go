@@ -10,6 +10,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -39,6 +40,9 @@ type Explorer struct {
 	// Shrinking is for how long one finding is shrunk and confirmed at most, and all of them [Shrinkings] times as long;
 	// no limit if zero. That is done when the exploration is over, behind Time.
 	Shrinking time.Duration
+
+	// Disrupt is what is done to the target at any moment, if it is a [Disrupter]: some of Subject.Disruptions.
+	Disrupt []scenarios.Need
 
 	// Fresh starts another server like the target, for making findings small: a
 	// fault that counts, or one that is fatal, shows on a server of its own only. Nil
@@ -103,7 +107,7 @@ type Finding struct {
 func (e *Explorer) config() *config {
 	c := &config{subject: e.Subject, target: e.Target, timeout: e.Timeout, budget: new(session.Budget), terms: law.Terms{
 		Password: e.Password, Alone: e.Alone, Flush: e.Alone && !e.NoFlush, Patience: e.Patience, Slack: e.Slack,
-		Server: e.Server,
+		Server: e.Server, Disrupted: len(e.Disrupt) > 0,
 	}}
 	orElse(&c.timeout, 5*time.Second)
 	orElse(&c.terms.Patience, 150*time.Second)

@@ -45,6 +45,9 @@ func newGenerator(e *Explorer, p *playing) *generator {
 	if _, can := e.Target.(play.Restarter); can {
 		g.Restarts = e.Restarts
 	}
+	if _, can := e.Target.(Disrupter); can {
+		g.Disruptions = e.Disrupt
+	}
 	g.alphabet = e.Subject.Alphabet(&g.Draw, p.law)
 	return g
 }
@@ -195,12 +198,13 @@ func (g *generator) age() []Step {
 // round, and from what has come back.
 type Draw struct {
 	*rand.Rand
-	Round    uint64
-	Terms    law.Terms
-	Longest  time.Duration // that the clients all wait at a time; zero: time is real, and waiting costs it
-	Signals  bool          // an operator can quiet and terminate workers
-	Restarts bool          // an operator can restart the server
-	Compared bool          // two servers are sent the same: what chance or time decides would differ
+	Round       uint64
+	Terms       law.Terms
+	Longest     time.Duration    // that the clients all wait at a time; zero: time is real, and waiting costs it
+	Signals     bool             // an operator can quiet and terminate workers
+	Restarts    bool             // an operator can restart the server
+	Disruptions []scenarios.Need // what is done to the server, at any moment
+	Compared    bool             // two servers are sent the same: what chance or time decides would differ
 
 	swarm uint64 // of the campaign: what is left out follows from it; zero: nothing
 

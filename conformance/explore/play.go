@@ -17,34 +17,35 @@ import (
 type playing struct {
 	*config
 	names
-	terms    law.Terms
-	law      Law
-	pusher   law.Pusher // the law, if the server sends messages that answer no command; else nil
-	conns    map[int]*conn
-	found    []found
-	seen     []seen   // what each step was answered with
-	events   *[]event // what clients saw on connections; nil: it is not kept
-	step     int      // the one that is being played
-	cover    *Coverage
-	inputs   *law.Inputs // counts what was sent; nil: that is not counted
-	commands int
-	most     int  // connections that the server serves at a time; zero if no limit was met
-	refused  int  // how often that limit was met
-	declines bool // introductions are declined, and not because of the number of clients
-	trial    bool // it only looks for a limit
-	dead     bool
-	closes   []time.Time         // when the server ended the last connections that it may end
-	outage   *play.Outage        // it is dead only in that nothing is known of it: it serves again
-	served   bool                // some command was answered
-	lapsed   []string            // the rules of the grammar that messages broke which were read all the same
-	hurries  func(*playing) bool // nothing is to be awaited any more that cannot come; nil: never
-	stalled  bool                // that was the case
-	mute     bool                // a new connection got no reply within the timeout
-	cut      bool                // the line that is being played came in segments
-	last     string              // the clause of what was sent last
-	inFlight []string            // the commands whose answers were owed when the server was seen not to serve
-	ends     bool                // the server was sent what it may end for
-	fuzzing  bool                // bytes were sent, and whether the server survives them is not known yet
+	terms     law.Terms
+	law       Law
+	pusher    law.Pusher // the law, if the server sends messages that answer no command; else nil
+	conns     map[int]*conn
+	found     []found
+	seen      []seen   // what each step was answered with
+	events    *[]event // what clients saw on connections; nil: it is not kept
+	step      int      // the one that is being played
+	cover     *Coverage
+	inputs    *law.Inputs // counts what was sent; nil: that is not counted
+	commands  int
+	most      int  // connections that the server serves at a time; zero if no limit was met
+	refused   int  // how often that limit was met
+	declines  bool // introductions are declined, and not because of the number of clients
+	trial     bool // it only looks for a limit
+	dead      bool
+	closes    []time.Time         // when the server ended the last connections that it may end
+	outage    *play.Outage        // it is dead only in that nothing is known of it: it serves again
+	served    bool                // some command was answered
+	lapsed    []string            // the rules of the grammar that messages broke which were read all the same
+	hurries   func(*playing) bool // nothing is to be awaited any more that cannot come; nil: never
+	stalled   bool                // that was the case
+	mute      bool                // a new connection got no reply within the timeout
+	cut       bool                // the line that is being played came in segments
+	last      string              // the clause of what was sent last
+	inFlight  []string            // the commands whose answers were owed when the server was seen not to serve
+	ends      bool                // the server was sent what it may end for
+	disrupted *disruption         // the one that lasts, if any
+	fuzzing   bool                // bytes were sent, and whether the server survives them is not known yet
 }
 
 // found is a violation where it came up.
@@ -109,7 +110,7 @@ func (p *playing) do(ctx context.Context, s *Step) {
 	case *scenarios.Silence:
 		p.wait(ctx, do.For)
 	case *scenarios.Operate:
-		p.operate(ctx, do)
+		p.operate(ctx, s, do)
 	default:
 		if c := p.conns[s.Conn()]; c != nil { // else it has ended before its time
 			p.on(ctx, c, s)
@@ -133,6 +134,7 @@ func (p *playing) on(ctx context.Context, c *conn, s *Step) {
 
 // open begins a connection and introduces the client on it.
 func (p *playing) open(ctx context.Context, number int, do *scenarios.Connect) {
+	p.settle(ctx)
 	if old := p.conns[number]; old != nil {
 		p.end(ctx, old, scenarios.Closed)
 	}
@@ -208,6 +210,7 @@ func (p *playing) end(ctx context.Context, c *conn, how scenarios.Ending) {
 		p.drop(c, how)
 		return
 	}
+	p.settle(ctx)
 	c.shut = true
 	p.law.Shut(c.number)
 	p.inputs.Ended(c.number, how)
@@ -249,6 +252,7 @@ func (p *playing) wait(ctx context.Context, d time.Duration) {
 
 // close ends all connections.
 func (p *playing) close() {
+	p.settle(context.Background())
 	for _, n := range slices.Sorted(maps.Keys(p.conns)) {
 		c := p.conns[n]
 		if line := c.Farewell(); line != nil && p.pushes() { // else the server would send messages to a client that is gone

@@ -16,6 +16,9 @@ import (
 
 // readOwed awaits the answers that a connection owes.
 func (p *playing) readOwed(ctx context.Context, c *conn) {
+	if c.owed != 0 || c.unbounded {
+		p.settle(ctx)
+	}
 	switch {
 	case c.unbounded:
 		p.readReply(ctx, c, firstReplyWait)
@@ -168,7 +171,7 @@ func (p *playing) judge(ctx context.Context, c *conn, a session.Received) {
 	if answer.Limit {
 		p.full()
 	}
-	if answer.Declined && !p.trial && p.crowded(ctx, c) {
+	if answer.Declined && !p.trial && p.disrupted == nil && p.crowded(ctx, c) {
 		return
 	}
 	p.answered(c, answer)

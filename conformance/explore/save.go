@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/fwpsuite/fwp/internal/text"
@@ -74,13 +75,16 @@ func LoadTrace(d scenarios.Dialect, r io.Reader) (Trace, error) {
 
 // playable reports whether the step is one of the kinds that [Step] lists.
 func (s Step) playable() bool {
-	switch do := s.Do.(type) {
-	case *scenarios.Silence:
+	switch s.Do.(type) {
+	case *scenarios.Silence, *scenarios.Operate:
 		return true
-	case *scenarios.Operate:
-		return do.Action != scenarios.NeedKill
 	}
 	return s.Conn() >= 0 // blocks and barriers have none
+}
+
+// wordless reports whether a line is a disruption that scripts have no statement for.
+func wordless(line string) bool {
+	return slices.Contains([]scenarios.Need{KillServer, Pause, Partition}, scenarios.Need(line))
 }
 
 // parseSteps parses the lines of steps.
@@ -90,7 +94,9 @@ func parseSteps(d scenarios.Dialect, saved []savedStep) ([]Step, error) {
 	}
 	lines := make([]string, len(saved))
 	for i, s := range saved {
-		lines[i] = s.Line
+		if lines[i] = s.Line; wordless(s.Line) {
+			lines[i] = string(scenarios.NeedRestart)
+		}
 	}
 	script, err := scenarios.Parse(d, "steps", []byte(strings.Join(lines, "\n")))
 	if err != nil {
@@ -101,7 +107,9 @@ func parseSteps(d scenarios.Dialect, saved []savedStep) ([]Step, error) {
 	}
 	steps := make([]Step, len(saved))
 	for i, s := range saved {
-		steps[i] = Step{Do: script.Steps[i], Ahead: s.Ahead}
+		if steps[i] = (Step{Do: script.Steps[i], Ahead: s.Ahead}); wordless(s.Line) {
+			steps[i].Do = Disrupt(scenarios.Need(s.Line)).Do
+		}
 		if !steps[i].playable() {
 			return nil, fmt.Errorf("step %d is not one that can be played: %s", i, s.Line)
 		}

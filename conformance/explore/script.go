@@ -67,7 +67,8 @@ func newWriter(s *Subject, t Trace) *writer {
 // script writes a conversation in the suite's language; empty if that cannot be done.
 func script(t Trace, f *Finding, r record) string {
 	// No line can express that two values differ, or how many replies come.
-	if r.subject.has(r.hit.Rule, law.Unwritten) || r.answers == nil || manyLines(t, r.hit) {
+	if r.subject.has(r.hit.Rule, law.Unwritten) || r.answers == nil || manyLines(t, r.hit) ||
+		slices.ContainsFunc(t.Steps, unwritable) {
 		return ""
 	}
 	names := newShortNames(r.subject.Dialect)
@@ -83,6 +84,12 @@ func script(t Trace, f *Finding, r record) string {
 		return "" // it cannot be played
 	}
 	return text
+}
+
+// unwritable reports whether scripts have no statement for a step: for a disruption that lasts while clients go on.
+func unwritable(s Step) bool {
+	is, stops := s.disrupts()
+	return is && (!stops || s.Ahead)
 }
 
 // found writes the script of a finding.
@@ -168,11 +175,29 @@ func (w *writer) step(i int, s *Step) {
 	case *scenarios.Silence:
 		w.wait(i, do.For)
 	case *scenarios.Operate:
-		w.answers()
+		if _, stops := s.disrupts(); stops {
+			w.stops()
+		} else {
+			w.answers()
+		}
 		next := *do
+		if do.Action == KillServer {
+			next.Action = scenarios.NeedKill
+		}
 		next.Statement, next.Worker = scenarios.Statement{}, w.RenameIn(do.Worker)
 		w.Add(&next)
 	}
+}
+
+// stops writes the answers that came before the server was stopped, which ends all connections.
+func (w *writer) stops() {
+	for conn, step := range w.awaits {
+		if _, came := w.answered(step, conn); !came {
+			delete(w.awaits, conn)
+		}
+	}
+	w.answers()
+	clear(w.opened)
 }
 
 // ends writes the end of a connection, and what comes after the client's half of it is closed.

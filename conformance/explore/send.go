@@ -3,8 +3,6 @@ package explore
 import (
 	"bytes"
 	"context"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -180,33 +178,4 @@ func asker() *scenarios.Connect { return &scenarios.Connect{Role: scenarios.Prod
 // within takes what a connection brings next.
 func (c *conn) within(ctx context.Context, limit time.Duration) (session.Received, bool) {
 	return c.Take(ctx, time.Now().Add(limit))
-}
-
-// operate does what no client can, if the target offers it.
-func (p *playing) operate(ctx context.Context, do *scenarios.Operate) {
-	if do.Action == scenarios.NeedSignals {
-		client := p.expand(do.Worker, noConn)
-		if t, can := p.target.(play.Signaller); can && t.Signal(ctx, client, do.State) == nil {
-			p.law.Operated(do.Action, client, do.State)
-		}
-		return
-	}
-	t, can := p.target.(play.Restarter)
-	if !can || do.Action != scenarios.NeedRestart {
-		return
-	}
-	for _, n := range slices.Sorted(maps.Keys(p.conns)) {
-		p.readOwed(ctx, p.conns[n])
-		if c := p.conns[n]; c != nil {
-			p.drop(c, scenarios.Closed)
-		}
-	}
-	if t.Restart(context.WithoutCancel(ctx)) == nil { // half a restart would leave no server
-		p.law.Operated(do.Action, "", "")
-		p.ends = false
-		if !p.serves(ctx) {
-			p.crashed(ctx, &conn{number: noConn, clause: p.law.Clause(RuleRestart)}, false)
-		}
-		p.outage = nil // that of the restart
-	}
 }

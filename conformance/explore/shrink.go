@@ -184,6 +184,9 @@ func effective(t Trace, places []int) []int {
 		step := t.Steps[at]
 		conn := step.Conn()
 		known := open[conn]
+		if _, stops := step.disrupts(); stops {
+			clear(open)
+		}
 		switch {
 		case step.opens():
 			open[conn] = true

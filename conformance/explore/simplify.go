@@ -12,6 +12,11 @@ import (
 // connections, lines in one piece, nothing ahead, fewer fields, plainer values.
 func (s *shrinker) simplify(ctx context.Context, t Trace) Trace {
 	try := func(change func(steps []Step) bool) { s.changes(ctx, &t, change) }
+	for i := range t.Steps {
+		for _, plain := range []scenarios.Need{scenarios.NeedRestart, scenarios.NeedKill} {
+			try(func(steps []Step) bool { return plainer(&steps[i], plain) })
+		}
+	}
 	for _, from := range connections(t.Steps) {
 		for _, to := range connections(t.Steps) {
 			if from > to && s.mergeable(t.Steps, from, to) {
@@ -113,6 +118,16 @@ func behind(step *Step) bool {
 		return false
 	}
 	step.Ahead = false
+	return true
+}
+
+// plainer has a server that is stopped be stopped in a plainer way: first in order, then as scripts can say it.
+func plainer(step *Step, action scenarios.Need) bool {
+	do, _ := step.Do.(*scenarios.Operate)
+	if _, stops := step.disrupts(); !stops || do.Action == scenarios.NeedRestart || do.Action == action {
+		return false
+	}
+	*step = Step{Do: Disrupt(action).Do, Ahead: step.Ahead}
 	return true
 }
 

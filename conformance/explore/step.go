@@ -17,14 +17,15 @@ import (
 //   - *[scenarios.Send] sends a line or bytes, or ends a connection from the client's side;
 //   - *[scenarios.Expect] awaits the answers that a connection owes, whatever they are;
 //   - *[scenarios.Silence] lets time pass;
-//   - *[scenarios.Operate] quiets or terminates a worker, or restarts the server.
+//   - *[scenarios.Operate] quiets or terminates a worker, or disrupts the server.
 //
 // Connections are c0, c1 and so on. Names such as $jid4 are names of the play; where steps
 // are repeated, those of jobs and indexed ones ($queue2#) are others each time. The
 // statement of a step is never changed, since others may hold the same one.
 type Step struct {
-	Do    scenarios.Step
-	Ahead bool // of a Send: the answer is not awaited before the next step
+	Do scenarios.Step
+	// Ahead of a Send: the answer is not awaited before the next step. Of a stop: neither is the start behind it.
+	Ahead bool
 }
 
 // noConn is the number of no connection.
@@ -97,10 +98,11 @@ func (s Step) waits() time.Duration {
 	return 0
 }
 
-// restarts reports whether the step restarts the server.
-func (s Step) restarts() bool {
+// disrupts reports whether the step disrupts the server, and whether that ends all connections.
+func (s Step) disrupts() (is, stops bool) {
 	do, is := s.Do.(*scenarios.Operate)
-	return is && do.Action == scenarios.NeedRestart
+	is = is && do.Action != scenarios.NeedSignals
+	return is, is && do.Action != Pause && do.Action != Partition
 }
 
 // Text returns all that the step sends, as it is written.
@@ -219,8 +221,8 @@ func End(conn int, how scenarios.Ending) Step {
 // Wait returns a step that lets time pass.
 func Wait(d time.Duration) Step { return Step{Do: &scenarios.Silence{For: d}} }
 
-// Restart returns a step that restarts the server.
-func Restart() Step { return Step{Do: &scenarios.Operate{Action: scenarios.NeedRestart}} }
+// Disrupt returns a step that does something to the server.
+func Disrupt(action scenarios.Need) Step { return Step{Do: &scenarios.Operate{Action: action}} }
 
 // Tokens are a text in pieces that mutations do not go through: bytes, and names.
 type Tokens []string

@@ -51,6 +51,8 @@ type Subject struct {
 	Round func(steps []Step) []Step
 	// Reset are steps after which a server has forgotten the fields of earlier jobs.
 	Reset []Step
+	// Disruptions are what can be done to a server so that its law knows what is in doubt then.
+	Disruptions []scenarios.Need
 	// Leaks are inputs of which a server may keep something. The first is the control:
 	// what a right client sends.
 	Leaks []Leak

@@ -292,18 +292,25 @@ func (l *fwpLaw) Value(number int, name string) string {
 	return h
 }
 
-// Operated records what an operator did. After a kill nothing is promised of any job.
+// Operated records what was done to the server or to a worker. After a kill nothing is promised of any job.
 func (l *fwpLaw) Operated(action scenarios.Need, client, state string) {
 	switch action {
 	case scenarios.NeedSignals:
 		l.world.Signal(client, state)
-	case scenarios.NeedKill:
-		l.world.Unjudge("", oracle.Disallowed)
+	case explore.Pause, explore.Partition:
+		l.world.Stood(time.Now())
+	case scenarios.NeedKill, explore.KillServer:
 		l.Server.Killed()
+		if !l.Disrupted {
+			l.world.Unjudge("", oracle.Disallowed)
+		}
 		fallthrough
 	default:
-		l.Server.Restarted()
-		l.world.Restarted()
+		if l.Server.Restarted(); l.Disrupted {
+			l.world.Stopped(action != scenarios.NeedRestart, time.Now())
+		} else {
+			l.world.Restarted()
+		}
 	}
 }
 

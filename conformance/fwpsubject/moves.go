@@ -150,8 +150,11 @@ var moves = []move{
 		return g.Signals && worker(g, c, w)
 	}, (*maker).signal},
 	{"restart", 0.08, func(g *maker, c int, w *oracle.Conn) bool {
-		return g.Restarts && active(g, c, w)
-	}, (*maker).restarting},
+		return g.Restarts && len(g.Disruptions) == 0 && active(g, c, w)
+	}, (*maker).disrupting},
+	{"disrupt", 2, func(g *maker, c int, w *oracle.Conn) bool {
+		return len(g.Disruptions) > 0 && active(g, c, w)
+	}, (*maker).disrupting},
 	{"wire", 2.5, anyone, (*maker).wire},
 }
 

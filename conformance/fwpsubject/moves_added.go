@@ -8,6 +8,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/oracle"
+	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // addedMoves are those of the commands that a profile adds. The first word of a name is the verb.
@@ -127,7 +128,7 @@ func (g *maker) pause(c int, w *oracle.Conn) []explore.Step {
 			build().Await(c))
 	case 3:
 		if g.Restarts && is {
-			steps = append(steps, explore.Restart(), consumer(c, number))
+			steps = append(steps, explore.Disrupt(scenarios.NeedRestart), consumer(c, number))
 		}
 	case 4:
 		if g.Terms.Flush {
@@ -176,7 +177,7 @@ func (g *maker) mutate(c int, w *oracle.Conn) []explore.Step {
 	cmd := deal(g, "cmd "+target, []string{"kill", "discard", "requeue"})
 	if steps = append(steps, line(c, "%s", mutation(cmd, target, filter))); g.Restarts && g.IntN(10) == 0 {
 		if number, is := g.law.worker(w.WID); is {
-			steps = append(steps, explore.Restart(), consumer(c, number))
+			steps = append(steps, explore.Disrupt(scenarios.NeedRestart), consumer(c, number))
 		}
 	}
 	both := line(c, "%s", mutation("requeue", target, fmt.Sprintf(`"jids":["%s","%s"]`, one, other)))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/oracle"
+	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // Commands returns FWP as [New] does, without what takes its time: so a short exploration sends thousands of commands.
@@ -140,7 +141,7 @@ var ofRestarts = []move{
 	{"restart", 1000, func(g *maker, _ int, _ *oracle.Conn) bool { return g.Restarts && !g.births() && !g.restarted },
 		func(g *maker, _ int, _ *oracle.Conn) []explore.Step {
 			g.restarted = true
-			return []explore.Step{explore.Restart()}
+			return []explore.Step{explore.Disrupt(scenarios.NeedRestart)}
 		}},
 }
 

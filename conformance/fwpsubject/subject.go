@@ -42,6 +42,9 @@ func Of(profile fwpdialect.Profile, missing ...string) *explore.Subject {
 		Round:        round,
 		Reset:        reset(),
 		Leaks:        leaks(),
+		Disruptions: []scenarios.Need{
+			scenarios.NeedKill, explore.KillServer, scenarios.NeedRestart, explore.Pause, explore.Partition,
+		},
 	}
 }
 

@@ -23,7 +23,7 @@ type Law interface {
 	// Close records the end of a connection, and judges it if the server was the one that ended it.
 	Close(conn int, byServer bool, at time.Time) *Violation
 	// Operated records what an operator did: a restart or a kill, which end all connections, or an order to a client to
-	// enter a state.
+	// enter a state; or that a pause or a partition, in which nothing has passed, is over.
 	Operated(action scenarios.Need, client, state string)
 	// Unjudge ends the judging of a job, of all jobs if job is empty.
 	Unjudge(job string)
@@ -45,14 +45,17 @@ type Due struct {
 
 // Terms are the conditions of a play.
 type Terms struct {
-	Prefix   string        // of all names of the play
-	Password string        // of the server, empty if it has none
-	Alone    bool          // no other client uses the server
-	Shared   bool          // not all clients are seen that use the same jobs and workers, nor what operators do
-	Flush    bool          // everything on the server may be deleted
-	Server   *Server       // what other plays have done there; nil: that is not known
-	Patience time.Duration // for what happens eventually
-	Slack    time.Duration // by which a message may be late for reasons of the network
+	Prefix   string // of all names of the play
+	Password string // of the server, empty if it has none
+	Alone    bool   // no other client uses the server
+	Shared   bool   // not all clients are seen that use the same jobs and workers, nor what operators do
+	Flush    bool   // everything on the server may be deleted
+	// Disrupted says that the server is killed to see what it keeps: what it loses then is a violation, unless it keeps
+	// nothing.
+	Disrupted bool
+	Server    *Server       // what other plays have done there; nil: that is not known
+	Patience  time.Duration // for what happens eventually
+	Slack     time.Duration // by which a message may be late for reasons of the network
 }
 
 // Sent is what a law knows of bytes that were sent.

@@ -48,6 +48,7 @@ type call struct {
 	beside  bool      // another command that is about the same was under way: either may have been carried out first
 	paused  bool      // a queue that it names may have been paused meanwhile
 	added   *addition // nil for a command of the specification
+	stood   bool      // nothing has passed for some time while it was under way
 }
 
 // allow returns a command with the answers that it may get on a connection.

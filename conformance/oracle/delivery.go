@@ -55,6 +55,7 @@ func (w *World) delivered(c *Conn, k *call, text []byte, now time.Time) *law.Vio
 		j.Unjudged = PerhapsGone
 	}
 	v := w.misplaced(c, k, j, now)
+	w.survived(j, now)
 	if v == nil {
 		v = w.untimely(c, k, j, now)
 	}
@@ -152,7 +153,7 @@ func (w *World) untimely(c *Conn, k *call, j *Job, now time.Time) *law.Violation
 	limit := model.Instant + w.Slack + w.pace
 	v := &law.Violation{Rule: "late", Doubtful: true, JID: j.JID, Window: [2]time.Duration{0, limit}}
 	switch {
-	case k.paused || j.Unjudged != Judged || k.allowed&model.Refused != 0:
+	case k.paused || k.stood || j.Unjudged != Judged || k.allowed&model.Refused != 0:
 		return nil
 	case slices.Contains(k.certain, j) && now.Sub(k.at) > limit:
 		v.Clause, v.What = "FWP-STATE-04", "the job was there when the FETCH was sent"

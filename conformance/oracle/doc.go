@@ -12,8 +12,8 @@
 // To read: world.go (what is known, and how a reply is judged), line.go (what a client line means by itself),
 // connection.go and worker.go (what may be answered), fetch.go, delivery.go and fields*.go (jobs that are delivered),
 // decided.go (which rules a reply decides),
-// report.go and job.go (what happens to a job), reason.go (what is not judged, and why), answer.go (replies as the
-// model names them), password.go (the pwdhash of a HELLO), stall.go (a FETCH that delays the replies of others),
-// stray.go (texts of failures), overlap.go (commands that are under way side by side), additions.go
-// and mutate.go (commands of a profile).
+// report.go and job.go (what happens to a job), stopped.go (a server that was restarted, killed or stood still),
+// reason.go (what is not judged, and why), answer.go (replies as the model names them), password.go (the pwdhash of a
+// HELLO), stall.go (a FETCH that delays the replies of others), stray.go (texts of failures), overlap.go (commands that
+// are under way side by side), additions.go and mutate.go (commands of a profile).
 package oracle

@@ -164,6 +164,9 @@ func (w *World) empty(k *call, now time.Time) *law.Violation {
 		}
 		return v
 	}
+	if k.stood {
+		return nil
+	}
 	v.Doubtful = true
 	if j := w.sleptOver(k, now); j != nil {
 		v.Clause, v.Rule, v.JID = "FWP-FETCH-06", "asleep", j.JID
@@ -196,7 +199,7 @@ func (k *call) lacking() *Job {
 
 // overtook records that a FETCH is over that was under way beside another from the same queue.
 func (w *World) overtook(k *call, now time.Time) {
-	if k.Verb == fwp.FETCH && now.Sub(k.at) >= model.ShortestBlock {
+	if k.Verb == fwp.FETCH && now.Sub(k.at) >= model.ShortestBlock && !k.stood {
 		w.woken = now
 	}
 	if !k.alone {

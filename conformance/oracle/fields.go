@@ -133,7 +133,7 @@ func (j *Job) letters(f map[string]any) *law.Violation {
 // enqueuedAgain judges whether enqueued_at of a job that came back is that of its last time.
 func (j *Job) enqueuedAgain(f map[string]any, now time.Time) *law.Violation {
 	at, _ := f["enqueued_at"].(string)
-	if j.enqueued == "" || at != j.enqueued || now.Sub(j.delivered) <= 15*time.Second {
+	if j.enqueued == "" || j.afterStop == anywhere || at != j.enqueued || now.Sub(j.delivered) <= 15*time.Second {
 		return nil
 	}
 	if t, is := instantOf(at); is && j.left().Sub(t) < 2*time.Second { // it may be true, where clocks are coarse

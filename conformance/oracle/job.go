@@ -41,6 +41,8 @@ type Job struct {
 	overdue   bool           // its last reservation has ended
 	requeued  bool           // a command that a profile adds may have put it into its queue
 	restarted bool           // the server was restarted after the last delivery
+	afterStop afterStop      // what is not known of it since the server was stopped
+	stops     int            // of the server before it was pushed
 	expired   bool           // a reservation of it has run out, for certain
 	asked     time.Time      // when its PUSH was sent
 	pushed    time.Time      // when that was answered; zero if it was not
@@ -155,7 +157,7 @@ func (w *World) pushed(c *Conn, k *call, a model.Answer, now time.Time) {
 		j.Where = model.Gone | model.Unborn.AfterAny(model.Push, model.PushAt)
 	default:
 		w.taken[j.Queue] = w.taken[j.Queue] || usualQueue.MatchString(j.Queue)
-		j.pushed = now
+		j.pushed, j.stops = now, w.stops
 		j.enter(now, w.Patience)
 		w.existing[j.Queue] = w.existing[j.Queue] || j.Where == model.Enqueued && !k.beside
 		w.mayHaveTaken(j, now)
@@ -330,18 +332,5 @@ func (w *World) mayHaveTaken(j *Job, now time.Time) {
 func unjudge(jobs iter.Seq[*Job], why Reason) {
 	for j := range jobs {
 		j.Unjudged = why
-	}
-}
-
-// Restarted records that the server was stopped in good order and started again: all
-// connections have ended, and all jobs are still there, but that they are still held is not promised. (FWP-STATE-08)
-func (w *World) Restarted() {
-	w.unsure()
-	for _, j := range w.Jobs {
-		if j.restarted = true; plainQueue.MatchString(j.Queue) || j.phrase() {
-			j.restart, j.missing = "FWP-STATE-08", "FWP-STATE-08"
-		} else { // lost for its name, which must not be, or with the restart, which may be
-			j.Where, j.due = j.Where|model.Gone, time.Time{}
-		}
 	}
 }

@@ -22,7 +22,7 @@ const (
 func (w *World) stalled(c *Conn, k *call, a model.Answer, now time.Time) bool {
 	took := now.Sub(k.at)
 	switch {
-	case a == model.Refused, k.Verb == fwp.HELLO:
+	case a == model.Refused, k.Verb == fwp.HELLO, k.stood:
 		return false
 	case !k.company && !w.waits(c) && !w.woken.After(k.at):
 		if k.Verb != fwp.FETCH {

@@ -76,7 +76,7 @@ type conversation struct {
 //	                unjudge: it is not judged any more
 //	wait 3s         time passes
 //	adds            the server has what the profile of Faktory adds
-//	protected, slack 1s, restart, signal worker-1 quiet
+//	protected, slack 1s, restart, stop, kill, stood, signal worker-1 quiet
 func talk(t *testing.T, text string) *law.Violation {
 	t.Helper()
 	c := &conversation{t: t, w: oracle.NewWorld(), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
@@ -109,6 +109,12 @@ func (c *conversation) play(line string) *law.Violation {
 		c.w.Adds = fwpdialect.Faktory.Adds
 	case "restart":
 		c.w.Restarted()
+	case "kill":
+		c.w.Stopped(true, c.now)
+	case "stop":
+		c.w.Stopped(false, c.now)
+	case "stood":
+		c.w.Stood(c.now)
 	case "signal":
 		wid, state, _ := strings.Cut(rest, " ")
 		c.w.Signal(wid, state)

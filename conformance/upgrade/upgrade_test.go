@@ -120,7 +120,7 @@ var wanted = map[string]string{
 	"keeps-schedule-due": "scheduled-later early", "keeps-schedule-hour-early": "scheduled-later early",
 	"keeps-far-due": "scheduled-far early", "keeps-schedule-hour-late": "scheduled-later lost",
 	"keeps-held-forever": "held-by-one-that-leaves lost", "keeps-retries-forever": "failed lost",
-	"keeps-reversed": "large-queue order", "keeps-no-dead": "dead miscount",
+	"keeps-reversed": "large-queue order", "keeps-no-dead": "dead miscount", "keeps-no-last": "enqueued lost",
 }
 
 func TestFaultsAreFound(t *testing.T) {

@@ -36,6 +36,16 @@ var keepingFaults = []catalogue.Fault[fakes.Snapshot]{
 			return inQueue(j) && seen[j.Queue] > 500
 		})(s)
 	}),
+	keeping("keeps-no-last", "the last job of each queue is lost: it was accepted before it was stored",
+		func(s *fakes.Snapshot) {
+			last := map[string]string{}
+			for _, j := range s.Jobs {
+				if inQueue(&j) {
+					last[j.Queue] = j.JID
+				}
+			}
+			lose(func(j *storedJob) bool { return inQueue(j) && last[j.Queue] == j.JID })(s)
+		}),
 	keeping("keeps-short-jobs", "jobs of more than 64 KiB are lost",
 		lose(func(j *storedJob) bool { return len(j.Unit) > 1<<16 })),
 	keeping("keeps-plain-queues", "jobs of queues with other names than small letters, digits and hyphens are lost",

@@ -28,7 +28,7 @@ var rooms = map[string]room{
 
 	"internal/cli/bench": {
 		mayImport: []string{
-			"conformance/law", "internal/cli/program", "internal/input", "internal/peer", "internal/proxy", "internal/session",
+			"conformance/law", "internal/cli/program", "internal/input", "internal/minimize", "internal/peer", "internal/session",
 			"internal/target", "internal/text",
 			"load", "load/agents", "load/arrivals", "load/capacity", "load/client", "load/compare", "load/disrupt",
 			"load/exposition",
@@ -44,16 +44,17 @@ var rooms = map[string]room{
 			"conformance/workers", "conformance/workers/situations", "docs", "internal/cli/program",
 			"internal/double", "internal/expect",
 			"internal/history", "internal/input", "internal/peer", "internal/recorder", "internal/selftest",
-			"internal/shortage", "internal/stress", "internal/target", "internal/text", "load/health", "load/workload", "reports",
-			"reports/page", "reports/site", "scenarios", "scenarios/fwpdialect", "scenarios/play",
+			"internal/shortage", "internal/stress", "internal/target", "internal/text", "load/disrupt", "load/health",
+			"load/workload", "reports", "reports/page", "reports/site", "scenarios", "scenarios/fwpdialect",
+			"scenarios/play",
 		},
 		testsAlso: []string{"conformance/fwpsuite", "emqp", "fakes", "fwp", "zmtp"},
 		speaks:    true,
 	},
 	"internal/cli/program": {
 		mayImport: []string{
-			"conformance", "internal/input", "internal/peer", "internal/shortage", "internal/target", "internal/text",
-			"internal/yamlfile", "load/workload", "reports", "reports/formats", "reports/html", "reports/page",
+			"conformance", "internal/input", "internal/peer", "internal/proxy", "internal/shortage", "internal/target",
+			"internal/text", "internal/yamlfile", "load/disrupt", "load/workload", "reports", "reports/formats", "reports/html", "reports/page",
 		},
 		speaks: true,
 	},

@@ -106,6 +106,23 @@ func (d Disruption) String() string {
 	return strings.Join(words, " ")
 }
 
+// YAML returns the disruption as a schedule has it, without the hyphen: {at: 20s, do: kill, for: 2s}.
+func (d Disruption) YAML() string {
+	words := []string{"at: " + d.At.String(), "do: " + string(d.Action)}
+	add := func(key, value string, is bool) {
+		if is {
+			words = append(words, key+": "+value)
+		}
+	}
+	add("for", d.For.String(), d.Action != Reset)
+	add("direction", directions[d.Cut], d.Cut != Both)
+	add("delay", d.Link.Delay.String(), d.Action == Slow)
+	add("jitter", d.Link.Jitter.String(), d.Action == Slow)
+	add("rate", strconv.Itoa(d.Link.Rate), d.Link.Rate > 0)
+	add("segment", strconv.Itoa(d.Link.Segment), d.Link.Segment > 0)
+	return "{" + strings.Join(words, ", ") + "}"
+}
+
 func (l Link) words() (words []string) {
 	if l.Delay > 0 || l.Jitter > 0 {
 		words = append(words, "by "+workload.Range{Min: l.Delay, Max: l.Delay + l.Jitter}.String())

@@ -43,6 +43,8 @@ type LoadDisruption struct {
 	Action string `json:"action"`
 	// Words describes it: "partition to-server for 5s" for example.
 	Words string `json:"words"`
+	// Planned is the same as a schedule has it, with its time from the first arrival: {at: 20s, do: kill, for: 2s}.
+	Planned string `json:"planned,omitempty"`
 	// At is when it began, counted from the start of the run, and Took how long it took until it was over: of a stop,
 	// until the target was ready again.
 	At   time.Duration `json:"at_ns"`
@@ -54,6 +56,10 @@ type LoadDisruption struct {
 	// Oldest is the longest time from the intended start of a push until its job was delivered, of those that were
 	// delivered between its beginning and the next one.
 	Oldest time.Duration `json:"oldest_ns"`
+	// Lost counts jobs that were accepted before this stop, after the one before it, and were never delivered, and Window is
+	// how long before it the first of them was pushed: what was written earlier survived. Both are 0 unless Resolved.
+	Lost   int64         `json:"lost,omitempty"`
+	Window time.Duration `json:"window_ns,omitempty"`
 	// Failed is why it could not be done, or not ended; empty if it was.
 	Failed string `json:"failed,omitempty" from:"target"`
 }
@@ -75,7 +81,7 @@ func (p *page) disrupted(l *Load) {
 	p.Section("DISRUPTIONS", "what was done to the target on purpose, and how soon it served again")
 	t := reports.Table{Columns: []reports.Column{
 		{Title: "at", Right: true}, {Title: "what"}, {Title: "took", Right: true}, {Title: "first served", Right: true},
-		{Title: "rate back", Right: true}, {Title: "oldest job", Right: true},
+		{Title: "rate back", Right: true}, {Title: "oldest job", Right: true}, {Title: "lost", Right: true},
 	}}
 	for i := range d.List {
 		one := &d.List[i]
@@ -86,16 +92,24 @@ func (p *page) disrupted(l *Load) {
 			continue
 		}
 		t.Rows = append(t.Rows, reports.Cells(reports.Duration(one.At), one.Words, reports.Duration(one.Took),
-			after(one.Served), after(one.Back),
-			reports.Duration(one.Oldest)))
+			after(one.Served), after(one.Back), reports.Duration(one.Oldest), one.losses()))
 	}
 	if len(d.List) == 0 {
 		t.Note = reports.Words("The load ended before the first one.")
 	}
 	p.Add(t)
 	p.prose("First served and rate back count from the end of a disruption, and are exact to 20 ms; a rate is back when " +
-		"a second has 90 % of the one before. The oldest job waited for so long.")
+		"a second has 90 % of the one before. The oldest job waited for so long. Lost are jobs that were accepted before a " +
+		"stop, the first of them so long before it.")
 	p.doubt(l)
+}
+
+// losses returns how many jobs a stop has lost, and since when.
+func (d *LoadDisruption) losses() string {
+	if d.Lost == 0 {
+		return "0"
+	}
+	return fmt.Sprintf("%s in %s", text.Grouped(d.Lost), reports.Duration(d.Window))
 }
 
 // after returns a time after a disruption.

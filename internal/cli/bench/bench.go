@@ -42,7 +42,7 @@ func newBench(p process) *cobra.Command {
 		Args: program.UnknownCommand,
 	}
 	root.AddCommand(newBenchRun(p), newAgent(p), newPresets(p), newMetrics(p), newMerge(p), newCompare(p), newCapacity(p),
-		newEmbedded(p), program.NewVersion(p.Process), program.NewSupervise(p.Process))
+		newShrink(p), newEmbedded(p), program.NewVersion(p.Process), program.NewSupervise(p.Process))
 	return root
 }
 

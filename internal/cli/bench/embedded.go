@@ -155,17 +155,17 @@ type runningEmbedded struct {
 }
 
 // processes returns what can be done to it. The store outlives a stop, and no schedule asks for a full disk.
-func (s *runningEmbedded) processes() *processes {
-	return &processes{
-		stop: func(how target.Stop) error {
+func (s *runningEmbedded) processes() *program.Processes {
+	return &program.Processes{
+		Stop: func(how target.Stop) error {
 			if how == target.InOrder {
 				return s.order(stopOrder)
 			}
 			return s.order(killOrder)
 		},
-		again:  func(context.Context) error { return s.order(upOrder) },
-		pause:  func() error { return standStill(s.process) },
-		resume: func() error { return goOn(s.process) },
+		Again:  func(context.Context) error { return s.order(upOrder) },
+		Pause:  func() error { return standStill(s.process) },
+		Resume: func() error { return goOn(s.process) },
 	}
 }
 

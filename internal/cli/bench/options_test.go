@@ -13,7 +13,6 @@ import (
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load"
-	"github.com/fwpsuite/fwp/load/disrupt"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
@@ -171,19 +170,4 @@ func TestASegmentIsApplied(t *testing.T) {
 	none, whole := segmentFlags{}, load.Config{Pace: 1000}
 	none.apply(&whole)
 	assert.InDelta(t, 1000, whole.Pace, 0)
-}
-
-// The network of a disruption: which side's bytes no longer pass, or how slowly they do.
-func TestConditionOfADisruption(t *testing.T) {
-	t.Parallel()
-	both := condition(disrupt.Disruption{Action: disrupt.Partition})
-	assert.Len(t, both.NotFrom, 2)
-	toServer := condition(disrupt.Disruption{Action: disrupt.Partition, Cut: disrupt.ToServer})
-	toClients := condition(disrupt.Disruption{Action: disrupt.Partition, Cut: disrupt.ToClients})
-	assert.Len(t, toServer.NotFrom, 1)
-	assert.Len(t, toClients.NotFrom, 1)
-	assert.NotEqual(t, toServer.NotFrom, toClients.NotFrom)
-	slow := condition(disrupt.Disruption{Action: disrupt.Slow, Link: disrupt.Link{Delay: time.Second}})
-	assert.Equal(t, time.Second, slow.Delay)
-	assert.Empty(t, slow.NotFrom)
 }

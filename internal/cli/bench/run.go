@@ -17,6 +17,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/client"
+	"github.com/fwpsuite/fwp/load/disrupt"
 	"github.com/fwpsuite/fwp/load/health"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
@@ -203,13 +204,18 @@ func (o *loadFlags) once(
 	if len(config.Schedule) == 0 {
 		return o.on(ctx, at, config, provided.pid, begin)
 	}
-	s, err := newSubject(&at, provided, &config)
+	url := at.Server.Address.String() // without the proxy
+	disrupted, through, err := program.NewDisrupted(
+		at.Server, provided.process, has(config.Schedule, disrupt.Action.OnNetwork), config.Seed)
 	if err != nil {
 		return nil, err
 	}
-	defer s.end()
+	defer disrupted.End()
+	at.Server = through
 	return o.on(ctx, at, config, provided.pid, func(c *load.Config) {
-		s.attach(c)
+		if c.Target.URL, c.Disrupt = url, disrupted; has(c.Schedule, disrupt.Action.Stops) {
+			c.ServerUsage = nil // that of a process which has ended is not known
+		}
 		if begin != nil {
 			begin(c)
 		}
@@ -271,9 +277,9 @@ func (p process) announce(config *load.Config, chosen string, ours bool) {
 
 // provided is a server that is there to be loaded.
 type provided struct {
-	end     func()     // ends it if it was started
-	pid     int        // of it, or of the process above it; 0 if that is not known
-	process *processes // nil if it runs already
+	end     func()             // ends it if it was started
+	pid     int                // of it, or of the process above it; 0 if that is not known
+	process *program.Processes // nil if it runs already
 }
 
 // provide starts the server that is put under load, unless it runs already.
@@ -293,7 +299,7 @@ func provide(ctx context.Context, at *program.Endpoint, e embedding) (provided, 
 			return provided{}, err
 		}
 		at.Server = &started.Server
-		return provided{started.End, started.PID(), processesOf(started)}, nil
+		return provided{started.End, started.PID(), program.ProcessesOf(started)}, nil
 	}
 	return provided{end: func() {}}, nil
 }

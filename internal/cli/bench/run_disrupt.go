@@ -2,10 +2,8 @@ package bench
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"net"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,9 +14,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/input"
-	"github.com/fwpsuite/fwp/internal/proxy"
 	"github.com/fwpsuite/fwp/internal/target"
-	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/disrupt"
 	"github.com/fwpsuite/fwp/load/workload"
 )
@@ -149,121 +145,4 @@ func disruptable(at program.Endpoint, schedule []disrupt.Disruption) error {
 		}
 	}
 	return nil
-}
-
-// processes is what can be done to the processes of a server that this program has started.
-type processes struct {
-	stop                      func(how target.Stop) error
-	again                     func(ctx context.Context) error
-	pause, resume, fill, free func() error
-}
-
-// processesOf returns those of a server of --start. A disk is filled if the server has one of its own.
-func processesOf(s *target.Started) *processes {
-	done := func(do func()) func() error {
-		return func() error {
-			do()
-			return nil
-		}
-	}
-	return &processes{
-		stop:  func(how target.Stop) error { return done(func() { s.Stop(how) })() },
-		again: s.Again, pause: done(s.Pause), resume: done(s.Continue), free: s.Free,
-		fill: func() error {
-			if err := target.CanMount(); err != nil {
-				return &disrupt.SkippedError{Why: err.Error()}
-			}
-			return s.Fill()
-		},
-	}
-}
-
-// subject is the server under load, as disruptions reach it. It is a [disrupt.Target].
-type subject struct {
-	address target.Address // of the server itself
-	process *processes     // nil if it is not ours
-	proxy   *proxy.Proxy   // nil if the network is left alone
-	stop    context.CancelFunc
-}
-
-// newSubject puts a proxy before the server if the schedule of a run disrupts its network: at then leads to the proxy.
-func newSubject(at *program.Endpoint, p provided, config *load.Config) (*subject, error) {
-	s := &subject{address: at.Server.Address, process: p.process, stop: func() {}}
-	if !has(config.Schedule, disrupt.Action.OnNetwork) {
-		return s, nil
-	}
-	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, &program.InternalError{Cause: fmt.Errorf("a proxy before the target: %w", err)}
-	}
-	dialer, behind := new(net.Dialer), s.address.HostPort()
-	s.proxy = proxy.New(proxy.Config{
-		Dial: func(ctx context.Context) (net.Conn, error) { return dialer.DialContext(ctx, "tcp", behind) },
-		Seed: config.Seed,
-	})
-	ctx, cancel := context.WithCancel(context.Background())
-	s.stop = cancel
-	go s.proxy.Serve(ctx, l) //nolint:errcheck // without a listener no connection can be opened, which the load reports
-	before := *at.Server
-	before.Address.Host = "127.0.0.1"
-	_, before.Address.Port, _ = net.SplitHostPort(l.Addr().String()) // it has a port
-	at.Server = &before
-	return s, nil
-}
-
-// attach makes the server that of a run.
-func (s *subject) attach(c *load.Config) {
-	c.Target.URL, c.Disrupt = s.address.String(), s
-	if has(c.Schedule, disrupt.Action.Stops) {
-		c.ServerUsage = nil // that of a process which has ended is not known
-	}
-}
-
-// end ends the proxy.
-func (s *subject) end() {
-	s.stop()
-	if s.proxy != nil {
-		s.proxy.Close()
-	}
-}
-
-// Begin implements [disrupt.Target].
-func (s *subject) Begin(_ context.Context, d disrupt.Disruption) (end func(context.Context) error, err error) {
-	without := func(end func() error) func(context.Context) error {
-		return func(context.Context) error { return end() }
-	}
-	switch d.Action {
-	case disrupt.Kill:
-		return s.process.again, s.process.stop(target.AtOnce)
-	case disrupt.KillServer:
-		return s.process.again, s.process.stop(target.ServerOnly)
-	case disrupt.Restart:
-		return s.process.again, s.process.stop(target.InOrder)
-	case disrupt.Pause:
-		return without(s.process.resume), s.process.pause()
-	case disrupt.Fill:
-		return without(s.process.free), s.process.fill()
-	case disrupt.Reset:
-		s.proxy.Reset()
-		return func(context.Context) error { return nil }, nil
-	}
-	s.proxy.Set(condition(d))
-	return without(func() error {
-		s.proxy.Set(proxy.Condition{})
-		return nil
-	}), nil
-}
-
-// condition returns the network of a disruption.
-func condition(d disrupt.Disruption) proxy.Condition {
-	if d.Action == disrupt.Slow {
-		return proxy.Condition{Delay: d.Link.Delay, Jitter: d.Link.Jitter, Rate: d.Link.Rate, Segment: d.Link.Segment}
-	}
-	switch d.Cut {
-	case disrupt.ToServer:
-		return proxy.Condition{NotFrom: []proxy.Side{proxy.Client}}
-	case disrupt.ToClients:
-		return proxy.Condition{NotFrom: []proxy.Side{proxy.Server}}
-	}
-	return proxy.Condition{NotFrom: []proxy.Side{proxy.Client, proxy.Server}}
 }

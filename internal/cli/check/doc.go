@@ -8,7 +8,7 @@
 //   - check.go: the commands
 //   - what plays checks: run.go, run_findings.go (scripts of findings, commands that show them again,
 //     what a server reached of its own code), worker.go (client too), selftest.go
-//   - what makes up commands: explore.go, explore_findings.go, compare.go (of saved reports, too)
+//   - what makes up commands: explore.go, explore_disrupt.go, explore_findings.go, compare.go (of saved reports, too)
 //   - jobs over an upgrade: upgrade.go, upgrade_stages.go (the servers, and the two halves)
 //   - scripts: lint.go, fmt.go, shrink.go, record.go, record_trace.go
 //   - what is known: list.go, explain.go, spec.go

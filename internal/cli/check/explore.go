@@ -43,6 +43,7 @@ func newExplore(p process) *cobra.Command {
 			"  fwpcheck explore --time 10m --seed 42 --url tcp://localhost:7419\n" +
 			"  fwpcheck explore --save found --url tcp://localhost:7419\n" +
 			"  fwpcheck explore --replay found/FWP-ACK-01.run.json --url tcp://localhost:7419\n" +
+			"  fwpcheck explore --disrupt kill-server,restart,partition --start 'my-server --port {port} --data {dir}'\n" +
 			"  fwpcheck explore --protocol workq\n" +
 			"  fwpcheck explore --fault reply-swapped        the embedded server, with a fault of the catalogue",
 		Args: program.NoArguments,
@@ -109,8 +110,11 @@ func (o *exploreOptions) endpoint(env func(string) (string, bool)) (at program.E
 	if err := cmp.Or(o.validate(), o.reportFlags.Validate(o.given)); err != nil {
 		return at, err
 	}
+	fault := o.fault
+	o.fault = "" // what the server keeps may have one too
 	s, err := o.subject(env, "pid")
-	if err != nil {
+	o.fault = fault
+	if err = cmp.Or(err, o.disrupt.apply(&s, fault)); err != nil {
 		return at, err
 	}
 	return s.Endpoint, o.withoutHistory(s.Peer)
@@ -196,6 +200,7 @@ type exploreOptions struct {
 	exploring
 
 	cover        coverFlags
+	disrupt      disruptFlag
 	clients, pid int
 	replay       string
 }
@@ -220,6 +225,7 @@ func (o *exploreOptions) declare(cmd *cobra.Command) {
 	f.IntVar(&o.pid, "pid", 0,
 		"watch the memory of the server's process, which is `PID` of this machine: see whether it grows "+
 			"without bound; takes up to 3m5s of --time, which is 5m5s then (Linux)")
+	o.disrupt.declare(cmd)
 	o.cover.declare(f)
 	program.DeclareFault(cmd, &o.fault, "")
 	o.declareExtent(f)
@@ -313,18 +319,23 @@ func (o *exploreOptions) explorer(
 ) (x explore.Explorer, end func(), err error) {
 	x = o.exploring.explorer(at, at.Ours())
 	x.Time -= o.controlTime()
+	x.Disrupt = o.disrupt.actions
 	x.Restarts = at.Ours() || at.Server.Can(target.Restart)
 	if o.pid > 0 {
 		x.Memory = func() (int64, error) { return health.Resident(o.pid) }
 	}
 	if at.Ours() {
 		x.Fresh = func() (play.Target, func(), error) {
+			if len(x.Disrupt) > 0 {
+				return o.disrupt.start(ctx, o, at)
+			}
 			server, end, err := subject{Endpoint: at}.start(ctx, peer.Config{}, o.timeout)
 			return server.Target, end, err
 		}
 		x.Target, end, err = x.Fresh()
 		return x, end, err
 	}
+	end = func() {}
 	begun := time.Now() // the greeting may take as long as --time
 	id, err := at.Identify(ctx, min(o.timeout, o.time/2))
 	x.Time = max(x.Time-time.Since(begun), time.Millisecond)
@@ -332,7 +343,10 @@ func (o *exploreOptions) explorer(
 	if at.Server.Can(target.Restart) || at.Server.Can(target.Quiet) {
 		x.Target = at.Server
 	}
-	return x, func() {}, err
+	if err == nil && len(x.Disrupt) > 0 {
+		x.Target, end, err = o.disrupt.start(ctx, o, at)
+	}
+	return x, end, err
 }
 
 // The limits of control.

@@ -109,9 +109,9 @@ func (k *findingStore) addHistory(e *reports.Exploration, r *stress.Result) {
 	}
 }
 
-// leftover adds jobs that are still on a server to the report; the embedded server no longer exists.
+// leftover adds jobs that are still on a server to the report; one that was started for it no longer exists.
 func (k *findingStore) leftover(e *reports.Exploration, jobs []string) {
-	if !k.at.Choice.Embedded {
+	if !k.at.Ours() {
 		e.Left = append(e.Left, jobs...)
 	}
 }
@@ -201,7 +201,10 @@ func (k *findingStore) reproduce(path, script string) string {
 	case !k.o.allowFlush && inDefault.MatchString(script):
 		flags = append(flags, "allow-shared")
 	}
-	if slices.Contains(required, scenarios.NeedRestart) || slices.Contains(required, scenarios.NeedSignals) {
+	operated := func(n scenarios.Need) bool {
+		return n == scenarios.NeedRestart || n == scenarios.NeedKill || n == scenarios.NeedSignals
+	}
+	if slices.ContainsFunc(required, operated) {
 		flags = append(flags, k.o.operatorFlags.Names()...)
 	}
 	all := slices.Concat([]string{"fwpcheck run", text.ShellQuote(path)}, k.at.Flags(), k.o.again(flags...))

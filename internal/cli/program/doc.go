@@ -6,7 +6,8 @@
 //     version.go
 //   - words: help.go, help_flags.go, usage.go (messages about arguments and flags, and their completion)
 //   - what a folder has for fwpcheck run: config.go (fwpcheck.yaml), init.go (writes the files)
-//   - the target: target.go, subject.go (what it is), protocol.go, operator.go
+//   - the target: target.go, subject.go (what it is), protocol.go, operator.go, disrupted.go (what is done to it on
+//     purpose)
 //   - results: output.go, report_flags.go (formats and places), read_report.go (saved ones), file.go, web.go (a server
 //     for them); version.go has the version, and the outputs of a step of GitHub Actions
 package program

@@ -1,0 +1,157 @@
+package explore_test
+
+import (
+	"context"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/fwpsubject"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/catalogue"
+	"github.com/fwpsuite/fwp/fakes/faults"
+	"github.com/fwpsuite/fwp/fakes/variations"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/proxy"
+	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
+)
+
+// disruptable is an embedded server behind a proxy.
+type disruptable struct {
+	server
+	proxy *proxy.Proxy
+	addr  string
+}
+
+func (d disruptable) Dial(ctx context.Context) (net.Conn, error) {
+	return d.network.DialContext(ctx, "tcp", d.addr)
+}
+
+// Kill ends it without warning.
+func (d disruptable) Kill(context.Context) error { return d.Server.Kill() }
+
+// Disrupt implements [explore.Disrupter]. A pause is a partition.
+func (d disruptable) Disrupt(_ context.Context, action scenarios.Need) (func(context.Context) error, error) {
+	if action == explore.Pause || action == explore.Partition {
+		d.proxy.Set(proxy.Condition{NotFrom: []proxy.Side{proxy.Client, proxy.Server}})
+		return func(context.Context) error { d.proxy.Set(proxy.Condition{}); return nil }, nil
+	}
+	return func(context.Context) error { return d.Up() }, d.Down(action != scenarios.NeedRestart)
+}
+
+// startDisruptable starts such a server.
+func (s *stage) startDisruptable() (play.Target, func(), error) {
+	started, end, err := s.start()
+	if err != nil {
+		return nil, nil, err
+	}
+	behind := started.(server)
+	addr := "proxy" + strconv.FormatInt(s.count.Add(1), 10) + ":1"
+	d := disruptable{behind, proxy.New(proxy.Config{Dial: behind.Dial}), addr}
+	l, err := s.network.Listen(d.addr)
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	go d.proxy.Serve(ctx, l) //nolint:errcheck // its end shows
+	return d, func() { stop(); d.proxy.Close(); end() }, nil
+}
+
+// disrupting explores a server in virtual time with all disruptions.
+func disrupting(t *testing.T, config func() fakes.Config, e explore.Explorer, look func(*explore.Result)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{network: memnet.New(), config: config}
+		target, end, err := s.startDisruptable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer end()
+		e.Subject, e.Target, e.Password, e.Fresh = fwpsubject.New(), target, config().Password, s.startDisruptable
+		if e.Alone, e.Restarts, e.Watch = true, true, settled(nil); e.Disrupt == nil {
+			e.Disrupt = e.Subject.Disruptions
+		}
+		look(e.Run(t.Context()))
+	})
+}
+
+// restored is a server with a fault in what it keeps, which shows behind a stop only.
+func restored(name string) func() fakes.Config {
+	i := slices.IndexFunc(faults.Keeping(), func(f catalogue.Fault[fakes.Snapshot]) bool { return f.Name == name })
+	return func() fakes.Config { return fakes.Config{Restored: faults.Keeping()[i].Hook()} }
+}
+
+// A fault that needs a disruption is found unaided, as a short script that stops the server.
+func TestDisruptionsShowFaults(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		disrupt scenarios.Need
+		clause  string
+	}{
+		"keeps-no-last":      {explore.KillServer, "FWP-STATE-08"}, // acknowledged before it was stored
+		"keeps-queues-twice": {scenarios.NeedRestart, "FWP-STATE-05"},
+		"keeps-no-schedule":  {scenarios.NeedKill, "FWP-STATE-08"},
+		"keeps-schedule-due": {scenarios.NeedKill, "FWP-WU-06"},
+		"keeps-no-custom":    {scenarios.NeedKill, "FWP-WU-11"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := explore.Explorer{Seed: *seed, Steps: commands(4000, 20_000), Longest: 10 * time.Minute,
+				Disrupt: []scenarios.Need{test.disrupt}}
+			disrupting(t, restored(name), e, func(r *explore.Result) {
+				i := slices.IndexFunc(r.Findings, func(f explore.Finding) bool { return f.Clause == test.clause })
+				if !assert.GreaterOrEqual(t, i, 0, "%d commands, %+v", r.Commands, r.Findings) {
+					return
+				}
+				f := r.Findings[i]
+				t.Logf("%d commands, %d of %d\n%s", f.Commands, f.Shown, f.Tried, f.Script)
+				assert.Equal(t, f.Tried, f.Shown)
+				_, body, _ := strings.Cut(f.Script, "\n\n")
+				assert.LessOrEqual(t, strings.Count(body, "\n"), 12, f.Script)
+				assert.Regexp(t, `(?m)^(restart|kill)$`, f.Script)
+			})
+		})
+	}
+}
+
+// Nothing is found, whatever is done to a server that conforms.
+func TestDisruptionsOfARightServer(t *testing.T) {
+	t.Parallel()
+	all := append(variations.All(), variations.Keeping()...)
+	all = append(all, fakes.Variation{Name: "none", Configure: func(*fakes.Config) {}})
+	for i, v := range all {
+		if !slow.Enabled() && *only == "" && i < len(all)-10 && v.Name != "kill-forgets" {
+			continue
+		}
+		t.Run(v.Name, func(t *testing.T) {
+			t.Parallel()
+			e := explore.Explorer{Seed: *seed, Steps: commands(1200, 2500), Unshrunk: true}
+			if i%2 == 0 {
+				e.Longest = 10 * time.Minute
+			}
+			configure := func() (c fakes.Config) {
+				if strings.HasPrefix(v.Name, "password") {
+					c.Password = "correct horse"
+				}
+				v.Configure(&c)
+				return c
+			}
+			disrupting(t, configure, e, func(r *explore.Result) {
+				for _, f := range r.Findings {
+					t.Errorf("%s %s: expected %s, got %s: %s\n%s", f.Clause, f.Rule, f.Expected, f.Got, f.What,
+						strings.Join(f.Unshrunk, "\n"))
+				}
+				assert.False(t, r.Dead)
+			})
+		})
+	}
+}
