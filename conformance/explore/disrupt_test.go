@@ -147,6 +147,9 @@ func TestDisruptionsOfARightServer(t *testing.T) {
 			}
 			disrupting(t, configure, e, func(r *explore.Result) {
 				for _, f := range r.Findings {
+					if slices.Contains(v.Warns, f.Clause) {
+						continue
+					}
 					t.Errorf("%s %s: expected %s, got %s: %s\n%s", f.Clause, f.Rule, f.Expected, f.Got, f.What,
 						strings.Join(f.Unshrunk, "\n"))
 				}

@@ -42,14 +42,15 @@ func (w *World) Stopped(killed bool, now time.Time) {
 	for _, j := range w.Jobs {
 		switch j.advance(now, w.Patience); {
 		case j.Came == 0 && (j.pushed.IsZero() || j.restart == ""): // refused, without a reply, or with an unusual name
-		case j.Came == 0 && j.Where&^(model.Enqueued|model.Scheduled|model.Gone) == 0:
+		case j.Came == 0 && j.Where != model.Gone && j.Where&^(model.Enqueued|model.Scheduled|model.Gone) == 0:
 			j.afterStop = untouched
-			j.Where |= model.Gone
-			if killed {
+			switch certain := j.Where&model.Gone == 0; {
+			case killed:
 				j.due = time.Time{}
-			} else if j.Where&model.Scheduled == 0 {
+			case certain && j.Where&model.Scheduled == 0:
 				j.due = now.Add(w.Patience)
 			}
+			j.Where |= model.Gone
 		case killed:
 			j.Where |= model.Enqueued | model.Working | model.Retries | model.Dead | model.Gone
 			j.afterStop, j.uncertain, j.expired = anywhere, true, false
