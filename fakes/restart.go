@@ -54,7 +54,7 @@ func (s *Server) Down(reset bool) error {
 	}
 	s.stop(reset)
 	s.store.Restarted(&Event{Reset: reset})
-	s.reload()
+	s.reload(reset)
 	return nil
 }
 

@@ -20,6 +20,8 @@ type Snapshot struct {
 	// Dead, Processed and Failures are counts of INFO. Dead jobs are only counted.
 	Dead                int
 	Processed, Failures int64
+	// Killed is set if the server was killed, and has kept its store in memory.
+	Killed bool `json:"-"`
 }
 
 // snapshotFile is its name in Config.Dir.
@@ -36,9 +38,10 @@ func (s *Server) snapshot() Snapshot {
 
 // reload has the store be what [Config.Restored] makes of it, if that is set: so a restart is like a stop, and a start
 // that reads the folder.
-func (s *Server) reload() {
+func (s *Server) reload(killed bool) {
 	if s.cfg.Restored != nil {
 		kept := s.snapshot()
+		kept.Killed = killed
 		s.store.Clear(&Event{})
 		s.keep(kept)
 	}
