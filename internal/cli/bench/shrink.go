@@ -101,7 +101,7 @@ func (p process) shrink(ctx context.Context, o *shrinkOptions, file string) erro
 func disruptedRun(file string) (w workload.Workload, schedule []disrupt.Disruption, err error) {
 	l, err := savedLoad(file)
 	if err != nil {
-		return w, nil, err
+		return w, nil, fmt.Errorf("%s: %w", file, err)
 	}
 	var lines strings.Builder
 	if l.Disruptions != nil {
