@@ -212,14 +212,21 @@ func (r *run) reportDisruptions() *results.LoadDisruptions {
 		report.List = append(report.List, one)
 	}
 	r.lostByStop(report)
+	r.notDone(report)
+	report.Oldest = r.oldest(0, math.MaxInt64)
+	return report
+}
+
+// notDone adds the disruptions of the plan that did not happen. It is called with the lock held.
+func (r *run) notDone(report *results.LoadDisruptions) {
+	d := &r.disrupted
 	for _, planned := range r.config.Schedule[min(len(d.done), len(r.config.Schedule)):] {
 		report.List = append(report.List, results.LoadDisruption{
-			Action: string(planned.Action), Words: planned.String(), Planned: planned.YAML(), At: r.loadFrom + planned.At, Served: -1, Back: -1,
+			Action: string(planned.Action), Words: planned.String(), Planned: planned.YAML(),
+			At: r.loadFrom + planned.At, Served: -1, Back: -1,
 			Failed: "it did not happen: the load had ended before",
 		})
 	}
-	report.Oldest = r.oldest(0, math.MaxInt64)
-	return report
 }
 
 // lostByStop counts jobs that never came for the stop behind which they were pushed.

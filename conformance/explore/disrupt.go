@@ -120,3 +120,20 @@ func (p *playing) settle(ctx context.Context) {
 	}
 	p.outage = nil // that of the stop
 }
+
+// unwritable reports whether scripts have no statement for a step: for a disruption that lasts while clients go on.
+func unwritable(s Step) bool {
+	is, stops := s.disrupts()
+	return is && (!stops || s.Ahead)
+}
+
+// stops writes the answers that came before the server was stopped, which ends all connections.
+func (w *writer) stops() {
+	for conn, step := range w.awaits {
+		if _, came := w.answered(step, conn); !came {
+			delete(w.awaits, conn)
+		}
+	}
+	w.answers()
+	clear(w.opened)
+}

@@ -86,12 +86,6 @@ func script(t Trace, f *Finding, r record) string {
 	return text
 }
 
-// unwritable reports whether scripts have no statement for a step: for a disruption that lasts while clients go on.
-func unwritable(s Step) bool {
-	is, stops := s.disrupts()
-	return is && (!stops || s.Ahead)
-}
-
 // found writes the script of a finding.
 func (w *writer) found() {
 	title := w.f.What
@@ -187,17 +181,6 @@ func (w *writer) step(i int, s *Step) {
 		next.Statement, next.Worker = scenarios.Statement{}, w.RenameIn(do.Worker)
 		w.Add(&next)
 	}
-}
-
-// stops writes the answers that came before the server was stopped, which ends all connections.
-func (w *writer) stops() {
-	for conn, step := range w.awaits {
-		if _, came := w.answered(step, conn); !came {
-			delete(w.awaits, conn)
-		}
-	}
-	w.answers()
-	clear(w.opened)
 }
 
 // ends writes the end of a connection, and what comes after the client's half of it is closed.

@@ -40,28 +40,34 @@ func (w *World) Stopped(killed bool, now time.Time) {
 	w.abandoned = nil
 	w.stops++
 	for _, j := range w.Jobs {
-		switch j.advance(now, w.Patience); {
-		case j.Came == 0 && (j.pushed.IsZero() || j.restart == ""): // refused, without a reply, or with an unusual name
-		case j.Came == 0 && j.Where != model.Gone && j.Where&^(model.Enqueued|model.Scheduled|model.Gone) == 0:
-			j.afterStop = untouched
-			switch certain := j.Where&model.Gone == 0; {
-			case killed:
-				j.due = time.Time{}
-			case certain && j.Where&model.Scheduled == 0:
-				j.due = now.Add(w.Patience)
-			}
-			j.Where |= model.Gone
+		j.advance(now, w.Patience)
+		j.stopped(killed, now, w.Patience)
+	}
+}
+
+// stopped follows a stop of the server.
+func (j *Job) stopped(killed bool, now time.Time, patience time.Duration) {
+	switch {
+	case j.Came == 0 && (j.pushed.IsZero() || j.restart == ""): // refused, without a reply, or with an unusual name
+	case j.Came == 0 && j.Where != model.Gone && j.Where&^(model.Enqueued|model.Scheduled|model.Gone) == 0:
+		switch certain := j.Where&model.Gone == 0; {
 		case killed:
-			j.Where |= model.Enqueued | model.Working | model.Retries | model.Dead | model.Gone
-			j.afterStop, j.uncertain, j.expired = anywhere, true, false
-			j.due, j.failure, j.before = time.Time{}, nil, nil
-		case j.Where&model.Working != 0:
-			j.Where |= model.Enqueued | model.Retries
-			j.afterStop, j.uncertain = anywhere, true
-			j.until, j.due = now.Add(j.Reservation()), time.Time{}
-			if model.Expired(j.Retry, j.Failures) == model.Expire && j.Failures == 0 && j.Where&model.Gone == 0 {
-				j.due = j.until.Add(w.Patience)
-			}
+			j.due = time.Time{}
+		case certain && j.Where&model.Scheduled == 0:
+			j.due = now.Add(patience)
+		}
+		j.afterStop = untouched
+		j.Where |= model.Gone
+	case killed:
+		j.Where |= model.Enqueued | model.Working | model.Retries | model.Dead | model.Gone
+		j.afterStop, j.uncertain, j.expired = anywhere, true, false
+		j.due, j.failure, j.before = time.Time{}, nil, nil
+	case j.Where&model.Working != 0:
+		j.Where |= model.Enqueued | model.Retries
+		j.afterStop, j.uncertain = anywhere, true
+		j.until, j.due = now.Add(j.Reservation()), time.Time{}
+		if model.Expired(j.Retry, j.Failures) == model.Expire && j.Failures == 0 && j.Where&model.Gone == 0 {
+			j.due = j.until.Add(patience)
 		}
 	}
 }

@@ -72,14 +72,7 @@ func (p process) shrink(ctx context.Context, o *shrinkOptions, file string) erro
 	s := &shrinking{log: p.Logf, lost: func(ctx context.Context, part []disrupt.Disruption) (int64, error) {
 		config := o.config(p, w)
 		config.Run, config.Schedule = load.NewRun(), part
-		r, err := o.once(ctx, at, config, embedding{protocol: at.Peer.Name, fault: o.fault}, nil)
-		switch {
-		case err != nil:
-			return 0, err
-		case r.Report.Unreachable != "" && r.Report.Jobs.Pushed == 0:
-			return 0, &program.UnreachableError{Cause: errors.New(r.Report.Unreachable)}
-		}
-		return r.Report.Jobs.Lost, nil
+		return o.lost(ctx, at, config)
 	}}
 	found, err := s.search(ctx, schedule, o.time)
 	switch {
@@ -95,6 +88,18 @@ func (p process) shrink(ctx context.Context, o *shrinkOptions, file string) erro
 		return err
 	}
 	return program.Exit(reports.ExitLoss)
+}
+
+// lost puts a load on the server, and counts the jobs that were lost.
+func (o *shrinkOptions) lost(ctx context.Context, at program.Endpoint, config load.Config) (int64, error) {
+	r, err := o.once(ctx, at, config, embedding{protocol: at.Peer.Name, fault: o.fault}, nil)
+	switch {
+	case err != nil:
+		return 0, err
+	case r.Report.Unreachable != "" && r.Report.Jobs.Pushed == 0:
+		return 0, &program.UnreachableError{Cause: errors.New(r.Report.Unreachable)}
+	}
+	return r.Report.Jobs.Lost, nil
 }
 
 // disruptedRun reads the load and the schedule of a report.

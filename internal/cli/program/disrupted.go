@@ -80,28 +80,28 @@ func (d *Disrupted) End() {
 }
 
 // Begin implements [disrupt.Target].
-func (s *Disrupted) Begin(_ context.Context, d disrupt.Disruption) (end func(context.Context) error, err error) {
+func (d *Disrupted) Begin(_ context.Context, what disrupt.Disruption) (end func(context.Context) error, err error) {
 	without := func(end func() error) func(context.Context) error {
 		return func(context.Context) error { return end() }
 	}
-	switch d.Action {
+	switch what.Action {
 	case disrupt.Kill:
-		return s.process.Again, s.process.Stop(target.AtOnce)
+		return d.process.Again, d.process.Stop(target.AtOnce)
 	case disrupt.KillServer:
-		return s.process.Again, s.process.Stop(target.ServerOnly)
+		return d.process.Again, d.process.Stop(target.ServerOnly)
 	case disrupt.Restart:
-		return s.process.Again, s.process.Stop(target.InOrder)
+		return d.process.Again, d.process.Stop(target.InOrder)
 	case disrupt.Pause:
-		return without(s.process.Resume), s.process.Pause()
+		return without(d.process.Resume), d.process.Pause()
 	case disrupt.Fill:
-		return without(s.process.Free), s.process.Fill()
+		return without(d.process.Free), d.process.Fill()
 	case disrupt.Reset:
-		s.proxy.Reset()
+		d.proxy.Reset()
 		return func(context.Context) error { return nil }, nil
 	}
-	s.proxy.Set(condition(d))
+	d.proxy.Set(condition(what))
 	return without(func() error {
-		s.proxy.Set(proxy.Condition{})
+		d.proxy.Set(proxy.Condition{})
 		return nil
 	}), nil
 }

@@ -56,7 +56,7 @@ var attempts = []attempt{
 // apart are the commands that have to do with no protocol, or whose files say which.
 var apart = map[string]bool{
 	"completion": true, "help": true, "version": true, "recheck": true, "site": true, "coverage": true, "presets": true,
-	"metrics": true, "merge": true, "agent": true, "init": true,
+	"metrics": true, "merge": true, "shrink": true, "agent": true, "init": true,
 }
 
 // called calls a program and returns its output, with each run of white space as one blank.
