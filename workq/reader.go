@@ -290,10 +290,7 @@ func (p *parser) keys(count uint64) ([]Key, error) {
 	var all []Key
 	size, sized, lined := uint64(0), false, false // lined: a payload of which no size has come was taken for a line
 	for range count {
-		name, err := p.keyName()
-		if _, short := errors.AsType[*shortError](err); err != nil && !short && lined && !sized {
-			return nil, &shortError{"the line " + keyPayloadSize}
-		}
+		name, err := p.keyName(lined && !sized)
 		if err != nil {
 			return nil, err
 		}
@@ -344,13 +341,15 @@ func (p *parser) sizeBehind() (size uint64, is bool) {
 	return 0, false
 }
 
-// keyName reads up to the blank behind a key.
-func (p *parser) keyName() (string, error) {
+// keyName reads up to the blank behind a key. What is none may be a part of a payload whose size is to come.
+func (p *parser) keyName(unsized bool) (string, error) {
 	rest := p.b[p.pos:]
 	end := bytes.IndexAny(rest, " \r\n")
 	switch {
 	case end < 0:
 		return "", &shortError{"a key and its value"}
+	case (end == 0 || rest[end] != ' ') && unsized:
+		return "", &shortError{"the line " + keyPayloadSize}
 	case end == 0 || rest[end] != ' ':
 		return "", p.wrong(p.pos, RuleKey, "a key, a blank and its value")
 	}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -180,16 +181,18 @@ func (l *workqLaw) server(r record, at time.Time) ruling {
 		of.got = key + ": " + cmp.Or(string(r.keys[key]), "nothing")
 		return of
 	}
-	clients, err := strconv.Atoi(string(r.keys["active-clients"]))
-	if most, known := l.Server.MostOpen(); err != nil || clients < served || known && clients > manyTimes*most+unseen {
-		return wrong("active-clients", between(served, manyTimes*most+unseen, known))
+	open, known := l.Server.MostOpen()
+	clients := between(served, manyTimes*open+unseen, known)
+	if n, err := strconv.Atoi(string(r.keys["active-clients"])); err != nil || !clients.has(n) {
+		return wrong("active-clients", clients.pattern())
 	}
 	evicted, err := strconv.ParseUint(string(r.keys["evicted-jobs"]), 10, 64)
 	certain, possible := l.evictions()
 	least := l.evicted + uint64(max(0, certain-l.possible)) //nolint:gosec // not negative
-	most, limited := l.Server.Lapsed(at)
-	if err != nil || evicted < least || limited && evicted > uint64(most) { //nolint:gosec // not negative
-		return wrong("evicted-jobs", between(int(least), most, limited)) //nolint:gosec // far below
+	lapsed, limited := l.Server.Lapsed(at)
+	jobs := between(int(least), lapsed, limited) //nolint:gosec // far below
+	if err != nil || !jobs.has(int(evicted)) {   //nolint:gosec // as above
+		return wrong("evicted-jobs", jobs.pattern())
 	}
 	l.evicted, l.possible = evicted, possible
 	started, is := timeOf(r.keys["started"])
@@ -207,12 +210,24 @@ func (l *workqLaw) server(r record, at time.Time) ruling {
 // A server may count connections for a while that have ended, and those by which it was asked whether it serves.
 const manyTimes, unseen = 2, 20
 
-// between is a pattern of integers; limited says that most counts.
-func between(least, most int, limited bool) string {
+// bounds are those of a count.
+type bounds struct{ least, most int }
+
+// between returns bounds; limited says that most counts.
+func between(least, most int, limited bool) bounds {
 	if !limited {
-		return fmt.Sprintf("int(%d..)", least)
+		most = math.MaxInt
 	}
-	return fmt.Sprintf("int(%d..%d)", least, most)
+	return bounds{least, most}
+}
+
+func (b bounds) has(n int) bool { return n >= b.least && n <= b.most }
+
+func (b bounds) pattern() string {
+	if b.most == math.MaxInt {
+		return fmt.Sprintf("int(%d..)", b.least)
+	}
+	return fmt.Sprintf("int(%d..%d)", b.least, b.most)
 }
 
 // lapse returns from when on the time of the job may be over that a command adds.

@@ -285,11 +285,7 @@ func (l *workqLaw) Came(number int, m session.Message, at time.Time) law.Answer 
 	a.Rules = l.decided(k, m)
 	r := l.ruling(k, m, at)
 	l.under = slices.DeleteFunc(l.under, func(o *call) bool { return o == k })
-	if strings.ContainsRune(refusal, rune(m.Kind)) || k.Verb == workq.Run && m.Kind == workqsession.OK {
-		for _, key := range k.lapses { // no job is left of it
-			l.Server.Lapses(key, time.Time{})
-		}
-	}
+	l.endLapses(k, m)
 	if j := l.jobs[k.ID]; k.adds() && j != nil && j.added.IsZero() {
 		j.added = at
 	}
@@ -298,9 +294,8 @@ func (l *workqLaw) Came(number int, m session.Message, at time.Time) law.Answer 
 			j.passedOver(k)
 		}
 		j.settle(k)
-		if j.prune(at); j.all(func(c config) bool { return c.over() || c.removed() }) {
-			l.Server.Lapses(j.lapses, time.Time{})
-		}
+		j.prune(at)
+		l.endLapse(j)
 	}
 	if r.expected == "" {
 		return a
@@ -313,6 +308,23 @@ func (l *workqLaw) Came(number int, m session.Message, at time.Time) law.Answer 
 		l.Unjudge("")
 	}
 	return a
+}
+
+// endLapses records that no job is left of a command, by its reply.
+func (l *workqLaw) endLapses(k *call, m session.Message) {
+	if !strings.ContainsRune(refusal, rune(m.Kind)) && (k.Verb != workq.Run || m.Kind != workqsession.OK) {
+		return
+	}
+	for _, key := range k.lapses {
+		l.Server.Lapses(key, time.Time{})
+	}
+}
+
+// endLapse records that a job has certainly ended before its time to live was over.
+func (l *workqLaw) endLapse(j *job) {
+	if j.all(func(c config) bool { return c.over() || c.removed() }) {
+		l.Server.Lapses(j.lapses, time.Time{})
+	}
 }
 
 // goOn begins the next command of a piece, behind one that was answered. It may have been carried out at any time since
