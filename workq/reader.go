@@ -304,14 +304,8 @@ func (p *parser) keys(count uint64) ([]Key, error) {
 			var block []byte
 			block, err = p.block(int(size)) //nolint:gosec // at most 2^40
 			value = string(block)
-		} else {
-			at := p.pos
-			value, err = p.line()
-			if name == keyPayloadSize && err == nil {
-				if size, sized = Number(value, 1<<40); !sized {
-					return nil, p.wrong(at, RuleCount, "a size")
-				}
-			}
+		} else if value, err = p.line(); name == keyPayloadSize && err == nil {
+			size, sized, err = p.sizeOf(value)
 		}
 		if err != nil {
 			return nil, err
@@ -319,6 +313,14 @@ func (p *parser) keys(count uint64) ([]Key, error) {
 		all = append(all, Key{name, value})
 	}
 	return all, nil
+}
+
+// sizeOf reads the value of a line that was read last.
+func (p *parser) sizeOf(value string) (size uint64, is bool, err error) {
+	if size, is = Number(value, 1<<40); !is {
+		err = p.wrong(p.pos-len(value)-len("\r\n"), RuleCount, "a size")
+	}
+	return size, is, err
 }
 
 // sizeBehind returns the size of a payload from a line behind it, which is as far away as it says at least; false if no
