@@ -213,7 +213,7 @@ func TestLoopbackSlowPeer(t *testing.T) {
 		t.Helper()
 		const never = 'n' // the first byte on the connection that is not read
 		read, got := make(chan bool), make(chan int, 1)
-		e := build(serve(t, func(conn *net.TCPConn) {
+		config := serve(t, func(conn *net.TCPConn) {
 			first := make([]byte, 1)
 			_, err := io.ReadFull(conn, first)
 			assert.NoError(t, err)
@@ -226,7 +226,9 @@ func TestLoopbackSlowPeer(t *testing.T) {
 			all, err := io.ReadAll(conn)
 			assert.NoError(t, err)
 			got <- len(all) + 1
-		}))
+		})
+		config.Linger = time.Hour // whatever the machine does meanwhile
+		e := build(config)
 		sent := make(chan bool, 1)
 		slow := &probe{do: func(time.Duration, engine.Event) (string, engine.Next) {
 			sent <- true
