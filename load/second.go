@@ -7,7 +7,6 @@ import (
 
 	"github.com/fwpsuite/fwp/load/health"
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/protocol"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -69,8 +68,8 @@ func (r *run) serverSecond(over time.Duration) *results.ServerSecond {
 
 // waitingJobs returns how many jobs of the run the server has in its queues, if an observer was told in this second.
 func (r *run) waitingJobs() (sum *int64) {
-	sizer, can := r.config.Protocol.Speaker("").(protocol.Sizer)
-	if r.work.Observers == 0 || !can {
+	sizer := r.shards[0].Sizer()
+	if r.work.Observers == 0 || sizer == nil {
 		return nil
 	}
 	for i, shard := range r.shards {

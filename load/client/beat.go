@@ -73,6 +73,9 @@ func (d *duty) observed(now time.Duration, e *protocol.Event) outcome {
 	return outcome{measure.Info, e.Err}
 }
 
+// Sizer returns what reads the replies of TakeInfo, nil if nothing does.
+func (c *Shard) Sizer() protocol.Sizer { return c.sizer }
+
 // TakeInfo returns what an observer was told first since the last call, valid until the next one; empty if nothing was.
 func (c *Shard) TakeInfo() []byte {
 	c.info, c.taken = c.taken[:0], c.info

@@ -79,6 +79,7 @@ type Shard struct {
 	shared    *Shared
 	speaker   func(worker string) protocol.Speaker
 	verb      func(measure.Op) string
+	sizer     protocol.Sizer // nil: the protocol has none
 	times     protocol.Times
 	run       string
 	began     time.Time
@@ -139,6 +140,7 @@ func NewShard(config Config) *Shard {
 	}
 	spoken := c.speaker("") // of any connection
 	c.verb, c.times = spoken.Verb, spoken.Times()
+	c.sizer, _ = spoken.(protocol.Sizer)
 	c.keeps = config.Disrupted && c.times.Keeps
 	if c.shared == nil {
 		c.shared = new(Shared)

@@ -141,3 +141,11 @@ func (s *sampled) Hear(in []byte, e *protocol.Event) (n int, err error) {
 	}
 	return n, err
 }
+
+// QueueSizes implements [protocol.Sizer] where the speaker does.
+func (s *sampled) QueueSizes(info []byte) map[string]int64 {
+	if sizer, can := s.Speaker.(protocol.Sizer); can {
+		return sizer.QueueSizes(info)
+	}
+	return nil
+}
