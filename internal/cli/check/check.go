@@ -36,6 +36,7 @@ func newCheck(p process) *cobra.Command {
 		newCoverage(p),
 		newSelftest(p), newWait(p), newServe(p), newWorker(p), newClient(p), newRecord(p), newShrink(p), newClean(p),
 		program.NewVersion(p.Process), program.NewSupervise(p.Process))
+	program.DeclareConfig(root)
 	program.CompleteFlags(root, map[string]func() []string{
 		"check": suiteNames, "clause": clauseNames, "require": clauseNames, "level": levelNames,
 		"party": func() []string { return partyWords("S,C,K,P") },

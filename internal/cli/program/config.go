@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -23,34 +24,54 @@ const (
 	noConfig   = "none"          // instead of a file's name
 )
 
-// DeclareConfig adds --config to the flags of `fwpcheck run`.
-func DeclareConfig(f *pflag.FlagSet) {
-	f.String("config", "", "read flags from `FILE` (YAML): url, start, expect, output or any other flag of this command as a "+
-		"key. Without it "+configName+" in this folder is read, unless the command line names a server; "+noConfig+
-		": no file is read")
+// serverKeys are about the server, and how it is reached.
+const serverKeys = "url start password-file tls-ca tls-server-name tls-insecure protocol allow-shared allow-flush control " +
+	"fault cover-dir"
+
+// configured are the commands that read the file, and the keys at its top that each takes: flags that mean the same in
+// all of these commands. Those of run are all of its flags. Below the name of a command, as a key, are the flags for it
+// alone: known findings, for example, and files for results.
+var configured = map[string]string{
+	"run": "", "explore": serverKeys + " profile timeout patience", "shrink": serverKeys + " timeout",
+	"compare": "timeout patience",
+	"upgrade": "timeout patience", "clean": "url password-file tls-ca tls-server-name tls-insecure timeout",
+	"wait":   "url password-file tls-ca tls-server-name tls-insecure",
+	"worker": "", "client": "", "record": "", "recheck": "", "site": "", "coverage": "", "serve": "", "selftest": "",
 }
 
-// Which flags are about the server, and which about the checks of the suite.
+// DeclareConfig adds --config to the commands of fwpcheck that read the file.
+func DeclareConfig(root *cobra.Command) {
+	for _, cmd := range root.Commands() {
+		if _, is := configured[cmd.Name()]; is {
+			cmd.Flags().String("config", "", "read flags from `FILE` (YAML): url, start or any other flag as a key, and under "+
+				"the name of a command those for it alone. Without it "+configName+" in this folder is read, unless the "+
+				"command line names a server; "+noConfig+": no file is read")
+		}
+	}
+}
+
+// Which flags are about the checks of the suite, and which name the server.
 var (
-	serverFlags = []string{"url", "start", "password-file", "tls-ca", "tls-server-name", "tls-insecure", "protocol",
-		"allow-shared", "allow-flush", "control", "fault", "cover-dir"}
 	suiteFlags = []string{"check", "clause", "level", "quick", "require", "expect"}
-	namesOne   = []string{"url", "start", "protocol", "fault"} // they name the server
+	namesOne   = []string{"url", "start", "protocol", "fault"}
 )
 
-// Configure sets the flags of a command that its command line does not have as a file says: that of --config, or the
+// configure sets the flags of a command that its command line does not have as a file says: that of --config, or the
 // one of the working folder unless the command line names a server. It says on standard error what was set. What a file
 // says about its server is left out where the command line names another one, and what it says about the checks of the
-// suite where scripts are played.
-func (p Process) Configure(cmd *cobra.Command, scripts bool) error {
+// suite where scripts are played. It does nothing for a command that reads no file.
+func (p Process) configure(cmd *cobra.Command, args []string) error {
 	flags := cmd.Flags()
+	if flags.Lookup("config") == nil {
+		return nil
+	}
 	name := flags.Lookup("config").Value.String()
 	given := slices.ContainsFunc(namesOne, flags.Changed)
 	var skip []string
 	if given {
-		skip = serverFlags
+		skip = strings.Fields(serverKeys)
 	}
-	if scripts {
+	if cmd.Name() == "run" && len(args) > 0 {
 		skip = slices.Concat(skip, suiteFlags)
 	}
 	usual := name == ""
@@ -67,28 +88,24 @@ func (p Process) Configure(cmd *cobra.Command, scripts bool) error {
 		p.Logf("%s is not used, because the command line names the server: --config %[1]s uses it", name)
 		return nil
 	}
-	c := config{flags: flags, command: cmd.CommandPath(), skip: skip, lines: map[string]int{}}
+	c := config{of: cmd, skip: skip}
 	c.problems.File = filepath.ToSlash(name)
 	c.read(source)
 	if err := c.problems.Err(); err != nil {
 		return err
 	}
-	what := "nothing"
-	if len(c.set) > 0 {
-		what = strings.Join(c.set, ", ")
+	if what := strings.Join(c.set, ", "); what != "" || !usual {
+		p.Logf("%s sets %s (--config %s: without it)", name, cmp.Or(what, "nothing"), noConfig)
 	}
-	p.Logf("%s sets %s (--config %s: without it)", name, what, noConfig)
 	return nil
 }
 
 // config is a file that is being read.
 type config struct {
-	flags    *pflag.FlagSet
-	command  string
-	skip     []string // what it does not set
+	of       *cobra.Command // whose flags are set
+	skip     []string       // what is not set
 	problems yamlfile.Problems
-	lines    map[string]int // of the keys
-	set      []string       // flags that it has set
+	set      []string // flags that were set
 }
 
 func (c *config) read(source []byte) {
@@ -96,64 +113,106 @@ func (c *config) read(source []byte) {
 		Kind: yaml.MappingNode, Expected: "lines such as url: tcp://localhost:7419",
 		Do: "write a key, a colon and a value in each line", One: "one mapping in a file",
 	})
-	for i := 0; root != nil && i+1 < len(root.Content); i += 2 {
-		key, value := root.Content[i], yamlfile.Resolved(root.Content[i+1])
-		c.entry(key, value)
+	if root == nil {
+		return
 	}
-	if c.lines["url"] > 0 && c.lines["start"] > 0 {
-		c.problems.Report(yamlfile.Place{Line: max(c.lines["url"], c.lines["start"])}, &yamlfile.Problem{
+	lines := c.mapping(root, nil)
+	if lines["url"] > 0 && lines["start"] > 0 {
+		c.problems.Report(yamlfile.Place{Line: max(lines["url"], lines["start"])}, &yamlfile.Problem{
 			What: "url and start name two servers", Expected: "one of them", Do: "remove the other"})
 	}
 }
 
-// entry sets the flag that a key names.
-func (c *config) entry(key, value *yaml.Node) {
-	name := strings.ReplaceAll(key.Value, "_", "-")
-	flag := c.flags.Lookup(name)
-	switch {
-	case key.Kind != yaml.ScalarNode || !c.known(flag):
-		c.unknown(key)
-	case c.lines[name] > 0:
-		c.problems.Report(yamlfile.At(key), &yamlfile.Problem{Key: key.Value, What: "the key is there twice",
-			Expected: fmt.Sprintf("it once; line %d has it", c.lines[name]), Do: "remove one of them"})
-	default:
-		c.lines[name] = key.Line
-		if slices.Contains(c.skip, name) || flag.Changed {
-			return
-		}
-		for _, item := range c.items(key, flag, value) {
-			if err := c.flags.Set(name, item.Value); err != nil {
-				p := flagProblem(err)
-				p.Key = key.Value
-				c.problems.Report(yamlfile.At(item), p)
+// mapping reads keys that are flags: those below the name of a command, or those at the top, where section is nil. What
+// stands below a command's name comes before what is at the top. It returns the lines of the keys.
+func (c *config) mapping(m *yaml.Node, section *cobra.Command) map[string]int {
+	lines := map[string]int{}
+	for pass := range 2 { // the sections, and then flags
+		for i := 0; i+1 < len(m.Content); i += 2 {
+			key, value := m.Content[i], yamlfile.Resolved(m.Content[i+1])
+			name := strings.ReplaceAll(key.Value, "_", "-")
+			_, isCommand := configured[name]
+			isSection := section == nil && isCommand && value.Kind == yaml.MappingNode
+			if isSection != (pass == 0) {
+				continue
+			}
+			if lines[name] > 0 {
+				c.problems.Report(yamlfile.At(key), &yamlfile.Problem{Key: key.Value, What: "the key is there twice",
+					Expected: fmt.Sprintf("it once; line %d has it", lines[name]), Do: "remove one of them"})
+				continue
+			}
+			lines[name] = key.Line
+			if isSection {
+				c.mapping(value, c.command(name))
+			} else {
+				c.entry(key, value, name, section)
 			}
 		}
-		c.set = append(c.set, "--"+name)
 	}
+	return lines
+}
+
+// command returns the command of a name, beside the one whose flags are set.
+func (c *config) command(name string) *cobra.Command {
+	all := c.of.Parent().Commands()
+	return all[slices.IndexFunc(all, func(cmd *cobra.Command) bool { return cmd.Name() == name })]
+}
+
+// entry sets the flag that a key names, if it is for this command.
+func (c *config) entry(key, value *yaml.Node, name string, section *cobra.Command) {
+	owner := section
+	if owner == nil {
+		owner = c.command("run")
+		if slices.Contains(strings.Fields(configured[c.of.Name()]), name) && c.of.Flags().Lookup(name) != nil {
+			owner = c.of
+		}
+	}
+	if key.Kind != yaml.ScalarNode || !known(owner.Flags().Lookup(name)) {
+		c.unknown(key, owner)
+		return
+	}
+	flag := c.of.Flags().Lookup(name)
+	if owner != c.of || slices.Contains(c.skip, name) || flag.Changed {
+		return
+	}
+	for _, item := range c.items(key, flag, value) {
+		if err := c.of.Flags().Set(name, item.Value); err != nil {
+			p := flagProblem(err)
+			p.Key = key.Value
+			c.problems.Report(yamlfile.At(item), p)
+		}
+	}
+	c.set = append(c.set, "--"+name)
 }
 
 // known reports whether a flag may stand in a file: not those that are about a single call.
-func (c *config) known(flag *pflag.Flag) bool {
+func known(flag *pflag.Flag) bool {
 	return flag != nil && !flag.Hidden && !slices.Contains([]string{"config", "help", "update-expect"}, flag.Name)
 }
 
-func (c *config) unknown(key *yaml.Node) {
+func (c *config) unknown(key *yaml.Node, owner *cobra.Command) {
 	what := "unknown key " + strconv.Quote(text.Brief(key.Value, 100))
 	if key.Kind != yaml.ScalarNode {
 		what = yamlfile.KindOf(key) + " is not a key"
 	}
 	var names []string
-	c.flags.VisitAll(func(f *pflag.Flag) {
-		if c.known(f) {
+	owner.Flags().VisitAll(func(f *pflag.Flag) {
+		if known(f) {
 			names = append(names, f.Name)
 		}
 	})
 	do := text.DidYouMean(text.Candidates(key.Value, names)...)
+	for _, cmd := range owner.Parent().Commands() {
+		if _, is := configured[cmd.Name()]; is && known(cmd.Flags().Lookup(strings.ReplaceAll(key.Value, "_", "-"))) {
+			do = "write it below the key of its command: " + cmd.Name()
+			break
+		}
+	}
 	if do == "" {
-		do = c.command + " --help all lists them"
+		do = owner.CommandPath() + " --help all lists them"
 	}
 	c.problems.Report(yamlfile.At(key), &yamlfile.Problem{
-		What: what, Expected: "the name of a flag of " + c.command, Do: do})
+		What: what, Expected: "the name of a flag of " + owner.CommandPath(), Do: do})
 }
 
 // items returns the values of a key: those of a sequence, for a flag that may be repeated.

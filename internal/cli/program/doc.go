@@ -5,7 +5,7 @@
 //   - the process: process.go (streams and environment), execute.go (how a command runs and ends), bar.go (progress),
 //     version.go
 //   - words: help.go, help_flags.go, usage.go (messages about arguments and flags, and their completion)
-//   - what a folder has for fwpcheck run: config.go (fwpcheck.yaml), init.go (writes the files)
+//   - what a folder has for fwpcheck: config.go (fwpcheck.yaml), init.go (writes the files)
 //   - the target: target.go, subject.go (what it is), protocol.go, operator.go, disrupted.go (what is done to it on
 //     purpose)
 //   - results: output.go, report_flags.go (formats and places), read_report.go (saved ones), file.go, web.go (a server

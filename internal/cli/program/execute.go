@@ -68,7 +68,9 @@ func (p Process) attach(root *cobra.Command) {
 		cmd.SetOut(p.Err)
 		return errors.Join(cmd.Help(), Exit(reports.ExitUsage))
 	}
-	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return refuseUnnamed(cmd) }
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
+		return cmp.Or(refuseUnnamed(cmd), p.configure(cmd, args))
+	}
 	root.SetArgs(append([]string{}, p.Args...)) // cobra takes nil for the process's own
 	root.SetIn(p.In)
 	root.SetErr(p.Err)
