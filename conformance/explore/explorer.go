@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"maps"
 	"slices"
@@ -21,6 +22,7 @@ type Explorer struct {
 	Target      play.Target
 	Password    string        // of the target, empty if it has none
 	Seed        uint64        // of the commands
+	Names       string        // what the names on the server follow from, if no other play there has it; they are random if empty
 	Steps       int           // commands at most; 10,000 if zero and Time is zero too
 	Time        time.Duration // of everything that Run does but shrinking, see [Divide]; no limit if zero
 	Exploring   time.Duration // of Time for making up commands at most; what Divide leaves if zero
@@ -105,7 +107,7 @@ type Finding struct {
 }
 
 func (e *Explorer) config() *config {
-	c := &config{subject: e.Subject, target: e.Target, timeout: e.Timeout, budget: new(session.Budget), terms: law.Terms{
+	c := &config{own: e.Names, subject: e.Subject, target: e.Target, timeout: e.Timeout, budget: new(session.Budget), terms: law.Terms{
 		Password: e.Password, Alone: e.Alone, Flush: e.Alone && !e.NoFlush, Patience: e.Patience, Slack: e.Slack,
 		Server: e.Server, Disrupted: len(e.Disrupt) > 0,
 	}}
@@ -126,6 +128,16 @@ func freshPrefix() string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // it never fails
 	return "fwp" + hex.EncodeToString(b[:])
+}
+
+// ownPrefix is the prefix of the one play of an exploration that no other one on its server has: it follows from Names, so
+// that two explorations of one seed have the same. Without Names it is fresh.
+func (c *config) ownPrefix() string {
+	if c.own == "" {
+		return freshPrefix()
+	}
+	sum := sha256.Sum256([]byte(c.own))
+	return "fwp" + hex.EncodeToString(sum[:8])
 }
 
 // Run explores until the steps or the time for it are used up, enough was found, the server
@@ -166,7 +178,7 @@ func (e *Explorer) begin(ctx context.Context) *exploration {
 	if x.config.terms.Server == nil && e.Alone && e.Fresh != nil { // the target was started as others can be
 		x.config.terms.Server = law.NewExclusive()
 	}
-	x.play = newPlay(x.config, freshPrefix())
+	x.play = newPlay(x.config, x.config.ownPrefix())
 	x.play.cover = x.result.Coverage
 	x.play.inputs = law.NewInputs(e.Subject.Fields, x.play.law)
 	x.gen = newGenerator(e, x.play)

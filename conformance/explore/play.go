@@ -70,6 +70,7 @@ type seen struct {
 
 // config is what all plays of an exploration share.
 type config struct {
+	own     string // see Explorer.Names
 	subject *Subject
 	target  play.Target
 	terms   law.Terms     // but for the prefix

@@ -30,7 +30,7 @@ func Property(p conformance.Property, subject func() *Subject, limits Explorer) 
 		e := limits
 		e.Subject = subject()
 		e.Target, e.Password, e.Fresh = on.Target, on.Password, on.Fresh
-		e.Seed, e.Alone, e.Impatient, e.Server = on.Seed, on.Alone, true, on.Server
+		e.Seed, e.Names, e.Alone, e.Impatient, e.Server = on.Seed, on.Names, on.Alone, true, on.Server
 		e.Restarts = slices.Contains(p.Needs, scenarios.NeedRestart)
 		e.Timeout, e.Patience, e.Slack = on.Timeout, on.Patience, lag.Allowance
 		e.Findings, e.Shrinking, e.Time = propertyFindings, propertyShrinking/Shrinkings, e.Exploring+6*on.Timeout

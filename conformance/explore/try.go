@@ -96,7 +96,7 @@ func (s *shrinker) try(ctx context.Context, t Trace, allowed int) try {
 		return s.onBoth(ctx, t, s.stalls(allowed))
 	}
 	var r try
-	c := *s.config
+	c, prefix := *s.config, freshPrefix()
 	if s.fresh != nil && ctx.Err() == nil {
 		target, end, err := s.fresh()
 		if err != nil {
@@ -104,8 +104,9 @@ func (s *shrinker) try(ctx context.Context, t Trace, allowed int) try {
 		}
 		defer end()
 		c.target, c.terms.Server = target, law.NewExclusive()
+		prefix = c.ownPrefix() // nothing else has been played there
 	}
-	p := newPlay(&c, freshPrefix())
+	p := newPlay(&c, prefix)
 	stalls := s.stalls(allowed)
 	if s.limit > 0 {
 		p.hurries = s.stalls(allowed - 1)
