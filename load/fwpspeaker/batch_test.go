@@ -2,6 +2,7 @@ package fwpspeaker_test
 
 import (
 	"net"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -15,9 +16,10 @@ import (
 )
 
 // batched returns the report of a load that pushes up to ten jobs at a time, and how many PUSHBs that took.
-func batched(t *testing.T, hook func(*fakes.Event), change func(*workload.Workload)) (l *results.Load, commands int) {
+func batched(t *testing.T, hook func(*fakes.Event), change func(*workload.Workload)) (*results.Load, int) {
 	t.Helper()
-	l = loadtest.Run(t, &fwpspeaker.Config{Batch: true}, func(w *workload.Workload) {
+	var commands atomic.Int64
+	l := loadtest.Run(t, &fwpspeaker.Config{Batch: true}, func(w *workload.Workload) {
 		w.Batch = 10
 		if change != nil {
 			change(w)
@@ -27,7 +29,7 @@ func batched(t *testing.T, hook func(*fakes.Event), change func(*workload.Worklo
 		server := fakes.NewUnstarted(fakes.Config{
 			Like: fakes.LikeFaktory, Listen: func() (net.Listener, error) { return ln, nil }, Hook: func(e *fakes.Event) {
 				if e.Point == fakes.Checked && e.Command.Verb == "PUSHB" && len(e.Jobs) > 0 {
-					commands++
+					commands.Add(1)
 				}
 				hook(e)
 			},
@@ -35,7 +37,7 @@ func batched(t *testing.T, hook func(*fakes.Event), change func(*workload.Worklo
 		server.Start()
 		return load.Config{Dial: dial}, server.Close
 	})
-	return l, commands
+	return l, int(commands.Load())
 }
 
 func TestBatches(t *testing.T) {
