@@ -77,7 +77,7 @@ func (l *fwpLaw) foreignFilter(argument []byte) bool {
 	if json.Unmarshal(argument, &m) != nil {
 		return true
 	}
-	words := append(m.Filter.JIDs, m.Filter.Jobtype, m.Filter.Regexp)
+	words := slices.Concat(m.Filter.JIDs, []string{m.Filter.Jobtype, m.Filter.Regexp})
 	words = slices.DeleteFunc(words, func(word string) bool { return word == "" })
 	return len(words) == 0 || slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(word, l.Prefix) })
 }

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -45,6 +46,12 @@ func (w *World) adds(l *Line) bool {
 
 // add sets what may be answered to a command that a profile adds, and what it may do.
 func (w *World) add(c *Conn, k *call, now time.Time) {
+	if c.State == fwp.NotIdentified {
+		if k.tooEarly(w.Protected); c.Unjudged != Judged {
+			k.allowed = model.Anything
+		}
+		return
+	}
 	k.added, k.allowed = &addition{}, model.Anything
 	for _, other := range w.Conns {
 		if o := other.call; o != nil && o.added != nil && o.added.jobs == nil && k.Verb != "PUSHB" {
@@ -124,23 +131,18 @@ func (w *World) pushedAll(c *Conn, k *call, a model.Answer, text []byte, now tim
 	}
 	for _, job := range k.added.jobs {
 		jid, _ := job.Fields["jid"].(string)
-		reason, refused := refusals[jid]
 		answer := a
-		switch {
-		case a != model.Data:
-		case refused:
-			if answer = model.Refused; v == nil && count[jid] == 1 && w.mustTake(job, jid) {
-				v = &law.Violation{Clause: "FKT-PUSHB-01", Rule: "refused", JID: jid, Expected: "$={}"}
-				v.Got, v.What = show(jid, reason), "a job that must be stored was refused"
+		if a == model.Data {
+			reason, refused := refusals[jid]
+			if answer = model.Okay; refused {
+				answer = model.Refused
 			}
-		default:
-			if answer = model.Okay; v == nil && count[jid] == 1 && job.lacks() {
-				v = &law.Violation{Clause: "FKT-PUSHB-02", Rule: "reply", Expected: `${"` + jid + `":string}`, Got: "$" + string(text)}
-				v.What = "the answer does not name a job that lacks a required field"
+			if v == nil && count[jid] == 1 {
+				v = w.ofBatch(job, jid, refused, show(jid, reason))
 			}
-			if job.Form == model.Refused {
-				w.disallowed(c, job, answer, nil, now)
-			}
+		}
+		if answer == model.Okay && job.Form == model.Refused {
+			w.disallowed(c, job, answer, nil, now)
 		}
 		if job.beside = k.beside; job.Fields != nil {
 			w.pushed(c, job, answer, now)
@@ -150,6 +152,23 @@ func (w *World) pushedAll(c *Conn, k *call, a model.Answer, text []byte, now tim
 		}
 	}
 	return v
+}
+
+// ofBatch judges whether a job of a PUSHB was refused.
+func (w *World) ofBatch(job *call, jid string, refused bool, got string) *law.Violation {
+	switch {
+	case refused && w.mustTake(job, jid):
+		return &law.Violation{
+			Clause: "FKT-PUSHB-01", Rule: "refused", JID: jid, Expected: "$={}", Got: got,
+			What: "a job that must be stored was refused",
+		}
+	case !refused && job.lacks():
+		return &law.Violation{
+			Clause: "FKT-PUSHB-02", Rule: "reply", JID: jid, Expected: `${"` + jid + `":string}`, Got: got,
+			What: "the answer does not name a job that lacks a required field",
+		}
+	}
+	return nil
 }
 
 // mustTake reports whether a server has to store a job of a PUSHB.
@@ -244,15 +263,20 @@ func (w *World) queueAnswered(k *call, a model.Answer, now time.Time) {
 		case k.added.action == "PAUSE":
 			w.paused[q] = w.sent
 		case k.added.action == "RESUME":
-			delete(w.paused, q)
-			for _, j := range w.In(q, now) {
-				if j.certain() {
-					j.missing, j.since, j.latest = k.added.clause, now, true
-				}
-			}
+			w.resumed(q, k.added.clause, now)
 		}
 		if k.added.action == "REMOVE" && a != model.Refused {
 			w.removed(k, q, now)
+		}
+	}
+}
+
+// resumed records that a queue delivers its jobs again.
+func (w *World) resumed(queue, clause string, now time.Time) {
+	delete(w.paused, queue)
+	for _, j := range w.In(queue, now) {
+		if j.certain() {
+			j.missing, j.since, j.latest = clause, now, true
 		}
 	}
 }
@@ -289,6 +313,18 @@ func (w *World) unsure() {
 
 // Paused reports whether a queue may be paused.
 func (w *World) Paused(queue string) bool { return w.paused[queue] != 0 }
+
+// fromPaused judges whether the queue of a job that came was paused.
+func (w *World) fromPaused(k *call, j *Job) *law.Violation {
+	since := w.paused[j.Queue]
+	if since <= 0 || k.order <= since || w.Shared || j.Unjudged != Judged {
+		return nil
+	}
+	return &law.Violation{
+		Clause: "FKT-QUEUE-01", Rule: "delivered", JID: j.JID, Expected: "$-1", Got: fmt.Sprintf("${%q:%q}", "jid", j.JID),
+		What: "the queue of the job was paused before the FETCH was sent, and not resumed",
+	}
+}
 
 // applied follows the answer to a command that a profile adds, and judges what is in it.
 func (w *World) applied(c *Conn, k *call, a model.Answer, text []byte, now time.Time) (v *law.Violation) {

@@ -60,13 +60,9 @@ func (w *World) allow(c *Conn, l Line, now time.Time) *call {
 		k.alone = !w.rivals(c, k.queues, true)
 	}
 	switch {
-	case c.Unjudged != Judged && !w.adds(&l):
-		k.allowed = model.Anything
-	case w.adds(&l) && !early:
-		w.add(c, k, now)
 	case w.adds(&l):
-		k.tooEarly(w.Protected)
-	case !known && w.Shared: // an extension
+		w.add(c, k, now)
+	case c.Unjudged != Judged, !known && w.Shared: // an extension
 		k.allowed = model.Anything
 	case !known, early && l.Clause == "FWP-FRAME-09": // as the grammar says
 	case early && l.Verb != fwp.HELLO:

@@ -57,6 +57,9 @@ func (w *World) delivered(c *Conn, k *call, text []byte, now time.Time) *law.Vio
 	v := w.misplaced(c, k, j, now)
 	w.survived(j, now)
 	if v == nil {
+		v = w.fromPaused(k, j)
+	}
+	if v == nil {
 		v = w.untimely(c, k, j, now)
 	}
 	if v == nil && (j.Unjudged == Judged || j.Unjudged == Unseen) && j.sent != nil {
@@ -99,9 +102,6 @@ func (w *World) misplaced(c *Conn, k *call, j *Job, now time.Time) *law.Violatio
 		return nil
 	case index < 0:
 		w.elsewhere(v, c, k, j)
-	case w.paused[j.Queue] > 0 && k.order > w.paused[j.Queue] && !w.Shared:
-		v.Clause, v.Rule, v.Expected = "FKT-QUEUE-01", "delivered", "$-1"
-		v.What = "the queue of the job was paused before the FETCH was sent, and not resumed"
 	case j.Where&model.Enqueued == 0:
 		v.Clause, v.Rule, v.What = j.reason, "delivered", "the job must not be delivered now"
 		if j.Where == model.Working && now.Sub(j.held) > 15*time.Second {

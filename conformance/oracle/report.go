@@ -84,7 +84,7 @@ func (w *World) lost(c *Conn, k *call, now time.Time) {
 		unjudge(maps.Values(w.Jobs), PerhapsGone)
 	}
 	if k.added != nil {
-		w.applied(c, k, 0, nil, now)
+		_ = w.applied(c, k, 0, nil, now) // nothing came that could be wrong
 		return
 	}
 	if !k.follows(c) {

@@ -59,18 +59,27 @@ func (c *Config) Introduce(ctx context.Context, dial protocol.Dial) (in protocol
 	if reply := fwpsession.Reply(r.Message); reply.Kind == fwp.ErrorReply {
 		return in, fmt.Errorf("the server refused HELLO: %s", reply.Text)
 	}
-	if c.Batch {
-		r, err := ask(ctx, conn, fwp.Command{Verb: pushAll, Args: []byte("[]")})
-		if err := unanswered("answering PUSHB", began, r, err); err != nil {
-			return in, err
-		}
-		if reply := fwpsession.Reply(r.Message); reply.Kind != fwp.BulkString {
-			return in, fmt.Errorf("the server does not push several jobs at a time: it answered PUSHB with %q; leave out batch",
-				text.Shorten(string(reply.Text)))
-		}
+	if err := c.batches(ctx, conn, began); err != nil {
+		return in, err
 	}
 	in.Info, in.Breach = inform(ctx, conn)
 	return in, nil
+}
+
+// batches returns an error if producers push several jobs at a time, and the server does not take that.
+func (c *Config) batches(ctx context.Context, conn *session.Conn, began time.Time) error {
+	if !c.Batch {
+		return nil
+	}
+	r, err := ask(ctx, conn, fwp.Command{Verb: pushAll, Args: []byte("[]")})
+	if err := unanswered("answering PUSHB", began, r, err); err != nil {
+		return err
+	}
+	if reply := fwpsession.Reply(r.Message); reply.Kind != fwp.BulkString {
+		return fmt.Errorf("the server does not push several jobs at a time: it answered PUSHB with %q; leave out batch",
+			text.Shorten(string(reply.Text)))
+	}
+	return nil
 }
 
 // inform returns the reply to INFO, or the breach that it is. The load goes on without either.
