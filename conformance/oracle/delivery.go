@@ -110,7 +110,7 @@ func (w *World) misplaced(c *Conn, k *call, j *Job, now time.Time) *law.Violatio
 				v.Clause = "FWP-WU-05b"
 			}
 		}
-	case j.Where == model.Retries|model.Enqueued && j.Failures > 0 && !j.requeued && now.Sub(j.failed) < model.SoonestRetry:
+	case j.justFailed(now) && !j.requeued:
 		v.Clause, v.Rule, v.What, v.Expected = "FWP-STATE-06", "delivered", "the job has just failed", "$-1"
 	default:
 		if v = k.passed(v, index); v == nil {

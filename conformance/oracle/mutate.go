@@ -116,10 +116,15 @@ func (j *Job) settled(now time.Time) model.Where {
 	switch {
 	case j.Where == model.Scheduled|model.Enqueued && j.Came == 0 && j.At().Sub(now) > farAway:
 		return model.Scheduled
-	case j.Where == model.Retries|model.Enqueued && j.Failures > 0 && now.Sub(j.failed) < model.SoonestRetry:
+	case j.justFailed(now):
 		return model.Retries
 	}
 	return j.Where
+}
+
+// justFailed reports whether the job waits for its next try, since it cannot be enqueued again yet.
+func (j *Job) justFailed(now time.Time) bool {
+	return j.Where == model.Retries|model.Enqueued && j.Failures > 0 && now.Sub(j.failed) < model.SoonestRetry
 }
 
 // mayMove opens where a job is that a command may move from one of its places.
