@@ -100,17 +100,22 @@ func (d *disrupted) Ended(what disrupt.Disruption, err error) {
 	d.record(last)
 }
 
-// record adds a stop of the server to the history.
+// record adds a disruption to the history.
 func (d *disrupted) record(done *doneDisruption) {
-	if d.calls == nil || !done.Action.Stops() {
+	if d.calls == nil {
 		return
 	}
-	op := history.Restart
-	if done.Action.Kills() {
+	op := history.Disrupt
+	switch {
+	case done.Action.Kills():
 		op = history.Kill
+	case done.Action.Stops():
+		op = history.Restart
 	}
 	began := d.run.began.Sub(d.run.recorder.Begin())
-	d.calls.Add(history.Event{Op: op, Outcome: history.OK, Call: began + done.began, Return: began + done.ended})
+	d.calls.Add(history.Event{
+		Op: op, Outcome: history.OK, Action: done.String(), Call: began + done.began, Return: began + done.ended,
+	})
 }
 
 // now describes the disruption that goes on, empty if there is none.

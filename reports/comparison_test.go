@@ -200,7 +200,7 @@ func TestManyEventsThatProveAFinding(t *testing.T) {
 		f.Events[i] = HistoryEvent{Data: i, Cells: []string{"#" + strconv.Itoa(i), "1s"}}
 	}
 	var out strings.Builder
-	require.NoError(t, (&History{Findings: []HistoryFinding{f}}).Page().WriteText(&out, TextOptions{}))
+	require.NoError(t, (&Histories{Files: []History{{Findings: []HistoryFinding{f}}}}).Page(PageOptions{}).WriteText(&out, TextOptions{}))
 	assert.Contains(t, out.String(), "\nFWP-PUSH-04  required  job j1\n")
 	assert.Contains(t, out.String(), "#19 ")
 	assert.NotContains(t, out.String(), "#20 ")
@@ -228,11 +228,11 @@ func TestHistoriesConclude(t *testing.T) {
 		{[]History{damaged, found}, ExitUsage},
 	} {
 		h := Histories{Files: c.files}
-		h.Conclude()
-		assert.Equal(t, c.want, h.Exit)
-		assert.Equal(t, HistoriesSchema, h.Schema)
-		json, err := EncodeJSON(h)
-		require.NoError(t, err)
-		assert.NotContains(t, string(json), "null", "lists are lists")
+		code, _ := h.Outcome(ExitOptions{})
+		assert.Equal(t, c.want, code)
+		var json strings.Builder
+		require.NoError(t, h.WriteJSON(&json, ExitOptions{}))
+		assert.Contains(t, json.String(), HistoriesSchema)
+		assert.NotContains(t, json.String(), "null", "lists are lists")
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Figure is a picture: its data, which a renderer draws where it can, and writes as a table too. Text and Markdown have
-// none.
+// none but that of a *Life.
 type Figure struct {
 	Title string
 	// Description says what the picture shows, and how to read it, in a sentence or two.
@@ -23,7 +23,7 @@ type Figure struct {
 
 func (Figure) block() {}
 
-// Drawing is what a Figure shows: *Chart, *Bars, *Heat, *Matrix, *Diagram or *Forest.
+// Drawing is what a Figure shows: *Chart, *Bars, *Heat, *Matrix, *Diagram, *Forest or *Life.
 type Drawing interface {
 	// Table has everything that is drawn.
 	Table() Table

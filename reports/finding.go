@@ -55,6 +55,8 @@ type Evidence struct {
 	Saved string `json:"saved,omitempty"`
 	// Reproduce is the command, on one line, that shows the finding again.
 	Reproduce string `json:"reproduce,omitempty"`
+	// Life is the command that draws the life of the job that it is about.
+	Life string `json:"life,omitempty"`
 	// Shrink is the command that leaves out of the script what the finding does not need, or why there is none.
 	Shrink string `json:"shrink,omitempty"`
 }

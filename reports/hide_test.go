@@ -65,7 +65,7 @@ var ours = map[string]bool{
 	"close": true,
 	"mark":  true, "goal": true, "command": true, "state": true, "field": true, "breaks": true, "ended_by": true,
 	"explained_by": true,
-	"reason":       true, "saved": true, "harm": true,
+	"reason":       true, "saved": true, "harm": true, "life": true,
 }
 
 func TestHideReachesEveryText(t *testing.T) {

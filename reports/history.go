@@ -2,6 +2,8 @@ package reports
 
 import (
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,29 +14,103 @@ import (
 // removed, renamed or changes its meaning.
 const HistoriesSchema = "fwpcheck-judge/2"
 
-// Histories is the result of checking saved histories.
+// Histories is the result of checking saved histories, or the life of one job in saved files.
 type Histories struct {
 	Schema string `json:"schema"`
-	// Exit is the exit code; see Conclude.
-	Exit  int       `json:"exit_code"`
+	// Exit is the exit code, and Words what it stands for; WriteJSON sets them.
+	Exit  int    `json:"exit_code"`
+	Words string `json:"outcome"`
+	// Job is the only job that was asked for; empty: all.
+	Job   string    `json:"job,omitempty"`
 	Files []History `json:"histories"`
+	Trouble
 }
 
-// Conclude fills in the schema and the exit code, the worst of all files.
-func (h *Histories) Conclude() {
-	h.Schema, h.Exit, h.Files = HistoriesSchema, ExitWell, List(h.Files)
+// Outcome returns the exit code, the worst of all files, and what it stands for. Of the life of a job it says whether
+// something is wrong with it.
+func (h *Histories) Outcome(ExitOptions) (code int, words string) { return h.decide().Values() }
+
+func (h *Histories) decide() Outcome {
+	damaged, found, open := 0, 0, 0
 	for i := range h.Files {
 		f := &h.Files[i]
+		found += len(f.Findings)
 		switch {
 		case f.Damage != "":
-			h.Exit = WorstExit(h.Exit, ExitUsage)
-		case len(f.Findings) > 0:
-			h.Exit = WorstExit(h.Exit, ExitFindings)
-		case f.Settled == 0 || len(f.Inconclusive) > 0:
-			h.Exit = WorstExit(h.Exit, ExitInconclusive)
+			damaged++
+		case len(f.Inconclusive) > 0, h.Job == "" && f.Settled == 0:
+			open++
 		}
+		for _, l := range f.Lives {
+			if h.Job != "" {
+				found += len(l.Findings)
+			}
+		}
+	}
+	well := "nothing was found, and the end of every job is known"
+	if h.Job != "" {
+		well = "nothing is known to be wrong with job " + h.Job
+	}
+	return Decide(append(h.Claims("", ""),
+		Claimed(ExitUsage, damaged > 0, "not read whole: "+text.Count(damaged, "file")),
+		Claimed(ExitFindings, found > 0, text.Count(found, "finding")),
+		Claimed(ExitInconclusive, open > 0, "the end of some jobs is not known"),
+		Claimed(ExitWell, true, well)))
+}
+
+// WriteJSON writes h as one indented JSON object and a final newline.
+func (h *Histories) WriteJSON(w io.Writer, o ExitOptions) error {
+	whole := *h
+	whole.Schema, whole.Files = HistoriesSchema, slices.Clone(List(h.Files))
+	whole.Exit, whole.Words = h.Outcome(o)
+	for i := range whole.Files {
+		f := &whole.Files[i]
 		f.Findings, f.Inconclusive = List(f.Findings), List(f.Inconclusive)
 	}
+	return WriteJSON(w, &whole)
+}
+
+// Suite returns h as cases: one for each finding, and one for each file without any.
+func (h *Histories) Suite(o ExitOptions) Suite {
+	s := Suite{Name: "fwpcheck recheck"}
+	s.Code, s.Words = h.Outcome(o)
+	s.AddTroubles(h.Trouble)
+	for i := range h.Files {
+		f := &h.Files[i]
+		for _, found := range f.Findings {
+			s.Add(Case{Class: found.Clause, Name: JoinWith(" - ", f.Name, found.Clause, found.JID), Clause: found.Clause,
+				Level: found.Level, State: CaseFailed, Kind: "fail", Message: found.What})
+		}
+		if len(f.Findings) == 0 {
+			c := Case{Class: "history", Name: f.Name, Kind: "pass", Message: JoinWith("; ", f.Damage, f.sum())}
+			if f.Damage != "" || f.Settled == 0 || len(f.Inconclusive) > 0 {
+				c.State, c.Kind = CaseErrored, "inconclusive"
+			}
+			s.Add(c)
+		}
+	}
+	return s
+}
+
+// Page returns h for people.
+func (h *Histories) Page(o PageOptions) Page {
+	var p Page
+	for i := range h.Files {
+		f := &h.Files[i]
+		if h.Job == "" {
+			p.history(f, o)
+			continue
+		}
+		for k := range f.Lives {
+			p.life(&f.Lives[k])
+		}
+		p.causes(f)
+	}
+	if len(p.Blocks) > 0 {
+		outcome := h.decide()
+		p.Add(Conclusion{Facts: fmt.Sprintf("exit code %d", outcome.Code), Words: outcome.Text()})
+	}
+	return p
 }
 
 // History is the result of one file.
@@ -51,6 +127,8 @@ type History struct {
 	Settled      int              `json:"settled"`
 	Findings     []HistoryFinding `json:"findings"`
 	Inconclusive []HistoryCause   `json:"inconclusive"`
+	// Lives are those of the first jobs in the findings, or that of the only job that was asked for.
+	Lives []Life `json:"lives,omitempty"`
 }
 
 // HistoryFinding is a broken clause, and the events that prove it.
@@ -93,17 +171,42 @@ func (c *HistoryCause) row() Row {
 	return Cells(fmt.Sprintf("%s: %s (%s)", text.Count(c.Jobs, "job"), c.Why, jobs))
 }
 
-// Page returns h for people.
-func (h *History) Page() Page {
-	var p Page
-	p.Add(Heading{Level: 1, Text: Words(h.Name + ": " + h.sum())})
-	for i := range h.Findings {
-		p.historyFinding(&h.Findings[i])
+// history appends the findings of a file, with the lives of their jobs where those can be drawn.
+func (p *Page) history(h *History, o PageOptions) {
+	if h.Damage != "" && h.Events == 0 {
+		return // nothing could be read
 	}
+	p.Add(Heading{Level: 1, Text: Words(h.Name + ": " + h.sum())})
+	if len(h.Lives) > 0 && o.Figures {
+		p.Add(Table{Columns: []Column{{Title: "clause"}, {Title: "job"}, {Title: "calls", Right: true}},
+			Rows: RowsOf(h.Lives, func(l *Life) Row {
+				return Row{Link: lifeAnchor(l.JID), Cells: TextsOf([]string{l.Findings[0].Clause, l.JID, text.Grouped(len(l.Calls))})}
+			})})
+	}
+	for i := range h.Findings {
+		f := &h.Findings[i]
+		p.historyFinding(f)
+		if l := Find(h.Lives, func(l *Life) bool { return l.JID == f.JID }); l != nil && o.Figures {
+			p.Add(l.figure())
+		}
+	}
+	if len(h.Findings) > 0 && h.Findings[0].JID != "" {
+		command := Field{Label: "one job's life", Lines: LinesOf(LifeCommand(h.Name, h.Findings[0].JID)), Command: true}
+		p.Add(Fields{Fields: []Field{command}})
+	}
+	p.causes(h)
+}
+
+// causes appends why the end of some jobs is not known.
+func (p *Page) causes(h *History) {
 	if len(h.Inconclusive) > 0 {
 		p.Add(Heading{Level: 2, Text: Styled(Unclear, "inconclusive")}, Table{Rows: RowsOf(h.Inconclusive, (*HistoryCause).row)})
 	}
-	return p
+}
+
+// LifeCommand returns the command that draws the life of a job in a file.
+func LifeCommand(file, jid string) string {
+	return "fwpcheck recheck " + text.ShellQuote(file) + " --job " + text.ShellQuote(jid)
 }
 
 // sum returns h in one line.
@@ -141,5 +244,5 @@ func (p *Page) historyFinding(f *HistoryFinding) {
 	if left := len(f.Events) - eventsShown; left > 0 {
 		t.Note = Words("and " + text.Count(left, "more event"))
 	}
-	p.Add(Heading{Level: 2, Text: title}, Prose{append(lines, Words("found: "+f.What))}, t)
+	p.Add(Heading{Level: 2, Text: title, Anchor: lifeAnchor(f.JID)}, Prose{append(lines, Words("found: "+f.What))}, t)
 }

@@ -103,6 +103,7 @@ func (p *Page) evidence(e *Evidence, o PageOptions, more ...Field) {
 		exact("closed", LinesOf(e.Close)...),
 		exact("saved", LinesOf(e.Saved)...),
 		{Label: "rerun", Lines: LinesOf(e.Reproduce), Command: true},
+		{Label: "life", Lines: LinesOf(e.Life), Command: true},
 		{Label: "shrink", Lines: LinesOf(e.Shrink), Command: strings.HasPrefix(e.Shrink, "fwpcheck ")},
 	}, more)})
 	if e.Script != "" {

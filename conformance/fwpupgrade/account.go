@@ -11,7 +11,6 @@ import (
 	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/conformance/upgrade"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/internal/jsonnum"
 	"github.com/fwpsuite/fwp/internal/rfc3339"
 )
@@ -101,7 +100,7 @@ func (a *accountant) reportHeld() error {
 	defer c.Leave()
 	for i, j := range held {
 		if i%2 == 0 || a.site.Plan.Quick {
-			done, err := c.report(history.Ack, j.ID, "", jidArgument(j.ID))
+			done, err := c.ack(j.ID)
 			if err != nil {
 				return err
 			}
@@ -171,7 +170,7 @@ func (a *accountant) came(unit []byte) error {
 		j.Over, j.Missing = true, false
 		delete(a.due, j)
 	}
-	_, err := a.main.report(history.Ack, jid, "", jidArgument(jid))
+	_, err := a.main.ack(jid)
 	return err
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/upgrade"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/internal/jsonnum"
 	"github.com/fwpsuite/fwp/internal/values"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
@@ -56,12 +57,12 @@ func (k *filler) connect(number int, wid string) (*keptConn, error) {
 }
 
 // report sends a PUSH, an ACK or a FAIL and returns whether it was accepted.
-func (c *keptConn) report(op history.Op, jid, queue, argument string) (accepted bool, err error) {
+func (c *keptConn) report(e history.Event, argument string) (accepted bool, err error) {
 	if err := c.Alive(); err != nil {
 		return false, err
 	}
-	call := c.record.Call(history.Event{Op: op, JID: jid, Queue: queue})
-	_, err = c.Ask(op.String() + " " + argument)
+	call := c.record.Call(e)
+	_, err = c.Ask(e.Op.String() + " " + argument)
 	if _, refused := errors.AsType[*fwpdialect.RefusedError](err); refused {
 		call.Return(history.Refused)
 		return false, nil
@@ -90,7 +91,10 @@ func (c *keptConn) fetch(queues ...string) (job []byte, err error) {
 	return m.Text, nil
 }
 
-func jidArgument(jid string) string { return `{"jid":` + values.Quote(jid) + `}` }
+// ack reports a job as done.
+func (c *keptConn) ack(jid string) (accepted bool, err error) {
+	return c.report(history.Event{Op: history.Ack, JID: jid}, `{"jid":`+values.Quote(jid)+`}`)
+}
 
 // push makes a job in a queue and pushes it. It returns nil if the server refuses it.
 func (k *filler) push(state upgrade.State, queue string, c *content, fields ...string) (*upgrade.Job, error) {
@@ -112,11 +116,24 @@ func (k *filler) push(state upgrade.State, queue string, c *content, fields ...s
 		ID: fwp.JIDOf([]byte(text)), State: state, Queue: queue, Class: c.class, Sent: json.RawMessage(text), Was: c.was,
 		Step: k.site.Step,
 	}
-	accepted, err := k.main.report(history.Push, j.ID, queue, text)
+	sent := jsonnum.Object(j.Sent)
+	e := history.Event{
+		Op: history.Push, JID: j.ID, Queue: queue, Retry: whole(sent["retry"]), ReserveFor: whole(sent["reserve_for"]),
+	}
+	accepted, err := k.main.report(e, text)
 	if err != nil || !accepted {
 		return nil, err
 	}
 	return j, nil
+}
+
+// whole returns a number that is an integer, nil for anything else.
+func whole(v any) *int64 {
+	number, _ := v.(json.Number)
+	if n, err := number.Int64(); err == nil {
+		return &n
+	}
+	return nil
 }
 
 // add pushes jobs of a state, one for each content, into a queue that depends on its number, and returns the accepted
@@ -193,7 +210,7 @@ func (c *controls) take(queue string) (bool, error) {
 			c.last = i
 		}
 	}
-	_, err = c.main.report(history.Ack, jid, "", jidArgument(jid))
+	_, err = c.main.ack(jid)
 	return true, err
 }
 
@@ -287,7 +304,7 @@ func (k *filler) taken(by *keptConn, state upgrade.State, all []content, op hist
 		}
 		switch op {
 		case history.Ack:
-			_, err = by.report(op, j.ID, "", jidArgument(j.ID))
+			_, err = by.ack(j.ID)
 			j.Over = true
 		case history.Fail:
 			err = k.fail(by, j, 1)
@@ -306,7 +323,7 @@ func (k *filler) taken(by *keptConn, state upgrade.State, all []content, op hist
 func (k *filler) fail(by *keptConn, j *upgrade.Job, n int) error {
 	argument := fmt.Sprintf(`{"jid":%s,"errtype":"Error%d","message":"failure %d of %s","backtrace":["a.go line 1 %d",`+
 		`"b.go line 2 %[2]d"]}`, values.Quote(j.ID), n, n, k.jobs.Run, n)
-	accepted, err := by.report(history.Fail, j.ID, "", argument)
+	accepted, err := by.report(history.Event{Op: history.Fail, JID: j.ID}, argument)
 	if accepted {
 		j.Report = json.RawMessage(argument)
 	}

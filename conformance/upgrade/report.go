@@ -2,6 +2,7 @@ package upgrade
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -111,6 +112,9 @@ func (r *Result) findings(step int, state State, index map[string][]history.Even
 		f.Statement = fmt.Sprintf("upgrade: %s of %s that %s: %s", text.Count(len(same), "job"), state, of.words, s.name())
 		f.Expected, f.Actual = first.Expected, first.Actual+named(same)
 		if first.Job != nil {
+			if r.Record != "" {
+				f.Life = reports.LifeCommand(r.Record, first.Job.ID)
+			}
 			f.Conversation = conversation(first.Job, append(slices.Clone(index[""]), index[first.Job.ID]...))
 		}
 		all = append(all, f)
@@ -139,6 +143,9 @@ func named(facts []*Fact) string {
 	return words
 }
 
+// answers stand for replies, of which a history has no more than the kind.
+var answers = map[history.Outcome]string{history.OK: "+OK", history.Refused: "-ERR", history.Open: "(no reply)"}
+
 // conversation returns the events of a job as lines.
 func conversation(j *Job, events []history.Event) (lines []reports.Line) {
 	slices.SortStableFunc(events, func(a, b history.Event) int { return cmp.Compare(a.Call, b.Call) })
@@ -149,12 +156,13 @@ func conversation(j *Job, events []history.Event) (lines []reports.Line) {
 			continue
 		}
 		conn := cmp.Or(e.Worker, "client")
-		sent, answer := e.Op.String()+" "+j.ID, e.Outcome.String()
+		jid, _ := json.Marshal(map[string]string{"jid": j.ID}) // a text always is JSON
+		sent, answer := e.Op.String()+" "+string(jid), answers[e.Outcome]
 		switch e.Op {
 		case history.Push:
 			sent = "PUSH " + string(j.Sent)
 		case history.Fetch:
-			sent, answer = "FETCH "+j.Queue, "job "+j.ID
+			sent, answer = "FETCH "+j.Queue, "$"+string(jid)
 		default:
 		}
 		lines = append(lines,

@@ -51,7 +51,8 @@ type Result struct {
 	History *history.History
 	Killed  bool
 	How     string
-	Err     error // why not all was done
+	Record  string // the file that the history, or the report, is written to; empty: none
+	Err     error  // why not all was done
 
 	clauses map[Fate]string
 }

@@ -18,13 +18,18 @@ const (
 	Flush      //
 	Restart    // the server was stopped orderly and started again
 	Kill       // the server was killed and started again
+	Disrupt    // the server stood still, or its network or its disk failed; no finding depends on it
 )
 
 var opNames = text.NewEnum("operation", map[Op]string{
 	Push: "PUSH", Fetch: "FETCH", Ack: "ACK", Fail: "FAIL", Flush: "FLUSH", Restart: "restart", Kill: "kill",
+	Disrupt: "disruption",
 })
 
-// String returns the verb of the command, "restart" or "kill".
+// Operated reports whether it is an action of an operator.
+func (o Op) Operated() bool { return o == Restart || o == Kill || o == Disrupt }
+
+// String returns the verb of the command, or the word of the action.
 func (o Op) String() string { return opNames.String(o) }
 
 // MarshalText returns the name of String. An unknown operation is an error.
@@ -91,6 +96,9 @@ type Event struct {
 	// bodies are equal strings, such as a digest of jobtype and args. It is compared
 	// where both the PUSH and the FETCH have one.
 	Body string `json:"body,omitempty"`
+
+	// Action describes an action of an operator more closely: "partition for 5s".
+	Action string `json:"action,omitempty"`
 
 	// Call is the time before the first byte was sent, Return the time of the reply.
 	// Return is negative, and does not count, with Open.

@@ -59,7 +59,7 @@ var oursOfLoad = map[string]bool{
 	"level": true, "action": true,
 	"at_least": true, "flow": true, "breach": true, "clause": true, "what": true, "unknown": true, "do": true, "id": true,
 	"threshold": true, "expected": true, "actual": true, "phase": true, "engine": true, "histograms": true,
-	"segment": true, "queue": true,
+	"segment": true, "queue": true, "history": true,
 }
 
 func TestHideReachesEveryText(t *testing.T) {

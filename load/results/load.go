@@ -64,6 +64,8 @@ type Load struct {
 	// Findings holds what the target did wrong with the jobs of this run. Any one of them makes the exit code ExitLoss,
 	// unless it is about a clause that only recommends something.
 	Findings []LoadFinding `json:"findings"`
+	// History is the file that has every call, which fwpcheck recheck reads; empty if there is none.
+	History string `json:"history,omitempty"`
 	// Health is the generator's own error bar.
 	Health Health `json:"health"`
 	// Agents holds a row for each generator, if there were several: this is the sum of their results, then.

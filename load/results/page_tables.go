@@ -190,7 +190,11 @@ func (p *page) loadFindings(l *Load, o reports.PageOptions) {
 	p.Section("FINDINGS", "what the target did wrong with the jobs of this run")
 	for i := range l.Findings {
 		f := &l.Findings[i]
-		p.Add(reports.Heading{Level: 3, Text: reports.Styled(reports.Bad, f.String())}, reports.Prose{Lines: f.page(o)})
+		lines := f.page(o)
+		if l.History != "" && len(f.JIDs) > 0 && !f.quotes() {
+			lines = append(lines, reports.Words("one job's life: "+reports.LifeCommand(l.History, f.JIDs[0])))
+		}
+		p.Add(reports.Heading{Level: 3, Text: reports.Styled(reports.Bad, f.String())}, reports.Prose{Lines: lines})
 	}
 }
 

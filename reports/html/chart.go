@@ -190,8 +190,7 @@ func (s *svg) bands(p *plot, bands []reports.Band) {
 func (s *svg) marks(p *plot, marks []reports.Band) {
 	for _, m := range marks {
 		from, until := p.px(m.From), p.px(m.Until)
-		s.raw(`<rect class="mark" x="%s" y="%s" width="%s" height="%s" fill="#d9730d" fill-opacity=".3">`+
-			`<title>%s</title></rect>`, at(from), at(p.top), at(max(until-from, 2)), at(p.bottom-p.top), esc(m.Name))
+		s.titled(from, p.top, max(until-from, 2), p.bottom-p.top, `class="mark" fill="#d9730d" fill-opacity=".3"`, m.Name)
 	}
 }
 

@@ -80,6 +80,8 @@ func (p *page) figure(f reports.Figure) {
 		class = ""
 	case *reports.Forest:
 		s.forest(d)
+	case *reports.Life:
+		s.life(d)
 	}
 	if s.height == 0 {
 		return

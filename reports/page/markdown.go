@@ -98,6 +98,11 @@ func (m *markdownWriter) block(b reports.Block) {
 		m.fenced(strings.Split(strings.TrimRight(said, "\n"), "\n"))
 	case reports.Code:
 		m.fenced(b.Lines)
+	case reports.Figure:
+		if l, is := b.Of.(*reports.Life); is {
+			m.fenced(life(l))
+			m.table(l.Table())
+		}
 	}
 }
 

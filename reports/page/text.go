@@ -1,4 +1,4 @@
-// Package page writes pages of results: text.go and table.go as text, for terminals and files, and markdown.go as
+// Package page writes pages of results: text.go, table.go and life.go as text, for terminals and files, and markdown.go as
 // Markdown, for the summaries of CI systems. See [reports.Page] for what a page has. HTML is written by reports/html.
 //
 // A renderer escapes control characters, so that a hostile server cannot reach the reader's terminal.
@@ -85,6 +85,12 @@ func (t *textWriter) block(b reports.Block) {
 	case reports.Code:
 		for _, line := range b.Lines {
 			t.line(strings.Repeat(" ", t.indent+2) + text.Printable(line))
+		}
+	case reports.Figure:
+		if l, is := b.Of.(*reports.Life); is {
+			t.block(reports.Code{Lines: life(l)})
+			t.line("")
+			t.table(l.Table())
 		}
 	case reports.Conclusion:
 		t.indent = 0

@@ -177,6 +177,9 @@ func (p process) drive(
 
 // finish writes the files of a run, and its report.
 func (p process) finish(o *benchOptions, outputs *benchFiles, result *load.Result) error {
+	if result.History != nil {
+		result.Report.History = o.history
+	}
 	if err := outputs.close(result, p.Secrets.Hide); err != nil && result.Report.Internal == "" {
 		result.Report.Internal = text.OfError(err)
 	}

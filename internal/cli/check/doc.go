@@ -12,7 +12,7 @@
 //   - jobs over an upgrade: upgrade.go, upgrade_stages.go (the servers, and the two halves)
 //   - scripts: lint.go, fmt.go, shrink.go, record.go, record_trace.go
 //   - what is known: list.go, explain.go, spec.go
-//   - saved results: recheck.go, coverage.go, site.go
+//   - saved results: recheck.go, recheck_life.go (one job), coverage.go, site.go
 //   - servers: serve.go, serve_script.go, wait.go, clean.go
 //   - what several commands share: options.go (the flags of tests), expect.go (known findings), progress.go, scripts.go
 //     (the scripts and the checks that arguments and flags name), testbed.go (servers to test)

@@ -9,13 +9,12 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/internal/input"
+	"github.com/fwpsuite/fwp/internal/life"
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
@@ -29,6 +28,7 @@ type recheckOptions struct {
 	testOptions
 
 	expect expectFlags
+	job    string
 }
 
 // newRecheck builds `fwpcheck recheck`, and the hidden `fwpcheck judge`, which is its old name.
@@ -40,15 +40,19 @@ func newRecheck(p process, name string, hidden bool) *cobra.Command {
 		Short:  "Evaluate a saved report, or saved histories, again",
 		Long: "recheck reads what a run has saved (- for standard input) and evaluates it again, without a server:\n" +
 			"the report of one `fwpcheck run` in JSON or HTML, with other known findings, another strictness or in\n" +
-			"another format; or histories of `fwpbench run --history` and `fwpcheck explore`, job by job, with each finding,\n" +
-			"its clause and the calls that prove it. A call without a reply may have had its effect at any time, or\n" +
-			"none. Each history is checked by itself.\n\n" +
+			"another format; or histories (`fwpbench run --history`, `fwpcheck explore`, `upgrade --history`), job by job, with\n" +
+			"each finding, its clause and the calls that prove it. A call without a reply may have had its effect at any\n" +
+			"time, or none. Each history is checked by itself.\n\n" +
+			"With --job it draws the life of one job: who pushed it, who held it and for how long, what became of it, and\n" +
+			"what was done to the server meanwhile. Files may also be recordings (.fwp) and reports of explore, then.\n\n" +
 			"Exit codes of a report: those of run. Of histories: 0 nothing was found, and the end of every job is\n" +
 			"known, 1 findings, 2 usage, or a file that is damaged (what could be read of it is checked all the\n" +
-			"same), 3 nothing was evaluated, or the end of some jobs is not known.",
+			"same), 3 nothing was evaluated, or the end of some jobs is not known. With --job: 0, or 1 if something is\n" +
+			"wrong with the job, 2 it is not there.",
 		Example: "  fwpcheck recheck report.json --expect fwpcheck.expect\n" +
 			"  fwpcheck recheck report.json -o junit=report.xml\n" +
-			"  fwpcheck recheck run.history",
+			"  fwpcheck recheck run.history -o findings.html\n" +
+			"  fwpcheck recheck run.history --job 4b2c",
 		Args: func(_ *cobra.Command, args []string) error {
 			return refuse(len(args) == 0, "which report or history? Name files, or - for standard input")
 		},
@@ -63,12 +67,19 @@ func newRecheck(p process, name string, hidden bool) *cobra.Command {
 	f.StringVar(&o.expect.name, "expect", "", "hold a report against the known findings in `FILE`")
 	f.BoolVar(&o.strict, "strict", false, "treat recommendations as requirements: a warn is a finding")
 	f.StringArrayVar(&o.require, "require", nil, "fail (exit code 3) unless `CLAUSE` is evaluated; may be repeated")
+	f.StringVar(&o.job, "job", "", "draw the life of the job with the jid `JID` alone")
+	if err := cmd.RegisterFlagCompletionFunc("job", p.completeJobs); err != nil {
+		panic(err) // the flag was declared above
+	}
 	o.reportFlags.Declare(cmd, "print all checks in the report")
 	return cmd
 }
 
 // recheck evaluates files again.
 func (p process) recheck(o *recheckOptions, names []string) error {
+	if o.job != "" {
+		return p.drawLife(o, names)
+	}
 	for _, name := range names {
 		data, some, err := p.ReadReport(name, toolsReport)
 		switch {
@@ -82,11 +93,10 @@ func (p process) recheck(o *recheckOptions, names []string) error {
 			p.In = io.MultiReader(bytes.NewReader(data), p.In)
 		}
 	}
-	format := o.reportFlags.Format.String()
-	if format != "text" && format != "json" || len(o.reportFlags.Outputs) > 0 || o.expect.name != "" {
-		return errors.New("histories are evaluated as --format text or json on standard output, without --expect")
+	if o.expect.name != "" {
+		return errors.New("--expect is for the report of a run, and not for histories")
 	}
-	return p.judge(names, format)
+	return p.judge(o, names)
 }
 
 // recheckReport evaluates the report of a run again.
@@ -130,9 +140,9 @@ func (o *recheckOptions) held(r *reports.Report) (*reports.Report, error) {
 // unread is what a file is that cannot be evaluated again.
 const unread = "neither a report of fwpcheck run (JSON or HTML) nor a history of fwpbench run --history"
 
-// judge checks the histories of some files. In text, the result of each is printed as soon as it is there.
-func (p process) judge(names []string, format string) error {
-	var all reports.Histories
+// judge checks the histories of some files.
+func (p process) judge(o *recheckOptions, names []string) error {
+	all := &reports.Histories{}
 	for _, name := range names {
 		f := reports.History{Name: name}
 		h, err := p.loadHistory(name)
@@ -144,19 +154,8 @@ func (p process) judge(names []string, format string) error {
 			check(&f, h)
 		}
 		all.Files = append(all.Files, f)
-		if format == "text" && h != nil {
-			if err := p.PrintPage(f.Page()); err != nil {
-				return err
-			}
-		}
 	}
-	all.Conclude()
-	if format == "json" {
-		if err := p.PrintJSON(&all); err != nil {
-			return err
-		}
-	}
-	return program.Ended(all.Exit)
+	return o.deliver(p, all)
 }
 
 // loadHistory reads a history. With an error it returns what is before the damage, nil if that is nothing.
@@ -198,10 +197,11 @@ func check(f *reports.History, h *history.History) {
 		}
 		for _, i := range found.Events {
 			e := numbered{i, h.Events[i]}
-			shown.Events = append(shown.Events, reports.HistoryEvent{Data: e, Cells: e.cells()})
+			shown.Events = append(shown.Events, reports.HistoryEvent{Data: e, Cells: life.Cells(i, &e.Event)})
 		}
 		f.Findings = append(f.Findings, shown)
 	}
+	f.Lives = livesOf(recordOf(f.Name, h, &report))
 }
 
 // jidsShown is how many jobs are named whose end is not known for the same reason.
@@ -227,64 +227,4 @@ func causes(undecided []history.Undecided) (all []reports.HistoryCause) {
 type numbered struct {
 	Index int `json:"index"`
 	history.Event
-}
-
-// cells returns the cells of an event on a page.
-func (e *numbered) cells() []string {
-	return []string{fmt.Sprintf("#%d", e.Index), span(&e.Event), party(&e.Event), exchange(&e.Event)}
-}
-
-func instant(t time.Duration) string { return t.Round(time.Microsecond).String() }
-
-// span returns when an event was.
-func span(e *history.Event) string {
-	if e.Outcome == history.Open {
-		return instant(e.Call) + " on"
-	}
-	return instant(e.Call) + " to " + instant(e.Return)
-}
-
-// party returns the client of an event, or the server itself.
-func party(e *history.Event) string {
-	switch {
-	case e.Op == history.Restart || e.Op == history.Kill:
-		return "the server"
-	case e.Worker != "":
-		return fmt.Sprintf("%s (client %d)", e.Worker, e.Client)
-	}
-	return fmt.Sprintf("client %d", e.Client)
-}
-
-// exchange returns a command and its reply.
-func exchange(e *history.Event) string {
-	command := e.Op.String()
-	if e.Op == history.Fetch {
-		command = strings.Join(append([]string{command}, e.Queues...), " ")
-	} else if e.JID != "" {
-		command += " " + e.JID
-	}
-	if e.Op == history.Push && e.Queue != "" {
-		command += " to " + e.Queue
-	}
-	if e.At > 0 {
-		command += ", at " + instant(e.At)
-	}
-	return command + ": " + reply(e)
-}
-
-// reply returns a reply in words.
-func reply(e *history.Event) string {
-	switch {
-	case e.Outcome == history.Open:
-		return "no reply"
-	case e.Outcome == history.Refused:
-		return "an error"
-	case e.Op != history.Fetch:
-		return "OK"
-	case e.Outcome == history.Empty:
-		return "nothing"
-	case e.Queue != "":
-		return fmt.Sprintf("job %s of %s", e.JID, e.Queue)
-	}
-	return "job " + e.JID
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/reports/formats"
 )
 
 // upgradeOptions are the flags of `fwpcheck upgrade`.
@@ -192,6 +193,7 @@ func (p process) upgrade(ctx context.Context, o *upgradeOptions) error {
 func (o *upgradeOptions) report(
 	ctx context.Context, p process, of *peer.Peer, result *upgrade.Result, known *expectations, started time.Time,
 ) error {
+	result.Record = cmp.Or(o.history, o.saved())
 	err, r := result.Err, result.Report(of.ClauseByID)
 	r.Version, r.Started, r.Took, r.Seed = version(), started, time.Since(started), o.seed
 	r.Target = reports.Target{Chosen: "jobs over an upgrade"}
@@ -207,4 +209,14 @@ func (o *upgradeOptions) report(
 	r.Hide(p.Secrets.Hide)
 	r = known.apply(ctx, p, r, selection{}, func([]conformance.Check) []reports.Check { return nil })
 	return o.deliver(p, r)
+}
+
+// saved returns the file of the report that recheck reads, empty if there is none.
+func (o *upgradeOptions) saved() string {
+	for _, file := range o.reportFlags.Files() {
+		if format, _ := formats.OfFile(file); format == "json" || format == "html" {
+			return file
+		}
+	}
+	return ""
 }

@@ -1,0 +1,182 @@
+package check
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/internal/input"
+	"github.com/fwpsuite/fwp/internal/life"
+	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// drawLife draws the life of one job, as each of some files has it.
+func (p process) drawLife(o *recheckOptions, names []string) error {
+	if o.expect.name != "" || len(o.require) > 0 {
+		return errors.New("--job draws one job: without --expect and --require")
+	}
+	all, jids := &reports.Histories{Job: o.job}, []string{}
+	for _, name := range names {
+		records, err := p.records(name)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		f := reports.History{Name: name}
+		for _, r := range records {
+			// A script has names in the place of jids, which a shell takes for its own.
+			for _, jid := range []string{o.job, "$" + o.job} {
+				if l := r.Of(jid); l != nil {
+					f.Lives = append(f.Lives, *l)
+					f.Inconclusive = causes(slices.DeleteFunc(slices.Clone(r.Undecided),
+						func(u history.Undecided) bool { return u.JID != jid }))
+				}
+			}
+			jids = append(jids, r.JIDs()...)
+		}
+		if len(f.Lives) > 0 {
+			all.Files = append(all.Files, f)
+		}
+	}
+	if len(all.Files) == 0 {
+		return fmt.Errorf("no call of job %s in %s (%s); %s", o.job, strings.Join(names, ", "),
+			text.Count(len(jids), "other job"), text.DidYouMean(life.Nearest(o.job, jids)...))
+	}
+	return o.deliver(p, all)
+}
+
+// records reads what a file has of jobs: a report, a recording or a history.
+func (p process) records(name string) ([]*life.Record, error) {
+	data, some, err := p.ReadReport(name, toolsReport, "fwpexplore/", "fwpbench/")
+	switch {
+	case err != nil:
+		return nil, err
+	case some:
+		return p.recordsOf(name, data)
+	case filepath.Ext(name) == scriptSuffix:
+		source, err := input.Read(name, scenarios.MaxSource)
+		if err != nil {
+			return nil, err
+		}
+		script, err := scenarios.Parse(peer.Default().Dialect, name, source)
+		if err != nil {
+			return nil, err
+		}
+		return []*life.Record{life.OfScript(script)}, nil
+	}
+	h, err := p.loadHistory(name)
+	if err != nil {
+		return nil, err
+	}
+	report := history.Examine(h)
+	return []*life.Record{recordOf(name, h, &report)}, nil
+}
+
+// recordsOf returns the conversations of a report; that of a load names its history.
+func (p process) recordsOf(name string, data []byte) (all []*life.Record, err error) {
+	var of struct {
+		Schema  string `json:"schema"`
+		History string `json:"history"`
+	}
+	if err := json.Unmarshal(data, &of); err != nil {
+		return nil, fmt.Errorf("read the report: %w", err)
+	}
+	switch {
+	case strings.HasPrefix(of.Schema, "fwpbench") && of.History == "":
+		return nil, errors.New("the report of a load has no calls of single jobs: run it with --history FILE, and name that file")
+	case of.History != "":
+		return p.records(of.History)
+	case of.Schema == reports.ExplorationSchema:
+		e := &reports.Exploration{}
+		if err := reports.CheckBounds(data); err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(data, e); err != nil {
+			return nil, fmt.Errorf("read the report: %w", err)
+		}
+		for i := range e.Findings {
+			all = append(all, conversationOf(name, &e.Findings[i].Finding, e.Findings[i].Conversation))
+		}
+		return all, nil
+	}
+	r, err := reports.ReadJSON(data)
+	if err != nil {
+		return nil, err
+	}
+	for i := range r.Checks {
+		c := &r.Checks[i]
+		where := name + ", " + c.ID
+		if len(c.Findings) == 0 {
+			all = append(all, life.OfConversation(where, c.Conversation, 0, reports.LifeFinding{}))
+		}
+		for k := range c.Findings {
+			f := &c.Findings[k]
+			lines := f.Conversation
+			if lines == nil {
+				lines = c.Conversation
+			}
+			all = append(all, conversationOf(where, f, lines))
+		}
+	}
+	return all, nil
+}
+
+// conversationOf returns the record of a finding.
+func conversationOf(name string, f *reports.Finding, lines []reports.Line) *life.Record {
+	const most = 200
+	found := reports.LifeFinding{Clause: f.Clause, What: "expected " + text.Brief(text.OneLine(f.Expected), most) + "; got " +
+		text.Brief(text.OneLine(f.Actual), most)}
+	return life.OfConversation(name, lines, f.Marked, found)
+}
+
+// recordOf returns the record of a history.
+func recordOf(name string, h *history.History, found *history.Report) *life.Record {
+	return life.OfHistory(name, h, found, func(b history.Breach) string { return peer.Default().ClauseOf(string(b)) })
+}
+
+// mostLives is how many jobs of the findings in a history are drawn.
+const mostLives = 50
+
+// livesOf returns the lives of the first jobs that findings are about.
+func livesOf(r *life.Record) (all []reports.Life) {
+	var done []string
+	for _, f := range r.Findings {
+		if l := r.Of(f.JID); l != nil && len(done) < mostLives && !slices.Contains(done, f.JID) {
+			done = append(done, f.JID)
+			all = append(all, *l)
+		}
+	}
+	return all
+}
+
+// mostCompleted is the size of the largest file whose jobs are completed, in bytes.
+const mostCompleted = 16 << 20
+
+// completeJobs completes the jobs of the findings in the files on the command line.
+func (p process) completeJobs(_ *cobra.Command, names []string, _ string) (jids []string, _ cobra.ShellCompDirective) {
+	for _, name := range names {
+		if _, err := input.Read(name, mostCompleted); err != nil {
+			continue
+		}
+		records, _ := p.records(name) // no words to complete are no error
+		for _, r := range records {
+			for _, f := range r.Findings {
+				if f.JID != "" {
+					jids = append(jids, f.JID)
+				} else {
+					jids = append(jids, r.JIDs()...)
+				}
+			}
+		}
+	}
+	slices.Sort(jids)
+	return slices.Compact(jids), cobra.ShellCompDirectiveNoFileComp
+}
