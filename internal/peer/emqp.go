@@ -37,6 +37,8 @@ func emqpPeer() *Peer {
 		Requests:      "reply-requested of eMQP",
 		CheckWorkload: checkEMQPWorkload,
 		Refusals: map[string]string{
+			"fwpcheck upgrade": "its specification says nothing of jobs over a restart of a broker, so that no lost one would be " +
+				"a finding",
 			"fwpcheck record": "it reads both sides by the grammar and the rules of FWP, and has one port and replies to " +
 				"commands; fwpcheck serve --protocol emqp lists what clients and workers may not send, and a conversation can " +
 				"be written as a script (docs/emqp.md), which fwpcheck run plays",

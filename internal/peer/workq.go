@@ -27,6 +27,7 @@ func workqPeer() *Peer {
 		Speaker:  func(c SpeakerConfig) protocol.Protocol { return workqspeaker.Protocol{Requests: c.Requests} },
 		Requests: "the run command of Workq",
 		Refusals: map[string]string{
+			"fwpcheck upgrade": "its document says nothing of jobs over a restart, so that no lost one would be a finding",
 			"fwpcheck record": "it reads both sides by the grammar and the rules of FWP, and finds jobs and clients in them " +
 				"to give them names; write the conversation as a script (docs/workq.md), which fwpcheck run plays",
 			"fwpcheck worker": "workers of Workq send no heartbeat, name or state that a situation could judge; test them " +

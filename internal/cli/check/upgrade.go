@@ -113,6 +113,7 @@ func upgradeWords(_ *cobra.Command, args []string) error {
 func (o *upgradeOptions) declareServer(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.url, "url", "", "the server at `URL`")
+	o.targetFlags.DeclarePasswordFile(f)
 	o.targetFlags.DeclareTLS(f)
 	o.targetFlags.DeclareProtocol(f)
 	o.declareWaits(f, 10*time.Second)
@@ -151,6 +152,8 @@ func (o *upgradeOptions) validate() error {
 		refuse(len(o.starts) > 0 && o.url != "", "--start and --url: one of them"),
 		refuse(o.url != "" && o.step == "", "--url needs --step COMMAND, which upgrades the server; or use upgrade fill"),
 		refuse(o.step != "" && o.url == "", "--step needs --url"),
+		refuse(o.url == "" && o.given.Changed("password-file"), "--password-file needs --url: a server that --start starts gets "+
+			"a password of its own, where its command has {password}"),
 		refuse(o.fault != "" && (len(o.starts) > 0 || o.url != ""), "--fault works only with the embedded server"),
 		refuse(o.plan.Large < 1, "--large must be 1 or more"),
 		refuse(o.timeout <= 0 || o.patience <= 0, "--timeout and --patience must be longer than 0"),

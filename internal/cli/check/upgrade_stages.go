@@ -3,9 +3,11 @@ package check
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -91,14 +93,19 @@ func (o *upgradeOptions) stages(of *peer.Peer, p *process) ([]upgrade.Stage, fun
 	case o.url != "":
 		return o.stagesAt(p)
 	case len(o.starts) > 0:
-		return o.stagesOf()
+		return o.stagesOf(p)
 	}
 	return o.stagesEmbedded(of)
 }
 
 // stagesOf returns servers that commands start, one at the place of the other.
-func (o *upgradeOptions) stagesOf() (all []upgrade.Stage, end func(), err error) {
+func (o *upgradeOptions) stagesOf(p *process) (all []upgrade.Stage, end func(), err error) {
 	var now *target.Started
+	password := "" // of all of them, if all can have one
+	if !slices.ContainsFunc(o.starts, func(command string) bool { return !strings.Contains(command, "{password}") }) {
+		password = rand.Text()
+		p.Secrets = target.NewSecrets(password)
+	}
 	how := stops[o.stop.String()].how
 	for _, command := range o.starts {
 		at, err := o.targetFlags.Starting(command)
@@ -110,15 +117,15 @@ func (o *upgradeOptions) stagesOf() (all []upgrade.Stage, end func(), err error)
 			Stop: func(context.Context) error { now.Stop(how); return nil },
 			Start: func(ctx context.Context) (site upgrade.Site, err error) {
 				if now == nil {
-					now, err = at.Start(ctx, "", o.timeout)
+					now, err = at.Start(ctx, password, o.timeout)
 				} else {
 					err = at.StartInstead(ctx, now, o.timeout)
 				}
 				if err != nil {
 					return site, err
 				}
-				name := softwareOf(ctx, at.Peer, &now.Server, "", o.timeout)
-				return upgrade.Site{Name: name, Target: &now.Server, Alone: true}, nil
+				name := softwareOf(ctx, at.Peer, &now.Server, password, o.timeout)
+				return upgrade.Site{Name: name, Target: &now.Server, Password: password, Alone: true}, nil
 			},
 		})
 	}
@@ -152,10 +159,12 @@ func (o *upgradeOptions) stagesAt(p *process) ([]upgrade.Stage, func(), error) {
 		return nil, nil, err
 	}
 	p.Secrets = at.Secrets
+	patience := time.Duration(0) // it is there, and after the step it need not be there at once
 	start := func(ctx context.Context) (upgrade.Site, error) {
-		for until := time.Now().Add(o.patience); ; time.Sleep(time.Second) { // the command need not wait until it serves
+		for until := time.Now().Add(patience); ; time.Sleep(time.Second) {
 			_, err := at.Identify(ctx, o.timeout)
 			if err == nil || ctx.Err() != nil || time.Now().After(until) {
+				patience = o.patience
 				name := softwareOf(ctx, at.Peer, at.Server, at.Password, o.timeout)
 				return upgrade.Site{Name: name, Target: at.Server, Password: at.Password}, err
 			}

@@ -35,10 +35,15 @@ func (t *TargetFlags) Declare(f *pflag.FlagSet, verb string) {
 	f.StringVar(&t.url, "url", "", verb+" the server at `URL`: tcp://[:PASSWORD@]HOST[:PORT] or tcp+tls://...")
 	f.StringVar(&t.start, "start", "", "start servers with the shell `COMMAND`, as many as are needed, and "+verb+
 		" them: {port}, {port2}, {webport}, {password} and {dir} in it are filled in; or \"faktory\" or \"faktory=PATH\"")
-	f.StringVar(&t.passwordFile, "password-file", "", "read the server's password from `FILE`")
+	t.DeclarePasswordFile(f)
 	t.DeclareTLS(f)
 	t.DeclareSecrets(f)
 	t.Subject.Declare(f)
+}
+
+// DeclarePasswordFile adds only --password-file.
+func (t *TargetFlags) DeclarePasswordFile(f *pflag.FlagSet) {
+	f.StringVar(&t.passwordFile, "password-file", "", "read the server's password from `FILE`")
 }
 
 // DeclareTLS adds only the flags for how to reach servers that arguments name.
@@ -135,11 +140,7 @@ func (t *TargetFlags) find(given *pflag.FlagSet, lookup func(string) (string, bo
 		}
 		return t.Embedded()
 	}
-	found, err := t.at(choice)
-	if err == nil && given.Changed("password-file") {
-		found.Password, err = target.OnlyPassword(found.Password, "in the URL", t.passwordFile)
-	}
-	return found, err
+	return t.at(choice)
 }
 
 // at returns the target at an address.
@@ -152,10 +153,13 @@ func (t *TargetFlags) at(choice target.Choice) (Endpoint, error) {
 	if err != nil {
 		return Endpoint{}, err
 	}
+	password := choice.Address.Password
+	if t.passwordFile != "" {
+		password, err = target.OnlyPassword(password, "in the URL", t.passwordFile)
+	}
 	return Endpoint{
-		Peer: protocol, Choice: choice, Server: &target.Server{Address: choice.Address, TLS: config},
-		Password: choice.Address.Password,
-	}, nil
+		Peer: protocol, Choice: choice, Server: &target.Server{Address: choice.Address, TLS: config}, Password: password,
+	}, err
 }
 
 // At returns the target that an argument names.
