@@ -98,3 +98,12 @@ func altered(c *content, got []byte) json.RawMessage {
 	b, _ := json.Marshal(was) // it was decoded from JSON
 	return b
 }
+
+// whole returns a number that is an integer, nil for anything else.
+func whole(v any) *int64 {
+	number, _ := v.(json.Number)
+	if n, err := number.Int64(); err == nil {
+		return &n
+	}
+	return nil
+}

@@ -127,15 +127,6 @@ func (k *filler) push(state upgrade.State, queue string, c *content, fields ...s
 	return j, nil
 }
 
-// whole returns a number that is an integer, nil for anything else.
-func whole(v any) *int64 {
-	number, _ := v.(json.Number)
-	if n, err := number.Int64(); err == nil {
-		return &n
-	}
-	return nil
-}
-
 // add pushes jobs of a state, one for each content, into a queue that depends on its number, and returns the accepted
 // ones.
 func (k *filler) add(

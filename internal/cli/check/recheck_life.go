@@ -95,17 +95,7 @@ func (p process) recordsOf(name string, data []byte) (all []*life.Record, err er
 	case of.History != "":
 		return p.records(of.History)
 	case of.Schema == reports.ExplorationSchema:
-		e := &reports.Exploration{}
-		if err := reports.CheckBounds(data); err != nil {
-			return nil, err
-		}
-		if err := json.Unmarshal(data, e); err != nil {
-			return nil, fmt.Errorf("read the report: %w", err)
-		}
-		for i := range e.Findings {
-			all = append(all, conversationOf(name, &e.Findings[i].Finding, e.Findings[i].Conversation))
-		}
-		return all, nil
+		return explored(name, data)
 	}
 	r, err := reports.ReadJSON(data)
 	if err != nil {
@@ -125,6 +115,21 @@ func (p process) recordsOf(name string, data []byte) (all []*life.Record, err er
 			}
 			all = append(all, conversationOf(where, f, lines))
 		}
+	}
+	return all, nil
+}
+
+// explored returns the conversations of an exploration.
+func explored(name string, data []byte) (all []*life.Record, err error) {
+	e := &reports.Exploration{}
+	if err := reports.CheckBounds(data); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(data, e); err != nil {
+		return nil, fmt.Errorf("read the report: %w", err)
+	}
+	for i := range e.Findings {
+		all = append(all, conversationOf(name, &e.Findings[i].Finding, e.Findings[i].Conversation))
 	}
 	return all, nil
 }
