@@ -5,10 +5,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/faults"
+	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
@@ -40,5 +43,51 @@ func TestWhatCampaignsLeaveOut(t *testing.T) {
 				assert.Empty(t, r.Findings)
 			})
 		assert.Equal(t, whole, leftOut == 0)
+	}
+}
+
+// What a profile adds is explored: a fault of it is found, and nothing else is.
+func TestAProfileIsExplored(t *testing.T) {
+	t.Parallel()
+	clauses := map[string][]string{
+		"":                     nil,
+		"mutate-kill-nothing":  {"FKT-MUTATE-01"},
+		"queue-pause-nothing":  {"FKT-QUEUE-01"},
+		"pushb-loses-the-last": {"FKT-PUSHB-01"},
+	}
+	if slow.Enabled() {
+		clauses["queue-remove-nothing"] = []string{"FKT-QUEUE-03"}
+		clauses["mutate-discard-nothing"] = []string{"FKT-MUTATE-02"}
+		clauses["pushb-without-reasons"] = []string{"FKT-PUSHB-02"}
+	}
+	for name, want := range clauses {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			config := func() fakes.Config {
+				c := fakes.Config{Like: fakes.LikeFaktory}
+				for _, f := range faults.Faktory() {
+					if f.Name == name {
+						c.Hook = f.Hook()
+					}
+				}
+				return c
+			}
+			e := explore.Explorer{
+				Subject: fwpsubject.Of(fwpdialect.Faktory), Seed: 7, Steps: slow.Pick(2500, 10_000), Unshrunk: true,
+			}
+			exploring(t, config, e, func(t *testing.T, r *explore.Result, _ *stage) {
+				t.Helper()
+				var found []string
+				for _, f := range r.Findings {
+					if f.Clause != "FWP-FRAME-08" { // a server of the family takes LF alone for the end of a line
+						found = append(found, f.Clause)
+					}
+				}
+				if want == nil {
+					require.Empty(t, found)
+				}
+				assert.Subset(t, found, want)
+			})
+		})
 	}
 }

@@ -37,7 +37,7 @@ func newRun(p process) *cobra.Command {
 			"  fwpcheck run --check 'fetch/*' --level MUST --url tcp+tls://:PASSWORD@faktory.example\n" +
 			"  fwpcheck run my-bug.fwp -v --url tcp://localhost",
 		ValidArgsFunction: completeScripts,
-		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd.Context(), o, args) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return p.run(cmd.Context(), o, args) },
 	}
 	o.declare(cmd)
 	return cmd
