@@ -182,16 +182,24 @@ func checkField(f Field, m Message, frames [][]byte, i int) error {
 		if _, err := ParseQueues(text); err != nil {
 			return wrong(RuleQueues, frames, i, err.Error())
 		}
-	case f == FieldHeaders && text != "" && strings.TrimSpace(text) == "":
-		return wrong(RuleNoHeaders, frames, i, "an empty frame")
 	case f == FieldHeaders:
-		h, err := ParseHeaders(text)
-		if err == nil {
-			err = h.Check(m.Command)
-		}
-		if err != nil {
-			return wrong(RuleHeaders, frames, i, err.Error())
-		}
+		return checkHeaders(m, frames, i)
+	}
+	return nil
+}
+
+// checkHeaders checks the frame of the headers.
+func checkHeaders(m Message, frames [][]byte, i int) error {
+	text := string(frames[i])
+	if text != "" && strings.TrimSpace(text) == "" {
+		return wrong(RuleNoHeaders, frames, i, "an empty frame")
+	}
+	h, err := ParseHeaders(text)
+	if err == nil {
+		err = h.Check(m.Command)
+	}
+	if err != nil {
+		return wrong(RuleHeaders, frames, i, err.Error())
 	}
 	return nil
 }

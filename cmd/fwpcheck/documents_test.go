@@ -40,9 +40,11 @@ var notPlayed = []struct{ command, why string }{
 	{"fwpbench compare --run --aa", "takes minutes"},
 	{"fwpbench compare results/", "needs the reports of pairs of runs"},
 	{"fwpbench compare --run one-queue.yaml", "needs two workloads, and tries them before it connects"},
-	{"fwpbench capacity --from 4000/s --step 4s --threshold 'push.response.p99<20ms'  ", "takes minutes"},
 	{"fwpbench merge one.json", "needs the reports of two machines; scripts/segment.txtar of fwpbench has it"},
 	{"fwpbench run --disrupt schedule.yaml", "takes minutes; scripts/disrupt.txtar of fwpbench has it"},
+	{"fwpbench run --trace load.csv", "needs a recorded trace; scripts/workload.txtar of fwpbench has it"},
+	{"fwpbench shrink", "needs the report of a load that lost jobs; scripts/shrink.txtar of fwpbench has it"},
+	{"fwpcheck recheck run.history", "needs the history of a load; scripts/life.txtar has it"},
 	{"fwpbench run --segment", "begins at three o'clock; scripts/segment.txtar of fwpbench has it"},
 }
 

@@ -54,8 +54,10 @@ func TestEvidenceOfAnExploration(t *testing.T) {
 func TestPrefixes(t *testing.T) {
 	t.Parallel()
 	prefix := func(names string) string { return (&Explorer{Names: names, Subject: &Subject{}}).config().ownPrefix() }
-	assert.Equal(t, prefix("fwp00000000070000-3"), prefix("fwp00000000070000-3"))
-	assert.NotEqual(t, prefix("fwp00000000070000-3"), prefix("fwp00000000070000-4"))
-	assert.NotEqual(t, prefix(""), prefix(""))
+	first, again, other := prefix("fwp00000000070000-3"), prefix("fwp00000000070000-3"), prefix("fwp00000000070000-4")
+	assert.Equal(t, first, again)
+	assert.NotEqual(t, first, other)
+	drawn, anew := prefix(""), prefix("")
+	assert.NotEqual(t, drawn, anew)
 	assert.Regexp(t, "^fwp[0-9a-f]{16}$", prefix("x"))
 }

@@ -98,7 +98,11 @@ func (c cleaning) restored() bool {
 		return true
 	}
 	r, ok := c.connect(cleaner, cleaner)
-	do := func(line string) { _, done := r.Do(line); ok = ok && done }
+	do := func(line string) {
+		if ok {
+			_, ok = r.Do(line)
+		}
+	}
 	for part := range slices.Chunk(unique(paused), queuesUnsure) {
 		do("QUEUE RESUME " + strings.Join(part, " "))
 	}

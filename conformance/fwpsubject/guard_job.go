@@ -56,10 +56,14 @@ func (l *fwpLaw) foreignJobs(argument []byte) bool {
 	return false
 }
 
-// foreignQueue reports whether the arguments of a QUEUE name queues without the run's prefix.
+// foreignQueue reports whether the arguments of a QUEUE name queues without the run's prefix. The key of a job is no
+// QUEUE.
 func (l *fwpLaw) foreignQueue(argument []byte) bool {
 	words := bytes.Fields(argument)
-	return len(words) > 1 && !l.own(words[1:])
+	return len(words) > 1 && !l.own(words[1:]) &&
+		slices.ContainsFunc([]string{"PAUSE", "RESUME", "REMOVE", "LATENCY"}, func(order string) bool {
+			return afterVerb(words[0], order) > 0
+		})
 }
 
 // foreignFilter reports whether the argument of a MUTATE could reach jobs without the run's prefix: whether it is an

@@ -48,7 +48,6 @@ type World struct {
 	unknownJobs bool            // a command was accepted that had to be refused: the queues may hold more than Jobs
 	existing    map[string]bool // queues that have certainly had a job in them since they were removed
 	paused      map[string]int  // queues that may be: since how many commands were sent, or perhaps
-	beyond      bool            // see Beyond
 	stops       int             // of the server, on purpose
 	wrongJobs   []string        // the arguments of PUSHes that had to be refused and were accepted, no more than mostWrong
 }

@@ -123,12 +123,8 @@ func (w *Workload) Filled() Workload {
 	if f.Trace != "" {
 		f.TraceSpeed = cmp.Or(f.TraceSpeed, 1)
 	}
-	if rates := f.Queues.Rates; len(rates) > 0 {
-		f.Rate, f.Queues.Pick, f.Queues.Weights = 0, Weighted, make([]float64, len(rates))
-		for i, rate := range rates {
-			f.Rate += rate
-			f.Queues.Weights[i] = float64(rate)
-		}
+	if len(f.Queues.Rates) > 0 {
+		f.fillRates()
 	}
 	if f.Recorded != nil {
 		f.fillRecorded()
@@ -151,6 +147,15 @@ func (w *Workload) Filled() Workload {
 		f.Topology.Concurrency = cmp.Or(f.Topology.Concurrency, DefaultConcurrency)
 	}
 	return f
+}
+
+// fillRates sets what the rates of the queues say.
+func (w *Workload) fillRates() {
+	w.Rate, w.Queues.Pick, w.Queues.Weights = 0, Weighted, make([]float64, len(w.Queues.Rates))
+	for i, rate := range w.Queues.Rates {
+		w.Rate += rate
+		w.Queues.Weights[i] = float64(rate)
+	}
 }
 
 // fillRecorded sets what the trace says. Workers ask for all queues, which are not alike.

@@ -15,6 +15,19 @@ func (p *page) scroll(name string) {
 	p.raw("<div class=scroll tabindex=0 role=group aria-label=\"%s, part %d\">", esc(cmp.Or(name, "Table")), p.tables)
 }
 
+// titles writes the head of a table.
+func (p *page) titles(columns []reports.Column) {
+	p.raw("<thead><tr>")
+	for _, c := range columns {
+		if c.Title != "" {
+			p.raw("<th scope=col%s>%s</th>", alignment(c), esc(c.Title))
+		} else {
+			p.raw("<td></td>")
+		}
+	}
+	p.raw("</tr></thead>\n")
+}
+
 // table writes rows. name is what it is about. In one with anchors, each row can be linked to.
 func (p *page) table(t reports.Table, name string) {
 	columns := t.Layout()
@@ -33,15 +46,7 @@ func (p *page) table(t reports.Table, name string) {
 	}
 	p.raw(">\n")
 	if t.Titled() {
-		p.raw("<thead><tr>")
-		for _, c := range columns {
-			if c.Title != "" {
-				p.raw("<th scope=col%s>%s</th>", alignment(c), esc(c.Title))
-			} else {
-				p.raw("<td></td>")
-			}
-		}
-		p.raw("</tr></thead>\n")
+		p.titles(columns)
 	}
 	p.raw("<tbody>\n")
 	for _, row := range t.Rows {

@@ -107,8 +107,7 @@ func (p process) record(ctx context.Context, o *recordOptions) error {
 	shown := &shownFindings{p: p, times: map[string]int{}}
 	r := shown.recorder(recorder.Config{
 		Dial: endpoint.Server.Dial, Script: o.output != "", Law: endpoint.Peer.Law, Dialect: endpoint.Peer.Dialect,
-		Pushed: o.trace.pushed(),
-		Watch:  workers.Config{Password: endpoint.Password, Concurrency: o.concurrency, Queues: o.queues},
+		Pushed: o.trace.pushed(), Watch: workers.Config{Password: endpoint.Password, Concurrency: o.concurrency, Queues: o.queues},
 	})
 	defer r.Close()
 	web, err := o.serveMetrics(ctx, r)
