@@ -96,7 +96,7 @@ var shownFaults = map[string][2]string{
 	"refused-time":              {"refused", `!time\r\n`},
 	"refused-ttr":               {"refused", `! ttr\r\n`},
 	"result-no-wait":            {"complete", `b +OK\r\n`},
-	"result-timeout-late":       {"waits", `-TIMEOUT\r\n+OK\r\n`},
+	"result-timeout-late":       {"waits", `!6.0s a -TIMEOUT`},
 	"result-unknown-timeout":    {"complete", `-TIMEOUT\r\n`},
 	"run-other-id":              {"run", `1\r\n00000000-0000-4000-8000-000000000000`},
 	"run-time-to-run":           {"run", `ping 4000`},
