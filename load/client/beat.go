@@ -76,7 +76,8 @@ func (d *duty) observed(now time.Duration, e *protocol.Event) outcome {
 // Sizer returns what reads the replies of TakeInfo, nil if nothing does.
 func (c *Shard) Sizer() protocol.Sizer { return c.sizer }
 
-// TakeInfo returns what an observer was told first since the last call, valid until the next one; empty if nothing was.
+// TakeInfo returns the first reply to an info since the last call, empty if there was none. It is valid until the next
+// call.
 func (c *Shard) TakeInfo() []byte {
 	c.info, c.taken = c.taken[:0], c.info
 	return c.taken

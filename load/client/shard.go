@@ -99,7 +99,7 @@ type Shard struct {
 	workers     []*worker
 	conns       []*conn // all of them
 	buffers     [][]byte
-	info, taken []byte         // what an observer was told; see TakeInfo
+	info, taken []byte         // replies to an info; see TakeInfo
 	event       protocol.Event // the message that is being handled
 	pushing     workload.Push  // the job that is being pushed
 	batch       []workload.Push

@@ -125,7 +125,7 @@ func playQuietAfterLoss(t *trial) {
 	t.staysQuiet(p, told, from)
 }
 
-// staysQuiet decides whether a worker that was told to be quiet stays so after the loss of its connections.
+// staysQuiet decides whether a quiet worker that has lost its connections fetches no job.
 func (t *trial) staysQuiet(p *program, told *workers.Event, loss time.Duration) {
 	again := t.first(after(told.At+timeToAct, p.events(t.notBeside(told, loss, line(fwp.FETCH)))))
 	switch {

@@ -114,7 +114,10 @@ func (o *exploreOptions) endpoint(env func(string) (string, bool)) (at program.E
 	o.fault = "" // what the server keeps may have one too
 	s, err := o.subject(env, "pid")
 	o.fault = fault
-	if err = cmp.Or(err, o.disrupt.apply(&s, fault)); err != nil {
+	if err == nil {
+		err = o.disrupt.apply(&s, fault)
+	}
+	if err != nil {
 		return at, err
 	}
 	return s.Endpoint, o.withoutHistory(s.Peer)
