@@ -32,7 +32,9 @@ type Config struct {
 	Overload client.Overload
 	Pace     float64 // connections opened a second; 0 is 1,000
 	Loops    int     // of the engine; 0 is 1
-	Coarse   bool    // for virtual time: see engine.Config
+	// KeepProcessors is [engine.Config.KeepProcessors].
+	KeepProcessors bool
+	Coarse         bool // for virtual time: see engine.Config
 
 	// Timeout is how long a reply may take before its connection is given up; 0 is client.DefaultPatience. It
 	// must be longer than a fetch may block. A phase without an end of its own is given up when nothing was answered for

@@ -61,7 +61,7 @@ func Run(ctx context.Context, config Config) *Result {
 // startEngine makes the epoll engine if there are addresses for it, and else the portable one.
 func (r *run) startEngine() (err error) {
 	config := engine.Config{
-		Loops: r.config.Loops, Dial: r.config.Dial, Coarse: r.config.Coarse,
+		Loops: r.config.Loops, Dial: r.config.Dial, Coarse: r.config.Coarse, KeepProcessors: r.config.KeepProcessors,
 		Addresses: r.config.Addresses, Spread: r.work.Churn,
 		DialBack: r.config.DialBack, BackAddresses: r.config.BackAddresses,
 	}

@@ -30,6 +30,10 @@ type Config struct {
 	// a millisecond late. Else, on Linux, they come within some ten microseconds. In virtual time
 	// (testing/synctest) it must be set.
 	Coarse bool
+	// KeepProcessors has each thread of the epoll engine keep its processor of the Go runtime while it waits. That saves
+	// what the runtime's monitor does to take it away, a tenth of the CPU time of a load on a slow server. GOMAXPROCS must
+	// be greater than Loops: other goroutines run on what is left.
+	KeepProcessors bool
 	// Linger is how long a connection that its session has closed may take to send what
 	// is left, before that is given up; 0 means 5 s.
 	Linger time.Duration

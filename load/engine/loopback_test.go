@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -17,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/load/engine"
+	"github.com/fwpsuite/fwp/load/measure"
 )
 
 // serve accepts connections on a real loopback address and gives each one to handle, in
@@ -328,5 +330,32 @@ func churn(t *testing.T, e engine.Engine) {
 		e.Do(i%2, func(time.Duration) { loop.Poke(again) })
 	}
 	done.Wait()
+	require.NoError(t, e.Close())
+}
+
+// The garbage collector stops all threads, and other goroutines need a processor: a wait that ended for neither would hang.
+func TestAKeptProcessor(t *testing.T) { //nolint:paralleltest // the number of processors is that of the process
+	build, ok := builders(t)["epoll"]
+	if !ok {
+		t.Skip("this system has no epoll")
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	config := serve(t, func(conn *net.TCPConn) {
+		for command := make([]byte, len("PING\r\n")); ; {
+			if _, err := io.ReadFull(conn, command); err != nil {
+				return
+			}
+			_, _ = io.WriteString(conn, pong)
+		}
+	})
+	config.KeepProcessors = true
+	e := build(config)
+	crew := &pingers{lost: func(err error) { t.Error(err) }}
+	all := crew.open(e, 4)
+	for range 10 {
+		runtime.GC() // while the loop waits
+		crew.run(e, all, 40, 0)
+	}
+	assert.EqualValues(t, 400, crew.times(e).Count(measure.SeriesOf(ping, measure.Response)))
 	require.NoError(t, e.Close())
 }

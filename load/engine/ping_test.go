@@ -203,7 +203,7 @@ func (o order) build() (engine.Engine, error) {
 		}
 		config = connecting(address)
 	}
-	config.Coarse = o.Coarse
+	config.Coarse, config.KeepProcessors = o.Coarse, o.Epoll
 	if o.Epoll {
 		return engine.NewEpoll(config)
 	}

@@ -160,6 +160,11 @@ func (p *poller) await() int {
 		p.setTimer(left)
 		left = -1
 	}
+	if p.loop.engine.config.KeepProcessors {
+		// The runtime believes that the thread runs. Its signals, by which it asks running threads to stop (every 10 ms,
+		// and for the garbage collector), end the wait.
+		return p.take(p.wait2(syscall.RawSyscall6, left))
+	}
 	// The runtime must know that this call blocks: it gives the processor to other goroutines.
 	return p.take(p.wait2(syscall.Syscall6, left))
 }

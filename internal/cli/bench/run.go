@@ -255,9 +255,8 @@ func (o *loadFlags) on(
 		}
 	}
 	if config.Addresses != nil {
-		// With a processor to spare the runtime leaves a loop's own with it while the loop waits. Without one its
-		// monitor looks every 20 us for processors of waiting threads, which is a sixth of the CPU time of a run.
-		runtime.GOMAXPROCS(config.Loops + 1)
+		runtime.GOMAXPROCS(config.Loops + 1) // one is for all other goroutines
+		config.KeepProcessors = true
 	}
 	if begin != nil {
 		begin(&config)

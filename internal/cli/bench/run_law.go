@@ -21,7 +21,7 @@ import (
 // that a load of any size pays the same.
 const (
 	sampledEach     = 2 // of workers, and of all others
-	sampledMessages = 1000
+	sampledMessages = 250
 	sampledSlack    = 5 * time.Second // by which a reply may be late for reasons of the network
 )
 
