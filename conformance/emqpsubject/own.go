@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/session/emqpsession"
@@ -43,7 +44,7 @@ func (l *emqpLaw) judgeTimestamp(m emqp.Message, at time.Time) *breach {
 	seconds, err := strconv.ParseFloat(string(m.Fields[0]), 64)
 	if err != nil || seconds < from || seconds > to {
 		b := wrong("timestamp", "BEAT-03", asLine(m.Command, fmt.Sprintf("number(%d..%d)", from, to)))
-		b.margin = math.MaxInt64 / 2
+		b.margin = law.Certain
 		return b
 	}
 	written := time.Unix(int64(seconds), int64((seconds-math.Floor(seconds))*1e9))

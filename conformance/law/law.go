@@ -2,6 +2,7 @@ package law
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/session"
@@ -112,6 +113,13 @@ type Violation struct {
 	// Own is the clause of the command itself, where Clause is that of an earlier one which may be the reason; else "".
 	Own string
 }
+
+// Certain is the margin of a violation that no lateness explains: something came too soon, by the stamps of this process.
+const Certain = time.Duration(math.MaxInt64 / 2)
+
+// Beyond returns the margin of a violation that is about something that took longer than a limit. It is a quarter of what
+// it took more: a server may be late by more than is measured in this process.
+func Beyond(limit, took time.Duration) time.Duration { return max(0, took-limit) / 4 }
 
 // Trait is something that must be known of the violations of a rule. A rule may have several.
 type Trait uint16

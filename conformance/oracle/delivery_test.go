@@ -209,9 +209,9 @@ func TestEmpty(t *testing.T) {
 	judge(t, map[string]row{
 		"2 s":                  {fetch("2s"), ""},
 		"1.5 s":                {fetch("1500ms"), ""},
-		"less":                 {fetch("1499ms"), "FWP-FETCH-05 block doubtful should"},
+		"less":                 {fetch("1499ms"), "FWP-FETCH-05 block doubtful should certain"},
 		"3 s":                  {fetch("3s"), ""},
-		"more":                 {fetch("3001ms"), "FWP-FETCH-05 block doubtful"},
+		"more":                 {fetch("3001ms"), "FWP-FETCH-05 block doubtful by 250µs"},
 		"more, with slack":     {all("slack 1s", fetch("3001ms")), ""},
 		"one that may not ask": {all(`1 C HELLO {"v":2}`, "1 S +OK", "1 C FETCH q", missing), ""},
 	})
@@ -319,7 +319,7 @@ func TestLate(t *testing.T) {
 	judge(t, map[string]row{
 		"that was there": {
 			all(hello, with(""), "1 C FETCH q", "wait 501ms", "1 S JOB"),
-			"FWP-STATE-04 late doubtful",
+			"FWP-STATE-04 late doubtful by 250µs",
 		},
 		"in time": {all(hello, with(""), "1 C FETCH q", "wait 500ms", "1 S JOB"), ""},
 		"with slack": {
@@ -332,15 +332,15 @@ func TestLate(t *testing.T) {
 		},
 		"while another waits": {
 			all(hello, other, with(""), "2 C FETCH a", "1 C FETCH q", "wait 501ms", "1 S JOB"),
-			"FWP-FETCH-06 late doubtful",
+			"FWP-FETCH-06 late doubtful by 250µs",
 		},
 		"while another came": {
 			all(hello, other, with(""), "1 C FETCH q", "2 C FETCH a", "wait 501ms", "1 S JOB"),
-			"FWP-FETCH-06 late doubtful",
+			"FWP-FETCH-06 late doubtful by 250µs",
 		},
 		"that came while it waited": {
 			all(waiting, "wait 1s", with(""), "wait 501ms", "2 S JOB"),
-			"FWP-FETCH-06 late doubtful",
+			"FWP-FETCH-06 late doubtful by 250µs",
 		},
 		"that came in time": {all(waiting, "wait 1s", with(""), "wait 500ms", "2 S JOB"), ""},
 		"of one that may not fetch": {
@@ -353,7 +353,7 @@ func TestLate(t *testing.T) {
 		},
 		"an INFO when another has waited": {
 			all(waiting, "1 C INFO", "wait 2s", "1 S $x"),
-			"FWP-FETCH-06 stalled doubtful",
+			"FWP-FETCH-06 stalled doubtful by 250ms",
 		},
 		"an INFO while another waits": {all(waiting, "1 C INFO", "wait 1400ms", "1 S $x"), ""},
 		"an INFO, and no FETCH waits": {all(hello, "1 C INFO", "wait 2s", "1 S $x"), ""},
@@ -364,13 +364,13 @@ func TestLate(t *testing.T) {
 		},
 		"an INFO, slow in company before": {
 			all(waiting, "1 C INFO", "wait 501ms", "1 S $x", "1 C INFO", "wait 1499ms", "1 S $x"),
-			"FWP-FETCH-06 stalled doubtful",
+			"FWP-FETCH-06 stalled doubtful by 124.75ms",
 		},
 		"a refusal": {all(waiting, "1 C INFO x", "wait 2s", "1 S -ERR"), ""},
 		"a HELLO":   {all(waiting, `3 C HELLO {"v":2}`, "wait 2s", "3 S +OK"), ""},
 		"an INFO, and another came": {
 			all(hello, other, "1 C INFO", "2 C FETCH q", "wait 2s", "1 S $x"),
-			"FWP-FETCH-06 stalled doubtful",
+			"FWP-FETCH-06 stalled doubtful by 250ms",
 		},
 		"an INFO after another was served": {
 			all(waiting, "1 C INFO", "wait 1700ms", "2 S $-1", "wait 301ms", "1 S $x"),
@@ -382,15 +382,15 @@ func TestLate(t *testing.T) {
 		},
 		"an INFO soon after one that came later": {
 			all(hello, other, "1 C INFO", "2 C FETCH q", "wait 1700ms", "2 S $-1", "wait 300ms", "1 S $x"),
-			"FWP-FETCH-06 stalled doubtful",
+			"FWP-FETCH-06 stalled doubtful by 250ms",
 		},
 		"an INFO soon after another was served": {
 			all(waiting, "1 C INFO", "wait 1700ms", "2 S $-1", "wait 300ms", "1 S $x"),
-			"FWP-FETCH-06 stalled doubtful",
+			"FWP-FETCH-06 stalled doubtful by 250ms",
 		},
 		"an INFO, the other was served": {
 			all(waiting, "1 C INFO", "wait 2s", "2 S $-1", "1 S $x"),
-			"FWP-FETCH-06 stalled doubtful",
+			"FWP-FETCH-06 stalled doubtful by 250ms",
 		},
 	})
 }

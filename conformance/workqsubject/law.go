@@ -247,13 +247,14 @@ type ruling struct {
 	what         string // where expected does not say it all
 	window       [2]time.Duration
 	timed        bool // a span of time is the premise
+	margin       time.Duration
 }
 
 // violation returns what a reply breaks that is not as ruled.
 func (r *ruling) violation(k *call, m session.Message) *law.Violation {
 	v := &law.Violation{
 		Clause: prefix + r.clause, Rule: r.rule, JID: cmp.Or(r.job, k.ID), Expected: r.expected,
-		Got: cmp.Or(r.got, workqdialect.Dialect{}.Text(m)), What: r.what, Window: r.window,
+		Got: cmp.Or(r.got, workqdialect.Dialect{}.Text(m)), What: r.what, Window: r.window, Margin: r.margin,
 		Place: cmp.Or(k.Verb, "malformed") + ": " + pattern(m),
 	}
 	if field, _, is := strings.Cut(r.got, ": "); is {

@@ -64,7 +64,14 @@ func judgedOn(t *testing.T, on *law.Server, lines ...string) string {
 			}
 		}
 		for _, v := range w.Found() {
-			found = append(found, v.Clause+" "+v.Rule)
+			line := v.Clause + " " + v.Rule
+			switch {
+			case v.Margin == law.Certain:
+				line += " certain"
+			case v.Margin > 0:
+				line += " by " + v.Margin.String()
+			}
+			found = append(found, line)
 		}
 	})
 	return strings.Join(found, ", ")
@@ -318,4 +325,15 @@ func TestCounts(t *testing.T) {
 	two := law.NewExclusive()
 	assert.Empty(t, judgedOn(t, two, shortLived, okay))
 	assert.Empty(t, judgedOn(t, two, slices.Concat([]string{"+10s"}, shown(1, 1))...), "a job of another play")
+}
+
+// A wait that ended too soon is certain on a machine that is late by any time, one that ended too late only by less.
+func TestMarginsOfWaits(t *testing.T) {
+	t.Parallel()
+	for after, want := range map[string]string{
+		"+500ms":  "WORKQ-LEASE-04 early certain",
+		"+9300ms": "WORKQ-LEASE-04 late by 1.5s",
+	} {
+		assert.Equal(t, want, judgedOn(t, law.NewServer(), "a> lease n-x 1000", after, "a< -TIMEOUT"), after)
+	}
 }

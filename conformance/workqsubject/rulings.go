@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/session/workqsession"
 	"github.com/fwpsuite/fwp/scenarios/workqdialect"
@@ -281,10 +282,10 @@ func window(k *call, clause string, from, to, at time.Time) ruling {
 	case k.behind || from.IsZero():
 		return ruling{}
 	case at.Before(from.Add(-early)):
-		r.rule = "early"
+		r.rule, r.margin = "early", law.Certain
 		return r
 	case at.After(to.Add(soon)):
-		r.rule = "late"
+		r.rule, r.margin = "late", law.Beyond(0, at.Sub(to.Add(soon)))
 		return r
 	}
 	return ruling{}
