@@ -33,8 +33,8 @@ quick: ## test the packages changed since BASE=main and those that import them d
 
 # Two to three minutes on two processors; see also slow. The other tests that FWP_SLOW=1 adds are those of `make test`.
 .PHONY: matrix
-matrix: ## play the whole matrix of faults and checks, as .ci/run does
-	FWP_SLOW=1 $(GO) test -timeout 30m ./internal/selftest -run 'TestFaults$$'
+matrix: ## play the matrix of faults and checks of servers of FWP, as .ci/run does; OF=. is that of all servers and clients
+	FWP_SLOW=1 $(GO) test -timeout 60m ./internal/selftest -run 'TestFaults$$/$(or $(OF),^fwp-server)'
 
 # Every package that starts goroutines (internal/archtest has a test), and those that share values with them.
 RACED := ./conformance/... ./fakes/... ./fwptest ./internal/... ./load/... ./reports/... ./scenarios/... ./zmtp
@@ -103,6 +103,10 @@ client-npm: ## test the embedded server with npm's faktory-worker; needs node an
 	cd clients/npm && npm ci --no-audit --no-fund
 	$(GO) test -race -count=1 -tags npm ./clients/npm
 
+.PHONY: client-go
+client-go: ## test the double with the tests of faktory_worker_go, and judge its worker
+	cd clients/go && $(GO) vet ./... && $(GO) test -count=1 ./...
+
 .PHONY: client-python
 client-python: ## test the package for Python; needs python3
 	$(GO) build -o bin/fwpcheck ./cmd/fwpcheck
@@ -136,3 +140,4 @@ tidy-check: ## check that go.mod and go.sum are as go mod tidy leaves them
 	cd tools/lint && $(GO) mod tidy -diff
 	cd tools/browser && $(GO) mod tidy -diff
 	cd tools/kubernetes && $(GO) mod tidy -diff
+	cd clients/go && $(GO) mod tidy -diff

@@ -127,6 +127,7 @@ type Finding struct {
 	Expected string
 	Got      string
 	What     string // what is wrong, in words
+	Refused  string // the verb of the command that was refused, empty if none was
 	Script   string // text of a script that reproduces it; empty if there is none
 }
 

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -73,7 +74,7 @@ func Exchanges(greeting string, conversation []play.Line) []Exchange {
 			if x.until = l.At; l.Ended {
 				x.Ended = true
 			} else {
-				x.Got = l.Text
+				x.Got = cmp.Or(l.Means, l.Text)
 			}
 			all = append(all, x)
 		}

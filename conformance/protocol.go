@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"errors"
+	"net"
 	"slices"
 	"strings"
 	"time"
@@ -32,15 +33,18 @@ type Protocol struct {
 	// GrammarClauses are the clauses about the bytes of a message: a line does not pass them whose message breaks the
 	// grammar and was read all the same.
 	GrammarClauses []string
+	// General are clauses that say less than what the law may know of the same message: where it blames another clause for
+	// certain, a line about one of these decides nothing.
+	General []string
 	// Limited are the verbs of commands that bring what a server may have a limit for: a job, a queue, a client.
 	Limited []string
 	// Goal returns what must have happened in a check for its pass of a clause to mean something, and whether that is
 	// strict: it is not where it is left to chance, and then one check that reached it is enough. The check is empty for
 	// the clause as a whole.
 	Goal func(check, clause string) (goal Goal, strict bool)
-	// Identify says what is at a target before any check runs, and waits for each reply no longer than the timeout. The
-	// error says what is there instead of a server of the protocol.
-	Identify func(ctx context.Context, t play.Target, timeout time.Duration) (Identity, error)
+	// Recognize says what is behind a new connection, and waits for each reply no longer than the timeout. It is lenient:
+	// the checks evaluate what is somehow wrong. The error says what is there instead of a server of the protocol.
+	Recognize func(ctx context.Context, nc net.Conn, timeout time.Duration) (Identity, error)
 	// Premise is asked when something was found: the error says what a server does otherwise that the checks take for
 	// granted and the specification leaves open. Nil: nothing is.
 	Premise func(ctx context.Context, t play.Target) error
@@ -58,6 +62,23 @@ type Protocol struct {
 	// introduce themselves.
 	Admission string
 	Unrefused func(verb string) string
+}
+
+// Identify says what is at a target before any check runs, by Recognize. It dials no longer than the timeout.
+func (p *Protocol) Identify(ctx context.Context, t play.Target, timeout time.Duration) (Identity, error) {
+	dialing, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	nc, err := t.Dial(dialing)
+	if err != nil {
+		return Identity{}, err
+	}
+	defer nc.Close()
+	defer context.AfterFunc(ctx, func() { _ = nc.SetDeadline(time.Unix(1, 0)) })()
+	id, err := p.Recognize(ctx, nc, timeout)
+	if err != nil && ctx.Err() != nil {
+		return Identity{}, context.Cause(ctx)
+	}
+	return id, err
 }
 
 // ClauseByID returns the clause with this id, or false if there is none. Case counts.

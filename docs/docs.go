@@ -16,8 +16,8 @@ var (
 	EMQP string
 )
 
-// Faults has faults.md, workq-faults.md, emqp-faults.md and worker-faults.md: a title, paragraphs, and a table with a row
-// for each fault.
+// Faults has faults.md and worker-faults.md of FWP, and the same with the name of a protocol in front of it: a title,
+// paragraphs, and a table with a row for each fault.
 //
 //go:embed *faults.md
 var Faults embed.FS

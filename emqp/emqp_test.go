@@ -159,3 +159,29 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestMend: which frames are certainly a message, although they are not as the document has them.
+func TestMend(t *testing.T) {
+	t.Parallel()
+	for from, want := range map[string]string{
+		"|eMQP/1.1|KBAI|1":                   "|eMQP/1.0|KBAI|1",
+		"eMQP/1.0|KBAI|1":                    "|eMQP/1.0|KBAI|1",
+		"w||eMQP/1.0|REQUEST|1|q||x":         "|eMQP/1.0|REQUEST|1|q||x",
+		"|eMQP/1.0|REPLY|1|x|w":              "|eMQP/1.0|REPLY|1|x",
+		"|eMQP/1.0|HEARTBEAT|1":              "|eMQP/1.0|HEARTBEAT|1|0.0",
+		"|eMQP/1.0|HEARTBEAT|1|today":        "|eMQP/1.0|HEARTBEAT|1|0.0",
+		"|eMQP/1.1|HEARTBEAT|1|1600000000|x": "|eMQP/1.0|HEARTBEAT|1|1600000000",
+		"|eMQP/1.0|REQUEST|1|q|":             "", // one frame is missing
+		"|eMQP/1.0|PUBLISH|1|q||x|y":         "", // which of the two tables is open
+		"|eMQP/1.0|KBYE|1":                   "",
+		"|FWP/1.0|KBAI|1":                    "",
+		"KBAI|1":                             "",
+		"":                                   "",
+	} {
+		mended := frames(from)
+		for _, err := emqp.Parse(mended); err != nil && mended != nil; _, err = emqp.Parse(mended) {
+			mended = emqp.Mend(mended)
+		}
+		assert.Equal(t, want, string(bytes.Join(mended, []byte("|"))), from)
+	}
+}

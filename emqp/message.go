@@ -1,6 +1,7 @@
 package emqp
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -42,6 +43,9 @@ type Message struct {
 func (m Message) Frames() [][]byte {
 	return append([][]byte{{}, []byte(Version), []byte(m.Command), []byte(m.ID)}, m.Fields...)
 }
+
+// NoTimestamp stands in a mended HEARTBEAT for the timestamp that it has not. No broker writes it so.
+const NoTimestamp = "0.0"
 
 // common is how many frames are the same in each message.
 const common = 4
@@ -145,6 +149,44 @@ func Parse(frames [][]byte) (Message, error) {
 		}
 	}
 	return m, nil
+}
+
+// Mend returns the frames of the message that others certainly are, without the first thing that is wrong with them: an
+// identity stands before the empty frame, or that is missing; the version is another one; there are frames behind those
+// of the table; a HEARTBEAT has no timestamp, and gets [NoTimestamp]. It returns nil if no message is certain.
+func Mend(frames [][]byte) [][]byte {
+	_, err := Parse(frames)
+	wrong, is := errors.AsType[*Error](err)
+	if !is || len(frames) < common-1 {
+		return nil
+	}
+	versioned := func(i int) bool { return strings.HasPrefix(strings.ToLower(string(frames[i])), "emqp") }
+	switch {
+	case wrong.Rule == RuleEmpty && versioned(0):
+		return append([][]byte{{}}, frames...)
+	case wrong.Rule == RuleEmpty && len(frames[1]) == 0 && versioned(2):
+		return frames[1:]
+	case wrong.Rule == RuleVersion && versioned(1):
+		return append([][]byte{{}, []byte(Version)}, frames[2:]...)
+	case wrong.Rule == RuleTimestamp:
+		return append(frames[:common:common], []byte(NoTimestamp))
+	case wrong.Rule == RuleFrames:
+		return mendCount(frames)
+	}
+	return nil
+}
+
+// mendCount is Mend where only the number of frames is wrong.
+func mendCount(frames [][]byte) [][]byte {
+	command := string(frames[2])
+	all := shapes[command]
+	switch {
+	case command == HEARTBEAT && len(frames) == common:
+		return append(frames[:common:common], []byte(NoTimestamp))
+	case len(all) == 1 && len(frames) > common+len(all[0]):
+		return frames[:common+len(all[0])]
+	}
+	return nil
 }
 
 // checkCommon checks the frames that are the same in each message.

@@ -98,6 +98,10 @@ type Config struct {
 	// EndWithoutOK closes the connection after END without the OK. (End State)
 	EndWithoutOK bool
 
+	// Farewell is for how long an orderly restart refuses every command, and closes its connection, before the server
+	// stops listening.
+	Farewell time.Duration
+
 	// Like is the family of servers whose additions to the specification the server has.
 	Like Like
 

@@ -138,6 +138,9 @@ func (c *conn) serveCommand(line []byte, broken *Refusal) bool {
 	if broken != nil {
 		e.Err = broken
 	}
+	if c.s.leaving.Load() {
+		e.Err, e.Close = refuse(AboutLimit, "shutdown in progress"), true
+	}
 	c.s.at(LineRead, e)
 	if !c.pause(e) {
 		return false

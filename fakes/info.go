@@ -90,7 +90,8 @@ func memory() uint64 {
 func (s *Server) newStore() *store.Store[*job, *Event] {
 	config := store.Config[*job, *Event]{
 		MaxQueueJobs: s.cfg.MaxQueueJobs, MaxQueues: s.cfg.MaxQueues, ScanEvery: s.cfg.ScanEvery,
-		Keep: s.cfg.Like != "", MaxBytes: s.cfg.MaxStored, Bytes: &s.cfg.Memory.stored, Size: func(j *job) int { return j.size },
+		Keep: s.cfg.Like != "", MaxBytes: s.cfg.MaxStored, Bytes: &s.cfg.Memory.stored,
+		Size:    func(j *job) int { return j.size },
 		Enqueue: func(j *job, now time.Time) *job { return j.with("enqueued_at", stamp(now)) },
 		Expire: failure{
 			errtype: "ReservationExpired",

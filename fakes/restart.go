@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes/store"
+	"github.com/fwpsuite/fwp/internal/wait"
 )
 
 // Close stops listening, closes every connection, and returns when all goroutines of the
@@ -51,6 +52,11 @@ func (s *Server) Down(reset bool) error {
 	defer s.life.Unlock()
 	if s.store == nil {
 		return errors.New("restart: the server was never started")
+	}
+	if s.cfg.Farewell > 0 && !reset {
+		s.leaving.Store(true)
+		wait.Until(s.stopped, s.cfg.Farewell)
+		defer s.leaving.Store(false)
 	}
 	s.stop(reset)
 	s.store.Restarted(&Event{Reset: reset})
@@ -117,8 +123,8 @@ type StoredJob struct {
 }
 
 // Jobs returns the jobs that the server has: those in queues in their order, by the names of the queues, then the
-// scheduled, retried and held ones in the order of their times. Dead jobs are only counted, see INFO, unless Config.Like
-// keeps them.
+// scheduled, retried and held ones in the order of their times. Dead jobs are only counted, see INFO, unless
+// Config.Like keeps them.
 func (s *Server) Jobs() []StoredJob {
 	var all []StoredJob
 	for _, stored := range s.store.Jobs() {

@@ -33,7 +33,8 @@ type Server struct {
 	stopped   chan struct{} // closed by Close
 	serving   sync.WaitGroup
 
-	life sync.Mutex // held by Close, Restart and Kill
+	life    sync.Mutex  // held by Close, Restart and Kill
+	leaving atomic.Bool // a restart refuses commands
 
 	mu     sync.Mutex
 	ln     net.Listener // nil while the server does not listen

@@ -126,14 +126,12 @@ func (w *wire) ended() {
 // memory is a server in an in-memory network, for virtual time.
 func memory(tb testing.TB, config fakes.Config) (*fakes.Server, func() *wire) {
 	tb.Helper()
-	network := memnet.New()
-	config.Listen = func() (net.Listener, error) { return network.Listen("server:7419") }
+	place := memnet.NewPlace()
+	config.Listen = place.Listen
 	s := fakes.NewServer(config)
 	return s, func() *wire {
 		tb.Helper()
-		conn, err := network.DialContext(tb.Context(), "tcp", "server:7419")
-		require.NoError(tb, err)
-		return newWire(tb, conn)
+		return newWire(tb, place.MustDial())
 	}
 }
 

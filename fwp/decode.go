@@ -47,8 +47,8 @@ func Decode(b []byte, limit int) (r Reply, n int, err error) {
 // because the bytes may move between two calls.
 type decoder struct {
 	limit int
-	lf    bool         // an LF alone may end a line
-	lapse *SyntaxError // the first line of the reply that ends so; nil if there is none
+	on    bool         // it reads on: see Reader.ReadOn
+	lapse *SyntaxError // that it has read on behind; nil if there is none
 	phase phase
 	pos   int // the bytes before it are parsed
 
@@ -98,15 +98,14 @@ func newDecoder(limit int) decoder {
 
 // reset clears everything except the limit and the memory for nodes.
 func (d *decoder) reset() {
-	*d = decoder{limit: d.limit, lf: d.lf, nodes: d.nodes[:0]}
+	*d = decoder{limit: d.limit, on: d.on, nodes: d.nodes[:0]}
 }
 
-// run parses until the reply is complete or it returns ErrShort or *SyntaxError. An LF that ends a line leads to a
-// whole reply, or to another form of the null, or it is what is wrong with the reply.
+// run parses until the reply is complete or it returns ErrShort or *SyntaxError. What it has read on behind leads to a
+// whole reply, or it is what is wrong with the reply.
 func (d *decoder) run(b []byte) error {
 	err := d.parse(b)
-	syntax, is := errors.AsType[*SyntaxError](err)
-	if is && d.lapse != nil && syntax.Rule != RuleNull {
+	if _, is := errors.AsType[*SyntaxError](err); is && d.lapse != nil {
 		return d.lapse
 	}
 	return err
@@ -205,10 +204,21 @@ func (d *decoder) lineFeed(b []byte, at int, expected string) error {
 		Rule: RuleLineEnd, Offset: int64(at), Expected: expected, Got: excerptAt(b, at, "no more bytes"),
 	}
 	isText := d.kind == SimpleString || d.kind == ErrorReply
-	if !d.lf || isText && at+1 < len(b) && !bytes.ContainsRune([]byte("+-:$*"), rune(b[at+1])) {
+	if !d.on || isText && at+1 < len(b) && !bytes.ContainsRune([]byte("+-:$*"), rune(b[at+1])) {
 		return err
 	}
 	d.lapse = cmp.Or(d.lapse, err)
+	return nil
+}
+
+// readOn returns an error, or keeps it and returns nil where the decoder reads on. Another form of the null counts for
+// more than a line end.
+func (d *decoder) readOn(b []byte, rule Rule, offset int, expected string) error {
+	err := d.fail(b, rule, offset, expected)
+	if !d.on || d.depth > 0 {
+		return err
+	}
+	d.lapse, _ = errors.AsType[*SyntaxError](err)
 	return nil
 }
 

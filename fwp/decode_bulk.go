@@ -1,6 +1,7 @@
 package fwp
 
 import (
+	"errors"
 	"fmt"
 	"unicode/utf8"
 )
@@ -14,23 +15,28 @@ func (d *decoder) readPayload(b []byte) error {
 			return ErrShort
 		}
 		if b[d.end+1] == '\n' {
-			d.pos = d.end + len(crlf)
-			d.add(node{kind: BulkString, start: d.start, end: d.end})
-			return nil
+			return d.addBulk(d.end, len(crlf))
 		}
 	}
-	if b[d.end] == '\n' && d.hasLapse() { // the line of its length has ended so, too
-		d.pos = d.end + 1
-		d.add(node{kind: BulkString, start: d.start, end: d.end})
-		return nil
+	if b[d.end] == '\n' && d.lapse != nil { // the line of its length has ended so, too
+		return d.addBulk(d.end, 1)
 	}
 	d.pos, d.runes = d.start, 0
 	d.phase = wantOverrun
 	return nil
 }
 
-// hasLapse reports whether a line of this reply has ended with LF alone, and was read on behind it.
-func (d *decoder) hasLapse() bool { return d.lapse != nil }
+// addBulk records a bulk string that ends at a position, with a line end of so many bytes behind it. An empty one that
+// was read on behind is a null.
+func (d *decoder) addBulk(end, lineEnd int) error {
+	n := node{kind: BulkString, start: d.start, end: end}
+	if d.lapse != nil && d.lapse.Rule == RuleNull {
+		n = node{kind: NullBulk}
+	}
+	d.pos = end + lineEnd
+	d.add(n)
+	return nil
+}
 
 // readOverrun finds out why a payload does not end where its length requires. It counts
 // the characters from the payload's start to the first CRLF: a server that announces
@@ -45,6 +51,8 @@ func (d *decoder) readOverrun(b []byte) error {
 			return ErrShort
 		}
 		switch ends := rest[0] == '\r' && rest[1] == '\n'; {
+		case ends && d.runes == announced && d.on && d.depth == 0:
+			return d.readCharacters(b)
 		case ends && d.runes == announced:
 			return d.failBulk(b, RuleCharacters, fmt.Sprintf(
 				"; the text before the first CR LF has %d characters in %d bytes", d.runes, d.pos-d.start))
@@ -61,6 +69,12 @@ func (d *decoder) readOverrun(b []byte) error {
 		d.runes++
 	}
 	return ErrShort
+}
+
+// readCharacters reads on behind a length in characters.
+func (d *decoder) readCharacters(b []byte) error {
+	d.lapse, _ = errors.AsType[*SyntaxError](d.failBulk(b, RuleCharacters, ""))
+	return d.addBulk(d.pos, len(crlf))
 }
 
 // failBulk returns an error at the first byte after the announced payload that is not CR LF.

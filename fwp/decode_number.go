@@ -107,7 +107,9 @@ func (d *decoder) bulkHeader(b []byte) error {
 		d.add(node{kind: NullBulk})
 		return nil
 	case d.num == 0 && d.depth == 0:
-		return d.fail(b, RuleNull, d.start, "-1 for the null bulk string")
+		if err := d.readOn(b, RuleNull, d.start, "-1 for the null bulk string"); err != nil {
+			return err
+		}
 	case d.num > uint64(max(0, d.limit-d.pos-len(crlf))):
 		return d.tooLong(b, d.start)
 	}
@@ -119,7 +121,11 @@ func (d *decoder) bulkHeader(b []byte) error {
 
 func (d *decoder) arrayHeader(b []byte) error {
 	if d.neg {
-		return d.fail(b, RuleNull, d.start-1, "$-1 for the null bulk string")
+		err := d.readOn(b, RuleNull, d.start-1, "$-1 for the null bulk string")
+		if err == nil {
+			d.add(node{kind: NullBulk})
+		}
+		return err
 	}
 	if d.num > uint64(maxElements-d.elements) || d.num > uint64((d.limit-d.pos)/minElement) {
 		return d.tooLong(b, d.start)

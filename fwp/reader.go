@@ -31,12 +31,13 @@ func NewReader(r io.Reader, limit int) *Reader {
 // means [DefaultLimit].
 func (r *Reader) SetLimit(limit int) { r.dec.limit = newDecoder(limit).limit }
 
-// AcceptLF has the reader go on where a line ends with LF alone and it is certain what the reply is: see
+// ReadOn has the reader go on where a reply breaks the grammar and it is certain what it is and where it ends: a line
+// ends with LF alone, the null is written *-1 or as an empty bulk string, a length counts characters. See
 // [Reader.Lapse].
-func (r *Reader) AcceptLF() { r.dec.lf = true }
+func (r *Reader) ReadOn() { r.dec.on = true }
 
-// Lapse returns the error of the first line that ends with LF alone in the reply that Read returned last, or in the
-// one that is not complete; nil if there is none. Only a reader with AcceptLF has such replies.
+// Lapse returns the first such error in the reply that Read returned last, or in the one that is not complete; nil if
+// there is none. Only a reader with ReadOn has such replies.
 func (r *Reader) Lapse() *SyntaxError { return cmp.Or(r.dec.lapse, r.lapse) }
 
 // Read returns the next reply. Its Text is valid until the next Read.

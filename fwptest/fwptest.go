@@ -140,7 +140,7 @@ func newRun(ctx context.Context, url string, o Options) (*suiteRun, error) {
 	if o.Seed == 0 {
 		o.Seed = rand.Uint64()
 	}
-	id, err := fwpsuite.Identify(ctx, server, o.Timeout)
+	id, err := fwpsuite.Protocol().Identify(ctx, server, o.Timeout)
 	if err == nil && id.Protected {
 		err = fwpsuite.Authenticate(ctx, server, o.Password, o.Timeout)
 	}

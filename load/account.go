@@ -80,7 +80,8 @@ func (a *account) findings() (findings []results.LoadFinding) {
 		f := add(kind, count, jids)
 		f.Count = count // as in the account of the jobs: some of those that are missing may have gone with a fetch
 		if f.More = max(0, count-int64(len(jids))); count > 0 && int64(len(jids)) > count {
-			f.Notes = []string{fmt.Sprintf("%d of these jobs may have gone with fetches that had no reply", int64(len(jids))-count)}
+			f.Notes = []string{fmt.Sprintf("%d of these jobs may have gone with fetches that had no reply",
+				int64(len(jids))-count)}
 		}
 	}
 	lost(results.FindingLost, c.Lost, ledger.NotStopped)
@@ -102,6 +103,7 @@ func (a *account) findings() (findings []results.LoadFinding) {
 var flaws = [ledger.Flaws]results.FindingKind{
 	ledger.NotOurs: results.FindingForeign, ledger.WrongQueue: results.FindingQueue,
 	ledger.Altered: results.FindingAltered, ledger.WasRefused: results.FindingRefused, ledger.Early: results.FindingEarly,
+	ledger.Paused: results.FindingPaused,
 }
 
 // flawed returns the jobs with a flaw, and a note about each.

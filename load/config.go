@@ -29,6 +29,8 @@ type Config struct {
 
 	Dial     func(context.Context) (net.Conn, error)
 	Protocol protocol.Protocol // of the server, such as fwpspeaker.New
+	// Tap, if set, is [client.Config.Tap]; it is safe for concurrent use.
+	Tap      func(worker string) client.Tap
 	Overload client.Overload
 	Pace     float64 // connections opened a second; 0 is 1,000
 	Loops    int     // of the engine; 0 is 1

@@ -62,7 +62,7 @@ func (r *run) disrupt(ctx context.Context) (stop func()) {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		disrupt.Run(ctx, r.config.Schedule, r.config.Disrupt, &r.disrupted)
+		disrupt.Run(ctx, r.config.Schedule, operated{&r.disrupted}, &r.disrupted)
 	}()
 	return func() {
 		cancel()
@@ -102,7 +102,7 @@ func (d *disrupted) Ended(what disrupt.Disruption, err error) {
 
 // record adds a disruption to the history.
 func (d *disrupted) record(done *doneDisruption) {
-	if d.calls == nil {
+	if d.calls == nil || done.Action.ByCommand() {
 		return
 	}
 	op := history.Disrupt
@@ -203,7 +203,8 @@ func (r *run) reportDisruptions() *results.LoadDisruptions {
 			until = d.done[i+1].began
 		}
 		one := results.LoadDisruption{
-			Action: string(done.Action), Words: done.String(), Planned: done.YAML(), At: done.began, Took: done.ended - done.began,
+			Action: string(done.Action), Words: done.String(), Planned: done.YAML(), At: done.began,
+			Took:   done.ended - done.began,
 			Served: -1, Back: -1,
 		}
 		if done.err != nil {

@@ -2,13 +2,11 @@ package load_test
 
 import (
 	"context"
-	"net"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/fakes"
@@ -48,20 +46,15 @@ func (n network) Begin(_ context.Context, d disrupt.Disruption) (func(context.Co
 func behindProxy(t *testing.T, d disrupt.Disruption) (report *results.Load) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		links := memnet.New()
-		server := fakes.NewServer(fakes.Config{
-			Hook: away, Listen: func() (net.Listener, error) { return links.Listen("server:1") },
-		})
+		behind, front := memnet.NewPlace(), memnet.NewPlace()
+		server := fakes.NewServer(fakes.Config{Hook: away, Listen: behind.Listen})
 		defer server.Close()
-		front, err := links.Listen("proxy:1")
-		require.NoError(t, err)
-		p := proxy.New(proxy.Config{
-			Dial: func(ctx context.Context) (net.Conn, error) { return links.DialContext(ctx, "tcp", "server:1") },
-		})
+		l := front.MustListen()
+		p := proxy.New(proxy.Config{Dial: behind.Dial})
 		defer p.Close()
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		go p.Serve(ctx, front) //nolint:errcheck // it ends with ctx
+		go p.Serve(ctx, l) //nolint:errcheck // it ends with ctx
 		d.At = 5 * second
 		report = load.Run(t.Context(), load.Config{
 			Workload: workload.Workload{
@@ -69,7 +62,7 @@ func behindProxy(t *testing.T, d disrupt.Disruption) (report *results.Load) {
 				ReserveFor: workload.Duration(time.Minute), Drain: workload.Duration(6 * time.Minute),
 			},
 			Seed: 1, Run: "test", Coarse: true, ClauseOf: fwpsuite.ClauseOf, Protocol: fwpspeaker.New(""),
-			Dial:     func(ctx context.Context) (net.Conn, error) { return links.DialContext(ctx, "tcp", "proxy:1") },
+			Dial:     front.Dial,
 			Schedule: []disrupt.Disruption{d}, Disrupt: network{p},
 		}).Report
 		quiet(report, nil)

@@ -6,6 +6,6 @@
 //
 // Files, in the order in which they can be read: config.go, run.go, start.go and drain.go (the phases), watch.go,
 // stall.go and second.go (what is observed meanwhile, with the map of response times), disrupted.go (what is done
-// to the target), report.go, account.go, planned.go and findings.go (the result), join.go and segments.go
-// (the result of several generators), crossing.go (jobs that cross between them).
+// to the target) with operated.go (by commands), report.go, account.go, planned.go and findings.go (the result),
+// join.go and segments.go (the result of several generators), crossing.go (jobs that cross between them).
 package load

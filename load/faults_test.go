@@ -93,6 +93,7 @@ func TestFaultsOfDeliveryAreFound(t *testing.T) {
 		{"push-other-answer", results.FindingReply, 0},
 		{"ack-other-answer", results.FindingReply, 0},
 		{"fetch-simple", results.FindingReply, 0},
+		{"ack-redelivered", results.FindingReturned, 0},
 	}
 	for i, test := range cases {
 		if !slow.Enabled() && i%2 != 0 {
@@ -101,7 +102,7 @@ func TestFaultsOfDeliveryAreFound(t *testing.T) {
 		t.Run(test.fault, func(t *testing.T) {
 			t.Parallel()
 			w := steady()
-			if test.fault == "reply-null-empty" {
+			if strings.HasPrefix(test.fault, "reply-null") {
 				w.Rate = 1 // so that workers wait in vain
 			}
 			l := find(t, w, test.fault)
@@ -115,11 +116,12 @@ func TestFaultsOfDeliveryAreFound(t *testing.T) {
 			} else {
 				ours(t, f.JIDs)
 			}
-			if test.kind == results.FindingDuplicated { // the second may come when the first is done
-				assert.Subset(t, []results.FindingKind{test.kind, results.FindingReturned}, kinds(l))
-				return
+			alone := []results.FindingKind{test.kind}
+			if test.kind == results.FindingDuplicated || test.kind == results.FindingReturned {
+				// A job that comes again may come before or after the reply to the ACK of the first delivery.
+				alone = []results.FindingKind{results.FindingDuplicated, results.FindingReturned}
 			}
-			assert.Equal(t, []results.FindingKind{test.kind}, kinds(l), "and nothing else")
+			assert.Subset(t, alone, kinds(l), "and nothing else")
 		})
 	}
 }

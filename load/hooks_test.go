@@ -40,10 +40,13 @@ func stalling(at, length time.Duration) func(*fakes.Event) {
 }
 
 // each has fn see every nth job that is delivered.
-func each(n int64, fn func(*fakes.Event)) func(*fakes.Event) {
+func each(n int64, fn func(*fakes.Event)) func(*fakes.Event) { return eachAt(fakes.Delivered, n, fn) }
+
+// eachAt has fn see every nth event at a point.
+func eachAt(point fakes.Point, n int64, fn func(*fakes.Event)) func(*fakes.Event) {
 	var count atomic.Int64
 	return func(e *fakes.Event) {
-		if e.Point == fakes.Delivered && count.Add(1)%n == 0 {
+		if e.Point == point && count.Add(1)%n == 0 {
 			fn(e)
 		}
 	}

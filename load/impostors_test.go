@@ -2,13 +2,11 @@ package load_test
 
 import (
 	"bufio"
-	"context"
 	"maps"
 	"math/rand/v2"
 	"net"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -19,6 +17,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/serving"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
@@ -95,23 +94,16 @@ func (i impostor) against(t *testing.T, w workload.Workload) *results.Load {
 func (i impostor) loaded(t *testing.T, w workload.Workload, spoken protocol.Protocol) (report *results.Load) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		network := memnet.New()
-		ln, err := network.Listen("server:7419")
-		require.NoError(t, err)
-		var serving sync.WaitGroup
+		place := memnet.NewPlace()
+		var served serving.Group
 		var connections atomic.Uint64
-		serving.Go(func() {
-			for nc, err := ln.Accept(); err == nil; nc, err = ln.Accept() {
-				serving.Go(func() { i.serve(nc, connections.Add(1)) })
-			}
-		})
+		go served.Serve(place.MustListen(), func(nc net.Conn) { i.serve(nc, connections.Add(1)) })
 		require.NoError(t, w.Check())
 		result := load.Run(t.Context(), load.Config{
 			Workload: w, Seed: 1, Run: "test", Coarse: true, Loops: 2, ClauseOf: fwpsuite.ClauseOf, Protocol: spoken,
-			Dial: func(ctx context.Context) (net.Conn, error) { return network.DialContext(ctx, "tcp", "server:7419") },
+			Dial: place.Dial,
 		})
-		require.NoError(t, ln.Close())
-		serving.Wait()
+		served.Close()
 		report = result.Report
 		if report.Unreachable == "" {
 			quiet(report, nil)

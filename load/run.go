@@ -162,7 +162,7 @@ func (r *run) start() error {
 	}
 	r.jobs = r.config.Workload.Jobs(name, r.config.Seed)
 	loops := r.engine.Loops()
-	r.shared = new(client.Shared)
+	r.shared = client.NewShared(len(r.jobs.Queues()))
 	if r.config.History {
 		r.recorder = history.NewRecorder()
 	}
@@ -173,7 +173,8 @@ func (r *run) start() error {
 		config := client.Config{
 			Loop: loop, Index: i, Of: len(loops), Workload: &r.config.Workload, Jobs: r.jobs,
 			Recorder: recorder, Ledger: r.ledger, Shared: r.shared, Overload: r.config.Overload,
-			Segment: r.config.Segment, Run: r.config.Run, Speaker: r.config.Protocol.Speaker, Began: r.began,
+			Segment: r.config.Segment, Run: r.config.Run, Speaker: r.config.Protocol.Speaker, Tap: r.config.Tap,
+			Began:       r.began,
 			ConnectRate: r.config.Pace / float64(len(loops)), Patience: r.config.Timeout,
 		}
 		config.Plan, config.Disrupted = r.plan, len(r.config.Schedule) > 0

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,6 +16,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/load"
@@ -70,8 +71,8 @@ func (b bench) result(t *testing.T) *load.Result {
 func (b bench) with(t *testing.T, act func(context.Context, load.Config)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		network := memnet.New()
-		b.server.Listen = func() (net.Listener, error) { return network.Listen("server:7419") }
+		place := memnet.NewPlace()
+		b.server.Listen = place.Listen
 		before := b.server.Hook
 		b.server.Hook = func(e *fakes.Event) {
 			if before != nil {
@@ -88,7 +89,7 @@ func (b bench) with(t *testing.T, act func(context.Context, load.Config)) {
 		config := load.Config{
 			Workload: b.load, Seed: 1, Run: "test", Coarse: true, Loops: 2, ClauseOf: fwpsuite.ClauseOf,
 			Protocol: fwpspeaker.New(b.server.Password),
-			Dial:     func(ctx context.Context) (net.Conn, error) { return network.DialContext(ctx, "tcp", "server:7419") },
+			Dial:     place.Dial,
 		}
 		if b.change != nil {
 			b.change(&config)
@@ -268,7 +269,13 @@ func TestAnObserverTellsTheSizesOfQueues(t *testing.T) {
 	t.Parallel()
 	w := steady()
 	w.Observers, w.ObserveEvery, w.Work.Min, w.Work.Max = 1, workload.Duration(100*ms), 60*ms, 60*ms // 83 jobs a second
-	l := bench{load: w}.run(t)
+	var asked atomic.Int64
+	l := bench{load: w, hooks: []func(*fakes.Event){func(e *fakes.Event) {
+		if e.Point == fakes.Checked && e.Command.Verb == fwp.INFO {
+			asked.Add(1)
+		}
+	}}}.run(t)
+	assert.InDelta(t, 50, asked.Load(), 3, "as long as others push")
 	var sizes []int64
 	for _, s := range l.Series {
 		if s.Phase == "measure" && s.Over > second/2 {

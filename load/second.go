@@ -62,7 +62,8 @@ func (r *run) serverSecond(over time.Duration) *results.ServerSecond {
 		return nil
 	}
 	return &results.ServerSecond{
-		CPU: float64(now.CPU-before.CPU) / float64(over), MemoryBytes: now.Memory, RedisBytes: now.Redis, Threads: now.Threads,
+		CPU: float64(now.CPU-before.CPU) / float64(over), MemoryBytes: now.Memory, RedisBytes: now.Redis,
+		Threads: now.Threads,
 	}
 }
 

@@ -60,10 +60,9 @@ func TestAPassword(t *testing.T) {
 func TestNobodyIsThere(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		network := memnet.New()
 		l := load.Run(t.Context(), load.Config{
 			Workload: steady(), Run: "test", Coarse: true, Protocol: fwpspeaker.New(""),
-			Dial: func(ctx context.Context) (net.Conn, error) { return network.DialContext(ctx, "tcp", "server:7419") },
+			Dial: memnet.NewPlace().Dial,
 		}).Report
 		outcome(t, l, reports.ExitUnreachable, "connection refused")
 	})

@@ -124,7 +124,8 @@ func CaseStateOf(v Verdict, o ExitOptions) CaseState {
 // of its own, and so is one whose goal was not reached.
 func (r *Report) Suite(o ExitOptions) Suite {
 	s := Suite{
-		Name: "fwpcheck " + cmp.Or(r.Target.Role, "run"), Version: r.Version, Target: r.Target.String(), Subject: r.Target.short(),
+		Name: "fwpcheck " + cmp.Or(r.Target.Role, "run"), Version: r.Version, Target: r.Target.String(),
+		Subject: r.Target.short(),
 		Started: r.Started, Took: r.Took, Seed: r.Seed,
 	}
 	s.Code, s.Words = r.Outcome(o)
@@ -297,8 +298,8 @@ func (f *Finding) asCase(o ExitOptions) Case {
 	return c
 }
 
-// lineOf returns the line of a generated script, counted from 1, that shows the finding: the one behind the last mark of
-// the clause. Without a mark it is the first one.
+// lineOf returns the line of a generated script, counted from 1, that shows the finding: the one behind the last mark
+// of the clause. Without a mark it is the first one.
 func lineOf(script, clause string) int {
 	if at := strings.LastIndex(script, "\nclause "+clause); at >= 0 {
 		return strings.Count(script[:at], "\n") + 3

@@ -45,6 +45,8 @@ type ChangedRun struct {
 	Version  string          `json:"version,omitempty"`
 	Started  time.Time       `json:"started,omitzero"`
 	Findings map[Verdict]int `json:"findings"`
+	// Outcome is what the exit code of the run stands for, in one line of words.
+	Outcome string `json:"outcome"`
 }
 
 // ChangeKind is how the last run differs from the first.
@@ -103,7 +105,8 @@ func Compare(names []string, all []*Report) *Changes {
 	results := make([]map[changeKey]changeResult, len(all))
 	for i, r := range all {
 		results[i] = r.results(&keys)
-		run := ChangedRun{names[i], r.Target, r.Version, r.Started.UTC().Round(0), map[Verdict]int{}}
+		_, words := r.Outcome(ExitOptions{})
+		run := ChangedRun{names[i], r.Target, r.Version, r.Started.UTC().Round(0), map[Verdict]int{}, words}
 		for _, b := range broken(symptoms(unknown(r.Findings()))) {
 			run.Findings[b.Verdict]++
 		}
@@ -274,7 +277,7 @@ func (c *Changes) Page(o PageOptions) Page {
 	runs := Table{}
 	for i, r := range c.Runs {
 		runs.Rows = append(runs.Rows, Cells(fmt.Sprint(i+1), r.Name, r.Target.String(),
-			strings.TrimPrefix(Began(r.Started), ", started "), cmp.Or(listed(r.Findings), "no findings")))
+			strings.TrimPrefix(Began(r.Started), ", started "), cmp.Or(listed(r.Findings), r.Outcome)))
 	}
 	p.Section("RUNS", "")
 	p.Add(runs)

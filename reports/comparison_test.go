@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/internal/golden"
 )
 
 // compared is a comparison with a difference of each mark.
@@ -44,11 +46,11 @@ func TestComparisonGolden(t *testing.T) {
 	for name, report := range map[string]*Comparison{"comparison": compared(), "comparison-empty": {}} {
 		var out bytes.Buffer
 		require.NoError(t, report.Page(PageOptions{}).WriteText(&out, TextOptions{}))
-		golden(t, name+".txt.golden", out.Bytes())
+		golden.File(t, "testdata/"+name+".txt.golden", out.Bytes())
 	}
 	var out bytes.Buffer
 	require.NoError(t, compared().WriteJSON(&out, ExitOptions{}))
-	golden(t, "comparison.json.golden", out.Bytes())
+	golden.File(t, "testdata/comparison.json.golden", out.Bytes())
 }
 
 func TestComparisonOutcome(t *testing.T) {
@@ -187,9 +189,9 @@ func TestChangesAreWritten(t *testing.T) {
 	t.Parallel()
 	var page, data bytes.Buffer
 	require.NoError(t, changed().Page(PageOptions{}).WriteText(&page, TextOptions{}))
-	golden(t, "changes.txt.golden", page.Bytes())
+	golden.File(t, "testdata/changes.txt.golden", page.Bytes())
 	require.NoError(t, changed().WriteJSON(&data, ExitOptions{}))
-	golden(t, "changes.json.golden", data.Bytes())
+	golden.File(t, "testdata/changes.json.golden", data.Bytes())
 }
 
 // A long proof is cut in the text, and not in the JSON.

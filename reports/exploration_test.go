@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/internal/golden"
 )
 
 // explored is an exploration that found something and left jobs behind.
@@ -69,14 +71,14 @@ func TestExplorationGolden(t *testing.T) {
 			var out bytes.Buffer
 			require.NoError(t, c.report.Page(c.options).WriteText(&out, TextOptions{}))
 			assert.NotContains(t, out.String(), "\x1b")
-			golden(t, c.name+".txt.golden", out.Bytes())
+			golden.File(t, "testdata/"+c.name+".txt.golden", out.Bytes())
 		})
 	}
 	short := explored()
 	short.Left = short.Left[:2]
 	var out bytes.Buffer
 	require.NoError(t, short.WriteJSON(&out, ExitOptions{}))
-	golden(t, "exploration.json.golden", out.Bytes())
+	golden.File(t, "testdata/exploration.json.golden", out.Bytes())
 	require.ErrorIs(t, short.Page(PageOptions{}).WriteText(brokenPipe{}, TextOptions{}), errPipe)
 	require.ErrorIs(t, short.WriteJSON(brokenPipe{}, ExitOptions{}), errPipe)
 }

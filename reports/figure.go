@@ -234,6 +234,8 @@ type Matrix struct {
 	// Runs names the runs.
 	Runs     []string
 	Families []Family
+	// Sparse says that most runs know nothing of most clauses: these places stay empty, and so do families' lines of them.
+	Sparse bool
 }
 
 // Family is the clauses about one thing, a command for example.
@@ -303,16 +305,7 @@ func matrixOf(names []string, known bool, runs []*Report) Figure {
 		}
 	}
 	for _, row := range order {
-		name := row.ID // of which the middle part is the family
-		if parts := strings.Split(row.ID, "-"); len(parts) > 2 {
-			name = strings.Join(parts[1:len(parts)-1], "-")
-		}
-		family := Find(m.Families, func(f *Family) bool { return f.Name == name })
-		if family == nil {
-			m.Families = append(m.Families, Family{Name: name})
-			family = &m.Families[len(m.Families)-1]
-		}
-		family.Rows = append(family.Rows, *row)
+		m.add(row)
 	}
 	return Figure{
 		Title: "Clauses",
@@ -323,8 +316,25 @@ func matrixOf(names []string, known bool, runs []*Report) Figure {
 	}
 }
 
-// Table has a row for each clause.
+// add adds a clause to its family, of which the middle part of its id is the name.
+func (m *Matrix) add(row *MatrixRow) {
+	name := row.ID
+	if parts := strings.Split(row.ID, "-"); len(parts) > 2 {
+		name = strings.Join(parts[1:len(parts)-1], "-")
+	}
+	family := Find(m.Families, func(f *Family) bool { return f.Name == name })
+	if family == nil {
+		m.Families = append(m.Families, Family{Name: name})
+		family = &m.Families[len(m.Families)-1]
+	}
+	family.Rows = append(family.Rows, *row)
+}
+
+// Table has a row for each clause; of a sparse matrix for each verdict.
 func (m *Matrix) Table() Table {
+	if m.Sparse {
+		return m.list()
+	}
 	t := Table{Columns: []Column{{Title: "clause"}, {Title: "level"}}}
 	for _, name := range m.Runs {
 		t.Columns = append(t.Columns, Column{Title: name})
@@ -342,6 +352,21 @@ func (m *Matrix) Table() Table {
 			}
 			r.Cells = append(r.Cells, Words(row.Statement))
 			t.Rows = append(t.Rows, r)
+		}
+	}
+	return t
+}
+
+// list has a row for each verdict.
+func (m *Matrix) list() Table {
+	t := Table{Columns: []Column{{Title: "clause"}, {Title: "in"}, {Title: "verdict"}, {Title: "why"}}}
+	for _, f := range m.Families {
+		for _, row := range f.Rows {
+			for run, v := range row.Verdicts {
+				if v != NotSelected {
+					t.Rows = append(t.Rows, Row{Cells: []Text{Words(row.ID), Words(m.Runs[run]), row.Words(run), Words(row.Why[run])}})
+				}
+			}
 		}
 	}
 	return t

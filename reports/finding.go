@@ -39,6 +39,8 @@ type Evidence struct {
 	Actual   string `json:"actual,omitempty" from:"target"`
 	// Differences lists the places in which a structured value differs, one each.
 	Differences []string `json:"differences,omitempty" from:"target"`
+	// Refused is the verb of the command that was refused here; empty if it is about something else.
+	Refused string `json:"refused,omitempty" from:"target"`
 	// Close is how the connection ended, if it did: "the server reset the connection" for example.
 	Close string `json:"close,omitempty" from:"target"`
 	// Seen is in how many runs or plays it occurred, if there were several: "in 2 of 10 runs".
@@ -119,8 +121,8 @@ func harmRank(harm string) int {
 }
 
 // Findings returns the evidence of every finding of the run: what harms users first, by harm, then the worst first
-// (crash, fail, warn), and otherwise in the order of the checks. Empty fields that the check or the clause knows (Check, File, Level, Statement, Seen)
-// are filled in.
+// (crash, fail, warn), and otherwise in the order of the checks. Empty fields that the check or the clause knows
+// (Check, File, Level, Statement, Seen) are filled in.
 //
 // A red verdict without evidence, of a check or of a clause, becomes a finding that has no more than its cause. So a
 // run with a red verdict always has a finding.
@@ -311,9 +313,9 @@ var unstable = []struct {
 	what *regexp.Regexp
 	by   string
 }{
-	// The names of scripts and of explorations, also behind an escape such as \r.
+	// The names of scripts, of explorations and of loads, also behind an escape such as \r.
 	{regexp.MustCompile(`fwp\d{10}[0-9a-f]{4}-\d+-([a-zA-Z_]+)[-0-9]*`), "$$$1"},
-	{regexp.MustCompile(`(?:fwp|x)[0-9a-f]{16}-[-a-z0-9]+`), "$$name"},
+	{regexp.MustCompile(`(?:(?:fwp|x)[0-9a-f]{16}|fwpbench-[0-9a-z]+)-[-a-z0-9]+`), "$$name"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[-+]\d\d:\d\d)?`), "#time"},
 	{regexp.MustCompile(`\b\d{16,}\b(?:[.,]\d+)*`), "##"},
 	{regexp.MustCompile(`\b[0-9a-f]*\d[0-9a-f]{15,}\b`), "#"},

@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"io"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -15,21 +12,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files in testdata")
-
-// golden compares got with testdata/name, or writes it there.
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.WriteFile(path, got, 0o644))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, string(want), string(got))
-}
 
 func TestGolden(t *testing.T) {
 	t.Parallel()
@@ -64,7 +49,7 @@ func TestGolden(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
 			require.NoError(t, c.report.Page(c.options).WriteText(&out, TextOptions{Color: c.color}))
-			golden(t, c.name+".txt.golden", out.Bytes())
+			golden.File(t, "testdata/"+c.name+".txt.golden", out.Bytes())
 		})
 	}
 	for _, c := range []struct {
@@ -75,7 +60,7 @@ func TestGolden(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
 			require.NoError(t, c.report.WriteJSON(&out, ExitOptions{}))
-			golden(t, c.name+".json.golden", out.Bytes())
+			golden.File(t, "testdata/"+c.name+".json.golden", out.Bytes())
 		})
 	}
 }
@@ -124,7 +109,7 @@ func TestWriteErrors(t *testing.T) {
 func TestJSONRoundTrip(t *testing.T) {
 	t.Parallel()
 	full := &Report{}
-	fill(reflect.ValueOf(full).Elem(), new(int64))
+	golden.Fill(reflect.ValueOf(full).Elem())
 	full.Schema, full.Scripts = Schema, map[string]string{"a": "b\n"}
 	for name, r := range map[string]*Report{"rich": rich(), "expected": expected(), "every field": full} {
 		t.Run(name, func(t *testing.T) {
@@ -138,44 +123,6 @@ func TestJSONRoundTrip(t *testing.T) {
 			require.NoError(t, json.Unmarshal(out.Bytes(), back))
 			assert.Equal(t, want, back)
 		})
-	}
-}
-
-// fill sets every field below v to a value of its own, so that a field which JSON forgets is noticed.
-func fill(v reflect.Value, next *int64) {
-	*next++
-	switch v.Interface().(type) {
-	case time.Time:
-		v.Set(reflect.ValueOf(time.Unix(*next, 123456789).UTC()))
-		return
-	case Verdict:
-		v.SetUint(uint64(*next)%9 + 1)
-		return
-	}
-	switch v.Kind() {
-	case reflect.Struct:
-		for _, field := range v.Fields() {
-			fill(field, next)
-		}
-	case reflect.Pointer:
-		v.Set(reflect.New(v.Type().Elem()))
-		fill(v.Elem(), next)
-	case reflect.Slice:
-		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
-		fill(v.Index(0), next)
-		fill(v.Index(1), next)
-	case reflect.Map:
-		v.Set(reflect.MakeMap(v.Type())) // it is computed
-	case reflect.String:
-		v.SetString(strings.Repeat("<&>é\u2028\x00", int(*next%3+1)))
-	case reflect.Bool:
-		v.SetBool(true)
-	case reflect.Int, reflect.Int64:
-		v.SetInt(*next*1_000_003 + 1)
-	case reflect.Uint64:
-		v.SetUint(1<<63 + uint64(*next))
-	default:
-		panic("fill: " + v.Type().String())
 	}
 }
 

@@ -180,7 +180,8 @@ func (p *Page) history(h *History, o PageOptions) {
 	if len(h.Lives) > 0 && o.Figures {
 		p.Add(Table{Columns: []Column{{Title: "clause"}, {Title: "job"}, {Title: "calls", Right: true}},
 			Rows: RowsOf(h.Lives, func(l *Life) Row {
-				return Row{Link: lifeAnchor(l.JID), Cells: TextsOf([]string{l.Findings[0].Clause, l.JID, text.Grouped(len(l.Calls))})}
+				return Row{Link: lifeAnchor(l.JID),
+					Cells: TextsOf([]string{l.Findings[0].Clause, l.JID, text.Grouped(len(l.Calls))})}
 			})})
 	}
 	for i := range h.Findings {
@@ -200,7 +201,8 @@ func (p *Page) history(h *History, o PageOptions) {
 // causes appends why the end of some jobs is not known.
 func (p *Page) causes(h *History) {
 	if len(h.Inconclusive) > 0 {
-		p.Add(Heading{Level: 2, Text: Styled(Unclear, "inconclusive")}, Table{Rows: RowsOf(h.Inconclusive, (*HistoryCause).row)})
+		p.Add(Heading{Level: 2, Text: Styled(Unclear, "inconclusive")},
+			Table{Rows: RowsOf(h.Inconclusive, (*HistoryCause).row)})
 	}
 }
 

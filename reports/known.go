@@ -257,6 +257,7 @@ func (p *Page) expectations(title, what string, style Style, lines []Expectation
 	}
 	p.Section(title, what)
 	for _, l := range lines {
-		p.Add(Heading{Level: 3, Text: append(Styled(style, fmt.Sprintf("line %d: ", l.Line)), Words(l.Text)...)}, Prose{LinesOf(l.Why)})
+		p.Add(Heading{Level: 3, Text: append(Styled(style, fmt.Sprintf("line %d: ", l.Line)), Words(l.Text)...)},
+			Prose{LinesOf(l.Why)})
 	}
 }

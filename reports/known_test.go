@@ -125,3 +125,43 @@ func TestAGoalThatWasNotReachedIsACase(t *testing.T) {
 	assert.Equal(t, ExitWell, r.ExitCode(ExitOptions{}))
 	assert.Contains(t, TextOf(r.Page(PageOptions{}).Blocks...), "KNOWN: as x.expect lists them")
 }
+
+// A report about a client has a square for each notable clause in each situation that shows something about it.
+func TestSituationsOfAClient(t *testing.T) {
+	t.Parallel()
+	check := func(id string, clauses ...ClauseVerdict) Check {
+		return Check{ID: id, Clauses: clauses}
+	}
+	r := &Report{
+		Clauses: []Clause{
+			{ID: "X-A-1", Checks: []string{"s/1"}, Harm: "jobs lost"}, {ID: "X-A-2", Checks: []string{"s/1"}}, {ID: "X-B-1"},
+		},
+		Checks: []Check{
+			check("s/1", ClauseVerdict{ID: "X-A-1", Verdict: Fail}, ClauseVerdict{ID: "X-A-2", Verdict: Pass}),
+			check("s/2", ClauseVerdict{ID: "X-A-1", Verdict: Pass}),
+			check("s/3", ClauseVerdict{ID: "X-B-1", Verdict: Inconclusive, Known: 7, Why: "it was late"}),
+		},
+	}
+	matrix := func() *Matrix {
+		for _, block := range r.Page(PageOptions{Figures: true}).Blocks {
+			if f, is := block.(Figure); is && f.Title == "Situations" {
+				return f.Of.(*Matrix) //nolint:forcetypeassert // of this test
+			}
+		}
+		return nil
+	}
+	m := matrix()
+	require.NotNil(t, m)
+	assert.Equal(t, []string{"s/1", "s/3"}, m.Runs)
+	var rows []string
+	for _, row := range m.Table().Rows {
+		var cells []string
+		for _, cell := range row.Cells {
+			cells = append(cells, cell.String())
+		}
+		rows = append(rows, strings.Join(cells, "|"))
+	}
+	assert.Equal(t, []string{"X-A-1|s/1|fail|", "X-B-1|s/3|known: inconclusive|it was late"}, rows)
+	r.Clauses[0].Harm = ""
+	assert.Nil(t, matrix(), "of a server")
+}

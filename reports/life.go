@@ -159,7 +159,8 @@ func (l *Life) Table() Table {
 
 // life appends a life.
 func (p *Page) life(l *Life) {
-	p.Add(Heading{Level: 2, Text: Text{{Text: "job " + l.JID + "  ", Style: Strong}, {Text: "in " + l.Record}}, Anchor: lifeAnchor(l.JID)})
+	p.Add(Heading{Level: 2, Text: Text{{Text: "job " + l.JID + "  ", Style: Strong}, {Text: "in " + l.Record}},
+		Anchor: lifeAnchor(l.JID)})
 	for _, f := range l.Findings {
 		p.Add(Prose{[]Text{{{Text: f.Clause + ": ", Style: Bad}, {Text: f.What}}}})
 	}
@@ -169,8 +170,9 @@ func (p *Page) life(l *Life) {
 func (l *Life) figure() Figure {
 	return Figure{
 		Title: "The life of job " + l.JID, Of: l,
-		Description: "A line for each who had the job or sent something about it, and a bar for as long as they had it; behind " +
-			"them what was done to the server. Instants are drawn apart, however short the time between them: " + LifeMarks + ".",
+		Description: "A line for each who had the job or sent something about it, and a bar for as long as they had it; " +
+			"behind them what was done to the server. Instants are drawn apart, however short the time between them: " +
+			LifeMarks + ".",
 	}
 }
 

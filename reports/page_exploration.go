@@ -43,7 +43,8 @@ func (e *Exploration) tiles() Tiles {
 			t.Tiles = append(t.Tiles, Tile{text.Grouped(n), v.String(), verdictStyles[v]})
 		}
 	}
-	return Tiles{append(t.Tiles, Tile{text.Grouped(e.Commands), "commands", Plain}, Tile{text.Grouped(len(e.States)), "states", Plain},
+	return Tiles{append(t.Tiles, Tile{text.Grouped(e.Commands), "commands", Plain},
+		Tile{text.Grouped(len(e.States)), "states", Plain},
 		Tile{text.Grouped(len(e.Outcomes)), "outcomes", Plain})}
 }
 

@@ -28,6 +28,7 @@ func (r *Report) Page(o PageOptions) Page {
 	if o.Figures && len(r.Clauses) > 0 && r.Upgrade == nil {
 		p.Section("CLAUSES", "the verdict on each")
 		p.Add(MatrixOf([]string{"verdict"}, r))
+		p.bySituation(r)
 	}
 	if o.Verbose {
 		p.checks(r)
@@ -45,6 +46,61 @@ func (r *Report) Page(o PageOptions) Page {
 	p.functions(r.Functions, o)
 	p.Conclude(r.facts(), r.decide(o.Exit))
 	return p
+}
+
+// bySituation appends, for a report about a client, in which situations it has broken clauses. Only clauses of clients
+// have a harm.
+func (p *Page) bySituation(r *Report) {
+	m := &Matrix{Sparse: true}
+	var shown []*Check
+	open := map[string]bool{}
+	for i := range r.Checks {
+		before := len(shown)
+		for _, v := range r.Checks[i].Clauses {
+			if v.Verdict.Notable() {
+				open[v.ID] = true
+				shown = append(shown[:before], &r.Checks[i])
+			}
+		}
+	}
+	for _, check := range shown {
+		m.Runs = append(m.Runs, check.ID)
+	}
+	ofClient := false
+	for i := range r.Clauses {
+		c := &r.Clauses[i]
+		if ofClient = ofClient || c.Harm != "" && len(c.Checks) > 0; open[c.ID] {
+			m.add(rowOf(c, shown))
+		}
+	}
+	if !ofClient || len(shown) == 0 {
+		return
+	}
+	p.Add(Figure{
+		Title: "Situations",
+		Description: "Each line is a situation in which something of a family was broken or is inconclusive, and each " +
+			"square a clause: P pass, F fail, W warn, ? inconclusive; K in a frame: known. Where there is no square the " +
+			"situation says nothing about the clause.",
+		Of: m,
+	})
+}
+
+// rowOf returns a clause with its verdict in each of some checks.
+func rowOf(c *Clause, in []*Check) *MatrixRow {
+	row := &MatrixRow{ID: c.ID, Statement: c.Statement, Level: c.Level}
+	for _, check := range in {
+		v, link := ClauseVerdict{Verdict: NotSelected}, ""
+		if found := Find(check.Clauses, func(v *ClauseVerdict) bool { return v.ID == c.ID }); found != nil {
+			v = *found
+		}
+		f := Find(check.Findings, func(f *Finding) bool { return f.Clause == c.ID && f.Known > 0 })
+		if v.Verdict.Notable() {
+			link = "#" + c.ID
+		}
+		row.Verdicts, row.Why = append(row.Verdicts, v.Verdict), append(row.Why, v.Why)
+		row.Known, row.Links = append(row.Known, v.Known > 0 || f != nil), append(row.Links, link)
+	}
+	return row
 }
 
 // AddTroubles appends what kept a run from being complete, but for what its outcome says in the last line.

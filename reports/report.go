@@ -135,8 +135,8 @@ type ClauseVerdict struct {
 	Reason ReasonCode `json:"reason,omitempty"`
 	// Provide is how the user can provide what was missing: "give --restart 'systemctl restart faktory'".
 	Provide string `json:"provide,omitempty"`
-	// Halted is set if the verdict is Inconclusive because an earlier line of the check did not match, which is what the
-	// server does, and no other play will change that.
+	// Halted is set if the verdict is Inconclusive because an earlier line of the check did not match, or another clause
+	// was broken in it, which is what the subject does, and no other play will change that.
 	Halted bool `json:"halted,omitempty"`
 	// Known is the line, counted from 1, of the file of known findings that lists an inconclusive verdict; 0: none.
 	Known int `json:"known_line,omitempty"`

@@ -104,13 +104,15 @@ func (f *SubjectFile) short() string { return f.SHA256[:min(len(f.SHA256), 12)] 
 
 // Fields returns what is known of the software, each labelled. label is that of its name.
 func (s *Subject) Fields(label string) []Field {
-	name := JoinWith(", ", JoinWith(" ", s.Name, s.Version), some(len(s.Reports), "which reports "+s.Reports+" about itself"))
+	name := JoinWith(", ", JoinWith(" ", s.Name, s.Version),
+		some(len(s.Reports), "which reports "+s.Reports+" about itself"))
 	var files []Text
 	for _, f := range s.Files {
 		files = append(files, Words(JoinWith(", ", f.Name, text.Grouped(int(f.Size))+" bytes",
 			some(len(f.SHA256), "SHA-256 "+f.short()))))
 	}
-	return []Field{exact(label, LinesOf(text.OneLine(name))...), exact("started", LinesOf(s.Command)...), exact("file", files...)}
+	return []Field{exact(label, LinesOf(text.OneLine(name))...), exact("started", LinesOf(s.Command)...),
+		exact("file", files...)}
 }
 
 // Target appends what was tested, and by what. label is that of the target.
@@ -120,12 +122,13 @@ func (p *Page) Target(label string, t Target, version string) {
 		software.Command = "" // the target itself
 	}
 	where := Subject{}
-	fields := append([]Field{exact(label, Words(where.At(cmp.Or(t.Command, t.URL), t.Chosen)))}, software.Fields("subject")...)
+	fields := append([]Field{exact(label, Words(where.At(cmp.Or(t.Command, t.URL), t.Chosen)))},
+		software.Fields("subject")...)
 	p.Add(Fields{LabelWidth: 8, Fields: append(fields, exact("greeting", Words(t.HI)), exact("suite", Words(version)))})
 }
 
-// ParseSubject returns the name and the version in a value such as "faktory 1.9.3": the last word is the version if it has
-// a digit. The error says what is wrong with the value.
+// ParseSubject returns the name and the version in a value such as "faktory 1.9.3": the last word is the version if it
+// has a digit. The error says what is wrong with the value.
 func ParseSubject(value string) (name, version string, err error) {
 	words := strings.Fields(value)
 	last := len(words) - 1

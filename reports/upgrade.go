@@ -69,7 +69,8 @@ func (p *Page) upgraded(u *Upgrade, o PageOptions) {
 			}
 			t.Rows = append(t.Rows, r)
 		}
-		p.Add(Heading{Level: 2, Text: Words(s.named(i))}, Prose{LinesOf("It served again after " + Duration(s.Down) + ".")}, t)
+		p.Add(Heading{Level: 2, Text: Words(s.named(i))}, Prose{LinesOf("It served again after " + Duration(s.Down) + ".")},
+			t)
 	}
 	if o.Figures {
 		p.Add(u.figure())

@@ -64,6 +64,9 @@ func Verdicts() []Verdict { return slices.Clone(worstFirst[:]) }
 // Breach reports whether v is the verdict of a finding: Crash, Fail or Warn.
 func (v Verdict) Breach() bool { return v == Crash || v == Fail || v == Warn }
 
+// Notable reports whether v is what an author looks at: a Breach, or Inconclusive.
+func (v Verdict) Notable() bool { return v.Breach() || v == Inconclusive }
+
 // Decided reports whether v is a result about the target: Pass, Observed, Warn, Fail or Crash.
 func (v Verdict) Decided() bool { return v == Pass || v == Observed || v.Breach() }
 
@@ -188,7 +191,7 @@ var reasonWords = map[ReasonCode]string{
 	ReasonPatience:    "a quick run does not wait as long as the server may take",
 	ReasonSetUp:       "a line that prepares the check did not match",
 	ReasonOtherClause: "a line that tests another clause did not match",
-	ReasonOtherBreach: "the server broke another clause meanwhile",
+	ReasonOtherBreach: "another clause was broken meanwhile",
 	ReasonOutOfStep:   "replies could not be matched with commands",
 	ReasonRefused:     "the server did not let a connection in",
 	ReasonConnections: "the server has too few connections for the check",

@@ -1,6 +1,11 @@
 package scenarios
 
-import "time"
+import (
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/session"
+)
 
 // BreachKind is the kind of a breach that can show at any line.
 type BreachKind uint8
@@ -30,6 +35,15 @@ type Breach struct {
 	Assumed  bool // the message was certain nevertheless, and the play went on
 }
 
+// BreachOf returns the breach of a message that was read on.
+func BreachOf(lapse *session.SyntaxError) Breach {
+	b := Breach{Kind: BrokenGrammar, Rule: lapse.Rule, Expected: lapse.Expected, Got: lapse.Got, Assumed: true}
+	if verb, is := strings.CutPrefix(lapse.Rule, session.ForeignReply); is {
+		b.Kind, b.Rule, b.Verb = ForeignReply, "", verb
+	}
+	return b
+}
+
 // Name returns the name of the breach, by which others find the clause that it breaks: "extra-reply",
 // "foreign-reply:push", "grammar:line end".
 func (b Breach) Name() string {
@@ -37,7 +51,7 @@ func (b Breach) Name() string {
 	case BrokenGrammar:
 		return "grammar:" + b.Rule
 	case ForeignReply:
-		return "foreign-reply:" + b.Verb
+		return session.ForeignReply + b.Verb
 	}
 	return [...]string{
 		Unasked: "unasked", ExtraReply: "extra-reply", ConsumerClosed: "consumer-closed", StateLost: "state-lost",

@@ -1,7 +1,6 @@
 package scenarios_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,22 +10,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/internal/golden"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
-
-// golden compares text with a file, or writes it with -update.
-func golden(t *testing.T, file, text string) {
-	t.Helper()
-	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), text)
-}
 
 // each runs a sub-test for every script of a folder.
 func each(t *testing.T, folder string, test func(t *testing.T, name string, source []byte)) {
@@ -50,7 +37,7 @@ func TestParseReportsAllProblemsWithTheirPlaces(t *testing.T) {
 		s, err := scenarios.Parse(fwpdialect.Dialect{}, name, source)
 		require.Error(t, err)
 		assert.Nil(t, s)
-		golden(t, filepath.Join("testdata", "problems", name+".golden"), err.Error()+"\n")
+		golden.File(t, filepath.Join("testdata", "problems", name+".golden"), err.Error()+"\n")
 	})
 }
 
@@ -63,7 +50,7 @@ func TestLint(t *testing.T) {
 		for _, problem := range scenarios.Lint(s) {
 			all = append(all, problem.Error())
 		}
-		golden(t, filepath.Join("testdata", "lint", name+".golden"), strings.Join(all, "\n"))
+		golden.File(t, filepath.Join("testdata", "lint", name+".golden"), strings.Join(all, "\n"))
 	})
 }
 

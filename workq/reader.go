@@ -43,11 +43,11 @@ func (e *SyntaxError) Error() string {
 
 // Reader reads replies from a stream, strictly and within a limit. One goroutine uses it at a time.
 type Reader struct {
-	in    growbuf.Reader
-	limit int
-	need  string
-	lf    bool
-	lapse *SyntaxError
+	in     growbuf.Reader
+	limit  int
+	need   string
+	lapses bool
+	lapse  *SyntaxError
 }
 
 // NewReader returns a reader of replies of at most limit bytes.
@@ -55,12 +55,13 @@ func NewReader(from io.Reader, limit int) *Reader {
 	return &Reader{in: growbuf.Reader{Source: from}, limit: limit}
 }
 
-// AcceptLF has the reader go on where a line ends with LF alone: see [Reader.Lapse].
-func (r *Reader) AcceptLF() { r.lf = true }
+// AcceptLapses has the reader go on where a line ends with LF alone, and where a success has another word than OK: see
+// [Reader.Lapse]. All successes begin with +. (Protocol)
+func (r *Reader) AcceptLapses() { r.lapses = true }
 
-// Lapse returns the error of the first line that ends with LF alone in the reply that Read returned last, or in the
-// one that is not complete; nil if there is none. Only a reader with AcceptLF has such replies. An error behind such a
-// line is that of the line; one in it is not.
+// Lapse returns the error of the first such line in the reply that Read returned last, or in the one that is not
+// complete; nil if there is none. Only a reader with AcceptLapses has such replies. An error behind such a line is that
+// of the line; one in it is not.
 func (r *Reader) Lapse() *SyntaxError { return r.lapse }
 
 // Read blocks until a reply is complete. Its errors are io.EOF between two replies, io.ErrUnexpectedEOF in one, a
@@ -69,7 +70,7 @@ func (r *Reader) Lapse() *SyntaxError { return r.lapse }
 func (r *Reader) Read() (Reply, error) {
 	for {
 		buffered := r.in.Buffered()
-		p := &parser{b: buffered, lf: r.lf}
+		p := &parser{b: buffered, lapses: r.lapses}
 		reply, n, err := p.reply()
 		syntax, wrong := errors.AsType[*SyntaxError](err)
 		short, _ := errors.AsType[*shortError](err)
@@ -117,10 +118,10 @@ func (e *shortError) Error() string { return "the reply is not complete: it need
 
 // parser reads one reply.
 type parser struct {
-	b     []byte
-	pos   int
-	lf    bool         // a line may end with LF alone
-	lapse *SyntaxError // the first line that does
+	b      []byte
+	pos    int
+	lapses bool         // a line may end with LF alone, and a success have another word
+	lapse  *SyntaxError // the first line that does
 }
 
 // ParseReply reads the reply at the beginning of b, and returns how many bytes it takes. Its errors are a
@@ -162,8 +163,8 @@ func (p *parser) reply() (r Reply, n int, err error) {
 	return r, p.pos, nil
 }
 
-// wrong returns the error about what stands at a place, or about an earlier line that ends with LF alone: what is
-// behind that may follow from it.
+// wrong returns the error about what stands at a place, or about the lapse in an earlier line: what is behind that may
+// follow from it.
 func (p *parser) wrong(at int, rule Rule, expected string) *SyntaxError {
 	if p.lapse != nil && int64(at) >= p.lapse.Offset {
 		return p.lapse
@@ -180,7 +181,7 @@ func (p *parser) line() (string, error) {
 		switch {
 		case c == '\n':
 			lapse := p.wrong(p.pos+i, RuleLineEnd, "CR before LF")
-			if !p.lf {
+			if !p.lapses {
 				return "", lapse
 			}
 			p.lapse, p.pos = lapse, p.pos+i+1
@@ -216,7 +217,12 @@ func (p *parser) failure(text string) (Reply, error) {
 func (p *parser) success(at int, text string) (count uint64, counted bool, err error) {
 	rest, is := strings.CutPrefix(text, "OK")
 	if !is || rest != "" && rest[0] != ' ' {
-		return 0, false, p.wrong(at, RuleOK, "OK")
+		lapse := p.wrong(at, RuleOK, "OK")
+		word, behind, more := strings.Cut(text, " ")
+		if _, counted := Number(behind, 1<<32); !p.lapses || at == 0 || word == "" || more && !counted {
+			return 0, false, lapse
+		}
+		p.lapse, rest = lapse, text[len(word):]
 	}
 	if rest == "" {
 		return 0, false, nil

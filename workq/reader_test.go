@@ -108,9 +108,9 @@ func FuzzReply(f *testing.F) {
 	})
 }
 
-// TestAcceptLF reads replies whose lines end with LF alone, wherever they are cut: what they are is certain, and the
-// lapse is the first such line.
-func TestAcceptLF(t *testing.T) {
+// TestAcceptLapses reads replies whose lines end with LF alone, or which have another word than OK, wherever they are
+// cut: what they are is certain, and the lapse is the first such line.
+func TestAcceptLapses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		text  string
@@ -123,15 +123,21 @@ func TestAcceptLF(t *testing.T) {
 		{"+OK 1\r\n" + id + " 1 4\npong\r\n", 47, "+OK 1\r\n" + id + " 1 4\r\npong\r\n"},
 		{"+OK 1\n" + id + " 1 4\n\n\r\n\n\n", 5, "+OK 1\r\n" + id + " 1 4\r\n\n\r\n\n\r\n"},
 		{strings.ReplaceAll(inspected, "\r\n", "\n"), 5, inspected},
+		{"+DELETED\r\n", 1, "+OK\r\n"},
+		{"+ok 1\r\n" + id + " 1 4\r\npong\r\n", 1, "+OK 1\r\n" + id + " 1 4\r\npong\r\n"},
 	} {
 		want, _, err := workq.ParseReply([]byte(c.right))
 		require.NoError(t, err)
 		r := workq.NewReader(iotest.OneByteReader(strings.NewReader(c.text+"-NOT-FOUND\r\n")), 1<<20)
-		r.AcceptLF()
+		r.AcceptLapses()
 		got, err := r.Read()
 		require.NoError(t, err, "%q", c.text)
 		assert.Equal(t, want, got, "%q", c.text)
-		assert.Equal(t, workq.RuleLineEnd, r.Lapse().Rule, "%q", c.text)
+		rule := workq.RuleLineEnd
+		if c.lapse == 1 {
+			rule = workq.RuleOK
+		}
+		assert.Equal(t, rule, r.Lapse().Rule, "%q", c.text)
 		assert.Equal(t, c.lapse, r.Lapse().Offset, "%q", c.text)
 		_, err = r.Read()
 		require.NoError(t, err, "%q", c.text)
@@ -144,11 +150,11 @@ func TestAcceptLF(t *testing.T) {
 func TestAnErrorBehindALapse(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"+OK x\n": "count: byte 4:", "+ok\n": "ok: byte 1:", "+OK 1\nx\n": "line-end: byte 5:",
+		"+OK x\n": "count: byte 4:", "+ok x\n": "ok: byte 1:", "+OK 1\nx\n": "line-end: byte 5:",
 		"+OK 1\n" + id + " 1 4\npong!\n": "line-end: byte 5:",
 	} {
 		r := workq.NewReader(strings.NewReader(text), 1<<20)
-		r.AcceptLF()
+		r.AcceptLapses()
 		_, err := r.Read()
 		assert.ErrorContains(t, err, want, "%q", text)
 	}

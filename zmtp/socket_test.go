@@ -23,10 +23,9 @@ import (
 type place struct {
 	t *testing.T
 	*zmtp.Router
-	network *memnet.Network
-	addr    string
-	joins   chan string
-	leaves  chan leaving
+	at     memnet.Place
+	joins  chan string
+	leaves chan leaving
 }
 
 // leaving is what Left was called with.
@@ -39,12 +38,8 @@ type leaving struct {
 func inBubble(t *testing.T, config zmtp.RouterConfig, test func(t *testing.T, p *place)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		network := memnet.New()
-		l, err := network.Listen("127.0.0.1:0")
-		require.NoError(t, err)
-		p := &place{
-			t: t, network: network, addr: l.Addr().String(), joins: make(chan string, 9), leaves: make(chan leaving, 9),
-		}
+		p := &place{t: t, at: memnet.NewPlace(), joins: make(chan string, 9), leaves: make(chan leaving, 9)}
+		l := p.at.MustListen()
 		config.Joined = func(identity string, _ zmtp.Peer) { p.joins <- identity }
 		config.Left = func(identity string, err error) { p.leaves <- leaving{identity, err} }
 		p.Router = zmtp.NewRouter(config)
@@ -54,15 +49,14 @@ func inBubble(t *testing.T, config zmtp.RouterConfig, test func(t *testing.T, p 
 		l.Close()
 		require.ErrorIs(t, <-served, net.ErrClosed)
 		p.Close()
-		_, err = p.Receive(t.Context())
+		_, err := p.Receive(t.Context())
 		assert.ErrorIs(t, err, zmtp.ErrClosed)
 	})
 }
 
 // conn dials the Router.
 func (p *place) conn() net.Conn {
-	nc, err := p.network.DialContext(p.t.Context(), "tcp", p.addr)
-	require.NoError(p.t, err)
+	nc := p.at.MustDial()
 	p.t.Cleanup(func() { nc.Close() })
 	return nc
 }
@@ -413,9 +407,8 @@ func TestDealerDeclined(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				network := memnet.New()
-				l, err := network.Listen("127.0.0.1:0")
-				require.NoError(t, err)
+				place := memnet.NewPlace()
+				l := place.MustListen()
 				defer l.Close()
 				go func() {
 					if nc, err := l.Accept(); err == nil {
@@ -426,9 +419,7 @@ func TestDealerDeclined(t *testing.T) {
 				}()
 				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 				defer cancel()
-				nc, err := network.DialContext(ctx, "tcp", l.Addr().String())
-				require.NoError(t, err)
-				_, err = zmtp.NewDealer(ctx, nc, zmtp.Config{})
+				_, err := zmtp.NewDealer(ctx, place.MustDial(), zmtp.Config{})
 				require.EqualError(t, err, c.want)
 			})
 		})

@@ -25,9 +25,6 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// programs are those that run in the process of the test.
-var programs = map[string]func(program.Process) int{"fwpbench": bench.Main}
-
 func fwpbench(args []string) (code int) {
 	return bench.Main(program.Process{Args: args, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv})
 }
@@ -44,28 +41,15 @@ func carries(args []string) (code int) {
 	return code
 }
 
-// TestScripts runs fwpbench as its users do. Beside the commands that testscript has
-// the scripts know
+// TestScripts runs fwpbench as its users do. Beside the commands of scripttest the scripts know
 //
-//	exits CODE fwpbench ARG...   the command ends with this exit code, or with one of those with bars between
-//	inside CODE fwpbench ARG...  the same in the process of the test, with files as $WORK/FILE; see scripttest.Inside
-//	carries fwpbench ARG...      an INVALID run (exit code 3) will do: how busy this machine is decides about that
-//	serve VAR KIND [ARG]         starts a server and puts its host:port into the variable; see servers
-//	pushed VAR                   waits until a PUSH has come to the server
-//	dialed VAR                   waits until somebody has connected to a silent server
-//	left VAR                     fails if a job is in the server
+//	carries fwpbench ARG...  an INVALID run (exit code 3) will do: how busy this machine is decides about that
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:                "testdata/script",
 		RequireUniqueNames: true,
-		Setup: func(env *testscript.Env) error {
-			env.Values[serversKey{}] = map[string]*server{}
-			return nil
-		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": scripttest.Exits, "inside": scripttest.Inside(programs),
-			"serve": serve, "pushed": pushed, "left": left, "dialed": dialed,
-		},
+		Setup:              scripttest.Setup,
+		Cmds:               scripttest.Commands(map[string]func(program.Process) int{"fwpbench": bench.Main}),
 	})
 }

@@ -60,6 +60,7 @@ var onFault = regexp.MustCompile(`--fault `)
 var (
 	ofPrograms = regexp.MustCompile(`(?:^|[ ;"])(fwpcheck|fwpbench) [a-z].*`)
 	fromSource = regexp.MustCompile(`go run (?:\./|github\.com/fwpsuite/fwp/)cmd/(fwpcheck|fwpbench)(?:@\S+)?`)
+	ofRow      = regexp.MustCompile("^\\| `((?:fwpcheck|fwpbench) [^`]* -[^`]*)` \\|")
 	ofOthers   = regexp.MustCompile(`^(?:[A-Z_]+=\S+ )*((?:go|make|podman|kubectl|cosign|gh|sha256sum) .*)`)
 	continued  = regexp.MustCompile(`\\+\n\s+`)
 	comment    = regexp.MustCompile(`\s+#.*$`)
@@ -67,7 +68,8 @@ var (
 	startOf    = regexp.MustCompile(`(--start[= ]'?|start:)(?:faktory(?:=[^\s']+)?|[^\s'{]+)`)
 )
 
-// commandsOf returns the commands in the blocks of code of a page, indented and fenced ones.
+// commandsOf returns the commands in the blocks of code of a page, indented and fenced ones, and in the first column of
+// its tables, if they have a flag.
 func commandsOf(t *testing.T, page string) (all []documented) {
 	t.Helper()
 	text, err := os.ReadFile(page)
@@ -77,6 +79,9 @@ func commandsOf(t *testing.T, page string) (all []documented) {
 		if strings.HasPrefix(line, "```") {
 			fenced = !fenced
 			continue
+		}
+		if row := ofRow.FindStringSubmatch(line); !fenced && row != nil {
+			all = append(all, documented{page, row[1]})
 		}
 		if !fenced && !strings.HasPrefix(line, "    ") {
 			continue

@@ -14,7 +14,10 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/fwpsuite/fwp/fakes/catalogue"
+	"github.com/fwpsuite/fwp/fakes/fakeemqpworker"
 	"github.com/fwpsuite/fwp/fakes/fakeworker"
+	"github.com/fwpsuite/fwp/fakes/fakeworkqworker"
 )
 
 // fakeWorker is the worker of fakes/fakeworker as a program, with the faults that its arguments name.
@@ -43,6 +46,42 @@ func fakeProducer(names []string) int {
 		return 2
 	}
 	return fakeworker.New(config).Produce(context.Background(), os.Stdin, func(line string) { fmt.Println(line) })
+}
+
+// fakeWorkqWorker is the worker of fakes/fakeworkqworker.
+func fakeWorkqWorker(names []string) int {
+	config := fakeworkqworker.Config{URL: os.Getenv("WORKQ_URL")}
+	config.Concurrency, _ = strconv.Atoi(os.Getenv("FWP_CONCURRENCY"))
+	var err error
+	if config.Hook, err = hookOf(fakeworkqworker.Faults(), names); err != nil {
+		return 2
+	}
+	return fakeworkqworker.Run(context.Background(), config)
+}
+
+// fakeEMQPWorker is the worker of fakes/fakeemqpworker.
+func fakeEMQPWorker(names []string) int {
+	config := fakeemqpworker.Config{URL: os.Getenv("EMQP_URL"), Queues: strings.Split(os.Getenv("FWP_QUEUES"), ",")}
+	config.Concurrency, _ = strconv.Atoi(os.Getenv("FWP_CONCURRENCY"))
+	seconds, _ := strconv.ParseFloat(os.Getenv("FWP_HEARTBEAT"), 64)
+	config.Heartbeat = time.Duration(seconds * float64(time.Second))
+	var err error
+	if config.Hook, err = hookOf(fakeemqpworker.Faults(), names); err != nil {
+		return 2
+	}
+	return fakeemqpworker.Run(context.Background(), config)
+}
+
+// hookOf returns the hook of the faults with these names.
+func hookOf[E any](all []catalogue.Fault[E], names []string) (hook func(*E), err error) {
+	for _, name := range names {
+		i := slices.IndexFunc(all, func(f catalogue.Fault[E]) bool { return f.Is(name) })
+		if i < 0 {
+			return nil, fmt.Errorf("no such fault: %s", name)
+		}
+		hook = catalogue.Both(hook, all[i].Hook())
+	}
+	return hook, nil
 }
 
 // notAWorker is a program that connects and is no worker, of a kind.

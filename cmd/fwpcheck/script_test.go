@@ -2,9 +2,11 @@ package main_test
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,6 +41,8 @@ func TestMain(m *testing.M) {
 		"fwpcheck":     func() { os.Exit(check.Main(process())) },
 		"fwpbench":     func() { os.Exit(bench.Main(process())) }, // for hostile files
 		"fakeworker":   func() { os.Exit(fakeWorker(os.Args[1:])) },
+		"fakeemqp":     func() { os.Exit(fakeEMQPWorker(os.Args[1:])) },
+		"fakeworkq":    func() { os.Exit(fakeWorkqWorker(os.Args[1:])) },
 		"notaworker":   func() { os.Exit(notAWorker(os.Args[1:])) },
 		"fakeproducer": func() { os.Exit(fakeProducer(os.Args[1:])) },
 	})
@@ -49,32 +53,23 @@ func process() program.Process {
 	return program.Process{Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv}
 }
 
-// programs are those that run in the process of the test.
-var programs = map[string]func(program.Process) int{"fwpcheck": check.Main}
-
-// TestScripts runs fwpcheck as its users do. Beside the commands that testscript
-// has the scripts know
+// TestScripts runs fwpcheck as its users do. Beside the commands of scripttest the scripts know
 //
-//	exits CODE fwpcheck ARG...   the command ends with this exit code
-//	inside CODE fwpcheck ARG...  the same in the process of the test, with files as $WORK/FILE; see scripttest.Inside
-//	serve VAR KIND [ARG]         starts a server and puts its host:port into the variable; see servers
-//	heard VAR WORD               waits until a line with this word has come to the server
-//	ready VAR COMMAND ARG...     starts a command that prints "ready URL", and puts the URL into the variable
-//	ended VAR CODE FILE          ends it; it must have this exit code, and what it printed goes to the file
+//	ready VAR COMMAND ARG...  starts a command that prints "ready URL", and puts the URL into the variable
+//	ended VAR CODE FILE       ends it; it must have this exit code, and what it printed goes to the file
 //
 // and find the id of a quick check of the suite in $CHECK and the id of a clause
 // that it decides in $CLAUSE.
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	commands := scripttest.Commands(map[string]func(program.Process) int{"fwpcheck": check.Main})
+	commands["ready"], commands["ended"] = ready, ended
 	testscript.Run(t, testscript.Params{
 		Dir:                "testdata/script",
 		RequireUniqueNames: true,
 		Setup:              setup,
 		Condition:          condition,
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": scripttest.Exits, "inside": scripttest.Inside(programs),
-			"serve": serve, "heard": heard, "ready": ready, "ended": ended,
-		},
+		Cmds:               commands,
 	})
 }
 
@@ -86,9 +81,8 @@ func setup(env *testscript.Env) error {
 	env.Setenv("GOGC", "400") // nearly half the time of a start is that of collecting what is not garbage yet
 	env.Setenv("CHECK", quick.check)
 	env.Setenv("CLAUSE", quick.clause)
-	env.Values[serversKey{}] = map[string]*server{}
 	env.Values[backgroundKey{}] = map[string]*background{}
-	return nil
+	return scripttest.Setup(env)
 }
 
 // quick is a check and a clause that it decides.
@@ -121,7 +115,7 @@ func condition(name string) (bool, error) {
 	case "root":
 		return os.Geteuid() == 0, nil
 	case "ipv6":
-		ln, err := listenOn("[::1]:0")
+		ln, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "[::1]:0")
 		if ln != nil {
 			defer ln.Close()
 		}

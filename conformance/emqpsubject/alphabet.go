@@ -239,7 +239,8 @@ func (m *maker) ends() []explore.Move {
 		{Name: "disconnect", Weight: 0.02, Pause: 500, Fits: m.mayDisconnect, Make: func(conn int) []explore.Step {
 			return []explore.Step{
 				m.build.Line(conn, "%s", m.message("DISCONNECT")), explore.Wait(known),
-				m.build.Line(conn, "%s", m.message("REQUEST", m.readyQueue(), `""`, `"text"`)), explore.Disrupt(scenarios.NeedRestart),
+				m.build.Line(conn, "%s", m.message("REQUEST", m.readyQueue(), `""`, `"text"`)),
+				explore.Disrupt(scenarios.NeedRestart),
 			}
 		}},
 	}

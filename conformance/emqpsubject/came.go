@@ -92,7 +92,8 @@ func (l *emqpLaw) judge(number int, c *conn, m emqp.Message, at time.Time) (b *b
 // violation returns a breach as one of a law.
 func (b *breach) violation(command, id, got string) *law.Violation {
 	return &law.Violation{
-		Clause: prefix + b.clause, Rule: b.rule, JID: id, Expected: cmp.Or(b.expected, "no "+command), Got: got, Margin: b.margin,
+		Clause: prefix + b.clause, Rule: b.rule, JID: id, Expected: cmp.Or(b.expected, "no "+command), Got: got,
+		Margin: b.margin,
 	}
 }
 
@@ -137,14 +138,21 @@ func (l *emqpLaw) requestBreach(c *conn, x *message, m emqp.Message) *breach {
 		return unasked("version", "FRAME-06")
 	case x == nil && (l.unbounded || l.open[string(m.Fields[0])]):
 		return nil
-	case x == nil:
+	case x == nil && c.worksFor(string(m.Fields[0])):
 		return unasked("request-unknown", "REQ-01")
+	case x == nil: // whoever has sent it
+		return unasked("request-queue", "REQ-02")
 	case x.over && !x.unjudged && !l.open[x.text(0)]:
 		return unasked("request-again", "REQ-03")
-	case c.role != worker || !slices.Contains(c.queues, x.text(0)):
+	case !c.worksFor(x.text(0)):
 		return unasked("request-queue", "REQ-02")
 	}
 	return nil
+}
+
+// worksFor reports whether a connection is that of a worker of a queue.
+func (c *conn) worksFor(queue string) bool {
+	return c.role == worker && slices.Contains(c.queues, queue)
 }
 
 // ofAnotherVersion reports whether the broker passes on what it was sent in a message of another version.

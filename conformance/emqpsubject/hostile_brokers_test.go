@@ -4,28 +4,23 @@ import (
 	"context"
 	"io"
 	"net"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance/emqpsubject"
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/serving"
 	"github.com/fwpsuite/fwp/zmtp"
 )
 
 // hostileBroker greets as ZMTP requires, and then sends bytes all the time, or nothing.
 type hostileBroker struct {
-	network     *memnet.Network
+	memnet.Place
 	first, then []byte
-}
-
-func (h *hostileBroker) Dial(ctx context.Context) (net.Conn, error) {
-	return h.network.DialContext(ctx, "tcp", "broker:1")
 }
 
 func (h *hostileBroker) DialBackend(ctx context.Context) (net.Conn, error) { return h.Dial(ctx) }
@@ -60,23 +55,16 @@ func TestBrokersThatNeverAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				broker.network = memnet.New()
-				l, err := broker.network.Listen("broker:1")
-				require.NoError(t, err)
-				var serving sync.WaitGroup
-				serving.Go(func() {
-					for nc, err := l.Accept(); err == nil; nc, err = l.Accept() {
-						serving.Go(func() { broker.serve(nc) })
-					}
-				})
+				broker.Place = memnet.NewPlace()
+				var served serving.Group
+				go served.Serve(broker.MustListen(), broker.serve)
 				e := explore.Explorer{Subject: emqpsubject.New(), Target: broker, Seed: 1, Time: 10 * time.Second}
 				begun := time.Now()
 				r := e.Run(t.Context())
 				assert.Less(t, time.Since(begun), time.Minute)
 				assert.Less(t, r.Coverage.Judged, 20, "replies that were evaluated")
 				assert.Empty(t, r.Findings)
-				_ = l.Close()
-				serving.Wait()
+				served.Close()
 			})
 		})
 	}

@@ -124,6 +124,7 @@ func (*emqpLaw) Heartbeat(int, time.Time) string { return "" } // the connection
 func (*emqpLaw) Value(int, string) string        { return "" }
 func (l *emqpLaw) Operated(action scenarios.Need, _, _ string) {
 	if action != scenarios.NeedSignals {
+		l.terms.Server.Restarted()
 		l.forget()
 	}
 }

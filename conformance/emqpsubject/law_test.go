@@ -9,6 +9,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/emqp"
+	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // request is a REQUEST that was sent to the queue q.
@@ -43,9 +44,10 @@ func TestRequestBreach(t *testing.T) {
 		"a second time in an open queue": {
 			l: emqpLaw{open: map[string]bool{"q": true}}, c: works, sent: &message{Message: ofQ().Message, over: true},
 		},
-		"that no client sent":                  {c: works, want: "REQ-01"},
-		"that no client is known to have sent": {l: emqpLaw{unbounded: true}, c: works},
-		"of somebody in an open queue":         {l: emqpLaw{open: map[string]bool{"q": true}}, c: works},
+		"that no client sent":                   {c: works, want: "REQ-01"},
+		"of another queue, that no client sent": {c: &conn{role: worker, queues: []string{"p"}}, want: "REQ-02"},
+		"that no client is known to have sent":  {l: emqpLaw{unbounded: true}, c: works},
+		"of somebody in an open queue":          {l: emqpLaw{open: map[string]bool{"q": true}}, c: works},
 		"that is a message of another version": {
 			l: emqpLaw{foreign: []string{"id"}}, c: works, sent: ofQ(), want: "FRAME-06",
 		},
@@ -62,7 +64,7 @@ func TestRequestBreach(t *testing.T) {
 		clause := ""
 		if b := test.l.requestBreach(test.c, test.sent, ofQ().Message); b != nil {
 			clause = b.clause
-			assert.NotZero(t, rules[b.rule].Traits&law.Unasked, name)
+			assert.NotZero(t, rules()[b.rule].Traits&law.Unasked, name)
 		}
 		assert.Equal(t, test.want, clause, name)
 	}
@@ -266,7 +268,7 @@ func TestJudgeReply(t *testing.T) {
 		clause := ""
 		if b := l.judgeReply(mine, &test.c, emqp.Reply("b", test.text)); b != nil {
 			clause = b.clause
-			assert.Contains(t, rules[b.rule].Clauses, clause, name)
+			assert.Contains(t, rules()[b.rule].Clauses, clause, name)
 		}
 		assert.Equal(t, test.want, clause, name)
 	}
@@ -322,4 +324,21 @@ func TestSchedulersThatLeave(t *testing.T) {
 		l.schedule(9, said(emqp.SCHEDULE, "x-2", "text"), now)
 		assert.False(t, l.messages[1].firm, "one has gone without KBAI")
 	}
+}
+
+// TestIDsAcrossPlays: an id that the broker makes up is the one of no message of another play, unless it was started
+// again.
+func TestIDsAcrossPlays(t *testing.T) {
+	t.Parallel()
+	on := law.NewServer()
+	unique := func(command, id string) bool {
+		l := newLaw(law.Terms{Server: on})
+		return l.unique(emqp.Message{Command: command, ID: id, Fields: [][]byte{[]byte(command)}}, nil)
+	}
+	assert.True(t, unique(emqp.HEARTBEAT, "1"))
+	assert.True(t, unique(emqp.HEARTBEAT, "1"), "the same message")
+	assert.False(t, unique(emqp.ACK, "1"))
+	assert.True(t, unique(emqp.REQUEST, "1"), "which has the id of its client")
+	newLaw(law.Terms{Server: on}).Operated(scenarios.NeedRestart, "", "")
+	assert.True(t, unique(emqp.ACK, "1"))
 }

@@ -41,6 +41,9 @@ func (l *emqpLaw) judgeOwn(c *conn, m emqp.Message, at time.Time) *breach {
 // A HEARTBEAT may have been on its way for a while, on a machine that is late for longer.
 func (l *emqpLaw) judgeTimestamp(m emqp.Message, at time.Time) *breach {
 	const from, to, way = 946684800, 4102444800, 5 * time.Second // the years 2000 to 2099
+	if string(m.Fields[0]) == emqp.NoTimestamp {                 // the reader has told it
+		return nil
+	}
 	seconds, err := strconv.ParseFloat(string(m.Fields[0]), 64)
 	if err != nil || seconds < from || seconds > to {
 		b := wrong("timestamp", "BEAT-03", asLine(m.Command, fmt.Sprintf("number(%d..%d)", from, to)))
@@ -84,8 +87,9 @@ func (l *emqpLaw) judgeRhythm(c *conn, m emqp.Message, at time.Time) *breach {
 	return nil
 }
 
-// unique reports whether no other message of the broker has the id of a message. What it passes on may have the id of
-// its client, and what it sends to several peers is one message. about is the message that it passes on, nil for none.
+// unique reports whether no other message of the broker has the id of a message, in this play or, of those that the
+// broker makes up, in another one. What it passes on may have the id of its client, and what it sends to several peers
+// is one message. about is the message that it passes on, nil for none.
 func (l *emqpLaw) unique(m emqp.Message, about *message) bool {
 	const most = 10000
 	own := slices.Contains([]string{emqp.HEARTBEAT, emqp.ACK, emqp.KBAI, emqp.DISCONNECT}, m.Command)
@@ -97,7 +101,8 @@ func (l *emqpLaw) unique(m emqp.Message, about *message) bool {
 	if !is && len(l.seen) < most {
 		l.seen[m.ID] = sum
 	}
-	return !is || before == sum
+	elsewhere := own && !l.leaving && l.terms.Server.Repeats("id "+m.ID, string(sum[:]))
+	return (!is || before == sum) && !elsewhere
 }
 
 // mentionsPlay reports whether a message has a name of the play, which no other client uses.

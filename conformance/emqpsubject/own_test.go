@@ -58,7 +58,7 @@ func TestJudgeOwn(t *testing.T) {
 		clause := ""
 		if b := l.judgeOwn(test.c, test.m, now); b != nil {
 			clause = b.clause
-			assert.Contains(t, rules, b.rule, name)
+			assert.Contains(t, rules(), b.rule, name)
 		}
 		assert.Equal(t, test.want, clause, name)
 	}

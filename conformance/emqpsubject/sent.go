@@ -85,6 +85,7 @@ func (l *emqpLaw) sent(number int, c *conn, m emqp.Message, at time.Time) string
 	case emqp.DISCONNECT:
 		l.Unjudge("")
 		l.leaving, l.leftAt = true, at
+		l.terms.Server.Restarted() // it may be started again
 		for n, other := range l.conns {
 			if other.hasSent && !other.mayBeClosed && other.role != gone {
 				l.farewells[n] = true

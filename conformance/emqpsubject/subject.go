@@ -25,14 +25,14 @@ func New() *explore.Subject {
 		Seeds:    seeds,
 		Simplify: simplify,
 		Ruling:   ruling,
-		Rules:    rules,
+		Rules:    rules(),
 		Fields:   fields(),
 	}
 }
 
 // Law returns the law of eMQP.
 func Law() law.Definition {
-	return law.Definition{Start: func(t law.Terms) law.Law { return newLaw(t) }, Rules: rules, Fields: fields()}
+	return law.Definition{Start: func(t law.Terms) law.Law { return newLaw(t) }, Rules: rules(), Fields: fields()}
 }
 
 // ruling returns what the script of a finding needs beside its level: schedulers of others would get what is scheduled.

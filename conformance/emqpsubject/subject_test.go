@@ -16,7 +16,6 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/fakes/fakeemqp"
-	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/internal/suitetest"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -27,7 +26,7 @@ import (
 // brokers starts brokers, each in a network of its own.
 func brokers(config func() fakeemqp.Config, single bool) func() (play.Target, func(), error) {
 	return func() (play.Target, func(), error) {
-		at := &suitetest.Broker{Network: memnet.New(), Config: config, Single: single}
+		at := suitetest.NewBroker(config, single)
 		return at, at.Close, at.Restart(context.Background())
 	}
 }
@@ -61,7 +60,7 @@ func exploredAs(
 
 // mortal is a broker in memory that ends when it is sent a REPLY.
 func mortal() (play.Target, func(), error) {
-	at := &suitetest.Broker{Network: memnet.New()}
+	at := suitetest.NewBroker(nil, false)
 	at.Config = func() fakeemqp.Config {
 		dying, die := context.WithCancel(context.Background())
 		context.AfterFunc(dying, at.Ender())
@@ -105,7 +104,7 @@ func TestABrokerThatDies(t *testing.T) {
 func TestABrokerThatLeaves(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		at := &suitetest.Broker{Network: memnet.New()}
+		at := suitetest.NewBroker(nil, false)
 		left := 0
 		at.Config = func() fakeemqp.Config {
 			return fakeemqp.Config{Hook: func(e *fakeemqp.Event) {

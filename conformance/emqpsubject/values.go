@@ -22,7 +22,7 @@ const largest, longest = 1<<17 + 1, 257
 
 // messages are the buckets of what a peer may say to another one: any text and any bytes, JSON among them.
 var messages = sync.OnceValue(func() []values.Bucket {
-	all := slices.Concat(decoded(values.Texts()), numbers(), structures())
+	all := slices.Concat(values.Plain(values.Texts()), numbers(), structures())
 	for _, c := range []byte("\x00\t\n\r ,:'\"\\\x7f\x80\xff") {
 		all = append(all, values.Bucket{Name: fmt.Sprintf("%q at both ends", c), Make: func(*rand.Rand) string {
 			return string([]byte{c, 'a', c})
@@ -65,21 +65,10 @@ func sized(r *rand.Rand, n int, from, to byte) string {
 	return string(text)
 }
 
-// decoded are buckets of texts as they are without quotes and escapes.
-func decoded(buckets []values.Bucket) (all []values.Bucket) {
-	for _, b := range buckets {
-		all = append(all, values.Bucket{Name: b.Name, Make: func(r *rand.Rand) (text string) {
-			_ = json.Unmarshal([]byte(b.Make(r)), &text) // it is one
-			return text
-		}})
-	}
-	return all
-}
-
 // names are the buckets of what stands behind the name of a queue or an id: texts that have no quote, no escape and no
 // control character in JSON.
 var names = sync.OnceValue(func() (all []values.Bucket) {
-	for _, b := range decoded(values.Texts()) {
+	for _, b := range values.Plain(values.Texts()) {
 		text := b.Make(rand.New(rand.NewPCG(1, 1)))
 		quoted, _ := json.Marshal(text) // a string always can be
 		if string(quoted) == `"`+text+`"` && printable(text) && !strings.Contains(text, "'") {

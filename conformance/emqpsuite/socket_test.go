@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/suitetest"
 	"github.com/fwpsuite/fwp/zmtp"
 )
@@ -67,7 +66,7 @@ func TestSockets(t *testing.T) {
 				return c.Describe().ID != "frames/router"
 			})
 			synctest.Test(t, func(t *testing.T) {
-				on := altered{&suitetest.Broker{Network: memnet.New(), Config: conforming}, change}
+				on := altered{suitetest.NewBroker(conforming, false), change}
 				require.NoError(t, on.Restart(t.Context()))
 				server, end, err := start(conforming, false)
 				require.NoError(t, err)

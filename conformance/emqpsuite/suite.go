@@ -7,6 +7,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"strings"
 	"sync"
@@ -15,8 +16,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/emqpsubject"
 	"github.com/fwpsuite/fwp/emqp"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/scenarios/emqpdialect"
-	"github.com/fwpsuite/fwp/scenarios/play"
 	"github.com/fwpsuite/fwp/zmtp"
 )
 
@@ -33,13 +34,16 @@ var clausesText embed.FS
 
 var clauses = sync.OnceValue(func() []conformance.Clause { return conformance.Catalogue(clausesText, documents) })
 
+//go:embed retired.txt
+var retired string
+
 // Protocol returns eMQP as a protocol of the suite.
 func Protocol() *conformance.Protocol {
 	return &conformance.Protocol{
 		Name: emqpdialect.Name, Title: "eMQP", Prefix: prefix, Dialect: emqpdialect.Dialect{},
 		Documents: documents,
-		Clauses:   clauses, ClauseOf: emqpsubject.ClauseOf, Law: emqpsubject.Law(), Retired: retired(), Goal: goal,
-		Identify: identify, Premise: otherForm, Scripts: emqpdialect.Suite,
+		Clauses:   clauses, ClauseOf: emqpsubject.ClauseOf, Law: emqpsubject.Law(), Retired: text.Pairs(retired), Goal: goal,
+		Recognize: recognize, Premise: otherForm, Scripts: emqpdialect.Suite,
 	}
 }
 
@@ -67,15 +71,11 @@ func goal(_, clause string) (conformance.Goal, bool) {
 	}), false
 }
 
-// identify asks for the greeting and the READY of a broker. It is lenient: the checks evaluate what is somehow wrong.
-func identify(ctx context.Context, t play.Target, timeout time.Duration) (conformance.Identity, error) {
-	dialing, cancel := context.WithTimeout(ctx, timeout)
+// recognize asks for the greeting and the READY of a broker.
+func recognize(ctx context.Context, nc net.Conn, timeout time.Duration) (conformance.Identity, error) {
+	shaking, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	nc, err := t.Dial(dialing)
-	if err != nil {
-		return conformance.Identity{}, err
-	}
-	dealer, err := zmtp.NewDealer(dialing, nc, zmtp.Config{})
+	dealer, err := zmtp.NewDealer(shaking, nc, zmtp.Config{})
 	if err == nil {
 		dealer.Close()
 		return conformance.Identity{}, nil
@@ -85,8 +85,6 @@ func identify(ctx context.Context, t play.Target, timeout time.Duration) (confor
 	syntax, malformed := errors.AsType[*zmtp.SyntaxError](err)
 	const what = "this is not an eMQP broker: "
 	switch {
-	case ctx.Err() != nil:
-		return conformance.Identity{}, context.Cause(ctx)
 	case other:
 		return conformance.Identity{}, fmt.Errorf(what+"%w", mismatch)
 	case declined:

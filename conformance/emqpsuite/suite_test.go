@@ -3,8 +3,6 @@ package emqpsuite_test
 import (
 	"bytes"
 	"context"
-	"flag"
-	"fmt"
 	"io"
 	"net"
 	"slices"
@@ -21,15 +19,15 @@ import (
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/fakes/fakeemqp"
+	"github.com/fwpsuite/fwp/internal/golden"
 	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/serving"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/internal/suitetest"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/zmtp"
 )
-
-const front = "127.0.0.1:47291"
 
 // run plays checks on a broker, in virtual time.
 func runChecks(
@@ -48,7 +46,7 @@ func runChecks(
 // start starts a broker on a network of its own.
 func start(config func() fakeemqp.Config, single bool) (server run.Server, end func(), err error) {
 	kept := config() // over restarts
-	on := &suitetest.Broker{Network: memnet.New(), Config: func() fakeemqp.Config { return kept }, Single: single}
+	on := suitetest.NewBroker(func() fakeemqp.Config { return kept }, single)
 	return run.Server{
 		Target: on, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone, scenarios.NeedRestart},
 		Fresh: func() (run.Server, func(), error) { return start(config, single) },
@@ -73,8 +71,6 @@ func checks(t *testing.T) []conformance.Check {
 	return append(suitetest.Scripts(t, emqpsuite.Protocol()), emqpsuite.Properties()...)
 }
 
-var update = flag.Bool("update", false, "rewrite docs/emqp-clauses.md and docs/emqp-faults.md")
-
 func TestScriptsAreInOrder(t *testing.T) {
 	t.Parallel()
 	suitetest.InOrder(t, emqpsuite.Protocol())
@@ -83,79 +79,23 @@ func TestScriptsAreInOrder(t *testing.T) {
 // TestClausesDocument writes docs/emqp-clauses.md.
 func TestClausesDocument(t *testing.T) {
 	t.Parallel()
-	golden(t, "../../docs/emqp-clauses.md", suitetest.Document(t, emqpsuite.Protocol(),
+	golden.Document(t, "../../docs/emqp-clauses.md", suitetest.Document(t, emqpsuite.Protocol(),
 		"Written by `"+written+"`; do not edit. Levels are described in\n"+
 			"[verdicts.md](verdicts.md). A reading outranks its statement. S is a broker, K a worker or scheduler. A check\n"+
 			"is the script of that name below `scenarios/emqpdialect/scripts`; a source is a heading of the document and a "+
-			"line of it."))
+			"line of it."), written)
 }
 
 // written is the command that writes the documents.
 const written = "go test ./conformance/emqpsuite -run Document -update"
-
-func golden(t *testing.T, path, text string) {
-	t.Helper()
-	suitetest.Golden(t, path, text, *update, written)
-}
 
 func TestConformingBroker(t *testing.T) {
 	t.Parallel()
 	suitetest.Passes(t, runChecks(t, conforming, false, checks(t)))
 }
 
-// TestFaults plays the scripts that look at a fault against it, for a sample of the faults; with FWP_SLOW=1 all scripts
-// for all faults. The first clause turns red, and no clause that the fault does not declare.
-func TestFaults(t *testing.T) {
-	t.Parallel()
-	all := checks(t)
-	for i, f := range fakeemqp.Faults() {
-		if !slow.Enabled() && i%sample != 0 {
-			continue
-		}
-		t.Run(f.Name, func(t *testing.T) {
-			t.Parallel()
-			picked := slices.DeleteFunc(slices.Clone(all), func(c conformance.Check) bool {
-				return !slow.Enabled() && !looksAt(c.Describe(), f)
-			})
-			red, by := suitetest.Red(runChecks(t, hooked(f.Hook), false, picked))
-			assert.Contains(t, red, f.Clauses[0])
-			for _, id := range red {
-				assert.Contains(t, f.Clauses, id, "not declared, and found by %s", by)
-			}
-		})
-	}
-}
-
-// TestFaultsDocument writes docs/emqp-faults.md. Which checks catch a fault is not the same in each run.
-func TestFaultsDocument(t *testing.T) {
-	t.Parallel()
-	faults := fakeemqp.Faults()
-	var b strings.Builder
-	fmt.Fprintf(&b, `# The faults of the embedded eMQP broker
-
-Written by `+"`"+written+"`"+`; do not edit. It has %d faults. The checks find the
-first clause of each broken, perhaps the others, and no clause that is not listed.
-
-| fault | what the broker does | clauses |
-|---|---|---|
-`, len(faults))
-	for _, f := range faults {
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", f.Name, f.Summary, strings.Join(f.Clauses, ", "))
-	}
-	golden(t, "../../docs/emqp-faults.md", b.String())
-}
-
 // sample is how many faults or variations there are to one that every run of the tests plays.
 const sample = 7
-
-// looksAt reports whether a check decides the first clause of a fault, or shows most of what a broker sends.
-func looksAt(d conformance.Description, f fakeemqp.Fault) bool {
-	if d.ID == "disconnect/kbai-to-all" && strings.Contains(f.Name, "kbai") || d.ID == "reply/requested" ||
-		d.ID == "heartbeat/to-a-worker" {
-		return true
-	}
-	return slices.ContainsFunc(d.Clauses(), func(m scenarios.Mark) bool { return m.Clause == f.Clauses[0] })
-}
 
 // TestVariations: what the document allows is not blamed.
 func TestVariations(t *testing.T) {
@@ -169,16 +109,6 @@ func TestVariations(t *testing.T) {
 			suitetest.Passes(t, runChecks(t, v.Config, v.Single, checks(t)), v.Leaves...)
 		})
 	}
-}
-
-// impostor is a server at both ends that is no broker.
-type impostor struct {
-	nw    *memnet.Network
-	serve func(net.Conn)
-}
-
-func (i impostor) Dial(ctx context.Context) (net.Conn, error) {
-	return i.nw.DialContext(ctx, "tcp", front)
 }
 
 // socket returns what completes the handshake of a socket of a type and then answers each message.
@@ -226,18 +156,13 @@ func TestNoBrokers(t *testing.T) {
 				})
 			}
 			synctest.Test(t, func(t *testing.T) {
-				i := impostor{memnet.New(), serve}
-				l, err := i.nw.Listen(front)
-				require.NoError(t, err)
-				go func() {
-					for nc, err := l.Accept(); err == nil; nc, err = l.Accept() {
-						go func() { defer nc.Close(); i.serve(nc) }()
-					}
-				}()
+				place := memnet.NewPlace()
+				var served serving.Group
+				go served.Serve(place.MustListen(), serve)
 				report := judge(t, run.Server{
-					Target: i, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone, scenarios.NeedRestart},
+					Target: place, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone, scenarios.NeedRestart},
 				}, picked)
-				require.NoError(t, l.Close())
+				served.Close()
 				for _, c := range report.Checks {
 					assert.NotEqual(t, reports.Pass, c.Verdict, c.ID)
 				}
@@ -260,17 +185,11 @@ func TestIdentify(t *testing.T) {
 		"ZMTP syntax":           func(nc net.Conn) { _, _ = nc.Write([]byte("+HI {}\r\n")); _, _ = io.Copy(io.Discard, nc) },
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			nw := memnet.New()
-			l, err := nw.Listen(front)
-			require.NoError(t, err)
-			go func() {
-				for nc, err := l.Accept(); err == nil; nc, err = l.Accept() {
-					serve(nc)
-					nc.Close()
-				}
-			}()
-			_, err = emqpsuite.Protocol().Identify(t.Context(), impostor{nw, serve}, time.Second)
-			require.NoError(t, l.Close())
+			place := memnet.NewPlace()
+			var served serving.Group
+			go served.Serve(place.MustListen(), serve)
+			_, err := emqpsuite.Protocol().Identify(t.Context(), place, time.Second)
+			served.Close()
 			if want == "" {
 				assert.NoError(t, err)
 				return

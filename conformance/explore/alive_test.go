@@ -36,7 +36,7 @@ func delaying(d time.Duration) func() fakes.Config {
 func shared(t *testing.T, config func() fakes.Config, e explore.Explorer) (r *explore.Result) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := &stage{network: memnet.New(), config: config}
+		s := &stage{config}
 		target, end, err := s.start()
 		require.NoError(t, err)
 		defer end()
@@ -85,7 +85,7 @@ func TestACrashThatIsNotConfirmedNamesNoClause(t *testing.T) {
 // one kill at a time, and the server is closed after the last.
 func supervised(t *testing.T, hook func(e *fakes.Event, kill func())) server {
 	t.Helper()
-	network := memnet.New()
+	at := memnet.NewPlace()
 	var s *fakes.Server
 	var began, killing atomic.Bool
 	var kills sync.WaitGroup
@@ -94,7 +94,7 @@ func supervised(t *testing.T, hook func(e *fakes.Event, kill func())) server {
 		if began.Swap(true) {
 			time.Sleep(950 * time.Millisecond)
 		}
-		l, err := network.Listen("fwp:7419")
+		l, err := at.Listen()
 		return closing{l, down}, err
 	}}
 	kill := func() { // the command of which the server dies is its last one
@@ -113,7 +113,7 @@ func supervised(t *testing.T, hook func(e *fakes.Event, kill func())) server {
 		kills.Wait()
 		s.Close()
 	})
-	return server{s, network}
+	return server{s, at}
 }
 
 // closing is a listener that tells when it is closed.
@@ -217,7 +217,7 @@ func TestFuzzedBytesLeaveNothingBehind(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		kept := map[string]bool{}
-		s := &stage{network: memnet.New(), config: func() fakes.Config {
+		s := &stage{config: func() fakes.Config {
 			return fakes.Config{Hook: func(e *fakes.Event) {
 				switch e.Point {
 				case fakes.Enqueued:

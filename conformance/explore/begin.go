@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/scenarios"
@@ -31,24 +32,24 @@ func (s *shrinker) begin(ctx context.Context, whole []Step) (Trace, bool) {
 // candidates are parts of a conversation that may show the finding, the shorter first.
 func (s *shrinker) candidates(whole []Step) []Trace {
 	near, unit := s.relevant(whole), s.unit(whole)
-	all := []Trace{{Steps: unit}, {Steps: near}, {Steps: suffix(whole, 30)}}
+	all := []Trace{{Steps: unit}, {Steps: near}, {Steps: s.suffix(whole, 30)}}
 	if s.target.crash && s.config.grammar().Replies.Pushes { // no reply is missing: the cause is one of the last steps
-		all = slices.Insert(all, 1, append(alone(whole), Trace{Steps: suffix(whole, 6)})...)
+		all = slices.Insert(all, 1, append(s.alone(whole), Trace{Steps: s.suffix(whole, 6)})...)
 	}
 	if s.twin != nil { // what counts shows with the first conversations, or on one server alone
-		return append(all, Trace{Steps: suffix(whole, 120)}, Trace{Steps: whole})
+		return append(all, Trace{Steps: s.suffix(whole, 120)}, Trace{Steps: whole})
 	}
 	for _, n := range []int{60, 600, 6000} { // faults that count do so by 50, 500 or 5,000
 		for _, steps := range [][]Step{s.round(unit), unit, near} {
 			all = append(all, Repeated(steps, n))
 		}
-		all = append(all, Trace{Steps: suffix(whole, 4*n)})
+		all = append(all, Trace{Steps: s.suffix(whole, 4*n)})
 	}
 	return append(all, Trace{Steps: whole})
 }
 
 // alone returns the last steps that send something, each by itself behind what its connection sent first.
-func alone(whole []Step) (all []Trace) {
+func (s *shrinker) alone(whole []Step) (all []Trace) {
 	const most = 4
 	for i := len(whole) - 1; i > 0 && len(all) < most; i-- {
 		if whole[i].Sends() == nil {
@@ -63,7 +64,7 @@ func alone(whole []Step) (all []Trace) {
 			}
 		}
 		keep[first] = true
-		all = append(all, Trace{Steps: closed(whole, keep)})
+		all = append(all, Trace{Steps: s.closed(whole, keep)})
 	}
 	return all
 }
@@ -120,7 +121,7 @@ func (s *shrinker) unit(whole []Step) []Step {
 		begun = begun || keep[i]
 	}
 	keep[len(whole)-1] = true
-	return closed(whole, keep)
+	return s.closed(whole, keep)
 }
 
 // seeds are short conversations in which a fault often shows as one of a rule. They are
@@ -165,7 +166,7 @@ func (s *shrinker) relevant(whole []Step) []Step {
 		begun = begun || keep[i]
 	}
 	keep[len(whole)-1] = true
-	return closed(whole, keep)
+	return s.closed(whole, keep)
 }
 
 // words are the names that the finding has to do with.
@@ -198,25 +199,30 @@ func (s *shrinker) words(whole []Step) map[string]bool {
 func (s *shrinker) names(step Step) []string { return sharedNames(s.config.grammar(), step.segments()) }
 
 // suffix is the last n steps, with the connections that they need.
-func suffix(whole []Step, n int) []Step {
+func (s *shrinker) suffix(whole []Step, n int) []Step {
 	keep := make([]bool, len(whole))
 	for i := max(0, len(whole)-n); i < len(whole); i++ {
 		keep[i] = true
 	}
-	return closed(whole, keep)
+	return s.closed(whole, keep)
 }
 
-// closed adds to the kept steps those that open and end their connections. The
-// openings come first where they can.
-func closed(whole []Step, keep []bool) []Step {
-	open := map[int]int{} // the step that opened a connection last
+// closed adds to the kept steps those that open and end their connections, and by which clients introduce themselves
+// before. The openings come first where they can.
+func (s *shrinker) closed(whole []Step, keep []bool) []Step {
+	verb := s.config.subject.Introduction.Verb
+	before := map[int][]int{} // by connection: the steps that opened it last, and introduced its client since then
 	for i, step := range whole {
-		if step.opens() {
-			open[step.Conn()] = i
-			continue
-		}
-		if at, ok := open[step.Conn()]; keep[i] && ok {
-			keep[at] = true
+		conn := step.Conn()
+		switch introduces := verb != "" && strings.HasPrefix(step.Text(), verb); {
+		case step.opens():
+			before[conn] = []int{i}
+		case keep[i]:
+			for _, at := range before[conn] {
+				keep[at] = true
+			}
+		case introduces && before[conn] != nil:
+			before[conn] = append(before[conn], i)
 		}
 	}
 	ends := map[int]bool{}

@@ -235,7 +235,7 @@ func (x *comparing) shrink(ctx context.Context, d *Difference) {
 	s := &shrinker{config: x.configs[0], limit: x.Explorer.Shrinking, twin: x}
 	s.target = found{Violation: &law.Violation{Clause: d.kind, Rule: ruleDifference}, step: len(trace) - 1}
 	if x.Explorer.Unshrunk || x.result.Dead[0] || x.result.Dead[1] {
-		d.Conversation = unanswered(suffix(trace, tail))
+		d.Conversation = unanswered(s.suffix(trace, tail))
 		return
 	}
 	f := &Finding{Whole: Trace{Steps: trace}}
@@ -243,7 +243,7 @@ func (x *comparing) shrink(ctx context.Context, d *Difference) {
 	d.Shown, d.Tried = f.Shown, f.Tried
 	x.result.Left[0] = append(x.result.Left[0], s.left...)
 	if d.Conversation = s.exchanges; len(d.Conversation) == 0 {
-		d.Conversation = unanswered(suffix(trace, tail))
+		d.Conversation = unanswered(s.suffix(trace, tail))
 	}
 }
 

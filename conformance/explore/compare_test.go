@@ -12,7 +12,6 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/slow"
 )
 
@@ -20,7 +19,7 @@ import (
 func compared(t *testing.T, a, b func() fakes.Config, c explore.Comparison) (r *explore.Compared) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := &stage{network: memnet.New(), config: a}
+		s := &stage{config: a}
 		first, endFirst, err := s.start()
 		require.NoError(t, err)
 		defer endFirst()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -29,12 +28,10 @@ import (
 type disruptable struct {
 	server
 	proxy *proxy.Proxy
-	addr  string
+	front memnet.Place
 }
 
-func (d disruptable) Dial(ctx context.Context) (net.Conn, error) {
-	return d.network.DialContext(ctx, "tcp", d.addr)
-}
+func (d disruptable) Dial(ctx context.Context) (net.Conn, error) { return d.front.Dial(ctx) }
 
 // Kill ends it without warning.
 func (d disruptable) Kill(context.Context) error { return d.Server.Kill() }
@@ -55,12 +52,8 @@ func (s *stage) startDisruptable() (play.Target, func(), error) {
 		return nil, nil, err
 	}
 	behind := started.(server)
-	addr := "proxy" + strconv.FormatInt(s.count.Add(1), 10) + ":1"
-	d := disruptable{behind, proxy.New(proxy.Config{Dial: behind.Dial}), addr}
-	l, err := s.network.Listen(d.addr)
-	if err != nil {
-		return nil, nil, err
-	}
+	d := disruptable{behind, proxy.New(proxy.Config{Dial: behind.Dial}), memnet.NewPlace()}
+	l := d.front.MustListen()
 	ctx, stop := context.WithCancel(context.Background())
 	go d.proxy.Serve(ctx, l) //nolint:errcheck // its end shows
 	return d, func() { stop(); d.proxy.Close(); end() }, nil
@@ -70,7 +63,7 @@ func (s *stage) startDisruptable() (play.Target, func(), error) {
 func disrupting(t *testing.T, config func() fakes.Config, e explore.Explorer, look func(*explore.Result)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := &stage{network: memnet.New(), config: config}
+		s := &stage{config}
 		target, end, err := s.startDisruptable()
 		if err != nil {
 			t.Fatal(err)

@@ -126,8 +126,7 @@ func waits(f fakes.Fault) time.Duration {
 // that is right.
 func told(t *testing.T, s *stage, f fakes.Fault, x explore.Finding) {
 	t.Helper()
-	right := &stage{network: s.network, config: behaving(map[bool]string{true: "auth"}[s.config().Password != ""], "")}
-	right.count.Store(1 << 20)
+	right := &stage{config: behaving(map[bool]string{true: "auth"}[s.config().Password != ""], "")}
 	outcome, control := "", ""
 	if x.Script != "" {
 		outcome, control = replay(t, s, x.Script, x.Clause, true), replay(t, right, x.Script, x.Clause, false)

@@ -18,11 +18,12 @@ import (
 // Explorer explores one server. Subject and Target must be set; the zero value of
 // everything else works. An Explorer is used once.
 type Explorer struct {
-	Subject     *Subject // the protocol
-	Target      play.Target
-	Password    string        // of the target, empty if it has none
-	Seed        uint64        // of the commands
-	Names       string        // what the names on the server follow from, if no other play there has it; they are random if empty
+	Subject  *Subject // the protocol
+	Target   play.Target
+	Password string // of the target, empty if it has none
+	Seed     uint64 // of the commands
+	// what the names on the server follow from, if no other play there has it; they are random if empty
+	Names       string
 	Steps       int           // commands at most; 10,000 if zero and Time is zero too
 	Time        time.Duration // of everything that Run does but shrinking, see [Divide]; no limit if zero
 	Exploring   time.Duration // of Time for making up commands at most; what Divide leaves if zero
@@ -107,10 +108,11 @@ type Finding struct {
 }
 
 func (e *Explorer) config() *config {
-	c := &config{own: e.Names, subject: e.Subject, target: e.Target, timeout: e.Timeout, budget: new(session.Budget), terms: law.Terms{
-		Password: e.Password, Alone: e.Alone, Flush: e.Alone && !e.NoFlush, Patience: e.Patience, Slack: e.Slack,
-		Server: e.Server, Disrupted: len(e.Disrupt) > 0,
-	}}
+	c := &config{own: e.Names, subject: e.Subject, target: e.Target, timeout: e.Timeout, budget: new(session.Budget),
+		terms: law.Terms{
+			Password: e.Password, Alone: e.Alone, Flush: e.Alone && !e.NoFlush, Patience: e.Patience, Slack: e.Slack,
+			Server: e.Server, Disrupted: len(e.Disrupt) > 0,
+		}}
 	orElse(&c.timeout, 5*time.Second)
 	orElse(&c.terms.Patience, 150*time.Second)
 	orElse(&c.terms.Slack, 300*time.Millisecond)
@@ -130,8 +132,8 @@ func freshPrefix() string {
 	return "fwp" + hex.EncodeToString(b[:])
 }
 
-// ownPrefix is the prefix of the one play of an exploration that no other one on its server has: it follows from Names, so
-// that two explorations of one seed have the same. Without Names it is fresh.
+// ownPrefix is the prefix of the one play of an exploration that no other one on its server has: it follows from Names,
+// so that two explorations of one seed have the same. Without Names it is fresh.
 func (c *config) ownPrefix() string {
 	if c.own == "" {
 		return freshPrefix()

@@ -126,7 +126,7 @@ func (x *exploration) unshrunk(p *pending) (lines []string) {
 		return nil
 	}
 	s := &shrinker{config: x.config, target: p.found}
-	for _, step := range suffix(s.relevant(whole), most) {
+	for _, step := range s.suffix(s.relevant(whole), most) {
 		lines = append(lines, text.Shorten(step.String()))
 	}
 	return lines

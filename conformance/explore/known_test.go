@@ -13,7 +13,6 @@ import (
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/memnet"
 )
 
 // What is known is counted, and neither ends the exploration nor takes its time: it is shrunk behind that.
@@ -43,7 +42,7 @@ func TestKnownDeparturesAreCounted(t *testing.T) {
 func TestNothingIsLostByAnInterrupt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := &stage{network: memnet.New(), config: behaving("job-retry-follows", "")}
+		s := &stage{config: behaving("job-retry-follows", "")}
 		target, end, err := s.start()
 		require.NoError(t, err)
 		defer end()

@@ -13,7 +13,6 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
@@ -35,7 +34,7 @@ func weighing(t *testing.T, h *hoard, memory func(kept int64) (int64, error)) *e
 	}
 	var r *explore.Result
 	synctest.Test(t, func(t *testing.T) {
-		s := &stage{network: memnet.New(), config: func() fakes.Config { return fakes.Config{Hook: h.hook} }}
+		s := &stage{config: func() fakes.Config { return fakes.Config{Hook: h.hook} }}
 		target, end, err := s.start()
 		require.NoError(t, err)
 		defer end()

@@ -75,10 +75,20 @@ func (s explored) evidence() conformance.Evidence {
 		e.Findings = append(e.Findings, conformance.Finding{
 			Clause: f.Clause, Should: f.Should, Crash: f.Crash,
 			Clocked:  timed || f.Rule == RuleLingers || f.Rule == RuleSilent,
-			Expected: f.Expected, Got: f.Got, What: f.What, Script: f.Script,
+			Expected: f.Expected, Got: f.Got, What: f.What, Script: f.Script, Refused: f.refused(),
 		})
 	}
 	return e
+}
+
+// refused returns the verb of the command that was refused, empty if the finding is about something else.
+func (f *Finding) refused() string {
+	for place := range f.Places {
+		if verb := law.RefusedAt(place); verb != "" {
+			return verb
+		}
+	}
+	return ""
 }
 
 // why returns Evidence.Open.

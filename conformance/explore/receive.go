@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/law"
@@ -121,9 +122,10 @@ func (p *playing) misspelt(c *conn, wrong *session.SyntaxError) {
 }
 
 // arrived takes in one arrival. A message that is read although it breaks a rule of the grammar is one departure,
-// however often it comes.
+// however often it comes. Whether its kind is right is the law's to judge.
 func (p *playing) arrived(ctx context.Context, c *conn, a session.Received) {
-	if lapse := a.Message.Lapse; lapse != nil && !slices.Contains(p.lapsed, lapse.Rule) {
+	lapse := a.Message.Lapse
+	if lapse != nil && !strings.HasPrefix(lapse.Rule, session.ForeignReply) && !slices.Contains(p.lapsed, lapse.Rule) {
 		p.lapsed = append(p.lapsed, lapse.Rule)
 		p.misspelt(c, lapse)
 	}

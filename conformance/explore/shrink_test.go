@@ -62,6 +62,27 @@ func TestStepsWithoutEffect(t *testing.T) {
 	}
 }
 
+// TestStepsComeWithIntroductions: a part of a conversation has what opened its connections, and by which their clients
+// introduced themselves before.
+func TestStepsComeWithIntroductions(t *testing.T) {
+	t.Parallel()
+	s := &shrinker{config: &config{subject: &Subject{Introduction: Introduction{Verb: "HELLO"}}}}
+	for whole, part := range map[string]string{
+		"1( 1HELLO 2( 2HELLO 2a 1b":      "1( 1HELLO 1b",
+		"1( 1a 1HELLO 1c 1b":             "1( 1HELLO 1b",
+		"1( 1HELLO 1) 1( 1a 1b":          "1( 1b",
+		"2( 1( 1HELLO 1HELLO{} 2a 1b 1)": "1( 1HELLO 1HELLO{} 1b 1)",
+		"1HELLO 1( 1b 1HELLO":            "1( 1b",
+	} {
+		all := steps(whole)
+		keep := make([]bool, len(all))
+		for i, step := range all {
+			keep[i] = step.Text() == "b"
+		}
+		assert.Equal(t, part, written(s.closed(all, keep)), whole)
+	}
+}
+
 // TestOnlyKeepsTheRepetition: of a trace whose middle is repeated, the rest of the middle still is.
 func TestOnlyKeepsTheRepetition(t *testing.T) {
 	t.Parallel()
@@ -86,8 +107,9 @@ func TestAlone(t *testing.T) {
 		b.Open(1, scenarios.Raw, ""), b.Line(1, "join old"), b.Open(1, scenarios.Raw, ""), b.Line(1, "join a"),
 		b.Open(2, scenarios.Raw, ""), b.Line(2, "ping"), b.Line(1, "put q"), Wait(1), b.Line(1, "take q"),
 	}
+	s := &shrinker{config: &config{subject: &Subject{}}}
 	var all []string
-	for _, trace := range alone(steps) {
+	for _, trace := range s.alone(steps) {
 		text := ""
 		for _, step := range trace.Steps {
 			text += step.Text() + ";"

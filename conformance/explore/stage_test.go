@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"slices"
-	"strconv"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -26,20 +25,16 @@ import (
 
 // stage is a place in virtual time where servers with one behaviour are started.
 type stage struct {
-	network *memnet.Network
-	config  func() fakes.Config
-	count   atomic.Int64
+	config func() fakes.Config
 }
 
 // server is an embedded server as a target.
 type server struct {
 	*fakes.Server
-	network *memnet.Network
+	at memnet.Place
 }
 
-func (s server) Dial(ctx context.Context) (net.Conn, error) {
-	return s.network.DialContext(ctx, "tcp", s.Addr())
-}
+func (s server) Dial(ctx context.Context) (net.Conn, error) { return s.at.Dial(ctx) }
 
 // Restart is an orderly restart.
 func (s server) Restart(context.Context) error { return s.Server.Restart() }
@@ -51,13 +46,13 @@ func (s server) Signal(_ context.Context, wid, state string) error {
 
 func (s *stage) start() (play.Target, func(), error) {
 	c := s.config()
-	addr := "fwp" + strconv.FormatInt(s.count.Add(1), 10) + ":7419"
-	c.Listen = func() (net.Listener, error) { return s.network.Listen(addr) }
+	at := memnet.NewPlace()
+	c.Listen = at.Listen
 	if c.Iterations == 0 {
 		c.Iterations = 5
 	}
 	f := fakes.NewServer(c)
-	return server{f, s.network}, f.Close, nil
+	return server{f, at}, f.Close, nil
 }
 
 // exploring runs an explorer in virtual time against servers of a kind.
@@ -65,7 +60,7 @@ func exploring(t *testing.T, config func() fakes.Config, e explore.Explorer,
 	look func(t *testing.T, r *explore.Result, fresh *stage)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := &stage{network: memnet.New(), config: config}
+		s := &stage{config}
 		target, end, err := s.start()
 		if err != nil {
 			t.Fatal(err)
@@ -97,7 +92,7 @@ func campaign(t *testing.T, config func() fakes.Config, c stress.Campaign,
 	look func(t *testing.T, r *explore.Result, loaded *stress.Result, fresh *stage)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := &stage{network: memnet.New(), config: config}
+		s := &stage{config}
 		target, end, err := s.start()
 		if err != nil {
 			t.Fatal(err)

@@ -90,7 +90,8 @@ func (c cleaning) restored() bool {
 		if c.law.world.Paused(j.Queue) && c.law.mine(j.Queue) {
 			paused = append(paused, j.Queue)
 		}
-		if j.Where&(model.Scheduled|model.Retries|model.Dead) != 0 && c.how != explore.Quickly && fetchable.MatchString(j.JID) {
+		if j.Where&(model.Scheduled|model.Retries|model.Dead) != 0 && c.how != explore.Quickly &&
+			fetchable.MatchString(j.JID) {
 			jobs = append(jobs, `"`+j.JID+`"`)
 		}
 	}

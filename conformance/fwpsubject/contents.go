@@ -78,6 +78,10 @@ var riskyValues = sync.OnceValue(func() (all []riskyValue) {
 			all = append(all, riskyValue{f.name, b})
 		}
 	}
+	_, far := instants(false)
+	for _, b := range far {
+		all = append(all, riskyValue{"at", b})
+	}
 	return all
 })
 
@@ -115,17 +119,26 @@ func split(name string, all []values.Bucket) (must, may []values.Bucket) {
 
 // pastInstants are times at which a job is due at once, and futureInstants such that no run lives to see.
 var (
-	pastInstants   = sync.OnceValue(func() []values.Bucket { return append(orNull(instants(false)), constant(`""`)) })
-	futureInstants = sync.OnceValue(func() []values.Bucket { return instants(true) })
+	pastInstants = sync.OnceValue(func() []values.Bucket {
+		must, _ := instants(false)
+		return append(orNull(must), constant(`""`))
+	})
+	futureInstants = sync.OnceValue(func() []values.Bucket {
+		must, may := instants(true)
+		return append(must, may...)
+	})
 )
 
-// instants are those behind this day, or those before it.
-func instants(future bool) []values.Bucket {
-	must, _ := split("at", values.Instants())
-	return slices.DeleteFunc(must, func(b values.Bucket) bool {
-		at, err := rfc3339.Parse(strings.Trim(b.Make(nil), `"`))
-		return err != nil || at.After(time.Now()) != future
-	})
+// instants are those behind this day, or those before it, and of these the ones that a server may refuse as too far
+// away.
+func instants(future bool) (must, may []values.Bucket) {
+	must, may = split("at", values.Instants())
+	others := func(b values.Bucket) bool {
+		text := strings.Trim(b.Make(nil), `"`)
+		at, err := rfc3339.Parse(text)
+		return err != nil || strings.ContainsAny(text, "tz") || at.After(time.Now()) != future
+	}
+	return slices.DeleteFunc(must, others), slices.DeleteFunc(may, others)
 }
 
 // wordsOfFailures are texts for errtype and message.

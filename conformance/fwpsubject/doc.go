@@ -1,9 +1,9 @@
 // Package fwpsubject is FWP as package explore explores it.
 //
-// To read: subject.go names the parts, and rules.go all that the law demands. law.go follows a conversation with the
-// oracle; maker.go and moves.go make up steps, values.go and malformed.go their texts, bytes*.go what is no line at
-// all, and guard*.go keeps all of that from touching what belongs to other clients. cleanup.go removes what is left on
-// the server; seeds.go (and inputs that may leak) and simplify.go are for what was found.
+// To read: subject.go names the parts, and rules.txt (read by rules.go) all that the law demands. law.go follows a
+// conversation with the oracle; maker.go and moves.go make up steps, values.go and malformed.go their texts, bytes*.go
+// what is no line at all, and guard*.go keeps all of that from touching what belongs to other clients. cleanup.go
+// removes what is left on the server; seeds.go (and inputs that may leak) and simplify.go are for what was found.
 //
 // roundtrips.go has the subjects with fewer moves, lives.go the ways of jobs whose lives are followed with all values.
 //

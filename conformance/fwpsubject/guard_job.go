@@ -83,7 +83,8 @@ func (l *fwpLaw) foreignFilter(argument []byte) bool {
 	}
 	words := slices.Concat(m.Filter.JIDs, []string{m.Filter.Jobtype, m.Filter.Regexp})
 	words = slices.DeleteFunc(words, func(word string) bool { return word == "" })
-	return len(words) == 0 || slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(word, l.Prefix) })
+	return len(words) == 0 || slices.ContainsFunc(words,
+		func(word string) bool { return !strings.Contains(word, l.Prefix) })
 }
 
 // topFields reads the fields of the object that a text begins with, as far as they look

@@ -89,8 +89,9 @@ var knownFields = sync.OnceValue(func() map[string][]values.Bucket {
 		return all
 	}
 	all := map[string][]values.Bucket{
-		"PUSH jid": names, "PUSH queue": names, "PUSH at": slices.Concat(pastInstants(), futureInstants()), "FETCH queues": counted(1, mostQueues),
-		"ACK jid": names, "FAIL jid": names, "FAIL errtype": words, "FAIL message": words,
+		"PUSH jid": names, "PUSH queue": names, "PUSH at": slices.Concat(pastInstants(), futureInstants()),
+		"FETCH queues": counted(1, mostQueues),
+		"ACK jid":      names, "FAIL jid": names, "FAIL errtype": words, "FAIL message": words,
 		"FAIL backtrace": counted(0, 33), "BEAT wid": names, "BEAT rss_kb": memories(),
 		"BEAT current_state": of(`""`, `"quiet"`, `"terminate"`), "HELLO v": of("2", "1", "3"),
 		"HELLO wid": names, "HELLO hostname": hostNames(), "HELLO pid": processes(), "HELLO labels": labels(),

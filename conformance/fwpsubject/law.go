@@ -25,7 +25,8 @@ type fwpLaw struct {
 	conns  map[int]*conn
 	pushed []wildJob // jobs that wild bytes may have pushed
 
-	lastOnes int // jobs that a clean-up has pushed to be the last
+	lapsed   map[string]bool // departures in the kind of a reply that were told
+	lastOnes int             // jobs that a clean-up has pushed to be the last
 }
 
 // conn is what the law keeps of a connection beside what the oracle knows.
@@ -40,7 +41,7 @@ type conn struct {
 }
 
 func newLaw(t law.Terms) *fwpLaw {
-	l := &fwpLaw{Terms: t, world: oracle.NewWorld(), conns: map[int]*conn{}}
+	l := &fwpLaw{Terms: t, world: oracle.NewWorld(), conns: map[int]*conn{}, lapsed: map[string]bool{}}
 	l.world.Protected, l.world.Password = t.Password != "", t.Password
 	l.world.Patience, l.world.Slack, l.world.Shared = t.Patience, t.Slack, t.Shared
 	l.world.Server = t.Server
@@ -156,7 +157,7 @@ func (l *fwpLaw) Came(number int, m session.Message, at time.Time) (a law.Answer
 	case !c.awaits:
 		a.Violation = l.violation("unasked", "unasked", "silence", r)
 	case wc.Greeted:
-		a = l.replied(number, r, at)
+		a = l.replied(number, r, m, at)
 	default:
 		a.Violation = l.world.Greet(number, r)
 		if a.Rules.Kept = []string{"greeting"}; l.world.Protected {
@@ -175,20 +176,16 @@ func (l *fwpLaw) violation(breach, rule, expected string, r fwp.Reply) *law.Viol
 }
 
 // replied judges the reply to a command.
-func (l *fwpLaw) replied(number int, r fwp.Reply, at time.Time) law.Answer {
+func (l *fwpLaw) replied(number int, r fwp.Reply, m session.Message, at time.Time) law.Answer {
 	c, wc := l.conns[number], l.world.Conns[number]
 	expected, before := l.world.Expects(number), wc.State
 	job, way := l.asked(number, r)
-	answer, v := l.world.Replied(number, r, at)
-	if c.several { // it may be the answer to what follows
-		if v != nil {
-			v.Doubtful = true
-		}
-		l.world.Conns[number].Unjudged = oracle.NotLines
-	}
+	wc.Arriving = m.Arriving
+	answer, v := l.broken(number, r, m.Lapse, at)
 	declined := v != nil && v.Rule == "refused"
 	a := law.Answer{
-		Violation: v, Reply: true, Over: declined || v != nil && v.Rule == "foreign" && !oracle.Assumed(answer, expected),
+		Violation: v, Reply: true, Refused: r.Kind == fwp.ErrorReply,
+		Over:  declined || v != nil && v.Rule == "foreign" && m.Lapse == nil && !oracle.Assumed(answer, expected),
 		Empty: answer == model.Nothing, Pattern: answer.String(), State: state(before, wc),
 		Verb: verbOf(c.verb), Rules: wc.Decided,
 	}
@@ -208,6 +205,35 @@ func (l *fwpLaw) replied(number int, r fwp.Reply, at time.Time) law.Answer {
 		a.Open = model.Either.String()
 	}
 	return a
+}
+
+// broken tells the world of a reply, and returns what it is and what it breaks.
+func (l *fwpLaw) broken(
+	number int, r fwp.Reply, lapse *session.SyntaxError, at time.Time,
+) (model.Answer, *law.Violation) {
+	answer, v := l.world.Replied(number, r, at)
+	if v == nil {
+		v = l.foreign(lapse)
+	}
+	if l.conns[number].several { // it may be the answer to what follows
+		if v != nil {
+			v.Doubtful = true
+		}
+		l.world.Conns[number].Unjudged = oracle.NotLines
+	}
+	return answer, v
+}
+
+// foreign returns the violation of a reply that was read on although it is none of its command's, once for each verb.
+func (l *fwpLaw) foreign(lapse *session.SyntaxError) *law.Violation {
+	if lapse == nil || !strings.HasPrefix(lapse.Rule, session.ForeignReply) || l.lapsed[lapse.Rule] {
+		return nil
+	}
+	l.lapsed[lapse.Rule] = true
+	return &law.Violation{
+		Clause: model.ClauseOf(lapse.Rule), Rule: "foreign", Expected: lapse.Expected, Got: lapse.Got,
+		Place: strings.TrimPrefix(lapse.Rule, session.ForeignReply) + ": " + model.Foreign.String(),
+	}
 }
 
 // asked returns the job that answers a FETCH, and its way; both are empty if none does.

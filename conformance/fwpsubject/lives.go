@@ -253,8 +253,8 @@ func (g *maker) awaited(j *oracle.Job) bool {
 	return g.elapsed() < awaitedAgain || j.Came < 2 && slices.Contains(g.queues, g.law.symbol(j.Queue))
 }
 
-// soonAt is when a job of a way is to be enqueued: in a moment, by any clock, and some together. A name of a time has one
-// value in all of a play, so that those of many jobs lie in the past.
+// soonAt is when a job of a way is to be enqueued: in a moment, by any clock, and some together. A name of a time has
+// one value in all of a play, so that those of many jobs lie in the past.
 func (g *maker) soonAt() string {
 	zone := choose(g, []string{"", "", "@+02:00", "@-05:30", "@+05:45", "@-11:00"})
 	return fmt.Sprintf(`"$now+%dms%s"`, 300+g.jobs/4*4%1000, zone)

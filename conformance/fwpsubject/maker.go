@@ -89,7 +89,8 @@ type move struct {
 // one kind when time is real: some block for two seconds, some write byte by byte.
 var slow = map[string]uint64{
 	"fetch-as-anybody": 4000, "fetch-and-wake": 1500, "fetch-and-go": 1500, "two-words": 1500, "default": 1500,
-	"queue-pause": 200, "pushb-many": 2500, "alike-queues": 1500, "same-worker": 300, "flush-and-wake": 2500, "flush": 2500, "bytes": 150, "cut": 300, "wire": 40,
+	"queue-pause": 200, "pushb-many": 2500, "alike-queues": 1500, "same-worker": 300, "flush-and-wake": 2500,
+	"flush": 2500, "bytes": 150, "cut": 300, "wire": 40,
 }
 
 // control has the producer push a job that the worker fetches and acknowledges.

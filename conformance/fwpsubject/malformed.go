@@ -13,7 +13,7 @@ import (
 
 // badLine breaks the syntax of the line. A server that takes one for a FETCH may wait for a job.
 func (g *maker) badLine(c int, _ *oracle.Conn) []explore.Step {
-	text := deal(g, "line", []string{
+	text := deal(g, "line", append(wide("%s"), []string{
 		"", " ", "INFO ", "INFO x", "info", " INFO", "Info", "IN FO", "INFO\t", "END x", "END ",
 		"HELLO", "PUSH", "ACK", "FAIL", "BEAT", "PUSH ", "ACK ", "BEAT ",
 		"FETCH ", "FETCH  " + g.queue(), "FETCH " + g.queue() + " ", "FETCH " + g.queue() + "  " + g.queue(),
@@ -21,7 +21,7 @@ func (g *maker) badLine(c int, _ *oracle.Conn) []explore.Step {
 		"push " + g.job(), "PUSH  " + g.job(), "PUSH " + g.job() + " ", "PUSH\t" + g.job(),
 		`ACK  {"jid":"$jid1"}`, `ack {"jid":"$jid1"}`, `BEAT {"wid":"$wid1"} `,
 		"XYZZY", "PUSHED {}", "+OK", "$$-1", "*1", "-ERR", "{}", "\x00", "INFO\x00", strings.Repeat("A", 5000),
-	})
+	}...))
 	step := line(c, "%s", text)
 	if strings.HasPrefix(strings.ToUpper(text), fwp.FETCH) {
 		step = g.patiently(step)
@@ -32,11 +32,20 @@ func (g *maker) badLine(c int, _ *oracle.Conn) []explore.Step {
 // badArgument gives a verb an argument that is no object, or no JSON.
 func (g *maker) badArgument() string {
 	verb := choose(g, []string{"PUSH", "PUSH", "ACK", "FAIL", "BEAT"})
-	return verb + " " + deal(g, verb+" argument", []string{
+	return verb + " " + deal(g, verb+" argument", append(wide(`{"jid":"%s`), []string{
 		"[]", "5", "null", `"x"`, "true", "{", "}", `{"jid":`, "{'jid':1}", "[{}]", "{}", `{"jid":"$jid1",}`, "{} {}",
 		"{}x", "nul",
 		`{"jid":"$jid1"`, strings.Repeat("[", 300), `{"a":1e}`, `{"a":01}`, "\u00a0{}", `{"jid" "x"}`,
-	})
+	}...))
+}
+
+// wide returns texts of characters of several bytes. An error that quotes one and is cut, at whatever length, is cut
+// inside a character for one of them.
+func wide(format string) (all []string) {
+	for before := range 3 {
+		all = append(all, fmt.Sprintf(format, strings.Repeat("A", before)+strings.Repeat("€", 300)))
+	}
+	return all
 }
 
 // noNames are wrong values for fields with a name; "" leaves the field out. They
@@ -132,11 +141,10 @@ func (g *maker) badGreeting() string {
 // badHash is a HELLO of a producer or a worker whose hash is wrong in one way, or missing, with any version.
 func (g *maker) badHash() string {
 	hash := deal(g, "hash", []string{
-		"", `"$pwdhash.fewer"`, `"$pwdhash.more"`, `"$pwdhash.wrong"`, `"$pwdhash.hex"`, `"$pwdhash.shorter"`,
-		`"$pwdhash.nopassword"`,
-		`"$pwdhash.nosalt"`, `"$pwdhash.saltfirst"`, `"$pwdhash.cut"`, `"$pwdhash.half"`, `"$pwdhash.long"`,
-		`"$pwdhash.first"`,
-		`"$pwdhash.last"`, `5`, `""`, `["$pwdhash"]`, `{"pwdhash":"$pwdhash"}`, `"` + strings.Repeat("ab", 32) + `"`,
+		"", `"$pwdhash.plain"`, `"$pwdhash.once"`, `"$pwdhash.fewer"`, `"$pwdhash.more"`, `"$pwdhash.wrong"`,
+		`"$pwdhash.hex"`, `"$pwdhash.shorter"`, `"$pwdhash.nopassword"`, `"$pwdhash.nosalt"`, `"$pwdhash.saltfirst"`,
+		`"$pwdhash.cut"`, `"$pwdhash.half"`, `"$pwdhash.long"`, `"$pwdhash.first"`, `"$pwdhash.last"`, `5`, `""`,
+		`["$pwdhash"]`, `{"pwdhash":"$pwdhash"}`, `"` + strings.Repeat("ab", 32) + `"`,
 	})
 	var fields []string
 	if hash != "" {
@@ -153,7 +161,11 @@ func (g *maker) badHash() string {
 	}); other != "" { // none stands for a hash
 		fields = append(fields, other)
 	}
-	if v := deal(g, "v", []string{"2", "2", "2", "2", "2", "", "1", "3"}); v != "" {
+	v := deal(g, "v", []string{"2", "2", "2", "2", "2", "", "1", "3"})
+	if strings.Contains(hash, "once") { // how clients of another version hash is open (AMB-08)
+		v = "2"
+	}
+	if v != "" {
 		fields = append(fields, `"v":`+v)
 	}
 	return "{" + strings.Join(fields, ",") + "}"

@@ -108,6 +108,7 @@ var moves = []move{
 	{"guesses", 1, func(g *maker, _ int, w *oracle.Conn) bool {
 		return g.Terms.Password != "" && w.State < fwp.Ended
 	}, (*maker).guesses},
+	{"bystander", 1, identified, (*maker).bystander},
 	{"refused-in-hand", 0.4, holding, (*maker).refusedInHand},
 	{"bad-syntax", 2, identified, (*maker).badSyntax},
 	{"form", 1, worker, (*maker).form},
@@ -322,11 +323,12 @@ func (g *maker) inDefault(c int, _ *oracle.Conn) []explore.Step {
 	jid := g.jid()
 	job := line(c, `PUSH {"jid":"%s","jobtype":"t","args":[]}`, jid)
 	switch deal(g, "default", []int{0, 1, 2, 3, 4, 5, 6, 7}) {
-	case 0:
-		return []explore.Step{job, line(c, "FETCH"), ack(c, jid)}
-	case 6: // the queues of the FETCH before do not count
+	case 0: // the queue of the PUSH before does not count, which is refused
+		bad := line(c, `PUSH {"jid":"%s","jobtype":"t","args":{},"queue":"%s"}`, g.jid(), g.freshQueue())
+		return []explore.Step{bad, job, line(c, "FETCH"), ack(c, jid)}
+	case 6: // the queues of the FETCH before do not count, also if it was refused
 		queue := g.freshQueue()
-		first := line(c, "FETCH %s", queue)
+		first := line(c, choose(g, []string{"FETCH %s", "FETCH  %s"}), queue) // served, or refused
 		return []explore.Step{
 			push(c, g.jid(), queue, ""), push(c, g.jid(), queue, ""), first, g.patiently(line(c, "FETCH")),
 		}

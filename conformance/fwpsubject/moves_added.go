@@ -16,11 +16,13 @@ var addedMoves = []move{
 	{"pushb", 6, identified, writes(func(g *maker, _ *oracle.Conn) string { return "PUSHB " + g.batch() })},
 	{"pushb-many", 0.1, active, (*maker).pushMany},
 	{"pushb-badly", 0.7, identified, writes(func(g *maker, _ *oracle.Conn) string {
-		return "PUSHB" + deal(g, "PUSHB", []string{"", " ", " {}", " [", " null", " 1", ` "x"`, " [[]]", " []x", " " + g.job()})
+		return "PUSHB" + deal(g, "PUSHB",
+			[]string{"", " ", " {}", " [", " null", " 1", ` "x"`, " [[]]", " []x", " " + g.job()})
 	})},
 	{"pushb-early", 0.5, raw, writes(func(g *maker, _ *oracle.Conn) string { return "PUSHB " + g.batch() })},
 	{"queue-pause", 2, active, (*maker).pause},
-	{"queue-leave-paused", 0.4, identified, writes(func(g *maker, _ *oracle.Conn) string { return "QUEUE PAUSE " + g.queue() })},
+	{"queue-leave-paused", 0.4, identified,
+		writes(func(g *maker, _ *oracle.Conn) string { return "QUEUE PAUSE " + g.queue() })},
 	{"queue-resume", 2, func(g *maker, c int, w *oracle.Conn) bool {
 		return identified(g, c, w) && len(g.pausedQueues()) > 0
 	}, writes(func(g *maker, _ *oracle.Conn) string { return "QUEUE RESUME " + strings.Join(g.pausedQueues(), " ") })},
@@ -51,7 +53,8 @@ var addedMoves = []move{
 	{"mutate-badly", 0.5, identified, writes(func(g *maker, _ *oracle.Conn) string {
 		own := fmt.Sprintf(`"filter":{"jids":["$jid%d"]}`, 1+g.IntN(g.jobs+1))
 		return "MUTATE" + deal(g, "MUTATE", []string{
-			"", " ", " x", " []", ` {"cmd":"kill","target":"working",` + own + `}`, ` {"cmd":"stop","target":"dead",` + own + `}`,
+			"", " ", " x", " []",
+			` {"cmd":"kill","target":"working",` + own + `}`, ` {"cmd":"stop","target":"dead",` + own + `}`,
 			` {"target":"dead",` + own + `}`, ` {"cmd":"kill",` + own + `}`, ` {"cmd":5,"target":"dead",` + own + `}`,
 		})
 	})},
@@ -124,7 +127,8 @@ func (g *maker) pause(c int, w *oracle.Conn) []explore.Step {
 	case 1:
 		steps = append(steps, push(c, g.jid(), queue, ""), line(c, "QUEUE LATENCY %s", queue))
 	case 2: // a FETCH waits for the queue that is resumed
-		steps = append(steps, ahead(fetch), explore.Wait(100*time.Millisecond), line(controlProducer, "QUEUE RESUME %s", queue),
+		steps = append(steps, ahead(fetch), explore.Wait(100*time.Millisecond),
+			line(controlProducer, "QUEUE RESUME %s", queue),
 			build().Await(c))
 	case 3:
 		if g.Restarts && is {

@@ -11,13 +11,19 @@ import (
 	"github.com/fwpsuite/fwp/internal/values"
 )
 
-// fetchMany names up to dozens of queues, all but one of which are empty.
+// fetchMany names up to dozens of queues, all but a few of which are empty.
 func (g *maker) fetchMany(c int, _ *oracle.Conn) []explore.Step {
 	names := make([]string, deal(g, "queues", values.Sizes(mostQueues)[3:]))
 	for i := range names {
 		names[i] = g.freshQueue()
 	}
-	names[g.IntN(len(names))] = g.law.symbol(choose(g, g.ready()).Queue)
+	var filled []string
+	for range min(3, len(names)-1) {
+		filled = append(filled, g.law.symbol(choose(g, g.ready()).Queue))
+	}
+	for _, queue := range unique(filled) {
+		names[g.IntN(len(names))] = queue
+	}
 	return []explore.Step{line(c, "FETCH %s", strings.Join(names, " "))}
 }
 

@@ -101,6 +101,7 @@ func escaped(name string) string {
 // alikeQueueNames are ends of names of two queues. The second of some would stand for the first one as a pattern.
 var alikeQueueNames = [][2]string{
 	{"-ab", "-aB"}, {"-0", "-00"}, {"-1", "-01"}, {"_a", "-a"}, {".a", "-a"}, {"-a", ".a"}, {"-ab", "-a*"}, {"-ab", "-a?"},
+	{"-\u00e9", "-e\u0301"}, {"-e\u0301", "-\u00e9"}, {"-ÄÖ", "-äö"}, {"-ß", "-ss"}, {"-數", "-数"}, {"-\u212b", "-\u00c5"},
 	{"-ab", "-a"}, {"-a", "-ab"}, {"-ab", "-a%"}, {"-ab", "-a[b]"}, {"-a", "-a "}, {"-a", "-a/../-a"},
 	{"-a-name-of-more-than-40-bytes-1", "-a-name-of-more-than-40-bytes-2"},
 	{"-" + strings.Repeat("64-bytes", 8) + "-1", "-" + strings.Repeat("64-bytes", 8) + "-2"},

@@ -180,3 +180,44 @@ func (g *maker) deeds(by, worker int, queue, jid string) [][]explore.Step {
 		{another, line(by, `BEAT {"wid":"$wid%d"}`, g.workers), end(scenarios.HalfShut)},
 	}
 }
+
+// bystander has a worker hold a job, and get the next one of its queue, whatever another client does meanwhile about
+// that job, that queue, or a job that has ended.
+func (g *maker) bystander(c int, w *oracle.Conn) []explore.Step {
+	base, next, ended, queue := g.jid(), g.jid(), g.jid(), g.freshQueue()
+	held, fetch := base+"-held", line(controlWorker, "FETCH %s", queue)
+	about := g.aboutOthers(base, held, ended, queue)
+	var steps []explore.Step
+	if w.WID != "" {
+		steps = append(steps, push(controlProducer, ended, queue, ""), line(c, "FETCH %s", queue))
+		if g.Terms.Flush && g.IntN(3) == 0 {
+			steps = append(steps, line(controlProducer, "FLUSH"))
+			about = choose(g, []string{`ACK {"jid":"` + ended + `"}`, "FAIL " + g.failure(ended)})
+		} else {
+			steps = append(steps, ack(c, ended))
+		}
+	}
+	meanwhile := []explore.Step{line(c, "%s", about), push(controlProducer, next, queue, "")}
+	if g.IntN(2) == 0 {
+		slices.Reverse(meanwhile)
+	}
+	steps = append(append(steps, push(controlProducer, held, queue, ""), fetch), meanwhile...)
+	return append(steps, fetch, ack(controlWorker, held), ack(controlWorker, next))
+}
+
+// aboutOthers is a command that must be refused, or may be: it is about jobs that its client does not hold. A FETCH is
+// sent once, since a server that takes it waits.
+func (g *maker) aboutOthers(base, held, ended, queue string) string {
+	const list = "bystander"
+	all := []string{
+		`ACK {"jid":"` + ended + `"}`, "FAIL " + g.failure(ended), `ACK {"jid":"` + base + `"}`,
+		`ACK {"jid":"` + held + `x"}`, "FAIL " + g.failure(strings.ToUpper(held)), `ACK {"jid":["` + held + `"]}`,
+		`ACK {"jid":"` + held + `"}x`, `BEAT {"wid":"$wid0",}`,
+		`PUSH {"jid":"` + base + `-w","jobtype":"t","args":{},"queue":"` + queue + `"}`,
+		"FETCH  " + queue, "FETCH " + queue + " ",
+	}
+	if g.Dealt(list) {
+		return choose(g, all[:len(all)-2])
+	}
+	return deal(g, list, all)
+}

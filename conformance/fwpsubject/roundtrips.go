@@ -165,7 +165,7 @@ func (m move) whileBirths() move {
 
 // listsOfValues are the names of the lists of values that [Values] sends.
 func listsOfValues() []string {
-	all := append([]string{"burst", "queues", "length of a line", "rss_kb"}, listsOfJobs()...)
+	all := append([]string{"burst", "queues", "length of a line", "rss_kb", "alike queues"}, listsOfJobs()...)
 	for _, f := range jobFields() {
 		if len(f.must) > 0 {
 			all = append(all, f.name+wayWoken)
@@ -192,7 +192,7 @@ var ofValues = map[string]struct {
 }{
 	"fetch": {14, ""}, "fetch-two": {4, ""}, "ack": {12, ""}, "fail": {1, ""}, "hello": {2, ""}, "info": {0.2, ""},
 	"fetch-and-wake": {4, ""}, "beat": {9, "rss_kb"}, "fetch-many": {4, "queues"}, "burst": {4, "burst"},
-	"push-line": {3, "length of a line"},
+	"push-line": {3, "length of a line"}, "alike-queues": {4, "alike queues"},
 }
 
 // steady returns FWP with other moves, in queues that stay the same.

@@ -42,7 +42,7 @@ func (g *maker) jobOf(way, queue string) string {
 			fields = append(fields, fmt.Sprintf("%q:%s", f.name, value))
 		}
 	}
-	if at := g.due(way, unusual, risky.field == ""); at != "" {
+	if at := g.due(way, unusual, risky); at != "" {
 		fields = append(fields, `"at":`+at)
 	}
 	g.Shuffle(len(fields), func(i, j int) { fields[i], fields[j] = fields[j], fields[i] })
@@ -65,11 +65,13 @@ func (g *maker) fieldOf(f jobField, way string, risky riskyValue, unusual bool) 
 }
 
 // due returns the field at of some jobs, empty for none: soon, where they are unusual or their way has it.
-func (g *maker) due(way string, unusual, plain bool) string {
+func (g *maker) due(way string, unusual bool, risky riskyValue) string {
 	switch {
+	case risky.field == "at":
+		return g.made(risky.Bucket)
 	case has(way, wayAt):
 		return g.soonAt()
-	case g.steady && plain && g.IntN(8) == 0:
+	case g.steady && risky.field == "" && g.IntN(8) == 0:
 		return g.value("past", pastInstants())
 	case g.steady:
 	case unusual && g.IntN(2) == 0:

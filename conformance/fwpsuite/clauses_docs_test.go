@@ -2,8 +2,6 @@ package fwpsuite
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,21 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/golden"
 )
 
 // docs/clauses.md is written from the catalogue and the scripts: go test ./conformance/fwpsuite -run Document -update
 func TestClausesDocument(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join("..", "..", "docs", "clauses.md")
-	text := clausesDocument(t)
-	if *update {
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
-	}
-	old, err := os.ReadFile(path)
-	require.NoError(t, err)
-	if strings.ReplaceAll(string(old), "\r\n", "\n") != text { // the texts themselves would fill pages
-		t.Error("docs/clauses.md is stale: go test ./conformance/fwpsuite -run Document -update")
-	}
+	golden.Document(t, "../../docs/clauses.md", clausesDocument(t),
+		"go test ./conformance/fwpsuite -run Document -update")
 }
 
 func clausesDocument(t *testing.T) string {

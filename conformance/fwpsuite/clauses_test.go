@@ -1,9 +1,6 @@
 package fwpsuite
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -12,10 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/golden"
 	"github.com/fwpsuite/fwp/reports"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files in testdata")
 
 func TestClausesAreWellFormed(t *testing.T) {
 	t.Parallel()
@@ -89,13 +85,7 @@ func TestClauseIDsAreStable(t *testing.T) {
 	for _, c := range Clauses() {
 		ids.WriteString(c.ID + "\n")
 	}
-	path := filepath.Join("testdata", "clauses.golden")
-	if *update {
-		require.NoError(t, os.WriteFile(path, []byte(ids.String()), 0o644))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, string(want), ids.String())
+	golden.File(t, "testdata/clauses.golden", ids.String())
 }
 
 func TestClausesAreTheCallersOwn(t *testing.T) {

@@ -54,8 +54,6 @@ func goalOfCheck(check, clause string) (goal conformance.Goal, strict bool) {
 	case "ack/is-final FWP-STATE-05", "workers/one-connection-ends FWP-STATE-05",
 		"end/leaves-the-jobs-of-others FWP-STATE-05":
 		return GoalOf("FWP-FETCH-03"), true // the other workers get nothing
-	case "resp/one-reply-each FWP-RESP-06":
-		return GoalOf("FWP-RESP-05"), true // to commands that deliver nothing
 	case "resp/declined-with-errors FWP-RESP-02", "states/hello-after-refusal FWP-STATE-12",
 		"states/no-effect-before-hello FWP-PUSH-03": // before HELLO a server may close instead
 		return GoalOf(clause), false

@@ -20,20 +20,9 @@ import (
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
-// Identify returns the greeting of an FWP server, before any check runs. It is
-// lenient: the checks evaluate a greeting that is somehow wrong. The error
-// describes what is there instead, or wraps [ErrIterations]. It waits for each reply no longer than the timeout. (Not
-// Identified State)
-func Identify(ctx context.Context, t play.Target, timeout time.Duration) (conformance.Identity, error) {
-	dialing, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	nc, err := t.Dial(dialing)
-	if err != nil {
-		return conformance.Identity{}, err
-	}
-	defer nc.Close()
-	stop := context.AfterFunc(ctx, func() { _ = nc.SetDeadline(time.Unix(1, 0)) })
-	defer stop()
+// recognize returns the greeting of an FWP server. The error describes what is there instead, or wraps [ErrIterations].
+// (Not Identified State)
+func recognize(ctx context.Context, nc net.Conn, timeout time.Duration) (conformance.Identity, error) {
 	first, err := firstBytes(nc, timeout)
 	switch {
 	case err == nil && looksLikeRESP(first):
@@ -47,8 +36,6 @@ func Identify(ctx context.Context, t play.Target, timeout time.Duration) (confor
 				first[:min(len(first), excerpt)], "+HI {")
 	case errors.Is(err, os.ErrDeadlineExceeded) && ctx.Err() == nil:
 		return provoke(nc, timeout)
-	case ctx.Err() != nil:
-		return conformance.Identity{}, context.Cause(ctx)
 	}
 	return conformance.Identity{}, fmt.Errorf(
 		"this is not an FWP server: it closed the connection at once without a greeting (%w)", err)
@@ -126,7 +113,8 @@ func identity(b []byte) (conformance.Identity, error) {
 		Greeting:  text.Escape(line[:min(len(line), longestShown)]),
 		Protected: strings.Contains(line, `"s"`) && strings.Contains(line, `"i"`),
 	}
-	if hi, err := fwp.ParseHi(fwp.Reply{Kind: fwp.SimpleString, Text: []byte(line)}); err == nil && hi.Iterations > 0 { // else it is wrong
+	// else it is wrong
+	if hi, err := fwp.ParseHi(fwp.Reply{Kind: fwp.SimpleString, Text: []byte(line)}); err == nil && hi.Iterations > 0 {
 		if err := fwp.CheckIterations(hi.Iterations); err != nil {
 			return id, fmt.Errorf("%w: %w", ErrIterations, err)
 		}

@@ -2,7 +2,6 @@ package fwpsuite_test
 
 import (
 	"bufio"
-	"context"
 	"net"
 	"strings"
 	"testing"
@@ -18,17 +17,6 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/memnet"
 )
-
-const address = "fwp.test:7419"
-
-// memoryTarget is a target in memory.
-type memoryTarget struct{ nw *memnet.Network }
-
-func (s *memoryTarget) Dial(ctx context.Context) (net.Conn, error) {
-	return s.nw.DialContext(ctx, "tcp", address)
-}
-
-func (s *memoryTarget) listen() (net.Listener, error) { return s.nw.Listen(address) }
 
 // answering makes a server answer a command in another way.
 func answering(verb, reply string) func(*fakes.Event) {
@@ -89,16 +77,15 @@ func TestIdentify(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				target := &memoryTarget{nw: memnet.New()}
-				l, err := target.nw.Listen(address)
-				require.NoError(t, err)
+				target := memnet.NewPlace()
+				l := target.MustListen()
 				go func() {
 					if c, err := l.Accept(); err == nil {
 						test.peer(c)
 						_ = c.Close()
 					}
 				}()
-				id, err := fwpsuite.Identify(t.Context(), target, 10*time.Second)
+				id, err := fwpsuite.Protocol().Identify(t.Context(), target, 10*time.Second)
 				_ = l.Close()
 				if test.complaint != "" {
 					require.ErrorContains(t, err, test.complaint)
@@ -139,9 +126,9 @@ func TestAuthenticate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				target := &memoryTarget{nw: memnet.New()}
+				target := memnet.NewPlace()
 				config := test.config
-				config.Listen = target.listen
+				config.Listen = target.Listen
 				server := fakes.NewServer(config)
 				defer server.Close()
 				err := fwpsuite.Authenticate(t.Context(), target, test.password, time.Second)

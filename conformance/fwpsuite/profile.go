@@ -25,8 +25,7 @@ var profileDocuments = []conformance.Document{
 //go:embed faktory/clauses.txt
 var profileClauses embed.FS
 
-// Profile returns FWP with what a family of servers adds to it: clauses, scripts, and commands that are legal. The
-// profile must be one of fwpdialect.Profiles.
+// Profile returns FWP with what a family of servers adds to it: clauses, scripts, and commands that are legal.
 func Profile(of fwpdialect.Profile) *conformance.Protocol {
 	p := *Protocol()
 	p.Dialect, p.Law = fwpdialect.Dialect{Profile: of}, fwpsubject.LawOf(of)

@@ -9,8 +9,12 @@ import (
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
+
+//go:embed retired.txt
+var retired string
 
 // Protocol returns the Faktory Work Protocol as a protocol of the suite.
 func Protocol() *conformance.Protocol { return fwpProtocol() }
@@ -19,9 +23,9 @@ var fwpProtocol = sync.OnceValue(func() *conformance.Protocol {
 	return &conformance.Protocol{
 		Name: "fwp", Title: "FWP", Prefix: "FWP-", Dialect: fwpdialect.Dialect{},
 		Documents: documents,
-		Clauses:   catalogue, ClauseOf: ClauseOf, Goal: goalOfCheck, Identify: Identify, Scripts: fwpdialect.Suite,
-		GrammarClauses: model.GrammarClauses(), Limited: []string{fwp.HELLO, fwp.PUSH},
-		Law: fwpsubject.Law(), Retired: retired(),
+		Clauses:   catalogue, ClauseOf: ClauseOf, Goal: goalOfCheck, Recognize: recognize, Scripts: fwpdialect.Suite,
+		GrammarClauses: model.GrammarClauses(), Limited: []string{fwp.HELLO, fwp.PUSH}, General: []string{"FWP-FETCH-01"},
+		Law: fwpsubject.Law(), Retired: text.Pairs(retired),
 		Admission: "FWP-AUTH-", Unrefused: unrefusedClause,
 	}
 })

@@ -118,6 +118,7 @@ func (c *Conn) Ended(how session.Ending) {
 		c.watch.inputs.Ended(c.number, how)
 		c.end(false, time.Now())
 		c.watch.settle()
+		c.watch.endedBy(c, how)
 	}
 }
 
@@ -155,24 +156,29 @@ func (c *Conn) came(m message) {
 	}
 	k := c.under[0]
 	c.under = c.under[1:]
-	c.judged(m, k.several)
+	if refused := c.judged(m, k.several); !refused && !k.several {
+		c.watch.served(c, k.at)
+	}
 	if len(c.under) > 0 && !c.over {
 		c.under[0].at = m.at
 		c.tell()
 	}
 }
 
-// judged has the law judge a message now.
-func (c *Conn) judged(m message, several bool) {
+// judged has the law judge a message now, and reports whether it refuses a command.
+func (c *Conn) judged(m message, several bool) (refused bool) {
 	a := c.watch.law.Came(c.number, m.Message, m.at)
 	c.watch.tally.came(a)
 	c.watch.inputs.Came(c.number, a)
 	switch {
 	case a.Declined || a.Limit:
 		c.watch.give(c, "a client that was not let in")
+	case a.Violation != nil && a.Refused && c.watch.shared:
+		c.watch.hold(refusal{conn: c, violation: a.Violation, at: m.at, several: several})
 	case a.Violation != nil:
 		c.watch.note(c, a.Violation, m.at, several)
 	}
+	return a.Refused
 }
 
 var _ session.Observer = (*Conn)(nil)

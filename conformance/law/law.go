@@ -3,6 +3,7 @@ package law
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/session"
@@ -75,6 +76,7 @@ type Sent struct {
 type Answer struct {
 	Violation *Violation
 	Reply     bool          // it answers a command
+	Refused   bool          // with an error, as a server does that is about to end
 	Judged    bool          // the connection is judged from here on
 	Over      bool          // the connection cannot be used any more
 	Limit     bool          // because the server serves no more connections at a time
@@ -114,11 +116,21 @@ type Violation struct {
 	Own string
 }
 
-// Certain is the margin of a violation that no lateness explains: something came too soon, by the stamps of this process.
+// RefusedAt returns the verb of a place where a command was refused, empty for any other place.
+func RefusedAt(place string) string {
+	verb, is := strings.CutSuffix(place, ": -")
+	if !is {
+		return ""
+	}
+	return verb
+}
+
+// Certain is the margin of a violation that no lateness explains: something came too soon, by the stamps of this
+// process.
 const Certain = time.Duration(math.MaxInt64 / 2)
 
-// Beyond returns the margin of a violation that is about something that took longer than a limit. It is a quarter of what
-// it took more: a server may be late by more than is measured in this process.
+// Beyond returns the margin of a violation that is about something that took longer than a limit. It is a quarter of
+// what it took more: a server may be late by more than is measured in this process.
 func Beyond(limit, took time.Duration) time.Duration { return max(0, took-limit) / 4 }
 
 // Trait is something that must be known of the violations of a rule. A rule may have several.

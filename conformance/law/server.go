@@ -12,7 +12,7 @@ import (
 type Server struct {
 	mu     sync.Mutex
 	jobs   map[string]PushedJob
-	values map[string]bool
+	values map[string]string // with what each is of
 	counts counts
 }
 
@@ -30,9 +30,10 @@ type PushedJob struct {
 }
 
 // NewServer returns a Server that knows nothing yet.
-func NewServer() *Server { return &Server{jobs: map[string]PushedJob{}, values: map[string]bool{}} }
+func NewServer() *Server { return &Server{jobs: map[string]PushedJob{}, values: map[string]string{}} }
 
-// NewExclusive returns a Server that was started for the plays, and that no other client uses: what it counts is theirs.
+// NewExclusive returns a Server that was started for the plays, and that no other client uses: what it counts is
+// theirs.
 func NewExclusive() *Server {
 	s := NewServer()
 	s.counts = counts{exclusive: true, lapses: map[string]time.Time{}}
@@ -113,8 +114,9 @@ func (s *Server) Job(id string) (j PushedJob, known bool) {
 	return j, known
 }
 
-// Repeats records a value that may not come twice, and reports whether it was there.
-func (s *Server) Repeats(value string) bool {
+// Repeats records a value that may come again only of the same thing, and reports whether it was there of another one.
+// Where a thing has no name, each is another one.
+func (s *Server) Repeats(value, of string) bool {
 	if s == nil {
 		return false
 	}
@@ -123,9 +125,9 @@ func (s *Server) Repeats(value string) bool {
 	if len(s.values) >= mostPushed {
 		clear(s.values)
 	}
-	was := s.values[value]
-	s.values[value] = true
-	return was
+	before, was := s.values[value]
+	s.values[value] = of
+	return was && (of == "" || before != of)
 }
 
 // Connects records that n connections were opened; below zero: that they have ended.

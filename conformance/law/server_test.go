@@ -49,17 +49,20 @@ func TestServer(t *testing.T) {
 		test.do(nil)
 	}
 	s := law.NewServer()
-	assert.False(t, s.Repeats("a"))
-	assert.False(t, s.Repeats("b"))
-	assert.True(t, s.Repeats("a"))
+	assert.False(t, s.Repeats("a", ""))
+	assert.False(t, s.Repeats("b", ""))
+	assert.True(t, s.Repeats("a", ""))
+	assert.False(t, s.Repeats("c", "x"))
+	assert.False(t, s.Repeats("c", "x"), "of the same")
+	assert.True(t, s.Repeats("c", "y"), "of another one")
 	for _, begins := range []func(){s.Restarted, s.Killed} {
 		begins()
-		assert.False(t, s.Repeats("a"))
+		assert.False(t, s.Repeats("a", ""))
 	}
 	var none *law.Server
 	none.Restarted()
-	none.Repeats("a")
-	assert.False(t, none.Repeats("a"))
+	none.Repeats("a", "")
+	assert.False(t, none.Repeats("a", ""))
 }
 
 // TestCountsOfAServer holds that what a server counts is known where no other client uses it.

@@ -12,7 +12,11 @@ type Tally struct {
 	Open   map[string]int  // messages that were not, by the reason
 	Rules  map[string]Rate // without those that no message was about
 	Inputs *reports.Inputs // what was sent; nil if that was not counted
+	Verbs  map[string]Answered
 }
+
+// Answered is how often commands of a verb were refused, and served.
+type Answered struct{ Refused, Served int }
 
 // Rate is how often a rule was decided. Only an occasion on which a wrong message would have shown counts as kept.
 type Rate struct {
@@ -36,6 +40,17 @@ func (t *Tally) Add(o Tally) {
 	for name, rate := range o.Rules {
 		t.rule(name, rate)
 	}
+	for verb, n := range o.Verbs {
+		t.verb(verb, n)
+	}
+}
+
+func (t *Tally) verb(name string, n Answered) {
+	if t.Verbs == nil {
+		t.Verbs = map[string]Answered{}
+	}
+	old := t.Verbs[name]
+	t.Verbs[name] = Answered{old.Refused + n.Refused, old.Served + n.Served}
 }
 
 func (t *Tally) rule(name string, o Rate) {
@@ -64,6 +79,13 @@ func (t *Tally) unjudged(why string) { t.Open = sum(t.Open, map[string]int{why: 
 
 // came counts a message, but for what it breaks.
 func (t *Tally) came(a Answer) {
+	switch {
+	case !a.Reply || a.Verb == "":
+	case a.Refused:
+		t.verb(a.Verb, Answered{Refused: 1})
+	default:
+		t.verb(a.Verb, Answered{Served: 1})
+	}
 	broken := ""
 	if a.Violation != nil {
 		broken = a.Violation.Rule

@@ -18,19 +18,21 @@ import (
 // command asked for, and an introduction that is refused. The player judges these itself. The law of a server that
 // sends by itself, a [Pusher], gets every event at once, because no message of such a server belongs to a command.
 type Watch struct {
-	mu     sync.Mutex
-	law    Law
-	pusher Pusher // the law, if the server sends by itself; else nil
-	of     Definition
-	conns  []*Conn // that are open, and some that are over
-	dialed int
-	found  []Seen
-	alike  map[[2]string]int // violations, by rule and clause
-	tell   func(Seen)        // gets what is found, instead of found; may be nil
-	shared bool              // see Terms
-	open   string            // why what follows is not judged, "" if it is
-	tally  Tally
-	inputs *Inputs
+	mu        sync.Mutex
+	law       Law
+	pusher    Pusher // the law, if the server sends by itself; else nil
+	of        Definition
+	conns     []*Conn // that are open, and some that are over
+	dialed    int
+	found     []Seen
+	alike     map[[2]string]int // violations, by rule and clause
+	tell      func(Seen)        // gets what is found, instead of found; may be nil
+	shared    bool              // see Terms
+	refusals  []refusal         // that are not told yet
+	disturbed time.Time         // until when refusals have another reason
+	open      string            // why what follows is not judged, "" if it is
+	tally     Tally
+	inputs    *Inputs
 
 	due   *Due // what the server has to send
 	since time.Time
@@ -85,6 +87,9 @@ func (w *Watch) Operated(action scenarios.Need, client, state string) {
 	w.law.Operated(action, client, state)
 	w.due = nil
 }
+
+// Restarted is Operated with a restart.
+func (w *Watch) Restarted() { w.Operated(scenarios.NeedRestart, "", "") }
 
 // mostAlike is how many violations of one rule and clause are kept.
 const mostAlike = 100

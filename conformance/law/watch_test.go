@@ -40,7 +40,7 @@ func (l *echo) Came(conn int, m session.Message, _ time.Time) (a law.Answer) {
 	if got := string(m.Text); got != asked {
 		rule, job, _ := strings.Cut(asked, " ")
 		a.Violation = &law.Violation{Rule: rule, JID: job, Expected: asked, Got: got}
-		a.Declined = got == "no"
+		a.Declined, a.Refused = got == "no", got == "err"
 	}
 	return a
 }
@@ -62,8 +62,8 @@ func (l *echo) Waits(_ int, m session.Message) bool {
 	return false
 }
 
-// TestWatch plays events: "a" dials a connection, "a>x" sends, "a<x" receives, "a!" ends it, "restart" is the
-// operator's.
+// TestWatch plays events: "a" dials a connection, "a>x" sends, "a<x" receives, "a!" ends it, "a#" is its end by the
+// server, "restart" is the operator's.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -158,6 +158,8 @@ func play(w *law.Watch, conns map[string]session.Observer, event string) {
 		c.Ended(session.Closed)
 	case what == "/":
 		c.Ended(session.HalfShut)
+	case what == "#":
+		c.Ended(session.Fin)
 	case what[0] == '>':
 		c.Sent([]byte(what[1:]), 1, time.Now())
 	default:
@@ -229,4 +231,42 @@ func TestManyAlike(t *testing.T) {
 	play(w, conns, "b>other")
 	play(w, conns, "b<y")
 	assert.Len(t, w.Found(), 101)
+}
+
+// TestWatchOfAServerThatMayEnd: where operators are not seen, a refusal is a violation when a connection of that time
+// is served later, or no connection was closed behind it.
+func TestWatchOfAServerThatMayEnd(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ events, found, later string }{
+		"it goes on":                         {"a a<hi a>x a<err a>y a<y", "x", "x"},
+		"it goes on elsewhere":               {"a b a<hi b<hi a>x a<err b>y b<y", "x", "x"},
+		"no more is sent":                    {"a a<hi a>x a<err a!", "", "x"},
+		"it ends":                            {"a b a<hi b<hi a>x a<err b>y b<err a# b#", "", ""},
+		"it was started again":               {"a a<hi a>x a<err a# b b<hi b>y b<y", "", ""},
+		"it has not ended":                   {"a b a<hi b<hi a>x a<err a# b>y b<y", "x", "x"},
+		"the reply to an earlier command":    {"a b a<hi b<hi b>y a>x a<err b<y a#", "", ""},
+		"a wrong reply that does not refuse": {"a a<hi a>x a<z a#", "x", "x"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := law.NewWatch(law.Definition{
+				Start: func(law.Terms) law.Law { return &echo{asked: map[int]string{}} }, Greets: true,
+			}, law.Terms{Shared: true})
+			events := strings.ReplaceAll(test.events, " ", " +1ms ")
+			assert.Equal(t, test.found, broken(t, w, events, ""), name)
+			w.Close()
+			assert.Equal(t, test.later, broken(t, w, "", ""), name)
+		})
+	}
+}
+
+// TestRefusalsOfAServerThatIsDisturbed: until it has settled they have a reason, and later they do not.
+func TestRefusalsOfAServerThatIsDisturbed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := law.NewWatch(law.Definition{
+			Start: func(law.Terms) law.Law { return &echo{asked: map[int]string{}} }, Greets: true,
+		}, law.Terms{Shared: true})
+		w.Disturbed(time.Now().Add(2 * time.Second))
+		assert.Equal(t, "y", broken(t, w, "a +1s a<hi a>x a<err +2s a>y a<err +1s a>z a<z", ""))
+	})
 }

@@ -7,5 +7,5 @@
 // with them; the diagrams in docs/exploring.md are drawn from them.
 //
 // To read: connection.go and answer.go (connections), unit.go (work units), command.go (arguments), breach.go and
-// breach_client.go (the clause of everything else that is found, in servers and in clients).
+// breaches*.txt (the clause of everything else that is found, in servers and in clients).
 package model

@@ -1,7 +1,6 @@
 package model_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,9 +13,8 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write the diagrams and the table of docs/exploring.md")
 
 // The part of the document between the marks is drawn from the tables.
 func TestDocumentIsDrawnFromTheModel(t *testing.T) {
@@ -26,14 +24,10 @@ func TestDocumentIsDrawnFromTheModel(t *testing.T) {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	before, rest, begun := strings.Cut(string(text), begin)
-	old, after, ended := strings.Cut(rest, end)
+	_, after, ended := strings.Cut(rest, end)
 	require.True(t, begun && ended, "docs/exploring.md has no marks")
 	drawn := connections() + units() + answers()
-	if *update {
-		require.NoError(t, os.WriteFile(path, []byte(before+begin+drawn+end+after), 0o644))
-		return
-	}
-	assert.Equal(t, drawn, old, "go test ./conformance/model -update writes it")
+	golden.Document(t, path, before+begin+drawn+end+after, "go test ./conformance/model -update")
 }
 
 // connections draws the states of a connection, by trying every verb with every reply

@@ -3,7 +3,9 @@ package oracle
 import (
 	"bytes"
 	"fmt"
+	"unicode/utf8"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/jsonnum"
@@ -30,6 +32,21 @@ func answerOf(verb string, r fwp.Reply) model.Answer {
 	}
 	return model.Foreign
 }
+
+// garbled judges the text of a reply: it is UTF-8 where that of its command was. Jobs and INFO have texts of others,
+// too. (Conventions)
+func garbled(k *call, r fwp.Reply) *law.Violation {
+	if !isText(r) || utf8.Valid(r.Text) || !utf8.Valid(k.bytes()) {
+		return nil
+	}
+	return &law.Violation{
+		Clause: "FWP-FRAME-09", Rule: "text", Expected: "a text in UTF-8", Got: fmt.Sprintf("%.300q", Text(r)),
+		What: "the text of the command was UTF-8",
+	}
+}
+
+// isText reports whether a reply is a line of text.
+func isText(r fwp.Reply) bool { return r.Kind == fwp.ErrorReply || r.Kind == fwp.SimpleString }
 
 // answer returns the way in which a reply answers the command.
 func (k *call) answer(r fwp.Reply) model.Answer {

@@ -16,19 +16,22 @@ type Conn struct {
 	State    fwp.State
 	WID      string // of its accepted HELLO, "" for a client that is no worker
 	Hi       fwp.Hi
-	Opened   time.Time // zero if that is not known
-	Greeted  bool      // HI was received
-	Unjudged Reason    // why what it answers is not judged
+	Opened   time.Time     // zero if that is not known
+	Arriving time.Duration // from the first byte of the last reply to its last
+	Greeted  bool          // HI was received
+	Unjudged Reason        // why what it answers is not judged
 	Commands int
 	Decided  law.Decided // by the last reply
 	Beat     time.Time   // of the last BEAT or HELLO that was accepted
 
 	call       *call
-	earlier    string // the clause by which a command is served in spite of earlier commands
-	shut       bool   // half-closed by the client
-	mayEnd     bool   // the server may close it at any time: behind a refusal before HELLO, or a FLUSH (AMB-11)
-	informed   bool   // an INFO was served
-	helloAgain bool   // a second HELLO was accepted: which worker it is now is not known (AMB-09)
+	refused    []string // queues of the last FETCH that was refused
+	refusedAt  int      // among all commands
+	earlier    string   // the clause by which a command is served in spite of earlier commands
+	shut       bool     // half-closed by the client
+	mayEnd     bool     // the server may close it at any time: behind a refusal before HELLO, or a FLUSH (AMB-11)
+	informed   bool     // an INFO was served
+	helloAgain bool     // a second HELLO was accepted: which worker it is now is not known (AMB-09)
 }
 
 // call is a command whose reply is awaited.
@@ -173,6 +176,14 @@ func (w *World) moved(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.Ti
 		w.accepted(c, k, a, before, now)
 	case k.allowed&model.Refused != 0:
 		c.earlier, c.mayEnd = "FWP-STATE-12", c.mayEnd || before == fwp.NotIdentified
+		if queues := k.fetches(); queues != nil {
+			c.refused, c.refusedAt = queues, k.order
+		}
+		for _, q := range k.fetches() { // if a job does not come, it was taken
+			for _, j := range w.queues[q] {
+				j.missing = k.clause
+			}
+		}
 	}
 }
 

@@ -289,12 +289,21 @@ func TestDelivered(t *testing.T) {
 		},
 		"that is scheduled": {all(hello, with(`,"at":"2026-01-02T03:05:05Z"`), take), "FWP-WU-06 field"},
 		"that passed over another, after a restart": {
-			all(hello, with(""), second(`,"queue":"r"`), "restart", "1 C FETCH q r", "1 S JOB2"),
-			"FWP-STATE-08 missing doubtful",
+			all(hello, with(""), second(`,"queue":"r"`), "restart", "1 C FETCH q r", "1 S JOB2", take),
+			"FWP-FETCH-04 order doubtful",
+		},
+		"that has the jid of another one, but for its case": {
+			all(hello, strings.ReplaceAll(with(""), "0001", "000a"), strings.ReplaceAll(second(`,"queue":"r"`), "0002", "000A"),
+				"1 C FETCH q", `1 S ${"jid":"jid-000000000000000A","queue":"q"}`),
+			"FWP-FETCH-01 unknown",
 		},
 		"that passed over another": {
-			all(hello, with(""), second(`,"queue":"r"`), "1 C FETCH q r", "1 S JOB2"),
+			all(hello, with(""), second(`,"queue":"r"`), "1 C FETCH q r", "1 S JOB2", take),
 			"FWP-FETCH-04 order doubtful",
+		},
+		"that seemed to pass over one that is lost": {
+			all(hello, with(""), second(`,"queue":"r"`), "1 C FETCH q r", "1 S JOB2", "1 C FETCH q", "wait 2s", "1 S $-1"),
+			"FWP-PUSH-04 missing",
 		},
 		"in another order": {
 			all(hello, with(""), second(`,"queue":"r"`), "1 C FETCH r q", "1 S JOB2"),

@@ -10,6 +10,7 @@
 // `+OK | -`.
 //
 // To read: world.go (what is known, and how a reply is judged), line.go (what a client line means by itself),
+// limits.go (what a server may refuse as too large for it),
 // connection.go and worker.go (what may be answered), fetch.go, delivery.go and fields*.go (jobs that are delivered),
 // decided.go (which rules a reply decides),
 // report.go and job.go (what happens to a job), stopped.go (a server that was restarted, killed or stood still),

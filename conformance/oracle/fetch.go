@@ -159,7 +159,10 @@ func (w *World) empty(k *call, now time.Time) *law.Violation {
 	if j := k.lacking(); j != nil {
 		v.Clause, v.Rule, v.JID, v.What = j.missing, "missing", j.JID, "a job that was certainly enqueued did not come"
 		v.Doubtful = strings.HasPrefix(j.missing, "FWP-FLUSH-") // it may have been lost otherwise
-		if k.Args == nil && v.Clause == "FWP-WU-04" {
+		if w.refusedFor(j) {
+			v.Clause, v.What = "FWP-STATE-12", "it came after a FETCH that was refused, which may wait for it"
+		}
+		if k.Args == nil && (v.Clause == "FWP-WU-04" || v.Clause == "FWP-PUSH-04") {
 			v.Clause = "FWP-FETCH-08"
 		}
 		return v
@@ -188,6 +191,16 @@ func (w *World) empty(k *call, now time.Time) *law.Violation {
 	}
 	v.Got, v.What = "$-1 after "+took.String(), "a FETCH without a job waits for about 2 s"
 	return v
+}
+
+// refusedFor reports whether a client is there whose FETCH of the queue of a job was refused before the job came.
+func (w *World) refusedFor(j *Job) bool {
+	for _, c := range w.Conns {
+		if j.entered > c.refusedAt && slices.Contains(c.refused, j.Queue) {
+			return true
+		}
+	}
+	return false
 }
 
 // lacking returns a job that should have been delivered, nil if there is none.

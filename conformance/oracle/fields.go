@@ -244,13 +244,7 @@ func (j *Job) times(f map[string]any, now time.Time) *law.Violation {
 	case !stamped:
 		return wrong("FWP-WU-12", "enqueued_at", "time", f["enqueued_at"])
 	case later && enqueued.Before(at.Add(-time.Second)):
-		clause := "FWP-WU-12"
-		if now.Before(at) { // the job itself came too early
-			clause = "FWP-WU-06"
-		}
-		v := wrong(clause, "enqueued_at", fmt.Sprintf("time(%s..)", j.sent["at"]), f["enqueued_at"])
-		v.Expected += " | $-1"
-		return v
+		return j.tooEarly(now.Before(at) || !given && enqueued.Sub(created) > time.Second, f)
 	case j.sent["enqueued_at"] != nil && f["enqueued_at"] == j.sent["enqueued_at"]:
 		return wrong("FWP-WU-12", "enqueued_at", "time($now-1h..$now+2h)", f["enqueued_at"])
 	case given && enqueued.Equal(created) && now.Sub(created) > 24*time.Hour:
@@ -260,6 +254,18 @@ func (j *Job) times(f map[string]any, now time.Time) *law.Violation {
 		return wrong("FWP-WU-06", "at", written(j.sent["at"]), f["at"])
 	}
 	return nil
+}
+
+// tooEarly is the violation that a job was enqueued before it was due, by its enqueued_at: the job was itself, or the
+// time of its PUSH stands there.
+func (j *Job) tooEarly(itself bool, f map[string]any) *law.Violation {
+	clause := "FWP-WU-12"
+	if itself {
+		clause = "FWP-WU-06"
+	}
+	v := wrong(clause, "enqueued_at", fmt.Sprintf("time(%s..)", j.sent["at"]), f["enqueued_at"])
+	v.Expected += " | $-1"
+	return v
 }
 
 // stamps judges what the server writes by its own clock: when a job was created, unless the client has said that, and

@@ -43,6 +43,7 @@ type Job struct {
 	restarted bool           // the server was restarted after the last delivery
 	afterStop afterStop      // what is not known of it since the server was stopped
 	stops     int            // of the server before it was pushed
+	passed    bool           // a FETCH that named its queue first brought a job of another queue
 	expired   bool           // a reservation of it has run out, for certain
 	asked     time.Time      // when its PUSH was sent
 	pushed    time.Time      // when that was answered; zero if it was not
@@ -143,7 +144,8 @@ func (w *World) pushed(c *Conn, k *call, a model.Answer, now time.Time) {
 	if j.asked, j.entered = k.at, w.sent; k.beside {
 		j.Unjudged = Overlapped
 	}
-	if a == model.Okay && (k.allowed != model.Okay && !k.ordinary() || namesTwice(k.Args)) {
+	twice, _ := limits(k.Args)
+	if a == model.Okay && (twice || k.allowed != model.Okay && !k.ordinary()) {
 		j.Unjudged = Tolerated
 	}
 	w.keep(j)

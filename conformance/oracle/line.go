@@ -146,7 +146,8 @@ func (l *Line) unusualHello(wid string) {
 			}
 		}
 	}
-	if l.Fields["v"] != json.Number("2") || has%of != 0 || has == of && wid == "" || l.unknown() {
+	if l.Fields["v"] != json.Number("2") || has%of != 0 || has == of && (wid == "" || l.Fields["hostname"] == "") ||
+		l.unknown() {
 		l.Form, l.Clause = model.Either, "FWP-HELLO-05"
 	}
 }
@@ -181,58 +182,6 @@ func (l *Line) smallLetters() bool {
 	at, _ := l.Fields["at"].(string)
 	created, _ := l.Fields["created_at"].(string)
 	return strings.ContainsAny(at+created, "tz")
-}
-
-// fewQueues is how many queues of a FETCH every server has to take.
-const fewQueues = 8
-
-// longestHold is for how many seconds every server lets a job be held.
-const longestHold = 86400
-
-// Refusable reports whether a server may refuse a well-formed line as too large for it (AMB-14): a PUSH because the job
-// may be held for longer than a day, a FETCH because it names many queues. One that names a queue twice may be refused
-// too, and a PUSH in which a member is there twice: what that means is not stated.
-func (l *Line) Refusable() bool {
-	if l.Verb == fwp.PUSH {
-		n, _ := number(l.Fields["reserve_for"])
-		return n > longestHold || namesTwice(l.Args)
-	}
-	if l.Verb != fwp.FETCH {
-		return false
-	}
-	names := strings.Fields(string(l.Args))
-	n := len(names)
-	slices.Sort(names)
-	return n > fewQueues || len(slices.Compact(names)) < n
-}
-
-// namesTwice reports whether a hash in some JSON, at any depth, has two members of the same name.
-func namesTwice(text []byte) bool {
-	type level struct {
-		names map[string]bool // nil for an array
-		value bool            // what comes next is the value of a member
-	}
-	open, d := []*level{{}}, json.NewDecoder(bytes.NewReader(text))
-	for token, err := d.Token(); err == nil && len(open) > 0; token, err = d.Token() {
-		top := open[len(open)-1]
-		if name, is := token.(string); is && top.names != nil && !top.value {
-			if top.names[name] {
-				return true
-			}
-			top.names[name], top.value = true, true
-			continue
-		}
-		top.value = false
-		switch token {
-		case json.Delim('{'):
-			open = append(open, &level{names: map[string]bool{}})
-		case json.Delim('['):
-			open = append(open, &level{})
-		case json.Delim('}'), json.Delim(']'):
-			open = open[:len(open)-1]
-		}
-	}
-	return false
 }
 
 // unknown reports whether there are fields that the specification does not have.

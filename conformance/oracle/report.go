@@ -22,6 +22,9 @@ func (w *World) report(c *Conn, k *call, j *Job, now time.Time) {
 		}
 	}
 	k.take(c, model.For(c.State, k.Verb, kind))
+	if k.before { // an earlier command is no likelier reason than something that was done to this job
+		k.clause, k.before = k.own, false
+	}
 	if j != nil && j.restarted {
 		k.allowed |= model.Refused
 	}
@@ -70,11 +73,24 @@ func (w *World) reported(c *Conn, k *call, a model.Answer, now time.Time) {
 	case a != model.Okay || !j.with(c) || k.allowed&model.Okay == 0:
 		j.mayBeReported(k)
 	case k.Verb == fwp.ACK:
+		w.kept(j.ackClause)
 		j.was(model.Working, model.Ack)
 		w.Server.Ends(j.JID, j.reason)
 		j.sent, j.assumed, j.failure, j.before = nil, nil, nil, nil // a long run has many
 	default:
 		j.fail(k, now, w.Patience)
+	}
+}
+
+// kept records that a job which was held when a FLUSH was refused is held still: that FLUSH has removed none.
+func (w *World) kept(clause string) {
+	if !strings.HasPrefix(clause, "FWP-FLUSH-") {
+		return
+	}
+	for _, j := range w.Jobs {
+		if j.ackClause == clause {
+			j.ackClause = ""
+		}
 	}
 }
 

@@ -102,7 +102,7 @@ func (w *World) challenge(c *Conn, f map[string]any, v *law.Violation) *law.Viol
 		v.Clause, v.Expected = "FWP-HI-04", both
 	case !w.Protected && !w.Shared && (some || f["s"] != nil):
 		v.Clause, v.Expected = "FWP-HI-04", `+HI {"v":2,"i":absent,"s":absent}`
-	case c.Hi.Protected && (w.salts[c.Hi.Salt] || len(c.Hi.Salt) >= longSalt && w.Server.Repeats(c.Hi.Salt)):
+	case c.Hi.Protected && (w.salts[c.Hi.Salt] || len(c.Hi.Salt) >= longSalt && w.Server.Repeats(c.Hi.Salt, "")):
 		v.Clause, v.Rule, v.What = "FWP-AUTH-05", "salt", "the salt of an earlier connection came again"
 	default:
 		w.keepSalt(c.Hi.Salt)
@@ -172,7 +172,7 @@ func (w *World) Replied(conn int, r fwp.Reply, now time.Time) (model.Answer, *la
 	a := k.answer(r)
 	w.expired(c, k, now)
 	c.Decided = w.decided(c, k, a, r.Text)
-	v, answered := w.judged(c, k, a, r, now), a
+	v, answered := cmp.Or(w.judged(c, k, a, r, now), garbled(k, r)), a
 	if Assumed(a, k.allowed) {
 		a = model.Okay
 	}
@@ -272,7 +272,7 @@ const mostWrong = 1000
 // judged compares a reply with what is allowed.
 func (w *World) judged(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.Time) *law.Violation {
 	switch {
-	case a&k.allowed == 0 && !c.shut && (a != model.Refused || !k.Refusable() && !w.crowded(k)):
+	case a&k.allowed == 0 && !c.shut && (a != model.Refused || !k.Refusable() && !k.Long() && !w.crowded(k)):
 		return w.notAllowed(c, k, a, r, now)
 	case c.Unjudged != Judged, c.shut && a != model.Delivered:
 		return nil

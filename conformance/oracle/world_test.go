@@ -66,7 +66,7 @@ func TestConversations(t *testing.T) {
 		"wrong order": {
 			all(
 				hello, plain, strings.ReplaceAll(strings.ReplaceAll(plain, "01\"", "02\""), `"q"`, `"r"`),
-				"1 C FETCH r q\n1 S JOB",
+				"1 C FETCH r q\n1 S JOB\n1 C FETCH r\n1 S JOB2",
 			),
 			"FWP-FETCH-04",
 		},

@@ -10,7 +10,6 @@ import (
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -22,8 +21,8 @@ func prepared(hook func(*fakes.Event)) func(map[string]string) (run.Server, func
 			return run.Server{}, nil, errors.New("there is no second server")
 		}
 		asked = true
-		target := &memoryTarget{nw: memnet.New()}
-		server := fakes.NewServer(fakes.Config{Hook: hook, Listen: target.listen})
+		target := newTarget()
+		server := fakes.NewServer(fakes.Config{Hook: hook, Listen: target.Listen})
 		return run.Server{Target: target}, server.Close, nil
 	}
 }
@@ -83,11 +82,8 @@ func TestAfterACrashNothingElseIsBlamed(t *testing.T) {
 	waits := "connect as consumer\nC: FETCH $queue\nS: $-1\n"
 	ends := "connect as consumer\nC: INFO\nS: $\n"
 	runScripts(t, hook, map[string]string{"a": ends, "b": waits, "c": waits}, func(r *reports.Report) {
-		var verdicts []string
-		for _, c := range r.Checks {
-			verdicts = append(verdicts, c.Verdict.String())
-		}
-		assert.Equal(t, []string{"crash", "fail", "fail"}, verdicts, "those close their connections by themselves")
+		assert.Equal(t, map[string]string{"a": "crash", "b": "fail", "c": "fail"}, verdictsOf(r),
+			"those close their connections by themselves")
 	}, func(_ *run.Runner, s *memoryTarget) { s.down = gone.Load })
 }
 

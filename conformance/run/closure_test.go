@@ -19,6 +19,14 @@ func closing(picks func(*fakes.Event) bool) func(*fakes.Event) {
 	}
 }
 
+func worstOf(r *reports.Report) (worst reports.Verdict) {
+	worst = reports.Pass
+	for _, check := range r.Checks {
+		worst = reports.Worst(worst, check.Verdict)
+	}
+	return worst
+}
+
 // What becomes of a worker's connection that the server closes while other checks use it.
 func TestAWorkerThatIsClosedBesideOthers(t *testing.T) {
 	t.Parallel()
@@ -52,11 +60,7 @@ func TestAWorkerThatIsClosedBesideOthers(t *testing.T) {
 			t.Parallel()
 			sources := map[string]string{"a": test.source, "b": test.source, "c": test.source}
 			runScripts(t, closing(test.picks), sources, func(r *reports.Report) {
-				worst := reports.Pass
-				for _, check := range r.Checks {
-					worst = reports.Worst(worst, check.Verdict)
-				}
-				assert.Equal(t, test.want, worst, "%+v", r.Checks)
+				assert.Equal(t, test.want, worstOf(r), "%+v", r.Checks)
 				for _, c := range r.Clauses {
 					assert.False(t, c.ID == "FWP-STATE-13" && c.Verdict == reports.Fail && test.want != reports.Fail)
 				}
@@ -90,11 +94,7 @@ func TestAnErrorBesideOthers(t *testing.T) {
 			t.Parallel()
 			sources := map[string]string{"a": script, "b": script}
 			runScripts(t, test.server, sources, func(r *reports.Report) {
-				worst := reports.Pass
-				for _, check := range r.Checks {
-					worst = reports.Worst(worst, check.Verdict)
-				}
-				assert.Equal(t, test.want, worst, "%+v", r.Checks)
+				assert.Equal(t, test.want, worstOf(r), "%+v", r.Checks)
 			})
 		})
 	}

@@ -10,10 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -29,9 +27,9 @@ func (m *mortals) start() (run.Server, func(), error) {
 	time.Sleep(time.Second) // several checks wait for the server, in virtual time
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	target := &mortalTarget{memoryTarget: memoryTarget{nw: memnet.New()}}
+	target := &mortalTarget{memoryTarget: *newTarget()}
 	m.started = append(m.started, target)
-	s := fakes.NewServer(fakes.Config{Hook: target.hook(bareFail), Listen: target.listen})
+	s := fakes.NewServer(fakes.Config{Hook: target.hook(bareFail), Listen: target.Listen})
 	server := run.Server{
 		Target: target, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedRestart}, Ended: target.ended,
 		Fresh: m.start,
@@ -57,8 +55,7 @@ func TestHostileChecksEndNoServerOfOthers(t *testing.T) {
 		m := new(mortals)
 		server, end, _ := m.start()
 		defer end()
-		r := &run.Runner{Protocol: fwpsuite.Protocol(), Servers: []run.Server{server}, Checks: all, Virtual: true}
-		report := r.Run(t.Context())
+		report := runnerOn(server, all).Run(t.Context())
 		want := map[string]string{"hostile": "pass"}
 		for i := range 5 {
 			want[fmt.Sprintf("sleeps%02d", i)] = "pass"

@@ -11,10 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -31,11 +29,11 @@ func runEnding(t *testing.T, known bool, sources map[string]string, look func(*r
 	t.Helper()
 	all := scripts(t, sources)
 	synctest.Test(t, func(t *testing.T) {
-		m := &mortalTarget{memoryTarget: memoryTarget{nw: memnet.New()}}
+		m := &mortalTarget{memoryTarget: *newTarget()}
 		m.down = m.dead.Load
 		var over atomic.Bool
 		var server *fakes.Server
-		server = fakes.NewUnstarted(fakes.Config{Listen: m.listen, Hook: func(e *fakes.Event) {
+		server = fakes.NewUnstarted(fakes.Config{Listen: m.Listen, Hook: func(e *fakes.Event) {
 			if e.Point != fakes.Parsed || !strings.Contains(string(e.Line), "rss_kb") || !over.CompareAndSwap(false, true) {
 				return
 			}
@@ -51,8 +49,7 @@ func runEnding(t *testing.T, known bool, sources map[string]string, look func(*r
 		if known {
 			judged.Ended = m.ended
 		}
-		look((&run.Runner{Protocol: fwpsuite.Protocol(), Servers: []run.Server{judged}, Checks: all,
-			Virtual: true}).Run(t.Context()))
+		look(runnerOn(judged, all).Run(t.Context()))
 	})
 }
 

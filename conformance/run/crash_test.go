@@ -11,10 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -59,21 +57,17 @@ func runMortal(
 	t.Helper()
 	all := scripts(t, sources)
 	synctest.Test(t, func(t *testing.T) {
-		m := &mortalTarget{memoryTarget: memoryTarget{nw: memnet.New()}}
-		server := fakes.NewServer(fakes.Config{Hook: m.hook(deadly), Listen: m.listen})
+		m := &mortalTarget{memoryTarget: *newTarget()}
+		server := fakes.NewServer(fakes.Config{Hook: m.hook(deadly), Listen: m.Listen})
 		defer server.Close()
 		offers := []scenarios.Need{scenarios.NeedOpen}
 		if restart {
 			offers = append(offers, scenarios.NeedRestart)
 		}
-		look((&run.Runner{
-			Protocol:  fwpsuite.Protocol(),
-			Servers:   []run.Server{{Target: m, Offers: offers, Ended: m.ended}},
-			Checks:    all,
-			Virtual:   true,
-			Provide:   map[scenarios.Need]string{scenarios.NeedRestart: "give --restart-cmd COMMAND"},
-			Reproduce: func(check string) string { return "play " + check },
-		}).Run(t.Context()), m)
+		runner := runnerOn(run.Server{Target: m, Offers: offers, Ended: m.ended}, all)
+		runner.Provide = map[scenarios.Need]string{scenarios.NeedRestart: "give --restart-cmd COMMAND"}
+		runner.Reproduce = func(check string) string { return "play " + check }
+		look(runner.Run(t.Context()), m)
 	})
 }
 
@@ -168,9 +162,9 @@ func TestAServerThatIsBackSoonBreaksNoClause(t *testing.T) {
 	t.Parallel()
 	all := scripts(t, copies(5, "waits", "connect as consumer\nC: FETCH $queue\nclause FWP-RESP-04\nS: $-1\n"))
 	synctest.Test(t, func(t *testing.T) {
-		m := &mortalTarget{memoryTarget: memoryTarget{nw: memnet.New()}}
+		m := &mortalTarget{memoryTarget: *newTarget()}
 		m.down = m.dead.Load
-		server := fakes.NewServer(fakes.Config{Listen: m.listen})
+		server := fakes.NewServer(fakes.Config{Listen: m.Listen})
 		defer server.Close()
 		go func() {
 			time.Sleep(time.Second)
@@ -179,8 +173,7 @@ func TestAServerThatIsBackSoonBreaksNoClause(t *testing.T) {
 			time.Sleep(2 * time.Second)
 			m.dead.Store(false)
 		}()
-		r := (&run.Runner{Protocol: fwpsuite.Protocol(), Servers: []run.Server{{Target: m}}, Checks: all,
-			Virtual: true}).Run(t.Context())
+		r := runnerOn(run.Server{Target: m}, all).Run(t.Context())
 		assert.Empty(t, r.Findings())
 		for _, c := range r.Checks {
 			if c.ID != run.CrashCheck {

@@ -2,7 +2,6 @@ package run_test
 
 import (
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,32 +9,22 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/reports"
 )
 
 // diesAt returns a server that from the first command with that verb on
 // closes each connection instead of answering.
-func diesAt(verb string) fakes.Config {
-	var dead atomic.Bool
-	return fakes.Config{Hook: func(e *fakes.Event) {
-		if e.Point == fakes.Parsed && e.Command.Verb == verb {
-			dead.Store(true)
-		}
-		if (e.Point == fakes.Writing || e.Point == fakes.Accepted) && dead.Load() {
-			e.Bytes, e.Close, e.Skip = nil, true, true
-		}
-	}}
+func diesAt(verb string) func(*fakes.Event) {
+	return new(mortalTarget).hook(func(e *fakes.Event) bool { return e.Command.Verb == verb })
 }
 
 func TestACrashDuringManyChecksIsOfOneCheck(t *testing.T) {
 	t.Parallel()
 	checks := copies(20, "sleeps", sleeping+"setup\nC: INFO\nS: $\n")
 	checks["ends"] = "connect as consumer\nsilence 1s\n" + beating[len("connect as consumer\n"):]
-	runOnOne(t, diesAt("BEAT"), checks, func(r *reports.Report) {
+	runScripts(t, diesAt("BEAT"), checks, func(r *reports.Report) {
 		crashes := 0
 		for _, c := range r.Checks {
 			crashes += bit(c.Verdict == reports.Crash)
@@ -55,7 +44,7 @@ func TestAWaitingCheckIsNotTheCrash(t *testing.T) {
 	t.Parallel()
 	checks := copies(20, "waits", "connect as consumer\nC: FETCH $queue\nclause FWP-RESP-04\nS: $-1\n")
 	checks["zends"] = "connect as consumer\nsilence 1s\nC bad: FAIL {\nclause FWP-FAIL-02\nS: -\n"
-	runOnOne(t, diesAt("FAIL"), checks, func(r *reports.Report) {
+	runScripts(t, diesAt("FAIL"), checks, func(r *reports.Report) {
 		require.Len(t, r.Findings(), 1)
 		assert.Equal(t, "zends", r.Findings()[0].Check)
 		assert.Equal(t, "FWP-FAIL-02", r.Findings()[0].Clause)
@@ -70,9 +59,9 @@ func TestACrashIsOneEvenIfTheServerIsBackSoon(t *testing.T) {
 	checks["ends"] = "connect as consumer\nsilence 1s\n" + beating[len("connect as consumer\n"):]
 	all := scripts(t, checks)
 	synctest.Test(t, func(t *testing.T) {
-		target := &memoryTarget{nw: memnet.New()}
+		target := newTarget()
 		gone := make(chan struct{}, 1)
-		config := fakes.Config{Listen: target.listen, Hook: func(e *fakes.Event) {
+		config := fakes.Config{Listen: target.Listen, Hook: func(e *fakes.Event) {
 			if e.Point == fakes.Parsed && e.Command.Verb == "BEAT" {
 				gone <- struct{}{}
 				<-e.Conn.Done
@@ -88,8 +77,7 @@ func TestACrashIsOneEvenIfTheServerIsBackSoon(t *testing.T) {
 			config.Hook = nil
 			second = fakes.NewServer(config)
 		})
-		r := (&run.Runner{Protocol: fwpsuite.Protocol(), Servers: []run.Server{{Target: target}}, Checks: all,
-			Virtual: true}).Run(t.Context())
+		r := runnerOn(run.Server{Target: target}, all).Run(t.Context())
 		supervisor.Wait()
 		second.Close()
 		require.Len(t, r.Findings(), 1)

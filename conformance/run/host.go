@@ -142,6 +142,9 @@ func (h *host) enter(t *task) {
 	if t.pause = 0; h.limiter.lone > 0 {
 		t.pause = lonePause << min(h.limiter.lone, lonely)
 	}
+	if t.death != nil || t.refused >= maxTriesShared {
+		t.pause = max(t.pause, play.CloseLatency)
+	}
 }
 
 // leave records that a check is over.

@@ -21,8 +21,9 @@ import (
 
 // lawful is what the law of the protocol found in all plays.
 type lawful struct {
-	found map[lawKey]*lawFinding
-	tally law.Tally
+	general []string // see conformance.Protocol
+	found   map[lawKey]*lawFinding
+	tally   law.Tally
 }
 
 type lawKey struct{ rule, clause string }
@@ -48,7 +49,7 @@ func (l *lawful) take(about conformance.Description, e *conformance.Evidence, la
 	seen := map[lawKey]bool{}
 	for _, v := range e.Law {
 		key := lawKey{v.Rule, v.Clause}
-		if told(e, v) || seen[key] {
+		if l.told(e, v) || seen[key] {
 			continue
 		}
 		seen[key] = true
@@ -93,8 +94,20 @@ func (l *lawful) replayed(about conformance.Description, e *conformance.Evidence
 }
 
 // told reports whether a line or a finding of a play is about what the law found, or may be its cause.
-func told(e *conformance.Evidence, v law.Seen) bool {
-	return filed(e, v) || !v.Alone && (len(e.Findings) > 0 || follows(e, v))
+func (l *lawful) told(e *conformance.Evidence, v law.Seen) bool {
+	return l.filed(e, v) || !v.Alone && (len(e.Findings) > 0 || l.follows(e, v))
+}
+
+// same reports whether a result is about the message of a violation.
+func same(e *conformance.Evidence, r play.Result, v law.Seen) bool {
+	return r.Conn == v.Conn && r.At == v.At.Sub(e.Began)
+}
+
+// leaves reports whether a line leaves what is wrong with its message to the law, which blames another clause for
+// certain: it is about none, or about general ones.
+func (l *lawful) leaves(e *conformance.Evidence, r play.Result, v law.Seen) bool {
+	other := func(m scenarios.Mark) bool { return m.Clause == v.Clause || !slices.Contains(l.general, m.Clause) }
+	return same(e, r, v) && r.Outcome == play.Mismatched && !v.Unproven() && !slices.ContainsFunc(r.Marks, other)
 }
 
 // mismatched reports whether a line was not met; lag may be the reason.
@@ -102,24 +115,26 @@ func mismatched(r play.Result) bool { return r.Outcome == play.Mismatched || r.R
 
 // filed reports whether a line of the script that is about a clause, or a breach, is about the same message, or a
 // finding of a property about the same clause.
-func filed(e *conformance.Evidence, v law.Seen) bool {
+func (l *lawful) filed(e *conformance.Evidence, v law.Seen) bool {
 	at := v.At.Sub(e.Began)
 	return slices.ContainsFunc(e.Findings, func(f conformance.Finding) bool { return f.Clause == v.Clause }) ||
 		slices.ContainsFunc(e.Breaches, func(b scenarios.Breach) bool { return b.Conn == v.Conn && b.At == at }) ||
 		slices.ContainsFunc(e.Results, func(r play.Result) bool {
-			return mismatched(r) && len(r.Marks) > 0 && r.Conn == v.Conn && r.At == at
+			return mismatched(r) && len(r.Marks) > 0 && same(e, r, v) && !l.leaves(e, r, v)
 		})
 }
 
 // follows reports whether what the law found may follow from a departure that a line or a breach has shown: another
 // reply than the one that was due, or another name in it. What departs in other values leaves the law what it knows. A
 // set-up line tells nothing itself: a command that it needs and that is refused is the law's to tell.
-func follows(e *conformance.Evidence, v law.Seen) bool {
+func (l *lawful) follows(e *conformance.Evidence, v law.Seen) bool {
 	at := v.At.Sub(e.Began)
 	named := func(d scenarios.Difference) bool { return d.Name != "" }
 	return slices.ContainsFunc(e.Breaches, stopping) || slices.ContainsFunc(e.Results, func(r play.Result) bool {
 		switch {
 		case !mismatched(r) || r.Assumed && !slices.ContainsFunc(r.Differences, named):
+			return false
+		case l.leaves(e, r, v):
 			return false
 		case len(r.Marks) > 0 || !r.Refusal:
 			return true
@@ -228,7 +243,7 @@ func (s *runState) addLaw(c *reports.Check, f *lawFinding) {
 		Expected: f.Expected, Got: f.Got, Cause: f.What, Conn: f.Conn, At: f.At.Sub(f.first.Began),
 	})
 	found := v.check.Findings[0]
-	found.Seen = often
+	found.Seen, found.Refused = often, law.RefusedAt(f.Place)
 	found.Conversation, found.Marked = events(conversation(f.first), f.Seen, f.At.Sub(f.first.Began))
 	if s.runner.Reproduce != nil {
 		found.Reproduce = s.runner.Reproduce(f.about.ID)

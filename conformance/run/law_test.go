@@ -46,6 +46,8 @@ func TestLawFindings(t *testing.T) {
 		r.Marks = []scenarios.Mark{{Clause: "FWP-WU-03"}}
 		return r
 	}
+	general := at("a")
+	general.Marks = []scenarios.Mark{{Clause: "FWP-FETCH-01"}}
 	assumed := func(r play.Result, name string) play.Result {
 		r.Assumed, r.Differences = true, []scenarios.Difference{{Path: ".jid", Name: name}}
 		return r
@@ -82,6 +84,9 @@ func TestLawFindings(t *testing.T) {
 		"behind a value":                     {plays: plays(beside(plain, assumed(marked("b"), ""))), want: []string{reply}},
 		"behind another name":                {plays: plays(beside(plain, assumed(at("b"), "$jid")))},
 		"a set-up line that is refused":      {plays: plays(beside(plain, refusal("a", time.Second))), want: []string{reply}},
+		"a set-up line that shows it":        {plays: plays(beside(plain, at("a"))), want: []string{reply}},
+		"a line about a general clause":      {plays: plays(beside(plain, general)), want: []string{reply}},
+		"doubtful, at such a line":           {plays: plays(beside(doubtful, general), of(doubtful))},
 		"behind such a line":                 {plays: plays(beside(plain, refusal("a", 0)))},
 		"before such a line":                 {plays: plays(beside(plain, refusal("a", time.Hour))), want: []string{reply}},
 		"beside such a line":                 {plays: plays(beside(plain, refusal("b", time.Second)))},

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,10 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/conformance/fwpsuite"
-	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/fwp"
 	peers "github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/reports"
@@ -27,8 +27,8 @@ import (
 func limited(t *testing.T, limit int, silent bool, all []conformance.Check, look func(*reports.Report)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		target := &memoryTarget{nw: memnet.New()}
-		config := fakes.Config{MaxConnections: limit, Listen: target.listen}
+		target := newTarget()
+		config := fakes.Config{MaxConnections: limit, Listen: target.Listen}
 		var server *fakes.Server
 		if silent {
 			config.MaxConnections = 0
@@ -46,10 +46,9 @@ func limited(t *testing.T, limit int, silent bool, all []conformance.Check, look
 		defer server.Close()
 		offer := peers.OfferFWP(server, func(ctx context.Context, network, addr string) (net.Conn, error) {
 			time.Sleep(2 * time.Millisecond)
-			return target.nw.DialContext(ctx, network, addr)
+			return target.Network.DialContext(ctx, network, addr)
 		})
-		look((&run.Runner{Protocol: fwpsuite.Protocol(), Servers: []run.Server{offer}, Checks: all,
-			Virtual: true}).Run(t.Context()))
+		look(runnerOn(offer, all).Run(t.Context()))
 	})
 }
 
@@ -118,4 +117,73 @@ func TestACheckWithTooFewConnectionsIsInconclusive(t *testing.T) {
 			})
 		})
 	}
+}
+
+// remembering is the listener of a server that counts a connection for a moment after its end.
+type remembering struct {
+	net.Listener
+	ended *atomic.Int64
+}
+
+func (l remembering) Accept() (net.Conn, error) {
+	nc, err := l.Listener.Accept()
+	return &remembered{Conn: nc, ended: l.ended}, err
+}
+
+type remembered struct {
+	net.Conn
+	ended *atomic.Int64
+	once  sync.Once
+}
+
+func (c *remembered) Close() error {
+	c.once.Do(func() {
+		c.ended.Add(1)
+		time.AfterFunc(300*time.Millisecond, func() { c.ended.Add(-1) })
+	})
+	return c.Conn.Close()
+}
+
+// A server at its limit is silent on a new connection, and stays so there. It may not have noticed yet which
+// connections were closed when it is asked whether it serves.
+func TestASilentLimitIsNoCrash(t *testing.T) {
+	t.Parallel()
+	const limit, greeted = 6, "clause FWP-HI-01\nS[a]: +HI {}\nS[b]: +HI {}\nS[c]: +HI {}\nsilence 1s\nS[d]: +HI {}\n"
+	const many = "S[a]: +HI {}\nS[b]: +HI {}\nS[c]: +HI {}\nS[d]: +HI {}\nS[e]: +HI {}\nconnect f as consumer\n" +
+		"clause FWP-INFO-03\nC[f] bad: INFO x\nS[f]: -\nsetup\nC[f]: INFO\nS[f]: $\n"
+	checks := scripts(t, map[string]string{"x": greeted, "y": greeted, "z": many})
+	synctest.Test(t, func(t *testing.T) {
+		target := newTarget()
+		var server *fakes.Server
+		var ended atomic.Int64
+		var unserved sync.Map // of *fakes.Conn: greetings are given at once
+		server = fakes.NewUnstarted(fakes.Config{Listen: func() (net.Listener, error) {
+			l, err := target.Listen()
+			return remembering{l, &ended}, err
+		}, Hook: func(e *fakes.Event) {
+			switch e.Point {
+			case fakes.Greeting:
+				if server.Connections()+int(ended.Load()) > limit {
+					unserved.Store(e.Conn, true)
+					e.Skip = true
+				}
+			case fakes.Ran:
+				if _, silent := unserved.Load(e.Conn); silent {
+					e.Reply, e.Close = fwp.Reply{}, false
+				}
+			}
+		}})
+		server.Start()
+		defer server.Close()
+		offer := peers.OfferFWP(server, target.Network.DialContext)
+		r := runnerOn(offer, checks).Run(t.Context())
+		assert.Empty(t, r.Findings())
+		for _, c := range r.Checks {
+			if c.ID == "z" { // nothing is left for the question whether the server serves
+				assert.Equal(t, reports.ReasonConnections, c.Reason, "%s: %s", c.Verdict, c.Why)
+				continue
+			}
+			assert.Equal(t, reports.Pass, c.Verdict, "%s: %s", c.ID, c.Why)
+		}
+	})
 }

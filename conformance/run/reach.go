@@ -5,7 +5,10 @@ import (
 	"slices"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // reach records which clauses that a play has passed it has reached the goals of. What it has passed without its goal
@@ -44,6 +47,77 @@ func (s *runState) goal(c *reports.Clause) {
 	if c.Verdict == reports.Pass && !c.Reached {
 		c.Verdict, c.Why, c.Reason = reports.Inconclusive, neverSeen+c.Goal, reports.ReasonGoal
 	}
+}
+
+// answers is how a server has answered a verb in the scripts of a run.
+type answers struct {
+	served  bool
+	refused map[string]bool // the checks in which it was refused
+}
+
+// answered takes how the commands of a play were answered.
+func (s *runState) answered(check string, verbs map[string]law.Answered) {
+	for verb, n := range verbs {
+		a := s.verbs[verb]
+		if a == nil {
+			a = &answers{refused: map[string]bool{}}
+			s.verbs[verb] = a
+		}
+		if a.served = a.served || n.Served > 0; n.Refused > 0 {
+			a.refused[check] = true
+		}
+	}
+}
+
+// refusedAlways is in how many checks a verb was refused, and in none served, that a server serves never.
+const refusedAlways = 3
+
+// unserved makes one finding of all refusals of a verb that the server never serves. It is about the clause that says
+// what answers the verb; the clauses that a check has found broken by that refusal are undecided.
+func (s *runState) unserved(all []reports.Check) {
+	for i := range all {
+		c := &all[i]
+		var kept []reports.Finding
+		for _, f := range c.Findings {
+			clause := s.runner.Protocol.ClauseOf(session.ForeignReply + f.Refused)
+			a := s.verbs[f.Refused]
+			if a != nil && !a.served && len(a.refused) >= refusedAlways && f.Clause != "" && clause != "" {
+				s.blame(c, &f, clause)
+			}
+			same := func(k reports.Finding) bool { return f.Refused != "" && k.Refused == f.Refused && k.Clause == f.Clause }
+			if !slices.ContainsFunc(kept, same) {
+				kept = append(kept, f)
+			}
+		}
+		c.Findings = kept
+	}
+}
+
+// blame has a finding of a check be about the clause that says what answers its verb.
+func (s *runState) blame(c *reports.Check, f *reports.Finding, clause string) {
+	if f.Clause == clause {
+		return
+	}
+	m := scenarios.Mark{Clause: clause}
+	verdict, level := s.runner.Protocol.MismatchVerdict(m), s.runner.Protocol.LevelOf(m)
+	cv := reports.ClauseVerdict{ID: clause, Level: level, Verdict: verdict, Why: f.Actual}
+	c.Clauses = slices.Clone(c.Clauses)
+	at := func(id string) int {
+		return slices.IndexFunc(c.Clauses, func(cv reports.ClauseVerdict) bool { return cv.ID == id })
+	}
+	if i := at(f.Clause); i >= 0 {
+		open := &c.Clauses[i]
+		open.Verdict, open.Reason, open.Halted = reports.Inconclusive, reports.ReasonOtherBreach, true
+		open.Why = f.Refused + " was refused whenever it was sent"
+	}
+	if i := at(clause); i >= 0 {
+		c.Clauses[i] = cv
+	} else {
+		c.Clauses = append(c.Clauses, cv)
+	}
+	about, _ := s.runner.Protocol.ClauseByID(clause)
+	f.Clause, f.Level, f.Statement, f.Verdict = clause, level, about.Statement, verdict
+	c.Verdict = reports.Worst(c.Verdict, verdict)
 }
 
 // premise makes what was found undecided, but for crashes, if the server does otherwise what the checks take for

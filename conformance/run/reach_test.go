@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -35,13 +36,6 @@ func allReached(t *testing.T, r *reports.Report) {
 // A server that avoids a situation passes no clause that is about it.
 func TestAServerThatAvoidsASituationPassesNothingAboutIt(t *testing.T) {
 	t.Parallel()
-	always := func(verb, reply string) func(*fakes.Event) {
-		return func(e *fakes.Event) {
-			if e.Point == fakes.Writing && e.Command.Verb == verb {
-				e.Bytes = []byte(reply)
-			}
-		}
-	}
 	instead := func(of, reply string) func(*fakes.Event) {
 		return func(e *fakes.Event) {
 			if e.Point == fakes.Writing && bytes.HasPrefix(e.Bytes, []byte(of)) && e.Command.Verb != "" {
@@ -53,17 +47,17 @@ func TestAServerThatAvoidsASituationPassesNothingAboutIt(t *testing.T) {
 		hook    func(*fakes.Event)
 		clauses string
 	}{
-		"delivers nothing":      {always("FETCH", "$-1\r\n"), "STATE-05 FETCH-01 FETCH-04 FETCH-14 WU-03 WU-13 PUSH-04"},
-		"refuses every FETCH":   {always("FETCH", "-ERR no\r\n"), "RESP-04 FETCH-03 FETCH-05 STATE-05 ACK-02"},
-		"refuses every PUSH":    {always("PUSH", "-ERR no\r\n"), "PUSH-01 PUSH-04 STATE-04 WU-07 WU-11"},
-		"takes every PUSH":      {always("PUSH", "+OK\r\n"), "PUSH-02 PUSH-03"},
-		"refuses every ACK":     {always("ACK", "-ERR no\r\n"), "ACK-01 ACK-02"},
-		"refuses every FAIL":    {always("FAIL", "-ERR no\r\n"), "FAIL-01 STATE-06"},
-		"refuses every BEAT":    {always("BEAT", "-ERR no\r\n"), "BEAT-01 BEAT-03 BEAT-04"},
-		"has no other state":    {always("BEAT", "+OK\r\n"), "BEAT-03 BEAT-04"},
+		"delivers nothing":      {answering("FETCH", "$-1\r\n"), "STATE-05 FETCH-01 FETCH-04 FETCH-14 WU-03 WU-13 PUSH-04"},
+		"refuses every FETCH":   {answering("FETCH", "-ERR no\r\n"), "RESP-04 FETCH-03 FETCH-05 STATE-05 ACK-02"},
+		"refuses every PUSH":    {answering("PUSH", "-ERR no\r\n"), "PUSH-01 PUSH-04 STATE-04 WU-07 WU-11"},
+		"takes every PUSH":      {answering("PUSH", "+OK\r\n"), "PUSH-02 PUSH-03"},
+		"refuses every ACK":     {answering("ACK", "-ERR no\r\n"), "ACK-01 ACK-02"},
+		"refuses every FAIL":    {answering("FAIL", "-ERR no\r\n"), "FAIL-01 STATE-06"},
+		"refuses every BEAT":    {answering("BEAT", "-ERR no\r\n"), "BEAT-01 BEAT-03 BEAT-04"},
+		"has no other state":    {answering("BEAT", "+OK\r\n"), "BEAT-03 BEAT-04"},
 		"refuses nothing":       {instead("-", "+OK\r\n"), "RESP-02 RESP-07 STATE-12 PUSH-03"},
-		"refuses every INFO":    {always("INFO", "-ERR no\r\n"), "INFO-01 INFO-02"},
-		"refuses every FLUSH":   {always("FLUSH", "-ERR no\r\n"), "FLUSH-02"},
+		"refuses every INFO":    {answering("INFO", "-ERR no\r\n"), "INFO-01 INFO-02"},
+		"refuses every FLUSH":   {answering("FLUSH", "-ERR no\r\n"), "FLUSH-02"},
 		"refuses every command": {instead("", "-ERR no\r\n"), "STATE-03 STATE-05 FETCH-03 PUSH-01 ACK-01 BEAT-01 INFO-01"},
 	}
 	for name, test := range tests {
@@ -85,6 +79,37 @@ func TestAServerThatAvoidsASituationPassesNothingAboutIt(t *testing.T) {
 				}
 				r.Servers[0].Offers = append(r.Servers[0].Offers, scenarios.NeedAlone, scenarios.NeedFlush)
 			})
+		})
+	}
+}
+
+// All refusals of a verb that is never served are one finding, whatever the clauses of the lines. One that is served
+// once leaves each what it is about.
+func TestAVerbThatIsNeverServed(t *testing.T) {
+	t.Parallel()
+	lines := map[string]string{
+		"a": "clause FWP-PUSH-04\nC: FETCH $queue\nS: ${}\n", "b": "clause FWP-WU-06\nC: FETCH $queue\nS: ${}\n",
+		"c": "C: FETCH $queue\nS: -\nclause FWP-STATE-12\nC: FETCH $queue\nS: $-1\n",
+		"d": "clause FWP-INFO-01\nC: INFO\nS: +OK\n", // another verb, and no refusal
+	}
+	for name, text := range lines {
+		lines[name] = "connect as consumer\n" + text
+	}
+	for fetch, want := range map[string][]string{
+		"-ERR no": {"FWP-FETCH-01", "FWP-INFO-01"},
+		"$-1":     {"FWP-INFO-01", "FWP-PUSH-04", "FWP-WU-06"},
+	} {
+		verbServer{answers: map[string]string{"FETCH": fetch}}.run(t, scripts(t, lines), nil, func(r *reports.Report) {
+			broken := map[string]bool{}
+			for _, c := range r.Checks {
+				for _, f := range c.Findings {
+					broken[f.Clause] = true
+				}
+			}
+			assert.Equal(t, want, slices.Sorted(maps.Keys(broken)), fetch)
+			if fetch == "-ERR no" {
+				assert.Equal(t, "FETCH was refused whenever it was sent", r.Clauses[clause(r, "FWP-WU-06")].Why)
+			}
 		})
 	}
 }

@@ -155,6 +155,7 @@ func (s *runState) report(ctx context.Context) *reports.Report {
 	rep.Checks = append(rep.Checks, s.lawChecks(broken)...) // behind those with a line that shows what is wrong
 	rep.Law, rep.Inputs = s.lawReport(), s.law.tally.Inputs
 	s.runner.Protocol.Law.Fields.Complete(rep.Inputs)
+	s.unserved(rep.Checks)
 	s.premise(ctx, rep.Checks)
 	rep.Clauses = s.clauses(rep.Checks)
 	return rep

@@ -26,19 +26,19 @@ import (
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
-const address = "fwp.test:7419"
-
 // memoryTarget is a target in memory, where an embedded server may listen.
 type memoryTarget struct {
-	nw   *memnet.Network
+	memnet.Place
 	down func() bool // nil: never
 }
+
+func newTarget() *memoryTarget { return &memoryTarget{Place: memnet.NewPlace()} }
 
 func (s *memoryTarget) Dial(ctx context.Context) (net.Conn, error) {
 	if s.down != nil && s.down() {
 		return nil, errors.New("no server listens any more")
 	}
-	return s.nw.DialContext(ctx, "tcp", address)
+	return s.Place.Dial(ctx)
 }
 
 // scripts parses name/source pairs.
@@ -53,8 +53,6 @@ func scripts(t *testing.T, sources map[string]string) []conformance.Check {
 	return all
 }
 
-func (s *memoryTarget) listen() (net.Listener, error) { return s.nw.Listen(address) }
-
 // run plays scripts on an embedded server with the hook, in virtual time.
 func runScripts(
 	t *testing.T, hook func(*fakes.Event), sources map[string]string,
@@ -63,21 +61,21 @@ func runScripts(
 	t.Helper()
 	all := scripts(t, sources)
 	synctest.Test(t, func(t *testing.T) {
-		target := &memoryTarget{nw: memnet.New()}
-		server := fakes.NewServer(fakes.Config{Hook: hook, Listen: target.listen})
+		target := newTarget()
+		server := fakes.NewServer(fakes.Config{Hook: hook, Listen: target.Listen})
 		defer server.Close()
-		runner := &run.Runner{
-			Protocol: fwpsuite.Protocol(),
-			Servers:  []run.Server{{Target: target, Offers: []scenarios.Need{scenarios.NeedOpen}}},
-			Checks:   all,
-			Virtual:  true,
-			Provide:  map[scenarios.Need]string{scenarios.NeedPassword: "give a password"},
-		}
+		runner := runnerOn(run.Server{Target: target, Offers: []scenarios.Need{scenarios.NeedOpen}}, all)
+		runner.Provide = map[scenarios.Need]string{scenarios.NeedPassword: "give a password"}
 		for _, change := range with {
 			change(runner, target)
 		}
 		check(runner.Run(t.Context()))
 	})
+}
+
+// runnerOn returns a runner of checks on one server, in virtual time.
+func runnerOn(server run.Server, all []conformance.Check) *run.Runner {
+	return &run.Runner{Protocol: fwpsuite.Protocol(), Servers: []run.Server{server}, Checks: all, Virtual: true}
 }
 
 // answering makes a server that answers a verb in another way.
@@ -129,8 +127,8 @@ func TestVerdicts(t *testing.T) {
 			false},
 		"broken RESP has its own clause": {answering("BEAT", "$2\r\néé\r\n"),
 			beating, "FWP-RESP-03", reports.Fail, "é", true},
-		"the line of broken RESP": {answering("BEAT", "$2\r\néé\r\n"), beating, "FWP-BEAT-01", reports.Inconclusive,
-			"where it expected CR LF after a bulk string of 2 bytes", true},
+		"the line of broken RESP": {answering("BEAT", "$3\r\néé\r\n"), beating, "FWP-BEAT-01", reports.Inconclusive,
+			"where it expected CR LF after a bulk string of 3 bytes", true},
 		"no password": {nil, "needs: password\nclause FWP-AUTH-04\nS: +HI {}\n", "FWP-AUTH-04",
 			reports.Skipped, "needs a password", false},
 	}
@@ -188,11 +186,7 @@ func TestAServerThatIsGoneIsACrashOfOneCheck(t *testing.T) {
 		}
 	}
 	runScripts(t, hook, map[string]string{"a": strict, "b": strict, "c": strict}, func(r *reports.Report) {
-		var verdicts []string
-		for _, c := range r.Checks {
-			verdicts = append(verdicts, c.Verdict.String())
-		}
-		assert.ElementsMatch(t, []string{"crash", "inconclusive", "inconclusive"}, verdicts)
+		assert.ElementsMatch(t, []string{"crash", "inconclusive", "inconclusive"}, slices.Collect(maps.Values(verdictsOf(r))))
 		assert.Equal(t, reports.ExitFindings, r.ExitCode(reports.ExitOptions{}))
 	}, func(r *run.Runner, s *memoryTarget) {
 		r.Parallel = 1
@@ -230,18 +224,15 @@ func TestAnInterruptedRunReportsWhatItHas(t *testing.T) {
 		"a": beating, "b": beating, "c": "connect as consumer\nclause FWP-RESP-05\nsilence 1h\n",
 	})
 	synctest.Test(t, func(t *testing.T) {
-		target := &memoryTarget{nw: memnet.New()}
-		server := fakes.NewServer(fakes.Config{Listen: target.listen})
+		target := newTarget()
+		server := fakes.NewServer(fakes.Config{Listen: target.Listen})
 		defer server.Close()
 		ctx, cancel := context.WithCancel(t.Context())
-		runner := &run.Runner{
-			Protocol: fwpsuite.Protocol(),
-			Servers:  []run.Server{{Target: target}}, Checks: all, Virtual: true,
-			Progress: func(done, total int, _ string) {
-				if done == 2 {
-					cancel()
-				}
-			},
+		runner := runnerOn(run.Server{Target: target}, all)
+		runner.Progress = func(done, _ int, _ string) {
+			if done == 2 {
+				cancel()
+			}
 		}
 		r := runner.Run(ctx)
 		assert.True(t, r.Interrupted)

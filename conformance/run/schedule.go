@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,6 +61,7 @@ type runState struct {
 	done     int
 	retries  time.Time       // until when checks are tried again because of lag; zero in the first round
 	reached  map[string]bool // goals of clauses
+	verbs    map[string]*answers
 	law      lawful
 	crashes  []crash       // that no check is known to have caused
 	replayed time.Duration // that candidates for crashes have been played again
@@ -72,7 +74,8 @@ func newRunState(r *Runner) *runState {
 	s := &runState{
 		played: map[string]int{},
 		runner: r, start: time.Now(), repeat: max(r.Repeat, 1), meter: new(lag.Meter), ended: make(chan *task),
-		reached: map[string]bool{}, law: lawful{found: map[lawKey]*lawFinding{}},
+		reached: map[string]bool{}, verbs: map[string]*answers{},
+		law:  lawful{general: r.Protocol.General, found: map[lawKey]*lawFinding{}},
 		most: math.MaxInt, mostBusy: busyChecks,
 	}
 	if r.Parallel > 0 {
@@ -218,8 +221,8 @@ func (s *runState) enter(t *task) {
 	t.names = s.namesOf(t)
 }
 
-// namesOf returns what the names of a play begin with, which no other play on the server has. With SeedNames they follow
-// from the seed, the check and how often that was played.
+// namesOf returns what the names of a play begin with, which no other play on the server has. With SeedNames they
+// follow from the seed, the check and how often that was played.
 func (s *runState) namesOf(t *task) string {
 	if !s.runner.SeedNames {
 		salt := (s.runner.Seed ^ uint64(s.start.Nanosecond())) & 0xffff
@@ -316,6 +319,7 @@ func (s *runState) putOnProbation(t *task) bool {
 // record files the verdicts of a play, and queues the check again if lag made it
 // inconclusive.
 func (s *runState) record(t *task) {
+	s.answered(t.about.ID, t.evidence.Tally.Verbs)
 	check, late := s.judge(t)
 	again := purposeOf(toMeasure, late)
 	check.Attempts = t.tries
@@ -392,8 +396,4 @@ func (s *runState) file(t *task, check reports.Check) {
 	}
 }
 
-func (s *runState) fault(err error) {
-	if s.err == nil {
-		s.err = err
-	}
-}
+func (s *runState) fault(err error) { s.err = cmp.Or(s.err, err) }

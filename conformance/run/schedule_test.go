@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/memnet"
@@ -237,15 +236,14 @@ func TestFailFast(t *testing.T) {
 	runScripts(t, answering("BEAT", "-ERR\r\n"), checks, func(r *reports.Report) {
 		assert.Less(t, r.Took, time.Minute)
 		assert.False(t, r.Interrupted)
-		verdicts := map[string]reports.Verdict{}
 		for _, c := range r.Checks {
-			verdicts[c.ID] = c.Verdict
 			if c.Verdict == reports.NotRun {
 				assert.Contains(t, c.Why, "first finding")
 			}
 		}
-		assert.Equal(t, reports.Fail, verdicts["bad"])
-		assert.Equal(t, reports.NotRun, verdicts["sleeps"])
+		verdicts := verdictsOf(r)
+		assert.Equal(t, reports.Fail.String(), verdicts["bad"])
+		assert.Equal(t, reports.NotRun.String(), verdicts["sleeps"])
 		assert.Contains(t, verdicts, "fine08")
 		assert.Equal(t, reports.ExitFindings, r.ExitCode(reports.ExitOptions{}))
 	}, func(r *run.Runner, _ *memoryTarget) { r.FailFast = true })
@@ -270,20 +268,6 @@ func bit(b bool) int {
 	return 0
 }
 
-// runOnOne runs scripts on one server that cannot be started again.
-func runOnOne(t *testing.T, config fakes.Config, sources map[string]string, look func(*reports.Report)) {
-	t.Helper()
-	all := scripts(t, sources)
-	synctest.Test(t, func(t *testing.T) {
-		target := &memoryTarget{nw: memnet.New()}
-		config.Listen = target.listen
-		server := fakes.NewServer(config)
-		defer server.Close()
-		look((&run.Runner{Protocol: fwpsuite.Protocol(), Servers: []run.Server{{Target: target}}, Checks: all,
-			Virtual: true}).Run(t.Context()))
-	})
-}
-
 func TestAServerThatStopsGreetingDoesNotHoldUpTheRun(t *testing.T) {
 	t.Parallel()
 	var seen atomic.Int32
@@ -292,7 +276,7 @@ func TestAServerThatStopsGreetingDoesNotHoldUpTheRun(t *testing.T) {
 			e.Skip = true
 		}
 	}
-	runOnOne(t, fakes.Config{Hook: silent}, copies(100, "x", beating), func(r *reports.Report) {
+	runScripts(t, silent, copies(100, "x", beating), func(r *reports.Report) {
 		assert.Less(t, r.Took, 5*time.Minute)
 		assert.NotEqual(t, reports.ExitWell, r.ExitCode(reports.ExitOptions{}))
 	})

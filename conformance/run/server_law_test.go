@@ -10,7 +10,6 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
-	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/faults"
 	"github.com/fwpsuite/fwp/internal/memnet"
@@ -58,9 +57,7 @@ func TestTheLawAcrossPlays(t *testing.T) {
 					require.NoError(t, err)
 					all = append(all, script)
 				}
-				r := (&run.Runner{
-					Protocol: fwpsuite.Protocol(), Servers: []run.Server{server}, Checks: conformance.Scripts(all...), Virtual: true,
-				}).Run(t.Context())
+				r := runnerOn(server, conformance.Scripts(all...)).Run(t.Context())
 				var got []string
 				for _, c := range r.Checks {
 					if len(c.Findings) > 0 && c.File == "" {

@@ -11,8 +11,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/fwpsuite/fwp/conformance/fwpsuite"
-	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/slow"
@@ -61,8 +59,7 @@ func TestNothingOfOthersIsTouched(t *testing.T) {
 				server, _, err := pool.build(fakes.Config{Password: password})
 				assert.NoError(t, err)
 				server.Offers = server.Offers[len(server.Offers)-1:] // only that it is open, or has a password
-				r := (&run.Runner{Protocol: fwpsuite.Protocol(), Servers: []run.Server{server}, Checks: all,
-					Virtual: true}).Run(t.Context())
+				r := runnerOn(server, all).Run(t.Context())
 				assert.Empty(t, r.Findings())
 				v.assertOurs(t)
 				assert.Greater(t, len(v.fetched), slow.Pick(30, 100), "it was not all refused")

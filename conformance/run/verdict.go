@@ -270,6 +270,9 @@ func (v *verdicts) mismatch(m scenarios.Mark, r play.Result, cv *reports.ClauseV
 		verdict = reports.Crash
 	case verdict == reports.Observed:
 		return verdict
+	case v.leaves(m, r):
+		cv.Why, cv.Reason, cv.Halted = "the law blames another clause for the reply", reports.ReasonOtherBreach, true
+		return reports.Inconclusive
 	case r.Unrefused != "" && v.isAuth([]scenarios.Mark{m}):
 		v.unrefused = append(v.unrefused, r)
 		cv.Why, cv.Reason, cv.Halted = v.unrefusedWords(r), reports.ReasonOtherBreach, true

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -17,6 +18,7 @@ func (v *verdicts) decisions() {
 		m := scenarios.Mark{Clause: d.Clause}
 		cv := reports.ClauseVerdict{
 			ID: d.Clause, Level: v.protocol().LevelOf(m), Verdict: reports.Inconclusive, Why: d.Cause, Reason: d.Reason,
+			Halted: d.Reason == reports.ReasonOtherBreach,
 		}
 		r := play.Result{Expected: d.Expected, Got: d.Got, Conn: d.Conn, At: d.At}
 		switch {
@@ -81,5 +83,11 @@ func (v *verdicts) property(f conformance.Finding) {
 	}
 	v.finding(verdict, m, play.Result{Expected: f.Expected, Got: f.Got, Cause: f.What})
 	last := &v.check.Findings[len(v.check.Findings)-1]
-	last.Actual, last.Script = f.Observed(), f.Script
+	last.Actual, last.Script, last.Refused = f.Observed(), f.Script, f.Refused
+}
+
+// leaves reports whether a clause of a line says less than what the law knows of the same message.
+func (v *verdicts) leaves(m scenarios.Mark, r play.Result) bool {
+	r.Marks = []scenarios.Mark{m}
+	return slices.ContainsFunc(v.evidence.Law, func(s law.Seen) bool { return v.state.law.leaves(v.evidence, r, s) })
 }

@@ -42,6 +42,7 @@ func (v *verdicts) finding(verdict reports.Verdict, m scenarios.Mark, r play.Res
 	if r.Ending != scenarios.Open && !strings.HasPrefix(r.Got, "the connection was") {
 		f.Close = closeWords[r.Ending]
 	}
+	f.Refused = v.refused(r)
 	if v.state.runner.Reproduce != nil {
 		f.Reproduce = v.state.runner.Reproduce(v.check.ID)
 	}
@@ -74,6 +75,26 @@ func marked(e *conformance.Evidence, r play.Result) int {
 	return 1 + slices.IndexFunc(e.Conversation, func(l play.Line) bool {
 		return r.At > 0 && l.At == r.At && l.Conn == r.Conn && (l.From != "C" || len(e.Decisions) > 0)
 	})
+}
+
+// refused returns the verb of the command that a line is about where that was refused: with this message, or with the
+// one before, if none came. It is empty where another message came.
+func (v *verdicts) refused(r play.Result) string {
+	if r.Outcome != play.Mismatched || r.Lapse || !strings.HasPrefix(r.Got, "-") && !strings.HasPrefix(r.Got, "no reply") {
+		return ""
+	}
+	verb := ""
+	for _, l := range v.evidence.Conversation {
+		switch {
+		case l.Conn != r.Conn || l.Own:
+			continue
+		case l.From == "S" && l.At >= r.At && l.Text == r.Got:
+			return verb
+		case l.From == "C":
+			verb, _, _ = strings.Cut(strings.ReplaceAll(l.Text, "<|>", ""), " ")
+		}
+	}
+	return verb
 }
 
 // A server that ends a connection before its introduction, instead of refusing a command there, has let no client in:

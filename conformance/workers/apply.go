@@ -63,6 +63,7 @@ func (w *world) applyClose(l *look) {
 	byItself := l.By == Client && !l.Reset
 	k.lostConn = k.lostConn || !byItself
 	k.closesWithoutEnd = k.closesWithoutEnd || byItself && c.end == nil && c.refused == nil && !k.isRefused()
+	k.beatClosed = k.beatClosed || byItself && c.beat != nil && *c.beat == *k.beat
 	if len(k.conns) == 0 {
 		k.disconnected, k.lastClose, k.closedBy, k.endedLast = l.At, l.moment(), l.By, c.end != nil
 	}
@@ -104,7 +105,7 @@ func (w *world) applySecond(l *look) {
 	if k.waitsForServer(l.At) {
 		k.stalled = l.At
 	}
-	k.silenceReported = k.silenceReported || k.isSilent(l.At, w.slack)
+	k.silenceReported = k.silenceReported || w.isSilent(k)
 	k.idleReported = k.idleReported || isIdle(l)
 	k.stayReported = k.stayReported || overstays(l)
 	k.jobsLeftReported = k.jobsLeftReported || isTerminateOver(l)

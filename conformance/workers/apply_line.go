@@ -62,7 +62,7 @@ func (k *workerState) applyBeat(c *connState, m *Moment, state string) {
 	isRegular := state == "" && !k.beatHadState
 	if k.beats > 0 && isRegular {
 		copy(k.gaps[1:], k.gaps[:])
-		k.gaps[0] = m.At - k.beat.At
+		k.gaps[0], k.beatPause = m.At-k.beat.At, m.At-max(k.beat.At, k.beatReplied)
 	}
 	if c.beat != nil && isRegular {
 		copy(c.beatGaps[1:], c.beatGaps[:])
@@ -73,7 +73,8 @@ func (k *workerState) applyBeat(c *connState, m *Moment, state string) {
 		k.claim, k.claimedState = m, state
 	}
 	k.beats++
-	k.beat, k.lostConn, k.silenceReported, k.beatHadState = m, false, false, state != ""
+	k.beat, k.beatClosed, k.beatHadState = m, false, state != ""
+	k.lostConn, k.silenceReported = false, false
 }
 
 // applyFetch takes a FETCH that a worker sends.

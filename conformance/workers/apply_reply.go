@@ -89,7 +89,10 @@ func (w *world) applyGreeted(l *look, cmd *command) {
 		w.workers[k.wid] = k
 	}
 	if len(k.conns) == 0 {
-		k.connected, k.lastFetch, k.silenceReported = l.At, l.At, false
+		k.lastFetch = l.At
+		if !w.isWorkingApart(k) {
+			k.connected, k.silenceReported = l.At, false
+		}
 	}
 	k.conns[c.number], c.worker = c, k
 	k.unknown, k.fetchesUnknown, k.lastEnd = nil, 0, nil
@@ -97,6 +100,7 @@ func (w *world) applyGreeted(l *look, cmd *command) {
 
 // applyBeatReply takes the reply to a worker's BEAT.
 func (k *workerState) applyBeatReply(l *look) {
+	k.beatReplied = l.At
 	switch state := fwp.Identified.Next(fwp.BEAT, l.Reply); {
 	case state == fwp.Quiet && k.quiet == nil:
 		k.quiet = l.moment()

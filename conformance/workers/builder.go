@@ -246,6 +246,9 @@ func (b *Builder) Close(at time.Duration, conn int, by Side, reset bool) {
 	unfinished := by == Client && len(w.client) > 0 || by == Server && len(w.server) > 0
 	e := w.event(at, conn, Closed)
 	e.By, e.Reset = by, reset || unfinished
+	if by == Client && !reset && w.skipped == 0 {
+		e.Unended = wholeCommand(w.client)
+	}
 	b.sink(e)
 }
 

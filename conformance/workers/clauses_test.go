@@ -1,7 +1,6 @@
 package workers_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,9 +13,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/conformance/workers"
+	"github.com/fwpsuite/fwp/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write generated files anew")
 
 // The table of docs/monitors.md is written from the rules: go test ./conformance/workers -run Document -update
 func TestRulesDocument(t *testing.T) {
@@ -35,11 +33,7 @@ func TestRulesDocument(t *testing.T) {
 		}
 		text += fmt.Sprintf("| `%s` | %s | %s | %s | %s |\n", rule.Breach, rule.Goal, rule.Needs, c.ID, level)
 	}
-	if *update {
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
-		return
-	}
-	assert.Equal(t, text, strings.ReplaceAll(string(old), "\r\n", "\n"), "the document is stale: -run Document -update")
+	golden.Document(t, path, text, "go test ./conformance/workers -run Document -update")
 }
 
 func TestEachBreachHasAClauseThatBindsClients(t *testing.T) {

@@ -88,6 +88,8 @@ type Event struct {
 	// Of Closed.
 	By    Side
 	Reset bool // not in order: a reset, or with bytes that belong to no whole message
+	// Unended is the verb of a whole command behind which the client closed the connection, without the end of the line.
+	Unended string
 
 	// Of Exited: the exit code, -1 if a signal ended it. Of Signalled: the name of the signal, as in "TERM".
 	Code   int

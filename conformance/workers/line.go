@@ -66,6 +66,16 @@ func (e *Event) blame(body []byte) {
 	}
 }
 
+// wholeCommand returns the verb of a line without its end, if it is a command that cannot be the beginning of a longer
+// one: END, or one with a JSON object.
+func wholeCommand(line []byte) string {
+	command, err := fwp.ParseCommand(line)
+	if err != nil || object(command.Args) == nil && command.Verb != fwp.END {
+		return ""
+	}
+	return command.Verb
+}
+
 // Mend returns what a line without its end was meant to be, if its verb is written in another case, or its words are
 // not separated by one space each. Servers in use carry such lines out, so a client that writes all lines like that
 // is judged by what is in them. Other lines are returned as they are.

@@ -9,6 +9,11 @@ const beat = `
 	1 C: BEAT {"wid":"w1"}
 	1 S: +OK`
 
+const fetchNothing = `
+	1 C: FETCH default
+	+2s
+	1 S: $-1`
+
 // beats repeats a BEAT, with a wait before each.
 func beats(n int, wait string) string { return strings.Repeat("\n+"+wait+beat, n) }
 
@@ -75,6 +80,15 @@ func beatTests() []ruleTest {
 		{breach: TerminateWithoutBeat, name: "silence", wrong: true, stream: terminated + seconds(25) + `
 			1 C: END
 			1 closed server`},
+		{breach: TerminateWithoutBeat, name: "silence after a reply that was late", wrong: true, stream: `1 worker w1
+			1 C: BEAT {"wid":"w1"}
+			+4s
+			1 S: +OK
+			+15s
+			1 C: BEAT {"wid":"w1"}
+			1 S: +{"state":"terminate"}` + seconds(25) + `
+			1 C: END
+			1 closed server`},
 		{breach: TerminateWithoutBeat, name: "silence after beats", wrong: true, stream: `1 worker w1` + beat +
 			beats(3, "10s") + `
 			+10s
@@ -94,7 +108,7 @@ func beatTests() []ruleTest {
 		{breach: BeatTooOften, name: "after 4.5 s, a tenth less than the bound",
 			stream: `1 worker w1` + beat + beats(1, "4.5s")},
 		{breach: BeatTooOften, name: "after 4.4 s", wrong: true, stream: `1 worker w1` + beat + beats(1, "4.4s")},
-		{breach: BeatTooOften, name: "after 3 s, on a machine that was late by 2 s", stream: `1 worker w1` + beat + `
+		{breach: BeatTooOften, name: "after 3 s, on a machine that was late by 2 s", open: true, stream: `1 worker w1` + beat + `
 			lag 2s` + beats(1, "3s")},
 		{breach: BeatTooOften, name: "after 2.9 s, on a machine that was late by 2 s", wrong: true, stream: `1 worker w1` +
 			beat + `
@@ -111,13 +125,60 @@ func beatTests() []ruleTest {
 			+1s
 			1 C: BEAT {"wid":"w1"}`},
 
+		{
+			breach: BeatMissing, name: "of a worker without a connection that has a job", wrong: true,
+			cfg: Config{Processes: true}, too: ClosedWithoutEnd, stream: `p1 started
+			1 worker w1 p1
+			1 C: FETCH
+			1 S: $ {"jid":"j1","jobtype":"t","args":[]}
+			1 closed client` + seconds(62) + `
+			2 worker w1 p1
+			2 C: ACK {"jid":"j1"}
+			2 S: +OK`,
+		},
+		{
+			breach: BeatMissing, name: "of a worker without a connection that has no job", open: true,
+			cfg: Config{Processes: true}, too: ClosedWithoutEnd, stream: `p1 started
+			1 worker w1 p1
+			1 closed client` + seconds(62) + `
+			2 worker w1 p1`,
+		},
+		{breach: BeatTooOften, name: "on connections one after the other", wrong: true, too: ClosedWithoutEnd,
+			stream: `1 worker w1` + beat + `
+			1 closed client
+			+2s
+			2 worker w1
+			2 C: BEAT {"wid":"w1"}`},
+		{breach: BeatTooOften, name: "on connections one after the other, each after 15 s", too: ClosedWithoutEnd,
+			stream: `1 worker w1` + beat + `
+			1 closed client
+			+15s
+			2 worker w1
+			2 C: BEAT {"wid":"w1"}`},
+		{breach: BeatTooOften, name: "on another connection, beside a third", too: ClosedWithoutEnd, stream: `1 worker w1
+			3 worker w1` + beat + `
+			1 closed client
+			+2s
+			2 worker w1
+			2 C: BEAT {"wid":"w1"}`},
+
 		{breach: BeatInterval, name: "every 15 s", stream: `1 worker w1` + beat + beats(3, "15s")},
 		{breach: BeatInterval, name: "every 10 s, once late", stream: `1 worker w1` + beat + beats(3, "10s") +
 			beats(1, "25s") + beats(3, "10s")},
 		{breach: BeatInterval, name: "every 9 s", stream: `1 worker w1` + beat + beats(3, "9s")},
 		{breach: BeatInterval, name: "every 8.9 s", wrong: true, stream: `1 worker w1` + beat + beats(3, "8.9s")},
+		{breach: BeatInterval, name: "every 8 s, on a machine that was late by 2 s", open: true, stream: `1 worker w1` +
+			beat + `
+			lag 2s` + beats(3, "8s")},
+		{breach: BeatInterval, name: "every 18 s, on a machine that was late by 2 s", open: true, stream: `1 worker w1` +
+			beat + `
+			lag 2s` + beats(3, "18s")},
 		{breach: BeatInterval, name: "every 16.9 s", stream: `1 worker w1` + beat + beats(3, "16.9s")},
 		{breach: BeatInterval, name: "every 17.1 s", wrong: true, stream: `1 worker w1` + beat + beats(3, "17.1s")},
+		{breach: BeatInterval, name: "every 22 s, on a connection that fetches", too: OneConnection, stream: `1 worker w1` + beat + fetchNothing +
+			beats(3, "22s")},
+		{breach: BeatInterval, name: "every 24 s, on a connection that fetches", wrong: true, too: OneConnection,
+			stream: `1 worker w1` + beat + fetchNothing + beats(3, "24s")},
 		{breach: BeatInterval, name: "every 20 s", wrong: true, stream: `1 worker w1` + beat + beats(3, "20s")},
 		{breach: BeatInterval, name: "12 s, 14 s, then 15 s", stream: `1 worker w1` + beat + beats(1, "12s") +
 			beats(1, "14s") + beats(2, "15s")},

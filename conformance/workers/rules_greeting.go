@@ -131,21 +131,20 @@ func checkEscaped(l *look) judgement {
 	if !is || len(others) == 0 {
 		return notApplicable()
 	}
+	how := "as it is escaped in the URL"
+	if !isHashOf(l, hash, others[0]) {
+		how = "with a space for each plus"
+	}
 	return keptUnless(isHashOf(l, hash, others...), moments(l.conn.greeting),
-		"the pwdhash of HELLO is that of the password as it is escaped in the URL")
+		"the pwdhash of HELLO is that of the password %s", how)
 }
 
 // misread returns what a client may take for the password that does not unescape it as URLs are: its text in the URL,
 // and that with a plus for a space.
-func misread(password string) (all []string) {
+func misread(password string) []string {
 	text := strings.TrimPrefix(url.UserPassword("", password).String(), ":")
 	form, _ := url.QueryUnescape(text) // what was just escaped can be unescaped
-	for _, other := range []string{text, form} {
-		if other != password {
-			all = append(all, other)
-		}
-	}
-	return all
+	return slices.DeleteFunc([]string{text, form}, func(other string) bool { return other == password })
 }
 
 // isHashOf reports whether a hash is that of one of some passwords, for the greeting of the connection.

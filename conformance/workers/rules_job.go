@@ -46,7 +46,7 @@ func checkNotReported(l *look) judgement {
 	}
 	k := l.worker
 	crashed := !k.endedLast && !l.world.cfg.Processes // or it was killed: without its process nothing tells
-	if k.terminate != nil || k.closedBy != Client || k.lostConn || l.isKilled() || crashed {
+	if k.terminate != nil || k.closedBy != Client || k.lostConn || l.isKilled() || crashed || l.world.isWorkingApart(k) {
 		return notApplicable()
 	}
 	for _, d := range k.held {

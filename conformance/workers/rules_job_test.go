@@ -91,6 +91,27 @@ func jobTests() []ruleTest {
 			1 C: END
 			1 S: +OK
 			1 closed client`},
+		{breach: JobNotReported, name: "it runs on without a connection", cfg: Config{Processes: true},
+			too: ClosedWithoutEnd + " " + BeatMissing, stream: `p1 started
+			1 worker w1 p1
+			1 C: FETCH
+			1 S: $ {"jid":"j1","jobtype":"t","args":[]}
+			1 closed client
+			+65s
+			2 worker w1 p1
+			2 C: ACK {"jid":"j1"}
+			2 S: +OK
+			2 C: FETCH
+			2 S: $ {"jid":"j2","jobtype":"t","args":[]}
+			2 closed client`},
+		{breach: JobNotReported, name: "its process ends", wrong: true, cfg: Config{Processes: true}, too: ClosedWithoutEnd,
+			stream: `p1 started
+			1 worker w1 p1
+			1 C: FETCH
+			1 S: $ {"jid":"j1","jobtype":"t","args":[]}
+			1 closed client
+			+1s
+			p1 exited 0`},
 		{breach: JobNotReported, name: "the first of two", wrong: true, too: EndWithJobs, stream: fetchedJob + `
 			1 C: FETCH
 			1 S: $ {"jid":"j2","jobtype":"t","args":[]}

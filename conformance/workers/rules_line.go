@@ -9,7 +9,7 @@ import (
 // lineRules are about the bytes that a client sends.
 func lineRules() []Rule {
 	return []Rule{
-		{LineEnd, "a client sent a line", 0, on(Line), checkLineEnd},
+		{LineEnd, "a client sent a line", 0, on(Line, Closed), checkLineEnd},
 		syntaxRule(LineForm, FaultForm),
 		syntaxRule(LineSyntax, FaultSyntax),
 		syntaxRule(LineUTF8, FaultUTF8),
@@ -20,7 +20,10 @@ func lineRules() []Rule {
 // checkLineEnd judges the end of a line by itself: a client all of whose lines end with LF is judged by what else is in
 // them.
 func checkLineEnd(l *look) judgement {
-	if l.Unread {
+	switch {
+	case l.Kind == Closed && l.Unended != "" && !l.isKilled():
+		return broken(nil, "the client closed the connection behind %s, which had no line end", l.Unended)
+	case l.Kind == Closed || l.Unread:
 		return notApplicable()
 	}
 	return keptIf(bytes.HasSuffix(l.Raw, []byte("\r\n")), "the line ends with LF alone, and CRLF was expected")

@@ -22,6 +22,19 @@ func lineTests() []ruleTest {
 			1 C! "PUSH {\"jid\":\"j1\",\"jobtype\":\"t\",\"args\":[]}\n"
 			1 S: +OK`},
 
+		{breach: LineEnd, name: "END without one", wrong: true, stream: `
+			1 producer
+			1 C! "END"
+			1 closed client`},
+		{breach: LineEnd, name: "half a line", stream: `
+			1 producer
+			1 C! "PUSH {\"jid\":"
+			1 closed client`},
+		{breach: LineEnd, name: "a line that may have been cut", stream: `
+			1 worker w1
+			1 C! "FETCH defa"
+			1 closed client`},
+
 		{breach: LineForm, name: "a space before LF alone", wrong: true, too: LineEnd, stream: `
 			1 producer
 			1 C! "INFO \n"`},

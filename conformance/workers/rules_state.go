@@ -117,7 +117,10 @@ func checkJobLeft(l *look) judgement {
 	if k.terminate == nil || k.heldAtTerminate == 0 || k.jobsLeftReported || l.Kind != departed && !isTerminateOver(l) {
 		return notApplicable()
 	}
-	if n := k.running(); n > 0 {
+	switch n := k.running(); {
+	case n > 0 && !isTerminateOver(l) && l.world.isWorkingApart(k):
+		return notApplicable()
+	case n > 0:
 		return broken(moments(k.terminate, &k.held[0].shown), "%d of its jobs got no FAIL and no ACK", n)
 	}
 	return kept()

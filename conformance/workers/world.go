@@ -113,8 +113,11 @@ type workerState struct {
 
 	beats        int
 	beat         *Moment          // the latest
+	beatClosed   bool             // the client has closed the connection of the latest
 	beatHadState bool             // the latest had a current_state
 	gaps         [3]time.Duration // between its latest BEATs, the latest first; 0 is none
+	beatReplied  time.Duration    // when a BEAT last got its reply
+	beatPause    time.Duration    // from the reply to the BEAT before the latest to that
 	unknown      *Moment          // the error reply to its latest BEAT
 	quiet        *Moment          // the reply that made it quiet
 	unquieted    *Moment          // the OK to a BEAT after that
@@ -170,13 +173,24 @@ func (w *world) inOrder() []*workerState {
 	return all
 }
 
-// hasLeft reports whether a worker is not expected back.
+// hasLeft reports whether a worker is not expected back: its process has ended or, where none is known, it has been
+// without a connection for long.
 func (w *world) hasLeft(k *workerState) bool {
 	if len(k.conns) > 0 {
 		return false
 	}
+	if p := w.processes[k.process]; p != nil {
+		return p.exited != nil
+	}
+	return w.now-k.disconnected >= absentFor
+}
+
+// isWorkingApart reports whether a worker has a job and has closed its last connection, while its process runs on: it
+// is expected back with a report.
+func (w *world) isWorkingApart(k *workerState) bool {
 	p := w.processes[k.process]
-	return p != nil && p.exited != nil || w.now-k.disconnected >= absentFor
+	closed := len(k.conns) == 0 && k.closedBy == Client && !k.lostConn
+	return closed && k.running() > 0 && p != nil && p.exited == nil
 }
 
 func (w *world) forget(k *workerState) {

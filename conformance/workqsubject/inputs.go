@@ -1,7 +1,6 @@
 package workqsubject
 
 import (
-	"encoding/json"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -57,11 +56,7 @@ func knownFields() map[string][]values.Bucket {
 	b := fieldBuckets()
 	var block []values.Bucket
 	for _, text := range b.text { // a block has no escapes
-		block = append(block, values.Bucket{Make: func(r *rand.Rand) string {
-			var plain string
-			_ = json.Unmarshal([]byte(text.Make(r)), &plain) // it is a text
-			return values.Quote(plain)
-		}})
+		block = append(block, values.Bucket{Make: func(r *rand.Rand) string { return values.Quote(text.Make(r)) }})
 	}
 	for _, n := range b.size[1:] {
 		block = append(block, values.Bucket{Make: func(*rand.Rand) string { return values.Quote(strings.Repeat("x", n)) }})

@@ -274,7 +274,9 @@ func timeOf(value json.RawMessage) (at time.Time, is bool) {
 	if json.Unmarshal(value, &word) != nil {
 		return at, false
 	}
-	return workq.Time(word)
+	at, err := time.Parse(time.RFC3339, word)
+	_, offset := at.Zone()
+	return at, err == nil && offset == 0 // the document wants UTC, and no Z
 }
 
 // listed judges a list of jobs. Whether those that a worker has, and those that have ended, are in it is open.

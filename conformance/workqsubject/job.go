@@ -51,7 +51,8 @@ type meet struct {
 // call is a command under way.
 type call struct {
 	workq.Command
-	number    int // from 1: two calls differ, even where they have the same bytes and were sent at one reading of the clock
+	// from 1: two calls differ, even where they have the same bytes and were sent at one reading of the clock
+	number    int
 	bytes     []byte
 	malformed bool
 	wrong     string    // the argument or flag for which it is malformed, empty for another reason

@@ -99,10 +99,15 @@ func (j *job) constants() []constant {
 // wrongKey returns a ruling of a key that does not have the value that it should have.
 type wrongKey func(clause, key, want string) ruling
 
-// times judges when a job was created, and when it is due. Clocks may differ, but a time does not change.
+// zone is less than any time zone is from UTC. A clock that is as far from ours is another fault, since scheduled jobs
+// come at a wrong time by it.
+const zone = 14 * time.Minute
+
+// times judges when a job was created, and when it is due. Clocks may differ by less than a zone, but a time does not
+// change.
 func (j *job) times(k *call, keys map[string]json.RawMessage, wrong wrongKey, at time.Time) ruling {
 	created := string(keys["created"])
-	if when, is := timeOf(keys["created"]); !is || when.Sub(at).Abs() > 24*time.Hour {
+	if when, is := timeOf(keys["created"]); !is || when.Sub(at).Abs() > zone+at.Sub(j.asked) {
 		return wrong("INSP-02", "created", "time")
 	}
 	if j.created != "" && j.created != created {

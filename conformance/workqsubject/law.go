@@ -98,6 +98,9 @@ func (l *workqLaw) Close(number int, byServer bool, _ time.Time) *law.Violation 
 	delete(l.conns, number)
 	if c != nil {
 		l.Server.Connects(-1)
+		for len(c.behind) > 0 && len(c.asked) > 0 { // of a piece
+			l.goOn(c, c.asked[0])
+		}
 	}
 	if !byServer || c == nil || c.lost || c.mayBeClosed || len(c.begun) > 0 {
 		return nil
@@ -193,7 +196,7 @@ func (l *workqLaw) begin(c *conn, all []byte, at time.Time) {
 		behind: len(c.asked) > 0,
 	}
 	c.lost = c.lost || err != nil && bytes.Count(all, []byte("\n")) > 1
-	c.mayBeClosed = c.mayBeClosed || err != nil && (k.adds() || k.Verb == workq.Complete || k.Verb == workq.Fail)
+	c.mayBeClosed = c.mayBeClosed || err != nil
 	c.asked, l.under = append(c.asked, k), append(l.under, k)
 	if id := k.ID; id != "" && !slices.Contains(l.order, id) {
 		l.order = append(l.order, id)
@@ -302,7 +305,7 @@ func (l *workqLaw) Came(number int, m session.Message, at time.Time) law.Answer 
 		return a
 	}
 	a.Violation = r.violation(k, m)
-	if a.Over = rules[r.rule].Traits&law.JobStays == 0; a.Over {
+	if a.Over = rules()[r.rule].Traits&law.JobStays == 0; a.Over {
 		l.Unjudge(cmp.Or(a.Violation.JID, "-"))
 	}
 	if k.malformed && m.Kind == workqsession.OK { // whatever it was taken for

@@ -193,6 +193,14 @@ func TestLaw(t *testing.T) {
 			append(both, page(0, 9), shows(1, 2), "a> inspect server", server+"1999-12-31T23:00:00Z"),
 			"",
 		},
+		"started by UTC with an offset": {
+			append(both, "a> inspect server", server+"1999-12-31T23:00:00+00:00"),
+			"",
+		},
+		"started by another zone": {
+			append(both, "a> inspect server", server+"1999-12-31T23:00:00+01:00"),
+			"WORKQ-INSP-12 field",
+		},
 		"started in the future": {
 			append(both, page(0, 9), shows(1, 2), "a> inspect server", server+"2000-01-01T00:01:00Z"),
 			"WORKQ-INSP-12 field",
@@ -249,6 +257,25 @@ func TestLaw(t *testing.T) {
 			assert.Equal(t, test.want, judged(t, test.lines...))
 		})
 	}
+}
+
+// TestCutPiece: what stands in a piece behind the command at which its connection has ended may be carried out.
+func TestCutPiece(t *testing.T) {
+	t.Parallel()
+	l := workqsubject.Law().Start(law.Terms{Prefix: "n", Alone: true})
+	now := time.Now()
+	const id = "6ba7b810-9dad-41d1-80b4-00c04fd430c1"
+	l.Open(1, now)
+	l.Sent(1, []byte("inspect queues 0 1\r\nadd "+id+" n-x 600000 3600000 1\r\nx\r\n"), false, now)
+	_ = l.Close(1, false, now)
+	l.Open(2, now)
+	l.Sent(2, []byte("lease n-x 500\r\n"), false, now)
+	leased := strings.NewReader("+OK 1\r\n" + id + " n-x 600000 1\r\nx\r\n")
+	reader, state := workqsession.Protocol{}.Begin(session.Caller, leased)
+	state.Sent([]byte("lease n-x 500\r\n"))
+	m, err := reader.Read()
+	require.NoError(t, err)
+	assert.Nil(t, l.Came(2, m, now).Violation)
 }
 
 // TestChance leases jobs of two names, which all have one: a few leases do not show how the name is chosen.

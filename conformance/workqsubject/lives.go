@@ -37,10 +37,13 @@ func (m *maker) lives(pace int, last time.Duration) explore.Alphabet {
 			Name: "rest", Weight: 12, Fits: func(int) bool { return !m.births() && within(last) }, Make: rest,
 		},
 		explore.Move{
-			Name: "look", Weight: 1, Fits: func(int) bool { return !within(last) && looked < len(m.born) },
+			Name: "look", Weight: 1, Fits: func(int) bool { return !within(last) && looked <= len(m.born) },
 			Make: func(conn int) []explore.Step {
-				b := m.born[looked]
 				looked++
+				if looked > len(m.born) { // every job whose time to live was over is counted by now
+					return []explore.Step{m.step(conn, "inspect server")}
+				}
+				b := m.born[looked-1]
 				steps := []explore.Step{m.step(conn, "inspect job "+b.id), m.step(conn, "result "+b.id+" 0")}
 				if j := m.law.jobs[m.Fill(b.id)]; j != nil && j.may(ready) {
 					steps = append(steps, m.step(conn, "lease "+b.name+" 20"))
@@ -49,7 +52,7 @@ func (m *maker) lives(pace int, last time.Duration) explore.Alphabet {
 			},
 		})
 	a.Whole = true
-	a.Done = func() bool { return !within(last) && looked == len(m.born) }
+	a.Done = func() bool { return !within(last) && looked > len(m.born) }
 	return a
 }
 

@@ -16,7 +16,7 @@ import (
 const never = "$id900000"
 
 // birth is a job that was added, in the words of steps.
-type birth struct{ verb, id, name string }
+type birth struct{ id, name string }
 
 // maker makes up commands.
 type maker struct {
@@ -198,7 +198,7 @@ func (m *maker) in(states ...state) (all []birth) {
 func (m *maker) one(states ...state) birth {
 	all := m.in(states...)
 	if len(all) == 0 {
-		return birth{workq.Add, never, m.name()}
+		return birth{never, m.name()}
 	}
 	return all[m.IntN(len(all))]
 }
@@ -266,7 +266,7 @@ func (m *maker) put(verb string) string {
 	if m.IntN(3) == 0 || len(m.names) < 3 {
 		name = m.freshName()
 	}
-	b := m.job(verb, name)
+	b := m.job(name)
 	text := fmt.Sprintf("%s %s %s %s %s ", verb, b.id, b.name, m.ttr(), m.ttl())
 	if verb == workq.Schedule {
 		text += m.due() + " "
@@ -280,14 +280,14 @@ func (m *maker) run() string {
 	if m.IntN(3) > 0 || len(m.names) == 0 {
 		name = m.freshName()
 	}
-	b := m.job(workq.Run, name)
+	b := m.job(name)
 	return fmt.Sprintf("run %s %s %s%s *%s%s", b.id, b.name, m.ttr(), strings.TrimSuffix(m.wait(), patient),
 		m.flags(workq.Run), strings.TrimPrefix(m.sizedBlock(workq.Run), " *"))
 }
 
 // job books a new job.
-func (m *maker) job(verb, name string) birth {
-	b := birth{verb, fmt.Sprintf("$id%d", len(m.born)+1), name}
+func (m *maker) job(name string) birth {
+	b := birth{fmt.Sprintf("$id%d", len(m.born)+1), name}
 	m.born = append(m.born, b)
 	return b
 }

@@ -50,7 +50,7 @@ func (m *maker) situation(name string) explore.Move {
 
 // plain adds a job with one name, whose times do not end.
 func (m *maker) plain(conn int, verb, name string) (birth, explore.Step) {
-	b, due := m.job(verb, name), ""
+	b, due := m.job(name), ""
 	if verb == workq.Schedule {
 		due = "2040-01-02T15:04:05Z "
 	}
@@ -93,7 +93,7 @@ func (m *maker) awaitedJob(conn, other int) []explore.Step {
 func (m *maker) awaitedResult(conn, other int) (steps []explore.Step) {
 	name := m.freshName()
 	if m.IntN(2) == 0 {
-		b := m.job(workq.Run, name)
+		b := m.job(name)
 		steps = append(steps, m.step(conn, fmt.Sprintf("run %s %s 600000 %s *%s%s", b.id, name,
 			strings.TrimSuffix(m.long(), patient), m.flags(workq.Run), strings.TrimPrefix(m.sizedBlock(workq.Run), " *"))))
 	} else {
@@ -131,7 +131,7 @@ func (m *maker) inOnePiece(conn, _ int) []explore.Step {
 		b := m.one(ready, leased)
 		switch m.Deal("in a piece", 8) {
 		case 0, 1:
-			b = m.job(workq.Add, name)
+			b = m.job(name)
 			all += sized(fmt.Sprintf("add %s %s 600000 3600000 *", b.id, name), "payload")
 		case 2:
 			all += sized("complete "+b.id+" *", "result\r\n+OK")

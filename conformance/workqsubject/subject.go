@@ -21,7 +21,7 @@ func New() *explore.Subject {
 		Jobs:     "id",
 		Accepted: "+OK",
 		Question: workq.InspectQueues + " 0 1",
-		Rules:    rules,
+		Rules:    rules(),
 		Fields:   fields(),
 		Seeds:    seeds,
 	}

@@ -1,9 +1,7 @@
 package workqsubject_test
 
 import (
-	"context"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -23,24 +21,17 @@ import (
 	"github.com/fwpsuite/fwp/scenarios/workqdialect"
 )
 
-type target struct{ *memnet.Network }
-
-func (t target) Dial(ctx context.Context) (net.Conn, error) {
-	return t.DialContext(ctx, "tcp", "workq:1")
-}
-
 // servers starts servers, each in a network of its own.
 func servers(configure func(*fakeworkq.Config)) func() (play.Target, func(), error) {
 	return func() (play.Target, func(), error) {
-		network := memnet.New()
-		l, err := network.Listen("workq:1")
+		place := memnet.NewPlace()
 		var config fakeworkq.Config
 		if configure != nil {
 			configure(&config)
 		}
 		s := fakeworkq.NewServer(config)
-		go s.Serve(l)
-		return target{network}, s.Close, err
+		go s.Serve(place.MustListen())
+		return place, s.Close, nil
 	}
 }
 

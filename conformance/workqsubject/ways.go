@@ -46,7 +46,7 @@ func (m *maker) errandNow() int {
 // waysMoves are the moves of the ways that jobs go as time passes, each of which is begun in turn, and of errands.
 func (m *maker) waysMoves(begins func() bool) []explore.Move {
 	ways := []func(conn, other int) []explore.Step{
-		m.lateReport, m.deadline, m.comeReady, m.awaited, m.ran, m.leasedAgain, m.resultAwaited,
+		m.lateReport, m.deadline, m.comeReady, m.awaited, m.ran, m.leasedAgain, m.resultAwaited, m.failedInTime,
 	}
 	fits := func(int) bool { return len(m.Free()) > 1 }
 	other := func(conn int) int {
@@ -79,7 +79,7 @@ func (m *maker) span(low, high int) int { return m.pace * (low + m.IntN(high-low
 
 // bear adds or schedules a job of a way.
 func (m *maker) bear(verb, name string, ttr, ttl int, flags string) (birth, string) {
-	b, due := m.job(verb, name), ""
+	b, due := m.job(name), ""
 	if verb == workq.Schedule {
 		due = fmt.Sprintf("$now+%dms ", 1000+m.ways) // a name of a time has one value: all of a way are due at once
 	}
@@ -124,11 +124,16 @@ func (m *maker) lateReport(conn, _ int) []explore.Step {
 	return []explore.Step{m.step(conn, add), m.step(conn, "lease "+name+" 20")}
 }
 
-// deadline has the time to live of a job end, in each state that it may have come to at once, or shortly before.
+// deadline has the time to live of a job end, in each state that it may have come to at once, or shortly before. What
+// happens to the job, an inspect and a second add with its id do not put it off.
 func (m *maker) deadline(conn, worker int) []explore.Step {
 	name, ttl, last := m.freshName(), m.span(400, 600), m.Deal("last", 2) == 1
-	if last { // by more than a server may be late
-		ttl = 2250
+	early := 250
+	switch { // by more than a server may be late
+	case last && m.pace > 1:
+		ttl, early = 6000, 1500
+	case last:
+		ttl = 2450
 	}
 	id := fmt.Sprintf("$id%d", len(m.born)+1)
 	lease, completes, fails := "lease "+name+" 20", "complete "+id+" * <- x", "fail "+id+" * <- x"
@@ -152,10 +157,14 @@ func (m *maker) deadline(conn, worker int) []explore.Step {
 	}
 	m.later(ms(ttl)+late, func(conn, _ int) []explore.Step { return m.look(conn, b) })
 	steps := []explore.Step{m.step(conn, add)}
+	touches := []string{"", "inspect job " + id, add}
+	if touch := touches[m.Deal("touched", len(touches))]; touch != "" && last {
+		state.does = append(slices.Clip(state.does), touch)
+	}
 	if !last {
 		return append(steps, does(worker, conn)...)
 	}
-	m.later(ms(ttl-150), does)
+	m.later(ms(ttl-early), does)
 	return steps
 }
 
@@ -188,21 +197,28 @@ func (m *maker) comeReady(conn, _ int) []explore.Step {
 	return m.ordered(conn, readiness(m.Deal("ready", 4)))
 }
 
+// priorities are those of the jobs of [maker.ordered]: neighbours at the borders, and where a float of 32 bits has
+// none.
+var priorities = []int{
+	-2, -1, 0, 1, 2, workq.MinPriority, workq.MinPriority + 1, workq.MaxPriority, workq.MaxPriority - 1, 1<<24 + 1,
+	1 << 24,
+}
+
 // ordered has several jobs of one name, with priorities, listed, and leased one after the other, when all have come to
-// be ready in one way. (Glossary, Priority)
+// be ready in one way, and a few more by an add. (Glossary, Priority)
 func (m *maker) ordered(conn int, how readiness) (steps []explore.Step) {
 	sizes := []int{17, 3, 33, 5, 9}
 	n, name := sizes[m.Deal("ordered", len(sizes))], m.freshName()
 	verb, ttr := m.readyBy(how)
 	var all []birth
-	for i := range n {
-		priority := m.IntN(4)
-		if verb == workq.Add {
-			priority = []int{-2, -1, 0, 1, 2, workq.MinPriority, workq.MaxPriority, 1 << 24}[(i+m.IntN(2))%8]
+	adds := func(n int, verb string, ttr int, priority func(i int) int) (steps []explore.Step) {
+		for i := range n {
+			b, add := m.bear(verb, name, ttr, longTime, fmt.Sprintf(" -priority=%d -max-fails=9", priority(i)))
+			all, steps = append(all, b), append(steps, m.step(conn, add))
 		}
-		b, add := m.bear(verb, name, ttr, longTime, fmt.Sprintf(" -priority=%d -max-fails=9", priority))
-		all, steps = append(all, b), append(steps, m.step(conn, add))
+		return steps
 	}
+	few := func(int) int { return m.IntN(4) }
 	lease := func(conn, _ int) []explore.Step {
 		steps := []explore.Step{m.step(conn, "inspect jobs "+name+" 0 100")}
 		for range all {
@@ -210,21 +226,24 @@ func (m *maker) ordered(conn int, how readiness) (steps []explore.Step) {
 		}
 		return append(steps, m.step(conn, "inspect queue "+name))
 	}
+	mixed := func(conn, other int) []explore.Step {
+		return append(adds(3, workq.Add, longTime, few), lease(conn, other)...)
+	}
+	if verb == workq.Schedule {
+		m.later(time.Second+skew+late, mixed)
+		return adds(n, verb, ttr, few)
+	}
+	steps = adds(n, verb, ttr, func(i int) int { return priorities[(i+m.IntN(2))%len(priorities)] })
+	steps = append(steps, lease(conn, 0)...)
 	switch how {
-	case byAdd:
-		return append(steps, lease(conn, 0)...)
 	case byExpiry:
-		steps = append(steps, lease(conn, 0)...)
-		m.later(ms(m.expires())+late, lease)
-	case bySchedule:
-		m.later(time.Second+skew+late, lease)
+		m.later(ms(m.expires())+late, mixed)
 	case byFailure:
-		steps = append(steps, lease(conn, 0)...)
 		m.Shuffle(n, func(i, j int) { all[i], all[j] = all[j], all[i] })
 		for _, b := range all {
 			steps = append(steps, m.step(conn, "fail "+b.id+" * <- x"))
 		}
-		steps = append(steps, lease(conn, 0)...)
+		steps = append(steps, mixed(conn, 0)...)
 	}
 	return steps
 }
@@ -243,9 +262,13 @@ func (m *maker) awaited(conn, other int) (steps []explore.Step) {
 		steps = append(steps, m.step(conn, "lease "+name+" 20"))
 	}
 	free := slices.DeleteFunc(slices.Clone(m.Free()), func(n int) bool { return n == conn || n == other })
-	for _, n := range append([]int{other}, free[:min(len(free), m.IntN(2))]...) {
+	waiting, wait := append([]int{other}, free[:min(len(free), m.IntN(2))]...), 4500
+	if len(waiting) == 1 {
+		wait = 1<<16 + 4 // of one that gets the job
+	}
+	for _, n := range waiting {
 		m.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
-		steps = append(steps, m.step(n, "lease "+strings.Join(names, " ")+" 4500"+patient))
+		steps = append(steps, m.step(n, fmt.Sprintf("lease %s %d%s", strings.Join(names, " "), wait, patient)))
 	}
 	switch {
 	case how == byAdd && !there:
@@ -266,7 +289,7 @@ func (m *maker) ran(conn, other int) []explore.Step {
 	if tooLate {
 		ttr = m.expires()
 	}
-	b := m.job(workq.Run, name)
+	b := m.job(name)
 	run := m.step(conn, fmt.Sprintf("run %s %s %d 3000 * <- x", b.id, name, ttr))
 	lease := m.step(other, "lease "+name+" 4000"+patient)
 	steps := []explore.Step{run, lease}
@@ -302,6 +325,16 @@ func (m *maker) leasedAgain(conn, other int) []explore.Step {
 		}
 	}
 	return append([]explore.Step{m.step(conn, add)}, next(1)(conn, other)...)
+}
+
+// failedInTime has a job fail while it may run, and leased again: the second worker has a time to run of its own.
+func (m *maker) failedInTime(conn, _ int) []explore.Step {
+	name, ttr := m.freshName(), m.pace*1200
+	b, add := m.bear(workq.Add, name, ttr, longTime, " -max-fails=9")
+	lease := m.step(conn, "lease "+name+" 20")
+	m.later(ms(ttr*2/3), func(conn, _ int) []explore.Step { return []explore.Step{m.step(conn, "lease "+name+" 20")} })
+	m.later(ms(ttr*6/5), func(conn, _ int) []explore.Step { return m.look(conn, b) })
+	return []explore.Step{m.step(conn, add), lease, m.step(conn, "fail "+b.id+" * <- x")}
 }
 
 // resultAwaited has several clients wait for the result of jobs that come to it in one way, and not for anything else

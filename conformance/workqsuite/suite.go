@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"slices"
 	"strings"
@@ -17,7 +18,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/workqsubject"
-	"github.com/fwpsuite/fwp/scenarios/play"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/scenarios/workqdialect"
 	"github.com/fwpsuite/fwp/workq"
 )
@@ -35,13 +36,17 @@ var clausesText embed.FS
 
 var clauses = sync.OnceValue(func() []conformance.Clause { return conformance.Catalogue(clausesText, documents) })
 
+//go:embed retired.txt
+var retired string
+
 // Protocol returns Workq as a protocol of the suite.
 func Protocol() *conformance.Protocol {
 	return &conformance.Protocol{
 		Name: workqdialect.Name, Title: "Workq", Prefix: prefix, Dialect: workqdialect.Dialect{},
 		Documents: documents,
-		Clauses:   clauses, ClauseOf: workqsubject.ClauseOf, Goal: goal, Identify: identify, Scripts: workqdialect.Suite,
+		Clauses:   clauses, ClauseOf: workqsubject.ClauseOf, Goal: goal, Recognize: recognize, Scripts: workqdialect.Suite,
 		Limited: []string{workq.Add, workq.Run, workq.Schedule}, Law: workqsubject.Law(),
+		Retired: text.Pairs(retired),
 	}
 }
 
@@ -49,7 +54,7 @@ func Protocol() *conformance.Protocol {
 func goal(_, clause string) (conformance.Goal, bool) {
 	if clause == prefix+"LINE-10" { // what follows a refusal: a server that refuses nothing has not shown it
 		return conformance.NewGoal("a command was refused", func(_, reply string, _ time.Duration) bool {
-			return strings.HasPrefix(reply, "-"+workq.ClientError)
+			return strings.HasPrefix(reply, "-")
 		}), true
 	}
 	family, _, _ := strings.Cut(strings.TrimPrefix(clause, prefix), "-")
@@ -79,20 +84,11 @@ func begins(first []byte) bool {
 	return false
 }
 
-// identify asks a server what it is, with the command that changes nothing. It is lenient: the checks evaluate an
-// answer that is somehow wrong. (inspect server)
-func identify(ctx context.Context, t play.Target, timeout time.Duration) (conformance.Identity, error) {
-	dialing, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	nc, err := t.Dial(dialing)
-	if err != nil {
-		return conformance.Identity{}, err
-	}
-	defer nc.Close()
-	stop := context.AfterFunc(ctx, func() { _ = nc.SetDeadline(time.Unix(1, 0)) })
-	defer stop()
+// recognize asks a server what it is, with the command that changes nothing. (inspect server)
+func recognize(_ context.Context, nc net.Conn, timeout time.Duration) (conformance.Identity, error) {
 	_ = nc.SetDeadline(time.Now().Add(timeout))
 	_, _ = io.WriteString(nc, workq.InspectServer+"\r\n")
+	var err error
 	first := make([]byte, 0, 512)
 	for err == nil && begins(first) && len(first) < cap(first) {
 		var n int
@@ -105,8 +101,6 @@ func identify(ctx context.Context, t play.Target, timeout time.Duration) (confor
 	n := len(first)
 	const excerpt = 80
 	switch {
-	case ctx.Err() != nil:
-		return conformance.Identity{}, context.Cause(ctx)
 	case n > 0:
 		return conformance.Identity{}, fmt.Errorf("this is not a Workq server: it answers %q with %q", workq.InspectServer,
 			first[:min(n, excerpt)])

@@ -1,11 +1,7 @@
 package workqsuite_test
 
 import (
-	"context"
-	"flag"
-	"fmt"
 	"net"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,20 +15,12 @@ import (
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/conformance/workqsuite"
 	"github.com/fwpsuite/fwp/fakes/fakeworkq"
+	"github.com/fwpsuite/fwp/internal/golden"
 	"github.com/fwpsuite/fwp/internal/memnet"
-	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/internal/suitetest"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
-
-const addr = "127.0.0.1:9922"
-
-type target struct{ nw *memnet.Network }
-
-func (t target) Dial(ctx context.Context) (net.Conn, error) {
-	return t.nw.DialContext(ctx, "tcp", addr)
-}
 
 // run plays checks on a server with a hook, in virtual time.
 func runChecks(
@@ -52,14 +40,12 @@ func played(
 ) (report *reports.Report) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		nw := memnet.New()
-		l, err := nw.Listen(addr)
-		require.NoError(t, err)
-		end := serve(l)
+		place := memnet.NewPlace()
+		end := serve(place.MustListen())
 		runner := &run.Runner{
 			Protocol: workqsuite.Protocol(), Checks: checks, Virtual: true,
 			Servers: []run.Server{{
-				Target: target{nw}, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone},
+				Target: place, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone},
 			}},
 		}
 		for _, c := range change {
@@ -81,16 +67,14 @@ func TestScriptsAreInOrder(t *testing.T) {
 	suitetest.InOrder(t, workqsuite.Protocol())
 }
 
-var update = flag.Bool("update", false, "rewrite docs/workq-clauses.md and the matrix of faults")
-
 // TestClausesDocument writes docs/workq-clauses.md.
 func TestClausesDocument(t *testing.T) {
 	t.Parallel()
 	const written = "go test ./conformance/workqsuite -run Document -update"
-	suitetest.Golden(t, "../../docs/workq-clauses.md", suitetest.Document(t, workqsuite.Protocol(),
+	golden.Document(t, "../../docs/workq-clauses.md", suitetest.Document(t, workqsuite.Protocol(),
 		"Written by `"+written+"`; do not edit. Levels are described in\n"+
 			"[verdicts.md](verdicts.md). A reading outranks its statement. A check is the script of that name below\n"+
-			"`scenarios/workqdialect/scripts`; a source is a heading of the document and a line of it."), *update, written)
+			"`scenarios/workqdialect/scripts`; a source is a heading of the document and a line of it."), written)
 }
 
 func TestConformingServer(t *testing.T) {
@@ -114,9 +98,8 @@ func TestIdentify(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				nw := memnet.New()
-				l, err := nw.Listen(addr)
-				require.NoError(t, err)
+				place := memnet.NewPlace()
+				l := place.MustListen()
 				var serving sync.WaitGroup
 				serving.Go(func() {
 					nc, err := l.Accept()
@@ -129,7 +112,7 @@ func TestIdentify(t *testing.T) {
 						time.Sleep(time.Millisecond)
 					}
 				})
-				_, err = workqsuite.Protocol().Identify(t.Context(), target{nw}, time.Second)
+				_, err := workqsuite.Protocol().Identify(t.Context(), place, time.Second)
 				if test.fails == "" {
 					assert.NoError(t, err)
 				} else {
@@ -167,71 +150,4 @@ func TestAWaitTimeoutComesOnTop(t *testing.T) {
 			assert.Len(t, report.Checks[0].Clauses, 1)
 		})
 	}
-}
-
-// TestFaults plays the scripts that look at a fault against it, all scripts with FWP_SLOW=1: the first clause turns
-// red, and no clause that the fault does not declare. docs/workq-faults.md is the matrix.
-func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before what it found is looked at
-	t.Parallel()
-	all, faults := checks(t), fakeworkq.Faults()
-	rows := make([]string, len(faults))
-	t.Run("all", func(t *testing.T) {
-		for i, f := range faults {
-			t.Run(f.Name, func(t *testing.T) {
-				t.Parallel()
-				picked := slices.DeleteFunc(slices.Clone(all), func(c conformance.Check) bool {
-					return !slow.Enabled() && !looksAt(c.Describe(), f)
-				})
-				if id := ofLives[f.Name]; id != "" {
-					picked = append(picked, property(t, id))
-				}
-				red, by := suitetest.Red(runChecks(t, f.Hook(), picked))
-				assert.Contains(t, red, f.Clauses[0])
-				if ofLives[f.Name] != "" { // what else an exploration sees of it depends on chance
-					red = slices.DeleteFunc(red, func(id string) bool { return !slices.Contains(f.Clauses, id) })
-				}
-				for _, id := range red {
-					assert.Contains(t, f.Clauses, id, "not declared, and found by %s", by)
-				}
-				rows[i] = fmt.Sprintf("| %s | %s | %s | %s |\n", f.Name, f.Summary, strings.Join(red, ", "), strings.Join(by, ", "))
-			})
-		}
-	})
-	if !slow.Enabled() {
-		return
-	}
-	const written = "FWP_SLOW=1 go test ./conformance/workqsuite -run Faults -update"
-	suitetest.Golden(t, "../../docs/workq-faults.md", fmt.Sprintf(`# The faults of the embedded Workq server
-
-Written by `+"`"+written+"`"+`; do not edit. It has %d faults. What turned
-red are the clauses that the checks of the last column found broken, and no others.
-
-| fault | what the server does | turned red | caught by |
-|---|---|---|---|
-`, len(faults))+strings.Join(rows, ""), *update, written)
-}
-
-// ofLives are faults that no script finds: they need more than one thing that time does to a job.
-var ofLives = map[string]string{
-	"lease-expires-once": "explore/lives", "add-ttl-reported": "explore/lives", "lease-again-longer": "explore/long-lives",
-}
-
-// property returns the check of a name that generates what it sends.
-func property(t *testing.T, id string) conformance.Check {
-	t.Helper()
-	all := workqsuite.Properties()
-	i := slices.IndexFunc(all, func(c conformance.Check) bool { return c.Describe().ID == id })
-	require.GreaterOrEqual(t, i, 0)
-	return all[i]
-}
-
-// looksAt reports whether a check decides one of the first two clauses of a fault, or is about the command in its name.
-func looksAt(d conformance.Description, f fakeworkq.Fault) bool {
-	family, _, _ := strings.Cut(f.Name, "-")
-	if strings.HasPrefix(d.ID, family+"/") && family != "add" {
-		return true
-	}
-	return slices.ContainsFunc(d.Clauses(), func(m scenarios.Mark) bool {
-		return slices.Contains(f.Clauses[:min(2, len(f.Clauses))], m.Clause)
-	})
 }

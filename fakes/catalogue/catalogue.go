@@ -3,7 +3,6 @@ package catalogue
 import (
 	"cmp"
 	"slices"
-	"strings"
 )
 
 // Fault is a way in which a server breaks its specification. E is the event that its hook sees.
@@ -17,28 +16,12 @@ type Fault[E any] struct {
 	// Clauses may fail because of it; the first one fails whenever a check examines it. No other clause may fail.
 	Clauses []string
 
-	// Summary describes the server's behaviour in one sentence.
+	// Summary describes the server's behaviour in one sentence, and names the aliases.
 	Summary string
 
 	// Hook returns the hook of the fault. Every server needs one of its own, since some have state; the catalogue itself
 	// can be shared.
 	Hook func() func(*E)
-}
-
-// NewFault returns a fault. The clauses are separated by spaces and lack the prefix that they share.
-func NewFault[E any, H Hook[E]](name, prefix, clauses, summary string, hook H) Fault[E] {
-	ids := strings.Fields(clauses)
-	for i, id := range ids {
-		ids[i] = prefix + id
-	}
-	return Fault[E]{Name: name, Clauses: ids, Summary: summary, Hook: Maker[E](hook)}
-}
-
-// Also returns f with aliases, which its summary tells.
-func (f Fault[E]) Also(aliases ...string) Fault[E] {
-	f.Aliases = slices.Concat(f.Aliases, aliases)
-	f.Summary += "; also called " + strings.Join(aliases, ", ")
-	return f
 }
 
 // Is reports whether a name is that of the fault or one of its aliases.
@@ -67,24 +50,13 @@ type Variation[C any] struct {
 	// against it. Usually there are none.
 	Warns []string
 
-	// Leaves are checks that cannot decide on a server like this one, and are inconclusive. Usually there are none.
+	// Leaves is what is inconclusive on a server like this one: checks that cannot decide there, and codes of reasons by
+	// which any check may be ("refused"). Usually there is nothing.
 	Leaves []string
 
 	// Configure adds the variation to a configuration; a hook that is set already is called first. Every server needs a
 	// call of its own, since some variations have state; the catalogue itself can be shared.
 	Configure func(*C)
-}
-
-// AdvisedAgainst returns v with the clauses that checks warn about.
-func (v Variation[C]) AdvisedAgainst(clauses ...string) Variation[C] {
-	v.Warns = clauses
-	return v
-}
-
-// Leaving returns v with the checks that cannot decide.
-func (v Variation[C]) Leaving(checks ...string) Variation[C] {
-	v.Leaves = checks
-	return v
 }
 
 // SortVariations returns the variations of several lists, sorted by name.

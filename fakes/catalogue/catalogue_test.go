@@ -151,8 +151,9 @@ func TestBothLeavesOutWhatIsNil(t *testing.T) {
 
 func TestFaultsAndVariationsAreSorted(t *testing.T) {
 	t.Parallel()
-	one := catalogue.NewFault[event]("b", "X-", "A-01 B-02", "does b", hit)
-	two := catalogue.NewFault[event]("a", "X-", "A-01", "does a", catalogue.Every(1, is("a"), hit))
+	table := catalogue.Read("b | X-A-01 X-B-02 | does b\na | X-A-01 | does a\nz | A word | z\n  warns: C\n  leaves: k\n")
+	one := catalogue.FaultOf[event](table, "b", hit)
+	two := catalogue.FaultOf[event](table, "a", catalogue.Every(1, is("a"), hit))
 	sorted := catalogue.SortFaults([]catalogue.Fault[event]{one}, []catalogue.Fault[event]{two})
 	assert.Equal(t, "a", sorted[0].Name)
 	assert.Equal(t, []string{"X-A-01", "X-B-02"}, sorted[1].Clauses)
@@ -161,7 +162,8 @@ func TestFaultsAndVariationsAreSorted(t *testing.T) {
 		f.Hook()(&e)
 		assert.True(t, e.hit, f.Name)
 	}
-	v := catalogue.Variation[int]{Name: "z"}.AdvisedAgainst("C").Leaving("k")
+	v := catalogue.VariationOf[int](table, "z", nil)
+	assert.Equal(t, "A word", v.Reading)
 	assert.Equal(t, []string{"C"}, v.Warns)
 	assert.Equal(t, []string{"k"}, v.Leaves)
 	assert.Equal(t, "y", catalogue.SortVariations([]catalogue.Variation[int]{v, {Name: "y"}})[0].Name)
@@ -169,11 +171,11 @@ func TestFaultsAndVariationsAreSorted(t *testing.T) {
 
 func TestAnAliasNamesItsFault(t *testing.T) {
 	t.Parallel()
-	f := catalogue.NewFault[event]("b", "X-", "A-01", "does b", hit)
-	also := f.Also("old", "older")
+	also := catalogue.FaultOf[event](catalogue.Read("b | X-A-01 | does b\n  also: old older\n"), "b", hit)
 	for name, want := range map[string]bool{"b": true, "old": true, "older": true, "x": false} {
 		assert.Equal(t, want, also.Is(name), name)
 	}
-	assert.False(t, f.Is("old"))
+	assert.Panics(t, func() { catalogue.FaultOf[event](catalogue.Table{}, "b", hit) })
+	assert.Panics(t, func() { catalogue.Read("b | X-A-01 | does b\nb | X-A-01 | does b\n") })
 	assert.Equal(t, "does b; also called old, older", also.Summary)
 }

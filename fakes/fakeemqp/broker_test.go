@@ -23,21 +23,15 @@ import (
 type place struct {
 	t *testing.T
 	*fakeemqp.Broker
-	network     *memnet.Network
-	front, back string
+	front, back memnet.Place
 }
 
 // inBubble runs a test with a broker, in virtual time: with two sockets unless the config is for one.
 func inBubble(t *testing.T, config fakeemqp.Config, test func(t *testing.T, p *place)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		p := &place{t: t, network: memnet.New()}
-		front, err := p.network.Listen("127.0.0.1:0")
-		require.NoError(t, err)
-		back, err := p.network.Listen("127.0.0.1:0")
-		require.NoError(t, err)
-		p.front, p.back = front.Addr().String(), back.Addr().String()
-		p.Broker = fakeemqp.Start(config, front, back)
+		p := &place{t: t, front: memnet.NewPlace(), back: memnet.NewPlace()}
+		p.Broker = fakeemqp.Start(config, p.front.MustListen(), p.back.MustListen())
 		test(t, p)
 		p.Close()
 		p.Close()
@@ -51,10 +45,8 @@ type end struct {
 	sent int
 }
 
-func (p *place) dial(addr, identity string) *end {
-	nc, err := p.network.DialContext(p.t.Context(), "tcp", addr)
-	require.NoError(p.t, err)
-	d, err := zmtp.NewDealer(p.t.Context(), nc, zmtp.Config{Identity: identity})
+func (p *place) dial(at memnet.Place, identity string) *end {
+	d, err := zmtp.NewDealer(p.t.Context(), at.MustDial(), zmtp.Config{Identity: identity})
 	require.NoError(p.t, err)
 	p.t.Cleanup(d.Close)
 	return &end{t: p.t, Dealer: d}
@@ -284,10 +276,8 @@ func TestIgnored(t *testing.T) {
 func TestOneSocket(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		network := memnet.New()
-		l, err := network.Listen("127.0.0.1:0")
-		require.NoError(t, err)
-		p := &place{t, fakeemqp.Start(fakeemqp.Config{}, l, nil), network, l.Addr().String(), l.Addr().String()}
+		at := memnet.NewPlace()
+		p := &place{t, fakeemqp.Start(fakeemqp.Config{}, at.MustListen(), nil), at, at}
 		defer p.Close()
 		w := p.worker("w", 1, queue(1, "q"))
 		p.client().request("q", "", "m")

@@ -1,8 +1,10 @@
 package fakeemqp
 
 import (
+	_ "embed"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/fakes/catalogue"
@@ -16,10 +18,15 @@ func Faults() []Fault {
 	return catalogue.SortFaults(frameFaults, requestFaults, informFaults)
 }
 
+//go:embed faults.txt
+var faultsText string
+
+var faultsTable = sync.OnceValue(func() catalogue.Table { return catalogue.Read(faultsText) })
+
 // fault returns one that a hook makes, or a function that makes a hook for each broker because it remembers something.
-// The clauses are separated by blanks and lack the prefix that they share.
-func fault[H catalogue.Hook[Event]](name, clauses, summary string, hook H) Fault {
-	return catalogue.NewFault[Event](name, "EMQP-", clauses, summary, hook)
+// The name is that of a row of faults.txt.
+func fault[H catalogue.Hook[Event]](name string, hook H) Fault {
+	return catalogue.FaultOf[Event](faultsTable(), name, hook)
 }
 
 // Indices of frames.

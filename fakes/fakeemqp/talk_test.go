@@ -47,12 +47,8 @@ func (k talk) play(t *testing.T, config fakeemqp.Config) string {
 	t.Helper()
 	var lines []string
 	synctest.Test(t, func(t *testing.T) {
-		network := memnet.New()
-		front, err := network.Listen("127.0.0.1:1")
-		require.NoError(t, err)
-		back, err := network.Listen("127.0.0.1:2")
-		require.NoError(t, err)
-		broker := fakeemqp.Start(config, front, back)
+		front, back := memnet.NewPlace(), memnet.NewPlace()
+		broker := fakeemqp.Start(config, front.MustListen(), back.MustListen())
 		began := time.Now()
 		var mu sync.Mutex
 		log := func(who, text string) {
@@ -68,13 +64,12 @@ func (k talk) play(t *testing.T, config fakeemqp.Config) string {
 		ctx, cancel := context.WithCancel(context.Background())
 		peers := map[string]*zmtp.Dealer{}
 		for _, who := range []string{"c", "d", "s", "t", "w", "x"} {
-			addr := "127.0.0.1:1"
+			place := front
 			if who == "w" || who == "x" {
-				addr = "127.0.0.1:2"
+				place = back
 			}
-			nc, err := network.DialContext(ctx, "tcp", addr)
-			require.NoError(t, err)
-			peers[who], err = zmtp.NewDealer(ctx, nc, zmtp.Config{Identity: "peer-" + who})
+			var err error
+			peers[who], err = zmtp.NewDealer(ctx, place.MustDial(), zmtp.Config{Identity: "peer-" + who})
 			require.NoError(t, err)
 			go func() {
 				for {

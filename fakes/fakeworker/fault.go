@@ -2,7 +2,9 @@ package fakeworker
 
 import (
 	"cmp"
+	_ "embed"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes/catalogue"
@@ -52,24 +54,29 @@ func sorted(lists ...[]Fault) []Fault {
 	return all
 }
 
+//go:embed faults.txt
+var faultsText string
+
+var faultsTable = sync.OnceValue(func() catalogue.Table { return catalogue.Read(faultsText) })
+
+//go:embed variations.txt
+var variationsText string
+
+var variationsTable = sync.OnceValue(func() catalogue.Table { return catalogue.Read(variationsText) })
+
 // fault returns one that a hook makes, or a function that makes a hook for each worker because it remembers something.
-// The clauses are separated by spaces and lack the prefix that they share.
-func fault[H catalogue.Hook[Event]](name, clauses, summary string, hook H) Fault {
-	made := catalogue.NewFault[Event](name, "FWP-", clauses, summary, hook)
+// The name is that of a row of faults.txt.
+func fault[H catalogue.Hook[Event]](name string, hook H) Fault {
+	made := catalogue.FaultOf[Event](faultsTable(), name, hook)
 	return Fault{
-		Name: name, Clauses: made.Clauses, Summary: summary, Configure: func(c *Config) { c.Hook = made.Hook() },
+		Name: name, Aliases: made.Aliases, Clauses: made.Clauses, Summary: faultsTable()[name].Summary,
+		Configure: func(c *Config) { c.Hook = made.Hook() },
 	}
 }
 
-// also returns f with aliases.
-func (f Fault) also(aliases ...string) Fault {
-	f.Aliases = aliases
-	return f
-}
-
 // setting returns a fault of the configuration.
-func setting(name, clauses, summary string, configure func(*Config)) Fault {
-	f := fault(name, clauses, summary, skip)
+func setting(name string, configure func(*Config)) Fault {
+	f := fault(name, skip)
 	f.Configure = configure
 	return f
 }
@@ -189,12 +196,12 @@ func ProducerVariations() []Variation {
 
 // variation returns one that a hook makes, or a function that makes a hook for each worker because it remembers
 // something.
-func variation[H catalogue.Hook[Event]](name, reading, summary string, hook H) Variation {
+func variation[H catalogue.Hook[Event]](name string, hook H) Variation {
 	maker := catalogue.Maker[Event](hook)
-	return configured(name, reading, summary, func(c *Config) { c.Hook = maker() })
+	return configured(name, func(c *Config) { c.Hook = maker() })
 }
 
-// configured returns a variation of the configuration.
-func configured(name, reading, summary string, configure func(*Config)) Variation {
-	return Variation{Name: name, Summary: summary, Reading: reading, Configure: configure}
+// configured returns the variation of a row of variations.txt.
+func configured(name string, configure func(*Config)) Variation {
+	return catalogue.VariationOf(variationsTable(), name, configure)
 }

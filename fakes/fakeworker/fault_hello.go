@@ -16,78 +16,55 @@ import (
 // helloFaults are wrong introductions.
 var helloFaults = []Fault{
 	// These are wrong introductions, and what a worker makes of a greeting. (HELLO; HI)
-	fault("hello-before-hi", "HI-07 FRAME-07 AUTH-01 AUTH-03", "It sends HELLO before it has read HI.", on(Dialed, skip)),
-	helloFault("hello-labels-text", "HELLO-09", "The labels of its HELLO are a string.", field("labels", "go")).
-		also("hello-pid-text"),
-	helloFault("hello-missing", "HELLO-01 STATE-02 HELLO-09 RESP-09 FETCH-11",
-		"It sends its first command without a HELLO.", skip),
-	fault("hello-refusal-ignored", "STATE-02", "It goes on when its HELLO was declined.",
-		catalogue.On(refused(fwp.HELLO), okay)),
-	helloFault("hello-v-old", "HELLO-02", "The v of its HELLO is 1.", field("v", 1)).
-		also("hello-v-fraction", "hello-v-text"),
-	helloFault("hello-wid-number", "HELLO-09 BEAT-10 BEAT-09", "The wid of its HELLO is a number.", field("wid", 17)),
-	helloFault("hello-without-pid", "HELLO-09", "Its HELLO has no pid.", field("pid", nil)).
-		also("hello-without-hostname", "hello-without-labels"),
-	lineFault("hello-without-space", "FRAME-02 FRAME-04 HELLO-01", "No space stands between HELLO and its JSON.",
-		fwp.HELLO, replace(" ", "")).also("hello-tab"),
-	helloFault("hello-without-v", "HELLO-02", "Its HELLO has no v.", field("v", nil)),
-	helloFault("hello-without-wid", "HELLO-09 BEAT-09 BEAT-10", "None of its HELLOs has a wid.", field("wid", nil)),
-	helloFault("hi-exact", "HI-09", "It ends unless HI is written without spaces.",
-		exitIf(func(e *Event) bool { return bytes.Contains(e.Reply.Text[3:], []byte(" ")) })),
-	helloFault("hi-in-order", "AUTH-01 AUTH-03",
-		"It asks for i before s in HI, and takes any other HI for one without them.", func(e *Event) {
-			hi := string(e.Reply.Text)
-			if strings.Index(hi, `"s"`) < strings.Index(hi, `"i"`) {
-				delete(e.Fields, "pwdhash")
-			}
-		}),
-	helloFault("hi-newer-refused", "HI-06", "It ends if the server speaks a newer version.",
-		exitIf(func(e *Event) bool { return e.Hi.Version > fwp.Version })),
-	helloFault("hi-strict", "HI-08", "It ends if HI has a field that it does not know.", exitIf(hiHasMore)),
-	helloFault("pid-by-connection", "HELLO-12", "Each of its connections has another pid.",
-		func(e *Event) { e.Fields["pid"] = 1000 + e.Conn }).
-		also("hostname-by-connection", "labels-by-connection", "labels-of-beats"),
-	fault("wid-by-connection", "BEAT-06 BEAT-13 STATE-17 STATE-20 END-04",
-		"Each of its connections has a wid of its own, and it sends BEAT for one of them.", func(e *Event) {
-			if e.Point == Introducing && !e.Beats {
-				e.Fields["wid"] = fmt.Sprintf("%s-%d", e.Worker.cfg.WID, e.Conn)
-			}
-		}),
-	setting("wid-fixed", "HELLO-10 BEAT-07 BEAT-08 HELLO-12", "Every process has the same wid.",
-		func(c *Config) { c.WID = "worker-1" }).also("wid-of-the-second"),
+	fault("hello-before-hi", on(Dialed, skip)),
+	fault("hello-labels-text", on(Introducing, field("labels", "go"))),
+	fault("hello-missing", on(Introducing, skip)),
+	fault("hello-refusal-ignored", catalogue.On(refused(fwp.HELLO), okay)),
+	fault("hello-v-old", on(Introducing, field("v", 1))),
+	fault("hello-wid-number", on(Introducing, field("wid", 17))),
+	fault("hello-without-pid", on(Introducing, field("pid", nil))),
+	lineFault("hello-without-space", fwp.HELLO, replace(" ", "")),
+	fault("hello-without-v", on(Introducing, field("v", nil))),
+	fault("hello-without-wid", on(Introducing, field("wid", nil))),
+	fault("hi-exact",
+		on(Introducing, exitIf(func(e *Event) bool { return bytes.Contains(e.Reply.Text[3:], []byte(" ")) }))),
+	fault("hi-in-order", on(Introducing, func(e *Event) {
+		hi := string(e.Reply.Text)
+		if strings.Index(hi, `"s"`) < strings.Index(hi, `"i"`) {
+			delete(e.Fields, "pwdhash")
+		}
+	})),
+	fault("hi-newer-refused", on(Introducing, exitIf(func(e *Event) bool { return e.Hi.Version > fwp.Version }))),
+	fault("hi-strict", on(Introducing, exitIf(hiHasMore))),
+	fault("pid-by-connection", on(Introducing, func(e *Event) { e.Fields["pid"] = 1000 + e.Conn })),
+	fault("wid-by-connection", func(e *Event) {
+		if e.Point == Introducing && !e.Beats {
+			e.Fields["wid"] = fmt.Sprintf("%s-%d", e.Worker.cfg.WID, e.Conn)
+		}
+	}),
+	setting("wid-fixed", func(c *Config) { c.WID = "worker-1" }),
 	// These are wrong passwords. (HELLO, Required Fields for Protected Server)
-	hashFault("hash-array", "AUTH-01 AUTH-03", "Its pwdhash is an array.",
+	hashFault("hash-array",
 		func(pass string, hi fwp.Hi) any { return []string{rounds(pass, hi.Salt, hi.Iterations)} }),
-	fault("hash-kept", "AUTH-03", "It sends the password hash of its first connection on all others.", keepHash),
-	hashFault("hash-leading-zeros", "AUTH-03", "Its pwdhash lacks the zeros at its beginning.",
+	fault("hash-kept", keepHash),
+	hashFault("hash-leading-zeros",
 		func(pass string, hi fwp.Hi) any { return strings.TrimLeft(rounds(pass, hi.Salt, hi.Iterations), "0") }),
-	hashFault("hash-missing", "AUTH-01", "Its HELLO to a protected server has no pwdhash.",
-		func(string, fwp.Hi) any { return nil }),
-	helloFault("hash-missing-beside", "AUTH-01", "The HELLO of its connection for BEAT has no pwdhash.",
-		catalogue.On(ofBeats, field("pwdhash", nil))),
-	hashFault("hash-odd-salts", "AUTH-03", "Its pwdhash is 64 zeros for a salt that is not of ASCII.",
-		func(pass string, hi fwp.Hi) any {
-			if strings.ContainsFunc(hi.Salt, func(r rune) bool { return r >= utf8.RuneSelf }) {
-				return hex.EncodeToString(make([]byte, 32))
-			}
-			return rounds(pass, hi.Salt, hi.Iterations)
-		}),
-	hashFault("hash-one-round", "AUTH-03", "It applies SHA-256 once, whatever i is.",
-		func(pass string, hi fwp.Hi) any { return rounds(pass, hi.Salt, 1) }),
-	hashFault("hash-one-round-more", "AUTH-03", "It applies SHA-256 once too often.",
-		func(pass string, hi fwp.Hi) any { return rounds(pass, hi.Salt, hi.Iterations+1) }).also("hash-of-hex"),
-	hashFault("hash-password-escaped", "WRK-16", "It hashes the password as it is written in the URL, escaped.",
-		func(pass string, hi fwp.Hi) any {
-			written := strings.TrimPrefix(url.UserPassword("", pass).String(), ":")
-			return rounds(written, hi.Salt, hi.Iterations)
-		}),
-	hashFault("hash-salt-first", "AUTH-03", "It hashes the salt before the password.",
-		func(pass string, hi fwp.Hi) any { return rounds(hi.Salt, pass, hi.Iterations) }).also("hash-salt-ignored"),
-}
-
-// helloFault returns a fault of the introductions.
-func helloFault(name, clauses, summary string, act func(*Event)) Fault {
-	return fault(name, clauses, summary, on(Introducing, act))
+	hashFault("hash-missing", func(string, fwp.Hi) any { return nil }),
+	fault("hash-missing-beside", on(Introducing, catalogue.On(ofBeats, field("pwdhash", nil)))),
+	hashFault("hash-odd-salts", func(pass string, hi fwp.Hi) any {
+		if strings.ContainsFunc(hi.Salt, func(r rune) bool { return r >= utf8.RuneSelf }) {
+			return hex.EncodeToString(make([]byte, 32))
+		}
+		return rounds(pass, hi.Salt, hi.Iterations)
+	}),
+	hashFault("hash-one-round", func(pass string, hi fwp.Hi) any { return rounds(pass, hi.Salt, 1) }),
+	hashFault("hash-one-round-more",
+		func(pass string, hi fwp.Hi) any { return rounds(pass, hi.Salt, hi.Iterations+1) }),
+	hashFault("hash-password-escaped", func(pass string, hi fwp.Hi) any {
+		written := strings.TrimPrefix(url.UserPassword("", pass).String(), ":")
+		return rounds(written, hi.Salt, hi.Iterations)
+	}),
+	hashFault("hash-salt-first", func(pass string, hi fwp.Hi) any { return rounds(hi.Salt, pass, hi.Iterations) }),
 }
 
 // ofBeats reports whether a step is one of the connection for BEAT.
@@ -109,12 +86,12 @@ func hiHasMore(e *Event) bool {
 }
 
 // hashFault returns a fault of the password hash for protected servers; without a hash there is no field.
-func hashFault(name, clauses, summary string, compute func(pass string, hi fwp.Hi) any) Fault {
-	return helloFault(name, clauses, summary, func(e *Event) {
+func hashFault(name string, compute func(pass string, hi fwp.Hi) any) Fault {
+	return fault(name, on(Introducing, func(e *Event) {
 		if e.Hi.Protected {
 			field("pwdhash", compute(e.Worker.pass, e.Hi))(e)
 		}
-	})
+	}))
 }
 
 // rounds returns the hash of a password and a salt after n rounds.

@@ -15,83 +15,63 @@ import (
 // jobFaults are about what is fetched.
 var jobFaults = []Fault{
 	// About FETCH. (FETCH)
-	spacedFault("fetch-commas", "WRK-11 FETCH-11 FETCH-09", "Commas stand between the queues of its FETCHes.", ","),
-	fault("fetch-default-only", "WRK-11", "It fetches from the queue default, whatever its queues are.",
-		on(Fetching, func(e *Event) { e.Queues = []string{"default"} })),
-	lineFault("fetch-ends-in-space", "FRAME-04 FRAME-02 WRK-11", "A space stands at the end of its FETCHes.", fwp.FETCH,
+	spacedFault("fetch-commas", ","),
+	fault("fetch-default-only", on(Fetching, func(e *Event) { e.Queues = []string{"default"} })),
+	lineFault("fetch-ends-in-space", fwp.FETCH,
 		replace("\r\n", " \r\n")),
-	fault("fetch-error-ends", "RESP-09 FETCH-11 STATE-15", "It ends when a FETCH is answered with an error.",
-		exitAt(fwp.FETCH, fwp.ErrorReply)),
-	fault("fetch-error-stops", "RESP-09 FETCH-11", "It fetches no more when a FETCH was answered with an error.",
+	fault("fetch-error-ends", exitAt(fwp.FETCH, fwp.ErrorReply)),
+	fault("fetch-error-stops",
 		catalogue.From(catalogue.Server[Event], refused(fwp.FETCH), fetches, rest(time.Second))),
-	fault("fetch-first-queue-only", "WRK-11", "It fetches from the first of its queues only.",
-		on(Fetching, func(e *Event) { e.Queues = e.Queues[:1] })),
-	fault("fetch-in-batches", "FETCH-11", "It fetches no job before all that it runs have ended.", inBatches),
-	fault("fetch-rests", "FETCH-11", "It waits for half a minute when a FETCH has found no job.", restEmpty),
-	spacedFault("fetch-two-spaces", "FRAME-04 FRAME-02", "Two spaces stand between the queues of its FETCHes.", "  "),
-	fault("one-job-at-a-time", "FETCH-11", "It runs one job at a time, whatever its concurrency is.",
-		catalogue.Keep(fetches, func(busy *int, e *Event) {
-			if *busy = cmp.Or(*busy, e.Conn); *busy != e.Conn {
-				rest(100 * time.Millisecond)(e)
-			}
-		})),
+	fault("fetch-first-queue-only", on(Fetching, func(e *Event) { e.Queues = e.Queues[:1] })),
+	fault("fetch-in-batches", inBatches),
+	fault("fetch-rests", restEmpty),
+	spacedFault("fetch-two-spaces", "  "),
+	fault("one-job-at-a-time", catalogue.Keep(fetches, func(busy *int, e *Event) {
+		if *busy = cmp.Or(*busy, e.Conn); *busy != e.Conn {
+			rest(100 * time.Millisecond)(e)
+		}
+	})),
 	// About what a delivered job holds, and when it is delivered. (Required fields; FETCH)
-	argsFault("args-as-text", "It hands a job the JSON text of each argument.",
-		func(args []json.RawMessage) (texts []json.RawMessage) {
-			for _, a := range args {
-				texts = append(texts, encodeAny(string(a)))
-			}
-			return texts
-		}).also("args-times-rewritten"),
-	argsFault("args-first-only", "It hands a job its first argument only.",
-		func(args []json.RawMessage) []json.RawMessage { return args[:min(1, len(args))] }).
-		also("args-first-five-only", "args-hash-last-dropped", "args-list-alone-spread", "args-once-each",
-			"args-without-nulls"),
-	argsFault("args-reversed", "It hands a job its arguments in the reverse order.",
-		func(args []json.RawMessage) []json.RawMessage {
-			args = slices.Clone(args)
-			slices.Reverse(args)
-			return args
-		}),
-	jidFault("jid-as-number", "It writes a jid of digits as a number.", digitsAsNumber),
-	jidFault("jid-lower-case", "It writes jids in lower case.", strings.ToLower).also("jid-trimmed"),
-	fault("jid-of-the-job-before", "FETCH-09 FETCH-10 WRK-03 ACK-05 FAIL-04 END-04 STATE-21 WRK-07",
-		"Its reports have the jid of the job before.", catalogue.Keep(at(Ran), func(last *string, e *Event) {
-			if *last != "" {
-				e.Fields["jid"] = *last
-			}
-			*last = e.Job.JID
-		})),
-	ranFault("jid-shortened", "FETCH-09 WRK-03 END-04 STATE-21", "It shortens the jids of its reports to 20 characters.",
-		func(e *Event) { e.Fields["jid"] = e.Job.JID[:min(20, len(e.Job.JID))] }),
-	fault("job-again-dropped", "FETCH-09", "It ignores a job whose jid it has had before.",
-		catalogue.Again(jidOf, at(Delivered), skip)),
-	deliveryFault("job-late-dropped", "FETCH-09", "It ignores a job that a FETCH brings after the order to be quiet.",
-		func(e *Event) { e.Skip = e.Worker.state() == "quiet" }),
-	deliveryFault("job-late-dropped-at-end", "FETCH-09 STATE-21 END-04",
-		"It ignores a job that a FETCH brings after the order to terminate.",
-		func(e *Event) { e.Skip = e.Worker.state() == "terminate" }),
-	deliveryFault("job-long-dropped", "FETCH-09", "It ignores a job of more than 64 KiB.",
-		func(e *Event) { e.Skip = len(e.Job.Text) > 64<<10 }).also("job-nested-dropped"),
-	deliveryFault("job-runs-twice", "FETCH-10", "It runs each job twice.", again),
-	dropFault("job-unknown-field-dropped", "It ignores a job that has a field that it does not know.",
-		func(unit map[string]any) bool { return unit["fwp_unknown"] != nil }).
-		also("job-failed-before-dropped", "job-null-custom-dropped", "job-scheduled-dropped", "job-times-strict"),
-	dropFault("job-without-args-dropped", "It ignores a job whose args are empty.", func(unit map[string]any) bool {
+	argsFault("args-as-text", func(args []json.RawMessage) (texts []json.RawMessage) {
+		for _, a := range args {
+			texts = append(texts, encodeAny(string(a)))
+		}
+		return texts
+	}),
+	argsFault("args-first-only",
+		func(args []json.RawMessage) []json.RawMessage { return args[:min(1, len(args))] }),
+	argsFault("args-reversed", func(args []json.RawMessage) []json.RawMessage {
+		args = slices.Clone(args)
+		slices.Reverse(args)
+		return args
+	}),
+	jidFault("jid-as-number", digitsAsNumber),
+	jidFault("jid-lower-case", strings.ToLower),
+	fault("jid-of-the-job-before", catalogue.Keep(at(Ran), func(last *string, e *Event) {
+		if *last != "" {
+			e.Fields["jid"] = *last
+		}
+		*last = e.Job.JID
+	})),
+	fault("jid-shortened", on(Ran, func(e *Event) { e.Fields["jid"] = e.Job.JID[:min(20, len(e.Job.JID))] })),
+	fault("job-again-dropped", catalogue.Again(jidOf, at(Delivered), skip)),
+	fault("job-late-dropped", on(Delivered, func(e *Event) { e.Skip = e.Worker.state() == "quiet" })),
+	fault("job-late-dropped-at-end", on(Delivered, func(e *Event) { e.Skip = e.Worker.state() == "terminate" })),
+	fault("job-long-dropped", on(Delivered, func(e *Event) { e.Skip = len(e.Job.Text) > 64<<10 })),
+	fault("job-runs-twice", on(Delivered, again)),
+	dropFault("job-unknown-field-dropped", func(unit map[string]any) bool { return unit["fwp_unknown"] != nil }),
+	dropFault("job-without-args-dropped", func(unit map[string]any) bool {
 		args, _ := unit["args"].([]any)
 		return len(args) == 0
 	}),
-	ranFault("unknown-type-acknowledged", "ACK-05", "It acknowledges a job whose type it does not know.",
-		catalogue.On(isUnknown, acknowledge)),
-	deliveryFault("unknown-type-dropped", "FETCH-09", "It ignores a job whose type it does not know.",
-		catalogue.On(isUnknown, skip)),
-	deliveryFault("unknown-type-ends", "FETCH-09 STATE-15 RESP-09", "It ends at a job whose type it does not know.",
-		catalogue.On(isUnknown, catalogue.Both(exit(1), skip))),
+	fault("unknown-type-acknowledged", on(Ran, catalogue.On(isUnknown, acknowledge))),
+	fault("unknown-type-dropped", on(Delivered, catalogue.On(isUnknown, skip))),
+	fault("unknown-type-ends", on(Delivered, catalogue.On(isUnknown, catalogue.Both(exit(1), skip)))),
 }
 
 // spacedFault returns a fault of what stands between the queues of a FETCH.
-func spacedFault(name, clauses, summary, by string) Fault {
-	return fault(name, clauses, summary, sent(fwp.FETCH, func(e *Event) {
+func spacedFault(name, by string) Fault {
+	return fault(name, sent(fwp.FETCH, func(e *Event) {
 		if verb, queues, has := strings.Cut(string(e.Line), " "); has {
 			e.Line = []byte(verb + " " + strings.ReplaceAll(queues, " ", by))
 		}
@@ -124,27 +104,21 @@ func restEmpty() func(*Event) {
 	})()
 }
 
-// deliveryFault returns a fault of the delivered jobs.
-func deliveryFault(name, clauses, summary string, act func(*Event)) Fault {
-	return fault(name, clauses, summary, on(Delivered, act))
-}
-
 // dropFault returns a worker that ignores jobs with certain work units.
-func dropFault(name, summary string, has func(unit map[string]any) bool) Fault {
-	return deliveryFault(name, "FETCH-09 RESP-08", summary, func(e *Event) {
+func dropFault(name string, has func(unit map[string]any) bool) Fault {
+	return fault(name, on(Delivered, func(e *Event) {
 		var unit map[string]any
 		_ = json.Unmarshal(e.Job.Text, &unit) // it was read before
 		e.Skip = has(unit)
-	})
+	}))
 }
 
 // jidOf returns the jid of the job of a step.
 func jidOf(e *Event) string { return e.Job.JID }
 
 // jidFault returns a fault of the jid in reports.
-func jidFault[V any](name, summary string, change func(jid string) V) Fault {
-	return ranFault(name, "FETCH-09 WRK-03 ACK-06 FAIL-05 END-04 STATE-21", summary,
-		func(e *Event) { e.Fields["jid"] = change(e.Job.JID) })
+func jidFault[V any](name string, change func(jid string) V) Fault {
+	return fault(name, on(Ran, func(e *Event) { e.Fields["jid"] = change(e.Job.JID) }))
 }
 
 // digitsAsNumber returns a jid of digits as a number.
@@ -162,12 +136,12 @@ func isUnknown(e *Event) bool {
 
 // argsFault returns a fault of the arguments that a job of type fwp.echo is handed. The others would fail, which is
 // another fault.
-func argsFault(name, summary string, change func([]json.RawMessage) []json.RawMessage) Fault {
-	return deliveryFault(name, "WRK-15", summary, func(e *Event) {
+func argsFault(name string, change func([]json.RawMessage) []json.RawMessage) Fault {
+	return fault(name, on(Delivered, func(e *Event) {
 		if e.Job.Type == TypeEcho {
 			e.Job.Args = change(e.Job.Args)
 		}
-	})
+	}))
 }
 
 // encodeAny returns a value as JSON.

@@ -13,8 +13,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/fwpsuite/fwp/internal/memnet"
 )
 
@@ -59,8 +57,7 @@ func (d day) play(t *testing.T, configure func(*Config)) string {
 	var transcript string
 	synctest.Test(t, func(t *testing.T) {
 		nw := memnet.New()
-		ln, err := nw.Listen("server:7419")
-		require.NoError(t, err)
+		ln := nw.At("server:7419").MustListen()
 		s := &server{day: d, began: time.Now(), count: map[string]int{}, same: map[string]int{}, conns: map[net.Conn]bool{}}
 		s.serving.Go(func() { s.accept(ln) })
 		ctx, cancel := context.WithCancel(t.Context())

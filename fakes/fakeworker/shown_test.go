@@ -90,3 +90,16 @@ func TestShownTables(t *testing.T) {
 		}
 	}
 }
+
+func TestEachRowIsUsed(t *testing.T) {
+	t.Parallel()
+	faults, variations := map[string]bool{}, map[string]bool{}
+	for _, f := range slices.Concat(Faults(), ProducerFaults()) {
+		faults[f.Name] = true
+	}
+	for _, v := range slices.Concat(Variations(), ProducerVariations()) {
+		variations[v.Name] = true
+	}
+	assert.Len(t, faultsTable(), len(faults))
+	assert.Len(t, variationsTable(), len(variations))
+}

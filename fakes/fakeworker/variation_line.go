@@ -17,68 +17,48 @@ import (
 // lineVariations are about lines and connections: introductions, heartbeats, ends. (Client Protocol Sender; HELLO;
 // Client Lifecycle; BEAT; End State)
 var lineVariations = []Variation{
-	configured("beat-every-10s", "Client Lifecycle", "It sends a BEAT every 10 s.",
-		func(c *Config) { c.BeatEvery = 10 * time.Second }),
-	configured("beat-every-12s", "Client Lifecycle", "It sends a BEAT every 12 s.",
-		func(c *Config) { c.BeatEvery = 12 * time.Second }),
-	variation("beat-answers-order", "FWP-BEAT-11", "It says at once in another BEAT that it obeys an order.", answerOrder),
-	variation("beat-irregular", "Client Lifecycle", "The pauses between its BEATs are of 11 to 15 s.", beatIrregularly),
-	variation("beat-not-at-once", "Client Lifecycle", "It sends its first BEAT after 15 s.", skipFirst(at(Beating))),
-	variation("beat-state-empty", "FWP-BEAT-11", "The current_state of its BEATs is empty, unless it has one.",
-		on(Beating, fill("current_state", ""))),
-	variation("beat-without-memory", "FWP-BEAT-12", "Its BEATs have no rss_kb.", on(Beating, field("rss_kb", nil))),
-	variation("beat-without-state", "FWP-BEAT-11", "Its BEATs never have current_state.",
-		on(Beating, field("current_state", nil))),
-	variation("connections-renewed", "FWP-WRK-09", "It opens all its connections anew after each tenth job.",
-		catalogue.Every(10, at(Ran), renew)),
-	variation("end-reply-unread", "AMB-01", "It closes its connections behind END without waiting for a reply.",
-		sent(fwp.END, func(e *Event) { e.Worker.hurry(e.Conn) })),
-	variation("exit-late", "End State", "Its process ends three seconds after its last connection.",
-		on(Exiting, func(e *Event) { e.Delay = 3 * time.Second })),
-	variation("hash-upper-case", "AMB-03", "It writes the password hash in capitals.", on(Introducing, func(e *Event) {
+	configured("beat-every-10s", func(c *Config) { c.BeatEvery = 10 * time.Second }),
+	configured("beat-every-12s", func(c *Config) { c.BeatEvery = 12 * time.Second }),
+	variation("beat-answers-order", answerOrder),
+	variation("beat-irregular", beatIrregularly),
+	variation("beat-not-at-once", skipFirst(at(Beating))),
+	variation("beat-state-empty", on(Beating, fill("current_state", ""))),
+	variation("beat-without-memory", on(Beating, field("rss_kb", nil))),
+	variation("beat-without-state", on(Beating, field("current_state", nil))),
+	variation("connections-renewed", catalogue.Every(10, at(Ran), renew)),
+	variation("end-reply-unread", sent(fwp.END, func(e *Event) { e.Worker.hurry(e.Conn) })),
+	variation("exit-late", on(Exiting, func(e *Event) { e.Delay = 3 * time.Second })),
+	variation("hash-upper-case", on(Introducing, func(e *Event) {
 		if hash, is := e.Fields["pwdhash"].(string); is {
 			e.Fields["pwdhash"] = strings.ToUpper(hash)
 		}
 	})),
-	variation("hello-hash-unasked", "HELLO", "Its HELLO to a server without a password has an empty pwdhash.",
-		on(Introducing, func(e *Event) {
-			if !e.Hi.Protected {
-				e.Fields["pwdhash"] = ""
-			}
-		})),
-	variation("hello-late", "HELLO", "It sends HELLO a second after it has read HI.",
-		sent(fwp.HELLO, func(e *Event) { e.Delay = time.Second })),
-	variation("hello-more-fields", "HELLO-07", "Its HELLO has fields that the specification does not have.",
+	variation("hello-hash-unasked", on(Introducing, func(e *Event) {
+		if !e.Hi.Protected {
+			e.Fields["pwdhash"] = ""
+		}
+	})),
+	variation("hello-late", sent(fwp.HELLO, func(e *Event) { e.Delay = time.Second })),
+	variation("hello-more-fields",
 		on(Introducing, func(e *Event) { e.Fields["app"], e.Fields["rss_kb"] = "fwp", 1 })),
-	variation("hello-no-labels", "HELLO", "The list of its labels is empty.",
-		on(Introducing, field("labels", []string{}))),
-	variation("info-between", "FWP-STATE-03", "It sends INFO before each BEAT.",
+	variation("hello-no-labels", on(Introducing, field("labels", []string{}))),
+	variation("info-between",
 		on(Beating, func(e *Event) { _, _ = e.conn.ask(context.Background(), fwp.INFO, nil) })),
-	variation("json-ascii", "JSON", "It escapes all characters beyond ASCII.",
-		sent("", func(e *Event) { e.Line = ascii(e.Line) })),
-	variation("json-slashes", "JSON", "It escapes the slashes in its JSON.",
+	variation("json-ascii", sent("", func(e *Event) { e.Line = ascii(e.Line) })),
+	variation("json-slashes",
 		sent("", func(e *Event) { e.Line = bytes.ReplaceAll(e.Line, []byte("/"), []byte(`\/`)) })),
-	variation("json-spaces", "JSON", "White space stands in its JSON.",
+	variation("json-spaces",
 		sent("", func(e *Event) { e.Line = replace(`":"`, `" : "`)(replace(`{"`, `{ "`)(e.Line)) })),
-	configured("line-in-pieces", "LINK-02", "It writes its lines slowly, in segments of 48 bytes.",
-		func(c *Config) { c.Wrap = func(nc net.Conn) net.Conn { return inPieces{nc} } }),
-	variation("loss-long-pause", "FWP-WRK-05", "It waits for 5 s before it opens another connection.",
-		on(Lost, func(e *Event) { e.Delay = 5 * time.Second })),
-	variation("quiet-closes", "Quiet State", "A quiet worker ends the connections on which it fetched.",
-		on(Fetching, func(e *Event) { e.Close = e.Skip })),
-	variation("signal-quiet-ignored", "FWP-BEAT-11", "It goes on at SIGTSTP.",
-		on(Ordered, func(e *Event) { e.Skip = e.Skip || e.Signal == "TSTP" })),
-	configured("terminate-after-29s", "Terminating State",
-		"It reports running jobs as failed 29 s after it was told to terminate.",
-		func(c *Config) { c.Grace = 29 * time.Second }),
-	configured("terminate-at-once", "Terminating State",
-		"It reports running jobs as failed as soon as it has the order to terminate.",
-		func(c *Config) { c.Grace = time.Millisecond }),
-	variation("unknown-worker-ends", "FWP-WRK-12", "It ends when the server does not know it any more.",
+	configured("line-in-pieces", func(c *Config) { c.Wrap = func(nc net.Conn) net.Conn { return inPieces{nc} } }),
+	variation("loss-long-pause", on(Lost, func(e *Event) { e.Delay = 5 * time.Second })),
+	variation("quiet-closes", on(Fetching, func(e *Event) { e.Close = e.Skip })),
+	variation("signal-quiet-ignored", on(Ordered, func(e *Event) { e.Skip = e.Skip || e.Signal == "TSTP" })),
+	configured("terminate-after-29s", func(c *Config) { c.Grace = 29 * time.Second }),
+	configured("terminate-at-once", func(c *Config) { c.Grace = time.Millisecond }),
+	variation("unknown-worker-ends",
 		catalogue.On(refused(fwp.BEAT), func(e *Event) { e.Exit = bytes.Contains(e.Reply.Text, []byte("Unknown")) })),
-	variation("unknown-worker-ignored", "FWP-WRK-12", "It works on when the server does not know it any more.",
-		catalogue.On(refused(fwp.BEAT), okay)),
-	configured("wid-odd", "HELLO", "Its wid, host name and labels have unusual characters.", func(c *Config) {
+	variation("unknown-worker-ignored", catalogue.On(refused(fwp.BEAT), okay)),
+	configured("wid-odd", func(c *Config) {
 		c.WID = rand.Text() + ` ü"\ 日本`
 		c.Hostname, c.Labels = `höst "1"`, []string{"", "ünï 🦆", strings.Repeat("x", 300)}
 	}),

@@ -182,6 +182,10 @@ func (s *Server) finish(command workq.Command) workq.Reply {
 	}
 	s.store.Remove(e.serial)
 	s.mu.Lock()
+	if e.over() { // by another report, or by its time to live, while the hook was asked
+		s.mu.Unlock()
+		return notFound()
+	}
 	if failed {
 		e.fails = fails
 	}

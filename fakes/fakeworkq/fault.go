@@ -1,7 +1,9 @@
 package fakeworkq
 
 import (
+	_ "embed"
 	"slices"
+	"sync"
 
 	"github.com/fwpsuite/fwp/fakes/catalogue"
 	"github.com/fwpsuite/fwp/workq"
@@ -15,10 +17,15 @@ func Faults() []Fault {
 	return catalogue.SortFaults(allFaults)
 }
 
+//go:embed faults.txt
+var faultsText string
+
+var faultsTable = sync.OnceValue(func() catalogue.Table { return catalogue.Read(faultsText) })
+
 // fault returns one that a hook makes, or a function that makes a hook for each server because it remembers something.
-// The clauses are separated by blanks and lack the prefix that they share.
-func fault[H catalogue.Hook[Event]](name, clauses, summary string, hook H) Fault {
-	return catalogue.NewFault[Event](name, "WORKQ-", clauses, summary, hook)
+// The name is that of a row of faults.txt.
+func fault[H catalogue.Hook[Event]](name string, hook H) Fault {
+	return catalogue.FaultOf[Event](faultsTable(), name, hook)
 }
 
 // at returns the condition that some commands, all if no verb is named, are at a point.

@@ -90,6 +90,10 @@ func newJob(c workq.Command, now time.Time) Job {
 	return j
 }
 
+// Put adds a job as a command add does that was read, without a connection, and reports whether there was none with its
+// id.
+func (s *Server) Put(c workq.Command) bool { return s.put(c) != nil }
+
 // put adds a job, and returns nil if there is one with its id.
 func (s *Server) put(c workq.Command) *entry {
 	ask := s.ask(Event{Point: Adding, Command: c, Job: new(newJob(c, time.Now()))})

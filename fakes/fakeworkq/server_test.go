@@ -37,15 +37,12 @@ func serving(t *testing.T, hook func(*fakeworkq.Event), play func(dial func() *c
 func configured(t *testing.T, config fakeworkq.Config, play func(dial func() *client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		nw := memnet.New()
-		l, err := nw.Listen("127.0.0.1:9922")
-		require.NoError(t, err)
+		place := memnet.NewPlace()
 		s := fakeworkq.NewServer(config)
-		go s.Serve(l)
+		go s.Serve(place.MustListen())
 		defer s.Close()
 		play(func() *client {
-			nc, err := nw.DialContext(t.Context(), "tcp", "127.0.0.1:9922")
-			require.NoError(t, err)
+			nc := place.MustDial()
 			return &client{t, nc, workq.NewReader(nc, 4<<20)}
 		})
 	})
@@ -192,6 +189,24 @@ func TestHook(t *testing.T) {
 		assert.Equal(t, "+OK", c.ask("add "+id1+" ping 1000 60000 4/pong"))
 		assert.Equal(t, "+OK 1/1 ping 1000 1/x", c.ask("lease ping 0"))
 		assert.Equal(t, "+OK", c.ask("delete "+id2))
+	})
+}
+
+func TestTwoReportsAtOnce(t *testing.T) {
+	t.Parallel()
+	var complete func()
+	serving(t, func(e *fakeworkq.Event) {
+		if e.Point == fakeworkq.Finished && e.Command.Verb == workq.Fail {
+			complete() // the other report comes while the server is busy with this one
+		}
+	}, func(dial func() *client) {
+		c, other := dial(), dial()
+		complete = func() { assert.Equal(t, "+OK", other.ask("complete "+id1+" 0/")) }
+		assert.Equal(t, "+OK", c.ask("add "+id1+" ping 1000 60000 4 -max-fails=9/pong"))
+		assert.Equal(t, "+OK 1/1 ping 1000 4/pong", c.ask("lease ping 0"))
+		assert.Equal(t, "-NOT-FOUND", c.ask("fail "+id1+" 0/"))
+		assert.Equal(t, "-NOT-FOUND", c.ask("complete "+id1+" 0/"), "it has ended")
+		assert.Equal(t, "-TIMEOUT", c.ask("lease ping 1"), "it is not tried again")
 	})
 }
 

@@ -1,7 +1,6 @@
 package fakeworkq_test
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"regexp"
@@ -11,8 +10,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes/fakeworkq"
 	"github.com/fwpsuite/fwp/internal/memnet"
@@ -45,15 +42,12 @@ func (k talk) play(t *testing.T, config fakeworkq.Config) string {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		began = time.Now()
-		nw := memnet.New()
-		l, err := nw.Listen("127.0.0.1:9922")
-		require.NoError(t, err)
+		place := memnet.NewPlace()
 		s := fakeworkq.NewServer(config)
-		go s.Serve(l)
+		go s.Serve(place.MustListen())
 		clients := map[string]net.Conn{}
 		for _, who := range []string{"a", "b"} {
-			nc, err := nw.DialContext(context.Background(), "tcp", "127.0.0.1:9922")
-			require.NoError(t, err)
+			nc := place.MustDial()
 			clients[who] = nc
 			go func() {
 				buffer := make([]byte, 4096)

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	_ "embed"
 	"slices"
 	"sync"
 
@@ -25,13 +26,19 @@ func Named(name string) (fakes.Fault, bool) {
 // allFaults is the catalogue; listing the clauses asks for it hundreds of times.
 var allFaults = sync.OnceValue(func() []fakes.Fault {
 	return catalogue.SortFaults(
-		authFaults, beatFaults, endFaults, failFaults, fetchFaults, fewFaults, flushFaults, helloFaults, hiFaults, jobFaults,
-		lineFaults, pushFaults, queueFaults, replyFaults, reserveFaults, restartFaults, retryFaults, scheduleFaults,
+		ackFaults, authFaults, beatFaults, endFaults, failFaults, fetchFaults, fewFaults, flushFaults, helloFaults,
+		hiFaults, jobFaults, lineFaults, pushFaults, queueFaults, replyFaults, reserveFaults, restartFaults, retryFaults,
+		scheduleFaults,
 		stateFaults, workerFaults,
 	)
 })
 
-// fault returns a row. The clauses are separated by spaces and lack the prefix that they share.
-func fault[H catalogue.Hook[event]](name, clauses, summary string, hook H) fakes.Fault {
-	return catalogue.NewFault[event](name, "FWP-", clauses, summary, hook)
+//go:embed faults.txt
+var faultsText string
+
+var faultsTable = sync.OnceValue(func() catalogue.Table { return catalogue.Read(faultsText) })
+
+// fault returns the fault of a row of faults.txt.
+func fault[H catalogue.Hook[event]](name string, hook H) fakes.Fault {
+	return catalogue.FaultOf[event](faultsTable(), name, hook)
 }

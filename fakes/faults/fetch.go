@@ -12,47 +12,37 @@ import (
 // fetchFaults are about FETCH.
 var fetchFaults = []fakes.Fault{
 	// About the reply to a FETCH.
-	fault("fetch-drained-refused", "FETCH-03 RESP-04",
-		"a FETCH of a queue that has had jobs and has none is answered with an error", after(func(e *event) string {
-			if e.Point == fakes.Delivered {
-				return e.Object.Text("queue")
-			}
-			return firstQueue(e)
-		}, at(fakes.Delivered), both(ran(), foundNone), reply(fakes.ErrorReply("the queue is empty")))),
-	fault("fetch-error-for-none", "FETCH-03 RESP-04", "no job is an error",
-		do(reply(fakes.ErrorReply("no job")), ran(), foundNone)),
-	fault("fetch-simple", "FETCH-01", "a job is a simple string", do(kind(fwp.SimpleString), ran(), foundJob)),
-	fault("fetch-slow-seldom", "STATE-04", "every 30th job is delivered 3 s after its FETCH",
-		every(30, at(fakes.Delivered), delay(3*time.Second))),
+	fault("fetch-drained-refused", after(func(e *event) string {
+		if e.Point == fakes.Delivered {
+			return e.Object.Text("queue")
+		}
+		return firstQueue(e)
+	}, at(fakes.Delivered), both(ran(), foundNone), reply(fakes.ErrorReply("the queue is empty")))),
+	fault("fetch-error-for-none", do(reply(fakes.ErrorReply("no job")), ran(), foundNone)),
+	fault("fetch-simple", do(kind(fwp.SimpleString), ran(), foundJob)),
+	fault("fetch-slow-seldom", every(30, at(fakes.Delivered), delay(3*time.Second))),
 	// About the queues of a FETCH.
-	fault("fetch-default-first", "FETCH-04", "a FETCH that names the queue default searches that first",
+	fault("fetch-default-first",
 		do(func(e *event) { e.Queues = slices.Concat([]string{defaultQueue}, e.Queues) }, valid(fwp.FETCH),
 			func(e *event) bool { return slices.Contains(e.Queues, defaultQueue) })),
-	fault("fetch-default-too", "FETCH-04", "a FETCH searches the queue default after those that it names",
+	fault("fetch-default-too",
 		do(func(e *event) { e.Queues = append(slices.Clone(e.Queues), defaultQueue) }, valid(fwp.FETCH))),
-	fault("fetch-oldest-queue", "FETCH-04", "a FETCH returns the oldest job of all of its queues",
+	fault("fetch-oldest-queue",
 		keepAll(either(at(fakes.Enqueued, fakes.Reserved), valid(fwp.FETCH)), oldestQueue)),
-	fault("fetch-order", "FETCH-04", "the queues of a FETCH are searched from the last to the first",
-		do(reverseQueues, checked(fwp.FETCH))),
-	fault("fetch-order-seldom", "FETCH-04", "every 30th FETCH searches its queues from the last to the first",
-		every(30, checked(), reverseQueues)),
-	fault("fetch-other-queue", "FETCH-04", "a FETCH whose queues are empty takes a job of another queue",
-		moreQueues(func(string, string) bool { return true })),
-	fault("fetch-queues-kept", "FETCH-04",
-		"a FETCH of the same queues as one before looks into those of the FETCH between them, if that one named none",
-		queuesKept()),
-	fault("fetch-rotates", "FETCH-04", "each FETCH of a connection begins with the next one of its queues",
-		keep(conn, both(valid(fwp.FETCH), several), func(fetches *int, e *event) {
-			n := *fetches % len(e.Queues)
-			*fetches++
-			e.Queues = slices.Concat(e.Queues[n:], e.Queues[:n])
-		})),
-	fault("fetch-ten-queues", "FETCH-04", "a FETCH searches no more than ten queues",
+	fault("fetch-order", do(reverseQueues, checked(fwp.FETCH))),
+	fault("fetch-order-seldom", every(30, checked(), reverseQueues)),
+	fault("fetch-other-queue", moreQueues(func(string, string) bool { return true })),
+	fault("fetch-queues-kept", queuesKept()),
+	fault("fetch-rotates", keep(conn, both(valid(fwp.FETCH), several), func(fetches *int, e *event) {
+		n := *fetches % len(e.Queues)
+		*fetches++
+		e.Queues = slices.Concat(e.Queues[n:], e.Queues[:n])
+	})),
+	fault("fetch-ten-queues",
 		do(func(e *event) { e.Queues = e.Queues[:min(10, len(e.Queues))] }, valid(fwp.FETCH))),
 	// About a FETCH without a queue.
-	fault("fetch-bare", "FETCH-08", "a FETCH without a queue never finds a job",
-		do(findNone, checked(fwp.FETCH), bare)),
-	fault("fetch-bare-anywhere", "FETCH-08", "a FETCH without a queue searches all queues",
+	fault("fetch-bare", do(findNone, checked(fwp.FETCH), bare)),
+	fault("fetch-bare-anywhere",
 		keepAll(either(at(fakes.Defaulted), both(checked(fwp.FETCH), bare)), func(known *[]string, e *event) {
 			switch queue := e.Object.Text("queue"); {
 			case e.Point == fakes.Checked:
@@ -61,21 +51,18 @@ var fetchFaults = []fakes.Fault{
 				*known = append(*known, queue)
 			}
 		})),
-	fault("fetch-bare-repeats", "FETCH-08",
-		"a FETCH without a queue takes those of the FETCH before, on its connection",
-		keep(conn, checked(fwp.FETCH), func(last *[]string, e *event) {
-			if !bare(e) {
-				*last = slices.Clone(e.Queues)
-			} else if *last != nil {
-				e.Queues = *last
-				*last = nil
-			}
-		})),
+	fault("fetch-bare-repeats", keep(conn, checked(fwp.FETCH), func(last *[]string, e *event) {
+		if !bare(e) {
+			*last = slices.Clone(e.Queues)
+		} else if *last != nil {
+			e.Queues = *last
+			*last = nil
+		}
+	})),
 	// About for how long a FETCH waits.
-	fault("fetch-blocks-long", "FETCH-05", "a FETCH waits for 4 s", do(waitFor(4*time.Second), checked(fwp.FETCH))),
-	fault("fetch-never-blocks", "FETCH-05 FETCH-06 FETCH-14", "a FETCH does not wait",
-		do(waitFor(0), checked(fwp.FETCH))),
-	fault("fetch-renewed", "FETCH-05", "the wait of a FETCH begins anew with each job that is pushed to any queue",
+	fault("fetch-blocks-long", do(waitFor(4*time.Second), checked(fwp.FETCH))),
+	fault("fetch-never-blocks", do(waitFor(0), checked(fwp.FETCH))),
+	fault("fetch-renewed",
 		keepAll(either(at(fakes.Defaulted), both(ran(), foundNone)), func(pushed *time.Time, e *event) {
 			if e.Point == fakes.Defaulted {
 				*pushed = time.Now()
@@ -83,63 +70,42 @@ var fetchFaults = []fakes.Fault{
 				e.Delay = max(0, e.Wait-time.Since(*pushed))
 			}
 		})),
-	fault("fetch-second-late", "FETCH-04 FETCH-05 FETCH-14",
-		"a job in the second queue of a FETCH is delivered when the wait is over",
-		do(delay(1900*time.Millisecond), at(fakes.Delivered), several, fromLaterQueue)),
-	fault("fetch-second-waiter-null", "FETCH-05",
-		"a FETCH of a queue at which another one waits is answered with null at once",
-		whileWaiting(2, valid(fwp.FETCH), waitFor(0))),
-	fault("fetch-several-never-wait", "FETCH-05", "a FETCH of more than one queue does not wait",
-		do(waitFor(0), valid(fwp.FETCH), several)),
-	fault("fetch-waits-for-each", "FETCH-05 RESP-06", "a FETCH waits 2 s for each of its queues",
+	fault("fetch-second-late", do(delay(1900*time.Millisecond), at(fakes.Delivered), several, fromLaterQueue)),
+	fault("fetch-second-waiter-null", whileWaiting(2, valid(fwp.FETCH), waitFor(0))),
+	fault("fetch-several-never-wait", do(waitFor(0), valid(fwp.FETCH), several)),
+	fault("fetch-waits-for-each",
 		do(func(e *event) { e.Wait *= time.Duration(max(1, len(e.Queues))) }, valid(fwp.FETCH))),
 	// About a FETCH that waits and a job that is pushed.
-	fault("fetch-flushed-deaf", "FETCH-06 FETCH-14", "a FETCH that waits during a FLUSH is not ended by a job",
-		deafened(done(fwp.FLUSH), func(*event, string) bool { return true })),
-	fault("fetch-sleeps", "FETCH-06 FETCH-14 PUSH-04", "a job that is pushed while a FETCH waits does not end the wait",
-		do(waitForNone, checked(fwp.FETCH))),
-	fault("fetch-waits-on-last", "FETCH-06", "a FETCH waits at the last of its queues",
+	fault("fetch-flushed-deaf", deafened(done(fwp.FLUSH), func(*event, string) bool { return true })),
+	fault("fetch-sleeps", do(waitForNone, checked(fwp.FETCH))),
+	fault("fetch-waits-on-last",
 		do(func(e *event) { e.Block = e.Queues[max(0, len(e.Queues)-1):] }, valid(fwp.FETCH))),
-	fault("fetch-wakes-one", "FETCH-06 FETCH-14",
-		"while a FETCH waits at a queue, a second one there is not ended by a job", oneAtATime(firstQueue, waitForNone)),
-	fault("fetch-woken-late", "FETCH-06 FETCH-14",
-		"a job that is pushed while a FETCH waits is delivered when the wait is over",
+	fault("fetch-wakes-one", oneAtATime(firstQueue, waitForNone)),
+	fault("fetch-woken-late",
 		recall(conn, checked(fwp.FETCH), clock, at(fakes.Delivered), func(began time.Time, e *event) {
 			if waited := time.Since(began); waited > 100*time.Millisecond {
 				e.Delay = e.Wait - waited
 			}
 		})),
-	fault("fetch-woken-once", "FETCH-06 FETCH-14", "only the first FETCH of a connection that waits is ended by a job",
-		after(conn, at(fakes.Delivered), valid(fwp.FETCH), waitForNone)),
-	fault("fetch-woken-stays", "STATE-05", "a job that ended the wait of a FETCH stays in its queue",
-		next(jid, endsWait, at(fakes.Delivered), again)),
+	fault("fetch-woken-once", after(conn, at(fakes.Delivered), valid(fwp.FETCH), waitForNone)),
+	fault("fetch-woken-stays", next(jid, endsWait, at(fakes.Delivered), again)),
 	// About what a FETCH does to others.
-	fault("fetch-both-that-wait", "STATE-05",
-		"a job that ends the wait of one FETCH is delivered to another one that waits there, too",
+	fault("fetch-both-that-wait",
 		keepAll(either(both(either(valid(fwp.FETCH), done(fwp.FETCH)), some), both(at(fakes.Delivered), some)),
 			bothWaiting)),
-	fault("fetch-left-behind", "PUSH-04",
-		"a FETCH waits at all of its queues, and when it is over takes one more job of those that brought none",
-		leftBehind()),
-	fault("fetch-once-a-worker", "FETCH-06 HELLO-11 FETCH-01",
-		"while a FETCH of a worker waits, those of its other connections find nothing", oneAtATime(worker, findNone)),
-	fault("fetch-over-takes", "STATE-04 PUSH-04 FETCH-06",
-		"a job that is pushed within a second after a FETCH of its queue found none is taken for that FETCH",
-		overTakes()),
-	fault("fetch-quiet-for-all", "FETCH-04", "while one worker is quiet, the FETCHes of all find nothing",
+	fault("fetch-left-behind", leftBehind()),
+	fault("fetch-once-a-worker", oneAtATime(worker, findNone)),
+	fault("fetch-over-takes", overTakes()),
+	fault("fetch-quiet-for-all",
 		after(server, both(at(fakes.Notified), either(changed, text("current_state", longer(0)))),
 			valid(fwp.FETCH), findNone)),
-	fault("fetch-refused-deaf", "STATE-12",
-		"after a FETCH that was refused the next one of its connection finds nothing",
+	fault("fetch-refused-deaf",
 		next(conn, both(checked(fwp.FETCH), wrong, func(e *event) bool { return e.Conn.Identified }),
 			valid(fwp.FETCH), findNone)),
-	fault("fetch-stalls-all", "FETCH-06 FETCH-14 FETCH-05 PUSH-04 RESP-06",
-		"while a FETCH waits, no other connection is served", inPlaces(1, parsed())),
-	fault("fetch-stalls-worker", "FETCH-06", "while a FETCH of a worker waits, its other connections are not served",
-		stallsWorker),
-	fault("fetch-ten-at-a-time", "FETCH-05", "a FETCH is not looked at before there are fewer than ten that wait",
-		inPlaces(10, parsed(fwp.FETCH))),
-	fault("fetch-twice-named", "PUSH-04", "a FETCH that names a queue twice takes two jobs and delivers one",
+	fault("fetch-stalls-all", inPlaces(1, parsed())),
+	fault("fetch-stalls-worker", stallsWorker),
+	fault("fetch-ten-at-a-time", inPlaces(10, parsed(fwp.FETCH))),
+	fault("fetch-twice-named",
 		do(func(e *event) { take(e, e.Object.Text("queue")) }, at(fakes.Delivered), func(e *event) bool {
 			queue := e.Object.Text("queue")
 			i := slices.Index(e.Queues, queue)

@@ -10,55 +10,41 @@ import (
 // flushFaults are about FLUSH.
 var flushFaults = []fakes.Fault{
 	// These do not clear everything.
-	fault("flush-ignored", "FLUSH-02", "FLUSH clears nothing", do(skip, at(fakes.Flushed))),
-	fault("flush-keeps-held", "FLUSH-02", "a job that was held before a FLUSH can fail after it, and is retried",
-		withJob(at(fakes.Delivered), notHeld, okayPush(pushIn(20*time.Second)),
-			fakes.Expired, fakes.Failed, fakes.Acked)),
-	fault("flush-keeps-long-names", "FLUSH-02", "FLUSH does not clear queues with names of more than 40 bytes",
-		flushKeeps(longer(40))).Also("flush-keeps-default"),
-	fault("flush-keeps-retries", "FLUSH-02", "FLUSH does not clear the jobs that wait for their retry",
-		kept(fakes.Failed, "retries")),
-	fault("flush-keeps-schedule", "FLUSH-02", "FLUSH does not clear the scheduled jobs",
-		kept(fakes.Scheduled, "scheduled")),
-	fault("flush-of-a-worker", "FLUSH-02", "the FLUSH of a worker is answered with OK and clears nothing",
-		do(skip, at(fakes.Flushed), ofWorker)),
-	fault("flush-once", "FLUSH-02", "only the first FLUSH clears anything", repeated(server, at(fakes.Flushed), skip)),
-	fault("flush-revives-dead", "FLUSH-02", "FLUSH enqueues the dead jobs again", kept(fakes.Failed, "dead")),
+	fault("flush-ignored", do(skip, at(fakes.Flushed))),
+	fault("flush-keeps-beyond-ascii", flushKeeps(beyondASCII)),
+	fault("flush-keeps-held", withJob(at(fakes.Delivered), notHeld, okayPush(pushIn(20*time.Second)),
+		fakes.Expired, fakes.Failed, fakes.Acked)),
+	fault("flush-keeps-long-names", flushKeeps(longer(40))),
+	fault("flush-keeps-retries", kept(fakes.Failed, "retries")),
+	fault("flush-keeps-schedule", kept(fakes.Scheduled, "scheduled")),
+	fault("flush-of-a-worker", do(skip, at(fakes.Flushed), ofWorker)),
+	fault("flush-once", repeated(server, at(fakes.Flushed), skip)),
+	fault("flush-revives-dead", kept(fakes.Failed, "dead")),
 	// About a FLUSH that is to be refused.
-	fault("flush-arguments", "FLUSH-03", "FLUSH with an argument is carried out",
-		do(accept, checked(fwp.FLUSH), about(fakes.AboutArguments))),
-	fault("flush-before-hello", "FLUSH-01", "a FLUSH before HELLO is refused and carried out",
-		do(enact, checked(fwp.FLUSH), about(fakes.AboutState), onOpen)),
-	fault("flush-needs-no-hello", "STATE-01 FLUSH-01", "a FLUSH before HELLO is carried out and answered with OK",
-		do(accept, checked(fwp.FLUSH), about(fakes.AboutState), onOpen)),
-	fault("flush-refused-clears", "FLUSH-03", "FLUSH with an argument is refused and carried out nevertheless",
-		do(enact, refusedFlush)),
-	fault("flush-refused-clears-retries", "FLUSH-03",
-		"FLUSH with an argument is refused, and discards the jobs that are to be retried",
-		keepAll(either(at(fakes.Failed, fakes.Due), refusedFlush),
-			func(failed *memory[string, bool], e *event) {
-				switch {
-				case e.Point == fakes.Checked:
-					for _, cleared := range failed.All {
-						*cleared = true
-					}
-				case e.Set == "retries" && e.Point == fakes.Failed:
-					*failed.Of(jid(e)) = false
-				case e.Set == "retries" && failed.Has(jid(e)):
-					e.Skip = *failed.Of(jid(e))
+	fault("flush-arguments", do(accept, checked(fwp.FLUSH), about(fakes.AboutArguments))),
+	fault("flush-before-hello", do(enact, checked(fwp.FLUSH), about(fakes.AboutState), onOpen)),
+	fault("flush-needs-no-hello", do(accept, checked(fwp.FLUSH), about(fakes.AboutState), onOpen)),
+	fault("flush-refused-clears", do(enact, refusedFlush)),
+	fault("flush-refused-clears-retries", keepAll(either(at(fakes.Failed, fakes.Due), refusedFlush),
+		func(failed *memory[string, bool], e *event) {
+			switch {
+			case e.Point == fakes.Checked:
+				for _, cleared := range failed.All {
+					*cleared = true
 				}
-			})),
+			case e.Set == "retries" && e.Point == fakes.Failed:
+				*failed.Of(jid(e)) = false
+			case e.Set == "retries" && failed.Has(jid(e)):
+				e.Skip = *failed.Of(jid(e))
+			}
+		})),
 	// About what a FLUSH does to what comes after it.
-	fault("flush-breaks-queues", "PUSH-04 FLUSH-04",
-		"a job of a queue that there was before a FLUSH is answered with OK and lost", flushBreaksQueues()),
-	fault("flush-forgets-connections", "FLUSH-04", "after a FLUSH its connection is un-identified",
-		do(forget, done(fwp.FLUSH))),
-	fault("flush-forgets-producers", "FLUSH-04", "after a FLUSH the connections of other producers are un-identified",
-		keepAll(parsed(), forgetsProducers)),
-	fault("flush-other-answer", "FLUSH-01", "FLUSH is answered with a number", answer(fwp.FLUSH, fakes.Integer(1))),
-	fault("flush-stops-retries", "STATE-09", "a job that fails after a FLUSH is never retried", afterFlush("retries")),
-	fault("flush-stops-schedule", "STATE-11 FLUSH-02", "a job that is scheduled after a FLUSH never comes due",
-		afterFlush("scheduled")),
+	fault("flush-breaks-queues", flushBreaksQueues()),
+	fault("flush-forgets-connections", do(forget, done(fwp.FLUSH))),
+	fault("flush-forgets-producers", keepAll(parsed(), forgetsProducers)),
+	fault("flush-other-answer", answer(fwp.FLUSH, fakes.Integer(1))),
+	fault("flush-stops-retries", afterFlush("retries")),
+	fault("flush-stops-schedule", afterFlush("scheduled")),
 }
 
 func refusedFlush(e *event) bool {

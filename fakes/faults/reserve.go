@@ -11,53 +11,44 @@ import (
 
 // reserveFaults are about when reservations end.
 var reserveFaults = []fakes.Fault{
-	fault("reserve-32-bits", "WU-05", "a reservation is counted in milliseconds of 32 bits", do(func(e *event) {
+	fault("reserve-32-bits", do(func(e *event) {
 		if left := time.Until(e.Until).Milliseconds(); left > math.MaxInt32 {
 			lasts(time.Duration(max(0, int32(left))) * time.Millisecond)(e)
 		}
 	}, at(fakes.Reserved))),
-	fault("reserve-ends-early", "WU-05", "a reservation ends 15 s early, and its job waits among the retries",
-		do(later(-15*time.Second), at(fakes.Reserved))).Also("job-reserve-early"),
-	fault("reserve-from-first", "WU-05 ACK-01", "each reservation of a job counts from its first delivery",
-		keep(jid, at(fakes.Reserved), func(first *time.Time, e *event) {
-			if first.IsZero() {
-				*first = time.Now()
-			}
-			e.Until = first.Add(time.Until(e.Until))
-		})),
-	fault("reserve-from-queue", "WU-05", "a reservation counts from when its job was enqueued", do(func(e *event) {
+	fault("reserve-ends-early", do(later(-15*time.Second), at(fakes.Reserved))),
+	fault("reserve-from-first", keep(jid, at(fakes.Reserved), func(first *time.Time, e *event) {
+		if first.IsZero() {
+			*first = time.Now()
+		}
+		e.Until = first.Add(time.Until(e.Until))
+	})),
+	fault("reserve-from-queue", do(func(e *event) {
 		at, _ := e.Object.Time("enqueued_at")
 		later(-time.Since(at))(e)
 	}, at(fakes.Reserved), moment("enqueued_at", anyTime))),
-	fault("reserve-minutes", "WU-05", "a reservation lasts for whole minutes",
+	fault("reserve-minutes",
 		do(func(e *event) { lasts(time.Until(e.Until).Round(time.Second).Truncate(time.Minute))(e) },
 			at(fakes.Reserved))),
-	fault("reserve-of-the-first", "WU-05 STATE-07 FAIL-02",
-		"a job is held as long as the one that its connection fetched first",
-		keep(conn, both(at(fakes.Reserved), connected), func(first *int64, e *event) {
-			n, is := e.Object.Int("reserve_for")
-			if !is {
-				n = 1800
-			}
-			*first = cmp.Or(*first, n)
-			later(time.Duration(*first-n) * time.Second)(e)
-		})),
-	fault("reserve-quiet-lost", "STATE-07", "a reservation that runs out while its worker is quiet loses the job",
+	fault("reserve-of-the-first", keep(conn, both(at(fakes.Reserved), connected), func(first *int64, e *event) {
+		n, is := e.Object.Int("reserve_for")
+		if !is {
+			n = 1800
+		}
+		*first = cmp.Or(*first, n)
+		later(time.Duration(*first-n) * time.Second)(e)
+	})),
+	fault("reserve-quiet-lost",
 		recall(jid, both(at(fakes.Reserved), connected), func(e *event) *fakes.Conn { return e.Conn }, at(fakes.Expired),
 			func(holder *fakes.Conn, e *event) {
 				if holder.Server().Worker(holder.Worker).IsQuiet() {
 					discard(e)
 				}
 			})),
-	fault("reserve-renewed-by-beat", "STATE-07 WU-05", "a job stays held as long as its worker sends BEATs",
-		renewedByBeat()),
-	fault("reserve-second-queue-kept", "STATE-07",
-		"the reservation of a job that is not of the first queue of its FETCH never runs out",
-		do(later(never), at(fakes.Reserved), fromLaterQueue)),
-	fault("reserve-woken-kept", "STATE-07", "the reservation of a job that ended the wait of a FETCH never runs out",
-		do(later(never), endsWait)),
-	fault("reserve-woken-none", "ACK-01 FAIL-01 STATE-07 HELLO-11", "a job that ended the wait of a FETCH is not held",
-		do(skip, endsWait)),
+	fault("reserve-renewed-by-beat", renewedByBeat()),
+	fault("reserve-second-queue-kept", do(later(never), at(fakes.Reserved), fromLaterQueue)),
+	fault("reserve-woken-kept", do(later(never), endsWait)),
+	fault("reserve-woken-none", do(skip, endsWait)),
 }
 
 func anyTime(time.Time) bool { return true }

@@ -9,32 +9,18 @@ import (
 
 // restartFaults are about what a restart must keep.
 var restartFaults = []fakes.Fault{
-	fault("restart-ascii", "WU-03",
-		"a job that was enqueued before a restart is delivered after it with question marks for what is not ASCII",
-		beforeRestart(fakes.Enqueued, fakes.Delivered, func(e *event) {
-			reshape(e.Object, "args", texts(func(s string) string { return strings.Map(ascii, s) }))
-		})),
-	fault("restart-doubles", "STATE-05", "a job that was enqueued before a restart is delivered twice after it",
-		beforeRestart(fakes.Enqueued, fakes.Delivered, again)),
-	fault("restart-drops-custom", "WU-11",
-		"a job that was enqueued before a restart is delivered without custom after it",
-		beforeRestart(fakes.Enqueued, fakes.Delivered, drop("custom"))),
-	fault("restart-drops-held", "STATE-08",
-		"a job that was held before a restart is discarded when its reservation runs out",
-		beforeRestart(fakes.Reserved, fakes.Expired, discard)),
-	fault("restart-drops-schedule", "STATE-08",
-		"a job that was scheduled or to be retried before a restart is discarded when it comes due",
-		beforeRestart(fakes.Scheduled, fakes.Due, skip)),
-	fault("restart-forgets", "STATE-08", "an orderly restart loses everything",
-		do(skip, at(fakes.Restarted), func(e *event) bool { return !e.Reset })),
-	fault("restart-forgets-acks", "ACK-02",
-		"an ACK for a job that was held before a restart is answered with OK and has no effect",
-		beforeRestart(fakes.Reserved, fakes.Acked, skip)),
-	fault("restart-forgets-failures", "RETRY-03 RETRY-05", "the failures of a job count anew after a restart",
-		forgetsFailures()),
-	fault("restart-returns-done", "ACK-02", "the jobs that were acknowledged before a restart are enqueued after it",
-		returnsDone()),
-	fault("restart-runs-schedule", "WU-06 STATE-11", "a restart enqueues all scheduled jobs",
+	fault("restart-ascii", beforeRestart(fakes.Enqueued, fakes.Delivered, func(e *event) {
+		reshape(e.Object, "args", texts(func(s string) string { return strings.Map(ascii, s) }))
+	})),
+	fault("restart-doubles", beforeRestart(fakes.Enqueued, fakes.Delivered, again)),
+	fault("restart-drops-custom", beforeRestart(fakes.Enqueued, fakes.Delivered, drop("custom"))),
+	fault("restart-drops-held", beforeRestart(fakes.Reserved, fakes.Expired, discard)),
+	fault("restart-drops-schedule", beforeRestart(fakes.Scheduled, fakes.Due, skip)),
+	fault("restart-forgets", do(skip, at(fakes.Restarted), func(e *event) bool { return !e.Reset })),
+	fault("restart-forgets-acks", beforeRestart(fakes.Reserved, fakes.Acked, skip)),
+	fault("restart-forgets-failures", forgetsFailures()),
+	fault("restart-returns-done", returnsDone()),
+	fault("restart-runs-schedule",
 		next(server, at(fakes.Restarted), at(fakes.Greeting), func(e *event) { e.Then(func() { runSchedule(e) }) })),
 }
 

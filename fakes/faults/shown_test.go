@@ -3,7 +3,6 @@ package faults_test
 import (
 	"bytes"
 	"crypto/sha256"
-	"flag"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -22,11 +21,10 @@ import (
 
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/faults"
+	"github.com/fwpsuite/fwp/internal/golden"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/slow"
 )
-
-var update = flag.Bool("update", false, "write testdata/shown.txt anew")
 
 // TestEveryFaultShows holds conversations with a server that has a fault, and with one that has none, in virtual time.
 // testdata/shown.txt has, for each fault, the first line of each transcript that differs. Some faults show in none: see
@@ -43,7 +41,7 @@ func TestEveryFaultShows(t *testing.T) { //nolint:tparallel // the group is over
 	shown := map[string]string{}
 	t.Run("each", func(t *testing.T) {
 		for i, f := range faults.All() {
-			if !slow.Enabled() && !*update && i%8 != 0 {
+			if !slow.Enabled() && !golden.Updating() && i%8 != 0 {
 				continue
 			}
 			t.Run(f.Name, func(t *testing.T) {
@@ -54,13 +52,13 @@ func TestEveryFaultShows(t *testing.T) { //nolint:tparallel // the group is over
 				}
 				mu.Lock()
 				defer mu.Unlock()
-				if shown[f.Name] = text; !*update {
+				if shown[f.Name] = text; !golden.Updating() {
 					assert.Equal(t, want[f.Name], text, "if that is meant: go test ./fakes/faults -update")
 				}
 			})
 		}
 	})
-	if *update {
+	if golden.Updating() {
 		var all strings.Builder
 		for _, f := range faults.All() {
 			all.WriteString(shown[f.Name])
@@ -178,20 +176,13 @@ type said struct {
 func (c conversation) hold(t *testing.T, hook func(*fakes.Event)) (transcript string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		network := memnet.New()
-		config := fakes.Config{Hook: hook, Seed: 1, Listen: func() (net.Listener,
-			error) {
-			return network.Listen("server:7419")
-		}}
+		place := memnet.NewPlace()
+		config := fakes.Config{Hook: hook, Seed: 1, Listen: place.Listen}
 		if strings.HasPrefix(c.name, "protected") || c.name == "hashes" {
 			config.Password, config.Salt, config.Iterations = password, salt, 3
 		}
 		s := fakes.NewServer(config)
-		k := &talk{t: t, began: time.Now(), conns: map[string]net.Conn{}, dial: func() net.Conn {
-			conn, err := network.DialContext(t.Context(), "tcp", "server:7419")
-			require.NoError(t, err)
-			return conn
-		}}
+		k := &talk{t: t, began: time.Now(), conns: map[string]net.Conn{}, dial: place.MustDial}
 		for _, step := range c.steps {
 			k.step(s, step)
 			synctest.Wait()

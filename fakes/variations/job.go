@@ -13,79 +13,62 @@ import (
 // jobVariations are about jobs.
 var jobVariations = []fakes.Variation{
 	// About the fields of a delivered job.
-	variation("job-at-left-out", "AMB-18", "a job is delivered without at",
-		delivered(func(job *object) { job.Delete("at") })),
-	variation("job-defaults-left-out", "AMB-18", "a job is delivered without the fields that have their default",
-		delivered(func(job *object) {
-			for _, f := range spelledOut {
-				if string(job.Get(f.Name)) == f.Value {
-					job.Delete(f.Name)
-				}
+	variation("job-at-left-out", delivered(func(job *object) { job.Delete("at") })),
+	variation("job-defaults-left-out", delivered(func(job *object) {
+		for _, f := range spelledOut {
+			if string(job.Get(f.Name)) == f.Value {
+				job.Delete(f.Name)
 			}
-		})),
-	variation("job-defaults-spelled-out", "AMB-18",
-		"a job is delivered with all fields, also those that have their default", delivered(func(job *object) {
-			for _, f := range spelledOut {
-				setDefault(job, f.Name, f.Value)
-			}
-		})),
-	variation("job-failure-names", "Read-only fields for enqueued jobs",
-		"a failure has other field names than FAIL, and the backtrace as one text",
+		}
+	})),
+	variation("job-defaults-spelled-out", delivered(func(job *object) {
+		for _, f := range spelledOut {
+			setDefault(job, f.Name, f.Value)
+		}
+	})),
+	variation("job-failure-names",
 		do(func(e *event) { renameFailure(e.Object) }, at(fakes.Failed, fakes.Expired))),
-	setting("job-messages-short", "AMB-22", "a failure keeps 100 bytes of its message and 5 lines of its backtrace",
-		func(c *fakes.Config) { c.MaxMessage, c.MaxBacktrace = 100, 5 }),
+	setting("job-messages-short", func(c *fakes.Config) { c.MaxMessage, c.MaxBacktrace = 100, 5 }),
 	// These refuse jobs that other servers accept, or take them for done.
-	variation("job-jid-ignored", "AMB-33",
-		"a PUSH with a jid that was used before is answered with OK and has no effect", usedBefore(skip)),
-	setting("job-jid-lengths", "AMB-15", "a jid of fewer than 16 or more than 64 bytes is refused",
-		func(c *fakes.Config) { c.MinJID, c.MaxJID = 16, 64 }),
-	variation("job-jid-once", "AMB-33", "a jid that was used before is refused",
-		usedBefore(decline("jid", "the jid is in use"))),
-	variation("job-jobtype-short", "AMB-14", "a jobtype of more than 200 bytes is refused",
+	variation("job-jid-ignored", usedBefore(skip)),
+	setting("job-jid-lengths", func(c *fakes.Config) { c.MinJID, c.MaxJID = 16, 64 }),
+	variation("job-jid-once", catalogue.Again(jid, catalogue.All(of(fakes.Checked, fwp.PUSH), func(e *event) bool {
+		return e.Conn.Identified && jid(e) != ""
+	}), decline("jid", "the jid is in use"))),
+	variation("job-jobtype-short",
 		do(decline("jobtype", "the jobtype is too long"), of(fakes.Checked, fwp.PUSH), func(e *event) bool {
 			return len(e.Object.Text("jobtype")) > 200
 		})),
-	variation("job-keys-first", "Work units", "of two members of a hash in args with the same name the first counts",
-		do(func(e *event) {
-			e.Object.Set("args", strings.ReplaceAll(string(e.Object.Get("args")), `{"a":1,"a":2}`, `{"a":1}`))
-		}, of(fakes.Checked, fwp.PUSH))),
-	variation("job-queue-letters", "AMB-14",
-		"a queue name of other characters than letters, digits, dashes and underscores, or of more than 64, is refused",
-		plainQueues(64, letters+capitals+"_")),
-	variation("job-queue-lower-case", "AMB-14",
-		"a queue name of other characters than small letters, digits and dashes is refused",
-		plainQueues(math.MaxInt, letters)),
-	variation("job-read-only-refused", "Read-only fields for enqueued jobs", "a PUSH with read-only fields is refused",
-		do(func(e *event) {
-			for _, name := range [...]string{"enqueued_at", "failure"} {
-				if e.Object.Get(name) != nil {
-					e.Decline(fakes.About(name), name+" is read-only")
-				}
+	variation("job-keys-first", do(func(e *event) {
+		e.Object.Set("args", strings.ReplaceAll(string(e.Object.Get("args")), `{"a":1,"a":2}`, `{"a":1}`))
+	}, of(fakes.Checked, fwp.PUSH))),
+	variation("job-queue-letters", plainQueues(64, letters+capitals+"_")),
+	variation("job-queue-lower-case", plainQueues(math.MaxInt, letters)),
+	variation("job-read-only-refused", do(func(e *event) {
+		for _, name := range [...]string{"enqueued_at", "failure"} {
+			if e.Object.Get(name) != nil {
+				e.Decline(fakes.About(name), name+" is read-only")
 			}
-		}, of(fakes.Checked, fwp.PUSH))),
+		}
+	}, of(fakes.Checked, fwp.PUSH))),
 	// About what counts as left out.
-	variation("null-for-defaults", "AMB-18",
-		"an optional field of a job that has its default, or was not given, is delivered as null",
-		delivered(func(job *object) {
-			for _, f := range spelledOut {
-				if value := job.Get(f.Name); value == nil || string(value) == f.Value {
-					job.Set(f.Name, "null")
-				}
+	variation("null-for-defaults", delivered(func(job *object) {
+		for _, f := range spelledOut {
+			if value := job.Get(f.Name); value == nil || string(value) == f.Value {
+				job.Set(f.Name, "null")
 			}
-		})),
-	variation("null-for-none", "AMB-18", "a job without custom, and one that never failed, is delivered with nulls",
-		delivered(func(job *object) {
-			setDefault(job, "custom", "null")
-			setDefault(job, "failure", "null")
-		})),
-	variation("null-for-omitted", "AMB-18",
-		"reserve_for, retry, backtrace and at are delivered as null, whatever the producer sent",
-		delivered(func(job *object) {
-			for _, name := range [...]string{"reserve_for", "retry", "backtrace", "at"} {
-				job.Set(name, "null")
-			}
-		})),
-	variation("null-is-empty-text", "Work units", "an empty created_at or queue counts as left out", do(func(e *event) {
+		}
+	})),
+	variation("null-for-none", delivered(func(job *object) {
+		setDefault(job, "custom", "null")
+		setDefault(job, "failure", "null")
+	})),
+	variation("null-for-omitted", delivered(func(job *object) {
+		for _, name := range [...]string{"reserve_for", "retry", "backtrace", "at"} {
+			job.Set(name, "null")
+		}
+	})),
+	variation("null-is-empty-text", do(func(e *event) {
 		for _, name := range [...]string{"created_at", "queue"} {
 			if string(e.Object.Get(name)) == `""` {
 				e.Object.Delete(name)
@@ -93,14 +76,13 @@ var jobVariations = []fakes.Variation{
 		}
 		e.Recheck()
 	}, of(fakes.Checked, fwp.PUSH), about("created_at", "queue"))),
-	variation("null-is-left-out", "AMB-18", "a job is delivered without the fields that the producer sent as null",
-		do(func(e *event) {
-			for _, f := range e.Object.Clone().Fields() {
-				if e.Object.Given(f.Name) == nil {
-					e.Object.Delete(f.Name)
-				}
+	variation("null-is-left-out", do(func(e *event) {
+		for _, f := range e.Object.Clone().Fields() {
+			if e.Object.Given(f.Name) == nil {
+				e.Object.Delete(f.Name)
 			}
-		}, at(fakes.Defaulted))),
+		}
+	}, at(fakes.Defaulted))),
 }
 
 const (

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
@@ -12,38 +13,33 @@ import (
 
 // jsonVariations are about the JSON that the server writes, and what it reads.
 var jsonVariations = []fakes.Variation{
-	variation("json-depth", "AMB-14", "a command whose JSON is more than 500 levels deep is refused",
+	variation("json-depth",
 		do(decline(fakes.AboutJSON, "the JSON is nested too deeply"), at(fakes.Checked), func(e *event) bool {
-			return depth(e.Command.Args) > 500
+			return depth(e.Command.Args) > 32
 		})),
-	variation("json-doubles", "AMB-16",
-		"numbers in args and custom that are not integers of 64 bits are kept as double precision numbers",
-		delivered(func(job *object) {
-			for _, name := range [...]string{"args", "custom"} {
-				if value, err := decode(job.Get(name)); err == nil {
-					job.Set(name, string(style{}.append(nil, doubles(value))))
-				}
+	variation("json-doubles", delivered(func(job *object) {
+		for _, name := range [...]string{"args", "custom"} {
+			if value, err := decode(job.Get(name)); err == nil {
+				job.Set(name, string(style{}.append(nil, doubles(value))))
 			}
+		}
+	})),
+	variation("json-escapes", restyled(style{escape: true})),
+	variation("json-limits",
+		do(decline(fakes.AboutJSON, "a value is out of range"), valid(fwp.PUSH), func(e *event) bool {
+			return outOfRange(e.Command.Args)
 		})),
-	variation("json-escapes", "Work units",
-		"characters that JSON may escape are escaped: slashes, characters that are not ASCII, and some letters",
-		restyled(style{escape: true})),
-	variation("json-more-fields", "Work units",
-		"work units, failures, states and INFO have fields that the protocol does not define",
-		restyled(style{more: true})),
-	variation("json-names-once", "Work units", "a PUSH in which a hash has two members of the same name is refused",
+	variation("json-more-fields", restyled(style{more: true})),
+	variation("json-names-once",
 		do(decline(fakes.AboutJSON, "a member is there twice"), valid(fwp.PUSH), func(e *event) bool {
 			return twice(e.Command.Args)
-		})).Leaving("workunit/duplicate-keys-again"),
-	variation("json-numbers", "AMB-16", "numbers in args and custom are written in another form",
-		restyled(style{numbers: true})),
-	variation("json-sorted-backwards", "Work units", "the keys of all JSON hashes are in reverse alphabetical order",
-		restyled(style{backwards: true})),
-	variation("json-surrogates-refused", "AMB-13", "a command with an escape of half a character is refused",
+		})),
+	variation("json-numbers", restyled(style{numbers: true})),
+	variation("json-sorted-backwards", restyled(style{backwards: true})),
+	variation("json-surrogates-refused",
 		do(func(e *event) { e.Err = &fakes.Refusal{About: fakes.AboutUTF8, Text: "half a character"} },
 			at(fakes.LineRead), right, func(e *event) bool { return halfCharacter(e.Line) })),
-	variation("json-white-space", "Work units", "there is white space wherever JSON allows it",
-		restyled(style{roomy: true})),
+	variation("json-white-space", restyled(style{roomy: true})),
 }
 
 // doubles replaces numbers that are not integers of 64 bits by what a double precision number keeps of them.
@@ -78,6 +74,30 @@ func halfCharacter(line []byte) bool {
 	}
 	again, err := json.Marshal(text)
 	return err == nil && (bytes.Contains(again, []byte(`\ufffd`)) || bytes.Contains(again, []byte("\uFFFD")))
+}
+
+// outOfRange reports whether JSON has NUL in a text, or a number beyond 64 bits.
+func outOfRange(text []byte) bool {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return false
+		}
+		switch value := token.(type) {
+		case string:
+			if strings.Contains(value, "\x00") {
+				return true
+			}
+		case json.Number:
+			_, integer := value.Int64()
+			_, double := value.Float64()
+			if double != nil || integer != nil && !strings.ContainsAny(value.String(), ".eE") {
+				return true
+			}
+		}
+	}
 }
 
 // twice reports whether a hash within JSON has two members of the same name.

@@ -76,3 +76,8 @@ func TestDoubles(t *testing.T) {
 		assert.Equal(t, want, string(style{}.append(nil, doubles(value))), text)
 	}
 }
+
+func TestEachRowIsUsed(t *testing.T) {
+	t.Parallel()
+	assert.Len(t, variationsTable(), len(All())+len(Keeping()))
+}

@@ -14,62 +14,49 @@ import (
 // replyVariations are about lines and their replies.
 var replyVariations = []fakes.Variation{
 	// About the texts of errors.
-	variation("error-codes", "Server Protocol Sender", "errors begin with other words than ERR",
-		errors(func(e *event) string {
-			switch e.About() {
-			case fakes.AboutJob, fakes.AboutWorker:
-				return "NOTFOUND"
-			case fakes.AboutState:
-				return "notpermitted: not now"
-			}
-			return "MALFORMED " + string(e.About())
-		})),
-	variation("error-empty", "Server Protocol Sender", "errors have no text",
-		errors(func(*event) string { return "" })),
-	variation("error-long", "Server Protocol Sender", "errors have 6000 bytes",
-		errors(func(*event) string { return "ERR " + strings.Repeat("why ", 1500) })),
-	variation("error-quotes", "Server Protocol Sender", "errors contain the refused line, and are not in English",
+	variation("error-codes", errors(func(e *event) string {
+		switch e.About() {
+		case fakes.AboutJob, fakes.AboutWorker:
+			return "NOTFOUND"
+		case fakes.AboutState:
+			return "notpermitted: not now"
+		}
+		return "MALFORMED " + string(e.About())
+	})),
+	variation("error-empty", errors(func(*event) string { return "" })),
+	variation("error-long", errors(func(*event) string { return "ERR " + strings.Repeat("why ", 1500) })),
+	variation("error-quotes",
 		errors(func(e *event) string { return fmt.Sprintf("+OK wäre falsch – 無効な\t{%.1000q}", e.Line) })),
 	// About where a line ends, and what is in it.
-	setting("line-64-kib", "AMB-14", "lines of more than 64 KiB are refused",
-		func(c *fakes.Config) { c.MaxLine = 64 << 10 }),
-	variation("line-lf-taken", "AMB-07", "a line that ends with LF alone is accepted",
-		do(pretend, at(fakes.LineRead), about(fakes.AboutLineEnd), func(e *event) bool {
-			return bytes.IndexByte(e.Line, '\r') < 0
-		})).AdvisedAgainst("FWP-FRAME-08"),
-	variation("line-lf-unseen", "AMB-07", "only CRLF ends a line, so that an LF alone is a part of it",
-		catalogue.KeepBy(conn, at(fakes.Received), unseen)),
-	variation("line-utf8-ignored", "AMB-13", "bytes that are not UTF-8 are delivered unchanged",
-		do(pretend, at(fakes.LineRead), about(fakes.AboutUTF8))),
-	variation("line-utf8-replaced", "AMB-13", "bytes that are not UTF-8 become U+FFFD",
+	setting("line-64-kib", func(c *fakes.Config) { c.MaxLine = 64 << 10 }),
+	variation("line-lf-taken", do(pretend, at(fakes.LineRead), about(fakes.AboutLineEnd), func(e *event) bool {
+		return bytes.IndexByte(e.Line, '\r') < 0
+	})),
+	variation("line-lf-unseen", catalogue.KeepBy(conn, at(fakes.Received), unseen)),
+	setting("line-short", func(c *fakes.Config) { c.MaxLine = 1000 }),
+	variation("line-utf8-ignored", do(pretend, at(fakes.LineRead), about(fakes.AboutUTF8))),
+	variation("line-utf8-replaced",
 		do(func(e *event) { e.Err, e.Line = nil, bytes.ToValidUTF8(e.Line, []byte("\uFFFD")) },
 			at(fakes.LineRead), about(fakes.AboutUTF8))),
-	variation("line-verbs-in-any-case", "AMB-05", "verbs may be written in small letters",
-		do(func(e *event) { e.Command.Verb = strings.ToUpper(e.Command.Verb) }, at(fakes.Parsed))).
-		AdvisedAgainst("FWP-FRAME-03").Leaving("framing/flush-in-small-letters"),
+	variation("line-verbs-in-any-case",
+		do(func(e *event) { e.Command.Verb = strings.ToUpper(e.Command.Verb) }, at(fakes.Parsed))),
 	// About INFO, and about commands that the protocol does not define.
-	variation("command-more-verbs", "Client Commands", "there are commands that the protocol does not define",
-		do(moreVerbs, at(fakes.Ran), about(fakes.AboutVerb), catalogue.Not(early))),
-	variation("info-refused", "INFO Command", "INFO is turned off: it is answered with an error",
-		do(decline(fakes.AboutLimit, "INFO is turned off"), of(fakes.Checked, fwp.INFO))).Leaving("info/bulk-string",
-		"info/counts", "info/no-argument", "info/while-queues-appear",
-		"link/any-number-of-commands", "retry/sets-in-info", "states/every-command"),
-	variation("info-bytes", "AMB-04", "INFO is not text", info("\x00\xff\xfe\r\n+OK\r\n\x80")),
-	variation("info-late", "AMB-04", "the figures of INFO are those of up to 5 s ago",
-		catalogue.Keep(done(fwp.INFO), func(last *figures, e *event) {
-			if time.Since(last.made) >= 5*time.Second {
-				*last = figures{time.Now(), e.Reply}
-			}
-			e.Reply = last.reply
-		})),
-	variation("info-nothing", "AMB-04", "INFO is an empty JSON hash", info("{}")),
-	variation("info-other-types", "AMB-04", "the members of INFO have the usual names, and values of other types",
+	variation("command-more-verbs", do(moreVerbs, at(fakes.Ran), about(fakes.AboutVerb), catalogue.Not(early))),
+	variation("info-refused", do(decline(fakes.AboutLimit, "INFO is turned off"), of(fakes.Checked, fwp.INFO))),
+	variation("info-bytes", info("\x00\xff\xfe\r\n+OK\r\n\x80")),
+	variation("info-late", catalogue.Keep(done(fwp.INFO), func(last *figures, e *event) {
+		if time.Since(last.made) >= 5*time.Second {
+			*last = figures{time.Now(), e.Reply}
+		}
+		e.Reply = last.reply
+	})),
+	variation("info-nothing", info("{}")),
+	variation("info-other-types",
 		info(`{"server_utc_time":12,"faktory":{"queues":[{"name":"default","size":"0"}],`+
 			`"sets":{"retries":"0","dead":"none","scheduled":null,"working":[]},"tasks":{"Dead":{"size":"many"},"Busy":5},`+
 			`"total_enqueued":"0"},"server":"x"}`)),
-	variation("info-slow", "INFO Command", "an INFO takes 400 ms", do(delay(400*time.Millisecond), valid(fwp.INFO))),
-	variation("info-text", "AMB-04", "INFO is plain text",
-		info("# Server\r\nversion: 1.0 (größer)\r\n\r\n$5\r\n+OK\r\n")),
+	variation("info-slow", do(delay(400*time.Millisecond), valid(fwp.INFO))),
+	variation("info-text", info("# Server\r\nversion: 1.0 (größer)\r\n\r\n$5\r\n+OK\r\n")),
 }
 
 // errors replaces the texts of errors.

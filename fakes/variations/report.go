@@ -15,97 +15,73 @@ import (
 // reportVariations are about BEAT and FLUSH, and about what is accepted or refused.
 var reportVariations = []fakes.Variation{
 	// About BEAT, and what the server knows of workers.
-	variation("beat-says-nothing-of-itself", "BEAT Command", "the current_state of a BEAT has no effect",
+	variation("beat-says-nothing-of-itself",
 		do(func(e *event) { e.Object.Delete("current_state") }, valid(fwp.BEAT))),
-	variation("beat-state-echoed", "AMB-31", "a BEAT with a current_state is answered with that state",
+	variation("beat-state-echoed",
 		do(func(e *event) { e.Reply = fakes.Bulk(fmt.Appendf(nil, `{"state":%s}`, e.Object.Get("current_state"))) },
 			done(fwp.BEAT), func(e *event) bool { return e.State == "" && e.Object.Get("current_state") != nil })),
-	variation("beat-state-mixed", "AMB-02", "quiet is sent as a bulk string, and terminate as a simple string",
+	variation("beat-state-mixed",
 		do(func(e *event) { e.Reply.Kind = fwp.SimpleString }, done(fwp.BEAT), func(e *event) bool {
 			return e.State == "terminate" && e.Reply.Kind == fwp.BulkString
 		})),
-	variation("beat-state-once", "AMB-30", "only the first BEAT is answered with a change of state",
-		toldOnce()).AdvisedAgainst("FWP-BEAT-03"),
-	setting("beat-state-simple", "AMB-02", "a change of state is sent as a simple string",
-		func(c *fakes.Config) { c.StateAsSimple = true }),
-	variation("beat-state-until-known", "AMB-31",
-		"every BEAT is answered with a change of state until the worker reports that state",
-		catalogue.KeepBy(wid, at(fakes.Notified), func(known *string, e *event) {
-			*known = cmp.Or(e.Object.Text("current_state"), *known)
-			e.Skip = *known == e.State
-		})),
-	variation("worker-connections-few", "AMB-14", "the HELLO of a fifth connection of a worker is declined",
+	variation("beat-state-once", toldOnce()),
+	setting("beat-state-simple", func(c *fakes.Config) { c.StateAsSimple = true }),
+	variation("beat-state-until-known", catalogue.KeepBy(wid, at(fakes.Notified), func(known *string, e *event) {
+		*known = cmp.Or(e.Object.Text("current_state"), *known)
+		e.Skip = *known == e.State
+	})),
+	variation("worker-connections-few",
 		do(decline(fakes.AboutLimit, "the worker has too many connections"), valid(fwp.HELLO), func(e *event) bool {
 			return hasWid(e) && e.Conn.Server().Worker(wid(e)).Connections >= 4
-		})).Leaving("push/accepted-or-without-effect", "push/odd-queue-with-at", "reserve/below-a-minute"),
-	variation("worker-unknown-when-gone", "BEAT Command",
-		"a BEAT with the wid of a worker whose last connection has ended is refused",
+		})),
+	variation("worker-unknown-when-gone",
 		do(decline(fakes.AboutWorker, "the worker has gone"), valid(fwp.BEAT), func(e *event) bool {
 			return e.Conn.Server().Worker(wid(e)).Connections == 0
 		})),
 	// About FLUSH, and what it forgets.
-	variation("flush-closes-producers", "End State",
-		"after a FLUSH, the connection of a producer that was open before is closed at its next command", flushCloses()),
-	variation("flush-forgets-connections-of-workers", "FLUSH Command",
-		"after a FLUSH, a BEAT on a connection that was made before is refused", forgetful(conn)),
-	variation("flush-forgets-workers", "FLUSH Command", "after a FLUSH the workers that are connected are unknown",
-		forgetful(wid)),
-	variation("flush-refused", "FLUSH Command", "FLUSH is turned off: it is answered with an error, and clears nothing",
-		do(decline(fakes.AboutLimit, "FLUSH is turned off"), of(fakes.Checked, fwp.FLUSH))).Leaving("flush/clears",
-		"flush/clears-each-time", "flush/clears-every-queue", "flush/clears-what-failed",
-		"flush/keeps-connections", "flush/keeps-other-connections", "flush/keeps-what-waits",
-		"flush/schedules-afterwards", "flush/serves-afterwards"),
-	variation("flush-slow", "FLUSH Command", "a FLUSH takes 1 s", do(delay(time.Second), valid(fwp.FLUSH))),
+	variation("flush-closes-producers", flushCloses()),
+	variation("flush-forgets-connections-of-workers", forgetful(conn)),
+	variation("flush-forgets-workers", forgetful(wid)),
+	variation("flush-refused", do(decline(fakes.AboutLimit, "FLUSH is turned off"), of(fakes.Checked, fwp.FLUSH))),
+	variation("flush-slow", do(delay(time.Second), valid(fwp.FLUSH))),
 	// These accept what other servers refuse.
-	variation("accepts-acks-of-failed-jobs", "AMB-21", "an ACK of a job that waits for its retry removes it",
-		do(okay, unheld(fwp.ACK), func(e *event) bool {
-			return stored(e, "retries") != nil && e.Remove(jid(e))
-		})),
-	variation("accepts-acks-of-waiting-jobs", "AMB-21", "an ACK of a job that is in its queue removes it",
+	variation("accepts-acks-of-failed-jobs", do(okay, unheld(fwp.ACK), func(e *event) bool {
+		return stored(e, "retries") != nil && e.Remove(jid(e))
+	})),
+	variation("accepts-acks-of-waiting-jobs",
 		do(okay, unheld(fwp.ACK), func(e *event) bool { return e.Purge(jid(e)) })),
-	variation("accepts-fails-of-waiting-jobs", "AMB-21", "a FAIL of a job that is in its queue moves it to the retries",
-		do(func(e *event) {
-			if unit := stored(e, "queue"); unit != nil && e.Purge(jid(e)) {
-				okay(e)
-				e.Push(unit, time.Now().Add(20*time.Second))
-			}
-		}, unheld(fwp.FAIL))),
-	variation("accepts-options-of-any-type", "FWP-WU-14", "an optional field of a wrong type counts as left out",
-		do(func(e *event) {
-			e.Object.Delete(string(e.About()))
-			e.Recheck()
-		}, of(fakes.Checked, fwp.PUSH), about("retry", "backtrace", "created_at", "at"))).
-		AdvisedAgainst("FWP-WU-14", "FWP-WU-06b"),
-	variation("accepts-short-reservations", "AMB-17", "a reserve_for under 60 s counts as 60 s", do(func(e *event) {
+	variation("accepts-fails-of-waiting-jobs", do(func(e *event) {
+		if unit := stored(e, "queue"); unit != nil && e.Purge(jid(e)) {
+			okay(e)
+			e.Push(unit, time.Now().Add(20*time.Second))
+		}
+	}, unheld(fwp.FAIL))),
+	variation("accepts-options-of-any-type", do(func(e *event) {
+		e.Object.Delete(string(e.About()))
+		e.Recheck()
+	}, of(fakes.Checked, fwp.PUSH), about("retry", "backtrace", "created_at", "at"))),
+	variation("accepts-short-reservations", do(func(e *event) {
 		if _, integer := e.Object.Int("reserve_for"); integer {
 			e.Object.Set("reserve_for", "60")
 			e.Recheck()
 		}
 	}, of(fakes.Checked, fwp.PUSH), about("reserve_for"))),
-	variation("accepts-unknown-jobs", "AMB-21", "an ACK or FAIL of a job that is not held is answered with OK",
-		do(okay, at(fakes.Ran), about(fakes.AboutJob))),
+	variation("accepts-unknown-jobs", do(okay, at(fakes.Ran), about(fakes.AboutJob))),
 	// These refuse what other servers accept, or do it slowly.
-	variation("refused-slowly", "Server Protocol Sender and Client Protocol Receiver", "an error is sent 300 ms later",
-		do(delay(300*time.Millisecond), at(fakes.Ran), wrong)),
-	variation("refuses-odd-values", "Work units",
-		"an empty jid, jobtype or wid, a retry under -1 and a negative backtrace are refused",
-		do(oddValues, at(fakes.Checked))),
-	variation("refuses-producers", "AMB-20", "FETCH, ACK, FAIL and BEAT are refused to producers",
+	variation("refused-slowly", do(delay(300*time.Millisecond), at(fakes.Ran), wrong)),
+	variation("refuses-odd-values", do(oddValues, at(fakes.Checked))),
+	variation("refuses-producers",
 		do(func(e *event) { e.Decline(fakes.AboutState, e.Command.Verb+" is for consumers") },
 			of(fakes.Checked, fwp.FETCH, fwp.ACK, fwp.FAIL, fwp.BEAT), ofProducer)),
-	variation("refuses-short-failures", "AMB-35", "a FAIL without errtype, message and backtrace is refused",
-		do(func(e *event) {
-			for _, name := range [...]string{"errtype", "message", "backtrace"} {
-				if e.Object.Get(name) == nil {
-					e.Decline(fakes.About(name), name+" is missing")
-				}
+	variation("refuses-short-failures", do(func(e *event) {
+		for _, name := range [...]string{"errtype", "message", "backtrace"} {
+			if e.Object.Get(name) == nil {
+				e.Decline(fakes.About(name), name+" is missing")
 			}
-		}, of(fakes.Checked, fwp.FAIL))),
-	variation("refuses-unknown-fields", "HELLO Command; BEAT Command",
-		"a HELLO, BEAT, ACK or FAIL with a field that the protocol does not define is refused",
-		do(onlyKnown, at(fakes.Checked))),
-	variation("refuses-what-is-anothers", "AMB-21",
-		"an ACK or FAIL of a job that another worker holds is refused, and a BEAT with another worker's wid", ownJobs()),
+		}
+	}, of(fakes.Checked, fwp.FAIL))),
+	variation("refuses-unknown-fields", do(onlyKnown, at(fakes.Checked))),
+	variation("refuses-what-is-anothers", ownJobs()),
 }
 
 // unheld holds for a report of a job that is not held.
@@ -144,7 +120,7 @@ func onlyKnown(e *event) {
 }
 
 func oddValues(e *event) {
-	for _, name := range [...]string{"jid", "jobtype", "wid"} {
+	for _, name := range [...]string{"jid", "jobtype", "wid", "hostname"} {
 		if string(e.Object.Get(name)) == `""` {
 			e.Decline(fakes.About(name), name+" is empty")
 		}

@@ -72,11 +72,13 @@ var shownByJobs = map[string]string{
 		a< OK`,
 	"job-jid-once": `
 		a: hello
-		a> PUSH {"jid":"j"}
-		a< ^-
 		a> PUSH {"jid":"j","jobtype":"t","args":[]}
 		a< OK
 		a> PUSH {"jid":"j","jobtype":"t","args":[]}
+		a< ^-
+		a> PUSH {"jid":"k"}
+		a< ^-
+		a> PUSH {"jid":"k","jobtype":"t","args":[]}
 		a< ^-`,
 	"job-messages-short": `
 		a: worker
@@ -144,6 +146,15 @@ var shownByJobs = map[string]string{
 		a: worker
 		a> FETCH
 		a< -1`,
+	"restart-refuses": `
+		a: hello
+		operator restart
+		wait 100ms
+		a> PUSH {"jid":"j","jobtype":"t","args":[]}
+		a< ^-ERR shutdown in progress
+		a< close
+		wait 1s
+		b: hello`,
 	"null-for-none": `
 		a: worker
 		a> PUSH {"jid":"j","jobtype":"t","args":[]}

@@ -205,6 +205,12 @@ var shown = map[string]string{
 		a> "\nINFO\r\n"
 		a< ^-
 		a< ^\$`,
+	"line-short": `
+		a: worker
+		a> PUSH {"jid":"j","jobtype":"t","args":["FILLER"]}
+		a< ^-
+		a> INFO
+		a< ^\$`,
 	"line-utf8-ignored": `
 		a: worker
 		a> "PUSH {"jid":"j","jobtype":"\xff","args":[]}\r\n"
@@ -292,7 +298,11 @@ var shown = map[string]string{
 		a> PUSH {"jid":"j","jobtype":"t","args":[],"retry":-2}
 		a< ^-
 		a> PUSH {"jid":"j","jobtype":"t","args":[],"backtrace":-1}
-		a< ^-`,
+		a< ^-
+		b: connect
+		b< HI
+		b> HELLO {"v":2,"hostname":"","wid":"w","pid":1,"labels":[]}
+		b< ^-`,
 	"refuses-producers": `
 		a: hello
 		a> PUSH {"jid":"j","jobtype":"t","args":[]}

@@ -92,6 +92,7 @@ func conversations() map[string]string {
 //	wait 700ms
 //	operator quiet       for all workers, or "terminate"
 //	operator kill
+//	operator restart     begins
 type talk struct {
 	s     *fakes.Server
 	dial  func() *wire
@@ -127,6 +128,9 @@ func (k *talk) line(line string) error {
 		return is("after "+rest, "after "+time.Since(k.began).String())
 	case rest == "kill":
 		return k.s.Kill()
+	case rest == "restart":
+		go k.s.Restart() //nolint:errcheck // what follows shows it
+		return nil
 	case word == "operator":
 		return k.s.Signal("", rest)
 	case sign == ':':

@@ -332,6 +332,24 @@ var shownValues = map[string]string{
 		a< OK
 		a> PUSH {"jid":"k","jobtype":"t","args":["\ud83d"]}
 		a< ^-`,
+	"json-limits": `
+		a: worker
+		a> PUSH {"jid":"j","jobtype":"t","args":["\\u0000",9223372036854775807,1e308]}
+		a< OK
+		a> PUSH {"jid":"k","jobtype":"t","args":["\u0000"]}
+		a< ^-
+		a> PUSH {"jid":"k","jobtype":"t","args":[9223372036854775808]}
+		a< ^-
+		a> PUSH {"jid":"k","jobtype":"t","args":[1e309]}
+		a< ^-`,
+	"time-range": `
+		a: worker
+		a> PUSH {"jid":"j","jobtype":"t","args":[],"at":"1970-01-01T00:00:00Z","created_at":"2037-12-31T23:59:59Z"}
+		a< OK
+		a> PUSH {"jid":"k","jobtype":"t","args":[],"at":"1969-12-31T23:59:59Z"}
+		a< ^-
+		a> PUSH {"jid":"k","jobtype":"t","args":[],"created_at":"2038-01-01T00:00:00Z"}
+		a< ^-`,
 	"json-names-once": `
 		a: worker
 		a> PUSH {"jid":"j","jobtype":"t","args":[{"a":[1,"a"]},{"a":"a"}]}
@@ -343,7 +361,7 @@ var shownValues = map[string]string{
 		a> PUSH {"jid":"j","jobtype":"[","args":%s}
 		a< OK
 		a> PUSH {"jid":"k","jobtype":"t","args":%s}
-		a< ^-`, nested(499), nested(500)),
+		a< ^-`, nested(31), nested(32)),
 	"error-long": `
 		a: worker
 		a> PUSH

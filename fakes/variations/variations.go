@@ -1,7 +1,9 @@
 package variations
 
 import (
+	_ "embed"
 	"slices"
+	"sync"
 
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/catalogue"
@@ -25,15 +27,20 @@ func Named(name string) (fakes.Variation, bool) {
 	return all[i], true
 }
 
-// setting returns a variation of the configuration.
-func setting(name, reading, summary string, configure func(*fakes.Config)) fakes.Variation {
-	return fakes.Variation{Name: name, Summary: summary, Reading: reading, Configure: configure}
+//go:embed variations.txt
+var variationsText string
+
+var variationsTable = sync.OnceValue(func() catalogue.Table { return catalogue.Read(variationsText) })
+
+// setting returns the variation of a row of variations.txt.
+func setting(name string, configure func(*fakes.Config)) fakes.Variation {
+	return catalogue.VariationOf(variationsTable(), name, configure)
 }
 
-// variation returns one of the hook.
-func variation[H catalogue.Hook[event]](name, reading, summary string, hook H) fakes.Variation {
+// variation returns that of a row and a hook.
+func variation[H catalogue.Hook[event]](name string, hook H) fakes.Variation {
 	maker := catalogue.Maker[event](hook)
-	return setting(name, reading, summary, func(c *fakes.Config) { add(c, maker()) })
+	return setting(name, func(c *fakes.Config) { add(c, maker()) })
 }
 
 // add appends a hook: it is called after those that are set already.

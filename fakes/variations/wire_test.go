@@ -6,8 +6,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/memnet"
@@ -44,13 +42,12 @@ func (w *wire) try() (string, error) {
 func inMemory(t *testing.T, config fakes.Config, test func(t *testing.T, s *fakes.Server, dial func() *wire)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		network := memnet.New()
-		config.Listen = func() (net.Listener, error) { return network.Listen("server:7419") }
+		place := memnet.NewPlace()
+		config.Listen = place.Listen
 		s := fakes.NewServer(config)
 		defer s.Close()
 		test(t, s, func() *wire {
-			conn, err := network.DialContext(t.Context(), "tcp", "server:7419")
-			require.NoError(t, err)
+			conn := place.MustDial()
 			t.Cleanup(func() { conn.Close() })
 			return &wire{conn, fwp.NewReader(conn, 0)}
 		})

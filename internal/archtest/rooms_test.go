@@ -67,7 +67,7 @@ var rooms = map[string]room{
 	},
 	"internal/selftest": {
 		mayImport: []string{
-			"conformance", "conformance/run", "internal/memnet", "internal/peer", "reports",
+			"conformance", "conformance/run", "conformance/workers/situations", "internal/memnet", "internal/peer", "reports",
 		},
 		testsAlso: []string{
 			"conformance/fwpsuite", "conformance/workqsuite", "emqp", "fakes", "fakes/catalogue", "fakes/fake*", "fakes/faults",
@@ -77,7 +77,7 @@ var rooms = map[string]room{
 	"internal/peer": {
 		mayImport: []string{
 			"conformance", "conformance/*subject", "conformance/*suite", "conformance/explore", "conformance/run",
-			"conformance/*upgrade", "docs",
+			"conformance/*upgrade", "conformance/*worker", "conformance/workers/situations", "docs",
 			"emqp", "fakes", "fakes/catalogue", "fakes/fake*", "fakes/faults", "fakes/variations", "internal/double",
 			"internal/stress", "internal/target", "internal/text", "load/*speaker", "load/protocol", "load/workload",
 			"scenarios", "scenarios/*dialect", "scenarios/play",
@@ -101,8 +101,8 @@ var rooms = map[string]room{
 	"conformance/law": {mayImport: []string{"internal/session", "internal/values", "reports", "scenarios"}},
 	"conformance/run": {
 		mayImport: []string{
-			"conformance", "conformance/law", "internal/lag", "internal/text", "internal/wait", "reports", "scenarios",
-			"scenarios/play",
+			"conformance", "conformance/law", "internal/lag", "internal/session", "internal/text", "internal/wait", "reports",
+			"scenarios", "scenarios/play",
 		},
 		testsAlso: []string{"conformance/fwpsuite"},
 	},
@@ -134,10 +134,14 @@ var rooms = map[string]room{
 	"conformance/oracle": {
 		mayImport: []string{"conformance/law", "conformance/model", "fwp", "internal/jsonnum", "internal/rfc3339"},
 	},
-	"conformance/model": {mayImport: []string{"fwp"}},
+	"conformance/model": {mayImport: []string{"fwp", "internal/text"}},
 	"conformance/emqpsuite": {mayImport: []string{
-		"conformance", "conformance/emqpsubject", "conformance/explore", "emqp", "scenarios/emqpdialect",
-		"scenarios/play", "zmtp",
+		"conformance", "conformance/emqpsubject", "conformance/explore", "emqp", "internal/text",
+		"scenarios/emqpdialect", "scenarios/play", "zmtp",
+	}},
+	"conformance/emqpworker": {mayImport: []string{
+		"conformance/emqpsuite", "conformance/workers/situations", "emqp", "internal/input", "internal/text",
+		"internal/values", "internal/wait", "scenarios/play", "zmtp",
 	}},
 	"conformance/emqpsubject": {mayImport: []string{
 		"conformance/explore", "conformance/law", "emqp", "internal/session", "internal/session/emqpsession",
@@ -150,10 +154,16 @@ var rooms = map[string]room{
 			"internal/jsonnum", "internal/lag", "internal/memnet", "internal/rfc3339", "internal/shortage", "internal/target",
 			"internal/values", "reports", "scenarios", "scenarios/play",
 		},
-		testsAlso: []string{"conformance/run", "fakes/fakeworker"},
+		testsAlso: []string{"conformance/run"},
+	},
+	"conformance/workqworker": {
+		mayImport: []string{
+			"conformance/workers/situations", "conformance/workqsuite", "fakes/fakeworkq", "internal/text", "scenarios/play",
+			"workq",
+		},
 	},
 	"conformance/workqsuite": {mayImport: []string{
-		"conformance", "conformance/explore", "conformance/workqsubject", "scenarios/play", "scenarios/workqdialect", "workq",
+		"conformance", "conformance/explore", "conformance/workqsubject", "internal/text", "scenarios/workqdialect", "workq",
 	}},
 	"conformance/workqsubject": {mayImport: []string{
 		"conformance/explore", "conformance/law", "internal/session", "internal/session/workqsession",
@@ -166,10 +176,16 @@ var rooms = map[string]room{
 	"fakes/variations": {mayImport: []string{"fakes", "fakes/catalogue", "fakes/faults", "fwp"}, alone: true},
 	"fakes/catalogue":  {alone: true},
 	"fakes/fakeworker": {mayImport: []string{"fakes/catalogue", "fwp", "internal/rfc3339", "internal/wait"}, alone: true},
-	"fakes/fakeemqp":   {mayImport: []string{"emqp", "fakes/catalogue", "zmtp"}, alone: true},
-	"fakes/fakeworkq":  {mayImport: []string{"fakes/catalogue", "fakes/store", "internal/serving", "workq"}, alone: true},
-	"fakes/store":      {alone: true},
-	"docs":             {},
+	"fakes/fakeemqpworker": {
+		mayImport: []string{"emqp", "fakes/catalogue", "internal/wait", "zmtp"}, alone: true,
+	},
+	"fakes/fakeemqp": {mayImport: []string{"emqp", "fakes/catalogue", "zmtp"}, alone: true},
+	"fakes/fakeworkqworker": {
+		mayImport: []string{"fakes/catalogue", "internal/wait", "workq"}, alone: true,
+	},
+	"fakes/fakeworkq": {mayImport: []string{"fakes/catalogue", "fakes/store", "internal/serving", "workq"}, alone: true},
+	"fakes/store":     {alone: true},
+	"docs":            {},
 	"internal/target": {
 		mayImport: []string{"internal/input", "internal/lag", "internal/shortage", "internal/text", "internal/wait"},
 	},
@@ -255,15 +271,18 @@ var rooms = map[string]room{
 	"internal/schematest": {testsAlso: []string{"internal/double", "internal/text", "load/results", "reports"}},
 	"internal/input":      {alone: true},
 	"internal/shortage":   {mayImport: []string{"internal/text"}, alone: true},
-	"internal/scripttest": {mayImport: []string{"internal/cli/program"}},
+	"internal/scripttest": {
+		mayImport: []string{"fakes", "internal/cli/program", "internal/peer", "internal/serving"},
+	},
 	"internal/suitetest": {
 		mayImport: []string{
-			"conformance", "fakes/fakeemqp", "internal/input", "internal/memnet", "reports", "scenarios",
+			"conformance", "conformance/run", "conformance/workers/situations", "fakes/fakeemqp",
+			"internal/memnet", "reports", "scenarios",
 		},
 		tests: true,
 	},
 	"internal/loadtest": {
-		mayImport: []string{"internal/memnet", "load", "load/protocol", "load/results", "load/workload"}, tests: true,
+		mayImport: []string{"load", "load/protocol", "load/results", "load/workload"}, tests: true,
 	},
 	"internal/minimize": {alone: true},
 	"internal/text":     {alone: true},
@@ -286,6 +305,7 @@ var rooms = map[string]room{
 	"internal/proxy":    {mayImport: []string{"internal/shortage", "internal/wait"}, alone: true},
 	"internal/yamlfile": {},
 	"internal/slow":     {alone: true, tests: true},
+	"internal/golden":   {mayImport: []string{"internal/input"}, speaks: true, tests: true}, // the flag -update
 	"internal/life":     {mayImport: []string{"internal/history", "internal/text", "reports", "scenarios"}},
 	"internal/history":  {mayImport: []string{"internal/text"}, alone: true},
 
@@ -295,4 +315,4 @@ var rooms = map[string]room{
 
 // forTests are the packages that every test may import, in the package or beside
 // it. Tests in an external package (package x_test) may import sideways anyway.
-var forTests = []string{"internal/memnet", "internal/slow"}
+var forTests = []string{"internal/golden", "internal/memnet", "internal/serving", "internal/slow"}

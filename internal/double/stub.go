@@ -22,10 +22,11 @@ type Stub struct {
 	JID     string `json:"jid,omitempty"`     // of the job that a PUSH, PUSHB, ACK or FAIL is about
 	Jobtype string `json:"jobtype,omitempty"` // of that job
 	Times   int    `json:"times,omitempty"`   // for so many commands; 0: for all
-	Reply   string `json:"reply,omitempty"`   // as scripts have it: "+OK", "-ERR busy", ":1", "$-1", "$text"; empty: its own
-	Delay   string `json:"delay,omitempty"`   // of the reply: "2s"
-	Close   bool   `json:"close,omitempty"`   // the connection ends after the reply
-	Used    int    `json:"used,omitempty"`    // how many commands it was for until now; the server counts
+	// as scripts have it: "+OK", "-ERR busy", ":1", "$-1", "$text"; empty: its own
+	Reply string `json:"reply,omitempty"`
+	Delay string `json:"delay,omitempty"` // of the reply: "2s"
+	Close bool   `json:"close,omitempty"` // the connection ends after the reply
+	Used  int    `json:"used,omitempty"`  // how many commands it was for until now; the server counts
 
 	reply fwp.Reply
 	delay time.Duration

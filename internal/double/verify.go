@@ -19,7 +19,8 @@ type Expectation struct {
 	Failed       []json.RawMessage `json:"failed"`
 	NothingElse  bool              `json:"nothing_else"` // in the lists that are given
 	NoMistakes   bool              `json:"no_mistakes"`
-	Timeout      string            `json:"timeout,omitempty"` // of waiting until all is as expected: "5s", at most 30 s; empty: 0
+	// of waiting until all is as expected: "5s", at most 30 s; empty: 0
+	Timeout string `json:"timeout,omitempty"`
 }
 
 // Verify returns what is different from an expectation, nothing if all is as expected. It is an error if a job of the

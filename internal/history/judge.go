@@ -71,6 +71,7 @@ func (j *judge) job(n int) {
 	j.sequence()
 	if len(j.report.Findings) == before {
 		j.absence()
+		j.requeued()
 	}
 	j.conclude(before)
 	if len(j.report.Findings) == before {

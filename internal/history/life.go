@@ -51,6 +51,7 @@ func (l *life) read(x *index, n int) {
 	}
 	if l.push != nil {
 		l.addFlushes(x)
+		l.addRequeues(x)
 		l.settled = l.settled || l.refusedAgain(x, events)
 	}
 }
@@ -136,6 +137,19 @@ func (l *life) addFlushes(x *index) {
 		if c.sure && e.Call > l.push.end() {
 			l.settled = true
 			cleared = min(cleared, c.end)
+		}
+	}
+	if len(l.calls) > before {
+		slices.SortStableFunc(l.calls, func(a, b call) int { return cmp.Compare(a.begin, b.begin) })
+	}
+}
+
+// addRequeues adds those that may have moved the job behind a FAIL or the end of a reservation.
+func (l *life) addRequeues(x *index) {
+	before := len(l.calls)
+	for _, i := range x.requeues.from(l.push.Call) {
+		if e := &x.events[i]; l.touched && e.Call < min(l.until, l.last) {
+			l.calls = append(l.calls, x.call(i, l.until))
 		}
 	}
 	if len(l.calls) > before {

@@ -47,6 +47,7 @@ func (j *judge) places(n int) {
 			continue
 		}
 		j.choose(i)
+		j.paused(i)
 		if queue := l.push.queue(); !astray && !slices.Contains(e.asked(), queue) {
 			astray = true
 			j.find(strayBreach(e), l.jid, fmt.Sprintf(
@@ -94,7 +95,7 @@ func (x *index) name(i int32) string {
 	if e.closed() {
 		span = fmt.Sprintf("%s to %s", clock(e.Call), clock(e.Return))
 	}
-	if e.Op == Restart || e.Op == Kill {
+	if e.Op.Operated() {
 		return fmt.Sprintf("the %s #%d (%s)", e.Op, i, span)
 	}
 	return fmt.Sprintf("%s #%d (%s, %s)", e.Op, i, client, span)

@@ -86,7 +86,7 @@ func (j *judge) order(c choice) {
 		if q == nil {
 			continue
 		}
-		if w, found := q.around(e); found {
+		if w, found := q.around(e); found && !q.perhapsPaused(e) {
 			j.find(QueueOrder, e.JID, fmt.Sprintf(
 				"%s asked %s and brought job %s of queue %s, while job %s was in queue %s all the time: "+
 					"%s was answered before, and nothing that could take it was sent before the FETCH was answered",

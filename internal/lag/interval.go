@@ -31,32 +31,25 @@ const (
 
 func (a Answer) String() string { return [...]string{"open", "kept", "broken"}[a] }
 
-// Claim is an answer, and the time between it and the next one: by how much a claim is kept or broken for certain, or
-// by how much more it would have to be broken to be so for certain.
-type Claim struct {
-	Answer Answer
-	By     time.Duration
-}
-
 // AtLeast claims that the span is not shorter than a limit.
-func (s Span) AtLeast(limit time.Duration) Claim {
+func (s Span) AtLeast(limit time.Duration) Answer {
 	return claim(limit-s.Longest, limit-s.Shortest)
 }
 
 // AtMost claims that the span is not longer than a limit.
-func (s Span) AtMost(limit time.Duration) Claim {
+func (s Span) AtMost(limit time.Duration) Answer {
 	return claim(s.Shortest-limit, s.Longest-limit)
 }
 
 // claim returns the answer where a limit was passed by no less than least, and no more than most.
-func claim(least, most time.Duration) Claim {
+func claim(least, most time.Duration) Answer {
 	switch {
 	case least > 0:
-		return Claim{Broken, least}
+		return Broken
 	case most <= 0:
-		return Claim{Kept, -most}
+		return Kept
 	}
-	return Claim{Open, -least}
+	return Open
 }
 
 // Room is what a script leaves between the time at which it does something and the limit of the server that it counts

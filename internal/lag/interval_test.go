@@ -32,20 +32,19 @@ func TestClaims(t *testing.T) {
 	for name, test := range map[string]struct {
 		span            Span
 		limit           time.Duration
-		atLeast, atMost Claim
+		atLeast, atMost Answer
 	}{
 		"no BEAT for 63 s, and lag of 0.7 s": {
-			Span{62300 * time.Millisecond, 63 * s}, 60 * s, Claim{Kept, 2300 * time.Millisecond}, Claim{Broken,
-				2300 * time.Millisecond},
+			Span{62300 * time.Millisecond, 63 * s}, 60 * s, Kept, Broken,
 		},
 		"2.4 s for 2 s, and lag of 0.7 s": {
 			Span{1700 * time.Millisecond, 2400 * time.Millisecond}, 2 * s,
-			Claim{Open, 400 * time.Millisecond}, Claim{Open, 300 * time.Millisecond},
+			Open, Open,
 		},
-		"shorter":           {Span{s, 2 * s}, 3 * s, Claim{Broken, s}, Claim{Kept, s}},
-		"exactly the limit": {Span{3 * s, 3 * s}, 3 * s, Claim{Kept, 0}, Claim{Kept, 0}},
-		"up to the limit":   {Span{2 * s, 3 * s}, 3 * s, Claim{Open, 0}, Claim{Kept, 0}},
-		"from the limit on": {Span{3 * s, 4 * s}, 3 * s, Claim{Kept, 0}, Claim{Open, 0}},
+		"shorter":           {Span{s, 2 * s}, 3 * s, Broken, Kept},
+		"exactly the limit": {Span{3 * s, 3 * s}, 3 * s, Kept, Kept},
+		"up to the limit":   {Span{2 * s, 3 * s}, 3 * s, Open, Kept},
+		"from the limit on": {Span{3 * s, 4 * s}, 3 * s, Kept, Open},
 	} {
 		assert.Equal(t, test.atLeast, test.span.AtLeast(test.limit), name)
 		assert.Equal(t, test.atMost, test.span.AtMost(test.limit), name)

@@ -14,7 +14,8 @@ import (
 
 // Of returns the life of a job, nil if the record has no call of it.
 func (r *Record) Of(jid string) *reports.Life {
-	b := &builder{record: r, life: &reports.Life{JID: jid, Record: r.Name, Lines: r.kind == ofScript}, stays: map[string]int{},
+	b := &builder{record: r, life: &reports.Life{JID: jid, Record: r.Name, Lines: r.kind == ofScript},
+		stays:  map[string]int{},
 		broken: map[int]string{}}
 	own := func(e history.Event) bool { return e.JID == jid }
 	first := slices.IndexFunc(r.Calls, own)
@@ -145,7 +146,8 @@ func (b *builder) pushed(e *history.Event) string {
 // begin gives the job to somebody.
 func (b *builder) begin(who string, at time.Duration, held bool) {
 	b.stays[who] = len(b.life.Stays)
-	b.life.Stays = append(b.life.Stays, reports.LifeStay{LifeSpan: reports.LifeSpan{From: at, Until: -1}, Who: who, Held: held})
+	b.life.Stays = append(b.life.Stays,
+		reports.LifeStay{LifeSpan: reports.LifeSpan{From: at, Until: -1}, Who: who, Held: held})
 }
 
 // over returns when the reservation of a worker ends, 0 if that is not known.

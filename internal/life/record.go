@@ -41,7 +41,8 @@ func OfHistory(name string, h *history.History, found *history.Report, clause fu
 	r := &Record{Name: name, Calls: h.Events, Undecided: found.Undecided}
 	for _, f := range found.Findings {
 		if f.JID != "" {
-			r.Findings = append(r.Findings, Finding{reports.LifeFinding{Clause: clause(f.Breach), What: f.What}, f.JID, f.Events})
+			r.Findings = append(r.Findings,
+				Finding{reports.LifeFinding{Clause: clause(f.Breach), What: f.What}, f.JID, f.Events})
 		}
 	}
 	return r

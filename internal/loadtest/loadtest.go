@@ -2,16 +2,12 @@
 package loadtest
 
 import (
-	"context"
-	"net"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/protocol"
 	"github.com/fwpsuite/fwp/load/results"
@@ -21,7 +17,7 @@ import (
 // Run returns the report of two seconds of load, 80 jobs, by 4 producers and 4 workers. Change may change the workload,
 // and is nil if it does not; serve starts a server, and returns how it is reached and what ends it.
 func Run(
-	t *testing.T, spoken protocol.Protocol, change func(*workload.Workload), serve func(*Network) (load.Config, func()),
+	t *testing.T, spoken protocol.Protocol, change func(*workload.Workload), serve func() (load.Config, func()),
 ) (report *results.Load) {
 	t.Helper()
 	w := workload.Workload{
@@ -32,25 +28,12 @@ func Run(
 		change(&w)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		config, end := serve(&Network{t, memnet.New()})
+		config, end := serve()
 		defer end()
 		config.Workload, config.Seed, config.Run, config.Coarse, config.Protocol = w.Filled(), 1, "test", true, spoken
 		report = load.Run(t.Context(), config).Report
 	})
 	return report
-}
-
-// Network is an in-memory network.
-type Network struct {
-	t       *testing.T
-	network *memnet.Network
-}
-
-// Listen listens at an address, as in "server:7419", and returns how that is reached.
-func (n *Network) Listen(addr string) (l net.Listener, dial func(context.Context) (net.Conn, error)) {
-	l, err := n.network.Listen(addr)
-	require.NoError(n.t, err)
-	return l, func(ctx context.Context) (net.Conn, error) { return n.network.DialContext(ctx, "tcp", addr) }
 }
 
 // Shows fails the test unless the report has a finding of a kind.

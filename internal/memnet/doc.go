@@ -9,5 +9,6 @@
 // os.ErrDeadlineExceeded, syscall.ECONNREFUSED, syscall.ECONNRESET or
 // syscall.EPIPE. The end of the stream is a plain io.EOF.
 //
-// Files: network.go (names and listeners), listener.go, conn.go (the two ends, and what is under way).
+// Files: network.go (names and listeners), place.go (one address), listener.go, conn.go (the two ends, and what is
+// under way).
 package memnet

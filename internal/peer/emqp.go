@@ -2,6 +2,7 @@ package peer
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -9,11 +10,14 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/emqpsubject"
 	"github.com/fwpsuite/fwp/conformance/emqpsuite"
+	"github.com/fwpsuite/fwp/conformance/emqpworker"
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/run"
+	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/docs"
 	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/fakes/fakeemqp"
+	"github.com/fwpsuite/fwp/fakes/fakeemqpworker"
 	"github.com/fwpsuite/fwp/internal/double"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load/emqpspeaker"
@@ -36,14 +40,14 @@ func emqpPeer() *Peer {
 		Speaker:       func(c SpeakerConfig) protocol.Protocol { return emqpspeaker.Protocol{Requests: c.Requests} },
 		Requests:      "reply-requested of eMQP",
 		CheckWorkload: checkEMQPWorkload,
+		Workers:       emqpworker.Side,
+		Clients:       []*Client{emqpClient()},
 		Refusals: map[string]string{
-			"fwpcheck upgrade": "its specification says nothing of jobs over a restart of a broker, so that no lost one would be " +
-				"a finding",
+			"fwpcheck upgrade": "its specification says nothing of jobs over a restart of a broker, so that no lost one would " +
+				"be a finding",
 			"fwpcheck record": "it reads both sides by the grammar and the rules of FWP, and has one port and replies to " +
 				"commands; fwpcheck serve --protocol emqp lists what clients and workers may not send, and a conversation can " +
 				"be written as a script (docs/emqp.md), which fwpcheck run plays",
-			"fwpcheck worker": "its situations are about the beats, the states and the jobs of FWP; brokers of eMQP are " +
-				"tested with fwpcheck run",
 			"fwpcheck client": "its situations are about what producers of FWP push; brokers of eMQP are tested " +
 				"with fwpcheck run",
 			"fwpcheck clean": "no command of eMQP removes a job from a queue",
@@ -55,6 +59,28 @@ func emqpHook(c *emqpConfig) *func(*fakeemqp.Event) { return &c.Hook }
 
 // EMQPFault returns a fault of eMQP that is not in the catalogue.
 func EMQPFault(f fakeemqp.Fault) Fault { return faultsOf([]fakeemqp.Fault{f}, emqpHook)[0] }
+
+// emqpClient returns the worker of eMQP.
+func emqpClient() *Client {
+	return &Client{
+		Role: worker, Parties: []string{"C", "K"}, side: emqpworker.Side(),
+		faults: func() []Fault {
+			return faultsOf(fakeemqpworker.Faults(),
+				func(c *fakeemqpworker.Config) *func(*fakeemqpworker.Event) { return &c.Hook })
+		},
+		variations: func() []Variation { return variationsOf(fakeemqpworker.Variations()) },
+		launch: func(c Config, _ *x509.CertPool) situations.InProcess {
+			return func(e situations.Environment, _, _ func(string)) situations.Function {
+				config := fakeemqpworker.Config{
+					URL: e.URL, Queues: e.Queues, Concurrency: e.Concurrency, Heartbeat: e.Heartbeat,
+					Dial: c.network().DialContext,
+				}
+				c.apply(&config)
+				return situations.Function{Run: func(ctx context.Context) int { return fakeemqpworker.Run(ctx, config) }}
+			}
+		},
+	}
+}
 
 // emqpConfig is the configuration of a broker, and whether clients and workers have one port.
 type emqpConfig struct {

@@ -51,8 +51,10 @@ func fwpAlone() *Peer {
 		},
 		Speaker: func(c SpeakerConfig) protocol.Protocol { return fwpspeaker.New(c.Password) },
 
-		Likes: likes(), Batches: string(fwpdialect.Faktory), Passwords: true, Histories: true, Monitored: true, ClientBreaches: fwpsuite.ClientBreaches,
-		Authenticate: fwpsuite.Authenticate, Software: fwpdialect.Software, Advice: fwpAdvice,
+		Likes: likes(), Batches: string(fwpdialect.Faktory), Passwords: true, Histories: true, Monitored: true,
+		Clients:        fwpClients(),
+		ClientBreaches: fwpsuite.ClientBreaches,
+		Authenticate:   fwpsuite.Authenticate, Software: fwpdialect.Software, Advice: fwpAdvice,
 	}
 }
 
@@ -72,7 +74,7 @@ var faktoryPeer = sync.OnceValue(func() *Peer {
 	p.Subject = func(missing ...string) *explore.Subject { return fwpsubject.Of(fwpdialect.Faktory, missing...) }
 	p.Speaker = func(c SpeakerConfig) protocol.Protocol {
 		speaker := fwpspeaker.New(c.Password)
-		speaker.Batch = true
+		speaker.Additions = c.Additions
 		return speaker
 	}
 	p.Faults = func() []Fault { return faultsOf(append(faults.All(), faults.Faktory()...), fwpHook) }

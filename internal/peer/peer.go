@@ -9,6 +9,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/upgrade"
+	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load/protocol"
 	"github.com/fwpsuite/fwp/load/workload"
@@ -49,11 +50,12 @@ type Peer struct {
 	// tables. Profile is the name of a Peer that With has returned.
 	Profiles map[string]func() *Peer
 	Profile  string
-	// Additions are the verbs of a profile, of which Missing returns those that a server does not have. The checks of a verb
-	// are in the folder of its name.
+	// Additions are the verbs of a profile, of which Missing returns those that a server does not have. The checks of a
+	// verb are in the folder of its name.
 	Additions []string
 	Missing   func(ctx context.Context, nc net.Conn, password string, timeout time.Duration) []string
-	// Batches is the profile whose servers take several jobs in one command; empty: there is none.
+	// Batches is the profile whose servers take several jobs in one command, PUSHB, and have QUEUE and MUTATE; empty:
+	// there is none.
 	Batches string
 	// Likes are the families of servers that its test double can be like.
 	Likes []string
@@ -78,6 +80,10 @@ type Peer struct {
 	Histories bool
 	// Monitored says whether conformance/workers has rules for what its clients and its servers do.
 	Monitored bool
+	// Workers returns the side of its workers. Nil: fwpcheck worker does not work with it, unless it is Monitored.
+	Workers func() *situations.Side
+	// Clients are the worker and the producer of the suite. Nil: there are none.
+	Clients []*Client
 	// ClientBreaches returns the rules for clients that a clause stands behind. Nil: there are none.
 	ClientBreaches func(clause string) []string
 	// Authenticate tries a password on a server that Identify has found to be protected.
@@ -95,6 +101,8 @@ type Peer struct {
 type SpeakerConfig struct {
 	Password string // of the server; empty: none
 	Requests bool   // producers wait until their jobs are done
+	// Additions are commands of a profile that the server must have.
+	Additions []string
 }
 
 // Scripts returns the checks of the suite that are scripts. An error is one of the suite.

@@ -24,7 +24,7 @@ func (p *Peer) refusal(command string) string {
 		{p.Upgrade == nil, "fwpcheck upgrade", "nobody has written how its servers are filled and asked for their jobs yet"},
 		{p.Speaker == nil, "fwpbench", "nobody has written how a load speaks it yet"},
 		{!p.Monitored, "fwpcheck record", "there are no rules for what its clients and its servers do"},
-		{!p.Monitored, "fwpcheck worker", "there are no rules for what its clients do"},
+		{!p.Monitored && p.Workers == nil, "fwpcheck worker", "there are no rules for what its clients do"},
 		{!p.Monitored, "fwpcheck client", "there are no rules for what its clients do"},
 		{!p.Monitored, "fwpcheck clean", "it is not known which jobs are left"},
 	} {

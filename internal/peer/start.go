@@ -34,16 +34,44 @@ type Network interface {
 type DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error)
 
 // TCP is the network of this machine.
-type TCP struct{}
+type TCP struct {
+	Notice func(error) error       // gets each error, and returns the one that counts; nil: they are as they are
+	Wrap   func(net.Conn) net.Conn // returns what stands for a connection that a server accepts; nil: itself
+}
 
 // Listen implements [Network].
-func (TCP) Listen(addr string) (net.Listener, error) {
-	return new(net.ListenConfig).Listen(context.Background(), "tcp", addr)
+func (n TCP) Listen(addr string) (net.Listener, error) {
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", addr)
+	if err != nil {
+		return nil, n.notice(err)
+	}
+	return &listener{l, n}, nil
 }
 
 // DialContext implements [Network].
-func (TCP) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
-	return new(net.Dialer).DialContext(ctx, network, addr)
+func (n TCP) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
+	nc, err := new(net.Dialer).DialContext(ctx, network, addr)
+	return nc, n.notice(err)
+}
+
+func (n TCP) notice(err error) error {
+	if err == nil || n.Notice == nil {
+		return err
+	}
+	return n.Notice(err)
+}
+
+type listener struct {
+	net.Listener
+	network TCP
+}
+
+func (l *listener) Accept() (net.Conn, error) {
+	nc, err := l.Listener.Accept()
+	if err == nil && l.network.Wrap != nil {
+		nc = l.network.Wrap(nc)
+	}
+	return nc, l.network.notice(err)
 }
 
 // freePort is the address of a free port of this machine.

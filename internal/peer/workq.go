@@ -1,12 +1,18 @@
 package peer
 
 import (
+	"context"
+	"crypto/x509"
+
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/run"
+	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/conformance/workqsubject"
 	"github.com/fwpsuite/fwp/conformance/workqsuite"
+	"github.com/fwpsuite/fwp/conformance/workqworker"
 	"github.com/fwpsuite/fwp/docs"
 	"github.com/fwpsuite/fwp/fakes/fakeworkq"
+	"github.com/fwpsuite/fwp/fakes/fakeworkqworker"
 	"github.com/fwpsuite/fwp/internal/double"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load/protocol"
@@ -25,13 +31,13 @@ func workqPeer() *Peer {
 		Serves:   "Workq, without a control, and prints `ready workq://127.0.0.1:PORT`",
 		Subject:  func(...string) *explore.Subject { return workqsubject.New() },
 		Speaker:  func(c SpeakerConfig) protocol.Protocol { return workqspeaker.Protocol{Requests: c.Requests} },
+		Workers:  workqworker.Side,
+		Clients:  []*Client{workqClient()},
 		Requests: "the run command of Workq",
 		Refusals: map[string]string{
 			"fwpcheck upgrade": "its document says nothing of jobs over a restart, so that no lost one would be a finding",
 			"fwpcheck record": "it reads both sides by the grammar and the rules of FWP, and finds jobs and clients in them " +
 				"to give them names; write the conversation as a script (docs/workq.md), which fwpcheck run plays",
-			"fwpcheck worker": "workers of Workq send no heartbeat, name or state that a situation could judge; test them " +
-				"with fwpcheck serve --protocol workq, which lists the commands that cannot be read",
 			"fwpcheck client": "its situations are about what producers of FWP push; test a producer of Workq with " +
 				"fwpcheck serve --protocol workq, which lists the commands that cannot be read",
 			"fwpcheck clean": "jobs of Workq end with their time to live, and delete removes them by id",
@@ -43,6 +49,25 @@ func workqHook(c *fakeworkq.Config) *func(*fakeworkq.Event) { return &c.Hook }
 
 // WorkqFault returns a fault of Workq that is not in the catalogue.
 func WorkqFault(f fakeworkq.Fault) Fault { return faultsOf([]fakeworkq.Fault{f}, workqHook)[0] }
+
+// workqClient returns the worker of Workq.
+func workqClient() *Client {
+	return &Client{
+		Role: worker, Parties: []string{"C", "K"}, side: workqworker.Side(),
+		faults: func() []Fault {
+			return faultsOf(fakeworkqworker.Faults(),
+				func(c *fakeworkqworker.Config) *func(*fakeworkqworker.Event) { return &c.Hook })
+		},
+		variations: func() []Variation { return variationsOf(fakeworkqworker.Variations()) },
+		launch: func(c Config, _ *x509.CertPool) situations.InProcess {
+			return func(e situations.Environment, _, _ func(string)) situations.Function {
+				config := fakeworkqworker.Config{URL: e.URL, Concurrency: e.Concurrency, Dial: c.network().DialContext}
+				c.apply(&config)
+				return situations.Function{Run: func(ctx context.Context) int { return fakeworkqworker.Run(ctx, config) }}
+			}
+		},
+	}
+}
 
 // embedWorkq starts an embedded server; watch is called before its faults, and may be nil.
 func embedWorkq(c Config, watch func(*fakeworkq.Event)) (*Server, error) {

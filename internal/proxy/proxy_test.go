@@ -19,24 +19,22 @@ import (
 
 // bed is a server that echoes, and a proxy before it, in virtual time.
 type bed struct {
-	t       *testing.T
-	network *memnet.Network
-	proxy   *proxy.Proxy
-	began   time.Time
+	t     *testing.T
+	front memnet.Place
+	proxy *proxy.Proxy
+	began time.Time
 }
 
 func within(t *testing.T, config proxy.Config, test func(*bed)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		b := &bed{t: t, network: memnet.New(), began: time.Now()}
-		server, err := b.network.Listen("server:1")
-		require.NoError(t, err)
+		b, behind := &bed{t: t, front: memnet.NewPlace(), began: time.Now()}, memnet.NewPlace()
+		server := behind.MustListen()
 		if config.Dial == nil {
-			config.Dial = func(ctx context.Context) (net.Conn, error) { return b.network.DialContext(ctx, "tcp", "server:1") }
+			config.Dial = behind.Dial
 		}
 		b.proxy = proxy.New(config)
-		front, err := b.network.Listen("proxy:1")
-		require.NoError(t, err)
+		front := b.front.MustListen()
 		ctx, cancel := context.WithCancel(t.Context())
 		var all sync.WaitGroup
 		all.Go(func() { assert.NoError(t, b.proxy.Serve(ctx, front)) })
@@ -67,8 +65,7 @@ func echo(l net.Listener) {
 
 func (b *bed) dial() net.Conn {
 	b.t.Helper()
-	nc, err := b.network.DialContext(b.t.Context(), "tcp", "proxy:1")
-	require.NoError(b.t, err)
+	nc := b.front.MustDial()
 	b.t.Cleanup(func() { _ = nc.Close() })
 	return nc
 }

@@ -154,9 +154,8 @@ func (j *judge) event(e workers.Event) {
 			verb = "other"
 		}
 		j.counts.Commands[verb]++
-		if j.cfg.Pushed != nil && verb == fwp.PUSH && e.Object != nil {
-			args, _ := json.Marshal(e.Object["args"]) // it was read as JSON
-			j.cfg.Pushed(e.At, cmp.Or(e.Text("queue"), "default"), e.Text("jobtype"), len(args))
+		if j.cfg.Pushed != nil {
+			j.pushed(&e)
 		}
 	case workers.Lost:
 		j.counts.Unjudged++
@@ -175,6 +174,28 @@ func (j *judge) event(e workers.Event) {
 	}
 }
 
+// pushed passes on the jobs that a line pushes.
+func (j *judge) pushed(e *workers.Event) {
+	var jobs []map[string]any
+	switch e.Command.Verb {
+	case fwp.PUSH:
+		jobs = []map[string]any{e.Object}
+	case "PUSHB":
+		if json.Unmarshal(e.Command.Args, &jobs) != nil {
+			return
+		}
+	}
+	for _, job := range jobs {
+		if job == nil {
+			continue
+		}
+		queue, _ := job["queue"].(string)
+		jobtype, _ := job["jobtype"].(string)
+		args, _ := json.Marshal(job["args"]) // it was read as JSON
+		j.cfg.Pushed(e.At, cmp.Or(queue, "default"), jobtype, len(args))
+	}
+}
+
 func (j *judge) report(breaches []workers.Breach) {
 	for _, b := range breaches {
 		j.counts.Breaches[b.Name]++
@@ -189,6 +210,9 @@ func (j *judge) end(at time.Duration) {
 	defer j.mu.Unlock()
 	j.now = max(j.now, at)
 	j.report(j.watch.End(j.now))
+	if j.law != nil {
+		j.report(j.law.finish())
+	}
 }
 
 // Summary returns what is known by now. It may be called while connections pass.

@@ -66,9 +66,22 @@ func (l *lawful) see(e *workers.Event) []workers.Breach {
 		c.Sent(e.Raw, 1, at)
 	case e.Kind == workers.Reply:
 		c.Received(session.Received{At: at, Message: fwpsession.Message(e.Reply)})
+	case e.Kind == workers.Closed && e.By == workers.Server:
+		l.end(e.Conn, c, session.Fin)
 	case e.Kind == workers.Line, e.Kind == workers.Broken, e.Kind == workers.Closed, e.Kind == workers.Lost:
-		c.Ended(session.Closed)
-		delete(l.conns, e.Conn)
+		l.end(e.Conn, c, session.Closed)
 	}
+	return l.found
+}
+
+func (l *lawful) end(conn int, c *followed, how session.Ending) {
+	c.Ended(how)
+	delete(l.conns, conn)
+}
+
+// finish returns the breaches that only the end of the recording shows.
+func (l *lawful) finish() []workers.Breach {
+	l.found = nil
+	l.watch.Close()
 	return l.found
 }

@@ -2,7 +2,8 @@ package recorder
 
 import (
 	"context"
-	"net"
+	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/faults"
 	"github.com/fwpsuite/fwp/fakes/variations"
+	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/load"
@@ -28,17 +30,16 @@ import (
 func recordedLoad(t *testing.T, server fakes.Config, password string) (names []string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		network := memnet.New()
-		server.Listen = func() (net.Listener, error) { return network.Listen("server:7419") }
+		behind, front := memnet.NewPlace(), memnet.NewPlace()
+		server.Listen = behind.Listen
 		s := fakes.NewServer(server)
 		defer s.Close()
 		r := New(Config{
 			Law: fwpsubject.Law(), Watch: workers.Config{Password: password},
-			Dial:  func(ctx context.Context) (net.Conn, error) { return network.DialContext(ctx, "tcp", s.Addr()) },
+			Dial:  behind.Dial,
 			Found: func(b workers.Breach) { names = append(names, b.Name) },
 		})
-		l, err := network.Listen("recorder:7419")
-		require.NoError(t, err)
+		l := front.MustListen()
 		served := make(chan error, 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { served <- r.Serve(ctx, l) }()
@@ -48,7 +49,7 @@ func recordedLoad(t *testing.T, server fakes.Config, password string) (names []s
 				Disconnects: 0.05, FailShare: 0.2, ExactIntegers: true, Payload: workload.Constant(20),
 			},
 			Run: load.NewRun(), Coarse: true, Protocol: fwpspeaker.New(server.Password),
-			Dial: func(ctx context.Context) (net.Conn, error) { return network.DialContext(ctx, "tcp", "recorder:7419") },
+			Dial: front.Dial,
 		})
 		cancel()
 		r.Close()
@@ -89,5 +90,53 @@ func TestTheLawBlamesNoServer(t *testing.T) {
 				assert.False(t, strings.HasPrefix(name, LawPrefix), "%s: %s", v.Name, name)
 			}
 		}
+	}
+}
+
+// TestTheLawOfAServerThatEnds: what it refuses until it is gone is no breach, although the recorder does not see
+// that it is stopped; what it refuses and goes on is one, also where nothing is served later.
+func TestTheLawOfAServerThatEnds(t *testing.T) {
+	t.Parallel()
+	refuses := func(e *fakes.Event) {
+		if e.Point == fakes.Checked && e.Command.Verb == fwp.PUSH {
+			e.Err = errors.New("no")
+		}
+	}
+	for name, test := range map[string]struct {
+		hook    func(*fakes.Event)
+		restart bool
+		want    []string
+	}{
+		"it is stopped": {func(*fakes.Event) {}, true, nil},
+		"it refuses":    {refuses, false, []string{"law/refused FWP-PUSH-01"}},
+	} {
+		var names []string
+		synctest.Test(t, func(t *testing.T) {
+			behind, front := memnet.NewPlace(), memnet.NewPlace()
+			s := fakes.NewServer(fakes.Config{Hook: test.hook, Farewell: time.Second, Listen: behind.Listen})
+			defer s.Close()
+			r := New(Config{
+				Law: fwpsubject.Law(), Dial: behind.Dial, Found: func(b workers.Breach) { names = append(names, b.Name) },
+			})
+			l := front.MustListen()
+			go r.Serve(t.Context(), l) //nolint:errcheck // without it no connection can be opened, which shows
+			nc := front.MustDial()
+			defer nc.Close()
+			time.Sleep(100 * time.Millisecond)
+			say := func(line string) {
+				_, err := io.WriteString(nc, line+"\r\n")
+				require.NoError(t, err)
+				time.Sleep(100 * time.Millisecond)
+			}
+			say(`HELLO {"v":2}`)
+			if test.restart {
+				go s.Restart() //nolint:errcheck // what follows shows it
+				time.Sleep(100 * time.Millisecond)
+			}
+			say(`PUSH {"jid":"0123456789abcdef01234567","jobtype":"t","args":[],"queue":"default"}`)
+			time.Sleep(2 * time.Second)
+			r.Close()
+		})
+		assert.Equal(t, test.want, names, name)
 	}
 }

@@ -30,8 +30,8 @@ type Config struct {
 	MaxQueue int
 	// MaxOpen bounds the connections that are open at a time; one more is closed at once. 0 means 4,000.
 	MaxOpen int
-	// Pushed is called for each PUSH that can be read, with the bytes of its args, on the goroutine that judges; nil is
-	// nothing.
+	// Pushed is called for each job of a PUSH, or of Faktory's PUSHB, that can be read, with the bytes of its args, on the
+	// goroutine that judges; nil is nothing.
 	Pushed func(at time.Duration, queue, jobtype string, args int)
 	// Found is called for each breach, in order, on the goroutine that judges; nil is nothing.
 	Found func(workers.Breach)

@@ -27,9 +27,8 @@ func served(t *testing.T, script string, lines ...string) (received, differences
 		require.NoError(t, err)
 		server, err := NewScriptServer(parsed)
 		require.NoError(t, err)
-		network := memnet.New()
-		ln, err := network.Listen("fwp:7419")
-		require.NoError(t, err)
+		place := memnet.NewPlace()
+		ln := place.MustListen()
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() {
@@ -41,8 +40,7 @@ func served(t *testing.T, script string, lines ...string) (received, differences
 			name, text, _ := strings.Cut(line, ": ")
 			c := conns[name]
 			if c == nil {
-				nc, err := network.DialContext(ctx, "tcp", "fwp:7419")
-				require.NoError(t, err)
+				nc := place.MustDial()
 				defer nc.Close()
 				c = bufio.NewReadWriter(bufio.NewReader(nc), bufio.NewWriter(nc))
 				conns[name] = c

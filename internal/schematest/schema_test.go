@@ -5,7 +5,6 @@ package schematest
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -17,11 +16,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/internal/double"
+	"github.com/fwpsuite/fwp/internal/golden"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/reports"
 )
-
-var update = flag.Bool("update", false, "write the schemas anew")
 
 // result is a kind of result with a schema: its file, its title, the files with the comments of its types, and what
 // writes one of which every field, or none, is set.
@@ -87,7 +85,7 @@ func TestJSONFollowsItsSchema(t *testing.T) {
 	for _, r := range all() {
 		root := readSchema(t, r.file)
 		empty, full := reflect.New(r.of), reflect.New(r.of)
-		fill(full.Elem(), new(int64))
+		golden.Fill(full.Elem())
 		for name, v := range map[string]reflect.Value{"empty": empty, "every field": full} {
 			var out bytes.Buffer
 			require.NoError(t, r.write(v.Interface(), &out))
@@ -131,7 +129,7 @@ func TestSchemaOfTheControl(t *testing.T) {
 func TestLoadsAreReadBack(t *testing.T) {
 	t.Parallel()
 	full := &results.Load{}
-	fill(reflect.ValueOf(full).Elem(), new(int64))
+	golden.Fill(reflect.ValueOf(full).Elem())
 	full.Schema = results.LoadSchema
 	var out bytes.Buffer
 	require.NoError(t, full.WriteJSON(&out))

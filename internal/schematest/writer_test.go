@@ -19,8 +19,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/internal/golden"
 	"github.com/fwpsuite/fwp/internal/text"
-	"github.com/fwpsuite/fwp/reports"
 )
 
 // schema is the part of JSON Schema that the schemas use.
@@ -54,12 +54,7 @@ func schemaOf(t *testing.T, file, title, version string, of reflect.Type, source
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	require.NoError(t, enc.Encode(root))
-	if *update {
-		require.NoError(t, os.WriteFile(file, out.Bytes(), 0o644))
-	}
-	want, err := os.ReadFile(filepath.Clean(file))
-	require.NoError(t, err)
-	require.Equal(t, string(want), out.String())
+	golden.File(t, file, out.String())
 }
 
 // readSchema returns the schema in a file.
@@ -242,50 +237,4 @@ func docsOf(t *testing.T, files ...string) map[string]string {
 func described(c *ast.CommentGroup) string {
 	first, _, _ := strings.Cut(c.Text(), "\n\n")
 	return text.OneLine(first)
-}
-
-// fill sets every field below v to a value of its own, so that a field which JSON forgets is noticed.
-func fill(v reflect.Value, next *int64) {
-	if !v.CanInterface() { // not exported
-		return
-	}
-	*next++
-	switch v.Interface().(type) {
-	case json.RawMessage:
-		v.SetBytes([]byte(`{"<&>":[1,"é"]}`))
-		return
-	case time.Time:
-		v.Set(reflect.ValueOf(time.Unix(*next, 123456789).UTC()))
-		return
-	case reports.Verdict:
-		v.SetUint(uint64(*next)%9 + 1)
-		return
-	}
-	switch v.Kind() {
-	case reflect.Struct:
-		for _, field := range v.Fields() {
-			fill(field, next)
-		}
-	case reflect.Pointer:
-		v.Set(reflect.New(v.Type().Elem()))
-		fill(v.Elem(), next)
-	case reflect.Slice:
-		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
-		fill(v.Index(0), next)
-		fill(v.Index(1), next)
-	case reflect.Map:
-		v.Set(reflect.MakeMap(v.Type())) // it is computed
-	case reflect.Float64:
-		v.SetFloat(float64(*next) + 0.25)
-	case reflect.String:
-		v.SetString(strings.Repeat("<&>é\u2028\x00", int(*next%3+1)))
-	case reflect.Bool:
-		v.SetBool(true)
-	case reflect.Int, reflect.Int64:
-		v.SetInt(*next*1_000_003 + 1)
-	case reflect.Uint64:
-		v.SetUint(1<<63 + uint64(*next))
-	default:
-		panic("fill: " + v.Type().String())
-	}
 }

@@ -1,4 +1,4 @@
-// Package scripttest has the commands that the test scripts of both programs share, beside those of testscript.
+// Package scripttest has what the test scripts of both programs know beside the commands of testscript.
 package scripttest
 
 import (
@@ -13,8 +13,27 @@ import (
 	"github.com/fwpsuite/fwp/internal/cli/program"
 )
 
-// Exits is `exits CODE COMMAND [ARG...]`: the command ends with this exit code, or with one of those with bars between.
-func Exits(ts *testscript.TestScript, neg bool, args []string) {
+// Setup prepares a script for the commands.
+func Setup(env *testscript.Env) error {
+	env.Values[serversKey{}] = map[string]*server{}
+	return nil
+}
+
+// Commands returns the commands, for scripts that run these main functions:
+//
+//	exits CODE PROGRAM ARG...   the program ends with this exit code, or with one of those with bars between
+//	inside CODE PROGRAM ARG...  the same in the process of the test, with files as $WORK/FILE
+//	serve VAR KIND [ARG]        starts a server and puts its HOST:PORT into the variable; see kinds
+//	heard VAR WORD              waits until a line with this word has come to the server
+//	left VAR                    fails if no job is in an embedded server
+func Commands(mains map[string]func(program.Process) int) map[string]func(*testscript.TestScript, bool, []string) {
+	return map[string]func(*testscript.TestScript, bool, []string){
+		"exits": exits, "inside": inside(mains), "serve": serve, "heard": heard, "left": left,
+	}
+}
+
+// exits is `exits CODE COMMAND [ARG...]`: the command ends with this exit code, or with one of those with bars between.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND [ARG...]")
 	}
@@ -28,12 +47,12 @@ func Exits(ts *testscript.TestScript, neg bool, args []string) {
 	expect(ts, args[0], code)
 }
 
-// Inside returns `inside CODE COMMAND [ARG...]`: the same in the process of the test, which costs much less than a
+// inside returns `inside CODE COMMAND [ARG...]`: the same in the process of the test, which costs much less than a
 // process of its own. It is for a command that ends by itself, reads no standard input, and whose variables are not
 // empty. A file of the script has to be named as $WORK/file, since the process of the test has another folder, and what
 // the command starts has the variables of the test. The commands are the main functions of the programs. A script still
 // runs each kind of command as a process once, with the names of files as users write them.
-func Inside(commands map[string]func(program.Process) int) func(*testscript.TestScript, bool, []string) {
+func inside(commands map[string]func(program.Process) int) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		if neg || len(args) < 2 || commands[args[1]] == nil {
 			ts.Fatalf("usage: inside CODE COMMAND [ARG...]")

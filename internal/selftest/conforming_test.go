@@ -8,12 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/internal/memnet"
-	"github.com/fwpsuite/fwp/internal/peer"
 )
 
 func TestConformingServer(t *testing.T) {
 	t.Parallel()
-	all := Variations(peer.Default())
+	all := (Fixture{}).Variations()
 	itself := all[len(all)-1]
 	scripts := light(suite(t)) // TestFaults plays the others
 	synctest.Test(t, func(t *testing.T) {

@@ -24,7 +24,7 @@ func TestEMQPPool(t *testing.T) {
 		return !strings.HasPrefix(c.Describe().ID, "disconnect/") && c.Describe().ID != "reply/requested"
 	})
 	require.NotEmpty(t, picked)
-	for _, v := range Variations(of) {
+	for _, v := range (Fixture{Peer: of}).Variations() {
 		if v.Name == conforming || v.Name == "one-socket" || v.Name == "stops" {
 			for _, check := range vary(t, of, v, picked).Checks {
 				assert.Empty(t, falseAlarms(v, check))

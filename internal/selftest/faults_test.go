@@ -1,34 +1,27 @@
 package selftest
 
 import (
-	"flag"
-	"fmt"
+	"cmp"
 	"hash/crc32"
-	"maps"
-	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/golden"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/reports"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files; with FWP_SLOW=1")
-
-// path is that of the document, and stale what is to be done if it is not true.
-const (
-	path  = "../../docs/faults.md"
-	stale = "docs/faults.md is stale: FWP_SLOW=1 go test ./internal/selftest -run Faults -update"
-)
+// docs is the folder of the pages.
+const docs = "../../docs/"
 
 // heavy are the checks that take longer than all others together.
 var heavy = []string{
@@ -47,75 +40,268 @@ var heaviest = map[string][]string{
 // needsTheFirst is the fault that nothing but the first of the heaviest catches.
 const needsTheFirst = "push-lost-seldom"
 
-// TestFaults plays scripts against faults: those that decide one of its clauses, and a sample of the others, another
-// one for each fault. With FWP_SLOW=1 it plays every fault, and the sample is a sixth, and all scripts that only
-// record. Otherwise it plays each script against the first fault that docs/faults.md says it catches, one fault for
-// each clause, and every fault that is new; of the other pairs one of 120 if the script decides a clause of the fault,
-// and else one of 2000. The heaviest scripts are played against the faults that need them. Each pair has servers of its
-// own: a fault that comes with every fiftieth job must not come up in a check that has no fifty. The race detector
-// watches every fourth fault, so that a script may catch none.
-func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before what it found is looked at
+// faulty is a catalogue of faults that checks are played against, the nth table of a page below docs.
+type faulty struct {
+	page       string
+	nth        int
+	protocol   string
+	role       string // of a client; empty: the servers
+	apart      bool   // each check has servers of its own
+	byChance   bool   // what turns red, and in which checks, is not the same in each run
+	everywhere bool   // with FWP_SLOW=1 explorations are played against each fault
+	// explored are the faults that no script finds, and the exploration that does.
+	explored map[string]string
+}
+
+// faultTables are all of them. On clients some faults show on one connection only, and which that is is chance.
+func faultTables() []faulty {
+	return []faulty{
+		{page: "faults.md", protocol: "fwp", apart: true},
+		{page: "worker-faults.md", protocol: "fwp", role: "worker", byChance: true},
+		{page: "worker-faults.md", nth: 1, protocol: "fwp", role: "producer", byChance: true},
+		{page: "workq-faults.md", protocol: "workq", explored: map[string]string{
+			"lease-expires-once": "explore/lives", "add-ttl-reported": "explore/lives",
+			"lease-again-longer": "explore/long-lives",
+		}},
+		{page: "workq-worker-faults.md", protocol: "workq", role: "worker", byChance: true},
+		{page: "emqp-faults.md", protocol: "emqp", byChance: true, everywhere: true},
+		{page: "emqp-worker-faults.md", protocol: "emqp", role: "worker", byChance: true},
+	}
+}
+
+// TestFaults plays checks against the faults of all catalogues. The first clause of a fault has to turn red, and no
+// clause that it does not declare may. With FWP_SLOW=1 it plays every fault: against servers of FWP the scripts that
+// decide one of its clauses, those that only record, and a sixth of the others; elsewhere all checks. Otherwise it
+// plays one fault for each clause, the first one that each check catches, and every fault that is new, against the
+// checks that the page says catch it, or that decide its first clause, and a small sample of the others. The pages
+// have the results.
+func TestFaults(t *testing.T) { //nolint:tparallel // pages are written in turn
 	t.Parallel()
-	scripts, faults := suite(t), peer.Default().Faults()
-	known, documented := candidates(scripts), documentation(t, path)
-	documented.declare(t, faults)
+	require.True(t, slow.Enabled() || !golden.Updating(), "the whole matrix takes FWP_SLOW=1")
+	for _, of := range faultTables() { //nolint:paralleltest // as above
+		t.Run(of.protocol+"-"+cmp.Or(of.role, "server"), func(t *testing.T) {
+			m := newMatrix(t, of)
+			m.play(t)
+			m.hold(t)
+			if !t.Failed() {
+				m.write(t)
+			}
+		})
+	}
+}
+
+// matrix is what checks found on the faults of a catalogue.
+type matrix struct {
+	faulty
+	on     Fixture
+	checks []candidate
+	faults []peer.Fault // that are played
+	doc    documented
+
+	mu    sync.Mutex
+	rows  []result
+	plays map[string][]conformance.Check // of each fault
+}
+
+// result is a row with what the page has of it: the clauses that turned red, and the checks that caught the fault.
+type result struct {
+	*Row
+
+	red map[string][]string
+	by  []string
+}
+
+func newMatrix(t *testing.T, of faulty) *matrix {
+	t.Helper()
+	on := fixtureOf(t, of.protocol, of.role)
+	checks, err := on.Checks()
+	require.NoError(t, err)
+	if of.apart {
+		checks = suite(t)
+	}
+	m := &matrix{
+		faulty: of, on: on, checks: candidates(checks), faults: on.Faults(), plays: map[string][]conformance.Check{},
+	}
+	m.doc = documentation(t, of.page, of.nth, m.faults)
 	if !slow.Enabled() {
-		faults = slices.DeleteFunc(faults, func(f peer.Fault) bool { return f.Name == needsTheFirst || !documented.shown(f) })
+		m.faults = slices.DeleteFunc(m.faults, func(f peer.Fault) bool { return f.Name == needsTheFirst || !m.doc.shown(f) })
 	}
 	if slow.Racing {
-		faults = everyFourth(faults)
+		m.faults = every(4, m.faults, 0)
 	}
-	require.True(t, slow.Enabled() || !*update, "the whole matrix takes FWP_SLOW=1")
-	all, declared := Matrix{Protocol: peer.Default().Protocol}, Matrix{Protocol: peer.Default().Protocol}
-	plays := map[string][]conformance.Check{}
-	for _, fault := range faults {
-		picked, left := documented.pick(fault, known)
-		for _, script := range left {
-			all.Leave(fault, script)
-		}
-		plays[fault.Name] = picked
-	}
+	return m
+}
+
+// fixtureOf returns the servers of a protocol, or its client of a role.
+func fixtureOf(t *testing.T, protocol, role string) Fixture {
+	t.Helper()
+	of, err := peer.Named(protocol)
+	require.NoError(t, err)
+	all := Fixtures(of)
+	i := slices.IndexFunc(all, func(f Fixture) bool {
+		return f.Client == nil && role == "" || f.Client != nil && f.Client.Role == role
+	})
+	require.GreaterOrEqual(t, i, 0)
+	return all[i]
+}
+
+// play plays checks on each fault, until they find it.
+func (m *matrix) play(t *testing.T) {
+	t.Helper()
 	t.Run("each", func(t *testing.T) {
-		for _, fault := range faults {
+		for i, fault := range m.faults {
 			t.Run(fault.Name, func(t *testing.T) {
 				t.Parallel()
-				for _, script := range plays[fault.Name] {
-					check := playScript(t, peer.Default(), fault, script)
-					all.Add(fault, script, check)
-					if names(fault, script) {
-						declared.Add(fault, script, check)
+				var row result
+				for _, few := range []int{1, 6, len(m.checks)} {
+					picked, left := m.pick(fault, i, few)
+					row = m.played(t, fault, picked, left)
+					m.mu.Lock()
+					m.plays[fault.Name] = picked
+					m.mu.Unlock()
+					if len(row.Unexpected) == 0 && m.missing(row) == "" {
+						break
 					}
 				}
+				assert.Empty(t, row.Unexpected)
+				assert.Empty(t, m.missing(row))
+				m.mu.Lock()
+				defer m.mu.Unlock()
+				m.rows = append(m.rows, row)
 			})
 		}
 	})
+}
+
+// missing says which finding is missing. Where checks share servers, that is one of the first clause in any case.
+func (m *matrix) missing(r result) string {
+	switch first := r.Fault.Clauses[0]; {
+	case m.apart && len(r.Caught) == 0:
+		return "nothing catches it"
+	case !m.apart && len(r.Red[first]) == 0:
+		return "nothing finds " + first + " broken"
+	}
+	return r.Missing()
+}
+
+// played plays checks on a fault. Where each has servers of its own, the page has what those found that decide one of
+// its clauses.
+func (m *matrix) played(t *testing.T, fault peer.Fault, picked, left []conformance.Check) result {
+	t.Helper()
+	all, declared := Matrix{Protocol: m.on.Peer.Protocol}, Matrix{Protocol: m.on.Peer.Protocol}
+	for _, check := range left {
+		all.Leave(fault, check)
+	}
+	if !m.apart {
+		all.AddReport(fault, picked, reportOf(t, m.on, picked, fault))
+		row := all.Rows()[0]
+		return result{row, row.Red, row.by(m.byChance)}
+	}
+	for _, script := range picked {
+		check := playScript(t, m.on.Peer, fault, script)
+		all.Add(fault, script, check)
+		if names(fault, script) {
+			declared.Add(fault, script, check)
+		}
+	}
+	require.Len(t, declared.Rows(), 1, "a check looks at each fault")
+	return result{all.Rows()[0], declared.Rows()[0].Red, declared.Rows()[0].Caught}
+}
+
+// by returns the checks that found a clause broken, sorted; those first, if that is wanted, that found the first one of
+// the fault, which a quick test plays.
+func (r *Row) by(firstBefore bool) (by []string) {
+	var others []string
+	for id, checks := range r.Red {
+		for _, check := range checks {
+			if id == r.Fault.Clauses[0] && firstBefore {
+				by = insert(by, check)
+			} else {
+				others = insert(others, check)
+			}
+		}
+	}
+	others = slices.DeleteFunc(others, func(check string) bool { return slices.Contains(by, check) })
+	return append(by, others...)
+}
+
+// reportOf plays checks on what has some faults, in virtual time.
+func reportOf(
+	t *testing.T, on Fixture, checks []conformance.Check, faults ...peer.Fault,
+) (report *reports.Report) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		t.Helper()
+		on.Network = memnet.New()
+		var err error
+		report, err = on.Report(t.Context(), faults, checks, nil)
+		require.NoError(t, err)
+	})
+	return report
+}
+
+// pick takes the checks that are played against the ith fault: a few that find its first clause broken, or all. It
+// returns also those that decide a clause of it and are left.
+func (m *matrix) pick(fault peer.Fault, i, few int) (picked, left []conformance.Check) {
+	if m.apart {
+		return m.doc.pick(fault, m.checks)
+	}
+	by, id := m.doc.faults[fault.Name].caught, m.explored[fault.Name]
+	all := slow.Enabled() || few == len(m.checks)
+	for j, c := range m.checks {
+		catches := slices.Contains(c.clauses, fault.Clauses[0]) && (len(by) == 0 || slices.Contains(by, c.id))
+		if catches {
+			few--
+		}
+		if all || catches && few >= 0 || (i+j)%200 == 0 {
+			picked = append(picked, c.Check)
+		} else if names(fault, c.Check) {
+			left = append(left, c.Check)
+		}
+	}
+	if id != "" || m.everywhere && slow.Enabled() {
+		for _, p := range m.on.Peer.Properties() {
+			if id == "" || p.Describe().ID == id {
+				picked = append(picked, p)
+			}
+		}
+	}
+	return picked, left
+}
+
+// hold fails the test unless each script of the suite catches a fault, and those catch one that the page names.
+func (m *matrix) hold(t *testing.T) {
+	t.Helper()
+	slices.SortFunc(m.rows, func(a, b result) int { return strings.Compare(a.Fault.Name, b.Fault.Name) })
+	if !m.apart {
+		return
+	}
 	caught := map[string]bool{}
-	for _, row := range all.Rows() {
-		assert.Empty(t, row.Unexpected, row.Fault.Name)
-		assert.Empty(t, row.Missing(), row.Fault.Name)
-		assert.NotEmpty(t, row.Caught, "nothing catches %s", row.Fault.Name)
+	for _, row := range m.rows {
 		for _, check := range row.Caught {
 			caught[check] = true
 		}
 	}
-	for _, script := range scripts {
-		id := script.Describe().ID
-		left := !slow.Enabled() && (!judges(peer.Default().Protocol, script) || id == "push/ten-thousand-jobs")
-		assert.True(t, left || slow.Racing || caught[id], "%s catches no fault", id)
+	for _, c := range m.checks {
+		left := !slow.Enabled() && (!c.judges || c.id == "push/ten-thousand-jobs")
+		assert.True(t, left || slow.Racing || caught[c.id], "%s catches no fault", c.id)
 	}
-	assert.Len(t, declared.Rows(), len(faults), "a check looks at each fault")
-	if slow.Enabled() {
-		document(t, declared.Rows())
-	} else {
-		documented.hold(t, declared.Rows(), plays)
+	if !slow.Enabled() {
+		m.doc.hold(t, m.rows, m.plays)
 	}
 }
 
-func everyFourth(faults []peer.Fault) (some []peer.Fault) {
-	for i := 0; i < len(faults); i += 4 {
-		some = append(some, faults[i])
+// write compares the page with the catalogue and, with FWP_SLOW=1, with what was found, or writes it.
+func (m *matrix) write(t *testing.T) {
+	t.Helper()
+	found := map[string]result{}
+	if slow.Enabled() && (!m.byChance || golden.Updating()) {
+		for _, r := range m.rows {
+			found[r.Fault.Name] = r
+		}
 	}
-	return some
+	m.doc = documentation(t, m.page, m.nth, m.on.Faults()) // the other table may be new
+	golden.Document(t, docs+m.page, m.doc.page(m.on.Faults(), found), written)
 }
 
 // candidate is a script with what picks it: to describe all scripts for each fault took seconds.
@@ -132,91 +318,6 @@ func candidates(scripts []conformance.Check) []candidate {
 		all = append(all, candidate{s, s.Describe().ID, clauses(s), judges(peer.Default().Protocol, s)})
 	}
 	return all
-}
-
-// entry is what docs/faults.md says about a fault.
-type entry struct {
-	declares, red string
-	caught        []string
-}
-
-// documented is docs/faults.md.
-type documented struct {
-	faults map[string]entry
-	shows  map[string]string // for each check, but for the heaviest, the first fault that it catches
-	breaks map[string]string // for each clause the first fault that breaks it before all others
-}
-
-func documentation(t *testing.T, path string) documented {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	d := documented{map[string]entry{}, map[string]string{}, map[string]string{}}
-	for line := range strings.Lines(string(text)) {
-		cells := strings.Split(strings.TrimSpace(line), " | ")
-		if len(cells) < 4 || cells[0] == "| fault" {
-			continue
-		}
-		name, last := strings.TrimPrefix(cells[0], "| "), len(cells)-1
-		e := entry{cells[2], cells[last-1], strings.Split(strings.TrimSuffix(cells[last], " |"), ", ")}
-		d.faults[name] = e
-		if first, _, _ := strings.Cut(e.declares, ", "); d.breaks[first] == "" {
-			d.breaks[first] = name
-		}
-		for _, check := range e.caught {
-			_, isHeaviest := heaviest[check]
-			if _, shown := d.shows[check]; !shown && !isHeaviest {
-				d.shows[check] = name
-			}
-		}
-	}
-	return d
-}
-
-// shown reports whether a fault is the first that a script catches, or the first that breaks a clause, or one that the
-// heaviest scripts are played against, or new.
-func (d documented) shown(fault peer.Fault) bool {
-	e, known := d.faults[fault.Name]
-	return !known || d.breaks[fault.Clauses[0]] == fault.Name || slices.ContainsFunc(e.caught, func(id string) bool {
-		return d.shows[id] == fault.Name || slices.Contains(heaviest[id], fault.Name)
-	})
-}
-
-// needs reports whether a fault is the first that a script catches, or is played for one of its clauses and the script
-// is the first that catches it. A fault that is new needs all.
-func (d documented) needs(fault peer.Fault, id string) bool {
-	e, known := d.faults[fault.Name]
-	return !known || d.shows[id] == fault.Name ||
-		d.breaks[fault.Clauses[0]] == fault.Name && len(e.caught) > 0 && e.caught[0] == id
-}
-
-// declare compares the clauses that faults declare with the document.
-func (d documented) declare(t *testing.T, faults []peer.Fault) {
-	t.Helper()
-	if slow.Enabled() { // it is compared, or written, as a whole
-		return
-	}
-	assert.Len(t, d.faults, len(faults), stale)
-	for _, f := range faults {
-		assert.Equal(t, strings.Join(f.Clauses, ", "), d.faults[f.Name].declares, "%s: %s", f.Name, stale)
-	}
-}
-
-// hold compares what the plays showed with the document.
-func (d documented) hold(t *testing.T, rows []*Row, plays map[string][]conformance.Check) {
-	t.Helper()
-	for _, r := range rows {
-		e, expected := d.faults[r.Fault.Name], []string(nil)
-		for _, script := range plays[r.Fault.Name] {
-			if id := script.Describe().ID; slices.Contains(e.caught, id) {
-				expected = insert(expected, id)
-			}
-		}
-		assert.Equal(t, expected, r.Caught, "%s: %s", r.Fault.Name, stale)
-		for id := range r.Red {
-			assert.Contains(t, e.red, id, "%s: %s", r.Fault.Name, stale)
-		}
-	}
 }
 
 // pick takes the scripts that are played against a fault. The sample is drawn by the names of both, so that a new fault
@@ -270,42 +371,4 @@ func declared(t *testing.T, of *peer.Peer, check reports.Check) {
 			assert.Contains(t, clauses, strings.TrimPrefix(f.Clause, of.Prefix), f.Check)
 		}
 	}
-}
-
-// document compares docs/faults.md with the whole matrix, or writes it.
-func document(t *testing.T, rows []*Row) {
-	t.Helper()
-	var b strings.Builder
-	fmt.Fprintf(&b, `# The faults
-
-Written by `+"`go test ./internal/selftest -run Faults -update`"+`; do not edit. It has %d faults: small departures of the
-embedded server, one row for each. A fault declares the clauses that it may break; the first of them turns red wherever
-a check looks at it, and nothing else may. What turned red, and by which checks, is what the checks saw that decide
-one of the declared clauses.
-
-| fault | what the server does | declares | turned red | caught by |
-|---|---|---|---|---|
-`, len(peer.Default().Faults()))
-	for _, r := range rows {
-		turned, by := strings.Join(slices.Sorted(maps.Keys(r.Red)), ", "), strings.Join(r.Caught, ", ")
-		if turned == "" {
-			turned = "*found dead*"
-		}
-		summary := strings.ReplaceAll(r.Fault.Summary, "|", `\|`)
-		cells := []string{r.Fault.Name, summary, strings.Join(r.Fault.Clauses, ", "), turned, by}
-		fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
-	}
-	if *update {
-		require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o644))
-	}
-	old, err := os.ReadFile(path)
-	require.NoError(t, err)
-	// Only the rows that differ: the texts themselves would fill pages.
-	before, now := strings.Split(strings.ReplaceAll(string(old), "\r\n", "\n"), "\n"), strings.Split(b.String(), "\n")
-	assert.Empty(t, cmp.Diff(without(before, now), without(now, before)), stale)
-}
-
-// without returns the lines that are not among the others.
-func without(lines, others []string) []string {
-	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return slices.Contains(others, line) })
 }

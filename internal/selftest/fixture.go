@@ -2,22 +2,36 @@ package selftest
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/run"
+	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// Fixture is where servers run: in memory if it has a network, as virtual time needs it, and on the loopback interface
-// otherwise.
+// Fixture is what checks are played on: the servers of a protocol, or a client. It runs in memory if it has a
+// network, as virtual time needs it, and on the loopback interface otherwise.
 type Fixture struct {
-	Peer    *peer.Peer // whose servers they are; nil: peer.Default
+	Peer    *peer.Peer   // whose servers they are; nil: peer.Default
+	Client  *peer.Client // of Peer; nil: its servers
 	Network *memnet.Network
+}
+
+// Fixtures returns those of a protocol: its servers, if there are any, and its clients.
+func Fixtures(of *peer.Peer) (all []Fixture) {
+	if of.Embed != nil {
+		all = append(all, Fixture{Peer: of})
+	}
+	for _, c := range of.Clients {
+		all = append(all, Fixture{Peer: of, Client: c})
+	}
+	return all
 }
 
 // peer returns the Peer, the default for none.
@@ -28,16 +42,40 @@ func (f Fixture) peer() *peer.Peer {
 	return f.Peer
 }
 
-// conforming is the name of the embedded server itself among the variations.
+// conforming is the name of the embedded server itself, or of the client, among the variations.
 const conforming = "conforming"
 
-// Variations returns the variations of the embedded server of a protocol, and after them that server itself.
-func Variations(of *peer.Peer) []peer.Variation {
-	itself := peer.Variation{Name: conforming}
-	if of.Variations == nil {
-		return []peer.Variation{itself}
+// Checks returns those that are played: the scripts of a server, and the situations of a client.
+func (f Fixture) Checks() ([]conformance.Check, error) {
+	if f.Client == nil {
+		return f.peer().Scripts()
 	}
-	return append(of.Variations(), itself)
+	h, err := f.Client.Harness(peer.Config{})
+	if err != nil {
+		return nil, err
+	}
+	return h.Checks(), nil
+}
+
+// Faults returns the catalogue, sorted by name.
+func (f Fixture) Faults() []peer.Fault {
+	if f.Client == nil {
+		return f.peer().AllFaults()
+	}
+	return f.Client.Faults()
+}
+
+// Variations returns the catalogue, and after it what is as it is.
+func (f Fixture) Variations() (all []peer.Variation) {
+	itself := peer.Variation{Name: conforming}
+	switch {
+	case f.Client != nil:
+		itself.Name = f.Client.Role + "/" + conforming
+		all = f.Client.Variations()
+	case f.peer().Variations != nil:
+		all = f.peer().Variations()
+	}
+	return append(all, itself)
 }
 
 // Play plays one check on servers of its own with a fault, so that a fault of every
@@ -52,20 +90,19 @@ func (f Fixture) Play(
 func (f Fixture) PlayAll(
 	ctx context.Context, faults []peer.Fault, check conformance.Check, change func(*run.Runner),
 ) (reports.Check, error) {
-	p := &pool{fixture: f, config: peer.Config{Faults: faults}}
-	defer p.close()
-	runner, err := p.runner(check)
+	report, err := f.Report(ctx, faults, []conformance.Check{check}, change)
 	if err != nil {
 		return reports.Check{}, err
 	}
-	if change != nil {
-		change(runner)
-	}
-	report := runner.Run(ctx)
-	if report.Internal != "" {
-		return reports.Check{}, fmt.Errorf("play %s: %s", check.Describe().ID, report.Internal)
-	}
-	return together(report, check.Describe().ID), ctx.Err()
+	return together(report, check.Describe().ID), nil
+}
+
+// Report plays checks on the same servers with faults. A check that cannot share a server has one of its own.
+func (f Fixture) Report(
+	ctx context.Context, faults []peer.Fault, checks []conformance.Check, change func(*run.Runner),
+) (*reports.Report, error) {
+	p := &pool{fixture: f, config: peer.Config{Faults: faults}, fresh: len(checks) > 1}
+	return p.report(ctx, checks, change)
 }
 
 // together returns the result of the one check that was played, with what the law found meanwhile.
@@ -85,12 +122,7 @@ func (f Fixture) Vary(
 	ctx context.Context, variation peer.Variation, checks []conformance.Check,
 ) (*reports.Report, error) {
 	p := &pool{fixture: f, config: peer.Config{Variation: variation}, fresh: true}
-	defer p.close()
-	runner, err := p.runner(checks...)
-	if err != nil {
-		return nil, err
-	}
-	return runner.Run(ctx), nil
+	return p.report(ctx, checks, nil)
 }
 
 // pool starts the servers of one run of a suite: an open one, a protected one if the protocol has passwords, and those
@@ -129,6 +161,61 @@ func (p *pool) close() {
 		s.Close()
 	}
 }
+
+// report plays checks on what the pool starts, and ends that. The change of the runner may be nil.
+func (p *pool) report(
+	ctx context.Context, checks []conformance.Check, change func(*run.Runner),
+) (*reports.Report, error) {
+	defer p.close()
+	var runner *run.Runner
+	var err error
+	if p.fixture.Client != nil {
+		runner, err = p.clientRunner(ctx, checks)
+	} else {
+		runner, err = p.runner(checks...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if change != nil {
+		change(runner)
+	}
+	report := runner.Run(ctx)
+	if report.Internal != "" {
+		return nil, errors.New(report.Internal)
+	}
+	return report, ctx.Err()
+}
+
+// clientRunner returns a runner that puts a client into the situations of these ids.
+func (p *pool) clientRunner(ctx context.Context, checks []conformance.Check) (*run.Runner, error) {
+	if p.fixture.Network != nil {
+		p.config.Network = p.fixture.Network
+	}
+	h, err := p.fixture.Client.Harness(p.config)
+	if err != nil {
+		return nil, err
+	}
+	if p.fixture.Network == nil {
+		h.Patience = startPatience
+	}
+	if _, err := h.Identify(ctx); err != nil {
+		return nil, err
+	}
+	ids := map[string]bool{}
+	for _, s := range checks {
+		ids[s.Describe().ID] = true
+	}
+	return &run.Runner{
+		Protocol: p.fixture.peer().Protocol, Parties: p.fixture.Client.Parties,
+		Servers: []run.Server{{Target: situations.Target{}}},
+		Checks:  slices.DeleteFunc(h.Checks(), func(c conformance.Check) bool { return !ids[c.Describe().ID] }),
+		Virtual: p.fixture.Network != nil,
+	}, nil
+}
+
+// startPatience is how long a client of this process may take to greet.
+const startPatience = 5 * time.Second
 
 // runner returns a runner that plays the checks on an open and a protected server.
 func (p *pool) runner(checks ...conformance.Check) (*run.Runner, error) {

@@ -8,13 +8,11 @@ import (
 	"net"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
@@ -22,6 +20,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/serving"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
@@ -186,7 +185,7 @@ func TestHostilePeers(t *testing.T) {
 			} {
 				synctest.Test(t, func(t *testing.T) {
 					began := time.Now()
-					at, end := serveHostile(t, peer.serve)
+					at, end := serveHostile(peer.serve)
 					code, words := tool.use(t.Context(), at)
 					*tool.code = code
 					took := time.Since(began)
@@ -204,37 +203,25 @@ func TestHostilePeers(t *testing.T) {
 
 // dialTarget is a peer as a target.
 type dialTarget struct {
-	network *memnet.Network
-	stats   *peerStats
-}
-
-func (d dialTarget) Dial(ctx context.Context) (net.Conn, error) {
-	return d.network.DialContext(ctx, "tcp", "peer:7419")
+	memnet.Place
+	stats *peerStats
 }
 
 // serveHostile serves connections until end is called.
-func serveHostile(t *testing.T, serve func(*party)) (at dialTarget, end func()) {
-	t.Helper()
-	at = dialTarget{memnet.New(), new(peerStats)}
-	ln, err := at.network.Listen("peer:7419")
-	require.NoError(t, err)
-	var serving sync.WaitGroup
-	serving.Go(func() {
-		for nc, err := ln.Accept(); err == nil; nc, err = ln.Accept() {
-			serving.Go(func() {
-				defer nc.Close()
-				at.stats.open.Add(1)
-				defer at.stats.open.Add(-1)
-				serve(&party{nc, bufio.NewReader(nc), at.stats.conns.Add(1), at.stats})
-			})
-		}
+func serveHostile(serve func(*party)) (at dialTarget, end func()) {
+	at = dialTarget{memnet.NewPlace(), new(peerStats)}
+	var served serving.Group
+	go served.Serve(at.MustListen(), func(nc net.Conn) {
+		at.stats.open.Add(1)
+		defer at.stats.open.Add(-1)
+		serve(&party{nc, bufio.NewReader(nc), at.stats.conns.Add(1), at.stats})
 	})
-	return at, func() { _ = ln.Close(); serving.Wait() }
+	return at, served.Close
 }
 
 // identified returns the exit code of a peer that is not an FWP server, 0 for one that may be one.
 func identified(ctx context.Context, at dialTarget) (code int, words string) {
-	if _, err := fwpsuite.Identify(ctx, at, 10*time.Second); err != nil {
+	if _, err := fwpsuite.Protocol().Identify(ctx, at, 10*time.Second); err != nil {
 		return reports.ExitUnreachable, err.Error()
 	}
 	return 0, ""

@@ -5,18 +5,17 @@ import (
 	"context"
 	"net"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/serving"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -52,21 +51,6 @@ func write(nc net.Conn, line string) {
 	if line != "" {
 		_, _ = nc.Write([]byte(line + "\r\n")) // the read that follows will fail too
 	}
-}
-
-// listen serves until the listener is closed, and then waits for its connections.
-func (i impostor) listen(ln net.Listener) (wait func()) {
-	var serving sync.WaitGroup
-	serving.Go(func() {
-		for {
-			nc, err := ln.Accept()
-			if err != nil {
-				return
-			}
-			serving.Go(func() { i.serve(nc) })
-		}
-	})
-	return serving.Wait
 }
 
 // TestImpostors plays the suite on servers that are none: whatever they always say,
@@ -130,15 +114,13 @@ func (i impostor) run(t *testing.T, script conformance.Check) (check reports.Che
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
-		begin, network := time.Now(), memnet.New()
-		ln, err := network.Listen("impostor:7419")
-		require.NoError(t, err)
-		wait := i.listen(ln)
-		defer wait()
-		defer ln.Close()
+		begin, place := time.Now(), memnet.NewPlace()
+		var served serving.Group
+		go served.Serve(place.MustListen(), i.serve)
+		defer served.Close()
 		runner := &run.Runner{
 			Protocol: fwpsuite.Protocol(),
-			Checks:   []conformance.Check{script}, Servers: []run.Server{i.offer(network)}, Virtual: true,
+			Checks:   []conformance.Check{script}, Servers: []run.Server{i.offer(place)}, Virtual: true,
 		}
 		report := runner.Run(t.Context())
 		assert.Empty(t, report.Internal)
@@ -149,19 +131,15 @@ func (i impostor) run(t *testing.T, script conformance.Check) (check reports.Che
 }
 
 // offer offers everything, although no operator can do it.
-func (i impostor) offer(network *memnet.Network) run.Server {
+func (i impostor) offer(place memnet.Place) run.Server {
 	offers := []scenarios.Need{scenarios.NeedAlone, scenarios.NeedFlush, scenarios.NeedSignals}
 	if strings.Contains(i.greeting, `"s"`) {
 		offers := append(offers, scenarios.NeedPassword)
-		return run.Server{Target: dialer{network}, Password: "correct horse", Offers: offers}
+		return run.Server{Target: dialer{place}, Password: "correct horse", Offers: offers}
 	}
-	return run.Server{Target: dialer{network}, Offers: append(offers, scenarios.NeedOpen)}
+	return run.Server{Target: dialer{place}, Offers: append(offers, scenarios.NeedOpen)}
 }
 
-type dialer struct{ network *memnet.Network }
+type dialer struct{ memnet.Place }
 
-func (d dialer) Dial(ctx context.Context) (net.Conn, error) {
-	return d.network.DialContext(ctx, "tcp", "impostor:7419")
-}
-
-func (d dialer) Signal(context.Context, string, string) error { return nil }
+func (dialer) Signal(context.Context, string, string) error { return nil }

@@ -45,15 +45,43 @@ func TestWhatIsMissing(t *testing.T) {
 	}
 }
 
+// TestFalseAlarms: what is inconclusive on a conforming server counts, unless the machine was late or the variation
+// leaves the check open, or every check with that reason.
+func TestFalseAlarms(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		verdict reports.Verdict
+		reason  reports.ReasonCode
+		leaves  string
+		fine    bool
+	}{
+		{reports.Pass, "", "", true},
+		{reports.Inconclusive, reports.ReasonLag, "", true},
+		{reports.Inconclusive, reports.ReasonRefused, "", false},
+		{reports.Inconclusive, reports.ReasonRefused, "x/y", true},
+		{reports.Inconclusive, reports.ReasonRefused, "refused", true},
+		{reports.Inconclusive, reports.ReasonSetUp, "refused", false},
+		{reports.Fail, "", "x/y", false},
+	} {
+		got := falseAlarms(peer.Variation{Leaves: []string{c.leaves}}, reports.Check{
+			ID: "x/y", Verdict: c.verdict, Clauses: []reports.ClauseVerdict{{ID: "Z", Verdict: c.verdict, Reason: c.reason}},
+		})
+		assert.Equal(t, c.fine, len(got) == 0, "%+v", c)
+	}
+}
+
 // TestThin: a sample has every nth fault and variation, and the conforming server, which is the last one.
 func TestThin(t *testing.T) {
 	t.Parallel()
-	all := Proof{Faults: peer.Default().AllFaults(), Variations: Variations(peer.Default())}
-	p := all
-	p.Thin(5)
-	assert.Equal(t, 5, p.OneOf)
-	assert.Len(t, p.Faults, (len(all.Faults)+4)/5)
-	assert.Equal(t, all.Faults[5].Name, p.Faults[1].Name)
-	assert.Len(t, p.Variations, (len(all.Variations)+3)/5+1)
-	assert.Equal(t, conforming, p.Variations[len(p.Variations)-1].Name)
+	for _, f := range Fixtures(peer.Default()) {
+		all := Part{Faults: f.Faults(), Variations: f.Variations()}
+		p := Proof{Parts: []Part{all}}
+		p.Thin(5)
+		part := p.Parts[0]
+		assert.Equal(t, 5, p.OneOf)
+		assert.Len(t, part.Faults, (len(all.Faults)+4)/5)
+		assert.Equal(t, all.Faults[5].Name, part.Faults[1].Name)
+		assert.Len(t, part.Variations, (len(all.Variations)+3)/5+1)
+		assert.Equal(t, all.Variations[len(all.Variations)-1].Name, part.Variations[len(part.Variations)-1].Name)
+	}
 }

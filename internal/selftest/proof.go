@@ -1,7 +1,6 @@
 package selftest
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,16 +11,12 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/reports"
 )
 
-// Proof plays checks on servers with faults, which they have to find, and on conforming
-// servers. Checks must be set.
+// Proof plays checks on servers and clients with faults, which they have to find, and on conforming ones.
 type Proof struct {
-	Fixture    Fixture
-	Checks     []conformance.Check
-	Skipped    []conformance.Check // of the suite, and not played
-	Faults     []peer.Fault
-	Variations []peer.Variation
+	Parts []Part
 
 	// Sample has a fault be played until a check finds it, and each variation, but not the conforming server, with a
 	// sixteenth of the checks, and none of the slow ones. Variations that follow each other have others.
@@ -52,20 +47,38 @@ func newOutcome(p *conformance.Protocol) *Outcome {
 	return out
 }
 
-// Thin leaves every nth fault and variation, and the conforming server.
+// Thin leaves every nth fault and variation, and what conforms.
 func (p *Proof) Thin(n int) {
-	p.OneOf, p.Faults = n, every(n, p.Faults, 0)
-	last := len(p.Variations) - 1
-	p.Variations = append(every(n, p.Variations[:last], 0), p.Variations[last])
+	p.OneOf = n
+	for i := range p.Parts {
+		part := &p.Parts[i]
+		last := len(part.Variations) - 1
+		part.Faults = every(n, part.Faults, 0)
+		part.Variations = append(every(n, part.Variations[:last], 0), part.Variations[last])
+	}
+}
+
+// Counts returns how many faults, variations and skipped checks there are, the latter of parts with a fault.
+func (p *Proof) Counts() (faults, variations, skipped int) {
+	for _, part := range p.Parts {
+		faults += len(part.Faults)
+		variations += len(part.Variations)
+		if len(part.Faults) > 0 {
+			skipped += len(part.Skipped)
+		}
+	}
+	return faults, variations, skipped
 }
 
 // Run blocks until everything was played, or ctx is done: then it ends early.
 func (p *Proof) Run(ctx context.Context) *Outcome {
-	r := &proofRun{proof: p, out: newOutcome(p.Fixture.peer().Protocol), total: p.Size()}
-	for _, f := range p.Faults {
-		for _, s := range p.Skipped {
-			if names(f, s) {
-				r.out.Matrix.Leave(f, s)
+	r := &proofRun{proof: p, out: newOutcome(p.Parts[0].Fixture.peer().Protocol), total: p.Size()}
+	for _, part := range p.Parts {
+		for _, f := range part.Faults {
+			for _, s := range part.Skipped {
+				if names(f, s) || !part.apart() {
+					r.out.Matrix.Leave(f, s)
+				}
 			}
 		}
 	}
@@ -81,37 +94,30 @@ func (p *Proof) Run(ctx context.Context) *Outcome {
 
 // tasks returns the plays of the proof.
 func (r *proofRun) tasks(ctx context.Context) (faults, variations []task) {
-	for i, v := range r.proof.Variations {
-		checks := r.proof.Checks
-		if r.proof.Sample && v.Name != conforming {
-			checks = every(16, withoutSlow(checks), i)
-		}
-		variations = append(variations, task{v.Name, func() error { return r.vary(ctx, v, checks) }})
-	}
-	for _, f := range r.proof.Faults {
-		if r.proof.Sample {
-			faults = append(faults, task{f.Name, func() error { return r.find(ctx, f) }})
-			continue
-		}
-		for _, s := range r.proof.deciding(f) {
-			faults = append(faults, r.playing(ctx, f, s))
+	for i := range r.proof.Parts {
+		part := &r.proof.Parts[i]
+		variations = append(variations, r.varying(ctx, part)...)
+		for _, f := range part.Faults {
+			if r.proof.Sample && part.apart() {
+				faults = append(faults, task{f.Name, func() error { return r.find(ctx, part, f) }})
+				continue
+			}
+			faults = append(faults, r.playing(ctx, part, f, r.proof.Sample)...)
 		}
 	}
 	return faults, variations
 }
 
-// deciding returns the checks that decide one of the clauses of a fault: first those that decide the one that it breaks
-// whenever a check looks at it, and of these the ones that wait least.
-func (p *Proof) deciding(fault peer.Fault) []conformance.Check {
-	rank := func(c conformance.Check) time.Duration {
-		if !slices.Contains(clauses(c), fault.Clauses[0]) {
-			return time.Hour
+// varying returns the plays on what conforms. Those of a client mostly wait: a sample has them all.
+func (r *proofRun) varying(ctx context.Context, part *Part) (tasks []task) {
+	for i, v := range part.Variations {
+		checks := part.Checks
+		if r.proof.Sample && v.Name != conforming && part.Fixture.Client == nil {
+			checks = every(16, withoutSlow(checks), i)
 		}
-		return c.Describe().Wait
+		tasks = append(tasks, task{v.Name, func() error { return r.vary(ctx, part, v, checks) }})
 	}
-	all := slices.DeleteFunc(slices.Clone(p.Checks), func(c conformance.Check) bool { return !names(fault, c) })
-	slices.SortStableFunc(all, func(a, b conformance.Check) int { return cmp.Compare(rank(a), rank(b)) })
-	return all
+	return tasks
 }
 
 // every returns every nth of a list; for the next i they are others.
@@ -189,15 +195,57 @@ func (r *proofRun) end(ctx context.Context, t task, err error) {
 	}
 }
 
-// playing returns play as a task.
-func (r *proofRun) playing(ctx context.Context, fault peer.Fault, check conformance.Check) task {
-	name := fault.Name + ": " + check.Describe().ID
-	return task{name, func() error { return r.play(ctx, fault, check) }}
+// sampleTime is how long a sample plays on one fault at most, or on a client with a variation: some of them wait for
+// minutes.
+const sampleTime = 25 * time.Second
+
+// timedOut reports whether an error is that of such a bound, and not of the interruption of the proof.
+func timedOut(ctx context.Context, err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
 }
 
-// play plays a check on servers with a fault.
-func (r *proofRun) play(ctx context.Context, fault peer.Fault, check conformance.Check) error {
-	result, err := r.proof.Fixture.Play(ctx, fault, check, func(runner *run.Runner) {
+// playing returns the plays of the checks that decide a clause of a fault, or of all checks where they share servers.
+// The latter may end with the first finding.
+func (r *proofRun) playing(ctx context.Context, part *Part, fault peer.Fault, first bool) (tasks []task) {
+	if !part.apart() {
+		return []task{{fault.Name, func() error { return r.playAll(ctx, part, fault, first) }}}
+	}
+	for _, check := range part.deciding(fault) {
+		name := fault.Name + ": " + check.Describe().ID
+		tasks = append(tasks, task{name, func() error { return r.play(ctx, part, fault, check) }})
+	}
+	return tasks
+}
+
+// playAll plays all checks on servers, or a client, with a fault: rules, and the law, may find it in any.
+func (r *proofRun) playAll(ctx context.Context, part *Part, fault peer.Fault, first bool) error {
+	limited, cancel := ctx, func() {}
+	if first {
+		limited, cancel = context.WithTimeout(ctx, sampleTime)
+	}
+	defer cancel()
+	report, err := part.Fixture.Report(limited, []peer.Fault{fault}, part.Checks, func(runner *run.Runner) {
+		runner.Timeout, runner.Patience, runner.FailFast = r.proof.Timeout, r.proof.Patience, first
+	})
+	switch {
+	case timedOut(ctx, err):
+		r.out.Matrix.Leave(fault, part.Checks[0])
+		if report == nil {
+			return nil
+		}
+	case err != nil:
+		return err
+	}
+	r.out.Matrix.AddReport(fault, part.Checks, report)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.out.Plays += len(part.Checks)
+	return nil
+}
+
+// play plays a check on servers, or a client, with a fault.
+func (r *proofRun) play(ctx context.Context, part *Part, fault peer.Fault, check conformance.Check) error {
+	result, err := part.Fixture.Play(ctx, fault, check, func(runner *run.Runner) {
 		runner.Timeout, runner.Patience = r.proof.Timeout, r.proof.Patience
 	})
 	if err != nil {
@@ -212,8 +260,8 @@ func (r *proofRun) play(ctx context.Context, fault peer.Fault, check conformance
 
 // find plays checks on servers with a fault until one finds it: those that decide its first clause, if there are any,
 // a few side by side, because they mostly wait.
-func (r *proofRun) find(ctx context.Context, fault peer.Fault) error {
-	all, decides := r.proof.deciding(fault), func(c conformance.Check) bool {
+func (r *proofRun) find(ctx context.Context, part *Part, fault peer.Fault) error {
+	all, decides := part.deciding(fault), func(c conformance.Check) bool {
 		return slices.Contains(clauses(c), fault.Clauses[0])
 	}
 	if len(all) > 0 && decides(all[0]) {
@@ -223,7 +271,7 @@ func (r *proofRun) find(ctx context.Context, fault peer.Fault) error {
 		errs, some := make([]error, min(width, len(all))), sync.WaitGroup{}
 		for i := range errs {
 			check := all[i]
-			some.Go(func() { errs[i] = r.play(ctx, fault, check) })
+			some.Go(func() { errs[i] = r.play(ctx, part, fault, check) })
 		}
 		some.Wait()
 		if err := errors.Join(errs...); err != nil {
@@ -237,23 +285,36 @@ func (r *proofRun) find(ctx context.Context, fault peer.Fault) error {
 // sideBySide is how many checks look for a fault at once that the first one has not found.
 const sideBySide = 8
 
-// vary plays checks on conforming servers.
-func (r *proofRun) vary(ctx context.Context, variation peer.Variation, checks []conformance.Check) error {
-	report, err := r.proof.Fixture.Vary(ctx, variation, checks)
+// broken leaves the checks of a report that found something: it ended before the others did.
+func broken(report *reports.Report) {
+	report.Checks = slices.DeleteFunc(report.Checks, func(c reports.Check) bool { return !c.Verdict.Breach() })
+	for i := range report.Checks {
+		c := &report.Checks[i]
+		c.Clauses = slices.DeleteFunc(c.Clauses, func(cv reports.ClauseVerdict) bool { return !cv.Verdict.Breach() })
+	}
+}
+
+// vary plays checks on conforming servers, or a conforming client.
+func (r *proofRun) vary(
+	ctx context.Context, part *Part, variation peer.Variation, checks []conformance.Check,
+) error {
+	limited, cancel := ctx, func() {}
+	if r.proof.Sample && part.Fixture.Client != nil {
+		limited, cancel = context.WithTimeout(ctx, sampleTime)
+	}
+	defer cancel()
+	report, err := part.Fixture.Vary(limited, variation, checks)
 	switch {
+	case timedOut(ctx, err) && report != nil:
+		broken(report)
+	case timedOut(ctx, err):
+		report = &reports.Report{}
 	case err != nil:
 		return err
-	case report.Internal != "":
-		return fmt.Errorf("play the suite: %s", report.Internal)
 	case report.Interrupted:
 		return ctx.Err()
 	}
-	wrong := map[string][]string{}
-	for _, check := range report.Checks {
-		if found := falseAlarms(variation, check); len(found) > 0 {
-			wrong[check.ID] = found
-		}
-	}
+	wrong := part.Fixture.falseAlarms(variation, report)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.out.Varied++
@@ -269,31 +330,42 @@ func (r *proofRun) vary(ctx context.Context, variation peer.Variation, checks []
 // been too busy. The second result counts.
 func (r *proofRun) again(ctx context.Context) {
 	var tasks []task
-	for _, row := range r.out.Matrix.Rows() {
-		if row.Missing() == "" && len(row.Unexpected) == 0 {
+	for i := range r.proof.Parts {
+		tasks = append(tasks, r.againOf(ctx, &r.proof.Parts[i])...)
+	}
+	r.total += len(tasks)
+	r.all(ctx, tasks, r.proof.Parallel/16)
+}
+
+// againOf returns the plays of a part.
+func (r *proofRun) againOf(ctx context.Context, part *Part) (tasks []task) {
+	for _, fault := range part.Faults {
+		row := r.out.Matrix.rows[fault.Name]
+		if row == nil || row.Missing() == "" && len(row.Unexpected) == 0 {
 			continue
 		}
 		r.out.Again++
 		r.out.Matrix.forget(row)
-		for _, s := range r.proof.deciding(row.Fault) {
-			r.out.Plays--
-			tasks = append(tasks, r.playing(ctx, row.Fault, s))
+		again := r.playing(ctx, part, fault, false)
+		r.out.Plays -= len(again)
+		if !part.apart() {
+			r.out.Plays -= len(part.Checks) - 1
 		}
+		tasks = append(tasks, again...)
 	}
-	for _, v := range r.proof.Variations {
+	for _, v := range part.Variations {
 		wrong := r.out.FalseAlarms[v.Name]
 		if len(wrong) == 0 {
 			continue
 		}
 		r.out.Again++
 		r.out.Varied--
-		checks := slices.DeleteFunc(slices.Clone(r.proof.Checks), func(c conformance.Check) bool {
+		checks := slices.DeleteFunc(slices.Clone(part.Checks), func(c conformance.Check) bool {
 			return wrong[c.Describe().ID] == nil
 		})
-		tasks = append(tasks, task{v.Name, func() error { return r.vary(ctx, v, checks) }})
+		tasks = append(tasks, task{v.Name, func() error { return r.vary(ctx, part, v, checks) }})
 	}
-	r.total += len(tasks)
-	r.all(ctx, tasks, r.proof.Parallel/16)
+	return tasks
 }
 
 // note keeps an error, unless the interruption is its cause.

@@ -19,7 +19,7 @@ import (
 // fault breaks the rule.
 var shown = map[string]map[string]string{
 	"fwp": {
-		"block": "fetch-never-blocks fetch/two-wait-at-one-queue", "closed": "end-error end/reply",
+		"block": "fetch-never-blocks fetch/waits-with-several-queues", "closed": "end-error end/reply",
 		"delivered": "ack-redelivered ack/is-final", "field": "woken-drops-custom fetch/woken-is-the-job",
 		"foreign": "fetch-simple fetch/job", "greeting": "hi-version-3 examples/consumer-open",
 		"late":    "fetch-slow-seldom jobs/enqueued-at-once-each",
@@ -30,15 +30,16 @@ var shown = map[string]map[string]string{
 		"reply":   "flush-arguments flush/no-argument", "salt": "auth-salts-few auth/replay-over-many",
 		"stalled": "fetch-stalls-all fetch/one-of-those-that-wait",
 		"state":   "beat-state-word beat/told-to-terminate", "swapped": "reply-swapped resp/own-replies",
+		"text":    "reply-error-cut framing/unicode",
 		"unknown": "job-id-lower-case names/job-ids",
 	},
 	"workq": {
-		"closed": "line-refused-closes add/too-few-arguments", "delivered": "lease-from-add lease/time-of-its-own",
+		"closed": "line-refused-closes inspect/job", "delivered": "lease-from-add lease/time-of-its-own",
 		"early": "lease-no-wait lease/timeout", "field": "lease-ttr-seconds examples/run",
-		"foreign": "run-other-id run/completed", "late": "lease-timeout-late lease/timeout",
+		"foreign": "run-other-id run/ended", "late": "lease-timeout-late lease/timeout",
 		"listed": "inspect-limit-ignored inspect/jobs", "malformed": "refused-size add/size-too-small",
-		"missing": "lease-first-name lease/many-names", "order": "add-priority-ignored add/priority",
-		"overdue": "schedule-late schedule/due", "reply": "delete-keeps delete/leased",
+		"missing": "lease-first-name lease/several-names", "order": "add-priority-ignored add/priority",
+		"overdue": "schedule-late schedule/due", "reply": "delete-keeps delete/removes",
 		"result": "complete-result-cut examples/result", "shown": "inspect-queues-limit examples/inspect-queues",
 		"unknown": "lease-other-id examples/run",
 	},
@@ -54,7 +55,7 @@ var shown = map[string]map[string]string{
 		"reply-unasked":    "reply-not-requested reply/not-requested",
 		"request-again":    "request-twice request/one-of-two-workers",
 		"request-content":  "request-queue-changed request/delivered",
-		"request-queue":    "request-any-worker request/other-queue",
+		"request-queue":    "request-any-worker request/queues-that-are-alike",
 		"schedule-content": "schedule-message-changed schedule/passed-on",
 		"timestamp":        "heartbeat-milliseconds reply/after-12-seconds",
 		"version":          "frame-version-any frames/another-version",

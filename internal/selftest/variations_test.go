@@ -27,7 +27,7 @@ const crowded = "connections consumer json line pace queue refuses"
 func TestVariations(t *testing.T) {
 	t.Parallel()
 	all, few := suite(t), few(t)
-	for i, v := range Variations(peer.Default()) {
+	for i, v := range (Fixture{}).Variations() {
 		scripts := every(3, few, i)
 		if !slow.Enabled() {
 			scripts = every(320, few, i)

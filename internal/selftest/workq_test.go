@@ -6,7 +6,6 @@ import (
 	"net"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/workqsuite"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/serving"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -44,7 +44,7 @@ func TestWorkqVariations(t *testing.T) {
 	t.Parallel()
 	of, err := peer.Named("workq")
 	require.NoError(t, err)
-	for i, v := range Variations(of) {
+	for i, v := range (Fixture{Peer: of}).Variations() {
 		checks := workqChecks(t, i)
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
@@ -114,23 +114,16 @@ func againstWorkq(t *testing.T, serve func(net.Conn), checks []conformance.Check
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
-		begin, network := time.Now(), memnet.New()
-		ln, err := network.Listen("impostor:7419")
-		require.NoError(t, err)
-		var serving sync.WaitGroup
-		serving.Go(func() {
-			for nc, err := ln.Accept(); err == nil; nc, err = ln.Accept() {
-				serving.Go(func() { serve(nc) })
-			}
-		})
+		begin, place := time.Now(), memnet.NewPlace()
+		var served serving.Group
+		go served.Serve(place.MustListen(), serve)
 		report = (&run.Runner{
 			Protocol: workqsuite.Protocol(), Checks: checks, Virtual: true,
 			Servers: []run.Server{{
-				Target: dialer{network}, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone},
+				Target: dialer{place}, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone},
 			}},
 		}).Run(t.Context())
-		ln.Close()
-		serving.Wait()
+		served.Close()
 		assert.Empty(t, report.Internal)
 		assert.Less(t, time.Since(begin), time.Hour, "the suite hung")
 	})

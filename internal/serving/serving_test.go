@@ -8,7 +8,6 @@ import (
 	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/serving"
@@ -19,9 +18,8 @@ func TestCloseEndsAll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var g serving.Group
-		network, served := memnet.New(), 0
-		l, err := network.Listen("server:1")
-		require.NoError(t, err)
+		place, served := memnet.NewPlace(), 0
+		l := place.MustListen()
 		ended := make(chan error, 1)
 		go func() {
 			ended <- g.Serve(l, func(conn net.Conn) {
@@ -29,15 +27,14 @@ func TestCloseEndsAll(t *testing.T) {
 				served++
 			})
 		}()
-		conn, err := network.DialContext(t.Context(), "tcp", "server:1")
-		require.NoError(t, err)
+		conn := place.MustDial()
 		synctest.Wait()
 		g.Close()
 		assert.Equal(t, 1, served)
 		assert.NoError(t, <-ended)
-		_, err = conn.Read(make([]byte, 1))
+		_, err := conn.Read(make([]byte, 1))
 		assert.ErrorIs(t, err, io.EOF)
-		_, err = network.DialContext(t.Context(), "tcp", "server:1")
+		_, err = place.Dial(t.Context())
 		assert.Error(t, err)
 	})
 }
@@ -47,14 +44,12 @@ func TestAServedConnectionIsClosed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var g serving.Group
-		network := memnet.New()
-		l, err := network.Listen("server:1")
-		require.NoError(t, err)
+		place := memnet.NewPlace()
+		l := place.MustListen()
 		go func() { _ = g.Serve(l, func(net.Conn) {}) }()
 		defer g.Close()
-		conn, err := network.DialContext(t.Context(), "tcp", "server:1")
-		require.NoError(t, err)
-		_, err = conn.Read(make([]byte, 1))
+		conn := place.MustDial()
+		_, err := conn.Read(make([]byte, 1))
 		assert.ErrorIs(t, err, io.EOF)
 	})
 }

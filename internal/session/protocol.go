@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 )
 
@@ -34,12 +35,19 @@ type Message struct {
 	Text  []byte   // its text, or its only block
 	Parts [][]byte // its blocks or frames, where there can be several
 
+	Arriving time.Duration // from its first byte to its last, where that is known
+
 	Hidden bool // it is no part of the conversation: only an Observer gets it
 
-	// Lapse is a breach of the grammar that leaves no doubt what the message is and where it ends; nil if there is none.
-	// Only a Reader that reads on has such messages, see [Config.ReadOn].
+	// Lapse is a breach of the grammar that leaves no doubt what the message is and where it ends, or an answer of a kind
+	// that its command does not have and whose meaning is certain: the message is then what it means, and the rule begins
+	// with [ForeignReply]. It is nil if there is none. Only a Reader that reads on has such messages, see [Config.ReadOn].
 	Lapse *SyntaxError
 }
+
+// ForeignReply begins the Rule of a Lapse in which an answer is of another kind than those of its command: the verb of
+// the command follows.
+const ForeignReply = "foreign-reply:"
 
 // size is the number of bytes that the message keeps in memory.
 func (m Message) size() int {
@@ -189,6 +197,16 @@ func (r Received) String() string {
 		return ""
 	}
 	return r.text(r.Message)
+}
+
+// Means returns the message that an answer of the wrong kind certainly means, as a transcript has it; else "".
+func (r Received) Means() string {
+	if !r.Whole() || r.text == nil || r.Message.Lapse == nil || !strings.HasPrefix(r.Message.Lapse.Rule, ForeignReply) {
+		return ""
+	}
+	m := r.Message
+	m.Lapse = nil
+	return r.text(m)
 }
 
 // Ending is how a connection ends.

@@ -18,6 +18,7 @@ func (c *Conn) readAll(reader Reader, from *stamped) {
 	for {
 		m, err := reader.Read()
 		r := Received{At: time.Now(), Message: m, Trailing: reader.Buffered()}
+		r.Message.Arriving = from.arriving(r.At, r.Trailing > 0)
 		if err != nil {
 			if errors.Is(err, net.ErrClosed) {
 				return
@@ -65,6 +66,19 @@ type stamped struct {
 	io.Reader
 	allowance *allowance
 	last      time.Time
+	begun     time.Time // when the first bytes of the message were read that is not complete; zero if none were
+}
+
+// arriving returns how long the bytes of a message took to arrive that is complete now, with more behind it or not.
+func (s *stamped) arriving(now time.Time, more bool) time.Duration {
+	begun := s.begun
+	if s.begun = s.last; !more {
+		s.begun = time.Time{}
+	}
+	if begun.IsZero() {
+		return 0
+	}
+	return now.Sub(begun)
 }
 
 func (s *stamped) Read(p []byte) (int, error) {
@@ -73,7 +87,9 @@ func (s *stamped) Read(p []byte) (int, error) {
 	}
 	n, err := s.Reader.Read(p)
 	if n > 0 {
-		s.last = time.Now()
+		if s.last = time.Now(); s.begun.IsZero() {
+			s.begun = s.last
+		}
 		s.allowance.unfinished += n
 	}
 	return n, err

@@ -155,13 +155,10 @@ func inBubble(t *testing.T, config session.Config, test func(t *testing.T, c *se
 
 func pair(t *testing.T) (ours, peer net.Conn) {
 	t.Helper()
-	const addr = "toy.test:1"
-	nw := memnet.New()
-	l, err := nw.Listen(addr)
-	require.NoError(t, err)
-	ours, err = nw.DialContext(t.Context(), "tcp", addr)
-	require.NoError(t, err)
-	peer, err = l.Accept()
+	place := memnet.NewPlace()
+	l := place.MustListen()
+	ours = place.MustDial()
+	peer, err := l.Accept()
 	require.NoError(t, err)
 	require.NoError(t, l.Close())
 	t.Cleanup(func() { _ = peer.Close() })

@@ -3,8 +3,6 @@ package stress_test
 import (
 	"context"
 	"net"
-	"strconv"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -22,30 +20,26 @@ import (
 
 // fixture is a place in virtual time where servers with one behaviour are started.
 type fixture struct {
-	network *memnet.Network
-	config  func() fakes.Config
-	count   atomic.Int64
+	config func() fakes.Config
 }
 
 // server is an embedded server as a target.
 type server struct {
 	*fakes.Server
-	network *memnet.Network
+	at memnet.Place
 }
 
-func (s server) Dial(ctx context.Context) (net.Conn, error) {
-	return s.network.DialContext(ctx, "tcp", s.Addr())
-}
+func (s server) Dial(ctx context.Context) (net.Conn, error) { return s.at.Dial(ctx) }
 
 // Restart is an orderly restart.
 func (s server) Restart(context.Context) error { return s.Server.Restart() }
 
 func (f *fixture) start() (play.Target, func(), error) {
 	c := f.config()
-	addr := "fwp" + strconv.FormatInt(f.count.Add(1), 10) + ":7419"
-	c.Listen = func() (net.Listener, error) { return f.network.Listen(addr) }
+	at := memnet.NewPlace()
+	c.Listen = at.Listen
 	s := fakes.NewServer(c)
-	return server{s, f.network}, s.Close, nil
+	return server{s, at}, s.Close, nil
 }
 
 // behaving is a server with a fault or a variation, either of which may be "".
@@ -66,7 +60,7 @@ func behaving(fault, variation string) func() fakes.Config {
 func in(t *testing.T, config func() fakes.Config, run func(t *testing.T, e explore.Explorer, f *fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		f := &fixture{network: memnet.New(), config: config}
+		f := &fixture{config: config}
 		target, end, err := f.start()
 		require.NoError(t, err)
 		defer end()

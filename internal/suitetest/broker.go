@@ -9,35 +9,34 @@ import (
 	"github.com/fwpsuite/fwp/internal/memnet"
 )
 
-// The ports of a Broker.
-const (
-	front = "127.0.0.1:47291"
-	back  = "127.0.0.1:47290"
-)
-
-// Broker is a broker of eMQP on a network in memory, which Restart starts, and starts again. With Single one socket is
-// for clients and workers. It is safe for concurrent use.
+// Broker is a broker of eMQP in memory, which Restart starts, and starts again. With one socket that is for clients and
+// workers. It is safe for concurrent use.
 type Broker struct {
-	Network *memnet.Network
-	Config  func() fakeemqp.Config // called at each start; nil: a conforming one
-	Single  bool
+	memnet.Place                        // of clients
+	Config       func() fakeemqp.Config // called at each start; nil: a conforming one
+	back         *memnet.Place          // of workers; nil: that of clients
 
 	mu     sync.Mutex
 	broker *fakeemqp.Broker
 	starts int // how often it was started
 }
 
-// Dial connects to it as a client.
-func (b *Broker) Dial(ctx context.Context) (net.Conn, error) {
-	return b.Network.DialContext(ctx, "tcp", front)
+// NewBroker returns a broker that is not started yet.
+func NewBroker(config func() fakeemqp.Config, single bool) *Broker {
+	b := &Broker{Place: memnet.NewPlace(), Config: config}
+	if !single {
+		back := memnet.NewPlace()
+		b.back = &back
+	}
+	return b
 }
 
 // DialBackend connects to it as a worker.
 func (b *Broker) DialBackend(ctx context.Context) (net.Conn, error) {
-	if b.Single {
+	if b.back == nil {
 		return b.Dial(ctx)
 	}
-	return b.Network.DialContext(ctx, "tcp", back)
+	return b.back.Dial(ctx)
 }
 
 // Restart starts it; if it runs, it is closed before.
@@ -47,13 +46,13 @@ func (b *Broker) Restart(context.Context) error {
 	if b.broker != nil {
 		b.broker.Close()
 	}
-	f, err := b.Network.Listen(front)
+	f, err := b.Listen()
 	if err != nil {
 		return err
 	}
 	var workers net.Listener
-	if !b.Single {
-		if workers, err = b.Network.Listen(back); err != nil {
+	if b.back != nil {
+		if workers, err = b.back.Listen(); err != nil {
 			return err
 		}
 	}

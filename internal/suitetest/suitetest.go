@@ -5,7 +5,6 @@ package suitetest
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -14,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/internal/input"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -83,22 +81,6 @@ func Document(t *testing.T, of *conformance.Protocol, introduction string) strin
 		}, " | "))
 	}
 	return b.String()
-}
-
-const longest = 1 << 20 // of a document
-
-// Golden fails the test if a file has another text, whose ends of lines do not matter, and says how it is written; or
-// it writes the file.
-func Golden(t *testing.T, path, text string, update bool, how string) {
-	t.Helper()
-	if update {
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o644)) //nolint:gosec // everybody may read it
-	}
-	old, err := input.Read(path, longest)
-	require.NoError(t, err)
-	if strings.ReplaceAll(string(old), "\r\n", "\n") != text { // the texts themselves would fill pages
-		t.Errorf("%s is stale: %s", path, how)
-	}
 }
 
 // Passes fails the test unless each check of a report passes, and each clause that is played. Some clauses may be left

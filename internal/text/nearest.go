@@ -1,5 +1,3 @@
-// Package text holds what several rooms do with words for people: the word that was
-// probably meant by an unknown one, plurals, and lines that are not too long.
 package text
 
 import (

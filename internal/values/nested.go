@@ -8,6 +8,9 @@ import (
 	"strings"
 )
 
+// empties are values that a peer may take for nothing, and leave out where nothing else is.
+var empties = []string{"[]", "{}", `""`, "null", "0", "false", "[[]]", "[{}]", `{"a":{}}`}
+
 // together is how many values of another type are the elements of one array.
 const together = 8
 
@@ -23,7 +26,10 @@ func Arrays(most, deepest int) []Bucket {
 	all = append(all, sized("bytes in an element", most*16, func(r *rand.Rand, n int) string {
 		return `["` + letters(r, n) + `"]`
 	})...)
-	for _, inner := range [][]Bucket{Numbers(), Texts(), Objects(64, 32)} {
+	for _, only := range empties {
+		all = append(all, fixed("only "+only, "["+only+"]"))
+	}
+	for _, inner := range [][]Bucket{Numbers(), Texts(), Instants(), Objects(64, 32)} {
 		for several := range slices.Chunk(inner, together) {
 			all = append(all, Bucket{"elements from " + several[0].Name, func(r *rand.Rand) string {
 				return list(len(several), func(i int) string { return several[i].Make(r) })
@@ -65,6 +71,9 @@ func Objects(most, deepest int) []Bucket {
 	})...)
 	for _, b := range Texts() {
 		all = append(all, Bucket{"name " + b.Name, func(r *rand.Rand) string { return "{" + b.Make(r) + `:"value"}` }})
+	}
+	for _, only := range empties {
+		all = append(all, fixed("a member, "+only, `{"a":`+only+`}`))
 	}
 	for _, b := range Lengths(1024) {
 		all = append(all, Bucket{"name of " + b.Name, func(r *rand.Rand) string { return "{" + b.Make(r) + `:0}` }})

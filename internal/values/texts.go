@@ -60,7 +60,8 @@ var syntaxes = []text{
 	{"SQL", `'; DROP TABLE x; --`},
 	{"shell", "$(x) `x` ~ ; |"}, {"format", "%s %d %% %20"}, {"template", "{{x}} #{x} ${x}"},
 	{"percent-encoded", "a%20b%2Fc"},
-	{"plus", "a+b c"}, {"base64", "aGVsbG8="}, {"path", "../a/./b//c"}, {"Windows path", `C:\\a\\b`},
+	{"plus", "a+b c"}, {"base64", "aGVsbG8="}, {"base64 with two signs", "aGVsbA=="},
+	{"UUID in capitals", "0F8FAD5B-D9CB-469F-A165-70867728950E"}, {"path", "../a/./b//c"}, {"Windows path", `C:\\a\\b`},
 	{"URL", "tcp://:p@h:1/?q=1#f"},
 	{"colon", "a:b::c"}, {"commas", "a,b,,c"}, {"dots", "a.b..c"}, {"pipe", "a|b"}, {"equals", "a=b&c=d"},
 	{"wildcards", "a*b?[c]"},
@@ -98,6 +99,18 @@ func Lengths(most int) []Bucket {
 		}
 		return `"` + text + `"`
 	})...)
+}
+
+// Plain returns buckets of texts as they are without quotes and escapes.
+func Plain(texts []Bucket) []Bucket {
+	all := make([]Bucket, len(texts))
+	for i, b := range texts {
+		all[i] = Bucket{b.Name, func(r *rand.Rand) (text string) {
+			_ = json.Unmarshal([]byte(b.Make(r)), &text) // it is one
+			return text
+		}}
+	}
+	return all
 }
 
 // Quote returns a text as JSON, in which only that is escaped which must be.

@@ -23,8 +23,8 @@ type Plan struct {
 	Limit int64
 	// Seed determines a Poisson plan. An even plan does not use it.
 	Seed uint64
-	// Instants, unless they are nil, are the arrivals themselves, as they were recorded: ascending from 0. Then the plan has
-	// no stages, and the other fields but Limit mean nothing.
+	// Instants, unless they are nil, are the arrivals themselves, as they were recorded: ascending from 0. Then the plan
+	// has no stages, and the other fields but Limit mean nothing.
 	Instants []time.Duration
 
 	ready    sync.Once
@@ -67,8 +67,8 @@ func (p *Plan) Before(t time.Duration) int64 {
 	}))
 }
 
-// Span returns the length of all stages. That of recorded arrivals ends after the last one by the mean time between two,
-// as that of an even plan does, and is a second or more.
+// Span returns the length of all stages. That of recorded arrivals ends after the last one by the mean time between
+// two, as that of an even plan does, and is a second or more.
 func (p *Plan) Span() time.Duration {
 	p.prepare()
 	return p.span

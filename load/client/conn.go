@@ -19,6 +19,7 @@ type conn struct {
 	role     role
 	workerID string           // the worker's id; empty for a client that only pushes
 	speaker  protocol.Speaker // of the present connection
+	tap      Tap              // the same; nil if nothing gets its bytes
 
 	phase    phase
 	failures uint8 // since the last command that was replied to
@@ -100,6 +101,7 @@ func (c *conn) hears() bool {
 // Step implements engine.Session.
 func (c *conn) Step(now time.Duration, ev engine.Event, out []byte) ([]byte, engine.Next) {
 	c.called = false
+	before := len(out)
 	switch ev.Kind {
 	case engine.Opened:
 		c.connected(now)
@@ -113,6 +115,9 @@ func (c *conn) Step(now time.Duration, ev engine.Event, out []byte) ([]byte, eng
 		c.look(now)
 	}
 	out = c.send(now, out)
+	if c.tap != nil && len(out) > before {
+		c.tap.Sent(out[before:], time.Now())
+	}
 	next := c.rest()
 	if c.quit.decided {
 		next = c.disconnect(now, next)
@@ -136,6 +141,9 @@ func (c *conn) connected(now time.Duration) {
 	})
 	c.phase, c.opened = greeted, now
 	c.speaker = c.shard.speaker(c.workerID)
+	if c.shard.tap != nil {
+		c.tap = c.shard.tap(c.workerID)
+	}
 	if d, is := c.role.(*duty); is && d.duties&fetching != 0 {
 		if s, subscribes := c.speaker.(protocol.Subscriber); subscribes {
 			s.Subscribe(&d.worker.asks.queues)
@@ -207,7 +215,7 @@ func (c *conn) send(now time.Duration, out []byte) []byte {
 		return c.role.next(now, out)
 	case busy:
 		if d, is := c.role.(*duty); is && c.shard.settled && d.doing == fetching {
-			return d.endFetch(now, out)
+			d.endFetch(now)
 		}
 	}
 	return out

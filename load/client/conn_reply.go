@@ -41,7 +41,11 @@ func (c *conn) receive(now time.Duration, in, out []byte) []byte {
 // hear has the speaker read the first message of b.
 func (c *conn) hear(b []byte) (int, error) {
 	c.shard.event = protocol.Event{}
-	return c.speaker.Hear(b, &c.shard.event)
+	n, err := c.speaker.Hear(b, &c.shard.event)
+	if c.tap != nil && n > 0 {
+		c.tap.Received(b[:n], time.Now())
+	}
+	return n, err
 }
 
 // heard handles a message, and returns out with the answer to it.
@@ -85,10 +89,8 @@ func (c *conn) keep(in []byte) {
 // command is a server which refuses the client later than it could: it may have a limit of connections. (AMB-14)
 func (c *conn) surprised(now time.Duration, in []byte, breach *protocol.BreachError) {
 	if c.fresh {
-		e := &c.shard.event
-		*e = protocol.Event{}
-		if _, err := c.speaker.Hear(in, e); err == nil && e.Err != nil {
-			c.lose(now, measure.Rejected, e.Err)
+		if _, err := c.hear(in); err == nil && c.shard.event.Err != nil {
+			c.lose(now, measure.Rejected, c.shard.event.Err)
 			return
 		}
 	}

@@ -98,14 +98,14 @@ func (d *duty) lost(now time.Duration, asked bool) {
 	d.reopen(now)
 }
 
-// endFetch ends the connection in order although its fetch waits, because no job is left that could come.
-func (d *duty) endFetch(now time.Duration, out []byte) []byte {
+// endFetch closes the connection although its fetch waits, because no job is left that could come. There is no goodbye:
+// a client has one command under way at a time.
+func (d *duty) endFetch(now time.Duration) {
 	d.noteFetch(history.Open)
 	d.shard.unready()
 	d.shard.status.InFlight--
 	d.retire()
 	d.worker.vacate(now, d.place)
-	return d.speaker.Bye(out)
 }
 
 func (d *duty) left(time.Duration) { d.retire() }

@@ -125,7 +125,8 @@ func (c *Shard) Stop() {
 	}
 }
 
-// Leave is Stop where every job is settled: a fetch that waits can bring none, so its connection ends without its reply.
+// Leave is Stop where every job is settled: a fetch that waits can bring none, so its connection ends without its
+// reply.
 func (c *Shard) Leave() {
 	c.settled = true
 	c.Stop()

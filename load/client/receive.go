@@ -36,6 +36,7 @@ func (w *worker) read(now time.Duration, p *place, body []byte) {
 func (w *worker) accept(now time.Duration, p *place, job workload.Delivery) {
 	c := w.shard
 	p.ours, p.k, p.intended = true, job.K, c.intended(job)
+	w.mayBePaused(p, job)
 	if c.ledger.Delivered(job.K, job.Queue) == ledger.First {
 		c.dispatcher.gone(now)
 		w.mayBeEarly(now, p, job)
@@ -85,6 +86,21 @@ func (w *worker) mayBeEarly(now time.Duration, p *place, job workload.Delivery) 
 	if sent := c.sentAt(p); now < sent+delay-earlyBy {
 		c.ledger.Foreign(ledger.Early, string(job.JID),
 			fmt.Sprintf("delivered %.1f s before its time", (sent+delay-now).Seconds()))
+	}
+}
+
+// mayBePaused books a job that was delivered to a fetch that was sent while its queue was paused.
+func (w *worker) mayBePaused(p *place, job workload.Delivery) {
+	s := w.shard.shared
+	if job.Queue < 0 || job.Queue >= len(s.paused) {
+		return
+	}
+	if since := time.Duration(s.paused[job.Queue].Load()); since > 0 && p.asked > since {
+		w.shard.ledger.Foreign(ledger.Paused, string(job.JID),
+			fmt.Sprintf("asked for %.1f s after its queue was paused", (p.asked-since).Seconds()))
+	}
+	if s.served[job.Queue].Load() == 0 {
+		s.served[job.Queue].Store(1)
 	}
 }
 

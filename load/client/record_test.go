@@ -146,3 +146,21 @@ func TestWhatIsRecordedOfAnAlteredJob(t *testing.T) {
 	assert.Equal(t, "fwpbench-run-0", came[1].Queue)
 	assert.Equal(t, "args: they are not those of a job of this run", came[1].Body)
 }
+
+// Where the record breaks off, what is in flight is recorded to its end, and the history says from when on calls may be
+// missing.
+func TestTheRecordHasALimit(t *testing.T) {
+	t.Parallel()
+	s := play(t, producers(1), recording, func(c *Config) { c.HistoryLimit = 2 })
+	s.connect()
+	s.start()
+	for range 4 {
+		s.pass(time.Second)
+		s.data(&s.shard.producers[0].conn, ok)
+	}
+	h := s.shard.record.recorder.History()
+	s.shard.Complete(h)
+	assert.Len(t, h.Events, 2)
+	assert.Equal(t, []history.Outcome{history.OK, history.OK}, []history.Outcome{h.Events[0].Outcome, h.Events[1].Outcome})
+	assert.Positive(t, h.Cut)
+}

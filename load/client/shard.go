@@ -42,6 +42,9 @@ type Config struct {
 	// Speaker makes the client's side of a fresh connection: of a worker with that id, or of
 	// a client that only pushes if it is empty.
 	Speaker func(worker string) protocol.Speaker
+	// Tap, if set, returns what gets the bytes of a fresh connection, or nil if nothing does. Its argument is that of
+	// Speaker.
+	Tap func(worker string) Tap
 
 	Run   string    // its name; part of the worker ids
 	Began time.Time // the wall clock's time at the engine's start, for scheduled jobs
@@ -65,6 +68,13 @@ type Config struct {
 	ChurnInfo bool
 }
 
+// Tap gets what passes on a connection: what the client sends at a time, and each message of the server that its
+// Speaker has understood. The bytes are the caller's.
+type Tap interface {
+	Sent(b []byte, at time.Time)
+	Received(message []byte, at time.Time)
+}
+
 // Shard is what the connections of one loop share. Its methods may be called inside its
 // loop only: in a function given to Engine.Do.
 type Shard struct {
@@ -78,6 +88,7 @@ type Shard struct {
 	record    *record // nil: there is no history
 	shared    *Shared
 	speaker   func(worker string) protocol.Speaker
+	tap       func(worker string) Tap // nil: none
 	verb      func(measure.Op) string
 	sizer     protocol.Sizer // nil: the protocol has none
 	times     protocol.Times
@@ -135,7 +146,7 @@ func NewShard(config Config) *Shard {
 		loop: config.Loop, index: config.Index, of: max(config.Of, 1),
 		work: config.Workload.Filled(), segment: config.Segment, jobs: config.Jobs,
 		recorder: config.Recorder, ledger: config.Ledger, record: newRecord(&config), shared: config.Shared,
-		run: config.Run, began: config.Began, speaker: config.Speaker,
+		run: config.Run, began: config.Began, speaker: config.Speaker, tap: config.Tap,
 		patience: config.Patience, plan: config.Plan, firsts: make(map[failure]error),
 	}
 	spoken := c.speaker("") // of any connection
@@ -247,7 +258,7 @@ func (c *Shard) addConn(conn *conn, r role, workerID string) {
 // addWorker makes a worker with its places and connections.
 func (c *Shard) addWorker(i int, known map[string]*asks) {
 	w := &worker{
-		shard: c, index: i, id: fmt.Sprintf("fwpbench-%s-w%d", c.run, i), passive: i >= c.share.workers, emptied: -1,
+		shard: c, id: fmt.Sprintf("fwpbench-%s-w%d", c.run, i), passive: i >= c.share.workers, emptied: -1,
 	}
 	c.workers = append(c.workers, w)
 	places, pool := 1, c.work.Topology
@@ -306,7 +317,7 @@ func (c *Shard) connect(w *worker, does duties) {
 // Shared is what the shards of a run know together, since a job may reach another shard
 // than the one that pushed it, and the memory for replies is that of one process. It takes
 // memory only for jobs that failed and were not acknowledged since, and for queues of a
-// single job that still have to be asked. The zero value is empty. It is safe for
+// single job that still have to be asked. The zero value is empty, and has no queues that can be paused. It is safe for
 // concurrent use.
 type Shared struct {
 	unfinished atomic.Int64 // bytes of replies whose rest has not come, of all connections
@@ -317,6 +328,21 @@ type Shared struct {
 	mu     sync.Mutex
 	failed map[int64]int // how often job k has failed
 	own    ownQueues
+
+	served, paused []atomic.Int64 // of each queue: whether a job came from it, and since when it is paused; 0: it is not
+}
+
+// NewShared returns what the shards of a run with so many queues know together.
+func NewShared(queues int) *Shared {
+	return &Shared{served: make([]atomic.Int64, queues), paused: make([]atomic.Int64, queues)}
+}
+
+// Paused says since when some queues are paused, in time of the engine: 0 before they are resumed. What the server does
+// to a queue from which no job has come is not judged: it may not know the queue.
+func (s *Shared) Paused(queues []int, since time.Duration) {
+	for _, q := range queues {
+		s.paused[q].Store(int64(since) * min(1, s.served[q].Load()))
+	}
 }
 
 // Disrupt says that the target is disrupted on purpose until a time of the engine: nothing that it does to a connection

@@ -59,8 +59,8 @@ func (c *Shard) Status() Status {
 // answeredIn is how long a server may take to answer a fetch if there is a job, at least.
 const answeredIn = 100 * time.Millisecond
 
-// finds reports whether a worker has found its queues empty since the drain began: a fetch came back empty, or it waits in a fetch
-// that a job in one of them would have answered by now.
+// finds reports whether a worker has found its queues empty since the drain began: a fetch came back empty, or it waits
+// in a fetch that a job in one of them would have answered by now.
 func (w *worker) finds(now time.Duration) bool {
 	c := w.shard
 	if w.passive || w.drained || w.state != protocol.Working {

@@ -24,7 +24,6 @@ const (
 // reported.
 type worker struct {
 	shard   *Shard
-	index   int    // in the whole run
 	id      string // wid
 	asks    *asks
 	state   protocol.State // as the server orders by beat

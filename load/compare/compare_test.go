@@ -270,4 +270,12 @@ func TestHopeless(t *testing.T) {
 	assert.Contains(t, Hopeless(c, []string{"rate"}), "a margin of 2 % needs far more pairs on this machine: rate about ")
 	assert.Empty(t, Hopeless(c, []string{"rate", "push.response.p50"}))
 	assert.Empty(t, Hopeless(noisy(random, 9, 1, 1), []string{"rate"}), "too few pairs to say")
+	void := &results.LoadComparison{Pairs: 60}
+	for pair := 1; pair <= allVoid; pair++ {
+		assert.Empty(t, Hopeless(void, []string{"rate"}))
+		for _, side := range []string{A, B} {
+			void.Blocks = append(void.Blocks, results.LoadBlock{Side: side, Pair: pair, Void: "1 finding"})
+		}
+	}
+	assert.Equal(t, "none of its first 5 pairs counts: 1 finding", Hopeless(void, []string{"rate"}))
 }

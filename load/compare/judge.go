@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -84,8 +85,8 @@ func ratioOf(r results.LoadRatio, pairs []paired.Pair, margin float64, aa bool) 
 }
 
 // correct adjusts p: of the primary metrics for their number, and of the others for the number of families, because the
-// percentiles of the same times say the same thing several times. It takes back what does not hold after that, and tells
-// what differs although its size is not settled.
+// percentiles of the same times say the same thing several times. It takes back what does not hold after that, and
+// tells what differs although its size is not settled.
 func correct(ratios []results.LoadRatio) {
 	families := map[string][]*results.LoadRatio{}
 	var names []string
@@ -141,9 +142,14 @@ func family(r *results.LoadRatio) string {
 	return r.Metric
 }
 
-// Hopeless returns why a comparison of so many pairs will not be conclusive: the noise of its first pairs asks for many
-// times as many for each of its primary metrics. It is empty if that is not so, or there are too few pairs to say.
+// Hopeless returns why a comparison of so many pairs will not be conclusive: none of its first pairs counts, or their
+// noise asks for many times as many for each of its primary metrics. It is empty if that is not so, or there are too
+// few pairs to say.
 func Hopeless(c *results.LoadComparison, primary []string) string {
+	if last := len(c.Blocks) - 1; last >= 0 && c.Blocks[last].Pair >= allVoid && c.Valid() == 0 {
+		why := cmp.Or(c.Blocks[last].Void, c.Blocks[last-1].Void)
+		return fmt.Sprintf("none of its first %d pairs counts: %s", c.Blocks[last].Pair, why)
+	}
 	var needs []string
 	for _, metric := range primary {
 		e := paired.EffectOf(pairsOf(c.Blocks, metric))
@@ -157,6 +163,7 @@ func Hopeless(c *results.LoadComparison, primary []string) string {
 }
 
 const (
+	allVoid     = 5  // pairs of which none counts, which is then no accident
 	enoughToSay = 10 // pairs from which on the noise is known well enough
 	hopeless    = 5  // times as many pairs as are asked for
 )

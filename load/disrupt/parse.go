@@ -34,7 +34,7 @@ var keys = []key{
 		d.Action, err = parseAction(text)
 		return err
 	}},
-	{"for", []Action{Kill, KillServer, Restart, Pause, Partition, Slow, Fill},
+	{"for", []Action{Kill, KillServer, Restart, Pause, Partition, Slow, Fill, PauseQueue},
 		func(d *Disruption, text string) error { return duration(&d.For, text, time.Millisecond) }},
 	{"direction", []Action{Partition}, func(d *Disruption, text string) error {
 		i := slices.Index(directions, text)
@@ -49,6 +49,12 @@ var keys = []key{
 	{"jitter", []Action{Slow}, func(d *Disruption, text string) error { return duration(&d.Link.Jitter, text, 0) }},
 	{"rate", []Action{Slow}, func(d *Disruption, text string) error { return bytes(&d.Link.Rate, text) }},
 	{"segment", []Action{Slow}, func(d *Disruption, text string) error { return bytes(&d.Link.Segment, text) }},
+	{"queue", []Action{PauseQueue}, func(d *Disruption, text string) (err error) {
+		if d.Queue, err = strconv.Atoi(text); err != nil || d.Queue < 1 {
+			return problem(strconv.Quote(text)+" is not a queue", "the number of a queue, from 1", "leave it out for all queues")
+		}
+		return nil
+	}},
 }
 
 // problem returns what is wrong, without its place.

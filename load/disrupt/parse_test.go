@@ -28,6 +28,9 @@ func TestParse(t *testing.T) {
 - {at: 70s, do: slow, for: 1s, delay: 10ms, jitter: 5ms, rate: 64KiB, segment: 3}
 - {at: 80s, do: reset}
 - {at: 80s, do: fill}
+- {at: 90s, do: pause-queue}
+- {at: 95s, do: pause-queue, queue: 2, for: 1s}
+- {at: 96s, do: requeue}
 `))
 	require.NoError(t, err)
 	s := time.Second
@@ -44,6 +47,9 @@ func TestParse(t *testing.T) {
 			Link: disrupt.Link{Delay: 10 * ms, Jitter: 5 * ms, Rate: 64 << 10, Segment: 3}},
 		{Action: disrupt.Reset, At: 80 * s},
 		{Action: disrupt.Fill, At: 80 * s, For: 10 * s},
+		{Action: disrupt.PauseQueue, At: 90 * s, For: 5 * s},
+		{Action: disrupt.PauseQueue, At: 95 * s, For: s, Queue: 2},
+		{Action: disrupt.Requeue, At: 96 * s},
 	}, got)
 	var words []string
 	for _, d := range got {
@@ -53,6 +59,7 @@ func TestParse(t *testing.T) {
 		"kill for 2s", "kill-server for 1s", "restart for 1s", "pause for 500ms", "partition for 5s",
 		"partition to-server for 1s", "partition to-clients for 1s", "slow by 50ms-100ms for 10s",
 		"slow by 10ms-15ms to 65536 B/s in segments of 3 B for 1s", "reset", "fill for 10s",
+		"pause-queue for 5s", "pause-queue 2 for 1s", "requeue",
 	}, words)
 }
 

@@ -1,7 +1,6 @@
 package emqpspeaker_test
 
 import (
-	"net"
 	"slices"
 	"testing"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/fakes/fakeemqp"
 	"github.com/fwpsuite/fwp/internal/loadtest"
+	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/emqpspeaker"
 	"github.com/fwpsuite/fwp/load/results"
@@ -29,11 +29,10 @@ func loaded(t *testing.T, spoken emqpspeaker.Protocol, hook func(*fakeemqp.Event
 			change(w)
 		}
 	}
-	return loadtest.Run(t, spoken, longer, func(n *loadtest.Network) (config load.Config, end func()) {
-		var front, back net.Listener
-		front, config.Dial = n.Listen("broker:47291")
-		back, config.DialBack = n.Listen("broker:47290")
-		return config, fakeemqp.Start(fakeemqp.Config{Hook: hook}, front, back).Close
+	return loadtest.Run(t, spoken, longer, func() (config load.Config, end func()) {
+		front, back := memnet.NewPlace(), memnet.NewPlace()
+		broker := fakeemqp.Start(fakeemqp.Config{Hook: hook}, front.MustListen(), back.MustListen())
+		return load.Config{Dial: front.Dial, DialBack: back.Dial}, broker.Close
 	})
 }
 

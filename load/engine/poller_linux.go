@@ -140,8 +140,8 @@ func (p *poller) happened(event *unix.EpollEvent) {
 
 // await waits for events until the instant comes, and returns how many there are in p.events.
 func (p *poller) await() int {
-	// Under load there is something already: this call does not block, and the runtime need not know of it. After a wait that
-	// brought a single event there mostly is nothing, because the server is slower than the loop.
+	// Under load there is something already: this call does not block, and the runtime need not know of it. After a wait
+	// that brought a single event there mostly is nothing, because the server is slower than the loop.
 	if p.several {
 		if n := p.take(p.wait2(syscall.RawSyscall6, 0)); n > 0 {
 			return n

@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net"
@@ -68,13 +67,10 @@ func inTown(t *testing.T, test func(t *testing.T, town *town)) {
 func inTownWith(t *testing.T, config engine.Config, test func(t *testing.T, town *town)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		network := memnet.New()
-		listener, err := network.Listen("server:1")
-		require.NoError(t, err)
+		place := memnet.NewPlace()
+		listener := place.MustListen()
 		if config.Dial == nil {
-			config.Dial = func(ctx context.Context) (net.Conn, error) {
-				return network.DialContext(ctx, "tcp", "server:1")
-			}
+			config.Dial = place.Dial
 		}
 		config.Coarse = true
 		e := engine.NewPortable(config)

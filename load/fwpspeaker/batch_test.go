@@ -1,7 +1,6 @@
 package fwpspeaker_test
 
 import (
-	"net"
 	"sync/atomic"
 	"testing"
 
@@ -9,6 +8,7 @@ import (
 
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/loadtest"
+	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/results"
@@ -19,15 +19,15 @@ import (
 func batched(t *testing.T, hook func(*fakes.Event), change func(*workload.Workload)) (*results.Load, int) {
 	t.Helper()
 	var commands atomic.Int64
-	l := loadtest.Run(t, &fwpspeaker.Config{Batch: true}, func(w *workload.Workload) {
+	l := loadtest.Run(t, &fwpspeaker.Config{Additions: []string{"PUSHB"}}, func(w *workload.Workload) {
 		w.Batch = 10
 		if change != nil {
 			change(w)
 		}
-	}, func(n *loadtest.Network) (load.Config, func()) {
-		ln, dial := n.Listen("server:7419")
+	}, func() (load.Config, func()) {
+		place := memnet.NewPlace()
 		server := fakes.NewUnstarted(fakes.Config{
-			Like: fakes.LikeFaktory, Listen: func() (net.Listener, error) { return ln, nil }, Hook: func(e *fakes.Event) {
+			Like: fakes.LikeFaktory, Listen: place.Listen, Hook: func(e *fakes.Event) {
 				if e.Point == fakes.Checked && e.Command.Verb == "PUSHB" && len(e.Jobs) > 0 {
 					commands.Add(1)
 				}
@@ -35,7 +35,7 @@ func batched(t *testing.T, hook func(*fakes.Event), change func(*workload.Worklo
 			},
 		})
 		server.Start()
-		return load.Config{Dial: dial}, server.Close
+		return load.Config{Dial: place.Dial}, server.Close
 	})
 	return l, int(commands.Load())
 }

@@ -3,6 +3,7 @@ package fwpspeaker
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -24,60 +25,63 @@ const (
 // A server that refuses HELLO is an error with the Greeting. It blocks for 10 s, and for one more until the server has
 // closed the connection. (Not Identified State; INFO Command)
 func (c *Config) Introduce(ctx context.Context, dial protocol.Dial) (in protocol.Introduction, err error) {
-	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, introduceTimeout)
 	defer cancel()
+	err = c.introduced(ctx, dial, func(conn *session.Conn) error {
+		if err := c.additions(ctx, conn); err != nil {
+			return err
+		}
+		in.Info, in.Breach = inform(ctx, conn)
+		return nil
+	}, &in.Greeting)
+	return in, err
+}
+
+// introduced does something on a connection that the server has accepted, and returns the JSON of its HI.
+func (c *Config) introduced(
+	ctx context.Context, dial protocol.Dial, do func(*session.Conn) error, hello *json.RawMessage,
+) error {
+	began := time.Now()
 	nc, err := dial(ctx)
 	if err != nil {
-		return in, err
+		return err
 	}
 	conn := session.New(nc, fwpsession.Protocol{}, session.Config{Timeout: introduceTimeout})
 	defer conn.Leave(ctx)
 	r, err := conn.Answer(ctx)
 	if err := unanswered("greeting", began, r, err); err != nil {
-		return in, err
+		return err
 	}
 	greeting := fwpsession.Reply(r.Message)
 	hi, err := fwp.ParseHi(greeting)
 	if greeting.Kind == fwp.ErrorReply {
-		return in, fmt.Errorf("the server greeted with an error: %s", greeting.Text)
+		return fmt.Errorf("the server greeted with an error: %s", greeting.Text)
 	}
 	if err != nil {
-		return in, err
-	}
-	_, in.Greeting, _ = bytes.Cut(greeting.Text, []byte(" "))
-	hello := fwp.Hello{}
-	if hi.Protected {
-		if hello.PasswordHash, err = fwp.PasswordHash(c.Password, hi.Salt, hi.Iterations); err != nil {
-			return in, err
-		}
-	}
-	r, err = ask(ctx, conn, hello.Command())
-	if err := unanswered("answering HELLO", began, r, err); err != nil {
-		return in, err
-	}
-	if reply := fwpsession.Reply(r.Message); reply.Kind == fwp.ErrorReply {
-		return in, fmt.Errorf("the server refused HELLO: %s", reply.Text)
-	}
-	if err := c.batches(ctx, conn, began); err != nil {
-		return in, err
-	}
-	in.Info, in.Breach = inform(ctx, conn)
-	return in, nil
-}
-
-// batches returns an error if producers push several jobs at a time, and the server does not take that.
-func (c *Config) batches(ctx context.Context, conn *session.Conn, began time.Time) error {
-	if !c.Batch {
-		return nil
-	}
-	r, err := ask(ctx, conn, fwp.Command{Verb: pushAll, Args: []byte("[]")})
-	if err := unanswered("answering PUSHB", began, r, err); err != nil {
 		return err
 	}
-	if reply := fwpsession.Reply(r.Message); reply.Kind != fwp.BulkString {
-		return fmt.Errorf("the server does not push several jobs at a time: it answered PUSHB with %q; leave out batch",
-			text.Shorten(string(reply.Text)))
+	_, *hello, _ = bytes.Cut(greeting.Text, []byte(" "))
+	client := fwp.Hello{}
+	if hi.Protected {
+		if client.PasswordHash, err = fwp.PasswordHash(c.Password, hi.Salt, hi.Iterations); err != nil {
+			return err
+		}
+	}
+	if err := carriedOut(ctx, conn, client.Command(), began); err != nil {
+		return err
+	}
+	return do(conn)
+}
+
+// carriedOut sends a command, and returns why it was not carried out. An error tells the time since the introduction
+// began.
+func carriedOut(ctx context.Context, conn *session.Conn, command fwp.Command, since time.Time) error {
+	r, err := ask(ctx, conn, command)
+	if err := unanswered("answering "+command.Verb, since, r, err); err != nil {
+		return err
+	}
+	if reply := fwpsession.Reply(r.Message); reply.Kind == fwp.ErrorReply {
+		return fmt.Errorf("the server refused %s: %s", command.Verb, text.Shorten(string(reply.Text)))
 	}
 	return nil
 }

@@ -87,7 +87,7 @@ func TestIntroduceFails(t *testing.T) {
 // A load that pushes several jobs at a time asks whether the server can.
 func TestIntroduceForBatches(t *testing.T) {
 	t.Parallel()
-	for reply, want := range map[string]string{"$2\r\n{}\r\n": "", "-ERR unknown command\r\n": "leave out batch"} {
+	for reply, want := range map[string]string{"$2\r\n{}\r\n": "", "-ERR unknown command\r\n": "the run needs PUSHB"} {
 		synctest.Test(t, func(t *testing.T) {
 			ours, server := net.Pipe()
 			go func() {
@@ -98,7 +98,7 @@ func TestIntroduceForBatches(t *testing.T) {
 					from.Scan()
 				}
 			}()
-			c := fwpspeaker.Config{Batch: true}
+			c := fwpspeaker.Config{Additions: []string{"PUSHB"}}
 			_, err := c.Introduce(t.Context(), func(context.Context) (net.Conn, error) { return ours, nil })
 			if want == "" {
 				require.NoError(t, err)

@@ -24,7 +24,9 @@ type Config struct {
 	Password string
 	Hostname string // of the workers; "" is "fwpbench"
 	PID      int    // of the workers
-	Batch    bool   // producers push several jobs at a time: the server must have PUSHB
+
+	// Additions are commands that the server must have for the run: PUSHB, QUEUE, MUTATE.
+	Additions []string
 
 	largest atomic.Int64 // bytes of a PUSH that was written
 }
@@ -102,9 +104,6 @@ func (s *speaker) Push(out []byte, job *workload.Push) []byte {
 	}
 	return out
 }
-
-// pushAll is a command that Faktory adds to the protocol.
-const pushAll = "PUSHB"
 
 // PushAll implements [protocol.Batcher].
 func (s *speaker) PushAll(out []byte, jobs []workload.Push) []byte {

@@ -6,7 +6,8 @@ import (
 	"strconv"
 )
 
-// Tree returns what a process of this machine and all that it has started use. It is not known (false) where the process has ended, or the operating system does not provide it: only Linux does.
+// Tree returns what a process of this machine and all that it has started use. It is not known (false) where the
+// process has ended, or the operating system does not provide it: only Linux does.
 func Tree(pid int) (Usage, bool) {
 	names, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is valid
 	all := map[int]processStat{}

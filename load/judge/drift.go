@@ -9,9 +9,9 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// The window is cut into so many parts of the same number of seconds, and a figure of each is the median of its seconds.
-// There is a trend if nearly all pairs of parts are in the same order (Kendall's S is at least trend of 45: p is 0.002
-// if nothing changes), and the last three parts differ from the first three by more than a share.
+// The window is cut into so many parts of the same number of seconds, and a figure of each is the median of its
+// seconds. There is a trend if nearly all pairs of parts are in the same order (Kendall's S is at least trend of 45: p
+// is 0.002 if nothing changes), and the last three parts differ from the first three by more than a share.
 const (
 	driftParts = 10
 	driftTrend = 33
@@ -31,7 +31,8 @@ func driftTime(x float64) string { return reports.Duration(time.Duration(x)) }
 // drifts are the figures that are tested.
 var drifts = []drifting{
 	{"the achieved rate", 0.1, reports.Rate, func(s *results.Second, _ *results.SecondOp) float64 { return s.Achieved }},
-	{"the median", 0.25, driftTime, func(_ *results.Second, o *results.SecondOp) float64 { return float64(o.ResponseP50) }},
+	{"the median", 0.25, driftTime,
+		func(_ *results.Second, o *results.SecondOp) float64 { return float64(o.ResponseP50) }},
 	{"the p99", 0.5, driftTime, func(_ *results.Second, o *results.SecondOp) float64 { return float64(o.ResponseP99) }},
 	{"the server's memory", 0.2, func(x float64) string { return reports.Size(int64(x)) },
 		func(s *results.Second, _ *results.SecondOp) float64 {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// beyondNeeded is how many values have to lie beyond a percentile for it to decide something: with fewer, one stall of a
-// machine is the percentile.
+// beyondNeeded is how many values have to lie beyond a percentile for it to decide something: with fewer, one stall of
+// a machine is the percentile.
 const beyondNeeded = 5
 
 // leastArrivals is how many arrivals a rate needs: with fewer, one of them is more than 1 % of all.

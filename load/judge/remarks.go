@@ -62,9 +62,10 @@ func (l run) aboutTheRate() []string {
 // aboutTheQueues returns a remark if workers waited while jobs may have been in queues that no worker waits for.
 func (l run) aboutTheQueues() []string {
 	p, waits := &l.Plan, l.Sum("fetch.empty").Count
-	return when(p.Awaited < p.Queues && waits > 0, "There were %d queues, and workers wait for jobs of %d of them: a FETCH "+
-		"that finds no job waits for its first queue only, and %s for its whole time. That limits the rate and makes jobs "+
-		"wait, and not the server: use --queues %d, or more --consumers.", p.Queues, p.Awaited,
+	return when(p.Awaited < p.Queues && waits > 0,
+		"There were %d queues, and workers wait for jobs of %d of them: a FETCH "+
+			"that finds no job waits for its first queue only, and %s for its whole time. That limits the rate and makes jobs "+
+			"wait, and not the server: use --queues %d, or more --consumers.", p.Queues, p.Awaited,
 		text.Count(waits, "fetch")+" waited", p.Awaited)
 }
 

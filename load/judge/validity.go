@@ -53,7 +53,10 @@ const (
 //	stolen       more than 2 % of the machine's time went to others (steal)
 //	throttled    a cgroup held the process back for more than 1 % of the time
 //	clock        the clock jumped by 100 ms or more, or the machine slept
-//	disruptions  a disruption of the plan did not happen, or nothing was served after one: the plan was not carried out, or
+//	disruptions  a disruption of the plan did not happen, or nothing was served after one: the plan was not carried out,
+//
+// or
+//
 //	             it was not seen whether the target recovers
 //	start        the load did not begin, although its connections were open
 //	agent        one of several generators was lost; each other reason of one of them is one of the whole
@@ -92,7 +95,8 @@ func (l run) undisrupted() []results.Reason {
 	if len(failed) == 0 || l.Interrupted {
 		return nil
 	}
-	reason := because(true, "disruptions", "make the load longer, or leave out what this machine or the target does not allow",
+	reason := because(true, "disruptions",
+		"make the load longer, or leave out what this machine or the target does not allow",
 		"%s of %d did not happen as planned", text.Count(len(failed), "disruption"), len(l.Disruptions.List))
 	for _, d := range failed {
 		reason[0].Facts = append(reason[0].Facts, results.Fact{Name: d.Words, Value: text.OneLine(d.Failed)})
@@ -106,8 +110,9 @@ func (l run) unrecovered() []results.Reason {
 	if len(dead) == 0 || l.Interrupted {
 		return nil
 	}
-	reason := because(true, "disruptions", "make the load longer, and the disruptions rarer, so that it is seen whether the "+
-		"target recovers", "nothing was served after %s, until the next one or the end of the load",
+	reason := because(true, "disruptions",
+		"make the load longer, and the disruptions rarer, so that it is seen whether the "+
+			"target recovers", "nothing was served after %s, until the next one or the end of the load",
 		text.Count(len(dead), "disruption"))
 	for _, d := range dead {
 		reason[0].Facts = append(reason[0].Facts, results.Fact{Name: d.Words, Value: "over " +
@@ -180,8 +185,9 @@ func (l run) late() []results.Reason {
 		fact("machine", "busy for "+reports.Percent(h.MachineBusy)+" of the time")
 		fact("generator", "used "+reports.Percent(h.CPUShare)+" of its "+l.Processors())
 	}
-	reason := because(worst > 1, "late", "lower the rate, give the generator more CPUs or a dedicated machine, or look for "+
-		"what else runs there", "%s", what)
+	reason := because(worst > 1, "late",
+		"lower the rate, give the generator more CPUs or a dedicated machine, or look for "+
+			"what else runs there", "%s", what)
 	for i := range reason {
 		reason[i].Facts = facts
 	}

@@ -40,7 +40,7 @@ type Counts struct {
 	Duplicated  int64        // deliveries of jobs that a worker had
 	Returned    int64        // deliveries of jobs that were settled
 	Elsewhere   int64        // deliveries of jobs that another part of the run had, or had settled: see [Join]
-	Foreign     int64        // deliveries that have a flaw other than Early
+	Foreign     int64        // deliveries of wrong jobs: those with a flaw other than Early and Paused
 	Flawed      [Flaws]int64 // deliveries that have a flaw, by flaw
 	OutOfOrder  int64        // first deliveries after one of a later job from the same queue
 	FetchesLost int64        // fetches that ended without a reply
@@ -68,7 +68,7 @@ func (l *Ledger) Count(drained bool) Counts {
 	}
 	for flaw := range l.foreign {
 		counts.Flawed[flaw] = l.foreign[flaw].Load()
-		if Flaw(flaw) != Early { // that is a right job at a wrong time
+		if Flaw(flaw) < Early { // the others are right jobs at a wrong time
 			counts.Foreign += counts.Flawed[flaw]
 		}
 	}
@@ -108,8 +108,8 @@ func (c *chunk) missing(base int64, yield func(int64) bool) bool {
 // QueueCounts is a part of the account: of the jobs of one queue.
 type QueueCounts struct{ Pushed, Delivered, Missing int64 }
 
-// CountBy returns the jobs that were confirmed, delivered and are missing by queue, of which there are n; of returns that
-// of a job, and one that is not within 0 and n-1 is left out. It takes some 20 ns for a job.
+// CountBy returns the jobs that were confirmed, delivered and are missing by queue, of which there are n; of returns
+// that of a job, and one that is not within 0 and n-1 is left out. It takes some 20 ns for a job.
 func (l *Ledger) CountBy(n int, of func(k int64) int) []QueueCounts {
 	counts := make([]QueueCounts, n)
 	each := func(base int64, jobs uint64, add func(*QueueCounts)) {

@@ -68,6 +68,8 @@ const (
 	WasRefused
 	// Early is a scheduled job that was delivered before its time.
 	Early
+	// Paused is a job from a queue that was paused.
+	Paused
 	// Flaws is how many there are.
 	Flaws
 )

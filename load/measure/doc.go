@@ -6,8 +6,8 @@
 //
 // Times are nanoseconds in HdrHistograms of three significant digits from 1 µs to 1 h: a bucket is 512 ns wide up to
 // 1 ms, and at most 0.1 % of the value above. Nanoseconds because the standard tools read a log's values as
-// nanoseconds; 1 µs because finer differences are noise of the clock and of the scheduler, and would cost memory: such a
-// histogram takes 184 KiB, and is created with its first value.
+// nanoseconds; 1 µs because finer differences are noise of the clock and of the scheduler, and would cost memory: such
+// a histogram takes 184 KiB, and is created with its first value.
 //
 // A log ([LogWriter], [LogReader]) is a file in the HdrHistogram log format, version 1.3, which other tools can read.
 //

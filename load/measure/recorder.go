@@ -61,7 +61,8 @@ func (r *Recorder) Job(f Flow, intended, now time.Duration) {
 // MostQueues is how many queues Queue records, each of which takes 200 KB in every set.
 const MostQueues = 20
 
-// Queue records the same of a job that was delivered, among those of its queue, unless i is not within 0 and MostQueues-1.
+// Queue records the same of a job that was delivered, among those of its queue, unless i is not within 0 and
+// MostQueues-1.
 func (r *Recorder) Queue(i int, intended, now time.Duration) {
 	if i >= 0 && i < MostQueues && r.window.Holds(intended) {
 		r.current().queue(i).record(since(now, intended))

@@ -27,6 +27,18 @@ type Protocol interface {
 	Introduce(ctx context.Context, dial Dial) (Introduction, error)
 }
 
+// Operator is a [Protocol] whose servers have commands for operators.
+type Operator interface {
+	// Operate does something to jobs, on a connection of its own. The error is why the server did not.
+	Operate(ctx context.Context, dial Dial, do Operation) error
+}
+
+// Operation is what an operator does; one of its fields is set.
+type Operation struct {
+	Pause, Resume []string // queues
+	Requeue       string   // enqueues the jobs that wait for a retry and have this text
+}
+
 // Dial opens a connection to the server.
 type Dial = func(context.Context) (net.Conn, error)
 

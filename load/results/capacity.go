@@ -207,7 +207,8 @@ func (p *page) curve(c *LoadCapacity) {
 	t.Columns = append(t.Columns, reports.Column{Title: "result"})
 	styles := map[string]reports.Style{StepFailed: reports.Bad, StepLimited: reports.Unclear}
 	t.Rows = reports.RowsOf(c.sorted(), func(s *CapacityStep) reports.Row {
-		return reports.Cells(reports.Rate(s.Rate), reports.Rate(s.Achieved), s.Response.words("p50"), s.Response.words("p99"), s.Response.words("p99.9"),
+		return reports.Cells(reports.Rate(s.Rate), reports.Rate(s.Achieved), s.Response.words("p50"),
+			s.Response.words("p99"), s.Response.words("p99.9"),
 			reports.Time(s.Lateness.P99)).With(reports.Styled(cmp.Or(styles[s.Result], reports.Good), s.Words()))
 	})
 	p.Add(t)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/internal/golden"
 	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/reports"
@@ -44,16 +45,16 @@ func TestLoadCapacityGolden(t *testing.T) {
 	for name, c := range map[string]*results.LoadCapacity{"load-capacity": searched(), "load-capacity-empty": {}} {
 		var out bytes.Buffer
 		out.Write(page.Text(c.Page(reports.PageOptions{}), page.TextOptions{}))
-		golden(t, name+".txt.golden", out.Bytes())
+		golden.File(t, "testdata/"+name+".txt.golden", out.Bytes())
 	}
 	var out bytes.Buffer
 	require.NoError(t, searched().WriteJSON(&out))
-	golden(t, "load-capacity.json.golden", out.Bytes())
+	golden.File(t, "testdata/load-capacity.json.golden", out.Bytes())
 	out.Reset()
 	s := searched().Suite(reports.ExitOptions{})
 	junit, err := formats.JUnit(&s)
 	require.NoError(t, err)
-	golden(t, "load-capacity.junit.xml.golden", junit)
+	golden.File(t, "testdata/load-capacity.junit.xml.golden", junit)
 }
 
 func TestLoadCapacityOutcome(t *testing.T) {

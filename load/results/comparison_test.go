@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/internal/golden"
 	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/reports"
@@ -68,7 +69,7 @@ func TestLoadComparisonGolden(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		out.Write(page.Text(c.Page(reports.PageOptions{}), page.TextOptions{}))
-		golden(t, name+".txt.golden", out.Bytes())
+		golden.File(t, "testdata/"+name+".txt.golden", out.Bytes())
 	}
 	for name, write := range map[string]func(*results.LoadComparison, *bytes.Buffer) error{
 		"load-compared.json.golden": func(c *results.LoadComparison, out *bytes.Buffer) error { return c.WriteJSON(out) },
@@ -89,7 +90,7 @@ func TestLoadComparisonGolden(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		require.NoError(t, write(comparedLoads(), &out))
-		golden(t, name, out.Bytes())
+		golden.File(t, "testdata/"+name, out.Bytes())
 	}
 }
 

@@ -56,8 +56,8 @@ type LoadDisruption struct {
 	// Oldest is the longest time from the intended start of a push until its job was delivered, of those that were
 	// delivered between its beginning and the next one.
 	Oldest time.Duration `json:"oldest_ns"`
-	// Lost counts jobs that were accepted before this stop, after the one before it, and were never delivered, and Window is
-	// how long before it the first of them was pushed: what was written earlier survived. Both are 0 unless Resolved.
+	// Lost counts jobs that were accepted before this stop, after the one before it, and were never delivered, and Window
+	// is how long before it the first of them was pushed: what was written earlier survived. Both are 0 unless Resolved.
 	Lost   int64         `json:"lost,omitempty"`
 	Window time.Duration `json:"window_ns,omitempty"`
 	// Failed is why it could not be done, or not ended; empty if it was.

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/internal/golden"
 	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/reports"
@@ -119,7 +120,7 @@ func TestDisruptedLoadGolden(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	out.Write(page.Text(disruptedLoad().Page(reports.PageOptions{}), page.TextOptions{}))
-	golden(t, "load-disrupted.txt.golden", out.Bytes())
+	golden.File(t, "testdata/load-disrupted.txt.golden", out.Bytes())
 }
 
 // The pictures over time have the disruptions that were done.

@@ -34,6 +34,8 @@ const (
 	FindingForeign FindingKind = "foreign"
 	// FindingEarly: a scheduled job was delivered before its time.
 	FindingEarly FindingKind = "early"
+	// FindingPaused: delivered from a queue that was paused before the fetch was sent.
+	FindingPaused FindingKind = "paused"
 	// FindingNotRetried: a job that failed and was to be tried again did not come back in the time of the drain.
 	FindingNotRetried FindingKind = "not-retried"
 	// FindingNotReturned: its ack was refused, and it was not back when its reservation had ended.
@@ -112,6 +114,7 @@ var findingKinds = map[FindingKind]struct{ thing, wrong, meaning string }{
 	FindingAltered:    {"job", " altered", "delivered with contents other than those it was pushed with"},
 	FindingForeign:    {"foreign job", "", "in a queue of this run, but not pushed by it"},
 	FindingEarly:      {"job", " delivered early", "scheduled, and delivered before its time"},
+	FindingPaused:     {"job", " from a paused queue", "delivered to a fetch that was sent while its queue was paused"},
 	FindingNotRetried: {"job", " not tried again", "failed, was to be tried again, and was not back when the drain ended"},
 	FindingNotReturned: {"job", " not delivered again",
 		"an ack or fail of it was answered with an error, and it was not back after its reservation"},

@@ -3,9 +3,6 @@ package results_test
 import (
 	"bytes"
 	"errors"
-	"flag"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/internal/golden"
 	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/reports"
@@ -56,7 +54,7 @@ func TestLoadGolden(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
 			out.Write(page.Text(l.Page(reports.PageOptions{}), page.TextOptions{}))
-			golden(t, name+".txt.golden", out.Bytes())
+			golden.File(t, "testdata/"+name+".txt.golden", out.Bytes())
 		})
 	}
 	for _, name := range []string{"load-lossy", "load-empty", "load-sound"} {
@@ -64,14 +62,14 @@ func TestLoadGolden(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
 			require.NoError(t, shortened(loadSamples()[name]).WriteJSON(&out))
-			golden(t, name+".json.golden", out.Bytes())
+			golden.File(t, "testdata/"+name+".json.golden", out.Bytes())
 		})
 	}
 	t.Run("series", func(t *testing.T) {
 		t.Parallel()
 		var out bytes.Buffer
 		require.NoError(t, results.WriteSeriesCSV(&out, soundLoad()))
-		golden(t, "load.csv.golden", out.Bytes())
+		golden.File(t, "testdata/load.csv.golden", out.Bytes())
 	})
 }
 
@@ -162,20 +160,6 @@ func TestLoadWriteErrors(t *testing.T) {
 	require.ErrorIs(t, results.WriteSeriesCSV(brokenPipe{}, soundLoad()), errPipe)
 }
 
-var update = flag.Bool("update", false, "rewrite the golden files in testdata")
-
-// golden compares got with testdata/name, or writes it there.
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.WriteFile(path, got, 0o644))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, string(want), string(got))
-}
-
 type brokenPipe struct{}
 
 func (brokenPipe) Write([]byte) (int, error) { return 0, errPipe }
@@ -192,9 +176,9 @@ func TestFormatsGolden(t *testing.T) {
 		} {
 			out, err := write(&suite)
 			require.NoError(t, err)
-			golden(t, name+"."+format+".golden", out)
+			golden.File(t, "testdata/"+name+"."+format+".golden", out)
 		}
-		golden(t, name+".md.golden", page.Markdown(l.Page(reports.PageOptions{}), page.MarkdownOptions{Title: suite.Name}))
+		golden.File(t, "testdata/"+name+".md.golden", page.Markdown(l.Page(reports.PageOptions{}), page.MarkdownOptions{Title: suite.Name}))
 	}
 }
 

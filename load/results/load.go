@@ -57,7 +57,8 @@ type Load struct {
 	ClockBound time.Duration `json:"clock_bound_ns,omitempty"`
 	// Jobs is the account of every job of the run, whatever the phase it was pushed in.
 	Jobs LoadJobs `json:"jobs"`
-	// Queues has a row for each of the first 20 queues, if these are not alike; none where several generators were added up.
+	// Queues has a row for each of the first 20 queues, if these are not alike; none where several generators were added
+	// up.
 	Queues []LoadQueue `json:"queues,omitempty"`
 	// Disruptions is what was done to the target on purpose, and what it cost; nil if nothing was.
 	Disruptions *LoadDisruptions `json:"disruptions,omitempty"`

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/internal/golden"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/reports/page"
@@ -34,7 +35,7 @@ func TestMergedPage(t *testing.T) {
 	assert.NotContains(t, out.String(), "TIMES", "they are no results")
 	out.WriteString("\nWith --show-invalid:\n\n")
 	out.Write(page.Text(sum().Page(reports.PageOptions{ShowInvalid: true}), page.TextOptions{}))
-	golden(t, "merged.txt.golden", out.Bytes())
+	golden.File(t, "testdata/merged.txt.golden", out.Bytes())
 }
 
 func TestMergedJSONIsMergedAgain(t *testing.T) {

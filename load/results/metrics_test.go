@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/internal/golden"
 	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/results"
 )
@@ -61,12 +62,8 @@ func TestMetricsAreDocumented(t *testing.T) {
 	}
 	table += "\nSTAT is " + strings.Join(results.Stats(), ", ") + "; FLOW is " +
 		strings.Join(results.LoadFlows(), " or ") + ".\n"
-	if *update {
-		before, rest, _ := strings.Cut(string(document), begin)
-		_, rest, _ = strings.Cut(rest, end)
-		_, after, _ := strings.Cut(rest, "\n")
-		require.NoError(t, os.WriteFile(file, []byte(before+table+after), 0o644))
-		return
-	}
-	assert.Contains(t, string(document), table)
+	before, rest, _ := strings.Cut(strings.ReplaceAll(string(document), "\r\n", "\n"), begin)
+	_, rest, _ = strings.Cut(rest, end)
+	_, after, _ := strings.Cut(rest, "\n")
+	golden.Document(t, file, before+table+after, "go test ./load/results -update")
 }

@@ -15,7 +15,8 @@ func (p *page) tiles(o reports.PageOptions, all reports.Tiles) {
 	}
 }
 
-// tiles returns what a reader of a run sees first: whether it is valid, the rate, the times and the account of the jobs.
+// tiles returns what a reader of a run sees first: whether it is valid, the rate, the times and the account of the
+// jobs.
 func (l *Load) tiles(o reports.PageOptions) (t reports.Tiles) {
 	valid := reports.Tile{Value: "valid", Word: "run", Style: reports.Good}
 	if !l.Validity.Valid {

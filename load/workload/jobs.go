@@ -82,7 +82,8 @@ func (w *Workload) Jobs(run string, seed uint64) *Jobs {
 		types: slices.Clone(f.JobTypes), sizes: f.Payload.sampler(),
 		work: f.Work, think: f.Think, delay: f.Delay,
 		failShare: f.FailShare, retry: *f.Retry, reserve: time.Duration(f.ReserveFor),
-		exact: f.ExactIntegers, ownQueues: f.QueuePerJob, trace: f.Recorded, disconnects: f.Disconnects, disconnectAt: f.disconnectPhases(),
+		exact: f.ExactIntegers, ownQueues: f.QueuePerJob, trace: f.Recorded, disconnects: f.Disconnects,
+		disconnectAt: f.disconnectPhases(),
 	}
 	if f.Queues.Pick == Uniform {
 		j.sharers = f.Consumers
@@ -142,6 +143,9 @@ func (j *Jobs) random(purpose int, k int64) uint64 {
 // Queues returns the names of the run's queues, fwpbench-RUN-0 and so on. The caller must
 // not change them.
 func (j *Jobs) Queues() []string { return j.queues }
+
+// Prefix returns how the names of the run's queues and jobs begin, and those of no other run.
+func (j *Jobs) Prefix() string { return j.prefix }
 
 // Asks returns the queues that a worker names in a fetch, in their order. If the queues are
 // all alike the workload's workers share them out, at least one for each worker: so a

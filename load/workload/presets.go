@@ -34,8 +34,8 @@ const usualBacklog = 2
 
 func roundtrip(w *Workload) { w.Producers, w.Consumers, w.Backlog = 50, 50, usualBacklog }
 
-// neighbour has workers that are busy for a fifth of the time, so that a job of a quiet queue waits only where the server
-// has it wait behind those of the noisy one.
+// neighbour has workers that are busy for a fifth of the time, so that a job of a quiet queue waits only where the
+// server has it wait behind those of the noisy one.
 func neighbour(w *Workload) {
 	w.Producers, w.Consumers, w.Burst = 50, 50, 50
 	w.Queues.Rates, w.Work = []Rate{900, 25, 25, 25, 25}, Range{Min: 10 * time.Millisecond, Max: 10 * time.Millisecond}

@@ -173,7 +173,8 @@ func (r *traceReader) object(line int, source []byte, first bool) {
 		s.fail("expected nothing after the object")
 	}
 	if s.what != "" {
-		r.report(line, s.at+1, "", "this is not JSON", strings.TrimPrefix(s.what, "expected "), "write an object in each line")
+		r.report(line, s.at+1, "", "this is not JSON", strings.TrimPrefix(s.what, "expected "),
+			"write an object in each line")
 		return
 	}
 	r.job(line, &cells)

@@ -1,7 +1,6 @@
 package workload_test
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,10 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/internal/golden"
 	"github.com/fwpsuite/fwp/load/workload"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // TestMessages: testdata/bad holds files with mistakes, and beside each what Parse says.
 func TestMessages(t *testing.T) {
@@ -29,13 +27,7 @@ func TestMessages(t *testing.T) {
 			require.NoError(t, err)
 			_, err = workload.Parse(filepath.Base(file), source)
 			require.Error(t, err)
-			golden := strings.TrimSuffix(file, ".yaml") + ".txt"
-			if *update {
-				require.NoError(t, os.WriteFile(golden, []byte(err.Error()+"\n"), 0o600))
-			}
-			want, readErr := os.ReadFile(golden)
-			require.NoError(t, readErr)
-			assert.Equal(t, string(want), err.Error()+"\n")
+			golden.File(t, strings.TrimSuffix(file, ".yaml")+".txt", err.Error()+"\n")
 		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fwpsuite/fwp/fakes/fakeworkq"
 	"github.com/fwpsuite/fwp/internal/loadtest"
+	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/measure"
@@ -24,11 +25,11 @@ func loaded(t *testing.T, spoken protocol.Protocol, hook func(*fakeworkq.Event),
 	report *results.Load,
 ) {
 	t.Helper()
-	return loadtest.Run(t, spoken, change, func(n *loadtest.Network) (config load.Config, end func()) {
-		l, dial := n.Listen("server:9922")
+	return loadtest.Run(t, spoken, change, func() (config load.Config, end func()) {
+		place := memnet.NewPlace()
 		server := fakeworkq.NewServer(fakeworkq.Config{Hook: hook})
-		go server.Serve(l)
-		return load.Config{Dial: dial}, func() { server.Close() }
+		go server.Serve(place.MustListen())
+		return load.Config{Dial: place.Dial}, server.Close
 	})
 }
 

@@ -104,10 +104,11 @@ func Write(w io.Writer, name string, o Output) error {
 	return fmt.Errorf("%w: %q", ErrUnknown, name)
 }
 
-// Scripts returns the texts of the scripts that a file in the format of a name points to, by the names of their files in
-// the folder of [Output.Scripts].
+// Scripts returns the texts of the scripts that a file in the format of a name points to, by the names of their files
+// in the folder of [Output.Scripts].
 func Scripts(name string, o Output) map[string]string {
-	if f := reports.Find(All(), func(f *Format) bool { return f.Name == name }); f == nil || !f.Scripts || o.Scripts == "" {
+	if f := reports.Find(All(), func(f *Format) bool { return f.Name == name }); f == nil || !f.Scripts ||
+		o.Scripts == "" {
 		return nil
 	}
 	suite := o.Result.Suite(o.Exit)

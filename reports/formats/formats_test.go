@@ -5,42 +5,17 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
-	"flag"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/internal/golden"
 	"github.com/fwpsuite/fwp/reports"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files in testdata")
-
-// golden compares got with testdata/name, or writes it there.
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.WriteFile(path, got, 0o644))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, string(want), string(got))
-}
-
-// saved reads a golden file of package reports into a result.
-func saved[T any](t *testing.T, name string) *T {
-	t.Helper()
-	data, err := os.ReadFile("../testdata/" + name + ".json.golden")
-	require.NoError(t, err)
-	result := new(T)
-	require.NoError(t, json.Unmarshal(data, result))
-	return result
-}
 
 // savedReport reads the golden file of a report.
 func savedReport(t *testing.T, name string) *reports.Report {
@@ -61,7 +36,7 @@ func TestFormatsGolden(t *testing.T) {
 	t.Parallel()
 	for name, r := range map[string]Result{
 		"rich": savedReport(t, "rich"), "expected": savedReport(t, "expected"),
-		"explored": saved[reports.Exploration](t, "exploration"), "compared": saved[reports.Comparison](t, "comparison"),
+		"explored": golden.Saved[reports.Exploration](t, "../testdata/exploration.json.golden"), "compared": golden.Saved[reports.Comparison](t, "../testdata/comparison.json.golden"),
 		"unreachable": &reports.Report{
 			Target:  reports.Target{URL: "tcp://127.0.0.1:1", Chosen: "from --url"},
 			Trouble: reports.Trouble{Unreachable: "dial tcp 127.0.0.1:1: connection refused"},
@@ -74,7 +49,7 @@ func TestFormatsGolden(t *testing.T) {
 				t.Parallel()
 				out, err := write(&suite)
 				require.NoError(t, err)
-				golden(t, name+"."+format+".golden", out)
+				golden.File(t, "testdata/"+name+"."+format+".golden", out)
 			})
 		}
 	}

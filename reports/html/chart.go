@@ -15,7 +15,7 @@ type plot struct {
 }
 
 // axisLabels is the room for the values of a vertical axis.
-const axisLabels = 92.0
+const axisLabels = 104.0
 
 // scale turns values of an axis into 0 to 1.
 type scale struct {
@@ -220,7 +220,8 @@ func (s *svg) axes(p *plot, c *reports.Chart) {
 		}
 	}
 	s.label((p.left+p.right)/2, p.bottom+43, "middle", c.X.Title)
-	s.raw(`<text class="axis" transform="translate(12 %s) rotate(-90)" text-anchor="middle">%s</text>`, at((p.top+p.bottom)/2),
+	s.raw(`<text class="axis" transform="translate(12 %s) rotate(-90)" text-anchor="middle">%s</text>`,
+		at((p.top+p.bottom)/2),
 		esc(c.Y.Title))
 }
 

@@ -146,7 +146,7 @@ func TestHeat(t *testing.T) {
 func TestEdgeOf(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ toX, toY, x, y float64 }{
-		"right": {500, 100, 164, 100}, "left": {-500, 100, 36, 100}, "above": {100, -500, 100, 82},
+		"right": {500, 100, 156, 100}, "left": {-500, 100, 44, 100}, "above": {100, -500, 100, 82},
 		"diagonal": {200, 200, 118, 118}, "itself": {100, 100, 100, 100},
 	} {
 		x, y := edgeOf(100, 100, c.toX, c.toY)

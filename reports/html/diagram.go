@@ -14,14 +14,17 @@ func (s *svg) diagram(d *reports.Diagram) {
 	if len(d.Nodes) == 0 {
 		return
 	}
-	cx, cy, rx, ry := wide/2.0, 190.0, 290.0, 140.0
+	cx, cy, rx, ry, first := wide/2.0, 190.0, 290.0, 140.0, -math.Pi
+	if s.small() {
+		cx, cy, rx, ry, first = narrow/2.0, 210, (narrow-box)/2-4, 180, -math.Pi/2
+	}
 	s.height = 2*cy + 4
 	place := func(i int) (x, y float64) {
-		a := 2*math.Pi*float64(i)/float64(len(d.Nodes)) - math.Pi
+		a := 2*math.Pi*float64(i)/float64(len(d.Nodes)) + first
 		return cx + rx*math.Cos(a), cy + ry*math.Sin(a)
 	}
-	s.raw(`<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">` +
-		`<path d="M0 0L8 4L0 8z" fill="currentColor"/></marker></defs>`)
+	s.raw(`<defs><marker id="%s" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">`+
+		`<path d="M0 0L8 4L0 8z" fill="currentColor"/></marker></defs>`, s.id("arrow"))
 	for _, e := range d.Edges {
 		x1, y1 := place(e.From)
 		x2, y2 := place(e.To)
@@ -37,7 +40,7 @@ func (s *svg) diagram(d *reports.Diagram) {
 			dash = ` stroke-dasharray="4 4"`
 		}
 		s.raw(`<path d="M%s %sQ%s %s %s %s" fill="none" stroke="currentColor" stroke-opacity=".7"%s `+
-			`marker-end="url(#arrow)"/>`, at(x1), at(y1), at(bx), at(by), at(x2), at(y2), dash)
+			`marker-end="url(#%s)"/>`, at(x1), at(y1), at(bx), at(by), at(x2), at(y2), dash, s.id("arrow"))
 		away := 12 / math.Max(math.Hypot(x2-x1, y2-y1), 1) // the number stands beside the line
 		s.note((x1+2*bx+x2)/4+(y2-y1)*away, (y1+2*by+y2)/4+4-(x2-x1)*away, reports.Number.Words(float64(e.Count)))
 	}
@@ -48,7 +51,7 @@ func (s *svg) diagram(d *reports.Diagram) {
 }
 
 // box and tall are the size of a state.
-const box, tall = 128.0, 36.0
+const box, tall = 112.0, 36.0
 
 // node draws a state around a place.
 func (s *svg) node(n reports.Node, x, y float64) {
@@ -81,7 +84,7 @@ func (s *svg) forest(f *reports.Forest) {
 	for _, r := range f.Rows {
 		names, words = append(names, r.Name), append(words, r.Words())
 	}
-	left, right := widest(names, 120, 260), widest(words, 120, 260)
+	left, right := widest(names, labelLetter, 120, 260), widest(words, labelLetter, 120, 260)
 	reach := math.Log(1.02 + 2*f.Margin) // on each side of 1
 	for _, r := range f.Rows {
 		reach = max(reach, 1.05*math.Abs(math.Log(r.Low)), 1.05*math.Abs(math.Log(r.High)))

@@ -6,17 +6,30 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// wide is the width of every picture, in its own units.
-const wide = 760
+// wide is the width of every picture, in its own units, and narrow that of a second one for small screens.
+const wide, narrow = 760, 340
 
 // svg gathers a picture.
 type svg struct {
 	out    strings.Builder
+	width  float64
 	height float64
 	names  float64 // width of the names in a matrix
+}
+
+// small reports whether the picture is that for small screens.
+func (s *svg) small() bool { return s.width < wide }
+
+// id returns the name of a part of the picture, which is another one for small screens.
+func (s *svg) id(name string) string {
+	if s.small() {
+		return "small-" + name
+	}
+	return name
 }
 
 func (s *svg) raw(format string, args ...any) { fmt.Fprintf(&s.out, format, args...) }
@@ -44,13 +57,17 @@ func (s *svg) line(x1, y1, x2, y2 float64, look string) {
 	s.raw(`<line x1="%s" y1="%s" x2="%s" y2="%s"%s/>`, at(x1), at(y1), at(x2), at(y2), look)
 }
 
-// labelLetter is the width of a letter of the labels of a picture on a small screen, where they are larger than elsewhere.
-const labelLetter = 11.5
+// Widths of a letter, also of a wide one, and of the gap beside labels. The labels of a picture that scales are larger
+// on a small screen.
+const (
+	letter, labelLetter = 7.5, 11.5
+	namesGap            = 16
+)
 
 // widest returns the width of the longest of some labels, with a gap beside it, within bounds.
-func widest(labels []string, least, most float64) float64 {
+func widest(labels []string, letter, least, most float64) float64 {
 	for _, words := range labels {
-		least = max(least, labelLetter*float64(utf8.RuneCountInString(words))+16)
+		least = max(least, letter*float64(utf8.RuneCountInString(words))+namesGap)
 	}
 	return min(least, most)
 }
@@ -62,46 +79,62 @@ func (s *svg) note(x, y float64, words string) {
 
 // figure writes a picture, and its data as a table that can be opened.
 func (p *page) figure(f reports.Figure) {
-	s := &svg{}
+	s := &svg{width: wide}
 	class, role := " class=scales", "img"
+	redraw := func(*svg) {} // draws what does not scale for small screens
 	switch d := f.Of.(type) {
 	case *reports.Chart:
 		s.chart(d)
 		class = ` class="chart scales"`
 	case *reports.Bars:
-		s.bars(d)
+		redraw = func(s *svg) { s.bars(d) }
+		class = " class=redrawn"
 	case *reports.Heat:
 		s.heat(d)
 	case *reports.Matrix:
-		s.matrix(d)
-		class, role = "", "group" // it has links
+		redraw = func(s *svg) { s.matrix(d) }
+		class, role = " class=redrawn", "group" // it has links
 	case *reports.Diagram:
-		s.diagram(d)
-		class = ""
+		redraw = func(s *svg) { s.diagram(d) }
+		class = " class=redrawn"
 	case *reports.Forest:
 		s.forest(d)
 	case *reports.Life:
 		s.life(d)
 	}
+	redraw(s)
 	if s.height == 0 {
 		return
 	}
 	p.figures++
-	n, drawn, faint := p.figures, s.out.String(), ""
-	if f.Invalid {
-		drawn, faint = inGrey(drawn), ` opacity="0.6"`
-	}
-	p.raw("<figure%s id=figure-%d>\n<figcaption><b>%s</b> %s</figcaption>\n", class, n, esc(f.Title),
+	p.raw("<figure%s id=figure-%d>\n<figcaption><b>%s</b> %s</figcaption>\n", class, p.figures, esc(f.Title),
 		esc(f.Description))
 	p.raw("<div class=scroll tabindex=0 role=group aria-label=\"Picture: %s\">", esc(f.Title))
-	p.raw(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %s" width="%d" height="%s" role="%s" `+
-		`aria-labelledby="figure-%d-title figure-%d-words" font-family="system-ui, sans-serif" font-size="12" `+
-		`fill="currentColor"%s><title id="figure-%d-title">%s</title><desc id="figure-%d-words">%s</desc>`,
-		wide, at(s.height), wide, at(s.height), role, n, n, faint, n, esc(f.Title), n, esc(f.Description))
-	p.raw("%s</svg></div>\n", drawn)
+	p.svg(f, s, role)
+	small := &svg{width: narrow}
+	if redraw(small); small.height > 0 {
+		p.svg(f, small, role)
+	}
+	p.raw("</div>\n")
 	p.raw("<details><summary>%s as a table</summary>\n", esc(f.Title))
 	p.table(f.Of.Table(), f.Title)
 	p.raw("</details>\n</figure>\n")
+}
+
+// svg writes a drawn picture. One for small screens is hidden until the style shows it.
+func (p *page) svg(f reports.Figure, s *svg, role string) {
+	drawn, look := s.out.String(), ""
+	if f.Invalid {
+		drawn, look = inGrey(drawn), ` opacity="0.6"`
+	}
+	if s.small() {
+		look += ` class="small" display="none"`
+	}
+	id := s.id(fmt.Sprintf("figure-%d", p.figures))
+	p.raw(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %[1]s %[2]s" width="%[1]s" height="%[2]s" role="%[3]s" `+
+		`aria-labelledby="%[4]s-title %[4]s-words" font-family="system-ui, sans-serif" font-size="12" `+
+		`fill="currentColor"%[5]s><title id="%[4]s-title">%[6]s</title><desc id="%[4]s-words">%[7]s</desc>%[8]s</svg>`,
+		at(s.width), at(s.height), role, id, look, esc(f.Title), esc(f.Description), drawn)
 }
 
 // colours are those of curves: each is at least three times as light or as dark as a white and a dark page. Dashes tell
@@ -120,15 +153,15 @@ func inGrey(drawn string) string {
 
 // bars draws numbers.
 func (s *svg) bars(b *reports.Bars) {
-	const right, row = 150.0, 24.0
+	const right, row = 70.0, 24.0
 	most, names := int64(1), []string{}
 	for _, bar := range b.Bars {
 		most, names = max(most, bar.Value), append(names, bar.Name)
 	}
-	left := widest(names, 110, wide/3)
+	left := widest(names, letter, 110, min(wide/3, s.width*.6))
 	y := 6.0
 	for _, bar := range b.Bars {
-		long := (wide - left - right) * float64(bar.Value) / float64(most)
+		long := (s.width - left - right) * float64(bar.Value) / float64(most)
 		colour := colours[0]
 		if bar.Style == reports.Bad {
 			colour = "#c62828"
@@ -136,7 +169,7 @@ func (s *svg) bars(b *reports.Bars) {
 		if bar.Value > 0 {
 			long = max(long, 2)
 		}
-		s.label(left-8, y+14, "end", bar.Name)
+		s.label(left-8, y+14, "end", text.Brief(bar.Name, int((left-namesGap)/letter)))
 		s.rect(left, y+3, long, 14, `fill="`+colour+`"`)
 		s.label(left+long+6, y+14, "start", reports.Number.Words(float64(bar.Value)))
 		y += row

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/fwpsuite/fwp/internal/golden"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -22,7 +23,7 @@ func TestForest(t *testing.T) {
 	}
 	page := documentOf(t, "fwpbench compare", c.Page(reports.PageOptions{Figures: true}),
 		func(w *bytes.Buffer) error { return c.WriteJSON(w) })
-	golden(t, "load-compare.html.golden", page)
+	golden.File(t, "testdata/load-compare.html.golden", page)
 	c.Ratios = nil
 	page = documentOf(t, "fwpbench compare", c.Page(reports.PageOptions{Figures: true}),
 		func(w *bytes.Buffer) error { return c.WriteJSON(w) })

@@ -114,7 +114,8 @@ func anchorsOf(of reports.Page) map[string]bool {
 func (p *page) tiles(t reports.Tiles) {
 	p.raw("<ul class=tiles>\n")
 	for _, tile := range t.Tiles {
-		p.raw("<li class=\"tile %s\" data-word=\"%s\"><b>%s</b> %s</li>\n", classes[tile.Style], esc(tile.Word), esc(tile.Value),
+		p.raw("<li class=\"tile %s\" data-word=\"%s\"><b>%s</b> %s</li>\n", classes[tile.Style], esc(tile.Word),
+			esc(tile.Value),
 			esc(tile.Word))
 	}
 	p.raw("</ul>\n")

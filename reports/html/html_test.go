@@ -3,11 +3,9 @@ package html_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,25 +13,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/internal/golden"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/reports/html"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files in testdata")
-
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.WriteFile(path, got, 0o644))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, string(want), string(got))
-}
 
 // checked returns a run with clauses of several families, a finding and its conversation.
 func checked(families, checks int) *reports.Report {
@@ -172,8 +158,8 @@ func loadPage(t *testing.T, l *results.Load) []byte {
 
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	golden(t, "check.html.golden", checkPage(t, checked(3, 3)))
-	golden(t, "load.html.golden", loadPage(t, loaded(5)))
+	golden.File(t, "testdata/check.html.golden", checkPage(t, checked(3, 3)))
+	golden.File(t, "testdata/load.html.golden", loadPage(t, loaded(5)))
 	expected := checked(3, 3)
 	expected.Expectations = &reports.Expectations{File: "fwpcheck.expect"}
 	expected.Checks[0].Findings[0].Known, expected.Clauses[4].Known = 7, 8
@@ -181,7 +167,7 @@ func TestGolden(t *testing.T) {
 	three := reports.Page{Blocks: []reports.Block{
 		reports.MatrixOf([]string{"faktory 1.8.0", "faktory 1.9.4", "my-server"}, expected, checked(3, 1), checked(2, 0)),
 	}}
-	golden(t, "compare.html.golden", documentOf(t, "fwpcheck compare", three,
+	golden.File(t, "testdata/compare.html.golden", documentOf(t, "fwpcheck compare", three,
 		func(w *bytes.Buffer) error { return checked(1, 1).WriteJSON(w, reports.ExitOptions{}) }))
 	e := &reports.Exploration{
 		Target: reports.Target{Chosen: "the embedded server"}, Commands: 870, Seed: 7,
@@ -189,7 +175,7 @@ func TestGolden(t *testing.T) {
 		Transitions: map[string]int{"identified > ended": 6, "not identified > identified": 50},
 		Outcomes:    map[string]int{"PUSH identified: OK": 12},
 	}
-	golden(t, "explore.html.golden", documentOf(t, "fwpcheck explore", e.Page(reports.PageOptions{Figures: true}),
+	golden.File(t, "testdata/explore.html.golden", documentOf(t, "fwpcheck explore", e.Page(reports.PageOptions{Figures: true}),
 		func(w *bytes.Buffer) error { return e.WriteJSON(w, reports.ExitOptions{}) }))
 }
 
@@ -289,4 +275,15 @@ func TestFileIsComplete(t *testing.T) {
 	require.NoError(t, err)
 	assert.LessOrEqual(t, bytes.Count(script, []byte("\n")), 150)
 	assert.Equal(t, strings.Count(file, "<figure"), strings.Count(file, "</table></div>\n</details>\n</figure>"))
+}
+
+// What does not scale is drawn a second time for small screens, hidden until the style shows it, with names of its own.
+func TestSmallScreens(t *testing.T) {
+	t.Parallel()
+	page := string(checkPage(t, checked(3, 3)))
+	_, small, _ := strings.Cut(page, `class="small" display="none"`)
+	small, _, _ = strings.Cut(small, "</svg>")
+	assert.Contains(t, small, `<g id="small-v`)
+	assert.NotContains(t, small, `href="#v`)
+	assert.Equal(t, 1, strings.Count(page, `viewBox="0 0 340 `))
 }

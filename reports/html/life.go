@@ -35,7 +35,8 @@ func (s *svg) life(l *reports.Life) {
 	for _, c := range l.Calls {
 		if c.Broken != "" {
 			s.line(px(c.Until), top, px(c.Until), bottom, ` stroke="#c62828" stroke-width="2" stroke-dasharray="4 3"`)
-			s.raw(`<text x="%s" y="%s" text-anchor="end" fill="#c62828">%s</text>`, at(px(c.Until)-4), at(bottom+34), esc(c.Broken))
+			s.raw(`<text x="%s" y="%s" text-anchor="end" fill="#c62828">%s</text>`, at(px(c.Until)-4), at(bottom+34),
+				esc(c.Broken))
 		}
 	}
 	before := 0.0
@@ -50,7 +51,7 @@ func (s *svg) life(l *reports.Life) {
 
 // partyRow draws a party below y.
 func (s *svg) partyRow(l *reports.Life, name string, px func(time.Duration) float64, y float64) {
-	s.label(0, y+20, "start", text.Brief(name, longestName))
+	s.label(0, y+20, "start", text.Brief(name, 26))
 	s.line(lifeLeft, y+rowHeight, wide-lifeRight, y+rowHeight, ` stroke="currentColor" stroke-opacity=".18"`)
 	for _, stay := range l.Stays {
 		if stay.Who == name {
@@ -72,6 +73,7 @@ func (s *svg) partyRow(l *reports.Life, name string, px func(time.Duration) floa
 
 // titled draws a box with words where a pointer rests.
 func (s *svg) titled(x, y, width, height float64, look, words string) {
-	s.raw(`<rect x="%s" y="%s" width="%s" height="%s" %s><title>%s</title></rect>`, at(x), at(y), at(width), at(height), look,
+	s.raw(`<rect x="%s" y="%s" width="%s" height="%s" %s><title>%s</title></rect>`, at(x), at(y), at(width), at(height),
+		look,
 		esc(words))
 }

@@ -3,8 +3,8 @@ package html
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
@@ -27,11 +27,8 @@ const (
 func (s *svg) matrix(m *reports.Matrix) {
 	s.squares()
 	y := 4.0
-	s.names = names
-	for _, run := range m.Runs {
-		s.names = max(s.names, names+letter*float64(min(utf8.RuneCountInString(run), longestName)-shortName))
-	}
-	across := int((wide - s.names - square) / pitch) // squares in a line
+	s.names = widest(m.Runs, letter, names, min(210, s.width*.4))
+	across := int((s.width - s.names - square) / pitch) // squares in a line
 	for _, f := range m.Families {
 		for from := 0; from < len(f.Rows); from += across {
 			rows := f.Rows[from:min(from+across, len(f.Rows))]
@@ -50,13 +47,13 @@ func (s *svg) squares() {
 		if fill == "" {
 			fill, ink, outline = "none", "currentColor", ` stroke="#808080"`
 		}
-		s.raw(`<g id="v%d"><rect width="20" height="20" rx="3" fill="%s"%s/><text x="10" y="14.5" text-anchor="middle" `+
-			`fill="%s">%s</text></g>`, v, fill, outline, ink, esc(v.Letter()))
+		s.raw(`<g id="%s"><rect width="20" height="20" rx="3" fill="%s"%s/><text x="10" y="14.5" text-anchor="middle" `+
+			`fill="%s">%s</text></g>`, s.id(fmt.Sprintf("v%d", v)), fill, outline, ink, esc(v.Letter()))
 	}
 	for _, v := range knownVerdicts { // a frame in the colour of the verdict
-		s.raw(`<g id="k%d"><rect x="1" y="1" width="18" height="18" rx="3" fill="none" stroke="%s" stroke-width="2"/>`+
-			`<text x="10" y="14.5" text-anchor="middle" fill="currentColor">%s</text></g>`, v, verdictColours[v],
-			reports.KnownLetter)
+		s.raw(`<g id="%s"><rect x="1" y="1" width="18" height="18" rx="3" fill="none" stroke="%s" stroke-width="2"/>`+
+			`<text x="10" y="14.5" text-anchor="middle" fill="currentColor">%s</text></g>`, s.id(fmt.Sprintf("k%d", v)),
+			verdictColours[v], reports.KnownLetter)
 	}
 	s.raw(`</defs>`)
 }
@@ -77,22 +74,24 @@ func symbol(row *reports.MatrixRow, run int) string {
 
 // family draws some clauses of a family, and returns where the next ones are.
 func (s *svg) family(m *reports.Matrix, name string, rows []reports.MatrixRow, y float64) float64 {
-	several := len(m.Runs) > 1
+	several := len(m.Runs) > 1 || m.Sparse
 	s.raw(`<text x="0" y="%s" font-weight="bold">%s</text>`, at(y+14), esc(name))
 	if several {
-		for i, row := range rows {
-			s.raw(`<text x="%s" y="%s" text-anchor="middle" font-size="10">%s</text>`, at(s.names+pitch*float64(i)+square/2),
-				at(y+13), esc(row.ID[strings.LastIndex(row.ID, "-")+1:]))
-		}
-		y += 18
+		y += s.columns(rows, y)
 	}
 	for run := range m.Runs {
+		if m.Sparse && !slices.ContainsFunc(rows, func(r reports.MatrixRow) bool { return r.Verdicts[run].Notable() }) {
+			continue
+		}
 		if several {
-			s.label(s.names-8, y+14, "end", text.Brief(m.Runs[run], longestName))
+			s.label(s.names-8, y+14, "end", text.Brief(m.Runs[run], int((s.names-namesGap)/letter)))
 		}
 		for i, row := range rows {
+			if m.Sparse && row.Verdicts[run] == reports.NotSelected {
+				continue
+			}
 			words := row.ID + ": " + row.Words(run).String()
-			use := fmt.Sprintf(`<use href="#%s" x="%s" y="%s"><title>%s</title></use>`, symbol(&row, run),
+			use := fmt.Sprintf(`<use href="#%s" x="%s" y="%s"><title>%s</title></use>`, s.id(symbol(&row, run)),
 				at(s.names+pitch*float64(i)), at(y), esc(words))
 			if link := row.Link(run); link != "" || !several {
 				use = `<a href="` + esc(cmp.Or(link, "#"+row.ID)) + `">` + use + `</a>`
@@ -107,19 +106,38 @@ func (s *svg) family(m *reports.Matrix, name string, rows []reports.MatrixRow, y
 	return y
 }
 
-// longestName is how many characters of the name of a run are shown, and shortName how many fit into the least width,
-// also wide ones of this width each.
-const (
-	longestName, shortName = 26, 11
-	letter                 = 7.5
-)
+// columns writes over each square the number of its clause, or upwards the whole of a name without one, and returns how
+// tall that is.
+func (s *svg) columns(rows []reports.MatrixRow, y float64) float64 {
+	const number, letter = 18.0, 6.5
+	tall := number
+	words := make([]string, len(rows))
+	for i, row := range rows {
+		if words[i] = row.ID[strings.LastIndex(row.ID, "-")+1:]; words[i] == "" || words[i][0] > '9' {
+			words[i] = row.ID
+			tall = max(tall, letter*float64(len(row.ID)))
+		}
+	}
+	for i := range rows {
+		x := s.names + pitch*float64(i) + square/2
+		if tall == number {
+			s.raw(`<text x="%s" y="%s" text-anchor="middle" font-size="10">%s</text>`, at(x), at(y+13), esc(words[i]))
+			continue
+		}
+		s.raw(`<text transform="translate(%s %s) rotate(-90)" font-size="11">%s</text>`, at(x+4), at(y+tall-4), esc(words[i]))
+	}
+	return tall
+}
 
 // legend draws what the squares mean, as far as they occur.
 func (s *svg) legend(m *reports.Matrix, y float64) {
 	counts := map[string]int{}
 	for _, f := range m.Families {
 		for _, row := range f.Rows {
-			for run := range row.Verdicts {
+			for run, v := range row.Verdicts {
+				if m.Sparse && v == reports.NotSelected {
+					continue
+				}
 				counts[symbol(&row, run)]++
 			}
 		}
@@ -131,10 +149,10 @@ func (s *svg) legend(m *reports.Matrix, y float64) {
 		}
 		words = fmt.Sprintf("%d %s", counts[square], words)
 		long := 26 + 7*float64(len(words)) + 16
-		if x+long > wide {
+		if x+long > s.width {
 			x, y = 0, y+26
 		}
-		s.raw(`<use href="#%s" x="%s" y="%s"/>`, square, at(x), at(y))
+		s.raw(`<use href="#%s" x="%s" y="%s"/>`, s.id(square), at(x), at(y))
 		s.label(x+26, y+14, "start", words)
 		x += long
 	}

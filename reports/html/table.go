@@ -40,7 +40,7 @@ func (p *page) table(t reports.Table, name string) {
 		p.raw(" class=clauses")
 	case t.Rows[0].Link != "":
 		p.raw(" class=findings")
-	case name == "" && t.Titled() && wide >= cardsFrom:
+	case t.Titled() && wide >= cardsFrom(t):
 		p.raw(" class=cards")
 		titles = columns
 	}
@@ -66,8 +66,18 @@ func (p *page) table(t reports.Table, name string) {
 	}
 }
 
-// cardsFrom is how many columns a table has whose rows are cards on a small screen: it would be cut there.
-const cardsFrom = 5
+// cardsFrom returns how many columns a table has whose rows are cards on a small screen: it would be cut there, or long
+// words would stand in a narrow column.
+func cardsFrom(t reports.Table) int {
+	for _, row := range t.Rows {
+		for _, cell := range row.Cells {
+			if utf8.RuneCountInString(cell.String()) > 2*shortCell {
+				return 4
+			}
+		}
+	}
+	return 5
+}
 
 // cells writes those of a row, with the titles of their columns if they are given.
 func (p *page) cells(row reports.Row, columns, titles []reports.Column) {
@@ -89,8 +99,8 @@ func (p *page) cells(row reports.Row, columns, titles []reports.Column) {
 	}
 }
 
-// linked returns a cell, whose words are a link to the entry about the row if they are the second ones, a name, and lead
-// to no page of their own.
+// linked returns a cell, whose words are a link to the entry about the row if they are the second ones, a name, and
+// lead to no page of their own.
 func (p *page) linked(row reports.Row, i int) string {
 	blanks, cell := indent(row.Cells[i])
 	words := p.text(cell)

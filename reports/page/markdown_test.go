@@ -2,16 +2,14 @@ package page
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/internal/golden"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -103,7 +101,7 @@ func TestMarkdownIsCutAtASection(t *testing.T) {
 // The pages of saved results as Markdown.
 func TestMarkdownGolden(t *testing.T) {
 	t.Parallel()
-	explored := savedAs[reports.Exploration](t, "exploration")
+	explored := golden.Saved[reports.Exploration](t, "../testdata/exploration.json.golden")
 	for i := 2; i < 1234; i++ { // the saved one is shorter
 		explored.Left = append(explored.Left, fmt.Sprintf("job-%04d", i))
 	}
@@ -111,26 +109,16 @@ func TestMarkdownGolden(t *testing.T) {
 		Page(o reports.PageOptions) reports.Page
 	}{
 		"rich": savedReport(t, "rich"), "expected": savedReport(t, "expected"),
-		"explored": explored, "compared": savedAs[reports.Comparison](t, "comparison"),
+		"explored": explored, "compared": golden.Saved[reports.Comparison](t, "../testdata/comparison.json.golden"),
 		"unreachable": &reports.Report{
 			Target:  reports.Target{URL: "tcp://127.0.0.1:1", Chosen: "from --url"},
 			Trouble: reports.Trouble{Unreachable: "dial tcp 127.0.0.1:1: connection refused"},
 		},
 	} {
 		title := map[string]string{"explored": "fwpcheck explore", "compared": "fwpcheck compare"}[name]
-		golden(t, name+".md.golden", Markdown(r.Page(reports.PageOptions{}),
+		golden.File(t, "testdata/"+name+".md.golden", Markdown(r.Page(reports.PageOptions{}),
 			MarkdownOptions{Title: cmp.Or(title, "fwpcheck run")}))
 	}
-}
-
-// savedAs reads a golden file of package reports into a result.
-func savedAs[T any](t *testing.T, name string) *T {
-	t.Helper()
-	data, err := os.ReadFile("../testdata/" + name + ".json.golden")
-	require.NoError(t, err)
-	result := new(T)
-	require.NoError(t, json.Unmarshal(data, result))
-	return result
 }
 
 // What a server said stays text: outside of code nothing of it is active.

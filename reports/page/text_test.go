@@ -1,9 +1,7 @@
 package page
 
 import (
-	"flag"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -142,20 +140,6 @@ func TestWordsHaveTheRestOfTheRow(t *testing.T) {
 		"a  one two three four five six seven  b\n"+
 		"c  one two three four five six seven  a long one\n"+
 		"d  one                                e\n", text(60))
-}
-
-var update = flag.Bool("update", false, "rewrite the golden files in testdata")
-
-// golden compares got with testdata/name, or writes it there.
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.WriteFile(path, got, 0o644))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, string(want), string(got))
 }
 
 // savedReport reads the golden file of a report; that of rich has findings of every kind.

@@ -37,8 +37,8 @@ func (a addresses) take(folder, name string) string {
 var versionParts = regexp.MustCompile(`[0-9]+|[a-z]+`)
 
 // compareVersions returns the order of two versions: numbers count as numbers, and a word behind a number is a version
-// before it, so that 1.9 < 1.10-rc1 < 1.10 < 1.10-1. A version that begins with a word, "main" for example, comes behind
-// all numbers, and none at all before them.
+// before it, so that 1.9 < 1.10-rc1 < 1.10 < 1.10-1. A version that begins with a word, "main" for example, comes
+// behind all numbers, and none at all before them.
 func compareVersions(a, b string) int {
 	return cmp.Or(slices.Compare(versionKey(a), versionKey(b)), strings.Compare(a, b))
 }

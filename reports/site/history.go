@@ -7,9 +7,9 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// historyOf returns what became of a clause over the versions of a subject, the oldest first: "red since 1.9.2", "red in
-// 1.8.0, fixed in 1.9.0". Versions without a result are named, and count neither as red nor as fixed. It is empty for a
-// clause that was never red.
+// historyOf returns what became of a clause over the versions of a subject, the oldest first: "red since 1.9.2", "red
+// in 1.8.0, fixed in 1.9.0". Versions without a result are named, and count neither as red nor as fixed. It is empty
+// for a clause that was never red.
 func historyOf(versions []string, verdicts []reports.Verdict) (text reports.Text) {
 	letters := lettersOf(verdicts)
 	last := strings.LastIndex(letters, "R")

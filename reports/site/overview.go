@@ -47,7 +47,8 @@ func (g *group) newest() (runs []*run) {
 // subjectTable has a row for each of some subjects.
 func (b *builder) subjectTable(newest []*run) reports.Table {
 	t := reports.Table{Columns: []reports.Column{
-		{Title: "name"}, {Title: "version"}, {Title: "passed", Right: true}, {Title: "outcome"}, {Title: "versions", Right: true},
+		{Title: "name"}, {Title: "version"}, {Title: "passed", Right: true}, {Title: "outcome"},
+		{Title: "versions", Right: true},
 	}}
 	for _, r := range newest {
 		t.Rows = append(t.Rows, reports.Row{Cells: []reports.Text{
@@ -58,8 +59,8 @@ func (b *builder) subjectTable(newest []*run) reports.Table {
 	return t
 }
 
-// verdictTable has a row for each clause that one of the runs breaks: the verdict of each run, under its name, and words
-// about it in a column of their own.
+// verdictTable has a row for each clause that one of the runs breaks: the verdict of each run, under its name, and
+// words about it in a column of their own.
 func (b *builder) verdictTable(
 	runs []*run, name func(*run) string, at int, title string, words func(Clause, []reports.Verdict) reports.Text,
 ) (t reports.Table) {
@@ -160,7 +161,8 @@ func (b *builder) clauseList() error {
 		}})
 	}
 	p.Add(t)
-	return b.emit(clauseIndex, html.Document{Title: "The clauses", Subject: text.Count(len(t.Rows), "clause") + "; " + b.Suite,
+	return b.emit(clauseIndex, html.Document{Title: "The clauses", Subject: text.Count(len(t.Rows), "clause") + "; " +
+		b.Suite,
 		Page: p})
 }
 

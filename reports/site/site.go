@@ -96,7 +96,8 @@ type builder struct {
 	files   []File
 }
 
-// Build returns the files of the site, in the order of their addresses: the same for the same reports, in whatever order.
+// Build returns the files of the site, in the order of their addresses: the same for the same reports, in whatever
+// order.
 func (s Site) Build() ([]File, error) {
 	b := &builder{Site: s, taken: addresses{}, pages: map[string]string{}, changes: map[[2]*run]*reports.Changes{}}
 	err := b.gather()

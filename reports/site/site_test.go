@@ -2,9 +2,7 @@ package site
 
 import (
 	"cmp"
-	"flag"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,10 +12,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/internal/golden"
 	"github.com/fwpsuite/fwp/reports"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden file in testdata")
 
 // clauses are those of the sample.
 var clauses = []string{"FWP-ACK-01", "FWP-ACK-02", "FWP-PUSH-01"}
@@ -108,13 +105,7 @@ func TestGolden(t *testing.T) {
 	for _, f := range built(t, sample()) {
 		fmt.Fprintf(&got, "-- %s --\n%s", f.Address, body(f))
 	}
-	const golden = "testdata/site.golden"
-	if *update {
-		require.NoError(t, os.WriteFile(golden, []byte(got.String()), 0o644))
-	}
-	want, err := os.ReadFile(golden)
-	require.NoError(t, err)
-	require.Equal(t, string(want), got.String())
+	golden.File(t, "testdata/site.golden", got.String())
 }
 
 // The site is the same in whatever order the reports are given, and a report that is added changes no address.

@@ -88,7 +88,8 @@ func (b *builder) run(s *subject, i int) error {
 		trail = append(trail, reports.Span{Text: " / "},
 			reports.Span{Text: "since " + s.runs[i-1].version, Link: pairAddress(s.runs[i-1], r)})
 	}
-	return b.emit(r.address+page, html.Document{Title: r.title, Subject: r.report.Version, Trail: trail, Page: p, Data: r.data})
+	return b.emit(r.address+page, html.Document{Title: r.title, Subject: r.report.Version, Trail: trail, Page: p,
+		Data: r.data})
 }
 
 // pairAddress returns the address of what changes from a run to another one: below that of the first.

@@ -19,20 +19,12 @@ import (
 )
 
 // target is a broker in memory.
-type target struct{ nw *memnet.Network }
-
-const (
-	front = "127.0.0.1:47291"
-	back  = "127.0.0.1:47290"
-)
-
-func (t target) Dial(ctx context.Context) (net.Conn, error) {
-	return t.nw.DialContext(ctx, "tcp", front)
+type target struct {
+	memnet.Place
+	back memnet.Place
 }
 
-func (t target) DialBackend(ctx context.Context) (net.Conn, error) {
-	return t.nw.DialContext(ctx, "tcp", back)
-}
+func (t target) DialBackend(ctx context.Context) (net.Conn, error) { return t.back.Dial(ctx) }
 
 // playScript plays a script on a broker with a hook, in virtual time.
 func playScript(t *testing.T, hook func(*fakeemqp.Event), text string) (run *play.Run) {
@@ -42,13 +34,9 @@ func playScript(t *testing.T, hook func(*fakeemqp.Event), text string) (run *pla
 	require.Empty(t, scenarios.Lint(s))
 	assert.Equal(t, text, string(scenarios.Format(s)))
 	synctest.Test(t, func(t *testing.T) {
-		nw := memnet.New()
-		f, err := nw.Listen(front)
-		require.NoError(t, err)
-		b, err := nw.Listen(back)
-		require.NoError(t, err)
-		broker := fakeemqp.Start(fakeemqp.Config{Hook: hook}, f, b)
-		run = (&play.Player{Target: target{nw}}).Play(t.Context(), s, "fwp")
+		at := target{memnet.NewPlace(), memnet.NewPlace()}
+		broker := fakeemqp.Start(fakeemqp.Config{Hook: hook}, at.MustListen(), at.back.MustListen())
+		run = (&play.Player{Target: at}).Play(t.Context(), s, "fwp")
 		broker.Close()
 	})
 	return run

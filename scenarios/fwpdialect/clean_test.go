@@ -49,18 +49,11 @@ func TestClean(t *testing.T) {
 		"nosuch":   {},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			network := memnet.New()
-			server := fakes.NewServer(fakes.Config{
-				Listen: func() (net.Listener, error) { return network.Listen("server:7419") },
-			})
+			place := memnet.NewPlace()
+			server := fakes.NewServer(fakes.Config{Listen: place.Listen})
 			defer server.Close()
-			dial := func() net.Conn {
-				nc, err := network.DialContext(t.Context(), "tcp", "server:7419")
-				require.NoError(t, err)
-				return nc
-			}
-			push(t, dial(), left)
-			done, err := fwpdialect.Clean(t.Context(), dial(), "", run, 10*time.Second)
+			push(t, place.MustDial(), left)
+			done, err := fwpdialect.Clean(t.Context(), place.MustDial(), "", run, 10*time.Second)
 			require.NoError(t, err)
 			assert.Equal(t, removed, done.Removed)
 			assert.True(t, done.Shown)
@@ -75,8 +68,8 @@ func TestClean(t *testing.T) {
 func TestCleanTakesLong(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		network := memnet.New()
-		config := fakes.Config{Listen: func() (net.Listener, error) { return network.Listen("server:7419") }}
+		place := memnet.NewPlace()
+		config := fakes.Config{Listen: place.Listen}
 		for _, v := range variations.All() {
 			if v.Name == "consumer-silent-closed" {
 				v.Configure(&config)
@@ -92,18 +85,13 @@ func TestCleanTakesLong(t *testing.T) {
 		}
 		server := fakes.NewServer(config)
 		defer server.Close()
-		dial := func() net.Conn {
-			nc, err := network.DialContext(t.Context(), "tcp", "server:7419")
-			require.NoError(t, err)
-			return nc
-		}
 		var jobs []string
 		for i := range 100 {
 			const job = `{"jid":"fwpbench-k3v9q2xy-%d","jobtype":"a","args":[],"queue":"fwpbench-k3v9q2xy-0"}`
 			jobs = append(jobs, fmt.Sprintf(job, i))
 		}
-		push(t, dial(), jobs)
-		done, err := fwpdialect.Clean(t.Context(), dial(), "", "", 10*time.Second)
+		push(t, place.MustDial(), jobs)
+		done, err := fwpdialect.Clean(t.Context(), place.MustDial(), "", "", 10*time.Second)
 		require.NoError(t, err)
 		assert.Equal(t, map[string]int{"fwpbench-k3v9q2xy-0": 100}, done.Removed)
 		assert.Empty(t, done.Left)
@@ -113,20 +101,13 @@ func TestCleanTakesLong(t *testing.T) {
 func TestSoftware(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		network := memnet.New()
-		server := fakes.NewServer(fakes.Config{
-			Password: "secret",
-			Listen:   func() (net.Listener, error) { return network.Listen("server:7419") },
-		})
+		place := memnet.NewPlace()
+		server := fakes.NewServer(fakes.Config{Password: "secret", Listen: place.Listen})
 		defer server.Close()
-		nc, err := network.DialContext(t.Context(), "tcp", "server:7419")
-		require.NoError(t, err)
-		name, version, err := fwpdialect.Software(t.Context(), nc, "secret", 10*time.Second)
+		name, version, err := fwpdialect.Software(t.Context(), place.MustDial(), "secret", 10*time.Second)
 		require.NoError(t, err)
 		assert.Equal(t, [2]string{"fakes", "fakes"}, [2]string{name, version})
-		nc, err = network.DialContext(t.Context(), "tcp", "server:7419")
-		require.NoError(t, err)
-		_, _, err = fwpdialect.Software(t.Context(), nc, "wrong", 10*time.Second)
+		_, _, err = fwpdialect.Software(t.Context(), place.MustDial(), "wrong", 10*time.Second)
 		require.ErrorContains(t, err, "HELLO")
 	})
 }

@@ -14,7 +14,7 @@ import (
 // is hashed, or by its digits.
 func wrongHashes() []string {
 	return []string{
-		"fewer", "more", "hex",
+		"plain", "once", "fewer", "more", "hex",
 		"wrong", "shorter", "nopassword", "nosalt", "saltfirst",
 		"cut", "half", "long", "first", "last", "upper",
 	}
@@ -35,6 +35,12 @@ func pwdhash(s session.State, password, variant string) (string, error) {
 func PasswordHash(hi fwp.Hi, password, variant string) (string, error) {
 	salt, rounds := hi.Salt, hi.Iterations
 	switch variant {
+	case "plain":
+		return password, nil
+	case "once":
+		if rounds = 1; hi.Iterations == rounds {
+			return "", errors.New("the server asks for one round")
+		}
 	case "fewer":
 		if rounds--; rounds == 0 {
 			return hex.EncodeToString([]byte(password + salt)), nil

@@ -24,9 +24,6 @@ type Profile string
 // Faktory is Contributed Systems' Faktory.
 const Faktory Profile = "faktory"
 
-// Profiles returns all profiles.
-func Profiles() []Profile { return []Profile{Faktory} }
-
 // additions are the verbs of Faktory with the rules that their arguments break, "" if they break none.
 var additions = map[string]func(args []byte) string{
 	"PUSHB":  illegalJobs,

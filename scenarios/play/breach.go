@@ -135,12 +135,13 @@ func (pl *play) noteLapse(conn string, a session.Received) {
 	if lapse == nil || slices.Contains(pl.lapsed, lapse.Rule) {
 		return
 	}
-	got, _, _ := strings.Cut(lapse.Got, " after ") // what stands before it is another text in each play
+	b := scenarios.BreachOf(lapse)
+	b.Conn, b.At = conn, pl.since(a)
+	if b.Kind == scenarios.BrokenGrammar {
+		b.Got, _, _ = strings.Cut(lapse.Got, " after ") // what stands before it is another text in each play
+	}
 	pl.lapsed = append(pl.lapsed, lapse.Rule)
-	pl.lapses = append(pl.lapses, scenarios.Breach{
-		Kind: scenarios.BrokenGrammar, Rule: lapse.Rule, Conn: conn, At: pl.since(a), Expected: lapse.Expected, Got: got,
-		Assumed: true,
-	})
+	pl.lapses = append(pl.lapses, b)
 }
 
 // fileLapses records such messages as breaches, at the step that has taken them. No lag can be the reason.

@@ -1,9 +1,7 @@
 package play_test
 
 import (
-	"context"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -18,13 +16,6 @@ import (
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
-
-// embedded is a whole server in memory.
-type embedded struct{ nw *memnet.Network }
-
-func (e embedded) Dial(ctx context.Context) (net.Conn, error) {
-	return e.nw.DialContext(ctx, "tcp", addr)
-}
 
 func TestAPlayRemovesWhatItLeft(t *testing.T) {
 	t.Parallel()
@@ -53,8 +44,8 @@ func TestAPlayRemovesWhatItLeft(t *testing.T) {
 			s, err := scenarios.Parse(fwpdialect.Dialect{}, name, []byte(test.script))
 			require.NoError(t, err)
 			synctest.Test(t, func(t *testing.T) {
-				target := embedded{memnet.New()}
-				server := fakes.NewServer(fakes.Config{Listen: func() (net.Listener, error) { return target.nw.Listen(addr) }})
+				target := memnet.NewPlace()
+				server := fakes.NewServer(fakes.Config{Listen: target.Listen})
 				defer server.Close()
 				player := &play.Player{Target: target}
 				r := player.Play(t.Context(), s, "fwp-test-0001")

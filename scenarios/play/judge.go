@@ -242,22 +242,22 @@ func (r *Result) judgeTime(w scenarios.Window, t timing) {
 	wait := lag.Span{Shortest: t.early.Shortest, Longest: t.early.Longest + t.behind}
 	early, late := wait.AtLeast(w.From), t.late.AtMost(w.To+t.slack)
 	if w.From == 0 {
-		early.Answer = lag.Kept
+		early = lag.Kept
 	}
 	if w.To == 0 {
-		late.Answer = lag.Kept
+		late = lag.Kept
 	}
 	switch {
-	case early.Answer == lag.Broken:
+	case early == lag.Broken:
 		r.Outcome = Mismatched
 		r.Cause = fmt.Sprintf("the reply was too early: after %v, not before %v was allowed", round(t.early.Longest), w.From)
-	case late.Answer == lag.Broken:
+	case late == lag.Broken:
 		r.Outcome, r.Late = Mismatched, true
 		r.Cause = fmt.Sprintf("the reply was too late: after %v, %v was allowed", round(t.late.Longest), w.To)
-	case early.Answer == lag.Open:
+	case early == lag.Open:
 		r.leaveOpen(fmt.Sprintf("the reply took %v to %v where at least %v are required, and no more is known because this "+
 			"machine was late", round(max(wait.Shortest, 0)), round(wait.Longest), w.From))
-	case late.Answer == lag.Open:
+	case late == lag.Open:
 		r.leaveOpen(fmt.Sprintf("the reply took %v where %v was allowed, but the round trip and the lag of this "+
 			"machine explain up to %v more", round(t.late.Longest), w.To, round(t.late.Longest-t.late.Shortest+t.slack)))
 	}

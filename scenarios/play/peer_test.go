@@ -2,7 +2,6 @@ package play_test
 
 import (
 	"bufio"
-	"context"
 	"net"
 	"strings"
 	"sync"
@@ -33,7 +32,7 @@ type peer struct {
 	mu    sync.Mutex
 	seen  []string // the lines of all connections, in the order in which they came
 	count int
-	nw    *memnet.Network
+	memnet.Place
 }
 
 // What a peer does instead of answering.
@@ -43,18 +42,11 @@ const (
 	mute   = "(says nothing)"
 )
 
-const addr = "fwp.test:7419"
-
-func (p *peer) Dial(ctx context.Context) (net.Conn, error) {
-	return p.nw.DialContext(ctx, "tcp", addr)
-}
-
 // serve starts the peer; it ends with the test's bubble.
 func (p *peer) serve(t *testing.T) {
 	t.Helper()
-	p.nw = memnet.New()
-	l, err := p.nw.Listen(addr)
-	require.NoError(t, err)
+	p.Place = memnet.NewPlace()
+	l := p.MustListen()
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for {

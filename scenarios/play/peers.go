@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/wait"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -197,6 +198,10 @@ func (pl *play) decide(admission *Admission, a session.Received) {
 	admission.Decide(a.Bytes() && (a.Broken != nil || !pl.grammar().Refused(a.Message)), a.String())
 }
 
+// CloseLatency is how long a server may take to notice that connections were closed. If it is at its limit of
+// connections until then, it may stay silent on a new one.
+const CloseLatency = time.Second
+
 // recheckServing checks again whether a server serves that seemed not to, after the play
 // has closed its connections: with them open it may have been at its limit.
 func (pl *play) recheckServing(ctx context.Context, open int) {
@@ -205,6 +210,7 @@ func (pl *play) recheckServing(ctx context.Context, open int) {
 		return
 	}
 	th := &thread{play: pl, scope: pl.scope.Child()}
+	wait.Sleep(ctx, CloseLatency)
 	if _, _, err := th.awaitServing(ctx, min(pl.Timeout, patience), nil); err != nil {
 		return
 	}

@@ -32,18 +32,13 @@ const (
 // connections from 1. It closes when talk returns.
 type rogue struct {
 	talk func(n int, c net.Conn)
-	nw   *memnet.Network
-}
-
-func (r *rogue) Dial(ctx context.Context) (net.Conn, error) {
-	return r.nw.DialContext(ctx, "tcp", addr)
+	memnet.Place
 }
 
 func (r *rogue) serve(t *testing.T) {
 	t.Helper()
-	r.nw = memnet.New()
-	l, err := r.nw.Listen(addr)
-	require.NoError(t, err)
+	r.Place = memnet.NewPlace()
+	l := r.MustListen()
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for n := 1; ; n++ {

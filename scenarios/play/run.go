@@ -114,6 +114,7 @@ type Line struct {
 	Conn   string
 	From   string // "C", "S", or "--" for what the engine did
 	Text   string // escaped, long texts shortened
+	Means  string // the message that a message of the wrong kind certainly means, as Text has it; else empty
 	Script int    // the script's line, 0 if none
 	Ended  bool   // the line is about the end of the connection
 	GoesOn bool   // the client goes on with the command of its last line: a block behind it, for example
@@ -211,6 +212,7 @@ func (r *recorder) cleanup() {
 func (r *recorder) received(conn string, a session.Received) {
 	r.keep(Line{
 		At: a.At.Sub(r.start), Conn: conn, From: "S", Text: text.Shorten(a.String()), Ended: a.Ending != scenarios.Open,
+		Means: text.Shorten(a.Means()),
 	})
 }
 

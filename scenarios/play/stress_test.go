@@ -2,7 +2,6 @@ package play_test
 
 import (
 	"fmt"
-	"net"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -81,10 +80,8 @@ func TestManyLanesOnServersThatFail(t *testing.T) {
 				s, err := scenarios.Parse(fwpdialect.Dialect{}, name, []byte(script))
 				require.NoError(t, err)
 				synctest.Test(t, func(t *testing.T) {
-					target := embedded{memnet.New()}
-					hook := every(37, wrong)
-					server := fakes.NewServer(fakes.Config{Hook: hook,
-						Listen: func() (net.Listener, error) { return target.nw.Listen(addr) }})
+					target := memnet.NewPlace()
+					server := fakes.NewServer(fakes.Config{Hook: every(37, wrong), Listen: target.Listen})
 					defer server.Close()
 					r := (&play.Player{Target: target, Meter: new(lag.Meter)}).Play(t.Context(), s, "fwp-test-0001")
 					assert.NoError(t, r.Err)

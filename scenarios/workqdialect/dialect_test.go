@@ -1,8 +1,6 @@
 package workqdialect_test
 
 import (
-	"context"
-	"net"
 	"testing"
 	"testing/synctest"
 
@@ -17,13 +15,6 @@ import (
 	"github.com/fwpsuite/fwp/workq"
 )
 
-// target is a server in memory.
-type target struct{ nw *memnet.Network }
-
-func (t target) Dial(ctx context.Context) (net.Conn, error) {
-	return t.nw.DialContext(ctx, "tcp", "127.0.0.1:9922")
-}
-
 // playScript plays a script on a server with a hook, in virtual time, and returns the run and the jobs that are left.
 func playScript(t *testing.T, hook func(*fakeworkq.Event), text string) (run *play.Run) {
 	t.Helper()
@@ -32,12 +23,10 @@ func playScript(t *testing.T, hook func(*fakeworkq.Event), text string) (run *pl
 	require.Empty(t, scenarios.Lint(s))
 	assert.Equal(t, text, string(scenarios.Format(s)))
 	synctest.Test(t, func(t *testing.T) {
-		nw := memnet.New()
-		l, err := nw.Listen("127.0.0.1:9922")
-		require.NoError(t, err)
+		place := memnet.NewPlace()
 		server := fakeworkq.NewServer(fakeworkq.Config{Hook: hook})
-		go server.Serve(l)
-		run = (&play.Player{Target: target{nw}}).Play(t.Context(), s, "fwp")
+		go server.Serve(place.MustListen())
+		run = (&play.Player{Target: place}).Play(t.Context(), s, "fwp")
 		server.Close()
 	})
 	return run

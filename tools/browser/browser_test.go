@@ -207,7 +207,7 @@ const inspect = `(() => {
   const figures = document.querySelectorAll('figure');
   if (!figures.length) wrong.push('no figure');
   figures.forEach((f, i) => {
-    const svg = f.querySelector('svg'), box = svg.getBoundingClientRect(), view = svg.viewBox.baseVal;
+    const svg = [...f.querySelectorAll('svg')].find((s) => s.checkVisibility()), box = svg.getBoundingClientRect(), view = svg.viewBox.baseVal;
     if (box.width < 100 || box.height < 20) wrong.push('figure ' + i + ' has no size');
     if (!svg.querySelector('title').textContent || !svg.querySelector('desc').textContent)
       wrong.push('figure ' + i + ' has no title or no description');
@@ -230,7 +230,7 @@ const inspect = `(() => {
       if (fill !== 'none') { enough('square', fill, 3); enough('letter', getComputedStyle(g.querySelector('text')).fill,
         4.5, fill); } });
   });
-  document.querySelectorAll('.scroll:has(> .cards), .scales > .scroll').forEach((box) => {
+  document.querySelectorAll('.scroll:has(> .cards), figure > .scroll').forEach((box) => {
     if (box.scrollWidth > box.clientWidth + 1) wrong.push('cut at its right side: ' + box.getAttribute('aria-label')); });
   if (document.documentElement.scrollWidth > innerWidth) wrong.push('wider than the page: ' +
     document.documentElement.scrollWidth + ' of ' + innerWidth);
@@ -290,7 +290,7 @@ func TestUnderJenkins(t *testing.T) {
 		wrong, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](`(() => {
 			const wrong = [];
 			if (getComputedStyle(document.body).maxWidth !== 'none') wrong.push('the style was applied');
-			const figures = document.querySelectorAll('figure svg');
+			const figures = [...document.querySelectorAll('figure svg')].filter((s) => s.checkVisibility());
 			if (!figures.length) wrong.push('no figure');
 			figures.forEach((svg, i) => {
 				const box = svg.getBoundingClientRect();

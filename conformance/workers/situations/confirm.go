@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -36,7 +35,7 @@ func (t *trial) confirm(e *conformance.Evidence, sure map[string]bool) {
 	if t.stop != "" && t.transient && !t.seenBefore(notGreeted) {
 		e.Open, e.Transient = t.stop, true
 	}
-	doubts := doubtful(e.Decisions, sure)
+	doubts := t.doubtful(e.Decisions, sure)
 	late := t.lag(t.began)
 	doubted := func(clause string) bool { // the rules know the lag, and widen their limits by it
 		_, byRule := t.byRules[clause]
@@ -54,7 +53,8 @@ func (t *trial) confirm(e *conformance.Evidence, sure map[string]bool) {
 	t.admitDoubt(e)
 	if fresh := slices.DeleteFunc(doubts, t.seenBefore); len(fresh) > 0 {
 		e.Open, e.Transient, e.Unproven = reports.ReasonUnconfirmed.Words(), true, true
-		reopen(e.Decisions, reports.ReasonUnconfirmed, e.Open, func(clause string) bool { return slices.Contains(fresh, clause) })
+		reopen(e.Decisions, reports.ReasonUnconfirmed, e.Open,
+			func(clause string) bool { return slices.Contains(fresh, clause) })
 	}
 }
 
@@ -77,10 +77,10 @@ func reasonWith(why, found string) string {
 }
 
 // doubtful returns the clauses that were found broken by what may depend on time.
-func doubtful(all []conformance.Decision, sure map[string]bool) []string {
+func (t *trial) doubtful(all []conformance.Decision, sure map[string]bool) []string {
 	var clauses []string
 	for _, d := range all {
-		isDoubtful := d.Outcome == play.Mismatched && !sure[d.Clause] && isFinding(d.Clause)
+		isDoubtful := d.Outcome == play.Mismatched && !sure[d.Clause] && t.isFinding(d.Clause)
 		if isDoubtful && !slices.Contains(clauses, d.Clause) {
 			clauses = append(clauses, d.Clause)
 		}
@@ -89,8 +89,8 @@ func doubtful(all []conformance.Decision, sure map[string]bool) []string {
 }
 
 // isFinding reports whether a breach of a clause is a finding.
-func isFinding(clause string) bool {
-	c, known := fwpsuite.ClauseByID(clause)
+func (t *trial) isFinding(clause string) bool {
+	c, known := t.harness.protocol().ClauseByID(clause)
 	return !known || c.Breach().Breach()
 }
 

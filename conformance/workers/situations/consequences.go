@@ -8,6 +8,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -56,13 +57,20 @@ func (t *trial) consequences(all []conformance.Decision, results []workers.Resul
 	}
 	for i, d := range all {
 		if cause := follow[d.Clause]; cause != "" && d.Outcome == play.Mismatched && follow[cause] == "" {
-			all[i] = undecided(d.Clause, "what was found may follow from what was found about "+cause)
+			all[i] = beside(d.Clause, "what was found may follow from what was found about "+cause)
 		}
 		if verb := masked[d.Clause]; verb != "" && d.Outcome == play.Matched {
-			all[i] = undecided(d.Clause, "it was seen beside lines of "+verb+" that are wrong")
+			all[i] = beside(d.Clause, "it was seen beside lines of "+verb+" that are wrong")
 		}
 	}
 	return all
+}
+
+// beside leaves a clause open because another one is broken.
+func beside(clause, why string) conformance.Decision {
+	d := undecided(clause, why)
+	d.Reason = reports.ReasonOtherBreach
+	return d
 }
 
 // masked returns the verbs of lines that are wrong, by the clauses that have not held where such lines are all that

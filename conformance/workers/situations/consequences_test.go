@@ -7,6 +7,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/workers"
+	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -80,6 +81,7 @@ func TestCauseIsNamed(t *testing.T) {
 		t.Helper()
 		got := tr.consequences(brokenClauses("RESP-08", "FETCH-09"), tr.rules.Results())
 		assert.Equal(t, "what was found may follow from what was found about FWP-RESP-08", got[1].Cause)
+		assert.Equal(t, reports.ReasonOtherBreach, got[1].Reason)
 		assert.Empty(t, got[0].Cause)
 	})
 }

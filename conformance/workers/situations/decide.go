@@ -2,6 +2,7 @@ package situations
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -13,12 +14,15 @@ import (
 
 // holds decides a clause by what the situation itself has seen. Got says what it was, whether it held or not.
 func (t *trial) holds(clause string, ok bool, expected, got string) {
-	d := conformance.Decision{Clause: "FWP-" + clause, Outcome: play.Matched, Got: got}
+	d := conformance.Decision{Clause: t.clauseID(clause), Outcome: play.Matched, Got: got}
 	if !ok {
 		d.Outcome, d.Expected = play.Mismatched, expected
 	}
 	t.decisions = append(t.decisions, d)
 }
+
+// clauseID returns the id of a clause of which the prefix is left out.
+func (t *trial) clauseID(clause string) string { return t.harness.protocol().Prefix + clause }
 
 // kept decides that a clause held, unless a rule has found it broken.
 func (t *trial) kept(clause string) { t.holds(clause, true, "", "") }
@@ -31,7 +35,8 @@ func (t *trial) waited(span time.Duration) {
 	}
 }
 
-// lateShare is by how much longer a wait is than the time that what does not come in it takes, on a machine that is late.
+// lateShare is by how much longer a wait is than the time that what does not come in it takes, on a machine that is
+// late.
 const lateShare = 2
 
 // shownBy names the event that shows the latest decision. Nothing happens without an event.
@@ -47,7 +52,7 @@ func (t *trial) shownBy(e *workers.Event) {
 
 // open leaves a clause open, for a reason that is one sentence without a full stop.
 func (t *trial) open(clause, why string) {
-	t.decisions = append(t.decisions, undecided("FWP-"+clause, why))
+	t.decisions = append(t.decisions, undecided(t.clauseID(clause), why))
 }
 
 func undecided(clause, why string) conformance.Decision {
@@ -74,7 +79,8 @@ func (t *trial) evidence() conformance.Evidence {
 // all what was broken. Sure has the clauses of breaches that no lag of this machine can
 // explain: all others are findings only if another play shows them again.
 func (t *trial) decidedByRules(results []workers.Result) (all []conformance.Decision, sure map[string]bool) {
-	own, sure := t.situation.clauseIDs(), map[string]bool{}
+	own, sure := t.situation.clauseIDs(t.harness.protocol().Prefix), map[string]bool{}
+	maps.Copy(sure, t.certain)
 	t.byRules = map[string]time.Duration{}
 	for _, r := range results {
 		clause := fwpsuite.ClauseOf(r.Rule.Breach)
@@ -104,7 +110,7 @@ func decisionOf(clause string, b workers.Breach) conformance.Decision {
 
 // binds reports whether a clause binds the program: a producer that presents itself as a worker is none.
 func (t *trial) binds(clause string) bool {
-	c, known := fwpsuite.ClauseByID(clause)
+	c, known := t.harness.protocol().ClauseByID(clause)
 	return !known || !t.harness.Producer || c.Binds("C") || c.Binds("P")
 }
 
@@ -114,7 +120,7 @@ func (t *trial) complete(all []conformance.Decision, results []workers.Result) [
 	if t.stop != "" {
 		all = slices.DeleteFunc(all, func(d conformance.Decision) bool { return d.Outcome != play.Mismatched })
 	}
-	for _, clause := range t.situation.clauseIDs() {
+	for _, clause := range t.situation.clauseIDs(t.harness.protocol().Prefix) {
 		if !slices.ContainsFunc(all, func(d conformance.Decision) bool { return d.Clause == clause }) {
 			all = append(all, undecided(clause, cmp.Or(t.stop, goalOf(clause, results),
 				"the situation shows nothing about it")))

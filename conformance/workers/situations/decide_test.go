@@ -216,9 +216,9 @@ func TestWhatIsWrongByItselfNeedsNoOtherPlay(t *testing.T) {
 				{Rule: workers.Rule{Breach: c.breach}, Breaches: 1, Examples: []workers.Breach{{}}},
 			})
 			if assert.Len(t, found, 1) && c.certain {
-				assert.Empty(t, doubtful(found, sure))
+				assert.Empty(t, (&trial{harness: &Harness{}}).doubtful(found, sure))
 			} else {
-				assert.Equal(t, []string{fwpsuite.ClauseOf(c.breach)}, doubtful(found, sure))
+				assert.Equal(t, []string{fwpsuite.ClauseOf(c.breach)}, (&trial{harness: &Harness{}}).doubtful(found, sure))
 			}
 		})
 	}

@@ -9,9 +9,10 @@
 //   - the tables of workers, each row with its play: situations_beat.go, situations_quiet.go, situations_terminate.go
 //     (orders and signals), situations_job.go, situations_fetch.go, situations_greeting.go, situations_reply.go,
 //     situations_loss.go; those of producers: situations_push.go
-//   - what plays have in common: jobs.go, unusual_jobs.go, values.go, producer.go, wait.go; match.go (which events)
-//   - the program: program.go, launch.go (a command, its input and output)
-//   - the servers of one play: trial.go; what they do on purpose, or forgive: hooks.go
+//   - what plays have in common: jobs.go, unusual_jobs.go, values.go, producer.go, wait.go (and which events)
+//   - the program: program.go, launch.go, inprocess.go (a command, its input and output)
+//   - the servers of one play: trial.go; what they do on purpose, or forgive: hooks.go; the workers of other
+//     protocols, whose servers and rules are in packages of their own: side.go
 //   - what is recorded: recording.go, listener.go (connections)
 //   - from what was seen to decisions: decide.go, consequences.go (of one finding for others), confirm.go (by another
 //     play)

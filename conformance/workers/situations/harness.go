@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -35,6 +36,8 @@ type Harness struct {
 	Like string
 	// Producer says that the program is a producer.
 	Producer bool
+	// Side is that of the workers of another protocol; nil: FWP.
+	Side *Side
 
 	begin    sync.Once
 	starts   chan struct{} // a token for each process that may be starting
@@ -62,8 +65,8 @@ type Observed struct {
 	Idles  bool     // it does not end when there are no jobs
 }
 
-// TakesQueues reports whether a worker fetches from the queues that it was told.
-func (o Observed) TakesQueues() bool { return slices.Contains(o.Queues, theQueues[0]) }
+// TakesQueues reports whether a worker fetches from a queue that it was told.
+func (o Observed) TakesQueues() bool { return !disjoint(o.Queues, theQueues) }
 
 // takesQueues reports whether the program is known to take the queues that it is told.
 func (h *Harness) takesQueues() bool { return h.observed.TakesQueues() || h.Launcher.Sets("queues") }
@@ -82,7 +85,10 @@ func (h *Harness) setUp() {
 func (h *Harness) Checks() []conformance.Check {
 	h.setUp()
 	all := workerSituations()
-	if h.Producer {
+	switch {
+	case h.Side != nil:
+		all = h.Side.situations()
+	case h.Producer:
 		all = producerSituations()
 	}
 	checks := make([]conformance.Check, len(all))
@@ -99,7 +105,9 @@ type check struct {
 }
 
 // Describe implements conformance.Check.
-func (c check) Describe() conformance.Description { return c.situation.describe() }
+func (c check) Describe() conformance.Description {
+	return c.situation.describe(c.harness.protocol().Prefix)
+}
 
 // Play implements conformance.Check.
 func (c check) Play(ctx context.Context, on conformance.Setup) conformance.Evidence {
@@ -142,13 +150,14 @@ func (h *Harness) Identify(ctx context.Context) (Observed, error) {
 		h.patience = firstStarts * startPatience
 	}
 	from := time.Now()
+	if h.Side != nil {
+		return h.identifySide(t, from)
+	}
 	p, err := t.start(options{})
 	if err != nil {
 		return Observed{}, err
 	}
-	if h.Patience <= 0 {
-		h.patience = max(startPatience, slowerStarts*time.Since(from))
-	}
+	h.learnPatience(from)
 	h.observed.First = p.first
 	if h.Producer {
 		h.observed.Works = t.ends(p, endPatience) && t.pushedAll(p)
@@ -168,12 +177,27 @@ func (h *Harness) Identify(ctx context.Context) (Observed, error) {
 	return h.observed, ctx.Err()
 }
 
+// learnPatience sets how long later starts may take, from when the first one began.
+func (h *Harness) learnPatience(from time.Time) {
+	if h.Patience <= 0 {
+		h.patience = max(startPatience, slowerStarts*time.Since(from))
+	}
+}
+
 // fetchPatience is how long a worker may take from its HELLO to its first FETCH, and idleFor how long it has no jobs at
 // the start: longer than a FETCH waits.
 const (
 	fetchPatience = 10 * time.Second
 	idleFor       = 3 * time.Second
 )
+
+// protocol returns that of the program.
+func (h *Harness) protocol() *conformance.Protocol {
+	if h.Side != nil {
+		return h.Side.Protocol
+	}
+	return fwpsuite.Protocol()
+}
 
 // listen opens a listener where a server has listened before, or of a new one if the address is empty.
 func (h *Harness) listen(addr string, ipv6 bool) (net.Listener, error) {

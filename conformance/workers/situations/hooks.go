@@ -25,8 +25,8 @@ func tellState(state string, always bool) func(*fakes.Event) {
 }
 
 // heldBeat returns a hook that answers a BEAT by tell when n events have come that match. The BEAT waits for its reply
-// meanwhile, for longer than a FETCH waits and the pause behind it may be; then one event is enough. Where none came the
-// reply is OK, and the next BEAT waits. With n = 0 that is for one event that comes while a BEAT waits.
+// meanwhile, for longer than a FETCH waits and the pause behind it may be; then one event is enough. Where none came
+// the reply is OK, and the next BEAT waits. With n = 0 that is for one event that comes while a BEAT waits.
 func heldBeat(n int, matches func(*fakes.Event) bool, tell func(*fakes.Event)) func(*fakes.Event) {
 	const most = 4 * time.Second
 	var told atomic.Bool
@@ -94,20 +94,29 @@ func refuseFirst(n int64, verb, text string) func(*fakes.Event) {
 }
 
 // refuseSome returns a hook that refuses the first two of twelve commands of a verb, and each third one of the rest.
-// Their errors have texts of all kinds.
+// Their errors have texts of all kinds, and every other one has a first word of its own in place of ERR.
 func refuseSome(verb string) func(*fakes.Event) {
 	const first, most = 2, 12
 	var count atomic.Int64
 	texts := newGenerator().errors()
 	return func(e *fakes.Event) {
+		if _, is := errors.AsType[unusualError](e.Err); is && e.Point == fakes.Ran {
+			e.Reply = fwp.Reply{Kind: fwp.ErrorReply, Text: []byte(e.Err.Error())}
+		}
 		if e.Point != fakes.Checked || e.Command.Verb != verb || e.Err != nil {
 			return
 		}
 		if n := count.Add(1); n <= first || n%3 == 0 && n <= most {
-			refuse(e, texts[int(n)*len(texts)/(most+1)])
+			text := texts[int(n)*len(texts)/(most+1)]
+			if refuse(e, text); n%2 == 0 {
+				e.Err = unusualError{errors.New("LIMIT " + text)}
+			}
 		}
 	}
 }
+
+// unusualError is an error whose reply does not begin with ERR.
+type unusualError struct{ error }
 
 // refuse has a command not carried out, and answered with an error.
 func refuse(e *fakes.Event, text string) { e.Skip, e.Err = true, errors.New(text) }
@@ -180,17 +189,20 @@ func saltEach() func(*fakes.Event) {
 const mostGreetings = 24
 
 // hangUpFirst returns a hook that ends the first n connections, each at the first command behind its HELLO that is one
-// of some verbs. It is neither carried out nor answered.
+// of some verbs. It is not carried out, and not answered but for the first byte of a reply on every other connection.
 func hangUpFirst(n int64, verbs ...string) func(*fakes.Event) {
 	return func(e *fakes.Event) {
 		if e.Conn == nil || e.Conn.ID > n || !slices.Contains(verbs, e.Command.Verb) {
 			return
 		}
-		switch e.Point {
-		case fakes.Checked:
+		half := e.Conn.ID%2 == 0
+		switch {
+		case e.Point == fakes.Checked:
 			e.Skip = true
-		case fakes.Ran:
+		case e.Point == fakes.Ran && !half:
 			hangUp(e)
+		case e.Point == fakes.Writing && half:
+			e.Bytes, e.Close = []byte("+"), true
 		}
 	}
 }

@@ -182,15 +182,12 @@ func TestHostilePrograms(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				all := new(tally)
-				h := inMemory(nil, false)
 				network := memnet.New()
-				names := 0
-				h.Listen = func(bool) (net.Listener, error) {
-					names++
-					return network.Listen(fmt.Sprintf("fwp%d:7419", names))
+				h := &Harness{
+					Launcher:    &attacker{network: network, attack: test.attack, all: all},
+					ListenAgain: network.Listen,
+					Listen:      func(bool) (net.Listener, error) { return network.Listen("127.0.0.1:0") },
 				}
-				h.ListenAgain = network.Listen
-				h.Launcher = &attacker{network: network, attack: test.attack, all: all}
 				begun := time.Now()
 				_, _ = h.Identify(t.Context()) // whether it is a client is not the question
 				r := &run.Runner{

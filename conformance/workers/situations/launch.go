@@ -1,10 +1,12 @@
 package situations
 
 import (
+	"cmp"
 	"io"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/fwpsuite/fwp/internal/target"
 )
@@ -19,12 +21,15 @@ type Launcher interface {
 
 // Environment is the configuration that the program receives.
 type Environment struct {
-	URL         string
-	Provider    bool // the URL is in a variable that FAKTORY_PROVIDER names, and FAKTORY_URL has one where nothing answers
+	URL      string
+	Variable string // that has the URL; empty: FAKTORY_URL
+	// Provider has the URL in a variable that FAKTORY_PROVIDER names, and one where nothing answers in FAKTORY_URL.
+	Provider    bool
 	Queues      []string
 	Concurrency int
-	CA          string    // path of a file with the certificate of a TLS server, empty if there is none
-	Input       io.Reader // its standard input, nil if there is none
+	Heartbeat   time.Duration // between two heartbeats, as server and worker have agreed; 0: they have none
+	CA          string        // path of a file with the certificate of a TLS server, empty if there is none
+	Input       io.Reader     // its standard input, nil if there is none
 }
 
 // Process is one run of the program. Its methods may be called by many goroutines at once.
@@ -44,8 +49,8 @@ type Process interface {
 }
 
 // Command is a [Launcher] of a command. In its words {url}, {queues} and {concurrency} stand for its environment; it
-// finds the same in FAKTORY_URL, FWP_QUEUES and FWP_CONCURRENCY; {n} is {concurrency} for producers. Queues are
-// separated by commas.
+// finds the same in FAKTORY_URL, FWP_QUEUES and FWP_CONCURRENCY, and a time between heartbeats in FWP_HEARTBEAT or
+// {heartbeat}; {n} is {concurrency} for producers. Queues are separated by commas.
 type Command struct {
 	Words      []string
 	Supervisor []string // see target.Program
@@ -68,7 +73,7 @@ func (c Command) String() string { return strings.Join(c.Words, " ") }
 // Launch starts the command.
 func (c Command) Launch(e Environment) (Process, error) {
 	fill := strings.NewReplacer("{url}", e.URL, "{queues}", strings.Join(e.Queues, ","),
-		"{concurrency}", strconv.Itoa(e.Concurrency), "{n}", strconv.Itoa(e.Concurrency))
+		"{concurrency}", strconv.Itoa(e.Concurrency), "{n}", strconv.Itoa(e.Concurrency), "{heartbeat}", e.seconds())
 	words := make([]string, len(c.Words))
 	for i, word := range c.Words {
 		words[i] = fill.Replace(word)
@@ -92,9 +97,15 @@ type started struct {
 
 func (s started) Lines() []string { return s.printed.all() }
 
+// seconds returns the time between two heartbeats.
+func (e Environment) seconds() string { return strconv.FormatFloat(e.Heartbeat.Seconds(), 'f', -1, 64) }
+
 // variables returns the environment as variables; a name alone is a variable that must not be set.
 func (e Environment) variables() []string {
-	all := []string{"FAKTORY_URL=" + e.URL, "FAKTORY_PROVIDER", providerName}
+	all := []string{cmp.Or(e.Variable, "FAKTORY_URL") + "=" + e.URL, "FAKTORY_PROVIDER", providerName}
+	if e.Heartbeat > 0 {
+		all = append(all, "FWP_HEARTBEAT="+e.seconds())
+	}
 	if e.Provider {
 		all = []string{"FAKTORY_URL=" + nowhere, "FAKTORY_PROVIDER=" + providerName, providerName + "=" + e.URL}
 	}
@@ -103,6 +114,16 @@ func (e Environment) variables() []string {
 		all = append(all, "SSL_CERT_FILE="+e.CA, "NODE_EXTRA_CA_CERTS="+e.CA, "REQUESTS_CA_BUNDLE="+e.CA)
 	}
 	return all
+}
+
+// Lookup returns the value of a variable, and reports whether it is set.
+func (e Environment) Lookup(name string) (value string, is bool) {
+	for _, v := range e.variables() {
+		if key, value, is := strings.Cut(v, "="); is && key == name {
+			return value, true
+		}
+	}
+	return "", false
 }
 
 // input is the standard input of a program: lines that a situation adds, until it ends it. Its methods may be called by

@@ -24,7 +24,8 @@ type program struct {
 
 // options say how a process is started.
 type options struct {
-	concurrency int // 2 if zero
+	concurrency int      // 2 if zero
+	queues      []string // theQueues if nil
 	// eager says that the play goes on before the first line of the process.
 	eager bool
 	input *input // of a producer; nil: three ordinary jobs
@@ -35,6 +36,9 @@ const usualConcurrency = 2
 
 // theQueues are those of a worker, unless it has its own.
 var theQueues = []string{"fwp-high", "fwp-low"}
+
+// Queues returns those in the environment of a worker.
+func Queues() []string { return slices.Clone(theQueues) }
 
 // launch starts the program on a server of its own, and ends the play if it does not greet.
 func (t *trial) launch(o options) *program {
@@ -49,12 +53,6 @@ func (t *trial) launch(o options) *program {
 // get there.
 func (t *trial) start(o options) (*program, error) {
 	s := t.serve()
-	select {
-	case t.harness.starts <- struct{}{}:
-	case <-t.ctx.Done():
-		return nil, t.ctx.Err()
-	}
-	defer func() { <-t.harness.starts }()
 	if o.input == nil && t.harness.Producer {
 		o.given = ordinary(3)
 		o.input = newInput(jsonOf(o.given)...)
@@ -62,26 +60,41 @@ func (t *trial) start(o options) (*program, error) {
 	}
 	p := &program{number: len(t.programs) + 1, server: s, input: o.input, given: o.given}
 	s.setProcess(p.number)
+	greets := t.awaitFirstLine
+	if o.eager {
+		greets = func(*program) error { return nil }
+	}
+	return p, t.begin(p, t.environment(p, o), greets)
+}
+
+// begin starts a process in its environment, and waits until it has greeted: only so many may be starting at a time.
+func (t *trial) begin(p *program, e Environment, greets func(*program) error) error {
+	select {
+	case t.harness.starts <- struct{}{}:
+	case <-t.ctx.Done():
+		return t.ctx.Err()
+	}
+	defer func() { <-t.harness.starts }()
 	t.process(p.number, workers.Event{Kind: workers.Started})
 	var err error
-	if p.Process, err = t.harness.Launcher.Launch(t.environment(p, o)); err != nil {
-		return nil, fmt.Errorf("start the command: %w", t.notice(err))
+	if p.Process, err = t.harness.Launcher.Launch(e); err != nil {
+		return fmt.Errorf("start the command: %w", t.notice(err))
 	}
 	t.programs = append(t.programs, p)
 	t.background.Go(func() {
 		<-p.Over()
 		t.process(p.number, workers.Event{Kind: workers.Exited, Code: p.Code()})
 	})
-	if o.eager {
-		return p, nil
-	}
-	return p, t.awaitFirstLine(p)
+	return greets(p)
 }
 
 func (t *trial) environment(p *program, o options) Environment {
 	e := Environment{
 		URL: t.url(p.server), Provider: t.situation.setup.provider, Queues: theQueues,
 		Concurrency: cmp.Or(o.concurrency, usualConcurrency),
+	}
+	if o.queues != nil {
+		e.Queues = o.queues
 	}
 	if t.situation.setup.tls {
 		e.CA = t.harness.CA
@@ -198,6 +211,7 @@ func playWorks(clause, expected string) func(*trial) {
 		p, err := t.start(options{})
 		if err != nil && t.ctx.Err() == nil {
 			t.holds(clause, false, expected, firstLine(err.Error()))
+			t.waited(t.harness.patience)
 			return
 		}
 		t.itWorks(p, clause, expected)

@@ -42,7 +42,7 @@ func (p ended) Kill()                 {}
 //	exited 0           the process ends
 func recorded(t *testing.T, s *situation, conversation string) (*trial, *program) {
 	t.Helper()
-	h := &Harness{Launcher: &InProcess{}, observed: Observed{First: "HELLO", Works: true, Idles: true}}
+	h := &Harness{Launcher: InProcess(nil), observed: Observed{First: "HELLO", Works: true, Idles: true}}
 	h.setUp()
 	tr := newTrial(t.Context(), h, s, conformance.Setup{})
 	p := &program{Process: ended{}, number: 1, input: newInput()}

@@ -52,18 +52,18 @@ const (
 		"END-03 WU-01 WU-02 WU-03 WU-18 WU-19 RESP-08"
 )
 
-func (s *situation) clauseIDs() []string {
+func (s *situation) clauseIDs(prefix string) []string {
 	ids := strings.Fields(s.clauses)
 	for i, id := range ids {
-		ids[i] = "FWP-" + id
+		ids[i] = prefix + id
 	}
 	return ids
 }
 
 // describe returns what is known of the situation before it is played.
-func (s *situation) describe() conformance.Description {
+func (s *situation) describe(prefix string) conformance.Description {
 	d := conformance.Description{ID: s.id, Title: s.title, Wait: time.Duration(s.wait) * time.Second}
-	for _, id := range s.clauseIDs() {
+	for _, id := range s.clauseIDs(prefix) {
 		d.Marks = append(d.Marks, scenarios.Mark{Clause: id})
 	}
 	return d

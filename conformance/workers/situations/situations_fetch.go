@@ -38,12 +38,16 @@ func playConcurrencyAfterTroubles(t *trial) {
 	p := t.launch(options{})
 	t.mustRunSeveral(p)
 	t.troubles(p)
+	t.runsAsMany(p, usualConcurrency, "failed jobs, an error reply and the loss of a connection")
+}
+
+// runsAsMany decides whether a process runs n jobs at a time again after something that may have cost it an executor.
+func (t *trial) runsAsMany(p *program, n int, after string) {
 	from := t.now()
-	t.pushMany(2*int(comeback/(5*time.Second)), "fwp.sleep", "[5]")
-	ok := t.untilOrEnd(p, comeback, func() bool { return t.mostHeld(p, from) >= usualConcurrency })
-	t.holds("FETCH-11", ok, fmt.Sprintf("%d jobs at a time, as before", usualConcurrency),
-		fmt.Sprintf("at most %d at a time within %v after failed jobs, an error reply and the loss of a connection; "+
-			"the worker %s", t.mostHeld(p, from), comeback, t.ending(p)))
+	t.pushMany(n*int(comeback/(5*time.Second)), "fwp.sleep", "[5]")
+	ok := t.untilOrEnd(p, comeback, func() bool { return t.mostHeld(p, from) >= n })
+	t.holds("FETCH-11", ok, fmt.Sprintf("%d jobs at a time, as before", n), fmt.Sprintf(
+		"at most %d at a time within %v after %s; the worker %s", t.mostHeld(p, from), comeback, after, t.ending(p)))
 }
 
 func playLongJob(t *trial) {
@@ -66,13 +70,36 @@ func playQueues(t *trial) {
 	t.watch(p, 15*time.Second)
 	queues := t.queuesOf(p)
 	if !t.harness.takesQueues() {
-		why := "it does not seem to take {queues} or FWP_QUEUES"
-		if slices.Contains(queues, strings.Join(theQueues, ",")) {
-			why = "it takes the value of FWP_QUEUES for the name of one queue"
-		}
-		t.open("WRK-11", why)
+		t.judgeOtherQueues(queues)
 	}
 	t.holds("FETCH-02", true, "", "it fetches from "+strings.Join(queues, " "))
+}
+
+// judgeOtherQueues decides about a worker that fetches from none of the queues in its environment. One that fetches
+// from other queues when it is told others takes them, and made something else of their names. What may be the name of
+// a queue and something before it is left open.
+func (t *trial) judgeOtherQueues(queues []string) {
+	if slices.Contains(queues, strings.Join(theQueues, ",")) {
+		t.open("WRK-11", "it takes the value of FWP_QUEUES for the name of one queue")
+		return
+	}
+	other := t.launch(options{queues: []string{"fwp-one", "fwp-two"}})
+	t.mustFetch(other)
+	isTold := func(q string) bool {
+		return slices.ContainsFunc(theQueues, func(told string) bool { return strings.HasSuffix(q, told) })
+	}
+	if !disjoint(queues, t.queuesOf(other)) || slices.ContainsFunc(queues, isTold) {
+		t.open("WRK-11", "it does not seem to take {queues} or FWP_QUEUES")
+		return
+	}
+	t.holds("WRK-11", false, "FETCH from the queues "+strings.Join(theQueues, " "),
+		fmt.Sprintf("it fetches from %s, and from %s when it is told fwp-one,fwp-two", strings.Join(queues, " "),
+			strings.Join(t.queuesOf(other), " ")))
+	t.shownBy(t.first(other.lines(fwp.FETCH)))
+}
+
+func disjoint(a, b []string) bool {
+	return !slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })
 }
 
 // fetchesFromAll decides whether a worker that fetches still does so from each of its queues.
@@ -96,9 +123,8 @@ func (t *trial) mustRunSeveral(p *program) {
 	t.reported(p, soon, jids...)
 }
 
-// troubles has a worker go through what may cost it an executor or its heartbeat: jobs that fail, one of an unknown
-// type, error replies and the loss of a connection on which it fetches. It ends the play if the worker does not get
-// as far.
+// troubles has a worker go through what may cost it an executor or its heartbeat: jobs that fail, error
+// replies and the loss of a connection on which it fetches. It ends the play if the worker does not get as far.
 func (t *trial) troubles(p *program) {
 	var lose atomic.Bool
 	t.hook(refuseFirst(1, fwp.FETCH, "it was not possible"))
@@ -109,8 +135,7 @@ func (t *trial) troubles(p *program) {
 			hangUp(e)
 		}
 	})
-	jids := slices.Concat(t.pushMany(2, "fwp.fail", `["x"]`), t.pushMany(1, unknownType, "[1]"),
-		t.pushMany(2, "fwp.ok", "[1]"))
+	jids := slices.Concat(t.pushMany(3, "fwp.fail", `["x"]`), t.pushMany(2, "fwp.ok", "[1]"))
 	missing := t.reported(p, soon, jids...)
 	lose.Store(true)
 	if !t.await(p, soon, p.events(serverClose)) || len(missing) > 0 {

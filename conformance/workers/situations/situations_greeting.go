@@ -26,9 +26,9 @@ func greetingSituations() []situation {
 		{"password/leading-zeros", "a password hash that begins with zeros has all its digits",
 			auth, 2, playHello("AUTH-01"), password("secret", 23, "salt777")}, // it begins with 0001
 		{"password/odd-salt", "the password hash is right for a salt with unusual characters",
-			auth, 2, playHello("AUTH-01"), password("secret", 37, `ünï"salt"\日本%41`)},
+			auth, 2, playHello("AUTH-01"), password("secret", 37, "\u00a0ünï\"salt\"\\日本%41\u00a0")},
 		{"password/escaped", "a password that is escaped in the URL is unescaped",
-			"AUTH-01 WRK-16", 2, playHello("WRK-16"), password("p@ss:w/rd %41+ü", 11, "")},
+			"AUTH-01 WRK-16", 2, playHello(""), password("p@ss:w/rd %41+ü", 1, "")},
 		{"password/key-order", "the password hash is right where s comes before i in the greeting",
 			auth, 2, hooked(greeting(`HI {"s":"salt777","v":2,"i":23}`), playHello("AUTH-01")),
 			password("secret", 23, "salt777")},
@@ -58,13 +58,15 @@ func playLateGreeting(t *trial) {
 }
 
 // playHello returns a play that launches the program, and waits until it has greeted, on its other connections too. One
-// that works elsewhere and sends no HELLO to a server with a password breaks the clause.
+// that works elsewhere and sends no HELLO to a server with a password breaks the clause, if there is one: it may know
+// no passwords at all.
 func playHello(clause string) func(*trial) {
 	return func(t *trial) {
 		p, err := t.start(options{})
 		switch {
-		case err != nil && t.ctx.Err() == nil && t.harness.observed.Works:
+		case err != nil && t.ctx.Err() == nil && t.harness.observed.Works && clause != "":
 			t.holds(clause, false, "a HELLO with a pwdhash", firstLine(err.Error()))
+			t.waited(t.harness.patience)
 			return
 		case err != nil:
 			t.giveUp(true, "%s", firstLine(err.Error()))

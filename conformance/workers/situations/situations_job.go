@@ -29,7 +29,7 @@ func jobSituations() []situation {
 		{"jobs/many", "of many jobs none is forgotten, and none is reported twice",
 			reports, 3, playManyJobs, setup{}},
 		{"jobs/echo", "a job is executed with its arguments, in their order",
-			"WRK-15", 2, playEcho, setup{}},
+			"WRK-15 FETCH-09", 3, playEcho, setup{}},
 		{"jobs/retried", "a job that is delivered again after its FAIL is executed and reported again",
 			"FETCH-09 FETCH-10 FAIL-04", 5, playRetried, retriesSoon},
 		{"jobs/killed", "a job is acknowledged after it ran and not before",
@@ -72,7 +72,7 @@ func playEcho(t *trial) {
 	p := t.launch(options{})
 	all := echoed()
 	jids := t.pushOverQueues(jobsWithArgs("fwp.echo", all...)...)
-	t.reportedWhileFetching(p, jids)
+	t.worked(p, jids)
 	for _, e := range t.all(p.lines(fwp.FAIL)) {
 		if first := t.reportOf(e.Text("jid")); first != nil && first.Text("message") != e.Text("message") {
 			t.open("WRK-15", "two reports of a job differ: one may be that of another job")
@@ -161,7 +161,7 @@ func playReportedAfterRun(t *trial) {
 // playReservationOver hands a worker a job that takes longer than its reservation. The server delivers it again, as one
 // that ends at once, and does not know it any more when the first execution ends.
 func playReservationOver(t *trial) {
-	const runs = 66
+	const runs, spare = 66, 9 * time.Second
 	p := t.launch(options{})
 	jid := t.push(job{jobtype: "fwp.sleep", args: fmt.Sprint("[", runs, "]"), more: `,"reserve_for":60`})
 	deliveries := 0
@@ -173,7 +173,7 @@ func playReservationOver(t *trial) {
 	}))
 	t.mustTake(jid)
 	reports := p.events(func(e *workers.Event) bool { return line(fwp.ACK, fwp.FAIL)(e) && e.Text("jid") == jid })
-	t.awaitCount(p, (runs+9)*time.Second, reports, 2)
+	t.awaitCount(p, runs*time.Second+spare, reports, 2)
 	if t.exited(p) {
 		t.giveUp(true, "the worker ended")
 	}
@@ -182,6 +182,7 @@ func playReservationOver(t *trial) {
 		t.giveUp(true, "the job was delivered %d time, and not again when its reservation was over", n)
 	}
 	t.holds("FETCH-09", t.has(reports), "an ACK or a FAIL", "no report on a job that was delivered twice")
+	t.waited(spare)
 	t.itWorks(p, "RESP-09", "a worker that goes on fetching and reporting")
 }
 

@@ -44,7 +44,8 @@ func playLoss(hook func() func(*fakes.Event)) func(*trial) {
 
 func playRestart(t *trial) {
 	p := t.launch(options{})
-	running := t.push(job{jobtype: "fwp.sleep", args: "[3]"})
+	t.reported(p, soon, t.pushMany(usualConcurrency, "fwp.sleep", "[1]")...)
+	running := t.push(job{jobtype: "fwp.sleep", args: "[3]"}) // beside an executor that fetches
 	t.mustTake(running)
 	t.restart(p)
 	t.comesBack(p, running)
@@ -54,16 +55,18 @@ func playBeatsAfterRestart(t *trial) {
 	p := t.launch(options{})
 	t.mustBeat(p, 1)
 	from := t.restart(p)
-	beats := after(from, p.lines(fwp.BEAT))
-	t.await(p, comeback+beatPatience, beats)
-	t.watchPause(p) // the heartbeat of the old connections may go on beside that of the new ones
-	hello := t.first(after(from, p.lines(fwp.HELLO)))
-	if t.exited(p) || hello == nil {
-		t.giveUp(true, "the worker did not come back: it %s", t.ending(p))
+	beats, hellos := after(from, p.lines(fwp.BEAT)), after(from, p.lines(fwp.HELLO))
+	if t.await(p, comeback, hellos) {
+		t.await(p, beatPatience, beats)
+		t.watchPause(p) // the heartbeat of the old connections may go on beside that of the new ones
+	}
+	if !t.has(hellos) || t.exited(p) {
+		t.giveUp(!t.exited(p), "the worker did not come back: it %s", t.ending(p))
 	}
 	t.holds("BEAT-06", t.has(beats), "BEATs on the new connections",
-		fmt.Sprintf("no BEAT within %v of the loss of its connections", comeback+beatPatience))
-	t.shownBy(hello)
+		fmt.Sprintf("no BEAT within %v of its first HELLO after the loss of its connections", beatPatience))
+	t.waited(beatPatience)
+	t.shownBy(t.first(hellos))
 }
 
 func playOutage(t *trial) {
@@ -74,8 +77,8 @@ func playOutage(t *trial) {
 		}
 	})
 	p := t.launch(options{})
-	running := t.push(job{jobtype: "fwp.sleep", args: "[4]"}) // it ends while there is no server
-	t.mustTake(running)
+	running := t.pushMany(usualConcurrency, "fwp.sleep", "[4]") // they end while there is no server
+	t.mustTake(running...)
 	away.Store(true)
 	t.remark("the server closes every connection, for 10 s")
 	if err := p.server.Kill(); err != nil {
@@ -87,33 +90,36 @@ func playOutage(t *trial) {
 	t.remark("the server accepts connections again")
 	t.holds("WRK-05", true, "", fmt.Sprintf("in 10 s without a server it opened %d connections",
 		t.count(after(from, ofKind(workers.Opened)))))
-	t.comesBack(p, running)
+	t.comesBack(p, running...)
 }
 
 // comeback is how long a worker may take until it works again after a loss. The specification has no bound.
 const comeback = 60 * time.Second
 
-// comesBack decides whether a worker fetches and reports jobs again. Whether it reports a job that ran when its
-// connections were lost is noted: the text asks for one report, which may have been lost with them.
+// comesBack decides whether a worker fetches and reports jobs again, as many at a time as before. Whether it reports
+// those that ran when its connections were lost is noted: the text asks for one report, which may have been lost with
+// them.
 func (t *trial) comesBack(p *program, running ...string) {
 	t.worksElsewhere()
+	atATime := t.mostHeld(p, 0)
 	missing := t.reported(p, comeback, t.pushMany(3, "fwp.ok", "[1]")...)
 	expected := fmt.Sprintf("a worker that works again within %v", comeback)
 	got := fmt.Sprintf("%d of 3 jobs were not worked within %v after the loss", len(missing), comeback)
-	switch {
-	case len(missing) == 0:
-		got = ""
+	switch forgotten := t.delivered(missing); {
 	case t.exited(p):
 		expected, got = "a worker that connects again", "the worker ended ("+p.How()+") when it lost its connection"
-	}
-	t.holds("FETCH-11", len(missing) == 0, expected, got)
-	if !t.exited(p) {
+		t.holds("FETCH-11", len(missing) == 0, expected, got)
+	case len(missing) > 0 && len(forgotten) == len(missing): // it fetches
+		t.allReported(forgotten, "ACK or FAIL for each job", "that it fetched after the loss")
+	default:
+		t.holds("FETCH-11", len(missing) == 0, expected, got)
 		t.waited(comeback)
 	}
 	if len(running) > 0 && len(missing) == 0 {
 		missing = t.reported(p, reportPatience, running...)
 		t.holds("WRK-05", true, "", fmt.Sprintf("%d of %d jobs that ran when the connections were lost were reported",
 			len(running)-len(missing), len(running)))
+		t.runsAsMany(p, atATime, "the loss of its connections")
 	}
 	t.watch(p, 2*time.Second) // for what its other connections report
 }

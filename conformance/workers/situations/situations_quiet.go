@@ -33,7 +33,7 @@ func quietSituations() []situation {
 		{"quiet/late-job", "a job that a FETCH brings when its worker is quiet already is reported",
 			"STATE-17", 5, playLateJob("quiet", timeToAct), setup{}},
 		{"quiet/once", "a quiet worker stays quiet when its next BEATs are answered with OK",
-			stays, 50, playQuietOnce, setup{}},
+			stays, 70, playQuietOnce, setup{}},
 		{afterLoss, "a quiet worker stays quiet when its connections were lost",
 			stays, 50, playQuietAfterLoss, setup{}},
 		{"quiet/working", "a worker with the order to be quiet finishes its jobs and reports them",
@@ -109,7 +109,7 @@ func playQuietOnce(t *trial) {
 	told := t.order(p, "quiet", false)
 	t.watch(p, timeToAct)
 	t.pushMany(3, "fwp.ok", "[1]")
-	t.await(p, beatPatience, after(told.At+1, p.events(reply(fwp.BEAT))))
+	t.awaitCount(p, beatPatience, after(told.At+1, p.events(reply(fwp.BEAT))), 3)
 	t.watch(p, 5*time.Second)
 }
 

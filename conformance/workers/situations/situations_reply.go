@@ -41,7 +41,9 @@ func playRefused(verb string) func(*trial) {
 	return func(t *trial) {
 		t.hook(refuseSome(verb))
 		p := t.launch(options{})
-		jids := t.pushAll(append(manyJobs(20), jobsWithArgs("fwp.fail", `["x"]`, `["y"]`)...)...)
+		jobs := append(manyJobs(20), jobsWithArgs("fwp.fail", `["x"]`, `["y"]`)...)
+		isUnknown := func(j job) bool { return j.jobtype == unknownType } // jobs/unknown-type has it
+		jids := t.pushAll(slices.DeleteFunc(jobs, isUnknown)...)
 		t.reported(p, soon, jids...)
 		if !t.await(p, timeToAct, refusal(verb)) {
 			t.giveUp(true, "the worker sent no %s", verb)
@@ -77,5 +79,6 @@ func playSegments(t *trial) {
 	missing := t.reported(p, soon, jids...)
 	t.holds("RESP-08", len(missing) == 0, "a report of each job whose jid has characters of several bytes",
 		fmt.Sprintf("no report on %s, whose bytes arrived one by one; the worker %s", listed(missing), t.ending(p)))
+	t.waited(soon)
 	t.shownByDelivery(t.delivered(missing))
 }

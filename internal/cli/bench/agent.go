@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -41,15 +42,6 @@ func newAgent(p process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "agent URL",
 		Short: "Put a segment of a load on a server, for a coordinator",
-		Long: "agent joins the coordinator (fwpbench run --agents N) at the NATS server of the URL, puts its segment of\n" +
-			"the load on the target of the plan, reports, and ends. All about the load comes with the plan. It dials no\n" +
-			"other target, and may be killed at any time. The token is in the URL, as the coordinator has printed it, or\n" +
-			"in the variable " + tokenVariable + ", and the password of the target, if it has one, in\n" +
-			passwordVariable + ".\n\n" +
-			"Exit codes: 0 the coordinator has the report; 2 usage; 3 the coordinator was lost, or the run did not begin;\n" +
-			"4 there is no coordinator, or it refuses this agent; 5 internal error; 130 interrupted.",
-		Example: "  fwpbench agent nats://TOKEN@coordinator.example:4222\n" +
-			"  fwpbench agent nats://TOKEN@coordinator.example:4222 --max-rate 5000/s --max-connections 20000",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return errors.New("which coordinator? Give the URL that fwpbench run --agents has printed")
@@ -172,7 +164,7 @@ func (p process) agentLoad(ctx context.Context, o *agentOptions, task agents.Tas
 	flags := plan.flags(o)
 	at, err := plan.endpoint(password)
 	if err == nil {
-		err = flags.prepareMachine(&config.Workload, local(at))
+		err = cmp.Or(flags.batches(&at, &config.Workload), flags.prepareMachine(&config.Workload, local(at)))
 	}
 	if err != nil {
 		return &load.Result{Report: notReached(ctx, &config, began, err)}

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	_ "embed"
 	"fmt"
 	"io"
 	"strings"
@@ -13,6 +14,11 @@ import (
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
+
+// helpText has the long help and the examples of the commands.
+//
+//go:embed help.txt
+var helpText string
 
 // process is fwpbench, as it runs.
 type process struct{ program.Process }
@@ -31,18 +37,11 @@ func newBench(p process) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "fwpbench",
 		Short: "A load generator for job servers: the Faktory Work Protocol, Workq and eMQP",
-		Long: "fwpbench puts the load of thousands of producers and workers on a job server of the Faktory Work\n" +
-			"Protocol (FWP), Workq or eMQP, measures what it sustains and how long that takes, and accounts for\n" +
-			"every job.",
-		Example: "  fwpbench run                                         the embedded server, as fast as it can go\n" +
-			"  fwpbench run --rate 2000/s --url tcp://HOST:7419     2,000 jobs a second on your own server\n" +
-			"  fwpbench compare --run A B                           is server B slower than A?\n" +
-			"  fwpbench capacity --threshold 'push.response.p99<20ms'    the highest rate that holds\n" +
-			"  fwpbench merge A.hlog B.hlog -o BOTH.hlog            the histograms of two runs, added up",
-		Args: program.UnknownCommand,
+		Args:  program.UnknownCommand,
 	}
 	root.AddCommand(newBenchRun(p), newAgent(p), newPresets(p), newMetrics(p), newMerge(p), newCompare(p), newCapacity(p),
 		newShrink(p), newEmbedded(p), program.NewVersion(p.Process), program.NewSupervise(p.Process))
+	program.Describe(root, helpText)
 	return root
 }
 
@@ -78,9 +77,7 @@ func newMetrics(p process) *cobra.Command {
 	return &cobra.Command{
 		Use:   "metrics",
 		Short: "Print the metrics that a threshold can be about",
-		Long: "metrics prints what --threshold 'METRIC OP VALUE' can compare. In a metric, OP is a kind of command,\n" +
-			"FLOW an end-to-end latency, and STAT a part of its times.",
-		Args: program.NoArguments,
+		Args:  program.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			list := func(words []string) []reports.Text { return reports.LinesOf(strings.Join(words, ", ")) }
 			words := reports.Fields{Fields: []reports.Field{

@@ -33,18 +33,8 @@ type capacityOptions struct {
 func newCapacity(p process) *cobra.Command {
 	o := &capacityOptions{loadFlags: newLoadFlags()}
 	cmd := &cobra.Command{
-		Use:   "capacity [WORKLOAD.yaml]",
-		Short: "Search for the highest rate that a server sustains",
-		Long: "capacity puts an open loop on a server at one rate after the other: it doubles the rate until it does not\n" +
-			"hold, and then halves the distance. A rate holds if 99 % of it is achieved, the queues are emptied, no\n" +
-			"threshold is missed, and the run is valid. A step that does not hold is tried again, and the result has held\n" +
-			"twice. Each step empties its queues. A step in which the generator was the limit is marked as such.\n\n" +
-			"Exit codes: 0 found; 1 no rate held; 2 usage; 3 inconclusive: the generator was the limit, or the result did\n" +
-			"not hold twice; 4 the server cannot be reached, or was lost; 5 internal error; 6 a step has findings;\n" +
-			"130 interrupted.",
-		Example: "  fwpbench capacity --threshold 'push.response.p99<20ms' --url tcp://localhost:7419\n" +
-			"  fwpbench capacity --threshold 'push.response.p99<20ms' --url workq://localhost:9922\n" +
-			"  fwpbench capacity --start faktory --threshold 'job.fetched.p99<100ms' -o html=capacity.html",
+		Use:               "capacity [WORKLOAD.yaml]",
+		Short:             "Search for the highest rate that a server sustains",
 		Args:              oneFile,
 		ValidArgsFunction: cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
 		RunE: func(cmd *cobra.Command, args []string) error {

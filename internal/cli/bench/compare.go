@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/compare"
 	"github.com/fwpsuite/fwp/load/health"
 	"github.com/fwpsuite/fwp/load/paired"
@@ -42,23 +44,8 @@ const mostPairs = 1000
 func newCompare(p process) *cobra.Command {
 	o := &compareOptions{loadFlags: newLoadFlags()}
 	cmd := &cobra.Command{
-		Use:   "compare --run A B | compare --run --aa A | compare A B",
-		Short: "Compare two servers, or two loads, by blocks that are measured in pairs",
-		Long: "compare --run measures A and B in turns, block by block, and says of each metric whether B is worse than A\n" +
-			"by more than a margin that is declared beforehand. A and B are each the URL of a server, start:COMMAND (or\n" +
-			"start:faktory=PATH) for one that is started for each block, a workload file, whose server is that of --url,\n" +
-			"or the word embedded. One block of each is discarded; the order inside a pair is random; both blocks of a\n" +
-			"pair have the same load. A pair with an INVALID block does not count. --aa compares A with itself: the result\n" +
-			"is the noise of this machine, and a margin below it is refused (--floor).\n\n" +
-			"Without --run, A and B are saved reports of `fwpbench run` in JSON or HTML: files, or folders of them. They\n" +
-			"get a verdict only if they were measured in turns.\n\n" +
-			"Exit codes: 0 no regression; 1 a regression; 2 usage, or fewer than 6 pairs; 3 inconclusive, or too many pairs\n" +
-			"are void; 4 a server cannot be reached; 5 internal error; 6 a block has findings; 130 interrupted.",
-		Example: "  fwpbench compare --run start:faktory=./old/faktory start:faktory=./new/faktory\n" +
-			"  fwpbench compare --run tcp://old:7419 tcp://new:7419 --rate 2000/s --primary push.response.p99 --margin 10%\n" +
-			"  fwpbench compare --run --aa embedded -o json=floor.json\n" +
-			"  fwpbench compare --run one-queue.yaml ten-queues.yaml --url tcp://localhost:7419\n" +
-			"  fwpbench compare results/before results/after",
+		Use:               "compare --run A B | compare --run --aa A | compare A B",
+		Short:             "Compare two servers, or two loads, by blocks that are measured in pairs",
 		Args:              o.sides,
 		ValidArgsFunction: cobra.FixedCompletions([]string{"embedded", "start:faktory="}, cobra.ShellCompDirectiveDefault),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -117,6 +104,9 @@ func (o *compareOptions) sides(cmd *cobra.Command, args []string) error {
 // ofSaved holds the flags that concern saved results.
 var ofSaved = []string{"margin", "primary", "benchfmt", "format", "output", "verbose", "color", "no-progress"}
 
+// canDecide matches the metrics that can decide.
+var canDecide = regexp.MustCompile(`^(rate|server\.cpu|.+\.p(50|90|99|99\.9))$`)
+
 // validate checks the values that no flag checks by itself.
 func (o *compareOptions) validate() (err error) {
 	if o.limit, err = parseShare("margin", o.margin); err != nil {
@@ -131,6 +121,11 @@ func (o *compareOptions) validate() (err error) {
 	for _, metric := range o.primary {
 		if results.ShownOnly(metric) {
 			return fmt.Errorf("--primary %s: it is about the generator, and decides nothing about a server", metric)
+		}
+		names := append(results.MetricNames(load.Ops()...), "rate", "server.cpu")
+		if !canDecide.MatchString(metric) || !slices.Contains(names, metric) {
+			return fmt.Errorf("--primary: no metric %q is compared%s", metric, cmp.Or(program.Suggestion(metric, names),
+				"; expected rate, server.cpu, or a percentile of a time, such as push.response.p99"))
 		}
 	}
 	return cmp.Or(o.loadFlags.validate(), o.reportFlags.Validate(o.given), program.Writable("--benchfmt", o.benchfmt))

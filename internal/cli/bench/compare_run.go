@@ -82,7 +82,7 @@ func (o *compareOptions) both(args []string, lookup func(string) (string, bool))
 	if err != nil {
 		return sides, err
 	}
-	return sides, cmp.Or(o.fits(&b.at, &b.work, o.fault), batches(&a.at, &a.work), checkWorkload(a.at, &a.work))
+	return sides, cmp.Or(o.fits(&b.at, &b.work, o.fault), o.batches(&a.at, &a.work), checkWorkload(a.at, &a.work))
 }
 
 // side returns what one argument names, and whether it is a workload file.
@@ -206,14 +206,14 @@ func (p process) enough(o *compareOptions, sides [2]*side, c *results.LoadCompar
 
 // brokenOff reports whether a series of runs cannot go on after one of them, and sets why.
 func brokenOff(l *results.Load, t *reports.Trouble) bool {
-	code, words := l.Outcome()
+	code, _ := l.Outcome()
 	switch code {
 	case reports.ExitInterrupted:
 		t.Interrupted = true
 	case reports.ExitInternal:
-		t.Internal = words
+		t.Internal = l.Internal
 	case reports.ExitUnreachable:
-		t.Unreachable = words
+		t.Unreachable = l.Unreachable
 	default:
 		return false
 	}

@@ -18,9 +18,8 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// exitOf runs fwpbench and returns its exit code and all that it prints.
-func exitOf(t *testing.T, args ...string) (code int, out string) {
-	t.Helper()
+// ran runs fwpbench and returns its exit code and all that it prints.
+func ran(args ...string) (code int, out string) {
 	var b strings.Builder
 	code = Main(program.Process{Args: args, In: strings.NewReader(""), Out: &b, Err: &b,
 		LookupEnv: func(string) (string, bool) { return "", false }})
@@ -40,7 +39,7 @@ func TestCompareMeasuresInPairs(t *testing.T) {
 		return file
 	}
 	report := filepath.Join(dir, "report.json")
-	code, out := exitOf(t, "compare", "--run", side("a.yaml", "1ms"), side("b.yaml", "5ms"), "--pairs", "6", "--block",
+	code, out := ran("compare", "--run", side("a.yaml", "1ms"), side("b.yaml", "5ms"), "--pairs", "6", "--block",
 		"50ms",
 		"--url", "tcp://"+server.Addr(), "--seed", "7", "-o", "json="+report, "--benchfmt", filepath.Join(dir, "bench"),
 		"--primary", "rate", "--no-progress")
@@ -68,10 +67,14 @@ func TestCompareMeasuresInPairs(t *testing.T) {
 	}
 }
 
-func TestCompareStopsWhereAServerIsMissing(t *testing.T) {
+func TestASeriesOfRunsStopsWhereAServerIsMissing(t *testing.T) {
 	t.Parallel()
-	code, out := exitOf(t, "compare", "--run", "tcp://127.0.0.1:1", "tcp://127.0.0.1:1", "--no-progress")
-	assert.Equal(t, reports.ExitUnreachable, code, out)
+	for _, args := range [][]string{
+		{"compare", "--run", "tcp://127.0.0.1:1", "tcp://127.0.0.1:1"}, {"capacity", "--url", "tcp://127.0.0.1:1"},
+	} {
+		code, out := ran(append(args, "--no-progress")...)
+		assert.Equal(t, reports.ExitUnreachable, code, out)
+	}
 }
 
 // saved writes the report of a run that began in some minute.
@@ -121,54 +124,9 @@ func TestCompareSaved(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			code, out := exitOf(t, append([]string{"compare"}, test.args...)...)
+			code, out := ran(append([]string{"compare"}, test.args...)...)
 			assert.Equal(t, test.code, code, out)
 			assert.Contains(t, strings.Join(strings.Fields(out), " "), test.want)
 		})
 	}
-}
-
-func TestCompareRefuses(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	floor := filepath.Join(dir, "floor.json")
-	file, err := os.Create(floor) //nolint:gosec // of this test
-	require.NoError(t, err)
-	noise := &results.LoadComparison{AA: true, Ratios: []results.LoadRatio{{Metric: "rate", Primary: true, Floor: 0.08}}}
-	require.NoError(t, noise.WriteJSON(file))
-	require.NoError(t, file.Close())
-	for want, args := range map[string][]string{
-		"--pairs 5: from 6":                   {"embedded", "embedded", "--pairs", "5"},
-		"got 1":                               {"embedded"},
-		"takes one server":                    {"--aa", "embedded", "embedded"},
-		"--margin":                            {"embedded", "embedded", "--margin", "lots"},
-		"--margin 0: it is more than 0":       {"embedded", "embedded", "--margin", "0"},
-		"--url names the server of workload":  {"embedded", "embedded", "--url", "tcp://127.0.0.1:1"},
-		"--burden work only if B is embedded": {"embedded", "tcp://127.0.0.1:1", "--burden", "1ms"},
-		"is set by --block":                   {"embedded", "embedded", "--duration", "1s"},
-		"a block has a length":                {"embedded", "embedded", "--jobs", "10"},
-		"no such file":                        {"nothing.yaml", "embedded"},
-		"must listen on the port":             {"start:sleep 1", "embedded"},
-		"it was measured on another machine":  {"embedded", "embedded", "--floor", floor},
-		"it is about the generator":           {"embedded", "embedded", "--primary", "generator.cpu"},
-		"at most two metrics": {"embedded", "embedded", "--primary", "a", "--primary", "b", "--primary",
-			"c"},
-		`its schema is "", and`:                             {"embedded", "embedded", "--floor", blank(t)},
-		"the stages or the trace of the workload are as lo": {"embedded", "embedded", "--stages", "1s:5", "--block", "2s"},
-	} {
-		t.Run(want, func(t *testing.T) {
-			t.Parallel()
-			code, out := exitOf(t, append([]string{"compare", "--run"}, args...)...)
-			assert.Equal(t, reports.ExitUsage, code, out)
-			assert.Contains(t, strings.Join(strings.Fields(out), " "), want)
-		})
-	}
-}
-
-// blank returns a file with an empty JSON object.
-func blank(t *testing.T) string {
-	t.Helper()
-	name := filepath.Join(t.TempDir(), "blank.json")
-	require.NoError(t, os.WriteFile(name, []byte("{}"), 0o600))
-	return name
 }

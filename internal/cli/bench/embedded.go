@@ -55,7 +55,7 @@ func (p process) serve(e embedding) error {
 	if err != nil {
 		return err
 	}
-	config := peer.Config{Network: burdened{by: e.burden}}
+	config := peer.Config{Network: burdened(e.burden)}
 	if config.Faults, err = of.FaultsNamed(e.fault); err != nil {
 		return err
 	}
@@ -101,34 +101,12 @@ func (p process) obey(server *peer.Server) error {
 	return nil
 }
 
-// burdened is the network of this machine, whose servers compute for a while at each read, which makes them slower.
-type burdened struct {
-	peer.TCP
-
-	by time.Duration
-}
-
-// Listen implements [peer.Network].
-func (b burdened) Listen(addr string) (net.Listener, error) {
-	ln, err := b.TCP.Listen(addr)
-	if err != nil || b.by == 0 {
-		return ln, err
+// burdened returns the network of this machine, whose servers compute for a while at each read, which slows them down.
+func burdened(by time.Duration) peer.TCP {
+	if by == 0 {
+		return peer.TCP{}
 	}
-	return burdenedListener{ln, b.by}, nil
-}
-
-type burdenedListener struct {
-	net.Listener
-
-	by time.Duration
-}
-
-func (b burdenedListener) Accept() (net.Conn, error) {
-	nc, err := b.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	return burdenedConn{nc, b.by}, nil
+	return peer.TCP{Wrap: func(nc net.Conn) net.Conn { return burdenedConn{nc, by} }}
 }
 
 type burdenedConn struct {

@@ -11,17 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/serving"
 )
-
-// loaded runs fwpbench and returns all that it prints.
-func loaded(t *testing.T, args ...string) string {
-	t.Helper()
-	var out strings.Builder
-	Main(program.Process{Args: args, In: strings.NewReader(""), Out: &out, Err: &out,
-		LookupEnv: func(string) (string, bool) { return "", false }})
-	return out.String()
-}
 
 // brief is the arguments of a short run.
 func brief(url string, more ...string) []string {
@@ -33,15 +24,11 @@ func TestNothingFromAServerMovesTheCursor(t *testing.T) {
 	t.Parallel()
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	defer ln.Close()
-	go func() {
-		for nc, err := ln.Accept(); err == nil; nc, err = ln.Accept() {
-			_, _ = io.WriteString(nc, "-ERR \x1b]0;title\a\x9b2J\u202e\r\n")
-			_ = nc.Close()
-		}
-	}()
+	var served serving.Group
+	defer served.Close()
+	go served.Serve(ln, func(nc net.Conn) { _, _ = io.WriteString(nc, "-ERR \x1b]0;title\a\x9b2J\u202e\r\n") })
 	for _, args := range [][]string{{"-v"}, {"--format", "json"}, {"-o", t.TempDir() + "/a"}} {
-		out := loaded(t, brief("tcp://"+ln.Addr().String(), args...)...)
+		_, out := ran(brief("tcp://"+ln.Addr().String(), args...)...)
 		assert.Contains(t, out, "title")
 		assert.NotRegexp(t, `[^\n -~]`, out)
 	}
@@ -59,7 +46,7 @@ func TestTextsOfAServerAreDataInReports(t *testing.T) {
 	}})
 	defer server.Close()
 	for _, format := range []string{"text", "json"} {
-		out := loaded(t, "run", "--preset", "roundtrip", "--jobs", "20", "--warmup", "0s", "--duration", "300ms",
+		_, out := ran("run", "--preset", "roundtrip", "--jobs", "20", "--warmup", "0s", "--duration", "300ms",
 			"--drain", "1s", "--url", "tcp://"+server.Addr(), "--format", format)
 		assert.Contains(t, out, "stranger")
 		assert.True(t, utf8.ValidString(out))
@@ -74,20 +61,21 @@ func TestSecretsOfAServerAreNotPrinted(t *testing.T) {
 	defer server.Close()
 	url := "tcp://:" + password + "@" + server.Addr()
 	for _, format := range [][]string{{"-v"}, {"-v", "--format", "json"}} {
-		out := loaded(t, brief(url, format...)...)
+		_, out := ran(brief(url, format...)...)
 		assert.Contains(t, out, "(salt)")
 		assert.Contains(t, out, "(rounds)")
 		assert.NotContains(t, out, salt)
 		assert.NotContains(t, out, password)
 		assert.NotRegexp(t, `: ?17351\b`, out) // times in the report may begin with the same digits
 	}
-	assert.Contains(t, loaded(t, brief(url, "-v", "--show-secrets")...), salt)
+	_, out := ran(brief(url, "-v", "--show-secrets")...)
+	assert.Contains(t, out, salt)
 }
 
 func TestAPasswordThatIsNotAskedForIsReported(t *testing.T) {
 	t.Parallel()
 	server := fakes.NewServer(fakes.Config{})
 	defer server.Close()
-	assert.Contains(t, strings.Join(strings.Fields(loaded(t, brief("tcp://:hunter2@"+server.Addr())...)), " "),
-		"it asks for no password, although one was given")
+	_, out := ran(brief("tcp://:hunter2@" + server.Addr())...)
+	assert.Contains(t, strings.Join(strings.Fields(out), " "), "it asks for no password, although one was given")
 }

@@ -32,17 +32,6 @@ func newMerge(p process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "merge FILE...",
 		Short: "Add up the histograms of several runs, exactly",
-		Long: "merge adds up the histograms of several runs of fwpbench, bucket by bucket: what comes out is what a\n" +
-			"single run that saw all of it would have recorded. A file is a report in JSON or HTML, an HdrHistogram\n" +
-			"log (run --hlog), or what merge wrote. A run that is in two of the files is refused: it would count\n" +
-			"twice. The reports of all segments of one load (run --segment) become the report of the whole load,\n" +
-			"with its rate, its account of jobs and a row for each segment.\n\n" +
-			"Exit codes: 0 all well; 2 usage, or a file that cannot be merged; 3 a report is INVALID; 5 internal\n" +
-			"error; of segments those of run.",
-		Example: "  fwpbench merge agent1.json agent2.json\n" +
-			"  fwpbench merge agent1.html agent2.html -o html=both.html\n" +
-			"  fwpbench merge segment-1.json segment-2.json segment-3.json segment-4.json\n" +
-			"  fwpbench merge agent1.hlog agent2.hlog --hlog both.hlog",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return errors.New("which files? Name one or more, as in fwpbench merge a.json b.json")
@@ -68,7 +57,7 @@ func newMerge(p process) *cobra.Command {
 	return cmd
 }
 
-// validate refuses a file that is named twice, and files that would take the place of others.
+// validate refuses a file that is named twice, and a log as a report.
 func (o *mergeOptions) validate(names []string) error {
 	infos := make([]os.FileInfo, len(names))
 	for i, name := range names {
@@ -82,14 +71,6 @@ func (o *mergeOptions) validate(names []string) error {
 			}
 		}
 		infos[i] = info
-	}
-	for _, out := range append(o.reportFlags.Files(), o.hlog) {
-		info, err := os.Stat(out)
-		for i := range infos {
-			if err == nil && os.SameFile(info, infos[i]) {
-				return fmt.Errorf("%s would take the place of a file that is merged: name another", out)
-			}
-		}
 	}
 	for _, value := range o.reportFlags.Outputs {
 		if !strings.Contains(value, "=") && filepath.Ext(value) == ".hlog" {

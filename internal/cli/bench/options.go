@@ -45,9 +45,10 @@ type loadFlags struct {
 	pace       float64
 	processors int
 	timeout    time.Duration
-	requests   bool // pushes wait for their results
-	seeded     bool // the seed was given
-	keys       bool // flags may be keys of the workload file
+	requests   bool     // pushes wait for their results
+	seeded     bool     // the seed was given
+	keys       bool     // flags may be keys of the workload file
+	additions  []string // commands beyond the specification that the server must have
 	given      *pflag.FlagSet
 }
 

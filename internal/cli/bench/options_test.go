@@ -9,11 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/peer"
-	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load"
-	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -21,7 +17,7 @@ import (
 // Each is refused before anything is started, in words that name the flag.
 func TestFlagsOfALoad(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct{ args, want string }{
+	refused(t, [][2]string{
 		{"run --processors 0", "--processors must be from 1 to"},
 		{"run --processors 100000", "--processors must be from 1 to"},
 		{"run --connect-rate 0", "--connect-rate must be more than 0"},
@@ -70,6 +66,12 @@ func TestFlagsOfALoad(t *testing.T) {
 		{"capacity --rate 5/s", "--rate: the search sets the rate"},
 		{"capacity --stages 1s:5", "--stages: the search sets the rate"},
 		{"capacity --requests", "FWP has no command that waits for a result"},
+		{"capacity --precision near", "--precision: "},
+		{"capacity --threshold p99", "--threshold: "},
+		{"capacity --threshold push.response.p99.9<1s --step 1s --most 4000/s", "than the 5000 arrivals"},
+		{"capacity --threshold job.fetched.p99<1s --queues 9 --consumers 8", "so job.fetched.p99<1s would"},
+		{"capacity --producers 0 --consumers 0", "there are no connections"},
+		{"capacity --fault push-lost --url tcp://127.0.0.1:1", "--fault works only with the embedded server"},
 		{"compare a b --aa", "--aa takes one server or workload"},
 		{"compare a b --block 1s", "--block is for --run"},
 		{"compare --run embedded embedded --block 0s", "--block must be longer than 0"},
@@ -77,10 +79,30 @@ func TestFlagsOfALoad(t *testing.T) {
 		{"compare --run embedded embedded --burden 2s", "--burden must be from 0 to 1s"},
 		{"compare --run embedded workq://127.0.0.1:1", "have to be servers of one protocol"},
 		{"compare --run embedded embedded --requests", "FWP has no command that waits for a result"},
-	} {
-		code, words := said(nil, strings.Fields(test.args)...)
-		assert.Equal(t, reports.ExitUsage, code, test.args)
-		assert.Contains(t, words, test.want, test.args)
+		{"compare --run embedded", "got 1"},
+		{"compare --run embedded embedded --pairs 5", "--pairs 5: from 6"},
+		{"compare --run embedded embedded --margin lots", "--margin: "},
+		{"compare --run embedded embedded --margin 0", "--margin 0: it is more than 0"},
+		{"compare --run embedded embedded --url tcp://127.0.0.1:1", "--url names the server of workload files"},
+		{"compare --run embedded tcp://127.0.0.1:1 --burden 1ms", "--burden work only if B is embedded"},
+		{"compare --run embedded embedded --duration 1s", "is set by --block"},
+		{"compare --run embedded embedded --jobs 10", "a block has a length"},
+		{"compare --run nothing.yaml embedded", "no such file"},
+		{"compare --run start:sleep embedded", "must listen on the port"},
+		{"compare --run embedded embedded --primary generator.cpu", "it is about the generator"},
+		{"compare --run embedded embedded --primary a --primary b --primary c", "at most two metrics"},
+		{"compare --run embedded embedded --stages 1s:5 --block 2s", "the stages or the trace of the workload are as lo"},
+	})
+}
+
+// refused calls fwpbench with the first text of each pair, which is a mistake; the second says which. None gets as far as
+// its target.
+func refused(t *testing.T, commands [][2]string) {
+	t.Helper()
+	for _, command := range commands {
+		code, out := ran(strings.Fields(command[0])...)
+		assert.Equal(t, reports.ExitUsage, code, command[0])
+		assert.Contains(t, strings.Join(strings.Fields(out), " "), command[1], command[0])
 	}
 }
 
@@ -108,53 +130,6 @@ func TestAWorkloadOfFlags(t *testing.T) {
 		assert.True(t, want(&w), args)
 		assert.Equal(t, strings.Contains(args, "--seed"), o.seeded, args)
 		assert.NotZero(t, w.Seed, args)
-	}
-}
-
-// Which targets are on this machine, whose processors they share.
-func TestLocal(t *testing.T) {
-	t.Parallel()
-	at := func(host string) program.Endpoint {
-		return program.Endpoint{Peer: peer.Default(), Choice: target.Choice{Address: target.Address{Host: host}}}
-	}
-	for host, want := range map[string]bool{"localhost": true, "127.0.0.1": true, "::1": true, "10.0.0.1": false,
-		"db": false} {
-		assert.Equal(t, want, local(at(host)), host)
-	}
-	assert.True(t, local(program.Endpoint{Choice: target.Choice{Embedded: true}}))
-	assert.True(t, local(program.Endpoint{Starter: new(target.Starter)}))
-}
-
-// What a run may leave on a server is said before it.
-func TestLeftovers(t *testing.T) {
-	t.Parallel()
-	retry := func(n int) *int { return &n }
-	for want, w := range map[string]workload.Workload{
-		"":                                    {},
-		"the server keeps these jobs as dead": {FailShare: 0.1, Retry: retry(-1)},
-		"the server alone decides when":       {FailShare: 0.1, Retry: retry(3)},
-	} {
-		assert.Contains(t, leftovers(&w), want)
-	}
-	assert.Empty(t, leftovers(&workload.Workload{FailShare: 0.1, Retry: retry(0)}))
-}
-
-// A series of runs ends with one that could not be measured, and goes on after one that is only bad.
-func TestBrokenOff(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		l    results.Load
-		want string
-	}{
-		"measured":    {results.Load{}, ""},
-		"interrupted": {results.Load{Trouble: reports.Trouble{Interrupted: true}}, "interrupted"},
-		"internal":    {results.Load{Trouble: reports.Trouble{Internal: "a disk is full"}}, "internal"},
-		"unreachable": {results.Load{Trouble: reports.Trouble{Unreachable: "connection refused"}}, "unreachable"},
-	} {
-		var got reports.Trouble
-		assert.Equal(t, test.want != "", brokenOff(&test.l, &got), name)
-		assert.Equal(t, []bool{test.want == "interrupted", test.want == "internal", test.want == "unreachable"},
-			[]bool{got.Interrupted, got.Internal != "", got.Unreachable != ""}, name)
 	}
 }
 

@@ -29,15 +29,26 @@ func (o *loadFlags) fits(at *program.Endpoint, w *workload.Workload, fault strin
 		return fmt.Errorf("--requests is about %s: %s has no command that waits for a result",
 			strings.Join(requests(), " and "), at.Peer.Title)
 	}
-	return cmp.Or(batches(at, w), at.SetFault(fault), checkWorkload(*at, w))
+	return cmp.Or(o.batches(at, w), at.SetFault(fault), checkWorkload(*at, w))
 }
 
 // batches has the target be one of the profile that has a command for several jobs, if the workload pushes with that.
-func batches(at *program.Endpoint, w *workload.Workload) (err error) {
+func (o *loadFlags) batches(at *program.Endpoint, w *workload.Workload) error {
+	if w.Batch <= 1 {
+		return nil
+	}
+	return o.needs(at, "batch", "PUSHB")
+}
+
+// needs has the target be one of the profile that has a command, for something that the user asks for.
+func (o *loadFlags) needs(at *program.Endpoint, what, verb string) (err error) {
+	if !slices.Contains(o.additions, verb) {
+		o.additions = append(o.additions, verb)
+	}
 	switch {
-	case w.Batch <= 1 || at.Peer.Profile != "":
+	case at.Peer.Profile != "":
 	case at.Peer.Batches == "":
-		return fmt.Errorf("batch: %s has no command that pushes several jobs", at.Peer.Title)
+		return fmt.Errorf("%s: %s has no command for that", what, at.Peer.Title)
 	default:
 		at.Peer, err = at.Peer.With(at.Peer.Batches)
 	}
@@ -84,5 +95,5 @@ func requests() (all []string) {
 
 // speaker returns what speaks the protocol of a target.
 func (o *loadFlags) speaker(at program.Endpoint) protocol.Protocol {
-	return at.Peer.Speaker(peer.SpeakerConfig{Password: at.Password, Requests: o.requests})
+	return at.Peer.Speaker(peer.SpeakerConfig{Password: at.Password, Requests: o.requests, Additions: o.additions})
 }

@@ -31,22 +31,8 @@ const greetTimeout = 10 * time.Second
 func newBenchRun(p process) *cobra.Command {
 	o := &benchOptions{loadFlags: newLoadFlags()}
 	cmd := &cobra.Command{
-		Use:   "run [WORKLOAD.yaml]",
-		Short: "Put load on a server, and measure what it sustains",
-		Long: "run loads the server of --url, else the one in the variable that FAKTORY_PROVIDER names, else the\n" +
-			"one of FAKTORY_URL, else an embedded server in a process of its own. It uses queues of its own and\n" +
-			"leaves them empty; it never sends FLUSH. The defaults below are those of the preset roundtrip.\n\n" +
-			"Exit codes: 0 all well; 1 a threshold was missed; 2 usage, or a bad workload; 3 inconclusive:\n" +
-			"the run is INVALID, nothing was achieved, or its queues could not be drained; 4 the server cannot be\n" +
-			"reached, does not speak the protocol, refuses the password, or was lost; 5 internal error; 6 a job was lost,\n" +
-			"delivered twice, changed or from a wrong queue, or a reply broke the protocol; 130 interrupted.",
-		Example: "  fwpbench run --url tcp://localhost:7419\n" +
-			"  fwpbench run --rate 2000/s --producers 200 --consumers 200 --duration 1m --url tcp://localhost:7419\n" +
-			"  fwpbench run --preset idle --connections 10000 --url tcp://:PASSWORD@faktory.example\n" +
-			"  fwpbench run --protocol workq --requests\n" +
-			"  fwpbench run --url emqp://localhost\n" +
-			"  fwpbench run --start faktory --rate 500 --duration 10m --disrupt-every 20s --disrupt-with kill,partition\n" +
-			"  fwpbench run nightly.yaml --threshold 'push.response.p99<20ms' --hlog nightly.hlog",
+		Use:               "run [WORKLOAD.yaml]",
+		Short:             "Put load on a server, and measure what it sustains",
 		Args:              oneFile,
 		ValidArgsFunction: cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -89,7 +75,7 @@ func (p process) bench(ctx context.Context, o *benchOptions, args []string) erro
 	if w, err = o.segment.workload(w, &at, o.seeded, o.disruptions.any()); err != nil {
 		return err
 	}
-	schedule, err := o.disruptions.prepare(&at, &w)
+	schedule, err := o.prepare(&at, &w)
 	if err != nil {
 		return err
 	}
@@ -239,9 +225,6 @@ func (o *loadFlags) on(
 	config.Target.Chosen, config.Target.Subject = described.Chosen, described.Subject
 	config.Dial, config.Protocol = at.Server.Dial, o.speaker(at)
 	config.ClauseOf = at.Peer.ClauseOf
-	if at.Peer.IsDefault() { // the laws of the others need to see every client
-		judgeSample(&config, at.Peer, at.Password)
-	}
 	if pid > 0 {
 		config.ServerUsage = func() (health.Usage, bool) { return health.Tree(pid) }
 	}
@@ -260,6 +243,9 @@ func (o *loadFlags) on(
 	}
 	if begin != nil {
 		begin(&config)
+	}
+	if at.Peer.IsDefault() { // the laws of the others need to see every client
+		judgeSample(&config, at.Peer, at.Password)
 	}
 	return load.Run(ctx, config), nil
 }

@@ -277,7 +277,8 @@ func (a *agentsFlags) check(w *workload.Workload, at *program.Endpoint) error {
 		return fmt.Errorf("the target is %s, which other machines do not reach: add --url, or leave --listen out", at)
 	}
 	if w.Trace != "" {
-		return errors.New("--agents: the plan does not take a trace to other machines; copy the file there, and use --segment")
+		return errors.New("--agents: the plan does not take a trace to other machines; copy the file there, " +
+			"and use --segment")
 	}
 	if a.crosses() {
 		if err := (workload.Crossing{Pushing: a.pushing}).Check(w, a.number); err != nil {

@@ -12,25 +12,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/load/agents"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// said calls fwpbench and returns its exit code and what it printed to standard error, with blanks for white space.
-func said(environment map[string]string, args ...string) (code int, words string) {
-	var out, err strings.Builder
-	code = Main(program.Process{
-		Args: args, In: strings.NewReader(""), Out: &out, Err: &err,
-		LookupEnv: func(name string) (string, bool) { value, ok := environment[name]; return value, ok },
-	})
-	return code, strings.Join(strings.Fields(err.String()), " ")
-}
-
 func TestFlagsOfAgents(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct{ args, want string }{ // none gets as far as its target
+	refused(t, [][2]string{
 		{"run --agents -1", "--agents must be from 1 to 1000"},
 		{"run --agents 1001", "--agents must be from 1 to 1000"},
 		{"run --agents 2 --agents-within 0s", "--agents-within must be more than 0"},
@@ -63,14 +52,10 @@ func TestFlagsOfAgents(t *testing.T) {
 		{"agent nats://t@a --processors 0", "--processors must be 1 or more"},
 		{"agent nats://t@a --within 0s", "--within must be more than 0"},
 		{"agent nats://t@a --name= --nats-creds none --within 1ms --nats-ca none.pem", "--nats-ca: "},
-	} {
-		code, words := said(nil, strings.Fields(test.args)...)
-		assert.Equal(t, reports.ExitUsage, code, test.args)
-		assert.Contains(t, words, test.want, test.args)
-	}
-	code, words := said(nil, "agent", "nats://t@a", "--name", "a b")
+	})
+	code, out := ran("agent", "nats://t@a", "--name", "a b")
 	assert.Equal(t, reports.ExitUsage, code)
-	assert.Contains(t, words, `--name "a b" has a blank in it`)
+	assert.Contains(t, out, `--name "a b" has a blank in it`)
 }
 
 // taskOf returns the task of the second of two agents, whose plan has these settings.

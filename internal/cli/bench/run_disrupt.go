@@ -15,6 +15,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/input"
 	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/load/disrupt"
 	"github.com/fwpsuite/fwp/load/workload"
 )
@@ -81,12 +82,12 @@ func (o *disruptFlags) validate(given *pflag.FlagSet) (err error) {
 }
 
 // prepare returns the schedule of a run, nil if there is none, and fits the workload and the target to it.
-func (o *disruptFlags) prepare(at *program.Endpoint, w *workload.Workload) ([]disrupt.Disruption, error) {
-	schedule, err := o.schedule(w)
+func (o *benchOptions) prepare(at *program.Endpoint, w *workload.Workload) ([]disrupt.Disruption, error) {
+	schedule, err := o.disruptions.schedule(w)
 	if err != nil || len(schedule) == 0 {
 		return nil, err
 	}
-	if err := disruptable(*at, schedule); err != nil {
+	if err := cmp.Or(disruptable(*at, schedule), o.commands(at, w, schedule)); err != nil {
 		return nil, err
 	}
 	w.ReserveFor = cmp.Or(w.ReserveFor, disruptedReserve)
@@ -121,6 +122,23 @@ func (o *disruptFlags) schedule(w *workload.Workload) ([]disrupt.Disruption, err
 	return disrupt.Parse(filepath.ToSlash(o.file), source)
 }
 
+// commands has the target be one with the commands that a schedule needs.
+func (o *loadFlags) commands(at *program.Endpoint, w *workload.Workload, schedule []disrupt.Disruption) (err error) {
+	for _, d := range schedule {
+		switch full := w.Filled(); {
+		case d.Action == disrupt.PauseQueue && d.Queue > full.Queues.Number:
+			err = cmp.Or(err, fmt.Errorf("%s: the load has %s", d, text.Count(full.Queues.Number, "queue")))
+		case d.Action == disrupt.PauseQueue:
+			err = cmp.Or(err, o.needs(at, string(d.Action), "QUEUE"))
+		case d.Action == disrupt.Requeue && (full.FailShare == 0 || *full.Retry == 0):
+			err = cmp.Or(err, fmt.Errorf("%s: no job waits for a retry; use --fail-share and --retry", d.Action))
+		case d.Action == disrupt.Requeue:
+			err = cmp.Or(err, o.needs(at, string(d.Action), "MUTATE"))
+		}
+	}
+	return err
+}
+
 // has reports whether a schedule has an action of a kind.
 func has(schedule []disrupt.Disruption, is func(disrupt.Action) bool) bool {
 	return slices.ContainsFunc(schedule, func(d disrupt.Disruption) bool { return is(d.Action) })
@@ -135,7 +153,7 @@ func disruptable(at program.Endpoint, schedule []disrupt.Disruption) error {
 	}
 	for _, d := range schedule {
 		switch {
-		case d.Action.OnNetwork() || d.Action.OnProcess() && at.Ours():
+		case d.Action.ByCommand() || d.Action.OnNetwork() || d.Action.OnProcess() && at.Ours():
 		case at.Choice.Embedded: // fill
 			return fmt.Errorf("%s: the embedded server keeps its jobs in memory: use --start COMMAND, whose server keeps "+
 				"them in {dir}", d.Action)

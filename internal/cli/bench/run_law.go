@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,9 +12,9 @@ import (
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/load"
-	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/client"
+	"github.com/fwpsuite/fwp/load/disrupt"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -23,13 +24,14 @@ const (
 	sampledEach     = 2 // of workers, and of all others
 	sampledMessages = 250
 	sampledSlack    = 5 * time.Second // by which a reply may be late for reasons of the network
+	settles         = 5 * time.Second // how long after a disruption refusals may still come from it
 )
 
-// sample is a protocol of a load whose first connections the law judges. The others are those of Protocol itself.
+// sample is the first connections of a load, which the law judges.
 type sample struct {
-	protocol.Protocol
 	session session.Protocol
 	watch   *law.Watch
+	target  disrupt.Target // nil: nothing is done to it on purpose
 
 	mu    sync.Mutex
 	taken map[bool]int // connections: of workers, of others
@@ -39,22 +41,48 @@ type sample struct {
 // judgeSample has the law judge a sample of the connections of a load.
 func judgeSample(config *load.Config, of *peer.Peer, password string) {
 	s := &sample{
-		Protocol: config.Protocol, session: of.Dialect, taken: map[bool]int{}, found: map[string]*results.LoadFinding{},
+		session: of.Dialect, taken: map[bool]int{}, found: map[string]*results.LoadFinding{},
 		watch: law.NewWatch(of.Law, law.Terms{Shared: true, Password: password, Slack: sampledSlack}),
 	}
 	s.watch.Tell(s.note)
-	config.Protocol, config.Findings = s, s.findings
+	if config.Tap, config.Findings = s.tap, s.findings; config.Disrupt != nil {
+		s.target, config.Disrupt = config.Disrupt, s
+	}
 }
 
-// Speaker implements [protocol.Protocol].
-func (s *sample) Speaker(worker string) protocol.Speaker {
-	of := s.Protocol.Speaker(worker)
+// never is longer than a disruption goes on.
+const never = 24 * time.Hour
+
+// Begin implements [disrupt.Target]: the law hears of what is done to the target, and gets new connections afterwards.
+func (s *sample) Begin(ctx context.Context, d disrupt.Disruption) (end func(context.Context) error, err error) {
+	if s.watch.Disturbed(time.Now().Add(never)); d.Action.Stops() {
+		s.watch.Restarted()
+	}
+	after := func() {
+		s.watch.Disturbed(time.Now().Add(settles))
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		clear(s.taken)
+	}
+	over, err := s.target.Begin(ctx, d)
+	if err != nil {
+		after()
+		return nil, err
+	}
+	return func(ctx context.Context) error {
+		defer after()
+		return over(ctx)
+	}, nil
+}
+
+// tap returns what gets the bytes of a connection, of a worker unless that is empty; nil if the law does not judge it.
+func (s *sample) tap(worker string) client.Tap {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.taken[worker != ""]++; s.taken[worker != ""] > sampledEach {
-		return of
+		return nil
 	}
-	return &sampled{Speaker: of, tap: law.NewTap(s.session, s.watch.Dialed(""))}
+	return &sampled{Tap: law.NewTap(s.session, s.watch.Dialed(""))}
 }
 
 // note keeps what the law found, unless one sight does not prove it.
@@ -88,64 +116,17 @@ func (s *sample) findings() (all []results.LoadFinding) {
 	return all
 }
 
-// sampled is a Speaker whose commands and messages the law judges.
+// sampled is a connection whose first messages the law judges.
 type sampled struct {
-	protocol.Speaker
-	tap      *law.Tap
+	*law.Tap
+
 	messages int
 }
 
-// sent has the law get what was appended to the first bytes of out.
-func (s *sampled) sent(before int, out []byte) []byte {
-	s.tap.Sent(out[before:], time.Now())
-	return out
-}
-
-// The commands implement [protocol.Speaker].
-
-func (s *sampled) Open(out []byte) ([]byte, error) {
-	before := len(out)
-	out, err := s.Speaker.Open(out)
-	return s.sent(before, out), err
-}
-
-func (s *sampled) Push(out []byte, job *workload.Push) []byte {
-	return s.sent(len(out), s.Speaker.Push(out, job))
-}
-
-// PushAll implements [protocol.Batcher], for a Speaker that does.
-func (s *sampled) PushAll(out []byte, jobs []workload.Push) []byte {
-	return s.sent(len(out), s.Speaker.(protocol.Batcher).PushAll(out, jobs)) //nolint:forcetypeassert // see above
-}
-
-func (s *sampled) Take(out []byte, from *protocol.Queues) []byte {
-	return s.sent(len(out), s.Speaker.Take(out, from))
-}
-
-func (s *sampled) Done(out, jid []byte) []byte { return s.sent(len(out), s.Speaker.Done(out, jid)) }
-func (s *sampled) Fail(out, jid []byte) []byte { return s.sent(len(out), s.Speaker.Fail(out, jid)) }
-func (s *sampled) Info(out []byte) []byte      { return s.sent(len(out), s.Speaker.Info(out)) }
-func (s *sampled) Bye(out []byte) []byte       { return s.sent(len(out), s.Speaker.Bye(out)) }
-
-func (s *sampled) Beat(out []byte, state protocol.State) []byte {
-	return s.sent(len(out), s.Speaker.Beat(out, state))
-}
-
-// Hear implements [protocol.Speaker].
-func (s *sampled) Hear(in []byte, e *protocol.Event) (n int, err error) {
-	n, err = s.Speaker.Hear(in, e)
-	if s.tap.Received(in[:n], time.Now()); n > 0 {
-		if s.messages++; s.messages == sampledMessages {
-			s.tap.Ended(session.Closed)
-		}
+// Received implements [client.Tap].
+func (s *sampled) Received(message []byte, at time.Time) {
+	s.Tap.Received(message, at)
+	if s.messages++; s.messages == sampledMessages {
+		s.Ended(session.Closed)
 	}
-	return n, err
-}
-
-// QueueSizes implements [protocol.Sizer] where the speaker does.
-func (s *sampled) QueueSizes(info []byte) map[string]int64 {
-	if sizer, can := s.Speaker.(protocol.Sizer); can {
-		return sizer.QueueSizes(info)
-	}
-	return nil
 }

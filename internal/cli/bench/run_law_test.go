@@ -1,25 +1,32 @@
 package bench
 
 import (
+	"context"
+	"errors"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/disrupt"
+	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// The first connections of each kind are judged; the others are those of the protocol itself.
+// The first connections of each kind are judged.
 func TestSample(t *testing.T) {
 	t.Parallel()
 	config := load.Config{Protocol: peer.Default().Speaker(peer.SpeakerConfig{})}
 	judgeSample(&config, peer.Default(), "")
 	for _, worker := range []string{"w", ""} {
 		for i := range sampledEach + 2 {
-			_, is := config.Protocol.Speaker(worker).(*sampled)
-			assert.Equal(t, i < sampledEach, is, "connection %d of %q", i, worker)
+			assert.Equal(t, i < sampledEach, config.Tap(worker) != nil, "connection %d of %q", i, worker)
 		}
 	}
 	assert.Empty(t, config.Findings())
@@ -37,7 +44,7 @@ func TestTheLawJudgesASample(t *testing.T) {
 		}
 		server, err := peer.Default().Start(peer.Config{Faults: faults})
 		require.NoError(t, err)
-		code, out := exitOf(t, "run", "--producers", "1", "--consumers", "1", "--rate", "200/s", "--duration", "200ms",
+		code, out := ran("run", "--producers", "1", "--consumers", "1", "--rate", "200/s", "--duration", "200ms",
 			"--warmup", "0s", "--url", server.URL, "--no-progress")
 		server.Close()
 		if want == "" {
@@ -47,4 +54,51 @@ func TestTheLawJudgesASample(t *testing.T) {
 		assert.Equal(t, reports.ExitLoss, code, out)
 		assert.Contains(t, out, "of the law ("+want+")")
 	}
+}
+
+// restarter restarts a server.
+type restarter struct{ *fakes.Server }
+
+// Begin implements [disrupt.Target].
+func (r restarter) Begin(context.Context, disrupt.Disruption) (func(context.Context) error, error) {
+	return func(context.Context) error { return r.Up() }, r.Down(false)
+}
+
+// A server that is stopped may refuse what it gets until it is gone. Connections of the time behind that are judged,
+// too.
+func TestASampleOfARestartedServer(t *testing.T) {
+	t.Parallel()
+	assert.Empty(t, ofARestart(t, func(*fakes.Event) {}))
+	assert.Equal(t, []string{"law/refused FWP-PUSH-01"}, ofARestart(t, func(e *fakes.Event) {
+		if e.Point == fakes.Checked && e.Command.Verb == "PUSH" && e.Conn.ID > 10 {
+			e.Err = errors.New("not any more")
+		}
+	}))
+}
+
+// ofARestart returns what the law finds in a load on a server that is restarted, in virtual time.
+func ofARestart(t *testing.T, hook func(*fakes.Event)) (found []string) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		place := memnet.NewPlace()
+		server := fakes.NewServer(fakes.Config{Farewell: 200 * time.Millisecond, Hook: hook, Listen: place.Listen})
+		defer server.Close()
+		config := load.Config{
+			Workload: workload.Workload{
+				Producers: 5, Consumers: 5, Rate: 20, Warmup: workload.Duration(time.Second),
+				Duration: workload.Duration(20 * time.Second), Drain: workload.Duration(time.Minute),
+			},
+			Run: load.NewRun(), Coarse: true, Protocol: peer.Default().Speaker(peer.SpeakerConfig{}),
+			Dial:     place.Dial,
+			Schedule: []disrupt.Disruption{{Action: disrupt.Restart, At: 5 * time.Second, For: time.Second}},
+			Disrupt:  restarter{server},
+		}
+		judgeSample(&config, peer.Default(), "")
+		report := load.Run(t.Context(), config).Report
+		assert.NotZero(t, report.Disruptions.List[0].Took)
+		for _, f := range config.Findings() {
+			found = append(found, f.Breach+" "+f.Clause)
+		}
+	})
+	return found
 }

@@ -32,16 +32,13 @@ func newShrink(p process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "shrink REPORT",
 		Short: "Find the fewest disruptions of a run that still lose a job",
-		Long: "shrink reads the JSON or HTML report of a disrupted run that has lost a job, puts the same load on the\n" +
-			"server again with fewer and fewer disruptions, and prints the shortest schedule that still loses a job, for\n" +
-			"fwpbench run --disrupt. At last it runs that again, and says how often a job was lost. A run that loses jobs\n" +
-			"takes as long as its drain, which waits for what is in doubt: some minutes.\n\n" +
-			"Exit codes: 6 a schedule was found; 2 usage; 3 no job was lost again; 4 the server cannot be reached;\n" +
-			"5 internal error; 130 interrupted.",
-		Example: "  fwpbench run --start faktory --rate 100 --disrupt-every 20s --disrupt-with kill,pause -o json=run.json\n" +
-			"  fwpbench shrink run.json --start faktory --time 1h > schedule.yaml\n" +
-			"  fwpbench run --start faktory --rate 100 --disrupt schedule.yaml",
-		Args: cobra.ExactArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("want the report of one run with disruptions, as in fwpbench shrink run.json: got %d files",
+					len(args))
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.given = cmd.Flags()
 			return p.shrink(cmd.Context(), o, args[0])
@@ -61,7 +58,8 @@ func (p process) shrink(ctx context.Context, o *shrinkOptions, file string) erro
 	at, err := o.targetFlags.Endpoint(o.given, p.LookupEnv, nil)
 	if err == nil {
 		o.timeout = greetTimeout
-		err = cmp.Or(o.fits(&at, &w, o.fault), disruptable(at, schedule), o.prepareMachine(&w, local(at)))
+		err = cmp.Or(o.fits(&at, &w, o.fault), disruptable(at, schedule),
+			o.commands(&at, &w, schedule), o.prepareMachine(&w, local(at)))
 	}
 	if err != nil {
 		return err

@@ -1,10 +1,18 @@
 package check
 
 import (
+	_ "embed"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/internal/cli/program"
 )
+
+// helpText has the long help and the examples of the commands; {doubles} stands for what is said of other protocols.
+//
+//go:embed help.txt
+var helpText string
 
 // process is fwpcheck, as it runs.
 type process struct{ program.Process }
@@ -23,20 +31,16 @@ func newCheck(p process) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "fwpcheck",
 		Short: "A conformance suite for job servers and their clients: the Faktory Work Protocol, Workq and eMQP",
-		Long: "fwpcheck checks a job server of the Faktory Work Protocol (FWP), Workq or eMQP against its\n" +
-			"specification, clause by clause, and plays scripts of C: and S: lines on it. It also checks\n" +
-			"worker libraries and clients of FWP.",
-		Example: "  fwpcheck run                                     the embedded server, with every check\n" +
-			"  fwpcheck run --url tcp://:PASSWORD@HOST:7419     your own server\n" +
-			"  fwpcheck run my-bug.fwp --url tcp://HOST -v      your own script, with its conversation",
-		Args: program.UnknownCommand,
+		Args:  program.UnknownCommand,
 	}
 	root.AddCommand(newRun(p), program.NewInit(p.Process), newLint(p), newFmt(p), newList(p), newExplain(p), newSpec(p),
-		newRecheck(p, "recheck", false), newRecheck(p, "judge", true), newExplore(p), newCompare(p), newUpgrade(p), newSite(p),
+		newRecheck(p, "recheck", false), newRecheck(p, "judge", true), newExplore(p), newCompare(p), newUpgrade(p),
+		newSite(p),
 		newCoverage(p),
 		newSelftest(p), newWait(p), newServe(p), newWorker(p), newClient(p), newRecord(p), newShrink(p), newClean(p),
 		program.NewVersion(p.Process), program.NewSupervise(p.Process))
 	program.DeclareConfig(root)
+	program.Describe(root, strings.ReplaceAll(helpText, "{doubles}", otherDoubles()))
 	program.CompleteFlags(root, map[string]func() []string{
 		"check": suiteNames, "clause": clauseNames, "require": clauseNames, "level": levelNames,
 		"party": func() []string { return partyWords("S,C,K,P") },

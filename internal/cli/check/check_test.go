@@ -28,10 +28,12 @@ import (
 )
 
 // played is Main with nothing around it.
-func played(args ...string) (code int, stdout, stderr string) {
+func played(args ...string) (code int, stdout, stderr string) { return playedOn("", args...) }
+
+// playedOn is Main with this standard input.
+func playedOn(in string, args ...string) (code int, stdout, stderr string) {
 	var out, err bytes.Buffer
-	code = Main(program.Process{Args: args, In: strings.NewReader(""), Out: &out, Err: &err,
-		LookupEnv: func(string) (string, bool) { return "", false }})
+	code = Main(program.Process{Args: args, In: strings.NewReader(in), Out: &out, Err: &err, LookupEnv: noEnvironment})
 	return code, out.String(), err.String()
 }
 
@@ -91,7 +93,7 @@ func TestStandardOutputThatTakesNothing(t *testing.T) {
 	} {
 		var err bytes.Buffer
 		code := Main(program.Process{Args: args, In: strings.NewReader("S: +HI {}\n"), Out: full{}, Err: &err,
-			LookupEnv: func(string) (string, bool) { return "", false }})
+			LookupEnv: noEnvironment})
 		assert.Equal(t, reports.ExitInternal, code, args)
 		assert.Contains(t, err.String(), "the disk is full", args)
 	}
@@ -258,8 +260,9 @@ func TestTheExpectationsOfTheRepository(t *testing.T) {
 	require.NoError(t, err)
 	for _, file := range files {
 		in := all
-		if name := filepath.Base(file); strings.HasPrefix(name, "npm-") {
-			in = (&clientOptions{producer: strings.Contains(name, "-client-")}).harness(nil).Checks()
+		producer := strings.Contains(file, "-client-")
+		if producer || strings.Contains(file, "-worker-") {
+			in = (&clientOptions{producer: producer}).harness(nil).Checks()
 		}
 		known, err := (&expectFlags{name: file}).read(selection{in: in})
 		require.NoError(t, err)

@@ -23,13 +23,6 @@ func newClean(p process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "clean [RUN]",
 		Short: "Remove the jobs that runs of fwpcheck and fwpbench left on a server",
-		Long: "clean fetches and acknowledges the jobs in queues of this suite, or of one run only: the part of the\n" +
-			"name of a queue up to its number, such as k3v9q2xy in fwpbench-k3v9q2xy-0. It finds the queues by\n" +
-			"INFO, touches no others, and lists what it cannot fetch: jobs that are scheduled, to be retried, dead\n" +
-			"or held by a worker. Do not use it while such a run is at work.\n\n" +
-			"Exit codes: 0 nothing of this suite is left in a queue, 2 usage, 3 something is left, or the server\n" +
-			"does not show its queues, 4 the server cannot be reached or did not answer, 130 interrupted.",
-		Example: "  fwpcheck clean --url tcp://localhost:7419\n  fwpcheck clean k3v9q2xy --url tcp://localhost:7419",
 		Args: func(_ *cobra.Command, args []string) error {
 			return refuse(len(args) > 1, fmt.Sprintf("clean takes one run, got %q", args))
 		},

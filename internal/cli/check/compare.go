@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,22 +38,7 @@ func newCompare(p process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare [URL_A URL_B | REPORT REPORT...]",
 		Short: "Compare two servers by the same generated commands, or the reports of several runs",
-		Long: "compare makes up commands as explore does, plays each on both servers on queues, jobs and workers " +
-			"of its own,\n" +
-			"and compares the replies; names, times and what a server chooses freely do not count. Each kind of difference\n" +
-			"is marked: both allowed, A departs, B departs, or both depart from the specification. So it shows what changes\n" +
-			"for clients that move from A to B. Without URLs it compares the embedded server with itself. With --start it\n" +
-			"starts the servers, of which it ends all; with one URL and one --start, A is the one of the URL.\n\n" +
-			"With files, the reports of runs in JSON, it says what differs between the first and the last: findings that\n" +
-			"appeared, went or changed, and what was evaluated in one of them only. Known findings count like others.\n\n" +
-			"Exit codes: 0 B breaks nothing that A does not, 1 it does, 2 usage, 3 nothing was compared, 4 a server is not\n" +
-			"reachable, 5 internal error, 130 interrupted. Of reports: 1 a finding appeared, or changed to a worse one,\n" +
-			"3 nothing was evaluated in both.",
-		Example: "  fwpcheck compare before.json after.json\n" +
-			"  fwpcheck compare tcp://localhost:7419 tcp://localhost:7519\n" +
-			"  fwpcheck compare --start faktory=./old/faktory --start faktory=./new/faktory\n" +
-			"  fwpcheck compare --fault job-reserve-default      the embedded server, and B with a fault of the catalogue",
-		Args: o.noneOrTwo,
+		Args:  o.noneOrTwo,
 		RunE: func(cmd *cobra.Command, urls []string) error {
 			if areFiles(urls) {
 				return p.compareReports(o, urls)
@@ -69,6 +53,8 @@ func newCompare(p process) *cobra.Command {
 // noneOrTwo returns an error unless there are two servers, none, or reports.
 func (o *compareOptions) noneOrTwo(cmd *cobra.Command, args []string) error {
 	switch servers := len(args) + len(o.starts); {
+	case slices.ContainsFunc(args, program.IsURL) && slices.ContainsFunc(args, exists):
+		return fmt.Errorf("%s compares servers, or reports: got a URL and a file", cmd.CommandPath())
 	case servers == 0 || servers == 2 && (len(o.starts) == 0 || !areFiles(args)):
 		return nil
 	case len(o.starts) == 0 && len(args) > 2 && areFiles(args):
@@ -295,12 +281,12 @@ func side(s explore.Side) reports.DifferenceSide {
 
 // areFiles reports whether the arguments of compare are files: no URLs, and one of them exists.
 func areFiles(args []string) bool {
-	url := func(arg string) bool { return strings.Contains(arg, "://") }
-	exists := func(arg string) bool {
-		_, err := os.Stat(arg)
-		return err == nil
-	}
-	return !slices.ContainsFunc(args, url) && slices.ContainsFunc(args, exists)
+	return !slices.ContainsFunc(args, program.IsURL) && slices.ContainsFunc(args, exists)
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
 }
 
 // ofReports holds the flags of compare that concern reports.
@@ -328,9 +314,24 @@ func (p process) compareReports(o *compareOptions, names []string) error {
 		}
 		all = append(all, r)
 	}
+	if err := alike(names, all); err != nil {
+		return err
+	}
 	c := reports.Compare(names, all)
 	c.Version = version()
 	return o.deliver(p, c)
+}
+
+// alike returns an error unless all reports are about servers, or all about workers, or about clients.
+func alike(names []string, all []*reports.Report) error {
+	about := func(r *reports.Report) string { return "a " + cmp.Or(r.Target.Role, "server") }
+	for i, r := range all {
+		if first := about(all[0]); about(r) != first {
+			return fmt.Errorf("%s is about %s, and %s about %s: they have no check in common; give reports of one kind",
+				names[0], first, names[i], about(r))
+		}
+	}
+	return nil
 }
 
 // savedReport reads the report of a run.

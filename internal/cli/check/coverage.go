@@ -16,12 +16,6 @@ func newCoverage(p process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "coverage REPORT...",
 		Short: "Add up what runs have sent, and list what none of them did",
-		Long: "coverage reads reports of run and explore in JSON or HTML, and adds up what was sent: by field of a\n" +
-			"command and class of its value, by the way in which a job reached its worker, by how many things there\n" +
-			"were, and by the moment. It lists what was never sent.\n\n" +
-			"Exit codes: 0 added up, 2 usage, or a file that is no such report, 3 nothing was sent.",
-		Example: "  fwpcheck coverage run.json explore.json\n" +
-			"  fwpcheck coverage monday.json tuesday.json -o html=coverage.html",
 		Args: func(_ *cobra.Command, args []string) error {
 			return refuse(len(args) == 0, "which reports? Name the JSON files of run or explore")
 		},

@@ -24,15 +24,6 @@ func newExplain(p process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain CLAUSE|CHECK|AMBIGUITY|FAULT",
 		Short: "Explain a clause, an ambiguity or a fault, or print the script of a check",
-		Long: "explain prints what a clause says, how strongly, where it comes from, how it is read, which checks\n" +
-			"decide it and which faults of the embedded server they catch; or the script of a check, with all\n" +
-			"else about it in comments, so that `fwpcheck run -` plays it; or which clauses a rule of the law is\n" +
-			"about, and what decides it; or how an ambiguous passage of the specification is read; or what a\n" +
-			"fault of the embedded server does and which checks detect it.\n\n" +
-			"A source is a document, a heading, and the block and sentence (item, row, line) below the heading.\n" +
-			"fwpcheck spec compares the documents with those that the catalogue was written from.",
-		Example: "  fwpcheck explain FWP-HI-01\n  fwpcheck explain hello/hi-version\n  fwpcheck explain law/order\n" +
-			"  fwpcheck explain AMB-29\n  fwpcheck explain delivered-twice",
 		Args: func(_ *cobra.Command, args []string) error {
 			return refuse(len(args) != 1, "want one clause, check, ambiguity or fault; fwpcheck list, list --clauses and "+
 				"list --faults show them")
@@ -195,14 +186,7 @@ func explainClause(c conformance.Clause, checks []conformance.Description) repor
 	}
 	f.add("takes", spelled(c.Special, specials))
 	f.checks(c, checks)
-	if of := peer.OfClause(c.ID); of.ClientBreaches != nil {
-		for _, breach := range of.ClientBreaches(c.ID) {
-			f.add("rules", breach)
-		}
-	}
-	if c.Unwatched != "" {
-		f.add("rules", "none: "+c.Unwatched)
-	}
+	f.clients(c)
 	f.faults(faultsOf(c.ID))
 	return reports.Page{Blocks: []reports.Block{
 		titled(c.ID, string(c.Level)+": "+c.Level.Words()),

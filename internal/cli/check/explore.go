@@ -31,23 +31,8 @@ func newExplore(p process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explore",
 		Short: "Send generated command sequences, and reduce each violation to a script",
-		Long: "explore makes up commands over several connections (legal ones, some that are illegal in their state,\n" +
-			"malformed ones, disconnects), checks every reply and the history of every job with a model of the\n" +
-			"specification, and reduces what it finds to a short script that `fwpcheck run` plays.\n\n" +
-			"It works on queues, jobs and workers of its own, removes what it can and lists the rest.\n\n" +
-			"--time is for exploring and cleaning up. What was found is shrunk behind that, each finding for --shrink and\n" +
-			"all for six times as long at most. Interrupt it once to get the results so far.\n\n" +
-			"Exit codes: 0 nothing found, 1 findings, 2 usage, 3 nothing was evaluated, 4 target not reachable,\n" +
-			"5 internal error, 130 interrupted.",
-		Example: "  fwpcheck explore --url tcp://localhost:7419\n" +
-			"  fwpcheck explore --time 10m --seed 42 --url tcp://localhost:7419\n" +
-			"  fwpcheck explore --save found --url tcp://localhost:7419\n" +
-			"  fwpcheck explore --replay found/FWP-ACK-01.run.json --url tcp://localhost:7419\n" +
-			"  fwpcheck explore --disrupt kill-server,restart,partition --start 'my-server --port {port} --data {dir}'\n" +
-			"  fwpcheck explore --protocol workq\n" +
-			"  fwpcheck explore --fault reply-swapped        the embedded server, with a fault of the catalogue",
-		Args: program.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return p.explore(cmd.Context(), o) },
+		Args:  program.NoArguments,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return p.explore(cmd.Context(), o) },
 	}
 	o.declare(cmd)
 	return cmd

@@ -55,14 +55,15 @@ func (d *disruptFlag) apply(s *subject, fault string) error {
 	for _, action := range actions {
 		need := scenarios.Need(action)
 		operated := func() bool {
-			return action == disrupt.Restart && s.Server.Can(target.Restart) || action == disrupt.Kill && s.Server.Can(target.Kill)
+			return action == disrupt.Restart && s.Server.Can(target.Restart) ||
+				action == disrupt.Kill && s.Server.Can(target.Kill)
 		}
 		switch {
 		case !slices.Contains(offered, need):
 			return fmt.Errorf("--disrupt %s: with %s it may be one or more of %v", action, s.Peer.Title, offered)
 		case !s.Ours() && action.OnProcess() && !operated():
-			return fmt.Errorf("--disrupt %s needs a server that fwpcheck has started: use --start COMMAND in the place of --url, "+
-				"or --control COMMAND for kill and restart", action)
+			return fmt.Errorf("--disrupt %s needs a server that fwpcheck has started: use --start COMMAND in the place of "+
+				"--url, or --control COMMAND for kill and restart", action)
 		}
 		d.actions = append(d.actions, need)
 	}
@@ -95,7 +96,7 @@ func (d *disruptFlag) start(ctx context.Context, o *exploreOptions, at program.E
 	var process *program.Processes
 	switch {
 	case within:
-		embedded, err := at.Peer.Start(peer.Config{Network: noticing{ctx}, Faults: at.Faults})
+		embedded, err := at.Peer.Start(peer.Config{Network: noticing(ctx), Faults: at.Faults})
 		if err != nil {
 			return nil, nil, err
 		}

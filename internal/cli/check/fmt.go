@@ -17,14 +17,8 @@ import (
 func newFmt(p process) *cobra.Command {
 	var check bool
 	cmd := &cobra.Command{
-		Use:   "fmt FILE...|-",
-		Short: "Rewrite scripts in their normal form",
-		Long: "fmt rewrites scripts in place (a folder stands for every .fwp file in it) and prints the names of\n" +
-			"those that it changed. Comments and the spelling of values are kept. With - it reads standard\n" +
-			"input and writes standard output. A file that does not parse is left as it is.\n\n" +
-			"Exit codes: 0 all well, 1 with --check: a script is not formatted, 2 a script does not parse,\n" +
-			"5 a script cannot be written.",
-		Example:           "  fwpcheck fmt my-bug.fwp\n  fwpcheck fmt --check scripts",
+		Use:               "fmt FILE...|-",
+		Short:             "Rewrite scripts in their normal form",
 		Args:              someScripts,
 		ValidArgsFunction: completeScripts,
 		RunE:              func(_ *cobra.Command, args []string) error { return p.format(args, check) },

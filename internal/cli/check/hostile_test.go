@@ -21,36 +21,16 @@ import (
 	"github.com/fwpsuite/fwp/internal/peer"
 )
 
-// playedOn runs a command with this standard input and returns all that it prints.
-func playedOn(t *testing.T, in string, args ...string) string {
+// printedOn returns all that a command prints which has this standard input.
+func printedOn(in string, args ...string) string {
+	_, out, err := playedOn(in, args...)
+	return out + err
+}
+
+// harmless fails if a command prints something with which a terminal would do anything else than show it.
+func harmless(t *testing.T, in string, args ...string) {
 	t.Helper()
-	var out lockedBuilder
-	Main(program.Process{Args: args, In: strings.NewReader(in), Out: &out, Err: &out,
-		LookupEnv: func(string) (string, bool) { return "", false }})
-	return out.String()
-}
-
-// lockedBuilder is a strings.Builder for several goroutines.
-type lockedBuilder struct {
-	mu      sync.Mutex
-	builder strings.Builder
-}
-
-func (b *lockedBuilder) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.builder.Write(p)
-}
-
-func (b *lockedBuilder) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.builder.String()
-}
-
-// harmless fails if a terminal would do anything else with a text than show it.
-func harmless(t *testing.T, out string) {
-	t.Helper()
+	out := printedOn(in, args...)
 	assert.NotEmpty(t, out)
 	for _, r := range out {
 		if r != '\n' && (r < ' ' || r == 0x7f || r >= 0x80 && r <= 0x9f || strings.ContainsRune("\u200b\u202e\u2066", r)) {
@@ -84,9 +64,9 @@ func TestNothingFromAServerMovesTheCursor(t *testing.T) {
 			url := "tcp://" + ln.Addr().String()
 			for _, args := range [][]string{{"-v"}, {"--format", "json"}, {"-o", t.TempDir() + "/a"}} {
 				args = append([]string{"run", "--url", url, "--check", "info/*", "--timeout", "1s"}, args...)
-				harmless(t, playedOn(t, "", args...))
+				harmless(t, "", args...)
 			}
-			harmless(t, playedOn(t, "", "explore", "--url", url, "--steps", "20", "--timeout", "1s", "--time", "1s"))
+			harmless(t, "", "explore", "--url", url, "--steps", "20", "--timeout", "1s", "--time", "1s")
 		})
 	}
 }
@@ -105,7 +85,7 @@ func TestNoTextOfAServerBeginsALine(t *testing.T) {
 	}})
 	defer server.Close()
 	for _, format := range []string{"text", "tap", "markdown"} {
-		out := playedOn(t, "", "run", "--check", "ack/accepted", "--check", "fetch/job", "-v", "--format", format,
+		out := printedOn("", "run", "--check", "ack/accepted", "--check", "fetch/job", "-v", "--format", format,
 			"--url", "tcp://"+server.Addr(), "--timeout", "1s", "--seed", "1")
 		assert.Contains(t, out, "stranger")
 		assert.NotRegexp(t, `(?m)^\s*(::|##\[|ok 999|Bail|stranger)|##\[`, out)
@@ -116,11 +96,11 @@ func TestNothingFromAScriptMovesTheCursor(t *testing.T) {
 	t.Parallel()
 	script := "title: " + escapes + "\n\nC: " + escapes + "\nS: " + escapes + "\nnosuch " + escapes + "\n"
 	for _, command := range []string{"lint", "run", "fmt"} {
-		harmless(t, playedOn(t, script, command, "-"))
+		harmless(t, script, command, "-")
 	}
-	harmless(t, playedOn(t, "", "run", escapes+".fwp"))
-	harmless(t, playedOn(t, "", "run", "--check", escapes))
-	harmless(t, playedOn(t, "", escapes))
+	harmless(t, "", "run", escapes+".fwp")
+	harmless(t, "", "run", "--check", escapes)
+	harmless(t, "", escapes)
 }
 
 // A server repeats the password and its hash; neither is printed or saved, nor what the hash was made of.
@@ -134,14 +114,14 @@ func TestSecretsOfAServerAreNotPrinted(t *testing.T) {
 		args = append([]string{
 			"run", "--url", url, "--check", "hello/declined", "--check", "auth/wrong-password", "--seed", "1",
 		}, args...)
-		out := playedOn(t, "", args...)
+		out := printedOn("", args...)
 		for _, secret := range []string{salt, password} {
 			assert.NotContains(t, out, secret)
 		}
 		assert.NotRegexp(t, `\b1735\b`, out, "a time in nanoseconds may begin with it")
 		assert.NotRegexp(t, `[0-9a-f]{40}`, out)
 		assert.Contains(t, out, "(salt)")
-		assert.Contains(t, playedOn(t, "", append(args, "--show-secrets")...), salt)
+		assert.Contains(t, printedOn("", append(args, "--show-secrets")...), salt)
 	}
 }
 

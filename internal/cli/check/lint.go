@@ -12,12 +12,8 @@ import (
 // newLint builds `fwpcheck lint`.
 func newLint(p process) *cobra.Command {
 	return &cobra.Command{
-		Use:   "lint FILE...|-",
-		Short: "Look for mistakes in scripts without playing them",
-		Long: "lint reads scripts (a folder stands for every .fwp file in it, - for standard input) and prints\n" +
-			"what is wrong with them: mistakes in the language, and client lines that break the protocol\n" +
-			"without being marked as doing so. Advice is about style and keeps no script from being played.\n\n" +
-			"Exit codes: 0 nothing or advice only, 2 mistakes.",
+		Use:               "lint FILE...|-",
+		Short:             "Look for mistakes in scripts without playing them",
 		Args:              someScripts,
 		ValidArgsFunction: completeScripts,
 		RunE:              func(_ *cobra.Command, args []string) error { return p.lint(args) },

@@ -22,15 +22,8 @@ func newList(p process) *cobra.Command {
 	var named, profile string
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the checks, the clauses of the catalogue, or the faults of the embedded server",
-		Long: "list prints the checks of the suite, with --clauses every clause of the specification, or with --faults\n" +
-			"the faults that the embedded server can be given, each with the clauses that it breaks. The other flags\n" +
-			"take patterns (*, ?, [a-z]) and may be repeated: a line is printed if it matches one of the patterns of\n" +
-			"each flag that is given.",
-		Example: "  fwpcheck list --check 'fetch/*'\n" +
-			"  fwpcheck list --clauses --party server --level 'MUST*'\n" +
-			"  fwpcheck list --faults --clause 'FWP-FETCH-*'",
-		Args: program.NoArguments,
+		Short: "List the checks, the clauses of the catalogue, or the faults that selftest plays",
+		Args:  program.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			protocol, err := program.PeerWith(named, profile)
 			if err != nil {
@@ -44,7 +37,7 @@ func newList(p process) *cobra.Command {
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().BoolVar(&clauses, "clauses", false, "list the clauses instead of the checks")
-	cmd.Flags().BoolVar(&faults, "faults", false, "list the faults of the embedded server instead of the checks")
+	cmd.Flags().BoolVar(&faults, "faults", false, "list the faults that selftest plays instead of the checks")
 	program.DeclareProtocol(cmd.Flags(), &named)
 	program.DeclareProfile(cmd.Flags(), &profile)
 	declareFacets(cmd)
@@ -61,7 +54,7 @@ func (p process) listOf(protocol *peer.Peer, clauses, faults bool, want facets, 
 	case clauses:
 		return p.list(clauseRows(protocol, all), "clause", want, asJSON)
 	case faults:
-		return p.list(faultRows(protocol.AllFaults(), all), "fault", want, asJSON)
+		return p.list(faultRows(protocol.TestedFaults(), all), "fault", want, asJSON)
 	}
 	in, _, err := conformance.Selection{
 		Protocol: protocol.Protocol, Checks: want["check"], Clauses: want["clause"], Levels: want["level"],
@@ -288,7 +281,7 @@ func clauseRows(p *peer.Peer, checks []conformance.Check) (rows []row) {
 	return rows
 }
 
-// faultRows returns the rows of the faults of the embedded server. Their facets are those of the clauses that they
+// faultRows returns the rows of faults. Their facets are those of the clauses that they
 // break.
 func faultRows(faults []peer.Fault, checks []conformance.Check) (rows []row) {
 	evaluated := checksByClause(checks)

@@ -38,21 +38,6 @@ func newRecheck(p process, name string, hidden bool) *cobra.Command {
 		Use:    name + " FILE...|-",
 		Hidden: hidden,
 		Short:  "Evaluate a saved report, or saved histories, again",
-		Long: "recheck reads what a run has saved (- for standard input) and evaluates it again, without a server:\n" +
-			"the report of one `fwpcheck run` in JSON or HTML, with other known findings, another strictness or in\n" +
-			"another format; or histories (`fwpbench run --history`, `fwpcheck explore`, `upgrade --history`), job by job, with\n" +
-			"each finding, its clause and the calls that prove it. A call without a reply may have had its effect at any\n" +
-			"time, or none. Each history is checked by itself.\n\n" +
-			"With --job it draws the life of one job: who pushed it, who held it and for how long, what became of it, and\n" +
-			"what was done to the server meanwhile. Files may also be recordings (.fwp) and reports of explore, then.\n\n" +
-			"Exit codes of a report: those of run. Of histories: 0 nothing was found, and the end of every job is\n" +
-			"known, 1 findings, 2 usage, or a file that is damaged (what could be read of it is checked all the\n" +
-			"same), 3 nothing was evaluated, or the end of some jobs is not known. With --job: 0, or 1 if something is\n" +
-			"wrong with the job, 2 it is not there.",
-		Example: "  fwpcheck recheck report.json --expect fwpcheck.expect\n" +
-			"  fwpcheck recheck report.json -o junit=report.xml\n" +
-			"  fwpcheck recheck run.history -o findings.html\n" +
-			"  fwpcheck recheck run.history --job 4b2c",
 		Args: func(_ *cobra.Command, args []string) error {
 			return refuse(len(args) == 0, "which report or history? Name files, or - for standard input")
 		},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -147,7 +148,7 @@ func TestJudgeWritesJSON(t *testing.T) {
 func TestEachBreachOfAHistoryHasAClause(t *testing.T) {
 	t.Parallel()
 	for _, breach := range history.Breaches() {
-		_, known := fwpsuite.ClauseByID(fwpsuite.ClauseOf(string(breach)))
+		_, known := peer.Clause(fwpsuite.ClauseOf(string(breach)))
 		assert.True(t, known, breach)
 	}
 }

@@ -47,8 +47,12 @@ func (p process) drawLife(o *recheckOptions, names []string) error {
 		}
 	}
 	if len(all.Files) == 0 {
-		return fmt.Errorf("no call of job %s in %s (%s); %s", o.job, strings.Join(names, ", "),
-			text.Count(len(jids), "other job"), text.DidYouMean(life.Nearest(o.job, jids)...))
+		words := fmt.Sprintf("no call of job %s in %s (%s)",
+			o.job, strings.Join(names, ", "), text.Count(len(jids), "other job"))
+		if meant := text.DidYouMean(life.Nearest(o.job, jids)...); meant != "" {
+			words += "; " + meant
+		}
+		return errors.New(words)
 	}
 	return o.deliver(p, all)
 }
@@ -91,7 +95,8 @@ func (p process) recordsOf(name string, data []byte) (all []*life.Record, err er
 	}
 	switch {
 	case strings.HasPrefix(of.Schema, "fwpbench") && of.History == "":
-		return nil, errors.New("the report of a load has no calls of single jobs: run it with --history FILE, and name that file")
+		return nil, errors.New("the report of a load has no calls of single jobs: run it with --history FILE, and " +
+			"name that file")
 	case of.History != "":
 		return p.records(of.History)
 	case of.Schema == reports.ExplorationSchema:
@@ -137,7 +142,8 @@ func explored(name string, data []byte) (all []*life.Record, err error) {
 // conversationOf returns the record of a finding.
 func conversationOf(name string, f *reports.Finding, lines []reports.Line) *life.Record {
 	const most = 200
-	found := reports.LifeFinding{Clause: f.Clause, What: "expected " + text.Brief(text.OneLine(f.Expected), most) + "; got " +
+	found := reports.LifeFinding{Clause: f.Clause, What: "expected " + text.Brief(text.OneLine(f.Expected), most) +
+		"; got " +
 		text.Brief(text.OneLine(f.Actual), most)}
 	return life.OfConversation(name, lines, f.Marked, found)
 }

@@ -43,21 +43,8 @@ func newRecord(p process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "record --upstream URL",
 		Short: "Pass clients on to a server, judge both, and write what passed as a script",
-		Long: "record listens for clients and passes their connections on to a server, byte by byte. It judges what\n" +
-			"passes: each breach is printed with who broke it, at most three times for each rule.\n" +
-			"When it listens it prints one line, `ready tcp://127.0.0.1:PORT`. It ends when it is interrupted, when --for is\n" +
-			"over, or when standard input is a pipe and is closed; then it prints what it has seen.\n\n" +
-			"With --output it also writes the conversation as a script, without passwords, hashes and names of hosts, which\n" +
-			"plays again: fwpcheck run FILE --url URL. Without it, it can stand in front of a server for days. With --trace\n" +
-			"it writes the load of the clients that push: fwpbench run --trace FILE --url URL plays that again.\n" +
-			"See docs/recording.md.\n\n" +
-			"Exit codes: 0 nothing was broken, 1 something was, 2 usage, 3 no client came, 4 the server cannot be reached,\n" +
-			"5 internal error.",
-		Example: "  fwpcheck record --upstream tcp://localhost:7419 --listen 127.0.0.1:7420 -o bug.fwp\n" +
-			"  FAKTORY_URL=tcp://localhost:7420 my-worker\n" +
-			"  fwpcheck record --upstream tcp://localhost:7419 --metrics 127.0.0.1:9100",
-		Args: program.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return p.record(cmd.Context(), o) },
+		Args:  program.NoArguments,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return p.record(cmd.Context(), o) },
 	}
 	f := o.flags(cmd)
 	f.StringVar(&o.upstream, "upstream", "",
@@ -81,13 +68,18 @@ func newRecord(p process) *cobra.Command {
 // shownBreaches is how many breaches of a rule are printed as they pass.
 const shownBreaches = 3
 
+// check returns an error if a flag has a value that it cannot have.
+func (o *recordOptions) check() error {
+	return cmp.Or(refuse(o.length < 0 || o.timeout <= 0 || o.concurrency < 0,
+		"--for and --concurrency cannot be less than 0, and --timeout must be longer than 0"),
+		program.Writable("--output", o.output))
+}
+
 // record passes connections on until it is interrupted.
 func (p process) record(ctx context.Context, o *recordOptions) error {
 	defer o.trace.discard()
 	endpoint, err := o.endpoint()
-	if err = cmp.Or(err, refuse(o.length < 0 || o.timeout <= 0 || o.concurrency < 0,
-		"--for and --concurrency cannot be less than 0, and --timeout must be longer than 0"), program.Writable("--output", o.output),
-		o.trace.open()); err != nil {
+	if err = cmp.Or(err, o.check(), o.trace.open()); err != nil {
 		return err
 	}
 	p.Secrets = target.NewSecrets(endpoint.Password)
@@ -107,7 +99,8 @@ func (p process) record(ctx context.Context, o *recordOptions) error {
 	shown := &shownFindings{p: p, times: map[string]int{}}
 	r := shown.recorder(recorder.Config{
 		Dial: endpoint.Server.Dial, Script: o.output != "", Law: endpoint.Peer.Law, Dialect: endpoint.Peer.Dialect,
-		Pushed: o.trace.pushed(), Watch: workers.Config{Password: endpoint.Password, Concurrency: o.concurrency, Queues: o.queues},
+		Pushed: o.trace.pushed(),
+		Watch:  workers.Config{Password: endpoint.Password, Concurrency: o.concurrency, Queues: o.queues},
 	})
 	defer r.Close()
 	web, err := o.serveMetrics(ctx, r)

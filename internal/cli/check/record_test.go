@@ -1,19 +1,15 @@
 package check
 
 import (
-	"bufio"
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -31,30 +27,10 @@ import (
 // printed since.
 func recordingOf(t *testing.T, args ...string) (addr string, end func() (string, error)) {
 	t.Helper()
-	out, in := io.Pipe()
-	cmd := newRecord(process{program.Process{Name: "fwpcheck", Out: in, Err: io.Discard, LookupEnv: noEnvironment}})
-	cmd.SetArgs(args)
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	ctx, cancel := context.WithCancel(t.Context())
-	failed := make(chan error, 1)
-	go func() {
-		failed <- cmd.ExecuteContext(ctx)
-		_ = in.Close()
-	}()
-	lines := bufio.NewReader(out)
-	ready, err := lines.ReadString('\n')
-	require.NoError(t, err)
+	ready, end := running(t, newRecord, args...)
 	parts := regexp.MustCompile(`^ready tcp://(127\.0\.0\.1:\d+)\n$`).FindStringSubmatch(ready)
 	require.NotNil(t, parts, ready)
-	printed := make(chan string, 1)
-	go func() {
-		rest, _ := io.ReadAll(lines)
-		printed <- string(rest)
-	}()
-	return parts[1], func() (string, error) {
-		cancel()
-		return <-printed, <-failed
-	}
+	return parts[1], end
 }
 
 func connected(t *testing.T, addr string) net.Conn {
@@ -82,24 +58,21 @@ func TestRecordWritesAScriptThatRunsAgain(t *testing.T) {
 	assert.Contains(t, string(script), "C[c1] bad: FLUSH ")
 
 	var out bytes.Buffer
-	run := newRun(process{program.Process{Name: "fwpcheck", Out: &out, Err: io.Discard, LookupEnv: noEnvironment}})
-	run.SetArgs([]string{file})
-	run.SilenceErrors, run.SilenceUsage = true, true
-	err = run.ExecuteContext(t.Context())
+	err = command(newRun, &out, file).ExecuteContext(t.Context())
 	require.NoError(t, err, "%s\n%s", script, out.String())
 	assert.Contains(t, out.String(), "1 pass")
 }
 
-// TestRecordOfAServerWithTLS records clients without TLS in front of a server that has it.
-// The trace has the jobs that were pushed, as a load plays them.
+// The trace has the jobs that were pushed, one by one or several at a time, as a load plays them.
 func TestRecordWritesATrace(t *testing.T) {
 	t.Parallel()
-	server := fakes.NewServer(fakes.Config{})
+	server := fakes.NewServer(fakes.Config{Like: fakes.LikeFaktory})
 	t.Cleanup(server.Close)
 	file := filepath.Join(t.TempDir(), "load.csv")
-	addr, end := recordingOf(t, "--upstream", server.URL(), "--trace", file)
+	addr, end := recordingOf(t, "--upstream", server.URL(), "--trace", file, "--profile", "faktory")
 	talk(t, connected(t, addr), `HELLO {"v":2}`, `PUSH {"jid":"0123456789abcdef","jobtype":"a,b","args":[1, "x"]}`,
-		`PUSH {"jid":"0123456789abcdeg","jobtype":"c","args":[],"queue":"mail"}`, `PUSH {"jid":`)
+		`PUSH {"jid":"0123456789abcdeg","jobtype":"c","args":[],"queue":"mail"}`,
+		`PUSHB [{"jid":"0123456789abcdeh","jobtype":"c","args":[3]},null]`, `PUSHB {}`, `PUSH {"jid":`)
 	_, err := end()
 	assert.Equal(t, program.Exit(reports.ExitFindings), err, "the last line is no PUSH")
 	written, err := os.Open(file)
@@ -107,14 +80,15 @@ func TestRecordWritesATrace(t *testing.T) {
 	defer written.Close() //nolint:errcheck // it was only read
 	trace, err := workload.ReadTrace(file, written)
 	require.NoError(t, err)
-	assert.Equal(t, 2, trace.Len())
+	assert.Equal(t, 3, trace.Len())
 	assert.Equal(t, []string{"default", "mail"}, trace.Queues)
 	assert.Equal(t, []string{"a,b", "c"}, trace.Types)
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
-	assert.Regexp(t, `^at,queue,jobtype,payload\n\d+\.\d{6},default,"a,b",7\n\d+\.\d{6},mail,c,2\n$`, string(text))
+	assert.Regexp(t, `^at,queue,jobtype,payload\n\d+\.\d{6},default,"a,b",7\n\d+\.\d{6},mail,c,2\n\d+\.\d{6},default,c,3\n$`, string(text))
 }
 
+// TestRecordOfAServerWithTLS records clients without TLS in front of a server that has it.
 func TestRecordOfAServerWithTLS(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -135,31 +109,19 @@ func TestRecordOfAServerWithTLS(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, string(script), `PUSH {"jid":"$jid","jobtype":"t","args":[]}`)
 
-	cmd := newRecord(process{program.Process{Name: "fwpcheck", Out: io.Discard, Err: io.Discard,
-		LookupEnv: noEnvironment}})
-	cmd.SetArgs([]string{"--upstream", secure})
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	assert.ErrorContains(t, cmd.ExecuteContext(t.Context()), "certificate", "one that is not trusted")
+	untrusted := command(newRecord, io.Discard, "--upstream", secure)
+	assert.ErrorContains(t, untrusted.ExecuteContext(t.Context()), "certificate", "one that is not trusted")
 }
 
 func TestRecordWithMetrics(t *testing.T) {
 	t.Parallel()
 	server := fakes.NewServer(fakes.Config{Password: "foobar"})
 	t.Cleanup(server.Close)
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	web := l.Addr().String()
-	require.NoError(t, l.Close())
+	web := closed(t)
 	addr, end := recordingOf(t, "--upstream", server.URL(), "--metrics", web)
 	assert.Contains(t, talk(t, connected(t, addr), `HELLO {"v":2,"pwdhash":"00"}`), "-ERR")
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+web+"/metrics", nil)
-	require.NoError(t, err)
-	reply, err := http.DefaultClient.Do(request)
-	require.NoError(t, err)
-	body, err := io.ReadAll(reply.Body)
-	require.NoError(t, err)
-	require.NoError(t, reply.Body.Close())
-	assert.Contains(t, string(body), "# TYPE fwp_record_connections_total counter\n")
+	_, counts := asked(t, "http://"+web+"/metrics", "")
+	assert.Contains(t, counts, "# TYPE fwp_record_connections_total counter\n")
 	printed, err := end()
 	assert.Equal(t, program.Exit(reports.ExitFindings), err)
 	assert.Contains(t, printed, "password-hash")
@@ -183,24 +145,21 @@ func TestRecordWithoutAClient(t *testing.T) {
 // What cannot be reached is 4 in each command, and a port that is none is told in plain words.
 func TestEndsOfCommands(t *testing.T) {
 	t.Parallel()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	nobody := "tcp://" + l.Addr().String()
-	require.NoError(t, l.Close())
+	absent := "tcp://" + closed(t)
 	script := filepath.Join(t.TempDir(), "a.fwp")
 	require.NoError(t, os.WriteFile(script, []byte("C: INFO\nS: +NO\n"), 0o600))
 	for _, test := range []struct {
 		args []string
 		code int
 	}{
-		{[]string{"run", "--url", nobody}, reports.ExitUnreachable},
-		{[]string{"explore", "--url", nobody, "--time", "1s"}, reports.ExitUnreachable},
-		{[]string{"compare", nobody, nobody, "--time", "1s"}, reports.ExitUnreachable},
-		{[]string{"record", "--upstream", nobody}, reports.ExitUnreachable},
-		{[]string{"clean", "--url", nobody}, reports.ExitUnreachable},
-		{[]string{"wait", "--url", nobody, "--timeout", "1ms"}, reports.ExitUnreachable},
-		{[]string{"record", "--upstream", nobody, "--concurrency", "-1"}, reports.ExitUsage},
-		{[]string{"record", "--upstream", nobody, "--timeout", "0s"}, reports.ExitUsage},
+		{[]string{"run", "--url", absent}, reports.ExitUnreachable},
+		{[]string{"explore", "--url", absent, "--time", "1s"}, reports.ExitUnreachable},
+		{[]string{"compare", absent, absent, "--time", "1s"}, reports.ExitUnreachable},
+		{[]string{"record", "--upstream", absent}, reports.ExitUnreachable},
+		{[]string{"clean", "--url", absent}, reports.ExitUnreachable},
+		{[]string{"wait", "--url", absent, "--timeout", "1ms"}, reports.ExitUnreachable},
+		{[]string{"record", "--upstream", absent, "--concurrency", "-1"}, reports.ExitUsage},
+		{[]string{"record", "--upstream", absent, "--timeout", "0s"}, reports.ExitUsage},
 		{[]string{"shrink", script, "--for", "-1s"}, reports.ExitUsage},
 		{[]string{"serve", "--port", "none"}, reports.ExitUsage},
 		{[]string{"serve", "--port", "99999999999"}, reports.ExitUsage},
@@ -208,12 +167,10 @@ func TestEndsOfCommands(t *testing.T) {
 		{[]string{"run", "--timeout", "x"}, reports.ExitUsage},
 		{[]string{"explore", "--steps", "9999999999999999999999"}, reports.ExitUsage},
 	} {
-		var out lockedBuilder
-		code := Main(program.Process{Args: test.args, In: strings.NewReader(""), Out: &out, Err: &out,
-			LookupEnv: func(string) (string, bool) { return "", false }})
+		code, out, err := played(test.args...)
 		assert.Equal(t, test.code, code, test.args)
-		assert.NotRegexp(t, "strconv|pflag|unexpected EOF|internal error", out.String(), test.args)
-		for _, printed := range regexp.MustCompile(`exit code (\d+)`).FindAllStringSubmatch(out.String(), -1) {
+		assert.NotRegexp(t, "strconv|pflag|unexpected EOF|internal error", out+err, test.args)
+		for _, printed := range regexp.MustCompile(`exit code (\d+)`).FindAllStringSubmatch(out+err, -1) {
 			assert.Equal(t, strconv.Itoa(code), printed[1], test.args)
 		}
 	}
@@ -221,27 +178,12 @@ func TestEndsOfCommands(t *testing.T) {
 
 func TestRecordMistakes(t *testing.T) {
 	t.Parallel()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	nobody := l.Addr().String()
-	require.NoError(t, l.Close())
-	for name, test := range map[string]struct {
-		args []string
-		want string
-	}{
-		"no upstream":      {nil, "--upstream is missing"},
-		"not a URL":        {[]string{"--upstream", "localhost"}, "--upstream"},
-		"nobody is there":  {[]string{"--upstream", "tcp://" + nobody}, "connection refused"},
-		"a missing folder": {[]string{"--upstream", "tcp://" + nobody, "-o", "no/such/folder/x.fwp"}, "--output"},
+	for want, args := range map[string][]string{
+		"--upstream is missing": nil, "--upstream": {"--upstream", "localhost"},
+		"connection refused": {"--upstream", "tcp://" + closed(t)},
+		"--output":           {"--upstream", "tcp://127.0.0.1:1", "-o", "no/such/folder/x.fwp"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := program.Process{Name: "fwpcheck", Out: io.Discard, Err: io.Discard, LookupEnv: noEnvironment}
-			cmd := newRecord(process{p})
-			cmd.SetArgs(test.args)
-			cmd.SilenceErrors, cmd.SilenceUsage = true, true
-			assert.ErrorContains(t, cmd.ExecuteContext(t.Context()), test.want)
-		})
+		assert.ErrorContains(t, command(newRecord, io.Discard, args...).ExecuteContext(t.Context()), want)
 	}
 }
 
@@ -263,10 +205,7 @@ func TestRecordAndShrink(t *testing.T) {
 	assert.Equal(t, program.Exit(reports.ExitFindings), err)
 	assert.Contains(t, printed, "fail server: law/foreign FWP-PUSH-01")
 
-	quiet := program.Process{Name: "fwpcheck", Out: io.Discard, Err: io.Discard, LookupEnv: noEnvironment}
-	shrink := newShrink(process{quiet})
-	shrink.SetArgs([]string{file, "--fault", fault, "-o", small})
-	shrink.SilenceErrors, shrink.SilenceUsage = true, true
+	shrink := command(newShrink, io.Discard, file, "--fault", fault, "-o", small)
 	require.NoError(t, shrink.ExecuteContext(t.Context()))
 	text, err := os.ReadFile(small)
 	require.NoError(t, err)
@@ -274,9 +213,7 @@ func TestRecordAndShrink(t *testing.T) {
 	assert.Contains(t, string(text), "PUSH")
 
 	var out bytes.Buffer
-	run := newRun(process{program.Process{Name: "fwpcheck", Out: &out, Err: io.Discard, LookupEnv: noEnvironment}})
-	run.SetArgs([]string{small, "--fault", fault})
-	run.SilenceErrors, run.SilenceUsage = true, true
+	run := command(newRun, &out, small, "--fault", fault)
 	assert.Equal(t, program.Exit(reports.ExitFindings), run.ExecuteContext(t.Context()), out.String())
 }
 
@@ -303,10 +240,7 @@ func TestRecordHasNoSecrets(t *testing.T) {
 	defer server.Close()
 	hash, err := fwp.PasswordHash(password, salt, rounds)
 	require.NoError(t, err)
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	web := l.Addr().String()
-	require.NoError(t, l.Close())
+	web := closed(t)
 	file := filepath.Join(t.TempDir(), "talk.fwp")
 	addr, end := recordingOf(t, "--upstream", server.URL(), "--metrics", web, "-o", file)
 	wrong := hash[:60] + "0000"
@@ -321,17 +255,11 @@ func TestRecordHasNoSecrets(t *testing.T) {
 	} {
 		mumble(t, addr, lines...)
 	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+web+"/metrics", nil)
-	require.NoError(t, err)
-	reply, err := http.DefaultClient.Do(request)
-	require.NoError(t, err)
-	metrics, err := io.ReadAll(reply.Body)
-	require.NoError(t, err)
-	require.NoError(t, reply.Body.Close())
+	_, metrics := asked(t, "http://"+web+"/metrics", "")
 	printed, _ := end()
 	script, err := os.ReadFile(file)
 	require.NoError(t, err)
-	for what, text := range map[string]string{"metrics": string(metrics), "printed": printed, "script": string(script)} {
+	for what, text := range map[string]string{"metrics": metrics, "printed": printed, "script": string(script)} {
 		assert.NotEmpty(t, text, what)
 		for _, secret := range []string{password, salt, hash, hash[:20], wrong, "1735"} {
 			assert.NotContains(t, text, secret, what)

@@ -50,7 +50,8 @@ func (t *recordTrace) close(p process) error {
 	if t.full {
 		cut = ", as many as a trace has; later ones are left out"
 	}
-	p.Logf("%d pushed jobs are in %s%s: fwpbench run --trace %[2]s --url URL plays their load again", t.jobs.Len(), t.name, cut)
+	p.Logf("%d pushed jobs are in %s%s: fwpbench run --trace %[2]s --url URL plays their load again", t.jobs.Len(),
+		t.name, cut)
 	return nil
 }
 

@@ -25,17 +25,8 @@ import (
 func newRun(p process) *cobra.Command {
 	o := &runOptions{}
 	cmd := &cobra.Command{
-		Use:   "run [FILE...|-]",
-		Short: "Test a server with the checks of the suite, or with your own scripts",
-		Long: "run tests the server of --url, else the one in the variable that FAKTORY_PROVIDER names, else\n" +
-			"the one of FAKTORY_URL, else an embedded server. Without files it plays the checks of the suite;\n" +
-			"with files, folders or - for standard input it plays those scripts only.\n\n" +
-			"Exit codes: 0 all well, 1 findings, 2 usage, 3 something is inconclusive, 4 target not\n" +
-			"reachable, 5 internal error, 130 interrupted.",
-		Example: "  fwpcheck run --url tcp://localhost:7419\n" +
-			"  fwpcheck run --quick --url tcp://localhost:7419\n" +
-			"  fwpcheck run --check 'fetch/*' --level MUST --url tcp+tls://:PASSWORD@faktory.example\n" +
-			"  fwpcheck run my-bug.fwp -v --url tcp://localhost",
+		Use:               "run [FILE...|-]",
+		Short:             "Test a server with the checks of the suite, or with your own scripts",
 		ValidArgsFunction: completeScripts,
 		RunE:              func(cmd *cobra.Command, args []string) error { return p.run(cmd.Context(), o, args) },
 	}

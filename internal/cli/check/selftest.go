@@ -44,20 +44,8 @@ func newSelftest(p process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "selftest",
 		Short: "Test the suite itself: all faults are detected, without false alarms",
-		Long: "selftest starts servers of its own on this machine: one for each fault of the catalogue, which a\n" +
-			"check must detect without any other finding, and one for each variation that the specification\n" +
-			"allows, where checks must find nothing. It prints each difference. In less than a minute it plays\n" +
-			"a sample: every fifth fault until it is detected, and a 16th of the checks on every fifth variation.\n" +
-			"With --all that is each fault and each variation. With --full, and for the faults of --fault, it\n" +
-			"plays all checks that evaluate the clauses of a fault.\n\n" +
-			"Exit codes: 0 passed, 1 failed, 2 usage, 5 internal error, 130 interrupted.",
-		Example: "  fwpcheck selftest\n" +
-			"  fwpcheck selftest --all\n" +
-			"  fwpcheck selftest --full\n" +
-			"  fwpcheck selftest --fault 'fetch-*'\n" +
-			"  fwpcheck selftest --protocol emqp",
-		Args: program.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return p.selftest(cmd.Context(), o) },
+		Args:  program.NoArguments,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return p.selftest(cmd.Context(), o) },
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -105,33 +93,51 @@ func (o *selftestOptions) proof() (*selftest.Proof, error) {
 	if err := of.Refusal("fwpcheck selftest"); err != nil {
 		return nil, err
 	}
-	all, err := of.Scripts()
-	if err != nil {
-		return nil, &program.InternalError{Cause: err}
-	}
-	proof := &selftest.Proof{Fixture: selftest.Fixture{Peer: of}, Parallel: o.parallel}
-	proof.Sample = !o.full && len(o.faults) == 0
-	checks, skipped, err := conformance.Selection{Protocol: of.Protocol, Quick: !o.full}.Apply(all)
-	if err != nil {
-		return nil, &program.InternalError{Cause: err}
-	}
-	proof.Checks = checks
-	for _, s := range skipped {
-		proof.Skipped = append(proof.Skipped, s.Check)
-	}
+	proof := &selftest.Proof{Parallel: o.parallel, Sample: !o.full && len(o.faults) == 0}
 	if !o.full {
 		proof.Timeout, proof.Patience = quickTimeout, quickPatience
 	}
-	if proof.Faults, err = pickFaults(of.AllFaults(), o.faults); err != nil {
-		return nil, err
+	for _, f := range selftest.Fixtures(of) {
+		part, err := o.part(f)
+		if err != nil {
+			return nil, &program.InternalError{Cause: err}
+		}
+		proof.Parts = append(proof.Parts, part)
 	}
-	if len(o.faults) == 0 {
-		proof.Variations = selftest.Variations(of)
+	if err := o.pick(proof.Parts); err != nil {
+		return nil, err
 	}
 	if proof.Sample && !o.all {
 		proof.Thin(oneOf)
 	}
 	return proof, nil
+}
+
+// part returns the checks, faults and variations of a part of the self-test.
+func (o *selftestOptions) part(f selftest.Fixture) (part selftest.Part, err error) {
+	all, err := f.Checks()
+	if err != nil {
+		return part, err
+	}
+	var explorations []conformance.Check
+	if f.Client == nil && f.Peer.Properties != nil {
+		explorations = f.Peer.Properties()
+	}
+	if o.full {
+		all, explorations = append(all, explorations...), nil
+	}
+	checks, skipped, err := conformance.Selection{Protocol: f.Peer.Protocol, Quick: !o.full}.Apply(all)
+	if err != nil {
+		return part, err
+	}
+	part = selftest.Part{Fixture: f, Checks: checks, Skipped: explorations, Faults: f.Faults()}
+	for _, s := range skipped {
+		part.Skipped = append(part.Skipped, s.Check)
+	}
+	if len(o.faults) == 0 {
+		part.Variations = f.Variations()
+	}
+	return part, nil
 }
 
 // conclude prints what failed and the counts, and returns the error that ends the command.
@@ -156,8 +162,9 @@ type tally struct{ caught, later, wrong int }
 
 // words returns the counts in one line.
 func (t tally) words(proof *selftest.Proof, out *selftest.Outcome, took time.Duration) string {
+	faults, variations, skipped := proof.Counts()
 	whereto := "to --full"
-	if out.Stopped || len(proof.Skipped) == 0 {
+	if out.Stopped || skipped == 0 {
 		whereto = "open"
 	}
 	sample := ""
@@ -165,8 +172,8 @@ func (t tally) words(proof *selftest.Proof, out *selftest.Outcome, took time.Dur
 		sample = fmt.Sprintf(" (one of %d, --all plays each)", proof.OneOf)
 	}
 	return fmt.Sprintf("%d of %s%s detected in %s, %d left %s; %d of %s played; %d tried again; %d wrong; %v",
-		t.caught, text.Count(len(proof.Faults), "fault"), sample, text.Count(out.Plays, "play"), t.later, whereto,
-		out.Varied, text.Count(len(proof.Variations), "variation"), out.Again, t.wrong, took.Round(100*time.Millisecond))
+		t.caught, text.Count(faults, "fault"), sample, text.Count(out.Plays, "play"), t.later, whereto,
+		out.Varied, text.Count(variations, "variation"), out.Again, t.wrong, took.Round(100*time.Millisecond))
 }
 
 // unproved returns a table, unless it is empty, with a row for each fault that is not detected and for each false
@@ -204,18 +211,24 @@ func unproved(out *selftest.Outcome) (table []reports.Block, sum tally) {
 	return []reports.Block{t}, sum
 }
 
-// pickFaults returns the faults that match one of the patterns, all if there are none.
-func pickFaults(all []peer.Fault, patterns []string) ([]peer.Fault, error) {
+// pick leaves the faults that match one of the patterns of the flags, all if there are none.
+func (o *selftestOptions) pick(parts []selftest.Part) error {
+	namesOf := func(f peer.Fault) []string { return append([]string{f.Name}, f.Aliases...) }
 	var names []string
-	for _, f := range all {
-		names = append(append(names, f.Name), f.Aliases...)
-	}
-	for _, pattern := range patterns {
-		if bad := matchOne("fault", pattern, names); bad != nil {
-			return nil, badPattern(bad, "fault")
+	for _, part := range parts {
+		for _, f := range part.Faults {
+			names = append(names, namesOf(f)...)
 		}
 	}
-	return slices.DeleteFunc(all, func(f peer.Fault) bool {
-		return len(patterns) > 0 && !matches(patterns, append([]string{f.Name}, f.Aliases...))
-	}), nil
+	for _, pattern := range o.faults {
+		if bad := matchOne("fault", pattern, names); bad != nil {
+			return badPattern(bad, "fault")
+		}
+	}
+	for i := range parts {
+		parts[i].Faults = slices.DeleteFunc(parts[i].Faults, func(f peer.Fault) bool {
+			return len(o.faults) > 0 && !matches(o.faults, namesOf(f))
+		})
+	}
+	return nil
 }

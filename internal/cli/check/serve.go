@@ -47,23 +47,8 @@ type serveOptions struct {
 func newServe(p process) *cobra.Command {
 	o := &serveOptions{}
 	cmd := &cobra.Command{
-		Use:   "serve [flags] [FILE]",
-		Short: "Serve as a test double for workers and producers, with control over HTTP",
-		Long: "serve runs the embedded server on 127.0.0.1 until it is interrupted. When it serves it prints one line,\n" +
-			"`ready tcp://127.0.0.1:PORT http://127.0.0.1:PORT`: the server, and its control, which shows and verifies\n" +
-			"what clients did, resets the server, quiets workers and sets the clock forward; see docs/test-double.md.\n" +
-			"At the end it prints what clients did that the specification forbids.\n\n" +
-			"With FILE, a script that was recorded for example, it plays the server's side of that in place of the embedded\n" +
-			"server: clients get the script's replies and are judged as by fwpcheck record. It ends when the script was played\n" +
-			"to its end; see docs/recording.md.\n\n" +
-			otherDoubles() + "\n\n" +
-			"If standard input is a pipe, serve also ends when that is closed, so that it does not outlive a test\n" +
-			"program that starts it and keeps the other end.\n\n" +
-			"Exit codes: 0 no client broke a rule, 1 one did, or did otherwise than the script, 2 usage, 3 the script was not\n" +
-			"played to its end, 5 internal error.",
-		Example: "  fwpcheck serve --port 7419 --like faktory &\n" +
-			"  FAKTORY_URL=tcp://localhost:7419 npm test\n" +
-			"  fwpcheck serve bug.fwp --port 7419",
+		Use:               "serve [flags] [FILE]",
+		Short:             "Serve as a test double for workers and producers, with control over HTTP",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeScripts,
 		RunE:              func(cmd *cobra.Command, args []string) error { return p.serve(cmd.Context(), o, args) },
@@ -119,7 +104,7 @@ func (p process) serve(ctx context.Context, o *serveOptions, args []string) erro
 	}
 	ctx, release := shortage.Watch(ctx)
 	defer release()
-	config.Network = noticing{ctx}
+	config.Network = noticing(ctx)
 	d, err := of.Double(config)
 	if err != nil {
 		return fmt.Errorf("--port %d: %w", o.port, err)

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -24,20 +25,30 @@ import (
 	"github.com/fwpsuite/fwp/zmtp"
 )
 
-// serving runs `fwpcheck serve` and returns its first line, and what it prints afterwards with its error when it is
-// interrupted.
-func serving(t *testing.T, args ...string) (ready string, interrupt func() (rest string, err error)) {
-	t.Helper()
-	out, in := io.Pipe()
-	p := process{program.Process{Name: "fwpcheck", Out: in, Err: io.Discard, LookupEnv: noEnvironment}}
-	cmd := newServe(p)
+// quiet is fwpcheck whose messages are not read.
+func quiet(out io.Writer) process {
+	return process{program.Process{Name: "fwpcheck", Out: out, Err: io.Discard, LookupEnv: noEnvironment}}
+}
+
+// command returns a command with arguments.
+func command(build func(process) *cobra.Command, out io.Writer, args ...string) *cobra.Command {
+	cmd := build(quiet(out))
 	cmd.SetArgs(append([]string{}, args...)) // cobra takes nil for the process's own
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	return cmd
+}
+
+// running runs a command that serves, and returns its first line, and what it prints afterwards with its error when it
+// is interrupted.
+func running(t *testing.T, build func(process) *cobra.Command, args ...string) (
+	ready string, interrupt func() (rest string, err error),
+) {
+	t.Helper()
+	out, in := io.Pipe()
 	ctx, cancel := context.WithCancel(t.Context())
 	failed := make(chan error, 1)
 	go func() {
-		err := cmd.ExecuteContext(ctx)
-		failed <- err
+		failed <- command(build, in, args...).ExecuteContext(ctx)
 		_ = in.Close()
 	}()
 	lines := bufio.NewReader(out)
@@ -46,12 +57,47 @@ func serving(t *testing.T, args ...string) (ready string, interrupt func() (rest
 		cancel()
 		return "", func() (string, error) { return "", <-failed }
 	}
+	printed := make(chan string, 1)
+	go func() {
+		rest, _ := io.ReadAll(lines)
+		printed <- string(rest)
+	}()
 	return ready, func() (string, error) {
 		cancel()
-		rest, err := io.ReadAll(lines)
-		require.NoError(t, err)
-		return string(rest), <-failed
+		return <-printed, <-failed
 	}
+}
+
+// serving is running for `fwpcheck serve`.
+func serving(t *testing.T, args ...string) (ready string, interrupt func() (rest string, err error)) {
+	t.Helper()
+	return running(t, newServe, args...)
+}
+
+// closed returns an address at which no process listens.
+func closed(t *testing.T) string {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	return l.Addr().String()
+}
+
+// asked returns the reply to a request over HTTP, POST if it has a body.
+func asked(t *testing.T, url, body string) (status int, reply string) {
+	t.Helper()
+	method := http.MethodGet
+	if body != "" {
+		method = http.MethodPost
+	}
+	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	require.NoError(t, err)
+	got, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	text, err := io.ReadAll(got.Body)
+	require.NoError(t, err)
+	require.NoError(t, got.Body.Close())
+	return got.StatusCode, string(text)
 }
 
 func noEnvironment(string) (string, bool) { return "", false }
@@ -82,13 +128,8 @@ func TestServe(t *testing.T) {
 	nc, err := new(net.Dialer).DialContext(t.Context(), "tcp", parts[2])
 	require.NoError(t, err)
 	assert.Equal(t, "+OK", talk(t, nc, `HELLO {"v":2}`, `PUSH {"jid":"12345678","jobtype":"t","args":[]}`))
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, parts[3]+"/v1/verify",
-		strings.NewReader(`{"pushed":[{"jobtype":"t"}],"nothing_else":true}`))
-	require.NoError(t, err)
-	reply, err := http.DefaultClient.Do(request)
-	require.NoError(t, err)
-	require.NoError(t, reply.Body.Close())
-	assert.Equal(t, http.StatusOK, reply.StatusCode)
+	status, _ := asked(t, parts[3]+"/v1/verify", `{"pushed":[{"jobtype":"t"}],"nothing_else":true}`)
+	assert.Equal(t, http.StatusOK, status)
 	rest, err := interrupt()
 	require.NoError(t, err)
 	assert.Equal(t, "clients sent 2 commands\njobs that are left: 1 in their queues\n"+

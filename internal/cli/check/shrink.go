@@ -33,17 +33,6 @@ func newShrink(p process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "shrink FILE",
 		Short: "Make a script smaller while what it shows stays",
-		Long: "shrink plays a script, a recorded conversation for example, again and again on a server, and leaves out\n" +
-			"connections and commands as long as the finding stays. A finding is a line that does not match, a breach of a\n" +
-			"client or of the server, as `fwpcheck record` judges them, or what the law of the protocol finds (law/field and\n" +
-			"its clause); in scripts of other protocols than FWP what the play and the law find. Without --finding it is the\n" +
-			"first one of the first play. The script that is left goes to\n" +
-			"standard output, or to --output.\n\n" +
-			"Without --url or FAKTORY_URL the embedded server plays.\n\n" +
-			"Exit codes: 0 the script is written, 2 usage, 3 the script shows nothing, 4 the server cannot be reached,\n" +
-			"5 internal error, 130 interrupted; what is left by then is written.",
-		Example: "  fwpcheck shrink bug.fwp --url tcp://localhost:7419 -o small.fwp\n" +
-			"  fwpcheck shrink bug.fwp --finding fetch-after-quiet",
 		Args: func(_ *cobra.Command, args []string) error {
 			return refuse(len(args) != 1,
 				fmt.Sprintf("want one script, the one that shows the finding: got %d files", len(args)))

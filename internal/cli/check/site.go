@@ -29,16 +29,6 @@ func newSite(p process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "site REPORT... -o FOLDER",
 		Short: "Make a static site from saved reports: servers and workers, their versions, and each clause",
-		Long: "site makes pages from the reports of run, worker and client, in JSON or HTML: what each server and each\n" +
-			"worker does with each clause, its history by version, the differences of any two versions, a page for each\n" +
-			"clause with the evidence, and badges. The pages need no server and no scripts; index.html is the first one.\n" +
-			"Addresses consist of names, versions and clauses, so that they stay the same when reports are added.\n\n" +
-			"A report is about the name and the version of its server; --subject gives it others. Without any, those in\n" +
-			"the name of the file count: faktory-1.9.4.json. A run that is not complete is shown as such, and known\n" +
-			"findings count as findings.\n\n" +
-			"Exit codes: 0 the site is written, 2 usage, or a file that is no report, 5 internal error.",
-		Example: "  fwpcheck site faktory-*.json -o site\n" +
-			"  fwpcheck site old.json new.json --subject 'old.json=faktory 1.9.3' --subject 'new.json=faktory 1.9.4' -o site",
 		Args: func(_ *cobra.Command, args []string) error {
 			return refuse(len(args) == 0, "which reports? fwpcheck run -o report.json writes one")
 		},
@@ -151,11 +141,11 @@ func describe(of *site.Site, protocol *peer.Peer) error {
 			Page: explainClause(c, byClause[c.ID]),
 		})
 	}
-	names := []string{protocol.Name + "-faults.md"}
+	prefix := protocol.Name + "-"
 	if protocol.IsDefault() {
-		names = []string{"faults.md", "worker-faults.md"}
+		prefix = ""
 	}
-	for _, name := range names {
+	for _, name := range []string{prefix + "faults.md", prefix + "worker-faults.md"} {
 		data, err := fs.ReadFile(docs.Faults, name)
 		if err != nil {
 			return &program.InternalError{Cause: err}

@@ -18,10 +18,6 @@ func newSpec(p process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "spec FOLDER",
 		Short: "List the documents that have changed in a copy of the specification",
-		Long: "spec compares the documents in FOLDER (fwp.md, faktory-worker-lifecycle.md and\n" +
-			"faktory-worker-ex-architecture.md; workq.md or emqp.rst with --protocol) with the hashes of those that the\n" +
-			"catalogue was written from, and prints each document that has changed, and how many clauses cite it.\n\n" +
-			"Exit codes: 0 nothing has changed, 1 something has, 2 usage.",
 		Args: func(_ *cobra.Command, args []string) error {
 			return refuse(len(args) != 1, "want the folder that the specification is in")
 		},

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"time"
@@ -141,7 +140,7 @@ func (s subject) start(
 	ctx context.Context, config peer.Config, timeout time.Duration,
 ) (server run.Server, end func(), err error) {
 	if s.Choice.Embedded {
-		config.Network, config.Faults = noticing{ctx}, s.Faults
+		config.Network, config.Faults = noticing(ctx), s.Faults
 		embedded, err := s.Peer.Start(config)
 		if err != nil {
 			return run.Server{}, nil, err
@@ -167,36 +166,9 @@ func (s subject) start(
 	return server, started.End, nil
 }
 
-// noticing is the network of this machine. A shortage of this process is noticed in its context.
-type noticing struct {
-	ctx context.Context //nolint:containedctx // a listener has none
-}
-
-// Listen implements [peer.Network].
-func (n noticing) Listen(addr string) (net.Listener, error) {
-	ln, err := peer.TCP{}.Listen(addr)
-	if err != nil {
-		return nil, shortage.Notice(n.ctx, err)
-	}
-	return noticingListener{ln, n.ctx}, nil
-}
-
-// DialContext implements [peer.Network].
-func (n noticing) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
-	nc, err := peer.TCP{}.DialContext(ctx, network, addr)
-	return nc, shortage.Notice(ctx, err)
-}
-
-// noticingListener notices a shortage that keeps it from accepting a connection.
-type noticingListener struct {
-	net.Listener
-
-	ctx context.Context //nolint:containedctx // Accept has none
-}
-
-func (l noticingListener) Accept() (net.Conn, error) {
-	nc, err := l.Listener.Accept()
-	return nc, shortage.Notice(l.ctx, err)
+// noticing returns the network of this machine. A shortage of this process is noticed in a context.
+func noticing(ctx context.Context) peer.TCP {
+	return peer.TCP{Notice: func(err error) error { return shortage.Notice(ctx, err) }}
 }
 
 // profiled has a server be tested with its profile: the one that --profile names, or that of the family of servers of

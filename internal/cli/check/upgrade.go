@@ -53,21 +53,7 @@ func newUpgrade(p process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "upgrade [fill | account FILE]",
 		Short: "Tell what becomes of the jobs when another server takes over the data",
-		Long: "upgrade starts the server of the first --start, fills it with jobs in every state, stops it, starts the next\n" +
-			"one on the same {dir}, and asks that for all jobs: is each still there, as it was, and only once? At the end it\n" +
-			"goes the same way back. The same command twice is a restart with data; without --start it is one of the\n" +
-			"embedded server. What is found, and how bad it is: docs/upgrades.md.\n\n" +
-			"A step takes about two minutes, because a reservation lasts a minute at least; with --quick a few seconds.\n" +
-			"With --url it fills a server of yours, has the shell COMMAND of --step upgrade it, and asks it; or\n" +
-			"`upgrade fill` does the first half today, and `upgrade account` the second one tomorrow.\n\n" +
-			"Exit codes: 0 every job was kept, 1 findings, 2 usage, 3 not all jobs could be asked for, 4 a server could not\n" +
-			"be started or reached, 5 internal error, 130 interrupted.",
-		Example: "  fwpcheck upgrade --start faktory=old/faktory --start faktory=new/faktory\n" +
-			"  fwpcheck upgrade --start 'old --port {port} --data {dir}' --start 'new --port {port} --data {dir}'\n" +
-			"  fwpcheck upgrade --url tcp://localhost:7419 --step 'systemctl restart my-server'\n" +
-			"  fwpcheck upgrade fill -o jobs.json --url tcp://localhost:7419\n" +
-			"  fwpcheck upgrade account jobs.json --url tcp://localhost:7419",
-		Args: upgradeWords,
+		Args:  upgradeWords,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.drawSeed()
 			o.plan.Seed = o.seed
@@ -152,8 +138,9 @@ func (o *upgradeOptions) validate() error {
 		refuse(len(o.starts) > 0 && o.url != "", "--start and --url: one of them"),
 		refuse(o.url != "" && o.step == "", "--url needs --step COMMAND, which upgrades the server; or use upgrade fill"),
 		refuse(o.step != "" && o.url == "", "--step needs --url"),
-		refuse(o.url == "" && o.given.Changed("password-file"), "--password-file needs --url: a server that --start starts gets "+
-			"a password of its own, where its command has {password}"),
+		refuse(o.url == "" && o.given.Changed("password-file"),
+			"--password-file needs --url: a server that --start starts gets "+
+				"a password of its own, where its command has {password}"),
 		refuse(o.fault != "" && (len(o.starts) > 0 || o.url != ""), "--fault works only with the embedded server"),
 		refuse(o.plan.Large < 1, "--large must be 1 or more"),
 		refuse(o.timeout <= 0 || o.patience <= 0, "--timeout and --patience must be longer than 0"),

@@ -25,12 +25,8 @@ func newWait(p process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "wait",
 		Short: "Wait until a server serves",
-		Long: "wait tries to connect until the server greets a client and lets it in, as the protocol has it. Of a server " +
-			"that wants a password, and is given none, the greeting is enough.\n\n" +
-			"Exit codes: 0 it serves, 2 usage, 4 not in time, 130 interrupted.",
-		Example: "  fwpcheck wait --url tcp://localhost:7419 --timeout 30s && fwpcheck run --url tcp://localhost:7419",
-		Args:    program.NoArguments,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return p.wait(cmd.Context(), o) },
+		Args:  program.NoArguments,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return p.wait(cmd.Context(), o) },
 	}
 	f := o.flags(cmd)
 	o.targetFlags.Declare(f, "wait for")

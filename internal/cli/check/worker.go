@@ -28,6 +28,8 @@ type clientOptions struct {
 	named    program.SubjectFlag
 	software reports.Subject
 	profile  string
+	protocol string
+	of       *peer.Peer    // what both name; set by validate
 	start    time.Duration // the longest that the program under test may take for it
 }
 
@@ -36,16 +38,6 @@ func newWorker(p process) *cobra.Command {
 	return newClientCheck(p, &clientOptions{}, &cobra.Command{
 		Use:   "worker [flags] -- COMMAND [ARG...]",
 		Short: "Test a worker library with every situation that the specification has for it",
-		Long: "worker starts COMMAND once for each situation, plays the server, feeds it jobs, sends it signals and\n" +
-			"checks every byte that it sends. COMMAND is a worker that has the job types fwp.ok, fwp.fail, fwp.sleep and\n" +
-			"fwp.echo: docs/judging-workers.md says what they do, with a worker of a few lines in several languages.\n\n" +
-			"It finds the server in FAKTORY_URL, the queues in FWP_QUEUES (with commas between them) and the number of\n" +
-			"jobs at a time in FWP_CONCURRENCY; the words {url}, {queues} and {concurrency} in COMMAND stand for the same.\n\n" +
-			"Exit codes: 0 all well, 1 findings, 2 usage, 3 something is inconclusive, 4 COMMAND is no worker,\n" +
-			"5 internal error, 130 interrupted.",
-		Example: "  fwpcheck worker -- node worker.mjs\n" +
-			"  fwpcheck worker --quick -- ./worker --queues {queues} --concurrency {concurrency}\n" +
-			"  fwpcheck worker --check 'terminate/*' -v -- bundle exec ruby worker.rb",
 	})
 }
 
@@ -54,17 +46,6 @@ func newClient(p process) *cobra.Command {
 	return newClientCheck(p, &clientOptions{producer: true}, &cobra.Command{
 		Use:   "client [flags] -- COMMAND [ARG...]",
 		Short: "Test a client library that pushes jobs with every situation that the specification has for it",
-		Long: "client starts COMMAND once for each situation, plays the server, hands it jobs on its standard input and\n" +
-			"checks every byte that it sends. COMMAND reads jobs, one JSON object a line, and pushes each; {n} of them at a\n" +
-			"time, if it can. It prints `pushed JID` or `refused JID` for each, and ends at the end of its input: with exit\n" +
-			"code 0, or 1 if a job was not pushed. See docs/judging-workers.md, which has such a program of a few lines.\n\n" +
-			"It finds the server in FAKTORY_URL and the number of callers in FWP_CONCURRENCY; the words {url} and {n} in\n" +
-			"COMMAND stand for the same.\n\n" +
-			"Exit codes: 0 all well, 1 findings, 2 usage, 3 something is inconclusive, 4 COMMAND is no client,\n" +
-			"5 internal error, 130 interrupted.",
-		Example: "  fwpcheck client -- node producer.mjs\n" +
-			"  fwpcheck client --quick -- ./push --url {url} --callers {n}\n" +
-			"  fwpcheck client --check 'errors/*' -v -- ruby push.rb",
 	})
 }
 
@@ -100,6 +81,10 @@ func (o *clientOptions) declareClient(f *pflag.FlagSet) {
 	f.Uint64Var(&o.seed, "seed", 0, "draw the order from `N` (random if not given)")
 	f.StringVar(&o.profile, "profile", "", "play a server of a `FAMILY`, with what that has beyond the specification: "+
 		strings.Join(peer.Default().ProfileNames(), ", "))
+	if !o.producer {
+		f.StringVar(&o.protocol, "protocol", "", "the `PROTOCOL` that the worker speaks: "+strings.Join(peer.Names(), " or ")+
+			" (default: "+peer.Default().Name+")")
+	}
 	o.named.Declare(f)
 }
 
@@ -111,20 +96,27 @@ func (o *clientOptions) parties() []string {
 	return []string{"C", "K"}
 }
 
-func (o *clientOptions) validate() error {
-	_, err := program.PeerWith("", o.profile)
-	return cmp.Or(err, o.named.Check(1), refuse(o.start < 0, "--start-timeout must not be negative"), o.validatePlays(func(id string) error {
-		if _, known := peer.Default().ClauseByID(id); known {
-			return nil
-		}
-		return requirable(id)
-	}))
+func (o *clientOptions) validate() (err error) {
+	if o.of, err = program.PeerWith(o.protocol, o.profile); err == nil && !o.producer {
+		err = o.of.Refusal("fwpcheck worker")
+	}
+	return cmp.Or(err, o.named.Check(1), refuse(o.start < 0, "--start-timeout must not be negative"),
+		o.validatePlays(func(id string) error {
+			if _, known := o.of.ClauseByID(id); known {
+				return nil
+			}
+			return requirable(id)
+		}))
 }
 
 func (o *clientOptions) harness(words []string) *situations.Harness {
-	return &situations.Harness{
+	h := &situations.Harness{
 		Launcher: situations.Command{Words: words}, Patience: o.start, Producer: o.producer, Like: o.profile,
 	}
+	if o.of != nil && o.of.Workers != nil {
+		h.Side = o.of.Workers()
+	}
+	return h
 }
 
 // trusted gives a harness a certificate for servers with TLS. The folder has a file with it.
@@ -154,7 +146,7 @@ func (p process) checkClient(ctx context.Context, o *clientOptions, words []stri
 	}
 	defer os.RemoveAll(folder) //nolint:errcheck // nothing can be done about it
 	o.selection.Parties = o.parties()
-	chosen, known, err := o.choose(h.Checks(), peer.Default())
+	chosen, known, err := o.choose(h.Checks(), o.of)
 	if err != nil {
 		return err
 	}
@@ -172,7 +164,7 @@ func (p process) checkClient(ctx context.Context, o *clientOptions, words []stri
 		}
 		return o.deliver(p, r)
 	}
-	if fetched := strings.Join(seen.Queues, " "); !o.producer && !seen.TakesQueues() {
+	if fetched := strings.Join(seen.Queues, " "); !o.producer && h.Side == nil && !seen.TakesQueues() {
 		p.Logf("it does not take {queues} or FWP_QUEUES: the jobs go to the queue that it fetches from (%s)", fetched)
 	}
 	r := p.play(ctx, &o.runOptions, playing{
@@ -195,7 +187,7 @@ func (o *clientOptions) name(words []string) error {
 // clientRunner returns what plays the chosen situations.
 func (o *clientOptions) clientRunner(chosen selection, command string) *run.Runner {
 	return &run.Runner{
-		Protocol: peer.Default().Protocol,
+		Protocol: o.of.Protocol,
 		Servers:  []run.Server{{Target: situations.Target{}}}, Checks: chosen.in, Skipped: chosen.out,
 		Parties: o.parties(), Parallel: o.parallel, Seed: o.seed, Repeat: o.repeat, FailFast: o.failFast,
 		Reproduce: o.reproduceClient(command),
@@ -205,6 +197,9 @@ func (o *clientOptions) clientRunner(chosen selection, command string) *run.Runn
 // reproduceClient returns a function that returns the command that plays a situation again.
 func (o *clientOptions) reproduceClient(command string) func(string) string {
 	role := o.tested(command).Role
+	if o.protocol != "" {
+		role += " --protocol " + o.protocol
+	}
 	if o.profile != "" {
 		role += " --profile " + o.profile
 	}
@@ -230,4 +225,22 @@ func commandLine(words []string) string {
 		}
 	}
 	return strings.Join(quoted, " ")
+}
+
+// clients adds what decides a clause about clients, or why nothing does.
+func (f *explained) clients(c conformance.Clause) {
+	of := peer.OfClause(c.ID)
+	if of.ClientBreaches != nil {
+		for _, breach := range of.ClientBreaches(c.ID) {
+			f.add("rules", breach)
+		}
+	}
+	if of.Workers != nil {
+		for _, s := range of.Workers().Deciding(c.ID) {
+			f.add("situations", s.ID+": "+s.Title)
+		}
+	}
+	if c.Unwatched != "" {
+		f.add("rules", "none: "+c.Unwatched)
+	}
 }

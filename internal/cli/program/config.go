@@ -25,8 +25,8 @@ const (
 )
 
 // serverKeys are about the server, and how it is reached.
-const serverKeys = "url start password-file tls-ca tls-server-name tls-insecure protocol allow-shared allow-flush control " +
-	"fault cover-dir"
+const serverKeys = "url start password-file tls-ca tls-server-name tls-insecure protocol allow-shared allow-flush " +
+	"control fault cover-dir"
 
 // configured are the commands that read the file, and the keys at its top that each takes: flags that mean the same in
 // all of these commands. Those of run are all of its flags. Below the name of a command, as a key, are the flags for it

@@ -8,6 +8,7 @@
 //   - what a folder has for fwpcheck: config.go (fwpcheck.yaml), init.go (writes the files)
 //   - the target: target.go, subject.go (what it is), protocol.go, operator.go, disrupted.go (what is done to it on
 //     purpose)
-//   - results: output.go, report_flags.go (formats and places), read_report.go (saved ones), file.go, web.go (a server
-//     for them); version.go has the version, and the outputs of a step of GitHub Actions
+//   - results: output.go, report_flags.go (formats and places), read_report.go (saved ones), file.go, file_kind.go
+//     (what a file is that is not what was wanted), web.go (a server for them); version.go has the version, and the
+//     outputs of a step of GitHub Actions
 package program

@@ -69,7 +69,7 @@ func (p Process) attach(root *cobra.Command) {
 		return errors.Join(cmd.Help(), Exit(reports.ExitUsage))
 	}
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
-		return cmp.Or(refuseUnnamed(cmd), p.configure(cmd, args))
+		return cmp.Or(refuseUnnamed(cmd), refuseKinds(cmd, args), p.configure(cmd, args), refuseReplaced(cmd, args))
 	}
 	root.SetArgs(append([]string{}, p.Args...)) // cobra takes nil for the process's own
 	root.SetIn(p.In)

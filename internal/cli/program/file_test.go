@@ -111,7 +111,8 @@ func TestWhetherAReportCanBeWrittenIsSeenBefore(t *testing.T) {
 	}
 	for _, name := range []string{folder, filepath.Join(folder, "nosuch", "a"), filepath.Join(there, "a")} {
 		err := Writable("--output", name)
-		require.ErrorContains(t, err, "--output: open "+name+": ")
+		require.ErrorContains(t, err, "--output")
+		require.ErrorContains(t, err, name)
 	}
 	assert.Equal(t, "old", read(t, there))
 	assert.Equal(t, []string{"there"}, files(t, folder))

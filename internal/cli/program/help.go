@@ -80,3 +80,28 @@ func helpCommands(b *strings.Builder, cmd *cobra.Command, width int) {
 	}
 	fmt.Fprintf(b, "\n%s\n", strings.Join(text.Wrap(words, width), "\n"))
 }
+
+// Describe gives commands their long help and their examples. The text has a section for each, with the words by which
+// it is called, or several that share it, in its first line; the root is called by its name.
+//
+//	== compare
+//	It measures A and B in turns.
+//
+//	Examples:
+//	  fwpbench compare A B
+func Describe(root *cobra.Command, text string) {
+	for section := range strings.SplitSeq(strings.TrimPrefix(text, "== "), "\n== ") {
+		names, rest, _ := strings.Cut(section, "\n")
+		long, examples, _ := strings.Cut(rest, "\n\nExamples:\n")
+		for name := range strings.FieldsSeq(names) {
+			cmd := root
+			if name != root.Name() {
+				var err error
+				if cmd, _, err = root.Find([]string{name}); err != nil {
+					panic(err) // the text is part of the program
+				}
+			}
+			cmd.Long, cmd.Example = strings.TrimSpace(long), strings.TrimRight(examples, "\n")
+		}
+	}
+}

@@ -20,8 +20,8 @@ var essential = map[string]string{
 	"fwpcheck compare": "start protocol time seed format output verbose help",
 	"fwpcheck worker":  "quick check clause expect update-expect seed format output verbose help",
 	"fwpcheck client":  "quick check clause expect update-expect seed format output verbose help",
-	"fwpbench run": "url start protocol preset rate duration producers consumers jobs seed disrupt agents threshold history " +
-		"format output verbose help",
+	"fwpbench run": "url start protocol preset rate duration producers consumers jobs seed disrupt agents threshold " +
+		"history format output verbose help",
 	"fwpbench capacity": "url start protocol threshold from most preset producers consumers duration format output help",
 	"fwpbench compare":  "run protocol pairs block margin preset rate producers consumers format output help",
 }
@@ -29,8 +29,9 @@ var essential = map[string]string{
 // groups are the headings of `--help all`, and the flags below each, in all commands of both programs. Those that are
 // not here come last.
 var groups = []struct{ title, flags string }{
-	{"the server", "url start password-file tls-ca tls-server-name tls-insecure show-secrets protocol profile subject run requests " +
-		"allow-shared allow-flush control pid fault start-timeout"},
+	{"the server",
+		"url start password-file tls-ca tls-server-name tls-insecure show-secrets protocol profile subject run requests " +
+			"allow-shared allow-flush control pid fault start-timeout"},
 	{"what is played", "check clause level quick require strict expect update-expect time steps findings differences " +
 		"replay shrink no-shrink"},
 	{"the connections", "connections clients producers consumers observers"},
@@ -39,14 +40,17 @@ var groups = []struct{ title, flags string }{
 	{"the comparison", "pairs block margin primary aa floor burden"},
 	{"the load", "preset rate stages trace trace-speed poisson burst batch duration jobs warmup think " +
 		"backlog topology fetchers reporters concurrency churn beat-only observe-every disconnects disconnect-at drain"},
-	{"the jobs", "payload exact-integers queues queue-pick queue-weights queue-rates queue-skew queue-per-job job-types reserve-for " +
-		"work fail-share retry delay prefill"},
+	{"the jobs",
+		"payload exact-integers queues queue-pick queue-weights queue-rates queue-skew queue-per-job job-types reserve-for " +
+			"work fail-share retry delay prefill"},
 	{"the generator", "overload connect-rate processors engine segment start-at"},
 	{"disruptions", "disrupt disrupt-every disrupt-with"},
-	{"several machines", "agents cross producer-agents spawn agents-within listen listen-cert listen-key nats nats-creds " +
-		"nats-ca"},
-	{"results", "threshold show-invalid hlog hgrm csv history serve-metrics benchfmt save cover-dir format output verbose color " +
-		"no-progress config help"},
+	{"several machines",
+		"agents cross producer-agents spawn agents-within listen listen-cert listen-key nats nats-creds " +
+			"nats-ca"},
+	{"results",
+		"threshold show-invalid hlog hgrm csv history serve-metrics benchfmt save cover-dir format output verbose color " +
+			"no-progress config help"},
 }
 
 // flagWidth is how long the name of a flag and its value may be beside their description, in characters.

@@ -5,10 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
@@ -80,7 +85,8 @@ func (o *Output) file(at place) string {
 // isFolder reports whether --output names a folder: it ends with a slash.
 func isFolder(name string) bool { return name != "" && os.IsPathSeparator(name[len(name)-1]) }
 
-// save writes a report to a file, with the scripts that it points to in a folder beside it, and reports whether it could.
+// save writes a report to a file, with the scripts that it points to in a folder beside it, and reports whether it
+// could.
 func (p Process) save(o *Output, at place) bool {
 	how := p.about(o, formats.Output{Text: page.TextOptions{Color: o.Flags.Color.String() == "always"}})
 	if info, err := os.Stat(at.file); err != nil || info.Mode().IsRegular() { // beside a device or a pipe is no place
@@ -151,6 +157,56 @@ func Ended(code int) error {
 	return Exit(code)
 }
 
+// resultFlags are the flags that name files for results. (--trace is one of `fwpcheck record`; elsewhere it is read.)
+var resultFlags = []string{"output", "history", "hlog", "csv", "benchfmt", "trace", "tls-ca-out"}
+
+// refuseReplaced returns an error if a file for results is that of another flag, or one that is read.
+func refuseReplaced(cmd *cobra.Command, args []string) (err error) {
+	type named struct{ by, file string }
+	var results, others []named
+	for _, name := range args {
+		others = append(others, named{"an argument", name})
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		files := []string{f.Value.String()}
+		if several, ok := f.Value.(pflag.SliceValue); ok {
+			files = several.GetSlice()
+		}
+		for _, file := range files {
+			if _, name, given := strings.Cut(file, "="); given && f.Name == "output" {
+				file = name
+			}
+			if slices.Contains(resultFlags, f.Name) {
+				results = append(results, named{"--" + f.Name, file})
+			} else {
+				others = append(others, named{"--" + f.Name, file})
+			}
+		}
+	})
+	for i, result := range results {
+		for _, other := range append(results[:i:i], others...) {
+			if result.by != other.by && isFile(result.file) && !isFolder(result.file) && sameFile(result.file, other.file) {
+				return fmt.Errorf("%s and %s name the same file, %s: one would replace the other", other.by, result.by, result.file)
+			}
+		}
+	}
+	return nil
+}
+
+// sameFile reports whether two names are those of one file that holds what was written last. A device or a pipe, which
+// may take several results, is none.
+func sameFile(a, b string) bool {
+	one, errOne := os.Stat(a)
+	other, errOther := os.Stat(b)
+	switch {
+	case errOne == nil && errOther == nil:
+		return os.SameFile(one, other) && (one.Mode().IsRegular() || one.IsDir())
+	case errOne == nil || errOther == nil:
+		return false
+	}
+	return filepath.Clean(a) == filepath.Clean(b)
+}
+
 // isFile reports whether --output names a file, and not standard output.
 func isFile(name string) bool { return name != "" && name != "-" }
 
@@ -167,7 +223,12 @@ func Writable(flag, name string) error {
 		return fmt.Errorf("%s %s: a file is wanted, and this is a folder", flag, name)
 	}
 	f, err := OpenFile(name)
-	if err != nil {
+	switch {
+	case errors.Is(err, syscall.EISDIR):
+		return fmt.Errorf("%s %s: a file is wanted, and this is a folder", flag, name)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: %w: make the folder %s first", flag, err, filepath.Dir(name))
+	case err != nil:
 		return fmt.Errorf("%s: %w", flag, err)
 	}
 	f.Discard()

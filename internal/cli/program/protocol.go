@@ -120,6 +120,11 @@ func completeFault(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.Sh
 	name, _ := cmd.Flags().GetString("protocol") // that of commands without the flag is the Default
 	if p, err := peer.Named(name); err == nil {
 		names = p.FaultNames()
+		if cmd.Name() == "selftest" { // which plays those of clients too
+			for _, f := range p.TestedFaults()[len(p.AllFaults()):] {
+				names = append(names, f.Name)
+			}
+		}
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
 }

@@ -1,7 +1,6 @@
 package program_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,11 +13,9 @@ import (
 	"github.com/fwpsuite/fwp/internal/cli/bench"
 	"github.com/fwpsuite/fwp/internal/cli/check"
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/golden"
 	"github.com/fwpsuite/fwp/internal/peer"
-	"github.com/fwpsuite/fwp/internal/suitetest"
 )
-
-var update = flag.Bool("update", false, "write docs/protocols.md")
 
 // attempt is how a command is called with a protocol, of which the test sees at once whether it works: {protocol} is
 // its name, {url} a port of it at which nothing listens, {script} the script of {check}, and {clause} a clause. works
@@ -144,8 +141,7 @@ func TestDocumentOfProtocols(t *testing.T) {
 	last := len(schemes) - 1
 	text := fmt.Sprintf(introduction, strings.Join(schemes[:last], ", ")+" or "+schemes[last], strings.Join(titles, " | "),
 		strings.Repeat("---|", len(titles)), table.String(), reasons.String())
-	suitetest.Golden(t, "../../../docs/protocols.md", text, *update,
-		"go test ./internal/cli/program -run Document -update writes it anew")
+	golden.Document(t, "../../../docs/protocols.md", text, "go test ./internal/cli/program -run Document -update")
 }
 
 const introduction = `# Which command works with which protocol

@@ -33,9 +33,8 @@ func (r *ReportFlags) Declare(cmd *cobra.Command, verbose string) {
 	f := cmd.Flags()
 	f.Var(&r.Format, "format", "format of the report")
 	f.StringArrayVarP(&r.Outputs, "output", "o", nil, "write the report to `[FORMAT=]FILE`: with FORMAT= or a name that "+
-		"ends like one of it (.html) in that format as well, else that of --format instead of to standard output; in a folder (reports/) it is named "+
-		"after command and target; "+
-		"may be repeated")
+		"ends like one of it (.html) in that format as well, else that of --format instead of to standard output; in a "+
+		"folder (reports/) it is named after command and target; may be repeated")
 	f.BoolVarP(&r.Verbose, "verbose", "v", false, verbose)
 	f.Var(&r.Color, "color", "colour in the report")
 	f.BoolVar(&r.NoProgress, "no-progress", false, "show no progress")
@@ -116,7 +115,7 @@ func (r *ReportFlags) places() ([]place, error) {
 			at.format = r.Format.String()
 		}
 		same := func(other place) bool {
-			return filepath.Clean(other.file) == filepath.Clean(at.file) && (!isFolder(at.file) ||
+			return sameFile(other.file, at.file) && (!isFolder(at.file) ||
 				formats.ExtensionOf(other.format) == formats.ExtensionOf(at.format))
 		}
 		if slices.ContainsFunc(all, same) {

@@ -13,14 +13,12 @@ import (
 
 func TestFewConnectionsAtATime(t *testing.T) {
 	t.Parallel()
-	network := memnet.New()
-	ln, err := network.Listen("web:80")
-	require.NoError(t, err)
-	l := Few(ln)
+	place := memnet.NewPlace()
+	l := Few(place.MustListen())
 	var open []net.Conn
 	accept := func() {
 		go func() {
-			nc, err := network.DialContext(context.Background(), "tcp", "web:80")
+			nc, err := place.Dial(context.Background())
 			if err == nil {
 				_, _ = nc.Read(make([]byte, 1))
 			}
@@ -41,8 +39,8 @@ func TestFewConnectionsAtATime(t *testing.T) {
 	for _, nc := range open {
 		_ = nc.Close()
 	}
-	require.NoError(t, ln.Close())
-	_, err = l.Accept()
+	require.NoError(t, l.Close())
+	_, err := l.Accept()
 	require.Error(t, err)
 	assert.Empty(t, l.(few).open) //nolint:forcetypeassert // it is one
 }

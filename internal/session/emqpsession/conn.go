@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fwpsuite/fwp/emqp"
@@ -46,8 +47,9 @@ func opening(identity string) []byte {
 // sent has the ids of the messages that were sent on a connection, each with a channel that is closed when the broker
 // has acknowledged it. It is safe for concurrent use.
 type sent struct {
-	mu  sync.Mutex
-	ids map[string]chan struct{}
+	mu     sync.Mutex
+	ids    map[string]chan struct{}
+	worker atomic.Bool // an INFORM of a worker was sent
 }
 
 func newSent() *sent { return &sent{ids: map[string]chan struct{}{}} }
@@ -115,7 +117,12 @@ func (c *conn) Read(p []byte) (int, error) {
 		if item.Kind != zmtp.IsMessage {
 			continue
 		}
-		switch m, wrong := emqp.Parse(item.Parts); {
+		m, wrong := emqp.Parse(item.Parts)
+		for wrong != nil && item.Parts != nil { // what comes of it is the same
+			item.Parts = emqp.Mend(item.Parts)
+			m, wrong = emqp.Parse(item.Parts)
+		}
+		switch {
 		case wrong != nil:
 		case m.Command == emqp.ACK:
 			c.sent.acknowledge(string(m.Fields[0]))
@@ -182,6 +189,7 @@ func (c *conn) write(b []byte) (n int, acknowledged <-chan struct{}, err error) 
 			done := c.sent.add(m.ID)
 			if m.Command == emqp.INFORM {
 				c.informed, acknowledged = true, done
+				c.sent.worker.Store(string(m.Fields[1]) == emqp.TypeWorker)
 			}
 		} else if len(item.Parts) > 3 { // a broker may acknowledge what is malformed
 			c.sent.add(string(item.Parts[3]))

@@ -44,7 +44,7 @@ const messageLimit = 16 << 20
 func (p Protocol) Begin(_ session.Side, from io.Reader) (session.Reader, session.State) {
 	r := &reader{
 		Reader: zmtp.NewReader(from, zmtp.Limits{Message: messageLimit}), Protocol: p,
-		ids: map[string]uint64{}, seed: maphash.MakeSeed(),
+		ids: map[string]uint64{}, seed: maphash.MakeSeed(), told: map[string]bool{},
 	}
 	return r, newState(p.Raw)
 }
@@ -69,10 +69,11 @@ type reader struct {
 	Protocol
 	ids    map[string]uint64 // hashes of messages, by id
 	seed   maphash.Seed
-	readOn bool // behind a message that is whole, and should not have been sent
+	readOn bool            // behind a message that is whole, and should not have been sent
+	told   map[string]bool // the rules of messages that were mended
 }
 
-// ReadOn has messages be read whose id is another one's, and ACKs for none that was sent.
+// ReadOn has messages be read whose id is another one's, ACKs for none that was sent, and what [emqp.Mend] mends.
 func (r *reader) ReadOn() { r.readOn = true }
 
 // The rules of this package. Those of package emqp have RulePrefix before them, so that they differ from those of ZMTP.
@@ -101,7 +102,10 @@ func (r *reader) Read() (session.Message, error) {
 		if item.Kind == zmtp.IsMessage {
 			wrong = r.check(item.Parts)
 		}
-		if wrong != nil && (!r.readOn || !lapses[wrong.Rule]) {
+		if wrong != nil && r.readOn && !lapses[wrong.Rule] {
+			item.Parts, wrong = r.mend(item.Parts, wrong)
+		}
+		if wrong != nil && (!r.readOn || item.Parts == nil) {
 			return session.Message{}, wrong
 		}
 		if m, ok := message(item); ok {
@@ -150,9 +154,18 @@ func commandOf(c zmtp.Command) session.Message {
 	return m
 }
 
-// hides reports whether messages with a command are no part of the conversation.
+// hides reports whether messages with a command are no part of the conversation. The document does not say to whom a
+// PUBLISH goes; an UNSCHEDULE is broadcast to all queues, which workers have.
 func (r *reader) hides(command string) bool {
-	return command == emqp.HEARTBEAT && !r.Heartbeats || command == emqp.ACK && !r.Acks
+	switch command {
+	case emqp.HEARTBEAT:
+		return !r.Heartbeats
+	case emqp.ACK:
+		return !r.Acks
+	case emqp.PUBLISH:
+		return true
+	}
+	return command == emqp.UNSCHEDULE && r.sent != nil && r.sent.worker.Load()
 }
 
 // passedOn are the commands of messages that the broker passes on. One of them may be sent again as it was.
@@ -162,6 +175,22 @@ var passedOn = map[string]bool{
 
 // lapses are the rules behind which can be read on.
 var lapses = map[string]bool{RuleAcknowledged: true, RuleUnique: true}
+
+// mend returns the frames of the message of a broker that others certainly are, nil if that is not certain, and what is
+// wrong with them: of several things one that was not told yet.
+func (r *reader) mend(parts [][]byte, first *session.SyntaxError) ([][]byte, *session.SyntaxError) {
+	told := first
+	for wrong := first; wrong != nil && !lapses[wrong.Rule]; wrong = r.check(parts) {
+		if parts = emqp.Mend(parts); parts == nil {
+			return nil, first
+		}
+		if !r.told[wrong.Rule] {
+			told = wrong
+		}
+	}
+	r.told[told.Rule] = true
+	return parts, told
+}
 
 // check returns what a message of a broker breaks.
 func (r *reader) check(parts [][]byte) *session.SyntaxError {

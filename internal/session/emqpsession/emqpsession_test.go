@@ -22,13 +22,10 @@ import (
 func inBubble(t *testing.T, config fakeemqp.Config, test func(t *testing.T, b *fakeemqp.Broker, nc net.Conn)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		network := memnet.New()
-		l, err := network.Listen("127.0.0.1:0")
-		require.NoError(t, err)
-		b := fakeemqp.Start(config, l, nil)
+		place := memnet.NewPlace()
+		b := fakeemqp.Start(config, place.MustListen(), nil)
 		defer b.Close()
-		nc, err := network.DialContext(t.Context(), "tcp", l.Addr().String())
-		require.NoError(t, err)
+		nc := place.MustDial()
 		defer nc.Close()
 		test(t, b, nc)
 	})
@@ -154,12 +151,10 @@ func TestReaderRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				network := memnet.New()
-				l, err := network.Listen("127.0.0.1:0")
-				require.NoError(t, err)
+				place := memnet.NewPlace()
+				l := place.MustListen()
 				defer l.Close()
-				nc, err := network.DialContext(t.Context(), "tcp", l.Addr().String())
-				require.NoError(t, err)
+				nc := place.MustDial()
 				peer, err := l.Accept()
 				require.NoError(t, err)
 				defer peer.Close()
@@ -211,17 +206,28 @@ func TestMessagesThatBreakTheDocument(t *testing.T) {
 	}
 }
 
-// TestReadingOn: behind a message whose id alone is wrong the conversation goes on.
+// TestReadingOn: behind a message whose id alone is wrong, or that is certain in spite of its frames, the conversation
+// goes on.
 func TestReadingOn(t *testing.T) {
 	t.Parallel()
-	for rule, id := range map[string]string{
-		emqpsession.RuleAcknowledged: "never sent", emqpsession.RuleUnique: "i",
+	acks := func(id string) func([][]byte) [][]byte {
+		return func([][]byte) [][]byte { return emqp.Ack("broker-1", id).Frames() }
+	}
+	for rule, change := range map[string]func([][]byte) [][]byte{
+		emqpsession.RuleAcknowledged: acks("never sent"), emqpsession.RuleUnique: acks("i"),
+		emqpsession.RulePrefix + string(emqp.RuleEmpty): func(f [][]byte) [][]byte { return f[1:] },
+		emqpsession.RulePrefix + string(emqp.RuleVersion): func(f [][]byte) [][]byte {
+			return append([][]byte{{}, []byte("EMQP/1.0")}, f[2:]...)
+		},
+		emqpsession.RulePrefix + string(emqp.RuleFrames): func(f [][]byte) [][]byte { // and of another version
+			return append([][]byte{{}, []byte("EMQP/1.0")}, append(f[2:], []byte("OK"))...)
+		},
 	} {
 		t.Run(rule, func(t *testing.T) {
 			t.Parallel()
 			config := fakeemqp.Config{Hook: func(e *fakeemqp.Event) {
 				if e.Sent && string(e.Frames[2]) == emqp.ACK {
-					e.Frames = emqp.Ack("broker-1", id).Frames()
+					e.Frames = change(e.Frames)
 				}
 			}}
 			inBubble(t, config, func(t *testing.T, _ *fakeemqp.Broker, nc net.Conn) {
@@ -238,6 +244,39 @@ func TestReadingOn(t *testing.T) {
 					}
 				}
 				assert.Contains(t, lapses, rule)
+				require.NoError(t, c.End(session.Closed))
+			})
+		})
+	}
+}
+
+// TestHidden: a PUBLISH to anybody, and an UNSCHEDULE to a worker, are no part of the conversation.
+func TestHidden(t *testing.T) {
+	t.Parallel()
+	for peer, want := range map[string]string{"worker": emqp.KBAI, "scheduler": emqp.UNSCHEDULE} {
+		t.Run(peer, func(t *testing.T) {
+			t.Parallel()
+			left := []string{emqp.PUBLISH, emqp.UNSCHEDULE, emqp.KBAI}
+			config := fakeemqp.Config{Hook: func(e *fakeemqp.Event) {
+				if e.Sent && string(e.Frames[2]) == emqp.ACK {
+					fields := [][]byte{[]byte("q"), nil, []byte("x")}
+					if left[0] == emqp.KBAI {
+						fields = nil
+					}
+					e.Frames = emqp.Message{Command: left[0], ID: left[0], Fields: fields}.Frames()
+					left = left[1:]
+				}
+			}}
+			inBubble(t, config, func(t *testing.T, _ *fakeemqp.Broker, nc net.Conn) {
+				c := begin(t, nc, emqpsession.Settings{Acks: true})
+				inform := emqp.InformWorker("i")
+				if peer == emqp.TypeScheduler {
+					inform = emqp.InformScheduler("i")
+				}
+				for range 3 {
+					send(t, c, inform)
+				}
+				assert.Equal(t, want, string(next(t, c).Message.Parts[2]))
 				require.NoError(t, c.End(session.Closed))
 			})
 		})

@@ -23,7 +23,8 @@ type Protocol struct{}
 // Begin returns a conversation in which the server owes its HI. (Not Identified
 // State)
 func (Protocol) Begin(_ session.Side, from io.Reader) (session.Reader, session.State) {
-	return reader{fwp.NewReader(from, greetingLimit)}, &State{owed: 1}
+	asked := &asked{}
+	return &reader{Reader: fwp.NewReader(from, greetingLimit), asked: asked}, &State{owed: 1, asked: asked}
 }
 
 // The limits of what is read, in bytes and in JSON values. The specification states none; a greeting has a few short
@@ -36,6 +37,9 @@ const (
 
 // Text returns a reply the way transcripts write it.
 func (Protocol) Text(m session.Message) string {
+	if m.Lapse != nil && strings.HasPrefix(m.Lapse.Rule, session.ForeignReply) {
+		return m.Lapse.Got
+	}
 	switch fwp.Kind(m.Kind) {
 	case fwp.NullBulk:
 		return "$-1"
@@ -71,9 +75,12 @@ func Message(r fwp.Reply) session.Message {
 	return m
 }
 
-type reader struct{ *fwp.Reader }
+type reader struct {
+	*fwp.Reader
+	asked *asked
+}
 
-func (r reader) Read() (session.Message, error) {
+func (r *reader) Read() (session.Message, error) {
 	reply, err := r.Reader.Read()
 	r.SetLimit(replyLimit) // of those after the greeting
 	if syntax, is := errors.AsType[*fwp.SyntaxError](err); is {
@@ -87,14 +94,21 @@ func (r reader) Read() (session.Message, error) {
 		}
 	}
 	m := Message(reply)
-	if lapse := r.Lapse(); err == nil && lapse != nil {
+	if err != nil {
+		return m, err
+	}
+	m = r.asked.mend(m, r.Offset())
+	if lapse := r.Lapse(); lapse != nil && m.Lapse == nil { // a line end shows elsewhere, too
 		m.Lapse = syntaxError(lapse)
 	}
-	return m, err
+	return m, nil
 }
 
-// ReadOn has lines that end with LF alone be read on.
-func (r reader) ReadOn() { r.AcceptLF() }
+// ReadOn has replies be read on whose grammar is wrong, or whose kind, and whose meaning is certain.
+func (r *reader) ReadOn() {
+	r.asked.verbs = []string{""} // of the greeting
+	r.Reader.ReadOn()
+}
 
 func syntaxError(e *fwp.SyntaxError) *session.SyntaxError {
 	return &session.SyntaxError{
@@ -103,16 +117,16 @@ func syntaxError(e *fwp.SyntaxError) *session.SyntaxError {
 	}
 }
 
-func (r reader) Buffered() int { return len(r.Reader.Buffered()) }
+func (r *reader) Buffered() int { return len(r.Reader.Buffered()) }
 
 // Pending treats an unfinished bulk string as one that is truncated, and anything
 // else as a line without its end.
-func (r reader) Pending() (what, rule string) {
+func (r *reader) Pending() (what, rule string) {
 	switch what = r.Reader.Pending(); {
 	case what == "":
 		return "", ""
 	case r.Lapse() != nil:
-		return what, fwp.RuleLineEnd.String()
+		return what, r.Lapse().Rule.String()
 	case strings.Contains(what, "bulk string"):
 		return what, fwp.RuleTruncated.String()
 	}
@@ -129,6 +143,7 @@ type State struct {
 	sent    []byte // by the last write
 	line    fwp.Command
 	owed    int
+	asked   *asked // nil: no reader has the answers
 }
 
 // Conn returns the state of the connection. (Client Lifecycle)
@@ -146,6 +161,7 @@ func (s *State) Worker() string { return s.worker }
 // Sent counts a reply for each line.
 func (s *State) Sent(b []byte) {
 	s.owed += bytes.Count(b, []byte{'\n'})
+	s.asked.sent(b)
 	s.sent, s.line = b, fwp.SplitCommand(bytes.TrimRight(b, "\r\n"))
 	if s.line.Verb == fwp.HELLO {
 		var hello struct {

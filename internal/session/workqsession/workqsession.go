@@ -175,7 +175,7 @@ func (r reader) Read() (session.Message, error) {
 }
 
 // ReadOn has lines that end with LF alone be read on.
-func (r reader) ReadOn() { r.AcceptLF() }
+func (r reader) ReadOn() { r.AcceptLapses() }
 
 func syntaxError(e *workq.SyntaxError) *session.SyntaxError {
 	return &session.SyntaxError{

@@ -6,12 +6,20 @@
 package main
 
 import (
+	_ "embed"
 	"flag"
 	"fmt"
 	"net"
 	"os"
 	"time"
+
+	"github.com/fwpsuite/fwp/tools/strangers/table"
 )
+
+// departures are the mutants and the variants.
+//
+//go:embed departures.jsonl
+var departures string
 
 func main() {
 	listen := flag.String("listen", "127.0.0.1:47291", "address for clients")
@@ -23,10 +31,10 @@ func main() {
 	dead := flag.Duration("dead", 15*time.Second, "silence after which a worker counts as disconnected")
 	flag.Parse()
 	if *list {
-		printTable(os.Stdout)
+		fmt.Print(departures)
 		return
 	}
-	if err := checkNumbers(*mutant, *variant); err != nil {
+	if err := table.Check(departures, *mutant, *variant); err != nil {
 		fail(2, err)
 	}
 	b := newBroker(*mutant, *variant, *beat, *dead)

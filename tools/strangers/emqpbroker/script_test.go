@@ -9,7 +9,11 @@ import (
 	"regexp"
 	"testing"
 	"time"
+
+	"github.com/fwpsuite/fwp/tools/strangers/table"
 )
+
+var mutants, variants = table.Split(departures)
 
 // step is one line of a script. Names that begin with w or s are of the backend, all others of the frontend.
 type step struct {

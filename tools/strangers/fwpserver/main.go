@@ -4,14 +4,21 @@
 package main
 
 import (
-	"encoding/json"
+	_ "embed"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/fwpsuite/fwp/tools/strangers/table"
 )
+
+// departures are the mutants and the variants.
+//
+//go:embed departures.jsonl
+var departures string
 
 func main() {
 	if err := run(os.Args[1:], os.Stdout); err != nil {
@@ -33,9 +40,10 @@ func run(args []string, out io.Writer) error {
 		return err
 	}
 	if *list {
-		return printTable(out)
+		_, err := io.WriteString(out, departures)
+		return err
 	}
-	if err := checkNumbers(cfg); err != nil {
+	if err := table.Check(departures, cfg.mutant, cfg.variant); err != nil {
 		return err
 	}
 	s, err := newServer(cfg, *listen)
@@ -44,18 +52,6 @@ func run(args []string, out io.Writer) error {
 	}
 	fmt.Fprintln(out, "listening on", s.address())
 	return untilStopped(s)
-}
-
-func checkNumbers(cfg config) error {
-	switch {
-	case cfg.mutant != 0 && cfg.variant != 0:
-		return fmt.Errorf("--mutant and --variant exclude each other")
-	case cfg.mutant < 0 || cfg.mutant > len(mutants):
-		return fmt.Errorf("there is no mutant %d", cfg.mutant)
-	case cfg.variant < 0 || cfg.variant > len(variants):
-		return fmt.Errorf("there is no variant %d", cfg.variant)
-	}
-	return nil
 }
 
 // untilStopped serves until SIGTERM or SIGINT; the two user signals change the state of all workers.
@@ -70,19 +66,6 @@ func untilStopped(s *server) error {
 			s.tellWorkers(terminate)
 		default:
 			return s.stop()
-		}
-	}
-	return nil
-}
-
-func printTable(out io.Writer) error {
-	enc := json.NewEncoder(out)
-	enc.SetEscapeHTML(false)
-	for _, table := range [][]point{mutants, variants} {
-		for _, p := range table {
-			if err := enc.Encode(p); err != nil {
-				return err
-			}
 		}
 	}
 	return nil

@@ -7,7 +7,11 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"github.com/fwpsuite/fwp/tools/strangers/table"
 )
+
+var mutants, variants = table.Split(departures)
 
 // scripts has one script for each mutant, which the right server passes.
 var scripts = slices.Concat(wireScripts, jobScripts, commandScripts)

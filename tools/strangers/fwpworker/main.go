@@ -9,12 +9,21 @@
 package main
 
 import (
+	_ "embed"
 	"flag"
+	"fmt"
 	"log"
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/fwpsuite/fwp/tools/strangers/table"
 )
+
+// departures are the mutants and the variants.
+//
+//go:embed departures.jsonl
+var departures string
 
 // mutant and variant are the numbers of the chosen departure; 0 is none. They are set once at the start.
 var mutant, variant int
@@ -33,10 +42,11 @@ func start(args []string) int {
 		return 2
 	}
 	if *list {
-		return printTable(os.Stdout)
+		fmt.Print(departures)
+		return 0
 	}
-	if !known(mutant, variant) {
-		log.Print("give the number of one mutant or of one variant; see --list")
+	if err := table.Check(departures, mutant, variant); err != nil {
+		log.Print(err)
 		return 2
 	}
 	cfg, err := readConfig()

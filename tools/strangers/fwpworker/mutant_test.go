@@ -6,7 +6,11 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"github.com/fwpsuite/fwp/tools/strangers/table"
 )
+
+var mutants, variants = table.Split(departures)
 
 // TestMain lets the test's binary be the worker itself, and lets many scenes run side by side, as they mostly wait.
 func TestMain(m *testing.M) {

@@ -5,11 +5,19 @@
 package main
 
 import (
+	_ "embed"
 	"flag"
 	"fmt"
 	"net"
 	"os"
+
+	"github.com/fwpsuite/fwp/tools/strangers/table"
 )
+
+// departures are the mutants and the variants.
+//
+//go:embed departures.jsonl
+var departures string
 
 func main() {
 	listen := flag.String("listen", "127.0.0.1:9922", "address to listen on")
@@ -18,10 +26,10 @@ func main() {
 	list := flag.Bool("list", false, "print the mutants and variants as JSON lines")
 	flag.Parse()
 	if *list {
-		printTable(os.Stdout)
+		fmt.Print(departures)
 		return
 	}
-	if err := checkNumbers(*mutant, *variant); err != nil {
+	if err := table.Check(departures, *mutant, *variant); err != nil {
 		fmt.Fprintln(os.Stderr, "workqserver:", err)
 		os.Exit(2)
 	}

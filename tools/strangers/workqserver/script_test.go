@@ -8,7 +8,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fwpsuite/fwp/tools/strangers/table"
 )
+
+var mutants, variants = table.Split(departures)
 
 // step is one line of a script. A client sends, and then reads exactly want, which comes within two seconds.
 type step struct {

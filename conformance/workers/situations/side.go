@@ -1,0 +1,234 @@
+package situations
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/scenarios/play"
+)
+
+// Side is that of the workers of another protocol than FWP: its situations, whose servers and rules are its own.
+type Side struct {
+	Protocol *conformance.Protocol
+	// Variable is that of the environment in which workers find the URL of the server.
+	Variable string
+	// Situations are the tables. The ids of their clauses lack the prefix of the protocol.
+	Situations []Situation
+	// Identify has the program, in a play without a situation, take jobs, and says what was seen. It calls
+	// [Play.Start].
+	Identify func(*Play) (Observed, error)
+}
+
+// Situation is a row of the tables of a Side: see the fields of the same names in FWP's.
+type Situation struct {
+	ID, Title, Clauses string
+	Wait               int // seconds that a play takes at least
+	Play               func(*Play)
+}
+
+// Row returns a row of the tables.
+func Row(id, title, clauses string, wait int, play func(*Play)) Situation {
+	return Situation{ID: id, Title: title, Clauses: clauses, Wait: wait, Play: play}
+}
+
+// Play is one play of a situation of a [Side]. Its methods may be called by many goroutines at once, but for Start,
+// GiveUp and WorksElsewhere.
+type Play struct {
+	*trial
+
+	mu   sync.Mutex
+	kept map[string]bool // clauses of which an occasion was seen, and nothing wrong with it
+	over bool            // what is seen from now on is not looked at any more
+}
+
+// Program is one process of the program under test.
+type Program struct{ *program }
+
+func (s *Side) situations() []situation {
+	all := make([]situation, len(s.Situations))
+	for i, row := range s.Situations {
+		all[i] = situation{id: row.ID, title: row.Title, clauses: row.Clauses, wait: row.Wait, play: func(t *trial) {
+			public := &Play{trial: t, kept: map[string]bool{}}
+			defer public.keep()
+			row.Play(public)
+		}}
+	}
+	return all
+}
+
+// Deciding returns the situations that decide a clause.
+func (s *Side) Deciding(clause string) (all []Situation) {
+	for _, row := range s.Situations {
+		if slices.Contains(strings.Fields(row.Clauses), strings.TrimPrefix(clause, s.Protocol.Prefix)) {
+			all = append(all, row)
+		}
+	}
+	return all
+}
+
+// keep decides that the clauses held whose occasions were seen. What is not one of the situation is left out.
+func (t *Play) keep() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.over = true
+	for _, id := range t.situation.clauseIDs("") {
+		if t.kept[id] {
+			t.trial.kept(id)
+		}
+	}
+}
+
+func (h *Harness) identifySide(t *trial, from time.Time) (seen Observed, err error) {
+	s := situation{id: t.situation.id, play: func(t *trial) {
+		seen, err = h.Side.Identify(&Play{trial: t, kept: map[string]bool{}})
+	}}
+	t.situation = &s
+	t.play()
+	if err == nil && t.stop != "" {
+		err = &NoClientError{Why: t.stop}
+	}
+	h.learnPatience(from)
+	h.observed = seen
+	if err == nil {
+		err = t.ctx.Err()
+	}
+	return seen, err
+}
+
+// Context is that of the play.
+func (t *Play) Context() context.Context { return t.ctx }
+
+// Now returns the time since the beginning of the play.
+func (t *Play) Now() time.Duration { return t.now() }
+
+// Listen opens the listener of a server: a new one for an empty address, or again where one has listened before. It
+// ends the play if that fails.
+func (t *Play) Listen(addr string) net.Listener {
+	l, err := t.harness.listen(addr, false)
+	if err != nil {
+		t.giveUp(addr != "", "the server of the situation could not be started: %v", t.notice(err))
+	}
+	return l
+}
+
+// Start starts the program, and waits until speaks reports that it has sent something of the protocol. Otherwise the
+// error is a [*NoClientError], which says how far it got in the words of silent.
+func (t *Play) Start(e Environment, speaks func() bool, silent func() string) (*Program, error) {
+	e.Variable, e.Queues = t.harness.Side.Variable, theQueues
+	p := &program{number: len(t.programs) + 1}
+	err := t.begin(p, e, func(p *program) error {
+		if t.untilOrEnd(p, t.harness.patience, speaks) {
+			return nil
+		}
+		if t.ctx.Err() != nil {
+			return t.ctx.Err()
+		}
+		how := fmt.Sprintf("the command sent no message of the protocol within %v", t.harness.patience)
+		if t.exited(p) {
+			how = fmt.Sprintf("the command ended (%s) before it sent a message of the protocol", p.How())
+		}
+		return &NoClientError{how + ": " + silent(), p.Output()}
+	})
+	return &Program{p}, err
+}
+
+// Launch is Start, and ends the play in place of an error.
+func (t *Play) Launch(e Environment, speaks func() bool, silent func() string) *Program {
+	p, err := t.Start(e, speaks, silent)
+	if err != nil {
+		t.giveUp(true, "%s", firstLine(err.Error()))
+	}
+	return p
+}
+
+// Exited reports whether a process has ended, and How describes its end.
+func (t *Play) Exited(p *Program) bool { return t.exited(p.program) }
+
+// Ending says what has become of a process.
+func (t *Play) Ending(p *Program) string { return t.ending(p.program) }
+
+// Works reports whether the program has worked jobs without a situation.
+func (t *Play) Works() bool { return t.harness.observed.Works }
+
+// WorksNowhere ends the play of a program that has not.
+func (t *Play) WorksNowhere() {
+	t.giveUp(false, "at the start the program did not work the jobs that it was given, so that nothing else follows "+
+		"from jobs that it does not work: does it have the job types?")
+}
+
+// Show adds a line to the conversation, and has those look again who wait.
+func (t *Play) Show(l play.Line) {
+	t.recording.mu.Lock()
+	defer t.recording.mu.Unlock()
+	t.addLine(l)
+	close(t.changed)
+	t.changed = make(chan struct{})
+}
+
+// Remark adds a line about what the situation does.
+func (t *Play) Remark(format string, args ...any) { t.remark(format, args...) }
+
+// Until waits for a condition that a line of the conversation can bring about, no longer than a process lives, and
+// reports whether it came about within the patience, which is longer by what the lag of this machine explains.
+func (t *Play) Until(p *Program, patience time.Duration, condition func() bool) bool {
+	return t.untilOrEnd(p.program, patience, condition)
+}
+
+// Pass lets time pass, as long as a process lives.
+func (t *Play) Pass(p *Program, d time.Duration) {
+	t.within(d, func() bool { return t.exited(p.program) }, func() time.Duration { return 0 })
+}
+
+// GiveUp ends the play: the situation did not come about, for a reason that is transient if this machine may have been
+// too busy.
+func (t *Play) GiveUp(transient bool, format string, args ...any) {
+	t.giveUp(transient, format, args...)
+}
+
+// Kept notes that an occasion of a clause was seen, and that nothing was wrong with it.
+func (t *Play) Kept(clause string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.kept[clause] = true
+}
+
+// Wrong decides that a clause is broken by what a line shows, however late this machine is.
+func (t *Play) Wrong(clause, expected, got string, shows play.Line) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.over {
+		return
+	}
+	t.certain[t.clauseID(clause)] = true
+	t.decisions = append(t.decisions, conformance.Decision{
+		Clause: t.clauseID(clause), Outcome: play.Mismatched, Expected: expected, Got: got, Conn: shows.Conn, At: shows.At,
+	})
+}
+
+// Holds decides a clause by what the situation has seen within a span, zero where no wait was too short for it. A
+// clause that it finds broken is a finding only if another play shows it again.
+func (t *Play) Holds(clause string, ok bool, span time.Duration, expected, got string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.holds(clause, ok, expected, got)
+	t.waited(span)
+}
+
+// Leave leaves a clause open, for a reason that is one sentence without a full stop.
+func (t *Play) Leave(clause, why string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.open(clause, why)
+}
+
+// TimerSlack is by how much the timer of a job may be early.
+const TimerSlack = 50 * time.Millisecond
+
+// Notice ends the run if an error means that this process ran out of something, and returns it.
+func (t *Play) Notice(err error) error { return t.notice(err) }

@@ -1,0 +1,67 @@
+package workqworker_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance/workers/situations"
+	"github.com/fwpsuite/fwp/conformance/workqworker"
+	"github.com/fwpsuite/fwp/fakes/fakeworkqworker"
+	"github.com/fwpsuite/fwp/internal/suitetest"
+)
+
+// A program that is no worker, or takes no job, passes nothing.
+func TestUselessWorkers(t *testing.T) {
+	t.Parallel()
+	dials := func(act func(*conn)) suitetest.Worker {
+		return func(ctx context.Context, e situations.Environment, dial suitetest.Dial) int {
+			for ctx.Err() == nil {
+				if nc, err := dial(ctx, "tcp", e.URL[len("workq://"):]); err == nil {
+					stop := context.AfterFunc(ctx, func() { nc.Close() })
+					act(&conn{nc})
+					stop()
+					nc.Close()
+				}
+				time.Sleep(100 * time.Millisecond)
+			}
+			return 0
+		}
+	}
+	for name, program := range map[string]suitetest.Worker{
+		"ends at once":        func(context.Context, situations.Environment, suitetest.Dial) int { return 0 },
+		"connects and closes": dials(func(*conn) {}),
+		"sends nothing":       dials(func(c *conn) { c.reads() }),
+		"sends no command":    dials(func(c *conn) { c.writes("PING\r\n"); c.reads() }),
+		"asks only":           dials(func(c *conn) { c.writes("inspect server\r\n"); c.reads() }),
+		"leases another name": dials(func(c *conn) { c.writes("lease another 1000\r\n"); c.reads() }),
+		"leases and no more":  dials(func(c *conn) { c.writes("lease fwp.ok fwp.fail fwp.echo fwp.sleep 1000\r\n"); c.reads() }),
+		"adds jobs": dials(func(c *conn) {
+			c.writes("add 6ba7b810-9dad-41d1-80b4-00c04fd430c4 fwp.ok 1000 1000 0\r\n\r\n")
+			c.reads()
+		}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			suitetest.UselessWorker(t, workqworker.Side(), program)
+		})
+	}
+}
+
+// A worker that leases no job of some name is not blamed for it.
+func TestWorkerWithoutAName(t *testing.T) {
+	t.Parallel()
+	report, err := suitetest.PlayWorker(t, workqworker.Side(),
+		func(ctx context.Context, e situations.Environment, dial suitetest.Dial) int {
+			return fakeworkqworker.Run(ctx, fakeworkqworker.Config{
+				URL: e.URL, Concurrency: e.Concurrency, Dial: dial, Names: []string{"fwp.ok", "fwp.fail", "fwp.sleep"},
+			})
+		})
+	require.NoError(t, err)
+	for _, c := range report.Checks {
+		assert.Empty(t, c.Findings, c.ID)
+	}
+}

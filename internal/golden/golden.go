@@ -1,0 +1,70 @@
+// Package golden compares what tests write with files, and writes these with -update. It has values with every field
+// set, so that one that is forgotten is noticed. Only tests import it.
+package golden
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/internal/input"
+)
+
+func init() { flag.Bool("update", false, "write the golden files and the generated documents anew") }
+
+// Updating reports whether -update asks for the files to be written.
+func Updating() bool { return flag.Lookup("update").Value.String() == "true" }
+
+// File fails the test unless a file has a text; with -update it writes the file.
+func File[T ~string | ~[]byte](t *testing.T, path string, text T) {
+	t.Helper()
+	require.Equal(t, before(t, path, text), string(text))
+}
+
+// Document is [File] for a text that would fill pages: only the lines that differ are shown, with the command that
+// writes the file. Ends of lines do not matter.
+func Document(t *testing.T, path, text, command string) {
+	t.Helper()
+	old := strings.ReplaceAll(before(t, path, text), "\r\n", "\n")
+	if old == text {
+		return
+	}
+	was, is := strings.Split(old, "\n"), strings.Split(text, "\n")
+	t.Errorf("%s is stale: %s\n%s", path, command, cmp.Diff(without(was, is), without(is, was)))
+}
+
+// without returns the lines that are not among the others.
+func without(lines, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return slices.Contains(others, line) })
+}
+
+// before returns what a file has, after it was written with -update.
+func before[T ~string | ~[]byte](t *testing.T, path string, text T) string {
+	t.Helper()
+	if Updating() {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	}
+	return string(read(t, path))
+}
+
+// Saved reads a file of JSON into a T.
+func Saved[T any](t *testing.T, path string) *T {
+	t.Helper()
+	result := new(T)
+	require.NoError(t, json.Unmarshal(read(t, path), result))
+	return result
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	const longest = 1 << 20
+	data, err := input.Read(path, longest)
+	require.NoError(t, err)
+	return data
+}

@@ -1,0 +1,207 @@
+package selftest
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/run"
+	"github.com/fwpsuite/fwp/conformance/workers/situations"
+	"github.com/fwpsuite/fwp/fakes/fakeworker"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// clients are those of all protocols.
+func clients() (all []Fixture) {
+	for _, of := range peer.All() {
+		all = append(all, slices.DeleteFunc(Fixtures(of), func(f Fixture) bool { return f.Client == nil })...)
+	}
+	return all
+}
+
+// TestClientVariations plays situations on clients that differ and are right: without FWP_SLOW=1 an eighth of them, but
+// all on those that have no variation. Nothing is found, and each clause is decided in some situation.
+func TestClientVariations(t *testing.T) {
+	t.Parallel()
+	for _, on := range clients() {
+		checks, err := on.Checks()
+		require.NoError(t, err)
+		for i, v := range on.Variations() {
+			t.Run(on.Peer.Name+"/"+v.Name, func(t *testing.T) {
+				t.Parallel()
+				some := checks
+				if !slow.Enabled() && path.Base(v.Name) != conforming {
+					some = every(8, checks, i)
+				}
+				synctest.Test(t, func(t *testing.T) {
+					on.Network = memnet.New()
+					report, err := on.Vary(t.Context(), v, some)
+					require.NoError(t, err)
+					assert.Empty(t, on.falseAlarms(v, report))
+				})
+			})
+		}
+	}
+}
+
+// TestFaultsOfClients: each clause that a situation of another protocol than the default decides is the first of a
+// fault, and is on the page for authors of workers; the clauses of each fault bind clients.
+func TestFaultsOfClients(t *testing.T) {
+	t.Parallel()
+	fixing, err := os.ReadFile(docs + "how-to-fix-workers.md")
+	require.NoError(t, err)
+	for _, on := range clients() {
+		first := map[string]bool{}
+		for _, f := range on.Faults() {
+			first[f.Clauses[0]] = true
+			assert.NotEmpty(t, f.Summary, f.Name)
+			assert.NotContains(t, f.Summary, "\n", f.Name)
+			for _, id := range f.Clauses {
+				c, known := on.Peer.ClauseByID(id)
+				assert.True(t, known && (!c.BindsServer() || len(c.Party) != 1), "%s: %s", f.Name, id)
+			}
+		}
+		checks, err := on.Checks()
+		require.NoError(t, err)
+		for _, c := range checks {
+			for _, id := range clauses(c) {
+				if !on.Peer.IsDefault() {
+					assert.True(t, first[id], "no fault is about %s", id)
+					assert.Contains(t, string(fixing), id)
+				}
+			}
+		}
+	}
+}
+
+// several is a launcher of programs that have two workers each, with a worker id of its own.
+type several struct{ situations.Launcher }
+
+func (l several) Launch(e situations.Environment) (situations.Process, error) {
+	e.Concurrency = max(1, e.Concurrency/2)
+	first, err := l.Launcher.Launch(e)
+	if err != nil {
+		return nil, err
+	}
+	second, err := l.Launcher.Launch(e)
+	if err != nil {
+		first.Kill()
+		return nil, err
+	}
+	p := &both{first, second, make(chan struct{})}
+	go func() {
+		<-first.Over()
+		<-second.Over()
+		close(p.over)
+	}()
+	return p, nil
+}
+
+// both is such a program.
+type both struct {
+	situations.Process
+	second situations.Process
+	over   chan struct{}
+}
+
+func (p *both) Over() <-chan struct{} { return p.over }
+func (p *both) Kill()                 { p.Process.Kill(); p.second.Kill(); <-p.over }
+func (p *both) Signal(name string)    { p.Process.Signal(name); p.second.Signal(name) }
+
+// TestSeveralWorkersInAProcess: what one worker of a process was told binds this one, and no other.
+func TestSeveralWorkersInAProcess(t *testing.T) {
+	t.Parallel()
+	report := launched(t, func(l situations.Launcher) situations.Launcher { return several{l} }, nil,
+		"quiet/*", "terminate/*", "beat/eventful", "fetch/*", "signal/*")
+	decided := 0
+	for _, c := range report.Checks {
+		for _, cv := range c.Clauses {
+			assert.False(t, cv.Verdict.Breach(), "%s: %s %s: %s", c.ID, cv.ID, cv.Verdict, cv.Why)
+			if cv.Verdict == reports.Pass {
+				decided++
+			}
+		}
+	}
+	assert.Greater(t, decided, 20)
+}
+
+// launched plays situations on workers of FWP that another launcher starts.
+func launched(
+	t *testing.T, launcher func(situations.Launcher) situations.Launcher, faults []peer.Fault, ids ...string,
+) (report *reports.Report) {
+	t.Helper()
+	on := fixtureOf(t, "fwp", "worker")
+	synctest.Test(t, func(t *testing.T) {
+		t.Helper()
+		h, err := on.Client.Harness(peer.Config{Network: memnet.New(), Faults: faults})
+		require.NoError(t, err)
+		h.Launcher = launcher(h.Launcher)
+		_, err = h.Identify(t.Context())
+		require.NoError(t, err)
+		checks, _, err := conformance.Selection{Protocol: on.Peer.Protocol, Checks: ids}.Apply(h.Checks())
+		require.NoError(t, err)
+		report = (&run.Runner{
+			Protocol: on.Peer.Protocol, Servers: []run.Server{{Target: situations.Target{}}}, Checks: checks,
+			Parties: on.Client.Parties, Virtual: true,
+		}).Run(t.Context())
+	})
+	return report
+}
+
+// TestOtherQueues plays fetch/queues on workers that fetch from other queues than those in their environment.
+func TestOtherQueues(t *testing.T) {
+	t.Parallel()
+	const notTaken = "it does not seem to take {queues} or FWP_QUEUES"
+	upper := func(told []string) []string { return strings.Fields(strings.ToUpper(strings.Join(told, " "))) }
+	for _, row := range []struct {
+		name   string
+		queues func(told []string) []string
+		want   string // the verdict on FWP-WRK-11, and why
+	}{
+		{
+			"in upper case", upper,
+			"fail it fetches from FWP-HIGH FWP-LOW, and from FWP-ONE FWP-TWO when it is told fwp-one,fwp-two",
+		},
+		{
+			"as JSON", func(told []string) []string { return []string{fmt.Sprintf("%q", told)} },
+			`fail it fetches from ["fwp-high" "fwp-low"], and from ["fwp-one" "fwp-two"] when it is told fwp-one,fwp-two`,
+		},
+		{"its own", func([]string) []string { return []string{"*"} }, "inconclusive " + notTaken},
+		{"in a namespace", func(told []string) []string { return []string{"ns:" + told[0]} }, "inconclusive " + notTaken},
+		{
+			"all as one name", func(told []string) []string { return []string{strings.Join(told, ",")} },
+			"inconclusive it takes the value of FWP_QUEUES for the name of one queue",
+		},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			others := peer.FWPClientFault(fakeworker.Fault{
+				Configure: func(c *fakeworker.Config) { c.Queues = row.queues(c.Queues) },
+			})
+			launcher := func(l situations.Launcher) situations.Launcher { return ownQueues{l} }
+			var got []string
+			for _, c := range launched(t, launcher, []peer.Fault{others}, "fetch/queues").Checks[0].Clauses {
+				if c.ID == "FWP-WRK-11" {
+					got = append(got, fmt.Sprintf("%s %s", c.Verdict, c.Why))
+				}
+			}
+			assert.Equal(t, []string{row.want}, got)
+		})
+	}
+}
+
+// ownQueues is a launcher that does not say whether its program takes the queues in its environment.
+type ownQueues struct{ situations.Launcher }
+
+func (ownQueues) Sets(string) bool { return false }

@@ -1,0 +1,154 @@
+package selftest
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/peer"
+)
+
+// written is the command that writes the pages.
+const written = "FWP_SLOW=1 go test ./internal/selftest -run Faults -update"
+
+// entry is what a page says about a fault.
+type entry struct {
+	red, by string
+	caught  []string
+}
+
+// documented is a table of a page: its words are those of the page, and its rows are written by TestFaults.
+type documented struct {
+	text         []string // lines of the page
+	heading, end int      // the line of the heading of the table, and the one behind its last row
+	before       int      // where the text above the table begins
+	columns      []string
+
+	faults map[string]entry
+	shows  map[string]string // for each check, but for the heaviest, the first fault that it catches
+	breaks map[string]string // for each clause the first fault that breaks it before all others
+}
+
+// documentation reads the nth table of a page about a catalogue.
+func documentation(t *testing.T, name string, nth int, catalogue []peer.Fault) documented {
+	t.Helper()
+	text, err := os.ReadFile(docs + name)
+	require.NoError(t, err)
+	d := documented{
+		text: strings.Split(string(text), "\n"), faults: map[string]entry{}, shows: map[string]string{},
+		breaks: map[string]string{},
+	}
+	d.find(nth)
+	for _, f := range catalogue {
+		if d.breaks[f.Clauses[0]] == "" {
+			d.breaks[f.Clauses[0]] = f.Name
+		}
+	}
+	for _, line := range d.text[d.heading+2 : d.end] {
+		cells := cellsOf(line)
+		i := slices.IndexFunc(catalogue, func(f peer.Fault) bool { return path.Base(f.Name) == cells[0] })
+		if i < 0 || len(cells) != len(d.columns) {
+			continue // the fault is no more
+		}
+		e := entry{red: cells[max(0, slices.Index(d.columns, "turned red"))]}
+		if at := slices.Index(d.columns, "caught by"); at > 0 {
+			e.by, e.caught = cells[at], strings.Split(cells[at], ", ")
+		}
+		d.faults[catalogue[i].Name] = e
+		for _, check := range e.caught {
+			_, isHeaviest := heaviest[check]
+			if _, shown := d.shows[check]; !shown && !isHeaviest {
+				d.shows[check] = catalogue[i].Name
+			}
+		}
+	}
+	return d
+}
+
+// find finds the nth table.
+func (d *documented) find(nth int) {
+	for i, line := range d.text {
+		if strings.HasPrefix(line, "| fault |") {
+			d.before, d.heading = d.end, i
+			for d.end = i; d.end < len(d.text) && strings.HasPrefix(d.text[d.end], "|"); d.end++ {
+			}
+			if nth--; nth < 0 {
+				break
+			}
+		}
+	}
+	d.columns = cellsOf(d.text[d.heading])
+}
+
+// cellsOf returns the cells of a row.
+func cellsOf(line string) []string {
+	return strings.Split(strings.TrimSuffix(strings.TrimPrefix(line, "| "), " |"), " | ")
+}
+
+// page returns the page with a row for each fault of a catalogue. What was not found now is as the page has it.
+func (d documented) page(catalogue []peer.Fault, found map[string]result) string {
+	var rows []string
+	for _, f := range catalogue {
+		e := d.faults[f.Name]
+		if r, is := found[f.Name]; is {
+			e.red, e.by = strings.Join(slices.Sorted(maps.Keys(r.red)), ", "), strings.Join(r.by, ", ")
+			if e.red == "" {
+				e.red = "*found dead*"
+			}
+		}
+		cells := []string{path.Base(f.Name), strings.ReplaceAll(f.Summary, "|", `\|`)}
+		for _, column := range d.columns[len(cells):] {
+			cells = append(cells, map[string]string{
+				"declares": strings.Join(f.Clauses, ", "), "clauses": strings.Join(f.Clauses, ", "),
+				"turned red": e.red, "caught by": e.by,
+			}[column])
+		}
+		rows = append(rows, "| "+strings.Join(cells, " | ")+" |")
+	}
+	above := strings.Join(d.text[d.before:d.heading+2], "\n")
+	above = regexp.MustCompile(`\b[0-9]+ faults`).ReplaceAllString(above, fmt.Sprintf("%d faults", len(catalogue)))
+	return strings.Join(slices.Concat(d.text[:d.before], []string{above}, rows, d.text[d.end:]), "\n")
+}
+
+// shown reports whether a fault is the first that a script catches, or the first that breaks a clause, or one that the
+// heaviest scripts are played against, or new.
+func (d documented) shown(fault peer.Fault) bool {
+	e, known := d.faults[fault.Name]
+	return !known || d.breaks[fault.Clauses[0]] == fault.Name || slices.ContainsFunc(e.caught, func(id string) bool {
+		return d.shows[id] == fault.Name || slices.Contains(heaviest[id], fault.Name)
+	})
+}
+
+// needs reports whether a fault is the first that a script catches, or is played for one of its clauses and the script
+// is the first that catches it. A fault that is new needs all.
+func (d documented) needs(fault peer.Fault, id string) bool {
+	e, known := d.faults[fault.Name]
+	return !known || d.shows[id] == fault.Name ||
+		d.breaks[fault.Clauses[0]] == fault.Name && len(e.caught) > 0 && e.caught[0] == id
+}
+
+// hold compares what the plays showed with the document.
+func (d documented) hold(t *testing.T, results []result, plays map[string][]conformance.Check) {
+	t.Helper()
+	for _, r := range results {
+		name, expected := r.Fault.Name, []string(nil)
+		for _, script := range plays[name] {
+			if id := script.Describe().ID; slices.Contains(d.faults[name].caught, id) {
+				expected = insert(expected, id)
+			}
+		}
+		assert.Equal(t, expected, r.by, "%s: the page is stale: %s", name, written)
+		for id := range r.red {
+			assert.Contains(t, d.faults[name].red, id, "%s: the page is stale: %s", name, written)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package fwpsession_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/session/fwpsession"
+)
+
+// TestReplyOfAnotherKind: what a reply certainly means is read, and its kind is the departure.
+func TestReplyOfAnotherKind(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ verb, reply, means string }{
+		{"PUSH {}", "+ok\r\n", "+OK"},
+		{"ACK {}", "$2\r\nOK\r\n", "+OK"},
+		{"BEAT {}", "+OK \r\n", "+OK"},
+		{"INFO", "+{}\r\n", "${}"},
+		{"FETCH", "+{\"jid\":\"a\"}\r\n", `${"jid":"a"}`},
+		{"FETCH q", "*0\r\n", "$-1"},
+		{"FETCH q", "$4\r\nnull\r\n", "$-1"},
+		{"PUSH {}", "+OK\r\n", ""},
+		{"PUSH {}", "-ok\r\n", ""},
+		{"PUSH {}", ":1\r\n", ""},
+		{"BEAT {}", "+{\"state\":\"quiet\"}\r\n", ""},
+		{"INFO", "+OK\r\n", ""},
+		{"FETCH", "+OK\r\n", ""},
+		{"FETCH", "$2\r\n[]\r\n", ""},
+		{"NONE", "+ok\r\n", ""},
+	} {
+		for _, on := range []bool{true, false} {
+			r, s := fwpsession.Protocol{}.Begin(session.Caller, strings.NewReader("+HI {}\r\n"+test.reply))
+			if on {
+				r.(session.LapseReader).ReadOn()
+			}
+			s.Sent([]byte(test.verb[:2])) // a line that is sent in pieces
+			s.Sent([]byte(test.verb[2:] + "\r\nNEXT\r\n"))
+			hi, err := r.Read()
+			require.NoError(t, err)
+			assert.Nil(t, hi.Lapse)
+			m, err := r.Read()
+			require.NoError(t, err)
+			if !on || test.means == "" {
+				assert.Nil(t, m.Lapse, test)
+				continue
+			}
+			verb := fwp.SplitCommand([]byte(test.verb)).Verb
+			assert.Equal(t, session.ForeignReply+verb, m.Lapse.Rule, test)
+			assert.Equal(t, m.Lapse.Got, fwpsession.Protocol{}.Text(m), "a transcript shows what was received")
+			m.Lapse = nil
+			assert.Equal(t, test.means, fwpsession.Protocol{}.Text(m))
+		}
+	}
+}

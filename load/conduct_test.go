@@ -1,0 +1,59 @@
+package load_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
+	"github.com/fwpsuite/fwp/conformance/workers"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/recorder"
+	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// TestClientsFollowTheSpecification: in what a load sends, whatever its preset, fwpcheck record finds nothing but what is
+// observed.
+func TestClientsFollowTheSpecification(t *testing.T) {
+	t.Parallel()
+	for name, w := range loads(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w.JobLimit, w.Prefill = min(w.JobLimit, 200), min(w.Prefill, 200)
+			if !w.BeatOnly {
+				w.Duration = min(w.Duration, workload.Duration(200*ms))
+			}
+			b := bench{server: fakes.Config{Password: "secret", Iterations: 10}, load: w}
+			b.with(t, func(ctx context.Context, config load.Config) {
+				place := memnet.NewPlace()
+				l := place.MustListen()
+				r := recorder.New(recorder.Config{Dial: config.Dial, Watch: workers.Config{Password: "secret"}})
+				serving, stop := context.WithCancel(ctx)
+				served := make(chan error)
+				go func() { served <- r.Serve(serving, l) }()
+				config.Dial = place.Dial
+				load.Run(ctx, config)
+				stop()
+				assert.NoError(t, <-served)
+				r.Close()
+				blameless(t, r.Summary())
+			})
+		})
+	}
+}
+
+// blameless fails the test if clients departed from a rule of the specification.
+func blameless(t *testing.T, s recorder.Summary) {
+	t.Helper()
+	assert.NotEmpty(t, s.Counts.Commands["END"])
+	for _, one := range s.Results {
+		clause, _ := fwpsuite.ClauseByID(fwpsuite.ClauseOf(one.Rule.Breach))
+		if clause.Breach() != reports.Observed {
+			assert.Empty(t, one.Examples, "%s %s", clause.ID, one.Rule.Breach)
+		}
+	}
+}

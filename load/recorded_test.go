@@ -1,0 +1,251 @@
+package load_test
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/load/workload"
+)
+
+// recorded is the result of a run with its history, which says the same when it was saved and loaded.
+func (b bench) recorded(t *testing.T) *load.Result {
+	t.Helper()
+	b.change = func(c *load.Config) { c.History = true }
+	if b.server.RetryDelay == nil {
+		b.server.RetryDelay = func(int) time.Duration { return second }
+	}
+	result := b.result(t)
+	var file bytes.Buffer
+	require.NoError(t, result.History.Save(&file))
+	again, err := history.Load(&file)
+	require.NoError(t, err)
+	assert.Equal(t, result.Judged, history.Examine(again))
+	return result
+}
+
+// jobsOf returns the jobs of a history's findings, sorted, and the clauses.
+func jobsOf(findings []history.Finding) (jids []string, clauses map[string]bool) {
+	clauses = map[string]bool{}
+	for _, f := range findings {
+		clauses[fwpsuite.ClauseOf(string(f.Breach))] = true
+		jids = append(jids, f.JID)
+	}
+	slices.Sort(jids)
+	return slices.Compact(jids), clauses
+}
+
+// Whatever the load, the account and the history of a right server agree, and find nothing.
+func TestTheHistoryOfARightServer(t *testing.T) {
+	t.Parallel()
+	twice, rate := 2, slow.Pick[workload.Rate](50, 300)
+	span := func(n time.Duration) workload.Range { return workload.Range{Min: ms, Max: n} }
+	cases := map[string]func(w *workload.Workload){
+		"round trip": func(*workload.Workload) {},
+		"poisson":    func(w *workload.Workload) { w.Poisson = true },
+		"closed":     func(w *workload.Workload) { w.Rate, w.Think, w.JobLimit, w.Duration = 0, span(20*ms), 300, 0 },
+		"priority": func(w *workload.Workload) {
+			w.Queues, w.Work = workload.Queues{Number: 4, Pick: workload.Priority}, span(10*ms)
+		},
+		"pool": func(w *workload.Workload) {
+			w.Topology = workload.Topology{Kind: workload.Pool, Fetchers: 2, Reporters: 2, Concurrency: 20}
+			w.Work = span(50 * ms)
+		},
+		"large":     func(w *workload.Workload) { w.Payload, w.Rate = workload.Constant(100_000), rate/10 },
+		"push":      func(w *workload.Workload) { w.Consumers = 0 },
+		"prefilled": func(w *workload.Workload) { w.Prefill = slow.Pick[int64](300, 1000) },
+		"scheduled": func(w *workload.Workload) { w.Delay = span(5 * second) },
+		"failing":   func(w *workload.Workload) { w.FailShare, w.Retry = 0.3, &twice },
+		"churn": func(w *workload.Workload) {
+			w.Producers, w.Consumers, w.Queues, w.Churn, w.Connections = 0, 0, workload.Queues{}, true, 20
+		},
+	}
+	for name, change := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := steady()
+			w.Rate = rate
+			change(&w)
+			result := bench{server: fakes.Config{Password: "secret", Iterations: 10}, load: w}.recorded(t)
+			l, judged := result.Report, result.Judged
+			well(t, l)
+			assert.Greater(t, l.Jobs.Pushed, int64(4*w.Rate))
+			assert.Equal(t, name == "failing", l.Jobs.Redelivered > 0)
+			assert.Empty(t, judged.Findings)
+			assert.EqualValues(t, l.Jobs.Pushed, judged.Jobs)
+			assert.Equal(t, judged.Jobs, judged.Settled, judged.Undecided)
+		})
+	}
+}
+
+// The history proves of the jobs what the account says of them.
+func TestTheHistoryFindsWhatTheAccountFinds(t *testing.T) {
+	t.Parallel()
+	again := func(e *fakes.Event) { e.Again = true }
+	cases := map[string]struct {
+		hook    func(*fakes.Event)
+		clauses []string // one of them at least, and no other
+	}{
+		"lost":           {eachAt(fakes.Defaulted, 100, func(e *fakes.Event) { e.Skip = true }), []string{"FWP-PUSH-04"}},
+		"twice":          {eachAt(fakes.Delivered, 100, again), []string{"FWP-STATE-05", "FWP-ACK-02"}},
+		"back after ACK": {eachAt(fakes.Acked, 100, again), []string{"FWP-STATE-05", "FWP-ACK-02"}},
+		"wrong queue": {
+			eachAt(fakes.Delivered, 100, func(e *fakes.Event) { e.Object.SetText("queue", "default") }), []string{"FWP-WU-04"},
+		},
+		"altered": {
+			eachAt(fakes.Delivered, 100, func(e *fakes.Event) { e.Object.Set("args", `["test",1,2,3,"x"]`) }),
+			[]string{"FWP-WU-03"},
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := steady()
+			w.Work = workload.Range{Min: 10 * ms, Max: 50 * ms}
+			result := bench{load: w, hooks: []func(*fakes.Event){test.hook}}.recorded(t)
+			var account []string
+			for _, f := range result.Report.Findings {
+				if f.Kind != results.FindingHistory {
+					account = append(account, f.JIDs...)
+				}
+			}
+			slices.Sort(account)
+			jids, clauses := jobsOf(result.Judged.Findings)
+			assert.Equal(t, slices.Compact(account), jids)
+			assert.Len(t, jids, 5)
+			assert.Subset(t, test.clauses, slices.Collect(maps.Keys(clauses)))
+			assert.Equal(t, 500, result.Judged.Jobs)
+		})
+	}
+}
+
+// Clients that end their connections in every phase keep the account exact, and the history of a right server makes no
+// finding: every job is pushed and taken to its end.
+func TestDisconnectsKeepTheAccountExact(t *testing.T) {
+	t.Parallel()
+	once, rate := 1, slow.Pick[workload.Rate](80, 200)
+	cases := map[string]func(w *workload.Workload){
+		"all":       func(*workload.Workload) {},
+		"no queues": func(w *workload.Workload) { w.QueuePerJob = 0 },
+		"only own":  func(w *workload.Workload) { w.QueuePerJob = 1 },
+		"closed":    func(w *workload.Workload) { w.Rate, w.JobLimit, w.Duration = 0, int64(10*rate), 0 },
+		"push":      func(w *workload.Workload) { w.Consumers = 0 },
+		"pool": func(w *workload.Workload) {
+			w.Topology = workload.Topology{Kind: workload.Pool, Fetchers: 2, Reporters: 2, Concurrency: 5}
+		},
+		"failing":    func(w *workload.Workload) { w.FailShare, w.Retry = 0.3, &once },
+		"idle, only": func(w *workload.Workload) { w.DisconnectAt = []workload.Phase{workload.AtIdle} },
+		"churn":      func(w *workload.Workload) { w.Producers, w.Consumers, w.Churn, w.Connections = 0, 5, true, 20 },
+	}
+	for i, name := range slices.Sorted(maps.Keys(cases)) {
+		if !slow.Enabled() && i%2 != 0 {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := restless(rate)
+			cases[name](&w)
+			result := bench{load: w}.recorded(t)
+			l, judged := result.Report, result.Judged
+			assert.Empty(t, l.Findings)
+			assert.True(t, l.Jobs.Drained, l.Jobs.NotDrained)
+			assert.Zero(t, l.Jobs.Refused+l.Jobs.Held)
+			assert.Greater(t, l.Jobs.Pushed, 5*int64(rate))
+			assert.Equal(t, name != "idle, only", l.Jobs.Doubtful > int64(rate)/20)
+			assert.Greater(t, l.Connections.Disconnects, int64(rate)/2)
+			assert.Zero(t, l.Connections.Lost)
+			open := slices.DeleteFunc(judged.Undecided, func(u history.Undecided) bool { return u.Unsent })
+			assert.LessOrEqual(t, len(open), judged.Jobs/100, "what is moved twice at the same time stays open")
+		})
+	}
+}
+
+// restless is a load whose clients do all that they may do by themselves.
+func restless(rate workload.Rate) workload.Workload {
+	w := steady()
+	w.Rate, w.Duration, w.Disconnects, w.QueuePerJob = rate, workload.Duration(10*second), 0.1, 0.125
+	w.Observers, w.ObserveEvery = 1, workload.Duration(50*ms)
+	return w
+}
+
+// Where the reply to a FETCH or a FAIL is not awaited, jobs come back when their reservation ends or after their retry,
+// and nothing is found all the same.
+func TestDisconnectsWhileFetching(t *testing.T) {
+	t.Parallel()
+	w := restless(200)
+	w.Retry, w.FailShare, w.ReserveFor = new(int), 0.1, workload.Duration(time.Minute)
+	w.DisconnectAt, w.Drain = []workload.Phase{workload.AtFetch, workload.AtFail}, workload.Duration(5*time.Minute)
+	result := bench{load: w, server: fakes.Config{MinReserve: time.Minute}}.recorded(t)
+	open := map[history.Op]int{}
+	for _, e := range result.History.Events {
+		if e.Outcome == history.Open {
+			open[e.Op]++
+		}
+	}
+	assert.Greater(t, open[history.Fetch], 10)
+	assert.Greater(t, open[history.Fail], 1)
+	assert.Zero(t, open[history.Push]+open[history.Ack])
+	assert.Empty(t, result.Report.Findings)
+	assert.Zero(t, result.Report.Jobs.Lost)
+}
+
+// What has no reply stays open, and a server that is killed is not accused of what it may have done.
+func TestTheHistoryOfAServerThatIsKilled(t *testing.T) {
+	t.Parallel()
+	w := steady()
+	w.Duration, w.ReserveFor, w.Drain = workload.Duration(10*second), workload.Duration(time.Minute),
+		workload.Duration(5*time.Minute)
+	result := bench{
+		load: w, server: fakes.Config{MinReserve: time.Minute},
+		during: func(_ func(), server *fakes.Server) {
+			for range 3 {
+				time.Sleep(2 * second)
+				_ = server.Kill()
+			}
+		},
+	}.recorded(t)
+	l := result.Report
+	assert.Empty(t, l.Findings)
+	assert.GreaterOrEqual(t, l.Connections.Lost, int64(3*10))
+	assert.Equal(t, int64(1000), l.Jobs.Pushed+l.Jobs.Doubtful+l.Rate.Unserved)
+	var open int64
+	for _, e := range result.History.Events {
+		if e.Op == history.Push && e.Outcome == history.Open {
+			open++
+		}
+	}
+	assert.Equal(t, l.Jobs.Doubtful, open)
+}
+
+// A worker learns by its next BEAT that it was told to be quiet or to terminate; until then its FETCHes find nothing
+// although jobs are there.
+func TestTheHistoryOfQuietWorkers(t *testing.T) {
+	t.Parallel()
+	w := steady()
+	w.Rate, w.Duration = 20, workload.Duration(40*second)
+	result := bench{load: w, during: func(_ func(), server *fakes.Server) {
+		time.Sleep(20 * second)
+		_ = server.Signal("fwpbench-test-w0", "quiet")
+		_ = server.Signal("fwpbench-test-w1", "terminate")
+	}}.recorded(t)
+	assert.Empty(t, result.Report.Findings)
+	marked := map[string]bool{}
+	for _, e := range result.History.Events {
+		if e.Quiet {
+			marked[e.Worker] = true
+			assert.GreaterOrEqual(t, e.Return, 15*second, "the BEAT before that said nothing of it")
+		}
+	}
+	assert.Equal(t, map[string]bool{"fwpbench-test-w0": true, "fwpbench-test-w1": true}, marked)
+}
