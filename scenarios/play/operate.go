@@ -66,6 +66,6 @@ func (th *thread) restart(ctx context.Context, how scenarios.Need) error {
 	if err != nil {
 		return err
 	}
-	_, _, err = th.awaitServing(ctx, th.Patience, nil)
+	_, err = th.awaitServing(ctx, th.Patience, nil)
 	return err
 }

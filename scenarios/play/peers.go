@@ -65,7 +65,7 @@ func (s *PeerStats) Open() int { return int(s.open.Load()) }
 // does that, and so does one that is broken or has ended.
 type Refusal struct {
 	Got string // what was received instead
-	Own int    // connections of the play that were open then, and not refused so far
+	Own int    // connections of the play that were open when it was opened, and not refused so far
 	All int    // those of all plays that share a PeerStats
 }
 
@@ -124,16 +124,18 @@ func (c *ConnCounter) add(n int) {
 func (c *ConnCounter) Opened() *Admission {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	a := &Admission{counter: c, own: c.open, all: c.peers.Open()}
 	c.add(1)
-	return &Admission{counter: c}
+	return a
 }
 
 // Admission is one connection as it is counted: until it is over, or refused. It is safe
 // for concurrent use.
 type Admission struct {
-	counter *ConnCounter
-	decided bool // whether it was let in is known
-	gone    bool // it is not counted any more
+	counter  *ConnCounter
+	own, all int  // connections of the play, and of all plays, that were open before it
+	decided  bool // whether it was let in is known
+	gone     bool // it is not counted any more
 }
 
 // TurnedAway records that the connection was refused after it was let in. It returns false, and records nothing, if no
@@ -163,8 +165,8 @@ func (a *Admission) Declined(got string) {
 	}
 }
 
-// Decide records whether the connection was let in, by the first message, which is got.
-// Only the first call counts.
+// Decide records whether the connection was let in, by the first message, which is got. What was open when it was
+// opened is the limit: until a silence counts as a refusal, others may have been closed. Only the first call counts.
 func (a *Admission) Decide(admitted bool, got string) {
 	c := a.counter
 	c.mu.Lock()
@@ -176,7 +178,7 @@ func (a *Admission) Decide(admitted bool, got string) {
 	if !admitted {
 		a.gone = true
 		c.add(-1)
-		c.keep(Refusal{Got: got, Own: c.open, All: c.peers.Open()})
+		c.keep(Refusal{Got: got, Own: a.own, All: a.all})
 	}
 }
 
@@ -211,7 +213,7 @@ func (pl *play) recheckServing(ctx context.Context, open int) {
 	}
 	th := &thread{play: pl, scope: pl.scope.Child()}
 	wait.Sleep(ctx, CloseLatency)
-	if _, _, err := th.awaitServing(ctx, min(pl.Timeout, patience), nil); err != nil {
+	if _, err := th.awaitServing(ctx, min(pl.Timeout, patience), nil); err != nil {
 		return
 	}
 	const again = "the server serves again, now that the connections of the script are closed"

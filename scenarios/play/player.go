@@ -139,7 +139,7 @@ type play struct {
 	lapses     []scenarios.Breach // messages that were read in spite of their grammar, until they are in breaches
 	lapsed     []string           // the rules that messages broke so
 	notServing string             // why the server no longer serves, empty if it does
-	openThen   int                // connections that were open at that moment
+	openThen   int                // connections that were open before the server was asked last
 	err        error
 }
 

@@ -46,7 +46,7 @@ func TestConnCounter(t *testing.T) {
 	assert.Nil(t, ours.Refusal())
 
 	second.Decide(false, "an error")
-	assert.Equal(t, &Refusal{Got: "an error", Own: 1, All: 2}, ours.Refusal())
+	assert.Equal(t, &Refusal{Got: "an error", Own: 1, All: 1}, ours.Refusal(), "as it was when it was opened")
 	assert.Equal(t, 2, peers.Open(), "it counts no more")
 	second.Over()
 	second.Decide(false, "its end")

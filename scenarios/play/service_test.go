@@ -51,7 +51,8 @@ func TestAServiceNeverProvidedIsNotLost(t *testing.T) {
 	}
 }
 
-// What was served once and is not any more is dead, at whatever step it ends.
+// What was served once and is not any more is dead, at whatever step it ends. A connection of another play was open when
+// the last question was sent, and ends before that is given up: there may be a limit.
 func TestWhatServedAndDoesNotIsDead(t *testing.T) {
 	t.Parallel()
 	for name, silent := range map[string]string{"HELLO": "HELLO", "BEAT": "BEAT"} {
@@ -65,11 +66,19 @@ func TestWhatServedAndDoesNotIsDead(t *testing.T) {
 				}
 				return "+OK\r\n", line != "END"
 			})}
-			playOn(t, r, consumer+"C: BEAT {\"wid\":\"$wid\"}\nS: +OK\nC: PUSH $job\nS: +OK\n",
-				func(t *testing.T, r *play.Run) {
-					assert.Equal(t, "3 matched\n5 mismatched\ndead\n", outcomes(r))
-					assert.Contains(t, r.NotServing, silent)
-				})
+			const lines = consumer + "C: BEAT {\"wid\":\"$wid\"}\nS: +OK\nC: PUSH $job\nS: +OK\n"
+			script, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp", []byte(lines))
+			require.NoError(t, err)
+			synctest.Test(t, func(t *testing.T) {
+				r.serve(t)
+				peers := new(play.PeerStats)
+				time.AfterFunc(5*play.DefaultTimeout/2, play.NewConnCounter(peers).Opened().Over)
+				player := &play.Player{Target: r, Meter: new(lag.Meter), Peers: peers}
+				run := player.Play(t.Context(), script, "fwp-test-0001")
+				assert.Equal(t, "3 matched\n5 mismatched\ndead\n", outcomes(run))
+				assert.Contains(t, run.NotServing, silent)
+				assert.Equal(t, 2, run.OpenThen)
+			})
 		})
 	}
 }

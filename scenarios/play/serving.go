@@ -122,12 +122,12 @@ func (th *thread) askingLike(like *conn) *asking {
 // whether a question in the role of like is served there. A service that the server never
 // provided does not count as lost.
 func (th *thread) serving(ctx context.Context, at scenarios.Pos, like *conn) (served, serving bool) {
-	served, down, err := th.awaitServing(ctx, th.Timeout, like)
-	if err == nil && !down.IsZero() {
-		th.Peers.wasDown(Outage{down, time.Now()})
+	got, err := th.awaitServing(ctx, th.Timeout, like)
+	if err == nil && !got.down.IsZero() {
+		th.Peers.wasDown(Outage{got.down, time.Now()})
 	}
 	if err == nil || ctx.Err() != nil {
-		return served, true
+		return got.served, true
 	}
 	if th.neverProvided(err) && !th.gone() {
 		th.rec.add(time.Now(), "", "--", err.Error()+"; this server has not served any connection so far", at)
@@ -136,7 +136,7 @@ func (th *thread) serving(ctx context.Context, at scenarios.Pos, like *conn) (se
 	th.rec.add(time.Now(), "", "--", "the server does not serve a new connection: "+err.Error(), at)
 	th.mu.Lock()
 	defer th.mu.Unlock()
-	th.notServing, th.openThen = err.Error(), th.Peers.Open()
+	th.notServing, th.openThen = err.Error(), got.amid
 	return false, false
 }
 
@@ -147,25 +147,31 @@ func (th *thread) neverProvided(err error) bool {
 	return is && th.Peers.seen.failed(unserved.what)
 }
 
+// awaited is what awaitServing learned of a server.
+type awaited struct {
+	served bool      // a question was served
+	amid   int       // connections that were open before the last try
+	down   time.Time // when it first let no connection in although none was open; zero if it always did
+}
+
 // awaitServing checks on new connections until one is answered. It begins no more once the time is over, or the process
 // of the server has ended. A slow server gets the time to answer, and one that has never provided a service is not
-// asked for it twice. down is when it first let no connection in although none was open; zero if it always did.
-func (th *thread) awaitServing(
-	ctx context.Context, limit time.Duration, like *conn,
-) (served bool, down time.Time, err error) {
+// asked for it twice.
+func (th *thread) awaitServing(ctx context.Context, limit time.Duration, like *conn) (got awaited, err error) {
 	const longest = 500 * time.Millisecond
 	begin := time.Now()
 	for pause := 20 * time.Millisecond; ; pause = min(2*pause, longest) {
 		tried := time.Now()
-		served, err = th.askServing(ctx, th.Timeout, th.askingLike(like))
+		got.amid = th.Peers.Open()
+		got.served, err = th.askServing(ctx, th.Timeout, th.askingLike(like))
 		switch {
 		case err == nil || time.Since(begin) > limit+th.Meter.Excuse(begin) || th.neverProvided(err), th.gone():
-			return served, down, err
-		case down.IsZero() && th.Peers.Open() == 0:
-			down = tried
+			return got, err
+		case got.down.IsZero() && got.amid == 0:
+			got.down = tried
 		}
 		if !wait.Sleep(ctx, pause) {
-			return false, down, err
+			return got, err
 		}
 	}
 }
