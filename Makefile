@@ -53,7 +53,7 @@ slow: ## run more tests that are samples without FWP_SLOW=1, as .ci/nightly does
 
 .PHONY: race
 race: ## run the tests of what runs many goroutines under the race detector; needs cgo
-	$(GO) test -race -timeout 15m $(RACED)
+	$(GO) test -race -timeout 30m $(RACED)
 
 .PHONY: fuzz
 fuzz: ## run each fuzz target for FUZZTIME=20s

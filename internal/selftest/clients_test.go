@@ -44,6 +44,7 @@ func TestClientVariations(t *testing.T) {
 				if !slow.Enabled() && path.Base(v.Name) != conforming {
 					some = every(8, checks, i)
 				}
+				on := on // with a network of its own
 				synctest.Test(t, func(t *testing.T) {
 					on.Network = memnet.New()
 					report, err := on.Vary(t.Context(), v, some)
