@@ -52,6 +52,10 @@ func (w *world) applyClose(l *look) {
 	for _, cmd := range c.inFlight {
 		w.applyUnanswered(k, cmd)
 	}
+	byItself := l.By == Client && !l.Reset
+	if c.answered != nil && !byItself && l.At-c.replied <= w.grace() {
+		w.applyUnread(c.answered)
+	}
 	if p := l.process; p != nil {
 		p.briefs = p.briefs.with(c, l.By)
 	}
@@ -60,7 +64,6 @@ func (w *world) applyClose(l *look) {
 	}
 	delete(k.conns, c.number)
 	k.briefs = k.briefs.with(c, l.By)
-	byItself := l.By == Client && !l.Reset
 	k.lostConn = k.lostConn || !byItself
 	k.closesWithoutEnd = k.closesWithoutEnd || byItself && c.end == nil && c.refused == nil && !k.isRefused()
 	k.beatClosed = k.beatClosed || byItself && c.beat != nil && *c.beat == *k.beat
@@ -78,6 +81,21 @@ func (w *world) applyUnanswered(k *workerState, cmd *command) {
 		k.fetchesInFlight = max(0, k.fetchesInFlight-1)
 	case cmd.verb == fwp.PUSH && cmd.jid != "":
 		w.unansweredPush.add(cmd.jid)
+	}
+}
+
+// applyUnread deals with a command whose connection was lost so soon after the reply that the client may not have read
+// it: for the client it is one without a reply, and a job that the reply brought has not come.
+func (w *world) applyUnread(cmd *command) {
+	switch {
+	case w.reported.has(cmd.jid):
+		w.reported.drop(cmd.jid)
+		w.forgotten.add(cmd.jid)
+	case cmd.verb == fwp.PUSH && w.pushed.has(cmd.jid):
+		w.pushed.drop(cmd.jid)
+		w.unansweredPush.add(cmd.jid)
+	case cmd.brought != nil:
+		cmd.brought.unread = true
 	}
 }
 

@@ -27,6 +27,7 @@ func (w *world) applyReply(l *look) {
 	if c.unmatched {
 		return
 	}
+	c.answered, c.replied = cmd, l.At
 	c.refused, c.refusedVerb, c.keptWaiting = nil, "", l.At-cmd.shown.At > longWait
 	if l.IsError() {
 		c.refused, c.refusedVerb = l.moment(), cmd.verb
@@ -35,7 +36,7 @@ func (w *world) applyReply(l *look) {
 	case fwp.HELLO:
 		w.applyGreeted(l, cmd)
 	case fwp.FETCH:
-		w.applyFetched(l)
+		cmd.brought = w.applyFetched(l)
 	case fwp.ACK, fwp.FAIL:
 		w.applyReported(l, cmd)
 	case fwp.BEAT:
@@ -129,23 +130,24 @@ func (j *Job) reservation() time.Duration {
 	return time.Duration(*j.ReserveFor) * time.Second
 }
 
-// applyFetched takes the reply to a FETCH. A client without a worker id holds no job.
-func (w *world) applyFetched(l *look) {
+// applyFetched takes the reply to a FETCH, and returns the delivery that it is, nil if it is none. A client without a
+// worker id holds no job.
+func (w *world) applyFetched(l *look) *delivery {
 	k, j := l.conn.worker, l.Job
 	if k != nil {
 		k.fetchesInFlight = max(0, k.fetchesInFlight-1)
 		k.lastFetch, k.fetchRefused = l.At, l.IsError()
 	}
 	if j == nil {
-		return
+		return nil
 	}
 	if k != nil && (len(k.held) >= maxHeld || len(w.jobs) >= maxJobs) {
 		w.forgotten.add(j.JID)
-		return
+		return nil
 	}
 	w.reported.drop(j.JID)
 	if k == nil {
-		return
+		return nil
 	}
 	d := &delivery{
 		jid: j.JID, jobtype: brief(j.Type), worker: k, at: l.At, shown: l.Moment(), reserved: j.reservation(),
@@ -155,6 +157,7 @@ func (w *world) applyFetched(l *look) {
 	}
 	k.held = append(k.held, d)
 	w.jobs[d.jid] = append(w.jobs[d.jid], d)
+	return d
 }
 
 // applyReported takes the reply to an ACK or a FAIL.

@@ -30,6 +30,26 @@ func fetchTests() []ruleTest {
 			1 C: FETCH
 			1 S: ` + job2 + `
 			2 S: +OK`},
+		{breach: BeyondConcurrency, name: "the next where the one before may not have come", cfg: one, stream: `
+			1 worker w1
+			1 C: FETCH
+			1 S: ` + job1 + `
+			1 closed server
+			2 worker w1
+			2 C: FETCH
+			2 S: ` + job2 + `
+			+2s
+			2 C: ACK {"jid":"j2"}
+			2 S: +OK`},
+		{breach: BeyondConcurrency, name: "the next where the one before was there for long", wrong: true, cfg: one, stream: `
+			1 worker w1
+			1 C: FETCH
+			1 S: ` + job1 + `
+			+2s
+			1 closed server
+			2 worker w1
+			2 C: FETCH
+			2 S: ` + job2},
 		{breach: BeyondConcurrency, name: "a second one", wrong: true, cfg: one, stream: `
 			1 worker w1
 			1 C: FETCH

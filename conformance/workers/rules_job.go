@@ -50,7 +50,7 @@ func checkNotReported(l *look) judgement {
 		return notApplicable()
 	}
 	for _, d := range k.held {
-		if d.report == nil && k.disconnected < d.at+d.reserved {
+		if d.isRunning() && k.disconnected < d.at+d.reserved {
 			return broken(moments(k.lastClose, &d.shown), "the worker left without an ACK or a FAIL for a job")
 		}
 	}

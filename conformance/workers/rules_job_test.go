@@ -155,6 +155,18 @@ func jobTests() []ruleTest {
 			2 worker w1
 			2 C: ACK {"jid":"j1"}
 			2 S: +OK`},
+		{breach: JobReportedTwice, name: "again, as the reply came just before the loss", stream: fetchedJob + failed + `
+			1 closed server reset
+			2 worker w1
+			2 C: ACK {"jid":"j1"}
+			2 S: +OK`},
+		{breach: JobReportedTwice, name: "again, and the reply came long before the loss", wrong: true,
+			stream: fetchedJob + failed + `
+			+2s
+			1 closed server reset
+			2 worker w1
+			2 C: ACK {"jid":"j1"}
+			2 S: +OK`},
 		{breach: JobReportedTwice, name: "delivered again", stream: fetchedJob + failed + `
 			1 C: FETCH
 			1 S: $ {"jid":"j1","jobtype":"t","args":[]}

@@ -66,8 +66,10 @@ type connState struct {
 	declined        *Moment // the reply that refused its HELLO
 	worker          *workerState
 	inFlight        []*command
-	end             *Moment // the END that it sent
-	commands        int     // beside HELLO and END
+	answered        *command      // the latest that got a reply, if no line followed
+	replied         time.Duration // when it did
+	end             *Moment       // the END that it sent
+	commands        int           // beside HELLO and END
 	fetches, beats  int
 	reports         int              // ACKs and FAILs
 	beat            *Moment          // its latest BEAT
@@ -86,7 +88,9 @@ type command struct {
 	jid    string
 	wrong  bool      // its syntax is
 	report *delivery // of ACK and FAIL
-	hello  *hello
+	// brought is the delivery that the reply to a FETCH was.
+	brought *delivery
+	hello   *hello
 	// compared says that the HELLO was held against that of its worker when it was sent.
 	compared bool
 }
@@ -158,6 +162,7 @@ type delivery struct {
 	reserved     time.Duration
 	outcome      Outcome
 	report       *Moment // its latest report
+	unread       bool    // its connection was lost so soon that the worker may not have it
 	refused      bool    // an error was the reply to a report
 	mayRepeat    bool    // another report is right: a connection was lost, or the job was delivered twice
 	reports      int
@@ -253,11 +258,14 @@ func (k *workerState) isRefused() bool {
 	return false
 }
 
+// isRunning reports whether the worker has the job, and has not reported it.
+func (d *delivery) isRunning() bool { return d.report == nil && !d.unread }
+
 // running returns how many of the jobs that the worker holds have no report.
 func (k *workerState) running() int {
 	n := 0
 	for _, d := range k.held {
-		if d.report == nil {
+		if d.isRunning() {
 			n++
 		}
 	}
