@@ -90,7 +90,7 @@ func (w *World) beat(c *Conn, k *call) model.Case {
 		return model.OtherWorker
 	case is == nil:
 		return model.UnknownWorker
-	case wid != c.WID || k.Form != model.Okay || is.flushed:
+	case wid != c.WID || c.helloAgain || k.Form != model.Okay || is.flushed:
 		return model.OtherWorker
 	case is.signal == "":
 		return is.unsignalled()
@@ -128,10 +128,10 @@ func (w *World) Signal(wid, state string) {
 	}
 }
 
-// connected reports whether a worker has a connection.
+// connected reports whether a worker certainly has a connection.
 func (w *World) connected(wid string) bool {
 	for _, c := range w.Conns {
-		if c.WID == wid {
+		if c.WID == wid && !c.helloAgain {
 			return true
 		}
 	}

@@ -79,11 +79,17 @@ func TestWorkers(t *testing.T) {
 			all(hello, `1 C BEAT {"wid":"worker-1","current_state":5}`, "1 S -ERR", noFetch),
 			"FWP-STATE-12 refused",
 		},
-		"FETCH of any other":            {all(hello, beat("", "+OK"), noFetch), "FWP-FETCH-03 refused"},
-		"FETCH of one with jobs":        {all(hello, with(""), noFetch), "FWP-FETCH-01 refused"},
-		"FETCH of no queue":             {all(hello, "1 C FETCH", "1 S -ERR"), "FWP-FETCH-08 refused"},
-		"FETCH of a producer":           {all(producer, noFetch), ""},
-		"FETCH after two HELLOs":        {all(hello, hello, noFetch), ""},
+		"FETCH of any other":     {all(hello, beat("", "+OK"), noFetch), "FWP-FETCH-03 refused"},
+		"FETCH of one with jobs": {all(hello, with(""), noFetch), "FWP-FETCH-01 refused"},
+		"FETCH of no queue":      {all(hello, "1 C FETCH", "1 S -ERR"), "FWP-FETCH-08 refused"},
+		"FETCH of a producer":    {all(producer, noFetch), ""},
+		"FETCH after two HELLOs": {all(hello, hello, noFetch), ""},
+		"a BEAT of the first id after a second HELLO, of another": {
+			all(hello, strings.Replace(hello, "worker-1", "worker-2", 1), "1 C BEAT {\"bad\"\n1 S -ERR", beat("", "-ERR")), "",
+		},
+		"and of the second": {
+			all(hello, strings.Replace(hello, "worker-1", "worker-2", 1), `1 C BEAT {"wid":"worker-2"}`, "1 S -ERR"), "",
+		},
 		"a second HELLO without a hash": {all(hello, "1 C HELLO\n1 S +OK"), ""},
 		"and a first one":               {"1 C HELLO\n1 S +OK", "FWP-HELLO-06 reply"},
 		"a job fetched after two HELLOs, on another connection": {
