@@ -116,6 +116,7 @@ var shownVariations = map[string][2]string{
 	"often":            {"beats", `|eMQP/1.0|ACK|broker-63|u-1-p`},
 	"own-ids":          {"queues", `|eMQP/1.0|REQUEST|passed-on-2|b`},
 	"ready-flag":       {"asked", `!to d`},
+	"schedule-twice":   {"schedules", `|eMQP/1.0|SCHEDULE|u-1-1|q|interval:5|text #2`},
 	"seldom":           {"beats", `|eMQP/1.0|ACK|broker-8|u-1-p`},
 	"stops":            {"disconnect", `0.2s c closed`},
 }

@@ -30,6 +30,8 @@ var variations = []Variation{
 	hooked("own-ids", "the broker gives what it passes on an id of its own", ownIDs),
 	hooked("fractions", "the timestamp of a HEARTBEAT has a fraction",
 		sent(change(atFirst, func(b []byte) []byte { return append(slices.Clone(b), ".25"...) }), emqp.HEARTBEAT)),
+	hooked("schedule-twice", "a scheduler gets each SCHEDULE and UNSCHEDULE twice",
+		sent(func(e *Event) { e.Again = 1 }, emqp.SCHEDULE, emqp.UNSCHEDULE)),
 	hooked("ready-flag", "several READYs of a worker without a REQUEST between them count as one", readyFlag),
 	hooked("kbai-closes", "the connection of a peer that has sent KBAI is closed",
 		received(func(e *Event) { e.Disconnect = true }, emqp.KBAI)),

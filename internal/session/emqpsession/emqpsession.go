@@ -71,6 +71,7 @@ type reader struct {
 	seed   maphash.Seed
 	readOn bool            // behind a message that is whole, and should not have been sent
 	told   map[string]bool // the rules of messages that were mended
+	again  bool            // the last message is one that came before
 }
 
 // ReadOn has messages be read whose id is another one's, ACKs for none that was sent, and what [emqp.Mend] mends.
@@ -155,7 +156,8 @@ func commandOf(c zmtp.Command) session.Message {
 }
 
 // hides reports whether messages with a command are no part of the conversation. The document does not say to whom a
-// PUBLISH goes; an UNSCHEDULE is broadcast to all queues, which workers have.
+// PUBLISH goes, nor that a scheduler gets what is scheduled once; an UNSCHEDULE is broadcast to all queues, which workers
+// have.
 func (r *reader) hides(command string) bool {
 	switch command {
 	case emqp.HEARTBEAT:
@@ -165,7 +167,8 @@ func (r *reader) hides(command string) bool {
 	case emqp.PUBLISH:
 		return true
 	}
-	return command == emqp.UNSCHEDULE && r.sent != nil && r.sent.worker.Load()
+	unschedule := command == emqp.UNSCHEDULE
+	return r.again && (unschedule || command == emqp.SCHEDULE) || unschedule && r.sent != nil && r.sent.worker.Load()
 }
 
 // passedOn are the commands of messages that the broker passes on. One of them may be sent again as it was.
@@ -200,6 +203,7 @@ func (r *reader) check(parts [][]byte) *session.SyntaxError {
 	}
 	content := maphash.Bytes(r.seed, bytes.Join(parts, []byte{0}))
 	before, known := r.ids[m.ID]
+	r.again = known && before == content
 	switch {
 	case m.Command == emqp.INFORM || m.Command == emqp.READY:
 		return r.wrong(RuleDirection, "a message that a broker sends", m.Command)

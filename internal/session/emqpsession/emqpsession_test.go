@@ -250,13 +250,14 @@ func TestReadingOn(t *testing.T) {
 	}
 }
 
-// TestHidden: a PUBLISH to anybody, and an UNSCHEDULE to a worker, are no part of the conversation.
+// TestHidden: a PUBLISH to anybody, an UNSCHEDULE to a worker, and one that a scheduler has got before, are no part of
+// the conversation.
 func TestHidden(t *testing.T) {
 	t.Parallel()
 	for peer, want := range map[string]string{"worker": emqp.KBAI, "scheduler": emqp.UNSCHEDULE} {
 		t.Run(peer, func(t *testing.T) {
 			t.Parallel()
-			left := []string{emqp.PUBLISH, emqp.UNSCHEDULE, emqp.KBAI}
+			left := []string{emqp.PUBLISH, emqp.UNSCHEDULE, emqp.UNSCHEDULE, emqp.KBAI}
 			config := fakeemqp.Config{Hook: func(e *fakeemqp.Event) {
 				if e.Sent && string(e.Frames[2]) == emqp.ACK {
 					fields := [][]byte{[]byte("q"), nil, []byte("x")}
@@ -273,10 +274,13 @@ func TestHidden(t *testing.T) {
 				if peer == emqp.TypeScheduler {
 					inform = emqp.InformScheduler("i")
 				}
-				for range 3 {
+				for range 4 {
 					send(t, c, inform)
 				}
 				assert.Equal(t, want, string(next(t, c).Message.Parts[2]))
+				if want != emqp.KBAI {
+					assert.Equal(t, emqp.KBAI, string(next(t, c).Message.Parts[2]))
+				}
 				require.NoError(t, c.End(session.Closed))
 			})
 		})
