@@ -21,14 +21,16 @@ type Settings struct {
 }
 
 // Open returns a connection on which our greeting and READY are sent, and the protocol for the conversation on it.
-// PINGs of the broker are answered as they are read. So are its HEARTBEATs, once we have sent an INFORM, unless they
-// are messages of the conversation. An answer is written between two messages, never inside of one, and not at all
+// PINGs of the broker are answered as they are read, and one for a broker of ZMTP 3.0 in its place. So are its
+// HEARTBEATs, once we have sent an INFORM, unless they are messages of the conversation. An answer is written between two messages, never inside of one, and not at all
 // after something that is not ZMTP was written. A write of an INFORM returns when the broker has acknowledged it, but
 // half a second later at the latest: the document asks for no ACK.
 //
 // Open blocks until greeting and READY are written. A tester that wants to write these by itself does without Open.
 func Open(nc net.Conn, s Settings) (net.Conn, session.Protocol, error) {
-	c := &conn{Conn: nc, beats: !s.Heartbeats && !s.Silent, in: newStream(), out: newStream(), sent: newSent()}
+	c := &conn{
+		ponger: ponger{Conn: nc}, beats: !s.Heartbeats && !s.Silent, in: newStream(), out: newStream(), sent: newSent(),
+	}
 	if _, err := c.Write(opening(s.Identity)); err != nil {
 		return nil, nil, fmt.Errorf("send greeting and READY: %w", err)
 	}
@@ -82,7 +84,7 @@ func (s *sent) acknowledge(id string) bool {
 
 // conn follows both directions.
 type conn struct {
-	net.Conn
+	ponger
 	beats bool    // HEARTBEATs are answered
 	in    *stream // only the goroutine that reads uses it
 	sent  *sent
@@ -108,8 +110,11 @@ func (c *conn) NetConn() net.Conn { return c.Conn }
 
 // Read reads, and answers what has to be answered.
 func (c *conn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
+	n, err := c.read(p, c.in.between())
 	for item := range c.in.feed(p[:n]) {
+		if item.Kind == zmtp.IsGreeting {
+			c.greeted(item.Greeting.Version)
+		}
 		if item.Kind == zmtp.IsCommand && item.Command.Name == zmtp.PING {
 			_, context, _ := zmtp.ParsePing(item.Command.Data) // the stream's reader has checked it
 			c.answer(zmtp.Pong(context).Append(nil))
@@ -185,6 +190,9 @@ func (c *conn) write(b []byte) (n int, acknowledged <-chan struct{}, err error) 
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for item := range c.out.feed(b) { // before the answer can be read
+		if len(b) == len(item.Command.Append(nil)) && c.instead(item) {
+			return len(b), nil, nil
+		}
 		if m, wrong := emqp.Parse(item.Parts); wrong == nil {
 			done := c.sent.add(m.ID)
 			if m.Command == emqp.INFORM {
