@@ -196,6 +196,9 @@ func (p *playing) judge(ctx context.Context, c *conn, a session.Received) {
 // trailing judges the bytes that were received together with an answer.
 func (p *playing) trailing(ctx context.Context, c *conn, bytes int) {
 	next, came := c.within(ctx, nextReplyWait)
+	if !came || !next.Whole() {
+		c.pieces = 0 // what is no reply is none to a piece of a line
+	}
 	if !came || !next.Whole() || !p.law.Came(c.number, next.Message, next.At).Limit {
 		p.violated(c, p.violation(RuleExtra, "one reply", fmt.Sprintf("%d bytes more", bytes)))
 	} else {

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -32,6 +33,8 @@ func (*namedLaw) Value(int, string) string  { return "" }
 func (*namedLaw) Close(int, bool, time.Time) *law.Violation {
 	return nil
 }
+
+func (*namedLaw) Came(int, session.Message, time.Time) law.Answer { return law.Answer{} }
 
 // stub is a play under a law of names alone.
 func stub(target play.Target, rules map[string]law.Rule) (*playing, *namedLaw) {
@@ -111,6 +114,31 @@ func TestBroken(t *testing.T) {
 		assert.Equal(t, test.unjudged, slices.Contains(names.unjudged, "j"), name)
 		assert.Equal(t, []int{7, 5, 3}, []int{got.step, got.about, got.conn}, name)
 		assert.Equal(t, []string{"take q"}, got.owing, name)
+	}
+}
+
+// TestTrailing: bytes behind an answer are an answer to a piece of a line only if they are a message.
+func TestTrailing(t *testing.T) {
+	t.Parallel()
+	for bytes, clause := range map[string]string{"+OK 0\r\n": "of cut", "x\r\n": "of extra", "x": "of extra"} {
+		synctest.Test(t, func(t *testing.T) {
+			place := memnet.NewPlace()
+			l := place.MustListen()
+			p, _ := stub(place, nil)
+			c, err := p.dial(t.Context(), 3, &scenarios.Connect{})
+			require.NoError(t, err)
+			theirs, err := l.Accept()
+			require.NoError(t, err)
+			_, err = theirs.Write([]byte(bytes))
+			require.NoError(t, err)
+			c.pieces = 1
+			p.trailing(t.Context(), c, len(bytes))
+			require.Len(t, p.found, 1, bytes)
+			assert.Equal(t, clause, p.found[0].Clause, bytes)
+			_ = c.End(scenarios.Closed)
+			_ = theirs.Close()
+			_ = l.Close()
+		})
 	}
 }
 
