@@ -242,7 +242,7 @@ func (l *emqpLaw) reached(number int, c *conn, x *message) {
 	if x.reached || x.Command == emqp.SCHEDULE {
 		l.passed[x.Command] = true
 	}
-	x.reached = true
+	x.reached, l.disrupted = true, ""
 	delete(x.to, number)
 	c.delivered++
 	x.over = x.over || x.Command == emqp.SCHEDULE || len(x.to) == 0

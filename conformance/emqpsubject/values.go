@@ -75,6 +75,11 @@ var names = sync.OnceValue(func() (all []values.Bucket) {
 			all = append(all, b)
 		}
 	}
+	for _, sign := range "!#%()*+,-./:;=?@[]^_`{|}~" {
+		all = append(all, values.Bucket{Name: "sign " + string(sign), Make: func(*rand.Rand) string {
+			return "a" + string(sign) + "b"
+		}})
+	}
 	for _, n := range values.Sizes(longest) {
 		all = append(all, values.Bucket{Name: fmt.Sprintf("size %d", n), Make: func(r *rand.Rand) string {
 			return sized(r, n, 'A', 'Z')
@@ -120,7 +125,8 @@ func (m *maker) alike(name string) string {
 	return []string{
 		name + "x", name + " ", name + ".", name + "0", name + "/", name + ":", name + "-", name + ",", last,
 		last + string(rune('a'+m.IntN(26))), strings.ToLower(name), strings.ToUpper(name), " " + name, name + name,
-	}[m.Deal("alike", 14)]
+		strings.ReplaceAll(name, "_", "."), strings.ReplaceAll(name, ".", "_"),
+	}[m.Deal("alike", 16)]
 }
 
 // requestHeaders draws a set of the headers of a REQUEST, in any order. (Headers)

@@ -87,7 +87,7 @@ func (w *wayfarer) way() []explore.Step {
 		return w.call()
 	}
 	all := []func() []explore.Step{
-		w.atOnce, w.waiting, w.together, w.fromLeaver, w.answered, w.answeredInTurn, w.disturbed,
+		w.atOnce, w.waiting, w.together, w.fromLeaver, w.answered, w.answeredInTurn, w.answeredCrosswise, w.disturbed,
 		w.scheduled,
 	}
 	return slices.Concat(w.beats(), w.goodbyes(), all[w.Deal("way", len(all))]())
@@ -131,11 +131,20 @@ func (w *wayfarer) call() []explore.Step {
 	steps := []explore.Step{
 		w.open(firstClient, scenarios.Producer), w.open(secondClient, scenarios.Producer),
 	}
+	w.first++
+	shared := []string{fmt.Sprintf(`"$queue%d"`, w.first)}
 	for i, conn := range []int{firstWorker, secondWorker} {
 		if w.isWorker(conn) {
 			steps = append(steps, w.build.Line(conn, "%s", w.message(emqp.KBAI)))
 		}
-		steps = append(steps, w.open(conn, scenarios.Consumer), w.inform(conn, w.mine[i]))
+		steps = append(steps, w.open(conn, scenarios.Consumer), w.inform(conn, append(slices.Clip(w.mine[i]), shared...)))
+		if conn == firstWorker { // a REQUEST waits when the other one comes
+			steps = append(steps, w.to(shared, firstClient))
+		}
+	}
+	steps = append(steps, w.ready(secondWorker))
+	if w.Terms.Alone && len(w.law.schedulers()) == 0 { // it may wait for one
+		steps = append(steps, w.send(firstClient, emqp.SCHEDULE, w.mine[0][0], `"nohaste"`))
 	}
 	for _, conn := range []int{schedulerOne, schedulerTwo} {
 		if w.Terms.Alone && !w.is(conn, scheduler) {
@@ -223,14 +232,20 @@ func (w *wayfarer) waiting() []explore.Step {
 	}
 }
 
-// together has several REQUESTs wait, of which two say the same.
+// together has several REQUESTs wait, of which two say the same: of one client one behind the other, or of two.
 func (w *wayfarer) together() (steps []explore.Step) {
 	n := w.several()
 	same := w.mine[0][:1+w.IntN(2)*(len(w.mine[0])-1)]
+	twice := w.Deal("twice", 2) == 0
 	for i := range n {
 		steps = append(steps, w.to(same, []int{firstClient, secondClient}[i%2]))
+		if i == 0 && twice {
+			steps = append(steps, w.sameAgain(firstClient, steps[0]))
+		}
 	}
-	steps = append(steps, w.sameAgain(steps[0]))
+	if !twice {
+		steps = append(steps, w.sameAgain(secondClient, steps[0]))
+	}
 	for range n + 1 {
 		steps = append(steps, w.ready(firstWorker))
 	}
@@ -267,6 +282,14 @@ func (w *wayfarer) answeredInTurn() (steps []explore.Step) {
 		}
 	}
 	return steps
+}
+
+// answeredCrosswise has two workers reply to one client, the one that was asked last first.
+func (w *wayfarer) answeredCrosswise() (steps []explore.Step) {
+	return []explore.Step{
+		w.ready(firstWorker), w.asks(firstClient), w.ready(secondWorker), w.to(w.mine[1], firstClient, emqp.ReplyRequested),
+		w.replies(secondWorker), w.replies(firstWorker),
+	}
 }
 
 // open opens a connection, as a peer with an identity of some kind, or with none. (ROUTER Addressing)
@@ -306,15 +329,15 @@ func (w *wayfarer) scheduled() (steps []explore.Step) {
 		once := w.send(firstClient, emqp.SCHEDULE, queue, headers())
 		steps = append(steps, once, w.send(secondClient, emqp.UNSCHEDULE, queue, `""`))
 		if i == 0 {
-			steps = append(steps, w.sameAgain(once))
+			steps = append(steps, w.sameAgain(secondClient, once))
 		}
 	}
 	return steps
 }
 
 // sameAgain is a message with all frames of another one but its id.
-func (w *wayfarer) sameAgain(s explore.Step) explore.Step {
+func (w *wayfarer) sameAgain(conn int, s explore.Step) explore.Step {
 	frames := strings.SplitN(strings.Trim(s.Text(), "[]"), ", ", 5)
 	frames[3] = w.id()
-	return w.build.Line(secondClient, "[%s]", strings.Join(frames, ", "))
+	return w.build.Line(conn, "[%s]", strings.Join(frames, ", "))
 }

@@ -47,6 +47,7 @@ func (m *maker) errandNow() int {
 func (m *maker) waysMoves(begins func() bool) []explore.Move {
 	ways := []func(conn, other int) []explore.Step{
 		m.lateReport, m.deadline, m.comeReady, m.awaited, m.ran, m.leasedAgain, m.resultAwaited, m.failedInTime,
+		m.addedAgain,
 	}
 	fits := func(int) bool { return len(m.Free()) > 1 }
 	other := func(conn int) int {
@@ -263,8 +264,8 @@ func (m *maker) awaited(conn, other int) (steps []explore.Step) {
 	}
 	free := slices.DeleteFunc(slices.Clone(m.Free()), func(n int) bool { return n == conn || n == other })
 	waiting, wait := append([]int{other}, free[:min(len(free), m.IntN(2))]...), 4500
-	if len(waiting) == 1 {
-		wait = 1<<16 + 4 // of one that gets the job
+	if len(waiting) == 1 && (how == byAdd || how == byFailure) {
+		wait = 1<<16 + 4 // of one that gets the job, which comes before anybody else can ask for it
 	}
 	for _, n := range waiting {
 		m.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
@@ -312,6 +313,9 @@ func (m *maker) ran(conn, other int) []explore.Step {
 // leasedAgain has the time to run of one job end several times: each time it is leased again.
 func (m *maker) leasedAgain(conn, other int) []explore.Step {
 	name, ttr := m.freshName(), m.span(200, 250)
+	if m.pace > 1 {
+		ttr = 2300 // a lease that lasts twice as long is more than late
+	}
 	b, add := m.bear(workq.Add, name, ttr, longTime, oneOf(m, "", " -max-attempts=9", " -max-fails=1"))
 	lease := fmt.Sprintf("lease %s %d%s", name, ttr+2400, patient) // longer than a server may be late
 	const most = 4
@@ -367,4 +371,23 @@ func (m *maker) resultAwaited(conn, other int) []explore.Step {
 		return []explore.Step{m.step(conn, report(workq.Fail)), wait(conn), m.step(other, lease())}
 	})
 	return append(steps, m.step(conn, lease()))
+}
+
+// addedAgain has another command come with the id of a job in each state: it adds nothing, unless the job was deleted.
+// Of a job that was, nothing is left for the next one with its id. (add, delete)
+func (m *maker) addedAgain(conn, _ int) (steps []explore.Step) {
+	name := m.freshName()
+	b, add := m.bear(workq.Add, name, longTime, longTime, oneOf(m, " -max-fails=9", " -max-fails=9 -max-attempts=9"))
+	lease, fails, inspects := "lease "+name+" 20", "fail "+b.id+" * <- x", "inspect job "+b.id
+	lives := [][]string{nil, {lease}, {lease, fails}, {lease, fails, lease}, {lease, "complete " + b.id + " * <- x"}}
+	lines := append([]string{add}, lives[m.Deal("added again", len(lives))]...)
+	if m.Deal("deleted before", 2) == 0 {
+		lines = append(lines, "delete "+b.id)
+	}
+	again := fmt.Sprintf("add %s %s %d %d *%s <- again", b.id, name, longTime, longTime,
+		oneOf(m, "", " -max-attempts=2", " -max-fails=2 -max-attempts=9"))
+	for _, line := range append(lines, again, inspects, lease, inspects, fails, inspects, "result "+b.id+" 0") {
+		steps = append(steps, m.step(conn, line))
+	}
+	return steps
 }

@@ -42,13 +42,12 @@ const needsTheFirst = "push-lost-seldom"
 
 // faulty is a catalogue of faults that checks are played against, the nth table of a page below docs.
 type faulty struct {
-	page       string
-	nth        int
-	protocol   string
-	role       string // of a client; empty: the servers
-	apart      bool   // each check has servers of its own
-	byChance   bool   // what turns red, and in which checks, is not the same in each run
-	everywhere bool   // with FWP_SLOW=1 explorations are played against each fault
+	page     string
+	nth      int
+	protocol string
+	role     string // of a client; empty: the servers
+	apart    bool   // each check has servers of its own
+	byChance bool   // what turns red, and in which checks, is not the same in each run
 	// explored are the faults that no script finds, and the exploration that does.
 	explored map[string]string
 }
@@ -64,7 +63,7 @@ func faultTables() []faulty {
 			"lease-again-longer": "explore/long-lives",
 		}},
 		{page: "workq-worker-faults.md", protocol: "workq", role: "worker", byChance: true},
-		{page: "emqp-faults.md", protocol: "emqp", byChance: true, everywhere: true},
+		{page: "emqp-faults.md", protocol: "emqp", byChance: true},
 		{page: "emqp-worker-faults.md", protocol: "emqp", role: "worker", byChance: true},
 	}
 }
@@ -259,9 +258,9 @@ func (m *matrix) pick(fault peer.Fault, i, few int) (picked, left []conformance.
 			left = append(left, c.Check)
 		}
 	}
-	if id != "" || m.everywhere && slow.Enabled() {
+	if id != "" {
 		for _, p := range m.on.Peer.Properties() {
-			if id == "" || p.Describe().ID == id {
+			if p.Describe().ID == id {
 				picked = append(picked, p)
 			}
 		}
