@@ -16,9 +16,14 @@ import (
 // shown judges the keys of a job, group by group.
 func (j *job) shown(k *call, all []byte, at time.Time) ruling {
 	var keys map[string]json.RawMessage
+	var payload string
 	_ = json.Unmarshal(all, &keys) // the session has written it
+	_ = json.Unmarshal([]byte(cmp.Or(string(keys["payload"]), string(keys["payload-bytes"]))), &payload)
 	wrong := func(clause, key, want string) ruling {
-		if clause == "INSP-02" && keys[key] == nil {
+		switch {
+		case j.second([]byte(payload)):
+			clause = "ADD-03"
+		case clause == "INSP-02" && keys[key] == nil:
 			clause = "INSP-01"
 		}
 		return ruling{
