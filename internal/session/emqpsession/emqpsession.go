@@ -156,8 +156,8 @@ func commandOf(c zmtp.Command) session.Message {
 }
 
 // hides reports whether messages with a command are no part of the conversation. The document does not say to whom a
-// PUBLISH goes, nor that a scheduler gets what is scheduled once; an UNSCHEDULE is broadcast to all queues, which workers
-// have.
+// PUBLISH goes, nor that a scheduler gets what is scheduled once; an UNSCHEDULE is broadcast to all queues, which
+// workers have.
 func (r *reader) hides(command string) bool {
 	switch command {
 	case emqp.HEARTBEAT:

@@ -10,8 +10,8 @@ import (
 	"github.com/fwpsuite/fwp/zmtp"
 )
 
-// ponger is a connection that is read together with the PONGs which a broker of ZMTP 3.0, that is sent no PING, does not
-// send. (37/ZMTP: Changes from ZMTP 3.0)
+// ponger is a connection that is read together with the PONGs which a broker of ZMTP 3.0, that is sent no PING, does
+// not send. (37/ZMTP: Changes from ZMTP 3.0)
 type ponger struct {
 	net.Conn
 
@@ -57,7 +57,7 @@ func (p *ponger) read(b []byte, between bool) (int, error) {
 		if n := p.pong(b, between); n > 0 {
 			return n, nil
 		}
-		n, err := p.Conn.Read(b)
+		n, err := p.Read(b)
 		if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) || !p.goesOn() {
 			return n, err
 		}
