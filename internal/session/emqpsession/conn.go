@@ -22,9 +22,9 @@ type Settings struct {
 
 // Open returns a connection on which our greeting and READY are sent, and the protocol for the conversation on it.
 // PINGs of the broker are answered as they are read, and one for a broker of ZMTP 3.0 in its place. So are its
-// HEARTBEATs, once we have sent an INFORM, unless they are messages of the conversation. An answer is written between two
-// messages, never inside of one, and not at all after something that is not ZMTP was written. A write of an INFORM returns when the broker has acknowledged it, but
-// half a second later at the latest: the document asks for no ACK.
+// HEARTBEATs, once we have sent an INFORM, unless they are messages of the conversation. An answer is written between
+// two messages, never inside of one, and not at all after something that is not ZMTP was written. A write of an INFORM
+// returns when the broker has acknowledged it, but half a second later at the latest: the document asks for no ACK.
 //
 // Open blocks until greeting and READY are written. A tester that wants to write these by itself does without Open.
 func Open(nc net.Conn, s Settings) (net.Conn, session.Protocol, error) {
