@@ -24,14 +24,15 @@ type Conn struct {
 	Decided  law.Decided // by the last reply
 	Beat     time.Time   // of the last BEAT or HELLO that was accepted
 
-	call       *call
-	refused    []string // queues of the last FETCH that was refused
-	refusedAt  int      // among all commands
-	earlier    string   // the clause by which a command is served in spite of earlier commands
-	shut       bool     // half-closed by the client
-	mayEnd     bool     // the server may close it at any time: behind a refusal before HELLO, or a FLUSH (AMB-11)
-	informed   bool     // an INFO was served
-	helloAgain bool     // a second HELLO was accepted: which worker it is now is not known (AMB-09)
+	call        *call
+	refused     []string  // queues of the last FETCH that was refused
+	refusedAt   int       // among all commands
+	refusedWhen time.Time // when that was
+	earlier     string    // the clause by which a command is served in spite of earlier commands
+	shut        bool      // half-closed by the client
+	mayEnd      bool      // the server may close it at any time: behind a refusal before HELLO, or a FLUSH (AMB-11)
+	informed    bool      // an INFO was served
+	helloAgain  bool      // a second HELLO was accepted: which worker it is now is not known (AMB-09)
 }
 
 // call is a command whose reply is awaited.
@@ -177,11 +178,13 @@ func (w *World) moved(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.Ti
 	case k.allowed&model.Refused != 0:
 		c.earlier, c.mayEnd = "FWP-STATE-12", c.mayEnd || before == fwp.NotIdentified
 		if queues := k.fetches(); queues != nil {
-			c.refused, c.refusedAt = queues, k.order
+			c.refused, c.refusedAt, c.refusedWhen = queues, k.order, now
 		}
 		for _, q := range k.fetches() { // if a job does not come, it was taken
 			for _, j := range w.queues[q] {
-				j.missing = k.clause
+				if j.Where == model.Enqueued {
+					j.suspect = "FWP-STATE-12"
+				}
 			}
 		}
 	}

@@ -57,6 +57,7 @@ func (w *World) delivered(c *Conn, k *call, text []byte, now time.Time) *law.Vio
 	queue, _ := f["queue"].(string)
 	v := w.misplaced(c, k, j, queue, now)
 	w.survived(j, now)
+	w.acquit(j)
 	if v == nil {
 		v = w.fromPaused(k, j)
 	}

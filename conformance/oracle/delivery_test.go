@@ -78,16 +78,8 @@ func TestMissing(t *testing.T) {
 		},
 		"by one that may not fetch": {all(hello, with(""), `2 C HELLO {"v":2}`, "2 S +OK", by("2", none)), ""},
 		"by one that is quiet":      {all(hello, with(""), "signal worker-1 quiet", none), ""},
-		"with a FLUSH refused": {
-			all(hello, with(""), "1 C FLUSH x", "1 S -ERR", none),
-			"FWP-FLUSH-03 missing doubtful",
-		},
-		"with a FLUSH that failed": {
-			all(hello, with(""), "1 C FLUSH", "1 S -ERR", none),
-			"FWP-FLUSH-01 missing doubtful",
-		},
-		"after a FLUSH":   {all(hello, with(""), flush, none), ""},
-		"after a restart": {all(hello, with(""), "restart", none), "FWP-STATE-08 missing"},
+		"after a FLUSH":             {all(hello, with(""), flush, none), ""},
+		"after a restart":           {all(hello, with(""), "restart", none), "FWP-STATE-08 missing"},
 		"taken with another word, by a worker greeted with one": {
 			all(strings.ReplaceAll(all(hello, with("")), "1 S +OK", "! 1 S +DONE"), none), "FWP-PUSH-04 missing",
 		},

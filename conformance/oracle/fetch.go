@@ -158,10 +158,7 @@ func (w *World) empty(k *call, now time.Time) *law.Violation {
 	v := &law.Violation{Expected: w.deliverable(k, now), Got: "$-1"}
 	if j := k.lacking(); j != nil {
 		v.Clause, v.Rule, v.JID, v.What = j.missing, "missing", j.JID, "a job that was certainly enqueued did not come"
-		v.Doubtful = strings.HasPrefix(j.missing, "FWP-FLUSH-") // it may have been lost otherwise
-		if w.refusedFor(j) {
-			v.Clause, v.What = "FWP-STATE-12", "it came after a FETCH that was refused, which may wait for it"
-		}
+		w.suspected(v, j)
 		if k.Args == nil && (v.Clause == "FWP-WU-04" || v.Clause == "FWP-PUSH-04") {
 			v.Clause = "FWP-FETCH-08"
 		}
@@ -193,14 +190,49 @@ func (w *World) empty(k *call, now time.Time) *law.Violation {
 	return v
 }
 
-// refusedFor reports whether a client is there whose FETCH of the queue of a job was refused before the job came.
+// suspected puts a command that was refused into the place of what the job's own life needs, where it may be why the
+// job is lost: as long as none was lost that no such command was about.
+func (w *World) suspected(v *law.Violation, j *Job) {
+	clause := j.suspect
+	if clause == "" && w.refusedFor(j) {
+		clause, v.What = "FWP-STATE-12", "it came after a FETCH that was refused, which may wait for it"
+	}
+	switch w.vanished = w.vanished || clause == ""; {
+	case clause != "" && w.vanished:
+		v.What = "a job that was certainly enqueued did not come"
+	case clause != "":
+		v.Own, v.Clause, v.Doubtful = v.Clause, clause, true
+	}
+}
+
+// refusedFor reports whether a client is there whose FETCH of the queue of a job was refused just before the job came,
+// and may still have waited.
 func (w *World) refusedFor(j *Job) bool {
 	for _, c := range w.Conns {
-		if j.entered > c.refusedAt && slices.Contains(c.refused, j.Queue) {
+		just := j.asked.Sub(c.refusedWhen) < 2*model.LongestBlock
+		if just && j.entered > c.refusedAt && slices.Contains(c.refused, j.Queue) {
 			return true
 		}
 	}
 	return false
+}
+
+// acquit ends what is suspected when a job came: a FLUSH that was refused has not removed it, nor others with it, and a
+// FETCH that was refused does not wait for the next one of its queue.
+func (w *World) acquit(j *Job) {
+	if strings.HasPrefix(j.suspect, "FWP-FLUSH-") {
+		for _, other := range w.Jobs {
+			if other != j && other.suspect == j.suspect {
+				other.suspect = ""
+			}
+		}
+	}
+	j.suspect = ""
+	for _, c := range w.Conns {
+		if j.entered > c.refusedAt && slices.Contains(c.refused, j.Queue) {
+			c.refused = nil
+		}
+	}
 }
 
 // lacking returns a job that should have been delivered, nil if there is none.

@@ -57,6 +57,7 @@ type Job struct {
 	reason    string // if it is delivered now
 	ackClause string // if an ACK is refused
 	restart   string // if it does not come back, since there was a restart
+	suspect   string // if it is not delivered, since a command was refused while it was enqueued; "" for none
 }
 
 // newJob returns the job that a PUSH asks for.

@@ -63,3 +63,39 @@ func TestUnjudge(t *testing.T) {
 	assert.Equal(t, oracle.Reported, b.Unjudged)
 	assert.Equal(t, "reported", b.Unjudged.String())
 }
+
+// TestLostWithARefusal judges that a job does not come, behind a command that was refused and may be why.
+func TestLostWithARefusal(t *testing.T) {
+	t.Parallel()
+	judge(t, map[string]row{
+		"with a FLUSH refused": {
+			all(hello, with(""), "1 C FLUSH x", "1 S -ERR", none),
+			"FWP-FLUSH-03 missing doubtful",
+		},
+		"with a FLUSH that failed": {
+			all(hello, with(""), "1 C FLUSH", "1 S -ERR", none),
+			"FWP-FLUSH-01 missing doubtful",
+		},
+		"with a FLUSH refused, behind which another job came": {
+			all(hello, with(""), second(""), "1 C FLUSH x", "1 S -ERR", "1 C FETCH q", "1 S JOB2", none),
+			"FWP-PUSH-04 missing",
+		},
+		"with a FETCH refused": {
+			all(hello, with(""), "1 C FETCH  q", "1 S -ERR", "1 C FLUSH x", "1 S -ERR", none),
+			"FWP-STATE-12 missing doubtful",
+		},
+		"just after a FETCH refused": {
+			all(hello, "1 C FETCH  q", "1 S -ERR", with(""), none), "FWP-STATE-12 missing doubtful",
+		},
+		"long after a FETCH refused": {
+			all(hello, "1 C FETCH  q", "1 S -ERR", "wait 5s", with(""), none), "FWP-PUSH-04 missing",
+		},
+		"the second after a FETCH refused": {
+			all(hello, "1 C FETCH  q", "1 S -ERR", with(""), take, second(""), none), "FWP-PUSH-04 missing",
+		},
+		"when another was lost without one": {
+			all(hello, with(""), strings.Replace(none, "1 S", "! 1 S", 1), second(""), "1 C FETCH  q", "1 S -ERR", none),
+			"FWP-PUSH-04 missing",
+		},
+	})
+}

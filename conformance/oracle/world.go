@@ -49,6 +49,7 @@ type World struct {
 	existing    map[string]bool // queues that have certainly had a job in them since they were removed
 	paused      map[string]int  // queues that may be: since how many commands were sent, or perhaps
 	stops       int             // of the server, on purpose
+	vanished    bool            // a job did not come that no refused command was about
 	wrongJobs   []string        // the arguments of PUSHes that had to be refused and were accepted, no more than mostWrong
 }
 
@@ -225,7 +226,7 @@ func (w *World) flushed(c *Conn, k *call, a model.Answer) {
 			}
 		case model.Refused:
 			if j.ackClause = clause; j.Where == model.Enqueued {
-				j.missing = clause
+				j.suspect = cmp.Or(j.suspect, clause) // a FETCH takes one, a FLUSH all: that shows
 			}
 		}
 	}
