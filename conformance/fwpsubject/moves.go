@@ -97,6 +97,9 @@ var moves = []move{
 		}))
 	})},
 	{"introduce", 0.4, identified, (*maker).introduce},
+	{"state-in-hand", 0.4, func(g *maker, c int, w *oracle.Conn) bool {
+		return active(g, c, w) && g.companion(c) > 0
+	}, (*maker).stateInHand},
 	{"info", 1, identified, fixed("INFO")},
 	{"report-anything", 0.7, identified, (*maker).reportAnything},
 	{"fetch-empty", 0.12, worker, (*maker).fetchEmpty},
@@ -122,12 +125,7 @@ var moves = []move{
 	{"cut", 0.5, identified, (*maker).cut},
 	{"hello-again", 0.2, identified, writes(func(g *maker, _ *oracle.Conn) string { return "HELLO " + g.greeting() })},
 	{"hello", 2, raw, writes(func(g *maker, _ *oracle.Conn) string { return "HELLO " + g.greeting() })},
-	{"hello-badly", 5, raw, writes(func(g *maker, _ *oracle.Conn) string {
-		if g.IntN(4) == 0 {
-			return g.badHello()
-		}
-		return "HELLO " + g.badGreeting()
-	})},
+	{"hello-badly", 5, raw, (*maker).helloBadly},
 	{"too-early", 3, raw, writes(func(g *maker, _ *oracle.Conn) string { return g.tooEarly() })},
 	{"end", 0.3, identified, fixed("END")},
 	{"end-early", 0.05, raw, fixed("END")},

@@ -78,6 +78,35 @@ func (g *maker) alikeWorkers(c int, _ *oracle.Conn) []explore.Step {
 	return append(steps, explore.End(c, scenarios.Closed))
 }
 
+// stateInHand has a worker tell of its state on one connection while it holds a job that came on another one: it holds
+// it still, and nothing is sent to that other one.
+func (g *maker) stateInHand(c int, _ *oracle.Conn) []explore.Step {
+	other := g.companion(c)
+	g.workers++
+	held, next, queue := g.jid(), g.jid(), g.freshQueue()
+	beat := line(other, `BEAT {"wid":"$wid%d","current_state":"%s"}`, g.workers,
+		deal(g, "state in hand", []string{"terminate", "quiet"}))
+	return []explore.Step{
+		explore.End(c, scenarios.Closed), consumer(c, g.workers), explore.End(other, scenarios.Closed),
+		consumer(other, g.workers), push(controlProducer, held, queue, ""), line(c, "FETCH %s", queue), beat,
+		push(controlProducer, next, queue, ""), line(controlWorker, "FETCH %s", queue), ack(controlWorker, next),
+		ack(c, held), explore.End(other, scenarios.Closed), explore.End(c, scenarios.Closed),
+	}
+}
+
+// helloBadly sends a HELLO that must, or should, be declined. What it says of a new worker does not count then.
+func (g *maker) helloBadly(c int, _ *oracle.Conn) []explore.Step {
+	if g.IntN(4) == 0 {
+		return []explore.Step{line(c, "%s", g.badHello())}
+	}
+	before := g.workers
+	steps := []explore.Step{line(c, "HELLO %s", g.badGreeting())}
+	if wid := fmt.Sprintf(`"$wid%d"`, g.workers); g.workers > before && strings.Contains(steps[0].Text(), wid) {
+		steps = append(steps, line(controlWorker, `BEAT {"wid":%s}`, wid))
+	}
+	return steps
+}
+
 // introduce has workers come and go that say of themselves whatever they may. Their ids have the lengths at which
 // servers differ.
 func (g *maker) introduce(c int, _ *oracle.Conn) (steps []explore.Step) {
@@ -209,9 +238,11 @@ func (g *maker) bystander(c int, w *oracle.Conn) []explore.Step {
 // sent once, since a server that takes it waits.
 func (g *maker) aboutOthers(base, held, ended, queue string) string {
 	const list = "bystander"
+	capitals := base + "-HELD" // its name is filled in later
 	all := []string{
 		`ACK {"jid":"` + ended + `"}`, "FAIL " + g.failure(ended), `ACK {"jid":"` + base + `"}`,
-		`ACK {"jid":"` + held + `x"}`, "FAIL " + g.failure(strings.ToUpper(held)), `ACK {"jid":["` + held + `"]}`,
+		`ACK {"jid":"` + held + `x"}`, "FAIL " + g.failure(capitals), `ACK {"jid":"` + capitals + `"}`,
+		`ACK {"jid":["` + held + `"]}`,
 		`ACK {"jid":"` + held + `"}x`, `BEAT {"wid":"$wid0",}`,
 		`PUSH {"jid":"` + base + `-w","jobtype":"t","args":{},"queue":"` + queue + `"}`,
 		"FETCH  " + queue, "FETCH " + queue + " ",
