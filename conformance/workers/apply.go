@@ -1,6 +1,10 @@
 package workers
 
-import "github.com/fwpsuite/fwp/fwp"
+import (
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
 
 // apply changes the world by an event that the rules have looked at.
 func (w *world) apply(l *look) {
@@ -53,8 +57,8 @@ func (w *world) applyClose(l *look) {
 		w.applyUnanswered(k, cmd)
 	}
 	byItself := l.By == Client && !l.Reset
-	if c.answered != nil && !byItself && l.At-c.replied <= w.grace() {
-		w.applyUnread(c.answered)
+	if !byItself {
+		w.applyUnread(l)
 	}
 	if p := l.process; p != nil {
 		p.briefs = p.briefs.with(c, l.By)
@@ -64,7 +68,9 @@ func (w *world) applyClose(l *look) {
 	}
 	delete(k.conns, c.number)
 	k.briefs = k.briefs.with(c, l.By)
-	k.lostConn = k.lostConn || !byItself
+	if !byItself {
+		k.lostConn, k.refusals = true, 0
+	}
 	k.closesWithoutEnd = k.closesWithoutEnd || byItself && c.end == nil && c.refused == nil && !k.isRefused()
 	k.beatClosed = k.beatClosed || byItself && c.beat != nil && *c.beat == *k.beat
 	if len(k.conns) == 0 {
@@ -85,9 +91,13 @@ func (w *world) applyUnanswered(k *workerState, cmd *command) {
 }
 
 // applyUnread deals with a command whose connection was lost so soon after the reply that the client may not have read
-// it: for the client it is one without a reply, and a job that the reply brought has not come.
-func (w *world) applyUnread(cmd *command) {
+// it: for the client it is one without a reply, and a job or an order that the reply brought has not come.
+func (w *world) applyUnread(l *look) {
+	c, cmd := l.conn, l.conn.answered
 	switch {
+	case cmd == nil || l.At-c.replied > w.grace():
+	case cmd.verb == fwp.BEAT && c.worker != nil:
+		c.worker.forgetOrder(c.replied)
 	case w.reported.has(cmd.jid):
 		w.reported.drop(cmd.jid)
 		w.forgotten.add(cmd.jid)
@@ -96,6 +106,15 @@ func (w *world) applyUnread(cmd *command) {
 		w.unansweredPush.add(cmd.jid)
 	case cmd.brought != nil:
 		cmd.brought.unread = true
+	}
+}
+
+// forgetOrder forgets what a reply at a time has told the worker.
+func (k *workerState) forgetOrder(at time.Duration) {
+	for _, order := range []**Moment{&k.quiet, &k.unquieted, &k.terminate} {
+		if *order != nil && (*order).At == at {
+			*order = nil
+		}
 	}
 }
 

@@ -111,10 +111,10 @@ func (k *workerState) applyBeatReply(l *look) {
 		k.unquieted = l.moment()
 	}
 	if !l.IsError() {
-		k.unknown = nil
+		k.unknown, k.refusals = nil, 0
 		return
 	}
-	k.lostConn = true
+	k.lostConn, k.refusals = true, min(2, k.refusals+1)
 	if strings.Contains(strings.ToLower(string(l.Reply.Text)), "unknown") {
 		k.unknown, k.fetchesUnknown = l.moment(), 0
 	}

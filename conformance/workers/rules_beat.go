@@ -83,11 +83,12 @@ func checkTerminateBeat(l *look) judgement {
 	return broken(moments(k.beat, k.terminate), "no BEAT for %.0f s from a worker that terminates", silence.Seconds())
 }
 
-// isRegularBeat reports whether a BEAT and the one before it are those of an interval: neither tells a state, and no
-// connection was lost between them.
+// isRegularBeat reports whether a BEAT and the one before it are those of an interval: neither tells a state, no
+// connection was lost between them, and if there was an error, then to the one before that as well: one is repeated.
 func isRegularBeat(l *look) bool {
 	k := l.worker
-	return k != nil && k.beats > 0 && !k.lostConn && !k.beatHadState && l.Text("current_state") == ""
+	isBeside := k != nil && k.lostConn && k.refusals < 2
+	return k != nil && k.beats > 0 && !isBeside && !k.beatHadState && l.Text("current_state") == ""
 }
 
 // checkBeatTooOften judges the BEATs of each connection: nothing says whose pauses they are where each of a worker's

@@ -26,6 +26,14 @@ func seconds(n int) string {
 	return strings.ReplaceAll(b.String(), " # ", "\n# ")
 }
 
+// refusedBeats is a worker that repeats each BEAT a second after an error.
+func refusedBeats(errors int) string {
+	return "1 worker w1" + strings.Repeat(`
+		1 C: BEAT {"wid":"w1"}
+		1 S: -ERR not now
+		+1s`, errors) + beat
+}
+
 func beatTests() []ruleTest {
 	return []ruleTest{
 		{breach: BeatMissing, name: "every 15 s", stream: `1 worker w1` + beat + beats(5, "15s")},
@@ -105,6 +113,8 @@ func beatTests() []ruleTest {
 		{breach: BeatTooOften, name: "at once after a lost connection", stream: `1 worker w1` + beat + beats(1, "15s") + `
 			1 closed server reset
 			1 worker w1` + beat},
+		{breach: BeatTooOften, name: "again soon after an error", stream: refusedBeats(1) + beats(1, "15s")},
+		{breach: BeatTooOften, name: "again and again after errors", wrong: true, stream: refusedBeats(2)},
 		{breach: BeatTooOften, name: "after 4.5 s, a tenth less than the bound",
 			stream: `1 worker w1` + beat + beats(1, "4.5s")},
 		{breach: BeatTooOften, name: "after 4.4 s", wrong: true, stream: `1 worker w1` + beat + beats(1, "4.4s")},

@@ -46,6 +46,25 @@ const ownBeats = `
 	1 C: BEAT {"wid":"w1"}
 	1 S: $ {"state":"quiet"}`
 
+// lostOrder is a worker that loses its connection some time after the order to be quiet, and fetches on until a later
+// one.
+func lostOrder(after string) string {
+	const fetch = `
+		2 C: FETCH
+		+2s
+		2 S: $-1`
+	return `
+		1 worker w1
+		1 C: BEAT {"wid":"w1"}
+		1 S: +{"state":"quiet"}
+		+` + after + `
+		1 closed server reset
+		2 worker w1` + fetch + fetch + `
+		2 C: BEAT {"wid":"w1"}
+		2 S: +{"state":"quiet"}
+		+6s`
+}
+
 func stateTests() []ruleTest {
 	processes := Config{Processes: true}
 	return []ruleTest{
@@ -144,6 +163,10 @@ func stateTests() []ruleTest {
 			1 C: BEAT {"wid":"w1"}
 			1 S: $ {"state":"terminate"}
 			+6s` + ended},
+		{breach: StateIgnored, name: "a reply just before the loss, and again on the next connection", too: OneConnection,
+			stream: lostOrder("300ms")},
+		{breach: StateIgnored, name: "a reply long before the loss", wrong: true, too: FetchAfterQuiet + " " + OneConnection,
+			stream: lostOrder("2s")},
 		{breach: StateIgnored, name: "quiet", wrong: true, too: FetchAfterQuiet, stream: `
 			1 worker w1
 			2 worker w1

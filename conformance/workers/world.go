@@ -123,6 +123,7 @@ type workerState struct {
 	beatReplied  time.Duration    // when a BEAT last got its reply
 	beatPause    time.Duration    // from the reply to the BEAT before the latest to that
 	unknown      *Moment          // the error reply to its latest BEAT
+	refusals     int              // error replies in a row to its latest BEATs, two at most; 0 after a lost connection
 	quiet        *Moment          // the reply that made it quiet
 	unquieted    *Moment          // the OK to a BEAT after that
 	terminate    *Moment          // the reply that told it to terminate

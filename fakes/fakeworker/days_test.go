@@ -44,7 +44,7 @@ var days = map[string]day{
 	},
 	"late":     {late: unit("job-late", TypeOK, "[1]", ""), answer: nthBeat(2, bulk(`{"state":"quiet"}`))},
 	"late-end": {late: unit("job-late", TypeOK, "[1]", ""), answer: nthBeat(2, bulk(`{"state":"terminate"}`))},
-	"outage":   {losses: every(time.Second, 20)},
+	"outage":   {losses: every(time.Second, 20), jobs: []string{unit("job-1", TypeSleep, "[5]", "")}},
 	"pieces":   {pieces: true, jobs: []string{unit("job-ü", TypeOK, `["ü"]`, "")}},
 	"again":    {jobs: []string{unit("job-1", TypeSleep, `[1]`, ""), unit("job-1", TypeSleep, `[3]`, "")}},
 	"first":    {answer: nthBeat(1, bulk(`{"state":"quiet"}`))},

@@ -26,6 +26,7 @@ var lossFaults = []Fault{
 	fault("loss-ends", on(Lost, exit(1))),
 	fault("loss-ends-beats", afterLoss(Beating, skip)),
 	fault("loss-final", on(Lost, skip)),
+	fault("loss-forgets-jobs", forgetJobs),
 	fault("loss-gives-up", skipBeyond(9, at(Lost))),
 	fault("loss-of-one-final", skipFirst(lostExecutor)),
 	fault("loss-renames",
@@ -62,6 +63,26 @@ func doubleBeats() func(*Event) {
 				e.Every = 2 * time.Second
 			}
 			m.second = !m.second
+		}
+	})()
+}
+
+// forgetJobs has a worker report no job that it held when it lost a connection, whichever that was.
+func forgetJobs() func(*Event) {
+	type losses struct {
+		n     int
+		until map[string]int // how many there were when a job was delivered
+	}
+	return catalogue.Keep(catalogue.Any(at(Lost), at(Delivered), at(Ran)), func(m *losses, e *Event) {
+		switch {
+		case e.Point == Lost:
+			m.n++
+		case e.Point == Delivered && m.until == nil:
+			m.until = map[string]int{e.Job.JID: m.n}
+		case e.Point == Delivered:
+			m.until[e.Job.JID] = m.n
+		default:
+			e.Skip = e.Skip || m.until[e.Job.JID] != m.n
 		}
 	})()
 }

@@ -106,6 +106,7 @@ var shownFaults = map[string][2]string{
 	"loss-ends":                   {"declined", `!END\r\n`},
 	"loss-ends-beats":             {"declined", `!":20000,`},
 	"loss-final":                  {"losses", `!END\r\n`},
+	"loss-forgets-jobs":           {"outage", `!ACK`},
 	"loss-gives-up":               {"outage", `!END\r\n`},
 	"loss-of-one-final":           {"losses", `exit 137`},
 	"loss-renames":                {"declined", `w-1-again`},

@@ -125,7 +125,8 @@ func (t *trial) followDecision(follow followers, clause string) {
 	switch id := strings.TrimPrefix(clause, "FWP-"); {
 	case id == "RESP-08":
 		follow.add(clause, ofReplies)
-	case id == "STATE-24" && (t.situation.id == afterLoss || t.situation.id == firstBeatAndLoss): // it was quiet before
+	case id == "STATE-24" && slices.Contains([]string{afterLoss, lossBesideFetch, firstBeatAndLoss}, t.situation.id):
+		// it was quiet before
 		follow.add(clause, "STATE-17 BEAT-13")
 	}
 }

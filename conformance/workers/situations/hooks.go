@@ -26,10 +26,12 @@ func tellState(state string, always bool) func(*fakes.Event) {
 
 // heldBeat returns a hook that answers a BEAT by tell when n events have come that match. The BEAT waits for its reply
 // meanwhile, for longer than a FETCH waits and the pause behind it may be; then one event is enough. Where none came
-// the reply is OK, and the next BEAT waits. With n = 0 that is for one event that comes while a BEAT waits.
+// the reply is OK, and the next BEAT waits. With n = 0 that is for one event that comes while a BEAT waits; the second
+// BEAT is told even so, for a worker may do one thing after the other on one connection.
 func heldBeat(n int, matches func(*fakes.Event) bool, tell func(*fakes.Event)) func(*fakes.Event) {
 	const most = 4 * time.Second
 	var told atomic.Bool
+	var beats atomic.Int64
 	events := make(chan struct{}, n)
 	wait := func(e *fakes.Event) (came int) {
 		for timeout := time.After(most); came < max(1, n); came++ {
@@ -50,7 +52,7 @@ func heldBeat(n int, matches func(*fakes.Event) bool, tell func(*fakes.Event)) f
 			case events <- struct{}{}:
 			default: // it is one too many, or no BEAT waits for it
 			}
-		case e.Point == fakes.Notified && (told.Load() || wait(e) > 0):
+		case e.Point == fakes.Notified && (told.Load() || wait(e) > 0 || n == 0 && beats.Add(1) > 1):
 			if !told.Swap(true) {
 				time.Sleep(timeToRead) // what the event brings a worker is read before the order
 			}

@@ -34,11 +34,35 @@ func playLoss(hook func() func(*fakes.Event)) func(*trial) {
 	return func(t *trial) {
 		t.hook(hook())
 		p := t.launch(options{})
+		running := t.push(job{jobtype: "fwp.sleep", args: "[2]"})
+		t.mustTake(running)
 		t.pushMany(6, "fwp.ok", "[1]")
 		if !t.await(p, soon, serverClose) {
 			t.giveUp(true, "the worker did not get as far as the loss of a connection")
 		}
 		t.comesBack(p)
+		t.isReportedBeside(p, running)
+	}
+}
+
+// isReportedBeside decides whether a worker has reported a job while it lost another connection than that of the job.
+// That is open, and where jobs of open connections are reported on these, nothing was lost that had to do with it.
+func (t *trial) isReportedBeside(p *program, jid string) {
+	closed := map[int]bool{}
+	for _, e := range t.all(ofKind(workers.Closed)) {
+		closed[e.Conn] = true
+	}
+	fetched := map[string]int{}
+	for _, e := range t.all(delivery) {
+		fetched[e.Job.JID] = e.Conn
+	}
+	elsewhere := t.has(func(e *workers.Event) bool {
+		conn, is := fetched[e.Text("jid")]
+		return line(fwp.ACK, fwp.FAIL)(e) && is && !closed[conn] && e.Conn != conn
+	})
+	if conn, is := fetched[jid]; is && !closed[conn] && !elsewhere {
+		t.allReported(t.reported(p, reportPatience, jid), "ACK or FAIL for each job",
+			"that ran while another connection was lost")
 	}
 }
 

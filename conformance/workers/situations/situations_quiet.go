@@ -2,6 +2,7 @@ package situations
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/workers"
@@ -12,6 +13,7 @@ import (
 // The situations that restart the server of a quiet worker.
 const (
 	afterLoss        = "quiet/after-loss"
+	lossBesideFetch  = "quiet/first-beat"
 	firstBeatAndLoss = "quiet/first-beat-simple"
 )
 
@@ -26,11 +28,11 @@ func quietSituations() []situation {
 			quiet, 40, atBeat(3, playQuiet(watchShortly)), simple},
 		{"quiet/spaces", "the same, where its JSON has white space, as in the text, in the reply to the second BEAT",
 			quiet, 25, atBeat(2, hooked(spaceState, playQuiet(watchShortly))), simple},
-		{"quiet/first-beat", "the same, where the reply to the first BEAT has the order",
-			quiet, 5, playAtFirstBeat("quiet"), setup{}},
+		{lossBesideFetch, "the same, where the reply to the first BEAT has the order, and connections are lost at once",
+			quiet, 5, playLossAtFirstBeat, setup{}},
 		{firstBeatAndLoss, "the same, where the state is a simple string with white space, also after a loss",
 			quiet + " STATE-24", 5, hooked(spaceState, playQuietAtFirstBeat), simple},
-		{"quiet/late-job", "a job that a FETCH brings when its worker is quiet already is reported",
+		{"quiet/late-job", "jobs that FETCHes bring when their worker is quiet already are run and reported",
 			"STATE-17", 5, playLateJob("quiet", timeToAct), setup{}},
 		{"quiet/once", "a quiet worker stays quiet when its next BEATs are answered with OK",
 			stays, 70, playQuietOnce, setup{}},
@@ -80,6 +82,26 @@ func (t *trial) toldAtFirstBeat(state string) (p *program, told *workers.Event) 
 	t.tempt(p)
 	t.watch(p, timeToAct)
 	return p, told
+}
+
+// playLossAtFirstBeat restarts the server when the worker is quiet and another FETCH still waits, which fails. That it
+// is quiet is shown by an executor that has reported a job and fetches no other one.
+func playLossAtFirstBeat(t *trial) {
+	t.idlesElsewhere()
+	t.hook(heldBeat(0, isFetching, tellState("quiet", false)))
+	p := t.launch(options{})
+	told := t.mustBeTold(p, "quiet")
+	t.watch(p, timeToRead)
+	jid := t.push(job{args: "[1]"})
+	t.watch(p, time.Second)
+	loss := t.restart(p)
+	t.tempt(p)
+	t.watch(p, timeToAct)
+	fetchedOn := t.first(after(told.At, p.lines(fwp.FETCH)))
+	report := t.reportOf(jid)
+	if report != nil && report.At < loss-time.Second/2 && (fetchedOn == nil || fetchedOn.At > loss) {
+		t.staysQuiet(p, told, loss)
+	}
 }
 
 // playQuietAtFirstBeat restarts the server of the quiet worker as well: it may notice the loss at once.
@@ -172,20 +194,21 @@ func playLateJob(state string, watched time.Duration) func(*trial) {
 		p := t.launch(options{})
 		told := t.mustBeTold(p, state)
 		t.watch(p, timeToRead)
-		jid := t.push(job{jobtype: "fwp.ok", args: "[1]"})
+		jids := t.pushAll(job{args: "[1]"}, job{jobtype: "fwp.fail", args: `["late"]`})
 		t.watch(p, timeToAct)
 		t.watch(p, watched)
 		if state == "terminate" {
 			t.terminated(p, told)
 		}
-		got := t.deliveryOf(jid)
-		if got == nil || !t.wasRead(got) {
-			t.remark("no FETCH brought the job")
+		late := slices.DeleteFunc(t.delivered(jids), func(jid string) bool { return !t.wasRead(t.deliveryOf(jid)) })
+		if len(late) == 0 {
+			t.remark("no FETCH brought a job")
 			return
 		}
-		t.holds("FETCH-09", t.reportOf(jid) != nil, "an ACK or a FAIL for a job that a FETCH brings after the order",
-			"no report on the job "+jid+", which was delivered after the order to "+orders[state])
-		t.shownBy(got)
+		missing := slices.DeleteFunc(slices.Clone(late), func(jid string) bool { return t.reportOf(jid) != nil })
+		t.holds("FETCH-09", len(missing) == 0, "an ACK or a FAIL for each job that a FETCH brings after the order",
+			"no report on "+listed(missing)+", delivered after the order to "+orders[state])
+		t.shownByDelivery(append(missing, late...))
 	}
 }
 

@@ -31,7 +31,7 @@ func terminateSituations() []situation {
 			"BEAT-13 STATE-20", 5, playAtFirstBeat("terminate"), setup{}},
 		{"terminate/first-beat-simple", "the same, where the state is a simple string with white space",
 			"BEAT-13 STATE-20", 5, hooked(spaceState, playAtFirstBeat("terminate")), simple},
-		{"terminate/late-job", "a job that a FETCH brings when its worker terminates already is reported",
+		{"terminate/late-job", "jobs that FETCHes bring when their worker terminates already are reported",
 			"STATE-20", 5, playLateJob("terminate", timeToLeave), setup{}},
 		{"terminate/end-without-reply", "a worker ends where the server closes after END without a reply",
 			"STATE-22", 15, playTerminate(true), setup{server: endsWithoutOK}},
