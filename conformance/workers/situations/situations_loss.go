@@ -22,7 +22,7 @@ func lossSituations() []situation {
 			again, 4, playLoss(func() func(*fakes.Event) { return hangUpInJob(2) }), setup{}},
 		{"loss/restart", "a worker goes on after a restart of the server",
 			"FETCH-11", 4, playRestart, setup{}},
-		{"loss/beats", "a worker beats on after a restart of the server, under the same worker id",
+		{"loss/beats", "a worker beats on after two restarts of the server, under the same worker id",
 			"BEAT-06 BEAT-07 BEAT-10 HELLO-09 HELLO-12", 95, playBeatsAfterRestart, setup{}},
 		{"loss/outage", "a worker goes on after the server was away for 10 s",
 			"FETCH-11 WRK-05", 15, playOutage, setup{}},
@@ -78,6 +78,8 @@ func playRestart(t *trial) {
 func playBeatsAfterRestart(t *trial) {
 	p := t.launch(options{})
 	t.mustBeat(p, 1)
+	t.mustFetch(p)
+	t.await(p, comeback, after(t.restart(p), p.lines(fwp.FETCH)))
 	from := t.restart(p)
 	beats, hellos := after(from, p.lines(fwp.BEAT)), after(from, p.lines(fwp.HELLO))
 	if t.await(p, comeback, hellos) {

@@ -42,7 +42,7 @@ func terminateSituations() []situation {
 		{"terminate/once", "a worker that was told to terminate does so when its next BEATs are answered with OK",
 			"STATE-22 STATE-20 STATE-21", 45, playTerminate(false, "[120]", "[120]"), setup{}},
 		{"terminate/after-quiet", "after troubles a worker is quiet, and then terminates with a job that still runs",
-			ends + " STATE-21 STATE-17 BEAT-13", 70, playTerminateQuiet, setup{}},
+			ends + " STATE-21 STATE-17 BEAT-13", 70, playTerminateQuiet, simple},
 	}
 }
 
