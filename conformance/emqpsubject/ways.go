@@ -139,7 +139,8 @@ func (w *wayfarer) call() []explore.Step {
 		}
 		steps = append(steps, w.open(conn, scenarios.Consumer), w.inform(conn, append(slices.Clip(w.mine[i]), shared...)))
 		if conn == firstWorker { // a REQUEST waits when the other one comes
-			steps = append(steps, w.to(shared, firstClient))
+			text := fmt.Sprintf(`"$id%d text"`, w.ids+1)
+			steps = append(steps, w.build.Line(firstClient, "%s", w.message(emqp.REQUEST, shared[0], `""`, text)))
 		}
 	}
 	steps = append(steps, w.ready(secondWorker))
