@@ -274,6 +274,9 @@ var rooms = map[string]room{
 	"internal/scripttest": {
 		mayImport: []string{"fakes", "internal/cli/program", "internal/peer", "internal/serving"},
 	},
+	"internal/faketest": {
+		mayImport: []string{"fakes", "internal/golden", "internal/input", "internal/memnet", "internal/slow"}, tests: true,
+	},
 	"internal/suitetest": {
 		mayImport: []string{
 			"conformance", "conformance/run", "conformance/workers/situations", "fakes/fakeemqp",
