@@ -40,7 +40,7 @@ var jobFields = sync.OnceValue(func() []jobField {
 		{name: "retry", often: 2, usual: []string{"0", "-1", "1", "2", "25"}, must: orNull(values.Integers(-1, 1<<62))},
 		{name: "backtrace", often: 3, usual: []string{"1", "2", "5"}, must: orNull(values.Integers(0, 1<<62))},
 		{name: "reserve_for", often: 3, usual: []string{"60"}, must: orNull(values.Integers(-5, 1<<40))},
-		{name: "created_at", often: 4, must: orNull(values.Instants())},
+		{name: "created_at", often: 4, must: orNull(slices.Concat(values.Instants(), values.Near()))},
 		{name: "custom", often: 2, must: orNull(append(values.Objects(mostMembers, mostNested), constant(namesakes)))},
 		{name: "enqueued_at", often: 40, must: []values.Bucket{constant(`"2001-01-01T00:00:00Z"`)}},
 		{name: "failure", often: 40, must: []values.Bucket{constant(`{"message":"of the producer"}`)}},

@@ -2,7 +2,10 @@ package values
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
+	"time"
 )
 
 // Instants returns times as RFC 3339 writes them: each form of the fraction and of the offset, each month, hour and day
@@ -33,6 +36,20 @@ func Instants() (all []Bucket) {
 	for _, day := range days {
 		add(day, day)
 	}
+	return all
+}
+
+// Near returns times around the one at which a value is made: what a peer compares with its clock.
+func Near() (all []Bucket) {
+	for name, ahead := range map[string]time.Duration{
+		"a minute ago": -time.Minute, "a day ago": -24 * time.Hour, "in a minute": time.Minute, "in a day": 24 * time.Hour,
+		"in 30 days": 30 * 24 * time.Hour,
+	} {
+		all = append(all, Bucket{name, func(*rand.Rand) string {
+			return time.Now().Add(ahead).UTC().Format(`"` + time.RFC3339Nano + `"`)
+		}})
+	}
+	slices.SortFunc(all, func(a, b Bucket) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }
 
