@@ -41,7 +41,7 @@ func basics() []script {
 	}
 	var all []script
 	for name, steps := range list {
-		all = append(all, script{name: name, steps: steps})
+		all = append(all, script{Name: name, Steps: steps})
 	}
 	return all
 }

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"regexp"
 	"testing"
 	"time"
 
 	"github.com/fwpsuite/fwp/tools/strangers/table"
+	"github.com/fwpsuite/fwp/tools/strangers/table/tabletest"
 )
 
 var mutants, variants = table.Split(departures)
@@ -26,11 +26,7 @@ type step struct {
 	leave bool          // the peer closes its connection
 }
 
-type script struct {
-	mutant int
-	name   string
-	steps  []step
-}
+type script = tabletest.Script[step]
 
 func says(who string, frames ...string) step {
 	return step{who: who, send: append([]string{"", version}, frames...)}
@@ -196,8 +192,8 @@ func (p *player) quiet(w *wire, none string, during time.Duration) error {
 	}
 }
 
-// run plays a script against a fresh broker, which sends a heartbeat every 200 ms.
-func run(t *testing.T, sc script, mutant, variant int) error {
+// run plays steps against a fresh broker, which sends a heartbeat every 200 ms.
+func run(t *testing.T, steps []step, mutant, variant int) error {
 	t.Helper()
 	b := newBroker(mutant, variant, 200*time.Millisecond, 900*time.Millisecond)
 	p := &player{wires: map[string]*wire{}, ids: map[string]bool{}}
@@ -218,61 +214,15 @@ func run(t *testing.T, sc script, mutant, variant int) error {
 			}
 		}
 	}()
-	return p.play(sc.steps)
+	return p.play(steps)
 }
 
-// TestMutants plays the script of each mutant against the right broker, where it holds, and the mutant,
-// where it does not.
-func TestMutants(t *testing.T) {
-	seen := map[int]bool{}
-	for _, sc := range scripts() {
-		seen[sc.mutant] = true
-		t.Run(fmt.Sprintf("%02d", sc.mutant), func(t *testing.T) {
-			t.Parallel()
-			if err := run(t, sc, 0, 0); err != nil {
-				t.Fatal("the right broker departs: ", err)
-			}
-			err := run(t, sc, sc.mutant, 0)
-			if err == nil {
-				t.Fatal("the mutant does not depart")
-			}
-			t.Log(mutants[sc.mutant-1].Text, "|", err)
-		})
-	}
-	for i := range mutants {
-		if !seen[i+1] {
-			t.Error("no script for mutant", i+1)
-		}
-	}
+// suite plays the scripts. Of these TestMutants and TestVariants find what departs, and TestOverlap, when
+// STRANGERS_OVERLAP is set, the mutants that fail the script of another one.
+func suite() tabletest.Suite[step] {
+	return tabletest.Suite[step]{Mutants: mutants, Variants: variants, Scripts: scripts(), Basics: basics(), Run: run}
 }
 
-// TestVariants plays the basic scripts against the right broker and all variants.
-func TestVariants(t *testing.T) {
-	for _, sc := range basics() {
-		for v := range len(variants) + 1 {
-			t.Run(fmt.Sprintf("%s/%02d", sc.name, v), func(t *testing.T) {
-				t.Parallel()
-				if err := run(t, sc, 0, v); err != nil {
-					t.Fatal(err)
-				}
-			})
-		}
-	}
-}
-
-// TestOverlap lists, when STRANGERS_OVERLAP is set, which mutants fail the script of another one.
-func TestOverlap(t *testing.T) {
-	if os.Getenv("STRANGERS_OVERLAP") == "" {
-		t.Skip("STRANGERS_OVERLAP is not set")
-	}
-	for _, sc := range scripts() {
-		for i := range mutants {
-			t.Run(fmt.Sprintf("%02d-%02d", sc.mutant, i+1), func(t *testing.T) {
-				t.Parallel()
-				if err := run(t, sc, i+1, 0); err != nil && i+1 != sc.mutant {
-					t.Logf("OVERLAP script %d mutant %d: %v", sc.mutant, i+1, err)
-				}
-			})
-		}
-	}
-}
+func TestMutants(t *testing.T)  { suite().TestMutants(t) }
+func TestVariants(t *testing.T) { suite().TestVariants(t) }
+func TestOverlap(t *testing.T)  { suite().TestOverlap(t) }

@@ -7,7 +7,7 @@ import (
 
 // of makes the script of a mutant from steps and lists of steps.
 func of(mutant int, parts ...any) script {
-	return script{mutant: mutant, steps: flat(parts...)}
+	return script{Mutant: mutant, Steps: flat(parts...)}
 }
 
 func flat(parts ...any) []step {

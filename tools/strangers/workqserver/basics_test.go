@@ -3,7 +3,7 @@ package main
 // basics are scripts that hold for the right server and for every variant.
 func basics() []script {
 	return []script{
-		{name: "add", steps: []step{
+		{Name: "add", Steps: []step{
 			does("a", put(1, ping+" -priority=2 -max-fails=2"), fine),
 			does("a", put(2, ping+" -priority=-1"), fine),
 			does("a", put(1, ping), whatever),
@@ -15,7 +15,7 @@ func basics() []script {
 			does("b", resultOf(1, "100"), leased(1, "1 2\r\nok")),
 			does("b", resultOf(2, "100"), leased(2, "0 2\r\nok")),
 		}},
-		{name: "malformed", steps: []step{
+		{Name: "malformed", Steps: []step{
 			does("a", put(1, "pi/ng 1000 60000"), client),
 			does("a", put(1, "ping 86400001 60000"), client),
 			does("a", put(1, ping+" -max-attempts=256"), client),
@@ -23,14 +23,14 @@ func basics() []script {
 			does("a", "lease ping\r\n", client),
 			does("a", put(1, ping), fine),
 		}},
-		{name: "times", steps: []step{
+		{Name: "times", Steps: []step{
 			does("a", put(1, "ping 100 500"), fine),
 			does("a", now, leased(1, "ping 100 2\r\nhi")),
 			does("b", "lease ping 300\r\n", leased(1, "ping 100 2\r\nhi")),
 			pause(600),
 			does("a", resultOf(1, "0")+"lease ping 100\r\n", missing+timeout),
 		}},
-		{name: "schedule", steps: []step{
+		{Name: "schedule", Steps: []step{
 			does("a", sched(1, later), fine),
 			does("a", now, timeout),
 			does("a", "inspect queue ping\r\n", "<*>OK 1\r\nping 2\r\nready-len 0\r\nscheduled-len 1\r\n"),
@@ -38,7 +38,7 @@ func basics() []script {
 			does("a", sched(2, "ping 1000 60000 {+1}"), fine),
 			does("a", "lease ping 1500\r\n", leased(2, hi)),
 		}},
-		{name: "run", steps: []step{
+		{Name: "run", Steps: []step{
 			does("a", runs(1, "ping 1000 100"), timeout),
 			only("a", runs(2, "ping 1000 1000")),
 			does("b", "lease pong ping 1000\r\n", leased(2, hi)),
@@ -48,7 +48,7 @@ func basics() []script {
 			does("b", "lease ping 1000\r\n", leased(3, "ping 100 2\r\nhi")),
 			gets("a", timeout),
 		}},
-		{name: "inspect", steps: []step{
+		{Name: "inspect", Steps: []step{
 			does("a", put(1, "b 1000 60000"), fine),
 			does("a", put(2, "a 1000 60000"), fine),
 			does("a", "inspect queues 0 9\r\n", "<*>OK 2\r\na 2\r\nready-len 1\r\nscheduled-len 0\r\n"+

@@ -3,13 +3,13 @@ package main
 import (
 	"fmt"
 	"net"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/fwpsuite/fwp/tools/strangers/table"
+	"github.com/fwpsuite/fwp/tools/strangers/table/tabletest"
 )
 
 var mutants, variants = table.Split(departures)
@@ -23,11 +23,7 @@ type step struct {
 	shut bool          // the client leaves
 }
 
-type script struct {
-	mutant int
-	name   string
-	steps  []step
-}
+type script = tabletest.Script[step]
 
 // does sends and reads; only sends; gets reads; pause waits; leaves closes a client.
 func does(who, send, want string) step   { return step{who: who, send: send, want: want} }
@@ -138,8 +134,8 @@ func short(bytes string) string {
 	return fmt.Sprintf("%q", bytes)
 }
 
-// run plays a script against a fresh server.
-func run(t *testing.T, sc script, mutant, variant int) error {
+// run plays steps against a fresh server.
+func run(t *testing.T, steps []step, mutant, variant int) error {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -153,61 +149,15 @@ func run(t *testing.T, sc script, mutant, variant int) error {
 			nc.Close()
 		}
 	}()
-	return p.play(sc.steps)
+	return p.play(steps)
 }
 
-// TestMutants plays the script of each mutant against the right server, where it holds, and the mutant,
-// where it does not.
-func TestMutants(t *testing.T) {
-	seen := map[int]bool{}
-	for _, sc := range scripts() {
-		seen[sc.mutant] = true
-		t.Run(fmt.Sprintf("%02d", sc.mutant), func(t *testing.T) {
-			t.Parallel()
-			if err := run(t, sc, 0, 0); err != nil {
-				t.Fatal("the right server departs: ", err)
-			}
-			err := run(t, sc, sc.mutant, 0)
-			if err == nil {
-				t.Fatal("the mutant does not depart")
-			}
-			t.Log(mutants[sc.mutant-1].Text, "|", err)
-		})
-	}
-	for i := range mutants {
-		if !seen[i+1] {
-			t.Error("no script for mutant", i+1)
-		}
-	}
+// suite plays the scripts. Of these TestMutants and TestVariants find what departs, and TestOverlap, when
+// STRANGERS_OVERLAP is set, the mutants that fail the script of another one.
+func suite() tabletest.Suite[step] {
+	return tabletest.Suite[step]{Mutants: mutants, Variants: variants, Scripts: scripts(), Basics: basics(), Run: run}
 }
 
-// TestVariants plays the basic scripts against the right server and all variants.
-func TestVariants(t *testing.T) {
-	for _, sc := range basics() {
-		for v := range len(variants) + 1 {
-			t.Run(fmt.Sprintf("%s/%02d", sc.name, v), func(t *testing.T) {
-				t.Parallel()
-				if err := run(t, sc, 0, v); err != nil {
-					t.Fatal(err)
-				}
-			})
-		}
-	}
-}
-
-// TestOverlap lists, when STRANGERS_OVERLAP is set, which mutants fail the script of another one.
-func TestOverlap(t *testing.T) {
-	if os.Getenv("STRANGERS_OVERLAP") == "" {
-		t.Skip("STRANGERS_OVERLAP is not set")
-	}
-	for _, sc := range scripts() {
-		for i := range mutants {
-			t.Run(fmt.Sprintf("%02d-%02d", sc.mutant, i+1), func(t *testing.T) {
-				t.Parallel()
-				if err := run(t, sc, i+1, 0); err != nil && i+1 != sc.mutant {
-					t.Logf("OVERLAP script %d mutant %d: %v", sc.mutant, i+1, err)
-				}
-			})
-		}
-	}
-}
+func TestMutants(t *testing.T)  { suite().TestMutants(t) }
+func TestVariants(t *testing.T) { suite().TestVariants(t) }
+func TestOverlap(t *testing.T)  { suite().TestOverlap(t) }

@@ -54,7 +54,7 @@ func scripts() []script {
 
 // of makes the script of a mutant.
 func of(mutant int, steps ...step) script {
-	return script{mutant: mutant, steps: steps}
+	return script{Mutant: mutant, Steps: steps}
 }
 
 func linesAndBlocks() []script {
