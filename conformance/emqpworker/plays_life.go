@@ -39,10 +39,10 @@ func idle(s *session) {
 	before := s.count(&s.beats)
 	again := s.Until(s.program, anySilence, func() bool { return s.count(&s.beats) > before })
 	s.mu.Lock()
-	broken := s.steady.longest > mostSilence
+	broken := s.steady.longest > mostSilence || s.steady.grown[0] > 0
 	s.mu.Unlock()
 	switch {
-	case again && broken: // it had kept the interval before
+	case again && broken: // it had kept the interval before, or has none
 	case again:
 		s.Leave("BEAT-09", fmt.Sprintf(
 			"nothing was sent for %v, and the interval of its environment is %v: does the worker read it?",
@@ -122,6 +122,7 @@ func lost(watched time.Duration, how func(*session)) func(*session) {
 		if s.comesBack(how, asked(job("fwp.ok"))) {
 			s.Pass(s.program, watched)
 			s.mu.Lock()
+			s.steady.hears(s.Now(), false) // it may have been silent since
 			s.steady.over = true
 			s.mu.Unlock()
 			s.comesBack(how, &request{message: job("fwp.sleep", 8)})
@@ -136,7 +137,7 @@ func (s *session) comesBack(how func(*session), r *request) bool {
 	taken := s.taken()
 	s.push(r)
 	s.mustTake(taken + 1)
-	s.Pass(s.program, 2*interval)
+	s.Pass(s.program, 4*interval)
 	informs, conns, beats := s.count(&s.informs), s.count(&s.conns), s.count(&s.beats)
 	how(s)
 	again := s.Until(s.program, comeback, func() bool { return s.count(&s.informs) > informs })

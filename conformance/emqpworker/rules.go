@@ -23,7 +23,6 @@ func (s *session) received(identity string, frames [][]byte) {
 		return // its connection has ended meanwhile
 	}
 	l := s.show(p, "C", shown(frames), false)
-	s.hears(p, l.At)
 	m, err := emqp.Parse(frames)
 	bad, malformed := errors.AsType[*emqp.Error](err)
 	if malformed {
@@ -33,6 +32,7 @@ func (s *session) received(identity string, frames [][]byte) {
 		s.Kept("WRK-01")
 		s.identified(p, m, l)
 	}
+	s.hears(p, l.At, m.Command == emqp.HEARTBEAT)
 	if s.first == "" && len(frames) > 1 {
 		s.first = cmp.Or(m.Command, string(frames[min(2, len(frames)-1)]))
 	}
@@ -45,7 +45,6 @@ func (s *session) received(identity string, frames [][]byte) {
 		s.dispatch()
 	case emqp.HEARTBEAT:
 		s.beats++
-		s.steady.beats(l.At)
 		if !malformed {
 			s.beaten(m, l)
 		}
@@ -59,13 +58,13 @@ func (s *session) received(identity string, frames [][]byte) {
 	}
 }
 
-// hears notes when a peer has sent a message. The lock is held.
-func (s *session) hears(p *peer, now time.Duration) {
+// hears notes when a peer has sent a message, which is a HEARTBEAT or not. The lock is held.
+func (s *session) hears(p *peer, now time.Duration, beat bool) {
 	if p.heard > 0 {
 		p.longest = max(p.longest, now-p.heard)
 	}
 	p.heard = now
-	s.steady.hears(now)
+	s.steady.hears(now, beat)
 }
 
 // acknowledged judges an ACK, which has the id of a message of the broker. The lock is held.
@@ -101,37 +100,61 @@ func meant(frames [][]byte) (m emqp.Message) {
 
 // steadiness is how regularly something is heard of the program, on whatever connection.
 type steadiness struct {
-	heard, beat time.Duration // the latest message, and the latest HEARTBEAT
-	regular     int           // HEARTBEATs that followed the one before in time
-	longest     time.Duration // silence, once the program has shown that it keeps the interval
-	over        bool          // the broker has fallen silent, or parted
+	heard, beat time.Duration    // the latest message, and the latest HEARTBEAT
+	regular     int              // HEARTBEATs that followed the one before in time
+	longest     time.Duration    // silence, once the program has shown that it keeps the interval
+	gaps        [3]time.Duration // before the latest HEARTBEATs in a row, the latest first; 0 is none
+	grown       [3]time.Duration // those that grow
+	over        bool             // the broker has fallen silent, or parted
 }
 
-func (s *steadiness) hears(now time.Duration) {
+func (s *steadiness) hears(now time.Duration, beat bool) {
 	const shown = 2
+	silence := now - s.heard
 	if s.regular >= shown && !s.over {
-		s.longest = max(s.longest, now-s.heard)
+		s.longest = max(s.longest, silence)
 	}
 	s.heard = now
-}
-
-func (s *steadiness) beats(now time.Duration) {
+	if !beat {
+		s.gaps = [3]time.Duration{}
+		return
+	}
 	if s.beat > 0 && now-s.beat <= 2*interval {
 		s.regular++
 	}
 	s.beat = now
+	if s.gaps = [3]time.Duration{silence, s.gaps[0], s.gaps[1]}; leastGrowth(s.gaps) > 0 && !s.over {
+		s.grown = s.gaps
+	}
 }
 
-// keepsInterval decides that a program broke the interval that it had kept before, whatever the play is about.
+// leastGrowth returns by how much two pauses, the latest first, are longer than those before at least; 0 if one is not
+// half as long again, and longer by the interval.
+func leastGrowth(gaps [3]time.Duration) time.Duration {
+	least := min(gaps[0]-gaps[1], gaps[1]-gaps[2])
+	if gaps[2] == 0 || least < interval || gaps[0] < gaps[1]*3/2 || gaps[1] < gaps[2]*3/2 {
+		return 0
+	}
+	return least
+}
+
+// keepsInterval decides that a program broke the interval that it had kept before, or that it has none, whatever the
+// play is about.
 func (s *session) keepsInterval() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.peers) > 0 && !s.Exited(s.program) {
-		s.steady.hears(s.Now())
+		s.steady.hears(s.Now(), false)
 	}
 	if longest := s.steady.longest; longest > mostSilence {
 		s.Holds("BEAT-09", false, mostSilence, fmt.Sprintf("HEARTBEATs every %v, as at first", interval),
 			fmt.Sprintf("nothing for %v", longest.Round(time.Millisecond)))
+		return
+	}
+	if g := s.steady.grown; g[0] > 0 {
+		s.Holds("BEAT-09", false, leastGrowth(g), "HEARTBEATs at regular intervals", fmt.Sprintf(
+			"the interval grows: %v, %v and then %v", g[2].Round(time.Millisecond), g[1].Round(time.Millisecond),
+			g[0].Round(time.Millisecond)))
 	}
 }
 

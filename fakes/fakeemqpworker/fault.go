@@ -159,6 +159,13 @@ var lifeFaults = []Fault{
 		*n++
 		e.Skip = *n > 5
 	})),
+	fault("heartbeats-grow", catalogue.Keep(at(Sending, emqp.HEARTBEAT), func(pause *struct{ tries, most int }, e *Event) {
+		pause.tries++
+		if e.Skip = pause.tries <= pause.most; !e.Skip {
+			pause.tries, pause.most = 0, max(4, 2*pause.most)
+		}
+	})),
+	fault("heartbeats-not-after-loss", catalogue.From(catalogue.Server, at(Lost), at(Sending, emqp.HEARTBEAT), skip)),
 	fault("loss-ends-it", on(Lost, func(e *Event) { e.Exit = true })),
 	fault("informs-once", on(Informing, func(e *Event) { e.Skip = e.Number > 1 })),
 	fault("silence-ignored", on(Waiting, func(e *Event) { e.Patience = time.Hour })),

@@ -43,6 +43,14 @@ var stateFaults = []Fault{
 	fault("quiet-forgets-jobs", on(Ran, func(e *Event) { e.Skip = e.Worker.state() == "quiet" })),
 	fault("quiet-forgotten-after-loss", forgetQuiet),
 	fault("quiet-ignored", catalogue.On(ordered("quiet"), skip)),
+	fault("quiet-late-job-fetches",
+		catalogue.Keep(catalogue.Any(at(Delivered), at(Fetching)), func(late *bool, e *Event) {
+			quiet := e.Worker.state() == "quiet"
+			if e.Point == Fetching && *late && quiet {
+				e.Skip = false
+			}
+			*late = e.Point == Delivered && quiet || *late && e.Point != Fetching
+		})),
 	fault("quiet-signal-fetches",
 		catalogue.Keep(catalogue.Any(ordered("quiet"), at(Beating)), func(unheard *bool, e *Event) {
 			switch {

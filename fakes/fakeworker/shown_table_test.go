@@ -122,6 +122,7 @@ var shownFaults = map[string][2]string{
 	"quiet-forgets-jobs":          {"late", `! {"jid":`},
 	"quiet-forgotten-after-loss":  {"first", `terminate`},
 	"quiet-ignored":               {"first", `6.1s FETCH`},
+	"quiet-late-job-fetches":      {"late", `16.1s FETCH`},
 	"quiet-signal-fetches":        {"signal", `60.1s END\r\n`},
 	"quiet-undone":                {"late", `!60.0s END`},
 	"report-lost-seldom":          {"batch", `!"job-11"`},

@@ -85,6 +85,10 @@ const timeToAct = 3 * time.Second
 // timeToRead is how long a worker may take to read what it was told; a FETCH waits much longer.
 const timeToRead = 200 * time.Millisecond
 
+// timeToObey is longer than the rules let a FETCH pass that crosses an order, and shorter than the rest of the wait of
+// one that was there before.
+const timeToObey = time.Second
+
 // soon is how long something may take that needs no waiting.
 const soon = 20 * time.Second
 
