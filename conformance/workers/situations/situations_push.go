@@ -173,7 +173,7 @@ func producerLifeSituations() []situation {
 }
 
 func playIdleProducer(t *trial) {
-	p := t.produceOpen(options{}, ordinary(2)...)
+	p := t.produceOpen(options{}, ordinary(12)...) // some by each connection
 	t.mustPush(p)
 	t.watch(p, 65*time.Second)
 	beat := t.first(p.lines(fwp.BEAT))
