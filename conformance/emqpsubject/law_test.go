@@ -274,6 +274,21 @@ func TestJudgeReply(t *testing.T) {
 	}
 }
 
+// A worker that has two REQUESTs replies twice without a pause: both have to arrive. Of a third REPLY that is open.
+func TestFirmReplies(t *testing.T) {
+	t.Parallel()
+	asks := func() *message {
+		x := request("x")
+		x.from, x.over, x.Fields[1] = 1, true, []byte(emqp.ReplyRequested)
+		return x
+	}
+	l, works := newLaw(law.Terms{}), &conn{role: worker, outstanding: []*message{asks(), asks()}}
+	for range 3 {
+		l.reply(2, works, emqp.Reply("r", "text"), time.Now())
+	}
+	assert.Equal(t, []bool{true, true, false}, []bool{l.replies[0].firm, l.replies[1].firm, l.replies[2].firm})
+}
+
 // TestJudgeRhythm: a peer is sent something at least as often as HEARTBEATs come to peers of its kind.
 func TestJudgeRhythm(t *testing.T) {
 	t.Parallel()

@@ -11,17 +11,17 @@ import (
 // reply follows a REPLY of a worker. It names no REQUEST: where several want one, which of their clients gets it is
 // open.
 func (l *emqpLaw) reply(number int, c *conn, m emqp.Message, at time.Time) {
-	r := &reply{Message: m, worker: number, at: at, firm: true}
-	for _, before := range l.replies { // what a second REPLY to one REQUEST brings is open
-		r.firm = r.firm && (before.worker != number || before.over)
+	r, under := &reply{Message: m, worker: number, at: at}, 0
+	for _, before := range l.replies {
+		under += b2i(before.worker == number && !before.over)
 	}
+	r.firm = under < len(c.outstanding) // what a second REPLY to one REQUEST brings is open
 	for _, x := range c.outstanding {
 		l.answers(r, x)
 	}
 	for _, x := range l.messages { // the REQUEST may be on its way
 		if !x.over && x.from != none && x.asks(c) {
 			r.to = append(r.to, x.from)
-			r.firm = r.firm && len(c.outstanding) > 0
 		}
 	}
 	if r.over = len(r.to) == 0; r.over { // no client awaits it

@@ -115,11 +115,15 @@ func (w *wayfarer) beats() (steps []explore.Step) {
 
 // call has both workers come, with queues whose names are nearly alike, and two clients and two schedulers.
 func (w *wayfarer) call() []explore.Step {
+	const short = 40 // bytes of a text that another one stands behind
 	sizes := []int{1, 2, 3, 4, 7, 8, 9, 10, 16, 17, 31, 33}
 	w.mine = [2][]string{}
 	for range sizes[w.Deal("queues", len(sizes))] {
 		w.first++
 		name, text := fmt.Sprintf("$queue%d", w.first), w.value("queue", names())
+		if len(text) < short {
+			text += w.value("queue", names())
+		}
 		other := w.alike(text)
 		w.mine[0] = append(w.mine[0], framed(name, text))
 		if other != text {
