@@ -362,25 +362,26 @@ func TestViolationsWithoutCounterpart(t *testing.T) {
 }
 
 // TestSilenceIsDoubtful: that nothing came on a connection of a server that serves is a finding, but another fault may
-// be the reason. Where nothing is judged it is none.
+// be the reason. Where nothing is judged, or the command may wait still, it is none.
 func TestSilenceIsDoubtful(t *testing.T) {
 	t.Parallel()
-	for _, judged := range []bool{true, false} {
+	for _, test := range []struct{ judged, waits bool }{{true, false}, {true, true}, {false, false}} {
 		synctest.Test(t, func(t *testing.T) {
 			target := &ponging{}
 			p, _ := stub(target, nil)
 			c, err := p.dial(t.Context(), 1, &scenarios.Connect{Role: scenarios.Raw})
 			require.NoError(t, err)
-			p.conns[1], c.judged, c.clause = c, judged, "put"
+			p.conns[1], c.judged, c.clause = c, test.judged, "put"
+			p.law = waiting{p.law, test.waits}
 			p.silent(t.Context(), c)
 			assert.Empty(t, p.conns, "nothing is awaited on it any more")
-			if judged && assert.Len(t, p.found, 1) {
+			if test.judged && !test.waits && assert.Len(t, p.found, 1) {
 				f := p.found[0]
 				assert.Equal(t, []string{RuleSilent, "of silent", "nothing within 10s"}, []string{f.Rule, f.Clause, f.Got})
 				assert.True(t, f.Doubtful)
 				assert.False(t, f.crash)
 			} else {
-				assert.Len(t, p.found, b2i(judged))
+				assert.Len(t, p.found, b2i(test.judged && !test.waits))
 			}
 			for _, c := range target.conns {
 				_ = c.Close()
@@ -388,3 +389,11 @@ func TestSilenceIsDoubtful(t *testing.T) {
 		})
 	}
 }
+
+// waiting is a law whose commands may wait or not.
+type waiting struct {
+	Law
+	waits bool
+}
+
+func (w waiting) MayWait(int, time.Time) bool { return w.waits }

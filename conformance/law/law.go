@@ -39,6 +39,12 @@ type Pusher interface {
 	Missed(*Due)
 }
 
+// Timer is a Law of a protocol whose commands say themselves how long they wait.
+type Timer interface {
+	// MayWait reports whether the command that is to be answered next on a connection may wait still.
+	MayWait(conn int, now time.Time) bool
+}
+
 // Due is a message that a server has to send by itself.
 type Due struct {
 	Conns   []int     // one of them receives it
