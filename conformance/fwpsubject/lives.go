@@ -23,9 +23,12 @@ const (
 )
 
 // ways are those of the jobs of [Lives], until they are delivered again. Each is dealt with all buckets of all fields.
-var ways = []string{
-	wayAck, wayFail, wayExpire, wayAt + " " + wayAck, wayAt + " " + wayFail, wayAt + " " + wayExpire,
-}
+var (
+	ways = []string{
+		wayAck, wayFail, wayExpire, wayAt + " " + wayAck, wayAt + " " + wayFail, wayAt + " " + wayExpire,
+	}
+	shortWays = []string{wayAck, wayFail, wayFail, wayAt + " " + wayFail}
+)
 
 // awaitedWays are those of jobs that come to a FETCH that waits.
 var awaitedWays = []string{wayWoken + " " + wayFail, wayWoken + " " + wayExpire}
@@ -43,12 +46,18 @@ func has(way, word string) bool { return slices.Contains(strings.Fields(way), wo
 // Lives returns FWP as [New] does, with jobs that are scheduled, that fail, and that are kept until their reservation
 // ends: all of them are pushed first, wait together, come back with their values, and fail or are kept once more where
 // there is time for that. Where the server may be restarted, it is, when all were pushed.
-func Lives() *explore.Subject {
+func Lives() *explore.Subject { return livesOf(ways, long) }
+
+// ShortLives returns FWP as [Lives] does, for servers that enqueue a job again soon behind its failure: none is kept.
+func ShortLives() *explore.Subject { return livesOf(shortWays, short) }
+
+// livesOf returns FWP with jobs that go some ways.
+func livesOf(ways []string, times spans) *explore.Subject {
 	return steady(func(g *maker) explore.Alphabet {
 		begun := time.Now()
 		g.elapsed = func() time.Duration { return time.Since(begun) }
-		g.ways, g.plans, g.comes = ways, map[string]plan{}, mayCome
-		g.births = func() bool { return g.jobs < mostLives && g.elapsed() < birthsLast }
+		g.ways, g.plans, g.comes, g.times = ways, map[string]plan{}, mayCome, times
+		g.births = func() bool { return g.jobs < times.jobs && g.elapsed() < times.births }
 		a := g.alphabet(slices.Concat(ofWaits, ofRestarts, ofLives))
 		a.Open = func(conn int) explore.Step { return consumer(conn, 1+conn/2) }
 		a.Done = g.livesEnded
@@ -56,16 +65,17 @@ func Lives() *explore.Subject {
 	})
 }
 
-// How many jobs are pushed whose lives are followed, for how long, until when a job that came back may end in the ways
-// that wait, and until when all is awaited whatever its end. At sweepAt a job whose report had no effect is enqueued
-// again: its reservation has run out, and the server has noticed it.
-const (
-	mostLives    = 1600
-	birthsLast   = 6 * time.Second
-	keptAgain    = 25 * time.Second
-	failedAgain  = 70 * time.Second
-	sweepAt      = 115 * time.Second
-	awaitedAgain = 125 * time.Second
+// spans are how many jobs are pushed whose lives are followed, for how long, until when a job that came back may end in
+// the ways that wait, and until when all is awaited whatever its end. At sweep a job whose report had no effect is
+// enqueued again: its reservation has run out, and the server has noticed it.
+type spans struct {
+	jobs                                int
+	births, kept, failed, sweep, awaits time.Duration
+}
+
+var (
+	long  = spans{1600, 6 * time.Second, 25 * time.Second, 70 * time.Second, 115 * time.Second, 125 * time.Second}
+	short = spans{400, 2200 * time.Millisecond, 0, 4 * time.Second, 4500 * time.Millisecond, 4500 * time.Millisecond}
 )
 
 // ofWaits are the moves of what is pushed first, and comes back while all wait.
@@ -94,12 +104,12 @@ var ofLives = []move{
 			return g.wakeAll(c, deal(g, wayWoken, awaitedWays))
 		}},
 	{"burst", 0.5, func(g *maker, c int, w *oracle.Conn) bool {
-		return !g.births() && g.elapsed() < failedAgain && !g.Dealt("many") && active(g, c, w)
+		return !g.births() && g.times == long && g.elapsed() < g.times.failed && !g.Dealt("many") && active(g, c, w)
 	}, (*maker).manyBurst},
 	{"report-again", 0.2, func(g *maker, c int, w *oracle.Conn) bool {
-		return g.elapsed() < failedAgain && active(g, c, w) && g.anyEnded()
+		return g.elapsed() < g.times.failed && active(g, c, w) && len(g.reported()) > 0
 	}, func(g *maker, c int, _ *oracle.Conn) []explore.Step {
-		jid := g.spelled(choose(g, slices.SortedFunc(g.allEnded(), byJID)).JID)
+		jid := g.spelled(choose(g, g.reported()).JID)
 		return []explore.Step{choose(g, []explore.Step{ack(c, jid), line(c, "FAIL %s", g.failure(jid))})}
 	}},
 	{"report", 40, func(g *maker, _ int, w *oracle.Conn) bool { return len(g.toReport(w)) > 0 },
@@ -107,10 +117,13 @@ var ofLives = []move{
 			return []explore.Step{line(c, "%s", g.report(choose(g, g.toReport(w))))}
 		}},
 	{"sweep", 1000, func(g *maker, c int, w *oracle.Conn) bool {
-		return !g.swept && g.elapsed() >= sweepAt && active(g, c, w)
+		return !g.swept && g.elapsed() >= g.times.sweep && active(g, c, w)
 	}, (*maker).sweep},
 	{"leave", 0.1, func(g *maker, c int, w *oracle.Conn) bool { return g.births() && worker(g, c, w) },
 		func(g *maker, c int, _ *oracle.Conn) []explore.Step { return []explore.Step{g.ending(c)} }},
+	{"bad-field", 4, func(g *maker, c int, w *oracle.Conn) bool { return g.births() && worker(g, c, w) },
+		(*maker).badField},
+	{"fail-badly", 0.2, holding, (*maker).failBadly},
 	{"beat", 40, func(g *maker, c int, _ *oracle.Conn) bool { return g.law.Heartbeat(c, time.Now()) != "" },
 		writes((*maker).beat)},
 }
@@ -142,9 +155,9 @@ func (g *maker) end(j *oracle.Job) string {
 	case p.came == 0 && has(p.way, wayFail), p.came == 0 && has(p.way, wayExpire) && short:
 		ends = strings.Fields(p.way)[len(strings.Fields(p.way))-1:]
 	case p.came == 0:
-	case g.elapsed() < keptAgain && short:
+	case g.elapsed() < g.times.kept && short:
 		ends = []string{wayFail, wayExpire, wayAck}
-	case g.elapsed() < failedAgain:
+	case g.elapsed() < g.times.failed:
 		ends = []string{wayFail, wayFail, wayAck}
 	}
 	p.came, p.end = j.Came, choose(g, ends)
@@ -201,6 +214,17 @@ func (g *maker) allEnded() iter.Seq[*oracle.Job] {
 	}
 }
 
+// reported are the jobs that no worker holds any more, since the last one that did has reported them, or a FLUSH came.
+func (g *maker) reported() (all []*oracle.Job) {
+	for _, j := range g.law.world.Jobs {
+		if j.Unjudged == oracle.Judged && j.Came > 0 && j.Where&(model.Working|model.Unborn) == 0 {
+			all = append(all, j)
+		}
+	}
+	slices.SortFunc(all, byJID)
+	return all
+}
+
 // anyEnded reports whether there is such a job.
 func (g *maker) anyEnded() bool {
 	for range g.allEnded() {
@@ -222,6 +246,9 @@ func (g *maker) fetchSome(*oracle.Conn) string {
 		if name := g.law.symbol(j.Queue); len(queues) < fetchMost && !slices.Contains(queues, name) {
 			queues = append(queues, name)
 		}
+	}
+	if g.Terms.Alone { // no job of another queue is to come there
+		queues = append(queues[:min(len(queues), fetchMost-1)], "default")
 	}
 	return "FETCH " + strings.Join(queues, " ")
 }
@@ -250,7 +277,7 @@ func due(j *oracle.Job) bool { return scheduledNow(j) && mayCome(j) }
 // awaited reports whether the end of [Lives] waits for a job: at first for all, and then for those that have not come
 // back yet, and whose queues every server takes. The delays of servers grow with each failure.
 func (g *maker) awaited(j *oracle.Job) bool {
-	return g.elapsed() < awaitedAgain || j.Came < 2 && slices.Contains(g.queues, g.law.symbol(j.Queue))
+	return g.elapsed() < g.times.awaits || g.times == long && j.Came < 2 && slices.Contains(g.queues, g.law.symbol(j.Queue))
 }
 
 // soonAt is when a job of a way is to be enqueued: in a moment, by any clock, and some together. A name of a time has

@@ -31,7 +31,8 @@ type maker struct {
 	ways    []string
 	comes   func(*oracle.Job) bool // a FETCH waits for such a job
 	plans   map[string]plan        // by jid
-	swept   bool                   // the queues of what has ended were looked into once more
+	times   spans
+	swept   bool // the queues of what has ended were looked into once more
 
 	flushed, restarted bool   // see [Restarts]
 	far                string // the queue of jobs that do not come

@@ -64,6 +64,9 @@ var naming = []string{"jid", "queue", "wid"}
 // badField sends an argument with one value that is missing or not what it should be.
 func (g *maker) badField(c int, w *oracle.Conn) []explore.Step {
 	verb := choose(g, []string{fwp.PUSH, fwp.PUSH, fwp.PUSH, fwp.ACK, fwp.FAIL, fwp.BEAT})
+	if g.plans != nil { // where jobs are followed, those that were refused are too
+		verb = fwp.PUSH
+	}
 	fields, required := g.plainFields(verb, g.spelled(w.WID))
 	victim := g.IntN(len(fields))
 	if fields[victim].name == "queue" && !g.Terms.Alone {
@@ -79,6 +82,8 @@ func (g *maker) badField(c int, w *oracle.Conn) []explore.Step {
 	for i, f := range fields {
 		if i == victim {
 			f.value = value
+		} else if f.name == "at" && g.plans != nil { // what is refused is not scheduled either
+			f.value = g.soonAt()
 		} else if i >= required && g.IntN(2) == 0 {
 			continue
 		}

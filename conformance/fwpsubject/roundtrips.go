@@ -134,9 +134,12 @@ var ofRestarts = []move{
 		return g.Terms.Flush && !g.flushed && g.far != "" && g.jobs > 60 && g.births() && active(g, c, w)
 	}, func(g *maker, c int, _ *oracle.Conn) []explore.Step {
 		g.flushed = true
-		jid, queue := g.jid(), g.freshQueue()
+		done, held, queue := g.jid(), g.jid(), g.freshQueue()
 		fetch := line(c, "FETCH %s %s", g.far, queue)
-		return []explore.Step{push(c, jid, queue, ""), fetch, ack(c, jid), line(c, "FLUSH")}
+		return []explore.Step{
+			push(c, done, queue, ""), fetch, push(c, held, queue, ""), fetch, ack(c, done), line(c, "FLUSH"),
+			line(c, "FAIL %s", g.failure(held)),
+		}
 	}},
 	{"restart", 1000, func(g *maker, _ int, _ *oracle.Conn) bool { return g.Restarts && !g.births() && !g.restarted },
 		func(g *maker, _ int, _ *oracle.Conn) []explore.Step {

@@ -66,6 +66,14 @@ var explorations = []conformance.Property{
 		Wait: conformance.QuickWait, Connections: connections, Needs: []scenarios.Need{scenarios.NeedRestart},
 	}, fwpsubject.Restarts, explore.Explorer{Steps: valuesSent, Exploring: exploringFor}),
 	explore.Property(conformance.Property{
+		Name:  "explore/short-lives",
+		Title: "Whatever legal values a job has, it comes back with them after a failure, and only where it may",
+		About: "Jobs are generated as for explore/values. They are failed, some of them behind their time, again each time " +
+			"that they come back within a few seconds, and then all queues are looked into: no job comes that has ended, " +
+			"that a FLUSH removed, or whose PUSH was refused.",
+		Wait: conformance.QuickWait, Connections: connections,
+	}, fwpsubject.ShortLives, explore.Explorer{Exploring: exploringFor}),
+	explore.Property(conformance.Property{
 		Name:  "explore/lives",
 		Title: "Whatever legal values a job has, it comes back with them after its time, a failure or its reservation",
 		About: "Jobs are generated as for explore/values. Some are scheduled, some are failed, and some are kept until " +

@@ -46,7 +46,8 @@ func (j *Job) described(f map[string]any, text string, now time.Time) *law.Viola
 	return j.backtrace(f, text)
 }
 
-// backtrace judges how many lines are kept. No server has to keep more than five. (AMB-22)
+// backtrace judges how many lines are kept, those of the failure before included. No server has to keep more than five.
+// (AMB-22)
 func (j *Job) backtrace(f map[string]any, text string) *law.Violation {
 	lines, _ := j.failure["backtrace"].([]any)
 	keep, asked := number(j.sent["backtrace"])
@@ -55,20 +56,38 @@ func (j *Job) backtrace(f map[string]any, text string) *law.Violation {
 		clause = "FWP-WU-08"
 	}
 	var holds []string
-	bad := false
+	bad, kept := false, int64(0)
 	for i, line := range lines {
 		s, _ := line.(string)
-		kept := strings.Contains(text, s)
+		is := strings.Contains(text, s)
+		if is {
+			kept++
+		}
 		switch {
 		case len(s) < 8 || int64(i) < keep && i >= 5:
 		case int64(i) < keep:
-			holds, bad = append(holds, written(s)), bad || !kept
+			holds, bad = append(holds, written(s)), bad || !is
 		default:
-			holds, bad = append(holds, "!"+written(s)), bad || kept
+			holds, bad = append(holds, "!"+written(s)), bad || is
 		}
+	}
+	if old := j.kept(text); !bad && len(old) > 0 && int64(len(old))+kept > keep {
+		holds, bad, clause = append(holds, "!"+written(old[0])), true, "FWP-WU-08"
 	}
 	if bad {
 		return wrong(clause, "failure", "holds("+strings.Join(holds, ",")+")", f["failure"])
 	}
 	return nil
+}
+
+// kept returns the lines of the failure before the last one that stand in a text, and in no line of the last one.
+func (j *Job) kept(text string) (all []string) {
+	lines, _ := j.before["backtrace"].([]any)
+	for _, line := range lines {
+		s, _ := line.(string)
+		if len(s) >= 8 && strings.Contains(text, s) && !strings.Contains(texts(j.failure), s) {
+			all = append(all, s)
+		}
+	}
+	return all
 }
