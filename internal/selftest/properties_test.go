@@ -111,7 +111,7 @@ func TestPropertiesCatch(t *testing.T) {
 		"explore/commands":    {"job-retry-follows": true, "ack-malformed-ok": false, "fetch-order": false, "push-lost": false},
 		"explore/values":      {"job-integer-rounded": true, "job-retry-follows": true},
 		"explore/lives":       {"reservation-lost": false, "retry-zero-kept": false, "schedule-early": false},
-		"explore/short-lives": {"fail-after-ack": false, "fail-twice-enqueues": false},
+		"explore/short-lives": {"fail-after-ack": false},
 
 		"explore/restart": {"restart-returns-done": false, "restart-ascii": false},
 
