@@ -46,10 +46,10 @@ func has(way, word string) bool { return slices.Contains(strings.Fields(way), wo
 // Lives returns FWP as [New] does, with jobs that are scheduled, that fail, and that are kept until their reservation
 // ends: all of them are pushed first, wait together, come back with their values, and fail or are kept once more where
 // there is time for that. Where the server may be restarted, it is, when all were pushed.
-func Lives() *explore.Subject { return livesOf(ways, long) }
+func Lives() *explore.Subject { return livesOf(ways, spansOfLives[0]) }
 
 // ShortLives returns FWP as [Lives] does, for servers that enqueue a job again soon behind its failure: none is kept.
-func ShortLives() *explore.Subject { return livesOf(shortWays, short) }
+func ShortLives() *explore.Subject { return livesOf(shortWays, spansOfLives[1]) }
 
 // livesOf returns FWP with jobs that go some ways.
 func livesOf(ways []string, times spans) *explore.Subject {
@@ -73,10 +73,14 @@ type spans struct {
 	births, kept, failed, sweep, awaits time.Duration
 }
 
-var (
-	long  = spans{1600, 6 * time.Second, 25 * time.Second, 70 * time.Second, 115 * time.Second, 125 * time.Second}
-	short = spans{400, 2200 * time.Millisecond, 0, 4 * time.Second, 4500 * time.Millisecond, 4500 * time.Millisecond}
-)
+// brief reports whether no job is kept, as in [ShortLives].
+func (s spans) brief() bool { return s.jobs > 0 && s.kept == 0 }
+
+// spansOfLives are those of [Lives] and of [ShortLives].
+var spansOfLives = [2]spans{
+	{1600, 6 * time.Second, 25 * time.Second, 70 * time.Second, 115 * time.Second, 125 * time.Second},
+	{400, 2200 * time.Millisecond, 0, 4 * time.Second, 4500 * time.Millisecond, 4500 * time.Millisecond},
+}
 
 // ofWaits are the moves of what is pushed first, and comes back while all wait.
 var ofWaits = []move{
@@ -104,7 +108,7 @@ var ofLives = []move{
 			return g.wakeAll(c, deal(g, wayWoken, awaitedWays))
 		}},
 	{"burst", 0.5, func(g *maker, c int, w *oracle.Conn) bool {
-		return !g.births() && g.times == long && g.elapsed() < g.times.failed && !g.Dealt("many") && active(g, c, w)
+		return !g.births() && !g.times.brief() && g.elapsed() < g.times.failed && !g.Dealt("many") && active(g, c, w)
 	}, (*maker).manyBurst},
 	{"report-again", 0.2, func(g *maker, c int, w *oracle.Conn) bool {
 		return g.elapsed() < g.times.failed && active(g, c, w) && len(g.reported()) > 0
@@ -277,7 +281,7 @@ func due(j *oracle.Job) bool { return scheduledNow(j) && mayCome(j) }
 // awaited reports whether the end of [Lives] waits for a job: at first for all, and then for those that have not come
 // back yet, and whose queues every server takes. The delays of servers grow with each failure.
 func (g *maker) awaited(j *oracle.Job) bool {
-	return g.elapsed() < g.times.awaits || g.times == long && j.Came < 2 && slices.Contains(g.queues, g.law.symbol(j.Queue))
+	return g.elapsed() < g.times.awaits || !g.times.brief() && j.Came < 2 && slices.Contains(g.queues, g.law.symbol(j.Queue))
 }
 
 // soonAt is when a job of a way is to be enqueued: in a moment, by any clock, and some together. A name of a time has

@@ -87,7 +87,7 @@ func (g *maker) usually(f jobField, way string) string {
 	switch {
 	case len(f.must) == 0 || !g.Uses(f.name) || g.IntN(max(f.often-b2i(g.steady), 1)) > 0:
 		return ""
-	case f.usual != nil && g.IntN(4-2*b2i(!g.steady || g.times == short)) == 0:
+	case f.usual != nil && g.IntN(4-2*b2i(!g.steady || g.times.brief())) == 0:
 		return choose(g, f.usual)
 	}
 	return g.value(f.name+way, f.must)
