@@ -110,29 +110,6 @@ func (l *workqLaw) Close(number int, byServer bool, _ time.Time) *law.Violation 
 	}
 }
 
-// MayWait implements [law.Timer]: a run whose job a worker may have waits until its time to run is over, and any
-// command as long as it says.
-func (l *workqLaw) MayWait(number int, now time.Time) bool {
-	c := l.conns[number]
-	if c == nil || len(c.asked) == 0 {
-		return false
-	}
-	k := c.asked[0]
-	until := k.sent.Add(milliseconds(k.Wait))
-	if k.Verb == workq.Run && l.mayBeHeld(k) {
-		until = until.Add(milliseconds(k.TTR))
-	}
-	return now.Before(until)
-}
-
-// mayBeHeld reports whether a worker may have the job of a run.
-func (l *workqLaw) mayBeHeld(run *call) bool {
-	j := l.jobs[run.ID]
-	return j == nil || j.may(leased) || j.may(open) || slices.ContainsFunc(l.under, func(k *call) bool {
-		return k.Verb == workq.Lease && slices.Contains(k.Names, j.Name())
-	})
-}
-
 // Clause returns the clause that is broken by what the player itself sees.
 func (*workqLaw) Clause(rule string) string {
 	kind, detail, _ := strings.Cut(rule, ":")
