@@ -304,7 +304,7 @@ func (p *playing) silent(ctx context.Context, c *conn) {
 	if ctx.Err() != nil || p.conns[c.number] != c || c.clause == p.unheard() && p.limited(ctx) { // there was one too many
 		return
 	}
-	if timer, is := p.law.(law.Timer); c.judged && !(is && timer.MayWait(c.number, time.Now())) {
+	if timer, is := p.law.(law.Timer); c.judged && (!is || !timer.MayWait(c.number, time.Now())) {
 		v := p.silence(c)
 		v.Doubtful = true // a job that was lost or held back before may be the reason
 		p.record(c, event{parts: []string{"<nothing>"}, violation: v})

@@ -80,11 +80,12 @@ func (g *maker) badField(c int, w *oracle.Conn) []explore.Step {
 	value := deal(g, verb+" "+name, values)
 	var parts []string
 	for i, f := range fields {
-		if i == victim {
+		switch {
+		case i == victim:
 			f.value = value
-		} else if f.name == "at" && g.plans != nil { // what is refused is not scheduled either
+		case f.name == "at" && g.plans != nil: // what is refused is not scheduled either
 			f.value = g.soonAt()
-		} else if i >= required && g.IntN(2) == 0 {
+		case i >= required && g.IntN(2) == 0:
 			continue
 		}
 		if f.value != "" {

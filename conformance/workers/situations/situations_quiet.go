@@ -184,8 +184,9 @@ func (t *trial) toldAtWork(state string, always bool, seconds ...string) (*progr
 	return p, jids, t.mustBeTold(p, state)
 }
 
-// playLateJob returns a play that gives a worker an order while a FETCH waits, and that FETCH a job so long after it that
-// the rules judge what the worker sends when it is done. Where no FETCH waits nothing is delivered, and nothing has to be reported.
+// playLateJob returns a play that gives a worker an order while a FETCH waits, and that FETCH a job so long after it
+// that the rules judge what the worker sends when it is done. Where no FETCH waits nothing is delivered, and nothing
+// has to be reported.
 func playLateJob(state string, watched time.Duration) func(*trial) {
 	orders := map[string]string{"quiet": "be quiet", "terminate": "terminate"}
 	return func(t *trial) {
