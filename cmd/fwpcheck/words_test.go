@@ -174,7 +174,7 @@ func TestWordsAboutThisMachine(t *testing.T) {
 		"fwpcheck serve --protocol emqp --port " + port:                                 {2},
 		"fwpcheck wait --timeout 1ms --url tcp://nosuch.invalid":                        {4},
 		"fwpcheck wait --timeout 100ms --url tcp+tls://127.0.0.1:" + port:               {4},
-		"fwpcheck run --check push/accepted -o json=/dev/full":                          {5},
+		"fwpcheck run --check ack/accepted -o json=/dev/full":                           {5},
 		"fwpbench run --duration 50ms --warmup 0s --hlog /dev/full --history /dev/full": {5},
 		"fwpbench agent --within 100ms nats://token@127.0.0.1:" + port:                  {4},
 	} {

@@ -21,7 +21,7 @@ var shown = map[string]map[string]string{
 	"fwp": {
 		"block": "fetch-never-blocks fetch/waits-with-several-queues", "closed": "end-error end/reply",
 		"delivered": "ack-redelivered ack/is-final", "field": "woken-drops-custom fetch/woken-is-the-job",
-		"foreign": "fetch-simple push/accepted", "greeting": "hi-version-3 examples/consumer-open",
+		"foreign": "fetch-simple fetch/job", "greeting": "hi-version-3 examples/consumer-open",
 		"late":    "fetch-slow-seldom jobs/enqueued-at-once-each",
 		"missing": "fetch-queues-kept fetch/queues-of-each-command",
 		"mute":    "state-before-hello-closes states/fetch-before-hello",
@@ -40,7 +40,7 @@ var shown = map[string]map[string]string{
 		"listed": "inspect-limit-ignored inspect/jobs", "malformed": "refused-size add/size-too-small",
 		"missing": "lease-first-name lease/several-names", "order": "add-priority-ignored add/priority",
 		"overdue": "schedule-late schedule/due", "reply": "delete-keeps delete/removes",
-		"result": "complete-result-cut result/waits", "shown": "inspect-queues-limit examples/inspect-queues",
+		"result": "complete-result-cut examples/result", "shown": "inspect-queues-limit examples/inspect-queues",
 		"unknown": "lease-other-id examples/run",
 	},
 	"emqp": {

@@ -85,7 +85,7 @@ func TestNoTextOfAServerBeginsALine(t *testing.T) {
 	}})
 	defer server.Close()
 	for _, format := range []string{"text", "tap", "markdown"} {
-		out := printedOn("", "run", "--check", "push/accepted", "-v", "--format", format,
+		out := printedOn("", "run", "--check", "ack/accepted", "--check", "fetch/job", "-v", "--format", format,
 			"--url", "tcp://"+server.Addr(), "--timeout", "1s", "--seed", "1")
 		assert.Contains(t, out, "stranger")
 		assert.NotRegexp(t, `(?m)^\s*(::|##\[|ok 999|Bail|stranger)|##\[`, out)
