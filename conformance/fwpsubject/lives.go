@@ -22,7 +22,8 @@ const (
 	wayExpire = "expire" // its worker keeps it until the reservation ends
 )
 
-// ways are those of the jobs of [Lives], until they are delivered again. Each is dealt with all buckets of all fields.
+// The ways of the jobs of [Lives] and of [ShortLives], until they are delivered again. Each is dealt with all buckets of
+// all fields.
 var (
 	ways = []string{
 		wayAck, wayFail, wayExpire, wayAt + " " + wayAck, wayAt + " " + wayFail, wayAt + " " + wayExpire,
@@ -46,10 +47,10 @@ func has(way, word string) bool { return slices.Contains(strings.Fields(way), wo
 // Lives returns FWP as [New] does, with jobs that are scheduled, that fail, and that are kept until their reservation
 // ends: all of them are pushed first, wait together, come back with their values, and fail or are kept once more where
 // there is time for that. Where the server may be restarted, it is, when all were pushed.
-func Lives() *explore.Subject { return livesOf(ways, spansOfLives[0]) }
+func Lives() *explore.Subject { return livesOf(ways, longSpans()) }
 
 // ShortLives returns FWP as [Lives] does, for servers that enqueue a job again soon behind its failure: none is kept.
-func ShortLives() *explore.Subject { return livesOf(shortWays, spansOfLives[1]) }
+func ShortLives() *explore.Subject { return livesOf(shortWays, shortSpans()) }
 
 // livesOf returns FWP with jobs that go some ways.
 func livesOf(ways []string, times spans) *explore.Subject {
@@ -76,10 +77,12 @@ type spans struct {
 // brief reports whether no job is kept, as in [ShortLives].
 func (s spans) brief() bool { return s.jobs > 0 && s.kept == 0 }
 
-// spansOfLives are those of [Lives] and of [ShortLives].
-var spansOfLives = [2]spans{
-	{1600, 6 * time.Second, 25 * time.Second, 70 * time.Second, 115 * time.Second, 125 * time.Second},
-	{400, 2200 * time.Millisecond, 0, 4 * time.Second, 4500 * time.Millisecond, 4500 * time.Millisecond},
+func longSpans() spans {
+	return spans{1600, 6 * time.Second, 25 * time.Second, 70 * time.Second, 115 * time.Second, 125 * time.Second}
+}
+
+func shortSpans() spans {
+	return spans{400, 2200 * time.Millisecond, 0, 4 * time.Second, 4500 * time.Millisecond, 4500 * time.Millisecond}
 }
 
 // ofWaits are the moves of what is pushed first, and comes back while all wait.

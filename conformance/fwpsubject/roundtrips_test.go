@@ -90,7 +90,7 @@ func TestJobsThatAreAwaited(t *testing.T) {
 // The work on a job ends first as its way has it, and then as there is time for it.
 func TestEndsOfLives(t *testing.T) {
 	t.Parallel()
-	later := spansOfLives[0].failed + time.Second
+	later := longSpans().failed + time.Second
 	for _, test := range []struct {
 		way, fields string
 		came        int
@@ -104,13 +104,13 @@ func TestEndsOfLives(t *testing.T) {
 		{wayExpire, `,"reserve_for":60`, 1, later, []string{wayExpire}},
 		{wayExpire, `,"reserve_for":61`, 1, 0, []string{wayAck}}, // another one was refused
 		{wayFail, `,"reserve_for":60`, 2, 0, []string{wayFail, wayAck, wayExpire}},
-		{wayFail, `,"reserve_for":60`, 2, spansOfLives[0].kept, []string{wayFail, wayAck}},
+		{wayFail, `,"reserve_for":60`, 2, longSpans().kept, []string{wayFail, wayAck}},
 	} {
 		ends := map[string]bool{}
 		for seed := range uint64(40) {
 			g := made(seed)
 			jid, queue := g.jid(), g.freshQueue()
-			g.times = spansOfLives[0]
+			g.times = longSpans()
 			g.plans, g.elapsed = map[string]plan{jid: {way: test.way}}, func() time.Duration { return test.elapsed }
 			p := &player{law: g.law, replies: [][2]string{{"FETCH " + queue, `${"jid":"~` + jid[1:] + `"}`}}}
 			p.play(push(2, jid, queue, test.fields))
@@ -139,7 +139,7 @@ func TestWhenLivesEnd(t *testing.T) {
 	p := &player{law: g.law}
 	p.play(consumer(2, 2))
 	g.births, g.elapsed = func() bool { return false }, func() time.Duration { return elapsed }
-	g.times = spansOfLives[0]
+	g.times = longSpans()
 	assert.True(t, g.livesEnded(), "no job was taken")
 	jid, queue := g.jid(), g.freshQueue()
 	p.replies = [][2]string{{"FETCH " + queue, `${"jid":"~` + jid[1:] + `"}`}}
@@ -150,7 +150,7 @@ func TestWhenLivesEnd(t *testing.T) {
 	worker := g.law.world.Conns[2]
 	assert.False(t, g.livesEnded())
 	assert.False(t, sweep.fits(g, 2, worker))
-	elapsed = spansOfLives[0].sweep
+	elapsed = longSpans().sweep
 	assert.True(t, sweep.fits(g, 2, worker))
 	sweep.make(g, 2, worker)
 	assert.False(t, sweep.fits(g, 2, worker), "it was done")

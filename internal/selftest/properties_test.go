@@ -108,7 +108,9 @@ func TestPropertiesBlameNothing(t *testing.T) {
 func TestPropertiesCatch(t *testing.T) {
 	t.Parallel()
 	tests := map[string]map[string]bool{ // whether nothing else is blamed and a script shows it always
-		"explore/commands":    {"job-retry-follows": true, "ack-malformed-ok": false, "fetch-order": false, "push-lost": false},
+		"explore/commands": {
+			"job-retry-follows": true, "ack-malformed-ok": false, "fetch-order": false, "push-lost": false,
+		},
 		"explore/values":      {"job-integer-rounded": true, "job-retry-follows": true},
 		"explore/lives":       {"reservation-lost": false, "retry-zero-kept": false, "schedule-early": false},
 		"explore/short-lives": {"fail-after-ack": false},

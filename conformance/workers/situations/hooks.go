@@ -26,8 +26,8 @@ func tellState(state string, always bool) func(*fakes.Event) {
 
 // heldBeat returns a hook that answers a BEAT by tell when n events have come that match. The BEAT waits for its reply
 // meanwhile, for longer than a FETCH waits and the pause behind it may be; then one event is enough. Where none came
-// the reply is OK, and the next BEAT waits. With n = 0 that is for one event that comes while a BEAT waits; the second
-// BEAT is told even so, for a worker may do one thing after the other on one connection.
+// the reply is OK, and the next BEAT waits. With n = 0 the first BEAT waits for one event that comes meanwhile, and the
+// second BEAT is answered by tell without one: a worker with one connection cannot fetch while its BEAT waits.
 func heldBeat(n int, matches func(*fakes.Event) bool, tell func(*fakes.Event)) func(*fakes.Event) {
 	const most = 4 * time.Second
 	var told atomic.Bool
