@@ -22,8 +22,8 @@ const (
 	wayExpire = "expire" // its worker keeps it until the reservation ends
 )
 
-// The ways of the jobs of [Lives] and of [ShortLives], until they are delivered again. Each is dealt with all buckets of
-// all fields.
+// The ways of the jobs of [Lives] and of [ShortLives], until they are delivered again. Each is dealt with all buckets
+// of all fields.
 var (
 	ways = []string{
 		wayAck, wayFail, wayExpire, wayAt + " " + wayAck, wayAt + " " + wayFail, wayAt + " " + wayExpire,
