@@ -45,7 +45,7 @@ func (j *job) carry(k *call, c config, now time.Time) []config {
 	case k.Verb == workq.Result && c.goneSince(k.sent): // what is answered to those who wait is open
 		return []config{done(c.state, notFound+timeout)}
 	case !c.there() && k.ID != "":
-		return []config{done(c.state, notFound)}
+		return []config{done(c.state, notFound, func(n *config) { n.unfound = n.state == deleted })}
 	}
 	switch k.Verb {
 	case workq.Complete, workq.Fail:
@@ -96,12 +96,13 @@ func (j *job) carryLease(c config, done doing) []config {
 }
 
 // carryAdd is carry for a command that adds a job. A second one adds nothing, and may be answered in any way.
-// (WQ-AMB-02) Whether the id of a job that is gone because of its time may come again is open; one that a client has
-// deleted is not there any more, and the command is no second one.
+// (WQ-AMB-02) One that a client has deleted is not there any more, and the command is no second one. Whether the id of a
+// job that is gone because of its time may come again is open: what it adds then is a new job.
 func (j *job) carryAdd(k *call, c config, done doing) []config {
+	lapsed := c.state == deleted && c.timed
 	switch {
-	case c.removed():
-	case c.state == deleted, c.state != absent && k.Verb == workq.Run:
+	case c.removed(), c.gone() && k.Verb != workq.Run && slices.Contains(k.lapses, j.lapses): // it is about k
+	case lapsed, c.state != absent && k.Verb == workq.Run:
 		return []config{done(open, anything)}
 	case c.state != absent:
 		return []config{done(c.state, anything)}
@@ -111,13 +112,16 @@ func (j *job) carryAdd(k *call, c config, done doing) []config {
 		into = scheduled
 	}
 	added := done(into, success, func(n *config) {
-		n.attempts, n.fails, n.result = 0, 0, nil
+		n.attempts, n.fails, n.result, n.evicted, n.unfound = 0, 0, nil, false, false
 		if n.born, n.bornBy = n.from, n.to; into == scheduled {
 			due, _ := workq.Time(k.Time) // the reader has checked it
 			n.born, n.bornBy = later(due.Add(-skew), n.from), later(due.Add(skew), n.to)
 		}
 	})
-	if k.beyond() {
+	switch {
+	case lapsed:
+		return []config{added, done(c.state, anything)}
+	case k.beyond():
 		return []config{added, done(c.state, errorKinds)}
 	}
 	return []config{added}

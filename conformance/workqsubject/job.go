@@ -37,6 +37,7 @@ type config struct {
 	born            time.Time
 	timed           bool   // a span of time is the reason that it is in no other state
 	evicted         bool   // its time to live was over before it had ended
+	unfound         bool   // it was asked for by its id, and was not there
 	met             []meet // what commands under way have met that may have been carried out already
 }
 
@@ -58,6 +59,7 @@ type call struct {
 	wrong     string    // the argument or flag for which it is malformed, empty for another reason
 	sent      time.Time // no part of it is carried out before
 	behind    bool      // another command was under way on the connection
+	taken     string    // the clause by which it is taken, where its reply is judged
 	lapses    []string  // the keys in [law.Server.Lapses] of the jobs that it may add
 }
 
@@ -239,6 +241,9 @@ func (j *job) may(s state) bool {
 
 // removed reports whether a client has deleted the job, rather than time.
 func (c config) removed() bool { return c.state == deleted && !c.timed }
+
+// gone reports whether the job is certainly not there any more, whatever has deleted it.
+func (c config) gone() bool { return c.removed() || c.state == deleted && c.unfound }
 
 func (c config) over() bool { return c.state == completed || c.state == failed }
 

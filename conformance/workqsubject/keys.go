@@ -47,6 +47,7 @@ func (j *job) shown(k *call, all []byte, at time.Time) ruling {
 
 // counters judges the keys that change while the job lives, and follows them.
 func (j *job) counters(k *call, keys map[string]json.RawMessage, wrong wrongKey) ruling {
+	j.answered(k, workqsession.OK, func(c *config) bool { return c.there() })
 	views := j.views(k)
 	number := func(c config, key string) string {
 		return map[string]string{

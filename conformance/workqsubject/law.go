@@ -39,6 +39,8 @@ type workqLaw struct {
 	cursors  map[string]cursor
 	tallies  map[string]tally // by habits
 	biased   bool             // that a habit was followed is known
+	came     map[string]bool  // by which clauses jobs were ready that have come
+	taken    map[uncommon]bool
 }
 
 // conn is one connection.
@@ -57,6 +59,7 @@ type conn struct {
 func newLaw(t law.Terms) *workqLaw {
 	return &workqLaw{
 		Terms: t, conns: map[int]*conn{}, jobs: map[string]*job{}, cursors: map[string]cursor{}, tallies: map[string]tally{},
+		came: map[string]bool{}, taken: map[uncommon]bool{},
 	}
 }
 
@@ -220,6 +223,7 @@ func (l *workqLaw) adding(k *call, at time.Time) {
 	if j != nil {
 		j.again = k.Block
 		j.follow(nil, l.calls, at) // its time to live may be over
+		j.prune(at)
 	}
 	key := fmt.Sprint(l.Prefix, k.number)
 	k.lapses = []string{key}
@@ -230,9 +234,11 @@ func (l *workqLaw) adding(k *call, at time.Time) {
 		if l.unjudged {
 			l.jobs[k.ID].open()
 		}
-	case j.all(config.removed): // no job has the id any more
+	case j.all(config.gone) && !slices.ContainsFunc(l.under, func(o *call) bool {
+		return o != k && o.adds() && o.ID == k.ID
+	}): // no job has the id any more
 		*j = job{Command: k.Command, configs: j.configs, clock: &l.clock, asked: at, lapses: key}
-	case j.all(func(c config) bool { return c.state == deleted }): // whether the id may come again is open
+	case j.all(func(c config) bool { return c.state == deleted }): // whether it is gone is not seen
 		j.Command = k.Command
 		j.open()
 	case j.may(absent), j.may(deleted): // which of the two is the first one, or whether there is one, is not known

@@ -98,6 +98,15 @@ func shows(numbers ...int) string {
 	return strings.ReplaceAll(all, " 11|", " 12|")
 }
 
+// lapsed has a job that was leased go because of its time, and a reply to another add with its id, and to inspect jobs.
+func lapsed(added, shown string) []string {
+	return []string{
+		"a> add $1 n-x 600000 1000 1|x", okay, "a> lease n-x 500", "a< +OK 1|$1 n-x 600000 1|x", "+10s",
+		"a> inspect job $1", "a< -NOT-FOUND", add1, "a< " + added,
+		"a> inspect jobs n-x 0 9", shown,
+	}
+}
+
 // TestLaw has replies that a server may send, and replies that it may not.
 func TestLaw(t *testing.T) {
 	t.Parallel()
@@ -184,7 +193,14 @@ func TestLaw(t *testing.T) {
 			[]string{"a> add $1 n-x 600000 1000 1|x", okay, "+10s", add1, "a< -CLIENT-ERROR x"},
 			"",
 		},
-		"created by the same clock": {append(both, "+1s", page(0, 9), shows(1, 2)), ""},
+		"an id after its time, added": {lapsed("+OK", shows(1)), ""},
+		"an id after its time, lost":  {lapsed("+OK", "a< +OK 0"), ""},
+		"an id after its time, with the attempts before": {
+			lapsed("+OK", strings.Replace(shows(1), "attempts 0|max-fails", "attempts 1|max-fails", 1)),
+			"WORKQ-INSP-03 field",
+		},
+		"an id after its time, refused and added": {lapsed("-CLIENT-ERROR x", shows(1)), "WORKQ-ADD-08 overdue"},
+		"created by the same clock":               {append(both, "+1s", page(0, 9), shows(1, 2)), ""},
 		"created by another clock": {
 			[]string{add1, okay, page(0, 9), shows(1), "+10s", add2, okay, page(1, 9), shows(2)},
 			"WORKQ-INSP-02 field",

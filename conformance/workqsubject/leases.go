@@ -23,12 +23,15 @@ func (l *workqLaw) leased(k *call, m session.Message) ruling {
 	if j == nil || !slices.Contains(k.Names, j.Name()) {
 		return l.unasked(k, j, id)
 	}
-	was, fair, oldest := j.configs[0], l.allReady(k), l.oldest(k)
+	how := j.readyBy(j.viewed(j.configs[0], k))
+	was, fair, oldest := j.configs[len(j.configs)-1], l.allReady(k), l.oldest(k)
 	if !j.answered(k, m.Kind, nil) {
 		return ruling{
-			clause: j.unreadyClause(was, m.Parts[5]), rule: "delivered", expected: l.instead(k), job: id, timed: was.timed,
+			clause: j.unreadyClause(was, m.Parts[5]), rule: "delivered", expected: l.instead(k), job: id,
+			timed: j.all(func(c config) bool { return c.timed }),
 		}
 	}
+	l.came[how] = true
 	if r := j.brought(m); r.expected != "" {
 		return r
 	}
@@ -84,10 +87,12 @@ func (j *job) brought(m session.Message) ruling {
 	return ruling{}
 }
 
-// ordered judges that no job of a higher priority was ready before the lease was sent. (Glossary, Priority)
+// ordered judges that no job of a higher priority was ready before the lease was sent. One that nothing shows to be
+// ready is missing, rather than late. (Glossary, Priority)
 func (l *workqLaw) ordered(k *call, got *job) ruling {
 	for _, j := range l.jobs {
-		if j.Name() == got.Name() && j != got && j.Priority > got.Priority && j.waitsFor(k) {
+		if j.Name() == got.Name() && j != got && j.Priority > got.Priority && j.waitsFor(k) &&
+			l.comes(j.readyBy(j.viewed(j.configs[0], k))) {
 			return ruling{
 				clause: "ADD-15", rule: "order", expected: j.line(), job: got.ID,
 				what: fmt.Sprintf("one has the priority %d, the other one %d", j.Priority, got.Priority),
@@ -107,7 +112,7 @@ func (l *workqLaw) notLeased(k *call, m session.Message) ruling {
 	for _, id := range l.order {
 		if j := l.jobs[id]; j != nil && k.Wait != 0 && k.concerns(j) && j.missed(k) {
 			return ruling{
-				clause: j.missedClause(k), rule: "missing", job: id, expected: j.line(),
+				clause: l.missedClause(j, k), rule: "missing", job: id, expected: j.line(),
 				timed: slices.ContainsFunc(j.configs, func(c config) bool { return c.timed }),
 			}
 		}
@@ -134,23 +139,46 @@ func (j *job) missed(k *call) bool {
 		j.all(func(c config) bool { return !j.outlasts(k, c) || inTime(c) })
 }
 
-// missedClause returns the clause by which a lease should have brought the job.
-func (j *job) missedClause(k *call) string {
+// missedClause returns the clause by which a lease should have brought the job: if none has come that came to be ready
+// in its way, the one that is about that.
+func (l *workqLaw) missedClause(j *job, k *call) string {
 	c := j.configs[slices.IndexFunc(j.configs, func(c config) bool { return j.outlasts(k, c) })]
+	how := j.readyBy(c)
 	switch {
-	case len(k.Names) > 1:
+	case len(k.Names) > 1 && l.comes(how):
 		return "LEASE-02"
+	case how == byAdding && !c.precedes(k):
+		return "LEASE-05"
+	}
+	return how
+}
+
+// byAdding is the clause by which a job is ready that was added.
+const byAdding = "ADD-02"
+
+// readyBy returns the clause by which a job is ready.
+func (j *job) readyBy(c config) string {
+	switch {
 	case j.Verb == workq.Schedule && c.attempts == 0:
 		return "SCHED-03"
 	case c.expired:
 		return "ADD-06"
 	case c.fails > 0:
 		return "ADD-20"
-	case !c.precedes(k):
-		return "LEASE-05"
 	}
-	return "ADD-02"
+	return byAdding
 }
+
+// viewed returns how the job was when a command found it, c if the command was not carried out.
+func (*job) viewed(c config, k *call) config {
+	if m := c.metBy(k); m != nil {
+		return *m.view
+	}
+	return c
+}
+
+// comes reports whether jobs that are ready by a clause come, as far as is known.
+func (l *workqLaw) comes(how string) bool { return how == byAdding || l.came[how] }
 
 // line is the reply to a lease that brings the job.
 func (j *job) line() string {

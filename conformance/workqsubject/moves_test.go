@@ -2,6 +2,7 @@ package workqsubject
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -93,9 +94,10 @@ func TestRefusedIDs(t *testing.T) {
 	}
 }
 
-// What a refused command breaks is the clause of its uncommon value.
-func TestTakenClause(t *testing.T) {
+// What a refused command breaks is the clause of its uncommon value, unless another one with it was taken.
+func TestTakenBy(t *testing.T) {
 	t.Parallel()
+	l := &workqLaw{taken: map[uncommon]bool{{"ADD-11", "4097"}: true}}
 	for line, want := range map[string]string{
 		"add $id1 $name1 1000 1000 1":                              "ADD-01",
 		"schedule $id1 $name1 1000 1000 2040-01-02T15:04:05Z 1":    "SCHED-01",
@@ -107,15 +109,17 @@ func TestTakenClause(t *testing.T) {
 		"complete $id1 1":                   "DONE-01",
 		"add $id1 $name1 1000 1000 1048576": "ADD-11",
 		"fail $id1 1048576":                 "DONE-03",
+		"add $id1 $name1 1000 1000 4096":    "ADD-11",
+		"add $id1 $name1 1000 1000 4097":    "ADD-01",
 	} {
-		block := "x"
-		if strings.HasSuffix(line, "1048576") {
-			block = strings.Repeat("x", workq.MaxBlock)
+		size, err := strconv.Atoi(line[strings.LastIndex(line, " ")+1:])
+		if err != nil { // it is a flag
+			size = 1
 		}
-		all := []byte(made(1).Fill(line) + "\r\n" + block + "\r\n")
+		all := []byte(made(1).Fill(line) + "\r\n" + strings.Repeat("x", size) + "\r\n")
 		c, _, err := workq.ParseCommand(all)
 		assert.NoError(t, err, line)
-		assert.Equal(t, want, (&call{Command: c, bytes: all}).takenClause(), line)
+		assert.Equal(t, want, l.takenBy(&call{Command: c, bytes: all}), line)
 	}
 }
 

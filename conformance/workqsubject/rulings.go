@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -72,8 +73,12 @@ func (l *workqLaw) aboutOne(k *call, m session.Message, at time.Time) ruling {
 		}
 		return ruling{clause: absentClauses[k.Verb], rule: "reply", expected: "-NOT-FOUND"}
 	}
+	k.taken = l.takenBy(k)
 	if r := j.replied(k, m); r.expected != "" || m.Kind != workqsession.OK {
 		return r
+	}
+	for _, u := range k.uncommon() {
+		l.taken[u] = true
 	}
 	switch k.Verb {
 	case workq.Result:
@@ -138,25 +143,48 @@ func (j *job) due(k *call, was config, kind byte) (clause, expected string) {
 	case k.Verb == workq.Result:
 		return dueUnended(kind), "-TIMEOUT"
 	}
-	return k.takenClause(), "+OK"
+	return k.taken, "+OK"
 }
 
-// takenClause returns the clause by which a command is taken: that of an uncommon value, if it has one.
-func (k *call) takenClause() string {
+// uncommon is a value of a command for which a server may refuse it, and the clause by which it must not.
+type uncommon struct{ clause, value string }
+
+// uncommon returns those of a command.
+func (k *call) uncommon() (all []uncommon) {
+	const short = 255
 	line, _, _ := bytes.Cut(k.bytes, []byte("\r\n"))
-	switch {
-	case k.adds() && k.TTL > math.MaxInt64/1_000_000: // milliseconds that have no 64 bits of nanoseconds
-		return "ADD-09"
-	case k.adds() && len(k.Block) == workq.MaxBlock:
-		return "ADD-11"
-	case len(k.Block) == workq.MaxBlock:
-		return "DONE-03"
-	case k.adds() && k.TTR == workq.MaxTTR:
-		return "ADD-07"
-	case k.Priority == workq.MinPriority, k.Priority == workq.MaxPriority:
-		return "ADD-14"
-	case bytes.Count(line, []byte(" -")) > 1:
-		return "LINE-09"
+	ofBlock, size := "DONE-03", len(k.Block)
+	if k.adds() {
+		ofBlock = "ADD-11"
+	}
+	for _, may := range []struct {
+		uncommon
+
+		is bool
+	}{
+		{uncommon{"ADD-09", ""}, k.adds() && k.TTL > math.MaxInt64/1_000_000}, // has no 64 bits of nanoseconds
+		{uncommon{ofBlock, strconv.Itoa(size)}, size == workq.MaxBlock},
+		{uncommon{"ADD-07", ""}, k.adds() && k.TTR == workq.MaxTTR},
+		{
+			uncommon{"ADD-14", strconv.FormatInt(k.Priority, 10)},
+			k.Priority == workq.MinPriority || k.Priority == workq.MaxPriority,
+		},
+		{uncommon{"LINE-09", ""}, bytes.Count(line, []byte(" -")) > 1},
+		{uncommon{ofBlock, strconv.Itoa(size)}, size > short},
+	} {
+		if may.is {
+			all = append(all, may.uncommon)
+		}
+	}
+	return all
+}
+
+// takenBy returns the clause by which a command is taken: that of an uncommon value that none had which was taken.
+func (l *workqLaw) takenBy(k *call) string {
+	for _, u := range k.uncommon() {
+		if !l.taken[u] {
+			return u.clause
+		}
 	}
 	return clauses[k.Verb]
 }

@@ -150,12 +150,7 @@ func (m *maker) deadline(conn, worker int) []explore.Step {
 	state := states[m.Deal("deadline", len(states))]
 	other := []string{"", " -max-attempts=3", " -priority=7"}[m.Deal("deadline flags", 3)]
 	b, add := m.bear(state.verb, name, longTime, ttl, state.flags+other)
-	does := func(conn, _ int) (steps []explore.Step) {
-		for _, line := range state.does {
-			steps = append(steps, m.step(conn, line))
-		}
-		return steps
-	}
+	does := func(conn, _ int) []explore.Step { return m.steps(conn, state.does) }
 	m.later(ms(ttl)+late, func(conn, _ int) []explore.Step { return m.look(conn, b) })
 	steps := []explore.Step{m.step(conn, add)}
 	touches := []string{"", "inspect job " + id, add}
@@ -310,25 +305,34 @@ func (m *maker) ran(conn, other int) []explore.Step {
 	return steps
 }
 
-// leasedAgain has the time to run of one job end several times: each time it is leased again.
+// leasedAgain has one job leased several times, with limits: a lease ends with its time to run, or by a fail. When the
+// job has no attempt or fail left, the next lease is in vain.
 func (m *maker) leasedAgain(conn, other int) []explore.Step {
+	const byFail = 'f' // of ends; t is by its time to run
+	all := []struct{ limits, ends string }{
+		{"", "ttt"}, {" -max-attempts=2 -max-fails=9", "ft"}, {" -max-attempts=9 -max-fails=2", "ftf"},
+		{" -max-attempts=9", "tt"}, {" -max-attempts=3 -max-fails=3", "tft"}, {" -max-fails=1", "ttf"},
+	}
+	how := all[m.Deal("leased again", len(all))]
 	name, ttr := m.freshName(), m.span(200, 250)
 	if m.pace > 1 {
 		ttr = 2300 // a lease that lasts twice as long is more than late
 	}
-	b, add := m.bear(workq.Add, name, ttr, longTime, oneOf(m, "", " -max-attempts=9", " -max-fails=1"))
+	b, add := m.bear(workq.Add, name, ttr, longTime, how.limits)
 	lease := fmt.Sprintf("lease %s %d%s", name, ttr+2400, patient) // longer than a server may be late
-	const most = 4
-	var next func(n uint64) func(conn, other int) []explore.Step
-	next = func(n uint64) func(conn, other int) []explore.Step {
-		return func(conn, other int) []explore.Step {
-			if n < most {
-				m.onceItIs(b, func(c config) bool { return c.state == leased && c.attempts == n }, next(n+1))
+	var next func(n int) func(conn, other int) []explore.Step
+	next = func(n int) func(conn, other int) (steps []explore.Step) {
+		return func(conn, other int) (steps []explore.Step) {
+			if n > 0 && how.ends[n-1] == byFail {
+				steps = append(steps, m.step(conn, "fail "+b.id+" * <- x"))
 			}
-			return []explore.Step{m.step(conn, lease), m.step(other, "inspect job "+b.id)}
+			if n < len(how.ends) {
+				m.onceItIs(b, func(c config) bool { return c.state == leased && c.attempts == uint64(n+1) }, next(n+1))
+			}
+			return append(steps, m.step(conn, lease), m.step(other, "inspect job "+b.id))
 		}
 	}
-	return append([]explore.Step{m.step(conn, add)}, next(1)(conn, other)...)
+	return append([]explore.Step{m.step(conn, add)}, next(0)(conn, other)...)
 }
 
 // failedInTime has a job fail while it may run, and leased again: the second worker has a time to run of its own.
@@ -371,23 +375,4 @@ func (m *maker) resultAwaited(conn, other int) []explore.Step {
 		return []explore.Step{m.step(conn, report(workq.Fail)), wait(conn), m.step(other, lease())}
 	})
 	return append(steps, m.step(conn, lease()))
-}
-
-// addedAgain has another command come with the id of a job in each state: it adds nothing, unless the job was deleted.
-// Of a job that was, nothing is left for the next one with its id. (add, delete)
-func (m *maker) addedAgain(conn, _ int) (steps []explore.Step) {
-	name := m.freshName()
-	b, add := m.bear(workq.Add, name, longTime, longTime, oneOf(m, " -max-fails=9", " -max-fails=9 -max-attempts=9"))
-	lease, fails, inspects := "lease "+name+" 20", "fail "+b.id+" * <- x", "inspect job "+b.id
-	lives := [][]string{nil, {lease}, {lease, fails}, {lease, fails, lease}, {lease, "complete " + b.id + " * <- x"}}
-	lines := append([]string{add}, lives[m.Deal("added again", len(lives))]...)
-	if m.Deal("deleted before", 2) == 0 {
-		lines = append(lines, "delete "+b.id)
-	}
-	again := fmt.Sprintf("add %s %s %d %d *%s <- again", b.id, name, longTime, longTime,
-		oneOf(m, "", " -max-attempts=2", " -max-fails=2 -max-attempts=9"))
-	for _, line := range append(lines, again, inspects, lease, inspects, fails, inspects, "result "+b.id+" 0") {
-		steps = append(steps, m.step(conn, line))
-	}
-	return steps
 }

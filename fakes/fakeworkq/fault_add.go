@@ -141,6 +141,8 @@ var allFaults = []Fault{
 	fault("delete-scheduled-kept",
 		while(at(Adding, workq.Schedule), at(Due), reads(workq.Delete), answer(workq.OK()))),
 	fault("delete-unknown-ok", answers(workq.Delete, workq.NotFound, workq.OK())),
+	fault("inspect-attempts-before", catalogue.From(jobOf, at(Evicted), at(Inspected, workq.InspectJob),
+		key(workq.InspectJob, "attempts", func(string) string { return "1" }))),
 	fault("inspect-attempts-zero", key(workq.InspectJob, "attempts", zero)),
 	fault("inspect-count-less",
 		record(workq.InspectJob, func(r *workq.Record) { r.Head[1] = strconv.Itoa(len(r.Keys) - 1) })),

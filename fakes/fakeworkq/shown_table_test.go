@@ -44,6 +44,7 @@ var shownFaults = map[string][2]string{
 	"fail-other-answer":         {"fail", `+OK 0\r\n`},
 	"fail-result-cut":           {"fail", `1\r\nb\r\n`},
 	"fail-unknown-ok":           {"fail", `!-NOT-FOUND\r\n`},
+	"inspect-attempts-before":   {"lapsed", `attempts 1\r\n`},
 	"inspect-attempts-zero":     {"attempts", `0\r\nmax-fails`},
 	"inspect-count-less":        {"add", `11\r\nname`},
 	"inspect-fails-one":         {"fails", `1\r\npriority 0\r\nstate 2\r\ncreated`},

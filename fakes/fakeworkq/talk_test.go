@@ -137,6 +137,9 @@ var talks = map[string]talk{
 		"a add $1 ping 5000 2000 0\n", "a add $2 ping 1000 2000 0\n", "a lease ping 0", "2500ms", "a inspect job $1",
 		"a inspect job $2", "a inspect server",
 	},
+	"lapsed": {
+		"a add $1 ping 1000 1000 0\n", "1500ms", "a inspect job $1", "a add $1 ping 1000 60000 0\n", "a inspect job $1",
+	},
 	"waits": {
 		"a lease ping 2000", "5s", "a result $1 500", "a add $1 ping 1000 60000 0\n", "a result $1 1000", "3s",
 		"b lease a b c d e f g h i pong 20000", "a add $2 pong 70000 100000 2\nhi", "25s", "1h",

@@ -60,7 +60,8 @@ func faultTables() []faulty {
 		{page: "worker-faults.md", nth: 1, protocol: "fwp", role: "producer", byChance: true},
 		{page: "workq-faults.md", protocol: "workq", explored: map[string]string{
 			"lease-expires-once": "explore/lives", "add-ttl-reported": "explore/lives",
-			"lease-again-longer": "explore/long-lives",
+			"inspect-attempts-before": "explore/lives",
+			"lease-again-longer":      "explore/long-lives",
 		}},
 		{page: "workq-worker-faults.md", protocol: "workq", role: "worker", byChance: true},
 		{page: "emqp-faults.md", protocol: "emqp", byChance: true},
