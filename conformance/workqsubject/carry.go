@@ -96,8 +96,8 @@ func (j *job) carryLease(c config, done doing) []config {
 }
 
 // carryAdd is carry for a command that adds a job. A second one adds nothing, and may be answered in any way.
-// (WQ-AMB-02) One that a client has deleted is not there any more, and the command is no second one. Whether the id of a
-// job that is gone because of its time may come again is open: what it adds then is a new job.
+// (WQ-AMB-02) One that a client has deleted is not there any more, and the command is no second one. Whether the id of
+// a job that is gone because of its time may come again is open: what it adds then is a new job.
 func (j *job) carryAdd(k *call, c config, done doing) []config {
 	lapsed := c.state == deleted && c.timed
 	switch {
