@@ -220,9 +220,12 @@ func (l *workqLaw) begin(c *conn, all []byte, at time.Time) {
 // adding follows what a command means for the job that it adds.
 func (l *workqLaw) adding(k *call, at time.Time) {
 	j := l.jobs[k.ID]
+	alone := j != nil && !slices.ContainsFunc(l.under, func(o *call) bool { return o != k && o.concerns(j) })
 	if j != nil {
 		j.again = k.Block
 		j.follow(nil, l.calls, at) // its time to live may be over
+	}
+	if alone { // no reply to another command may say what it was
 		j.prune(at)
 	}
 	key := fmt.Sprint(l.Prefix, k.number)
@@ -234,9 +237,7 @@ func (l *workqLaw) adding(k *call, at time.Time) {
 		if l.unjudged {
 			l.jobs[k.ID].open()
 		}
-	case j.all(config.gone) && !slices.ContainsFunc(l.under, func(o *call) bool {
-		return o != k && o.adds() && o.ID == k.ID
-	}): // no job has the id any more
+	case j.all(config.removed), alone && j.all(config.gone): // no job has the id any more
 		*j = job{Command: k.Command, configs: j.configs, clock: &l.clock, asked: at, lapses: key}
 	case j.all(func(c config) bool { return c.state == deleted }): // whether it is gone is not seen
 		j.Command = k.Command
