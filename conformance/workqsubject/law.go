@@ -294,6 +294,7 @@ func (l *workqLaw) Came(number int, m session.Message, at time.Time) law.Answer 
 	defer l.goOn(c, k)
 	concerned := l.concerned(k, at)
 	a.Rules = l.decided(k, m)
+	meant := l.meant(k, m)
 	r := l.ruling(k, m, at)
 	l.under = slices.DeleteFunc(l.under, func(o *call) bool { return o == k })
 	l.endLapses(k, m)
@@ -301,7 +302,7 @@ func (l *workqLaw) Came(number int, m session.Message, at time.Time) law.Answer 
 		j.added = at
 	}
 	for _, j := range concerned {
-		if k.Verb == workq.Lease && j.ID != leasedID(m) {
+		if k.Verb == workq.Lease && j != meant {
 			j.passedOver(k)
 		}
 		j.settle(k)

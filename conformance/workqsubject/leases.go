@@ -20,6 +20,9 @@ func (l *workqLaw) leased(k *call, m session.Message) ruling {
 	}
 	id := string(m.Parts[1])
 	j := l.jobs[id]
+	if meant := l.meant(k, m); meant != j {
+		meant.answered(k, m.Kind, nil)
+	}
 	if j == nil || !slices.Contains(k.Names, j.Name()) {
 		return l.unasked(k, j, id)
 	}
@@ -39,6 +42,24 @@ func (l *workqLaw) leased(k *call, m session.Message) ruling {
 		return r
 	}
 	return l.chosen(k, j.Name(), oldest)
+}
+
+// meant returns the job that a lease has brought, nil if that is not known. If no job has the id, it is the only one
+// that may have come and has the name and the payload.
+func (l *workqLaw) meant(k *call, m session.Message) (meant *job) {
+	if j := l.jobs[leasedID(m)]; j != nil || k.Verb != workq.Lease || leasedID(m) == "" {
+		return j
+	}
+	for _, j := range l.jobs {
+		if !k.concerns(j) || len(j.views(k)) == 0 || j.Name() != string(m.Parts[2]) || string(j.Block) != string(m.Parts[5]) {
+			continue
+		}
+		if meant != nil {
+			return nil
+		}
+		meant = j
+	}
+	return meant
 }
 
 // unasked judges a lease that has brought a job that is unknown, nil, or has none of the names asked for.

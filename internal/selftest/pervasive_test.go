@@ -108,7 +108,7 @@ func pervasiveWorkq() []peer.Fault {
 		own(linesEndWithLF, "LINE-03", at(fakeworkq.Writing, func(e *fakeworkq.Event) {
 			e.Bytes = bytes.ReplaceAll(e.Bytes, []byte("\r\n"), []byte("\n"))
 		})),
-		own(otherIDs, "LEASE-01", at(fakeworkq.Ran, func(e *fakeworkq.Event) {
+		own(otherIDs, "LEASE-01 WORKQ-LEASE-02", at(fakeworkq.Ran, func(e *fakeworkq.Event) {
 			for _, r := range e.Reply.Records {
 				if id := r.Head[0]; strings.Count(id, "-") == 4 {
 					r.Head[0] = "f" + id[1:]
@@ -165,10 +165,8 @@ func pervasiveEMQP(t *testing.T) []peer.Fault {
 	}
 }
 
-// least is how many of a hundred faults are found beside a pervasive one, 95 where it does not say.
-var least = map[string]int{otherIDs: 60}
-
-// hidden are the faults that are not found beside a pervasive one, with the reason.
+// hidden are the faults that are not found beside a pervasive one, with the reason. So are those whose clause that one
+// breaks itself.
 var hidden = map[string]map[string]string{
 	linesEndWithLF: {
 		"reply-length-characters": "behind an LF for CR LF and a length that does not fit, no message can be told",
@@ -183,6 +181,7 @@ var hidden = map[string]map[string]string{
 		"retry-at-once":       "the same",
 		"retry-woken":         "the same",
 
+		"job-created-at-follows":   "the clean-up of its script, which fetches the job, is over before",
 		"push-with-its-connection": "such a server ends the connection when the job has been fetched",
 	},
 	createdIsLate: {
@@ -253,9 +252,6 @@ func (b *beside) found(t *testing.T, scripts []conformance.Check, fault, other p
 	return alone, false
 }
 
-// tally counts the faults that are found alone, and those that are not found beside a pervasive one.
-type tally struct{ alone, missed atomic.Int32 }
-
 // TestFaultsBesideAPervasiveOne plays faults of the catalogues once more on a server that has a pervasive fault as
 // well, which are taken in turn; with FWP_SLOW=1 each fault beside all of them, and otherwise a quarter of those of
 // FWP. A fault is found there if one of the scripts finds its first clause broken that find it alone, and that do not
@@ -267,41 +263,38 @@ func TestFaultsBesideAPervasiveOne(t *testing.T) {
 			t.Parallel()
 			of, err := peer.Named(protocol)
 			require.NoError(t, err)
-			counts := make([]tally, len(others))
+			counts := make([]atomic.Int32, len(others))
 			t.Run("each", func(t *testing.T) { playBesides(t, of, others, counts) })
 			for i, p := range others {
-				all, missed := int(counts[i].alone.Load()), int(counts[i].missed.Load())
-				t.Logf("beside %s: %d of %d are found", p.Name, all-missed, all)
-				assert.GreaterOrEqual(t, 100*(all-missed), cmp.Or(least[p.Name], 95)*all, "beside %s", p.Name)
+				t.Logf("beside %s: %d are found", p.Name, counts[i].Load())
 			}
 		})
 	}
 }
 
 // playBesides plays the catalogue of a protocol beside pervasive faults, and counts for each.
-func playBesides(t *testing.T, of *peer.Peer, others []peer.Fault, counts []tally) {
+func playBesides(t *testing.T, of *peer.Peer, others []peer.Fault, counts []atomic.Int32) {
 	t.Helper()
 	suite, err := of.Scripts()
 	require.NoError(t, err)
 	b, caught, scripts := &beside{of: of}, documentation(t, documents[of.Name], 0, of.Faults()).faults, candidates(suite)
-	for i, f := range of.Faults() {
-		if !slow.Enabled() && of.IsDefault() && crc32.ChecksumIEEE([]byte(f.Name))%4 != 0 {
+	for _, f := range of.Faults() {
+		chance := crc32.ChecksumIEEE([]byte(f.Name)) // by its name: another fault of the catalogue changes nothing
+		if !slow.Enabled() && of.IsDefault() && chance%4 != 0 {
 			continue
 		}
 		about := scriptsOf(scripts, f, caught[f.Name].caught)
 		for j, p := range others {
-			if !slow.Enabled() && i%len(others) != j {
+			if !slow.Enabled() && int(chance/4)%len(others) != j {
 				continue
 			}
 			t.Run(f.Name+" beside "+p.Name, func(t *testing.T) {
 				t.Parallel()
 				switch alone, both := b.found(t, about, f, p); {
 				case both:
-					counts[j].alone.Add(1)
-				case alone && hidden[p.Name][f.Name] == "": // those that are hidden for a reason do not count
-					counts[j].alone.Add(1)
-					counts[j].missed.Add(1)
-					assert.Positive(t, least[p.Name], "it is not found")
+					counts[j].Add(1)
+				case alone && hidden[p.Name][f.Name] == "" && !slices.Contains(p.Clauses, f.Clauses[0]):
+					assert.Fail(t, "it is not found")
 				}
 			})
 		}

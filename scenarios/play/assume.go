@@ -20,7 +20,8 @@ import (
 // too late; another number of parts; a text that is no JSON; a value of the play in the wrong
 // place; a message that leaves a name of its line without a value; and all in an eventually or unordered block. Behind
 // an assumption an eventually block is tried for as long as any other.
-// Behind an assumption, what differs in another way than in values decides nothing: it may follow from it.
+// Behind an assumption, what differs in another way than in values decides nothing: it may follow from it. It does not
+// follow where only names differ that nothing of the play has: that is the same thing by another name.
 
 // mend returns a message as it would be if it were about what its command asks about, and records that it is not, once
 // for each verb. A message about something else of the play stays as it is: the server has confused the two.
@@ -76,7 +77,7 @@ func (th *thread) assume(e *scenarios.Expect, a session.Received, res *Result) b
 		}
 	}
 	res.Assumed = res.departed != nil
-	th.assuming = th.assuming || res.Assumed
+	th.assuming = th.assuming || res.Assumed && !res.renamed
 	return res.Assumed
 }
 
@@ -101,7 +102,9 @@ func (th *thread) assumable(e *scenarios.Expect, a session.Received, res *Result
 		return nil
 	}
 	for i := range e.Choices {
-		for _, d := range e.Choices[i].Assume(a, th.scope) {
+		differences := e.Choices[i].Assume(a, th.scope)
+		res.renamed = !slices.ContainsFunc(differences, func(d scenarios.Difference) bool { return d.Name == "" })
+		for _, d := range differences {
 			keys = append(keys, assumption{th.grammar().VerbSent(a.Asked), d.Path, d.Got[0]})
 		}
 		if keys != nil {
