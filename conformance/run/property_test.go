@@ -198,11 +198,11 @@ func TestPropertiesAreSelected(t *testing.T) {
 }
 
 // suiteProperties returns the checks of the suite that are not scripts, but for those that need a password. Without
-// FWP_SLOW=1, those that push thousands of jobs are left out, unless they are named.
+// FWP_SLOW=1, those that push thousands of jobs are left out, unless they are named and no race detector watches.
 func suiteProperties(long ...string) []conformance.Property {
 	return slices.DeleteFunc(append(fwpsuite.Explorations(), stress.Check()), func(p conformance.Property) bool {
 		isLong := slices.Contains([]string{"explore/lives", "explore/values"}, p.Name)
-		return len(p.Needs) > 0 || isLong && !slow.Enabled() && !slices.Contains(long, p.Name)
+		return len(p.Needs) > 0 || isLong && !slow.Enabled() && (slow.Racing || !slices.Contains(long, p.Name))
 	})
 }
 
@@ -213,7 +213,7 @@ func withSuiteProperties(long ...string) func(*run.Runner, *memoryTarget) {
 
 func TestPropertiesEndWithinTheirWait(t *testing.T) {
 	t.Parallel()
-	for _, p := range suiteProperties("explore/values") {
+	for _, p := range suiteProperties("explore/lives") {
 		runScripts(t, nil, nil, func(r *reports.Report) {
 			assert.Equal(t, reports.Pass, r.Checks[0].Verdict, r.Checks[0].Why)
 			assert.LessOrEqual(t, r.Checks[0].Took, p.Wait+play.DefaultTimeout, "%s: and a last reply", p.Name)

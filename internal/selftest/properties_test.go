@@ -71,26 +71,25 @@ func tried(
 }
 
 // TestPropertiesBlameNothing tries the properties on servers that are right: on each
-// kind with FWP_SLOW=1, and otherwise on every eightieth. The race detector watches one.
+// kind with FWP_SLOW=1, and otherwise on one with all properties and on one with the short ones. The race detector
+// watches the second.
 func TestPropertiesBlameNothing(t *testing.T) {
 	t.Parallel()
-	seeds, every := 1, 80
-	switch {
-	case slow.Enabled():
-		seeds, every = 2, 1
-	case slow.Racing:
-		every = len(variations.All()) + 1
-	}
+	short := []string{"explore/commands", "explore/waits", "explore/short-lives", "explore/crowd"}
+	seeds, every := slow.Pick(1, 2), slow.Pick(80, 1)
 	for i, v := range append(variations.All(), fakes.Variation{Name: "none"}) {
-		if i%every != 0 {
+		if i%every != 0 || slow.Racing && i == 0 {
 			continue
 		}
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
 			for seed := range seeds {
-				var names []string // all, once
-				if seed > 0 {
+				var names []string // all
+				switch {
+				case seed > 0:
 					names = []string{"explore/commands", "explore/crowd"}
+				case i > 0 && !slow.Enabled():
+					names = short
 				}
 				for _, check := range tried(t, v.Configure, nil, seed%2 == 0, seed, names...) {
 					assert.Empty(t, falseAlarms(peer.Variation{Warns: v.Warns, Leaves: v.Leaves}, check), "seed %d", seed)
