@@ -77,7 +77,7 @@ func checkStateIgnored(l *look) judgement {
 func checkUnquieted(l *look) judgement {
 	k := l.worker
 	switch {
-	case k == nil || k.unquieted == nil || l.At <= k.unquieted.At+l.world.grace():
+	case k == nil || k.quiet == nil || k.unquieted == nil || l.At <= k.unquieted.At+l.world.grace():
 		return notApplicable()
 	case l.Kind == second:
 		return kept()
@@ -92,13 +92,18 @@ func checkQuietExit(l *look) judgement {
 	if k == nil || k.quiet == nil || k.terminate != nil || l.isSignalled() {
 		return notApplicable()
 	}
-	if len(k.conns) == 0 && k.closedBy == Server && !k.endedLast {
+	if k.isCutOff() {
 		return notApplicable() // a state is one of a connection, and the server has closed the last one
 	}
 	if l.Kind == second {
 		return keptWhere(len(k.conns) > 0 && l.At-k.quiet.At > 15*time.Second)
 	}
 	return broken(moments(k.quiet), "the process of a quiet worker ended without a signal or a terminate")
+}
+
+// isCutOff reports whether the server has closed the last connection of a worker, which had not sent END on it.
+func (k *workerState) isCutOff() bool {
+	return len(k.conns) == 0 && k.closedBy == Server && !k.endedLast
 }
 
 // isTerminateOver reports whether the time is over in which a worker has to leave after the order to terminate.
@@ -118,7 +123,7 @@ func checkJobLeft(l *look) judgement {
 		return notApplicable()
 	}
 	switch n := k.running(); {
-	case n > 0 && !isTerminateOver(l) && l.world.isWorkingApart(k):
+	case n > 0 && (k.isCutOff() || !isTerminateOver(l) && l.world.isWorkingApart(k)):
 		return notApplicable()
 	case n > 0:
 		return broken(moments(k.terminate, &k.held[0].shown), "%d of its jobs got no FAIL and no ACK", n)

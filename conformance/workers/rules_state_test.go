@@ -189,6 +189,11 @@ func stateTests() []ruleTest {
 			2 C: FETCH`},
 
 		{breach: Unquieted, name: "it stays quiet", stream: quietWorker + beats(3, "15s")},
+		{breach: Unquieted, name: "it was never quiet", open: true, too: FetchAfterTerminate + " " + OneConnection,
+			stream: terminated + beats(1, "15s") + `
+			+2s
+			1 C: FETCH
+			1 S: $-1`},
 		{breach: Unquieted, name: "it leaves later", stream: quietWorker + beats(2, "15s") + seconds(3) + ended},
 		{breach: Unquieted, name: "it fetches after OK", wrong: true, too: FetchAfterQuiet,
 			stream: quietWorker + beats(1, "15s") + `
@@ -242,6 +247,11 @@ func stateTests() []ruleTest {
 			2 C: END
 			2 S: +OK
 			2 closed client`},
+		{breach: TerminateJobLeft, name: "the server closes its connections", open: true,
+			stream: terminatedBusy + seconds(3) + `
+			1 closed server
+			2 closed server
+			p1 exited 1`},
 		{breach: TerminateJobLeft, name: "it stays with the job", wrong: true,
 			too:    TerminateStays + " " + TerminateWithoutBeat,
 			stream: terminatedBusy + seconds(40)},

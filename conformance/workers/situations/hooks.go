@@ -24,6 +24,16 @@ func tellState(state string, always bool) func(*fakes.Event) {
 	}
 }
 
+// behind returns a hook that acts on BEATs but the first n.
+func behind(n int, act func(*fakes.Event)) func(*fakes.Event) {
+	var beats atomic.Int64
+	return func(e *fakes.Event) {
+		if e.Point == fakes.Notified && beats.Add(1) > int64(n) {
+			act(e)
+		}
+	}
+}
+
 // heldBeat returns a hook that answers a BEAT by tell when n events have come that match. The BEAT waits for its reply
 // meanwhile, for longer than a FETCH waits and the pause behind it may be; then one event is enough. Where none came
 // the reply is OK, and the next BEAT waits. With n = 0 the first BEAT waits for one event that comes meanwhile, and the

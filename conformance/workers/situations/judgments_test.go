@@ -95,7 +95,7 @@ func TestAWorkerThatEndsOwesNoBeat(t *testing.T) {
 		conversation := "1 worker w\n1 C: BEAT {\"wid\":\"w\"}\n1 S: +{\"state\":\"terminate\"}\n" + ends + "\nexited 0"
 		replayed(t, &situation{clauses: "BEAT-16"}, conversation, func(t *testing.T, tr *trial, p *program) {
 			t.Helper()
-			tr.terminated(p, tr.first(reply(fwp.BEAT)))
+			tr.leaves(p)
 			assert.Equal(t, want, slices.Contains(outcomes(tr.decisions), "BEAT-16 held"), ends)
 		})
 	}

@@ -25,6 +25,8 @@ func beatSituations() []situation {
 			"BEAT-06", 95, playBeatsAfterTroubles, setup{}},
 		{"beat/error", "a worker whose BEATs are answered with errors beats on",
 			"RESP-09", 50, playBeatRefused, setup{}},
+		{"beat/refused", "errors in reply to the first BEATs are no reason to send more of them",
+			"BEAT-07", 5, playFirstBeatsRefused, setup{}},
 		{"beat/unknown-worker", "a worker that the server does not know any more greets again, or exits",
 			"WRK-12", 35, playUnknownWorker, setup{}},
 	}
@@ -91,6 +93,15 @@ func playBeatRefused(t *trial) {
 	if !t.exited(p) {
 		t.itWorks(p, "RESP-09", "a worker that fetches on, since an error orders no state")
 	}
+}
+
+// playFirstBeatsRefused decides about what is sent at once: a worker may end, or go on at its next BEAT.
+func playFirstBeatsRefused(t *trial) {
+	t.hook(refuseFirst(2, fwp.BEAT, "not recorded"))
+	p := t.launch(options{})
+	t.mustBeat(p, 1)
+	t.watch(p, timeToAct)
+	t.kept("BEAT-07")
 }
 
 // manyFetches is how often a worker has to fetch after it should have stopped.

@@ -67,7 +67,8 @@ func playLongJob(t *trial) {
 func playQueues(t *trial) {
 	p := t.launch(options{})
 	t.mustFetch(p)
-	t.watch(p, 15*time.Second)
+	fetched := func(q string) bool { return slices.Contains(t.queuesOf(p), q) }
+	t.untilOrEnd(p, 15*time.Second, func() bool { return fetched(theQueues[0]) && fetched(theQueues[1]) })
 	queues := t.queuesOf(p)
 	if !t.harness.takesQueues() {
 		t.judgeOtherQueues(queues)

@@ -20,64 +20,54 @@ const beatDue = 15 * time.Second
 func terminateSituations() []situation {
 	const ends = "STATE-20 STATE-22"
 	simple := setup{server: simpleStates}
+	atBeat := func(n int) orders {
+		return orders{state: "terminate", beats: n - 1, always: true, watch: (*trial).leaves}
+	}
+	atFirst := orders{state: "terminate", watch: shortly(timeToAct)}
+	lateJob := orders{state: "terminate", always: true, late: true, watch: (*trial).leaves}
+	runs := func(always bool, jobs ...string) func(*trial) {
+		return orders{state: "terminate", always: always, jobs: jobs, watch: (*trial).leaves}.play
+	}
 	return []situation{
 		{"terminate/idle", "an idle worker with the order to terminate sends END and exits",
-			"BEAT-13 STATE-20 STATE-22 STATE-15 END-03", 15, playTerminate(true), setup{}},
+			"BEAT-13 STATE-20 STATE-22 STATE-15 END-03", 15, atBeat(1).play, setup{}},
 		{"terminate/simple", "the same, where the state is a simple string, in the reply to the third BEAT",
-			"BEAT-13 " + ends, 30, atBeat(3, playTerminate(true)), simple},
+			"BEAT-13 " + ends, 30, atBeat(3).play, simple},
 		{"terminate/spaces", "the same, where its JSON has white space, as in the text, in the reply to the second BEAT",
-			"BEAT-13 " + ends, 15, atBeat(2, hooked(spaceState, playTerminate(true))), setup{}},
+			"BEAT-13 " + ends, 15, hooked(spaceState, atBeat(2).play), setup{}},
 		{"terminate/first-beat", "a worker fetches no more where the reply to the first BEAT has the order",
-			"BEAT-13 STATE-20", 5, playAtFirstBeat("terminate"), setup{}},
+			"BEAT-13 STATE-20", 5, atFirst.play, setup{}},
 		{"terminate/first-beat-simple", "the same, where the state is a simple string with white space",
-			"BEAT-13 STATE-20", 5, hooked(spaceState, playAtFirstBeat("terminate")), simple},
+			"BEAT-13 STATE-20", 5, hooked(spaceState, atFirst.play), simple},
 		{"terminate/late-job", "jobs that FETCHes bring when their worker terminates already are reported",
-			"STATE-20", 5, playLateJob("terminate", timeToLeave), setup{}},
+			"STATE-20", 5, lateJob.play, setup{}},
 		{"terminate/end-without-reply", "a worker ends where the server closes after END without a reply",
-			"STATE-22", 15, playTerminate(true), setup{server: endsWithoutOK}},
-		{"terminate/short-job", "a job that ends in time is acknowledged before the worker exits",
-			"FETCH-09 STATE-20 STATE-22 END-04", 5, playTerminate(true, "[1]", "[6]"), setup{}},
+			"STATE-22", 15, atBeat(1).play, setup{server: endsWithoutOK}},
+		{"terminate/short-job", "jobs that end in time are reported before the worker exits, which may be told twice",
+			"FETCH-09 STATE-20 STATE-22 END-04", 5, runs(true, "[1]", "[16]"), setup{}},
+		{"terminate/after-loss", "a worker that terminates fetches no more when it has lost its connections",
+			ends, 5, orders{state: "terminate", jobs: []string{"[9]"}, lost: true, watch: (*trial).leaves}.play, setup{}},
 		{"terminate/long-job", "of two jobs the one that still runs is reported as failed, and the worker is gone after 30 s",
-			"STATE-21 STATE-22 STATE-20 FETCH-09 END-04 BEAT-16", 45, playTerminate(true, "[18]", "[120]"), setup{}},
+			"STATE-21 STATE-22 STATE-20 FETCH-09 END-04 BEAT-16", 45, runs(true, "[18]", "[120]"), setup{}},
 		{"terminate/once", "a worker that was told to terminate does so when its next BEATs are answered with OK",
-			"STATE-22 STATE-20 STATE-21", 45, playTerminate(false, "[120]", "[120]"), setup{}},
+			"STATE-22 STATE-20 STATE-21", 45, runs(false, "[120]", "[120]"), setup{}},
 		{"terminate/after-quiet", "after troubles a worker is quiet, and then terminates with a job that still runs",
-			ends + " STATE-21 STATE-17 BEAT-13", 70, playTerminateQuiet, simple},
+			ends + " STATE-21 STATE-17 BEAT-13", 70, orders{state: "quiet", troubles: true, jobs: []string{"[120]"},
+				then: "terminate", patience: beatPatience, watch: (*trial).leaves}.play, simple},
 	}
 }
 
 // endsWithoutOK has a server close after END without a reply.
 func endsWithoutOK(c *fakes.Config) { c.EndWithoutOK = true }
 
-// playTerminate returns a play that orders a worker to terminate: each BEAT does so, or only the first one. It runs
-// jobs then that take so many seconds, each as a JSON array.
-func playTerminate(always bool, seconds ...string) func(*trial) {
-	return func(t *trial) {
-		var p *program
-		var told *workers.Event
-		if len(seconds) > 0 {
-			p, _, told = t.toldAtWork("terminate", always, seconds...)
-		} else {
-			p = t.launch(options{})
-			told = t.order(p, "terminate", always)
-		}
-		t.watch(p, timeToLeave)
-		t.terminated(p, told)
+// leaves watches a worker for as long as it may take to leave after the order to terminate. That it has obeyed in time
+// is for the rules.
+func (t *trial) leaves(p *program) {
+	told := t.first(p.events(tells("terminate")))
+	if told == nil {
+		return
 	}
-}
-
-func playTerminateQuiet(t *trial) {
-	p := t.launch(options{})
-	t.troubles(p)
-	t.mustTake(t.push(job{jobtype: "fwp.sleep", args: "[120]"}))
-	t.order(p, "quiet", true)
-	told := t.order(p, "terminate", true)
-	t.watch(p, timeToLeave)
-	t.terminated(p, told)
-}
-
-// terminated decides whether a worker has obeyed the order to terminate. That it did so in time is for the rules.
-func (t *trial) terminated(p *program, told *workers.Event) {
+	t.watch(p, told.At+timeToLeave-t.now())
 	t.remarkStaying(p)
 	exit := t.first(p.events(ofKind(workers.Exited)))
 	if exit != nil && exit.At < told.At+beatDue && slices.Contains(strings.Fields(t.situation.clauses), "BEAT-16") {

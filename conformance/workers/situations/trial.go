@@ -32,8 +32,6 @@ type trial struct {
 	hooks    []func(*fakes.Event)
 	accepted map[string]bool // jobs of a producer that the server has taken, by jid
 
-	beatsBefore int // BEATs of a worker before the one whose reply has an order
-
 	decisions []conformance.Decision
 	certain   map[string]bool // clauses that no lag of this machine explains to be broken
 	// what a lag has to explain of broken clauses, where that is more than the time to act

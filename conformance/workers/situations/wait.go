@@ -123,17 +123,9 @@ func (t *trial) mustBeat(p *program, n int) {
 	}
 }
 
-// order answers every BEAT of a worker with a state, from now on or only once, and waits until the worker was told. It
-// ends the play if the worker sends no BEAT, or too few before the order.
-func (t *trial) order(p *program, state string, always bool) *workers.Event {
-	t.mustBeat(p, t.beatsBefore)
-	t.hook(tellState(state, always))
-	return t.mustBeTold(p, state)
-}
-
 // mustBeTold waits until a worker was told a state, and ends the play if it sends no BEAT.
 func (t *trial) mustBeTold(p *program, state string) *workers.Event {
-	told := p.events(func(e *workers.Event) bool { return reply(fwp.BEAT)(e) && stateIn(e.Reply) == state })
+	told := p.events(tells(state))
 	if !t.await(p, beatPatience, told) {
 		t.giveUp(true, "the worker was not told to %s: it sent no BEAT within %v", state, beatPatience)
 	}
@@ -162,6 +154,11 @@ func line(verbs ...string) match {
 // reply matches replies to a verb, and refusal those that are errors.
 func reply(verb string) match {
 	return func(e *workers.Event) bool { return e.Kind == workers.Reply && e.To == verb }
+}
+
+// tells matches replies to BEAT that have a state.
+func tells(state string) match {
+	return func(e *workers.Event) bool { return reply(fwp.BEAT)(e) && stateIn(e.Reply) == state }
 }
 
 func refusal(verb string) match {
