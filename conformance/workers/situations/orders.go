@@ -8,18 +8,17 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// orders is what a worker is told, and what else comes to it then. Each field is a dimension: with a state alone an idle
-// worker is told it by the reply to its first BEAT, and its next BEATs are answered with OK.
+// orders is what a worker is told, and what else comes to it then. Each field is a dimension: with a state alone an
+// idle worker is told it by the reply to its first BEAT, and its next BEATs are answered with OK.
 type orders struct {
 	state    string
-	always   bool          // the replies to its next BEATs have the state as well
-	beats    int           // that are answered with OK before
-	troubles bool          // that it goes through before
-	jobs     []string      // that it runs when it is told, for so many seconds, each as a JSON array: the BEAT waits for them
-	late     bool          // a FETCH waits when it is told, and brings a job then: the BEAT waits for that FETCH
-	lost     bool          // its connections are lost when it has acted
-	then     string        // the state that the replies to its next BEATs have when it has acted
-	patience time.Duration // for the next BEAT then
+	always   bool     // the replies to its next BEATs have the state as well
+	beats    int      // that are answered with OK before
+	troubles bool     // that it goes through before
+	jobs     []string // the seconds, each in a JSON array, of those that run when it is told: the BEAT waits
+	late     bool     // a FETCH waits when it is told, and brings a job then: the BEAT waits for that FETCH
+	lost     bool     // its connections are lost when it has acted
+	then     string   // the state that the replies to its next BEATs have when it has acted
 	// watch is how it is watched at last, with nothing to do.
 	watch func(*trial, *program)
 }
@@ -34,9 +33,7 @@ func (o orders) play(t *trial) {
 	t.watch(p, timeToAct)
 	t.tempt(p)
 	if o.then != "" {
-		from := t.now() + 1
-		t.hook(tellState(o.then, true))
-		t.await(p, o.patience, after(from, p.events(tells(o.then))))
+		t.tellAlso(p, told, o.then)
 	}
 	if o.state == "quiet" && o.then != "terminate" {
 		t.finishes(p, jids)
@@ -103,6 +100,17 @@ func (o orders) lose(t *trial, p *program) time.Duration {
 		t.watch(p, 2*timeToAct)
 	}
 	return t.restart(p)
+}
+
+// tellAlso has the replies to the next BEATs have a state, and waits for one. Where a worker was told the same before,
+// it waits no longer than for a BEAT that is due: a quick run has this situation.
+func (t *trial) tellAlso(p *program, told *workers.Event, state string) {
+	from, patience := t.now()+1, beatPatience
+	if stateIn(told.Reply) == state {
+		patience = beatDue + timeToAct - told.At
+	}
+	t.hook(tellState(state, true))
+	t.await(p, patience, after(from, p.events(tells(state))))
 }
 
 // tempt pushes jobs that a worker must not fetch any more.

@@ -37,11 +37,11 @@ func quietSituations() []situation {
 			simple},
 		{"quiet/late-job", "jobs that FETCHes bring when their worker is quiet already are run and reported, and the same " +
 			"order once more changes nothing", "STATE-17", 5, orders{state: "quiet", always: true, late: true,
-			then: "quiet", patience: beatDue + timeToAct/2, watch: shortly(timeToAct / 2)}.play, setup{}},
+			then: "quiet", watch: shortly(timeToAct / 2)}.play, setup{}},
 		{"quiet/once", "a quiet worker stays quiet when its next BEATs are answered with OK",
-			stays, 70, orders{state: "quiet", watch: watchOKs}.play, setup{}},
+			stays, 70, orders{state: "quiet", watch: watchBeats(3)}.play, setup{}},
 		{afterLoss, "a quiet worker stays quiet when its connections were lost",
-			stays, 50, orders{state: "quiet", lost: true, watch: watchBeat}.play, setup{}},
+			stays, 50, orders{state: "quiet", lost: true, watch: watchBeats(1)}.play, setup{}},
 		{"quiet/working", "a worker with the order to be quiet finishes its jobs and reports them",
 			"FETCH-09 STATE-17", 5,
 			orders{state: "quiet", always: true, jobs: []string{"[6]", "[6]"}, watch: shortly(timeToAct)}.play, setup{}},
@@ -64,15 +64,10 @@ func shortly(d time.Duration) func(*trial, *program) {
 	return func(t *trial, p *program) { t.watch(p, d) }
 }
 
-// watchOKs watches a worker until three BEATs behind its order are answered.
-func watchOKs(t *trial, p *program) {
-	told := t.first(p.events(tells("quiet")))
-	t.awaitCount(p, beatPatience, after(told.At+1, p.events(reply(fwp.BEAT))), 3)
-	t.watch(p, 5*time.Second)
-}
-
-// watchBeat watches a worker until its next BEAT.
-func watchBeat(t *trial, p *program) {
-	t.await(p, beatPatience, after(t.now(), p.lines(fwp.BEAT)))
-	t.watch(p, 5*time.Second)
+// watchBeats returns what watches a worker until so many BEATs are answered.
+func watchBeats(n int) func(*trial, *program) {
+	return func(t *trial, p *program) {
+		t.awaitCount(p, beatPatience, after(t.now(), p.events(reply(fwp.BEAT))), n)
+		t.watch(p, 5*time.Second)
+	}
 }

@@ -53,7 +53,7 @@ func terminateSituations() []situation {
 			"STATE-22 STATE-20 STATE-21", 45, runs(false, "[120]", "[120]"), setup{}},
 		{"terminate/after-quiet", "after troubles a worker is quiet, and then terminates with a job that still runs",
 			ends + " STATE-21 STATE-17 BEAT-13", 70, orders{state: "quiet", troubles: true, jobs: []string{"[120]"},
-				then: "terminate", patience: beatPatience, watch: (*trial).leaves}.play, simple},
+				then: "terminate", watch: (*trial).leaves}.play, simple},
 	}
 }
 
