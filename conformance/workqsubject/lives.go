@@ -32,7 +32,15 @@ func (m *maker) lives(pace int, last time.Duration) explore.Alphabet {
 	}
 	a.Moves = append(a.Moves, m.waysMoves(begins)...)
 	rest := func(int) []explore.Step { return []explore.Step{explore.Wait(20 * time.Millisecond)} }
+	counted := false
 	a.Moves = append(a.Moves,
+		explore.Move{
+			Name: "count", Weight: 1000, Fits: func(int) bool { return !counted },
+			Make: func(conn int) []explore.Step { // what is counted at the end is so from here on
+				counted = true
+				return []explore.Step{m.step(conn, "inspect server")}
+			},
+		},
 		explore.Move{
 			Name: "rest", Weight: 12, Fits: func(int) bool { return !m.births() && within(last) }, Make: rest,
 		},

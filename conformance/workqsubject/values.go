@@ -40,8 +40,9 @@ var fieldBuckets = sync.OnceValue(func() buckets {
 // flags returns some of the flags of a command in any order, each with a blank in front of it.
 func (m *maker) flags(verb string) string {
 	var flags []string
+	with := m.Deal("flags of "+verb, 8) // all that stand together
 	flag := func(name string, value string) { flags = append(flags, " -"+name+"="+value) }
-	if m.Uses(workq.Priority) && m.IntN(2) == 0 {
+	if m.Uses(workq.Priority) && with&1 != 0 {
 		value := strconv.Itoa(m.IntN(4))
 		switch {
 		case m.IntN(2) > 0:
@@ -52,14 +53,14 @@ func (m *maker) flags(verb string) string {
 		}
 		flag(workq.Priority, value)
 	}
-	if verb != workq.Run && m.IntN(2) == 0 {
+	if verb != workq.Run && with&2 != 0 {
 		value := strconv.Itoa(1 + m.IntN(3))
 		if m.IntN(4) == 0 {
 			value = m.deal(workq.MaxFails, fieldBuckets().fails)
 		}
 		flag(workq.MaxFails, value)
 	}
-	if verb != workq.Run && m.IntN(3) == 0 {
+	if verb != workq.Run && with&4 != 0 {
 		value := strconv.Itoa(1 + m.IntN(3))
 		if m.IntN(3) == 0 {
 			value = m.deal(workq.MaxAttempts, fieldBuckets().attempts)

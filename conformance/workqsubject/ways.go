@@ -47,7 +47,7 @@ func (m *maker) errandNow() int {
 func (m *maker) waysMoves(begins func() bool) []explore.Move {
 	ways := []func(conn, other int) []explore.Step{
 		m.lateReport, m.deadline, m.comeReady, m.awaited, m.ran, m.leasedAgain, m.resultAwaited, m.failedInTime,
-		m.addedAgain,
+		m.addedAgain, m.counted,
 	}
 	fits := func(int) bool { return len(m.Free()) > 1 }
 	other := func(conn int) int {
@@ -164,6 +164,21 @@ func (m *maker) deadline(conn, worker int) []explore.Step {
 	return steps
 }
 
+// counted has the time to live of several jobs end that are all leased, or have all been completed: it is seen in the
+// numbers of the server.
+func (m *maker) counted(conn, _ int) (steps []explore.Step) {
+	name, ttl, completes := m.freshName(), m.span(400, 600), m.Deal("counted", 2) == 1
+	const several = 8
+	for range several {
+		b, add := m.bear(workq.Add, name, longTime, ttl, "")
+		steps = append(steps, m.step(conn, add), m.step(conn, "lease "+name+" 20"))
+		if completes {
+			steps = append(steps, m.step(conn, "complete "+b.id+" * <- x"))
+		}
+	}
+	return steps
+}
+
 // readiness is how a job comes to be ready.
 type readiness int
 
@@ -209,7 +224,7 @@ func (m *maker) ordered(conn int, how readiness) (steps []explore.Step) {
 	var all []birth
 	adds := func(n int, verb string, ttr int, priority func(i int) int) (steps []explore.Step) {
 		for i := range n {
-			b, add := m.bear(verb, name, ttr, longTime, fmt.Sprintf(" -priority=%d -max-fails=9", priority(i)))
+			b, add := m.bear(verb, name, ttr, longTime, fmt.Sprintf(" -priority=%d%s", priority(i), m.twoFlags()))
 			all, steps = append(all, b), append(steps, m.step(conn, add))
 		}
 		return steps
@@ -276,7 +291,7 @@ func (m *maker) awaited(conn, other int) (steps []explore.Step) {
 }
 
 // resultsOfWays are blocks of reports that others wait for. Large ones have their turn where all that wait are read.
-var resultsOfWays = []string{" * <- done", " * <-", " * <- $filler(255B)", " * <- $filler(4097B)"}
+var resultsOfWays = []string{" * <- done", " * <-", " * <- $filler(255B)", " * <- $filler(4097B)", " * <- x\r\n+OK\r\n"}
 
 // ran has the client of a run wait, for a job whose worker is there first or last, and reports in time, late or not.
 func (m *maker) ran(conn, other int) []explore.Step {
@@ -335,13 +350,20 @@ func (m *maker) leasedAgain(conn, other int) []explore.Step {
 	return append([]explore.Step{m.step(conn, add)}, next(0)(conn, other)...)
 }
 
-// failedInTime has a job fail while it may run, and leased again: the second worker has a time to run of its own.
+// failedInTime has a job fail while it may run, and leased again: the second worker has a time to run of its own, which
+// is as long.
 func (m *maker) failedInTime(conn, _ int) []explore.Step {
 	name, ttr := m.freshName(), m.pace*1200
+	again, look := ms(ttr*2/3), ms(ttr*6/5)
+	if m.Deal("failed in time", 2) == 1 { // it is not twice as long, either, by more than a server may be late
+		ttr, again, look = 2400, 0, ms(2400)+late+50*time.Millisecond
+	}
 	b, add := m.bear(workq.Add, name, ttr, longTime, " -max-fails=9")
 	lease := m.step(conn, "lease "+name+" 20")
-	m.later(ms(ttr*2/3), func(conn, _ int) []explore.Step { return []explore.Step{m.step(conn, "lease "+name+" 20")} })
-	m.later(ms(ttr*6/5), func(conn, _ int) []explore.Step { return m.look(conn, b) })
+	m.later(again, func(conn, _ int) []explore.Step {
+		m.later(look-again, func(conn, _ int) []explore.Step { return m.look(conn, b) })
+		return []explore.Step{m.step(conn, "lease "+name+" 20")}
+	})
 	return []explore.Step{m.step(conn, add), lease, m.step(conn, "fail "+b.id+" * <- x")}
 }
 
