@@ -193,6 +193,10 @@ func TestLaw(t *testing.T) {
 			[]string{"a> add $1 n-x 600000 1000 1|x", okay, "+10s", add1, "a< -CLIENT-ERROR x"},
 			"",
 		},
+		"leased by another id, and not listed": {
+			[]string{add1, okay, "a> lease n-x 500", "a< +OK 1|$3 n-x 600000 1|x", page(0, 9), "a< +OK 0"},
+			"WORKQ-LEASE-02 unknown",
+		},
 		"an id after its time, added": {lapsed("+OK", shows(1)), ""},
 		"an id after its time, lost":  {lapsed("+OK", "a< +OK 0"), ""},
 		"an id after its time, with the attempts before": {
