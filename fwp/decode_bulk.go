@@ -26,15 +26,10 @@ func (d *decoder) readPayload(b []byte) error {
 	return nil
 }
 
-// addBulk records a bulk string that ends at a position, with a line end of so many bytes behind it. An empty one that
-// was read on behind is a null.
+// addBulk records a bulk string that ends at a position, with a line end of so many bytes behind it.
 func (d *decoder) addBulk(end, lineEnd int) error {
-	n := node{kind: BulkString, start: d.start, end: end}
-	if d.lapse != nil && d.lapse.Rule == RuleNull {
-		n = node{kind: NullBulk}
-	}
 	d.pos = end + lineEnd
-	d.add(n)
+	d.add(node{kind: BulkString, start: d.start, end: end})
 	return nil
 }
 

@@ -32,7 +32,7 @@ func NewReader(r io.Reader, limit int) *Reader {
 func (r *Reader) SetLimit(limit int) { r.dec.limit = newDecoder(limit).limit }
 
 // ReadOn has the reader go on where a reply breaks the grammar and it is certain what it is and where it ends: a line
-// ends with LF alone, the null is written *-1 or as an empty bulk string, a length counts characters. See
+// ends with LF alone, the null is written *-1, an empty bulk string may stand for it, a length counts characters. See
 // [Reader.Lapse].
 func (r *Reader) ReadOn() { r.dec.on = true }
 

@@ -85,8 +85,8 @@ func TestReaderReadsOnBehindALength(t *testing.T) {
 	}{
 		{"*-1\r\n", fwp.Reply{Kind: fwp.NullBulk}, fwp.RuleNull},
 		{"*-1\n", fwp.Reply{Kind: fwp.NullBulk}, fwp.RuleNull},
-		{"$0\r\n\r\n", fwp.Reply{Kind: fwp.NullBulk}, fwp.RuleNull},
-		{"$0\n\n", fwp.Reply{Kind: fwp.NullBulk}, fwp.RuleNull},
+		{"$0\r\n\r\n", fwp.Reply{Kind: fwp.BulkString, Text: []byte{}}, fwp.RuleNull},
+		{"$0\n\n", fwp.Reply{Kind: fwp.BulkString, Text: []byte{}}, fwp.RuleNull},
 		{"$1\r\n\u00e9\r\n", fwp.Reply{Kind: fwp.BulkString, Text: []byte("\u00e9")}, fwp.RuleCharacters},
 	} {
 		for _, src := range splits([]byte(test.bytes + "+next\r\n")) {

@@ -224,8 +224,8 @@ func (p *playing) limited(ctx context.Context) bool {
 
 // crowded reports whether a server declines the introduction of a client because of how many clients there are: it
 // accepts the same line when the connections of the play have ended, and declines it again with as many that do
-// nothing. They are of other clients first, and then of the same one. Where it was not the number once, it is not
-// looked for again.
+// nothing. They are of other clients first, and then of the same one, which may have two. Where it was not the number
+// once, it is not looked for again.
 func (p *playing) crowded(ctx context.Context, c *conn) bool {
 	open, line := len(p.conns), c.introduction
 	if open < 2 || line == "" || p.declines {
@@ -242,7 +242,7 @@ func (p *playing) crowded(ctx context.Context, c *conn) bool {
 	}
 	for _, same := range []bool{false, true} {
 		most := open + 1 + lingering
-		if n := p.admits(ctx, line, most, same); n > 0 && n < most {
+		if n := p.admits(ctx, line, most, same); n > b2i(same) && n < most {
 			p.most = n
 			p.refused++
 			return true
@@ -260,9 +260,9 @@ func (p *playing) admits(ctx context.Context, line string, most int, same bool) 
 	defer trial.close()
 	client := regexp.MustCompile(`\$` + p.grammar().Names.Client + `\d+`)
 	for n := range most {
-		number := trialNames
-		if !same {
-			number += n
+		number := trialNames + n
+		if same {
+			number = trialNames - 1
 		}
 		text := client.ReplaceAllLiteralString(line, fmt.Sprintf("$%s%d", p.grammar().Names.Client, number))
 		c, err := trial.dial(ctx, n, asker())

@@ -72,7 +72,7 @@ func TestServersDiffer(t *testing.T) {
 				if !slow.Enabled() && swapped != len(name)%2 {
 					continue // one order for each, and not the same one for all
 				}
-				e := explore.Explorer{Seed: 1, Findings: 8, Steps: 1500}
+				e := explore.Explorer{Seed: 1, Findings: 8, Steps: 3000}
 				if test.clause == "FWP-WU-03" { // such a number is rare: ten seeds found 6 to 14 of them in so many commands
 					e.Steps = 10000
 				}

@@ -124,9 +124,13 @@ var ofLives = []move{
 			return []explore.Step{line(c, "%s", g.report(choose(g, g.toReport(w))))}
 		}},
 	{"sweep", 1000, func(g *maker, c int, w *oracle.Conn) bool {
-		return !g.swept && g.elapsed() >= g.times.sweep && active(g, c, w)
+		return !g.swept && g.elapsed() >= g.times.sweep && c != idler && active(g, c, w)
 	}, (*maker).sweep},
-	{"leave", 0.1, func(g *maker, c int, w *oracle.Conn) bool { return g.births() && worker(g, c, w) },
+	{"idle", 1000, func(g *maker, c int, w *oracle.Conn) bool { return c == idler && active(g, c, w) },
+		func(g *maker, c int, _ *oracle.Conn) []explore.Step {
+			return []explore.Step{ahead(line(c, "FETCH %s", g.freshQueue()))}
+		}},
+	{"leave", 0.1, func(g *maker, c int, w *oracle.Conn) bool { return g.births() && worker(g, c, w) && c != idler },
 		func(g *maker, c int, _ *oracle.Conn) []explore.Step { return []explore.Step{g.ending(c)} }},
 	{"bad-field", 4, func(g *maker, c int, w *oracle.Conn) bool { return g.births() && worker(g, c, w) },
 		(*maker).badField},
@@ -175,6 +179,9 @@ func (g *maker) end(j *oracle.Job) string {
 // shortest is the reservation whose end is waited for.
 const shortest = 60 * time.Second
 
+// idler is the connection whose FETCHes find nothing, one after the other.
+const idler = 3
+
 // fetchMost is how many queues every server takes in a FETCH.
 const fetchMost = 8
 
@@ -186,7 +193,7 @@ func (g *maker) sweep(int, *oracle.Conn) []explore.Step {
 		queues = append(queues, g.law.symbol(j.Queue))
 	}
 	conns := slices.DeleteFunc(slices.Sorted(maps.Keys(g.law.world.Conns)), func(c int) bool {
-		return !active(g, c, g.law.world.Conns[c])
+		return c == idler || !active(g, c, g.law.world.Conns[c])
 	})
 	var steps []explore.Step
 	for part := range slices.Chunk(unique(queues), fetchMost*len(conns)) {

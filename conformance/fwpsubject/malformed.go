@@ -177,12 +177,12 @@ func (g *maker) badHash() string {
 	return "{" + strings.Join(fields, ",") + "}"
 }
 
-// guesses has one client after the other greet with a wrong hash.
+// guesses has one client after the other greet with a wrong hash, and again without one.
 func (g *maker) guesses(c int, _ *oracle.Conn) []explore.Step {
 	var steps []explore.Step
-	for range 6 {
+	for range 4 {
 		steps = append(steps, explore.End(c, scenarios.Closed), build().Open(c, scenarios.Raw, ""),
-			line(c, "HELLO %s", g.badHash()))
+			line(c, "HELLO %s", g.badHash()), line(c, `HELLO {"v":2}`))
 	}
 	return steps
 }

@@ -107,17 +107,22 @@ func (g *maker) helloBadly(c int, _ *oracle.Conn) []explore.Step {
 	return steps
 }
 
-// introduce has workers come and go that say of themselves whatever they may. Their ids have the lengths at which
-// servers differ.
+// introduce has workers come and go that say of themselves whatever they may, and the same on a second connection. Their
+// ids have the lengths at which servers differ.
 func (g *maker) introduce(c int, _ *oracle.Conn) (steps []explore.Step) {
 	for range 3 {
 		g.workers++
 		wid := fmt.Sprintf("$wid%d-", g.workers)
 		size := deal(g, "length of a wid", []int{0, 63, 64, 65, 127, 128, 129, 255, 256})
 		wid += strings.Repeat("x", max(0, size-len(g.Fill(wid))))
-		steps = append(steps, explore.End(c, scenarios.Closed), build().Open(c, scenarios.Raw, ""),
-			line(c, "HELLO %s", g.newcomer(wid)),
-			line(c, `BEAT {"wid":"%s","rss_kb":%s}`, wid, g.value("rss_kb", memories())))
+		hello := g.newcomer(wid)
+		for _, conn := range []int{c, g.companion(c)} {
+			if conn > 0 {
+				steps = append(steps, explore.End(conn, scenarios.Closed), build().Open(conn, scenarios.Raw, ""),
+					line(conn, "HELLO %s", hello),
+					line(conn, `BEAT {"wid":"%s","rss_kb":%s}`, wid, g.value("rss_kb", memories())))
+			}
+		}
 	}
 	return steps
 }

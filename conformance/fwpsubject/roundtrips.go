@@ -1,6 +1,7 @@
 package fwpsubject
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -135,17 +136,28 @@ var ofRestarts = []move{
 	}, func(g *maker, c int, _ *oracle.Conn) []explore.Step {
 		g.flushed = true
 		done, held, queue := g.jid(), g.jid(), g.freshQueue()
-		fetch := line(c, "FETCH %s %s", g.far, queue)
+		fetch := line(c, "FETCH default %s %s", g.far, queue)
 		return []explore.Step{
-			push(c, done, queue, ""), fetch, push(c, held, queue, ""), fetch, ack(c, done), line(c, "FLUSH"),
-			line(c, "FAIL %s", g.failure(held)),
+			push(c, done, queue, ""), fetch, push(c, held, queue, ""), fetch, ack(c, done),
+			push(c, g.jid(), "default", ""), line(c, "FLUSH"), line(c, "FAIL %s", g.failure(held)),
+			push(c, g.jid(), queue, ""), fetch,
 		}
 	}},
 	{"restart", 1000, func(g *maker, _ int, _ *oracle.Conn) bool { return g.Restarts && !g.births() && !g.restarted },
-		func(g *maker, _ int, _ *oracle.Conn) []explore.Step {
-			g.restarted = true
-			return []explore.Step{explore.Disrupt(scenarios.NeedRestart)}
-		}},
+		(*maker).restart},
+}
+
+// restart restarts the server while a job is scheduled, and looks whether it comes before its time.
+func (g *maker) restart(c int, _ *oracle.Conn) []explore.Step {
+	g.restarted = true
+	g.workers++
+	later, now := g.freshQueue(), g.freshQueue()
+	return []explore.Step{
+		explore.End(c, scenarios.Closed), consumer(c, g.workers),
+		push(c, g.jid(), later, fmt.Sprintf(`,"at":"$now+%dms"`, 2000+g.jobs%1000)),
+		explore.Disrupt(scenarios.NeedRestart),
+		consumer(c, g.workers), push(c, g.jid(), now, ""), line(c, "FETCH %s %s", later, now),
+	}
 }
 
 // pushFar schedules a job for each of the instants that are to come. Nothing but a FLUSH removes them.

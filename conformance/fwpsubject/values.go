@@ -135,7 +135,7 @@ func (g *maker) failure(jid string) string {
 }
 
 // failureOf makes the argument of a FAIL with an errtype and a message, behind which the number of the failure stands.
-// Now and then one of its fields is empty or missing.
+// Now and then one of its fields is empty or missing, or all are.
 func (g *maker) failureOf(jid, class, message string) string {
 	g.failures++
 	n := 1_000_000 + g.failures // as long as all others, so that no text contains another one
@@ -144,8 +144,13 @@ func (g *maker) failureOf(jid, class, message string) string {
 		lines[i] = fmt.Sprintf(`"%d.go line %d of it"`, n, i+1)
 	}
 	text := fmt.Sprintf(`,"message":"%s %d"`, message, n)
-	if g.IntN(8) == 0 {
-		text = choose(g, []string{"", `,"message":""`})
+	switch g.IntN(20) {
+	case 0:
+		text = ""
+	case 1:
+		text = `,"message":""`
+	case 2:
+		return `{"jid":"` + jid + `"}`
 	}
 	return fmt.Sprintf(`{"jid":"%s","errtype":"%s%d"%s,"backtrace":[%s]}`, jid, class, n, text, strings.Join(lines, ","))
 }

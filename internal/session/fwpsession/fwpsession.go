@@ -97,11 +97,10 @@ func (r *reader) Read() (session.Message, error) {
 	if err != nil {
 		return m, err
 	}
-	m = r.asked.mend(m, r.Offset())
-	if lapse := r.Lapse(); lapse != nil && m.Lapse == nil { // a line end shows elsewhere, too
+	if lapse := r.Lapse(); lapse != nil { // a line end shows elsewhere, too: the kind is told in its place
 		m.Lapse = syntaxError(lapse)
 	}
-	return m, nil
+	return r.asked.mend(m, r.Offset()), nil
 }
 
 // ReadOn has replies be read on whose grammar is wrong, or whose kind, and whose meaning is certain.

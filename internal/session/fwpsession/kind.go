@@ -53,9 +53,16 @@ func (a *asked) next() (verb string) {
 }
 
 // mend returns a reply whose kind is none of its command's as the one that it certainly means, with the departure as
-// its Lapse, and any other reply unchanged.
+// its Lapse, and any other reply unchanged. An empty bulk string is a null where the command has one, and else empty.
 func (a *asked) mend(m session.Message, offset int64) session.Message {
 	verb := a.next()
+	switch {
+	case m.Lapse == nil || m.Lapse.Rule != fwp.RuleNull.String() || fwp.Kind(m.Kind) != fwp.BulkString:
+	case verb == fwp.FETCH:
+		m.Kind, m.Text = byte(fwp.NullBulk), nil
+	default:
+		m.Lapse = nil
+	}
 	kind, text, expected := meant(verb, m)
 	if expected == "" {
 		return m

@@ -12,6 +12,22 @@ import (
 	"github.com/fwpsuite/fwp/internal/session/fwpsession"
 )
 
+// TestEmptyBulkString: an empty bulk string is a null, wrongly written, where a null may come, and else what it is.
+func TestEmptyBulkString(t *testing.T) {
+	t.Parallel()
+	for verb, null := range map[string]bool{"FETCH": true, "INFO": false, "BEAT": false, "PUSH": false} {
+		r, s := fwpsession.Protocol{}.Begin(session.Caller, strings.NewReader("+HI {}\r\n$0\r\n\r\n"))
+		r.(session.LapseReader).ReadOn()
+		s.Sent([]byte(verb + "\r\n"))
+		_, err := r.Read()
+		require.NoError(t, err)
+		m, err := r.Read()
+		require.NoError(t, err)
+		assert.Equal(t, null, m.Lapse != nil && m.Lapse.Rule == fwp.RuleNull.String(), verb)
+		assert.Equal(t, null, fwp.Kind(m.Kind) == fwp.NullBulk, verb)
+	}
+}
+
 // TestReplyOfAnotherKind: what a reply certainly means is read, and its kind is the departure.
 func TestReplyOfAnotherKind(t *testing.T) {
 	t.Parallel()
