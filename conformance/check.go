@@ -128,6 +128,7 @@ type Finding struct {
 	Got      string
 	What     string // what is wrong, in words
 	Refused  string // the verb of the command that was refused, empty if none was
+	Own      string // the clause of the command itself, where Clause may follow from what is wrong with that; else empty
 	Script   string // text of a script that reproduces it; empty if there is none
 }
 

@@ -19,6 +19,8 @@ type Finding struct {
 	Verdict   Verdict `json:"verdict"`
 	// Harm is that of the clause.
 	Harm string `json:"harm,omitempty"`
+	// Own is the clause of the command itself, where Clause is about an earlier one that may be the reason.
+	Own string `json:"-"`
 	Evidence
 }
 

@@ -93,8 +93,9 @@ type Finding struct {
 	Expected string
 	Got      string
 	What     string
-	Commands int // after which it was seen
-	Times    int // that it was seen
+	Own      string // see [law.Violation]; empty if the conversation that shows it needs the earlier command
+	Commands int    // after which it was seen
+	Times    int    // that it was seen
 	// Places are where it was seen, and how often: commands with their answers, or fields with kinds of values.
 	Places map[string]int
 	Whole  Trace  // the conversation as it was

@@ -45,7 +45,7 @@ func (x *exploration) file(f found) *pending {
 	x.number++
 	p := &pending{found: f, comes: map[int]bool{}, Finding: Finding{
 		Number: x.number, Clause: f.Clause, Rule: f.Rule, Crash: f.crash, Should: f.Should,
-		Expected: f.Expected, Got: text.Shorten(f.Got), What: text.Shorten(f.What), Places: map[string]int{},
+		Expected: f.Expected, Got: text.Shorten(f.Got), What: text.Shorten(f.What), Own: f.Own, Places: map[string]int{},
 		Commands: x.play.commands, Whole: Trace{Steps: slices.Clone(x.trace)},
 	}}
 	for _, came := range x.play.seen {
@@ -169,7 +169,9 @@ func (x *exploration) minimise(ctx context.Context, p *pending, limit time.Durat
 		s.revive = x.Revive
 	}
 	s.shrink(ctx, &p.Finding)
-	p.Doubtful = p.found.Doubtful && p.Shown == 0
+	if p.Doubtful = p.found.Doubtful && p.Shown == 0; p.Shown > 0 {
+		p.Own = ""
+	}
 	x.result.Left, p.same = append(x.result.Left, s.left...), s.same
 }
 

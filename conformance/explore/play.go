@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -174,6 +175,7 @@ func (p *playing) broken(c *conn, v *law.Violation, step int) {
 	}
 	switch {
 	case p.cut && p.subject.has(v.Rule, law.WrongReply): // or it is refused in one piece too
+		v.Own = cmp.Or(v.Own, v.Clause)
 		v.Clause, v.Doubtful = p.law.Clause(RuleCut), true
 	case c.pieces > 0 && v.Rule == RuleExtra:
 		v.Clause = p.law.Clause(RuleCut)

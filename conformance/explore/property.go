@@ -76,6 +76,7 @@ func (s explored) evidence() conformance.Evidence {
 			Clause: f.Clause, Should: f.Should, Crash: f.Crash,
 			Clocked:  timed || f.Rule == RuleLingers || f.Rule == RuleSilent,
 			Expected: f.Expected, Got: f.Got, What: f.What, Script: f.Script, Refused: f.refused(),
+			Own: f.Own,
 		})
 	}
 	return e

@@ -181,10 +181,14 @@ func (g *maker) greeting() string {
 	})
 }
 
-// newcomer is the HELLO of a worker with values from all buckets.
+// newcomer is the HELLO of a worker with values from all buckets. Many have no labels.
 func (g *maker) newcomer(wid string) string {
+	its := "[]"
+	if g.IntN(4) > 0 {
+		its = g.value("labels", labels())
+	}
 	return fmt.Sprintf(`{"hostname":%s,"wid":"%s","pid":%s,"labels":%s,%s"v":2}`, g.value("hostname", hostNames()),
-		g.spelled(wid), g.value("pid", processes()), g.value("labels", labels()), g.hash())
+		g.spelled(wid), g.value("pid", processes()), its, g.hash())
 }
 
 // hash is the field of a HELLO with the right password hash, nothing if none is needed.

@@ -86,6 +86,11 @@ func TestVerdictsOfProperties(t *testing.T) {
 		"two of one clause": {
 			found(conformance.Finding{Clause: "FWP-ACK-01"}, conformance.Finding{Clause: "FWP-ACK-01", Clocked: true}),
 			reports.Fail, "", "FWP-ACK-01 fail"},
+		"what follows from another": {
+			found(conformance.Finding{Clause: "FWP-FLUSH-01", Own: "FWP-ACK-01"}, conformance.Finding{Clause: "FWP-ACK-01"}),
+			reports.Fail, "", "FWP-FLUSH-01 inconclusive, FWP-ACK-01 fail"},
+		"what would follow": {
+			found(conformance.Finding{Clause: "FWP-FLUSH-01", Own: "FWP-ACK-01"}), reports.Fail, "", "FWP-FLUSH-01 fail"},
 		"no clause": {found(conformance.Finding{What: "it is wrong"}), reports.Fail, "", ""},
 		"found, not served": {
 			conformance.Evidence{Findings: []conformance.Finding{{Clause: "FWP-HI-02"}}},

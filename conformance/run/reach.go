@@ -82,7 +82,7 @@ func (s *runState) unserved(all []reports.Check) {
 			clause := s.runner.Protocol.ClauseOf(session.ForeignReply + f.Refused)
 			a := s.verbs[f.Refused]
 			if a != nil && !a.served && len(a.refused) >= refusedAlways && f.Clause != "" && clause != "" {
-				s.blame(c, &f, clause)
+				s.blame(c, &f, clause, f.Refused+" was refused whenever it was sent")
 			}
 			same := func(k reports.Finding) bool { return f.Refused != "" && k.Refused == f.Refused && k.Clause == f.Clause }
 			if !slices.ContainsFunc(kept, same) {
@@ -93,8 +93,31 @@ func (s *runState) unserved(all []reports.Check) {
 	}
 }
 
-// blame has a finding of a check be about the clause that says what answers its verb.
-func (s *runState) blame(c *reports.Check, f *reports.Finding, clause string) {
+// follow has a finding be about the clause of its own command where another finding shows that broken for certain: what
+// came before is no likelier reason then.
+func (s *runState) follow(all []reports.Check) {
+	var certain []reports.Finding
+	for _, c := range all {
+		certain = append(certain, slices.DeleteFunc(slices.Clone(c.Findings),
+			func(f reports.Finding) bool { return f.Own != "" || f.Clause == "" })...)
+	}
+	for i := range all {
+		c := &all[i]
+		c.Findings = slices.Clone(c.Findings)
+		for n := range c.Findings {
+			f := &c.Findings[n]
+			at := slices.IndexFunc(certain, func(k reports.Finding) bool {
+				return f.Own != "" && (k.Clause == f.Own || f.Refused != "" && k.Refused == f.Refused)
+			})
+			if at >= 0 {
+				s.blame(c, f, certain[at].Clause, "it follows from what is wrong with "+certain[at].Clause)
+			}
+		}
+	}
+}
+
+// blame has a finding of a check be about another clause, and leaves open what it was about.
+func (s *runState) blame(c *reports.Check, f *reports.Finding, clause, why string) {
 	if f.Clause == clause {
 		return
 	}
@@ -108,7 +131,7 @@ func (s *runState) blame(c *reports.Check, f *reports.Finding, clause string) {
 	if i := at(f.Clause); i >= 0 {
 		open := &c.Clauses[i]
 		open.Verdict, open.Reason, open.Halted = reports.Inconclusive, reports.ReasonOtherBreach, true
-		open.Why = f.Refused + " was refused whenever it was sent"
+		open.Why = why
 	}
 	if i := at(clause); i >= 0 {
 		c.Clauses[i] = cv

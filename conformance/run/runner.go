@@ -149,12 +149,15 @@ func (s *runState) report(ctx context.Context) *reports.Report {
 	var broken []string
 	for _, c := range rep.Checks {
 		for _, f := range c.Findings {
-			broken = append(broken, f.Clause)
+			if f.Own == "" {
+				broken = append(broken, f.Clause)
+			}
 		}
 	}
 	rep.Checks = append(rep.Checks, s.lawChecks(broken)...) // behind those with a line that shows what is wrong
 	rep.Law, rep.Inputs = s.lawReport(), s.law.tally.Inputs
 	s.runner.Protocol.Law.Fields.Complete(rep.Inputs)
+	s.follow(rep.Checks)
 	s.unserved(rep.Checks)
 	s.premise(ctx, rep.Checks)
 	rep.Clauses = s.clauses(rep.Checks)

@@ -83,7 +83,7 @@ func (v *verdicts) property(f conformance.Finding) {
 	}
 	v.finding(verdict, m, play.Result{Expected: f.Expected, Got: f.Got, Cause: f.What})
 	last := &v.check.Findings[len(v.check.Findings)-1]
-	last.Actual, last.Script, last.Refused = f.Observed(), f.Script, f.Refused
+	last.Actual, last.Script, last.Refused, last.Own = f.Observed(), f.Script, f.Refused, f.Own
 }
 
 // leaves reports whether a clause of a line says less than what the law knows of the same message.
