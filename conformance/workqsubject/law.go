@@ -294,8 +294,7 @@ func (l *workqLaw) Came(number int, m session.Message, at time.Time) law.Answer 
 	defer l.goOn(c, k)
 	concerned := l.concerned(k, at)
 	a.Rules = l.decided(k, m)
-	meant := l.meant(k, m)
-	r := l.ruling(k, m, at)
+	meant, r := l.meant(k, m), l.ruling(k, m, at)
 	l.under = slices.DeleteFunc(l.under, func(o *call) bool { return o == k })
 	l.endLapses(k, m)
 	if j := l.jobs[k.ID]; k.adds() && j != nil && j.added.IsZero() {
