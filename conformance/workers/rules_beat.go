@@ -75,7 +75,11 @@ func checkTerminateBeat(l *look) judgement {
 	case l.Kind == Line:
 		return kept()
 	}
-	limit := max(20*time.Second, k.beatPause*3/2, k.gaps[0]) + l.world.slack
+	limit := max(20*time.Second, k.beatPause*3/2, k.gaps[0])
+	if k.gaps[0] == 0 { // it may beat as rarely as once a minute
+		limit = beatAtLeast
+	}
+	limit += l.world.slack
 	silence := l.At - max(k.terminate.At, timeOf(k.beat), k.stalled)
 	if silence <= limit || silence > limit+time.Second { // it is reported once
 		return notApplicable()

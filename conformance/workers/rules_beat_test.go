@@ -85,7 +85,7 @@ func beatTests() []ruleTest {
 			1 S: +{"state":"terminate"}` + seconds(20) + beat + seconds(5) + `
 			1 C: END
 			1 closed server`},
-		{breach: TerminateWithoutBeat, name: "silence", wrong: true, stream: terminated + seconds(25) + `
+		{breach: TerminateWithoutBeat, name: "silence behind its only BEAT", open: true, stream: terminated + seconds(25) + `
 			1 C: END
 			1 closed server`},
 		{breach: TerminateWithoutBeat, name: "silence after a reply that was late", wrong: true, stream: `1 worker w1

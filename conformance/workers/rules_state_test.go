@@ -253,7 +253,7 @@ func stateTests() []ruleTest {
 			2 closed server
 			p1 exited 1`},
 		{breach: TerminateJobLeft, name: "it stays with the job", wrong: true,
-			too:    TerminateStays + " " + TerminateWithoutBeat,
+			too:    TerminateStays,
 			stream: terminatedBusy + seconds(40)},
 
 		{breach: TerminateStays, name: "after 29 s", stream: terminated + beats(1, "15s") + seconds(14) + ended},

@@ -91,7 +91,7 @@ func TestJobsAtATime(t *testing.T) {
 // TestAWorkerThatEndsOwesNoBeat: where the situation is about BEAT, an end before the next one was due has kept it.
 func TestAWorkerThatEndsOwesNoBeat(t *testing.T) {
 	t.Parallel()
-	for ends, want := range map[string]bool{"+14s": true, "+16s": false} {
+	for ends, want := range map[string]bool{"+59s": true, "+61s": false} {
 		conversation := "1 worker w\n1 C: BEAT {\"wid\":\"w\"}\n1 S: +{\"state\":\"terminate\"}\n" + ends + "\nexited 0"
 		replayed(t, &situation{clauses: "BEAT-16"}, conversation, func(t *testing.T, tr *trial, p *program) {
 			t.Helper()
