@@ -107,8 +107,8 @@ func (g *maker) helloBadly(c int, _ *oracle.Conn) []explore.Step {
 	return steps
 }
 
-// introduce has workers come and go that say of themselves whatever they may, and the same on a second connection. Their
-// ids have the lengths at which servers differ.
+// introduce has workers come and go that say of themselves whatever they may, the same on two connections. Their ids
+// have the lengths at which servers differ.
 func (g *maker) introduce(c int, _ *oracle.Conn) (steps []explore.Step) {
 	for range 3 {
 		g.workers++
