@@ -19,9 +19,10 @@ import (
 const (
 	watchAtLeast = 10 * time.Second // for jobs that must not come
 	watchQuickly = 3 * time.Second
-	watchFailed  = 55 * time.Second // after the last failure that a job may have: a first retry comes within 49 s
+	watchFailed  = 55 * time.Second // after a failure: a first retry comes within 49 s
 	lateAfter    = 30 * time.Second // at is approximate, and a server that starts has other things to do (AMB-28)
 	clockSkew    = time.Second      // by which at may be early (AMB-36)
+	reportBefore = 15 * time.Second // of the end of a reservation, and more than a report takes
 )
 
 // accountant asks a server for the jobs that it has.
@@ -82,7 +83,8 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// reportHeld has the worker that stays report its jobs: every second one is done, the others fail.
+// reportHeld has the worker that stays report its jobs: every second one is done, the others fail. Jobs whose reservation
+// may end meanwhile are not reported: they come back by themselves, like failed ones where the end counts as a failure.
 func (a *accountant) reportHeld() error {
 	var held []*upgrade.Job
 	for _, j := range a.jobs.Jobs {
@@ -99,6 +101,10 @@ func (a *accountant) reportHeld() error {
 	}
 	defer c.Leave()
 	for i, j := range held {
+		if time.Now().After(j.Due.Add(-reportBefore)) {
+			a.due[j] = j.Due.Add(watchFailed)
+			continue
+		}
 		if i%2 == 0 || a.site.Plan.Quick {
 			done, err := c.ack(j.ID)
 			if err != nil {

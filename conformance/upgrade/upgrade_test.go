@@ -1,6 +1,7 @@
 package upgrade_test
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/faults"
 	"github.com/fwpsuite/fwp/fakes/variations"
+	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/slow"
 )
@@ -48,7 +50,7 @@ func played(t *testing.T, r upgrade.Run, configure ...func(*fakes.Config)) (resu
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r.Subject, r.Stages, r.How = fwpupgrade.Subject(), stages(t, configure...), "in order"
-		r.Timeout, r.Patience, r.Log = 10*time.Second, 150*time.Second, t.Logf
+		r.Timeout, r.Patience, r.Log = 10*time.Second, cmp.Or(r.Patience, 150*time.Second), t.Logf
 		if r.Plan.Large == 0 {
 			r.Plan.Large = 40
 		}
@@ -139,6 +141,25 @@ func TestFaultsAreFound(t *testing.T) {
 			t.Log(strings.Join(found, ", "))
 			assert.Contains(t, found, wanted[f.Name])
 		})
+	}
+}
+
+// Reservations end while a slow server is told of their jobs.
+func TestASlowServer(t *testing.T) {
+	t.Parallel()
+	for slow := range 10 {
+		quick := upgrade.Run{Plan: upgrade.Plan{Quick: true}, Patience: 30 * time.Second}
+		r := played(t, quick, plain, func(c *fakes.Config) {
+			c.RetryDelay = func(int) time.Duration { return 49 * time.Second } // the longest one
+			left := slow
+			c.Hook = func(e *fakes.Event) {
+				if e.Point == fakes.Parsed && e.Command.Verb == fwp.ACK && left > 0 {
+					left--
+					time.Sleep(8 * time.Second)
+				}
+			}
+		})
+		assert.Empty(t, fates(r, false), slow)
 	}
 }
 
