@@ -16,10 +16,12 @@ import (
 )
 
 // Difference is one place where a reply is not what a line expects. Path is
-// empty for the reply as a whole, else like ".args[2]". Name is that of the expected value, if it has one.
+// empty for the reply as a whole, else like ".args[2]". Name is that of the expected value, if it has one; Opaque is set if
+// that is all of the value, so that the script does not say what is in it.
 type Difference struct {
 	Path, Want, Got string
 	Name            string
+	Opaque          bool
 }
 
 func (d Difference) String() string {
@@ -87,9 +89,10 @@ func equal(n node, got any, sc *Scope, exact bool, more ...cmp.Option) bool {
 
 // leaf is a place of the expected tree with a rule of its own.
 type leaf struct {
-	takes func(got any) bool
-	words string
-	name  string // of the value, if it has one
+	takes  func(got any) bool
+	words  string
+	name   string // of the value, if it has one
+	opaque bool   // that is all of it
 }
 
 // missing marks a field that the pattern wants to be absent, or that the
@@ -133,9 +136,9 @@ func ideal(n node, sc *Scope, exact bool) any {
 	l := &leaf{takes: func(got any) bool { return takes(n, got, sc, exact) }, words: describe(n, sc)}
 	switch n := n.(type) {
 	case interpolated:
-		l.name = n.parts.String()
+		l.name, l.opaque = n.parts.String(), n.parts.only() != nil
 	case capture:
-		l.name = n.ref.text
+		l.name, l.opaque = n.ref.text, true
 	}
 	return l
 }
@@ -256,7 +259,7 @@ func (d *differences) Report(r cmp.Result) {
 	if want.IsValid() {
 		diff.Want = shown(want.Interface())
 		if l, is := reflect.TypeAssert[*leaf](want); is {
-			diff.Name = l.name
+			diff.Name, diff.Opaque = l.name, l.opaque
 		}
 	}
 	if got.IsValid() {

@@ -21,7 +21,8 @@ import (
 // place; a message that leaves a name of its line without a value; and all in an eventually or unordered block. Behind
 // an assumption an eventually block is tried for as long as any other.
 // Behind an assumption, what differs in another way than in values decides nothing: it may follow from it. It does not
-// follow where only names differ that nothing of the play has: that is the same thing by another name.
+// follow where only names differ that nothing of the play has, and whose text the script leaves open: that is the same
+// thing by another name.
 
 // mend returns a message as it would be if it were about what its command asks about, and records that it is not, once
 // for each verb. A message about something else of the play stays as it is: the server has confused the two.
@@ -103,7 +104,7 @@ func (th *thread) assumable(e *scenarios.Expect, a session.Received, res *Result
 	}
 	for i := range e.Choices {
 		differences := e.Choices[i].Assume(a, th.scope)
-		res.renamed = !slices.ContainsFunc(differences, func(d scenarios.Difference) bool { return d.Name == "" })
+		res.renamed = !slices.ContainsFunc(differences, func(d scenarios.Difference) bool { return !d.Opaque })
 		for _, d := range differences {
 			keys = append(keys, assumption{th.grammar().VerbSent(a.Asked), d.Path, d.Got[0]})
 		}

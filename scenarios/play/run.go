@@ -98,7 +98,7 @@ type Result struct {
 	since time.Time // since when lines were sent that the server may have read late; zero: that is not the reason
 
 	departed []assumption // where the reply departs from its line in values alone; nil if it does not
-	renamed  bool         // it departs in names alone that nothing of the play has
+	renamed  bool         // it departs in opaque names alone that nothing of the play has
 }
 
 // Stops reports whether the play of the script has not got behind the step, or has decided nothing there.
