@@ -144,7 +144,7 @@ func TestFaultsAreFound(t *testing.T) {
 	}
 }
 
-// Reservations end while a slow server is told of their jobs.
+// Reservations end while a slow server receives the reports of their jobs.
 func TestASlowServer(t *testing.T) {
 	t.Parallel()
 	for slow := range 10 {
