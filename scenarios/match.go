@@ -16,8 +16,8 @@ import (
 )
 
 // Difference is one place where a reply is not what a line expects. Path is
-// empty for the reply as a whole, else like ".args[2]". Name is that of the expected value, if it has one; Opaque is set if
-// that is all of the value, so that the script does not say what is in it.
+// empty for the reply as a whole, else like ".args[2]". Name is that of the expected value, if it has one; Opaque is
+// set if that is all of the value, so that the script does not say what is in it.
 type Difference struct {
 	Path, Want, Got string
 	Name            string

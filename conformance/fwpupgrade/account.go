@@ -83,8 +83,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// reportHeld has the worker that stays report its jobs: every second one is done, the others fail. Jobs whose reservation
-// may end meanwhile are not reported: they come back by themselves, like failed ones where the end counts as a failure.
+// reportHeld has the worker that stays report its jobs: every second one is done, the others fail.
 func (a *accountant) reportHeld() error {
 	var held []*upgrade.Job
 	for _, j := range a.jobs.Jobs {
@@ -101,28 +100,29 @@ func (a *accountant) reportHeld() error {
 	}
 	defer c.Leave()
 	for i, j := range held {
-		if time.Now().After(j.Due.Add(-reportBefore)) {
-			a.due[j] = j.Due.Add(watchFailed)
-			continue
-		}
-		if i%2 == 0 || a.site.Plan.Quick {
-			done, err := c.ack(j.ID)
-			if err != nil {
-				return err
-			}
-			if j.Over = done; done {
-				delete(a.due, j)
-			}
-			continue
-		}
-		if err := a.fail(c, j, 1); err != nil {
+		if err := a.reportOne(c, j, i%2 == 0 || a.site.Plan.Quick); err != nil {
 			return err
-		}
-		if j.Report != nil {
-			j.Due = time.Time{} // it is not held any more
 		}
 	}
 	return nil
+}
+
+// reportOne reports that a job is done, or that it failed. One whose reservation may end meanwhile is not reported: it
+// comes back by itself, like a failed one where the end counts as a failure.
+func (a *accountant) reportOne(c *keptConn, j *upgrade.Job, done bool) (err error) {
+	switch {
+	case time.Now().After(j.Due.Add(-reportBefore)):
+		a.due[j] = j.Due.Add(watchFailed)
+	case done:
+		if j.Over, err = c.ack(j.ID); j.Over {
+			delete(a.due, j)
+		}
+	default:
+		if err = a.fail(c, j, 1); err == nil && j.Report != nil {
+			j.Due = time.Time{} // it is not held any more
+		}
+	}
+	return err
 }
 
 // drain fetches jobs until all have come that must, and none has come for a while that must not; or until the patience
