@@ -33,9 +33,12 @@ const file = "testdata/shown.txt"
 
 // Shown holds the conversations with a server without and with each departure, in virtual time. testdata/shown.txt of
 // the caller has, for each, the first line of each transcript that differs; with -update it is written. Without
-// FWP_SLOW=1 every nth departure is looked at.
+// FWP_SLOW=1 every nth departure is looked at, and the race detector watches an eighth of them.
 func Shown(t *testing.T, departures []Departure, nth int) {
 	t.Helper()
+	if slow.Racing {
+		nth *= 8
+	}
 	differing := differences(t)
 	want := shownBefore(t)
 	var mu sync.Mutex
