@@ -33,6 +33,7 @@ func TestADepartureIsAssumed(t *testing.T) {
 		unnamed    = "C: FETCH q\nS: ${\"at\":\"$at\",\"retry\":1}\n"
 		pushed     = "C: PUSH {\"jid\":\"$jid1\"}\nS: +OK\nC: PUSH {\"jid\":\"$jid2\"}\nS: +OK\n"
 		ofFirst    = "C: FETCH q\nS: ${\"jid\":\"$jid1\"}\n"
+		ofText     = "C: FETCH q\nS: ${\"jid\":\"$jid1-é\"}\n"
 		refused    = "C bad: FETCH q\nS: -\n"
 		another    = "C: FETCH q\nS: ${\"retry\":1}\n"
 	)
@@ -58,6 +59,10 @@ func TestADepartureIsAssumed(t *testing.T) {
 		"no value for a name":   {unnamed + ack, []string{retry}, ok, "3 mismatched, 5 not reached"},
 		"another name": {pushed + ofFirst + ack, []string{retry}, ok,
 			"3 matched, 5 matched, 7 assumed mismatched, 9 matched"},
+		"a refusal behind another name": {pushed + ofFirst + ack, []string{retry}, "-ERR\r\n",
+			"3 matched, 5 matched, 7 assumed mismatched, 9 mismatched"},
+		"a refusal behind an altered text": {pushed + ofText + ack, []string{retry}, "-ERR\r\n",
+			"3 matched, 5 matched, 7 assumed mismatched, 9 unsure"},
 		"another's name":   {pushed + ofFirst, []string{second}, ok, "3 matched, 5 matched, 7 mismatched"},
 		"a row of a table": {table, []string{retry, "$-1\r\n"}, "", "4 assumed mismatched, 6 mismatched"},
 		"a block behind it": {fetch + eventually + ack, []string{retry, "$-1\r\n", right}, ok,

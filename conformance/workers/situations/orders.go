@@ -8,32 +8,32 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// orders is what a worker is told, and what else comes to it then. Each field is a dimension: with a state alone an
-// idle worker is told it by the reply to its first BEAT, and its next BEATs are answered with OK.
+// orders is the order that a worker receives in the reply to a BEAT, and what happens around it. Each field is a
+// dimension. With a state alone the worker is idle, the first reply has the state, and the later replies are OK.
 type orders struct {
-	state    string
-	always   bool     // the replies to its next BEATs have the state as well
-	beats    int      // that are answered with OK before
-	troubles bool     // that it goes through before
-	jobs     []string // the seconds, each in a JSON array, of those that run when it is told: the BEAT waits
-	late     bool     // a FETCH waits when it is told, and brings a job then: the BEAT waits for that FETCH
-	lost     bool     // its connections are lost when it has acted
-	then     string   // the state that the replies to its next BEATs have when it has acted
-	// watch is how it is watched at last, with nothing to do.
+	state    string   // quiet or terminate
+	always   bool     // the later replies have the state as well
+	beats    int      // replies of OK before the order
+	troubles bool     // errors and losses of connections before the order
+	jobs     []string // the seconds that the jobs in hand take, each in a JSON array; the order comes behind their delivery
+	late     bool     // a FETCH waits at the order, and brings a job behind it
+	lost     bool     // a loss of all connections behind the order
+	then     string   // the state in later replies, empty for none
+	// watch is the last part of the play, in which the server only watches the worker.
 	watch func(*trial, *program)
 }
 
-// play tells a worker its orders, and decides what binds it whatever else comes to it. What it sends after an order is
-// for the rules.
+// play gives a worker its orders, and decides the clauses that bind it in each of these situations. The rules judge
+// what it sends after an order.
 func (o orders) play(t *trial) {
-	p, jids := o.tell(t)
+	p, jids := o.begin(t)
 	told := t.mustBeTold(p, o.state)
 	late := o.pushLate(t, p)
 	loss := o.lose(t, p)
 	t.watch(p, timeToAct)
 	t.tempt(p)
 	if o.then != "" {
-		t.tellAlso(p, told, o.then)
+		t.orderAgain(p, told, o.then)
 	}
 	if o.state == "quiet" && o.then != "terminate" {
 		t.finishes(p, jids)
@@ -47,8 +47,8 @@ func (o orders) play(t *trial) {
 	}
 }
 
-// tell starts a worker, has it get as far as its order, and returns the jobs that it runs then.
-func (o orders) tell(t *trial) (p *program, jids []string) {
+// begin starts a worker, prepares the reply with the order, and returns the jobs in hand.
+func (o orders) begin(t *trial) (p *program, jids []string) {
 	t.idlesElsewhere()
 	answer := tellState(o.state, o.always)
 	switch {
@@ -74,8 +74,8 @@ func (o orders) tell(t *trial) (p *program, jids []string) {
 	return p, jids
 }
 
-// pushLate gives a FETCH that waits a job so long after the order that the rules judge what the worker sends when it is
-// done, or so early that another FETCH waits still when the connections are lost.
+// pushLate pushes the jobs for the FETCHes that wait at the order: so late that the rules judge what the worker sends
+// behind these jobs, or, before a loss of connections, so early that another FETCH still waits at the loss.
 func (o orders) pushLate(t *trial, p *program) []string {
 	switch {
 	case !o.late:
@@ -90,8 +90,8 @@ func (o orders) pushLate(t *trial, p *program) []string {
 	return t.pushAll(job{args: "[1]"}, job{jobtype: "fwp.fail", args: `["late"]`})
 }
 
-// lose has a worker lose its connections when it has had the time to act, and several FETCHes would have ended, or else
-// while one that waited at the order waits still.
+// lose ends all connections of a worker: after the time to act on the order and the ends of several FETCHes, or while a
+// FETCH still waits that waited at the order.
 func (o orders) lose(t *trial, p *program) time.Duration {
 	switch {
 	case !o.lost:
@@ -102,9 +102,9 @@ func (o orders) lose(t *trial, p *program) time.Duration {
 	return t.restart(p)
 }
 
-// tellAlso has the replies to the next BEATs have a state, and waits for one. Where a worker was told the same before,
-// it waits no longer than for a BEAT that is due: a quick run has this situation.
-func (t *trial) tellAlso(p *program, told *workers.Event, state string) {
+// orderAgain puts a state into the replies to the next BEATs, and waits for one of these replies. For the same state as
+// before it waits until the next BEAT is due and no longer, because quick runs have this situation.
+func (t *trial) orderAgain(p *program, told *workers.Event, state string) {
 	from, patience := t.now()+1, beatPatience
 	if stateIn(told.Reply) == state {
 		patience = beatDue + timeToAct - told.At
@@ -113,21 +113,21 @@ func (t *trial) tellAlso(p *program, told *workers.Event, state string) {
 	t.await(p, patience, after(from, p.events(tells(state))))
 }
 
-// tempt pushes jobs that a worker must not fetch any more.
+// tempt pushes jobs that a worker with an order must not fetch.
 func (t *trial) tempt(p *program) {
 	if !t.exited(p) {
 		t.pushMany(3, "fwp.ok", "[1]")
 	}
 }
 
-// obeyed reports whether a worker was quiet when it lost its connections: an executor had reported the job that came
-// late, and fetched no other one.
+// obeyed reports whether a worker was quiet before the loss of its connections: it had reported the late job, and no
+// FETCH came between the order and the loss.
 func (t *trial) obeyed(p *program, told *workers.Event, loss time.Duration, late []string) bool {
 	fetchedOn, report := t.first(after(told.At, p.lines(fwp.FETCH))), t.reportOf(late[0])
 	return report != nil && report.At < loss-time.Second/2 && (fetchedOn == nil || fetchedOn.At > loss)
 }
 
-// finishes decides whether a quiet worker reports the jobs that ran when it was told.
+// finishes decides whether a quiet worker reports the jobs that it had in hand at the order.
 func (t *trial) finishes(p *program, jids []string) {
 	const longest = 8 * time.Second
 	if missing := t.reported(p, longest+reportPatience, t.delivered(jids)...); len(jids) > 0 && !t.exited(p) {
