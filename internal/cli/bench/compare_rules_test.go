@@ -57,6 +57,15 @@ func TestHowManyBlocks(t *testing.T) {
 	}
 }
 
+// Blocks that take longer than expected are fewer: a comparison ends before its three minutes are over.
+func TestWhenTheTimeIsOver(t *testing.T) {
+	t.Parallel()
+	assert.False(t, timeIsOver(2*time.Second, 0, 0), "the pair that is discarded")
+	assert.False(t, timeIsOver(174*time.Second, 57, 57), "a pair takes 3 s")
+	assert.True(t, timeIsOver(178*time.Second, 57, 57), "the next one would end behind it")
+	assert.False(t, timeIsOver(10*time.Minute, 9, 30), "too few count")
+}
+
 // A side has the plan of its blocks if they all have one.
 func TestThePlanOfASide(t *testing.T) {
 	t.Parallel()

@@ -201,7 +201,17 @@ func (p process) enough(o *compareOptions, sides [2]*side, c *results.LoadCompar
 		p.Logf("%s", c.Stopped)
 		return true
 	}
+	if measured := len(c.Blocks)/2 - 1; !o.given.Changed("pairs") && timeIsOver(time.Since(c.Started), c.Valid(), measured) {
+		c.Pairs = measured
+		return true
+	}
 	return c.Valid() >= o.pairs
+}
+
+// timeIsOver reports whether no further pair fits into the usual time, after so many pairs and the one that is
+// discarded. What the pairs have shown has no part in it, so that it favours no verdict.
+func timeIsOver(elapsed time.Duration, valid, measured int) bool {
+	return valid >= leastUsual && elapsed+elapsed/time.Duration(measured+1) > usualTime
 }
 
 // brokenOff reports whether a series of runs cannot go on after one of them, and sets why.
