@@ -45,7 +45,7 @@ func (e *SyntaxError) Error() string {
 type Reader struct {
 	in     growbuf.Reader
 	limit  int
-	need   string
+	short  *shortError // what an unfinished reply needs, nil between two
 	lapses bool
 	lapse  *SyntaxError
 }
@@ -88,11 +88,11 @@ func (r *Reader) Read() (Reply, error) {
 			}
 		case short == nil:
 			r.in.Discard(n)
-			r.need = ""
+			r.short = nil
 			return reply, nil
 		}
-		if r.need = short.need; len(buffered) == 0 {
-			r.need = ""
+		if r.short = short; len(buffered) == 0 {
+			r.short = nil
 		}
 		if err := r.in.Fill(); errors.Is(err, io.EOF) && len(buffered) > 0 {
 			return Reply{}, io.ErrUnexpectedEOF
@@ -108,11 +108,20 @@ func (r *Reader) Buffered() []byte { return r.in.Buffered() }
 // Offset returns where the next reply begins in the stream.
 func (r *Reader) Offset() int64 { return r.in.Offset() }
 
-// Pending returns what an unfinished reply needs, in words; empty between two replies.
-func (r *Reader) Pending() string { return r.need }
+// Pending returns what an unfinished reply needs, in words, and the rule that is broken if it never comes; both are empty
+// between two replies.
+func (r *Reader) Pending() (need string, rule Rule) {
+	if r.short == nil {
+		return "", ""
+	}
+	return r.short.need, r.short.rule
+}
 
 // shortError means that a reply is not complete.
-type shortError struct{ need string }
+type shortError struct {
+	need string
+	rule Rule
+}
 
 func (e *shortError) Error() string { return "the reply is not complete: it needs " + e.need }
 
@@ -134,7 +143,7 @@ func ParseReply(b []byte) (r Reply, n int, err error) {
 // reply reads a whole reply.
 func (p *parser) reply() (r Reply, n int, err error) {
 	if len(p.b) == 0 {
-		return r, 0, &shortError{"a reply"}
+		return r, 0, &shortError{"a reply", RuleLineEnd}
 	}
 	if c := p.b[0]; c != '+' && c != '-' && c != 'O' {
 		return r, 0, p.wrong(0, RuleSign, "+ or -")
@@ -188,7 +197,7 @@ func (p *parser) line() (string, error) {
 			return string(rest[:i]), nil
 		case c != '\r':
 		case i+1 == len(rest):
-			return "", &shortError{"LF"}
+			return "", &shortError{"LF", RuleLineEnd}
 		case rest[i+1] != '\n':
 			return "", p.wrong(p.pos+i+1, RuleLineEnd, "LF behind CR")
 		default:
@@ -196,7 +205,7 @@ func (p *parser) line() (string, error) {
 			return string(rest[:i]), nil
 		}
 	}
-	return "", &shortError{"the end of a line"}
+	return "", &shortError{"the end of a line", RuleLineEnd}
 }
 
 // failure reads an error behind its sign. Only two of the words have a description. (Errors)
@@ -280,7 +289,7 @@ func (p *parser) block(size int) ([]byte, error) {
 	}
 	for i, c := range []byte("\r\n") {
 		if i >= len(end) {
-			return nil, &shortError{fmt.Sprintf("%d bytes of a block of %d, and CRLF", max(0, size-len(rest)), size)}
+			return nil, p.unfinished(rest, size)
 		}
 		if end[i] != c {
 			return nil, p.wrong(p.pos+size+i, RuleBlock, fmt.Sprintf("CRLF behind a block of %d bytes", size))
@@ -288,6 +297,17 @@ func (p *parser) block(size int) ([]byte, error) {
 	}
 	p.pos += size + 2
 	return append([]byte{}, rest[:size]...), nil
+}
+
+// unfinished is the error of a block that is not complete. Where no more than CRLF is missing, its size is right, unless
+// that counts a CRLF.
+func (p *parser) unfinished(came []byte, size int) *shortError {
+	missing := max(0, size-len(came))
+	short := &shortError{fmt.Sprintf("%d bytes of a block of %d, and CRLF", missing, size), RuleBlock}
+	if p.lapse != nil || missing == 0 && !bytes.HasSuffix(came[:size], []byte("\r\n")) {
+		short.rule = RuleLineEnd
+	}
+	return short
 }
 
 // keys reads as many lines of inspect. The payload has as many bytes as the line payload-size says, before it or behind
@@ -355,9 +375,9 @@ func (p *parser) keyName(unsized bool) (string, error) {
 	end := bytes.IndexAny(rest, " \r\n")
 	switch {
 	case end < 0:
-		return "", &shortError{"a key and its value"}
+		return "", &shortError{"a key and its value", RuleLineEnd}
 	case (end == 0 || rest[end] != ' ') && unsized:
-		return "", &shortError{"the line " + keyPayloadSize}
+		return "", &shortError{"the line " + keyPayloadSize, RuleLineEnd}
 	case end == 0 || rest[end] != ' ':
 		return "", p.wrong(p.pos, RuleKey, "a key, a blank and its value")
 	}

@@ -115,8 +115,8 @@ func (p *playing) poll(ctx context.Context) {
 }
 
 // misspelt keeps that a message breaks a rule of the grammar.
-func (p *playing) misspelt(c *conn, wrong *session.SyntaxError) {
-	v := p.violation(RuleGrammar+":"+wrong.Rule, p.grammar().Encoding, wrong.Error())
+func (p *playing) misspelt(c *conn, rule, got string) {
+	v := p.violation(RuleGrammar+":"+rule, p.grammar().Encoding, got)
 	v.Rule = RuleGrammar
 	p.violated(c, v)
 }
@@ -127,7 +127,7 @@ func (p *playing) arrived(ctx context.Context, c *conn, a session.Received) {
 	lapse := a.Message.Lapse
 	if lapse != nil && !strings.HasPrefix(lapse.Rule, session.ForeignReply) && !slices.Contains(p.lapsed, lapse.Rule) {
 		p.lapsed = append(p.lapsed, lapse.Rule)
-		p.misspelt(c, lapse)
+		p.misspelt(c, lapse.Rule, lapse.Error())
 	}
 	switch {
 	case !a.Whole():
@@ -234,7 +234,7 @@ func (p *playing) over(ctx context.Context, c *conn, a session.Received) {
 		return
 	}
 	if a.Broken != nil {
-		p.misspelt(c, a.Broken)
+		p.misspelt(c, a.Broken.Rule, a.Broken.Error())
 		p.drop(c, scenarios.Closed)
 		return
 	}
@@ -304,7 +304,17 @@ func (p *playing) silent(ctx context.Context, c *conn) {
 	if ctx.Err() != nil || p.conns[c.number] != c || c.clause == p.unheard() && p.limited(ctx) { // there was one too many
 		return
 	}
-	if timer, is := p.law.(law.Timer); c.judged && (!is || !timer.MayWait(c.number, time.Now())) {
+	r := c.GiveUp(ctx)
+	if !r.GaveUp {
+		p.arrived(ctx, c, r)
+		return
+	}
+	timer, is := p.law.(law.Timer)
+	switch {
+	case r.Coming: // it is long
+	case r.Pending != "":
+		p.misspelt(c, r.Rule, r.String())
+	case c.judged && (!is || !timer.MayWait(c.number, time.Now())):
 		v := p.silence(c)
 		v.Doubtful = true // a job that was lost or held back before may be the reason
 		p.record(c, event{parts: []string{"<nothing>"}, violation: v})

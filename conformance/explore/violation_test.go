@@ -390,6 +390,30 @@ func TestSilenceIsDoubtful(t *testing.T) {
 	}
 }
 
+// TestUnfinishedReplies: a reply that has begun breaks the rule of what it lacks, however long its command may wait.
+func TestUnfinishedReplies(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		target := &ponging{}
+		p, _ := stub(target, nil)
+		c, err := p.dial(t.Context(), 1, &scenarios.Connect{Role: scenarios.Raw})
+		require.NoError(t, err)
+		p.conns[1], p.law = c, waiting{p.law, true}
+		go func() { _, _ = target.conns[0].Write([]byte("+OK\r")) }()
+		synctest.Wait()
+		p.silent(t.Context(), c)
+		assert.Empty(t, p.conns)
+		if assert.Len(t, p.found, 1) {
+			f := p.found[0]
+			assert.Equal(t, []string{RuleGrammar, "of grammar:line-end"}, []string{f.Rule, f.Clause})
+			assert.Equal(t, "an unfinished reply: LF", f.Got)
+		}
+		for _, c := range target.conns {
+			_ = c.Close()
+		}
+	})
+}
+
 // waiting is a law whose commands may wait or not.
 type waiting struct {
 	Law

@@ -185,16 +185,9 @@ func syntaxError(e *workq.SyntaxError) *session.SyntaxError {
 
 func (r reader) Buffered() int { return len(r.Reader.Buffered()) }
 
-// Pending treats an unfinished block as one that is too short, and anything else as a line without its end.
 func (r reader) Pending() (what, rule string) {
-	what = r.Reader.Pending()
-	switch {
-	case what == "":
-		return "", ""
-	case r.Lapse() == nil && strings.Contains(what, "block"):
-		return what, string(workq.RuleBlock)
-	}
-	return what, string(workq.RuleLineEnd)
+	what, broken := r.Reader.Pending()
+	return what, string(broken)
 }
 
 // State is the state of one connection, as its client knows it: a new connection is served at once.
