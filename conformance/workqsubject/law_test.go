@@ -203,6 +203,25 @@ func TestLaw(t *testing.T) {
 			lapsed("+OK", strings.Replace(shows(1), "attempts 0|max-fails", "attempts 1|max-fails", 1)),
 			"WORKQ-INSP-03 field",
 		},
+		"a lease waits, and a job that is added is missed": {
+			[]string{"b> lease n-x 5000", add1, okay, "+5s", "b< -TIMEOUT"},
+			"WORKQ-LEASE-05 missing",
+		},
+		"a lease misses a job that was added before": {
+			[]string{add1, okay, "a> lease n-x 500", "+500ms", "a< -TIMEOUT"},
+			"WORKQ-ADD-02 missing",
+		},
+		"a lease of two names misses a job": {
+			[]string{add1, okay, "a> lease n-y n-x 500", "+500ms", "a< -TIMEOUT"},
+			"WORKQ-LEASE-02 missing",
+		},
+		"a lease of two names misses a scheduled job, and none has come yet": {
+			[]string{
+				"a> schedule $1 n-x 600000 3600000 2000-01-01T00:00:01Z 1|x", okay, "+5s", "a> lease n-y n-x 500", "+500ms",
+				"a< -TIMEOUT",
+			},
+			"WORKQ-SCHED-03 overdue",
+		},
 		"an id after its time, refused and added": {lapsed("-CLIENT-ERROR x", shows(1)), "WORKQ-ADD-08 overdue"},
 		"created by the same clock":               {append(both, "+1s", page(0, 9), shows(1, 2)), ""},
 		"created by another clock": {
@@ -296,30 +315,6 @@ func TestCutPiece(t *testing.T) {
 	m, err := reader.Read()
 	require.NoError(t, err)
 	assert.Nil(t, l.Came(2, m, now).Violation)
-}
-
-// TestChance leases jobs of two names, which all have one: a few leases do not show how the name is chosen.
-func TestChance(t *testing.T) {
-	t.Parallel()
-	leases := func(names string, of func(i int) string, most int) string {
-		var lines []string
-		for i := range most { // the job that was leased is deleted, and the other one stays
-			if i == 0 {
-				lines = append(lines, "a> add $1 n-a 600000 3600000 1|x", okay, "a> add $2 n-b 600000 3600000 1|x", okay)
-			}
-			id := map[string]string{"n-a": "$1", "n-b": "$2"}[of(i)]
-			lines = append(lines, "a> lease "+names+" 1000", "a< +OK 1|"+id+" "+of(i)+" 600000 1|x", "a> delete "+id, okay,
-				"a> add "+id+" "+of(i)+" 600000 3600000 1|x", okay)
-		}
-		return judged(t, lines...)
-	}
-	always := func(name string) func(int) string { return func(int) string { return name } }
-	in := func(names string) func(int) string { return func(i int) string { return strings.Fields(names)[i%2] } }
-	assert.Empty(t, leases("n-b n-a", always("n-b"), 29))
-	assert.Equal(t, "WORKQ-LEASE-03 chance", leases("n-b n-a", always("n-b"), 31))
-	assert.Equal(t, "WORKQ-LEASE-03 chance", leases("n-b n-a", always("n-a"), 31))
-	assert.Empty(t, leases("n-b n-a", in("n-b n-a"), 200))
-	assert.Empty(t, leases("n-b", always("n-b"), 50))
 }
 
 // TestCounts has a server count jobs and clients of several plays, which is limited where no other client uses it.

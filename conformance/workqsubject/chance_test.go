@@ -1,0 +1,32 @@
+package workqsubject_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestChance leases jobs of two names, which all have one: a few leases do not show how the name is chosen.
+func TestChance(t *testing.T) {
+	t.Parallel()
+	leases := func(names string, of func(i int) string, most int) string {
+		var lines []string
+		for i := range most { // the job that was leased is deleted, and the other one stays
+			if i == 0 {
+				lines = append(lines, "a> add $1 n-a 600000 3600000 1|x", okay, "a> add $2 n-b 600000 3600000 1|x", okay)
+			}
+			id := map[string]string{"n-a": "$1", "n-b": "$2"}[of(i)]
+			lines = append(lines, "a> lease "+names+" 1000", "a< +OK 1|"+id+" "+of(i)+" 600000 1|x", "a> delete "+id, okay,
+				"a> add "+id+" "+of(i)+" 600000 3600000 1|x", okay)
+		}
+		return judged(t, lines...)
+	}
+	always := func(name string) func(int) string { return func(int) string { return name } }
+	in := func(names string) func(int) string { return func(i int) string { return strings.Fields(names)[i%2] } }
+	assert.Empty(t, leases("n-b n-a", always("n-b"), 29))
+	assert.Equal(t, "WORKQ-LEASE-03 chance", leases("n-b n-a", always("n-b"), 31))
+	assert.Equal(t, "WORKQ-LEASE-03 chance", leases("n-b n-a", always("n-a"), 31))
+	assert.Empty(t, leases("n-b n-a", in("n-b n-a"), 200))
+	assert.Empty(t, leases("n-b", always("n-b"), 50))
+}
