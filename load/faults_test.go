@@ -105,6 +105,9 @@ func TestFaultsOfDeliveryAreFound(t *testing.T) {
 			if strings.HasPrefix(test.fault, "reply-null") {
 				w.Rate = 1 // so that workers wait in vain
 			}
+			if test.kind == results.FindingReturned {
+				w.Drain = workload.Duration(time.Second) // no queue becomes empty
+			}
 			l := find(t, w, test.fault)
 			f := loss(t, l, test.kind)
 			if test.count > 0 {
