@@ -122,7 +122,7 @@ func TestLaw(t *testing.T) {
 		l.Rules[i].Decide()
 		assert.Equal(t, want[i], l.Rules[i].Outcome+": "+l.Rules[i].Words())
 	}
-	assert.Equal(t, "the law judged 1,300 messages; open 1,200 (same jid); not reached: d", l.Words())
+	assert.Equal(t, "the law judged 1,300 messages; open 1,200 (same jid); rules not reached: law/d", l.Words())
 }
 
 func TestFunctionsOnPages(t *testing.T) {

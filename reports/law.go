@@ -65,7 +65,7 @@ func (r *LawRule) Words() string {
 	return cmp.Or(strings.Join(all, ", "), r.Outcome)
 }
 
-// Words returns in a line what was judged: "the law judged 700 messages; open 3 (why); not reached: x".
+// Words returns in a line what was judged: "the law judged 700 messages; open 3 (why); rules not reached: law/x".
 func (l *Law) Words() string {
 	words := "the law judged " + text.Count(l.Judged, "message")
 	if why := reasons(l.Open); why != "" {
@@ -74,11 +74,11 @@ func (l *Law) Words() string {
 	var missed []string
 	for _, r := range l.Rules {
 		if r.Outcome == "not reached" {
-			missed = append(missed, strings.TrimPrefix(r.ID, LawPrefix))
+			missed = append(missed, r.ID)
 		}
 	}
 	if len(missed) > 0 {
-		words += "; not reached: " + strings.Join(missed, ", ")
+		words += "; rules not reached: " + strings.Join(missed, ", ")
 	}
 	return words
 }
