@@ -76,3 +76,20 @@ func TestAClosedConnectionHasMetItsSituation(t *testing.T) {
 		assert.Positive(t, r.Coverage.Situations["not identified: INFO"])
 	})
 }
+
+// An earlier command is the reason of a finding, and not its own one, once a script has shown that.
+func TestTheReasonIsShown(t *testing.T) {
+	t.Parallel()
+	own := func(unshrunk bool) (own string) {
+		e := explore.Explorer{Subject: fwpsubject.New(), Seed: 1, Findings: 1, Unshrunk: unshrunk, Shrinking: time.Second}
+		exploring(t, behaving("state-error-forgets", ""), e, func(t *testing.T, r *explore.Result, _ *stage) {
+			require.Len(t, r.Findings, 1)
+			assert.Equal(t, "FWP-STATE-12", r.Findings[0].Clause)
+			assert.Equal(t, !unshrunk, r.Findings[0].Shown > 0)
+			own = r.Findings[0].Own
+		})
+		return own
+	}
+	assert.NotEmpty(t, own(true))
+	assert.Empty(t, own(false))
+}
