@@ -82,7 +82,7 @@ func longSpans() spans {
 }
 
 func shortSpans() spans {
-	return spans{400, 2200 * time.Millisecond, 0, 4 * time.Second, 4500 * time.Millisecond, 4500 * time.Millisecond}
+	return spans{400, 2200 * time.Millisecond, 0, 4 * time.Second, 6 * time.Second, 6500 * time.Millisecond}
 }
 
 // ofWaits are the moves of what is pushed first, and comes back while all wait.

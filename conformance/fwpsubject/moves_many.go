@@ -37,23 +37,24 @@ func (g *maker) manyBurst(c int, _ *oracle.Conn) []explore.Step {
 	return g.burstOf(deal(g, "many", []int{257, 513, 1025}), c)
 }
 
-// burstOf is a burst of n jobs.
+// burstOf is a burst of n jobs. Half of the bursts find a queue that has had a job before.
 func (g *maker) burstOf(n, c int) []explore.Step {
-	queue := g.freshQueue()
+	queue, before := g.freshQueue(), g.IntN(2)
 	var pushes, fetches, acks []explore.Step
-	for range n {
+	for range before + n {
 		jid := g.jid()
 		pushes = append(pushes, push(c, jid, queue, ""))
 		fetches = append(fetches, line(c, "FETCH %s", queue))
 		acks = append(acks, ack(c, jid))
 	}
-	var mixed []explore.Step
+	mixed := slices.Concat(pushes[:before], fetches[:before], acks[:before])
+	pushes, fetches, acks = pushes[before:], fetches[before:], acks[before:]
 	switch g.IntN(3) {
 	case 0:
 		g.Shuffle(len(acks), func(i, j int) { acks[i], acks[j] = acks[j], acks[i] })
-		return slices.Concat(pushes, fetches, acks)
+		return slices.Concat(mixed, pushes, fetches, acks)
 	case 1:
-		mixed, pushes = pushes, make([]explore.Step, 0)
+		mixed, pushes = append(mixed, pushes...), nil
 	}
 	for i := range fetches {
 		if len(pushes) > 0 {

@@ -110,6 +110,21 @@ func TestBadFields(t *testing.T) {
 	}
 }
 
+// TestBursts: some queues fill after they were emptied once, and some that no FETCH has named.
+func TestBursts(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for seed := range uint64(40) {
+		var verbs strings.Builder
+		for _, s := range made(seed).burstOf(17, 2) {
+			verbs.WriteString(s.Text()[:1])
+		}
+		seen[strings.TrimRight(verbs.String(), "FA")] = true
+	}
+	assert.True(t, seen[strings.Repeat("P", 17)])
+	assert.True(t, seen["PFA"+strings.Repeat("P", 17)])
+}
+
 func TestPlainFieldsAreWellFormed(t *testing.T) {
 	t.Parallel()
 	g := made(1)
