@@ -141,13 +141,26 @@ func (l *emqpLaw) requestBreach(c *conn, x *message, m emqp.Message) *breach {
 	case x == nil && c.worksFor(string(m.Fields[0])):
 		return unasked("request-unknown", "REQ-01")
 	case x == nil: // whoever has sent it
-		return unasked("request-queue", "REQ-02")
+		return l.ofOthers(c, string(m.Fields[0]))
 	case x.over && !x.unjudged && !l.open[x.text(0)]:
 		return unasked("request-again", "REQ-03")
 	case !c.worksFor(x.text(0)):
-		return unasked("request-queue", "REQ-02")
+		return l.ofOthers(c, x.text(0))
 	}
 	return nil
+}
+
+// ofOthers is the breach of a REQUEST of a queue that is not one of the peer's.
+func (l *emqpLaw) ofOthers(c *conn, queue string) *breach {
+	if l.confused(c, l.workersOf(queue)) {
+		return unasked("request-queue", "SOCK-07")
+	}
+	return unasked("request-queue", "REQ-02")
+}
+
+// confused reports whether a peer without an identity gets what is for one of some others, of which one has none.
+func (l *emqpLaw) confused(c *conn, others []int) bool {
+	return c.nameless && slices.ContainsFunc(others, func(n int) bool { return l.conns[n] != nil && l.conns[n].nameless })
 }
 
 // worksFor reports whether a connection is that of a worker of a queue.

@@ -165,8 +165,8 @@ func (l *emqpLaw) Missed(d *law.Due) {
 		}
 	}
 	for _, r := range l.replies {
-		if c := l.conns[r.worker]; r.ID == id && c != nil {
-			c.outstanding = nil
+		if r.ID == id && !r.over { // the worker has replied all the same
+			l.replied(r, r.to[0])
 		}
 	}
 	for _, n := range d.Conns { // what the worker was given for its READY is not known

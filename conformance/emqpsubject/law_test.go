@@ -38,6 +38,13 @@ func TestRequestBreach(t *testing.T) {
 		"to a worker of its queue":     {c: works, sent: ofQ()},
 		"to a worker of another queue": {c: &conn{role: worker, queues: []string{"p"}}, sent: ofQ(), want: "REQ-02"},
 		"to a client":                  {c: &conn{role: client}, sent: ofQ(), want: "REQ-02"},
+		"to a peer without an identity": {
+			l: emqpLaw{conns: map[int]*conn{1: works}}, c: &conn{role: client, nameless: true}, sent: ofQ(), want: "REQ-02",
+		},
+		"to a peer without an identity, as the worker is": {
+			l: emqpLaw{conns: map[int]*conn{1: {role: worker, queues: works.queues, nameless: true}}},
+			c: &conn{role: client, nameless: true}, sent: ofQ(), want: "SOCK-07",
+		},
 		"a second time": {
 			c: works, sent: &message{Message: ofQ().Message, over: true}, want: "REQ-03",
 		},

@@ -115,8 +115,14 @@ func quoted(text string) string { return strings.ReplaceAll(strconv.Quote(text),
 // framed writes a name of the script language and what stands behind it as a frame of a line.
 func framed(name, behind string) string { return `"` + name + quoted("-" + behind)[1:] }
 
-// text is a message of the buckets of a command.
-func (m *maker) text(command string) string { return quoted(m.value(command, messages())) }
+// text is a message of the buckets of a command: there are many, and now and then it is one of the shortest.
+func (m *maker) text(command string) string {
+	const often = 8
+	if shortest := []string{"", "", "\x00", "\xff"}; m.Deal("length of "+command, often) == 0 {
+		return quoted(shortest[m.Deal("shortest of "+command, len(shortest))])
+	}
+	return quoted(m.value(command, messages()))
+}
 
 // alike changes a name as little as can be: such names are those of other queues. (EMQP-REQ-02)
 func (m *maker) alike(name string) string {

@@ -87,8 +87,8 @@ func (w *wayfarer) way() []explore.Step {
 		return w.call()
 	}
 	all := []func() []explore.Step{
-		w.atOnce, w.waiting, w.together, w.fromLeaver, w.answered, w.answeredInTurn, w.answeredCrosswise, w.disturbed,
-		w.scheduled,
+		w.atOnce, w.waiting, w.together, w.fromLeaver, w.answered, w.answeredInTurn, w.answeredCrosswise, w.unasked,
+		w.disturbed, w.scheduled,
 	}
 	return slices.Concat(w.beats(), w.goodbyes(), all[w.Deal("way", len(all))]())
 }
@@ -161,8 +161,8 @@ func (w *wayfarer) call() []explore.Step {
 
 // informScheduler has a scheduler come. Its queues are not used. (eMQP / Scheduler)
 func (w *wayfarer) informScheduler(conn int) []explore.Step {
-	queues := []string{`""`, `""`, `""`, `"[]"`, `"[[10,\"default\"]]"`, `"unused"`, `"[[10, 'a'], [20, 'b']]"`, `" "`}
-	queue := queues[0]
+	queues := []string{`"[]"`, `"[[10,\"default\"]]"`, `"unused"`, `"[[10, 'a'], [20, 'b']]"`, `" "`}
+	queue := `""`
 	if conn != schedulerOne {
 		queue = queues[w.Deal("queues of a scheduler", len(queues))]
 	}
@@ -293,7 +293,16 @@ func (w *wayfarer) answeredInTurn() (steps []explore.Step) {
 func (w *wayfarer) answeredCrosswise() (steps []explore.Step) {
 	return []explore.Step{
 		w.ready(firstWorker), w.asks(firstClient), w.ready(secondWorker), w.to(w.mine[1], firstClient, emqp.ReplyRequested),
+		w.build.Line(firstWorker, "%s", w.message(emqp.HEARTBEAT, w.stamp())),
 		w.replies(secondWorker), w.replies(firstWorker),
+	}
+}
+
+// unasked has a worker reply to a client that asks for a REPLY no more.
+func (w *wayfarer) unasked() []explore.Step {
+	return []explore.Step{
+		w.ready(firstWorker), w.asks(firstClient), w.replies(firstWorker),
+		w.ready(firstWorker), w.request(firstClient, 0), w.replies(firstWorker),
 	}
 }
 
@@ -301,10 +310,10 @@ func (w *wayfarer) answeredCrosswise() (steps []explore.Step) {
 func (w *wayfarer) open(conn int, role scenarios.Role) explore.Step {
 	w.peers++
 	identity := fmt.Sprintf("%s-%d", w.Terms.Prefix, w.peers)
-	switch w.Deal("identity", 7) {
+	switch w.Deal("identity", 8) {
 	case 0, 1:
 		return w.build.Open(conn, role, "") // one that is drawn
-	case 2:
+	case 2, 7: // often enough for two of them at a time
 		identity = ""
 	case 3:
 		identity += strings.Repeat("x", longestIdentity-len(identity))
