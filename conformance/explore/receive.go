@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -316,6 +317,9 @@ func (p *playing) silent(ctx context.Context, c *conn) {
 		p.misspelt(c, r.Rule, r.String())
 	case c.judged && (!is || !timer.MayWait(c.number, time.Now())):
 		v := p.silence(c)
+		if is {
+			v.Clause = cmp.Or(timer.Awaited(c.number), v.Clause)
+		}
 		v.Doubtful = true // a job that was lost or held back before may be the reason
 		p.record(c, event{parts: []string{"<nothing>"}, violation: v})
 		p.broken(c, v, c.sent)

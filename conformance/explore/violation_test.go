@@ -377,7 +377,7 @@ func TestSilenceIsDoubtful(t *testing.T) {
 			assert.Empty(t, p.conns, "nothing is awaited on it any more")
 			if test.judged && !test.waits && assert.Len(t, p.found, 1) {
 				f := p.found[0]
-				assert.Equal(t, []string{RuleSilent, "of silent", "nothing within 10s"}, []string{f.Rule, f.Clause, f.Got})
+				assert.Equal(t, []string{RuleSilent, "of what is awaited", "nothing within 10s"}, []string{f.Rule, f.Clause, f.Got})
 				assert.True(t, f.Doubtful)
 				assert.False(t, f.crash)
 			} else {
@@ -421,3 +421,4 @@ type waiting struct {
 }
 
 func (w waiting) MayWait(int, time.Time) bool { return w.waits }
+func (waiting) Awaited(int) string            { return "of what is awaited" }

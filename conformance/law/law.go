@@ -43,6 +43,9 @@ type Pusher interface {
 type Timer interface {
 	// MayWait reports whether the command that is to be answered next on a connection may wait still.
 	MayWait(conn int, now time.Time) bool
+	// Awaited returns the clause by which that command has to be answered, since what it waits for has come; empty if it
+	// has not.
+	Awaited(conn int) string
 }
 
 // Due is a message that a server has to send by itself.

@@ -258,6 +258,20 @@ func (l *workqLaw) MayWait(number int, now time.Time) bool {
 	return now.Before(until)
 }
 
+// Awaited implements [law.Timer].
+func (l *workqLaw) Awaited(number int) string {
+	c := l.conns[number]
+	if c == nil || len(c.asked) == 0 {
+		return ""
+	}
+	k := c.asked[0]
+	j := l.jobs[k.ID]
+	if k.Verb != workq.Run && k.Verb != workq.Result || j == nil || !j.all(config.over) {
+		return ""
+	}
+	return prefix + clauses[k.Verb]
+}
+
 // mayBeHeld reports whether a worker may have the job of a run.
 func (l *workqLaw) mayBeHeld(run *call) bool {
 	j := l.jobs[run.ID]
