@@ -1,6 +1,8 @@
 package workqsubject
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
@@ -49,7 +51,7 @@ func (m *maker) lives(pace int, last time.Duration) explore.Alphabet {
 			Make: func(conn int) []explore.Step {
 				looked++
 				if looked > len(m.born) { // every job whose time to live was over is counted by now
-					return []explore.Step{m.step(conn, "inspect server")}
+					return append(m.unanswered(), m.step(conn, "inspect server"))
 				}
 				b := m.born[looked-1]
 				steps := []explore.Step{m.step(conn, "inspect job "+b.id), m.step(conn, "result "+b.id+" 0")}
@@ -62,6 +64,16 @@ func (m *maker) lives(pace int, last time.Duration) explore.Alphabet {
 	a.Whole = true
 	a.Done = func() bool { return !within(last) && looked > len(m.born) }
 	return a
+}
+
+// unanswered awaits the replies that should have come long ago.
+func (m *maker) unanswered() (steps []explore.Step) {
+	for _, conn := range slices.Sorted(maps.Keys(m.law.conns)) {
+		if m.law.Awaited(conn) != "" {
+			steps = append(steps, m.build.Await(conn))
+		}
+	}
+	return steps
 }
 
 // How many ways are begun, how many other jobs are added behind them, until when that is, until when something is done

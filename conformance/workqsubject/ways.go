@@ -104,15 +104,19 @@ func (m *maker) look(conn int, b birth) []explore.Step {
 }
 
 // lateReport has a worker report a job when its time to run is over, and another worker may have leased it: it is over
-// then, also when the time to run of that one is. (lease, Special Considerations)
+// then, also when the time to run of that one is, or that one reports. (lease, Special Considerations)
 func (m *maker) lateReport(conn, _ int) []explore.Step {
 	name, ttr := m.freshName(), m.span(200, 400)
-	flags := oneOf(m, "", "", " -max-attempts=2", " -max-attempts=3", " -max-fails=2")
-	b, add := m.bear(workq.Add, name, ttr, longTime, flags)
-	verb := oneOf(m, workq.Complete, workq.Complete, workq.Fail)
+	all := []string{"", " -max-fails=9", " -max-attempts=2", " -max-attempts=3 -max-fails=2"}
+	b, add := m.bear(workq.Add, name, ttr, longTime, all[m.Deal("flags of late ones", len(all))])
+	reports := []string{"complete " + b.id + " * <- late", "fail " + b.id + " * <- late"}
+	if m.IntN(3) == 0 {
+		slices.Reverse(reports)
+	}
 	over := func(conn, other int) []explore.Step {
 		m.later(ms(ttr+200), func(conn, _ int) []explore.Step { return m.look(conn, b) })
-		return append([]explore.Step{m.step(other, verb+" "+b.id+" * <- late")}, m.look(conn, b)...)
+		steps := append([]explore.Step{m.step(other, reports[0])}, m.look(conn, b)...)
+		return append(append(steps, m.step(other, reports[1])), m.look(conn, b)...)
 	}
 	again := m.Deal("late report", 3) > 0
 	m.later(ms(ttr+m.IntN(2)*200), func(conn, other int) []explore.Step {
@@ -242,7 +246,8 @@ func (m *maker) ordered(conn int, how readiness) (steps []explore.Step) {
 	}
 	if verb == workq.Schedule {
 		m.later(time.Second+skew+late, mixed)
-		return adds(n, verb, ttr, few)
+		_, last := m.plain(conn, verb, name) // what is due late holds up nothing that is due before it
+		return append([]explore.Step{last}, adds(n, verb, ttr, few)...)
 	}
 	steps = adds(n, verb, ttr, func(i int) int { return priorities[(i+m.IntN(2))%len(priorities)] })
 	steps = append(steps, lease(conn, 0)...)
@@ -290,36 +295,6 @@ func (m *maker) awaited(conn, other int) (steps []explore.Step) {
 	return steps
 }
 
-// resultsOfWays are blocks of reports that others wait for. Large ones have their turn where all that wait are read.
-var resultsOfWays = []string{" * <- done", " * <-", " * <- $filler(255B)", " * <- $filler(4097B)", " * <- x\r\n+OK\r\n"}
-
-// ran has the client of a run wait, for a job whose worker is there first or last, and reports in time, late or not.
-func (m *maker) ran(conn, other int) []explore.Step {
-	name, ttr := m.freshName(), longTime
-	tooLate := m.Deal("ran", 3) == 0
-	if tooLate {
-		ttr = m.expires()
-	}
-	b := m.job(name)
-	run := m.step(conn, fmt.Sprintf("run %s %s %d 3000 * <- x", b.id, name, ttr))
-	lease := m.step(other, "lease "+name+" 4000"+patient)
-	steps := []explore.Step{run, lease}
-	if m.Deal("first", 2) == 0 {
-		steps = []explore.Step{lease, run}
-	}
-	reported := oneOf(m, workq.Complete, workq.Complete, workq.Fail) + " " + b.id + oneOf(m, resultsOfWays...)
-	m.onceItIs(b, func(c config) bool { return c.state == leased || c.state == open }, func(conn, _ int) []explore.Step {
-		if !tooLate {
-			return []explore.Step{m.step(conn, reported)}
-		}
-		m.later(ms(m.expires())+late, func(conn, _ int) []explore.Step {
-			return []explore.Step{m.step(conn, reported), m.step(conn, "inspect job "+b.id)}
-		})
-		return nil
-	})
-	return steps
-}
-
 // leasedAgain has one job leased several times, with limits: a lease ends with its time to run, or by a fail. When the
 // job has no attempt or fail left, the next lease is in vain.
 func (m *maker) leasedAgain(conn, other int) []explore.Step {
@@ -361,40 +336,10 @@ func (m *maker) failedInTime(conn, _ int) []explore.Step {
 	b, add := m.bear(workq.Add, name, ttr, longTime, " -max-fails=9")
 	lease := m.step(conn, "lease "+name+" 20")
 	m.later(again, func(conn, _ int) []explore.Step {
-		m.later(look-again, func(conn, _ int) []explore.Step { return m.look(conn, b) })
+		m.later(look-again, func(conn, _ int) []explore.Step {
+			return append([]explore.Step{m.step(conn, "lease "+name+" 20")}, m.look(conn, b)...)
+		})
 		return []explore.Step{m.step(conn, "lease "+name+" 20")}
 	})
 	return []explore.Step{m.step(conn, add), lease, m.step(conn, "fail "+b.id+" * <- x")}
-}
-
-// resultAwaited has several clients wait for the result of jobs that come to it in one way, and not for anything else
-// that happens to them. (result)
-func (m *maker) resultAwaited(conn, other int) []explore.Step {
-	name, ttr := m.freshName(), longTime
-	how := []readiness{byAdd, byExpiry, byFailure}[m.Deal("result awaited", 3)] // again, before it ends
-	if how == byExpiry {
-		ttr = m.expires()
-	}
-	b, add := m.bear(workq.Add, name, ttr, longTime, " -max-fails=2")
-	lease := func() string { return "lease " + name + " 2600" + patient }
-	wait := func(conn int) explore.Step { return m.step(conn, "result "+b.id+" 4500"+patient) }
-	report := func(verb string) string { return verb + " " + b.id + oneOf(m, resultsOfWays...) }
-	steps := []explore.Step{m.step(conn, add), wait(other)}
-	ends := func(conn, _ int) []explore.Step {
-		return []explore.Step{m.step(conn, report(oneOf(m, workq.Complete, workq.Fail))), m.step(conn, "result "+b.id+" 0")}
-	}
-	attempts := func(n uint64) func(config) bool {
-		return func(c config) bool { return c.state == leased && c.attempts == n }
-	}
-	m.onceItIs(b, attempts(1), func(conn, other int) []explore.Step {
-		if how == byAdd {
-			return ends(conn, other)
-		}
-		m.onceItIs(b, attempts(2), ends)
-		if how == byExpiry {
-			return []explore.Step{m.step(other, lease())}
-		}
-		return []explore.Step{m.step(conn, report(workq.Fail)), wait(conn), m.step(other, lease())}
-	})
-	return append(steps, m.step(conn, lease()))
 }
