@@ -152,14 +152,14 @@ func (l *emqpLaw) requestBreach(c *conn, x *message, m emqp.Message) *breach {
 
 // ofOthers is the breach of a REQUEST of a queue that is not one of the peer's.
 func (l *emqpLaw) ofOthers(c *conn, queue string) *breach {
-	if l.confused(c, l.workersOf(queue)) {
+	if l.takenForAnother(c, l.workersOf(queue)) {
 		return unasked("request-queue", "SOCK-07")
 	}
 	return unasked("request-queue", "REQ-02")
 }
 
-// confused reports whether a peer without an identity gets what is for one of some others, of which one has none.
-func (l *emqpLaw) confused(c *conn, others []int) bool {
+// takenForAnother reports whether a peer without an identity gets what is for one of some others, of which one has none.
+func (l *emqpLaw) takenForAnother(c *conn, others []int) bool {
 	return c.nameless && slices.ContainsFunc(others, func(n int) bool { return l.conns[n] != nil && l.conns[n].nameless })
 }
 

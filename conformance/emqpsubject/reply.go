@@ -74,7 +74,7 @@ func (l *emqpLaw) judgeReply(number int, c *conn, m emqp.Message) *breach {
 	asked, pending := l.asked(number)
 	other := slices.IndexFunc(l.replies, func(r *reply) bool { return len(r.to) > 0 && says(r) })
 	switch {
-	case other >= 0 && l.confused(c, l.replies[other].to):
+	case other >= 0 && l.takenForAnother(c, l.replies[other].to):
 		return unasked("reply-other", "SOCK-07")
 	case !asked, !pending && other >= 0 && l.handed(number, l.replies[other].worker):
 		return unasked("reply-unasked", "REPLY-02")
