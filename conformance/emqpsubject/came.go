@@ -158,7 +158,8 @@ func (l *emqpLaw) ofOthers(c *conn, queue string) *breach {
 	return unasked("request-queue", "REQ-02")
 }
 
-// takenForAnother reports whether a peer without an identity gets what is for one of some others, of which one has none.
+// takenForAnother reports whether a peer without an identity gets what is for one of some others, one of which has none
+// either.
 func (l *emqpLaw) takenForAnother(c *conn, others []int) bool {
 	return c.nameless && slices.ContainsFunc(others, func(n int) bool { return l.conns[n] != nil && l.conns[n].nameless })
 }
