@@ -119,11 +119,8 @@ func (w *World) misplaced(c *Conn, k *call, j *Job, queue string, now time.Time)
 		w.elsewhere(v, c, k, j, queue)
 	case j.Where&model.Enqueued == 0:
 		v.Clause, v.Rule, v.What = j.reason, "delivered", "the job must not be delivered now"
-		if j.Where == model.Working && now.Sub(j.held) > 15*time.Second {
-			v.Clause = "FWP-WU-05"
-			if n, is := number(j.sent["reserve_for"]); is && n < 60 {
-				v.Clause = "FWP-WU-05b"
-			}
+		if j.Where == model.Working {
+			j.unheld(v, now)
 		}
 	case j.justFailed(now) && !j.requeued:
 		v.Clause, v.Rule, v.What, v.Expected = "FWP-STATE-06", "delivered", "the job has just failed", "$-1"
@@ -134,6 +131,18 @@ func (w *World) misplaced(c *Conn, k *call, j *Job, queue string, now time.Time)
 	}
 	v.Expected, v.Got = cmp.Or(v.Expected, w.deliverable(k, now)), fmt.Sprintf("${%q:%q}", "jid", j.JID)
 	return v
+}
+
+// unheld is about a job that came while it was held, by how long that was and should have been.
+func (j *Job) unheld(v *law.Violation, now time.Time) {
+	switch n, is := number(j.sent["reserve_for"]); {
+	case now.Sub(j.held) > 15*time.Second && is && n < 60:
+		v.Clause = "FWP-WU-05b"
+	case now.Sub(j.held) > 15*time.Second:
+		v.Clause = "FWP-WU-05"
+	case j.Reservation() > unusualHold:
+		v.Own, v.Clause = v.Clause, "FWP-WU-05"
+	}
 }
 
 // misnamed judges whether a job that must not come stands for one that must, whose jid differs from its own in case or

@@ -235,6 +235,10 @@ func TestDelivered(t *testing.T) {
 			all(hello, other, with(""), take, "wait 16s", by("2", take)),
 			"FWP-WU-05 delivered",
 		},
+		"held for an unusual time": {
+			all(hello, other, with(`,"reserve_for":65536`), take, by("2", take)),
+			"FWP-WU-05 delivered",
+		},
 		"the same, reserved for 60 s": {
 			all(hello, other, with(`,"reserve_for":60`), take, "wait 16s", by("2", take)),
 			"FWP-WU-05 delivered",

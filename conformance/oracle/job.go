@@ -102,6 +102,9 @@ func (j *Job) Reservation() time.Duration {
 	return model.Reservation(n)
 }
 
+// unusualHold is a time to hold a job that may have been misread, if the job is not held.
+const unusualHold = 12 * time.Hour
+
 // At returns when the job is to be enqueued; zero if it has no such time.
 func (j *Job) At() time.Time {
 	at, _ := instantOf(j.sent["at"])

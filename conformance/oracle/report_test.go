@@ -20,6 +20,7 @@ func TestReports(t *testing.T) {
 		"an ACK within 20 s":           {all(held, "wait 20s", noAck), "FWP-ACK-01 refused"},
 		"an ACK after 20 s":            {all(held, "wait 21s", noAck), "FWP-WU-05 refused"},
 		"a FAIL after 20 s":            {all(held, "wait 21s", refused(fail)), "FWP-WU-05 refused"},
+		"an ACK of an unusual time":    {all(hello, other, with(`,"reserve_for":65536`), take, noAck), "FWP-WU-05 refused"},
 		"an ACK when it is over":       {all(held, "wait 1800s", noAck), ""},
 		"an ACK just before":           {all(held, "wait 1799s", noAck), "FWP-WU-05 refused"},
 		"an ACK after a bad FAIL":      {all(held, badFail, noAck), "FWP-FAIL-02 refused"},
