@@ -108,8 +108,8 @@ func (r *Reader) Buffered() []byte { return r.in.Buffered() }
 // Offset returns where the next reply begins in the stream.
 func (r *Reader) Offset() int64 { return r.in.Offset() }
 
-// Pending returns what an unfinished reply needs, in words, and the rule that is broken if it never comes; both are empty
-// between two replies.
+// Pending returns what an unfinished reply needs, in words, and the rule that is broken if it never comes; both are
+// empty between two replies.
 func (r *Reader) Pending() (need string, rule Rule) {
 	if r.short == nil {
 		return "", ""
@@ -299,7 +299,7 @@ func (p *parser) block(size int) ([]byte, error) {
 	return append([]byte{}, rest[:size]...), nil
 }
 
-// unfinished is the error of a block that is not complete. Where no more than CRLF is missing, its size is right, unless
+// unfinished is the error of a block that is not complete. If no more than CRLF is missing, its size is right, unless
 // that counts a CRLF.
 func (p *parser) unfinished(came []byte, size int) *shortError {
 	missing := max(0, size-len(came))

@@ -51,12 +51,11 @@ func (x *message) asks(c *conn) bool {
 
 // judgeReply judges a REPLY that a client gets.
 func (l *emqpLaw) judgeReply(number int, c *conn, m emqp.Message) *breach {
-	says := func(r *reply) bool { return string(r.Fields[0]) == string(m.Fields[0]) }
 	switch {
 	case l.leaving:
 		return nil
 	case c.role == gone:
-		return l.replyAfterKBAI(c, says)
+		return l.replyAfterKBAI(c, m)
 	case l.ofAnotherVersion(m):
 		return unasked("version", "FRAME-06")
 	}
@@ -66,13 +65,18 @@ func (l *emqpLaw) judgeReply(number int, c *conn, m emqp.Message) *breach {
 			continue
 		}
 		mine = r
-		if says(r) {
+		if r.says(m) {
 			l.replied(r, number)
 			return nil
 		}
 	}
+	return l.notMine(number, c, m, mine)
+}
+
+// notMine judges a REPLY that is none of those that a client may get; mine is one of them, nil if there is none.
+func (l *emqpLaw) notMine(number int, c *conn, m emqp.Message, mine *reply) *breach {
 	asked, pending := l.asked(number)
-	other := slices.IndexFunc(l.replies, func(r *reply) bool { return len(r.to) > 0 && says(r) })
+	other := slices.IndexFunc(l.replies, func(r *reply) bool { return len(r.to) > 0 && r.says(m) })
 	switch {
 	case other >= 0 && l.takenForAnother(c, l.replies[other].to):
 		return unasked("reply-other", "SOCK-07")
@@ -89,10 +93,13 @@ func (l *emqpLaw) judgeReply(number int, c *conn, m emqp.Message) *breach {
 	return unasked("reply-unasked", "REPLY-02")
 }
 
+// says reports whether a message has the content of the REPLY.
+func (r *reply) says(m emqp.Message) bool { return string(r.Fields[0]) == string(m.Fields[0]) }
+
 // replyAfterKBAI judges a REPLY to a client that has sent KBAI: no worker may have sent it since.
-func (l *emqpLaw) replyAfterKBAI(c *conn, says func(*reply) bool) *breach {
+func (l *emqpLaw) replyAfterKBAI(c *conn, m emqp.Message) *breach {
 	for _, r := range l.replies {
-		if says(r) && r.at.Sub(c.left) > l.terms.Slack {
+		if r.says(m) && r.at.Sub(c.left) > l.terms.Slack {
 			return c.afterKBAI()
 		}
 	}

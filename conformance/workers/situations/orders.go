@@ -15,7 +15,7 @@ type orders struct {
 	always   bool     // the later replies have the state as well
 	beats    int      // replies of OK before the order
 	troubles bool     // errors and losses of connections before the order
-	jobs     []string // the seconds that the jobs in hand take, each in a JSON array; the order comes behind their delivery
+	jobs     []string // the seconds of the jobs in hand, each in a JSON array; the order comes behind their delivery
 	late     bool     // a FETCH waits at the order, and brings a job behind it
 	lost     bool     // a loss of all connections behind the order
 	then     string   // the state in later replies, empty for none

@@ -201,7 +201,8 @@ func (p process) enough(o *compareOptions, sides [2]*side, c *results.LoadCompar
 		p.Logf("%s", c.Stopped)
 		return true
 	}
-	if measured := len(c.Blocks)/2 - 1; !o.given.Changed("pairs") && timeIsOver(time.Since(c.Started), c.Valid(), measured) {
+	measured := len(c.Blocks)/2 - 1
+	if !o.given.Changed("pairs") && timeIsOver(time.Since(c.Started), c.Valid(), measured) {
 		c.Pairs = measured
 		return true
 	}
