@@ -165,7 +165,7 @@ func (l *emqpLaw) Missed(d *law.Due) {
 		}
 	}
 	for _, r := range l.replies {
-		if r.ID == id && !r.over { // the worker has replied all the same
+		if r.ID == id && !r.over && len(r.to) > 0 { // the worker has replied all the same
 			l.replied(r, r.to[0])
 		}
 	}

@@ -259,11 +259,15 @@ func TestJudgeReply(t *testing.T) {
 		"for a REQUEST that asked not": {
 			sent: []*message{asks(mine, emqp.ReplyRequested)}, got: asks(mine, ""), text: "other", want: "REPLY-02",
 		},
+		"of another one, both without an identity": {
+			c: conn{nameless: true}, sent: []*message{asks(mine, emqp.ReplyRequested)}, text: "other", want: "SOCK-07",
+		},
 		"after its KBAI":       {c: conn{role: gone, left: now.Add(-time.Minute)}, text: "mine", want: "KBAI-01"},
 		"sent before its KBAI": {c: conn{role: gone, left: now}, text: "mine"},
 	} {
 		l := newLaw(law.Terms{Slack: time.Second})
 		l.conns[mine], l.conns[works], l.messages = &test.c, &conn{role: worker, latest: test.got}, test.sent
+		l.conns[other] = &conn{nameless: test.c.nameless}
 		for to, text := range map[int]string{mine: "mine", other: "other"} {
 			l.replies = append(l.replies, &reply{
 				Message: emqp.Reply("r", text), worker: works, at: now, to: []int{to},
@@ -278,6 +282,22 @@ func TestJudgeReply(t *testing.T) {
 			assert.Contains(t, rules()[b.rule].Clauses, clause, name)
 		}
 		assert.Equal(t, test.want, clause, name)
+	}
+}
+
+// TestMissedReply: the worker of a REPLY that is missing owes one less, unless no client awaits it any more.
+func TestMissedReply(t *testing.T) {
+	t.Parallel()
+	const asker, works = 1, 2
+	for _, to := range [][]int{{asker}, {}} {
+		l := newLaw(law.Terms{})
+		first, second := request("x"), request("y")
+		first.from, second.from = asker, asker
+		l.conns[works] = &conn{role: worker, outstanding: []*message{first, second}}
+		l.replies = []*reply{{Message: emqp.Reply("r", "x"), worker: works, to: to}}
+		l.Missed(&law.Due{Missing: law.Violation{JID: "r"}})
+		assert.True(t, l.replies[0].over)
+		assert.Len(t, l.conns[works].outstanding, 2-len(to))
 	}
 }
 

@@ -120,7 +120,7 @@ func (w *World) misplaced(c *Conn, k *call, j *Job, queue string, now time.Time)
 	case j.Where&model.Enqueued == 0:
 		v.Clause, v.Rule, v.What = j.reason, "delivered", "the job must not be delivered now"
 		if j.Where == model.Working {
-			j.unheld(v, now)
+			j.reservationEnds(v, now)
 		}
 	case j.justFailed(now) && !j.requeued:
 		v.Clause, v.Rule, v.What, v.Expected = "FWP-STATE-06", "delivered", "the job has just failed", "$-1"
@@ -133,14 +133,15 @@ func (w *World) misplaced(c *Conn, k *call, j *Job, queue string, now time.Time)
 	return v
 }
 
-// unheld is about a job that came while it was held, by how long that was and should have been.
-func (j *Job) unheld(v *law.Violation, now time.Time) {
+// reservationEnds sets the clause of a job that was delivered although it was held: after many seconds, or for an
+// unusual time, its reserve_for was misread.
+func (j *Job) reservationEnds(v *law.Violation, now time.Time) {
 	switch n, is := number(j.sent["reserve_for"]); {
 	case now.Sub(j.held) > 15*time.Second && is && n < 60:
 		v.Clause = "FWP-WU-05b"
 	case now.Sub(j.held) > 15*time.Second:
 		v.Clause = "FWP-WU-05"
-	case j.Reservation() > unusualHold:
+	case j.Reservation() > unusual:
 		v.Own, v.Clause = v.Clause, "FWP-WU-05"
 	}
 }

@@ -102,8 +102,8 @@ func (j *Job) Reservation() time.Duration {
 	return model.Reservation(n)
 }
 
-// unusualHold is a time to hold a job that may have been misread, if the job is not held.
-const unusualHold = 12 * time.Hour
+// unusual is the longest reservation of usual jobs. The server may have misread a longer one if it does not hold the job.
+const unusual = 12 * time.Hour
 
 // At returns when the job is to be enqueued; zero if it has no such time.
 func (j *Job) At() time.Time {

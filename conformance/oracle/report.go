@@ -30,7 +30,7 @@ func (w *World) report(c *Conn, k *call, j *Job, now time.Time) {
 	}
 	switch {
 	case kind == model.NotHeld, k.allowed != model.Okay:
-	case now.Sub(j.held) > 20*time.Second, j.ackClause == "" && j.Reservation() > unusualHold:
+	case now.Sub(j.held) > 20*time.Second, j.ackClause == "" && j.Reservation() > unusual:
 		k.clause, k.before = "FWP-WU-05", true
 	case j.ackClause != "":
 		k.clause, k.before = j.ackClause, true

@@ -1,9 +1,11 @@
 package bench
 
 import (
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -64,6 +66,19 @@ func TestWhenTheTimeIsOver(t *testing.T) {
 	assert.False(t, timeIsOver(174*time.Second, 57, 57), "a pair takes 3 s")
 	assert.True(t, timeIsOver(178*time.Second, 57, 57), "the next one would end behind it")
 	assert.False(t, timeIsOver(10*time.Minute, 9, 30), "too few count")
+
+	for arg, want := range map[string]bool{"": true, "--pairs=60": false} {
+		o := compareOptions{pairs: 60, primary: []string{"rate"}}
+		o.given = pflag.NewFlagSet("", pflag.ContinueOnError)
+		o.given.Int("pairs", 0, "")
+		require.NoError(t, o.given.Parse(strings.Fields(arg)))
+		c := results.LoadComparison{Started: time.Now().Add(-usualTime), Pairs: 60}
+		for i := range 2 * (leastUsual + 1) {
+			c.Blocks = append(c.Blocks, results.LoadBlock{Pair: i / 2})
+		}
+		assert.Equal(t, want, process{}.enough(&o, [2]*side{{}, {}}, &c), arg)
+		assert.Equal(t, want, c.Pairs == leastUsual, arg)
+	}
 }
 
 // A side has the plan of its blocks if they all have one.
