@@ -102,7 +102,7 @@ func (j *Job) Reservation() time.Duration {
 	return model.Reservation(n)
 }
 
-// unusual is the longest reservation of usual jobs. The server may have misread a longer one if it does not hold the job.
+// unusual is the longest reservation of usual jobs. A server that does not hold a job for longer may have misread it.
 const unusual = 12 * time.Hour
 
 // At returns when the job is to be enqueued; zero if it has no such time.
