@@ -312,13 +312,15 @@ func (p *playing) silent(ctx context.Context, c *conn) {
 	}
 	timer, is := p.law.(law.Timer)
 	switch {
-	case r.Coming: // it is long
-	case r.Pending != "":
+	case r.Pending != "" && !r.Coming:
 		p.misspelt(c, r.Rule, r.String())
 	case c.judged && (!is || !timer.MayWait(c.number, time.Now())):
 		v := p.silence(c)
 		if is {
 			v.Clause = cmp.Or(timer.Awaited(c.number), v.Clause)
+		}
+		if r.Coming { // for many timeouts
+			v.Got = r.String()
 		}
 		v.Doubtful = true // a job that was lost or held back before may be the reason
 		p.record(c, event{parts: []string{"<nothing>"}, violation: v})

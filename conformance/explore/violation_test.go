@@ -6,6 +6,8 @@ import (
 	"errors"
 	"net"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -390,29 +392,49 @@ func TestSilenceIsDoubtful(t *testing.T) {
 	}
 }
 
-// TestUnfinishedReplies: a reply that has begun breaks the rule of what it lacks, however long its command may wait.
+// TestUnfinishedReplies: a reply that has begun breaks the rule of what it lacks, however long its command may wait. One
+// whose bytes keep arriving is none in the end.
 func TestUnfinishedReplies(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		target := &ponging{}
-		p, _ := stub(target, nil)
-		c, err := p.dial(t.Context(), 1, &scenarios.Connect{Role: scenarios.Raw})
-		require.NoError(t, err)
-		p.conns[1], p.law = c, waiting{p.law, true}
-		go func() { _, _ = target.conns[0].Write([]byte("+OK\r")) }()
-		synctest.Wait()
-		p.silent(t.Context(), c)
-		assert.Empty(t, p.conns)
-		if assert.Len(t, p.found, 1) {
-			f := p.found[0]
-			assert.Equal(t, []string{RuleGrammar, "of grammar:line-end"}, []string{f.Rule, f.Clause})
-			assert.Equal(t, "an unfinished reply: LF", f.Got)
-		}
-		for _, c := range target.conns {
-			_ = c.Close()
-		}
-	})
+	for text, want := range map[string]finding{
+		"+OK\r": {RuleGrammar, "of grammar:line-end", "an unfinished reply: LF"},
+		"+" + strings.Repeat("x", 400): {
+			RuleSilent, "of what is awaited", "a reply that was still coming: the end of a line",
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			target := &ponging{}
+			p, _ := stub(target, nil)
+			c, err := p.dial(t.Context(), 1, &scenarios.Connect{Role: scenarios.Raw})
+			require.NoError(t, err)
+			c.judged = true
+			p.conns[1], p.law = c, waiting{p.law, want.rule == RuleGrammar}
+			var writing sync.WaitGroup
+			writing.Go(func() {
+				for i := range text {
+					if _, err := target.conns[0].Write([]byte(text[i : i+1])); err != nil {
+						return
+					}
+					time.Sleep(time.Second / 2)
+				}
+			})
+			time.Sleep(2 * time.Second) // the short one is there as far as it goes
+			p.silent(t.Context(), c)
+			assert.Empty(t, p.conns)
+			if assert.Len(t, p.found, 1) {
+				f := p.found[0]
+				assert.Equal(t, want, finding{f.Rule, f.Clause, f.Got})
+			}
+			for _, c := range target.conns {
+				_ = c.Close()
+			}
+			writing.Wait()
+		})
+	}
 }
+
+// finding is what is compared of a violation.
+type finding struct{ rule, clause, got string }
 
 // waiting is a law whose commands may wait or not.
 type waiting struct {
