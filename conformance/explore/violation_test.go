@@ -409,10 +409,11 @@ func TestUnfinishedReplies(t *testing.T) {
 			require.NoError(t, err)
 			c.judged = true
 			p.conns[1], p.law = c, waiting{p.law, want.rule == RuleGrammar}
+			server := target.conns[0]
 			var writing sync.WaitGroup
 			writing.Go(func() {
 				for i := range text {
-					if _, err := target.conns[0].Write([]byte(text[i : i+1])); err != nil {
+					if _, err := server.Write([]byte(text[i : i+1])); err != nil {
 						return
 					}
 					time.Sleep(time.Second / 2)
