@@ -13,11 +13,15 @@ import (
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/slow"
 )
 
 // What is known is counted, and neither ends the exploration nor takes its time: it is shrunk behind that.
 func TestKnownDeparturesAreCounted(t *testing.T) {
 	t.Parallel()
+	if slow.Racing {
+		t.Skip("three minutes of tries, of which other tests have some")
+	}
 	e := explore.Explorer{Subject: fwpsubject.New(), Seed: 1, Steps: 400, Findings: 100, Shrinking: time.Second}
 	shrinking := false
 	e.Progress = func(p explore.Progress) {
