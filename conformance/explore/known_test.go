@@ -19,9 +19,7 @@ import (
 // What is known is counted, and neither ends the exploration nor takes its time: it is shrunk behind that.
 func TestKnownDeparturesAreCounted(t *testing.T) {
 	t.Parallel()
-	if slow.Racing {
-		t.Skip("three minutes of tries, of which other tests have some")
-	}
+	slow.NotRacing(t)
 	e := explore.Explorer{Subject: fwpsubject.New(), Seed: 1, Steps: 400, Findings: 100, Shrinking: time.Second}
 	shrinking := false
 	e.Progress = func(p explore.Progress) {

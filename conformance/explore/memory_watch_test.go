@@ -29,9 +29,7 @@ func (h *hoard) hook(e *fakes.Event) { h.keep(e, &h.kept) }
 // weighing explores little and then watches the memory of a server.
 func weighing(t *testing.T, h *hoard, memory func(kept int64) (int64, error)) *explore.Result {
 	t.Helper()
-	if slow.Racing {
-		t.Skip("megabytes by megabytes: one goroutine sends, and time is virtual")
-	}
+	slow.NotRacing(t)
 	var r *explore.Result
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{config: func() fakes.Config { return fakes.Config{Hook: h.hook} }}

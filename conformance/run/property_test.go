@@ -218,6 +218,7 @@ func withSuiteProperties(long ...string) func(*run.Runner, *memoryTarget) {
 
 func TestPropertiesEndWithinTheirWait(t *testing.T) {
 	t.Parallel()
+	slow.NotRacing(t)
 	for _, p := range suiteProperties("explore/lives") {
 		runScripts(t, nil, nil, func(r *reports.Report) {
 			assert.Equal(t, reports.Pass, r.Checks[0].Verdict, r.Checks[0].Why)
@@ -274,6 +275,7 @@ func TestAServerThatDiesOfAPropertyIsACrash(t *testing.T) {
 
 func TestPropertiesTouchNothingOfOthers(t *testing.T) {
 	t.Parallel()
+	slow.NotRacing(t)
 	for _, password := range slow.Pick([]string{"secret"}, []string{"", "secret"}) {
 		for seed := range slow.Pick[uint64](1, 5) {
 			synctest.Test(t, func(t *testing.T) {

@@ -80,6 +80,7 @@ func plain(*fakes.Config) {}
 
 func TestARestartKeepsEverything(t *testing.T) {
 	t.Parallel()
+	slow.NotRacing(t)
 	every := 9
 	if slow.Enabled() {
 		every = 1

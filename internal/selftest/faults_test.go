@@ -127,7 +127,7 @@ func newMatrix(t *testing.T, of faulty) *matrix {
 		m.faults = slices.DeleteFunc(m.faults, func(f peer.Fault) bool { return f.Name == needsTheFirst || !m.doc.shown(f) })
 	}
 	if slow.Racing {
-		m.faults = every(8, m.faults, 0)
+		m.faults = every(32, m.faults, 0)
 	}
 	return m
 }

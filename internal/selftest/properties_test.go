@@ -128,6 +128,9 @@ func TestPropertiesCatch(t *testing.T) {
 			}
 			t.Run(check+"/"+fault.Name, func(t *testing.T) {
 				t.Parallel()
+				if check != "explore/crowd" {
+					slow.NotRacing(t)
+				}
 				for i, others := range slow.Pick([]bool{len(fault.Name)%2 == 0}, []bool{true, true, false, false}) {
 					found := tried(t, nil, slowly(fault.Hook), others, 5-i%2, check)[0]
 					assert.True(t, found.Verdict.Breach(), "%s: %s", found.Verdict, found.Why)
@@ -152,6 +155,7 @@ func TestPropertiesCatch(t *testing.T) {
 // A server that has its jobs in memory alone is free to: whatever a restart has lost is no more than a warning.
 func TestPropertiesWarnOfARestart(t *testing.T) {
 	t.Parallel()
+	slow.NotRacing(t)
 	fault, known := faults.Named("restart-forgets")
 	require.True(t, known)
 	for seed := range slow.Pick(2, 8) {
@@ -195,6 +199,9 @@ func TestPropertiesOfNoServers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if name == "HI, HELLO, OK" { // explorations end soon on the others
+				slow.NotRacing(t)
+			}
 			for i, script := range properties() {
 				if !slow.Enabled() && (i+len(name))%part != 0 {
 					continue

@@ -39,3 +39,12 @@ func Only(tb testing.TB) {
 		tb.Skip("takes long; FWP_SLOW=1 runs it")
 	}
 }
+
+// NotRacing skips a test that is one goroutine for long, in virtual time, where the race detector watches: it makes it
+// some ten times as long, and sees the same code in shorter tests.
+func NotRacing(tb testing.TB) {
+	tb.Helper()
+	if Racing {
+		tb.Skip("takes long under the race detector")
+	}
+}
