@@ -299,5 +299,6 @@ func (g *maker) awaited(j *oracle.Job) bool {
 // one value in all of a play, so that those of many jobs lie in the past.
 func (g *maker) soonAt() string {
 	zone := choose(g, []string{"", "", "@+02:00", "@-05:30", "@+05:45", "@-11:00"})
-	return fmt.Sprintf(`"$now+%dms%s"`, 300+g.jobs/4*4%1000, zone)
+	g.schedules++
+	return fmt.Sprintf(`"$now+%dms%s"`, 300+g.schedules/4*16%1000, zone)
 }

@@ -32,7 +32,9 @@ type maker struct {
 	comes   func(*oracle.Job) bool // a FETCH waits for such a job
 	plans   map[string]plan        // by jid
 	times   spans
-	swept   bool // the queues of what has ended were looked into once more
+	// schedules counts the jobs that are to be enqueued soon.
+	schedules int
+	swept     bool // the queues of what has ended were looked into once more
 
 	flushed, restarted bool   // see [Restarts]
 	far                string // the queue of jobs that do not come

@@ -79,12 +79,18 @@ func (k *workerState) applyBeat(c *connState, m *Moment, state string) {
 
 // applyFetch takes a FETCH that a worker sends.
 func (k *workerState) applyFetch(w *world, l *look) {
+	if order := k.order(); order != nil {
+		waited, crosses := w.waited(k, l.conn, order, l.At), w.mayCross(k, l.conn, order, l.At)
+		if k.fetchesWaited++; !waited {
+			k.fetchesWaited = mostWaiting
+		}
+		if !crosses {
+			k.fetchesAfterOrder++
+		}
+	}
 	k.fetchesInFlight++
 	k.fetches++
 	k.lastFetch, k.idleReported = l.At, false
-	if order := k.order(); order != nil && l.conn.isBound() && l.At > order.At+w.grace() {
-		k.fetchesAfterOrder++
-	}
 	if k.unknown != nil {
 		k.fetchesUnknown++
 	}

@@ -53,8 +53,10 @@ func checkFetchAfter(l *look, ordered *Moment, state string) judgement {
 	if ordered == nil && k.claimedState == state && k.order() == nil {
 		ordered, text = k.claim, "FETCH %.3f s after a BEAT with the current_state %s"
 	}
-	early := l.Kind != departed && l.At <= timeOf(ordered)+l.world.grace()
-	if ordered == nil || early || l.Kind == Line && !l.conn.isBound() {
+	switch {
+	case ordered == nil, l.Kind == Line && l.world.mayCross(k, l.conn, ordered, l.At):
+		return notApplicable()
+	case l.Kind == second && l.At <= ordered.At+l.world.grace():
 		return notApplicable()
 	}
 	return keptUnless(l.Kind == Line, moments(ordered), text, (l.At - ordered.At).Seconds(), state)
@@ -68,7 +70,7 @@ func checkStateIgnored(l *look) judgement {
 	if l.Kind != Line {
 		return keptWhere(l.Kind == departed || l.At-ordered.At > 5*time.Second)
 	}
-	if l.worker.fetchesAfterOrder == 0 || l.At <= ordered.At+l.world.grace() || !l.conn.isBound() {
+	if l.worker.fetchesAfterOrder == 0 || l.world.mayCross(l.worker, l.conn, ordered, l.At) {
 		return notApplicable()
 	}
 	return broken(moments(ordered), "the worker fetches on, as if BEAT had been answered with OK")

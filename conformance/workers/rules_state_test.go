@@ -1,5 +1,7 @@
 package workers
 
+import "strings"
+
 const (
 	quietWorker = `
 	1 worker w1
@@ -65,10 +67,24 @@ func lostOrder(after string) string {
 		+6s`
 }
 
+// sharedConnection is a worker with one connection and two executors, of which one waits for it at the order to
+// terminate, and then n FETCHes more.
+func sharedConnection(n int) string {
+	const fetch = `
+		1 C: FETCH
+		+2s
+		1 S: $-1`
+	return terminated + strings.Repeat(fetch, 2+n)
+}
+
 func stateTests() []ruleTest {
 	processes := Config{Processes: true}
 	return []ruleTest{
 		{breach: FetchAfterQuiet, name: "no FETCH any more", stream: quietWorker + beats(1, "15s")},
+		{breach: FetchAfterTerminate, name: "FETCHes that waited for the only connection", too: OneConnection,
+			stream: sharedConnection(0) + ended},
+		{breach: FetchAfterTerminate, name: "no end of FETCHes on the only connection", wrong: true,
+			too: StateIgnored + " " + OneConnection, stream: sharedConnection(4)},
 		{breach: FetchAfterQuiet, name: "a FETCH that was under way", stream: `
 			1 worker w1
 			2 worker w1

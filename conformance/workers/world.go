@@ -133,6 +133,7 @@ type workerState struct {
 	fetches           int
 	fetchesInFlight   int
 	fetchesAfterOrder int             // after quiet or terminate and the time to act on it
+	fetchesWaited     int             // since the order, on the only connection, for which they may have waited before it
 	fetchesUnknown    int             // since its BEAT was refused as that of an unknown worker
 	lastFetch         time.Duration   // when it was last fetching, or had no room
 	fetchRefused      bool            // an error was the reply to its latest FETCH
@@ -237,6 +238,24 @@ func (k *workerState) order() *Moment { return cmp.Or(k.quiet, k.terminate) }
 
 // isBound reports whether an order to its worker binds the connection: one that sends BEATs of its own gets it there.
 func (c *connState) isBound() bool { return c == nil || c.beats == 0 || c.isTold }
+
+// mostWaiting is how many executors that share the only connection of a worker may wait for it at an order.
+const mostWaiting = 4
+
+// waited reports whether a FETCH may have waited for the only connection of its worker since before an order, behind
+// others that did: the connection was never free since then. One that replaces it may be sent the FETCH again that was
+// lost with it.
+func (w *world) waited(k *workerState, c *connState, order *Moment, at time.Duration) bool {
+	const atOnce = 100 * time.Millisecond
+	return c != nil && (c.isTold || k.fetchesWaited > 0) && len(k.conns) == 1 && k.fetchesWaited < mostWaiting &&
+		at-c.replied <= atOnce+w.lag() && at-max(order.At, k.lastFetch) <= longWait+w.lag()
+}
+
+// mayCross reports whether a FETCH may have been meant before an order: it comes within the time to act on it, the
+// order was not for its connection, or it waited for that.
+func (w *world) mayCross(k *workerState, c *connState, order *Moment, at time.Duration) bool {
+	return at <= order.At+w.grace() || !c.isBound() || w.waited(k, c, order, at)
+}
 
 // inUse returns how many connections the worker has on which it has not sent END.
 func (k *workerState) inUse() int {

@@ -47,7 +47,7 @@ func producerSituations() []situation {
 
 // always are the clauses that every connection is about, and alwaysOfProducers those of every run of a producer.
 const (
-	always            = "FRAME-01 FRAME-02 FRAME-04 FRAME-07 FRAME-09 HELLO-01 HELLO-02 HELLO-09 HELLO-12 HI-07 STATE-02"
+	always            = "FRAME-01 FRAME-02 FRAME-04 FRAME-07 FRAME-09 HELLO-01 HELLO-02 HELLO-09 HI-07 STATE-02"
 	alwaysOfProducers = "FRAME-01 FRAME-02 FRAME-04 FRAME-07 FRAME-09 HELLO-01 HELLO-02 HI-07 STATE-02 STATE-15 " +
 		"END-03 WU-01 WU-02 WU-03 WU-18 WU-19 RESP-08"
 )
