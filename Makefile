@@ -31,10 +31,12 @@ test: ## run all tests, the long searches and the whole matrix too; needs Go and
 quick: ## test the packages changed since BASE=main and those that import them directly, and name the rest
 	@GO='$(GO)' tools/quick/quick.sh '$(BASE)'
 
-# Two to three minutes on two processors; see also slow. The other tests that FWP_SLOW=1 adds are those of `make test`.
+# Five to eight minutes on two processors; see also slow. The other tests that FWP_SLOW=1 adds are those of `make test`.
 .PHONY: matrix
 matrix: ## play the matrix of faults and checks of servers of FWP, as .ci/run does; OF=. is that of all servers and clients
 	FWP_SLOW=1 $(GO) test -timeout 60m ./internal/selftest -run 'TestFaults$$/$(or $(OF),^fwp-server)'
+	FWP_SLOW=1 $(GO) test ./conformance/upgrade -run 'TestFaultsAreFound$$'
+	FWP_SLOW=1 $(GO) test ./conformance/emqpsubject -run 'TestValuesAreFound$$'
 
 # Every package that starts goroutines (internal/archtest has a test), and those that share values with them.
 RACED := ./conformance/... ./fakes/... ./fwptest ./internal/... ./load/... ./reports/... ./scenarios/... ./zmtp
@@ -47,7 +49,7 @@ slow: ## run more tests that are samples without FWP_SLOW=1, as .ci/nightly does
 		./conformance/emqpsuite ./conformance/emqpsubject ./conformance/workqsuite ./conformance/workqsubject
 	FWP_SLOW=1 $(GO) test -timeout 30m ./conformance ./conformance/run ./conformance/fwpsuite ./load ./load/client
 	FWP_SLOW=1 $(GO) test -timeout 30m ./conformance/explore ./internal/recorder \
-		-run 'Test(ServersDiffer|FaultsAreFound|ManyConnections)$$'
+		-run 'Test(ServersDiffer|FaultsAreFound|DisruptionsOfARightServer|ManyConnections)$$'
 	FWP_SLOW=1 $(GO) test -timeout 30m ./internal/stress -run 'TestFaultsAreFound$$'
 	FWP_SLOW=1 $(GO) test -timeout 30m ./load/agents ./cmd/fwpbench -run 'Test(TheNATSServerIsRestarted|Namespaces)$$'
 

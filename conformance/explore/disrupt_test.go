@@ -131,10 +131,7 @@ func TestDisruptionsOfARightServer(t *testing.T) {
 	t.Parallel()
 	all := append(variations.All(), variations.Keeping()...)
 	all = append(all, fakes.Variation{Name: "none", Configure: func(*fakes.Config) {}})
-	last := 10
-	if slow.Racing {
-		last = 4
-	}
+	const last = 4
 	for i, v := range all {
 		if !slow.Enabled() && *only == "" && i < len(all)-last && v.Name != "kill-forgets" {
 			continue

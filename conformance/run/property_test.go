@@ -203,23 +203,23 @@ func TestPropertiesAreSelected(t *testing.T) {
 }
 
 // suiteProperties returns the checks of the suite that are not scripts, but for those that need a password. Without
-// FWP_SLOW=1, those that push thousands of jobs are left out, unless they are named and no race detector watches.
-func suiteProperties(long ...string) []conformance.Property {
+// FWP_SLOW=1, those that push thousands of jobs are left out.
+func suiteProperties() []conformance.Property {
 	return slices.DeleteFunc(append(fwpsuite.Explorations(), stress.Check()), func(p conformance.Property) bool {
 		isLong := slices.Contains([]string{"explore/lives", "explore/values"}, p.Name)
-		return len(p.Needs) > 0 || isLong && !slow.Enabled() && (slow.Racing || !slices.Contains(long, p.Name))
+		return len(p.Needs) > 0 || isLong && !slow.Enabled()
 	})
 }
 
 // withSuiteProperties adds them to a run.
-func withSuiteProperties(long ...string) func(*run.Runner, *memoryTarget) {
-	return withProperties(suiteProperties(long...)...)
+func withSuiteProperties() func(*run.Runner, *memoryTarget) {
+	return withProperties(suiteProperties()...)
 }
 
 func TestPropertiesEndWithinTheirWait(t *testing.T) {
 	t.Parallel()
 	slow.NotRacing(t)
-	for _, p := range suiteProperties("explore/lives") {
+	for _, p := range suiteProperties() {
 		runScripts(t, nil, nil, func(r *reports.Report) {
 			assert.Equal(t, reports.Pass, r.Checks[0].Verdict, r.Checks[0].Why)
 			assert.LessOrEqual(t, r.Checks[0].Took, p.Wait+play.DefaultTimeout, "%s: and a last reply", p.Name)
@@ -285,7 +285,7 @@ func TestPropertiesTouchNothingOfOthers(t *testing.T) {
 				server, _, err := pool.build(fakes.Config{Password: password})
 				assert.NoError(t, err)
 				r := &run.Runner{Protocol: fwpsuite.Protocol(), Servers: []run.Server{server}, Seed: seed, Virtual: true}
-				withSuiteProperties("explore/values")(r, nil)
+				withSuiteProperties()(r, nil)
 				assert.Empty(t, r.Run(t.Context()).Findings())
 				for _, name := range slices.Collect(maps.Keys(v.queues)) {
 					assert.True(t, ours(name), "not ours: %q", name)

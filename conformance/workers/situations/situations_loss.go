@@ -124,9 +124,9 @@ func playOutage(t *trial) {
 // comeback is how long a worker may take until it works again after a loss. The specification has no bound.
 const comeback = 60 * time.Second
 
-// comesBack decides whether a worker fetches and reports jobs again, as many at a time as before, and whether it reports
-// those that ran when its connections were lost. Each takes so long that its report cannot have been lost with them. A
-// worker that works again has as long for these reports as for its return, because it may repeat them with back-off.
+// comesBack decides whether a worker fetches and reports jobs again, as many at a time as before, and whether it
+// reports those that ran when its connections were lost. Each takes so long that its report cannot have been lost with
+// them. A worker that works again has as long for these reports as for its return: it may repeat them with back-off.
 func (t *trial) comesBack(p *program, running ...string) {
 	t.worksElsewhere()
 	atATime := t.mostHeld(p, 0)
