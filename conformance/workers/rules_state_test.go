@@ -85,6 +85,15 @@ func stateTests() []ruleTest {
 			stream: sharedConnection(0) + ended},
 		{breach: FetchAfterTerminate, name: "no end of FETCHes on the only connection", wrong: true,
 			too: StateIgnored + " " + OneConnection, stream: sharedConnection(4)},
+		{breach: FetchAfterTerminate, name: "a FETCH on the only connection, which was free", wrong: true, too: OneConnection,
+			stream: terminated + `
+			+6s
+			1 C: BEAT {"wid":"w1"}
+			1 S: +OK
+			1 C: FETCH`},
+		{breach: FetchAfterTerminate, name: "FETCHes on one of two connections", wrong: true, too: OneConnection,
+			stream: `
+			2 worker w1` + sharedConnection(0)},
 		{breach: FetchAfterQuiet, name: "a FETCH that was under way", stream: `
 			1 worker w1
 			2 worker w1

@@ -71,7 +71,7 @@ func playRestart(t *trial) {
 	t.reported(p, soon, t.pushMany(usualConcurrency, "fwp.sleep", "[1]")...)
 	running := t.push(job{jobtype: "fwp.sleep", args: "[3]"}) // beside an executor that fetches
 	t.mustTake(running)
-	t.watch(p, timeToRead)
+	t.watch(p, timeToRead) // a report that is sent too early comes before the loss
 	t.restart(p)
 	t.comesBack(p, running)
 }
@@ -106,7 +106,7 @@ func playOutage(t *trial) {
 	p := t.launch(options{})
 	running := t.pushMany(usualConcurrency, "fwp.sleep", "[4]") // they end while there is no server
 	t.mustTake(running...)
-	t.watch(p, timeToRead)
+	t.watch(p, timeToRead) // a report that is sent too early comes before the loss
 	away.Store(true)
 	t.remark("the server closes every connection, for 10 s")
 	if err := p.server.Kill(); err != nil {
