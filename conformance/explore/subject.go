@@ -16,6 +16,10 @@ type Subject struct {
 	Start    func(law.Terms) Law              // begins a play
 	Alphabet func(draw *Draw, l Law) Alphabet // of an exploration; l is the law of its play
 
+	// Lives returns the same protocol with jobs that wait for what is due later, within a limit; nil: there is nothing
+	// that takes so long, or Alphabet has it.
+	Lives func(limit time.Duration) *Subject
+
 	Greeting string // what a server sends first, as an S: line; "" if it waits for the client
 	Accepted string // the answer to a line that a right server accepts, as an S: line
 	Question string // a line that a server that serves answers on every new connection

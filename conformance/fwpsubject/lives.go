@@ -22,8 +22,8 @@ const (
 	wayExpire = "expire" // its worker keeps it until the reservation ends
 )
 
-// The ways of the jobs of [Lives] and of [ShortLives], until they are delivered again. Each is dealt with all buckets
-// of all fields.
+// The ways of the jobs of [Lives], and of those of its short form, until they are delivered again. Each is dealt with
+// all buckets of all fields.
 var (
 	ways = []string{
 		wayAck, wayFail, wayExpire, wayAt + " " + wayAck, wayAt + " " + wayFail, wayAt + " " + wayExpire,
@@ -47,10 +47,21 @@ func has(way, word string) bool { return slices.Contains(strings.Fields(way), wo
 // Lives returns FWP as [New] does, with jobs that are scheduled, that fail, and that are kept until their reservation
 // ends: all of them are pushed first, wait together, come back with their values, and fail or are kept once more where
 // there is time for that. Where the server may be restarted, it is, when all were pushed.
-func Lives() *explore.Subject { return livesOf(ways, longSpans()) }
+//
+// A limit shorter than [LivesLast] leaves less time for what comes back, and one below [LivesAtLeast] is for servers
+// that enqueue a job again soon behind its failure: no job is kept, and it takes some seven seconds.
+func Lives(limit time.Duration) *explore.Subject {
+	if limit < LivesAtLeast {
+		return livesOf(shortWays, shortSpans())
+	}
+	return livesOf(ways, longSpans().sooner(LivesLast-limit))
+}
 
-// ShortLives returns FWP as [Lives] does, for servers that enqueue a job again soon behind its failure: none is kept.
-func ShortLives() *explore.Subject { return livesOf(shortWays, shortSpans()) }
+// The times that [Lives] can use, and those that it needs for jobs that are kept.
+const (
+	LivesLast    = 127 * time.Second
+	LivesAtLeast = 95 * time.Second
+)
 
 // livesOf returns FWP with jobs that go some ways.
 func livesOf(ways []string, times spans) *explore.Subject {
@@ -74,11 +85,20 @@ type spans struct {
 	births, kept, failed, sweep, awaits time.Duration
 }
 
-// brief reports whether no job is kept, as in [ShortLives].
+// brief reports whether no job is kept.
 func (s spans) brief() bool { return s.jobs > 0 && s.kept == 0 }
 
 func longSpans() spans {
 	return spans{1600, 6 * time.Second, 25 * time.Second, 70 * time.Second, 115 * time.Second, 125 * time.Second}
+}
+
+// sooner returns spans that end earlier. All jobs are pushed and fetched in the same time, and fewer of those that are
+// delivered again are failed or kept.
+func (s spans) sooner(by time.Duration) spans {
+	if by > 0 {
+		s.kept, s.failed, s.sweep, s.awaits = max(s.kept-by, 1), s.failed-by, s.sweep-by, s.awaits-by
+	}
+	return s
 }
 
 func shortSpans() spans {

@@ -131,6 +131,21 @@ func TestEndsOfLives(t *testing.T) {
 	}
 }
 
+// With less time all is sooner, and what is kept has come back before the sweep.
+func TestLivesWithLessTime(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, longSpans(), longSpans().sooner(-time.Hour))
+	for limit := LivesAtLeast; limit <= LivesLast; limit += time.Second {
+		s := longSpans().sooner(LivesLast - limit)
+		assert.False(t, s.brief())
+		assert.Less(t, max(s.kept, s.births)+shortest+15*time.Second, s.sweep, limit)
+		assert.Less(t, s.births, s.failed)
+		assert.Less(t, s.failed, s.sweep)
+		assert.Less(t, s.sweep, s.awaits)
+		assert.Less(t, s.awaits, limit)
+	}
+}
+
 // The sweep comes at its time, once, and the lives do not end without it unless no job has ended.
 func TestWhenLivesEnd(t *testing.T) {
 	t.Parallel()

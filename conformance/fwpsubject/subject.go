@@ -26,6 +26,7 @@ func Of(profile fwpdialect.Profile, missing ...string) *explore.Subject {
 			return l
 		},
 		Alphabet:     alphabet,
+		Lives:        Lives,
 		Jobs:         "jid",
 		Situations:   model.Situations(),
 		Fields:       fields(),

@@ -23,6 +23,9 @@ const (
 	connections  = 12
 )
 
+func lives() *explore.Subject      { return fwpsubject.Lives(fwpsubject.LivesLast) }
+func shortLives() *explore.Subject { return fwpsubject.Lives(exploringFor) }
+
 // Explorations returns the checks that explore.
 func Explorations() []conformance.Property { return slices.Clone(explorations) }
 
@@ -72,7 +75,7 @@ var explorations = []conformance.Property{
 			"that they come back within a few seconds, and then all queues are looked into: no job comes that has ended, " +
 			"that a FLUSH removed, or whose PUSH was refused.",
 		Wait: conformance.QuickWait, Connections: connections,
-	}, fwpsubject.ShortLives, explore.Explorer{Exploring: exploringFor}),
+	}, shortLives, explore.Explorer{Exploring: exploringFor}),
 	explore.Property(conformance.Property{
 		Name:  "explore/lives",
 		Title: "Whatever legal values a job has, it comes back with them after its time, a failure or its reservation",
@@ -80,12 +83,12 @@ var explorations = []conformance.Property{
 			"their reservation ends, once or twice, with the values of each bucket. All of them wait together, and are " +
 			"compared when they come.",
 		Wait: livesWait, Connections: connections,
-	}, fwpsubject.Lives, explore.Explorer{Exploring: livesFor}),
+	}, lives, explore.Explorer{Exploring: livesFor}),
 	explore.Property(conformance.Property{
 		Name:  "explore/restarted-lives",
 		Title: "Whatever legal values a job has, a restart changes nothing of when it comes back, and of what comes",
 		About: "Jobs are generated as for explore/lives, and the server is restarted when all were pushed: some wait in " +
 			"their queues then, some for their time or their next try, and some are held, or were reported.",
 		Wait: livesWait, Connections: connections, Needs: []scenarios.Need{scenarios.NeedRestart},
-	}, fwpsubject.Lives, explore.Explorer{Exploring: livesFor}),
+	}, lives, explore.Explorer{Exploring: livesFor}),
 }

@@ -2,29 +2,59 @@ package stress
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/internal/history"
 )
 
-// Campaign is an exploration, and then a load on the same server: what `fwpcheck explore`
-// does. It is used once.
+// Campaign is an exploration, and then a load on the same server, beside explorations of other servers: what `fwpcheck
+// explore` does. It is used once.
 type Campaign struct {
 	// Explorer has the target and the limits: its Steps, its Time and its Findings are those of both parts together;
 	// each shrinks what it has found behind its own. Its Progress counts the commands of both.
 	Explorer explore.Explorer
 	Workers  int // of the load; there is none if zero
 
-	// Explored is called with the result of the first part before the second begins; may be nil.
+	// Start starts servers of which others are explored at the same time, within Explorer.Time; nil: none are. Protects
+	// says that they can have a password.
+	Start    Start
+	Protects bool
+
+	// Explored is called with the result of the first part before the second begins, and with those of the other servers
+	// when both are over, without what was found before; may be nil.
 	Explored func(*explore.Result)
 	// Recorded is that of the load.
 	Recorded func(*history.History, []history.Finding)
 }
 
-// Run blocks until both are over. The second Result is nil if there was no load: Workers
+// Run blocks until all are over. The second Result is nil if there was no load: Workers
 // is zero, the server is dead, there are enough findings or no time is left, or ctx is done.
 func (c *Campaign) Run(ctx context.Context) (*explore.Result, *Result) {
+	besides := c.besides(ctx)
+	first, second := c.both(ctx)
+	known := slices.Clone(first.Findings)
+	if second != nil {
+		known = append(known, second.Findings...)
+	}
+	for _, r := range besides() {
+		r.Findings = slices.DeleteFunc(r.Findings, func(f explore.Finding) bool {
+			return slices.ContainsFunc(known, func(k explore.Finding) bool { return k.Rule == f.Rule && k.Clause == f.Clause })
+		})
+		for i := range r.Findings {
+			r.Findings[i].Number = len(known) + 1
+			known = append(known, r.Findings[i])
+		}
+		if c.Explored != nil {
+			c.Explored(r)
+		}
+	}
+	return first, second
+}
+
+// both explores, and then puts the load on the server.
+func (c *Campaign) both(ctx context.Context) (*explore.Result, *Result) {
 	begun := time.Now()
 	first, second := c.divided()
 	r := first.Run(ctx)

@@ -3,7 +3,7 @@
 // second part of `fwpcheck explore`.
 //
 // To read: stress.go is one load, findings.go its findings, check.go the check, and
-// campaign.go an exploration with a load after it.
+// campaign.go an exploration with a load after it, and beside.go what other servers are explored with meanwhile.
 //
 // suite.go has the checks of FWP with those of this package.
 package stress

@@ -1,6 +1,7 @@
 package stress_test
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"testing"
@@ -34,10 +35,13 @@ func (s server) Dial(ctx context.Context) (net.Conn, error) { return s.at.Dial(c
 // Restart is an orderly restart.
 func (s server) Restart(context.Context) error { return s.Server.Restart() }
 
-func (f *fixture) start() (play.Target, func(), error) {
+func (f *fixture) start() (play.Target, func(), error) { return f.startWith("") }
+
+// startWith starts a server with a password, unless that is empty.
+func (f *fixture) startWith(password string) (play.Target, func(), error) {
 	c := f.config()
 	at := memnet.NewPlace()
-	c.Listen = at.Listen
+	c.Listen, c.Password = at.Listen, cmp.Or(password, c.Password)
 	s := fakes.NewServer(c)
 	return server{s, at}, s.Close, nil
 }

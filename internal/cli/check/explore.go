@@ -142,9 +142,12 @@ func (k *findingStore) explore(
 	if again != nil {
 		k.addResult(e, x.Replay(ctx, *again))
 	} else {
-		both := stress.Campaign{Explorer: x, Workers: k.o.clients, Recorded: k.saveHistory}
-		both.Explored = func(r *explore.Result) { k.addResult(e, r) }
-		if _, h := both.Run(ctx); h != nil {
+		all := stress.Campaign{Explorer: x, Workers: k.o.clients, Recorded: k.saveHistory}
+		if k.at.Ours() && len(x.Disrupt) == 0 && !k.o.given.Changed("steps") {
+			all.Start, all.Protects = k.o.another(ctx, k.at), subject{Endpoint: k.at}.protects()
+		}
+		all.Explored = func(r *explore.Result) { k.addResult(e, r) }
+		if _, h := all.Run(ctx); h != nil {
 			k.addHistory(e, h)
 		}
 	}
@@ -317,8 +320,7 @@ func (o *exploreOptions) explorer(
 			if len(x.Disrupt) > 0 {
 				return o.disrupt.start(ctx, o, at)
 			}
-			server, end, err := subject{Endpoint: at}.start(ctx, peer.Config{}, o.timeout)
-			return server.Target, end, err
+			return o.another(ctx, at)("")
 		}
 		x.Target, end, err = x.Fresh()
 		return x, end, err
@@ -335,6 +337,14 @@ func (o *exploreOptions) explorer(
 		x.Target, end, err = o.disrupt.start(ctx, o, at)
 	}
 	return x, end, err
+}
+
+// another returns what starts servers that exist for this process only.
+func (o *exploreOptions) another(ctx context.Context, at program.Endpoint) stress.Start {
+	return func(password string) (play.Target, func(), error) {
+		server, end, err := subject{Endpoint: at}.start(ctx, peer.Config{Password: password}, o.timeout)
+		return server.Target, end, err
+	}
 }
 
 // The limits of control.

@@ -76,7 +76,7 @@ func (k *findingStore) saveScript(f *explore.Finding, version string, started ti
 
 // addResult adds the findings of an exploration to the report, and saves their scripts.
 func (k *findingStore) addResult(e *reports.Exploration, r *explore.Result) {
-	e.Commands, e.Judged, e.Limit = r.Commands, r.Coverage.Judged, r.Limit
+	e.Commands, e.Judged, e.Limit = e.Commands+r.Commands, e.Judged+r.Coverage.Judged, max(e.Limit, r.Limit)
 	switch {
 	case r.Silent:
 		e.Silent = fmt.Sprintf("new connections got no reply in time (--timeout %v, --time %v); if the server is slow, "+
@@ -85,15 +85,27 @@ func (k *findingStore) addResult(e *reports.Exploration, r *explore.Result) {
 		e.Silent = "every new connection was refused; end other clients of the server, or raise its limit of connections"
 	}
 	k.leftover(e, r.Left)
-	e.States, e.Transitions = maps.Clone(r.Coverage.States), maps.Clone(r.Coverage.Transitions)
-	e.Outcomes, e.Situations = maps.Clone(r.Coverage.Outcomes), maps.Clone(r.Coverage.Situations)
+	e.States, e.Transitions = plus(e.States, r.Coverage.States), plus(e.Transitions, r.Coverage.Transitions)
+	e.Outcomes, e.Situations = plus(e.Outcomes, r.Coverage.Outcomes), plus(e.Situations, r.Coverage.Situations)
 	e.Inputs = e.Inputs.Plus(r.Coverage.Inputs)
 	for _, outage := range r.Outages {
 		e.Outages = append(e.Outages, outage.String())
 	}
 	for _, f := range r.Findings {
+		if _, told := k.runs[f.Number]; !told {
+			k.saveRun(f)
+		}
 		k.addFinding(e, f, k.runs[f.Number])
 	}
+}
+
+// plus returns a copy of the sums of two maps.
+func plus(a, b map[string]int) map[string]int {
+	sum := maps.Clone(b)
+	for name, n := range a {
+		sum[name] += n
+	}
+	return sum
 }
 
 // addHistory adds the findings of many clients to the report.

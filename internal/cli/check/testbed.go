@@ -89,7 +89,7 @@ func (s subject) open(ctx context.Context, timeout time.Duration) (bed testbed, 
 		return bed, err
 	}
 	passwords := []string{""}
-	if s.Choice.Embedded && s.Peer.Passwords || s.Starter != nil && s.Starter.Protects() {
+	if s.protects() {
 		passwords = append(passwords, rand.Text())
 	}
 	var ends []func()
@@ -116,6 +116,11 @@ func (s subject) open(ctx context.Context, timeout time.Duration) (bed testbed, 
 		return bed, &program.UnreachableError{Cause: err, Advice: "it served a moment ago: is this machine busy?"}
 	}
 	return bed, nil
+}
+
+// protects reports whether servers with a password can be started.
+func (s subject) protects() bool {
+	return s.Choice.Embedded && s.Peer.Passwords || s.Starter != nil && s.Starter.Protects()
 }
 
 // introduced returns the target with what it says of itself, when it has been tested: a server that INFO ends is not
