@@ -106,9 +106,10 @@ func accepted(verb string) func([]exchange) bool {
 	return anyOf(func(x exchange) bool { return x.Verb() == verb && x.Kind() != 0 && x.Kind() != '-' })
 }
 
-func delivers(x exchange) bool {
-	return x.Verb() == fwp.FETCH && strings.HasPrefix(x.Got, "${")
-}
+func delivers(x exchange) bool { return x.Verb() == fwp.FETCH && hashShown.MatchString(x.Got) }
+
+// hashShown matches a bulk string with a JSON hash, as a conversation shows it.
+var hashShown = regexp.MustCompile(`^\$( |\\[nrt])*\{`)
 
 // severalServed reports whether jobs were delivered to several connections.
 func severalServed(all []exchange) bool {

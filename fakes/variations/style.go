@@ -33,15 +33,15 @@ func restyled(s style) func(*event) {
 			return
 		}
 		s := s
-		end := ""
+		begin, end := "", ""
 		switch {
 		case s.roomy && e.Reply.Kind == fwp.BulkString:
-			s.blank, end = "\r\n\t ", "\n"
+			s.blank, begin, end = "\r\n\t ", "\n ", "\n"
 		case s.roomy:
 			s.blank = " \t"
 		}
 		before := bytes.Clone(bytes.TrimSuffix(e.Reply.Text, text))
-		e.Reply.Text = append(s.append(before, value), end...)
+		e.Reply.Text = append(s.append(append(before, begin...), value), end...)
 	}
 }
 
