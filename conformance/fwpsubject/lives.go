@@ -46,7 +46,8 @@ func has(way, word string) bool { return slices.Contains(strings.Fields(way), wo
 
 // Lives returns FWP as [New] does, with jobs that are scheduled, that fail, and that are kept until their reservation
 // ends: all of them are pushed first, wait together, come back with their values, and fail or are kept once more where
-// there is time for that. Where the server may be restarted, it is, when all were pushed.
+// there is time for that. Where the server may be restarted, it is, when all were pushed, and once more before the
+// queues of what has ended are looked into.
 //
 // A limit shorter than [LivesLast] leaves less time for what comes back, and one below [LivesAtLeast] is for servers
 // that enqueue a job again soon behind its failure: no job is kept, and it takes some seven seconds.

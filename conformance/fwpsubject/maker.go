@@ -36,8 +36,9 @@ type maker struct {
 	schedules int
 	swept     bool // the queues of what has ended were looked into once more
 
-	flushed, restarted bool   // see [Restarts]
-	far                string // the queue of jobs that do not come
+	flushed  bool   // see [Restarts]
+	restarts int    // so far
+	far      string // the queue of jobs that do not come
 }
 
 // The connections of the control: a producer and a worker that must not notice anything.

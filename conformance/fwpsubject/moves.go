@@ -327,9 +327,11 @@ func (g *maker) inDefault(c int, _ *oracle.Conn) []explore.Step {
 	case 6: // the queues of the FETCH before do not count, also if it was refused
 		queue := g.freshQueue()
 		first := line(c, choose(g, []string{"FETCH %s", "FETCH  %s"}), queue) // served, or refused
-		return []explore.Step{
-			push(c, g.jid(), queue, ""), push(c, g.jid(), queue, ""), first, g.patiently(line(c, "FETCH")),
+		before := []explore.Step{push(c, g.jid(), queue, ""), first}
+		if g.IntN(2) == 0 { // or it finds nothing
+			before = []explore.Step{g.patiently(first)}
 		}
+		return append(before, push(c, g.jid(), queue, ""), g.patiently(line(c, "FETCH")))
 	case 1:
 		return []explore.Step{job, line(c, "FETCH default"), ack(c, jid)}
 	case 2:

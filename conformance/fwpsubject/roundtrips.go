@@ -119,7 +119,7 @@ func Restarts() *explore.Subject {
 		}
 		a := g.alphabet(some)
 		a.Done = func() bool {
-			return g.restarted && (g.elapsed() > limit || !slices.ContainsFunc(g.underWay(), scheduledNow))
+			return g.restarts > 0 && (g.elapsed() > limit || !slices.ContainsFunc(g.underWay(), scheduledNow))
 		}
 		return a
 	})
@@ -140,16 +140,23 @@ var ofRestarts = []move{
 		return []explore.Step{
 			push(c, done, queue, ""), fetch, push(c, held, queue, ""), fetch, ack(c, done),
 			push(c, g.jid(), "default", ""), line(c, "FLUSH"), line(c, "FAIL %s", g.failure(held)),
-			push(c, g.jid(), queue, ""), fetch,
+			push(c, g.jid(), queue, ""), fetch, push(c, done, queue, ""), fetch, // nothing is known of it any more
 		}
 	}},
-	{"restart", 1000, func(g *maker, _ int, _ *oracle.Conn) bool { return g.Restarts && !g.births() && !g.restarted },
+	{"restart", 1000, func(g *maker, _ int, _ *oracle.Conn) bool { return g.Restarts && !g.births() && g.restartDue() },
 		(*maker).restart},
+}
+
+// restartDue reports whether the server is to be restarted: behind the last PUSH, and where lives are followed once
+// more shortly before the sweep, which shows then whether what has ended is back.
+func (g *maker) restartDue() bool {
+	again := g.times.sweep > 0 && !g.swept && g.elapsed() >= g.times.sweep*19/20
+	return g.restarts == 0 || g.restarts == 1 && again
 }
 
 // restart restarts the server while a job is scheduled, and looks whether it comes before its time.
 func (g *maker) restart(c int, _ *oracle.Conn) []explore.Step {
-	g.restarted = true
+	g.restarts++
 	g.workers++
 	later, now := g.freshQueue(), g.freshQueue()
 	return []explore.Step{

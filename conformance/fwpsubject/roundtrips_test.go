@@ -131,6 +131,26 @@ func TestEndsOfLives(t *testing.T) {
 	}
 }
 
+// The server is restarted behind the last PUSH, and once more before the sweep where lives are followed.
+func TestWhenTheServerIsRestarted(t *testing.T) {
+	t.Parallel()
+	g, elapsed := made(1), time.Duration(0)
+	g.elapsed = func() time.Duration { return elapsed }
+	assert.True(t, g.restartDue())
+	g.restart(2, nil)
+	elapsed = longSpans().sweep
+	assert.False(t, g.restartDue(), "no lives are followed")
+	g.times = longSpans()
+	assert.True(t, g.restartDue())
+	elapsed = g.times.sweep / 2
+	assert.False(t, g.restartDue())
+	elapsed, g.swept = g.times.sweep, true
+	assert.False(t, g.restartDue())
+	g.swept = false
+	g.restart(2, nil)
+	assert.False(t, g.restartDue())
+}
+
 // With less time all is sooner, and what is kept has come back before the sweep.
 func TestLivesWithLessTime(t *testing.T) {
 	t.Parallel()

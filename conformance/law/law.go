@@ -3,6 +3,7 @@ package law
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -121,6 +122,7 @@ type Violation struct {
 	Margin   time.Duration    // of a [Timed] rule: what a machine may be late by, beyond the slack, and it is broken still
 	Doubtful bool             // another fault of the server, which shows otherwise later, may be why
 	Should   bool             // the clause only recommends what is broken here
+	Again    bool             // the job was delivered before, and is not delivered again
 	// Own is the clause of the command itself, where Clause is that of an earlier one which may be the reason; else "".
 	Own string
 }
@@ -177,4 +179,10 @@ type Rule struct {
 	Traits  Trait
 	Decided string // the messages that decide it: "each job that comes"
 	Clauses string // that a breach of it may break, with spaces between them, without the prefix of the protocol
+}
+
+// Names reports whether a clause, with the prefix of its protocol, is one that a breach of the rule may break.
+func (r Rule) Names(clause string) bool {
+	_, bare, _ := strings.Cut(clause, "-")
+	return slices.Contains(strings.Fields(r.Clauses), bare)
 }

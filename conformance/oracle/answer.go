@@ -2,7 +2,9 @@ package oracle
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"time"
 	"unicode/utf8"
 
 	"github.com/fwpsuite/fwp/conformance/law"
@@ -65,4 +67,51 @@ func Text(r fwp.Reply) string {
 		return fmt.Sprintf(":%d", r.Int)
 	}
 	return string(r.Kind) + string(r.Text)
+}
+
+// notAllowed is the violation that a reply is not one of those that the command may have.
+func (w *World) notAllowed(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.Time) *law.Violation {
+	v := &law.Violation{
+		Clause: k.clause, Rule: "reply", Should: k.Should, Expected: k.allowed.String(), Got: fmt.Sprintf("%.300s", Text(r)),
+		Place: place(k, a.String()),
+	}
+	switch {
+	case a == model.Foreign && k.fails(r):
+		v.Clause, v.Rule, v.Should, v.What = "FWP-RESP-02", "failure", false, "a failure that is not encoded as an error"
+	case a == model.Foreign && k.clause == "FWP-BEAT-03":
+		if v.Rule = "foreign"; r.Kind != fwp.BulkString && r.Kind != fwp.SimpleString {
+			v.Clause = "FWP-BEAT-04"
+		}
+	case a == model.Foreign && k.allowed&^model.Refused != 0:
+		v.Clause, v.Rule = cmp.Or(model.ClauseOf(model.ForeignReply+k.Verb), k.clause), "foreign"
+	case a == model.Notified:
+		v.Clause, v.Rule, v.What = k.own, "state", "no operator has ordered it"
+	case a == model.Refused:
+		v.Rule, v.Clause = "refused", w.refusing(c, k)
+		if k.before || v.Clause != k.clause {
+			v.Own = k.own
+		}
+	}
+	if k.Verb == fwp.FETCH && k.allowed&model.Delivered != 0 {
+		v.Expected = w.deliverable(k, now)
+	}
+	return v
+}
+
+// fails reports whether a reply that is none of the command's tells a failure: it begins like an error where the
+// command may be refused, or is a word or a number where it has to be. (Responses)
+func (k *call) fails(r fwp.Reply) bool {
+	begins := func(word string) bool {
+		return len(r.Text) >= len(word) && bytes.EqualFold(r.Text[:len(word)], []byte(word))
+	}
+	word := r.Kind == fwp.SimpleString && !begins("OK") || r.Kind == fwp.Integer
+	return k.allowed&model.Refused != 0 && begins("ERR") || k.allowed&^model.Ended == model.Refused && word
+}
+
+// place names a command and how it was answered.
+func place(k *call, answer string) string {
+	if _, known := model.About(k.Verb); !known && k.added == nil {
+		return "another command: " + answer
+	}
+	return k.Verb + ": " + answer
 }

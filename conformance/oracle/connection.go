@@ -115,7 +115,7 @@ func (w *World) serve(c *Conn, k *call, now time.Time) {
 	kind := model.Usual
 	switch k.Verb {
 	case fwp.PUSH:
-		if job != nil {
+		if w.used(jid) != nil {
 			kind = model.UsedJID
 		}
 	case fwp.FETCH:

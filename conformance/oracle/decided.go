@@ -22,6 +22,7 @@ func (w *World) decided(c *Conn, k *call, a model.Answer, text []byte) (d law.De
 	}
 	add("refused", k.allowed&model.Refused == 0)
 	add("reply", k.allowed == model.Refused || k.Verb == fwp.BEAT && k.allowed&model.Notified == 0)
+	add("failure", k.allowed&model.Refused != 0)
 	add("mute", k.needsError(c))
 	add("state", a == model.Notified)
 	add("closed", c.WID != "" && !w.Quiet(c))

@@ -122,6 +122,9 @@ func (w *World) misplaced(c *Conn, k *call, j *Job, queue string, now time.Time)
 		if j.Where == model.Working {
 			j.reservationEnds(v, now)
 		}
+		if j.badly { // it may have ended the work on the job all the same
+			v.Own, v.Clause = v.Clause, "FWP-FAIL-02"
+		}
 	case j.justFailed(now) && !j.requeued:
 		v.Clause, v.Rule, v.What, v.Expected = "FWP-STATE-06", "delivered", "the job has just failed", "$-1"
 	default:

@@ -127,14 +127,14 @@ func TestMissing(t *testing.T) {
 		"failed twice": {
 			all(
 				hello, with(""), take, fail, "wait 150s",
-				take+` {"failure":{"errtype":"Boom","message":"it broke"}}`, fail, "wait 297s", none,
+				take+` {"failure":{"errtype":"Boom","message":"it broke"}}`, fail, "wait 147s", none,
 			),
 			"",
 		},
-		"failed twice, 300 s ago": {
+		"failed twice, 150 s ago": {
 			all(
 				hello, with(""), take, fail, "wait 150s",
-				take+` {"failure":{"errtype":"Boom","message":"it broke"}}`, fail, "wait 300s", none,
+				take+` {"failure":{"errtype":"Boom","message":"it broke"}}`, fail, "wait 150s", none,
 			),
 			"FWP-RETRY-04 missing",
 		},
@@ -250,6 +250,9 @@ func TestDelivered(t *testing.T) {
 		"that was acknowledged": {all(hello, with(""), take, ack, take), "FWP-ACK-02 delivered"},
 		"that was refused":      {all(hello, refused(with(`,"retry":-2`)), take), "FWP-PUSH-03 delivered"},
 		"that was flushed":      {all(hello, with(""), flush, take), "FWP-FLUSH-02 delivered"},
+		"pushed after a FLUSH":  {all(hello, with(""), flush, with(""), take), ""},
+		"missing after a FLUSH": {all(hello, with(""), flush, with(""), none), "FWP-PUSH-04 missing"},
+		"pushed twice":          {all(hello, with(""), with(""), none), ""},
 		"that failed 299 ms ago": {
 			all(hello, with(""), take, fail, "wait 299ms", take),
 			"FWP-STATE-06 delivered",

@@ -158,6 +158,7 @@ func (w *World) empty(k *call, now time.Time) *law.Violation {
 	v := &law.Violation{Expected: w.deliverable(k, now), Got: "$-1"}
 	if j := k.lacking(); j != nil {
 		v.Clause, v.Rule, v.JID, v.What = j.missing, "missing", j.JID, "a job that was certainly enqueued did not come"
+		v.Again = j.Came > 0
 		w.suspected(v, j)
 		if k.Args == nil && (v.Clause == "FWP-WU-04" || v.Clause == "FWP-PUSH-04") {
 			v.Clause = "FWP-FETCH-08"

@@ -56,6 +56,7 @@ type Job struct {
 	missing   string // if it is not delivered from due on
 	reason    string // if it is delivered now
 	ackClause string // if an ACK is refused
+	badly     bool   // a FAIL of it was refused while it was held
 	restart   string // if it does not come back, since there was a restart
 	suspect   string // if it is not delivered, since a command was refused while it was enqueued; "" for none
 }
@@ -141,7 +142,7 @@ func (w *World) pushed(c *Conn, k *call, a model.Answer, now time.Time) {
 	if _, named := k.Fields["jid"].(string); !named {
 		return
 	}
-	if old := w.Jobs[j.JID]; old != nil { // AMB-33
+	if old := w.used(j.JID); old != nil { // AMB-33
 		old.Unjudged = SameJID
 		return
 	}
@@ -168,6 +169,16 @@ func (w *World) pushed(c *Conn, k *call, a model.Answer, now time.Time) {
 		w.existing[j.Queue] = w.existing[j.Queue] || j.Where == model.Enqueued && !k.beside
 		w.mayHaveTaken(j, now)
 	}
+}
+
+// used returns the job that was pushed with a jid before, unless a FLUSH has certainly removed all that the server knew
+// of it; then it returns nil. (FLUSH Command)
+func (w *World) used(jid string) *Job {
+	j := w.Jobs[jid]
+	if j != nil && j.flushed > 0 && j.Where == model.Gone && j.Unjudged == Judged {
+		return nil
+	}
+	return j
 }
 
 // keep adds a job to those that are known.
@@ -257,6 +268,7 @@ func (j *Job) taken(c *Conn, k *call, now time.Time) {
 	j.was(model.Enqueued, model.Fetch)
 	j.Came++
 	j.Holder, j.held, j.until, j.due, j.ackClause = c.WID, now, k.at.Add(j.Reservation()), time.Time{}, ""
+	j.badly = false
 	if c.helloAgain { // of which worker it is, is not known (AMB-09)
 		j.Holder = ""
 	}
@@ -302,12 +314,12 @@ func (j *Job) fail(k *call, now time.Time, patience time.Duration) {
 		j.missing = "FWP-WU-07"
 	}
 	if j.Failures <= judgedReturns {
-		j.due = now.Add(patience * time.Duration(j.Failures))
+		j.due = now.Add(patience)
 	}
 }
 
-// judgedReturns is how often a job must come back within a stated time. Servers wait longer after each failure, and how
-// long is not laid down.
+// judgedReturns is how often a job must come back within the patience (AMB-38). Servers wait longer after each failure,
+// and how long is not laid down.
 const judgedReturns = 2
 
 var anyFailure = []model.Event{model.Fail, model.FailLast, model.FailZero, model.FailDead}

@@ -67,7 +67,7 @@ func (w *World) reported(c *Conn, k *call, a model.Answer, now time.Time) {
 	switch {
 	case a == model.Refused:
 		if k.Verb == fwp.FAIL && k.allowed&model.Refused != 0 {
-			j.ackClause = "FWP-FAIL-02"
+			j.ackClause, j.badly = "FWP-FAIL-02", true
 		}
 	case j.Where&^(model.Gone|model.Dead) == 0: // there is nothing left of it that could fail
 	case a != model.Okay || !j.with(c) || k.allowed&model.Okay == 0:

@@ -54,6 +54,8 @@ func TestReports(t *testing.T) {
 		"delivered after a lost FAIL":    {all(held, strings.Split(fail, "\n")[0], "1 leave", by("2", take)), ""},
 		"delivered after another's ACK":  {all(held, by("2", ack), by("2", take)), "FWP-ACK-02 delivered"},
 		"delivered after another's FAIL": {all(held, by("2", fail), by("2", take)), ""},
+		"delivered after a bad FAIL":     {all(held, badFail, by("2", take)), "FWP-FAIL-02 delivered"},
+		"after a bad FAIL and an ACK":    {all(held, badFail, ack, by("2", take)), "FWP-FAIL-02 delivered"},
 		"failed after its ACK":           {all(held, ack, fail, "wait 1m", take), "FWP-ACK-02 delivered"},
 		"failed twice without a retry": {
 			all(hello, with(`,"retry":0`), take, fail, fail, "wait 1m", take),

@@ -3,7 +3,6 @@ package oracle
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -292,41 +291,6 @@ func (w *World) judged(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.T
 		}
 	}
 	return nil
-}
-
-// notAllowed is the violation that a reply is not one of those that the command may have.
-func (w *World) notAllowed(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.Time) *law.Violation {
-	v := &law.Violation{
-		Clause: k.clause, Rule: "reply", Should: k.Should, Expected: k.allowed.String(), Got: fmt.Sprintf("%.300s", Text(r)),
-		Place: place(k, a.String()),
-	}
-	switch {
-	case a == model.Foreign && k.clause == "FWP-BEAT-03":
-		if v.Rule = "foreign"; r.Kind != fwp.BulkString && r.Kind != fwp.SimpleString {
-			v.Clause = "FWP-BEAT-04"
-		}
-	case a == model.Foreign && k.allowed&^model.Refused != 0:
-		v.Clause, v.Rule = cmp.Or(model.ClauseOf(model.ForeignReply+k.Verb), k.clause), "foreign"
-	case a == model.Notified:
-		v.Clause, v.Rule, v.What = k.own, "state", "no operator has ordered it"
-	case a == model.Refused:
-		v.Rule, v.Clause = "refused", w.refusing(c, k)
-		if k.before || v.Clause != k.clause {
-			v.Own = k.own
-		}
-	}
-	if k.Verb == fwp.FETCH && k.allowed&model.Delivered != 0 {
-		v.Expected = w.deliverable(k, now)
-	}
-	return v
-}
-
-// place names a command and how it was answered.
-func place(k *call, answer string) string {
-	if _, known := model.About(k.Verb); !known && k.added == nil {
-		return "another command: " + answer
-	}
-	return k.Verb + ": " + answer
 }
 
 // Close records the end of a connection, and judges it if the server was the one that

@@ -22,6 +22,7 @@ import (
 // lawful is what the law of the protocol found in all plays.
 type lawful struct {
 	general []string // see conformance.Protocol
+	rules   map[string]law.Rule
 	found   map[lawKey]*lawFinding
 	tally   law.Tally
 }
@@ -104,10 +105,28 @@ func same(e *conformance.Evidence, r play.Result, v law.Seen) bool {
 }
 
 // leaves reports whether a line leaves what is wrong with its message to the law, which blames another clause for
-// certain: it is about none, or about general ones.
+// certain: it is about none, or about such as say less of the message.
 func (l *lawful) leaves(e *conformance.Evidence, r play.Result, v law.Seen) bool {
-	other := func(m scenarios.Mark) bool { return m.Clause == v.Clause || !slices.Contains(l.general, m.Clause) }
+	other := func(m scenarios.Mark) bool { return m.Clause == v.Clause || !l.saysLess(m.Clause, r, v) }
 	return same(e, r, v) && r.Outcome == play.Mismatched && !v.Unproven() && !slices.ContainsFunc(r.Marks, other)
+}
+
+// saysLess reports whether a clause says less of a message than the law does: it is a general one, or about the fields
+// of a job, where the law knows that the job had to come again, and nothing came. Where it never came, the values of
+// its fields may be why.
+func (l *lawful) saysLess(clause string, r play.Result, v law.Seen) bool {
+	if slices.Contains(l.general, clause) {
+		return true
+	}
+	if !r.Nothing || !v.Again || l.rules[v.Rule].Names(clause) {
+		return false
+	}
+	for _, rule := range l.rules {
+		if rule.Traits&law.OfField != 0 && rule.Names(clause) {
+			return true
+		}
+	}
+	return false
 }
 
 // mismatched reports whether a line was not met; lag may be the reason.

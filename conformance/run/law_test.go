@@ -46,6 +46,13 @@ func TestLawFindings(t *testing.T) {
 		r.Marks = []scenarios.Mark{{Clause: "FWP-WU-03"}}
 		return r
 	}
+	missing := seen(func(v *law.Seen) { v.Rule, v.Clause, v.Again = "missing", "FWP-STATE-09", true })
+	never := seen(func(v *law.Seen) { v.Rule, v.Clause = "missing", "FWP-PUSH-04" })
+	nothing := func(clause string) play.Result {
+		r := at("a")
+		r.Nothing, r.Marks = true, []scenarios.Mark{{Clause: clause}}
+		return r
+	}
 	general := at("a")
 	general.Marks = []scenarios.Mark{{Clause: "FWP-FETCH-01"}}
 	assumed := func(r play.Result, name string) play.Result {
@@ -74,41 +81,48 @@ func TestLawFindings(t *testing.T) {
 		broken []string // clauses, by lines of scripts
 		want   []string
 	}{
-		"nothing":                            {plays: plays(of())},
-		"one":                                {plays: plays(of(plain)), want: []string{reply}},
-		"the same twice":                     {plays: plays(of(plain, plain), of(plain)), want: []string{reply}},
-		"two rules":                          {plays: plays(of(plain, value)), want: []string{field, reply}},
-		"a recommendation":                   {plays: plays(of(should)), want: []string{"law/reply FWP-ACK-02 warn"}},
-		"behind a departure":                 {plays: plays(beside(plain, marked("b")))},
-		"a value behind a departure":         {plays: plays(beside(value, at("b"))), want: []string{field}},
-		"behind a value":                     {plays: plays(beside(plain, assumed(marked("b"), ""))), want: []string{reply}},
-		"behind another name":                {plays: plays(beside(plain, assumed(at("b"), "$jid")))},
-		"a set-up line that is refused":      {plays: plays(beside(plain, refusal("a", time.Second))), want: []string{reply}},
-		"a set-up line that shows it":        {plays: plays(beside(plain, at("a"))), want: []string{reply}},
-		"a line about a general clause":      {plays: plays(beside(plain, general)), want: []string{reply}},
-		"doubtful, at such a line":           {plays: plays(beside(doubtful, general), of(doubtful))},
-		"behind such a line":                 {plays: plays(beside(plain, refusal("a", 0)))},
-		"before such a line":                 {plays: plays(beside(plain, refusal("a", time.Hour))), want: []string{reply}},
-		"beside such a line":                 {plays: plays(beside(plain, refusal("b", time.Second)))},
-		"a value of a set-up line":           {plays: plays(beside(value, assumed(at("a"), ""))), want: []string{field}},
-		"a value that a line has reported":   {plays: plays(beside(value, marked("a")))},
-		"behind a line that lag may explain": {plays: plays(beside(plain, lagged), beside(plain, lagged)), lag: time.Second},
-		"a value that a breach has reported": {plays: plays(breach)},
-		"behind a property's finding":        {plays: plays(crowd("FWP-STATE-05", plain))},
-		"a value behind it":                  {plays: plays(crowd("FWP-STATE-05", value)), want: []string{field}},
-		"a value that it has reported":       {plays: plays(crowd("FWP-WU-03", value))},
-		"from a server that ended":           {plays: plays(gone)},
-		"a time, once":                       {plays: plays(of(timed))},
-		"a time, twice":                      {plays: plays(of(timed), of(timed)), want: []string{late}},
-		"a time on a late machine":           {plays: plays(of(timed), of(timed)), lag: time.Second},
-		"behind a refusal, once":             {plays: plays(of(behind))},
-		"behind a refusal, twice":            {plays: plays(of(behind), of(behind)), want: []string{refused}},
-		"behind a refusal, and without":      {plays: plays(of(behind, plain), of(behind)), want: []string{reply}},
-		"behind a refusal, and a line's":     {plays: plays(of(behind), of(behind)), broken: []string{"FWP-ACK-02"}},
-		"in doubt, once":                     {plays: plays(of(doubtful))},
-		"in doubt, and nothing else":         {plays: plays(of(doubtful), of(doubtful)), want: []string{order}},
-		"in doubt beside a line's finding":   {plays: plays(of(doubtful), of(doubtful)), broken: []string{"FWP-HI-01"}},
-		"in doubt beside another":            {plays: plays(of(doubtful, value), of(doubtful)), want: []string{field}},
+		"nothing":                       {plays: plays(of())},
+		"one":                           {plays: plays(of(plain)), want: []string{reply}},
+		"the same twice":                {plays: plays(of(plain, plain), of(plain)), want: []string{reply}},
+		"two rules":                     {plays: plays(of(plain, value)), want: []string{field, reply}},
+		"a recommendation":              {plays: plays(of(should)), want: []string{"law/reply FWP-ACK-02 warn"}},
+		"behind a departure":            {plays: plays(beside(plain, marked("b")))},
+		"a value behind a departure":    {plays: plays(beside(value, at("b"))), want: []string{field}},
+		"behind a value":                {plays: plays(beside(plain, assumed(marked("b"), ""))), want: []string{reply}},
+		"behind another name":           {plays: plays(beside(plain, assumed(at("b"), "$jid")))},
+		"a set-up line that is refused": {plays: plays(beside(plain, refusal("a", time.Second))), want: []string{reply}},
+		"a set-up line that shows it":   {plays: plays(beside(plain, at("a"))), want: []string{reply}},
+		"a line about a general clause": {plays: plays(beside(plain, general)), want: []string{reply}},
+		"a line about a field of a job that did not come": {
+			plays: plays(beside(missing, nothing("FWP-WU-03"))), want: []string{"law/missing FWP-STATE-09 fail"},
+		},
+		"of one that never came":                {plays: plays(beside(never, nothing("FWP-WU-03")))},
+		"a line about why it did not come":      {plays: plays(beside(missing, nothing("FWP-WU-07")))},
+		"a line about no job, and none came":    {plays: plays(beside(missing, nothing("FWP-FETCH-05")))},
+		"a line about a field of one that came": {plays: plays(beside(missing, marked("a")))},
+		"doubtful, at such a line":              {plays: plays(beside(doubtful, general), of(doubtful))},
+		"behind such a line":                    {plays: plays(beside(plain, refusal("a", 0)))},
+		"before such a line":                    {plays: plays(beside(plain, refusal("a", time.Hour))), want: []string{reply}},
+		"beside such a line":                    {plays: plays(beside(plain, refusal("b", time.Second)))},
+		"a value of a set-up line":              {plays: plays(beside(value, assumed(at("a"), ""))), want: []string{field}},
+		"a value that a line has reported":      {plays: plays(beside(value, marked("a")))},
+		"behind a line that lag may explain":    {plays: plays(beside(plain, lagged), beside(plain, lagged)), lag: time.Second},
+		"a value that a breach has reported":    {plays: plays(breach)},
+		"behind a property's finding":           {plays: plays(crowd("FWP-STATE-05", plain))},
+		"a value behind it":                     {plays: plays(crowd("FWP-STATE-05", value)), want: []string{field}},
+		"a value that it has reported":          {plays: plays(crowd("FWP-WU-03", value))},
+		"from a server that ended":              {plays: plays(gone)},
+		"a time, once":                          {plays: plays(of(timed))},
+		"a time, twice":                         {plays: plays(of(timed), of(timed)), want: []string{late}},
+		"a time on a late machine":              {plays: plays(of(timed), of(timed)), lag: time.Second},
+		"behind a refusal, once":                {plays: plays(of(behind))},
+		"behind a refusal, twice":               {plays: plays(of(behind), of(behind)), want: []string{refused}},
+		"behind a refusal, and without":         {plays: plays(of(behind, plain), of(behind)), want: []string{reply}},
+		"behind a refusal, and a line's":        {plays: plays(of(behind), of(behind)), broken: []string{"FWP-ACK-02"}},
+		"in doubt, once":                        {plays: plays(of(doubtful))},
+		"in doubt, and nothing else":            {plays: plays(of(doubtful), of(doubtful)), want: []string{order}},
+		"in doubt beside a line's finding":      {plays: plays(of(doubtful), of(doubtful)), broken: []string{"FWP-HI-01"}},
+		"in doubt beside another":               {plays: plays(of(doubtful, value), of(doubtful)), want: []string{field}},
 	} {
 		s := newRunState(&Runner{Protocol: fwpsuite.Protocol()})
 		for i, e := range test.plays {

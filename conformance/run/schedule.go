@@ -75,7 +75,7 @@ func newRunState(r *Runner) *runState {
 		played: map[string]int{},
 		runner: r, start: time.Now(), repeat: max(r.Repeat, 1), meter: new(lag.Meter), ended: make(chan *task),
 		reached: map[string]bool{}, verbs: map[string]*answers{},
-		law:  lawful{general: r.Protocol.General, found: map[lawKey]*lawFinding{}},
+		law:  lawful{general: r.Protocol.General, rules: r.Protocol.Law.Rules, found: map[lawKey]*lawFinding{}},
 		most: math.MaxInt, mostBusy: busyChecks,
 	}
 	if r.Parallel > 0 {

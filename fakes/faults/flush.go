@@ -39,7 +39,8 @@ var flushFaults = []fakes.Fault{
 			}
 		})),
 	// About what a FLUSH does to what comes after it.
-	fault("flush-breaks-queues", flushBreaksQueues()),
+	fault("flush-breaks-jids", flushBreaks(jid)),
+	fault("flush-breaks-queues", flushBreaks(func(e *event) string { return e.Object.Text("queue") })),
 	fault("flush-forgets-connections", do(forget, done(fwp.FLUSH))),
 	fault("flush-forgets-producers", keepAll(parsed(), forgetsProducers)),
 	fault("flush-other-answer", answer(fwp.FLUSH, fakes.Integer(1))),
@@ -100,10 +101,11 @@ func forgetsProducers(forgotten *memory[int64, bool], e *event) {
 	}
 }
 
-func flushBreaksQueues() func() func(*event) {
+// flushBreaks loses the jobs that are pushed behind a FLUSH and have something that one before it had.
+func flushBreaks(of func(*event) string) func() func(*event) {
 	return keepAll(at(fakes.Enqueued, fakes.Flushed), func(broken *memory[string, bool], e *event) {
 		if e.Point == fakes.Enqueued {
-			e.Skip = *broken.Of(e.Object.Text("queue"))
+			e.Skip = *broken.Of(of(e))
 			return
 		}
 		for _, is := range broken.All {
