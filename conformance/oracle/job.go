@@ -171,8 +171,8 @@ func (w *World) pushed(c *Conn, k *call, a model.Answer, now time.Time) {
 	}
 }
 
-// used returns the job that was pushed with a jid before, unless a FLUSH has certainly removed all that the server knew
-// of it; then it returns nil. (FLUSH Command)
+// used returns the job that was pushed with a jid before; nil if there is none, or if a FLUSH has certainly removed it.
+// (FLUSH Command)
 func (w *World) used(jid string) *Job {
 	j := w.Jobs[jid]
 	if j != nil && j.flushed > 0 && j.Where == model.Gone && j.Unjudged == Judged {

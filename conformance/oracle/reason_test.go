@@ -99,3 +99,10 @@ func TestLostWithARefusal(t *testing.T) {
 		},
 	})
 }
+
+// A violation says whether the job that is missing was delivered before.
+func TestMissingAgain(t *testing.T) {
+	t.Parallel()
+	assert.True(t, talk(t, all(hello, with(""), take, fail, "wait 150s", none)).Again)
+	assert.False(t, talk(t, all(hello, with(""), none)).Again)
+}

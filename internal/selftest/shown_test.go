@@ -21,7 +21,8 @@ var shown = map[string]map[string]string{
 	"fwp": {
 		"block": "fetch-never-blocks fetch/waits-with-several-queues", "closed": "end-error end/reply",
 		"delivered": "ack-redelivered ack/is-final", "field": "woken-drops-custom fetch/woken-is-the-job",
-		"failure": "reply-error-simple beat/malformed", "foreign": "fetch-simple fetch/job", "greeting": "hi-version-3 examples/consumer-open",
+		"failure": "reply-error-simple beat/malformed",
+		"foreign": "fetch-simple fetch/job", "greeting": "hi-version-3 examples/consumer-open",
 		"late":    "fetch-slow-seldom jobs/enqueued-at-once-each",
 		"missing": "fetch-queues-kept fetch/queues-of-each-command",
 		"mute":    "state-before-hello-closes states/fetch-before-hello",

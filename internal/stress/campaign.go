@@ -17,13 +17,13 @@ type Campaign struct {
 	Explorer explore.Explorer
 	Workers  int // of the load; there is none if zero
 
-	// Start starts servers of which others are explored at the same time, within Explorer.Time; nil: none are. Protects
-	// says that they can have a password.
+	// Start starts the other servers, which are explored at the same time, within Explorer.Time; nil: there are none.
+	// Protects says that they can have a password.
 	Start    Start
 	Protects bool
 
-	// Explored is called with the result of the first part before the second begins, and with those of the other servers
-	// when both are over, without what was found before; may be nil.
+	// Explored is called with the result of the first part before the second begins, and when both are over with that of
+	// each other server, without what was found before; may be nil.
 	Explored func(*explore.Result)
 	// Recorded is that of the load.
 	Recorded func(*history.History, []history.Finding)
@@ -32,15 +32,16 @@ type Campaign struct {
 // Run blocks until all are over. The second Result is nil if there was no load: Workers
 // is zero, the server is dead, there are enough findings or no time is left, or ctx is done.
 func (c *Campaign) Run(ctx context.Context) (*explore.Result, *Result) {
-	besides := c.besides(ctx)
+	others := c.exploreOthers(ctx)
 	first, second := c.both(ctx)
 	known := slices.Clone(first.Findings)
 	if second != nil {
 		known = append(known, second.Findings...)
 	}
-	for _, r := range besides() {
+	for _, r := range others() {
 		r.Findings = slices.DeleteFunc(r.Findings, func(f explore.Finding) bool {
-			return slices.ContainsFunc(known, func(k explore.Finding) bool { return k.Rule == f.Rule && k.Clause == f.Clause })
+			same := func(k explore.Finding) bool { return k.Rule == f.Rule && k.Clause == f.Clause }
+			return slices.ContainsFunc(known, same)
 		})
 		for i := range r.Findings {
 			r.Findings[i].Number = len(known) + 1

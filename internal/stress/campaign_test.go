@@ -122,36 +122,38 @@ func TestALoadCountsOnFromTheExploration(t *testing.T) {
 	})
 }
 
-// What needs a password, a restart or a wait shows on the other servers, and what shows everywhere is told once.
-func TestACampaignExploresOtherServersBeside(t *testing.T) {
+// A campaign finds on its other servers the faults that need a password, a restart or a wait. What several servers show
+// is one finding.
+func TestACampaignExploresOtherServers(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		fault, clause string
 		time          time.Duration
 	}{
-		"a password":         {"auth-hash-half", "FWP-AUTH-04", besides},
-		"a restart":          {"restart-returns-done", "FWP-ACK-02", besides},
+		"a password":         {"auth-hash-half", "FWP-AUTH-04", shortest},
+		"a restart":          {"restart-returns-done", "FWP-ACK-02", shortest},
 		"a reservation ends": {"reserve-ends-early", "FWP-WU-05", 2 * time.Minute},
-		"everywhere":         {"ack-other-answer", "FWP-ACK-01", besides},
-		"nowhere":            {"", "", besides},
+		"everywhere":         {"ack-other-answer", "FWP-ACK-01", shortest},
+		"nowhere":            {"", "", shortest},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if test.time > besides { // some 20 s of CPU
+			if test.time > shortest { // some 20 s of CPU
 				slow.Only(t)
 			}
 			in(t, behaving(test.fault, ""), func(t *testing.T, e explore.Explorer, f *fixture) {
 				e.Steps, e.Time, e.Unshrunk, e.Findings = 100, test.time, true, 20
 				seen := map[string]int{}
-				c := stress.Campaign{Explorer: e, Protects: true, Start: f.startWith, Explored: func(r *explore.Result) {
+				c := stress.Campaign{Explorer: e, Protects: true, Start: f.startWith}
+				c.Explored = func(r *explore.Result) {
 					for i, found := range r.Findings {
 						assert.Equal(t, len(seen)+i+1, found.Number)
 					}
 					for _, found := range r.Findings {
 						seen[found.Clause]++
 					}
-				}}
+				}
 				c.Run(t.Context())
 				if test.clause == "" {
 					assert.Empty(t, seen)
@@ -163,5 +165,5 @@ func TestACampaignExploresOtherServersBeside(t *testing.T) {
 	}
 }
 
-// besides is the least time of a campaign with other servers.
-const besides = 20 * time.Second
+// shortest is the least time of a campaign with other servers.
+const shortest = 20 * time.Second

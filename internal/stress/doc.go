@@ -2,8 +2,9 @@
 // the history of every job, and reports findings: for a check of the suite, and for the
 // second part of `fwpcheck explore`.
 //
-// To read: stress.go is one load, findings.go its findings, check.go the check, and
-// campaign.go an exploration with a load after it, and beside.go what other servers are explored with meanwhile.
+// To read: stress.go is one load, findings.go its findings, check.go the check, campaign.go
+// an exploration with a load after it, and others.go the explorations of other servers
+// that go on meanwhile.
 //
 // suite.go has the checks of FWP with those of this package.
 package stress

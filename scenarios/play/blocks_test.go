@@ -2,6 +2,7 @@ package play_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -150,6 +151,22 @@ func TestEventually(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The last try begins when the time is over, so that the reply to it shows what is missing then.
+func TestTheLastTryBeginsBehindTheLimit(t *testing.T) {
+	t.Parallel()
+	p := &peer{answers: map[string]string{"FETCH": "$-1\r\n"}, delay: map[string]time.Duration{"FETCH": 2 * time.Second}}
+	playScript(t, p, consumer+"eventually ..3s\nC: FETCH $queue\nS: ${}\nend\n", func(t *testing.T, r *play.Run) {
+		var sent []time.Duration
+		for _, l := range r.Conversation {
+			if l.From == "C" && strings.HasPrefix(l.Text, "FETCH") {
+				sent = append(sent, l.At)
+			}
+		}
+		assert.Greater(t, slices.Max(sent), 3*time.Second)
+		assert.Less(t, slices.Max(sent), 6*time.Second)
+	})
 }
 
 // A job that was delivered does not come again: if it is not as expected, no later try can match.

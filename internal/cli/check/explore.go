@@ -144,7 +144,7 @@ func (k *findingStore) explore(
 	} else {
 		all := stress.Campaign{Explorer: x, Workers: k.o.clients, Recorded: k.saveHistory}
 		if k.at.Ours() && len(x.Disrupt) == 0 && !k.o.given.Changed("steps") {
-			all.Start, all.Protects = k.o.another(ctx, k.at), subject{Endpoint: k.at}.protects()
+			all.Start, all.Protects = k.starter(ctx), subject{Endpoint: k.at}.protects()
 		}
 		all.Explored = func(r *explore.Result) { k.addResult(e, r) }
 		if _, h := all.Run(ctx); h != nil {
@@ -165,6 +165,18 @@ func (k *findingStore) explore(
 func ended(ctx context.Context, e *reports.Exploration) {
 	t := failure(ctx, nil)
 	e.Interrupted, e.Internal = t.Interrupted, cmp.Or(t.Internal, e.Internal)
+}
+
+// starter returns what starts the other servers of a campaign, and tells which does not start.
+func (k *findingStore) starter(ctx context.Context) stress.Start {
+	start := k.o.starter(ctx, k.at)
+	return func(password string) (play.Target, func(), error) {
+		server, end, err := start(password)
+		if err != nil {
+			k.p.Logf("one more server did not start, and is not explored: %v", err)
+		}
+		return server, end, err
+	}
 }
 
 // exploring are the flags that explore and compare share, which both send generated commands.
@@ -320,7 +332,7 @@ func (o *exploreOptions) explorer(
 			if len(x.Disrupt) > 0 {
 				return o.disrupt.start(ctx, o, at)
 			}
-			return o.another(ctx, at)("")
+			return o.starter(ctx, at)("")
 		}
 		x.Target, end, err = x.Fresh()
 		return x, end, err
@@ -339,8 +351,8 @@ func (o *exploreOptions) explorer(
 	return x, end, err
 }
 
-// another returns what starts servers that exist for this process only.
-func (o *exploreOptions) another(ctx context.Context, at program.Endpoint) stress.Start {
+// starter returns what starts servers that exist for this process only.
+func (o *exploreOptions) starter(ctx context.Context, at program.Endpoint) stress.Start {
 	return func(password string) (play.Target, func(), error) {
 		server, end, err := subject{Endpoint: at}.start(ctx, peer.Config{Password: password}, o.timeout)
 		return server.Target, end, err

@@ -97,12 +97,14 @@ func (k *findingStore) addResult(e *reports.Exploration, r *explore.Result) {
 		}
 		k.addFinding(e, f, k.runs[f.Number])
 	}
+	clear(k.runs) // the next exploration numbers its findings itself
 }
 
-// plus returns a copy of the sums of two maps.
+// plus returns the sums of two maps.
 func plus(a, b map[string]int) map[string]int {
-	sum := maps.Clone(b)
-	for name, n := range a {
+	sum := map[string]int{}
+	maps.Copy(sum, a)
+	for name, n := range b {
 		sum[name] += n
 	}
 	return sum

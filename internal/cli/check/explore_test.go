@@ -1,12 +1,14 @@
 package check
 
 import (
+	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/internal/cli/program"
@@ -53,6 +55,30 @@ func TestFindingsAreWeighed(t *testing.T) {
 			assert.Equal(t, test.want == reports.Warn && name != "a recommendation is", e.Findings[0].Explained != "")
 		})
 	}
+}
+
+// Each exploration of a campaign numbers its findings itself: those of the second have files of their own.
+func TestTheRunsOfSeveralExplorationsAreSaved(t *testing.T) {
+	t.Parallel()
+	at := program.Endpoint{Peer: peer.Default()}
+	p := process{program.Process{Err: io.Discard, LookupEnv: func(string) (string, bool) { return "", false }}}
+	k := &findingStore{p: p, o: &exploreOptions{}, at: at}
+	k.path = t.TempDir()
+	e := &reports.Exploration{}
+	found := explore.Finding{Number: 1, Rule: "reply", Clause: "FWP-ACK-01"}
+	k.saveRun(explore.Finding{Number: 2, Rule: "reply", Clause: "FWP-FAIL-01"}) // turns out to be the first one
+	k.saveRun(found)
+	coverage := &explore.Coverage{States: map[string]int{"identified": 2}}
+	k.addResult(e, &explore.Result{Commands: 3, Coverage: coverage, Findings: []explore.Finding{found}})
+	found.Number = 2
+	k.addResult(e, &explore.Result{Commands: 4, Coverage: coverage, Findings: []explore.Finding{found}})
+	require.Len(t, e.Findings, 2)
+	for _, f := range e.Findings {
+		assert.Contains(t, f.Run, "FWP-ACK-01")
+	}
+	assert.NotEqual(t, e.Findings[0].Run, e.Findings[1].Run)
+	assert.Equal(t, 7, e.Commands)
+	assert.Equal(t, map[string]int{"identified": 4}, e.States)
 }
 
 // What an exploration is doing and how long it still takes fit together into 40 columns.

@@ -15,14 +15,14 @@ import (
 // function ends it.
 type Start func(password string) (play.Target, func(), error)
 
-// besideAtLeast is the time of an exploration with others beside it.
-const besideAtLeast = 20 * time.Second
+// othersAtLeast is the time of a campaign that explores other servers.
+const othersAtLeast = 20 * time.Second
 
-// beside returns the explorations of other servers: of jobs whose lives take long, without and with a restart, and of
+// others returns the explorations of other servers: of jobs whose lives take long, without and with a restart, and of
 // clients of a server with a password.
-func (c *Campaign) beside() (all []explore.Explorer) {
+func (c *Campaign) others() (all []explore.Explorer) {
 	x := c.Explorer
-	if c.Start == nil || x.Time < besideAtLeast {
+	if c.Start == nil || x.Time < othersAtLeast {
 		return nil
 	}
 	x.Memory, x.Found, x.Watch, x.Progress, x.Impatient = nil, nil, nil, nil, true
@@ -40,13 +40,13 @@ func (c *Campaign) beside() (all []explore.Explorer) {
 	return all
 }
 
-// besides begins the explorations of other servers. The returned function blocks until they are over, and returns their
-// results. What does not start is left out: it is the same server as that of the Explorer, which serves.
-func (c *Campaign) besides(ctx context.Context) (results func() []*explore.Result) {
+// exploreOthers begins the explorations of other servers. The returned function blocks until they are over, and returns
+// their results. There is none of a server that does not start.
+func (c *Campaign) exploreOthers(ctx context.Context) (results func() []*explore.Result) {
 	var running sync.WaitGroup
-	several := c.beside()
-	all := make([]*explore.Result, len(several))
-	for i, e := range several {
+	others := c.others()
+	all := make([]*explore.Result, len(others))
+	for i, e := range others {
 		running.Go(func() {
 			e.Fresh = func() (play.Target, func(), error) { return c.Start(e.Password) }
 			target, end, err := e.Fresh()
