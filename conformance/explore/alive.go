@@ -211,7 +211,7 @@ func (p *playing) limited(ctx context.Context) bool {
 		}
 	}()
 	for n := range open + 1 + lingering {
-		c, err := p.ask(ctx)
+		c, err := p.askAgain(ctx)
 		if err != nil {
 			p.most = n
 			p.refused++
@@ -220,6 +220,17 @@ func (p *playing) limited(ctx context.Context) bool {
 		idle = append(idle, c)
 	}
 	return false
+}
+
+// askAgain is ask, again until the server has had time to notice the connections that have ended.
+func (p *playing) askAgain(ctx context.Context) (c *conn, err error) {
+	limited, cancel := context.WithTimeout(ctx, recovers)
+	defer cancel()
+	for {
+		if c, err = p.ask(ctx); err == nil || !wait.Sleep(limited, 100*time.Millisecond) {
+			return c, err
+		}
+	}
 }
 
 // crowded reports whether a server declines the introduction of a client because of how many clients there are: it

@@ -133,7 +133,7 @@ func (x *comparing) episode(ctx context.Context, round uint64) {
 			trace = append(trace, step)
 			all := both.do(ctx, len(trace)-1, 0, step)
 			x.result.Commands = before + first.commands
-			if x.meets(both) {
+			if x.meets(ctx, both) {
 				x.endOf(ctx, both, Quickly)
 				return
 			}
@@ -161,9 +161,10 @@ func (x *comparing) limit() (least int) {
 
 // meets notes limits of connections that a pair of plays has met, and reports whether there are any. Servers may have
 // any: what differs because one is lower is no difference, and the next episode stays below.
-func (x *comparing) meets(both *pair) (met bool) {
+func (x *comparing) meets(ctx context.Context, both *pair) (met bool) {
 	for side, p := range both.plays {
 		if p.refused > 0 {
+			p.limited(ctx) // the server may have counted connections that had ended
 			x.result.Limits[side], met = p.most, true
 		}
 	}
