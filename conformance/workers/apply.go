@@ -42,7 +42,7 @@ func (w *world) applyToConn(l *look) {
 func (w *world) applyToProcess(l *look) {
 	switch p := l.process; {
 	case l.Kind == Started:
-		w.processes[l.Process] = &processState{number: l.Process}
+		w.processes[l.Process] = &processState{number: l.Process, queues: l.Told}
 	case p != nil && l.Kind == Signalled && p.signalled == nil:
 		p.signalled, p.signal = l.moment(), l.Signal
 	case p != nil && l.Kind == Exited:

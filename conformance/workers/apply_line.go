@@ -95,7 +95,7 @@ func (k *workerState) applyFetch(w *world, l *look) {
 		k.fetchesUnknown++
 	}
 	for _, queue := range l.Queues() {
-		if slices.Contains(w.cfg.Queues, queue) {
+		if slices.Contains(l.told(), queue) {
 			if k.queues == nil {
 				k.queues = map[string]bool{}
 			}

@@ -94,6 +94,8 @@ type Event struct {
 	// Of Exited: the exit code, -1 if a signal ended it. Of Signalled: the name of the signal, as in "TERM".
 	Code   int
 	Signal string
+	// Of Started: the queues that the process was told to fetch from; none if they are those of the Config.
+	Told []string
 
 	Late time.Duration // of Lag
 

@@ -55,6 +55,14 @@ func (l *look) verb() string {
 // be.
 func (l *look) isMasked() bool { return len(l.Wrong) > 0 || l.asked != nil && l.asked.wrong }
 
+// told returns the queues that the worker was told to fetch from.
+func (l *look) told() []string {
+	if l.process != nil && len(l.process.queues) > 0 {
+		return l.process.queues
+	}
+	return l.world.cfg.Queues
+}
+
 // isSignalled reports whether the worker's process was sent a signal.
 func (l *look) isSignalled() bool { return l.process != nil && l.process.signalled != nil }
 

@@ -10,8 +10,8 @@ import (
 // fetchIdle is how long a worker with room may wait before its next FETCH.
 const fetchIdle = 10 * time.Second
 
-// enoughFetches is after how many a worker has named each of its queues at least once, whatever their weights.
-const enoughFetches = 50
+// enoughFetches is after how many for each of its queues a worker has named them all, whatever their weights.
+const enoughFetches = 25
 
 // fetchRules are about FETCH: how often, and from where.
 func fetchRules() []Rule {
@@ -25,7 +25,7 @@ func fetchRules() []Rule {
 			FetchIdle, "a worker sent FETCH, or had room and sent none", 0, on(Line, second).of(fwp.FETCH), checkIdle,
 		},
 		{FetchOtherQueue, "a worker sent FETCH", NeedsQueues, fetches, checkQueues},
-		{FetchQueueMissing, "a worker sent 50 FETCHes", NeedsQueues, fetches, checkAllQueues},
+		{FetchQueueMissing, "a worker sent 25 FETCHes for each queue", NeedsQueues, fetches, checkAllQueues},
 	}
 }
 
@@ -77,7 +77,7 @@ func isIdle(l *look) bool {
 
 func checkQueues(l *look) judgement {
 	for _, queue := range l.Queues() {
-		if !slices.Contains(l.world.cfg.Queues, queue) {
+		if !slices.Contains(l.told(), queue) {
 			return broken(nil, "FETCH from the queue %s, which the worker was not configured for", quoteAny(queue))
 		}
 	}
@@ -86,12 +86,12 @@ func checkQueues(l *look) judgement {
 
 func checkAllQueues(l *look) judgement {
 	k := l.worker
-	if k == nil || k.fetches != enoughFetches {
+	if k == nil || k.fetches != enoughFetches*len(l.told()) {
 		return notApplicable()
 	}
-	for _, queue := range l.world.cfg.Queues {
+	for _, queue := range l.told() {
 		if !k.queues[queue] {
-			return broken(nil, "none of %d FETCHes named the queue %s", enoughFetches, quoteAny(queue))
+			return broken(nil, "none of %d FETCHes named the queue %s", k.fetches, quoteAny(queue))
 		}
 	}
 	return kept()

@@ -144,6 +144,18 @@ func fetchTests() []ruleTest {
 		{breach: FetchQueueMissing, name: "one less often", cfg: Config{Queues: []string{"a", "b"}}, stream: `
 			1 worker w1` + fetches(1, "FETCH b") + fetches(50, "FETCH a")},
 		{breach: FetchQueueMissing, name: "one never", wrong: true, cfg: Config{Queues: []string{"a", "b", "c"}}, stream: `
-			1 worker w1` + fetches(51, "FETCH b c")},
+			1 worker w1` + fetches(76, "FETCH b c")},
+
+		{breach: FetchOtherQueue, name: "those of its process", cfg: Config{Queues: []string{"a", "b"}}, stream: `
+			p1 started c d
+			1 worker w1 p1
+			1 C: FETCH c d`},
+		{breach: FetchOtherQueue, name: "those of another process", wrong: true, cfg: Config{Queues: []string{"a"}}, stream: `
+			p1 started c d
+			1 worker w1 p1
+			1 C: FETCH a`},
+		{breach: FetchQueueMissing, name: "one of its process", wrong: true, cfg: Config{Queues: []string{"a"}}, stream: `
+			p1 started c d
+			1 worker w1 p1` + fetches(51, "FETCH c")},
 	}
 }

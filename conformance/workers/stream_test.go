@@ -23,7 +23,7 @@ import (
 //	1 S: +OK                the server sends a line; "$ text" becomes a bulk string
 //	1 S! "+OK\n"            the server sends these bytes
 //	1 closed client         by the client, the server, or "client reset"
-//	p1 started              a process; p1 TERM, p1 exited 0
+//	p1 started a b          a process that was told these queues, or none; p1 TERM, p1 exited 0
 //	lag 2s                  the machine was late
 //
 // A # starts a comment line.
@@ -79,8 +79,8 @@ func (s *streamer) process(process int, what string) {
 	switch code, exited := strings.CutPrefix(what, "exited "); {
 	case exited:
 		s.b.Process(s.at, process, Event{Kind: Exited, Code: number(s.t, code)})
-	case what == "started":
-		s.b.Process(s.at, process, Event{Kind: Started})
+	case strings.HasPrefix(what, "started"):
+		s.b.Process(s.at, process, Event{Kind: Started, Told: strings.Fields(what)[1:]})
 	default:
 		s.b.Process(s.at, process, Event{Kind: Signalled, Signal: what})
 	}

@@ -149,7 +149,8 @@ type workerState struct {
 // processState is what is known of a client's process.
 type processState struct {
 	number    int
-	signalled *Moment // its first signal
+	queues    []string // that it was told to fetch from; none: Config.Queues
+	signalled *Moment  // its first signal
 	signal    string
 	exited    *Moment
 	briefs    briefs

@@ -47,6 +47,7 @@ var days = map[string]day{
 	"outage":   {losses: every(time.Second, 20), jobs: []string{unit("job-1", TypeSleep, "[5]", "")}},
 	"pieces":   {pieces: true, jobs: []string{unit("job-ü", TypeOK, `["ü"]`, "")}},
 	"again":    {jobs: []string{unit("job-1", TypeSleep, `[1]`, ""), unit("job-1", TypeSleep, `[3]`, "")}},
+	"queues":   {configure: func(c *Config) { c.Queues = []string{"a", "b", "c"} }},
 	"first":    {answer: nthBeat(1, bulk(`{"state":"quiet"}`))},
 	"third":    {answer: nthBeat(3, bulk(`{"state":"quiet"}`))},
 	"signal":   {signal: "TSTP", at: 20 * time.Second, jobs: []string{unit("job-1", TypeSleep, "[50]", "")}},

@@ -15,7 +15,7 @@ import (
 // jobFaults are about what is fetched.
 var jobFaults = []Fault{
 	// About FETCH. (FETCH)
-	spacedFault("fetch-commas", ","),
+	spacedFault("fetch-commas", ",", 2),
 	fault("fetch-default-only", on(Fetching, func(e *Event) { e.Queues = []string{"default"} })),
 	lineFault("fetch-ends-in-space", fwp.FETCH,
 		replace("\r\n", " \r\n")),
@@ -25,7 +25,8 @@ var jobFaults = []Fault{
 	fault("fetch-first-queue-only", on(Fetching, func(e *Event) { e.Queues = e.Queues[:1] })),
 	fault("fetch-in-batches", inBatches),
 	fault("fetch-rests", restEmpty),
-	spacedFault("fetch-two-spaces", "  "),
+	spacedFault("fetch-two-spaces", "  ", 2),
+	spacedFault("fetch-of-three-two-spaces", "  ", 3),
 	fault("one-job-at-a-time", catalogue.Keep(fetches, func(busy *int, e *Event) {
 		if *busy = cmp.Or(*busy, e.Conn); *busy != e.Conn {
 			rest(100 * time.Millisecond)(e)
@@ -69,10 +70,10 @@ var jobFaults = []Fault{
 	fault("unknown-type-ends", on(Delivered, catalogue.On(isUnknown, catalogue.Both(exit(1), skip)))),
 }
 
-// spacedFault returns a fault of what stands between the queues of a FETCH.
-func spacedFault(name, by string) Fault {
+// spacedFault returns a fault of what stands between the queues of a FETCH, if there are so many at least.
+func spacedFault(name, by string, fewest int) Fault {
 	return fault(name, sent(fwp.FETCH, func(e *Event) {
-		if verb, queues, has := strings.Cut(string(e.Line), " "); has {
+		if verb, queues, has := strings.Cut(string(e.Line), " "); has && strings.Count(queues, " ")+1 >= fewest {
 			e.Line = []byte(verb + " " + strings.ReplaceAll(queues, " ", by))
 		}
 	}))

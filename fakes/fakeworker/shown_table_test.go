@@ -65,6 +65,7 @@ var shownFaults = map[string][2]string{
 	"fetch-first-queue-only":      {"again", `high\r\n`},
 	"fetch-in-batches":            {"batch", `12.1s FETCH high low\r\n #2`},
 	"fetch-rests":                 {"late", `!10.1s FETCH`},
+	"fetch-of-three-two-spaces":   {"queues", `a  b  c\r\n`},
 	"fetch-two-spaces":            {"again", `  low\r\n`},
 	"hash-array":                  {"password", `pwdhash":[`},
 	"hash-missing":                {"password", `pid":7,"v`},

@@ -75,7 +75,7 @@ func (t *trial) begin(p *program, e Environment, greets func(*program) error) er
 		return t.ctx.Err()
 	}
 	defer func() { <-t.harness.starts }()
-	t.process(p.number, workers.Event{Kind: workers.Started})
+	t.process(p.number, workers.Event{Kind: workers.Started, Told: e.Queues})
 	var err error
 	if p.Process, err = t.harness.Launcher.Launch(e); err != nil {
 		return fmt.Errorf("start the command: %w", t.notice(err))

@@ -70,11 +70,25 @@ func playQueues(t *trial) {
 	fetched := func(q string) bool { return slices.Contains(t.queuesOf(p), q) }
 	t.untilOrEnd(p, 15*time.Second, func() bool { return fetched(theQueues[0]) && fetched(theQueues[1]) })
 	queues := t.queuesOf(p)
-	if !t.harness.takesQueues() {
+	if t.harness.takesQueues() {
+		t.fetchesFromMany()
+	} else {
 		t.judgeOtherQueues(queues)
 	}
 	t.holds("FETCH-02", true, "", "it fetches from "+strings.Join(queues, " "))
 }
+
+// fetchesFromMany has the rules look at the FETCHes of a worker of one queue, and of one of many.
+func (t *trial) fetchesFromMany() {
+	for _, queues := range [][]string{theQueues[:1], manyQueues} {
+		p := t.launch(options{queues: queues})
+		t.mustFetch(p)
+		t.untilOrEnd(p, soon, func() bool { return len(t.queuesOf(p)) >= len(queues) })
+	}
+}
+
+// manyQueues are as many as every server takes in a FETCH.
+var manyQueues = []string{"fwp-1", "fwp-2", "fwp-3", "fwp-4", "fwp-5", "fwp-6", "fwp-7", "fwp-8"}
 
 // judgeOtherQueues decides about a worker that fetches from none of the queues in its environment. One that fetches
 // from other queues when it is told others takes them, and made something else of their names. What may be the name of
