@@ -133,14 +133,14 @@ func (k *call) beyond() bool {
 	return k.MaxFails > attempts || len(k.Name()) > name
 }
 
-// carryEnd is carry for complete and fail. A worker may report after its time to run. What is answered for a job that
-// no worker has, or that has ended, is open. (lease, Special Considerations)
+// carryEnd is carry for complete and fail. A worker may report after its time to run. What a report does to a
+// job that no worker has is open. (lease, Special Considerations)
 func (j *job) carryEnd(k *call, c config, done doing) []config {
 	result := append([]byte{}, k.Block...)
 	end := func(s state) config { return done(s, success, func(n *config) { n.result = result }) }
 	switch {
 	case c.over():
-		return []config{done(c.state, refusal), done(open, success)}
+		return append(c.endedAgain(result, done), done(c.state, refusal))
 	case c.state != leased && !c.expired:
 		return []config{done(open, anything)}
 	case k.Verb == workq.Complete:
@@ -155,6 +155,19 @@ func (j *job) carryEnd(k *call, c config, done doing) []config {
 		return []config{again, fails(end(failed))}
 	}
 	return []config{again}
+}
+
+// endedAgain returns how things may stand when a report on a job that has ended was taken: which report counts is open,
+// but the job is not processed any more. (inspect job by id, Keys: state)
+func (c config) endedAgain(result []byte, done doing) (all []config) {
+	for _, s := range []state{completed + failed - c.state, c.state} { // its clause is that of the last
+		for _, r := range [][]byte{c.result, result} {
+			for fails := range uint64(2) {
+				all = append(all, done(s, success, func(n *config) { n.result, n.fails = r, n.fails+fails }))
+			}
+		}
+	}
+	return all
 }
 
 // carryDelete is carry for delete. What becomes of a job that its client waits for is open.

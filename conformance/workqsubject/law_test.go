@@ -107,6 +107,14 @@ func lapsed(added, shown string) []string {
 	}
 }
 
+// reported has a job that has ended by a command, and is failed once more and asked for.
+func reported(by string) []string {
+	return []string{
+		"a> add $1 n-x 600000 3600000 1 -max-fails=1|x", okay, "a> lease n-x 500", "a< +OK 1|$1 n-x 600000 1|x",
+		"a> " + by + " $1 1|y", okay, "a> fail $1 1|z", okay, "a> lease n-x 1000",
+	}
+}
+
 // TestLaw has replies that a server may send, and replies that it may not.
 func TestLaw(t *testing.T) {
 	t.Parallel()
@@ -125,6 +133,20 @@ func TestLaw(t *testing.T) {
 			"",
 		},
 		"a command between": {append(both, page(0, 1), shows(1), "b> lease n-y 1000", page(0, 9), shows(2, 1)), ""},
+
+		"a completed job that is failed as well": {append(reported("complete"), "+1s", "a< -TIMEOUT"), ""},
+		"a completed job that is leased once it was failed as well": {
+			append(reported("complete"), "a< +OK 1|$1 n-x 600000 1|x"),
+			"WORKQ-DONE-02 delivered",
+		},
+		"a failed job that is leased once it was failed again": {
+			append(reported("fail"), "a< +OK 1|$1 n-x 600000 1|x"),
+			"WORKQ-ADD-22 delivered",
+		},
+		"a run that ends while a worker has the job": {
+			[]string{"a> run $1 n-x 60000 1000 1|x", "b> lease n-x 500", "b< +OK 1|$1 n-x 60000 1|x", "+2s", "a< -TIMEOUT"},
+			"WORKQ-RUN-01 early certain",
+		},
 
 		"two leases at one reading of the clock": {
 			[]string{"a> lease n-x 9000", "b> lease n-x 9000", "c> add $1 n-x 600000 3600000 1|x", "c< +OK",

@@ -247,7 +247,7 @@ func (m *maker) page() string {
 	return " " + oneOf(m, "0", "0", "1", "2", "3", "100") + " " + oneOf(m, "100", "100", "1", "2", "3")
 }
 
-// again is a second command with the id of a job.
+// again is a second command with the id of a job. What its flags say has no effect.
 func (m *maker) again() string {
 	b := m.born[len(m.born)-1-m.IntN(min(len(m.born), 12))]
 	name := b.name
@@ -255,9 +255,10 @@ func (m *maker) again() string {
 		name = oneOf(m, b.name, m.name()) // the job stays what it is
 	}
 	if m.IntN(3) == 0 {
-		return fmt.Sprintf("schedule %s %s 600000 3600000 2040-01-02T15:04:05Z * <- again", b.id, name)
+		return fmt.Sprintf("schedule %s %s 600000 3600000 2040-01-02T15:04:05Z *%s <- again", b.id, name,
+			m.flags(workq.Schedule))
 	}
-	return fmt.Sprintf("add %s %s 600000 3600000 * <- again", b.id, name)
+	return fmt.Sprintf("add %s %s 600000 3600000 *%s <- again", b.id, name, m.flags(workq.Add))
 }
 
 // put adds or schedules a job.

@@ -294,7 +294,11 @@ func (j *job) gaveUp(k *call, configs []config, at time.Time) ruling {
 		}
 		to = later(to, end)
 	}
-	return window(k, clause, from, to, at)
+	r := window(k, clause, from, to, at)
+	if r.rule == "early" && clause == "RUN-05" {
+		r.clause = "RUN-01" // run blocks as long as the worker may take
+	}
+	return r
 }
 
 // early is by how much a wait may seem to end too soon: servers count milliseconds, and may cut them off.
