@@ -30,11 +30,46 @@ func (l *emqpLaw) judgeOwn(c *conn, m emqp.Message, at time.Time) *breach {
 	case !l.leaving && c.role == gone && c.roleBeforeKBAI != client && at.Sub(c.left) > l.terms.Slack:
 		return c.afterKBAI()
 	case m.Command == emqp.ACK:
-		return nil
+		return c.acks.came(string(m.Fields[0]))
 	case c.role == client && !c.mayBeClosed:
 		return unasked("heartbeat-early", "BEAT-04")
 	}
 	return l.judgeTimestamp(m, at)
+}
+
+// acks are the messages of a peer that have no ACK, those that have one, and how many ACKs in turn were once more of
+// these. No message must have an ACK, and one may have two.
+type acks struct {
+	without []string
+	had     map[string]bool
+	again   int
+}
+
+func (a *acks) sent(m emqp.Message) {
+	if m.Command != emqp.ACK && m.Command != emqp.HEARTBEAT {
+		a.without = append(a.without, m.ID)
+	}
+}
+
+// came follows an ACK. It is wrong when so many in turn were of messages that had theirs, while others have none.
+func (a *acks) came(of string) *breach {
+	const many = 3
+	if i := slices.Index(a.without, of); i >= 0 {
+		a.without, a.again = slices.Delete(a.without, i, i+1), 0
+		if a.had == nil {
+			a.had = map[string]bool{}
+		}
+		a.had[of] = true
+		return nil
+	}
+	if a.had[of] {
+		a.again++
+	}
+	if a.again < many || len(a.without) < many {
+		return nil
+	}
+	a.again = 0
+	return wrong("ack-again", "ACK-01", asLine(emqp.ACK, strconv.Quote(a.without[len(a.without)-1])))
 }
 
 // judgeTimestamp judges that of a HEARTBEAT: the clock of the broker may be wrong, but not by decades, and it goes on.

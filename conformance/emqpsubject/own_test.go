@@ -1,6 +1,7 @@
 package emqpsubject
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -111,4 +112,32 @@ func TestJudgeSocket(t *testing.T) {
 	}
 	assert.NotNil(t, judgeSocket(session.Message{Kind: emqpsession.Ready}))
 	assert.Nil(t, judgeSocket(session.Message{Kind: emqpsession.Pong}))
+}
+
+// TestACKsAgain: three ACKs in turn of messages that had theirs, while three others have none, are of those.
+func TestACKsAgain(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		sent, came string // a message for each character
+		want       bool
+	}{
+		"one each":                      {sent: "abcdef", came: "abcdef"},
+		"none of some":                  {sent: "abcdef", came: "af"},
+		"two each":                      {sent: "abcdef", came: "aabbccddeeff"},
+		"an id that was used again":     {sent: "aaaa", came: "aaaa"},
+		"of the first alone":            {sent: "abcd", came: "aaaa", want: true},
+		"again, with one in between":    {sent: "abcdef", came: "aaabbb"},
+		"of messages of another client": {sent: "abcdef", came: "axxxxx"},
+	} {
+		var a acks
+		for id := range strings.SplitSeq(test.sent, "") {
+			a.sent(emqp.Request(id, "q", nil, ""))
+		}
+		wrong := false
+		for id := range strings.SplitSeq(test.came, "") {
+			b := a.came(id)
+			wrong = wrong || b != nil
+		}
+		assert.Equal(t, test.want, wrong, name)
+	}
 }

@@ -38,6 +38,7 @@ func (l *emqpLaw) Sent(number int, all []byte, unbounded bool, at time.Time) law
 		return l.malformed(c, item.Parts)
 	}
 	c.hasSent = true
+	c.acks.sent(m)
 	l.last = prefix + l.sent(number, c, m, at)
 	return law.Sent{Clause: l.last, Ends: m.Command == emqp.DISCONNECT}
 }

@@ -60,6 +60,10 @@ var requestFaults = []Fault{
 	// About REPLY and ACK.
 	fault("ack-ends-worker",
 		catalogue.From(peerOf, catalogue.All(got(emqp.ACK), byWorker), gives(emqp.REQUEST), drop)),
+	fault("ack-first-id", catalogue.KeepBy(peerOf, gives(emqp.ACK), func(first *string, e *Event) {
+		*first = cmp.Or(*first, string(e.Frames[atFirst]))
+		set(atFirst, *first)(e)
+	})),
 	fault("ack-its-own-id", sent(func(e *Event) { set(atFirst, string(e.Frames[atID]))(e) }, emqp.ACK)),
 	fault("ack-other-id", sent(set(atFirst, "unknown"), emqp.ACK)),
 	fault("reply-always-owed", received(func(e *Event) {

@@ -4,6 +4,7 @@ package fakeemqp_test
 // behind a "!", the reverse.
 var shownFaults = map[string][2]string{
 	"ack-ends-worker":               {"acks", `!|eMQP/1.0|REQUEST|u-1-c1|q||1`},
+	"ack-first-id":                  {"replies", `ACK|broker-7|u-1-c1`},
 	"ack-its-own-id":                {"acks", `|eMQP/1.0|ACK|broker-1|broker-1`},
 	"ack-other-id":                  {"acks", `|eMQP/1.0|ACK|broker-1|unknown`},
 	"disconnect-goes-on":            {"disconnect", `|eMQP/1.0|ACK|broker-6|u-1-c1`},

@@ -45,6 +45,7 @@ var shown = map[string]map[string]string{
 		"unknown": "lease-other-id examples/run",
 	},
 	"emqp": {
+		"ack-again":         "ack-first-id request/twenty",
 		"after-disconnect":  "disconnect-goes-on disconnect/stops",
 		"after-kbai":        "kbai-worker-ignored kbai/no-heartbeats",
 		"heartbeat-early":   "heartbeat-before-inform heartbeat/before-inform",
