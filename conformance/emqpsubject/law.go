@@ -49,7 +49,7 @@ type conn struct {
 	unframed        bool      // what is sent on it is not known to be messages
 	hasSent         bool      // it has sent a message
 	mayBeClosed     bool      // the broker may close it
-	acks            acks      // that it has got
+	acks            acks
 }
 
 // message is a REQUEST, SCHEDULE or UNSCHEDULE that was sent.

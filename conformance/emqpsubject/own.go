@@ -37,32 +37,29 @@ func (l *emqpLaw) judgeOwn(c *conn, m emqp.Message, at time.Time) *breach {
 	return l.judgeTimestamp(m, at)
 }
 
-// acks are the messages of a peer that have no ACK, those that have one, and how many ACKs in turn were once more of
-// these. No message must have an ACK, and one may have two.
+// acks are the last messages of a peer that have no ACK, and of which message the last ACK was, and how many behind it.
+// No message must have an ACK, and one may have two.
 type acks struct {
 	without []string
-	had     map[string]bool
+	last    string
 	again   int
 }
 
 func (a *acks) sent(m emqp.Message) {
+	const most = 100
 	if m.Command != emqp.ACK && m.Command != emqp.HEARTBEAT {
-		a.without = append(a.without, m.ID)
+		a.without = append(a.without[max(0, len(a.without)+1-most):], m.ID)
 	}
 }
 
-// came follows an ACK. It is wrong when so many in turn were of messages that had theirs, while others have none.
+// came follows an ACK. It is wrong when so many in turn were once more of one message, while others have none.
 func (a *acks) came(of string) *breach {
 	const many = 3
-	if i := slices.Index(a.without, of); i >= 0 {
-		a.without, a.again = slices.Delete(a.without, i, i+1), 0
-		if a.had == nil {
-			a.had = map[string]bool{}
-		}
-		a.had[of] = true
-		return nil
-	}
-	if a.had[of] {
+	switch i := slices.Index(a.without, of); {
+	case i >= 0:
+		a.without = slices.Delete(a.without, i, i+1)
+		a.last, a.again = of, 0
+	case of == a.last:
 		a.again++
 	}
 	if a.again < many || len(a.without) < many {

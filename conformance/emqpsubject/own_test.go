@@ -114,7 +114,7 @@ func TestJudgeSocket(t *testing.T) {
 	assert.Nil(t, judgeSocket(session.Message{Kind: emqpsession.Pong}))
 }
 
-// TestACKsAgain: three ACKs in turn of messages that had theirs, while three others have none, are of those.
+// TestACKsAgain: three ACKs in turn of a message that had its one, while three others have none, are of those.
 func TestACKsAgain(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

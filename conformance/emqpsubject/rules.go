@@ -77,7 +77,7 @@ func (l *emqpLaw) decided(c *conn, m emqp.Message) (d law.Decided) {
 	d.Kept = append(d.Kept, rules...)
 	for rule, is := range map[string]bool{
 		"version":          len(l.foreign) > 0 && slices.Contains(passedOn, m.Command),
-		"ack-again":        m.Command == emqp.ACK && len(c.acks.had) > 0,
+		"ack-again":        m.Command == emqp.ACK && c.acks.last != "",
 		"after-disconnect": l.leaving, "after-kbai": c.role == gone,
 		explore.RuleClosed:  c.role == worker || c.role == scheduler,
 		"heartbeat-missing": l.beats[c.role] != nil && l.beats[c.role].intervals > 0,

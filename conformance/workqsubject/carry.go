@@ -160,7 +160,11 @@ func (j *job) carryEnd(k *call, c config, done doing) []config {
 // endedAgain returns how things may stand when a report on a job that has ended was taken: which report counts is open,
 // but the job is not processed any more. (inspect job by id, Keys: state)
 func (c config) endedAgain(result []byte, done doing) (all []config) {
-	for _, s := range []state{completed + failed - c.state, c.state} { // its clause is that of the last
+	states := []state{failed, completed} // the last one is the likeliest
+	if c.state == failed {
+		slices.Reverse(states)
+	}
+	for _, s := range states {
 		for _, r := range [][]byte{c.result, result} {
 			for fails := range uint64(2) {
 				all = append(all, done(s, success, func(n *config) { n.result, n.fails = r, n.fails+fails }))
