@@ -148,6 +148,7 @@ func TestACommandWithoutAReplyIsFound(t *testing.T) {
 // What a server does to one connection while it serves others.
 func TestFaultsOfTimeAreFound(t *testing.T) {
 	t.Parallel()
+	slow.NotRacing(t)
 	cases := []struct {
 		fault  string
 		kind   results.FindingKind
@@ -297,6 +298,7 @@ func TestAStallIsSeenInFull(t *testing.T) {
 
 func TestWhatIsRightIsNotBlamed(t *testing.T) {
 	t.Parallel()
+	slow.NotRacing(t)
 	retry := 2
 	for i, v := range variations.All() {
 		if strings.HasPrefix(v.Name, limited) {

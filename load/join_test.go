@@ -74,6 +74,7 @@ func brief() workload.Workload {
 // moments, each in one segment.
 func TestSegmentsAreOneLoad(t *testing.T) {
 	t.Parallel()
+	slow.NotRacing(t)
 	even := steady()
 	even.Duration = workload.Duration(slow.Pick(2*second, 5*second))
 	poisson := even

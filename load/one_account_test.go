@@ -104,6 +104,7 @@ func numberIn(pattern, words string) (int64, bool) {
 // The first line, the findings, the table and the JSON of a report say the same number of the same thing.
 func TestEveryNumberIsOfOneAccount(t *testing.T) {
 	t.Parallel()
+	slow.NotRacing(t)
 	random := rand.New(rand.NewPCG(7, 9))
 	for range slow.Pick(150, 3000) {
 		l := randomLoad(t, random)

@@ -49,6 +49,7 @@ func jobsOf(findings []history.Finding) (jids []string, clauses map[string]bool)
 // Whatever the load, the account and the history of a right server agree, and find nothing.
 func TestTheHistoryOfARightServer(t *testing.T) {
 	t.Parallel()
+	slow.NotRacing(t)
 	twice, rate := 2, slow.Pick[workload.Rate](50, 300)
 	span := func(n time.Duration) workload.Range { return workload.Range{Min: ms, Max: n} }
 	cases := map[string]func(w *workload.Workload){
@@ -183,6 +184,7 @@ func restless(rate workload.Rate) workload.Workload {
 // and nothing is found all the same.
 func TestDisconnectsWhileFetching(t *testing.T) {
 	t.Parallel()
+	slow.NotRacing(t)
 	w := restless(200)
 	w.Retry, w.FailShare, w.ReserveFor = new(int), 0.1, workload.Duration(time.Minute)
 	w.DisconnectAt, w.Drain = []workload.Phase{workload.AtFetch, workload.AtFail}, workload.Duration(5*time.Minute)
@@ -232,6 +234,7 @@ func TestTheHistoryOfAServerThatIsKilled(t *testing.T) {
 // although jobs are there.
 func TestTheHistoryOfQuietWorkers(t *testing.T) {
 	t.Parallel()
+	slow.NotRacing(t)
 	w := steady()
 	w.Rate, w.Duration = 20, workload.Duration(40*second)
 	result := bench{load: w, during: func(_ func(), server *fakes.Server) {

@@ -200,6 +200,7 @@ func TestTheEndWaitsForNothing(t *testing.T) {
 // that waits for its jobs. If there are more queues, the report says what limits the rate.
 func TestFewWorkersWaitForAllQueues(t *testing.T) {
 	t.Parallel()
+	slow.NotRacing(t)
 	w, err := workload.Preset("")
 	require.NoError(t, err)
 	w.Producers, w.Consumers, w.Duration = 5, 5, workload.Duration(4*second)
@@ -294,6 +295,7 @@ func TestAnObserverTellsTheSizesOfQueues(t *testing.T) {
 
 func TestEveryPresetLeavesItsQueuesEmpty(t *testing.T) {
 	t.Parallel()
+	slow.NotRacing(t)
 	for _, name := range workload.Presets() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

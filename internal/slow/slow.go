@@ -40,8 +40,8 @@ func Only(tb testing.TB) {
 	}
 }
 
-// NotRacing skips a test that is one goroutine for long, in virtual time, where the race detector watches: it makes it
-// some ten times as long, and sees the same code in shorter tests.
+// NotRacing skips a test that takes long where the race detector watches, mostly of one goroutine in virtual time: it
+// makes it some ten times as long, and sees the same code in shorter tests.
 func NotRacing(tb testing.TB) {
 	tb.Helper()
 	if Racing {

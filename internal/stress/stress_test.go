@@ -123,6 +123,9 @@ func TestTheLawJudgesALoad(t *testing.T) {
 		scripted := rule == "greeting" // the other needs two connections of one worker
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
+			if !scripted { // it is tried again and again
+				slow.NotRacing(t)
+			}
 			declared := faultNamed(t, fault).Clauses
 			l := stress.Load{LawApart: true, Explorer: explore.Explorer{Steps: 300, Unshrunk: true}}
 			loaded(t, behaving(fault, ""), l, func(t *testing.T, r *stress.Result) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"unicode/utf8"
 )
 
 // text is a row of a table of texts: what it is, and the text as it stands between the quotes of JSON.
@@ -93,11 +94,11 @@ func Texts() (all []Bucket) {
 func Lengths(most int) []Bucket {
 	all := sized("length", most, func(r *rand.Rand, n int) string { return `"` + letters(r, n) + `"` })
 	return append(all, sized("length in bytes", most, func(r *rand.Rand, n int) string {
-		text := letters(r, n%3)
-		for len(text)+3 <= n {
-			text += string(rune(0x4e00 + r.IntN(0x5000)))
+		text := []byte(`"` + letters(r, n%3))
+		for range n / 3 {
+			text = utf8.AppendRune(text, rune(0x4e00+r.IntN(0x5000)))
 		}
-		return `"` + text + `"`
+		return string(append(text, '"'))
 	})...)
 }
 
