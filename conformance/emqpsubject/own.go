@@ -37,12 +37,11 @@ func (l *emqpLaw) judgeOwn(c *conn, m emqp.Message, at time.Time) *breach {
 	return l.judgeTimestamp(m, at)
 }
 
-// acks are the last messages of a peer that have no ACK, and of which message the last ACK was, and how many behind it.
-// No message must have an ACK, and one may have two.
+// acks is what a peer has of ACKs. A broker need not acknowledge a message, and may acknowledge one twice.
 type acks struct {
-	without []string
-	last    string
-	again   int
+	without []string // ids of the last messages that have no ACK
+	last    string   // the id in the last ACK
+	again   int      // ACKs of that id in turn, beside the first one
 }
 
 func (a *acks) sent(m emqp.Message) {
@@ -52,7 +51,7 @@ func (a *acks) sent(m emqp.Message) {
 	}
 }
 
-// came follows an ACK. It is wrong when so many in turn were once more of one message, while others have none.
+// came follows an ACK. It is wrong where the last ones were of the same message again, and other messages have none.
 func (a *acks) came(of string) *breach {
 	const many = 3
 	switch i := slices.Index(a.without, of); {

@@ -140,4 +140,9 @@ func TestACKsAgain(t *testing.T) {
 		}
 		assert.Equal(t, test.want, wrong, name)
 	}
+	var unacknowledged acks
+	for range 1000 {
+		unacknowledged.sent(emqp.Request("i", "q", nil, ""))
+	}
+	assert.Len(t, unacknowledged.without, 100)
 }

@@ -94,7 +94,7 @@ type Event struct {
 	// Of Exited: the exit code, -1 if a signal ended it. Of Signalled: the name of the signal, as in "TERM".
 	Code   int
 	Signal string
-	// Of Started: the queues that the process was told to fetch from; none if they are those of the Config.
+	// Of Started: the queues in the environment of the process; empty where Config.Queues has them.
 	Told []string
 
 	Late time.Duration // of Lag

@@ -55,7 +55,7 @@ func (l *look) verb() string {
 // be.
 func (l *look) isMasked() bool { return len(l.Wrong) > 0 || l.asked != nil && l.asked.wrong }
 
-// told returns the queues that the worker was told to fetch from.
+// told returns the queues in the environment of the worker's process, or else those of the Config.
 func (l *look) told() []string {
 	if l.process != nil && len(l.process.queues) > 0 {
 		return l.process.queues

@@ -23,7 +23,7 @@ import (
 //	1 S: +OK                the server sends a line; "$ text" becomes a bulk string
 //	1 S! "+OK\n"            the server sends these bytes
 //	1 closed client         by the client, the server, or "client reset"
-//	p1 started a b          a process that was told these queues, or none; p1 TERM, p1 exited 0
+//	p1 started a b          a process with these queues in its environment, or without any; p1 TERM, p1 exited 0
 //	lag 2s                  the machine was late
 //
 // A # starts a comment line.

@@ -149,7 +149,7 @@ type workerState struct {
 // processState is what is known of a client's process.
 type processState struct {
 	number    int
-	queues    []string // that it was told to fetch from; none: Config.Queues
+	queues    []string // in its environment; empty where Config.Queues has them
 	signalled *Moment  // its first signal
 	signal    string
 	exited    *Moment

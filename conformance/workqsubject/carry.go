@@ -133,8 +133,8 @@ func (k *call) beyond() bool {
 	return k.MaxFails > attempts || len(k.Name()) > name
 }
 
-// carryEnd is carry for complete and fail. A worker may report after its time to run. What a report does to a
-// job that no worker has is open. (lease, Special Considerations)
+// carryEnd is carry for complete and fail. A worker may report after its time to run. What a report does to a job
+// that no worker has is open. (lease, Special Considerations)
 func (j *job) carryEnd(k *call, c config, done doing) []config {
 	result := append([]byte{}, k.Block...)
 	end := func(s state) config { return done(s, success, func(n *config) { n.result = result }) }

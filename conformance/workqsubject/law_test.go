@@ -115,6 +115,10 @@ func reported(by string) []string {
 	}
 }
 
+// shownEnded is a reply to inspect job with $1 of reported.
+const shownEnded = "a< +OK 1|$1 12|name n-x|ttr 600000|ttl 3600000|payload-size 1|payload x|max-attempts 0|attempts 1" +
+	"|max-fails 1|fails 1|priority 0|state 1|created 2000-01-01T00:00:00Z"
+
 // TestLaw has replies that a server may send, and replies that it may not.
 func TestLaw(t *testing.T) {
 	t.Parallel()
@@ -138,6 +142,10 @@ func TestLaw(t *testing.T) {
 		"a completed job that is leased once it was failed as well": {
 			append(reported("complete"), "a< +OK 1|$1 n-x 600000 1|x"),
 			"WORKQ-DONE-02 delivered",
+		},
+		"a completed job whose fail counts": {
+			append(reported("complete")[:8], "a> inspect job $1", shownEnded),
+			"",
 		},
 		"a failed job that is leased once it was failed again": {
 			append(reported("fail"), "a< +OK 1|$1 n-x 600000 1|x"),

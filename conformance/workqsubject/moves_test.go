@@ -84,6 +84,20 @@ func TestMalformedCommandsAre(t *testing.T) {
 	}
 }
 
+// Some second commands with the id of a job have flags, and some have none.
+func TestAgainHasFlags(t *testing.T) {
+	t.Parallel()
+	m := made(1)
+	m.job(m.freshName())
+	with := map[string]bool{}
+	for range 100 {
+		text := m.again()
+		verb, _, _ := strings.Cut(text, " ")
+		with[verb+" "+strconv.FormatBool(strings.Contains(text, " -"))] = true
+	}
+	assert.Equal(t, map[string]bool{"add true": true, "add false": true, "schedule true": true, "schedule false": true}, with)
+}
+
 // A server that does not know an id may say so, whatever is wrong with it; one that is to be added must be refused.
 func TestRefusedIDs(t *testing.T) {
 	t.Parallel()

@@ -25,8 +25,8 @@ var jobFaults = []Fault{
 	fault("fetch-first-queue-only", on(Fetching, func(e *Event) { e.Queues = e.Queues[:1] })),
 	fault("fetch-in-batches", inBatches),
 	fault("fetch-rests", restEmpty),
-	spacedFault("fetch-two-spaces", "  ", 2),
 	spacedFault("fetch-of-three-two-spaces", "  ", 3),
+	spacedFault("fetch-two-spaces", "  ", 2),
 	fault("one-job-at-a-time", catalogue.Keep(fetches, func(busy *int, e *Event) {
 		if *busy = cmp.Or(*busy, e.Conn); *busy != e.Conn {
 			rest(100 * time.Millisecond)(e)
