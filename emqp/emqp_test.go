@@ -171,6 +171,10 @@ func TestMend(t *testing.T) {
 		"|eMQP/1.0|HEARTBEAT|1":              "|eMQP/1.0|HEARTBEAT|1|0.0",
 		"|eMQP/1.0|HEARTBEAT|1|today":        "|eMQP/1.0|HEARTBEAT|1|0.0",
 		"|eMQP/1.1|HEARTBEAT|1|1600000000|x": "|eMQP/1.0|HEARTBEAT|1|1600000000",
+		"|eMQP/1.0|KBAI":                     "|eMQP/1.0|KBAI|\x00none",
+		"|eMQP/1.0|REPLY||x":                 "|eMQP/1.0|REPLY|\x00none|x",
+		"|eMQP/1.0|ACK|1":                    "|eMQP/1.0|ACK|\x00none|1",
+		"|eMQP/1.0|UNSCHEDULE|1|q|nohaste|x": "|eMQP/1.0|UNSCHEDULE|1|q||x",
 		"|eMQP/1.0|REQUEST|1|q|":             "", // one frame is missing
 		"|eMQP/1.0|PUBLISH|1|q||x|y":         "", // which of the two tables is open
 		"|eMQP/1.0|KBYE|1":                   "",

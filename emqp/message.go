@@ -44,8 +44,8 @@ func (m Message) Frames() [][]byte {
 	return append([][]byte{{}, []byte(Version), []byte(m.Command), []byte(m.ID)}, m.Fields...)
 }
 
-// NoTimestamp stands in a mended HEARTBEAT for the timestamp that it has not. No broker writes it so.
-const NoTimestamp = "0.0"
+// What stands in a mended message for a timestamp or an id that it has not. No broker writes them so.
+const NoTimestamp, NoID = "0.0", "\x00none"
 
 // common is how many frames are the same in each message.
 const common = 4
@@ -153,7 +153,8 @@ func Parse(frames [][]byte) (Message, error) {
 
 // Mend returns the frames of the message that others certainly are, without the first thing that is wrong with them: an
 // identity stands before the empty frame, or that is missing; the version is another one; there are frames behind those
-// of the table; a HEARTBEAT has no timestamp, and gets [NoTimestamp]. It returns nil if no message is certain.
+// of the table; there are no headers, but something else than an empty frame; a HEARTBEAT has no timestamp, and gets
+// [NoTimestamp]; there is no id, and [NoID] takes its place. It returns nil if no message is certain.
 func Mend(frames [][]byte) [][]byte {
 	_, err := Parse(frames)
 	wrong, is := errors.AsType[*Error](err)
@@ -170,6 +171,10 @@ func Mend(frames [][]byte) [][]byte {
 		return append([][]byte{{}, []byte(Version)}, frames[2:]...)
 	case wrong.Rule == RuleTimestamp:
 		return append(frames[:common:common], []byte(NoTimestamp))
+	case wrong.Rule == RuleID && wrong.Frame == common-1:
+		return slices.Concat(frames[:common-1], [][]byte{[]byte(NoID)}, frames[min(common, len(frames)):])
+	case wrong.Rule == RuleHeaders, wrong.Rule == RuleNoHeaders:
+		return slices.Concat(frames[:wrong.Frame], [][]byte{{}}, frames[wrong.Frame+1:])
 	case wrong.Rule == RuleFrames:
 		return mendCount(frames)
 	}
@@ -181,6 +186,8 @@ func mendCount(frames [][]byte) [][]byte {
 	command := string(frames[2])
 	all := shapes[command]
 	switch {
+	case command == ACK && len(frames) == common: // the only one is that of the other message
+		return slices.Insert(slices.Clone(frames), common-1, []byte(NoID))
 	case command == HEARTBEAT && len(frames) == common:
 		return append(frames[:common:common], []byte(NoTimestamp))
 	case len(all) == 1 && len(frames) > common+len(all[0]):

@@ -142,7 +142,7 @@ func (l *emqpLaw) requestBreach(c *conn, x *message, m emqp.Message) *breach {
 		return unasked("request-unknown", "REQ-01")
 	case x == nil: // whoever has sent it
 		return l.ofOthers(c, string(m.Fields[0]))
-	case x.over && !x.unjudged && !l.open[x.text(0)]:
+	case x.over && !x.unjudged && (x.answered || !l.open[x.text(0)]):
 		return unasked("request-again", "REQ-03")
 	case !c.worksFor(x.text(0)):
 		return l.ofOthers(c, x.text(0))

@@ -10,11 +10,13 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// disturbed has things happen that are to change nothing, each while a REQUEST waits.
+// disturbed has things happen that are to change nothing, each while a REQUEST or a worker waits for the other one.
 func (w *wayfarer) disturbed() (steps []explore.Step) {
 	all := slices.Concat(w.disturbances(), w.foreign())
 	for range 3 {
-		steps = append(steps, w.to(w.mine[0][:1], firstClient), w.build.Open(leaver, scenarios.Producer, ""))
+		pair := []explore.Step{w.to(w.mine[0][:1], firstClient), w.ready(firstWorker)}
+		first := w.Deal("who waits", len(pair))
+		steps = append(steps, pair[first], w.build.Open(leaver, scenarios.Producer, ""))
 		if n := w.Deal("disturbance", len(all)+malformations); n < len(all) {
 			steps = append(steps, all[n]()...)
 		} else {
@@ -23,7 +25,7 @@ func (w *wayfarer) disturbed() (steps []explore.Step) {
 					w.build.Line(leaver, "%s", w.malformed()))
 			}
 		}
-		steps = append(steps, explore.End(leaver, scenarios.Closed), w.ready(firstWorker))
+		steps = append(steps, explore.End(leaver, scenarios.Closed), pair[1-first])
 	}
 	return steps
 }
@@ -47,6 +49,7 @@ func (w *wayfarer) disturbances() []func() []explore.Step {
 	}
 	all := []func() []explore.Step{
 		line(leaver, emqp.PUBLISH, text(emqp.PUBLISH, queue)), line(leaver, emqp.PUBLISH, text(emqp.PUBLISH, queue, `""`)),
+		line(firstClient, emqp.PUBLISH, text(emqp.PUBLISH, queue, `""`)),
 		line(firstWorker, emqp.ACK, given), line(leaver, emqp.ACK, given),
 		line(firstWorker, emqp.HEARTBEAT, func() []string { return []string{w.stamp()} }),
 		line(leaver, emqp.KBAI, none), line(leaver, emqp.READY, none),

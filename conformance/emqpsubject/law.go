@@ -44,6 +44,7 @@ type conn struct {
 	outstanding     []*message
 	lastSent        time.Time // when it sent its last message
 	heard           time.Time // when the broker sent it the last one, or it has sent its INFORM
+	beaten          time.Time // when the last HEARTBEAT came, zero for none
 	silent          bool      // it answers no HEARTBEATs
 	idled           bool      // it has sent nothing for long since its last REQUEST
 	unframed        bool      // what is sent on it is not known to be messages
@@ -63,6 +64,7 @@ type message struct {
 	late     bool         // the broker had been sent a DISCONNECT
 	unsure   bool         // it may be another one that the worker got
 	unjudged bool         // what comes of it is not judged
+	answered bool         // its client has got the REPLY
 	waited   bool         // no worker of its queue was ready for it
 	to       map[int]bool // of an UNSCHEDULE: the schedulers that have not got it
 	reached  bool         // a scheduler has got it

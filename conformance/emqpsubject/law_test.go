@@ -321,12 +321,13 @@ func TestJudgeRhythm(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		c       conn
-		beats   int // to another worker, one every 3 s
+		beats   int // to another worker, one every 3 s, behind one that came soon
 		silence time.Duration
 		want    string
 	}{
 		"in time":                  {conn{role: worker}, 3, 10 * time.Second, ""},
 		"too late":                 {conn{role: worker}, 3, 12 * time.Second, "BEAT-01"},
+		"first ones only":          {conn{role: worker}, 0, 12 * time.Second, ""},
 		"one interval is none":     {conn{role: worker}, 1, 12 * time.Second, ""},
 		"of another kind":          {conn{role: scheduler}, 3, 12 * time.Second, ""},
 		"a client":                 {conn{}, 3, 12 * time.Second, ""},
@@ -336,6 +337,7 @@ func TestJudgeRhythm(t *testing.T) {
 	} {
 		l, now := newLaw(law.Terms{}), time.Now()
 		other := &conn{role: worker, heard: now}
+		assert.Nil(t, l.judgeRhythm(other, emqp.Heartbeat("a", now), now.Add(time.Millisecond)), name)
 		for n := range test.beats {
 			assert.Nil(t, l.judgeRhythm(other, emqp.Heartbeat("b", now), now.Add(time.Duration(n+1)*3*time.Second)), name)
 		}

@@ -98,8 +98,9 @@ type rhythm struct {
 	longest   time.Duration // of them
 }
 
-// judgeRhythm judges how long the broker has sent a worker or scheduler nothing, by the longest interval before a
-// HEARTBEAT that was seen on any connection of its kind. Any message stands for a HEARTBEAT. (Heartbeating)
+// judgeRhythm judges how long the broker has sent a worker or scheduler nothing, by the longest interval between two
+// HEARTBEATs that was seen on any connection of its kind: the first one of a connection may come at any moment of the
+// broker's interval. Any message stands for a HEARTBEAT. (Heartbeating)
 func (l *emqpLaw) judgeRhythm(c *conn, m emqp.Message, at time.Time) *breach {
 	const known, missing, moment = 2, 3, 2 * time.Second
 	r, silence := l.beats[c.role], at.Sub(c.heard)
@@ -113,7 +114,10 @@ func (l *emqpLaw) judgeRhythm(c *conn, m emqp.Message, at time.Time) *breach {
 		return b
 	}
 	if m.Command == emqp.HEARTBEAT {
-		r.intervals, r.longest = r.intervals+1, max(r.longest, silence)
+		if !c.beaten.IsZero() {
+			r.intervals, r.longest = r.intervals+1, max(r.longest, at.Sub(c.beaten))
+		}
+		c.beaten = at
 	}
 	return nil
 }
@@ -124,6 +128,9 @@ func (l *emqpLaw) judgeRhythm(c *conn, m emqp.Message, at time.Time) *breach {
 func (l *emqpLaw) unique(m emqp.Message, about *message) bool {
 	const most = 10000
 	own := slices.Contains([]string{emqp.HEARTBEAT, emqp.ACK, emqp.KBAI, emqp.DISCONNECT}, m.Command)
+	if m.ID == emqp.NoID { // the reader has told it
+		return true
+	}
 	if _, given := l.given[m.ID]; given || l.unbounded {
 		return l.unbounded || !own && (about == nil || about.ID == m.ID)
 	}

@@ -148,6 +148,8 @@ func (l *emqpLaw) replied(r *reply, to int) {
 		return
 	}
 	if i := slices.IndexFunc(c.outstanding, func(x *message) bool { return x.from == to || x.unsure }); i >= 0 {
+		x := c.outstanding[i]
+		x.answered = len(c.outstanding) == 1 && !x.unsure
 		c.outstanding = slices.Delete(c.outstanding, i, i+1)
 		return
 	}

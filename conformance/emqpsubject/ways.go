@@ -88,7 +88,7 @@ func (w *wayfarer) way() []explore.Step {
 	}
 	all := []func() []explore.Step{
 		w.atOnce, w.waiting, w.together, w.fromLeaver, w.answered, w.answeredInTurn, w.answeredCrosswise, w.unasked,
-		w.disturbed, w.scheduled,
+		w.disturbed, w.scheduled, w.crowd,
 	}
 	return slices.Concat(w.beats(), w.goodbyes(), all[w.Deal("way", len(all))]())
 }
@@ -332,18 +332,20 @@ func (w *wayfarer) open(conn int, role scenarios.Role) explore.Step {
 // longestIdentity is how many bytes the identity of a peer has at most. (ZMTP)
 const longestIdentity = 255
 
-// scheduled has the schedulers get what is scheduled, equal ones among it.
+// scheduled has the schedulers get what is scheduled, equal ones among it, and what was unscheduled in between.
 func (w *wayfarer) scheduled() (steps []explore.Step) {
 	if !w.Terms.Alone {
 		return w.atOnce()
 	}
 	headers := func() string { return []string{`""`, `"nohaste"`}[w.IntN(2)] }
-	for i := range min(w.several(), 5) { //nolint:mnd // and so many buckets
+	for i := range w.several() {
 		queue := w.mine[i%2][w.IntN(len(w.mine[i%2]))]
 		once := w.send(firstClient, emqp.SCHEDULE, queue, headers())
 		steps = append(steps, once, w.send(secondClient, emqp.UNSCHEDULE, queue, `""`))
 		if i == 0 {
-			steps = append(steps, w.sameAgain(secondClient, once))
+			frames := strings.SplitN(strings.Trim(once.Text(), "[]"), ", ", 7)
+			undone := w.build.Line(firstClient, "%s", w.message(emqp.UNSCHEDULE, queue, `""`, frames[6]))
+			steps = append(steps, w.sameAgain(secondClient, once), undone, w.sameAgain(firstClient, once))
 		}
 	}
 	return steps

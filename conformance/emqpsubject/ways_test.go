@@ -34,7 +34,7 @@ func TestValuesAreFound(t *testing.T) {
 	}
 	cut := func(most int) func([]byte) []byte { return func(b []byte) []byte { return b[:min(most, len(b))] } }
 	untilNUL := func(b []byte) []byte { return bytes.TrimRight(b, "\x00") }
-	requests := 0
+	requests, workers, undone := 0, map[string]int{}, map[string]bool{}
 	for what, c := range map[string]struct {
 		clause string
 		hook   func(*fakeemqp.Event)
@@ -50,6 +50,30 @@ func TestValuesAreFound(t *testing.T) {
 			if m, err := emqp.Parse(e.Frames); !e.Sent && err == nil && m.Command == emqp.INFORM {
 				e.Frames = slices.Clone(e.Frames)
 				e.Frames[name] = []byte(strings.ReplaceAll(string(e.Frames[name]), `."]`, `"]`))
+			}
+		}},
+		"a queue has eight workers": {"EMQP-REQ-01", func(e *fakeemqp.Event) {
+			m, err := emqp.Parse(e.Frames)
+			switch {
+			case err != nil:
+			case !e.Sent && m.Command == emqp.INFORM:
+				queues, _ := emqp.ParseQueues(string(m.Fields[0]))
+				for _, q := range queues {
+					workers[q.Name]++
+					workers[e.Peer+q.Name] = workers[q.Name]
+				}
+			case e.Sent && m.Command == emqp.REQUEST:
+				e.Drop = workers[e.Peer+string(m.Fields[0])] > 8
+			}
+		}},
+		"what was unscheduled stays so": {"EMQP-SCHED-01", func(e *fakeemqp.Event) {
+			if m, err := emqp.Parse(e.Frames); !e.Sent && err == nil {
+				switch m.Command {
+				case emqp.UNSCHEDULE:
+					undone[string(m.Fields[2])] = true
+				case emqp.SCHEDULE:
+					e.Drop = undone[string(m.Fields[2])]
+				}
 			}
 		}},
 		"each 20th is lost": {"EMQP-REQ-07", func(e *fakeemqp.Event) {

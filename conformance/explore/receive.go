@@ -105,12 +105,18 @@ func (p *playing) readReply(ctx context.Context, c *conn, limit time.Duration) {
 func (p *playing) poll(ctx context.Context) {
 	for _, n := range slices.Sorted(maps.Keys(p.conns)) {
 		c := p.conns[n]
-		for c != nil && p.conns[n] == c {
+		if c == nil {
+			continue
+		}
+		for p.conns[n] == c {
 			a, came := c.Take(ctx, time.Time{})
 			if !came {
 				break
 			}
 			p.arrived(ctx, c, a)
+		}
+		for len(c.lapses) > 0 {
+			p.lapse(c, <-c.lapses)
 		}
 	}
 }
@@ -122,13 +128,19 @@ func (p *playing) misspelt(c *conn, rule, got string) {
 	p.violated(c, v)
 }
 
-// arrived takes in one arrival. A message that is read although it breaks a rule of the grammar is one departure,
-// however often it comes. Whether its kind is right is the law's to judge.
-func (p *playing) arrived(ctx context.Context, c *conn, a session.Received) {
-	lapse := a.Message.Lapse
-	if lapse != nil && !strings.HasPrefix(lapse.Rule, session.ForeignReply) && !slices.Contains(p.lapsed, lapse.Rule) {
+// lapse keeps that a message was read although it breaks a rule of the grammar: it is one departure, however often it
+// comes. Whether its kind is right is the law's to judge.
+func (p *playing) lapse(c *conn, lapse *session.SyntaxError) {
+	if !strings.HasPrefix(lapse.Rule, session.ForeignReply) && !slices.Contains(p.lapsed, lapse.Rule) {
 		p.lapsed = append(p.lapsed, lapse.Rule)
 		p.misspelt(c, lapse.Rule, lapse.Error())
+	}
+}
+
+// arrived takes in one arrival.
+func (p *playing) arrived(ctx context.Context, c *conn, a session.Received) {
+	if a.Message.Lapse != nil {
+		p.lapse(c, a.Message.Lapse)
 	}
 	switch {
 	case !a.Whole():

@@ -133,21 +133,22 @@ func (p *playing) split(all []byte, unbounded bool) [][]byte {
 type conn struct {
 	*session.Conn
 	number       int
-	opened       int    // the step that opened it
-	owed         int    // messages; below zero: so many at the most
-	judged       bool   // the next message is judged
-	idle         bool   // what is awaited cannot come, as far as the law knows
-	sent         int    // the step that sent the last command
-	pieces       int    // commands until nothing comes any more of one that was sent in segments
-	awaited      string // the step's text of the command whose answer is owed
-	clause       string // that rules it
-	situation    string // that it meets
-	introduction string // the text of the line by which the client has introduced itself last
-	shut         bool   // half-closed by us
-	notALine     bool   // it was sent what is no single line
-	unbounded    bool   // it was sent bytes that may be any number of commands
-	most         int    // answers that this may bring
-	heard        int    // of them
+	opened       int                       // the step that opened it
+	owed         int                       // messages; below zero: so many at the most
+	judged       bool                      // the next message is judged
+	idle         bool                      // what is awaited cannot come, as far as the law knows
+	sent         int                       // the step that sent the last command
+	pieces       int                       // commands until nothing comes any more of one that was sent in segments
+	awaited      string                    // the step's text of the command whose answer is owed
+	clause       string                    // that rules it
+	situation    string                    // that it meets
+	introduction string                    // the text of the line by which the client has introduced itself last
+	shut         bool                      // half-closed by us
+	notALine     bool                      // it was sent what is no single line
+	unbounded    bool                      // it was sent bytes that may be any number of commands
+	most         int                       // answers that this may bring
+	heard        int                       // of them
+	lapses       chan *session.SyntaxError // of messages that are no part of the conversation; more are not kept
 }
 
 // dial opens a connection on which no step has sent anything yet, as do says.
@@ -162,9 +163,14 @@ func (p *playing) dial(ctx context.Context, number int, do *scenarios.Connect) (
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{Conn: session.New(nc, protocol, session.Config{
-		Timeout: p.timeout, Budget: p.budget, ReadOn: p.pusher == nil, // the lapses of brokers are in hidden messages
-	}), number: number}
+	const most = 16
+	c := &conn{number: number, lapses: make(chan *session.SyntaxError, most)}
+	seen := func(r session.Received) {
+		if r.Message.Hidden && len(c.lapses) < most {
+			c.lapses <- r.Message.Lapse // there is one, or it would not be shown
+		}
+	}
+	c.Conn = session.New(nc, protocol, session.Config{Timeout: p.timeout, Budget: p.budget, Seen: seen, ReadOn: true})
 	c.owed = c.Status().Owed
 	if _, opens := p.subject.Dialect.(scenarios.Opener); opens && do.Role == scenarios.Raw {
 		c.owed = 0 // the server waits for what the step does not send

@@ -38,6 +38,7 @@ var informFaults = []Fault{
 	fault("disconnect-goes-on", received(func(e *Event) { e.Stay = true }, emqp.DISCONNECT)),
 	fault("disconnect-ignored", received(drop, emqp.DISCONNECT)),
 	fault("disconnect-kbai-to-workers", sent(func(e *Event) { e.Drop = e.Role != Worker }, emqp.KBAI)),
+	fault("disconnect-schedules", schedulesOn),
 	fault("disconnect-no-kbai", sent(drop, emqp.KBAI)),
 	fault("disconnect-of-clients", received(func(e *Event) { e.Drop = e.Role != Client }, emqp.DISCONNECT)),
 	fault("heartbeat-alone-counts", received(drop, emqp.ACK)),
@@ -54,6 +55,9 @@ var informFaults = []Fault{
 		*n++
 		e.Drop = *n > 3
 	})),
+	fault("heartbeat-not-behind-kbai", catalogue.From(catalogue.Server,
+		catalogue.All(got(emqp.KBAI), func(e *Event) bool { return e.Role == Worker }),
+		catalogue.All(gives(emqp.HEARTBEAT), func(e *Event) bool { return e.Role == Scheduler }), drop)),
 	fault("heartbeat-not-behind-schedule",
 		catalogue.From(peerOf, gives(emqp.SCHEDULE), gives(emqp.HEARTBEAT), drop)),
 	fault("heartbeat-once", dropAgain(peerOf, gives(emqp.HEARTBEAT))),
@@ -117,6 +121,18 @@ func inASCII(s string) string {
 func beforeComma(s string) string {
 	s, _, _ = strings.Cut(s, ",")
 	return s
+}
+
+// schedulesOn has a broker go on with what is scheduled after a DISCONNECT.
+func schedulesOn() func(*Event) {
+	return catalogue.Keep(fromPeer, func(left *bool, e *Event) {
+		switch {
+		case is(e, emqp.DISCONNECT):
+			*left, e.Stay = true, true
+		case *left:
+			e.Drop = !is(e, emqp.SCHEDULE, emqp.UNSCHEDULE)
+		}
+	})()
 }
 
 // lastWorker has a REQUEST reach the worker alone that was the last to name its queue.

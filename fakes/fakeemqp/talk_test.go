@@ -197,6 +197,10 @@ var talks = map[string]talk{
 		says("c", emqp.Unschedule("u-1-4", "q", nil, "text")), says("c", emqp.Schedule("u-1-5", "q", nil, "to the other")),
 		pass(4 * time.Second),
 	},
+	"left": join(works("w", 0, "q"), talk{
+		says("w", emqp.Kbai("u-1-bye")), says("s", emqp.InformScheduler("u-1-s")),
+		pass(4 * time.Second), says("c", emqp.Disconnect("u-1-1")), says("c", emqp.Schedule("u-1-2", "q", nil, "late")),
+	}),
 	"disconnect": join(works("w", 1, "q"), talk{
 		says("s", emqp.InformScheduler("u-1-s")), says("c", emqp.Disconnect("u-1-d")), asks("c", 1, "q", "", "1"),
 		pass(4 * time.Second),

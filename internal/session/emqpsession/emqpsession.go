@@ -209,7 +209,7 @@ func (r *reader) check(parts [][]byte) *session.SyntaxError {
 		return r.wrong(RuleDirection, "a message that a broker sends", m.Command)
 	case m.Command == emqp.ACK && r.sent != nil && !r.sent.acknowledge(string(m.Fields[0])):
 		return r.wrong(RuleAcknowledged, "the id of a message that was sent", text.Excerpt(m.Fields[0]))
-	case known && (before != content || !passedOn[m.Command]):
+	case m.ID != emqp.NoID && known && (before != content || !passedOn[m.Command]):
 		return r.wrong(RuleUnique, "an id that no message before had", m.ID)
 	}
 	r.ids[m.ID] = content
