@@ -2,6 +2,7 @@ package situations
 
 import (
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/workers"
@@ -18,6 +19,7 @@ type orders struct {
 	jobs     []string // the seconds of the jobs in hand, each in a JSON array; the order comes behind their delivery
 	late     bool     // a FETCH waits at the order, and brings a job behind it
 	lost     bool     // a loss of all connections behind the order
+	away     bool     // the server is away behind the order, for longer than a worker may take to terminate
 	then     string   // the state in later replies, empty for none
 	// watch is the last part of the play, in which the server only watches the worker.
 	watch func(*trial, *program)
@@ -26,8 +28,16 @@ type orders struct {
 // play gives a worker its orders, and decides the clauses that bind it in each of these situations. The rules judge
 // what it sends after an order.
 func (o orders) play(t *trial) {
+	var away *atomic.Bool
+	if o.away {
+		away = t.canBeAway()
+	}
 	p, jids := o.begin(t)
 	told := t.mustBeTold(p, o.state)
+	if o.away {
+		t.watch(p, timeToObey)
+		t.outage(p, away, timeToLeave)
+	}
 	late := o.pushLate(t, p)
 	loss := o.lose(t, p)
 	t.watch(p, timeToAct)

@@ -97,28 +97,40 @@ func playBeatsAfterRestart(t *trial) {
 }
 
 func playOutage(t *trial) {
-	var away atomic.Bool
+	away := t.canBeAway()
+	p := t.launch(options{})
+	running := t.pushMany(usualConcurrency, "fwp.sleep", "[4]") // they end while there is no server
+	t.mustTake(running...)
+	t.watch(p, timeToRead) // a report that is sent too early comes before the loss
+	from := t.outage(p, away, 10*time.Second)
+	t.holds("WRK-05", true, "", fmt.Sprintf("in 10 s without a server it opened %d connections",
+		t.count(after(from, ofKind(workers.Opened)))))
+	t.comesBack(p, running...)
+}
+
+// canBeAway returns what has the server close every connection that it accepts.
+func (t *trial) canBeAway() *atomic.Bool {
+	away := &atomic.Bool{}
 	t.hook(func(e *fakes.Event) {
 		if e.Point == fakes.Accepted && away.Load() {
 			e.Skip = true
 		}
 	})
-	p := t.launch(options{})
-	running := t.pushMany(usualConcurrency, "fwp.sleep", "[4]") // they end while there is no server
-	t.mustTake(running...)
-	t.watch(p, timeToRead) // a report that is sent too early comes before the loss
+	return away
+}
+
+// outage has the server be away for a while, and returns when that began.
+func (t *trial) outage(p *program, away *atomic.Bool, d time.Duration) time.Duration {
 	away.Store(true)
-	t.remark("the server closes every connection, for 10 s")
+	t.remark("the server closes every connection, for %.0f s", d.Seconds())
 	if err := p.server.Kill(); err != nil {
 		t.giveUp(true, "%v", err) // another process may have taken the port
 	}
 	from := t.now()
-	t.watch(p, 10*time.Second)
+	t.watch(p, d)
 	away.Store(false)
 	t.remark("the server accepts connections again")
-	t.holds("WRK-05", true, "", fmt.Sprintf("in 10 s without a server it opened %d connections",
-		t.count(after(from, ofKind(workers.Opened)))))
-	t.comesBack(p, running...)
+	return from
 }
 
 // comeback is how long a worker may take until it works again after a loss. The specification has no bound.

@@ -24,8 +24,8 @@ func quietSituations() []situation {
 	watched := later(2)
 	watched.watch = (*trial).watchPause
 	return []situation{
-		{"quiet/bulk", "a worker with the order to be quiet fetches no more, beats on and stays",
-			quiet + " STATE-18 STATE-19", 100, watched.play, setup{}},
+		{"quiet/bulk", "a worker with the order to be quiet fetches no more, beats on behind an error, and stays",
+			quiet + " STATE-18 STATE-19", 100, refusedOnce(3, watched.play), setup{}},
 		{"quiet/simple", "the same, where the state is a simple string, in the reply to the third BEAT",
 			quiet, 40, later(3).play, simple},
 		{"quiet/spaces", "the same, where its JSON has white space, as in the text, in the reply to the second BEAT",
@@ -55,6 +55,14 @@ func simpleStates(c *fakes.Config) { c.StateAsSimple = true }
 func hooked(hook func(*fakes.Event), play func(*trial)) func(*trial) {
 	return func(t *trial) {
 		t.hook(hook)
+		play(t)
+	}
+}
+
+// refusedOnce returns a play in which the nth BEAT is answered with an error.
+func refusedOnce(n int64, play func(*trial)) func(*trial) {
+	return func(t *trial) {
+		t.hook(nth(n, fakes.Checked, fwp.BEAT, func(e *fakes.Event) { refuse(e, "not recorded") }))
 		play(t)
 	}
 }

@@ -47,6 +47,9 @@ func terminateSituations() []situation {
 			"FETCH-09 STATE-20 STATE-22 END-04", 5, runs(true, "[1]", "[16]"), setup{}},
 		{"terminate/after-loss", "a worker that terminates fetches no more when it has lost its connections",
 			ends, 5, orders{state: "terminate", jobs: []string{"[9]"}, lost: true, watch: (*trial).leaves}.play, setup{}},
+		{"terminate/outage", "a worker that cannot report its job, because the server is away, is gone after 30 s",
+			"STATE-22", 70, orders{state: "terminate", jobs: []string{"[4]"}, away: true, watch: shortly(30 * time.Second)}.play,
+			setup{}},
 		{"terminate/long-job", "of two jobs the one that still runs is reported as failed, and the worker is gone after 30 s",
 			"STATE-21 STATE-22 STATE-20 FETCH-09 END-04 BEAT-16", 45, runs(true, "[18]", "[120]"), setup{}},
 		{"terminate/once", "a worker that was told to terminate does so when its next BEATs are answered with OK",
@@ -90,8 +93,8 @@ func signalSituations() []situation {
 			"STATE-15", 2, playSignal("TERM", timeToLeave), setup{}},
 		{"signal/int-idle", "an idle worker ends at SIGINT, with END",
 			"STATE-15", 2, playSignal("INT", timeToLeave), setup{}},
-		{"signal/tstp", "a worker that SIGTSTP makes quiet fetches no more, beats on and stays",
-			"BEAT-11", 25, playSuspended, setup{}},
+		{"signal/tstp", "a worker that SIGTSTP makes quiet fetches no more, beats on and stays, until it is to terminate",
+			"BEAT-11 BEAT-13 STATE-22", 70, playSuspended, setup{}},
 		{"signal/term-short-job", "a job that runs at SIGTERM and ends in time is acknowledged",
 			"FETCH-09 END-04", 5, playSignal("TERM", timeToLeave, "[4]", "[4]"), setup{}},
 		{"signal/term-long-job", "a job that still runs after SIGTERM is reported as failed before the exit",
@@ -149,4 +152,9 @@ func playSuspended(t *trial) {
 		got += ", and its BEAT has the current_state " + shortJSON(state)
 	}
 	t.holds("BEAT-11", true, "", got)
+	if told := p.events(tells("terminate")); !t.exited(p) {
+		t.hook(tellState("terminate", true))
+		t.await(p, beatPatience, told)
+		t.leaves(p)
+	}
 }

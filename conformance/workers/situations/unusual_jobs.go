@@ -64,15 +64,15 @@ type salted struct {
 	iterations int
 }
 
-// greetings are salts with their numbers of iterations, few and many in turn.
+// greetings are salts with their numbers of iterations, few and many in turn, and equal ones again and again.
 func (g generator) greetings(n int) (all []salted) {
 	const longest, few, most = 300, 9, 20_000
 	texts, ends := g.each(values.Texts()), g.each(values.Lengths(longest))
-	rounds := [][]string{g.each(values.Integers(1, few)), g.each(values.Integers(few*1000, most))}
+	rounds := []string{g.anyOf(g.each(values.Integers(1, few))), g.anyOf(g.each(values.Integers(few*1000, most)))}
 	for i := range n {
 		text, _ := decoded(g.anyOf(texts)).(string)
 		end, _ := decoded(g.anyOf(ends)).(string)
-		iterations, _ := strconv.Atoi(g.anyOf(rounds[i%2]))
+		iterations, _ := strconv.Atoi(rounds[i%2])
 		all = append(all, salted{text + "x" + end, iterations})
 	}
 	return all
