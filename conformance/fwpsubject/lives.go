@@ -70,9 +70,10 @@ func livesOf(ways []string, times spans) *explore.Subject {
 		begun := time.Now()
 		g.elapsed = func() time.Duration { return time.Since(begun) }
 		g.ways, g.plans, g.comes, g.times = ways, map[string]plan{}, mayCome, times
+		g.retired = map[int]int{}
 		g.births = func() bool { return g.jobs < times.jobs && g.elapsed() < times.births }
 		a := g.alphabet(slices.Concat(ofWaits, ofRestarts, ofLives))
-		a.Open = func(conn int) explore.Step { return consumer(conn, 1+conn/2) }
+		a.Open = func(conn int) explore.Step { return consumer(conn, 1+conn/2+workersOfLives*g.retired[conn/2]) }
 		a.Done = g.livesEnded
 		return a
 	})
@@ -151,6 +152,9 @@ var ofLives = []move{
 		func(g *maker, c int, _ *oracle.Conn) []explore.Step {
 			return []explore.Step{ahead(line(c, "FETCH %s", g.freshQueue()))}
 		}},
+	{"retire", 0.4, func(g *maker, c int, w *oracle.Conn) bool {
+		return g.births() && c/2 != idler/2 && active(g, c, w) && len(g.toReport(w)) > 0
+	}, (*maker).retire},
 	{"leave", 0.1, func(g *maker, c int, w *oracle.Conn) bool { return g.births() && worker(g, c, w) && c != idler },
 		func(g *maker, c int, _ *oracle.Conn) []explore.Step { return []explore.Step{g.ending(c)} }},
 	{"bad-field", 4, func(g *maker, c int, w *oracle.Conn) bool { return g.births() && worker(g, c, w) },
@@ -158,6 +162,24 @@ var ofLives = []move{
 	{"fail-badly", 0.2, holding, (*maker).failBadly},
 	{"beat", 40, func(g *maker, c int, _ *oracle.Conn) bool { return g.law.Heartbeat(c, time.Now()) != "" },
 		writes((*maker).beat)},
+}
+
+// workersOfLives is how many numbers of workers are used at a time.
+const workersOfLives = 100
+
+// retire has a worker tell of its state, report what it holds, and leave; another one takes its place.
+func (g *maker) retire(c int, w *oracle.Conn) []explore.Step {
+	number, _ := g.law.worker(w.WID)
+	state := deal(g, "state of a worker that reports", []string{"terminate", "quiet"})
+	steps := []explore.Step{line(c, `BEAT {"wid":"$wid%d","current_state":"%s"}`, number, state)}
+	for _, j := range g.toReport(w) {
+		steps = append(steps, line(c, "%s", g.report(j)))
+	}
+	if other := c ^ 1; g.law.world.Conns[other] != nil { // the other one of the worker
+		steps = append(steps, g.ending(other))
+	}
+	g.retired[c/2]++
+	return append(steps, g.ending(c))
 }
 
 // toReport are the jobs that a worker is to report.

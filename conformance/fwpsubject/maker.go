@@ -32,6 +32,7 @@ type maker struct {
 	comes   func(*oracle.Job) bool // a FETCH waits for such a job
 	plans   map[string]plan        // by jid
 	times   spans
+	retired map[int]int // how often the worker of two connections was replaced
 	// schedules counts the jobs that are to be enqueued soon.
 	schedules int
 	swept     bool // the queues of what has ended were looked into once more

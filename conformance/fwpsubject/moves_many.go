@@ -34,7 +34,7 @@ func (g *maker) burst(c int, _ *oracle.Conn) []explore.Step {
 
 // manyBurst is a burst of a size that takes its time.
 func (g *maker) manyBurst(c int, _ *oracle.Conn) []explore.Step {
-	return g.burstOf(deal(g, "many", []int{257, 513, 1025}), c)
+	return g.burstOf(deal(g, "many", []int{257, 513, 1025, 4097}), c)
 }
 
 // burstOf is a burst of n jobs. Half of the bursts find a queue that has had a job before.

@@ -55,7 +55,7 @@ func (g *maker) jobID(way string) string {
 // alikeQueues are ends of names of queues that every server takes, and that a careless one may take for one. They are
 // part of the names of steps: what names one queue has nothing to do with another.
 var alikeQueues = []string{
-	"", "a", "ab", "b1", "b01", "b10", "nameofmorethan40bytes1", "nameofmorethan40bytes2",
+	"", "a", "ab", "b1", "b01", "b10", "nameofmorethan40bytes1", "nameofmorethan40bytes2", "-b",
 }
 
 // oddQueues are ends of names that a server may refuse, and that it must not take for one of the others.
@@ -81,7 +81,7 @@ func (g *maker) oddQueue(way string) string {
 // that mean the same.
 func (g *maker) spelled(name string) string {
 	text := inJSON(g.law.symbol(name))
-	if g.IntN(8) == 0 {
+	if g.IntN(4) == 0 {
 		return escaped(text)
 	}
 	return text

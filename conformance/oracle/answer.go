@@ -35,16 +35,27 @@ func answerOf(verb string, r fwp.Reply) model.Answer {
 	return model.Foreign
 }
 
-// garbled judges the text of a reply: it is UTF-8 where that of its command was. Jobs and INFO have texts of others,
-// too. (Conventions)
-func garbled(k *call, r fwp.Reply) *law.Violation {
-	if !isText(r) || utf8.Valid(r.Text) || !utf8.Valid(k.bytes()) {
+// garbled judges the text of a reply: it is UTF-8 where that of its command was, and a job is if all that was ever said
+// of it is. INFO has texts of others, too. (Conventions)
+func (w *World) garbled(k *call, a model.Answer, r fwp.Reply) *law.Violation {
+	if utf8.Valid(r.Text) || !utf8.Valid(k.bytes()) {
 		return nil
 	}
-	return &law.Violation{
+	v := &law.Violation{
 		Clause: "FWP-FRAME-09", Rule: "text", Expected: "a text in UTF-8", Got: fmt.Sprintf("%.300q", Text(r)),
 		What: "the text of the command was UTF-8",
 	}
+	if a == model.Delivered && !w.otherBytes && !w.Shared {
+		v.JID, _ = jsonnum.Object(r.Text)["jid"].(string)
+		v.What = "all commands were UTF-8"
+		if j := w.Jobs[v.JID]; j != nil && j.sent != nil && j.Unjudged == Judged {
+			return v
+		}
+	}
+	if isText(r) {
+		return v
+	}
+	return nil
 }
 
 // isText reports whether a reply is a line of text.

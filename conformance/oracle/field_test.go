@@ -157,10 +157,11 @@ func TestFailures(t *testing.T) {
 		return all(failed(""), came(failure), `1 C FAIL {"jid":"jid-0000000000000001",`+other+`,"backtrace":[]}`, "1 S +OK",
 			"wait 20s", "1 C FETCH q", `1 S JOB {"failure":{`+second+`}}`)
 	}
-	lines := func(keep, first, second string) string {
+	const another = `"another line"`
+	lines := func(keep, first, report, second string) string {
 		const other = `"errtype":"Other","message":"once more"`
 		return all(failed(`,"backtrace":`+keep), came(good+`,"backtrace":[`+first+`]`),
-			`1 C FAIL {"jid":"jid-0000000000000001",`+other+`,"backtrace":["another line"]}`, "1 S +OK", "wait 20s",
+			`1 C FAIL {"jid":"jid-0000000000000001",`+other+`,"backtrace":[`+report+`]}`, "1 S +OK", "wait 20s",
 			"1 C FETCH q", `1 S JOB {"failure":{`+other+`,"backtrace":[`+second+`]}}`)
 	}
 	judge(t, map[string]row{
@@ -194,10 +195,15 @@ func TestFailures(t *testing.T) {
 			all(failed(`,"backtrace":1`), came(good+`,"backtrace":["line two of it"]`)),
 			"FWP-WU-09 field",
 		},
-		"two backtraces":           {lines("1", `"line one of it"`, `"another line"`), ""},
-		"two backtraces, too many": {lines("1", `"line one of it"`, `"another line","line one of it"`), "FWP-WU-08 field"},
+		"two backtraces": {lines("1", `"line one of it"`, another, `"another line"`), ""},
+		"two backtraces, too many": {
+			lines("1", `"line one of it"`, another, `"another line","line one of it"`), "FWP-WU-08 field",
+		},
 		"two backtraces, as many": {
-			lines("3", `"line one of it","line two of it"`, `"another line","line one of it"`), "",
+			lines("3", `"line one of it","line two of it"`, another, `"another line","line one of it"`), "",
+		},
+		"a backtrace of before": {
+			lines("3", `"line one of it","line two of it"`, "", `"line one of it","line two of it"`), "FWP-WU-13 field",
 		},
 		"a backtrace, all": {
 			all(failed(`,"backtrace":9`), came(good+`,"backtrace":["line one of it","line two of it"]`)),

@@ -71,13 +71,40 @@ func (j *Job) backtrace(f map[string]any, text string) *law.Violation {
 			holds, bad = append(holds, "!"+written(s)), bad || is
 		}
 	}
-	if old := j.kept(text); !bad && len(old) > 0 && int64(len(old))+kept > keep {
-		holds, bad, clause = append(holds, "!"+written(old[0])), true, "FWP-WU-08"
+	if old, of := j.old(text, kept, keep); !bad && old != "" {
+		holds, bad, clause = append(holds, "!"+written(old)), true, of
 	}
 	if bad {
 		return wrong(clause, "failure", "holds("+strings.Join(holds, ",")+")", f["failure"])
 	}
 	return nil
+}
+
+// old returns a line of the failure before the last one that must not be beside so many kept lines of that, and the
+// clause; "" for none.
+func (j *Job) old(text string, kept, keep int64) (line, clause string) {
+	old := j.kept(text)
+	lines, _ := j.failure["backtrace"].([]any)
+	switch {
+	case len(old) == 0:
+		return "", ""
+	case int64(len(old))+kept > keep:
+		return old[0], "FWP-WU-08"
+	case len(lines) == 0 && j.mixed(text):
+		return old[0], "FWP-WU-13"
+	}
+	return "", ""
+}
+
+// mixed reports whether a text does not tell what the failure before the last one was, in the words of its FAIL: so
+// lines of that one are no history of failures.
+func (j *Job) mixed(text string) bool {
+	for _, name := range []string{"errtype", "message"} {
+		if s, _ := j.before[name].(string); len(s) > 0 && len(s) <= 100 && !strings.Contains(text, strings.TrimSpace(s)) {
+			return true
+		}
+	}
+	return false
 }
 
 // kept returns the lines of the failure before the last one that stand in a text, and in no line of the last one.

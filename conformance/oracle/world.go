@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/conformance/model"
@@ -44,6 +45,7 @@ type World struct {
 	pace        time.Duration   // that a command took, while no FETCH waited, at the most
 	informed    bool            // an INFO was served, on any connection
 	told        map[string]bool // clauses and places of fields that differ
+	otherBytes  bool            // a command was no UTF-8
 	unknownJobs bool            // a command was accepted that had to be refused: the queues may hold more than Jobs
 	existing    map[string]bool // queues that have certainly had a job in them since they were removed
 	paused      map[string]int  // queues that may be: since how many commands were sent, or perhaps
@@ -137,6 +139,7 @@ func (w *World) Sent(conn int, line []byte, now time.Time) (clause string) {
 	c := w.Conns[conn]
 	c.Commands++
 	w.sent++
+	w.otherBytes = w.otherBytes || !utf8.Valid(line)
 	c.call = w.allow(c, ReadLine(line), now)
 	w.overlap(c)
 	w.shares(c.call)
@@ -172,7 +175,7 @@ func (w *World) Replied(conn int, r fwp.Reply, now time.Time) (model.Answer, *la
 	a := k.answer(r)
 	w.expired(c, k, now)
 	c.Decided = w.decided(c, k, a, r.Text)
-	v, answered := cmp.Or(w.judged(c, k, a, r, now), garbled(k, r)), a
+	v, answered := cmp.Or(w.garbled(k, a, r), w.judged(c, k, a, r, now)), a
 	if Assumed(a, k.allowed) {
 		a = model.Okay
 	}

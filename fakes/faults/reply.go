@@ -37,6 +37,7 @@ var replyFaults = []fakes.Fault{
 		do(writes("-ERR the job was refused\nand not enqueued\r\n"), writing(fwp.PUSH), wrong)),
 	fault("reply-escape", do(func(e *event) { e.Bytes = fmt.Appendf(nil, "-ERR no worker %s\r\n", wid(e)) },
 		writing(fwp.BEAT), about(fakes.AboutWorker))),
+	fault("reply-job-cut-character", do(cutCharacter, writing(), foundJob)),
 	fault("reply-job-line",
 		do(func(e *event) { e.Bytes = slices.Concat(e.Bytes, []byte("\r\n")) }, writing(), foundJob)),
 	fault("reply-length-characters", do(func(e *event) {
@@ -51,6 +52,19 @@ var replyFaults = []fakes.Fault{
 	fault("reply-swapped", swapReplies),
 	fault("reply-twice", do(twice, writing(fwp.INFO))),
 	fault("reply-unasked", do(sends(3100*time.Millisecond, "+PING\r\n"), writing())),
+}
+
+// cutCharacter leaves out the last byte beyond ASCII that stands in a job behind the name of its failure.
+func cutCharacter(e *event) {
+	text := bytes.Clone(e.Reply.Text)
+	from := bytes.Index(text, []byte(`"failure":{`))
+	at := bytes.LastIndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
+	if from < 0 || at < from {
+		return
+	}
+	_, size := utf8.DecodeRune(text[at:])
+	text = slices.Delete(text, at+size-1, at+size)
+	e.Bytes = fmt.Appendf(nil, "$%d\r\n%s\r\n", len(text), text)
 }
 
 // printable has blanks stand for line breaks.
