@@ -198,6 +198,9 @@ func (l *emqpLaw) Close(number int, byServer bool, _ time.Time) *law.Violation {
 	if c == nil {
 		return nil
 	}
+	if byServer {
+		l.unread(number)
+	}
 	l.absent(number)
 	l.moved = l.moved || c.role == scheduler
 	if c.role == worker {
@@ -210,6 +213,16 @@ func (l *emqpLaw) Close(number int, byServer bool, _ time.Time) *law.Violation {
 	}
 	return &law.Violation{
 		Clause: prefix + "SOCK-08", Rule: explore.RuleClosed, Expected: "an open connection", Got: "<close>",
+	}
+}
+
+// unread records that the broker has ended a connection, and may not have read what was sent on it last.
+func (l *emqpLaw) unread(number int) {
+	for _, x := range l.messages {
+		x.firm = x.firm && x.from != number
+	}
+	for _, r := range l.replies {
+		r.firm = r.firm && r.worker != number
 	}
 }
 

@@ -316,6 +316,20 @@ func TestFirmReplies(t *testing.T) {
 	assert.Equal(t, []bool{true, true, false}, []bool{l.replies[0].firm, l.replies[1].firm, l.replies[2].firm})
 }
 
+// TestAnEndedConnection: what was sent last on a connection that the broker has ended need not have been read.
+func TestAnEndedConnection(t *testing.T) {
+	t.Parallel()
+	for byServer, firm := range map[bool]bool{true: false, false: true} {
+		l, now := newLaw(law.Terms{}), time.Now()
+		l.Open(1, now)
+		l.replies = []*reply{{worker: 1, firm: true}, {worker: 2, firm: true}}
+		l.messages = []*message{{from: 1, firm: true}, {from: 2, firm: true}}
+		l.Close(1, byServer, now)
+		assert.Equal(t, []bool{firm, true}, []bool{l.replies[0].firm, l.replies[1].firm})
+		assert.Equal(t, []bool{firm, true}, []bool{l.messages[0].firm, l.messages[1].firm})
+	}
+}
+
 // TestJudgeRhythm: a peer is sent something at least as often as HEARTBEATs come to peers of its kind.
 func TestJudgeRhythm(t *testing.T) {
 	t.Parallel()
