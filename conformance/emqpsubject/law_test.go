@@ -324,7 +324,7 @@ func TestAnEndedConnection(t *testing.T) {
 		l.Open(1, now)
 		l.replies = []*reply{{worker: 1, firm: true}, {worker: 2, firm: true}}
 		l.messages = []*message{{from: 1, firm: true}, {from: 2, firm: true}}
-		l.Close(1, byServer, now)
+		assert.Nil(t, l.Close(1, byServer, now)) // of a client
 		assert.Equal(t, []bool{firm, true}, []bool{l.replies[0].firm, l.replies[1].firm})
 		assert.Equal(t, []bool{firm, true}, []bool{l.messages[0].firm, l.messages[1].firm})
 	}

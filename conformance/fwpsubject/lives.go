@@ -71,7 +71,13 @@ func livesOf(ways []string, times spans) *explore.Subject {
 		g.elapsed = func() time.Duration { return time.Since(begun) }
 		g.ways, g.plans, g.comes, g.times = ways, map[string]plan{}, mayCome, times
 		g.retired = map[int]int{}
-		g.births = func() bool { return g.jobs < times.jobs && g.elapsed() < times.births }
+		g.births = func() bool {
+			are := g.birthsTook == 0 && g.jobs < times.jobs && g.elapsed() < times.births
+			if !are && g.birthsTook == 0 {
+				g.birthsTook = g.elapsed()
+			}
+			return are
+		}
 		a := g.alphabet(slices.Concat(ofWaits, ofRestarts, ofLives))
 		a.Open = func(conn int) explore.Step { return consumer(conn, 1+conn/2+workersOfLives*g.retired[conn/2]) }
 		a.Done = g.livesEnded
@@ -135,6 +141,10 @@ var ofLives = []move{
 	{"burst", 0.5, func(g *maker, c int, w *oracle.Conn) bool {
 		return !g.births() && !g.times.brief() && g.elapsed() < g.times.failed && !g.Dealt("many") && active(g, c, w)
 	}, (*maker).manyBurst},
+	{"heap", 0.5, func(g *maker, c int, w *oracle.Conn) bool {
+		return !g.births() && g.birthsTook < g.times.births && !g.times.brief() && g.elapsed() < g.times.failed &&
+			!g.Dealt("heap") && active(g, c, w)
+	}, (*maker).heap},
 	{"report-again", 0.2, func(g *maker, c int, w *oracle.Conn) bool {
 		return g.elapsed() < g.times.failed && active(g, c, w) && len(g.reported()) > 0
 	}, func(g *maker, c int, _ *oracle.Conn) []explore.Step {

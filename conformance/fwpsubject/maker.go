@@ -26,13 +26,14 @@ type maker struct {
 	steady bool // queues stay the same, and no move waits for long: see [Values] and [Lives]
 
 	// Where lives of jobs are followed; else nil.
-	births  func() bool          // jobs are still pushed
-	elapsed func() time.Duration // since the first
-	ways    []string
-	comes   func(*oracle.Job) bool // a FETCH waits for such a job
-	plans   map[string]plan        // by jid
-	times   spans
-	retired map[int]int // how often the worker of two connections was replaced
+	births     func() bool          // jobs are still pushed
+	elapsed    func() time.Duration // since the first
+	birthsTook time.Duration        // in which all were pushed, or as many as the time was for; 0 until then
+	ways       []string
+	comes      func(*oracle.Job) bool // a FETCH waits for such a job
+	plans      map[string]plan        // by jid
+	times      spans
+	retired    map[int]int // how often the worker of two connections was replaced
 	// schedules counts the jobs that are to be enqueued soon.
 	schedules int
 	swept     bool // the queues of what has ended were looked into once more

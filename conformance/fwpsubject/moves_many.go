@@ -34,7 +34,12 @@ func (g *maker) burst(c int, _ *oracle.Conn) []explore.Step {
 
 // manyBurst is a burst of a size that takes its time.
 func (g *maker) manyBurst(c int, _ *oracle.Conn) []explore.Step {
-	return g.burstOf(deal(g, "many", []int{257, 513, 1025, 4097}), c)
+	return g.burstOf(deal(g, "many", []int{257, 513, 1025}), c)
+}
+
+// heap is a burst that is larger than what a server may keep at hand of a queue.
+func (g *maker) heap(c int, _ *oracle.Conn) []explore.Step {
+	return g.burstOf(deal(g, "heap", []int{4097}), c)
 }
 
 // burstOf is a burst of n jobs. Half of the bursts find a queue that has had a job before.

@@ -22,7 +22,7 @@ type Conn struct {
 	Unjudged Reason        // why what it answers is not judged
 	Commands int
 	Decided  law.Decided // by the last reply
-	Beat     time.Time   // of the last BEAT or HELLO that was accepted
+	Beat     time.Time   // when the last BEAT or HELLO was sent that was accepted
 
 	call        *call
 	refused     []string  // queues of the last FETCH that was refused
@@ -174,7 +174,7 @@ func (w *World) moved(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.Ti
 	}
 	switch {
 	case a != model.Refused:
-		w.accepted(c, k, a, before, now)
+		w.accepted(c, k, a, before)
 	case k.allowed&model.Refused != 0:
 		c.earlier, c.mayEnd = "FWP-STATE-12", c.mayEnd || before == fwp.NotIdentified
 		if queues := k.fetches(); queues != nil {
@@ -191,10 +191,10 @@ func (w *World) moved(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.Ti
 }
 
 // accepted follows what a command means for the connection that was not refused.
-func (w *World) accepted(c *Conn, k *call, a model.Answer, before fwp.State, now time.Time) {
+func (w *World) accepted(c *Conn, k *call, a model.Answer, before fwp.State) {
 	switch {
 	case k.Verb == fwp.BEAT:
-		c.Beat = now
+		c.Beat = k.at
 		w.notified(k, a)
 	case k.Verb == fwp.INFO:
 		c.informed = a == model.Data
@@ -207,7 +207,7 @@ func (w *World) accepted(c *Conn, k *call, a model.Answer, before fwp.State, now
 		}
 	case a != model.Okay:
 	case k.Verb == fwp.HELLO && k.allowed&model.Okay != 0:
-		w.identified(c, k, now)
+		w.identified(c, k)
 	case k.Verb == fwp.FLUSH:
 		c.earlier = "FWP-FLUSH-04"
 		for _, worker := range w.workers {

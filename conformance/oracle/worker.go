@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/conformance/model"
@@ -54,8 +53,8 @@ func (w *World) greeting(k *call) model.Case {
 }
 
 // identified follows a HELLO that was accepted.
-func (w *World) identified(c *Conn, k *call, now time.Time) {
-	c.State, c.earlier, c.Beat = fwp.Identified, "", now
+func (w *World) identified(c *Conn, k *call) {
+	c.State, c.earlier, c.Beat = fwp.Identified, "", k.at
 	if hash, _ := k.Fields["pwdhash"].(string); hash != "" {
 		w.hashes = append(w.hashes, hash)
 	}
