@@ -44,7 +44,7 @@ type conn struct {
 	outstanding     []*message
 	lastSent        time.Time // when it sent its last message
 	heard           time.Time // when the broker sent it the last one, or it has sent its INFORM
-	beaten          time.Time // when the last HEARTBEAT came, zero for none
+	lastBeat        time.Time // when the last HEARTBEAT came, zero for none
 	silent          bool      // it answers no HEARTBEATs
 	idled           bool      // it has sent nothing for long since its last REQUEST
 	unframed        bool      // what is sent on it is not known to be messages

@@ -51,6 +51,10 @@ func TestRequestBreach(t *testing.T) {
 		"a second time in an open queue": {
 			l: emqpLaw{open: map[string]bool{"q": true}}, c: works, sent: &message{Message: ofQ().Message, over: true},
 		},
+		"a second time in an open queue, answered": {
+			l: emqpLaw{open: map[string]bool{"q": true}}, c: works,
+			sent: &message{Message: ofQ().Message, over: true, answered: true}, want: "REQ-03",
+		},
 		"that no client sent":                   {c: works, want: "REQ-01"},
 		"of another queue, that no client sent": {c: &conn{role: worker, queues: []string{"p"}}, want: "REQ-02"},
 		"that no client is known to have sent":  {l: emqpLaw{unbounded: true}, c: works},
@@ -353,7 +357,9 @@ func TestJudgeRhythm(t *testing.T) {
 		other := &conn{role: worker, heard: now}
 		assert.Nil(t, l.judgeRhythm(other, emqp.Heartbeat("a", now), now.Add(time.Millisecond)), name)
 		for n := range test.beats {
-			assert.Nil(t, l.judgeRhythm(other, emqp.Heartbeat("b", now), now.Add(time.Duration(n+1)*3*time.Second)), name)
+			at := now.Add(time.Duration(n+1) * 3 * time.Second)
+			other.heard = at.Add(-time.Millisecond) // of another message
+			assert.Nil(t, l.judgeRhythm(other, emqp.Heartbeat("b", now), at), name)
 		}
 		test.c.heard = now
 		clause := ""

@@ -114,10 +114,10 @@ func (l *emqpLaw) judgeRhythm(c *conn, m emqp.Message, at time.Time) *breach {
 		return b
 	}
 	if m.Command == emqp.HEARTBEAT {
-		if !c.beaten.IsZero() {
-			r.intervals, r.longest = r.intervals+1, max(r.longest, at.Sub(c.beaten))
+		if !c.lastBeat.IsZero() {
+			r.intervals, r.longest = r.intervals+1, max(r.longest, at.Sub(c.lastBeat))
 		}
-		c.beaten = at
+		c.lastBeat = at
 	}
 	return nil
 }

@@ -100,6 +100,9 @@ func TestCloses(t *testing.T) {
 			all(hello, "wait 50s", `1 C BEAT {"wid":"worker-1"}`, "1 S +OK", "wait 59s", "1 close"),
 			"FWP-STATE-13 closed",
 		},
+		"of a worker whose BEAT was answered late": {
+			all(hello, `1 C BEAT {"wid":"worker-1"}`, "wait 5s", "1 S +OK", "wait 56s", "1 close"), "",
+		},
 		"of a worker whose BEAT was refused": {
 			all(hello, "wait 50s", `1 C BEAT {"wid":5}`, "1 S -ERR", "wait 59s", "1 close"),
 			"",

@@ -212,6 +212,17 @@ func TestFailures(t *testing.T) {
 	})
 }
 
+// TestTextsOfJobs: a job is UTF-8 unless a command was none.
+func TestTextsOfJobs(t *testing.T) {
+	t.Parallel()
+	came := all("1 C FETCH q", `1 S ${"jid":"jid-0000000000000001","jobtype":"t","args":[9007199254740993],"queue":"q",`+
+		`"reserve_for":1800,"retry":25,"created_at":"2026-01-02T03:04:05Z","enqueued_at":"2026-01-02T03:04:05Z","x":"`+"\xff\"}")
+	judge(t, map[string]row{
+		"other bytes":                   {all(hello, with(""), came), "FWP-FRAME-09 text"},
+		"other bytes behind a client's": {all(hello, "1 C INFO\xff", "1 S -ERR", with(""), came), ""},
+	})
+}
+
 // TestReservationsThatEnd has a job come back that its worker did not report.
 func TestReservationsThatEnd(t *testing.T) {
 	t.Parallel()

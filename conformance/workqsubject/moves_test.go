@@ -95,7 +95,8 @@ func TestAgainHasFlags(t *testing.T) {
 		verb, _, _ := strings.Cut(text, " ")
 		with[verb+" "+strconv.FormatBool(strings.Contains(text, " -"))] = true
 	}
-	assert.Equal(t, map[string]bool{"add true": true, "add false": true, "schedule true": true, "schedule false": true}, with)
+	want := map[string]bool{"add true": true, "add false": true, "schedule true": true, "schedule false": true}
+	assert.Equal(t, want, with)
 }
 
 // A server that does not know an id may say so, whatever is wrong with it; one that is to be added must be refused.

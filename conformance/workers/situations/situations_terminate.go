@@ -25,6 +25,7 @@ func terminateSituations() []situation {
 	}
 	atFirst := orders{state: "terminate", watch: shortly(timeToAct)}
 	lateJob := orders{state: "terminate", always: true, late: true, watch: (*trial).leaves}
+	cannotReport := orders{state: "terminate", jobs: []string{"[4]"}, away: true, watch: shortly(30 * time.Second)}
 	runs := func(always bool, jobs ...string) func(*trial) {
 		return orders{state: "terminate", always: always, jobs: jobs, watch: (*trial).leaves}.play
 	}
@@ -48,8 +49,7 @@ func terminateSituations() []situation {
 		{"terminate/after-loss", "a worker that terminates fetches no more when it has lost its connections",
 			ends, 5, orders{state: "terminate", jobs: []string{"[9]"}, lost: true, watch: (*trial).leaves}.play, setup{}},
 		{"terminate/outage", "a worker that cannot report its job, because the server is away, is gone after 30 s",
-			"STATE-22", 70, orders{state: "terminate", jobs: []string{"[4]"}, away: true, watch: shortly(30 * time.Second)}.play,
-			setup{}},
+			"STATE-22", 70, cannotReport.play, setup{}},
 		{"terminate/long-job", "of two jobs the one that still runs is reported as failed, and the worker is gone after 30 s",
 			"STATE-21 STATE-22 STATE-20 FETCH-09 END-04 BEAT-16", 45, runs(true, "[18]", "[120]"), setup{}},
 		{"terminate/once", "a worker that was told to terminate does so when its next BEATs are answered with OK",
