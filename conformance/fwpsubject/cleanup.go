@@ -128,7 +128,7 @@ func (c cleaning) enqueued() bool {
 	var unsure []string
 	sure := map[string]int{} // how many jobs each queue has
 	for _, j := range c.law.remaining(time.Now()) {
-		for name := range strings.FieldsSeq(j.Queue) {
+		for _, name := range oracle.Words(j.Queue) {
 			switch {
 			case j.Where&model.Enqueued == 0, !c.law.mine(name):
 			case j.Where == model.Enqueued:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/conformance/model"
+	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/values"
 )
@@ -36,11 +37,7 @@ func eachField(command []byte, each func(name string, value []byte)) {
 	}
 	each(c.Verb, nil)
 	if c.Verb == fwp.FETCH {
-		var names []string
-		for name := range bytes.FieldsSeq(c.Args) {
-			names = append(names, string(name))
-		}
-		quoted, _ := json.Marshal(names) // texts always can be
+		quoted, _ := json.Marshal(oracle.Words(string(c.Args))) // texts always can be
 		each("FETCH queues", quoted)
 		return
 	}

@@ -15,7 +15,7 @@ func TestFieldsOfCommands(t *testing.T) {
 	for command, want := range map[string]string{
 		"PUSH {\"jid\":\"a\",\"args\" : [ 1 ],\"odd\":5}\r\n": `PUSH; PUSH jid="a"; PUSH args=[ 1 ]`,
 		"FETCH a  b\r\n":              `FETCH; FETCH queues=["a","b"]`,
-		"FETCH\r\n":                   `FETCH; FETCH queues=null`,
+		"FETCH\r\n":                   `FETCH; FETCH queues=[]`,
 		"INFO\r\n":                    "INFO",
 		"INFO x\r\n":                  "INFO",
 		"ACK [1]\r\n":                 "ACK",

@@ -342,10 +342,10 @@ func scheduledNow(j *oracle.Job) bool { return j.Where&model.Scheduled != 0 }
 func due(j *oracle.Job) bool { return scheduledNow(j) && mayCome(j) }
 
 // awaited reports whether the end of [Lives] waits for a job: at first for all, and then for those that have not come
-// back yet, and whose queues every server takes. The delays of servers grow with each failure.
+// back yet, that certainly will, and whose queues every server takes. The delays of servers grow with each failure.
 func (g *maker) awaited(j *oracle.Job) bool {
 	return g.elapsed() < g.times.awaits ||
-		!g.times.brief() && j.Came < 2 && slices.Contains(g.queues, g.law.symbol(j.Queue))
+		!g.times.brief() && j.Came < 2 && !j.Changed("retry") && slices.Contains(g.queues, g.law.symbol(j.Queue))
 }
 
 // soonAt is when a job of a way is to be enqueued: in a moment, by any clock, and some together. A name of a time has

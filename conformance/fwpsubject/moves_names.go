@@ -61,7 +61,7 @@ var alikeQueues = []string{
 // oddQueues are ends of names that a server may refuse, and that it must not take for one of the others.
 var oddQueues = []string{
 	"-Ab", "_1", ".1", "-a.", ":a", "*", "-a?", "-[ab]", "%", "%61", "-1e0", ".0", `"ab"`, `\u0061`, "/", "/../a", "-é",
-	"-ÄÖ", "-очередь", "-漢字-😀", "-{}",
+	"-ÄÖ", "-очередь", "-漢字-😀", "-{}", "-a\u00a0b", "-a\u3000b",
 }
 
 // oddQueue makes up the name of a queue that a server may refuse, for a job that goes a way.
@@ -102,7 +102,7 @@ func escaped(name string) string {
 var alikeQueueNames = [][2]string{
 	{"-ab", "-aB"}, {"-0", "-00"}, {"-1", "-01"}, {"_a", "-a"}, {".a", "-a"}, {"-a", ".a"}, {"-ab", "-a*"}, {"-ab", "-a?"},
 	{"-\u00e9", "-e\u0301"}, {"-e\u0301", "-\u00e9"}, {"-ÄÖ", "-äö"}, {"-ß", "-ss"}, {"-數", "-数"}, {"-\u212b", "-\u00c5"},
-	{"-ab", "-a"}, {"-a", "-ab"}, {"-ab", "-a%"}, {"-ab", "-a[b]"}, {"-a", "-a "}, {"-a", "-a/../-a"},
+	{"-a", "-a\u00a0b"}, {"-a", "-a\u3000b"}, {"-ab", "-a"}, {"-a", "-ab"}, {"-ab", "-a%"}, {"-ab", "-a[b]"}, {"-a", "-a "}, {"-a", "-a/../-a"},
 	{"-a-name-of-more-than-40-bytes-1", "-a-name-of-more-than-40-bytes-2"},
 	{"-" + strings.Repeat("64-bytes", 8) + "-1", "-" + strings.Repeat("64-bytes", 8) + "-2"},
 	{"-" + strings.Repeat("255-byte", 32) + "-1", "-" + strings.Repeat("255-byte", 32) + "-2"},

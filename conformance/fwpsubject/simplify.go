@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/fwp"
 )
 
@@ -82,7 +83,7 @@ var usualValues = map[string]string{
 func plainer(text string) []string {
 	if verb, args, ok := strings.Cut(text, " "); ok && verb == fwp.FETCH {
 		var all []string
-		for q := range strings.FieldsSeq(args) {
+		for _, q := range oracle.Words(args) {
 			if q != args {
 				all = append(all, fwp.FETCH+" "+q)
 			}

@@ -220,6 +220,7 @@ func TestDelivered(t *testing.T) {
 			all(hello, `1 C PUSH {"jid":5}`, "! 1 S +OK", "1 C FETCH q", `1 S ${"jid":"x"}`),
 			"",
 		},
+		"from a part of the name":   {all(hello, with(""), "1 C FETCH q\u00a0r", "1 S JOB"), "FWP-FETCH-04 queue"},
 		"from another queue":        {all(hello, with(""), "1 C FETCH a", "1 S JOB"), "FWP-FETCH-04 queue"},
 		"from another than default": {all(hello, with(""), "1 C FETCH", "1 S JOB"), "FWP-FETCH-08 queue"},
 		"that another asked for": {

@@ -38,7 +38,7 @@ func (w *World) fetch(c *Conn, k *call, now time.Time) {
 // fetches returns the queues from which a server takes a job that takes the line for a FETCH, however it is written;
 // nil if none can.
 func (l *Line) fetches() []string {
-	words := strings.Fields(l.Verb + " " + string(l.Args))
+	words := Words(l.Verb + " " + string(l.Args))
 	switch {
 	case len(words) == 0 || !strings.EqualFold(words[0], fwp.FETCH):
 		return nil
@@ -65,7 +65,7 @@ func (w *World) phrased(queues []string) []string {
 	var all []string
 	for _, name := range w.phrases {
 		other := func(word string) bool { return !slices.Contains(queues, word) }
-		if !slices.ContainsFunc(strings.Fields(name), other) {
+		if !slices.ContainsFunc(Words(name), other) {
 			all = append(all, name)
 		}
 	}

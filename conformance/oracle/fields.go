@@ -89,6 +89,12 @@ func (j *Job) same(f map[string]any, field string) bool {
 	return Equal(j.sent[field], f[field]) || j.assumes(f, field)
 }
 
+// Changed reports whether a field came with another value than was pushed.
+func (j *Job) Changed(field string) bool {
+	_, is := j.assumed[field]
+	return is
+}
+
 // assumes reports whether a field came as it did before, when that was not as it was pushed.
 func (j *Job) assumes(f map[string]any, field string) bool {
 	value, is := j.assumed[field]

@@ -68,7 +68,7 @@ func newJob(f map[string]any) *Job {
 	if q, is := f["queue"].(string); is {
 		j.Queue, j.missing = q, "FWP-PUSH-04"
 	}
-	if j.words = strings.Fields(j.Queue); len(j.words) > 1 {
+	if j.words = Words(j.Queue); len(j.words) > 1 {
 		j.missing = "FWP-WU-16"
 	}
 	if n, is := number(f["retry"]); is {
@@ -203,7 +203,7 @@ func (w *World) keep(j *Job) {
 func (k *call) ordinary() bool {
 	f := k.Fields
 	queue, _ := f["queue"].(string)
-	words := strings.Fields(queue)
+	words := Words(queue)
 	jid, _ := f["jid"].(string)
 	return k.Named || len(jid) > 64 || len(words) > 0 && words[0] != queue || len(k.Args) >= 16<<10 ||
 		f["failure"] != nil || k.smallLetters() ||

@@ -34,7 +34,7 @@ func (l *Line) Refusable() bool {
 	case fwp.ACK:
 		return false
 	case fwp.FETCH:
-		names := strings.Fields(string(l.Args))
+		names := Words(string(l.Args))
 		n := len(names)
 		slices.Sort(names)
 		return n > fewQueues || len(slices.Compact(names)) < n

@@ -53,6 +53,12 @@ func ReadLine(line []byte) Line {
 	return l
 }
 
+// Words splits a text as a FETCH lists the names of queues: at the spaces of ASCII, of which no name can have one. Those
+// of Unicode are characters like any other. (Fetch Command)
+func Words(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || '\t' <= r && r <= '\r' })
+}
+
 var word = regexp.MustCompile(`^[A-Za-z]+$`)
 
 // queues checks the names that a FETCH lists.
@@ -61,7 +67,7 @@ func (l *Line) queues(line []byte) {
 		return
 	}
 	l.Form, l.Clause = model.Okay, model.ClauseOf(model.ForeignReply+l.Verb)
-	for q := range strings.FieldsSeq(string(l.Args)) {
+	for _, q := range Words(string(l.Args)) {
 		if !plainQueue.MatchString(q) { // AMB-14
 			l.Form = model.Either
 		}

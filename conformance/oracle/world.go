@@ -259,7 +259,7 @@ func (w *World) disallowed(c *Conn, k *call, a model.Answer, text []byte, now ti
 	case fwp.FLUSH:
 		unjudge(maps.Values(w.Jobs), Disallowed)
 	case fwp.FETCH: // it may have taken any job, and a job that came is held now
-		for _, q := range append(strings.Fields(string(k.Args)), "default") {
+		for _, q := range append(Words(string(k.Args)), "default") {
 			unjudge(slices.Values(w.queues[q]), Disallowed)
 		}
 		jid, _ := jsonnum.Object(text)["jid"].(string)

@@ -123,13 +123,13 @@ func (m *maker) paged(conn, _ int) (steps []explore.Step) {
 	return append(steps, m.step(conn, fmt.Sprintf("%s %s 0 100", list, name)), m.step(conn, "inspect queue "+name))
 }
 
-// inOnePiece sends several commands at once. (Protocol)
+// inOnePiece sends several commands at once, some of which are refused. (Protocol)
 func (m *maker) inOnePiece(conn, _ int) []explore.Step {
 	sizes := []int{2, 2, 3, 3, 4, 5, 9, 17}
 	name, all := m.freshName(), ""
 	for range sizes[m.Deal("piece", len(sizes))] {
 		b := m.one(ready, leased)
-		switch m.Deal("in a piece", 8) {
+		switch m.Deal("in a piece", 9) {
 		case 0, 1:
 			b = m.job(name)
 			all += sized(fmt.Sprintf("add %s %s 600000 3600000 *", b.id, name), "payload")
@@ -137,6 +137,11 @@ func (m *maker) inOnePiece(conn, _ int) []explore.Step {
 			all += sized("complete "+b.id+" *", "result\r\n+OK")
 		case 3:
 			all += sized("fail "+b.id+" *", "")
+		case 4:
+			if m.some() {
+				head, block, _ := strings.Cut(m.again(), blockSign+" ")
+				all += sized(head, block)
+			}
 		default:
 			all += oneOf(m, "lease "+name+" 1", "result "+b.id+" 0", "inspect job "+b.id, "delete "+b.id,
 				"inspect queue "+name, "inspect jobs "+name+" 0 9") + "\r\n"

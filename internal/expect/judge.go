@@ -320,14 +320,18 @@ func (l *Line) source(f *File) string {
 	return strings.TrimSpace(f.text[l.Number-1])
 }
 
-// mostReplays is how often a check with a new finding is played again until a replay shows one.
-const mostReplays = 3
+const (
+	mostReplays = 3                // of a check with a new finding, until a replay shows one
+	replaysTake = 15 * time.Second // at most, in each round: a replay says how steady a finding is, and decides nothing
+)
 
 // Again returns the ids of the checks to play again alone, after the run, in the order of the results: those with a
-// finding that is not known and that no replay has shown, in the later rounds of those that were played again; and in
-// all rounds those of a flaky line with a rate that was seen, as long as more plays can exceed the rate.
+// finding that is not known and that no replay has shown, as far as there is time, in the later rounds of those that
+// were played again; and in all rounds those of a flaky line with a rate that was seen, as long as more plays can
+// exceed the rate.
 func (f *File) Again(judged *reports.Report, round int) []string {
 	var all []string
+	left := replaysTake
 	for i := range judged.Checks {
 		c := &judged.Checks[i]
 		if strings.HasPrefix(c.ID, reports.LawPrefix) { // it is seen in the plays of others
@@ -335,8 +339,11 @@ func (f *File) Again(judged *reports.Report, round int) []string {
 		}
 		flaky := func(found reports.Finding) bool { return f.measures(c, found.Clause) }
 		shown, _, replays := sum(c.Alone)
-		doubted := shown == 0 && replays < mostReplays && (round == 1 || replays > 0)
-		if doubted && slices.ContainsFunc(c.Findings, isNew) || slices.ContainsFunc(c.Findings, flaky) {
+		doubted := shown == 0 && replays < mostReplays && (round == 1 || replays > 0) && slices.ContainsFunc(c.Findings, isNew)
+		if doubted = doubted && c.Took <= left; doubted {
+			left -= c.Took
+		}
+		if doubted || slices.ContainsFunc(c.Findings, flaky) {
 			all = append(all, c.ID)
 		}
 	}

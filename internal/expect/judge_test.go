@@ -212,6 +212,10 @@ func TestAgain(t *testing.T) {
 	judged := f.Judge(r, Setting{Now: today})
 	assert.Equal(t, []string{"push/x"}, f.Again(judged, 1), "what is not known, once")
 	assert.Empty(t, f.Again(judged, 2))
+	long, short := one("push/long", reports.Fail, "+OK"), one("push/short", reports.Fail, "+OK")
+	long.Took, short.Took = replaysTake, time.Second
+	some := f.Judge(&reports.Report{Checks: []reports.Check{short, long, fail}}, Setting{Now: today})
+	assert.Equal(t, []string{"push/short", "push/x"}, f.Again(some, 1), "what there is time for")
 
 	f = parse(t, "push/x A-1 flaky rate<=0.5 of=4\npush/y A-1 fails")
 	var plays []int
