@@ -102,7 +102,8 @@ func escaped(name string) string {
 var alikeQueueNames = [][2]string{
 	{"-ab", "-aB"}, {"-0", "-00"}, {"-1", "-01"}, {"_a", "-a"}, {".a", "-a"}, {"-a", ".a"}, {"-ab", "-a*"}, {"-ab", "-a?"},
 	{"-\u00e9", "-e\u0301"}, {"-e\u0301", "-\u00e9"}, {"-ÄÖ", "-äö"}, {"-ß", "-ss"}, {"-數", "-数"}, {"-\u212b", "-\u00c5"},
-	{"-a", "-a\u00a0b"}, {"-a", "-a\u3000b"}, {"-ab", "-a"}, {"-a", "-ab"}, {"-ab", "-a%"}, {"-ab", "-a[b]"}, {"-a", "-a "}, {"-a", "-a/../-a"},
+	{"-a", "-a\u00a0b"}, {"-a", "-a\u3000b"},
+	{"-ab", "-a"}, {"-a", "-ab"}, {"-ab", "-a%"}, {"-ab", "-a[b]"}, {"-a", "-a "}, {"-a", "-a/../-a"},
 	{"-a-name-of-more-than-40-bytes-1", "-a-name-of-more-than-40-bytes-2"},
 	{"-" + strings.Repeat("64-bytes", 8) + "-1", "-" + strings.Repeat("64-bytes", 8) + "-2"},
 	{"-" + strings.Repeat("255-byte", 32) + "-1", "-" + strings.Repeat("255-byte", 32) + "-2"},

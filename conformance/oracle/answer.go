@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -35,27 +36,36 @@ func answerOf(verb string, r fwp.Reply) model.Answer {
 	return model.Foreign
 }
 
-// garbled judges the text of a reply: it is UTF-8 where that of its command was, and a job is if all that was ever said
-// of it is. INFO has texts of others, too. (Conventions)
+// garbled judges the text of a reply that must be UTF-8. (Conventions)
 func (w *World) garbled(k *call, a model.Answer, r fwp.Reply) *law.Violation {
-	if utf8.Valid(r.Text) || !utf8.Valid(k.bytes()) {
+	if utf8.Valid(r.Text) || !w.hasText(k, a, r) {
 		return nil
 	}
 	v := &law.Violation{
 		Clause: "FWP-FRAME-09", Rule: "text", Expected: "a text in UTF-8", Got: fmt.Sprintf("%.300q", Text(r)),
 		What: "the text of the command was UTF-8",
 	}
-	if a == model.Delivered && !w.otherBytes && !w.Shared {
+	if a == model.Delivered {
 		v.JID, _ = jsonnum.Object(r.Text)["jid"].(string)
 		v.What = "all commands were UTF-8"
-		if j := w.Jobs[v.JID]; j != nil && j.sent != nil && j.Unjudged == Judged {
-			return v
-		}
 	}
-	if isText(r) {
-		return v
+	return v
+}
+
+// hasText reports whether a reply must be UTF-8: a line of text if its command was, and a job if all that was ever said
+// of it is. INFO has texts of others, too.
+func (w *World) hasText(k *call, a model.Answer, r fwp.Reply) bool {
+	if a == model.Delivered && !w.otherBytes && !w.Shared {
+		jid, _ := jsonnum.Object(r.Text)["jid"].(string)
+		j := w.Jobs[jid]
+		return j != nil && j.sent != nil && j.Unjudged == Judged && utf8.Valid(k.bytes())
 	}
-	return nil
+	return isText(r) && utf8.Valid(k.bytes())
+}
+
+// isASCII reports whether a text has no byte that may belong to a longer character.
+func isASCII(text []byte) bool {
+	return !slices.ContainsFunc(text, func(b byte) bool { return b >= utf8.RuneSelf })
 }
 
 // isText reports whether a reply is a line of text.

@@ -10,7 +10,7 @@ import (
 )
 
 // decided returns the rules that a reply decides. It is called before the world follows the reply.
-func (w *World) decided(c *Conn, k *call, a model.Answer, text []byte) (d law.Decided) {
+func (w *World) decided(c *Conn, k *call, a model.Answer, r fwp.Reply) (d law.Decided) {
 	if c.Unjudged != Judged {
 		return law.Decided{Open: []string{"reply"}, Why: c.Unjudged.String()}
 	}
@@ -29,8 +29,9 @@ func (w *World) decided(c *Conn, k *call, a model.Answer, text []byte) (d law.De
 	add("stalled", k.company && k.Verb != fwp.FETCH && k.Verb != fwp.HELLO && !w.slow())
 	add("missing", len(k.certain) > 0)
 	add("block", a == model.Nothing)
+	add("text", !isASCII(r.Text) && w.hasText(k, a, r))
 	if a == model.Delivered {
-		w.decidedOf(c, k, text, &d)
+		w.decidedOf(c, k, r.Text, &d)
 	}
 	return d
 }

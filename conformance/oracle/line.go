@@ -53,8 +53,8 @@ func ReadLine(line []byte) Line {
 	return l
 }
 
-// Words splits a text as a FETCH lists the names of queues: at the spaces of ASCII, of which no name can have one. Those
-// of Unicode are characters like any other. (Fetch Command)
+// Words splits a text as a FETCH lists the names of queues: at the spaces of ASCII, which no name can have. Those of
+// Unicode are characters like any other. (FETCH Command)
 func Words(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || '\t' <= r && r <= '\r' })
 }

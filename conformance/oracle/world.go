@@ -174,7 +174,7 @@ func (w *World) Replied(conn int, r fwp.Reply, now time.Time) (model.Answer, *la
 	c.call = nil
 	a := k.answer(r)
 	w.expired(c, k, now)
-	c.Decided = w.decided(c, k, a, r.Text)
+	c.Decided = w.decided(c, k, a, r)
 	v, answered := cmp.Or(w.garbled(k, a, r), w.judged(c, k, a, r, now)), a
 	if Assumed(a, k.allowed) {
 		a = model.Okay

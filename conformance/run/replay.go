@@ -3,7 +3,6 @@ package run
 import (
 	"slices"
 
-	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -27,13 +26,12 @@ func purposeOf(p purpose, holds bool) purpose {
 
 // shownAgain puts what an earlier try has decided in the place of a try that shows no finding, or that counts: it may
 // meet what the one before has left on the server. With it come the verdicts of all tries after a finding. It reports
-// whether another one is due: a job that is missing is a finding at one sight, and where that takes seconds it is
-// played again to tell how often it shows.
+// whether another one is due: a job that is missing is a finding at one sight, and played again to tell how often it
+// shows.
 func (t *task) shownAgain(check *reports.Check) (again bool) {
 	nothing := func(r play.Result) bool { return r.Nothing && r.Outcome == play.Mismatched }
 	if t.found == nil {
-		return check.Verdict.Breach() && t.evidence.Dead == "" && check.Took <= conformance.QuickPatience &&
-			slices.ContainsFunc(t.evidence.Results, nothing)
+		return check.Verdict.Breach() && t.evidence.Dead == "" && slices.ContainsFunc(t.evidence.Results, nothing)
 	}
 	latest := check.Verdict
 	if t.purpose == toCount || !latest.Breach() {

@@ -43,19 +43,21 @@ func TestLateReplies(t *testing.T) {
 	}
 }
 
-// TestTriesOfLag: how often a check is tried again that lag made inconclusive.
-func TestTriesOfLag(t *testing.T) {
+// TestFurtherTries: how often a check is tried again that lag made inconclusive, or whose finding is counted.
+func TestFurtherTries(t *testing.T) {
 	t.Parallel()
 	const short, long = conformance.QuickPatience, conformance.QuickPatience + 1
 	for _, test := range []struct {
+		purpose         purpose
 		took            time.Duration
 		unproven, quick bool
 		want            int
 	}{
-		{short, false, false, 3}, {short, false, true, 3}, {long, false, false, 1}, {long, false, true, 0},
-		{long, true, false, 3}, {long, true, true, 3},
+		{toMeasure, short, false, false, 3}, {toMeasure, short, false, true, 3}, {toMeasure, long, false, false, 1},
+		{toMeasure, long, false, true, 0}, {toMeasure, long, true, false, 3}, {toMeasure, long, true, true, 3},
+		{toCount, short, false, false, 3}, {toCount, long, false, false, 0}, {toCount, long, true, false, 3},
 	} {
-		assert.Equal(t, test.want, triesOfLag(test.took, test.unproven, test.quick), test)
+		assert.Equal(t, test.want, furtherTries(test.purpose, test.took, test.unproven, test.quick), test)
 	}
 }
 

@@ -337,7 +337,7 @@ func (s *runState) record(t *task) {
 	if s.file(t, check); done {
 		return
 	}
-	if again != noReplay && t.lagged < triesOfLag(check.Took, t.evidence.Unproven, s.runner.Quick) {
+	if again != noReplay && t.lagged < furtherTries(again, check.Took, t.evidence.Unproven, s.runner.Quick) {
 		t.lagged++
 		t.purpose = again
 		if check.Verdict.Decided() {
@@ -356,14 +356,14 @@ func (s *runState) unexpected(check reports.Check) bool {
 	return !expected && (check.Verdict == reports.Fail || check.Verdict == reports.Crash)
 }
 
-// triesOfLag returns how often a check that took that long is tried again because of lag: one that waits for minutes
-// once, beside all others of its kind, so that retries take no longer than the run before them, and not at all in a
-// quick run. A finding that is not proven yet is worth the time.
-func triesOfLag(took time.Duration, unproven, quick bool) int {
+// furtherTries returns how often a check that took that long is tried again: one that waits for minutes once, beside
+// all others of its kind, so that retries take no longer than the run before them, and not at all in a quick run, or
+// only to count. A finding that is not proven yet is worth the time.
+func furtherTries(p purpose, took time.Duration, unproven, quick bool) int {
 	switch {
 	case unproven || took <= conformance.QuickPatience:
 		return retriesOfLag
-	case quick:
+	case quick || p == toCount:
 		return 0
 	}
 	return 1

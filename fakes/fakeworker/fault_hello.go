@@ -46,6 +46,7 @@ var helloFaults = []Fault{
 	// These are wrong passwords. (HELLO, Required Fields for Protected Server)
 	hashFault("hash-array",
 		func(pass string, hi fwp.Hi) any { return []string{rounds(pass, hi.Salt, hi.Iterations)} }),
+	fault("hash-asked-once", askedOnce),
 	fault("hash-kept", keepHash),
 	hashFault("hash-leading-zeros",
 		func(pass string, hi fwp.Hi) any { return strings.TrimLeft(rounds(pass, hi.Salt, hi.Iterations), "0") }),
@@ -101,6 +102,18 @@ func rounds(pass, salt string, n int) string {
 		panic(err) // the greeting was read with the same bounds
 	}
 	return text
+}
+
+// askedOnce decides at the first greeting whether a password hash is sent.
+func askedOnce() func(*Event) {
+	return catalogue.Keep(at(Introducing), func(first *fwp.Hi, e *Event) {
+		if first.Version == 0 {
+			*first = e.Hi
+		}
+		if !first.Protected {
+			delete(e.Fields, "pwdhash")
+		}
+	})()
 }
 
 // keepHash sends the first password hash again and again.

@@ -27,11 +27,12 @@ var stateFaults = []Fault{
 	fault("beat-memory-text", on(Beating, field("rss_kb", "20000"))),
 	fault("beat-never", on(Beating, skip)),
 	fault("beat-not-after-failure", catalogue.From(catalogue.Server[Event], hasFailed, at(Beating), skip)),
-	fault("beat-not-while-quiet", on(Beating, func(e *Event) { e.Skip = e.Worker.state() == "quiet" })),
+	fault("beat-not-behind-quiet-job", catalogue.From(catalogue.Server[Event], quietlyRan, at(Beating), skip)),
 	fault("beat-not-while-terminating", on(Beating, func(e *Event) { e.Skip = e.Worker.state() == "terminate" })),
 	fault("beat-not-while-working", on(Beating, func(e *Event) { e.Skip = e.Worker.Running() > 0 })),
 	setting("beat-often", func(c *Config) { c.BeatEvery = time.Second }),
 	setting("beat-rare", func(c *Config) { c.BeatEvery = 100 * time.Second }),
+	fault("beat-put-off", putOff),
 	fault("beat-state-other", on(Beating, fill("current_state", "working"))),
 	fault("beat-three-only", skipBeyond(3, at(Beating))),
 	fault("beat-without-wid", on(Beating, field("wid", nil))),
@@ -124,6 +125,22 @@ func stopBeats() func(*Event) {
 			return
 		}
 		*failed, e.Reply = true, fwp.Reply{Kind: fwp.SimpleString}
+	})()
+}
+
+// quietlyRan is the condition of a job that has ended when its worker was quiet.
+func quietlyRan(e *Event) bool { return e.Point == Ran && e.Worker.state() == "quiet" }
+
+// putOff sends no BEAT within 15 s of a report.
+func putOff() func(*Event) {
+	return catalogue.Keep(catalogue.Any(at(Ran), at(Beating)), func(latest *time.Time, e *Event) {
+		if e.Point == Ran {
+			*latest = time.Now()
+			return
+		}
+		if ago := time.Since(*latest); ago < 15*time.Second {
+			e.Skip, e.Every = true, 15*time.Second-ago
+		}
 	})()
 }
 

@@ -57,7 +57,7 @@ func TestEveryFaultShows(t *testing.T) {
 
 // elsewhere are those that tests of their own show.
 var elsewhere = []string{
-	"hash-leading-zeros", "hash-kept", "fail-message-cut", "json-slashes", "line-in-pieces",
+	"hash-leading-zeros", "hash-asked-once", "hash-kept", "fail-message-cut", "json-slashes", "line-in-pieces",
 	"message-short", "terminate-fails-one",
 }
 

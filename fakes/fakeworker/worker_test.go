@@ -369,6 +369,13 @@ func TestRareFaults(t *testing.T) {
 	act("hash-leading-zeros")(zeros)
 	assert.Less(t, len(zeros.Fields["pwdhash"].(string)), 64)
 
+	asked := act("hash-asked-once")
+	for _, protected := range []bool{false, true} {
+		e := &Event{Point: Introducing, Fields: Fields{"pwdhash": "x"}, Hi: fwp.Hi{Version: 2, Protected: protected}}
+		asked(e)
+		assert.Empty(t, e.Fields)
+	}
+
 	kept := act("hash-kept")
 	for _, hash := range []any{nil, "one", "two"} {
 		e := &Event{Point: Introducing, Fields: Fields{"pwdhash": hash}}

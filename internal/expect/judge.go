@@ -339,8 +339,8 @@ func (f *File) Again(judged *reports.Report, round int) []string {
 		}
 		flaky := func(found reports.Finding) bool { return f.measures(c, found.Clause) }
 		shown, _, replays := sum(c.Alone)
-		doubted := shown == 0 && replays < mostReplays && (round == 1 || replays > 0) && slices.ContainsFunc(c.Findings, isNew)
-		if doubted = doubted && c.Took <= left; doubted {
+		doubted := shown == 0 && replays < mostReplays && (round == 1 || replays > 0) && c.Took <= left
+		if doubted = doubted && slices.ContainsFunc(c.Findings, isNew); doubted {
 			left -= c.Took
 		}
 		if doubted || slices.ContainsFunc(c.Findings, flaky) {

@@ -21,7 +21,8 @@ func beatSituations() []situation {
 			"BEAT-06 BEAT-07 BEAT-08 BEAT-10", beatsFor, playIdle, setup{}},
 		{"beat/long-jobs", "a worker whose executors are all busy sends BEAT as well",
 			"BEAT-06", 70, playBusy, setup{}},
-		{"beat/eventful", "a worker beats on when jobs have failed, and a connection was refused and lost",
+		{"beat/eventful", "a worker beats on when jobs have failed, a connection was refused and lost, and jobs end all the " +
+			"time",
 			"BEAT-06", 95, playBeatsAfterTroubles, setup{}},
 		{"beat/error", "a worker whose BEATs are answered with errors beats on",
 			"RESP-09", 50, playBeatRefused, setup{}},
@@ -44,6 +45,7 @@ func playBusy(t *trial) {
 func playBeatsAfterTroubles(t *trial) {
 	p := t.launch(options{})
 	t.troubles(p)
+	t.pushMany(20*usualConcurrency, "fwp.sleep", "[3]") // reports are no reason to put a BEAT off
 	t.watchPause(p)
 	t.beatsSteadily(p)
 }

@@ -38,8 +38,8 @@ func quietSituations() []situation {
 		{"quiet/late-job", "jobs that FETCHes bring when their worker is quiet already are run and reported, and the same " +
 			"order once more changes nothing", "STATE-17", 5, orders{state: "quiet", always: true, late: true,
 			then: "quiet", watch: shortly(timeToAct / 2)}.play, setup{}},
-		{"quiet/once", "a quiet worker stays quiet when its next BEATs are answered with OK",
-			stays, 70, orders{state: "quiet", watch: watchBeats(3)}.play, setup{}},
+		{"quiet/once", "a worker that was told once stays quiet, and beats on when its last job has ended",
+			stays, 70, orders{state: "quiet", jobs: []string{"[4]"}, watch: watchBeats(3)}.play, setup{}},
 		{afterLoss, "a quiet worker stays quiet when its connections were lost",
 			stays, 50, orders{state: "quiet", lost: true, watch: watchBeats(1)}.play, setup{}},
 		{"quiet/working", "a worker with the order to be quiet finishes its jobs and reports them",
