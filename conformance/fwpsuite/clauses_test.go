@@ -177,7 +177,7 @@ func TestRecordedClauses(t *testing.T) {
 	}
 	assert.Equal(t, strings.Fields("HELLO-05 HELLO-07 HELLO-13 HELLO-17 STATE-14 STATE-23 STATE-25 WU-20 "+
 		"RETRY-06 FETCH-07 FETCH-12 ACK-04 "+
-		"FAIL-03 FAIL-07 BEAT-14 BEAT-15 INFO-02 WRK-05 WRK-06 WRK-08 WRK-10 WRK-12 WRK-13 WRK-14"), recorded)
+		"FAIL-03 FAIL-07 BEAT-08 BEAT-14 BEAT-15 INFO-02 WRK-05 WRK-06 WRK-08 WRK-10 WRK-12 WRK-13 WRK-14"), recorded)
 }
 
 func TestSuggest(t *testing.T) {

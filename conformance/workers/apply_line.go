@@ -64,10 +64,6 @@ func (k *workerState) applyBeat(c *connState, m *Moment, state string) {
 		copy(k.gaps[1:], k.gaps[:])
 		k.gaps[0], k.beatPause = m.At-k.beat.At, m.At-max(k.beat.At, k.beatReplied)
 	}
-	if c.beat != nil && isRegular {
-		copy(c.beatGaps[1:], c.beatGaps[:])
-		c.beatGaps[0] = m.At - c.beat.At
-	}
 	c.beat = m
 	if k.order() == nil && state != k.claimedState && (state == "quiet" || state == "terminate") {
 		k.claim, k.claimedState = m, state

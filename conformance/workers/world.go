@@ -71,11 +71,10 @@ type connState struct {
 	end             *Moment       // the END that it sent
 	commands        int           // beside HELLO and END
 	fetches, beats  int
-	reports         int              // ACKs and FAILs
-	beat            *Moment          // its latest BEAT
-	beatGaps        [3]time.Duration // between its latest BEATs, the latest first; 0 is none
-	isTold          bool             // the reply to one of its BEATs had an order
-	refused         *Moment          // its latest reply, if that is an error and no line followed
+	reports         int     // ACKs and FAILs
+	beat            *Moment // its latest BEAT
+	isTold          bool    // the reply to one of its BEATs had an order
+	refused         *Moment // its latest reply, if that is an error and no line followed
 	refusedVerb     string
 	keptWaiting     bool // its latest reply came so late that the client may have given up, and no line followed
 	unmatched       bool // replies and commands cannot be assigned to each other any more

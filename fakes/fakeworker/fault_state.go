@@ -20,8 +20,10 @@ var stateFaults = []Fault{
 	fault("beat-error-ends", exitAt(fwp.BEAT, fwp.ErrorReply)),
 	fault("beat-error-stops", stopBeats),
 	fault("beat-foreign-wid", on(Beating, field("wid", "another-worker"))),
-	growingFault("beat-interval-doubles", func(d time.Duration) time.Duration { return 2 * d }),
-	growingFault("beat-interval-grows", func(d time.Duration) time.Duration { return d + 7*time.Second }),
+	fault("beat-interval-doubles", catalogue.Keep(at(Beating), func(next *time.Duration, e *Event) {
+		e.Every = cmp.Or(*next, 10*time.Second)
+		*next = 2 * e.Every
+	})),
 	lineFault("beat-json-single-quotes", fwp.BEAT,
 		func(line []byte) []byte { return bytes.ReplaceAll(line, []byte(`"`), []byte(`'`)) }),
 	fault("beat-memory-text", on(Beating, field("rss_kb", "20000"))),
@@ -107,14 +109,6 @@ var stateFaults = []Fault{
 		on(Ordered, func(e *Event) { e.Skip = e.State == "terminate" && e.Worker.state() == "quiet" })),
 	setting("terminate-undone", undoTerminate),
 	fault("terminate-without-fail", on(Quitting, skip)),
-}
-
-// growingFault returns a fault of the pauses between BEATs, the first of which is of 10 s.
-func growingFault(name string, next func(time.Duration) time.Duration) Fault {
-	return fault(name, catalogue.Keep(at(Beating), func(pause *time.Duration, e *Event) {
-		e.Every = cmp.Or(*pause, 10*time.Second)
-		*pause = next(e.Every)
-	}))
 }
 
 // stopBeats sends no BEAT behind an error, for which it takes no notice otherwise.

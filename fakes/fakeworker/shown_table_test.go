@@ -22,7 +22,6 @@ var shownFaults = map[string][2]string{
 	"beat-error-stops":            {"errors", `!15.3s BEAT`},
 	"beat-foreign-wid":            {"again", `another-worker`},
 	"beat-interval-doubles":       {"batch", `10.1s BEAT {`},
-	"beat-interval-grows":         {"batch", `27.1s BEAT`},
 	"beat-json-single-quotes":     {"again", `'wid':'w-1'`},
 	"beat-memory-text":            {"again", `","wid":`},
 	"beat-never":                  {"again", `!BEAT`},

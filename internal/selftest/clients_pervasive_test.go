@@ -41,7 +41,7 @@ func pervasiveOfWorkers(all []peer.Fault) []peer.Fault {
 	}
 	for _, own := range []fakeworker.Fault{
 		{
-			Name: beatsTwiceAsMany, Clauses: []string{"FWP-BEAT-07", "FWP-BEAT-08"},
+			Name: beatsTwiceAsMany, Clauses: []string{"FWP-BEAT-07"},
 			Configure: func(c *fakeworker.Config) { c.BeatEvery = 3 * time.Second },
 		},
 		{Name: linesAreLate, Configure: sending(func(e *fakeworker.Event) { e.Delay = 300 * time.Millisecond })},

@@ -30,7 +30,7 @@ var unreadable = []string{workers.LineForm, workers.LineSyntax, workers.LineUTF8
 var ofBreach = map[string]string{
 	workers.BeforeGreeting:   "FRAME-07 AUTH-01 AUTH-03",
 	workers.HelloNotFirst:    "STATE-02 HELLO-09 RESP-09 FETCH-11",
-	workers.WidShared:        "BEAT-07 BEAT-08 HELLO-12 FETCH-09 END-04",
+	workers.WidShared:        "BEAT-07 HELLO-12 FETCH-09 END-04",
 	workers.QuietWithoutBeat: "BEAT-06",
 	workers.LineUTF8:         "WRK-15 WRK-03 FETCH-09", // the jid may be another then
 }

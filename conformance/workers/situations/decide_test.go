@@ -205,7 +205,7 @@ func TestWhatIsWrongByItselfNeedsNoOtherPlay(t *testing.T) {
 	}{
 		{workers.LineEnd, true}, {workers.HelloVersion, true}, {workers.JobReportedTwice, true},
 		{workers.ClosedWithoutEnd, true}, {workers.AckOfFailed, true}, {workers.FailOfDone, false},
-		{workers.PushJIDReused, false}, {workers.BeatInterval, false}, {workers.BeatMissing, false},
+		{workers.PushJIDReused, false}, {workers.BeatMissing, false},
 		{workers.FetchAfterQuiet, false},
 	}
 	for _, c := range cases {

@@ -177,6 +177,13 @@ func segment(e *fakes.Event) {
 	}
 }
 
+// segmentBeats is a hook that does so with the replies to BEAT.
+func segmentBeats(e *fakes.Event) {
+	if e.Command.Verb == fwp.BEAT {
+		segment(e)
+	}
+}
+
 // greeting returns a hook that replaces the text of HI.
 func greeting(text string) func(*fakes.Event) {
 	return func(e *fakes.Event) {

@@ -42,9 +42,9 @@ func quietSituations() []situation {
 			stays, 70, orders{state: "quiet", jobs: []string{"[4]"}, watch: watchBeats(3)}.play, setup{}},
 		{afterLoss, "a quiet worker stays quiet when its connections were lost",
 			stays, 50, orders{state: "quiet", lost: true, watch: watchBeats(1)}.play, setup{}},
-		{"quiet/working", "a worker with the order to be quiet finishes its jobs and reports them",
-			"FETCH-09 STATE-17", 5,
-			orders{state: "quiet", always: true, jobs: []string{"[6]", "[6]"}, watch: shortly(timeToAct)}.play, setup{}},
+		{"quiet/working", "a worker whose order to be quiet comes byte by byte finishes its jobs and reports them",
+			"FETCH-09 STATE-17", 5, hooked(segmentBeats, orders{state: "quiet", always: true,
+				jobs: []string{"[6]", "[6]"}, watch: shortly(timeToAct)}.play), setup{}},
 	}
 }
 
