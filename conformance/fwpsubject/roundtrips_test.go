@@ -192,6 +192,49 @@ func TestWhenLivesEnd(t *testing.T) {
 	assert.True(t, g.livesEnded())
 }
 
+// A job that failed is awaited, unless its retry came as another one: it may never come again.
+func TestWhoseReturnIsAwaited(t *testing.T) {
+	t.Parallel()
+	g := made(1)
+	g.times, g.elapsed = longSpans(), func() time.Duration { return longSpans().awaits }
+	p := &player{law: g.law}
+	for retry, awaited := range map[string]bool{"3": true, "4": false} {
+		jid, queue := g.jid(), g.queue()
+		name := g.Fill(jid)
+		p.replies = [][2]string{{"FETCH " + queue, fmt.Sprintf(`${"jid":%q,"jobtype":"t","args":[],"queue":%q,"retry":%s}`,
+			name, g.Fill(queue), retry)}}
+		for _, s := range []explore.Step{
+			push(2, jid, queue, `,"retry":3`), line(2, "FETCH %s", queue), line(2, "FAIL %s", g.failure(jid)),
+		} {
+			p.play(s)
+		}
+		j := g.law.world.Jobs[name]
+		assert.Equal(t, 1, j.Came, retry)
+		assert.Equal(t, awaited, g.awaited(j), retry)
+	}
+}
+
+// A worker that retires tells its state, reports all that it holds, and ends its connections.
+func TestRetire(t *testing.T) {
+	t.Parallel()
+	g := made(1)
+	g.retired, g.plans, g.times = map[int]int{}, map[string]plan{}, longSpans()
+	g.elapsed = func() time.Duration { return 0 }
+	worker := g.law.world.Conns[2]
+	held := len(g.held(worker.WID))
+	var lines []string
+	ended := map[int]bool{}
+	for _, s := range g.retire(2, worker) {
+		lines = append(lines, strings.Fields(s.Text() + " .")[0])
+		ended[s.Conn()] = s.Ends()
+	}
+	assert.NotZero(t, held)
+	assert.Equal(t, "BEAT", lines[0])
+	assert.Len(t, lines, 1+held+2)
+	assert.Equal(t, map[int]bool{2: true, 3: true}, ended)
+	assert.Equal(t, map[int]int{1: 1}, g.retired, "another one takes its place")
+}
+
 // The queues of all that has ended are looked into once more, by all workers, and no other queue.
 func TestSweep(t *testing.T) {
 	t.Parallel()
