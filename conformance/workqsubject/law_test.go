@@ -177,6 +177,10 @@ func TestLaw(t *testing.T) {
 			[]string{add1, okay, delete1, okay, add1, okay, page(0, 9), "a< +OK 0"},
 			"WORKQ-INSP-06 listed",
 		},
+		"a report of no job, refused": {[]string{"a> fail $1 1|x", "a< -CLIENT-ERROR x"}, "WORKQ-FAIL-02 reply"},
+		"a report of no job, refused for its size": {
+			[]string{"a> fail $1 1048576|" + strings.Repeat("x", 1<<20), "a< -CLIENT-ERROR x"}, "WORKQ-DONE-03 reply",
+		},
 		"a second add is refused": {[]string{add1, okay, add1, "a< -CLIENT-ERROR x"}, ""},
 		"what a second add had comes": {
 			[]string{

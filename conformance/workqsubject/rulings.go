@@ -67,13 +67,13 @@ func (k *call) refused(m session.Message) ruling {
 // aboutOne judges the reply to a command about one job, other than run.
 func (l *workqLaw) aboutOne(k *call, m session.Message, at time.Time) ruling {
 	j := l.jobs[k.ID]
+	k.taken = l.takenBy(k)
 	if j == nil {
 		if m.Kind == workqsession.NotFound || l.unjudged {
 			return ruling{}
 		}
-		return ruling{clause: absentClauses[k.Verb], rule: "reply", expected: "-NOT-FOUND"}
+		return ruling{clause: k.unfound(absentClauses[k.Verb], m.Kind), rule: "reply", expected: "-NOT-FOUND"}
 	}
-	k.taken = l.takenBy(k)
 	if r := j.replied(k, m); r.expected != "" || m.Kind != workqsession.OK {
 		return r
 	}
@@ -135,9 +135,9 @@ func (j *job) due(k *call, was config, kind byte) (clause, expected string) {
 	case k.adds() && was.removed():
 		return "DEL-02", "+OK"
 	case was.state == deleted:
-		return deletedClause(k, was), "-NOT-FOUND"
+		return k.unfound(deletedClause(k, was), kind), "-NOT-FOUND"
 	case was.state == absent && !k.adds():
-		return absentClauses[k.Verb], "-NOT-FOUND"
+		return k.unfound(absentClauses[k.Verb], kind), "-NOT-FOUND"
 	case k.Verb == workq.Result && was.over():
 		return j.dueEnded(was, kind)
 	case k.Verb == workq.Result:
@@ -187,6 +187,15 @@ func (l *workqLaw) takenBy(k *call) string {
 		}
 	}
 	return clauses[k.Verb]
+}
+
+// unfound returns the clause that a reply to a command has broken which finds no job: that by which the command is
+// taken, if it was refused and has an uncommon value, else the given one.
+func (k *call) unfound(clause string, kind byte) string {
+	if strings.IndexByte(errorKinds, kind) >= 0 && len(k.uncommon()) > 0 {
+		return k.taken
+	}
+	return clause
 }
 
 // deletedClause returns the clause by which a job that is deleted cannot be found.
