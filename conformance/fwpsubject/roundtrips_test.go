@@ -201,8 +201,8 @@ func TestWhoseReturnIsAwaited(t *testing.T) {
 	for retry, awaited := range map[string]bool{"3": true, "4": false} {
 		jid, queue := g.jid(), g.queue()
 		name := g.Fill(jid)
-		p.replies = [][2]string{{"FETCH " + queue, fmt.Sprintf(`${"jid":%q,"jobtype":"t","args":[],"queue":%q,"retry":%s}`,
-			name, g.Fill(queue), retry)}}
+		const came = `${"jid":%q,"jobtype":"t","args":[],"queue":%q,"retry":%s}`
+		p.replies = [][2]string{{"FETCH " + queue, fmt.Sprintf(came, name, g.Fill(queue), retry)}}
 		for _, s := range []explore.Step{
 			push(2, jid, queue, `,"retry":3`), line(2, "FETCH %s", queue), line(2, "FAIL %s", g.failure(jid)),
 		} {

@@ -38,7 +38,7 @@ func answerOf(verb string, r fwp.Reply) model.Answer {
 
 // garbled judges the text of a reply that must be UTF-8. (Conventions)
 func (w *World) garbled(k *call, a model.Answer, r fwp.Reply) *law.Violation {
-	if utf8.Valid(r.Text) || !w.hasText(k, a, r) {
+	if utf8.Valid(r.Text) || !w.mustBeUTF8(k, a, r) {
 		return nil
 	}
 	v := &law.Violation{
@@ -52,15 +52,20 @@ func (w *World) garbled(k *call, a model.Answer, r fwp.Reply) *law.Violation {
 	return v
 }
 
-// hasText reports whether a reply must be UTF-8: a line of text if its command was, and a job if all that was ever said
-// of it is. INFO has texts of others, too.
-func (w *World) hasText(k *call, a model.Answer, r fwp.Reply) bool {
-	if a == model.Delivered && !w.otherBytes && !w.Shared {
-		jid, _ := jsonnum.Object(r.Text)["jid"].(string)
-		j := w.Jobs[jid]
-		return j != nil && j.sent != nil && j.Unjudged == Judged && utf8.Valid(k.bytes())
+// mustBeUTF8 is true of a line of text if its command was UTF-8, and of a job if all commands were. INFO has texts of
+// others, too.
+func (w *World) mustBeUTF8(k *call, a model.Answer, r fwp.Reply) bool {
+	switch {
+	case !utf8.Valid(k.bytes()):
+		return false
+	case a != model.Delivered:
+		return isText(r)
+	case w.otherBytes, w.Shared:
+		return false
 	}
-	return isText(r) && utf8.Valid(k.bytes())
+	jid, _ := jsonnum.Object(r.Text)["jid"].(string)
+	j := w.Jobs[jid]
+	return j != nil && j.sent != nil && j.Unjudged == Judged
 }
 
 // isASCII reports whether a text has no byte that may belong to a longer character.

@@ -29,7 +29,7 @@ func (w *World) decided(c *Conn, k *call, a model.Answer, r fwp.Reply) (d law.De
 	add("stalled", k.company && k.Verb != fwp.FETCH && k.Verb != fwp.HELLO && !w.slow())
 	add("missing", len(k.certain) > 0)
 	add("block", a == model.Nothing)
-	add("text", !isASCII(r.Text) && w.hasText(k, a, r))
+	add("text", !isASCII(r.Text) && w.mustBeUTF8(k, a, r))
 	if a == model.Delivered {
 		w.decidedOf(c, k, r.Text, &d)
 	}

@@ -2,7 +2,10 @@ package oracle_test
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -210,6 +213,18 @@ func TestFailures(t *testing.T) {
 			"",
 		},
 	})
+}
+
+// TestTextsAreCounted: only a reply that has other characters than those of ASCII shows that it is UTF-8.
+func TestTextsAreCounted(t *testing.T) {
+	t.Parallel()
+	for reply, counts := range map[string]bool{"1 S -ERR": false, "1 S -ERR ü": true, "1 S -ERR \xff": true} {
+		c := &conversation{t: t, w: oracle.NewWorld(), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+		for line := range strings.SplitSeq(all(hello, "1 C ACK {}", reply), "\n") {
+			_ = c.play(line)
+		}
+		assert.Equal(t, counts, slices.Contains(c.w.Conns[1].Decided.Kept, "text"), reply)
+	}
 }
 
 // TestTextsOfJobs: a job is UTF-8 unless a command was none.

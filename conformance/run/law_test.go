@@ -323,7 +323,8 @@ func TestAMissingJobIsPlayedAgain(t *testing.T) {
 		}
 		assert.Equal(t, test.again, again, name)
 		assert.Equal(t, test.alone, s.results[0][0].Alone, name)
-		assert.Equal(t, test.plays[0].Results[0].Outcome == play.Mismatched && test.plays[0] != dead, s.results[0][0].Verdict.Breach(), name)
+		breach := test.plays[0].Results[0].Outcome == play.Mismatched && test.plays[0] != dead
+		assert.Equal(t, breach, s.results[0][0].Verdict.Breach(), name)
 	}
 }
 

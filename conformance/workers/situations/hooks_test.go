@@ -100,9 +100,26 @@ func TestHooksThatHangUp(t *testing.T) {
 	assert.Equal(t, "+", string(reply.Bytes))
 }
 
+// A few connections, the first one of them, are asked for no password where each has its own salt.
+func TestOpenConnections(t *testing.T) {
+	t.Parallel()
+	hook, asked := saltEach(), ""
+	for id := range int64(8) {
+		e := at(fakes.Greeting, "", id+1)
+		e.Conn.Iterations = 1
+		hook(e)
+		asked += map[bool]string{true: "x", false: "."}[e.Conn.Iterations > 0]
+		assert.Equal(t, e.Conn.Iterations > 0, strings.Contains(string(e.Reply.Text), `"s"`))
+	}
+	assert.Equal(t, ".xxxx.xx", asked)
+}
+
 func TestHooksOfReplies(t *testing.T) {
 	t.Parallel()
 	e := at(fakes.Writing, fwp.FETCH, 1)
+	segmentBeats(e)
+	assert.Zero(t, e.Chunk, "it is another command")
+	assert.Equal(t, "x", acted(segmentBeats, at(fakes.Writing, fwp.BEAT, 1)))
 	segment(e)
 	assert.Equal(t, 1, e.Chunk)
 	e = at(fakes.Greeting, "", 1)

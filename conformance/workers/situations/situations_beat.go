@@ -21,8 +21,8 @@ func beatSituations() []situation {
 			"BEAT-06 BEAT-07 BEAT-08 BEAT-10", beatsFor, playIdle, setup{}},
 		{"beat/long-jobs", "a worker whose executors are all busy sends BEAT as well",
 			"BEAT-06", 70, playBusy, setup{}},
-		{"beat/eventful", "a worker beats on when jobs have failed, a FETCH was refused and a connection lost, and while " +
-			"jobs end all the time",
+		{"beat/eventful", "a worker beats on behind failures, a refused FETCH and a lost connection, and while jobs end " +
+			"all the time",
 			"BEAT-06", 95, playBeatsAfterTroubles, setup{}},
 		{"beat/error", "a worker whose BEATs are answered with errors beats on",
 			"RESP-09", 50, playBeatRefused, setup{}},

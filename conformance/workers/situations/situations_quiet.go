@@ -38,7 +38,7 @@ func quietSituations() []situation {
 		{"quiet/late-job", "jobs that FETCHes bring when their worker is quiet already are run and reported, and the same " +
 			"order once more changes nothing", "STATE-17", 5, orders{state: "quiet", always: true, late: true,
 			then: "quiet", watch: shortly(timeToAct / 2)}.play, setup{}},
-		{"quiet/once", "a worker that was told once stays quiet, and beats on when its last job has ended",
+		{"quiet/once", "a worker stays quiet that one reply has made quiet, and beats on behind its last job",
 			stays, 70, orders{state: "quiet", jobs: []string{"[4]"}, watch: watchBeats(3)}.play, setup{}},
 		{afterLoss, "a quiet worker stays quiet when its connections were lost",
 			stays, 50, orders{state: "quiet", lost: true, watch: watchBeats(1)}.play, setup{}},
