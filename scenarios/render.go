@@ -56,8 +56,7 @@ func (r *Renderer) Object(o *Object) (string, error) { return r.merged(nil, &Obj
 // Template returns the text of a template that no connection sends.
 func (r *Renderer) Template(t Template) (string, error) { return r.text(nil, t, false) }
 
-// text fills in the names of a template. In lines (not in raw bytes) it escapes
-// characters as JSON does.
+// text fills in the names of a template. In lines (not in raw bytes) it escapes characters.
 func (r *Renderer) text(state session.State, t Template, line bool) (string, error) {
 	return t.expand(func(name *ref) (string, error) {
 		v, err := r.value(state, name)
@@ -65,14 +64,23 @@ func (r *Renderer) text(state session.State, t Template, line bool) (string, err
 			return "", err
 		}
 		if s, ok := v.(string); ok && line && name.kind == refPlain {
-			quoted, err := marshal(s)
-			if err != nil {
-				return "", err
-			}
-			v = quoted[1 : len(quoted)-1]
+			return r.escaped(s)
 		}
 		return plain(v), nil
 	})
+}
+
+// escaped returns a value as it stands in a string of a line: with the escapes of JSON, or with those of Go where lines
+// have frames, which may be no text.
+func (r *Renderer) escaped(s string) (string, error) {
+	quoted := strconv.Quote(s)
+	if !r.Grammar.Framed() {
+		var err error
+		if quoted, err = marshal(s); err != nil {
+			return "", err
+		}
+	}
+	return quoted[1 : len(quoted)-1], nil
 }
 
 // value computes a name of a client line.

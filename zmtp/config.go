@@ -9,7 +9,7 @@ import (
 // Config has the settings of a socket. The zero Config works.
 type Config struct {
 	Identity   string        // announced in READY; empty: none is announced
-	Properties Metadata      // announced beside Socket-Type and Identity
+	Properties Metadata      // announced beside Socket-Type and Identity; one of them may be Socket-Type itself
 	Limits     Limits        // of what peers send
 	Handshake  time.Duration // the longest that greeting and READY may take; 10 s if zero
 
@@ -48,7 +48,10 @@ func defaultTo[T int | time.Duration](field *T, value T) {
 
 // metadata is what a socket of a type tells in READY.
 func (c Config) metadata(socket string) Metadata {
-	m := Metadata{{SocketType, []byte(socket)}}
+	var m Metadata
+	if _, own := c.Properties.Get(SocketType); !own {
+		m = append(m, Property{SocketType, []byte(socket)})
+	}
 	if c.Identity != "" {
 		m = append(m, Property{Identity, []byte(c.Identity)})
 	}

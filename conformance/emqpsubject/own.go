@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/law"
@@ -150,13 +149,9 @@ func (l *emqpLaw) mentionsPlay(m emqp.Message) bool {
 
 // judgeSocket judges what the READY of the broker says of its socket.
 func judgeSocket(m session.Message) *breach {
-	if m.Kind != emqpsession.Ready {
+	router := [][]byte{[]byte(zmtp.SocketType), []byte(zmtp.ROUTER)}
+	if m.Kind != emqpsession.Ready || slices.EqualFunc(m.Parts[:min(2, len(m.Parts))], router, bytes.Equal) {
 		return nil
-	}
-	for i := 0; i+1 < len(m.Parts); i += 2 { // names and values by turns
-		if strings.EqualFold(string(m.Parts[i]), zmtp.SocketType) && string(m.Parts[i+1]) == zmtp.ROUTER {
-			return nil
-		}
 	}
 	return wrong("socket", "SOCK-01", "READY Socket-Type ROUTER ...")
 }

@@ -106,7 +106,7 @@ func TestJudgeSocket(t *testing.T) {
 	t.Parallel()
 	for text, right := range map[string]bool{"ROUTER": true, "DEALER": false, "": false} {
 		m := session.Message{Kind: emqpsession.Ready, Parts: [][]byte{
-			[]byte("Identity"), []byte("ROUTER"), []byte("socket-type"), []byte(text),
+			[]byte("Socket-Type"), []byte(text), []byte("Identity"), []byte("ROUTER"),
 		}}
 		assert.Equal(t, right, judgeSocket(m) == nil, text)
 	}

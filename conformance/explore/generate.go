@@ -2,6 +2,7 @@ package explore
 
 import (
 	"hash/fnv"
+	"iter"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -30,15 +31,18 @@ type generator struct {
 // producer and a worker that must not notice anything.
 const firstFree = 2
 
+// usualRoom is how many connections there may be beside those of the control, unless an Explorer has another limit.
+const usualRoom = 6
+
 func newGenerator(e *Explorer, p *playing) *generator {
 	g := &generator{p: p, seed: e.Seed, limit: e.Connections, tried: map[string]int{}, last: map[string]uint64{},
 		made: map[string]int{}, fatal: map[string]int{}}
 	if g.limit == 0 {
-		g.limit = 6
+		g.limit = usualRoom
 	}
 	g.Draw = Draw{
 		Terms: p.terms, Longest: e.Longest, dealt: map[string][]int{},
-		free: g.strangers, now: func() time.Time { return p.now },
+		free: g.strangers, room: g.room, now: func() time.Time { return p.now },
 		fill: func(text string) string { return p.fill(text, noConn) },
 	}
 	_, g.Signals = e.Target.(play.Signaller)
@@ -210,6 +214,7 @@ type Draw struct {
 
 	fill  func(text string) string
 	free  func() []int
+	room  func() int
 	now   func() time.Time
 	dealt map[string][]int // how often each of a list was drawn
 }
@@ -220,6 +225,7 @@ func NewDraw(d scenarios.Dialect, seed, round uint64, terms law.Terms, value fun
 	return &Draw{
 		Rand: rand.New(rand.NewPCG(seed, round)), Round: round, Terms: terms, dealt: map[string][]int{}, now: time.Now,
 		fill: func(text string) string { return n.fill(text, noConn) }, free: func() []int { return nil },
+		room: func() int { return usualRoom },
 	}
 }
 
@@ -228,6 +234,17 @@ func (d *Draw) Fill(text string) string { return d.fill(text) }
 
 // Free lists the connections that owe no answer, but for those of the control.
 func (d *Draw) Free() []int { return d.free() }
+
+// Numbers are those of all connections that there may be at a time, open or not, but for those of the control.
+func (d *Draw) Numbers() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for n := range d.room() {
+			if !yield(firstFree + n) {
+				return
+			}
+		}
+	}
+}
 
 // Now is when the last step was played.
 func (d *Draw) Now() time.Time { return d.now() }

@@ -79,11 +79,14 @@ func livesOf(ways []string, times spans) *explore.Subject {
 			return are
 		}
 		a := g.alphabet(slices.Concat(ofWaits, ofRestarts, ofLives))
-		a.Open = func(conn int) explore.Step { return consumer(conn, 1+conn/2+workersOfLives*g.retired[conn/2]) }
+		a.Open = func(conn int) explore.Step { return consumer(conn, g.number(conn)) }
 		a.Done = g.livesEnded
 		return a
 	})
 }
+
+// number is that of the worker of a connection of [Lives]: each has two.
+func (g *maker) number(conn int) int { return 1 + conn/2 + workersOfLives*g.retired[conn/2] }
 
 // spans are how many jobs are pushed whose lives are followed, for how long, until when a job that came back may end in
 // the ways that wait, and until when all is awaited whatever its end. At sweep a job whose report had no effect is
@@ -97,14 +100,15 @@ type spans struct {
 func (s spans) brief() bool { return s.jobs > 0 && s.kept == 0 }
 
 func longSpans() spans {
-	return spans{1600, 6 * time.Second, 25 * time.Second, 70 * time.Second, 115 * time.Second, 125 * time.Second}
+	return spans{1600, 6 * time.Second, 25 * time.Second, 70 * time.Second, 104 * time.Second, 125 * time.Second}
 }
 
 // sooner returns spans that end earlier. All jobs are pushed and fetched in the same time, and fewer of those that are
 // delivered again are failed or kept.
 func (s spans) sooner(by time.Duration) spans {
 	if by > 0 {
-		s.kept, s.failed, s.sweep, s.awaits = max(s.kept-by, 1), s.failed-by, s.sweep-by, s.awaits-by
+		s.kept, s.failed, s.awaits = max(s.kept-by, 1), s.failed-by, s.awaits-by
+		s.sweep = max(s.sweep-by, s.births+shortest+16*time.Second)
 	}
 	return s
 }
@@ -238,24 +242,34 @@ const idler = 3
 // fetchMost is how many queues every server takes in a FETCH.
 const fetchMost = 8
 
-// sweep looks into the queues of all jobs that have ended, at a time on all connections of workers.
+// sweep looks into the queues of all jobs that have ended, at a time on all connections of workers that there may be: a
+// FETCH that finds nothing takes two seconds, and there are hundreds of queues.
 func (g *maker) sweep(int, *oracle.Conn) []explore.Step {
 	g.swept = true
 	var queues []string
 	for j := range g.allEnded() {
 		queues = append(queues, g.law.symbol(j.Queue))
 	}
+	var steps []explore.Step
 	conns := slices.DeleteFunc(slices.Sorted(maps.Keys(g.law.world.Conns)), func(c int) bool {
 		return c == idler || !active(g, c, g.law.world.Conns[c])
 	})
-	var steps []explore.Step
+	for c := range g.Numbers() {
+		if c != idler && g.law.world.Conns[c] == nil {
+			conns, steps = append(conns, c), append(steps, consumer(c, g.number(c)))
+		}
+	}
 	for part := range slices.Chunk(unique(queues), fetchMost*len(conns)) {
 		for i, some := range slices.Collect(slices.Chunk(part, fetchMost)) {
 			steps = append(steps, ahead(line(conns[i], "FETCH %s", strings.Join(some, " "))))
 		}
 	}
 	for _, c := range conns { // the replies to the FETCHes are read before that to the BEAT
-		steps = append(steps, line(c, "%s", g.beat(g.law.world.Conns[c])))
+		beat := fmt.Sprintf(`BEAT {"wid":"$wid%d"}`, g.number(c))
+		if w := g.law.world.Conns[c]; w != nil {
+			beat = g.beat(w)
+		}
+		steps = append(steps, line(c, "%s", beat))
 	}
 	return steps
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/internal/rfc3339"
+	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // Every move of the round trips is one of the table or of lives, and their jobs are scheduled only as their way has it.
@@ -253,7 +254,12 @@ func TestSweep(t *testing.T) {
 		p.play(ack(2+i%2, jid))
 	}
 	var lines, looked []string
+	var opened []int
 	for _, s := range g.sweep(2, g.law.world.Conns[2]) {
+		if _, is := s.Do.(*scenarios.Connect); is {
+			opened = append(opened, s.Conn())
+			continue
+		}
 		lines = append(lines, s.Text())
 		if names, is := strings.CutPrefix(s.Text(), "FETCH "); is {
 			assert.LessOrEqual(t, len(strings.Fields(names)), fetchMost)
@@ -262,6 +268,7 @@ func TestSweep(t *testing.T) {
 		}
 	}
 	assert.ElementsMatch(t, ended, looked)
+	assert.Equal(t, []int{6, 7}, opened, "there may be six")
 	assert.True(t, g.swept)
 	assert.True(t, strings.HasPrefix(lines[len(lines)-1], "BEAT "), "its reply comes behind those to the FETCHes")
 }

@@ -117,7 +117,7 @@ var shownVariations = map[string][2]string{
 	"malformed-closes": {"malformed", `|eMQP/1.0|HEARTBEAT|broker-2|946684803`},
 	"no-acks":          {"beats", `!|eMQP/1.0|ACK|broker-2|u-1-s`},
 	"often":            {"beats", `|eMQP/1.0|ACK|broker-63|u-1-p`},
-	"own-ids":          {"queues", `|eMQP/1.0|REQUEST|passed-on-2|b`},
+	"own-ids":          {"queues", `|eMQP/1.0|REQUEST|\xff, "]2|b`},
 	"ready-flag":       {"asked", `!to d`},
 	"schedule-twice":   {"schedules", `|eMQP/1.0|SCHEDULE|u-1-1|q|interval:5|text #2`},
 	"seldom":           {"beats", `|eMQP/1.0|ACK|broker-8|u-1-p`},

@@ -44,8 +44,10 @@ func TestSocketVariations(t *testing.T) {
 	t.Parallel()
 	want := map[string]zmtp.RouterConfig{
 		"identity": {Config: zmtp.Config{Identity: "broker"}}, "in-pieces": {Config: zmtp.Config{InPieces: true}},
-		"pings":      {Config: zmtp.Config{Ping: time.Second}},
-		"properties": {Config: zmtp.Config{Properties: []zmtp.Property{{Name: "X-Version", Value: []byte("7")}}}},
+		"pings": {Config: zmtp.Config{Ping: time.Second}},
+		"properties": {Config: zmtp.Config{Properties: []zmtp.Property{
+			{Name: "X-Version", Value: []byte("7")}, {Name: "socket-type", Value: []byte("ROUTER")},
+		}}},
 		"one-socket": {},
 	}
 	for _, v := range fakeemqp.Variations() {

@@ -27,7 +27,7 @@ var variations = []Variation{
 	hooked("inform-acks-only", "INFORM alone is acknowledged", informAcksOnly),
 	hooked("late-acks", "an ACK takes 300 ms", sent(delay(300*time.Millisecond), emqp.ACK)),
 	hooked("late-requests", "a REQUEST takes 2 s", sent(delay(2*time.Second), emqp.REQUEST)),
-	hooked("own-ids", "the broker gives what it passes on an id of its own", ownIDs),
+	hooked("own-ids", "the broker gives what it passes on an id of its own, which is no text", ownIDs),
 	hooked("fractions", "the timestamp of a HEARTBEAT has a fraction",
 		sent(change(atFirst, func(b []byte) []byte { return append(slices.Clone(b), ".25"...) }), emqp.HEARTBEAT)),
 	hooked("schedule-twice", "a scheduler gets each SCHEDULE and UNSCHEDULE twice",
@@ -46,8 +46,10 @@ var variations = []Variation{
 	with("seldom", "a HEARTBEAT every 15 s", Config{Interval: 15 * time.Second}),
 	routing("in-pieces", "the greeting comes in two pieces", zmtp.Config{InPieces: true}),
 	routing("pings", "the broker sends a PING every second", zmtp.Config{Ping: time.Second}),
-	routing("properties", "READY has properties of the broker's own",
-		zmtp.Config{Properties: []zmtp.Property{{Name: "X-Version", Value: []byte("7")}}}),
+	routing("properties", "READY has a property of the broker's own, and behind it the socket type, in small letters",
+		zmtp.Config{Properties: []zmtp.Property{
+			{Name: "X-Version", Value: []byte("7")}, {Name: "socket-type", Value: []byte(zmtp.ROUTER)},
+		}}),
 	routing("identity", "the broker announces an identity", zmtp.Config{Identity: "broker"}),
 }
 
@@ -82,11 +84,11 @@ func informAcksOnly() func(*Event) {
 	})()
 }
 
-// ownIDs counts the messages that are passed on.
+// ownIDs numbers what is passed on, with bytes that a script has to quote.
 func ownIDs() func(*Event) {
 	return catalogue.Keep(gives(emqp.REQUEST, emqp.SCHEDULE, emqp.UNSCHEDULE), func(n *int, e *Event) {
 		*n++
-		set(atID, "passed-on-"+strconv.Itoa(*n))(e)
+		set(atID, "\xff, \"]"+strconv.Itoa(*n))(e)
 	})()
 }
 

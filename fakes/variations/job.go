@@ -30,9 +30,9 @@ var jobVariations = []fakes.Variation{
 		do(func(e *event) { renameFailure(e.Object) }, at(fakes.Failed, fakes.Expired))),
 	setting("job-messages-short", func(c *fakes.Config) { c.MaxMessage, c.MaxBacktrace = 100, 5 }),
 	// These refuse jobs that other servers accept, or take them for done.
-	variation("job-jid-ignored", usedBefore(skip)),
+	variation("job-jid-ignored", usedBefore(valid(fwp.PUSH), skip)),
 	setting("job-jid-lengths", func(c *fakes.Config) { c.MinJID, c.MaxJID = 16, 64 }),
-	variation("job-jid-once", catalogue.Again(jid, catalogue.All(of(fakes.Checked, fwp.PUSH), func(e *event) bool {
+	variation("job-jid-once", usedBefore(catalogue.All(of(fakes.Checked, fwp.PUSH), func(e *event) bool {
 		return e.Conn.Identified && jid(e) != ""
 	}), decline("jid", "the jid is in use"))),
 	variation("job-jobtype-short",
@@ -116,9 +116,20 @@ func renameFailure(job *object) {
 	job.Set("failure", string(o.Append(nil)))
 }
 
-// usedBefore acts on a PUSH with a jid that there was before.
-func usedBefore(act func(*event)) func() func(*event) {
-	return catalogue.Again(jid, valid(fwp.PUSH), act)
+// usedBefore acts on a PUSH with a jid that there was before, and behind the last FLUSH.
+func usedBefore(is func(*event) bool, act func(*event)) func() func(*event) {
+	type jids = catalogue.Memory[string, bool]
+	return catalogue.Keep(catalogue.Any(is, at(fakes.Flushed)), func(used *jids, e *event) {
+		if e.Point == fakes.Flushed {
+			*used = jids{}
+			return
+		}
+		before := used.Of(jid(e))
+		if *before {
+			act(e)
+		}
+		*before = true
+	})
 }
 
 // plainQueues refuses names of queues with other characters, or more.

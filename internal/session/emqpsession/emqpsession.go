@@ -8,6 +8,7 @@ import (
 	"errors"
 	"hash/maphash"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,7 +21,7 @@ import (
 // The kinds of messages.
 const (
 	Message = 'M' // of frames, which are its parts
-	Ready   = 'R' // READY of ZMTP; its text is the name, its parts are names and values of properties by turns
+	Ready   = 'R' // READY of ZMTP; its text is the name, its parts are names and values by turns, the Socket-Type first
 	Pong    = 'P' // PONG of ZMTP; its text is the name, its only part the context
 	Command = 'K' // another command of ZMTP; its text is the name, its only part the data
 	Refusal = 'E' // ERROR of ZMTP; its text is the reason
@@ -149,7 +150,11 @@ func commandOf(c zmtp.Command) session.Message {
 		m.Parts = nil
 		metadata, _ := zmtp.ParseMetadata(c.Data) // the reader has checked it
 		for _, p := range metadata {
-			m.Parts = append(m.Parts, []byte(p.Name), p.Value)
+			if strings.EqualFold(p.Name, zmtp.SocketType) { // case and order do not matter in ZMTP, and do in a script
+				m.Parts = slices.Insert(m.Parts, 0, []byte(zmtp.SocketType), p.Value)
+			} else {
+				m.Parts = append(m.Parts, []byte(p.Name), p.Value)
+			}
 		}
 	}
 	return m

@@ -97,6 +97,20 @@ func TestHeartbeatsTakenOver(t *testing.T) {
 	})
 }
 
+// A READY names the Socket-Type first, however the broker orders and spells its properties.
+func TestPropertiesInAnyOrder(t *testing.T) {
+	t.Parallel()
+	properties := zmtp.Metadata{{Name: "X-Version", Value: []byte("7")}, {Name: "SOCKET-TYPE", Value: []byte("ROUTER")}}
+	config := fakeemqp.Config{Router: zmtp.RouterConfig{Config: zmtp.Config{Properties: properties}}}
+	inBubble(t, config, func(t *testing.T, _ *fakeemqp.Broker, nc net.Conn) {
+		c := session.New(nc, emqpsession.Protocol{Raw: true}, session.Config{})
+		greeting := zmtp.Ready(zmtp.Metadata{{Name: zmtp.SocketType, Value: []byte(zmtp.DEALER)}})
+		require.NoError(t, c.Write(t.Context(), [][]byte{greeting.Append(zmtp.NewGreeting().Append(nil))}, 0))
+		assert.Equal(t, "READY Socket-Type ROUTER X-Version 7", next(t, c).String())
+		require.NoError(t, c.End(session.Closed))
+	})
+}
+
 // Answers are not written into a message that is sent in pieces.
 func TestAnswersBetweenMessages(t *testing.T) {
 	t.Parallel()
