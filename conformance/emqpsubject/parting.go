@@ -9,12 +9,15 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// parting has a worker with READYs left, a client that awaits a REPLY and a scheduler leave. What they would have got
-// is sent when the broker has long known it, so that no one waits.
+// parting has a worker with READYs left, a client that awaits a REPLY and several schedulers leave. What they would
+// have got is sent when the broker has long known it, so that no one waits.
 type parting struct {
 	at     time.Time // when they have left
 	queues []string  // of the worker
 }
+
+// leavingSchedulers is how many schedulers leave: where they take turns, it is most likely that of one of them.
+const leavingSchedulers = 4
 
 // depart has them come and leave. The worker that has the REPLY stays.
 func (w *wayfarer) depart() []explore.Step {
@@ -34,8 +37,13 @@ func (w *wayfarer) depart() []explore.Step {
 		steps = append(steps, w.ready(leavingWorker))
 	}
 	if w.Terms.Alone {
-		steps = append(steps, w.informScheduler(leavingScheduler)...)
-		steps = append(steps, kbai(leavingScheduler))
+		for n := range leavingSchedulers {
+			steps = append(steps, w.informScheduler(leavingScheduler+n)...)
+		}
+		steps = append(steps, w.send(firstClient, emqp.SCHEDULE, w.mine[0][0], `""`))
+		for n := range leavingSchedulers {
+			steps = append(steps, kbai(leavingScheduler+n))
+		}
 	}
 	return append(steps, kbai(leavingWorker), kbai(leavingClient))
 }
@@ -55,7 +63,7 @@ func (w *wayfarer) departed() []explore.Step {
 	}
 	steps = append(append(steps, served()...), w.build.Line(stayingWorker, "%s", w.message(emqp.KBAI)))
 	w.parting = nil
-	for _, conn := range []int{leavingClient, leavingWorker, leavingScheduler, stayingWorker} {
+	for conn := leavingClient; conn < leavingScheduler+leavingSchedulers; conn++ {
 		steps = append(steps, explore.End(conn, scenarios.Closed))
 	}
 	return steps

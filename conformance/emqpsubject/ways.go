@@ -22,8 +22,8 @@ const (
 	schedulerTwo
 	leavingClient
 	leavingWorker
-	leavingScheduler
 	stayingWorker
+	leavingScheduler // the first of several
 )
 
 // Values returns eMQP as [New] does, with nothing but messages that reach their peers in each way that there is: so
@@ -171,11 +171,14 @@ func (w *wayfarer) informScheduler(conn int) []explore.Step {
 	}
 }
 
-// inform has a worker announce queues.
+// inform has a worker announce queues, each with a weight of its own or all with one.
 func (w *wayfarer) inform(conn int, queues []string) explore.Step {
-	all := make([]string, len(queues))
+	all, alike, weight := make([]string, len(queues)), w.Deal("weights", 2) == 0, ""
 	for i, q := range queues {
-		all[i] = fmt.Sprintf(`[%s,\"%s\"]`, w.value("weight", weights()), q[1:len(q)-1])
+		if weight == "" || !alike {
+			weight = w.value("weight", weights())
+		}
+		all[i] = fmt.Sprintf(`[%s,\"%s\"]`, weight, q[1:len(q)-1])
 	}
 	return w.build.Line(conn, "%s", w.message(emqp.INFORM, `"[`+strings.Join(all, ",")+`]"`, `"worker"`))
 }
@@ -332,9 +335,10 @@ func (w *wayfarer) open(conn int, role scenarios.Role) explore.Step {
 // longestIdentity is how many bytes the identity of a peer has at most. (ZMTP)
 const longestIdentity = 255
 
-// scheduled has the schedulers get what is scheduled, equal ones among it, and what was unscheduled in between.
+// scheduled has the schedulers get what is scheduled, equal ones among it, and what was unscheduled in between: not
+// while some leave, which might get it.
 func (w *wayfarer) scheduled() (steps []explore.Step) {
-	if !w.Terms.Alone {
+	if !w.Terms.Alone || w.parting != nil {
 		return w.atOnce()
 	}
 	headers := func() string { return []string{`""`, `"nohaste"`}[w.IntN(2)] }

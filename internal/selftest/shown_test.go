@@ -51,7 +51,7 @@ var shown = map[string]map[string]string{
 		"heartbeat-early":   "heartbeat-before-inform heartbeat/before-inform",
 		"heartbeat-missing": "heartbeat-ends heartbeat/any-command",
 		"id":                "frame-id-same-request frames/acknowledged", "missing": "request-lost request/delivered",
-		"reply-content":    "reply-true reply/after-12-seconds",
+		"reply-content":    "reply-true reply/after-a-long-job",
 		"reply-other":      "reply-to-first-client reply/to-the-client-that-asked",
 		"reply-unknown":    "reply-not-requested reply/two-clients",
 		"reply-unasked":    "reply-not-requested reply/not-requested",
@@ -59,7 +59,7 @@ var shown = map[string]map[string]string{
 		"request-content":  "request-queue-changed request/delivered",
 		"request-queue":    "request-any-worker request/queues-that-are-alike",
 		"schedule-content": "schedule-message-changed schedule/passed-on",
-		"timestamp":        "heartbeat-milliseconds reply/after-12-seconds",
+		"timestamp":        "heartbeat-milliseconds reply/after-a-long-job",
 		"version":          "frame-version-any frames/another-version",
 	},
 }
