@@ -71,7 +71,7 @@ func (w *world) applyClose(l *look) {
 	if !byItself {
 		k.lostConn, k.refusals = true, 0
 	}
-	k.closesWithoutEnd = k.closesWithoutEnd || byItself && c.end == nil && c.refused == nil && !k.isRefused()
+	k.closesWithoutEnd = k.closesWithoutEnd || byItself && c.end == nil && c.refusal(l.At) == nil && !k.isRefused()
 	k.beatClosed = k.beatClosed || byItself && c.beat != nil && *c.beat == *k.beat
 	if len(k.conns) == 0 {
 		k.disconnected, k.lastClose, k.closedBy, k.endedLast = l.At, l.moment(), l.By, c.end != nil

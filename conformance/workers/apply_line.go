@@ -9,8 +9,8 @@ import (
 func (w *world) applyLine(l *look) {
 	c, m := l.conn, l.moment()
 	c.lines++
+	cmd := &command{verb: l.Command.Verb, shown: *m, jid: l.Text("jid"), wrong: len(l.Wrong) > 0, behind: c.refused}
 	c.refused, c.answered = nil, nil
-	cmd := &command{verb: l.Command.Verb, shown: *m, jid: l.Text("jid"), wrong: len(l.Wrong) > 0}
 	if len(c.inFlight) < maxInFlight {
 		c.inFlight = append(c.inFlight, cmd)
 	} else {

@@ -183,14 +183,27 @@ func checkFailEmpty(l *look) judgement {
 // connections like that without an error, too, does not.
 func checkErrorEnds(l *look) judgement {
 	c, k := l.conn, l.worker
-	if c == nil || k == nil || c.refused == nil || c.refusedVerb == fwp.HELLO || c.refusedVerb == fwp.BEAT {
+	if c == nil || k == nil {
 		return notApplicable()
 	}
+	refused := c.refusal(l.At)
 	switch {
+	case refused == nil, c.refusedVerb == fwp.HELLO, c.refusedVerb == fwp.BEAT:
+		return notApplicable()
 	case l.Kind == Line:
 		return kept()
 	case l.By != Client || l.Reset || c.end != nil || k.order() != nil || l.isSignalled() || k.closesWithoutEnd:
 		return notApplicable()
 	}
-	return broken(moments(c.refused), "the worker closed the connection after an error reply to %s", c.refusedVerb)
+	return broken(moments(refused), "the worker closed the connection after an error reply to %s", c.refusedVerb)
+}
+
+// refusal is the latest reply of a connection, if that is an error and no line followed: or one line, for whose reply
+// the client has not waited for long. What it reads may be the rest of the error.
+func (c *connState) refusal(now time.Duration) *Moment {
+	const short = time.Second
+	if n := len(c.inFlight); c.refused == nil && n == 1 && now-c.inFlight[0].shown.At < short {
+		return c.inFlight[0].behind
+	}
+	return c.refused
 }

@@ -335,6 +335,20 @@ func jobTests() []ruleTest {
 			1 C: FETCH
 			1 S: -ERR no
 			1 closed client`},
+		{breach: ErrorEndsConnection, name: "it gives up the next command at once", wrong: true, stream: `
+			1 worker w1
+			1 C: FETCH
+			1 S: -ERR no
+			1 C: FETCH
+			+100ms
+			1 closed client`},
+		{breach: ErrorEndsConnection, name: "it gives up the next command later", stream: `
+			1 worker w1
+			1 C: FETCH
+			1 S: -ERR no
+			1 C: FETCH
+			+2s
+			1 closed client`},
 		{breach: ErrorEndsConnection, name: "after ACK", wrong: true, stream: fetchedJob + `
 			1 C: ACK {"jid":"j1"}
 			1 S: -ERR no

@@ -75,9 +75,9 @@ type connState struct {
 	beat            *Moment // its latest BEAT
 	isTold          bool    // the reply to one of its BEATs had an order
 	refused         *Moment // its latest reply, if that is an error and no line followed
-	refusedVerb     string
-	keptWaiting     bool // its latest reply came so late that the client may have given up, and no line followed
-	unmatched       bool // replies and commands cannot be assigned to each other any more
+	refusedVerb     string  // of the command whose reply was the latest, if that was an error
+	keptWaiting     bool    // its latest reply came so late that the client may have given up, and no line followed
+	unmatched       bool    // replies and commands cannot be assigned to each other any more
 }
 
 // command is a line that waits for its reply.
@@ -86,6 +86,7 @@ type command struct {
 	shown  Moment
 	jid    string
 	wrong  bool      // its syntax is
+	behind *Moment   // the error reply to the command before it, if that was the latest reply
 	report *delivery // of ACK and FAIL
 	// brought is the delivery that the reply to a FETCH was.
 	brought *delivery

@@ -27,8 +27,9 @@ var days = map[string]day{
 	"newer":    {hi: `+HI {"v": 3, "x": 1}`},
 	"declined": {answer: first("HELLO", "-ERR no\r\n")},
 	"errors": {
-		jobs:   []string{unit("job-1", TypeOK, "[]", ""), unit("job-2", TypeFail, `["x"]`, "")},
-		answer: first("ACK", "-ERR not possible\r\n", "FETCH", "-ERR later\r\n", "BEAT", "-ERR quiet: Unknown worker\r\n"),
+		jobs: []string{unit("job-1", TypeOK, "[]", ""), unit("job-2", TypeFail, `["x"]`, "")},
+		answer: first("ACK", "-ERR not possible\r\n", "FETCH", "-ERR later"+strings.Repeat(".", 5000)+"\r\n",
+			"BEAT", "-ERR quiet: Unknown worker\r\n"),
 	},
 	"losses": {
 		jobs:   []string{unit("job-1", TypeOK, "[]", "")},

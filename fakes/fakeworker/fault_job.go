@@ -20,6 +20,9 @@ var jobFaults = []Fault{
 	lineFault("fetch-ends-in-space", fwp.FETCH,
 		replace("\r\n", " \r\n")),
 	fault("fetch-error-ends", exitAt(fwp.FETCH, fwp.ErrorReply)),
+	fault("fetch-error-long-ends", replied(fwp.FETCH, func(e *Event) { // it has a buffer of 4 KiB
+		e.Exit = isError(e) && len(e.Reply.Text) > 4096
+	})),
 	fault("fetch-error-stops",
 		catalogue.From(catalogue.Server[Event], refused(fwp.FETCH), fetches, rest(time.Second))),
 	fault("fetch-first-queue-only", on(Fetching, func(e *Event) { e.Queues = e.Queues[:1] })),

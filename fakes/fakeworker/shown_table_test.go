@@ -61,6 +61,7 @@ var shownFaults = map[string][2]string{
 	"fetch-default-only":          {"again", `default\r\n`},
 	"fetch-ends-in-space":         {"again", `low \r\n`},
 	"fetch-error-ends":            {"errors", `!60.2s END\r\n`},
+	"fetch-error-long-ends":       {"errors", `!60.2s END\r\n`},
 	"fetch-error-stops":           {"errors", `!0.4s FETCH high low\r\n`},
 	"fetch-first-queue-only":      {"again", `high\r\n`},
 	"fetch-in-batches":            {"batch", `12.1s FETCH high low\r\n #2`},

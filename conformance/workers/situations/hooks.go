@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -106,9 +107,10 @@ func refuseFirst(n int64, verb, text string) func(*fakes.Event) {
 }
 
 // refuseSome returns a hook that refuses the first two of twelve commands of a verb, and each third one of the rest.
-// Their errors have texts of all kinds, and every other one has a first word of its own in place of ERR.
+// Their errors have texts of all kinds, one of them longer than the buffers of most readers of lines, and every other
+// one has a first word of its own in place of ERR.
 func refuseSome(verb string) func(*fakes.Event) {
-	const first, most = 2, 12
+	const first, most, long = 2, 12, 5000
 	var count atomic.Int64
 	texts := newGenerator().errors()
 	return func(e *fakes.Event) {
@@ -120,6 +122,9 @@ func refuseSome(verb string) func(*fakes.Event) {
 		}
 		if n := count.Add(1); n <= first || n%3 == 0 && n <= most {
 			text := texts[int(n)*len(texts)/(most+1)]
+			if n == first {
+				text += strings.Repeat(" x", long/2)
+			}
 			if refuse(e, text); n%2 == 0 {
 				e.Err = unusualError{errors.New("LIMIT " + text)}
 			}
