@@ -115,8 +115,10 @@ func TestGeneratedValues(t *testing.T) {
 		types[j.jobtype]++
 	}
 	assert.Len(t, types, 4)
-	for i, g := range newGenerator().greetings(4) {
+	greetings := newGenerator().greetings(8)
+	for i, g := range greetings {
 		assert.Equal(t, i%2 == 0, g.iterations < 10, g)
+		assert.Equal(t, i%4 == 1, i > 0 && g.salt == greetings[i-1].salt, "the salt of the one before it")
 	}
 	for _, text := range newGenerator().errors() {
 		assert.NotContains(t, text, "\n")
