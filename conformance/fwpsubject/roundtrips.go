@@ -154,17 +154,22 @@ func (g *maker) restartDue() bool {
 	return g.restarts == 0 || g.restarts == 1 && again
 }
 
-// restart restarts the server while a job is scheduled, and looks whether it comes before its time.
+// restart restarts the server while jobs are scheduled: one for later, of which it looks whether it comes before its
+// time, and others for each moment of the restart.
 func (g *maker) restart(c int, _ *oracle.Conn) []explore.Step {
+	const moments, apart = 24, 20 // milliseconds
 	g.restarts++
 	g.workers++
-	later, now := g.freshQueue(), g.freshQueue()
-	return []explore.Step{
+	later, now, meanwhile := g.freshQueue(), g.freshQueue(), g.freshQueue()
+	steps := []explore.Step{
 		explore.End(c, scenarios.Closed), consumer(c, g.workers),
 		push(c, g.jid(), later, fmt.Sprintf(`,"at":"$now+%dms"`, 2000+g.jobs%1000)),
-		explore.Disrupt(scenarios.NeedRestart),
-		consumer(c, g.workers), push(c, g.jid(), now, ""), line(c, "FETCH %s %s", later, now),
 	}
+	for i := range moments {
+		steps = append(steps, push(c, g.jid(), meanwhile, fmt.Sprintf(`,"at":"$now+%dms"`, apart*(i+1)+g.restarts)))
+	}
+	return append(steps, explore.Disrupt(scenarios.NeedRestart),
+		consumer(c, g.workers), push(c, g.jid(), now, ""), line(c, "FETCH %s %s", later, now))
 }
 
 // pushFar schedules a job for each of the instants that are to come. Nothing but a FLUSH removes them.

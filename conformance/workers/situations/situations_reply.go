@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fwpsuite/fwp/conformance/workers"
+	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
 )
 
@@ -26,7 +28,10 @@ func replySituations() []situation {
 	})
 }
 
+// playNull has the first null come late: no other command may stand before it on its connection.
 func playNull(t *trial) {
+	const late = 2 * time.Second
+	t.hook(nth(1, fakes.Ran, fwp.FETCH, func(e *fakes.Event) { e.Delay = late }))
 	p := t.launch(options{})
 	null := func(e *workers.Event) bool { return reply(fwp.FETCH)(e) && e.Reply.Kind == fwp.NullBulk }
 	if !t.awaitCount(p, soon, null, 2) && (!t.exited(p) || !t.has(null)) {
