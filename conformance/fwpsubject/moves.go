@@ -139,6 +139,9 @@ var moves = []move{
 	{"default", 0.6, func(g *maker, c int, w *oracle.Conn) bool {
 		return g.Terms.Alone && active(g, c, w)
 	}, (*maker).inDefault},
+	{"default-at-once", 0.2, func(g *maker, c int, w *oracle.Conn) bool {
+		return g.Terms.Alone && active(g, c, w)
+	}, (*maker).inDefaultAtOnce},
 	{"two-words", 0.1, active, (*maker).twoWords},
 	{"burst", 0.5, active, (*maker).burst},
 	{"push-line", 0.5, identified, (*maker).pushLine},
@@ -316,15 +319,27 @@ func (g *maker) flushAndWake(c int, _ *oracle.Conn) []explore.Step {
 	}
 }
 
+// inDefaultAtOnce is inDefault without a wait.
+func (g *maker) inDefaultAtOnce(c int, _ *oracle.Conn) []explore.Step {
+	jid := g.jid()
+	job := line(c, `PUSH {"jid":"%s","jobtype":"t","args":[]}`, jid)
+	switch deal(g, "default at once", []int{0, 1, 2}) {
+	case 0: // the queue of the PUSH before does not count, which is refused
+		bad := line(c, `PUSH {"jid":"%s","jobtype":"t","args":{},"queue":"%s"}`, g.jid(), g.freshQueue())
+		return []explore.Step{bad, job, line(c, "FETCH"), ack(c, jid)}
+	case 1:
+		return []explore.Step{job, line(c, "FETCH default"), ack(c, jid)}
+	}
+	queue := deal(g, "server's", ofServers)
+	return []explore.Step{push(c, jid, queue, ""), line(c, "FETCH %s", queue), ack(c, jid)}
+}
+
 // inDefault uses the queue default, by its name or by none, or one whose name a server may use for itself.
 func (g *maker) inDefault(c int, _ *oracle.Conn) []explore.Step {
 	jid := g.jid()
 	job := line(c, `PUSH {"jid":"%s","jobtype":"t","args":[]}`, jid)
-	switch deal(g, "default", []int{0, 1, 2, 3, 4, 5, 6, 7}) {
-	case 0: // the queue of the PUSH before does not count, which is refused
-		bad := line(c, `PUSH {"jid":"%s","jobtype":"t","args":{},"queue":"%s"}`, g.jid(), g.freshQueue())
-		return []explore.Step{bad, job, line(c, "FETCH"), ack(c, jid)}
-	case 6: // the queues of the FETCH before do not count, also if it was refused
+	switch deal(g, "default", []int{0, 1, 2, 3, 4}) {
+	case 0: // the queues of the FETCH before do not count, also if it was refused
 		queue := g.freshQueue()
 		first := line(c, choose(g, []string{"FETCH %s", "FETCH  %s"}), queue) // served, or refused
 		before := []explore.Step{push(c, g.jid(), queue, ""), first}
@@ -333,19 +348,14 @@ func (g *maker) inDefault(c int, _ *oracle.Conn) []explore.Step {
 		}
 		return append(before, push(c, g.jid(), queue, ""), g.patiently(line(c, "FETCH")))
 	case 1:
-		return []explore.Step{job, line(c, "FETCH default"), ack(c, jid)}
-	case 2:
 		return []explore.Step{line(c, "PUSH %s", g.job()), g.patiently(line(c, "FETCH"))}
-	case 3:
+	case 2:
 		if g.Longest < scheduled {
 			break
 		}
 		later := line(c, `PUSH {"jid":"%s","jobtype":"t","args":[],"at":%s}`, jid, g.soon())
 		return []explore.Step{later, explore.Wait(scheduled), line(c, "FETCH")}
-	case 4:
-		queue := deal(g, "server's", ofServers)
-		return []explore.Step{push(c, jid, queue, ""), line(c, "FETCH %s", queue), ack(c, jid)}
-	case 5: // a job that is scheduled is in no queue
+	case 3: // a job that is scheduled is in no queue
 		queue := deal(g, "server's, empty", ofServers)
 		later := push(c, jid, g.freshQueue(), `,"at":`+g.soon())
 		return []explore.Step{later, g.patiently(line(c, "FETCH %s", queue))}

@@ -94,7 +94,7 @@ func (g *maker) stateInHand(c int, _ *oracle.Conn) []explore.Step {
 	}
 }
 
-// helloBadly sends a HELLO that must, or should, be declined. What it says of a new worker does not count then.
+// helloBadly sends a HELLO that must, or should, be declined. What it says does not count then.
 func (g *maker) helloBadly(c int, _ *oracle.Conn) []explore.Step {
 	if g.IntN(4) == 0 {
 		return []explore.Step{line(c, "%s", g.badHello())}
@@ -103,6 +103,9 @@ func (g *maker) helloBadly(c int, _ *oracle.Conn) []explore.Step {
 	steps := []explore.Step{line(c, "HELLO %s", g.badGreeting())}
 	if wid := fmt.Sprintf(`"$wid%d"`, g.workers); g.workers > before && strings.Contains(steps[0].Text(), wid) {
 		steps = append(steps, line(controlWorker, `BEAT {"wid":%s}`, wid))
+	}
+	if g.Terms.Password != "" { // a hash in the HELLO that was declined does not count either
+		steps = append(steps, line(c, `HELLO {"v":2}`))
 	}
 	return steps
 }

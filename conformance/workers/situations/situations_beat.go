@@ -35,9 +35,12 @@ func beatSituations() []situation {
 
 func playIdle(t *trial) { t.watch(t.launch(options{}), beatsFor*time.Second) }
 
+// playBusy has jobs for each executor, also of a worker that runs as many as it likes.
 func playBusy(t *trial) {
+	const more = 30
 	p := t.launch(options{})
 	t.mustTake(t.pushMany(usualConcurrency, "fwp.sleep", "[64]")...)
+	t.pushMany(more, "fwp.sleep", "[64]")
 	t.watch(p, 70*time.Second)
 	t.beatsSteadily(p)
 }

@@ -64,8 +64,8 @@ type salted struct {
 	iterations int
 }
 
-// greetings are salts with their numbers of iterations, few and many in turn, and equal numbers again and again. Of four
-// salts two are equal.
+// greetings are salts with their numbers of iterations, few and many in turn, and equal numbers again and again. Of
+// four salts two are equal.
 func (g generator) greetings(n int) (all []salted) {
 	const longest, few, most = 300, 9, 20_000
 	texts, ends := g.each(values.Texts()), g.each(values.Lengths(longest))
