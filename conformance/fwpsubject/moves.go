@@ -319,7 +319,7 @@ func (g *maker) flushAndWake(c int, _ *oracle.Conn) []explore.Step {
 	}
 }
 
-// inDefaultAtOnce is inDefault without a wait.
+// inDefaultAtOnce has a job come at once from the queue default, or from one whose name a server may use for itself.
 func (g *maker) inDefaultAtOnce(c int, _ *oracle.Conn) []explore.Step {
 	jid := g.jid()
 	job := line(c, `PUSH {"jid":"%s","jobtype":"t","args":[]}`, jid)
