@@ -73,12 +73,12 @@ func (r *Renderer) text(state session.State, t Template, line bool) (string, err
 // escaped returns a value as it stands in a string of a line: with the escapes of JSON, or with those of Go where lines
 // have frames, which may be no text.
 func (r *Renderer) escaped(s string) (string, error) {
-	quoted := strconv.Quote(s)
-	if !r.Grammar.Framed() {
-		var err error
-		if quoted, err = marshal(s); err != nil {
-			return "", err
-		}
+	quoted, err := marshal(s)
+	if r.Grammar.Framed() {
+		quoted, err = strconv.Quote(s), nil
+	}
+	if err != nil {
+		return "", err
 	}
 	return quoted[1 : len(quoted)-1], nil
 }

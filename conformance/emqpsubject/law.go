@@ -279,14 +279,18 @@ func (x *message) text(i int) string {
 }
 
 // find returns the message that the broker passes on as another one: by its content, by its id, by the id that is in
-// its text, or as the only one of its queue that has still to come, with its text if there are others.
+// its text, or as one that has still to come with that queue and that text, whatever its headers are.
 func (l *emqpLaw) find(m emqp.Message) (best *message) {
 	byID := func(x *message) bool { return x.ID == m.ID }
 	content := func(x *message) bool { return x.sameAs(m) }
-	named := func(x *message) bool { return mentions(m.Fields[len(m.Fields)-1], x.ID) }
+	last := len(m.Fields) - 1
+	named := func(x *message) bool { return mentions(m.Fields[last], x.ID) }
 	for _, fits := range []func(*message) bool{
 		func(x *message) bool { return byID(x) && content(x) },
 		func(x *message) bool { return !x.over && content(x) }, byID, named, content,
+		func(x *message) bool {
+			return !x.over && x.text(0) == string(m.Fields[0]) && x.text(last) == string(m.Fields[last])
+		},
 	} {
 		for _, x := range l.messages {
 			if x.Command == m.Command && fits(x) {
@@ -296,19 +300,6 @@ func (l *emqpLaw) find(m emqp.Message) (best *message) {
 		if best != nil {
 			return best
 		}
-	}
-	var its []*message
-	for _, x := range l.messages {
-		if !x.over && x.Command == m.Command && len(m.Fields) > 1 && x.text(0) == string(m.Fields[0]) {
-			its = append(its, x)
-		}
-	}
-	if len(its) > 1 {
-		text := string(m.Fields[len(m.Fields)-1])
-		its = slices.DeleteFunc(its, func(x *message) bool { return x.text(len(x.Fields)-1) != text })
-	}
-	if len(its) == 1 {
-		return its[0]
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package explore
 
 import (
 	"hash/fnv"
-	"iter"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -236,14 +235,12 @@ func (d *Draw) Fill(text string) string { return d.fill(text) }
 func (d *Draw) Free() []int { return d.free() }
 
 // Numbers are those of all connections that there may be at a time, open or not, but for those of the control.
-func (d *Draw) Numbers() iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for n := range d.room() {
-			if !yield(firstFree + n) {
-				return
-			}
-		}
+func (d *Draw) Numbers() []int {
+	all := make([]int, d.room())
+	for i := range all {
+		all[i] = firstFree + i
 	}
+	return all
 }
 
 // Now is when the last step was played.

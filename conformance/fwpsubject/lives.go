@@ -254,7 +254,7 @@ func (g *maker) sweep(int, *oracle.Conn) []explore.Step {
 	conns := slices.DeleteFunc(slices.Sorted(maps.Keys(g.law.world.Conns)), func(c int) bool {
 		return c == idler || !active(g, c, g.law.world.Conns[c])
 	})
-	for c := range g.Numbers() {
+	for _, c := range g.Numbers() {
 		if c != idler && g.law.world.Conns[c] == nil {
 			conns, steps = append(conns, c), append(steps, consumer(c, g.number(c)))
 		}

@@ -154,8 +154,8 @@ func (g *maker) restartDue() bool {
 	return g.restarts == 0 || g.restarts == 1 && again
 }
 
-// restart restarts the server while jobs are scheduled: one for later, of which it looks whether it comes before its
-// time, and others for each moment of the restart.
+// restart restarts the server while jobs are scheduled. One is due some seconds later, and must not come before its
+// time; the others become due one after the other while the server is away.
 func (g *maker) restart(c int, _ *oracle.Conn) []explore.Step {
 	const moments, apart = 24, 20 // milliseconds
 	g.restarts++
