@@ -406,3 +406,18 @@ func TestIDsAcrossPlays(t *testing.T) {
 	newLaw(law.Terms{Server: on}).Operated(scenarios.NeedRestart, "", "")
 	assert.True(t, unique(emqp.ACK, "1"))
 }
+
+// A message that is passed on with an id of the broker's and other headers is the one of its queue and text that has
+// still to come.
+func TestFindWithOtherHeaders(t *testing.T) {
+	t.Parallel()
+	l := newLaw(law.Terms{})
+	x := &message{Message: emqp.Request("c-1", "q", nil, "text")}
+	l.messages = []*message{x}
+	headers := emqp.Headers{{Name: emqp.Guarantee}}
+	assert.Same(t, x, l.find(emqp.Request("b-1", "q", headers, "text")))
+	assert.Nil(t, l.find(emqp.Request("b-1", "q", headers, "another text")))
+	assert.Nil(t, l.find(emqp.Request("b-1", "another queue", headers, "text")))
+	x.over = true
+	assert.Nil(t, l.find(emqp.Request("b-1", "q", headers, "text")))
+}

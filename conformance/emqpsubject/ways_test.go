@@ -35,6 +35,7 @@ func TestValuesAreFound(t *testing.T) {
 	cut := func(most int) func([]byte) []byte { return func(b []byte) []byte { return b[:min(most, len(b))] } }
 	untilNUL := func(b []byte) []byte { return bytes.TrimRight(b, "\x00") }
 	requests, workers, undone := 0, map[string]int{}, map[string]bool{}
+	isScheduler, left, previous := map[string]bool{}, 0, map[string][]byte{}
 	for what, c := range map[string]struct {
 		clause string
 		hook   func(*fakeemqp.Event)
@@ -74,6 +75,44 @@ func TestValuesAreFound(t *testing.T) {
 				case emqp.SCHEDULE:
 					e.Drop = undone[string(m.Fields[2])]
 				}
+			}
+		}},
+		"of queues with one weight the last counts": {"EMQP-INF-02", func(e *fakeemqp.Event) {
+			m, err := emqp.Parse(e.Frames)
+			if err != nil || e.Sent || m.Command != emqp.INFORM || len(e.Frames[name]) == 0 {
+				return
+			}
+			all, _ := emqp.ParseQueues(string(e.Frames[name]))
+			last := map[int]emqp.Queue{}
+			for _, q := range all {
+				last[q.Weight] = q
+			}
+			all = slices.DeleteFunc(all, func(q emqp.Queue) bool { return last[q.Weight] != q })
+			e.Frames = slices.Clone(e.Frames)
+			e.Frames[name] = []byte(emqp.FormatQueues(all...))
+		}},
+		"the headers are those of the REQUEST before": {"EMQP-HEAD-02", func(e *fakeemqp.Event) {
+			m, err := emqp.Parse(e.Frames)
+			if err != nil || e.Sent || m.Command != emqp.REQUEST {
+				return
+			}
+			if e.Frames = slices.Clone(e.Frames); len(e.Frames[headers]) == 0 {
+				e.Frames[headers] = previous[e.Peer]
+			}
+			previous[e.Peer] = e.Frames[headers]
+		}},
+		"the SCHEDULE behind the leaving of schedulers is lost": {"EMQP-SCHED-01", func(e *fakeemqp.Event) {
+			m, err := emqp.Parse(e.Frames)
+			if err != nil || e.Sent {
+				return
+			}
+			switch m.Command {
+			case emqp.INFORM:
+				isScheduler[e.Peer] = string(m.Fields[1]) == emqp.TypeScheduler
+			case emqp.KBAI:
+				left += map[bool]int{true: 1}[isScheduler[e.Peer]]
+			case emqp.SCHEDULE: // if it was the turn of the third one of those that have left
+				e.Drop, left = left > 2, 0
 			}
 		}},
 		"each 20th is lost": {"EMQP-REQ-07", func(e *fakeemqp.Event) {

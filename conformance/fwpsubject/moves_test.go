@@ -177,6 +177,22 @@ func TestThird(t *testing.T) {
 	assert.Len(t, seen, 8*15)
 }
 
+// On a server with a password a HELLO without a hash stands behind each that must be declined, but for one that is no
+// HELLO.
+func TestHelloBadly(t *testing.T) {
+	t.Parallel()
+	for _, password := range []string{"", "secret"} {
+		g, again := made(1), 0
+		g.Terms.Password = password
+		for range 100 {
+			if steps := g.helloBadly(2, nil); steps[len(steps)-1].Text() == `HELLO {"v":2}` {
+				again++
+			}
+		}
+		assert.Equal(t, password != "", again > 50, password)
+	}
+}
+
 func noDigit(r rune) rune {
 	if r >= '0' && r <= '9' {
 		return -1

@@ -138,7 +138,13 @@ func TestWhenTheServerIsRestarted(t *testing.T) {
 	g, elapsed := made(1), time.Duration(0)
 	g.elapsed = func() time.Duration { return elapsed }
 	assert.True(t, g.restartDue())
-	g.restart(2, nil)
+	moments := map[string]bool{}
+	for _, s := range g.restart(2, nil) {
+		if _, at, is := strings.Cut(s.Text(), `"at":`); is {
+			moments[at] = true
+		}
+	}
+	assert.Len(t, moments, 25, "a job for each moment of the restart, and one for later")
 	elapsed = longSpans().sweep
 	assert.False(t, g.restartDue(), "no lives are followed")
 	g.times = longSpans()

@@ -342,6 +342,17 @@ func jobTests() []ruleTest {
 			1 C: FETCH
 			+100ms
 			1 closed client`},
+		{breach: ErrorEndsConnection, name: "behind an error to BEAT, which shows no habit", wrong: true, too: OneConnection,
+			stream: `
+			1 worker w1
+			1 C: BEAT {"wid":"w1"}
+			1 S: -ERR no
+			1 C: FETCH
+			1 closed client
+			2 worker w1
+			2 C: FETCH
+			2 S: -ERR no
+			2 closed client`},
 		{breach: ErrorEndsConnection, name: "it gives up the next command later", stream: `
 			1 worker w1
 			1 C: FETCH

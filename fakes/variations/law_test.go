@@ -8,6 +8,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fwp"
 )
 
 // The words of each file are in doc.go; every variation is in the file that has the first word of its name.
@@ -46,6 +49,21 @@ func TestHashesWithAMemberTwice(t *testing.T) {
 	} {
 		assert.Equal(t, want, twice([]byte(text)), text)
 	}
+}
+
+// A jid that was used is known until a FLUSH.
+func TestUsedBefore(t *testing.T) {
+	t.Parallel()
+	job, err := fakes.ParseObject([]byte(`{"jid":"j"}`))
+	require.NoError(t, err)
+	hook := usedBefore(of(fakes.Checked, fwp.PUSH), skip)()
+	var skipped []bool
+	for _, point := range []fakes.Point{fakes.Checked, fakes.Checked, fakes.Flushed, fakes.Checked, fakes.Checked} {
+		e := &event{Point: point, Command: fwp.Command{Verb: fwp.PUSH}, Object: job}
+		hook(e)
+		skipped = append(skipped, e.Skip)
+	}
+	assert.Equal(t, []bool{false, true, false, false, true}, skipped)
 }
 
 func TestDepth(t *testing.T) {

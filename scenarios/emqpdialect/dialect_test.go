@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -66,6 +67,32 @@ C[w]: ["", "eMQP/1.0", "KBAI", $id7]
 C[w] bad: ["", "eMQP/1.0", "READY", $id8]
 silence 1s on w c
 `
+
+// An id that is no text comes back as it was, and is told apart from what a line means by its characters.
+func TestAnIDThatIsNoText(t *testing.T) {
+	t.Parallel()
+	run := playScript(t, func(e *fakeemqp.Event) {
+		if e.Sent && string(e.Frames[2]) == "REQUEST" {
+			e.Frames[3] = []byte("\xff, \"]")
+		}
+	}, `protocol: emqp
+title: an id comes back
+connect w as consumer
+connect c as producer
+C[w]: ["", "eMQP/1.0", "INFORM", $id1, "[[10,\"$queue\"]]", "worker"]
+C[w]: ["", "eMQP/1.0", "READY", $id2]
+C[c]: ["", "eMQP/1.0", "REQUEST", $id3, $queue, "", "text"]
+S[w]: ["", "eMQP/1.0", "REQUEST", $sent, ...]
+C[w]: ["", "eMQP/1.0", "ACK", $id4, "$sent"]
+silence 1s on w
+`)
+	for _, r := range run.Results {
+		assert.Equal(t, play.Matched, r.Outcome, "line %d: expected %s, got %s %s", r.Line, r.Expected, r.Got, r.Cause)
+	}
+	assert.True(t, slices.ContainsFunc(run.Conversation, func(l play.Line) bool {
+		return strings.Contains(l.Text, "\"ACK\"") && strings.Contains(l.Text, `\xff, \"]`)
+	}))
+}
 
 func TestAScript(t *testing.T) {
 	t.Parallel()
