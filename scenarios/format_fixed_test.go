@@ -164,7 +164,7 @@ func (u *untidy) step() {
 }
 
 func (u *untidy) block() {
-	head := u.draw("repeat 07", "repeat 4 by 2 consumers", "repeat 4 by 1 producer", "repeat 2 by 2 raw", "parallel",
+	head := u.draw("repeat 07", "repeat 4 by 2 consumers ..090s", "repeat 4 by 1 producer", "repeat 2 by 2 raw", "parallel",
 		"unordered", "eventually", "eventually 1s..2m", "table")
 	u.line(strings.Fields(head)...)
 	for range rapid.IntRange(1, 3).Draw(u.T, "body") {

@@ -111,18 +111,26 @@ func (e *Expect) line() string {
 
 func (b *Block) line() string {
 	switch {
-	case b.Kind == Repeat && b.By > 0:
-		workers := b.Role.String()
-		if b.Role != Raw {
-			workers += "s"
-		}
-		return fmt.Sprintf("repeat %d by %d %s", b.Count, b.By, workers)
 	case b.Kind == Repeat:
-		return fmt.Sprintf("repeat %d", b.Count)
+		return b.repeatLine()
 	case b.Within != (Window{}):
 		return b.Kind.String() + " " + b.Within.source()
 	}
 	return b.Kind.String()
+}
+
+func (b *Block) repeatLine() string {
+	line := fmt.Sprintf("repeat %d", b.Count)
+	if b.By > 0 {
+		line += fmt.Sprintf(" by %d %s", b.By, b.Role)
+		if b.Role != Raw {
+			line += "s"
+		}
+	}
+	if b.Limit > 0 {
+		line += " .." + b.Limit.String()
+	}
+	return line
 }
 
 // side is how a transcript line begins.

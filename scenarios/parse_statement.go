@@ -289,14 +289,21 @@ func (p *parser) open(a *arguments, at Pos, word string) (Step, error) {
 	}
 }
 
-// repeat parses: repeat N [by M consumers|producers|raw].
+// repeat parses: repeat N [by M consumers|producers|raw] [..LIMIT].
 func (p *parser) repeat(a *arguments, b *Block) error {
-	const help = "write repeat 400, or repeat 400 by 20 consumers"
+	const help = "write repeat 400, or repeat 400 by 20 consumers, or repeat 400 ..30s"
 	count := func(word string, most int) (int, bool) {
 		n, err := strconv.Atoi(word)
 		return n, err == nil && n >= 1 && n <= most
 	}
 	var ok bool
+	if last := len(a.words) - 1; strings.HasPrefix(a.words[last], "..") {
+		limit, err := parseWindow(a.words[last], a.pos)
+		if err != nil {
+			return a.wrong(help, "%q is not a limit of time", a.words[last])
+		}
+		b.Limit, a.words = limit.To, a.words[:max(last, 1)]
+	}
 	if len(a.words) != 1 && len(a.words) != 4 || a.words[0] == "" {
 		return a.wrong(help, "how often?")
 	}

@@ -97,6 +97,8 @@ func TestFormsOfBlocks(t *testing.T) {
 		"repeat 3 by 2 consumers": {Count: 3, By: 2, Role: Consumer},
 		"repeat 3 by 1 producer":  {Count: 3, By: 1, Role: Producer},
 		"repeat 3 by 2 raw":       {Count: 3, By: 2},
+		"repeat 3 ..90s":          {Count: 3, Limit: 90 * time.Second},
+		"repeat 3 by 2 raw ..1s":  {Count: 3, By: 2, Limit: time.Second},
 		"parallel":                {Kind: Parallel},
 		"unordered":               {Kind: Unordered},
 		"table":                   {Kind: Table},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -149,5 +150,13 @@ func TestLimitsOfScripts(t *testing.T) {
 			require.ErrorContains(t, err, test.want)
 			assert.Less(t, len(err.Error()), 20_000)
 		})
+	}
+}
+
+func TestALimitOfRoundsIsATime(t *testing.T) {
+	t.Parallel()
+	for _, limit := range []string{"..soon", "..", "..0s"} {
+		_, err := scenarios.Parse(fwpdialect.Dialect{}, "limit.fwp", []byte("repeat 3 "+limit+"\nC: INFO\nend\n"))
+		assert.ErrorContains(t, err, strconv.Quote(limit)+" is not a limit of time")
 	}
 }

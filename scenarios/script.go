@@ -182,6 +182,7 @@ type Block struct {
 	Count  int
 	By     int
 	Role   Role
+	Limit  time.Duration // of a repeat block: no round begins later; 0 for none
 	Within Window
 	Marks  []Mark
 	Steps  []Step

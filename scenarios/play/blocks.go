@@ -40,7 +40,7 @@ func (th *thread) with(sc *scenarios.Scope, b *scenarios.Block) *thread {
 func (th *thread) repeat(ctx context.Context, b *scenarios.Block) error {
 	began := time.Now()
 	defer th.rounds.over(b)
-	for round := 0; th.more(b, round, began); round++ {
+	for round := 0; th.rounds.more(b, round, began); round++ {
 		if err := th.with(th.scope.Repetition(b, round), b).steps(ctx, b.Steps); err != nil {
 			return err
 		}
@@ -76,11 +76,6 @@ func firstOf(errs []error) error {
 	return cmp.Or(errs...)
 }
 
-// more reports whether a round of a block is to be played. A hasty play has fewer of them on a slow server.
-func (th *thread) more(b *scenarios.Block, round int, began time.Time) bool {
-	return round < b.Count && (!th.Hasty || th.rounds.more(b, round, began))
-}
-
 // worker plays each round of a repeat block that is its own: every worker has the same share, so that what a connection
 // does is the same in each play.
 func (th *thread) worker(ctx context.Context, b *scenarios.Block, number int) error {
@@ -98,7 +93,7 @@ func (th *thread) worker(ctx context.Context, b *scenarios.Block, number int) er
 			return th.noConnection(ctx, b, b.Role, err)
 		}
 	}
-	for round := number; th.more(b, round, began); round += b.By {
+	for round := number; th.rounds.more(b, round, began); round += b.By {
 		if err := w.with(w.scope.Repetition(b, round), b).steps(ctx, b.Steps); err != nil {
 			return err
 		}

@@ -91,7 +91,7 @@ func (p *Player) Play(ctx context.Context, s *scenarios.Script, names string) *R
 	pl := &play{
 		Player: *p, script: s, scope: scenarios.NewScope(names), conns: map[string]*conn{},
 		rec: &recorder{start: time.Now(), watch: p.Watch}, results: map[scenarios.Step]*Result{},
-		ledger: s.Dialect.NewLedger(), rounds: newRounds(s), assumed: map[assumption]int{},
+		ledger: s.Dialect.NewLedger(), rounds: newRounds(s, p.Hasty), assumed: map[assumption]int{},
 	}
 	pl.Timeout = cmp.Or(p.Timeout, DefaultTimeout)
 	pl.Patience = cmp.Or(p.Patience, scenarios.DefaultPatience)

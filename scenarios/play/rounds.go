@@ -1,6 +1,8 @@
 package play
 
 import (
+	"cmp"
+	"math"
 	"sync"
 	"time"
 
@@ -12,31 +14,33 @@ const (
 	leastRounds = 5
 )
 
-// rounds limits the repetitions of a hasty play: a slow server has fewer of them to deal with. Since one block may
-// fetch what another one has pushed, all play the same part of their rounds as the first one had time for. It is safe
-// for concurrent use.
+// rounds limits the repetitions of blocks that have a limit, in a hasty play of all: a slow server has fewer of them to
+// deal with. Since one block may fetch what another one has pushed, all play the same part of their rounds as the first
+// one with a limit had time for. It is safe for concurrent use.
 type rounds struct {
-	share map[*scenarios.Block]time.Duration // of a block that is the first
+	share map[*scenarios.Block]time.Duration // of the blocks with a limit
 
 	mu         sync.Mutex
 	played, of int                      // the part: so many rounds of so many
-	known      bool                     // the first block is over, or its time
+	known      bool                     // the first block with a limit is over, or its time
 	begun      map[*scenarios.Block]int // rounds; all before the last of them are played, too
 }
 
 // newRounds returns the limits for a script. Each round of a block counts by its lines.
-func newRounds(s *scenarios.Script) *rounds {
+func newRounds(s *scenarios.Script, hasty bool) *rounds {
 	r := &rounds{share: map[*scenarios.Block]time.Duration{}, played: 1, of: 1, begun: map[*scenarios.Block]int{}}
 	all := 0
 	cost := func(b *scenarios.Block) int { return b.Count * len(b.Steps) / max(b.By, 1) }
 	for _, step := range s.Steps {
-		if b, is := step.(*scenarios.Block); is && b.Kind == scenarios.Repeat {
-			r.share[b] = 0
+		if b, is := step.(*scenarios.Block); is && b.Kind == scenarios.Repeat && (hasty || b.Limit > 0) {
+			r.share[b] = cmp.Or(b.Limit, math.MaxInt64)
 			all += cost(b)
 		}
 	}
-	for b := range r.share {
-		r.share[b] = hastyRounds * time.Duration(cost(b)) / time.Duration(max(all, 1))
+	if hasty {
+		for b, limit := range r.share {
+			r.share[b] = min(limit, hastyRounds*time.Duration(cost(b))/time.Duration(max(all, 1)))
+		}
 	}
 	return r
 }
@@ -46,11 +50,8 @@ func (r *rounds) more(b *scenarios.Block, round int, began time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	limit := max(b.Count*r.played/r.of, min(b.Count, leastRounds))
-	share, listed := r.share[b]
-	if !listed {
-		share = hastyRounds
-	}
-	if !r.known && round >= leastRounds && round < limit && time.Since(began) > share {
+	share, limited := r.share[b]
+	if limited && !r.known && round >= leastRounds && round < limit && time.Since(began) > share {
 		limit = max(round, r.begun[b])
 		r.played, r.of, r.known = limit, b.Count, true
 	}
@@ -66,5 +67,7 @@ func (r *rounds) over(b *scenarios.Block) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.begun, b)
-	r.known = true
+	if _, limited := r.share[b]; limited {
+		r.known = true
+	}
 }

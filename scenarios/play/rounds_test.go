@@ -10,6 +10,15 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
+// roundsOf plays a block whose rounds take a time each, and returns how many it had.
+func roundsOf(r *rounds, b *scenarios.Block, each time.Duration) (n int) {
+	for began := time.Now(); r.more(b, n, began); n++ {
+		time.Sleep(each)
+	}
+	r.over(b)
+	return n
+}
+
 func TestASlowServerHasFewerRounds(t *testing.T) {
 	t.Parallel()
 	push := &scenarios.Block{Kind: scenarios.Repeat, Count: 500, Steps: make([]scenarios.Step, 2)}
@@ -17,21 +26,28 @@ func TestASlowServerHasFewerRounds(t *testing.T) {
 	fewer := &scenarios.Block{Kind: scenarios.Repeat, Count: 400}
 	other := &scenarios.Block{Kind: scenarios.Repeat, Count: 3, Steps: make([]scenarios.Step, 2)}
 	s := &scenarios.Script{Steps: []scenarios.Step{push, fetch, other}}
-	play := func(r *rounds, b *scenarios.Block, each time.Duration) (n int) {
-		for began := time.Now(); r.more(b, n, began); n++ {
-			time.Sleep(each)
-		}
-		r.over(b)
-		return n
-	}
 	synctest.Test(t, func(t *testing.T) {
-		quick, slow := newRounds(s), newRounds(s)
-		assert.Equal(t, 500, play(quick, push, time.Millisecond))
-		assert.Equal(t, 500, play(quick, fetch, time.Millisecond), "as many as there were in the first block")
-		assert.Equal(t, 100, play(slow, push, 100*time.Millisecond), "a third of the time, by the lines")
-		assert.Equal(t, 100, play(slow, fetch, time.Second), "no more and no fewer")
-		assert.Equal(t, 80, play(slow, fewer, 0), "the same part")
-		assert.Equal(t, 3, play(slow, other, time.Hour), "a few in any case")
+		quick, slow := newRounds(s, true), newRounds(s, true)
+		assert.Equal(t, 500, roundsOf(quick, push, time.Millisecond))
+		assert.Equal(t, 500, roundsOf(quick, fetch, time.Millisecond), "as many as there were in the first block")
+		assert.Equal(t, 100, roundsOf(slow, push, 100*time.Millisecond), "a third of the time, by the lines")
+		assert.Equal(t, 100, roundsOf(slow, fetch, time.Second), "no more and no fewer")
+		assert.Equal(t, 80, roundsOf(slow, fewer, 0), "the same part")
+		assert.Equal(t, 3, roundsOf(slow, other, time.Hour), "a few in any case")
+	})
+}
+
+func TestABlockWithALimitHasFewerRoundsInAnyPlay(t *testing.T) {
+	t.Parallel()
+	before := &scenarios.Block{Kind: scenarios.Repeat, Count: 100}
+	push := &scenarios.Block{Kind: scenarios.Repeat, Count: 100, Limit: 20 * time.Second}
+	fetch := &scenarios.Block{Kind: scenarios.Repeat, Count: 200}
+	s := &scenarios.Script{Steps: []scenarios.Step{before, push, fetch}}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRounds(s, false)
+		assert.Equal(t, 100, roundsOf(r, before, time.Second), "no limit is known yet")
+		assert.Equal(t, 21, roundsOf(r, push, time.Second))
+		assert.Equal(t, 42, roundsOf(r, fetch, time.Second), "the same part, without a limit of its own")
 	})
 }
 
@@ -40,7 +56,7 @@ func TestWorkersOfASlowServerPlayTheSameRounds(t *testing.T) {
 	t.Parallel()
 	b := &scenarios.Block{Kind: scenarios.Repeat, Count: 40, By: 2, Steps: make([]scenarios.Step, 2)}
 	synctest.Test(t, func(t *testing.T) {
-		r, began := newRounds(&scenarios.Script{Steps: []scenarios.Step{b}}), time.Now()
+		r, began := newRounds(&scenarios.Script{Steps: []scenarios.Step{b}}, true), time.Now()
 		assert.True(t, r.more(b, 0, began))
 		assert.True(t, r.more(b, 9, began), "a worker that is quicker")
 		time.Sleep(time.Hour)
