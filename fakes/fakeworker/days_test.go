@@ -43,6 +43,10 @@ var days = map[string]day{
 		jobs:   []string{unit("job-1", TypeSleep, "[600]", ""), unit("job-2", TypeSleep, "[600]", "")},
 		answer: nthBeat(2, "+{\"state\":\"terminate\"}\r\n"), ends: 3 * time.Minute,
 	},
+	"refused-at-end": {
+		jobs:   []string{unit("job-1", TypeSleep, "[600]", ""), unit("job-2", TypeSleep, "[600]", "")},
+		answer: first("BEAT", "+{\"state\":\"terminate\"}\r\n", "FAIL", "-ERR no\r\n"), ends: 3 * time.Minute,
+	},
 	"late":     {late: unit("job-late", TypeOK, "[1]", ""), answer: nthBeat(2, bulk(`{"state":"quiet"}`))},
 	"late-end": {late: unit("job-late", TypeOK, "[1]", ""), answer: nthBeat(2, bulk(`{"state":"terminate"}`))},
 	"outage":   {losses: every(time.Second, 20), jobs: []string{unit("job-1", TypeSleep, "[5]", "")}},

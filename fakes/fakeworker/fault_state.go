@@ -108,7 +108,22 @@ var stateFaults = []Fault{
 	fault("terminate-not-from-quiet",
 		on(Ordered, func(e *Event) { e.Skip = e.State == "terminate" && e.Worker.state() == "quiet" })),
 	setting("terminate-undone", undoTerminate),
+	fault("terminate-refused-ends", failInTurn),
 	fault("terminate-without-fail", on(Quitting, skip)),
+}
+
+// failInTurn has a worker that terminates report one job after the other, and end where a report is refused.
+func failInTurn() func(*Event) {
+	return catalogue.Keep(catalogue.Any(sends(fwp.FAIL), refused(fwp.FAIL)), func(reports *time.Duration, e *Event) {
+		switch {
+		case e.Worker.state() != "terminate":
+		case e.Point == Replied:
+			e.Worker.Exit(1)
+		default:
+			e.Delay = *reports * 100 * time.Millisecond
+			*reports++
+		}
+	})()
 }
 
 // stopBeats sends no BEAT behind an error, for which it takes no notice otherwise.

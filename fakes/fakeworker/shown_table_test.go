@@ -153,6 +153,7 @@ var shownFaults = map[string][2]string{
 	"terminate-ignored":           {"again", `61.1s FETCH high low\r\n`},
 	"terminate-late":              {"terminate", `60.1s END\r\n`},
 	"terminate-not-from-quiet":    {"first", `60.1s BEAT {"current_state":"quiet","rss_kb":20000,"wid":"w-1"}\r\n`},
+	"terminate-refused-ends":      {"refused-at-end", `exit 1`},
 	"terminate-undone":            {"terminate", `30.1s BEAT {"rss`},
 	"terminate-without-fail":      {"terminate", `exit 1`},
 	"unknown-type-acknowledged":   {"jobs", `job-other"}`},

@@ -25,7 +25,7 @@ func quietSituations() []situation {
 	watched.watch = (*trial).watchPause
 	return []situation{
 		{"quiet/bulk", "a worker with the order to be quiet fetches no more, beats on behind an error, and stays",
-			quiet + " STATE-18 STATE-19", 100, refusedOnce(3, watched.play), setup{}},
+			quiet + " STATE-18 STATE-19", 100, refusedOnce(fwp.BEAT, 3, watched.play), setup{}},
 		{"quiet/simple", "the same, where the state is a simple string, in the reply to the third BEAT",
 			quiet, 40, later(3).play, simple},
 		{"quiet/spaces", "the same, where its JSON has white space, as in the text, in the reply to the second BEAT",
@@ -59,10 +59,10 @@ func hooked(hook func(*fakes.Event), play func(*trial)) func(*trial) {
 	}
 }
 
-// refusedOnce returns a play in which the nth BEAT is answered with an error.
-func refusedOnce(n int64, play func(*trial)) func(*trial) {
+// refusedOnce returns a play in which the nth command of a verb is answered with an error.
+func refusedOnce(verb string, n int64, play func(*trial)) func(*trial) {
 	return func(t *trial) {
-		t.hook(nth(n, fakes.Checked, fwp.BEAT, func(e *fakes.Event) { refuse(e, "not recorded") }))
+		t.hook(nth(n, fakes.Checked, verb, func(e *fakes.Event) { refuse(e, "not recorded") }))
 		play(t)
 	}
 }
