@@ -353,7 +353,11 @@ func (l *workqLaw) goOn(c *conn, answered *call) {
 // concerned returns the jobs that a command is about, with all that may have happened to them until its reply came.
 func (l *workqLaw) concerned(k *call, at time.Time) (all []*job) {
 	const most = 8 // commands under way about one job
-	for _, id := range l.order {
+	ids := l.order
+	if k.ID != "" {
+		ids = []string{k.ID}
+	}
+	for _, id := range ids {
 		j := l.jobs[id]
 		if j == nil || !k.concerns(j) {
 			continue

@@ -27,17 +27,17 @@ type rounds struct {
 }
 
 // newRounds returns the limits for a script. Each round of a block counts by its lines.
-func newRounds(s *scenarios.Script, hasty bool) *rounds {
+func newRounds(s *scenarios.Script, quick bool) *rounds {
 	r := &rounds{share: map[*scenarios.Block]time.Duration{}, played: 1, of: 1, begun: map[*scenarios.Block]int{}}
 	all := 0
 	cost := func(b *scenarios.Block) int { return b.Count * len(b.Steps) / max(b.By, 1) }
 	for _, step := range s.Steps {
-		if b, is := step.(*scenarios.Block); is && b.Kind == scenarios.Repeat && (hasty || b.Limit > 0) {
+		if b, is := step.(*scenarios.Block); is && b.Kind == scenarios.Repeat && (quick || b.Limit > 0) {
 			r.share[b] = cmp.Or(b.Limit, math.MaxInt64)
 			all += cost(b)
 		}
 	}
-	if hasty {
+	if quick {
 		for b, limit := range r.share {
 			r.share[b] = min(limit, hastyRounds*time.Duration(cost(b))/time.Duration(max(all, 1)))
 		}
