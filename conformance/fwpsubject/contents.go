@@ -42,8 +42,8 @@ var jobFields = sync.OnceValue(func() []jobField {
 		{name: "reserve_for", often: 3, usual: []string{"60"}, must: orNull(values.Integers(-5, 1<<40))},
 		{name: "created_at", often: 4, must: orNull(slices.Concat(values.Instants(), values.Near()))},
 		{name: "custom", often: 2, must: orNull(append(values.Objects(mostMembers, mostNested), constant(namesakes)))},
-		{name: "enqueued_at", often: 40, must: []values.Bucket{constant(`"2001-01-01T00:00:00Z"`)}},
-		{name: "failure", often: 40, must: []values.Bucket{constant(`{"message":"of the producer"}`)}},
+		{name: "enqueued_at", often: 10, must: []values.Bucket{constant(`"2001-01-01T00:00:00Z"`)}},
+		{name: "failure", often: 10, must: []values.Bucket{constant(`{"message":"of the producer"}`)}},
 	}
 	for i := range all {
 		f := &all[i]

@@ -109,6 +109,11 @@ var allFaults = []Fault{
 	fault("result-no-wait", waits(workq.Result, 0)),
 	fault("result-timeout-late", waits(workq.Result, 4)),
 	fault("result-unknown-timeout", answers(workq.Result, workq.NotFound, timeout())),
+	fault("run-ended-early", on(Leased, func(e *Event) {
+		if e.Job.Foreground {
+			e.Until = time.Now().Add(time.Second)
+		}
+	})),
 	fault("run-other-id", record(workq.Run, otherID)),
 	fault("run-time-to-run", on(Adding, func(e *Event) { e.Job.TTR *= 8 }, workq.Run)),
 	fault("run-timeout-early",

@@ -99,6 +99,7 @@ var shownFaults = map[string][2]string{
 	"result-no-wait":            {"complete", `b +OK\r\n`},
 	"result-timeout-late":       {"waits", `!6.0s a -TIMEOUT`},
 	"result-unknown-timeout":    {"complete", `-TIMEOUT\r\n`},
+	"run-ended-early":           {"run for long", `!1 6\r\nlonger`},
 	"run-other-id":              {"run", `1\r\n00000000-0000-4000-8000-000000000000`},
 	"run-time-to-run":           {"run", `ping 4000`},
 	"run-timeout-early":         {"run", `-TIMEOUT\r\n-NOT-FOUND\r\n`},

@@ -150,6 +150,7 @@ var talks = map[string]talk{
 		"a run $3 ping 1000 1000 4\nping", "b lease ping 1000", "b fail $3 4\npong", "a run $1 ping 500 3000 4\nping",
 		"b lease ping 0", "10s",
 	},
+	"run for long": {"a run $1 ping 9000 1000 4\nping", "b lease ping 0", "3s", "b complete $1 6\nlonger"},
 	"schedule": {
 		"a schedule $1 ping 1000 5000 2000-01-01T00:00:05Z 0 -priority=7 -max-attempts=9 -max-fails=8\n",
 		"a inspect scheduled-jobs ping 0 10", "a inspect scheduled-jobs ping 0 0", "a inspect queue ping",

@@ -39,7 +39,7 @@ type options struct {
 	fwpcheck, stranger, mode string
 	jobs                     int
 	limit                    time.Duration
-	only                     string
+	only, keep               string
 }
 
 func main() {
@@ -50,6 +50,7 @@ func main() {
 	flag.IntVar(&o.jobs, "jobs", 4, "how many at a time")
 	flag.DurationVar(&o.limit, "limit", 10*time.Minute, "the longest time of one")
 	flag.StringVar(&o.only, "only", "", "`NAMES` with commas between them: mutant, mutant/3")
+	flag.StringVar(&o.keep, "keep", "", "a `FOLDER` for the reports (JSON)")
 	flag.Parse()
 	if err := o.measure(); err != nil {
 		fmt.Fprintln(os.Stderr, "measure:", err)
@@ -108,6 +109,9 @@ func (o *options) judge(r row) outcome {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	_ = cmd.Run() // the exit code says how it went
+	if o.keep != "" {
+		_ = os.WriteFile(filepath.Join(o.keep, fmt.Sprintf("%s-%d.json", r.Kind, r.Number)), stdout.Bytes(), 0o600)
+	}
 	result := outcome{row: r, exit: cmd.ProcessState.ExitCode()}
 	var report struct {
 		Findings []struct{ Clause, Verdict string }
