@@ -124,6 +124,7 @@ type Finding struct {
 	Should   bool   // the clause is a recommendation here, whatever its level
 	Crash    bool   // the target has served no connection since
 	Clocked  bool   // a lag of this machine may be the reason
+	Once     bool   // a span of time was wrong at one moment, and not when the conversation was played again
 	Expected string
 	Got      string
 	What     string // what is wrong, in words
@@ -148,10 +149,10 @@ type Decision struct {
 // OpenReason returns the reason of Open.
 func (e *Evidence) OpenReason() reports.ReasonCode {
 	switch {
-	case e.Transient:
-		return reports.ReasonLag
 	case e.Reason != "":
 		return e.Reason
+	case e.Transient:
+		return reports.ReasonLag
 	}
 	return reports.ReasonTooLittle
 }

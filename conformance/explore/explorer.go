@@ -96,6 +96,7 @@ type Finding struct {
 	Own      string // see [law.Violation]; empty if the conversation that shows it needs the earlier command
 	Commands int    // after which it was seen
 	Times    int    // that it was seen
+	Moments  int    // at which it was: a server that stands still once is late for many at one moment
 	// Places are where it was seen, and how often: commands with their answers, or fields with kinds of values.
 	Places map[string]int
 	Whole  Trace  // the conversation as it was

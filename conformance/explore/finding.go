@@ -20,6 +20,17 @@ type pending struct {
 	found found
 	comes map[int]bool // the steps at which its job was delivered
 	same  bool         // it is something known in another form
+	began time.Time    // the last of its moments
+}
+
+// moment is how long a moment lasts at which a finding is seen.
+const moment = 5 * time.Second
+
+// seen counts that a finding was seen once more.
+func (p *pending) seen(at time.Time) {
+	if p.Times++; p.Moments == 0 || at.Sub(p.began) > moment {
+		p.Moments, p.began = p.Moments+1, at
+	}
 }
 
 // noTime is why a finding has no script where the time was over.
@@ -34,7 +45,7 @@ func (x *exploration) finding(f found) {
 	if p == nil {
 		p = x.file(f)
 	}
-	p.Times++
+	p.seen(time.Now())
 	if f.Place != "" {
 		p.Places[f.Place]++
 	}

@@ -75,6 +75,7 @@ func (s explored) evidence() conformance.Evidence {
 		e.Findings = append(e.Findings, conformance.Finding{
 			Clause: f.Clause, Should: f.Should, Crash: f.Crash,
 			Clocked:  timed || f.Rule == RuleLingers || f.Rule == RuleSilent,
+			Once:     timed && f.Shown == 0 && f.Moments < 2,
 			Expected: f.Expected, Got: f.Got, What: f.What, Script: f.Script, Refused: f.refused(),
 			Own: f.Own,
 		})

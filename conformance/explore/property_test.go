@@ -2,6 +2,7 @@ package explore
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -35,8 +36,11 @@ func TestEvidenceOfAnExploration(t *testing.T) {
 	e := explored{served: true, judged: 1, dead: true, leftover: []string{"a job"}, rules: rules, findings: []Finding{
 		{
 			Clause: "FWP-ACK-01", Rule: "late", Should: true,
-			Expected: "+OK", Got: "-ERR", What: "it was held", Script: "C: INFO",
+			Expected: "+OK", Got: "-ERR", What: "it was held", Script: "C: INFO", Moments: 1, Shown: 2,
 		},
+		{Rule: "late", Moments: 1},
+		{Rule: "late", Moments: 2},
+		{Rule: "field", Moments: 1},
 		{Rule: "dies", Crash: true},
 	}}.evidence()
 	assert.Equal(t, conformance.Evidence{
@@ -45,9 +49,21 @@ func TestEvidenceOfAnExploration(t *testing.T) {
 				Clause: "FWP-ACK-01", Clocked: true, Should: true,
 				Expected: "+OK", Got: "-ERR", What: "it was held", Script: "C: INFO",
 			},
+			{Clocked: true, Once: true}, {Clocked: true}, {},
 			{Crash: true},
 		},
 	}, e)
+}
+
+// What is seen within a few seconds is seen at one moment.
+func TestMoments(t *testing.T) {
+	t.Parallel()
+	var p pending
+	for _, s := range []int{60, 61, 65, 66, 90} {
+		p.seen(time.Unix(int64(s), 0))
+	}
+	assert.Equal(t, 5, p.Times)
+	assert.Equal(t, 3, p.Moments)
 }
 
 // The names of an exploration follow from Names, and from nothing else; without it no two are the same.

@@ -2,6 +2,7 @@ package fwpsuite
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -78,7 +79,7 @@ func specialGoals() map[string]conformance.Goal {
 	refused := goal("a command was refused", anyOf(func(x exchange) bool { return x.Sent != "" && x.Kind() == '-' }))
 	bulk := goal("a bulk string was received", anyOf(func(x exchange) bool { return x.Kind() == '$' && x.Got != "$-1" }))
 	state := goal("a BEAT brought a state", anyOf(func(x exchange) bool {
-		return x.Verb() == fwp.BEAT && strings.Contains(x.Got, `"state"`)
+		return x.Verb() == fwp.BEAT && strings.Contains(plain(x.Got), `"state"`)
 	}))
 	goals := map[string]conformance.Goal{
 		"STATE-05": goal("jobs were delivered to several connections", severalServed), "RESP-02": refused, "RESP-03": bulk,
@@ -151,7 +152,7 @@ func fetchedAfter(verb string) func([]exchange) bool {
 
 // jidOf returns the jid of the job in the reply, empty if none is shown.
 func jidOf(x exchange) string {
-	if found := jidShown.FindStringSubmatch(x.Got); found != nil {
+	if found := jidShown.FindStringSubmatch(plain(x.Got)); found != nil {
 		return found[1]
 	}
 	return ""
@@ -159,3 +160,17 @@ func jidOf(x exchange) string {
 
 // jidShown matches the jid of a job: the conversation may have only a part of its JSON.
 var jidShown = regexp.MustCompile(`"jid"\s*:\s*"([^"]*)"`)
+
+// plain returns the JSON of a reply, as a conversation shows it, with blanks for white space between its tokens, and
+// without the escapes of characters that need none.
+func plain(got string) string {
+	return escapeShown.ReplaceAllStringFunc(blankShown.ReplaceAllString(got, " "), func(escape string) string {
+		code, _ := strconv.ParseUint(escape[len(escape)-2:], 16, 8) // the pattern has two digits
+		return string(rune(code))
+	})
+}
+
+var (
+	blankShown  = regexp.MustCompile(`\\[nrt]`)
+	escapeShown = regexp.MustCompile(`\\\\u00[2-7][0-9A-Fa-f]`)
+)

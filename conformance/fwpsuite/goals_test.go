@@ -11,10 +11,11 @@ import (
 func TestJIDOfAReply(t *testing.T) {
 	t.Parallel()
 	for got, want := range map[string]string{
-		`${"jid":"j1","args":[]}`:               "j1",
-		`${ "args" : [ ],	"jid" :	"j 1" }`:      "j 1",
-		`${"jid":"j1","args":["0123 … (8405 b`:  "j1",
-		`${"args":["0123 … (8405 bytes in all)`: "",
+		`${"jid":"j1","args":[]}`:                "j1",
+		`${ "args" : [ ],	"jid" :	"j 1" }`:       "j 1",
+		`${\r\n\t"\\u006aid"\r\n:\t"j\\u0031" }`: "j1",
+		`${"jid":"j1","args":["0123 … (8405 b`:   "j1",
+		`${"args":["0123 … (8405 bytes in all)`:  "",
 		`$-1`: "",
 	} {
 		assert.Equal(t, want, jidOf(conformance.Exchange{Got: got}), got)

@@ -114,13 +114,13 @@ var stateFaults = []Fault{
 
 // failInTurn has a worker that terminates report one job after the other, and end where a report is refused.
 func failInTurn() func(*Event) {
-	return catalogue.Keep(catalogue.Any(sends(fwp.FAIL), refused(fwp.FAIL)), func(reports *time.Duration, e *Event) {
+	return catalogue.Keep(catalogue.Any(sends(fwp.FAIL), refused(fwp.FAIL)), func(reports *int, e *Event) {
 		switch {
 		case e.Worker.state() != "terminate":
 		case e.Point == Replied:
 			e.Worker.Exit(1)
 		default:
-			e.Delay = *reports * 100 * time.Millisecond
+			e.Delay = time.Duration(*reports) * 100 * time.Millisecond
 			*reports++
 		}
 	})()

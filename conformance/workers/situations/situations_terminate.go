@@ -52,9 +52,8 @@ func terminateSituations() []situation {
 			"STATE-22", 70, cannotReport.play, setup{}},
 		{"terminate/long-job", "of two jobs the one that still runs is reported as failed, and the worker is gone after 30 s",
 			"STATE-21 STATE-22 STATE-20 FETCH-09 END-04 BEAT-16", 45, runs(true, "[18]", "[120]"), setup{}},
-		{"terminate/once", "a worker that was told to terminate does so when its next BEATs are answered with OK, and its " +
-			"first FAIL with an error", "STATE-22 STATE-20 STATE-21", 45,
-			refusedOnce(fwp.FAIL, 1, runs(false, "[120]", "[120]")), setup{}},
+		{"terminate/once", "a worker terminates even if its next BEATs are answered with OK, and its first FAIL is refused",
+			"STATE-22 STATE-20 STATE-21", 45, refusedOnce(fwp.FAIL, 1, runs(false, "[120]", "[120]")), setup{}},
 		{"terminate/after-quiet", "after troubles a worker is quiet, and then terminates with a job that still runs",
 			ends + " STATE-21 STATE-17 BEAT-13", 70, orders{state: "quiet", troubles: true, jobs: []string{"[120]"},
 				then: "terminate", watch: (*trial).leaves}.play, simple},
