@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/internal/lag"
-	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -109,18 +108,6 @@ func TestLagExcuses(t *testing.T) {
 		calm.excuse(nil)
 		assert.Len(t, calm.Findings, 2)
 	})
-}
-
-// A span of time that was wrong at one moment is no finding: another play decides.
-func TestOneMomentIsNoFinding(t *testing.T) {
-	t.Parallel()
-	plain := Finding{Clause: "FWP-ACK-01"}
-	e := Evidence{Findings: []Finding{{Clause: "FWP-FETCH-06", Clocked: true, Once: true, Got: "a reply after 4s"}, plain}}
-	e.excuse(nil)
-	assert.Equal(t, []Finding{plain}, e.Findings)
-	assert.Equal(t, "a span of time was wrong at one moment, and not again: a reply after 4s", e.Open)
-	assert.Equal(t, reports.ReasonUnsteady, e.OpenReason())
-	assert.True(t, e.Transient)
 }
 
 // refusing is a target that refuses every connection.

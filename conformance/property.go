@@ -88,19 +88,12 @@ func (p Property) Play(ctx context.Context, on Setup) Evidence {
 // refusedAll reports whether the target refused a connection while others were open.
 func (e *Evidence) refusedAll() bool { return e.Refused != nil && e.Refused.All > 0 }
 
-// excuse removes the findings that a lag of this machine may explain, or a server that stood still once: with busy
-// processes beside it, it may.
+// excuse removes the findings that a lag of this machine may explain.
 func (e *Evidence) excuse(meter *lag.Meter) {
-	once := func(f Finding) bool { return f.Once }
-	if i := slices.IndexFunc(e.Findings, once); i >= 0 {
-		e.Open = "a span of time was wrong at one moment, and not again: " + e.Findings[i].Observed()
-		e.Reason, e.Transient = reports.ReasonUnsteady, true
-		e.Findings = slices.DeleteFunc(e.Findings, once)
-	}
 	late := func(f Finding) bool { return f.Clocked }
 	if meter != nil && !lag.Covers(lag.Allowance, meter.Lag(e.Began)) && slices.ContainsFunc(e.Findings, late) {
 		e.Findings = slices.DeleteFunc(e.Findings, late)
-		e.Open, e.Reason, e.Transient = "this machine was too busy to measure whether a reply was late", "", true
+		e.Open, e.Transient = "this machine was too busy to measure whether a reply was late", true
 	}
 }
 

@@ -118,6 +118,32 @@ func TestVerdictsOfProperties(t *testing.T) {
 	}
 }
 
+// A span of time that was wrong at one moment is a finding when a second try has it wrong, too.
+func TestOneMomentIsNoFinding(t *testing.T) {
+	t.Parallel()
+	once := conformance.Evidence{Served: true, Findings: []conformance.Finding{
+		{Clause: "FWP-FETCH-06", Clocked: true, Once: true, Got: "a reply after 4s"},
+	}}
+	for want, second := range map[reports.Verdict]conformance.Evidence{reports.Pass: {Served: true}, reports.Fail: once} {
+		tries := 0
+		property := returning("a/property", conformance.Evidence{})
+		play := property.Run
+		property.Run = func(ctx context.Context, on conformance.Setup) conformance.Evidence {
+			_ = play(ctx, on)
+			evidence := second
+			if tries++; tries == 1 {
+				evidence = once
+			}
+			evidence.Findings = slices.Clone(evidence.Findings) // the runner drops some
+			return evidence
+		}
+		runScripts(t, nil, nil, func(r *reports.Report) {
+			assert.Equal(t, want.String(), r.Checks[0].Verdict.String())
+			assert.Equal(t, 2, r.Checks[0].Attempts)
+		}, withProperties(property))
+	}
+}
+
 func TestEvidenceOfAProperty(t *testing.T) {
 	t.Parallel()
 	f := conformance.Finding{

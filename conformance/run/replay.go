@@ -3,6 +3,7 @@ package run
 import (
 	"slices"
 
+	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -22,6 +23,21 @@ func purposeOf(p purpose, holds bool) purpose {
 		return p
 	}
 	return noReplay
+}
+
+// provesOnce takes back what a property found about a span of time at one moment, unless an earlier try had found it,
+// too: a server that stands still once, with busy processes beside it, is late, and right.
+func (t *task) provesOnce() {
+	e, before := t.evidence, t.once
+	e.Findings = slices.DeleteFunc(e.Findings, func(f conformance.Finding) bool {
+		if !f.Once || slices.Contains(before, f.Clause) {
+			return false
+		}
+		t.once = append(t.once, f.Clause)
+		e.Open = "a span of time was wrong at one moment: " + f.Observed()
+		e.Reason, e.Transient, e.Unproven = reports.ReasonUnsteady, true, true
+		return true
+	})
 }
 
 // shownAgain puts what an earlier try has decided in the place of a try that shows no finding, or that counts: it may
