@@ -116,7 +116,7 @@ func (c ScriptCheck) Play(ctx context.Context, on Setup) Evidence {
 	defer cancel()
 	patience, cutShort := on.patience()
 	player := &play.Player{
-		Target: on.Target, Password: on.Password, Timeout: on.Timeout, Patience: patience, Hasty: cutShort,
+		Target: on.Target, Password: on.Password, Timeout: on.Timeout, Patience: patience, Quick: cutShort,
 		Meter: on.Meter, Watch: on.Watch, Gone: on.Gone, Peers: on.Peers,
 	}
 	var watch *law.Watch

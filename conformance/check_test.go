@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -108,6 +109,17 @@ func TestLagExcuses(t *testing.T) {
 		calm.excuse(nil)
 		assert.Len(t, calm.Findings, 2)
 	})
+}
+
+func TestReasonOfAnOpenCheck(t *testing.T) {
+	t.Parallel()
+	for want, e := range map[reports.ReasonCode]Evidence{
+		reports.ReasonTooLittle: {},
+		reports.ReasonLag:       {Transient: true},
+		reports.ReasonUnsteady:  {Transient: true, Reason: reports.ReasonUnsteady},
+	} {
+		assert.Equal(t, want, e.OpenReason())
+	}
 }
 
 // refusing is a target that refuses every connection.

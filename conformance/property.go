@@ -93,7 +93,8 @@ func (e *Evidence) excuse(meter *lag.Meter) {
 	late := func(f Finding) bool { return f.Clocked }
 	if meter != nil && !lag.Covers(lag.Allowance, meter.Lag(e.Began)) && slices.ContainsFunc(e.Findings, late) {
 		e.Findings = slices.DeleteFunc(e.Findings, late)
-		e.Open, e.Transient = "this machine was too busy to measure whether a reply was late", true
+		e.Open, e.Reason = "this machine was too busy to measure whether a reply was late", reports.ReasonLag
+		e.Transient = true
 	}
 }
 

@@ -21,3 +21,14 @@ func TestJIDOfAReply(t *testing.T) {
 		assert.Equal(t, want, jidOf(conformance.Exchange{Got: got}), got)
 	}
 }
+
+// A state counts however its JSON is written.
+func TestGoalOfAState(t *testing.T) {
+	t.Parallel()
+	for got, want := range map[string]bool{
+		`+OK`: false, `${"state":"quiet"}`: true, `+{ "state" : "quiet" }`: true, `${\r\n"\\u0073tate":"quiet"}`: true,
+	} {
+		goal := GoalOf("FWP-BEAT-03")
+		assert.Equal(t, want, goal.Happened([]conformance.Exchange{{Sent: `BEAT {"wid":"w"}`, Got: got}}), got)
+	}
+}

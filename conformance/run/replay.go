@@ -25,15 +25,15 @@ func purposeOf(p purpose, holds bool) purpose {
 	return noReplay
 }
 
-// provesOnce takes back what a property found about a span of time at one moment, unless an earlier try had found it,
+// doubtMoments takes back what a property found about a span of time at one moment, unless an earlier try had found it,
 // too: a server that stands still once, with busy processes beside it, is late, and right.
-func (t *task) provesOnce() {
-	e, before := t.evidence, t.once
+func (t *task) doubtMoments() {
+	e, before := t.evidence, t.moments
 	e.Findings = slices.DeleteFunc(e.Findings, func(f conformance.Finding) bool {
 		if !f.Once || slices.Contains(before, f.Clause) {
 			return false
 		}
-		t.once = append(t.once, f.Clause)
+		t.moments = append(t.moments, f.Clause)
 		e.Open = "a span of time was wrong at one moment: " + f.Observed()
 		e.Reason, e.Transient, e.Unproven = reports.ReasonUnsteady, true, true
 		return true

@@ -320,7 +320,7 @@ func (s *runState) putOnProbation(t *task) bool {
 // inconclusive.
 func (s *runState) record(t *task) {
 	s.answered(t.about.ID, t.evidence.Tally.Verbs)
-	t.provesOnce()
+	t.doubtMoments()
 	check, late := s.judge(t)
 	again := purposeOf(toMeasure, late)
 	check.Attempts = t.tries

@@ -36,7 +36,7 @@ type task struct {
 	purpose   purpose               // of the present try
 	closed    *closure              // of an earlier try, beside others
 	overLimit []string              // clauses that errors have broken in an earlier try, beside others
-	once      []string              // clauses that earlier tries had wrong at one moment
+	moments   []string              // clauses that earlier tries found broken at one moment
 	found     *reports.Check        // what an earlier try has decided, where a further try is to confirm a finding
 	replays   []reports.Verdict     // of the further tries, where that is a finding
 	passing   *reports.Check        // an earlier try in which the server did what it may do now and then

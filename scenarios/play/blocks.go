@@ -161,13 +161,13 @@ func (th *thread) eventually(ctx context.Context, b *scenarios.Block) error {
 	}
 }
 
-// patienceFor is how long the block is tried. A hasty play does not wait for the end of
+// patienceFor is how long the block is tried. A quick play does not wait for the end of
 // a longer window.
 func (th *thread) patienceFor(b *scenarios.Block) time.Duration {
 	switch {
 	case b.Within.To == 0:
 		return th.Patience
-	case th.Hasty:
+	case th.Quick:
 		return min(b.Within.To, th.Patience)
 	}
 	return b.Within.To
@@ -211,7 +211,7 @@ func insideReply(results map[scenarios.Step]Result) bool {
 
 // report records the results of a try: the last one, or the one that came closest.
 func (th *thread) report(b *scenarios.Block, results map[scenarios.Step]Result, over bool, took time.Duration) {
-	cutShort := th.Hasty && (b.Within.To == 0 || th.Patience < b.Within.To)
+	cutShort := th.Quick && (b.Within.To == 0 || th.Patience < b.Within.To)
 	for s, r := range results {
 		switch {
 		case r.Outcome != Mismatched:
@@ -252,7 +252,7 @@ func (th *thread) conclude(
 }
 
 // table plays rows that do not depend on each other: a mismatch keeps neither
-// the next row from being tried nor the script from going on. A hasty play has no
+// the next row from being tried nor the script from going on. A quick play has no
 // time for the rows behind one that was waited for in vain.
 func (th *thread) table(ctx context.Context, b *scenarios.Block) error {
 	for _, row := range rows(b.Steps) {
@@ -262,7 +262,7 @@ func (th *thread) table(ctx context.Context, b *scenarios.Block) error {
 		if err == nil {
 			continue
 		}
-		inVain := th.Hasty && time.Since(began) >= th.Timeout
+		inVain := th.Quick && time.Since(began) >= th.Timeout
 		if !errors.Is(err, errStop) || th.notServing != "" || inVain {
 			return err
 		}

@@ -57,7 +57,7 @@ type Player struct {
 	Password string        // of the target, empty if it has none
 	Timeout  time.Duration // the longest wait for a reply that has no window; [DefaultTimeout] if zero
 	Patience time.Duration // for what the specification calls eventual; [DefaultPatience] if zero
-	Hasty    bool          // patience ends every wait for what is eventual, and then it is unsure, not missed
+	Quick    bool          // patience ends every wait for what is eventual, and then it is unsure, not missed
 	Meter    *Meter        // nil: this machine is never late
 	Peers    *PeerStats    // of all plays on the target; nil: of this one alone
 	Observer Observer      // receives everything that happens in a play; may be nil
@@ -91,7 +91,7 @@ func (p *Player) Play(ctx context.Context, s *scenarios.Script, names string) *R
 	pl := &play{
 		Player: *p, script: s, scope: scenarios.NewScope(names), conns: map[string]*conn{},
 		rec: &recorder{start: time.Now(), watch: p.Watch}, results: map[scenarios.Step]*Result{},
-		ledger: s.Dialect.NewLedger(), rounds: newRounds(s, p.Hasty), assumed: map[assumption]int{},
+		ledger: s.Dialect.NewLedger(), rounds: newRounds(s, p.Quick), assumed: map[assumption]int{},
 	}
 	pl.Timeout = cmp.Or(p.Timeout, DefaultTimeout)
 	pl.Patience = cmp.Or(p.Patience, scenarios.DefaultPatience)

@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	hastyRounds = 30 * time.Second // that the repetitions of a hasty play may take, all together
+	quickRounds = 30 * time.Second // that the repetitions of a quick play may take, all together
 	leastRounds = 5
 )
 
-// rounds limits the repetitions of blocks that have a limit, in a hasty play of all: a slow server has fewer of them to
+// rounds limits the repetitions of blocks that have a limit, in a quick play of all: a slow server has fewer of them to
 // deal with. Since one block may fetch what another one has pushed, all play the same part of their rounds as the first
 // one with a limit had time for. It is safe for concurrent use.
 type rounds struct {
@@ -39,7 +39,7 @@ func newRounds(s *scenarios.Script, quick bool) *rounds {
 	}
 	if quick {
 		for b, limit := range r.share {
-			r.share[b] = min(limit, hastyRounds*time.Duration(cost(b))/time.Duration(max(all, 1)))
+			r.share[b] = min(limit, quickRounds*time.Duration(cost(b))/time.Duration(max(all, 1)))
 		}
 	}
 	return r

@@ -91,8 +91,8 @@ func conversation(r *play.Run) string {
 	return b.String()
 }
 
-// In a hasty play the end of patience is no finding: what was awaited may still come.
-func TestHastyPlaysAreUnsureOfWhatIsEventual(t *testing.T) {
+// In a quick play the end of patience is no finding: what was awaited may still come.
+func TestQuickPlaysAreUnsureOfWhatIsEventual(t *testing.T) {
 	t.Parallel()
 	const waiting = "C: FETCH $queue\nS: ${}\nend\n"
 	for name, test := range map[string]struct {
@@ -101,7 +101,7 @@ func TestHastyPlaysAreUnsureOfWhatIsEventual(t *testing.T) {
 		longest     time.Duration
 	}{
 		"patient":          {"eventually\n", "5 mismatched\n", false, 165 * time.Second},
-		"hasty":            {"eventually\n", "5 unsure\n", true, 20 * time.Second},
+		"quick":            {"eventually\n", "5 unsure\n", true, 20 * time.Second},
 		"a long window":    {"eventually ..60s\n", "5 unsure\n", true, 20 * time.Second},
 		"a short window":   {"eventually ..5s\n", "5 mismatched\n", true, 10 * time.Second},
 		"a patient window": {"eventually ..60s\n", "5 mismatched\n", false, 70 * time.Second},
@@ -114,7 +114,7 @@ func TestHastyPlaysAreUnsureOfWhatIsEventual(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := &peer{answers: map[string]string{"FETCH": "$-1\r\n"}}
 				p.serve(t)
-				player := &play.Player{Target: p, Meter: new(lag.Meter), Hasty: test.cutShort}
+				player := &play.Player{Target: p, Meter: new(lag.Meter), Quick: test.cutShort}
 				if test.cutShort {
 					player.Patience = 15 * time.Second
 				}

@@ -110,7 +110,10 @@ func (o *options) judge(r row) outcome {
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	_ = cmd.Run() // the exit code says how it went
 	if o.keep != "" {
-		_ = os.WriteFile(filepath.Join(o.keep, fmt.Sprintf("%s-%d.json", r.Kind, r.Number)), stdout.Bytes(), 0o600)
+		name := filepath.Join(o.keep, fmt.Sprintf("%s-%d.json", r.Kind, r.Number))
+		if err := os.WriteFile(name, stdout.Bytes(), 0o600); err != nil {
+			fmt.Fprintln(os.Stderr, "measure:", err)
+		}
 	}
 	result := outcome{row: r, exit: cmd.ProcessState.ExitCode()}
 	var report struct {
