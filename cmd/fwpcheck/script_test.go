@@ -25,7 +25,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	process().LimitMemory() // as main does; a process that a test starts begins with what this one has resident
 	// The scripts mostly wait, for programs that wait: more of them at a time than there are processors.
 	if err := flag.Set("test.parallel", "8"); err != nil { // before m.Run, which reads the command line
 		panic(err)
@@ -33,13 +32,13 @@ func TestMain(m *testing.M) {
 	if name := filepath.Base(os.Args[0]); strings.HasSuffix(name, ".test") && len(os.Args) > 1 &&
 		!strings.HasPrefix(os.Args[1], "-") { // a command in the process of the test starts itself: not the tests
 		if os.Args[1] == "supervise" {
-			os.Exit(check.Main(process()))
+			exit(check.Main)
 		}
-		os.Exit(bench.Main(process()))
+		exit(bench.Main)
 	}
 	testscript.Main(m, map[string]func(){
-		"fwpcheck":     func() { os.Exit(check.Main(process())) },
-		"fwpbench":     func() { os.Exit(bench.Main(process())) }, // for hostile files
+		"fwpcheck":     func() { exit(check.Main) },
+		"fwpbench":     func() { exit(bench.Main) }, // for hostile files
 		"fakeworker":   func() { os.Exit(fakeWorker(os.Args[1:])) },
 		"fakeemqp":     func() { os.Exit(fakeEMQPWorker(os.Args[1:])) },
 		"fakeworkq":    func() { os.Exit(fakeWorkqWorker(os.Args[1:])) },
@@ -47,6 +46,26 @@ func TestMain(m *testing.M) {
 		"fakeproducer": func() { os.Exit(fakeProducer(os.Args[1:])) },
 	})
 }
+
+// exit runs a command as its main does, and ends the process with its exit code. With statusVariable it leaves what the
+// kernel knows of the process.
+func exit(run func(program.Process) int) {
+	process().LimitMemory()
+	code := run(process())
+	if name := os.Getenv(statusVariable); name != "" {
+		status, err := os.ReadFile("/proc/self/status")
+		if err != nil {
+			panic(err)
+		}
+		if err := os.WriteFile(name, status, 0o600); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(code)
+}
+
+// statusVariable names the file for /proc/self/status.
+const statusVariable = "FWP_TEST_STATUS"
 
 // process is this one.
 func process() program.Process {
