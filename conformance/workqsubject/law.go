@@ -29,6 +29,7 @@ type workqLaw struct {
 	conns    map[int]*conn
 	jobs     map[string]*job // by id
 	order    []string        // the ids of jobs in the order in which they were sent
+	numbers  map[string]int  // of those, from 1
 	under    []*call         // commands that are not answered, those of connections that ended too
 	calls    int             // that were sent
 	unjudged bool            // there may be jobs of which nothing is known
@@ -58,8 +59,8 @@ type conn struct {
 
 func newLaw(t law.Terms) *workqLaw {
 	return &workqLaw{
-		Terms: t, conns: map[int]*conn{}, jobs: map[string]*job{}, cursors: map[string]cursor{}, tallies: map[string]tally{},
-		came: map[string]bool{}, taken: map[uncommon]bool{},
+		Terms: t, conns: map[int]*conn{}, jobs: map[string]*job{}, numbers: map[string]int{}, cursors: map[string]cursor{},
+		tallies: map[string]tally{}, came: map[string]bool{}, taken: map[uncommon]bool{},
 	}
 }
 
@@ -201,8 +202,9 @@ func (l *workqLaw) begin(c *conn, all []byte, at time.Time) {
 	c.lost = c.lost || err != nil && bytes.Count(all, []byte("\n")) > 1
 	c.mayBeClosed = c.mayBeClosed || err != nil
 	c.asked, l.under = append(c.asked, k), append(l.under, k)
-	if id := k.ID; id != "" && !slices.Contains(l.order, id) {
+	if id := k.ID; id != "" && l.numbers[id] == 0 {
 		l.order = append(l.order, id)
+		l.numbers[id] = len(l.order)
 	}
 	if !strings.HasPrefix(k.Verb, workq.Inspect) {
 		clear(l.cursors)

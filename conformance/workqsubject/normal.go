@@ -54,8 +54,8 @@ func counted(m session.Message) string {
 
 // symbol returns a text with the numbers of jobs in the place of their ids, and without the prefix of the play.
 func (l *workqLaw) symbol(text string) string {
-	if i := slices.Index(l.order, text); i >= 0 {
-		return fmt.Sprintf("$id%d", i+1)
+	if i := l.numbers[text]; i > 0 {
+		return fmt.Sprintf("$id%d", i)
 	}
 	return strings.ReplaceAll(text, l.Prefix+"-", "$")
 }
