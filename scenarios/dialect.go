@@ -70,6 +70,9 @@ type Ledger interface {
 	// client, on this connection or another one, to finish its work.
 	MayEnd(s session.State) bool
 
+	// Orders reports whether a reply orders a client to finish its work, which a server may do at any time.
+	Orders(m session.Message) bool
+
 	// Leftover names the jobs that are still there.
 	Leftover() []string
 
@@ -92,6 +95,9 @@ func (NoLedger) Answered([]byte, session.Message) {}
 
 // MayEnd returns false.
 func (NoLedger) MayEnd(session.State) bool { return false }
+
+// Orders returns false.
+func (NoLedger) Orders(session.Message) bool { return false }
 
 // Leftover returns nothing.
 func (NoLedger) Leftover() []string { return nil }

@@ -149,6 +149,7 @@ func TestReadingsReflectTheAmbiguities(t *testing.T) {
 		"AMB-31": "BEAT-01 BEAT-11 BEAT-15", "AMB-32": "STATE-17 STATE-20 FETCH-01", "AMB-33": "WU-01 WU-15",
 		"AMB-34": "LINK-03 STATE-14", "AMB-35": "FAIL-02 FAIL-05", "AMB-36": "WU-06 WU-10 WU-12 STATE-11",
 		"AMB-37": "STATE-13 STATE-14", "AMB-38": "WU-05 STATE-06 STATE-07 STATE-09 RETRY-03 FAIL-06",
+		"AMB-39": "BEAT-01",
 	}
 	got := map[string]string{}
 	for _, c := range Clauses() {

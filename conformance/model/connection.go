@@ -24,6 +24,7 @@ const (
 	UnknownWorker Case = "no client has greeted with that worker id"
 	OtherWorker   Case = "the worker id is not the client's, or the server may have forgotten it"
 	Ordered       Case = "an operator has ordered the worker to be quiet or to terminate"
+	OtherOrdered  Case = "an operator has ordered another worker, and not this one"
 	Confirmed     Case = "an operator has ordered it, and the worker has confirmed that or its last connection has ended"
 	Reported      Case = "the worker has reported a state of its own"
 	Protected     Case = "a password is asked for"
@@ -63,7 +64,8 @@ var rules = []Rule{
 	{true, fwp.ACK, NotHeld, Either, "FWP-ACK-04", "AMB-20, AMB-21"},
 	{true, fwp.FAIL, Usual, Okay, "FWP-FAIL-01", ""},
 	{true, fwp.FAIL, NotHeld, Either, "FWP-FAIL-03", "AMB-20, AMB-21"},
-	{true, fwp.BEAT, Usual, Okay, "FWP-BEAT-01", ""},
+	{true, fwp.BEAT, Usual, Okay | Notified, "FWP-BEAT-01", "AMB-02, AMB-39"},
+	{true, fwp.BEAT, OtherOrdered, Okay, "FWP-BEAT-01", ""},
 	{true, fwp.BEAT, Reported, Okay | Notified, "FWP-BEAT-01", "AMB-02, AMB-31"},
 	{true, fwp.BEAT, UnknownWorker, Refused, "FWP-BEAT-05", ""},
 	{true, fwp.BEAT, OtherWorker, Either | Notified, "FWP-BEAT-01", "AMB-21"},

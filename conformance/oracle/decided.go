@@ -21,7 +21,8 @@ func (w *World) decided(c *Conn, k *call, a model.Answer, r fwp.Reply) (d law.De
 		}
 	}
 	add("refused", k.allowed&model.Refused == 0)
-	add("reply", k.allowed == model.Refused || k.Verb == fwp.BEAT && k.allowed&model.Notified == 0)
+	add("reply", k.allowed == model.Refused ||
+		k.Verb == fwp.BEAT && a == model.Okay && k.allowed&model.Refused == 0 && k.clause == k.own)
 	add("failure", k.allowed&model.Refused != 0)
 	add("mute", k.needsError(c))
 	add("state", a == model.Notified)

@@ -92,7 +92,7 @@ func (w *World) beat(c *Conn, k *call) model.Case {
 	case wid != c.WID || c.helloAgain || k.Form != model.Okay || is.flushed:
 		return model.OtherWorker
 	case is.signal == "":
-		return is.unsignalled()
+		return w.unsignalled(is)
 	case is.knows || is.gone || own:
 		is.knows = true
 		return model.Confirmed
@@ -102,9 +102,17 @@ func (w *World) beat(c *Conn, k *call) model.Case {
 }
 
 // unsignalled returns the case of a BEAT of a worker that no operator has ordered anything.
-func (is *worker) unsignalled() model.Case {
-	if is.reported {
+func (w *World) unsignalled(is *worker) model.Case {
+	switch {
+	case is.reported:
 		return model.Reported
+	case is.notified:
+		return model.Usual
+	}
+	for _, other := range w.workers {
+		if other.signal != "" {
+			return model.OtherOrdered
+		}
 	}
 	return model.Usual
 }

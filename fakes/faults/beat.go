@@ -20,9 +20,6 @@ var beatFaults = []fakes.Fault{
 	fault("beat-quiet-ack-refused",
 		do(decline(fakes.AboutWorker, "the worker is quiet"), checked(fwp.ACK), quiet)),
 	fault("beat-quiet-refused", do(decline(fakes.AboutWorker, "the worker is quiet"), valid(fwp.BEAT), quiet)),
-	fault("beat-refused-quiets", do(func(e *event) {
-		_ = e.Conn.Server().Signal(e.Conn.Worker, e.Object.Text("current_state")) // another word is no state
-	}, ran(fwp.BEAT), about("wid"), ofWorker, has("current_state"))),
 	fault("beat-refused-registers", do(func(e *event) { e.Conn.Server().SetWorker(wid(e), fakes.Worker{}) },
 		ran(fwp.BEAT), about(fakes.AboutWorker))),
 	fault("beat-rss-refused",
@@ -35,13 +32,6 @@ var beatFaults = []fakes.Fault{
 	fault("beat-wid-beyond-ascii", do(declineWorker, valid(fwp.BEAT), text("wid", beyondASCII))),
 	fault("beat-wid-escaped", do(declineWorker, checked(fwp.BEAT), escaped("wid"))),
 	// About which worker a BEAT speaks for.
-	fault("beat-report-for-all", keepAll(at(fakes.Notified), func(state *string, e *event) {
-		if own := e.Object.Text("current_state"); own != "" {
-			*state = own
-		} else if e.State == "" {
-			e.State = *state
-		}
-	})),
 	fault("beat-unknown-ok", do(okay, ran(fwp.BEAT), about(fakes.AboutWorker))),
 	fault("beat-unknown-prefix", likeWorker(strings.HasPrefix)),
 	fault("beat-worker-of-the-last", keepAll(either(arriving, checked(fwp.BEAT)), func(last *string, e *event) {
@@ -86,11 +76,6 @@ var beatFaults = []fakes.Fault{
 	fault("beat-state-malformed",
 		do(func(e *event) { e.Reply.Text = e.Reply.Text[:len(e.Reply.Text)-1] }, done(fwp.BEAT), changed)),
 	fault("beat-state-member", do(rewords(`"state"`, `"current_state"`), ran(fwp.BEAT))),
-	fault("beat-state-unordered", keep(conn, ran(fwp.BEAT), func(beats *int, e *event) {
-		if *beats++; *beats == 2 && e.Err == nil && e.State == "" {
-			e.Reply = fakes.Bulk([]byte(`{"state":"quiet"}`))
-		}
-	})),
 	fault("beat-state-word",
 		do(func(e *event) { e.State = "stop" }, at(fakes.Notified), func(e *event) bool { return e.State == "terminate" })),
 }

@@ -15,6 +15,11 @@ import (
 // reportVariations are about BEAT and FLUSH, and about what is accepted or refused.
 var reportVariations = []fakes.Variation{
 	// About BEAT, and what the server knows of workers.
+	variation("beat-orders-by-itself", catalogue.KeepBy(wid, done(fwp.BEAT), func(beats *int, e *event) {
+		if *beats++; *beats > 1 && e.State == "" {
+			e.Reply = fakes.Bulk([]byte(`{"state":"quiet"}`))
+		}
+	})),
 	variation("beat-says-nothing-of-itself",
 		do(func(e *event) { e.Object.Delete("current_state") }, valid(fwp.BEAT))),
 	variation("beat-state-echoed",

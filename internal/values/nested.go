@@ -58,14 +58,19 @@ func Strings(most int, all []Bucket) []Bucket {
 	return lists
 }
 
-// Objects returns objects: of each number of members up to most, each depth up to deepest, each text as a name and as a
-// value, and names that are nearly alike.
+// Objects returns objects: of each number of members up to most, each depth up to deepest, each text as a name, each
+// number, text and time as the value of a member or within it, and names that are nearly alike.
 func Objects(most, deepest int) []Bucket {
 	all := sized("members", most, func(r *rand.Rand, n int) string {
-		return "{" + strings.Trim(list(n, func(i int) string {
-			return fmt.Sprintf(`"k%d":%d`, i, r.IntN(1000))
-		}), "[]") + "}"
+		return members(n, func(int) string { return strconv.Itoa(r.IntN(1000)) })
 	})
+	for _, inner := range [][]Bucket{Numbers(), Texts(), Instants()} {
+		for several := range slices.Chunk(inner, together) {
+			all = append(all, Bucket{"members from " + several[0].Name, func(r *rand.Rand) string {
+				return members(len(several), func(i int) string { return within(r, several[i].Make(r)) })
+			}})
+		}
+	}
 	all = append(all, sized("depth of members", deepest, func(_ *rand.Rand, n int) string {
 		return strings.Repeat(`{"a":`, n) + `{"a":"deep"}` + strings.Repeat("}", n)
 	})...)
@@ -92,6 +97,17 @@ func Objects(most, deepest int) []Bucket {
 		all = append(all, fixed(t.name, t.inner))
 	}
 	return all
+}
+
+// within returns a value, or an array or an object that has it alone.
+func within(r *rand.Rand, value string) string {
+	return fmt.Sprintf([...]string{"%s", "[%s]", `{"in":%s}`}[r.IntN(3)], value)
+}
+
+// members returns an object of n members.
+func members(n int, value func(int) string) string {
+	inner := list(n, func(i int) string { return fmt.Sprintf(`"k%d":%s`, i, value(i)) })
+	return "{" + inner[1:len(inner)-1] + "}"
 }
 
 // list returns an array of n elements.

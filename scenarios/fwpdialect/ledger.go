@@ -65,6 +65,12 @@ func (g *ledger) MayEnd(s session.State) bool {
 	return is && g.over[of.Worker()]
 }
 
+// Orders implements [scenarios.Ledger]. (BEAT Command: "server-initiated state change"; AMB-39)
+func (*ledger) Orders(m session.Message) bool {
+	state := fwpsession.Reply(m).State()
+	return state == "quiet" || state == "terminate"
+}
+
 // fetched records a job that was delivered.
 func (g *ledger) fetched(text []byte) {
 	jid, e := jobOf(text)

@@ -119,6 +119,10 @@ func (th *thread) judge(c *conn, e *scenarios.Expect, a session.Received) Result
 	if th.choose(e, a, &res) {
 		return res
 	}
+	if th.ordered(c, e, a) {
+		res.Outcome, res.Differences = Matched, nil
+		return res
+	}
 	res.Outcome, res.room, res.since = Mismatched, th.room(e, a), th.lateSince(c, e, a)
 	res.Refusal = a.Whole() && th.grammar().Refused(a.Message)
 	res.Nothing = th.broughtNothing(a)
@@ -132,6 +136,16 @@ func (th *thread) judge(c *conn, e *scenarios.Expect, a session.Received) Result
 	return res
 }
 
+// ordered reports whether a message orders the client to finish its work, which is as good as the reply that a line
+// expects if the law allows it: a server may give such an order at any time.
+func (th *thread) ordered(c *conn, e *scenarios.Expect, a session.Received) bool {
+	if !a.Whole() || e.RefusesOnly() || th.Observer == nil || !th.ledger.Orders(a.Message) {
+		return false
+	}
+	clause, _ := th.Observer.Wrong(c.name, a.At)
+	return clause == ""
+}
+
 // broughtNothing reports whether a message is the reply of a command that has waited for something in vain.
 func (th *thread) broughtNothing(a session.Received) bool {
 	wait, waits := th.grammar().Replies.Waits[th.grammar().VerbSent(a.Asked)]
@@ -141,8 +155,14 @@ func (th *thread) broughtNothing(a session.Received) bool {
 // otherBreach returns why a message that a line did not expect decides nothing: the server may do it, or it is wrong
 // whatever the line is about. It returns nil if neither is so.
 func (th *thread) otherBreach(c *conn, e *scenarios.Expect, a session.Received) *doubt {
-	if a.Ending != scenarios.Open && c.role == scenarios.Consumer && !e.RefusesOnly() && th.ledger.MayEnd(c.State()) {
-		return &doubt{OutOfStep, "the server closed the connection of a client that it had ordered to end, as it may"}
+	if c.role == scenarios.Consumer && !e.RefusesOnly() && th.ledger.MayEnd(c.State()) {
+		_, waits := th.grammar().Replies.Waits[th.grammar().VerbSent(a.Asked)]
+		switch {
+		case a.Ending != scenarios.Open:
+			return &doubt{OutOfStep, "the server closed the connection of a client that it had ordered to end, as it may"}
+		case waits:
+			return &doubt{OutOfStep, "the server has ordered the client to finish its work, and need not give it any"}
+		}
 	}
 	if th.foreignTo(e, a) {
 		return &doubt{OtherBreach, "this is not one of the replies that the command has: " + text.Shorten(a.String())}

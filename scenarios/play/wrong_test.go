@@ -1,6 +1,7 @@
 package play_test
 
 import (
+	"fmt"
 	"net"
 	"strings"
 	"testing"
@@ -42,6 +43,31 @@ func TestAReplyThatIsWrongWhateverALineExpects(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				p := &peer{answers: map[string]string{"FETCH": "$13\r\n{\"jid\":\"its\"}\r\n"}}
+				p.serve(t)
+				player := &play.Player{
+					Target: p, Password: "secret", Meter: new(lag.Meter), Observer: knowing{test.clause},
+				}
+				assert.Equal(t, test.want, outcomes(player.Play(t.Context(), s, "fwp-test-0001")))
+			})
+		})
+	}
+}
+
+// An order that the law allows is as good as the reply that a line expects: a server may give it at any time.
+func TestAnOrderOfTheServerItself(t *testing.T) {
+	t.Parallel()
+	s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp",
+		[]byte(consumer+"clause FWP-BEAT-01\nC: BEAT {\"wid\":\"$wid\"}\nS: +OK\n"))
+	require.NoError(t, err)
+	for name, test := range map[string]struct{ state, clause, want string }{
+		"allowed":          {"quiet", "", "4 matched\n"},
+		"wrong":            {"quiet", "FWP-BEAT-01", "4 mismatched\n"},
+		"that is no order": {"tired", "", "4 mismatched\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				p := &peer{answers: map[string]string{"BEAT": fmt.Sprintf("+{\"state\":%q}\r\n", test.state)}}
 				p.serve(t)
 				player := &play.Player{
 					Target: p, Password: "secret", Meter: new(lag.Meter), Observer: knowing{test.clause},
