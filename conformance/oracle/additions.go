@@ -126,12 +126,10 @@ func (l *Line) lacks() bool {
 func (w *World) pushedAll(c *Conn, k *call, a model.Answer, text []byte, now time.Time) (v *law.Violation) {
 	refusals, count := jsonnum.Object(text), map[string]int{}
 	for _, job := range k.added.jobs {
-		jid, _ := job.Fields["jid"].(string)
-		count[jid]++
+		count[job.text("jid")]++
 	}
 	for _, job := range k.added.jobs {
-		jid, _ := job.Fields["jid"].(string)
-		answer := a
+		jid, answer := job.text("jid"), a
 		if a == model.Data {
 			reason, refused := refusals[jid]
 			if answer = model.Okay; refused {

@@ -46,8 +46,7 @@ func (w *World) garbled(k *call, a model.Answer, r fwp.Reply) *law.Violation {
 		What: "the text of the command was UTF-8",
 	}
 	if a == model.Delivered {
-		v.JID, _ = jsonnum.Object(r.Text)["jid"].(string)
-		v.What = "all commands were UTF-8"
+		v.JID, v.What = fwp.JIDOf(r.Text), "all commands were UTF-8"
 	}
 	return v
 }
@@ -59,12 +58,11 @@ func (w *World) mustBeUTF8(k *call, a model.Answer, r fwp.Reply) bool {
 	case !utf8.Valid(k.bytes()):
 		return false
 	case a != model.Delivered:
-		return isText(r)
+		return r.Kind == fwp.ErrorReply || r.Kind == fwp.SimpleString
 	case w.otherBytes, w.Shared:
 		return false
 	}
-	jid, _ := jsonnum.Object(r.Text)["jid"].(string)
-	j := w.Jobs[jid]
+	j := w.Jobs[fwp.JIDOf(r.Text)]
 	return j != nil && j.sent != nil && j.Unjudged == Judged
 }
 
@@ -72,9 +70,6 @@ func (w *World) mustBeUTF8(k *call, a model.Answer, r fwp.Reply) bool {
 func isASCII(text []byte) bool {
 	return !slices.ContainsFunc(text, func(b byte) bool { return b >= utf8.RuneSelf })
 }
-
-// isText reports whether a reply is a line of text.
-func isText(r fwp.Reply) bool { return r.Kind == fwp.ErrorReply || r.Kind == fwp.SimpleString }
 
 // answer returns the way in which a reply answers the command.
 func (k *call) answer(r fwp.Reply) model.Answer {

@@ -110,9 +110,7 @@ func (k *call) take(c *Conn, r model.Rule) {
 
 // serve sets what may be answered to a command that is not malformed, of a client that has greeted.
 func (w *World) serve(c *Conn, k *call, now time.Time) {
-	jid, _ := k.Fields["jid"].(string)
-	job := w.Jobs[jid]
-	kind := model.Usual
+	kind, jid := model.Usual, k.text("jid")
 	switch k.Verb {
 	case fwp.PUSH:
 		if w.used(jid) != nil {
@@ -122,7 +120,7 @@ func (w *World) serve(c *Conn, k *call, now time.Time) {
 		w.fetch(c, k, now)
 		return
 	case fwp.ACK, fwp.FAIL:
-		w.report(c, k, job, now)
+		w.report(c, k, w.Jobs[jid], now)
 		return
 	case fwp.BEAT:
 		kind = w.beat(c, k)

@@ -6,7 +6,6 @@ import (
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/jsonnum"
 )
 
 // decided returns the rules that a reply decides. It is called before the world follows the reply.
@@ -39,8 +38,7 @@ func (w *World) decided(c *Conn, k *call, a model.Answer, r fwp.Reply) (d law.De
 
 // decidedOf adds the rules that a delivered job decides.
 func (w *World) decidedOf(c *Conn, k *call, text []byte, d *law.Decided) {
-	jid, _ := jsonnum.Object(text)["jid"].(string)
-	j := w.Jobs[jid]
+	j := w.Jobs[fwp.JIDOf(text)]
 	all := []string{"delivered", "queue", "field"}
 	switch {
 	case j == nil && w.unknownJobs:

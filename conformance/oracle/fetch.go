@@ -92,22 +92,12 @@ func (w *World) rivals(c *Conn, queues []string, both bool) bool {
 
 // Wanted reports whether a FETCH waits for the jobs of a queue.
 func (w *World) Wanted(queue string) bool {
-	for _, c := range w.Conns {
-		if c.call != nil && slices.Contains(c.call.queues, queue) {
-			return true
-		}
-	}
-	return false
+	return w.some(func(c *Conn) bool { return c.call != nil && slices.Contains(c.call.queues, queue) })
 }
 
 // waits reports whether a FETCH of another connection is under way.
 func (w *World) waits(c *Conn) bool {
-	for _, other := range w.Conns {
-		if other != c && other.call != nil && other.call.queues != nil {
-			return true
-		}
-	}
-	return false
+	return w.some(func(other *Conn) bool { return other != c && other.call != nil && other.call.queues != nil })
 }
 
 // Idle reports whether a FETCH of which the reply is awaited names queues in which no job is known that may come
@@ -209,13 +199,10 @@ func (w *World) suspected(v *law.Violation, j *Job) {
 // refusedFor reports whether a client is there whose FETCH of the queue of a job was refused just before the job came,
 // and may still have waited.
 func (w *World) refusedFor(j *Job) bool {
-	for _, c := range w.Conns {
+	return w.some(func(c *Conn) bool {
 		just := j.asked.Sub(c.refusedWhen) < 2*model.LongestBlock
-		if just && j.entered > c.refusedAt && slices.Contains(c.refused, j.Queue) {
-			return true
-		}
-	}
-	return false
+		return just && j.entered > c.refusedAt && slices.Contains(c.refused, j.Queue)
+	})
 }
 
 // acquit ends what is suspected when a job came: a FLUSH that was refused has not removed it, nor others with it, and a

@@ -201,11 +201,9 @@ func (w *World) keep(j *Job) {
 // ordinary reports whether a PUSH that a server might have declined asks for a job like
 // any other once it is taken.
 func (k *call) ordinary() bool {
-	f := k.Fields
-	queue, _ := f["queue"].(string)
+	f, queue := k.Fields, k.text("queue")
 	words := Words(queue)
-	jid, _ := f["jid"].(string)
-	return k.Named || len(jid) > 64 || len(words) > 0 && words[0] != queue || len(k.Args) >= 16<<10 ||
+	return k.Named || len(k.text("jid")) > 64 || len(words) > 0 && words[0] != queue || len(k.Args) >= 16<<10 ||
 		f["failure"] != nil || k.smallLetters() ||
 		f["enqueued_at"] != nil || !within(f["reserve_for"], 60, 1<<31)
 }
@@ -323,12 +321,6 @@ func (j *Job) fail(k *call, now time.Time, patience time.Duration) {
 const judgedReturns = 2
 
 var anyFailure = []model.Event{model.Fail, model.FailLast, model.FailZero, model.FailDead}
-
-// flush removes the job.
-func (j *Job) flush(sent int) {
-	j.was(model.Enqueued, model.Flush)
-	j.due, j.flushed = time.Time{}, sent
-}
 
 // abandonedFetch is a FETCH whose client left while it waited.
 type abandonedFetch struct {

@@ -53,6 +53,12 @@ func ReadLine(line []byte) Line {
 	return l
 }
 
+// text returns a field that is a string; "" for any other.
+func (l *Line) text(field string) string {
+	text, _ := l.Fields[field].(string)
+	return text
+}
+
 // Words splits a text as a FETCH lists the names of queues: at the spaces of ASCII, which no name can have. Those of
 // Unicode are characters like any other. (FETCH Command)
 func Words(text string) []string {
@@ -113,20 +119,18 @@ func (l *Line) typed(rules map[string]model.Field) bool {
 
 // unusual finds what the specification leaves open although every field has its type.
 func (l *Line) unusual() {
-	f := l.Fields
-	text := func(name string) string { s, _ := f[name].(string); return s }
-	open := false
+	f, open := l.Fields, false
 	switch l.Verb {
 	case fwp.HELLO:
-		l.unusualHello(text("wid"))
+		l.unusualHello(l.text("wid"))
 	case fwp.PUSH:
-		l.unusualJob(text)
+		l.unusualJob()
 	case fwp.ACK:
 		open = l.unknown()
 	case fwp.FAIL: // AMB-35
 		open = l.unknown() || f["errtype"] == nil || f["message"] == nil || f["backtrace"] == nil
 	case fwp.BEAT:
-		open = l.unknown() || text("wid") == "" || l.unusualBeat()
+		open = l.unknown() || l.text("wid") == "" || l.unusualBeat()
 	}
 	if open {
 		l.Form = model.Either
@@ -165,15 +169,15 @@ var (
 )
 
 // unusualJob finds values of a work unit that a server need not take.
-func (l *Line) unusualJob(text func(string) string) {
+func (l *Line) unusualJob() {
 	f := l.Fields
 	queue, named := f["queue"].(string)
-	jid := text("jid")
+	jid, jobtype := l.text("jid"), l.text("jobtype")
 	switch {
 	case named && strings.ContainsAny(queue, " \t\r\n"): // no FETCH can name it in one word
 		l.Form, l.Clause = model.Either, "FWP-WU-16"
 	case named && !usualQueue.MatchString(queue), len(jid) < 16 || len(jid) > 64, // AMB-14, AMB-15
-		text("jobtype") == "" || len(text("jobtype")) > 64,
+		jobtype == "" || len(jobtype) > 64,
 		len(l.Args) > 32<<10, l.unknown() || f["enqueued_at"] != nil || f["failure"] != nil,
 		!within(f["retry"], -1, 1<<31), !within(f["backtrace"], 0, 1<<31), !within(f["reserve_for"], 60, 1<<31), // AMB-17
 		f["created_at"] == "", l.smallLetters():
@@ -185,9 +189,7 @@ func (l *Line) unusualJob(text func(string) string) {
 
 // smallLetters reports whether a PUSH has times with a t or a z, which RFC 3339 (section 5.6) lets a server refuse.
 func (l *Line) smallLetters() bool {
-	at, _ := l.Fields["at"].(string)
-	created, _ := l.Fields["created_at"].(string)
-	return strings.ContainsAny(at+created, "tz")
+	return strings.ContainsAny(l.text("at")+l.text("created_at"), "tz")
 }
 
 // unknown reports whether there are fields that the specification does not have.

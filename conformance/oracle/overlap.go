@@ -5,7 +5,6 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/jsonnum"
 )
 
 // Commands that are under way on several connections may be carried out in any order. One that is sent is judged by
@@ -24,18 +23,15 @@ func (w *World) overlap(c *Conn) {
 			both.beside = true
 			both.allowed |= model.Either
 		}
-		if jid, _ := k.Fields["jid"].(string); w.Jobs[jid] != nil {
-			w.Jobs[jid].Unjudged = Overlapped
+		if j := w.Jobs[k.text("jid")]; j != nil {
+			j.Unjudged = Overlapped
 		}
 	}
 }
 
 // sharesWith reports whether the answer to a command depends on whether another one was carried out before.
 func (k *call) sharesWith(o *call) bool {
-	same := func(name string) bool {
-		value, _ := k.Fields[name].(string)
-		return value != "" && value == o.Fields[name]
-	}
+	same := func(field string) bool { return k.text(field) != "" && k.text(field) == o.text(field) }
 	ofJob := func(verb string) bool { return verb == fwp.PUSH || verb == fwp.ACK || verb == fwp.FAIL }
 	return ofJob(k.Verb) && ofJob(o.Verb) && same("jid") || k.Verb == fwp.HELLO && o.Verb == fwp.HELLO && same("wid")
 }
@@ -56,16 +52,11 @@ func (w *World) Waits(conn int, r fwp.Reply) bool {
 	if c == nil || c.call == nil || c.call.Verb != fwp.FETCH || r.Kind != fwp.BulkString {
 		return false
 	}
-	jid, _ := jsonnum.Object(r.Text)["jid"].(string)
+	jid := fwp.JIDOf(r.Text)
 	if jid == "" || w.Jobs[jid] != nil {
 		return false
 	}
-	for _, other := range w.Conns {
-		if k := other.call; k != nil && k.pushes(jid) {
-			return true
-		}
-	}
-	return false
+	return w.some(func(other *Conn) bool { return other.call != nil && other.call.pushes(jid) })
 }
 
 // pushes reports whether a command pushes the job of a jid.

@@ -56,8 +56,7 @@ func (j *Job) mayBeReported(k *call) {
 
 // reported follows the answer to an ACK or FAIL. (FWP-ACK-02, FWP-STATE-06)
 func (w *World) reported(c *Conn, k *call, a model.Answer, now time.Time) {
-	jid, _ := k.Fields["jid"].(string)
-	j := w.Jobs[jid]
+	j := w.Jobs[k.text("jid")]
 	if j == nil || c.State == fwp.NotIdentified {
 		return
 	}
@@ -134,8 +133,7 @@ func (w *World) abandon(queues []string, now time.Time) {
 // expired allows that a job is reported in vain whose reservation may have ended before the server read that, or which
 // another worker has reported meanwhile.
 func (w *World) expired(c *Conn, k *call, now time.Time) {
-	jid, _ := k.Fields["jid"].(string)
-	j := w.Jobs[jid]
+	j := w.Jobs[k.text("jid")]
 	if j == nil || k.Verb != fwp.ACK && k.Verb != fwp.FAIL {
 		return
 	}

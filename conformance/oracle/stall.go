@@ -41,11 +41,8 @@ func (w *World) slow() bool { return w.pace > longAlone+w.Slack }
 // blocked reports whether a FETCH of another connection has waited for as long as it may, and its answer may have been
 // sent.
 func (w *World) blocked(c *Conn, now time.Time) bool {
-	for _, other := range w.Conns {
+	return w.some(func(other *Conn) bool {
 		k := other.call
-		if other != c && k != nil && k.Verb == fwp.FETCH && now.Sub(k.at) >= model.ShortestBlock {
-			return true
-		}
-	}
-	return false
+		return other != c && k != nil && k.Verb == fwp.FETCH && now.Sub(k.at) >= model.ShortestBlock
+	})
 }

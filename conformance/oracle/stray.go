@@ -24,10 +24,8 @@ func (w *World) said(k *call) {
 	if k.Verb != fwp.FAIL {
 		return
 	}
-	jid, _ := k.Fields["jid"].(string)
-	message, _ := k.Fields["message"].(string)
 	lines, _ := k.Fields["backtrace"].([]any)
-	all := []string{message}
+	all := []string{k.text("message")}
 	for _, line := range lines {
 		text, _ := line.(string)
 		all = append(all, text)
@@ -36,7 +34,7 @@ func (w *World) said(k *call) {
 	if len(all) == 0 {
 		return
 	}
-	if w.failures = append(w.failures, words{jid, all}); len(w.failures) > remembered {
+	if w.failures = append(w.failures, words{k.text("jid"), all}); len(w.failures) > remembered {
 		w.failures = slices.Delete(w.failures, 0, len(w.failures)-remembered)
 	}
 }

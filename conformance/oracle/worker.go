@@ -55,7 +55,7 @@ func (w *World) greeting(k *call) model.Case {
 // identified follows a HELLO that was accepted.
 func (w *World) identified(c *Conn, k *call) {
 	c.State, c.earlier, c.Beat = fwp.Identified, "", k.at
-	if hash, _ := k.Fields["pwdhash"].(string); hash != "" {
+	if hash := k.text("pwdhash"); hash != "" {
 		w.hashes = append(w.hashes, hash)
 	}
 	if wid := w.introduced(k); wid != "" {
@@ -65,7 +65,7 @@ func (w *World) identified(c *Conn, k *call) {
 
 // introduced records the identity of a worker, and returns its id.
 func (w *World) introduced(k *call) (wid string) {
-	wid, _ = k.Fields["wid"].(string)
+	wid = k.text("wid")
 	switch known := w.workers[wid]; {
 	case wid == "":
 	case known == nil:
@@ -78,7 +78,7 @@ func (w *World) introduced(k *call) (wid string) {
 
 // beat returns the case of a BEAT. (BEAT Command)
 func (w *World) beat(c *Conn, k *call) model.Case {
-	wid, _ := k.Fields["wid"].(string)
+	wid := k.text("wid")
 	is := w.workers[wid]
 	own := k.Fields["current_state"] != nil
 	if is != nil {
@@ -137,12 +137,7 @@ func (w *World) Signal(wid, state string) {
 
 // connected reports whether a worker certainly has a connection.
 func (w *World) connected(wid string) bool {
-	for _, c := range w.Conns {
-		if c.WID == wid && !c.helloAgain {
-			return true
-		}
-	}
-	return false
+	return w.some(func(c *Conn) bool { return c.WID == wid && !c.helloAgain })
 }
 
 // deserted reports whether a worker was not served a verb since one of its connections has ended: what is refused then
@@ -184,8 +179,7 @@ func (w *World) left(wid string) {
 // stated judges the state in a reply to a BEAT: one that an operator has ordered, or that the worker has reported.
 func (w *World) stated(k *call, r fwp.Reply) *law.Violation {
 	state := r.State()
-	wid, _ := k.Fields["wid"].(string)
-	is := w.workers[wid]
+	is := w.workers[k.text("wid")]
 	known := state == "quiet" || state == "terminate"
 	open := is == nil || is.signal == "" || is.knows
 	if k.Fields["current_state"] == state || known && (open || is.signal == state) {
@@ -201,8 +195,7 @@ func (w *World) stated(k *call, r fwp.Reply) *law.Violation {
 
 // notified records which workers may know of an order.
 func (w *World) notified(k *call, a model.Answer) {
-	wid, _ := k.Fields["wid"].(string)
-	if is := w.workers[wid]; is != nil && (k.Fields["current_state"] != nil || a == model.Notified) {
+	if is := w.workers[k.text("wid")]; is != nil && (k.Fields["current_state"] != nil || a == model.Notified) {
 		is.quiet, is.notified = true, is.notified || a == model.Notified
 	}
 }

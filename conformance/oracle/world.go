@@ -66,6 +66,16 @@ func NewWorld() *World {
 // Open begins a connection.
 func (w *World) Open(conn int) { w.Conns[conn] = &Conn{} }
 
+// some reports whether there is a connection of which something is true.
+func (w *World) some(is func(c *Conn) bool) bool {
+	for _, c := range w.Conns {
+		if is(c) {
+			return true
+		}
+	}
+	return false
+}
+
 // Greet judges the first reply of a connection. (Not Identified State)
 func (w *World) Greet(conn int, r fwp.Reply) *law.Violation {
 	c := w.Conns[conn]
@@ -223,7 +233,9 @@ func (w *World) flushed(c *Conn, k *call, a model.Answer) {
 	for _, j := range w.Jobs {
 		switch a {
 		case model.Okay:
-			if j.flush(w.sent); j.entered >= k.order { // it may have come behind the FLUSH
+			j.was(model.Enqueued, model.Flush)
+			j.due, j.flushed = time.Time{}, w.sent
+			if j.entered >= k.order { // it may have come behind the FLUSH
 				j.Unjudged = PerhapsGone
 			}
 		case model.Refused:
@@ -240,8 +252,7 @@ func (w *World) disallowed(c *Conn, k *call, a model.Answer, text []byte, now ti
 	verb, _, _ := strings.Cut(strings.ToUpper(strings.TrimSpace(string(k.bytes()))), " ") // whatever blanks are before it
 	verb = strings.TrimSpace(verb)
 	if verb == fwp.ACK || verb == fwp.FAIL {
-		jid, _ := jsonnum.Object(k.Args)["jid"].(string)
-		if j := w.Jobs[jid]; j != nil && (a == model.Refused || verb != k.Verb) {
+		if j := w.Jobs[fwp.JIDOf(k.Args)]; j != nil && (a == model.Refused || verb != k.Verb) {
 			j.Unjudged = Disallowed
 		}
 	}
@@ -262,8 +273,7 @@ func (w *World) disallowed(c *Conn, k *call, a model.Answer, text []byte, now ti
 		for _, q := range append(Words(string(k.Args)), "default") {
 			unjudge(slices.Values(w.queues[q]), Disallowed)
 		}
-		jid, _ := jsonnum.Object(text)["jid"].(string)
-		if j := w.Jobs[jid]; j != nil && a == model.Delivered {
+		if j := w.Jobs[fwp.JIDOf(text)]; j != nil && a == model.Delivered {
 			j.taken(c, k, now)
 		}
 	}
