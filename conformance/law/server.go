@@ -43,45 +43,46 @@ func NewExclusive() *Server {
 // mostPushed is how many jobs, and how many values, are kept: a run may go on for as long as it likes.
 const mostPushed = 200_000
 
-// Pushes records a job before its PUSH is sent; the queue is empty if it is not known. Of an id that was pushed before,
-// no job can be told.
-func (s *Server) Pushes(id, queue string) {
+// locked calls a function while no other goroutine uses the Server, if it knows anything.
+func (s *Server) locked(f func()) {
 	if s == nil {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.jobs) >= mostPushed {
-		clear(s.jobs)
-	}
-	if _, known := s.jobs[id]; known {
-		queue = ""
-	}
-	s.jobs[id] = PushedJob{Queue: queue}
+	f()
+}
+
+// Pushes records a job before its PUSH is sent; the queue is empty if it is not known. Of an id that was pushed before,
+// no job can be told.
+func (s *Server) Pushes(id, queue string) {
+	s.locked(func() {
+		if len(s.jobs) >= mostPushed {
+			clear(s.jobs)
+		}
+		if _, known := s.jobs[id]; known {
+			queue = ""
+		}
+		s.jobs[id] = PushedJob{Queue: queue}
+	})
 }
 
 // Ends records that a job has ended, and the clause that forbids to deliver it.
 func (s *Server) Ends(id, clause string) {
-	if s == nil {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if j, known := s.jobs[id]; known {
-		s.jobs[id] = PushedJob{j.Queue, clause}
-	}
+	s.locked(func() {
+		if j, known := s.jobs[id]; known {
+			s.jobs[id] = PushedJob{j.Queue, clause}
+		}
+	})
 }
 
 // EndsAll records that all jobs have ended.
 func (s *Server) EndsAll(clause string) {
-	if s == nil {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for id, j := range s.jobs {
-		s.jobs[id] = PushedJob{j.Queue, clause}
-	}
+	s.locked(func() {
+		for id, j := range s.jobs {
+			s.jobs[id] = PushedJob{j.Queue, clause}
+		}
+	})
 }
 
 // Killed records that nothing is promised of the end of any job.
@@ -91,24 +92,13 @@ func (s *Server) Killed() {
 }
 
 // Restarted records that the server may begin again with the values that may not come twice: by a counter, say.
-func (s *Server) Restarted() {
-	if s == nil {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	clear(s.values)
-}
+func (s *Server) Restarted() { s.locked(func() { clear(s.values) }) }
 
 // Job returns the job with an id; false if none was pushed. It has no queue if that is not known, or if several had the
 // id: then nothing can be told of it.
 func (s *Server) Job(id string) (j PushedJob, known bool) {
-	if s == nil {
-		return PushedJob{}, false
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if j, known = s.jobs[id]; j.Queue == "" {
+	s.locked(func() { j, known = s.jobs[id] })
+	if j.Queue == "" {
 		j.Clause = ""
 	}
 	return j, known
@@ -116,67 +106,55 @@ func (s *Server) Job(id string) (j PushedJob, known bool) {
 
 // Repeats records a value that may come again only of the same thing, and reports whether it was there of another one.
 // Where a thing has no name, each is another one.
-func (s *Server) Repeats(value, of string) bool {
-	if s == nil {
-		return false
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.values) >= mostPushed {
-		clear(s.values)
-	}
-	before, was := s.values[value]
-	s.values[value] = of
-	return was && (of == "" || before != of)
+func (s *Server) Repeats(value, of string) (is bool) {
+	s.locked(func() {
+		if len(s.values) >= mostPushed {
+			clear(s.values)
+		}
+		before, was := s.values[value]
+		s.values[value] = of
+		is = was && (of == "" || before != of)
+	})
+	return is
 }
 
 // Connects records that n connections were opened; below zero: that they have ended.
 func (s *Server) Connects(n int) {
-	if s == nil {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.counts.open += n
-	s.counts.mostOpen = max(s.counts.mostOpen, s.counts.open)
+	s.locked(func() {
+		s.counts.open += n
+		s.counts.mostOpen = max(s.counts.mostOpen, s.counts.open)
+	})
 }
 
 // MostOpen returns how many connections of plays were open at a time, at the most; false if there may have been others.
 func (s *Server) MostOpen() (n int, known bool) {
-	if s == nil {
-		return 0, false
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.counts.mostOpen, s.counts.exclusive
+	s.locked(func() { n, known = s.counts.mostOpen, s.counts.exclusive })
+	return n, known
 }
 
 // Lapses records from when on the time of a job may be over, before the job is sent. The zero time: it has ended before
 // that.
 func (s *Server) Lapses(key string, at time.Time) {
-	if s == nil || !s.counts.exclusive {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if at.IsZero() {
-		delete(s.counts.lapses, key)
-	} else {
-		s.counts.lapses[key] = at
-	}
+	s.locked(func() {
+		switch {
+		case !s.counts.exclusive:
+		case at.IsZero():
+			delete(s.counts.lapses, key)
+		default:
+			s.counts.lapses[key] = at
+		}
+	})
 }
 
 // Lapsed returns of how many jobs the time may be over by now; false if there may have been others.
 func (s *Server) Lapsed(now time.Time) (n int, known bool) {
-	if s == nil || !s.counts.exclusive {
-		return 0, false
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, at := range s.counts.lapses {
-		if !at.After(now) {
-			n++
+	s.locked(func() {
+		known = s.counts.exclusive
+		for _, at := range s.counts.lapses {
+			if !at.After(now) {
+				n++
+			}
 		}
-	}
-	return n, true
+	})
+	return n, known
 }
