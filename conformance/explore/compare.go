@@ -85,8 +85,8 @@ func (c *Comparison) Run(ctx context.Context) *Compared {
 	for round := uint64(0); x.goesOn(ctx); round++ {
 		x.episode(ctx, round)
 	}
-	for i := range x.result.Differences {
-		x.shrink(ctx, &x.result.Differences[i])
+	for i, trace := range x.traces {
+		x.shrink(ctx, &x.result.Differences[i], trace)
 	}
 	return x.result
 }
@@ -230,9 +230,7 @@ func (x *pair) end(ctx context.Context, how Cleaning) (left [2][]string) {
 }
 
 // shrink looks for a short conversation that shows a difference.
-func (x *comparing) shrink(ctx context.Context, d *Difference) {
-	at := slices.IndexFunc(x.result.Differences, func(o Difference) bool { return o.kind == d.kind })
-	trace := x.traces[at]
+func (x *comparing) shrink(ctx context.Context, d *Difference, trace []Step) {
 	s := &shrinker{config: x.configs[0], limit: x.Explorer.Shrinking, twin: x}
 	s.target = found{Violation: &law.Violation{Clause: d.kind, Rule: ruleDifference}, step: len(trace) - 1}
 	if x.Explorer.Unshrunk || x.result.Dead[0] || x.result.Dead[1] {

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -110,20 +111,13 @@ type Finding struct {
 }
 
 func (e *Explorer) config() *config {
-	c := &config{own: e.Names, subject: e.Subject, target: e.Target, timeout: e.Timeout, budget: new(session.Budget),
-		terms: law.Terms{
-			Password: e.Password, Alone: e.Alone, Flush: e.Alone && !e.NoFlush, Patience: e.Patience, Slack: e.Slack,
-			Server: e.Server, Disrupted: len(e.Disrupt) > 0,
-		}}
-	orElse(&c.timeout, 5*time.Second)
-	orElse(&c.terms.Patience, 150*time.Second)
-	orElse(&c.terms.Slack, 300*time.Millisecond)
-	return c
-}
-
-func orElse(d *time.Duration, other time.Duration) {
-	if *d == 0 {
-		*d = other
+	return &config{
+		own: e.Names, subject: e.Subject, target: e.Target, timeout: cmp.Or(e.Timeout, 5*time.Second),
+		budget: new(session.Budget), terms: law.Terms{
+			Password: e.Password, Alone: e.Alone, Flush: e.Alone && !e.NoFlush, Server: e.Server,
+			Patience: cmp.Or(e.Patience, 150*time.Second), Slack: cmp.Or(e.Slack, 300*time.Millisecond),
+			Disrupted: len(e.Disrupt) > 0,
+		},
 	}
 }
 

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"hash/fnv"
 	"maps"
 	"math/rand/v2"
@@ -34,15 +35,14 @@ const firstFree = 2
 const usualRoom = 6
 
 func newGenerator(e *Explorer, p *playing) *generator {
-	g := &generator{p: p, seed: e.Seed, limit: e.Connections, tried: map[string]int{}, last: map[string]uint64{},
-		made: map[string]int{}, fatal: map[string]int{}}
-	if g.limit == 0 {
-		g.limit = usualRoom
+	g := &generator{
+		p: p, seed: e.Seed, limit: cmp.Or(e.Connections, usualRoom),
+		tried: map[string]int{}, last: map[string]uint64{}, made: map[string]int{}, fatal: map[string]int{},
 	}
 	g.Draw = Draw{
 		Terms: p.terms, Longest: e.Longest, dealt: map[string][]int{},
-		free: g.strangers, room: g.room, now: func() time.Time { return p.now },
-		fill: func(text string) string { return p.fill(text, noConn) },
+		Free: g.strangers, room: g.room, Now: func() time.Time { return p.now },
+		Fill: func(text string) string { return p.fill(text, noConn) },
 	}
 	_, g.Signals = e.Target.(play.Signaller)
 	if _, can := e.Target.(play.Restarter); can {
@@ -209,12 +209,12 @@ type Draw struct {
 	Disruptions []scenarios.Need // what is done to the server, at any moment
 	Compared    bool             // two servers are sent the same: what chance or time decides would differ
 
-	swarm uint64 // of the campaign: what is left out follows from it; zero: nothing
+	Fill func(text string) string // writes a text with its names filled in
+	Free func() []int             // lists the connections that owe no answer, but for those of the control
+	Now  func() time.Time         // when the last step was played
 
-	fill  func(text string) string
-	free  func() []int
+	swarm uint64 // of the campaign: what is left out follows from it; zero: nothing
 	room  func() int
-	now   func() time.Time
 	dealt map[string][]int // how often each of a list was drawn
 }
 
@@ -222,17 +222,11 @@ type Draw struct {
 func NewDraw(d scenarios.Dialect, seed, round uint64, terms law.Terms, value func(conn int, name string) string) *Draw {
 	n := &names{dialect: d, prefix: terms.Prefix, times: map[string]string{}, value: value, now: time.Now()}
 	return &Draw{
-		Rand: rand.New(rand.NewPCG(seed, round)), Round: round, Terms: terms, dealt: map[string][]int{}, now: time.Now,
-		fill: func(text string) string { return n.fill(text, noConn) }, free: func() []int { return nil },
+		Rand: rand.New(rand.NewPCG(seed, round)), Round: round, Terms: terms, dealt: map[string][]int{}, Now: time.Now,
+		Fill: func(text string) string { return n.fill(text, noConn) }, Free: func() []int { return nil },
 		room: func() int { return usualRoom },
 	}
 }
-
-// Fill writes a text with its names filled in.
-func (d *Draw) Fill(text string) string { return d.fill(text) }
-
-// Free lists the connections that owe no answer, but for those of the control.
-func (d *Draw) Free() []int { return d.free() }
 
 // Numbers are those of all connections that there may be at a time, open or not, but for those of the control.
 func (d *Draw) Numbers() []int {
@@ -242,9 +236,6 @@ func (d *Draw) Numbers() []int {
 	}
 	return all
 }
-
-// Now is when the last step was played.
-func (d *Draw) Now() time.Time { return d.now() }
 
 // Uses reports whether a campaign uses a kind of move, field or value. Half of the campaigns
 // leave out a random half of all kinds each, so that what others hide shows (swarm testing).

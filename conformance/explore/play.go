@@ -219,9 +219,11 @@ func (p *playing) end(ctx context.Context, c *conn, how scenarios.Ending) {
 	p.inputs.Ended(c.number, how)
 	switch {
 	case c.unbounded:
-		p.readReply(ctx, c, firstReplyWait)
-	case c.owed > 0:
-		p.halfway(ctx, c)
+		p.readReply(ctx, c)
+	case c.owed > 0: // the answer still comes, or the end
+		if a, came := c.within(ctx, p.timeout); came {
+			p.arrived(ctx, c, a)
+		}
 	}
 	p.drop(c, scenarios.Closed)
 }

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -31,12 +32,7 @@ type Progress struct {
 }
 
 // Name returns what a finding is called: its clause, or its rule if it has none.
-func (f *Finding) Name() string {
-	if f.Clause == "" {
-		return f.Rule
-	}
-	return f.Clause
-}
+func (f *Finding) Name() string { return cmp.Or(f.Clause, f.Rule) }
 
 // progress reports what an exploration is doing.
 func (x *exploration) progress(a Activity) { x.report(Progress{Activity: a}) }

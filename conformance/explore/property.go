@@ -10,7 +10,6 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/lag"
-	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -47,30 +46,27 @@ func Property(p conformance.Property, subject func() *Subject, limits Explorer) 
 
 // explored is the result of an exploration that is a check.
 type explored struct {
-	findings []Finding
+	*Result
 	rules    map[string]law.Rule
-	served   bool // a client was identified
-	dead     bool
-	outage   string // when it was unreachable, empty if it never was
-	commands int    // that were sent
-	inputs   *reports.Inputs
-	answered int // how many of them were answered
-	judged   int // replies to them, and messages of the server's own
-	least    int // how many must be
-	leftover []string
+	served   bool   // a client was identified
+	sent     int    // commands that need a reply
+	answered int    // how many of them were answered
+	least    int    // how many must be
 	open     string // why it is inconclusive although there is no finding; empty if it is not
 }
 
 // evidence returns it as the evidence of the check.
 func (s explored) evidence() conformance.Evidence {
-	e := conformance.Evidence{Served: s.served, Leftover: s.leftover, Open: s.why(), Tally: law.Tally{Inputs: s.inputs}}
-	switch {
-	case s.dead:
-		e.Dead = "no new connection is served"
-	case s.outage != "" && len(s.findings) == 0:
-		e.Dead, e.Back = s.outage, true
+	e := conformance.Evidence{
+		Served: s.served, Leftover: s.Left, Open: s.why(), Tally: law.Tally{Inputs: s.Coverage.Inputs},
 	}
-	for _, f := range s.findings {
+	switch {
+	case s.Dead:
+		e.Dead = "no new connection is served"
+	case len(s.Outages) > 0 && len(s.Findings) == 0:
+		e.Dead, e.Back = s.Outages[0].String(), true
+	}
+	for _, f := range s.Findings {
 		timed := s.rules[f.Rule].Traits&law.Timed != 0
 		e.Findings = append(e.Findings, conformance.Finding{
 			Clause: f.Clause, Should: f.Should, Crash: f.Crash,
@@ -95,10 +91,10 @@ func (f *Finding) refused() string {
 
 // why returns Evidence.Open.
 func (s explored) why() string {
-	if s.served && 2*s.answered < s.commands {
+	if s.served && 2*s.answered < s.sent {
 		return "fewer than half of the commands were answered"
 	}
-	if s.open == "" && s.served && s.judged == 0 {
+	if s.open == "" && s.served && s.Coverage.Judged == 0 {
 		return "nothing was answered behind the handshakes"
 	}
 	if s.open == "" && s.served && s.answered < s.least {
@@ -109,22 +105,17 @@ func (s explored) why() string {
 
 // exploreOnce explores, and counts the commands.
 func exploreOnce(ctx context.Context, e Explorer) explored {
-	sent := 0
+	s := explored{rules: e.Subject.Rules}
 	e.Watch = func(step Step) {
 		if do := step.Sends(); do != nil && !do.Raw { // others need no reply
-			sent++
+			s.sent++
 		}
 	}
-	r := e.Run(ctx)
-	s := explored{findings: r.Findings, rules: e.Subject.Rules, dead: r.Dead, commands: sent, leftover: r.Left}
-	if len(r.Outages) > 0 {
-		s.outage = r.Outages[0].String()
-	}
-	s.inputs, s.judged = r.Coverage.Inputs, r.Coverage.Judged
-	for state, n := range r.Coverage.States {
+	s.Result = e.Run(ctx)
+	for state, n := range s.Coverage.States {
 		s.served = s.served || n > 0 && !strings.HasPrefix(state, "not ")
 	}
-	for _, n := range r.Coverage.Outcomes {
+	for _, n := range s.Coverage.Outcomes {
 		s.answered += n
 	}
 	return s

@@ -12,19 +12,21 @@ import (
 
 func TestWhyAnExplorationDoesNotPass(t *testing.T) {
 	t.Parallel()
+	judged := func(n int) *Result { return &Result{Coverage: &Coverage{Judged: n}} }
 	for name, test := range map[string]struct {
 		seen explored
 		want string
 	}{
-		"well":       {explored{served: true, commands: 10, answered: 9, judged: 9}, ""},
-		"handshakes": {explored{served: true, commands: 6, answered: 9}, "nothing was answered behind the handshakes"},
-		"half unanswered": {explored{served: true, commands: 10, answered: 4},
+		"well": {explored{Result: judged(9), served: true, sent: 10, answered: 9}, ""},
+		"handshakes": {explored{Result: judged(0), served: true, sent: 6, answered: 9},
+			"nothing was answered behind the handshakes"},
+		"half unanswered": {explored{Result: judged(0), served: true, sent: 10, answered: 4},
 			"fewer than half of the commands were answered"},
-		"a slow server": {explored{served: true, commands: 39, answered: 39, judged: 39, least: 40},
+		"a slow server": {explored{Result: judged(39), served: true, sent: 39, answered: 39, least: 40},
 			"only 39 commands were answered in the time for them"},
-		"one that is not":  {explored{served: true, commands: 40, answered: 40, judged: 40, least: 40}, ""},
-		"half answered":    {explored{served: true, commands: 10, answered: 5, judged: 5}, ""},
-		"jobs unaccounted": {explored{served: true, open: "a job is missing"}, "a job is missing"},
+		"one that is not":  {explored{Result: judged(40), served: true, sent: 40, answered: 40, least: 40}, ""},
+		"half answered":    {explored{Result: judged(5), served: true, sent: 10, answered: 5}, ""},
+		"jobs unaccounted": {explored{Result: judged(0), served: true, open: "a job is missing"}, "a job is missing"},
 	} {
 		assert.Equal(t, test.want, test.seen.evidence().Open, name)
 	}
@@ -33,7 +35,7 @@ func TestWhyAnExplorationDoesNotPass(t *testing.T) {
 func TestEvidenceOfAnExploration(t *testing.T) {
 	t.Parallel()
 	rules := map[string]law.Rule{"late": {Traits: law.Timed}}
-	e := explored{served: true, judged: 1, dead: true, leftover: []string{"a job"}, rules: rules, findings: []Finding{
+	r := &Result{Coverage: &Coverage{Judged: 1}, Dead: true, Left: []string{"a job"}, Findings: []Finding{
 		{
 			Clause: "FWP-ACK-01", Rule: "late", Should: true,
 			Expected: "+OK", Got: "-ERR", What: "it was held", Script: "C: INFO", Moments: 1, Shown: 2,
@@ -42,7 +44,8 @@ func TestEvidenceOfAnExploration(t *testing.T) {
 		{Rule: "late", Moments: 2},
 		{Rule: "field", Moments: 1},
 		{Rule: "dies", Crash: true},
-	}}.evidence()
+	}}
+	e := explored{Result: r, served: true, rules: rules}.evidence()
 	assert.Equal(t, conformance.Evidence{
 		Served: true, Dead: "no new connection is served", Leftover: []string{"a job"}, Findings: []conformance.Finding{
 			{

@@ -23,7 +23,7 @@ func (p *playing) readOwed(ctx context.Context, c *conn) {
 	}
 	switch {
 	case c.unbounded:
-		p.readReply(ctx, c, firstReplyWait)
+		p.readReply(ctx, c)
 		return
 	case c.owed < 0:
 		p.drainUnjudged(ctx, c)
@@ -90,14 +90,13 @@ func (p *playing) drainUnjudged(ctx context.Context, c *conn) {
 }
 
 // readReply takes in what a connection brings that was sent fuzzed bytes, until it is quiet.
-func (p *playing) readReply(ctx context.Context, c *conn, limit time.Duration) {
-	for p.conns[c.number] == c {
+func (p *playing) readReply(ctx context.Context, c *conn) {
+	for limit := firstReplyWait; p.conns[c.number] == c; limit = nextReplyWait {
 		a, came := c.within(ctx, min(limit, p.timeout))
 		if !came {
 			return
 		}
 		p.arrived(ctx, c, a)
-		limit = nextReplyWait
 	}
 }
 
@@ -348,11 +347,4 @@ func (p *playing) silence(c *conn) *law.Violation {
 		v.Clause = c.clause
 	}
 	return v
-}
-
-// halfway reads what still comes after a half-close: the answer, or the end.
-func (p *playing) halfway(ctx context.Context, c *conn) {
-	if a, came := c.within(ctx, p.timeout); came {
-		p.arrived(ctx, c, a)
-	}
 }
