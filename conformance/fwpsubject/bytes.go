@@ -31,7 +31,7 @@ func (g *maker) fuzz(early bool) []string {
 	return []string{"\r\n"}
 }
 
-// conversation writes the lines of a worker that greets, pushes a job to a queue of its
+// conversation writes the lines of a worker, always the same, that greets, pushes a job to a queue of its
 // own, and does it; some lines are left out, and some are repeated.
 func (g *maker) conversation(early bool) string {
 	jid, queue := fmt.Sprintf("$jid%d", fuzzedNames+g.Round), fmt.Sprintf("$queue%d", fuzzedNames+g.Round)
@@ -39,13 +39,14 @@ func (g *maker) conversation(early bool) string {
 		`ACK {"jid":"` + jid + `"}`,
 		`FAIL {"jid":"` + jid + `","errtype":"E","message":"é","backtrace":["l","m"]}`,
 	})
+	hello := introduction(scenarios.Consumer, fmt.Sprintf("$wid%d", fuzzedNames), g.Terms.Password != "")
 	push := g.pushed(`"args":[1,-2.5e3,"x\u00e9",{"a":[null,true]}],"retry":0,"reserve_for":60`)
 	var b strings.Builder
 	for _, l := range []struct {
 		text string
 		of   int // in how many conversations of 8 it is
 	}{
-		{fuzzedHello(g.Terms.Password != ""), 1 + 6*b2i(early)}, {push, 5}, {"FETCH " + queue, 4}, {report, 4},
+		{hello, 1 + 6*b2i(early)}, {push, 5}, {"FETCH " + queue, 4}, {report, 4},
 		{fmt.Sprintf(`BEAT {"wid":"$wid%d"}`, fuzzedNames), 3}, {"INFO", 4}, {"END", 1},
 	} {
 		if g.IntN(8) < l.of {
@@ -56,11 +57,6 @@ func (g *maker) conversation(early bool) string {
 		return "INFO\r\n"
 	}
 	return b.String()
-}
-
-// fuzzedHello is the HELLO of the worker that all these conversations are of.
-func fuzzedHello(protected bool) string {
-	return introduction(scenarios.Consumer, fmt.Sprintf("$wid%d", fuzzedNames), protected)
 }
 
 // segmented cuts tokens at up to three places.

@@ -31,12 +31,9 @@ func (g *maker) harmless(texts []string) bool {
 	return !g.law.removes(all) && !g.law.touchesForeign(segments...) && !slices.ContainsFunc(jobsIn(all), unfetchable)
 }
 
-// flushes reports whether the letters of FLUSH follow each other, whatever is between them.
-func flushes(all []byte) bool { return afterVerb(all, fwp.FLUSH) > 0 }
-
 // removes reports whether bytes could remove jobs of others from the server: a FLUSH, or a MUTATE.
 func (l *fwpLaw) removes(all []byte) bool {
-	if flushes(all) {
+	if afterVerb(all, fwp.FLUSH) > 0 {
 		return true
 	}
 	for line := range bytes.Lines(all) {

@@ -2,7 +2,6 @@ package fwpsubject
 
 import (
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -247,8 +246,10 @@ const fetchMost = 8
 func (g *maker) sweep(int, *oracle.Conn) []explore.Step {
 	g.swept = true
 	var queues []string
-	for j := range g.allEnded() {
-		queues = append(queues, g.law.symbol(j.Queue))
+	for _, j := range g.law.world.Jobs {
+		if ended(j) {
+			queues = append(queues, g.law.symbol(j.Queue))
+		}
 	}
 	var steps []explore.Step
 	conns := slices.DeleteFunc(slices.Sorted(maps.Keys(g.law.world.Conns)), func(c int) bool {
@@ -284,15 +285,14 @@ func (g *maker) livesEnded() bool {
 	return !g.births() && (g.swept || !g.anyEnded()) && !slices.ContainsFunc(g.underWay(), g.awaited)
 }
 
-// allEnded iterates over the jobs that may have ended, whose queues are to be swept.
-func (g *maker) allEnded() iter.Seq[*oracle.Job] {
-	return func(yield func(*oracle.Job) bool) {
-		for _, j := range g.law.world.Jobs {
-			if ended(j) && !yield(j) {
-				return
-			}
+// anyEnded reports whether there is a job that may have ended.
+func (g *maker) anyEnded() bool {
+	for _, j := range g.law.world.Jobs {
+		if ended(j) {
+			return true
 		}
 	}
+	return false
 }
 
 // reported are the jobs that no worker holds any more, since the last one that did has reported them, or a FLUSH came.
@@ -304,14 +304,6 @@ func (g *maker) reported() (all []*oracle.Job) {
 	}
 	slices.SortFunc(all, byJID)
 	return all
-}
-
-// anyEnded reports whether there is such a job.
-func (g *maker) anyEnded() bool {
-	for range g.allEnded() {
-		return true
-	}
-	return false
 }
 
 func (g *maker) beat(w *oracle.Conn) string { return `BEAT {"wid":"` + g.spelled(w.WID) + `"}` }

@@ -87,9 +87,12 @@ func (g *maker) alphabet(moves []move) explore.Alphabet {
 type move struct {
 	name   string
 	weight float64
-	fits   func(g *maker, conn int, w *oracle.Conn) bool
+	fits   condition
 	make   func(g *maker, conn int, w *oracle.Conn) []explore.Step
 }
+
+// condition reports whether a move may be made on a connection.
+type condition func(g *maker, conn int, w *oracle.Conn) bool
 
 // slow are moves that take their time, with the rounds that must lie between two of
 // one kind when time is real: some block for two seconds, some write byte by byte.

@@ -38,6 +38,21 @@ func waiting(g *maker, c int, w *oracle.Conn) bool {
 
 func holding(g *maker, c int, w *oracle.Conn) bool { return worker(g, c, w) && len(g.held(w.WID)) > 0 }
 
+// Other conditions, whatever the state of the connection.
+
+func alone(g *maker, _ int, _ *oracle.Conn) bool       { return g.Terms.Alone }
+func mayFlush(g *maker, _ int, _ *oracle.Conn) bool    { return g.Terms.Flush }
+func maySignal(g *maker, _ int, _ *oracle.Conn) bool   { return g.Signals }
+func mayRestart(g *maker, _ int, _ *oracle.Conn) bool  { return g.Restarts && len(g.Disruptions) == 0 }
+func mayDisrupt(g *maker, _ int, _ *oracle.Conn) bool  { return len(g.Disruptions) > 0 }
+func mayWait(g *maker, _ int, _ *oracle.Conn) bool     { return g.Longest >= time.Minute }
+func accompanied(g *maker, c int, _ *oracle.Conn) bool { return g.companion(c) > 0 }
+
+// both is the condition that both of two are met.
+func both(one, other condition) condition {
+	return func(g *maker, c int, w *oracle.Conn) bool { return one(g, c, w) && other(g, c, w) }
+}
+
 // writes makes a move of the line that is written for a connection.
 func writes(write func(g *maker, w *oracle.Conn) string) func(*maker, int, *oracle.Conn) []explore.Step {
 	return func(g *maker, c int, w *oracle.Conn) []explore.Step {
@@ -66,12 +81,8 @@ var moves = []move{
 	{"fetch-two", 4, waiting, (*maker).fetchTwo},
 	{"fetch-many", 0.4, waiting, (*maker).fetchMany},
 	{"alike-queues", 0.8, active, (*maker).fillAlike},
-	{"alike-workers", 0.4, func(g *maker, c int, w *oracle.Conn) bool {
-		return worker(g, c, w) && g.companion(c) > 0
-	}, (*maker).alikeWorkers},
-	{"same-worker", 0.5, func(g *maker, c int, w *oracle.Conn) bool {
-		return active(g, c, w) && g.companion(c) > 0
-	}, (*maker).sameWorker},
+	{"alike-workers", 0.4, both(worker, accompanied), (*maker).alikeWorkers},
+	{"same-worker", 0.5, both(active, accompanied), (*maker).sameWorker},
 	{"fetch-side-by-side", 3, waiting, (*maker).fetchSideBySide},
 	{"third", 0.6, active, (*maker).third},
 	{"ack", 9, holding, func(g *maker, c int, w *oracle.Conn) []explore.Step {
@@ -97,9 +108,7 @@ var moves = []move{
 		}))
 	})},
 	{"introduce", 0.4, identified, (*maker).introduce},
-	{"state-in-hand", 0.4, func(g *maker, c int, w *oracle.Conn) bool {
-		return active(g, c, w) && g.companion(c) > 0
-	}, (*maker).stateInHand},
+	{"state-in-hand", 0.4, both(active, accompanied), (*maker).stateInHand},
 	{"info", 1, identified, fixed("INFO")},
 	{"report-anything", 0.7, identified, (*maker).reportAnything},
 	{"fetch-empty", 0.12, worker, (*maker).fetchEmpty},
@@ -130,33 +139,17 @@ var moves = []move{
 	{"end", 0.3, identified, fixed("END")},
 	{"end-early", 0.05, raw, fixed("END")},
 	{"leave", 0.4, anyone, func(g *maker, c int, _ *oracle.Conn) []explore.Step { return []explore.Step{g.ending(c)} }},
-	{"flush", 0.2, func(g *maker, c int, w *oracle.Conn) bool {
-		return g.Terms.Flush && identified(g, c, w)
-	}, (*maker).flushAll},
-	{"flush-and-wake", 0.1, func(g *maker, c int, w *oracle.Conn) bool {
-		return g.Terms.Flush && active(g, c, w)
-	}, (*maker).flushAndWake},
-	{"default", 0.6, func(g *maker, c int, w *oracle.Conn) bool {
-		return g.Terms.Alone && active(g, c, w)
-	}, (*maker).inDefault},
-	{"default-at-once", 0.2, func(g *maker, c int, w *oracle.Conn) bool {
-		return g.Terms.Alone && active(g, c, w)
-	}, (*maker).inDefaultAtOnce},
+	{"flush", 0.2, both(mayFlush, identified), (*maker).flushAll},
+	{"flush-and-wake", 0.1, both(mayFlush, active), (*maker).flushAndWake},
+	{"default", 0.6, both(alone, active), (*maker).inDefault},
+	{"default-at-once", 0.2, both(alone, active), (*maker).inDefaultAtOnce},
 	{"two-words", 0.1, active, (*maker).twoWords},
 	{"burst", 0.5, active, (*maker).burst},
 	{"push-line", 0.5, identified, (*maker).pushLine},
-	{"lives", 0.5, func(g *maker, c int, w *oracle.Conn) bool {
-		return g.Longest >= time.Minute && active(g, c, w)
-	}, (*maker).lives},
-	{"signal", 0.2, func(g *maker, c int, w *oracle.Conn) bool {
-		return g.Signals && worker(g, c, w)
-	}, (*maker).signal},
-	{"restart", 0.08, func(g *maker, c int, w *oracle.Conn) bool {
-		return g.Restarts && len(g.Disruptions) == 0 && active(g, c, w)
-	}, (*maker).disrupting},
-	{"disrupt", 2, func(g *maker, c int, w *oracle.Conn) bool {
-		return len(g.Disruptions) > 0 && active(g, c, w)
-	}, (*maker).disrupting},
+	{"lives", 0.5, both(mayWait, active), (*maker).lives},
+	{"signal", 0.2, both(maySignal, worker), (*maker).signal},
+	{"restart", 0.08, both(mayRestart, active), (*maker).disrupting},
+	{"disrupt", 2, both(mayDisrupt, active), (*maker).disrupting},
 	{"wire", 2.5, anyone, (*maker).wire},
 }
 

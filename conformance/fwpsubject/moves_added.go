@@ -30,9 +30,7 @@ var addedMoves = []move{
 		return "QUEUE LATENCY " + choose(g, []string{g.queue(), g.all(), g.freshQueue()})
 	})},
 	{"queue-remove", 0.7, active, (*maker).removeQueue},
-	{"queue-all", 0.1, func(g *maker, c int, w *oracle.Conn) bool {
-		return g.Terms.Alone && identified(g, c, w)
-	}, func(g *maker, c int, _ *oracle.Conn) []explore.Step {
+	{"queue-all", 0.1, both(alone, identified), func(g *maker, c int, _ *oracle.Conn) []explore.Step {
 		return []explore.Step{line(c, "QUEUE PAUSE *"), line(c, "QUEUE RESUME *")}
 	}},
 	{"queue-badly", 0.5, identified, writes(func(g *maker, _ *oracle.Conn) string {
@@ -44,9 +42,7 @@ var addedMoves = []move{
 		jids := fmt.Sprintf(`"$jid%d","$jid%d"`, 1+g.IntN(g.jobs+2), max(1, g.jobs-g.IntN(6)))
 		return mutation(choose(g, []string{"kill", "discard", "requeue"}), choose(g, mutateTargets), `"jids":[`+jids+`]`)
 	})},
-	{"mutate-all", 0.1, func(g *maker, c int, w *oracle.Conn) bool {
-		return g.Terms.Flush && identified(g, c, w)
-	}, writes(func(g *maker, _ *oracle.Conn) string {
+	{"mutate-all", 0.1, both(mayFlush, identified), writes(func(g *maker, _ *oracle.Conn) string {
 		how := deal(g, "all", []string{`"clear"`, `"discard"`, `"kill"`, `"discard","filter":{}`})
 		return fmt.Sprintf(`MUTATE {"cmd":%s,"target":"%s"}`, how, choose(g, mutateTargets))
 	})},

@@ -97,7 +97,7 @@ func (g *maker) stateInHand(c int, _ *oracle.Conn) []explore.Step {
 // helloBadly sends a HELLO that must, or should, be declined. What it says does not count then.
 func (g *maker) helloBadly(c int, _ *oracle.Conn) []explore.Step {
 	if g.IntN(4) == 0 {
-		return []explore.Step{line(c, "%s", g.badHello())}
+		return []explore.Step{line(c, "%s", deal(g, "slip of HELLO", slips)(`HELLO {`+g.hash()+`"v":2}`))}
 	}
 	before := g.workers
 	steps := []explore.Step{line(c, "HELLO %s", g.badGreeting())}

@@ -1,7 +1,6 @@
 package fwpsubject
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -36,14 +35,11 @@ func members(text string) []member {
 // join writes a line again.
 func join(text string, fields []member) string {
 	verb, _, _ := strings.Cut(text, " ")
-	var b bytes.Buffer
+	parts := make([]string, len(fields))
 	for i, f := range fields {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(&b, "%q:%s", f.name, f.value)
+		parts[i] = fmt.Sprintf("%q:%s", f.name, f.value)
 	}
-	return verb + " {" + b.String() + "}"
+	return verb + " {" + strings.Join(parts, ",") + "}"
 }
 
 // needed are the fields that every command of its kind has.

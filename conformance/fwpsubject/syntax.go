@@ -9,32 +9,26 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// slip is one way to break the syntax of a line that is right otherwise.
-type slip struct {
-	name   string
-	change func(line string) string
-}
-
-// slips break the syntax of a line with a JSON argument, each in one place.
-var slips = []slip{
-	{"two spaces", func(s string) string { return strings.Replace(s, " ", "  ", 1) }},
-	{"a tab", func(s string) string { return strings.Replace(s, " ", "\t", 1) }},
-	{"a space behind", func(s string) string { return s + " " }},
-	{"a space before", func(s string) string { return " " + s }},
-	{"small letters", func(s string) string {
+// slips break the syntax of a line with a JSON argument that is right otherwise, each in one place.
+var slips = []func(line string) string{
+	func(s string) string { return strings.Replace(s, " ", "  ", 1) }, // two spaces
+	func(s string) string { return strings.Replace(s, " ", "\t", 1) }, // a tab
+	func(s string) string { return s + " " },                          // a space behind
+	func(s string) string { return " " + s },                          // a space before
+	func(s string) string { // small letters
 		verb, rest, _ := strings.Cut(s, " ")
 		return strings.ToLower(verb) + " " + rest
-	}},
-	{"a comma behind the last field", func(s string) string { return s[:len(s)-1] + ",}" }},
-	{"a second object", func(s string) string { return s + "{}" }},
-	{"a second object behind a space", func(s string) string { return s + " {}" }},
-	{"a comment", func(s string) string { return strings.Replace(s, "{", "{/* a comment */", 1) }},
-	{"apostrophes", func(s string) string { return strings.ReplaceAll(s, `"`, "'") }},
-	{"a leading zero", func(s string) string { return field(s, `"retry":05`) }},
-	{"no number", func(s string) string { return field(s, `"retry":NaN`) }},
-	{"a tab in a text", func(s string) string { return field(s, `"jobtype":"a`+"\t"+`b"`) }},
-	{"NUL", func(s string) string { return s + "\x00" }},
-	{"no brace", func(s string) string { return s[:len(s)-1] }},
+	},
+	func(s string) string { return s[:len(s)-1] + ",}" },                            // a comma behind the last field
+	func(s string) string { return s + "{}" },                                       // a second object
+	func(s string) string { return s + " {}" },                                      // a second object behind a space
+	func(s string) string { return strings.Replace(s, "{", "{/* a comment */", 1) }, // a comment
+	func(s string) string { return strings.ReplaceAll(s, `"`, "'") },                // apostrophes
+	func(s string) string { return field(s, `"retry":05`) },                         // a leading zero
+	func(s string) string { return field(s, `"retry":NaN`) },                        // no number
+	func(s string) string { return field(s, `"jobtype":"a`+"\t"+`b"`) },             // a tab in a text
+	func(s string) string { return s + "\x00" },                                     // NUL
+	func(s string) string { return s[:len(s)-1] },                                   // no brace
 }
 
 // field puts one more member in front of those of the argument of a line.
@@ -48,8 +42,7 @@ func (g *maker) badSyntax(c int, w *oracle.Conn) []explore.Step {
 		return []explore.Step{line(c, "%s", bad)}
 	}
 	verb, _, _ := strings.Cut(text, " ")
-	at := g.Deal("slip of "+verb, len(slips))
-	return []explore.Step{line(c, "%s", slips[at].change(text))}
+	return []explore.Step{line(c, "%s", deal(g, "slip of "+verb, slips)(text))}
 }
 
 // legal is a command that is right, with all fields of its argument.
@@ -66,11 +59,6 @@ func (g *maker) legal(w *oracle.Conn) string {
 		return "FAIL " + g.failure(jid)
 	}
 	return `BEAT {"wid":"` + g.spelled(w.WID) + `","rss_kb":1}`
-}
-
-// badHello is a HELLO that would be accepted but for one slip.
-func (g *maker) badHello() string {
-	return slips[g.Deal("slip of HELLO", len(slips))].change(`HELLO {` + g.hash() + `"v":2}`)
 }
 
 // form is a legal command in another form of JSON: blanks and tabs between its tokens, its members in another order, or

@@ -76,12 +76,7 @@ func account(ctx context.Context, site *upgrade.Site, jobs *upgrade.Inventory, t
 	return a.compareCounts()
 }
 
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
+func later(a, b time.Time) time.Time { return slices.MaxFunc([]time.Time{b, a}, time.Time.Compare) }
 
 // reportHeld has the worker that stays report its jobs: every second one is done, the others fail.
 func (a *accountant) reportHeld() error {

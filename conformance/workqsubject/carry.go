@@ -38,8 +38,10 @@ func (j *job) carry(k *call, c config, now time.Time) []config {
 	switch {
 	case c.state == open:
 		return []config{done(open, anything)}
+	case k.Verb == workq.Lease && !j.leasable(c):
+		return nil
 	case k.Verb == workq.Lease:
-		return j.carryLease(c, done)
+		return []config{done(leased, success, func(n *config) { n.attempts++ })}
 	case k.adds():
 		return j.carryAdd(k, c, done)
 	case k.Verb == workq.Result && c.goneSince(k.sent): // what is answered to those who wait is open
@@ -86,14 +88,6 @@ func (c config) there() bool { return c.state != absent && c.state != deleted }
 
 // goneSince reports whether the job may have been there at a time, and is deleted.
 func (c config) goneSince(at time.Time) bool { return c.state == deleted && !c.to.Before(at) }
-
-// carryLease is carry for lease, which takes only a job that a worker may get.
-func (j *job) carryLease(c config, done doing) []config {
-	if !j.leasable(c) {
-		return nil
-	}
-	return []config{done(leased, success, func(n *config) { n.attempts++ })}
-}
 
 // carryAdd is carry for a command that adds a job. A second one adds nothing, and may be answered in any way.
 // (WQ-AMB-02) One that a client has deleted is not there any more, and the command is no second one. Whether the id of

@@ -36,8 +36,8 @@ func records(m session.Message) (all []record) {
 // inspected judges what inspect shows of several jobs, of queues and of the server.
 func (l *workqLaw) inspected(k *call, m session.Message, at time.Time) ruling {
 	if m.Kind != workqsession.OK {
-		_, must, _ := l.count(k, ready)
-		_, mustLater, _ := l.count(k, scheduled)
+		_, must, _ := l.count(k, k.Name(), ready)
+		_, mustLater, _ := l.count(k, k.Name(), scheduled)
 		switch {
 		case k.Verb == workq.InspectServer, must > 0 && k.Verb != workq.InspectScheduled,
 			mustLater > 0 && k.Verb != workq.InspectJobs:
@@ -58,11 +58,7 @@ func (l *workqLaw) inspected(k *call, m session.Message, at time.Time) ruling {
 
 // count returns the jobs of a name that may have been in a state when a command looked, and how many were for certain,
 // and at the most. A job that has no attempts left need not be counted as ready.
-func (l *workqLaw) count(k *call, s state) (jobs []*job, must, may int) {
-	return l.countOf(k, k.Name(), s)
-}
-
-func (l *workqLaw) countOf(k *call, name string, s state) (jobs []*job, must, may int) {
+func (l *workqLaw) count(k *call, name string, s state) (jobs []*job, must, may int) {
 	for _, id := range l.order {
 		j := l.jobs[id]
 		if j == nil || j.Name() != name {
@@ -94,7 +90,7 @@ func (l *workqLaw) queue(k *call, name string, r record) ruling {
 		key string
 		of  state
 	}{{"ready-len", ready}, {"scheduled-len", scheduled}} {
-		_, must, may := l.countOf(k, name, c.of)
+		_, must, may := l.count(k, name, c.of)
 		n, err := strconv.Atoi(string(r.keys[c.key]))
 		if err != nil || n < must || n > may && l.own([]string{name}) && !l.unjudged {
 			want := strconv.Itoa(must)
@@ -144,18 +140,13 @@ func (l *workqLaw) missing(k *call, all []record, names map[string]bool) string 
 		if j == nil || names[j.Name()] || uint64(len(all)) >= k.Limit && !disordered(all[len(all)-1].name, j.Name()) {
 			continue
 		}
-		if l.filled(k, j.Name()) {
+		_, now, _ := l.count(k, j.Name(), ready)
+		_, later, _ := l.count(k, j.Name(), scheduled)
+		if now+later > 0 {
 			return j.Name()
 		}
 	}
 	return ""
-}
-
-// filled reports whether a queue certainly has jobs, ready or scheduled.
-func (l *workqLaw) filled(k *call, name string) bool {
-	_, now, _ := l.countOf(k, name, ready)
-	_, later, _ := l.countOf(k, name, scheduled)
-	return now+later > 0
 }
 
 // disordered reports whether two names are not in alphabetical order, nor in it whatever the case of letters, nor by
@@ -288,12 +279,12 @@ func (l *workqLaw) listed(k *call, all []record, at time.Time) ruling {
 	if uint64(len(all)) > k.Limit {
 		return ruling{clause: "INSP-07", rule: "listed", expected: fmt.Sprintf("+OK int(0..%d) ...", k.Limit)}
 	}
-	jobs, must, may := l.count(k, of) // before the list tells more
+	jobs, must, may := l.count(k, k.Name(), of) // before the list tells more
 	if r := l.entries(k, all, clause, of, at); r.expected != "" {
 		return r
 	}
 	if of == ready {
-		_, _, may = l.listable(k)
+		may = l.listable(k)
 	}
 	if r := l.length(k, all, clause, must, may); r.expected != "" {
 		return r
@@ -359,16 +350,17 @@ func unlisted(k *call, all []record, clause string, of state, jobs []*job) rulin
 }
 
 // listable counts the jobs that inspect jobs may show.
-func (l *workqLaw) listable(k *call) (jobs []*job, must, may int) {
+func (l *workqLaw) listable(k *call) int {
+	var jobs []*job
 	for _, s := range []state{ready, leased, completed, failed} {
-		more, _, _ := l.count(k, s)
+		more, _, _ := l.count(k, k.Name(), s)
 		for _, j := range more {
 			if !slices.Contains(jobs, j) {
 				jobs = append(jobs, j)
 			}
 		}
 	}
-	return jobs, 0, len(jobs)
+	return len(jobs)
 }
 
 // inList judges a job in a list of those that are ready, or of those that are scheduled.

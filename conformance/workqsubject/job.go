@@ -188,7 +188,7 @@ func (j *job) follow(under []*call, calls int, now time.Time) bool {
 			add(c, n)
 		}
 		for _, k := range under {
-			if !slices.ContainsFunc(c.met, func(m meet) bool { return m.call == k }) {
+			if c.metBy(k) == nil {
 				for _, n := range j.carry(k, c, now) {
 					add(c, n)
 				}
@@ -247,16 +247,5 @@ func (c config) gone() bool { return c.removed() || c.state == deleted && c.unfo
 
 func (c config) over() bool { return c.state == completed || c.state == failed }
 
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
+func earlier(a, b time.Time) time.Time { return slices.MinFunc([]time.Time{a, b}, time.Time.Compare) }
+func later(a, b time.Time) time.Time   { return slices.MaxFunc([]time.Time{a, b}, time.Time.Compare) }

@@ -290,7 +290,7 @@ func (l *workqLaw) Came(number int, m session.Message, at time.Time) law.Answer 
 	c.asked, c.served = c.asked[1:], true
 	a := law.Answer{
 		Reply: true, Judged: true, Over: k.malformed, Verb: k.Verb, State: identified, Pattern: pattern(m),
-		Normal: l.normal(m), Job: l.cameJob(m),
+		Normal: l.normal(m), Job: strings.TrimPrefix(l.symbol(leasedID(m)), "$"),
 		Outcome: cmp.Or(k.Verb, "malformed") + " " + identified + ": " + string(rune(m.Kind)),
 	}
 	defer l.goOn(c, k)

@@ -52,7 +52,7 @@ func (m *maker) ended() bool  { return len(m.in(completed))+len(m.in(failed)) > 
 func (m *maker) crowds() bool { return !m.Compared && len(m.readyNames()) > 1 }
 
 // waits reports whether one more command may wait.
-func (m *maker) waits() bool { return m.some() && !m.Compared && m.underWay() < m.waiting }
+func (m *maker) waits() bool { return m.some() && !m.Compared && len(m.law.under) < m.waiting }
 
 // moves are those of all explorations. What is added is leased, reported and inspected in any order.
 var moves = []move{
@@ -238,9 +238,6 @@ func (m *maker) company() string {
 	m.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 	return strings.Join(slices.Compact(names), " ")
 }
-
-// underWay counts the commands that wait.
-func (m *maker) underWay() int { return len(m.law.under) }
 
 // page is a part of a list.
 func (m *maker) page() string {

@@ -60,11 +60,6 @@ func (l *workqLaw) symbol(text string) string {
 	return strings.ReplaceAll(text, l.Prefix+"-", "$")
 }
 
-// cameJob returns the name of the job that a reply to lease brings, without its sign; "" for any other reply.
-func (l *workqLaw) cameJob(m session.Message) string {
-	return strings.TrimPrefix(l.symbol(leasedID(m)), "$")
-}
-
 // leasedID returns the id of the job that a reply to lease brings; "" for any other reply.
 func leasedID(m session.Message) string {
 	if shape, _ := workqsession.ShapeOf(m); m.Kind != workqsession.OK || shape != workqsession.Leased {

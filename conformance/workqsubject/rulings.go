@@ -138,10 +138,14 @@ func (j *job) due(k *call, was config, kind byte) (clause, expected string) {
 		return k.unfound(deletedClause(k, was), kind), "-NOT-FOUND"
 	case was.state == absent && !k.adds():
 		return k.unfound(absentClauses[k.Verb], kind), "-NOT-FOUND"
+	case k.Verb == workq.Result && was.over() && kind == workqsession.Timeout:
+		return "RESULT-02", resultLine(j, was)
 	case k.Verb == workq.Result && was.over():
-		return j.dueEnded(was, kind)
+		return resultClause(was), resultLine(j, was)
+	case k.Verb == workq.Result && kind == workqsession.OK:
+		return "RESULT-02", "-TIMEOUT"
 	case k.Verb == workq.Result:
-		return dueUnended(kind), "-TIMEOUT"
+		return "RESULT-03", "-TIMEOUT"
 	}
 	return k.taken, "+OK"
 }
@@ -207,22 +211,6 @@ func deletedClause(k *call, was config) string {
 		return "DEL-02"
 	}
 	return absentClauses[k.Verb]
-}
-
-// dueEnded is due for result where the job has ended.
-func (j *job) dueEnded(was config, kind byte) (clause, expected string) {
-	if kind == workqsession.Timeout {
-		return "RESULT-02", resultLine(j, was)
-	}
-	return resultClause(was), resultLine(j, was)
-}
-
-// dueUnended returns the clause that result has broken where the job has not ended.
-func dueUnended(kind byte) string {
-	if kind == workqsession.OK {
-		return "RESULT-02"
-	}
-	return "RESULT-03"
 }
 
 func resultClause(c config) string {

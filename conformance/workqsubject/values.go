@@ -157,7 +157,7 @@ func (m *maker) block(verb string) string {
 	case 0:
 		return m.sizedBlock(verb)
 	case 1:
-		return " * <- " + escaped(m.text())
+		return " * <- " + escaped(cmp.Or(m.deal("text", fieldBuckets().text), "x"))
 	case 2:
 		return " * <- " + escaped(oneOf(m, "a b", "  blanks ", "-TIMEOUT", "+OK 1", "\r\n", "\r\n+OK\r\n", "a\x00", "\x00",
 			"\n", "x\ny\r", everyByte()))
@@ -180,9 +180,6 @@ func (m *maker) size(verb string) int {
 	}
 	return fieldBuckets().size[m.Deal("size", len(fieldBuckets().size))]
 }
-
-// text is a text of any kind.
-func (m *maker) text() string { return cmp.Or(m.deal("text", fieldBuckets().text), "x") }
 
 // escaped returns a text as steps have it.
 func escaped(text string) string { return strings.ReplaceAll(text, "$", "$$") }
