@@ -16,34 +16,23 @@ import (
 type ScriptCheck struct {
 	Script *scenarios.Script
 
-	about *about // shared by the copies of a check; nil: each Describe reads the script
-}
-
-// about is the description of a check, once it was asked for.
-type about struct {
-	once sync.Once
-	is   Description
+	about func() Description // shared by the copies of a check; nil: each Describe reads the script
 }
 
 // Scripts returns a check for each script.
 func Scripts(scripts ...*scenarios.Script) []Check {
 	all := make([]Check, len(scripts))
 	for i, s := range scripts {
-		all[i] = ScriptCheck{s, new(about)}
+		all[i] = ScriptCheck{s, sync.OnceValue(ScriptCheck{Script: s}.Describe)}
 	}
 	return all
 }
 
 // Describe returns what the header and the lines of the script say.
 func (c ScriptCheck) Describe() Description {
-	if c.about == nil {
-		return c.describe()
+	if c.about != nil {
+		return c.about()
 	}
-	c.about.once.Do(func() { c.about.is = c.describe() })
-	return c.about.is
-}
-
-func (c ScriptCheck) describe() Description {
 	s, g := c.Script, c.Script.Dialect.Grammar()
 	return Description{
 		ID: s.Name, Title: s.Title, File: s.Name, Source: s.Source, Marks: slices.Collect(s.Marks()), Needs: s.Needs,

@@ -26,8 +26,9 @@ type closure struct {
 // shows reports whether a play has shown that the server closed the connection of a worker: a line of its script, or
 // the law, which sees what the suite sends as well.
 func shows(t *task, check *reports.Check, clause string) bool {
-	return brokenIn(check, clause) || clause != "" &&
-		slices.ContainsFunc(t.evidence.Law, func(v law.Seen) bool { return v.Clause == clause })
+	broken := func(c reports.ClauseVerdict) bool { return c.ID == clause && c.Verdict == reports.Fail }
+	found := func(v law.Seen) bool { return v.Clause == clause }
+	return clause != "" && (slices.ContainsFunc(check.Clauses, broken) || slices.ContainsFunc(t.evidence.Law, found))
 }
 
 // closedBesideOthers reports whether the server closed the connection of a worker in the first try of a check, while
@@ -110,13 +111,6 @@ func endsIn(e *conformance.Evidence) (ends []time.Time) {
 		}
 	}
 	return ends
-}
-
-// brokenIn reports whether a check found a clause broken.
-func brokenIn(check *reports.Check, clause string) bool {
-	return slices.ContainsFunc(check.Clauses, func(c reports.ClauseVerdict) bool {
-		return c.ID == clause && clause != "" && c.Verdict == reports.Fail
-	})
 }
 
 // leaveOpen makes a clause inconclusive in what a check found when it was played alone.

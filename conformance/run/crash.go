@@ -3,7 +3,6 @@ package run
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -58,7 +57,8 @@ func (s *runState) died(ctx context.Context, h *host) {
 		others = slices.DeleteFunc(others, func(t *task) bool { return t == candidates[0] })
 		s.pending = slices.Concat(others, s.pending)
 	} else {
-		first := firstDeath(candidates)
+		i := slices.IndexFunc(candidates, func(t *task) bool { return t.evidence.Dead != "" })
+		first := candidates[i].evidence
 		h.crash = &crash{
 			words: first.Dead, ending: first.Ending, brief: !h.down, candidates: candidates, left: len(suspects),
 		}
@@ -94,12 +94,6 @@ func (s *runState) endProbation(h *host) {
 		}
 	}
 	s.pending = slices.DeleteFunc(s.pending, func(t *task) bool { return slices.Contains(h.dying, t) })
-}
-
-// firstDeath returns the evidence of the first of the plays that holds the server dead.
-func firstDeath(candidates []*task) *conformance.Evidence {
-	i := slices.IndexFunc(candidates, func(t *task) bool { return t.evidence.Dead != "" })
-	return candidates[i].evidence
 }
 
 // confirm files a check as the one that ended its server.
@@ -244,7 +238,9 @@ func (s *runState) crashFinding(c *crash) reports.Finding {
 	}
 	f.Actual += "\nIt is not known which check is the reason. Candidates, the likeliest first:"
 	for _, t := range c.candidates {
-		f.Actual += "\n  " + t.about.ID + lastSent(t)
+		if f.Actual += "\n  " + t.about.ID; t.lead.line != "" { // the last command
+			f.Actual += ": C: " + strings.TrimSpace(t.lead.line)
+		}
 	}
 	switch how := s.adviceToRestart(c.candidates[0].host); {
 	case c.played > 0 && c.left == 0:
@@ -258,12 +254,4 @@ func (s *runState) crashFinding(c *crash) reports.Finding {
 		f.Reproduce = s.runner.Reproduce(c.candidates[0].about.ID)
 	}
 	return f
-}
-
-// lastSent describes the last command of a candidate.
-func lastSent(t *task) string {
-	if line := t.lead.line; line != "" {
-		return fmt.Sprintf(": C: %s", strings.TrimSpace(line))
-	}
-	return ""
 }

@@ -210,12 +210,7 @@ func deathOf(g *scenarios.Grammar, dying []*task) time.Time {
 			}
 		}
 	}
-	for _, known := range []time.Time{end, silent, waits} {
-		if !known.IsZero() {
-			return known
-		}
-	}
-	return time.Time{}
+	return cmp.Or(end, silent, waits)
 }
 
 // unanswered is a command that got no reply.

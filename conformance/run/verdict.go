@@ -254,9 +254,6 @@ func observed(lines []play.Result) string {
 			all = append(all, fmt.Sprintf("line %d: %s", r.Line, string(what)))
 		}
 	}
-	if len(all) == 0 {
-		return ""
-	}
 	return strings.Join(all, "; ")
 }
 

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -60,10 +61,7 @@ var parties = map[string]string{"C": reports.FromClient, "S": reports.FromServer
 func conversation(e *conformance.Evidence) []reports.Line {
 	lines := make([]reports.Line, len(e.Conversation))
 	for i, l := range e.Conversation {
-		from, ok := parties[l.From]
-		if !ok {
-			from = reports.FromSuite
-		}
+		from := cmp.Or(parties[l.From], reports.FromSuite)
 		lines[i] = reports.Line{At: l.At, Conn: l.Conn, From: from, Text: l.Text, Own: l.Own}
 	}
 	return lines

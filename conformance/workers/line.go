@@ -175,12 +175,8 @@ func Verb(line []byte) string {
 // isForeignVerb reports whether a verb is a word in upper case that the specification does not have. Servers have such
 // verbs as extensions.
 func isForeignVerb(verb string) bool {
-	for _, c := range []byte(verb) {
-		if c < 'A' || c > 'Z' {
-			return false
-		}
-	}
-	return verb != "" && !fwp.Identified.Allows(verb)
+	other := func(c rune) bool { return c < 'A' || c > 'Z' }
+	return verb != "" && !strings.ContainsFunc(verb, other) && !fwp.Identified.Allows(verb)
 }
 
 // object returns the JSON object that args is, or nil.

@@ -80,13 +80,5 @@ func checkEndWithJobs(l *look) judgement {
 // isGreeting reports whether a process has a connection on which it has not greeted yet: it may be one more of its
 // worker.
 func (w *world) isGreeting(process int) bool {
-	if process == 0 {
-		return false
-	}
-	for _, c := range w.conns {
-		if c.process == process && !c.identified {
-			return true
-		}
-	}
-	return false
+	return process != 0 && some(w.conns, func(c *connState) bool { return c.process == process && !c.identified })
 }

@@ -135,12 +135,7 @@ func (w *world) inProcess(k *workerState, holds func(*workerState) bool) bool {
 	if k == nil || k.process == 0 {
 		return k != nil && holds(k)
 	}
-	for _, other := range w.workers {
-		if other.process == k.process && holds(other) {
-			return true
-		}
-	}
-	return false
+	return some(w.workers, func(other *workerState) bool { return other.process == k.process && holds(other) })
 }
 
 // checkAckEarly judges an ACK by the job's deliveries: it may be about any of them.

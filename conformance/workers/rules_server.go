@@ -27,14 +27,11 @@ func checkGrammar(l *look) judgement {
 	case l.Syntax.Rule == fwp.RuleTooLong || l.Syntax.Rule == fwp.RuleDepth || l.Syntax.Rule == 0:
 		return notApplicable() // limits of ours
 	}
-	return broken(nil, "%s", l.Syntax.Error()).named(BrokenGrammar + l.Syntax.Rule.String())
+	j := broken(nil, "%s", l.Syntax.Error())
+	j.name = BrokenGrammar + l.Syntax.Rule.String()
+	return j
 }
 
 func checkUnasked(l *look) judgement {
 	return keptIf(!l.Extra || l.conn != nil && l.conn.unmatched, "a reply that no command asked for")
-}
-
-func (j judgement) named(breach string) judgement {
-	j.name = breach
-	return j
 }

@@ -62,12 +62,7 @@ type Watch struct {
 
 // NewWatch returns a Watch that has seen nothing.
 func NewWatch(cfg Config) *Watch {
-	if cfg.Grace == 0 {
-		cfg.Grace = 500 * time.Millisecond
-	}
-	if cfg.Slack == 0 {
-		cfg.Slack = time.Second
-	}
+	cfg.Grace, cfg.Slack = cmp.Or(cfg.Grace, 500*time.Millisecond), cmp.Or(cfg.Slack, time.Second)
 	w := &Watch{world: newWorld(cfg), by: map[occasion][]int{}}
 	has := cfg.has()
 	rules := Rules()

@@ -2,6 +2,7 @@ package workers
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -173,12 +174,8 @@ type delivery struct {
 
 // inOrder returns the workers in the order in which they came.
 func (w *world) inOrder() []*workerState {
-	all := make([]*workerState, 0, len(w.workers))
-	for _, k := range w.workers {
-		all = append(all, k)
-	}
-	slices.SortFunc(all, func(a, b *workerState) int { return cmp.Compare(a.number, b.number) })
-	return all
+	byNumber := func(a, b *workerState) int { return cmp.Compare(a.number, b.number) }
+	return slices.SortedFunc(maps.Values(w.workers), byNumber)
 }
 
 // hasLeft reports whether a worker is not expected back: its process has ended or, where none is known, it has been
@@ -271,12 +268,7 @@ func (k *workerState) inUse() int {
 
 // isRefused reports whether the latest reply on one of its connections is an error: that may be why it closes another.
 func (k *workerState) isRefused() bool {
-	for _, c := range k.conns {
-		if c.refused != nil {
-			return true
-		}
-	}
-	return false
+	return some(k.conns, func(c *connState) bool { return c.refused != nil })
 }
 
 // isRunning reports whether the worker has the job, and has not reported it.
@@ -298,8 +290,15 @@ const longWait = 3 * time.Second
 
 // waitsForServer reports whether a command of the worker has waited for its reply for longer than a FETCH may block.
 func (k *workerState) waitsForServer(now time.Duration) bool {
-	for _, c := range k.conns {
-		if len(c.inFlight) > 0 && now-c.inFlight[0].shown.At > longWait {
+	return some(k.conns, func(c *connState) bool {
+		return len(c.inFlight) > 0 && now-c.inFlight[0].shown.At > longWait
+	})
+}
+
+// some reports whether something is true of one of a map's values.
+func some[K comparable, V any](all map[K]V, is func(V) bool) bool {
+	for _, value := range all {
+		if is(value) {
 			return true
 		}
 	}
