@@ -50,17 +50,15 @@ func Protocol() *conformance.Protocol {
 // goal returns what must have happened for a pass of a clause: the broker has sent a message that the clause is about.
 func goal(_, clause string) (conformance.Goal, bool) {
 	family, _, _ := strings.Cut(strings.TrimPrefix(clause, prefix), "-")
-	command := emqp.REQUEST
-	switch family {
-	case "SCHED", "UNSCH", "REPLY", "DISC":
-		command = map[string]string{
-			"SCHED": emqp.SCHEDULE, "UNSCH": emqp.UNSCHEDULE, "REPLY": "", "DISC": emqp.KBAI,
-		}[family]
-	case "BEAT", "INF", "KBAI", "FRAME", "ACK", "SOCK": // several commands
-		command = ""
-	}
-	if clause == prefix+"ACK-01" {
+	command, special := map[string]string{
+		"SCHED": emqp.SCHEDULE, "UNSCH": emqp.UNSCHEDULE, "DISC": emqp.KBAI,
+		"REPLY": "", "BEAT": "", "INF": "", "KBAI": "", "FRAME": "", "ACK": "", "SOCK": "", // several commands
+	}[family]
+	switch {
+	case clause == prefix+"ACK-01":
 		command = emqp.ACK
+	case !special:
+		command = emqp.REQUEST
 	}
 	words := "the broker sent a message"
 	if command != "" {

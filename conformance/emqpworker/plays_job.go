@@ -66,9 +66,7 @@ func repliesAsked(s *session) {
 	expected := len(texts()) + 2
 	all := s.Until(s.program, soon, func() bool { return s.replies() >= expected })
 	s.Pass(s.program, 2*time.Second)
-	s.mu.Lock()
-	got := slices.Clone(s.got)
-	s.mu.Unlock()
+	got := situations.Locked(&s.mu, func() []string { return slices.Clone(s.got) })
 	informed := true
 	for _, text := range texts() {
 		has := hasReply(got, text)
@@ -129,9 +127,7 @@ func many(s *session) {
 // repliesTo waits for the REPLY to the only request under way, behind n others, and reports whether one came.
 func (s *session) repliesTo(text string, n int) bool {
 	behind := func() []string {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return slices.Clone(s.got[n:])
+		return situations.Locked(&s.mu, func() []string { return slices.Clone(s.got[n:]) })
 	}
 	has := s.Until(s.program, soon, func() bool { return hasReply(behind(), text) })
 	if got := behind(); len(got) == 0 {

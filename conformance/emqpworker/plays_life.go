@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/emqp"
 )
 
@@ -38,9 +39,7 @@ func idle(s *session) {
 	}
 	before := s.count(&s.beats)
 	again := s.Until(s.program, anySilence, func() bool { return s.count(&s.beats) > before })
-	s.mu.Lock()
-	broken := s.steady.longest > mostSilence || s.steady.grown[0] > 0
-	s.mu.Unlock()
+	broken := situations.Locked(&s.mu, func() bool { return s.steady.longest > mostSilence || s.steady.grown[0] > 0 })
 	switch {
 	case again && broken: // it had kept the interval before, or has none
 	case again:
@@ -195,10 +194,7 @@ func brokerLeaves(s *session) {
 	s.push(r)
 	s.mustTake(1)
 	s.Pass(s.program, interval/2)
-	s.mu.Lock()
-	peers := len(s.peers)
-	s.mu.Unlock()
-	if peers == 0 {
+	if peers := situations.Locked(&s.mu, func() int { return len(s.peers) }); peers == 0 {
 		s.GiveUp(true, "the worker has no connection; it %s", s.Ending(s.program))
 	}
 	s.sendAll(emqp.Kbai(""))

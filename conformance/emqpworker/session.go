@@ -100,7 +100,7 @@ func (s *session) listen(addr string) {
 	l := s.Listen(addr)
 	r := zmtp.NewRouter(zmtp.RouterConfig{
 		Handover: true, Joined: s.joined, MostPeers: 500,
-		Left: func(identity string, err error) { s.left(identity, err) },
+		Left: s.left,
 	})
 	s.mu.Lock()
 	s.addr, s.listener, s.router = l.Addr().String(), l, r
@@ -261,27 +261,19 @@ func (s *session) whySilent() string {
 }
 
 func (s *session) firstCommand() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.first
+	return situations.Locked(&s.mu, func() string { return s.first })
 }
 
 // count returns a counter of the session.
 func (s *session) count(of *int) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return *of
+	return situations.Locked(&s.mu, func() int { return *of })
 }
 
 func (s *session) replies() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.got)
+	return situations.Locked(&s.mu, func() int { return len(s.got) })
 }
 
 // taken returns how many requests the program was sent.
 func (s *session) taken() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.sent)
+	return situations.Locked(&s.mu, func() int { return len(s.sent) })
 }

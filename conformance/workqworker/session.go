@@ -91,10 +91,7 @@ func (s *session) on(act func(*fakeworkq.Event)) {
 }
 
 func (s *session) hook(e *fakeworkq.Event) {
-	s.mu.Lock()
-	hooks := slices.Clone(s.hooks)
-	s.mu.Unlock()
-	for _, act := range hooks {
+	for _, act := range situations.Locked(&s.mu, func() []func(*fakeworkq.Event) { return slices.Clone(s.hooks) }) {
 		act(e)
 	}
 }
@@ -122,9 +119,7 @@ func (s *session) whySilent() string {
 }
 
 func (s *session) firstVerb() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.first
+	return situations.Locked(&s.mu, func() string { return s.first })
 }
 
 // newID returns a UUID of version 4. (add, id)

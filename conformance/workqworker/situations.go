@@ -138,9 +138,7 @@ func (s *session) works(clause string, jobs ...*known) {
 
 // decide decides a clause by what has not come, unless a report that the server cannot carry out is the reason.
 func (s *session) decide(clause string, held bool, expected, got string) {
-	s.mu.Lock()
-	spoiled := s.spoiled
-	s.mu.Unlock()
+	spoiled := situations.Locked(&s.mu, func() string { return s.spoiled })
 	if !held && spoiled != "" {
 		s.Leave(clause, "what was found may follow from what was found about WORKQ-"+spoiled)
 		return
@@ -196,16 +194,10 @@ func loop(s *session) {
 func timeout(s *session) {
 	const most, some, further = 70 * time.Second, 6, 15 * time.Second
 	idle := func(n int) func() bool {
-		return func() bool {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			return s.idle >= n
-		}
+		return func() bool { return situations.Locked(&s.mu, func() bool { return s.idle >= n }) }
 	}
 	if !s.Until(s.program, most, idle(1)) {
-		s.mu.Lock()
-		longest := s.longest
-		s.mu.Unlock()
+		longest := situations.Locked(&s.mu, func() time.Duration { return s.longest })
 		s.GiveUp(longest < most, "no lease was over within %v: the longest waits for %v; the worker %s", most, longest,
 			s.Ending(s.program))
 	}
@@ -220,12 +212,8 @@ func timeout(s *session) {
 func secondAttempt(s *session) {
 	const attempts = 3
 	k := s.push(job{name: fails, payload: "again", failures: attempts})[0]
-	reports := func() bool {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return len(k.report) >= attempts
-	}
-	all := s.Until(s.program, soon, reports)
+	over := func() bool { return len(k.report) >= attempts }
+	all := s.Until(s.program, soon, func() bool { return situations.Locked(&s.mu, over) })
 	s.Pass(s.program, time.Second)
 	s.mu.Lock()
 	leases, reported := len(k.leases), len(k.report)
@@ -286,11 +274,8 @@ func timeToRunOver(s *session) {
 	if !s.Until(s.program, soon, func() bool { return s.leased([]*known{k}) > 0 }) {
 		s.GiveUp(true, "the worker did not lease the job within %v", soon)
 	}
-	s.Until(s.program, takes+margin, func() bool {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return len(k.report) > 0 || k.leases[0].next > 0
-	})
+	over := func() bool { return len(k.report) > 0 || k.leases[0].next > 0 }
+	s.Until(s.program, takes+margin, func() bool { return situations.Locked(&s.mu, over) })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	from := k.leases[0]

@@ -131,12 +131,8 @@ func (l *Load) fill() {
 	case e.Steps == 0:
 		e.Steps = 900
 	}
-	if l.Workers == 0 {
-		l.Workers = 8
-	}
-	if l.Producers == 0 {
-		l.Producers = l.Workers
-	}
+	l.Workers = cmp.Or(l.Workers, 8)
+	l.Producers = cmp.Or(l.Producers, l.Workers)
 	l.judge = law.NewWatch(fwpsubject.Law(), law.Terms{
 		Password: e.Password, Patience: cmp.Or(e.Patience, scenarios.DefaultPatience),
 		Slack: cmp.Or(e.Slack, lag.Allowance),

@@ -3,6 +3,7 @@ package situations
 import (
 	"cmp"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -193,7 +194,5 @@ func (l *lines) add(line string) {
 
 // all returns the lines; the caller may keep them.
 func (l *lines) all() []string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return append([]string(nil), l.kept...)
+	return Locked(&l.mu, func() []string { return slices.Clone(l.kept) })
 }

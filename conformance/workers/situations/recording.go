@@ -197,6 +197,13 @@ func (r *recording) isFull() bool {
 	return full
 }
 
+// Locked returns what a function returns while nothing else holds a lock.
+func Locked[T any](lock sync.Locker, get func() T) T {
+	lock.Lock()
+	defer lock.Unlock()
+	return get()
+}
+
 // nextChange returns a channel that is closed at the next event, and how many events there are.
 func (r *recording) nextChange() (changed <-chan struct{}, events int) {
 	r.mu.Lock()
@@ -206,30 +213,22 @@ func (r *recording) nextChange() (changed <-chan struct{}, events int) {
 
 // exited reports whether the end of a process has been recorded.
 func (r *recording) exited(p *program) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.exits[p.number]
+	return Locked(&r.mu, func() bool { return r.exits[p.number] })
 }
 
 // isSending reports whether a line has been arriving within the time to act, and is not over.
 func (r *recording) isSending() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.partial > 0 && r.now()-r.partial < timeToAct
+	return Locked(&r.mu, func() bool { return r.partial > 0 && r.now()-r.partial < timeToAct })
 }
 
 // reportOf returns the first ACK or FAIL of a job, nil if there is none.
 func (r *recording) reportOf(jid string) *workers.Event {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.reports[jid]
+	return Locked(&r.mu, func() *workers.Event { return r.reports[jid] })
 }
 
 // deliveryOf returns the first delivery of a job, nil if there is none.
 func (r *recording) deliveryOf(jid string) *workers.Event {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.deliveries[jid]
+	return Locked(&r.mu, func() *workers.Event { return r.deliveries[jid] })
 }
 
 // delivered returns those of the jobs that were delivered.

@@ -211,9 +211,7 @@ func (t *trial) restart(p *program) time.Duration {
 
 // connects returns the number of the process that connects to the server, and setProcess sets it.
 func (s *server) connects() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.process
+	return Locked(&s.mu, func() int { return s.process })
 }
 
 func (s *server) setProcess(number int) {
