@@ -26,7 +26,7 @@ type Tap struct {
 // NewTap returns a Tap of a connection on which nothing has passed.
 func NewTap(p session.Protocol, to session.Observer) *Tap {
 	t := &Tap{to: to, from: &received{}}
-	t.reader, t.state = p.Begin(session.Caller, t.from)
+	t.reader, t.state = p.Begin(t.from)
 	if r, can := t.reader.(session.LapseReader); can {
 		r.ReadOn()
 	}

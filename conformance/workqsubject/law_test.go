@@ -54,7 +54,7 @@ func judgedOn(t *testing.T, on *law.Server, lines ...string) string {
 				asked[name] = text
 				conns[name].Sent([]byte(text), 1, time.Now())
 			case '<':
-				reader, state := workqsession.Protocol{}.Begin(session.Caller, bytes.NewReader([]byte(text)))
+				reader, state := workqsession.Protocol{}.Begin(bytes.NewReader([]byte(text)))
 				state.Sent([]byte(asked[name]))
 				m, err := reader.Read()
 				require.NoError(t, err, line)
@@ -344,7 +344,7 @@ func TestCutPiece(t *testing.T) {
 	l.Open(2, now)
 	l.Sent(2, []byte("lease n-x 500\r\n"), false, now)
 	leased := strings.NewReader("+OK 1\r\n" + id + " n-x 600000 1\r\nx\r\n")
-	reader, state := workqsession.Protocol{}.Begin(session.Caller, leased)
+	reader, state := workqsession.Protocol{}.Begin(leased)
 	state.Sent([]byte("lease n-x 500\r\n"))
 	m, err := reader.Read()
 	require.NoError(t, err)

@@ -115,7 +115,7 @@ func (d *Double) hook(e *fakes.Event) {
 func (d *Double) accepted(c *fakes.Conn) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	_, state := fwpsession.Protocol{}.Begin(session.Caller, bytes.NewReader(nil))
+	_, state := fwpsession.Protocol{}.Begin(bytes.NewReader(nil))
 	d.talks[c.ID] = &talk{state: state}
 }
 

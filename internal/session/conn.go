@@ -8,10 +8,8 @@ import (
 	"time"
 )
 
-// Config has the settings of a conversation. The zero Config is for a connection
-// that we opened.
+// Config has the settings of a conversation.
 type Config struct {
-	Side    Side
 	Timeout time.Duration  // the longest that a write takes and that an answer is waited for; 10 s if zero
 	Seen    func(Received) // called with everything that is received, in order, before it can be taken; may be nil
 	Closed  func()         // called when nothing is read any more; may be nil
@@ -73,7 +71,7 @@ func New(nc net.Conn, p Protocol, config Config) *Conn {
 		times: times{began: now, sent: now}}
 	c.allowance = newAllowance(config.Budget, c.closing)
 	from := &stamped{Reader: nc, allowance: c.allowance}
-	reader, state := p.Begin(config.Side, from)
+	reader, state := p.Begin(from)
 	c.state = state
 	if forgiving, can := reader.(LapseReader); can && config.ReadOn {
 		forgiving.ReadOn()

@@ -14,20 +14,11 @@ type Protocol interface {
 	// peer's messages from the given stream, and the state. They may share data, under a
 	// lock of their own: State.Sent is called before the bytes are written,
 	// so a Reader can know which command it reads the answer to.
-	Begin(side Side, from io.Reader) (Reader, State)
+	Begin(from io.Reader) (Reader, State)
 
 	// Text returns a message as a transcript writes it, on one line and shortened.
 	Text(m Message) string
 }
-
-// Side is who opened the connection.
-type Side uint8
-
-// The sides.
-const (
-	Caller Side = iota // we did
-	Callee             // the peer did
-)
 
 // Message is one message of a peer.
 type Message struct {

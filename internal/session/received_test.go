@@ -152,16 +152,6 @@ func TestTurns(t *testing.T) {
 	})
 }
 
-// The peer called us: it owes no greeting, and what it sends is not an answer.
-func TestACalleeIsOwedNothing(t *testing.T) {
-	t.Parallel()
-	inBubble(t, session.Config{Side: session.Callee}, func(t *testing.T, c *session.Conn, peer net.Conn) {
-		assert.Zero(t, c.Status().Owed)
-		says(t, peer, "!job\n")
-		assert.Equal(t, session.Notice, take(t, c).Turn)
-	})
-}
-
 func TestSeenComesBeforeTaken(t *testing.T) {
 	t.Parallel()
 	var seen []string

@@ -20,15 +20,11 @@ import (
 
 // toy is a protocol of lines: "!..." is a notice, "&N" is followed by N blocks that are
 // each announced by "=LENGTH", every other line is an answer. Lines end with LF, and a
-// CR is an error. The callee greets.
+// CR is an error. The peer greets.
 type toy struct{}
 
-func (toy) Begin(side session.Side, from io.Reader) (session.Reader, session.State) {
-	s := &toyState{}
-	if side == session.Caller {
-		s.owed = 1
-	}
-	return &toyReader{in: bufio.NewReader(from)}, s
+func (toy) Begin(from io.Reader) (session.Reader, session.State) {
+	return &toyReader{in: bufio.NewReader(from)}, &toyState{owed: 1}
 }
 
 func (toy) Text(m session.Message) string { return string(m.Kind) + string(m.Text) }

@@ -104,7 +104,7 @@ func (Dialect) Foreign([]byte, session.Message) bool { return false }
 
 // Sample returns the state of a new conversation.
 func (Dialect) Sample(introduced bool) session.State {
-	_, s := emqpsession.Protocol{Raw: !introduced}.Begin(session.Caller, nil)
+	_, s := emqpsession.Protocol{Raw: !introduced}.Begin(nil)
 	return s
 }
 

@@ -128,7 +128,7 @@ func (Dialect) Question(role scenarios.Role, s session.State) string {
 
 // Sample returns the state of a conversation with a protected server.
 func (Dialect) Sample(introduced bool) session.State {
-	_, s := fwpsession.Protocol{}.Begin(session.Caller, nil)
+	_, s := fwpsession.Protocol{}.Begin(nil)
 	s.Received(session.Message{Kind: byte(fwp.SimpleString), Text: []byte(`HI {"v":2,"s":"salt","i":2}`)})
 	if introduced {
 		s.Sent([]byte(fwp.HELLO + " {}\r\n"))

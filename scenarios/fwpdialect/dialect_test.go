@@ -129,7 +129,7 @@ func TestForeign(t *testing.T) {
 func TestHelloAndQuestion(t *testing.T) {
 	t.Parallel()
 	d := fwpdialect.Dialect{}
-	_, fresh := d.Begin(session.Caller, nil)
+	_, fresh := d.Begin(nil)
 	hello, ok := d.Hello(scenarios.Producer, fresh)
 	assert.False(t, ok, "no HI has come")
 	assert.Equal(t, "HELLO", hello.Words)
@@ -161,7 +161,7 @@ func TestPasswordHashes(t *testing.T) {
 		i++
 	}
 	hash := func(rounds int, variant string) string {
-		_, s := fwpdialect.Dialect{}.Begin(session.Caller, nil)
+		_, s := fwpdialect.Dialect{}.Begin(nil)
 		s.Received(message(fmt.Sprintf(`+HI {"v":2,"s":"salt","i":%d}`, rounds)))
 		h, err := computed[i].Value(s, "secret", variant)
 		require.NoError(t, err)
@@ -193,7 +193,7 @@ func TestPasswordHashes(t *testing.T) {
 	assert.Equal(t, right(3)[:63], hash(3, "last")[:63])
 	assert.Equal(t, right(3)[1:], hash(3, "first")[1:])
 
-	_, open := fwpdialect.Dialect{}.Begin(session.Caller, nil)
+	_, open := fwpdialect.Dialect{}.Begin(nil)
 	_, err := computed[i].Value(open, "secret", "")
 	require.ErrorContains(t, err, "asks for no password")
 }

@@ -142,7 +142,7 @@ func (Dialect) Question(scenarios.Role, session.State) string { return workq.Ins
 
 // Sample returns the state of a new conversation.
 func (Dialect) Sample(bool) session.State {
-	_, s := workqsession.Protocol{}.Begin(session.Caller, nil)
+	_, s := workqsession.Protocol{}.Begin(nil)
 	return s
 }
 

@@ -42,7 +42,7 @@ type Protocol struct {
 const messageLimit = 16 << 20
 
 // Begin returns a conversation in which the broker owes its READY.
-func (p Protocol) Begin(_ session.Side, from io.Reader) (session.Reader, session.State) {
+func (p Protocol) Begin(from io.Reader) (session.Reader, session.State) {
 	r := &reader{
 		Reader: zmtp.NewReader(from, zmtp.Limits{Message: messageLimit}), Protocol: p,
 		ids: map[string]uint64{}, seed: maphash.MakeSeed(), told: map[string]bool{},

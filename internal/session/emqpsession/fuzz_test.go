@@ -34,7 +34,7 @@ func FuzzReader(f *testing.F) {
 	f.Add(zmtp.Error("no").Append(zmtp.NewGreeting().Append(nil)))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		p := emqpsession.Protocol{Heartbeats: true, Acks: true}
-		reader, state := p.Begin(session.Caller, bytes.NewReader(in))
+		reader, state := p.Begin(bytes.NewReader(in))
 		for {
 			m, err := reader.Read()
 			if syntax, is := errors.AsType[*session.SyntaxError](err); is {
@@ -62,8 +62,8 @@ func FuzzState(f *testing.F) {
 	f.Add(append(message(emqp.Request("b", "q", nil, "m")), zmtp.Ping(0, nil).Append(nil)...), 1)
 	f.Add(append(message(emqp.Disconnect("c")), 0xff), 7)
 	f.Fuzz(func(t *testing.T, sent []byte, size int) {
-		_, whole := emqpsession.Protocol{}.Begin(session.Caller, nil)
-		_, pieces := emqpsession.Protocol{}.Begin(session.Caller, nil)
+		_, whole := emqpsession.Protocol{}.Begin(nil)
+		_, pieces := emqpsession.Protocol{}.Begin(nil)
 		whole.Sent(sent)
 		for rest := sent; len(rest) > 0; {
 			n := min(max(size, 1), len(rest))

@@ -22,7 +22,7 @@ type Protocol struct{}
 
 // Begin returns a conversation in which the server owes its HI. (Not Identified
 // State)
-func (Protocol) Begin(_ session.Side, from io.Reader) (session.Reader, session.State) {
+func (Protocol) Begin(from io.Reader) (session.Reader, session.State) {
 	asked := &asked{}
 	return &reader{Reader: fwp.NewReader(from, greetingLimit), asked: asked}, &State{owed: 1, asked: asked}
 }

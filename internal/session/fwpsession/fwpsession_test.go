@@ -21,7 +21,7 @@ func TestText(t *testing.T) {
 		"+OK\r\n": "+OK", "-ERR no\r\n": "-ERR no", "$2\r\na\n\r\n": `$a\n`, "$-1\r\n": "$-1", ":-7\r\n": ":-7",
 		"*2\r\n+a\r\n:1\r\n": "* (array of 2)",
 	} {
-		r, _ := fwpsession.Protocol{}.Begin(session.Caller, strings.NewReader(stream))
+		r, _ := fwpsession.Protocol{}.Begin(strings.NewReader(stream))
 		m, err := r.Read()
 		require.NoError(t, err)
 		assert.Equal(t, want, fwpsession.Protocol{}.Text(m))
@@ -52,7 +52,7 @@ func TestLimits(t *testing.T) {
 		"$999999999\r\n": true, strings.Repeat("*1\r\n", 9): true, fmt.Sprintf("$%d\r\n%s\r\n", len(wide), wide): true,
 		"$-2\r\n": false,
 	} {
-		r, _ := fwpsession.Protocol{}.Begin(session.Caller, strings.NewReader("+HI {}\r\n"+reply))
+		r, _ := fwpsession.Protocol{}.Begin(strings.NewReader("+HI {}\r\n" + reply))
 		_, err := r.Read()
 		require.NoError(t, err)
 		_, err = r.Read()
@@ -64,7 +64,7 @@ func TestLimits(t *testing.T) {
 
 func TestBrokenAndUnfinished(t *testing.T) {
 	t.Parallel()
-	r, _ := fwpsession.Protocol{}.Begin(session.Caller, strings.NewReader("+OK\r\n+OK\n"))
+	r, _ := fwpsession.Protocol{}.Begin(strings.NewReader("+OK\r\n+OK\n"))
 	_, err := r.Read()
 	require.NoError(t, err)
 	_, err = r.Read()
@@ -74,7 +74,7 @@ func TestBrokenAndUnfinished(t *testing.T) {
 	assert.Equal(t, int64(8), broken.Offset)
 
 	for begin, want := range map[string]fwp.Rule{"+O": fwp.RuleLineEnd, "$5\r\nab": fwp.RuleTruncated} {
-		r, _ := fwpsession.Protocol{}.Begin(session.Caller, io.MultiReader(strings.NewReader(begin), stuck{}))
+		r, _ := fwpsession.Protocol{}.Begin(io.MultiReader(strings.NewReader(begin), stuck{}))
 		what, rule := r.Pending()
 		assert.Empty(t, what+rule)
 		_, err := r.Read()
@@ -93,7 +93,7 @@ func (stuck) Read([]byte) (int, error) { return 0, io.ErrNoProgress }
 
 func TestState(t *testing.T) {
 	t.Parallel()
-	_, state := fwpsession.Protocol{}.Begin(session.Caller, nil)
+	_, state := fwpsession.Protocol{}.Begin(nil)
 	s := state.(*fwpsession.State)
 	farewell := []byte("END\r\n")
 	steps := []struct {

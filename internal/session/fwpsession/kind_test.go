@@ -16,7 +16,7 @@ import (
 func TestEmptyBulkString(t *testing.T) {
 	t.Parallel()
 	for verb, null := range map[string]bool{"FETCH": true, "INFO": false, "BEAT": false, "PUSH": false} {
-		r, s := fwpsession.Protocol{}.Begin(session.Caller, strings.NewReader("+HI {}\r\n$0\r\n\r\n"))
+		r, s := fwpsession.Protocol{}.Begin(strings.NewReader("+HI {}\r\n$0\r\n\r\n"))
 		r.(session.LapseReader).ReadOn()
 		s.Sent([]byte(verb + "\r\n"))
 		_, err := r.Read()
@@ -49,7 +49,7 @@ func TestReplyOfAnotherKind(t *testing.T) {
 		{"NONE", "+ok\r\n", ""},
 	} {
 		for _, on := range []bool{true, false} {
-			r, s := fwpsession.Protocol{}.Begin(session.Caller, strings.NewReader("+HI {}\r\n"+test.reply))
+			r, s := fwpsession.Protocol{}.Begin(strings.NewReader("+HI {}\r\n" + test.reply))
 			if on {
 				r.(session.LapseReader).ReadOn()
 			}

@@ -34,7 +34,7 @@ type Protocol struct{}
 const replyLimit = 16 << 20
 
 // Begin returns a conversation in which nothing is owed. (Protocol)
-func (Protocol) Begin(_ session.Side, from io.Reader) (session.Reader, session.State) {
+func (Protocol) Begin(from io.Reader) (session.Reader, session.State) {
 	s := &State{}
 	return reader{workq.NewReader(from, replyLimit), s}, s
 }

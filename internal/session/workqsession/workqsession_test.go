@@ -26,7 +26,7 @@ func TestMessages(t *testing.T) {
 		"+OK 1\r\nping 2\r\na 07\r\nb -1\r\n":   `+OK 1 ping 2 {"a":"07","b":-1}`,
 		"+OK 1\r\np 2\r\na 1\r\npayload 1\r\n":  `+OK 1 p 2 {"a":1,"payload":"1"}`,
 	} {
-		r, s := workqsession.Protocol{}.Begin(session.Caller, strings.NewReader(text))
+		r, s := workqsession.Protocol{}.Begin(strings.NewReader(text))
 		s.Sent([]byte("fail " + id + " 0\r\n\r\n"))
 		m, err := r.Read()
 		require.NoError(t, err)
@@ -37,7 +37,7 @@ func TestMessages(t *testing.T) {
 // OK without its sign is a reply where the document writes it so, and nowhere else.
 func TestBareReplies(t *testing.T) {
 	t.Parallel()
-	r, s := workqsession.Protocol{}.Begin(session.Caller, strings.NewReader("OK\r\nOK\r\n"))
+	r, s := workqsession.Protocol{}.Begin(strings.NewReader("OK\r\nOK\r\n"))
 	s.Sent([]byte("inspect server\r\ndelete " + id + "\r\n"))
 	_, err := r.Read()
 	require.NoError(t, err)
@@ -47,7 +47,7 @@ func TestBareReplies(t *testing.T) {
 
 func TestState(t *testing.T) {
 	t.Parallel()
-	_, s := workqsession.Protocol{}.Begin(session.Caller, nil)
+	_, s := workqsession.Protocol{}.Begin(nil)
 	s.Sent([]byte("add " + id + " ping 1 1 4\r\n"))
 	assert.Equal(t, 0, s.Status().Owed, "the block belongs to the command")
 	s.Sent([]byte("pong\r\nlease ping 1\r\n"))
