@@ -50,8 +50,12 @@ func (l *life) read(x *index, n int) {
 		l.add(x, i)
 	}
 	if l.push != nil {
+		named := len(l.calls)
 		l.addFlushes(x)
 		l.addRequeues(x)
+		if len(l.calls) > named {
+			slices.SortStableFunc(l.calls, func(a, b call) int { return cmp.Compare(a.begin, b.begin) })
+		}
 		l.settled = l.settled || l.refusedAgain(x, events)
 	}
 }
@@ -117,7 +121,6 @@ func (l *life) add(x *index, i int32) {
 
 // addFlushes adds the FLUSHes that may have removed the job, up to the first that certainly did.
 func (l *life) addFlushes(x *index) {
-	before := len(l.calls)
 	cleared := forever
 	for _, i := range x.flushes.from(l.push.Call) {
 		e := &x.events[i]
@@ -139,21 +142,14 @@ func (l *life) addFlushes(x *index) {
 			cleared = min(cleared, c.end)
 		}
 	}
-	if len(l.calls) > before {
-		slices.SortStableFunc(l.calls, func(a, b call) int { return cmp.Compare(a.begin, b.begin) })
-	}
 }
 
 // addRequeues adds those that may have moved the job behind a FAIL or the end of a reservation.
 func (l *life) addRequeues(x *index) {
-	before := len(l.calls)
 	for _, i := range x.requeues.from(l.push.Call) {
 		if e := &x.events[i]; l.touched && e.Call < min(l.until, l.last) {
 			l.calls = append(l.calls, x.call(i, l.until))
 		}
-	}
-	if len(l.calls) > before {
-		slices.SortStableFunc(l.calls, func(a, b call) int { return cmp.Compare(a.begin, b.begin) })
 	}
 }
 

@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -31,12 +32,7 @@ func (x *index) pauses(i int32) {
 
 // perhapsPaused reports whether a FETCH may have found nothing because the queue is paused.
 func (q *queue) perhapsPaused(e *Event) bool {
-	for _, p := range q.pauses {
-		if e.Call <= p.upTo && e.end() >= p.from {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(q.pauses, func(p pause) bool { return e.Call <= p.upTo && e.end() >= p.from })
 }
 
 // paused adds a finding if a FETCH brought the job from a queue that was paused all the time, of which the server must

@@ -63,32 +63,22 @@ func (c *Client) Call(e Event) Pending {
 }
 
 // Return records a reply that is received now.
-func (p Pending) Return(o Outcome) { p.ReturnAt(time.Now(), o) }
+func (p Pending) Return(o Outcome) { p.set(func(e *Event) { e.Outcome = o }) }
 
 // Delivered records that a FETCH delivered a job. Queue and body are those of the work
 // unit, see [Event].
 func (p Pending) Delivered(jid, queue, body string) {
-	p.DeliveredAt(time.Now(), jid, queue, body)
+	p.set(func(e *Event) { e.Outcome, e.JID, e.Queue, e.Body = OK, jid, queue, body })
 }
 
-// ReturnAt is Return for a reply that was received at the given time, which must have
-// the monotonic reading of time.Now.
-func (p Pending) ReturnAt(at time.Time, o Outcome) {
-	p.set(at, func(e *Event) { e.Outcome = o })
-}
-
-// DeliveredAt is Delivered for a reply that was received at the given time.
-func (p Pending) DeliveredAt(at time.Time, jid, queue, body string) {
-	p.set(at, func(e *Event) { e.Outcome, e.JID, e.Queue, e.Body = OK, jid, queue, body })
-}
-
-func (p Pending) set(at time.Time, change func(*Event)) {
+func (p Pending) set(change func(*Event)) {
+	at := time.Since(p.client.begin)
 	p.client.mu.Lock()
 	defer p.client.mu.Unlock()
 	e := &p.client.events[p.index]
 	change(e)
 	if e.Outcome != Open {
-		e.Return = max(at.Sub(p.client.begin), e.Call)
+		e.Return = max(at, e.Call)
 	}
 }
 

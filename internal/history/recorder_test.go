@@ -21,9 +21,8 @@ func TestRecorder(t *testing.T) {
 		fetching := consumer.Call(Event{Op: Fetch})
 		time.Sleep(time.Second)
 		pushing.Return(OK)
-		came := time.Now()
+		fetching.Delivered("j", "default", "body")
 		time.Sleep(time.Second)
-		fetching.DeliveredAt(came, "j", "default", "body")
 		consumer.Call(Event{Op: Ack, JID: "j", Outcome: OK}) // a call is open, whatever it says
 		consumer.Add(Event{Op: Fetch, Outcome: Empty, Call: 0, Return: 1})
 
