@@ -46,7 +46,6 @@ const hurry = 5 * time.Second
 
 type batch struct {
 	items []item
-	ends  []int // of each item's data, in bytes
 	bytes []byte
 }
 
@@ -74,9 +73,9 @@ func (q *queue) put(i item) {
 		q.skipped[i.conn] = true
 		i = item{at: i.at, conn: i.conn, what: lost}
 	}
+	before := len(q.filling.bytes)
 	q.filling.bytes = append(q.filling.bytes, i.data...)
-	q.filling.ends = append(q.filling.ends, len(q.filling.bytes))
-	i.data = nil
+	i.data = q.filling.bytes[before:]
 	q.filling.items = append(q.filling.items, i)
 	q.wake()
 }
@@ -111,12 +110,7 @@ func (q *queue) take() (items []item, ended bool, at time.Duration) {
 	if cap(q.filling.bytes)+cap(q.filling.items)*itemSize > keptBytes {
 		q.filling = batch{}
 	}
-	q.filling.items, q.filling.ends, q.filling.bytes = q.filling.items[:0], q.filling.ends[:0], q.filling.bytes[:0]
+	q.filling.items, q.filling.bytes = q.filling.items[:0], q.filling.bytes[:0]
 	q.spare = full
-	from := 0
-	for i := range full.items {
-		full.items[i].data = full.bytes[from:full.ends[i]]
-		from = full.ends[i]
-	}
 	return full.items, q.ended, q.endedAt
 }

@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"time"
@@ -51,15 +52,9 @@ type Recorder struct {
 
 // New returns a Recorder, which judges until Close.
 func New(cfg Config) *Recorder {
-	if cfg.MaxScript == 0 {
-		cfg.MaxScript = 3 << 20
-	}
-	if cfg.MaxQueue == 0 {
-		cfg.MaxQueue = 32 << 20
-	}
-	if cfg.MaxOpen == 0 {
-		cfg.MaxOpen = 4000
-	}
+	cfg.MaxScript = cmp.Or(cfg.MaxScript, 3<<20)
+	cfg.MaxQueue = cmp.Or(cfg.MaxQueue, 32<<20)
+	cfg.MaxOpen = cmp.Or(cfg.MaxOpen, 4000)
 	r := &Recorder{begun: time.Now(), queue: newQueue(cfg.MaxQueue), done: make(chan struct{})}
 	r.proxy = proxy.New(proxy.Config{Dial: cfg.Dial, Observer: observer{r}, MaxOpen: cfg.MaxOpen, Failed: cfg.Failed})
 	r.judge = newJudge(cfg, r.begun)

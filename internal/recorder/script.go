@@ -146,28 +146,20 @@ func (s *script) expect(c *scripted, text string) {
 func (s *script) named(text string) string { return s.names.final(text, s.bare) }
 
 func (s *script) stop(why string) {
-	if s.cut == "" {
-		s.cut = why
-	}
+	s.cut = cmp.Or(s.cut, why)
 }
 
 // pause writes a wait in which nothing passed and nothing was awaited.
 func (s *script) pause(at time.Duration) {
 	gap := (at - s.last).Round(10 * time.Millisecond)
-	waits := func(c *scripted) bool { return len(c.inFlight) > 0 }
-	if gap >= worthWaiting && len(s.conns) > 0 && !anyOf(s.conns, waits) {
+	waits := false
+	for _, c := range s.conns {
+		waits = waits || len(c.inFlight) > 0
+	}
+	if gap >= worthWaiting && len(s.conns) > 0 && !waits {
 		s.silence(gap)
 	}
 	s.last = at
-}
-
-func anyOf(conns map[int]*scripted, is func(*scripted) bool) bool {
-	for _, c := range conns {
-		if is(c) {
-			return true
-		}
-	}
-	return false
 }
 
 func (s *script) open(number int) {

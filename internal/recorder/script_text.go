@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -217,10 +216,11 @@ func (s *script) instead(key, text string) (string, bool) {
 	case "pwdhash":
 		return hashPlace, true
 	case "created_at":
-		return "$now", isTime(text)
-	case "at":
+		_, err := rfc3339.Parse(text)
+		return "$now", err == nil
+	case "at": // as the language writes a time: $now+2s
 		at, err := rfc3339.Parse(text)
-		return sinceNow(at.Sub(s.begun.Add(s.last))), err == nil
+		return fmt.Sprintf("$now%+dms", at.Sub(s.begun.Add(s.last)).Milliseconds()), err == nil
 	}
 	if s.names.has(famJID, text) {
 		return s.names.of(famJID, text), true
@@ -228,23 +228,9 @@ func (s *script) instead(key, text string) (string, bool) {
 	return "", false
 }
 
-func isTime(text string) bool {
-	_, err := rfc3339.Parse(text)
-	return err == nil
-}
-
-// sinceNow writes a time as the language does: $now+2s.
-func sinceNow(d time.Duration) string {
-	ms := d.Milliseconds()
-	return fmt.Sprintf("$now%+dms", ms)
-}
-
 // quoted returns a text as a JSON string in which dollars are escaped.
 func quoted(text string) string {
-	b, err := json.Marshal(text)
-	if err != nil {
-		return `""`
-	}
+	b, _ := json.Marshal(text) // a string cannot fail
 	return escape(string(b))
 }
 

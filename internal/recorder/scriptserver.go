@@ -56,7 +56,10 @@ func NewScriptServer(script *scenarios.Script) (*ScriptServer, error) {
 	for number, step := range steps {
 		switch step := step.(type) {
 		case *scenarios.Connect:
-			s.thread(step.Conn).greet(number, step.Role)
+			l := s.thread(step.Conn)
+			if step.Role != scenarios.Raw { // the greeting that a script leaves to the suite
+				l.add(number, greetingStep{})
+			}
 		case *scenarios.Send:
 			s.thread(step.Conn).add(number, step)
 			s.names(number, step)
@@ -82,13 +85,6 @@ func (s *ScriptServer) thread(name string) *thread {
 
 func (l *thread) add(number int, step scenarios.Step) {
 	l.steps = append(l.steps, placed{number, step})
-}
-
-// greet adds the greeting that a script leaves to the suite.
-func (l *thread) greet(number int, role scenarios.Role) {
-	if role != scenarios.Raw {
-		l.add(number, greetingStep{})
-	}
 }
 
 // greetingStep is HI, HELLO and OK.

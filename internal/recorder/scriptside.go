@@ -153,7 +153,7 @@ func (c *side) value(ctx context.Context, n scenarios.Name) any {
 func (c *side) line(ctx context.Context, text string) bool {
 	verb := fwp.SplitCommand([]byte(text)).Verb
 	goesOn := func(l *thread) bool { return c.thread != nil && l.at == 0 && l.goesOn(c.thread.at, verb) }
-	if c.expects(verb) || c.take(goesOn) {
+	if c.thread != nil && c.thread.goesOn(c.thread.at, verb) || c.take(goesOn) {
 		if step, is := c.next().(*scenarios.Send); is {
 			c.compare(step, text)
 			c.advance()
@@ -163,11 +163,6 @@ func (c *side) line(ctx context.Context, text string) bool {
 		return c.write("+OK\r\n") // the HELLO of a greeting that the script leaves out
 	}
 	return c.idle(ctx, verb, text)
-}
-
-// expects reports whether the script goes on with a line of a verb.
-func (c *side) expects(verb string) bool {
-	return c.thread != nil && c.thread.goesOn(c.thread.at, verb)
 }
 
 func (l *thread) goesOn(at int, verb string) bool {

@@ -166,18 +166,17 @@ func (s *Shrinker) pass(
 	smallest := script
 	minimize.List(ctx, slices.Compact(slices.Sorted(slices.Values(groups))), func(ctx context.Context, kept []int) bool {
 		smaller := only(script, groups, kept)
-		shown := smaller != nil && s.shows(ctx, smaller, finding)
+		if smaller == nil {
+			return false
+		}
+		found, err := s.Findings(ctx, smaller)
+		shown := err == nil && slices.Contains(found, finding)
 		if shown {
 			smallest = smaller
 		}
 		return shown
 	})
 	return smallest
-}
-
-func (s *Shrinker) shows(ctx context.Context, script *scenarios.Script, finding string) bool {
-	found, err := s.Findings(ctx, script)
-	return err == nil && slices.Contains(found, finding)
 }
 
 // only returns a script with the steps of some groups alone, nil if that cannot be played. What breaks the protocol

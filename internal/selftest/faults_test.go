@@ -355,7 +355,7 @@ func playScript(t *testing.T, of *peer.Peer, fault peer.Fault, script conformanc
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
 		var err error
-		check, err = Fixture{Peer: of, Network: memnet.New()}.Play(t.Context(), fault, script, nil)
+		check, err = Fixture{Peer: of, Network: memnet.New()}.Play(t.Context(), []peer.Fault{fault}, script, nil)
 		require.NoError(t, err)
 	})
 	declared(t, of, check)

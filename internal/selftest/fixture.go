@@ -78,16 +78,9 @@ func (f Fixture) Variations() (all []peer.Variation) {
 	return append(all, itself)
 }
 
-// Play plays one check on servers of its own with a fault, so that a fault of every
+// Play plays one check on servers of its own with faults, so that a fault of every
 // fiftieth job does not depend on other checks. The change of the runner may be nil.
 func (f Fixture) Play(
-	ctx context.Context, fault peer.Fault, check conformance.Check, change func(*run.Runner),
-) (reports.Check, error) {
-	return f.PlayAll(ctx, []peer.Fault{fault}, check, change)
-}
-
-// PlayAll is Play on servers that have several faults.
-func (f Fixture) PlayAll(
 	ctx context.Context, faults []peer.Fault, check conformance.Check, change func(*run.Runner),
 ) (reports.Check, error) {
 	report, err := f.Report(ctx, faults, []conformance.Check{check}, change)

@@ -313,7 +313,7 @@ func playBeside(
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
 		var err error
-		check, err = Fixture{Peer: of, Network: memnet.New()}.PlayAll(t.Context(), faults, script, nil)
+		check, err = Fixture{Peer: of, Network: memnet.New()}.Play(t.Context(), faults, script, nil)
 		require.NoError(t, err)
 	})
 	declared(t, of, check)

@@ -41,12 +41,6 @@ type Outcome struct {
 	Stopped     bool                           // it was interrupted
 }
 
-func newOutcome(p *conformance.Protocol) *Outcome {
-	out := &Outcome{FalseAlarms: map[string]map[string][]string{}}
-	out.Matrix.Protocol = p
-	return out
-}
-
 // Thin leaves every nth fault and variation, and what conforms.
 func (p *Proof) Thin(n int) {
 	p.OneOf = n
@@ -72,7 +66,8 @@ func (p *Proof) Counts() (faults, variations, skipped int) {
 
 // Run blocks until everything was played, or ctx is done: then it ends early.
 func (p *Proof) Run(ctx context.Context) *Outcome {
-	r := &proofRun{proof: p, out: newOutcome(p.Parts[0].Fixture.peer().Protocol), total: p.Size()}
+	r := &proofRun{proof: p, out: &Outcome{FalseAlarms: map[string]map[string][]string{}}, total: p.Size()}
+	r.out.Matrix.Protocol = p.Parts[0].Fixture.peer().Protocol
 	for _, part := range p.Parts {
 		for _, f := range part.Faults {
 			for _, s := range part.Skipped {
@@ -245,7 +240,7 @@ func (r *proofRun) playAll(ctx context.Context, part *Part, fault peer.Fault, fi
 
 // play plays a check on servers, or a client, with a fault.
 func (r *proofRun) play(ctx context.Context, part *Part, fault peer.Fault, check conformance.Check) error {
-	result, err := part.Fixture.Play(ctx, fault, check, func(runner *run.Runner) {
+	result, err := part.Fixture.Play(ctx, []peer.Fault{fault}, check, func(runner *run.Runner) {
 		runner.Timeout, runner.Patience = r.proof.Timeout, r.proof.Patience
 	})
 	if err != nil {
