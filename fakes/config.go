@@ -1,6 +1,7 @@
 package fakes
 
 import (
+	"cmp"
 	"crypto/tls"
 	"net"
 	"sync/atomic"
@@ -114,9 +115,7 @@ type Config struct {
 type Memory struct{ unfinished, stored atomic.Int64 }
 
 func (c *Config) fill() {
-	if c.Memory == nil {
-		c.Memory = new(Memory)
-	}
+	c.Memory = cmp.Or(c.Memory, new(Memory))
 	setIfZero(&c.FetchBlock, 2*time.Second)
 	setIfZero(&c.DefaultReserve, 1800*time.Second)
 	setIfZero(&c.MinReserve, time.Minute)

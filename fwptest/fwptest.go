@@ -134,12 +134,8 @@ func newRun(ctx context.Context, url string, o Options) (*suiteRun, error) {
 		}
 	}
 	o.Password = cmp.Or(o.Password, address.Password)
-	if o.Timeout == 0 {
-		o.Timeout = 10 * time.Second
-	}
-	if o.Seed == 0 {
-		o.Seed = rand.Uint64()
-	}
+	o.Timeout = cmp.Or(o.Timeout, 10*time.Second)
+	o.Seed = cmp.Or(o.Seed, rand.Uint64())
 	id, err := fwpsuite.Protocol().Identify(ctx, server, o.Timeout)
 	if err == nil && id.Protected {
 		err = fwpsuite.Authenticate(ctx, server, o.Password, o.Timeout)

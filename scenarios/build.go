@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 	"time"
@@ -120,9 +121,7 @@ func (b *Builder) Renamed(text string) string {
 
 // failed keeps the first error.
 func (b *Builder) failed(err error) {
-	if b.err == nil {
-		b.err = err
-	}
+	b.err = cmp.Or(b.err, err)
 }
 
 // Text returns the script as [Format] writes it, in which the client lines that break the protocol are marked. With an

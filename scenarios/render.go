@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -43,10 +44,7 @@ func (r *Renderer) Hello(state session.State, hello Hello, with *Object) (string
 	if err != nil || hello.Fields == nil && with == nil {
 		return line, err
 	}
-	if with == nil {
-		with = &Object{}
-	}
-	object, err := r.merged(state, r.Grammar.object(hello.Fields), with)
+	object, err := r.merged(state, r.Grammar.object(hello.Fields), cmp.Or(with, &Object{}))
 	return line + " " + object, err
 }
 

@@ -1,6 +1,7 @@
 package zmtp
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"sync/atomic"
@@ -127,9 +128,7 @@ func (q *queue[T]) take() (v T, ok bool) {
 func (q *queue[T]) close(err error, drop bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.closed == nil {
-		q.closed = err
-	}
+	q.closed = cmp.Or(q.closed, err)
 	for drop {
 		if _, ok := q.take(); !ok {
 			break

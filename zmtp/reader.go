@@ -17,14 +17,9 @@ type Limits struct {
 }
 
 func (l Limits) orDefault() Limits {
-	for _, d := range []struct {
-		field *int
-		value int
-	}{{&l.Message, 16 << 20}, {&l.Frames, 4096}, {&l.Command, 64 << 10}} {
-		if *d.field <= 0 {
-			*d.field = d.value
-		}
-	}
+	defaultTo(&l.Message, 16<<20)
+	defaultTo(&l.Frames, 4096)
+	defaultTo(&l.Command, 64<<10)
 	return l
 }
 

@@ -1,6 +1,7 @@
 package fakeemqpworker
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"strings"
@@ -124,9 +125,7 @@ var jobFaults = []Fault{
 	fault("timeout-in-minutes", on(Working, func(e *Event) { e.Timeout *= 60 })),
 	fault("timeout-in-milliseconds", on(Working, func(e *Event) { e.Timeout /= 1000 })),
 	fault("timeout-of-its-own", on(Working, func(e *Event) {
-		if e.Timeout == 0 {
-			e.Timeout = 2 * time.Second
-		}
+		e.Timeout = cmp.Or(e.Timeout, 2*time.Second)
 	})),
 	fault("timeout-of-zero", on(Working, func(e *Event) {
 		if strings.Contains(headers(e), emqp.Timeout+":0") {

@@ -63,9 +63,7 @@ func (c *Config) fill() {
 	if c.Concurrency <= 0 {
 		c.Concurrency = 2
 	}
-	if c.WID == "" {
-		c.WID = strings.ToLower(rand.Text())
-	}
+	c.WID = cmp.Or(c.WID, strings.ToLower(rand.Text()))
 	if c.Hostname == "" {
 		c.Hostname, _ = os.Hostname()
 	}

@@ -18,9 +18,7 @@ var allFaults = []Fault{
 	// About what jobs are added and scheduled with. (add; schedule)
 	fault("add-attempts-ignored", changes(workq.Add, func(j *Job) { j.MaxAttempts = 0 })),
 	fault("add-attempts-one", changes(workq.Add, func(j *Job) {
-		if j.MaxAttempts == 0 {
-			j.MaxAttempts = 2
-		}
+		j.MaxAttempts = cmp.Or(j.MaxAttempts, 2)
 	})),
 	fault("add-fails-ignored", changes(workq.Add, func(j *Job) { j.MaxFails = 0 })),
 	fault("add-fails-more", changes(workq.Add, func(j *Job) {

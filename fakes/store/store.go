@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"container/heap"
 	"errors"
 	"maps"
@@ -78,9 +79,7 @@ type Store[J Job, E any] struct {
 
 // New returns an empty store. [Store.Run] is its clock.
 func New[J Job, E any](config Config[J, E]) *Store[J, E] {
-	if config.Bytes == nil {
-		config.Bytes = new(atomic.Int64)
-	}
+	config.Bytes = cmp.Or(config.Bytes, new(atomic.Int64))
 	return &Store[J, E]{
 		config: config, queues: map[string]*queue[J]{}, held: map[string]*Held[J]{}, wake: make(chan struct{}, 1),
 	}

@@ -33,10 +33,10 @@ func (d *Double) Handler(named func(string) (fakes.Fault, error)) http.Handler {
 		"GET /v1/schema":     func(*http.Request) (any, error) { return schema, nil },
 		"GET /v1/stubs":      func(*http.Request) (any, error) { return d.Stubs(), nil },
 		"POST /v1/stubs":     d.postStub,
-		"DELETE /v1/stubs":   func(*http.Request) (any, error) { d.RemoveStubs(); return done{}, nil },
+		"DELETE /v1/stubs":   func(*http.Request) (any, error) { d.RemoveStubs(); return done{OK: true}, nil },
 		"GET /v1/journal":    d.getJournal,
 		"POST /v1/verify":    d.postVerify,
-		"POST /v1/reset":     func(*http.Request) (any, error) { d.Reset(); return done{}, nil },
+		"POST /v1/reset":     func(*http.Request) (any, error) { d.Reset(); return done{OK: true}, nil },
 		"POST /v1/quiet":     func(r *http.Request) (any, error) { return d.postSignal(r, "quiet") },
 		"POST /v1/terminate": func(r *http.Request) (any, error) { return d.postSignal(r, "terminate") },
 		"GET /v1/faults":     func(*http.Request) (any, error) { return d.Faults(), nil },
@@ -110,9 +110,6 @@ func answer(serve func(*http.Request) (any, error)) http.Handler {
 			status, body = special.status, special.body
 		} else if err != nil {
 			status, body = http.StatusBadRequest, map[string]string{"error": err.Error()}
-		}
-		if _, ok := body.(done); ok {
-			body = done{OK: true}
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
@@ -188,5 +185,5 @@ func (d *Double) postVerify(r *http.Request) (any, error) {
 	case len(differences) > 0:
 		return nil, &statusError{http.StatusExpectationFailed, map[string][]string{"differences": differences}}
 	}
-	return done{}, nil
+	return done{OK: true}, nil
 }

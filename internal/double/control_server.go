@@ -27,7 +27,7 @@ func (d *Double) postSignal(r *http.Request, state string) (any, error) {
 	if err := d.server.Signal(to.Worker, state); err != nil {
 		return nil, &statusError{http.StatusNotFound, map[string]string{"error": err.Error()}}
 	}
-	return done{}, nil
+	return done{OK: true}, nil
 }
 
 // putFaults replaces the faults.
@@ -121,7 +121,7 @@ func (d *Double) postStub(r *http.Request) (any, error) {
 	if err := d.AddStub(s); err != nil {
 		return nil, err
 	}
-	return done{}, nil
+	return done{OK: true}, nil
 }
 
 // postBusy is the form of Faktory's web page by which an operator quiets or terminates workers.

@@ -1,6 +1,7 @@
 package expect
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -125,9 +126,7 @@ func (j *judge) line(c *reports.Check, kind Kind, clause, signature string) int 
 			j.beyond[i] = fmt.Sprintf("%s: line %d, in %d of %d plays", beyondRate, l.Number, bad, plays)
 			continue
 		}
-		if number == 0 {
-			number = l.Number
-		}
+		number = cmp.Or(number, l.Number)
 	}
 	return number
 }

@@ -2,6 +2,7 @@ package expect
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -169,10 +170,8 @@ func (l *Line) attribute(w word) (key string, wrong *ParseError) {
 	switch {
 	case !found || !known:
 		names := []string{"because", "server", "see", "until", "rate", "of"}
-		help := text.DidYouMean(text.Nearest(key, names, 2))
-		if help == "" {
-			help = `there are because="...", server="...", see=URL, until=DATE, rate<=0.2 and of=20`
-		}
+		help := cmp.Or(text.DidYouMean(text.Nearest(key, names, 2)),
+			`there are because="...", server="...", see=URL, until=DATE, rate<=0.2 and of=20`)
 		return key, w.wrong("%q is no attribute; %s", w.text, help)
 	case (sign == "<=") != (key == "rate"):
 		return key, w.wrong("it is written rate<=0.2, and all others with =")

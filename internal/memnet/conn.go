@@ -173,12 +173,6 @@ func (c *conn) Close() error {
 	return nil
 }
 
-// abort resets the connection from this end.
-func (c *conn) abort() {
-	_ = c.SetLinger(0) // fails only on a closed end, and so does Close
-	_ = c.Close()
-}
-
 func (c *conn) LocalAddr() net.Addr  { return c.local }
 func (c *conn) RemoteAddr() net.Addr { return c.remote }
 

@@ -19,15 +19,6 @@ type listener struct {
 	closed  chan struct{}
 }
 
-func newListener(n *Network, addr address) *listener {
-	return &listener{
-		network: n,
-		addr:    addr,
-		queue:   make(chan *conn, backlog),
-		closed:  make(chan struct{}),
-	}
-}
-
 // Accept waits for the next connection or for Close.
 func (l *listener) Accept() (net.Conn, error) {
 	select {
@@ -80,7 +71,8 @@ func (l *listener) drain() {
 	for {
 		select {
 		case c := <-l.queue:
-			c.abort()
+			_ = c.SetLinger(0) // fails only on a closed end, and so does Close
+			_ = c.Close()
 		default:
 			return
 		}

@@ -50,7 +50,7 @@ func (n *Network) Listen(addr string) (net.Listener, error) {
 	if _, taken := n.listeners[name]; taken {
 		return nil, sysError("listen", "bind", nil, address(name), syscall.EADDRINUSE)
 	}
-	l := newListener(n, address(name))
+	l := &listener{network: n, addr: address(name), queue: make(chan *conn, backlog), closed: make(chan struct{})}
 	n.listeners[name] = l
 	return l, nil
 }

@@ -2,8 +2,6 @@ package peer
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 )
 
@@ -64,15 +62,4 @@ func WithoutFlag(command string) string {
 	}
 	return command + " takes the protocol from the scheme of a URL, as in workq://localhost, or from the header of " +
 		"a script"
-}
-
-// Refused returns the commands that some protocol refuses, sorted.
-func Refused() []string {
-	commands := map[string]bool{}
-	for _, p := range all() {
-		for command := range p.Refusals {
-			commands[command] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(commands))
 }

@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -57,10 +58,7 @@ func Named(name string) (*Peer, error) {
 			return p, nil
 		}
 	}
-	near := text.DidYouMean(text.Candidates(name, Names())...)
-	if near == "" {
-		near = "the protocols are " + strings.Join(Names(), " and ")
-	}
+	near := cmp.Or(text.DidYouMean(text.Candidates(name, Names())...), "the protocols are "+strings.Join(Names(), " and "))
 	return nil, fmt.Errorf("unknown protocol %q; %s", name, near)
 }
 

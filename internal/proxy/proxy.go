@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/shortage"
+	"github.com/fwpsuite/fwp/internal/wait"
 )
 
 // Config is how a Proxy works. Dial must be set.
@@ -92,10 +93,7 @@ func (p *Proxy) Serve(ctx context.Context, l net.Listener) error {
 		}
 		if shortage.Of(err) != shortage.None {
 			p.failed(err)
-			select {
-			case <-ctx.Done():
-			case <-time.After(pause):
-			}
+			wait.Sleep(ctx, pause)
 			continue
 		}
 		if err != nil {

@@ -1,6 +1,7 @@
 package play
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -73,9 +74,7 @@ func (th *thread) assume(e *scenarios.Expect, a session.Received, res *Result) b
 	th.mu.Lock()
 	defer th.mu.Unlock()
 	for _, key := range res.departed {
-		if th.assumed[key] == 0 {
-			th.assumed[key] = e.Line
-		}
+		th.assumed[key] = cmp.Or(th.assumed[key], e.Line)
 	}
 	res.Assumed = res.departed != nil
 	th.assuming = th.assuming || res.Assumed && !res.renamed

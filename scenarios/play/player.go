@@ -95,12 +95,8 @@ func (p *Player) Play(ctx context.Context, s *scenarios.Script, names string) *R
 	}
 	pl.Timeout = cmp.Or(p.Timeout, DefaultTimeout)
 	pl.Patience = cmp.Or(p.Patience, scenarios.DefaultPatience)
-	if pl.Meter == nil {
-		pl.Meter = new(lag.Meter)
-	}
-	if pl.Peers == nil {
-		pl.Peers = new(PeerStats)
-	}
+	pl.Meter = cmp.Or(pl.Meter, new(lag.Meter))
+	pl.Peers = cmp.Or(pl.Peers, new(PeerStats))
 	pl.count = NewConnCounter(pl.Peers)
 	th := &thread{play: pl, scope: pl.scope}
 	err := th.steps(ctx, s.Steps)

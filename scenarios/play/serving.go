@@ -183,9 +183,7 @@ func (th *thread) gone() bool { return th.Gone != nil && th.Gone() }
 // reply no longer than the timeout. The error is the reason why it does not, or that of a ctx which is done.
 func (p *Player) Serves(ctx context.Context, d scenarios.Dialect) error {
 	th := &thread{play: &play{Player: *p, script: &scenarios.Script{Dialect: d}}, scope: scenarios.NewScope("fwp-serving")}
-	if th.Meter == nil {
-		th.Meter = new(lag.Meter)
-	}
+	th.Meter = cmp.Or(th.Meter, new(lag.Meter))
 	_, err := th.askServing(ctx, cmp.Or(p.Timeout, DefaultTimeout), th.askingLike(nil))
 	return err
 }
