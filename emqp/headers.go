@@ -112,7 +112,7 @@ func (h Headers) Check(command string) error {
 		if d.command != command {
 			return fmt.Errorf("headers of %s, which %s is not", command, header.Name)
 		}
-		if d.number && !number(header.Value) {
+		if _, err := strconv.ParseUint(header.Value, 10, 63); d.number && err != nil {
 			return fmt.Errorf("%s: and a number", header.Name)
 		}
 		if !d.number && !truth(header.Value) {
@@ -120,11 +120,6 @@ func (h Headers) Check(command string) error {
 		}
 	}
 	return nil
-}
-
-func number(value string) bool {
-	_, err := strconv.ParseUint(value, 10, 63)
-	return err == nil
 }
 
 func truth(value string) bool {

@@ -110,7 +110,9 @@ func ParseCommand(line []byte) (Command, error) {
 	var err *CommandError
 	switch c.Verb {
 	case FLUSH, INFO, END:
-		err = checkNoArguments(line, c)
+		if c.Args != nil {
+			err = wrong(line, len(c.Verb), "the end of the line: "+c.Verb+" takes no arguments")
+		}
 	case HELLO, PUSH, ACK, FAIL, BEAT:
 		err = checkObject(line, c)
 	case FETCH:
@@ -155,13 +157,6 @@ func verbError(line []byte, verb string) *CommandError {
 		return wrong(line, len(name), "one space or the end of the line after "+name)
 	}
 	return wrong(line, 0, "one of the verbs HELLO, FLUSH, INFO, END, PUSH, FETCH, ACK, FAIL, BEAT")
-}
-
-func checkNoArguments(line []byte, c Command) *CommandError {
-	if c.Args == nil {
-		return nil
-	}
-	return wrong(line, len(c.Verb), "the end of the line: "+c.Verb+" takes no arguments")
 }
 
 func checkQueues(line []byte) *CommandError {

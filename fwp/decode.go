@@ -96,11 +96,6 @@ func newDecoder(limit int) decoder {
 	return decoder{limit: limit}
 }
 
-// reset clears everything except the limit and the memory for nodes.
-func (d *decoder) reset() {
-	*d = decoder{limit: d.limit, on: d.on, nodes: d.nodes[:0]}
-}
-
 // run parses until the reply is complete or it returns ErrShort or *SyntaxError. What it has read on behind leads to a
 // whole reply, or it is what is wrong with the reply.
 func (d *decoder) run(b []byte) error {

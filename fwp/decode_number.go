@@ -89,16 +89,13 @@ func (d *decoder) readLF(b []byte) error {
 	case Array:
 		return d.arrayHeader(b)
 	default:
-		d.add(node{kind: Integer, num: d.signed()})
+		num := int64(d.num)
+		if d.neg {
+			num = -num // right for -1<<63 too: conversion and negation both wrap
+		}
+		d.add(node{kind: Integer, num: num})
 		return nil
 	}
-}
-
-func (d *decoder) signed() int64 {
-	if d.neg {
-		return -int64(d.num) // right for -1<<63 too: conversion and negation both wrap
-	}
-	return int64(d.num)
 }
 
 func (d *decoder) bulkHeader(b []byte) error {

@@ -78,7 +78,7 @@ func (r *Reader) take() Reply {
 		r.lapse.Offset += r.in.Offset()
 	}
 	r.in.Discard(n)
-	r.dec.reset()
+	r.dec = decoder{limit: r.dec.limit, on: r.dec.on, nodes: r.dec.nodes[:0]} // the memory for nodes is kept
 	return reply
 }
 

@@ -137,11 +137,6 @@ func (e *CommandError) Error() string { return e.Reason }
 // ErrShort means that a command is not complete yet.
 var ErrShort = errors.New("the command is not complete")
 
-// endless is the error of a line that is too long; nothing behind it can be read.
-func endless() error {
-	return &CommandError{Reason: fmt.Sprintf("the line has no end within %d bytes", MaxLine)}
-}
-
 // ParseCommand reads the command at the beginning of b and returns how many bytes it takes. If these are not complete
 // the error is [ErrShort]. A malformed command has a [*CommandError]; n is where the next one begins, behind the block
 // if the line announces its size, and 0 if that cannot be known: the block has another size, or is far too large. The
@@ -150,7 +145,7 @@ func ParseCommand(b []byte) (c Command, n int, err error) {
 	end := bytes.IndexByte(b, '\n')
 	switch {
 	case end >= MaxLine, end < 0 && len(b) >= MaxLine:
-		return c, 0, endless()
+		return c, 0, &CommandError{Reason: fmt.Sprintf("the line has no end within %d bytes", MaxLine)}
 	case end < 0:
 		return c, 0, ErrShort
 	}

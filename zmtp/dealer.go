@@ -26,8 +26,8 @@ func NewDealer(ctx context.Context, nc net.Conn, config Config) (*Dealer, error)
 		return nil, err
 	}
 	d := &Dealer{
-		in:   newQueue[[][]byte](newStore(config.Memory), config.ReceiveHWM),
-		out:  newQueue[[]byte](newStore(config.Memory), config.SendHWM),
+		in:   newQueue[[][]byte](newStore(config.Memory, nil), config.ReceiveHWM),
+		out:  newQueue[[]byte](newStore(config.Memory, nil), config.SendHWM),
 		done: make(chan struct{}),
 	}
 	d.link = newLink(nc, reader, peer, config, d.out)

@@ -16,7 +16,9 @@ type store struct {
 	changed chan struct{} // closed and replaced whenever anything changes
 }
 
-func newStore(most int) *store { return &store{most: most, changed: make(chan struct{})} }
+func newStore(most int, total *atomic.Int64) *store {
+	return &store{most: most, total: total, changed: make(chan struct{})}
+}
 
 // change tells all that wait; mu is held.
 func (s *store) change() {

@@ -65,7 +65,7 @@ func NewRouter(config RouterConfig) *Router {
 	config.Config = config.orDefault()
 	defaultTo(&config.MostPeers, 10_000)
 	return &Router{
-		config: config, in: newStore(config.Memory),
+		config: config, in: newStore(config.Memory, nil),
 		peers: map[string]*routed{}, all: map[net.Conn]context.CancelFunc{},
 	}
 }
@@ -142,7 +142,7 @@ func (r *Router) admit(nc net.Conn, reader *Reader, peer Peer) (*routed, error) 
 	announced, _ := peer.Metadata.Get(Identity)
 	p := &routed{identity: string(announced)}
 	p.in = newQueue[[][]byte](r.in, r.config.ReceiveHWM)
-	p.out = newQueue[[]byte](r.outgoing(), r.config.SendHWM)
+	p.out = newQueue[[]byte](newStore(r.config.Memory, &r.waiting), r.config.SendHWM)
 	p.link = newLink(nc, reader, peer, r.config.Config, p.out)
 	p.link.in = func(ctx context.Context, parts [][]byte) error { return r.deliver(ctx, p, parts) }
 
@@ -160,13 +160,6 @@ func (r *Router) admit(nc net.Conn, reader *Reader, peer Peer) (*routed, error) 
 	}
 	r.peers[p.identity] = p
 	return p, nil
-}
-
-// outgoing returns the store of the queue to one peer: what it holds counts for all peers.
-func (r *Router) outgoing() *store {
-	s := newStore(r.config.Memory)
-	s.total = &r.waiting
-	return s
 }
 
 // deliver waits until a message of a peer finds room, and lets the peer have its turn.
