@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -160,12 +161,8 @@ func (l *linter) send(s *Send, in *Block) {
 // wholeLine is the line in the segments, without its end; false if they are
 // anything else than one line.
 func wholeLine(segments [][]byte) ([]byte, bool) {
-	all := slices.Concat(segments...)
-	n := len(all)
-	if n < 2 || string(all[n-2:]) != "\r\n" {
-		return all, false
-	}
-	return all[:n-2], !slices.Contains(all[:n-2], '\n')
+	line, ends := bytes.CutSuffix(slices.Concat(segments...), []byte("\r\n"))
+	return line, ends && !slices.Contains(line, '\n')
 }
 
 // legality compares a line with its mark.
@@ -184,7 +181,7 @@ func (l *linter) legality(s *Send, c *linted, line []byte, whole bool) {
 		s.Bad = fault != ""
 		return
 	}
-	help := "if that is the point of the script, mark the line: " + badForm(s)
+	help := "if that is the point of the script, mark the line: " + side('C', s.Conn) + " bad:"
 	if c.role == Raw && c.state.Status().Phase == session.Greeting {
 		help += "; to be greeted first: " + strings.Join(strings.Fields("connect "+s.Conn+" as producer"), " ")
 	}
@@ -198,13 +195,6 @@ func (l *linter) legality(s *Send, c *linted, line []byte, whole bool) {
 			l.report(s.Pos, true, a.Help, "%s", a.Message)
 		}
 	}
-}
-
-func badForm(s *Send) string {
-	if s.Conn == "" {
-		return "C bad:"
-	}
-	return "C[" + s.Conn + "] bad:"
 }
 
 // names checks that every name has a value by then.
@@ -292,10 +282,8 @@ func (l *linter) place(s Step, in *Block) {
 	case in.Kind == Parallel && silent && len(silence.Conns) != 1:
 		l.report(s.Place(), false, "write silence "+silence.For.String()+" on one of them",
 			"in a parallel block the silence of a connection belongs to its lines")
-	case in.Kind == Repeat && in.By > 1 && slices.ContainsFunc(ConnectionsOf(s), isNamed):
+	case in.Kind == Repeat && in.By > 1 && slices.ContainsFunc(ConnectionsOf(s), func(c string) bool { return c != "" }):
 		l.report(s.Place(), false, "each worker has a connection of its own, which has no name",
 			"%d workers cannot share a connection", in.By)
 	}
 }
-
-func isNamed(conn string) bool { return conn != "" }

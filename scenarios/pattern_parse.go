@@ -31,7 +31,8 @@ func (c *cursor) value() (node, error) {
 	case c.startsName():
 		return c.captureValue()
 	case b == '/':
-		return c.patternValue()
+		re, err := c.regexp()
+		return pattern{re}, err
 	case b == '-' || b >= '0' && b <= '9':
 		return c.numberValue()
 	}
@@ -204,14 +205,6 @@ func (c *cursor) captureValue() (node, error) {
 		return nil, errorAt(c.pos, 1, "", "expected a type after %s:, such as int or time", r.text)
 	}
 	return capture{ref: r, typ: &k}, nil
-}
-
-func (c *cursor) patternValue() (node, error) {
-	re, err := c.regexp()
-	if err != nil {
-		return nil, err
-	}
-	return pattern{re}, nil
 }
 
 // regexp parses /expression/; a slash inside is written \/.

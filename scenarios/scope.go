@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"strings"
 	"sync"
 	"time"
 
@@ -222,13 +223,7 @@ func plain(v any) string {
 // by accident.
 const fillerText = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ."
 
-func filler(size int) string {
-	b := make([]byte, size)
-	for i := range b {
-		b[i] = fillerText[i%len(fillerText)]
-	}
-	return string(b)
-}
+func filler(size int) string { return strings.Repeat(fillerText, size/len(fillerText)+1)[:size] }
 
 // indexedName is a name such as $jid#, with a value for each repetition.
 type indexedName struct {

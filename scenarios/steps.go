@@ -103,7 +103,7 @@ func (s *Script) InTurn(e *Expect) bool {
 		if b, ok := step.(*Block); ok {
 			steps = append(steps, b.Steps...)
 		}
-		if !turns.all(steps) {
+		if slices.ContainsFunc(steps, func(step Step) bool { return !turns.next(step) }) {
 			return false
 		}
 		if slices.Contains(steps, Step(e)) {
@@ -127,10 +127,6 @@ func (s *Script) Defers() bool {
 type turns struct {
 	grammar *Grammar
 	sent    *Send // the line that has no reply yet, nil if there is none
-}
-
-func (ts *turns) all(steps []Step) bool {
-	return !slices.ContainsFunc(steps, func(step Step) bool { return !ts.next(step) })
 }
 
 // next reports whether a step waits for those before it.

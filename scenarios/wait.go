@@ -14,7 +14,7 @@ const DefaultPatience = 150 * time.Second
 // that answers at once: its silences, the lower bounds of its windows, answers that take
 // time by the protocol, jobs that are due later, and the waits of its header.
 func (s *Script) Wait() time.Duration {
-	c := newClock(s.Dialect.Grammar())
+	c := &clock{grammar: s.Dialect.Grammar(), sent: map[string]time.Duration{}, verb: map[string]string{}}
 	c.steps(s.Steps)
 	return max(c.now, s.Waits)
 }
@@ -26,10 +26,6 @@ type clock struct {
 	due     time.Duration            // when the last job that is not due at once can be delivered
 	sent    map[string]time.Duration // the last line, by connection
 	verb    map[string]string        // of that line
-}
-
-func newClock(g *Grammar) *clock {
-	return &clock{grammar: g, sent: map[string]time.Duration{}, verb: map[string]string{}}
 }
 
 // fork returns a clock that starts at the same time and is independent.

@@ -60,7 +60,9 @@ func (p Profile) check(role scenarios.Role, state fwp.State, line []byte) string
 func illegalFields(verb string, fields map[string]any) string {
 	switch verb {
 	case fwp.HELLO:
-		return illegalHello(fields)
+		if fields["v"] != json.Number("2") {
+			return "v is always 2"
+		}
 	case fwp.PUSH:
 		return illegalJob(fields)
 	case fwp.ACK:
@@ -90,13 +92,6 @@ func unmet(verb string, fields map[string]any) string {
 		case !f.Type.Is(v):
 			return fmt.Sprintf("the field %q must be of type %s", f.Name, f.Type)
 		}
-	}
-	return ""
-}
-
-func illegalHello(f map[string]any) string {
-	if f["v"] != json.Number("2") {
-		return "v is always 2"
 	}
 	return ""
 }

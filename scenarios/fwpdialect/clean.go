@@ -123,16 +123,11 @@ func (c *cleaner) info() (state serverState, err error) {
 func (c *cleaner) own(queues map[string]int64) map[string]int64 {
 	own := map[string]int64{}
 	for name, n := range queues {
-		if n > 0 && c.mine(name) {
+		if run := RunOf(name); n > 0 && run != "" && (c.run == "" || c.run == run) {
 			own[name] = n
 		}
 	}
 	return own
-}
-
-func (c *cleaner) mine(name string) bool {
-	run := RunOf(name)
-	return run != "" && (c.run == "" || c.run == run)
 }
 
 // empty removes so many jobs from a queue, and returns how many it removed. It does not wait for more.

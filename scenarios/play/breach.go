@@ -27,11 +27,6 @@ func (th *thread) breachOn(c *conn, at scenarios.Pos, a session.Received, b scen
 	th.breach(b)
 }
 
-// noteForeign records a reply that the command cannot have.
-func (th *thread) noteForeign(c *conn, e *scenarios.Expect, a session.Received) {
-	th.breachOn(c, e.Pos, a, scenarios.Breach{Kind: scenarios.ForeignReply, Verb: c.Status().Verb, Expected: e.Expected()})
-}
-
 // unanswered records that a server which serves has not answered a command, or has not
 // greeted.
 func (th *thread) unanswered(c *conn, at scenarios.Pos, a session.Received) {
@@ -121,7 +116,8 @@ func (th *thread) broken(c *conn, at scenarios.Pos, a session.Received) {
 		Got: a.String(),
 	}
 	if a.Broken != nil {
-		b.Rule, b.Expected, b.Got = a.Broken.Rule, a.Broken.Expected, gotAt(a.Broken)
+		b.Rule, b.Expected = a.Broken.Rule, a.Broken.Expected
+		b.Got = fmt.Sprintf("%s at byte %d of the stream", a.Broken.Got, a.Broken.Offset)
 	}
 	th.breachOn(c, at, a, b)
 }
@@ -153,8 +149,4 @@ func (pl *play) fileLapses(at scenarios.Pos) {
 		pl.breaches = append(pl.breaches, b)
 	}
 	pl.lapses = nil
-}
-
-func gotAt(e *session.SyntaxError) string {
-	return fmt.Sprintf("%s at byte %d of the stream", e.Got, e.Offset)
 }

@@ -30,12 +30,6 @@ type conn struct {
 	unjudged   *doubt            // why no later message can be matched with a line, nil if it can
 }
 
-// end ends the connection from our side.
-func (c *conn) end(how scenarios.Ending) error {
-	c.excused.Store(true)
-	return c.End(how)
-}
-
 // leave ends the connection as the protocol asks, unless the script has ended it.
 func (c *conn) leave(ctx context.Context) {
 	if c.excused.Load() {

@@ -303,7 +303,8 @@ func (th *thread) record(c *conn, e *scenarios.Expect, a session.Received, res R
 		th.lost(c, e.Pos, a)
 	default:
 		if res.Outcome == Unsure && th.foreignTo(e, a) {
-			th.noteForeign(c, e, a)
+			th.breachOn(c, e.Pos, a,
+				scenarios.Breach{Kind: scenarios.ForeignReply, Verb: c.Status().Verb, Expected: e.Expected()})
 		}
 		th.recordReply(c, e, a, res)
 	}
@@ -316,8 +317,11 @@ func (th *thread) recordReply(c *conn, e *scenarios.Expect, a session.Received, 
 	if last {
 		th.ledger.Answered(a.Asked, a.Message)
 	}
-	if !th.grammar().Refused(a.Message) {
-		th.Peers.seen.replied(service(th.grammar().VerbSent(a.Asked)), c.Status().Phase)
+	if !th.grammar().Refused(a.Message) { // some servers only ever refuse
+		th.Peers.seen.note(service(th.grammar().VerbSent(a.Asked)))
+		if c.Status().Phase == session.Serving {
+			th.Peers.seen.note(welcoming)
+		}
 	}
 	if last {
 		th.trailed(c, e.Pos, a)
@@ -365,8 +369,9 @@ func (th *thread) silence(ctx context.Context, s *scenarios.Silence) error {
 		if !came || a.At.After(until) || a.GaveUp {
 			continue
 		}
-		// the connection of a producer may always end
-		if a.Ending != scenarios.Open && (c.excused.Load() || c.role != scenarios.Consumer || th.mayLeave(c)) {
+		// the connection of a producer may always end, and where servers push messages, an end is no message
+		mayEnd := c.excused.Load() || c.role != scenarios.Consumer || th.grammar().Replies.Pushes
+		if a.Ending != scenarios.Open && mayEnd {
 			gone = gone || !c.excused.Load()
 			continue
 		}
@@ -380,11 +385,6 @@ func (th *thread) silence(ctx context.Context, s *scenarios.Silence) error {
 		}
 	}
 	return nil
-}
-
-// mayLeave reports whether the end of a connection is no message in a protocol whose servers push messages.
-func (th *thread) mayLeave(c *conn) bool {
-	return c.role == scenarios.Consumer && th.grammar().Replies.Pushes
 }
 
 // notSilent records what was received on a connection that should be silent.

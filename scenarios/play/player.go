@@ -328,7 +328,8 @@ func (th *thread) send(ctx context.Context, s *scenarios.Send) error {
 		th.rec.keep(Line{
 			At: time.Since(th.rec.start), Conn: c.name, From: "C", Text: s.Ending.String(), Script: s.Line, Ended: true,
 		})
-		if err := c.end(s.Ending); err != nil {
+		c.excused.Store(true)
+		if err := c.End(s.Ending); err != nil {
 			return th.fail(s, s.Ending.String(), err.Error())
 		}
 		return nil

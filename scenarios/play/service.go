@@ -1,10 +1,6 @@
 package play
 
-import (
-	"sync"
-
-	"github.com/fwpsuite/fwp/internal/session"
-)
+import "sync"
 
 // service is one of the things that a server does for a new connection: one of those
 // below, or the verb of a question that it answers. A probe that fails at a service
@@ -55,15 +51,6 @@ func (s *services) known(what service) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.done[what]
-}
-
-// replied records what an answer that is not a refusal shows: some servers only ever
-// refuse. after is the phase that the answer led to.
-func (s *services) replied(asked service, after session.Phase) {
-	s.note(asked)
-	if after == session.Serving {
-		s.note(welcoming)
-	}
 }
 
 // unservedError is a probe that got no answer.
