@@ -80,7 +80,9 @@ func fillIn(doc *Object, cfg *Config, now time.Time) {
 	}
 	doc.Delete("enqueued_at")
 	doc.Delete("failure")
-	setDefault(doc, "queue", `"`+defaultQueue+`"`)
+	if doc.Get("queue") == nil {
+		doc.Set("queue", `"`+defaultQueue+`"`)
+	}
 	if doc.Get("reserve_for") == nil {
 		doc.SetInt("reserve_for", seconds(cfg.DefaultReserve))
 	}
@@ -89,12 +91,6 @@ func fillIn(doc *Object, cfg *Config, now time.Time) {
 	}
 	if doc.Get("created_at") == nil {
 		doc.SetTime("created_at", now)
-	}
-}
-
-func setDefault(doc *Object, name, value string) {
-	if doc.Get(name) == nil {
-		doc.Set(name, value)
 	}
 }
 

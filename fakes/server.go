@@ -118,8 +118,7 @@ func (s *Server) listen() error {
 type listener struct{ net.Listener }
 
 func (s *Server) loopback() (net.Listener, error) {
-	addr := s.Addr()
-	addr = cmp.Or(addr, "127.0.0.1:0")
+	addr := cmp.Or(s.Addr(), "127.0.0.1:0")
 	return new(net.ListenConfig).Listen(context.Background(), "tcp", addr)
 }
 

@@ -11,7 +11,7 @@ import (
 
 // state is a worker's state. It never goes back to a lower one.
 // (Quiet State, Terminating State)
-type state uint8
+type state int
 
 const (
 	running state = iota
@@ -19,19 +19,11 @@ const (
 	terminating
 )
 
-func (s state) String() string {
-	return [...]string{"", "quiet", "terminate"}[s]
-}
+var stateNames = [...]string{"", "quiet", "terminate"}
 
-func asState(s string) state {
-	switch s {
-	case "quiet":
-		return quiet
-	case "terminate":
-		return terminating
-	}
-	return running
-}
+func (s state) String() string { return stateNames[s] }
+
+func asState(s string) state { return state(max(slices.Index(stateNames[:], s), int(running))) }
 
 // worker is what the server knows about a wid. It is never removed: a BEAT may have any
 // wid that a HELLO had.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -231,11 +232,7 @@ func (w *Worker) performOnce(ctx context.Context, c *conn, job *Job) []report {
 	if e.Skip || ctx.Err() != nil {
 		return nil
 	}
-	told := report{e.Verb, e.Fields}
-	if e.Again {
-		return []report{told, told}
-	}
-	return []report{told}
+	return slices.Repeat([]report{{e.Verb, e.Fields}}, 1+btoi(e.Again))
 }
 
 func btoi(yes bool) int {

@@ -54,7 +54,7 @@ var failFaults = []Fault{
 	fault("report-twice", on(Ran, again)),
 	fault("retry-zero-acknowledged", on(Ran, func(e *Event) {
 		if e.Outcome == Failed && bytes.Contains(e.Job.Text, []byte(`"retry":0`)) {
-			e.Verb, e.Fields = fwp.ACK, Fields{"jid": e.Job.JID}
+			acknowledge(e)
 		}
 	})),
 	fault("success-reported-as-failure", on(Ran, func(e *Event) {

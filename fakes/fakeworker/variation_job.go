@@ -12,6 +12,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes/catalogue"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/rfc3339"
+	"github.com/fwpsuite/fwp/internal/wait"
 )
 
 // jobVariations are about which jobs are fetched, and about reports. (FETCH; ACK; FAIL)
@@ -26,7 +27,7 @@ var jobVariations = []Variation{
 		}
 	})),
 	variation("fail-more-fields", failing(field("host", "worker-1"))),
-	variation("fetch-slowly", catalogue.On(fetches, func(e *Event) { e.Worker.linger(300 * time.Millisecond) })),
+	variation("fetch-slowly", catalogue.On(fetches, func(e *Event) { wait.Until(e.Worker.quiet, 300*time.Millisecond) })),
 	configured("holds-one-more", func(c *Config) { c.Concurrency++ }),
 	variation("message-short", failing(func(e *Event) {
 		if message, is := e.Fields["message"].(string); is {

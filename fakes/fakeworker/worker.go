@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/fwpsuite/fwp/internal/wait"
 )
@@ -231,11 +230,7 @@ func (w *Worker) say(verb string, fields Fields) {
 	if err != nil {
 		return
 	}
-	var args []byte
-	if fields != nil {
-		args = encode(fields)
-	}
-	_, _ = c.ask(ctx, verb, args)
+	_, _ = c.ask(ctx, verb, encode(fields))
 	c.end(ctx)
 }
 
@@ -248,9 +243,4 @@ func (w *Worker) hurry(number int) {
 			c.hurried = true
 		}
 	}
-}
-
-// linger waits until the worker is quiet, at most for a time.
-func (w *Worker) linger(d time.Duration) {
-	wait.Until(w.quiet, d)
 }

@@ -8,7 +8,6 @@
 package fakeworkqworker
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -105,7 +104,7 @@ func (w *worker) execute(ctx context.Context) {
 		nc, err := w.Dial(ctx, "tcp", w.addr)
 		if err == nil {
 			stop := context.AfterFunc(ctx, func() { nc.Close() })
-			c := &conn{worker: w, nc: nc, in: bufio.NewReader(nc)}
+			c := &conn{worker: w, nc: nc}
 			for err == nil {
 				err = c.work(ctx)
 			}
@@ -120,7 +119,6 @@ func (w *worker) execute(ctx context.Context) {
 type conn struct {
 	*worker
 	nc net.Conn
-	in *bufio.Reader
 	// pending is what was read of replies.
 	pending []byte
 }
@@ -226,7 +224,7 @@ func (c *conn) read(atOnce bool) (workq.Reply, error) {
 		case atOnce && len(c.pending) > 0, len(c.pending) > mostReply:
 			return reply, errEnd
 		}
-		got, err := c.in.Read(chunk)
+		got, err := c.nc.Read(chunk)
 		if err != nil {
 			return reply, err
 		}

@@ -128,8 +128,6 @@ func integers(change func(int64) any) func(any) any {
 	})
 }
 
-func itoa(n int64) string { return strconv.FormatInt(n, 10) }
-
 // keys changes the keys of hashes. Of keys that become equal one is kept.
 func keys(change func(string) string) func(any) any {
 	return leaves(only(func(m map[string]any) any {
@@ -141,16 +139,12 @@ func keys(change func(string) string) func(any) any {
 	}))
 }
 
-// members drops the members of a hash that are not to be kept.
-func members(kept func(name string, value any) bool) func(any) any {
-	return only(func(m map[string]any) any {
-		maps.DeleteFunc(m, func(name string, value any) bool { return !kept(name, value) })
-		return m
-	})
-}
-
+// withoutNulls drops the members of hashes that are null.
 func withoutNulls(v any) any {
-	return leaves(members(func(_ string, value any) bool { return value != nil }))(v)
+	return leaves(only(func(m map[string]any) any {
+		maps.DeleteFunc(m, func(_ string, value any) bool { return value == nil })
+		return m
+	}))(v)
 }
 
 // rounded rounds the large integers of a job.

@@ -57,10 +57,5 @@ func reportLast(e *event, jids ...string)  { e.Object.SetText("jid", jids[len(ji
 
 // likeJob makes a report one of the job in hand that was fetched first and has the same key.
 func likeJob(key func(jid string) string) func() func(*event) {
-	return likeJobs(func(named, held string) bool { return key(named) == key(held) })
-}
-
-// likeJobs makes a report one of the job in hand that was fetched first and matches.
-func likeJobs(matches func(named, held string) bool) func() func(*event) {
-	return inHand(valid(fwp.ACK, fwp.FAIL), func(e *event, h hand) bool { return matches(jid(e), h.jid) }, reportFirst)
+	return inHand(valid(fwp.ACK, fwp.FAIL), func(e *event, h hand) bool { return key(jid(e)) == key(h.jid) }, reportFirst)
 }

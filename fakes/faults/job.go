@@ -99,7 +99,7 @@ var jobFaults = []fakes.Fault{
 	})),
 	// These change the integers within args and custom.
 	fault("job-integer-32-bits", leaf(integers(func(n int64) any {
-		return json.Number(itoa(int64(int32(n))))
+		return json.Number(strconv.Itoa(int(int32(n))))
 	}))),
 	fault("job-integer-rounded", do(roundArgs, checked(fwp.PUSH))),
 	// These change the keys of hashes within args and custom.

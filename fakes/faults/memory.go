@@ -63,13 +63,9 @@ func recall[K comparable, V any](
 	return catalogue.Recall(key, happened, note, is, act)
 }
 
-// What is noted: the connection's channel Done, the time, or the value of a field.
+// What is noted: the connection's channel Done, or the time.
 func gone(e *event) <-chan struct{} { return e.Conn.Done }
 func clock(*event) time.Time        { return time.Now() }
-
-func get(field string) func(*event) string {
-	return func(e *event) string { return string(e.Object.Get(field)) }
-}
 
 // every returns hooks that act each nth time.
 func every(n int, is condition, act func(*event)) func() func(*event) {
@@ -103,7 +99,8 @@ func firstValue(p fakes.Point, field string) func() func(*event) {
 
 // sent delivers a read-only field as the PUSH had it.
 func sent(field string) func() func(*event) {
-	return recall(jid, both(checked(fwp.PUSH), has(field)), get(field), at(fakes.Delivered),
+	value := func(e *event) string { return string(e.Object.Get(field)) }
+	return recall(jid, both(checked(fwp.PUSH), has(field)), value, at(fakes.Delivered),
 		func(value string, e *event) { e.Object.Set(field, value) })
 }
 
