@@ -15,23 +15,14 @@ import (
 // before it has a value. Problems that are [Problem.Advice] do not keep a script from
 // being played.
 func Lint(s *Script) Problems {
-	l := newLinter(s)
-	for _, step := range s.Steps {
-		l.step(step, nil)
-	}
-	slices.SortStableFunc(l.problems, func(a, b *Problem) int { return a.Line - b.Line })
-	return l.problems
+	problems := walk(s, false).problems
+	slices.SortStableFunc(problems, func(a, b *Problem) int { return a.Line - b.Line })
+	return problems
 }
 
 // MarkBad sets [Send.Bad] of those client lines of a script that break the protocol, and
 // only of those. Raw bytes keep their mark, since only lines are checked.
-func MarkBad(s *Script) {
-	l := newLinter(s)
-	l.marks = true
-	for _, step := range s.Steps {
-		l.step(step, nil)
-	}
-}
+func MarkBad(s *Script) { walk(s, true) }
 
 // linter walks through the steps as a player would, without a server.
 type linter struct {
@@ -42,10 +33,15 @@ type linter struct {
 	problems Problems
 }
 
-func newLinter(s *Script) *linter {
-	return &linter{script: s, conns: map[string]*linted{}, render: &Renderer{
+// walk returns a linter that has walked through a script.
+func walk(s *Script, marks bool) *linter {
+	l := &linter{script: s, marks: marks, conns: map[string]*linted{}, render: &Renderer{
 		Grammar: s.Dialect.Grammar(), Scope: NewScope("fwp-lint-sample"), Password: "sample",
 	}}
+	for _, step := range s.Steps {
+		l.step(step, nil)
+	}
+	return l
 }
 
 // linted is what is known of a connection at a place of the script.

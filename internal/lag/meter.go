@@ -94,9 +94,7 @@ func (m *Meter) NoteTrip(d time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.trip = append(m.trip, d)
-	if len(m.trip) > keepTrips {
-		m.trip = slices.Delete(m.trip, 0, len(m.trip)-keepTrips)
-	}
+	m.trip = slices.Delete(m.trip, 0, max(0, len(m.trip)-keepTrips))
 }
 
 // Lag is the largest lateness of a timer since a moment, that of a timer included which has not fired yet.

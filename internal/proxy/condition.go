@@ -64,8 +64,6 @@ type way struct {
 	number int
 }
 
-func (p *Proxy) way(number int, from Side) *way { return &way{proxy: p, from: from, number: number} }
-
 // write passes bytes on as the network is. It blocks meanwhile.
 func (w *way) write(to net.Conn, data []byte) error {
 	n := w.proxy.network.Load()

@@ -24,7 +24,7 @@ const (
 
 // copy passes the bytes of one side on to the other until it ends, and then ends the other in the same way.
 func (l *link) copy(to, from net.Conn, side Side) {
-	way := l.proxy.way(l.number, side)
+	way := &way{proxy: l.proxy, from: side, number: l.number}
 	buffer := make([]byte, idleBuffer)
 	for {
 		n, err := from.Read(buffer)

@@ -207,7 +207,13 @@ func splitBracketed(inner string) (host, port string, err error) {
 func (a Address) HostPort() string { return net.JoinHostPort(a.Host, a.Port) }
 
 // String returns the URL without the password.
-func (a Address) String() string { return a.scheme() + "://" + a.encoded() + a.backend() }
+func (a Address) String() string {
+	url := a.scheme() + "://" + a.encoded()
+	if a.Backend != "" {
+		url += backendMark + a.Backend
+	}
+	return url
+}
 
 // Masked returns the URL with the word PASSWORD in the place of the password, if
 // there is one: a form to fill in.
@@ -226,14 +232,6 @@ func (a Address) scheme() string {
 		return schemeTLS
 	}
 	return schemeTCP
-}
-
-// backend returns the part of the URL with the port for workers, empty if there is none.
-func (a Address) backend() string {
-	if a.Backend == "" {
-		return ""
-	}
-	return backendMark + a.Backend
 }
 
 func (a Address) encoded() string { return strings.Replace(a.HostPort(), "%", "%25", 1) }

@@ -1,6 +1,7 @@
 package target
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -109,10 +110,8 @@ func (o TLSOptions) Config(a Address) (*tls.Config, error) {
 	case o.Insecure && (o.CAFile+o.CA != "" || o.ServerName != ""):
 		return nil, errors.New("an insecure connection checks nothing: neither an authority nor a server name goes with it")
 	}
-	c := &tls.Config{ServerName: a.Host, InsecureSkipVerify: o.Insecure} //nolint:gosec // the user asked for it
-	if o.ServerName != "" {
-		c.ServerName = o.ServerName
-	}
+	name := cmp.Or(o.ServerName, a.Host)
+	c := &tls.Config{ServerName: name, InsecureSkipVerify: o.Insecure} //nolint:gosec // the user asked for it
 	o, err := o.Loaded()
 	switch {
 	case err != nil:

@@ -226,8 +226,8 @@ func (th *thread) askServing(ctx context.Context, timeout time.Duration, as *ask
 // introduceProbe introduces a connection that checks whether the server serves. It
 // returns false where it does and there is nothing more to ask.
 func (th *thread) introduceProbe(ctx context.Context, c *conn) (goOn bool, err error) {
-	greeted := c.Status().Owed == 0
-	if !greeted {
+	var a session.Received
+	if greeted := c.Status().Owed == 0; !greeted {
 		if th.Peers.seen.failedBefore(greets) {
 			return false, nil
 		}
@@ -235,9 +235,6 @@ func (th *thread) introduceProbe(ctx context.Context, c *conn) (goOn bool, err e
 		if _, ok := c.Peek(ctx, opened.Add(th.Timeout/2)); !ok {
 			return false, th.askUngreeted(ctx, c)
 		}
-	}
-	var a session.Received
-	if !greeted {
 		a, _ = c.Take(ctx, time.Time{})
 	}
 	hello, ok := th.dialect().Hello(c.role, c.state)
