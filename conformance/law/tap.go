@@ -27,9 +27,7 @@ type Tap struct {
 func NewTap(p session.Protocol, to session.Observer) *Tap {
 	t := &Tap{to: to, from: &received{}}
 	t.reader, t.state = p.Begin(t.from)
-	if r, can := t.reader.(session.LapseReader); can {
-		r.ReadOn()
-	}
+	t.reader.ReadOn()
 	return t
 }
 

@@ -17,7 +17,7 @@ type Config struct {
 
 	Observer Observer // receives everything that passes; may be nil
 
-	// ReadOn has messages with a Lapse be received as messages, where the protocol can. Else they are Broken.
+	// ReadOn has messages with a Lapse be received as messages. Else they are Broken.
 	ReadOn bool
 
 	// Grace returns by how much more than the timeout the peer gets because this machine was late since a moment; nil: by
@@ -73,8 +73,8 @@ func New(nc net.Conn, p Protocol, config Config) *Conn {
 	from := &stamped{Reader: nc, allowance: c.allowance}
 	reader, state := p.Begin(from)
 	c.state = state
-	if forgiving, can := reader.(LapseReader); can && config.ReadOn {
-		forgiving.ReadOn()
+	if config.ReadOn {
+		reader.ReadOn()
 	}
 	c.reading.Go(func() {
 		if config.Closed != nil {

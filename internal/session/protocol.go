@@ -66,13 +66,9 @@ type Reader interface {
 	// Buffered returns how many bytes were read that are not part of a returned
 	// message.
 	Buffered() int
-}
 
-// LapseReader is a Reader that can read on where a peer breaks the grammar and the message is certain nevertheless.
-type LapseReader interface {
-	Reader
-
-	// ReadOn has it do so. It is called before the first Read.
+	// ReadOn has it read on where a peer breaks the grammar and the message is certain nevertheless. It is called before
+	// the first Read.
 	ReadOn()
 }
 

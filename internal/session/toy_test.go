@@ -99,6 +99,8 @@ func (r *toyReader) Pending() (what, rule string) {
 
 func (r *toyReader) Buffered() int { return r.in.Buffered() }
 
+func (r *toyReader) ReadOn() {}
+
 type toyState struct {
 	owed  int
 	phase session.Phase

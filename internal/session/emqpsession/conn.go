@@ -29,7 +29,8 @@ type Settings struct {
 // Open blocks until greeting and READY are written. A tester that wants to write these by itself does without Open.
 func Open(nc net.Conn, s Settings) (net.Conn, session.Protocol, error) {
 	c := &conn{
-		ponger: ponger{Conn: nc}, beats: !s.Heartbeats && !s.Silent, in: newStream(), out: newStream(), sent: newSent(),
+		ponger: ponger{Conn: nc}, beats: !s.Heartbeats && !s.Silent, in: newStream(), out: newStream(),
+		sent: &sent{ids: map[string]chan struct{}{}},
 	}
 	if _, err := c.Write(opening(s.Identity)); err != nil {
 		return nil, nil, fmt.Errorf("send greeting and READY: %w", err)
@@ -53,8 +54,6 @@ type sent struct {
 	ids    map[string]chan struct{}
 	worker atomic.Bool // an INFORM of a worker was sent
 }
-
-func newSent() *sent { return &sent{ids: map[string]chan struct{}{}} }
 
 // add notes an id and returns its channel.
 func (s *sent) add(id string) <-chan struct{} {
