@@ -17,8 +17,7 @@ var jobFaults = []Fault{
 	// About FETCH. (FETCH)
 	spacedFault("fetch-commas", ",", 2),
 	fault("fetch-default-only", on(Fetching, func(e *Event) { e.Queues = []string{"default"} })),
-	lineFault("fetch-ends-in-space", fwp.FETCH,
-		replace("\r\n", " \r\n")),
+	lineFault("fetch-ends-in-space", fwp.FETCH, replace("\r\n", " \r\n")),
 	fault("fetch-error-ends", exitAt(fwp.FETCH, fwp.ErrorReply)),
 	fault("fetch-error-long-ends", replied(fwp.FETCH, func(e *Event) { // it has a buffer of 4 KiB
 		e.Exit = isError(e) && len(e.Reply.Text) > 4096

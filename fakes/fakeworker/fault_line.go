@@ -20,13 +20,11 @@ var lineFaults = []Fault{
 	fault("end-of-beats-only", on(Ending, func(e *Event) { e.Skip = !e.Beats })),
 	fault("end-while-working", catalogue.On(ordered("terminate"), func(e *Event) { e.Worker.endAll() })),
 	lineFault("end-with-space", fwp.END, replace("\r\n", " \r\n")),
-	lineFault("line-ends-in-space", fwp.ACK,
-		replace("\r\n", " \r\n")),
+	lineFault("line-ends-in-space", fwp.ACK, replace("\r\n", " \r\n")),
 	lineFault("line-lf", "", replace("\r\n", "\n")),
 	lineFault("line-two-spaces", fwp.BEAT, replace(" ", "  ")),
 	fault("pipelined", sent(fwp.ACK, func(e *Event) { e.Ahead = []byte("INFO\r\n") })),
-	lineFault("verb-lower-case", fwp.ACK,
-		replace("ACK", "ack")),
+	lineFault("verb-lower-case", fwp.ACK, replace("ACK", "ack")),
 	// These are replies that are not understood. (Server Protocol Sender and Client Protocol Receiver)
 	fault("null-ends", exitAt(fwp.FETCH, fwp.NullBulk)),
 	fault("resp-bulk-by-line", replied(fwp.FETCH, func(e *Event) {
