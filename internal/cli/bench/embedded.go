@@ -210,20 +210,8 @@ func embeddedCommand(ctx context.Context, e embedding) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"embedded"}
-	if e.protocol != "" {
-		args = append(args, "--protocol", e.protocol)
-	}
-	if e.profile != "" {
-		args = append(args, "--profile", e.profile)
-	}
-	if e.fault != "" {
-		args = append(args, "--fault", e.fault)
-	}
-	if e.burden > 0 {
-		args = append(args, "--burden", e.burden.String())
-	}
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, args...)
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, "embedded", "--protocol", e.protocol,
+		"--profile", e.profile, "--fault", e.fault, "--burden", e.burden.String())
 	procs := max(1, runtime.NumCPU()-e.beside) // not all, since idle threads of Go poll for work
 	cmd.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(procs))
 	cmd.WaitDelay = 5 * time.Second

@@ -16,7 +16,7 @@ import (
 // benchFiles are the files that a run writes beside its report. The first error of each is kept and returned at the
 // end: a full disk does not cost the report. Existing files keep their contents until the new ones are complete.
 type benchFiles struct {
-	hlog, series, history *program.File // nil: not asked for, or in their places
+	hlog, series, history *program.File // nil: not asked for
 	log                   *measure.LogWriter
 	hgrm                  string
 	wrong                 []error
@@ -84,14 +84,12 @@ func (f *benchFiles) close(result *load.Result, hide func(string) string) error 
 	}
 	if f.log != nil {
 		f.keep("--hlog", f.hlog.Finish(f.log.Close()))
-		f.hlog = nil
 	}
 	if f.hgrm != "" {
 		f.percentiles(result.Total)
 	}
 	if f.series != nil {
 		f.keep("--csv", f.series.Finish(results.WriteSeriesCSV(f.series, result.Report)))
-		f.series = nil
 	}
 	if f.history != nil && result.History != nil {
 		for i := range result.History.Events {
@@ -99,7 +97,6 @@ func (f *benchFiles) close(result *load.Result, hide func(string) string) error 
 			e.Body = hide(e.Body)
 		}
 		f.keep("--history", f.history.Finish(result.History.Save(f.history)))
-		f.history = nil
 	}
 	return errors.Join(f.wrong...)
 }
@@ -111,7 +108,6 @@ func (f *benchFiles) Discard() {
 			file.Discard()
 		}
 	}
-	f.hlog, f.series, f.history = nil, nil, nil
 }
 
 func (f *benchFiles) keep(flag string, err error) {
