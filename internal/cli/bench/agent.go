@@ -248,8 +248,7 @@ func (l *agentLoad) flags(o *agentOptions) *loadFlags {
 
 // endpoint returns the target of the plan, which has a password where the plan says so.
 func (l *agentLoad) endpoint(password string) (program.Endpoint, error) {
-	var flags program.TargetFlags
-	flags.SetTLS(l.TLS)
+	flags := program.TargetFlags{TLS: l.TLS}
 	at, err := flags.At(l.URL)
 	if at.Choice.How = "from the plan"; l.Locked {
 		at.Password, at.Secrets = password, target.NewSecrets(password)

@@ -93,7 +93,7 @@ func (o *capacityOptions) validate() (err error) {
 		return fmt.Errorf("--step %v: at --most %s it has fewer than the %d arrivals that these thresholds need: use a "+
 			"longer --step", o.step, o.most, needed)
 	}
-	return cmp.Or(o.loadFlags.validate(), o.reportFlags.Validate(o.given))
+	return cmp.Or(o.loadFlags.validate(), o.reportFlags.Validate())
 }
 
 // capacity searches, from the flags to the exit code.

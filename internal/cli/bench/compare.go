@@ -128,7 +128,7 @@ func (o *compareOptions) validate() (err error) {
 				"; expected rate, server.cpu, or a percentile of a time, such as push.response.p99"))
 		}
 	}
-	return cmp.Or(o.loadFlags.validate(), o.reportFlags.Validate(o.given), program.Writable("--benchfmt", o.benchfmt))
+	return cmp.Or(o.loadFlags.validate(), o.reportFlags.Validate(), program.Writable("--benchfmt", o.benchfmt))
 }
 
 // validateBlocks checks the flags for what is measured.
@@ -136,8 +136,8 @@ func (o *compareOptions) validateBlocks() error {
 	switch {
 	case !o.run && o.aa:
 		return errors.New("--aa measures: it needs --run")
-	case !o.run && otherThan(o.given, ofSaved) != "":
-		return fmt.Errorf("--%s is for --run: it has no effect on saved results", otherThan(o.given, ofSaved))
+	case !o.run && program.OtherThan(o.given, ofSaved) != "":
+		return fmt.Errorf("--%s is for --run: it has no effect on saved results", program.OtherThan(o.given, ofSaved))
 	case o.run && o.given.Changed("pairs") && (o.pairs < paired.Least || o.pairs > mostPairs):
 		return fmt.Errorf("--pairs %d: from %d to %d are possible; with five, all of them differ in the same direction in 6 "+
 			"%% of the cases although nothing differs", o.pairs, paired.Least, mostPairs)

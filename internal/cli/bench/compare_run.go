@@ -11,8 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/internal/text"
@@ -252,14 +250,4 @@ func (b *blocks) state() (share float64, parts []string) {
 	}
 	part, figures := now.live.state()
 	return (float64(now.number) + part) / float64(b.of), append([]string{now.name}, figures...)
-}
-
-// otherThan returns a flag that was given and is not one of these, empty if there is none.
-func otherThan(given *pflag.FlagSet, names []string) (other string) {
-	given.Visit(func(f *pflag.Flag) {
-		if !slices.Contains(names, f.Name) {
-			other = f.Name
-		}
-	})
-	return other
 }

@@ -28,7 +28,7 @@ type mergeOptions struct {
 
 // newMerge builds `fwpbench merge`.
 func newMerge(p process) *cobra.Command {
-	o := &mergeOptions{reportFlags: program.NewReportFlags()}
+	o := &mergeOptions{}
 	cmd := &cobra.Command{
 		Use:   "merge FILE...",
 		Short: "Add up the histograms of several runs, exactly",
@@ -40,8 +40,8 @@ func newMerge(p process) *cobra.Command {
 		},
 		ValidArgsFunction: cobra.FixedCompletions([]string{"hlog", "json", "html"},
 			cobra.ShellCompDirectiveFilterFileExt),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := cmp.Or(o.validate(args), o.reportFlags.Validate(cmd.Flags())); err != nil {
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := cmp.Or(o.validate(args), o.reportFlags.Validate()); err != nil {
 				return err
 			}
 			return p.merge(o, args)

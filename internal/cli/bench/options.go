@@ -57,8 +57,6 @@ func newLoadFlags() loadFlags {
 	return loadFlags{
 		overload: program.NewOneOf("queue", "drop", "abort"),
 		engine:   program.NewOneOf(autoEngine, epollEngine, portableEngine),
-
-		reportFlags: program.NewReportFlags(),
 	}
 }
 
@@ -99,8 +97,8 @@ func (o *loadFlags) declareTarget(cmd *cobra.Command, fault string) {
 	f := cmd.Flags()
 	f.SortFlags = false
 	o.targetFlags.Declare(f, "load")
-	o.targetFlags.DeclareProtocol(f)
-	o.targetFlags.Of("fwpbench " + cmd.Name())
+	program.DeclareProtocol(f, &o.targetFlags.ProtocolName)
+	o.targetFlags.Command = "fwpbench " + cmd.Name()
 	f.BoolVar(&o.requests, "requests", false,
 		"producers wait until their jobs are done: "+strings.Join(requests(), ", "))
 	program.DeclareFault(cmd, &o.fault, fault)

@@ -55,7 +55,7 @@ func oneFile(_ *cobra.Command, args []string) error {
 // bench runs one load, from the flags to the exit code.
 func (p process) bench(ctx context.Context, o *benchOptions, args []string) error {
 	w, err := o.read(args)
-	if err := cmp.Or(o.validate(), o.reportFlags.Validate(o.given), err); err != nil {
+	if err := cmp.Or(o.validate(), o.reportFlags.Validate(), err); err != nil {
 		return err
 	}
 	at, err := o.targetFlags.Endpoint(o.given, p.LookupEnv, nil)
@@ -123,11 +123,12 @@ func levelOf(clause string) reports.Level {
 
 // local reports whether the server runs on this machine.
 func local(at program.Endpoint) bool {
-	if at.Ours() {
-		return true
-	}
-	ip := net.ParseIP(at.Choice.Address.Host)
-	return at.Choice.Address.Host == "localhost" || ip != nil && ip.IsLoopback()
+	return at.Ours() || isLoopback(at.Choice.Address.Host)
+}
+
+// isLoopback reports whether a host is a name or an address by which only this machine reaches itself.
+func isLoopback(host string) bool {
+	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
 // drive connects to the server, loads it, and writes the report.

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -138,8 +139,7 @@ const undisrupted = "agents do not hear of what is done to the target, and would
 // loopback reports whether only this machine can reach the embedded NATS server.
 func (a *agentsFlags) loopback() bool {
 	host, _, err := net.SplitHostPort(a.listen)
-	ip := net.ParseIP(host)
-	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
+	return err == nil && isLoopback(host)
 }
 
 // mostAuthorities is how many bytes the authorities of a target may have: the plan is in every state of the run.
@@ -225,7 +225,7 @@ func (h *hub) close() {
 
 // command returns the command that starts an agent.
 func (h *hub) command() string {
-	scheme, rest, _ := cutScheme(h.url)
+	scheme, rest, _ := strings.Cut(h.url, "://")
 	switch {
 	case h.given:
 		return fmt.Sprintf("fwpbench agent %s   (with the same %s)", h.url, tokenVariable)
@@ -334,7 +334,7 @@ func (p process) byAgents(
 
 // prepare fills in what the coordinator needs.
 func (h *hub) prepare(p process, o *benchOptions, at *program.Endpoint, config *load.Config) error {
-	options, err := o.targetFlags.TLS()
+	options, err := o.targetFlags.TLS.Loaded()
 	if err == nil && len(options.CA) > mostAuthorities {
 		err = fmt.Errorf("--tls-ca: %d bytes are more than a plan takes to the agents, %d: "+
 			"give a file with the authority of the target alone", len(options.CA), mostAuthorities)

@@ -55,6 +55,3 @@ func (p process) spawn(ctx context.Context, number int, h *hub) (end func(), err
 	}
 	return end, nil
 }
-
-// cutScheme returns the parts of a URL before and after "://".
-func cutScheme(url string) (scheme, rest string, found bool) { return strings.Cut(url, "://") }

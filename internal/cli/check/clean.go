@@ -44,7 +44,7 @@ func runNamed(args []string) string {
 
 // clean cleans a server, from the flags to the exit code.
 func (p process) clean(ctx context.Context, o *testOptions, run string) error {
-	o.targetFlags.Of("fwpcheck clean")
+	o.targetFlags.Command = "fwpcheck clean"
 	at, err := o.targetFlags.Endpoint(o.given, p.LookupEnv, nil)
 	if err = cmp.Or(err,
 		refuse(at.Ours(), "name the server to clean with --url or FAKTORY_URL"),

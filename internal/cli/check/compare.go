@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
@@ -71,9 +70,9 @@ func (o *compareOptions) declare(cmd *cobra.Command) {
 	f := o.flags(cmd)
 	f.StringArrayVar(&o.starts, "start", nil, "start a server with the shell `COMMAND`: {port}, {webport} and {dir} in "+
 		"it are filled in; or \"faktory=PATH\". Twice for two servers")
-	o.targetFlags.DeclareProtocol(f)
-	o.targetFlags.DeclareProfile(f)
-	o.targetFlags.Of("fwpcheck compare")
+	program.DeclareProtocol(f, &o.targetFlags.ProtocolName)
+	program.DeclareProfile(f, &o.targetFlags.Profile)
+	o.targetFlags.Command = "fwpcheck compare"
 	o.targetFlags.DeclareTLS(f)
 	o.targetFlags.DeclareSecrets(f)
 	o.targetFlags.Subject.Declare(f)
@@ -108,7 +107,7 @@ func (o *compareOptions) validate(urls []string) error {
 
 // compare runs one comparison, from the flags to the exit code.
 func (p process) compare(ctx context.Context, o *compareOptions, urls []string) error {
-	if err := cmp.Or(o.validate(urls), o.reportFlags.Validate(o.given)); err != nil {
+	if err := cmp.Or(o.validate(urls), o.reportFlags.Validate()); err != nil {
 		return err
 	}
 	both, err := o.endpoints(urls)
@@ -294,16 +293,10 @@ var ofReports = []string{"strict", "format", "output", "verbose", "color", "no-p
 
 // compareReports compares saved reports.
 func (p process) compareReports(o *compareOptions, names []string) error {
-	wrong := ""
-	o.given.Visit(func(f *pflag.Flag) {
-		if !slices.Contains(ofReports, f.Name) {
-			wrong = f.Name
-		}
-	})
-	if wrong != "" {
+	if wrong := program.OtherThan(o.given, ofReports); wrong != "" {
 		return fmt.Errorf("--%s is for comparing servers: it has no effect on reports", wrong)
 	}
-	if err := o.reportFlags.Validate(o.given); err != nil {
+	if err := o.reportFlags.Validate(); err != nil {
 		return err
 	}
 	var all []*reports.Report
@@ -336,15 +329,21 @@ func alike(names []string, all []*reports.Report) error {
 
 // savedReport reads the report of a run.
 func (p process) savedReport(name string) (*reports.Report, error) {
-	if _, err := os.Stat(name); err != nil {
-		return nil, err
-	}
-	data, some, err := p.ReadReport(name, toolsReport)
-	if err == nil && !some {
-		err = fmt.Errorf("not the report of a run of fwpcheck in JSON or HTML")
-	}
+	data, err := p.savedJSON(name, "a run of fwpcheck", toolsReport)
 	if err != nil {
 		return nil, err
 	}
 	return reports.ReadJSON(data)
+}
+
+// savedJSON returns the JSON of a saved report of something, which has one of these schemas.
+func (p process) savedJSON(name, of string, schemas ...string) ([]byte, error) {
+	if _, err := os.Stat(name); err != nil {
+		return nil, err
+	}
+	data, some, err := p.ReadReport(name, schemas...)
+	if err == nil && !some {
+		err = fmt.Errorf("not the report of %s in JSON or HTML", of)
+	}
+	return data, err
 }

@@ -1,9 +1,7 @@
 package check
 
 import (
-	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +26,7 @@ func newCoverage(p process) *cobra.Command {
 
 // coverage adds up the inputs of reports.
 func (p process) coverage(o *testOptions, names []string) error {
-	if err := o.reportFlags.Validate(o.given); err != nil {
+	if err := o.reportFlags.Validate(); err != nil {
 		return err
 	}
 	c := &reports.Coverage{Version: version()}
@@ -42,13 +40,7 @@ func (p process) coverage(o *testOptions, names []string) error {
 
 // addInputs adds the inputs of one report.
 func (p process) addInputs(c *reports.Coverage, name string) error {
-	if _, err := os.Stat(name); err != nil {
-		return err
-	}
-	data, some, err := p.ReadReport(name, toolsReport, "fwpexplore/", "fwpcoverage/")
-	if err == nil && !some {
-		err = errors.New("not the report of a run or an exploration of fwpcheck in JSON or HTML")
-	}
+	data, err := p.savedJSON(name, "a run or an exploration of fwpcheck", toolsReport, "fwpexplore/", "fwpcoverage/")
 	if err != nil {
 		return err
 	}

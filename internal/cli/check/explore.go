@@ -92,7 +92,7 @@ func (p process) offered(
 
 // endpoint returns the target that the flags name, with its fault; an error if the flags do not fit together.
 func (o *exploreOptions) endpoint(env func(string) (string, bool)) (at program.Endpoint, err error) {
-	if err := cmp.Or(o.validate(), o.reportFlags.Validate(o.given)); err != nil {
+	if err := cmp.Or(o.validate(), o.reportFlags.Validate()); err != nil {
 		return at, err
 	}
 	fault := o.fault
@@ -220,9 +220,9 @@ const (
 func (o *exploreOptions) declare(cmd *cobra.Command) {
 	f := o.flags(cmd)
 	o.targetFlags.Declare(f, "explore")
-	o.targetFlags.DeclareProtocol(f)
-	o.targetFlags.DeclareProfile(f)
-	o.targetFlags.Of("fwpcheck explore")
+	program.DeclareProtocol(f, &o.targetFlags.ProtocolName)
+	program.DeclareProfile(f, &o.targetFlags.Profile)
+	o.targetFlags.Command = "fwpcheck explore"
 	o.declareAllowed(f, "server", "try")
 	o.operatorFlags.Declare(f)
 	f.IntVar(&o.pid, "pid", 0,

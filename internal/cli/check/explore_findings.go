@@ -41,15 +41,15 @@ func (k *findingStore) saveRun(f explore.Finding) {
 	}
 	k.runs[f.Number] = k.save(k.p, f.Name(), ".run.json", f.Whole.Save)
 	k.p.Logf("%s after %s: %s%s", f.Name(), text.Count(f.Commands, "command"), summary(f),
-		strings.TrimSuffix("; "+savedAs("the run", k.runs[f.Number]), "; "))
+		savedAs("the run", k.runs[f.Number]))
 }
 
-// savedAs returns the words of a message for what was saved in a file, "" if it was not.
+// savedAs returns the end of a message about what was saved in a file, "" if it was not.
 func savedAs(what, file string) string {
 	if file == "" {
 		return ""
 	}
-	return what + " is saved as " + file + "; "
+	return "; " + what + " is saved as " + file
 }
 
 // summary returns a finding in one line.
@@ -65,8 +65,7 @@ func (k *findingStore) saveHistory(h *history.History, found []history.Finding) 
 	breach := string(found[0].Breach)
 	name := cmp.Or(peer.Default().ClauseOf(breach), breach)
 	k.history = k.save(k.p, name, ".history.jsonl", h.Save)
-	k.p.Logf("%s among concurrent workers: %s%s", name, found[0].What, strings.TrimSuffix(
-		"; "+savedAs("the history", k.history), "; "))
+	k.p.Logf("%s among concurrent workers: %s%s", name, found[0].What, savedAs("the history", k.history))
 }
 
 // saveScript saves the script of a finding behind a comment on where it is from.

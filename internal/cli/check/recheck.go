@@ -42,7 +42,7 @@ func newRecheck(p process, name string, hidden bool) *cobra.Command {
 			return refuse(len(args) == 0, "which report or history? Name files, or - for standard input")
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := cmp.Or(o.expect.validate(), o.reportFlags.Validate(o.given)); err != nil {
+			if err := cmp.Or(o.expect.validate(), o.reportFlags.Validate()); err != nil {
 				return err
 			}
 			return p.recheck(o, args)

@@ -59,7 +59,7 @@ func newRecord(p process) *cobra.Command {
 	f.IntVar(&o.concurrency, "concurrency", 0, "judge whether each worker runs `N` jobs at a time")
 	f.StringSliceVar(&o.queues, "queues", nil, "judge whether workers fetch from these `QUEUES`, joined by commas")
 	f.DurationVar(&o.timeout, "timeout", 10*time.Second, "wait for the server at most `TIME`")
-	o.targetFlags.DeclareProfile(f)
+	program.DeclareProfile(f, &o.targetFlags.Profile)
 	o.targetFlags.DeclareTLS(f)
 	o.targetFlags.Subject.Declare(f)
 	return cmd
@@ -133,7 +133,7 @@ func (o *recordOptions) endpoint() (program.Endpoint, error) {
 		return program.Endpoint{}, errors.New(
 			"--upstream is missing: it names the server, as in --upstream tcp://localhost:7419")
 	}
-	o.targetFlags.Of("fwpcheck record")
+	o.targetFlags.Command = "fwpcheck record"
 	endpoint, err := o.targetFlags.At(o.upstream)
 	if err != nil {
 		return endpoint, fmt.Errorf("--upstream: %w", err)

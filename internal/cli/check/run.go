@@ -36,10 +36,10 @@ func newRun(p process) *cobra.Command {
 
 // run is one run, from the flags to the exit code.
 func (p process) run(ctx context.Context, o *runOptions, args []string) error {
-	if err := cmp.Or(o.validate(), o.reportFlags.Validate(o.given)); err != nil { // before the run, which takes minutes
+	if err := cmp.Or(o.validate(), o.reportFlags.Validate()); err != nil { // before the run, which takes minutes
 		return err
 	}
-	all, protocol, err := p.load(args, o.targetFlags.Protocol(), o.targetFlags.Profile())
+	all, protocol, err := p.load(args, o.targetFlags.Protocol(), o.targetFlags.Profile)
 	if err != nil {
 		return err
 	}
@@ -284,8 +284,8 @@ func (o *runOptions) declare(cmd *cobra.Command) {
 func (o *runOptions) declareTarget(cmd *cobra.Command) {
 	f := cmd.Flags()
 	o.targetFlags.Declare(f, "test")
-	o.targetFlags.DeclareProtocol(f)
-	o.targetFlags.DeclareProfile(f)
+	program.DeclareProtocol(f, &o.targetFlags.ProtocolName)
+	program.DeclareProfile(f, &o.targetFlags.Profile)
 	o.declareAllowed(f, "server", "play")
 	o.operatorFlags.Declare(f)
 	program.DeclareFault(cmd, &o.fault, "")

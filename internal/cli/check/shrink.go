@@ -41,7 +41,7 @@ func newShrink(p process) *cobra.Command {
 	}
 	f := o.flags(cmd)
 	o.targetFlags.Declare(f, "play on")
-	o.targetFlags.DeclareProtocol(f)
+	program.DeclareProtocol(f, &o.targetFlags.ProtocolName)
 	f.StringVar(&o.finding, "finding", "", "keep the finding `NAME`, one of those that are listed")
 	f.StringVarP(&o.output, "output", "o", "", "write the script to `FILE`")
 	f.DurationVar(&o.length, "for", 5*time.Minute, "end after `TIME` with what there is by then")

@@ -216,11 +216,7 @@ func (o *runOptions) recordProfile(ctx context.Context, s *subject, server run.S
 		return
 	}
 	defer end()
-	nc, err := other.Target.Dial(ctx)
-	if err != nil {
-		return
-	}
-	name, _, err := s.Peer.Software(ctx, nc, other.Password, o.timeout)
+	name, _, err := s.Software(ctx, other.Target, other.Password, o.timeout)
 	of, unknown := s.Peer.With(name)
 	if err != nil || unknown != nil || name == "" {
 		return

@@ -101,7 +101,7 @@ func (o *upgradeOptions) declareServer(cmd *cobra.Command) {
 	f.StringVar(&o.url, "url", "", "the server at `URL`")
 	o.targetFlags.DeclarePasswordFile(f)
 	o.targetFlags.DeclareTLS(f)
-	o.targetFlags.DeclareProtocol(f)
+	program.DeclareProtocol(f, &o.targetFlags.ProtocolName)
 	o.declareWaits(f, 10*time.Second)
 	f.IntVar(&o.plan.Large, "large", 10_000, "fill the large queue with `N` jobs")
 	f.BoolVar(&o.plan.Quick, "quick", false, "leave out retries, and reservations that end")
@@ -110,7 +110,7 @@ func (o *upgradeOptions) declareServer(cmd *cobra.Command) {
 
 // peer returns the protocol, which must have what is needed.
 func (o *upgradeOptions) peer() (*peer.Peer, error) {
-	o.targetFlags.Of("fwpcheck upgrade")
+	o.targetFlags.Command = "fwpcheck upgrade"
 	of, err := program.PeerNamed(o.protocolName())
 	if err == nil {
 		err = of.Refusal("fwpcheck upgrade")
@@ -144,7 +144,7 @@ func (o *upgradeOptions) validate() error {
 		refuse(o.fault != "" && (len(o.starts) > 0 || o.url != ""), "--fault works only with the embedded server"),
 		refuse(o.plan.Large < 1, "--large must be 1 or more"),
 		refuse(o.timeout <= 0 || o.patience <= 0, "--timeout and --patience must be longer than 0"),
-		o.expect.validate(), o.reportFlags.Validate(o.given))
+		o.expect.validate(), o.reportFlags.Validate())
 }
 
 // upgrade is one run, from the flags to the exit code.

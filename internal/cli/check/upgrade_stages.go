@@ -18,7 +18,6 @@ import (
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/internal/text"
-	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 // fill fills the server of --url, and writes down with what.
@@ -124,7 +123,7 @@ func (o *upgradeOptions) stagesOf(p *process) (all []upgrade.Stage, end func(), 
 				if err != nil {
 					return site, err
 				}
-				name := softwareOf(ctx, at.Peer, &now.Server, password, o.timeout)
+				name := softwareOf(ctx, at, &now.Server, password, o.timeout)
 				return upgrade.Site{Name: name, Target: &now.Server, Password: password, Alone: true}, nil
 			},
 		})
@@ -137,15 +136,10 @@ func (o *upgradeOptions) stagesOf(p *process) (all []upgrade.Stage, end func(), 
 }
 
 // softwareOf returns the name and the version that a server tells, "" if it tells none.
-func softwareOf(ctx context.Context, of *peer.Peer, at play.Target, password string, timeout time.Duration) string {
-	if of.Software == nil {
-		return ""
-	}
-	nc, err := at.Dial(ctx)
-	if err != nil {
-		return ""
-	}
-	name, version, err := of.Software(ctx, nc, password, timeout)
+func softwareOf(
+	ctx context.Context, at program.Endpoint, server *target.Server, password string, timeout time.Duration,
+) string {
+	name, version, err := at.Software(ctx, server, password, timeout)
 	if err != nil {
 		return ""
 	}
@@ -165,7 +159,7 @@ func (o *upgradeOptions) stagesAt(p *process) ([]upgrade.Stage, func(), error) {
 			_, err := at.Identify(ctx, o.timeout)
 			if err == nil || ctx.Err() != nil || time.Now().After(until) {
 				patience = o.patience
-				name := softwareOf(ctx, at.Peer, at.Server, at.Password, o.timeout)
+				name := softwareOf(ctx, at, at.Server, at.Password, o.timeout)
 				return upgrade.Site{Name: name, Target: at.Server, Password: at.Password}, err
 			}
 		}

@@ -136,7 +136,7 @@ func trusted(h *situations.Harness) (folder string, err error) {
 
 // checkClient is one run, from the flags to the exit code.
 func (p process) checkClient(ctx context.Context, o *clientOptions, words []string) error {
-	if err := cmp.Or(o.validate(), o.reportFlags.Validate(o.given), o.name(words)); err != nil {
+	if err := cmp.Or(o.validate(), o.reportFlags.Validate(), o.name(words)); err != nil {
 		return err
 	}
 	h := o.harness(words)

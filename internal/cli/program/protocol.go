@@ -24,12 +24,6 @@ func DeclareProfile(f *pflag.FlagSet, name *string) {
 		strings.Join(peer.Default().ProfileNames(), ", "))
 }
 
-// DeclareProfile adds --profile to f.
-func (t *TargetFlags) DeclareProfile(f *pflag.FlagSet) { DeclareProfile(f, &t.profile) }
-
-// Profile returns the profile that --profile names, empty if it names none.
-func (t *TargetFlags) Profile() string { return t.profile }
-
 // PeerWith returns the protocol that --protocol names, with what --profile adds to it.
 func PeerWith(name, profile string) (*peer.Peer, error) {
 	p, err := PeerNamed(name)
@@ -56,35 +50,28 @@ func PeerNamed(name string) (*peer.Peer, error) {
 	return p, nil
 }
 
-// Of says to which command the flags belong, "fwpcheck record" for example: a target of a protocol with which it does
-// not work is an error then.
-func (t *TargetFlags) Of(command string) { t.command = command }
-
-// DeclareProtocol adds --protocol, for a command that has an embedded server of more than one protocol.
-func (t *TargetFlags) DeclareProtocol(f *pflag.FlagSet) { DeclareProtocol(f, &t.protocol) }
-
 // Protocol returns the name of the protocol that --protocol or the scheme of --url gives; empty if none does.
 func (t *TargetFlags) Protocol() string {
-	if t.protocol == "" {
+	if t.ProtocolName == "" {
 		if a, err := target.ParseURL(t.url, peer.Schemes()...); err == nil {
 			return a.Protocol
 		}
 	}
-	return t.protocol
+	return t.ProtocolName
 }
 
 // SetProtocol has the target be one of a protocol, where the flags leave that open: that of the user's scripts.
 func (t *TargetFlags) SetProtocol(p *peer.Peer) {
-	t.protocol = cmp.Or(t.protocol, p.Name)
+	t.ProtocolName = cmp.Or(t.ProtocolName, p.Name)
 }
 
 // named returns the protocol that --protocol names. It is an error if the command does not work with it.
 func (t *TargetFlags) named() (*peer.Peer, error) {
-	p, err := PeerWith(t.protocol, t.profile)
+	p, err := PeerWith(t.ProtocolName, t.Profile)
 	if err != nil {
 		return nil, err
 	}
-	return p, p.Refusal(t.command)
+	return p, p.Refusal(t.Command)
 }
 
 // carried returns the protocol of an address. It is an error if the command does not work with it, or if --protocol
@@ -94,15 +81,15 @@ func (t *TargetFlags) carried(a target.Address) (*peer.Peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p, err = withProfile(p, t.profile); err != nil {
+	if p, err = withProfile(p, t.Profile); err != nil {
 		return nil, err
 	}
-	if err := p.Refusal(t.command); err != nil {
+	if err := p.Refusal(t.Command); err != nil {
 		return nil, err
 	}
-	if other, err := peer.Named(t.protocol); err == nil && t.protocol != "" && other.Name != p.Name {
+	if other, err := peer.Named(t.ProtocolName); err == nil && t.ProtocolName != "" && other.Name != p.Name {
 		return nil, fmt.Errorf("the URL is one of %s, and the protocol is %s: the scheme of its URLs is %s://",
-			p.Name, t.protocol, other.Scheme.Name)
+			p.Name, t.ProtocolName, other.Scheme.Name)
 	}
 	return p, nil
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/fwpsuite/fwp/reports/formats"
 )
@@ -22,14 +21,9 @@ type ReportFlags struct {
 	Verbose, NoProgress bool
 }
 
-// NewReportFlags returns the flags with their defaults.
-func NewReportFlags() ReportFlags {
-	return ReportFlags{Format: NewOneOf(formats.Names()...), Color: NewOneOf("auto", "always", "never")}
-}
-
 // Declare adds the flags to a command, with their defaults; verbose is the usage of --verbose.
 func (r *ReportFlags) Declare(cmd *cobra.Command, verbose string) {
-	*r = NewReportFlags()
+	r.Format, r.Color = NewOneOf(formats.Names()...), NewOneOf("auto", "always", "never")
 	f := cmd.Flags()
 	f.Var(&r.Format, "format", "format of the report")
 	f.StringArrayVarP(&r.Outputs, "output", "o", nil, "write the report to `[FORMAT=]FILE`: with FORMAT= or a name that "+
@@ -44,7 +38,7 @@ func (r *ReportFlags) Declare(cmd *cobra.Command, verbose string) {
 }
 
 // Validate returns an error if the report cannot be written.
-func (r *ReportFlags) Validate(*pflag.FlagSet) error {
+func (r *ReportFlags) Validate() error {
 	places, err := r.places()
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -50,11 +51,12 @@ func TestAFileInAFolderIsNamedAfterTheResult(t *testing.T) {
 	} {
 		assert.Equal(t, want, o.file(at))
 	}
-	flags := NewReportFlags()
+	var flags ReportFlags
+	flags.Declare(&cobra.Command{}, "")
 	flags.Outputs = []string{"json=" + dir + "/a/", "html=" + dir + "/a/"}
-	require.NoError(t, flags.Validate(nil))
+	require.NoError(t, flags.Validate())
 	assert.DirExists(t, dir+"/a")
 	assert.Empty(t, flags.Files())
 	flags.Outputs = []string{"text=" + dir + "/a/", "github=" + dir + "/a/"}
-	require.ErrorContains(t, flags.Validate(nil), "twice")
+	require.ErrorContains(t, flags.Validate(), "twice")
 }

@@ -22,12 +22,12 @@ import (
 // TargetFlags are the flags that name the target and how to reach it.
 type TargetFlags struct {
 	url, passwordFile, start string
-	protocol, profile        string
-	command                  string // to which the flags belong, as in [Refusal]
-	tls                      target.TLSOptions
 	showSecrets              bool
 
-	Subject SubjectFlag
+	ProtocolName, Profile string            // of --protocol and --profile, empty if they are not given
+	Command               string            // to which the flags belong, as in [Refusal]: "fwpcheck record"
+	TLS                   target.TLSOptions // how servers that arguments name are reached
+	Subject               SubjectFlag
 }
 
 // Declare adds the flags to f; verb is what the command does with the target.
@@ -48,17 +48,11 @@ func (t *TargetFlags) DeclarePasswordFile(f *pflag.FlagSet) {
 
 // DeclareTLS adds only the flags for how to reach servers that arguments name.
 func (t *TargetFlags) DeclareTLS(f *pflag.FlagSet) {
-	f.StringVar(&t.tls.CAFile, "tls-ca", "", "trust the authorities in `FILE` (PEM), and no others")
-	f.StringVar(&t.tls.ServerName, "tls-server-name", "",
+	f.StringVar(&t.TLS.CAFile, "tls-ca", "", "trust the authorities in `FILE` (PEM), and no others")
+	f.StringVar(&t.TLS.ServerName, "tls-server-name", "",
 		"the `NAME` that the certificate has to be for, if it is not the host")
-	f.BoolVar(&t.tls.Insecure, "tls-insecure", false, "do not check the certificate")
+	f.BoolVar(&t.TLS.Insecure, "tls-insecure", false, "do not check the certificate")
 }
-
-// SetTLS has servers that arguments name reached as options say.
-func (t *TargetFlags) SetTLS(options target.TLSOptions) { t.tls = options }
-
-// TLS returns the options that flags have set, with what is in their file.
-func (t *TargetFlags) TLS() (target.TLSOptions, error) { return t.tls.Loaded() }
 
 // DeclareSecrets adds only --show-secrets.
 func (t *TargetFlags) DeclareSecrets(f *pflag.FlagSet) {
@@ -149,7 +143,7 @@ func (t *TargetFlags) at(choice target.Choice) (Endpoint, error) {
 	if err != nil {
 		return Endpoint{}, err
 	}
-	config, err := t.tls.Config(choice.Address)
+	config, err := t.TLS.Config(choice.Address)
 	if err != nil {
 		return Endpoint{}, err
 	}

@@ -136,6 +136,16 @@ func completeFlags(cmd *cobra.Command, completion func(*pflag.Flag) cobra.Comple
 	}
 }
 
+// OtherThan returns a flag that was given and is not one of these, empty if there is none.
+func OtherThan(given *pflag.FlagSet, names []string) (other string) {
+	given.Visit(func(f *pflag.Flag) {
+		if !slices.Contains(names, f.Name) {
+			other = f.Name
+		}
+	})
+	return other
+}
+
 // Complete completes an argument or a flag with words.
 func Complete(words func() []string) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
