@@ -60,7 +60,12 @@ func (r *run) until(ctx context.Context, done func() bool) {
 // look reads the status of all shards.
 func (r *run) look(now time.Duration) {
 	sum := client.Status{Drained: true, Waits: true}
-	r.each(func(c *client.Shard) { sum = addStatus(sum, c.Status()) })
+	r.each(func(c *client.Shard) {
+		one := c.Status()
+		results.Join(&sum, &one)
+		sum.Last = cmp.Or(one.Last, sum.Last)
+		sum.Drained, sum.Waits = sum.Drained && one.Drained, sum.Waits && one.Waits
+	})
 	if sum.Ready > 0 || sum.Readied > r.status.Readied { // also for a connection that was closed at once
 		r.lastSeen = now
 	}
@@ -75,30 +80,4 @@ func (r *run) look(now time.Duration) {
 		r.tick(now)
 		r.nextTick = max(r.nextTick+time.Second, now+time.Second/2) // on the grid, even if this look is late
 	}
-}
-
-// addStatus returns the status of all shards, a, with that of one more.
-func addStatus(a, b client.Status) client.Status {
-	b.Wanted += a.Wanted
-	b.Ready += a.Ready
-	b.Readied += a.Readied
-	b.Open += a.Open
-	b.InFlight += a.InFlight
-	b.Errors += a.Errors
-	b.Served += a.Served
-	b.First, b.Last = cmp.Or(a.First, b.First), cmp.Or(b.Last, a.Last)
-	b.Lost += a.Lost
-	b.FirstLost = cmp.Or(a.FirstLost, b.FirstLost)
-	b.Pushing = b.Pushing || a.Pushing
-	b.Aborted = b.Aborted || a.Aborted
-	b.Backlog += a.Backlog
-	b.Waited += a.Waited
-	b.Held += a.Held
-	b.Drained = b.Drained && a.Drained
-	b.Emptied += a.Emptied
-	b.Waits = b.Waits && a.Waits
-	b.TakenAtStop += a.TakenAtStop
-	b.Repeated += a.Repeated
-	b.Disconnects += a.Disconnects
-	return b
 }

@@ -146,13 +146,12 @@ func (d *dispatcher) advance() {
 	d.passed++
 }
 
-// behind returns how long the next arrival has been due, and how many are due.
-func (d *dispatcher) behind(now time.Duration) (time.Duration, int64) {
+// backlog returns how many arrivals are due that no client has taken.
+func (d *dispatcher) backlog(now time.Duration) int64 {
 	if d.mode != planned || !d.more {
-		return 0, 0
+		return 0
 	}
-	due := d.ahead.count(now - d.start)
-	return max(0, now-d.head.intended), max(0, due-d.passed)
+	return max(0, d.ahead.count(now-d.start)-d.passed)
 }
 
 // lookout counts the arrivals that are due, whether they were taken or not.

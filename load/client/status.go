@@ -9,36 +9,33 @@ import (
 	"github.com/fwpsuite/fwp/load/protocol"
 )
 
-// Status is how far a shard is.
+// Status is how far a shard is. The tags say how those of all shards are joined.
 type Status struct {
-	Wanted    int // connections that are to stay open, since Connect
-	Ready     int // connections that are identified
-	MostReady int // the most that were so at a time
-	Readied   int // how often a connection was identified, again and again included
-	Open      int // connections that Stop has not yet ended for good
-	InFlight  int // commands without a reply, but for hello and goodbye
+	Wanted   int `join:"sum"` // connections that are to stay open, since Connect
+	Ready    int `join:"sum"` // connections that are identified
+	Readied  int `join:"sum"` // how often a connection was identified, again and again included
+	Open     int `join:"sum"` // connections that Stop has not yet ended for good
+	InFlight int `join:"sum"` // commands without a reply, but for hello and goodbye
 
-	Errors      int64 // of any kind, as in the recorder
-	First, Last error // nil if there was none
-	Lost        int64 // connections that were identified, and ended without a cause on the client's side
-	FirstLost   error // why the first of them did
-	Disconnects int64 // connections that their clients have ended by themselves, without goodbye
-	Served      int64 // commands that went well, but for hello, beat and goodbye
+	Errors      int64 `join:"sum"`   // of any kind, as in the recorder
+	First       error `join:"first"` // nil if there was none
+	Last        error // nil if there was none
+	Lost        int64 `join:"sum"`   // connections that were identified, and ended without a cause on the client's side
+	FirstLost   error `join:"first"` // why the first of them did
+	Disconnects int64 `join:"sum"`   // connections that their clients have ended by themselves, without goodbye
+	Served      int64 `join:"sum"`   // commands that went well, but for hello, beat and goodbye
 
-	Pushing bool          // arrivals are left, or pushes without a reply
-	Aborted bool          // an arrival found no free connection, and Overload is Abort
-	Behind  time.Duration // how long the first arrival that no client has taken has been due
-	Backlog int64         // how many such arrivals there are
-	Waited  int64         // arrivals that found no connection free, and waited for one
+	Pushing bool  `join:"or"`  // arrivals are left, or pushes without a reply
+	Aborted bool  `join:"or"`  // an arrival found no free connection, and Overload is Abort
+	Backlog int64 `join:"sum"` // arrivals that are due and that no client has taken
+	Waited  int64 `join:"sum"` // arrivals that found no connection free, and waited for one
 
-	Held        int   // jobs that the workers have
-	Quiet       int   // workers that the server has ordered to be quiet
-	Terminated  int   // workers that the server has ordered to terminate
+	Held        int   `join:"sum"` // jobs that the workers have
 	Drained     bool  // every worker that may fetch has found nothing, since Drain
-	Emptied     int   // how many those are
+	Emptied     int   `join:"sum"` // how many those are
 	Waits       bool  // since Drain: every worker that may fetch has found nothing, or waits for a job to come
-	Repeated    int64 // jobs whose ack was sent twice and refused the second time: the first may have arrived
-	TakenAtStop int64 // jobs that came after Stop
+	Repeated    int64 `join:"sum"` // jobs whose ack was sent twice and refused the second time: the first may have arrived
+	TakenAtStop int64 `join:"sum"` // jobs that came after Stop
 }
 
 // Times returns the times that the protocol sets.
@@ -49,7 +46,7 @@ func (c *Shard) Status() Status {
 	s := c.status
 	d := &c.dispatcher
 	s.Pushing, s.Aborted, s.Waited = d.pushing(), d.aborted, d.waited
-	s.Behind, s.Backlog = d.behind(c.loop.Now())
+	s.Backlog = d.backlog(c.loop.Now())
 	found := c.drainFrom > 0 && s.Held == 0 && !c.ownLeft()
 	s.Drained = found && s.Emptied == c.active
 	s.Waits = found && !slices.ContainsFunc(c.workers, func(w *worker) bool { return !w.finds(c.loop.Now()) })
@@ -133,7 +130,6 @@ func (c *Shard) lost(err error) {
 func (c *Shard) becameReady() {
 	c.status.Ready++
 	c.status.Readied++
-	c.status.MostReady = max(c.status.MostReady, c.status.Ready)
 }
 
 func (c *Shard) unready() { c.status.Ready-- }

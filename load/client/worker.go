@@ -169,17 +169,11 @@ func (w *worker) order(now time.Duration, s protocol.State) {
 	if s <= w.state {
 		return
 	}
-	if w.state == protocol.Quiet {
-		w.shard.status.Quiet--
-	} else {
+	if w.state == protocol.Working {
 		w.fetchesNoMore()
 	}
 	w.state = s
-	if s == protocol.Quiet {
-		w.shard.status.Quiet++
-	}
 	if s == protocol.Terminating {
-		w.shard.status.Terminated++
 		w.shard.clock.add(now+w.shard.times.FailAfter, task{w, giveUpWork})
 		w.shard.clock.add(now+w.shard.times.EndAfter, task{w, giveUpAll})
 		w.callAll(now)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/protocol"
 	"github.com/fwpsuite/fwp/load/workload"
 )
 
@@ -127,7 +128,7 @@ func TestQuietIsObeyed(t *testing.T) {
 			assert.Contains(t, s.said(c), "BEAT ")
 			s.data(c, r)
 			assert.Empty(t, s.said(c))
-			assert.Equal(t, 1, s.shard.Status().Quiet)
+			assert.Equal(t, protocol.Quiet, w.state)
 			s.pass(15 * time.Second)
 			assert.Equal(t, "BEAT {\"wid\":\"fwpbench-run-w0\",\"current_state\":\"quiet\"}\r\n", s.said(c))
 			s.data(c, r)
@@ -158,7 +159,7 @@ func TestTerminateIsObeyed(t *testing.T) {
 	s.said(f1)
 	assert.Contains(t, s.said(b), "BEAT ")
 	s.data(b, terminate)
-	assert.Equal(t, 1, s.shard.Status().Terminated)
+	assert.Equal(t, protocol.Terminating, w.state)
 	s.pass(time.Second)
 	s.data(f2, "$-1\r\n")
 	s.said(f2)
