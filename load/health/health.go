@@ -1,10 +1,21 @@
 package health
 
 import (
+	"runtime"
 	"time"
 
 	"github.com/fwpsuite/fwp/load/results"
 )
+
+// ThisMachine returns the machine of this process.
+func ThisMachine() results.Machine {
+	m := results.Machine{
+		OS: runtime.GOOS, Arch: runtime.GOARCH, Cores: runtime.NumCPU(), GOMAXPROCS: runtime.GOMAXPROCS(0),
+		Go: runtime.Version(),
+	}
+	describe(&m)
+	return m
+}
 
 // Sampler watches the process and its machine. Call Sample about once a second, from the start of a run until its end,
 // and Begin and End around the window that is measured. It reads a few small files each time (about 0.1 ms), keeps only
@@ -45,7 +56,7 @@ type sums struct {
 // NewSampler returns a sampler for a run that began at start, which must come from time.Now, and that is to use so many
 // processors.
 func NewSampler(start time.Time, processors int) *Sampler {
-	s := &Sampler{start: start, take: newReader(processors).take}
+	s := &Sampler{start: start, take: (&reader{system: newSystem(), processors: processors}).take}
 	s.last = s.take()
 	return s
 }

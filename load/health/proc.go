@@ -130,10 +130,7 @@ func parseStatm(text string) int64 {
 	if len(fields) < 2 {
 		return 0
 	}
-	pages, err := strconv.ParseInt(fields[1], 10, 64)
-	if err != nil {
-		return 0
-	}
+	pages, _ := strconv.ParseInt(fields[1], 10, 64)
 	return pages
 }
 
@@ -154,10 +151,7 @@ func parseMemTotal(text string) int64 {
 		if len(fields) < 2 || fields[0] != "MemTotal:" {
 			continue
 		}
-		kib, err := strconv.ParseInt(fields[1], 10, 64)
-		if err != nil {
-			return 0
-		}
+		kib, _ := strconv.ParseInt(fields[1], 10, 64)
 		return kib << 10
 	}
 	return 0

@@ -26,19 +26,15 @@ type snapshot struct {
 // reader takes snapshots.
 type reader struct {
 	system     system // what only this operating system provides
-	collector  *collector
+	collected  debug.GCStats
 	processors int
-}
-
-func newReader(processors int) *reader {
-	return &reader{system: newSystem(), collector: newCollector(), processors: processors}
 }
 
 func (r *reader) take() snapshot {
 	now := time.Now()
 	s := snapshot{when: now, clock: now.Round(0), processors: float64(r.processors)}
 	s.user, s.system, s.cpuKnown = processTimes()
-	s.gc, s.heap = r.collector.read()
+	s.gc, s.heap = r.pauses(), heapObjects()
 	s.softFiles, s.hardFiles = fileLimits()
 	r.system.read(&s)
 	return s
@@ -94,30 +90,25 @@ type pauses struct {
 	longest time.Duration
 }
 
-// collector reads the runtime's statistics of memory. It does not stop the world.
-type collector struct {
-	stats debug.GCStats
-	heap  [1]metrics.Sample
-}
-
-func newCollector() *collector {
-	c := &collector{}
-	c.heap[0].Name = "/memory/classes/heap/objects:bytes"
-	return c
-}
-
-// read returns the pauses, and the bytes of the objects on the heap.
-func (c *collector) read() (p pauses, heap int64) {
-	before := c.stats.NumGC
-	debug.ReadGCStats(&c.stats)
-	p = pauses{count: c.stats.NumGC, total: c.stats.PauseTotal}
-	fresh := min(c.stats.NumGC-before, int64(len(c.stats.Pause))) // the most recent first
-	for _, pause := range c.stats.Pause[:fresh] {
+// pauses reads the runtime's statistics of memory. It does not stop the world.
+func (r *reader) pauses() pauses {
+	stats := &r.collected
+	before := stats.NumGC
+	debug.ReadGCStats(stats)
+	p := pauses{count: stats.NumGC, total: stats.PauseTotal}
+	fresh := min(stats.NumGC-before, int64(len(stats.Pause))) // the most recent first
+	for _, pause := range stats.Pause[:fresh] {
 		p.longest = max(p.longest, pause)
 	}
-	metrics.Read(c.heap[:])
-	if c.heap[0].Value.Kind() == metrics.KindUint64 {
-		heap = int64(c.heap[0].Value.Uint64())
+	return p
+}
+
+// heapObjects returns the bytes of the objects on the heap. It does not stop the world.
+func heapObjects() int64 {
+	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(heap)
+	if heap[0].Value.Kind() != metrics.KindUint64 {
+		return 0
 	}
-	return p, heap
+	return int64(heap[0].Value.Uint64())
 }

@@ -100,7 +100,7 @@ func (o *loadFlags) prepareMachine(w *workload.Workload, local bool) error {
 		}
 	}
 	runtime.GOMAXPROCS(o.processors)
-	if _, _, err := health.RaiseFiles(load.Connections(w)); err != nil {
+	if err := health.RaiseFiles(load.Connections(w)); err != nil {
 		return &program.InternalError{Cause: err}
 	}
 	return nil
