@@ -70,61 +70,49 @@ func Log(total *measure.Set, began time.Time, runs ...string) string {
 
 // Figures returns what a set has, as a report shows it: without rates and without examples of errors.
 func Figures(set *measure.Set) ([]results.LoadOp, []results.LoadFlow) {
-	return opsOf(set), flowsOf(set)
+	return opsOf(set, func(measure.Op, measure.ErrorKind) string { return "" }), flowsOf(set)
 }
 
 // reportOps returns the commands of the run, with rates and examples.
 func (r *run) reportOps() []results.LoadOp {
-	ops := opsOf(r.figures.total)
+	ops := opsOf(r.figures.total, r.example)
 	for i := range ops {
 		o := &ops[i]
 		op := measure.Op(o.Op)
 		if before := op == measure.Connect || op == measure.Hello; !before || r.work.Churn {
 			o.Rate = reports.PerSecond(o.Count, r.figures.measured) // the others were sent before the window
 		}
-		for k := range o.Errors {
-			o.Errors[k].Example = r.example(op, o.Errors[k].Kind)
-		}
 	}
 	return ops
 }
 
-func opsOf(set *measure.Set) (ops []results.LoadOp) {
+func opsOf(set *measure.Set, example func(measure.Op, measure.ErrorKind) string) (ops []results.LoadOp) {
 	for _, op := range set.Ops() {
-		if o := opOf(set, op); o.Count+o.Outside > 0 || len(o.Errors) > 0 {
+		o := results.LoadOp{
+			Op: string(op), Count: set.Done(op), Outside: set.Aside(op),
+			Lateness: latency(set, measure.SeriesOf(op, measure.Lateness)),
+			Service:  latency(set, measure.SeriesOf(op, measure.Service)),
+			Response: latency(set, measure.SeriesOf(op, measure.Response)),
+		}
+		for kind := range measure.ErrorKinds {
+			if n := set.Errors(op, kind); n > 0 {
+				o.Errors = append(o.Errors, results.LoadError{Kind: kind.String(), Count: n, Example: example(op, kind)})
+			}
+		}
+		if o.Count+o.Outside > 0 || len(o.Errors) > 0 {
 			ops = append(ops, o)
 		}
 	}
 	return ops
 }
 
-func opOf(set *measure.Set, op measure.Op) results.LoadOp {
-	o := results.LoadOp{
-		Op: string(op), Count: set.Done(op), Outside: set.Aside(op),
-		Lateness: latency(set, measure.SeriesOf(op, measure.Lateness)),
-		Service:  latency(set, measure.SeriesOf(op, measure.Service)),
-		Response: latency(set, measure.SeriesOf(op, measure.Response)),
-	}
-	for kind := range measure.ErrorKinds {
-		if n := set.Errors(op, kind); n > 0 {
-			o.Errors = append(o.Errors, results.LoadError{Kind: kind.String(), Count: n})
-		}
-	}
-	return o
-}
-
 // example returns the text of the first error of that kind.
-func (r *run) example(op measure.Op, name string) (text string) {
-	for kind := range measure.ErrorKinds {
-		if kind.String() != name {
-			continue
+func (r *run) example(op measure.Op, kind measure.ErrorKind) (text string) {
+	r.each(func(c *client.Shard) {
+		if err := c.First(op, kind); err != nil && text == "" {
+			text = errorText(err)
 		}
-		r.each(func(c *client.Shard) {
-			if err := c.First(op, kind); err != nil && text == "" {
-				text = errorText(err)
-			}
-		})
-	}
+	})
 	return text
 }
 

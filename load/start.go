@@ -12,12 +12,6 @@ import (
 // headStart is how long before the first arrival the shards are started, at least.
 const headStart = 2 * lookEvery
 
-// start is what Config.Start has returned.
-type start struct {
-	at  time.Time
-	err error
-}
-
 // setStart sets the time of the first arrival: at once, or what Config.Start returns, which it waits for until a moment
 // before. It reports whether the load begins.
 func (r *run) setStart(ctx context.Context) bool {
@@ -27,7 +21,7 @@ func (r *run) setStart(ctx context.Context) bool {
 	}
 	r.enter("wait")
 	at := r.awaitStart(ctx)
-	if at == nil {
+	if at.IsZero() {
 		return false
 	}
 	if r.loadFrom = at.Sub(r.began); r.loadFrom <= r.now() {
@@ -39,10 +33,14 @@ func (r *run) setStart(ctx context.Context) bool {
 	return ctx.Err() == nil && !r.gone()
 }
 
-// awaitStart returns what Config.Start returns, nil if the load does not begin.
-func (r *run) awaitStart(ctx context.Context) *time.Time {
+// awaitStart returns what Config.Start returns, the zero time if the load does not begin.
+func (r *run) awaitStart(ctx context.Context) time.Time {
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
+	type start struct {
+		at  time.Time
+		err error
+	}
 	starts := make(chan start, 1)
 	go func() {
 		at, err := r.config.Start(within)
@@ -57,14 +55,11 @@ func (r *run) awaitStart(ctx context.Context) *time.Time {
 			return r.gone()
 		}
 	})
-	switch {
-	case got.err != nil && ctx.Err() == nil:
+	if got.err != nil && ctx.Err() == nil {
 		r.figures.notStarted = text.OfError(got.err)
-		return nil
-	case got.at.IsZero():
-		return nil
+		return time.Time{}
 	}
-	return &got.at
+	return got.at
 }
 
 // StartAt returns a Config.Start of a load that begins at a moment of the wall clock.

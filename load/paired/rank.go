@@ -1,6 +1,7 @@
 package paired
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -47,15 +48,7 @@ func depth(n int, alpha float64) (k int, confidence float64) {
 // ranks, so it is exact in both cases.
 func signedRank(values []float64) float64 {
 	sorted := slices.Clone(values)
-	slices.SortFunc(sorted, func(a, b float64) int {
-		switch a, b := math.Abs(a), math.Abs(b); {
-		case a < b:
-			return -1
-		case a > b:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(sorted, func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) })
 	var ranks []int // twice the rank, so that a mean of two is whole
 	positive := 0
 	for first := 0; first < len(sorted); {
