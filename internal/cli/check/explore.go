@@ -58,14 +58,12 @@ func (p process) explore(ctx context.Context, o *exploreOptions) error {
 		Started: time.Now(), Seed: o.seed, Version: version(), Target: at.Target(conformance.Identity{}),
 	}
 	x, end, err := o.explorer(ctx, at, e)
-	if err == nil {
-		x.Subject = p.offered(ctx, at, o.timeout, x.Target)
-	}
 	if err != nil {
 		e.Trouble = failure(ctx, err)
 		e.Took = time.Since(e.Started)
 	} else {
 		defer end()
+		x.Subject = p.offered(ctx, at, o.timeout, x.Target)
 		store := &findingStore{p: p, o: o, at: at, folder: folder{path: o.folder, secrets: at.Secrets}}
 		store.explore(ctx, x, script, bar, e)
 		e.Target = at.Introduced(ctx, e.Target, x.Target, at.Password, o.timeout)

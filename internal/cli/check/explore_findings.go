@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
@@ -66,11 +65,6 @@ func (k *findingStore) saveHistory(h *history.History, found []history.Finding) 
 	name := cmp.Or(peer.Default().ClauseOf(breach), breach)
 	k.history = k.save(k.p, name, ".history.jsonl", h.Save)
 	k.p.Logf("%s among concurrent workers: %s%s", name, found[0].What, savedAs("the history", k.history))
-}
-
-// saveScript saves the script of a finding behind a comment on where it is from.
-func (k *findingStore) saveScript(f *explore.Finding, version string, started time.Time) string {
-	return k.folder.saveScript(k.p, f.Name(), f.Script, version, target.Redact(k.at.String()), k.o.seed, started)
 }
 
 // addResult adds the findings of an exploration to the report, and saves their scripts.
@@ -151,7 +145,7 @@ func (k *findingStore) addFinding(e *reports.Exploration, f explore.Finding, run
 		found.Verdict = reports.Warn
 	}
 	if f.Script != "" {
-		found.Path = k.saveScript(&f, e.Version, e.Started)
+		found.Path = k.saveScript(k.p, f.Name(), f.Script, e.Version, target.Redact(k.at.String()), k.o.seed, e.Started)
 		if f.Rule != explore.RuleMemory { // no line of its script fails
 			found.Reproduce = k.reproduce(cmp.Or(found.Path, "-"), f.Script)
 			found.Control = k.control(f.Script)

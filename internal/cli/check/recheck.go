@@ -90,10 +90,8 @@ func (p process) recheckReport(o *recheckOptions, name string, data []byte) erro
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	for _, id := range o.require {
-		if err := requirable(id); err != nil {
-			return err
-		}
+	if err := o.required(requirable); err != nil {
+		return err
 	}
 	if r, err = o.held(r); err != nil {
 		return err

@@ -197,14 +197,13 @@ func (s *shownFindings) print(b workers.Breach) {
 func (s *shownFindings) failed(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	short := shortage.Explain(err)
 	if !s.down {
 		s.p.Logf("a client's connection is not passed on, and later ones may not be: %s",
-			cmp.Or(shortage.Explain(err), text.OfError(err)))
+			cmp.Or(short, text.OfError(err)))
 	}
 	s.down = true // it is said once
-	if s.short == "" {
-		s.short = shortage.Explain(err)
-	}
+	s.short = cmp.Or(s.short, short)
 }
 
 // shortage returns an error if connections were not passed on for want of something here.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -107,9 +106,9 @@ type playing struct {
 
 // play plays what was chosen, shows its progress, and holds the results against the known findings.
 func (p process) play(ctx context.Context, o *runOptions, what playing) *reports.Report {
-	if wait := what.wait(); wait > conformance.QuickWait {
+	if n, longest := what.waiting(); n > 0 {
 		p.Logf("%s must wait, the longest for %v; --quick leaves them out",
-			text.Count(what.waiting(), what.thing), wait.Round(time.Second))
+			text.Count(n, what.thing), longest.Round(time.Second))
 	}
 	plays := newProgress(what.in, o.repeat, o.parallel)
 	what.bar.Begin(plays.state)
@@ -190,38 +189,24 @@ type selection struct {
 
 // scripts returns the texts of the suite's scripts that findings are about.
 func (c selection) scripts(r *reports.Report) map[string]string {
-	texts := map[string]string{}
-	for _, f := range r.Findings() {
-		texts[f.File] = ""
-	}
+	scripts, found := map[string]string{}, texts(r.Findings(), func(f reports.Finding) string { return f.File })
 	for _, check := range c.in {
 		d := check.Describe()
-		if _, found := texts[d.File]; found && !c.own && len(d.Source) > 0 {
-			texts[d.File] = strings.TrimSuffix(strings.Join(d.Source, "\n"), "\n") + "\n"
+		if slices.Contains(found, d.File) && !c.own && len(d.Source) > 0 {
+			scripts[d.File] = strings.TrimSuffix(strings.Join(d.Source, "\n"), "\n") + "\n"
 		}
 	}
-	maps.DeleteFunc(texts, func(_, script string) bool { return script == "" })
-	return texts
+	return scripts
 }
 
-// wait returns the longest time that one of the checks has to wait.
-func (c selection) wait() time.Duration {
-	var longest time.Duration
+// waiting returns how many checks a quick run leaves out, and the longest time that one of them has to wait.
+func (c selection) waiting() (n int, longest time.Duration) {
 	for _, check := range c.in {
-		longest = max(longest, check.Describe().Wait)
-	}
-	return longest
-}
-
-// waiting returns how many checks a quick run leaves out.
-func (c selection) waiting() int {
-	n := 0
-	for _, check := range c.in {
-		if check.Describe().Wait > conformance.QuickWait {
-			n++
+		if wait := check.Describe().Wait; wait > conformance.QuickWait {
+			n, longest = n+1, max(longest, wait)
 		}
 	}
-	return n
+	return n, longest
 }
 
 // choose selects from checks, and reads the known findings about them.
@@ -330,16 +315,18 @@ func (o *runOptions) validate() error {
 // error for a clause that no run can evaluate.
 func (o *runOptions) validatePlays(requirable func(clause string) error) error {
 	o.drawSeed()
-	required := func() (err error) {
-		for _, id := range o.require {
-			err = cmp.Or(err, requirable(id))
-		}
-		return err
-	}
 	return cmp.Or(
 		refuse(o.given.Changed("parallel") && o.parallel < 1, "--parallel must be 1 or more"),
 		refuse(o.repeat < 1, "--repeat must be 1 or more"),
-		required(), o.expect.validate())
+		o.required(requirable), o.expect.validate())
+}
+
+// required returns the first error of the clauses that are required.
+func (o *testOptions) required(requirable func(clause string) error) (err error) {
+	for _, id := range o.require {
+		err = cmp.Or(err, requirable(id))
+	}
+	return err
 }
 
 // requirable returns an error for a clause that no run can evaluate.

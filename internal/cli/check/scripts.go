@@ -260,20 +260,15 @@ func checksOf(p *peer.Peer) ([]conformance.Check, error) {
 	return all, nil
 }
 
-// protocolsNamed returns the protocol of a name; all of them if it is empty.
-func protocolsNamed(name string) ([]*peer.Peer, error) {
-	if name == "" {
-		return peer.All(), nil
-	}
-	p, err := program.PeerNamed(name)
-	return []*peer.Peer{p}, err
-}
-
 // withProfiles returns the protocol of a name, all of them if it is empty, and each of them with each of its profiles.
 func withProfiles(name string) (all []*peer.Peer, err error) {
-	protocols, err := protocolsNamed(name)
-	if err != nil {
-		return nil, err
+	protocols := peer.All()
+	if name != "" {
+		p, err := program.PeerNamed(name)
+		if err != nil {
+			return nil, err
+		}
+		protocols = []*peer.Peer{p}
 	}
 	all = slices.Clone(protocols)
 	for _, of := range protocols {

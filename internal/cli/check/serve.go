@@ -234,16 +234,12 @@ func (p process) sum(s double.Summary) error {
 		fmt.Fprintf(&b, "mistake: %s\n  connection %d, %s: %s\n", e.Mistake, e.Connection,
 			text.Brief(cmp.Or(e.Worker, "no worker id"), 100), text.OneLine(e.Command))
 	}
+	code := reports.ExitFindings
 	if len(s.Mistakes) == 0 {
+		code = reports.ExitWell
 		b.WriteString("no command breaks a rule of the specification\n")
 	}
-	if err := p.Print(p.Show(b.String())); err != nil {
-		return err
-	}
-	if len(s.Mistakes) > 0 {
-		return program.Exit(reports.ExitFindings)
-	}
-	return nil
+	return cmp.Or(p.Print(p.Show(b.String())), program.Ended(code))
 }
 
 func wasWere(n int) string {

@@ -101,14 +101,11 @@ func (p process) shrinkWith(
 	small.Title = "shrunk: " + text.OneLine(finding)
 	p.Logf("%d of %s are left, after %s", len(small.Steps), text.Count(len(script.Steps), "statement"),
 		text.Count(s.Plays, "play"))
-	return p.writeShrunk(o.output, scenarios.Format(small))
-}
-
-func (p process) writeShrunk(name string, script []byte) error {
-	if name == "" {
-		return p.Print(string(script))
+	shrunk := scenarios.Format(small)
+	if o.output == "" {
+		return p.Print(string(shrunk))
 	}
-	return program.ReplaceResult("--output", name, program.Bytes(script))
+	return program.ReplaceResult("--output", o.output, program.Bytes(shrunk))
 }
 
 // playable reads one script that can be played, and returns its protocol, too. Named is the one of the flags, if any.

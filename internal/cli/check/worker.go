@@ -210,10 +210,11 @@ func (o *clientOptions) reproduceClient(command string) func(string) string {
 
 // tested returns the target of a report.
 func (o *clientOptions) tested(command string) reports.Target {
+	role := "worker"
 	if o.producer {
-		return reports.Target{Subject: o.software, Command: command, Role: "client"}
+		role = "client"
 	}
-	return reports.Target{Subject: o.software, Command: command, Role: "worker"}
+	return reports.Target{Subject: o.software, Command: command, Role: role}
 }
 
 // commandLine returns a command as a shell takes it.
