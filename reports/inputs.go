@@ -234,16 +234,8 @@ func (p *Page) functions(f *Functions, o PageOptions) {
 		p.Add(Prose{LinesOf("functions that were reached are not known: " + f.Open)})
 		return
 	}
-	t := Table{}
-	for i, name := range f.Never {
-		if i == mostNever && !o.Verbose {
-			t.Note = Words(fmt.Sprintf("and %s more; -v lists them", text.Grouped(len(f.Never)-i)))
-			break
-		}
-		t.Rows = append(t.Rows, Cells(name))
-	}
 	p.Section("FUNCTIONS", fmt.Sprintf("%d of %d of the server were never reached", len(f.Never), f.Of))
-	p.Add(t)
+	p.Add(firstOf(f.Never, mostNever, o))
 }
 
 // CoverageSchema is the value of the key "schema" of the JSON of every Coverage. Its number grows when a key is

@@ -50,44 +50,27 @@ func (r *LawRule) Decide() {
 
 // Words returns the occasions: "kept 7 times, open 3 (why)".
 func (r *LawRule) Words() string {
-	var all []string
-	for _, of := range []struct {
-		word string
-		n    int
-	}{{"kept", r.Kept}, {"broken", r.Broken}} {
-		if of.n > 0 {
-			all = append(all, fmt.Sprintf("%s %s", of.word, text.Count(of.n, "time")))
-		}
-	}
-	if why := reasons(r.Open); why != "" {
-		all = append(all, "open "+why)
-	}
-	return cmp.Or(strings.Join(all, ", "), r.Outcome)
+	return cmp.Or(JoinWith(", ", some(r.Kept, "kept "+text.Count(r.Kept, "time")),
+		some(r.Broken, "broken "+text.Count(r.Broken, "time")), reasons(r.Open)), r.Outcome)
 }
 
 // Words returns in a line what was judged: "the law judged 700 messages; open 3 (why); rules not reached: law/x".
 func (l *Law) Words() string {
-	words := "the law judged " + text.Count(l.Judged, "message")
-	if why := reasons(l.Open); why != "" {
-		words += "; open " + why
-	}
 	var missed []string
 	for _, r := range l.Rules {
 		if r.Outcome == "not reached" {
 			missed = append(missed, r.ID)
 		}
 	}
-	if len(missed) > 0 {
-		words += "; rules not reached: " + strings.Join(missed, ", ")
-	}
-	return words
+	return join("the law judged "+text.Count(l.Judged, "message"), reasons(l.Open),
+		some(len(missed), "rules not reached: "+strings.Join(missed, ", ")))
 }
 
-// reasons returns counts with their reasons: "13 (bytes that are not one command)".
+// reasons returns counts with their reasons: "open 13 (bytes that are not one command)"; empty if there are none.
 func reasons(open map[string]int) string {
 	var all []string
 	for _, why := range slices.Sorted(maps.Keys(open)) {
 		all = append(all, fmt.Sprintf("%s (%s)", text.Grouped(open[why]), why))
 	}
-	return strings.Join(all, ", ")
+	return some(len(all), "open "+strings.Join(all, ", "))
 }

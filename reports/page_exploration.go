@@ -37,13 +37,7 @@ func (e *Exploration) Page(o PageOptions) Page {
 
 // tiles returns how much was explored, and what was found.
 func (e *Exploration) tiles() Tiles {
-	var t Tiles
-	for _, v := range worstFirst {
-		if n := e.counts()[v]; n > 0 {
-			t.Tiles = append(t.Tiles, Tile{text.Grouped(n), v.String(), verdictStyles[v]})
-		}
-	}
-	return Tiles{append(t.Tiles, Tile{text.Grouped(e.Commands), "commands", Plain},
+	return Tiles{append(tilesOf(e.counts()), Tile{text.Grouped(e.Commands), "commands", Plain},
 		Tile{text.Grouped(len(e.States)), "states", Plain},
 		Tile{text.Grouped(len(e.Outcomes)), "outcomes", Plain})}
 }
@@ -100,11 +94,8 @@ func (f *Explored) seen() string {
 	for _, place := range places[:min(most, len(places))] {
 		shown = append(shown, fmt.Sprintf("%s (%d)", place, f.Places[place]))
 	}
-	words := text.Count(f.Times, "time")
-	if len(shown) > 0 {
-		words += ": " + strings.Join(shown, ", ")
-	}
-	return words + some(max(0, len(places)-most), fmt.Sprintf(", and %d more", len(places)-most))
+	return JoinWith(": ", text.Count(f.Times, "time"), strings.Join(shown, ", ")) +
+		some(max(0, len(places)-most), fmt.Sprintf(", and %d more", len(places)-most))
 }
 
 // coverage appends what was reached: with Verbose all of it.

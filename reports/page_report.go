@@ -164,15 +164,19 @@ const leftoverShown = 10
 
 // leftover appends jobs that are still on the target.
 func (p *Page) leftover(jobs []string, why string, o PageOptions) {
-	var t Table
-	for i, job := range jobs {
-		if i == leftoverShown && !o.Verbose {
-			t.Note = Words(fmt.Sprintf("and %s more; -v lists them", text.Grouped(len(jobs)-i)))
+	p.TableSection("LEFTOVER JOBS", text.Count(len(jobs), "job")+" "+why, firstOf(jobs, leftoverShown, o))
+}
+
+// firstOf returns a row for each of the first names, with Verbose for all.
+func firstOf(names []string, most int, o PageOptions) (t Table) {
+	for i, name := range names {
+		if i == most && !o.Verbose {
+			t.Note = Words(fmt.Sprintf("and %s more; -v lists them", text.Grouped(len(names)-i)))
 			break
 		}
-		t.Rows = append(t.Rows, Cells(job))
+		t.Rows = append(t.Rows, Cells(name))
 	}
-	p.TableSection("LEFTOVER JOBS", text.Count(len(jobs), "job")+" "+why, t)
+	return t
 }
 
 // leftover returns the jobs that the checks could not remove.
@@ -232,16 +236,21 @@ func (p *Page) summary(found []Broken, all []Finding) {
 
 // tiles returns how many clauses have each verdict.
 func (c *Counts) tiles() Tiles {
-	var t Tiles
-	for _, v := range worstFirst {
-		if n := c.Clauses[v]; n > 0 && v != NotApplicable && v != NotSelected {
-			t.Tiles = append(t.Tiles, Tile{text.Grouped(n), v.String(), verdictStyles[v]})
-		}
-	}
+	t := Tiles{tilesOf(c.Clauses)}
 	if n := c.Known.Clauses; n > 0 {
 		t.Tiles = append(t.Tiles, Tile{text.Grouped(n), "known", Plain})
 	}
 	return t
+}
+
+// tilesOf returns how often each verdict occurs on something that was selected, the worst first.
+func tilesOf(counts map[Verdict]int) (tiles []Tile) {
+	for _, v := range worstFirst {
+		if n := counts[v]; n > 0 && v != NotApplicable && v != NotSelected {
+			tiles = append(tiles, Tile{text.Grouped(n), v.String(), verdictStyles[v]})
+		}
+	}
+	return tiles
 }
 
 // findingAnchor returns what the details of a finding are linked to by.
