@@ -256,15 +256,11 @@ func (p *page) heading(h reports.Heading) {
 		p.raw("<section>\n<h2>%s</h2>\n", p.text(h.Text))
 		return
 	}
-	if h.Anchor == "" {
-		p.raw("<h3 class=level%d>%s</h3>\n", h.Level, p.text(h.Text))
-		return
-	}
 	id := ""
 	if p.anchors[h.Anchor] {
 		id, p.anchors[h.Anchor] = ` id="`+esc(h.Anchor)+`"`, false
 	}
-	if p.fold == foldHead { // of the same entry
+	if h.Anchor == "" || p.fold == foldHead { // of no entry, or of the same one
 		p.raw("<h3 class=level%d%s>%s</h3>\n", h.Level, id, p.text(h.Text))
 		return
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // clausePages makes the page of each clause: what it says, what each run says of it, and the evidence.
-func (b *builder) clausePages() error {
+func (b *builder) clausePages() {
 	for _, c := range b.clauses {
 		var p reports.Page
 		p.Add(reports.Prose{Lines: reports.LinesOf(c.Statement)})
@@ -28,13 +28,11 @@ func (b *builder) clausePages() error {
 			p.Section("How it is tested", "")
 			p.Add(rest...)
 		}
-		d := html.Document{Title: c.ID, Subject: strings.Trim(c.Level+": "+reports.Level(c.Level).Words(), ": "), Page: p,
-			Trail: reports.Text{{Text: " / "}, {Text: "The clauses", Link: clauseIndex + "#" + slug(c.ID)}}}
-		if err := b.emit(b.pages[c.ID], d); err != nil {
-			return err
-		}
+		b.emit(b.pages[c.ID], html.Document{
+			Title: c.ID, Subject: strings.Trim(c.Level+": "+reports.Level(c.Level).Words(), ": "), Page: p,
+			Trail: reports.Text{{Text: " / "}, {Text: "The clauses", Link: clauseIndex + "#" + slug(c.ID)}},
+		})
 	}
-	return nil
 }
 
 // split returns the blocks of a page of a clause with its text, and those with what decides it.

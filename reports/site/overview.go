@@ -11,7 +11,7 @@ import (
 )
 
 // overview makes the first page: the subjects of each kind at their newest version, and what they do with each clause.
-func (b *builder) overview() error {
+func (b *builder) overview() {
 	var p reports.Page
 	var about []string
 	for _, g := range b.groups {
@@ -33,7 +33,7 @@ func (b *builder) overview() error {
 	}
 	p.Add(reports.Prose{Lines: more})
 	subject := text.Count(len(b.Runs), "report") + " of " + strings.Join(about, ", ") + "; pages by " + b.Suite
-	return b.emit(Index, html.Document{Title: Title, Subject: subject, Page: p})
+	b.emit(Index, html.Document{Title: Title, Subject: subject, Page: p})
 }
 
 // newest returns the newest run of each subject.
@@ -141,7 +141,7 @@ func (b *builder) linked(f reports.Figure, runs ...*run) reports.Figure {
 const clauseIndex = "clauses.html"
 
 // clauseList makes the list of clauses.
-func (b *builder) clauseList() error {
+func (b *builder) clauseList() {
 	var p reports.Page
 	t := reports.Table{Columns: []reports.Column{
 		{Title: "clause"}, {Title: "level"}, {Title: "binds"}, {Title: "broken by"}, {Title: "what it says"},
@@ -161,19 +161,16 @@ func (b *builder) clauseList() error {
 		}})
 	}
 	p.Add(t)
-	return b.emit(clauseIndex, html.Document{Title: "The clauses", Subject: text.Count(len(t.Rows), "clause") + "; " +
-		b.Suite,
-		Page: p})
+	b.emit(clauseIndex, html.Document{
+		Title: "The clauses", Subject: text.Count(len(t.Rows), "clause") + "; " + b.Suite, Page: p,
+	})
 }
 
 func documentAddress(d Document) string { return "documents/" + slug(d.Name) + page }
 
 // documents makes the pages of the documents.
-func (b *builder) documents() error {
+func (b *builder) documents() {
 	for _, d := range b.Documents {
-		if err := b.emit(documentAddress(d), html.Document{Title: d.Title, Subject: b.Suite, Page: d.Page}); err != nil {
-			return err
-		}
+		b.emit(documentAddress(d), html.Document{Title: d.Title, Subject: b.Suite, Page: d.Page})
 	}
-	return nil
 }

@@ -94,27 +94,30 @@ type builder struct {
 	pairs   [][2]*run         // those whose differences a page leads to
 	changes map[[2]*run]*reports.Changes
 	files   []File
+	failed  error // the first one
 }
 
 // Build returns the files of the site, in the order of their addresses: the same for the same reports, in whatever
 // order.
 func (s Site) Build() ([]File, error) {
 	b := &builder{Site: s, taken: addresses{}, pages: map[string]string{}, changes: map[[2]*run]*reports.Changes{}}
-	err := b.gather()
+	b.gather()
 	b.gatherClauses()
-	steps := []func() error{b.overview, b.clauseList, b.documents, b.clausePages, b.subjects, b.differences}
-	for i := 0; err == nil && i < len(steps); i++ {
-		err = steps[i]()
-	}
+	b.overview()
+	b.clauseList()
+	b.documents()
+	b.clausePages()
+	b.subjects()
+	b.differences()
 	slices.SortFunc(b.files, func(a, b File) int { return strings.Compare(a.Address, b.Address) })
-	return b.files, err
+	return b.files, b.failed
 }
 
 // Index is the address of the first page, and Title begins its title.
 const Index, Title = "index.html", "Conformance"
 
 // emit makes a file of a page. Links in it are addresses of the site; ids of clauses are links too.
-func (b *builder) emit(address string, d html.Document) error {
+func (b *builder) emit(address string, d html.Document) {
 	if address != Index {
 		d.Trail = append(reports.Linked("All reports", Index), d.Trail...)
 	}
@@ -126,13 +129,12 @@ func (b *builder) emit(address string, d html.Document) error {
 		return ""
 	}
 	var out bytes.Buffer
-	err := html.Write(&out, d)
+	b.failed = cmp.Or(b.failed, html.Write(&out, d))
 	b.files = append(b.files, File{address, out.Bytes()})
-	return err
 }
 
 // gather puts the runs in order, and gives each subject and each run its address.
-func (b *builder) gather() error {
+func (b *builder) gather() {
 	runs := slices.Clone(b.Runs)
 	slices.SortStableFunc(runs, func(a, b Run) int {
 		return cmp.Or(strings.Compare(a.Kind.Folder, b.Kind.Folder),
@@ -150,11 +152,8 @@ func (b *builder) gather() error {
 			s = &subject{name: r.Name, versions: map[string]int{}, address: b.taken.take(g.Folder+"/", r.Name)}
 			g.subjects = append(g.subjects, s)
 		}
-		if err := b.add(s, r); err != nil {
-			return err
-		}
+		b.add(s, r)
 	}
-	return nil
 }
 
 func last[T any](all []*T) *T {
@@ -165,7 +164,7 @@ func last[T any](all []*T) *T {
 }
 
 // add adds a run to its subject.
-func (b *builder) add(s *subject, r Run) error {
+func (b *builder) add(s *subject, r Run) {
 	bare := r.Report.WithoutKnown()
 	one := &run{of: s, report: bare, results: map[string]*reports.MatrixRow{}, counts: map[reports.Verdict]int{},
 		found: map[string][]reports.Finding{}, address: b.taken.take(s.address+"/", cmp.Or(r.Version, "unknown"))}
@@ -192,10 +191,9 @@ func (b *builder) add(s *subject, r Run) error {
 		}
 	}
 	var data bytes.Buffer
-	err := r.Report.WriteJSON(&data, reports.ExitOptions{})
+	b.failed = cmp.Or(b.failed, r.Report.WriteJSON(&data, reports.ExitOptions{}))
 	one.data = data.Bytes()
 	s.runs = append(s.runs, one)
-	return err
 }
 
 // alike reports whether one of some findings has the signature of f.

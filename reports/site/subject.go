@@ -11,18 +11,15 @@ import (
 )
 
 // subjects makes the pages of the subjects: of each its history, each run, and the badges.
-func (b *builder) subjects() error {
+func (b *builder) subjects() {
 	for _, g := range b.groups {
 		for _, s := range g.subjects {
-			if err := b.subject(g, s); err != nil {
-				return err
-			}
+			b.subject(g, s)
 		}
 	}
-	return nil
 }
 
-func (b *builder) subject(g *group, s *subject) error {
+func (b *builder) subject(g *group, s *subject) {
 	var p reports.Page
 	p.TableSection("Versions", "", b.versionTable(s))
 	history := b.verdictTable(s.runs, versionOf, 1, "history", func(c Clause, verdicts []reports.Verdict) reports.Text {
@@ -39,12 +36,11 @@ func (b *builder) subject(g *group, s *subject) error {
 	p.Add(reports.Prose{Lines: []reports.Text{reports.Linked("the badge of the newest version", s.address+badgeEnd)}})
 	d := html.Document{Title: s.name, Subject: text.Plural(g.Title) + ", " + text.Count(len(s.runs), "version"), Page: p}
 	b.badge(s.address, s.newest())
-	err := b.emit(s.address+page, d)
-	for i := 0; err == nil && i < len(s.runs); i++ {
-		b.badge(s.runs[i].address, s.runs[i])
-		err = b.run(s, i)
+	b.emit(s.address+page, d)
+	for i, r := range s.runs {
+		b.badge(r.address, r)
+		b.run(s, i)
 	}
-	return err
 }
 
 // names returns the versions of a subject.
@@ -75,7 +71,7 @@ func (b *builder) versionTable(s *subject) reports.Table {
 }
 
 // run makes the page of a run: its report.
-func (b *builder) run(s *subject, i int) error {
+func (b *builder) run(s *subject, i int) {
 	r := s.runs[i]
 	p := r.report.Page(reports.PageOptions{Figures: true})
 	for n, block := range p.Blocks {
@@ -88,8 +84,7 @@ func (b *builder) run(s *subject, i int) error {
 		trail = append(trail, reports.Span{Text: " / "},
 			reports.Span{Text: "since " + s.runs[i-1].version, Link: pairAddress(s.runs[i-1], r)})
 	}
-	return b.emit(r.address+page, html.Document{Title: r.title, Subject: r.report.Version, Trail: trail, Page: p,
-		Data: r.data})
+	b.emit(r.address+page, html.Document{Title: r.title, Subject: r.report.Version, Trail: trail, Page: p, Data: r.data})
 }
 
 // pairAddress returns the address of what changes from a run to another one: below that of the first.
@@ -101,7 +96,7 @@ func pairAddress(from, to *run) string {
 }
 
 // differences makes the pages of what changes from a run to another one, each that another page leads to.
-func (b *builder) differences() error {
+func (b *builder) differences() {
 	for _, pair := range b.pairs {
 		from, to := pair[0], pair[1]
 		p := b.changes[pair].Page(reports.PageOptions{})
@@ -109,12 +104,10 @@ func (b *builder) differences() error {
 		p.Add(b.matrix(pair[:], titleOf))
 		trail := reports.Text{{Text: " / "}, {Text: from.title, Link: from.address + page}, {Text: " / "},
 			{Text: to.title, Link: to.address + page}}
-		d := html.Document{Title: "From " + from.title + " to " + to.title, Trail: trail, Page: p}
-		if err := b.emit(pairAddress(from, to), d); err != nil {
-			return err
-		}
+		b.emit(pairAddress(from, to), html.Document{
+			Title: "From " + from.title + " to " + to.title, Trail: trail, Page: p,
+		})
 	}
-	return nil
 }
 
 // difference returns what changes from a run to another one in a few words, which lead to its page.
