@@ -168,7 +168,7 @@ func (c *LoadCapacity) Hide(hide func(string) string) {
 // Page returns c for people: what was found, each rate that was tried with its times, and why those that did not hold
 // did not.
 func (c *LoadCapacity) Page(o reports.PageOptions) reports.Page {
-	var p page
+	p := page{pictures: o.Figures}
 	decided := c.decide()
 	p.Add(reports.Prose{Lines: []reports.Text{decided.Text()}})
 	holds := strings.Join(append([]string{"99 % of it is achieved"}, c.Thresholds...), ", ")
@@ -179,13 +179,11 @@ func (c *LoadCapacity) Page(o reports.PageOptions) reports.Page {
 	)})
 	p.AddTroubles(c.Trouble)
 	if len(c.Steps) > 0 {
-		p.tiles(o, c.tiles())
+		p.Add(c.tiles())
 		p.curve(c)
-		if o.Figures {
-			p.Add(reports.Figure{Title: "Times against rate", Of: c.chart(),
-				Description: "The response times at each rate that was tried; of a rate that was tried several times those " +
-					"of the last step. Where the curves rise, the target is at its limit."})
-		}
+		p.Add(reports.Figure{Title: "Times against rate", Of: c.chart(),
+			Description: "The response times at each rate that was tried; of a rate that was tried several times those " +
+				"of the last step. Where the curves rise, the target is at its limit."})
 	}
 	p.Conclude(fmt.Sprintf("seed %d, took %s%s", c.Seed, reports.Duration(c.Took), reports.Began(c.Started)), decided)
 	return p.Page
@@ -216,10 +214,7 @@ func (p *page) curve(c *LoadCapacity) {
 
 // Words returns the result of the step, and why it did not hold.
 func (s *CapacityStep) Words() string {
-	if s.Why == "" {
-		return s.Result
-	}
-	return s.Result + ": " + text.OneLine(s.Why)
+	return reports.JoinWith(": ", s.Result, text.OneLine(s.Why))
 }
 
 // chart returns the times against the rate.

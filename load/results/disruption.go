@@ -3,7 +3,6 @@ package results
 import (
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/text"
@@ -162,16 +161,8 @@ func (d *LoadDisruptions) cost() string {
 	if d == nil {
 		return ""
 	}
-	var parts []string
-	add := func(n int64, words string) {
-		if n > 0 {
-			parts = append(parts, text.Count(n, "job")+" "+words)
-		}
-	}
-	add(d.LostByKill, "lost by kills")
-	add(d.TwiceByStop, "delivered twice by stops")
-	add(d.ReturnedByStop, "returned by stops")
-	return strings.Join(parts, ", ")
+	return reports.JoinWith(", ", some(d.LostByKill, "job", "lost by kills"),
+		some(d.TwiceByStop, "job", "delivered twice by stops"), some(d.ReturnedByStop, "job", "returned by stops"))
 }
 
 // resolved reports whether no job is in doubt any more.
@@ -193,7 +184,7 @@ func (d *LoadDisruptions) marks() (all []reports.Band) {
 	for i := range d.List {
 		one := &d.List[i]
 		if one.Failed == "" {
-			all = append(all, reports.Band{Name: one.Words, From: seconds64(one.At), Until: seconds64(one.At + one.Took)})
+			all = append(all, reports.Band{Name: one.Words, From: float64(one.At), Until: float64(one.At + one.Took)})
 		}
 	}
 	return all

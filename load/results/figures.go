@@ -99,7 +99,7 @@ func (l *Load) means(name string, least time.Duration, of func(*Second) float64)
 			over, sum = over+w, sum+w*of(&some[i])
 		}
 		if over > 0 && over >= least.Seconds() {
-			curve.Points = append(curve.Points, reports.Point{X: seconds64(some[0].At), Y: sum / over})
+			curve.Points = append(curve.Points, reports.Point{X: float64(some[0].At), Y: sum / over})
 		}
 	}
 	return curve
@@ -125,7 +125,7 @@ func (p *page) latencyFigure(l *Load) {
 			if worst > 0 {
 				measured, y = true, max(float64(worst), leastTime)
 			}
-			curve.Points = append(curve.Points, reports.Point{X: seconds64(some[0].At), Y: y})
+			curve.Points = append(curve.Points, reports.Point{X: float64(some[0].At), Y: y})
 		}
 		curves = append(curves, curve)
 	}
@@ -171,7 +171,7 @@ func (p *page) serverFigures(l *Load) {
 			for _, some := range l.spans() {
 				if s := reports.Find(some, known); s != nil {
 					y, _ := s.Server.figure(name)
-					curve.Points = append(curve.Points, reports.Point{X: seconds64(s.At), Y: y})
+					curve.Points = append(curve.Points, reports.Point{X: float64(s.At), Y: y})
 				}
 			}
 			if len(curve.Points) > 0 {
@@ -226,7 +226,7 @@ func (p *page) heatFigure(l *Load) {
 	}
 	each := (len(l.Heat.Columns) + mostPoints - 1) / mostPoints
 	for some := range slices.Chunk(l.Heat.Columns, each) {
-		sum := reports.HeatColumn{At: seconds64(some[0].At), Counts: make([]int64, len(h.Edges))}
+		sum := reports.HeatColumn{At: float64(some[0].At), Counts: make([]int64, len(h.Edges))}
 		for _, c := range some {
 			for i := range min(len(c.Counts), len(sum.Counts)) {
 				sum.Counts[i] += c.Counts[i]
@@ -234,7 +234,7 @@ func (p *page) heatFigure(l *Load) {
 		}
 		h.Columns = append(h.Columns, sum)
 	}
-	h.Over = seconds64(time.Duration(each) * time.Second)
+	h.Over = float64(time.Duration(each) * time.Second)
 	p.Add(reports.Figure{Title: "Map of response times of " + opWords(l.Heat.Op), Of: h,
 		Description: "How many commands took how long, over time: the darker, the more." + perPoint(each)})
 }
@@ -253,7 +253,7 @@ func (p *page) timeFigure(l *Load, title, words string, y reports.Axis, curves [
 	}
 	c := &reports.Chart{X: axis("time since the start", reports.Linear, reports.Nanoseconds), Y: y, Curves: curves}
 	for _, p := range l.Phases {
-		c.Bands = append(c.Bands, reports.Band{Name: p.Name, From: seconds64(p.From), Until: seconds64(p.From + p.Took)})
+		c.Bands = append(c.Bands, reports.Band{Name: p.Name, From: float64(p.From), Until: float64(p.From + p.Took)})
 	}
 	if c.Marks = l.Disruptions.marks(); len(c.Marks) > 0 {
 		words += " The coloured bars are disruptions."
@@ -267,9 +267,6 @@ func perPoint(each int) string {
 	}
 	return fmt.Sprintf(" Each point stands for %d seconds.", each)
 }
-
-// seconds64 returns a duration as a value of an axis.
-func seconds64(d time.Duration) float64 { return float64(d) }
 
 // axis returns an axis of a picture.
 func axis(title string, scale reports.Scale, unit reports.Unit) reports.Axis {

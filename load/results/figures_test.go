@@ -67,7 +67,7 @@ func TestTheMapOfTimes(t *testing.T) {
 	for i := range 450 {
 		l.Heat.Columns = append(l.Heat.Columns, HeatSecond{At: time.Duration(i) * time.Second, Counts: []int64{1, int64(i)}})
 	}
-	var p page
+	p := page{pictures: true}
 	p.heatFigure(l)
 	h := figuresOf(p.Page)["Map of response times of push"].Of.(*reports.Heat)
 	require.Len(t, h.Columns, 225, "two seconds in a column")
@@ -75,7 +75,7 @@ func TestTheMapOfTimes(t *testing.T) {
 	assert.Equal(t, []int64{2, 448 + 449, 0}, h.Columns[224].Counts)
 	assert.InDelta(t, float64(2*time.Second), h.Over, 0)
 	assert.Equal(t, []float64{1000, 2000, 4000}, h.Edges)
-	var none page
+	none := page{pictures: true}
 	none.heatFigure(&Load{})
 	assert.Empty(t, none.Blocks)
 }

@@ -125,7 +125,7 @@ func (m *Merged) WriteJSON(w io.Writer) error {
 // Page returns m for people: the files, the commands, and their times. Times of an INVALID run are there only if
 // o.ShowInvalid is set.
 func (m *Merged) Page(o reports.PageOptions) reports.Page {
-	var p page
+	p := page{pictures: o.Figures}
 	p.Section("FILES", "")
 	p.Add(reports.Table{Rows: reports.RowsOf(m.Files, (*MergedFile).row)})
 	sum := &Load{Ops: m.Ops, Flows: m.Flows, Plan: LoadPlan{Open: true}}
@@ -133,7 +133,7 @@ func (m *Merged) Page(o reports.PageOptions) reports.Page {
 		if invalid != "" {
 			p.ofInvalid()
 		}
-		p.merged(sum, o)
+		p.merged(sum)
 	} else {
 		p.entry(1, reports.Bad, "INVALID", "The times of an INVALID run are no results, and neither is a sum with them. "+
 			"Leave the file out, or give --show-invalid to look for the cause.")
@@ -164,13 +164,11 @@ func (f *MergedFile) row() reports.Row {
 }
 
 // merged appends the commands and the times of a sum.
-func (p *page) merged(l *Load, o reports.PageOptions) {
+func (p *page) merged(l *Load) {
 	p.Section("COMMANDS", "those of all runs")
 	p.Add(l.commandTable(false))
 	p.times(l)
-	if o.Figures {
-		p.timesFigures(l)
-	}
+	p.timesFigures(l)
 }
 
 // Suite returns m as cases, one for each file: whether its figures are results.

@@ -76,17 +76,15 @@ func FindMetric(name string, ops []string) (Metric, bool) {
 	if name == "waited" { // as it was called before fwpbench/2
 		name = "queued"
 	}
-	for _, m := range metricsLike(name, ops) {
-		if m.Name == name {
-			return m, true
-		}
+	if m := reports.Find(metricsLike(name, ops), func(m *Metric) bool { return m.Name == name }); m != nil {
+		return *m, true
 	}
 	return Metric{}, false
 }
 
 // OpOf returns the kind of command that a metric of this name would be about, and the name itself if about none.
 func OpOf(name string) string {
-	for _, m := range opMetrics("") {
+	for _, m := range append(sumMetrics(""), timeMetrics("")...) {
 		if op, ok := strings.CutSuffix(name, m.Name); ok {
 			return op
 		}
@@ -154,9 +152,6 @@ func metricsLike(name string, ops []string) []Metric {
 	}
 	return all
 }
-
-// opMetrics returns the metrics of one kind of command.
-func opMetrics(name string) []Metric { return append(sumMetrics(name), timeMetrics(name)...) }
 
 // sumMetrics returns those metrics of one kind of command that are sums.
 func sumMetrics(name string) []Metric {

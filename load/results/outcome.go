@@ -115,14 +115,15 @@ func (l *Load) achieved() string {
 
 // missing returns the arrivals that were never sent, empty if there were none.
 func (r *LoadRate) missing() string {
-	var parts []string
-	if r.Dropped > 0 {
-		parts = append(parts, text.Count(r.Dropped, "arrival")+" dropped")
+	return reports.JoinWith(", ", some(r.Dropped, "arrival", "dropped"), some(r.Unserved, "arrival", "unserved"))
+}
+
+// some returns a number of things and what became of them, empty if there are none.
+func some(n int64, thing, words string) string {
+	if n <= 0 {
+		return ""
 	}
-	if r.Unserved > 0 {
-		parts = append(parts, text.Count(r.Unserved, "arrival")+" unserved")
-	}
-	return strings.Join(parts, ", ")
+	return text.Count(n, thing) + " " + words
 }
 
 // account returns the account of the jobs.

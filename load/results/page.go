@@ -10,7 +10,21 @@ import (
 )
 
 // page is the page of a result of a load that is being written.
-type page struct{ reports.Page }
+type page struct {
+	reports.Page
+	pictures bool // they are wanted
+}
+
+// Add appends blocks, without pictures and the tiles above them unless those are wanted.
+func (p *page) Add(blocks ...reports.Block) {
+	for _, b := range blocks {
+		_, figure := b.(reports.Figure)
+		_, tiles := b.(reports.Tiles)
+		if p.pictures || !figure && !tiles {
+			p.Page.Add(b)
+		}
+	}
+}
 
 // entry appends a heading and the lines below it.
 func (p *page) entry(level int, style reports.Style, title string, lines ...string) {
@@ -25,38 +39,32 @@ func (p *page) prose(lines ...string) { p.Add(reports.Prose{Lines: reports.Texts
 // the account of the jobs and the findings; how busy the generator was; the thresholds; and the result again. Of an
 // INVALID run it has no rate and no times unless o.ShowInvalid is set, but why, and what to do. Evaluate comes first.
 func (l *Load) Page(o reports.PageOptions) reports.Page {
-	var p page
+	p := page{pictures: o.Figures}
 	ran, result := len(l.Ops) > 0 || len(l.Phases) > 0, l.result()
 	if ran {
 		p.Add(reports.Prose{Lines: []reports.Text{result}})
 	}
 	p.loaded(l, o)
 	if ran {
-		p.tiles(o, l.tiles(o))
+		p.Add(l.tiles(o))
 		p.validity(l)
 		if l.Validity.Valid || o.ShowInvalid {
-			p.figures(l, o)
+			p.figures(l)
 		} else {
 			p.errors(l)
-			if o.Figures {
-				p.pictures(l)
-			}
+			p.hidden(l)
 		}
 		p.disrupted(l)
 		p.jobs(l)
 		p.queues(l)
-		if o.Figures {
-			p.jobsFigure(l)
-		}
+		p.jobsFigure(l)
 	}
 	p.loadFindings(l, o)
 	if ran {
 		p.agents(l, o)
 		p.generator(l)
-		if o.Figures {
-			p.healthFigure(l)
-			p.serverFigures(l)
-		}
+		p.healthFigure(l)
+		p.serverFigures(l)
 	}
 	p.thresholds(l)
 	facts := fmt.Sprintf("took %s%s, exit code %d", reports.Duration(l.Took), reports.Began(l.Started), l.decide().Code)
@@ -74,25 +82,21 @@ func (l *Load) result() reports.Text {
 }
 
 // figures appends the rate and the times, under a heading of their own if they are no results.
-func (p *page) figures(l *Load, o reports.PageOptions) {
+func (p *page) figures(l *Load) {
 	if !l.Validity.Valid {
 		p.ofInvalid()
 	}
 	from := len(p.Blocks)
 	p.rate(l)
-	if o.Figures {
-		p.rateFigure(l)
-	}
+	p.rateFigure(l)
 	p.commands(l)
 	p.times(l)
-	if o.Figures {
-		p.timesPictures(l)
-	}
+	p.timesPictures(l)
 	p.mark(l, from)
 }
 
-// pictures appends the pictures of figures that are not shown.
-func (p *page) pictures(l *Load) {
+// hidden appends the pictures of figures that are not shown.
+func (p *page) hidden(l *Load) {
 	from := len(p.Blocks)
 	p.rateFigure(l)
 	p.timesPictures(l)

@@ -13,7 +13,7 @@ import (
 // Page returns c for people: the ratio of each metric with its interval and its verdict, the pairs that do not count,
 // and a last line that says in words what the result is.
 func (c *LoadComparison) Page(o reports.PageOptions) reports.Page {
-	var p page
+	p := page{pictures: o.Figures}
 	decided := c.decide()
 	p.Add(reports.Prose{Lines: []reports.Text{decided.Text()}})
 	p.Add(reports.Fields{LabelWidth: 10, Fields: []reports.Field{
@@ -30,9 +30,9 @@ func (c *LoadComparison) Page(o reports.PageOptions) reports.Page {
 		p.Section("NO VERDICT", "the ratios below decide nothing")
 		p.prose(text.OneLine(c.NoVerdict) + ".")
 	}
-	p.tiles(o, c.tiles())
+	p.Add(c.tiles())
 	p.ratios(c)
-	if o.Figures && len(c.Ratios) > 0 && c.NoVerdict == "" {
+	if len(c.Ratios) > 0 && c.NoVerdict == "" {
 		p.Add(reports.Figure{Title: "Ratios of B to A", Of: c.forest(),
 			Description: "A point is the ratio of a metric, the line its interval of 95 %; the margin is shaded. What is to " +
 				"the right of it is more, which is better for a rate and worse for a time."})

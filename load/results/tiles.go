@@ -8,13 +8,6 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// tiles appends what a reader of a page with pictures sees first.
-func (p *page) tiles(o reports.PageOptions, all reports.Tiles) {
-	if o.Figures {
-		p.Add(all)
-	}
-}
-
 // tiles returns what a reader of a run sees first: whether it is valid, the rate, the times and the account of the
 // jobs.
 func (l *Load) tiles(o reports.PageOptions) (t reports.Tiles) {
