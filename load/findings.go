@@ -12,26 +12,11 @@ import (
 )
 
 // breaches adds up those of all loops and of the introduction.
-func (r *run) breaches() []client.Breach {
-	var all []client.Breach
-	add := func(b client.Breach) {
-		i := slices.IndexFunc(all, func(known client.Breach) bool {
-			return known.First.Verb == b.First.Verb && known.First.Breach == b.First.Breach
-		})
-		if i < 0 {
-			all = append(all, b)
-			return
-		}
-		all[i].Count += b.Count
-	}
+func (r *run) breaches() (all client.Breaches) {
 	if r.met.Breach != nil {
-		add(client.Breach{First: r.met.Breach, Count: 1})
+		all.Add(client.Breach{First: r.met.Breach, Count: 1})
 	}
-	r.each(func(c *client.Shard) {
-		for _, b := range c.Breaches() {
-			add(b)
-		}
-	})
+	r.each(func(c *client.Shard) { all.Add(c.Breaches()...) })
 	return all
 }
 

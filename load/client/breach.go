@@ -15,9 +15,24 @@ type Breach struct {
 	Count int64
 }
 
-// Breaches returns the breaches of the protocol so far, the earliest first. The caller
-// may keep them.
-func (c *Shard) Breaches() []Breach {
+// Breaches are the ways in which the protocol was broken, the earliest first.
+type Breaches []Breach
+
+// Add adds breaches to those of the same way.
+func (b *Breaches) Add(more ...Breach) {
+	for _, one := range more {
+		i := slices.IndexFunc(*b, func(known Breach) bool {
+			return known.First.Verb == one.First.Verb && known.First.Breach == one.First.Breach
+		})
+		if i < 0 {
+			i, *b = len(*b), append(*b, Breach{First: one.First})
+		}
+		(*b)[i].Count += one.Count
+	}
+}
+
+// Breaches returns the breaches of the protocol so far. The caller may keep them.
+func (c *Shard) Breaches() Breaches {
 	list := slices.Clone(c.breaches)
 	if closed := c.closedAlone(); closed.Count > 0 {
 		list = append(list, closed)
@@ -25,15 +40,7 @@ func (c *Shard) Breaches() []Breach {
 	return list
 }
 
-func (c *Shard) breached(b *protocol.BreachError) {
-	i := slices.IndexFunc(c.breaches, func(known Breach) bool {
-		return known.First.Verb == b.Verb && known.First.Breach == b.Breach
-	})
-	if i < 0 {
-		i, c.breaches = len(c.breaches), append(c.breaches, Breach{First: b})
-	}
-	c.breaches[i].Count++
-}
+func (c *Shard) breached(b *protocol.BreachError) { c.breaches.Add(Breach{First: b, Count: 1}) }
 
 // A server that stops, restarts or stands still does the same to all its connections, and breaks nothing by it. So what
 // it does to one connection counts only if others were served meanwhile.

@@ -1,6 +1,8 @@
 package client
 
 import (
+	"slices"
+
 	"github.com/fwpsuite/fwp/load/protocol"
 	"github.com/fwpsuite/fwp/load/workload"
 )
@@ -132,10 +134,5 @@ func (d *duty) named(job workload.Delivery) bool {
 	if len(d.own) == 0 {
 		return d.worker.asks.hold(job.Queue)
 	}
-	for _, k := range d.own {
-		if job.Queue == workload.OwnQueue && job.K == k {
-			return true
-		}
-	}
-	return false
+	return job.Queue == workload.OwnQueue && slices.Contains(d.own, job.K)
 }

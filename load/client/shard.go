@@ -133,7 +133,7 @@ type Shard struct {
 
 	status   Status
 	firsts   map[failure]error // the first of each
-	breaches []Breach
+	breaches Breaches
 	closings []closing
 	pulse    pulse
 	slowest  time.Duration // the longest service time of a command other than fetch
