@@ -55,6 +55,14 @@ func Actions() []Action {
 	return []Action{Kill, KillServer, Restart, Pause, Partition, Slow, Reset, Fill, PauseQueue, Requeue}
 }
 
+// Words returns the words for actions.
+func Words(actions []Action) (words []string) {
+	for _, a := range actions {
+		words = append(words, string(a))
+	}
+	return words
+}
+
 // Stops reports whether the server is stopped, so that its memory is gone.
 func (a Action) Stops() bool { return a == Kill || a == KillServer || a == Restart }
 

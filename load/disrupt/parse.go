@@ -66,10 +66,7 @@ func parseAction(word string) (Action, error) {
 	if slices.Contains(Actions(), Action(word)) {
 		return Action(word), nil
 	}
-	var known []string
-	for _, a := range Actions() {
-		known = append(known, string(a))
-	}
+	known := Words(Actions())
 	do := "choose one of them"
 	if near := text.Nearest(word, known, 2); near != "" {
 		do = "did you mean " + near + "?"
@@ -201,19 +198,11 @@ func (d *Disruption) fits(p *yamlfile.Problems, places map[string]yamlfile.Place
 	ok := true
 	for _, k := range keys {
 		if at, has := places[k.name]; has && k.of != nil && !slices.Contains(k.of, d.Action) {
-			ok = report(p, at, k.name, problem("it has no meaning for "+string(d.Action), "it with "+wordsOf(k.of),
-				"remove it"))
+			ok = report(p, at, k.name, problem("it has no meaning for "+string(d.Action),
+				"it with "+strings.Join(Words(k.of), ", "), "remove it"))
 		}
 	}
 	return ok
-}
-
-func wordsOf(actions []Action) string {
-	words := make([]string, len(actions))
-	for i, a := range actions {
-		words[i] = string(a)
-	}
-	return strings.Join(words, ", ")
 }
 
 // filled returns d with what is usual for what the file leaves out.

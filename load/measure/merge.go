@@ -87,18 +87,15 @@ func open(logs []*LogReader) (sources []*source, start time.Time, err error) {
 	return sources, start, nil
 }
 
-func (s *source) advance() error {
-	next, err := s.log.Next()
+// advance reads the next set.
+func (s *source) advance() (err error) {
+	if s.next, err = s.log.Next(); err == nil {
+		s.next.move(s.shift)
+	}
 	if errors.Is(err, io.EOF) {
-		s.next = nil
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	next.move(s.shift)
-	s.next = next
-	return nil
+	return err
 }
 
 // earliest returns the source whose next set begins first, nil if all are at their end.

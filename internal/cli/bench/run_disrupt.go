@@ -43,23 +43,16 @@ type disruptFlags struct {
 }
 
 func (o *disruptFlags) declare(cmd *cobra.Command) {
-	f := cmd.Flags()
+	f, words := cmd.Flags(), disrupt.Words(disrupt.Actions())
 	f.StringVar(&o.file, "disrupt", "",
 		"do to the target, while the load goes on, what the schedule in `FILE` says (YAML, see docs/durability.md)")
 	f.DurationVar(&o.every, "disrupt-every", 0, "disrupt the target each `DURATION`, drawn from the seed")
 	f.StringVar(&o.with, "disrupt-with", "kill,pause,partition,slow",
-		"with --disrupt-every: `WHAT` is done: "+strings.Join(actionNames(), ", "))
-	program.CompleteFlags(cmd, map[string]func() []string{"disrupt-with": actionNames})
+		"with --disrupt-every: `WHAT` is done: "+strings.Join(words, ", "))
+	program.CompleteFlags(cmd, map[string]func() []string{"disrupt-with": func() []string { return words }})
 	if err := cmd.MarkFlagFilename("disrupt", "yaml", "yml"); err != nil {
 		panic(err) // the flag is declared above
 	}
-}
-
-func actionNames() (names []string) {
-	for _, a := range disrupt.Actions() {
-		names = append(names, string(a))
-	}
-	return names
 }
 
 // any reports whether the target is to be disrupted.

@@ -31,11 +31,8 @@ func (d *disruptFlag) declare(cmd *cobra.Command) {
 }
 
 // disruptions are the words of the flag.
-func disruptions() (words []string) {
-	for _, action := range peer.Default().Subject().Disruptions {
-		words = append(words, string(action))
-	}
-	return words
+func disruptions() []string {
+	return texts(peer.Default().Subject().Disruptions, func(action scenarios.Need) string { return string(action) })
 }
 
 // apply reads the flag, and returns an error for what cannot be done to a target. The embedded server may have a fault
