@@ -37,9 +37,7 @@ const (
 )
 
 // Speaker implements [protocol.Protocol].
-func (p Protocol) Speaker(worker string) protocol.Speaker { return p.speaker(worker) }
-
-func (p Protocol) speaker(worker string) *speaker {
+func (p Protocol) Speaker(worker string) protocol.Speaker {
 	return &speaker{requests: p.Requests, worker: worker != "", identity: "fwpbench-" + rand.Text(), asked: nothing}
 }
 
@@ -261,7 +259,7 @@ func (p Protocol) Introduce(ctx context.Context, dial protocol.Dial) (in protoco
 	defer nc.Close()
 	nc.SetDeadline(time.Now().Add(introduceTimeout))
 	defer context.AfterFunc(ctx, func() { nc.SetDeadline(time.Unix(1, 0)) })()
-	s := p.speaker("")
+	s := p.Speaker("")
 	var kept []byte
 	buffer := make([]byte, 4<<10)
 	e := protocol.Event{Kind: protocol.Greeted}

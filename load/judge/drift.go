@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -56,10 +57,7 @@ func (l run) drift() (remarks []string) {
 		var values []float64
 		for i := range seconds {
 			op := reports.Find(seconds[i].Ops, func(o *results.SecondOp) bool { return o.Op == l.Rate.Op })
-			if op == nil {
-				op = new(results.SecondOp)
-			}
-			if v := figure.of(&seconds[i], op); v > 0 {
+			if v := figure.of(&seconds[i], cmp.Or(op, &results.SecondOp{})); v > 0 {
 				values = append(values, v)
 			}
 		}

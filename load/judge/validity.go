@@ -53,11 +53,8 @@ const (
 //	stolen       more than 2 % of the machine's time went to others (steal)
 //	throttled    a cgroup held the process back for more than 1 % of the time
 //	clock        the clock jumped by 100 ms or more, or the machine slept
-//	disruptions  a disruption of the plan did not happen, or nothing was served after one: the plan was not carried out,
-//
-// or
-//
-//	             it was not seen whether the target recovers
+//	disruptions  a disruption of the plan did not happen, or nothing was served after one: the plan was not carried
+//	             out, or it was not seen whether the target recovers
 //	start        the load did not begin, although its connections were open
 //	agent        one of several generators was lost; each other reason of one of them is one of the whole
 //

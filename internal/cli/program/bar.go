@@ -116,15 +116,12 @@ func terminalWidth(w io.Writer) int {
 	case *checked:
 		w = of.Writer
 	}
-	f, ok := w.(*os.File)
-	if !ok {
-		return 0
+	if f, ok := w.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
+			return columns
+		}
 	}
-	columns, _, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		return 0
-	}
-	return columns
+	return 0
 }
 
 // Clock returns a time in whole seconds, as a line of progress shows it: "12 s", "1m 20s", "2h 5m".

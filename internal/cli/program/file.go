@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -79,8 +80,7 @@ func OpenFile(name string) (*File, error) {
 	there, err := os.OpenFile(name, os.O_WRONLY, 0)
 	mode := fs.FileMode(0o644)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		there = nil
+	case errors.Is(err, fs.ErrNotExist): // there is nil
 	case err != nil:
 		return nil, err
 	default:
@@ -91,13 +91,11 @@ func OpenFile(name string) (*File, error) {
 		mode = info.Mode().Perm()
 	}
 	beside, err := os.OpenFile(name+"."+rand.Text()[:6]+".partial", os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err == nil {
-		if there != nil {
-			_ = there.Close() // nothing was written
-		}
+	switch {
+	case err == nil:
+		_ = there.Close() // nothing was written
 		return &File{file: beside, name: name, beside: true}, nil
-	}
-	if there != nil {
+	case there != nil:
 		return &File{file: there, name: name}, nil
 	}
 	return nil, about(name, err)
@@ -132,10 +130,7 @@ func (f *File) Write(b []byte) (n int, err error) {
 // contents, which is the error written, or a Write failed, it leaves the existing file as
 // it was and returns that error.
 func (f *File) Finish(written error) error {
-	err := written
-	if err == nil {
-		err = f.failed
-	}
+	err := cmp.Or(written, f.failed)
 	if err == nil && f.beside {
 		err = about(f.name, f.file.Sync()) // some disks report only here that they are full
 	}

@@ -57,7 +57,7 @@ func (p Process) Deliver(o Output) error {
 	if shown != "" {
 		here := p.fit(p.Out)
 		here.Color = p.wantsColor(o.Flags.Color.String())
-		if err := writeAs(shown, p.Out, p.about(&o, formats.Output{Text: here})); err != nil {
+		if err := formats.Write(p.Out, shown, p.about(&o, formats.Output{Text: here})); err != nil {
 			p.Logf("%v", err)
 			o.Trouble.Internal = text.OfError(err)
 		}
@@ -94,7 +94,7 @@ func (p Process) save(o *Output, at place) bool {
 	}
 	err := saveScripts(how.Scripts, formats.Scripts(at.format, how))
 	if err == nil {
-		err = ReplaceFile(at.file, func(w io.Writer) error { return writeAs(at.format, w, how) })
+		err = ReplaceFile(at.file, func(w io.Writer) error { return formats.Write(w, at.format, how) })
 	}
 	if err == nil {
 		return true
@@ -138,15 +138,6 @@ func workflowFile(ref string) string {
 		return parts[2]
 	}
 	return ""
-}
-
-// writeAs writes a report in a format.
-func writeAs(name string, w io.Writer, how formats.Output) error {
-	err := formats.Write(w, name, how)
-	if errors.Is(err, formats.ErrUnknown) {
-		return &InternalError{err}
-	}
-	return err
 }
 
 // Ended returns the error that ends a command with this exit code, nil if all is well.

@@ -30,12 +30,7 @@ func PeerWith(name, profile string) (*peer.Peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return withProfile(p, profile)
-}
-
-func withProfile(p *peer.Peer, profile string) (*peer.Peer, error) {
-	p, err := p.With(profile)
-	if err != nil {
+	if p, err = p.With(profile); err != nil {
 		return nil, fmt.Errorf("--profile: %w", err)
 	}
 	return p, nil
@@ -65,9 +60,9 @@ func (t *TargetFlags) SetProtocol(p *peer.Peer) {
 	t.ProtocolName = cmp.Or(t.ProtocolName, p.Name)
 }
 
-// named returns the protocol that --protocol names. It is an error if the command does not work with it.
-func (t *TargetFlags) named() (*peer.Peer, error) {
-	p, err := PeerWith(t.ProtocolName, t.Profile)
+// named returns the protocol of a name, as --profile has it. It is an error if the command does not work with it.
+func (t *TargetFlags) named(protocol string) (*peer.Peer, error) {
+	p, err := PeerWith(protocol, t.Profile)
 	if err != nil {
 		return nil, err
 	}
@@ -77,14 +72,8 @@ func (t *TargetFlags) named() (*peer.Peer, error) {
 // carried returns the protocol of an address. It is an error if the command does not work with it, or if --protocol
 // names another one.
 func (t *TargetFlags) carried(a target.Address) (*peer.Peer, error) {
-	p, err := peer.Named(a.Protocol)
+	p, err := t.named(a.Protocol)
 	if err != nil {
-		return nil, err
-	}
-	if p, err = withProfile(p, t.Profile); err != nil {
-		return nil, err
-	}
-	if err := p.Refusal(t.Command); err != nil {
 		return nil, err
 	}
 	if other, err := peer.Named(t.ProtocolName); err == nil && t.ProtocolName != "" && other.Name != p.Name {

@@ -3,6 +3,7 @@ package program
 import (
 	"bufio"
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/fwpsuite/fwp/internal/input"
@@ -38,18 +39,15 @@ func (p Process) ReadReport(name string, schema ...string) (data []byte, some bo
 		data, err = html.Data(page)
 		return data, true, err
 	}
-	some = false
-	for _, one := range schema {
-		some = some || strings.HasPrefix(start, "{") && strings.Contains(start, `"schema": "`+one)
+	is := func(one string) bool { return strings.Contains(start, `"schema": "`+one) }
+	switch {
+	case strings.HasPrefix(start, "{") && slices.ContainsFunc(schema, is):
+		data, err = input.All(reader, name, mostOfReport)
+		return data, true, err
+	case name != "-":
+		return nil, false, nil
 	}
-	if !some {
-		if name != "-" {
-			return nil, false, nil
-		}
-		head = bytes.Clone(head)
-		_, _ = reader.Discard(len(head))
-		return head, false, nil
-	}
-	data, err = input.All(reader, name, mostOfReport)
-	return data, true, err
+	head = bytes.Clone(head)
+	_, _ = reader.Discard(len(head))
+	return head, false, nil
 }

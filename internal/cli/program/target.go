@@ -100,7 +100,7 @@ func (t *TargetFlags) Endpoint(
 
 // Embedded returns the embedded server of the protocol that --protocol names.
 func (t *TargetFlags) Embedded() (Endpoint, error) {
-	protocol, err := t.named()
+	protocol, err := t.named(t.ProtocolName)
 	if err != nil {
 		return Endpoint{}, err
 	}
@@ -109,7 +109,7 @@ func (t *TargetFlags) Embedded() (Endpoint, error) {
 
 // find returns the target, without its operator.
 func (t *TargetFlags) find(given *pflag.FlagSet, lookup func(string) (string, bool)) (Endpoint, error) {
-	protocol, err := t.named()
+	protocol, err := t.named(t.ProtocolName)
 	if err != nil {
 		return Endpoint{}, err
 	}
@@ -183,7 +183,7 @@ func unfit(given *pflag.FlagSet, words string, flags ...string) error {
 // Starting returns the target of the protocol that --protocol names, which the command of a --start starts. It is an
 // error if the command has no {port}.
 func (t *TargetFlags) Starting(command string) (Endpoint, error) {
-	protocol, err := t.named()
+	protocol, err := t.named(t.ProtocolName)
 	if err != nil {
 		return Endpoint{}, err
 	}

@@ -61,7 +61,7 @@ func (p Process) annotate(o *Output, annotated bool) {
 	suite := o.Report.Suite(o.Exit)
 	if !annotated {
 		var out bytes.Buffer
-		if err := writeAs("github", &out, p.about(o, formats.Output{})); err == nil {
+		if err := formats.Write(&out, "github", p.about(o, formats.Output{})); err == nil {
 			_, _ = io.WriteString(p.Err, p.Secrets.Hide(out.String()))
 		}
 	}
@@ -90,7 +90,7 @@ func (p Process) appendSummary(name string, o *Output, title string) (err error)
 	if room := mostSummary - int(info.Size()) - 1; room > 0 {
 		var out bytes.Buffer
 		how := p.about(o, formats.Output{Markdown: page.MarkdownOptions{Title: title, Most: room}})
-		if err := writeAs("markdown", &out, how); err != nil {
+		if err := formats.Write(&out, "markdown", how); err != nil {
 			return err
 		}
 		_, err = f.Write(append(out.Bytes(), '\n'))
