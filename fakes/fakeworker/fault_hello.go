@@ -51,6 +51,11 @@ var helloFaults = []Fault{
 	hashFault("hash-leading-zeros",
 		func(pass string, hi fwp.Hi) any { return strings.TrimLeft(rounds(pass, hi.Salt, hi.Iterations), "0") }),
 	hashFault("hash-missing", func(string, fwp.Hi) any { return nil }),
+	fault("hash-missing-over-tls", on(Introducing, func(e *Event) {
+		if e.Worker.tls != nil {
+			delete(e.Fields, "pwdhash")
+		}
+	})),
 	fault("hash-missing-beside", on(Introducing, catalogue.On(ofBeats, field("pwdhash", nil)))),
 	hashFault("hash-odd-salts", func(pass string, hi fwp.Hi) any {
 		if strings.ContainsFunc(hi.Salt, func(r rune) bool { return r >= utf8.RuneSelf }) {

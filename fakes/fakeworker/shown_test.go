@@ -57,8 +57,8 @@ func TestEveryFaultShows(t *testing.T) {
 
 // elsewhere are those that tests of their own show.
 var elsewhere = []string{
-	"hash-leading-zeros", "hash-asked-once", "hash-kept", "fail-message-cut", "json-slashes", "line-in-pieces",
-	"message-short", "terminate-fails-one",
+	"hash-leading-zeros", "hash-asked-once", "hash-kept", "hash-missing-over-tls", "fail-message-cut", "json-slashes",
+	"line-in-pieces", "message-short", "terminate-fails-one",
 }
 
 // Which of its jobs the worker fails when its time is up is a matter of chance, how many is not.

@@ -369,6 +369,14 @@ func TestRareFaults(t *testing.T) {
 	act("hash-leading-zeros")(zeros)
 	assert.Less(t, len(zeros.Fields["pwdhash"].(string)), 64)
 
+	secure := New(Config{URL: "tcp+tls://:abc@host"})
+	require.NoError(t, secure.parse())
+	for _, of := range []*Worker{w, secure} {
+		e := &Event{Point: Introducing, Worker: of, Fields: Fields{"pwdhash": "x"}}
+		act("hash-missing-over-tls")(e)
+		assert.Equal(t, of == secure, e.Fields["pwdhash"] == nil)
+	}
+
 	asked := act("hash-asked-once")
 	for _, protected := range []bool{false, true} {
 		e := &Event{Point: Introducing, Fields: Fields{"pwdhash": "x"}, Hi: fwp.Hi{Version: 2, Protected: protected}}

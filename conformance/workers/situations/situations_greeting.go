@@ -39,7 +39,7 @@ func greetingSituations() []situation {
 		{"url/ipv6", "the server may have an address of IPv6",
 			"WRK-13", 1, playWorks("WRK-13", "a client that connects to [::1]"), setup{ipv6: true}},
 		{"url/tls", "the URL may ask for TLS, with a certificate that the program is told to trust",
-			"WRK-14", 1, playTLS, setup{tls: true}},
+			"WRK-14 " + auth, 2, playTLS, setup{tls: true, server: password("secret", 3, "").server}},
 	}
 }
 
@@ -75,6 +75,9 @@ func playHello(clause string) func(*trial) {
 		}
 		t.await(p, 2*time.Second, reply(fwp.HELLO))
 		t.watch(p, time.Second)
+		if clause != "" {
+			t.kept(clause)
+		}
 	}
 }
 
@@ -101,7 +104,7 @@ func playTLS(t *trial) {
 	if t.harness.Certificate == nil {
 		t.giveUp(false, "there is no certificate for a server with TLS")
 	}
-	playWorks("WRK-14", "a client that connects to tcp+tls://localhost")(t)
+	playHello("WRK-14")(t)
 }
 
 // declinedSituations are about a HELLO that the server declines.
