@@ -212,7 +212,7 @@ func (j *job) prune(now time.Time) {
 // add adds a configuration that is not there yet; one that differs in its calls alone is there.
 func (j *job) add(c config) {
 	for i, o := range j.configs {
-		if o.calls = c.calls; o.state == c.state && o.from == c.from && o.to == c.to && reflect.DeepEqual(o, c) {
+		if o.calls = c.calls; o.state == c.state && o.from.Equal(c.from) && o.to.Equal(c.to) && reflect.DeepEqual(o, c) {
 			j.configs[i].calls = max(j.configs[i].calls, c.calls)
 			return
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -184,4 +185,39 @@ const (
 type doubt struct {
 	reason Reason
 	words  string
+}
+
+// ordered reports whether a message orders the client to finish its work, which is as good as the reply that a line
+// expects if the law allows it: a server may give such an order at any time.
+func (th *thread) ordered(c *conn, e *scenarios.Expect, a session.Received) bool {
+	if !a.Whole() || e.RefusesOnly() || th.Observer == nil || !th.ledger.Orders(a.Message) {
+		return false
+	}
+	clause, _ := th.Observer.Wrong(c.name, a.At)
+	return clause == ""
+}
+
+// otherBreach returns why a message that a line did not expect decides nothing: the server may do it, or it is wrong
+// whatever the line is about. It returns nil if neither is so.
+func (th *thread) otherBreach(c *conn, e *scenarios.Expect, a session.Received) *doubt {
+	if c.role == scenarios.Consumer && !e.RefusesOnly() && th.ledger.MayEnd(c.State()) {
+		_, waits := th.grammar().Replies.Waits[th.grammar().VerbSent(a.Asked)]
+		switch {
+		case a.Ending != scenarios.Open:
+			return &doubt{OutOfStep, "the server closed the connection of a client that it had ordered to end, as it may"}
+		case waits:
+			return &doubt{OutOfStep, "the server has ordered the client to finish its work, and need not give it any"}
+		}
+	}
+	if th.foreignTo(e, a) {
+		return &doubt{OtherBreach, "this is not one of the replies that the command has: " + text.Shorten(a.String())}
+	}
+	if th.Observer == nil {
+		return nil
+	}
+	clause, got := th.Observer.Wrong(c.name, a.At)
+	if clause == "" || slices.ContainsFunc(e.Marks, func(m scenarios.Mark) bool { return m.Clause == clause }) {
+		return nil
+	}
+	return &doubt{OtherBreach, "the reply is wrong whatever the line is about: " + got}
 }
