@@ -34,7 +34,7 @@ type accountant struct {
 	due     map[*upgrade.Job]time.Time // those that must come, and from when on
 	again   map[*upgrade.Job]bool      // those that fail once more
 	told    map[*upgrade.Job]bool
-	queues  []string
+	queues  [][]string // as many as one FETCH names
 	last    map[string]int // by queue, the place of the job that came last
 	places  map[*upgrade.Job]int
 	silence time.Time // until then jobs that must not come are waited for
@@ -52,15 +52,17 @@ func account(ctx context.Context, site *upgrade.Site, jobs *upgrade.Inventory, t
 		watch = watchQuickly
 	}
 	a.silence = site.Ready.Add(watch)
+	var queues []string
 	for i, j := range jobs.Jobs {
 		a.byID[j.ID], a.places[j] = j, i
-		if !slices.Contains(a.queues, j.Queue) {
-			a.queues = append(a.queues, j.Queue)
+		if !slices.Contains(queues, j.Queue) {
+			queues = append(queues, j.Queue)
 		}
 		if !j.Over && !j.Missing && j.State != upgrade.Far {
 			a.due[j] = later(j.Due, site.Ready)
 		}
 	}
+	a.queues = named(queues)
 	if err := a.reportHeld(); err != nil {
 		return err
 	}
@@ -123,8 +125,9 @@ func (a *accountant) reportOne(c *keptConn, j *upgrade.Job, done bool) (err erro
 // drain fetches jobs until all have come that must, and none has come for a while that must not; or until the patience
 // is over.
 func (a *accountant) drain() error {
-	for left := 1000 + 3*len(a.jobs.Jobs); left > 0; left-- { // a server may deliver one job for ever
-		got, err := a.main.fetch(a.queues...)
+	next := 0
+	for left := 1000 + 3*len(a.jobs.Jobs); left > 0 && len(a.queues) > 0; left-- { // a server may deliver one job for ever
+		got, err := a.main.fetch(a.queues[next]...)
 		if err != nil {
 			return err
 		}
@@ -132,6 +135,9 @@ func (a *accountant) drain() error {
 			if err := a.came(got); err != nil {
 				return err
 			}
+			continue
+		}
+		if next = (next + 1) % len(a.queues); next > 0 {
 			continue
 		}
 		end := a.silence
@@ -143,6 +149,21 @@ func (a *accountant) drain() error {
 		}
 	}
 	return nil
+}
+
+// longestNamed is how many bytes the queues of one FETCH have: some servers take no long lines.
+const longestNamed = 900
+
+// named divides queues into those that one FETCH names.
+func named(queues []string) (lines [][]string) {
+	length := longestNamed
+	for _, queue := range queues {
+		if length += 1 + len(queue); length > longestNamed {
+			lines, length = append(lines, nil), len(queue)
+		}
+		lines[len(lines)-1] = append(lines[len(lines)-1], queue)
+	}
+	return lines
 }
 
 // came deals with a job that was delivered.
