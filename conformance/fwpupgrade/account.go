@@ -34,7 +34,7 @@ type accountant struct {
 	due     map[*upgrade.Job]time.Time // those that must come, and from when on
 	again   map[*upgrade.Job]bool      // those that fail once more
 	told    map[*upgrade.Job]bool
-	queues  [][]string // as many as one FETCH names
+	queues  [][]string     // as many as one FETCH names
 	last    map[string]int // by queue, the place of the job that came last
 	places  map[*upgrade.Job]int
 	silence time.Time // until then jobs that must not come are waited for
