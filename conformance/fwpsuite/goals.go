@@ -123,18 +123,26 @@ func severalServed(all []exchange) bool {
 	return len(served) > 1
 }
 
-// againDelivered reports whether a job was delivered twice.
+// againDelivered reports whether a job was delivered twice: it is seen by its jid, or, where the jid stands in a part of
+// a long job that the conversation leaves out, by more jobs that came than were pushed.
 func againDelivered(all []exchange) bool {
 	seen := map[string]bool{}
+	pushed, came, hidden := 0, 0, false
 	for _, x := range all {
-		if jid := jidOf(x); delivers(x) && jid != "" {
-			if seen[jid] {
-				return true
-			}
-			seen[jid] = true
+		if x.Verb() == fwp.PUSH && x.Kind() == '+' {
+			pushed++
 		}
+		if !delivers(x) {
+			continue
+		}
+		jid := jidOf(x)
+		if jid != "" && seen[jid] {
+			return true
+		}
+		seen[jid], hidden = true, hidden || jid == ""
+		came++
 	}
-	return false
+	return hidden && came > pushed
 }
 
 // fetchedAfter is the goal that a FETCH was answered after a command was accepted.

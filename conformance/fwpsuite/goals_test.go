@@ -32,3 +32,26 @@ func TestGoalOfAState(t *testing.T) {
 		assert.Equal(t, want, goal.Happened([]conformance.Exchange{{Sent: `BEAT {"wid":"w"}`, Got: got}}), got)
 	}
 }
+
+func TestGoalOfAJobThatComesAgain(t *testing.T) {
+	t.Parallel()
+	push := conformance.Exchange{Sent: `PUSH {"jid":"j1"}`, Got: "+OK"}
+	refused := conformance.Exchange{Sent: `PUSH {"jid":"j2"}`, Got: "-ERR"}
+	came := conformance.Exchange{Sent: "FETCH q", Got: `${"jid":"j1"}`}
+	other := conformance.Exchange{Sent: "FETCH q", Got: `${"jid":"j2"}`}
+	long := conformance.Exchange{Sent: "FETCH q", Got: `${"args":["0123 … (8405 bytes in all)`}
+	for name, test := range map[string]struct {
+		all  []conformance.Exchange
+		want bool
+	}{
+		"once":                 {[]conformance.Exchange{push, came}, false},
+		"twice":                {[]conformance.Exchange{push, came, came}, true},
+		"another one":          {[]conformance.Exchange{push, came, other}, false},
+		"a long one, once":     {[]conformance.Exchange{push, long}, false},
+		"a long one, twice":    {[]conformance.Exchange{push, long, long}, true},
+		"two long ones":        {[]conformance.Exchange{push, push, long, long}, false},
+		"one that was refused": {[]conformance.Exchange{push, refused, long, long}, true},
+	} {
+		assert.Equal(t, test.want, GoalOf("FWP-STATE-07").Happened(test.all), name)
+	}
+}
