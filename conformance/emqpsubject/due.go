@@ -79,7 +79,7 @@ func (l *emqpLaw) unlessFirst(c *conn, command, clause string) string {
 	case l.disrupted != "":
 		return l.disrupted[len(prefix):]
 	case !l.passed[command]: // to no scheduler
-	case c.nameless:
+	case c.nameless && c.delivered == 0:
 		return "SOCK-07"
 	case c.withQueues && c.delivered == 0:
 		return "INF-04"

@@ -289,6 +289,20 @@ func TestJudgeReply(t *testing.T) {
 	}
 }
 
+// TestOneReplyOfTwoThatSayTheSame: what a client gets is the REPLY that it must get, where another one, which it need
+// not get, says the same.
+func TestOneReplyOfTwoThatSayTheSame(t *testing.T) {
+	t.Parallel()
+	const asker = 1
+	l := newLaw(law.Terms{})
+	l.conns[asker] = &conn{}
+	for _, firm := range []bool{false, true, false} {
+		l.replies = append(l.replies, &reply{Message: emqp.Reply("r", "text"), to: []int{asker}, firm: firm})
+	}
+	assert.Nil(t, l.judgeReply(asker, l.conns[asker], emqp.Reply("b", "text")))
+	assert.Equal(t, []bool{false, true, false}, []bool{l.replies[0].over, l.replies[1].over, l.replies[2].over})
+}
+
 // TestMissedReply: the worker of a REPLY that is missing owes one less, unless no client awaits it any more.
 func TestMissedReply(t *testing.T) {
 	t.Parallel()

@@ -59,18 +59,21 @@ func (l *emqpLaw) judgeReply(number int, c *conn, m emqp.Message) *breach {
 	case l.ofAnotherVersion(m):
 		return unasked("version", "FRAME-06")
 	}
-	var mine *reply // one that the client may get
+	var mine, same *reply // one that the client may get, and one that says the same: it must get a firm one, if there is one
 	for _, r := range l.replies {
 		if !slices.Contains(r.to, number) || r.over {
 			continue
 		}
 		mine = r
-		if r.says(m) {
-			l.replied(r, number)
-			return nil
+		if r.says(m) && (same == nil || r.firm && !same.firm) {
+			same = r
 		}
 	}
-	return l.notMine(number, c, m, mine)
+	if same == nil {
+		return l.notMine(number, c, m, mine)
+	}
+	l.replied(same, number)
+	return nil
 }
 
 // notMine judges a REPLY that is none of those that a client may get; mine is one of them, nil if there is none.
