@@ -289,6 +289,21 @@ func TestJudgeReply(t *testing.T) {
 	}
 }
 
+// TestUnlessFirst: that a scheduler has no identity is the reason for what it does not get only before it has got
+// anything.
+func TestUnlessFirst(t *testing.T) {
+	t.Parallel()
+	l := newLaw(law.Terms{})
+	l.passed[emqp.SCHEDULE] = true
+	for want, c := range map[string]*conn{
+		"SCHED-01": {}, "SOCK-07": {nameless: true}, "INF-04": {withQueues: true},
+	} {
+		assert.Equal(t, want, l.unlessFirst(c, emqp.SCHEDULE, "SCHED-01"))
+		c.delivered = 1
+		assert.Equal(t, "SCHED-01", l.unlessFirst(c, emqp.SCHEDULE, "SCHED-01"))
+	}
+}
+
 // TestOneReplyOfTwoThatSayTheSame: what a client gets is the REPLY that it must get, where another one, which it need
 // not get, says the same.
 func TestOneReplyOfTwoThatSayTheSame(t *testing.T) {

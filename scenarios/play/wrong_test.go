@@ -78,6 +78,27 @@ func TestAnOrderOfTheServerItself(t *testing.T) {
 	}
 }
 
+// What a worker gets that was ordered to finish its work decides nothing: the server need not give it any.
+func TestAFetchBehindAnOrder(t *testing.T) {
+	t.Parallel()
+	s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp", []byte(
+		consumer+"C: BEAT {\"wid\":\"$wid\"}\nS: +OK\nclause FWP-WU-03\nC: FETCH\nS: ${\"jid\":\"mine\"}\n"))
+	require.NoError(t, err)
+	for beat, want := range map[string]string{
+		"+{\"state\":\"quiet\"}": "3 matched\n6 unsure\n", "+OK": "3 matched\n6 mismatched\n",
+	} {
+		t.Run(beat, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				p := &peer{answers: map[string]string{"BEAT": beat + "\r\n", "FETCH": "$-1\r\n"}}
+				p.serve(t)
+				player := &play.Player{Target: p, Password: "secret", Meter: new(lag.Meter), Observer: knowing{}}
+				assert.Equal(t, want, outcomes(player.Play(t.Context(), s, "fwp-test-0001")))
+			})
+		})
+	}
+}
+
 // A worker that a server has forgotten is not one whose refused command changed its state.
 func TestTheQuestionItselfIsRefused(t *testing.T) {
 	t.Parallel()
