@@ -215,15 +215,25 @@ func TestFailures(t *testing.T) {
 	})
 }
 
-// TestTextsAreCounted: only a reply that has other characters than those of ASCII shows that it is UTF-8.
-func TestTextsAreCounted(t *testing.T) {
+// TestKeptRules: only a reply with other characters than those of ASCII shows that it is UTF-8, and only an OK shows
+// that a BEAT is answered as it should be where no operator has ordered anything.
+func TestKeptRules(t *testing.T) {
 	t.Parallel()
-	for reply, counts := range map[string]bool{"1 S -ERR": false, "1 S -ERR ü": true, "1 S -ERR \xff": true} {
+	for reply, test := range map[string]struct {
+		command, rule string
+		kept          bool
+	}{
+		"1 S -ERR":                   {"ACK {}", "text", false},
+		"1 S -ERR ü":                 {"ACK {}", "text", true},
+		"1 S -ERR \xff":              {"ACK {}", "text", true},
+		"1 S +OK":                    {`BEAT {"wid":"worker-1"}`, "reply", true},
+		`1 S ${"state":"terminate"}`: {`BEAT {"wid":"worker-1"}`, "reply", false},
+	} {
 		c := &conversation{t: t, w: oracle.NewWorld(), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-		for line := range strings.SplitSeq(all(hello, "1 C ACK {}", reply), "\n") {
+		for line := range strings.SplitSeq(all(hello, "1 C "+test.command, reply), "\n") {
 			_ = c.play(line)
 		}
-		assert.Equal(t, counts, slices.Contains(c.w.Conns[1].Decided.Kept, "text"), reply)
+		assert.Equal(t, test.kept, slices.Contains(c.w.Conns[1].Decided.Kept, test.rule), reply)
 	}
 }
 
