@@ -59,7 +59,7 @@ func (l *emqpLaw) judgeReply(number int, c *conn, m emqp.Message) *breach {
 	case l.ofAnotherVersion(m):
 		return unasked("version", "FRAME-06")
 	}
-	var mine, same *reply // one that the client may get, and one that says the same: it must get a firm one, if there is one
+	var mine, same *reply // one that the client may get, and one that says the same: a firm one, if there is one
 	for _, r := range l.replies {
 		if !slices.Contains(r.to, number) || r.over {
 			continue

@@ -123,8 +123,8 @@ func severalServed(all []exchange) bool {
 	return len(served) > 1
 }
 
-// againDelivered reports whether a job was delivered twice: it is seen by its jid, or, where the jid stands in a part of
-// a long job that the conversation leaves out, by more jobs that came than were pushed.
+// againDelivered reports whether a job was delivered twice: it is seen by its jid, or, where the jid stands in a part
+// of a long job that the conversation leaves out, by more jobs that came than were pushed.
 func againDelivered(all []exchange) bool {
 	seen := map[string]bool{}
 	pushed, came, hidden := 0, 0, false
