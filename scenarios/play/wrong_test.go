@@ -1,7 +1,6 @@
 package play_test
 
 import (
-	"fmt"
 	"net"
 	"strings"
 	"testing"
@@ -28,72 +27,39 @@ func (k knowing) Received(session.Received)                     {}
 func (k knowing) Ended(session.Ending)                          {}
 func (k knowing) Wrong(string, time.Time) (clause, what string) { return k.clause, "another job" }
 
-// What is wrong whatever a line expects decides nothing for the clauses of the line, unless they are what it breaks.
-func TestAReplyThatIsWrongWhateverALineExpects(t *testing.T) {
+// What is wrong whatever a line expects decides nothing for the clauses of the line, unless they are what it breaks. An
+// order that the law allows is as good as the reply that a line expects, since a server may give it at any time, and
+// what a worker gets behind it decides nothing: the server need not give it any work.
+func TestWhatTheLawSaysOfAReply(t *testing.T) {
 	t.Parallel()
-	s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp",
-		[]byte(consumer+"clause FWP-WU-03\nC: FETCH\nS: ${\"jid\":\"mine\"}\n"))
-	require.NoError(t, err)
-	for name, test := range map[string]struct{ clause, want string }{
-		"of another clause": {"FWP-FETCH-04", "4 unsure\n"},
-		"of its own":        {"FWP-WU-03", "4 mismatched\n"},
-		"of none":           {"", "4 mismatched\n"},
+	const (
+		fetch  = "clause FWP-WU-03\nC: FETCH\nS: ${\"jid\":\"mine\"}\n"
+		beat   = "C: BEAT {\"wid\":\"$wid\"}\nS: +OK\n"
+		marked = "clause FWP-BEAT-01\n" + beat
+		quiet  = `+{"state":"quiet"}`
+		other  = "$13\r\n" + `{"jid":"its"}`
+	)
+	for name, test := range map[string]struct{ lines, beat, fetch, clause, want string }{
+		"it breaks another clause":    {fetch, "", other, "FWP-FETCH-04", "4 unsure\n"},
+		"it breaks that of the line":  {fetch, "", other, "FWP-WU-03", "4 mismatched\n"},
+		"it breaks none":              {fetch, "", other, "", "4 mismatched\n"},
+		"an order is allowed":         {marked, quiet, "", "", "4 matched\n"},
+		"an order is wrong":           {marked, quiet, "", "FWP-BEAT-01", "4 mismatched\n"},
+		"no order":                    {marked, `+{"state":"tired"}`, "", "", "4 mismatched\n"},
+		"a FETCH behind an order":     {beat + fetch, quiet, "$-1", "", "3 matched\n6 unsure\n"},
+		"a FETCH that is behind none": {beat + fetch, "+OK", "$-1", "", "3 matched\n6 mismatched\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp", []byte(consumer+test.lines))
+			require.NoError(t, err)
 			synctest.Test(t, func(t *testing.T) {
-				p := &peer{answers: map[string]string{"FETCH": "$13\r\n{\"jid\":\"its\"}\r\n"}}
+				p := &peer{answers: map[string]string{"BEAT": test.beat + "\r\n", "FETCH": test.fetch + "\r\n"}}
 				p.serve(t)
 				player := &play.Player{
 					Target: p, Password: "secret", Meter: new(lag.Meter), Observer: knowing{test.clause},
 				}
 				assert.Equal(t, test.want, outcomes(player.Play(t.Context(), s, "fwp-test-0001")))
-			})
-		})
-	}
-}
-
-// An order that the law allows is as good as the reply that a line expects: a server may give it at any time.
-func TestAnOrderOfTheServerItself(t *testing.T) {
-	t.Parallel()
-	s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp",
-		[]byte(consumer+"clause FWP-BEAT-01\nC: BEAT {\"wid\":\"$wid\"}\nS: +OK\n"))
-	require.NoError(t, err)
-	for name, test := range map[string]struct{ state, clause, want string }{
-		"allowed":          {"quiet", "", "4 matched\n"},
-		"wrong":            {"quiet", "FWP-BEAT-01", "4 mismatched\n"},
-		"that is no order": {"tired", "", "4 mismatched\n"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				p := &peer{answers: map[string]string{"BEAT": fmt.Sprintf("+{\"state\":%q}\r\n", test.state)}}
-				p.serve(t)
-				player := &play.Player{
-					Target: p, Password: "secret", Meter: new(lag.Meter), Observer: knowing{test.clause},
-				}
-				assert.Equal(t, test.want, outcomes(player.Play(t.Context(), s, "fwp-test-0001")))
-			})
-		})
-	}
-}
-
-// What a worker gets that was ordered to finish its work decides nothing: the server need not give it any.
-func TestAFetchBehindAnOrder(t *testing.T) {
-	t.Parallel()
-	s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp", []byte(
-		consumer+"C: BEAT {\"wid\":\"$wid\"}\nS: +OK\nclause FWP-WU-03\nC: FETCH\nS: ${\"jid\":\"mine\"}\n"))
-	require.NoError(t, err)
-	for beat, want := range map[string]string{
-		"+{\"state\":\"quiet\"}": "3 matched\n6 unsure\n", "+OK": "3 matched\n6 mismatched\n",
-	} {
-		t.Run(beat, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				p := &peer{answers: map[string]string{"BEAT": beat + "\r\n", "FETCH": "$-1\r\n"}}
-				p.serve(t)
-				player := &play.Player{Target: p, Password: "secret", Meter: new(lag.Meter), Observer: knowing{}}
-				assert.Equal(t, want, outcomes(player.Play(t.Context(), s, "fwp-test-0001")))
 			})
 		})
 	}
