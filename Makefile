@@ -33,15 +33,25 @@ quick: ## test the packages changed since BASE=main and those that import them d
 
 # Six to nine minutes on two processors; see also slow. The other tests that FWP_SLOW=1 adds are those of `make test`.
 .PHONY: matrix
-matrix: ## play the matrix of faults and checks of servers, as .ci/run does; OF=. is that of all servers and clients
+matrix: ## play the matrix of faults and checks of servers, and mutants of scripts, as .ci/run does; OF=. is that of all servers and clients
 	FWP_SLOW=1 $(GO) test -timeout 60m ./internal/selftest -run 'TestFaults$$/$(or $(OF),-server)'
 	FWP_SLOW=1 $(GO) test ./conformance/upgrade -run 'TestFaultsAreFound$$'
 	FWP_SLOW=1 $(GO) test ./conformance/emqpsubject -run 'TestValuesAreFound$$'
+	FWP_SLOW=1 $(GO) test ./internal/proof -run 'TestMutantsAreFound$$'
 
 # Every package that starts goroutines (internal/archtest has a test), and those that share values with them.
 RACED := ./conformance/... ./fakes/... ./fwptest ./internal/... ./load/... ./reports/... ./scenarios/... ./zmtp
 
 # A quarter of an hour of processor time.
+.PHONY: permitted
+permitted: ## play all checks on workers and servers of Workq that differ and are right, as .ci/run does; slow has the others
+	FWP_SLOW=1 $(GO) test ./internal/selftest -run 'Test(Client|Workq)Variations$$'
+
+# Half an hour: GATES gates for each of ten servers, the two of Faktory where FWP_GATE_FAKTORY='PATH PATH' names them.
+.PHONY: gates
+gates: ## write known findings once, expect GATES=5 green gates of each server, and a red one with one more fault
+	FWP_GATES=$(or $(GATES),5) $(GO) test -timeout 90m ./cmd/fwpcheck -run 'TestGatesTurnGreenAndStay$$' -v
+
 .PHONY: slow
 slow: ## run more tests that are samples without FWP_SLOW=1, as .ci/nightly does
 	FWP_SLOW=1 $(GO) test -timeout 30m ./internal/selftest -skip 'TestFaults$$'
@@ -51,12 +61,14 @@ slow: ## run more tests that are samples without FWP_SLOW=1, as .ci/nightly does
 	FWP_SLOW=1 $(GO) test -timeout 30m ./conformance/explore ./internal/recorder \
 		-run 'Test(ServersDiffer|FaultsAreFound|DisruptionsOfARightServer|ManyConnections)$$'
 	FWP_SLOW=1 $(GO) test -timeout 30m ./internal/stress -run 'TestFaultsAreFound$$'
-	FWP_SLOW=1 $(GO) test -timeout 30m ./load/agents ./cmd/fwpbench -run 'Test(TheNATSServerIsRestarted|Namespaces)$$'
+	FWP_SLOW=1 $(GO) test -timeout 30m ./cmd/fwpbench -run 'TestNamespaces$$'
+	FWP_SLOW=1 $(GO) test -timeout 60m ./internal/proof -run 'TestMutantsOfLongScriptsAreFound$$'
 
-# Without archtest, which reads source in one goroutine.
+# Without archtest, which reads source in one goroutine, and without vet, which make test runs. SKIP=PATTERN leaves out
+# more packages.
 .PHONY: race
 race: ## run the tests of what runs many goroutines under the race detector; needs cgo
-	$(GO) list $(RACED) | grep -v '/internal/archtest$$' | xargs $(GO) test -race -timeout 30m
+	$(GO) list $(RACED) | grep -vE '/(internal/archtest$(if $(SKIP),|$(SKIP)))$$' | xargs $(GO) test -race -vet=off -timeout 30m
 
 .PHONY: fuzz
 fuzz: ## run each fuzz target for FUZZTIME=20s
@@ -121,7 +133,7 @@ browser: ## open the HTML reports in a headless browser; needs chromium-headless
 	cd tools/browser && FWP_BROWSER=required $(GO) test -count=1 -timeout 15m ./...
 
 .PHONY: formats
-formats: ## read reports with readers of others: prove, tap-parser, junit2json, markdown-it; needs perl, node and npm
+formats: ## read reports with readers of others: junit2json, markdown-it; needs node and npm
 	$(GO) build -trimpath -ldflags=-s -o bin/ ./cmd/...
 	cd tools/formats && npm ci --no-audit --no-fund && node formats.mjs ../../bin
 
@@ -130,8 +142,12 @@ zmq: ## hold package zmtp against libzmq; needs a Python with pyzmq: FWP_ZMQ=/us
 	FWP_ZMQ=$${FWP_ZMQ:-/usr/bin/python3} $(GO) test -race -count=1 -timeout 5m ./zmtp/...
 
 .PHONY: kubernetes
-kubernetes: ## decode the manifests of docs/kubernetes.md with the types of the Kubernetes API
+kubernetes: ## decode the manifests of docs/segments.md with the types of the Kubernetes API
 	cd tools/kubernetes && $(GO) test -count=1 ./...
+
+.PHONY: kubernetes-try
+kubernetes-try: ## run these manifests in the cluster CONTEXT=NAME with IMAGE=IMAGE, in a namespace of its own; needs kubectl
+	@tools/kubernetes/try.sh '$(CONTEXT)' '$(IMAGE)'
 
 .PHONY: release-try
 release-try: ## install this commit as users install a release, from a module proxy in bin/release-try

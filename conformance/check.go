@@ -31,13 +31,12 @@ type Description struct {
 	File   string   // how reports name the file of its script; empty if it has none
 	Source []string // the lines of that file
 
-	Marks       []scenarios.Mark  // the clauses that its lines decide, in their order; none: it may break any
-	Needs       []scenarios.Need  // what a server must offer
-	Embedded    map[string]string // the settings of a server that is prepared for it, where it needs one
-	Wait        time.Duration     // how long a play takes at least, on a server that answers at once
-	Fetches     bool              // a fetch may have it wait longer
-	Connections int               // how many it may have open at a time
+	Marks       []scenarios.Mark // the clauses that its lines decide, in their order; none: it may break any
+	Needs       []scenarios.Need // what a server must offer
+	Wait        time.Duration    // how long a play takes at most on the embedded server; 0: not long, or not known
+	Connections int              // how many it may have open at a time
 	Sharing     Sharing
+	Quick       bool // a quick run has it, however long it waits
 	Hostile     bool // it sends what a client must not send, or much at a time: a faulty server may end
 	Counts      bool // it sends info: servers that count while queues come into being beside it may end
 }
@@ -95,6 +94,8 @@ type Evidence struct {
 	Dead     string        // why the target is considered dead, empty if it serves
 	Back     bool          // it was dead for a moment only
 	Ending   string        // how its process ended, with what it printed last; empty if that is not known
+	Died     string        // the same in a few words: "exit status 2: panic: an error"
+	Printed  []string      // what it printed meanwhile, where it was silent or closed a connection; nil: not known
 	Amid     int           // how many connections to the target were open then
 	Refused  *play.Refusal // a connection that the target refused, nil if it refused none
 	Leftover []string      // jobs of the play that are still on the target, with their queues
@@ -106,6 +107,7 @@ type Evidence struct {
 	Conversation []play.Line
 
 	Decisions []Decision // of a situation of a client
+	Skipped   string     // what the target or this machine lacks that the situation needs, for Reason; empty if nothing
 
 	Law   []law.Seen // what the law of the protocol found in the conversations
 	Tally law.Tally  // what it has judged
@@ -131,6 +133,10 @@ type Finding struct {
 	Refused  string // the verb of the command that was refused, empty if none was
 	Own      string // the clause of the command itself, where Clause may follow from what is wrong with that; else empty
 	Script   string // text of a script that reproduces it; empty if there is none
+
+	Unscripted string      // why there is no Script
+	Unshrunk   []string    // without one: the last steps that have to do with it, as a script has them
+	Talk       []play.Line // the last of what was said before it, and what was received
 }
 
 // Decision is what one play of a situation says about one clause that binds clients. Others of the same play do not
@@ -144,6 +150,9 @@ type Decision struct {
 	Reason   reports.ReasonCode // of Unsure; it may be empty
 	Conn     string             // where it shows in the conversation, with At; empty if no line shows it
 	At       time.Duration
+	// Harm is what a breach does to users, if it is more than its clause says: one of reports.Harms. A breach that harms
+	// users is a fail, whatever the level of its clause.
+	Harm string
 }
 
 // OpenReason returns the reason of Open.

@@ -36,21 +36,11 @@ func (c ScriptCheck) Describe() Description {
 	s, g := c.Script, c.Script.Dialect.Grammar()
 	return Description{
 		ID: s.Name, Title: s.Title, File: s.Name, Source: s.Source, Marks: slices.Collect(s.Marks()), Needs: s.Needs,
-		Embedded: s.Embedded, Wait: s.Wait(), Fetches: waits(s),
+		Wait:        s.Waits,
 		Connections: s.Connections(), Sharing: sharing(s), Hostile: s.BreaksProtocol() || countsInACrowd(s),
 		// The engine asks a producer's connection with the command that counts.
 		Counts: counts(s) || g.Verbs.Counts != "" && s.BreaksProtocol() && s.Opens(scenarios.Producer),
 	}
-}
-
-// waits reports whether a script sends a command that may wait.
-func waits(s *scenarios.Script) bool {
-	for verb := range s.Dialect.Grammar().Replies.Waits {
-		if s.Sends(verb) {
-			return true
-		}
-	}
-	return false
 }
 
 // counts reports whether a script sends the command that counts everything on the server.
@@ -108,10 +98,7 @@ func (c ScriptCheck) Play(ctx context.Context, on Setup) Evidence {
 		Target: on.Target, Password: on.Password, Timeout: on.Timeout, Patience: patience, Quick: cutShort,
 		Meter: on.Meter, Watch: on.Watch, Gone: on.Gone, Peers: on.Peers,
 	}
-	var watch *law.Watch
-	if len(c.Script.Embedded) == 0 { // else the server was prepared, and is not an ordinary one
-		watch = on.watch()
-	}
+	watch := on.watch()
 	if watch != nil {
 		player.Observer = watch
 	}

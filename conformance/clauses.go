@@ -1,11 +1,8 @@
 package conformance
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
@@ -66,11 +63,15 @@ func (c Clause) BindsClient() bool { return c.Binds("C") || c.Binds("K") || c.Bi
 // BindsServer reports whether the clause binds a server.
 func (c Clause) BindsServer() bool { return c.Binds("S") }
 
-// Breach returns the verdict about a target that does otherwise: Observed if the clause is only recorded, else the
-// verdict of its level. A reading may name situations with a milder or stronger verdict.
+// Breach returns the verdict about a target that does otherwise: Observed if the clause is only recorded, Fail if it
+// harms users, however mildly the clause is put, else the verdict of its level. A reading may name situations with a
+// milder or stronger verdict.
 func (c Clause) Breach() reports.Verdict {
-	if c.Recorded {
+	switch {
+	case c.Recorded:
 		return reports.Observed
+	case c.Harm != "":
+		return reports.Fail
 	}
 	return c.Level.Breach()
 }
@@ -123,43 +124,4 @@ func (s Source) String() string {
 		return s.Document
 	}
 	return fmt.Sprintf("%s#%s %s", s.Document, s.Heading, s.Units)
-}
-
-// DocumentChange is a source document that is not the one that the catalogue was written from.
-type DocumentChange struct {
-	Document string
-	SHA256   string // of what is there, in hexadecimal
-	Expected string // the same of the edition that the catalogue was written from
-	Clauses  int    // how many clauses cite the document
-}
-
-// ChangedDocuments compares the source documents, which are in the root of specs by the names that Source.Document
-// has, with those that the catalogue was written from. The error is that of a document that cannot be read.
-func (p *Protocol) ChangedDocuments(specs fs.FS) ([]DocumentChange, error) {
-	var changes []DocumentChange
-	for _, d := range p.Documents {
-		if d.SHA256 == "" {
-			continue
-		}
-		text, err := fs.ReadFile(specs, d.Name)
-		if err != nil {
-			return nil, fmt.Errorf("read specification: %w", err)
-		}
-		hash := sha256.Sum256(text)
-		if got := hex.EncodeToString(hash[:]); got != d.SHA256 {
-			changes = append(changes, DocumentChange{d.Name, got, d.SHA256, p.citing(d.Name)})
-		}
-	}
-	return changes, nil
-}
-
-// citing counts the clauses that have a source in a document.
-func (p *Protocol) citing(document string) int {
-	n := 0
-	for _, c := range p.Clauses() {
-		if slices.ContainsFunc(c.Sources, func(s Source) bool { return s.Document == document }) {
-			n++
-		}
-	}
-	return n
 }

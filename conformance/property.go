@@ -33,7 +33,7 @@ type Property struct {
 // Describe returns what is known of the property.
 func (p Property) Describe() Description {
 	d := Description{
-		ID: p.Name, Title: p.Title, Wait: p.Wait, Fetches: true, Connections: p.Connections, Sharing: SharesAtNeed,
+		ID: p.Name, Title: p.Title, Wait: p.Wait, Connections: p.Connections, Sharing: SharesAtNeed,
 		Hostile: true, Needs: p.Needs,
 	}
 	if slices.Contains(p.Needs, scenarios.NeedRestart) {
@@ -78,7 +78,7 @@ func (p Property) Play(ctx context.Context, on Setup) Evidence {
 	}
 	if e.Open != "" && e.refusedAll() { // others had all connections
 		e.Reason = reports.ReasonConnections
-		e.Open = "the target has too few connections for this check and those beside it: it refused one: " +
+		e.Open = "the target has too few connections for this check and concurrent ones: it refused one: " +
 			e.Refused.Got
 	}
 	e.excuse(on.Meter)

@@ -154,4 +154,4 @@ type Identity struct {
 }
 
 // ErrDeclined means that a protected server accepts no form of the password.
-var ErrDeclined = errors.New("the server declines the password")
+var ErrDeclined = errors.New("the server refuses the password")

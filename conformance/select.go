@@ -42,10 +42,10 @@ func (s Selection) Apply(checks []Check) (in []Check, out []Skipped, err error) 
 		d := check.Describe()
 		switch {
 		case !s.picks(d, used):
-			out = append(out, Skipped{Check: check, Why: "the selection leaves it out"})
-		case s.Quick && d.Wait > QuickWait:
+			out = append(out, Skipped{Check: check, Why: "not selected"})
+		case s.Quick && d.Wait > QuickWait && !d.Quick:
 			slow++
-			why := fmt.Sprintf("it waits for more than %v, and a quick run leaves that out", QuickWait)
+			why := fmt.Sprintf("it waits longer than %v, so a quick run leaves it out", QuickWait)
 			out = append(out, Skipped{check, why, reports.ReasonQuick})
 		default:
 			in = append(in, check)
@@ -65,9 +65,8 @@ func (s Selection) Apply(checks []Check) (in []Check, out []Skipped, err error) 
 
 // The errors of a selection as a whole.
 var (
-	ErrAllSlow         = fmt.Errorf("all selected checks wait for more than %v: a quick run leaves them out", QuickWait)
-	ErrNothingMeetsAll = errors.New("the selection matches no check: " +
-		"each of its parts matches some checks, but no check matches all parts")
+	ErrAllSlow         = fmt.Errorf("all selected checks wait longer than %v, so a quick run leaves them out", QuickWait)
+	ErrNothingMeetsAll = errors.New("no check matches all parts of the selection, although each part alone matches some")
 )
 
 // SelectionError reports a pattern of a [Selection] that is malformed, or matches nothing.
@@ -149,7 +148,7 @@ func (s Selection) unmatched(used map[string]bool) error {
 
 func (s Selection) whyRetired(check string) string {
 	if s.Protocol != nil && s.Protocol.Retired[strings.ToLower(check)] != "" {
-		return s.Protocol.Retired[strings.ToLower(check)] + " has taken its place"
+		return s.Protocol.Retired[strings.ToLower(check)] + " replaces it"
 	}
 	return ""
 }
@@ -158,9 +157,9 @@ func (s Selection) whyNoCheck(clause string) string {
 	if c, ok := s.Protocol.ClauseByID(clause); ok && !s.Parties.Concerned(c) {
 		return strings.NewReplacer("it ", "this clause ", ", the", ", and the").Replace(s.Parties.WhyNotConcerned())
 	} else if c.Excluded != "" {
-		return "no check decides this clause: " + strings.TrimSuffix(c.Excluded, ".")
+		return "no check tests this clause: " + strings.TrimSuffix(c.Excluded, ".")
 	} else if ok {
-		return "the clause is in the catalogue, but no check decides it yet"
+		return "no check tests this clause yet"
 	}
 	if id := s.Protocol.Suggest(clause); id != "" {
 		return "did you mean " + id + "?"
@@ -188,7 +187,7 @@ const (
 )
 
 // errQuickCheck is the end of a play that took too long for a quick run.
-var errQuickCheck = fmt.Errorf("a quick run gives a check no more than %v", QuickCheck)
+var errQuickCheck = fmt.Errorf("a quick run limits each check to %v", QuickCheck)
 
 // patience returns the patience of one play, and whether the play may cut waits short.
 func (on Setup) patience() (limit time.Duration, cutShort bool) {

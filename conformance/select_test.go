@@ -59,7 +59,7 @@ func TestSelection(t *testing.T) {
 		"a client's clause":  {conformance.Selection{Clauses: []string{"FWP-HELLO-01"}}, nil, "binds clients"},
 		"an excluded clause": {
 			conformance.Selection{Clauses: []string{"FWP-LINK-01"}},
-			nil, "no check decides this clause: Host and port are given",
+			nil, "no check tests this clause: Host and port are given",
 		},
 		"a typo in a level": {conformance.Selection{Levels: []string{"SHALL"}}, nil, "the levels are"},
 		"no pattern":        {conformance.Selection{Checks: []string{"[a"}}, nil, "not a pattern"},
@@ -109,12 +109,13 @@ func TestAWrongSelectionIsATypedError(t *testing.T) {
 	assert.Equal(t, want, *wrong)
 	p := &conformance.Protocol{Retired: map[string]string{"push/old": "push/accepted"}}
 	_, _, err = conformance.Selection{Protocol: p, Checks: []string{"Push/old"}}.Apply(nil)
-	require.EqualError(t, err, "check Push/old matches no check; push/accepted has taken its place")
+	require.EqualError(t, err, "check Push/old matches no check; push/accepted replaces it")
 	_, _, err = conformance.Selection{Protocol: fwpsuite.Protocol(), Levels: []string{"[a"}}.Apply(nil)
 	require.ErrorIs(t, err, path.ErrBadPattern)
-	slow, err := scenarios.Parse(fwpdialect.Dialect{}, "slow", []byte("connect as consumer\nsilence 9s\n"))
-	require.NoError(t, err)
-	_, _, err = conformance.Selection{Protocol: fwpsuite.Protocol(), Quick: true}.Apply(conformance.Scripts(slow))
+	quick, slow := conformance.Selection{Protocol: fwpsuite.Protocol(), Quick: true}, "connect as consumer\nsilence 9s\n"
+	_, _, err = quick.Apply(scripts(t, map[string]string{"slow": "waits: 9s\n" + slow}))
 	require.ErrorIs(t, err, conformance.ErrAllSlow)
 	assert.NotContains(t, err.Error(), "--")
+	_, _, err = quick.Apply(scripts(t, map[string]string{"a script without the line is always played": slow}))
+	require.NoError(t, err)
 }

@@ -1,7 +1,11 @@
 // Package docs has the documents that the programs quote.
 package docs
 
-import "embed"
+import (
+	"embed"
+	"slices"
+	"strings"
+)
 
 // Ambiguities is ambiguities.md: a section for each code, whose heading begins with "## AMB-01: ".
 //
@@ -15,6 +19,35 @@ var (
 	//go:embed emqp.md
 	EMQP string
 )
+
+// The pages that say how to fix what is found: tables whose rows begin with the clauses, in sections.
+var (
+	//go:embed how-to-fix-servers.md
+	fixServers string
+	//go:embed how-to-fix-workers.md
+	fixWorkers string
+)
+
+// Fix returns the page, and the section of it, that says how to fix a client, or a server, that breaks a clause:
+// "docs/how-to-fix-workers.md#jobs-lost". It is empty if no row is about the clause.
+func Fix(client bool, clause string) string {
+	page, text := "docs/how-to-fix-servers.md", fixServers
+	if client {
+		page, text = "docs/how-to-fix-workers.md", fixWorkers
+	}
+	section := ""
+	for line := range strings.Lines(text) {
+		if title, is := strings.CutPrefix(strings.TrimSpace(line), "## "); is {
+			section = strings.ReplaceAll(strings.ToLower(strings.ReplaceAll(title, ",", "")), " ", "-")
+		}
+		row, is := strings.CutPrefix(line, "| ")
+		clauses, _, _ := strings.Cut(row, " | ")
+		if is && slices.Contains(strings.Split(clauses, ", "), clause) {
+			return page + "#" + section
+		}
+	}
+	return ""
+}
 
 // Faults has faults.md and worker-faults.md of FWP, and the same with the name of a protocol in front of it: a title,
 // paragraphs, and a table with a row for each fault.

@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/internal/jobtype"
 )
 
 // TestEveryPageIsInTheIndex: README.md has a link to each page of the folder, and decisions/README.md to each decision.
@@ -48,12 +51,12 @@ func pages(t *testing.T, folder string) (names []string) {
 	return names
 }
 
-// TestTheReadmeIsShort: its 900 words are for newcomers, and every other page is reached from it over the index.
+// TestTheReadmeIsShort: its 600 words are for newcomers; it links to the index, which has every other page.
 func TestTheReadmeIsShort(t *testing.T) {
 	t.Parallel()
 	readme, err := os.ReadFile(filepath.Join("..", "README.md"))
 	require.NoError(t, err)
-	assert.LessOrEqual(t, len(strings.Fields(string(readme))), 900)
+	assert.LessOrEqual(t, len(strings.Fields(string(readme))), 600)
 	for _, index := range []string{"docs/README.md", "docs/decisions/README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"} {
 		assert.Contains(t, string(readme), "("+index+")")
 	}
@@ -81,4 +84,33 @@ func TestCIFilesHaveTheSameActions(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestEachJobTypeIsDocumented: the tables of judging-workers.md have the rows of the job types, in their order, and
+// each sample of a worker has the types of FWP.
+func TestEachJobTypeIsDocumented(t *testing.T) {
+	t.Parallel()
+	page := read(t, "judging-workers.md")
+	for name, types := range map[string][]jobtype.Type{"type": jobtype.FWP(), "name": jobtype.Workq()} {
+		rows := "| " + name + " | what it does |\n|---|---|\n"
+		for _, of := range types {
+			rows += fmt.Sprintf("| `%s` | %s |\n", of.Name, of.Does)
+		}
+		assert.Contains(t, page, rows+"\n")
+	}
+	for _, sample := range []string{
+		"npm/worker.mjs", "go/worker/main.go", "python/worker.py", "python/plain_worker.py", "ruby/worker.rb",
+	} {
+		text := read(t, filepath.Join("..", "clients", sample))
+		for _, name := range jobtype.Names(jobtype.FWP()) {
+			assert.Contains(t, text, `"`+name+`"`, sample)
+		}
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return string(text)
 }

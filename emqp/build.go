@@ -13,53 +13,53 @@ func build(command, id string, fields ...string) Message {
 	return m
 }
 
-// Ack acknowledges a message. (Global Frames)
+// Ack returns an ACK of the message with the id acknowledged. (Global Frames)
 func Ack(id, acknowledged string) Message { return build(ACK, id, acknowledged) }
 
-// Reply responds with a message. (Global Frames)
+// Reply returns a REPLY with a message. (Global Frames)
 func Reply(id, message string) Message { return build(REPLY, id, message) }
 
-// Heartbeat is a sign of life at a time. (Global Frames, Heartbeating)
+// Heartbeat returns a HEARTBEAT with a time, which is sent in whole seconds. (Global Frames, Heartbeating)
 func Heartbeat(id string, at time.Time) Message {
 	return build(HEARTBEAT, id, strconv.FormatInt(at.Unix(), 10))
 }
 
-// Disconnect asks a component to end. (DISCONNECT and KBAI)
+// Disconnect returns a DISCONNECT, which asks a component to end. (DISCONNECT and KBAI)
 func Disconnect(id string) Message { return build(DISCONNECT, id) }
 
-// Kbai says that its sender ends. (DISCONNECT and KBAI)
+// Kbai returns a KBAI, with which a component announces its end. (DISCONNECT and KBAI)
 func Kbai(id string) Message { return build(KBAI, id) }
 
-// Request asks for a message to be processed by a worker of a queue. (eMQP / Client)
+// Request returns a REQUEST: one worker of the queue is to process the message. (eMQP / Client)
 func Request(id, queue string, headers Headers, message string) Message {
 	return build(REQUEST, id, queue, headers.String(), message)
 }
 
-// Publish publishes a message across a topic, as a client does. (eMQP / Client)
+// Publish returns a client's PUBLISH of a message to a topic. (eMQP / Client)
 func Publish(id, topic string, headers Headers, message string) Message {
 	return build(PUBLISH, id, topic, headers.String(), message)
 }
 
-// PublishBare does so as a publisher does, without headers. (eMQP / Publisher)
+// PublishBare returns a publisher's PUBLISH, which has no headers. (eMQP / Publisher)
 func PublishBare(id, topic, message string) Message { return build(PUBLISH, id, topic, message) }
 
-// Schedule asks for a message to be processed again and again. (eMQP / Client)
+// Schedule returns a SCHEDULE: the message is to be processed repeatedly. (eMQP / Client)
 func Schedule(id, queue string, headers Headers, message string) Message {
 	return build(SCHEDULE, id, queue, headers.String(), message)
 }
 
-// Unschedule asks for that to end; the queue is ignored. (eMQP / Client)
+// Unschedule returns an UNSCHEDULE, which ends a schedule. The broker ignores the queue. (eMQP / Client)
 func Unschedule(id, queue string, headers Headers, message string) Message {
 	return build(UNSCHEDULE, id, queue, headers.String(), message)
 }
 
-// InformWorker announces a worker of queues. (eMQP / Worker)
+// InformWorker returns the INFORM of a worker with its queues. (eMQP / Worker)
 func InformWorker(id string, queues ...Queue) Message {
 	return build(INFORM, id, FormatQueues(queues...), TypeWorker)
 }
 
-// InformScheduler announces a scheduler. (eMQP / Scheduler)
+// InformScheduler returns the INFORM of a scheduler. (eMQP / Scheduler)
 func InformScheduler(id string) Message { return build(INFORM, id, "", TypeScheduler) }
 
-// Ready says that a worker can take one more message. (eMQP / Worker)
+// Ready returns a READY: the worker can take one more message. (eMQP / Worker)
 func Ready(id string) Message { return build(READY, id) }

@@ -1,7 +1,10 @@
-// Package emqp has the messages of the EventMQ Protocol, eMQP/1.0: what frames each command consists of, headers, and
-// the queues of a worker. It parses strictly, and what it builds is right; frames that are wrong are written as
-// frames. It knows nothing of sockets: package zmtp carries the frames, without those of a ROUTER.
+// Package emqp reads and writes the messages of the EventMQ Protocol, eMQP/1.0: the frames of each command, headers,
+// and the queues of a worker. [Parse] is strict, and the functions that build a [Message] build valid ones. Write an
+// invalid message as frames.
 //
-// Where two sentences of the document exclude each other, both readings are taken and nothing beyond the two; the
-// comments name these places. The names in brackets are the sections of the document.
+// The package has no sockets: package zmtp sends and receives the frames. Frames here have no identity in front,
+// which a ROUTER adds. Nothing blocks, and all functions are safe for concurrent use.
+//
+// Where two sentences of the specification exclude each other, both readings are accepted and no others; comments
+// name these places. The names in parentheses at the end of a comment are sections of the specification.
 package emqp

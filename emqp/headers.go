@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// Header is one header: a name, and what stands behind its colon.
+// Header is one header: a name, and the value after its colon.
 type Header struct {
 	Name  string
 	Value string // empty if there is no colon
 }
 
-// Headers are those of one message, in their order. (Headers)
+// Headers are the headers of one message, in their order. (Headers)
 type Headers []Header
 
-// The headers that the document describes. (Headers)
+// The headers of the specification. (Headers)
 const (
 	ReplyRequested = "reply-requested" // of REQUEST
 	RetryCount     = "retry-count"     // of REQUEST, with a number
@@ -39,10 +39,10 @@ var described = map[string]struct {
 	NoHaste:        {SCHEDULE, false},
 }
 
-// ParseHeaders parses the frame of headers: none in an empty one, else values with commas in between. (Headers)
+// ParseHeaders parses the headers frame: values separated by commas. An empty frame has none. (Headers)
 //
-// The table of REQUEST calls them a dictionary, which "can be an empty set", and that is the other reading: a JSON
-// object whose members are the headers.
+// The table of REQUEST calls the frame a dictionary, which "can be an empty set". ParseHeaders accepts that reading,
+// too: a JSON object whose members are the headers. They are returned sorted by name.
 func ParseHeaders(text string) (Headers, error) {
 	if strings.HasPrefix(text, "{") {
 		return parseDictionary(text)
@@ -74,7 +74,7 @@ func parseDictionary(text string) (Headers, error) {
 	return all, nil
 }
 
-// String returns the headers as a message has them.
+// String returns the text of the headers frame.
 func (h Headers) String() string {
 	texts := make([]string, len(h))
 	for i, header := range h {
@@ -86,7 +86,7 @@ func (h Headers) String() string {
 	return strings.Join(texts, ",")
 }
 
-// Get returns the value of a header, and whether it is there.
+// Get returns the value of the first header of that name. ok is false if there is none.
 func (h Headers) Get(name string) (value string, ok bool) {
 	i := slices.IndexFunc(h, func(header Header) bool { return header.Name == name })
 	if i < 0 {
@@ -95,14 +95,14 @@ func (h Headers) Get(name string) (value string, ok bool) {
 	return h[i].Value, true
 }
 
-// Has reports whether a header without a number is set.
+// Has reports whether a header without a number is set: it is there, and its value is not False.
 func (h Headers) Has(name string) bool {
 	value, ok := h.Get(name)
 	return ok && !strings.EqualFold(value, "false")
 }
 
-// Check returns an error if a header that the document describes cannot stand in a command, or its value is not what
-// the table asks for. Of other headers the document says nothing. (Headers)
+// Check returns an error if a header of the specification does not belong to the command, or has a wrong value. It
+// accepts headers that the specification does not have. (Headers)
 func (h Headers) Check(command string) error {
 	for _, header := range h {
 		d, known := described[header.Name]

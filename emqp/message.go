@@ -32,11 +32,11 @@ const (
 	TypeScheduler = "scheduler"
 )
 
-// Message is one message, without the frames that are the same in each.
+// Message is one message, without its empty frame and its version.
 type Message struct {
 	Command string
-	ID      string   // a unique id for the message
-	Fields  [][]byte // the frames behind the id
+	ID      string   // unique for each message
+	Fields  [][]byte // the frames after the id, see [Shapes]
 }
 
 // Frames returns the message as it is sent: an empty frame, the version, the command, the id and the fields.
@@ -44,13 +44,13 @@ func (m Message) Frames() [][]byte {
 	return append([][]byte{{}, []byte(Version), []byte(m.Command), []byte(m.ID)}, m.Fields...)
 }
 
-// What stands in a mended message for a timestamp or an id that it has not. No broker writes them so.
+// NoTimestamp and NoID are what [Mend] writes for a missing timestamp and a missing id.
 const NoTimestamp, NoID = "0.0", "\x00none"
 
 // common is how many frames are the same in each message.
 const common = 4
 
-// Field is what a frame behind the id contains.
+// Field is the content of a frame that follows the id.
 type Field string
 
 // The fields, as the tables call them.
@@ -84,11 +84,11 @@ var shapes = map[string][][]Field{
 	READY:      {{}},
 }
 
-// Shapes returns what the frames behind the id of a command contain, in each form that it can have; nothing if there
-// is no such command.
+// Shapes returns the fields that follow the id of a command, in each allowed form. It returns nil for an unknown
+// command.
 func Shapes(command string) [][]Field { return slices.Clone(shapes[command]) }
 
-// Rule names what a message breaks. Its text is stable.
+// Rule names the rule that a message breaks. Its text is stable.
 type Rule string
 
 // The rules.
@@ -102,13 +102,13 @@ const (
 	RuleQueues    Rule = "queues"    // frame 4 of INFORM
 	RuleType      Rule = "type"      // frame 5 of INFORM
 	RuleHeaders   Rule = "headers"   // frame 5 of REQUEST, PUBLISH, SCHEDULE and UNSCHEDULE
-	RuleNoHeaders Rule = "none"      // the same frame, where there are no headers
+	RuleNoHeaders Rule = "none"      // the same frame, of a message without headers: it must be empty
 )
 
-// Error is a message that the document does not allow.
+// Error is the error for a message that the specification does not allow.
 type Error struct {
 	Rule     Rule
-	Frame    int    // the first frame that cannot be right, from 0; the number of frames if one is missing
+	Frame    int    // the index of the first wrong frame, from 0; the number of frames if one is missing
 	Expected string // in words
 	Got      string // quoted, or in words
 }
@@ -127,7 +127,8 @@ func wrong(rule Rule, frames [][]byte, i int, expected string) *Error {
 	return &Error{Rule: rule, Frame: i, Expected: expected, Got: got}
 }
 
-// Parse parses a message. Its fields are parts of frames. An error is an *[Error].
+// Parse parses the frames of a message, without a ROUTER's identity. The fields of the message alias frames. The
+// error is an *[Error].
 func Parse(frames [][]byte) (Message, error) {
 	if err := checkCommon(frames); err != nil {
 		return Message{}, err
@@ -151,10 +152,10 @@ func Parse(frames [][]byte) (Message, error) {
 	return m, nil
 }
 
-// Mend returns the frames of the message that others certainly are, without the first thing that is wrong with them: an
-// identity stands before the empty frame, or that is missing; the version is another one; there are frames behind those
-// of the table; there are no headers, but something else than an empty frame; a HEARTBEAT has no timestamp, and gets
-// [NoTimestamp]; there is no id, and [NoID] takes its place. It returns nil if no message is certain.
+// Mend repairs the first mistake of a message, if it is clear which message was meant, and returns the new frames. It
+// returns nil otherwise, and for a valid message. It repairs an identity before the empty frame, a missing empty
+// frame, another version, frames after those of the table, a headers frame that is not headers, and a wrong or
+// missing timestamp or id, for which it writes [NoTimestamp] and [NoID].
 func Mend(frames [][]byte) [][]byte {
 	_, err := Parse(frames)
 	wrong, is := errors.AsType[*Error](err)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Queue is a queue of a worker, with its weight. (eMQP / Worker)
+// Queue is a queue of a worker with its weight. (eMQP / Worker)
 type Queue struct {
 	Weight int
 	Name   string
@@ -16,9 +16,9 @@ type Queue struct {
 // errQueues is what a frame of queues that cannot be parsed should have been.
 var errQueues = errors.New(`arrays of a weight and a name, such as [40, "email"], with commas in between`)
 
-// ParseQueues parses the queues of a worker's INFORM: arrays of an integer and a string, with commas in between. The
-// document's example has its string in single quotes; those of JSON are taken too, and an array around all the
-// arrays, since "csv separated arrays" can mean either. (eMQP / Worker)
+// ParseQueues parses the queues in a worker's INFORM: arrays of an integer and a string, separated by commas. Strings
+// may have single quotes, as in the specification's example, or double quotes, as in JSON. An array around all arrays
+// is accepted, since "csv separated arrays" can mean both. (eMQP / Worker)
 func ParseQueues(text string) ([]Queue, error) {
 	s := &scanner{rest: strings.TrimSpace(text)}
 	around := strings.HasPrefix(strings.ReplaceAll(s.rest, " ", ""), "[[")
@@ -41,7 +41,7 @@ func ParseQueues(text string) ([]Queue, error) {
 	return all, nil
 }
 
-// FormatQueues returns queues as one JSON array of arrays, which is what EventMQ reads.
+// FormatQueues returns queues as one JSON array of arrays, such as [[10,"email"]]. EventMQ reads this form.
 func FormatQueues(queues ...Queue) string {
 	texts := make([]string, len(queues))
 	for i, q := range queues {

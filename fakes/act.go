@@ -8,7 +8,7 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// About returns the reason why the event's command is refused, "" if it is not.
+// About returns the reason if the event's command is refused, else "".
 func (e *Event) About() About {
 	if r, ok := errors.AsType[*Refusal](e.Err); ok {
 		return r.About
@@ -16,17 +16,18 @@ func (e *Event) About() About {
 	return ""
 }
 
-// Accept lets a command that was refused be carried out. (Checked)
+// Accept makes the server carry out a command that was refused. (Checked)
 func (e *Event) Accept() { e.Err, e.Skip = nil, false }
 
-// Decline refuses a command that would have been carried out; one that is refused already keeps its reason. (Checked)
+// Decline refuses a command. A command that is refused already keeps its reason. (Checked)
 func (e *Event) Decline(about About, text string) {
 	if e.Err == nil {
 		e.Err, e.Skip = refuse(about, "%s", text), true
 	}
 }
 
-// Recheck accepts a PUSH that was refused if its Object, which the hook has changed, is valid now. (Checked)
+// Recheck checks the Object of a PUSH again, after the hook has changed it, and accepts or refuses the command.
+// (Checked)
 func (e *Event) Recheck() {
 	e.Accept()
 	if r := checkJob(e.Object, &e.Conn.server.cfg); r != nil {
@@ -34,28 +35,28 @@ func (e *Event) Recheck() {
 	}
 }
 
-// Then has f called when the hook has returned, and before the step happens: the place for what calls the server, which
-// may call the hook again, of a hook that remembers something. Not at the points marked "store".
+// Then makes the server call f after the hook has returned and before the step happens. In f the hook may call the
+// server, which may call the hook again. Do not use it at the points marked "store".
 func (e *Event) Then(f func()) { e.then = append(e.then, f) }
 
 // The following methods change the jobs of the server, on behalf of the event's connection. They call the hook as the
 // commands do. They must not be called at the points marked "store", nor by a hook that holds a lock.
 
-// Push stores a job without checking it or filling in its fields; it is scheduled if due is not zero. A job beyond a
-// limit of [Config] is lost.
+// Push stores a job without checking it or filling in its fields. The job is scheduled if due is not zero. A job that
+// exceeds a limit of [Config] is lost.
 func (e *Event) Push(unit *Object, due time.Time) {
 	s := e.Conn.server
 	_ = s.store.Push(e.again(), newJob(unit, &s.cfg), due)
 }
 
-// Finish ends those jobs that are held, as their ACK does.
+// Finish ends reserved jobs, as their ACK does.
 func (e *Event) Finish(jids ...string) {
 	for _, jid := range jids {
 		_ = e.Conn.server.store.Finish(e.again(), jid)
 	}
 }
 
-// Fail fails those jobs that are held, as a FAIL without fields does.
+// Fail fails reserved jobs, as a FAIL with only a jid does.
 func (e *Event) Fail(jids ...string) {
 	s := e.Conn.server
 	for _, jid := range jids {
@@ -63,7 +64,7 @@ func (e *Event) Fail(jids ...string) {
 	}
 }
 
-// GiveBack returns those jobs that are held to their queues.
+// GiveBack returns reserved jobs to their queues.
 func (e *Event) GiveBack(jids ...string) {
 	jobs := e.Conn.server.store
 	for _, jid := range jids {
@@ -73,24 +74,24 @@ func (e *Event) GiveBack(jids ...string) {
 	}
 }
 
-// Purge removes a job from its queue. It reports whether there was one.
+// Purge removes a job from its queue, and reports whether it was in one.
 func (e *Event) Purge(jid string) bool { return e.Conn.server.store.Purge(jid) }
 
-// Remove removes a job from wherever it is: its queue, the schedule, the retries, or the worker that holds it. It
-// reports whether there was one.
+// Remove removes a job from its queue, the schedule, the retries or the worker that reserved it. It reports whether
+// there was such a job.
 func (e *Event) Remove(jid string) bool { return e.Conn.server.store.Remove(jid) }
 
-// Resume has a queue that was paused give jobs again.
+// Resume ends the pause of a queue.
 func (e *Event) Resume(queue string) { e.Conn.Server().store.Pause(e.again(), queue, false) }
 
-// Clear removes all jobs and counts, as a FLUSH does.
+// Clear removes all jobs and counts, as FLUSH does.
 func (e *Event) Clear() { e.Conn.server.store.Clear(e.again()) }
 
 // again returns the event of what the hook causes itself.
 func (e *Event) again() *Event { return &Event{Conn: e.Conn} }
 
-// Push stores a work unit as a producer's PUSH does, without a connection. Of its fields only the required ones are
-// checked, so that a test can deliver what the server itself would refuse. The error is a *[Refusal].
+// Push stores a work unit as a PUSH does, without a connection. It checks only the required fields, so that a test
+// can deliver jobs that the server would refuse. The error is a *[Refusal].
 func (s *Server) Push(unit []byte) error {
 	o, r := parseObject(bytes.Clone(unit))
 	if r != nil {

@@ -48,8 +48,8 @@ func same(a, b string) bool {
 	return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
 }
 
-// Hash applies SHA-256 to the text, and then to the 32 bytes of each round before,
-// for that many rounds in all. (Required Fields for Protected Server)
+// Hash returns a password hash in hexadecimal: SHA-256 of the text, and of the 32 bytes of the previous round, rounds
+// times in all. (Required Fields for Protected Server)
 func Hash(text string, rounds int) string {
 	data := []byte(text)
 	for range rounds {
@@ -59,8 +59,8 @@ func Hash(text string, rounds int) string {
 	return hex.EncodeToString(data)
 }
 
-// Chance returns a source of numbers that follow from the seed, a word and a number alone. It is not one source for
-// all: connections run side by side, so who draws first differs from run to run.
+// Chance returns a random source that depends on the seed, a word and a number only. Each use has its own source,
+// since the order of concurrent connections differs from run to run.
 func Chance(seed uint64, word string, n int64) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(word)) // never fails

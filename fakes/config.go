@@ -8,39 +8,34 @@ import (
 	"time"
 )
 
-// Config configures a [Server]. The zero value is an open server on a free port of
-// 127.0.0.1 with the specification's constants. It is read when the server starts;
-// later changes have no effect.
+// Config configures a [Server]. The zero value is a server without a password on a free port of 127.0.0.1, with the
+// time constants of the specification. The server reads it when it starts; later changes have no effect.
 type Config struct {
-	// Listen opens the listener, again after every [Server.Restart] and
-	// [Server.Kill]. Nil means a free port of 127.0.0.1, kept over restarts.
+	// Listen opens the listener, at the start and after each [Server.Restart] and [Server.Kill]. Nil means a free port
+	// of 127.0.0.1, the same after a restart.
 	Listen func() (net.Listener, error)
 
-	// Dir is the folder in which the store is while the server does not run: [Server.Close] writes it there, and Start
-	// reads it. A process that is killed writes nothing. Empty means that it is lost.
+	// Dir is the folder for the jobs while the server does not run. [Server.Close] writes them, and [Server.Start] reads
+	// them. A process that is killed writes nothing. Empty means that jobs are lost.
 	Dir string
 
-	// Restored sees and may change what Start reads.
+	// Restored is called with what Start has read, and may change it.
 	Restored func(*Snapshot)
 
-	// TLS, if set, makes every connection a TLS connection.
+	// TLS makes every connection a TLS connection, if it is not nil.
 	TLS *tls.Config
 
-	// Password makes the server a protected one. (HELLO, Required Fields for
-	// Protected Server)
+	// Password is what clients need, if it is not empty. (HELLO, Required Fields for Protected Server)
 	Password string
 
-	// Salt is the same for every connection if it is set, and fresh for each if
-	// it is empty.
+	// Salt is the salt of every connection. Empty means a new one for each.
 	Salt string
 
-	// Iterations is the number of hash rounds; zero means another number from
-	// 4000 to 8095 for every connection.
+	// Iterations is the number of hash rounds. Zero means a number from 4000 to 8095 for each connection.
 	Iterations int
 
-	// AcceptHash is a pwdhash, in hexadecimal, that is accepted whatever the
-	// password is. It makes the server a protected one; the conversation printed in
-	// the specification needs it.
+	// AcceptHash is a pwdhash, in hexadecimal, that is accepted for any password, if it is not empty. Clients then need a
+	// password. The example in the specification needs it.
 	AcceptHash string
 
 	// FetchBlock is how long a FETCH waits for a job; zero means 2 s. (FETCH)
@@ -50,46 +45,40 @@ type Config struct {
 	// zero means 1800 s. (Work units, Optional fields)
 	DefaultReserve time.Duration
 
-	// MinReserve is the shortest reserve_for that PUSH takes, in whole seconds;
+	// MinReserve is the shortest reserve_for that PUSH accepts, in whole seconds;
 	// zero means 60 s. (Work units, Optional fields)
 	MinReserve time.Duration
 
-	// ScanEvery, if set, is the interval at which the server polls the schedule, the
-	// retries and the reservations. Zero means that each is handled when it is due.
+	// ScanEvery is the interval at which the server polls the schedule, the retries and the reservations. Zero means
+	// that each is handled when it is due.
 	ScanEvery time.Duration
 
-	// RetryDelay returns the time from the nth failure of a job, counted from 1, to
-	// its return to its queue; at least 1 s is used. Nil means 15 s + n^4 s and a
-	// part of up to 10 s for every failure, which follows from Seed, jid and n.
+	// RetryDelay returns the time from the nth failure of a job, counted from 1, to its return to its queue; the least is
+	// 1 s. Nil means 15 s + n^4 s, and up to n*10 s more, which depends on Seed, jid and n.
 	RetryDelay func(failures int) time.Duration
 	delay      func(jid string, failures int) time.Duration
 
-	// Seed is what follows by chance: the delays of retries, salts and numbers of
-	// iterations. The same seed makes the same choices in every run, for the same
-	// jids and connections. Zero means salts and iterations that differ from start
-	// to start.
+	// Seed determines the random choices: the delays of retries, salts and iterations. The same seed makes the same
+	// choices for the same jids and connections. Zero means salts and iterations that differ from start to start.
 	Seed uint64
 
-	// HelloTimeout is the time after which a connection that is not identified is
-	// closed; zero means never.
+	// HelloTimeout is the time after which a connection without an accepted HELLO is closed; zero means never.
 	HelloTimeout time.Duration
 
-	// Limits of the server, none of which is in the specification. A command beyond
-	// one is answered with an error. Zero means no limit, except where another
-	// number is given.
+	// Limits that the specification does not have. A command that exceeds one gets an error reply. Zero means no limit,
+	// unless a comment has another number.
 	MaxLine        int     // bytes of a command line without CRLF; zero means 64 MiB
-	MaxUnfinished  int     // bytes of unfinished lines of all connections, from 4 KiB of each on
-	MaxStored      int     // bytes of the jobs that it has, about; those that are dead are only counted
-	Memory         *Memory // counts the bytes of both; servers with the same one have them together. Nil: one of its own
-	MaxConnections int     // the next one gets an error instead of the greeting
+	MaxUnfinished  int     // bytes of the unfinished lines of all connections; up to 4 KiB of each do not count
+	MaxStored      int     // bytes of all jobs, approximately; dead jobs do not count
+	Memory         *Memory // counts both, for all servers that share it; nil means only this server
+	MaxConnections int     // a further connection gets an error instead of the greeting
 	MaxQueues      int     // queues that hold jobs
 	MaxQueueJobs   int     // jobs in one queue
 	MaxQueueName   int     // bytes
 	MinJID, MaxJID int     // bytes
 
-	// MaxMessage and MaxBacktrace are the greatest number of bytes of a FAIL's
-	// message and of lines of its backtrace that are kept; zero means 1000 and 30. A
-	// job keeps no more lines than its own backtrace field allows.
+	// MaxMessage is how many bytes of a FAIL's message are stored, MaxBacktrace how many lines of its backtrace; zero
+	// means 1000 and 30. A job's own backtrace field may allow fewer lines.
 	MaxMessage, MaxBacktrace int
 
 	// StateAsSimple sends a state change as a simple string, as in the
@@ -99,19 +88,19 @@ type Config struct {
 	// EndWithoutOK closes the connection after END without the OK. (End State)
 	EndWithoutOK bool
 
-	// Farewell is for how long an orderly restart refuses every command, and closes its connection, before the server
-	// stops listening.
+	// Farewell is how long an orderly restart refuses commands and closes their connections, before the server stops
+	// listening.
 	Farewell time.Duration
 
-	// Like is the family of servers whose additions to the specification the server has.
+	// Like is the family of servers whose commands beyond the specification the server accepts.
 	Like Like
 
-	// Hook sees and may change everything that happens: see [Event]. It is called
-	// by many goroutines at once.
+	// Hook is called before each step, and may change it: see [Event]. Many goroutines call it at once.
 	Hook func(*Event)
 }
 
-// Memory counts what clients have servers keep. The zero value is ready.
+// Memory counts the bytes that servers store for clients, against [Config.MaxUnfinished] and [Config.MaxStored]. The
+// zero value is ready to use.
 type Memory struct{ unfinished, stored atomic.Int64 }
 
 func (c *Config) fill() {

@@ -1,19 +1,20 @@
-// Package fakes is a complete server of the Faktory Work Protocol in memory, in the
-// manner of net/http/httptest. It conforms to the specification, and on request departs
-// from it in one named way: the checks of servers are tested against it.
+// Package fakes is a complete server of the Faktory Work Protocol in memory, for tests, in the manner of
+// net/http/httptest. It conforms to the specification. On request it breaks one clause: the suite's own checks are
+// tested on it.
 //
-// [NewServer] returns a running server; [Config] has the time constants and limits.
-// [Server.Restart], [Server.Kill] and [Server.Signal] do what an operator can do. The
-// store (package store, which knows no protocol) survives restarts.
+// [NewServer] returns a running server. [Config] has its time constants and limits. [Server.Restart], [Server.Kill]
+// and [Server.Signal] are the actions of an operator; jobs survive restarts. [Server.Advance] moves the clock, so
+// that no test has to wait.
 //
-// [Config.Hook] is the one place where behaviour is changed: it is called with an
-// [Event] at every step of the server, from the first byte received to the last one
-// sent, and may change the event. Package faults is a catalogue of such hooks, each of
-// which breaks one clause; the hooks and settings of package variations break none.
+// [Config.Hook] changes the behaviour. It is called with an [Event] at every step of the server, from the first byte
+// received to the last byte sent, and may change the event. Package faults has hooks that each break one clause.
+// Package variations has hooks and settings that break none.
 //
-// The server shares the writing of replies and the splitting of command lines with
-// package fwp, and nothing else: the checks of HELLO and of work units and the password
-// hash are implemented here a second time, so that a mistake in one of the two is found.
+// The server shares two things with package fwp: writing replies and splitting command lines. It has its own checks
+// of HELLO and of work units and its own password hash, so that a mistake in one implementation is found by the
+// other.
+//
+// The names in parentheses at the end of a comment are sections of the specification.
 //
 // Files, by idea:
 //

@@ -7,15 +7,14 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// Point is a step of the server at which the hook is called, before the step happens.
+// Point is a step of the server. The hook is called before the step happens.
 type Point uint8
 
-// The points, in the order of a job's life. At those marked "store" the hook is called
-// while the store is locked: it must return at once and must not call the server. At the
-// others it runs on the goroutine of the connection, with nothing locked, and may block
-// if it watches [Conn.Done].
+// The points, in the order of a job's life. At points marked "store" the store is locked while the hook runs: the hook
+// must return at once and must not call the server. At other points the hook runs on the goroutine of the connection,
+// without locks, and may block if it watches [Conn.Done].
 //
-// Skip suppresses the step.
+// If the hook sets Skip, the step does not happen; the comments say what happens instead.
 const (
 	// Accepted: a connection was accepted. Skip: it is closed without a greeting.
 	Accepted Point = iota + 1
@@ -26,18 +25,18 @@ const (
 	// Received: Bytes is the result of one read from the network.
 	Received
 
-	// LineRead: Line was received, without its end; Err if it is not well-formed.
+	// LineRead: Line was received, without its end. Err is set if it is malformed.
 	LineRead
 
-	// Unfinished: the client sends no more; Line, which may be empty, is the begin of one
-	// without an end. Skip, which is true: it is no command.
+	// Unfinished: the client has closed its side; Line, which may be empty, has no end. Skip, true by default: the line
+	// is not a command.
 	Unfinished
 
 	// Parsed: Command is split at its first space.
 	Parsed
 
-	// Checked: Err is why the command is refused, or nil; Object, Jobs, Queues, Block and
-	// Wait are its arguments. Skip, which is true if there is an Err: it has no effect.
+	// Checked: Err is the reason if the command is refused, else nil; Object, Jobs, Queues, Block and Wait are its
+	// arguments. Skip, true by default if there is an Err: the command has no effect.
 	Checked
 
 	// Defaulted: Object is a job that was pushed, its defaults filled in. Skip: it is
@@ -55,31 +54,26 @@ const (
 	// lost.
 	Enqueued
 
-	// Reserved (store): a job is taken from its queue and held until Until. Skip: it is
-	// not held.
+	// Reserved (store): a job is taken from its queue and reserved until Until. Skip: it is not reserved.
 	Reserved
 
-	// Delivered: Object is the job that a consumer is about to get. Skip: it gets null,
-	// and the job stays held. Again: its queue keeps it too.
+	// Delivered: Object is the job in the reply to a FETCH. Skip: the reply is null, and the job stays reserved. Again:
+	// it stays in its queue, too.
 	Delivered
 
-	// Disconnected: a consumer ended its connection while its FETCH waited. Skip: the
-	// server does not notice it.
+	// Disconnected: a consumer ended its connection while its FETCH waited. Skip: the FETCH goes on.
 	Disconnected
 
-	// GivenBack (store): a job that could not be delivered goes back to the head of its
-	// queue. Skip: it stays held.
+	// GivenBack (store): a job that could not be delivered goes back to the head of its queue. Skip: it stays reserved.
 	GivenBack
 
-	// Acked (store): a job is done. Skip: it stays held. Again: it goes back to its queue.
+	// Acked (store): a job is done. Skip: it stays reserved. Again: it goes back to its queue.
 	Acked
 
-	// Failed (store): a job failed and goes to Set ("retries", "dead" or "", nowhere).
-	// Skip: it stays held.
+	// Failed (store): a job failed and goes to Set: "retries", "dead", or "", which removes it. Skip: it stays reserved.
 	Failed
 
-	// Expired (store): a reservation ran out, the rest as with Failed. Skip: the job is
-	// held for ever.
+	// Expired (store): a reservation ended; otherwise as Failed. Skip: the job stays reserved for ever.
 	Expired
 
 	// Notified: State is the reply to a BEAT. Skip: the reply is OK.
@@ -92,24 +86,21 @@ const (
 	// Kill. Skip: everything is lost.
 	Restarted
 
-	// Ran: Reply is the answer, Err why it is an error, Close whether the connection ends
-	// with it.
+	// Ran: Reply is the reply, Err the reason if it is an error, Close whether the connection is closed after it.
 	Ran
 
-	// Writing: Bytes is what is written, in pieces of Chunk bytes; then Close; then, if
-	// the client sends nothing, Later.
+	// Writing: Bytes is written, in pieces of Chunk bytes; then Close happens; then Later, if the client sends nothing.
 	Writing
 )
 
-// Event describes one step. A hook changes the step by changing the fields that are
-// named at the point; changes of other fields have no effect. Fields that were set at an
-// earlier point of the same command keep their value.
+// Event describes one step. A hook changes the step by setting the fields that are named at the [Point]; changes of
+// other fields have no effect. Fields that were set at an earlier point of the same command keep their value.
 //
-// An event and what it refers to belong to the hook until it returns. Line and
-// Command.Args point into a buffer that is overwritten when a FETCH has waited.
+// An event and what it refers to belong to the hook until it returns. Line and Command.Args point into a buffer that
+// is overwritten when a FETCH has waited.
 type Event struct {
 	Point   Point
-	Conn    *Conn // nil for what the clock causes: Due, Expired and what follows from them
+	Conn    *Conn // nil if the clock causes the step: Due, Expired and their consequences
 	Line    []byte
 	Command fwp.Command
 	Object  *Object // the JSON argument of the command, or the job; nil if there is none
@@ -119,9 +110,9 @@ type Event struct {
 	Front   bool
 
 	Jobs   []*Object     // PUSHB: the jobs, which are checked later
-	Queues []string      // FETCH: the queues to take a job from, in this order; QUEUE: what it is about
+	Queues []string      // FETCH: the queues to take a job from, in this order; QUEUE: the queues that it names
 	Block  []string      // FETCH: the queues that it waits on
-	Wait   time.Duration // FETCH: for how long
+	Wait   time.Duration // FETCH: how long it waits
 
 	Set   string    // "scheduled", "retries", "dead"
 	Until time.Time // when a job is due, or its reservation ends
@@ -139,16 +130,15 @@ type Event struct {
 	then []func() // see [Event.Then]
 }
 
-// Later is a write or a close without a command. It is cancelled if the client sends a
-// line before.
+// Later is a write or a close that no command causes, After a time. A line from the client cancels it.
 type Later struct {
 	After time.Duration
 	Bytes []byte
 	Close bool
 }
 
-// Conn is a connection as a hook sees it. Except for ID and Done, the fields may be
-// changed at all points that are not marked "store".
+// Conn is a connection, for hooks. A hook may change the fields, except for ID and Done, at all points that are not
+// marked "store".
 type Conn struct {
 	ID         int64           // 1 is the first that the server accepted
 	Done       <-chan struct{} // closed when the server ends the connection
@@ -195,9 +185,9 @@ func (s *Server) ask(p Point, e *Event, j *job) (skip bool) {
 	return e.Skip
 }
 
-// Fault is a way in which a server breaks the specification. Its hook is the [Config.Hook] of a server. The catalogue
-// is in package faults.
+// Fault is a way in which a server breaks the specification: a hook for [Config.Hook]. Package faults has the
+// catalogue.
 type Fault = catalogue.Fault[Event]
 
-// Variation is a way in which a server differs from others and conforms. The catalogue is in package variations.
+// Variation is a permitted difference between servers. Package variations has the catalogue.
 type Variation = catalogue.Variation[Config]

@@ -90,3 +90,22 @@ func ExampleServer_Restart() {
 	// Output:
 	// true
 }
+
+// ExampleRules has a server that declines the first PUSH of each connection.
+func ExampleRules() {
+	rule, err := fakes.Rules().Parse("on checked PUSH; first 1 by conn: refuse 'try again'")
+	if err != nil {
+		panic(err)
+	}
+	server := fakes.NewServer(fakes.Config{Hook: rule.Hook()})
+	defer server.Close()
+
+	const push = `PUSH {"jid":"a","jobtype":"t","args":[]}`
+	came, err := converse(server.Addr(), `HELLO {"v":2}`, push, push)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(came[2:])
+	// Output:
+	// [-ERR try again +OK]
+}

@@ -11,12 +11,12 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// Like names a family of servers whose additions to the specification a server has. The empty one has none.
+// Like is a family of servers with commands beyond the specification. The empty one has none.
 type Like string
 
-// LikeFaktory is Contributed Systems' Faktory: the commands PUSHB, QUEUE, MUTATE, BATCH and TRACK, LF as the end of a
-// line, a HELLO without v or without the fields of a consumer, a FETCH that waits on all of its queues, an ACK of
-// whatever jid, and the fields of its INFO.
+// LikeFaktory is Contributed Systems' Faktory. It adds the commands PUSHB, QUEUE, MUTATE, BATCH and TRACK and the
+// fields of its INFO. It accepts LF as the end of a line, HELLO without v or without the fields of a consumer, and
+// ACK of any jid. A FETCH waits on all of its queues.
 const LikeFaktory Like = "faktory"
 
 // Likes returns all families.

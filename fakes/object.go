@@ -8,23 +8,21 @@ import (
 	"time"
 )
 
-// Field is one member of an [Object]: its name, decoded, and its value as it was
-// sent.
+// Field is one member of an [Object]: its decoded name, and its value as it was sent.
 type Field struct {
 	Name  string
 	Value json.RawMessage
 }
 
-// Object is a JSON object whose members keep their order and, byte for byte, their
-// values, so that a work unit is delivered as it was pushed. Of members with the same
-// name the last counts. Its methods work on a nil Object, which has no members. It is
-// not safe for concurrent use.
+// Object is a JSON object. Its members keep their order and the bytes of their values, so that a work unit is
+// delivered as it was pushed. Of members with the same name, the last one counts. The methods work on a nil Object,
+// which has no members. It is not safe for concurrent use.
 type Object struct {
 	fields []Field
 	room   []byte // holds the values that were set; they do not overlap
 }
 
-// Get returns the value of the member, nil if there is none.
+// Get returns the value of a member, or nil if there is none.
 func (o *Object) Get(name string) json.RawMessage {
 	if o == nil {
 		return nil
@@ -37,18 +35,18 @@ func (o *Object) Get(name string) json.RawMessage {
 	return nil
 }
 
-// Text returns the value of a member that is a string, "" if there is none.
+// Text returns the value of a member if it is a string, else "".
 func (o *Object) Text(name string) string {
 	s, _ := asString(o.Get(name))
 	return s
 }
 
-// Int returns the value of a member that is an integer, and whether it is one.
+// Int returns the value of a member, and whether it is an integer.
 func (o *Object) Int(name string) (int64, bool) {
 	return asInteger(o.Get(name))
 }
 
-// Given returns the value of a member, nil if there is none or if it is null.
+// Given returns the value of a member, or nil if there is none or it is null.
 func (o *Object) Given(name string) json.RawMessage {
 	if raw := o.Get(name); !isNull(raw) {
 		return raw
@@ -56,27 +54,27 @@ func (o *Object) Given(name string) json.RawMessage {
 	return nil
 }
 
-// Time returns the value of a member that is an RFC 3339 time, and whether it is one.
+// Time returns the value of a member, and whether it is an RFC 3339 time.
 func (o *Object) Time(name string) (time.Time, bool) { return asTime(o.Get(name)) }
 
-// Texts returns the value of a member that is an array of strings, and whether it is one.
+// Texts returns the value of a member, and whether it is an array of strings.
 func (o *Object) Texts(name string) ([]string, bool) { return asStrings(o.Get(name)) }
 
-// Set gives the member a value, which must be valid JSON; a new member comes last.
+// Set sets a member to a value, which must be valid JSON. A new member is the last one.
 func (o *Object) Set(name, value string) {
 	if o != nil {
 		o.set(name, append(o.room, value...))
 	}
 }
 
-// SetInt sets the member to an integer.
+// SetInt sets a member to an integer.
 func (o *Object) SetInt(name string, n int64) {
 	if o != nil {
 		o.set(name, strconv.AppendInt(o.room, n, 10))
 	}
 }
 
-// SetTime sets the member to a time in UTC.
+// SetTime sets a member to a time in UTC.
 func (o *Object) SetTime(name string, t time.Time) {
 	if o != nil {
 		o.set(name, appendStamp(o.room, t))
@@ -96,10 +94,10 @@ func (o *Object) set(name string, room []byte) {
 	o.fields = append(o.fields, Field{Name: name, Value: value})
 }
 
-// SetText sets the member to a string, which it encodes as JSON.
+// SetText sets a member to a string, which it encodes as JSON.
 func (o *Object) SetText(name, text string) { o.Set(name, quote(text)) }
 
-// Delete removes the member.
+// Delete removes a member.
 func (o *Object) Delete(name string) {
 	if o == nil {
 		return
@@ -107,7 +105,7 @@ func (o *Object) Delete(name string) {
 	o.fields = slices.DeleteFunc(o.fields, func(f Field) bool { return f.Name == name })
 }
 
-// Fields returns the members in order. They may be changed in place.
+// Fields returns the members in order. The caller may change them in place.
 func (o *Object) Fields() []Field {
 	if o == nil {
 		return nil
@@ -115,7 +113,7 @@ func (o *Object) Fields() []Field {
 	return o.fields
 }
 
-// Append appends the object to dst as JSON. It adds no white space.
+// Append appends the object to dst as JSON, without white space of its own.
 func (o *Object) Append(dst []byte) []byte {
 	dst = append(dst, '{')
 	for i, f := range o.Fields() {
@@ -138,7 +136,7 @@ func (o *Object) text() []byte {
 	return o.Append(make([]byte, 0, size))
 }
 
-// Clone returns a copy, whose values must not be changed in place; nil for nil.
+// Clone returns a copy, or nil for nil. The values of the copy must not be changed in place.
 func (o *Object) Clone() *Object {
 	if o == nil {
 		return nil

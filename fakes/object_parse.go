@@ -2,7 +2,7 @@ package fakes
 
 import "encoding/json"
 
-// ParseObject splits a JSON text into its members, which alias b. The error is a *[Refusal].
+// ParseObject parses a JSON object. Its values alias b. The error is a *[Refusal].
 func ParseObject(b []byte) (*Object, error) {
 	o, r := parseObject(b)
 	if r != nil {

@@ -2,6 +2,8 @@ package fakes
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/fwpsuite/fwp/fwp"
 )
@@ -21,7 +23,7 @@ func Integer(n int64) fwp.Reply { return fwp.Reply{Kind: fwp.Integer, Int: n} }
 // Null returns the null bulk string.
 func Null() fwp.Reply { return fwp.Reply{Kind: fwp.NullBulk} }
 
-// ErrorReply returns the error reply for a reason, which is an error or a text.
+// ErrorReply returns an error reply; the reason is an error or a string.
 func ErrorReply(reason any) fwp.Reply {
 	return fwp.Reply{Kind: fwp.ErrorReply, Text: fmt.Appendf(nil, "ERR %v", reason)}
 }
@@ -37,7 +39,7 @@ func idle(verb string) fwp.Reply {
 	return OK()
 }
 
-// AppendReply appends the reply as it is on the wire; one without a Kind appends nothing.
+// AppendReply appends the bytes of a reply to dst. A reply without a Kind has none.
 func AppendReply(dst []byte, r fwp.Reply) []byte {
 	switch r.Kind {
 	case fwp.SimpleString:
@@ -59,26 +61,26 @@ func AppendReply(dst []byte, r fwp.Reply) []byte {
 	return dst
 }
 
-// About is the reason why a command is refused: one of the constants, or the name of the
-// field whose value is missing, of the wrong type or out of range.
+// About is the reason for a refusal: one of the constants, or the name of a field that is missing, of the wrong type
+// or out of range.
 type About string
 
-// The reasons that are not fields.
+// The reasons that are not names of fields.
 const (
 	AboutLineEnd   About = "line end"       // LF without CR, or CR without LF
 	AboutLength    About = "line length"    // longer than Config.MaxLine
 	AboutUTF8      About = "utf-8"          // not valid UTF-8
 	AboutVerb      About = "verb"           // not one of the nine
-	AboutState     About = "state"          // not in this state of the connection
+	AboutState     About = "state"          // not allowed in this state of the connection
 	AboutArguments About = "arguments"      // too many, too few, or too many spaces
 	AboutJSON      About = "json"           // not valid JSON
 	AboutObject    About = "object"         // valid JSON, but not an object
 	AboutLimit     About = "limit"          // one of Config's limits
-	AboutJob       About = "unknown job"    // no such job is held by a worker
+	AboutJob       About = "unknown job"    // no worker has reserved such a job
 	AboutWorker    About = "unknown worker" // no HELLO had this wid
 )
 
-// Refusal is why a command is answered with an error.
+// Refusal is the error for a command that gets an error reply.
 type Refusal struct {
 	About About
 	Text  string // of the reply, after ERR
@@ -89,4 +91,32 @@ func (r *Refusal) Error() string { return r.Text }
 
 func refuse(about About, format string, args ...any) *Refusal {
 	return &Refusal{About: about, Text: fmt.Sprintf(format, args...)}
+}
+
+// ParseReply reads a reply as scripts write it, in one line: "+OK", "-ERR busy", ":1", "$-1", "$text".
+func ParseReply(text string) (fwp.Reply, error) {
+	switch kind, rest := text[:min(1, len(text))], text[min(1, len(text)):]; {
+	case strings.ContainsAny(text, "\r\n"):
+	case text == "$-1":
+		return Null(), nil
+	case kind == "+":
+		return Simple(rest), nil
+	case kind == "-":
+		return fwp.Reply{Kind: fwp.ErrorReply, Text: []byte(rest)}, nil
+	case kind == "$":
+		return Bulk([]byte(rest)), nil
+	case kind == ":":
+		if n, err := strconv.ParseInt(rest, 10, 64); err == nil {
+			return Integer(n), nil
+		}
+	}
+	return fwp.Reply{}, fmt.Errorf("%.40q: expected one line with +text, -ERR text, :number, $-1 or $text", text)
+}
+
+// replyText writes a reply as [ParseReply] reads it.
+func replyText(r fwp.Reply) string {
+	if r.Kind == fwp.BulkString {
+		return "$" + string(r.Text)
+	}
+	return strings.TrimSuffix(string(AppendReply(nil, r)), "\r\n")
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/wait"
 )
 
-// Close stops listening, closes every connection, and returns when all goroutines of the
-// server have ended and its store is in [Config.Dir]. Calling it again does nothing.
+// Close stops listening and closes every connection. It returns when all goroutines of the server have ended and its
+// jobs are in [Config.Dir]. Another call does nothing.
 func (s *Server) Close() {
 	s.life.Lock()
 	defer s.life.Unlock()
@@ -30,12 +30,11 @@ func (s *Server) Close() {
 	}
 }
 
-// Restart is an orderly restart: the server stops listening, closes every connection,
-// and listens again at the same address with the same store. It returns when clients can
-// connect again, or the error why they cannot.
+// Restart is an orderly restart: the server stops listening, closes every connection, and listens again at the same
+// address with the same jobs. It blocks until clients can connect again, or returns the error.
 func (s *Server) Restart() error { return s.restart(false) }
 
-// Kill is Restart with every connection reset.
+// Kill is [Server.Restart], but resets every connection.
 func (s *Server) Kill() error { return s.restart(true) }
 
 func (s *Server) restart(reset bool) error {
@@ -45,8 +44,8 @@ func (s *Server) restart(reset bool) error {
 	return s.Up()
 }
 
-// Down is the first half of a Restart or, if reset is true, of a Kill: until Up nothing listens. The error is that
-// the server was never started.
+// Down is the first half of a Restart, or of a Kill if reset is true. Nothing listens until [Server.Up]. It returns
+// an error if the server was never started.
 func (s *Server) Down(reset bool) error {
 	s.life.Lock()
 	defer s.life.Unlock()
@@ -64,8 +63,8 @@ func (s *Server) Down(reset bool) error {
 	return nil
 }
 
-// Up is the second half: the server listens again at the same address. It returns when clients can connect again, or
-// the error why they cannot.
+// Up is the second half of a Restart or a Kill: the server listens again at the same address. It blocks until clients
+// can connect again, or returns the error.
 func (s *Server) Up() error {
 	s.life.Lock()
 	defer s.life.Unlock()
@@ -94,37 +93,37 @@ func (s *Server) stop(reset bool) {
 	s.serving.Wait()
 }
 
-// Reset removes all jobs and counts, and takes back every [Server.Signal]. Connections stay.
+// Reset removes all jobs and counts, and the effect of each [Server.Signal]. Connections stay open.
 func (s *Server) Reset() {
 	s.store.Clear(&Event{})
 	s.workers.reset()
 }
 
-// Advance sets the server's clock forward: what would have been due in this time, such as a scheduled job, a retry or
-// the end of a reservation, happens before it returns, each at its time. Waits of clients, such as that of a FETCH,
-// are not shortened.
+// Advance moves the server's clock forward by d. Everything that is due in this time happens before Advance returns,
+// in order: scheduled jobs, retries and the ends of reservations. It does not shorten the waits of clients, such as
+// that of a FETCH.
 func (s *Server) Advance(d time.Duration) { s.store.Advance(&Event{}, d) }
 
 // Now returns the time of the server's clock.
 func (s *Server) Now() time.Time { return s.store.Now() }
 
-// StoredJob is a job that the server has.
+// StoredJob is a job of the server.
 type StoredJob struct {
 	JID   string
-	Place string          // "queue", "scheduled", "retries", "working", or "dead" if Config.Like keeps those
+	Place string          // "queue", "scheduled", "retries", "working", or "dead" if Config.Like stores those
 	Queue string          // the queue that it is in, was in or will be in
-	Due   time.Time       // when it is enqueued, its reservation ends, or it died; zero for a job in its queue
-	Unit  json.RawMessage // the work unit as it would be delivered now
+	Due   time.Time       // when it is enqueued, when its reservation ends, or when it died; zero in a queue
+	Unit  json.RawMessage // the work unit as a FETCH would return it now
 
-	// Failures is how often it has failed.
+	// Failures is how often the job has failed.
 	Failures int
-	// After, of a job in a [Snapshot], is how long after its start the server reads it.
+	// After is how long after its start the server reads a job of a [Snapshot].
 	After time.Duration `json:"-"`
 }
 
-// Jobs returns the jobs that the server has: those in queues in their order, by the names of the queues, then the
-// scheduled, retried and held ones in the order of their times. Dead jobs are only counted, see INFO, unless
-// Config.Like keeps them.
+// Jobs returns all jobs: first those in queues, in their order and sorted by the names of the queues; then the
+// scheduled, retried and reserved jobs, sorted by time. Dead jobs are only counted, see INFO, unless [Config.Like]
+// stores them.
 func (s *Server) Jobs() []StoredJob {
 	var all []StoredJob
 	for _, stored := range s.store.Jobs() {

@@ -16,7 +16,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/wait"
 )
 
-// Server is an FWP server. Its methods may be called by many goroutines at once.
+// Server is a server of the Faktory Work Protocol. Its methods are safe for concurrent use.
 type Server struct {
 	// Config may be changed until Start is called.
 	Config Config
@@ -44,29 +44,28 @@ type Server struct {
 	closed bool
 }
 
-// NewServer starts a server and returns it. The caller has to call [Server.Close]. It
-// panics if the server cannot listen.
+// NewServer starts a server and returns it. The caller must call [Server.Close]. It panics if the server cannot
+// listen.
 func NewServer(config Config) *Server {
 	s := NewUnstarted(config)
 	s.Start()
 	return s
 }
 
-// NewUnstarted returns a server that does not listen yet: its Config may still be
-// changed before [Server.Start].
+// NewUnstarted returns a server that does not listen yet. Its Config may be changed before [Server.Start].
 func NewUnstarted(config Config) *Server {
 	return &Server{Config: config}
 }
 
-// Start starts a server that [NewUnstarted] made. It panics if the server was
-// started before, or cannot listen.
+// Start starts a server of [NewUnstarted]. It panics if the server was started before or cannot listen.
 func (s *Server) Start() {
 	if err := s.TryStart(); err != nil {
 		panic(fmt.Sprintf("fakes: listen: %v", err))
 	}
 }
 
-// TryStart is Start with an error where the server cannot listen. It panics if the server was started before.
+// TryStart is [Server.Start], but returns an error if the server cannot listen. It panics if the server was started
+// before.
 func (s *Server) TryStart() error {
 	if s.store != nil {
 		panic("fakes: Start of a server that was started before")
@@ -171,16 +170,15 @@ func (s *Server) Connections() int {
 	return len(s.conns)
 }
 
-// Addr returns the address that the server listens on, such as "127.0.0.1:41327", and ""
-// before the start.
+// Addr returns the address of the server, such as "127.0.0.1:41327". It is "" before the start.
 func (s *Server) Addr() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.addr
 }
 
-// URL returns the server's address for clients, with the password:
-// "tcp://127.0.0.1:41327", "tcp+tls://:secret@127.0.0.1:41327".
+// URL returns the address for clients, with the password, such as "tcp://127.0.0.1:41327" or
+// "tcp+tls://:secret@127.0.0.1:41327".
 func (s *Server) URL() string {
 	u := url.URL{Scheme: "tcp", Host: s.Addr()}
 	if s.cfg.TLS != nil {

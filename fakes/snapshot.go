@@ -14,13 +14,13 @@ import (
 	"github.com/fwpsuite/fwp/internal/wait"
 )
 
-// Snapshot is what a server keeps of its store while it does not run.
+// Snapshot has the jobs and counts of a server that does not run.
 type Snapshot struct {
-	Jobs []StoredJob // as [Server.Jobs] has them
-	// Dead, Processed and Failures are counts of INFO. Dead jobs are only counted.
+	Jobs []StoredJob // as [Server.Jobs] returns them
+	// Dead, Processed and Failures are counts of INFO.
 	Dead                int
 	Processed, Failures int64
-	// Killed is set if the server was killed, and has kept its store in memory.
+	// Killed is set if the server was killed and its jobs are still in memory.
 	Killed bool `json:"-"`
 }
 

@@ -132,10 +132,9 @@ func (ws *workers) isQuiet(wid string) bool {
 	return w != nil && w.knows > running
 }
 
-// Signal quiets or terminates a worker, as an operator can: from now on every BEAT of the
-// worker is answered with the state, "quiet" or "terminate". The empty wid means every
-// worker. A state never goes back: quiet after terminate changes nothing. It is an error
-// if no HELLO had the wid. (BEAT; Client Lifecycle)
+// Signal quiets or terminates a worker, as an operator does: each later BEAT of the worker gets the state, "quiet" or
+// "terminate". An empty wid means every worker. A state never goes back: quiet after terminate changes nothing. It
+// returns an error if no HELLO had the wid. (BEAT; Client Lifecycle)
 func (s *Server) Signal(wid, state string) error {
 	to := asState(state)
 	if to == running {
@@ -155,18 +154,18 @@ func (s *Server) Signal(wid, state string) error {
 	return nil
 }
 
-// Worker is what the server knows of a worker.
+// Worker is the server's state of a worker.
 type Worker struct {
-	Connections int    // open ones
-	Signal      string // what an operator wants: "", "quiet" or "terminate"
-	Knows       string // what the worker was told, or has reported itself
+	Connections int    // open connections
+	Signal      string // the state that an operator has set: "", "quiet" or "terminate"
+	Knows       string // the state that a BEAT's reply, or the worker itself, has named
 }
 
-// IsQuiet reports whether the worker knows that it must not fetch any more.
+// IsQuiet reports whether the worker was told to be quiet or to terminate, or has reported that.
 func (w Worker) IsQuiet() bool { return w.Knows != "" }
 
-// Worker returns what the server knows of the worker with a wid, the zero value if it knows none. Of the empty wid it
-// returns the connections of all workers.
+// Worker returns the state of the worker with a wid; the zero value if there is none. For an empty wid, Connections
+// counts those of all workers.
 func (s *Server) Worker(wid string) (all Worker) {
 	s.workers.mu.Lock()
 	defer s.workers.mu.Unlock()
@@ -181,7 +180,8 @@ func (s *Server) Worker(wid string) (all Worker) {
 	return all
 }
 
-// SetWorker sets the Signal and what the worker with a wid Knows. From then on the wid is one that the server knows.
+// SetWorker sets the Signal and the Knows of the worker with a wid, and adds the worker if there is none. It ignores
+// Connections.
 func (s *Server) SetWorker(wid string, to Worker) {
 	s.workers.mu.Lock()
 	defer s.workers.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 )
 
 // Limits that the protocol does not state.
@@ -12,6 +13,7 @@ const (
 	// unless another limit is given: 64 MiB.
 	DefaultLimit = 64 << 20
 
+	maxBulk     = 512 << 20 // bytes: RESP has no longer strings
 	maxDepth    = 8
 	maxElements = 1 << 16
 	minElement  = len("+\r\n")
@@ -131,7 +133,31 @@ func (d *decoder) parse(b []byte) error {
 }
 
 func (d *decoder) fail(b []byte, rule Rule, offset int, expected string) error {
-	return &SyntaxError{Rule: rule, Offset: int64(offset), Expected: expected, Got: excerptAt(b, offset, "no more bytes")}
+	return &SyntaxError{
+		Rule: rule, Offset: int64(offset), Expected: expected, Got: excerptAt(b, offset, "no more bytes"), Kind: d.whole(),
+	}
+}
+
+// whole returns the kind of the reply that is being read.
+func (d *decoder) whole() Kind {
+	if d.depth > 0 {
+		return Array
+	}
+	return d.kind
+}
+
+// resp3 names what only version 3 of RESP has, by its first byte; of a stream that is the first byte of its length.
+var resp3 = map[byte]string{
+	'_': "null", '#': "boolean", ',': "double", '(': "big number", '!': "bulk error", '=': "verbatim string",
+	'%': "map", '~': "set", '>': "push", '|': "attribute", ';': "chunk", '.': "end of a stream", '?': "stream",
+}
+
+// ofRESP3 returns a remark on a byte that is none of version 2, empty if it is none of version 3 either.
+func ofRESP3(c byte) string {
+	if resp3[c] == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (%c is the %s of RESP3)", c, resp3[c])
 }
 
 func (d *decoder) readType(b []byte) error {
@@ -153,7 +179,7 @@ func (d *decoder) readType(b []byte) error {
 		}
 		d.phase = wantNumber
 	default:
-		return d.fail(b, RuleType, d.pos, "a reply, which starts with one of + - : $ *")
+		return d.fail(b, RuleType, d.pos, "a reply, which starts with one of + - : $ *"+ofRESP3(b[d.pos]))
 	}
 	d.kind, d.neg, d.digits, d.num = kind, false, 0, 0
 	d.pos++

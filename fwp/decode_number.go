@@ -34,10 +34,8 @@ func (d *decoder) digit(c byte) (expected string) {
 		return ""
 	case isLength && d.neg:
 		return d.minusOne(c)
-	case !isDigit && d.digits > 0:
-		return "a digit or CR LF in " + d.numberName()
 	case !isDigit:
-		return "a digit in " + d.numberName()
+		return d.expectedDigit(c)
 	case isLength && d.num == 0 && d.digits > 0:
 		return "CR LF: a length has no leading zeros"
 	}
@@ -52,6 +50,17 @@ func (d *decoder) digit(c byte) (expected string) {
 	d.num = d.num*10 + digit
 	d.digits++
 	return ""
+}
+
+// expectedDigit returns what is expected in the place of a byte that is no digit.
+func (d *decoder) expectedDigit(c byte) string {
+	switch {
+	case d.digits > 0:
+		return "a digit or CR LF in " + d.numberName()
+	case c == '?':
+		return "a digit in " + d.numberName() + ofRESP3(c)
+	}
+	return "a digit in " + d.numberName()
 }
 
 // sign reads the first byte of a number if it is a sign. A length has no plus.
@@ -107,6 +116,8 @@ func (d *decoder) bulkHeader(b []byte) error {
 		if err := d.readOn(b, RuleNull, d.start, "-1 for the null bulk string"); err != nil {
 			return err
 		}
+	case d.num > maxBulk:
+		return d.fail(b, RuleLength, d.start, "a length of at most 512 MiB, which is the longest string that RESP has")
 	case d.num > uint64(max(0, d.limit-d.pos-len(crlf))):
 		return d.tooLong(b, d.start)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -133,6 +134,30 @@ func TestDecodeElementBound(t *testing.T) {
 	r, _, err := fwp.Decode([]byte("*65536\r\n"+strings.Repeat("+\r\n", 65536)), 0)
 	require.NoError(t, err)
 	assert.Len(t, r.Array, 65536)
+}
+
+// TestForeign: which replies beyond a limit cannot answer a verb, whatever they contain.
+func TestForeign(t *testing.T) {
+	t.Parallel()
+	for begin, verbs := range map[string]string{
+		"*2147483647\r\n":                  " HELLO FLUSH INFO END PUSH FETCH ACK FAIL BEAT",
+		strings.Repeat("*1\r\n", 9):        " HELLO FLUSH INFO END PUSH FETCH ACK FAIL BEAT",
+		"$400000\r\n":                      " HELLO FLUSH END PUSH ACK FAIL",
+		"+" + strings.Repeat("x", 300_000): "HELLO FLUSH INFO END PUSH FETCH ACK FAIL",
+		"-" + strings.Repeat("x", 300_000): "",
+	} {
+		_, _, err := fwp.Decode([]byte(begin), 300_000)
+		syntax, _ := errors.AsType[*fwp.SyntaxError](err)
+		require.True(t, syntax.Limit(), "%v", err)
+		assert.False(t, syntax.Foreign("NONE"))
+		for _, verb := range []string{"", "HELLO", "FLUSH", "INFO", "END", "PUSH", "FETCH", "ACK", "FAIL", "BEAT"} {
+			want := slices.Contains(strings.Split(verbs, " "), verb) && verbs != ""
+			assert.Equal(t, want, syntax.Foreign(verb), "%.12q %s", begin, verb)
+		}
+	}
+	_, _, err := fwp.Decode([]byte("$-2\r\n"), 0)
+	syntax, _ := errors.AsType[*fwp.SyntaxError](err)
+	assert.False(t, syntax.Foreign("PUSH"), "it breaks the grammar, whatever it answers")
 }
 
 func TestReply(t *testing.T) {

@@ -1,6 +1,5 @@
-// Package fwp implements the Faktory Work Protocol, version 2: it reads and writes
-// RESP, splits and checks command lines, and has the types of the data in them (work
-// units, HI, HELLO) and the connection's states.
+// Package fwp implements the Faktory Work Protocol, version 2. It reads and writes replies (RESP) and command lines,
+// and has types for greetings, work units and the states of a connection.
 //
 // By theme:
 //
@@ -13,15 +12,16 @@
 //   - work units: [Job]
 //   - states of a connection: [State]
 //
-// There are two types of failures. A [ReplyError] is a command that the server refused;
-// a [SyntaxError] is a peer that broke the grammar, after which its replies can no longer
-// be assigned to commands.
+// There are two kinds of failures. A [ReplyError] is an error reply: the server refused the command, and the
+// connection goes on. A [SyntaxError] is a reply that breaks the grammar: later replies can no longer be assigned to
+// commands.
 //
-// Nothing blocks, except [Reader.Read] on its underlying reader, and nothing keeps state
-// between calls, except a Reader. Functions are safe for concurrent use; a Reader
-// belongs to one goroutine at a time.
+// Only [Reader.Read] blocks, on its underlying reader. Functions keep no state and are safe for concurrent use. One
+// goroutine at a time may use a Reader.
+//
+// The names in parentheses at the end of a comment are sections of the specification.
 //
 // Replies: reader.go, decode.go, decode_bulk.go, decode_number.go, syntax.go (the rules that a reply breaks),
-// reply.go, encode.go. Commands: command.go, hello.go, hash.go, job.go, job_field.go,
-// field.go (tables of fields), object.go (JSON objects). Connections: state.go.
+// reply.go, encode.go. Commands: command.go, hello.go, hash.go, job.go, job_field.go, field.go (tables of fields),
+// object.go (JSON objects). Connections: state.go.
 package fwp

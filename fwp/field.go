@@ -7,8 +7,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/rfc3339"
 )
 
-// Field is a row of the specification's tables: a field of the JSON object behind a
-// command. (HELLO Command; Work units; ACK, FAIL and BEAT Command)
+// Field is a row of the specification's tables: one field of the JSON object that follows a verb. (HELLO Command;
+// Work units; ACK, FAIL and BEAT Command)
 type Field struct {
 	Name     string
 	Type     FieldType
@@ -31,8 +31,7 @@ const (
 	TimeOrBlankField FieldType = "time or blank" // the same, or an empty string
 )
 
-// Is reports whether a value that encoding/json has decoded, its numbers kept as
-// json.Number, is of the type.
+// Is reports whether value is of the type t. The value must come from encoding/json, with numbers as json.Number.
 func (t FieldType) Is(value any) bool {
 	switch v := value.(type) {
 	case string:
@@ -56,8 +55,8 @@ func (t FieldType) Is(value any) bool {
 	return false
 }
 
-// Fields returns the fields of the object behind a verb in the order of the
-// specification; none for a verb without an object.
+// Fields returns the fields of a verb's JSON object in the order of the specification. It returns nil for a verb
+// without an object.
 func Fields(verb string) []Field {
 	switch verb {
 	case HELLO:

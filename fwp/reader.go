@@ -31,13 +31,13 @@ func NewReader(r io.Reader, limit int) *Reader {
 // means [DefaultLimit].
 func (r *Reader) SetLimit(limit int) { r.dec.limit = newDecoder(limit).limit }
 
-// ReadOn has the reader go on where a reply breaks the grammar and it is certain what it is and where it ends: a line
-// ends with LF alone, the null is written *-1, an empty bulk string may stand for it, a length counts characters. See
-// [Reader.Lapse].
+// ReadOn makes Read accept replies with one of these mistakes, as far as it is clear where the reply ends: a line
+// ends with LF alone; the null is *-1 or an empty bulk string; a length counts characters instead of bytes.
+// [Reader.Lapse] returns the mistake.
 func (r *Reader) ReadOn() { r.dec.on = true }
 
-// Lapse returns the first such error in the reply that Read returned last, or in the one that is not complete; nil if
-// there is none. Only a reader with ReadOn has such replies.
+// Lapse returns the first mistake in the reply that Read returned last, or in the reply that is not complete yet. It
+// is nil if there is none. Without [Reader.ReadOn] such a mistake is an error of Read instead.
 func (r *Reader) Lapse() *SyntaxError { return cmp.Or(r.dec.lapse, r.lapse) }
 
 // Read returns the next reply. Its Text is valid until the next Read.
@@ -90,17 +90,15 @@ func (r *Reader) fail(err error) error {
 	return err
 }
 
-// Offset returns the number of bytes of all replies that Read returned: the offset in
-// the stream where the next one starts.
+// Offset returns the offset of the next reply in the stream: the number of bytes of all replies that Read returned.
 func (r *Reader) Offset() int64 { return r.in.Offset() }
 
 // Buffered returns the received bytes after the replies that Read returned: trailing
 // bytes, or the beginning of a reply. They are valid until the next Read.
 func (r *Reader) Buffered() []byte { return r.in.Buffered() }
 
-// Pending describes what is missing of a reply that Read has only a part of, as in "a
-// bulk string of 100 bytes, 57 received". It is empty between replies and after a syntax
-// error. Only the goroutine that reads may call it, so between two Reads.
+// Pending describes the missing part of an incomplete reply, such as "a bulk string of 100 bytes, 57 received". It is
+// empty between replies and after a syntax error. Only the goroutine that calls Read may call it, between two calls.
 func (r *Reader) Pending() string {
 	if r.broken != nil || len(r.in.Buffered()) == 0 || r.dec.phase == wantType && r.dec.pos == 0 {
 		return ""

@@ -43,6 +43,23 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind %q", byte(k))
 }
 
+// Answers reports whether a reply of this kind can be the response to verb. An empty verb stands for the greeting of
+// a new connection. An error can answer every command. Every kind can answer a verb that the specification does not
+// have. (Client Commands, Responses)
+func (k Kind) Answers(verb string) bool {
+	switch verb {
+	case FETCH:
+		return k == BulkString || k == NullBulk || k == ErrorReply
+	case INFO:
+		return k == BulkString || k == ErrorReply
+	case BEAT:
+		return k == SimpleString || k == BulkString || k == ErrorReply
+	case "", HELLO, FLUSH, END, PUSH, ACK, FAIL:
+		return k == SimpleString || k == ErrorReply
+	}
+	return true
+}
+
 // Reply is one server response. (Server Protocol Sender)
 type Reply struct {
 	// Kind determines which of the other fields is used.
@@ -74,8 +91,8 @@ func (r Reply) Clone() Reply {
 	return r
 }
 
-// State returns the state in a reply to a BEAT, as a bulk or as a simple string, and "" if it has none.
-// (BEAT Command)
+// State returns the state in a reply to BEAT, a bulk or a simple string. It is "" if the reply has no state. (BEAT
+// Command)
 func (r Reply) State() string {
 	if r.Kind != BulkString && r.Kind != SimpleString {
 		return ""
@@ -93,9 +110,8 @@ func (r Reply) Err() error {
 	return &ReplyError{Text: string(r.Text)}
 }
 
-// ReplyError is a command that the server refused or could not carry out. The
-// connection's state is that before the command.
-// (Server Protocol Sender; Client Commands)
+// ReplyError is an error reply: the server refused the command or could not carry it out. The connection stays in the
+// state that it had before the command. (Server Protocol Sender; Client Commands)
 type ReplyError struct {
 	// Text is the server's line, without the leading minus.
 	Text string

@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// Rule is the rule of RESP's grammar, or the limit of this package, that a reply broke.
-// The zero Rule is none. (Server Protocol Sender; RESP)
+// Rule is a rule of RESP's grammar, or a limit of this package, that a reply broke. The zero Rule is none. (Server
+// Protocol Sender; RESP)
 type Rule uint8
 
 // The rules. Each points at another mistake in a server.
@@ -21,7 +21,8 @@ const (
 	// ends it. (An LF before it counts as an end without its CR.)
 	RuleTextBreak
 	// RuleLength: a length is a decimal number without sign, leading zeros or
-	// white space that fits into 63 bits; the only negative one is -1.
+	// white space that fits into 63 bits, and for a bulk string at most 512 MiB; the
+	// only negative one is -1.
 	RuleLength
 	// RuleBulkEnd: CRLF follows a bulk string where its announced length ends.
 	RuleBulkEnd
@@ -64,8 +65,8 @@ func (r Rule) String() string {
 	return fmt.Sprintf("rule %d", uint8(r))
 }
 
-// SyntaxError is a peer that broke the grammar. The rest of the stream cannot be split
-// into replies any more. (Server Protocol Sender; RESP)
+// SyntaxError is the error for a reply that breaks the grammar or exceeds a limit. The rest of the stream cannot be
+// split into replies. (Server Protocol Sender; RESP)
 type SyntaxError struct {
 	// Rule is the rule that was broken.
 	Rule Rule
@@ -75,10 +76,23 @@ type SyntaxError struct {
 	Offset int64
 	// Expected describes what the grammar requires there.
 	Expected string
-	// Got quotes, as a Go string literal, the bytes at Offset that were received when
-	// the error was found, and some before them; so for the same stream it may be
-	// longer or shorter, depending on the sizes of the reads.
+	// Got quotes the bytes at Offset, and some before them, as a Go string literal. It has what was received when the
+	// error was found, so its length depends on the sizes of the reads.
 	Got string
+	// Kind is the kind of the reply; Array if one of its elements is wrong. It is zero if the first byte is not a
+	// kind.
+	Kind Kind
+}
+
+// Limit reports whether the reply is beyond a limit of this package or of the reader, and breaks no rule of RESP.
+func (e *SyntaxError) Limit() bool { return e.Rule == RuleTooLong || e.Rule == RuleDepth }
+
+// Foreign reports whether a reply that exceeds a limit cannot be the response to verb, whatever follows. An empty
+// verb stands for the greeting of a new connection. The kind decides; of simple strings, OK is the only one that
+// answers most verbs, so a longer one is foreign. (Client Commands, Responses)
+func (e *SyntaxError) Foreign(verb string) bool {
+	long := e.Kind == SimpleString && verb != BEAT && isVerb(verb)
+	return e.Limit() && (long || !e.Kind.Answers(verb))
 }
 
 // Error returns the rule, the offset, what was expected and what was received.

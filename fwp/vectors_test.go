@@ -60,8 +60,9 @@ var broken = []struct {
 	{"\r\n", fwp.RuleType, 0, anyType, `"\r\n"`},
 	{" +OK\r\n", fwp.RuleType, 0, anyType, `" +OK\r\n"`},
 	{"OK\r\n", fwp.RuleType, 0, anyType, `"OK\r\n"`},
-	{"_\r\n", fwp.RuleType, 0, anyType, `"_\r\n"`},
-	{"%1\r\n", fwp.RuleType, 0, anyType, `"%1\r\n"`},
+	{"=5\r\ntxt:a\r\n", fwp.RuleType, 0, anyType + " (= is the verbatim string of RESP3)", `"=5\r\ntxt:a\r\n"`},
+	{"_\r\n", fwp.RuleType, 0, anyType + " (_ is the null of RESP3)", `"_\r\n"`},
+	{"%1\r\n", fwp.RuleType, 0, anyType + " (% is the map of RESP3)", `"%1\r\n"`},
 
 	// simple strings and errors
 	{"+OK\n", fwp.RuleLineEnd, 3, "CR LF at the end of a simple string, not LF alone", `"\n" after "+OK"`},
@@ -150,7 +151,10 @@ var broken = []struct {
 	// limits of ours (the limit of these tests is 256)
 	{"$257\r\n", fwp.RuleTooLong, 1, "a reply of at most 256 bytes and 65536 array elements", `"257\r\n" after "$"`},
 	{"$249\r\n", fwp.RuleTooLong, 1, "", `"249\r\n" after "$"`},
-	{"$9223372036854775807\r\n", fwp.RuleTooLong, 1, "", `"9223372036854775807\r\n" after "$"`},
+	{"$536870913\r\n", fwp.RuleLength, 1, "", `"536870913\r\n" after "$"`},
+	{"$536870912\r\n", fwp.RuleTooLong, 1, "", `"536870912\r\n" after "$"`},
+	{"$?\r\n", fwp.RuleLength, 1, "a digit in the length of a bulk string (? is the stream of RESP3)", `"?\r\n" after "$"`},
+	{"$9223372036854775807\r\n", fwp.RuleLength, 1, "", `"9223372036854775807\r\n" after "$"`},
 	{"*9223372036854775807\r\n", fwp.RuleTooLong, 1, "", `"9223372036854775807\r\n" after "*"`},
 	{"*84\r\n", fwp.RuleTooLong, 1, "", `"84\r\n" after "*"`},
 	{"+" + strings.Repeat("x", 254), fwp.RuleTooLong, 254, "", `"x" after ..."xxxxxxxxxxxxxxxx"`},

@@ -1,12 +1,12 @@
-// Package fwptest runs the conformance suite inside a server's own tests: each check is a sub-test, so that `go test
-// -run` picks checks, and a finding stands where other failures of the server stand.
+// Package fwptest runs the conformance suite in the tests of a server written in Go. Each check is a subtest: `go
+// test -run` selects checks, and a finding is a test failure.
 //
 //	func TestConformance(t *testing.T) {
 //		server := start(t) // the server under test, on this machine
 //		fwptest.Run(t, server.URL(), nil)
 //	}
 //
-// Run is the whole of it; [Options] says what the server offers.
+// [Run] is the only function. [Options] selects checks and says what the server allows.
 package fwptest
 
 import (
@@ -14,7 +14,9 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"flag"
 	"math/rand/v2"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -29,38 +31,36 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// Options say what is checked and what may be done to the server. Nil or a zero value is a quick run on
-// a server that others may use at the same time.
+// Options selects checks and says what they may do to the server. Nil and the zero value mean a quick run, on a
+// server that others may use at the same time.
 type Options struct {
-	// Password is that of the server, if the URL has none.
+	// Password is the server's password, if the URL has none.
 	Password string
-	// ShowSecrets leaves the salt, the rounds, the hash and the password in what tests log; otherwise placeholders are
-	// in their places.
+	// ShowSecrets makes tests log the password, its hash, the salt and the rounds. By default they log placeholders.
 	ShowSecrets bool
-	// TLS is used for a URL with the scheme tcp+tls; nil means the authorities of the system.
+	// TLS is used for a URL with the scheme tcp+tls. Nil means the certificate authorities of the system.
 	TLS *tls.Config
 
-	// Checks, Clauses and Levels select: glob patterns, of which one must match; all if empty. The tests of checks that
-	// a pattern of Skip matches are skipped.
+	// Checks, Clauses and Levels are glob patterns that select checks. A check is selected if a pattern of each list
+	// matches; an empty list matches all. The subtests of checks that a pattern of Skip matches are skipped.
 	Checks, Clauses, Levels, Skip []string
-	// Expect is a file of known findings, relative to the folder of the test; docs/known-findings.md describes it. The
-	// test of a check of which all findings are known is skipped, and a line that is no longer so fails the test that
-	// called Run. A check with a finding that is not known is played again, alone, to see whether it is steady.
+	// Expect is the path of a file of known findings, relative to the folder of the test; see docs/known-findings.md.
+	// If all findings of a check are listed, its subtest is skipped. A listed finding that is gone fails the test that
+	// called Run. A check with a new finding is played again, alone, to see whether it fails each time.
 	Expect string
-	// Full includes the checks that have to wait for more than 5 s. The whole takes some two minutes then.
+	// Full includes the checks that wait for more than 5 s. A run then takes about two minutes.
 	Full bool
 
-	// Shared allows what touches jobs of other clients, Flush also what removes everything on the server.
+	// Shared allows checks that touch jobs of other clients. Flush also allows checks that remove everything.
 	Shared, Flush bool
-	// Restart restarts the server in order, Kill stops it without warning and starts it again, Signal quiets or
-	// terminates a worker: state is "quiet" or "terminate". Each returns when that is done. Checks that need one that
-	// is nil are skipped.
+	// Restart restarts the server in order. Kill stops it without warning and starts it again. Signal sets the state of
+	// a worker to "quiet" or "terminate". Each returns when that is done. Nil skips the checks that need it.
 	Restart, Kill func(ctx context.Context) error
 	Signal        func(ctx context.Context, wid, state string) error
 
 	// Strict makes a broken recommendation (SHOULD) fail its test.
 	Strict bool
-	// Seed is what the order and the names are drawn from; random if zero. Tests log it.
+	// Seed determines the order of the checks and the names; random if zero. Tests log it.
 	Seed uint64
 	// Timeout is the longest wait for a reply; 10 s if zero.
 	Timeout time.Duration
@@ -69,18 +69,23 @@ type Options struct {
 // reserve is what remains of the time until the deadline of the tests, for reporting.
 const reserve = 5 * time.Second
 
-// Run plays the checks of the suite on the server at a URL, tcp://[:password@]host[:port], as parallel sub-tests of t,
-// one for each check. A broken clause fails the test of its check, and so does a check that is inconclusive; a check
-// that needs what the server does not offer is skipped. Each test has the attributes "clause", "level" and "verdict",
-// and for each finding a script that shows it again in its artifact directory (go test -artifacts): fwpcheck plays it.
+// Run plays the checks of the suite on the server at url, tcp://[:password@]host[:port]. Each check is a parallel
+// subtest of t. The subtest fails if a clause is broken or the check is inconclusive. It is skipped if the check
+// needs something that the server does not have. It has the attributes "clause", "level" and "verdict". For each
+// finding it writes a script to its artifact directory (go test -artifacts); fwpcheck plays the script again.
 //
-// All checks run at the same time, as in `fwpcheck run`, once the function that called Run has returned: end the server
-// with t.Cleanup, since a defer would end it before. Run fails t at once if the server is not there.
+// Run returns before the checks are played: they all run at the same time after the calling test function has
+// returned, as in `fwpcheck run`. So stop the server with t.Cleanup, not with defer. Run fails t at once if the
+// server cannot be reached.
+//
+// The result of the test is not cached by go test, since the server may have changed. On Windows, use go test
+// -count=1 for that.
 func Run(t *testing.T, url string, o *Options) {
 	t.Helper()
 	if o == nil {
 		o = &Options{}
 	}
+	keepUncached(flag.Lookup("test.testlogfile"))
 	r, err := newRun(t.Context(), url, *o)
 	if err != nil {
 		t.Fatalf("fwptest: %v", err)
@@ -94,6 +99,15 @@ func Run(t *testing.T, url string, o *Options) {
 			r.once.Do(func() { r.play(t) })
 			r.judge(t, about.ID)
 		})
+	}
+}
+
+// keepUncached keeps go test from replaying the result of a test, "(cached)", whose server is another one by then: it
+// caches none without the log of what the test has read. Where the file cannot be removed, on Windows, -count=1 does
+// it.
+func keepUncached(log *flag.Flag) {
+	if log != nil && log.Value.String() != "" {
+		_ = os.Remove(log.Value.String())
 	}
 }
 
@@ -127,7 +141,7 @@ func newRun(ctx context.Context, url string, o Options) (*suiteRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	server := &target.Server{Address: address, Operator: operator{o}}
+	server := &target.Server{Address: address, Operator: operator{o}, Talk: target.Talk{Ready: serves}}
 	if address.TLS {
 		if server.TLS = o.TLS.Clone(); server.TLS == nil {
 			server.TLS = &tls.Config{ServerName: address.Host, MinVersion: tls.VersionTLS12}
@@ -157,6 +171,12 @@ func newRun(ctx context.Context, url string, o Options) (*suiteRun, error) {
 		err = cmp.Or(o.validateSkip(), r.readKnown(all))
 	}
 	return r, err
+}
+
+// serves asks a server whether it does.
+func serves(ctx context.Context, s *target.Server) error {
+	_, err := fwpsuite.Protocol().Identify(ctx, s, 2*time.Second)
+	return err
 }
 
 // hide returns a text without secrets, unless they are to be shown.
@@ -212,7 +232,6 @@ func provide() map[scenarios.Need]string {
 		scenarios.NeedKill:     "set Options.Kill",
 		scenarios.NeedAlone:    "set Options.Shared",
 		scenarios.NeedFlush:    "set Options.Flush",
-		scenarios.NeedEmbedded: "it is about the embedded server of fwpcheck",
 	}
 }
 
@@ -226,8 +245,10 @@ func (o operator) Can(action target.Action) bool {
 		return o.options.Restart != nil
 	case target.Kill:
 		return o.options.Kill != nil
+	case target.Quiet, target.Terminate:
+		return o.options.Signal != nil
 	}
-	return o.options.Signal != nil
+	return false
 }
 
 // Do implements target.Operator.

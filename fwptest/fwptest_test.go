@@ -124,6 +124,18 @@ func TestWhatTheServerDoesNotOfferIsSkipped(t *testing.T) {
 	assert.Empty(t, played(t, s, "flush/ok", Options{Flush: true}).skips)
 }
 
+// go test caches no result whose log is gone.
+func TestResultsAreNotCached(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "testlog.txt")
+	require.NoError(t, os.WriteFile(log, []byte("# test log\n"), 0o600))
+	flags := flag.NewFlagSet("x.test", flag.ContinueOnError)
+	flags.String("test.testlogfile", log, "")
+	keepUncached(flags.Lookup("test.testlogfile"))
+	assert.NoFileExists(t, log)
+	keepUncached(nil)
+}
+
 func TestInconclusiveFails(t *testing.T) {
 	t.Parallel()
 	n := &notes{}
@@ -161,7 +173,7 @@ func TestServersThatCannotBeTested(t *testing.T) {
 		failed  string
 	}{
 		"no URL":         {url: "localhost:7419", failed: "is not a server URL"},
-		"wrong password": {url: "tcp://:wrong@" + s.Addr(), failed: "declines the password"},
+		"wrong password": {url: "tcp://:wrong@" + s.Addr(), failed: "refuses the password"},
 		"no such check":  {url: s.URL(), options: Options{Checks: []string{"no/such"}}, failed: "no/such"},
 		"no server":      {url: "tcp://127.0.0.1:1", failed: "connection refused"},
 	}

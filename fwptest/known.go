@@ -105,7 +105,7 @@ func (r *suiteRun) expectations() *reports.Expectations {
 	return &reports.Expectations{File: r.known.Name}
 }
 
-// stale fails the test that called Run for the lines of the file of known findings that are no longer so.
+// stale fails the test that called Run for the lines of the file of known findings that are no longer found.
 func (r *suiteRun) stale(t reporter) {
 	t.Helper()
 	if r.report == nil || r.report.Expectations == nil {
@@ -113,7 +113,7 @@ func (r *suiteRun) stale(t reporter) {
 	}
 	e := r.report.Expectations
 	for _, l := range e.Stale {
-		t.Errorf("%s:%d: no longer so: %s; remove the line: %s", e.File, l.Line, l.Why, l.Text)
+		t.Errorf("%s:%d: no longer found: %s; remove the line: %s", e.File, l.Line, l.Why, l.Text)
 	}
 	for _, l := range e.Notes {
 		t.Logf("%s:%d: %s: %s", e.File, l.Line, l.Why, l.Text)

@@ -32,7 +32,7 @@ func TestKnownFindingsAreSkipped(t *testing.T) {
 	n = played(t, s, "push/accepted", Options{Expect: expecting(t, `push/accepted FWP-PUSH-01 fails because="-ERR"`)})
 	require.Len(t, n.errors, 2, "the finding, and the line that is no longer so")
 	assert.Contains(t, n.errors[0], "expected")
-	assert.Contains(t, n.errors[1], "known.expect:1: no longer so: another kind or symptom was found")
+	assert.Contains(t, n.errors[1], "known.expect:1: no longer found: only findings with another kind or symptom")
 }
 
 func TestStaleLinesFail(t *testing.T) {
@@ -40,7 +40,7 @@ func TestStaleLinesFail(t *testing.T) {
 	s := server(t, fakes.Config{})
 	n := played(t, s, "push/accepted", Options{Expect: expecting(t, "push/accepted FWP-PUSH-01 fails\nhello/* * fails")})
 	require.Len(t, n.errors, 1, "what did not run is not stale")
-	assert.Contains(t, n.errors[0], "known.expect:1: no longer so: nothing was found; remove the line: push/accepted")
+	assert.Contains(t, n.errors[0], "known.expect:1: no longer found: not found; remove the line: push/accepted")
 }
 
 func TestMistakesInTheFile(t *testing.T) {
@@ -49,7 +49,7 @@ func TestMistakesInTheFile(t *testing.T) {
 	for name, o := range map[string]Options{
 		"no such file":     {Expect: "nosuch.expect"},
 		"no check matches": {Expect: expecting(t, "push/acepted FWP-PUSH-01 fails")},
-		"is none of":       {Expect: expecting(t, "push/accepted FWP-PUSH-01 fail")},
+		"is not one of":    {Expect: expecting(t, "push/accepted FWP-PUSH-01 fail")},
 		"Options.Skip":     {Skip: []string{"push/["}},
 	} {
 		_, err := newRun(t.Context(), s.URL(), o)

@@ -3,6 +3,7 @@ package load
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/fwpsuite/fwp/load/ledger"
 	"github.com/fwpsuite/fwp/load/results"
@@ -10,11 +11,10 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// account is what a report has of a ledger: that of a run, or that of all runs between which jobs crossed.
+// account is what a report has of a ledger.
 type account struct {
 	ledger      *ledger.Ledger
 	jobs        *workload.Jobs
-	part        bool // others have the rest: which jobs are missing is not known here
 	drained     bool
 	notDrained  string
 	takenAtEnd  int64
@@ -25,10 +25,10 @@ type account struct {
 // account returns that of the run.
 func (r *run) account() account {
 	a := account{
-		ledger: r.ledger, jobs: r.jobs, part: r.crosses(), drained: r.figures.drained, notDrained: r.figures.notDrained,
+		ledger: r.ledger, jobs: r.jobs, drained: r.figures.drained, notDrained: r.figures.notDrained,
 		takenAtEnd: r.status.TakenAtStop, clockSet: len(r.figures.usage.ClockJumps) > 0,
 	}
-	if !a.part && a.ledger.Count(false).Sent == 0 {
+	if a.ledger.Count(false).Sent == 0 {
 		a.drained, a.notDrained = true, ""
 	}
 	return a
@@ -41,11 +41,11 @@ func (a *account) report() results.LoadJobs {
 		Pushed: c.Pushed, Refused: c.Refused, Doubtful: c.Doubtful + c.Unanswered,
 		Delivered: c.Delivered, Redelivered: c.Redelivered, Acked: c.Acked, Failed: c.Failed,
 		Lost:       c.Lost + c.LostByRestart + c.LostByKill,
-		Duplicated: c.Duplicated + c.Returned + c.Elsewhere + c.TwiceByStop + c.ReturnedByStop,
+		Duplicated: c.Duplicated + c.Returned + c.TwiceByStop + c.ReturnedByStop,
 		Foreign:    c.Foreign, OutOfOrder: c.OutOfOrder,
 		Held: c.Held, Waiting: c.Waiting, Missing: c.Missing, InDoubt: min(c.Missing, c.FetchesLost),
 		FetchesLost: c.FetchesLost, TakenAtEnd: a.takenAtEnd,
-		Part: a.part, Drained: a.drained, NotDrained: a.notDrained,
+		Drained: a.drained, NotDrained: a.notDrained,
 	}
 	if jobs.Drained { // a run that has waited has no doubt about what a fetch may have taken
 		jobs.InDoubt = jobs.Missing - jobs.Lost
@@ -53,20 +53,23 @@ func (a *account) report() results.LoadJobs {
 	return jobs
 }
 
-// count returns the counts of the ledger. Those of a part leave out what only all parts together know.
-func (a *account) count() ledger.Counts {
-	c := a.ledger.Count(a.drained && !a.part)
-	if a.part {
-		c.Missing, c.InDoubt = 0, 0
-	}
-	return c
-}
+// count returns the counts of the ledger.
+func (a *account) count() ledger.Counts { return a.ledger.Count(a.drained) }
 
-// findings returns what the account shows about the server, without clauses; nothing of a part.
-func (a *account) findings() (findings []results.LoadFinding) {
-	if a.part {
+// clockApart is from which difference on the clock of a server is told.
+const clockApart = 100 * time.Millisecond
+
+// clock returns how far the server's clock is from this machine's; nil if no difference is known, or only a small one.
+func (a *account) clock() *results.ServerClock {
+	ahead, early := a.ledger.Clock().Ahead(), a.ledger.Count(false).Flawed[ledger.EarlyHere]
+	if a.clockSet || ahead.Abs() < clockApart && early == 0 {
 		return nil
 	}
+	return &results.ServerClock{Ahead: ahead, Early: early}
+}
+
+// findings returns what the account shows about the server, without clauses.
+func (a *account) findings() (findings []results.LoadFinding) {
 	c, found := a.count(), a.ledger.Findings()
 	add := func(kind results.FindingKind, count int64, jids []string) *results.LoadFinding {
 		if count == 0 {
@@ -88,11 +91,11 @@ func (a *account) findings() (findings []results.LoadFinding) {
 	lost(results.FindingLostByRestart, c.LostByRestart, ledger.Restarted)
 	add(results.FindingDuplicated, c.Duplicated, a.jids(found.Twice))
 	add(results.FindingReturned, c.Returned, a.jids(found.Returned))
-	add(results.FindingElsewhere, c.Elsewhere, a.jids(found.Elsewhere))
 	add(results.FindingNotReturned, int64(len(a.notReturned)), a.jids(a.notReturned))
 	for flaw := range ledger.Flaws {
-		if flaw == ledger.Early && a.clockSet {
-			continue // the time of a job is one of the wall clock
+		ofTime := flaw == ledger.Early || flaw == ledger.EarlyHere
+		if ofTime && a.clockSet || flaw == ledger.EarlyHere && a.ledger.Clock().Agrees() {
+			continue // the time of a job is one of the wall clock, and the server's may be another
 		}
 		jids, notes := a.flawed(found.Foreign, flaw)
 		add(flaws[flaw], c.Flawed[flaw], jids).Notes = notes
@@ -103,7 +106,7 @@ func (a *account) findings() (findings []results.LoadFinding) {
 var flaws = [ledger.Flaws]results.FindingKind{
 	ledger.NotOurs: results.FindingForeign, ledger.WrongQueue: results.FindingQueue,
 	ledger.Altered: results.FindingAltered, ledger.WasRefused: results.FindingRefused, ledger.Early: results.FindingEarly,
-	ledger.Paused: results.FindingPaused,
+	ledger.EarlyHere: results.FindingEarly,
 }
 
 // flawed returns the jobs with a flaw, and a note about each.
@@ -196,5 +199,5 @@ func (r *run) reportFindings() []results.LoadFinding {
 		findings = append(findings, f)
 	}
 	c := r.clauses()
-	return c.rank(r.withOthers(r.withHistory(slices.Clip(c.name(findings)))))
+	return r.withTimes(c.rank(r.withOthers(r.withHistory(slices.Clip(c.name(findings))))))
 }

@@ -75,3 +75,13 @@ func TestBacklogThatNeverComesIsForgotten(t *testing.T) {
 	assert.Equal(t, int64(40), l.Jobs.Pushed)
 	assert.Equal(t, int64(40), l.Jobs.Lost)
 }
+
+// The most arrivals that waited at a time are those of any moment, not of the ends of seconds.
+func TestAShortBacklog(t *testing.T) {
+	t.Parallel()
+	w := steady()
+	w.Producers = 2
+	l := bench{load: w, hooks: []func(*fakes.Event){stalling(2500*ms, 100*ms)}}.run(t)
+	assert.InDelta(t, 8, l.Rate.Queued, 2)
+	assert.InDelta(t, 8, l.Rate.Backlog, 2)
+}

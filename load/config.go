@@ -5,12 +5,14 @@ import (
 	"crypto/rand"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/disrupt"
+	"github.com/fwpsuite/fwp/load/engine"
 	"github.com/fwpsuite/fwp/load/health"
 	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/measure"
@@ -29,6 +31,8 @@ type Config struct {
 
 	Dial     func(context.Context) (net.Conn, error)
 	Protocol protocol.Protocol // of the server, such as fwpspeaker.New
+	// Forwarded says that no more than an address is known of the server: a forwarder may be in between.
+	Forwarded bool
 	// Tap, if set, is [client.Config.Tap]; it is safe for concurrent use.
 	Tap      func(worker string) client.Tap
 	Overload client.Overload
@@ -47,27 +51,32 @@ type Config struct {
 	// gives up.
 	End time.Time
 
-	// Addresses are those of the server, for the epoll engine (Linux, no TLS). Without any the engine is the
-	// portable one, which opens all its connections with Dial.
-	Addresses []netip.AddrPort
+	// MissingWait is how long the drain goes on for missing jobs once every queue was seen empty, in place of all its
+	// time. Such jobs are called lost only after all of it; 0: all of it.
+	MissingWait time.Duration
 
-	// DialBack and BackAddresses are the same for workers, where these connect to another port of the server.
-	DialBack      func(context.Context) (net.Conn, error)
-	BackAddresses []netip.AddrPort
+	// Resolve returns the addresses of the server, for the epoll engine (Linux, no TLS): see [engine.Config]. Without it
+	// the engine is the portable one, which opens all its connections with Dial.
+	Resolve engine.Resolve
 
-	// Start, if set, is called when all connections are open and the prefill is done. It blocks until it is known when
-	// the load begins, and returns that moment, or why the load does not begin. Its context ends with that of the run, and
-	// when the server is lost meanwhile.
-	Start func(context.Context) (time.Time, error)
+	// Opened, if set, is called with the address of each connection that the epoll engine has opened: see [engine.Config].
+	Opened func(netip.AddrPort)
 
-	// Crossing, if set, says that jobs cross between this run and others, which load the same queues at the same time.
-	Crossing *Crossing
+	// DialBack and ResolveBack are the same for workers, where these connect to another port of the server.
+	DialBack    func(context.Context) (net.Conn, error)
+	ResolveBack engine.Resolve
+
+	// StartAt is when the load begins, by the clock of this machine, with all connections open and the prefill done: if
+	// they are not, it does not begin. Zero: as soon as they are.
+	StartAt time.Time
 
 	// Watch, if set, is called at the end of every second, one call at a time. A call that takes long delays the next.
 	Watch func(Moment)
 
-	// History makes Run record every push, fetch, ack and fail, up to HistoryLimit of them, and examine them: see Result.
-	History bool
+	// History makes Run record every push, fetch, ack and fail, up to MostCalls of them (0: HistoryLimit), and examine
+	// them: see Result.
+	History   bool
+	MostCalls int64
 
 	// Schedule is what is done to the target on purpose while the load goes on, by Disrupt, which must be set if there is
 	// anything. Times count from the first arrival. A worker's reservation (reserve_for) should be short then: the drain
@@ -82,6 +91,11 @@ type Config struct {
 	Target     results.LoadTarget // URL and how it was chosen; Run adds the greeting and what the server says about itself
 	Thresholds []judge.Threshold
 
+	// Percentiles are those that tables and seconds show in place of the usual ones; Metrics are further figures that the
+	// report must have the percentile of, beside those of Thresholds.
+	Percentiles []results.Percentile
+	Metrics     []string
+
 	// Findings, if set, is called once when all connections are closed, and returns what somebody else has found, with
 	// clauses. What is about a clause that the run has found broken itself is left out.
 	Findings func() []results.LoadFinding
@@ -92,15 +106,16 @@ type Config struct {
 	LevelOf  func(clause string) reports.Level
 }
 
-// Crossing is what a run has in common with others between which jobs cross: what one pushes, any may fetch. Its
-// account of the jobs is a part then, of which JoinCrossed makes the whole. The seeds must be the same, and each needs
-// a Start, which is the same moment for all: the times in jobs count from the first arrival.
-type Crossing struct {
-	// Run is the name of the queues and jobs of all. Config.Run is unlike that of the others: it names the workers.
-	Run string
-	// Pushed is called once, when every push of this run has been answered. It blocks until that is so for every run, or
-	// until its context is done: before that no worker may take its queues for empty.
-	Pushed func(context.Context) error
+// Wanted returns the percentiles that a report needs for thresholds, tables and metrics, and that not every report has.
+func Wanted(limits []judge.Threshold, shown []results.Percentile, metrics ...string) []results.Percentile {
+	metrics = slices.Clone(metrics)
+	for _, t := range limits {
+		metrics = append(metrics, t.Metric)
+	}
+	for _, p := range shown {
+		metrics = append(metrics, "."+p.String())
+	}
+	return results.WantedPercentiles(metrics...)
 }
 
 // Moment holds the figures of a run at the end of a second.
@@ -129,8 +144,6 @@ type Result struct {
 	History *history.History
 	// Judged is what the examination of History found.
 	Judged history.Report
-	// Account is the part of the account of the jobs that a run with a Crossing has, for JoinCrossed; else nil.
-	Account []byte
 }
 
 // NewRun returns a name for a run that no other has.

@@ -24,7 +24,7 @@ func stress() bench {
 			Queues:      workload.Queues{Number: 4},
 			Work:        workload.Range{Min: 5 * ms, Max: 25 * ms},
 			Topology:    workload.Topology{Kind: workload.Pool, Concurrency: 3},
-			Disconnects: 0.05, QueuePerJob: 0.125, Observers: 1, ObserveEvery: workload.Duration(10 * ms),
+			Disconnects: 0.05, Observers: 1, ObserveEvery: workload.Duration(10 * ms),
 		},
 		change: func(c *load.Config) { c.History = true },
 	}

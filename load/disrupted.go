@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"sync"
@@ -9,17 +10,12 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/internal/text"
-	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/disrupt"
 	"github.com/fwpsuite/fwp/load/results"
 )
 
 // settles is how long after a disruption what the target does to a connection may still come from it.
 const settles = 5 * time.Second
-
-// returnPatience is how long after the end of its reservation a job may take to be delivered again: it may have to wait
-// for its next try. (AMB-38)
-const returnPatience = 150 * time.Second
 
 // disrupted is what was done to the target of a run on purpose. It is a [disrupt.Watch], whose methods are called
 // beside the run.
@@ -29,9 +25,12 @@ type disrupted struct {
 	track disrupt.Track
 	ended time.Duration // when the load had, in time of the engine
 
-	resolved bool // every job in doubt has had the time to come back
+	unstarted interface { // why the target did not start again; nil if it did
+		error
+		OnData() bool
+	}
 
-	doubts, replies int64 // how many jobs were in doubt when they were last counted, and how many replies had come
+	resolved bool // every job in doubt has had the time to come back
 
 	mu    sync.Mutex
 	done  []doneDisruption
@@ -62,7 +61,7 @@ func (r *run) disrupt(ctx context.Context) (stop func()) {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		disrupt.Run(ctx, r.config.Schedule, operated{&r.disrupted}, &r.disrupted)
+		disrupt.Run(ctx, r.config.Schedule, r.config.Disrupt, &r.disrupted)
 	}()
 	return func() {
 		cancel()
@@ -97,12 +96,26 @@ func (d *disrupted) Ended(what disrupt.Disruption, err error) {
 	d.going = false
 	last := &d.done[len(d.done)-1]
 	last.ended, last.err = now, err
+	d.unstarted, _ = errors.AsType[interface {
+		error
+		OnData() bool
+	}](err)
 	d.record(last)
+}
+
+// notStarted returns why the target did not start again after it was stopped, nil if it did.
+func (d *disrupted) notStarted() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.unstarted == nil {
+		return nil
+	}
+	return d.unstarted
 }
 
 // record adds a disruption to the history.
 func (d *disrupted) record(done *doneDisruption) {
-	if d.calls == nil || done.Action.ByCommand() {
+	if d.calls == nil {
 		return
 	}
 	op := history.Disrupt
@@ -141,26 +154,6 @@ func (r *run) observeDisruption(now time.Duration) {
 	}
 }
 
-// resolve goes on with the drain of a disrupted run until no job is in doubt: those that a fetch or an ack without a
-// reply has left with the server come back when their reservations have ended, and after that long they do not.
-func (r *run) resolve(patient func() bool) {
-	d := &r.disrupted
-	if len(d.done) == 0 || !r.allDrained() {
-		return
-	}
-	due := r.now() + time.Duration(r.work.ReserveFor) + returnPatience
-	r.until(context.Background(), func() bool { return !r.inDoubt() || r.now() >= due || !patient() })
-	if d.resolved = !r.inDoubt(); d.resolved || r.now() < due {
-		return
-	}
-	from := r.now()
-	r.each(func(c *client.Shard) { c.Drain(from) }) // the queues have to be empty now, too
-	r.until(context.Background(), func() bool { return r.allDrained() || !patient() })
-	if d.resolved = r.allDrained(); d.resolved {
-		r.ledger.WaitedOut()
-	}
-}
-
 // notReturned returns the jobs that the server would not take as done, and that it has not delivered again although the
 // run has waited for it.
 func (r *run) notReturned() []int64 {
@@ -168,18 +161,6 @@ func (r *run) notReturned() []int64 {
 		return nil
 	}
 	return slices.Collect(r.ledger.NotReturned())
-}
-
-// inDoubt reports whether jobs may still come, as far as the run knows. Only a reply takes a job out of doubt, so there
-// is no need to count before the next one: a wait may take minutes, and a count goes through all jobs.
-func (r *run) inDoubt() bool {
-	d, replies := &r.disrupted, r.status.Served+r.status.Errors
-	if r.status.Held > 0 || d.doubts > 0 && replies == d.replies {
-		return true
-	}
-	c := r.ledger.Count(false)
-	d.doubts, d.replies = c.Missing+c.Waiting+c.InDoubt, replies
-	return d.doubts > 0
 }
 
 // reportDisruptions returns what was done to the target, and how it recovered; nil if nothing was.
@@ -220,6 +201,9 @@ func (r *run) reportDisruptions() *results.LoadDisruptions {
 	r.lostByStop(report)
 	r.notDone(report)
 	report.Oldest = r.oldest(0, math.MaxInt64)
+	if d.unstarted != nil {
+		report.NotStarted, report.OnData = d.unstarted.Error(), d.unstarted.OnData()
+	}
 	return report
 }
 
@@ -230,7 +214,7 @@ func (r *run) notDone(report *results.LoadDisruptions) {
 		report.List = append(report.List, results.LoadDisruption{
 			Action: string(planned.Action), Words: planned.String(), Planned: planned.YAML(),
 			At: r.loadFrom + planned.At, Served: -1, Back: -1,
-			Failed: "it did not happen: the load had ended before",
+			Failed: "it did not happen: the load ended before",
 		})
 	}
 }
@@ -267,4 +251,14 @@ func (r *run) oldest(from, until time.Duration) (oldest time.Duration) {
 		}
 	}
 	return oldest
+}
+
+// closed reports whether a channel is.
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }

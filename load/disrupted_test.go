@@ -116,7 +116,7 @@ func TestADisruptionThatDidNotHappen(t *testing.T) {
 	l := shaken{schedule: halfSecond(disrupt.Kill, 3, 30)}.run(t).Report
 	require.Len(t, l.Disruptions.List, 2)
 	assert.Empty(t, l.Disruptions.List[0].Failed)
-	assert.Contains(t, l.Disruptions.List[1].Failed, "the load had ended before")
+	assert.Contains(t, l.Disruptions.List[1].Failed, "the load ended before")
 	require.Len(t, l.Validity.Reasons, 1)
 	assert.Equal(t, "1 disruption of 2 did not happen as planned", l.Validity.Reasons[0].What)
 	code, words := l.Outcome()

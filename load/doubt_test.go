@@ -2,16 +2,19 @@ package load
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fwpsuite/fwp/load/ledger"
+	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/workload"
 )
 
 // Jobs are counted again after a reply only, and as soon as none is held any more.
 func TestADoubtLastsUntilAReply(t *testing.T) {
 	t.Parallel()
-	r := &run{ledger: ledger.New()}
+	r := &run{ledger: ledger.New(), disrupted: disrupted{done: make([]doneDisruption, 1)}}
 	assert.False(t, r.inDoubt())
 	r.ledger.Sent(1, 0)
 	r.ledger.Pushed(1)
@@ -34,4 +37,59 @@ func TestADoubtLastsUntilAReply(t *testing.T) {
 	r.ledger.Acked(2)
 	r.status.Errors++
 	assert.False(t, r.inDoubt(), "a reply that breaks the protocol may have had the job")
+}
+
+// Without a disruption only jobs that were accepted are waited for.
+func TestWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	r := &run{ledger: ledger.New()}
+	r.ledger.Sent(1, 0)
+	r.ledger.Doubtful(1)
+	r.ledger.Sent(2, 0)
+	r.ledger.Delivered(2, 0)
+	r.ledger.MayReturn(2)
+	assert.False(t, r.inDoubt())
+	r.ledger.Sent(3, 0)
+	r.ledger.Pushed(3)
+	assert.True(t, r.inDoubt())
+}
+
+// Whether jobs that were missing for the whole drain are known to be lost.
+func TestWhetherMissingJobsAreLost(t *testing.T) {
+	t.Parallel()
+	const late = "not delivered within 1m of their time"
+	nothing := protocol.Stock{Whole: true}
+	some, died := protocol.Stock{Whole: true, Alive: 1}, protocol.Stock{Whole: true, Dead: 1}
+	later := workload.Range{Min: time.Second, Max: time.Second}
+	for name, test := range map[string]struct {
+		delay         workload.Range
+		early         bool
+		before, after protocol.Stock
+		fetchLost     bool
+		want          string
+	}{
+		"due at once": {},
+		"due at once, and the server has them": {after: protocol.Stock{Queues: map[string]int64{"fwpbench-r-0": 1}},
+			want: "not delivered within 1m, although the server has 1 job in their queues"},
+		"due at once, and others have jobs": {after: protocol.Stock{Queues: map[string]int64{"other": 1}, Alive: 1}},
+		"after a short drain": {early: true, before: nothing, after: nothing,
+			want: "not delivered within 10s after the queues were empty"},
+		"with a time":                   {delay: later, want: late},
+		"the server has nothing":        {delay: later, before: nothing, after: nothing},
+		"the server had something":      {delay: later, before: some, after: nothing, want: late},
+		"the server has something":      {delay: later, before: nothing, after: some, want: late},
+		"some have died":                {delay: later, before: nothing, after: died, want: late},
+		"some that were dead are gone":  {delay: later, before: nothing, after: protocol.Stock{Whole: true, Dead: -1}},
+		"the server tells queues only":  {delay: later, before: nothing, want: late},
+		"it may have gone with a FETCH": {delay: later, fetchLost: true},
+	} {
+		w := workload.Workload{Delay: test.delay, Queues: workload.Queues{Number: 1}}
+		r := &run{config: Config{MissingWait: 10 * time.Second}, work: w.Filled(), ledger: ledger.New(), jobs: w.Jobs("r", 1)}
+		r.ledger.Sent(1, 0)
+		r.ledger.Pushed(1)
+		if test.fetchLost {
+			r.ledger.FetchLost()
+		}
+		assert.Equal(t, test.want, r.undecided(test.early, test.before, test.after), name)
+	}
 }

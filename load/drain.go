@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/fwpsuite/fwp/internal/forward"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/reports"
@@ -21,38 +22,49 @@ func (r *run) gone() bool {
 // settled reports whether the account says that nothing is left on the server: every job that was pushed, or may have
 // been, is settled.
 func (r *run) settled() bool {
-	if r.crosses() || r.status.Pushing {
+	if r.status.Pushing {
 		return false
 	}
 	c := r.ledger.Count(false)
 	return c.Missing+c.InDoubt+c.Held+c.Waiting+c.Unanswered == 0
 }
 
-// drain empties the queues: an accepted job that is not delivered by its end is lost.
+// drain empties the queues, and goes on while jobs are missing: see missing.go.
 func (r *run) drain() {
-	if !r.crosses() && r.ledger.Count(false).Sent == 0 {
+	if r.ledger.Count(false).Sent == 0 {
 		return
 	}
 	r.enter("drain")
+	r.awaitReplies()
 	limit := r.now() + time.Duration(r.work.Drain) + r.work.Delay.Max
-	patient := func() bool {
-		return r.now() < limit && !r.overtime(interruptedDrain) && !r.gone() && !r.watchdog.stalled()
-	}
+	patient := func() bool { return r.now() < limit && r.draining() }
 	forever := context.Background()
 	r.resetWatchdog()
 	r.until(forever, func() bool { return !r.status.Pushing || !patient() })
-	others := r.awaitOthers(patient)
 	from := r.now()
 	r.resetWatchdog() // a server that answers no push may answer a fetch
-	r.each(func(c *client.Shard) { c.Drain(from) })
+	r.each(func(c *client.Shard) { c.Drain(from + r.work.Delay.Max) })
 	r.until(forever, func() bool { return r.allDrained() || !patient() })
-	r.resolve(patient)
-	if r.figures.drained = r.allDrained() && others == nil; r.figures.drained {
+	undecided := r.awaitMissing(limit)
+	if r.figures.drained = r.allDrained() && undecided == ""; r.figures.drained {
 		r.note("empty after " + reports.Time(r.now()-from))
 		return
 	}
-	r.figures.notDrained = cmp.Or(text.OfError(others), r.whyNotDrained())
+	r.figures.notDrained = cmp.Or(undecided, r.whyNotDrained())
 	r.note(r.figures.notDrained)
+}
+
+// draining reports whether nothing but time ends the drain.
+func (r *run) draining() bool {
+	return !r.overtime(interruptedDrain) && !r.gone() && !r.watchdog.stalled()
+}
+
+// awaitReplies waits for the replies to the pushes in flight, for as long as a reply may take.
+func (r *run) awaitReplies() {
+	limit := r.now() + cmp.Or(r.config.Timeout, client.DefaultPatience)
+	r.until(context.Background(), func() bool {
+		return !r.status.Pushing || r.now() > limit+lookEvery || r.overtime(interruptedDrain) || r.gone()
+	})
 }
 
 // overtime reports whether the run was interrupted that long ago, or its End has passed before this is asked again.
@@ -65,8 +77,8 @@ func (r *run) overtime(after time.Duration) bool {
 }
 
 // allDrained reports whether every queue was seen empty and no job is to be delivered again. If not all is settled,
-// every worker has to see
-// its queues empty; for workers without a connection, the account of the jobs has to be complete instead.
+// every worker has to see its queues empty; for workers without a connection, the account of the jobs has to be
+// complete instead.
 func (r *run) allDrained() bool {
 	s := &r.status
 	if s.Pushing || s.Held > 0 {
@@ -75,7 +87,7 @@ func (r *run) allDrained() bool {
 	if s.Waits && r.settled() {
 		return true
 	}
-	if !s.Drained && (r.crosses() || s.Ready >= s.Wanted || s.Emptied == 0 || r.ledger.Count(false).Missing > 0) {
+	if !s.Drained && (s.Ready >= s.Wanted || s.Emptied == 0 || r.ledger.Count(false).Missing > 0) {
 		return false
 	}
 	return r.work.FailShare == 0 || r.ledger.Count(false).Waiting <= s.Repeated
@@ -85,20 +97,20 @@ func (r *run) whyNotDrained() string {
 	counts := r.ledger.Count(false)
 	switch {
 	case r.gone():
-		return "the target was gone"
+		return "the target was lost"
 	case r.overtime(interruptedDrain):
-		return "the run was interrupted, and its queues were not empty in time"
+		return "the run was interrupted before its queues were empty"
 	case r.watchdog.stalled():
-		return "the drain was given up: " + r.watchdog.stall
+		return "the drain was stopped: " + r.watchdog.stall
 	case r.status.Held > 0:
-		return text.Count(r.status.Held, "job") + " still held by workers when the time for the drain was up"
+		return text.Count(r.status.Held, "job") + " still reserved by workers at the end of the drain"
 	case r.status.Ready < r.status.Wanted:
 		return fmt.Sprintf("%d of %d connections were missing, so their queues were not emptied",
 			r.status.Wanted-r.status.Ready, r.status.Wanted)
 	case counts.Waiting > 0 && r.work.FailShare > 0:
-		return text.Count(counts.Waiting, "job") + " still to be retried when the time for the drain was up"
+		return text.Count(counts.Waiting, "job") + " still to be retried at the end of the drain"
 	}
-	return "not every worker had found its queues empty when the time for the drain was up"
+	return "the queues were not empty at the end of the drain"
 }
 
 // leave ends the connections, in order if the server allows it.
@@ -122,13 +134,46 @@ func (r *run) leave() {
 		r.figures.gone = r.whyGone()
 	}
 	r.each((*client.Shard).Abandon)
+	r.engine.Do(0, r.shards[0].EndFlows)
 	r.tick(r.now())
 }
 
 func (r *run) whyGone() string {
-	why := "all its connections had ended in order, and no new one could be opened"
+	why := "all of its connections ended without an error, and no new one could be opened"
+	if again := r.disrupted.notStarted(); again != nil {
+		return text.OfError(again)
+	}
 	if r.status.Last != nil {
 		why = text.OfError(r.status.Last)
 	}
-	return fmt.Sprintf("%s, %s after the start", why, reports.Time(r.lastSeen.Round(100*time.Millisecond)))
+	at := ", right after the start"
+	if seen := r.lastSeen.Round(100 * time.Millisecond); seen > 0 {
+		at = ", " + reports.Time(seen) + " after the start"
+	}
+	return why + at + r.forwarderMay()
+}
+
+// forwarderMay says what clients did last to the transport, if that may have ended a forwarder before the server; empty
+// if it was nothing, or it is known that there is none.
+func (r *run) forwarderMay() string {
+	const moment, may = 2 * time.Second, ": a forwarder (ssh -L, kubectl port-forward) may have ended"
+	switch at := r.status.Disconnected; {
+	case !r.config.Forwarded || len(r.config.Schedule) > 0:
+		return ""
+	case at > 0 && (r.lastSeen-at).Abs() <= moment:
+		return "; last, a client closed its connection without a goodbye" + may
+	case r.figures.refused != nil:
+		return "; last, clients opened " + text.Count(r.status.Wanted, "connection") + may
+	}
+	return ""
+}
+
+// refusesAll reports whether nothing accepts connections any more, although all of the run have ended: it was no limit
+// of connections.
+func (r *run) refusesAll(ctx context.Context) bool {
+	nc, err := r.config.Dial(ctx)
+	if err == nil {
+		_ = nc.Close()
+	}
+	return forward.Refused(err)
 }

@@ -50,9 +50,9 @@ func TestWhatCountsAsDrained(t *testing.T) {
 		"a lost job in the backlog": {status: client.Status{Drained: true, Wanted: 2, Ready: 2}, jobs: lost,
 			want: true},
 		"pushes are in flight": {status: client.Status{Drained: true, Pushing: true},
-			why: "not every worker had found its queues empty when the time for the drain was up"},
+			why: "the queues were not empty at the end of the drain"},
 		"a worker holds a job": {status: client.Status{Drained: true, Held: 1},
-			why: "1 job still held by workers when the time for the drain was up"},
+			why: "1 job still reserved by workers at the end of the drain"},
 		"a worker has no connection, but no job is missing": {
 			status: client.Status{Wanted: 2, Ready: 1, Emptied: 1}, want: true},
 		"a worker has no connection, and a job is missing": {
@@ -61,7 +61,7 @@ func TestWhatCountsAsDrained(t *testing.T) {
 		"no worker found anything empty": {status: client.Status{Wanted: 2, Ready: 1},
 			why: "1 of 2 connections were missing, so their queues were not emptied"},
 		"a failed job is to come back": {status: client.Status{Drained: true}, jobs: returning, fails: 0.1,
-			why: "1 job still to be retried when the time for the drain was up"},
+			why: "1 job still to be retried at the end of the drain"},
 		"a failed job came back often enough": {status: client.Status{Drained: true, Repeated: 1}, jobs: returning,
 			fails: 0.1, want: true},
 	} {

@@ -3,6 +3,7 @@ package load_test
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -68,6 +69,19 @@ func loss(t *testing.T, l *results.Load, kind results.FindingKind) *results.Load
 	f := finding(t, l, kind)
 	assert.Contains(t, words, f.Clause)
 	return f
+}
+
+// A finding has the times at which its jobs were pushed.
+func TestFindingsHaveTimes(t *testing.T) {
+	t.Parallel()
+	l := find(t, steady(), "push-lost")
+	lost := finding(t, l, results.FindingLost)
+	require.Len(t, lost.Pushed, len(lost.JIDs))
+	for i, at := range lost.Pushed {
+		k, err := strconv.ParseInt(strings.TrimPrefix(lost.JIDs[i], "fwpbench-test-"), 16, 64)
+		require.NoError(t, err)
+		assert.InDelta(t, time.Duration(k)*10*ms, at-lost.Pushed[0]+time.Duration(49)*10*ms, float64(20*ms), "100 a second")
+	}
 }
 
 // wrongReplies are the clauses of faults that show in replies.
@@ -141,7 +155,7 @@ func TestACommandWithoutAReplyIsFound(t *testing.T) {
 	f := loss(t, l, results.FindingUnanswered)
 	assert.Equal(t, "FWP-RESP-06", f.Clause)
 	assert.Equal(t, int64(1), f.Count)
-	assert.Contains(t, f.Notes[0], "PUSH got no reply within 30 s; meanwhile other commands did")
+	assert.Contains(t, f.Notes[0], "PUSH got no reply within 30 s; other commands got theirs")
 	assert.Equal(t, []results.FindingKind{results.FindingUnanswered}, kinds(l))
 }
 
@@ -320,6 +334,7 @@ func TestWhatIsRightIsNotBlamed(t *testing.T) {
 			assert.True(t, l.Jobs.Drained, l.Jobs.NotDrained)
 			assert.Equal(t, int64(80), l.Jobs.Pushed)
 			assert.Equal(t, int64(80), l.Jobs.Delivered)
+			assert.Empty(t, l.Told(), "nothing of it is out of the ordinary")
 			code, words := l.Outcome()
 			assert.Equal(t, reports.ExitWell, code, words)
 		})
@@ -349,7 +364,7 @@ func TestALimitOfConnectionsIsNotBlamed(t *testing.T) {
 			if strings.HasSuffix(v.Name, "-of-workers") { // all producers, and eight workers
 				taken = 28
 			}
-			outcome(t, l, reports.ExitInconclusive, fmt.Sprintf("the target took %d of 40 connections", taken))
+			outcome(t, l, reports.ExitInconclusive, fmt.Sprintf("the target accepted %d of 40 connections", taken))
 		})
 	}
 }

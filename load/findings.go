@@ -30,9 +30,9 @@ func kindOf(b *protocol.BreachError) (kind results.FindingKind, what string) {
 	case protocol.NoReply:
 		return results.FindingUnanswered, b.Verb + " got no reply, while other commands did"
 	case protocol.Overdue:
-		return results.FindingOverdue, "there was no job, and the reply came too late"
+		return results.FindingOverdue, "there was no job, and the reply was too late"
 	case protocol.WorkerClosed:
-		return results.FindingClosed, "the connection of a worker, which gave no cause"
+		return results.FindingClosed, "the connection of a worker, without a cause"
 	case protocol.ForeignReply:
 		return results.FindingReply, "not a valid greeting"
 	case protocol.ForeignReply + b.Verb:
@@ -41,8 +41,8 @@ func kindOf(b *protocol.BreachError) (kind results.FindingKind, what string) {
 	return results.FindingGrammar, "bytes that are not well-formed"
 }
 
-// HistoryLimit is how many calls a run records, unless another limit is set. They take about 300 bytes each, and 700
-// while they are examined.
+// HistoryLimit is how many calls a run records, unless Config.MostCalls is another limit. They take about 300 bytes
+// each, and 700 while they are examined.
 const HistoryLimit = 2_000_000
 
 // examineHistory examines the recorded calls, after all connections have ended and before the engine is closed.
@@ -53,7 +53,7 @@ func (r *run) examineHistory() {
 	h := r.recorder.History()
 	r.each(func(c *client.Shard) { c.Complete(h) })
 	h.Drained = r.figures.drained
-	h.Limits.Early = time.Second // the clocks of two machines
+	h.Limits.Early = time.Second + r.ledger.Clock().Ahead().Abs() // the clocks of two machines
 	result := history.Examine(h)
 	r.figures.history, r.figures.examined = h, result
 	note := fmt.Sprintf("%d calls recorded; %d of %d jobs settled", len(h.Events), result.Settled, result.Jobs)
@@ -97,6 +97,26 @@ func (r *run) withHistory(findings []results.LoadFinding) []results.LoadFinding 
 		}
 		if len(known.Notes) < results.FindingsKept {
 			known.Notes = append(known.Notes, f.What)
+		}
+	}
+	return findings
+}
+
+// withTimes adds when the jobs of findings were pushed.
+func (r *run) withTimes(findings []results.LoadFinding) []results.LoadFinding {
+	for i := range findings {
+		f, some := &findings[i], false
+		f.Pushed = make([]time.Duration, len(f.JIDs))
+		for n, jid := range f.JIDs {
+			f.Pushed[n] = -1
+			if k, own := r.jobs.Number(jid); own {
+				if at, known := r.ledger.PushedAt(k); known {
+					f.Pushed[n], some = at, true
+				}
+			}
+		}
+		if !some {
+			f.Pushed = nil
 		}
 	}
 	return findings

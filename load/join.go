@@ -2,7 +2,6 @@ package load
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -14,65 +13,92 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// Part is what one of several generators reported. Of Agent, the Name must be set, and Clock and Lost if there is
-// anything to say; Join sets the rest.
+// Part is a file that should have the report of one of several generators.
 type Part struct {
-	Agent   results.LoadAgent
-	Report  *results.Load
-	Account []byte // where jobs cross: that of its Result; nil if it is lost
+	Name    string
+	Report  *results.Load // nil: it has none
+	Problem string        // why not
+
+	row results.LoadPart
 }
 
 // Join returns the report of a load whose segments several generators put on a server: what one process would have
-// reported that sent it all. Counts are added up and histograms bucket by bucket; a row for each generator has what is
-// its own. It has no seconds, whose percentiles cannot be added: a caller that has the sets of each second can add
-// them. The error is one of histograms that cannot be added up.
-func Join(parts []Part) (*Result, error) {
-	if len(parts) == 0 {
-		return nil, errors.New("no reports to join")
-	}
-	first := parts[0].Report
-	l := &results.Load{Version: first.Version, Seed: first.Seed, Target: first.Target, Plan: first.Plan}
-	for i := range parts {
-		addReport(l, &parts[i])
-	}
-	total, err := addHistograms(l, parts)
+// reported that sent it all. Counts are added up and histograms bucket by bucket; a row for each part has what is its
+// own. It has no seconds, whose percentiles cannot be added. A part that is missing, there twice, late or of another
+// plan is named, and the sum is INVALID. It is an error if no part is a segment, or if histograms cannot be added up.
+func Join(parts []Part) (*results.Load, error) {
+	parts, err := arrange(slices.Clone(parts))
 	if err != nil {
 		return nil, err
 	}
-	l.Plan = joinedPlan(parts)
-	l.Rate.Target = reports.PerSecond(l.Rate.Planned, l.Measured)
+	l := new(results.Load)
+	var counted []Part
+	for i := range parts {
+		if l.Parts = append(l.Parts, parts[i].row); !parts[i].row.LeftOut {
+			addReport(l, &parts[i], len(counted) == 0)
+			counted = append(counted, parts[i])
+		}
+	}
+	if err := addHistograms(l, counted); err != nil {
+		return nil, err
+	}
+	first := counted[0].Report
+	l.Version, l.Seed, l.Target, l.Plan = first.Version, first.Seed, first.Target, joinedPlan(counted)
 	l.Rate.Achieved = reports.PerSecond(l.Rate.Done, l.Measured)
 	l.Jobs.InDoubt = min(l.Jobs.Missing, l.Jobs.InDoubt)
+	l.Jobs.Unknown = unknown(parts)
+	l.Jobs.Drained = l.Jobs.Drained && l.Jobs.Unknown == ""
+	l.Interrupted = false // it is the part that was
+	if !slices.ContainsFunc(counted, func(p Part) bool { return p.Report.Unreachable == "" }) {
+		l.Unreachable = first.Unreachable
+	}
 	judge.Evaluate(l)
-	return &Result{Report: l, Total: total}, nil
+	return l, nil
 }
 
-// addReport adds the counts of a report.
-func addReport(l *results.Load, part *Part) {
+// addReport adds the counts of a part, to the sum of those before.
+func addReport(l *results.Load, part *Part, first bool) {
 	one := part.Report
-	part.Agent.Fill(one)
-	l.Agents = append(l.Agents, part.Agent)
 	l.Run = strings.TrimPrefix(l.Run+"+"+one.Run, "+")
 	if l.Started.IsZero() || one.Started.Before(l.Started) {
 		l.Started = one.Started
 	}
+	if l.LoadFrom.IsZero() || !one.LoadFrom.IsZero() && one.LoadFrom.Before(l.LoadFrom) {
+		l.LoadFrom = one.LoadFrom
+	}
 	results.Join(l, one)
 	results.Join(&l.Connections, &one.Connections)
 	results.Join(&l.Health, &one.Health)
-	l.Rate.Add(&one.Rate)
+	results.Join(&l.Rate, &one.Rate)
 	for _, text := range []struct{ to, of *string }{
-		{&l.Internal, &one.Internal}, {&l.Unreachable, &one.Unreachable}, {&l.Gone, &one.Gone},
-		{&l.NotStarted, &one.NotStarted}, {&l.Usage, &one.Usage},
+		{&l.Internal, &one.Internal}, {&l.Gone, &one.Gone}, {&l.GivenUp, &one.GivenUp}, {&l.Usage, &one.Usage},
 	} {
 		if *text.to == "" && *text.of != "" {
-			*text.to = "agent " + part.Agent.Name + ": " + *text.of
+			*text.to = part.row.Title() + ": " + *text.of
 		}
 	}
 	addPhases(l, one)
-	addJobs(l, part)
+	l.Gaps = commonGaps(l.Gaps, one.Gaps, first)
+	addJobs(l, part, first)
 	for i := range one.Findings {
 		addFinding(l, &one.Findings[i])
 	}
+}
+
+// commonGaps returns the spans in which none of the generators was answered; those of the first are all.
+func commonGaps(known, more []results.Gap, first bool) (common []results.Gap) {
+	if first {
+		return more
+	}
+	for _, a := range known {
+		for _, b := range more {
+			g := results.Gap{From: max(a.From, b.From), Until: min(a.Until, b.Until), Empties: a.Empties || b.Empties}
+			if g.Until-g.From >= gapLeast {
+				common = append(common, g)
+			}
+		}
+	}
+	return common
 }
 
 // addPhases widens the phases so that they contain those of one.
@@ -92,12 +118,13 @@ func addPhases(l *results.Load, one *results.Load) {
 }
 
 // addJobs adds the account of a part. The sum is drained if all parts are.
-func addJobs(l *results.Load, part *Part) {
+func addJobs(l *results.Load, part *Part, first bool) {
 	sum, one := &l.Jobs, &part.Report.Jobs
 	results.Join(sum, one)
-	sum.Drained = one.Drained && (sum.Drained || len(l.Agents) == 1)
+	none := one.Pushed+one.Doubtful == 0 // nothing is left on the server
+	sum.Drained = (one.Drained || none) && (sum.Drained || first)
 	if sum.NotDrained == "" && one.NotDrained != "" {
-		sum.NotDrained = "agent " + part.Agent.Name + ": " + one.NotDrained
+		sum.NotDrained = part.row.Title() + ": " + one.NotDrained
 	}
 }
 
@@ -108,12 +135,17 @@ func addFinding(l *results.Load, one *results.LoadFinding) {
 	})
 	if i < 0 {
 		added := *one
-		added.JIDs, added.Notes = slices.Clone(one.JIDs), slices.Clone(one.Notes)
+		added.JIDs, added.Pushed, added.Notes = slices.Clone(one.JIDs), slices.Clone(one.Pushed), slices.Clone(one.Notes)
 		l.Findings = append(l.Findings, added)
 		return
 	}
 	known := &l.Findings[i]
 	room := max(0, results.FindingsKept-len(known.JIDs))
+	if len(known.Pushed) == len(known.JIDs) && len(one.Pushed) == len(one.JIDs) {
+		known.Pushed = append(known.Pushed, one.Pushed[:min(room, len(one.Pushed))]...)
+	} else {
+		known.Pushed = nil // not of all
+	}
 	known.JIDs = append(known.JIDs, one.JIDs[:min(room, len(one.JIDs))]...)
 	known.Notes = append(known.Notes, one.Notes...)
 	known.Notes = known.Notes[:min(len(known.Notes), results.FindingsKept)]
@@ -124,34 +156,31 @@ func addFinding(l *results.Load, one *results.LoadFinding) {
 }
 
 // addHistograms adds up the histograms of the parts, and makes the figures of the sum.
-func addHistograms(l *results.Load, parts []Part) (*measure.Set, error) {
-	var logs []*measure.LogReader
-	var runs []string
+func addHistograms(l *results.Load, parts []Part) error {
+	var logs []*measure.Log
 	for _, part := range parts {
-		if part.Report.Histograms != "" {
-			logs = append(logs, measure.NewLogReader(part.Agent.Name, strings.NewReader(part.Report.Histograms)))
-			runs = append(runs, part.Report.Run)
+		if part.Report.Histograms == "" {
+			continue
 		}
+		log, err := measure.ReadLog(part.Name, strings.NewReader(part.Report.Histograms))
+		if err != nil {
+			return fmt.Errorf("add up histograms: %w", err)
+		}
+		logs = append(logs, log)
 	}
 	if len(logs) == 0 {
-		return nil, nil
+		return nil
 	}
-	total, err := measure.Merge(nil, logs...)
+	sum, err := measure.Merge(logs...)
 	if err != nil {
-		return nil, fmt.Errorf("add up histograms: %w", err)
+		return fmt.Errorf("add up histograms: %w", err)
 	}
-	began := logs[0].Start()
-	for _, log := range logs {
-		if log.Start().Before(began) {
-			began = log.Start()
-		}
-	}
-	l.Ops, l.Flows = Figures(total)
-	l.Histograms = Log(total, began, runs...)
+	l.Ops, l.Flows = Figures(sum.Total)
+	l.Histograms = Log(sum.Total, sum.Start, sum.Runs...)
 	for i := range l.Ops {
 		completeOp(l, &l.Ops[i], parts)
 	}
-	return total, nil
+	return nil
 }
 
 // completeOp sets what histograms do not have: the rate of a kind of command, and examples of its errors.

@@ -1,10 +1,10 @@
 package load_test
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,10 +19,11 @@ import (
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/reports/page"
 )
 
 // segments runs a workload in so many segments, each in a virtual time of its own, and joins the results.
-func segments(t *testing.T, w workload.Workload, of int) *load.Result {
+func segments(t *testing.T, w workload.Workload, of int) *results.Load {
 	t.Helper()
 	var parts []load.Part
 	for i := range of {
@@ -32,7 +33,7 @@ func segments(t *testing.T, w workload.Workload, of int) *load.Result {
 		l := bench{load: part, change: func(c *load.Config) {
 			c.Segment, c.Run, c.Loops = s, fmt.Sprintf("part%d", i), 1+i%2
 		}}.run(t)
-		parts = append(parts, load.Part{Agent: results.LoadAgent{Name: fmt.Sprintf("agent%d", i)}, Report: l})
+		parts = append(parts, load.Part{Name: fmt.Sprintf("%d.json", i+1), Report: l})
 	}
 	joined, err := load.Join(parts)
 	require.NoError(t, err)
@@ -42,8 +43,9 @@ func segments(t *testing.T, w workload.Workload, of int) *load.Result {
 // histograms returns the buckets of the series of a set, and what is counted beside them.
 func histograms(t *testing.T, l *results.Load, of ...measure.Op) map[string]any {
 	t.Helper()
-	set, err := measure.NewLogReader("report", strings.NewReader(l.Histograms)).Next()
+	log, err := measure.ReadLog("report", strings.NewReader(l.Histograms))
 	require.NoError(t, err)
+	set := log.Total
 	all := map[string]any{}
 	for _, op := range of {
 		for _, m := range []measure.Measure{measure.Lateness, measure.Service, measure.Response} {
@@ -86,13 +88,13 @@ func TestSegmentsAreOneLoad(t *testing.T) {
 		Connections: 20, Churn: true, Rate: 100, Duration: workload.Duration(2 * second), Payload: workload.Constant(10),
 	}
 	for name, w := range map[string]workload.Workload{"even": even, "poisson": poisson, "closed": closed, "churn": churn} {
-		for _, of := range slow.Pick([]int{3}, []int{2, 3, 5}) {
+		for _, of := range slow.Pick([]int{4}, []int{2, 4, 5}) {
 			t.Run(fmt.Sprintf("%s in %d", name, of), func(t *testing.T) {
 				t.Parallel()
 				one := bench{load: w}.run(t)
-				joined := segments(t, w, of).Report
+				joined := segments(t, w, of)
 				well(t, joined)
-				assert.Len(t, joined.Agents, of)
+				assert.Len(t, joined.Parts, of)
 				assert.Equal(t, one.Jobs.Pushed, joined.Jobs.Pushed)
 				assert.Equal(t, one.Jobs.Acked, joined.Jobs.Acked)
 				assert.Equal(t, one.Connections.Planned, joined.Connections.Planned)
@@ -103,6 +105,7 @@ func TestSegmentsAreOneLoad(t *testing.T) {
 				assert.Equal(t, one.Rate.Planned, joined.Rate.Planned)
 				assert.InDelta(t, one.Rate.Done, joined.Rate.Done, float64(of), "the last replies may be in the window or not")
 				assert.Equal(t, histograms(t, one, measure.Push), histograms(t, joined, measure.Push))
+				sameAccount(t, one, joined)
 			})
 		}
 	}
@@ -111,8 +114,8 @@ func TestSegmentsAreOneLoad(t *testing.T) {
 // A segment says what it is, and a report of all of them does not.
 func TestSegmentsInReports(t *testing.T) {
 	t.Parallel()
-	joined := segments(t, brief(), 2).Report
-	assert.Equal(t, "1/2", joined.Agents[0].Segment)
+	joined := segments(t, brief(), 2)
+	assert.Equal(t, "1/2", joined.Parts[0].Segment)
 	assert.Empty(t, joined.Plan.Segment)
 	assert.Equal(t, 5, joined.Plan.Producers)
 	assert.Equal(t, 5, joined.Plan.Consumers)
@@ -124,136 +127,227 @@ func TestSegmentsInReports(t *testing.T) {
 	assert.Equal(t, "part0+part1", joined.Run)
 	assert.InDelta(t, 50, joined.Rate.Target, 1)
 	assert.InDelta(t, 50, joined.Rate.Achieved, 1)
-	for i := range joined.Agents {
-		assert.InDelta(t, 25, joined.Agents[i].Rate.Target, 1)
+	for i := range joined.Parts {
+		assert.InDelta(t, 25, joined.Parts[i].Rate.Target, 1)
 	}
 }
 
-// One part that is INVALID, lost or interrupted makes the whole so.
+// sameAccount asserts that two loads have the same account of jobs, count by count, and the same percentiles of pushes.
+func sameAccount(t *testing.T, one, joined *results.Load) {
+	t.Helper()
+	counts := func(l *results.Load) map[string]int64 {
+		all := maps.Collect(l.Jobs.Counts())
+		delete(all, "taken_at_end") // by whom, chance decides
+		delete(all, "out_of_order")
+		return all
+	}
+	assert.Equal(t, counts(one), counts(joined))
+	assert.Equal(t, pushes(t, one).Response, pushes(t, joined).Response)
+}
+
+// partsOf returns the reports of the segments of brief, each a copy of one run that the caller may change.
+func partsOf(t *testing.T, of int) []load.Part {
+	t.Helper()
+	good := bench{load: brief(), change: func(c *load.Config) { c.StartAt = time.Now().Add(5 * second) }}.run(t)
+	var parts []load.Part
+	for i := range of {
+		l, name := *good, fmt.Sprintf("%d.json", i+1)
+		l.Plan.Segment = workload.Segment{Index: i, Of: of}.String()
+		l.Run, l.Histograms = name, strings.Replace(good.Histograms, "run test", "run "+name, 1)
+		parts = append(parts, load.Part{Name: name, Report: &l})
+	}
+	return parts
+}
+
+// A part that is not what was planned is named, the sum is INVALID, and its account says what is not known.
+func TestPartsThatAreNotTheLoad(t *testing.T) {
+	t.Parallel()
+	type parts = []load.Part
+	const lost = "what segment 3/4 did is not known"
+	for name, test := range map[string]struct {
+		change  func(parts) parts
+		pushed  int64 // of 100 each
+		want    string
+		unknown string
+	}{
+		"all": {func(p parts) parts { return p }, 400, "", ""},
+		"one is missing": {func(p parts) parts { return slices.Delete(p, 2, 3) }, 300,
+			"segment 3/4: its report is missing", lost},
+		"one was killed": {func(p parts) parts {
+			p[2].Report, p[2].Problem = nil, "it has no report"
+			return p
+		}, 300, "part 3.json: it has no report", lost},
+		"one is there twice": {func(p parts) parts {
+			again := *p[2].Report
+			again.Run = "again"
+			return append(p, load.Part{Name: "5.json", Report: &again})
+		}, 400, "part 5.json: 3.json is segment 3/4 already", "the jobs of 5.json are not counted"},
+		"one has another seed": {func(p parts) parts {
+			p[2].Report.Seed = 99
+			return p
+		}, 300, "part 3.json: it has another plan: its seed is 99, the others have 1",
+			lost + ", and the jobs of 3.json are not counted"},
+		"one has another rate": {func(p parts) parts {
+			p[0].Report.Plan.Workload = json.RawMessage(strings.Replace(string(p[0].Report.Plan.Workload), `"50/s"`, `"60/s"`, 1))
+			return p
+		}, 300, "part 1.json: it has another plan: its rate is 60/s, the others have 50/s",
+			"what segment 1/4 did is not known, and the jobs of 1.json are not counted"},
+		"one is of more segments": {func(p parts) parts {
+			p[2].Report.Plan.Segment = "3/5"
+			return p
+		}, 300, "its number of segments is 5, the others have 4",
+			lost + ", and the jobs of 3.json are not counted"},
+		"one is a whole load": {func(p parts) parts {
+			p[2].Report.Plan.Segment = ""
+			return p
+		}, 300, "part 3.json: it has another plan: it is not a segment", lost + ", and the jobs of 3.json are not counted"},
+		"one began late": {func(p parts) parts {
+			p[2].Report.LoadFrom = p[2].Report.LoadFrom.Add(1500 * ms)
+			return p
+		}, 400, "part 3.json: its load began 1.5 s after the first one", ""},
+		"the clock of one is wrong": {func(p parts) parts {
+			p[2].Report.ServerClock = &results.ServerClock{Ahead: time.Minute}
+			return p
+		}, 400, "part 3.json: its load began 60 s after the first one", ""},
+		"all clocks are wrong": {func(p parts) parts {
+			for i := range p {
+				p[i].Report.ServerClock = &results.ServerClock{Ahead: time.Minute}
+			}
+			return p
+		}, 400, "", ""},
+		"one was interrupted": {func(p parts) parts {
+			p[2].Report.Interrupted = true
+			return p
+		}, 400, "part 3.json: it was interrupted", ""},
+		"the target was not ready for one": {func(p parts) parts {
+			p[2].Report = &results.Load{Run: "x", Seed: 1, Version: p[0].Report.Version, Plan: p[2].Report.Plan}
+			p[2].Report.Unreachable = "connection refused"
+			return p
+		}, 300, "part 3.json: its load did not begin: the target was not reached: connection refused", ""},
+		"one was started too late": {func(p parts) parts {
+			l := bench{load: brief(), change: func(c *load.Config) { c.StartAt = time.Now().Add(-second) }}.run(t)
+			l.Plan.Segment, l.Version = "3/4", p[0].Report.Version
+			p[2].Report = l
+			return p
+		}, 300, "part 3.json: its load did not begin: it was to begin 1 s before it was started", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, err := load.Join(test.change(partsOf(t, 4)))
+			require.NoError(t, err)
+			assert.Equal(t, test.pushed, l.Jobs.Pushed)
+			assert.Equal(t, test.unknown, l.Jobs.Unknown)
+			code, words := l.Outcome()
+			shown := strings.Join(strings.Fields(string(page.Text(l.Page(reports.PageOptions{}), page.TextOptions{}))), " ")
+			if test.want == "" {
+				assert.Equal(t, reports.ExitWell, code, words)
+				return
+			}
+			assert.Equal(t, reports.ExitInconclusive, code, words)
+			assert.Contains(t, words, "INVALID: ")
+			assert.Contains(t, words, test.want)
+			assert.Equal(t, test.unknown == "", strings.Contains(shown, "The account of the jobs is still exact."))
+			if test.unknown != "" {
+				assert.Contains(t, words, "at least "+fmt.Sprint(test.pushed)+" jobs pushed")
+				assert.Contains(t, shown, "is not complete either: "+test.unknown)
+			}
+		})
+	}
+}
+
+// One part whose figures are no results makes the sum so.
 func TestTheWorstPartDecides(t *testing.T) {
 	t.Parallel()
-	good := bench{load: brief()}.run(t)
-	join := func(change func(*load.Part)) *results.Load {
-		other := *good
-		other.Run, other.Histograms = "other", strings.Replace(good.Histograms, "run test", "run other", 1)
-		part := load.Part{Agent: results.LoadAgent{Name: "b"}, Report: &other}
-		change(&part)
-		joined, err := load.Join([]load.Part{{Agent: results.LoadAgent{Name: "a"}, Report: good}, part})
+	good := partsOf(t, 2)
+	join := func(change func(*results.Load)) *results.Load {
+		other := *good[1].Report
+		change(&other)
+		joined, err := load.Join([]load.Part{good[0], {Name: "b", Report: &other}})
 		require.NoError(t, err)
-		return joined.Report
+		return joined
 	}
 	code := func(l *results.Load) int { code, _ := l.Outcome(); return code }
-	assert.Equal(t, reports.ExitWell, code(join(func(*load.Part) {})))
-	late := join(func(p *load.Part) {
-		p.Report.Validity = results.Validity{Reasons: []results.Reason{{ID: "late", What: "push was sent late"}}}
+	assert.Equal(t, reports.ExitWell, code(join(func(*results.Load) {})))
+	late := join(func(l *results.Load) {
+		l.Validity = results.Validity{Reasons: []results.Reason{{ID: "late", What: "push was sent late"}}}
 	})
 	assert.Equal(t, reports.ExitInconclusive, code(late))
-	assert.Equal(t, "agent b: push was sent late", late.Validity.Reasons[0].What)
-	lost := join(func(p *load.Part) { p.Agent.Lost = "no ticks" })
-	assert.Equal(t, reports.ExitInconclusive, code(lost))
-	assert.Equal(t, "agent b was lost: no ticks", lost.Validity.Reasons[0].What)
-	assert.Equal(t, reports.ExitInterrupted, code(join(func(p *load.Part) { p.Report.Interrupted = true })))
-	gone := join(func(p *load.Part) { p.Report.Gone = "reset" })
+	assert.Equal(t, "part b: push was sent late", late.Validity.Reasons[0].What)
+	gone := join(func(l *results.Load) { l.Gone = "reset" })
 	assert.Equal(t, reports.ExitUnreachable, code(gone))
-	assert.Equal(t, "agent b: reset", gone.Gone)
-	undrained := join(func(p *load.Part) { p.Report.Jobs.Drained, p.Report.Jobs.NotDrained = false, "too slow" })
+	assert.Equal(t, "part b: reset", gone.Gone)
+	undrained := join(func(l *results.Load) { l.Jobs.Drained, l.Jobs.NotDrained = false, "too slow" })
 	assert.Equal(t, reports.ExitInconclusive, code(undrained))
 	assert.False(t, undrained.Jobs.Drained)
-	assert.Equal(t, "agent b: too slow", undrained.Jobs.NotDrained)
-	found := join(func(p *load.Part) {
-		p.Report.Findings = []results.LoadFinding{results.NewLoadFinding(results.FindingLost, 2, []string{"x", "y"})}
+	assert.Equal(t, "part b: too slow", undrained.Jobs.NotDrained)
+	found := join(func(l *results.Load) {
+		l.Findings = []results.LoadFinding{results.NewLoadFinding(results.FindingLost, 2, []string{"x", "y"})}
 	})
 	assert.Equal(t, reports.ExitLoss, code(found))
-	_, err := load.Join(nil)
-	require.Error(t, err)
-	_, err = load.Join([]load.Part{{Report: good}, {Report: good}})
-	require.ErrorContains(t, err, "it would count twice")
+	for i := range good {
+		l := *good[i].Report
+		l.Unreachable, l.LoadFrom, good[i].Report = "refused", time.Time{}, &l
+	}
+	unreached, err := load.Join(good)
+	require.NoError(t, err)
+	assert.Equal(t, reports.ExitUnreachable, code(unreached), "no part has reached it")
+	for _, none := range [][]load.Part{nil, {{Name: "a"}}, {{Name: "a", Report: new(results.Load)}}} {
+		_, err = load.Join(none)
+		require.ErrorContains(t, err, "none of the files is a report of a segment")
+	}
 }
 
 func TestFindingsOfAllParts(t *testing.T) {
 	t.Parallel()
-	part := func(name string, n int) load.Part {
-		jids := make([]string, n)
-		f := results.NewLoadFinding(results.FindingLost, int64(n), jids)
+	part := func(name, segment string, n int) load.Part {
+		f := results.NewLoadFinding(results.FindingLost, int64(n), make([]string, n))
 		f.Notes = []string{name}
-		return load.Part{Agent: results.LoadAgent{Name: name}, Report: &results.Load{Findings: []results.LoadFinding{f}}}
+		return load.Part{Name: name, Report: &results.Load{
+			Run: name, Findings: []results.LoadFinding{f}, Plan: results.LoadPlan{Segment: segment},
+			LoadFrom: time.Unix(1, 0),
+		}}
 	}
-	joined, err := load.Join([]load.Part{part("a", 700), part("b", 700)})
+	joined, err := load.Join([]load.Part{part("a", "1/2", 700), part("b", "2/2", 700)})
 	require.NoError(t, err)
-	require.Len(t, joined.Report.Findings, 1)
-	f := joined.Report.Findings[0]
+	require.Len(t, joined.Findings, 1)
+	f := joined.Findings[0]
 	assert.Equal(t, int64(1400), f.Count)
 	assert.Len(t, f.JIDs, results.FindingsKept)
 	assert.Equal(t, int64(400), f.More)
 	assert.Equal(t, []string{"a", "b"}, f.Notes)
 }
 
-func TestCheckSegments(t *testing.T) {
-	t.Parallel()
-	part := func(segment string, seed uint64, workload string) *results.Load {
-		return &results.Load{Seed: seed, Plan: results.LoadPlan{Segment: segment, Workload: json.RawMessage(workload)}}
-	}
-	const some, more, other = `{"producers":"3","queues":"2"}`, `{"producers":"2","queues":"2"}`, `{"queues":"3"}`
-	for name, test := range map[string]struct {
-		parts []*results.Load
-		want  string
-	}{
-		"all":         {[]*results.Load{part("2/2", 1, more), part("1/2", 1, some)}, ""},
-		"missing":     {[]*results.Load{part("1/3", 1, some), part("3/3", 1, some)}, "segment 2/3 is missing"},
-		"twice":       {[]*results.Load{part("1/2", 1, some), part("1/2", 1, some)}, "a and b are both segment 1/2"},
-		"other parts": {[]*results.Load{part("1/2", 1, some), part("2/3", 1, some)}, "they are of different loads"},
-		"other seed":  {[]*results.Load{part("1/2", 1, some), part("2/2", 2, some)}, "not segments of the same load"},
-		"other load":  {[]*results.Load{part("1/2", 1, some), part("2/2", 1, other)}, "not segments of the same load"},
-		"no segment":  {[]*results.Load{part("", 1, some)}, "is not a valid segment"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			err := load.CheckSegments([]string{"a", "b"}, test.parts)
-			if test.want == "" {
-				require.NoError(t, err)
-				return
-			}
-			require.ErrorContains(t, err, test.want)
-		})
-	}
-}
-
-// The load begins when it was agreed, with all connections open; and not at all if that moment has passed, or if it is
-// called off.
+// The load begins when it was agreed, with all connections open; and not at all if that moment has passed.
 func TestTheStart(t *testing.T) {
 	t.Parallel()
-	in := func(d time.Duration) bench {
-		return bench{load: brief(), change: func(c *load.Config) { c.Start = load.StartAt(time.Now().Add(d)) }}
+	in := func(d time.Duration, prefill int64) *results.Load {
+		return bench{load: brief(), change: func(c *load.Config) {
+			c.StartAt, c.Workload.Prefill = time.Now().Add(d), prefill
+		}}.run(t)
 	}
-	l := in(5 * second).run(t)
+	l := in(5*second, 0)
 	well(t, l)
 	assert.Equal(t, "connect wait measure drain close", phases(l))
 	assert.Equal(t, int64(100), l.Jobs.Pushed)
 	assert.InDelta(t, 5*second, l.Phases[2].From, float64(100*ms))
-	late := in(-second).run(t)
-	code, words := late.Outcome()
-	assert.Equal(t, reports.ExitInconclusive, code)
-	assert.Contains(t, words, "the load did not begin: it was to begin 1")
-	assert.Zero(t, late.Jobs.Pushed)
-	off := bench{load: brief(), change: func(c *load.Config) {
-		c.Workload.Prefill = 50
-		c.Start = func(context.Context) (time.Time, error) { return time.Time{}, errors.New("called off") }
-	}}.run(t)
-	_, words = off.Outcome()
-	assert.Contains(t, words, "the load did not begin: called off")
-	assert.Equal(t, int64(50), off.Jobs.Pushed)
-	assert.True(t, off.Jobs.Drained)
+	assert.WithinDuration(t, l.Started.Add(5*second), l.LoadFrom, 100*ms)
+	for d, want := range map[time.Duration]string{
+		-second: "the load did not begin: it was to begin 1 s before it was started",
+		ms:      "before its connections were open",
+	} {
+		late := in(d, 50)
+		code, words := late.Outcome()
+		assert.Equal(t, reports.ExitInconclusive, code)
+		assert.Contains(t, words, want)
+		assert.Zero(t, late.LoadFrom)
+		assert.Equal(t, d > 0, late.Jobs.Pushed == 50 && late.Jobs.Drained, "nothing is sent if it is too late at once")
+	}
 }
 
 // An interrupt, and a server that is lost, end the wait for the start.
 func TestTheWaitForTheStartEnds(t *testing.T) {
 	t.Parallel()
-	wait := func(c *load.Config) {
-		c.Start = func(ctx context.Context) (time.Time, error) {
-			<-ctx.Done()
-			return time.Time{}, ctx.Err()
-		}
-	}
+	wait := func(c *load.Config) { c.StartAt = time.Now().Add(time.Hour) }
 	l := bench{load: brief(), change: wait, during: func(cancel func(), _ *fakes.Server) {
 		time.Sleep(3 * second)
 		cancel()

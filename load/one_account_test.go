@@ -1,7 +1,6 @@
 package load
 
 import (
-	"bytes"
 	"math/rand/v2"
 	"regexp"
 	"strconv"
@@ -21,10 +20,9 @@ import (
 	"github.com/fwpsuite/fwp/reports/page"
 )
 
-// live books what becomes of some jobs by chance: those numbers k with k mod of == index are pushed here, and any may
-// be fetched.
-func live(l *ledger.Ledger, random *rand.Rand, of, index, jobs int64) {
-	for k := index; k < jobs; k += of {
+// live books what becomes of some jobs by chance.
+func live(l *ledger.Ledger, random *rand.Rand, jobs int64) {
+	for k := range jobs {
 		l.Sent(k, 0)
 		switch random.IntN(8) {
 		case 0:
@@ -40,7 +38,7 @@ func live(l *ledger.Ledger, random *rand.Rand, of, index, jobs int64) {
 		}
 	}
 	for k := range jobs {
-		if random.IntN(int(3*of)) == 0 {
+		if random.IntN(3) == 0 {
 			l.Delivered(k, 0)
 			if random.IntN(3) > 0 {
 				l.Acked(k)
@@ -52,43 +50,35 @@ func live(l *ledger.Ledger, random *rand.Rand, of, index, jobs int64) {
 	}
 }
 
-// randomLoad returns the report of a load with accounts by chance: of one run, or of several between which jobs cross
-// and of which the last may be lost.
+// randomLoad returns the report of a load with accounts by chance: of one run, or of several segments.
 func randomLoad(t *testing.T, random *rand.Rand) *results.Load {
 	t.Helper()
 	w := workload.Workload{Producers: 1, Consumers: 1}
-	jobs, of := w.Jobs("x", 1), int64(random.IntN(3)+1)
 	drained := random.IntN(3) > 0
 	var parts []Part
-	for i := range of {
-		a := account{ledger: ledger.NewPart(), jobs: jobs, part: of > 1, drained: drained}
-		if of == 1 {
-			a.ledger = ledger.New()
-		}
-		live(a.ledger, random, of, i, 100)
+	for i := range random.IntN(3) + 1 {
+		a := account{ledger: ledger.New(), jobs: w.Jobs("x", 1), drained: drained}
+		live(a.ledger, random, 100)
 		if !drained {
 			a.notDrained = "the time was up"
 		}
 		l := &results.Load{
-			Run: "x", Rate: results.LoadRate{Op: "push", Done: 1}, Phases: []results.Phase{{Name: "measure"}},
+			LoadFrom: time.Unix(1, 0), Run: "x", Rate: results.LoadRate{Op: "push", Done: 1}, Phases: []results.Phase{{Name: "measure"}},
 			Ops: []results.LoadOp{{Op: "push", Count: 1}}, Measured: time.Second, Jobs: a.report(), Findings: a.findings(),
 			Trouble: reports.Trouble{Interrupted: random.IntN(4) == 0},
 		}
 		judge.Evaluate(l)
-		if of == 1 {
-			return l
-		}
-		var encoded bytes.Buffer
-		require.NoError(t, a.ledger.Encode(&encoded))
-		parts = append(parts, Part{Agent: results.LoadAgent{Name: strconv.Itoa(int(i))}, Report: l, Account: encoded.Bytes()})
+		parts = append(parts, Part{Name: strconv.Itoa(i), Report: l})
 	}
-	if random.IntN(2) == 0 {
-		last := &parts[of-1]
-		last.Account, last.Agent.Lost = nil, "it was silent"
+	if len(parts) == 1 {
+		return parts[0].Report
 	}
-	joined, err := JoinCrossed(parts, Crossed{Workload: w, Seed: 1, Run: "x"})
+	for i, p := range parts {
+		p.Report.Plan.Segment = workload.Segment{Index: i, Of: 3}.String() // the last ones may be missing
+	}
+	joined, err := Join(parts)
 	require.NoError(t, err)
-	return joined.Report
+	return joined
 }
 
 // numberIn returns the number that a pattern finds in words, and whether it finds one.

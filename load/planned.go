@@ -15,7 +15,7 @@ import (
 func (r *run) planned() results.LoadPlan {
 	w := &r.work
 	plan := results.LoadPlan{
-		Words: r.describe(), Preset: w.Preset, Open: w.Open(), Segment: r.segment(),
+		Words: r.describe(), Preset: w.Preset, Open: w.Open(), Segment: r.config.Segment.String(),
 		Producers: w.Producers, Consumers: w.Consumers, Workload: r.settings(),
 	}
 	if w.BeatOnly {
@@ -30,18 +30,6 @@ func (r *run) planned() results.LoadPlan {
 		plan.Stages = append(plan.Stages, results.Stage{Over: s.Over, From: s.From, To: s.To})
 	}
 	return plan
-}
-
-// segment returns which part of the load the run is, empty for all of it.
-func (r *run) segment() string {
-	name := r.config.Segment.String()
-	switch {
-	case !r.work.Half:
-		return name
-	case r.work.Producers > 0:
-		return name + " of the producers"
-	}
-	return name + " of the workers"
 }
 
 // settings returns the workload as JSON: each key with its value as in YAML.
@@ -78,12 +66,12 @@ func (r *run) describe() string {
 		text += r.rates()
 	} else if w.Producers > 0 || w.Churn {
 		text += ", closed loop (the next push follows the reply)"
-		if w.Backlog > 0 && w.Consumers > 0 && !w.Churn {
-			text += fmt.Sprintf(", at most %d waiting for each worker", w.Backlog)
+		if spread := time.Duration(w.Producers) * client.StartApart; spread >= 10*time.Millisecond {
+			text += fmt.Sprintf(", starts spread over %v", spread)
 		}
-	}
-	if w.QueuePerJob > 0 {
-		text += fmt.Sprintf(", a queue of its own for %.4g %% of the jobs", 100*w.QueuePerJob)
+		if w.Backlog > 0 && w.Consumers > 0 && !w.Churn {
+			text += fmt.Sprintf(", at most %d queued jobs per worker", w.Backlog)
+		}
 	}
 	if w.Disconnects > 0 {
 		text += fmt.Sprintf(", clients disconnect around %.4g %% of their commands", 100*w.Disconnects)
@@ -114,7 +102,7 @@ func clients(w *workload.Workload) string {
 	case w.Churn:
 		add(w.Connections, "short-lived connection at a time", "short-lived connections at a time")
 	case w.BeatOnly:
-		add(w.Connections, "connection that only beats", "connections that only beat")
+		add(w.Connections, "connection that only sends BEAT", "connections that only send BEAT")
 	}
 	add(w.Observers, "observer", "observers")
 	return strings.Join(parts, " and ")
@@ -123,8 +111,11 @@ func clients(w *workload.Workload) string {
 // rates describes the rates of the plan.
 func (r *run) rates() string {
 	if w := &r.work; w.Recorded != nil {
-		words := fmt.Sprintf("%d arrivals recorded in %s over %v", w.Recorded.Len(), w.Trace,
-			r.plan.Span().Round(time.Millisecond))
+		total := int64(w.Recorded.Len())
+		words := fmt.Sprintf("%d arrivals recorded in %s over %v", total, w.Trace, r.plan.End().Round(time.Millisecond))
+		if first := r.plan.Total(); first < total {
+			words = fmt.Sprintf("the first %d of %s", first, words)
+		}
 		if w.TraceSpeed != 1 {
 			words += fmt.Sprintf(", played %.4g times as fast", w.TraceSpeed)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/reports"
 )
 
 // recorded is the result of a run with its history, which says the same when it was saved and loaded.
@@ -137,11 +138,9 @@ func TestDisconnectsKeepTheAccountExact(t *testing.T) {
 	t.Parallel()
 	once, rate := 1, slow.Pick[workload.Rate](80, 200)
 	cases := map[string]func(w *workload.Workload){
-		"all":       func(*workload.Workload) {},
-		"no queues": func(w *workload.Workload) { w.QueuePerJob = 0 },
-		"only own":  func(w *workload.Workload) { w.QueuePerJob = 1 },
-		"closed":    func(w *workload.Workload) { w.Rate, w.JobLimit, w.Duration = 0, int64(10*rate), 0 },
-		"push":      func(w *workload.Workload) { w.Consumers = 0 },
+		"all":    func(*workload.Workload) {},
+		"closed": func(w *workload.Workload) { w.Rate, w.JobLimit, w.Duration = 0, int64(10*rate), 0 },
+		"push":   func(w *workload.Workload) { w.Consumers = 0 },
 		"pool": func(w *workload.Workload) {
 			w.Topology = workload.Topology{Kind: workload.Pool, Fetchers: 2, Reporters: 2, Concurrency: 5}
 		},
@@ -175,7 +174,7 @@ func TestDisconnectsKeepTheAccountExact(t *testing.T) {
 // restless is a load whose clients do all that they may do by themselves.
 func restless(rate workload.Rate) workload.Workload {
 	w := steady()
-	w.Rate, w.Duration, w.Disconnects, w.QueuePerJob = rate, workload.Duration(10*second), 0.1, 0.125
+	w.Rate, w.Duration, w.Disconnects = rate, workload.Duration(10*second), 0.1
 	w.Observers, w.ObserveEvery = 1, workload.Duration(50*ms)
 	return w
 }
@@ -251,4 +250,14 @@ func TestTheHistoryOfQuietWorkers(t *testing.T) {
 		}
 	}
 	assert.Equal(t, map[string]bool{"fwpbench-test-w0": true, "fwpbench-test-w1": true}, marked)
+}
+
+// A history ends at its limit, and the first line says so.
+func TestAHistoryIsCutAtItsLimit(t *testing.T) {
+	t.Parallel()
+	b := bench{load: steady(), change: func(c *load.Config) { c.History, c.MostCalls = true, 1000 }}
+	result := b.result(t)
+	assert.Positive(t, result.Report.HistoryCut)
+	assert.InDelta(t, 1000, len(result.History.Events), 50)
+	outcome(t, result.Report, reports.ExitWell, "the history is partial: it ends after")
 }

@@ -2,6 +2,7 @@ package load
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"time"
@@ -23,7 +24,11 @@ func (r *run) report() *results.Load {
 	l := &results.Load{
 		Version: r.config.Version, Run: r.config.Run, Seed: r.config.Seed, Started: r.started, Took: time.Since(r.started),
 		Target: r.config.Target, Machine: health.ThisMachine(), Plan: r.planned(),
-		Trouble: reports.Trouble{Interrupted: f.interrupted}, Gone: f.gone, NotStarted: f.notStarted,
+		Trouble: reports.Trouble{Interrupted: f.interrupted}, Gone: f.gone, NotStarted: f.notStarted, GivenUp: f.givenUp,
+		LoadFrom: f.loadFrom,
+	}
+	if f.history != nil {
+		l.HistoryCut = f.history.Cut
 	}
 	l.Target.HI, l.Target.Info = r.met.Greeting, r.met.Info
 	if r.engine == nil { // no load was put on the server
@@ -35,7 +40,7 @@ func (r *run) report() *results.Load {
 		return l
 	}
 	l.Engine = r.engine.String()
-	if r.shards[0].Times().FirstOnly && !r.crosses() {
+	if r.shards[0].Times().FirstOnly {
 		l.Plan.Queues, l.Plan.Awaited = r.work.Queues.Number, r.work.AwaitedQueues()
 	}
 	l.Phases, l.Measured, l.Series, l.Heat = f.phases, f.measured, f.series, f.heat
@@ -47,9 +52,12 @@ func (r *run) report() *results.Load {
 		Lost: r.status.Lost, Disconnects: r.status.Disconnects, LostWhy: text.OfError(r.status.FirstLost),
 	}
 	l.Rate, l.Jobs, l.Queues = r.reportRate(), a.report(), r.reportQueues()
+	l.ServerClock, l.Gaps = a.clock(), r.gaps.all
 	l.Disruptions = r.reportDisruptions()
 	l.Findings = r.reportFindings()
-	l.Health = r.reportHealth()
+	l.Health, l.Percentiles = r.reportHealth(), r.config.Percentiles
+	wanted := Wanted(r.config.Thresholds, r.config.Percentiles, r.config.Metrics...)
+	_ = AddPercentiles(l, wanted...) // a log that was just written can be read
 	judge.Evaluate(l, r.config.Thresholds...)
 	return l
 }
@@ -57,11 +65,7 @@ func (r *run) report() *results.Load {
 // Log returns the figures of runs as an HdrHistogram log with one interval. began is when the first of them did.
 func Log(total *measure.Set, began time.Time, runs ...string) string {
 	var out strings.Builder
-	var comments []string
-	for _, run := range runs {
-		comments = append(comments, measure.RunComment(run))
-	}
-	log := measure.NewLogWriter(&out, began, comments...)
+	log := measure.NewLogWriter(&out, began, runs...)
 	if err := errors.Join(log.Write(total), log.Close()); err != nil {
 		return "" // no histogram of this package fails to be encoded
 	}
@@ -141,30 +145,75 @@ func summed(times measure.Times) results.Latency {
 		return results.Latency{}
 	}
 	l := results.Latency{
-		Count: times.Count(), Min: times.Min(), Mean: times.Mean(), Max: times.Max(), Unserved: times.Unserved(),
+		Count: times.Count(), Mean: times.Mean(), Unserved: times.Unserved(), Unanswered: times.Unanswered(),
+		Curve: curve(times),
 	}
-	if l.Unserved > 0 {
-		l.AtLeast = []string{"mean"}
+	least, most := times.Min()
+	bound(&l, "min", least, most)
+	if l.Unserved+l.Unanswered > 0 {
+		bound(&l, "mean", l.Mean, measure.Forever)
 	}
-	for _, p := range []struct {
-		name string
-		rank float64
-		to   *time.Duration
-	}{
-		{"p50", 50, &l.P50}, {"p90", 90, &l.P90}, {"p99", 99, &l.P99}, {"p99.9", 99.9, &l.P999},
-		{"p99.99", 99.99, &l.P9999},
-	} {
-		value, exact := times.Percentile(p.rank)
-		if *p.to = value; !exact {
-			l.AtLeast = append(l.AtLeast, p.name)
-		}
+	for _, p := range results.Percentiles() {
+		percentile(&l, times, p)
 	}
-	if l.Unserved > 0 {
-		l.AtLeast = append(l.AtLeast, "max")
-	}
-	l.Curve = curve(times)
+	least, most = times.Percentile(100)
+	bound(&l, "max", least, most)
 	return l
 }
+
+// percentile sets a percentile of times.
+func percentile(l *results.Latency, times measure.Times, p results.Percentile) {
+	least, most := times.Percentile(float64(p))
+	bound(l, p.String(), least, most)
+}
+
+// AddPercentiles adds percentiles that not every report has, from the histograms of the run.
+func AddPercentiles(l *results.Load, wanted ...results.Percentile) error {
+	if len(wanted) == 0 || l.Histograms == "" {
+		return nil
+	}
+	log, err := measure.ReadLog(l.Run, strings.NewReader(l.Histograms))
+	if err != nil {
+		return fmt.Errorf("histograms of the report: %w", err)
+	}
+	set := log.Total
+	for _, p := range wanted {
+		for i := range l.Ops {
+			op := &l.Ops[i]
+			for m, to := range map[measure.Measure]*results.Latency{
+				measure.Lateness: &op.Lateness, measure.Service: &op.Service, measure.Response: &op.Response,
+			} {
+				if to.Count > 0 {
+					percentile(to, set.Times(measure.SeriesOf(measure.Op(op.Op), m)), p)
+				}
+			}
+		}
+		for i := range l.Flows {
+			if series, known := measure.ParseSeries(l.Flows[i].Flow); known {
+				percentile(&l.Flows[i].Time, set.Times(series), p)
+			}
+		}
+	}
+	return nil
+}
+
+// bound sets a figure, and what it would be had what had no reply waited for ever, if that is something else.
+func bound(l *results.Latency, name string, least, most time.Duration) {
+	l.Set(name, least)
+	if inexact(least, most) {
+		l.AtLeast = append(l.AtLeast, name)
+	}
+	if most != least && most != measure.Forever {
+		if l.AtMost == nil {
+			l.AtMost = make(map[string]time.Duration)
+		}
+		l.AtMost[name] = most
+	}
+}
+
+// inexact reports whether a figure differs by more than 1 % from what it would be had what had no reply waited for
+// ever.
+func inexact(least, most time.Duration) bool { return most > least+least/100 }
 
 // perDecade is how many points a curve of percentiles has where ten times as few values are beyond.
 const perDecade = 6
@@ -184,7 +233,7 @@ func curve(times measure.Times) (points []results.Quantile) {
 // reportQueues returns a row for each queue, if these are not alike.
 func (r *run) reportQueues() (rows []results.LoadQueue) {
 	shares, names := r.work.UnlikeQueues()
-	if len(shares) == 0 || r.crosses() {
+	if len(shares) == 0 {
 		return nil
 	}
 	n := min(len(shares), measure.MostQueues)
@@ -201,13 +250,16 @@ func (r *run) reportQueues() (rows []results.LoadQueue) {
 	return rows
 }
 
-// reportRate returns the arrivals of the plan in the window, and those that were answered.
+// reportRate returns the arrivals of the plan in the window, and those that succeeded: of a closed loop what was
+// answered in it.
 func (r *run) reportRate() results.LoadRate {
 	f := &r.figures
-	rate := results.LoadRate{
-		Op: string(r.arrival()), Done: f.answered, Achieved: reports.PerSecond(f.answered, f.measured),
+	rate := results.LoadRate{Op: string(r.arrival()), Done: f.answered}
+	if r.plan != nil {
+		rate.Done = f.total.Carried()
 	}
-	if r.plan == nil {
+	rate.Achieved = reports.PerSecond(rate.Done, f.measured)
+	if r.plan == nil || f.measured == 0 {
 		return rate
 	}
 	from := r.window.From - r.loadFrom
@@ -215,8 +267,9 @@ func (r *run) reportRate() results.LoadRate {
 		return r.config.Segment.Share(r.plan.Before(t))
 	}
 	rate.Planned = share(from+f.measured) - share(from)
-	rate.Target = reports.PerSecond(rate.Planned, f.measured)
-	rate.Unserved = f.total.Count(measure.SeriesOf(r.arrival(), measure.Unserved))
+	rate.Target = (r.plan.Due(from+f.measured) - r.plan.Due(from)) / f.measured.Seconds() /
+		float64(r.config.Segment.Parts())
+	rate.Unserved = f.total.Unserved(r.arrival())
 	rate.Queued, rate.Dropped, rate.Backlog = r.status.Waited, f.total.Dropped(), f.backlog
 	return rate
 }
@@ -227,6 +280,9 @@ func (r *run) reportHealth() results.Health {
 	h.NoPorts = total.Errors(measure.Connect, measure.OutOfPorts)
 	h.NoMemory = total.Errors(measure.Connect, measure.OutOfMemory)
 	h.ServerCPU = max(0, r.figures.serverCPU)
+	if r.figures.came > 0 {
+		h.Waited = r.figures.waited / time.Duration(r.figures.came)
+	}
 	for _, busy := range r.figures.busy {
 		if r.figures.measured > 0 {
 			h.Loops = append(h.Loops, min(1, float64(busy)/float64(r.figures.measured)))

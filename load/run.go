@@ -1,17 +1,21 @@
 package load
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"runtime/debug"
 	"sync/atomic"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/load/arrivals"
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/engine"
 	"github.com/fwpsuite/fwp/load/health"
+	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/ledger"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/protocol"
@@ -22,7 +26,7 @@ import (
 // The interval between two reads of the status, and the limits that do not depend on the workload.
 const (
 	lookEvery    = 20 * time.Millisecond
-	connectLimit = 30 * time.Second // without one more connection
+	connectLimit = 30 * time.Second // without one more connection at a time
 	refusedLimit = 3 * time.Second  // the same, after an error
 	stopLimit    = 10 * time.Second // more than the time of the work that is still held
 	stalledLimit = 3 * time.Second  // the same for a server that has stalled: a fetch takes 2 s
@@ -42,6 +46,11 @@ const (
 func Run(ctx context.Context, config Config) *Result {
 	r := newRun(config)
 	var err error
+	if r.tooLate() {
+		l := r.report()
+		judge.Evaluate(l)
+		return &Result{Report: l}
+	}
 	if r.met, err = config.Protocol.Introduce(ctx, config.Dial); err != nil {
 		r.figures.interrupted, r.figures.unreachable = ctx.Err() != nil, err
 		return &Result{Report: r.report()}
@@ -54,18 +63,17 @@ func Run(ctx context.Context, config Config) *Result {
 	r.phases(ctx)
 	r.examineHistory()
 	_ = r.engine.Close() // it has no error
-	return &Result{Report: r.report(), Total: r.figures.total, History: r.figures.history, Judged: r.figures.examined,
-		Account: r.part()}
+	return &Result{Report: r.report(), Total: r.figures.total, History: r.figures.history, Judged: r.figures.examined}
 }
 
-// startEngine makes the epoll engine if there are addresses for it, and else the portable one.
+// startEngine makes the epoll engine if it can have addresses, and else the portable one.
 func (r *run) startEngine() (err error) {
 	config := engine.Config{
 		Loops: r.config.Loops, Dial: r.config.Dial, Coarse: r.config.Coarse, KeepProcessors: r.config.KeepProcessors,
-		Addresses: r.config.Addresses, Spread: r.work.Churn,
-		DialBack: r.config.DialBack, BackAddresses: r.config.BackAddresses,
+		Resolve: r.config.Resolve, Spread: r.work.Churn,
+		DialBack: r.config.DialBack, ResolveBack: r.config.ResolveBack, Opened: r.config.Opened,
 	}
-	if len(config.Addresses) == 0 {
+	if config.Resolve == nil {
 		r.engine = engine.NewPortable(config)
 		return nil
 	}
@@ -91,18 +99,22 @@ type run struct {
 	jobs      *workload.Jobs
 	sampler   *health.Sampler
 	disrupted disrupted
-	crossing  crossing
 
 	status     client.Status // of all shards together
 	watchdog   watchdog
+	gaps       gaps
 	window     measure.Window // in time of the engine; zero until the load begins
 	loadFrom   time.Duration  // when the first arrival is due
+	planEnds   time.Duration  // when its plan is over
+	dueAt      time.Duration  // when there were arrivals that no client had taken, the latest time
 	lastSeen   time.Duration  // when there was a connection
 	leaving    bool           // the run ends its connections
 	wasGone    bool           // until then the server was gone
 	lostBefore int64          // connections
-	changed    time.Duration  // when their number last changed
-	nextTick   time.Duration  // the end of the current second
+	mostReady  int            // at a time
+	grown      time.Duration  // when there were more than ever before
+	absence    absence
+	nextTick   time.Duration // the end of the current second
 
 	serverBefore health.Usage // when the second before ended
 
@@ -117,7 +129,7 @@ type figures struct {
 	phases   []results.Phase
 	series   []results.Second
 	heat     results.LoadHeat
-	answered int64 // arrivals answered while the window was open, whenever they were due
+	answered int64 // commands of a closed loop that were answered while the window was open
 	backlog  int64 // the most arrivals that waited for a connection
 
 	wanted, opened int // connections before the load
@@ -126,6 +138,8 @@ type figures struct {
 	usage          results.Health
 	serverCPU      time.Duration   // when the window began, then within it; 0: not known
 	busy           []time.Duration // of each loop when the window began, then within it
+	waited         time.Duration   // how long what was received has waited for all loops, in the same way
+	came           int64
 	drained        bool
 	notDrained     string
 	history        *history.History
@@ -134,16 +148,15 @@ type figures struct {
 	interrupted bool
 	unreachable error
 	gone        string
-	notStarted  string // why the load did not begin, although its connections were open
+	loadFrom    time.Time // when the load began; zero if it did not
+	notStarted  string    // why the load did not begin, although its connections were open
+	givenUp     string    // why a phase ended before its jobs were pushed
 }
 
 func newRun(config Config) *run {
 	r := &run{
 		config: config, work: config.Workload.Filled(), plan: config.Workload.Plan(config.Seed),
 		started: time.Now(), figures: figures{total: new(measure.Set)},
-	}
-	if r.work.Half && r.work.Producers == 0 {
-		r.plan = nil // its arrivals are those of others
 	}
 	return r
 }
@@ -155,14 +168,10 @@ func (r *run) start() error {
 		return err
 	}
 	r.sampler = health.NewSampler(r.began, max(1, r.config.Loops))
-	name := r.config.Run
 	r.ledger = ledger.New()
-	if r.crosses() {
-		r.ledger, name = ledger.NewPart(), r.config.Crossing.Run
-	}
-	r.jobs = r.config.Workload.Jobs(name, r.config.Seed)
+	r.jobs = r.config.Workload.Jobs(r.config.Run, r.config.Seed)
 	loops := r.engine.Loops()
-	r.shared = client.NewShared(len(r.jobs.Queues()))
+	r.shared = new(client.Shared)
 	if r.config.History {
 		r.recorder = history.NewRecorder()
 	}
@@ -178,7 +187,7 @@ func (r *run) start() error {
 			ConnectRate: r.config.Pace / float64(len(loops)), Patience: r.config.Timeout,
 		}
 		config.Plan, config.Disrupted = r.plan, len(r.config.Schedule) > 0
-		config.History, config.HistoryLimit = r.recorder, HistoryLimit/int64(len(loops))
+		config.History, config.HistoryLimit = r.recorder, cmp.Or(r.config.MostCalls, HistoryLimit)/int64(len(loops))
 		r.shards = append(r.shards, client.NewShard(config))
 	}
 	r.figures.busy = make([]time.Duration, len(loops))
@@ -215,12 +224,15 @@ func (r *run) phases(ctx context.Context) {
 	}
 	r.figures.interrupted = ctx.Err() != nil // during the drain as well, which continues
 	r.leave()
+	if r.figures.refused != nil && r.figures.gone == "" && r.refusesAll(ctx) {
+		r.figures.gone = r.whyGone()
+	}
 }
 
 // connected reports whether all connections are open, or no more are expected.
 func (r *run) connected() bool {
-	still := r.now() - r.changed
-	return r.status.Ready >= r.status.Wanted || still > connectLimit || still > refusedLimit && r.status.Errors > 0
+	still := r.now() - r.grown
+	return r.status.Ready >= r.status.Wanted || still > connectLimit || still > refusedLimit && r.status.First != nil
 }
 
 // prefill pushes the jobs that have to be in the queues before the load.
@@ -233,14 +245,18 @@ func (r *run) prefill(ctx context.Context) {
 	r.resetWatchdog()
 	r.each((*client.Shard).Prefill)
 	r.until(ctx, func() bool { return !r.status.Pushing || r.watchdog.stalled() })
-	r.noteStall()
+	r.noteStall(0, r.work.Prefill)
 }
 
-// noteStall sets the note of the current phase if it ended by a stall.
-func (r *run) noteStall() {
-	if r.watchdog.stalled() {
-		r.note("given up: " + r.watchdog.stall)
+// noteStall notes that the current phase ended by a stall, if it did: it was to push so many jobs, and the run had
+// pushed some before.
+func (r *run) noteStall(before, jobs int64) {
+	if !r.watchdog.stalled() {
+		return
 	}
+	r.note("stopped: " + r.watchdog.stall)
+	r.figures.givenUp = fmt.Sprintf("stopped after %s of %s: %s", text.Grouped(r.ledger.Count(false).Pushed-before),
+		text.Count(r.config.Segment.Share(jobs), "job"), r.watchdog.stall)
 }
 
 // load starts the load and returns when its window is over, its arrivals are used up, or the target is gone.
@@ -273,19 +289,26 @@ func (r *run) openWindow() {
 	if until > 0 {
 		r.window.Until = r.loadFrom + until
 	}
+	if r.plan != nil {
+		r.planEnds = r.loadFrom + r.plan.End()
+	}
+	r.figures.loadFrom = r.began.Add(r.loadFrom)
 	r.setWindow(r.window)
 }
 
 // closeWindow ends the window.
 func (r *run) closeWindow() {
 	if r.window.Until == 0 {
-		r.noteStall()
+		r.noteStall(r.work.Prefill, r.work.JobLimit)
 	}
-	measured := r.now() - r.window.From
+	until := r.now()
 	if r.window.Until > 0 {
-		measured = min(measured, r.window.Until-r.window.From)
+		until = min(until, r.window.Until)
 	}
-	measured = max(0, measured) // the load may have ended during the warm-up
+	if r.plan != nil {
+		until = min(until, max(r.planEnds, r.dueAt))
+	}
+	measured := max(0, until-r.window.From) // the load may have ended during the warm-up
 	r.window.Until = r.window.From + measured
 	r.setWindow(r.window)
 	r.figures.measured, r.figures.usage = measured, r.sampler.End()
@@ -304,10 +327,15 @@ func (r *run) takeServerCPU() {
 	}
 }
 
-// takeBusy replaces the busy time of each loop by its increase since the last call.
+// takeBusy replaces how busy each loop was, and how long what was received has waited, by the increase since the last
+// call.
 func (r *run) takeBusy() {
-	for i, before := range r.figures.busy {
-		r.figures.busy[i] = r.engine.Busy(i) - before
+	f := &r.figures
+	f.waited, f.came = -f.waited, -f.came
+	for i, before := range f.busy {
+		f.busy[i] = r.engine.Busy(i) - before
+		waited, came := r.engine.Waited(i)
+		f.waited, f.came = f.waited+waited, f.came+came
 	}
 }
 
@@ -320,19 +348,18 @@ func (r *run) setWindow(w measure.Window) {
 
 // over reports whether the time of the load is over, or nothing is left to do.
 func (r *run) over() bool {
-	if r.window.Until > 0 && r.now() >= r.window.Until || r.status.Aborted || r.gone() {
-		return true
+	windowOver := r.watchdog.stalled // of a load without a window
+	if r.window.Until > 0 {
+		windowOver = func() bool { return r.now() >= r.window.Until }
 	}
-	if r.window.Until == 0 && r.watchdog.stalled() {
+	if windowOver() || r.status.Aborted || r.gone() {
 		return true
 	}
 	switch {
-	case r.status.Pushing:
+	case r.plan != nil && (r.status.Due || r.now() < r.planEnds), r.plan == nil && r.status.Pushing:
 		return false
-	case r.crosses():
-		return r.pushedAll()
 	case r.plan != nil || r.work.JobLimit > 0:
-		return true // all arrivals have been answered
+		return true // all arrivals were taken; those in flight are awaited
 	case r.work.Prefill > 0 && r.work.Producers == 0:
 		return r.ledger.Count(false).Missing == 0 && r.status.Held == 0
 	}

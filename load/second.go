@@ -3,6 +3,7 @@ package load
 import (
 	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/fwpsuite/fwp/load/health"
@@ -37,7 +38,6 @@ func (r *run) tick(now time.Duration) {
 	}
 	f.series = append(f.series, s)
 	AddHeat(&f.heat, second, r.carried())
-	f.backlog = max(f.backlog, s.Backlog)
 	if s.Phase == "measure" {
 		f.answered += answered(second, r.carried())
 	}
@@ -76,7 +76,7 @@ func (r *run) waitingJobs() (sum *int64) {
 	for i, shard := range r.shards {
 		var info []byte
 		r.engine.Do(i, func(time.Duration) { info = shard.TakeInfo() })
-		sizes := sizer.QueueSizes(info)
+		sizes := sizer.Stock(info).Queues
 		if sizes == nil || sum != nil {
 			continue
 		}
@@ -108,7 +108,7 @@ func (r *run) second(set *measure.Set) results.Second {
 	s := results.Second{
 		At: set.From, Over: over, Phase: r.phase().Name,
 		Connections: r.status.Ready, InFlight: int64(r.status.InFlight), Dropped: set.Dropped(),
-		Unserved: set.Count(measure.SeriesOf(r.arrival(), measure.Unserved)),
+		Unserved: set.Unserved(r.arrival()),
 		Achieved: reports.PerSecond(answered(set, r.carried()), over),
 	}
 	if r.plan != nil && r.loadFrom > 0 && set.Until > r.loadFrom {
@@ -116,40 +116,82 @@ func (r *run) second(set *measure.Set) results.Second {
 		s.Target = (r.plan.Due(until) - r.plan.Due(from)) / over.Seconds() / float64(r.config.Segment.Parts())
 		s.Backlog = r.status.Backlog
 	}
-	s.Ops, s.Flows = SecondFigures(set)
+	s.Ops, s.Flows = SecondFigures(set, r.config.Percentiles...)
 	return s
 }
 
-// SecondFigures returns what a set of one second has, as a report shows it.
-func SecondFigures(set *measure.Set) (ops []results.SecondOp, flows []results.SecondFlow) {
+// SecondFigures returns what a set of one second has, as a report shows it, with further percentiles.
+func SecondFigures(set *measure.Set, more ...results.Percentile) (ops []results.SecondOp, flows []results.SecondFlow) {
 	for _, op := range set.Ops() {
-		if o, ok := secondOp(set, op); ok {
+		if o, ok := secondOp(set, op, more); ok {
 			ops = append(ops, o)
 		}
 	}
 	for flow := range measure.Flows {
-		series := measure.FlowSeries(flow)
-		if n := set.Count(series); n > 0 {
-			flows = append(flows, results.SecondFlow{
-				Flow: flow.String(), Count: n, P50: set.Percentile(series, 50),
-				P99: set.Percentile(series, 99), Max: set.Percentile(series, 100),
-			})
+		if times := set.Times(measure.FlowSeries(flow)); times.Count() > 0 {
+			f := results.SecondFlow{Flow: flow.String(), Count: times.Count(), Unanswered: times.Unanswered()}
+			f.AtLeast = lowerBounds(times, "", secondStat{50, &f.P50}, secondStat{99, &f.P99}, secondStat{longest, &f.Max})
+			f.AtLeast = append(f.AtLeast, further(times, "", more, &f.More)...)
+			flows = append(flows, f)
 		}
 	}
 	return ops, flows
 }
 
-func secondOp(set *measure.Set, op measure.Op) (results.SecondOp, bool) {
-	late, service := measure.SeriesOf(op, measure.Lateness), measure.SeriesOf(op, measure.Service)
-	response := measure.SeriesOf(op, measure.Response)
+func secondOp(set *measure.Set, op measure.Op, more []results.Percentile) (results.SecondOp, bool) {
+	times := func(m measure.Measure) measure.Times { return set.Times(measure.SeriesOf(op, m)) }
+	service, response := times(measure.Service), times(measure.Response)
 	o := results.SecondOp{
-		Op: string(op), Count: set.Done(op) + set.Aside(op), Errors: set.Failed(op),
-		LatenessP99: set.Percentile(late, 99),
-		ServiceP50:  set.Percentile(service, 50), ServiceP99: set.Percentile(service, 99),
-		ResponseP50: set.Percentile(response, 50), ResponseP99: set.Percentile(response, 99),
-		ResponseMax: set.Percentile(response, 100),
+		Op: string(op), Count: set.Done(op) + set.Aside(op), Errors: set.Failed(op), Unanswered: response.Unanswered(),
 	}
-	return o, o.Count+o.Errors > 0
+	lowerBounds(times(measure.Lateness), "", secondStat{99, &o.LatenessP99})
+	o.AtLeast = slices.Concat(
+		lowerBounds(service, "service_", secondStat{50, &o.ServiceP50}, secondStat{99, &o.ServiceP99}),
+		lowerBounds(response, "response_", secondStat{50, &o.ResponseP50}, secondStat{99, &o.ResponseP99},
+			secondStat{longest, &o.ResponseMax}),
+		further(service, "service_", more, &o.More), further(response, "response_", more, &o.More))
+	return o, o.Count+o.Errors+response.Count() > 0
+}
+
+// secondStat is a percentile of a second, and where it goes; longest is the longest time.
+type secondStat struct {
+	of results.Percentile
+	to *time.Duration
+}
+
+const longest results.Percentile = 100
+
+// lowerBounds sets the percentiles of a second, and returns the names of those that are lower bounds.
+func lowerBounds(times measure.Times, prefix string, stats ...secondStat) (names []string) {
+	for _, s := range stats {
+		name := s.of.String()
+		if s.of == longest {
+			name = "max"
+		}
+		least, most := times.Percentile(float64(s.of))
+		if *s.to = least; inexact(least, most) {
+			names = append(names, prefix+name)
+		}
+	}
+	return names
+}
+
+// further adds percentiles that not every second has, and returns the names of those that are lower bounds.
+func further(
+	times measure.Times, prefix string, more []results.Percentile, to *map[string]time.Duration,
+) (names []string) {
+	if times.Count() == 0 || len(more) == 0 {
+		return nil
+	}
+	if *to == nil {
+		*to = make(map[string]time.Duration)
+	}
+	for _, p := range results.BesideSeconds(more) {
+		var value time.Duration
+		names = append(names, lowerBounds(times, prefix, secondStat{p, &value})...)
+		(*to)[prefix+p.String()] = value
+	}
+	return names
 }
 
 // arrival returns the command of an arrival of the plan. In a closed loop it is the command that the workload is about.

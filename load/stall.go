@@ -2,12 +2,13 @@ package load
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/reports"
 )
 
 // Limits of stall detection. They apply where a phase has no end of its own: the jobs
@@ -20,39 +21,105 @@ const (
 
 // watchdog detects that commands no longer succeed. The zero value has seen no stall.
 type watchdog struct {
-	silent   time.Duration // how long a server may answer nothing; silentLimit if it is less
-	served   int64         // commands that succeeded
-	since    time.Duration // the time of the last success, or of the beginning of the phase
-	errors   int64         // failures until then
-	inFlight time.Duration // since when commands have been in flight without a success
-	stall    string        // why the phase is given up; empty while commands succeed
+	silent  time.Duration // how long a server may answer nothing; silentLimit if it is less
+	from    time.Duration // the beginning of the phase
+	served  int64         // commands that succeeded
+	since   time.Duration // the time of the last success, or of the beginning of the phase
+	errors  int64         // failures until then
+	unasked time.Duration // when no command was in flight, the last time, in whatever phase
+	stall   string        // why the phase is given up; empty while commands succeed
 }
 
 // reset starts stall detection again, at the beginning of a phase.
 func (w *watchdog) reset(now time.Duration, s *client.Status) {
-	*w = watchdog{silent: w.silent, served: s.Served, since: now, errors: s.Errors, inFlight: now}
+	*w = watchdog{silent: w.silent, from: now, served: s.Served, since: now, errors: s.Errors, unasked: w.unasked}
 }
 
 // observe updates the watchdog with the current status. Patience is added to the limits: a
 // worker sends nothing while it works. A stall that was detected stays until reset.
 func (w *watchdog) observe(now time.Duration, s *client.Status, patience time.Duration) {
 	if s.Served != w.served {
-		w.served, w.since, w.errors, w.inFlight = s.Served, now, s.Errors, now
+		w.served, w.since, w.errors = s.Served, now, s.Errors
 	}
 	if s.InFlight == 0 {
-		w.inFlight = now
+		w.unasked = now
 	}
+	silentSince := max(w.unasked, s.Replied)
 	switch {
 	case w.stalled():
 	case now-w.since > errorsLimit+patience && s.Errors-w.errors >= errorsLeast:
-		w.stall = fmt.Sprintf("there were only errors for %v", (now - w.since).Round(time.Second))
+		w.stall = "only errors for " + seconds(now-w.since)
 		if s.Last != nil {
 			w.stall += " (" + errorText(s.Last) + ")"
 		}
-	case now-w.inFlight > max(silentLimit, w.silent)+patience:
-		w.stall = fmt.Sprintf("no command was answered for %v", (now - w.inFlight).Round(time.Second))
+	case now-max(silentSince, w.from) > max(silentLimit, w.silent)+patience:
+		w.stall = "no reply for " + seconds(now-silentSince)
 	}
 }
+
+// gapLeast is how long nothing must have been answered for a sentence about it.
+const gapLeast = time.Second
+
+// gapEdge is how long after the last reply other replies may still belong to the time before.
+const gapEdge = lookEvery
+
+// gaps are the spans in which a reply was due and none came, but for fetches that found nothing. The zero value has
+// none.
+type gaps struct {
+	all   []results.Gap
+	from  time.Duration // of the present one; 0: there is none
+	last  time.Duration // when it was looked the last time
+	empty time.Duration // when a fetch was answered that found nothing, the last time; or another command
+	seen  time.Duration // how much of the present one was seen: this process may have stood still itself
+}
+
+// observe updates the gaps. owed returns since when a reply is due, 0 if none is; it is asked in silence only.
+func (g *gaps) observe(now time.Duration, s *client.Status, owed func() time.Duration) {
+	step, replied := now-g.last, s.Carried
+	if g.last = now; replied > g.from {
+		g.end(replied)
+	}
+	g.empty = s.Replied
+	if now-replied < gapLeast/2 {
+		return
+	}
+	since := owed()
+	switch {
+	case since == 0:
+		g.end(now)
+	case g.from == 0:
+		g.from, g.seen = max(since, replied, 1), 0
+		g.seen = now - g.from - step
+	}
+	g.seen += min(step, 5*lookEvery)
+}
+
+// end ends the present gap, if there is one.
+func (g *gaps) end(until time.Duration) {
+	if length := until - g.from; g.from > 0 && length >= gapLeast && g.seen >= length/2 {
+		g.all = append(g.all, results.Gap{From: g.from, Until: until, Empties: g.empty > g.from+gapEdge && g.empty < until})
+	}
+	g.from = 0
+}
+
+// observeGaps looks for gaps from the first push until the connections are ended.
+func (r *run) observeGaps(now time.Duration) {
+	if r.leaving || r.loadFrom == 0 {
+		r.gaps.end(now)
+		return
+	}
+	r.gaps.observe(now, &r.status, func() (since time.Duration) {
+		r.each(func(c *client.Shard) {
+			if at := c.Owed(now); at > 0 && (since == 0 || at < since) {
+				since = at
+			}
+		})
+		return since
+	})
+}
+
+// seconds returns a time in whole seconds.
+func seconds(d time.Duration) string { return reports.Time(d.Round(time.Second)) }
 
 // stalled reports whether a stall was detected since the last reset.
 func (w *watchdog) stalled() bool { return w.stall != "" }

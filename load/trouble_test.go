@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"os"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/forward/forwardtest"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/load"
@@ -72,9 +74,9 @@ func TestNobodyIsThere(t *testing.T) {
 func TestShortages(t *testing.T) {
 	t.Parallel()
 	for number, want := range map[syscall.Errno]string{
-		syscall.ENOBUFS:       "4 connections could not be opened for want of memory for sockets",
-		syscall.EMFILE:        "want of file descriptors",
-		syscall.EADDRNOTAVAIL: "want of local ports",
+		syscall.ENOBUFS:       "4 connections could not be opened: out of memory for sockets",
+		syscall.EMFILE:        "out of file descriptors",
+		syscall.EADDRNOTAVAIL: "out of local ports",
 	} {
 		var dials atomic.Int64
 		l := bench{load: brief(), change: func(c *load.Config) {
@@ -97,12 +99,31 @@ func TestALimitOfConnections(t *testing.T) {
 	w := steady()
 	w.Producers, w.Consumers = 20, 20
 	l := bench{server: fakes.Config{MaxConnections: 30}, load: w}.run(t)
-	outcome(t, l, reports.ExitInconclusive, "the target took 30 of 40 connections", "too many connections")
+	outcome(t, l, reports.ExitInconclusive, "the target accepted 30 of 40 connections", "too many connections")
 	assert.Equal(t, "connect close", phases(l))
 	assert.Equal(t, 40, l.Connections.Planned)
 	assert.Equal(t, 30, l.Connections.Opened)
 	assert.Equal(t, results.LoadJobs{Drained: true}, l.Jobs)
 	assert.Less(t, l.Took, 10*second)
+}
+
+// The same of one that ends connections for others: how many are open goes up and down for as long as anyone waits.
+func TestALimitThatEndsConnections(t *testing.T) {
+	t.Parallel()
+	w := steady()
+	w.Producers, w.Consumers = 20, 20
+	l := bench{server: fakes.Config{MaxConnections: 30}, load: w, change: func(c *load.Config) {
+		dial := c.Dial
+		c.Dial = func(ctx context.Context) (net.Conn, error) {
+			nc, err := dial(ctx)
+			if err == nil {
+				time.AfterFunc(2*time.Second, func() { _ = nc.Close() })
+			}
+			return nc, err
+		}
+	}}.run(t)
+	outcome(t, l, reports.ExitInconclusive, " of 40 connections", "too many connections")
+	assert.Less(t, l.Took, time.Minute)
 }
 
 // A server that dies: confirmed and doubtful jobs are reported soon.
@@ -123,6 +144,35 @@ func TestAServerThatDies(t *testing.T) {
 	assert.Empty(t, kinds(l))
 	assert.Less(t, l.Took, time.Minute)
 	assert.Equal(t, int64(10), l.Connections.Lost)
+}
+
+// TestTheEndOfAForwarder: what a client did last to the transport is named, where a forwarder may be in between, and no
+// clause is blamed.
+func TestTheEndOfAForwarder(t *testing.T) {
+	t.Parallel()
+	disconnecting := steady()
+	disconnecting.Disconnects = 0.05
+	for name, test := range map[string]*struct {
+		forwarder forwardtest.Forwarder
+		load      workload.Workload
+		known     bool // that there is none
+		last      string
+	}{
+		"a reset":      {forwardtest.Forwarder{Resets: true}, disconnecting, false, "without a goodbye: a forwarder"},
+		"a half-close": {forwardtest.Forwarder{HalfCloses: true}, disconnecting, false, "without a goodbye: a forwarder"},
+		"the number of connections": {forwardtest.Forwarder{Connections: 7}, steady(), false,
+			"refused, right after the start; last, clients opened 10 connections: a forwarder"},
+		"there is none": {forwardtest.Forwarder{Resets: true}, disconnecting, true, ""},
+	} {
+		l := bench{load: test.load, change: func(c *load.Config) {
+			test.forwarder.Server, c.Forwarded = c.Dial, !test.known
+			c.Dial = test.forwarder.Dial
+		}}.run(t)
+		assert.True(t, test.forwarder.Ended(), name)
+		outcome(t, l, reports.ExitUnreachable, "the target was lost", test.last)
+		assert.Equal(t, test.known, !strings.Contains(l.Gone, "forwarder"), l.Gone)
+		assert.Empty(t, kinds(l), name)
+	}
 }
 
 // One that comes back is not gone.
@@ -189,7 +239,7 @@ func TestOverload(t *testing.T) {
 	assert.InDelta(t, 520, dropped.Rate.Dropped, 80)
 
 	aborted := run(client.Abort)
-	outcome(t, aborted, reports.ExitInconclusive, "--overload abort does not allow")
+	outcome(t, aborted, reports.ExitInconclusive, "--overload abort")
 	assert.Less(t, aborted.Took, 10*second)
 	assert.True(t, aborted.Jobs.Drained)
 }
@@ -264,7 +314,7 @@ func TestAnInterruptedRunEndsSoon(t *testing.T) {
 					cancel()
 				},
 			}.run(t)
-			outcome(t, l, reports.ExitInterrupted, "the run was interrupted, and its queues were not empty in time")
+			outcome(t, l, reports.ExitInterrupted, "the run was interrupted before its queues were empty")
 			assert.Less(t, l.Took, after+10*second)
 		}
 	}
@@ -278,4 +328,37 @@ func TestInterruptedInTheDrain(t *testing.T) {
 		cancel()
 	}}.run(t)
 	outcome(t, l, reports.ExitInterrupted, "achieved the target rate of 100 /s", "all 500 jobs accounted for")
+}
+
+// A phase that was given up decides: the load is not the one that was asked for.
+func TestAPhaseThatIsGivenUp(t *testing.T) {
+	t.Parallel()
+	silent := stalling(3*second, 13*second) // which ends before the drain is given up, too
+	for name, test := range map[string]struct {
+		change func(*workload.Workload)
+		words  string
+	}{
+		"a number of jobs": {func(w *workload.Workload) {
+			w.Rate, w.Duration, w.JobLimit, w.Think = 0, 0, 2000, workload.Range{Min: 20 * ms, Max: 20 * ms}
+		}, "^stopped after 3[0-9]{2} of 2,000 jobs: no reply for 10 s; achieved [^;]* /s \\(jobs pushed\\); all " +
+			"3[0-9]{2} jobs accounted for$"},
+		"a number of jobs at a rate": {func(w *workload.Workload) { w.Duration, w.JobLimit = 0, 2000 },
+			"^stopped after 30[0-9] of 2,000 jobs: no reply for 10 s; "},
+		"the prefill": {func(w *workload.Workload) { w.Prefill = 100_000 },
+			"^stopped after [0-9,]* of 100,000 jobs: no reply for 10 s; all [0-9,]* jobs accounted for$"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := steady()
+			test.change(&w)
+			missed, err := judge.ParseThreshold("rate>=1000/s", load.Ops()...)
+			require.NoError(t, err)
+			l := bench{load: w, hooks: []func(*fakes.Event){silent, slowPush}, change: func(c *load.Config) {
+				c.Thresholds = []judge.Threshold{missed}
+			}}.run(t)
+			code, words := l.Outcome()
+			assert.Equal(t, reports.ExitInconclusive, code)
+			assert.Regexp(t, test.words, words)
+		})
+	}
 }

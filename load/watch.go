@@ -69,13 +69,18 @@ func (r *run) look(now time.Duration) {
 	if sum.Ready > 0 || sum.Readied > r.status.Readied { // also for a connection that was closed at once
 		r.lastSeen = now
 	}
-	if sum.Ready != r.status.Ready {
-		r.changed = now
+	if sum.Ready > r.mostReady {
+		r.mostReady, r.grown = sum.Ready, now
+	}
+	if sum.Due {
+		r.dueAt = now
 	}
 	r.status = sum
+	r.figures.backlog = max(r.figures.backlog, sum.Backlog, sum.Peak)
 	r.watchdog.silent = r.config.Timeout
 	r.watchdog.observe(now, &r.status, r.work.Work.Max)
 	r.observeDisruption(now)
+	r.observeGaps(now)
 	if now >= r.nextTick {
 		r.tick(now)
 		r.nextTick = max(r.nextTick+time.Second, now+time.Second/2) // on the grid, even if this look is late

@@ -11,8 +11,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// Suite is a result as a list of cases, each of which passed or not: what JUnit, TAP and the annotations of GitHub are
-// written from. Texts in it are not escaped: the writers do that.
+// Suite is a result as a list of cases, each of which passed or not: what JUnit, SARIF and the annotations of GitHub
+// are written from. Texts in it are not escaped: the writers do that.
 type Suite struct {
 	// Name is what was run: "fwpcheck run" for example.
 	Name    string
@@ -123,8 +123,12 @@ func CaseStateOf(v Verdict, o ExitOptions) CaseState {
 // selected and what does not bind the target is left out. A clause that o requires and that was not evaluated is a case
 // of its own, and so is one whose goal was not reached.
 func (r *Report) Suite(o ExitOptions) Suite {
+	command := cmp.Or(r.Target.Role, "run")
+	if r.Upgrade != nil {
+		command = "upgrade"
+	}
 	s := Suite{
-		Name: "fwpcheck " + cmp.Or(r.Target.Role, "run"), Version: r.Version, Target: r.Target.String(),
+		Name: "fwpcheck " + command, Version: r.Version, Target: r.Target.String(),
 		Subject: r.Target.short(),
 		Started: r.Started, Took: r.Took, Seed: r.Seed,
 	}
@@ -152,7 +156,7 @@ func (r *Report) Suite(o ExitOptions) Suite {
 	for _, id := range r.tally(o).missing {
 		s.Add(Case{
 			Class: id, Name: "required - " + id, Clause: id, State: CaseErrored, Kind: "not evaluated",
-			Message: "required with --require, and not evaluated",
+			Message: "required by --require, but not evaluated",
 		})
 	}
 	return s
@@ -203,7 +207,7 @@ func (s *Suite) goal(r *Report, c *Clause) {
 	})
 }
 
-// stale appends a case for each line of the file of known findings that is no longer so.
+// stale appends a case for each line of the file of known findings that is no longer found.
 func (s *Suite) stale(e *Expectations) {
 	if e == nil {
 		return
@@ -211,7 +215,7 @@ func (s *Suite) stale(e *Expectations) {
 	for _, l := range e.Stale {
 		s.Add(Case{
 			Class: "expectations", Name: e.at(l.Line) + " - " + text.OneLine(l.Text), Check: e.File, File: e.File, Line: l.Line,
-			State: CaseFailed, Kind: "stale", Message: "no longer so: " + l.Why,
+			State: CaseFailed, Kind: "stale", Message: "no longer found: " + l.Why,
 		})
 	}
 }
@@ -239,11 +243,32 @@ var notInFileName = regexp.MustCompile(`[^a-z0-9.+_]+`)
 // mostFileName is how many characters FileName has at most.
 const mostFileName = 120
 
+// OfRun is the class of the cases that are about the run as a whole.
+const OfRun = "run"
+
+// Conclude appends a case for an exit code that no other case explains: readers of cases do not see the code. If no
+// case has a result, that is a failure: nothing was tested.
+func (s *Suite) Conclude() {
+	some := func(is func(c *Case) bool) bool { return Find(s.Cases, is) != nil }
+	open := func(c *Case) bool { return c.Result() == CaseFailed || c.Result() == CaseErrored }
+	tested := some(func(c *Case) bool { return c.State == CasePassed || c.State == CaseFailed })
+	switch {
+	case s.Code == ExitWell, some(func(c *Case) bool { return open(c) && (tested || c.Class == OfRun) }):
+	case tested:
+		s.Add(Case{Class: OfRun, Name: "the outcome of the run", State: CaseErrored, Kind: "inconclusive", Message: s.Words})
+	default:
+		s.Add(Case{Class: OfRun, Name: NothingTested, State: CaseFailed, Kind: "nothing tested", Message: s.Words})
+	}
+}
+
+// NothingTested is the name of the case of a run in which no case has a result.
+const NothingTested = "nothing was tested"
+
 // AddTroubles appends what kept a run from being complete.
 func (s *Suite) AddTroubles(t Trouble) {
 	interrupted := ""
 	if t.Interrupted {
-		interrupted = "the run was interrupted: there are results until then"
+		interrupted = "the run was interrupted: there are results so far"
 	}
 	for _, of := range []struct{ name, kind, why string }{
 		{"the target can be reached", "unreachable", t.Unreachable},
@@ -251,7 +276,7 @@ func (s *Suite) AddTroubles(t Trouble) {
 		{"the command line", "usage", t.Usage}, {"the run is complete", "interrupted", interrupted},
 	} {
 		if of.why != "" {
-			s.Add(Case{Class: "run", Name: of.name, State: CaseErrored, Kind: of.kind, Message: text.OneLine(of.why)})
+			s.Add(Case{Class: OfRun, Name: of.name, State: CaseErrored, Kind: of.kind, Message: text.OneLine(of.why)})
 		}
 	}
 }
@@ -261,7 +286,7 @@ func (s *Suite) AddWhole(name string, without bool) {
 	if len(s.Cases) > 0 { // it has a trouble
 		return
 	}
-	c := Case{Class: "run", Name: name, Kind: "pass", Message: s.Words, Took: s.Took}
+	c := Case{Class: OfRun, Name: name, Kind: "pass", Message: s.Words, Took: s.Took}
 	if without {
 		c.State, c.Kind = CaseErrored, "inconclusive"
 	}

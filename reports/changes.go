@@ -71,11 +71,11 @@ type changeRow struct {
 
 // changeKinds holds the kinds, the worst first, with their style and what stands in their section of a page.
 var changeKinds = [...]changeRow{
-	{Appeared, Bad, "findings of the last run that the first did not have"},
-	{Changed, Caution, "another verdict or another symptom"},
+	{Appeared, Bad, "findings of the last run, not of the first"},
+	{Changed, Caution, "the verdict or the symptom changed"},
 	{Unevaluated, Unclear, "the last run has no result"},
 	{Varied, Unclear, "the first and the last run agree"},
-	{Went, Good, "findings of the first run that the last does not have"},
+	{Went, Good, "findings of the first run, not of the last"},
 	{Evaluated, Optional, "the first run had no result"},
 }
 
@@ -282,7 +282,7 @@ func (c *Changes) Page(o PageOptions) Page {
 	p.Section("RUNS", "")
 	p.Add(runs)
 	if o.Figures && len(c.reports) > 0 {
-		p.Section("CLAUSES", "the verdict on each, in each report")
+		p.Section("CLAUSES", "each clause, with its verdict in each report")
 		p.Add(matrixOf(c.names(), false, c.reports))
 	}
 	for _, row := range changeKinds {

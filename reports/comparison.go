@@ -40,6 +40,8 @@ type Comparison struct {
 	// Limits is how many connections A and B serve at a time, 0 where no limit was met; empty if none was. Both are
 	// allowed, and the commands kept below. (AMB-14)
 	Limits []int `json:"connections_limits,omitempty"`
+	// Unread says to which commands most replies could not be read, and why; empty if there are none.
+	Unread string `json:"unread,omitempty" from:"target"`
 	// Left names jobs that are still on A or B.
 	Left []string `json:"left,omitempty" from:"target"`
 	Trouble
@@ -131,8 +133,9 @@ func (c *Comparison) decide(o ExitOptions) Outcome {
 	}
 	kinds := text.Count(len(c.Differences), "kind") + " of differences in " + text.Count(c.Commands, "command")
 	return Decide(append(c.Claims(kinds, "the servers could not be compared"),
-		Claimed(ExitFindings, worse > 0, fmt.Sprintf("B breaks what A does not: %d of %s", worse, kinds)),
+		Claimed(ExitFindings, worse > 0, fmt.Sprintf("B breaks clauses that A does not: %d of %s", worse, kinds)),
 		Claimed(ExitInconclusive, len(c.Outcomes) == 0, "nothing was compared: no command was answered"),
+		Claimed(ExitInconclusive, c.Unread != "", c.Unread),
 		Claimed(ExitWell, len(c.Differences) > 0, kinds+", and B breaks nothing that A does not"),
 		Claimed(ExitWell, true, "no difference in "+text.Count(c.Commands, "command")),
 	))
@@ -161,20 +164,20 @@ func (c *Comparison) Page(o PageOptions) Page {
 	p.Target("B", c.B, "")
 	p.AddTroubles(c.Trouble)
 	if len(c.Differences) > 0 {
-		p.Section("DIFFERENCES", "replies to the same commands that differ between A, the first server, and B, the second")
+		p.Section("DIFFERENCES", "different replies to the same commands from A, the first server, and B, the second")
 	}
 	for i := range c.Differences {
 		p.difference(&c.Differences[i])
 	}
 	if len(c.Limits) == 2 {
-		p.Section("LIMITS OF CONNECTIONS", "each is allowed; from then on fewer were used, so that no reply differs because "+
-			"of them")
+		p.Section("LIMITS OF CONNECTIONS", "limits are allowed; after that fewer connections were used, so that replies "+
+			"do not differ because of a limit")
 		words := func(n int) string {
-			return cmp.Or(some(n, text.Count(n, "connection")+" at a time"), "no limit was met")
+			return cmp.Or(some(n, text.Count(n, "connection")+" at a time"), "no limit was reached")
 		}
 		p.Add(Fields{Fields: []Field{NewField("A", words(c.Limits[0])), NewField("B", words(c.Limits[1]))}})
 	}
-	p.leftover(c.Left, "of this run that are, or may be, still on A or B", o)
+	p.leftover(c.Left, "of this run that are, or may be, still on A or B", o, c.A, c.B)
 	p.Conclude(fmt.Sprintf("seed %d, took %s", c.Seed, Duration(c.Took)), c.decide(o.Exit))
 	return p
 }
@@ -186,7 +189,7 @@ var markStyles = map[Mark]Style{BothAllowed: Plain, ADeparts: Caution, BDeparts:
 func (p *Page) difference(d *Difference) {
 	title := JoinWith(", ", JoinWith(": ", string(d.Mark), d.Command), d.Field)
 	p.Add(Heading{Level: 2, Text: Styled(markStyles[d.Mark], title)})
-	again := cmp.Or(some(d.Tried, fmt.Sprintf("reproduced %d of %d", d.Reproduced, d.Tried)), "not played again")
+	again := cmp.Or(some(d.Tried, fmt.Sprintf("reproduced %d of %d", d.Reproduced, d.Tried)), "not replayed")
 	clause := d.Clause
 	if d.Mark != BothAllowed { // the sides name what they break, which may be another one
 		clause = ""

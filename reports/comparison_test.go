@@ -84,7 +84,7 @@ func TestComparisonOutcome(t *testing.T) {
 		})
 	}
 	for want, c := range map[int]*Comparison{
-		ExitInconclusive: {},
+		ExitInconclusive: {Outcomes: map[string]int{"x": 1}, Unread: "A: 9 of 9 replies to PUSH could not be read"},
 		ExitInterrupted:  {Trouble: Trouble{Interrupted: true}},
 		ExitUnreachable:  {Trouble: Trouble{Unreachable: "x"}},
 		ExitInternal:     {Trouble: Trouble{Internal: "x"}},
@@ -93,6 +93,8 @@ func TestComparisonOutcome(t *testing.T) {
 		code, _ := c.Outcome(ExitOptions{})
 		assert.Equal(t, want, code)
 	}
+	code, _ := (&Comparison{}).Outcome(ExitOptions{})
+	assert.Equal(t, ExitInconclusive, code)
 }
 
 // run returns the report of a run in which checks a, b ... have these verdicts; actual is what a finding received.

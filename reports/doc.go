@@ -3,11 +3,10 @@
 // result once and never reads one back. Nothing here renders: reports/page and reports/html write pages,
 // reports/formats writes cases.
 //
-// The model of a run: report.go (the result), subject.go (what was tested), law.go (what a law has judged), inputs.go
-// (what was sent, also by several runs), verdict.go (verdicts, levels of clauses,
-// reasons, and how often each occurred), finding.go (evidence, how findings of several clauses fold into one, what is
-// the same of one in every run), known.go (known findings), open.go (what has no result, and why), read.go (a saved
-// report).
+// The model of a run: report.go (the result), subject.go (what was tested), law.go (what a law has judged), verdict.go
+// (verdicts, levels of clauses, reasons, and how often each occurred), finding.go (evidence, how findings of several
+// clauses fold into one, what is the same of one in every run), known.go (known findings), open.go (what has no result,
+// and why), read.go (a saved report).
 //
 // Other results: exploration.go and page_exploration.go (generated commands), comparison.go (two servers), changes.go
 // (several reports), history.go (saved histories), upgrade.go (jobs over an

@@ -29,7 +29,7 @@ func ExampleReport_Page() {
 	// FINDINGS: 1 (1 fail)
 	//   fail  FWP-PUSH-03  A PUSH that is answered with an error enqueues nothing.  push/rejected
 	//
-	// DETAILS: what was expected, and what was received
+	// DETAILS: expected and actual
 	//
 	// fail  FWP-PUSH-03 (plain: stated as a fact)
 	//   A PUSH that is answered with an error enqueues nothing.
@@ -39,7 +39,7 @@ func ExampleReport_Page() {
 	//   actual    a bulk string of 61 bytes
 	//
 	// TOTALS
-	//   checks of no clause  2: 1 fail, 1 pass
+	//   checks without a clause  2: 1 fail, 1 pass
 	//
 	// took 0.000 s, seed 42, exit code 1
 	// 1 finding: 1 fail

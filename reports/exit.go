@@ -44,7 +44,7 @@ var exits = [...]exit{
 		"`compare`: fewer than six pairs"},
 	{ExitLoss, Bad, "", "a job was lost, delivered twice, changed or from a wrong queue, or a reply broke the protocol"},
 	{ExitFindings, Bad, "findings: fail or crash, with `--strict` warn too; a stale line in the file of `--expect`",
-		"a threshold was missed; `compare`: a regression; `capacity`: no rate held"},
+		"a threshold was missed; `compare`: a regression; `capacity`: no rate passed"},
 	{ExitInconclusive, Caution,
 		"something selected is inconclusive or not run, nothing was evaluated, or a `--fault` did not show",
 		"the run is INVALID, or its queues could not be drained; `compare`, `capacity`: inconclusive"},

@@ -41,19 +41,20 @@ type Exploration struct {
 	// the jid was used before". Zero: never.
 	Situations map[string]int `json:"situations"`
 	Findings   []Explored     `json:"findings"`
-	// Inputs is what was sent, without what shrank findings; nil if that was not counted.
-	Inputs *Inputs `json:"inputs,omitempty"`
-	// Functions is what code of the server was reached; nil if that was not asked for.
-	Functions *Functions `json:"functions,omitempty"`
 	// Limit is how many connections the target serves at a time, if a limit was met. (AMB-14)
 	Limit int `json:"connections_limit,omitempty"`
 	// Limits is the limit that ended it, if it was not the time or the number of commands: "--findings 1".
 	Limits string `json:"ended_by,omitempty"`
 	// Outages are the times during which the target was unreachable, although the commands before do not make it so.
 	Outages []string `json:"outages,omitempty" from:"target"`
+	// Unseen says which disruption was not seen to take effect, so that it decided nothing; empty if all were seen.
+	Unseen string `json:"unseen,omitempty" from:"target"`
 	// Silent says why new connections were not served, and what to do, if that was so: they got no reply in time, since
 	// the target is slow or serves few at a time, or they were refused.
 	Silent string `json:"silent,omitempty" from:"target"`
+	// Unread says which commands had most of their replies beyond a limit of the suite, and beyond which; empty if none
+	// had.
+	Unread string `json:"unread,omitempty" from:"target"`
 	// Left names jobs that are still on the target.
 	Left []string `json:"left,omitempty" from:"target"`
 	Trouble
@@ -68,10 +69,6 @@ type Explored struct {
 	// answer, or a field with the kinds of its values. It is told once.
 	Times  int            `json:"times,omitempty"`
 	Places map[string]int `json:"places,omitempty"`
-	// Unscripted is why it has no Script.
-	Unscripted string `json:"unscripted,omitempty" from:"target"`
-	// Unshrunk are the last steps before it that have to do with it, as they were played, where it has no Script.
-	Unshrunk []string `json:"unshrunk,omitempty" from:"target"`
 	// Control is Fail or Crash if the embedded server, which is right, fails the script too, and Pass if it does not;
 	// anything else means that this was not tried.
 	Control Verdict `json:"control,omitzero"`
@@ -111,11 +108,13 @@ func (e *Exploration) decide(o ExitOptions) Outcome {
 	return Decide(append(e.Claims(found, "no server could be explored"),
 		Claimed(ExitFindings, bad, found),
 		Claimed(ExitInconclusive, identified == 0, e.nothing("no connection was identified")),
-		Claimed(ExitInconclusive, !e.served(), e.nothing("no command of a client that had introduced itself was answered")),
+		Claimed(ExitInconclusive, !e.served(), e.nothing("no command after HELLO was answered")),
+		Claimed(ExitInconclusive, e.Unread != "", e.Unread),
+		Claimed(ExitInconclusive, e.Unseen != "", text.OneLine(e.Unseen)),
 		Claimed(ExitInconclusive, e.Judged < judgedAtLeast && len(e.Findings) == 0,
-			fmt.Sprintf("hardly anything was evaluated: %d replies to %s", e.Judged, text.Count(e.Commands, "command"))),
-		Claimed(ExitInconclusive, len(e.Outages) > 0, "the target was unreachable for a time: "+found),
-		Claimed(ExitWell, len(e.Findings) > 0, found+", none of a requirement"),
+			fmt.Sprintf("almost nothing was evaluated: %d replies to %s", e.Judged, text.Count(e.Commands, "command"))),
+		Claimed(ExitInconclusive, len(e.Outages) > 0, "the target was temporarily unreachable: "+found),
+		Claimed(ExitWell, len(e.Findings) > 0, found+", none of them about a requirement"),
 		Claimed(ExitWell, true, "nothing found in "+seen),
 	))
 }

@@ -40,10 +40,12 @@ func explored() *Exploration {
 			{
 				Finding: Finding{
 					Clause: "FWP-ACK-02", Level: LevelPlain, Verdict: Warn,
-					Evidence: Evidence{Check: "explore", Actual: "a job \x1b[2J"},
+					Evidence: Evidence{
+						Check: "explore", Actual: "a job \x1b[2J", Unscripted: "it did not come again",
+						Unshrunk: []string{"connect c2 as consumer", "C[c2]: INFO"},
+					},
 				},
-				After: 1900, Run: "FWP-ACK-02.run.json", Unscripted: "it did not come again",
-				Unshrunk: []string{"connect c2 as consumer", "C[c2]: INFO"}, Explained: "FWP-FETCH-08",
+				After: 1900, Run: "FWP-ACK-02.run.json", Explained: "FWP-FETCH-08",
 			},
 		},
 	}
@@ -94,18 +96,22 @@ func TestExplorationOutcome(t *testing.T) {
 		}
 		return e
 	}
+	unread := func(e *Exploration) *Exploration {
+		e.Unread = "2 of 3 replies to FETCH could not be read"
+		return e
+	}
 	for name, c := range map[string]struct {
 		e    *Exploration
 		o    ExitOptions
 		code int
 	}{
-		"nothing found":               {with(), ExitOptions{}, ExitWell},
-		"a fail":                      {with(Warn, Fail), ExitOptions{}, ExitFindings},
-		"a crash":                     {with(Crash), ExitOptions{}, ExitFindings},
-		"a warn":                      {with(Warn), ExitOptions{}, ExitWell},
-		"a warn, strictly":            {with(Warn), ExitOptions{Strict: true}, ExitFindings},
-		"hardly anything":             {judged(with(), judgedAtLeast-1), ExitOptions{}, ExitInconclusive},
-		"hardly anything, and a fail": {judged(with(Fail), 1), ExitOptions{}, ExitFindings},
+		"nothing found":              {with(), ExitOptions{}, ExitWell},
+		"a fail":                     {with(Warn, Fail), ExitOptions{}, ExitFindings},
+		"a crash":                    {with(Crash), ExitOptions{}, ExitFindings},
+		"a warn":                     {with(Warn), ExitOptions{}, ExitWell},
+		"a warn, strictly":           {with(Warn), ExitOptions{Strict: true}, ExitFindings},
+		"almost nothing":             {judged(with(), judgedAtLeast-1), ExitOptions{}, ExitInconclusive},
+		"almost nothing, and a fail": {judged(with(Fail), 1), ExitOptions{}, ExitFindings},
 		"only HELLO": {
 			&Exploration{States: map[string]int{"identified": 1}}, ExitOptions{}, ExitInconclusive,
 		},
@@ -116,8 +122,11 @@ func TestExplorationOutcome(t *testing.T) {
 		"a fault of ours": {&Exploration{Trouble: Trouble{Internal: "no"}}, ExitOptions{}, ExitInternal},
 		"interrupted": {&Exploration{Trouble: Trouble{Interrupted: true}, Findings: with(Fail).Findings}, ExitOptions{},
 			ExitInterrupted},
-		"a fail, nobody in":  {&Exploration{Findings: with(Fail).Findings}, ExitOptions{}, ExitFindings},
-		"a warn, nobody in ": {&Exploration{Findings: with(Warn).Findings}, ExitOptions{}, ExitInconclusive},
+		"most replies not read":        {unread(with()), ExitOptions{}, ExitInconclusive},
+		"most not read, and a fail":    {unread(with(Fail)), ExitOptions{}, ExitFindings},
+		"most not read, and a warning": {unread(with(Warn)), ExitOptions{}, ExitInconclusive},
+		"a fail, nobody in":            {&Exploration{Findings: with(Fail).Findings}, ExitOptions{}, ExitFindings},
+		"a warn, nobody in ":           {&Exploration{Findings: with(Warn).Findings}, ExitOptions{}, ExitInconclusive},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -140,4 +149,19 @@ func TestAnExplorationOfASilentServerSaysSo(t *testing.T) {
 	code, words := e.Outcome(ExitOptions{})
 	assert.Equal(t, ExitInconclusive, code)
 	assert.Equal(t, "nothing was evaluated: no connection was identified; new connections got no reply in time", words)
+}
+
+// A crash that no clause names says in the list what died, behind what.
+func TestACrashIsNeverWithoutWords(t *testing.T) {
+	t.Parallel()
+	const words = "the server died, perhaps behind lease (exit status 2)"
+	f := Finding{Verdict: Crash, Statement: words, Evidence: Evidence{Check: "explore", Actual: "no new connection is served"}}
+	e := &Exploration{Commands: 7, Findings: []Explored{{Finding: f}}}
+	r := &Report{Checks: []Check{{ID: "server/keeps-serving", Verdict: Crash, Findings: []Finding{f}}}}
+	for _, page := range []Page{e.Page(PageOptions{}), r.Page(PageOptions{})} {
+		var out bytes.Buffer
+		require.NoError(t, page.WriteText(&out, TextOptions{}))
+		assert.Contains(t, out.String(), words)
+		assert.NotContains(t, out.String(), "(no clause)")
+	}
 }

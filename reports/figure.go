@@ -11,7 +11,7 @@ import (
 )
 
 // Figure is a picture: its data, which a renderer draws where it can, and writes as a table too. Text and Markdown have
-// none but that of a *Life.
+// none.
 type Figure struct {
 	Title string
 	// Description says what the picture shows, and how to read it, in a sentence or two.
@@ -23,7 +23,7 @@ type Figure struct {
 
 func (Figure) block() {}
 
-// Drawing is what a Figure shows: *Chart, *Bars, *Heat, *Matrix, *Diagram, *Forest or *Life.
+// Drawing is what a Figure shows: *Chart, *Bars, *Heat, *Matrix or *Forest.
 type Drawing interface {
 	// Table has everything that is drawn.
 	Table() Table
@@ -129,7 +129,7 @@ type Bar struct {
 // Table has a row for each bar.
 func (b *Bars) Table() Table {
 	return Table{
-		Columns: []Column{{}, {Title: "number", Right: true}, {Title: "what it is"}},
+		Columns: []Column{{}, {Title: "number", Right: true}, {Title: "meaning"}},
 		Rows:    RowsOf(b.Bars, func(b *Bar) Row { return Cells(b.Name, text.Grouped(b.Value), b.Words) }),
 	}
 }
@@ -168,35 +168,6 @@ func (h *Heat) Table() Table {
 		}
 	}
 	return t
-}
-
-// Diagram is a graph of states.
-type Diagram struct {
-	Nodes []Node
-	Edges []Edge
-}
-
-// Node is a state; Count is how often it was reached.
-type Node struct {
-	Name  string
-	Count int
-}
-
-// Edge is a transition between the nodes of these places.
-type Edge struct {
-	From, To int
-	Count    int
-}
-
-// Table has a row for each state and each transition.
-func (d *Diagram) Table() Table {
-	nodes := RowsOf(d.Nodes, func(n *Node) Row { return Cells(n.Name, text.Grouped(n.Count)) })
-	edges := RowsOf(d.Edges, func(e *Edge) Row {
-		return Cells(d.Nodes[e.From].Name+" to "+d.Nodes[e.To].Name, text.Grouped(e.Count))
-	})
-	return Table{
-		Columns: []Column{{Title: "state or transition"}, {Title: "reached", Right: true}}, Rows: append(nodes, edges...),
-	}
 }
 
 // Forest has ratios with their intervals, below each other.
@@ -309,9 +280,9 @@ func matrixOf(names []string, known bool, runs []*Report) Figure {
 	}
 	return Figure{
 		Title: "Clauses",
-		Description: "Each square is a clause of the specification, in the order of its sections: P pass, F fail, C crash, " +
-			"W warn, O observed, ? inconclusive, N not run, S skipped, a point: not selected, a dash: not applicable; K in a " +
-			"frame: known, and not among the findings.",
+		Description: "Each square is a clause of the specification, in the order of its sections: P pass, F fail, C " +
+			"crash, W warn, O observed, ? inconclusive, N not run, S skipped, a dot: not selected, a dash: not applicable; " +
+			"K in a frame: a known finding, not counted.",
 		Of: m,
 	}
 }
@@ -339,7 +310,7 @@ func (m *Matrix) Table() Table {
 	for _, name := range m.Runs {
 		t.Columns = append(t.Columns, Column{Title: name})
 	}
-	t.Columns = append(t.Columns, Column{Title: "what it says"})
+	t.Columns = append(t.Columns, Column{Title: "requirement"})
 	for _, f := range m.Families {
 		for _, row := range f.Rows {
 			r := Row{Anchor: row.ID, Cells: []Text{Words(row.ID), Words(string(row.Level))}}

@@ -19,6 +19,9 @@ type Finding struct {
 	Verdict   Verdict `json:"verdict"`
 	// Harm is that of the clause.
 	Harm string `json:"harm,omitempty"`
+	// Fix is the section of a page that says how to fix it, in the repository: "docs/how-to-fix-servers.md#fetch"; empty
+	// if none does.
+	Fix string `json:"fix,omitempty"`
 	// Own is the clause of the command itself, where Clause is about an earlier one that may be the reason.
 	Own string `json:"-"`
 	Evidence
@@ -28,6 +31,8 @@ type Finding struct {
 type Evidence struct {
 	// Check is the id of the check; empty means the check that holds the finding.
 	Check string `json:"check,omitempty"`
+	// Step is the step of an upgrade, counted from 1, that it is about: what is found in two steps is two findings.
+	Step int `json:"step,omitempty"`
 	// File, Line and Col are the place in a script: lines and characters counted from 1. Width is
 	// the number of characters. Line is 0 if there is no such place, Col is 0 for the whole line.
 	File  string `json:"file,omitempty"`
@@ -45,6 +50,9 @@ type Evidence struct {
 	Refused string `json:"refused,omitempty" from:"target"`
 	// Close is how the connection ended, if it did: "the server reset the connection" for example.
 	Close string `json:"close,omitempty" from:"target"`
+	// Printed is what the server printed meanwhile, its last lines or the beginning of a panic or a traceback, where it
+	// closed the connection or sent nothing.
+	Printed []string `json:"printed,omitempty" from:"target"`
 	// Seen is in how many runs or plays it occurred, if there were several: "in 2 of 10 runs".
 	Seen string `json:"seen,omitempty" from:"target"`
 	// Marked is the line of the conversation at which it was received, counted from 1; 0 if it is none of them.
@@ -55,11 +63,15 @@ type Evidence struct {
 	Known int `json:"known_line,omitempty"`
 	// Script shows it again, in the suite's language, where the check is not a script itself.
 	Script string `json:"script,omitempty" from:"target"`
-	// Saved is the file that the script was saved in; empty if it was not.
+	// Unscripted is why there is no Script where generated commands have found it.
+	Unscripted string `json:"unscripted,omitempty" from:"target"`
+	// Unshrunk are the last steps before it that have to do with it, as they were played, where it has no Script.
+	Unshrunk []string `json:"unshrunk,omitempty" from:"target"`
+	// Saved is the file that the script, or what is Unshrunk, was saved in; empty if it was not.
 	Saved string `json:"saved,omitempty"`
 	// Reproduce is the command, on one line, that shows the finding again.
 	Reproduce string `json:"reproduce,omitempty"`
-	// Life is the command that draws the life of the job that it is about.
+	// Life is the command that lists the life of the job that it is about.
 	Life string `json:"life,omitempty"`
 	// Shrink is the command that leaves out of the script what the finding does not need, or why there is none.
 	Shrink string `json:"shrink,omitempty"`
@@ -111,7 +123,7 @@ type Counts struct {
 
 // Harms returns what users meet of a client that breaks clauses, the worst first: that is the order of its findings.
 func Harms() []string {
-	return []string{"jobs lost", "jobs run twice", "no shutdown", "no heartbeats"}
+	return []string{"jobs lost", "jobs run twice", "no work", "no shutdown", "no heartbeats"}
 }
 
 // harmRank is the place of a harm among them; what is none is the last.
@@ -145,9 +157,18 @@ func (r *Report) Findings() []Finding {
 	return all
 }
 
-// gravity is the rank of a finding among those of its verdict: a connection that the server only closed weighs less
-// than a reply that it should not have given.
-func (f *Finding) gravity() int { return min(len(f.Close), 1) }
+// gravity is the rank of a finding among those of its verdict: where a script shows the same as generated commands, it
+// leads, and a connection that the server only closed weighs less than a reply that it should not have given.
+func (f *Finding) gravity() int {
+	generated := 0
+	switch {
+	case f.Unscripted != "":
+		generated = 4
+	case f.File == "":
+		generated = 2
+	}
+	return generated + min(len(f.Close), 1)
+}
 
 // FindingsOf returns the findings of one check as [Report.Findings] has them, those without evidence last.
 func (r *Report) FindingsOf(c *Check) []Finding {
@@ -192,7 +213,8 @@ func (c *Check) own(f Finding) Finding {
 // complete fills in what the catalogue knows about the clause of f.
 func (r *Report) complete(f Finding) Finding {
 	if c := r.clause(f.Clause); c != nil {
-		f.Level, f.Statement, f.Harm = cmp.Or(f.Level, c.Level), cmp.Or(f.Statement, c.Statement), c.Harm
+		f.Level, f.Statement, f.Harm = cmp.Or(f.Level, c.Level), cmp.Or(f.Statement, c.Statement), cmp.Or(f.Harm, c.Harm)
+		f.Fix = cmp.Or(f.Fix, c.Fix)
 	}
 	return f
 }
@@ -218,11 +240,15 @@ func mentions(found []Finding, clause string) bool {
 // each. The first of a group is the worst; each clause is in it once.
 func symptoms(all []Finding) [][]Finding {
 	type place struct {
-		check, file, expected, actual string
-		line, col                     int
+		check, file, expected, actual, clause string
+		line, col                             int
 	}
 	groups := grouped(all, func(f *Finding) place {
-		return place{f.Check, f.File, f.Expected, f.Actual, f.Line, f.Col}
+		clause := ""
+		if f.Unscripted != "" { // no place of its own: two clauses are two symptoms, however alike
+			clause = f.Clause
+		}
+		return place{f.Check, f.File, f.Expected, f.Actual, clause, f.Line, f.Col}
 	})
 	for i, group := range groups {
 		groups[i] = nil
@@ -241,6 +267,10 @@ func broken(groups [][]Finding) []Broken {
 		Finding
 		symptom int
 	}
+	type part struct {
+		of   string
+		step int
+	}
 	var all []placed
 	for i, group := range groups {
 		for _, f := range fresh(group) {
@@ -248,10 +278,13 @@ func broken(groups [][]Finding) []Broken {
 		}
 	}
 	var found []Broken
-	for _, same := range grouped(all, func(f *placed) string { return cmp.Or(f.Clause, "check "+f.Check) }) {
+	for _, same := range grouped(all, func(f *placed) part { return part{cmp.Or(f.Clause, "check "+f.Check), f.Step} }) {
 		b := Broken{
 			Clause: same[0].Clause, Level: same[0].Level, Statement: same[0].Statement, Verdict: same[0].Verdict,
 			Harm: same[0].Harm,
+		}
+		if b.Verdict == Crash && b.Clause == "" {
+			b.Statement = cmp.Or(b.Statement, text.FirstLine(same[0].Actual)) // what died, behind what
 		}
 		for _, f := range same {
 			b.Verdict = Worst(b.Verdict, f.Verdict)

@@ -3,6 +3,7 @@ package reports
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +50,34 @@ func TestSymptomsThatAreAlikeAreShownOnce(t *testing.T) {
 	require.NoError(t, repetitive().Page(PageOptions{Verbose: true}).WriteText(&out, TextOptions{}))
 	assert.Equal(t, 57, strings.Count(out.String(), "FETCH fwp-"), "the same twice in one place is one symptom")
 	assert.NotContains(t, out.String(), "also in ")
+}
+
+// A script leads where generated commands show the same; and what generated commands find has no place, so that two
+// clauses are two symptoms.
+func TestGeneratedChecksComeLast(t *testing.T) {
+	t.Parallel()
+	generated := func(clause string) Finding {
+		return Finding{Clause: clause, Verdict: Fail, Evidence: Evidence{
+			Expected: "-", Actual: "<close>", Unscripted: "there was no time", Shrink: "fwpcheck explore",
+			Conversation: []Line{{From: FromClient, Text: "HELLO 5"}, {From: FromServer, Text: "<close>"}}, Marked: 2,
+		}}
+	}
+	scripted := func(line int, actual string) Finding {
+		return Finding{Clause: "FWP-B", Verdict: Fail, Evidence: Evidence{Line: line, Expected: "an error", Actual: actual}}
+	}
+	r := &Report{Checks: []Check{
+		{ID: "explore/a", Verdict: Fail, Findings: []Finding{generated("FWP-A"), generated("FWP-B")}},
+		{ID: "hello/b", File: "hello/b", Verdict: Fail, Findings: []Finding{scripted(3, "+OK"), scripted(5, "+OK")}},
+	}}
+	var out bytes.Buffer
+	require.NoError(t, r.Page(PageOptions{}).WriteText(&out, TextOptions{}))
+	text := out.String()
+	assert.Regexp(t, `fail  FWP-B +hello/b \+1\n +fail  FWP-A +explore/a`, strings.ReplaceAll(text, "  fail", " fail"))
+	assert.Contains(t, text, "also in   line 5\n")
+	assert.Contains(t, text, "script    none: there was no time\n")
+	assert.Contains(t, text, "shrink    fwpcheck explore\n")
+	assert.Equal(t, 2, strings.Count(text, "C:  HELLO 5"), "each with what was said before it")
+	assert.Equal(t, 3, strings.Count(text, "\nfail  FWP-"), text)
 }
 
 func TestASymptomHasAllClausesThatItBreaks(t *testing.T) {
@@ -236,6 +265,45 @@ func TestAbridged(t *testing.T) {
 	}
 }
 
+// What is no JSON is cut around the place.
+func TestAnObjectIsCutAroundWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("0123456789", 30)
+	for _, before := range []int{0, 90, 100, 110, 120, 150, 250, 300} {
+		for _, after := range []int{0, 10, 40, 300} {
+			line := `${"jid":"` + long[:before] + `","retry": Infinity,"x":"` + long[:after] + `é"}`
+			for _, cut := range []string{abridged(line), known{}.brief(line, nil)} {
+				assert.Contains(t, cut, `"retry": Infinity`, "%d %d", before, after)
+				assert.LessOrEqual(t, len(cut), longest+20)
+			}
+		}
+	}
+}
+
+// A check that is no script has one block for a clause.
+func TestOneBlockForAClauseOfAGeneratedCheck(t *testing.T) {
+	t.Parallel()
+	r := Report{Checks: []Check{{ID: "gen", Verdict: Fail}}}
+	for _, actual := range []string{"+OK", "-ERR no", "$-1"} {
+		r.Checks[0].Findings = append(r.Checks[0].Findings, Finding{Clause: "X-01", Verdict: Fail, Evidence: Evidence{Actual: actual}})
+	}
+	text := TextOf(r.Page(PageOptions{}).Blocks...)
+	assert.Equal(t, 2, strings.Count(text, "X-01"), text) // in the list, and in the details
+	assert.Contains(t, text, "also in   2 more of this check (-v)")
+	assert.Contains(t, TextOf(r.Page(PageOptions{Verbose: true}).Blocks...), "-ERR no")
+}
+
+// A crash is listed with what was seen.
+func TestACrashHasWords(t *testing.T) {
+	t.Parallel()
+	r := Report{Checks: []Check{{ID: "a", Verdict: Crash, Findings: []Finding{{Verdict: Crash, Evidence: Evidence{
+		Actual: "the server's process ended (exit status 2) behind \"INFO\"; the last lines that it printed:\n  panic: x",
+	}}}}}}
+	text := TextOf(r.Page(PageOptions{}).Blocks...)
+	assert.Contains(t, text, "crash  the server's process ended (exit status 2)")
+	assert.NotContains(t, text, "(no clause)")
+}
+
 // What harms users comes first, whatever its verdict.
 func TestHarmComesFirst(t *testing.T) {
 	t.Parallel()
@@ -275,8 +343,39 @@ func TestTheLastLineNamesTheMachine(t *testing.T) {
 		r.Checks = append(r.Checks, Check{ID: fmt.Sprint(i), Verdict: Inconclusive, Reason: reason})
 	}
 	_, words := r.Outcome(ExitOptions{})
-	assert.Contains(t, words, "this machine was late, which may be the reason for what was received (3 of 5); run on a machine")
+	assert.Contains(t, words,
+		"this machine was late, which may be the reason for what was received (3 of 5); run it on a less")
 	r.Checks = r.Checks[2:]
 	_, words = r.Outcome(ExitOptions{})
 	assert.NotContains(t, words, "machine")
+}
+
+// A conversation that is cut keeps what a client was told before it did something: the BEAT that was answered with quiet.
+func TestACutConversationKeepsTheTurn(t *testing.T) {
+	t.Parallel()
+	said := func(conn, from, text string) Line { return Line{Conn: conn, From: from, Text: text} }
+	suite := func(text string) Line { return Line{From: FromSuite, Text: text} }
+	all := []Line{suite("the URL asks for TLS"), suite("started")}
+	for _, conn := range []string{"c1", "c2"} {
+		all = append(all, said(conn, FromServer, `+HI {"v":2}`), said(conn, FromClient, `HELLO {"wid":"worker1234"}`),
+			said(conn, FromServer, "+OK"))
+	}
+	all = append(all, said("c2", FromClient, `BEAT {"wid":"worker1234"}`), said("c2", FromServer, `$17 {"state":"quiet"}`))
+	for range 30 {
+		all = append(all, said("c1", FromClient, "FETCH a"), said("c1", FromServer, "$-1"))
+	}
+	for name, end := range map[string]Line{"a close": said("c1", FromSuite, "closed by the client"), "an end": suite("exited")} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			shown := transcript(&Evidence{Marked: len(all) + 1}, append(slices.Clone(all), end), PageOptions{})
+			var texts []string
+			for _, e := range shown.Entries {
+				texts = append(texts, e.Line.Text)
+			}
+			assert.Contains(t, texts, `$17 {"state":"quiet"}`)
+			assert.Contains(t, texts, end.Text)
+			assert.Contains(t, texts, "the URL asks for TLS")
+			assert.Less(t, len(texts), 20)
+		})
+	}
 }

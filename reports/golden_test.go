@@ -192,7 +192,7 @@ func TestWhatIsNoReport(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                   "not a report in JSON",
 		"[1]":                                "not a report in JSON",
-		"{}":                                 `its schema is "", and "fwpcheck/3" can be read`,
+		"{}":                                 `its schema is ""; this version reads "fwpcheck/3"`,
 		`{"schema":"fwpbench/2"}`:            `its schema is "fwpbench/2"`,
 		`{"schema":"fwpcheck/3","checks":7}`: "read the report: ",
 	} {

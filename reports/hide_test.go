@@ -43,7 +43,7 @@ var ours = map[string]bool{
 	"close": true,
 	"mark":  true, "goal": true, "command": true, "state": true, "field": true, "breaks": true, "ended_by": true,
 	"explained_by": true,
-	"reason":       true, "saved": true, "harm": true, "life": true,
+	"reason":       true, "saved": true, "harm": true, "life": true, "fix": true,
 }
 
 func TestHideReachesEveryText(t *testing.T) {
@@ -128,7 +128,7 @@ func TestBoundLeavesLinesOut(t *testing.T) {
 func TestBoundReachesOtherResults(t *testing.T) {
 	t.Parallel()
 	e := &Exploration{Left: names(9000), Findings: []Explored{{
-		Unshrunk: names(9000), Finding: Finding{Evidence: Evidence{Marked: 9000, Conversation: talk(9000)}},
+		Finding: Finding{Evidence: Evidence{Marked: 9000, Conversation: talk(9000), Unshrunk: names(9000)}},
 	}}}
 	c := &Comparison{Left: names(9000)}
 	Bound(e)

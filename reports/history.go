@@ -31,13 +31,15 @@ type Histories struct {
 func (h *Histories) Outcome(ExitOptions) (code int, words string) { return h.decide().Values() }
 
 func (h *Histories) decide() Outcome {
-	damaged, found, open := 0, 0, 0
+	damaged, found, open, cut := 0, 0, 0, 0
 	for i := range h.Files {
 		f := &h.Files[i]
 		found += len(f.Findings)
 		switch {
 		case f.Damage != "":
 			damaged++
+		case f.Cut > 0:
+			cut++
 		case len(f.Inconclusive) > 0, h.Job == "" && f.Settled == 0:
 			open++
 		}
@@ -47,14 +49,16 @@ func (h *Histories) decide() Outcome {
 			}
 		}
 	}
-	well := "nothing was found, and the end of every job is known"
+	partly := "partial: " + text.Count(cut, "history") + " cut off; what came later is unknown"
+	well := "no findings, and the end of every job is known"
 	if h.Job != "" {
-		well = "nothing is known to be wrong with job " + h.Job
+		well = "no findings about job " + h.Job
 	}
 	return Decide(append(h.Claims("", ""),
-		Claimed(ExitUsage, damaged > 0, "not read whole: "+text.Count(damaged, "file")),
-		Claimed(ExitFindings, found > 0, text.Count(found, "finding")),
-		Claimed(ExitInconclusive, open > 0, "the end of some jobs is not known"),
+		Claimed(ExitUsage, damaged > 0, "not read completely: "+text.Count(damaged, "file")),
+		Claimed(ExitFindings, found > 0, JoinWith("; ", text.Count(found, "finding"), some(cut, partly))),
+		Claimed(ExitInconclusive, cut > 0, partly),
+		Claimed(ExitInconclusive, open > 0, "the end of some jobs is unknown"),
 		Claimed(ExitWell, true, well)))
 }
 
@@ -83,7 +87,7 @@ func (h *Histories) Suite(o ExitOptions) Suite {
 		}
 		if len(f.Findings) == 0 {
 			c := Case{Class: "history", Name: f.Name, Kind: "pass", Message: JoinWith("; ", f.Damage, f.sum())}
-			if f.Damage != "" || f.Settled == 0 || len(f.Inconclusive) > 0 {
+			if f.Damage != "" || f.Cut > 0 || f.Settled == 0 || len(f.Inconclusive) > 0 {
 				c.State, c.Kind = CaseErrored, "inconclusive"
 			}
 			s.Add(c)
@@ -171,7 +175,7 @@ func (c *HistoryCause) row() Row {
 	return Cells(fmt.Sprintf("%s: %s (%s)", text.Count(c.Jobs, "job"), c.Why, jobs))
 }
 
-// history appends the findings of a file, with the lives of their jobs where those can be drawn.
+// history appends the findings of a file, with the calls of their jobs where there is room for them.
 func (p *Page) history(h *History, o PageOptions) {
 	if h.Damage != "" && h.Events == 0 {
 		return // nothing could be read
@@ -188,11 +192,12 @@ func (p *Page) history(h *History, o PageOptions) {
 		f := &h.Findings[i]
 		p.historyFinding(f)
 		if l := Find(h.Lives, func(l *Life) bool { return l.JID == f.JID }); l != nil && o.Figures {
-			p.Add(l.figure())
+			p.lifeCalls(l)
 		}
 	}
 	if len(h.Findings) > 0 && h.Findings[0].JID != "" {
-		command := Field{Label: "one job's life", Lines: LinesOf(LifeCommand(h.Name, h.Findings[0].JID)), Command: true}
+		command := Field{Label: "the life of one job", Lines: LinesOf(LifeCommand(h.Name, h.Findings[0].JID)),
+			Command: true}
 		p.Add(Fields{Fields: []Field{command}})
 	}
 	p.causes(h)
@@ -206,26 +211,26 @@ func (p *Page) causes(h *History) {
 	}
 }
 
-// LifeCommand returns the command that draws the life of a job in a file.
+// LifeCommand returns the command that lists the life of a job in a file.
 func LifeCommand(file, jid string) string {
 	return "fwpcheck recheck " + text.ShellQuote(file) + " --job " + text.ShellQuote(jid)
 }
 
 // sum returns h in one line.
 func (h *History) sum() string {
-	whole := "not drained"
+	events := text.Count(h.Events, "event") + ", not drained"
 	switch {
 	case h.Cut > 0:
-		whole = "cut off at " + h.Cut.Round(time.Microsecond).String()
+		events = fmt.Sprintf("partial, cut off at %v: %s", h.Cut.Round(time.Microsecond), text.Count(h.Events, "event"))
 	case h.Drained:
-		whole = "drained"
+		events = text.Count(h.Events, "event") + ", drained"
 	}
 	inconclusive := 0
 	for _, c := range h.Inconclusive {
 		inconclusive += c.Jobs
 	}
-	return fmt.Sprintf("%s, %s; %s: %d settled, %d inconclusive; %s", text.Count(h.Events, "event"), whole,
-		text.Count(h.Jobs, "job"), h.Settled, inconclusive, text.Count(len(h.Findings), "finding"))
+	return fmt.Sprintf("%s; %s: %d settled, %d inconclusive; %s", events, text.Count(h.Jobs, "job"), h.Settled,
+		inconclusive, text.Count(len(h.Findings), "finding"))
 }
 
 // eventsShown is how many of the events that prove a finding are on a page. Few findings need more than four.
@@ -239,7 +244,8 @@ func (p *Page) historyFinding(f *HistoryFinding) {
 	}
 	lines := LinesOf(f.Statement)
 	if len(f.Or) > 0 {
-		lines = append(lines, Words("Or it breaks "+strings.Join(f.Or, " or ")+": calls that overlap leave both possible."))
+		lines = append(lines, Words("Or it breaks "+strings.Join(f.Or, " or ")+": because calls overlap, both are "+
+			"possible."))
 	}
 	shown := f.Events[:min(len(f.Events), eventsShown)]
 	t := Table{Rows: RowsOf(shown, func(e *HistoryEvent) Row { return Cells(e.Cells...) })}

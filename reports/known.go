@@ -15,8 +15,12 @@ type Expectations struct {
 	// they are not known.
 	File   string `json:"file"`
 	Server string `json:"server,omitempty"`
-	// Stale holds the lines that are no longer so. They fail the run.
+	// Stale holds the lines that are no longer found. They fail the run.
 	Stale []Expectation `json:"stale"`
+	// Generated is how many clauses the checks that generate what they send have found broken, each counted by itself,
+	// that are known; GeneratedThen is how many when the file was written.
+	Generated     int `json:"generated,omitempty"`
+	GeneratedThen int `json:"generated_when_written,omitempty"`
 	// Notes holds the lines that somebody should look at. They fail nothing.
 	Notes []Expectation `json:"notes,omitempty"`
 }
@@ -48,6 +52,16 @@ type Known struct {
 	Line    int     `json:"line"`
 	// Symptom is the place in the list of symptoms, counted from 0; none for a verdict that has no evidence.
 	Symptom *int `json:"symptom,omitempty"`
+}
+
+// generated says how much generated checks have found that is known, and how much when the file was written; empty if
+// they have found nothing.
+func (e *Expectations) generated() string {
+	if e == nil || e.Generated == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s of generated checks about listed clauses (%d when the file was written)",
+		text.Count(e.Generated, "finding"), e.GeneratedThen)
 }
 
 // isFresh reports whether a finding is not known.
@@ -183,7 +197,7 @@ func (p *Page) known(r *Report, groups [][]Finding, o PageOptions) {
 	if e == nil {
 		return
 	}
-	p.expectations("STALE", "in "+e.File+", and no longer so: remove it", Bad, e.Stale)
+	p.expectations("STALE", "in "+e.File+", but no longer found: remove the line", Bad, e.Stale)
 	p.expectations("TO LOOK AT", "in "+e.File, Caution, e.Notes)
 	all := r.known(groups)
 	if len(all) == 0 {
@@ -208,7 +222,7 @@ func (p *Page) known(r *Report, groups [][]Finding, o PageOptions) {
 	p.Section("KNOWN", fmt.Sprintf("as %s lists them", e.File))
 	p.Add(t)
 	if slices.Sort(open); len(open) > 0 {
-		p.Add(Prose{LinesOf(fmt.Sprintf("inconclusive behind these, and known for that reason: %s; -v shows the lines\n%s",
+		p.Add(Prose{LinesOf(fmt.Sprintf("inconclusive because of these, and therefore known too: %s; -v shows the lines\n%s",
 			text.Count(len(open), "clause"), strings.Join(open, ", ")))})
 	}
 }
@@ -220,7 +234,7 @@ func (r *Report) knownRow(same []Known) Row {
 	for _, k := range same {
 		checks, lines = added(checks, k.Check), added(lines, k.Line)
 	}
-	words := "(no clause)"
+	words := cmp.Or(r.check(same[0].Check).Title, "(no clause)")
 	if same[0].Clause != "" {
 		words = cmp.Or(r.clause(same[0].Clause), &Clause{}).Statement
 	}

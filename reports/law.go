@@ -54,7 +54,7 @@ func (r *LawRule) Words() string {
 		some(r.Broken, "broken "+text.Count(r.Broken, "time")), reasons(r.Open)), r.Outcome)
 }
 
-// Words returns in a line what was judged: "the law judged 700 messages; open 3 (why); rules not reached: law/x".
+// Words returns in a line what was judged, with what could not be, and why, and the rules that had no occasion.
 func (l *Law) Words() string {
 	var missed []string
 	for _, r := range l.Rules {
@@ -62,8 +62,16 @@ func (l *Law) Words() string {
 			missed = append(missed, r.ID)
 		}
 	}
-	return join("the law judged "+text.Count(l.Judged, "message"), reasons(l.Open),
-		some(len(missed), "rules not reached: "+strings.Join(missed, ", ")))
+	open, why := 0, ": "+strings.TrimPrefix(reasons(l.Open), "open ")
+	for words, n := range l.Open {
+		if open += n; len(l.Open) == 1 {
+			why = " (" + words + ")"
+		}
+	}
+	return join("in addition to the scripts, "+text.Count(l.Judged, "message")+" of the server were checked with the "+
+		"rules of the protocol (law/...)",
+		some(open, text.Grouped(open)+" could not be checked"+why),
+		some(len(missed), text.Count(len(missed), "rule")+" did not apply"))
 }
 
 // reasons returns counts with their reasons: "open 13 (bytes that are not one command)"; empty if there are none.

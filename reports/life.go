@@ -1,15 +1,13 @@
 package reports
 
 import (
-	"cmp"
-	"slices"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // Life is what became of one job: the calls about it, who had it and from when until when, and what was done to the
-// server meanwhile. It is a Drawing, which is drawn as text, too.
+// server meanwhile.
 type Life struct {
 	JID string `json:"jid"`
 	// Record is what it was read from: a file, or a check of a report.
@@ -34,7 +32,8 @@ type LifeSpan struct {
 // LifeCall is a command and its reply.
 type LifeCall struct {
 	LifeSpan
-	// Mark is the letter that stands for it, a small one if it was refused or has no reply.
+	// Mark is P for a push, D a delivery, A an ACK, F a FAIL, X a FLUSH, E a FETCH of nothing; a small letter if it was
+	// refused or has no reply.
 	Mark string `json:"mark"`
 	Who  string `json:"who"`
 	// Cells are its number, its time, its client, and what was sent and received.
@@ -43,14 +42,6 @@ type LifeCall struct {
 	Note string `json:"note,omitempty"`
 	// Broken is the clause of the finding that it proves; empty: none.
 	Broken string `json:"broken,omitempty"`
-}
-
-// At returns when it is drawn: a delivery when the job came, all else when it was sent.
-func (c *LifeCall) At() time.Duration {
-	if c.Mark == "D" {
-		return c.Until
-	}
-	return c.From
 }
 
 // LifeStay is a time during which somebody had the job.
@@ -73,62 +64,6 @@ type LifeBand struct {
 type LifeFinding struct {
 	Clause string `json:"clause"`
 	What   string `json:"what"`
-}
-
-// LifeMarks explains the letters of the calls.
-const LifeMarks = "P pushed, D delivered, A acknowledged, F failed, X cleared, E nothing fetched, small: refused or " +
-	"without a reply"
-
-// Parties returns those that had the job or sent something about it, in the order of their first appearance.
-func (l *Life) Parties() (names []string) {
-	type first struct {
-		who  string
-		from time.Duration
-	}
-	var all []first
-	for _, c := range l.Calls {
-		all = append(all, first{c.Who, c.From})
-	}
-	for _, s := range l.Stays {
-		all = append(all, first{s.Who, s.From})
-	}
-	slices.SortStableFunc(all, func(a, b first) int { return cmp.Compare(a.from, b.from) })
-	for _, f := range all {
-		names = added(names, f.who)
-	}
-	return names
-}
-
-// Scale returns the times of a life in their order, and where each is drawn, from 0 to 1. Two that follow each other
-// are at least that far apart, because minutes lie between some and microseconds between others.
-func (l *Life) Scale(least float64) (times []time.Duration, place map[time.Duration]float64) {
-	add := func(s LifeSpan) { times = append(times, s.From, s.Until) }
-	for i := range l.Calls {
-		add(l.Calls[i].LifeSpan)
-	}
-	for i := range l.Stays {
-		add(l.Stays[i].LifeSpan)
-	}
-	for i := range l.Bands {
-		add(l.Bands[i].LifeSpan)
-	}
-	slices.Sort(times)
-	times = slices.Compact(times)
-	place = map[time.Duration]float64{}
-	if len(times) == 0 {
-		return nil, place
-	}
-	gaps := float64(len(times) - 1)
-	least = min(least, 1/max(gaps, 1))
-	first, at := times[0], 0.0
-	long := float64(times[len(times)-1] - first)
-	for i, t := range times {
-		if i > 0 {
-			at += least + (1-least*gaps)*float64(t-times[i-1])/long
-		}
-		place[t] = min(at, 1)
-	}
-	return times, place
 }
 
 // Instant writes an instant of the life.
@@ -164,16 +99,15 @@ func (p *Page) life(l *Life) {
 	for _, f := range l.Findings {
 		p.Add(Prose{[]Text{{{Text: f.Clause + ": ", Style: Bad}, {Text: f.What}}}})
 	}
-	p.Add(l.figure())
+	p.lifeCalls(l)
 }
 
-func (l *Life) figure() Figure {
-	return Figure{
-		Title: "The life of job " + l.JID, Of: l,
-		Description: "A line for each who had the job or sent something about it, and a bar for as long as they had it; " +
-			"behind them what was done to the server. Instants are drawn apart, however short the time between them: " +
-			LifeMarks + ".",
+// lifeCalls appends what was done to the server during a life, and its calls.
+func (p *Page) lifeCalls(l *Life) {
+	for _, b := range l.Bands {
+		p.Add(Prose{LinesOf(b.Name + ", from " + l.Instant(b.From) + " to " + l.Instant(b.Until))})
 	}
+	p.Add(l.Table())
 }
 
 func lifeAnchor(jid string) string { return "job-" + jid }

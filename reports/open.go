@@ -126,7 +126,7 @@ func (p *Page) open(r *Report, o PageOptions) {
 	if len(groups) == 0 {
 		return
 	}
-	p.Section("NOT EVALUATED", "what is inconclusive, not run or skipped, and why")
+	p.Section("NOT EVALUATED", "inconclusive, not run or skipped, with the reason")
 	for _, g := range groups {
 		why, lines := g.words(), []Text{}
 		if g.reason == string(ReasonUnconfirmed) && !o.Verbose { // a line each: there may be many
@@ -214,8 +214,8 @@ func (g *group) table() Table {
 // defaultWhy is the cause of a verdict without a result that has none; empty for the others.
 func defaultWhy(v Verdict) string {
 	return map[Verdict]string{
-		Inconclusive: "no cause was given", NotRun: "the run ended before its turn",
-		Skipped: "the target lacks what the check needs",
+		Inconclusive: "no reason was given", NotRun: "the run ended before its turn",
+		Skipped: "the target lacks something that the check needs",
 	}[v]
 }
 
@@ -229,10 +229,10 @@ func (p *Page) observations(r *Report, clauses int, o PageOptions) {
 	}
 	switch {
 	case o.Verbose:
-		p.TableSection("OBSERVED", "where the choice is the "+r.Target.role()+"'s, and what this one does; never a finding",
+		p.TableSection("OBSERVED", "behaviour that the "+r.Target.role()+" may choose; never a finding",
 			t)
 	case len(t.Rows) > 0:
-		p.Section("OBSERVED", fmt.Sprintf("in %s the choice is the %s's; -v lists what this one does",
+		p.Section("OBSERVED", fmt.Sprintf("%s of behaviour that the %s may choose; -v lists them",
 			text.Count(max(clauses, 1), "clause"), r.Target.role()))
 	}
 }

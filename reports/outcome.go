@@ -46,16 +46,17 @@ func (r *Report) decide(o ExitOptions) Outcome {
 		undone = "no client could be tested"
 	}
 	if t.decided {
-		undone = "not all could be tested"
+		undone = "not everything could be tested"
 	}
 	return Decide(append(r.Claims(t.sum(), undone),
 		Claimed(ExitFindings, bad, join(t.found(), t.staled(), t.unsettled())),
-		Claimed(ExitInconclusive, !t.decided, join("nothing was evaluated", t.unsettled())),
+		Claimed(ExitInconclusive, !t.decided, join("nothing was evaluated", text.OneLine(r.Unseen), t.unsettled())),
 		Claimed(ExitInconclusive, len(t.missing) > 0, "required, but not evaluated: "+missing),
 		Claimed(ExitInconclusive, r.Unseen != "", r.Unseen),
 		Claimed(ExitInconclusive, t.open+t.Clauses[Inconclusive]+t.Clauses[NotRun] > 0, t.sum()),
 		Claimed(ExitWell, t.Findings[Warn] > 0, join(t.found(), t.passed(), r.unseen())),
-		Claimed(ExitWell, t.listed > 0, "nothing new: "+join(text.Count(t.listed, "known finding"), t.passed(), r.unseen())),
+		Claimed(ExitWell, t.listed > 0, "nothing new: "+join(text.Count(t.listed, "known finding"),
+			r.Expectations.generated(), t.passed(), r.unseen())),
 		Claimed(ExitWell, true, "all well: "+join(t.passed(), r.unseen())),
 	))
 }
@@ -71,8 +72,8 @@ func (r *Report) unseen() string {
 		}
 	}
 	met := slices.DeleteFunc(Harms(), func(harm string) bool { return !harms[harm] })
-	return some(clauses, fmt.Sprintf("--quick did not look at %s%s", text.Count(clauses, "clause"),
-		some(len(met), ", of which some tell of "+strings.Join(met, ", "))))
+	return some(clauses, fmt.Sprintf("--quick left out %s%s", text.Count(clauses, "clause"),
+		some(len(met), ", some of them about "+strings.Join(met, ", "))))
 }
 
 // tally is what Outcome counts.
@@ -117,10 +118,17 @@ func (r *Report) tally(o ExitOptions) tally {
 // ofMachine are the reasons for which another machine, or more time, would have had a result.
 var ofMachine = []ReasonCode{ReasonLag, ReasonTime, ReasonUnsteady}
 
+// Late reports whether the check has no result on something because of this machine: another play may have one.
+func (c *Check) Late() bool {
+	return slices.ContainsFunc(c.results(), func(cv ClauseVerdict) bool {
+		return isOpen(cv.Verdict) && slices.Contains(ofMachine, cv.Reason)
+	})
+}
+
 // adviceOf is what to do about reasons for which no check says it.
 var adviceOf = map[ReasonCode]string{
-	ReasonLag:  "run on a machine that is less busy, or with --parallel 1",
-	ReasonTime: "run on a machine that is less busy, or without --quick",
+	ReasonLag:  "run it on a less busy machine, or with --parallel 1",
+	ReasonTime: "run it on a less busy machine, or without --quick",
 }
 
 // machineCause returns the cause of most of what has no result, if that is this machine, and what to do; else nothing.
@@ -207,12 +215,12 @@ func (t tally) found() string {
 	}
 	words := text.Count(total, "finding") + ": " + listed(t.Findings)
 	if !t.strict && total == t.Findings[Warn] {
-		words += " (a warn fails with --strict only)"
+		words += " (a warn fails only with --strict)"
 	}
 	return some(total, words)
 }
 
-// staled returns how many lines of the file of known findings are no longer so.
+// staled returns how many lines of the file of known findings are no longer found.
 func (t tally) staled() string {
 	return some(t.stale, text.Count(t.stale, "stale line")+" in the file of known findings")
 }

@@ -27,9 +27,7 @@ func (e *Exploration) Page(o PageOptions) Page {
 		p.explored(&e.Findings[i], o)
 	}
 	p.coverage(e, o)
-	p.inputs(e.Inputs, mostNever, o)
-	p.functions(e.Functions, o)
-	p.leftover(e.Left, "of this run that are, or may be, still on the target", o)
+	p.leftover(e.Left, "of this run that are, or may be, still on the target", o, e.Target)
 	ended := some(len(e.Limits), ", ended by "+e.Limits)
 	p.Conclude(fmt.Sprintf("seed %d, took %s%s", e.Seed, Duration(e.Took), ended), e.decide(o.Exit))
 	return p
@@ -48,12 +46,12 @@ func (p *Page) found(e *Exploration) {
 	for i := range e.Findings {
 		f := &e.Findings[i]
 		words := cmp.Or(f.Statement, f.Seen, f.Actual)
-		if f.Clause == "" {
+		if f.Clause == "" && f.Verdict != Crash { // what died, behind what, says more
 			words = "(no clause) " + words
 		}
 		times := some(f.Tried, fmt.Sprintf("reproduced %d of %d", f.Reproduced, f.Tried))
 		row := f.Verdict.row(f.Clause, text.OneLine(words), cmp.Or(times, "not reproduced"))
-		row.Link = findingAnchor(f.Clause, f.Check)
+		row.Link = findingAnchor(f.Clause, 0, f.Check)
 		t.Rows = append(t.Rows, row)
 	}
 	p.findings(e.counts(), t)
@@ -65,7 +63,7 @@ func (p *Page) explored(f *Explored, o PageOptions) {
 		exact("after", Words(text.Count(f.After, "command"))), NewField("seen", f.seen()), exact("run", Words(f.Run)),
 	}
 	if f.Script == "" {
-		more = append(more, exact("script", Words("none: "+f.Unscripted)), exact("unshrunk", TextsOf(f.Unshrunk)...))
+		more = append(more, exact("not played", TextsOf(f.Unshrunk)...))
 	} else {
 		more = append(more,
 			exact("reproduced", Words(fmt.Sprintf("%d of %s", f.Reproduced, text.Count(f.Tried, "time")))),
@@ -73,10 +71,11 @@ func (p *Page) explored(f *Explored, o PageOptions) {
 	}
 	control := ""
 	if f.Control.Breach() {
-		control = "the embedded server fails the script too: this may be an error of fwpcheck; please report it"
+		control = "the embedded server fails the script too, so this may be an error of fwpcheck: please report it"
 	}
 	more = append(more, exact("control", LinesOf(control)...), NewField("reason",
-		some(len(f.Explained), "probably that of "+f.Explained+", which is reproduced; so this is a warning")))
+		some(len(f.Explained), "probably the same as "+f.Explained+", which is reproduced; therefore only a warning")))
+	more = append(more, fixes([]Finding{f.Finding}))
 	p.findingHead([]Finding{f.Finding})
 	p.evidence(&f.Evidence, o, more...)
 }
@@ -112,15 +111,15 @@ func (p *Page) coverage(e *Exploration, o PageOptions) {
 			"different outcomes (command, state and reply); -v lists them"))
 	}
 	if e.Limit > 0 {
-		p.Add(Prose{LinesOf("the target serves no more than " + text.Count(e.Limit, "connection") + " at a time")})
+		p.Add(Prose{LinesOf("the target serves at most " + text.Count(e.Limit, "connection") + " at a time")})
+	}
+	if e.Unseen != "" {
+		p.Add(Prose{LinesOf(e.Unseen)})
 	}
 	for _, outage := range e.Outages {
 		p.Add(Prose{LinesOf(outage)})
 	}
 	p.Add(Table{Columns: []Column{{Right: true, Width: 8}}, Rows: rows})
-	if o.Figures {
-		p.Add(e.states())
-	}
 	p.situations(e.Situations, o)
 }
 
@@ -147,7 +146,7 @@ func (p *Page) situations(all map[string]int, o PageOptions) {
 			never = append(never, name)
 		}
 	}
-	p.Section("SITUATIONS", fmt.Sprintf("%d of %d that the specification distinguishes were reached", len(rows), len(all)))
+	p.Section("SITUATIONS", fmt.Sprintf("%d of %d states of the specification were reached", len(rows), len(all)))
 	if o.Verbose {
 		p.Add(Table{Columns: []Column{{Right: true, Width: 8}}, Rows: rows})
 	}
@@ -172,52 +171,4 @@ func (e *Exploration) Suite(o ExitOptions) Suite {
 		s.Add(c)
 	}
 	return s
-}
-
-// lifecycleStates holds the states of a connection, and lifecycleMoves its transitions, as the specification has them.
-// (Client Lifecycle)
-var lifecycleStates = [...]string{"not identified", "identified", "quiet", "terminating", "ended"}
-
-var lifecycleMoves = [...][2]string{
-	{"not identified", "identified"}, {"not identified", "ended"}, {"identified", "quiet"},
-	{"identified", "terminating"}, {"identified", "ended"}, {"quiet", "terminating"}, {"terminating", "ended"},
-}
-
-// states returns the states of connections with how often a command met each, and the transitions that were seen.
-func (e *Exploration) states() Figure {
-	d := &Diagram{}
-	node := func(name string) int {
-		name = strings.TrimSuffix(name, " worker") // a role
-		at := slices.IndexFunc(d.Nodes, func(n Node) bool { return n.Name == name })
-		if at < 0 {
-			at, d.Nodes = len(d.Nodes), append(d.Nodes, Node{Name: name})
-		}
-		return at
-	}
-	edge := func(from, to, times int) {
-		if have := Find(d.Edges, func(e *Edge) bool { return e.From == from && e.To == to }); have != nil {
-			have.Count += times
-			return
-		}
-		d.Edges = append(d.Edges, Edge{from, to, times})
-	}
-	for _, name := range lifecycleStates {
-		node(name)
-	}
-	for _, t := range lifecycleMoves {
-		edge(node(t[0]), node(t[1]), 0)
-	}
-	for _, name := range slices.Sorted(maps.Keys(e.States)) {
-		d.Nodes[node(name)].Count += e.States[name]
-	}
-	for _, name := range slices.Sorted(maps.Keys(e.Transitions)) {
-		if from, to, ok := strings.Cut(name, " > "); ok {
-			edge(node(from), node(to), e.Transitions[name])
-		}
-	}
-	return Figure{
-		Title: "States of connections", Of: d,
-		Description: "How many commands met each state, and how often a connection went from one to another. What is " +
-			"dotted was not reached.",
-	}
 }

@@ -17,12 +17,12 @@ func (p *Page) details(r *Report, groups [][]Finding, o PageOptions) {
 	if len(groups) == 0 {
 		return
 	}
-	p.Section("DETAILS", "what was expected, and what was received")
+	p.Section("DETAILS", "expected and actual")
 	for _, alike := range likeSymptoms(groups, o) {
 		first := alike[0]
 		p.findingHead(first)
-		p.evidence(&first[0].Evidence, o, NewField("also in", others(alike)))
-		if o.Verbose || first[0].Verdict != Warn || o.Exit.Strict {
+		p.evidence(&first[0].Evidence, o, NewField("also in", others(alike)), fixes(first))
+		if o.Verbose || first[0].Verdict != Warn || o.Exit.Strict || first[0].Unscripted != "" {
 			p.Add(transcript(&first[0].Evidence, r.conversation(&first[0]), o))
 		}
 	}
@@ -32,7 +32,7 @@ func (p *Page) details(r *Report, groups [][]Finding, o PageOptions) {
 // and what was received begins alike, but for the numbers, which differ from check to check. Those of no clause differ,
 // and so do those inside of replies of which different things were expected.
 func likeSymptoms(groups [][]Finding, o PageOptions) [][][]Finding {
-	number := 0
+	number, ofCheck := 0, map[string]string{}
 	return grouped(groups, func(group *[]Finding) string {
 		number++
 		first := (*group)[0]
@@ -45,11 +45,19 @@ func likeSymptoms(groups [][]Finding, o PageOptions) [][][]Finding {
 		if len(first.Differences) > 0 { // inside a reply: it is told apart by what was expected there
 			key += "|" + first.Expected
 		}
-		var clauses []string
+		clauses := []string{some(first.Step, fmt.Sprintf("step %d", first.Step))}
 		for _, f := range *group {
 			clauses = append(clauses, f.Verdict.String()+" "+f.Clause)
 		}
-		return key + "|" + strings.Join(clauses, "|")
+		key += "|" + strings.Join(clauses, "|")
+		if first.File != "" || len(first.Differences) > 0 {
+			return key
+		}
+		own := first.Check + "|" + strings.Join(clauses, "|") // a check that is no script has a block for each clause
+		if ofCheck[own] == "" {
+			ofCheck[own] = key
+		}
+		return ofCheck[own]
 	})
 }
 
@@ -58,27 +66,52 @@ var numbers = regexp.MustCompile(`[0-9]+`)
 // others returns where the symptoms are that are like the first one: the lines of its own check, and other checks.
 func others(alike [][]Finding) string {
 	var lines, checks []string
-	first := alike[0][0]
+	first, more := alike[0][0], 0
 	for _, group := range alike[1:] {
-		if f := group[0]; f.Check == first.Check {
+		if f := group[0]; f.Check == first.Check && f.Line == 0 {
+			more++
+		} else if f.Check == first.Check {
 			lines = added(lines, fmt.Sprintf("line %d", f.Line))
 		} else {
 			checks = added(checks, f.Check)
 		}
 	}
-	return strings.Join(slices.Concat(lines, checks), ", ")
+	own := some(more, fmt.Sprintf("%d more of this check (-v)", more))
+	return JoinWith(", ", append(slices.Concat(lines, checks), own)...)
 }
 
-// findingHead appends the clauses that a symptom breaks, with their statements.
+// findingHead appends the clauses that a symptom breaks, with their statements, under one heading.
 func (p *Page) findingHead(group []Finding) {
-	for _, f := range group {
+	var also []Text
+	for i, f := range group {
 		clause := cmp.Or(f.Clause, "(no single clause)")
-		if words := f.Level.Words(); words != "" {
+		if words := f.Level.Words(); words != "" && (f.Verdict != Fail || f.Level.Breach() == Fail) {
 			clause = fmt.Sprintf("%s (%s: %s)", clause, f.Level, words)
 		}
 		title := append(f.Verdict.Text(), Span{Text: "  "}, Span{Text: clause, Style: Strong})
-		p.Add(Heading{Level: 2, Text: title, Anchor: findingAnchor(f.Clause, f.Check)}, Prose{LinesOf(f.Statement)})
+		if i == 0 {
+			p.Add(Heading{Level: 2, Text: title, Anchor: findingAnchor(f.Clause, f.Step, f.Check)})
+			also = LinesOf(f.Statement)
+			continue
+		}
+		also = append(also, append(title, Span{Text: ": " + f.Statement}))
 	}
+	p.Add(Prose{also})
+}
+
+// repository is where the pages are that say how to fix a finding.
+const repository = "https://github.com/fwpsuite/fwp/blob/main/"
+
+// fixes says where it is written how to fix what a symptom breaks.
+func fixes(group []Finding) Field {
+	f, told := Field{Label: "fix"}, []string{}
+	for _, of := range group {
+		if of.Fix != "" && !slices.Contains(told, of.Fix) {
+			told = append(told, of.Fix)
+			f.Lines = append(f.Lines, Linked(of.Fix, repository+of.Fix))
+		}
+	}
+	return f
 }
 
 // evidence appends what was expected and received, and whatever else belongs to it.
@@ -101,6 +134,8 @@ func (p *Page) evidence(e *Evidence, o PageOptions, more ...Field) {
 		exact("differs", value(strings.Join(e.Differences, "\n"))...),
 		exact("detail", LinesOf(e.Seen)...),
 		exact("closed", LinesOf(e.Close)...),
+		exact("printed", TextsOf(e.Printed)...),
+		exact("script", LinesOf(some(len(e.Unscripted), "none: "+e.Unscripted))...),
 		exact("saved", LinesOf(e.Saved)...),
 		{Label: "rerun", Lines: LinesOf(e.Reproduce), Command: true},
 		{Label: "life", Lines: LinesOf(e.Life), Command: true},
@@ -161,4 +196,15 @@ func (r *Report) conversation(f *Finding) []Line {
 		return f.Conversation
 	}
 	return r.check(f.Check).Conversation
+}
+
+// matters returns the names of the fields that the evidence is about.
+func (e *Evidence) matters() []string {
+	var names []string
+	for _, s := range append(slices.Clone(e.Differences), e.Expected) {
+		for _, found := range fieldName.FindAllStringSubmatch(s, -1) {
+			names = added(names, found[1]+found[2])
+		}
+	}
+	return names
 }

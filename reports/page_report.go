@@ -17,16 +17,19 @@ func (r *Report) Page(o PageOptions) Page {
 	groups := symptoms(all)
 	found := broken(groups)
 	counts := r.counts(all)
+	if words := r.Upgrade.words(); words != "" {
+		p.Add(Prose{[]Text{Styled(Bad, words)}})
+	}
 	if o.Figures {
 		p.Add(counts.tiles())
 	}
 	p.Target("target", r.Target, r.Version)
 	p.AddTroubles(r.Trouble)
-	p.summary(found, fresh(all))
+	p.summary(found, groups, fresh(all))
 	p.upgraded(r.Upgrade, o)
 	p.known(r, groups, o)
 	if o.Figures && len(r.Clauses) > 0 && r.Upgrade == nil {
-		p.Section("CLAUSES", "the verdict on each")
+		p.Section("CLAUSES", "each clause, with its verdict")
 		p.Add(MatrixOf([]string{"verdict"}, r))
 		p.bySituation(r)
 	}
@@ -37,13 +40,11 @@ func (r *Report) Page(o PageOptions) Page {
 	p.unstable(r)
 	p.open(r, o)
 	p.observations(r, counts.Clauses[Observed], o)
-	p.leftover(r.leftover(), "of this run that are still on the target", o)
+	p.leftover(r.leftover(), "of this run that are still on the target", o, r.Target)
 	p.totals(counts)
 	if r.Law != nil {
 		p.Add(Prose{LinesOf(r.Law.Words())})
 	}
-	p.inputs(r.Inputs, mostNever, o)
-	p.functions(r.Functions, o)
 	p.Conclude(r.facts(), r.decide(o.Exit))
 	return p
 }
@@ -78,9 +79,9 @@ func (p *Page) bySituation(r *Report) {
 	}
 	p.Add(Figure{
 		Title: "Situations",
-		Description: "Each line is a situation in which something of a family was broken or is inconclusive, and each " +
-			"square a clause: P pass, F fail, W warn, ? inconclusive; K in a frame: known. Where there is no square the " +
-			"situation says nothing about the clause.",
+		Description: "Each line is a situation with a clause that failed or is inconclusive, and each square a clause: " +
+			"P pass, F fail, W warn, ? inconclusive; K in a frame: known. No square means that the situation does not test " +
+			"the clause.",
 		Of: m,
 	})
 }
@@ -106,7 +107,7 @@ func rowOf(c *Clause, in []*Check) *MatrixRow {
 // AddTroubles appends what kept a run from being complete, but for what its outcome says in the last line.
 func (p *Page) AddTroubles(t Trouble) {
 	if t.Interrupted {
-		p.AddTrouble("The run was interrupted:", "the report has the results until then.")
+		p.AddTrouble("The run was interrupted:", "the report has the results so far.")
 	}
 	if t.printed() {
 		p.AddTrouble("The target could not be reached:", t.Unreachable)
@@ -129,7 +130,7 @@ func (p *Page) checks(r *Report) {
 		}
 		return c.Verdict.row(c.ID, some(int(c.Took), seconds(c.Took)), c.Title+tries)
 	}
-	p.TableSection("CHECKS", "all of them, with their duration", Table{
+	p.TableSection("CHECKS", "all checks, with their duration", Table{
 		Columns: []Column{{Width: verdictWidth}, {}, {Right: true, Width: 10}}, Rows: RowsOf(r.Checks, row),
 	})
 }
@@ -143,7 +144,8 @@ func (r *Report) facts() string {
 	if r.Repeat > 1 {
 		each = fmt.Sprintf(", each check %d times", r.Repeat)
 	}
-	return fmt.Sprintf("took %s%s%s, seed %d", seconds(r.Took), Began(r.Started), each, r.Seed)
+	again := some(int(r.Again), fmt.Sprintf(" (%s of it for retries)", seconds(r.Again)))
+	return fmt.Sprintf("took %s%s%s%s, seed %d", seconds(r.Took), again, Began(r.Started), each, r.Seed)
 }
 
 // Began returns when a run began, as a part of its facts: ", started 2026-03-04 05:06:07 UTC"; empty if not known.
@@ -162,9 +164,20 @@ func (p *Page) Conclude(facts string, o Outcome) {
 // leftoverShown is how many of the jobs are named that a run could not remove.
 const leftoverShown = 10
 
-// leftover appends jobs that are still on the target.
-func (p *Page) leftover(jobs []string, why string, o PageOptions) {
+// leftover appends jobs that are still on targets, and the commands that remove them.
+func (p *Page) leftover(jobs []string, why string, o PageOptions, targets ...Target) {
 	p.TableSection("LEFTOVER JOBS", text.Count(len(jobs), "job")+" "+why, firstOf(jobs, leftoverShown, o))
+	var clean []string
+	for _, t := range targets {
+		if strings.HasPrefix(t.URL, "tcp") { // what clean knows
+			clean = append(clean, "fwpcheck clean --url "+t.URL)
+		}
+	}
+	if len(jobs) > 0 && len(clean) > 0 {
+		p.Add(Fields{Fields: []Field{{Label: "remove", Lines: TextsOf(clean), Command: true}}},
+			Prose{LinesOf("It finds them by their queues. Scheduled, retried and reserved jobs come back to these later: " +
+				"then run it again.")})
+	}
 }
 
 // firstOf returns a row for each of the first names, with Verbose for all.
@@ -212,7 +225,7 @@ func (v Verdict) row(cells ...string) Row {
 }
 
 // summary appends the findings, one a line: what a reader looks at first.
-func (p *Page) summary(found []Broken, all []Finding) {
+func (p *Page) summary(found []Broken, groups [][]Finding, all []Finding) {
 	counts := map[Verdict]int{}
 	t := Table{Columns: []Column{{}, {}, {Brief: true}}}
 	for _, b := range found {
@@ -220,12 +233,13 @@ func (p *Page) summary(found []Broken, all []Finding) {
 		words := b.Statement
 		switch {
 		case b.Clause == "":
-			words = "(no clause)"
+			words = cmp.Or(b.Statement, "(no clause)")
 		case b.Harm != "":
 			words = b.Harm + ": " + words
 		}
 		row := b.Verdict.row(b.Clause, words, shownBy(b.Checks))
-		row.Link = findingAnchor(b.Clause, b.Checks...)
+		head := groups[b.Symptoms[0]][0] // under which the details are
+		row.Link = findingAnchor(head.Clause, head.Step, head.Check)
 		t.Rows = append(t.Rows, row)
 	}
 	p.findings(counts, t)
@@ -254,8 +268,8 @@ func tilesOf(counts map[Verdict]int) (tiles []Tile) {
 }
 
 // findingAnchor returns what the details of a finding are linked to by.
-func findingAnchor(clause string, checks ...string) string {
-	return "finding-" + cmp.Or(clause, strings.Join(checks, "-"))
+func findingAnchor(clause string, step int, checks ...string) string {
+	return "finding-" + cmp.Or(clause, strings.Join(checks, "-")) + some(step, fmt.Sprintf("-step-%d", step))
 }
 
 // findings appends a table of findings, with how many there are of each verdict.
@@ -301,7 +315,7 @@ func (p *Page) totals(c Counts) {
 		label  string
 		counts map[Verdict]int
 		known  int
-	}{{"clauses", c.Clauses, c.Known.Clauses}, {"checks of no clause", c.Checks, c.Known.Checks}} {
+	}{{"clauses", c.Clauses, c.Known.Clauses}, {"checks without a clause", c.Checks, c.Known.Checks}} {
 		all := of.known
 		for _, n := range of.counts {
 			all += n

@@ -13,20 +13,20 @@ func ReadJSON(data []byte) (*Report, error) {
 		Schema string `json:"schema"`
 	}
 	if err := CheckBounds(data); err != nil {
-		return nil, fmt.Errorf("not a report of a run: %w", err)
+		return nil, fmt.Errorf("not a report of fwpcheck: %w", err)
 	}
 	if err := json.Unmarshal(data, &of); err != nil {
 		return nil, fmt.Errorf("not a report in JSON: %w", err)
 	}
 	if of.Schema != Schema {
-		return nil, fmt.Errorf("its schema is %q, and %q can be read", of.Schema, Schema)
+		return nil, fmt.Errorf("its schema is %q; this version reads %q", of.Schema, Schema)
 	}
 	r := new(Report)
 	if err := json.Unmarshal(data, r); err != nil {
 		return nil, fmt.Errorf("read the report: %w", err)
 	}
 	if err := r.bounded(); err != nil {
-		return nil, fmt.Errorf("not a report of a run: %w", err)
+		return nil, fmt.Errorf("not a report of fwpcheck: %w", err)
 	}
 	for i, s := range r.Symptoms {
 		r.restore(i, s)

@@ -31,8 +31,10 @@ type Report struct {
 	Target Target `json:"target"`
 	// Started is when the run began, by the clock of the machine that runs the suite.
 	Started time.Time `json:"started,omitzero"`
-	// Took is how long the run was, from Started until the last check ended.
-	Took time.Duration `json:"took_ns"`
+	// Took is how long the run was, from Started until it had its results: servers started and stopped, and all that was
+	// played again. Again is how much of it that was, after the turn of each check.
+	Took  time.Duration `json:"took_ns"`
+	Again time.Duration `json:"again_ns,omitempty"`
 	// Seed is what the order of the checks and all fresh values were drawn from. JSON holds it as a string, because
 	// many readers of JSON are not exact above 2^53.
 	Seed uint64 `json:"seed,string"`
@@ -47,10 +49,6 @@ type Report struct {
 	Law *Law `json:"law,omitempty"`
 	// Upgrade is what became of jobs over an upgrade; nil if there was none.
 	Upgrade *Upgrade `json:"upgrade,omitempty"`
-	// Inputs is what was sent in all checks; nil if that was not counted.
-	Inputs *Inputs `json:"inputs,omitempty"`
-	// Functions is what code of the server was reached; nil if that was not asked for.
-	Functions *Functions `json:"functions,omitempty"`
 	// Scripts holds the texts of the suite's scripts that findings are about, by the name that Evidence.File has for them.
 	Scripts map[string]string `json:"scripts,omitempty"`
 	// Checks holds every check that was selected, and may hold others as NotSelected, in the order of the catalogue.
@@ -68,6 +66,8 @@ type Clause struct {
 	Verdict   Verdict `json:"verdict"`
 	// Harm is what users of a client meet that breaks the clause, one of Harms; empty: nothing of these.
 	Harm string `json:"harm,omitempty"`
+	// Fix is the section of a page of the repository that says how to fix it; empty if none does.
+	Fix string `json:"fix,omitempty"`
 	// Goal is what must have happened for a Pass to mean something: "a fetch delivered a job" for example. Where it
 	// did not, the verdict is Inconclusive instead. It is empty for a clause that no check evaluates.
 	Goal string `json:"goal,omitempty"`

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -137,7 +138,7 @@ func TestTheCaseOfAClauseIsAboutWhatIsNotKnown(t *testing.T) {
 		assert.Equal(t, test.result, s.Cases[0].Result())
 		assert.Equal(t, "a - A-01", s.Cases[0].Name)
 		assert.Equal(t, []time.Duration{time.Second, 0}, []time.Duration{s.Cases[0].Took, s.Cases[1].Took})
-		assert.Equal(t, "no cause was given; give --restart", s.Cases[1].Message)
+		assert.Equal(t, "no reason was given; give --restart", s.Cases[1].Message)
 		assert.Equal(t, CaseErrored, s.Cases[1].Result())
 	}
 }
@@ -355,6 +356,29 @@ func TestLeftoverJobsAreCut(t *testing.T) {
 		assert.True(t, ok)
 		assert.Len(t, table.Rows, test.rows)
 		assert.Equal(t, test.note, table.Note.String())
+	}
+}
+
+// Leftover jobs come with the command that removes them, on each server that it can clean.
+func TestLeftoverJobsCanBeRemoved(t *testing.T) {
+	t.Parallel()
+	for want, targets := range map[string][]Target{
+		"":                                   {{URL: "workq://h:1"}},
+		"fwpcheck clean --url tcp://h:7419":  {{URL: "tcp://h:7419"}},
+		"fwpcheck clean --url tcp+tls://h:1": {{URL: "workq://h:1"}, {URL: "tcp+tls://h:1"}},
+	} {
+		var p Page
+		p.leftover([]string{"a job"}, "that is left", PageOptions{}, targets...)
+		var got []string
+		for _, block := range p.Blocks {
+			if f, is := block.(Fields); is {
+				got = append(got, f.Fields[0].Lines[0].String())
+			}
+		}
+		assert.Equal(t, want, strings.Join(got, ", "))
+		p = Page{}
+		p.leftover(nil, "that is left", PageOptions{}, targets...)
+		assert.Empty(t, p.Blocks)
 	}
 }
 

@@ -134,7 +134,7 @@ func ParseSubject(value string) (name, version string, err error) {
 	last := len(words) - 1
 	switch {
 	case last < 0:
-		return "", "", fmt.Errorf("it is empty: write a name and a version, \"faktory 1.9.3\" for example")
+		return "", "", fmt.Errorf("it is empty: write a name and a version, such as \"faktory 1.9.3\"")
 	case last > 0 && strings.ContainsAny(words[last], "0123456789"):
 		return strings.Join(words[:last], " "), strings.TrimPrefix(words[last], "v"), nil
 	}

@@ -2,10 +2,12 @@ package reports
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/fwpsuite/fwp/internal/text"
 )
@@ -94,11 +96,13 @@ func relevant(all []Line, marked int) []int {
 		}
 	}
 	shared := func(name string) bool { return slices.Contains(at.names, name) }
+	turn := turning(at, found, all)
 	kept := slices.DeleteFunc(slices.Clone(found), func(x *exchange) bool {
-		return x != at && !x.remark && (x.own || x.conn != at.conn && !slices.ContainsFunc(x.names, shared))
+		elsewhere := x.conn != at.conn && !slices.ContainsFunc(x.names, shared)
+		return x != at && x != turn && !x.remark && (x.own || elsewhere && !at.remark)
 	})
 	if len(kept) > mostShown {
-		kept = narrowed(kept, at)
+		kept = narrowed(kept, at, turn)
 	}
 	var lines []int
 	for _, x := range kept {
@@ -108,8 +112,51 @@ func relevant(all []Line, marked int) []int {
 	return lines
 }
 
+// turning returns the exchange with the rarest answer about nothing that has a name, the last one of these, such as one
+// that tells a worker to be quiet: what comes behind it may come of it. What the suite did for itself is none. There is
+// none where a finding is about an answer, and not about what the subject did.
+func turning(at *exchange, found []*exchange, all []Line) (turn *exchange) {
+	if all[at.lines[len(at.lines)-1]].From != FromSuite {
+		return nil
+	}
+	firsts, times := map[string]*exchange{}, map[*exchange]int{}
+	for _, x := range found {
+		if x.own || x.remark || len(x.lines) < 2 || all[x.lines[0]].From != FromClient ||
+			nameLike.MatchString(all[x.lines[1]].Text) {
+			continue
+		}
+		kind := numbers.ReplaceAllString(all[x.lines[1]].Text, "0")
+		if firsts[kind] == nil {
+			firsts[kind] = x
+		}
+		times[firsts[kind]]++
+	}
+	for _, x := range found {
+		if times[x] > 0 && (turn == nil || times[x] <= times[turn]) {
+			turn = x
+		}
+	}
+	return turn
+}
+
 // narrowed returns the exchanges that matter most of many.
-func narrowed(all []*exchange, at *exchange) []*exchange {
+func narrowed(all []*exchange, at, turn *exchange) []*exchange {
+	last := slices.Index(all, at)
+	kept := slices.Clone(all[max(0, last-mostShown/2) : last+1])
+	if !at.remark {
+		kept = nearest(all, at)
+	}
+	if turn != nil {
+		kept = added(kept, turn)
+	}
+	if all[0].remark { // what the suite said of all of it
+		kept = added(kept, all[0])
+	}
+	return kept
+}
+
+// nearest returns the exchanges that have most to do with one of them.
+func nearest(all []*exchange, at *exchange) []*exchange {
 	rare, fewest := "", len(all)+1
 	for _, name := range at.names {
 		many := 0
@@ -179,6 +226,7 @@ func alike(all []Line, a, b int) bool {
 // Lengths of values that are not shown whole.
 const (
 	longest  = 200 // characters
+	aroundIt = 80  // what is wrong with it
 	ofItsEnd = 40
 	longRun  = 16 // equal characters
 )
@@ -201,8 +249,25 @@ func clipped(line string) string {
 	first, last, middle := runes, runes, " ... "
 	if at := text.Cut.FindStringIndex(line); at != nil {
 		first, last, middle = []rune(line[:at[0]]), []rune(line[at[1]:]), line[at[0]:at[1]]
+	} else if at := wrongAt(line); at > longest-ofItsEnd-aroundIt/2 && at < len(runes)-ofItsEnd {
+		point := runes[at-aroundIt/2 : min(at+aroundIt/2, len(runes))]
+		first, middle = runes[:longest-ofItsEnd-aroundIt], middle+string(point)+middle
 	}
 	return string(first[:min(len(first), longest-ofItsEnd)]) + middle + string(last[max(0, len(last)-ofItsEnd):])
+}
+
+// wrongAt returns the character at which the JSON object of a line breaks its grammar; -1 if it does not.
+func wrongAt(line string) int {
+	begin := strings.IndexByte(line, '{')
+	if begin < 0 {
+		return -1
+	}
+	var object json.RawMessage
+	wrong, is := errors.AsType[*json.SyntaxError](json.NewDecoder(strings.NewReader(line[begin:])).Decode(&object))
+	if !is {
+		return -1
+	}
+	return utf8.RuneCountInString(line[:min(begin+int(wrong.Offset), len(line))]) - 1
 }
 
 // collapsed returns a line with its long runs of the same character shortened.
@@ -333,14 +398,3 @@ func (o *object) write(how string, keep func(field) bool) string {
 
 // fieldName finds the names of fields in what was expected, and in how something differs.
 var fieldName = regexp.MustCompile(`"(\w+)":|(?m:^)\.(\w+)`)
-
-// matters returns the names of the fields that the evidence is about.
-func (e *Evidence) matters() []string {
-	var names []string
-	for _, s := range append(slices.Clone(e.Differences), e.Expected) {
-		for _, found := range fieldName.FindAllStringSubmatch(s, -1) {
-			names = added(names, found[1]+found[2])
-		}
-	}
-	return names
-}

@@ -1,7 +1,10 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/text"
@@ -20,17 +23,20 @@ type UpgradeStep struct {
 	To   string `json:"to"`
 	// Back is set on the way back.
 	Back bool `json:"back,omitempty"`
-	// Down is the time from the stop until the next one served.
-	Down   time.Duration  `json:"down_ns"`
-	States []UpgradeState `json:"states"`
+	// Down is the time from the stop until the next one served; 0, and absent, if it was not seen to.
+	Down time.Duration `json:"down_ns,omitempty"`
+	// Differs is in what the next server differs from the one before, "its process" for example; empty: it did not serve.
+	Differs []string       `json:"differs,omitempty" from:"target"`
+	States  []UpgradeState `json:"states"`
 }
 
 // UpgradeState is what became of the jobs that were in one state.
 type UpgradeState struct {
 	State string `json:"state"`
 	Words string `json:"words"`
-	// Jobs is how many there were, and Fates what became of them: kept, altered, lost, doubled, early, late, hidden.
-	Jobs  int            `json:"jobs"`
+	// Jobs is how many there were; absent if that is not known. Fates is what became of them: kept, altered, lost,
+	// doubled, early, late, hidden, order, miscount, unknown. One that is absent is not known.
+	Jobs  *int           `json:"jobs,omitempty"`
 	Fates map[string]int `json:"fates"`
 	// Verdict is the worst of them.
 	Verdict Verdict `json:"verdict"`
@@ -45,32 +51,101 @@ func (s *UpgradeStep) named(n int) string {
 	return fmt.Sprintf("%d: %s to %s%s", n+1, s.From, s.To, way)
 }
 
+// served returns when a server took the place of the one before, and how that is known.
+func (s *UpgradeStep) served() string {
+	if s.Down == 0 {
+		return "It is unknown whether the next server was ready."
+	}
+	words := "It was ready again after " + Duration(s.Down) + "."
+	if len(s.Differs) > 0 {
+		words += " It is not the same server as before. This shows in: " + strings.Join(s.Differs, ", ") + "."
+	}
+	return words
+}
+
+// words returns in a line how many jobs do not come; empty if none is known to be missing.
+func (u *Upgrade) words() string {
+	if u == nil {
+		return ""
+	}
+	var parts []string
+	for i := range u.Steps {
+		s := &u.Steps[i]
+		missing, jobs, all := s.missing()
+		of := "after the upgrade"
+		if i > 0 && !s.Back {
+			of = fmt.Sprintf("after step %d", i+1)
+		}
+		words := fmt.Sprintf("%s of %s are missing %s", text.Grouped(missing), text.Count(jobs, "job"), of)
+		if s.Back {
+			words = text.Grouped(missing) + " are missing after the way back"
+		} else if len(all) > 0 {
+			words += " (all that were " + strings.Join(all, ", ") + ")"
+		}
+		parts = append(parts, some(missing, words))
+	}
+	return join(parts...)
+}
+
+// missing returns how many jobs of a step do not come, how many there were, and the states none of whose jobs comes.
+func (s *UpgradeStep) missing() (missing, jobs int, all []string) {
+	for _, state := range s.States {
+		if state.Jobs == nil {
+			continue
+		}
+		n := state.Fates["lost"] + state.Fates["hidden"]
+		missing, jobs = missing+n, jobs+*state.Jobs
+		inQueue := state.State == "large-queue" && slices.Contains(all, "enqueued") // they are enqueued, too
+		if n > 0 && n == *state.Jobs && !inQueue {
+			all = append(all, state.State)
+		}
+	}
+	return missing, jobs, all
+}
+
+// dash stands for what is not known.
+const dash = "–"
+
+// fates are the words for what may become of jobs, in their order.
+var fates = []string{
+	"kept", "lost", "hidden", "altered", "doubled", "early", "late", "order", "miscount", "unknown",
+}
+
+// row returns a state with what became of its jobs: "1,700 kept, 69 lost".
+func (s *UpgradeState) row() Row {
+	jobs, words := dash, []string(nil)
+	if s.Jobs != nil {
+		jobs = text.Grouped(*s.Jobs)
+	}
+	for _, fate := range fates {
+		if n := s.Fates[fate]; n > 0 {
+			words = append(words, text.Grouped(n)+" "+fate)
+		}
+	}
+	if s.Jobs != nil && *s.Jobs > 0 && s.Fates["kept"] == *s.Jobs && len(words) == 1 {
+		words = []string{"all kept"}
+	}
+	style := Plain
+	if s.Verdict.Breach() {
+		style = Bad
+	}
+	return Cells(s.State, jobs).With(Styled(style, cmp.Or(strings.Join(words, ", "), dash)))
+}
+
 // upgraded appends the table of states and steps, and its picture.
 func (p *Page) upgraded(u *Upgrade, o PageOptions) {
 	if u == nil || len(u.Steps) == 0 {
 		return
 	}
-	p.Section("JOBS", "what became of them, by the state in which they were; stopped: "+u.How)
-	shown := []string{"kept", "altered", "lost", "doubled", "early", "late", "hidden"}
+	p.Section("JOBS", "the jobs by their state; stopped: "+u.How)
 	for i := range u.Steps {
 		s := &u.Steps[i]
-		t := Table{Columns: []Column{{Title: "state"}, {Title: "jobs", Right: true}}}
-		for _, fate := range shown {
-			t.Columns = append(t.Columns, Column{Title: fate, Right: true})
+		t := Table{Columns: []Column{{Title: "state"}, {Title: "jobs", Right: true}, {Title: "result"}}}
+		for k := range s.States {
+			t.Rows = append(t.Rows, s.States[k].row())
 		}
-		for _, state := range s.States {
-			r := Cells(state.State, text.Grouped(state.Jobs))
-			for _, fate := range shown {
-				style := Plain
-				if fate != "kept" && state.Fates[fate] > 0 && state.Verdict.Breach() {
-					style = Bad
-				}
-				r = r.With(Styled(style, text.Grouped(state.Fates[fate])))
-			}
-			t.Rows = append(t.Rows, r)
-		}
-		p.Add(Heading{Level: 2, Text: Words(s.named(i))}, Prose{LinesOf("It served again after " + Duration(s.Down) + ".")},
-			t)
+		t.Note = Words(some(len(s.States), dash+": there were none, or it is unknown"))
+		p.Add(Heading{Level: 2, Text: Words(s.named(i))}, Prose{LinesOf(s.served())}, t)
 	}
 	if o.Figures {
 		p.Add(u.figure())
@@ -92,13 +167,13 @@ func (u *Upgrade) figure() Figure {
 			}
 			at := &u.Steps[i].States[k]
 			row.Verdicts = append(row.Verdicts, at.Verdict)
-			row.Why = append(row.Why, fmt.Sprintf("%d of %d kept", at.Fates["kept"], at.Jobs))
+			row.Why = append(row.Why, at.row().Cells[2].String()+" of "+at.row().Cells[1].String())
 		}
 		m.Families[0].Rows = append(m.Families[0].Rows, row)
 	}
 	return Figure{
 		Title: "States and steps", Of: m,
-		Description: "A square for the jobs of each state in each step: P all are kept, F some are lost, doubled or " +
-			"altered, W and O something that is only advised against, or recorded; N not reached.",
+		Description: "Each square stands for the jobs of one state in one step: P all kept, F some lost, duplicated or " +
+			"changed, W a recommendation violated, O recorded, N not reached, ? unknown, a dot: no jobs.",
 	}
 }

@@ -173,9 +173,11 @@ const (
 	ReasonConnections ReasonCode = "connections"
 	ReasonLimit       ReasonCode = "limit"
 	ReasonNotServing  ReasonCode = "not-serving"
+	ReasonUnseen      ReasonCode = "unseen"
 	ReasonGoal        ReasonCode = "goal"
 	ReasonTooLittle   ReasonCode = "too-little"
 	ReasonUnable      ReasonCode = "unable"
+	ReasonUnread      ReasonCode = "unread"
 	ReasonTime        ReasonCode = "time"
 	ReasonStopped     ReasonCode = "stopped"
 	ReasonInterrupted ReasonCode = "interrupted"
@@ -195,11 +197,13 @@ var reasonWords = map[ReasonCode]string{
 	ReasonOutOfStep:   "replies could not be matched with commands",
 	ReasonRefused:     "the server did not let a connection in",
 	ReasonConnections: "the server has too few connections for the check",
-	ReasonLimit:       "an error came beside other checks, and none when the check was played again, alone",
+	ReasonLimit:       "the error came only while other checks ran",
 	ReasonNotServing:  "the server no longer served",
+	ReasonUnseen:      "a restart, a kill or a signal had no visible effect",
 	ReasonGoal:        "what the clause is about never happened",
-	ReasonTooLittle:   "too little of it could be evaluated",
+	ReasonTooLittle:   "too few replies could be evaluated",
 	ReasonUnable:      "a limit of this suite",
+	ReasonUnread:      "a reply was longer than this suite reads",
 	ReasonTime:        "the time of the run was over",
 	ReasonStopped:     "the run stopped at the first finding",
 	ReasonInterrupted: "the run was interrupted",
@@ -270,9 +274,9 @@ func (c *Check) unsteady() string {
 	case !slices.ContainsFunc(c.Alone, differs):
 		return ""
 	case runs(c.Alone) == 1:
-		return "unsteady: when it was played again, alone, the verdict was " + c.Alone[0].Verdict.String()
+		return "unsteady: the verdict of the second play, alone, was " + c.Alone[0].Verdict.String()
 	}
-	return "unsteady: played again, alone: " + often(c.Alone, runs(c.Alone))
+	return "unsteady: the second play, alone: " + often(c.Alone, runs(c.Alone))
 }
 
 // unstable appends what differs between the runs: the clauses of each check, or the check if it names none.

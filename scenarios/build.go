@@ -128,7 +128,7 @@ func (b *Builder) failed(err error) {
 // error, which may be that there is no statement, the text is not a script.
 func (b *Builder) Text() ([]byte, error) {
 	if len(b.Script.Steps) == 0 {
-		b.failed(errors.New("nothing to play: the script has no statement"))
+		b.failed(errors.New("the script has no statements"))
 	}
 	b.Script.After, b.above = append(b.Script.After, b.above...), nil
 	MarkBad(b.Script)

@@ -62,7 +62,7 @@ func TestBuilderOfTextsThatDoNotParse(t *testing.T) {
 		build func(b *scenarios.Builder)
 		want  string
 	}{
-		"no statement":   {func(*scenarios.Builder) {}, "nothing to play"},
+		"no statement":   {func(*scenarios.Builder) {}, "the script has no statements"},
 		"a client line":  {func(b *scenarios.Builder) { b.Send("", "PUSH $filler") }, "$filler needs a size"},
 		"an expectation": {func(b *scenarios.Builder) { b.Expect("", scenarios.Window{}, "no") }, "expected a RESP reply"},
 		"fields":         {func(b *scenarios.Builder) { b.Connect("", scenarios.Producer, "[]") }, "expected a JSON object"},

@@ -8,12 +8,8 @@ import (
 // contains is a value with texts in strings at any depth, and without others: for fields
 // whose keys the specification does not name.
 type contains struct {
-	word  string // as written: contains, or oldContains
 	texts []containedText
 }
-
-// oldContains is what contains was called at first. It still works.
-const oldContains = "holds"
 
 type containedText struct {
 	node   node // literal or interpolated
@@ -21,7 +17,7 @@ type containedText struct {
 }
 
 func (c contains) String() string {
-	return c.word + "(" + join(c.texts, ",", containedText.String) + ")"
+	return "contains(" + join(c.texts, ",", containedText.String) + ")"
 }
 
 func (t containedText) String() string {
@@ -73,13 +69,13 @@ func isInside(value any, s string) bool {
 }
 
 // containsValue parses ("text",!"text",...) behind the word.
-func (c *cursor) containsValue(word string) (node, error) {
+func (c *cursor) containsValue() (node, error) {
 	const help = `write contains("this","this too",!"but not this")`
 	open := c.pos
 	if !c.take("(") {
-		return nil, errorAt(c.pos, 1, help, "contains needs texts in brackets")
+		return nil, errorAt(c.pos, 1, help, "contains needs texts in parentheses")
 	}
-	parsed := contains{word: word}
+	var parsed contains
 	for c.skipBlanks(); !c.take(")"); c.skipBlanks() {
 		if len(parsed.texts) > 0 && !c.take(",") {
 			return nil, c.unclosed(open, ")")

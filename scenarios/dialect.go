@@ -113,4 +113,7 @@ type Opener interface {
 	// Open takes over a new connection of a client in a role, with the fields of its connect line as JSON. It may send
 	// what no script writes, and returns the connection and the protocol for the conversation on it.
 	Open(nc net.Conn, role Role, fields []byte) (net.Conn, session.Protocol, error)
+
+	// Backend reports whether a connection is one to the port of workers, where they have one of their own.
+	Backend(role Role, fields []byte) bool
 }

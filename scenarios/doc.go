@@ -25,5 +25,5 @@
 //   - values: scope.go (the values of names), render.go (the text of a client line),
 //     make.go (a message that a line accepts)
 //   - matching: match.go, assume.go, kind.go, contains.go
-//   - what a script is without playing it: steps.go, wait.go
+//   - what a script is without playing it: steps.go, uses.go
 package scenarios

@@ -32,7 +32,7 @@ func (g *Grammar) Segments(s *Send, texts []string) ([][]byte, error) {
 	switch last := len(texts) - 1; {
 	case s.Raw:
 	case g.Framed() && last > 0:
-		return nil, errors.New("<|> cuts raw lines only")
+		return nil, errors.New("<|> works only in raw lines")
 	case last == 0:
 		var err error
 		if segments[0], err = g.Encode(texts[0]); err != nil {

@@ -44,7 +44,7 @@ func (ch *Choice) Form() *Form { return ch.form }
 // ParseChoices parses what stands behind S: on a line, alternatives included.
 func ParseChoices(d Dialect, text string) ([]Choice, error) {
 	if i := strings.IndexByte(text, '\n'); i >= 0 {
-		return nil, errorAt(i, 1, "", "an expectation is one line")
+		return nil, errorAt(i, 1, "", "an expectation must be one line")
 	}
 	return (&cursor{line: text, grammar: d.Grammar()}).choices()
 }
@@ -68,8 +68,8 @@ func (c *cursor) choices() ([]Choice, error) {
 			return all, nil
 		}
 		if !c.take("|") {
-			return nil, errorAt(c.pos, len(c.rest()), "alternatives are separated by |",
-				"unexpected text behind the expectation")
+			return nil, errorAt(c.pos, len(c.rest()), "separate alternatives by |",
+				"unexpected text after the expectation")
 		}
 	}
 }
@@ -153,6 +153,7 @@ func (c *cursor) lineChoice() (Choice, error) {
 	}
 	words := c.line[c.pos:end]
 	if i := strings.IndexByte(words, '{'); i >= 0 {
+		i -= len(words[:i]) - len(strings.TrimSuffix(words[:i], "=")) // ={ is exactly this object
 		ch.prefix = words[:i]
 		c.pos += i
 		ch.json, err = c.value()
@@ -340,7 +341,7 @@ func (ch *Choice) Words() string {
 	case ch.ending == Reset:
 		return "a reset"
 	case ch.any:
-		return "a reply, whatever it is"
+		return "any reply"
 	case ch.exact != nil:
 		return ch.form.Words + " " + strconv.Quote(*ch.exact)
 	case ch.re != nil:

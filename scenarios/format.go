@@ -11,7 +11,7 @@ import (
 // wrote them. The text parses to the same script, and formatting that one gives
 // the same text.
 //
-// A program can build a script: Title, Needs, Waits, Embedded and Steps are
+// A program can build a script: Title, Needs, Waits and Steps are
 // enough. Where the marks of a step differ from those in force, Format writes
 // the clause, record or setup line itself. A client line whose text cannot
 // stand on a line is written as raw bytes.
@@ -55,11 +55,8 @@ func (f *formatter) header(s *Script) {
 				f.line(a.Comment)
 			}
 		}
-		switch {
-		case values[key] != "":
+		if values[key] != "" {
 			f.line(key+":", values[key])
-		case key == "embedded" && s.Embedded != nil:
-			f.line(append([]string{key + ":"}, settings(s)...)...)
 		}
 	}
 }
@@ -75,17 +72,6 @@ func declared(s *Script) []string {
 	return slices.DeleteFunc(slices.Clone(declarable), func(word string) bool {
 		return !slices.Contains(needs, Need(word))
 	})
-}
-
-// settings lists the settings of an embedded server in the order of the dialect.
-func settings(s *Script) []string {
-	var all []string
-	for _, key := range s.Dialect.Grammar().Settings {
-		if value, ok := s.Embedded[key]; ok {
-			all = append(all, key+"="+value)
-		}
-	}
-	return all
 }
 
 func (f *formatter) asides(all []Aside) {

@@ -28,10 +28,8 @@ func lineOf(s Step) string {
 			return s.State + " " + s.Worker.String()
 		}
 		return string(s.Action)
-	case *Block:
-		return s.line()
 	}
-	return "barrier"
+	return s.(*Block).line()
 }
 
 func (s *Connect) line() string {

@@ -19,10 +19,6 @@ func TestFormatOfParsedScripts(t *testing.T) {
 			"# of needs\nneeds:  flush\n\n\n# of\n\n# the title\ntitle:a  b \nneeds: alone  open\nwaits:60s\nC: INFO\n",
 			"# of\n# the title\ntitle: a  b\n# of needs\nneeds: open alone flush\nwaits: 60s\nC: INFO\n",
 		},
-		"the embedded server": {
-			"embedded: end=ok   salt=x\nC: INFO\n", "embedded: salt=x end=ok\nC: INFO\n",
-		},
-		"an embedded server with nothing to set": {"embedded:\nC: INFO\n", "embedded:\nC: INFO\n"},
 		"comments of a header line that says nothing": {
 			"# kept\ntitle:\nC: INFO\n", "# kept\nC: INFO\n",
 		},
@@ -48,8 +44,8 @@ func TestFormatOfParsedScripts(t *testing.T) {
 		"endings": {"C:<close> \nC[a]:  <half-close>\nS: <fin>|<reset>\n", "C: <close>\nC[a]: <half-close>\n" +
 			"S: <fin> | <reset>\n"},
 		"expectations": {
-			"S   ..2s :+OK |-\nS[a] 1.50s..:${ \"a\" : holds( \"b\" ) }|$-1\nS: -/a\\/b/\n",
-			"S ..2s: +OK |-\nS[a] 1.50s..: ${ \"a\" : holds( \"b\" ) } | $-1\nS: -/a\\/b/\n",
+			"S   ..2s :+OK |-\nS[a] 1.50s..:${ \"a\" : contains( \"b\" ) }|$-1\nS: -/a\\/b/\n",
+			"S ..2s: +OK |-\nS[a] 1.50s..: ${ \"a\" : contains( \"b\" ) } | $-1\nS: -/a\\/b/\n",
 		},
 		"connections": {
 			"connect   as  raw\nconnect a as consumer   { \"wid\" : \"x\" } \n", "connect as raw\n" +
@@ -59,10 +55,8 @@ func TestFormatOfParsedScripts(t *testing.T) {
 			"silence 1s on a b\neventually 1m..\n  C: INFO\nend\n"},
 		"operators": {"quiet  $wid \nterminate x\nkill\nrestart\n", "quiet $wid\nterminate x\nkill\nrestart\n"},
 		"blocks": {
-			"repeat 07\nC: INFO\nend\nrepeat 2 by 1 consumer\nC: INFO\nend\nrepeat 2 by 2 raw\nC: INFO\nend\nparallel\n" +
-				"C: INFO\n barrier\nend\n",
-			"repeat 7\n  C: INFO\nend\nrepeat 2 by 1 consumers\n  C: INFO\nend\nrepeat 2 by 2 raw\n  C: INFO\nend\n" +
-				"parallel\n  C: INFO\n  barrier\nend\n",
+			"repeat 07\nC: INFO\nend\nrepeat 2 by 1 consumer\nC: INFO\nend\nrepeat 2 by 2 raw\nC: INFO\nend\n",
+			"repeat 7\n  C: INFO\nend\nrepeat 2 by 1 consumers\n  C: INFO\nend\nrepeat 2 by 2 raw\n  C: INFO\nend\n",
 		},
 		"marks stay where they are": {
 			"setup\nclause A-1\nclause A-1\nC: INFO\nrecord B-1 SHOULD NOT\nS: $\n", "setup\nclause A-1\nclause A-1\n" +

@@ -12,12 +12,11 @@ import (
 // begins with Name, Encoding, Example and Forms; the zero value of everything else says that the protocol does not have
 // it.
 type Grammar struct {
-	Name     string   // of the protocol, as the header of a script names it: "fwp"
-	Encoding string   // of messages, for reports
-	Greeting string   // the word that a server greets with, for reports
-	Example  string   // two lines of a script, for a file that has none
-	Settings []string // what the header may set of an embedded server
-	Forms    []Form   // of messages; where one Sign begins another, the longer one comes first
+	Name     string // of the protocol, as the header of a script names it: "fwp"
+	Encoding string // of messages, for reports
+	Greeting string // the word that a server greets with, for reports
+	Example  string // two lines of a script, for a file that has none
+	Forms    []Form // of messages; where one Sign begins another, the longer one comes first
 	Names    Names
 	Lines    Lines
 	Replies  Replies
@@ -99,8 +98,7 @@ type Verbs struct {
 
 // Timing is what may happen later.
 type Timing struct {
-	Due    string   // the field of a job with the time from which it can be delivered
-	Defers []string // the verbs and fields of a job by which it may be delivered later, Due among them
+	Defers []string // the verbs and fields of a job by which it may be delivered later
 
 	// KeepAlive is how long a consumer may be idle before it has to send the [Dialect]'s Question; 0 if there is no such
 	// limit.

@@ -79,7 +79,6 @@ func (l *linter) step(s Step, in *Block) {
 		l.send(s, in)
 	case *Expect:
 		l.expect(s)
-		l.oldWords(s)
 	case *Operate:
 		l.names(s.Pos, s.Worker.refs(), in)
 		if s.Action != NeedSignals {
@@ -166,10 +165,10 @@ func (l *linter) legality(s *Send, c *linted, line []byte, whole bool) {
 	if s.Raw && !s.Bad { // raw bytes are not checked, only lines
 		return
 	}
-	fault, advice := "this is not one line that ends with CRLF", []Advice(nil)
+	fault, advice := "expected one line that ends with CRLF", []Advice(nil)
 	switch {
 	case whole && c.over:
-		fault = l.script.Dialect.Grammar().VerbSent(line) + " may not be sent while the connection is ended"
+		fault = l.script.Dialect.Grammar().VerbSent(line) + " must not be sent while the connection is ended"
 	case whole:
 		fault, advice = l.script.Dialect.Check(c.role, c.state, line)
 	}
@@ -177,7 +176,7 @@ func (l *linter) legality(s *Send, c *linted, line []byte, whole bool) {
 		s.Bad = fault != ""
 		return
 	}
-	help := "if that is the point of the script, mark the line: " + side('C', s.Conn) + " bad:"
+	help := "if this is intended, mark the line: " + side('C', s.Conn) + " bad:"
 	if c.role == Raw && c.state.Status().Phase == session.Greeting {
 		help += "; to be greeted first: " + strings.Join(strings.Fields("connect "+s.Conn+" as producer"), " ")
 	}
@@ -185,7 +184,7 @@ func (l *linter) legality(s *Send, c *linted, line []byte, whole bool) {
 	case fault != "" && !s.Bad:
 		l.report(s.Pos, false, help, "this line breaks the protocol: %s", fault)
 	case fault == "" && s.Bad:
-		l.report(s.Pos, false, "leave out the word bad", "this line is marked bad, but a client may send it")
+		l.report(s.Pos, false, "remove the word bad", "this line is marked bad, but it is legal")
 	case fault == "":
 		for _, a := range advice {
 			l.report(s.Pos, true, a.Help, "%s", a.Message)
@@ -197,14 +196,15 @@ func (l *linter) legality(s *Send, c *linted, line []byte, whole bool) {
 func (l *linter) names(at Pos, refs []*ref, in *Block) bool {
 	for _, r := range refs {
 		if r.indexed && (in == nil || in.Kind != Repeat) {
-			l.report(at, false, "without # the name has one value", "%s has values in a repeat block only", r.text)
+			l.report(at, false, "without # the name has only one value", "%s has values only in a repeat block", r.text)
 			return false
 		}
 		if r.kind != refPlain || r.family() != "" {
 			continue
 		}
 		if _, ok := l.render.Scope.lookup(r); !ok {
-			help := "names bind at their first match in an S: line; " + freshNames(l.script.Dialect.Grammar().Names.Families) +
+			help := "a name gets its value at its first match in an S: line; " +
+				freshNames(l.script.Dialect.Grammar().Names.Families) +
 				" make fresh values"
 			l.report(at, false, help, "%s has no value here", r.text)
 			return false
@@ -255,31 +255,14 @@ func sampleNames(n node, sc *Scope) {
 	}
 }
 
-// oldWords gives advice about old words of the language.
-func (l *linter) oldWords(e *Expect) {
-	for i := range e.Choices {
-		for part := range parts(e.Choices[i].json) {
-			if c, ok := part.(contains); ok && c.word == oldContains {
-				l.report(e.Pos, true, "write contains(...)", "holds is the old word for contains")
-				return
-			}
-		}
-	}
-}
-
-// place checks whether a step may stand in its block: steps that run side by side share
-// no connection.
+// place checks whether a step may stand in its block: workers share no connection.
 func (l *linter) place(s Step, in *Block) {
 	_, expects := s.(*Expect)
-	silence, silent := s.(*Silence)
 	switch {
 	case in.Kind == Unordered && !expects:
-		l.report(s.Place(), false, "send before the block", "an unordered block has S: lines only")
-	case in.Kind == Parallel && silent && len(silence.Conns) != 1:
-		l.report(s.Place(), false, "write silence "+silence.For.String()+" on one of them",
-			"in a parallel block the silence of a connection belongs to its lines")
+		l.report(s.Place(), false, "send before the block", "an unordered block may have only S: lines")
 	case in.Kind == Repeat && in.By > 1 && slices.ContainsFunc(ConnectionsOf(s), func(c string) bool { return c != "" }):
-		l.report(s.Place(), false, "each worker has a connection of its own, which has no name",
+		l.report(s.Place(), false, "each worker has its own connection, which has no name",
 			"%d workers cannot share a connection", in.By)
 	}
 }

@@ -156,14 +156,14 @@ func (s *Script) Flat() ([]Step, error) {
 	for _, step := range s.Steps {
 		block, is := step.(*Block)
 		if o, also := step.(*Operate); also && o.Action != NeedSignals {
-			return nil, fmt.Errorf("%s: line %d: %s cannot be played by a server that follows a script",
+			return nil, fmt.Errorf("%s: line %d: a server that plays a script cannot play %s",
 				cmp.Or(s.Name, "script"), o.Line, o.Action)
 		}
 		switch {
 		case !is:
 			all = append(all, step)
 		case block.Kind == Repeat:
-			return nil, fmt.Errorf("%s: line %d: repeat cannot be played by a server that follows a script",
+			return nil, fmt.Errorf("%s: line %d: a server that plays a script cannot play repeat",
 				cmp.Or(s.Name, "script"), block.Line)
 		default:
 			all = append(all, block.Steps...)

@@ -23,6 +23,36 @@ func compareText(t *testing.T, expectation, got string, sc *Scope) []string {
 	return texts
 }
 
+// The object behind a text may have more fields, and exactly its own behind an equals sign.
+func TestTheObjectBehindAText(t *testing.T) {
+	t.Parallel()
+	const more = `HI {"v":2,"s":"x"}`
+	for expectation, test := range map[string]struct {
+		got  string
+		want []Difference
+	}{
+		`+HI {"v":2}`:        {more, nil},
+		`+HI ={"v":2}`:       {more, []Difference{{Path: ".s", Want: "nothing more", Got: `"x"`}}},
+		`+HI ={"v":2,"s":$}`: {},
+		`+={"state":"quiet"}`: {
+			`{"state":"quiet","wid":1}`, []Difference{{Path: ".wid", Want: "nothing more", Got: "1"}},
+		},
+	} {
+		choices, err := cursorAt(expectation).choices()
+		if test.got == "" {
+			require.Error(t, err, expectation)
+			continue
+		}
+		require.NoError(t, err, expectation)
+		got := session.Received{Message: session.Message{Kind: '+', Text: []byte(test.got)}}
+		assert.Equal(t, test.want, choices[0].Compare(got, NewScope("test")), expectation)
+		assert.Equal(t, expectation, choices[0].String())
+	}
+	choices, err := cursorAt(`+HI ={"v":2}`).choices()
+	require.NoError(t, err)
+	assert.Equal(t, `a simple string with HI ={"v":2}`, choices[0].Words())
+}
+
 func TestMatchJSON(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -63,7 +93,7 @@ func TestMatchJSON(t *testing.T) {
 		"no JSON": {`${"a":1}`, `{"a":1`,
 			[]string{`expected JSON, got not JSON: unexpected EOF: "{\"a\":1"`}},
 		"JSON and more": {`${"a":1}`, `{"a":1} x`,
-			[]string{`expected JSON, got more text behind the JSON value: "{\"a\":1} x"`}},
+			[]string{`expected JSON, got more text after the JSON value: "{\"a\":1} x"`}},
 		"the first match binds": {`${"a":"$x","b":"$x"}`, `{"a":"1","b":"1"}`, nil},
 		"and must agree":        {`${"a":$x,"b":[$x]}`, `{"a":1,"b":[2]}`, []string{".b[0]: expected 1 ($x), got 2"}},
 		"a capture with a type": {`${"a":$n:int}`, `{"a":"1"}`, []string{`.a: expected $n:int, got "1"`}},
@@ -196,15 +226,15 @@ func TestContains(t *testing.T) {
 func TestContainsProblems(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		`${"f":contains}`:          "contains needs texts in brackets",
+		`${"f":contains}`:          "contains needs texts in parentheses",
 		`${"f":contains()}`:        "contains needs at least one text",
 		`${"f":contains(!)}`:       `expected a text in double quotes, got ')'`,
 		`${"f":contains(12)}`:      `expected a text in double quotes, got '1'`,
 		`${"f":contains("a" "b")}`: `expected a comma or ), got '"'`,
-		`${"f":contains("a"`:       "this ( is never closed with )",
+		`${"f":contains("a"`:       "this ( is not closed with )",
 		`${"f":contains("a",`:      "expected a text in double quotes, got the end of the line",
 		`${"f":$x:contains("a")}`:  "expected a type after $x:, such as int or time",
-		`${"f":contains("a<|>b")}`: "<|> cuts client lines only",
+		`${"f":contains("a<|>b")}`: "<|> works only in client lines",
 	} {
 		_, err := cursorAt(line).choices()
 		require.Error(t, err, line)

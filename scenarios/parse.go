@@ -36,7 +36,7 @@ func Parse(d Dialect, name string, source []byte) (*Script, error) {
 	lines := strings.Split(string(source), "\n")
 	for i := range lines {
 		if len(p.problems) >= mostProblems {
-			p.problem(i, errorAt(0, 1, "", "there are more problems after these %d", mostProblems))
+			p.problem(i, errorAt(0, 1, "", "more problems follow these %d", mostProblems))
 			return nil, p.problems
 		}
 		lines[i] = strings.TrimRight(lines[i], "\r")
@@ -45,7 +45,7 @@ func Parse(d Dialect, name string, source []byte) (*Script, error) {
 	}
 	if p.block != nil {
 		p.problems = append(p.problems, &Problem{File: name, Pos: p.block.Pos, Source: p.source(p.block.Line),
-			Message: fmt.Sprintf("this %s block has no end", p.block.Kind), Help: "close it with the line: end"})
+			Message: fmt.Sprintf("this %s block is not closed", p.block.Kind), Help: "close it with the line: end"})
 	}
 	p.finish()
 	if len(p.problems) > 0 {
@@ -156,7 +156,7 @@ func (p *parser) add(s Step) {
 	p.script.Steps = append(p.script.Steps, s)
 }
 
-var headerKeys = []string{"protocol", "title", "needs", "waits", "embedded"}
+var headerKeys = []string{"protocol", "title", "needs", "waits"}
 
 // header parses `key: value` above the first statement.
 func (p *parser) header(c *cursor) (bool, error) {
@@ -176,7 +176,7 @@ func (p *parser) header(c *cursor) (bool, error) {
 	case "protocol":
 		if name := p.grammar.Name; value != name {
 			return true, errorAt(valueAt, max(len(value), 1), "write protocol: "+name,
-				"the protocol %q is not the one that the script is read as", value)
+				"the script is read as %s, but its protocol is %q", name, value)
 		}
 		p.script.protocol = true
 	case "title":
@@ -189,8 +189,6 @@ func (p *parser) header(c *cursor) (bool, error) {
 			return true, errorAt(valueAt, max(len(value), 1), "write waits: 60s", "%q is not a valid duration", value)
 		}
 		p.script.waits = value
-	case "embedded":
-		return true, p.embedded(strings.Fields(value), valueAt, len(value))
 	default:
 		return true, errorAt(start, len(key), didYouMean(key, headerKeys), "unknown header %q", key)
 	}
@@ -210,19 +208,6 @@ func (p *parser) needs(words []string, at, width int) error {
 	return nil
 }
 
-func (p *parser) embedded(words []string, at, width int) error {
-	p.script.Embedded = map[string]string{}
-	for _, w := range words {
-		key, value, ok := strings.Cut(w, "=")
-		if !ok || !slices.Contains(p.grammar.Settings, key) {
-			return errorAt(at, width, didYouMean(key, p.grammar.Settings), "unknown setting %q of the embedded server", w)
-		}
-		p.script.Embedded[key] = value
-	}
-	p.script.Needs = append(p.script.Needs, NeedEmbedded)
-	return nil
-}
-
 // finish adds the needs that the steps imply.
 func (p *parser) finish() {
 	p.script.After = p.above()
@@ -239,14 +224,11 @@ func (p *parser) finish() {
 			p.script.Needs = append(p.script.Needs, s.needs()...)
 		}
 	}
-	if p.script.Embedded != nil { // its settings are its needs
-		p.script.Needs = []Need{NeedEmbedded}
-	}
 	slices.Sort(p.script.Needs)
 	p.script.Needs = slices.Compact(p.script.Needs)
 	if len(p.script.Steps) == 0 && len(p.problems) == 0 {
 		p.problem(1, errorAt(0, 1, "a script has lines such as   "+p.grammar.Example,
-			"nothing to play: the script has no statement"))
+			"the script has no statements"))
 	}
 }
 

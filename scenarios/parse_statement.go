@@ -10,7 +10,7 @@ import (
 )
 
 // statementWords are the words that begin a statement, beside C and S.
-var statementWords = []string{"barrier", "clause", "connect", "end", "eventually", "kill", "parallel", "quiet",
+var statementWords = []string{"clause", "connect", "end", "eventually", "kill", "quiet",
 	"record", "repeat", "restart", "setup", "silence", "table", "terminate", "unordered"}
 
 // statement parses one line of the body; a nil step is a statement that only
@@ -39,17 +39,15 @@ func (p *parser) statement(c *cursor, n int) (Step, error) {
 		return &Operate{Statement: p.placed(at), Action: Need(words[0])}, rest.none()
 	case "quiet", "terminate":
 		return p.signal(rest, at, words[0])
-	case "barrier":
-		return p.barrier(rest, at)
 	case "end":
 		return nil, p.end(rest, start)
-	case "repeat", "parallel", "unordered", "eventually", "table":
+	case "repeat", "unordered", "eventually", "table":
 		return p.open(rest, at, words[0])
 	case "C", "S":
 		return nil, errorAt(start, len(c.line)-start, "", "a %s line needs a colon before its text", words[0])
 	}
 	if slices.Contains(headerKeys, strings.TrimSuffix(words[0], ":")) {
-		return nil, errorAt(start, len(words[0]), "", "the header stands above the first statement")
+		return nil, errorAt(start, len(words[0]), "", "the header must be above the first statement")
 	}
 	help := didYouMean(words[0], append([]string{"C:", "S:"}, statementWords...))
 	return nil, errorAt(start, len(words[0]), help, "unknown statement %q", words[0])
@@ -98,7 +96,7 @@ func parseWindow(word string, at int) (Window, error) {
 		*d = v
 	}
 	if w.To > 0 && w.To <= w.From {
-		return Window{}, errorAt(at, len(word), "", "the window ends before it begins")
+		return Window{}, errorAt(at, len(word), "", "the time window ends before it begins")
 	}
 	return w, nil
 }
@@ -112,7 +110,7 @@ func Levels() []string {
 // that of the catalogue.
 func (p *parser) mark(a *arguments, record bool) error {
 	if len(a.words) == 0 {
-		return a.wrong("write clause and its id", "which clause?")
+		return a.wrong("write clause and its id", "a clause is missing")
 	}
 	p.marks = nil
 	for _, w := range a.words {
@@ -161,7 +159,7 @@ func (p *parser) connect(a *arguments, at Pos) (Step, error) {
 		s.Conn, words = words[0], words[1:]
 	}
 	if len(words) < 2 || words[0] != "as" || s.Conn != "" && !isConnName(s.Conn) {
-		return nil, a.wrong(help, "a connection needs a role")
+		return nil, a.wrong(help, "the role of the connection is missing")
 	}
 	var ok bool
 	if s.Role, ok = role(words[1]); !ok {
@@ -171,12 +169,13 @@ func (p *parser) connect(a *arguments, at Pos) (Step, error) {
 		return s, nil
 	}
 	a.pos += strings.IndexByte(a.rest(), '{')
-	if a.peek() != '{' || s.Role == Raw {
-		return nil, a.wrong(help, "expected fields of the client's introduction, as a JSON object")
+	_, opens := p.script.Dialect.(Opener) // its fields are about more than an introduction
+	if a.peek() != '{' || s.Role == Raw && !opens {
+		return nil, a.wrong(help, "expected fields for HELLO, as a JSON object")
 	}
 	var err error
 	if s.Hello, err = a.fields(); err == nil && strings.TrimSpace(a.rest()) != "" {
-		err = a.wrong(help, "unexpected text behind the fields")
+		err = a.wrong(help, "unexpected text after the fields")
 	}
 	return s, err
 }
@@ -190,7 +189,7 @@ func ParseObject(d Dialect, text string) (*Object, error) {
 	}
 	o, err := c.fields()
 	if err == nil && !c.done() {
-		err = errorAt(c.pos, len(c.rest()), "", "unexpected text behind the object")
+		err = errorAt(c.pos, len(c.rest()), "", "unexpected text after the object")
 	}
 	return o, err
 }
@@ -211,7 +210,7 @@ func (c *cursor) fields() (*Object, error) {
 func (p *parser) silence(a *arguments, at Pos) (Step, error) {
 	s := &Silence{Statement: p.placed(at), Marks: p.marks}
 	if len(a.words) == 0 {
-		return nil, a.wrong("write silence 300ms", "for how long?")
+		return nil, a.wrong("write silence 300ms", "the duration is missing")
 	}
 	var err error
 	if s.For, err = time.ParseDuration(a.words[0]); err != nil || s.For <= 0 {
@@ -230,7 +229,7 @@ func (p *parser) silence(a *arguments, at Pos) (Step, error) {
 // signal parses: quiet CLIENT and terminate CLIENT.
 func (p *parser) signal(a *arguments, at Pos, state string) (Step, error) {
 	if len(a.words) != 1 {
-		return nil, a.wrong("write "+state+" $"+p.grammar.Names.Client, "which worker?")
+		return nil, a.wrong("write "+state+" $"+p.grammar.Names.Client, "the worker is missing")
 	}
 	a.skipBlanks()
 	client, err := parseTemplate(&cursor{line: a.line[:a.pos+len(a.words[0])], pos: a.pos, grammar: a.grammar})
@@ -240,17 +239,10 @@ func (p *parser) signal(a *arguments, at Pos, state string) (Step, error) {
 	return &Operate{Statement: p.placed(at), Action: NeedSignals, State: state, Worker: client[0]}, nil
 }
 
-func (p *parser) barrier(a *arguments, at Pos) (Step, error) {
-	if p.block == nil || p.block.Kind != Parallel {
-		return nil, errorAt(at.Col-1, at.Width, "", "a barrier stands in a parallel block")
-	}
-	return &Barrier{p.placed(at)}, a.none()
-}
-
 func (p *parser) end(a *arguments, start int) error {
 	if p.block == nil {
 		farewell := strings.TrimSpace(string(p.script.Dialect.Sample(true).Status().Farewell))
-		return errorAt(start, len("end"), "to end a connection write C: "+farewell, "no block is open here")
+		return errorAt(start, len("end"), "to end a connection write C: "+farewell, "there is no open block")
 	}
 	b := p.block
 	p.block = nil
@@ -264,7 +256,7 @@ func (p *parser) end(a *arguments, start int) error {
 // open parses the first line of a block.
 func (p *parser) open(a *arguments, at Pos, word string) (Step, error) {
 	if p.block != nil {
-		help := fmt.Sprintf("close the %s block of line %d first; a check that needs more is written in Go",
+		help := fmt.Sprintf("close the %s block of line %d first",
 			p.block.Kind, p.block.Line)
 		return nil, errorAt(at.Col-1, at.Width, help, "blocks cannot be nested")
 	}
@@ -300,12 +292,12 @@ func (p *parser) repeat(a *arguments, b *Block) error {
 	if last := len(a.words) - 1; strings.HasPrefix(a.words[last], "..") {
 		limit, err := parseWindow(a.words[last], a.pos)
 		if err != nil {
-			return a.wrong(help, "%q is not a limit of time", a.words[last])
+			return a.wrong(help, "%q is not a valid time limit", a.words[last])
 		}
 		b.Limit, a.words = limit.To, a.words[:max(last, 1)]
 	}
 	if len(a.words) != 1 && len(a.words) != 4 || a.words[0] == "" {
-		return a.wrong(help, "how often?")
+		return a.wrong(help, "the number is missing")
 	}
 	if b.Count, ok = count(a.words[0], 1_000_000); !ok {
 		return a.wrong(help, "%q is not a number from 1 to 1000000", a.words[0])

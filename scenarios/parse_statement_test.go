@@ -30,8 +30,8 @@ func TestParseWindow(t *testing.T) {
 		"2s":     `"2s" is not a valid time window`,
 		"..2":    `"2" is not a valid duration`,
 		"0s..1s": `"0s" is not a valid duration`,
-		"2s..1s": "the window ends before it begins",
-		"1s..1s": "the window ends before it begins",
+		"2s..1s": "the time window ends before it begins",
+		"1s..1s": "the time window ends before it begins",
 	} {
 		_, err := parseWindow(text, 0)
 		assert.EqualError(t, err, want, text)
@@ -99,7 +99,6 @@ func TestFormsOfBlocks(t *testing.T) {
 		"repeat 3 by 2 raw":       {Count: 3, By: 2},
 		"repeat 3 ..90s":          {Count: 3, Limit: 90 * time.Second},
 		"repeat 3 by 2 raw ..1s":  {Count: 3, By: 2, Limit: time.Second},
-		"parallel":                {Kind: Parallel},
 		"unordered":               {Kind: Unordered},
 		"table":                   {Kind: Table},
 		"eventually":              {Kind: Eventually},
@@ -146,9 +145,8 @@ func (likeFWP) Grammar() *Grammar {
 				"cut", "half", "long", "first", "last", "upper",
 			}},
 		}},
-		Settings: []string{"salt", "iterations", "pwdhash", "state", "end"},
-		Replies:  Replies{Waits: map[string]Wait{"FETCH": {Kind: '_', Least: 2 * time.Second}}},
-		Timing:   Timing{Due: "at", Defers: []string{"at", "FAIL"}},
+		Replies: Replies{Waits: map[string]Wait{"FETCH": {Kind: '_', Least: 2 * time.Second}}},
+		Timing:  Timing{Defers: []string{"at", "FAIL"}},
 	}
 }
 

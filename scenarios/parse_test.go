@@ -76,7 +76,6 @@ func TestNeedsFollowFromTheSteps(t *testing.T) {
 		"password":  {"C: HELLO {\"v\":2,\"pwdhash\":\"$pwdhash\"}\n", []scenarios.Need{scenarios.NeedPassword}},
 		"declared":  {"needs: open alone\nC: INFO\n", []scenarios.Need{scenarios.NeedAlone, scenarios.NeedOpen}},
 		"in blocks": {"repeat 2\nkill\nend\n", []scenarios.Need{scenarios.NeedKill}},
-		"embedded":  {"embedded: salt=x\nquiet $wid\n", []scenarios.Need{scenarios.NeedEmbedded}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -133,10 +132,10 @@ func TestLimitsOfScripts(t *testing.T) {
 		"a large file":        {strings.Repeat("C: INFO\n", scenarios.MaxSource/8+1), "f:1:1: the file has more than 4 MiB"},
 		"many lines":          {strings.Repeat("#\n", 100_001), "f:1:1: the file has more than 100000 lines"},
 		"a long line":         {"C: INFO\n# " + strings.Repeat("x", 1<<20), "f:2:1: the line has more than 1024 KiB"},
-		"deep arrays":         {"S: $" + strings.Repeat("[", 200_000), "f:1:205: values are nested at most 200 deep"},
-		"deep objects":        {"S: $" + strings.Repeat(`{"a":`, 100_000), "values are nested at most 200 deep"},
-		"deep in a PUSH":      {"C: PUSH $job" + strings.Repeat(`{"a":`, 100_000), "values are nested at most 200 deep"},
-		"deep alternatives":   {"S: ${\"a\":" + strings.Repeat("1|[", 100_000), "values are nested at most 200 deep"},
+		"deep arrays":         {"S: $" + strings.Repeat("[", 200_000), "f:1:205: values may be nested at most 200 deep"},
+		"deep objects":        {"S: $" + strings.Repeat(`{"a":`, 100_000), "values may be nested at most 200 deep"},
+		"deep in a PUSH":      {"C: PUSH $job" + strings.Repeat(`{"a":`, 100_000), "values may be nested at most 200 deep"},
+		"deep alternatives":   {"S: ${\"a\":" + strings.Repeat("1|[", 100_000), "values may be nested at most 200 deep"},
 		"many problems":       {strings.Repeat("x\n", 1000), "and 81 more"},
 		"many connections":    {many(1100, "C[a%d]: INFO\n"), "f:1001:1: the script has more than 1000 connections"},
 		"a long wrong word":   {strings.Repeat("x", 1<<20), "…"},
@@ -157,6 +156,6 @@ func TestALimitOfRoundsIsATime(t *testing.T) {
 	t.Parallel()
 	for _, limit := range []string{"..soon", "..", "..0s"} {
 		_, err := scenarios.Parse(fwpdialect.Dialect{}, "limit.fwp", []byte("repeat 3 "+limit+"\nC: INFO\nend\n"))
-		assert.ErrorContains(t, err, strconv.Quote(limit)+" is not a limit of time")
+		assert.ErrorContains(t, err, strconv.Quote(limit)+" is not a valid time limit")
 	}
 }

@@ -49,7 +49,7 @@ func (p *parser) transcriptLine(c *cursor, n int, l lineForm) (Step, error) {
 	base := c.pos
 	if l.named && !isConnName(l.name) {
 		return nil, errorAt(base+len("C["), max(len(l.name), 1),
-			"names of connections are small letters and digits: C[worker1]:", "bad connection name %q", l.name)
+			"use lower-case letters and digits for names of connections: C[worker1]:", "invalid connection name %q", l.name)
 	}
 	c.pos += l.end
 	if c.peek() == ' ' { // one blank belongs to the form, more belong to the text
@@ -121,7 +121,7 @@ func rawSegments(c *cursor) (all []Template, written []string, err error) {
 		c.pos += len(quoted)
 	}
 	if len(all) == 0 {
-		return nil, nil, errorAt(c.pos, 1, `write C raw: "bytes\r\n"`, "no bytes to send")
+		return nil, nil, errorAt(c.pos, 1, `write C raw: "bytes\r\n"`, "the bytes are missing")
 	}
 	return all, written, nil
 }

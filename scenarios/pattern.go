@@ -181,5 +181,5 @@ func constant(n node, at, width int) error {
 		}
 		return nil
 	}
-	return errorAt(at, width, "types, patterns, alternatives and ... belong in S: lines", "%s cannot be sent", n)
+	return errorAt(at, width, "types, patterns, alternatives and ... work only in S: lines", "%s cannot be sent", n)
 }

@@ -14,7 +14,7 @@ import (
 // value parses one JSON value of the language, without alternatives.
 func (c *cursor) value() (node, error) {
 	if c.depth++; c.depth > deepest {
-		return nil, errorAt(c.pos, 1, "", "values are nested at most %d deep", deepest)
+		return nil, errorAt(c.pos, 1, "", "values may be nested at most %d deep", deepest)
 	}
 	defer func() { c.depth-- }()
 	c.skipBlanks()
@@ -25,7 +25,7 @@ func (c *cursor) value() (node, error) {
 	case b == '[':
 		return c.array(exact)
 	case exact:
-		return nil, errorAt(c.pos, 1, "", "= (exactly) goes before { or [")
+		return nil, errorAt(c.pos, 1, "", "= (exactly) works only before { or [")
 	case b == '"':
 		return c.stringValue()
 	case c.startsName():
@@ -93,7 +93,7 @@ func (c *cursor) array(exact bool) (node, error) {
 	a := array{exact: exact}
 	for c.skipBlanks(); !c.take("]"); c.skipBlanks() {
 		if a.open {
-			return nil, errorAt(c.pos, 1, "... may only be the last element", "expected ] after ..., %s", c.got())
+			return nil, errorAt(c.pos, 1, "... must be the last element", "expected ] after ..., %s", c.got())
 		}
 		if len(a.elems) > 0 && !c.take(",") {
 			return nil, c.unclosed(open, "]")
@@ -113,7 +113,7 @@ func (c *cursor) array(exact bool) (node, error) {
 
 func (c *cursor) unclosed(open int, closing string) error {
 	if c.done() {
-		return errorAt(open, 1, "", "this %c is never closed with %s", c.line[open], closing)
+		return errorAt(open, 1, "", "this %c is not closed with %s", c.line[open], closing)
 	}
 	return errorAt(c.pos, 1, "", "expected a comma or %s, %s", closing, c.got())
 }
@@ -147,12 +147,12 @@ func (c *cursor) quoted() (string, error) {
 				if raw, is := c.bytes(c.line[start:c.pos]); is {
 					return raw, nil
 				}
-				return "", errorAt(start, c.pos-start, "escapes are those of JSON", "not a JSON string: %v", err)
+				return "", errorAt(start, c.pos-start, "use the escapes of JSON", "invalid JSON string: %v", err)
 			}
 			return s, nil
 		}
 	}
-	return "", errorAt(start, 1, "", "this string is never closed")
+	return "", errorAt(start, 1, "", "this string is not closed")
 }
 
 // bytes returns the bytes of a string with the escapes of Go, in a dialect whose lines have those: messages there may
@@ -181,7 +181,7 @@ func (c *cursor) stringValue() (node, error) {
 	}
 	switch {
 	case len(parts) > 1:
-		return nil, errorAt(start, c.pos-start, "", "<|> cuts client lines only")
+		return nil, errorAt(start, c.pos-start, "", "<|> works only in client lines")
 	case len(parts[0].refs()) > 0:
 		return interpolated{parts[0]}, nil
 	}
@@ -218,18 +218,18 @@ func (c *cursor) regexp() (*regexp.Regexp, error) {
 			c.pos = i + 1
 			re, err := regexp.Compile(strings.ReplaceAll(c.line[start+1:i], `\/`, "/"))
 			if err != nil {
-				return nil, errorAt(start, c.pos-start, "", "not a regular expression: %v", err)
+				return nil, errorAt(start, c.pos-start, "", "invalid regular expression: %v", err)
 			}
 			return re, nil
 		}
 	}
-	return nil, errorAt(start, 1, "", "this regular expression is never closed with /")
+	return nil, errorAt(start, 1, "", "this regular expression is not closed with /")
 }
 
 func (c *cursor) numberValue() (node, error) {
 	s := c.rest()[:numberLength(c.rest())]
 	if s == "" {
-		return nil, errorAt(c.pos, 1, "", "not a JSON number")
+		return nil, errorAt(c.pos, 1, "", "invalid JSON number")
 	}
 	c.pos += len(s)
 	return literal{json.Number(s)}, nil
@@ -282,6 +282,9 @@ func letters(s string) int {
 	return len(s)
 }
 
+// notInJSON are values that languages know, and JSON does not.
+var notInJSON = []string{"NaN", "nan", "Infinity", "Inf", "undefined"}
+
 // wordValue parses true, false, null, absent and the type words.
 func (c *cursor) wordValue() (node, error) {
 	start := c.pos
@@ -294,10 +297,15 @@ func (c *cursor) wordValue() (node, error) {
 		return literal{nil}, nil
 	case "absent":
 		return absent{}, nil
-	case "contains", oldContains:
-		return c.containsValue(word)
+	case "contains":
+		return c.containsValue()
 	case "":
 		return nil, errorAt(start, 1, "", "expected a JSON value, a type or a name, %s", c.got())
+	}
+	if slices.Contains(notInJSON, word) {
+		const help = "JSON has no such value: write the argument as text, without $ (C bad: VERB {\"field\":NaN}), or the " +
+			"bytes of the line (C raw: \"...\\r\\n\")"
+		return nil, errorAt(start, len(word), help, "%s is not JSON", word)
 	}
 	if !slices.Contains(kindWords, word) {
 		known := append([]string{"absent", "contains", "true", "false", "null"}, kindWords...)
@@ -315,7 +323,7 @@ func (c *cursor) wordValue() (node, error) {
 func (c *cursor) rangeOf(k kind) (node, error) {
 	start := c.pos
 	if k.word != "int" && k.word != "number" && k.word != "time" {
-		return nil, errorAt(start, 1, "only int, number and time have ranges", "%s has no range", k.word)
+		return nil, errorAt(start, 1, "only int, number and time may have a range", "%s has no range", k.word)
 	}
 	c.pos++
 	var err error

@@ -159,7 +159,7 @@ func (sc *Scope) use(r *ref) (any, error) {
 		return sc.next(r)
 	}
 	if r.family() == "" {
-		return nil, fmt.Errorf("%s has no value yet: no reply has bound it", r.text)
+		return nil, fmt.Errorf("%s has no value yet, because no reply had one", r.text)
 	}
 	v := sc.make(r)
 	sc.root().values[r.text] = v
@@ -284,7 +284,7 @@ func (sc *Scope) hasPicked(s *indexedName, index int) bool {
 // there are fewer elements; the lock is held.
 func (sc *Scope) next(r *ref) (any, error) {
 	if sc.round < 0 {
-		return nil, fmt.Errorf("%s has values in a repeat block only", r.text)
+		return nil, fmt.Errorf("%s has values only in a repeat block", r.text)
 	}
 	all := sc.root().indexed
 	if all[r.text] == nil {

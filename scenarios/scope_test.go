@@ -154,8 +154,8 @@ func TestUseOfNames(t *testing.T) {
 		"of a family with a number":     {"$queue7", "", "p-queue7-1", ""},
 		"captured":                      {"$x", "v", "v", ""},
 		"a family that was captured":    {"$jid", "v", "v", ""},
-		"nothing captured":              {"$x", "", "", "$x has no value yet: no reply has bound it"},
-		"an index without a repetition": {"$jid#", "", "", "$jid# has values in a repeat block only"},
+		"nothing captured":              {"$x", "", "", "$x has no value yet, because no reply had one"},
+		"an index without a repetition": {"$jid#", "", "", "$jid# has values only in a repeat block"},
 		"filler":                        {"$filler(3)", "", "012", ""},
 		"filler is not captured":        {"$filler(3)", "v", "012", ""},
 	}

@@ -9,16 +9,15 @@ import (
 
 // Script is one parsed file.
 type Script struct {
-	Dialect  Dialect           // the protocol that it is written in
-	Name     string            // for reports: a file name or a check id
-	Title    string            // one sentence, from the header
-	Needs    []Need            // what the target must support, declared or implied by a step, sorted
-	Waits    time.Duration     // what a play waits at least where no line shows it, from the header
-	Embedded map[string]string // settings of an embedded server prepared for this script, nil if none
-	Steps    []Step
-	Source   []string           // the lines, for reports
-	Header   map[string][]Aside // what stands above the line of a key in the header
-	After    []Aside            // what stands behind the last step
+	Dialect Dialect       // the protocol that it is written in
+	Name    string        // for reports: a file name or a check id
+	Title   string        // one sentence, from the header
+	Needs   []Need        // what the target must support, declared or implied by a step, sorted
+	Waits   time.Duration // how long a play takes at most on the embedded server, from the header; 0: not long
+	Steps   []Step
+	Source  []string           // the lines, for reports
+	Header  map[string][]Aside // what stands above the line of a key in the header
+	After   []Aside            // what stands behind the last step
 
 	protocol bool   // the header names it
 	declared []Need // the needs of the header
@@ -37,7 +36,6 @@ const (
 	NeedKill     Need = "kill"     // a stop without warning, and a start
 	NeedAlone    Need = "alone"    // no jobs of others: the script uses the queue `default` or counts all jobs
 	NeedFlush    Need = "flush"    // flush is allowed
-	NeedEmbedded Need = "embedded" // an embedded server with the settings of the header
 )
 
 // Mark ties a line to a clause that it decides.
@@ -82,7 +80,7 @@ const (
 func (r Role) String() string { return [...]string{"raw", "producer", "consumer"}[r] }
 
 // Step is one statement of a script: *[Connect], *[Send], *[Expect],
-// *[Silence], *[Operate], *[Barrier] or *[Block].
+// *[Silence], *[Operate] or *[Block].
 type Step interface {
 	Place() Pos
 	statement() *Statement
@@ -156,22 +154,18 @@ type Operate struct {
 	Worker Template // for NeedSignals: the worker id
 }
 
-// Barrier makes the connections of a parallel block wait for each other.
-type Barrier struct{ Statement }
-
 // BlockKind is the kind of a block.
 type BlockKind uint8
 
 // The blocks. They are not nested.
 const (
 	Repeat     BlockKind = iota // the body, Count times, on By connections of the given Role if By > 0
-	Parallel                    // the lines of each connection in their order, the connections side by side
 	Unordered                   // the replies of several connections, in any order
 	Eventually                  // the body again and again until all of it matches
 	Table                       // rows that do not depend on each other: all are tried
 )
 
-var blockNames = [...]string{"repeat", "parallel", "unordered", "eventually", "table"}
+var blockNames = [...]string{"repeat", "unordered", "eventually", "table"}
 
 func (k BlockKind) String() string { return blockNames[k] }
 

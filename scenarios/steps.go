@@ -21,8 +21,7 @@ func ConnectionsOf(s Step) []string {
 	return nil
 }
 
-// nowhere stands for the connection of a step that uses none, or several: such steps share
-// a thread.
+// nowhere stands for the connection of a step that uses none, or several.
 const nowhere = "(none)"
 
 // ConnectionOf returns the one connection that a step uses, or nowhere.
@@ -31,28 +30,6 @@ func ConnectionOf(s Step) string {
 		return names[0]
 	}
 	return nowhere
-}
-
-// Phases returns the steps of a parallel block: by phase, the barriers being between them, and by connection.
-func Phases(steps []Step) [][][]Step {
-	all := [][][]Step{nil}
-	place := map[string]int{}
-	for _, s := range steps {
-		last := len(all) - 1
-		if _, ok := s.(*Barrier); ok {
-			all, place = append(all, nil), map[string]int{}
-			continue
-		}
-		name := ConnectionOf(s)
-		i, ok := place[name]
-		if !ok {
-			i = len(all[last])
-			place[name] = i
-			all[last] = append(all[last], nil)
-		}
-		all[last][i] = append(all[last][i], s)
-	}
-	return all
 }
 
 // Judged returns the marks of a step that has an outcome; false for other steps.
@@ -144,7 +121,7 @@ func (ts *turns) next(step Step) bool {
 		ts.sent = nil
 	case *Block:
 		return step.By == 0 && (step.Kind == Repeat || step.Kind == Table)
-	case *Operate, *Barrier:
+	case *Operate:
 		return false
 	}
 	return true

@@ -23,7 +23,6 @@ func TestInTurn(t *testing.T) {
 		"a field of a job":      {"C: PUSH $job{\"at\":\"$now+1s\"}\nS: +OK\nC: FETCH q\nS: $-1\n", false},
 		"a verb":                {"C: FAIL {}\nS: +OK\nC: FETCH q\nS: $-1\n", false},
 		"later in the block":    {"repeat 2\nC: FETCH q\nS: $-1\nC: FAIL {}\nS: +OK\nend\n", false},
-		"side by side":          {"parallel\nC[a]: FETCH q\nS[a]: $-1\nend\n", false},
 		"the end of connection": {"C[a]: <close>\nC[b]: FETCH q\nS[b]: $-1\n", false},
 	}
 	for name, test := range tests {
@@ -49,7 +48,7 @@ func TestWhetherSomethingComesDueLater(t *testing.T) {
 		"C: FETCH q\nS: $-1\n":                                    false,
 		"silence 1s\nC: PUSH {}\nS: +OK\n":                        false,
 		"C: PUSH {\"at\":\"$now+1s\"}\nS: +OK\n":                  true,
-		"parallel\nC[a]: FAIL {}\nS[a]: +OK\nend\n":               true,
+		"table\nC[a]: FAIL {}\nS[a]: +OK\nend\n":                  true,
 		"repeat 2\nC: PUSH $job{\"at\":\"$now+1s\"}\nS: +OK\nend": true,
 	} {
 		script, err := Parse(likeFWP{}, "x", []byte(text))

@@ -184,7 +184,7 @@ func (c *cursor) fillerName(r *ref) error {
 	n, err := strconv.Atoi(m[1])
 	unit := map[string]int{"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20}[m[2]]
 	if err != nil || n < 1 || unit == 0 || n > mostFiller/unit {
-		return errorAt(c.pos, len(m[0]), "write $filler(64KiB)", "a filler has 1 B to 8 MiB (B, KiB or MiB)")
+		return errorAt(c.pos, len(m[0]), "write $filler(64KiB)", "a filler must have 1 B to 8 MiB (B, KiB or MiB)")
 	}
 	c.pos += len(m[0])
 	r.size = n * unit

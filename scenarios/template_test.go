@@ -59,10 +59,10 @@ func TestParseTemplateProblems(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"$filler":                    "$filler needs a size in brackets",
-		"$filler(0)":                 "a filler has 1 B to 8 MiB (B, KiB or MiB)",
-		"$filler(9MiB)":              "a filler has 1 B to 8 MiB (B, KiB or MiB)",
-		"$filler(999GiB)":            "a filler has 1 B to 8 MiB (B, KiB or MiB)",
-		"$filler(17592186044417MiB)": "a filler has 1 B to 8 MiB (B, KiB or MiB)",
+		"$filler(0)":                 "a filler must have 1 B to 8 MiB (B, KiB or MiB)",
+		"$filler(9MiB)":              "a filler must have 1 B to 8 MiB (B, KiB or MiB)",
+		"$filler(999GiB)":            "a filler must have 1 B to 8 MiB (B, KiB or MiB)",
+		"$filler(17592186044417MiB)": "a filler must have 1 B to 8 MiB (B, KiB or MiB)",
 		"$now+99999999999999h":       "$now+99999999999999h is not a valid time",
 		"$now@+99:00":                "@+99:00 is not a valid time zone",
 		`$job{"a":`:                  "expected a JSON value, a type or a name, got the end of the line",

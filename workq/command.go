@@ -34,7 +34,7 @@ const (
 	InspectServer    = Inspect + " server"
 )
 
-// The flags, without the sign in front. (add, Optional Flags)
+// The flags, without their leading minus sign. (add, Optional Flags)
 const (
 	Priority    = "priority"
 	MaxAttempts = "max-attempts"
@@ -44,8 +44,8 @@ const (
 // MaxBlock is the largest payload or result, in bytes. (add; complete; fail)
 const MaxBlock = 1 << 20
 
-// MaxLine is the longest command line that is read, in bytes with its end. The document states no limit; this one
-// leaves room for a lease of several hundred names.
+// MaxLine is the longest command line that [ParseCommand] accepts, in bytes with its line end. The specification has
+// no limit; this one has room for a lease of several hundred names.
 const MaxLine = 64 << 10
 
 // param is one argument of a command.
@@ -99,24 +99,25 @@ var specs = map[string]spec{
 	InspectServer:    {nil, nil},
 }
 
-// Command is a command of a client. Its numbers are valid if it comes from [ParseCommand].
+// Command is a command of a client. [ParseCommand] sets the fields that the verb has, with numbers in their bounds;
+// the others are zero.
 type Command struct {
 	Verb        string
 	ID          string   // a UUID
-	Names       []string // of jobs: one, or those of a lease
-	TTR         uint64   // milliseconds that a lease lasts
-	TTL         uint64   // milliseconds that a job lives
-	Wait        uint64   // milliseconds that a reply may take
-	Time        string   // RFC 3339 in UTC, when a job is due
-	Offset      uint64   // of inspect, where results start
-	Limit       uint64   // of inspect, how many results there are at most
+	Names       []string // job names: one, or several of a lease
+	TTR         uint64   // time to run, in ms: how long a lease lasts
+	TTL         uint64   // time to live, in ms: how long a job exists
+	Wait        uint64   // ms that the server may wait before it replies
+	Time        string   // when a job is due: RFC 3339 in UTC
+	Offset      uint64   // of inspect: the first result, from 0
+	Limit       uint64   // of inspect: the most results
 	Priority    int64    // 0 if the flag is missing
 	MaxAttempts uint64   // 0: unlimited
 	MaxFails    uint64   // 0: unlimited
 	Block       []byte   // payload or result
 }
 
-// Name returns the only name, or the first one.
+// Name returns the first of Names, or "" if there is none.
 func (c Command) Name() string {
 	if len(c.Names) == 0 {
 		return ""
@@ -124,23 +125,23 @@ func (c Command) Name() string {
 	return c.Names[0]
 }
 
-// CommandError says what is wrong with the bytes of a client.
+// CommandError is the error for bytes that are not a command.
 type CommandError struct {
-	Verb   string // empty if it is not known
-	Reason string
-	Part   string // "id" and so on, a flag with its sign, or "flag" for a word that is none; empty for any other reason
+	Verb   string // "" if unknown
+	Reason string // a sentence
+	Part   string // the wrong argument, such as "id"; a flag with its sign; "flag" for an unknown one; or ""
 }
 
 // Error returns the reason.
 func (e *CommandError) Error() string { return e.Reason }
 
-// ErrShort means that a command is not complete yet.
+// ErrShort is the error of [ParseCommand] for an incomplete command: more bytes are needed.
 var ErrShort = errors.New("the command is not complete")
 
-// ParseCommand reads the command at the beginning of b and returns how many bytes it takes. If these are not complete
-// the error is [ErrShort]. A malformed command has a [*CommandError]; n is where the next one begins, behind the block
-// if the line announces its size, and 0 if that cannot be known: the block has another size, or is far too large. The
-// memory of the block is that of b.
+// ParseCommand reads the command at the start of b. It returns how many bytes the command takes; the Block aliases b.
+// The error is [ErrShort] if the command is incomplete, and a [*CommandError] if it is malformed. After a
+// CommandError, n is where the next command starts: after the block, if the line has its size. n is 0 if that is
+// unknown, because the block has another size or is too large.
 func ParseCommand(b []byte) (c Command, n int, err error) {
 	end := bytes.IndexByte(b, '\n')
 	switch {
@@ -194,7 +195,7 @@ func withoutFlags(words []string) []string {
 
 func isFlag(word string) bool { return strings.HasPrefix(word, "-") && strings.Contains(word, "=") }
 
-// ParseLine reads the line of a command without its end and without a block. The error is a [*CommandError].
+// ParseLine reads a command line without its line end and without its block. The error is a [*CommandError].
 func ParseLine(line string) (c Command, err error) {
 	words := strings.Split(line, " ")
 	c.Verb, words = words[0], words[1:]

@@ -12,27 +12,27 @@ import (
 	"github.com/fwpsuite/fwp/internal/growbuf"
 )
 
-// SyntaxError is the first place where what a server sends is not a reply.
+// SyntaxError is the error for bytes that are not a reply. The rest of the stream cannot be split into replies.
 type SyntaxError struct {
 	Rule     Rule
-	Offset   int64  // from 0 at the beginning of the stream
-	Expected string // what belongs there, in words
-	Got      string // what stands there, quoted and cut
+	Offset   int64  // of the first wrong byte, from 0; for ParseReply, in its argument
+	Expected string // in words
+	Got      string // quoted, and cut if it is long
 }
 
-// Rule is a rule of the grammar of replies.
+// Rule is a rule of the grammar of replies, or the limit of a [Reader].
 type Rule string
 
 // The rules.
 const (
 	RuleSign    Rule = "sign"     // a reply begins with + or -, or is a bare OK
 	RuleLineEnd Rule = "line-end" // lines end with CRLF
-	RuleOK      Rule = "ok"       // behind the sign of a success comes OK, and a count if there are records
-	RuleError   Rule = "error"    // an error has one of its words, and a description if it is one with a description
+	RuleOK      Rule = "ok"       // a success is +OK, followed by a count if there are records
+	RuleError   Rule = "error"    // an error has a known word, and a description if that word has one
 	RuleCount   Rule = "count"    // a count, a size or a number of keys is a decimal number
-	RuleRecord  Rule = "record"   // the line of a record has two, three or four words in their form
+	RuleRecord  Rule = "record"   // the line of a record has two, three or four well-formed words
 	RuleKey     Rule = "key"      // a line of inspect has a key and a value
-	RuleBlock   Rule = "block"    // a block has as many bytes as its line says, and CRLF behind it
+	RuleBlock   Rule = "block"    // a block has the size in its line, at most 1 MiB, and is followed by CRLF
 	RuleTooLong Rule = "too-long" // a limit of the reader
 )
 
@@ -41,7 +41,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("%s: byte %d: expected %s, got %s", e.Rule, e.Offset, e.Expected, e.Got)
 }
 
-// Reader reads replies from a stream, strictly and within a limit. One goroutine uses it at a time.
+// Reader reads replies from a stream, strictly and within a limit. One goroutine at a time may use it.
 type Reader struct {
 	in     growbuf.Reader
 	limit  int
@@ -50,23 +50,24 @@ type Reader struct {
 	lapse  *SyntaxError
 }
 
-// NewReader returns a reader of replies of at most limit bytes.
+// NewReader returns a Reader that refuses replies of more than limit bytes.
 func NewReader(from io.Reader, limit int) *Reader {
 	return &Reader{in: growbuf.Reader{Source: from}, limit: limit}
 }
 
-// AcceptLapses has the reader go on where a line ends with LF alone, and where a success has another word than OK: see
-// [Reader.Lapse]. All successes begin with +. (Protocol)
+// AcceptLapses makes Read accept a line that ends with LF alone, and a success with another word than OK.
+// [Reader.Lapse] returns the mistake. (Protocol)
 func (r *Reader) AcceptLapses() { r.lapses = true }
 
-// Lapse returns the error of the first such line in the reply that Read returned last, or in the one that is not
-// complete; nil if there is none. Only a reader with AcceptLapses has such replies. An error behind such a line is that
-// of the line; one in it is not.
+// Lapse returns the first accepted mistake in the reply that Read returned last, or in the reply that is not complete
+// yet. It is nil if there is none, and without [Reader.AcceptLapses]. If a later line of the reply cannot be read,
+// Read returns the accepted mistake as its error, since it may be the cause.
 func (r *Reader) Lapse() *SyntaxError { return r.lapse }
 
-// Read blocks until a reply is complete. Its errors are io.EOF between two replies, io.ErrUnexpectedEOF in one, a
-// [*SyntaxError], after which it must not be called again, and those of the stream; after a deadline it can be called
-// again. The memory of the reply is the caller's.
+// Read blocks until a reply is complete, and returns it; its memory belongs to the caller. The error is io.EOF if the
+// stream ends between two replies, io.ErrUnexpectedEOF if it ends inside one, and a [*SyntaxError] if the bytes are
+// not a reply: do not call Read again then. Any other error is the stream's. After a deadline Read can be called
+// again, and continues where it was.
 func (r *Reader) Read() (Reply, error) {
 	for {
 		buffered := r.in.Buffered()
@@ -102,14 +103,14 @@ func (r *Reader) Read() (Reply, error) {
 	}
 }
 
-// Buffered returns the bytes behind the last reply that were read.
+// Buffered returns the received bytes after the last reply. They are valid until the next Read.
 func (r *Reader) Buffered() []byte { return r.in.Buffered() }
 
-// Offset returns where the next reply begins in the stream.
+// Offset returns the offset of the next reply in the stream, in bytes.
 func (r *Reader) Offset() int64 { return r.in.Offset() }
 
-// Pending returns what an unfinished reply needs, in words, and the rule that is broken if it never comes; both are
-// empty between two replies.
+// Pending describes the missing part of an incomplete reply, and returns the rule that is broken if that part never
+// comes. Both are empty between two replies.
 func (r *Reader) Pending() (need string, rule Rule) {
 	if r.short == nil {
 		return "", ""
@@ -133,9 +134,8 @@ type parser struct {
 	lapse  *SyntaxError // the first line that does
 }
 
-// ParseReply reads the reply at the beginning of b, and returns how many bytes it takes. Its errors are a
-// [*SyntaxError], with the offset in b, and another one if the reply is not complete. The memory of the reply is its
-// own.
+// ParseReply reads the reply at the start of b, and returns how many bytes it takes. The reply shares no memory with
+// b. The error is a [*SyntaxError], with an offset in b, or another error if the reply is incomplete.
 func ParseReply(b []byte) (r Reply, n int, err error) {
 	return (&parser{b: b}).reply()
 }
@@ -252,31 +252,45 @@ func (p *parser) record() (r Record, err error) {
 		return r, err
 	}
 	r.Head = strings.Split(line, " ")
-	const leased, result, inspected = 4, 3, 2
+	if err := p.checkHead(at, r.Head); err != nil {
+		return r, err
+	}
 	words := len(r.Head)
-	switch {
-	case words < inspected || words > leased || slices.Contains(r.Head, ""):
-		return r, p.wrong(at, RuleRecord, "two, three or four words with a blank between them")
-	case words == leased && !IsName(r.Head[1]), words != inspected && !IsID(r.Head[0]), !IsName(r.Head[0]):
-		return r, p.wrong(at, RuleRecord, "the id of a job and, where it was leased, its name")
-	case words == result && r.Head[1] != "0" && r.Head[1] != "1":
-		return r, p.wrong(at+len(r.Head[0])+1, RuleRecord, "0 or 1")
-	}
-	if words == leased {
-		if _, ok := Number(r.Head[2], maxUint64); !ok {
-			return r, p.wrong(at+len(r.Head[0])+len(r.Head[1])+2, RuleCount, "a ttr in milliseconds")
-		}
-	}
 	n, ok := Number(r.Head[words-1], 1<<40)
-	switch {
+	switch size := at + len(line) - len(r.Head[words-1]); {
+	case words != inspected && (!ok || n > MaxBlock):
+		return r, p.wrong(size, RuleBlock, fmt.Sprintf("the size of a block, which is at most %d bytes", MaxBlock))
 	case !ok:
-		return r, p.wrong(at+len(line)-len(r.Head[words-1]), RuleCount, "a number")
+		return r, p.wrong(size, RuleCount, "a number")
 	case words == inspected:
 		r.Keys, err = p.keys(n)
 		return r, err
 	}
-	r.Block, err = p.block(int(n)) //nolint:gosec // at most 2^40
+	r.Block, err = p.block(int(n)) //nolint:gosec // at most 2^20
 	return r, err
+}
+
+// How many words the line of a record has.
+const leased, result, inspected = 4, 3, 2
+
+// checkHead checks the words of a record, which begin at a place, but for the last one.
+func (p *parser) checkHead(at int, head []string) error {
+	words := len(head)
+	switch {
+	case words < inspected || words > leased || slices.Contains(head, ""):
+		return p.wrong(at, RuleRecord, "two, three or four words with a blank between them")
+	case words == leased && !IsName(head[1]), words != inspected && !IsID(head[0]), !IsName(head[0]):
+		return p.wrong(at, RuleRecord, "the id of a job and, where it was leased, its name")
+	case words == result && head[1] != "0" && head[1] != "1":
+		return p.wrong(at+len(head[0])+1, RuleRecord, "0 or 1")
+	}
+	if words != leased {
+		return nil
+	}
+	if _, ok := Number(head[2], maxUint64); !ok {
+		return p.wrong(at+len(head[0])+len(head[1])+2, RuleCount, "a ttr in milliseconds")
+	}
+	return nil
 }
 
 // block reads as many bytes, and CRLF.

@@ -90,7 +90,9 @@ func TestBrokenReplies(t *testing.T) {
 		"+OK 1\r\n" + id + " 1 4\r\npong!\r\n": `block: byte 53: expected CRLF behind a block of 4 bytes, got "!\r\n"`,
 		"+OK 1\r\n" + id + " 1 5\r\npong\r\n+": `block: byte 54: expected CRLF behind a block of 5 bytes, got "\n+"`,
 		"+OK 1\r\n" + id + " ping x 4\r\npong\r\n":       `count: byte 49: expected a ttr in milliseconds, got "x 4\r\npong\r\n"`,
-		"+OK 1\r\n" + id + " ping 1 -4\r\npong\r\n":      `count: byte 51: expected a number, got "-4\r\npong\r\n"`,
+		"+OK 1\r\n" + id + " ping 1 -4\r\npong\r\n":      `block: byte 51: expected the size of a block, which is at most 1048576 bytes, got "-4\r\npong\r\n"`,
+		"+OK 1\r\n" + id + " 1 1048577\r\npong\r\n":      `block: byte 46: expected the size of a block, which is at most 1048576 bytes, got "1048577\r\npong\r\n"`,
+		"+OK 1\r\n" + id + " 1 18446744073709551616\r\n": `block: byte 46: expected the size of a block, which is at most 1048576 bytes, got "18446744073709551616\r\n"`,
 		"+OK 1\r\nping 1\r\nready-len\r\n":               `key: byte 15: expected a key, a blank and its value, got "ready-len\r\n"`,
 		"+OK 1\r\n" + id + " 1\r\npayload-size four\r\n": `count: byte 60: expected a size, got "four\r\n"`,
 	} {
@@ -107,7 +109,7 @@ func TestBrokenReplies(t *testing.T) {
 
 func TestTooLongReplies(t *testing.T) {
 	t.Parallel()
-	r := workq.NewReader(strings.NewReader("+OK 1\r\n"+id+" 1 100000000\r\n"+strings.Repeat("x", 1<<20)), 1<<16)
+	r := workq.NewReader(strings.NewReader("+OK 1\r\n"+id+" 1 1000000\r\n"+strings.Repeat("x", 1<<20)), 1<<16)
 	_, err := r.Read()
 	syntax, is := errors.AsType[*workq.SyntaxError](err)
 	require.True(t, is)

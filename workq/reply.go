@@ -4,7 +4,7 @@ import (
 	"strconv"
 )
 
-// The errors, without their sign. (Errors)
+// The errors, without their leading minus sign. (Errors)
 const (
 	ClientError = "CLIENT-ERROR"
 	ServerError = "SERVER-ERROR"
@@ -12,23 +12,23 @@ const (
 	NotFound    = "NOT-FOUND"
 )
 
-// Reply is the answer to a command. (Protocol; Errors)
+// Reply is the response to a command. The zero value is +OK. (Protocol; Errors)
 type Reply struct {
-	Error   string   // the word of an error; empty if the command succeeded
+	Error   string   // the error, such as "NOT-FOUND"; "" after a success
 	Text    string   // the description of an error
-	Bare    bool     // OK without its sign, as the replies to fail and inspect are written in the document
-	Counted bool     // a count of records follows OK
-	Records []Record // as many as the count says
+	Bare    bool     // OK without the plus sign, as the specification writes the replies to fail and inspect
+	Counted bool     // OK is followed by the number of records
+	Records []Record // the records
 }
 
-// Record is one job, result, queue, or the server. It has either a block or keys.
+// Record is one record of a reply: a job, a result, a queue or the server. It has either a block or keys.
 type Record struct {
-	Head  []string // its line, word by word: the last one is the size of the block or the number of keys
-	Block []byte   // of a leased job, or of a result; nil if there are keys
-	Keys  []Key    // of inspect
+	Head  []string // the words of its line; the last one is the size of the block or the number of keys
+	Block []byte   // the payload of a leased job, or a result; nil if there are keys
+	Keys  []Key    // the lines of a reply to inspect
 }
 
-// Key is one line of what inspect returns. The value of a payload may have any bytes.
+// Key is one line of a reply to inspect. The value of a payload may have any bytes.
 type Key struct{ Name, Value string }
 
 // The keys with the payload of a job and its size. The list of keys has payload-bytes, and the examples have payload:
@@ -39,16 +39,16 @@ const (
 	keyPayloadBytes = "payload-bytes"
 )
 
-// OK is the reply without records.
+// OK returns the reply +OK, without records.
 func OK() Reply { return Reply{} }
 
-// Leased is the reply to lease. (lease, Reply)
+// Leased returns the reply to a lease; ttr is in milliseconds. (lease, Reply)
 func Leased(id, name string, ttr uint64, payload []byte) Reply {
 	head := []string{id, name, strconv.FormatUint(ttr, 10), strconv.Itoa(len(payload))}
 	return Reply{Counted: true, Records: []Record{{Head: head, Block: block(payload)}}}
 }
 
-// Done is the reply to run and result. (run, Reply; result, Reply)
+// Done returns the reply to run and result. (run, Reply; result, Reply)
 func Done(id string, success bool, result []byte) Reply {
 	word := "0"
 	if success {
@@ -58,7 +58,7 @@ func Done(id string, success bool, result []byte) Reply {
 	return Reply{Counted: true, Records: []Record{{Head: head, Block: block(result)}}}
 }
 
-// Inspected is a record of inspect, under the id or name of an object.
+// Inspected returns a record of inspect; name is the id or the name of the object.
 func Inspected(name string, keys ...Key) Record {
 	return Record{Head: []string{name, strconv.Itoa(len(keys))}, Keys: keys}
 }
@@ -70,8 +70,7 @@ func block(b []byte) []byte {
 	return b
 }
 
-// AppendReply appends a reply as a server sends it. What is written in the head of a record is not checked against its
-// block and its keys.
+// AppendReply appends r to b as a server sends it. It does not check the sizes and counts in the head of a record.
 func AppendReply(b []byte, r Reply) []byte {
 	if r.Error != "" {
 		b = append(append(b, '-'), r.Error...)

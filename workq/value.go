@@ -16,8 +16,8 @@ const (
 	maxUint64 = math.MaxUint64
 )
 
-// IsID reports whether a word is a UUID in canonical hex format. The document asks for version 4, and its own examples
-// are of version 1: any version is taken. Case does not count. (add)
+// IsID reports whether word is a UUID in canonical hexadecimal form, in upper or lower case. The specification asks
+// for version 4, and its examples have version 1, so IsID accepts every version. (add)
 func IsID(word string) bool {
 	const form = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
 	if len(word) != len(form) {
@@ -35,7 +35,7 @@ func isHex(b byte) bool {
 	return b >= '0' && b <= '9' || b >= 'a' && b <= 'f' || b >= 'A' && b <= 'F'
 }
 
-// IsName reports whether a word is a name of jobs: letters, digits, "_", "-" and ".". (add)
+// IsName reports whether word is a job name: letters, digits, "_", "-" and ".", at least one. (add)
 func IsName(word string) bool {
 	for i := range len(word) {
 		b := word[i]
@@ -47,7 +47,7 @@ func IsName(word string) bool {
 	return word != ""
 }
 
-// Number returns the value of a decimal number without a sign, and whether the word is one that is not above most.
+// Number returns the value of an unsigned decimal number. ok is false if word is not one, or is greater than most.
 func Number(word string, most uint64) (v uint64, ok bool) {
 	if word == "" || strings.Trim(word, "0123456789") != "" {
 		return 0, false
@@ -56,7 +56,8 @@ func Number(word string, most uint64) (v uint64, ok bool) {
 	return v, err == nil && v <= most
 }
 
-// Time returns the instant of a UTC time in RFC 3339 without an explicit offset, "2020-02-02T00:00:00Z". (schedule)
+// Time returns the instant of an RFC 3339 time in UTC, such as "2020-02-02T00:00:00Z". ok is false for any other
+// form. (schedule)
 func Time(word string) (at time.Time, ok bool) {
 	at, err := time.Parse(time.RFC3339, word)
 	return at, err == nil && strings.HasSuffix(word, "Z")

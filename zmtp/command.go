@@ -15,19 +15,20 @@ const (
 	PONG  = "PONG"
 )
 
-// Command is what the two ends of a connection tell each other without their applications. (Commands)
+// Command is a command of ZMTP, which the two ends of a connection exchange without their applications. (Commands)
 type Command struct {
 	Name string // 1 to 255 letters
 	Data []byte
 }
 
-// Append appends the command as a frame. Nothing is checked; of a name of more than 255 octets the size is wrong.
+// Append appends the command to b as a frame. It checks nothing; a name of more than 255 octets gets a wrong size.
 func (c Command) Append(b []byte) []byte {
 	body := append(append([]byte{byte(len(c.Name))}, c.Name...), c.Data...)
 	return AppendFrame(b, CommandFrame, body)
 }
 
-// ParseCommand parses the body of a command frame. The data is part of body. (Formal Grammar: command-body)
+// ParseCommand parses the body of a command frame. The data aliases body. The error is a *[SyntaxError]. (Formal
+// Grammar: command-body)
 func ParseCommand(body []byte) (Command, error) {
 	if len(body) == 0 || body[0] == 0 {
 		return Command{}, wrong(RuleCommand, body, 0, "the size of a command's name, 1 to 255")
@@ -43,13 +44,13 @@ func ParseCommand(body []byte) (Command, error) {
 
 func letter(c byte) bool { return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' }
 
-// Property is one entry of the metadata of a connection. Upper and lower case of its name do not matter.
+// Property is one property of a connection's metadata. The case of its name does not matter.
 type Property struct {
 	Name  string // 1 to 255 characters
 	Value []byte
 }
 
-// Metadata is what a peer tells about itself in READY, in the order in which it is written. (Connection Metadata)
+// Metadata has the properties in a READY, in their order. (Connection Metadata)
 type Metadata []Property
 
 // The names of properties. (Connection Metadata)
@@ -58,7 +59,7 @@ const (
 	Identity   = "Identity"
 )
 
-// Get returns the value of the first property of that name, and whether there is one.
+// Get returns the value of the first property of that name. ok is false if there is none.
 func (m Metadata) Get(name string) (value []byte, ok bool) {
 	for _, p := range m {
 		if strings.EqualFold(p.Name, name) {
@@ -68,7 +69,7 @@ func (m Metadata) Get(name string) (value []byte, ok bool) {
 	return nil, false
 }
 
-// Append appends the properties as READY has them, without a check. (The NULL Security Mechanism)
+// Append appends the properties to b as READY has them. It checks nothing. (The NULL Security Mechanism)
 func (m Metadata) Append(b []byte) []byte {
 	for _, p := range m {
 		b = append(append(b, byte(len(p.Name))), p.Name...)
@@ -80,7 +81,7 @@ func (m Metadata) Append(b []byte) []byte {
 // Ready returns the command READY with properties. (The NULL Security Mechanism)
 func Ready(m Metadata) Command { return Command{READY, m.Append(nil)} }
 
-// ParseMetadata parses the data of READY. The values are parts of data.
+// ParseMetadata parses the data of READY. The values alias data. The error is a *[SyntaxError].
 func ParseMetadata(data []byte) (Metadata, error) {
 	var m Metadata
 	for at := 0; at < len(data); {
@@ -143,13 +144,13 @@ func checkProperty(p Property, data []byte, value int) error {
 	return nil
 }
 
-// Error returns the command ERROR with a reason of at most 255 printable characters without blanks. (The NULL Security
-// Mechanism)
+// Error returns the command ERROR. The reason may have up to 255 printable characters, without blanks. (The NULL
+// Security Mechanism)
 func Error(reason string) Command {
 	return Command{ERROR, append([]byte{byte(len(reason))}, reason...)}
 }
 
-// ParseError parses the data of ERROR and returns the reason.
+// ParseError parses the data of ERROR and returns the reason. The error is a *[SyntaxError].
 func ParseError(data []byte) (reason string, err error) {
 	if len(data) == 0 {
 		return "", wrong(RuleReason, data, 0, "the size of the reason")
@@ -169,14 +170,14 @@ func ParseError(data []byte) (reason string, err error) {
 // tenth is the unit of a time to live. (Connection Heartbeating)
 const tenth = time.Second / 10
 
-// Ping returns the command PING with a time to live, in tenths of seconds and at most 6553.5 s, and a context of at
-// most 16 octets. A time to live of 0 means none. (Connection Heartbeating)
+// Ping returns the command PING. The time to live is sent in tenths of a second, at most 6553.5 s; 0 means none. The
+// context has at most 16 octets. (Connection Heartbeating)
 func Ping(ttl time.Duration, context []byte) Command {
 	tenths := min(max(ttl/tenth, 0), math.MaxUint16)
 	return Command{PING, append(binary.BigEndian.AppendUint16(nil, uint16(tenths)), context...)}
 }
 
-// ParsePing parses the data of PING. The context is part of data.
+// ParsePing parses the data of PING. The context aliases data. The error is a *[SyntaxError].
 func ParsePing(data []byte) (ttl time.Duration, context []byte, err error) {
 	if len(data) < 2 {
 		return 0, nil, wrong(RulePing, data, len(data), "the two octets of a time to live")
@@ -187,5 +188,5 @@ func ParsePing(data []byte) (ttl time.Duration, context []byte, err error) {
 	return time.Duration(binary.BigEndian.Uint16(data)) * tenth, data[2:], nil
 }
 
-// Pong returns the answer to a PING with that context. (Connection Heartbeating)
+// Pong returns the reply to a PING with that context. (Connection Heartbeating)
 func Pong(context []byte) Command { return Command{PONG, context} }

@@ -6,28 +6,28 @@ import (
 	"time"
 )
 
-// Config has the settings of a socket. The zero Config works.
+// Config has the settings of a socket. The zero value works.
 type Config struct {
-	Identity   string        // announced in READY; empty: none is announced
-	Properties Metadata      // announced beside Socket-Type and Identity; one of them may be Socket-Type itself
-	Limits     Limits        // of what peers send
-	Handshake  time.Duration // the longest that greeting and READY may take; 10 s if zero
+	Identity   string        // announced in READY; none if empty
+	Properties Metadata      // further properties of READY; a Socket-Type here replaces that of the socket
+	Limits     Limits        // of the messages and commands of peers
+	Handshake  time.Duration // timeout of greeting and READY; 10 s if zero
 
-	// InPieces sends the first 11 octets of the greeting, and the rest when the version of the peer is known. (Version
-	// Negotiation)
+	// InPieces sends the first 11 octets of the greeting, and the rest after the version of the peer was received.
+	// (Version Negotiation)
 	InPieces bool
 
-	// Ping is the time after which a PING is sent if nothing was received meanwhile; 0: none is sent. Timeout is how
-	// long a PING may remain without any traffic behind it, three times Ping if zero; TTL is the time to live that it
-	// announces. (Connection Heartbeating)
+	// Ping is the time without received octets after which a PING is sent; none is sent if zero. Timeout is the longest
+	// time without received octets after a PING; three times Ping if zero. TTL is the time to live in the PING.
+	// (Connection Heartbeating)
 	Ping, Timeout, TTL time.Duration
 
-	// The high-water marks: how many messages of one peer wait to be received, and to be written, 1000 each if zero.
-	// While as many wait to be received, nothing is read from that peer. (28/REQREP)
+	// ReceiveHWM and SendHWM are the high-water marks: the most messages of one peer in a queue; 1000 each if zero.
+	// While the receive queue is full, nothing is read from that peer. (28/REQREP)
 	ReceiveHWM, SendHWM int
 
-	// Memory is how many octets of messages wait in the queues of one direction, of all peers of the socket together;
-	// 64 MiB if zero. A single message may be larger.
+	// Memory is the most octets of messages in all queues of one direction together; 64 MiB if zero. A single message
+	// may be larger.
 	Memory int
 }
 
@@ -67,7 +67,7 @@ var (
 	ErrSilent  = errors.New("zmtp: the peer is silent after a PING") // for Config.Timeout, or its own time to live
 )
 
-// PeerError is the ERROR with which a peer declined the connection. It is not worth trying again with the
+// PeerError is the error for a peer that refused the connection with the command ERROR. Do not try again with the
 // same settings. (Error Handling)
 type PeerError struct{ Reason string }
 
@@ -76,8 +76,8 @@ func (e *PeerError) Error() string {
 	return fmt.Sprintf("the peer declined the connection: %q", e.Reason)
 }
 
-// MismatchError is a peer that speaks the protocol but does not fit: another mechanism, or a socket type
-// that cannot talk to ours. (Version Negotiation, The Socket-Type Property)
+// MismatchError is the error for a valid peer that does not match: another mechanism, or an incompatible socket type.
+// (Version Negotiation, The Socket-Type Property)
 type MismatchError struct {
 	What, Ours, Theirs string
 }
@@ -87,7 +87,7 @@ func (e *MismatchError) Error() string {
 	return fmt.Sprintf("the peer's %s %q does not fit ours, %q", e.What, e.Theirs, e.Ours)
 }
 
-// Peer is what is known of the other end of a connection.
+// Peer has what the other end of a connection announced.
 type Peer struct {
 	Version  Version
 	Metadata Metadata

@@ -5,8 +5,8 @@ import (
 	"net"
 )
 
-// Dealer is a DEALER socket with one connection. It adds no frame to a message and removes none. Its methods may be
-// called at the same time. (28/REQREP: The DEALER Socket Type)
+// Dealer is a DEALER socket with one connection. It sends and receives messages unchanged. Its methods are safe for
+// concurrent use. (28/REQREP: The DEALER Socket Type)
 type Dealer struct {
 	link *link
 	in   *queue[[][]byte]
@@ -14,9 +14,9 @@ type Dealer struct {
 	done chan struct{}
 }
 
-// NewDealer makes a connection that we opened a DEALER: it exchanges greetings and READY with the peer, and blocks
-// until that is done. If it fails the connection is closed, and the error is a *[SyntaxError], a *[PeerError], a
-// *[MismatchError], the one of the connection, or of ctx. The Dealer owns nc; [Dealer.Close] ends it.
+// NewDealer makes a Dealer from a connection that was dialed. It blocks until greetings and READY are exchanged. The
+// Dealer owns nc, and [Dealer.Close] closes it. If the handshake fails, nc is closed; the error is a *[SyntaxError],
+// a *[PeerError], a *[MismatchError], or that of the connection or of ctx.
 func NewDealer(ctx context.Context, nc net.Conn, config Config) (*Dealer, error) {
 	config = config.orDefault()
 	reader := NewReader(nc, config.Limits)
@@ -43,25 +43,24 @@ func NewDealer(ctx context.Context, nc net.Conn, config Config) (*Dealer, error)
 // Peer returns what the peer announced.
 func (d *Dealer) Peer() Peer { return d.link.peer }
 
-// Send sends a message of at least one frame. It blocks while the queue is full, and returns before the message is
-// written. After the connection has ended it returns the reason.
+// Send queues a message of at least one frame, and returns before it is written. It blocks while the queue is full.
+// After the connection has ended it returns the reason, as [Dealer.Receive] does.
 func (d *Dealer) Send(ctx context.Context, parts ...[]byte) error {
 	return d.Raw(ctx, AppendMessage(nil, parts...))
 }
 
-// Raw sends octets as they are, between two messages: whatever a peer must not send can be sent so. Otherwise it is
-// Send.
+// Raw is [Dealer.Send] for any octets. They are written unchanged, between two messages.
 func (d *Dealer) Raw(ctx context.Context, b []byte) error { return d.out.put(ctx, b, len(b)) }
 
-// Receive waits for a message and returns its frames, which belong to the caller. After the connection has ended
-// it returns the messages that were received before, and then the reason: [ErrClosed], [ErrSilent], a *[SyntaxError],
+// Receive blocks until there is a message, and returns its frames, which belong to the caller. After the connection
+// has ended it returns the remaining messages, and then the reason: [ErrClosed], [ErrSilent], a *[SyntaxError],
 // io.EOF or the error of the connection.
 func (d *Dealer) Receive(ctx context.Context) ([][]byte, error) { return d.in.get(ctx) }
 
 // Done returns a channel that is closed when the connection has ended.
 func (d *Dealer) Done() <-chan struct{} { return d.done }
 
-// Close ends the connection and gives up what was not written, and returns when nothing of it runs any more.
+// Close closes the connection and drops unwritten messages. It returns when all goroutines of the Dealer have ended.
 func (d *Dealer) Close() {
 	d.link.end(ErrClosed)
 	<-d.done

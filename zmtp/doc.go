@@ -1,16 +1,15 @@
-// Package zmtp is the ZeroMQ Message Transport Protocol, version 3.1, over any [net.Conn]: greeting, the NULL
-// mechanism, commands, frames, messages and heartbeats, and the two sockets that a tester needs, a [Dealer] and a
-// [Router].
+// Package zmtp implements the ZeroMQ Message Transport Protocol, version 3.1, over any [net.Conn]: greeting, the NULL
+// mechanism, commands, frames, messages and heartbeats. It has two sockets, [Dealer] and [Router].
 //
-// [Reader] is strict: whatever breaks the grammar is a [SyntaxError] with its offset and rule, and nothing that a peer
-// announces makes it allocate memory. What is written is not checked, so that everything wrong can be written too:
-// the Append functions write what they are given, [AppendHeader] any flags and sizes, [Dealer.Raw] any bytes.
+// [Reader] is strict. Bytes that break the grammar are a [SyntaxError] with their offset and rule. A size that a peer
+// announces allocates no memory. Writing checks nothing, so that a test can send invalid bytes: the Append functions
+// write what they are given, [AppendHeader] any flags and sizes, [Dealer.Raw] any octets.
 //
-// A peer that speaks 3.0 is served: the two versions differ in the commands PING and PONG, which a 3.0 peer is not
-// sent. A peer below 3.0 is refused, as the specification allows.
+// A peer of version 3.0 is accepted, and gets no PING, since it does not have that command. A peer below 3.0 is
+// refused, as the specification allows.
 //
-// The sections that comments name are those of 37/ZMTP, and of 28/REQREP where they say so (https://rfc.zeromq.org).
-// PLAIN, CURVE, sockets other than DEALER and ROUTER, resources and reconnecting are not part of the package.
+// The names in parentheses at the end of a comment are sections of 37/ZMTP, or of 28/REQREP (https://rfc.zeromq.org).
+// The package has no PLAIN, no CURVE, no other socket types, no resources, and no reconnecting. An octet is a byte.
 //
 // Bytes: reader.go, frame.go, greeting.go, command.go. Sockets: types.go (and the rules that a peer breaks),
 // config.go, handshake.go, link.go (a connection), queue.go, dealer.go, router.go.

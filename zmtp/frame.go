@@ -18,11 +18,12 @@ const (
 	shortSize  = 2             // octets of its header
 	longSize   = 9             // of the header of a long frame
 	contextMax = 16            // octets of the context of a PING
+	maxSize    = 1 << 48       // of a frame: no stream has more
 )
 
-// AppendHeader appends the header of a frame: the flags, and the size, which has eight octets with the flag Long and
-// one without; then the higher bits are lost. Nothing is checked: the flags may be reserved, and any body may follow.
-// (Framing)
+// AppendHeader appends the header of a frame to b: the flags and the size. The size has eight octets with the flag
+// Long, and one without: higher bits are then lost. Nothing is checked; the flags may be reserved, and any body may
+// follow. (Framing)
 func AppendHeader(b []byte, flags byte, size uint64) []byte {
 	b = append(b, flags)
 	if flags&Long != 0 {
@@ -31,7 +32,7 @@ func AppendHeader(b []byte, flags byte, size uint64) []byte {
 	return append(b, byte(size))
 }
 
-// AppendFrame appends a frame with the flags and body; it is a long one if the body needs it or the flags have Long.
+// AppendFrame appends a frame to b. It is a long frame if the body needs that or the flags have Long.
 func AppendFrame(b []byte, flags byte, body []byte) []byte {
 	if len(body) > shortMost {
 		flags |= Long
@@ -39,7 +40,7 @@ func AppendFrame(b []byte, flags byte, body []byte) []byte {
 	return append(AppendHeader(b, flags, uint64(len(body))), body...)
 }
 
-// AppendMessage appends a message: a frame for each part, at least one. (Formal Grammar: message)
+// AppendMessage appends a message to b: one frame for each part, at least one. (Formal Grammar: message)
 func AppendMessage(b []byte, parts ...[]byte) []byte {
 	if len(parts) == 0 {
 		parts = [][]byte{nil}
@@ -78,6 +79,8 @@ func parseHeader(b []byte) (h header, ok bool, err error) {
 		return h, true, nil
 	case h.flags&Long != 0 && len(b) > 1 && b[1] > 0x7f:
 		return h, false, wrong(RuleSize, b, 1, "a size below 2^63")
+	case h.flags&Long != 0 && len(b) >= longSize && binary.BigEndian.Uint64(b[1:]) > maxSize:
+		return h, false, wrong(RuleSize, b, 1, "a size that a stream can have, of at most 2^48")
 	case h.flags&Long != 0 && len(b) >= longSize:
 		h.size, h.octets = int64(binary.BigEndian.Uint64(b[1:])), longSize // below 2^63
 		return h, true, nil
@@ -85,9 +88,19 @@ func parseHeader(b []byte) (h header, ok bool, err error) {
 	return h, false, nil
 }
 
-// ParseFrame returns the flags and the body of the frame with which b begins, and how many octets it has; n is 0 if b
-// is only its beginning. The body is part of b. The offset of an error counts from the start of b. It allocates nothing
-// unless there is an error.
+// Announced returns the size in octets of the frame at the start of b, with its header. It is 0 if b is too short or
+// does not start with a frame.
+func Announced(b []byte) int64 {
+	h, ok, err := parseHeader(b)
+	if !ok || err != nil {
+		return 0
+	}
+	return int64(h.octets) + h.size
+}
+
+// ParseFrame returns the flags and the body of the frame at the start of b, and how many octets the frame has. n is
+// 0, without an error, if the frame is incomplete. The body aliases b. The error is a *[SyntaxError], with an offset
+// in b. Without an error nothing is allocated.
 func ParseFrame(b []byte) (flags byte, body []byte, n int, err error) {
 	h, ok, err := parseHeader(b)
 	if err != nil || !ok || int64(len(b)-h.octets) < h.size {

@@ -5,8 +5,8 @@ import "bytes"
 // GreetingSize is the size of a greeting, in octets. (Formal Grammar)
 const GreetingSize = 64
 
-// FirstPiece is the size of the part of a greeting by which a peer tells the version of the other one: the signature
-// and the major version, in octets. (Version Negotiation)
+// FirstPiece is the size of the signature and the major version, in octets. A peer can choose its version after them.
+// (Version Negotiation)
 const FirstPiece = 11
 
 // NULL is the mechanism without authentication. (The NULL Security Mechanism)
@@ -21,19 +21,19 @@ func (v Version) Pings() bool { return v.Major > 3 || v.Major == 3 && v.Minor >=
 // known reports whether the filler of the version is known.
 func (v Version) known() bool { return v.Major == 3 && v.Minor <= 1 }
 
-// Greeting is what a connection begins with, in both directions. (Formal Grammar)
+// Greeting is the start of a connection, in each direction. (Formal Grammar)
 type Greeting struct {
-	Padding   [8]byte // not significant; zeros, or for older peers the size of an identity plus 1
+	Padding   [8]byte // ignored; zeros, or for older peers the size of an identity plus 1
 	Version   Version
 	Mechanism string // at most 20 octets
-	AsServer  byte   // 0 where the mechanism is NULL
+	AsServer  byte   // 0 if the mechanism is NULL
 	Filler    [31]byte
 }
 
 // NewGreeting returns the greeting of a 3.1 peer with the NULL mechanism.
 func NewGreeting() Greeting { return Greeting{Version: Version{3, 1}, Mechanism: NULL} }
 
-// Append appends the 64 octets of the greeting. They are not checked, only a mechanism of more than 20 octets is cut.
+// Append appends the 64 octets of the greeting to b. It checks nothing, and cuts a mechanism after 20 octets.
 func (g Greeting) Append(b []byte) []byte {
 	var mechanism [20]byte
 	copy(mechanism[:], g.Mechanism)
@@ -42,8 +42,8 @@ func (g Greeting) Append(b []byte) []byte {
 	return append(b, g.Filler[:]...)
 }
 
-// ParseGreeting parses a greeting, of which b is the beginning or, if it has 64 octets or more, all. It returns false
-// if b is right as far as it goes, but too short.
+// ParseGreeting parses the greeting at the start of b. whole is false, without an error, if b is the valid start of a
+// greeting and too short. The error is a *[SyntaxError].
 func ParseGreeting(b []byte) (g Greeting, whole bool, err error) {
 	b = b[:min(len(b), GreetingSize)]
 	if err := checkGreeting(b); err != nil {

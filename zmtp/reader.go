@@ -9,7 +9,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/growbuf"
 )
 
-// Limits are how much a [Reader] takes of one message or command. A zero field means the default.
+// Limits bound the messages and commands that a [Reader] accepts. A zero field means the default.
 type Limits struct {
 	Message int // octets of the frames of a message together; 16 MiB
 	Frames  int // of a message; 4096
@@ -23,7 +23,7 @@ func (l Limits) orDefault() Limits {
 	return l
 }
 
-// Kind is what an [Item] is.
+// Kind is the kind of an [Item].
 type Kind uint8
 
 // The kinds of items.
@@ -33,7 +33,7 @@ const (
 	IsMessage
 )
 
-// Item is what a stream consists of: a greeting, commands and messages.
+// Item is one part of a stream: a greeting, a command or a message.
 type Item struct {
 	Kind     Kind
 	Greeting Greeting // of IsGreeting
@@ -41,8 +41,8 @@ type Item struct {
 	Parts    [][]byte // of IsMessage: the bodies of its frames, at least one
 	Offset   int64    // of its first octet in the stream
 
-	// Inside is set for a command that stands between two frames of a message. The grammar has commands between
-	// messages only (Formal Grammar: traffic), but libzmq sends a PING wherever it stands.
+	// Inside is set for a command between two frames of a message. The grammar has commands between messages only
+	// (Formal Grammar: traffic), but libzmq sends a PING at any point.
 	Inside bool
 }
 
@@ -55,9 +55,9 @@ const (
 	traffic       // anything but READY
 )
 
-// Reader reads one direction of a connection, strictly: the greeting, the handshake of the NULL mechanism, and the
-// traffic. Its buffer grows with the octets that were received, never by a size that a peer announces. It is
-// not safe for concurrent use.
+// Reader reads one direction of a connection, strictly: the greeting, the handshake of the NULL mechanism, then
+// commands and messages. Its buffer grows with the received octets, never by a size that a peer announces. It is not
+// safe for concurrent use.
 type Reader struct {
 	in     growbuf.Reader // its offset is the number of octets of all items that were returned
 	limits Limits
@@ -72,7 +72,7 @@ type Reader struct {
 // span is a part of the buffered octets.
 type span struct{ from, to int }
 
-// NewReader returns a Reader for a stream from its greeting on.
+// NewReader returns a Reader of a stream that starts with a greeting.
 func NewReader(r io.Reader, limits Limits) *Reader {
 	return &Reader{in: growbuf.Reader{Source: r}, limits: limits.orDefault()}
 }
@@ -80,13 +80,13 @@ func NewReader(r io.Reader, limits Limits) *Reader {
 // errShort reports that more octets are needed.
 var errShort = errors.New("zmtp: incomplete")
 
-// Read returns the next item; its memory belongs to the caller. It blocks as long as the underlying reader does. It
-// returns io.EOF only if the stream ends between two items and behind the greeting, and a *[SyntaxError], whose
-// offset counts from the start of the stream, if the peer breaks the grammar; that error is final. Any other error is
-// the underlying reader's; after a deadline Read can be called again and continues where it was.
+// Read returns the next item; its memory belongs to the caller. It blocks as long as the underlying reader does. The
+// error is io.EOF if the stream ends between two items after the greeting, and a *[SyntaxError] if the peer breaks
+// the grammar: its offset counts from the start of the stream, and each later Read returns it again. Any other error
+// is the underlying reader's. After a deadline Read can be called again, and continues where it was.
 func (r *Reader) Read() (Item, error) { return r.until(r.next) }
 
-// Opening blocks until the first 11 octets of the greeting are there, which tell the version, and checks them. Its
+// Opening blocks until the first 11 octets of the greeting are received, and checks them. The version is in them. Its
 // errors are those of Read, which is called next. (Version Negotiation)
 func (r *Reader) Opening() error {
 	_, err := r.until(func() (Item, error) {
@@ -287,15 +287,15 @@ func (r *Reader) release(n int) {
 	r.pos = 0
 }
 
-// Buffered returns how many octets were received behind the items that Read returned.
+// Buffered returns how many octets were received after the items that Read returned.
 func (r *Reader) Buffered() int { return len(r.in.Buffered()) }
 
-// Offset returns the offset in the stream behind the last item that Read returned, except for a command inside of a
-// message.
+// Offset returns the offset in the stream after the last item that Read returned. It does not count a command inside
+// a message.
 func (r *Reader) Offset() int64 { return r.in.Offset() }
 
-// Pending describes what is missing of an item of which Read has a part only. It is empty between items, and after a
-// SyntaxError. Only the goroutine that reads may call it.
+// Pending describes the missing part of an incomplete item. It is empty between items and after a SyntaxError. Only
+// the goroutine that calls Read may call it.
 func (r *Reader) Pending() string {
 	if r.broken != nil || r.Buffered() == 0 {
 		return ""

@@ -124,7 +124,9 @@ func TestReaderRefuses(t *testing.T) {
 		"reserved bit":               {joined(opening(), 0x08), zmtp.RuleReserved, behind},
 		"command with MORE":          {joined(opening(), 0x05), zmtp.RuleMore, behind},
 		"size of 2^63":               {joined(opening(), 2, 0x80), zmtp.RuleSize, behind + 1},
-		"frame of 2^63-1":            {joined(opening(), 2, 0x7f, "1234567"), zmtp.RuleTooLong, behind},
+		"frame of 2^63-1":            {joined(opening(), 2, 0x7f, "1234567"), zmtp.RuleSize, behind + 1},
+		"frame of 2^48":              {joined(opening(), zmtp.AppendHeader(nil, 2, 1<<48)), zmtp.RuleTooLong, behind},
+		"frame of 2^48+1":            {joined(opening(), zmtp.AppendHeader(nil, 2, 1<<48+1)), zmtp.RuleSize, behind + 1},
 		"command of 1 GiB":           {joined(opening(), zmtp.AppendHeader(nil, 6, 1<<30)), zmtp.RuleTooLong, behind},
 		"frames":                     {joined(opening(), 1, 0, 1, 0, 1, 0, 1, 0, 1, 0), zmtp.RuleTooMany, behind + 8},
 		"command without a name":     {joined(opening(), 4, 0), zmtp.RuleCommand, behind + 2},
@@ -234,7 +236,7 @@ func (i *interrupted) Read(p []byte) (int, error) {
 // What a peer announces takes no memory: there is no machine with as much.
 func TestReaderMemory(t *testing.T) {
 	t.Parallel()
-	in := joined(opening(), zmtp.AppendHeader(nil, zmtp.Long, 1<<55), "few")
+	in := joined(opening(), zmtp.AppendHeader(nil, zmtp.Long, 1<<45), "few")
 	_, err := readAll(bytes.NewReader(in), zmtp.Limits{Message: 1 << 60})
 	var syntax *zmtp.SyntaxError
 	require.ErrorAs(t, err, &syntax)

@@ -11,31 +11,31 @@ import (
 	"sync/atomic"
 )
 
-// RouterConfig has the settings of a [Router]. The zero RouterConfig works.
+// RouterConfig has the settings of a [Router]. The zero value works.
 type RouterConfig struct {
 	Config
 
-	// Handover lets a peer with the identity of another one take its place; the connection of the other one is closed.
-	// Otherwise the new connection is closed before READY, so that its peer may try again.
+	// Handover lets a new peer replace a connected one of the same identity, whose connection is closed. Otherwise the
+	// new connection is closed before READY, and its peer may try again.
 	Handover bool
 
-	MostPeers int // connections at a time, those that shake hands too; 10,000 if zero; more are closed at once
+	MostPeers int // the most connections, with those in their handshake; 10,000 if zero. Further ones are closed
 
-	// Joined and Left are called with the identity of a peer that can be sent to from now on, or no longer, and why;
-	// with an empty identity Left is about a connection that did not become a peer. They may be nil, must not block,
-	// and are called from several goroutines, for one peer in order.
+	// Joined is called when messages can be sent to a peer, Left when that ends, with the reason. Left has an empty
+	// identity if the handshake failed. Both may be nil and must not block. They are called from several goroutines;
+	// the calls for one peer are in order.
 	Joined func(identity string, peer Peer)
 	Left   func(identity string, err error)
 }
 
-// Message is a message of a peer of a Router.
+// Message is a message from a peer of a [Router].
 type Message struct {
 	From  string // the identity of the peer, never empty
 	Parts [][]byte
 }
 
-// Router is a ROUTER socket: a listener's side of many connections, each with an identity. A peer that announces
-// none gets one that begins with a zero octet. Its methods may be called at the same time. (28/REQREP: The ROUTER
+// Router is a ROUTER socket: the listening side of many connections, each with an identity. A peer that announces no
+// identity gets one that starts with a zero octet. Its methods are safe for concurrent use. (28/REQREP: The ROUTER
 // Socket Type)
 type Router struct {
 	config RouterConfig
@@ -60,7 +60,7 @@ type routed struct {
 	link     *link
 }
 
-// NewRouter returns a Router without connections; [Router.Serve] and [Router.Add] give it some.
+// NewRouter returns a Router without connections. [Router.Serve] and [Router.Add] add them.
 func NewRouter(config RouterConfig) *Router {
 	config.Config = config.orDefault()
 	defaultTo(&config.MostPeers, 10_000)
@@ -70,7 +70,7 @@ func NewRouter(config RouterConfig) *Router {
 	}
 }
 
-// Serve accepts connections until the listener is closed or the Router is; it returns the error of the listener, or
+// Serve accepts connections until the listener or the Router is closed. It returns the error of the listener, or
 // [ErrClosed]. It does not close the listener.
 func (r *Router) Serve(l net.Listener) error {
 	for {
@@ -84,8 +84,8 @@ func (r *Router) Serve(l net.Listener) error {
 	}
 }
 
-// Add gives the Router a connection, which it owns from then on. It does not block: the handshake follows. It returns
-// [ErrClosed] or [ErrFull] if the connection is closed at once.
+// Add adds a connection, which the Router then owns. It does not block: the handshake follows in another goroutine.
+// If the connection is closed at once, the error is [ErrClosed] or [ErrFull].
 func (r *Router) Add(nc net.Conn) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	r.in.mu.Lock()
@@ -200,7 +200,8 @@ func (r *Router) leave(nc net.Conn, p *routed, err error) string {
 	return p.identity
 }
 
-// Receive waits for a message of any peer. Peers that have sent some take turns. After Close it returns [ErrClosed].
+// Receive blocks until there is a message of any peer, and returns it. Peers take turns. After Close the error is
+// [ErrClosed].
 func (r *Router) Receive(ctx context.Context) (Message, error) {
 	for {
 		r.in.mu.Lock()
@@ -237,13 +238,13 @@ func (r *Router) next() (Message, bool) {
 	return Message{}, false
 }
 
-// Send sends a message of at least one frame to the peer of that identity. It never blocks: it returns [ErrUnknown] or
-// [ErrFull], and then nothing of the message is sent. What was sent to a peer whose connection ends is lost.
+// Send queues a message of at least one frame for the peer of an identity. It never blocks. The error is [ErrUnknown]
+// or [ErrFull], and then nothing is sent. Messages that are still queued when the peer's connection ends are lost.
 func (r *Router) Send(to string, parts ...[]byte) error {
 	return r.Raw(to, AppendMessage(nil, parts...))
 }
 
-// Raw sends octets as they are, between two messages to a peer. Otherwise it is Send.
+// Raw is [Router.Send] for any octets. They are written unchanged, between two messages.
 func (r *Router) Raw(to string, b []byte) error {
 	r.in.mu.Lock()
 	p := r.peers[to]
@@ -254,7 +255,7 @@ func (r *Router) Raw(to string, b []byte) error {
 	return p.out.tryPut(b, len(b))
 }
 
-// Disconnect closes the connection of a peer, with what was not written; without such a peer it does nothing.
+// Disconnect closes the connection of a peer and drops unwritten messages. It does nothing if there is no such peer.
 func (r *Router) Disconnect(identity string) {
 	r.in.mu.Lock()
 	defer r.in.mu.Unlock()
@@ -263,7 +264,8 @@ func (r *Router) Disconnect(identity string) {
 	}
 }
 
-// Close closes all connections, and returns when nothing of the Router runs any more. Listeners are the caller's.
+// Close closes all connections, and returns when all goroutines of the Router have ended. It does not close
+// listeners.
 func (r *Router) Close() {
 	r.in.mu.Lock()
 	r.over = true

@@ -20,25 +20,26 @@ func socketType(text string) bool {
 	}, text)
 }
 
-// Compatible reports whether a DEALER or ROUTER may talk to a peer of a type. (The Socket-Type Property)
+// Compatible reports whether a socket of the type ours, DEALER or ROUTER, may talk to one of the type theirs. (The
+// Socket-Type Property)
 func Compatible(ours, theirs string) bool {
 	other := map[string]string{DEALER: "REP", ROUTER: "REQ"}[ours]
 	return other != "" && (theirs == DEALER || theirs == ROUTER || theirs == other)
 }
 
-// Rule names what a peer breaks. Its text is stable.
+// Rule names the rule that a peer breaks. Its text is stable.
 type Rule string
 
-// The rules. The last three are limits of ours, see [Limits].
+// The rules. The last three are limits of this package, see [Limits].
 const (
 	RuleSignature Rule = "signature"       // FF, eight octets of any value, 7F (Formal Grammar)
 	RuleVersion   Rule = "version"         // 3 or higher (Version Negotiation)
-	RuleMechanism Rule = "mechanism"       // its characters, and zeros behind them (Formal Grammar)
-	RuleAsServer  Rule = "as-server"       // 0 or 1, and 0 where the mechanism is NULL (The NULL Security Mechanism)
-	RuleFiller    Rule = "filler"          // 31 zeros, of a version that is known (Formal Grammar)
+	RuleMechanism Rule = "mechanism"       // its characters, then zeros (Formal Grammar)
+	RuleAsServer  Rule = "as-server"       // 0 or 1; 0 if the mechanism is NULL (The NULL Security Mechanism)
+	RuleFiller    Rule = "filler"          // 31 zeros, in a known version (Formal Grammar)
 	RuleReserved  Rule = "reserved"        // bits 7 to 3 of the flags are zero (Framing)
 	RuleMore      Rule = "more"            // a command has no MORE (Framing)
-	RuleSize      Rule = "size"            // a long size is below 2^63 (Framing)
+	RuleSize      Rule = "size"            // a long size is below 2^63, and fits into the stream (Framing)
 	RuleHandshake Rule = "handshake"       // READY or ERROR first, READY once (The NULL Security Mechanism)
 	RuleCommand   Rule = "command"         // the name of a command (Formal Grammar)
 	RuleMetadata  Rule = "metadata"        // properties of READY (The NULL Security Mechanism)
@@ -47,21 +48,21 @@ const (
 	RuleReason    Rule = "reason"          // of ERROR (The NULL Security Mechanism)
 	RulePing      Rule = "ping"            // the data of PING and PONG (Connection Heartbeating)
 	RuleTruncated Rule = "truncated"       // the stream ends inside of a greeting, a frame or a message
-	RuleTooLong   Rule = "too long"        // a limit in octets
-	RuleTooMany   Rule = "too many"        // a limit of the frames of a message
-	RuleInside    Rule = "too much inside" // a limit of the octets of commands between the frames of one message
+	RuleTooLong   Rule = "too long"        // more octets than the limit
+	RuleTooMany   Rule = "too many"        // more frames in a message than the limit
+	RuleInside    Rule = "too much inside" // too many octets of commands between the frames of one message
 )
 
-// Limit reports whether the rule is a limit of ours, which the specification does not state.
+// Limit reports whether r is a limit of this package, which the specification does not have.
 func (r Rule) Limit() bool { return r == RuleTooLong || r == RuleTooMany || r == RuleInside }
 
-// SyntaxError is a breach of the grammar by the peer, or a limit of ours that it exceeds. The rest of the stream
-// cannot be divided into frames.
+// SyntaxError is the error for octets that break the grammar or exceed a limit of this package. The rest of the
+// stream cannot be split into frames.
 type SyntaxError struct {
 	Rule     Rule
-	Offset   int64  // of the first octet that cannot be right: in a stream, or in the data of a Parse function
-	Expected string // what belongs there, in words
-	Got      string // what stands there
+	Offset   int64  // of the first wrong octet, from 0: in the stream, or in the argument of a Parse function
+	Expected string // in words
+	Got      string // quoted
 }
 
 // Error returns where the stream goes wrong, and which rule it breaks.

@@ -1,6 +1,6 @@
 // How the tests of an application use `fwpcheck serve`: it pushes two jobs with npm's
-// faktory-worker, one of them for tomorrow, works both without waiting, and has the
-// server verify what happened. See docs/test-double.md.
+// faktory-worker, one of them for tomorrow, and one by the control, works all without
+// waiting, and has the server verify what happened. See docs/test-double.md.
 //
 //   FWPCHECK=/path/to/fwpcheck node double.mjs
 
@@ -15,13 +15,13 @@ const { default: faktory } = await import("faktory-worker");
 
 const worked = [];
 const producer = new faktory.Client();
-let both;
-const done = new Promise((resolve) => (both = resolve));
+let all;
+const done = new Promise((resolve) => (all = resolve));
 const worker = new faktory.Worker({
   registry: {
     email: async (to) => {
       worked.push(to);
-      if (worked.length === 2) both();
+      if (worked.length === 3) all();
     },
   },
 });
@@ -30,18 +30,20 @@ await producer.push({ jobtype: "email", queue: "default", args: ["now@example.or
 await producer.push({
   jobtype: "email", queue: "default", args: ["tomorrow@example.org"], at: new Date(Date.now() + DAY).toISOString(),
 });
+await double.push({ jobtype: "email", args: ["seeded@example.org"] });
 const jobs = await double.jobs();
-assert.deepEqual(jobs.map((job) => job.place), ["queue", "scheduled"]);
+assert.deepEqual(jobs.map((job) => job.place), ["queue", "queue", "scheduled"]);
 
 await double.advance("25h");
 await worker.work();
 await done;
 await worker.stop();
 await producer.close();
-assert.deepEqual(worked.toSorted(), ["now@example.org", "tomorrow@example.org"]);
+assert.deepEqual(worked.toSorted(), ["now@example.org", "seeded@example.org", "tomorrow@example.org"]);
 
 await double.verify({
-  acknowledged: [{ args: ["now@example.org"] }, { args: ["tomorrow@example.org"] }],
+  pushed: [{ args: ["now@example.org"] }, { args: ["tomorrow@example.org"] }],
+  acknowledged: [{ args: ["now@example.org"] }, { args: ["seeded@example.org"] }, { args: ["tomorrow@example.org"] }],
   failed: [],
   nothing_else: true,
   timeout: "5s",

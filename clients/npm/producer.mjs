@@ -11,9 +11,25 @@ const url = process.env[process.env.FAKTORY_PROVIDER || "FAKTORY_URL"] ?? "";
 const client = new faktory.Client({ poolSize: callers, tlsOptions: url.startsWith("tcp+tls:") ? {} : undefined });
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 
+async function together(jobs) {
+  let rejected = {};
+  try {
+    rejected = await client.pushBulk(jobs);
+  } catch (error) {
+    console.error(error.message);
+    rejected = Object.fromEntries(jobs.map((job) => [job.jid, error]));
+  }
+  for (const { jid } of jobs) console.log(`${rejected[jid] ? "refused" : "pushed"} ${jid}`);
+  if (Object.keys(rejected).length > 0) process.exitCode = 1;
+}
+
 async function caller() {
   for (let next; !(next = await lines.next()).done; ) {
     const job = JSON.parse(next.value);
+    if (Array.isArray(job)) {
+      await together(job);
+      continue;
+    }
     try {
       const jid = await client.push(job);
       console.log(`pushed ${jid}`);

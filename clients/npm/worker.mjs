@@ -13,6 +13,21 @@ const types = {
   "fwp.echo": (...args) => {
     throw new Error(JSON.stringify(args));
   },
+  "fwp.crash": () => process.exit(1),
+  "fwp.block": (seconds) => {
+    for (const end = Date.now() + 1000 * seconds; Date.now() < end; );
+  },
+  "fwp.push": async (...jobs) => {
+    const client = new faktory.Client({ poolSize: 8 });
+    try {
+      const left = jobs.values();
+      await Promise.all(Array.from({ length: 8 }, async () => {
+        for (const job of left) await client.push(job);
+      }));
+    } finally {
+      await client.close();
+    }
+  },
 };
 
 const url = process.env[process.env.FAKTORY_PROVIDER || "FAKTORY_URL"] ?? "";

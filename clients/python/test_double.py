@@ -10,14 +10,14 @@ import fwpcheck
 
 
 class Client:
-    """A producer of a few lines."""
+    """A client of a few lines."""
 
-    def __init__(self, url):
+    def __init__(self, url, **hello):
         at = urlparse(url)
         self.socket = socket.create_connection((at.hostname, at.port))
         self.file = self.socket.makefile("rw", newline="\n")
         self.file.readline()
-        self.do('HELLO {"v":2}')
+        self.do("HELLO " + json.dumps({"v": 2, **hello}))
 
     def do(self, line):
         self.file.write(line + "\n")
@@ -50,6 +50,16 @@ class TestDouble(unittest.TestCase):
             double.reset()
             self.assertEqual(double.jobs(), [])
         self.assertEqual(double.close(), "")
+
+    def test_pushed_by_the_control(self):
+        with fwpcheck.Double() as double:
+            double.push({"jid": "seeded", "jobtype": "email", "args": [7]})
+            worker = Client(double.url, wid="w")
+            self.addCleanup(worker.socket.close)
+            worker.do("FETCH default")  # the length of the job
+            worker.file.readline()
+            self.assertEqual(worker.do('ACK {"jid":"seeded"}'), "+OK")
+            double.verify(pushed=[], acknowledged=[{"jobtype": "email", "args": [7]}], nothing_else=True)
 
     def test_no_program(self):
         with self.assertRaisesRegex(FileNotFoundError, "FWPCHECK"):

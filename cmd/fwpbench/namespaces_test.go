@@ -30,7 +30,8 @@ func serverAt(address string) {
 	select {}
 }
 
-// TestNamespaces has ten agents put a load on a server, each with addresses and ports of its own.
+// TestNamespaces has ten segments put on a server, each from addresses and ports of its own: they stand for the pods of
+// docs/segments.md.
 func TestNamespaces(t *testing.T) {
 	slow.Only(t)
 	t.Parallel()
@@ -47,23 +48,21 @@ func TestNamespaces(t *testing.T) {
 	for _, name := range []string{"fwpbench", "fwpserver"} { // which command TestMain runs depends on its name
 		require.NoError(t, os.Symlink(self, filepath.Join(folder, name)))
 	}
-	file := filepath.Join(folder, "report.json")
 	cmd := exec.CommandContext(t.Context(), "unshare", "--net", "sh", "testdata/namespaces.sh",
-		filepath.Join(folder, "fwpbench"), filepath.Join(folder, "fwpserver")+" 10.77.0.1:7419", "10",
-		"--rate", "200/s", "--jobs", "600", "--producers", "50", "--consumers", "50", "-o", "json="+file)
+		filepath.Join(folder, "fwpbench"), filepath.Join(folder, "fwpserver")+" 10.77.0.1:7419", "10", folder,
+		"--rate", "200/s", "--jobs", "600", "--producers", "50", "--consumers", "50", "--seed", "7")
 	var printed bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &printed, &printed
 	if exit, is := errors.AsType[*exec.ExitError](cmd.Run()); is { // how busy this machine is decides about INVALID
 		require.Equal(t, reports.ExitInconclusive, exit.ExitCode(), printed.String())
 	}
-	data, err := os.ReadFile(file)
+	data, err := os.ReadFile(filepath.Join(folder, "whole.json"))
 	require.NoError(t, err, printed.String())
 	var l results.Load
 	require.NoError(t, json.Unmarshal(data, &l))
-	assert.Len(t, l.Agents, 10)
-	for i := range l.Agents {
-		assert.Empty(t, l.Agents[i].Lost)
-		assert.Equal(t, 10, l.Agents[i].Connections.Opened)
+	assert.Len(t, l.Parts, 10)
+	for i := range l.Parts {
+		assert.Equal(t, 10, l.Parts[i].Connections.Opened)
 	}
 	assert.Equal(t, int64(600), l.Jobs.Pushed)
 	assert.Equal(t, int64(600), l.Jobs.Acked)

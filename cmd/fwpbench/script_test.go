@@ -1,12 +1,16 @@
 package main_test
 
 import (
+	"context"
 	"flag"
 	"os"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/fwpsuite/fwp/fakes/fakeworker"
 	"github.com/fwpsuite/fwp/internal/cli/bench"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/scripttest"
@@ -21,12 +25,28 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"fwpbench":  func() { os.Exit(fwpbench(os.Args[1:])) },
 		"carries":   func() { os.Exit(carries(os.Args[1:])) },
+		"fwpworker": func() { os.Exit(fwpworker()) },
 		"fwpserver": func() { serverAt(os.Args[1]) },
 	})
 }
 
 func fwpbench(args []string) (code int) {
 	return bench.Main(program.Process{Args: args, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv})
+}
+
+// fwpworker is a worker in the environment that fwpbench worker gives.
+func fwpworker() (code int) {
+	if os.Getenv("FWPWORKER_FAILS") != "" {
+		_, _ = os.Stdout.WriteString("no such gem\n")
+		return 7
+	}
+	concurrency, err := strconv.Atoi(os.Getenv("FWP_CONCURRENCY"))
+	if err != nil {
+		return 2
+	}
+	return fakeworker.New(fakeworker.Config{
+		Lookup: os.LookupEnv, Queues: strings.Split(os.Getenv("FWP_QUEUES"), ","), Concurrency: concurrency,
+	}).Run(context.Background())
 }
 
 // carries takes an INVALID run for a good one. It may be the program that starts

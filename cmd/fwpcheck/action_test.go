@@ -51,3 +51,50 @@ func TestTheActionStopsCommands(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "exit-code=7\nexit-code=7\n", string(written))
 }
+
+// What names the server in the environment of a workflow becomes a flag, unless the arguments or a file name one.
+func TestTheActionNamesItsTarget(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the action's script is one of bash")
+	}
+	whole, err := os.ReadFile("../../action.yml")
+	require.NoError(t, err)
+	_, script, found := strings.Cut(string(whole), "run: |\n")
+	require.True(t, found)
+	const url, provider = "FAKTORY_URL=tcp://a", "FAKTORY_PROVIDER=MINE"
+	for name, test := range map[string]struct {
+		args, file, want string
+		env              []string
+	}{
+		"none":           {},
+		"FAKTORY_URL":    {env: []string{url}, want: "--url=tcp://a\n"},
+		"a provider":     {env: []string{url, provider, "MINE=tcp://b"}, want: "--url=tcp://b\n"},
+		"an unset one":   {env: []string{url, provider}},
+		"an argument":    {args: "--start=x", env: []string{url}, want: "--start=x\n"},
+		"fwpcheck.yaml":  {file: "fwpcheck.yaml", env: []string{url}},
+		"beside a level": {args: "--quick", env: []string{url}, want: "--quick\n--url=tcp://a\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			stub := "#!/bin/bash\ncat >\"$5\" <<'END'\n#!/bin/bash\nprintf '%s\\n' \"$@\" >\"$RUNNER_TEMP/args\"\nEND\n" +
+				"chmod +x \"$5\"\n"
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "go"), []byte(stub), 0o755)) //nolint:gosec // it is run
+			if test.file != "" {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, test.file), nil, 0o600))
+			}
+			cmd := exec.CommandContext(t.Context(), "bash", "-e", "-o", "pipefail", "-c", script)
+			cmd.Dir = dir
+			cmd.Env = append([]string{
+				"PATH=" + dir + ":" + os.Getenv("PATH"), "RUNNER_TEMP=" + dir, "FWP_SOURCE=.", "FWP_ARGS=" + test.args,
+				"FWP_REPORTS=", "GITHUB_OUTPUT=" + filepath.Join(dir, "output"),
+			}, test.env...)
+			out, err := cmd.CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			args, err := os.ReadFile(filepath.Join(dir, "args"))
+			require.NoError(t, err)
+			assert.Equal(t, "run\n"+test.want+"--output=github="+dir+"/fwpcheck.annotations\n", string(args))
+		})
+	}
+}

@@ -48,15 +48,16 @@ func ready(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Defer(func() { _, _ = b.end() })
 	lines := bufio.NewReader(out)
 	first, err := lines.ReadString('\n')
+	go func() {
+		defer close(b.read)
+		_, _ = io.Copy(&b.out, lines)
+	}()
 	ts.Check(err)
 	url, is := strings.CutPrefix(strings.TrimSpace(first), "ready ")
 	if !is {
 		ts.Fatalf("%s printed %q", args[1], first)
 	}
-	go func() {
-		defer close(b.read)
-		_, _ = io.Copy(&b.out, lines)
-	}()
+	url, _, _ = strings.Cut(url, " ") // the control of a double is behind it
 	ts.Setenv(args[0], url)
 	ts.Value(backgroundKey{}).(map[string]*background)[args[0]] = b
 }

@@ -27,6 +27,8 @@ var notPlayed = []struct{ command, why string }{
 	{"make ", "is a target of the Makefile, most of them steps of .ci/run"},
 	{"podman ", "needs podman and the image"},
 	{"kubectl ", "needs a cluster; make kubernetes decodes the manifests"},
+	{"fwpcheck run --start 'exec docker ", "needs docker; containers_test.go plays it with FWP_CONTAINERS"},
+	{"fwpbench run --rate 100 --duration 5m --disrupt kill,kill-server", "needs docker; containers_test.go plays it"},
 	{"cosign ", "needs a release"},
 	{"gh ", "needs a release"},
 	{"sha256sum ", "needs a release"},
@@ -35,21 +37,22 @@ var notPlayed = []struct{ command, why string }{
 	{"fwpcheck serve", "serves until it is interrupted; scripts/running.txtar has it"},
 	{"fwpcheck site *.json", "has a pattern for the shell; scripts/site.txtar has it"},
 	{"fwpcheck upgrade", "takes minutes; scripts/upgrade.txtar has it"},
-	{"fwpcheck selftest", "takes minutes; scripts/selftest.txtar has it"},
 	{"fwpbench compare --run embedded", "takes minutes"},
 	{"fwpbench compare --run --aa", "takes minutes"},
 	{"fwpbench compare results/", "needs the reports of pairs of runs"},
 	{"fwpbench compare --run one-queue.yaml", "needs two workloads, and tries them before it connects"},
-	{"fwpbench merge one.json", "needs the reports of two machines; scripts/segment.txtar of fwpbench has it"},
+	{"fwpbench worker ", "needs a worker library; scripts/worker.txtar of fwpbench has it"},
+	{"fwpbench compare --run worker:", "needs worker libraries; scripts/worker.txtar of fwpbench has it"},
+	{"fwpbench compare old.json new.json", "needs the reports of two runs"},
+	{"fwpbench merge part-", "needs the reports of two machines; scripts/segment.txtar of fwpbench has it"},
 	{"fwpbench run --disrupt schedule.yaml", "takes minutes; scripts/disrupt.txtar of fwpbench has it"},
 	{"fwpbench run --trace load.csv", "needs a recorded trace; scripts/workload.txtar of fwpbench has it"},
-	{"fwpbench shrink", "needs the report of a load that lost jobs; scripts/shrink.txtar of fwpbench has it"},
 	{"fwpcheck recheck run.history", "needs the history of a load; scripts/life.txtar has it"},
 	{"fwpbench run --segment", "begins at three o'clock; scripts/segment.txtar of fwpbench has it"},
 }
 
 // atOnce are those that end soon as they are, without a server.
-var atOnce = regexp.MustCompile(`^fwpcheck (list|explain|lint|fmt|coverage|init|compare \S+\.json)|^fwpbench (presets|metrics)`)
+var atOnce = regexp.MustCompile(`^fwpcheck (list|explain|lint|fmt|init|compare \S+\.json)|^fwpbench (presets|metrics)`)
 
 // embedded are those on an embedded server that are played as they are with FWP_SLOW=1.
 var embedded = regexp.MustCompile(`^fwpcheck run( --quick| --protocol \w+|)$`)
@@ -138,25 +141,30 @@ func TestDocumentedCommands(t *testing.T) {
 	assert.Len(t, used, len(notPlayed), "a row of notPlayed is about no command: those that are: %v", used)
 }
 
+// blockOf returns the block of code of a page that begins with some words, up to an empty line.
+func blockOf(t *testing.T, page, first string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	_, found, is := strings.Cut(string(text), "\n    "+first)
+	require.True(t, is, "%s has no block that begins with %q", page, first)
+	block, _, _ := strings.Cut(first+found, "\n\n")
+	return []byte(strings.ReplaceAll(block, "\n    ", "\n") + "\n")
+}
+
 // snippets writes the files that the commands name: those of which a page has the text, and reports.
 func snippets(t *testing.T, root string) {
 	t.Helper()
-	block := func(page, first string) []byte {
-		text, err := os.ReadFile(filepath.Join(root, page))
-		require.NoError(t, err)
-		_, found, is := strings.Cut(string(text), "\n    "+first)
-		require.True(t, is, "%s has no block that begins with %q", page, first)
-		block, _, _ := strings.Cut(first+found, "\n\n")
-		return []byte(strings.ReplaceAll(block, "\n    ", "\n") + "\n")
-	}
+	block := func(page, first string) []byte { return blockOf(t, filepath.Join(root, page), first) }
 	files := map[string][]byte{
 		"my-bug.fwp":    block("README.md", "# my-bug.fwp"),
 		"bug.fwp":       block("README.md", "# my-bug.fwp"),
 		"workq.fwp":     []byte("protocol: workq\ntitle: one job\n\nC: add $id $name 1000 60000 * <- pong\nS: +OK\n"),
-		"nightly.yaml":  block("docs/load.md", "# nightly.yaml"),
+		"nightly.yaml":  block("docs/workloads.md", "# nightly.yaml"),
 		"schedule.yaml": block("docs/durability.md", "# schedule.yaml"),
 		"known.expect":  nil, "fwpcheck.expect": nil,
 	}
+	require.NoError(t, os.CopyFS("found", os.DirFS(filepath.Join(root, "found"))))
 	written, err := os.ReadFile(filepath.Join(root, "expectations", "faktory-1.10.0.txt"))
 	require.NoError(t, err)
 	require.NoError(t, os.Mkdir("expectations", 0o700))
@@ -170,6 +178,8 @@ func snippets(t *testing.T, root string) {
 	for name, text := range files {
 		require.NoError(t, os.WriteFile(name, text, 0o600))
 	}
+	code, report = played("fwpcheck explore --fault job-reserve-default --steps 40 --clients 0 --seed 1 --save findings")
+	require.Equal(t, 1, code, report)
 	config := block("docs/checking-a-server.md", "start: ./my-server")
 	require.NoError(t, os.WriteFile("config.yaml", []byte(strings.Replace(string(config), "./my-server", "false", 1)), 0o600))
 	code, out := played("fwpcheck run --config config.yaml")
@@ -192,7 +202,7 @@ func (d documented) play(t *testing.T, page string) {
 		if strings.Contains(line, "explore") || strings.Contains(line, "compare") {
 			want = append(want, 0) // after so few steps
 			line += " --steps 200 --no-shrink"
-		} else if !slow.Enabled() {
+		} else if !slow.Enabled() && !strings.Contains(line, "--check") {
 			line += " --check ack/* --check retry/*"
 		}
 	case slow.Enabled() && embedded.MatchString(line):
@@ -218,9 +228,8 @@ func nowhere(line string) string {
 	line = startOf.ReplaceAllString(line, "${1}false")
 	line = regexp.MustCompile(`--start(=| )false( |$)`).ReplaceAllString(line, "--start${1}'false {port}'$2")
 	line = strings.NewReplacer("start:false", "tcp://127.0.0.1:1", "--url ...", "--url tcp://127.0.0.1:1", "--url URL",
-		"--url tcp://127.0.0.1:1", "--rate R", "--rate 1000/s").Replace(line)
+		"--url tcp://127.0.0.1:1", "--rate R", "--rate 1000/s", "--embedded", "").Replace(line)
 	line = strings.ReplaceAll(line, "--pid 4711", fmt.Sprint("--pid ", os.Getpid()))
-	line = regexp.MustCompile(`nats://\S+`).ReplaceAllString(line, "nats://token@127.0.0.1:1 --within 10ms")
 	before, _, of := strings.Cut(line, " -- ")
 	if of {
 		return before + " -- false"
@@ -231,7 +240,7 @@ func nowhere(line string) string {
 	case named:
 	case strings.Contains(line, "--update-expect"):
 		line += " --config config.yaml"
-	case strings.Contains(line, "--disrupt-with kill"):
+	case strings.Contains(line, "--disrupt kill"):
 		line += " --start 'false {port}'"
 	case protocol != nil:
 		line += fmt.Sprintf(" --url %s://127.0.0.1:1", protocol[1])

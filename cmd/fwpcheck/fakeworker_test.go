@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/catalogue"
 	"github.com/fwpsuite/fwp/fakes/fakeemqpworker"
 	"github.com/fwpsuite/fwp/fakes/fakeworker"
@@ -22,10 +23,30 @@ import (
 
 // fakeWorker is the worker of fakes/fakeworker as a program, with the faults that its arguments name.
 func fakeWorker(names []string) int {
+	typeless, dies := slices.Equal(names, []string{"typeless"}), slices.Equal(names, []string{"typeless-dies"})
+	if typeless || dies {
+		names = nil
+	}
 	config, err := withFaults(fakeworker.Faults(), names)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
+	}
+	if dies {
+		config.Hook = func(e *fakeworker.Event) {
+			if e.Point == fakeworker.Ran {
+				fmt.Fprintf(os.Stderr, "Traceback (most recent call last):\nKeyError: '%s'\n", e.Job.Type)
+				os.Exit(1)
+			}
+		}
+	}
+	if typeless { // it knows no job type, as a new library does
+		config.Hook = func(e *fakeworker.Event) {
+			if e.Point == fakeworker.Ran {
+				e.Verb, e.Fields["errtype"], e.Fields["message"] = "FAIL", "KeyError", "'"+e.Job.Type+"'"
+				e.Fields["backtrace"] = []string{}
+			}
+		}
 	}
 	worker := fakeworker.New(config)
 	signals := make(chan os.Signal, 1)
@@ -75,7 +96,7 @@ func fakeEMQPWorker(names []string) int {
 // hookOf returns the hook of the faults with these names.
 func hookOf[E any](all []catalogue.Fault[E], names []string) (hook func(*E), err error) {
 	for _, name := range names {
-		i := slices.IndexFunc(all, func(f catalogue.Fault[E]) bool { return f.Is(name) })
+		i := slices.IndexFunc(all, func(f catalogue.Fault[E]) bool { return f.Name == name })
 		if i < 0 {
 			return nil, fmt.Errorf("no such fault: %s", name)
 		}
@@ -123,4 +144,28 @@ func withFaults(all []fakeworker.Fault, names []string) (fakeworker.Config, erro
 		all[i].Configure(&config)
 	}
 	return config, nil
+}
+
+// badServer is the embedded server on a port, which does not survive a PUSH of a job: it prints why, and is silent,
+// closes the connection or ends.
+func badServer(port, how string) int {
+	server := fakes.NewServer(fakes.Config{
+		Listen: func() (net.Listener, error) {
+			return new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:"+port)
+		},
+		Hook: func(e *fakes.Event) {
+			if e.Point != fakes.Writing || e.Command.Verb != "PUSH" {
+				return
+			}
+			if how == "die" {
+				go panic("assignment to entry in nil map")
+				select {}
+			}
+			fmt.Fprint(os.Stderr, "Traceback (most recent call last):\n  File \"server.py\", line 77, in push\nKeyError: 'jid'\n")
+			e.Bytes, e.Close = nil, how == "close"
+		},
+	})
+	defer server.Close()
+	fmt.Println("listening on", port)
+	select {}
 }

@@ -42,6 +42,7 @@ func TestMain(m *testing.M) {
 		"fakeworker":   func() { os.Exit(fakeWorker(os.Args[1:])) },
 		"fakeemqp":     func() { os.Exit(fakeEMQPWorker(os.Args[1:])) },
 		"fakeworkq":    func() { os.Exit(fakeWorkqWorker(os.Args[1:])) },
+		"badserver":    func() { os.Exit(badServer(os.Args[1], os.Args[2])) },
 		"notaworker":   func() { os.Exit(notAWorker(os.Args[1:])) },
 		"fakeproducer": func() { os.Exit(fakeProducer(os.Args[1:])) },
 	})
@@ -77,8 +78,8 @@ func process() program.Process {
 //	ready VAR COMMAND ARG...  starts a command that prints "ready URL", and puts the URL into the variable
 //	ended VAR CODE FILE       ends it; it must have this exit code, and what it printed goes to the file
 //
-// and find the id of a quick check of the suite in $CHECK and the id of a clause
-// that it decides in $CLAUSE.
+// and find the id of a quick check of the suite in $CHECK, the id of a clause that it decides in $CLAUSE, and the
+// folder of the samples in $CLIENTS.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	commands := scripttest.Commands(map[string]func(program.Process) int{"fwpcheck": check.Main})
@@ -98,6 +99,11 @@ func setup(env *testscript.Env) error {
 		return err
 	}
 	env.Setenv("GOGC", "400") // nearly half the time of a start is that of collecting what is not garbage yet
+	clients, err := filepath.Abs("../../clients")
+	if err != nil {
+		return err
+	}
+	env.Setenv("CLIENTS", clients)
 	env.Setenv("CHECK", quick.check)
 	env.Setenv("CLAUSE", quick.clause)
 	env.Values[backgroundKey{}] = map[string]*background{}

@@ -36,15 +36,12 @@ var ending = map[string]string{
 	"fwpcheck run":      "--url tcp://127.0.0.1:1 --timeout 1s",
 	"fwpcheck explore":  "--url tcp://127.0.0.1:1 --time 1s",
 	"fwpcheck compare":  "tcp://127.0.0.1:1 tcp://127.0.0.1:1 --time 1s",
-	"fwpcheck coverage": "nosuch.json",
 	"fwpcheck recheck":  "nosuch.json",
 	"fwpcheck site":     "nosuch.json",
 	"fwpcheck lint":     "nosuch.fwp",
 	"fwpcheck fmt":      "nosuch.fwp",
 	"fwpcheck list":     "",
 	"fwpcheck explain":  "FWP-HELLO-01",
-	"fwpcheck spec":     "",
-	"fwpcheck selftest": "--fault nosuch",
 	"fwpcheck wait":     "--url tcp://127.0.0.1:1 --timeout 1ms",
 	"fwpcheck serve":    "--fault nosuch",
 	"fwpcheck worker":   "--check nosuch -- false",
@@ -53,7 +50,6 @@ var ending = map[string]string{
 	"fwpcheck shrink":   "nosuch.fwp",
 	"fwpcheck clean":    "--url tcp://127.0.0.1:1 --timeout 1s",
 	"fwpbench run":      "--url tcp://127.0.0.1:1 --duration 1s --warmup 0s",
-	"fwpbench agent":    "nats://token@127.0.0.1:1 --within 1ms",
 	"fwpbench compare":  "--run tcp://127.0.0.1:1 tcp://127.0.0.1:1",
 	"fwpbench capacity": "--url tcp://127.0.0.1:1",
 	"fwpbench merge":    "nosuch.hlog",
@@ -176,7 +172,6 @@ func TestWordsAboutThisMachine(t *testing.T) {
 		"fwpcheck wait --timeout 100ms --url tcp+tls://127.0.0.1:" + port:               {4},
 		"fwpcheck run --check ack/accepted -o json=/dev/full":                           {5},
 		"fwpbench run --duration 50ms --warmup 0s --hlog /dev/full --history /dev/full": {5},
-		"fwpbench agent --within 100ms nats://token@127.0.0.1:" + port:                  {4},
 	} {
 		code, out := played(line)
 		assert.Contains(t, codes, code, "%s: %s", line, out)

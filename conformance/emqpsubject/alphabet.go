@@ -155,6 +155,26 @@ func (m *maker) informOtherwise(int) string {
 	return m.message("INFORM", fmt.Sprintf(form, name), `"worker"`)
 }
 
+// malformedOfWorker is a malformed message, on a connection of its own, of a peer that has not said what it is, or of a
+// worker of a queue of its own, which waits for its READY or for a REQUEST.
+func (m *maker) malformedOfWorker(conn int) []explore.Step {
+	steps := []explore.Step{explore.End(conn, scenarios.Closed), m.build.Open(conn, scenarios.Consumer, "")}
+	state := m.Deal("malformed worker", 3)
+	if state > 0 {
+		m.ids++
+		steps = append(steps, m.build.Line(conn, "%s", m.message(emqp.INFORM,
+			fmt.Sprintf(`"[[10,\"$queue%d\"]]"`, controlQueue+controlQueue/10+m.ids), `"worker"`)))
+	}
+	if state > 1 {
+		steps = append(steps, m.build.Line(conn, "%s", m.message(emqp.READY)))
+	}
+	text := "[" + m.queue() + "]" // the shortest
+	if m.Deal("length of malformed worker", 2) == 0 {
+		text = m.malformed()
+	}
+	return append(steps, m.build.Line(conn, "%s", text), end(m, conn), m.open(conn))
+}
+
 func (m *maker) reply(int) string {
 	id := m.id()
 	return fmt.Sprintf(`["", "eMQP/1.0", "REPLY", %s, %s]`, id, m.text(emqp.REPLY))
@@ -236,6 +256,7 @@ func (m *maker) ends() []explore.Move {
 			return []explore.Step{end(conn)}
 		}},
 		{Name: "bytes", Weight: 0.2, Fits: m.isClient, Make: m.bytes},
+		{Name: "malformed, to the port of workers", Weight: 0.7, Fits: m.isClient, Make: m.malformedOfWorker},
 		{Name: "disconnect", Weight: 0.02, Pause: 500, Fits: m.mayDisconnect, Make: func(conn int) []explore.Step {
 			return []explore.Step{
 				m.build.Line(conn, "%s", m.message("DISCONNECT")), explore.Wait(known),
@@ -275,8 +296,9 @@ func (m *maker) bytes(conn int) []explore.Step {
 	}
 	send := m.build.Bytes(conn, mutated.String())
 	send.Ahead = true
+	port := []string{"", `{"backend":true}`}[m.Deal("port of bytes", 2)]
 	return append([]explore.Step{
-		explore.End(conn, scenarios.Closed), m.build.Open(conn, scenarios.Raw, ""), send, end(m, conn),
+		explore.End(conn, scenarios.Closed), m.build.Open(conn, scenarios.Raw, port), send, end(m, conn),
 		m.open(conn),
 	}, m.controls()...)
 }

@@ -21,13 +21,24 @@ func (w *wayfarer) disturbed() (steps []explore.Step) {
 			steps = append(steps, all[n]()...)
 		} else {
 			for range 4 {
-				steps = append(steps, w.build.Open(leaver, scenarios.Producer, ""),
-					w.build.Line(leaver, "%s", w.malformed()))
+				steps = append(append(steps, w.sender()...), w.build.Line(leaver, "%s", w.malformed()))
 			}
 		}
 		steps = append(steps, explore.End(leaver, scenarios.Closed), pair[1-first])
 	}
 	return steps
+}
+
+// sender opens a connection for a malformed message: of a client, or to the port of workers, of none, or of a worker
+// that waits for its READY or for a REQUEST. (EMQP-FRAME-07)
+func (w *wayfarer) sender() []explore.Step {
+	n := w.Deal("who is malformed", 4)
+	if n == 0 {
+		return []explore.Step{w.build.Open(leaver, scenarios.Producer, "")}
+	}
+	return []explore.Step{
+		w.build.Open(leaver, scenarios.Consumer, ""), w.inform(leaver, []string{`"$queue0"`}), w.ready(leaver),
+	}[:n]
 }
 
 // malformations is how many of the disturbances are malformed messages, four each.

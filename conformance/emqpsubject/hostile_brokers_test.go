@@ -1,19 +1,26 @@
 package emqpsubject_test
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance/emqpsubject"
 	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/fakes/fakeemqp"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/serving"
+	"github.com/fwpsuite/fwp/internal/suitetest"
 	"github.com/fwpsuite/fwp/zmtp"
 )
 
@@ -43,15 +50,22 @@ func (h *hostileBroker) serve(nc net.Conn) {
 	}
 }
 
-// An exploration of a broker that never answers ends in its time, finds nothing, and has evaluated next to nothing.
+// An exploration of a broker that never answers ends in its time, and has evaluated next to nothing. It finds only what
+// no message can be.
 func TestBrokersThatNeverAnswer(t *testing.T) {
 	t.Parallel()
-	for name, broker := range map[string]*hostileBroker{
-		"silent after the handshake": {},
-		"a frame of 2^62 bytes":      {first: zmtp.AppendHeader(nil, 2, 1<<62), then: make([]byte, 100)},
-		"PINGs without an end":       {then: zmtp.Command{Name: zmtp.PING, Data: []byte{0, 0}}.Append(nil)},
-		"frames without an end":      {then: zmtp.AppendFrame(nil, 1, []byte("x"))},
+	for name, test := range map[string]struct {
+		broker *hostileBroker
+		clause string // empty: nothing is found
+	}{
+		"silent after the handshake": {&hostileBroker{}, ""},
+		"a frame of 2^62 bytes": {
+			&hostileBroker{first: zmtp.AppendHeader(nil, 2, 1<<62), then: make([]byte, 100)}, "EMQP-SOCK-02",
+		},
+		"PINGs without an end":  {&hostileBroker{then: zmtp.Command{Name: zmtp.PING, Data: []byte{0, 0}}.Append(nil)}, ""},
+		"frames without an end": {&hostileBroker{then: zmtp.AppendFrame(nil, 1, []byte("x"))}, "EMQP-FRAME-05"},
 	} {
+		broker := test.broker
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -63,9 +77,110 @@ func TestBrokersThatNeverAnswer(t *testing.T) {
 				r := e.Run(t.Context())
 				assert.Less(t, time.Since(begun), time.Minute)
 				assert.Less(t, r.Coverage.Judged, 20, "replies that were evaluated")
-				assert.Empty(t, r.Findings)
+				var clauses []string
+				for _, f := range r.Findings {
+					clauses = append(clauses, f.Clause)
+				}
+				assert.Equal(t, test.clause, strings.Join(clauses, " "))
 				served.Close()
 			})
 		})
 	}
+}
+
+// portBroker is a broker whose port for workers dies of a message of one frame: it accepts connections, and no more.
+type portBroker struct {
+	*suitetest.Broker
+	dead   atomic.Bool
+	silent memnet.Place
+}
+
+func (d *portBroker) DialBackend(ctx context.Context) (net.Conn, error) {
+	if d.dead.Load() {
+		return d.silent.Dial(ctx)
+	}
+	return d.Broker.DialBackend(ctx)
+}
+
+// TestAPortThatDies: malformed messages go to the port of workers too, and one that died of it is a crash of that port,
+// although the other one serves on. When the time is over before that is known, it is not well either.
+func TestAPortThatDies(t *testing.T) {
+	t.Parallel()
+	for _, late := range []bool{false, true} {
+		t.Run(fmt.Sprintf("late %v", late), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				const mostCommands = 30
+				var commands atomic.Int64
+				d := &portBroker{silent: memnet.NewPlace()}
+				l := d.silent.MustListen()
+				defer l.Close()
+				d.Broker = suitetest.NewBroker(func() fakeemqp.Config {
+					return fakeemqp.Config{Hook: func(e *fakeemqp.Event) {
+						if !e.Sent && late && commands.Add(1) == mostCommands { // it dies with the last one
+							d.dead.Store(true)
+						} else if !late && !e.Sent && len(e.Frames) == 1 && e.Role != fakeemqp.Scheduler && strings.Contains(string(e.Frames[0]), "queue") {
+							d.dead.Store(true)
+						}
+					}}
+				}, false)
+				require.NoError(t, d.Restart(t.Context()))
+				defer d.Close()
+				e := explore.Explorer{Subject: emqpsubject.New(), Target: d, Seed: 1, Steps: 3000}
+				if late {
+					e.Steps = mostCommands
+				}
+				r := e.Run(t.Context())
+				require.True(t, d.dead.Load(), "it got a message of one frame")
+				if late {
+					assert.True(t, r.Refusing || r.Dead)
+					return
+				}
+				require.True(t, r.Dead)
+				last := r.Findings[len(r.Findings)-1]
+				assert.Equal(t, explore.RuleCrash, last.Rule)
+				assert.Equal(t, "no new connection is served at the port for workers", last.Got)
+			})
+		})
+	}
+}
+
+// wildBroker is one whose port for workers dies of a connection that does not begin with a greeting.
+type wildBroker struct{ portBroker }
+
+func (d *wildBroker) DialBackend(ctx context.Context) (net.Conn, error) {
+	nc, err := d.portBroker.DialBackend(ctx)
+	return &wildConn{Conn: nc, of: d}, err
+}
+
+type wildConn struct {
+	net.Conn
+	of    *wildBroker
+	begun bool
+}
+
+func (c *wildConn) Write(p []byte) (int, error) {
+	greeting := zmtp.NewGreeting().Append(nil)
+	if !c.begun && !bytes.HasPrefix(p, greeting[:16]) {
+		c.of.dead.Store(true)
+	}
+	c.begun = true
+	return c.Conn.Write(p)
+}
+
+// TestAPortThatDiesOfBytes: bytes that are no handshake go to the port of workers too.
+func TestAPortThatDiesOfBytes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := &wildBroker{portBroker{silent: memnet.NewPlace()}}
+		l := d.silent.MustListen()
+		defer l.Close()
+		d.Broker = suitetest.NewBroker(nil, false)
+		require.NoError(t, d.Restart(t.Context()))
+		defer d.Close()
+		r := (&explore.Explorer{Subject: emqpsubject.New(), Target: d, Seed: 1, Steps: 3000}).Run(t.Context())
+		require.True(t, d.dead.Load(), "it got such bytes")
+		require.True(t, r.Dead)
+		assert.Equal(t, "no new connection is served at the port for workers", r.Findings[len(r.Findings)-1].Got)
+	})
 }

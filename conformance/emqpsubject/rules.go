@@ -69,9 +69,9 @@ func (l *emqpLaw) decided(c *conn, m emqp.Message) (d law.Decided) {
 	rules := ofCommands[m.Command]
 	switch {
 	case l.unbounded:
-		return law.Decided{Open: rules, Why: "bytes were sent that may be any messages"}
+		return law.Decided{Open: rules, Why: "bytes were sent that may be messages of any kind"}
 	case m.Command == emqp.REQUEST && l.open[string(m.Fields[0])]:
-		return law.Decided{Open: rules, Why: "a worker of the queue has gone without a KBAI"}
+		return law.Decided{Open: rules, Why: "a worker of the queue left without a KBAI"}
 	}
 	d.Kept = append(d.Kept, "id")
 	d.Kept = append(d.Kept, rules...)

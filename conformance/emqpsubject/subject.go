@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/law"
@@ -26,13 +27,12 @@ func New() *explore.Subject {
 		Simplify: simplify,
 		Ruling:   ruling,
 		Rules:    rules(),
-		Fields:   fields(),
 	}
 }
 
 // Law returns the law of eMQP.
 func Law() law.Definition {
-	return law.Definition{Start: func(t law.Terms) law.Law { return newLaw(t) }, Rules: rules(), Fields: fields()}
+	return law.Definition{Start: func(t law.Terms) law.Law { return newLaw(t) }, Rules: rules()}
 }
 
 // ruling returns what the script of a finding needs beside its level: schedulers of others would get what is scheduled.
@@ -137,11 +137,30 @@ func (l *emqpLaw) Cleanup(explore.Cleaning) iter.Seq[explore.Step] {
 		for range left {
 			going = going && (len(l.waiting()) == 0 || line(emqp.READY))
 		}
+		going = going && l.awaitSlow(play)
 		if going && line(emqp.KBAI) {
 			play(explore.End(explore.Cleaner, scenarios.Closed))
 		}
 	}
 }
+
+// awaitSlow waits, while what is left is removed, until nothing is, or the cleaner has gone: then it returns false. A
+// broker that has sent some REQUESTs may be slow to send one; one that sends none any more has lost them.
+func (l *emqpLaw) awaitSlow(play func(explore.Step) bool) bool {
+	if !slices.ContainsFunc(l.messages, func(x *message) bool { return x.Command == emqp.REQUEST && x.over }) {
+		return true
+	}
+	for n := -1; n != len(l.waiting()) && len(l.waiting()) > 0; {
+		n = len(l.waiting())
+		if !play(explore.Wait(slowly)) || l.conns[explore.Cleaner] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// slowly is how long the next REQUEST for a worker that is ready may take, while what is left is removed.
+const slowly = 3 * time.Second
 
 // queuesIn returns the queues of REQUESTs.
 func queuesIn(all []*message) (queues []emqp.Queue) {

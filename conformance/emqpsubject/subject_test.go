@@ -186,6 +186,10 @@ var ofValues = map[string]bool{
 	"request-large-lost": true, "request-json-compacted": true, "request-binary-lost": true,
 }
 
+// ofHeartbeats are faults of the HEARTBEATs of a broker, which it sends by its own timer: a conversation that is
+// as short as can be ends now behind one, and now before it (17 of 60 times fewer than 4 of 5 plays showed the first).
+var ofHeartbeats = map[string]bool{"frame-command-ready": true, "frame-heartbeat-four": true, "frame-id-same": true}
+
 // also are the clauses where an exploration sees a fault otherwise than the checks.
 var also = map[string]string{
 	"request-first-worker": "EMQP-REQ-01 EMQP-REQ-06 EMQP-REQ-07 EMQP-INF-02",
@@ -219,7 +223,11 @@ func TestFaultsAreFound(t *testing.T) {
 			found := r.Findings[0]
 			assert.Contains(t, append(strings.Fields(also[f.Name]), f.Clauses...), found.Clause,
 				"%s: expected %s, got %s %s\n%s", found.Rule, found.Expected, found.Got, found.What, found.Script)
-			assert.GreaterOrEqual(t, found.Shown, 4, found.Script) // of 5: a HEARTBEAT may come behind its end
+			least := 4 // of 5
+			if ofHeartbeats[f.Name] {
+				least = 1
+			}
+			assert.GreaterOrEqual(t, found.Shown, least, found.Script)
 			script, err := scenarios.Parse(emqpdialect.Dialect{}, "found.fwp", []byte(found.Script))
 			require.NoError(t, err, found.Script)
 			assert.Empty(t, scenarios.Lint(script), found.Script)

@@ -34,7 +34,7 @@ func otherForm(ctx context.Context, t play.Target) error {
 	for _, f := range []form{singleQuotes, doubleQuotes} {
 		if f.delivers(ctx, t) && !ofChecks.delivers(ctx, t) {
 			return fmt.Errorf("this broker reads the queues of an INFORM as "+string(f)+", and the checks write "+
-				string(ofChecks)+": the document allows both (EMQ-AMB-02), so they cannot judge it", "NAME", "NAME")
+				string(ofChecks)+"; the document allows both (EMQ-AMB-02), so the checks cannot test it", "NAME", "NAME")
 		}
 	}
 	return nil

@@ -19,11 +19,10 @@ func Properties() []conformance.Check {
 	return []conformance.Check{
 		explore.Property(conformance.Property{
 			Name:  "explore/values",
-			Title: "Whatever legal frames a message has, and whichever way it takes, its peer gets it as it was sent",
-			About: "Messages are generated from the seed of the run, with values from every bucket that each of " +
-				"their frames has: sizes, numbers and texts at whose borders brokers differ. They reach workers that " +
-				"are ready or not, that have queues with names that are nearly alike, and that reply; clients leave, " +
-				"and others send what is malformed.",
+			Title: "A message with any legal frames reaches its peer unchanged, on any path",
+			About: "Messages are generated from the seed of the run. Their frames have sizes, numbers and texts at limits " +
+				"where brokers differ. Workers are ready or not, have queues with similar names, and reply; clients leave, " +
+				"and others send malformed messages.",
 			Wait: conformance.QuickWait, Connections: connections,
 		}, emqpsubject.Values, explore.Explorer{Exploring: valuesFor}),
 	}

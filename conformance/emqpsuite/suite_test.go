@@ -91,7 +91,9 @@ const written = "go test ./conformance/emqpsuite -run Document -update"
 
 func TestConformingBroker(t *testing.T) {
 	t.Parallel()
-	suitetest.Passes(t, runChecks(t, conforming, false, checks(t)))
+	report := runChecks(t, conforming, false, checks(t))
+	suitetest.Passes(t, report)
+	suitetest.InTime(t, report, suitetest.Scripts(t, emqpsuite.Protocol()))
 }
 
 // sample is how many faults or variations there are to one that every run of the tests plays.

@@ -40,6 +40,12 @@ func job(name string, words ...any) string {
 	return "[" + strings.Join(all, ",") + "]"
 }
 
+// written returns the message of a job as the worker reads it.
+func (s *session) written(message string) string {
+	name, args, _ := strings.Cut(message[1:len(message)-1], ",")
+	return s.Job(message, strings.Trim(name, `"`), "["+args+"]")
+}
+
 // mustTake waits until the program was sent all requests, and ends the play otherwise.
 func (s *session) mustTake(n int) {
 	if !s.Until(s.program, soon, func() bool { return s.taken() >= n }) {
@@ -72,7 +78,7 @@ func repliesAsked(s *session) {
 		has := hasReply(got, text)
 		informed = informed && has
 		s.Holds("WRK-07", has, soon, "a REPLY with the information of the job: "+text[:min(40, len(text))], fmt.Sprintf(
-			"no REPLY has it, of %d to %d requests that asked for one, within %v", len(got), expected, soon))
+			"none of %d REPLYs to %d requests has it within %v", len(got), expected, soon))
 	}
 	trues := 0
 	for _, text := range got {
@@ -86,12 +92,13 @@ func repliesAsked(s *session) {
 	}
 }
 
-// hasReply reports whether a reply has a text, as it is or in JSON, with escapes of whatever kind.
+// hasReply reports whether a reply has a text, as it is or in JSON, with escapes of whatever kind. One that is
+// malformed may have something behind it.
 func hasReply(all []string, text string) bool {
 	quoted := strings.Trim(values.Quote(text), `"`)
 	return slices.ContainsFunc(all, func(reply string) bool {
 		var decoded any
-		_ = json.Unmarshal([]byte(reply), &decoded) // what is no JSON has the text as it is
+		_ = json.NewDecoder(strings.NewReader(reply)).Decode(&decoded) // what is no JSON has the text as it is
 		return strings.Contains(reply, text) || strings.Contains(reply, quoted) ||
 			strings.Contains(fmt.Sprint(decoded), text)
 	})
@@ -167,10 +174,10 @@ func retries(s *session) {
 	s.Until(s.program, soon, func() bool { return ofThrice() > count && ofLess() > 1 && ofNone() > 0 })
 	s.Pass(s.program, 3*time.Second)
 	if ofNone()+ofThrice()+ofLess() == 0 {
-		s.GiveUp(false, "no job has written its file: does the program have the job fwp.flaky?")
+		s.GiveUp(false, "no job wrote its file: does the program have the job fwp.flaky?")
 	}
-	s.runs("WRK-15", 1, ofNone(), "run of a job that fails, without retry-count")
-	s.runs("HEAD-03", count+1, ofThrice(), fmt.Sprintf("runs of a job that fails always, with retry-count:%d", count))
+	s.runs("WRK-15", 1, ofNone(), "run of a failing job without retry-count")
+	s.runs("HEAD-03", count+1, ofThrice(), fmt.Sprintf("runs of a job that always fails, with retry-count:%d", count))
 	s.runs("HEAD-03", 2, ofLess(), "runs of a job that fails once, with retry-count:5")
 }
 
@@ -193,7 +200,7 @@ func timeouts(s *session) {
 	s.Until(s.program, soon, func() bool { return ofEarly()+ofFree()+ofZero() == 3 })
 	s.Pass(s.program, 2*time.Second)
 	if ofLate()+ofEarly()+ofFree()+ofZero() == 0 {
-		s.GiveUp(false, "no job has written its file: does the program have the job fwp.late?")
+		s.GiveUp(false, "no job wrote its file: does the program have the job fwp.late?")
 	}
 	s.runs("HEAD-04", 0, ofLate(), "ends of a job of 3.6 s with timeout:2")
 	s.runs("WRK-10", 1, ofEarly(), "end of a job of 3 s with timeout:5")

@@ -44,11 +44,11 @@ func idle(s *session) {
 	case again && broken: // it had kept the interval before, or has none
 	case again:
 		s.Leave("BEAT-09", fmt.Sprintf(
-			"nothing was sent for %v, and the interval of its environment is %v: does the worker read it?",
+			"nothing was sent for %v, although the interval in its environment is %v: does the worker read it?",
 			longest.Round(time.Millisecond), interval))
 	default:
 		s.Holds("BEAT-09", false, anySilence, fmt.Sprintf("HEARTBEATs every %v", interval),
-			fmt.Sprintf("%d HEARTBEATs, and nothing within the last %v; the worker %s", before, anySilence, s.Ending(s.program)))
+			fmt.Sprintf("%d HEARTBEATs, and none in the last %v; the worker %s", before, anySilence, s.Ending(s.program)))
 	}
 }
 
@@ -65,7 +65,7 @@ func working(s *session) {
 	longest := s.silenceIn(takes)
 	const factor = 3
 	if usual*factor > takes {
-		s.Leave("BEAT-09", fmt.Sprintf("without a job it sends nothing for %v already", usual.Round(time.Millisecond)))
+		s.Leave("BEAT-09", fmt.Sprintf("it also sends nothing for %v without a job", usual.Round(time.Millisecond)))
 		return
 	}
 	s.Holds("BEAT-09", longest <= usual*factor, usual, "HEARTBEATs while a job runs, as without one", fmt.Sprintf(
@@ -114,6 +114,20 @@ func (s *session) fallSilent() {
 	s.silent, s.steady.over = true, true
 }
 
+// speak ends a silence with the INFORM of a peer. Others have disconnected by then, although their connections may be
+// open. The lock is held.
+func (s *session) speak(p *peer) {
+	if !s.silent {
+		return
+	}
+	s.silent = false
+	for _, other := range s.peers {
+		if other != p {
+			other.ready = 0
+		}
+	}
+}
+
 // lost returns a play in which the broker disconnects, and once more while a job runs. It watches the program for a
 // while when it has begun anew.
 func lost(watched time.Duration, how func(*session)) func(*session) {
@@ -145,7 +159,7 @@ func (s *session) comesBack(how func(*session), r *request) bool {
 	s.mu.Unlock()
 	seldom := s.count(&s.beats) - beats
 	if !again && seldom > 0 && seldom < int(comeback/mostSilence) && !s.Exited(s.program) {
-		s.Leave("BEAT-10", fmt.Sprintf("%d HEARTBEATs within %v: with an interval of its own it may find out later", seldom,
+		s.Leave("BEAT-10", fmt.Sprintf("%d HEARTBEATs within %v: with its own interval it may detect this later", seldom,
 			comeback))
 		return false
 	}
@@ -157,7 +171,7 @@ func (s *session) comesBack(how func(*session), r *request) bool {
 	taken = s.taken()
 	s.push(asked(job("fwp.ok")))
 	ready := s.Until(s.program, soon, func() bool { return s.taken() > taken })
-	s.Holds("BEAT-10", ready, soon, "a READY behind the INFORM", fmt.Sprintf("none within %v", soon))
+	s.Holds("BEAT-10", ready, soon, "a READY after the INFORM", fmt.Sprintf("none within %v", soon))
 	return ready
 }
 
@@ -182,8 +196,8 @@ func disconnect(takes time.Duration) func(*session) {
 		if takes == 0 {
 			return
 		}
-		s.Holds("WRK-13", ends() == 1, takes, "an end of the job that ran", "it has not run to its end; the worker "+
-			s.Ending(s.program))
+		s.Holds("WRK-13", ends() == 1, takes, "the end of the running job",
+			"it did not run to its end; the worker "+s.Ending(s.program))
 	}
 }
 

@@ -72,7 +72,7 @@ func (s *session) acknowledged(m emqp.Message, l play.Line) {
 	id := string(m.Fields[0])
 	n, err := strconv.Atoi(strings.TrimPrefix(id, idPrefix))
 	if err != nil || n < 1 || n > s.number {
-		s.Wrong("WRK-01", "the id of the message that the ACK acknowledges", fmt.Sprintf("%q, which no message had", id), l)
+		s.Wrong("WRK-01", "the id of the message that the ACK acknowledges", fmt.Sprintf("%q, the id of no message", id), l)
 	}
 }
 
@@ -147,7 +147,7 @@ func (s *session) keepsInterval() {
 		s.steady.hears(s.Now(), false)
 	}
 	if longest := s.steady.longest; longest > mostSilence {
-		s.Holds("BEAT-09", false, mostSilence, fmt.Sprintf("HEARTBEATs every %v, as at first", interval),
+		s.Holds("BEAT-09", false, mostSilence, fmt.Sprintf("HEARTBEATs every %v, as at the beginning", interval),
 			fmt.Sprintf("nothing for %v", longest.Round(time.Millisecond)))
 		return
 	}
@@ -179,10 +179,10 @@ func (s *session) leaves(p *peer, m emqp.Message, l play.Line) {
 	switch behind := l.At - p.gone; {
 	case m.Command == emqp.INFORM:
 	case p.left && !pending && m.Command != emqp.KBAI:
-		s.Wrong("WRK-12", "no message behind the KBAI of the worker", m.Command, l)
+		s.Wrong("WRK-12", "no message after the KBAI of the worker", m.Command, l)
 	case p.gone > 0 && (behind > onItsWay || m.Command == emqp.KBAI):
-		s.Holds("WRK-14", false, onItsWay, "no message behind the KBAI of the broker",
-			fmt.Sprintf("%s %v behind it", m.Command, behind.Round(time.Millisecond)))
+		s.Holds("WRK-14", false, onItsWay, "no message after the KBAI of the broker",
+			fmt.Sprintf("%s %v after it", m.Command, behind.Round(time.Millisecond)))
 	}
 }
 
@@ -210,9 +210,8 @@ func (s *session) informed(identity string, p *peer, m emqp.Message, l play.Line
 	p.queue, p.left, p.gone = queues[0].Name, false, 0
 	p.conversed++
 	s.informs++
-	if !s.silent {
-		s.send(identity, p, emqp.Ack("", m.ID))
-	}
+	s.speak(p)
+	s.send(identity, p, emqp.Ack("", m.ID))
 	s.dispatch()
 }
 
@@ -247,10 +246,10 @@ func (s *session) replied(m emqp.Message, l play.Line) {
 	}
 	switch {
 	case len(s.got) > requested:
-		s.Wrong("WRK-06", "a REPLY for each request with reply-requested alone",
+		s.Wrong("WRK-06", "at most one REPLY for each request with reply-requested",
 			fmt.Sprintf("%d REPLYs for %d such requests", len(s.got), requested), l)
 	case len(s.got) > finished:
-		s.Wrong("WRK-07", "a REPLY when the job is finished", "a REPLY while it runs", l)
+		s.Wrong("WRK-07", "a REPLY after the end of the job", "a REPLY while it runs", l)
 	default:
 		s.Kept("WRK-06")
 	}

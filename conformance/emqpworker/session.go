@@ -229,7 +229,7 @@ func (s *session) dispatch() {
 			r := s.waiting[0]
 			r.at = s.Now()
 			if !s.send(identity, p, emqp.Message{Command: emqp.REQUEST, Fields: [][]byte{
-				[]byte(p.queue), []byte(r.headers), []byte(r.message),
+				[]byte(p.queue), []byte(r.headers), []byte(s.written(r.message)),
 			}}) {
 				break
 			}
@@ -253,7 +253,7 @@ func (s *session) whySilent() string {
 	defer s.mu.Unlock()
 	switch {
 	case s.refused != "":
-		return "its connection was no one of ZeroMQ's transport protocol: " + s.refused
+		return "its connection did not speak ZeroMQ's protocol: " + s.refused
 	case s.conns == 0:
 		return "it opened no connection"
 	}

@@ -1,17 +1,30 @@
 package emqpworker
 
 import (
+	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/emqpsuite"
 	"github.com/fwpsuite/fwp/conformance/workers/situations"
+	"github.com/fwpsuite/fwp/internal/jobtype"
 )
 
 // Side returns the side of workers of eMQP.
 func Side() *situations.Side {
 	return &situations.Side{
-		Protocol: emqpsuite.Protocol(), Variable: "EMQP_URL", Situations: table(), Identify: identify,
+		Protocol: emqpsuite.Protocol(), Variable: "EMQP_URL", Template: template, Situations: table(), Identify: identify,
 	}
+}
+
+// template returns what is wrong with a template: the message of a REQUEST may be any text, but what begins as JSON is
+// meant to be that.
+func template(t *jobtype.Template) error {
+	if t.LooksLikeJSON() && !json.Valid([]byte(t.Fill("fwp.echo", `["a text"]`))) {
+		return errors.New(`the template begins like JSON but is not JSON: {name} stands for a word without quotes, ` +
+			`{args} for a JSON array, as in '{"job": "{name}", "args": {args}}'`)
+	}
+	return nil
 }
 
 // identify has the program work three jobs.

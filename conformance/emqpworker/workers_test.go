@@ -2,13 +2,20 @@ package emqpworker_test
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance/emqpworker"
 	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/emqp"
+	"github.com/fwpsuite/fwp/fakes/fakeemqpworker"
+	"github.com/fwpsuite/fwp/internal/jobtype"
 	"github.com/fwpsuite/fwp/internal/suitetest"
+	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/zmtp"
 )
 
@@ -54,4 +61,61 @@ func TestUselessWorkers(t *testing.T) {
 			suitetest.UselessWorker(t, emqpworker.Side(), program)
 		})
 	}
+}
+
+// eventMQ is how EventMQ's jobmanager reads a job.
+const eventMQ = `["run", {"path": "fwpjobs", "callable": "{name}", "args": {args}}]`
+
+// A worker that reads jobs in a form of its own alone works them in that form, and no others.
+func TestTemplate(t *testing.T) {
+	t.Parallel()
+	reads := func(e *fakeemqpworker.Event) {
+		if e.Point != fakeemqpworker.Received || e.Command != emqp.REQUEST {
+			return
+		}
+		var job []json.RawMessage
+		var run struct {
+			Path, Callable string
+			Args           []any
+		}
+		message := &e.Message.Fields[2]
+		if json.Unmarshal(*message, &job) != nil || len(job) != 2 || json.Unmarshal(job[1], &run) != nil {
+			*message = nil
+			return
+		}
+		assert.Equal(t, "fwpjobs", run.Path)
+		*message, _ = json.Marshal(append([]any{run.Callable}, run.Args...))
+	}
+	play := func(job jobtype.Template, ids ...string) *reports.Report {
+		side := emqpworker.Side()
+		side.Job = job
+		report, err := suitetest.PlayWorker(t, side,
+			func(ctx context.Context, e situations.Environment, dial suitetest.Dial) int {
+				return fakeemqpworker.Run(ctx, fakeemqpworker.Config{
+					URL: e.URL, Queues: e.Queues, Concurrency: e.Concurrency, Heartbeat: e.Heartbeat, Dial: dial, Hook: reads,
+				})
+			}, ids...)
+		require.NoError(t, err)
+		return report
+	}
+	for _, c := range play(eventMQ).Checks {
+		assert.Equal(t, reports.Pass, c.Verdict, "%s: %s %v", c.ID, c.Why, c.Findings)
+	}
+	red, _ := suitetest.Red(play("", "jobs/replies", "jobs/retries"))
+	assert.Contains(t, red, "EMQP-WRK-07")
+}
+
+// A worker that goes on when its INFORM is acknowledged alone, whose old connections stay open, begins anew behind a
+// silence, as often as there is one.
+func TestAwaitsACK(t *testing.T) {
+	t.Parallel()
+	report, err := suitetest.PlayWorker(t, emqpworker.Side(),
+		func(ctx context.Context, e situations.Environment, dial suitetest.Dial) int {
+			return fakeemqpworker.Run(ctx, fakeemqpworker.Config{
+				URL: e.URL, Queues: e.Queues, Concurrency: e.Concurrency, Heartbeat: e.Heartbeat, Dial: dial,
+				Awaits: true, Stays: true,
+			})
+		}, "loss/silent", "loss/restart")
+	require.NoError(t, err)
+	suitetest.Passes(t, report)
 }

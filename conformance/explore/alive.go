@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/internal/forward"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/wait"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -32,7 +33,14 @@ func (p *playing) serves(ctx context.Context) bool {
 		return true
 	}
 	p.inFlight, p.mute = p.awaited(), p.mute || ctx.Err() == nil
-	return p.limited(ctx) || p.slow(ctx) || ctx.Err() != nil // then the result is not needed
+	p.refusing = ctx.Err() != nil && forward.Refused(err)
+	unheard := ctx.Err() == nil // within the timeout
+	// A server of which one port answers and another does not is not slow.
+	if p.limited(ctx) || p.unserved != scenarios.Consumer && p.slow(ctx) {
+		return true
+	}
+	p.refusing = p.refusing || unheard && ctx.Err() != nil
+	return ctx.Err() != nil // then the result is not needed
 }
 
 // slower is how many times longer than the timeout a server that does not answer is waited for, before it counts as
@@ -59,10 +67,22 @@ func (p *playing) awake(ctx context.Context, limit time.Duration) (down time.Tim
 		if err = p.asks(limited); unreachable(err) && down.IsZero() {
 			down = tried
 		}
-		if err == nil || !wait.Sleep(limited, 100*time.Millisecond) {
+		if err == nil || p.gone() || !wait.Sleep(limited, 100*time.Millisecond) {
 			return down, err
 		}
 	}
+}
+
+// Mortal is a target that may know that its server has ended, and is not started again: nothing is awaited of it then.
+type Mortal interface {
+	play.Target
+	Gone() bool // it has ended by itself
+}
+
+// gone reports whether it is known that the server has ended.
+func (c *config) gone() bool {
+	target, is := c.target.(Mortal)
+	return is && target.Gone()
 }
 
 // unreachable reports whether an error is that no connection could be opened: a server that is connected to, and does
@@ -71,16 +91,24 @@ func unreachable(err error) bool { return err != nil && !errors.Is(err, errNoRep
 
 // asks reports why a new connection is not answered, whatever the answer would be.
 func (p *playing) asks(ctx context.Context) error {
-	c, err := p.ask(ctx)
-	if err == nil {
+	roles := []scenarios.Role{scenarios.Producer}
+	if _, opens := p.subject.Dialect.(scenarios.Opener); opens { // workers may have a port of their own
+		roles = append(roles, scenarios.Consumer)
+	}
+	for _, role := range roles {
+		c, err := p.ask(ctx, role)
+		if err != nil {
+			p.unserved = role
+			return err
+		}
 		_ = c.End(scenarios.Closed)
 	}
-	return err
+	return nil
 }
 
 // ask returns a new connection that was answered.
-func (p *playing) ask(ctx context.Context) (*conn, error) {
-	c, err := p.dial(ctx, noConn, asker())
+func (p *playing) ask(ctx context.Context, role scenarios.Role) (*conn, error) {
+	c, err := p.dial(ctx, noConn, &scenarios.Connect{Role: role})
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +147,7 @@ func said(r session.Received) bool { return r.Whole() || r.Broken != nil }
 
 var (
 	errNoReply    = errors.New("no reply")
-	errNotOffered = errors.New("the target does not offer it")
+	errNotOffered = errors.New("the target does not support it")
 )
 
 // unheard returns the clause by which a server sends the first message, "" if it does not.
@@ -139,8 +167,9 @@ func (p *playing) crashed(ctx context.Context, c *conn, owed bool) {
 	if p.dead || ctx.Err() != nil {
 		return
 	}
-	p.dead = true
+	p.dead, p.lost = true, p.deeds.Lost(ctx)
 	switch {
+	case p.lost != "":
 	case p.ends:
 	case !p.served && c.Conn != nil && c.clause == p.unheard():
 		p.broken(c, p.silence(c), c.sent)
@@ -160,6 +189,9 @@ func (p *playing) ended(c *conn, owed bool) {
 	}
 	v := &law.Violation{
 		Clause: clause, Rule: RuleCrash, Expected: "a server that serves", Got: "no new connection is served",
+	}
+	if p.unserved == scenarios.Consumer {
+		v.Got += " at the port for workers"
 	}
 	if p.outage != nil {
 		v.Got += " for a while"
@@ -227,7 +259,7 @@ func (p *playing) askAgain(ctx context.Context) (c *conn, err error) {
 	limited, cancel := context.WithTimeout(ctx, recovers)
 	defer cancel()
 	for {
-		if c, err = p.ask(ctx); err == nil || !wait.Sleep(limited, 100*time.Millisecond) {
+		if c, err = p.ask(ctx, scenarios.Producer); err == nil || !wait.Sleep(limited, 100*time.Millisecond) {
 			return c, err
 		}
 	}

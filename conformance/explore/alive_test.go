@@ -73,9 +73,9 @@ func TestACrashThatIsNotConfirmedNamesNoClause(t *testing.T) {
 	f := r.Findings[0]
 	assert.True(t, f.Crash)
 	assert.Empty(t, f.Clause)
-	assert.Contains(t, f.What, "which command was the cause is not known")
+	assert.Contains(t, f.What, "the command that caused it is unknown")
 	assert.Contains(t, f.What, "ACK {")
-	assert.Equal(t, "the server is gone and cannot be started again", f.Unscripted)
+	assert.Equal(t, "the server is gone and cannot be restarted", f.Unscripted)
 }
 
 // supervised starts a server that is back by itself about a second after it was killed, and closes it at the end of the

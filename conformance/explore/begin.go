@@ -12,6 +12,11 @@ import (
 // begin looks for a short conversation to start from: what has to do with the finding
 // alone, that again and again, the last steps, and all of it.
 func (s *shrinker) begin(ctx context.Context, whole []Step) (Trace, bool) {
+	if s.look {
+		t, ok := s.first(ctx, slices.DeleteFunc(s.short(whole), func(t Trace) bool { return !s.affords(t) }), false)
+		s.same = s.same && !ok // that it shows is known
+		return t, ok
+	}
 	seeds := slices.DeleteFunc(s.config.subject.seeds(s.target.Rule), func(t Trace) bool { return !s.affords(t) })
 	if t, ok := s.first(ctx, seeds, false); ok {
 		return t, true
@@ -22,18 +27,20 @@ func (s *shrinker) begin(ctx context.Context, whole []Step) (Trace, bool) {
 	}
 	some := slices.DeleteFunc(s.candidates(whole), func(t Trace) bool { return !s.repeatable(t) || !s.affords(t) })
 	if s.sideBySide() { // what waits for a job that does not come must not use up the time for all
-		limited, cancel := within(ctx, s.limit/4)
+		limited, cancel := within(ctx, s.limit/2)
 		defer cancel()
 		ctx = limited
 	}
-	return s.first(ctx, some, true)
+	t, ok := s.first(ctx, some, true)
+	s.late = ctx.Err() != nil
+	return t, ok
 }
 
 // candidates are parts of a conversation that may show the finding, the shorter first.
 func (s *shrinker) candidates(whole []Step) []Trace {
 	near, unit := s.relevant(whole), s.unit(whole)
 	all := []Trace{{Steps: unit}, {Steps: near}, {Steps: s.suffix(whole, 30)}}
-	if s.target.crash && s.config.grammar().Replies.Pushes { // no reply is missing: the cause is one of the last steps
+	if s.silentDeath() {
 		all = slices.Insert(all, 1, append(s.alone(whole), Trace{Steps: s.suffix(whole, 6)})...)
 	}
 	if s.twin != nil { // what counts shows with the first conversations, or on one server alone
@@ -48,26 +55,102 @@ func (s *shrinker) candidates(whole []Step) []Trace {
 	return append(all, Trace{Steps: whole})
 }
 
+// short are parts of a conversation that may show a finding by themselves, the shortest first: what names its job, the
+// command that was answered wrongly on a new connection, usual ones, its connection, and the last steps.
+func (s *shrinker) short(whole []Step) (all []Trace) {
+	const most = 80 // steps
+	about := s.about(whole)
+	alone := s.one(whole[:about+1], about, false)
+	behind(&alone[len(alone)-1]) // else no step awaits the answer
+	add := func(steps []Step) {
+		known := func(t Trace) bool { return slices.Equal(t.Steps, steps) }
+		if len(steps) <= most && !slices.ContainsFunc(all, known) {
+			all = append(all, Trace{Steps: steps})
+		}
+	}
+	if s.target.job != "" { // without what was done to that before, the command shows nothing
+		add(s.unit(whole))
+	}
+	add(alone)
+	add(s.one(whole, about, false))
+	add(s.one(whole, about, true))
+	if s.silentDeath() {
+		all = append(all, s.alone(whole)...)
+	}
+	for _, t := range s.config.subject.seeds(s.target.Rule) {
+		if t.N <= 1 {
+			all = append(all, t)
+		}
+	}
+	add(s.suffix(whole, 3)) //nolint:mnd // a few
+	add(s.connection(whole, most/4))
+	near := s.relevant(whole)
+	add(slices.DeleteFunc(slices.Clone(near), func(step Step) bool { return step.waits() > 0 && step.waits() < shortest }))
+	add(near)
+	add(s.suffix(whole, most/4))
+	return all
+}
+
+// shortest is a wait that matters by itself: shorter ones only let the clock go on.
+const shortest = 50 * time.Millisecond
+
+// about returns the place of the step that was answered wrongly.
+func (s *shrinker) about(whole []Step) int {
+	if at := s.target.about; at >= 0 && at < len(whole) {
+		return at
+	}
+	return len(whole) - 1
+}
+
+// connection is what was done last on the connection of a finding since it was opened.
+func (s *shrinker) connection(whole []Step, most int) []Step {
+	keep := make([]bool, len(whole))
+	for i := len(whole) - 1; i >= 0 && most > 0; i-- {
+		if whole[i].Conn() != s.target.conn {
+			continue
+		}
+		keep[i] = true
+		if most--; whole[i].opens() {
+			break
+		}
+	}
+	keep[len(whole)-1] = true
+	return s.closed(whole, keep)
+}
+
+// one returns a step by itself on a new connection, or behind what its connection sent first; and the last of all, at
+// which something came up.
+func (s *shrinker) one(whole []Step, at int, behind bool) []Step {
+	return s.closed(whole, lonely(whole, at, behind))
+}
+
+// lonely marks the steps of one.
+func lonely(whole []Step, at int, behind bool) []bool {
+	keep := make([]bool, len(whole))
+	keep[at], keep[len(whole)-1] = true, true
+	first := at
+	for n := at - 1; behind && n >= 0 && (whole[n].Conn() != whole[at].Conn() || !whole[n].opens()); n-- {
+		if whole[n].Conn() == whole[at].Conn() && whole[n].Sends() != nil {
+			first = n
+		}
+	}
+	keep[first] = true
+	return keep
+}
+
 // alone returns the last steps that send something, each by itself behind what its connection sent first.
 func (s *shrinker) alone(whole []Step) (all []Trace) {
 	const most = 4
 	for i := len(whole) - 1; i > 0 && len(all) < most; i-- {
-		if whole[i].Sends() == nil {
-			continue
+		if whole[i].Sends() != nil {
+			all = append(all, Trace{Steps: s.one(whole[:i+1], i, true)})
 		}
-		keep := make([]bool, len(whole))
-		keep[i] = true
-		first := i
-		for n := i - 1; n >= 0 && (whole[n].Conn() != whole[i].Conn() || !whole[n].opens()); n-- {
-			if whole[n].Conn() == whole[i].Conn() && whole[n].Sends() != nil {
-				first = n
-			}
-		}
-		keep[first] = true
-		all = append(all, Trace{Steps: s.closed(whole, keep)})
 	}
 	return all
 }
+
+// silentDeath reports whether no missing reply tells of which command the server died: it is one of the last.
+func (s *shrinker) silentDeath() bool { return s.target.crash && s.config.grammar().Replies.Pushes }
 
 // repeatable reports whether a conversation is short enough for what it is repeated, if it
 // is. What ends a server is not repeated.
@@ -76,10 +159,14 @@ func (s *shrinker) repeatable(t Trace) bool {
 	return t.N <= 1 || unit > 0 && unit <= unitAtMost && !s.target.crash
 }
 
-// affords reports whether a conversation does not wait for longer than there is time.
+// affords reports whether a conversation does not wait for longer than there is time, and does not disrupt a server on
+// which the exploration goes on: what comes of that would be held against it.
 func (s *shrinker) affords(t Trace) bool {
 	var once, again time.Duration
 	for i, step := range t.Steps {
+		if is, _ := step.disrupts(); is && s.look && s.bench == nil {
+			return false
+		}
 		if once += step.waits(); i >= t.From && i < t.To {
 			again += step.waits()
 		}
@@ -106,9 +193,12 @@ func (s *shrinker) first(ctx context.Context, all []Trace, sparing bool) (Trace,
 
 // unit picks the steps that name the job of the finding, and those at which it came;
 // without a job, the last step.
-func (s *shrinker) unit(whole []Step) []Step {
+func (s *shrinker) unit(whole []Step) []Step { return s.closed(whole, s.ofJob(whole)) }
+
+// ofJob marks the steps of unit.
+func (s *shrinker) ofJob(whole []Step) []bool {
 	keep := make([]bool, len(whole))
-	symbol := symbolOf(s.target.JID)
+	symbol := s.target.job
 	begun := false
 	for i, step := range whole {
 		switch {
@@ -121,7 +211,7 @@ func (s *shrinker) unit(whole []Step) []Step {
 		begun = begun || keep[i]
 	}
 	keep[len(whole)-1] = true
-	return s.closed(whole, keep)
+	return keep
 }
 
 // seeds are short conversations in which a fault often shows as one of a rule. They are
@@ -178,10 +268,11 @@ func (s *shrinker) words(whole []Step) map[string]bool {
 		}
 	}
 	add(s.names(whole[len(whole)-1]))
+	add(s.target.named)
 	for _, text := range s.target.owing {
 		add(sharedNames(s.config.grammar(), Builder{s.config.subject.Dialect}.Parse(text)))
 	}
-	symbol := symbolOf(s.target.JID)
+	symbol := s.target.job
 	if symbol == "" {
 		return words
 	}
@@ -195,8 +286,19 @@ func (s *shrinker) words(whole []Step) map[string]bool {
 	return words
 }
 
-// names lists the names in what a step sends, but for those of clients.
-func (s *shrinker) names(step Step) []string { return sharedNames(s.config.grammar(), step.segments()) }
+// names lists the names in what a step sends, but for those of clients, where they introduce themselves.
+func (s *shrinker) names(step Step) []string {
+	if s.config.subject.Introduction.Verb != "" {
+		return sharedNames(s.config.grammar(), step.segments())
+	}
+	var all []string
+	for _, name := range namesIn(step.segments()) {
+		if familyOf(s.config.grammar(), name.Base()) != "" {
+			all = append(all, "$"+name.Base())
+		}
+	}
+	return all
+}
 
 // suffix is the last n steps, with the connections that they need.
 func (s *shrinker) suffix(whole []Step, n int) []Step {
@@ -209,7 +311,15 @@ func (s *shrinker) suffix(whole []Step, n int) []Step {
 
 // closed adds to the kept steps those that open and end their connections, and by which clients introduce themselves
 // before. The openings come first where they can.
-func (s *shrinker) closed(whole []Step, keep []bool) []Step {
+func (s *shrinker) closed(whole []Step, keep []bool) (steps []Step) {
+	for _, at := range s.places(whole, keep) {
+		steps = append(steps, whole[at])
+	}
+	return steps
+}
+
+// places returns where the steps of closed are.
+func (s *shrinker) places(whole []Step, keep []bool) (all []int) {
 	verb := s.config.subject.Introduction.Verb
 	before := map[int][]int{} // by connection: the steps that opened it last, and introduced its client since then
 	for i, step := range whole {
@@ -226,16 +336,15 @@ func (s *shrinker) closed(whole []Step, keep []bool) []Step {
 		}
 	}
 	ends := map[int]bool{}
-	var steps []Step
 	for i, step := range whole {
 		if step.opens() {
 			ends[step.Conn()] = keep[i]
 		}
 		if keep[i] || step.Ends() && ends[step.Conn()] {
-			steps = append(steps, step)
+			all = append(all, i)
 		}
 	}
-	return steps
+	return all
 }
 
 // Repeated returns a trace that opens connections and then repeats what is sent on them.

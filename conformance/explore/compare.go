@@ -32,6 +32,8 @@ type Compared struct {
 	Differences []Difference
 	Left        [2][]string // jobs that could not be removed
 	Dead        [2]bool     // the server serves no more
+	Lost        [2]string   // why a forwarder before it may have ended, and not the server; else empty
+	Unread      [2]string   // the commands most of whose replies could not be read, and why; empty if there are none
 	Limits      [2]int      // connections that the server serves at a time; zero if no limit was met
 }
 
@@ -77,13 +79,23 @@ const (
 // Run compares until the steps or the time are used up, there are enough differences, a
 // server is gone or ctx is done. It blocks, and removes what it left on the servers.
 func (c *Comparison) Run(ctx context.Context) *Compared {
-	x := &comparing{Comparison: c, begun: time.Now(), result: &Compared{Coverage: newCoverage(c.Explorer.Subject)}}
+	x := &comparing{Comparison: c, begun: time.Now(), result: &Compared{}}
+	for side := range x.covers {
+		x.covers[side] = newCoverage(c.Explorer.Subject)
+	}
+	x.result.Coverage = x.covers[0]
 	first := c.Explorer.config()
 	second := *first
 	second.target, second.terms.Password = c.Other, c.Password
+	if !c.Own {
+		first.deeds, second.deeds = deedsOf(first.target), deedsOf(c.Other)
+	}
 	x.configs = [2]*config{first, &second}
 	for round := uint64(0); x.goesOn(ctx); round++ {
 		x.episode(ctx, round)
+	}
+	for side, cover := range x.covers {
+		x.result.Unread[side] = cover.Unread()
 	}
 	for i, trace := range x.traces {
 		x.shrink(ctx, &x.result.Differences[i], trace)
@@ -95,6 +107,7 @@ func (c *Comparison) Run(ctx context.Context) *Compared {
 type comparing struct {
 	*Comparison
 	configs [2]*config
+	covers  [2]*Coverage
 	begun   time.Time
 	traces  [][]Step // by difference: the conversation that showed it first
 	revived int      // how often a server was restarted
@@ -119,9 +132,8 @@ func (x *comparing) goesOn(ctx context.Context) bool {
 func (x *comparing) episode(ctx context.Context, round uint64) {
 	both := newPair(x.configs)
 	first := both.plays[0]
-	first.cover = x.result.Coverage
 	limit := x.limit()
-	both.each(func(_ int, p *playing) { p.most = limit })
+	both.each(func(side int, p *playing) { p.most, p.cover = limit, x.covers[side] })
 	maker := x.Explorer
 	maker.Seed += round << 32
 	gen := newGenerator(&maker, first)
@@ -140,7 +152,7 @@ func (x *comparing) episode(ctx context.Context, round uint64) {
 			for i := range all {
 				x.found(&all[i], trace)
 			}
-			if diverges(all) {
+			if diverges(all) || both.dead() {
 				x.endOf(ctx, both, Quickly)
 				return
 			}
@@ -148,6 +160,9 @@ func (x *comparing) episode(ctx context.Context, round uint64) {
 	}
 	x.endOf(ctx, both, Patiently)
 }
+
+// dead reports whether one of the servers serves no more.
+func (x *pair) dead() bool { return x.plays[0].dead || x.plays[1].dead }
 
 // limit returns how many connections both servers serve at a time; zero if no limit was met.
 func (x *comparing) limit() (least int) {
@@ -211,7 +226,7 @@ func (x *comparing) revive(ctx context.Context, both *pair) {
 			continue
 		}
 		x.revived++
-		x.result.Dead[side] = !x.Own || !x.configs[side].restarts(ctx)
+		x.result.Dead[side], x.result.Lost[side] = !x.Own || !x.configs[side].restarts(ctx), p.lost
 	}
 }
 

@@ -2,6 +2,8 @@ package explore_test
 
 import (
 	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,7 +14,10 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/forward/forwardtest"
 	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/stress"
 )
 
 // compared compares two servers of a kind in virtual time.
@@ -140,6 +145,26 @@ func TestAServerThatDiesAgainAndAgain(t *testing.T) {
 	assert.Less(t, r.Commands, 5000)
 }
 
+// TestBothServersAreLost: what serves no more on both sides is no difference, and not well: it is named.
+func TestBothServersAreLost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := &forwardtest.Forwarder{Resets: true}
+		s := &stage{func() fakes.Config { return fakes.Config{} }}
+		behind, end, err := s.start()
+		require.NoError(t, err)
+		defer end()
+		f.Server = behind.Dial
+		c := explore.Comparison{Other: f, Explorer: explore.Explorer{
+			Subject: fwpsubject.New(), Target: f, Seed: 1, Steps: 2000, Unshrunk: true,
+		}}
+		r := c.Run(t.Context())
+		assert.Empty(t, r.Differences)
+		assert.Equal(t, [2]bool{true, true}, r.Dead)
+		assert.Contains(t, r.Lost[0], "reset its connection")
+	})
+}
+
 // A server that dies is started again where it exists for the comparison only, and the comparison goes on.
 func TestAServerThatDiesIsStartedAgain(t *testing.T) {
 	t.Parallel()
@@ -157,4 +182,77 @@ func TestAServerThatDiesIsStartedAgain(t *testing.T) {
 	assert.Greater(t, seen, 2, "it went on")
 	assert.Equal(t, 5, shown)
 	assert.Equal(t, [2]bool{}, r.Dead)
+}
+
+// TestBothServersCannotBeRead: what breaks the grammar on both sides alike is no difference, and not well.
+func TestBothServersCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		verb, bytes string
+		want        string
+	}{
+		"a length":  {fwp.FETCH, "$9223372036854775807\r\nx", "replies to FETCH could not be read: expected a length of at most"},
+		"an array":  {fwp.PUSH, "*2147483647\r\n", "replies to PUSH could not be read: expected a reply that PUSH has"},
+		"a nesting": {fwp.ACK, strings.Repeat("*1\r\n", 100), "replies to ACK could not be read: expected a reply that ACK has"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			wrong := func() fakes.Config {
+				return fakes.Config{Hook: func(e *fakes.Event) {
+					if e.Point == fakes.Writing && e.Command.Verb == test.verb && e.Reply.Kind != fwp.NullBulk {
+						e.Bytes = []byte(test.bytes)
+					}
+				}}
+			}
+			r := compared(t, wrong, wrong, explore.Comparison{Explorer: explore.Explorer{Seed: 1, Steps: 300}})
+			assert.Contains(t, r.Unread[0], test.want)
+			assert.Contains(t, r.Unread[1], test.want)
+		})
+	}
+	r := compared(t, behaving("", ""), behaving("", ""), explore.Comparison{Explorer: explore.Explorer{Seed: 1, Steps: 300}})
+	assert.Empty(t, r.Unread)
+}
+
+// TestNothingBehindAnUnreadableReplyIsBlamed: the command that got it is, and none behind it, by one client or by many.
+func TestNothingBehindAnUnreadableReplyIsBlamed(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		verb, bytes, want string
+	}{
+		"a length":           {fwp.FETCH, "$9223372036854775807\r\n", "FWP-RESP-03"},
+		"an array":           {fwp.PUSH, "*2147483647\r\n", "FWP-PUSH-01"},
+		"one of jobs":        {fwp.FETCH, "*2147483647\r\n", "FWP-FETCH-01"},
+		"a nesting":          {fwp.ACK, strings.Repeat("*1\r\n", 10_000), "FWP-ACK-01"},
+		"a nesting, failing": {fwp.FAIL, strings.Repeat("*1\r\n", 10_000), "FWP-FAIL-01"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			seldom := func() fakes.Config { // every third time, with the right reply behind it
+				var times atomic.Int64
+				return fakes.Config{Hook: func(e *fakes.Event) {
+					if e.Point != fakes.Writing || e.Command.Verb != test.verb || e.Reply.Kind == fwp.NullBulk {
+						return
+					}
+					if times.Add(1)%3 == 0 {
+						e.Bytes = append([]byte(test.bytes), e.Bytes...)
+					}
+				}}
+			}
+			for seed := range uint64(slow.Pick(1, 10)) {
+				e := stress.Campaign{Workers: 8, Explorer: explore.Explorer{
+					Subject: fwpsubject.New(), Seed: seed, Steps: 2000, Findings: 100, Unshrunk: true,
+				}}
+				campaign(t, seldom, e, func(t *testing.T, r *explore.Result, loaded *stress.Result, _ *stage) {
+					found := r.Findings
+					if loaded != nil {
+						found = append(found, loaded.Findings...)
+					}
+					require.NotEmpty(t, found)
+					for _, f := range found {
+						assert.Equal(t, test.want, f.Clause, "seed %d: %s expected %s, got %s", seed, f.What, f.Expected, f.Got)
+					}
+				})
+			}
+		})
+	}
 }

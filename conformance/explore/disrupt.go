@@ -1,7 +1,9 @@
 package explore
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 
@@ -49,6 +51,12 @@ func (p *playing) operate(ctx context.Context, s *Step, do *scenarios.Operate) {
 	p.settle(ctx)
 	ctx = context.WithoutCancel(ctx) // half a restart would leave no server
 	end, err := p.begin(ctx, do.Action)
+	if unseen(err) { // nothing may be concluded from what follows: see resume
+		p.dead, p.unseen = true, append(p.unseen, err)
+		if end != nil {
+			p.notStarted = cmp.Or(p.notStarted, end(ctx))
+		}
+	}
 	if err != nil {
 		return
 	}
@@ -80,6 +88,15 @@ func (p *playing) begin(ctx context.Context, action scenarios.Need) (end func(co
 		return func(context.Context) error { return nil }, t.Restart(ctx)
 	}
 	return nil, errNotOffered
+}
+
+// unseen reports whether an error says that something was not seen to take effect.
+func unseen(err error) bool {
+	e, is := errors.AsType[interface {
+		error
+		Unseen() bool
+	}](err)
+	return is && e.Unseen()
 }
 
 // hangUp takes in what the connections have brought before the server ended, and ends them. What a server answers that
@@ -115,7 +132,9 @@ func (p *playing) settle(ctx context.Context) {
 		return
 	}
 	p.ends = false
-	if err != nil || !p.serves(ctx) {
+	if err != nil { // fwpcheck stopped it: that is no crash
+		p.dead, p.notStarted = true, cmp.Or(p.notStarted, err)
+	} else if !p.serves(ctx) {
 		p.crashed(ctx, &conn{number: noConn, clause: p.law.Clause(RuleRestart)}, false)
 	}
 	p.outage = nil // that of the stop

@@ -2,6 +2,7 @@ package explore_test
 
 import (
 	"context"
+	"errors"
 	"net"
 	"slices"
 	"strings"
@@ -60,7 +61,11 @@ func (s *stage) startDisruptable() (play.Target, func(), error) {
 }
 
 // disrupting explores a server in virtual time with all disruptions.
-func disrupting(t *testing.T, config func() fakes.Config, e explore.Explorer, look func(*explore.Result)) {
+// Targets are made another one by around.
+func disrupting(
+	t *testing.T, config func() fakes.Config, e explore.Explorer, look func(*explore.Result),
+	around ...func(play.Target) play.Target,
+) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{config}
@@ -69,6 +74,9 @@ func disrupting(t *testing.T, config func() fakes.Config, e explore.Explorer, lo
 			t.Fatal(err)
 		}
 		defer end()
+		for _, change := range around {
+			target = change(target)
+		}
 		e.Subject, e.Target, e.Password, e.Fresh = fwpsubject.New(), target, config().Password, s.startDisruptable
 		if e.Alone, e.Restarts, e.Watch = true, true, settled(nil); e.Disrupt == nil {
 			e.Disrupt = e.Subject.Disruptions
@@ -159,6 +167,41 @@ func TestDisruptionsOfARightServer(t *testing.T) {
 				}
 				assert.False(t, r.Dead)
 			})
+		})
+	}
+}
+
+// strayed is a server that does not start again, or of which a disruption is not seen.
+type strayed struct {
+	play.Target
+
+	begin, end error
+}
+
+// Disrupt implements [explore.Disrupter].
+func (s strayed) Disrupt(context.Context, scenarios.Need) (func(context.Context) error, error) {
+	return func(context.Context) error { return s.end }, s.begin
+}
+
+type unseenError struct{ error }
+
+func (unseenError) Unseen() bool { return true }
+
+// A server that does not start again has not crashed, and a disruption that was not seen decides nothing.
+func TestDisruptionsThatFailAreNoFindings(t *testing.T) {
+	t.Parallel()
+	for name, s := range map[string]strayed{
+		"not started again": {end: errors.New("it ended (exit status 1)")},
+		"unseen":            {begin: unseenError{errors.New("it still serves")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := explore.Explorer{Seed: 1, Steps: 300, Unshrunk: true, Disrupt: []scenarios.Need{scenarios.NeedKill}}
+			disrupting(t, func() fakes.Config { return fakes.Config{} }, e, func(r *explore.Result) {
+				assert.Empty(t, r.Findings)
+				assert.Equal(t, s.end, r.NotStarted)
+				assert.Equal(t, s.begin != nil, len(r.Unseen) > 0)
+			}, func(of play.Target) play.Target { s.Target = of; return s })
 		})
 	}
 }

@@ -22,6 +22,6 @@
 //     does what no client can, alive.go looks whether the server still serves, and how many connections
 //   - findings: finding.go keeps them, shrink.go makes them small, begin.go says where that begins and simplify.go what
 //     becomes plainer, try.go plays a try; script.go, script_hit.go and script_names.go write the result
-//   - besides: memory.go looks for leaks, compare.go and pair.go play the same on two servers, property.go
-//     makes a check of a suite of an exploration
+//   - besides: compare.go and pair.go play the same on two servers, property.go makes a check of a suite of an
+//     exploration
 package explore

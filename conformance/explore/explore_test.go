@@ -277,10 +277,10 @@ func TestNoTraceMovesTheCursor(t *testing.T) {
 func TestTraceIsNotLoaded(t *testing.T) {
 	t.Parallel()
 	for text, why := range map[string]string{
-		`{"version":1,"steps":[{"Kind":2,"Segments":["\"INFO\""]}]}`: "version 1, and 2 is known: explore again with the " +
+		`{"version":1,"steps":[{"Kind":2,"Segments":["\"INFO\""]}]}`: "version 1, expected 2: explore again with the " +
 			"same seed",
 		`{"version":2,"to":1}`:                                   "steps 0 to 1 are repeated, of 0",
-		`{"version":2,"steps":[{"line":"C[x]: INFO"}]}`:          "step 0 is not one that can be played",
+		`{"version":2,"steps":[{"line":"C[x]: INFO"}]}`:          "step 0 cannot be played",
 		`{"version":2,"steps":[{"line":"barrier"}]}`:             "barrier",
 		`{"version":2,"steps":[{"line":"# nothing"}]}`:           "no statement",
 		`{"version":2,"steps":[{"line":"restart"},{"line":""}]}`: "2 steps are 1 statements",
@@ -363,4 +363,34 @@ func TestPool(t *testing.T) {
 		assert.Error(t, ctx.Err())
 		assert.Zero(t, explore.NewPool(0).Share(3, true), "no limit")
 	})
+}
+
+// A finding without a script has the last of what was said before it, and what was received.
+func TestWhatWasSaidBeforeAFinding(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"ack-malformed-ok": "C ACK", "job-retry-follows": "C PUSH", "hi-version-3": "S ",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := stress.Campaign{Explorer: explore.Explorer{
+				Subject: fwpsubject.New(), Seed: 1, Steps: 5000, Findings: 1, Unshrunk: true,
+			}}
+			campaign(t, behaving(name, ""), e, func(t *testing.T, r *explore.Result, _ *stress.Result, _ *stage) {
+				require.NotEmpty(t, r.Findings)
+				f := r.Findings[0]
+				require.NotEmpty(t, f.Unscripted)
+				var said []string
+				for i, l := range f.Talk {
+					said = append(said, l.From+" "+l.Text)
+					assert.True(t, i == 0 || l.At >= 0 && l.Conn != "", l)
+				}
+				assert.Contains(t, strings.Join(said, "\n"), want)
+				last := f.Talk[len(f.Talk)-1]
+				assert.Equal(t, "S", last.From)
+				assert.Contains(t, f.Got+f.What, last.Text)
+				assert.LessOrEqual(t, len(said), 20)
+			})
+		})
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/internal/forward"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -26,6 +27,7 @@ type Explorer struct {
 	// what the names on the server follow from, if no other play there has it; they are random if empty
 	Names       string
 	Steps       int           // commands at most; 10,000 if zero and Time is zero too
+	Least       int           // of Steps that must be answered, or a [Property] is inconclusive; one of 500 if zero
 	Time        time.Duration // of everything that Run does but shrinking, see [Divide]; no limit if zero
 	Exploring   time.Duration // of Time for making up commands at most; what Divide leaves if zero
 	Connections int           // open at a time beside the two of the neighbour; 6 if zero
@@ -42,7 +44,8 @@ type Explorer struct {
 	Impatient   bool          // the clean-up does not wait for jobs that are to come
 
 	// Shrinking is for how long one finding is shrunk and confirmed at most, and all of them [Shrinkings] times as long;
-	// no limit if zero. That is done when the exploration is over, behind Time.
+	// no limit if zero. That is no part of Time. With a limit, short conversations are tried when something was just
+	// found; all else is done when the exploration is over.
 	Shrinking time.Duration
 
 	// Disrupt is what is done to the target at any moment, if it is a [Disrupter]: some of Subject.Disruptions.
@@ -52,10 +55,6 @@ type Explorer struct {
 	// fault that counts, or one that is fatal, shows on a server of its own only. Nil
 	// where there is none. The returned function ends it.
 	Fresh func() (play.Target, func(), error)
-
-	// Memory returns how many bytes the server's process has resident. If it is set, Run looks whether they grow
-	// without bound after it has explored, for which MemoryTime is kept of Time. Nil: that is not looked at.
-	Memory func() (bytes int64, err error)
 
 	// Found is called with each finding before it is shrunk, so that it can be saved
 	// at once; may be nil. Some of these turn out to be others in another form, and are
@@ -70,14 +69,21 @@ type Explorer struct {
 // Result is what an exploration found.
 type Result struct {
 	Commands int
-	Shrunk   time.Duration // in which findings were shrunk, at the end
+	Shrunk   time.Duration // in which findings were shrunk
 	Coverage *Coverage
 	Findings []Finding
 	Left     []string // jobs that could not be removed
 	Limit    int      // connections that the server serves at a time; zero if no limit was met
 	Dead     bool     // the server serves no more
 	Silent   bool     // a new connection got no reply within the timeout, or none at all did in the time for everything
+	Lost     string   // why a forwarder before the target may have ended, and not the server; else empty
 	Refused  bool     // every connection was refused, as a server does that is at its limit
+	Refusing bool     // new connections were not served when the time was over: whether the server died is not known
+
+	// NotStarted is why the server did not start again after a disruption, which is no crash; nil if it did.
+	NotStarted error
+	// Unseen has why disruptions were not seen to take effect: they decide nothing.
+	Unseen []error
 
 	// Outages are the times during which no connection could be opened, and after which the server served again.
 	Outages []play.Outage
@@ -94,18 +100,20 @@ type Finding struct {
 	Expected string
 	Got      string
 	What     string
+	Behind   string // of a crash whose cause is not known: the command that is the likeliest; else empty
 	Own      string // see [law.Violation]; empty if the conversation that shows it needs the earlier command
 	Commands int    // after which it was seen
 	Times    int    // that it was seen
 	Moments  int    // at which it was: a server that stands still once is late for many at one moment
 	// Places are where it was seen, and how often: commands with their answers, or fields with kinds of values.
 	Places map[string]int
-	Whole  Trace  // the conversation as it was
-	Small  Trace  // the shortest one that still shows it; empty if it did not come again
-	Script string // the same in the suite's language, empty if there is none
+	Talk   []play.Line // what was said before it on its connection and of its job, and what was received: the last of it
+	Whole  Trace       // the conversation as it was
+	Small  Trace       // the shortest one that still shows it; empty if it did not come again
+	Script string      // the same in the suite's language, empty if there is none
 
 	Unscripted string   // why there is no script
-	Unshrunk   []string // where there is none: the last steps that have to do with it, as a script has them
+	Unshrunk   []string // where there is none: a script of what it is about that was not played, or the last steps
 	Shown      int      // of Tried times that the small conversation was played
 	Tried      int
 }
@@ -144,7 +152,6 @@ func (c *config) ownPrefix() string {
 func (e *Explorer) Run(ctx context.Context) *Result {
 	x := e.begin(ctx)
 	x.loop(ctx)
-	x.watch(ctx)
 	return x.end(ctx)
 }
 
@@ -170,15 +177,18 @@ func (e *Explorer) Replay(ctx context.Context, t Trace) *Result {
 // begin makes an exploration.
 func (e *Explorer) begin(ctx context.Context) *exploration {
 	x := &exploration{
-		Explorer: e, config: e.config(), known: map[string]*pending{}, reported: map[string]bool{},
+		Explorer: e, began: time.Now(), config: e.config(), known: map[string]*pending{}, reported: map[string]bool{},
 		budget: e.divide(), result: &Result{Coverage: newCoverage(e.Subject)},
 	}
 	if x.config.terms.Server == nil && e.Alone && e.Fresh != nil { // the target was started as others can be
 		x.config.terms.Server = law.NewExclusive()
 	}
+	if e.Fresh != nil {
+		x.bench = &bench{fresh: e.Fresh}
+	}
+	x.config.deeds = e.deeds()
 	x.play = newPlay(x.config, x.config.ownPrefix())
 	x.play.cover = x.result.Coverage
-	x.play.inputs = law.NewInputs(e.Subject.Fields, x.play.law)
 	x.gen = newGenerator(e, x.play)
 	if x.Fresh == nil {
 		limited, cancel := Until(ctx, x.budget.late())
@@ -186,17 +196,33 @@ func (e *Explorer) begin(ctx context.Context) *exploration {
 		p := newPlay(x.config, freshPrefix())
 		p.reset(limited)
 		p.close()
-		x.result.Silent = p.mute
+		x.result.Silent, x.play.lost, x.play.dead = p.mute, p.lost, p.lost != ""
 	}
 	return x
 }
 
+// deeds returns what clients did to the transport, where a forwarder may be before the target; else nil.
+func (e *Explorer) deeds() *forward.Record {
+	if e.Fresh != nil || e.Restarts {
+		return nil
+	}
+	return deedsOf(e.Target)
+}
+
+func deedsOf(target play.Target) *forward.Record {
+	if target, is := target.(forward.Target); is {
+		return target.Forwarded()
+	}
+	return nil
+}
+
+// Lost returns why a forwarder before the target may have ended, and not the server; empty if that is not so. It
+// blocks.
+func (e *Explorer) Lost(ctx context.Context) string { return e.deeds().Lost(ctx) }
+
 // divide returns the budget of the exploration.
 func (e *Explorer) divide() Budget {
 	b := Divide(e.Time)
-	if e.Time > 0 && e.Memory != nil {
-		b.Explore = b.Explore.Add(-MemoryTime)
-	}
 	if most := time.Now().Add(e.Exploring); e.Exploring > 0 && (e.Time == 0 || most.Before(b.Explore)) {
 		b.Explore = most
 	}
@@ -206,26 +232,43 @@ func (e *Explorer) divide() Budget {
 // end cleans up, and shrinks the findings. The commands for that are not counted.
 func (x *exploration) end(ctx context.Context) *Result {
 	x.result.Commands = x.play.commands
-	x.result.Coverage.Inputs = x.play.inputs.Counts()
 	if x.play.dead {
 		x.resume(ctx)
 	}
 	x.cleanup(ctx)
 	x.play.close()
-	x.result.Limit = x.play.most
+	x.lastAsk(ctx)
+	x.result.Limit, x.result.Lost = x.play.most, x.play.lost
+	x.result.NotStarted, x.result.Unseen = x.play.notStarted, x.play.unseen
 	x.result.Dead = x.play.dead && x.play.outage == nil
 	unserved := !x.play.served && !x.play.mute && !x.result.Silent
 	x.result.Refused = unserved && x.play.refused > 0
 	x.result.Silent = x.result.Silent || x.play.mute || unserved && !x.result.Refused
-	begun := time.Now()
+	x.result.Refusing = x.play.refusing && !x.play.dead
+	if x.result.Silent || x.result.Refused || x.result.Refusing {
+		x.result.Lost = cmp.Or(x.result.Lost, x.config.deeds.Lost(ctx))
+	}
+	begun := time.Now().Add(-x.looked)
 	x.shrinkAll(ctx)
+	x.bench.drop()
 	x.result.Shrunk = time.Since(begun)
 	return x.result
+}
+
+// lastAsk asks a target that has served until the time was over once more: a port may have died with the last command.
+func (x *exploration) lastAsk(ctx context.Context) {
+	known := x.play.mute || x.play.refusing || x.play.dead || !x.play.served
+	if x.Fresh != nil || known || ctx.Err() != nil {
+		return
+	}
+	err := newPlay(x.config, freshPrefix()).asks(ctx)
+	x.play.refusing = err != nil && ctx.Err() == nil
 }
 
 // exploration is one run of an explorer.
 type exploration struct {
 	*Explorer
+	began  time.Time
 	config *config
 	budget Budget
 	play   *playing
@@ -241,6 +284,11 @@ type exploration struct {
 	reported map[string]bool     // kinds of those that are in the result, or are another one in it
 	pending  []*pending
 	result   *Result
+
+	seenNow int           // of pending: those that were looked at
+	looked  time.Duration // that this took, while nothing else was done
+	bench   *bench        // where it is done; nil: on the server that is explored
+	beside  chan looked   // has the look that is taken at the same time; nil: there is none
 }
 
 // enough is after how many findings to stop.
@@ -252,15 +300,16 @@ func (x *exploration) loop(ctx context.Context) {
 	if limit == 0 && x.Time == 0 {
 		limit = 10000
 	}
-	limited, cancel := Until(ctx, x.budget.late())
-	defer cancel()
 	idle := 0
-	for !x.over(limited) && x.clear() < enough {
-		if x.gen.done() || x.play.dead && !x.resume(limited) || limit > 0 && x.play.commands >= limit {
+	for !x.over(ctx) && x.clear() < enough {
+		if x.gen.done() || x.play.dead && !x.inTime(ctx, x.resume) || limit > 0 && x.play.commands >= limit {
 			return
 		}
+		if x.look(ctx, false); x.play.dead {
+			continue
+		}
 		before, steps := x.play.commands, x.gen.next()
-		x.steps(limited, steps)
+		x.inTime(ctx, func(ctx context.Context) bool { x.steps(ctx, steps); return true })
 		switch {
 		case x.play.commands > before:
 			idle = 0
@@ -272,6 +321,13 @@ func (x *exploration) loop(ctx context.Context) {
 		}
 		x.tell()
 	}
+}
+
+// inTime calls a function with ctx as it is until the last command has to be over.
+func (x *exploration) inTime(ctx context.Context, f func(context.Context) bool) bool {
+	limited, cancel := Until(ctx, x.budget.late())
+	defer cancel()
+	return f(limited)
 }
 
 // over reports whether no more commands are to be made up. The last one may take longer: whether a server is dead shows

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -20,6 +21,9 @@ type pending struct {
 	found found
 	comes map[int]bool // the steps at which its job was delivered
 	same  bool         // it is something known in another form
+	kept  bool         // it was reproduced when it was found, and is in the result
+	part  Trace        // what it is about
+	said  record       // in it
 	began time.Time    // the last of its moments
 }
 
@@ -34,7 +38,7 @@ func (p *pending) seen(at time.Time) {
 }
 
 // noTime is why a finding has no script where the time was over.
-const noTime = "there was no time to shrink it"
+const noTime = "no time was left to shrink it"
 
 // finding keeps what was found. What is known already is counted: the exploration goes on, whatever it finds.
 func (x *exploration) finding(f found) {
@@ -60,16 +64,73 @@ func (x *exploration) file(f found) *pending {
 		Commands: x.play.commands, Whole: Trace{Steps: slices.Clone(x.trace)},
 	}}
 	for _, came := range x.play.seen {
-		if came.Job != "" && came.Job == f.JID {
+		if came.Job != "" && (came.Job == f.JID || came.Job == f.job) {
 			p.comes[came.step] = true
 		}
 	}
+	p.Talk = x.talk(f)
+	p.part, p.said = x.part(p)
 	if x.Found != nil {
 		x.Found(p.Finding)
 	}
 	x.known[x.kind(f.Rule, f.Clause)] = p
 	x.pending = append(x.pending, p)
 	return p
+}
+
+// talk returns the last of what was said on the connection of a finding, and of its job elsewhere.
+func (x *exploration) talk(f found) (lines []play.Line) {
+	answers, now := map[int][]seen{}, time.Now()
+	for _, a := range x.play.seen {
+		answers[a.step] = append(answers[a.step], a)
+	}
+	say := func(at time.Time, from string, conn int, words string) {
+		lines = append(lines, play.Line{At: at.Sub(x.began), From: from, Conn: connName(conn), Text: text.Shorten(words)})
+	}
+	for _, i := range x.leading(f) {
+		step, asked := x.trace[i], now
+		if len(answers[i]) > 0 {
+			asked = answers[i][0].asked
+		}
+		if do := step.Sends(); do != nil {
+			say(asked, "C", step.Conn(), text.Escape(x.play.fill(step.Text(), step.Conn())))
+		} else {
+			say(asked, "--", step.Conn(), step.String())
+		}
+		for _, a := range answers[i] {
+			if a.Violation != f.Violation { // which comes last
+				say(a.at, "S", a.conn, a.Pattern)
+			}
+		}
+	}
+	say(now, "S", f.conn, text.OneLine(cmp.Or(f.Got, f.What)))
+	return lines
+}
+
+// leading returns the places of the last commands that have to do with a finding: those on its connection since that
+// was opened, and those that name its job.
+func (x *exploration) leading(f found) (places []int) {
+	job := f.job
+	own, named := 6, 0 // how many more of either kind
+	if job != "" {
+		own, named = 2, 4
+	}
+	for i := min(f.step, len(x.trace)-1); i >= 0 && own+named > 0; i-- {
+		step := x.trace[i]
+		switch here := step.Conn() == f.conn; {
+		case named > 0 && slices.Contains(sharedNames(x.config.grammar(), step.segments()), "$"+job):
+			named--
+		case here && own > 0:
+			if own--; step.opens() {
+				own = 0
+			}
+		default:
+			continue
+		}
+		places = append(places, i)
+	}
+	slices.Reverse(places)
+	return places
 }
 
 // clear returns how many findings there are that no other fault may explain.
@@ -80,10 +141,18 @@ func (x *exploration) clear() (n int) {
 	return n
 }
 
-// shrinkAll makes the findings small when the exploration is over: first those that nothing else may explain.
+// shrinkAll makes the findings small when the exploration is over: first crashes, and those that nothing else may
+// explain.
 func (x *exploration) shrinkAll(ctx context.Context) {
-	slices.SortStableFunc(x.pending, func(a, b *pending) int { return b2i(a.found.Doubtful) - b2i(b.found.Doubtful) })
+	dead := x.play.dead
+	if x.look(ctx, true); x.play.dead && !dead {
+		x.result.Dead = !x.resume(ctx)
+	}
+	slices.SortStableFunc(x.pending, func(a, b *pending) int {
+		return cmp.Or(b2i(b.Crash)-b2i(a.Crash), b2i(a.found.Doubtful)-b2i(b.found.Doubtful))
+	})
 	pool := NewPool(x.Shrinking)
+	pool.end = pool.end.Add(-x.looked)
 	limited, cancel := pool.Begin(ctx)
 	defer cancel()
 	for i, p := range x.pending {
@@ -103,14 +172,19 @@ func (x *exploration) shown(rule string) bool {
 // shrink makes one finding small, within a limit.
 func (x *exploration) shrink(ctx context.Context, p *pending, limit time.Duration) {
 	key := x.kind(p.Rule, p.Clause)
-	if x.reported[key] { // another one turned out to be this
+	if p.kept || x.reported[key] { // another one turned out to be this
 		return
 	}
-	if x.minimise(ctx, p, limit); p.same {
+	x.minimise(ctx, p, limit)
+	x.keep(p, key)
+}
+
+// keep puts a finding into the result, unless it is there in another form; key is its kind before it was shrunk.
+func (x *exploration) keep(p *pending, key string) {
+	switch {
+	case p.same:
 		x.reported[key] = true
 		return
-	}
-	switch {
 	case p.found.outage != nil && p.Shown == 0: // the commands are not the reason, as far as one can tell
 		return
 	case p.Crash && p.Shown == 0:
@@ -122,15 +196,21 @@ func (x *exploration) shrink(ctx context.Context, p *pending, limit time.Duratio
 		}
 		x.reported[small] = true
 	}
-	x.reported[key] = true
+	x.reported[key], p.kept = true, true
 	if p.Script == "" {
 		p.Unshrunk = x.unshrunk(p)
 	}
 	x.result.Findings = append(x.result.Findings, p.Finding)
 }
 
-// unshrunk returns the last steps of a conversation that have to do with a finding.
+// unshrunk returns a script of what a finding is about, which was not played; where the language cannot express that,
+// the last steps of the conversation that have to do with it.
 func (x *exploration) unshrunk(p *pending) (lines []string) {
+	if p.Rule != "" && len(p.part.Steps) > 0 {
+		if whole := script(p.part, &p.Finding, p.said); whole != "" {
+			return strings.Split(strings.TrimRight(whole, "\n"), "\n")
+		}
+	}
 	const most = 20
 	whole := p.Whole.Steps[:min(p.found.step+1, len(p.Whole.Steps))]
 	if len(whole) == 0 {
@@ -153,12 +233,23 @@ func (p *pending) unconfirm() {
 			all = append(all, text)
 		}
 	}
+	if len(all) > 0 {
+		p.Behind = all[0]
+	}
 	for i, text := range all {
 		all[i] = fmt.Sprintf("%.100q", text)
 	}
 	p.Clause, p.Should = "", false
-	p.What = "the server died, and which command was the cause is not known; those without a reply and the last ones: " +
-		strings.Join(all, ", ") + "; with a way to restart the server the cause is looked for"
+	behind, others := "a new connection", "" // the likeliest is the first: it has no reply, or is the last one
+	if len(all) > 0 {
+		behind = all[0]
+	}
+	if len(all) > 1 {
+		others = "; the cause may also be another of the last commands or of those without a reply: " +
+			strings.Join(all[1:], ", ")
+	}
+	p.What = "the server died, last after " + behind + others + "; the command that caused it is unknown: with a way " +
+		"to restart the server fwpcheck searches for it"
 }
 
 // minimise looks for a short conversation that shows a finding, or notes why there is none.
@@ -168,10 +259,11 @@ func (x *exploration) minimise(ctx context.Context, p *pending, limit time.Durat
 		p.Unscripted = "it was not shrunk"
 		return
 	case ctx.Err() != nil:
-		p.Unscripted = noTime
+		p.Unscripted = cmp.Or(p.Unscripted, noTime)
 		return
 	case x.Fresh == nil && x.result.Dead:
-		p.Unscripted = "the server is gone and cannot be started again"
+		p.Unscripted = strings.TrimSuffix("the server is gone and cannot be restarted; before that, "+p.Unscripted,
+			"; before that, ")
 		return
 	}
 	s := &shrinker{config: x.config, fresh: x.Fresh, limit: limit, progress: x.report}
@@ -179,6 +271,7 @@ func (x *exploration) minimise(ctx context.Context, p *pending, limit time.Durat
 	if x.Fresh == nil {
 		s.revive = x.Revive
 	}
+	p.Unscripted = ""
 	s.shrink(ctx, &p.Finding)
 	if p.Doubtful = p.found.Doubtful && p.Shown == 0; p.Shown > 0 {
 		p.Own = ""
@@ -223,6 +316,7 @@ func (e *Explorer) Shorten(ctx context.Context, f *Finding, rule string, start [
 	}
 	s := &shrinker{config: e.config(), fresh: e.Fresh, limit: e.Shrinking, progress: e.Progress, target: found{
 		Violation: &law.Violation{Clause: f.Clause, Rule: rule, JID: "-" + e.Subject.Jobs + "1"}, step: max(len(start)-1, 0),
+		job: e.Subject.Jobs + "1",
 	}}
 	s.reported = slices.DeleteFunc(slices.Clone(reported), func(clause string) bool { return clause == f.Clause })
 	f.Whole.Steps = start
@@ -243,8 +337,8 @@ func (e *Explorer) ShortenCrash(ctx context.Context, f *Finding) {
 	}
 	limited, cancel := within(ctx, s.limit)
 	defer cancel()
-	f.Unscripted = "it did not die again of the conversations that were tried, " +
-		"in which two or three clients do the same again and again"
+	f.Unscripted = "it did not die again in the tried conversations, in which two or three clients repeat the same " +
+		"commands"
 	t, ok := s.first(limited, e.Subject.seeds(Concurrent), false)
 	if !ok {
 		return
@@ -254,14 +348,15 @@ func (e *Explorer) ShortenCrash(ctx context.Context, f *Finding) {
 	plain := *f // what the clients did is no title
 	plain.What = ""
 	if f.Script = script(f.Small, &plain, s.best); f.Script == "" {
-		f.Unscripted = "no line of a script can say it"
+		f.Unscripted = "a script cannot express it"
 	}
 }
 
-// Serves reports whether the target answers on new connections, and asks for as long as
-// Timeout if it does not.
-func (e *Explorer) Serves(ctx context.Context) bool {
-	return newPlay(e.config(), freshPrefix()).serves(ctx)
+// Serves reports whether the target answers on new connections, and asks for as long as Timeout if it does not. When
+// ctx is done before, it is said to serve; refusing says that it refused connections then.
+func (e *Explorer) Serves(ctx context.Context) (serves, refusing bool) {
+	p := newPlay(e.config(), freshPrefix())
+	return p.serves(ctx), p.refusing
 }
 
 // ensureServing restarts the server if the last try killed it.

@@ -2,6 +2,8 @@ package explore_test
 
 import (
 	"context"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,9 +16,12 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
-// What is known is counted, and neither ends the exploration nor takes its time: it is shrunk behind that.
+// What is known is counted, and neither ends the exploration nor takes its time: it is shrunk beside or behind that.
 func TestKnownDeparturesAreCounted(t *testing.T) {
 	t.Parallel()
 	slow.NotRacing(t)
@@ -35,6 +40,7 @@ func TestKnownDeparturesAreCounted(t *testing.T) {
 		assert.Positive(t, f.Places["retry: nothing, came a number"], f.Places)
 		assert.Equal(t, 5, f.Shown)
 		assert.Empty(t, f.Unshrunk, "it has a script")
+		assert.Empty(t, f.Unscripted)
 		assert.Positive(t, r.Shrunk)
 		assert.True(t, shrinking)
 	})
@@ -57,9 +63,9 @@ func TestNothingIsLostByAnInterrupt(t *testing.T) {
 		require.Len(t, r.Findings, 1)
 		f := r.Findings[0]
 		assert.Empty(t, f.Script)
-		assert.Equal(t, "there was no time to shrink it", f.Unscripted)
+		assert.Equal(t, "no time was left to shrink it", f.Unscripted)
 		require.NotEmpty(t, f.Unshrunk)
-		assert.Contains(t, f.Unshrunk[len(f.Unshrunk)-1], "FETCH")
+		assert.Contains(t, strings.Join(f.Unshrunk, "\n"), "\nC: FETCH")
 	})
 }
 
@@ -94,4 +100,100 @@ func TestTheReasonIsShown(t *testing.T) {
 	}
 	assert.NotEmpty(t, own(true))
 	assert.Empty(t, own(false))
+}
+
+// What is found has its script before the server dies; the crash of a server that cannot be started again has a script
+// of its command, which was not played, and parses.
+func TestScriptsBeforeADeath(t *testing.T) {
+	t.Parallel()
+	config := func() fakes.Config {
+		wrong, deadly := behaving("ack-malformed-ok", "")().Hook, behaving("dies-of-unknown-job", "")().Hook
+		var pushed atomic.Int64
+		return fakes.Config{Hook: func(e *fakes.Event) {
+			if wrong(e); e.Point == fakes.Enqueued {
+				pushed.Add(1)
+			}
+			if pushed.Load() > 100 { // else it dies before anything else shows
+				deadly(e)
+			}
+		}}
+	}
+	e := explore.Explorer{Steps: 5000, Findings: 10, Shrinking: 20 * time.Second}
+	r := shared(t, config, e)
+	require.True(t, r.Dead)
+	require.Len(t, r.Findings, 2)
+	f, crash := r.Findings[0], r.Findings[1]
+	assert.Equal(t, "FWP-ACK-03", f.Clause)
+	assert.Equal(t, f.Tried, f.Shown)
+	assert.LessOrEqual(t, strings.Count(f.Script, "\nC:")+strings.Count(f.Script, "\nS:"), 6, f.Script)
+	require.True(t, crash.Crash)
+	assert.Empty(t, crash.Script)
+	assert.Contains(t, crash.Unscripted, "the server is gone and cannot be restarted")
+	_, err := scenarios.Parse(fwpdialect.Dialect{}, "unplayed.fwp", []byte(strings.Join(crash.Unshrunk, "\n")))
+	require.NoError(t, err)
+	assert.Regexp(t, "C: (ACK|FAIL) {", strings.Join(crash.Unshrunk, "\n")) // the fault is of both
+}
+
+// Where servers can be started, one is enough for what names keep apart, and one more for each result.
+func TestOneServerForManyTries(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{config: behaving("ack-malformed-ok", "")}
+		var started atomic.Int64
+		target, end, err := s.start()
+		require.NoError(t, err)
+		defer end()
+		e := explore.Explorer{
+			Subject: fwpsubject.New(), Target: target, Alone: true, Seed: 3, Steps: 1500, Findings: 100,
+			Shrinking: 20 * time.Second, Watch: settled(nil),
+			Fresh: func() (play.Target, func(), error) {
+				started.Add(1)
+				return s.start()
+			},
+		}
+		r := e.Run(t.Context())
+		require.NotEmpty(t, r.Findings)
+		for _, f := range r.Findings {
+			assert.NotEmpty(t, f.Script, f.Clause)
+		}
+		assert.LessOrEqual(t, int(started.Load()), 2*len(r.Findings))
+	})
+}
+
+// A crash is seen at once where it is known that the server has ended.
+func TestNothingIsAwaitedOfAServerThatIsGone(t *testing.T) {
+	t.Parallel()
+	for _, known := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			target, end, err := (&stage{behaving("dies-of-unknown-job", "")}).start()
+			require.NoError(t, err)
+			defer end()
+			var last time.Time
+			e := explore.Explorer{
+				Subject: fwpsubject.New(), Target: target, Seed: 1, Steps: 3000, Unshrunk: true,
+				Watch: func(explore.Step) { last = time.Now() },
+				Found: func(f explore.Finding) {
+					assert.True(t, f.Crash)
+					assert.Equal(t, known, time.Since(last) < 2*time.Second, time.Since(last))
+				},
+			}
+			if known {
+				e.Target = mortal{target.(server)}
+			}
+			assert.Len(t, e.Run(t.Context()).Findings, 1)
+		})
+	}
+}
+
+// mortal knows whether its server has ended.
+type mortal struct{ server }
+
+func (m mortal) Gone() bool {
+	nc, err := m.Dial(context.Background())
+	if err != nil {
+		return true
+	}
+	defer func() { _ = nc.Close() }()
+	_, err = nc.Read(make([]byte, 1)) // it greets
+	return err != nil
 }

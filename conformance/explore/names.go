@@ -132,3 +132,27 @@ func symbolOf(jid string) string {
 	name, _, _ = strings.Cut(name, "-")
 	return name
 }
+
+// symbol returns the name of a job in the script language; see symbolOf. Its value may not show it.
+func (n *names) symbol(jid string) string {
+	for name, value := range n.times {
+		if value == jid {
+			return name[1:]
+		}
+	}
+	return symbolOf(jid)
+}
+
+// symbols lists the names whose values are in a text.
+func (n *names) symbols(text string) (all []string) {
+	for name, value := range n.times {
+		if strings.Contains(text, value) {
+			all = append(all, name)
+		}
+	}
+	for _, found := range playName.FindAllStringSubmatch(strings.ReplaceAll(text, n.prefix+"-", "\x00"), -1) {
+		all = append(all, "$"+found[1])
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

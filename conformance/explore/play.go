@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/internal/forward"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/wait"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -18,35 +19,39 @@ import (
 type playing struct {
 	*config
 	names
-	terms     law.Terms
-	law       Law
-	pusher    law.Pusher // the law, if the server sends messages that answer no command; else nil
-	conns     map[int]*conn
-	found     []found
-	seen      []seen   // what each step was answered with
-	events    *[]event // what clients saw on connections; nil: it is not kept
-	step      int      // the one that is being played
-	cover     *Coverage
-	inputs    *law.Inputs // counts what was sent; nil: that is not counted
-	commands  int
-	most      int  // connections that the server serves at a time; zero if no limit was met
-	refused   int  // how often that limit was met
-	declines  bool // introductions are declined, and not because of the number of clients
-	trial     bool // it only looks for a limit
-	dead      bool
-	closes    []time.Time         // when the server ended the last connections that it may end
-	outage    *play.Outage        // it is dead only in that nothing is known of it: it serves again
-	served    bool                // some command was answered
-	lapsed    []string            // the rules of the grammar that messages broke which were read all the same
-	hurries   func(*playing) bool // nothing is to be awaited any more that cannot come; nil: never
-	stalled   bool                // that was the case
-	mute      bool                // a new connection got no reply within the timeout
-	cut       bool                // the line that is being played came in segments
-	last      string              // the clause of what was sent last
-	inFlight  []string            // the commands whose answers were owed when the server was seen not to serve
-	ends      bool                // the server was sent what it may end for
-	disrupted *disruption         // the one that lasts, if any
-	fuzzing   bool                // bytes were sent, and whether the server survives them is not known yet
+	terms      law.Terms
+	law        Law
+	pusher     law.Pusher // the law, if the server sends messages that answer no command; else nil
+	conns      map[int]*conn
+	found      []found
+	seen       []seen   // what each step was answered with
+	events     *[]event // what clients saw on connections; nil: it is not kept
+	step       int      // the one that is being played
+	cover      *Coverage
+	commands   int
+	most       int  // connections that the server serves at a time; zero if no limit was met
+	refused    int  // how often that limit was met
+	declines   bool // introductions are declined, and not because of the number of clients
+	trial      bool // it only looks for a limit
+	dead       bool
+	lost       string              // why it is dead although no server need have ended; else empty
+	closes     []time.Time         // when the server ended the last connections that it may end
+	outage     *play.Outage        // it is dead only in that nothing is known of it: it serves again
+	served     bool                // some command was answered
+	lapsed     []string            // the rules of the grammar that messages broke which were read all the same
+	hurries    func(*playing) bool // nothing is to be awaited any more that cannot come; nil: never
+	stalled    bool                // that was the case
+	mute       bool                // a new connection got no reply within the timeout
+	unserved   scenarios.Role      // that of the new connection that got no reply last
+	refusing   bool                // new connections were refused when the time was over
+	cut        bool                // the line that is being played came in segments
+	last       string              // the clause of what was sent last
+	inFlight   []string            // the commands whose answers were owed when the server was seen not to serve
+	ends       bool                // the server was sent what it may end for
+	disrupted  *disruption         // the one that lasts, if any
+	notStarted error               // why the server did not start again after a disruption
+	unseen     []error             // why disruptions were not seen to take effect
+	fuzzing    bool                // bytes were sent, and whether the server survives them is not known yet
 }
 
 // found is a violation where it came up.
@@ -57,6 +62,8 @@ type found struct {
 	about int // the step that sent what was answered wrongly; the same in most cases
 	conn  int
 	owing []string // the texts of commands whose answers were awaited
+	job   string   // the name of the job that it is about, as steps have it without the $; empty if it is about none
+	named []string // the names in what was expected
 
 	outage *play.Outage // of a crash after which the server served again by itself
 }
@@ -65,8 +72,9 @@ type found struct {
 type seen struct {
 	law.Answer
 	step, conn int
-	round      int // of a repetition
-	order      int // among all answers of the play
+	round      int       // of a repetition
+	order      int       // among all answers of the play
+	asked, at  time.Time // when its command was written last, and when it came; of a job that is handed out zero
 }
 
 // config is what all plays of an exploration share.
@@ -77,6 +85,7 @@ type config struct {
 	terms   law.Terms     // but for the prefix
 	timeout time.Duration // the longest wait for a reply
 	budget  *session.Budget
+	deeds   *forward.Record // of a target before which a forwarder may be; else nil
 }
 
 // grammar is what the texts of the subject may have.
@@ -100,6 +109,9 @@ func newPlay(c *config, prefix string) *playing {
 func (p *playing) do(ctx context.Context, s *Step) {
 	if s.Sends() != nil {
 		p.fuzzing = s.unbounded()
+	}
+	if send, is := s.Do.(*scenarios.Send); is {
+		p.deeds.Settled(ctx, false, send.Ending != scenarios.Open)
 	}
 	if !p.fuzzing {
 		p.poll(ctx)
@@ -147,7 +159,6 @@ func (p *playing) open(ctx context.Context, number int, do *scenarios.Connect) {
 	}
 	p.conns[number] = c
 	p.law.Open(number, time.Now())
-	p.inputs.Opened(number)
 	c.sent, c.opened, c.clause, c.judged = p.step, p.step, p.unheard(), true
 	if p.readOwed(ctx, c); p.conns[number] != c {
 		return
@@ -181,7 +192,10 @@ func (p *playing) broken(c *conn, v *law.Violation, step int) {
 		v.Clause = p.law.Clause(RuleCut)
 	}
 	owing := append([]string{c.awaited}, p.awaited()...)
-	p.found = append(p.found, found{Violation: v, step: p.step, about: step, conn: c.number, owing: owing})
+	p.found = append(p.found, found{
+		Violation: v, step: p.step, about: step, conn: c.number, owing: owing,
+		job: p.symbol(v.JID), named: p.symbols(v.Expected),
+	})
 	if v.JID != "" && !p.subject.has(v.Rule, law.JobStays) {
 		p.law.Unjudge(v.JID)
 	}
@@ -192,7 +206,6 @@ func (p *playing) drop(c *conn, how scenarios.Ending) {
 	if p.conns[c.number] != c {
 		return
 	}
-	p.inputs.Ended(c.number, how)
 	p.forget(c)
 	_ = p.law.Close(c.number, false, time.Now()) // what clients end themselves is no violation
 	_ = c.End(how)                               // how the server takes it does not matter any more
@@ -216,7 +229,6 @@ func (p *playing) end(ctx context.Context, c *conn, how scenarios.Ending) {
 	p.settle(ctx)
 	c.shut = true
 	p.law.Shut(c.number)
-	p.inputs.Ended(c.number, how)
 	switch {
 	case c.unbounded:
 		p.readReply(ctx, c)

@@ -3,10 +3,14 @@ package explore
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/law"
-	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/internal/session"
 )
 
 // Activity is what a run is doing.
@@ -15,7 +19,6 @@ type Activity uint8
 // The activities of a run.
 const (
 	Exploring  Activity = iota // plays commands that it makes up
-	Measuring                  // reads the memory of the server's process
 	Shrinking                  // looks for a shorter conversation that shows a finding
 	Confirming                 // plays the shrunk conversation again
 	Loading                    // puts a load of many clients on the server
@@ -48,12 +51,19 @@ func (x *exploration) report(p Progress) {
 
 // Coverage counts what an exploration has seen.
 type Coverage struct {
-	Judged      int             // answers to commands that were judged
-	States      map[string]int  // of connections, by role: how often a command was answered there
-	Transitions map[string]int  // "not identified > identified"
-	Outcomes    map[string]int  // "fetch identified worker: null", verb x state x outcome
-	Situations  map[string]int  // of the subject, zero for those that were never reached
-	Inputs      *reports.Inputs // what was sent; nil if that was not counted
+	Judged      int            // answers to commands that were judged
+	States      map[string]int // of connections, by role: how often a command was answered there
+	Transitions map[string]int // "not identified > identified"
+	Outcomes    map[string]int // "fetch identified worker: null", verb x state x outcome
+	Situations  map[string]int // of the subject, zero for those that were never reached
+
+	beyond map[string]*beyond // by verb
+}
+
+// beyond are the replies to a verb that were not read.
+type beyond struct {
+	times int
+	why   string // the first one was not: what the suite reads, or what was expected
 }
 
 func newCoverage(s *Subject) *Coverage {
@@ -84,6 +94,42 @@ func (c *Coverage) note(a law.Answer) {
 	if a.Moved != "" {
 		c.Transitions[a.Moved]++
 	}
+}
+
+// unread counts a reply that is beyond a limit of the suite, or breaks the grammar.
+func (c *Coverage) unread(verb string, why *session.SyntaxError) {
+	if c == nil {
+		return
+	}
+	if c.beyond == nil {
+		c.beyond = map[string]*beyond{}
+	}
+	if c.beyond[verb] == nil {
+		c.beyond[verb] = &beyond{why: "expected " + why.Expected}
+		if why.Limit {
+			c.beyond[verb].why = "the suite reads " + why.Expected
+		}
+	}
+	c.beyond[verb].times++
+}
+
+// Unread returns which verbs had most of their replies unread, and why: the limit of the suite, or what was expected;
+// empty if none had.
+func (c *Coverage) Unread() string {
+	var all []string
+	for _, verb := range slices.Sorted(maps.Keys(c.beyond)) {
+		read := 0
+		for outcome, n := range c.Outcomes {
+			if strings.HasPrefix(outcome, verb+" ") {
+				read += n
+			}
+		}
+		if b := c.beyond[verb]; b.times > read {
+			all = append(all, fmt.Sprintf("%d of %d replies to %s could not be read: %s",
+				b.times, b.times+read, cmp.Or(verb, "a new connection"), b.why))
+		}
+	}
+	return strings.Join(all, "; ")
 }
 
 // Budget divides the time of a run: commands are made up until Explore, and what was left on the server is removed

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -18,7 +19,7 @@ const (
 	propertyFindings  = 20              // at most
 	propertyShrinking = 6 * time.Second // for all findings together
 
-	fewest = 500 // one of so many of its Steps must be answered
+	fewest = 500 // one of so many of its Steps must be answered, unless its Explorer says how many
 )
 
 // Property completes a check of a suite that explores: subject returns what is explored, and limits has Steps and
@@ -36,8 +37,8 @@ func Property(p conformance.Property, subject func() *Subject, limits Explorer) 
 		limited, cancel := context.WithTimeout(ctx, e.Time+propertyShrinking)
 		defer cancel()
 		s := exploreOnce(limited, e)
-		if s.least = limits.Steps / fewest; limited.Err() != nil {
-			s.open = "the server delayed the check for too long"
+		if s.least = cmp.Or(limits.Least, limits.Steps/fewest); limited.Err() != nil {
+			s.open = "the server was too slow for the check"
 		}
 		return s.evidence()
 	}
@@ -58,7 +59,7 @@ type explored struct {
 // evidence returns it as the evidence of the check.
 func (s explored) evidence() conformance.Evidence {
 	e := conformance.Evidence{
-		Served: s.served, Leftover: s.Left, Open: s.why(), Tally: law.Tally{Inputs: s.Coverage.Inputs},
+		Served: s.served, Leftover: s.Left, Open: s.why(),
 	}
 	switch {
 	case s.Dead:
@@ -73,7 +74,7 @@ func (s explored) evidence() conformance.Evidence {
 			Clocked:  timed || f.Rule == RuleLingers || f.Rule == RuleSilent,
 			Once:     timed && f.Shown == 0 && f.Moments < 2,
 			Expected: f.Expected, Got: f.Got, What: f.What, Script: f.Script, Refused: f.refused(),
-			Own: f.Own,
+			Own: f.Own, Talk: f.Talk, Unscripted: f.Unscripted, Unshrunk: f.Unshrunk,
 		})
 	}
 	return e
@@ -94,11 +95,14 @@ func (s explored) why() string {
 	if s.served && 2*s.answered < s.sent {
 		return "fewer than half of the commands were answered"
 	}
+	if unread := s.Coverage.Unread(); s.open == "" && unread != "" {
+		return unread
+	}
 	if s.open == "" && s.served && s.Coverage.Judged == 0 {
-		return "nothing was answered behind the handshakes"
+		return "nothing was answered after the handshakes"
 	}
 	if s.open == "" && s.served && s.answered < s.least {
-		return fmt.Sprintf("only %d commands were answered in the time for them", s.answered)
+		return fmt.Sprintf("only %d commands were answered in time", s.answered)
 	}
 	return s.open
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/internal/session"
 )
 
 func TestWhyAnExplorationDoesNotPass(t *testing.T) {
@@ -19,11 +20,11 @@ func TestWhyAnExplorationDoesNotPass(t *testing.T) {
 	}{
 		"well": {explored{Result: judged(9), served: true, sent: 10, answered: 9}, ""},
 		"handshakes": {explored{Result: judged(0), served: true, sent: 6, answered: 9},
-			"nothing was answered behind the handshakes"},
+			"nothing was answered after the handshakes"},
 		"half unanswered": {explored{Result: judged(0), served: true, sent: 10, answered: 4},
 			"fewer than half of the commands were answered"},
 		"a slow server": {explored{Result: judged(39), served: true, sent: 39, answered: 39, least: 40},
-			"only 39 commands were answered in the time for them"},
+			"only 39 commands were answered in time"},
 		"one that is not":  {explored{Result: judged(40), served: true, sent: 40, answered: 40, least: 40}, ""},
 		"half answered":    {explored{Result: judged(5), served: true, sent: 10, answered: 5}, ""},
 		"jobs unaccounted": {explored{Result: judged(0), served: true, open: "a job is missing"}, "a job is missing"},
@@ -79,4 +80,19 @@ func TestPrefixes(t *testing.T) {
 	drawn, anew := prefix(""), prefix("")
 	assert.NotEqual(t, drawn, anew)
 	assert.Regexp(t, "^fwp[0-9a-f]{16}$", prefix("x"))
+}
+
+// TestUnread: a verb of which most replies were beyond a limit is named, with the limit, and others are not.
+func TestUnread(t *testing.T) {
+	t.Parallel()
+	c := newCoverage(&Subject{})
+	assert.Empty(t, c.Unread())
+	c.Outcomes["FETCH identified: null"], c.Outcomes["FETCHED identified: OK"], c.Outcomes["PUSH identified: OK"] = 2, 9, 3
+	for range 3 {
+		c.unread("FETCH", &session.SyntaxError{Expected: "a reply of at most 9 bytes", Limit: true})
+		c.unread("PUSH", &session.SyntaxError{})
+	}
+	assert.Equal(t, "3 of 5 replies to FETCH could not be read: the suite reads a reply of at most 9 bytes", c.Unread())
+	assert.Equal(t, c.Unread(), explored{Result: &Result{Coverage: c}, served: true}.why())
+	(*Coverage)(nil).unread("FETCH", &session.SyntaxError{}) // of a play without coverage
 }

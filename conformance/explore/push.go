@@ -99,12 +99,10 @@ func (p *playing) missed(ctx context.Context, due *law.Due) {
 }
 
 // drainAfterLast takes in what still comes behind the last step of a conversation, which may be what it is to show.
-func (p *playing) drainAfterLast(ctx context.Context, crash bool) {
-	const most, dying = 100, time.Second
-	limit := firstReplyWait
-	if crash {
-		limit = dying
-	}
+// A server that dies of it may take that long to die; zero: that is not what it is to show.
+func (p *playing) drainAfterLast(ctx context.Context, dying time.Duration) {
+	const most = 100
+	crash, limit := dying > 0, max(dying, firstReplyWait)
 	for range most {
 		if p.dead || !p.comes(ctx, slices.Sorted(maps.Keys(p.conns)), limit) {
 			break

@@ -122,7 +122,11 @@ func (p *playing) poll(ctx context.Context) {
 
 // misspelt keeps that a message breaks a rule of the grammar.
 func (p *playing) misspelt(c *conn, rule, got string) {
-	v := p.violation(RuleGrammar+":"+rule, p.grammar().Encoding, got)
+	name := rule
+	if !strings.HasPrefix(rule, session.ForeignReply) {
+		name = RuleGrammar + ":" + rule
+	}
+	v := p.violation(name, p.grammar().Encoding, got)
 	v.Rule = RuleGrammar
 	p.violated(c, v)
 }
@@ -174,11 +178,11 @@ func (p *playing) judge(ctx context.Context, c *conn, a session.Received) {
 	asked := c.owed > 0
 	c.owed = max(0, c.owed-1)
 	answer := p.law.Came(c.number, a.Message, a.At)
-	p.inputs.Came(c.number, answer)
 	c.judged = answer.Judged
 	if answer.Reply {
 		p.served = true
-		p.seen = append(p.seen, seen{step: c.sent, conn: c.number, Answer: answer})
+		asked, _ := c.LastWrite()
+		p.seen = append(p.seen, seen{step: c.sent, conn: c.number, Answer: answer, asked: asked, at: a.At})
 		p.cover.note(answer)
 		p.cover.met(c.situation)
 	}
@@ -241,20 +245,15 @@ func (p *playing) ending(ctx context.Context, c *conn, limit time.Duration) {
 
 // over records that a connection ended, or can no longer be read.
 func (p *playing) over(ctx context.Context, c *conn, a session.Received) {
-	if a.Broken != nil && a.Broken.Limit { // no clause bounds a reply
-		p.drop(c, scenarios.Closed)
-		return
-	}
 	if a.Broken != nil {
-		p.misspelt(c, a.Broken.Rule, a.Broken.Error())
+		p.unreadable(c, a.Broken)
 		p.drop(c, scenarios.Closed)
 		return
 	}
-	owed := c.owed
+	owed, asked := c.owed, c.asked(a.At)
 	if owed > 0 && !c.shut {
 		p.cover.met(c.situation)
 	}
-	p.inputs.Ended(c.number, scenarios.Fin)
 	p.forget(c)
 	_ = c.End(scenarios.Closed)
 	v := p.law.Close(c.number, !c.shut, a.At)
@@ -275,26 +274,45 @@ func (p *playing) over(ctx context.Context, c *conn, a session.Received) {
 	case v != nil:
 		p.violated(c, v)
 	default:
-		p.mayClose(c, a.At)
+		p.mayClose(c, a.At, asked)
 	}
 }
 
-// mayClose records that the server has closed a connection, as it may.
-func (p *playing) mayClose(c *conn, at time.Time) {
-	p.closes = append(p.closes[max(0, len(p.closes)-8):], at)
+// unreadable records that a reply on a connection cannot be read.
+func (p *playing) unreadable(c *conn, broken *session.SyntaxError) {
+	if !broken.Limit { // else no clause bounds it
+		if p.misspelt(c, broken.Rule, broken.Error()); p.events == nil || c.unbounded {
+			return
+		} // it is no difference where the other server does it too
+	}
+	p.cover.unread(p.grammar().VerbOf(c.awaited), broken)
+}
+
+// mayClose records that the server has closed a connection, as it may; asked: at a command.
+func (p *playing) mayClose(c *conn, at time.Time, asked bool) {
+	if !asked {
+		p.closes = append(p.closes[max(0, len(p.closes)-8):], at)
+	}
 	if !c.shut && !c.notALine {
 		p.record(c, event{parts: []string{"<close>"}})
 	}
 }
 
-// allEnded reports whether the other connections, two or more, ended at the same time as one that did at this moment:
-// the server was started again before anything was asked of it.
+// asked reports whether a connection that ended at a time was sent a command just before, and so may have ended because
+// of that.
+func (c *conn) asked(at time.Time) bool {
+	began, _ := c.LastWrite()
+	return c.owed > 0 && at.Sub(began) <= firstReplyWait
+}
+
+// allEnded reports whether the other connections, two or more, ended at the same time as one that did at this moment,
+// and not all of them at a command of their own: the server was started again before anything was asked of it.
 func (p *playing) allEnded(ctx context.Context, at time.Time) bool {
-	before := 0
+	unasked := 0
 	for _, ended := range p.closes {
-		before += b2i(at.Sub(ended).Abs() <= firstReplyWait)
+		unasked += b2i(at.Sub(ended).Abs() <= firstReplyWait)
 	}
-	if len(p.conns)+before < 2 || !wait.Sleep(ctx, firstReplyWait) {
+	if len(p.conns)+unasked < 2 || !wait.Sleep(ctx, firstReplyWait) {
 		return false
 	}
 	for _, c := range p.conns {
@@ -302,8 +320,9 @@ func (p *playing) allEnded(ctx context.Context, at time.Time) bool {
 		if !came || a.Ending == scenarios.Open || a.At.Sub(at).Abs() > firstReplyWait {
 			return false
 		}
+		unasked += b2i(!c.asked(a.At))
 	}
-	return true
+	return unasked > 0
 }
 
 // silent judges that no answer came although patience is over.

@@ -54,8 +54,8 @@ func LoadTrace(d scenarios.Dialect, r io.Reader) (Trace, error) {
 	saved := savedTrace{Version: -1}
 	err := json.NewDecoder(r).Decode(&saved)
 	if saved.Version >= 0 && saved.Version != traceVersion {
-		return Trace{}, fmt.Errorf("load a conversation: version %d, and %d is known: "+
-			"explore again with the same seed to save it in the new form", saved.Version, traceVersion)
+		return Trace{}, fmt.Errorf("load a conversation: version %d, expected %d: explore again with the same seed to "+
+			"save it in the new form", saved.Version, traceVersion)
 	}
 	t := Trace{From: saved.From, To: saved.To, N: saved.N}
 	switch {
@@ -111,7 +111,7 @@ func parseSteps(d scenarios.Dialect, saved []savedStep) ([]Step, error) {
 			steps[i].Do = Disrupt(scenarios.Need(s.Line)).Do
 		}
 		if !steps[i].playable() {
-			return nil, fmt.Errorf("step %d is not one that can be played: %s", i, s.Line)
+			return nil, fmt.Errorf("step %d cannot be played: %s", i, s.Line)
 		}
 	}
 	return steps, nil

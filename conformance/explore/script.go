@@ -342,7 +342,7 @@ func (w *writer) answered(step, conn int) (first seen, is bool) {
 // makes reports whether a step is the first to name the job of the finding, which the
 // server then has to accept.
 func (w *writer) makes(step int) bool {
-	name := symbolOf(w.r.hit.JID)
+	name := w.r.hit.job
 	first := slices.IndexFunc(w.t.Steps, func(s Step) bool {
 		return slices.Contains(sharedNames(w.Script.Dialect.Grammar(), s.segments()), "$"+name)
 	})

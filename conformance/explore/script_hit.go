@@ -109,3 +109,37 @@ func (w *writer) named(conn int) []string {
 	}
 	return nil
 }
+
+// part returns what a finding is about, and what was answered there: the steps that name its job, if they are few, else
+// what was answered wrongly behind what its connection sent first; of a crash that no command has shown the last steps.
+func (x *exploration) part(p *pending) (Trace, record) {
+	const few = 12
+	whole := p.Whole.Steps[:min(p.found.step+1, len(p.Whole.Steps))]
+	if len(whole) == 0 {
+		return Trace{}, record{}
+	}
+	s := &shrinker{config: x.config, target: p.found, comes: p.comes}
+	about := s.about(whole)
+	places := s.places(whole, s.ofJob(whole))
+	switch {
+	case p.Crash && p.found.conn == noConn: // of which of the last steps it died is not known
+		keep := make([]bool, len(whole))
+		for i := max(0, len(whole)-few); i < len(whole); i++ {
+			keep[i] = true
+		}
+		places = s.places(whole, keep)
+	case p.found.job == "" || len(places) > few:
+		places = s.places(whole[:about+1], lonely(whole[:about+1], about, true))
+	}
+	said := recorded(x.play, p.found)
+	all := said.answers
+	said.answers = map[int][]seen{}
+	var t Trace
+	for i, at := range places {
+		t.Steps = append(t.Steps, whole[at])
+		said.answers[i] = all[at]
+	}
+	said.hit.step = len(places) - 1
+	said.hit.about = max(0, slices.Index(places, about))
+	return t, said
+}

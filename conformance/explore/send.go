@@ -103,15 +103,12 @@ func (p *playing) transmit(ctx context.Context, c *conn, segments [][]byte, paus
 		ctx = limited
 	}
 	p.commands++
-	pieces := len(segments) > 1
 	if last := len(segments) - 1; last > 0 && !unbounded { // no server can answer before it has the whole line
 		_ = c.Write(ctx, segments[:last], pause)
 		wait.Sleep(ctx, pause)
 		segments = segments[last:]
 	}
-	now := time.Now()
-	p.inputs.Sent(c.number, p.split(all, unbounded), pieces, now)
-	sent := p.law.Sent(c.number, all, unbounded, now)
+	sent := p.law.Sent(c.number, all, unbounded, time.Now())
 	c.clause, c.owed, c.judged, c.situation = sent.Clause, sent.Owed, sent.Judged, sent.Situation
 	c.idle = sent.Idle
 	c.most += sent.Most
@@ -119,14 +116,6 @@ func (p *playing) transmit(ctx context.Context, c *conn, segments [][]byte, paus
 	c.notALine = c.notALine || sent.Owed < 0
 	p.last = c.clause
 	_ = c.Write(ctx, segments, pause) // why nothing can be written shows at the next read
-}
-
-// split returns the commands of one write; unbounded bytes are none that could be told apart.
-func (p *playing) split(all []byte, unbounded bool) [][]byte {
-	if f := p.subject.Fields; f != nil && f.Split != nil && !unbounded {
-		return f.Split(all)
-	}
-	return [][]byte{all}
 }
 
 // conn is one connection of a play.
@@ -153,6 +142,7 @@ type conn struct {
 
 // dial opens a connection on which no step has sent anything yet, as do says.
 func (p *playing) dial(ctx context.Context, number int, do *scenarios.Connect) (*conn, error) {
+	p.deeds.Settled(ctx, true, false)
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
 	fields := ""

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -23,6 +24,8 @@ type shrinker struct {
 	before   map[string]bool            // what was found before, which is no match
 	reported []string                   // clauses under which it need not be shrunk
 	limit    time.Duration              // that all this may take; no limit if zero
+	bench    *bench                     // where tries are played one after the other; nil: see fresh
+	look     bool                       // it was just found: short conversations alone are tried, with short waits
 	progress func(Progress)             // is called before each play; may be nil
 	revive   func(context.Context) bool // starts a server again that a try has ended; nil where that cannot be done
 
@@ -35,6 +38,10 @@ type shrinker struct {
 	best        record   // of the smallest conversation until now
 	same        bool     // a part of the conversation shows that this is something known
 	left        []string // jobs that tries could not remove
+	late        bool     // there was no time for some of the first tries
+	ended       *Trace   // the conversation behind which the server that is explored was gone; nil: none
+	fatal       found    // what was found then
+	lost        string   // why it may be no server that is gone; else empty
 }
 
 const (
@@ -47,16 +54,19 @@ const (
 
 // shrink fills in the small conversation of a finding, if it shows again at all; only its clause if that is reported.
 func (s *shrinker) shrink(ctx context.Context, f *Finding) {
-	ctx, cancel := within(ctx, s.limit)
+	ctx, cancel := within(ctx, s.limit+s.patience())
 	defer cancel()
 	limited, end := within(ctx, s.limit-s.limit/confirming)
 	defer end()
 	s.doing = Progress{Activity: Shrinking, Finding: f.Name(), Done: len(f.Whole.Steps), Of: len(f.Whole.Steps)}
+	f.Unscripted = "" // of an earlier look
 	small, ok := s.begin(limited, f.Whole.Steps[:min(s.target.step+1, len(f.Whole.Steps))])
 	if !ok {
-		f.Unscripted = "it did not come again when the same was played on fresh names"
-		if limited.Err() != nil {
-			f.Unscripted = "it did not come again in the time for that"
+		f.Unscripted = fmt.Sprintf("it did not come again in %s with fresh names",
+			text.Count(s.plays, "conversation"))
+		if s.late || limited.Err() != nil {
+			f.Unscripted = fmt.Sprintf("it did not come again in %s; no time was left for more",
+				text.Count(s.plays, "conversation"))
 		}
 		return
 	}
@@ -74,7 +84,7 @@ func (s *shrinker) shrink(ctx context.Context, f *Finding) {
 		f.Clause, f.Should, f.Expected = hit.Clause, hit.Should, hit.Expected
 		f.Got, f.What = text.Shorten(hit.Got), text.Shorten(hit.What)
 		if f.Script = script(f.Small, f, s.best); f.Script == "" {
-			f.Unscripted = "no line of a script can say it"
+			f.Unscripted = "a script cannot express it"
 		}
 	}
 }
@@ -82,11 +92,60 @@ func (s *shrinker) shrink(ctx context.Context, f *Finding) {
 // confirm counts how reliably the small conversation shows the finding.
 func (s *shrinker) confirm(ctx context.Context, f *Finding) {
 	s.doing = Progress{Activity: Confirming, Finding: f.Name(), Of: confirmed}
+	if s.look {
+		s.assure(ctx, f)
+		return
+	}
 	f.count(ctx, s.tries(ctx, slices.Repeat([]Trace{f.Small}, confirmed)), func(shown bool) {
 		if s.doing.Done++; shown {
 			s.best = s.latest
 		}
 	})
+}
+
+// briefly is how long the tries of a look wait for a reply: a server that was found not to answer is not slow.
+const briefly = time.Second
+
+// wait is the longest wait of a try for a reply.
+func (s *shrinker) wait() time.Duration {
+	if s.look && s.doing.Activity == Shrinking && s.target.outage == nil {
+		return min(s.config.timeout, briefly)
+	}
+	return s.config.timeout
+}
+
+// dying is how long a server may take to die of a conversation; zero: that is not what it is to show.
+func (s *shrinker) dying() time.Duration {
+	if !s.target.crash {
+		return 0
+	}
+	return min(time.Second, s.wait()/4) //nolint:mnd // of a look most tries do not end the server
+}
+
+// patience is how long a look may take behind its limit, to play its result with the whole timeout.
+func (s *shrinker) patience() time.Duration {
+	if s.look && s.limit > 0 {
+		return 2 * s.config.timeout
+	}
+	return 0
+}
+
+// assure plays the result of a look with the whole timeout, on a server on which nothing was played before if there can
+// be one, and then again as long as there is time.
+func (s *shrinker) assure(ctx context.Context, f *Finding) {
+	s.bench.drop()
+	limited, cancel := within(ctx, s.limit/confirming)
+	defer cancel()
+	f.Tried, f.Shown = 1, b2i(s.shows(ctx, f.Small))
+	s.best = s.latest
+	for f.Tried < confirmed && f.Shown > 0 && limited.Err() == nil {
+		shown := s.shows(limited, f.Small)
+		if limited.Err() != nil && !shown {
+			break
+		}
+		f.Tried++
+		f.Shown += b2i(shown)
+	}
 }
 
 // count counts plays of the small conversation, and those that showed the finding. A play that did not because the time

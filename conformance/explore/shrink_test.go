@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
@@ -149,5 +150,47 @@ func TestKnownKindsAreShrunkForLessTime(t *testing.T) {
 	} {
 		x := exploration{Explorer: &Explorer{Subject: &Subject{}}, result: &Result{Findings: []Finding{test.before}}}
 		assert.Equal(t, test.want, x.shown("delivered"), name)
+	}
+}
+
+// TestShort: what is tried first when something was just found, the shortest first: what names its job, the command
+// that was answered wrongly on a new connection, what its connection was sent first, and the connection.
+func TestShort(t *testing.T) {
+	t.Parallel()
+	b := Builder{fwpdialect.Dialect{}}
+	whole := []Step{
+		b.Open(1, scenarios.Raw, ""), b.Open(2, scenarios.Raw, ""), b.Line(1, "first"), b.Line(2, "make $jid1"),
+		b.Line(1, "second"), b.Line(1, "take $jid1"), b.Line(2, "other"),
+	}
+	ahead := whole[5]
+	whole[5].Ahead = true
+	s := &shrinker{config: &config{subject: &Subject{Dialect: fwpdialect.Dialect{}, Jobs: "jid"}}}
+	s.target = found{Violation: &law.Violation{JID: "x-jid1"}, job: "jid1", step: 6, about: 5, conn: 1}
+	var all []string
+	for _, trace := range s.short(whole) {
+		all = append(all, written(trace.Steps))
+	}
+	assert.Equal(t, []string{"1( 2( 2make $jid1 1take $jid1 2other", "1( 1take $jid1", "1( 2( 1take $jid1 2other",
+		"1( 2( 1first 1take $jid1 2other", "1( 2( 1second 1take $jid1 2other",
+		"1( 2( 1first 1second 1take $jid1 2other", "1( 2( 1first 2make $jid1 1second 1take $jid1 2other"}, all)
+	assert.Equal(t, ahead, s.short(whole)[1].Steps[1], "its answer is awaited")
+}
+
+// TestALookThatEndsTheServer: a server that is gone behind a look has crashed, though the clean-up alone has seen it;
+// nothing is known of one that was started for the look.
+func TestALookThatEndsTheServer(t *testing.T) {
+	t.Parallel()
+	trace := Trace{Steps: steps("1( 1a 1b")}
+	seen := found{Violation: &law.Violation{Rule: RuleCrash, Clause: "A-1"}, crash: true, step: 1}
+	for clause, p := range map[string]*playing{"": {dead: true}, "A-1": {dead: true, found: []found{seen}}} {
+		s := &shrinker{config: &config{}}
+		s.gone(p, trace)
+		assert.Equal(t, &trace, s.ended)
+		assert.True(t, s.fatal.crash)
+		assert.Equal(t, clause, s.fatal.Clause)
+		assert.Less(t, s.fatal.step, len(trace.Steps))
+		s = &shrinker{config: &config{}, bench: &bench{}}
+		s.gone(p, trace)
+		assert.Nil(t, s.ended)
 	}
 }

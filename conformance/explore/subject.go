@@ -25,8 +25,6 @@ type Subject struct {
 	Question string // a line that a server that serves answers on every new connection
 	Jobs     string // the family of the names of jobs, which are others in each round
 
-	// Fields has what commands consist of, for coverage; nil: what was sent is not counted.
-	Fields *law.Fields
 	// Situations are the names of those that commands can meet, for coverage.
 	Situations []string
 
@@ -57,9 +55,6 @@ type Subject struct {
 	Reset []Step
 	// Disruptions are what can be done to a server so that its law knows what is in doubt then.
 	Disruptions []scenarios.Need
-	// Leaks are inputs of which a server may keep something. The first is the control:
-	// what a right client sends.
-	Leaks []Leak
 }
 
 // Introduction is how clients introduce themselves. It is missing if they do not.
@@ -67,12 +62,6 @@ type Introduction struct {
 	Verb   string                                         // with which its line begins
 	Line   func(c *scenarios.Connect, locked bool) string // of a client; locked: with the password
 	Fields func(c *scenarios.Connect) string              // for a connect, where others of the client write the Line
-}
-
-// Leak is an input that leaves nothing behind on a right server.
-type Leak struct {
-	Name  string // of one round
-	Trace Trace
 }
 
 // Law is a law of conversations that a player can ask, too, what to send. Connections have the numbers of the steps;

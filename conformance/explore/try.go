@@ -3,9 +3,12 @@ package explore
 import (
 	"context"
 	"iter"
+	"runtime"
+	"slices"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 // try is one play of a conversation that may show a finding.
@@ -18,8 +21,12 @@ type try struct {
 	left   []string
 }
 
-// together is how many tries are played at the same time where each has a server of its own.
-const together = 12
+// together returns how many tries are played at the same time where each has a server of its own, which needs a
+// processor at least while it starts. Most of their time is waiting.
+func together() int {
+	const each, least = 2, 4
+	return max(least, each*runtime.GOMAXPROCS(0))
+}
 
 // sideBySide reports whether several tries are played at the same time.
 func (s *shrinker) sideBySide() bool { return s.fresh != nil && s.limit > 0 }
@@ -57,7 +64,7 @@ func (s *shrinker) beside(ctx context.Context, all []Trace) []chan try {
 	for i := range results {
 		results[i] = make(chan try, 1)
 	}
-	free := make(chan struct{}, together)
+	free := make(chan struct{}, together())
 	go func() {
 		for i, t := range all {
 			free <- struct{}{}
@@ -97,7 +104,16 @@ func (s *shrinker) try(ctx context.Context, t Trace, allowed int) try {
 	}
 	var r try
 	c, prefix := *s.config, freshPrefix()
-	if s.fresh != nil && ctx.Err() == nil {
+	c.timeout = s.wait()
+	switch {
+	case ctx.Err() != nil:
+	case s.bench != nil:
+		if s.bench.serve(&c) != nil {
+			return r
+		}
+	case s.look: // others use the server too: what touches all of it is not sent
+		c.terms.Alone, c.terms.Flush = false, false
+	case s.fresh != nil:
 		target, end, err := s.fresh()
 		if err != nil {
 			return r
@@ -113,6 +129,9 @@ func (s *shrinker) try(ctx context.Context, t Trace, allowed int) try {
 	}
 	s.play(ctx, p, t, func() bool { return s.hit(p) >= 0 || p.stalled || stalls(p) })
 	r.left = s.clean(ctx, p)
+	if p.dead {
+		s.gone(p, t)
+	}
 	r.sent, r.steps = p.commands, len(t.Steps)
 	if i := s.hit(p); i >= 0 {
 		r.shown, r.record = true, recorded(p, p.found[i])
@@ -157,7 +176,7 @@ func (s *shrinker) play(ctx context.Context, p *playing, t Trace, enough func() 
 	p.round = 0
 	p.poll(ctx)
 	if p.pushes() && !enough() {
-		p.drainAfterLast(ctx, s.target.crash)
+		p.drainAfterLast(ctx, s.dying())
 	}
 }
 
@@ -205,4 +224,148 @@ func empty(answers []seen) (n int) {
 		n += b2i(a.Empty)
 	}
 	return n
+}
+
+// bench is a server on which tries are played one after the other, with names that keep them apart: to start one for
+// each takes longer than most of them. A nil bench has none.
+type bench struct {
+	fresh  func() (play.Target, func(), error)
+	target play.Target // nil: it is still to be started
+	server *law.Server
+	end    func()
+}
+
+// serve has a play use the server.
+func (b *bench) serve(c *config) (err error) {
+	if b.target == nil {
+		if b.target, b.end, err = b.fresh(); err != nil {
+			b.target = nil
+			return err
+		}
+		b.server = law.NewExclusive()
+	}
+	c.target, c.terms.Server = b.target, b.server
+	return nil
+}
+
+// drop ends the server: the next play has another one.
+func (b *bench) drop() {
+	if b != nil && b.target != nil {
+		b.end()
+		b.target = nil
+	}
+}
+
+// gone notes that the server of a try is gone.
+func (s *shrinker) gone(p *playing, t Trace) {
+	if s.bench.drop(); s.bench != nil || s.fresh != nil {
+		return
+	}
+	s.ended, s.lost = &t, p.lost
+	last := len(t.Steps) - 1
+	s.fatal = found{crash: true, step: last, about: last, conn: noConn, Violation: &law.Violation{ // it died behind that
+		Rule: RuleCrash, Expected: "a server that serves", Got: "no new connection is served",
+	}}
+	if i := slices.IndexFunc(p.found, func(f found) bool { return f.crash }); i >= 0 {
+		s.fatal = p.found[i]
+	}
+}
+
+// How much of the time for shrinking is for short conversations: three quarters, and a quarter of what is left of that
+// for each finding, so that there is some for all that come later.
+const (
+	lookShare = 4
+	lookEach  = 4
+	lookLeast = 50 * time.Millisecond
+)
+
+// look makes what was just found small, on a server that serves, and with fresh names: whatever becomes of the server,
+// it has a script then. What does not come again in a short conversation is left for the end. Where there is another
+// server for it, one look at a time is taken beside the exploration; last: all are taken and awaited.
+func (x *exploration) look(ctx context.Context, last bool) {
+	for x.Shrinking > 0 && !x.Unshrunk && ctx.Err() == nil && len(x.result.Findings) < x.enough() {
+		switch beside := x.bench != nil && !last; {
+		case x.beside != nil && (last || len(x.beside) > 0):
+			x.saw(<-x.beside)
+			x.beside = nil
+		case x.beside != nil || x.seenNow == len(x.pending) || x.bench == nil && x.play.dead:
+			return
+		case beside:
+			x.beside = make(chan looked, 1)
+			go func(l looked, to chan<- looked) {
+				l.shrinker.shrink(ctx, &l.small)
+				to <- l
+			}(x.next(x.Shrinking), x.beside)
+		default:
+			all := Shrinkings * x.Shrinking
+			limit := min(x.Shrinking, (all-all/lookShare-x.looked)/lookEach)
+			if limit < lookLeast {
+				return
+			}
+			x.pause(ctx, limit, all-x.looked)
+		}
+	}
+}
+
+// pause takes a look while nothing else is done. That is no part of the time for exploring.
+func (x *exploration) pause(ctx context.Context, limit, most time.Duration) {
+	begun := time.Now()
+	limited, cancel := within(ctx, most)
+	defer cancel()
+	l := x.next(limit)
+	l.shrinker.progress = x.report
+	l.shrinker.shrink(limited, &l.small)
+	x.saw(l)
+	took := time.Since(begun)
+	x.looked += took
+	if !x.budget.Explore.IsZero() {
+		x.budget = Budget{Explore: x.budget.Explore.Add(took), End: x.budget.End.Add(took)}
+	}
+}
+
+// looked is a look at a finding.
+type looked struct {
+	*pending
+	shrinker *shrinker
+	small    Finding // what has come of it
+}
+
+// next begins a look at the next finding.
+func (x *exploration) next(limit time.Duration) looked {
+	p := x.pending[x.seenNow]
+	x.seenNow++
+	s := &shrinker{
+		config: x.config, limit: limit, bench: x.bench, look: true, target: p.found, comes: p.comes, before: x.reported,
+	}
+	if x.bench == nil {
+		s.revive = x.Revive
+	}
+	return looked{p, s, p.Finding}
+}
+
+// saw keeps what has come of a look: a script that shows the finding, or what was tried.
+func (x *exploration) saw(l looked) {
+	p, s := l.pending, l.shrinker
+	x.result.Left = append(x.result.Left, s.left...)
+	key := x.kind(p.Rule, p.Clause)
+	switch {
+	case x.reported[key]: // another one turned out to be this
+	case s.same && l.small.Shown == 0 && p.Crash: // a part of it ends the server as is known
+		x.reported[key], p.kept = true, true
+	case l.small.Shown > 0 && 2*l.small.Shown >= l.small.Tried && !s.same:
+		l.small.Times, l.small.Moments = p.Times, p.Moments // it may have come again meanwhile
+		p.Finding = l.small
+		p.Own = ""
+		x.keep(p, key)
+	default:
+		p.Unscripted = l.small.Unscripted
+	}
+	if s.ended == nil {
+		return
+	}
+	x.play.dead, x.play.lost = true, s.lost // what its own play sees of that is no finding
+	if s.lost == "" && !p.Crash {
+		x.trace, x.play.seen = s.ended.Steps, nil
+		x.finding(s.fatal)
+	}
 }

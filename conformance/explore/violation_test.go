@@ -304,19 +304,45 @@ func TestOutages(t *testing.T) {
 	}
 }
 
+// TestAnEndAtACommandIsNoSign: two connections that the server has closed at a command of theirs do not tell that it was
+// started again; two that it has closed otherwise do.
+func TestAnEndAtACommandIsNoSign(t *testing.T) {
+	t.Parallel()
+	for _, asked := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			target := &ponging{}
+			p, _ := stub(target, nil)
+			for n := range 2 {
+				c, err := p.dial(t.Context(), n, &scenarios.Connect{Role: scenarios.Raw})
+				require.NoError(t, err)
+				c.owed = b2i(asked)
+				p.conns[n] = c
+				p.over(t.Context(), c, session.Received{Ending: scenarios.Fin, At: time.Now()})
+			}
+			assert.Equal(t, !asked, p.allEnded(t.Context(), time.Now()))
+			for _, c := range target.conns {
+				_ = c.Close()
+			}
+		})
+	}
+}
+
 // TestAllEnded: the server was started again unseen if all other connections, two or more, ended at the same time.
 func TestAllEnded(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		ends []time.Duration // of the others, behind the first one; negative: it stays
-		want bool
+		ends  []time.Duration // of the others, behind the first one; negative: it stays
+		asked int             // so many were sent a command just before
+		want  bool
 	}{
-		"all of two":      {[]time.Duration{0, 10 * time.Millisecond}, true},
-		"all of three":    {[]time.Duration{0, 0, 0}, true},
-		"one alone":       {[]time.Duration{0}, false},
-		"there is none":   {nil, false},
-		"one of two":      {[]time.Duration{0, -1}, false},
-		"one ended later": {[]time.Duration{0, 10 * firstReplyWait}, false},
+		"all of two":          {[]time.Duration{0, 10 * time.Millisecond}, 0, true},
+		"all of three":        {[]time.Duration{0, 0, 0}, 0, true},
+		"one alone":           {[]time.Duration{0}, 0, false},
+		"there is none":       {nil, 0, false},
+		"one of two":          {[]time.Duration{0, -1}, 0, false},
+		"one ended later":     {[]time.Duration{0, 10 * firstReplyWait}, 0, false},
+		"one at a command":    {[]time.Duration{0, 0}, 1, true},
+		"each at its command": {[]time.Duration{0, 10 * time.Millisecond}, 2, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -327,6 +353,7 @@ func TestAllEnded(t *testing.T) {
 					c, err := p.dial(t.Context(), n, &scenarios.Connect{Role: scenarios.Raw})
 					require.NoError(t, err)
 					p.conns[n] = c
+					c.owed = b2i(n < test.asked)
 				}
 				for n, after := range test.ends {
 					if after >= 0 {

@@ -3,6 +3,8 @@ package explore_test
 import (
 	"fmt"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -11,6 +13,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/faults"
+	"github.com/fwpsuite/fwp/internal/forward/forwardtest"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
@@ -89,6 +92,67 @@ func TestAProfileIsExplored(t *testing.T) {
 					require.Empty(t, found)
 				}
 				assert.Subset(t, found, want)
+			})
+		})
+	}
+}
+
+// TestATargetThatRefusesAtTheEnd: what was not seen to serve when the time was over is not well.
+func TestATargetThatRefusesAtTheEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{func() fakes.Config { return fakes.Config{} }}
+		behind, end, err := s.start()
+		require.NoError(t, err)
+		defer end()
+		f := &forwardtest.Forwarder{Server: behind.Dial}
+		time.AfterFunc(9*time.Second, f.End)
+		e := explore.Explorer{Subject: fwpsubject.New(), Target: f, Seed: 1, Time: 12 * time.Second, Unshrunk: true}
+		e.Watch = settled(func(explore.Step) { time.Sleep(100 * time.Millisecond) })
+		r := e.Run(t.Context())
+		assert.Empty(t, r.Findings)
+		assert.True(t, r.Refusing)
+	})
+}
+
+// TestTheEndOfAForwarder: an exploration blames no command for what may have ended a forwarder, but a server that ends at a
+// command.
+func TestTheEndOfAForwarder(t *testing.T) {
+	t.Parallel()
+	tests := map[string]*struct {
+		forwarder forwardtest.Forwarder
+		deadly    string // verb
+		lost      string
+	}{
+		"a reset":                   {forwardtest.Forwarder{Resets: true}, "", "reset its connection"},
+		"a half-close":              {forwardtest.Forwarder{HalfCloses: true}, "", "closed its half"},
+		"the number of connections": {forwardtest.Forwarder{Connections: 12}, "", "opened a connection"},
+		"the number at a time":      {forwardtest.Forwarder{AtATime: 5}, "", "opened a connection"},
+		"a command":                 {forwardtest.Forwarder{}, "BEAT", ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				f := &test.forwarder
+				s := &stage{func() fakes.Config {
+					return fakes.Config{Hook: func(e *fakes.Event) {
+						if e.Point == fakes.Parsed && test.deadly != "" && e.Command.Verb == test.deadly {
+							f.End()
+						}
+					}}
+				}}
+				behind, end, err := s.start()
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer end()
+				f.Server = behind.Dial
+				e := explore.Explorer{Subject: fwpsubject.New(), Target: f, Seed: 1, Steps: 3000, Unshrunk: true}
+				r := e.Run(t.Context())
+				assert.True(t, f.Ended())
+				assert.Equal(t, test.lost == "", len(r.Findings) > 0, r.Findings)
+				assert.Contains(t, r.Lost, test.lost)
 			})
 		})
 	}

@@ -63,7 +63,7 @@ func TestRound(t *testing.T) {
 
 func TestFamilies(t *testing.T) {
 	t.Parallel()
-	for _, rule := range []string{"missing", "late", "order", "asleep", "stalled"} {
+	for _, rule := range []string{"missing", "late", "order", "not-woken", "stalled"} {
 		assert.Equal(t, "missing", family(rule))
 		assert.NotEmpty(t, seeds(family(rule)), rule)
 	}

@@ -29,7 +29,6 @@ func Of(profile fwpdialect.Profile, missing ...string) *explore.Subject {
 		Lives:        Lives,
 		Jobs:         "jid",
 		Situations:   model.Situations(),
-		Fields:       fields(),
 		Greeting:     `+HI {"v":2}`,
 		Accepted:     "+OK",
 		Question:     `HELLO {"v":2}`,
@@ -42,7 +41,6 @@ func Of(profile fwpdialect.Profile, missing ...string) *explore.Subject {
 		Simplify:     simplify,
 		Round:        round,
 		Reset:        reset(),
-		Leaks:        leaks(),
 		Disruptions: []scenarios.Need{
 			scenarios.NeedKill, explore.KillServer, scenarios.NeedRestart, explore.Pause, explore.Partition,
 		},
@@ -59,7 +57,7 @@ func LawOf(profile fwpdialect.Profile) law.Definition {
 			l := newLaw(t)
 			l.world.Adds = profile.Adds
 			return l
-		}, Rules: rulesOf(profile), Greets: true, Fields: fields(),
+		}, Rules: rulesOf(profile), Greets: true,
 	}
 }
 
@@ -67,7 +65,7 @@ func LawOf(profile fwpdialect.Profile) law.Definition {
 // ways.
 func family(rule string) string {
 	switch rule {
-	case "late", "order", "asleep", "stalled":
+	case "late", "order", "not-woken", "stalled":
 		return "missing"
 	}
 	return rule

@@ -143,6 +143,9 @@ func (g *maker) failureOf(jid, class, message string) string {
 	for i := range lines {
 		lines[i] = fmt.Sprintf(`"%d.go line %d of it"`, n, i+1)
 	}
+	if len(lines) > 0 && g.IntN(4) == 0 {
+		lines[0] = fmt.Sprintf(`"%d %s"`, n, g.words("trace line"))
+	}
 	text := fmt.Sprintf(`,"message":"%s %d"`, message, n)
 	switch g.IntN(20) {
 	case 0:

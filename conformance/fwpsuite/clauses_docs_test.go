@@ -36,7 +36,7 @@ and %d clients.
 Party: S binds a server, C any client, K a consumer, P a producer. Levels, from MUST to note, are described in
 [verdicts.md](verdicts.md). A reading outranks its statement. A check is the script of that name below
 `+"`scenarios/fwpdialect/scripts`"+`, and the goal is what must have happened in one of them for a pass to count. A rule
-is the breach that conformance/workers finds in what clients send ([monitors.md](monitors.md)).
+is the breach that conformance/workers finds in what clients send ([how to fix workers](how-to-fix-workers.md)).
 `, len(clauses), server, client)
 	files, err := clauseFiles.ReadDir(".")
 	require.NoError(t, err)

@@ -3,7 +3,6 @@ package fwpsuite
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -33,8 +32,8 @@ func TestHowToFixWorkers(t *testing.T) {
 		section := strings.LastIndex(page[:max(row, 0)], "\n## ")
 		assert.True(t, row > 0 && strings.HasPrefix(page[max(section, 0):], "\n## "+c.Harm+"\n"), "%s: %s", c.ID, c.Harm)
 	}
-	for _, harm := range reports.Harms() {
-		assert.True(t, slices.ContainsFunc(Clauses(), func(c conformance.Clause) bool { return c.Harm == harm }), harm)
+	for _, harm := range reports.Harms() { // of a clause, or of what a situation decides
+		assert.Contains(t, page, "\n## "+harm+"\n")
 	}
 }
 

@@ -33,62 +33,60 @@ func Explorations() []conformance.Property { return slices.Clone(explorations) }
 var explorations = []conformance.Property{
 	explore.Property(conformance.Property{
 		Name:  "explore/commands",
-		Title: "Whatever several clients send in whatever order, each reply is one that the specification allows",
-		About: "Commands are generated from the seed of the run: legal ones, ones that are illegal in the state of their " +
-			"connection, malformed ones, and disconnects. Each reply is compared with the model of the specification. " +
-			"The check is a short `fwpcheck explore`.",
+		Title: "Whatever several clients send in any order, each reply is one that the specification allows",
+		About: "Commands are generated from the seed of the run: legal and malformed ones, ones that are illegal in the " +
+			"state of their connection, and disconnects. Each reply is compared with the model of the specification. The " +
+			"check is a short `fwpcheck explore`.",
 		Wait: conformance.QuickWait, Connections: connections,
 	}, fwpsubject.Commands, explore.Explorer{Steps: commandsSent, Exploring: exploringFor}),
 	explore.Property(conformance.Property{
 		Name:  "explore/password",
 		Title: "Whatever clients send to a server with a password, each reply is one that the specification allows",
-		About: "Commands are generated as for explore/commands, with passwords and hashes that are wrong.",
+		About: "Commands are generated as for explore/commands, with wrong passwords and hashes.",
 		Wait:  conformance.QuickWait, Connections: connections, Needs: []scenarios.Need{scenarios.NeedPassword},
 	}, fwpsubject.Commands, explore.Explorer{Steps: guessesSent, Exploring: exploringFor}),
 	explore.Property(conformance.Property{
 		Name:  "explore/waits",
 		Title: "While FETCHes wait and lines are sent, each reply is one that the specification allows",
-		About: "Generated commands as in explore/commands, of those that wait: FETCHes to which jobs come, whose " +
-			"clients leave, or beside which others work; lines in segments; bytes that no client would send.",
+		About: "Commands are generated as for explore/commands: FETCHes that wait until jobs come or their clients " +
+			"leave, or while others work; lines in segments; bytes that no client would send.",
 		Wait: conformance.QuickWait, Connections: connections,
 	}, fwpsubject.Waits, explore.Explorer{Exploring: waitingFor}),
 	explore.Property(conformance.Property{
 		Name:  "explore/values",
-		Title: "Whatever legal values a job has, it is delivered with them",
-		About: "Jobs are generated from the seed of the run with values from every bucket that each of their fields has: " +
-			"sizes, numbers, instants and texts at whose borders servers differ. They are pushed and fetched, some by a FETCH " +
-			"that waits and some when they are due, and what comes back is compared with what was sent. A value that a server " +
-			"may refuse stands alone in its job.",
+		Title: "A job with any legal values is delivered unchanged",
+		About: "Jobs are generated from the seed of the run. Their fields have sizes, numbers, times and texts at " +
+			"limits where servers differ. They are pushed and fetched, some by a waiting FETCH and some when they are due, " +
+			"and compared with what was sent. A value that a server may refuse is the only unusual one in its job.",
 		Wait: conformance.QuickWait, Connections: connections,
 	}, fwpsubject.Values, explore.Explorer{Steps: valuesSent, Exploring: exploringFor}),
 	explore.Property(conformance.Property{
 		Name:  "explore/restart",
-		Title: "Whatever legal values a job has, it is delivered with them after a restart",
-		About: "Jobs are generated as for explore/values. The server is restarted when all of them were pushed, and most " +
-			"are delivered only then. What was acknowledged, or pushed before a FLUSH, must not come back.",
+		Title: "A job with any legal values is delivered unchanged after a restart",
+		About: "Jobs are generated as for explore/values. After all pushes the server is restarted, and most jobs are " +
+			"delivered only then. Acknowledged jobs, and jobs pushed before a FLUSH, must not come back.",
 		Wait: conformance.QuickWait, Connections: connections, Needs: []scenarios.Need{scenarios.NeedRestart},
 	}, fwpsubject.Restarts, explore.Explorer{Steps: valuesSent, Exploring: exploringFor}),
 	explore.Property(conformance.Property{
 		Name:  "explore/short-lives",
-		Title: "Whatever legal values a job has, it comes back with them after a failure, and only where it may",
-		About: "Jobs are generated as for explore/values. They are failed, some of them behind their time, again each time " +
-			"that they come back within a few seconds, and then all queues are looked into: no job comes that has ended, " +
+		Title: "A job with any legal values comes back unchanged after a failure, and only if it may",
+		About: "Jobs are generated as for explore/values. They are failed, some after their scheduled time, again " +
+			"whenever they come back within a few seconds. Then all queues are fetched: no job may come that has ended, " +
 			"that a FLUSH removed, or whose PUSH was refused.",
 		Wait: conformance.QuickWait, Connections: connections,
 	}, shortLives, explore.Explorer{Exploring: exploringFor}),
 	explore.Property(conformance.Property{
 		Name:  "explore/lives",
-		Title: "Whatever legal values a job has, it comes back with them after its time, a failure or its reservation",
+		Title: "A job with any legal values comes back unchanged after its time, a failure or its reservation",
 		About: "Jobs are generated as for explore/values. Some are scheduled, some are failed, and some are kept until " +
-			"their reservation ends, once or twice, with the values of each bucket. All of them wait together, and are " +
-			"compared when they come.",
+			"their reservation ends, once or twice. All of them wait together, and are compared when they come.",
 		Wait: livesWait, Connections: connections,
 	}, lives, explore.Explorer{Exploring: livesFor}),
 	explore.Property(conformance.Property{
 		Name:  "explore/restarted-lives",
-		Title: "Whatever legal values a job has, a restart changes nothing of when it comes back, and of what comes",
-		About: "Jobs are generated as for explore/lives, and the server is restarted when all were pushed: some wait in " +
-			"their queues then, some for their time or their next try, and some are held, or were reported.",
+		Title: "A restart does not change when a job comes back, or any of its legal values",
+		About: "Jobs are generated as for explore/lives, and the server is restarted after all pushes: some jobs then " +
+			"wait in queues, some for their time or next try, and some are reserved or reported.",
 		Wait: livesWait, Connections: connections, Needs: []scenarios.Need{scenarios.NeedRestart},
 	}, lives, explore.Explorer{Exploring: livesFor}),
 }

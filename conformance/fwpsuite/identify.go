@@ -32,13 +32,13 @@ func recognize(ctx context.Context, nc net.Conn, timeout time.Duration) (conform
 			fmt.Errorf("this is not an FWP server: its first line, %q..., %w", first[:excerpt], err)
 	case err == nil:
 		return conformance.Identity{},
-			fmt.Errorf("this is not an FWP server: its first bytes are %q, where FWP servers greet with %q",
+			fmt.Errorf("this is not an FWP server: its first bytes are %q, but FWP servers greet with %q",
 				first[:min(len(first), excerpt)], "+HI {")
 	case errors.Is(err, os.ErrDeadlineExceeded) && ctx.Err() == nil:
 		return provoke(nc, timeout)
 	}
 	return conformance.Identity{}, fmt.Errorf(
-		"this is not an FWP server: it closed the connection at once without a greeting (%w)", err)
+		"this is not an FWP server: it closed the connection without a greeting (%w)", err)
 }
 
 const (
@@ -48,7 +48,7 @@ const (
 )
 
 // errEndless is the error of a first line that is too long.
-var errEndless = fmt.Errorf("has no end within %d KiB", longestGreeting>>10)
+var errEndless = fmt.Errorf("does not end within %d KiB", longestGreeting>>10)
 
 // firstBytes reads the first line, or the part of it that is sent.
 func firstBytes(nc net.Conn, timeout time.Duration) ([]byte, error) {

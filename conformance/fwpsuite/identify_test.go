@@ -58,7 +58,7 @@ func TestIdentify(t *testing.T) {
 			conformance.Identity{Greeting: `HI {"v":2,"i":9,"s":"x"}`, Protected: true}, ""},
 		"a faulty greeting":  {greeting("$12\r\nHI {\"v\":2.5}\r\n"), conformance.Identity{Greeting: "$12"}, ""},
 		"HI after the HELLO": {answer("+HI {\"v\":2}\r\n"), conformance.Identity{}, ""},
-		"closes at once":     {func(net.Conn) {}, conformance.Identity{}, "closed the connection at once"},
+		"closes at once":     {func(net.Conn) {}, conformance.Identity{}, "closed the connection without a greeting"},
 		"says nothing":       {greeting(""), conformance.Identity{}, "no greeting within 10s"},
 		"HTTP": {answer("HTTP/1.1 400 Bad Request\r\n\r\n"), conformance.Identity{},
 			`answered HELLO with "HTTP/1.1 400 Bad Request"`},
@@ -69,8 +69,8 @@ func TestIdentify(t *testing.T) {
 		"no iterations": {greeting("+HI {\"v\":2,\"i\":0,\"s\":\"\"}\r\n"),
 			conformance.Identity{Greeting: `HI {"v":2,"i":0,"s":""}`, Protected: true}, ""},
 		"no end": {greeting("+HI {\"v\":2,\"x\":\"" + strings.Repeat("x", 100_000)), conformance.Identity{},
-			"has no end within 64 KiB"},
-		"no end, not RESP": {greeting(strings.Repeat("x", 100_000)), conformance.Identity{}, "has no end within 64 KiB"},
+			"does not end within 64 KiB"},
+		"no end, not RESP": {greeting(strings.Repeat("x", 100_000)), conformance.Identity{}, "does not end within 64 KiB"},
 		"redis":            {answer("-ERR unknown command 'HELLO'\r\n"), conformance.Identity{}, "answered HELLO with"},
 	}
 	for name, test := range tests {

@@ -29,23 +29,23 @@ const (
 type accountant struct {
 	filler
 
-	tell    func(upgrade.Fact)
-	byID    map[string]*upgrade.Job
 	due     map[*upgrade.Job]time.Time // those that must come, and from when on
 	again   map[*upgrade.Job]bool      // those that fail once more
-	told    map[*upgrade.Job]bool
-	queues  [][]string     // as many as one FETCH names
-	last    map[string]int // by queue, the place of the job that came last
+	queues  [][]string                 // as many as one FETCH names
+	last    map[string]int             // by queue, the place of the job that came last
 	places  map[*upgrade.Job]int
 	silence time.Time // until then jobs that must not come are waited for
 }
 
 // account asks a server for all jobs. (Work unit state diagram)
-func account(ctx context.Context, site *upgrade.Site, jobs *upgrade.Inventory, tell func(upgrade.Fact)) error {
+func account(ctx context.Context, site *upgrade.Site, jobs *upgrade.Inventory) error {
 	a := &accountant{
-		filler: filler{ctx: ctx, site: site, jobs: jobs}, tell: tell,
-		byID: map[string]*upgrade.Job{}, due: map[*upgrade.Job]time.Time{}, again: map[*upgrade.Job]bool{},
-		told: map[*upgrade.Job]bool{}, last: map[string]int{}, places: map[*upgrade.Job]int{},
+		filler: filler{
+			ctx: ctx, site: site, jobs: jobs, filled: upgrade.Enqueued, byID: map[string]*upgrade.Job{},
+			told: map[*upgrade.Job]bool{}, unclear: map[string]bool{},
+		},
+		due: map[*upgrade.Job]time.Time{}, again: map[*upgrade.Job]bool{},
+		last: map[string]int{}, places: map[*upgrade.Job]int{},
 	}
 	watch := watchAtLeast
 	if site.Plan.Quick {
@@ -141,8 +141,10 @@ func (a *accountant) drain() error {
 			continue
 		}
 		end := a.silence
-		for _, due := range a.due {
-			end = later(end, due.Add(a.site.Patience))
+		for j, due := range a.due {
+			if !j.Missing { // it is not known whether it must come
+				end = later(end, due.Add(a.site.Patience))
+			}
 		}
 		if time.Now().After(end) {
 			return nil
@@ -173,13 +175,16 @@ func (a *accountant) came(unit []byte) error {
 	jid := fwp.JIDOf(unit)
 	j := a.byID[jid]
 	switch {
+	case len(unit) == 0:
+		return nil
+	case j == nil && slices.Contains(a.jobs.Unclear, jid):
 	case j == nil:
-		a.tell(upgrade.Fact{
+		a.site.Tell(upgrade.Fact{
 			State: upgrade.Enqueued, Fate: upgrade.Altered, Clause: "FWP-WU-01",
-			Expected: "one of the jobs that were pushed", Actual: fmt.Sprintf("%.300q", unit),
+			Expected: "one of the pushed jobs", Actual: fmt.Sprintf("%.300q", unit),
 		})
 	case j.Over:
-		a.fact(j, upgrade.Fact{Fate: upgrade.Doubled, Expected: "it is over: " + overWords(j), Actual: "it came (again)"})
+		a.fact(j, upgrade.Fact{Fate: upgrade.Doubled, Expected: "it has ended: " + overWords(j), Actual: "it came (again)"})
 	default:
 		a.judge(j, got, now)
 		if again := a.again[j]; !again && j.State == upgrade.Failed && lastRetry(j) {
@@ -224,8 +229,8 @@ func (a *accountant) judge(j *upgrade.Job, got map[string]any, now time.Time) {
 	ordered := a.jobs.InOrder && !j.Missing && (j.State == upgrade.Enqueued || j.State == upgrade.Large)
 	if last, some := a.last[j.Queue]; some && ordered && a.places[j] < last {
 		a.fact(j, upgrade.Fact{
-			Fate: upgrade.Order, Expected: "the jobs of a queue in the order in which they were pushed, as before the stop",
-			Actual: "it came after one that was pushed later",
+			Fate: upgrade.Order, Expected: "the jobs of a queue in the order of their pushes, as before the stop",
+			Actual: "it came after a job that was pushed later",
 		})
 	}
 	a.last[j.Queue] = a.places[j]
@@ -280,7 +285,7 @@ func (a *accountant) fact(j *upgrade.Job, f upgrade.Fact) {
 	}
 	a.told[j] = true
 	f.Job = j
-	a.tell(f)
+	a.site.Tell(f)
 }
 
 // missing tells which jobs have not come.
@@ -288,8 +293,16 @@ func (a *accountant) missing() {
 	for _, j := range a.jobs.Jobs {
 		if due, must := a.due[j]; must {
 			j.Missing = true
-			a.fact(j, upgrade.Fact{Fate: upgrade.Lost, Expected: "it is delivered, to FETCH " + j.Queue,
-				Actual: fmt.Sprintf("it did not come within %v after it was due (%s)", a.site.Patience, stampOf(due))})
+			f := upgrade.Fact{
+				Fate: upgrade.Lost, Expected: "it is delivered, to FETCH " + j.Queue,
+				Actual: fmt.Sprintf("it did not come within %v after it was due (%s)", a.site.Patience, stampOf(due)),
+			}
+			if a.unread > 0 && !a.told[j] {
+				a.unread--
+				f.Fate, f.Clause = upgrade.Unknown, "FWP-RESP-01"
+				f.Actual = "it was in no reply to FETCH, unless in one that cannot be read"
+			}
+			a.fact(j, f)
 		}
 	}
 }
@@ -297,7 +310,7 @@ func (a *accountant) missing() {
 // compareCounts tells which jobs the server counts no more: those that no command shows.
 func (a *accountant) compareCounts() error {
 	counts, err := a.counts()
-	if err != nil || !a.site.Alone {
+	if err != nil || counts == nil || !a.site.Alone {
 		return err
 	}
 	far, dead := int64(0), int64(0)
@@ -315,10 +328,14 @@ func (a *accountant) compareCounts() error {
 		set   string
 		least int64
 	}{{upgrade.Far, "scheduled", far}, {upgrade.Dead, "dead", dead}} {
-		if before := a.jobs.Counts[of.set]; before >= of.least && counts[of.set] < of.least {
-			a.tell(upgrade.Fact{State: of.state, Fate: upgrade.Count,
+		before, after := a.jobs.Counts[of.set], counts[of.set]
+		switch {
+		case of.least > 0 && before >= of.least && after >= of.least:
+			a.site.Tell(upgrade.Fact{State: of.state, Fate: upgrade.Kept})
+		case before >= of.least && after < of.least:
+			a.site.Tell(upgrade.Fact{State: of.state, Fate: upgrade.Count,
 				Expected: fmt.Sprintf("INFO counts %d jobs or more as %s; %d before the stop", of.least, of.set, before),
-				Actual:   fmt.Sprintf("INFO counts %d", counts[of.set])})
+				Actual:   fmt.Sprintf("INFO counts %d", after)})
 		}
 	}
 	return nil

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +17,6 @@ import (
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/internal/jsonnum"
 	"github.com/fwpsuite/fwp/internal/values"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // Subject returns FWP as a subject of upgrades.
@@ -34,66 +35,13 @@ type filler struct {
 	jobs *upgrade.Inventory
 	main *keptConn
 	n    int // jobs that were made
-}
 
-// keptConn is a connection whose commands are recorded.
-type keptConn struct {
-	*fwpdialect.Client
-
-	record *history.Client
-}
-
-func (k *filler) connect(number int, wid string) (*keptConn, error) {
-	nc, err := k.site.Target.Dial(k.ctx)
-	if err != nil {
-		return nil, err
-	}
-	c, err := fwpdialect.Greet(k.ctx, nc, wid, k.site.Password, k.site.Timeout)
-	if err != nil {
-		c.Leave()
-		return nil, err
-	}
-	return &keptConn{c, k.site.History.Client(10*k.site.Step+number, wid)}, nil
-}
-
-// report sends a PUSH, an ACK or a FAIL and returns whether it was accepted.
-func (c *keptConn) report(e history.Event, argument string) (accepted bool, err error) {
-	if err := c.Alive(); err != nil {
-		return false, err
-	}
-	call := c.record.Call(e)
-	_, err = c.Ask(e.Op.String() + " " + argument)
-	if _, refused := errors.AsType[*fwpdialect.RefusedError](err); refused {
-		call.Return(history.Refused)
-		return false, nil
-	}
-	if err == nil {
-		call.Return(history.OK)
-	}
-	return err == nil, err
-}
-
-// fetch returns a job, nil if there is none.
-func (c *keptConn) fetch(queues ...string) (job []byte, err error) {
-	if err := c.Alive(); err != nil {
-		return nil, err
-	}
-	call := c.record.Call(history.Event{Op: history.Fetch, Queues: queues[:1]})
-	m, err := c.Ask("FETCH " + strings.Join(queues, " "))
-	if err != nil {
-		return nil, err
-	}
-	if fwp.Kind(m.Kind) != fwp.BulkString {
-		call.Return(history.Empty)
-		return nil, nil
-	}
-	call.Delivered(fwp.JIDOf(m.Text), "", "")
-	return m.Text, nil
-}
-
-// ack reports a job as done.
-func (c *keptConn) ack(jid string) (accepted bool, err error) {
-	return c.report(history.Event{Op: history.Ack, JID: jid}, `{"jid":`+values.Quote(jid)+`}`)
+	filled     upgrade.State           // of the jobs that are pushed and fetched now
+	byID       map[string]*upgrade.Job // of an account
+	told       map[*upgrade.Job]bool
+	unclear    map[string]bool // jids: what a server said of them cannot be read
+	unreadable int             // replies, of which so many to FETCH:
+	unread     int
 }
 
 // push makes a job in a queue and pushes it. It returns nil if the server refuses it.
@@ -120,8 +68,7 @@ func (k *filler) push(state upgrade.State, queue string, c *content, fields ...s
 	e := history.Event{
 		Op: history.Push, JID: j.ID, Queue: queue, Retry: whole(sent["retry"]), ReserveFor: whole(sent["reserve_for"]),
 	}
-	accepted, err := k.main.report(e, text)
-	if err != nil || !accepted {
+	if accepted, err := k.main.report(e, text); err != nil || !accepted {
 		return nil, err
 	}
 	return j, nil
@@ -132,6 +79,7 @@ func (k *filler) push(state upgrade.State, queue string, c *content, fields ...s
 func (k *filler) add(
 	state upgrade.State, all []content, queue func(n int) string, fields func() []string,
 ) (added []*upgrade.Job, err error) {
+	k.filled = state
 	for i := range all {
 		name := queue(i)
 		if all[i].queue != "" {
@@ -152,7 +100,7 @@ func (k *filler) add(
 // control pushes a job of each content and fetches it at once. It returns the contents that the server accepts and
 // delivers, with what it alters by itself, and finds out whether it delivers jobs in order.
 func (k *filler) control(all []content) (known []content, err error) {
-	k.jobs.InOrder = true
+	k.jobs.InOrder, k.filled = true, upgrade.Done
 	c := &controls{filler: k, all: all, last: -1, pushed: map[string]int{}}
 	for i := range all {
 		queue := "control" + all[i].queue
@@ -188,8 +136,8 @@ type controls struct {
 // take fetches a job. It reports whether there was one.
 func (c *controls) take(queue string) (bool, error) {
 	got, err := c.main.fetch(c.jobs.Run + "-" + queue)
-	if err != nil || got == nil {
-		return false, err
+	if err != nil || len(got) == 0 {
+		return got != nil, err
 	}
 	jid := fwp.JIDOf(got)
 	if i, mine := c.pushed[jid]; mine {
@@ -208,7 +156,7 @@ func (c *controls) take(queue string) (bool, error) {
 // fill brings a server jobs in all states.
 func fill(ctx context.Context, site *upgrade.Site) (*upgrade.Inventory, error) {
 	draw := rand.New(rand.NewPCG(site.Plan.Seed, uint64(site.Step)))
-	k := &filler{ctx: ctx, site: site, jobs: &upgrade.Inventory{
+	k := &filler{ctx: ctx, site: site, unclear: map[string]bool{}, jobs: &upgrade.Inventory{
 		Protocol: "fwp", Run: fmt.Sprintf("fwp%016x", draw.Uint64()), Filled: time.Now(),
 	}}
 	var err error
@@ -221,7 +169,7 @@ func fill(ctx context.Context, site *upgrade.Site) (*upgrade.Inventory, error) {
 		return nil, err
 	}
 	if len(all) == 0 {
-		return nil, errors.New("it delivers none of the jobs that it accepts")
+		return nil, errors.New("it accepts jobs, but delivers none of them")
 	}
 	steps := []func([]content) error{k.fillQueues, k.fillEnds, k.fillFailed, k.fillHeld, k.fillSchedule}
 	for _, step := range steps {
@@ -229,6 +177,8 @@ func fill(ctx context.Context, site *upgrade.Site) (*upgrade.Inventory, error) {
 			return nil, err
 		}
 	}
+	k.jobs.Jobs = slices.DeleteFunc(k.jobs.Jobs, func(j *upgrade.Job) bool { return k.unclear[j.ID] })
+	k.jobs.Unclear = slices.Collect(maps.Keys(k.unclear))
 	k.jobs.Counts, err = k.counts()
 	return k.jobs, err
 }
@@ -290,6 +240,9 @@ func (k *filler) taken(by *keptConn, state upgrade.State, all []content, op hist
 			return err
 		}
 		j := byID[fwp.JIDOf(got)]
+		if j == nil && k.unreadable > 0 { // it is that of a reply that cannot be read
+			continue
+		}
 		if j == nil {
 			return fmt.Errorf("FETCH %s: expected one of the jobs that were accepted there, got %.100q", state, got)
 		}
@@ -306,6 +259,10 @@ func (k *filler) taken(by *keptConn, state upgrade.State, all []content, op hist
 		if err != nil {
 			return err
 		}
+		delete(byID, j.ID)
+	}
+	for jid := range byID {
+		k.unclear[jid] = true
 	}
 	return nil
 }
@@ -376,7 +333,10 @@ func (k *filler) fillSchedule(all []content) error {
 
 // counts returns what the server counts, by set, nothing if it does not. The contents of INFO are not laid down.
 func (k *filler) counts() (map[string]int64, error) {
-	m, err := k.main.Ask(fwp.INFO)
+	m, err := k.main.ask("", fwp.INFO)
+	if errors.Is(err, errUnreadable) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,6 @@ type Conn struct {
 
 	under    []command // commands that are not answered, the oldest first
 	messages []message // that are not judged, the oldest first
-	begun    int       // bytes of a command that is not complete
 }
 
 // command is what one write sent.
@@ -45,7 +44,7 @@ type Splitter interface {
 
 // Sent implements [session.Observer]. Of several commands under way on a connection the law gets the first one, and the
 // next one when that is answered, unless commands have no answers.
-func (c *Conn) Sent(all []byte, pieces int, at time.Time) {
+func (c *Conn) Sent(all []byte, at time.Time) {
 	c.watch.mu.Lock()
 	defer c.watch.mu.Unlock()
 	if c.over {
@@ -53,7 +52,6 @@ func (c *Conn) Sent(all []byte, pieces int, at time.Time) {
 	}
 	if c.watch.pusher != nil {
 		c.watch.await(at)
-		c.watch.inputs.Sent(c.number, [][]byte{all}, pieces > 1, at)
 		c.watch.law.Sent(c.number, slices.Clone(all), false, at)
 		c.watch.next(at)
 		return
@@ -61,11 +59,6 @@ func (c *Conn) Sent(all []byte, pieces int, at time.Time) {
 	commands := [][]byte{slices.Clone(all)}
 	if s, is := c.watch.law.(Splitter); is {
 		commands = s.Split(c.number, all, at)
-	}
-	c.watch.inputs.Sent(c.number, commands, pieces > 1 || c.begun > 0, at)
-	c.begun += len(all)
-	for _, k := range commands {
-		c.begun -= len(k)
 	}
 	for _, k := range commands {
 		c.under = append(c.under, command{all: k, at: at, several: len(c.under) > 0})
@@ -79,7 +72,7 @@ func (c *Conn) Sent(all []byte, pieces int, at time.Time) {
 func (c *Conn) tell() {
 	k := c.under[0]
 	if sent := c.watch.law.Sent(c.number, k.all, false, k.at); sent.Owed != 1 {
-		c.watch.give(c, "bytes that are not one command")
+		c.watch.give(c, "bytes that are not a single command")
 	}
 }
 
@@ -112,10 +105,8 @@ func (c *Conn) Ended(how session.Ending) {
 	switch {
 	case c.over:
 	case how == session.HalfShut:
-		c.watch.inputs.Ended(c.number, how)
 		c.watch.law.Shut(c.number)
 	default:
-		c.watch.inputs.Ended(c.number, how)
 		c.end(false, time.Now())
 		c.watch.settle()
 		c.watch.endedBy(c, how)
@@ -128,7 +119,6 @@ func (c *Conn) end(byServer bool, at time.Time) {
 		return
 	}
 	c.over = true
-	c.watch.inputs.Ended(c.number, session.Fin)
 	if v := c.watch.law.Close(c.number, byServer, at); v != nil {
 		c.watch.note(c, v, at, false)
 	}
@@ -169,10 +159,9 @@ func (c *Conn) came(m message) {
 func (c *Conn) judged(m message, several bool) (refused bool) {
 	a := c.watch.law.Came(c.number, m.Message, m.at)
 	c.watch.tally.came(a)
-	c.watch.inputs.Came(c.number, a)
 	switch {
 	case a.Declined || a.Limit:
-		c.watch.give(c, "a client that was not let in")
+		c.watch.give(c, "a client that was not admitted")
 	case a.Violation != nil && a.Refused && c.watch.shared:
 		c.watch.hold(refusal{conn: c, violation: a.Violation, at: m.at, several: several})
 	case a.Violation != nil:

@@ -5,6 +5,5 @@
 // To read: law.go (a law, what it is given and what it answers), rules.go (its rules, from their text), watch.go (a
 // play), conn.go (one connection of it, and the order in which its messages are judged), server.go (what plays on one
 // server have in common), tap.go (connections that package session does not hold), clock.go (times that a server
-// writes), tally.go (what was judged), inputs.go (what was sent), refusal.go (what
-// a server refuses that may be about to end).
+// writes), tally.go (what was judged), refusal.go (what a server refuses that may be about to end).
 package law

@@ -94,7 +94,6 @@ type Answer struct {
 	Declined  bool          // it refuses an introduction that a server accepts, unless there are too many clients
 	Closes    time.Duration // the server has to close the connection within that; zero: it has not
 	Job       string        // that came
-	Way       string        // by which it came, one of those beside [Inputs]; "" if that is not known
 	Empty     bool          // the command waited, and nothing came
 
 	Rules Decided // that the message is about
@@ -170,7 +169,6 @@ type Definition struct {
 	Start  func(Terms) Law // begins a play
 	Rules  map[string]Rule // all that can be broken, by the names that violations have
 	Greets bool            // the first message of a connection is the server's
-	Fields *Fields         // of commands, whose values are counted; nil: they are not
 }
 
 // Rule is what a law demands, whatever the clauses that are about it.

@@ -1,17 +1,12 @@
 package law
 
-import (
-	"maps"
-
-	"github.com/fwpsuite/fwp/reports"
-)
+import "maps"
 
 // Tally is what a law has judged: how many messages, and how often each of its rules.
 type Tally struct {
 	Judged int             // messages
 	Open   map[string]int  // messages that were not, by the reason
 	Rules  map[string]Rate // without those that no message was about
-	Inputs *reports.Inputs // what was sent; nil if that was not counted
 	Verbs  map[string]Answered
 }
 
@@ -36,7 +31,6 @@ type Decided struct {
 func (t *Tally) Add(o Tally) {
 	t.Judged += o.Judged
 	t.Open = sum(t.Open, o.Open)
-	t.Inputs = t.Inputs.Plus(o.Inputs)
 	for name, rate := range o.Rules {
 		t.rule(name, rate)
 	}

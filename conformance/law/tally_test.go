@@ -23,7 +23,7 @@ func TestTally(t *testing.T) {
 		"a a<hi a>open a<open": {Judged: 1, Open: why(1, "it is open"), Rules: map[string]law.Rate{
 			"hi": {Kept: 1}, "open": {Open: why(1, "it is open")},
 		}},
-		"a a<hi a>x+y a<x a<y": {Judged: 1, Open: why(2, "bytes that are not one command"), Rules: map[string]law.Rate{
+		"a a<hi a>x+y a<x a<y": {Judged: 1, Open: why(2, "bytes that are not a single command"), Rules: map[string]law.Rate{
 			"hi": {Kept: 1},
 		}},
 	} {

@@ -39,7 +39,7 @@ func (t *Tap) Sent(b []byte, at time.Time) {
 	t.mu.Lock()
 	t.state.Sent(b)
 	t.mu.Unlock()
-	t.to.Sent(b, 1, at)
+	t.to.Sent(b, at)
 }
 
 // Received records bytes of the server.

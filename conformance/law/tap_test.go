@@ -19,8 +19,8 @@ import (
 // observed keeps what an observer gets.
 type observed struct{ log []string }
 
-func (o *observed) Sent(all []byte, _ int, _ time.Time) { o.log = append(o.log, ">"+string(all)) }
-func (o *observed) Ended(how session.Ending)            { o.log = append(o.log, how.String()) }
+func (o *observed) Sent(all []byte, _ time.Time) { o.log = append(o.log, ">"+string(all)) }
+func (o *observed) Ended(how session.Ending)     { o.log = append(o.log, how.String()) }
 func (o *observed) Received(r session.Received) {
 	if r.Broken != nil {
 		o.log = append(o.log, "broken")

@@ -32,7 +32,6 @@ type Watch struct {
 	disturbed time.Time         // until when refusals have another reason
 	open      string            // why what follows is not judged, "" if it is
 	tally     Tally
-	inputs    *Inputs
 
 	due   *Due // what the server has to send
 	since time.Time
@@ -54,9 +53,6 @@ func (s *Seen) Unproven() bool { return s.Timed || s.Doubtful || s.Own != "" }
 func NewWatch(d Definition, t Terms) *Watch {
 	w := &Watch{law: d.Start(t), of: d, alike: map[[2]string]int{}, shared: t.Shared}
 	w.pusher, _ = w.law.(Pusher)
-	if !t.Shared { // what unseen clients send beside is not known
-		w.inputs = NewInputs(d.Fields, w.law)
-	}
 	return w
 }
 
@@ -71,7 +67,6 @@ func (w *Watch) Dialed(name string) session.Observer {
 	}
 	w.conns = append(slices.DeleteFunc(w.conns, func(c *Conn) bool { return c.over }), c)
 	w.law.Open(c.number, time.Now())
-	w.inputs.Opened(c.number)
 	return c
 }
 
@@ -170,7 +165,6 @@ func (w *Watch) give(c *Conn, why string) {
 func (w *Watch) Tally() Tally {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.tally.Inputs = w.inputs.Counts()
 	return w.tally
 }
 

@@ -109,7 +109,7 @@ func TestWhatIsWrongWhateverALineExpects(t *testing.T) {
 	}, law.Terms{})
 	c, at := w.Dialed("a"), time.Now()
 	for i, command := range []string{"other", "x"} {
-		c.Sent([]byte(command), 1, at)
+		c.Sent([]byte(command), at)
 		c.Received(session.Received{At: at.Add(time.Duration(i)), Message: session.Message{Text: []byte("z")}})
 	}
 	for _, test := range []struct {
@@ -161,7 +161,7 @@ func play(w *law.Watch, conns map[string]session.Observer, event string) {
 	case what == "#":
 		c.Ended(session.Fin)
 	case what[0] == '>':
-		c.Sent([]byte(what[1:]), 1, time.Now())
+		c.Sent([]byte(what[1:]), time.Now())
 	default:
 		c.Received(session.Received{At: time.Now(), Message: session.Message{Text: []byte(what[1:])}})
 	}

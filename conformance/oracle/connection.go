@@ -229,7 +229,7 @@ func (w *World) closed(c *Conn, k *call, now time.Time) *law.Violation {
 	case k != nil && k.Verb == fwp.END && k.allowed == model.Refused: // it was carried out
 		v.Clause, v.Rule, v.Expected = k.clause, "reply", model.Refused.String()
 	case k != nil && k.needsError(c): // AMB-11
-		v.Clause, v.Rule, v.Expected = k.clause, "mute", model.Refused.String()
+		v.Clause, v.Rule, v.Expected = k.clause, "no-error", model.Refused.String()
 		v.What = "a command that must be refused was not answered before the end of the connection"
 		switch {
 		case v.Clause == "FWP-AUTH-06": // that is about what takes effect

@@ -113,9 +113,9 @@ func TestCloses(t *testing.T) {
 		"after END":                           {all(hello, end, "1 close"), ""},
 		"in the place of END's OK":            {all(hello, "1 C END", "1 close"), ""},
 		"in the place of an error to END":     {all(hello, "1 C END x", "1 close"), "FWP-FRAME-03 reply"},
-		"in the place of an error":            {"1 C INFO\n1 close", "FWP-STATE-01 mute"},
-		"in the place of an error, protected": {"protected\n1 C INFO\n1 close", "FWP-STATE-01 mute"},
-		"of a malformed HELLO":                {"1 C HELLO x\n1 close", "FWP-HELLO-06 mute"},
+		"in the place of an error":            {"1 C INFO\n1 close", "FWP-STATE-01 no-error"},
+		"in the place of an error, protected": {"protected\n1 C INFO\n1 close", "FWP-STATE-01 no-error"},
+		"of a malformed HELLO":                {"1 C HELLO x\n1 close", "FWP-HELLO-06 no-error"},
 		"of a HELLO that is right":            {strings.Split(hello, "\n")[0] + "\n1 close", ""},
 		"of a HELLO that may be refused":      {"1 C HELLO {\"v\":3}\n1 close", ""},
 		"of a word of nobody":                 {"1 C XYZZY\n1 close", ""},
@@ -129,7 +129,7 @@ func TestCloses(t *testing.T) {
 			all(hello, `2 C HELLO {"v":2}`, "2 S +OK", "1 C FLUSH", "1 S +OK", "2 C END x", "2 close"), "",
 		},
 		"of a worker after a FLUSH":   {all(hello, "1 C FLUSH", "1 S +OK", "1 C END x", "1 close"), "FWP-FRAME-03 reply"},
-		"of a client within a second": {"1 HI {\"v\":2}\nwait 1s\n1 C INFO\n1 close", "FWP-STATE-01 mute"},
+		"of a client within a second": {"1 HI {\"v\":2}\nwait 1s\n1 C INFO\n1 close", "FWP-STATE-01 no-error"},
 		"of a client that is slow":    {"1 HI {\"v\":2}\nwait 1001ms\n1 C INFO\n1 close", ""},
 	})
 }
@@ -141,7 +141,7 @@ func TestNobodyKnowsWhenTheClientCame(t *testing.T) {
 	w.Open(1)
 	assert.Nil(t, w.Greet(1, reply(`+HI {"v":2}`)))
 	w.Sent(1, []byte("INFO"), now)
-	assert.Equal(t, "FWP-STATE-01 mute", brief(w.Close(1, true, now)))
+	assert.Equal(t, "FWP-STATE-01 no-error", brief(w.Close(1, true, now)))
 	assert.Empty(t, w.Conns)
 
 	w.Open(2)

@@ -23,7 +23,7 @@ func (w *World) decided(c *Conn, k *call, a model.Answer, r fwp.Reply) (d law.De
 	add("reply", k.allowed == model.Refused ||
 		k.Verb == fwp.BEAT && a == model.Okay && k.allowed&model.Refused == 0 && k.clause == k.own)
 	add("failure", k.allowed&model.Refused != 0)
-	add("mute", k.needsError(c))
+	add("no-error", k.needsError(c))
 	add("state", a == model.Notified)
 	add("closed", c.WID != "" && !w.Quiet(c))
 	add("stalled", k.company && k.Verb != fwp.FETCH && k.Verb != fwp.HELLO && !w.slow())
@@ -58,7 +58,7 @@ func (w *World) decidedOf(c *Conn, k *call, text []byte, d *law.Decided) {
 	d.Kept = append(d.Kept, all...)
 	for rule, is := range map[string]bool{
 		"late": slices.Contains(k.certain, j), "order": len(k.certain) > 0 && len(k.queues) > 1,
-		"asleep": k.alone && j.since.After(k.at), "swapped": w.waits(c),
+		"not-woken": k.alone && j.since.After(k.at), "swapped": w.waits(c),
 	} {
 		if is {
 			d.Kept = append(d.Kept, rule)

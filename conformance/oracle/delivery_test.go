@@ -36,14 +36,14 @@ func TestMissing(t *testing.T) {
 		"of another queue": {all(hello, with(""), "1 C FETCH a", "wait 2s", missing), ""},
 		"pushed while it waited": {
 			all(hello, other, "2 C FETCH q", "wait 1s", with(""), "wait 1s", "2 S $-1"),
-			"FWP-FETCH-06 asleep doubtful",
+			"FWP-FETCH-06 not-woken doubtful",
 		},
 		"the same, no queue": {
 			all(
 				hello, other, "2 C FETCH", "wait 1s",
 				unnamed, "wait 1s", "2 S $-1",
 			),
-			"FWP-FETCH-08 asleep doubtful",
+			"FWP-FETCH-08 not-woken doubtful",
 		},
 		"pushed just before its end": {
 			all(hello, other, "2 C FETCH q", "wait 1500ms", with(""), "wait 500ms", "2 S $-1"),
@@ -51,7 +51,7 @@ func TestMissing(t *testing.T) {
 		},
 		"pushed 501 ms before its end": {
 			all(hello, other, "2 C FETCH q", "wait 1500ms", with(""), "wait 501ms", "2 S $-1"),
-			"FWP-FETCH-06 asleep doubtful",
+			"FWP-FETCH-06 not-woken doubtful",
 		},
 		"pushed when it may be over": {
 			all(hello, other, "slack 1s", "2 C FETCH q", "wait 2s", with(""), "wait 1600ms", "2 S $-1"),

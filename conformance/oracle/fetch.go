@@ -160,7 +160,7 @@ func (w *World) empty(k *call, now time.Time) *law.Violation {
 	}
 	v.Doubtful = true
 	if j := w.sleptOver(k, now); j != nil {
-		v.Clause, v.Rule, v.JID = "FWP-FETCH-06", "asleep", j.JID
+		v.Clause, v.Rule, v.JID = "FWP-FETCH-06", "not-woken", j.JID
 		v.What = "a job that was enqueued meanwhile did not wake the FETCH"
 		if k.Args == nil {
 			v.Clause = "FWP-FETCH-08"

@@ -31,6 +31,8 @@ func TestFields(t *testing.T) {
 		"custom left out":              {`,"custom":{"a":1}`, `{"custom":"ABSENT"}`, "FWP-WU-11 field"},
 		"custom invented":              {"", `{"custom":{"a":1}}`, "FWP-WU-11 field"},
 		"custom, null":                 {"", `{"custom":null}`, ""},
+		"custom, empty, and more":      {`,"custom":{}`, `{"custom":{"a":1}}`, "FWP-WU-11 field"},
+		"custom, empty, another kind":  {`,"custom":{}`, `{"custom":[]}`, "FWP-WU-11 field"},
 		"custom, empty, left out":      {`,"custom":{}`, `{"custom":"ABSENT"}`, ""},
 		"retry":                        {`,"retry":5`, `{"retry":6}`, "FWP-WU-07 field"},
 		"retry left out":               {`,"retry":5`, `{"retry":"ABSENT"}`, ""},

@@ -195,7 +195,8 @@ func (j *Job) given(f map[string]any) *law.Violation {
 	case j.assumes(f, "custom"):
 	case custom == nil && (f["custom"] != nil): // AMB-18
 		return wrong("FWP-WU-11", "custom", "null | absent", f["custom"])
-	case len(custom) > 0 && (!is || !Equal(custom, got)):
+	case len(custom) == 0 && f["custom"] == nil: // nothing was said by an empty one
+	case !is || !Equal(custom, got):
 		return wrong("FWP-WU-11", "custom", "="+written(custom), f["custom"])
 	}
 	return nil

@@ -38,7 +38,7 @@ func (j *Job) described(f map[string]any, text string, now time.Time) *law.Viola
 			if old, _ := j.before[name].(string); old != "" && strings.Contains(text, old) {
 				clause = "FWP-WU-13"
 			}
-			v := wrong(clause, "failure", fmt.Sprintf("holds(%s)", written(s)), f["failure"])
+			v := wrong(clause, "failure", fmt.Sprintf("contains(%s)", written(s)), f["failure"])
 			v.Doubtful = !now.Before(j.until) // it may have come back because its reservation ended
 			return v
 		}
@@ -75,7 +75,7 @@ func (j *Job) backtrace(f map[string]any, text string) *law.Violation {
 		holds, bad, clause = append(holds, "!"+written(old)), true, of
 	}
 	if bad {
-		return wrong(clause, "failure", "holds("+strings.Join(holds, ",")+")", f["failure"])
+		return wrong(clause, "failure", "contains("+strings.Join(holds, ",")+")", f["failure"])
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func (w *World) stray(j *Job, f map[string]any) *law.Violation {
 	for _, other := range w.failures {
 		for _, s := range other.texts {
 			if other.jid != j.JID && strings.Contains(got, s) && !w.ownWords(j, s) {
-				v := wrong("FWP-WU-13", "failure", "null | absent | holds(!"+written(s)+")", f["failure"])
+				v := wrong("FWP-WU-13", "failure", "null | absent | contains(!"+written(s)+")", f["failure"])
 				v.What = "that was sent of another job"
 				return v
 			}

@@ -74,7 +74,7 @@ func TestWhatTheServerTook(t *testing.T) {
 			"FWP-WU-10 field",
 		},
 		"a HELLO that must be declined is answered with the end": {
-			all("protected", "1 C HELLO {\"v\":2}", "1 close"), "FWP-HELLO-04 mute",
+			all("protected", "1 C HELLO {\"v\":2}", "1 close"), "FWP-HELLO-04 no-error",
 		},
 	})
 }

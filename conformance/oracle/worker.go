@@ -19,6 +19,7 @@ type worker struct {
 	knows    bool   // the worker has confirmed the order
 	gone     bool   // its last connection has ended since the order
 	reported bool   // a BEAT had a state of its own
+	orders   int    // those of operators, when it has sent a BEAT last
 
 	ended  int            // the number of commands when a connection of it ended with END last; zero: none has
 	served map[string]int // the same when it was served last, by verb
@@ -101,18 +102,16 @@ func (w *World) beat(c *Conn, k *call) model.Case {
 	return model.Ordered
 }
 
-// unsignalled returns the case of a BEAT of a worker that no operator has ordered anything.
+// unsignalled returns the case of a BEAT of a worker that no operator has ordered anything. What another one was
+// ordered it may not get with its next BEAT; what it gets later, the server has ordered by itself (AMB-39).
 func (w *World) unsignalled(is *worker) model.Case {
+	next := is.orders < w.orders
+	is.orders = w.orders
 	switch {
 	case is.reported:
 		return model.Reported
-	case is.notified:
-		return model.Usual
-	}
-	for _, other := range w.workers {
-		if other.signal != "" {
-			return model.OtherOrdered
-		}
+	case next && !is.notified:
+		return model.OtherOrdered
 	}
 	return model.Usual
 }
@@ -120,6 +119,7 @@ func (w *World) unsignalled(is *worker) model.Case {
 // Signal records that an operator orders a worker to be quiet or to terminate. A worker
 // that must terminate already may be told either.
 func (w *World) Signal(wid, state string) {
+	w.orders++
 	for _, c := range w.Conns {
 		if k := c.call; k != nil && k.Verb == fwp.BEAT && k.Fields["wid"] == wid { // it may be answered before or after that
 			k.allowed |= model.Notified | model.Okay

@@ -27,8 +27,11 @@ func TestWorkers(t *testing.T) {
 			all(hello, by("2", hello), "1 C END\n1 S +OK", by("2", beat("", "+OK")), by("2", beat("", "-ERR"))),
 			"FWP-BEAT-01 refused",
 		},
-		"told, without an order":          {all(hello, beat("", told)), ""},
-		"told another's order":            {all(hello, other, "signal worker-2 quiet", beat("", told)), "FWP-BEAT-01 state"},
+		"told, without an order": {all(hello, beat("", told)), ""},
+		"told another's order":   {all(hello, other, "signal worker-2 quiet", beat("", told)), "FWP-BEAT-01 state"},
+		"told later than another's order": {
+			all(hello, other, "signal worker-2 quiet", beat("", "+OK"), beat("", told)), "",
+		},
 		"told no state, without an order": {all(hello, beat("", `${"state":"tired"}`)), "FWP-BEAT-01 state"},
 		"told before another's order": {
 			all(hello, beat("", told), other, "signal worker-2 quiet", beat("", told)), "",

@@ -30,6 +30,7 @@ type World struct {
 	Jobs  map[string]*Job
 
 	workers     map[string]*worker
+	orders      int // of operators, to any worker
 	queues      map[string][]*Job
 	phrases     []string             // names of queues that have several words
 	taken       map[string]bool      // names of queues that the server has taken a job for
@@ -346,27 +347,4 @@ func (w *World) Held(wid string) []*Job {
 		delete(w.working, wid)
 	}
 	return kept
-}
-
-// Workers returns how many worker ids have greeted.
-func (w *World) Workers() int { return len(w.workers) }
-
-// Way returns in which way a job reaches a connection that awaits the answer to a FETCH; "" if that is not known.
-func (w *World) Way(conn int, jid string) string {
-	j, k := w.Jobs[jid], w.Conns[conn].call
-	switch {
-	case j == nil || k == nil:
-		return ""
-	case j.restarted:
-		return law.Restarted
-	case !j.delivered.IsZero() && j.failed.After(j.held):
-		return law.Failed
-	case !j.delivered.IsZero():
-		return law.Expired
-	case j.At().After(j.asked):
-		return law.Scheduled
-	case k.at.Before(j.asked):
-		return law.ToWaiting
-	}
-	return law.AtOnce
 }

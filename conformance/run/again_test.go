@@ -4,19 +4,22 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/forward/forwardtest"
 	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// prepared starts an embedded server with a hook; the second call fails.
-func prepared(hook func(*fakes.Event)) func(map[string]string) (run.Server, func(), error) {
+// another starts an embedded server with a hook; the second call fails.
+func another(hook func(*fakes.Event)) func() (run.Server, func(), error) {
 	asked := false
-	return func(map[string]string) (run.Server, func(), error) {
+	return func() (run.Server, func(), error) {
 		if asked {
 			return run.Server{}, nil, errors.New("there is no second server")
 		}
@@ -30,13 +33,16 @@ func prepared(hook func(*fakes.Event)) func(map[string]string) (run.Server, func
 func TestACheckThatCannotBeTriedAgainComesToAnEnd(t *testing.T) {
 	t.Parallel()
 	slow, script := unsteady()
-	runScripts(t, nil, map[string]string{"a": "embedded: end=ok\n" + script}, func(r *reports.Report) {
+	runScripts(t, nil, map[string]string{"a": "needs: alone\n" + script}, func(r *reports.Report) {
 		assert.Equal(t, reports.Inconclusive, r.Checks[0].Verdict)
 		assert.Contains(t, r.Internal, "no second server")
-	}, func(r *run.Runner, _ *memoryTarget) { r.Prepare = prepared(slow) })
+	}, func(r *run.Runner, _ *memoryTarget) {
+		r.Servers[0].Offers = append(r.Servers[0].Offers, scenarios.NeedAlone)
+		r.Servers[0].Fresh = another(slow)
+	})
 }
 
-func TestAnEmbeddedServerThatIsGoneEndsNoOtherCheck(t *testing.T) {
+func TestAServerOfOneCheckThatIsGoneEndsNoOtherCheck(t *testing.T) {
 	t.Parallel()
 	gone := func() func(e *fakes.Event) {
 		var over atomic.Bool
@@ -49,7 +55,7 @@ func TestAnEmbeddedServerThatIsGoneEndsNoOtherCheck(t *testing.T) {
 	}
 	for seed := range uint64(4) { // orders
 		checks := map[string]string{
-			"a": "embedded: end=ok\n" + beating, "b": beating, "c": beating, "d": "embedded: end=close\n" + beating,
+			"a": "needs: alone\n" + beating, "b": beating, "c": beating, "d": "needs: alone\n" + beating,
 		}
 		runScripts(t, nil, checks, func(r *reports.Report) {
 			assert.Equal(t, reports.Crash, r.Checks[0].Verdict)
@@ -58,9 +64,8 @@ func TestAnEmbeddedServerThatIsGoneEndsNoOtherCheck(t *testing.T) {
 			assert.Equal(t, reports.Crash, r.Checks[3].Verdict)
 		}, func(r *run.Runner, _ *memoryTarget) {
 			r.Seed, r.Parallel = seed, 1
-			r.Prepare = func(settings map[string]string) (run.Server, func(), error) {
-				return prepared(gone())(settings)
-			}
+			r.Servers[0].Offers = append(r.Servers[0].Offers, scenarios.NeedAlone)
+			r.Servers[0].Fresh = func() (run.Server, func(), error) { return another(gone())() }
 		})
 	}
 }
@@ -94,4 +99,45 @@ func TestAClauseWhoseOnlyLineHadNoConnectionIsUndecided(t *testing.T) {
 		assert.Equal(t, reports.Inconclusive, c.Verdict)
 		assert.Contains(t, c.Why, "no server listens any more")
 	}, func(_ *run.Runner, s *memoryTarget) { s.down = func() bool { return true } })
+}
+
+// TestTheEndOfAForwarderIsNoCrash: behind a reset or a half-close no command is blamed, behind a malformed line the server
+// is.
+func TestTheEndOfAForwarderIsNoCrash(t *testing.T) {
+	t.Parallel()
+	const (
+		begin  = "connect as consumer\nconnect b as consumer\n"
+		ask    = "silence 1s\nclause FWP-BEAT-01\nC[b]: BEAT {\"wid\":\"$wid.b\"}\nS: +OK\n"
+		halved = begin + "C: <half-close>\n" + ask
+	)
+	tests := map[string]struct {
+		source string
+		code   int
+		lost   string
+	}{
+		"a half-close":     {halved, reports.ExitUnreachable, "a client closed its half"},
+		"a malformed line": {deadlyScript, reports.ExitFindings, ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all := scripts(t, map[string]string{"leaves": test.source})
+			synctest.Test(t, func(t *testing.T) {
+				behind := newTarget()
+				f := &forwardtest.Forwarder{Server: behind.Dial, Resets: true, HalfCloses: true}
+				server := fakes.NewServer(fakes.Config{Listen: behind.Listen, Hook: func(e *fakes.Event) {
+					if e.Point == fakes.Parsed && bareFail(e) { // as if the server had ended
+						f.End()
+					}
+				}})
+				defer server.Close()
+				r := runnerOn(run.Server{Target: f, Offers: []scenarios.Need{scenarios.NeedOpen}}, all).Run(t.Context())
+				assert.Equal(t, test.code, r.ExitCode(reports.ExitOptions{}), verdictsOf(r))
+				assert.Contains(t, r.Unreachable, test.lost)
+				if test.lost != "" {
+					assert.Empty(t, r.Findings())
+				}
+			})
+		})
+	}
 }

@@ -56,7 +56,7 @@ func (s *runState) closes(t *task, check *reports.Check) (again bool) {
 	}
 	if slices.ContainsFunc(t.host.closed, first.isAlso) {
 		s.leaveOpen(check, clause, reports.ReasonNotServing,
-			"connections of several checks ended at a time, and none when this one was played alone")
+			"connections of several checks ended at the same time, and none when this check was played alone")
 		return false
 	}
 	attempts := check.Attempts
@@ -162,7 +162,7 @@ func (s *runState) refuses(all []play.Line) bool {
 // limits has a check tried again, alone, in which errors have broken clauses beside other checks, and reports whether
 // it did. A clause that is not broken again stays open.
 func (s *runState) limits(t *task, check *reports.Check) (again bool) {
-	const why = "an error came while other checks used the server, and none when this one was played alone"
+	const why = "an error came while other checks used the server, and none when this check was played alone"
 	if clauses := s.limitedBesideOthers(t, check); clauses != nil {
 		t.overLimit, t.apart = clauses, true
 		*check = s.withoutResult(t.about, reports.Inconclusive, cause{reason: reports.ReasonLimit, words: why}, "")

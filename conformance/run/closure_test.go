@@ -3,9 +3,11 @@ package run_test
 import (
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -97,5 +99,43 @@ func TestAnErrorBesideOthers(t *testing.T) {
 				assert.Equal(t, test.want, worstOf(r), "%+v", r.Checks)
 			})
 		})
+	}
+}
+
+// Beside a closed connection and a silence stands what the server printed from the command on; beside another reply
+// nothing does.
+func TestWhatTheServerPrintedStandsBesideAClose(t *testing.T) {
+	t.Parallel()
+	const source = "connect as consumer\nC: BEAT {\"wid\":\"$wid\"}\nS: +OK\nsilence 3s\nclause FWP-FETCH-03\n" +
+		"C: FETCH $queue\nS: $-1\n"
+	on := func(change func(*fakes.Event)) func(*fakes.Event) {
+		return func(e *fakes.Event) {
+			if e.Point == fakes.Writing && e.Command.Verb == "FETCH" {
+				change(e)
+			}
+		}
+	}
+	tests := map[string]struct {
+		change func(*fakes.Event)
+		want   []string
+	}{
+		"closed":  {func(e *fakes.Event) { e.Bytes, e.Close = nil, true }, []string{"KeyError"}},
+		"silent":  {func(e *fakes.Event) { e.Bytes = nil }, []string{"KeyError"}},
+		"another": {func(e *fakes.Event) { e.Bytes = []byte("+OK\r\n") }, nil},
+	}
+	for name, test := range tests {
+		var began time.Time
+		printed := func(from, to time.Time) []string {
+			if from.Sub(began) < 3*time.Second || to.Before(from) {
+				return []string{"before the command"}
+			}
+			return []string{"KeyError"}
+		}
+		runScripts(t, on(test.change), map[string]string{"a": source}, func(r *reports.Report) {
+			found := r.Findings()
+			if assert.NotEmpty(t, found, name) {
+				assert.Equal(t, test.want, found[0].Printed, name)
+			}
+		}, func(runner *run.Runner, _ *memoryTarget) { began, runner.Servers[0].Printed = time.Now(), printed })
 	}
 }

@@ -3,12 +3,15 @@ package run
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/forward"
 	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/internal/wait"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -28,6 +31,7 @@ const (
 type crash struct {
 	words      string // what was seen
 	ending     string // how the process ended; empty if that is not known
+	died       string // the same in a few words
 	brief      bool   // the host was back at once
 	candidates []*task
 	left       int // of the suspects, that are still to be played
@@ -40,6 +44,9 @@ type crash struct {
 func (s *runState) died(ctx context.Context, h *host) {
 	s.endProbation(h)
 	h.limiter.forget()
+	if s.cutOff(ctx, h) {
+		return
+	}
 	candidates, suspects := candidatesOf(s.runner.Protocol.Dialect.Grammar(), h.dying, h.ended)
 	if s.replayed > replayingFor {
 		suspects = nil
@@ -60,7 +67,8 @@ func (s *runState) died(ctx context.Context, h *host) {
 		i := slices.IndexFunc(candidates, func(t *task) bool { return t.evidence.Dead != "" })
 		first := candidates[i].evidence
 		h.crash = &crash{
-			words: first.Dead, ending: first.Ending, brief: !h.down, candidates: candidates, left: len(suspects),
+			words: first.Dead, ending: first.Ending, died: first.Died, brief: !h.down, candidates: candidates,
+			left: len(suspects),
 		}
 		for _, t := range suspects {
 			t.suspect = true
@@ -74,6 +82,38 @@ func (s *runState) died(ctx context.Context, h *host) {
 	if h.crashes > h.mostCrashes() || ctx.Err() != nil || s.stopped != "" {
 		s.giveUp(h)
 	}
+}
+
+// cutOff files the plays after which a host did not serve if a forwarder before it may have ended, and reports whether
+// that is so: no command is to blame then, and there is no target any more.
+func (s *runState) cutOff(ctx context.Context, h *host) bool {
+	if h.lost = lostBefore(ctx, h); h.lost == "" {
+		return false
+	}
+	s.fault(&UnservedError{Cause: errors.New(h.lost)})
+	for _, t := range h.dying {
+		s.fileLost(t)
+	}
+	h.dying = nil
+	s.release(h)
+	return true
+}
+
+// lostBefore returns why a forwarder before a host may have ended; empty if that is not so, or more is known of the
+// host.
+func lostBefore(ctx context.Context, h *host) string {
+	if h.Ended != nil || restarting(h.Server) != nil {
+		return ""
+	}
+	return h.forwarded().Lost(ctx)
+}
+
+// forwarded returns the record of the transport; nil if there is none.
+func (h *host) forwarded() *forward.Record {
+	if target, is := h.Target.(forward.Target); is {
+		return target.Forwarded()
+	}
+	return nil
 }
 
 // mostCrashes returns after how many crashes no more checks are played on a host.
@@ -213,7 +253,7 @@ const CrashCheck = "server/keeps-serving"
 
 // serving returns the result for the crashes that no check explains, and whether there were any.
 func (s *runState) serving() (c reports.Check, some bool) {
-	c = reports.Check{ID: CrashCheck, Title: "The server serves until the run is over", Verdict: reports.Inconclusive}
+	c = reports.Check{ID: CrashCheck, Title: "The server serves until the end of the run", Verdict: reports.Inconclusive}
 	for i := range s.crashes {
 		crash := &s.crashes[i]
 		if crash.brief {
@@ -229,10 +269,14 @@ func (s *runState) serving() (c reports.Check, some bool) {
 
 // crashFinding returns the finding for a crash, which names the candidates and blames no clause.
 func (s *runState) crashFinding(c *crash) reports.Finding {
-	f := reports.Finding{Verdict: reports.Crash, Evidence: reports.Evidence{
-		Check: CrashCheck, Expected: "a server that keeps serving",
-		Actual: c.words,
-	}}
+	likeliest := c.candidates[0]
+	f := reports.Finding{
+		Verdict:   reports.Crash,
+		Statement: Death(c.died, likeliest.lead.line, likeliest.about.ID, len(c.candidates) == 1),
+		Evidence: reports.Evidence{
+			Check: CrashCheck, Expected: "a server that keeps serving", Actual: c.words,
+		},
+	}
 	if c.ending != "" {
 		f.Actual += "\n" + c.ending
 	}
@@ -244,7 +288,7 @@ func (s *runState) crashFinding(c *crash) reports.Finding {
 	}
 	switch how := s.adviceToRestart(c.candidates[0].host); {
 	case c.played > 0 && c.left == 0:
-		f.Actual += "\nThe likeliest were played again, each alone, and the server served on: it may take several at a time"
+		f.Actual += "\nThe likeliest were played again, each alone, and the server survived: it may need several at a time"
 	case how != "":
 		f.Actual += "\nTo find out, " + how + ": then each is played alone"
 	default:
@@ -254,4 +298,65 @@ func (s *runState) crashFinding(c *crash) reports.Finding {
 		f.Reproduce = s.runner.Reproduce(c.candidates[0].about.ID)
 	}
 	return f
+}
+
+// StartsCheck is the id under which a run reports that a server, which the run had stopped, does not start on its data.
+const StartsCheck = "server/starts-again"
+
+// unstarted files a check on a server that did not start again after the run had stopped it, and reports whether it
+// did: the check and all others on that server are inconclusive, since it is no crash.
+func (s *runState) unstarted(ctx context.Context, t *task) bool {
+	if t.server == nil || t.server.Failed == nil || ctx.Err() != nil {
+		return false
+	}
+	err := t.server.Failed()
+	if err == nil {
+		return false
+	}
+	s.fault(err)
+	words := text.FirstLine(text.OfError(err))
+	if t.host != nil && t.host.lost == "" {
+		t.host.lost = words
+		s.release(t.host)
+	}
+	if !t.filed {
+		s.file(t, s.withoutResult(t.about, reports.Inconclusive, cause{reason: reports.ReasonNotServing, words: words}, ""))
+	}
+	return true
+}
+
+// Unreached puts into a report why there was no target any more. What was found before counts nevertheless, and so does
+// a server that does not start on its data.
+func Unreached(rep *reports.Report, err error) {
+	unstarted(rep, err)
+	unreached(rep, err)
+}
+
+// unstarted adds a server that does not start on its data.
+func unstarted(rep *reports.Report, err error) {
+	words := err.Error()
+	if why := unservedIn(err); why != nil && why.OnData {
+		rep.Checks = append(rep.Checks, reports.Check{
+			ID: StartsCheck, Title: "A stopped server starts with its data", Verdict: reports.Fail,
+			Findings: []reports.Finding{{Verdict: reports.Fail, Evidence: reports.Evidence{
+				Check: StartsCheck, Expected: "a server that serves again after it was stopped", Actual: words,
+			}}},
+		})
+	}
+}
+
+// unreached says that not all could be tested, or that nothing was: findings decide the exit code.
+func unreached(rep *reports.Report, err error) {
+	words := err.Error()
+	if len(rep.Findings()) > 0 {
+		rep.Unseen = cmp.Or(rep.Unseen, "not all could be tested: "+text.OneLine(words))
+		return
+	}
+	rep.Unreachable = words
+}
+
+// unservedIn returns the error in another one that there is no target any more; nil if there is none.
+func unservedIn(err error) *UnservedError {
+	unserved, _ := errors.AsType[*UnservedError](err)
+	return unserved
 }

@@ -41,7 +41,7 @@ func TestARefusedConnectionOfAnEndedServer(t *testing.T) {
 // A server whose process has ended is not tried again before its end counts, and its end is no limit of connections.
 func TestAnEndedServerKeepsItsLimit(t *testing.T) {
 	t.Parallel()
-	for ending, again := range map[string]bool{"": true, "the server's process has ended: exit 2": false} {
+	for ending, again := range map[string]bool{"": true, "the process of the server ended: exit 2": false} {
 		h := newHost(Server{})
 		s := &runState{runner: &Runner{Protocol: fwpsuite.Protocol()}, meter: new(lag.Meter), hosts: []*host{h}}
 		task := &task{host: h, together: true, evidence: &conformance.Evidence{
@@ -82,4 +82,14 @@ func TestNamesFollowFromTheSeed(t *testing.T) {
 	assert.Equal(t, "fwp00000000070000-1 fwp00000000070000-3 ", first["a"])
 	assert.NotEqual(t, first, play(8, true, now, "a", "b", "b", "a"))
 	assert.NotEqual(t, play(7, false, now, "a"), play(7, false, now.Add(time.Hour), "a"))
+}
+
+// TestDeath: a crash names the command that may be its cause, in the words of its protocol.
+func TestDeath(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, "the server died after PUSH in push/accepted (exit status 2)",
+		Death("exit status 2", `PUSH {"jid":"a"}`, "push/accepted", true))
+	assert.Equal(t, `the server died, perhaps after ["", "eMQP/1.0", "REPLY"] in reply/late`,
+		Death("", `["", "eMQP/1.0", "REPLY"]`, "reply/late", false))
+	assert.Equal(t, "the server died", Death("", "", "", true))
 }

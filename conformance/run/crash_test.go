@@ -130,7 +130,7 @@ func TestACrashThatNoCandidateRepeatsIsOfNone(t *testing.T) {
 		assert.Equal(t, map[string]string{
 			"deadly": "pass", "hostile": "pass", run.CrashCheck: "crash"}, verdictsOf(r))
 		require.Len(t, r.Findings(), 1)
-		assert.Contains(t, r.Findings()[0].Actual, "played again, each alone, and the server served on")
+		assert.Contains(t, r.Findings()[0].Actual, "played again, each alone, and the server survived")
 		assert.NotContains(t, r.Findings()[0].Actual, "To find out")
 	})
 }
@@ -190,7 +190,7 @@ func TestAServerThatIsBackSoonBreaksNoClause(t *testing.T) {
 // A finding of a crash has how the process ended, and what it printed last.
 func TestACrashShowsWhatTheProcessPrintedLast(t *testing.T) {
 	t.Parallel()
-	const words = "the server's process has ended: exit status 2; what it printed last:\n  panic: a nil map\n  goroutine 7"
+	const words = "the process of the server ended: exit status 2; its last output:\n  panic: a nil map\n  goroutine 7"
 	for name, sources := range map[string]map[string]string{
 		"one candidate": {"a": deadlyScript}, "several": {"a": deadlyScript, "b": hostileTwin},
 	} {
@@ -203,6 +203,9 @@ func TestACrashShowsWhatTheProcessPrintedLast(t *testing.T) {
 						for _, f := range c.Findings {
 							if f.Verdict == reports.Crash {
 								assert.Contains(t, f.Actual, words)
+								if f.Clause == "" {
+									assert.Contains(t, f.Statement, "the server died, perhaps after FAIL in a (exit status 2: panic: a nil map)")
+								}
 								found++
 							}
 						}

@@ -86,7 +86,7 @@ func (s *runState) clauses(checks []reports.Check) []reports.Clause {
 		case c.Excluded != "":
 			rc.Verdict, rc.Why = reports.NotApplicable, strings.TrimSuffix(c.Excluded, ".")
 		default:
-			rc.Verdict, rc.Why = reports.NotSelected, "no check of this suite decides it yet"
+			rc.Verdict, rc.Why = reports.NotSelected, "no check tests it yet"
 		}
 		all = append(all, rc)
 	}
@@ -101,4 +101,36 @@ func worstOf(all []reports.ClauseVerdict) reports.ClauseVerdict {
 		}
 	}
 	return worst
+}
+
+// Replace puts results of checks that were played again in the place of those in a report, where they are decided, with
+// the clauses that they are about.
+func Replace(r *reports.Report, again []reports.Check) {
+	touched := map[string]bool{}
+	for i := range r.Checks {
+		at := slices.IndexFunc(again, func(c reports.Check) bool { return c.ID == r.Checks[i].ID })
+		if at < 0 || !again[at].Verdict.Decided() {
+			continue
+		}
+		again[at].Attempts += max(r.Checks[i].Attempts, 1)
+		r.Checks[i] = again[at]
+		for _, cv := range again[at].Clauses {
+			touched[cv.ID] = true
+		}
+	}
+	for i := range r.Clauses {
+		c := &r.Clauses[i]
+		var all []reports.ClauseVerdict
+		for _, check := range r.Checks {
+			for _, cv := range check.Clauses {
+				if cv.ID == c.ID && touched[c.ID] {
+					all = append(all, cv)
+				}
+			}
+		}
+		if len(all) > 0 && !c.WithoutGoal() {
+			worst := worstOf(all)
+			c.Verdict, c.Why, c.Reason, c.Provide = worst.Verdict, worst.Why, worst.Reason, worst.Provide
+		}
+	}
 }

@@ -59,12 +59,13 @@ func (h *host) forHostile(d scenarios.Dialect) *host {
 // another returns a host for a server like that of h, which its first play starts.
 func (h *host) another(d scenarios.Dialect) *host {
 	other := newHost(h.Server)
-	other.Ended = nil
+	other.Ended, other.Printed, other.Failed = nil, nil, nil
 	var end func()
 	other.open = once(func() (err error) {
 		var started Server
 		started, end, err = h.Fresh()
-		other.Target, other.Ended = started.Target, started.Ended
+		other.Target, other.Ended, other.Failed = started.Target, started.Ended, started.Failed
+		other.Printed = started.Printed
 		if err == nil { // what it did once it is known to do: the first check may end it
 			player := &play.Player{Target: other.Target, Password: other.Password, Peers: &other.peers}
 			_ = player.Serves(context.Background(), d) // if not, that is for the checks

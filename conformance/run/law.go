@@ -263,7 +263,7 @@ func (s *runState) addLaw(c *reports.Check, f *lawFinding) {
 	})
 	found := v.check.Findings[0]
 	found.Seen, found.Refused = often, law.RefusedAt(f.Place)
-	found.Conversation, found.Marked = events(conversation(f.first), f.Seen, f.At.Sub(f.first.Began))
+	found.Conversation, found.Marked = events(conversation(f.first.Conversation), f.Seen, f.At.Sub(f.first.Began))
 	if s.runner.Reproduce != nil {
 		found.Reproduce = s.runner.Reproduce(f.about.ID)
 	}
@@ -280,9 +280,9 @@ func (f *lawFinding) shrink(command func(check, finding string) string) string {
 	}
 	switch {
 	case f.about.File == "":
-		return f.about.ID + " makes its conversations itself: it is no script"
+		return f.about.ID + " generates its conversations, so there is no script"
 	case slices.ContainsFunc(f.about.Needs, operated):
-		return f.about.ID + " needs an operator, whom shrink has not"
+		return f.about.ID + " needs a restart or an order to workers, which shrink does not support"
 	}
 	return command(f.about.ID, reports.LawPrefix+f.Rule+" "+f.Clause)
 }
@@ -310,10 +310,10 @@ func (s *runState) addUnsteady(c *reports.Check, f *lawFinding) {
 		ID: f.Clause, Level: level, Verdict: reports.Inconclusive, Why: why, Reason: reports.ReasonUnsteady,
 	})
 	if c.Conversation == nil {
-		shown, _ := events(conversation(f.first), f.Seen, f.At.Sub(f.first.Began))
+		shown, _ := events(conversation(f.first.Conversation), f.Seen, f.At.Sub(f.first.Began))
 		again := []reports.Line{{From: reports.FromSuite, Text: playedAgain}}
 		c.Why, c.Reason = why, reports.ReasonUnsteady
-		c.Conversation = slices.Concat(shown, again, conversation(f.without))
+		c.Conversation = slices.Concat(shown, again, conversation(f.without.Conversation))
 	}
 }
 

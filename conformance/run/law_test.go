@@ -371,10 +371,10 @@ func TestShrinkOfALawFinding(t *testing.T) {
 		want  string
 	}{
 		{conformance.Description{ID: "a/b", File: "a/b"}, "shrink a/b law/field FWP-WU-03"},
-		{conformance.Description{ID: "a/b"}, "a/b makes its conversations itself: it is no script"},
+		{conformance.Description{ID: "a/b"}, "a/b generates its conversations, so there is no script"},
 		{
 			conformance.Description{ID: "a/b", File: "a/b", Needs: []scenarios.Need{scenarios.NeedRestart}},
-			"a/b needs an operator, whom shrink has not",
+			"a/b needs a restart or an order to workers, which shrink does not support",
 		},
 	} {
 		f := lawFinding{Seen: law.Seen{Violation: law.Violation{Rule: "field", Clause: "FWP-WU-03"}}, about: test.about}

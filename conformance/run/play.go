@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/wait"
@@ -46,7 +47,14 @@ func (s *runState) play(ctx context.Context, t *task) {
 		}
 	}
 	evidence := t.check.Play(ctx, s.setup(t))
-	addEnding(&evidence, t.server.ending())
+	how, died := t.server.ending()
+	if addEnding(&evidence, how); evidence.Ending != "" {
+		evidence.Died = died
+	}
+	if evidence.Dead == "" && !evidence.Passed() && t.server.forwarded().Gone(ctx) {
+		evidence.Dead = "nothing accepts connections at the address of the target any longer"
+	}
+	addPrinted(&evidence, t.server.Printed)
 	confirmLate(&evidence, t.evidence)
 	t.evidence = &evidence
 }
@@ -68,7 +76,7 @@ func confirmLate(e, before *conformance.Evidence) {
 	}
 }
 
-const unconfirmed = "; no other play has confirmed it yet"
+const unconfirmed = "; no second play confirmed it yet"
 
 // leaveUnsteady makes lines inconclusive that a play has met, and the one before it too late. Both conversations show
 // it.
@@ -80,7 +88,7 @@ func leaveUnsteady(e, before *conformance.Evidence) {
 		if at >= 0 && r.Outcome == play.Matched {
 			late, _ := strings.CutSuffix(before.Results[at].Cause, unconfirmed)
 			r.Outcome, r.Assumed, r.Reason = play.Unsure, true, play.Reason(reports.ReasonUnsteady)
-			r.Cause, unsteady = late+"; played again, alone, it was in time", true
+			r.Cause, unsteady = late+"; in a second play, alone, it was in time", true
 		}
 	}
 	if unsteady {
@@ -102,6 +110,53 @@ func addEnding(e *conformance.Evidence, how string) {
 	}
 }
 
+// besideOthers stands below what a server printed while it may have been for another check.
+const besideOthers = "(other checks used the server meanwhile)"
+
+// addPrinted adds what the server printed from the command on behind which it was silent, or closed the connection.
+func addPrinted(e *conformance.Evidence, printed func(from, to time.Time) []string) {
+	at, is := firstSilence(e)
+	if printed == nil || !is && (e.Dead == "" || e.Ending != "") {
+		return
+	}
+	since := e.Began
+	for _, l := range e.Conversation {
+		if l.From == "C" && l.Conn == at.Conn && (at.At <= 0 || l.At <= at.At) {
+			since = e.Began.Add(l.At)
+		}
+	}
+	e.Printed = printed(since, time.Now())
+}
+
+// firstSilence returns what a play has seen first that is nothing, or the end of a connection, and whether it has.
+func firstSilence(e *conformance.Evidence) (at play.Result, is bool) {
+	var all []play.Result
+	for _, r := range e.Results {
+		if r.Outcome == play.Mismatched {
+			all = append(all, r)
+		}
+	}
+	for _, b := range e.Breaches {
+		all = append(all, play.Result{Got: b.Got, Conn: b.Conn, At: b.At})
+	}
+	for _, v := range e.Law {
+		all = append(all, play.Result{Got: v.Got, Conn: v.Conn, At: v.At.Sub(e.Began)})
+	}
+	for _, f := range e.Findings {
+		all = append(all, play.Result{Got: f.Got})
+	}
+	if i := slices.IndexFunc(all, func(r play.Result) bool { return unanswers(r.Got) }); i >= 0 {
+		return all[i], true
+	}
+	return at, false
+}
+
+// unanswers reports whether what was received is nothing, or the end of the connection.
+func unanswers(got string) bool {
+	return slices.ContainsFunc([]string{"no reply", "nothing within", "nothing was answered", "the connection was "},
+		func(begin string) bool { return strings.HasPrefix(got, begin) })
+}
+
 // setup returns the setup of a try.
 func (s *runState) setup(t *task) conformance.Setup {
 	on := conformance.Setup{
@@ -119,7 +174,7 @@ func (s *runState) setup(t *task) conformance.Setup {
 	if s.runner.Watch != nil {
 		on.Watch = func(l play.Line) { s.runner.Watch(t.about.ID, l) }
 	}
-	if fresh := t.server.Fresh; fresh != nil {
+	if fresh := t.server.Fresh; fresh != nil && !t.server.Slow {
 		on.Fresh = func() (play.Target, func(), error) {
 			other, end, err := fresh()
 			return other.Target, end, err
@@ -137,5 +192,8 @@ func (s *runState) judge(t *task) (check reports.Check, again bool) {
 			check, again = s.withoutResult(t.about, reports.Inconclusive, internalError(), ""), false
 		}
 	}()
+	if all := t.evidence.Printed; t.together && len(all) > 0 && all[len(all)-1] != besideOthers {
+		t.evidence.Printed = append(slices.Clip(all), besideOthers)
+	}
 	return s.verdicts(t)
 }

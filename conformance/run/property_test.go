@@ -55,6 +55,27 @@ func checksOf(properties []conformance.Property) []conformance.Check {
 	return all
 }
 
+// Where a generated check has no script for what it found, its finding has the command that looks for one.
+func TestAFindingWithoutAScriptSaysSo(t *testing.T) {
+	t.Parallel()
+	evidence := conformance.Evidence{Served: true, Findings: []conformance.Finding{
+		{Clause: "FWP-PUSH-01", Got: "-ERR"}, {Clause: "FWP-ACK-01", Got: "-ERR", Script: "connect as producer\n"},
+	}}
+	with := withProperties(returning("generated", evidence))
+	runScripts(t, nil, nil, func(r *reports.Report) {
+		var all []string
+		for _, f := range r.Findings() {
+			all = append(all, f.Clause+" "+f.Unscripted+"; "+f.Shrink)
+		}
+		assert.ElementsMatch(t, []string{
+			"FWP-PUSH-01 none was found in time; look generated", "FWP-ACK-01 ; ",
+		}, all)
+	}, func(r *run.Runner, target *memoryTarget) {
+		with(r, target)
+		r.Shrink = func(check, finding string) string { return "look " + check + finding }
+	})
+}
+
 func TestVerdictsOfProperties(t *testing.T) {
 	t.Parallel()
 	found := func(f ...conformance.Finding) conformance.Evidence {
@@ -157,6 +178,20 @@ func TestEvidenceOfAProperty(t *testing.T) {
 		assert.NotEmpty(t, got.Statement)
 		assert.Equal(t, f.Script, got.Script)
 	}, withProperties(returning("a/property", conformance.Evidence{Served: true, Findings: []conformance.Finding{f}})))
+	f.Script, f.Unscripted, f.Unshrunk = "", "no time was left", []string{"C: INFO"}
+	f.Talk = []play.Line{{From: "C", Conn: "c1", Text: "INFO"}, {From: "S", Conn: "c1", Text: "-ERR"}}
+	runScripts(t, nil, nil, func(r *reports.Report) {
+		got := r.Checks[0].Findings[0]
+		assert.Equal(t, "no time was left", got.Unscripted)
+		assert.Equal(t, "look a/property", got.Shrink, "the command that looks for one")
+		assert.Equal(t, f.Unshrunk, got.Unshrunk)
+		assert.Equal(t, []string{reports.FromClient, reports.FromServer},
+			[]string{got.Conversation[0].From, got.Conversation[1].From})
+		assert.Equal(t, 2, got.Marked)
+	}, withProperties(returning("a/property", conformance.Evidence{Served: true, Findings: []conformance.Finding{f}})),
+		func(r *run.Runner, _ *memoryTarget) {
+			r.Shrink = func(check, finding string) string { return "look " + check + finding }
+		})
 }
 
 func TestAPropertyIsRunLikeAScript(t *testing.T) {

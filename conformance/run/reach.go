@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -32,7 +33,7 @@ func (s *runState) reach(c *reports.Check, e *conformance.Evidence) {
 		case strict:
 			cv.Verdict, cv.Why, cv.Reason = reports.Inconclusive, neverSeen+goal.Words, reports.ReasonGoal
 			if c.Verdict = reports.Worst(c.Verdict, cv.Verdict); len(c.Conversation) == 0 {
-				c.Conversation = conversation(e)
+				c.Conversation = conversation(e.Conversation)
 			}
 		}
 	}
@@ -82,7 +83,7 @@ func (s *runState) unserved(all []reports.Check) {
 			clause := s.runner.Protocol.ClauseOf(session.ForeignReply + f.Refused)
 			a := s.verbs[f.Refused]
 			if a != nil && !a.served && len(a.refused) >= refusedAlways && f.Clause != "" && clause != "" {
-				s.blame(c, &f, clause, f.Refused+" was refused whenever it was sent")
+				s.blame(c, &f, clause, f.Refused+" was always refused")
 			}
 			same := func(k reports.Finding) bool { return f.Refused != "" && k.Refused == f.Refused && k.Clause == f.Clause }
 			if !slices.ContainsFunc(kept, same) {
@@ -110,7 +111,7 @@ func (s *runState) follow(all []reports.Check) {
 				return f.Own != "" && (k.Clause == f.Own || f.Refused != "" && k.Refused == f.Refused)
 			})
 			if at >= 0 {
-				s.blame(c, f, certain[at].Clause, "it follows from what is wrong with "+certain[at].Clause)
+				s.blame(c, f, certain[at].Clause, "it is a consequence of the finding about "+certain[at].Clause)
 			}
 		}
 	}
@@ -168,3 +169,5 @@ func (s *runState) premise(ctx context.Context, all []reports.Check) {
 		}
 	}
 }
+
+func (s *runState) fault(err error) { s.err = cmp.Or(s.err, err) }

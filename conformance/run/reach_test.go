@@ -108,7 +108,7 @@ func TestAVerbThatIsNeverServed(t *testing.T) {
 			}
 			assert.Equal(t, want, slices.Sorted(maps.Keys(broken)), fetch)
 			if fetch == "-ERR no" {
-				assert.Equal(t, "FETCH was refused whenever it was sent", r.Clauses[clause(r, "FWP-WU-06")].Why)
+				assert.Equal(t, "FETCH was always refused", r.Clauses[clause(r, "FWP-WU-06")].Why)
 			}
 		})
 	}

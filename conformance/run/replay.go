@@ -34,7 +34,7 @@ func (t *task) doubtMoments() {
 			return false
 		}
 		t.moments = append(t.moments, f.Clause)
-		e.Open = "a span of time was wrong at one moment: " + f.Observed()
+		e.Open = "a time was wrong once: " + f.Observed()
 		e.Reason, e.Transient, e.Unproven = reports.ReasonUnsteady, true, true
 		return true
 	})

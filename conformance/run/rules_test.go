@@ -39,7 +39,7 @@ func TestLateReplies(t *testing.T) {
 		assert.Equal(t, test.want, got.Outcome, name)
 		assert.Equal(t, test.unproven, e.Unproven, name)
 		assert.Equal(t, test.unproven, got.Transient && got.Reason == play.Lag, name)
-		assert.Equal(t, test.unproven, strings.Contains(got.Cause, "no other play has confirmed it"), name)
+		assert.Equal(t, test.unproven, strings.Contains(got.Cause, "no second play confirmed it"), name)
 	}
 }
 

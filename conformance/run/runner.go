@@ -2,9 +2,9 @@ package run
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -31,6 +31,17 @@ type Server struct {
 	// printed; nil if that is not known. Calls may be concurrent.
 	Ended func() (how string, output []string, ended bool)
 
+	// Printed returns what the server printed from one time to another, in few lines; nil if that is not known. Calls may
+	// be concurrent.
+	Printed func(from, to time.Time) []string
+
+	// Slow is set if servers like this one take long to start: what can share one shares it.
+	Slow bool
+
+	// Failed returns why the server did not start again after it was stopped, an [UnservedError]; nil if it did. Nil: that
+	// is not known. Calls may be concurrent.
+	Failed func() error
+
 	// Process returns the id of the process above all that were started for the server, so that their waits for a
 	// processor count as lag; 0 if that is this process, and nil if it is not known. Calls may be concurrent.
 	Process func() int
@@ -38,7 +49,10 @@ type Server struct {
 
 // UnservedError reports that a server which was started does not serve: what is missing then is the target, and not the
 // suite's fault.
-type UnservedError struct{ Cause error }
+type UnservedError struct {
+	Cause  error
+	OnData bool // it serves in an empty folder
+}
 
 // Error implements error.
 func (e *UnservedError) Error() string { return e.Cause.Error() }
@@ -51,19 +65,60 @@ func Offers(meets map[scenarios.Need]bool) []scenarios.Need {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(meets)), func(n scenarios.Need) bool { return !meets[n] })
 }
 
-// ending describes the end of the server's process; it is empty if the process runs, or that is not known.
-func (s *Server) ending() string {
+// ending describes the end of the server's process, and in a few words how it died; both are empty if the process runs,
+// or that is not known.
+func (s *Server) ending() (words, died string) {
 	if s.Ended == nil {
-		return ""
+		return "", ""
 	}
-	how, output, ended := s.Ended()
+	return EndingOf(s.Ended())
+}
+
+// EndingOf describes the end of a server's process, and in a few words how it died, from how that ended and what it
+// printed last; both are empty if it has not ended.
+func EndingOf(how string, output []string, ended bool) (words, died string) {
 	switch {
 	case !ended:
-		return ""
+		return "", ""
 	case len(output) == 0:
-		return "the server's process has ended: " + how + "; it printed nothing"
+		return "the process of the server ended: " + how + "; it printed nothing", how
 	}
-	return "the server's process has ended: " + how + "; what it printed last:\n  " + strings.Join(output, "\n  ")
+	died = how
+	reason := slices.IndexFunc(output, func(line string) bool {
+		return strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ")
+	})
+	switch last := output[len(output)-1]; {
+	case reason >= 0:
+		died += ": " + output[reason]
+	case raised.MatchString(last): // a traceback of Python ends with it
+		died += ": " + last
+	}
+	return "the process of the server ended: " + how + "; its last output:\n  " + strings.Join(output, "\n  "), died
+}
+
+// raised matches the last line of a traceback: the name of an exception, with its module and what it says, if anything.
+var raised = regexp.MustCompile(`^[\w.]*(Error|Exception|Interrupt|Exit|Warning)\b(: |$)`)
+
+// Death says what died, behind which command and in which check, and how, as far as that is known. sure says that it
+// was that one.
+func Death(died, line, check string, sure bool) string {
+	where := ""
+	switch verb := verbOf(strings.TrimLeft(line, `"`)); {
+	case strings.HasPrefix(verb, "["): // frames, of which the first ones are no verb
+		where = fmt.Sprintf(" after %.60s", line)
+	case verb != "":
+		where = " after " + verb
+	}
+	if check != "" {
+		where += " in " + check
+	}
+	if where != "" && !sure {
+		where = ", perhaps" + where
+	}
+	if died != "" {
+		where += " (" + died + ")"
+	}
+	return "the server died" + where
 }
 
 // Runner runs checks. Protocol, Servers and Checks must be set; the zero value of
@@ -74,14 +129,12 @@ type Runner struct {
 	Checks   []conformance.Check   // what was selected
 	Skipped  []conformance.Skipped // what the selection left out; reported as not selected
 
-	// Prepare starts an embedded server with the settings of a script's header; nil
-	// if there is none. The returned function ends it. Calls may be concurrent.
-	Prepare func(settings map[string]string) (Server, func(), error)
 	// Provide describes for each need how the user can offer it.
 	Provide map[scenarios.Need]string
 	// Reproduce is the command that runs one check again.
 	Reproduce func(check string) string
-	// Shrink is the command that makes a small script of what the law has found in one check.
+	// Shrink is the command that makes a small script of what the law has found in one check; of a check that generates
+	// what it sends, whose finding has no name, the one that looks for a script.
 	Shrink func(check, finding string) string
 
 	// Parties are those that the target is. What binds none of them is not applicable.
@@ -124,12 +177,11 @@ func (r *Runner) Run(ctx context.Context) *reports.Report {
 // report makes the report of the results.
 func (s *runState) report(ctx context.Context) *reports.Report {
 	rep := &reports.Report{
-		Started: s.start, Took: time.Since(s.start), Seed: s.runner.Seed,
+		Started: s.start, Took: time.Since(s.start), Again: s.tryingAgain(), Seed: s.runner.Seed,
 		Trouble: reports.Trouble{Interrupted: ctx.Err() != nil},
 	}
-	if _, unserved := errors.AsType[*UnservedError](s.err); unserved {
-		rep.Unreachable = s.err.Error()
-	} else if s.err != nil {
+	unserved := unservedIn(s.err) != nil
+	if s.err != nil && !unserved {
 		rep.Internal = s.err.Error()
 	}
 	if s.repeat > 1 {
@@ -145,40 +197,66 @@ func (s *runState) report(ctx context.Context) *reports.Report {
 	if serving, some := s.serving(); some {
 		rep.Checks = append(rep.Checks, serving)
 	}
-	slices.SortFunc(rep.Checks, func(a, b reports.Check) int { return strings.Compare(a.ID, b.ID) })
-	var broken []string
-	for _, c := range rep.Checks {
-		for _, f := range c.Findings {
-			if f.Own == "" {
-				broken = append(broken, f.Clause)
-			}
-		}
+	if unserved {
+		unstarted(rep, s.err)
 	}
-	rep.Checks = append(rep.Checks, s.lawChecks(broken)...) // behind those with a line that shows what is wrong
-	rep.Law, rep.Inputs = s.lawReport(), s.law.tally.Inputs
-	s.runner.Protocol.Law.Fields.Complete(rep.Inputs)
+	slices.SortFunc(rep.Checks, func(a, b reports.Check) int { return strings.Compare(a.ID, b.ID) })
+	// Behind those with a line that shows what is wrong.
+	rep.Checks = append(rep.Checks, s.lawChecks(brokenIn(rep.Checks))...)
+	rep.Law = s.lawReport()
 	s.follow(rep.Checks)
 	s.unserved(rep.Checks)
 	s.premise(ctx, rep.Checks)
 	rep.Clauses = s.clauses(rep.Checks)
+	if unserved {
+		unreached(rep, s.err)
+	}
 	return rep
 }
 
-// QuickRun is how long a quick run begins checks, for each repetition. With a limit of
-// checks at a time their waits are added.
+// brokenIn returns the clauses of findings that are not about a script of the user's own.
+func brokenIn(checks []reports.Check) (clauses []string) {
+	for _, c := range checks {
+		for _, f := range c.Findings {
+			if f.Own == "" {
+				clauses = append(clauses, f.Clause)
+			}
+		}
+	}
+	return clauses
+}
+
+// QuickRun is how long a quick run begins checks, for each repetition, however many may run at a time.
 const QuickRun = 2 * time.Minute
+
+// quickRetries is for how long after that it tries a check again whose finding is not proven.
+const quickRetries = 30 * time.Second
+
+// quickEnd returns how long a quick run begins checks.
+func (s *runState) quickEnd() time.Duration { return QuickRun * time.Duration(s.repeat) }
 
 // tooLate returns why a quick run begins no more checks, or "" if it still does.
 func (s *runState) tooLate() string {
-	limit := QuickRun
-	if s.runner.Parallel > 0 {
-		for _, check := range s.described {
-			limit += check.Wait / time.Duration(s.runner.Parallel)
-		}
-	}
-	limit = limit.Truncate(time.Second) * time.Duration(s.repeat)
-	if !s.runner.Quick || time.Since(s.start) < limit {
+	if !s.runner.Quick || time.Since(s.start) < s.quickEnd() {
 		return ""
 	}
-	return fmt.Sprintf("a quick run begins no more checks after %v", limit)
+	return fmt.Sprintf("a quick run starts no more checks after %v", s.quickEnd())
+}
+
+// retryFrom begins the rounds in which checks are tried again, if there are some.
+func (s *runState) retryFrom(now time.Time) {
+	if s.retries = now.Add(max(now.Sub(s.start)/retriesShare, retriesAtLeast)); len(s.again) > 0 {
+		s.first = now
+	}
+	if last := s.start.Add(s.quickEnd() + quickRetries); s.runner.Quick && last.Before(s.retries) {
+		s.retries = last
+	}
+}
+
+// tryingAgain returns how long checks were tried again.
+func (s *runState) tryingAgain() time.Duration {
+	if s.first.IsZero() {
+		return 0
+	}
+	return time.Since(s.first)
 }

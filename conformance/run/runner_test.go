@@ -128,7 +128,7 @@ func TestVerdicts(t *testing.T) {
 		"broken RESP has its own clause": {answering("BEAT", "$2\r\néé\r\n"),
 			beating, "FWP-RESP-03", reports.Fail, "é", true},
 		"the line of broken RESP": {answering("BEAT", "$3\r\néé\r\n"), beating, "FWP-BEAT-01", reports.Inconclusive,
-			"where it expected CR LF after a bulk string of 3 bytes", true},
+			"but expected CR LF after a bulk string of 3 bytes", true},
 		"no password": {nil, "needs: password\nclause FWP-AUTH-04\nS: +HI {}\n", "FWP-AUTH-04",
 			reports.Skipped, "needs a password", false},
 	}

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,7 +31,7 @@ func internalError() cause { return cause{reason: reports.ReasonInternal, words:
 // causeOf returns why a check could not be played.
 func causeOf(err error) cause {
 	if _, unserved := errors.AsType[*UnservedError](err); unserved {
-		return cause{reason: reports.ReasonNotServing, words: "the server that was started for it does not serve"}
+		return cause{reason: reports.ReasonNotServing, words: "the server that was started for it is not ready"}
 	}
 	return internalError()
 }
@@ -59,6 +58,7 @@ type runState struct {
 	plays    int
 	played   map[string]int // how often each check was, with SeedNames
 	done     int
+	first    time.Time       // when the first round was over, if there is another one
 	retries  time.Time       // until when checks are tried again because of lag; zero in the first round
 	reached  map[string]bool // goals of clauses
 	verbs    map[string]*answers
@@ -104,7 +104,7 @@ func (s *runState) all(ctx context.Context) {
 		}
 		s.mostBusy = 1 // what is tried again runs undisturbed
 		if s.retries.IsZero() {
-			s.retries = time.Now().Add(max(time.Since(s.start)/retriesShare, retriesAtLeast))
+			s.retryFrom(time.Now())
 		}
 	}
 	for _, shared := range s.hosts {
@@ -241,6 +241,7 @@ func (s *runState) end(ctx context.Context, t *task) {
 		t.host.leave(t)
 	}
 	switch {
+	case s.unstarted(ctx, t):
 	case t.lost != nil:
 		s.giveUp(t.host)
 		s.skip(ctx, t)
@@ -396,5 +397,3 @@ func (s *runState) file(t *task, check reports.Check) {
 		s.runner.Progress(s.done, len(s.runner.Checks)*s.repeat, t.about.ID)
 	}
 }
-
-func (s *runState) fault(err error) { s.err = cmp.Or(s.err, err) }

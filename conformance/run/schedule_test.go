@@ -33,7 +33,7 @@ func copies(n int, name, source string) map[string]string {
 	return all
 }
 
-const sleeping = "connect as consumer\nclause FWP-RESP-05\nsilence 10s\n"
+const sleeping = "waits: 10s\nconnect as consumer\nclause FWP-RESP-05\nsilence 10s\n"
 
 func TestShortChecksDoNotWaitForSleepers(t *testing.T) {
 	t.Parallel()
@@ -60,7 +60,7 @@ func TestParallelIsALimit(t *testing.T) {
 func TestLongWaitsBeginFirst(t *testing.T) {
 	t.Parallel()
 	all := scripts(t, map[string]string{
-		"a": beating, "b": sleeping, "c": "connect as consumer\nsilence 20s\n", "d": "needs: flush\n" + sleeping,
+		"a": beating, "b": sleeping, "c": "waits: 20s\nconnect as consumer\nsilence 20s\n", "d": "needs: flush\n" + sleeping,
 	})
 	var over []string
 	runOnPool(t, fakes.Config{}, all, func(r *run.Runner) {

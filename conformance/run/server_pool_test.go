@@ -2,13 +2,14 @@ package run_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"slices"
-	"strconv"
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
@@ -18,6 +19,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/memnet"
 	peers "github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
@@ -50,15 +53,6 @@ func (p *serverPool) build(config fakes.Config) (run.Server, func(), error) {
 	return peers.OfferFWP(s, dial), s.Close, nil
 }
 
-// prepare starts the server that a script's header needs.
-func (p *serverPool) prepare(settings map[string]string) (run.Server, func(), error) {
-	iterations, _ := strconv.Atoi(settings["iterations"]) // zero if there are none
-	return p.build(fakes.Config{
-		Salt: settings["salt"], Iterations: iterations, AcceptHash: settings["pwdhash"],
-		StateAsSimple: settings["state"] == "simple", EndWithoutOK: settings["end"] == "close",
-	})
-}
-
 // fresh returns a server that more like it can be started of.
 func (p *serverPool) fresh(config fakes.Config) run.Server {
 	server, _, err := p.build(config)
@@ -75,7 +69,7 @@ func (p *serverPool) runner(all []conformance.Check) *run.Runner {
 	return &run.Runner{
 		Protocol: fwpsuite.Protocol(),
 		Servers:  []run.Server{p.fresh(fakes.Config{}), p.fresh(fakes.Config{Password: "correct horse"})},
-		Prepare:  p.prepare, Checks: all, Virtual: true,
+		Checks:   all, Virtual: true,
 	}
 }
 
@@ -102,4 +96,53 @@ func suite(tb testing.TB, quick bool) []conformance.Check {
 	return slices.DeleteFunc(in, func(c conformance.Check) bool {
 		return !slow.Enabled() && slices.Contains(heaviest, c.Describe().ID)
 	})
+}
+
+// Findings decide the exit code, those of the law too, where a server that was started for a check does not serve.
+func TestFindingsCountBesideAServerThatDoesNotStart(t *testing.T) {
+	t.Parallel()
+	runScripts(t, answering("BEAT", "+late\r\n"), map[string]string{
+		"alone":  "needs: alone\n\nconnect as consumer\n",
+		"shared": "connect as consumer\nC: BEAT {\"wid\":\"$wid\"}\nS: <any>\n",
+	}, func(r *reports.Report) {
+		code, words := r.Outcome(reports.ExitOptions{})
+		assert.Equal(t, reports.ExitFindings, code, words)
+		assert.Contains(t, r.Unseen, "it does not serve within 51s")
+	}, func(r *run.Runner, _ *memoryTarget) {
+		r.Servers[0].Offers = append(r.Servers[0].Offers, scenarios.NeedAlone)
+		r.Servers[0].Fresh = func() (run.Server, func(), error) {
+			return run.Server{}, nil, &run.UnservedError{Cause: errors.New("it does not serve within 51s")}
+		}
+	})
+}
+
+// Of servers that start slowly as few are started as can be: what can share one shares it, and no finding is shrunk on
+// others.
+func TestSlowServersAreShared(t *testing.T) {
+	t.Parallel()
+	for slowly, want := range map[bool]int{false: 2, true: 1} {
+		started, shrinks := 0, false
+		property := returning("explore/a", conformance.Evidence{Served: true})
+		property.Run = func(_ context.Context, on conformance.Setup) conformance.Evidence {
+			shrinks = on.Fresh != nil
+			return conformance.Evidence{Served: true}
+		}
+		runScripts(t, nil, map[string]string{
+			"a/alone":   "needs: alone\n\nconnect as consumer\nC: FLUSH\nS: +OK\n",
+			"a/default": "connect as consumer\nC: FETCH default\nS: $-1\n",
+		}, func(r *reports.Report) {
+			assert.Equal(t, want, started, "slow: %v", slowly)
+			assert.Equal(t, !slowly, shrinks)
+			for _, c := range r.Checks {
+				assert.NotEqual(t, reports.NotRun, c.Verdict, c.ID)
+			}
+		}, withProperties(property), func(r *run.Runner, target *memoryTarget) {
+			server := &r.Servers[0]
+			server.Slow, server.Offers = slowly, append(server.Offers, scenarios.NeedAlone)
+			server.Fresh = func() (run.Server, func(), error) {
+				started++
+				return *server, func() {}, nil
+			}
+		})
+	}
 }

@@ -15,10 +15,9 @@ import (
 type task struct {
 	check conformance.Check
 	about conformance.Description
-	place int           // of the check in Checks
-	round int           // which of the repetitions
-	wait  time.Duration // that of its description; 1 ms more if a fetch may wait too
-	host  *host         // the server that it shares; nil: it gets one of its own
+	place int   // of the check in Checks
+	round int   // which of the repetitions
+	host  *host // the server that it shares; nil: it gets one of its own
 	own   func() (Server, func(), error)
 	apart bool // no other check may use the server meanwhile
 
@@ -54,15 +53,12 @@ type task struct {
 
 // newTask returns one run of one check.
 func (s *runState) newTask(place, round int) *task {
-	t := &task{check: s.runner.Checks[place], about: s.described[place], place: place, round: round}
-	if t.wait = t.about.Wait; t.about.Fetches {
-		t.wait += time.Millisecond
-	}
-	return t
+	return &task{check: s.runner.Checks[place], about: s.described[place], place: place, round: round}
 }
 
-// tasks returns all runs, in the order in which they begin: by phase, in each those that wait longest
-// first, otherwise in the order of the seed. It files checks as skipped if no server meets their needs.
+// tasks returns all runs, in the order in which they begin: by phase, in each those that wait longest first, otherwise
+// in the order of the seed. A quick run that plays one at a time begins with those that wait shortest, because it may
+// end before it has begun all. It files checks as skipped if no server meets their needs.
 func (s *runState) tasks() []*task {
 	var all []*task
 	random := rand.New(rand.NewPCG(s.runner.Seed, s.runner.Seed))
@@ -77,7 +73,10 @@ func (s *runState) tasks() []*task {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *task) int {
-		return cmp.Or(cmp.Compare(a.phase(), b.phase()), cmp.Compare(b.wait, a.wait))
+		if s.runner.Quick && s.runner.Parallel == 1 { // none disturbs the counts of another
+			return cmp.Or(cmp.Compare(max(a.phase(), 1), max(b.phase(), 1)), cmp.Compare(a.about.Wait, b.about.Wait))
+		}
+		return cmp.Or(cmp.Compare(a.phase(), b.phase()), cmp.Compare(b.about.Wait, a.about.Wait))
 	})
 	return all
 }
@@ -87,7 +86,7 @@ func (t *task) phase() int {
 	switch {
 	case t.apart:
 		return 3
-	case t.hazards() && t.wait <= conformance.QuickWait: // before those hostile checks that it would have played again
+	case t.hazards() && t.about.Wait <= conformance.QuickWait: // before hostile checks that it would have played again
 		return -1
 	case t.spares(): // a server that is started for this run does not matter
 		return 0
@@ -107,20 +106,17 @@ func (t *task) spares() bool { return t.host == nil || t.host.Fresh != nil }
 
 // assign chooses the server of a check; missing is the need that no server meets, or "".
 func (s *runState) assign(t *task) (missing scenarios.Need) {
-	if slices.Contains(t.about.Needs, scenarios.NeedEmbedded) {
-		if s.runner.Prepare == nil {
-			return scenarios.NeedEmbedded
-		}
-		t.own = func() (Server, func(), error) { return s.runner.Prepare(t.about.Embedded) }
-		return ""
-	}
 	for _, h := range s.hosts {
 		i := slices.IndexFunc(t.about.Needs, func(n scenarios.Need) bool { return !slices.Contains(h.Offers, n) })
 		if i >= 0 {
 			missing = t.about.Needs[i]
 			continue
 		}
-		if h.Fresh != nil && t.about.Sharing != conformance.SharesAll {
+		own := t.about.Sharing != conformance.SharesAll
+		if h.Slow {
+			own = t.about.Sharing == conformance.SharesNothing
+		}
+		if h.Fresh != nil && own {
 			t.own = h.Fresh
 			return ""
 		}

@@ -40,7 +40,6 @@ var needWords = map[scenarios.Need]string{
 	scenarios.NeedKill:     "a kill",
 	scenarios.NeedAlone:    "exclusive use",
 	scenarios.NeedFlush:    "permission to delete everything",
-	scenarios.NeedEmbedded: "a prepared embedded server",
 }
 
 // verdicts returns the verdicts that follow from the evidence of a play; again means that
@@ -49,6 +48,9 @@ var needWords = map[scenarios.Need]string{
 func (s *runState) verdicts(t *task) (check reports.Check, again bool) {
 	v := &verdicts{state: s, about: t.about, evidence: t.evidence, fatal: t.fatal, check: reports.Check{
 		ID: t.about.ID, Title: t.about.Title, File: t.about.File, Took: t.evidence.Took, Left: t.evidence.Leftover}}
+	if words := v.evidence.Skipped; words != "" {
+		return s.withoutResult(t.about, reports.Skipped, cause{reason: v.evidence.Reason, words: words}, ""), false
+	}
 	v.stopped = v.stopCause()
 	for _, m := range v.about.Clauses() {
 		v.clause(m)
@@ -84,7 +86,7 @@ func (v *verdicts) tooMany() bool {
 		words:  "the target has too few connections for this check: it refused one while others were open: " + r.Got,
 	}
 	c := v.state.withoutResult(v.about, reports.Inconclusive, why, "raise the target's limit of connections")
-	c.Took, c.Left, c.Conversation = v.check.Took, v.check.Left, conversation(v.evidence)
+	c.Took, c.Left, c.Conversation = v.check.Took, v.check.Left, conversation(v.evidence.Conversation)
 	v.check = c
 	return true
 }
@@ -132,7 +134,7 @@ func (v *verdicts) stopCause() cause {
 		return cause{reason: run.OpenReason(), words: run.Open, transient: run.Transient}
 	case breach >= 0:
 		b := run.Breaches[breach]
-		words := fmt.Sprintf("the suite got %s, where it expected %s", b.Got, b.Expected)
+		words := fmt.Sprintf("the suite got %s, but expected %s", b.Got, b.Expected)
 		return cause{reason: reports.ReasonOtherBreach, line: b.Line, words: words, halted: true}
 	}
 	for _, r := range run.Results {
@@ -161,7 +163,7 @@ func (v *verdicts) mismatchCause(r play.Result) cause {
 		return cause{reason: reports.ReasonOtherBreach, line: r.Line, words: v.unrefusedWords(r), halted: true}
 	}
 	if len(r.Marks) > 0 && !r.Refused {
-		words := "the line did not match, and tests another clause"
+		words := "the line did not match, but it tests another clause"
 		return cause{reason: reports.ReasonOtherClause, line: r.Line, words: words, halted: true}
 	}
 	c := cause{
@@ -229,7 +231,7 @@ func (v *verdicts) line(m scenarios.Mark, r play.Result, cv *reports.ClauseVerdi
 	case r.Outcome != play.Matched || v.stopped.words != "":
 		return reports.Inconclusive
 	case r.Lapse && slices.Contains(v.protocol().GrammarClauses, m.Clause):
-		cv.Why, cv.Reason = "the line matched, but the bytes of the reply break the grammar", reports.ReasonOtherBreach
+		cv.Why, cv.Reason = "the line matched, but the reply is malformed", reports.ReasonOtherBreach
 		return reports.Inconclusive
 	case m.Record || v.protocol().MismatchVerdict(m) == reports.Observed:
 		return reports.Observed
@@ -268,7 +270,7 @@ func (v *verdicts) mismatch(m scenarios.Mark, r play.Result, cv *reports.ClauseV
 	case verdict == reports.Observed:
 		return verdict
 	case v.leaves(m, r):
-		cv.Why, cv.Reason, cv.Halted = "the law blames another clause for the reply", reports.ReasonOtherBreach, true
+		cv.Why, cv.Reason, cv.Halted = "the reply breaks another clause", reports.ReasonOtherBreach, true
 		return reports.Inconclusive
 	case r.Unrefused != "" && v.isAuth([]scenarios.Mark{m}):
 		v.unrefused = append(v.unrefused, r)
@@ -380,7 +382,7 @@ func (v *verdicts) conclude() {
 	}
 	v.check.Verdict = reports.Worst(all...)
 	if v.check.Verdict.Breach() || v.check.Verdict == reports.Inconclusive {
-		v.check.Conversation = conversation(v.evidence)
+		v.check.Conversation = conversation(v.evidence.Conversation)
 	}
 }
 

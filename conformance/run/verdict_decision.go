@@ -24,6 +24,9 @@ func (v *verdicts) decisions() {
 		switch {
 		case d.Outcome == play.Mismatched:
 			cv.Verdict, cv.Why = v.protocol().MismatchVerdict(m), d.Got
+			if d.Harm != "" {
+				cv.Verdict = reports.Fail
+			}
 		case d.Outcome == play.Matched && v.protocol().MismatchVerdict(m) == reports.Observed:
 			cv.Verdict, cv.Why = reports.Observed, d.Got
 		case d.Outcome == play.Matched:
@@ -32,6 +35,7 @@ func (v *verdicts) decisions() {
 		v.decide(cv)
 		if cv.Verdict.Breach() {
 			v.finding(cv.Verdict, m, r)
+			v.check.Findings[len(v.check.Findings)-1].Harm = d.Harm
 		}
 	}
 }
@@ -45,6 +49,8 @@ func (v *verdicts) decide(cv reports.ClauseVerdict) {
 	case v.check.Clauses[i].Verdict == reports.NotRun, v.check.Clauses[i].Verdict == reports.Inconclusive && v.unset(i):
 		v.check.Clauses[i] = cv
 	case reports.Worst(v.check.Clauses[i].Verdict, cv.Verdict) != v.check.Clauses[i].Verdict:
+		v.check.Clauses[i] = cv
+	case cv.Verdict == v.check.Clauses[i].Verdict && v.check.Clauses[i].Why == "": // the report has what was observed
 		v.check.Clauses[i] = cv
 	}
 }
@@ -84,6 +90,13 @@ func (v *verdicts) property(f conformance.Finding) {
 	v.finding(verdict, m, play.Result{Expected: f.Expected, Got: f.Got, Cause: f.What})
 	last := &v.check.Findings[len(v.check.Findings)-1]
 	last.Actual, last.Script, last.Refused, last.Own = f.Observed(), f.Script, f.Refused, f.Own
+	last.Conversation, last.Marked = conversation(f.Talk), len(f.Talk)
+	if f.Script == "" {
+		last.Unscripted, last.Unshrunk = cmp.Or(f.Unscripted, "none was found in time"), f.Unshrunk
+		if shrink := v.state.runner.Shrink; shrink != nil {
+			last.Shrink = shrink(v.check.ID, "")
+		}
+	}
 }
 
 // leaves reports whether a clause of a line says less than what the law knows of the same message.

@@ -32,9 +32,7 @@ func (v *verdicts) finding(verdict reports.Verdict, m scenarios.Mark, r play.Res
 	if r.Line > 0 && r.Line <= len(v.about.Source) {
 		f.Source = v.about.Source[r.Line-1]
 	}
-	if verdict == reports.Crash && v.evidence.Ending != "" {
-		f.Actual += "\n" + v.evidence.Ending
-	}
+	v.ended(&f, r.Got)
 	for _, d := range r.Differences {
 		if d.Path != "" {
 			f.Differences = append(f.Differences, d.String())
@@ -50,6 +48,21 @@ func (v *verdicts) finding(verdict reports.Verdict, m scenarios.Mark, r play.Res
 	v.check.Findings = append(v.check.Findings, f)
 }
 
+// ended adds to a finding how the server's process has ended, or what it printed where it was silent or closed a
+// connection.
+func (v *verdicts) ended(f *reports.Finding, got string) {
+	crash := f.Verdict == reports.Crash
+	switch {
+	case crash && v.evidence.Ending != "":
+		f.Actual += "\n" + v.evidence.Ending
+	case crash || unanswers(got):
+		f.Printed = v.evidence.Printed
+	}
+	if crash && f.Clause == "" {
+		f.Statement = Death(v.evidence.Died, "", v.check.ID, true)
+	}
+}
+
 var closeWords = map[scenarios.Ending]string{
 	scenarios.Fin:   "the server closed the connection (orderly, FIN)",
 	scenarios.Reset: "the server reset the connection",
@@ -57,10 +70,13 @@ var closeWords = map[scenarios.Ending]string{
 
 var parties = map[string]string{"C": reports.FromClient, "S": reports.FromServer}
 
-// conversation returns the lines of all connections of a play.
-func conversation(e *conformance.Evidence) []reports.Line {
-	lines := make([]reports.Line, len(e.Conversation))
-	for i, l := range e.Conversation {
+// conversation returns what was said as lines of a report, nil if nothing was.
+func conversation(said []play.Line) []reports.Line {
+	if len(said) == 0 {
+		return nil
+	}
+	lines := make([]reports.Line, len(said))
+	for i, l := range said {
 		from := cmp.Or(parties[l.From], reports.FromSuite)
 		lines[i] = reports.Line{At: l.At, Conn: l.Conn, From: from, Text: l.Text, Own: l.Own}
 	}

@@ -16,6 +16,7 @@ const (
 	Hidden  Fate = "hidden"   // lost with one server, and back with a later one
 	Order   Fate = "order"    // it came in another order than before
 	Count   Fate = "miscount" // the server counts it no more
+	Unknown Fate = "unknown"  // a reply about it cannot be read
 )
 
 // Fact is what is known of a job, or of several where Job is nil.
@@ -37,16 +38,19 @@ type rule struct {
 }
 
 // rules is the table of fates; docs/upgrades.md has the same. That lost data is a fail is more than the specification
-// says: it recommends that a job survives a restart in order, and promises nothing after a kill.
+// says: it recommends that a job survives a restart in order, and promises nothing after a kill, which may lose what
+// a server has in memory. A job that is hidden was stored, however the server ended. So were those of a whole state
+// that is lost while jobs came that were pushed later: another version does not find them.
 var rules = []rule{
 	{Lost, reports.Fail, reports.Warn, "did not come"},
-	{Hidden, reports.Fail, reports.Warn, "did not come, and came after the way back"},
-	{Doubled, reports.Fail, reports.Observed, "came once more"},
+	{Hidden, reports.Fail, reports.Fail, "did not come, but came after the way back"},
+	{Doubled, reports.Fail, reports.Observed, "came again"},
 	{Altered, reports.Fail, reports.Fail, "came with other contents"},
 	{Early, reports.Fail, reports.Fail, "came before its time"},
 	{Late, reports.Warn, reports.Warn, "was enqueued more than 30 s after its time"},
-	{Order, reports.Warn, reports.Observed, "came in another order than before the stop"},
-	{Count, reports.Warn, reports.Observed, "is counted no more"},
+	{Order, reports.Warn, reports.Observed, "came in a different order than before the stop"},
+	{Count, reports.Warn, reports.Observed, "counted no more"},
+	{Unknown, reports.Fail, reports.Fail, "had a reply that cannot be read"},
 }
 
 // ruleOf returns the rule of a fate.
@@ -59,14 +63,37 @@ func ruleOf(f Fate) rule {
 	return rule{fate: Kept, inOrder: reports.Pass, killed: reports.Pass}
 }
 
-// verdict returns how bad a fact is.
-func (f *Fact) verdict(killed bool) reports.Verdict {
-	r := ruleOf(f.Fate)
+// verdict returns how bad a fact of a step is.
+func (r *Result) verdict(s *Step, f *Fact) reports.Verdict {
+	of := ruleOf(f.Fate)
 	switch {
 	case f.Allowed:
 		return reports.Observed
-	case killed:
-		return r.killed
+	case r.Killed && (f.Fate != Lost || !s.unfound[f.State]):
+		return of.killed
 	}
-	return r.inOrder
+	return of.inOrder
+}
+
+// places are where the jobs of a state stand among those of a fill, which are pushed one after the other.
+type places struct{ first, last int }
+
+// find finds out of which states all jobs are lost, and which of these another version does not find: jobs are there
+// that were pushed later.
+func (s *Step) find() {
+	lost := map[State]int{}
+	for _, f := range s.Facts {
+		if f.Job != nil && f.Job.Step == s.number && (f.Fate == Lost || f.Fate == Hidden) {
+			lost[f.State]++
+		}
+	}
+	s.gone, s.unfound = map[State]bool{}, map[State]bool{}
+	for state, n := range lost {
+		s.gone[state] = n == s.Jobs[state]
+		for later := range s.seen {
+			if s.gone[state] && s.From != s.To && s.places[state].last < s.places[later].first {
+				s.unfound[state] = true
+			}
+		}
+	}
 }

@@ -35,11 +35,12 @@ var stateWords = []struct {
 	state State
 	words string
 }{
-	{Enqueued, "jobs in queues, with every class of contents and names"}, {Large, "jobs in one large queue"},
-	{Soon, "jobs that are due while the server is down, or soon after"}, {Later, "jobs that are due when it serves again"},
-	{Far, "jobs that are due in ten years"}, {Stays, "jobs held by a worker that comes back and reports them"},
-	{Leaves, "jobs held by a worker that does not come back"}, {Failed, "jobs that failed and wait for their retry"},
-	{Dead, "jobs that failed for the last time"}, {Discarded, "jobs that failed and may not be tried again"},
+	{Enqueued, "jobs in queues, with all kinds of contents and names"}, {Large, "jobs in one large queue"},
+	{Soon, "jobs that are due while the server is down, or soon after"}, {Later, "jobs that are due when it is ready " +
+		"again"},
+	{Far, "jobs that are due in ten years"}, {Stays, "jobs reserved by a worker that comes back and reports them"},
+	{Leaves, "jobs reserved by a worker that does not come back"}, {Failed, "jobs that failed and wait for their retry"},
+	{Dead, "jobs that failed for the last time"}, {Discarded, "jobs that failed and must not be retried"},
 	{Done, "jobs that were acknowledged"},
 }
 
@@ -80,6 +81,8 @@ type Inventory struct {
 	// Counts is what the server counts when it is full, by set.
 	Counts map[string]int64 `json:"counts"`
 	Jobs   []*Job           `json:"jobs"`
+	// Unclear has the ids of other jobs, of which the server may have some: a reply about them cannot be read.
+	Unclear []string `json:"unclear,omitempty"`
 }
 
 // Save writes the inventory as JSON.
@@ -95,10 +98,10 @@ func (i *Inventory) Save(w io.Writer) error {
 func Load(b []byte) (*Inventory, error) {
 	var i Inventory
 	if err := json.Unmarshal(b, &i); err != nil {
-		return nil, fmt.Errorf("this is not what upgrade fill has written: %w", err)
+		return nil, fmt.Errorf("this file is not from fwpcheck upgrade fill: %w", err)
 	}
 	if i.Schema != schema {
-		return nil, errors.New("this is not what upgrade fill has written: its schema is not " + schema)
+		return nil, errors.New("this file is not from fwpcheck upgrade fill: its schema is not " + schema)
 	}
 	return &i, nil
 }
@@ -113,7 +116,8 @@ type Plan struct {
 
 // Site is a server that serves.
 type Site struct {
-	Name     string // of its software and version, if it tells them
+	Name     string   // of its software and version, if it tells them
+	Differs  []string // in what it differs from the server before it: "its process"; empty for the first one
 	Target   play.Target
 	Password string
 	Plan     Plan
@@ -123,6 +127,7 @@ type Site struct {
 	Timeout  time.Duration // of a reply
 	Patience time.Duration // for what happens eventually
 	History  *history.Recorder
+	Tell     func(Fact) // is told once what became of each job, and of replies that cannot be read
 }
 
 // Subject is what is known of a protocol. Both functions block until they are done.
@@ -131,7 +136,7 @@ type Subject struct {
 	Clauses map[Fate]string
 	// Fill brings a server jobs in all states. It leaves connections of workers open until ctx is done.
 	Fill func(ctx context.Context, s *Site) (*Inventory, error)
-	// Account asks a server for all jobs, reports them, and tells each once what became of a job. Jobs that are Missing
-	// are taken if they come; those that should have come and did not are Missing afterwards.
-	Account func(ctx context.Context, s *Site, jobs *Inventory, tell func(Fact)) error
+	// Account asks a server for all jobs, reports them, and tells what became of each. Jobs that are Missing are taken if
+	// they come; those that should have come and did not are Missing afterwards.
+	Account func(ctx context.Context, s *Site, jobs *Inventory) error
 }

@@ -28,17 +28,21 @@ func Checks() (ids []string) {
 func (r *Result) Report(known func(id string) (conformance.Clause, bool)) *reports.Report {
 	report := &reports.Report{Upgrade: &reports.Upgrade{How: r.How}}
 	for i := range r.Steps {
+		r.Steps[i].find()
 		report.Upgrade.Steps = append(report.Upgrade.Steps, r.step(&r.Steps[i]))
 	}
 	index := r.index()
 	for k, of := range stateWords {
 		c := reports.Check{ID: checkPrefix + string(of.state), Title: of.words, Verdict: reports.NotApplicable}
 		for i := range r.Steps {
-			s := &report.Upgrade.Steps[i].States[k]
-			if s.Jobs > 0 || s.Verdict.Breach() || !r.Steps[i].Done {
-				c.Verdict = reports.Worst(c.Verdict, s.Verdict)
+			c.Verdict = reports.Worst(c.Verdict, report.Upgrade.Steps[i].States[k].Verdict)
+			if c.Verdict == reports.Inconclusive && r.Steps[i].gone[of.state] {
+				c.Why = whyGone
 			}
 			c.Findings = append(c.Findings, r.findings(i, of.state, index)...)
+		}
+		if c.Verdict == reports.Inconclusive && r.Err != nil && c.Why == "" {
+			c.Why = text.OneLine(text.FirstLine(r.Err.Error()))
 		}
 		report.Checks = append(report.Checks, c)
 	}
@@ -46,33 +50,63 @@ func (r *Result) Report(known func(id string) (conformance.Clause, bool)) *repor
 	return report
 }
 
-// step returns a step with what became of the jobs of each state.
+// whyGone is why nothing is known of a state all of whose jobs are lost after a kill.
+const whyGone = "the kill lost all of these jobs, so they do not show what the next server does; use --stop " +
+	"order, or a server that stores jobs before it answers"
+
+// step returns a step with what became of the jobs of each state, as far as it is known.
 func (r *Result) step(s *Step) reports.UpgradeStep {
-	step := reports.UpgradeStep{From: s.From, To: s.To, Back: s.Back, Down: s.Down}
+	step := reports.UpgradeStep{From: s.From, To: s.To, Back: s.Back, Down: s.Down, Differs: s.Differs}
 	for _, of := range stateWords {
-		state := reports.UpgradeState{
-			State: string(of.state), Words: of.words, Jobs: s.Jobs[of.state], Fates: map[string]int{}, Verdict: reports.Pass,
+		state := reports.UpgradeState{State: string(of.state), Words: of.words, Verdict: reports.Inconclusive}
+		if s.Jobs != nil {
+			state.Jobs = new(s.Jobs[of.state])
 		}
-		kept, seen := state.Jobs, map[*Job]bool{}
-		if !s.Done {
-			kept, state.Verdict = 0, reports.Inconclusive
-		}
-		for i := range s.Facts {
-			f := &s.Facts[i]
-			if f.State != of.state {
-				continue
-			}
-			state.Fates[string(f.Fate)]++
-			state.Verdict = reports.Worst(state.Verdict, f.verdict(r.Killed))
-			if f.Job != nil && f.Job.Step == s.number && !seen[f.Job] {
-				kept--
-				seen[f.Job] = true
-			}
-		}
-		state.Fates[string(Kept)] = max(kept, 0)
+		state.Fates = r.fates(s, of.state, &state.Verdict)
 		step.States = append(step.States, state)
 	}
 	return step
+}
+
+// fates returns how many jobs of a state have each fate, and sets the verdict to the worst one.
+func (r *Result) fates(s *Step, state State, verdict *reports.Verdict) map[string]int {
+	fates, other := map[string]int{}, map[*Job]bool{}
+	if s.Done {
+		*verdict = reports.Pass
+		for _, of := range rules {
+			fates[string(of.fate)] = 0
+		}
+	}
+	for i := range s.Facts {
+		f := &s.Facts[i]
+		if f.State != state {
+			continue
+		}
+		*verdict = reports.Worst(*verdict, r.verdict(s, f))
+		if f.Fate == Unknown && f.Job == nil { // it is about the reply only
+			continue
+		}
+		fates[string(f.Fate)]++
+		if f.Job != nil && f.Job.Step == s.number {
+			other[f.Job] = true
+		}
+	}
+	if s.Done && fates[string(Count)] == 0 { // else no more is known of jobs that no command shows
+		fates[string(Kept)] = max(s.Jobs[state]-len(other), 0)
+	}
+	*verdict = s.settled(state, *verdict)
+	return fates
+}
+
+// settled returns the verdict on a state: there is none without jobs, and none where a kill lost all of them.
+func (s *Step) settled(state State, v reports.Verdict) reports.Verdict {
+	switch {
+	case s.Done && s.Jobs[state] == 0 && v == reports.Pass:
+		return reports.NotApplicable
+	case s.gone[state] && v == reports.Warn:
+		return reports.Inconclusive
+	}
+	return v
 }
 
 // index returns the events of each job that a fact is about, and those of the operator under "".
@@ -100,7 +134,7 @@ func (r *Result) findings(step int, state State, index map[string][]history.Even
 	for _, of := range rules {
 		var same []*Fact
 		for i := range s.Facts {
-			if f := &s.Facts[i]; f.State == state && f.Fate == of.fate && f.verdict(r.Killed).Breach() {
+			if f := &s.Facts[i]; f.State == state && f.Fate == of.fate && r.verdict(s, f).Breach() {
 				same = append(same, f)
 			}
 		}
@@ -108,8 +142,10 @@ func (r *Result) findings(step int, state State, index map[string][]history.Even
 			continue
 		}
 		first := same[0]
-		f := reports.Finding{Clause: cmp.Or(first.Clause, r.clauses[of.fate]), Verdict: first.verdict(r.Killed)}
-		f.Statement = fmt.Sprintf("upgrade: %s of %s that %s: %s", text.Count(len(same), "job"), state, of.words, s.name())
+		f := reports.Finding{
+			Clause: cmp.Or(first.Clause, r.clauses[of.fate]), Verdict: r.verdict(s, first), Statement: r.statement(step, of),
+		}
+		f.Step = step + 1
 		f.Expected, f.Actual = first.Expected, first.Actual+named(same)
 		if first.Job != nil {
 			if r.Record != "" {
@@ -122,7 +158,19 @@ func (r *Result) findings(step int, state State, index map[string][]history.Even
 	return all
 }
 
-func (s *Step) name() string { return s.From + " to " + s.To }
+// statement returns how many jobs have a fate in a step, and their states.
+func (r *Result) statement(step int, of rule) string {
+	s, n, states := &r.Steps[step], 0, []string(nil)
+	for i := range s.Facts {
+		if f := &s.Facts[i]; f.Fate == of.fate && r.verdict(s, f).Breach() {
+			if n++; !slices.Contains(states, string(f.State)) {
+				states = append(states, string(f.State))
+			}
+		}
+	}
+	return fmt.Sprintf("step %d: %s %s (%s): %s to %s", step+1, text.Count(n, "job"), of.words,
+		strings.Join(states, ", "), s.From, s.To)
+}
 
 // named returns the names of the first jobs.
 func named(facts []*Fact) string {
@@ -151,7 +199,7 @@ func conversation(j *Job, events []history.Event) (lines []reports.Line) {
 	slices.SortStableFunc(events, func(a, b history.Event) int { return cmp.Compare(a.Call, b.Call) })
 	for _, e := range events {
 		if e.Op == history.Restart || e.Op == history.Kill {
-			words := "the server is stopped, and the next one serves (" + e.Op.String() + ")"
+			words := "the server is stopped, and the next one is ready (" + e.Op.String() + ")"
 			lines = append(lines, reports.Line{At: e.Call, From: reports.FromSuite, Text: words})
 			continue
 		}

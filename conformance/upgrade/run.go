@@ -14,7 +14,8 @@ import (
 // Stage is a server of a run.
 type Stage struct {
 	Name string // for people: "faktory 1.9.0"
-	// Start has it serve on the data that are there, and returns where.
+	// Start has it serve on the data that are there, and returns where. It is an error if it cannot be told from the
+	// server before.
 	Start func(ctx context.Context) (Site, error)
 	// Stop ends it.
 	Stop func(ctx context.Context) error
@@ -37,12 +38,17 @@ type Run struct {
 type Step struct {
 	From, To string
 	Back     bool
+	Differs  []string      // in what the second one differs from the first
 	Down     time.Duration // from the stop until it served again
 	Jobs     map[State]int
 	Facts    []Fact
 	// Done is set if all jobs were asked for.
 	Done   bool
 	number int
+	places map[State]places
+	seen   map[State]bool // of which the next server has jobs
+	// gone are the states of which all jobs are lost; unfound those of them that another version does not find.
+	gone, unfound map[State]bool
 }
 
 // Result is what a run has found.
@@ -111,7 +117,7 @@ func (w *walk) step(
 	ctx context.Context, n int, s *Step, from Site, stop func(context.Context) error, to Stage,
 ) (Site, error) {
 	w.Log("step %d: filling %s", n, s.From)
-	from.Step = n
+	from.Step, from.Tell = n, func(f Fact) { w.tell(n, s, f) }
 	held, leave := context.WithCancel(ctx)
 	defer leave()
 	filled, err := w.Subject.Fill(held, &from)
@@ -129,14 +135,16 @@ func (w *walk) step(
 		return site, err
 	}
 	w.complete(&site, n)
-	s.To = cmp.Or(site.Name, s.To)
+	s.To, s.Differs = cmp.Or(site.Name, s.To), site.Differs
 	s.Down = time.Since(began)
 	w.stopped(began)
 	filled.Jobs = append(slices.Clone(w.jobs.Jobs), filled.Jobs...)
+	filled.Unclear = append(w.jobs.Unclear, filled.Unclear...)
 	w.jobs = *filled
 	s.count(n, filled.Jobs)
 	w.Log("step %d: asking %s for %s", n, s.To, text.Count(len(filled.Jobs), "job"))
-	err = w.Subject.Account(ctx, &site, filled, func(f Fact) { w.tell(n, s, f) })
+	site.Tell = from.Tell
+	err = w.Subject.Account(ctx, &site, filled)
 	if err != nil {
 		err = fmt.Errorf("ask %s for the jobs: %w", s.To, err)
 	}
@@ -157,11 +165,16 @@ func (w *walk) stopped(began time.Time) {
 
 // count counts the jobs of a step.
 func (s *Step) count(n int, jobs []*Job) {
-	s.Jobs = map[State]int{}
-	for _, j := range jobs {
-		if j.Step == n {
-			s.Jobs[j.State]++
+	s.Jobs, s.places, s.seen = map[State]int{}, map[State]places{}, map[State]bool{}
+	for i, j := range jobs {
+		if j.Step != n {
+			continue
 		}
+		at := places{i, i}
+		if s.Jobs[j.State]++; s.Jobs[j.State] > 1 {
+			at.first = s.places[j.State].first
+		}
+		s.places[j.State] = at
 	}
 }
 
@@ -171,7 +184,9 @@ func (w *walk) tell(n int, s *Step, f Fact) {
 		f.State = cmp.Or(f.State, f.Job.State)
 	}
 	if f.Job == nil || f.Job.Step == n || f.Fate == Doubled || f.Fate == Early {
-		if f.Fate != Kept {
+		if f.Fate == Kept {
+			s.seen[f.State] = true
+		} else {
 			s.Facts = append(s.Facts, f)
 		}
 		return
@@ -191,7 +206,8 @@ func Accounted(ctx context.Context, of *Subject, site *Site, jobs *Inventory) *R
 	w := &walk{Run: &Run{}, result: Result{How: "by others", clauses: of.Clauses}}
 	s := Step{From: "the server of the fill", To: "this one", number: site.Step}
 	s.count(s.number, jobs.Jobs)
-	w.result.Err = of.Account(ctx, site, jobs, func(f Fact) { w.tell(s.number, &s, f) })
+	site.Tell = func(f Fact) { w.tell(s.number, &s, f) }
+	w.result.Err = of.Account(ctx, site, jobs)
 	s.Done = w.result.Err == nil
 	w.result.Steps, w.result.History = []Step{s}, site.History.History()
 	return &w.result

@@ -3,6 +3,9 @@ package upgrade_test
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -13,14 +16,18 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/fwpupgrade"
 	"github.com/fwpsuite/fwp/conformance/upgrade"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/faults"
 	"github.com/fwpsuite/fwp/fakes/variations"
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/reports/page"
 )
 
 // stages returns servers on one folder, each with a configuration.
@@ -63,11 +70,11 @@ func played(t *testing.T, r upgrade.Run, configure ...func(*fakes.Config)) (resu
 	return result
 }
 
-// fates returns the fates of jobs by state: "enqueued lost".
-func fates(r *upgrade.Result, allowed bool) (all []string) {
+// fates returns the fates of jobs by state: "enqueued lost". What is allowed is left out.
+func fates(r *upgrade.Result) (all []string) {
 	for _, s := range r.Steps {
 		for _, f := range s.Facts {
-			if f.Allowed == allowed {
+			if !f.Allowed {
 				all = append(all, string(f.State)+" "+string(f.Fate))
 			}
 		}
@@ -118,11 +125,11 @@ var wanted = map[string]string{
 
 func TestFaultsAreFound(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/upgrades.md")
+	doc, err := os.ReadFile("../../docs/upgrades.md")
 	require.NoError(t, err)
 	for i, f := range faults.Keeping() {
 		require.Contains(t, wanted, f.Name)
-		assert.Contains(t, string(page), "| `"+f.Name+"` | "+f.Summary+" |")
+		assert.Contains(t, string(doc), "| `"+f.Name+"` | "+f.Summary+" |")
 		if !slow.Enabled() && i%8 > 0 {
 			continue
 		}
@@ -138,7 +145,7 @@ func TestFaultsAreFound(t *testing.T) {
 					f.Hook()(s)
 				}
 			})
-			found := fates(r, false)
+			found := fates(r)
 			t.Log(strings.Join(found, ", "))
 			assert.Contains(t, found, wanted[f.Name])
 		})
@@ -160,7 +167,7 @@ func TestASlowServer(t *testing.T) {
 				}
 			}
 		})
-		assert.Empty(t, fates(r, false), delays)
+		assert.Empty(t, fates(r), delays)
 	}
 }
 
@@ -178,6 +185,145 @@ func TestVariationsAreNotBlamed(t *testing.T) {
 					t.Errorf("%s %s %s: expected %s, got %s", f.State, f.Fate, f.Clause, f.Expected, f.Actual)
 				}
 			}
+		})
+	}
+}
+
+// One reply that cannot be read is a finding, and the other jobs are asked for.
+func TestAnUnreadableReply(t *testing.T) {
+	t.Parallel()
+	lf := []byte("-ERR Job not found a\nb\r\n")
+	for _, test := range []struct {
+		name, verb  string
+		from, every int // of the verb
+		reply       []byte
+		clause      string
+		state       upgrade.State
+	}{
+		{"an ACK of a held job", fwp.ACK, 2, 0, lf, "FWP-RESP-07", upgrade.Stays},
+		{"several", fwp.ACK, 3, 7, lf, "FWP-RESP-07", upgrade.Stays},
+		{"a job", fwp.FETCH, 5, 0, []byte("$2\r\nshort\r\n"), "FWP-RESP-03", upgrade.Enqueued},
+		{"a length that no reply has", fwp.FETCH, 5, 0, []byte("$9223372036854775807\r\n"), "FWP-RESP-03", upgrade.Enqueued},
+		{"a list", fwp.FETCH, 5, 0, []byte("*1\r\n$2\r\n{}\r\n"), "FWP-FETCH-01", upgrade.Enqueued},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			run := upgrade.Run{Plan: upgrade.Plan{Quick: true}, Patience: 5 * time.Second}
+			r := played(t, run, plain, func(c *fakes.Config) {
+				n := 0
+				c.Hook = func(e *fakes.Event) {
+					if e.Point != fakes.Writing || e.Command.Verb != test.verb {
+						return
+					}
+					if n++; n == test.from || test.every > 0 && n%test.every == 0 && n < 5*test.every {
+						e.Bytes = test.reply
+					}
+				}
+			})
+			assert.Equal(t, []string{string(test.state) + " unknown"}, fates(r))
+			report := r.Report(func(string) (c conformance.Clause, is bool) { return c, false })
+			assert.True(t, r.Steps[0].Done)
+			for _, f := range report.Findings() {
+				assert.Equal(t, test.clause, f.Clause, f.Actual)
+				assert.Equal(t, reports.Fail, f.Verdict)
+			}
+			for _, s := range report.Upgrade.Steps[0].States {
+				assert.Equal(t, *s.Jobs, s.Fates["kept"]+s.Fates["unknown"], s.State)
+			}
+		})
+	}
+}
+
+// A fill goes on as well: what is not known of a job is not asked for.
+func TestAnUnreadableReplyWhileFilling(t *testing.T) {
+	t.Parallel()
+	for _, verb := range []string{fwp.PUSH, fwp.FETCH, fwp.ACK, fwp.FAIL} {
+		n := 0
+		run := upgrade.Run{Plan: upgrade.Plan{Quick: true}, Patience: 5 * time.Second}
+		r := played(t, run, func(c *fakes.Config) {
+			c.Hook = func(e *fakes.Event) {
+				if e.Point != fakes.Writing || e.Command.Verb != verb {
+					return
+				}
+				if n++; n%13 == 1 {
+					e.Bytes = []byte("-ERR a\nb\r\n")
+				}
+			}
+		}, plain)
+		assert.Positive(t, r.Steps[0].Jobs[upgrade.Large])
+		for _, fate := range fates(r) {
+			assert.Contains(t, fate, "unknown", verb)
+		}
+		assert.NotEmpty(t, fates(r), verb)
+	}
+}
+
+// What is not known is absent, and has its cause.
+func TestWhatIsNotKnown(t *testing.T) {
+	t.Parallel()
+	result := &upgrade.Result{Err: errors.New("ask new for the jobs: no reply within 10s"), History: &history.History{},
+		Steps: []upgrade.Step{{From: "old", To: "new"}}}
+	report := result.Report(func(string) (c conformance.Clause, is bool) { return c, false })
+	report.Schema = reports.Schema
+	data, err := json.Marshal(report)
+	require.NoError(t, err)
+	assert.Contains(t, string(data), `queues, with all kinds of contents and names","fates":{},"verdict":"inconclusive"`)
+	assert.NotContains(t, string(data), "down_ns")
+	text := string(page.Text(report.Page(reports.PageOptions{}), page.TextOptions{}))
+	assert.Contains(t, text, "ask new for the jobs: no reply within 10s")
+	assert.NotContains(t, text, "no reason was given")
+	assert.NotContains(t, text, "after 0")
+	assert.Regexp(t, `enqueued +– +–`, text)
+}
+
+// In a server of another version the jobs in queues are hidden, or lost, as if it stored them elsewhere.
+func TestATotalLoss(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name           string
+		back, killed   bool
+		all            bool // jobs of other states are lost, too
+		first          string
+		findings, exit int
+	}{
+		{"in order", true, false, false, "after the upgrade (all that were enqueued); [0-9,]+ are missing after the", 2, 1},
+		{"a kill, and they are hidden", true, true, false, "(all that were enqueued); [0-9,]+ are missing after the", 2, 1},
+		{"a kill, and only they are lost", false, true, false, "missing after the upgrade (all that were enqueued)", 1, 1},
+		{"a kill that loses everything", false, true, true, "are missing after the upgrade (all that were enqueued, ", 1, 3},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var hidden []fakes.StoredJob
+			swap := func(s *fakes.Snapshot) {
+				back := hidden
+				hidden = nil
+				s.Jobs = slices.DeleteFunc(s.Jobs, func(j fakes.StoredJob) bool {
+					if j.Place == "queue" && !test.all {
+						hidden = append(hidden, j)
+					}
+					return j.Place == "queue" || test.all
+				})
+				if test.all {
+					s.Dead = 0
+				}
+				s.Jobs = append(s.Jobs, back...)
+			}
+			with := func(c *fakes.Config) { c.Restored = swap }
+			run := upgrade.Run{
+				Plan: upgrade.Plan{Quick: true}, Patience: 5 * time.Second, Rollback: test.back, Killed: test.killed,
+			}
+			report := played(t, run, with, with).Report(func(id string) (c conformance.Clause, is bool) {
+				return conformance.Clause{ID: id, Level: reports.LevelShould}, true
+			})
+			text := string(page.Text(report.Page(reports.PageOptions{}), page.TextOptions{}))
+			first, _, _ := strings.Cut(text, "\n")
+			assert.Regexp(t, strings.NewReplacer("(", `\(`, ")", `\)`).Replace(test.first), first)
+			assert.Contains(t, text, fmt.Sprintf("FINDINGS: %d (", test.findings))
+			assert.NotContains(t, text, "line 0")
+			assert.NotRegexp(t, "fail .*SHOULD", text)
+			code, _ := report.Outcome(reports.ExitOptions{})
+			assert.Equal(t, test.exit, code)
+			assert.Equal(t, "fwpcheck upgrade", report.Suite(reports.ExitOptions{}).Name)
 		})
 	}
 }

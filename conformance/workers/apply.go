@@ -15,6 +15,8 @@ func (w *world) apply(l *look) {
 		if l.conn != nil {
 			w.applyToConn(l)
 		}
+	case AfterClose:
+		w.applyAfterClose(l)
 	case Started, Signalled, Exited:
 		w.applyToProcess(l)
 	case Lost:
@@ -60,21 +62,47 @@ func (w *world) applyClose(l *look) {
 	if !byItself {
 		w.applyUnread(l)
 	}
-	if p := l.process; p != nil {
-		p.briefs = p.briefs.with(c, l.By)
+	if p := l.producer(); p != nil {
+		p.briefs = p.briefs.with(c, l)
 	}
 	if k == nil {
 		return
 	}
 	delete(k.conns, c.number)
-	k.briefs = k.briefs.with(c, l.By)
+	k.briefs = k.briefs.with(c, l)
 	if !byItself {
-		k.lostConn, k.refusals = true, 0
+		k.applyLoss(l)
 	}
 	k.closesWithoutEnd = k.closesWithoutEnd || byItself && c.end == nil && c.refusal(l.At) == nil && !k.isRefused()
 	k.beatClosed = k.beatClosed || byItself && c.beat != nil && *c.beat == *k.beat
 	if len(k.conns) == 0 {
 		k.disconnected, k.lastClose, k.closedBy, k.endedLast = l.At, l.moment(), l.By, c.end != nil
+	}
+}
+
+// applyLoss deals with a connection that the worker has lost: reports that it may have sent there are not seen.
+func (k *workerState) applyLoss(l *look) {
+	k.lostConn, k.refusals = true, 0
+	if !l.IsUnseenLoss() {
+		return
+	}
+	k.unsee()
+}
+
+// unsee notes that there may be a report on each of the jobs that the worker holds which was not seen.
+func (k *workerState) unsee() {
+	for _, d := range k.held {
+		d.unseen = true
+	}
+}
+
+// applyAfterClose deals with a line on a lost connection: a report there has no reply, and may be repeated.
+func (w *world) applyAfterClose(l *look) {
+	if l.Command.Verb != fwp.ACK && l.Command.Verb != fwp.FAIL {
+		return
+	}
+	if d := w.deliveryFor(w.workers[l.Worker], l.Text("jid")); d != nil && d.report == nil {
+		d.report, d.mayRepeat = l.moment(), true
 	}
 }
 
@@ -118,22 +146,41 @@ func (k *workerState) forgetOrder(at time.Duration) {
 	}
 }
 
-// briefs counts connections in a row that their client ended after one command, or after one job.
-type briefs struct {
-	conns   int
-	carried int // commands on them
-	sent    int // commands since the row began, on all connections of the client
+// A connection is kept for long if it carries so many commands, or is open for so long.
+const (
+	longCommands = 5
+	longOpen     = time.Minute
+)
+
+// isLong reports whether a connection has been kept for long at a time.
+func (c *connState) isLong(at time.Duration) bool {
+	return c.commands >= longCommands || at-c.opened >= longOpen
 }
 
-// with returns the count behind the end of one more connection.
-func (b briefs) with(c *connState, by Side) briefs {
+// briefs counts connections in a row that their client ended early, each of which stands in the place of one before.
+type briefs struct {
+	conns   int
+	first   time.Duration // when the first of them ended
+	carried int           // commands on them, and on those beside them
+	sent    int           // commands since the row began, on all connections of the client
+}
+
+// with returns the count behind the end of one more connection. One that ends behind an error is for another rule.
+func (b briefs) with(c *connState, l *look) briefs {
 	switch {
-	case !c.identified || by != Client && c.end == nil:
+	case !c.identified, l.By != Client && c.end == nil, c.refused != nil:
 		return b
-	case c.commands <= 1, c.fetches == 1 && c.commands == 1+c.reports: // a FETCH and what is reported of its job
-		return briefs{b.conns + 1, b.carried + c.commands, b.sent}
+	case c.worker != nil && c.pushes > 0 && c.pushes == c.commands: // what its jobs push is their own affair
+		return b
+	case c.isLong(l.At):
+		return briefs{}
+	case b.conns == 0:
+		b.first = l.At
+	case c.opened < b.first: // a pool that is closed is one connection
+		b.conns--
 	}
-	return briefs{}
+	b.conns, b.carried = b.conns+1, b.carried+c.commands
+	return b
 }
 
 // applySecond keeps what the rules have reported, and whether the server kept a worker waiting.

@@ -36,15 +36,22 @@ func (w *world) applyLine(l *look) {
 			c.worker.applyFetch(w, l)
 		}
 	case fwp.ACK, fwp.FAIL:
-		w.applyReport(c, cmd)
+		w.applyReport(l, cmd)
 		c.reports++
+	case fwp.PUSH:
+		c.pushes++
 	}
 	c.commands++
+	c.work(l.process)
+}
+
+// work counts a command of a worker and its process.
+func (c *connState) work(p *processState) {
 	if c.worker != nil {
 		c.worker.briefs.sent++
 	}
-	if l.process != nil {
-		l.process.briefs.sent++
+	if p != nil {
+		p.briefs.sent++
 	}
 }
 
@@ -101,8 +108,11 @@ func (k *workerState) applyFetch(w *world, l *look) {
 }
 
 // applyReport takes an ACK or a FAIL that a client sends.
-func (w *world) applyReport(c *connState, cmd *command) {
-	if d := w.deliveryFor(c.worker, cmd.jid); d != nil {
+func (w *world) applyReport(l *look, cmd *command) {
+	if l.Unread && l.worker != nil {
+		l.worker.unsee() // it may be about any of the jobs
+	}
+	if d := w.deliveryFor(l.worker, cmd.jid); d != nil {
 		cmd.report = d
 		d.report = &cmd.shown
 		d.reports++

@@ -98,12 +98,37 @@ func TestWhatIsTooLong(t *testing.T) {
 	b.Open(0, 1, 0)
 	b.Client(0, 1, []byte("PUSH {"))
 	piece := make([]byte, 1<<20)
-	for range 6 {
+	for range 3 * MaxKept / 2 / len(piece) {
 		b.Client(0, 1, piece)
 		assert.LessOrEqual(t, cap(b.conns[1].client), 2*MaxKept)
 	}
 	b.Client(0, 1, []byte("}\r\nINFO\r\n"))
 	assert.Equal(t, []string{"opened  false", "line PUSH true", "line INFO false"}, kinds)
+}
+
+// TestRepliesBeyondLimits: a reply that is too long to be read is a breach if no reply to its command can be of its kind.
+func TestRepliesBeyondLimits(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ sent, got, name string }{
+		{"", "*2147483647\r\n", "foreign-reply:"},
+		{"INFO\r\n", "+HI {\"v\":2}\r\n*2147483647\r\n", "foreign-reply:INFO"},
+		{"INFO\r\n", "+HI {\"v\":2}\r\n$500000000\r\n", ""},
+		{"INFO\r\n", "+HI {\"v\":2}\r\n$600000000\r\n", "grammar:length"},
+		{"", "+HI {\"v\":2}\r\n*2147483647\r\n", ""}, // no command asked for it
+	} {
+		w, names := NewWatch(Config{Server: true}), ""
+		b := NewBuilder(func(e Event) {
+			for _, breach := range w.See(e) {
+				if e.Kind == Broken {
+					names += breach.Name
+				}
+			}
+		})
+		b.Open(0, 1, 0)
+		b.Client(0, 1, []byte(test.sent))
+		b.Server(0, 1, []byte(test.got))
+		assert.Equal(t, test.name, names, "%q", test.got)
+	}
 }
 
 // A lost connection, and its worker, are not judged any more.

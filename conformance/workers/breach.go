@@ -5,6 +5,8 @@ import "slices"
 // The names of what the rules find. Each has its clause in conformance/model; names are stable.
 const (
 	LineEnd         = "line-end"
+	LineUnfinished  = "line-unfinished"
+	LineStalled     = "line-stalled"
 	LineForm        = "line-form"
 	LineSyntax      = "line-syntax"
 	LineUTF8        = "line-utf8"
@@ -79,8 +81,9 @@ const (
 // are seen in what a client has sent.
 var timed = []string{
 	AckEarly, BeatInterval, BeatMissing, BeatTooOften, BeyondConcurrency, EndWithJobs, FailOfDone,
-	FetchAfterQuiet, FetchAfterTerminate, FetchIdle, HiFieldRefused, JobNotReported, NewerVersionRefused, PushJIDReused,
-	QuietExit, QuietWithoutBeat, StateIgnored, TerminateJobLeft, TerminateStays, TerminateWithoutBeat, UnknownWorker,
+	FetchAfterQuiet, FetchAfterTerminate, FetchIdle, HiFieldRefused, JobNotReported, LineStalled, LineUnfinished,
+	NewerVersionRefused, PushJIDReused, QuietExit, QuietWithoutBeat, StateIgnored, TerminateJobLeft, TerminateStays,
+	TerminateWithoutBeat, UnknownWorker,
 	Unquieted,
 }
 

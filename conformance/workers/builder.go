@@ -68,6 +68,18 @@ func (b *Builder) drop(conn int, w *wire) {
 	b.Kept.Add(-int64(w.counted))
 }
 
+// finish forgets a connection, and returns it if its end is news.
+func (b *Builder) finish(conn int) *wire {
+	w := b.conns[conn]
+	if w == nil {
+		return nil
+	}
+	if b.drop(conn, w); w.shut {
+		return nil
+	}
+	return w
+}
+
 // Release counts out what the connections have that are open, when the builder is not used any more.
 func (b *Builder) Release() {
 	for conn, w := range b.conns {
@@ -83,13 +95,16 @@ func NewBuilder(sink func(Event)) *Builder {
 // wire is what a Builder knows of one connection.
 type wire struct {
 	process  int
-	client   []byte   // the beginning of a line
-	skipped  int      // bytes of a line that is too long, those that are not kept
-	server   []byte   // the beginning of a reply
-	counted  int      // bytes of both that are counted
-	greeted  bool     // the server's first reply has been seen
-	worker   string   // the wid of its HELLO
-	inFlight []string // the verbs of commands that are not answered
+	client   []byte        // the beginning of a line
+	skipped  int           // bytes of a line that is too long, those that are not kept
+	begun    time.Duration // when the first of both came
+	ready    time.Duration // when the reader waited for more of them, 0 if it does not
+	server   []byte        // the beginning of a reply
+	counted  int           // bytes of both that are counted
+	greeted  bool          // the server's first reply has been seen
+	shut     bool          // the server has closed its side
+	worker   string        // the wid of its HELLO
+	inFlight []string      // the verbs of commands that are not answered
 	// serverUnread says that the server's bytes are not read any more; unmatched that too many commands wait for their
 	// replies, so that these are not assigned.
 	serverUnread, unmatched bool
@@ -116,6 +131,10 @@ func (b *Builder) Client(at time.Duration, conn int, data []byte) {
 	for len(data) > 0 {
 		end := bytes.IndexByte(data, '\n')
 		if end < 0 {
+			if len(w.client) == 0 {
+				w.begun = at
+			}
+			w.ready = 0
 			w.keep(data)
 			break
 		}
@@ -140,6 +159,9 @@ func (w *wire) keep(data []byte) {
 
 func (b *Builder) line(at time.Duration, conn int, w *wire, rest []byte) {
 	e := w.event(at, conn, Line)
+	if w.shut {
+		e.Kind = AfterClose
+	}
 	if len(w.client) > 0 {
 		w.keep(rest)
 		rest = w.client
@@ -151,7 +173,7 @@ func (b *Builder) line(at time.Duration, conn int, w *wire, rest []byte) {
 	}
 	w.skipped = 0
 	w.client = reuse(w.client)
-	if e.Command.Verb == fwp.HELLO {
+	if e.Verb() == fwp.HELLO {
 		if e.Size > maxHello {
 			b.Lose(at, conn)
 			return
@@ -215,6 +237,9 @@ func (b *Builder) broken(at time.Duration, conn int, w *wire, err error) {
 	if !errors.As(err, &e.Syntax) {
 		e.Syntax = &fwp.SyntaxError{Expected: "a reply", Got: err.Error()}
 	}
+	if e.Extra = w.greeted && (w.unmatched || len(w.inFlight) == 0); w.greeted && !e.Extra {
+		e.To = w.inFlight[0]
+	}
 	b.sink(e)
 }
 
@@ -236,26 +261,63 @@ func (b *Builder) reply(at time.Duration, conn int, w *wire, r fwp.Reply) {
 	b.sink(e)
 }
 
+// Shut notes that the server has closed its side of the connection, in order, and reads on: lines of the client are
+// events of kind AfterClose until Close, which is no event then.
+func (b *Builder) Shut(at time.Duration, conn int) {
+	if w := b.conns[conn]; w != nil && !w.shut {
+		w.shut = true
+		e := w.event(at, conn, Closed)
+		e.By, e.Reset, e.Reads = Server, len(w.server) > 0, true
+		b.sink(e)
+	}
+}
+
 // Close notes that a side closed the connection; reset says that it did not do so in order. Later bytes are ignored.
 func (b *Builder) Close(at time.Duration, conn int, by Side, reset bool) {
-	w := b.conns[conn]
+	w := b.finish(conn)
 	if w == nil {
 		return
 	}
-	b.drop(conn, w)
 	unfinished := by == Client && len(w.client) > 0 || by == Server && len(w.server) > 0
 	e := w.event(at, conn, Closed)
 	e.By, e.Reset = by, reset || unfinished
-	if by == Client && !reset && w.skipped == 0 {
-		e.Unended = wholeCommand(w.client)
+	if by == Client && !reset {
+		w.unfinished(&e)
 	}
 	b.sink(e)
 }
 
+// unfinished fills in what is there of a line that is not over.
+func (w *wire) unfinished(e *Event) {
+	e.Raw, e.Size = bytes.Clone(w.client[:min(len(w.client), maxShown)]), len(w.client)+w.skipped
+	if e.Sent = e.At - w.begun; w.ready > 0 {
+		e.Idle = e.At - w.ready
+	}
+}
+
+// Ready notes that what the client has sent by now was passed on, and more is waited for: a client that sends the rest
+// of a line much later was not kept from it. Without it none is taken to be idle.
+func (b *Builder) Ready(at time.Duration, conn int) {
+	if w := b.conns[conn]; w != nil && len(w.client) > 0 {
+		w.ready = at
+	}
+}
+
+// End notes that nothing more is recorded, while connections are open: an event of kind Unfinished for each on which a
+// line is not over.
+func (b *Builder) End(at time.Duration) {
+	for _, conn := range slices.Sorted(maps.Keys(b.conns)) {
+		if w := b.conns[conn]; len(w.client) > 0 && !w.shut {
+			e := w.event(at, conn, Unfinished)
+			w.unfinished(&e)
+			b.sink(e)
+		}
+	}
+}
+
 // Lose notes that bytes of a connection were lost, so that nothing about it, or about its worker, can be judged.
 func (b *Builder) Lose(at time.Duration, conn int) {
-	if w := b.conns[conn]; w != nil {
-		b.drop(conn, w)
+	if w := b.finish(conn); w != nil {
 		b.sink(w.event(at, conn, Lost))
 	}
 }

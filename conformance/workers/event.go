@@ -14,17 +14,19 @@ type Kind uint8
 
 // The kinds of events.
 const (
-	Opened    Kind = iota + 1 // a client connected
-	Line                      // the client sent a line, or the beginning of one that is too long to keep
-	Reply                     // the server sent a reply, or its greeting
-	Broken                    // the server sent bytes that are not RESP; its later bytes are not read
-	Closed                    // the connection is closed
-	Started                   // a process was started
-	Signalled                 // a process was sent a signal
-	Exited                    // a process has ended
-	Lag                       // the machine was late by Event.Late
-	Passed                    // nothing happened but time
-	Lost                      // bytes of a connection were lost: it is not judged any more, nor is its worker
+	Opened     Kind = iota + 1 // a client connected
+	Line                       // the client sent a line, or the beginning of one that is too long to keep
+	Reply                      // the server sent a reply, or its greeting
+	Broken                     // the server sent bytes that are not RESP; its later bytes are not read
+	Closed                     // the connection is closed
+	Unfinished                 // the recording ends before the line that the client is sending
+	AfterClose                 // the client sent a line on a connection of which the server had closed its side
+	Started                    // a process was started
+	Signalled                  // a process was sent a signal
+	Exited                     // a process has ended
+	Lag                        // the machine was late by Event.Late
+	Passed                     // nothing happened but time
+	Lost                       // bytes of a connection were lost: it is not judged any more, nor is its worker
 
 	second   // internal: once a second for each worker
 	departed // internal: a worker has no connection any more, and is not expected back
@@ -32,6 +34,7 @@ const (
 
 var kindNames = text.NewEnum("kind", map[Kind]string{
 	Opened: "opened", Line: "line", Reply: "reply", Broken: "broken reply", Closed: "closed",
+	Unfinished: "unfinished line", AfterClose: "line after the close",
 	Started: "started", Signalled: "signalled", Exited: "exited", Lag: "lag", Passed: "passed", Lost: "lost",
 	second: "second", departed: "departed",
 })
@@ -67,7 +70,9 @@ type Event struct {
 	Kind    Kind
 	Worker  string // the wid of the connection's HELLO, from that line on; "" if it has none
 
-	// Of a Line. Raw is the line as it was sent, with its end, cut after MaxKept bytes; Size is its whole length.
+	// Of a Line, and AfterClose. Raw is the line as it was sent, with its end, cut after MaxKept bytes; Size is its whole
+	// length. Of Closed by the client in order, and Unfinished: the same of a line that is not over, cut much earlier;
+	// nothing if there is none.
 	Raw     []byte
 	Size    int
 	Command fwp.Command    // as far as the line could be read
@@ -88,8 +93,11 @@ type Event struct {
 	// Of Closed.
 	By    Side
 	Reset bool // not in order: a reset, or with bytes that belong to no whole message
-	// Unended is the verb of a whole command behind which the client closed the connection, without the end of the line.
-	Unended string
+	// Reads says that the server has closed its side only: what the client sends from then on is seen, as AfterClose.
+	Reads bool
+	// Of Closed and Unfinished, if a line is not over: how long ago its first byte came, and for how long nothing has come
+	// though it was waited for.
+	Sent, Idle time.Duration
 
 	// Of Exited: the exit code, -1 if a signal ended it. Of Signalled: the name of the signal, as in "TERM".
 	Code   int
@@ -127,6 +135,11 @@ func (e *Event) Text(field string) string {
 // IsError reports whether the event is a reply that is an error.
 func (e *Event) IsError() bool { return e.Kind == Reply && e.Reply.Kind == fwp.ErrorReply }
 
+// IsUnseenLoss reports whether the client lost a connection, and what it may have sent on it afterwards is not seen.
+func (e *Event) IsUnseenLoss() bool {
+	return e.Kind == Closed && (e.By != Client || e.Reset) && !e.Reads
+}
+
 // maxShown bounds the text of a moment, in bytes.
 const maxShown = 300
 
@@ -156,7 +169,7 @@ func (e *Event) Moment() Moment {
 
 func (e *Event) text() string {
 	switch e.Kind {
-	case Line:
+	case Line, AfterClose, Unfinished:
 		return "C: " + text.Printable(strings.TrimSuffix(short(e.Raw), "\r\n"))
 	case Reply:
 		return "S: " + text.Printable(replyText(e.Reply))
@@ -164,7 +177,7 @@ func (e *Event) text() string {
 		return "S: " + text.Printable(e.Syntax.Error())
 	case Closed:
 		how := "closed by the "
-		if e.Reset {
+		if e.Reset && e.Size == 0 {
 			how = "reset by the "
 		}
 		return how + e.By.String()

@@ -12,7 +12,7 @@ import (
 )
 
 // MaxKept bounds what a builder keeps of one line, and of one reply, in bytes. What is longer passes unjudged.
-const MaxKept = 4 << 20
+const MaxKept = 16 << 20
 
 // Fault is the rule of the syntax of lines that a client broke.
 type Fault uint8
@@ -64,16 +64,6 @@ func (e *Event) blame(body []byte) {
 			e.Wrong = append(e.Wrong, *fault)
 		}
 	}
-}
-
-// wholeCommand returns the verb of a line without its end, if it is a command that cannot be the beginning of a longer
-// one: END, or one with a JSON object.
-func wholeCommand(line []byte) string {
-	command, err := fwp.ParseCommand(line)
-	if err != nil || object(command.Args) == nil && command.Verb != fwp.END {
-		return ""
-	}
-	return command.Verb
 }
 
 // Mend returns what a line without its end was meant to be, if its verb is written in another case, or its words are

@@ -43,6 +43,14 @@ func (w *world) workerOf(process int) *workerState {
 	return nil
 }
 
+// producer returns the process if it has no worker; nil otherwise. What the jobs of a worker push is their own affair.
+func (l *look) producer() *processState {
+	if l.process == nil || l.world.workerOf(l.process.number) != nil {
+		return nil
+	}
+	return l.process
+}
+
 // verb returns the verb of a line, or of the line that a reply answers.
 func (l *look) verb() string {
 	if l.asked != nil {

@@ -132,7 +132,7 @@ func checkInterval(l *look) judgement {
 	case excess <= lag:
 		return notApplicable() // this machine may have been late
 	}
-	return broken(moments(k.beat), "a BEAT every %.1f s, and 10 s or 15 s are advised", gaps[0].Seconds())
+	return broken(moments(k.beat), "a BEAT every %.1f s; the specification advises 10 or 15 s", gaps[0].Seconds())
 }
 
 func checkProducerBeat(l *look) judgement {
@@ -151,7 +151,7 @@ func checkBeatWid(l *look) judgement {
 		return notApplicable()
 	}
 	return keptUnless(l.Object["wid"] != l.worker.wid, moments(&l.conn.hello.shown),
-		"the wid of BEAT is %s, and that of HELLO %s", fieldText(l.Object, "wid"), quoteAny(l.worker.wid))
+		"the wid of BEAT is %s, that of HELLO is %s", fieldText(l.Object, "wid"), quoteAny(l.worker.wid))
 }
 
 func checkBeatState(l *look) judgement {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // endRules are about END.
@@ -55,11 +56,11 @@ type lastEnd struct {
 
 // lastEndOf returns the END that a worker has just sent, if it was on its last connection and jobs have no report.
 func (w *world) lastEndOf(k *workerState, end Moment) *lastEnd {
-	n := k.running()
-	if n == 0 || k.inUse() > 0 || w.isGreeting(k.process) {
+	jobs := k.unreported()
+	if len(jobs) == 0 || k.inUse() > 0 || w.isGreeting(k.process) {
 		return nil
 	}
-	return &lastEnd{end, k.held[0].shown, n}
+	return &lastEnd{end, jobs[0].shown, len(jobs)}
 }
 
 // checkEndWithJobs judges END on the last connection of a worker. With jobs in hand it leaves, unless it opens another
@@ -74,7 +75,7 @@ func checkEndWithJobs(l *look) judgement {
 	if e == nil || l.isKilled() || l.Kind != departed && l.At-e.end.At <= replaceFor+l.world.slack {
 		return notApplicable()
 	}
-	return broken(moments(&e.oldest, &e.end), "END while %d jobs have no ACK and no FAIL", e.jobs)
+	return broken(moments(&e.oldest, &e.end), "END while %s had no ACK and no FAIL", text.Count(e.jobs, "job"))
 }
 
 // isGreeting reports whether a process has a connection on which it has not greeted yet: it may be one more of its

@@ -83,6 +83,23 @@ func endTests() []ruleTest {
 			2 worker w2
 			2 C: END
 			2 closed server`},
+		{breach: EndWithJobs, name: "a report on a connection that the server had closed", stream: fetchedJob + `
+			+1s
+			1 shut
+			2 worker w1
+			1 C: FAIL {"jid":"j1","errtype":"E","message":"m","backtrace":[]}
+			2 C: END
+			2 closed server`},
+		{breach: EndWithJobs, name: "another line on a connection that the server had closed", wrong: true,
+			stream: fetchedJob + `
+			+1s
+			1 shut
+			2 worker w1
+			1 C: ACK {"jid":"j2"}
+			1 C: FETCH
+			1 closed client
+			2 C: END
+			2 closed server`},
 		{breach: EndWithJobs, name: "the last of three that end at a time", stream: fetchedJob + failed + `
 			2 worker w1
 			1 C: END

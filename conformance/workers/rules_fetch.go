@@ -42,7 +42,7 @@ func checkConcurrency(l *look) judgement {
 	if l.Reply.Kind != fwp.BulkString || running < limit {
 		return notApplicable()
 	}
-	return broken(moments(&k.held[0].shown), "a worker of concurrency %d holds %d jobs", limit, running+1)
+	return broken(moments(&k.held[0].shown), "a worker with a concurrency of %d has %d jobs", limit, running+1)
 }
 
 func checkIdle(l *look) judgement {
@@ -52,7 +52,7 @@ func checkIdle(l *look) judgement {
 	case l.Kind == Line:
 		return kept()
 	case isIdle(l):
-		return broken(nil, "no FETCH for %.0f s, and %d of %d jobs are running",
+		return broken(nil, "no FETCH for %.0f s, although only %d of %d jobs are running",
 			(l.At - l.worker.lastFetch).Seconds(), l.worker.running(), l.world.concurrency())
 	}
 	return notApplicable()

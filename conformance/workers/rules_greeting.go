@@ -51,7 +51,7 @@ func checkUnidentified(l *look) judgement {
 	case c.identified:
 		return kept()
 	case c.declined != nil:
-		return broken(moments(c.declined), "a command follows a HELLO that the server declined")
+		return broken(moments(c.declined), "a command follows a HELLO that the server refused")
 	case c.hello == nil:
 		return broken(nil, "a command was sent on a connection without a HELLO")
 	}
@@ -62,7 +62,7 @@ func checkVersion(l *look) judgement {
 	v, is := l.Object["v"].(json.Number)
 	f, err := v.Float64()
 	is = is && err == nil && fwp.IntField.Is(v) && f == fwp.Version
-	return keptIf(is, "HELLO has the v %s, and the integer 2 was expected", fieldText(l.Object, "v"))
+	return keptIf(is, "HELLO has the v %s, expected the integer 2", fieldText(l.Object, "v"))
 }
 
 func checkNewerVersion(l *look) judgement {
@@ -95,7 +95,7 @@ func checkPasswordSent(l *look) judgement {
 		return notApplicable()
 	}
 	_, is := l.Object["pwdhash"].(string)
-	return keptIf(is, "HI asks for a password, and the pwdhash of HELLO is %s", fieldText(l.Object, "pwdhash"))
+	return keptIf(is, "HI asks for a password, but the pwdhash of HELLO is %s", fieldText(l.Object, "pwdhash"))
 }
 
 func isProtected(l *look) bool {
@@ -119,7 +119,7 @@ func checkHash(l *look) judgement {
 	hi, password := l.conn.hi, l.world.cfg.Password
 	why := "is not that of the password"
 	if hexHash, err := fwp.HexPasswordHash(password, hi.Salt, hi.Iterations); err == nil && hash == hexHash {
-		why = "was made from the hexadecimal text of each round, and the raw bytes were expected"
+		why = "was made from the hexadecimal text of each round instead of the raw bytes"
 	}
 	return keptUnless(!isHashOf(l, hash, password), moments(l.conn.greeting), "the pwdhash of HELLO %s", why)
 }

@@ -49,8 +49,8 @@ func checkNotReported(l *look) judgement {
 	if k.terminate != nil || k.closedBy != Client || k.lostConn || l.isKilled() || crashed || l.world.isWorkingApart(k) {
 		return notApplicable()
 	}
-	for _, d := range k.held {
-		if d.isRunning() && k.disconnected < d.at+d.reserved {
+	for _, d := range k.unreported() {
+		if k.disconnected < d.at+d.reserved {
 			return broken(moments(k.lastClose, &d.shown), "the worker left without an ACK or a FAIL for a job")
 		}
 	}
@@ -64,15 +64,15 @@ func checkReportedTwice(l *look) judgement {
 	d := l.delivery()
 	switch {
 	case d == nil && l.world.reported.has(l.Text("jid")):
-		return broken(nil, "a second report of a job whose report was accepted")
+		return broken(nil, "a second report for a job whose report was accepted")
 	case d == nil:
 		return notApplicable()
 	case d.report == nil || (d.refused || d.mayRepeat) && d.reports < manyReports:
 		return kept()
 	case d.refused:
-		return broken(moments(&d.shown, d.report), "report %d of a job whose reports are refused", d.reports+1)
+		return broken(moments(&d.shown, d.report), "report %d for a job whose reports are refused", d.reports+1)
 	}
-	return broken(moments(&d.shown, d.report), "a second report of a job")
+	return broken(moments(&d.shown, d.report), "a second report for a job")
 }
 
 func checkFetched(l *look) judgement {
@@ -83,7 +83,7 @@ func checkFetched(l *look) judgement {
 	if l.worker == nil || jid == "" || w.reported.has(jid) || w.forgotten.has(jid) || len(l.worker.held) >= maxHeld {
 		return notApplicable()
 	}
-	return broken(nil, "a report of a job that the worker did not fetch")
+	return broken(nil, "a report for a job that the worker did not fetch")
 }
 
 func checkAckOfFailed(l *look) judgement {
@@ -161,7 +161,7 @@ func checkAckFields(l *look) judgement {
 	if _, is := l.Object["jid"].(string); !is {
 		return broken(nil, "ACK: jid is %s, expected a string", fieldText(l.Object, "jid"))
 	}
-	return keptIf(len(l.Object) == 1, "ACK has %d fields, and jid alone was expected", len(l.Object))
+	return keptIf(len(l.Object) == 1, "ACK has %d fields, expected only jid", len(l.Object))
 }
 
 func checkFailFields(l *look) judgement { return checkTypes(l, func(fwp.Field) bool { return true }) }
@@ -170,7 +170,7 @@ func checkFailEmpty(l *look) judgement {
 	if l.Object == nil {
 		return notApplicable()
 	}
-	return keptIf(l.Text("errtype") != "" || l.Text("message") != "", "FAIL has neither an errtype nor a message")
+	return keptIf(l.Text("errtype") != "" || l.Text("message") != "", "FAIL has no errtype and no message")
 }
 
 // checkErrorEnds judges what a worker does after an error reply, which is the failure of one command. A worker that

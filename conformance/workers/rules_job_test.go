@@ -278,7 +278,7 @@ func jobTests() []ruleTest {
 			+1s
 			1 C: ACK {"jid":"j1"}`},
 
-		{breach: AckFields, name: "jid alone", stream: fetchedJob + `
+		{breach: AckFields, name: "only jid", stream: fetchedJob + `
 			1 C: ACK {"jid":"j1"}`},
 		{breach: AckFields, name: "with white space", stream: fetchedJob + `
 			1 C: ACK { "jid" : "j1" }`},
@@ -300,7 +300,7 @@ func jobTests() []ruleTest {
 			1 C: FAIL {"jid":"j1","errtype":"E","message":"","backtrace":[]}`},
 		{breach: FailEmpty, name: "empty texts", wrong: true, stream: fetchedJob + `
 			1 C: FAIL {"jid":"j1","errtype":"","message":"","backtrace":[]}`},
-		{breach: FailEmpty, name: "jid alone", wrong: true, too: FailFields, stream: fetchedJob + `
+		{breach: FailEmpty, name: "only jid", wrong: true, too: FailFields, stream: fetchedJob + `
 			1 C: FAIL {"jid":"j1"}`},
 
 		{breach: ErrorEndsConnection, name: "it goes on", stream: fetchedJob + `

@@ -2,14 +2,18 @@ package workers
 
 import (
 	"bytes"
+	"fmt"
 
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // lineRules are about the bytes that a client sends.
 func lineRules() []Rule {
 	return []Rule{
-		{LineEnd, "a client sent a line", 0, on(Line, Closed), checkLineEnd},
+		{LineEnd, "a client sent a line", 0, on(Line), checkLineEnd},
+		{LineUnfinished, "a client ended a connection", 0, on(Closed), checkUnfinished},
+		{LineStalled, "a client ended a connection", 0, on(Closed, Unfinished), checkStalled},
 		syntaxRule(LineForm, FaultForm),
 		syntaxRule(LineSyntax, FaultSyntax),
 		syntaxRule(LineUTF8, FaultUTF8),
@@ -20,13 +24,45 @@ func lineRules() []Rule {
 // checkLineEnd judges the end of a line by itself: a client all of whose lines end with LF is judged by what else is in
 // them.
 func checkLineEnd(l *look) judgement {
-	switch {
-	case l.Kind == Closed && l.Unended != "" && !l.isKilled():
-		return broken(nil, "the client closed the connection behind %s, which had no line end", l.Unended)
-	case l.Kind == Closed || l.Unread:
+	if l.Unread {
 		return notApplicable()
 	}
-	return keptIf(bytes.HasSuffix(l.Raw, []byte("\r\n")), "the line ends with LF alone, and CRLF was expected")
+	return keptIf(bytes.HasSuffix(l.Raw, []byte("\r\n")), "the line ends with LF, expected CRLF")
+}
+
+// checkUnfinished judges a client that closes a connection in the middle of a line. A server may have kept one waiting
+// that was sending it for long: it has given up.
+func checkUnfinished(l *look) judgement {
+	switch waited := longWait + l.world.lag(); {
+	case l.By != Client || l.isKilled():
+		return notApplicable()
+	case l.Size == 0:
+		return keptWhere(!l.Reset)
+	case l.Sent > waited:
+		return notApplicable() // line-stalled has it, or nothing
+	}
+	return broken(nil, "the client closed the connection in the middle of a line, %s", l.unfinished())
+}
+
+// checkStalled judges a client that sends no more of a line, though it is waited for.
+func checkStalled(l *look) judgement {
+	switch waited := longWait + l.world.lag(); {
+	case l.Kind == Closed && l.By != Client || l.isKilled():
+		return notApplicable()
+	case l.Idle > waited:
+		return broken(nil, "the client sent no more of a line for %.0f s, %s", l.Idle.Seconds(), l.unfinished())
+	}
+	return keptWhere(l.Size == 0 && !l.Reset)
+}
+
+// unfinished names what was sent of a line.
+func (e *Event) unfinished() string {
+	const most = 100
+	what := text.Printable(string(e.Raw[:min(len(e.Raw), most)]))
+	if e.Size > most {
+		what += "..."
+	}
+	return fmt.Sprintf("after %s: %s", text.Count(e.Size, "byte"), what)
 }
 
 func syntaxRule(breach string, fault Fault) Rule {

@@ -22,17 +22,87 @@ func lineTests() []ruleTest {
 			1 C! "PUSH {\"jid\":\"j1\",\"jobtype\":\"t\",\"args\":[]}\n"
 			1 S: +OK`},
 
-		{breach: LineEnd, name: "END without one", wrong: true, stream: `
+		{breach: LineUnfinished, name: "a whole one", stream: `1 producer` + ended},
+		{breach: LineUnfinished, name: "END without its end", wrong: true, stream: `
 			1 producer
 			1 C! "END"
 			1 closed client`},
-		{breach: LineEnd, name: "half a line", stream: `
+		{breach: LineUnfinished, name: "half a line", wrong: true, stream: `
 			1 producer
 			1 C! "PUSH {\"jid\":"
 			1 closed client`},
-		{breach: LineEnd, name: "a line that may have been cut", stream: `
+		{breach: LineUnfinished, name: "behind a whole line", wrong: true, stream: `
 			1 worker w1
-			1 C! "FETCH defa"
+			1 C! "FETCH\r\nEN"
+			1 closed client`},
+		{breach: LineUnfinished, name: "LF is missing", wrong: true, stream: `
+			1 producer
+			1 C! "END\r"
+			1 closed client`},
+		{breach: LineStalled, name: "no more of a line for long", wrong: true, stream: `
+			1 producer
+			1 C! "PUSH {\"jid\":"
+			1 ready
+			+10s
+			1 closed client`},
+		{breach: LineStalled, name: "no more of a line up to the end", wrong: true, stream: `
+			1 producer
+			1 C! "PUSH {\"jid\":"
+			1 ready
+			+10s
+			end`},
+		{breach: LineStalled, name: "on its way at the end", open: true, stream: `
+			1 producer
+			1 C! "PUSH {\"jid\":"
+			1 ready
+			+2s
+			end`},
+		{breach: LineStalled, name: "late, on a late machine", open: true, stream: `
+			1 producer
+			1 C! "PUSH {\"jid\":"
+			1 ready
+			+10s
+			lag 8s
+			end`},
+		{breach: LineStalled, name: "kept waiting up to the end", open: true, stream: `
+			1 producer
+			1 C! "PUSH {\"jid\":"
+			+10s
+			end`},
+		{breach: LineUnfinished, name: "given up when it was kept waiting", open: true, stream: `
+			1 producer
+			1 C! "PUSH {\"jid\":"
+			+10s
+			1 closed client`},
+		{breach: LineUnfinished, name: "given up while it was sent for long", open: true, stream: `
+			1 producer
+			1 C! "PUSH {\"jid\":"
+			1 ready
+			+2s
+			1 C! "\"j"
+			1 ready
+			+2s
+			1 closed client`},
+		{breach: LineUnfinished, name: "the server closed first", open: true, stream: `
+			1 producer
+			1 C! "PUSH {\"jid\":"
+			1 closed server`},
+		{breach: LineUnfinished, name: "the server closed its side first", open: true, stream: `
+			1 producer
+			1 C! "PUSH {\"jid\":"
+			1 shut
+			1 C! "\"j"
+			1 closed client
+			end`},
+		{breach: LineUnfinished, name: "reset", open: true, stream: `
+			1 producer
+			1 C! "PUSH {\"jid\":"
+			1 closed client reset`},
+		{breach: LineUnfinished, name: "killed", open: true, cfg: Config{Processes: true}, stream: `
+			p1 started
+			1 producer p1
+			1 C! "PUSH {\"jid\":"
+			p1 KILL
 			1 closed client`},
 
 		{breach: LineForm, name: "a space before LF alone", wrong: true, too: LineEnd, stream: `

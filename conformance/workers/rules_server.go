@@ -1,13 +1,10 @@
 package workers
 
-import (
-	"github.com/fwpsuite/fwp/fwp"
-)
-
-// The names of what the rules for servers find; behind the first the rule of the grammar follows. They are those of
-// package scenarios.
+// The names of what the rules for servers find; behind the first the rule of the grammar follows, and behind the second
+// the verb. They are those of package scenarios.
 const (
 	BrokenGrammar = "grammar:"
+	ForeignReply  = "foreign-reply:" // and the verb; nothing for the greeting
 	Unasked       = "unasked"
 )
 
@@ -24,11 +21,13 @@ func checkGrammar(l *look) judgement {
 	switch {
 	case l.Kind == Reply:
 		return kept()
-	case l.Syntax.Rule == fwp.RuleTooLong || l.Syntax.Rule == fwp.RuleDepth || l.Syntax.Rule == 0:
+	case l.Syntax.Limit() && (l.Extra || !l.Syntax.Foreign(l.To)), l.Syntax.Rule == 0:
 		return notApplicable() // limits of ours
 	}
 	j := broken(nil, "%s", l.Syntax.Error())
-	j.name = BrokenGrammar + l.Syntax.Rule.String()
+	if j.name = BrokenGrammar + l.Syntax.Rule.String(); l.Syntax.Limit() {
+		j.name = ForeignReply + l.To
+	}
 	return j
 }
 

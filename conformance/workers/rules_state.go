@@ -73,7 +73,7 @@ func checkStateIgnored(l *look) judgement {
 	if l.worker.fetchesAfterOrder == 0 || l.world.mayCross(l.worker, l.conn, ordered, l.At) {
 		return notApplicable()
 	}
-	return broken(moments(ordered), "the worker fetches on, as if BEAT had been answered with OK")
+	return broken(moments(ordered), "the worker keeps fetching, as if BEAT had been answered with OK")
 }
 
 func checkUnquieted(l *look) judgement {
@@ -124,13 +124,14 @@ func checkJobLeft(l *look) judgement {
 	if k.terminate == nil || k.heldAtTerminate == 0 || k.jobsLeftReported || l.Kind != departed && !isTerminateOver(l) {
 		return notApplicable()
 	}
-	switch n := k.running(); {
-	case n > 0 && (k.isCutOff() || !isTerminateOver(l) && l.world.isWorkingApart(k)):
+	jobs := k.unreported()
+	switch {
+	case k.running() > 0 && (k.isCutOff() || !isTerminateOver(l) && l.world.isWorkingApart(k)):
 		return notApplicable()
-	case n > 0:
-		return broken(moments(k.terminate, &k.held[0].shown), "%d of its jobs got no FAIL and no ACK", n)
+	case len(jobs) > 0:
+		return broken(moments(k.terminate, &jobs[0].shown), "%d of its jobs got neither FAIL nor ACK", len(jobs))
 	}
-	return kept()
+	return keptWhere(k.running() == 0)
 }
 
 func checkStays(l *look) judgement {
@@ -159,5 +160,5 @@ func checkUnknownWorker(l *look) judgement {
 	case k.fetchesUnknown != manyFetches:
 		return notApplicable()
 	}
-	return broken(moments(k.unknown), "the worker fetched %d times since, without a HELLO", k.fetchesUnknown+1)
+	return broken(moments(k.unknown), "since then the worker fetched %d times, without a HELLO", k.fetchesUnknown+1)
 }

@@ -67,6 +67,15 @@ func lostOrder(after string) string {
 		+6s`
 }
 
+// lossOfJob is a worker with an order to terminate that loses the connection of its job, in a way, and leaves.
+func lossOfJob(way, after string) string {
+	return terminatedBusy + seconds(3) + `
+		1 ` + way + seconds(3) + after + `
+		2 C: END
+		2 S: +OK
+		2 closed client`
+}
+
 // sharedConnection is a worker with one connection and two executors, of which one waits for it at the order to
 // terminate, and then n FETCHes more.
 func sharedConnection(n int) string {
@@ -277,6 +286,14 @@ func stateTests() []ruleTest {
 			1 closed server
 			2 closed server
 			p1 exited 1`},
+		{breach: TerminateJobLeft, name: "a report on the connection that the server closed", stream: lossOfJob("shut", `
+			1 C: ACK {"jid":"j1"}`)},
+		{breach: TerminateJobLeft, name: "no report on the connection that the server closed", wrong: true,
+			too: EndWithJobs, stream: lossOfJob("shut", "")},
+		{breach: TerminateJobLeft, name: "the connection of the job was reset", open: true,
+			stream: lossOfJob("closed server reset", "")},
+		{breach: TerminateJobLeft, name: "the connection of the job was closed", open: true,
+			stream: lossOfJob("closed server", "")},
 		{breach: TerminateJobLeft, name: "it stays with the job", wrong: true,
 			too:    TerminateStays,
 			stream: terminatedBusy + seconds(40)},

@@ -14,7 +14,7 @@ func workerRules() []Rule {
 		{WidShared, "a second process greeted as a worker", NeedsProcesses, on(Line).of(fwp.HELLO), checkShared},
 		{HelloDiffers, "a worker greeted on a second connection", 0, on(Line, Reply).of(fwp.HELLO), checkDiffers},
 		{
-			ConnectionForEach, "a client sent five commands on a connection, or opened one for each command", 0,
+			ConnectionForEach, "a client kept a connection for five commands or a minute, or opened ten for fewer", 0,
 			on(Line, Closed), checkBrief,
 		},
 		{OneConnection, "a worker sent FETCH and BEAT", 0, on(Line).of(fwp.FETCH, fwp.BEAT), checkTwoConnections},
@@ -104,35 +104,52 @@ func checkDiffers(l *look) judgement {
 	if l.Kind == Reply {
 		shown = append(shown, now.shown)
 	}
-	return broken(shown, "the wid %s greets with %s, and before with %s",
+	return broken(shown, "the wid %s greets with %s, before that with %s",
 		quoteAny(now.wid), now.identity, k.hello.identity)
 }
 
-// manyBriefs is how many connections in a row with one command or one job each make a client one that opens a
-// connection for each, if its other connections carry no more commands than these.
+// manyBriefs is how many connections in a row with a few commands each make a client one that opens a connection for
+// each few, if its other connections carry no more commands than these, and how many such connections that are idle
+// when another one is opened.
 const manyBriefs = 10
 
 func checkBrief(l *look) judgement {
 	c := l.conn
-	if c == nil || !c.identified {
+	switch {
+	case c == nil || !c.identified || l.Kind == Line && (l.verb() == fwp.HELLO || l.verb() == fwp.END):
 		return notApplicable()
+	case l.Kind == Line && c.commands == 0:
+		return checkLeftOpen(l)
+	case l.Kind == Line:
+		return keptWhere(c.commands == longCommands-1)
 	}
-	if l.Kind == Line {
-		return keptWhere(c.commands == 4)
-	}
-	var rows []briefs
-	if l.process != nil {
-		rows = append(rows, l.process.briefs.with(c, l.By))
-	}
+	var row briefs
 	if l.worker != nil {
-		rows = append(rows, l.worker.briefs.with(c, l.By))
+		row = l.worker.briefs.with(c, l)
+	} else if p := l.producer(); p != nil {
+		row = p.briefs.with(c, l)
 	}
-	for _, b := range rows {
-		if b.conns > 0 && b.conns%manyBriefs == 0 && 2*b.carried >= b.sent {
-			return broken(nil, "%d connections in a row were closed after one command, or one job, each", b.conns)
+	if row.conns > 0 && row.conns%manyBriefs == 0 && row.carried > 0 && 2*row.carried >= row.sent {
+		return broken(nil, "%d connections in a row were closed after fewer than %d commands each", row.conns, longCommands)
+	}
+	return keptWhere(c.isLong(l.At))
+}
+
+// checkLeftOpen judges the first command of a connection that was opened while others of the same client were idle.
+func checkLeftOpen(l *look) judgement {
+	idle := 0
+	for _, o := range l.world.conns {
+		same := o.worker == l.worker && (o.worker != nil || o.process == l.conn.process && o.process != 0)
+		if same && o.commands > 0 && o.commands < longCommands && len(o.inFlight) == 0 && o.end == nil &&
+			o.replied < l.conn.opened {
+			idle++
 		}
 	}
-	return notApplicable()
+	if idle < manyBriefs || idle%manyBriefs != 0 {
+		return notApplicable()
+	}
+	return broken(nil, "another connection was opened while %d were open and idle, with fewer than %d commands each",
+		idle, longCommands)
 }
 
 // checkTwoConnections judges the first FETCH and the first BEAT of a connection, where the worker has sent the other
@@ -149,5 +166,5 @@ func checkTwoConnections(l *look) judgement {
 	if here > 0 || others == 0 {
 		return notApplicable()
 	}
-	return keptIf(c.fetches+c.beats == 0, "FETCH and BEAT are sent on one connection")
+	return keptIf(c.fetches+c.beats == 0, "FETCH and BEAT are sent on the same connection")
 }

@@ -11,8 +11,28 @@ func briefly(n int, role, command string) string {
 	return strings.Repeat(one, n)
 }
 
-// oneJobEach repeats a connection of a worker that gets one job and reports it, with a number of FETCHes ahead.
-func oneJobEach(n, nulls int) string {
+// leftOpen has a client open one connection after the other for a command each.
+func leftOpen(n int, role string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "\n%d %s\n%[1]d C: FLUSH\n%[1]d S: +OK", i+1, role)
+	}
+	return b.String()
+}
+
+// pool has a client open connections, use each once, and close them.
+func pool(n int, role string) string {
+	var open, use, ends strings.Builder
+	for i := range n {
+		fmt.Fprintf(&open, "\n%d %s", i+1, role)
+		fmt.Fprintf(&use, "\n%d C: FLUSH\n%[1]d S: +OK", i+1)
+		fmt.Fprintf(&ends, "\n%d C: END\n%[1]d S: +OK\n%[1]d closed client", i+1)
+	}
+	return open.String() + use.String() + ends.String()
+}
+
+// oneJobEach repeats ten times a connection of a worker that gets one job and reports it, with a number of FETCHes ahead.
+func oneJobEach(nulls int) string {
 	one := "\n1 worker w1" + strings.Repeat("\n1 C: FETCH\n1 S: $-1", nulls) + `
 			1 C: FETCH
 			1 S: $ {"jid":"j1","jobtype":"t","args":[]}
@@ -21,7 +41,7 @@ func oneJobEach(n, nulls int) string {
 			1 C: END
 			1 S: +OK
 			1 closed client`
-	return strings.Repeat(one, n)
+	return strings.Repeat(one, 10)
 }
 
 // crossing is two HELLOs of a worker, the second of which has a pid and is sent before the reply to the first.
@@ -154,17 +174,30 @@ func workerTests() []ruleTest {
 		},
 		{breach: ConnectionForEach, name: "beside one with as many commands", stream: "1 worker w1\n2 worker w1" +
 			strings.Repeat("\n2 C: FETCH\n2 S: $-1", 11) + briefly(10, "worker w1", `FLUSH`)},
+		{breach: ConnectionForEach, name: "pushes of the jobs of a worker",
+			stream: briefly(10, "worker w1", `PUSH {"jid":"p1","jobtype":"a","args":[],"queue":"q"}`),
+			too:    PushJIDReused, open: true},
 		{
 			breach: ConnectionForEach, name: "ended by the server behind END", wrong: true,
 			stream: strings.ReplaceAll(briefly(10, "worker w1", `FLUSH`), "closed client", "closed server"),
 		},
 		{breach: ConnectionForEach, name: "one job each, reported twice", wrong: true, too: JobReportedTwice,
-			stream: strings.ReplaceAll(oneJobEach(10, 0), "1 C: ACK", "1 C: ACK {\"jid\":\"j1\"}\n1 S: +OK\n1 C: ACK")},
-		{breach: ConnectionForEach, name: "one job each", wrong: true, stream: oneJobEach(10, 0)},
+			stream: strings.ReplaceAll(oneJobEach(0), "1 C: ACK", "1 C: ACK {\"jid\":\"j1\"}\n1 S: +OK\n1 C: ACK")},
+		{breach: ConnectionForEach, name: "one job each", wrong: true, stream: oneJobEach(0)},
+		{breach: ConnectionForEach, name: "one job each, after a FETCH", wrong: true, stream: oneJobEach(1)},
+		{breach: ConnectionForEach, name: "one job each, after three FETCHes", stream: oneJobEach(3)},
+		{breach: ConnectionForEach, name: "few commands, for a minute", stream: strings.ReplaceAll(
+			briefly(10, "worker w1", "FLUSH"), "\n1 C: END", "\n+61s\n1 C: END"), too: BeatMissing},
+		{breach: ConnectionForEach, name: "a pool that is closed, and many commands", stream: pool(12, "worker w1") +
+			"\n1 worker w1" + strings.Repeat("\n1 C: FETCH\n1 S: $-1", 5)},
+		{breach: ConnectionForEach, name: "left open", wrong: true, stream: leftOpen(11, "worker w1")},
 		{
-			breach: ConnectionForEach, name: "one job each, after a while",
-			stream: oneJobEach(10, 1) + "\n1 worker w1" + strings.Repeat("\n1 C: FETCH\n1 S: $-1", 5),
+			breach: ConnectionForEach, name: "left open by a producer", wrong: true, cfg: Config{Processes: true},
+			stream: "p1 started" + leftOpen(11, "producer p1"),
 		},
+		{breach: ConnectionForEach, name: "each idle once, and used again", stream: leftOpen(10, "worker w1") +
+			strings.Repeat("\n1 C: FLUSH\n1 S: +OK", 5)},
+		{breach: ConnectionForEach, name: "a pool, of which each is used once", open: true, stream: pool(12, "worker w1")},
 		{
 			breach: ConnectionForEach, name: "a producer's process", wrong: true, cfg: Config{Processes: true},
 			stream: "p1 started" + briefly(10, "producer p1", `FLUSH`),

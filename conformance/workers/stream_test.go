@@ -23,6 +23,9 @@ import (
 //	1 S: +OK                the server sends a line; "$ text" becomes a bulk string
 //	1 S! "+OK\n"            the server sends these bytes
 //	1 closed client         by the client, the server, or "client reset"
+//	1 shut                  by the server, which reads on
+//	1 ready                 more of the client's line is waited for
+//	end                     the recording ends
 //	p1 started a b          a process with these queues in its environment, or without any; p1 TERM, p1 exited 0
 //	lag 2s                  the machine was late
 //
@@ -57,6 +60,8 @@ func (s *streamer) line(line string) {
 	}
 	who, rest, _ := strings.Cut(line, " ")
 	switch {
+	case who == "end":
+		s.b.End(s.at)
 	case who == "lag":
 		d, err := time.ParseDuration(rest)
 		require.NoError(s.t, err, line)
@@ -102,6 +107,10 @@ func (s *streamer) conn(conn int, rest string) {
 		s.b.Server(s.at, conn, []byte(what+"\r\n"))
 	case "S!":
 		s.b.Server(s.at, conn, []byte(s.unquote(what)))
+	case "shut":
+		s.b.Shut(s.at, conn)
+	case "ready":
+		s.b.Ready(s.at, conn)
 	case "closed":
 		side := Client
 		if strings.HasPrefix(what, "server") {

@@ -72,6 +72,7 @@ type connState struct {
 	end             *Moment       // the END that it sent
 	commands        int           // beside HELLO and END
 	fetches, beats  int
+	pushes          int
 	reports         int     // ACKs and FAILs
 	beat            *Moment // its latest BEAT
 	isTold          bool    // the reply to one of its BEATs had an order
@@ -167,6 +168,7 @@ type delivery struct {
 	outcome      Outcome
 	report       *Moment // its latest report
 	unread       bool    // its connection was lost so soon that the worker may not have it
+	unseen       bool    // its report may have been sent on a lost connection; see Event.IsUnseenLoss
 	refused      bool    // an error was the reply to a report
 	mayRepeat    bool    // another report is right: a connection was lost, or the job was delivered twice
 	reports      int
@@ -283,6 +285,16 @@ func (k *workerState) running() int {
 		}
 	}
 	return n
+}
+
+// unreported returns the jobs that the worker holds of which it certainly has sent no report.
+func (k *workerState) unreported() (jobs []*delivery) {
+	for _, d := range k.held {
+		if d.isRunning() && !d.unseen {
+			jobs = append(jobs, d)
+		}
+	}
+	return jobs
 }
 
 // longWait is how long a client may wait for a reply without a fault of the server: a FETCH blocks for 2 s.

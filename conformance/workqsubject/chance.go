@@ -1,6 +1,7 @@
 package workqsubject
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -10,23 +11,39 @@ import (
 // "Multiple job names can be specified and they will be processed uniformly by random selection." One lease shows
 // nothing of that; many that follow a simple rule too often, or too seldom, do.
 
-// habits are rules by which a server may choose among names instead, or which it may avoid.
-var habits = map[string]func(names []string, oldest string) string{
-	"first":                 func(names []string, _ string) string { return names[0] },
-	"last":                  func(names []string, _ string) string { return names[len(names)-1] },
-	"first in the alphabet": func(names []string, _ string) string { return slices.Min(names) },
-	"last in the alphabet":  func(names []string, _ string) string { return slices.Max(names) },
-	"one of the oldest job": func(_ []string, oldest string) string { return oldest },
+// turn is what a server may go by when it chooses among the names of a lease, which all have a job for certain.
+type turn struct {
+	names   []string // as the lease has them
+	oldest  string   // the name of the job that was added first
+	fullest string   // the one that has the most jobs; empty if several have as many
 }
 
-// oldest returns the name of that job which was added first of those that a lease may bring for certain.
-func (l *workqLaw) oldest(k *call) string {
+// habits are rules by which a server may choose among names instead, or which it may avoid.
+var habits = map[string]func(turn) string{
+	"first":                  func(t turn) string { return t.names[0] },
+	"last":                   func(t turn) string { return t.names[len(t.names)-1] },
+	"first in the alphabet":  func(t turn) string { return slices.Min(t.names) },
+	"last in the alphabet":   func(t turn) string { return slices.Max(t.names) },
+	"one of the oldest job":  func(t turn) string { return t.oldest },
+	"one with the most jobs": func(t turn) string { return t.fullest },
+}
+
+// turn returns the turn of a lease. It is asked for before the law follows the reply.
+func (l *workqLaw) turn(k *call) turn {
+	t, jobs, most := turn{names: k.Names}, map[string]int{}, 0
 	for _, id := range l.order {
 		if j := l.jobs[id]; j != nil && slices.Contains(k.Names, j.Name()) && j.waitsFor(k) {
-			return j.Name()
+			t.oldest = cmp.Or(t.oldest, j.Name())
+			jobs[j.Name()]++
+			switch n := jobs[j.Name()]; {
+			case n > most:
+				t.fullest, most = j.Name(), n
+			case n == most:
+				t.fullest = ""
+			}
 		}
 	}
-	return ""
+	return t
 }
 
 // unlikely is the chance, as a natural logarithm, below which it is no chance that a habit was followed so often, or so
@@ -48,16 +65,15 @@ func (t tally) chance() float64 {
 	return -t.of * (term(p, q) + term(1-p, 1-q))
 }
 
-// chosen judges that a name is chosen at random among those that all had a job. oldest is the one of the oldest of
-// them.
-func (l *workqLaw) chosen(k *call, name, oldest string) ruling {
-	names := slices.Compact(slices.Sorted(slices.Values(k.Names)))
-	if len(names) < 2 || len(names) < len(k.Names) {
+// chosen judges that a name is chosen at random among those that all had a job.
+func (l *workqLaw) chosen(in turn, name string) ruling {
+	names := slices.Compact(slices.Sorted(slices.Values(in.names)))
+	if len(names) < 2 || len(names) < len(in.names) {
 		return ruling{}
 	}
 	var found ruling
 	for _, habit := range slices.Sorted(maps.Keys(habits)) {
-		of := habits[habit](k.Names, oldest)
+		of := habits[habit](in)
 		if of == "" {
 			continue
 		}
@@ -71,7 +87,7 @@ func (l *workqLaw) chosen(k *call, name, oldest string) ruling {
 		}
 		found = ruling{
 			clause: "LEASE-03", rule: "chance", expected: "+OK 1 ...",
-			what: fmt.Sprintf("%.0f of %.0f leases have brought a job of the name that is the %s", t.followed, t.of, habit),
+			what: fmt.Sprintf("%.0f of %.0f leases returned a job of the name that is the %s", t.followed, t.of, habit),
 		}
 	}
 	l.biased = l.biased || found.expected != ""

@@ -30,3 +30,21 @@ func TestChance(t *testing.T) {
 	assert.Empty(t, leases("n-b n-a", in("n-b n-a"), 200))
 	assert.Empty(t, leases("n-b", always("n-b"), 50))
 }
+
+// TestTheFullestName: a name of which there are more jobs is chosen no more often.
+func TestTheFullestName(t *testing.T) {
+	t.Parallel()
+	judge := func(leases int, id, name string) string {
+		lines := []string{"a> add $1 n-a 600000 3600000 1|x", okay, "a> add $2 n-b 600000 3600000 1|x", okay,
+			"a> add $3 n-b 600000 3600000 1|x", okay}
+		for i := range leases {
+			names := []string{"n-a n-b", "n-b n-a"}[i%2]
+			lines = append(lines, "a> lease "+names+" 1000", "a< +OK 1|"+id+" "+name+" 600000 1|x", "a> delete "+id, okay,
+				"a> add "+id+" "+name+" 600000 3600000 1|x", okay)
+		}
+		return judged(t, lines...)
+	}
+	assert.Empty(t, judge(29, "$2", "n-b"))
+	assert.Equal(t, "WORKQ-LEASE-03 chance", judge(31, "$2", "n-b"))
+	assert.Equal(t, "WORKQ-LEASE-03 chance", judge(31, "$1", "n-a"))
+}

@@ -31,10 +31,10 @@ func (l *workqLaw) iterated(k *call, all []record) ruling {
 	for i, r := range all {
 		place := k.Offset + uint64(i) //nolint:gosec // not negative
 		if before, is := c.place[r.name]; is && before != place {
-			return miscounted(fmt.Sprintf("%s stands at the places %d and %d", r.name, before, place))
+			return miscounted(fmt.Sprintf("%s is listed at the places %d and %d", r.name, before, place))
 		}
 		if before, is := c.at[place]; is && before != r.name {
-			return miscounted(fmt.Sprintf("%s stood where %s stands", before, r.name))
+			return miscounted(fmt.Sprintf("%s was at the place of %s", before, r.name))
 		}
 		c.at[place], c.place[r.name] = r.name, place
 	}
@@ -45,20 +45,36 @@ func miscounted(what string) ruling {
 	return ruling{clause: "INSP-07", rule: "shown", expected: "+OK int(0..) ...", what: what}
 }
 
+// mayMove forgets the lists when a command is sent, or answered, that may change them. Replies on other connections may
+// be as late as they like, so a list that was asked for before may be that from before the command.
+func (l *workqLaw) mayMove(k *call) {
+	if !strings.HasPrefix(k.Verb, workq.Inspect) {
+		clear(l.cursors)
+		l.moved = l.calls
+	}
+}
+
+// ended takes a command that was answered from those that are under way.
+func (l *workqLaw) ended(k *call) {
+	l.under = slices.DeleteFunc(l.under, func(o *call) bool { return o == k })
+	l.mayMove(k)
+}
+
 // still reports whether a list is the same as long as no client changes it: no other client uses it, and time changes
 // none of its jobs.
 func (l *workqLaw) still(k *call) bool {
-	if slices.ContainsFunc(l.under, func(o *call) bool { return !strings.HasPrefix(o.Verb, workq.Inspect) }) {
-		clear(l.cursors)
+	if k.number <= l.moved {
 		return false
 	}
-	if k.Verb == workq.InspectQueues {
-		return l.Alone
+	if slices.ContainsFunc(l.under, func(o *call) bool { return !strings.HasPrefix(o.Verb, workq.Inspect) }) {
+		return false
 	}
-	for _, j := range l.jobs {
-		if j.Name() == k.Name() && !j.all(func(c config) bool { return !c.timed && c.state != open }) {
+	ofAll := k.Verb == workq.InspectQueues
+	for _, j := range l.jobs { // a queue may go with its last job
+		changes := !j.all(func(c config) bool { return !c.timed && c.state != open })
+		if changes && (ofAll || j.Name() == k.Name()) {
 			return false
 		}
 	}
-	return l.own(k.Names) && !l.unjudged
+	return !l.unjudged && (ofAll && l.Alone || !ofAll && l.own(k.Names))
 }

@@ -59,7 +59,7 @@ func (l *workqLaw) decidedOfOne(k *call, served bool, d *law.Decided) {
 func (l *workqLaw) decidedOf(id string, d *law.Decided, rules ...string) {
 	j := l.jobs[id]
 	if j == nil || j.all(func(c config) bool { return c.state == open }) {
-		d.Open, d.Why = append(d.Open, rules...), "what has become of the job is not known"
+		d.Open, d.Why = append(d.Open, rules...), "the state of the job is unknown"
 		return
 	}
 	d.Kept = append(d.Kept, rules...)

@@ -115,7 +115,7 @@ func (l *workqLaw) queues(k *call, all []record) ruling {
 	names := map[string]bool{}
 	for i, r := range all {
 		if i > 0 && disordered(all[i-1].name, r.name) {
-			shown.clause, shown.what = "INSP-11", fmt.Sprintf("%s stands before %s", all[i-1].name, r.name)
+			shown.clause, shown.what = "INSP-11", fmt.Sprintf("%s comes before %s", all[i-1].name, r.name)
 			return shown
 		}
 		names[r.name] = true
@@ -310,7 +310,7 @@ func (l *workqLaw) entries(k *call, all []record, clause string, of state, at ti
 		j := l.jobs[r.name]
 		switch {
 		case j == nil && !l.unjudged && l.own(k.Names), j != nil && j.Name() != k.Name() && !j.may(open):
-			return mislisted(clause, r.name+" is no job of the name", r.name)
+			return mislisted(clause, r.name+" is not a job of this name", r.name)
 		case names[r.name]:
 			return mislisted(clause, r.name+" is listed twice", r.name)
 		case j == nil:

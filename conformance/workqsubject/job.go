@@ -75,6 +75,7 @@ type job struct {
 	created string // as inspect has shown it first
 	cleaned bool   // it was deleted behind the play
 	again   []byte // the payload of the last command that would add another one with its id; nil if there was none
+	passed  passed // by a lease
 
 	asked, added time.Time  // when the command was sent, and when it was answered
 	lapses       string     // its key, as call.lapses has it

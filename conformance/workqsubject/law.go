@@ -38,6 +38,7 @@ type workqLaw struct {
 	possible int             // how many jobs of the play may be among those
 	clock    law.Clock       // of the server
 	cursors  map[string]cursor
+	moved    int              // the last command that was sent when jobs may have moved in lists
 	tallies  map[string]tally // by habits
 	biased   bool             // that a habit was followed is known
 	came     map[string]bool  // by which clauses jobs were ready that have come
@@ -206,9 +207,7 @@ func (l *workqLaw) begin(c *conn, all []byte, at time.Time) {
 		l.order = append(l.order, id)
 		l.numbers[id] = len(l.order)
 	}
-	if !strings.HasPrefix(k.Verb, workq.Inspect) {
-		clear(l.cursors)
-	}
+	l.mayMove(k)
 	switch {
 	case c.lost:
 		l.mayAdd(all, at)
@@ -297,7 +296,7 @@ func (l *workqLaw) Came(number int, m session.Message, at time.Time) law.Answer 
 	concerned := l.concerned(k, at)
 	a.Rules = l.decided(k, m)
 	meant, r := l.meant(k, m), l.ruling(k, m, at)
-	l.under = slices.DeleteFunc(l.under, func(o *call) bool { return o == k })
+	l.ended(k)
 	l.endLapses(k, m)
 	if j := l.jobs[k.ID]; k.adds() && j != nil && j.added.IsZero() {
 		j.added = at

@@ -52,7 +52,7 @@ func judgedOn(t *testing.T, on *law.Server, lines ...string) string {
 			switch line[1] {
 			case '>':
 				asked[name] = text
-				conns[name].Sent([]byte(text), 1, time.Now())
+				conns[name].Sent([]byte(text), time.Now())
 			case '<':
 				reader, state := workqsession.Protocol{}.Begin(bytes.NewReader([]byte(text)))
 				state.Sent([]byte(asked[name]))
@@ -115,6 +115,29 @@ func reported(by string) []string {
 	}
 }
 
+// queuesShown has two queues of one job each, of which one lives for some milliseconds, and then only the other one.
+func queuesShown(ttl int) []string {
+	return []string{
+		fmt.Sprintf("a> add $1 n-x 600000 %d 1|x", ttl), okay, "a> add $2 n-y 600000 3600000 1|x", okay,
+		"a> inspect queues 0 9", "a< +OK 2|n-x 2|ready-len 1|scheduled-len 0|n-y 2|ready-len 1|scheduled-len 0", "+10s",
+		"a> inspect queues 0 9", "a< +OK 1|n-y 2|ready-len 1|scheduled-len 0",
+	}
+}
+
+// failedFirst has two jobs that failed, of which the one of the lower priority is leased first, and then the answer to
+// another lease.
+func failedFirst(then string) []string {
+	lines := []string{
+		"a> add $1 n-x 600000 3600000 1 -max-fails=5 -priority=5|x", okay, "a> lease n-x 500",
+		"a< +OK 1|$1 n-x 600000 1|x", "a> fail $1 1|z", okay, "a> lease n-x 500", "a< +OK 1|$1 n-x 600000 1|x",
+		"a> fail $1 1|z", okay, add2, okay, "a> lease n-x 500", "a< +OK 1|$2 n-x 600000 1|x", "a> lease n-x 500",
+	}
+	if strings.HasSuffix(then, "TIMEOUT") {
+		lines = append(lines, "+500ms")
+	}
+	return append(lines, then)
+}
+
 // shownEnded is a reply to inspect job with $1 of reported.
 const shownEnded = "a< +OK 1|$1 12|name n-x|ttr 600000|ttl 3600000|payload-size 1|payload x|max-attempts 0|attempts 1" +
 	"|max-fails 1|fails 1|priority 0|state 1|created 2000-01-01T00:00:00Z"
@@ -132,6 +155,9 @@ func TestLaw(t *testing.T) {
 		"pages, once more": {append(both, page(0, 1), shows(2), page(0, 1), shows(2)), ""},
 		"one job twice":    {append(both, page(0, 1), shows(1), page(1, 1), shows(1)), "WORKQ-INSP-07 shown"},
 		"a job moves":      {append(both, page(0, 1), shows(1), page(0, 9), shows(2, 1)), "WORKQ-INSP-07 shown"},
+		"a list that comes after the reply to a command behind it": {
+			append(both, page(0, 9), "b> delete $1", "b< +OK", shows(1, 2), page(0, 9), shows(2)), "",
+		},
 		"another command": {
 			append(both, page(0, 1), shows(1), "a> delete $3", "a< -NOT-FOUND", page(0, 9), shows(2, 1)),
 			"",
@@ -223,6 +249,12 @@ func TestLaw(t *testing.T) {
 			},
 			"WORKQ-ADD-15 order",
 		},
+		"queues, of which time ends one": {queuesShown(1000), ""},
+		"queues that stay, of which one is missing and the other one moves": {
+			queuesShown(3600000), "WORKQ-INSP-07 shown",
+		},
+		"a job that failed, and may not be there": {failedFirst("a< -TIMEOUT"), "WORKQ-ADD-20 missing"},
+		"a job that failed, and comes later":      {failedFirst("a< +OK 1|$1 n-x 600000 1|x"), "WORKQ-ADD-15 order"},
 		"an id after its time": {
 			[]string{"a> add $1 n-x 600000 1000 1|x", okay, "+10s", add1, "a< -CLIENT-ERROR x"},
 			"",

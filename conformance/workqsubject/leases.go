@@ -26,8 +26,9 @@ func (l *workqLaw) leased(k *call, m session.Message) ruling {
 	if j == nil || !slices.Contains(k.Names, j.Name()) {
 		return l.unasked(k, j, id)
 	}
-	how := j.readyBy(j.viewed(j.configs[0], k))
-	was, fair, oldest := j.configs[len(j.configs)-1], l.allReady(k), l.oldest(k)
+	found := j.viewed(j.configs[0], k)
+	how := j.readyBy(found)
+	was, fair, in := j.configs[len(j.configs)-1], l.allReady(k), l.turn(k)
 	if !j.answered(k, m.Kind, nil) {
 		return ruling{
 			clause: j.unreadyClause(was, m.Parts[5]), rule: "delivered", expected: l.instead(k), job: id,
@@ -38,10 +39,10 @@ func (l *workqLaw) leased(k *call, m session.Message) ruling {
 	if r := j.brought(m); r.expected != "" {
 		return r
 	}
-	if r := l.ordered(k, j); r.expected != "" || !fair {
+	if r := cmp.Or(j.isLate(found), l.ordered(k, j)); r.expected != "" || !fair {
 		return r
 	}
-	return l.chosen(k, j.Name(), oldest)
+	return l.chosen(in, j.Name())
 }
 
 // meant returns the job that a lease has brought, nil if that is not known. If no job has the id, it is the only one
@@ -109,18 +110,39 @@ func (j *job) brought(m session.Message) ruling {
 }
 
 // ordered judges that no job of a higher priority was ready before the lease was sent. One that nothing shows to be
-// ready is missing, rather than late. (Glossary, Priority)
+// ready is missing, rather than late: unless it has only been added, a later lease must bring it. (Glossary, Priority)
 func (l *workqLaw) ordered(k *call, got *job) ruling {
 	for _, j := range l.jobs {
-		if j.Name() == got.Name() && j != got && j.Priority > got.Priority && j.waitsFor(k) &&
-			l.comes(j.readyBy(j.viewed(j.configs[0], k))) {
-			return ruling{
-				clause: "ADD-15", rule: "order", expected: j.line(), job: got.ID,
-				what: fmt.Sprintf("one has the priority %d, the other one %d", j.Priority, got.Priority),
-			}
+		if j.Name() != got.Name() || j == got || j.Priority <= got.Priority || !j.waitsFor(k) {
+			continue
 		}
+		late := ruling{
+			clause: "ADD-15", rule: "order", expected: j.line(), job: got.ID,
+			what: fmt.Sprintf("one has the priority %d, the other one %d", j.Priority, got.Priority),
+		}
+		was := j.viewed(j.configs[0], k)
+		if j.readyBy(was) == byAdding {
+			return late
+		}
+		late.expected, late.job = got.line(), j.ID // the lease that brings this job should have brought the other one
+		j.passed = passed{late, was.attempts, was.fails}
 	}
 	return ruling{}
+}
+
+// passed is what a lease has shown that brought another job than this one, if this one was ready.
+type passed struct {
+	late            ruling
+	attempts, fails uint64 // of this job then
+}
+
+// isLate judges a job that a lease brings, and that another lease should have brought before: nothing has happened to
+// it meanwhile that may have made it ready.
+func (j *job) isLate(found config) ruling {
+	if j.passed.attempts != found.attempts || j.passed.fails != found.fails {
+		return ruling{}
+	}
+	return j.passed.late
 }
 
 // waitsFor reports whether the job was ready for certain before a lease was sent.

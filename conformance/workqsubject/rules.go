@@ -14,7 +14,7 @@ const prefix = "WORKQ-"
 
 // Law returns the law of Workq.
 func Law() law.Definition {
-	return law.Definition{Start: func(t law.Terms) law.Law { return newLaw(t) }, Rules: rules(), Fields: fields()}
+	return law.Definition{Start: func(t law.Terms) law.Law { return newLaw(t) }, Rules: rules()}
 }
 
 // ruleOverdue is the rule of what is wrong only because of the time that has passed.

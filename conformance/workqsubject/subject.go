@@ -22,7 +22,6 @@ func New() *explore.Subject {
 		Accepted: "+OK",
 		Question: workq.InspectQueues + " 0 1",
 		Rules:    rules(),
-		Fields:   fields(),
 		Seeds:    seeds,
 	}
 }

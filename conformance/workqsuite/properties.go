@@ -15,6 +15,9 @@ const (
 	livesFor    = 7000 * time.Millisecond // at most: what time does has happened before, even on a server that is late
 	longFor     = 15 * time.Second        // at most, in the same way
 	connections = 30
+
+	turns    = 400             // leases by which a property shows how a server chooses: half of them show most habits
+	turnsFor = 6 * time.Second // at most
 )
 
 // Properties returns the checks that generate what they send.
@@ -22,25 +25,32 @@ func Properties() []conformance.Check {
 	return []conformance.Check{
 		explore.Property(conformance.Property{
 			Name:  "explore/values",
-			Title: "Whatever several clients send in whatever order, each reply is one that the document allows",
-			About: "Commands are generated from the seed of the run, with all their flags and with values from every bucket " +
-				"that each of their fields has, and malformed ones. Jobs are added, leased, reported, deleted and inspected " +
-				"in any order by clients of which some wait. Each reply is compared with the model of the document.",
+			Title: "Whatever several clients send in any order, each reply is one that the document allows",
+			About: "Commands are generated from the seed of the run, with all flags and with values at limits where " +
+				"servers differ, and malformed ones. Jobs are added, leased, reported, deleted and inspected in any order; " +
+				"some clients wait. Each reply is compared with the model of the document.",
 			Wait: conformance.QuickWait, Connections: connections,
 		}, workqsubject.Values, explore.Explorer{Steps: valuesSent, Exploring: valuesFor}),
 		explore.Property(conformance.Property{
 			Name:  "explore/lives",
-			Title: "Jobs that are due, whose time to run or time to live ends, are then what the document says",
-			About: "Jobs go each way that time has a part in: a report comes late, a time to live ends in each state, one " +
-				"time to run ends behind the other, jobs of all priorities come to be ready, leases and results are awaited. " +
-				"Others are generated as for explore/values, with short times. All of them wait together, and each is looked " +
-				"at when everything that is due has happened.",
+			Title: "When a job is due, or its time to run or to live ends, its state is as in the document",
+			About: "Jobs take each way that depends on time: a late report, the end of a time to live in each state, one " +
+				"time to run after the other, jobs of all priorities that become ready, leases and results that wait. Others " +
+				"are generated as for explore/values, with short times. All wait together, and each is inspected when " +
+				"everything due has happened.",
 			Wait: conformance.QuickWait, Connections: connections,
 		}, workqsubject.Lives, explore.Explorer{Exploring: livesFor}),
 		explore.Property(conformance.Property{
+			Name:  "explore/turns",
+			Title: "A lease of several names with jobs chooses a name at random",
+			About: "Three names have jobs, one of them more than the others. Some hundred leases name all three, in any " +
+				"order. The choice must not depend on the place or spelling of a name, or on the age or number of its jobs.",
+			Wait: conformance.QuickWait, Connections: connections,
+		}, workqsubject.Turns, explore.Explorer{Steps: 3 * turns, Least: 3 * turns / 2, Exploring: turnsFor}),
+		explore.Property(conformance.Property{
 			Name:  "explore/long-lives",
-			Title: "Times to run and to live that are longer than a server may be late are as long as they say",
-			About: "As explore/lives, with times six times as long: one that is halved or doubled on some way shows.",
+			Title: "Longer times to run and to live have the right length",
+			About: "As explore/lives, with times six times as long, so that a halved or doubled time is found.",
 			Wait:  longFor, Connections: connections,
 		}, workqsubject.LongLives, explore.Explorer{Exploring: longFor}),
 	}

@@ -79,7 +79,9 @@ func TestClausesDocument(t *testing.T) {
 
 func TestConformingServer(t *testing.T) {
 	t.Parallel()
-	suitetest.Passes(t, runChecks(t, nil, checks(t)))
+	report := runChecks(t, nil, checks(t))
+	suitetest.Passes(t, report)
+	suitetest.InTime(t, report, checks(t))
 }
 
 // The first reply of a server may come in any pieces; another protocol is recognized at its first bytes.

@@ -103,7 +103,7 @@ func (c *conn) mendLine() {
 	}
 	line, ends := strings.CutSuffix(string(c.sent[:end]), "\r")
 	if !ends {
-		c.session.Wrong("CLI-05", "a command line that ends with CRLF", "a line ends with LF alone: "+shown([]byte(line)),
+		c.session.Wrong("CLI-05", "a command line that ends with CRLF", "a line ends with LF only: "+shown([]byte(line)),
 			c.line("C", shown([]byte(line))))
 	}
 	if _, err := workq.ParseLine(line); err != nil {
@@ -111,7 +111,7 @@ func (c *conn) mendLine() {
 		if _, worse := workq.ParseLine(mended); worse != nil {
 			mended = line
 		} else {
-			c.session.Wrong("CLI-06", "a command in the form that the document gives it", err.Error()+": "+shown([]byte(line)),
+			c.session.Wrong("CLI-06", "a command as in the document", err.Error()+": "+shown([]byte(line)),
 				c.line("C", shown([]byte(line))))
 		}
 		line = mended

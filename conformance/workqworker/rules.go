@@ -24,8 +24,8 @@ func (c *conn) command(command workq.Command, whole []byte, err error) {
 	s.Show(l)
 	c.first(whole)
 	if len(c.waiting) > 0 {
-		s.Wrong("CLI-04", "a command behind the reply to the one before",
-			fmt.Sprintf("%s while the reply to %s was not there", verb, c.waiting[0]), l)
+		s.Wrong("CLI-04", "each command after the reply to the previous one",
+			fmt.Sprintf("%s before the reply to %s", verb, c.waiting[0]), l)
 	} else if c.count > 0 {
 		s.Kept("CLI-04")
 	}
@@ -68,14 +68,14 @@ func (c *conn) first(whole []byte) {
 
 // malformed names the clause that a malformed command breaks. The lock is held.
 func (c *conn) malformed(bad *workq.CommandError, whole []byte, l play.Line) {
-	s, clause, expected := c.session, "CLI-06", "a command in the form that the document gives it"
+	s, clause, expected := c.session, "CLI-06", "a command as in the document"
 	line, _, _ := bytes.Cut(whole, []byte("\r\n"))
 	command, lineErr := workq.ParseLine(string(line))
 	isReport := command.Verb == workq.Complete || command.Verb == workq.Fail
 	size, _ := strconv.ParseUint(string(line[bytes.LastIndexByte(line, ' ')+1:]), 10, 63)
 	switch {
 	case lineErr == nil:
-		clause, expected = "CLI-07", "a block of as many bytes as its line says, and CRLF behind it"
+		clause, expected = "CLI-07", "a block of as many bytes as its line says, and then CRLF"
 	case isReport && bad.Part == "size" && size > workq.MaxBlock:
 		clause, expected = "CLI-08", "a result of at most 1 MiB"
 	}
@@ -97,7 +97,7 @@ func (c *conn) leases(command workq.Command, l play.Line) {
 		wait = time.Duration(command.Wait) * time.Millisecond //nolint:gosec // at most an hour
 		s.Kept("CLI-03")
 	} else {
-		s.Wrong("CLI-03", "a wait-timeout that is reasonably low: 60000 is a good begin",
+		s.Wrong("CLI-03", "a reasonably low wait-timeout: 60000 is a good start",
 			fmt.Sprintf("a lease waits for %d ms", command.Wait), l)
 	}
 	s.longest = max(s.longest, wait)
@@ -108,7 +108,7 @@ func (c *conn) reports(command workq.Command, l play.Line) {
 	const most = 100
 	s, k := c.session, c.session.jobs[command.ID]
 	if k == nil || len(k.leases) == 0 {
-		s.Wrong("CLI-15", "the id of a job that the worker has leased", "no lease has brought the job "+command.ID, l)
+		s.Wrong("CLI-15", "the id of a job that the worker leased", "no lease returned the job "+command.ID, l)
 		s.spoiled = "CLI-15"
 		return
 	}
@@ -121,7 +121,8 @@ func (c *conn) reports(command workq.Command, l play.Line) {
 	}
 	if received >= len(k.leases) {
 		s.Wrong("CLI-13", "one report for each lease", fmt.Sprintf(
-			"%s of the job %s, which was leased %d times and reported as often", command.Verb, k.id, len(k.leases)), l)
+			"%s for the job %s, which was leased %d times and already reported as often", command.Verb, k.id, len(k.leases)),
+			l)
 	} else {
 		s.Kept("CLI-13")
 		c.outcome(k, command, l)
@@ -141,24 +142,24 @@ func (c *conn) outcome(k *known, command workq.Command, l play.Line) {
 	case complete == (k.name == fails):
 		switch {
 		case complete:
-			expected, got = "fail for a job that has failed", "complete"
+			expected, got = "fail for a job that failed", "complete"
 		case ran >= k.ttr || k.takes >= k.ttr: // the worker has stopped it, or was too slow
 			return
 		case k.name == sleep:
 			clause, expected = "CLI-17", fmt.Sprintf("a job that runs for %v, within its time to run of %v", k.takes, k.ttr)
 			got = fmt.Sprintf("fail after %v", ran.Round(time.Millisecond))
 		default:
-			expected, got = "complete for a job that has succeeded", "fail"
+			expected, got = "complete for a job that succeeded", "fail"
 		}
 	case complete && ran+situations.TimerSlack < k.takes:
-		expected, got = fmt.Sprintf("complete when the job has run for %v", k.takes),
+		expected, got = fmt.Sprintf("complete after the job ran for %v", k.takes),
 			fmt.Sprintf("complete after %v", ran.Round(time.Millisecond))
 	case complete && k.takes > k.ttr:
 		clause, expected = "CLI-01", fmt.Sprintf("an end of the job after its time to run of %v", k.ttr)
-		got = fmt.Sprintf("complete after %v, when the job had run to its end", ran.Round(time.Millisecond))
+		got = fmt.Sprintf("complete after %v, at the end of the job", ran.Round(time.Millisecond))
 	}
 	if got != "" {
-		s.Wrong(clause, expected, fmt.Sprintf("%s for the job %s of the name %s", got, k.id, k.name), l)
+		s.Wrong(clause, expected, fmt.Sprintf("%s for the job %s with the name %s", got, k.id, k.name), l)
 		return
 	}
 	s.Kept("CLI-14")
@@ -181,6 +182,6 @@ func (c *conn) echoed(k *known, result []byte, l play.Line) {
 		at++
 	}
 	c.session.Wrong("CLI-09", fmt.Sprintf("the payload of %d bytes as the result", len(k.payload)),
-		fmt.Sprintf("a result of %d bytes, which is another one from byte %d on: %s", len(result), at,
+		fmt.Sprintf("a result of %d bytes that differs from byte %d on: %s", len(result), at,
 			shown(result[max(0, at-10):])), l)
 }

@@ -11,15 +11,16 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/fakes/fakeworkq"
+	"github.com/fwpsuite/fwp/internal/jobtype"
 	"github.com/fwpsuite/fwp/workq"
 )
 
 // The names of the jobs that a worker has, as docs/judging-workers.md describes them.
 const (
-	ok    = "fwp.ok"
-	fails = "fwp.fail"
-	sleep = "fwp.sleep"
-	echo  = "fwp.echo"
+	ok    = jobtype.OK
+	fails = jobtype.Fail
+	sleep = jobtype.Sleep
+	echo  = jobtype.Echo
 )
 
 // job is a job that the situation adds. What is empty has a value that means nothing special.
@@ -138,12 +139,17 @@ func (s *session) push(jobs ...job) (all []*known) {
 			k.payload = fmt.Sprint(k.takes.Seconds())
 		}
 		k.ttr = cmp.Or(k.ttr, time.Minute)
+		block := s.Job(k.payload, k.name, k.payload)
+		if more := len(block) - workq.MaxBlock; more > 0 { // with what a template adds
+			k.payload = k.payload[more:]
+			block = s.Job(k.payload, k.name, k.payload)
+		}
 		s.mu.Lock()
 		s.jobs[k.id] = k
 		s.mu.Unlock()
 		const life = 3_600_000
 		s.server.Put(workq.Command{
-			Verb: workq.Add, ID: k.id, Names: []string{k.name}, TTL: life, Block: []byte(k.payload),
+			Verb: workq.Add, ID: k.id, Names: []string{k.name}, TTL: life, Block: []byte(block),
 			TTR:         uint64(k.ttr.Milliseconds()), //nolint:gosec // a table has it
 			MaxAttempts: k.attempts, MaxFails: k.failures,
 		})

@@ -6,18 +6,30 @@
 package workqworker
 
 import (
+	"errors"
 	"slices"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/conformance/workqsuite"
+	"github.com/fwpsuite/fwp/internal/jobtype"
 )
 
 // Side returns the side of workers of Workq.
 func Side() *situations.Side {
 	return &situations.Side{
-		Protocol: workqsuite.Protocol(), Variable: "WORKQ_URL", Situations: table(), Identify: identify,
+		Protocol: workqsuite.Protocol(), Variable: "WORKQ_URL", Template: template, Situations: table(),
+		Identify: identify,
 	}
+}
+
+// template returns what is wrong with a template: a payload may have any bytes.
+func template(t *jobtype.Template) error {
+	if t.LooksLikeJSON() {
+		return errors.New("a payload of Workq may have any bytes, which JSON cannot represent: {args} stands for the " +
+			"raw bytes, as in '{name} {args}'")
+	}
+	return nil
 }
 
 // identify has the program work three jobs.

@@ -18,25 +18,25 @@ const ofAll = " CLI-05 CLI-06 CLI-07 CLI-12 CLI-13 CLI-15"
 // table has all situations, those first of which workers get most wrong.
 func table() []situations.Situation {
 	return []situations.Situation{
-		situations.Row("ttr/over", "a worker stops a job when its time to run is over (lease, Special Considerations)",
+		situations.Row("ttr/over", "a worker stops a job at the end of its time to run (lease, Special Considerations)",
 			"CLI-01", 2, playing(2, timeToRunOver)),
 		situations.Row("ttr/within", "a job that needs less than its time to run is completed (lease, Reply)",
 			"CLI-17 CLI-14"+ofAll, 3, works(2, job{name: sleep, takes: 3 * time.Second, ttr: 5 * time.Second},
 				job{name: sleep, takes: 500 * time.Millisecond, ttr: 4 * time.Second})),
 		situations.Row("jobs/many", "each of many jobs is reported once, with the id of its lease (complete)",
 			"CLI-03 CLI-04 CLI-14"+ofAll, 1, works(2, repeated(48, job{name: ok, payload: "12345"})...)),
-		situations.Row("jobs/failures", "a job that fails is failed, and no other one (fail)",
+		situations.Row("jobs/failures", "a failed job is reported with fail, and no other job is (fail)",
 			"CLI-14"+ofAll, 1, works(2, repeated(4, job{name: fails, payload: "it has failed"}, job{name: ok})...)),
-		situations.Row("jobs/mixed", "jobs of all names are worked side by side (lease)",
+		situations.Row("jobs/mixed", "jobs of all names run concurrently (lease)",
 			"CLI-09 CLI-14 CLI-04"+ofAll, 1, works(4, repeated(5, job{name: ok}, job{name: fails, payload: "no"},
 				job{name: echo, payload: "a text"}, job{name: sleep, takes: 100 * time.Millisecond})...)),
-		situations.Row("lease/loop", "a worker leases again when it has reported a job, and a pause later (lease)",
+		situations.Row("lease/loop", "a worker leases again after it reported a job, and after a pause (lease)",
 			"CLI-11"+ofAll, 5, playing(1, loop)),
-		situations.Row("lease/timeout", "a worker leases again when its lease has brought nothing (lease)",
+		situations.Row("lease/timeout", "a worker leases again after a lease without a job (lease)",
 			"CLI-11 CLI-03", 60, playing(1, timeout)),
-		situations.Row("lease/second-attempt", "a job that is leased again is worked again (add, max-fails)",
+		situations.Row("lease/second-attempt", "a job that is leased again runs again (add, max-fails)",
 			"CLI-18"+ofAll, 1, playing(2, secondAttempt)),
-		situations.Row("payload/bytes", "a payload may have any bytes, and comes back as the result (Protocol)",
+		situations.Row("payload/bytes", "a payload may have any bytes, and is returned as the result (Protocol)",
 			"CLI-09"+ofAll, 1, works(2, echoes(allBytes(), "\x00", "a\x00b", "\xff\xfe", "héllo wörld ✓", " padded ",
 				"\ta\n", strings.Repeat("0123456789abcdef", 10_000))...)),
 		situations.Row("payload/lines", "a payload may have CRLF, and what looks like replies and commands (Protocol)",
@@ -49,7 +49,7 @@ func table() []situations.Situation {
 			"CLI-08 CLI-09"+ofAll, 1, works(1, echoes(strings.Repeat("0123456789abcde\n", workq.MaxBlock/16), "a")...)),
 		situations.Row("reply/pieces", "a reply may arrive byte by byte (Protocol)",
 			"CLI-10"+ofAll, 1, playing(2, pieces)),
-		situations.Row("reply/not-found", "a worker goes on when a report is answered with -NOT-FOUND (Errors)",
+		situations.Row("reply/not-found", "a worker continues after -NOT-FOUND in reply to a report (Errors)",
 			"CLI-16 CLI-13", 1, playing(2, notFound)),
 	}
 }
@@ -120,17 +120,17 @@ func (s *session) works(clause string, jobs ...*known) {
 		forgotten += min(1, s.leased([]*known{k}))
 	}
 	s.decide("CLI-12", forgotten == 0, "complete or fail for each job that was leased",
-		fmt.Sprintf("no report on %d of %d jobs within %v; the worker %s",
+		fmt.Sprintf("no report for %d of %d jobs within %v; the worker %s",
 			forgotten, leased, within(jobs), s.Ending(s.program)))
 	switch unnamed := s.unnamed(jobs); {
 	case clause != "" && unnamed != "":
-		s.Leave(clause, "the worker leases no job of the name "+unnamed)
+		s.Leave(clause, "the worker leases no job with the name "+unnamed)
 	case clause == "" && unnamed == "" && len(missing) > forgotten:
 		s.decide("CLI-11", false, "a worker that leases as long as there are jobs", fmt.Sprintf(
-			"%d of %d jobs were leased, and no other one within %v; the worker %s", leased, len(jobs), within(jobs),
+			"%d of %d jobs were leased, and no more within %v; the worker %s", leased, len(jobs), within(jobs),
 			s.Ending(s.program)))
 	case clause != "":
-		s.decide(clause, len(missing) == 0, "a worker that works each job", fmt.Sprintf(
+		s.decide(clause, len(missing) == 0, "a worker that runs each job", fmt.Sprintf(
 			"%d of %d jobs were reported within %v; the worker %s",
 			len(jobs)-len(missing), len(jobs), within(jobs), s.Ending(s.program)))
 	}
@@ -140,7 +140,7 @@ func (s *session) works(clause string, jobs ...*known) {
 func (s *session) decide(clause string, held bool, expected, got string) {
 	spoiled := situations.Locked(&s.mu, func() string { return s.spoiled })
 	if !held && spoiled != "" {
-		s.Leave(clause, "what was found may follow from what was found about WORKQ-"+spoiled)
+		s.Leave(clause, "this finding may be a consequence of the one about WORKQ-"+spoiled)
 		return
 	}
 	s.Holds(clause, held, soon, expected, got)
@@ -166,8 +166,8 @@ func (s *session) unfinished() {
 		}
 		line, block, _ := strings.Cut(string(c.sent), "\r\n")
 		s.spoiled = "CLI-07"
-		s.Holds("CLI-07", false, still, "a block of as many bytes as its line says, and CRLF behind it",
-			fmt.Sprintf("%d bytes behind the line %s, and no more for %v", len(block), shown([]byte(line)), still))
+		s.Holds("CLI-07", false, still, "a block of as many bytes as its line says, and then CRLF",
+			fmt.Sprintf("%d bytes after the line %s, and no more for %v", len(block), shown([]byte(line)), still))
 	}
 }
 
@@ -180,8 +180,8 @@ func loop(s *session) {
 		}
 		if missing := s.unreported(s.push(job{name: ok, payload: "1"})...); len(missing) > 0 {
 			s.unfinished()
-			s.notWorked("CLI-11", missing, "a lease behind each report",
-				fmt.Sprintf("job %d of %d was not worked within %v; the worker %s", i+1, jobs, soon, s.Ending(s.program)))
+			s.notWorked("CLI-11", missing, "a lease after each report",
+				fmt.Sprintf("job %d of %d was not done within %v; the worker %s", i+1, jobs, soon, s.Ending(s.program)))
 			return
 		}
 	}
@@ -204,7 +204,7 @@ func timeout(s *session) {
 	s.Until(s.program, further, idle(some)) // for what a worker does only then
 	missing := s.unreported(s.pushMany(4, job{name: ok, payload: "1"})...)
 	s.notWorked("CLI-11", missing, "a worker that leases again",
-		fmt.Sprintf("%d of 4 jobs were not worked within %v of a lease that had brought nothing; the worker %s",
+		fmt.Sprintf("%d of 4 jobs were not done within %v after a lease without a job; the worker %s",
 			len(missing), soon, s.Ending(s.program)))
 }
 
@@ -227,7 +227,7 @@ func secondAttempt(s *session) {
 		return
 	}
 	s.decide("CLI-18", all, fmt.Sprintf("a report for each of %d leases", leases),
-		fmt.Sprintf("%d reports on a job that was leased %d times", reported, leases))
+		fmt.Sprintf("%d reports for a job that was leased %d times", reported, leases))
 	if all {
 		s.Kept("CLI-12")
 	}
@@ -260,8 +260,8 @@ func notFound(s *session) {
 		s.GiveUp(true, "no job was reported within %v", soon)
 	}
 	s.Pass(s.program, time.Second)
-	s.notWorked("CLI-16", missing, "a worker that goes on", fmt.Sprintf(
-		"%d of %d jobs were not worked within %v, and the first reports were answered with -NOT-FOUND; the worker %s",
+	s.notWorked("CLI-16", missing, "a worker that continues", fmt.Sprintf(
+		"%d of %d jobs were not done within %v after -NOT-FOUND in reply to the first reports; the worker %s",
 		len(missing), len(all), soon, s.Ending(s.program)))
 }
 
@@ -279,7 +279,7 @@ func timeToRunOver(s *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	from := k.leases[0]
-	const expected = "a worker that stops the job when its time to run of 2s is over"
+	const expected = "a worker that stops the job after its time to run of 2s"
 	switch again := from.next - from.at; {
 	case len(k.report) > 0 && k.report[0].verb == workq.Complete: // the rules have judged it
 	case len(k.report) > 0:
@@ -288,10 +288,10 @@ func timeToRunOver(s *session) {
 			fmt.Sprintf("fail %v after the lease", after.Round(time.Millisecond)))
 	case again >= takes:
 		s.Holds("CLI-01", false, margin, expected, fmt.Sprintf(
-			"no report, and the next lease on the connection came %v later", again.Round(time.Millisecond)))
+			"no report; the next lease on the connection came %v later", again.Round(time.Millisecond)))
 	case again >= ttr/2 && again < ttr+margin:
 		s.Kept("CLI-01")
 	default:
-		s.Leave("CLI-01", "the worker has not reported the job, and it cannot be seen when it has stopped it")
+		s.Leave("CLI-01", "the worker did not report the job, so it is unknown when it stopped it")
 	}
 }

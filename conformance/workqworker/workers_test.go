@@ -1,6 +1,7 @@
 package workqworker_test
 
 import (
+	"bytes"
 	"context"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/workqworker"
 	"github.com/fwpsuite/fwp/fakes/fakeworkqworker"
 	"github.com/fwpsuite/fwp/internal/suitetest"
+	"github.com/fwpsuite/fwp/reports"
 )
 
 // A program that is no worker, or takes no job, passes nothing.
@@ -64,4 +66,32 @@ func TestWorkerWithoutAName(t *testing.T) {
 	for _, c := range report.Checks {
 		assert.Empty(t, c.Findings, c.ID)
 	}
+}
+
+// A worker that reads payloads in a form of its own alone works jobs in that form, up to the largest.
+func TestTemplate(t *testing.T) {
+	t.Parallel()
+	side := workqworker.Side()
+	side.Job = "v1 {name}:{args}"
+	reads := func(e *fakeworkqworker.Event) {
+		if e.Point == fakeworkqworker.Delivered {
+			var is bool
+			e.Block, is = bytes.CutPrefix(e.Block, []byte("v1 "+e.Name+":"))
+			e.Exit = e.Exit || !is
+		}
+	}
+	worker := func(ctx context.Context, e situations.Environment, dial suitetest.Dial) int {
+		return fakeworkqworker.Run(ctx, fakeworkqworker.Config{
+			URL: e.URL, Concurrency: e.Concurrency, Dial: dial, Hook: reads,
+		})
+	}
+	report, err := suitetest.PlayWorker(t, side, worker)
+	require.NoError(t, err)
+	for _, c := range report.Checks {
+		assert.Equal(t, reports.Pass, c.Verdict, "%s: %s %v", c.ID, c.Why, c.Findings)
+	}
+	side.Job = ""
+	report, err = suitetest.PlayWorker(t, side, worker, "jobs/many")
+	require.NoError(t, err)
+	assert.NotEqual(t, reports.Pass, report.Checks[0].Verdict)
 }

@@ -10,22 +10,16 @@ type Fault[E any] struct {
 	// Name is a slug that never changes.
 	Name string
 
-	// Aliases are names of faults that were the same: the same clause was broken in the same way on the same occasion.
-	Aliases []string
-
 	// Clauses may fail because of it; the first one fails whenever a check examines it. No other clause may fail.
 	Clauses []string
 
-	// Summary describes the server's behaviour in one sentence, and names the aliases.
+	// Summary describes the server's behaviour in one sentence.
 	Summary string
 
 	// Hook returns the hook of the fault. Every server needs one of its own, since some have state; the catalogue itself
 	// can be shared.
 	Hook func() func(*E)
 }
-
-// Is reports whether a name is that of the fault or one of its aliases.
-func (f Fault[E]) Is(name string) bool { return f.Name == name || slices.Contains(f.Aliases, name) }
 
 // SortFaults returns the faults of several lists, sorted by name.
 func SortFaults[E any](lists ...[]Fault[E]) []Fault[E] {

@@ -169,13 +169,8 @@ func TestFaultsAndVariationsAreSorted(t *testing.T) {
 	assert.Equal(t, "y", catalogue.SortVariations([]catalogue.Variation[int]{v, {Name: "y"}})[0].Name)
 }
 
-func TestAnAliasNamesItsFault(t *testing.T) {
+func TestAMalformedTablePanics(t *testing.T) {
 	t.Parallel()
-	also := catalogue.FaultOf[event](catalogue.Read("b | X-A-01 | does b\n  also: old older\n"), "b", hit)
-	for name, want := range map[string]bool{"b": true, "old": true, "older": true, "x": false} {
-		assert.Equal(t, want, also.Is(name), name)
-	}
 	assert.Panics(t, func() { catalogue.FaultOf[event](catalogue.Table{}, "b", hit) })
 	assert.Panics(t, func() { catalogue.Read("b | X-A-01 | does b\nb | X-A-01 | does b\n") })
-	assert.Equal(t, "does b; also called old, older", also.Summary)
 }

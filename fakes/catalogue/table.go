@@ -17,11 +17,11 @@ type Row struct {
 
 // Read reads a table. Each row is a line, which may have indented ones behind it, each with a label:
 //
-//	queue-cut | ACME-STATE-04 ACME-PUSH-01 | the name of a queue is cut after 20 bytes
-//	  also: queue-short queue-shorter
+//	queue-long | A name is bytes | the name of a queue may have a megabyte
+//	  warns: ACME-PUSH-02
 //
-// "also" is for the aliases of a fault, "warns" and "leaves" are for the fields of a variation. It panics if a row is
-// malformed or is there twice, which every test that uses the catalogue finds.
+// "warns" and "leaves" are for the fields of a variation. It panics if a row is malformed or is there twice, which
+// every test that uses the catalogue finds.
 func Read(text string) Table {
 	t := Table{}
 	var row Row
@@ -53,11 +53,7 @@ func (t Table) of(name string) Row {
 // FaultOf returns the fault that has a row of a table and a hook.
 func FaultOf[E any, H Hook[E]](t Table, name string, hook H) Fault[E] {
 	row := t.of(name)
-	summary, aliases := row.Summary, row.More["also"]
-	if len(aliases) > 0 {
-		summary += "; also called " + strings.Join(aliases, ", ")
-	}
-	return Fault[E]{Name: name, Aliases: aliases, Clauses: row.Marks, Summary: summary, Hook: Maker[E](hook)}
+	return Fault[E]{Name: name, Clauses: row.Marks, Summary: row.Summary, Hook: Maker[E](hook)}
 }
 
 // VariationOf returns the variation that has a row of a table.

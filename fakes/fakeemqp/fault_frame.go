@@ -1,8 +1,6 @@
 package fakeemqp
 
 import (
-	"slices"
-
 	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/fakes/catalogue"
 )
@@ -11,17 +9,12 @@ import (
 // is not served any more are the queues that the message names.
 var frameFaults = []Fault{
 	fault("frame-ack-four", sent(shorter, emqp.ACK)),
-	fault("frame-command-lower", sent(set(atCommand, "ack"), emqp.ACK)),
 	fault("frame-command-ready",
 		sent(func(e *Event) { e.Frames = emqp.Ready(string(e.Frames[atID])).Frames() }, emqp.HEARTBEAT)),
 	fault("frame-heartbeat-four", sent(shorter, emqp.HEARTBEAT)),
-	fault("frame-id-empty", sent(set(atID, ""), emqp.ACK)),
 	fault("frame-id-same", sent(set(atID, "heartbeat"), emqp.HEARTBEAT)),
 	fault("frame-id-same-ack", sent(set(atID, "ack"), emqp.ACK)),
-	fault("frame-id-same-reply", sent(set(atID, "reply"), emqp.REPLY)),
 	fault("frame-id-same-request", sent(set(atID, "request"), emqp.REQUEST)),
-	fault("frame-identity", sent(identity, emqp.ACK)),
-	fault("frame-kbai-five", sent(longer, emqp.KBAI)),
 	fault("frame-not-empty", sent(set(atEmpty, "x"), emqp.REQUEST)),
 	fault("frame-request-six", sent(shorter, emqp.REQUEST)),
 	fault("frame-version-any", func(e *Event) {
@@ -29,22 +22,13 @@ var frameFaults = []Fault{
 			set(atVersion, emqp.Version)(e)
 		}
 	}),
-	fault("frame-version-lower", sent(set(atVersion, "emqp/1.0"), emqp.ACK)),
 	fault("frame-version-next", sent(set(atVersion, "eMQP/1.1"), emqp.REPLY)),
-	fault("malformed-command-hangs", hangs(catalogue.All(malformed, func(e *Event) bool {
-		return len(e.Frames) > atCommand && emqp.Shapes(string(e.Frames[atCommand])) == nil
-	}))),
-	fault("malformed-hangs", hangs(malformed)),
 	fault("malformed-short-hangs",
 		hangs(catalogue.All(malformed, func(e *Event) bool { return len(e.Frames) <= atID }))),
 	fault("publish-hangs", hangs(func(e *Event) bool { return is(e, emqp.PUBLISH) })),
-	fault("publish-six-hangs",
-		hangs(func(e *Event) bool { return is(e, emqp.PUBLISH) && len(e.Frames) == atMessage })),
 }
 
-func identity(e *Event) { e.Frames = append([][]byte{[]byte(e.Peer)}, e.Frames...) }
-func shorter(e *Event)  { e.Frames = e.Frames[:len(e.Frames)-1] }
-func longer(e *Event)   { e.Frames = append(slices.Clone(e.Frames), []byte("more")) }
+func shorter(e *Event) { e.Frames = e.Frames[:len(e.Frames)-1] }
 
 // malformed is the condition of a message of a peer that breaks the document.
 func malformed(e *Event) bool { return !e.Sent && !is(e) }

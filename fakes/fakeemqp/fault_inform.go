@@ -15,29 +15,20 @@ import (
 var informFaults = []Fault{
 	// About INFORM and READY.
 	fault("inform-example-hangs", catalogue.From(userOf, exampleInform, got(emqp.READY), drop)),
-	fault("inform-first-queue", renamed(func(all []emqp.Queue) []emqp.Queue { return all[:1] })),
 	fault("inform-identity-known", dropAgain(peerOf, got(emqp.INFORM))),
 	fault("inform-name-ascii", renamed(named(inASCII))),
 	fault("inform-name-cut", renamed(named(beforeComma))),
 	fault("inform-replaces", lastWorker),
 	fault("inform-scheduler-ignored", received(func(e *Event) { e.Drop = !informsWorker(e) }, emqp.INFORM)),
 	fault("inform-three-queues", renamed(func(all []emqp.Queue) []emqp.Queue { return all[:min(3, len(all))] })),
-	fault("inform-worker-ignored", received(func(e *Event) { e.Drop = informsWorker(e) }, emqp.INFORM)),
 	fault("ready-ignored", received(drop, emqp.READY)),
 	fault("ready-once", dropAgain(peerOf, got(emqp.READY))),
 	// About SCHEDULE and UNSCHEDULE.
 	fault("schedule-headers-lost", sent(set(atHeaders, ""), emqp.SCHEDULE)),
-	fault("schedule-lost", received(drop, emqp.SCHEDULE)),
 	fault("schedule-message-changed", sent(set(atMessage, "{}"), emqp.SCHEDULE)),
-	fault("schedule-queue-changed", sent(set(atFirst, ""), emqp.SCHEDULE)),
-	fault("unschedule-lost", received(drop, emqp.UNSCHEDULE)),
 	fault("unschedule-one", dropAgain(idOf, gives(emqp.UNSCHEDULE))),
-	fault("unschedule-queue-needed",
-		received(func(e *Event) { e.Drop = len(e.Frames[atFirst]) == 0 }, emqp.UNSCHEDULE)),
 	// About HEARTBEAT, DISCONNECT and KBAI.
 	fault("disconnect-goes-on", received(func(e *Event) { e.Stay = true }, emqp.DISCONNECT)),
-	fault("disconnect-ignored", received(drop, emqp.DISCONNECT)),
-	fault("disconnect-kbai-to-workers", sent(func(e *Event) { e.Drop = e.Role != Worker }, emqp.KBAI)),
 	fault("disconnect-no-kbai", sent(drop, emqp.KBAI)),
 	fault("disconnect-of-clients", received(func(e *Event) { e.Drop = e.Role != Client }, emqp.DISCONNECT)),
 	fault("disconnect-schedules", schedulesOn),
@@ -49,7 +40,6 @@ var informFaults = []Fault{
 	fault("heartbeat-milliseconds",
 		sent(set(atFirst, strconv.FormatInt(time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC).UnixMilli(), 10)), emqp.HEARTBEAT)),
 	fault("heartbeat-no-scheduler", sent(func(e *Event) { e.Drop = e.Role == Scheduler }, emqp.HEARTBEAT)),
-	fault("heartbeat-no-worker", sent(func(e *Event) { e.Drop = e.Role == Worker }, emqp.HEARTBEAT)),
 	fault("heartbeat-not-while-working", idleAlone),
 	fault("heartbeat-ends", catalogue.KeepBy(peerOf, gives(emqp.HEARTBEAT), func(n *int, e *Event) {
 		*n++
@@ -60,12 +50,10 @@ var informFaults = []Fault{
 		catalogue.All(gives(emqp.HEARTBEAT), func(e *Event) bool { return e.Role == Scheduler }), drop)),
 	fault("heartbeat-not-behind-schedule",
 		catalogue.From(peerOf, gives(emqp.SCHEDULE), gives(emqp.HEARTBEAT), drop)),
-	fault("heartbeat-once", dropAgain(peerOf, gives(emqp.HEARTBEAT))),
 	fault("heartbeat-uptime", sent(set(atFirst, "12"), emqp.HEARTBEAT)),
 	fault("kbai-ends-queue", endsQueues),
 	fault("kbai-loses-requests", losesRequests),
 	fault("kbai-scheduler-ignored", received(func(e *Event) { e.Drop = e.Role == Scheduler }, emqp.KBAI)),
-	fault("kbai-scheduler-unschedule", unscheduleAlone),
 	fault("kbai-worker-ignored", received(func(e *Event) { e.Drop = e.Role == Worker }, emqp.KBAI)),
 }
 
@@ -190,18 +178,6 @@ func losesRequests() func(*Event) {
 					m.lost.Of(id)
 				}
 			}
-		}
-	})()
-}
-
-// unscheduleAlone has a scheduler that has sent KBAI get nothing but UNSCHEDULEs.
-func unscheduleAlone() func(*Event) {
-	return catalogue.KeepBy(peerOf, anything, func(left *bool, e *Event) {
-		switch {
-		case !e.Sent && e.Role == Scheduler && is(e, emqp.KBAI):
-			*left, e.Drop = true, true
-		case e.Sent && *left:
-			e.Drop = !is(e, emqp.UNSCHEDULE)
 		}
 	})()
 }

@@ -18,18 +18,16 @@ var requestFaults = []Fault{
 	fault("headers-first",
 		sent(change(atHeaders, func(b []byte) []byte { return bytes.Split(b, []byte(","))[0] }), emqp.REQUEST)),
 	fault("headers-lost", sent(set(atHeaders, ""), emqp.REQUEST)),
-	fault("headers-blank", sent(noHeadersAre(" "), emqp.REQUEST)),
-	fault("headers-none", sent(noHeadersAre("None"), emqp.REQUEST)),
+	fault("headers-none", sent(change(atHeaders, func(b []byte) []byte {
+		if len(b) == 0 {
+			return []byte("None")
+		}
+		return b
+	}), emqp.REQUEST)),
 	fault("request-any-case", alike(strings.ToLower)),
 	fault("request-any-letter", alike(inASCII)),
 	fault("request-any-worker", queuesOfUser),
 	fault("request-binary-lost", loses(func(b []byte) bool { return bytes.IndexByte(b, 0) >= 0 })),
-	fault("request-cut-at-nul", sent(change(atMessage, func(b []byte) []byte {
-		b, _, _ = bytes.Cut(b, []byte{0})
-		return b
-	}), emqp.REQUEST)),
-	fault("request-does-not-wait", dropUnlessReady),
-	fault("request-empty-lost", loses(func(b []byte) bool { return len(b) == 0 })),
 	fault("request-forgotten",
 		catalogue.KeepBy(idOf, catalogue.Any(got(emqp.REQUEST), gives(emqp.REQUEST)), func(at *time.Time, e *Event) {
 			if !e.Sent {
@@ -43,14 +41,9 @@ var requestFaults = []Fault{
 	})),
 	fault("request-json-compacted", sent(change(atMessage, compacted), emqp.REQUEST)),
 	fault("request-large-lost", loses(func(b []byte) bool { return len(b) > 64<<10 })),
-	fault("request-long-lost", loses(func(b []byte) bool { return len(b) > 255 })),
 	fault("request-lost", received(drop, emqp.REQUEST)),
 	fault("request-message-cut",
 		sent(change(atMessage, func(b []byte) []byte { return b[:max(len(b)-1, 0)] }), emqp.REQUEST)),
-	fault("request-message-quoted", sent(change(atMessage, func(b []byte) []byte {
-		return bytes.ReplaceAll(b, []byte(`"`), []byte(`""`))
-	}), emqp.REQUEST)),
-	fault("request-message-trimmed", sent(change(atMessage, bytes.TrimSpace), emqp.REQUEST)),
 	fault("request-name-cut", alike(beforeComma)),
 	fault("request-name-trimmed", alike(strings.TrimSpace)),
 	fault("request-queue-changed", sent(set(atFirst, "default"), emqp.REQUEST)),
@@ -64,7 +57,6 @@ var requestFaults = []Fault{
 		*first = cmp.Or(*first, string(e.Frames[atFirst]))
 		set(atFirst, *first)(e)
 	})),
-	fault("ack-its-own-id", sent(func(e *Event) { set(atFirst, string(e.Frames[atID]))(e) }, emqp.ACK)),
 	fault("ack-other-id", sent(set(atFirst, "unknown"), emqp.ACK)),
 	fault("reply-always-owed", received(func(e *Event) {
 		if len(e.Frames[atHeaders]) == 0 {
@@ -79,41 +71,14 @@ var requestFaults = []Fault{
 		e.Drop = is(e, emqp.REPLY) && time.Since(*heard) > 9*time.Second
 	})),
 	fault("reply-ends-worker", catalogue.From(peerOf, got(emqp.REPLY), gives(emqp.REQUEST), drop)),
-	fault("reply-first-header",
-		catalogue.KeepBy(peerOf, catalogue.Any(asks, gives(emqp.REPLY)), func(first *bool, e *Event) {
-			if e.Sent { // whether the header stands first in the last REQUEST of the client that has it
-				e.Drop = !*first
-				return
-			}
-			*first = bytes.HasPrefix(e.Frames[atHeaders], []byte(emqp.ReplyRequested))
-		})),
 	fault("reply-lost", sent(drop, emqp.REPLY)),
 	fault("reply-not-requested", acksOf(emqp.REQUEST, emqp.Reply)),
-	fault("reply-one-owed",
-		catalogue.KeepBy(peerOf, catalogue.Any(gives(emqp.REQUEST), got(emqp.REPLY)), func(unanswered *bool, e *Event) {
-			if e.Sent {
-				*unanswered = *unanswered || wantsReply(e)
-				return
-			}
-			e.Drop, *unanswered = !*unanswered, false
-		})),
 	fault("reply-to-first-client",
 		catalogue.Keep(catalogue.Any(asks, gives(emqp.REPLY)), func(first *string, e *Event) {
 			*first = cmp.Or(*first, e.Peer)
 			e.Peer = *first
 		})),
-	fault("reply-trimmed", sent(change(atFirst, bytes.TrimSpace), emqp.REPLY)),
 	fault("reply-true", sent(set(atFirst, "True"), emqp.REPLY)),
-}
-
-// noHeadersAre writes a text where there are no headers.
-func noHeadersAre(text string) func(*Event) {
-	return change(atHeaders, func(b []byte) []byte {
-		if len(b) == 0 {
-			return []byte(text)
-		}
-		return b
-	})
 }
 
 // loses returns a hook that drops REQUESTs with certain messages.
@@ -156,34 +121,6 @@ func queuesOfUser() func(*Event) {
 		others := all.Of(group([]byte(queues[0].Name)))
 		set(atFirst, emqp.FormatQueues(slices.Concat(queues, *others)...))(e)
 		*others = append(*others, emqp.Queue{Name: queues[0].Name})
-	})()
-}
-
-// credit is what a worker has: its queues, and READYs that were not used up.
-type credit struct {
-	queues []string
-	ready  int
-}
-
-// dropUnlessReady drops a REQUEST for which no worker is ready.
-func dropUnlessReady() func(*Event) {
-	return catalogue.Keep(anything, func(peers *catalogue.Memory[string, credit], e *Event) {
-		switch c := peers.Of(e.Peer); {
-		case e.Sent && is(e, emqp.REQUEST):
-			c.ready--
-		case e.Sent:
-		case is(e, emqp.INFORM):
-			c.queues = queuesOf(e)
-		case is(e, emqp.READY):
-			c.ready++
-		case is(e, emqp.KBAI):
-			c.queues = nil
-		case is(e, emqp.REQUEST):
-			e.Drop = true
-			for _, c := range peers.All {
-				e.Drop = e.Drop && (c.ready <= 0 || !slices.Contains(c.queues, queueOf(e)))
-			}
-		}
 	})()
 }
 

@@ -137,17 +137,8 @@ func join(parts ...talk) (k talk) {
 
 const wants = emqp.ReplyRequested
 
-// talks are the conversations in which faults show.
+// talks are the conversations in which variations show.
 var talks = map[string]talk{
-	"requests": join(works("w", 9, "q-u-1", "z"), talk{
-		asks("c", 1, "q-u-1", "", "one"), asks("c", 2, "z", wants, " two "),
-		asks("c", 3, "q-u-1", "guarantee,"+wants, `{ "a" : 1 }`),
-		says("w", emqp.Ack("u-1-ack", "u-1-c1")), says("w", emqp.Reply("u-1-r1", " yes ")),
-		says("w", emqp.Reply("u-1-r2", "no")),
-		asks("c", 4, "q-u-1", "", ""), asks("c", 5, "q-u-1", "", "a\x00b\xff"),
-		asks("c", 6, "q-u-1", "", strings.Repeat("x", 300)),
-		asks("c", 7, "q-u-1", "", strings.Repeat("y", 70_000)), asks("c", 8, "Q-U-1", "", "capitals"),
-	}),
 	"queues": join(works("w", 9, "a-u-1", "b,1", "cü", "d", "e "), works("x", 9, "a-u-2"), talk{
 		asks("c", 1, "a-u-1", "", "to a"), asks("c", 2, "b,1", "", "to b,1"), asks("c", 3, "cü", "", "to cü"),
 		asks("c", 4, "d", "", "to d"),
@@ -156,10 +147,6 @@ var talks = map[string]talk{
 		asks("c", 9, "a-u-2", "", "to the other"), asks("c", 10, "a-u-1", "", "again"),
 		asks("c", 11, "a-u-1", "", "in turn"),
 	}),
-	"waits": join(talk{asks("c", 1, "q", "", "early")}, works("w", 1, "q"), talk{
-		asks("c", 2, "q", "", "second"), says("w", emqp.Ready("u-1-more")), asks("c", 3, "q", "", "third"),
-		says("w", emqp.Kbai("u-1-bye")),
-	}, works("x", 2, "q"), talk{asks("c", 4, "q", "", "fourth"), pass(4 * time.Second)}),
 	"two": join(works("w", 2, "q"), works("x", 2, "q"), talk{
 		asks("c", 1, "q", wants, "1"), asks("c", 2, "q", wants, "2"), says("w", emqp.Reply("u-1-r1", "a")),
 		says("x", emqp.Reply("u-1-r2", "b")), asks("c", 3, "q", "", "3"), says("w", emqp.Kbai("u-1-bye")),
@@ -179,12 +166,6 @@ var talks = map[string]talk{
 		pass(4 * time.Second), says("w", emqp.Heartbeat("u-1-b", time.Unix(1, 0))), pass(8 * time.Second),
 		says("w", emqp.Ack("u-1-ack", "x")), pass(4 * time.Second), asks("c", 1, "q", "", "1"),
 	}),
-	"replies": join(works("w", 2, "q"), talk{
-		asks("c", 1, "q", wants, "1"), pass(3 * time.Second), says("w", emqp.Heartbeat("u-1-b", time.Unix(1, 0))),
-		pass(3 * time.Second), says("w", emqp.Heartbeat("u-1-b", time.Unix(1, 0))), pass(4 * time.Second),
-		says("w", emqp.Reply("u-1-r", "late")), asks("c", 2, "q", "", "2"), says("w", emqp.Ready("u-1-more")),
-		asks("d", 1, "q", "", "3"),
-	}),
 	"asked": join(works("w", 2, "q"), talk{
 		asks("c", 1, "q", wants, "1"), says("w", emqp.Reply("u-1-r1", "to c")),
 		asks("d", 1, "q", wants, "2"), says("w", emqp.Reply("u-1-r2", "to d")),
@@ -197,15 +178,10 @@ var talks = map[string]talk{
 		says("c", emqp.Unschedule("u-1-4", "q", nil, "text")), says("c", emqp.Schedule("u-1-5", "q", nil, "to the other")),
 		pass(4 * time.Second),
 	},
-	"left": join(works("w", 0, "q"), talk{
-		says("w", emqp.Kbai("u-1-bye")), says("s", emqp.InformScheduler("u-1-s")),
-		pass(4 * time.Second), says("c", emqp.Disconnect("u-1-1")), says("c", emqp.Schedule("u-1-2", "q", nil, "late")),
-	}),
 	"disconnect": join(works("w", 1, "q"), talk{
 		says("s", emqp.InformScheduler("u-1-s")), says("c", emqp.Disconnect("u-1-d")), asks("c", 1, "q", "", "1"),
 		pass(4 * time.Second),
 	}),
-	"worker's disconnect": join(works("w", 1, "q"), talk{says("w", emqp.Disconnect("u-1-d")), pass(time.Second)}),
 	"malformed": join(works("w", 9, "q", "p", "o", "n", "m"), talk{
 		raw("c", "", "eMQP/9.9", emqp.REQUEST, "u-1-1", "q", "", "text"), asks("c", 2, "q", "", "after the version"),
 		raw("c", "", emqp.Version, "JUMP", "u-1-3", "p"), asks("c", 4, "p", "", "after the command"),
@@ -213,8 +189,4 @@ var talks = map[string]talk{
 		says("c", emqp.Publish("u-1-6", "n", nil, "text")), asks("c", 7, "n", "", "after the PUBLISH"),
 		says("c", emqp.PublishBare("u-1-8", "m", "text")), asks("c", 9, "m", "", "after the bare PUBLISH"),
 	}),
-	"example": join(talk{raw("w", "", emqp.Version, emqp.INFORM, "u-1-inform-w", "[40, 'email']", emqp.TypeWorker)},
-		works("x", 1, "q"), talk{asks("c", 1, "q", "", "text")}),
-	"waits long": join(talk{asks("c", 1, "q", "", "text"), pass(10 * time.Second)}, works("w", 1, "q")),
-	"again":      join(works("w", 1, "p"), works("w", 1, "q"), talk{asks("c", 1, "q", "", "text")}),
 }

@@ -37,6 +37,7 @@ func setting(name string, configure func(*Config)) Variation {
 var variations = []Variation{
 	setting("one-executor", func(c *Config) { c.Concurrency = 1 }),
 	setting("ten-executors", func(c *Config) { c.Concurrency = 10 }),
+	setting("awaits-ack", func(c *Config) { c.Awaits, c.Stays = true, true }),
 	setting("identity", func(c *Config) { c.Identity = "worker-1" }),
 	setting("heartbeats-often", func(c *Config) { c.Heartbeat /= 2 }),
 	variation("inform-example", on(Sending, frame(atFirst, "[40, 'fwp-high'], [10, 'fwp-low']"), emqp.INFORM)),

@@ -28,6 +28,8 @@ type Config struct {
 	Concurrency int           // jobs at a time; 2 if zero
 	Heartbeat   time.Duration // between heartbeats; 1 s if zero
 	Identity    string        // announced; empty: none is
+	Awaits      bool          // nothing follows an INFORM that is not acknowledged, however long that takes
+	Stays       bool          // a connection whose conversation is over stays open, and nothing is sent on it
 	// Dial opens connections; nil means the network of the machine.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// Hook sees and may change everything that happens: see [Event]. It is called by many goroutines at once.
@@ -137,15 +139,15 @@ func (w *worker) converse(addr string) {
 	if err != nil {
 		return
 	}
-	defer dealer.Close()
 	c := &conversation{worker: w, dealer: dealer}
+	defer c.end()
 	w.number++
 	var queues []emqp.Queue
 	for i, name := range w.Queues {
 		queues = append(queues, emqp.Queue{Weight: 10 - i, Name: name})
 	}
 	e := w.ask(&Event{Point: Informing, Number: w.number})
-	if !e.Skip && c.send(emqp.InformWorker(w.id(), queues...)) != nil {
+	if !e.Skip && (c.send(emqp.InformWorker(w.id(), queues...)) != nil || w.Awaits && !c.acknowledged()) {
 		return
 	}
 	for range w.Concurrency {
@@ -159,6 +161,28 @@ func (w *worker) converse(addr string) {
 	defer beating.Wait()
 	defer close(stop)
 	for c.receive() == nil {
+	}
+}
+
+// end ends the connection, or leaves it to itself.
+func (c *conversation) end() {
+	if !c.Stays {
+		c.dealer.Close()
+		return
+	}
+	context.AfterFunc(c.ctx, func() { c.dealer.Close() })
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.mute = true
+}
+
+// acknowledged waits for an ACK, and reports whether one came.
+func (c *conversation) acknowledged() bool {
+	for {
+		frames, err := c.dealer.Receive(c.ctx)
+		if m, wrong := emqp.Parse(frames); err != nil || wrong == nil && m.Command == emqp.ACK {
+			return err == nil
+		}
 	}
 }
 

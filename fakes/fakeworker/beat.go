@@ -20,7 +20,7 @@ func (w *Worker) beat(ctx context.Context, stop <-chan struct{}) {
 			return
 		}
 		c.close()
-		if goOn, _ := w.again(ctx, true, w.cfg.FirstPause, stop); !goOn {
+		if goOn, _ := w.again(ctx, true, w.cfg.FirstPause, nil, stop); !goOn {
 			return
 		}
 	}

@@ -27,9 +27,13 @@ type Config struct {
 	PID           int
 	Labels        []string
 
-	// Single has every command on a connection of its own, as a fault does. Beats has a producer send BEATs, as one does
-	// too.
-	Single, Beats bool
+	// Each is how many commands a connection carries at most, as with a fault; any number if zero. LeftOpen has it stay
+	// open behind them. Beats has a producer send BEATs, as a fault does too.
+	Each            int
+	LeftOpen, Beats bool
+
+	// Apart has executors in processes of their own, whose end is a failure of their job.
+	Apart bool
 
 	// BeatEvery is the time between two BEATs; 15 s if zero.
 	BeatEvery time.Duration

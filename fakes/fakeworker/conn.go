@@ -24,7 +24,7 @@ type conn struct {
 	made  int64 // the renewal at which it greeted
 
 	hurried bool // the reply to END is not awaited
-	used    bool // it has carried a command behind HELLO
+	carried int  // commands behind HELLO
 }
 
 var (
@@ -44,7 +44,7 @@ func (w *Worker) connect(ctx context.Context, beats bool, stop <-chan struct{}) 
 			return nil
 		}
 		w.logf("%v", err)
-		if goOn, _ := w.again(ctx, beats, pause, stop); !goOn {
+		if goOn, _ := w.again(ctx, beats, pause, err, stop); !goOn {
 			return nil
 		}
 	}
@@ -53,9 +53,9 @@ func (w *Worker) connect(ctx context.Context, beats bool, stop <-chan struct{}) 
 // again waits before another dial, and reports whether there is to be one, and whether reports without a reply are to
 // be forgotten.
 func (w *Worker) again(
-	ctx context.Context, beats bool, pause time.Duration, stop <-chan struct{},
+	ctx context.Context, beats bool, pause time.Duration, failed error, stop <-chan struct{},
 ) (goOn, forget bool) {
-	e := &Event{Delay: pause, Beats: beats}
+	e := &Event{Delay: pause, Beats: beats, Err: failed}
 	w.at(Lost, e)
 	if e.Skip {
 		<-ctx.Done()
@@ -136,7 +136,10 @@ func (c *conn) greet(ctx context.Context) error {
 		e.Fields["pwdhash"] = hash
 	}
 	c.w.at(Introducing, e)
-	if e.Skip {
+	switch {
+	case e.Close:
+		return errBroken
+	case e.Skip:
 		return nil
 	}
 	if early {
@@ -173,7 +176,7 @@ func (c *conn) event() *Event { return &Event{Conn: c.n, Beats: c.beats, conn: c
 // ask sends a command and returns its reply, which may be an error reply. An error means that the connection is lost,
 // or that the worker ends.
 func (c *conn) ask(ctx context.Context, verb string, args []byte) (fwp.Reply, error) {
-	c.used = verb != fwp.HELLO
+	c.carried += btoi(verb != fwp.HELLO && verb != fwp.END)
 	e := c.event()
 	e.Verb, e.Line = verb, line(verb, args)
 	c.w.at(Sending, e)
@@ -216,6 +219,9 @@ func (c *conn) ask(ctx context.Context, verb string, args []byte) (fwp.Reply, er
 
 // end ends the connection in order. (End State)
 func (c *conn) end(ctx context.Context) {
+	if c.isLeft() {
+		return
+	}
 	e := c.event()
 	c.w.at(Ending, e)
 	if !e.Skip {
@@ -224,7 +230,13 @@ func (c *conn) end(ctx context.Context) {
 	c.close()
 }
 
+// isLeft reports whether a connection stays open on which no other command may be sent, as with a fault.
+func (c *conn) isLeft() bool { return c.w.cfg.LeftOpen && c.worn() }
+
 func (c *conn) close() {
+	if c.isLeft() {
+		return
+	}
 	c.w.mu.Lock()
 	delete(c.w.conns, c)
 	c.w.mu.Unlock()

@@ -15,6 +15,7 @@ const (
 	Dialed Point = iota + 1
 
 	// Introducing: Fields are those of the HELLO, Hi the greeting, and Reply as it was received. Skip: HELLO is not sent.
+	// Close: the worker takes the connection for broken.
 	Introducing
 
 	// Sending: Line is written, with its CRLF. Skip: it is not, and no reply is awaited. Delay: before it.
@@ -42,8 +43,8 @@ const (
 	// State may be "".
 	Ordered
 
-	// Lost: a connection was lost. Delay: until the next dial. Skip: no other one is opened for its executor. Again:
-	// reports without a reply are not repeated; a producer pushes the job again.
+	// Lost: a connection was lost or, with Err, could not be opened. Delay: until the next dial. Skip: no other one is
+	// opened for its executor. Again: reports without a reply are not repeated; a producer pushes the job again.
 	Lost
 
 	// Quitting: the grace of a termination begins; Every is how long it is. Skip: what runs is not reported as failed.
@@ -91,8 +92,10 @@ type Event struct {
 	Close bool
 	Exit  bool
 	Code  int
+	Err   error
 	Fresh bool // the jid is the producer's own
 
+	jid  string // as the caller of a producer knows it
 	conn *conn
 }
 

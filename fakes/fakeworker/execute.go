@@ -9,9 +9,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/jobtype"
 	"github.com/fwpsuite/fwp/internal/wait"
 )
 
@@ -40,7 +42,7 @@ func (w *Worker) execute(ctx context.Context) {
 		if errors.Is(err, errRenew) {
 			continue
 		}
-		goOn, forget := w.again(ctx, false, w.cfg.FirstPause, nil)
+		goOn, forget := w.again(ctx, false, w.cfg.FirstPause, nil, nil)
 		if !goOn {
 			return
 		}
@@ -91,7 +93,7 @@ func (w *Worker) work(ctx context.Context, c *conn, owed *[]report) error {
 }
 
 // worn reports whether no other command may be sent on a connection, as with a fault.
-func (c *conn) worn() bool { return c.w.cfg.Single && c.used }
+func (c *conn) worn() bool { return c.w.cfg.Each > 0 && c.carried >= c.w.cfg.Each }
 
 // tell reports the outcome of a job. An error reply is final: the server has it from then on.
 func (w *Worker) tell(ctx context.Context, c *conn, r report) error {
@@ -147,6 +149,8 @@ func (w *Worker) stayQuiet(ctx context.Context, c *conn, closing bool) error {
 const (
 	soon       = 50 * time.Millisecond
 	pauseAfter = 200 * time.Millisecond
+
+	pauseForEver = time.Hour // of an executor that a fault has ended
 )
 
 // fetch sends one FETCH. (FETCH)
@@ -242,37 +246,85 @@ func btoi(yes bool) int {
 	return 0
 }
 
-// The job types of the contract. (docs/judging-workers.md)
+var errAbandoned = errors.New("the worker was terminated while the job ran")
+
+// execution executes a job and returns its failure, nil if it succeeded.
+type execution = func(ctx context.Context, job *Job) error
+
+// executions returns those of the types of [jobtype.FWP], by their names.
+func (w *Worker) executions() map[string]execution {
+	return map[string]execution{
+		jobtype.OK: func(context.Context, *Job) error { return nil }, jobtype.Fail: fail, jobtype.Echo: echo,
+		jobtype.Sleep: w.sleep, jobtype.Block: w.sleep, jobtype.Crash: w.crash, jobtype.Push: w.pushAll,
+	}
+}
+
+// crash ends the process, or only that of an executor, if there are such.
+func (w *Worker) crash(ctx context.Context, _ *Job) error {
+	if w.cfg.Apart {
+		return errors.New("the process of the executor ended")
+	}
+	w.Exit(1)
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// A job has a connection for every few of its pushes, but not more than some.
 const (
-	TypeOK    = "fwp.ok"    // succeeds
-	TypeFail  = "fwp.fail"  // fails, with its first argument as the message
-	TypeSleep = "fwp.sleep" // takes as many seconds as its first argument says, and succeeds
-	TypeEcho  = "fwp.echo"  // fails, with its arguments as JSON as the message
+	pushesEach    = 2
+	pushesAtATime = 8
 )
 
-var errAbandoned = errors.New("the worker was terminated while the job ran")
+// pushAll pushes the arguments of a job.
+func (w *Worker) pushAll(ctx context.Context, job *Job) error {
+	errs := make([]error, min(pushesAtATime, (len(job.Args)+pushesEach-1)/pushesEach))
+	var pushes sync.WaitGroup
+	for i := range errs {
+		pushes.Go(func() { errs[i] = w.pushShare(ctx, job.Args, i, len(errs)) })
+	}
+	pushes.Wait()
+	return errors.Join(errs...)
+}
+
+// pushShare pushes those of some jobs that are the share of one of several connections.
+func (w *Worker) pushShare(ctx context.Context, jobs []json.RawMessage, share, of int) error {
+	c, err := w.open(ctx, false)
+	if err != nil {
+		return err
+	}
+	for ; share < len(jobs); share += of {
+		reply, err := c.ask(ctx, fwp.PUSH, jobs[share])
+		if err = errors.Join(err, reply.Err()); err != nil {
+			c.close()
+			return fmt.Errorf("push: %w", err)
+		}
+	}
+	c.end(ctx)
+	return nil
+}
 
 // run executes a job and returns its failure, nil if it succeeded.
 func (w *Worker) run(ctx context.Context, job *Job) error {
-	switch job.Type {
-	case TypeOK:
-		return nil
-	case TypeFail:
-		var message string
-		if len(job.Args) == 0 || json.Unmarshal(job.Args[0], &message) != nil {
-			message = TypeFail
-		}
-		return errors.New(message)
-	case TypeEcho:
-		text, err := json.Marshal(job.Args)
-		if err != nil {
-			return err
-		}
-		return errors.New(string(bytes.ToValidUTF8(text, []byte("\uFFFD"))))
-	case TypeSleep:
-		return w.sleep(ctx, job)
+	if execute := w.executions()[job.Type]; execute != nil {
+		return execute(ctx, job)
 	}
 	return fmt.Errorf("unknown job type %q", job.Type)
+}
+
+func fail(_ context.Context, job *Job) error {
+	var message string
+	if len(job.Args) == 0 || json.Unmarshal(job.Args[0], &message) != nil {
+		message = jobtype.Fail
+	}
+	return errors.New(message)
+}
+
+func echo(_ context.Context, job *Job) error {
+	text, err := json.Marshal(job.Args)
+	if err != nil {
+		return err
+	}
+	return errors.New(string(bytes.ToValidUTF8(text, []byte("\uFFFD"))))
 }
 
 func (w *Worker) sleep(ctx context.Context, job *Job) error {

@@ -16,9 +16,6 @@ type Fault struct {
 	// Name is a slug that never changes.
 	Name string
 
-	// Aliases are names of faults that were the same: the same clause was broken in the same way on the same occasion.
-	Aliases []string
-
 	// Clauses may fail because of it; the first one fails whenever a situation decides it. No other clause may fail.
 	Clauses []string
 
@@ -31,15 +28,14 @@ type Fault struct {
 
 // Faults returns the catalogue of workers, sorted by name.
 func Faults() []Fault {
-	return sorted(helloFaults, lineFaults, stateFaults, lossFaults, jobFaults, failFaults)
+	return sorted(helloFaults, lineFaults, stateFaults, lossFaults, jobFaults, failFaults, executorFaults)
 }
 
 // ofAnyClient are the faults of workers that producers can have too.
 var ofAnyClient = []string{
-	"hello-before-hi", "hello-without-v", "hello-v-old", "hi-strict", "hi-exact", "hi-newer-refused",
-	"hash-missing", "hash-array", "hash-one-round-more", "hash-one-round", "hash-salt-first",
-	"hash-password-escaped", "hash-odd-salts", "hash-leading-zeros", "hello-refusal-ignored", "line-lf",
-	"end-missing", "end-with-space", "connection-for-each-command", "provider-ignored",
+	"hello-without-v", "hi-strict", "hi-exact", "hi-newer-refused", "hash-missing", "hash-one-round",
+	"hash-password-escaped", "hash-leading-zeros", "hello-refusal-ignored", "line-lf", "end-missing",
+	"end-with-space", "connection-for-each-command", "connections-left-open", "provider-ignored",
 }
 
 // ProducerFaults returns the catalogue for producers, see [Worker.Produce], sorted by name.
@@ -69,7 +65,7 @@ var variationsTable = sync.OnceValue(func() catalogue.Table { return catalogue.R
 func fault[H catalogue.Hook[Event]](name string, hook H) Fault {
 	made := catalogue.FaultOf[Event](faultsTable(), name, hook)
 	return Fault{
-		Name: name, Aliases: made.Aliases, Clauses: made.Clauses, Summary: faultsTable()[name].Summary,
+		Name: name, Clauses: made.Clauses, Summary: made.Summary,
 		Configure: func(c *Config) { c.Hook = made.Hook() },
 	}
 }
@@ -105,14 +101,8 @@ func ordered(state string) func(*Event) bool {
 // fetches is the condition that a worker is about to fetch.
 func fetches(e *Event) bool { return e.Point == Fetching && !e.Skip }
 
-// hasFailed is the condition of a job that has failed.
-func hasFailed(e *Event) bool { return e.Point == Ran && e.Outcome == Failed }
-
 // isError is the condition of an error reply.
 func isError(e *Event) bool { return e.Reply.Kind == fwp.ErrorReply }
-
-// connOf returns the number of the connection of a step.
-func connOf(e *Event) int { return e.Conn }
 
 // on returns a hook that acts at one point only.
 func on(p Point, act func(*Event)) func(*Event) { return catalogue.On(at(p), act) }
@@ -131,14 +121,6 @@ func failing(act func(*Event)) func(*Event) {
 // skipFirst returns hooks that skip the first step for which a condition holds.
 func skipFirst(is func(*Event) bool) func() func(*Event) {
 	return catalogue.Keep(is, func(had *bool, e *Event) { e.Skip, *had = !*had, true })
-}
-
-// skipBeyond returns hooks that skip what is behind the first n steps for which a condition holds.
-func skipBeyond(n int, is func(*Event) bool) func() func(*Event) {
-	return catalogue.Keep(is, func(count *int, e *Event) {
-		*count++
-		e.Skip = *count > n
-	})
 }
 
 // skip suppresses the step.

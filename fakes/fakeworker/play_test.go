@@ -240,6 +240,6 @@ func (s *server) next() string {
 func bulk(text string) string { return fmt.Sprintf("$%d\r\n%s\r\n", len(text), text) }
 
 // unit returns a work unit.
-func unit(jid, jobtype, args, more string) string {
-	return fmt.Sprintf(`{"jid":%q,"jobtype":%q,"args":%s%s}`, jid, jobtype, args, more)
+func unit(jid, jobtype, args string) string {
+	return fmt.Sprintf(`{"jid":%q,"jobtype":%q,"args":%s}`, jid, jobtype, args)
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,10 +16,11 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// Produce runs a producer in place of a worker: it pushes each job that it reads, one JSON object a line, and hands say
-// a line about each, "pushed JID" or "refused JID". Concurrency is the number of its callers, which have a connection
-// each. It returns at the end of the jobs: 0, or 1 if a job was not pushed. When ctx is done it ends without ceremony;
-// a Read of jobs that blocks then goes on. Say may be called by many goroutines at once.
+// Produce runs a producer in place of a worker: it pushes each job that it reads, one JSON object a line, or several
+// together where the line is an array of them, and hands say a line about each, "pushed JID" or "refused JID".
+// Concurrency is the number of its callers, which have a connection each. It returns at the end of the jobs: 0, or 1 if
+// a job was not pushed. When ctx is done it ends without ceremony; a Read of jobs that blocks then goes on. Say may be
+// called by many goroutines at once.
 func (w *Worker) Produce(ctx context.Context, jobs io.Reader, say func(line string)) int {
 	w.produces = true
 	if err := w.parse(); err != nil {
@@ -85,6 +87,9 @@ type caller struct {
 	conn   *conn // nil: none is open
 }
 
+// ownJID is how the jids of the producer begin.
+const ownJID = "fakeworker"
+
 // push pushes jobs until there are no more, and ends the connection.
 func (c *caller) push(ctx context.Context, lines <-chan []byte) {
 	for {
@@ -105,38 +110,86 @@ func (c *caller) push(ctx context.Context, lines <-chan []byte) {
 
 // one pushes one job and reports what became of it.
 func (c *caller) one(ctx context.Context, line []byte) {
-	unit := Fields{}
+	var units []Fields
+	together := line[0] == '['
+	if !together {
+		line = slices.Concat([]byte("["), line, []byte("]"))
+	}
 	in := json.NewDecoder(bytes.NewReader(line))
 	in.UseNumber()
-	if err := in.Decode(&unit); err != nil {
+	if err := in.Decode(&units); err != nil {
 		c.w.logf("%v", err)
 		c.failed.Store(true)
 		return
 	}
-	e := &Event{Fields: unit, Line: line}
-	if unit["jid"] == nil {
-		unit["jid"] = "fakeworker" + strings.ToLower(rand.Text())
-		e.Fresh = true
+	if together {
+		c.together(ctx, units)
+		return
 	}
-	jid, _ := unit["jid"].(string)
-	c.w.at(Pushing, e)
-	e.Verb, e.State = fwp.PUSH, "pushed"
+	e := c.about(fwp.PUSH, units[0])
 	for range 1 + btoi(e.Again) - btoi(e.Skip) {
-		if e.Reply = c.send(ctx, e.Fields); e.Reply.Kind != fwp.SimpleString {
-			e.State = "refused"
+		e.Reply = c.send(ctx, e.Verb, encode(e.Fields))
+		e.refuseUnless(e.Reply.Kind == fwp.SimpleString)
+	}
+	c.tell(ctx, e)
+}
+
+// together pushes jobs by one PUSHB, which Faktory has, and reports what became of each.
+func (c *caller) together(ctx context.Context, units []Fields) {
+	var all []*Event
+	var jobs [][]byte
+	for _, unit := range units {
+		e := c.about("PUSHB", unit)
+		if all = append(all, e); !e.Skip {
+			jobs = append(jobs, encode(e.Fields))
 		}
 	}
+	reply := c.send(ctx, "PUSHB", slices.Concat([]byte("["), bytes.Join(jobs, []byte(",")), []byte("]")))
+	var refused map[string]string
+	answered := reply.Kind == fwp.BulkString && json.Unmarshal(reply.Text, &refused) == nil
+	for _, e := range all {
+		e.Reply = reply
+		if reason, is := refused[e.jid]; is {
+			e.Reply = fwp.Reply{Kind: fwp.ErrorReply, Text: []byte(reason)}
+		}
+		e.refuseUnless(answered && e.Reply.Kind == fwp.BulkString)
+		c.tell(ctx, e)
+	}
+}
+
+// about returns the event of a job that is about to be pushed.
+func (c *caller) about(verb string, unit Fields) *Event {
+	e := &Event{Fields: unit, Line: encode(unit)}
+	if unit["jid"] == nil {
+		unit["jid"] = ownJID + strings.ToLower(rand.Text())
+		e.Fresh = true
+	}
+	e.jid, _ = unit["jid"].(string)
+	c.w.at(Pushing, e)
+	e.Verb, e.State = verb, "pushed"
+	return e
+}
+
+// refuseUnless has a caller be told that a job was refused, unless it was pushed.
+func (e *Event) refuseUnless(pushed bool) {
+	if !pushed {
+		e.State = "refused"
+	}
+}
+
+// tell tells the caller what became of a job.
+func (c *caller) tell(ctx context.Context, e *Event) {
 	c.w.at(Pushed, e)
 	if e.State == "refused" {
 		c.failed.Store(true)
 	}
 	if ctx.Err() == nil {
-		c.say(e.State + " " + jid)
+		c.say(e.State + " " + e.jid)
 	}
 }
 
-// send sends a PUSH and returns its reply; none if the connection was lost. (PUSH)
-func (c *caller) send(ctx context.Context, unit Fields) fwp.Reply {
+// send sends a PUSH, or a PUSHB, and returns its reply; none if the connection was lost. (PUSH)
+func (c *caller) send(ctx context.Context, verb string, args []byte) fwp.Reply {
 	if c.conn != nil && c.conn.worn() {
 		c.conn.end(ctx)
 		c.conn = nil
@@ -150,14 +203,14 @@ func (c *caller) send(ctx context.Context, unit Fields) fwp.Reply {
 			}
 			c.conn = opened
 		}
-		reply, err := c.conn.ask(ctx, fwp.PUSH, encode(unit))
+		reply, err := c.conn.ask(ctx, verb, args)
 		if err == nil {
 			return reply
 		}
 		c.conn.close()
 		c.conn = nil
-		c.w.logf("PUSH: %v", err)
-		e := &Event{Verb: fwp.PUSH}
+		c.w.logf("%s: %v", verb, err)
+		e := &Event{Verb: verb}
 		c.w.at(Lost, e)
 		if !e.Again || errors.Is(err, errNoWork) {
 			return fwp.Reply{}

@@ -28,7 +28,16 @@ var jobVariations = []Variation{
 	})),
 	variation("fail-more-fields", failing(field("host", "worker-1"))),
 	variation("fetch-slowly", catalogue.On(fetches, func(e *Event) { wait.Until(e.Worker.quiet, 300*time.Millisecond) })),
+	configured("executors-apart", func(c *Config) { c.Apart = true }),
 	configured("holds-one-more", func(c *Config) { c.Concurrency++ }),
+	variation("loss-pause-a-minute", catalogue.Keep(catalogue.Any(at(Lost), at(Replied)), func(n *int, e *Event) {
+		if e.Point == Replied {
+			*n = 0
+			return
+		}
+		e.Delay = min(time.Second<<min(*n, 6), time.Minute)
+		*n++
+	})),
 	variation("message-short", failing(func(e *Event) {
 		if message, is := e.Fields["message"].(string); is {
 			runes := []rune(message)
@@ -47,6 +56,8 @@ var jobVariations = []Variation{
 		e.Queues = slices.Clone(e.Queues)
 		random.Shuffle(len(e.Queues), func(i, j int) { e.Queues[i], e.Queues[j] = e.Queues[j], e.Queues[i] })
 	})),
+	variation("refused-ends-in-order", catalogue.On(failsToOpen(isRefused), func(e *Event) { e.Worker.Signal("TERM") })),
+	variation("refused-exits", catalogue.On(failsToOpen(isRefused), exit(1))),
 	variation("report-again-after-error",
 		catalogue.On(refused(""), func(e *Event) { // as long as it may become possible
 			e.Again = isReport(e.Verb) && bytes.Contains(e.Reply.Text, []byte("not possible"))
@@ -87,6 +98,8 @@ var producerVariations = []Variation{
 	variation("nulls-added", on(Pushing, fill("custom", json.RawMessage("null")))),
 	configured("one-caller", func(c *Config) { c.Concurrency = 1 }),
 	variation("push-repeated", on(Lost, again)),
+	variation("push-repeated-renamed",
+		func() func(*Event) { return catalogue.Both(on(Lost, again), renameAgain()) }),
 	variation("times-in-utc", on(Pushing, func(e *Event) {
 		for _, name := range []string{"at", "created_at"} {
 			if t, err := rfc3339.Parse(fmt.Sprint(e.Fields[name])); err == nil {

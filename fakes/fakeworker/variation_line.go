@@ -25,7 +25,7 @@ var lineVariations = []Variation{
 	variation("beat-state-empty", on(Beating, fill("current_state", ""))),
 	variation("beat-without-memory", on(Beating, field("rss_kb", nil))),
 	variation("beat-without-state", on(Beating, field("current_state", nil))),
-	variation("connections-renewed", catalogue.Every(10, at(Ran), renew)),
+	variation("connections-renewed", catalogue.Every(25, at(Ran), renew)),
 	variation("end-reply-unread", sent(fwp.END, func(e *Event) { e.Worker.hurry(e.Conn) })),
 	variation("exit-late", on(Exiting, func(e *Event) { e.Delay = 3 * time.Second })),
 	variation("hash-upper-case", on(Introducing, func(e *Event) {
@@ -105,11 +105,11 @@ func ascii(line []byte) []byte {
 	return out
 }
 
-// inPieces is a connection that writes segments of 48 bytes, 20 ms apart.
+// inPieces is a connection that writes segments of 48 bytes, 20 ms apart, or a hundred of a line that is long.
 type inPieces struct{ net.Conn }
 
 func (c inPieces) Write(p []byte) (n int, err error) {
-	for piece := range slices.Chunk(p, 48) {
+	for piece := range slices.Chunk(p, max(48, len(p)/100)) {
 		if n > 0 {
 			time.Sleep(20 * time.Millisecond)
 		}

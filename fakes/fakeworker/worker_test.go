@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/jobtype"
 )
 
 // one has a worker with one executor, and a BEAT each 15 s.
@@ -50,7 +52,7 @@ func TestLifeOfAWorker(t *testing.T) {
 		want []string
 	}{
 		"jobs": {
-			day{jobs: []string{unit("a", TypeOK, "[]", ""), unit("b", TypeFail, `["why"]`, "")}, ends: 3 * time.Second},
+			day{jobs: []string{unit("a", jobtype.OK, "[]"), unit("b", jobtype.Fail, `["why"]`)}, ends: 3 * time.Second},
 			[]string{
 				"0.1s " + `ACK {"jid":"a"}\r\n`, "0.1s " + beat, "0.1s " + fail + `"b","message":"why"}\r\n`,
 				`0.1s FETCH high low\r\n`, `0.1s FETCH high low\r\n #2`, `0.1s FETCH high low\r\n #3`,
@@ -61,7 +63,7 @@ func TestLifeOfAWorker(t *testing.T) {
 		"quiet": {
 			day{
 				answer: nthBeat(2, bulk(`{"state":"quiet"}`)), ends: 31 * time.Second,
-				jobs: []string{unit("a", TypeSleep, "[14]", "")},
+				jobs: []string{unit("a", jobtype.Sleep, "[14]")},
 			},
 			[]string{
 				"0.1s " + beat, `0.1s FETCH high low\r\n`, "0.1s " + hello, "0.1s " + hello + " #2",
@@ -70,7 +72,7 @@ func TestLifeOfAWorker(t *testing.T) {
 			},
 		},
 		"terminate": {
-			day{jobs: []string{unit("a", TypeSleep, "[90]", "")}, ends: 10 * time.Second},
+			day{jobs: []string{unit("a", jobtype.Sleep, "[90]")}, ends: 10 * time.Second},
 			[]string{
 				"0.1s " + beat, `0.1s FETCH high low\r\n`, "0.1s " + hello, "0.1s " + hello + " #2", "15.1s " + beatEnd,
 				"30.1s " + beatEnd, `35.0s END\r\n`, `35.0s END\r\n #2`,
@@ -91,7 +93,7 @@ func TestLifeOfAWorker(t *testing.T) {
 			},
 		},
 		"a report without a reply is repeated": {
-			day{jobs: []string{unit("a", TypeOK, "[]", "")}, answer: first("ACK", "close"), ends: time.Second},
+			day{jobs: []string{unit("a", jobtype.OK, "[]")}, answer: first("ACK", "close"), ends: time.Second},
 			[]string{
 				"0.1s " + `ACK {"jid":"a"}\r\n`, "0.1s " + beat, `0.1s FETCH high low\r\n`,
 				"0.1s " + hello, "0.1s " + hello + " #2",
@@ -118,7 +120,7 @@ func TestHook(t *testing.T) {
 			}
 		}
 	}
-	jobs := day{jobs: []string{unit("a", TypeOK, "[]", "")}, ends: 3 * time.Second}
+	jobs := day{jobs: []string{unit("a", jobtype.OK, "[]")}, ends: 3 * time.Second}
 	pushes := day{pushes: []string{`{"jid":"a","jobtype":"x","args":[]}`}}
 	tests := map[string]struct {
 		day  day
@@ -169,7 +171,7 @@ func TestPoints(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	points := map[bool][]Point{} // by whether the connection is that for BEAT
-	d := day{jobs: []string{unit("a", TypeOK, "[]", "")}, ends: time.Second}
+	d := day{jobs: []string{unit("a", jobtype.OK, "[]")}, ends: time.Second}
 	d.play(t, func(c *Config) {
 		c.Concurrency = 1
 		c.Hook = func(e *Event) {
@@ -290,16 +292,16 @@ func TestDefaults(t *testing.T) {
 func TestJobTypes(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ jobtype, args, failure string }{
-		"ok":              {TypeOK, `[]`, ""},
-		"fail":            {TypeFail, `["why"]`, "why"},
-		"fail, no reason": {TypeFail, `[]`, TypeFail},
-		"fail, a number":  {TypeFail, `[1]`, TypeFail},
-		"echo":            {TypeEcho, `[1,"ü",null]`, `[1,"ü",null]`},
-		"sleep, a text":   {TypeSleep, `["x"]`, "fwp.sleep takes a number of seconds"},
+		"ok":              {jobtype.OK, `[]`, ""},
+		"fail":            {jobtype.Fail, `["why"]`, "why"},
+		"fail, no reason": {jobtype.Fail, `[]`, jobtype.Fail},
+		"fail, a number":  {jobtype.Fail, `[1]`, jobtype.Fail},
+		"echo":            {jobtype.Echo, `[1,"ü",null]`, `[1,"ü",null]`},
+		"sleep, a text":   {jobtype.Sleep, `["x"]`, "fwp.sleep takes a number of seconds"},
 		"unknown":         {"x", `[]`, `unknown job type "x"`},
 	}
 	for name, test := range tests {
-		job, err := parseJob([]byte(unit("j", test.jobtype, test.args, "")))
+		job, err := parseJob([]byte(unit("j", test.jobtype, test.args)))
 		require.NoError(t, err)
 		failure := New(Config{}).run(t.Context(), job)
 		if test.failure == "" {
@@ -339,16 +341,11 @@ func TestProduce(t *testing.T) {
 	}
 }
 
-// The faults and variations that need what no day has.
-func TestRareFaults(t *testing.T) {
+// The variations that need what no day has.
+func TestRareVariations(t *testing.T) {
 	t.Parallel()
 	act := func(name string) func(e *Event) {
 		var c Config
-		for _, f := range Faults() {
-			if f.Name == name {
-				f.Configure(&c)
-			}
-		}
 		for _, v := range Variations() {
 			if v.Name == name {
 				v.Configure(&c)
@@ -357,42 +354,6 @@ func TestRareFaults(t *testing.T) {
 		require.NotNil(t, c.Hook, name)
 		return c.Hook
 	}
-	w := New(Config{URL: "tcp://:abc@host"})
-	require.NoError(t, w.parse())
-	zeros := &Event{Point: Introducing, Worker: w, Fields: Fields{}, Hi: fwp.Hi{Protected: true, Iterations: 1, Salt: "0"}}
-	for range 5000 { // until a hash begins with a zero
-		if hash := rounds("abc", zeros.Hi.Salt, 1); hash[0] == '0' {
-			break
-		}
-		zeros.Hi.Salt += "0"
-	}
-	act("hash-leading-zeros")(zeros)
-	assert.Less(t, len(zeros.Fields["pwdhash"].(string)), 64)
-
-	secure := New(Config{URL: "tcp+tls://:abc@host"})
-	require.NoError(t, secure.parse())
-	for _, of := range []*Worker{w, secure} {
-		e := &Event{Point: Introducing, Worker: of, Fields: Fields{"pwdhash": "x"}}
-		act("hash-missing-over-tls")(e)
-		assert.Equal(t, of == secure, e.Fields["pwdhash"] == nil)
-	}
-
-	asked := act("hash-asked-once")
-	for _, protected := range []bool{false, true} {
-		e := &Event{Point: Introducing, Fields: Fields{"pwdhash": "x"}, Hi: fwp.Hi{Version: 2, Protected: protected}}
-		asked(e)
-		assert.Empty(t, e.Fields)
-	}
-
-	kept := act("hash-kept")
-	for _, hash := range []any{nil, "one", "two"} {
-		e := &Event{Point: Introducing, Fields: Fields{"pwdhash": hash}}
-		kept(e)
-		assert.Equal(t, map[any]any{nil: nil, "one": "one", "two": "one"}[hash], e.Fields["pwdhash"])
-	}
-	cut := &Event{Point: Sending, Verb: fwp.FAIL, Line: []byte(`FAIL {"message":"` + strings.Repeat("x", 20_000) + `"}`)}
-	act("fail-message-cut")(cut)
-	assert.Equal(t, `FAIL {"message":"`+strings.Repeat("x", 1000)+`"}`, string(cut.Line))
 	slashes := &Event{Point: Sending, Line: []byte(`ACK {"jid":"a/b"}`)}
 	act("json-slashes")(slashes)
 	assert.Equal(t, `ACK {"jid":"a\/b"}`, string(slashes.Line))
@@ -416,4 +377,10 @@ func TestInPieces(t *testing.T) {
 			assert.Equal(t, want, string(buffer[:n]))
 		}
 	})
+}
+
+// TestEachTypeHasAnExecution: the worker has the job types of package jobtype, and no other.
+func TestEachTypeHasAnExecution(t *testing.T) {
+	t.Parallel()
+	assert.ElementsMatch(t, jobtype.Names(jobtype.FWP()), slices.Collect(maps.Keys(new(Worker).executions())))
 }

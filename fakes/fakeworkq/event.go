@@ -15,6 +15,9 @@ const (
 	// Accepted: a connection was accepted. Skip: it is closed.
 	Accepted Point = iota + 1
 
+	// Unfinished: Bytes are a command in which the connection ends. It runs on a goroutine of its own.
+	Unfinished
+
 	// Parsed: Command was read; Err is why it is refused, or nil. Skip: it has no effect, and Reply is its answer.
 	Parsed
 

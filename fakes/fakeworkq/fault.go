@@ -1,9 +1,12 @@
 package fakeworkq
 
 import (
+	"bytes"
 	_ "embed"
 	"slices"
+	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/fwpsuite/fwp/fakes/catalogue"
 	"github.com/fwpsuite/fwp/workq"
@@ -100,4 +103,21 @@ func skip(e *Event) { e.Skip = true }
 // answer returns a step that answers a command without carrying it out.
 func answer(reply workq.Reply) func(*Event) {
 	return func(e *Event) { e.Skip, e.Reply = true, reply }
+}
+
+// hangs loses the jobs whose names stand in a line in which its connection ends.
+func hangs(lost *catalogue.Memory[string, bool], e *Event) {
+	switch {
+	case e.Point == Adding:
+		e.Skip = e.Skip || lost.Has(e.Job.Name)
+	case !bytes.Contains(e.Bytes, []byte("\n")):
+		for _, name := range strings.FieldsFunc(string(e.Bytes), notOfNames) {
+			*lost.Of(name) = true
+		}
+	}
+}
+
+// notOfNames reports whether no name has a character.
+func notOfNames(r rune) bool {
+	return !strings.ContainsRune("_-.", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
 }

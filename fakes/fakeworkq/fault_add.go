@@ -16,16 +16,10 @@ import (
 // allFaults is the catalogue, by commands.
 var allFaults = []Fault{
 	// About what jobs are added and scheduled with. (add; schedule)
-	fault("add-attempts-ignored", changes(workq.Add, func(j *Job) { j.MaxAttempts = 0 })),
 	fault("add-attempts-one", changes(workq.Add, func(j *Job) {
 		j.MaxAttempts = cmp.Or(j.MaxAttempts, 2)
 	})),
 	fault("add-fails-ignored", changes(workq.Add, func(j *Job) { j.MaxFails = 0 })),
-	fault("add-fails-more", changes(workq.Add, func(j *Job) {
-		if j.MaxFails > 1 {
-			j.MaxFails++
-		}
-	})),
 	fault("add-lost", on(Adding, skip, workq.Add)),
 	fault("add-other-answer", answers(workq.Add, "", workq.Reply{Counted: true})),
 	fault("add-payload-cut", changes(workq.Add, func(j *Job) {
@@ -33,22 +27,13 @@ var allFaults = []Fault{
 			j.Payload = j.Payload[:len(j.Payload)-1]
 		}
 	})),
-	fault("add-payload-long",
-		changes(workq.Add, func(j *Job) { j.Payload = j.Payload[:min(len(j.Payload), 32<<10)] })),
 	fault("add-payload-nul", changes(workq.Add, func(j *Job) {
 		j.Payload, _, _ = bytes.Cut(j.Payload, []byte{0})
 	})),
 	fault("add-payload-trimmed", changes(workq.Add, func(j *Job) { j.Payload = bytes.TrimSpace(j.Payload) })),
 	fault("add-priority-ignored", changes(workq.Add, func(j *Job) { j.Priority = 0 })),
-	fault("add-priority-reversed", changes(workq.Add, func(j *Job) { j.Priority = -j.Priority })),
 	fault("add-priority-unsigned", changes(workq.Add, func(j *Job) { j.Priority = max(j.Priority, 0) })),
 	fault("add-same-id", catalogue.Again(jobOf, reads(workq.Add), catalogue.On(valid(workq.Add), renumber))),
-	fault("add-same-id-ended", catalogue.From(jobOf, at(Finished), valid(workq.Add), renumber)),
-	fault("add-ttl-32-bits", changes(workq.Add, func(j *Job) {
-		if j.TTL < 10_000*time.Hour {
-			j.TTL = time.Duration(j.TTL.Milliseconds()&math.MaxUint32) * time.Millisecond
-		}
-	})),
 	fault("add-ttl-ignored", changes(workq.Add, func(j *Job) { j.TTL = 10_000 * time.Hour })),
 	fault("add-ttl-largest",
 		on(Adding, func(e *Event) { e.Skip = e.Skip || e.Job.TTL > 10_000*time.Hour }, workq.Add)),
@@ -61,22 +46,9 @@ var allFaults = []Fault{
 			}
 			e.Skip = time.Since(*ended) < time.Second
 		})),
-	fault("add-ttr-halved", changes(workq.Add, func(j *Job) {
-		if j.TTR < time.Minute {
-			j.TTR /= 2
-		}
-	})),
-	fault("add-ttr-long", changes(workq.Add, func(j *Job) {
-		if j.TTR < time.Minute {
-			j.TTR = time.Hour
-		}
-	})),
 	fault("schedule-at-once", changes(workq.Schedule, func(j *Job) { j.Due = time.Time{} })),
 	fault("schedule-attempts-ignored", changes(workq.Schedule, func(j *Job) { j.MaxAttempts = 0 })),
-	fault("schedule-fails-ignored", changes(workq.Schedule, func(j *Job) { j.MaxFails = 0 })),
 	fault("schedule-late", changes(workq.Schedule, func(j *Job) { j.Due = j.Due.Add(20 * time.Second) })),
-	fault("schedule-lost", on(Due, skip)),
-	fault("schedule-priority-ignored", changes(workq.Schedule, func(j *Job) { j.Priority = 0 })),
 	fault("schedule-ttl-at-once", changes(workq.Schedule, func(j *Job) { j.TTL -= time.Until(j.Due) })),
 	// About giving jobs out, and waiting for them. (lease; run; result)
 	fault("lease-again-longer", catalogue.KeepBy(jobOf, at(Leased), func(before *bool, e *Event) {
@@ -85,8 +57,6 @@ var allFaults = []Fault{
 		}
 		*before = true
 	})),
-	fault("lease-eight-names",
-		on(Choosing, func(e *Event) { e.Names = e.Command.Names[:min(8, len(e.Command.Names))] })),
 	fault("lease-expires-never", on(Expired, skip)),
 	fault("lease-expires-once",
 		catalogue.KeepBy(jobOf, at(Expired), func(before *bool, e *Event) { e.Skip, *before = *before, true })),
@@ -96,6 +66,7 @@ var allFaults = []Fault{
 			e.Until = e.Job.Created.Add(e.Job.TTR)
 		}
 	})),
+	fault("lease-names-in-order", on(Choosing, func(e *Event) { e.Names = e.Command.Names })),
 	fault("lease-no-wait", waits(workq.Lease, 0)),
 	fault("lease-other-id", record(workq.Lease, otherID)),
 	fault("lease-other-name", record(workq.Lease, func(r *workq.Record) { r.Head[1] += ".x" })),
@@ -114,8 +85,6 @@ var allFaults = []Fault{
 	})),
 	fault("run-other-id", record(workq.Run, otherID)),
 	fault("run-time-to-run", on(Adding, func(e *Event) { e.Job.TTR *= 8 }, workq.Run)),
-	fault("run-timeout-early",
-		on(Parsed, func(e *Event) { e.Skip, e.Reply = e.Err == nil, timeout() }, workq.Run)),
 	fault("run-timeout-late", waits(workq.Run, 4)),
 	// About the reports of workers. (complete; fail)
 	fault("complete-is-failed", on(Finished, func(e *Event) { e.Success = false }, workq.Complete)),
@@ -133,27 +102,23 @@ var allFaults = []Fault{
 	fault("fail-again-always", on(Failed, func(e *Event) { e.Again = true })),
 	fault("fail-again-attempts", on(Failed, func(e *Event) { e.Again = e.Fails < e.Job.MaxFails })),
 	fault("fail-again-never", on(Failed, func(e *Event) { e.Again = false })),
-	fault("fail-is-completed", on(Finished, func(e *Event) { e.Success = true }, workq.Fail)),
 	fault("fail-other-answer", answers(workq.Fail, "", workq.Reply{Counted: true})),
 	fault("fail-result-cut", on(Finished, cutResult, workq.Fail)),
 	fault("fail-unknown-ok", answers(workq.Fail, workq.NotFound, workq.OK())),
+	// About commands that cannot be read.
+	fault("cut-line-hangs", catalogue.Keep(catalogue.Any(at(Unfinished), at(Adding)), hangs)),
 	// About inspect and delete.
 	fault("delete-keeps", catalogue.On(valid(workq.Delete), skip)),
 	fault("delete-leased-refused", while(at(Leased), notHeld, reads(workq.Delete), answer(notFound()))),
-	fault("delete-other-answer", answers(workq.Delete, "", workq.Reply{Counted: true})),
-	fault("delete-scheduled-kept",
-		while(at(Adding, workq.Schedule), at(Due), reads(workq.Delete), answer(workq.OK()))),
 	fault("delete-unknown-ok", answers(workq.Delete, workq.NotFound, workq.OK())),
 	fault("inspect-attempts-before", catalogue.From(jobOf, at(Evicted), at(Inspected, workq.InspectJob),
 		key(workq.InspectJob, "attempts", func(string) string { return "1" }))),
 	fault("inspect-attempts-zero", key(workq.InspectJob, "attempts", zero)),
 	fault("inspect-count-less",
 		record(workq.InspectJob, func(r *workq.Record) { r.Head[1] = strconv.Itoa(len(r.Keys) - 1) })),
-	fault("inspect-fails-one", value("fails", "2", "1")),
 	fault("inspect-fails-zero", key(workq.InspectJob, "fails", zero)),
 	fault("inspect-jobs-empty", on(Inspected, showNothing, workq.InspectJobs)),
 	fault("inspect-limit-ignored", unlimited(workq.InspectJobs)),
-	fault("inspect-offset-ignored", on(Parsed, func(e *Event) { e.Command.Offset = 0 }, workq.InspectJobs)),
 	fault("inspect-other-priority", key(workq.InspectJob, "priority", zero)),
 	fault("inspect-queue-empty", key(workq.InspectQueue, "ready-len", zero)),
 	fault("inspect-queue-scheduled", key(workq.InspectQueue, "scheduled-len", zero)),
@@ -163,17 +128,11 @@ var allFaults = []Fault{
 	fault("inspect-server-started", on(Inspected, func(e *Event) {
 		e.Records[0] = workq.Inspected("server", e.Records[0].Keys[:2]...)
 	}, workq.InspectServer)),
-	fault("inspect-state-again", value("state", "3", "0")),
-	fault("inspect-state-failed", value("state", "2", "3")),
 	fault("inspect-state-new", key(workq.InspectJob, "state", zero)),
-	fault("inspect-ttl-seconds",
-		key(workq.InspectJob, "ttl", func(v string) string { return strings.TrimSuffix(v, "000") })),
-	fault("inspect-unknown-empty", answers(workq.InspectJob, workq.NotFound, workq.Reply{Counted: true})),
 	// These accept what is malformed, or write replies that are.
 	fault("line-bare-ok", on(Ran, func(e *Event) { e.Reply.Bare = true }, workq.Add)),
 	fault("line-error-word", bytesOf("-CLIENT-ERROR", "-ERROR")),
 	fault("line-lf", bytesOf("\r\n", "\n")),
-	fault("line-lower", bytesOf("+OK", "+ok")),
 	fault("line-refused-closes", on(Writing, func(e *Event) { e.Close = e.Reply.Error == workq.NotFound })),
 	fault("line-reply-twice", on(Writing, func(e *Event) { e.Bytes = append(e.Bytes, e.Bytes...) }, workq.Delete)),
 	fault("line-size-less", record(workq.Lease, func(r *workq.Record) {
@@ -181,7 +140,6 @@ var allFaults = []Fault{
 			r.Head[3] = strconv.Itoa(len(r.Block) - 1)
 		}
 	})),
-	fault("line-timeout-text", bytesOf("-TIMEOUT", "-TIMEOUT no job")),
 	fault("refused-arguments", accepts("arguments")),
 	fault("refused-attempts", accepts("value of -max-attempts")),
 	fault("refused-id", accepts("valid id")),
@@ -192,11 +150,6 @@ var allFaults = []Fault{
 		}
 	})),
 	fault("refused-priority", accepts("value of -priority")),
-	fault("refused-server-error", on(Ran, func(e *Event) {
-		if e.Reply.Error == workq.ClientError {
-			e.Reply.Error = workq.ServerError
-		}
-	})),
 	fault("refused-size", accepts("where its size says")),
 	fault("refused-size-large", accepts("valid size")),
 	fault("refused-time", accepts("valid time")),
@@ -249,16 +202,6 @@ func key(verb, name string, change func(string) string) func(*Event) {
 }
 
 func zero(string) string { return "0" }
-
-// value returns a hook that shows another value for one of a key of inspect job.
-func value(name, shown, instead string) func(*Event) {
-	return key(workq.InspectJob, name, func(v string) string {
-		if v == shown {
-			return instead
-		}
-		return v
-	})
-}
 
 // unlimited returns a hook by which the limit of a command has no effect.
 func unlimited(verb string) func(*Event) {

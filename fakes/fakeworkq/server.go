@@ -210,6 +210,9 @@ func (c *conn) read() {
 		if errors.Is(err, workq.ErrShort) {
 			n, err := c.nc.Read(chunk)
 			if n == 0 && err != nil {
+				if len(buf) > 0 {
+					c.server.ask(Event{Point: Unfinished, Conn: c.number, Bytes: buf})
+				}
 				return
 			}
 			buf = append(buf, chunk[:n]...)

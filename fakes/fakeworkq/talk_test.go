@@ -89,7 +89,7 @@ func (k talk) play(t *testing.T, config fakeworkq.Config) string {
 // long is what is told by its length: "x{40000}".
 var long = regexp.MustCompile(`x{100,}`)
 
-// talks are the conversations in which faults show.
+// talks are the conversations in which variations show.
 var talks = map[string]talk{
 	"add": {
 		"a add $1 ping 1000 60000 4 -max-attempts=2 -max-fails=2 -priority=5\npong", "a add $1 ping 1000 60000 4\npong",
@@ -112,45 +112,14 @@ var talks = map[string]talk{
 		"a add $2 ping 60000 600000 0\n", "a lease ping 0", "a fail $2 3\nbad", "a result $2 0", "a inspect job $2",
 		"a fail $3 1\nx",
 	},
-	"fails": {
-		"a add $1 ping 60000 600000 0 -max-fails=2\n", "a lease ping 0", "a fail $1 3\nbad", "a inspect job $1",
-		"a lease ping 0", "a fail $1 3\nbad", "a inspect job $1", "a lease ping 0", "a fail $1 3\nbad", "a lease ping 0",
-	},
-	"attempts": {
-		"a add $1 ping 1000 600000 0\n", "a lease ping 0", "2s", "a lease ping 0", "2s", "a lease ping 0", "2s",
-		"a lease ping 0", "a inspect job $1",
-	},
-	"complete": {
-		"a add $1 ping 1000 60000 0\n", "b result $1 10000", "a lease ping 0", "b complete $1 4\ndone",
-		"a complete $1 4\ndone",
-		"a result $1 0", "a inspect job $1", "a add $1 ping 1000 60000 0\n", "a complete $3 1\nx", "a result $3 0",
-		"a inspect job $3", "a delete $3", "a complete $1 1\nx", "a fail $1 1\nx", "a delete $1", "a complete $1 1\nx",
-	},
-	"late": {
-		"a add $1 ping 1000 60000 0\n", "a lease ping 0", "1500ms", "a complete $1 1\nx", "a result $1 0",
-		"a add $2 ping 30000 60000 0\n", "500ms", "a lease ping 0", "a delete $2", "a inspect job $2",
-	},
-	"reported": {
-		"a add $1 ping 5000 2000 0\n", "a lease ping 0", "1500ms", "a complete $1 1\nx", "1000ms", "a inspect job $1",
-	},
 	"live": {
 		"a add $1 ping 5000 2000 0\n", "a add $2 ping 1000 2000 0\n", "a lease ping 0", "2500ms", "a inspect job $1",
 		"a inspect job $2", "a inspect server",
-	},
-	"lapsed": {
-		"a add $1 ping 1000 1000 0\n", "1500ms", "a inspect job $1", "a add $1 ping 1000 60000 0\n", "a inspect job $1",
 	},
 	"waits": {
 		"a lease ping 2000", "5s", "a result $1 500", "a add $1 ping 1000 60000 0\n", "a result $1 1000", "3s",
 		"b lease a b c d e f g h i pong 20000", "a add $2 pong 70000 100000 2\nhi", "25s", "1h",
 	},
-	"run": {
-		"a run $1 ping 1000 1000 4\nping", "3s", "a run $2 ping 1000 1000 4\nping", "b lease ping 1000",
-		"b complete $2 4\npong",
-		"a run $3 ping 1000 1000 4\nping", "b lease ping 1000", "b fail $3 4\npong", "a run $1 ping 500 3000 4\nping",
-		"b lease ping 0", "10s",
-	},
-	"run for long": {"a run $1 ping 9000 1000 4\nping", "b lease ping 0", "3s", "b complete $1 6\nlonger"},
 	"schedule": {
 		"a schedule $1 ping 1000 5000 2000-01-01T00:00:05Z 0 -priority=7 -max-attempts=9 -max-fails=8\n",
 		"a inspect scheduled-jobs ping 0 10", "a inspect scheduled-jobs ping 0 0", "a inspect queue ping",

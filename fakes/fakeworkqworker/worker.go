@@ -1,8 +1,8 @@
 // Package fakeworkqworker is a conforming worker of Workq, with one hook at which catalogues of faults and of permitted
 // variations change it: what tests workers of Workq is tested on it.
 //
-// A worker leases the four jobs that docs/judging-workers.md describes: fwp.ok, fwp.fail, fwp.sleep and fwp.echo. Each
-// executor has a connection of its own.
+// A worker leases the jobs that docs/judging-workers.md describes (package jobtype). Each executor has a connection of
+// its own.
 //
 // Files: worker.go has its life, event.go the hook, fault.go and variation.go the catalogues.
 package fakeworkqworker
@@ -20,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fwpsuite/fwp/internal/jobtype"
 	"github.com/fwpsuite/fwp/internal/wait"
 	"github.com/fwpsuite/fwp/workq"
 )
@@ -28,7 +29,7 @@ import (
 type Config struct {
 	URL         string        // workq://HOST:PORT
 	Concurrency int           // executors; 2 if zero
-	Names       []string      // that each lease has; the four jobs if empty
+	Names       []string      // that each lease has; those of jobtype.Workq if empty
 	Wait        time.Duration // of a lease; 2 s if zero
 	// Dial opens connections; nil means the network of the machine.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
@@ -52,7 +53,7 @@ func Run(ctx context.Context, config Config) int {
 		config.Concurrency = 2
 	}
 	if len(config.Names) == 0 {
-		config.Names = []string{"fwp.ok", "fwp.fail", "fwp.sleep", "fwp.echo"}
+		config.Names = jobtype.Names(jobtype.Workq())
 	}
 	if config.Wait <= 0 {
 		config.Wait = 2 * time.Second
@@ -164,11 +165,11 @@ func (c *conn) work(ctx context.Context) error {
 // run runs a job, no longer than its time to run, and returns how it is reported.
 func (c *conn) run(ctx context.Context, e *Event) (verb string, result []byte) {
 	switch e.Name {
-	case "fwp.fail":
+	case jobtype.Fail:
 		return workq.Fail, e.Block
-	case "fwp.echo":
+	case jobtype.Echo:
 		return workq.Complete, e.Block
-	case "fwp.sleep":
+	case jobtype.Sleep:
 		seconds, _ := strconv.ParseFloat(string(bytes.TrimSpace(e.Block)), 64)
 		if takes := time.Duration(seconds * float64(time.Second)); takes > e.TTR {
 			wait.Sleep(ctx, e.TTR)

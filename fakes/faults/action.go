@@ -2,7 +2,6 @@ package faults
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -72,10 +71,8 @@ func decline(reason fakes.About, text string) func(*event) {
 	return func(e *event) { e.Decline(reason, text) }
 }
 
-// declineForm refuses JSON in a form that is allowed, and declineJob and declineWorker what the server knows.
-func declineForm(e *event)   { e.Decline(fakes.AboutObject, "this form is unknown") }
-func declineJob(e *event)    { e.Decline(fakes.AboutJob, "no such job is being worked on") }
-func declineWorker(e *event) { e.Decline(fakes.AboutWorker, "no HELLO had this wid") }
+// declineForm refuses JSON in a form that is allowed.
+func declineForm(e *event) { e.Decline(fakes.AboutObject, "this form is unknown") }
 
 func declineRange(field string) func(*event) {
 	return decline(fakes.About(field), field+" is out of range")
@@ -96,11 +93,7 @@ func writes(wire string) func(*event) { return func(e *event) { e.Bytes = []byte
 // twice writes the bytes of a reply twice.
 func twice(e *event) { e.Bytes = slices.Concat(e.Bytes, e.Bytes) }
 
-// rewrites replaces a text in the bytes of a reply, and rewords it in the reply itself.
-func rewrites(from, to string) func(*event) {
-	return func(e *event) { e.Bytes = bytes.ReplaceAll(e.Bytes, []byte(from), []byte(to)) }
-}
-
+// rewords replaces a text in a reply.
 func rewords(from, to string) func(*event) {
 	return func(e *event) { e.Reply.Text = bytes.ReplaceAll(e.Reply.Text, []byte(from), []byte(to)) }
 }
@@ -110,12 +103,7 @@ func sends(after time.Duration, wire string) func(*event) {
 	return func(e *event) { e.Later = &fakes.Later{After: after, Bytes: []byte(wire)} }
 }
 
-// rearranges replaces a text in the arguments of a command.
-func rearranges(from, to string) func(*event) {
-	return func(e *event) { e.Command.Args = bytes.ReplaceAll(e.Command.Args, []byte(from), []byte(to)) }
-}
-
-// set gives a field of the object a value, which is JSON; setTime the time of now; drop removes it.
+// set gives a field of the object a value, which is JSON; setNow the time of now; drop removes it.
 func set(field, value string) func(*event) { return func(e *event) { e.Object.Set(field, value) } }
 func setNow(field string) func(*event)     { return func(e *event) { e.Object.SetTime(field, time.Now()) } }
 func drop(field string) func(*event)       { return func(e *event) { e.Object.Delete(field) } }
@@ -143,15 +131,6 @@ func shift(field string, to func(time.Time) time.Time) func(*event) {
 func salted(e *event, salt string, iterations int) {
 	e.Conn.Salt, e.Conn.Iterations = salt, iterations
 	e.Reply = e.Conn.Hi()
-}
-
-// firstObject cuts off what follows the JSON object of a command.
-func firstObject(e *event) {
-	d := json.NewDecoder(bytes.NewReader(e.Command.Args))
-	var one json.RawMessage
-	if d.Decode(&one) == nil && one[0] == '{' && e.Command.Args[0] == '{' {
-		e.Command.Args = one
-	}
 }
 
 // omitted gives jobs a value of a field that their producer left out.

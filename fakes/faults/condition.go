@@ -90,9 +90,6 @@ func changed(e *event) bool { return e.State != "" }
 // ended holds when an END was accepted.
 func ended(e *event) bool { return done(fwp.END)(e) }
 
-// arriving holds when a connection of a worker was accepted.
-func arriving(e *event) bool { return done(fwp.HELLO)(e) && e.Conn.Worker != "" }
-
 // leaving holds when a connection of a worker ends, by END or by a close.
 func leaving(e *event) bool {
 	return (e.Point == fakes.Unfinished || ended(e)) && e.Conn.Worker != ""
@@ -171,11 +168,6 @@ func begins(names ...string) condition {
 	}
 }
 
-// arguments holds if the arguments of the command contain some text.
-func arguments(part string) condition {
-	return func(e *event) bool { return bytes.Contains(e.Command.Args, []byte(part)) }
-}
-
 func not(c condition) condition { return catalogue.Not(c) }
 
 // anyInteger fits every integer, above those that are greater than n, and longer the texts of more than n bytes.
@@ -184,9 +176,4 @@ func above(n int64) func(int64) bool { return func(m int64) bool { return m > n 
 func longer(n int) func(string) bool { return func(s string) bool { return len(s) > n } }
 func with(chars string) func(string) bool {
 	return func(s string) bool { return strings.ContainsAny(s, chars) }
-}
-
-// beyondASCII reports whether a text has a character that ASCII does not have.
-func beyondASCII(s string) bool {
-	return strings.IndexFunc(s, func(r rune) bool { return r > '~' }) >= 0
 }

@@ -13,10 +13,10 @@ import (
 // slice is the caller's, the lists of clauses in it are shared.
 func All() []fakes.Fault { return slices.Clone(allFaults()) }
 
-// Named returns the fault with a name or an alias, and whether there is one. It knows those of Faktory, too.
+// Named returns the fault with a name, and whether there is one. It knows those of Faktory, too.
 func Named(name string) (fakes.Fault, bool) {
 	all := slices.Concat(allFaults(), Faktory())
-	i := slices.IndexFunc(all, func(f fakes.Fault) bool { return f.Is(name) })
+	i := slices.IndexFunc(all, func(f fakes.Fault) bool { return f.Name == name })
 	if i < 0 {
 		return fakes.Fault{}, false
 	}
@@ -26,10 +26,9 @@ func Named(name string) (fakes.Fault, bool) {
 // allFaults is the catalogue; listing the clauses asks for it hundreds of times.
 var allFaults = sync.OnceValue(func() []fakes.Fault {
 	return catalogue.SortFaults(
-		ackFaults, authFaults, beatFaults, endFaults, failFaults, fetchFaults, fewFaults, flushFaults, helloFaults,
-		hiFaults, jobFaults, lineFaults, pushFaults, queueFaults, replyFaults, reserveFaults, restartFaults, retryFaults,
-		scheduleFaults,
-		stateFaults, workerFaults,
+		authFaults, beatFaults, failFaults, fetchFaults, fewFaults, flushFaults, helloFaults, hiFaults, jobFaults,
+		lineFaults, pushFaults, queueFaults, replyFaults, reserveFaults, retryFaults, scheduleFaults, stateFaults,
+		workerFaults,
 	)
 })
 

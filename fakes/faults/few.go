@@ -1,7 +1,7 @@
 package faults
 
 import (
-	"slices"
+	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes"
@@ -9,8 +9,32 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// fewFaults are those of the words with fewer than ten.
+// fewFaults are those of the words with fewer than seven.
 var fewFaults = []fakes.Fault{
+	// About ACK.
+	fault("ack-malformed-ok", do(pretend, checked(fwp.ACK), about("jid"))),
+	fault("ack-other-answer", answer(fwp.ACK, fakes.Integer(1))),
+	fault("ack-redelivered", do(again, at(fakes.Acked))),
+	fault("ack-refused-ends", inHand(refused(fwp.ACK), ownJobs, finish)),
+	fault("ack-slow-lost", slow(fwp.ACK)),
+	fault("ack-stays-held", do(skip, at(fakes.Acked))),
+	// About END, and the jobs in hand of its connection.
+	fault("end-arguments", do(func(e *event) { e.Command.Args = nil }, parsed(fwp.END))),
+	fault("end-closes-late",
+		do(func(e *event) { e.Close, e.Later = false, &fakes.Later{After: 3 * time.Second, Close: true} },
+			writing(fwp.END), right, closing)),
+	fault("end-error", do(reply(fakes.ErrorReply("goodbye")), ran(fwp.END), closing)),
+	fault("end-returns-jobs", inHand(ended, ownJobs, giveBack)),
+	fault("end-stays-open", do(staysOpen, ran(fwp.END))),
+	fault("end-twice", do(twice, writing(fwp.END), right, closing)),
+	// About what a restart must keep.
+	fault("restart-ascii", beforeRestart(fakes.Enqueued, fakes.Delivered, func(e *event) {
+		reshape(e.Object, "args", texts(func(s string) string { return strings.Map(ascii, s) }))
+	})),
+	fault("restart-doubles", beforeRestart(fakes.Enqueued, fakes.Delivered, again)),
+	fault("restart-forgets", do(skip, at(fakes.Restarted), func(e *event) bool { return !e.Reset })),
+	fault("restart-forgets-failures", forgetsFailures()),
+	fault("restart-returns-done", returnsDone()),
 	// About connections that end, and what they leave behind.
 	fault("consumer-idle-closed", keep(conn, ran(), func(beats *int, e *event) {
 		if e.Command.Verb != fwp.BEAT || e.Err != nil {
@@ -27,67 +51,32 @@ var fewFaults = []fakes.Fault{
 		return e.Command.Verb == fwp.HELLO && (version || conflict || e.Object.Get("fwpcheck") != nil)
 	})),
 	fault("dies-of-unknown-job", diesOf(about(fakes.AboutJob))),
-	fault("gone-consumer-job-lost", ifGone(fakes.Reserved, at(fakes.Expired), discard)),
 	fault("link-commands-close", do(hangUp, ran(), commandsAbove(1000))),
 	fault("link-commands-counted",
 		do(decline(fakes.AboutLimit, "too many commands"), checked(fwp.INFO), commandsAbove(150))),
 	fault("link-jobs-counted",
 		keep(conn, either(at(fakes.Defaulted, fakes.Delivered), valid(fwp.FETCH)), jobsCounted)),
+	fault("malformed-of-producer-hangs", keepAll(either(unreadable, at(fakes.Defaulted)), hangs)),
 	fault("waiting-job-gone", func() func(*event) {
 		return catalogue.Both(do(skip, at(fakes.Disconnected, fakes.GivenBack)),
 			next(jid, at(fakes.GivenBack), at(fakes.Expired), discard)())
 	}),
 	// About jobs that are delivered, reserved and reported.
-	fault("backtrace-single", do(func(e *event) {
-		failure, err := fakes.ParseObject(e.Object.Get("failure"))
-		if err != nil {
-			return
-		}
-		if lines, _ := failure.Texts("backtrace"); len(lines) == 1 {
-			failure.Delete("backtrace")
-			e.Object.Set("failure", string(failure.Append(nil)))
-		}
-	}, at(fakes.Failed))),
 	fault("backtrace-whole", do(set("backtrace", "30"), at(fakes.Defaulted), number("backtrace", above(0)))),
 	fault("delivered-twice", every(50, at(fakes.Delivered), again)),
 	fault("delivered-twice-rarely", every(500, at(fakes.Delivered), again)),
-	fault("failure-for-all", lastFailure(not(has("failure")))),
-	fault("failure-of-the-last", lastFailure(has("failure"))),
 	fault("report-ack-all", inHand(done(fwp.ACK), ownJobs, finish)),
-	fault("report-ack-first", inHand(valid(fwp.ACK), ownJobs, reportFirst)),
-	fault("report-ack-last", inHand(valid(fwp.ACK), ownJobs, reportLast)),
-	fault("report-fail-all", inHand(done(fwp.FAIL), ownJobs, fail)),
 	fault("report-fail-first", inHand(valid(fwp.FAIL), ownJobs, reportFirst)),
 	fault("reservation-forgotten", do(skip, at(fakes.Expired))),
 	fault("reservation-lost", do(discard, at(fakes.Expired))),
 	// About the fields of jobs that come back, and about enqueued_at.
-	fault("enqueued-at-fetched", do(setNow("enqueued_at"), at(fakes.Delivered))),
-	fault("enqueued-at-local", do(shift("enqueued_at", hours(-2)), at(fakes.Delivered))),
-	fault("expiry-drops-custom", next(jid, at(fakes.Expired), at(fakes.Delivered), drop("custom"))),
+	fault("enqueued-at-local", do(shift("enqueued_at", func(t time.Time) time.Time { return t.UTC().Add(-2 * time.Hour) }),
+		at(fakes.Delivered))),
 	fault("expiry-enqueued-at-stale", keep(jid, at(fakes.Expired, fakes.Delivered), staleEnqueued)),
-	fault("expiry-integer-rounded", next(jid, at(fakes.Expired), at(fakes.Delivered), rounded)),
 	fault("expiry-last-lost", do(discard, at(fakes.Expired), is("retry", "1"))),
-	fault("expiry-new-created-at",
-		next(jid, at(fakes.Expired), at(fakes.Delivered), copies("created_at", "enqueued_at"))),
-	fault("expiry-reverses-args", next(jid, at(fakes.Expired), at(fakes.Delivered), reverseArgs)),
-	fault("woken-created-at-missing", next(jid, endsWait, at(fakes.Delivered), drop("created_at"))),
 	fault("woken-drops-custom", next(jid, endsWait, at(fakes.Delivered), drop("custom"))),
-	fault("woken-enqueued-at-missing", next(jid, endsWait, at(fakes.Delivered), drop("enqueued_at"))),
-	fault("woken-reverses-args", next(jid, endsWait, at(fakes.Delivered), reverseArgs)),
 	// About INFO.
 	fault("info-arguments", do(accept, checked(fwp.INFO), about(fakes.AboutArguments))),
-	fault("info-null-without-jobs", do(reply(fakes.Null()), done(fwp.INFO), func(e *event) bool {
-		return len(stored(e, func(fakes.StoredJob) bool { return true })) == 0
-	})),
-	fault("info-refused-with-queues",
-		keepAll(either(at(fakes.Defaulted), checked(fwp.INFO)), func(queues *[]string, e *event) {
-			switch queue := e.Object.Text("queue"); {
-			case e.Point == fakes.Defaulted && !slices.Contains(*queues, queue):
-				*queues = append(*queues, queue)
-			case e.Point == fakes.Checked && len(*queues) > 150:
-				e.Decline(fakes.AboutLimit, "too many queues")
-			}
-		})),
 	fault("info-simple",
 		do(kind(fwp.SimpleString), ran(fwp.INFO), func(e *event) bool { return e.Reply.Kind == fwp.BulkString })),
 }
@@ -126,21 +115,6 @@ func diesOf(deadly condition) func() func(*event) {
 	})
 }
 
-// lastFailure delivers some jobs with the failure of the job that failed last.
-func lastFailure(which condition) func() func(*event) {
-	return keepAll(either(at(fakes.Failed), both(at(fakes.Delivered), which)), func(last *string, e *event) {
-		if e.Point == fakes.Failed {
-			*last = string(e.Object.Get("failure"))
-		} else if *last != "" {
-			e.Object.Set("failure", *last)
-		}
-	})
-}
-
-func hours(n int) func(time.Time) time.Time {
-	return func(t time.Time) time.Time { return t.UTC().Add(time.Duration(n) * time.Hour) }
-}
-
 // deliveries are the enqueued_at of a job's last delivery, and whether its reservation has run out since.
 type deliveries struct {
 	enqueued string
@@ -156,4 +130,60 @@ func staleEnqueued(d *deliveries, e *event) {
 		e.Object.Set("enqueued_at", d.enqueued)
 	}
 	*d = deliveries{enqueued: string(e.Object.Get("enqueued_at"))}
+}
+
+// unreadable holds for lines of a producer whose arguments are not what the command takes.
+func unreadable(e *event) bool {
+	return e.Point == fakes.Checked && e.Err != nil && e.Object == nil && e.Conn.IsProducer()
+}
+
+// hangs loses the jobs whose queues were named in what cannot be read.
+func hangs(lost *memory[string, bool], e *event) {
+	if e.Point == fakes.Defaulted {
+		e.Skip = e.Skip || lost.Has(e.Object.Text("queue"))
+		return
+	}
+	for name := range strings.SplitSeq(string(e.Line), `"`) {
+		*lost.Of(name) = true
+	}
+}
+
+// closing holds if the connection is closed behind the reply.
+func closing(e *event) bool { return e.Close }
+
+// forgetsFailures tries a job again that its first failure after a restart ends, if it had failed before the restart.
+func forgetsFailures() func() func(*event) {
+	type failures struct {
+		restarts int
+		failed   memory[string, int]
+	}
+	return keepAll(at(fakes.Restarted, fakes.Failed), func(f *failures, e *event) {
+		if e.Point == fakes.Restarted {
+			f.restarts++
+			return
+		}
+		before, known := f.failed.Take(jid(e))
+		*f.failed.Of(jid(e)) = f.restarts
+		if n, _ := e.Object.Int("retry"); known && before < f.restarts && n > 0 && e.Set == "dead" {
+			retry(e)
+		}
+	})
+}
+
+// returnsDone enqueues the jobs that were acknowledged before a restart.
+func returnsDone() func() func(*event) {
+	type jobs struct{ done, back [][]byte }
+	return keepAll(at(fakes.Acked, fakes.Restarted, fakes.Greeting), func(j *jobs, e *event) {
+		switch e.Point {
+		case fakes.Acked:
+			j.done = append(j.done, e.Object.Append(nil))
+		case fakes.Restarted:
+			j.back, j.done = j.done, nil
+		default:
+			for _, unit := range j.back {
+				e.Then(func() { _ = e.Conn.Server().Push(unit) }) // lost beyond a limit
+			}
+			j.back = nil
+		}
+	})
 }

@@ -40,22 +40,13 @@ func inHand(is condition, fits func(*event, hand) bool, act func(*event, ...stri
 	})
 }
 
-// Which jobs: those of the connection, of its worker, and of the worker's other connections, or of other workers.
+// Which jobs: those of the connection, or of its worker.
 func ownJobs(e *event, h hand) bool     { return h.conn == e.Conn.ID }
 func workersJobs(e *event, h hand) bool { return h.worker != "" && h.worker == e.Conn.Worker }
-func besideJobs(e *event, h hand) bool  { return h.worker == e.Conn.Worker && h.conn != e.Conn.ID }
-func othersJobs(e *event, h hand) bool  { return h.worker != e.Conn.Worker }
 
 // What becomes of jobs in hand.
 func finish(e *event, jids ...string)   { e.Finish(jids...) }
-func fail(e *event, jids ...string)     { e.Fail(jids...) }
 func giveBack(e *event, jids ...string) { e.GiveBack(jids...) }
 
-// reportFirst and reportLast make a report one of another job.
+// reportFirst makes a report one of the first of them.
 func reportFirst(e *event, jids ...string) { e.Object.SetText("jid", jids[0]) }
-func reportLast(e *event, jids ...string)  { e.Object.SetText("jid", jids[len(jids)-1]) }
-
-// likeJob makes a report one of the job in hand that was fetched first and has the same key.
-func likeJob(key func(jid string) string) func() func(*event) {
-	return inHand(valid(fwp.ACK, fwp.FAIL), func(e *event, h hand) bool { return key(jid(e)) == key(h.jid) }, reportFirst)
-}

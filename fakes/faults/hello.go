@@ -10,30 +10,16 @@ import (
 // helloFaults are about HELLO.
 var helloFaults = []fakes.Fault{
 	// About the form of a HELLO.
-	fault("hello-broken-ok", do(pretend, checked(fwp.HELLO), about(fakes.AboutJSON))),
 	fault("hello-broken-ok-again", repeated(conn, both(ran(fwp.HELLO), about(fakes.AboutJSON)), okay)),
-	fault("hello-json-spaces", do(declineForm, valid(fwp.HELLO), arguments(": "))),
-	fault("hello-last-comma", do(rearranges(",}", "}"), parsed(fwp.HELLO))),
 	fault("hello-not-object", do(accept, checked(fwp.HELLO), about(fakes.AboutObject))),
 	fault("hello-order", do(declineForm, valid(fwp.HELLO), has("wid"), begins("v"))),
 	// About the fields of a HELLO.
-	fault("hello-consumer-refused", do(decline("wid", "no more workers are needed"), checked(fwp.HELLO),
-		func(e *event) bool { return len(e.Object.Fields()) > 4 })),
 	fault("hello-hostname-required", do(decline("hostname", "hostname must be a string"), checked(fwp.HELLO),
 		func(e *event) bool { return len(e.Object.Fields()) == 1 })),
 	fault("hello-labels-text", do(accept, checked(fwp.HELLO), about("labels"))),
-	fault("hello-ten-labels",
-		do(decline("labels", "there are too many labels"), checked(fwp.HELLO), func(e *event) bool {
-			labels, _ := e.Object.Texts("labels")
-			return len(labels) > 10
-		})),
 	// About a HELLO after another one.
-	fault("hello-again-deaf",
-		after(conn, both(checked(fwp.HELLO), func(e *event) bool { return e.Conn.Identified }),
-			checked(fwp.FETCH), findNone)),
 	fault("hello-again-forgets", do(func(e *event) { okay(e); forget(e) }, ran(fwp.HELLO), about(fakes.AboutState),
 		func(e *event) bool { return e.Object != nil })),
-	fault("hello-identity-of-the-last", identityOfLast()),
 	fault("hello-process-once", keep(process, both(valid(fwp.HELLO), has("wid"), func(e *event) bool {
 		return e.Object.Text("hostname") != "fwpcheck" // the workers of the suite are of one process
 	}), func(known *string, e *event) {
@@ -49,27 +35,9 @@ var helloFaults = []fakes.Fault{
 		after(func(e *event) string { return cmp.Or(worker(e), wid(e)) }, both(ran(fwp.END), ofWorker),
 			valid(fwp.HELLO), decline("wid", "this worker has ended"))),
 	// About the reply to a HELLO.
-	fault("hello-declined-always",
-		do(decline(fakes.AboutArguments, "HELLO is not understood"), checked(fwp.HELLO))),
 	fault("hello-declined-closes", do(hangUp, ran(fwp.HELLO), about("pwdhash"))),
 	fault("hello-other-answer", answer(fwp.HELLO, fakes.Simple("WELCOME"))),
 }
 
 // process is the key of the process that a HELLO names.
 func process(e *event) string { return e.Object.Text("hostname") + " " + string(e.Object.Get("pid")) }
-
-func identityOfLast() func() func(*event) {
-	type identities struct {
-		known memory[string, bool]
-		last  int64
-	}
-	return keepAll(both(valid(fwp.HELLO), text("wid", longer(0))), func(i *identities, e *event) {
-		pid, _ := e.Object.Int("pid")
-		if i.known.Has(wid(e)) && pid != i.last {
-			e.Decline("wid", "the wid is in use with another hostname, pid or labels")
-			return
-		}
-		i.known.Of(wid(e))
-		i.last = pid
-	})
-}

@@ -72,27 +72,13 @@ func every(n int, is condition, act func(*event)) func() func(*event) {
 	return catalogue.Every(n, is, act)
 }
 
-// follows gives a command that leaves a field out the value of the last one that had it, for the same key.
-func follows[K comparable](key func(*event) K, verb, field, empty string) func() func(*event) {
-	return keep(key, valid(verb), func(last *string, e *event) {
-		if value := string(e.Object.Given(field)); value != "" && value != empty {
+// follows gives a job that leaves a field out the value of the last job that had it.
+func follows(field string) func() func(*event) {
+	return keepAll(valid(fwp.PUSH), func(last *string, e *event) {
+		if value := string(e.Object.Given(field)); value != "" {
 			*last = value
 		} else if *last != "" {
 			e.Object.Set(field, *last)
-		}
-	})
-}
-
-// followsJob gives a job that leaves a field out the value of the last job that had it.
-func followsJob(field string) func() func(*event) { return follows(server, fwp.PUSH, field, "") }
-
-// firstValue keeps the value that a field had when its job came to a point first.
-func firstValue(p fakes.Point, field string) func() func(*event) {
-	return keep(jid, at(p), func(first *[]byte, e *event) {
-		if *first == nil {
-			*first = append([]byte{}, e.Object.Get(field)...)
-		} else {
-			e.Object.Set(field, string(*first))
 		}
 	})
 }
@@ -189,57 +175,4 @@ func elsewhere(verb string, act func(*event)) func() func(*event) {
 			act(e)
 		}
 	})
-}
-
-// signalFor makes a signal for one worker one for others.
-func signalFor(matches func(signalled, wid string) bool) func() func(*event) {
-	return keepAll(at(fakes.Notified), func(signals *memory[string, string], e *event) {
-		if e.State != "" {
-			*signals.Of(wid(e)) = e.State
-			return
-		}
-		first := ""
-		for signalled, state := range signals.All {
-			if matches(signalled, wid(e)) && (first == "" || signalled < first) {
-				first, e.State = signalled, *state
-			}
-		}
-	})
-}
-
-// likeWorker serves a BEAT of an unknown worker whose id is like that of a known one.
-func likeWorker(matches func(known, wid string) bool) func() func(*event) {
-	return keepAll(ran(), func(known *memory[string, bool], e *event) {
-		if e.Conn.Worker != "" {
-			known.Of(e.Conn.Worker)
-		}
-		for id := range known.All {
-			if e.Command.Verb == fwp.BEAT && e.About() == fakes.AboutWorker && matches(id, wid(e)) {
-				okay(e)
-			}
-		}
-	})
-}
-
-// identifiedBy serves commands before HELLO because of another connection that was identified: one that is open, or
-// one that has ended.
-func identifiedBy(kindOfServer condition, open bool) func() func(*event) {
-	refused := both(checked(), not(checked(fwp.HELLO)), about(fakes.AboutState), kindOfServer)
-	accepted := both(done(fwp.HELLO), kindOfServer)
-	return keepAll(either(accepted, refused), func(others *memory[int64, <-chan struct{}], e *event) {
-		if accepted(e) {
-			*others.Of(e.Conn.ID) = e.Conn.Done
-			return
-		}
-		for _, done := range others.All {
-			if closed(*done) != open {
-				e.Accept()
-			}
-		}
-	})
-}
-
-// afterFlush loses the jobs that leave a set once there was a FLUSH.
-func afterFlush(set string) func() func(*event) {
-	return after(server, at(fakes.Flushed), due(set), skip)
 }

@@ -2,7 +2,6 @@ package faults
 
 import (
 	"bytes"
-	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes"
@@ -12,19 +11,15 @@ import (
 // pushFaults are about PUSH.
 var pushFaults = []fakes.Fault{
 	// About the reply to a PUSH.
-	fault("push-broken-ok", do(pretend, checked(fwp.PUSH), about(fakes.AboutJSON))),
 	fault("push-broken-ok-again",
 		repeated(conn, both(ran(fwp.PUSH), about(fakes.AboutJSON, fakes.AboutObject)), okay)),
 	fault("push-not-object", do(pretend, checked(fwp.PUSH), about(fakes.AboutObject))),
 	fault("push-other-answer", answer(fwp.PUSH, fakes.Integer(1))),
-	fault("push-refused-always", do(decline(fakes.AboutLimit, "there are too many queues"), checked(fwp.PUSH))),
 	fault("push-refused-seldom", every(97, valid(fwp.PUSH), decline(fakes.AboutLimit, "busy"))),
 	// These lose jobs that were accepted.
-	fault("push-long-lost", loses(func(e *event) bool { return len(e.Command.Args) > 65535 })),
 	fault("push-lost", every(50, at(fakes.Defaulted), skip)),
 	fault("push-lost-rarely", every(500, at(fakes.Defaulted), skip)),
 	fault("push-lost-seldom", every(5000, at(fakes.Defaulted), skip)),
-	fault("push-nul-lost", loses(arguments(`\u0000`))),
 	fault("push-odd-queue-lost", loses(text("queue", with(":/")))),
 	fault("push-planes-lost", loses(func(e *event) bool {
 		return bytes.ContainsFunc(e.Command.Args, func(r rune) bool { return r > 0xFFFF })
@@ -32,24 +27,14 @@ var pushFaults = []fakes.Fault{
 	fault("push-quiet-lost", loses(quiet)),
 	fault("push-with-its-connection", withConnection()),
 	// These accept a PUSH that is not right.
-	fault("push-last-comma",
-		do(func(e *event) { e.Command.Args = bytes.Replace(e.Command.Args, []byte(",}"), []byte("}"), 1) },
-			parsed(fwp.PUSH))),
 	fault("push-order", do(declineForm, valid(fwp.PUSH), not(begins("jid", "custom")))),
-	fault("push-queue-ends", do(accept, checked(fwp.PUSH), about("queue"), text("queue", func(name string) bool {
-		bare := strings.TrimSpace(name)
-		return bare != "" && !strings.Contains(bare, " ")
-	}))),
 	fault("push-queue-spaces", do(accept, checked(fwp.PUSH), about("queue"), text("queue", longer(0)))),
-	fault("push-two-objects", do(firstObject, parsed(fwp.PUSH))),
 	// About what a PUSH does.
 	fault("push-delivered-late",
 		do(func(e *event) { e.Object.SetTime("at", time.Now().Add(time.Second)) }, at(fakes.Defaulted),
 			text("at", func(at string) bool { return at == "" }))),
 	fault("push-refused-enqueued", do(enact, checked(fwp.PUSH), wrong, text("jid", longer(0)),
 		func(e *event) bool { return e.Conn.Identified })),
-	fault("push-refused-option", do(func(e *event) { drop(string(e.About()))(e); enact(e) }, checked(fwp.PUSH),
-		about("retry", "reserve_for", "at", "created_at", "custom", "backtrace"))),
 }
 
 // withConnection loses the only job that a producer has pushed when its connection has ended.

@@ -1,11 +1,9 @@
 package faults
 
 import (
-	"path"
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
@@ -16,26 +14,13 @@ var queueFaults = []fakes.Fault{
 	// These confuse or change the names of queues.
 	fault("queue-case-folded", queues(strings.ToLower)),
 	fault("queue-cut-255", queues(func(s string) string { return s[:min(255, len(s))] })),
-	fault("queue-default-capitals", queues(func(s string) string {
-		if strings.EqualFold(s, defaultQueue) {
-			return defaultQueue
-		}
-		return s
-	})),
 	fault("queue-dots", queues(func(s string) string { return strings.ReplaceAll(s, ".", "-") })),
 	fault("queue-escaped",
 		do(func(e *event) { e.Object.SetText("queue", strings.Trim(string(e.Object.Get("queue")), `"`)) },
 			valid(fwp.PUSH), escaped("queue"))),
 	fault("queue-numbers", queues(digits)),
-	fault("queue-pattern", moreQueues(func(named, known string) bool {
-		ok, err := path.Match(named, known)
-		return ok && err == nil
-	})),
-	fault("queue-prefix", moreQueues(func(named, known string) bool { return strings.HasPrefix(known, named) })),
+	fault("queue-prefix", prefixQueues()),
 	// These lose the jobs of a queue, or have it return others.
-	fault("queue-beyond-ascii-lost", loses(text("queue", func(s string) bool {
-		return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0
-	}))),
 	fault("queue-half-minute", do(skip, at(fakes.Delivered), moment("enqueued_at", func(at time.Time) bool {
 		return time.Since(at) > 30*time.Second
 	}))),

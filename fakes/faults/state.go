@@ -1,8 +1,6 @@
 package faults
 
 import (
-	"cmp"
-
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
 )
@@ -10,8 +8,6 @@ import (
 // stateFaults are about the states of a connection.
 var stateFaults = []fakes.Fault{
 	// About commands before HELLO.
-	fault("state-ack-before-hello", do(enact, checked(fwp.ACK), about(fakes.AboutState), onOpen)),
-	fault("state-beat-before-hello", do(accept, checked(fwp.BEAT), about(fakes.AboutState))),
 	fault("state-before-hello-closes", do(hangUp, ran(), early, not(ran(fwp.HELLO)))),
 	fault("state-fail-ok-before-hello", do(pretend, checked(fwp.FAIL), about(fakes.AboutState))),
 	fault("state-fetch-before-hello", do(func(e *event) {
@@ -21,9 +17,6 @@ var stateFaults = []fakes.Fault{
 			}
 		}
 	}, ran(fwp.FETCH), early)),
-	fault("state-identified-after", identifiedBy(onOpen, false)),
-	fault("state-identified-beside", identifiedBy(onOpen, true)),
-	fault("state-info-before-hello", do(accept, checked(fwp.INFO), about(fakes.AboutState), onOpen)),
 	fault("state-push-before-hello", do(enact, checked(fwp.PUSH), about(fakes.AboutState), onOpen)),
 	// About connections that lose their state, or end at the wrong time.
 	fault("state-error-forgets", do(forget, ran(), wrong)),
@@ -44,12 +37,4 @@ var stateFaults = []fakes.Fault{
 	fault("state-fail-forgets", do(forget, done(fwp.FAIL))),
 	fault("state-info-refused",
 		do(decline(fakes.AboutState, "INFO is not for workers"), checked(fwp.INFO), ofWorker)),
-	fault("state-push-after-beat",
-		keep(conn, both(checked(), not(checked(fwp.HELLO)), func(e *event) bool { return e.Conn.Identified }),
-			func(first *string, e *event) {
-				*first = cmp.Or(*first, e.Command.Verb)
-				if *first == fwp.BEAT && e.Command.Verb == fwp.PUSH {
-					e.Decline(fakes.AboutState, "the order is another one")
-				}
-			})),
 }

@@ -33,46 +33,6 @@ func whileWaiting(least int, is condition, act func(*event)) func() func(*event)
 	})
 }
 
-// deafened returns hooks that, at some events, have FETCHes that wait not end before their time: those of the workers
-// for which hit returns true.
-func deafened(some condition, hit func(e *event, waiting string) bool) func() func(*event) {
-	type fetch struct {
-		worker  string
-		unheard bool
-	}
-	begins, ends := valid(fwp.FETCH), ran(fwp.FETCH)
-	return keepAll(either(begins, ends, some, at(fakes.Delivered)), func(waiting *memory[int64, fetch], e *event) {
-		switch {
-		case begins(e):
-			*waiting.Of(e.Conn.ID) = fetch{worker: e.Conn.Worker}
-		case some(e):
-			for _, f := range waiting.All {
-				f.unheard = f.unheard || hit(e, f.worker)
-			}
-		case e.Point == fakes.Delivered && waiting.Of(e.Conn.ID).unheard:
-			e.Delay = 2 * time.Second
-		case ends(e):
-			waiting.Forget(e.Conn.ID)
-		}
-	})
-}
-
-// oneAtATime returns hooks that act on a FETCH while another one, with the same key, is being answered.
-func oneAtATime(key func(*event) string, act func(*event)) func() func(*event) {
-	fetches := either(valid(fwp.FETCH), ran(fwp.FETCH))
-	return keep(key, both(fetches, func(e *event) bool { return key(e) != "" }), func(first *int64, e *event) {
-		switch {
-		case e.Point == fakes.Ran && *first == e.Conn.ID:
-			*first = 0
-		case e.Point == fakes.Ran:
-		case *first == 0:
-			*first = e.Conn.ID
-		case *first != e.Conn.ID:
-			act(e)
-		}
-	})
-}
-
 // firstQueue is the key of the first queue of a FETCH.
 func firstQueue(e *event) string {
 	if len(e.Queues) == 0 {
@@ -127,32 +87,6 @@ func await[T any](e *event, c <-chan T) {
 	case <-c:
 	case <-e.Conn.Done:
 	}
-}
-
-// stallsWorker lets the other connections of a worker wait until its FETCH is answered.
-func stallsWorker() func(*event) {
-	var mu sync.Mutex
-	var waiting memory[string, chan struct{}]
-	over := func(e *event) <-chan struct{} {
-		mu.Lock()
-		defer mu.Unlock()
-		fetch, over := e.Command.Verb == fwp.FETCH, waiting.Has(worker(e))
-		switch {
-		case !fetch && e.Point == fakes.Parsed && over:
-			return *waiting.Of(worker(e))
-		case fetch && e.Point == fakes.Checked && !over:
-			*waiting.Of(worker(e)) = make(chan struct{})
-		case fetch && e.Point == fakes.Ran && over:
-			c, _ := waiting.Take(worker(e))
-			close(c)
-		}
-		return nil
-	}
-	return on(ofWorker, func(e *event) {
-		if c := over(e); c != nil {
-			await(e, c)
-		}
-	})
 }
 
 // swapReplies swaps the jobs of two connections: every 50th FETCH waits until the next one has a job too. After a short

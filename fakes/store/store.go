@@ -261,7 +261,7 @@ func (st *Store[J, E]) Jobs() []Stored[J] {
 		*timeline[J]
 		set Set
 	}{{&st.scheduled, Scheduled}, {&st.retries, Retries}, {&st.expiry, Nowhere}, {&st.buried, Dead}} {
-		sorted := slices.SortedFunc(slices.Values(l.items), func(a, b *Held[J]) int { return a.due.Compare(b.due) })
+		sorted := slices.SortedFunc(slices.Values(l.items), (*Held[J]).compare)
 		for _, h := range sorted {
 			all = append(all, Stored[J]{h.Job, l.set, h.due})
 		}
@@ -305,13 +305,26 @@ type Held[J Job] struct {
 
 	due   time.Time
 	index int      // in its timeline, -1 if it is in none
+	added uint64   // to its timeline: the first one was 1
 	next  *Held[J] // reservations: an older one of the same id
 }
 
-// timeline is a heap by due time, used through its methods add, cut and first.
-type timeline[J Job] struct{ items []*Held[J] }
+// compare orders jobs of one timeline by due time, and those that are due at the same time as they were added.
+func (h *Held[J]) compare(other *Held[J]) int {
+	return cmp.Or(h.due.Compare(other.due), cmp.Compare(h.added, other.added))
+}
 
-func (l *timeline[J]) add(h *Held[J]) { heap.Push((*byTime[J])(l), h) }
+// timeline is a heap by due time, used through its methods add, cut and first.
+type timeline[J Job] struct {
+	items []*Held[J]
+	added uint64
+}
+
+func (l *timeline[J]) add(h *Held[J]) {
+	l.added++
+	h.added = l.added
+	heap.Push((*byTime[J])(l), h)
+}
 
 func (l *timeline[J]) cut(h *Held[J]) {
 	if h.index >= 0 {
@@ -330,7 +343,7 @@ func (l *timeline[J]) first() *Held[J] {
 type byTime[J Job] timeline[J]
 
 func (b *byTime[J]) Len() int           { return len(b.items) }
-func (b *byTime[J]) Less(i, j int) bool { return b.items[i].due.Before(b.items[j].due) }
+func (b *byTime[J]) Less(i, j int) bool { return b.items[i].compare(b.items[j]) < 0 }
 
 func (b *byTime[J]) Swap(i, j int) {
 	b.items[i], b.items[j] = b.items[j], b.items[i]

@@ -289,3 +289,35 @@ func TestJobs(t *testing.T) {
 			"held  false"}, all)
 	})
 }
+
+// TestJobsDueAtOneTime: jobs that are due at the same time stay in the order in which they were added, whatever else
+// comes and goes.
+func TestJobsDueAtOneTime(t *testing.T) {
+	t.Parallel()
+	running(t, store.Config[item, string]{}, func(t *testing.T, st *jobs) {
+		order := func() (all []string) {
+			for _, stored := range st.Jobs() {
+				if stored.Set == store.Scheduled && len(stored.Job.id) == 1 {
+					all = append(all, stored.Job.id)
+				}
+			}
+			return all
+		}
+		due := st.Now().Add(time.Hour)
+		for _, id := range []string{"first", "1", "2", "3", "4", "5"} {
+			at := due
+			if id == "first" {
+				at = st.Now().Add(time.Minute)
+			}
+			require.NoError(t, st.Push("client", item{id: id, queue: "q"}, at))
+		}
+		assert.Equal(t, []string{"1", "2", "3", "4", "5"}, order())
+		st.Advance("operator", 2*time.Minute)
+		assert.Equal(t, []string{"1", "2", "3", "4", "5"}, order(), "the first one came")
+		st.Advance("operator", time.Hour)
+		require.Equal(t, "first", take(st, "q"))
+		for _, id := range []string{"1", "2", "3", "4", "5"} {
+			assert.Equal(t, id, take(st, "q"))
+		}
+	})
+}

@@ -26,7 +26,7 @@ var jsonVariations = []fakes.Variation{
 	})),
 	variation("json-escapes", restyled(style{escape: true})),
 	variation("json-limits",
-		do(decline(fakes.AboutJSON, "a value is out of range"), valid(fwp.PUSH), func(e *event) bool {
+		do(decline(fakes.AboutJSON, "a value is out of range"), at(fakes.Checked), func(e *event) bool {
 			return outOfRange(e.Command.Args)
 		})),
 	variation("json-more-fields", restyled(style{more: true})),

@@ -8,7 +8,6 @@ import (
 
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/catalogue"
-	"github.com/fwpsuite/fwp/fakes/faults"
 	"github.com/fwpsuite/fwp/fwp"
 )
 
@@ -103,10 +102,11 @@ func stored(e *event, place string) *object {
 	return nil
 }
 
-// toldOnce is the hook of a fault: it breaks a SHOULD.
+// toldOnce tells each worker of each change of state once, which breaks a SHOULD.
 func toldOnce() func() func(*event) {
-	f, _ := faults.Named("beat-tells-once")
-	return f.Hook
+	state := func(e *event) string { return e.Conn.Worker + " " + e.State }
+	return catalogue.Again(state, catalogue.All(at(fakes.Notified), func(e *event) bool { return e.State != "" }),
+		skip)
 }
 
 // onlyKnown refuses an argument with fields that the protocol does not define.

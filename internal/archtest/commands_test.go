@@ -32,7 +32,7 @@ var commandRooms = map[string]struct {
 const mostFiles = 40
 
 // use finds where a command is built, and its name.
-var use = regexp.MustCompile(`Use: +"([a-z]+)|Use: +name `)
+var use = regexp.MustCompile(`Use: +"([a-z]+)`)
 
 // TestACommandAFile: a command begins in the file of its name, and every other file begins with the name of a command,
 // or is one that several of them share.
@@ -52,9 +52,6 @@ func TestACommandAFile(t *testing.T) {
 			require.NoError(t, err)
 			file := strings.TrimSuffix(filepath.Base(name), ".go")
 			for _, found := range use.FindAllStringSubmatch(string(text), -1) {
-				if found[1] == "" { // a command of two names
-					found[1] = file
-				}
 				commands[found[1]] = file
 			}
 		}

@@ -12,7 +12,7 @@ import (
 
 // TestFaultsAreFiledByTheirFirstWord: whoever has read the name of a fault knows in which file it is. All faults whose
 // names begin with the same word are in the tables of one file, and it is named after the first word of some of them:
-// "hello-v-old" and "wid-fixed" are in fault_hello.go.
+// "hello-without-v" and "wid-fixed" are in fault_hello.go.
 func TestFaultsAreFiledByTheirFirstWord(t *testing.T) {
 	t.Parallel()
 	rooms := map[string]bool{"fakes/fakeworker": true, "fakes/fakeworkq": true, "fakes/fakeemqp": true}

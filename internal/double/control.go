@@ -69,7 +69,7 @@ func loopback(next http.Handler) http.Handler {
 			host = r.Host
 		}
 		if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-			http.Error(w, "this is for clients on this machine", http.StatusForbidden)
+			http.Error(w, "only clients on this machine may use this", http.StatusForbidden)
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -91,7 +91,7 @@ func (e *statusError) Error() string { return http.StatusText(e.status) }
 
 // unknown refuses a request that the control does not have, by its path or only by its method.
 func unknown(r *http.Request, path bool) error {
-	words := fmt.Sprintf("there is no %.100q here; the requests are listed in docs/test-double.md",
+	words := fmt.Sprintf("unknown request %.100q; docs/test-double.md lists the requests",
 		r.Method+" "+r.URL.Path)
 	status := http.StatusNotFound
 	if path {
@@ -163,7 +163,7 @@ func (d *Double) getJournal(r *http.Request) (any, error) {
 	if text := query.Get("after"); text != "" {
 		var err error
 		if after, err = strconv.Atoi(text); err != nil {
-			return nil, errors.New("after is the number of an entry")
+			return nil, errors.New("after must be the number of an entry")
 		}
 	}
 	return d.entries(func(e *Entry) bool {

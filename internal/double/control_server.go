@@ -70,11 +70,11 @@ func (d *Double) postClock(r *http.Request) (any, error) {
 	switch {
 	case to.Set != nil && to.Advance == "":
 		if duration = to.Set.Sub(d.server.Now()); duration < 0 || duration == math.MaxInt64 {
-			return nil, fmt.Errorf("set is an instant in the 290 years after %s: the clock is only set forward",
+			return nil, fmt.Errorf("set must be a time in the 290 years after %s: the clock only goes forward",
 				d.server.Now().Format(time.RFC3339))
 		}
 	case to.Set != nil || err != nil || duration <= 0:
-		return nil, errors.New(`advance is a duration above zero, such as "90s" or "30m", or set an instant; one of them`)
+		return nil, errors.New(`give either advance, a duration above zero such as "90s" or "30m", or set, a time`)
 	}
 	d.server.Advance(duration)
 	return d.clock(), nil
@@ -105,7 +105,7 @@ func (d *Double) postJobs(r *http.Request) (any, error) {
 			err = d.server.Push(job.Append(nil))
 		}
 		if err != nil {
-			return nil, fmt.Errorf("job %d of %d, the ones before are pushed: %w", i+1, len(jobs), err)
+			return nil, fmt.Errorf("job %d of %d (the previous ones are pushed): %w", i+1, len(jobs), err)
 		}
 		jids = append(jids, job.Text("jid"))
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/catalogue"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/jsonnum"
 	"github.com/fwpsuite/fwp/internal/session"
@@ -37,14 +38,15 @@ type talk struct {
 	stub  *Stub  // for that command; nil: none
 }
 
-// New starts a server with a configuration, whose Hook must be nil. The caller has to call [Double.Close].
+// New starts a server with a configuration, whose Hook comes before those of the double. The caller has to call
+// [Double.Close].
 func New(config fakes.Config, faults ...fakes.Fault) (d *Double, err error) {
 	d = &Double{
 		talks: map[int64]*talk{}, journal: journal{changed: make(chan struct{})},
 		dialect: fwpdialect.Dialect{Profile: fwpdialect.Profile(config.Like)},
 	}
 	d.SetFaults(faults)
-	config.Hook = d.hook
+	config.Hook = catalogue.Both(config.Hook, d.hook)
 	d.server = fakes.NewUnstarted(config)
 	return d, d.server.TryStart()
 }
@@ -173,7 +175,9 @@ func (d *Double) answered(e *fakes.Event) {
 		entry.Refused = e.Err.Error()
 	}
 	if entry.Verb == fwp.FETCH && e.Reply.Kind == fwp.BulkString {
-		entry.units = [][]byte{bytes.Clone(e.Reply.Text)}
+		unit := bytes.Clone(e.Reply.Text)
+		entry.units = [][]byte{unit}
+		d.journal.remember(fwp.JIDOf(unit), unit) // of a job that no client pushed, this is the first that is known
 	}
 	if failed := jsonnum.Object(e.Reply.Text); entry.Verb == "PUSHB" && failed != nil {
 		entry.units = slices.DeleteFunc(entry.units, func(unit []byte) bool { return failed[fwp.JIDOf(unit)] != nil })

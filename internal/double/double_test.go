@@ -134,7 +134,7 @@ func TestVerify(t *testing.T) {
 		"none":           {`{"acknowledged":[],"nothing_else":true}`, 417, `acknowledged: not expected: {\"jid\":\"1\"`},
 		"not mentioned":  {`{"failed":[{"jid":"2"}],"nothing_else":true}`, 200, ""},
 		"a longer list":  {`{"pushed":[{"args":[1]}]}`, 417, "no job like"},
-		"no object":      {`{"pushed":["1"]}`, 400, "pushed[0]: a job is a JSON object"},
+		"no object":      {`{"pushed":["1"]}`, 400, "pushed[0]: a job must be a JSON object"},
 		"unknown field":  {`{"pusht":[]}`, 400, "unknown field"},
 		"no JSON":        {`{`, 400, "the body"},
 		"no list":        {`{"pushed":5}`, 400, "the body: pushed cannot be of type number"},
@@ -154,7 +154,7 @@ func TestUnknownRequests(t *testing.T) {
 		method, path, _ := strings.Cut(request, " ")
 		status, body := ask(t, control, method, path, "")
 		assert.Equal(t, expected, status, request)
-		assert.JSONEq(t, `{"error":"there is no \"`+request+`\" here; the requests are listed in docs/test-double.md"}`, body)
+		assert.JSONEq(t, `{"error":"unknown request \"`+request+`\"; docs/test-double.md lists the requests"}`, body)
 	}
 }
 
@@ -168,10 +168,10 @@ func TestMistakes(t *testing.T) {
 	assert.Equal(t, 3, summary.Commands)
 	require.Len(t, summary.Mistakes, 2)
 	assert.Contains(t, summary.Mistakes[0].Mistake, `the field "`)
-	assert.Equal(t, "clients that are not consumers must not send BEAT", summary.Mistakes[1].Mistake)
+	assert.Equal(t, "only consumers may send BEAT", summary.Mistakes[1].Mistake)
 	status, body := ask(t, control, http.MethodPost, "/v1/verify", `{"no_mistakes":true}`)
 	assert.Equal(t, http.StatusExpectationFailed, status)
-	assert.Contains(t, body, "must not send BEAT (command 3: BEAT")
+	assert.Contains(t, body, "may send BEAT (command 3: BEAT")
 }
 
 func TestJournal(t *testing.T) {
@@ -199,8 +199,8 @@ func TestJournal(t *testing.T) {
 	assert.Empty(t, entries("?verb=ACK"))
 	status, body := ask(t, control, http.MethodGet, "/v1/journal?after=x", "")
 	assert.Equal(t, 400, status)
-	assert.Contains(t, body, "after is the number of an entry")
-	assert.Equal(t, []string{"1 fetched, and neither acknowledged nor failed"}, d.Summary().Left)
+	assert.Contains(t, body, "after must be the number of an entry")
+	assert.Equal(t, []string{"1 fetched, without ACK or FAIL"}, d.Summary().Left)
 
 	_, _ = ask(t, control, http.MethodPost, "/v1/reset", "")
 	assert.Empty(t, entries(""))

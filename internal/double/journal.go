@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/jsonnum"
 )
@@ -52,7 +53,7 @@ type journal struct {
 	memory  int
 	last    int               // the number of the last entry
 	changed chan struct{}     // closed when there is a new entry, or none any more
-	units   map[string][]byte // the jobs by their jids, as they were last pushed
+	units   map[string][]byte // the jobs by their jids, as they were last pushed or delivered
 	known   int               // bytes of them
 }
 
@@ -83,7 +84,8 @@ func (e *Entry) size() int {
 	return size
 }
 
-// unitsOf returns the jobs that a line is about, and remembers those that it pushes.
+// unitsOf returns the jobs that a line is about, and remembers those that it pushes. A job that is not remembered has
+// its jid alone, so that its ACK or FAIL counts.
 func (j *journal) unitsOf(verb string, line []byte) (units [][]byte) {
 	_, args, _ := bytes.Cut(line, []byte(" "))
 	switch verb {
@@ -96,10 +98,13 @@ func (j *journal) unitsOf(verb string, line []byte) (units [][]byte) {
 			units = append(units, text)
 		}
 	case fwp.ACK, fwp.FAIL:
-		if unit := j.units[fwp.JIDOf(args)]; unit != nil {
-			units = [][]byte{unit}
+		jid := fwp.JIDOf(args)
+		if unit := j.units[jid]; unit != nil {
+			return [][]byte{unit}
 		}
-		return units
+		only := &fakes.Object{}
+		only.SetText("jid", jid)
+		return [][]byte{only.Append(nil)}
 	}
 	for _, unit := range units {
 		j.remember(fwp.JIDOf(unit), unit)
@@ -167,7 +172,7 @@ func (d *Double) Summary() Summary {
 
 var places = map[string]string{
 	"queue": "in their queues", "scheduled": "scheduled", "retries": "waiting for a retry",
-	"working": "fetched, and neither acknowledged nor failed", "dead": "dead",
+	"working": "fetched, without ACK or FAIL", "dead": "dead",
 }
 
 // entries returns the entries of the journal that are kept.

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes"
@@ -34,50 +32,35 @@ type Stub struct {
 
 const mostStubs = 1000
 
-// prepare reads the reply and the delay.
+// prepare reads the delay and the reply.
 func (s *Stub) prepare() (err error) {
 	named := s.JID != "" || s.Jobtype != ""
 	switch {
 	case s.Verb == "":
-		return errors.New("verb is missing: the command that the stub is for")
+		return errors.New("verb is missing: give the command of the stub")
 	case named && !slices.Contains([]string{fwp.PUSH, "PUSHB", fwp.ACK, fwp.FAIL}, s.Verb):
-		return fmt.Errorf("jid and jobtype go with PUSH, PUSHB, ACK and FAIL, not with %s", s.Verb)
+		return fmt.Errorf("jid and jobtype work only with PUSH, PUSHB, ACK and FAIL, not with %s", s.Verb)
 	case s.Reply == "" && s.Delay == "" && !s.Close:
-		return errors.New("a stub has a reply, a delay or close")
+		return errors.New("a stub needs a reply, a delay or close")
 	case s.Times < 0 || s.Used != 0:
-		return errors.New("times is a number from 0 on, and used is not set by clients")
+		return errors.New("times must be 0 or more, and used must not be set")
 	}
 	if s.Delay != "" {
 		if s.delay, err = time.ParseDuration(s.Delay); err != nil || s.delay <= 0 || s.delay > time.Hour {
-			return errors.New(`delay is a duration of at most an hour, such as "2s" or "300ms"`)
+			return errors.New(`delay must be a duration of at most 1h, such as "2s" or "300ms"`)
 		}
 	}
-	s.reply, err = replyOf(s.Reply)
-	return err
+	return s.prepareReply()
 }
 
-// replyOf reads a reply as scripts have it.
-func replyOf(text string) (fwp.Reply, error) {
-	if text == "" {
-		return fwp.Reply{}, nil
+func (s *Stub) prepareReply() (err error) {
+	if s.Reply == "" {
+		return nil
 	}
-	rest := text[1:]
-	switch {
-	case strings.ContainsAny(text, "\r\n"):
-	case text == "$-1":
-		return fakes.Null(), nil
-	case text[0] == '+':
-		return fakes.Simple(rest), nil
-	case text[0] == '-':
-		return fwp.Reply{Kind: fwp.ErrorReply, Text: []byte(rest)}, nil
-	case text[0] == '$':
-		return fakes.Bulk([]byte(rest)), nil
-	case text[0] == ':':
-		if n, err := strconv.ParseInt(rest, 10, 64); err == nil {
-			return fakes.Integer(n), nil
-		}
+	if s.reply, err = fakes.ParseReply(s.Reply); err != nil {
+		err = fmt.Errorf("reply %w", err)
 	}
-	return fwp.Reply{}, fmt.Errorf("reply %.40q: expected +text, -ERR text, :number, $-1 or $text, on one line", text)
+	return err
 }
 
 // is reports whether the stub is for a command.
@@ -103,7 +86,7 @@ func (d *Double) AddStub(s Stub) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.stubs) >= mostStubs {
-		return fmt.Errorf("there are %d stubs, and no more are taken", mostStubs)
+		return fmt.Errorf("there are already %d stubs, the limit", mostStubs)
 	}
 	d.stubs = append(d.stubs, &s)
 	return nil

@@ -48,12 +48,12 @@ func TestStubs(t *testing.T) {
 
 	for body, expected := range map[string]string{
 		`{}`: "verb is missing",
-		`{"verb":"FETCH","jid":"1","delay":"1s"}`:  "go with PUSH, PUSHB, ACK and FAIL",
+		`{"verb":"FETCH","jid":"1","delay":"1s"}`:  "work only with PUSH, PUSHB, ACK and FAIL",
 		`{"verb":"PUSH"}`:                          "a reply, a delay or close",
-		`{"verb":"PUSH","delay":"1"}`:              "delay is a duration",
-		`{"verb":"PUSH","reply":"OK"}`:             "expected +text",
-		`{"verb":"PUSH","reply":":x"}`:             "expected +text",
-		`{"verb":"PUSH","close":true,"times":-1}`:  "times is a number",
+		`{"verb":"PUSH","delay":"1"}`:              "delay must be a duration",
+		`{"verb":"PUSH","reply":"OK"}`:             "expected one line with +text",
+		`{"verb":"PUSH","reply":":x"}`:             "expected one line with +text",
+		`{"verb":"PUSH","close":true,"times":-1}`:  "times must be 0",
 		`{"verb":"PUSH","close":true,"answer":""}`: "unknown field",
 	} {
 		status, text := stub(body)
@@ -85,6 +85,38 @@ func TestSeededJobs(t *testing.T) {
 	assert.Contains(t, body, "job 1 of 1")
 	status, body = ask(t, control, http.MethodPost, "/v1/verify", `{"pushed":[],"nothing_else":true}`)
 	assert.Equal(t, 200, status, body)
+}
+
+// A worker is tested with jobs that no client has pushed: they come from the control, from a folder, or from a stub.
+func TestVerifyKnowsJobsOfEveryOrigin(t *testing.T) {
+	t.Parallel()
+	d, control := begin(t)
+	require.NoError(t, d.Server().Push([]byte(`{"jid":"stored","jobtype":"mail","args":[]}`)))
+	for _, request := range [][2]string{
+		{"/v1/jobs", `{"jid":"seeded","jobtype":"mail","args":[7],"queue":"q"}`},
+		{"/v1/stubs", `{"verb":"FETCH","times":1,"reply":"${\"jid\":\"stub\",\"jobtype\":\"mail\",\"args\":[8]}"}`},
+		{"/v1/stubs", `{"verb":"ACK","jid":"unknown","reply":"+OK"}`},
+	} {
+		status, answer := ask(t, control, http.MethodPost, request[0], request[1])
+		require.Equal(t, 200, status, answer)
+	}
+	w := dial(t, d, worker)
+	for _, queue := range []string{"q", "q", "default"} {
+		require.Contains(t, w.do("FETCH "+queue), `"mail"`)
+	}
+	require.Equal(t, "+OK", w.do(`ACK {"jid":"seeded"}`))
+	require.Equal(t, "+OK", w.do(`FAIL {"jid":"stored","errtype":"e","message":"m","backtrace":[]}`))
+	require.Equal(t, "+OK", w.do(`ACK {"jid":"unknown"}`))
+	for expect, want := range map[string]int{
+		`{"pushed":[],"fetched":[{"args":[7]},{"args":[8]},{"jid":"stored"}],"acknowledged":[{"args":[7]},{"jid":"unknown"}],
+			"failed":[{"jobtype":"mail"}],"nothing_else":true}`: 200,
+		`{"acknowledged":[{"args":[7]}],"nothing_else":true}`: 417,
+		`{"acknowledged":[{"args":[8]}]}`:                     417,
+		`{"failed":[],"nothing_else":true}`:                   417,
+	} {
+		status, answer := ask(t, control, http.MethodPost, "/v1/verify", expect)
+		assert.Equal(t, want, status, "%s: %s", expect, answer)
+	}
 }
 
 func TestTheClockIsSetToAnInstant(t *testing.T) {
@@ -139,7 +171,7 @@ func TestLikeFaktory(t *testing.T) {
 	assert.Contains(t, body, `"verb":"PUSHB"`)
 	mistakes := d.Summary().Mistakes
 	require.Len(t, mistakes, 1)
-	assert.Equal(t, "reserve_for is at least 60", mistakes[0].Mistake)
+	assert.Equal(t, "reserve_for must be at least 60", mistakes[0].Mistake)
 
 	w := dial(t, d, worker)
 	form := func(fields string) int {

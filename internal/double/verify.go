@@ -63,7 +63,7 @@ func (d *Double) Await(ctx context.Context, want Expectation) (differences []str
 	if want.Timeout != "" {
 		wait, err := time.ParseDuration(want.Timeout)
 		if err != nil || wait < 0 || wait > mostWait {
-			return nil, fmt.Errorf("timeout is a duration of at most %v, such as \"5s\"", mostWait)
+			return nil, fmt.Errorf("timeout must be a duration of at most %v, such as \"5s\"", mostWait)
 		}
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, wait)
@@ -93,7 +93,7 @@ func objects(kind string, jobs []json.RawMessage) ([]any, error) {
 			return nil, fmt.Errorf("%s[%d]: %w", kind, i, err)
 		}
 		if _, ok := value.(map[string]any); !ok {
-			return nil, fmt.Errorf("%s[%d]: a job is a JSON object, not %s", kind, i, job)
+			return nil, fmt.Errorf("%s[%d]: a job must be a JSON object, not %s", kind, i, job)
 		}
 		all = append(all, value)
 	}

@@ -41,11 +41,11 @@ func (b bound) allows(version string) bool {
 func ParseConstraint(s string) (Constraint, error) {
 	words := strings.Fields(s)
 	if len(words) == 0 {
-		return Constraint{}, fmt.Errorf("server= names no server: write server=\"faktory <1.9.5\"")
+		return Constraint{}, fmt.Errorf("server= is empty: write server=\"faktory <1.9.5\"")
 	}
 	c := Constraint{name: strings.ToLower(words[0]), text: strings.Join(words, " ")}
 	if strings.ContainsAny(c.name[:1], "<>=!") {
-		return Constraint{}, fmt.Errorf("%q: a constraint begins with the name of the server: faktory %s", s, s)
+		return Constraint{}, fmt.Errorf("%q: begin with the name of the server: faktory %s", s, s)
 	}
 	for _, w := range words[1:] {
 		i := slices.IndexFunc(signs[:], func(sign string) bool { return strings.HasPrefix(w, sign) })
@@ -54,7 +54,7 @@ func ParseConstraint(s string) (Constraint, error) {
 		}
 		version := w[len(signs[i]):]
 		if version == "" || !digit(version[0]) {
-			return Constraint{}, fmt.Errorf("%q: %q is no version", w, version)
+			return Constraint{}, fmt.Errorf("%q: %q is not a version", w, version)
 		}
 		c.bounds = append(c.bounds, bound{signs[i], version})
 	}

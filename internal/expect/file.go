@@ -3,7 +3,6 @@ package expect
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -53,8 +52,6 @@ type Line struct {
 	Rate          float64    // of Flaky: the part of the plays that may have the finding; 0: any
 	Of            int        // the number of plays by which the rate is measured; 0 without a rate
 
-	was string // Check as it stands in the file, if no check has that name any more
-
 	col, clauseCol int // of check and clause in the line, in characters, counted from 1
 }
 
@@ -103,8 +100,8 @@ func (e *ParseError) Error() string {
 }
 
 // Resolve returns an error for the lines that match none of the checks or clauses, about 20 at most, joined. A typo
-// must not look like a finding that is gone. retired has what stands instead of each check that is no more: a line
-// about such a check is about that one from here on, whatever its symptom is.
+// must not look like a finding that is gone. retired has what stands instead of each check that is no more, which the
+// error names.
 func (f *File) Resolve(checks, clauses []string, retired map[string]string) error {
 	var wrong []error
 	for i := range f.Lines {
@@ -112,11 +109,12 @@ func (f *File) Resolve(checks, clauses []string, retired map[string]string) erro
 			break
 		}
 		l := &f.Lines[i]
-		if now := retired[strings.ToLower(l.Check)]; now != "" && !slices.Contains(checks, l.Check) {
-			l.was, l.Check, l.Because = l.Check, now, ""
-		}
-		gone := slices.ContainsFunc(slices.Collect(maps.Keys(retired)), l.matchesCheck)
-		if !gone && !slices.ContainsFunc(checks, l.matchesCheck) {
+		switch now := retired[strings.ToLower(l.Check)]; {
+		case slices.ContainsFunc(checks, l.matchesCheck):
+		case now != "":
+			wrong = append(wrong, &ParseError{f.Name, l.Number, l.col,
+				fmt.Sprintf("there is no check %s; %s replaces it", l.Check, now)})
+		default:
 			wrong = append(wrong, l.unmatched(f.Name, "check", l.Check, l.col, checks))
 		}
 		if l.Clause != NoClause && !slices.ContainsFunc(clauses, l.matchesClause) {

@@ -15,7 +15,13 @@ import (
 type Setting struct {
 	Now    time.Time
 	Server Server // of the run; see File.AsksServer
+	// Generated reports whether a check generates what it sends; nil: none does. What such a check finds is another thing
+	// with each seed, so a line about the clause knows it, whatever check that line names.
+	Generated func(check string) bool
 }
+
+// generated reports whether a check generates what it sends.
+func (s *Setting) generated(check string) bool { return s.Generated != nil && s.Generated(check) }
 
 // AsksServer reports whether a line depends on the server.
 func (f *File) AsksServer() bool {
@@ -32,6 +38,7 @@ func (f *File) Judge(r *reports.Report, on Setting) *reports.Report {
 	for i := range judged.Checks {
 		j.check(r, &judged.Checks[i])
 	}
+	j.behind(&judged)
 	judged.Clauses = slices.Clone(r.Clauses)
 	for i := range judged.Clauses {
 		j.goal(&judged.Clauses[i])
@@ -41,11 +48,12 @@ func (f *File) Judge(r *reports.Report, on Setting) *reports.Report {
 	for i := range f.Lines {
 		j.conclude(&judged, i)
 	}
+	j.count(&judged)
 	return &judged
 }
 
 // beyondRate is how the reason begins for which a finding of a flaky line is not known.
-const beyondRate = "more often than the rate of its line allows"
+const beyondRate = "more often than rate<= allows"
 
 // judge is one call of Judge.
 type judge struct {
@@ -63,7 +71,11 @@ func (j *judge) check(r *reports.Report, c *reports.Check) {
 	c.Findings, c.Clauses, c.Known = r.FindingsOf(c), slices.Clone(c.Clauses), 0
 	for i := range c.Findings {
 		found := &c.Findings[i]
-		if found.Known = j.line(c, kindOf(found.Verdict), found.Clause, found.Signature()); found.Known == 0 {
+		found.Known = j.line(c, kindOf(found.Verdict), found.Clause, found.Signature())
+		if found.Known == 0 && j.exceeded(c, found.Clause) == "" && (j.on.generated(c.ID) || isLaw(c.ID)) {
+			found.Known = j.covering(c, found)
+		}
+		if found.Known == 0 {
 			found.Seen = strings.Trim(found.Seen+"; "+j.exceeded(c, found.Clause), "; ")
 		}
 	}
@@ -135,7 +147,7 @@ func (j *judge) line(c *reports.Check, kind Kind, clause, signature string) int 
 // flaky line is about one only if it says why.
 func (l *Line) matches(check, clause string, kind Kind, signature string) bool {
 	flaky := l.Kind == Flaky && (kind != Inconclusive || l.Because != "")
-	because, signature := strings.ToLower(reports.Stable(l.Because)), strings.ToLower(signature)
+	because, signature := unsigned(strings.ToLower(reports.Stable(l.Because))), unsigned(strings.ToLower(signature))
 	anyNumber := strings.ReplaceAll(signature, "##", "#") // a line with # is about numbers of every size
 	return (l.Kind == kind || flaky) && l.about(check, clause) &&
 		(strings.Contains(signature, because) || strings.Contains(anyNumber, because))
@@ -198,34 +210,19 @@ func (j *judge) conclude(r *reports.Report, i int) {
 	seen := j.evaluated(r, l)
 	switch {
 	case l.expired(j.on.Now):
-		say(&e.Notes, "its until= is past, so it does not count; remove it, or give it another date")
+		say(&e.Notes, "its until= is in the past, so it has no effect; remove the line, or change the date")
 	case !l.Server.Allows(j.on.Server):
 		if l.Server.name != "" && j.on.Server.Version == "" {
-			say(&e.Notes, "it does not count, because the server does not tell its name and version in INFO")
+			say(&e.Notes, "it has no effect, because the server does not report its name and version in INFO")
 		}
-	case l.was != "":
-		say(&e.Notes, "no check is called %s any more; write %s", l.was, l.instead(r))
 	case j.used[i] && l.Kind != Flaky && seen.mixed > 0:
-		say(&e.Notes, "seen in %d of %d plays only; is it flaky?", seen.bad, seen.plays)
+		say(&e.Notes, "seen in only %d of %d plays; is it flaky?", seen.bad, seen.plays)
 	case j.used[i] || seen.checks == 0 || seen.open:
 	case l.Kind != Flaky:
 		say(&e.Stale, "%s", seen.words())
 	case l.Of > 0 && seen.plays >= l.Of:
 		say(&e.Notes, "no finding in %d plays; is it still flaky?", seen.plays)
 	}
-}
-
-// instead returns the line to write instead of one about a check that is no more.
-func (l *Line) instead(r *reports.Report) string {
-	now := *l
-	for i := range r.Checks {
-		for _, f := range r.Checks[i].Findings {
-			if f.Known == l.Number && now.Because == "" {
-				now.Because = f.Signature()
-			}
-		}
-	}
-	return now.String()
 }
 
 // evaluation is what the checks that a line matches came to.
@@ -240,9 +237,9 @@ type evaluation struct {
 // words returns why a line is stale.
 func (e evaluation) words() string {
 	if len(e.findings) > 0 {
-		return "another kind or symptom was found: " + strings.Join(e.findings[:min(len(e.findings), 3)], "; ")
+		return "only findings with another kind or symptom: " + strings.Join(e.findings[:min(len(e.findings), 3)], "; ")
 	}
-	return "nothing was found"
+	return "not found"
 }
 
 // evaluated returns what the checks that a line matches came to.

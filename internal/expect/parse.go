@@ -79,23 +79,23 @@ func parseLine(s string) (l Line, some bool, wrong *ParseError) {
 	}
 	if len(words) < 3 {
 		at := words[len(words)-1]
-		return l, false, at.wrong("a line is CHECK CLAUSE KIND and what is known more: push/accepted FWP-PUSH-01 fails")
+		return l, false, at.wrong("write CHECK CLAUSE KIND and attributes: push/accepted FWP-PUSH-01 fails")
 	}
 	l = Line{Check: words[0].text, Clause: words[1].text, Kind: Kind(words[2].text), col: words[0].col,
 		clauseCol: words[1].col}
 	for _, w := range words[:2] {
 		if _, err := path.Match(w.text, ""); err != nil || w.text == "" {
-			return l, false, w.wrong("%q is no pattern", w.text)
+			return l, false, w.wrong("%q is not a valid pattern", w.text)
 		}
 	}
 	if !slices.Contains(Kinds(), string(l.Kind)) {
-		return l, false, words[2].wrong("%q is none of %s", l.Kind, strings.Join(Kinds(), ", "))
+		return l, false, words[2].wrong("%q is not one of %s", l.Kind, strings.Join(Kinds(), ", "))
 	}
 	given := map[string]bool{}
 	for _, w := range words[3:] {
 		key, err := l.attribute(w)
 		if err == nil && given[key] {
-			err = w.wrong("%s is there twice", key)
+			err = w.wrong("%s is given twice", key)
 		}
 		if err != nil {
 			return l, false, err
@@ -111,10 +111,9 @@ func (l *Line) consistent(kind word, given map[string]bool) *ParseError {
 	case given["rate"] != given["of"]:
 		return kind.wrong("rate<= and of= belong together: rate<=0.2 of=20 is a finding in at most 4 of 20 plays")
 	case given["rate"] && l.Kind != Flaky:
-		return kind.wrong("rate<= and of= are for flaky only, not for %s", l.Kind)
+		return kind.wrong("rate<= and of= work only with flaky, not with %s", l.Kind)
 	case l.Kind == Inconclusive && l.Because == "":
-		return kind.wrong(`inconclusive needs because="...": a check is inconclusive for many reasons that say nothing ` +
-			"about the server")
+		return kind.wrong(`inconclusive needs because="...", because many reasons do not come from the server`)
 	}
 	return nil
 }
@@ -131,7 +130,7 @@ var attributes = map[string]func(l *Line, value word) *ParseError{
 	},
 	"see": func(l *Line, v word) *ParseError {
 		if at, err := url.Parse(v.text); err != nil || at.Scheme == "" {
-			return v.wrong("%q is no URL", v.text)
+			return v.wrong("%q is not a URL", v.text)
 		}
 		l.See = v.text
 		return nil
@@ -139,21 +138,21 @@ var attributes = map[string]func(l *Line, value word) *ParseError{
 	"until": func(l *Line, v word) *ParseError {
 		day, err := time.Parse(time.DateOnly, v.text)
 		if l.Until = day; err != nil {
-			return v.wrong("%q is no date such as 2027-03-01", v.text)
+			return v.wrong("%q is not a date such as 2027-03-01", v.text)
 		}
 		return nil
 	},
 	"rate": func(l *Line, v word) *ParseError {
 		rate, err := strconv.ParseFloat(v.text, 64)
 		if l.Rate = rate; err != nil || !(rate > 0 && rate <= 1) {
-			return v.wrong("%q is no part of all plays: more than 0, and 1 at most", v.text)
+			return v.wrong("%q is not a valid rate: give a number above 0, at most 1", v.text)
 		}
 		return nil
 	},
 	"of": func(l *Line, v word) *ParseError {
 		n, err := strconv.Atoi(v.text)
 		if l.Of = n; err != nil || n < 1 || n > mostPlays {
-			return v.wrong("%q is no number of plays from 1 to %d", v.text, mostPlays)
+			return v.wrong("%q is not a whole number from 1 to %d", v.text, mostPlays)
 		}
 		return nil
 	},
@@ -171,10 +170,10 @@ func (l *Line) attribute(w word) (key string, wrong *ParseError) {
 	case !found || !known:
 		names := []string{"because", "server", "see", "until", "rate", "of"}
 		help := cmp.Or(text.DidYouMean(text.Nearest(key, names, 2)),
-			`there are because="...", server="...", see=URL, until=DATE, rate<=0.2 and of=20`)
-		return key, w.wrong("%q is no attribute; %s", w.text, help)
+			`the attributes are because="...", server="...", see=URL, until=DATE, rate<=0.2 and of=20`)
+		return key, w.wrong("unknown attribute %q; %s", w.text, help)
 	case (sign == "<=") != (key == "rate"):
-		return key, w.wrong("it is written rate<=0.2, and all others with =")
+		return key, w.wrong("write rate<=0.2; all other attributes have =")
 	case value == "":
 		return key, w.wrong("%s has no value", key)
 	}
@@ -204,10 +203,10 @@ func split(s string) (words []word, wrong *ParseError) {
 			if bad := badEscape.FindString(rest); bad != "" {
 				return nil, &ParseError{
 					Col:  col + utf8.RuneCountInString(bad) - 1,
-					What: `in quotes a backslash stands before " or \ only: write \\ for a backslash`,
+					What: `in quotes a backslash must be followed by " or \: write \\ for a backslash`,
 				}
 			}
-			return nil, &ParseError{Col: col, What: "the quote has no end"}
+			return nil, &ParseError{Col: col, What: "the closing quote is missing"}
 		}
 		plain := quotedPart.ReplaceAllStringFunc(raw, func(part string) string {
 			return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(part[1 : len(part)-1])

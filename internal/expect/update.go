@@ -42,32 +42,7 @@ func (f *File) Update(judged *reports.Report, generated func(check string) bool)
 	for _, stale := range judged.Expectations.Stale {
 		wanted = u.stale(stale.Line, wanted)
 	}
-	u.rename(judged)
 	return u.finish(wanted, judged.Expectations.Server)
-}
-
-// rename writes the lines about checks that are no more as lines about those that stand instead. Of several that are
-// alike then the first one stays.
-func (u *updating) rename(judged *reports.Report) {
-	written := map[string]bool{}
-	for i := range u.file.Lines {
-		if l := &u.file.Lines[i]; l.was == "" {
-			written[l.String()] = true
-		}
-	}
-	for i := range u.file.Lines {
-		l := &u.file.Lines[i]
-		if l.was == "" || u.gone[l.Number-1] {
-			continue
-		}
-		now := l.instead(judged)
-		if written[now] {
-			u.remove(l)
-			continue
-		}
-		written[now] = true
-		u.change(l.Number, now)
-	}
 }
 
 // remove leaves a line out.
@@ -90,7 +65,7 @@ func missing(c *reports.Check, generated bool) []Line {
 			continue
 		}
 		l := Line{Check: Literal(c.ID), Clause: f.Clause, Kind: kindOf(f.Verdict), Because: f.Signature()}
-		if f.Verdict == reports.Crash || generated { // how connections end, and what is tried, is another in each run
+		if f.Verdict == reports.Crash || generated || isLaw(c.ID) { // what is tried, or met first, is another in each run
 			l.Because = ""
 		}
 		l.flaky(c, f.Clause, generated)
@@ -217,7 +192,7 @@ func (u *updating) finish(wanted []Line, server string) Update {
 
 // header is the beginning of a new file; %s is the server.
 const header = `# Known findings%s: CHECK CLAUSE KIND, and because="..." server="..." see=URL until=DATE.
-# A comment means nothing to the program: say here why each line is right.
+# Comments are ignored: write the reason for each line here.
 `
 
 // comment returns the comment at the end of a line, with a space before it.

@@ -13,8 +13,6 @@ const (
 	NotRetried Breach = "not-retried"
 	// NotReturned: its reservation ran out, and it never came again.
 	NotReturned Breach = "not-returned"
-	// NotRequeued: it failed, what waits for a retry was to be in its queue at once, and it was not.
-	NotRequeued Breach = "not-requeued"
 	// LostByRestart: it was accepted before a restart in good order, and never came.
 	LostByRestart Breach = "lost-by-restart"
 	// Absent: a FETCH found its queue empty while it was there.
@@ -65,8 +63,6 @@ const (
 	WrongDefaultQueue Breach = "wrong-default-queue"
 	// QueueOrder: a queue that the FETCH named before had a job.
 	QueueOrder Breach = "queue-order"
-	// FromPaused: the FETCH was sent while its queue was paused.
-	FromPaused Breach = "paused"
 	// Swapped: two overlapping FETCHes brought each other's job.
 	Swapped Breach = "swapped"
 )
@@ -74,9 +70,9 @@ const (
 // Breaches returns all of them.
 func Breaches() []Breach {
 	return []Breach{
-		Lost, ScheduledLost, NotRetried, NotReturned, NotRequeued, LostByRestart, Absent, ScheduledAbsent,
+		Lost, ScheduledLost, NotRetried, NotReturned, LostByRestart, Absent, ScheduledAbsent,
 		Duplicated, ReservationCut, Returned, Early, BeforePush, RetriedAtOnce,
 		RetriedByDefault, RetriedNever, RetriedDiscarded, RetriedTooOften, Flushed, RefusedButDelivered, NeverPushed,
-		Altered, QueueAltered, WrongQueue, WrongDefaultQueue, QueueOrder, FromPaused, Swapped,
+		Altered, QueueAltered, WrongQueue, WrongDefaultQueue, QueueOrder, Swapped,
 	}
 }

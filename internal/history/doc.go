@@ -23,6 +23,6 @@
 //
 // Files: event.go, recorder.go, history.go, then judge.go, which calls all rules, with index.go (the events of a job),
 // breach.go and finding.go. life.go is one job; machine.go and search.go look for an order of its calls, and explain.go
-// makes the finding if there is none. loss.go, ready.go, places.go and paused.go are the other rules.
+// makes the finding if there is none. loss.go, ready.go and places.go are the other rules.
 // save.go is the file, written and read.
 package history

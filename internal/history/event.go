@@ -19,18 +19,15 @@ const (
 	Restart    // the server was stopped orderly and started again
 	Kill       // the server was killed and started again
 	Disrupt    // the server stood still, or its network or its disk failed; no finding depends on it
-	Pause      // Queues deliver nothing from now on
-	Resume     // Queues deliver again
-	Requeue    // jobs that wait for a retry may be in their queues at once
 )
 
 var opNames = text.NewEnum("operation", map[Op]string{
 	Push: "PUSH", Fetch: "FETCH", Ack: "ACK", Fail: "FAIL", Flush: "FLUSH", Restart: "restart", Kill: "kill",
-	Disrupt: "disruption", Pause: "pause", Resume: "resume", Requeue: "requeue",
+	Disrupt: "disruption",
 })
 
 // Operated reports whether it is an action of an operator.
-func (o Op) Operated() bool { return o == Restart || o == Kill || o >= Disrupt }
+func (o Op) Operated() bool { return o == Restart || o == Kill || o == Disrupt }
 
 // String returns the verb of the command, or the word of the action.
 func (o Op) String() string { return opNames.String(o) }
@@ -85,7 +82,7 @@ type Event struct {
 	// Queue is where a job is pushed to, "" being default. Of a delivered job it is the
 	// queue that the work unit names; "" is then not compared.
 	Queue string `json:"queue,omitempty"`
-	// Queues are those that a FETCH names, in order; none stands for default. Of Pause and Resume they are those meant.
+	// Queues are those that a FETCH names, in order; none stands for default.
 	Queues []string `json:"queues,omitempty"`
 
 	// Retry and ReserveFor are fields of a pushed job, as in [fwp.Job]; nil is omitted.

@@ -21,5 +21,5 @@ func ExampleJudge() {
 	}
 	// Output:
 	// returned [0 1 2 3]
-	// job job-1 came with FETCH #1 (a, 2ms to 3ms) and FETCH #3 (b, 6ms to 7ms) although its holder acknowledged it with ACK #2 (a, 4ms to 5ms), before the last of them and within its reservation of 30m0s
+	// job job-1 came with FETCH #1 (a, 2ms to 3ms) and FETCH #3 (b, 6ms to 7ms) although its worker acknowledged it with ACK #2 (a, 4ms to 5ms), before the last delivery and within its reservation of 30m0s
 }

@@ -20,7 +20,7 @@ func (j *judge) proven(p *proof) {
 	}
 	what := fmt.Sprintf("job %s came with %s %s", l.jid, x.names(p.deliveries), reasons[0])
 	if len(reasons) > 1 {
-		what += "; or else, in another order of what overlaps, " + strings.Join(reasons[1:], ", or ")
+		what += "; or, in another order of overlapping calls, " + strings.Join(reasons[1:], ", or ")
 	}
 	events := slices.Concat([]int32{l.pushed}, p.deliveries, p.acks, p.flushes, p.fails)
 	j.find(breaches[0], l.jid, what, events...)
@@ -48,25 +48,25 @@ func (j *judge) broken(p *proof, r rule) (breach Breach, reason string) {
 	x, l := j.index, &j.life
 	switch r {
 	case limit:
-		return l.retryBreach(), fmt.Sprintf("although with %s, which was answered with OK, it had no try left: %s",
+		return l.retryBreach(), fmt.Sprintf("although it had no retry left after %s, which was answered with OK: %s",
 			x.names(p.fails), l.retryWords())
 	case origin:
-		return BeforePush, fmt.Sprintf("although its first PUSH, %s, was sent only later", x.name(l.pushed))
+		return BeforePush, fmt.Sprintf("although its first PUSH, %s, was sent later", x.name(l.pushed))
 	case schedule:
 		return Early, fmt.Sprintf("before its at of %s, with which %s pushed it", clock(l.push.At), x.name(l.pushed))
 	case clearing:
-		return Flushed, fmt.Sprintf("although it was pushed with %s and %s has cleared everything since",
+		return Flushed, fmt.Sprintf("although %s pushed it, and %s has removed all jobs since",
 			x.name(l.pushed), x.names(p.flushes))
 	case purge:
 		return Returned, fmt.Sprintf(
-			"although its holder acknowledged it with %s, before the last of them and within its reservation of %s",
+			"although its worker acknowledged it with %s, before the last delivery and within its reservation of %s",
 			x.names(p.acks), l.reserve)
 	case backoff:
 		return RetriedAtOnce, fmt.Sprintf("less than %s after it failed with %s", x.limits.Backoff, x.names(p.fails))
 	default:
 		return j.twice(p), fmt.Sprintf(
-			"although, whatever the order of what overlaps, neither a FAIL nor the end of its reservation of %s "+
-				"can lie between two of them", l.reserve)
+			"although in no order of overlapping calls does a FAIL or the end of its reservation (%s) lie between them",
+			l.reserve)
 	}
 }
 
@@ -98,7 +98,7 @@ func (l *life) retryBreach() Breach {
 
 func (l *life) retryWords() string {
 	if l.push.Retry == nil {
-		return "it names no retry, which is 25"
+		return "it has no retry, so the default is 25"
 	}
 	return fmt.Sprintf("its retry is %d", *l.push.Retry)
 }

@@ -17,11 +17,10 @@ type index struct {
 	byJob  []int32 // the events of the jobs, one job after the other
 	starts []int32 // of job i: byJob[starts[i]:starts[i+1]]
 
-	queues   map[string]*queue
-	holders  map[holder]int32
-	flushes  line // that were not refused
-	requeues line // the same
-	ends     line // restarts and kills
+	queues  map[string]*queue
+	holders map[holder]int32
+	flushes line // that were not refused
+	ends    line // restarts and kills
 }
 
 // queue is the index of one queue.
@@ -32,8 +31,6 @@ type queue struct {
 	opened  time.Duration // the call of the first FETCH without a reply that names it
 	takers  []int32       // the FETCHes without a reply that name it
 	windows []window      // of its jobs, see ready.go
-	pauses  []pause       // see paused.go
-	came    time.Duration // when the first job had come from it
 	missing []int32       // the PUSHes of jobs that one of the takers may have taken
 }
 
@@ -53,7 +50,6 @@ func newIndex(h *History) *index {
 		x.place(int32(i)) //nolint:gosec // memory ends before int32 does
 	}
 	x.flushes.close(x.events)
-	x.requeues.close(x.events)
 	x.ends.close(x.events)
 	for _, q := range x.queues {
 		q.empties.close(x.events)
@@ -105,10 +101,6 @@ func (x *index) place(i int32) {
 		x.ends.add(i)
 	case e.Op == Flush && e.Outcome != Refused:
 		x.flushes.add(i)
-	case e.Op == Requeue && e.Outcome != Refused:
-		x.requeues.add(i)
-	case e.Op == Pause || e.Op == Resume:
-		x.pauses(i)
 	default:
 		x.placeFetch(i)
 	}
@@ -118,9 +110,6 @@ func (x *index) place(i int32) {
 func (x *index) placeFetch(i int32) {
 	e := &x.events[i]
 	switch {
-	case e.delivery():
-		q := x.queue(cmp.Or(e.Queue, defaultQueue))
-		q.came = min(q.came, e.Return)
 	case e.mayHaveTaken():
 		for _, name := range e.asked() {
 			q := x.queue(name)
@@ -129,10 +118,9 @@ func (x *index) placeFetch(i int32) {
 		}
 	case e.foundNothing():
 		for _, name := range e.asked() {
-			if q := x.queue(name); !q.perhapsPaused(e) {
-				q.empties.add(i)
-				q.last = i
-			}
+			q := x.queue(name)
+			q.empties.add(i)
+			q.last = i
 		}
 	}
 }
@@ -140,7 +128,7 @@ func (x *index) placeFetch(i int32) {
 func (x *index) queue(name string) *queue {
 	q := x.queues[name]
 	if q == nil {
-		q = &queue{name: name, last: -1, opened: forever, came: forever}
+		q = &queue{name: name, last: -1, opened: forever}
 		x.queues[name] = q
 	}
 	return q

@@ -71,7 +71,6 @@ func (j *judge) job(n int) {
 	j.sequence()
 	if len(j.report.Findings) == before {
 		j.absence()
-		j.requeued()
 	}
 	j.conclude(before)
 	if len(j.report.Findings) == before {
@@ -95,7 +94,7 @@ func (j *judge) conclude(before int) {
 	case !j.index.history.Drained:
 		j.undecided("the queues were not drained")
 	default:
-		j.undecided("it was not waited for, or a call without a reply may have moved it")
+		j.undecided("the run did not wait for it, or a call without a reply may have moved it")
 	}
 }
 

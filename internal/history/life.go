@@ -52,7 +52,6 @@ func (l *life) read(x *index, n int) {
 	if l.push != nil {
 		named := len(l.calls)
 		l.addFlushes(x)
-		l.addRequeues(x)
 		if len(l.calls) > named {
 			slices.SortStableFunc(l.calls, func(a, b call) int { return cmp.Compare(a.begin, b.begin) })
 		}
@@ -140,15 +139,6 @@ func (l *life) addFlushes(x *index) {
 		if c.sure && e.Call > l.push.end() {
 			l.settled = true
 			cleared = min(cleared, c.end)
-		}
-	}
-}
-
-// addRequeues adds those that may have moved the job behind a FAIL or the end of a reservation.
-func (l *life) addRequeues(x *index) {
-	for _, i := range x.requeues.from(l.push.Call) {
-		if e := &x.events[i]; l.touched && e.Call < min(l.until, l.last) {
-			l.calls = append(l.calls, x.call(i, l.until))
 		}
 	}
 }

@@ -56,7 +56,7 @@ func (j *judge) lost(d deadline) {
 	empty := x.name(d.empty)
 	if l.push.At > 0 && len(l.calls) == 1 {
 		j.find(ScheduledLost, l.jid, fmt.Sprintf(
-			"%s was accepted with an at of %s, job %s never came, and later %s found queue %s empty",
+			"%s with an at of %s was accepted, job %s never came, and later %s found queue %s empty",
 			x.name(l.pushed), clock(l.push.At), l.jid, empty, l.push.queue()), l.pushed, d.empty)
 		return
 	}
@@ -77,9 +77,9 @@ func (j *judge) lost(d deadline) {
 	last := deliveries[len(deliveries)-1]
 	if len(fails) > 0 {
 		j.find(NotRetried, l.jid, fmt.Sprintf(
-			"job %s came with %s and failed with %s, which was not the last of its %d retries; it never came again, "+
-				"and with %s the patience of %s ended",
-			l.jid, x.name(last), x.names(fails), l.retries, empty, x.limits.Patience),
+			"job %s came with %s and failed with %s, not the last of its %d retries; it never came again, and more than %s "+
+				"(--patience) later %s found queue %s empty",
+			l.jid, x.name(last), x.names(fails), l.retries, x.limits.Patience, empty, l.push.queue()),
 			append(fails, l.pushed, last, d.empty)...)
 		return
 	}

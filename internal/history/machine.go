@@ -83,8 +83,6 @@ func (m *machine) step(from state, c *call) (to steps) {
 		m.ack(from, c, &to)
 	case Fail:
 		m.fail(from, c, &to)
-	case Requeue:
-		m.requeue(from, &to)
 	default:
 		m.flush(from, c, &to)
 	}
@@ -209,15 +207,6 @@ func (m *machine) tooLate(from state, c *call, to *steps) {
 	to.add(late)
 	if m.whole {
 		to.add(m.failed(from)) // an end of a reservation may count as a failure
-	}
-}
-
-// requeue ends the wait of a job that has failed, unless it comes before its failure. (FKT-MUTATE-03)
-func (m *machine) requeue(from state, to *steps) {
-	to.add(from)
-	if from.phase == waiting && from.since > from.now {
-		from.since = from.now
-		to.add(from)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 func (j *judge) stranger(n int) {
 	if !j.index.history.Strangers {
 		j.invented(n, NeverPushed, func(d int32) string {
-			return fmt.Sprintf("%s brought job %s, which was never pushed", j.index.name(d), j.life.jid)
+			return fmt.Sprintf("%s returned job %s, which was never pushed", j.index.name(d), j.life.jid)
 		})
 	}
 }
@@ -20,7 +20,7 @@ func (j *judge) stranger(n int) {
 // refused evaluates a job whose only PUSH was refused.
 func (j *judge) refused(n int) {
 	j.invented(n, RefusedButDelivered, func(d int32) string {
-		return fmt.Sprintf("%s was refused, and yet %s brought job %s",
+		return fmt.Sprintf("%s was refused, but %s returned job %s",
 			j.index.name(j.life.pushed), j.index.name(d), j.life.jid)
 	}, j.life.pushed)
 }
@@ -47,23 +47,22 @@ func (j *judge) places(n int) {
 			continue
 		}
 		j.choose(i)
-		j.paused(i)
 		if queue := l.push.queue(); !astray && !slices.Contains(e.asked(), queue) {
 			astray = true
 			j.find(strayBreach(e), l.jid, fmt.Sprintf(
-				"%s pushed job %s to queue %s, and %s brought it though it asked %s only",
+				"%s pushed job %s to queue %s, and %s returned it, but asked only %s",
 				x.name(l.pushed), l.jid, queue, x.name(i), strings.Join(e.asked(), ", ")), l.pushed, i)
 			j.strays = append(j.strays, stray{finding: len(j.report.Findings) - 1, event: i, queue: queue})
 		}
 		if e.Queue != "" && !moved && e.Queue != l.push.queue() {
 			moved = true
 			j.find(QueueAltered, l.jid, fmt.Sprintf(
-				"%s pushed job %s to queue %s, and the work unit that %s brought names queue %s",
+				"%s pushed job %s to queue %s, and the work unit that %s returned names queue %s",
 				x.name(l.pushed), l.jid, l.push.queue(), x.name(i), e.Queue), l.pushed, i)
 		}
 		if e.Body != "" && l.push.Body != "" && !changed && e.Body != l.push.Body {
 			changed = true
-			j.find(Altered, l.jid, fmt.Sprintf("%s pushed job %s with %s, and %s brought it with %s",
+			j.find(Altered, l.jid, fmt.Sprintf("%s pushed job %s with %s, and %s returned it with %s",
 				x.name(l.pushed), l.jid, short(l.push.Body), x.name(i), short(e.Body)), l.pushed, i)
 		}
 	}
@@ -156,7 +155,8 @@ func (j *judge) exchange(got, other stray) {
 		return
 	}
 	f.Breach = Swapped
-	f.What += fmt.Sprintf("; at the same time %s asked for it, and brought a job of queue %s: their replies were swapped",
+	f.What += fmt.Sprintf("; at the same time %s asked for it, and returned a job of queue %s: their replies were "+
+		"swapped",
 		x.name(other.event), other.queue)
 	f.Events = append(f.Events, int(other.event))
 	slices.Sort(f.Events)

@@ -86,10 +86,10 @@ func (j *judge) order(c choice) {
 		if q == nil {
 			continue
 		}
-		if w, found := q.around(e); found && !q.perhapsPaused(e) {
+		if w, found := q.around(e); found {
 			j.find(QueueOrder, e.JID, fmt.Sprintf(
-				"%s asked %s and brought job %s of queue %s, while job %s was in queue %s all the time: "+
-					"%s was answered before, and nothing that could take it was sent before the FETCH was answered",
+				"%s asked %s and returned job %s of queue %s, while job %s was in queue %s: %s was answered before, and no "+
+					"command that could take the job was sent until the FETCH was answered",
 				x.name(c.event), strings.Join(e.Queues, ", "), e.JID, e.Queues[c.place],
 				w.jid, name, x.name(w.push)), w.push, c.event)
 			j.or(Absent) // it was delivered later, but the PUSH may not have put it there at once
@@ -115,7 +115,7 @@ func (j *judge) absence() {
 	if l.push.At > 0 {
 		breach, why = ScheduledAbsent, fmt.Sprintf("was answered before, and its at of %s was past", clock(l.push.At))
 	}
-	j.find(breach, l.jid, fmt.Sprintf("%s found nothing in queue %s while job %s was there: %s %s, "+
-		"and nothing that could take the job was sent until the FETCH was answered",
+	j.find(breach, l.jid, fmt.Sprintf("%s found nothing in queue %s while job %s was there: %s %s, and no command "+
+		"that could take the job was sent until the FETCH was answered",
 		x.name(i), q.name, l.jid, x.name(l.pushed), why), l.pushed, i)
 }

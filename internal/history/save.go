@@ -110,7 +110,7 @@ func (l *loader) load() (*History, error) {
 		return h, err
 	}
 	if first.Version != version {
-		return h, l.damage(fmt.Errorf("it has version %d, and %d can be read", first.Version, version))
+		return h, l.damage(fmt.Errorf("it has version %d, expected %d", first.Version, version))
 	}
 	if t := first.Limits; outOfRange(t.Early, t.Late, t.Patience, t.Backoff, first.Cut) || first.Events < 0 {
 		return h, l.damage(errOutOfRange)
@@ -128,7 +128,7 @@ func (l *loader) load() (*History, error) {
 	}
 	l.line++
 	if _, err := l.in.Peek(1); err == nil {
-		return h, l.damage(fmt.Errorf("something follows the last of %d events", first.Events))
+		return h, l.damage(fmt.Errorf("there is data after the last of %d events", first.Events))
 	} else if !errors.Is(err, io.EOF) {
 		return h, fmt.Errorf("read the history: %w", err)
 	}
@@ -154,7 +154,7 @@ func (l *loader) next(v any) error {
 		return l.damage(err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return l.damage(errors.New("something follows the object"))
+		return l.damage(errors.New("there is data after the object"))
 	}
 	return nil
 }
@@ -169,7 +169,7 @@ func (e *Event) check(before []Event) error {
 	case outOfRange(e.At, e.Call) || e.closed() && outOfRange(e.Return):
 		return errOutOfRange
 	case n > 0 && e.Call < before[n-1].Call:
-		return errors.New("its call is before that of the event above")
+		return errors.New("its call is before that of the previous event")
 	case e.Outcome != Open && e.Return < e.Call:
 		return errors.New("its return is before its call")
 	}

@@ -83,9 +83,9 @@ func TestLoadDamaged(t *testing.T) {
 		},
 		{"no operation", head + lines[1] + "{\"call\":2,\"return\":3}\n", 3, 1, "no op"},
 		{"an unknown field", head + lines[1] + "{\"color\":2}\n", 3, 1, "unknown field"},
-		{"two objects in a line", head + strings.TrimSpace(lines[1]) + lines[2], 2, 0, "something follows"},
+		{"two objects in a line", head + strings.TrimSpace(lines[1]) + lines[2], 2, 0, "there is data after"},
 		{"a line is missing", head + lines[2] + lines[3], 4, 2, "the file ends here"},
-		{"lines in the wrong order", head + lines[2] + lines[1] + lines[3], 3, 1, "before that of the event above"},
+		{"lines in the wrong order", head + lines[2] + lines[1] + lines[3], 3, 1, "before that of the previous event"},
 		{
 			"a return before the call", head + lines[1] + `{"op":"ACK","outcome":"ok","call":5,"return":3}` + "\n", 3,
 			1, "before its call",
@@ -95,7 +95,7 @@ func TestLoadDamaged(t *testing.T) {
 			"out of range",
 		},
 		{"a limit that is none", strings.Replace(head, "{}", `{"late":-1}`, 1), 1, 0, "out of range"},
-		{"a line too many", strings.Join(lines, "") + lines[3], 5, 3, "something follows the last of 3 events"},
+		{"a line too many", strings.Join(lines, "") + lines[3], 5, 3, "there is data after the last of 3 events"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -27,7 +27,7 @@ func Read(name string, most int64) ([]byte, error) {
 func All(r io.Reader, name string, most int64) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err == nil && int64(len(text)) > most {
-		err = fmt.Errorf("%s has more than %s, which is the most that is read", name, size(most))
+		err = fmt.Errorf("%s has more than %s, the limit", name, size(most))
 	}
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func open(name string, wait time.Duration) (*os.File, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && info.IsDir() {
-		err = &fs.PathError{Op: "read", Path: name, Err: errors.New("it is a folder, and not a file")}
+		err = &fs.PathError{Op: "read", Path: name, Err: errors.New("it is a folder, not a file")}
 	}
 	if err != nil {
 		_ = f.Close() // nothing was read
@@ -78,7 +78,7 @@ func within(name string, wait time.Duration) (*os.File, error) {
 		return o.file, o.err
 	case <-time.After(wait):
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf(
-			"it is a pipe that no program has opened for writing within %v: start the program that writes it first", wait)}
+			"it is a pipe that no program opened for writing within %v: start the writing program first", wait)}
 	}
 }
 

@@ -21,7 +21,7 @@ func TestRead(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "12345", string(text))
 	text, err = Read(name, 4)
-	require.EqualError(t, err, name+" has more than 4 bytes, which is the most that is read")
+	require.EqualError(t, err, name+" has more than 4 bytes, the limit")
 	assert.Nil(t, text)
 	_, err = Read(folder, 5)
 	require.ErrorContains(t, err, folder+": it is a folder")
@@ -29,14 +29,14 @@ func TestRead(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	if info, err := os.Stat("/dev/zero"); err == nil && info.Mode()&fs.ModeDevice != 0 {
 		_, err = Read("/dev/zero", 1<<20)
-		require.EqualError(t, err, "/dev/zero has more than 1 MiB, which is the most that is read")
+		require.EqualError(t, err, "/dev/zero has more than 1 MiB, the limit")
 	}
 }
 
 func TestAll(t *testing.T) {
 	t.Parallel()
 	_, err := All(strings.NewReader(strings.Repeat("x", 3<<10)), "standard input", 2<<10)
-	require.EqualError(t, err, "standard input has more than 2 KiB, which is the most that is read")
+	require.EqualError(t, err, "standard input has more than 2 KiB, the limit")
 	_, err = All(iotest.ErrReader(fs.ErrClosed), "standard input", 5)
 	require.ErrorIs(t, err, fs.ErrClosed)
 }

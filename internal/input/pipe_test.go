@@ -32,5 +32,5 @@ func TestPipeWithoutAWriter(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "pipe")
 	require.NoError(t, syscall.Mkfifo(name, 0o600))
 	_, err := open(name, time.Millisecond)
-	require.ErrorContains(t, err, name+": it is a pipe that no program has opened for writing within 1ms")
+	require.ErrorContains(t, err, name+": it is a pipe that no program opened for writing within 1ms")
 }

@@ -97,7 +97,7 @@ func Decode(b []byte) (any, error) {
 		return nil, fmt.Errorf("not JSON: %w", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("more text behind the JSON value")
+		return nil, errors.New("more text after the JSON value")
 	}
 	return v, nil
 }

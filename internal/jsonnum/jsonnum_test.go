@@ -82,8 +82,8 @@ func TestDecode(t *testing.T) {
 	for text, want := range map[string]string{
 		"":     "not JSON: EOF",
 		"{":    "not JSON: unexpected EOF",
-		"{} 1": "more text behind the JSON value",
-		"{}}":  "more text behind the JSON value",
+		"{} 1": "more text after the JSON value",
+		"{}}":  "more text after the JSON value",
 	} {
 		_, err := jsonnum.Decode([]byte(text))
 		assert.EqualError(t, err, want, text)

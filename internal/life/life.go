@@ -112,9 +112,9 @@ func (b *builder) effect(e *history.Event) string {
 		note := b.leave(server, e.Return, "was there for", "and was delivered")
 		for _, who := range slices.Sorted(maps.Keys(b.stays)) {
 			if over := b.over(who); over > 0 && over <= e.Return {
-				note = b.leave(who, over, "held for", "until its reservation ended")
+				note = b.leave(who, over, "reserved for", "until its reservation ended")
 			} else if who != client(e) {
-				note = who + " holds it"
+				note = who + " has it"
 			}
 		}
 		b.begin(client(e), e.Return, true)
@@ -122,7 +122,7 @@ func (b *builder) effect(e *history.Event) string {
 	case history.Flush:
 		return b.leave(server, e.Return, "was there for", "and was cleared")
 	}
-	note := cmp.Or(b.leave(client(e), e.Return, "held for", "until its "+e.Op.String()), "it did not hold the job")
+	note := cmp.Or(b.leave(client(e), e.Return, "reserved for", "until its "+e.Op.String()), "it did not have the job")
 	if e.Op == history.Fail {
 		b.begin(server, e.Return, false)
 	}
@@ -192,7 +192,7 @@ func (b *builder) end() {
 	}
 	for who := range b.stays {
 		if over := b.over(who); over > 0 && over <= until {
-			b.leave(who, over, "held for", "until its reservation ended")
+			b.leave(who, over, "reserved for", "until its reservation ended")
 		} else {
 			b.leave(who, until, "not seen again for", "until the record ends")
 		}

@@ -65,37 +65,37 @@ func TestLives(t *testing.T) {
 	}{
 		"done": {[]history.Event{push, fetch, ack}, `P client 0
 D a was there for 3 s, and was delivered
-A a held for 3 s, until its ACK
+A a reserved for 3 s, until its ACK
 the server: was there for 3 s, and was delivered
-a: held for 3 s, until its ACK`},
+a: reserved for 3 s, until its ACK`},
 		"failed, and tried again": {[]history.Event{push, fetch, fail, call(9, "b", history.Fetch), call(11, "b", history.Ack)},
 			`P client 0
 D a was there for 3 s, and was delivered
-F a held for 3 s, until its FAIL
+F a reserved for 3 s, until its FAIL
 D b was there for 4 s, and was delivered
-A b held for 2 s, until its ACK
+A b reserved for 2 s, until its ACK
 the server: was there for 3 s, and was delivered
-a: held for 3 s, until its FAIL
+a: reserved for 3 s, until its FAIL
 the server: was there for 4 s, and was delivered
-b: held for 2 s, until its ACK`},
+b: reserved for 2 s, until its ACK`},
 		"a reservation that ended": {[]history.Event{short(push), fetch, call(70, "b", history.Fetch), call(72, "a", history.Ack)},
 			`P client 0
 D a was there for 3 s, and was delivered
-D b held for 60 s, until its reservation ended
-A a it did not hold the job
+D b reserved for 60 s, until its reservation ended
+A a it did not have the job
 the server: was there for 3 s, and was delivered
-a: held for 60 s, until its reservation ended
+a: reserved for 60 s, until its reservation ended
 b: not seen again for 2 s, until the record ends`},
 		"held twice": {[]history.Event{push, fetch, call(3, "b", history.Fetch)}, `P client 0
 D a was there for 3 s, and was delivered
-D b a holds it
+D b a has it
 the server: was there for 3 s, and was delivered
 a: not seen again for 1 s, until the record ends`},
 		"a partition, and a kill before it": {[]history.Event{before, push, fetch, cut, ack}, `P client 0
 D a was there for 3 s, and was delivered
-A a held for 3 s, until its ACK
+A a reserved for 3 s, until its ACK
 the server: was there for 3 s, and was delivered
-a: held for 3 s, until its ACK
+a: reserved for 3 s, until its ACK
 partition for 2s 3 s 5 s`},
 		"not delivered": {[]history.Event{push, empty}, `P client 0
 the server: not seen again for 10 s, until the record ends`},

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"math/big"
 	"net"
-	"slices"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/workers/situations"
@@ -37,7 +36,7 @@ func (c *Client) Harness(config Config) (*situations.Harness, error) {
 	network := config.network()
 	return &situations.Harness{
 		Side: c.side, Producer: c.Role == producer, Launcher: c.launch(config, roots), Certificate: certificate,
-		ListenAgain: network.Listen, Listen: func(ipv6 bool) (net.Listener, error) {
+		Dial: network.DialContext, ListenAgain: network.Listen, Listen: func(ipv6 bool) (net.Listener, error) {
 			if ipv6 {
 				return network.Listen("[::1]:0")
 			}
@@ -51,11 +50,7 @@ func (c *Client) Harness(config Config) (*situations.Harness, error) {
 func (c *Client) Faults() []Fault {
 	faults := c.faults()
 	for i := range faults {
-		f := &faults[i]
-		f.Name, f.Aliases = c.Role+"/"+f.Name, slices.Clone(f.Aliases)
-		for j := range f.Aliases {
-			f.Aliases[j] = c.Role + "/" + f.Aliases[j]
-		}
+		faults[i].Name = c.Role + "/" + faults[i].Name
 	}
 	return faults
 }
@@ -69,8 +64,7 @@ func (c *Client) Variations() []Variation {
 	return variations
 }
 
-// TestedFaults returns the faults of the embedded server, and behind them those of the clients: all that fwpcheck
-// selftest plays.
+// TestedFaults returns the faults of the embedded server, and behind them those of the clients.
 func (p *Peer) TestedFaults() []Fault {
 	faults := p.AllFaults()
 	for _, c := range p.Clients {

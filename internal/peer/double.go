@@ -15,7 +15,7 @@ type DoubleConfig struct {
 	TLS *tls.Config // nil: it does not encrypt
 	// Like is one of Peer.Likes: the server has what that family adds to the specification. Empty: nothing.
 	Like string
-	// Named returns the fault of a name, for its control: see Peer.FaultNamed.
+	// Named returns the fault of a name or a rule, for its control: see Peer.FaultOrRule.
 	Named func(name string) (Fault, error)
 }
 

@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -32,6 +33,7 @@ func emqpPeer() *Peer {
 		Protocol: emqpsuite.Protocol(), Properties: emqpsuite.Properties,
 		Scheme: target.Scheme{Name: "emqp", Port: "47291", Backend: "47290"}, Ambiguities: docs.EMQP,
 		Faults:     func() []Fault { return faultsOf(fakeemqp.Faults(), emqpHook) },
+		Rules:      rulesOf(fakeemqp.Rules(), emqpHook),
 		Variations: emqpVariations,
 		Embed:      func(c Config) (*Server, error) { return embedEMQP(c, nil) }, Double: doubleEMQP,
 		Serves: "a broker of eMQP with a port for clients, that of --port, and a free one for workers: " +
@@ -43,14 +45,12 @@ func emqpPeer() *Peer {
 		Workers:       emqpworker.Side,
 		Clients:       []*Client{emqpClient()},
 		Refusals: map[string]string{
-			"fwpcheck upgrade": "its specification says nothing of jobs over a restart of a broker, so that no lost one would " +
-				"be a finding",
-			"fwpcheck record": "it reads both sides by the grammar and the rules of FWP, and has one port and replies to " +
-				"commands; fwpcheck serve --protocol emqp lists what clients and workers may not send, and a conversation can " +
-				"be written as a script (docs/emqp.md), which fwpcheck run plays",
-			"fwpcheck client": "its situations are about what producers of FWP push; brokers of eMQP are tested " +
-				"with fwpcheck run",
-			"fwpcheck clean": "no command of eMQP removes a job from a queue",
+			"fwpcheck upgrade": "its specification does not require that jobs survive a restart of a broker",
+			"fwpcheck record": "it knows only the grammar and the rules of FWP; fwpcheck serve --protocol emqp lists " +
+				"errors of clients and workers, and a conversation can be written as a script (docs/emqp.md), which fwpcheck " +
+				"run plays",
+			"fwpcheck client": "its situations are for producers of FWP; test brokers of eMQP with fwpcheck run",
+			"fwpcheck clean":  "no command of eMQP removes a job from a queue",
 		},
 	}
 }
@@ -91,7 +91,7 @@ type emqpConfig struct {
 
 func emqpVariations() (variations []Variation) {
 	for _, v := range fakeemqp.Variations() {
-		variations = append(variations, Variation{Name: v.Name, configure: func(config any) {
+		variations = append(variations, Variation{Name: v.Name, Summary: v.Summary, configure: func(config any) {
 			*config.(*emqpConfig) = emqpConfig{v.Config(), v.Single} //nolint:forcetypeassert // embedEMQP calls it
 		}})
 	}
@@ -107,7 +107,7 @@ func embedEMQP(c Config, watch func(*fakeemqp.Event)) (*Server, error) {
 	}
 	b := &emqpBroker{network: c.network(), config: config, front: c.listener(c.Addr)}
 	if !config().single {
-		b.back = c.listener("")
+		b.back = c.listener(cmp.Or(c.Workers, c.another()))
 	}
 	if err := b.start(); err != nil {
 		return nil, err
@@ -225,7 +225,7 @@ func doubleEMQP(c DoubleConfig) (*Double, error) {
 func emqpMistake(e *fakeemqp.Event) error {
 	m, err := emqp.Parse(e.Frames)
 	if err == nil && m.Command == emqp.HEARTBEAT && e.Role == fakeemqp.Client {
-		err = errors.New("a HEARTBEAT is valid after an INFORM only")
+		err = errors.New("a HEARTBEAT is valid only after an INFORM")
 	}
 	return err
 }
@@ -244,13 +244,12 @@ func checkEMQPWorkload(w *workload.Workload) error {
 		has       bool
 		what, why string
 	}{
-		{w.FailShare > 0, "fail_share", "no message says that a job has failed: leave it out"},
-		{w.Delay.Max > 0, "delay", "a REQUEST has no time at which it is due: leave it out"},
-		{w.QueuePerJob > 0, "queue_per_job", "a worker names its queues once, in its INFORM: leave it out"},
-		{w.Topology.Kind == workload.Pool, "topology", "each connection is a worker of its own: use single"},
+		{w.FailShare > 0, "fail_share", "eMQP has no message for a failed job: remove it"},
+		{w.Delay.Max > 0, "delay", "eMQP has no scheduled jobs: remove it"},
+		{w.Topology.Kind == workload.Pool, "topology", "each connection is a worker: use single"},
 	} {
 		if no.has {
-			return fmt.Errorf("%s has no meaning in eMQP: %s", no.what, no.why)
+			return fmt.Errorf("%s does not work with eMQP: %s", no.what, no.why)
 		}
 	}
 	return nil

@@ -12,20 +12,16 @@ import (
 // Fault is a way in which the embedded server of some protocol breaks its specification, as its catalogue has it.
 type Fault struct {
 	Name    string
-	Aliases []string
 	Clauses []string
 	Summary string
 
 	configure func(config any) // gives a server the fault, given a pointer to its configuration
 }
 
-// Is reports whether a name is that of the fault or one of its aliases.
-func (f Fault) Is(name string) bool { return f.Name == name || slices.Contains(f.Aliases, name) }
-
 // Variation is a way in which the embedded server of some protocol differs from others and conforms, as its catalogue
 // has it. The zero Variation is the server as it is.
 type Variation struct {
-	Name          string
+	Name, Summary string
 	Warns, Leaves []string
 
 	configure func(config any)
@@ -34,7 +30,7 @@ type Variation struct {
 // faultsOf returns the faults of a catalogue. hook returns where the configuration of a server has its hook.
 func faultsOf[E, C any](all []catalogue.Fault[E], hook func(*C) *func(*E)) (faults []Fault) {
 	for _, f := range all {
-		faults = append(faults, Fault{f.Name, f.Aliases, f.Clauses, f.Summary, func(config any) {
+		faults = append(faults, Fault{f.Name, f.Clauses, f.Summary, func(config any) {
 			at := hook(config.(*C)) //nolint:forcetypeassert // the server of the same protocol calls it
 			*at = catalogue.Both(*at, f.Hook())
 		}})
@@ -45,7 +41,7 @@ func faultsOf[E, C any](all []catalogue.Fault[E], hook func(*C) *func(*E)) (faul
 // variationsOf returns the variations of a catalogue.
 func variationsOf[C any](all []catalogue.Variation[C]) (variations []Variation) {
 	for _, v := range all {
-		variations = append(variations, Variation{v.Name, v.Warns, v.Leaves, func(config any) {
+		variations = append(variations, Variation{v.Name, v.Summary, v.Warns, v.Leaves, func(config any) {
 			v.Configure(config.(*C)) //nolint:forcetypeassert // the server of the same protocol calls it
 		}})
 	}
@@ -70,10 +66,10 @@ func (p *Peer) AllFaults() []Fault {
 	return p.Faults()
 }
 
-// FaultNames returns the names of the faults of the embedded server, and their aliases.
+// FaultNames returns the names of the faults of the embedded server.
 func (p *Peer) FaultNames() (names []string) {
 	for _, f := range p.AllFaults() {
-		names = append(append(names, f.Name), f.Aliases...)
+		names = append(names, f.Name)
 	}
 	return names
 }
@@ -82,7 +78,7 @@ func (p *Peer) FaultNames() (names []string) {
 // embedded server has the fault.
 func (p *Peer) FaultNamed(name string) (Fault, error) {
 	all := p.AllFaults()
-	if i := slices.IndexFunc(all, func(f Fault) bool { return f.Is(name) }); i >= 0 {
+	if i := slices.IndexFunc(all, func(f Fault) bool { return f.Name == name }); i >= 0 {
 		return all[i], nil
 	}
 	help := "fwpcheck list --faults shows the faults"
@@ -91,6 +87,37 @@ func (p *Peer) FaultNamed(name string) (Fault, error) {
 	}
 	near := text.DidYouMean(text.Candidates(name, p.FaultNames())...)
 	return Fault{}, fmt.Errorf("--fault: unknown fault %q; %s", name, cmp.Or(p.faultElsewhere(name), near, help))
+}
+
+// AllVariations returns the variations of the embedded server of a protocol, none if it has no catalogue.
+func (p *Peer) AllVariations() []Variation {
+	if p.Variations == nil {
+		return nil
+	}
+	return p.Variations()
+}
+
+// VariationNames returns the names of the variations of the embedded server.
+func (p *Peer) VariationNames() (names []string) {
+	for _, v := range p.AllVariations() {
+		names = append(names, v.Name)
+	}
+	return names
+}
+
+// VariationNamed returns the variation that the flag --variation names; none for an empty name. The error names similar
+// ones.
+func (p *Peer) VariationNamed(name string) (Variation, error) {
+	if name == "" {
+		return Variation{}, nil
+	}
+	all := p.AllVariations()
+	if i := slices.IndexFunc(all, func(v Variation) bool { return v.Name == name }); i >= 0 {
+		return all[i], nil
+	}
+	near := text.DidYouMean(text.Candidates(name, p.VariationNames())...)
+	help := "fwpcheck list --protocol " + p.Name + " --variations shows the variations"
+	return Variation{}, fmt.Errorf("--variation: unknown variation %q; %s", name, cmp.Or(near, help))
 }
 
 // FaultsNamed returns the faults of these names; empty names stand for none.

@@ -1,9 +1,7 @@
 package peer
 
 import (
-	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +9,7 @@ import (
 	"strconv"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
@@ -44,7 +43,8 @@ func fwpAlone() *Peer {
 		Protocol: fwpsuite.Protocol(), Scheme: target.Scheme{Name: "tcp"}, Ambiguities: docs.Ambiguities, Suite: stress.Suite,
 		Faults:     func() []Fault { return faultsOf(faults.All(), fwpHook) },
 		Variations: func() []Variation { return variationsOf(variations.All()) },
-		Embed:      embedFWP, CheckSettings: checkFWPSettings, Double: doubleFWP,
+		Rules:      rulesOf(fakes.Rules(), fwpHook),
+		Embed:      embedFWP, Double: doubleFWP,
 		Subject: func(...string) *explore.Subject { return fwpsubject.New() }, Upgrade: fwpupgrade.Subject(),
 		UpgradeFaults: func() []Fault {
 			return faultsOf(faults.Keeping(), func(c *fakes.Config) *func(*fakes.Snapshot) { return &c.Restored })
@@ -55,6 +55,7 @@ func fwpAlone() *Peer {
 		Clients:        fwpClients(),
 		ClientBreaches: fwpsuite.ClientBreaches,
 		Authenticate:   fwpsuite.Authenticate, Software: fwpdialect.Software, Advice: fwpAdvice,
+		Mark: fwpMark, Line: "HELLO {}\r\n",
 	}
 }
 
@@ -74,7 +75,7 @@ var faktoryPeer = sync.OnceValue(func() *Peer {
 	p.Subject = func(missing ...string) *explore.Subject { return fwpsubject.Of(fwpdialect.Faktory, missing...) }
 	p.Speaker = func(c SpeakerConfig) protocol.Protocol {
 		speaker := fwpspeaker.New(c.Password)
-		speaker.Additions = c.Additions
+		speaker.Batches = c.Batches
 		return speaker
 	}
 	p.Faults = func() []Fault { return faultsOf(append(faults.All(), faults.Faktory()...), fwpHook) }
@@ -97,19 +98,11 @@ func FWPFault(f fakes.Fault) Fault { return faultsOf([]fakes.Fault{f}, fwpHook)[
 // FWPVariation returns a variation of FWP that is not in the catalogue.
 func FWPVariation(v fakes.Variation) Variation { return variationsOf([]fakes.Variation{v})[0] }
 
-// fwpConfig returns the configuration of an embedded server. A server that accepts a given hash has a password as well,
-// for connections that compute the hash.
-func fwpConfig(c *Config) (fakes.Config, error) {
-	config, err := fwpSettings(c.Settings)
-	if err != nil {
-		return config, err
+// fwpConfig returns the configuration of an embedded server.
+func fwpConfig(c *Config) fakes.Config {
+	return fakes.Config{
+		Iterations: c.Iterations, Password: c.Password, Seed: c.Seed, Listen: c.listener(c.Addr), Dir: c.Dir,
 	}
-	config.Iterations = cmp.Or(config.Iterations, c.Iterations)
-	config.Password, config.Seed, config.Listen, config.Dir = c.Password, c.Seed, c.listener(c.Addr), c.Dir
-	if c.Settings["salt"] != "" || c.Settings["iterations"] != "" || config.AcceptHash != "" {
-		config.Password = rand.Text()
-	}
-	return config, nil
 }
 
 // embedFWP starts an embedded server.
@@ -117,10 +110,7 @@ func embedFWP(c Config) (*Server, error) { return embedLike(c, "") }
 
 // embedLike starts one that is like a family of servers.
 func embedLike(c Config, like fakes.Like) (*Server, error) {
-	config, err := fwpConfig(&c)
-	if err != nil {
-		return nil, err
-	}
+	config := fwpConfig(&c)
 	config.Like = like
 	c.apply(&config)
 	s := fakes.NewUnstarted(config)
@@ -171,42 +161,6 @@ func (s *fwpServer) Signal(_ context.Context, wid, state string) error {
 	return s.server.Signal(wid, state)
 }
 
-// SettingError reports a value that a setting in the header of a script cannot have.
-type SettingError struct{ Key, Value, Want string }
-
-// Error implements error.
-func (e *SettingError) Error() string {
-	return fmt.Sprintf("the embedded server's setting %s cannot be %q", e.Key, e.Value)
-}
-
-func checkFWPSettings(settings map[string]string) error {
-	_, err := fwpSettings(settings)
-	return err
-}
-
-// fwpSettings returns the configuration for the settings of a script's header.
-func fwpSettings(settings map[string]string) (fakes.Config, error) {
-	config := fakes.Config{Salt: settings["salt"], AcceptHash: settings["pwdhash"]}
-	if text, ok := settings["iterations"]; ok {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			return config, &SettingError{"iterations", text, "a number from 1 on"}
-		}
-		config.Iterations = n
-	}
-	for key, of := range map[string]struct {
-		first, second string
-		yes           *bool
-	}{"state": {"simple", "bulk", &config.StateAsSimple}, "end": {"close", "ok", &config.EndWithoutOK}} {
-		value, given := settings[key]
-		if given && value != of.first && value != of.second {
-			return config, &SettingError{key, value, of.first + " or " + of.second}
-		}
-		*of.yes = value == of.first
-	}
-	return config, nil
-}
-
 // The bounds of a test double, in bytes: of unfinished lines, and of the jobs that it has.
 const (
 	mostUnfinished = 32 << 20
@@ -215,24 +169,25 @@ const (
 
 // doubleFWP serves as a test double with a control over HTTP.
 func doubleFWP(c DoubleConfig) (*Double, error) {
-	config, err := fwpConfig(&c.Config)
-	if err != nil {
-		return nil, err
-	}
+	config := fwpConfig(&c.Config)
 	config.TLS, config.MaxUnfinished, config.MaxStored = c.TLS, mostUnfinished, mostStored
 	config.Like = fakes.Like(c.Like)
+	varied := Config{Variation: c.Variation} // its faults are those of the double
+	varied.apply(&config)
+	fault := func(f Fault) fakes.Fault {
+		return fakes.Fault{Name: f.Name, Hook: func() func(*fakes.Event) {
+			var alone fakes.Config
+			f.configure(&alone)
+			return alone.Hook
+		}}
+	}
 	named := func(name string) (fakes.Fault, error) {
-		_, err := c.Named(name)
-		fault, _ := faults.Named(name)
-		return fault, err
+		f, err := c.Named(name)
+		return fault(f), err
 	}
 	var given []fakes.Fault
 	for _, f := range c.Faults {
-		fault, err := named(f.Name)
-		if err != nil {
-			return nil, err
-		}
-		given = append(given, fault)
+		given = append(given, fault(f))
 	}
 	d, err := double.New(config, given...)
 	if err != nil {
@@ -245,20 +200,35 @@ func doubleFWP(c DoubleConfig) (*Double, error) {
 	return &Double{URL: url, Control: d.Handler(named), Summary: d.Summary, Close: d.Close}, nil
 }
 
+// fwpMark returns what INFO says about the process of a server. Its contents are not laid down.
+func fwpMark(ctx context.Context, nc net.Conn, password string, timeout time.Duration) (target.Mark, error) {
+	asked := time.Now()
+	info, err := fwpdialect.Info(ctx, nc, password, timeout)
+	if err != nil {
+		return target.Mark{}, err
+	}
+	m := target.Mark{Asked: asked, Uptime: -1, Version: info.Server.Version}
+	m.Commands, _ = strconv.ParseInt(fmt.Sprint(info.Server.Commands), 10, 64) // or 0
+	if seconds, err := strconv.ParseInt(fmt.Sprint(info.Server.Uptime), 10, 64); err == nil {
+		m.Uptime = time.Duration(seconds) * time.Second
+	}
+	return m, nil
+}
+
 // fwpAdvice returns what to do about a server that is not an FWP server.
 func fwpAdvice(ctx context.Context, s *target.Server, err error) string {
 	if errors.Is(err, fwpsuite.ErrIterations) {
-		return "lower the number of iterations that the server announces as i in its HI: each client has to compute as many"
+		return "lower the number of iterations (i in the HI of the server): each client must compute them"
 	}
 	if advice := s.Probe(ctx); advice != "" {
 		return advice
 	}
-	other := "does it want TLS (tcp+tls://)?"
+	other := "does it use TLS (tcp+tls://)?"
 	if s.Address.TLS {
 		other = "is it a server without TLS (tcp://)?"
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
-		return "an FWP server greets with +HI {...}: is it at its limit of connections, still starting, or " + other
+		return "an FWP server greets with +HI {...}: is it at its connection limit, still starting, or " + other
 	}
 	return fmt.Sprintf("an FWP server greets with +HI {...}: is %s the port on which it takes jobs "+
 		"(7419 unless configured otherwise), and %s", s.Address.Port, other)

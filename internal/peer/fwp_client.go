@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"net"
 	"sync/atomic"
 
 	"github.com/fwpsuite/fwp/conformance/workers/situations"
@@ -26,7 +27,7 @@ func fwpClients() []*Client {
 
 func fwpClientFaults(all []fakeworker.Fault) (faults []Fault) {
 	for _, f := range all {
-		faults = append(faults, Fault{f.Name, f.Aliases, f.Clauses, f.Summary, func(config any) {
+		faults = append(faults, Fault{f.Name, f.Clauses, f.Summary, func(config any) {
 			c := config.(*fakeworker.Config) //nolint:forcetypeassert // the client of the same protocol calls it
 			before := c.Hook
 			c.Hook = nil
@@ -44,8 +45,15 @@ func FWPClientFault(f fakeworker.Fault) Fault { return fwpClientFaults([]fakewor
 func launchFWP(c Config, roots *x509.CertPool) situations.InProcess {
 	var started atomic.Int64
 	return func(e situations.Environment, printed, logged func(string)) situations.Function {
+		dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
+			resolved, err := e.Resolve(addr)
+			if err != nil {
+				return nil, err
+			}
+			return c.network().DialContext(ctx, network, resolved)
+		}
 		config := fakeworker.Config{
-			Queues: e.Queues, Concurrency: e.Concurrency, Lookup: e.Lookup, Dial: c.network().DialContext, Log: logged,
+			Queues: e.Queues, Concurrency: e.Concurrency, Lookup: e.Lookup, Dial: dial, Log: logged,
 			PID: 1000 + int(started.Add(1)), Hostname: "host",
 			TLS: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
 		}

@@ -37,11 +37,10 @@ type Peer struct {
 	// Faults and Variations are the catalogues of the embedded server, sorted by name. Nil: there are none.
 	Faults     func() []Fault
 	Variations func() []Variation
+	// Rules are those by which a user has the embedded server misbehave. Nil: it takes none.
+	Rules *Rules
 	// Embed starts the embedded server; see Start. Nil: there is none.
 	Embed func(Config) (*Server, error)
-	// CheckSettings returns an error for settings in the header of a script that its embedded server does not take. Nil:
-	// it takes none, and scripts have none.
-	CheckSettings func(map[string]string) error
 	// Double serves as a test double. Nil: fwpcheck serve does not work with it. Serves says what it serves and prints,
 	// for the help of that.
 	Double func(DoubleConfig) (*Double, error)
@@ -54,8 +53,7 @@ type Peer struct {
 	// verb are in the folder of its name.
 	Additions []string
 	Missing   func(ctx context.Context, nc net.Conn, password string, timeout time.Duration) []string
-	// Batches is the profile whose servers take several jobs in one command, PUSHB, and have QUEUE and MUTATE; empty:
-	// there is none.
+	// Batches is the profile whose servers take several jobs in one command, PUSHB; empty: there is none.
 	Batches string
 	// Likes are the families of servers that its test double can be like.
 	Likes []string
@@ -92,6 +90,10 @@ type Peer struct {
 	Software func(
 		ctx context.Context, nc net.Conn, password string, timeout time.Duration,
 	) (name, version string, err error)
+	// Mark returns what a server reports about the process that serves. Nil: servers report nothing.
+	Mark func(ctx context.Context, nc net.Conn, password string, timeout time.Duration) (target.Mark, error)
+	// Line is a command that every server answers right behind its greeting, whatever the answer is; empty: there is none.
+	Line string
 	// Advice returns what to do about something that Identify does not take for a server, given its error. Nil: there is
 	// nothing special to say.
 	Advice func(ctx context.Context, s *target.Server, err error) string
@@ -101,8 +103,28 @@ type Peer struct {
 type SpeakerConfig struct {
 	Password string // of the server; empty: none
 	Requests bool   // producers wait until their jobs are done
-	// Additions are commands of a profile that the server must have.
-	Additions []string
+	Batches  bool   // the server must have the command for several jobs
+}
+
+// answerWithin is how long a server may take to answer when it is asked whether it still does.
+const answerWithin = 2 * time.Second
+
+// Talk returns how it is seen whether something that was done to a server with a password took effect.
+func (p *Peer) Talk(password string) target.Talk {
+	talk := target.Talk{Line: p.Line, Ready: func(ctx context.Context, s *target.Server) error {
+		_, err := p.Identify(ctx, s, answerWithin)
+		return err
+	}}
+	if p.Mark != nil {
+		talk.Mark = func(ctx context.Context, s *target.Server) (target.Mark, error) {
+			nc, err := s.Dial(ctx)
+			if err != nil {
+				return target.Mark{}, err
+			}
+			return p.Mark(ctx, nc, password, answerWithin)
+		}
+	}
+	return talk
 }
 
 // Scripts returns the checks of the suite that are scripts. An error is one of the suite.

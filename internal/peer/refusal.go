@@ -15,16 +15,15 @@ func (p *Peer) refusal(command string) string {
 		program string // a command, or a program as a whole
 		why     string
 	}{
-		{p.Subject == nil, "fwpcheck explore", "nobody has written a generator of its commands yet"},
-		{p.Subject == nil, "fwpcheck compare", "nobody has written a generator of its commands yet"},
-		{p.Embed == nil, "fwpcheck selftest", "there is no embedded server of it"},
-		{p.Double == nil, "fwpcheck serve", "there is no embedded server of it"},
-		{p.Upgrade == nil, "fwpcheck upgrade", "nobody has written how its servers are filled and asked for their jobs yet"},
-		{p.Speaker == nil, "fwpbench", "nobody has written how a load speaks it yet"},
-		{!p.Monitored, "fwpcheck record", "there are no rules for what its clients and its servers do"},
-		{!p.Monitored && p.Workers == nil, "fwpcheck worker", "there are no rules for what its clients do"},
-		{!p.Monitored, "fwpcheck client", "there are no rules for what its clients do"},
-		{!p.Monitored, "fwpcheck clean", "it is not known which jobs are left"},
+		{p.Subject == nil, "fwpcheck explore", "commands of this protocol cannot be generated yet"},
+		{p.Subject == nil, "fwpcheck compare", "commands of this protocol cannot be generated yet"},
+		{p.Double == nil, "fwpcheck serve", "this protocol has no embedded server"},
+		{p.Upgrade == nil, "fwpcheck upgrade", "this protocol is not supported by it yet"},
+		{p.Speaker == nil, "fwpbench", "this protocol is not supported by it yet"},
+		{!p.Monitored, "fwpcheck record", "there are no rules for its clients and servers"},
+		{!p.Monitored && p.Workers == nil, "fwpcheck worker", "there are no rules for its clients"},
+		{!p.Monitored, "fwpcheck client", "there are no rules for its clients"},
+		{!p.Monitored, "fwpcheck clean", "its jobs cannot be listed"},
 	} {
 		if need.missing && (command == need.program || strings.HasPrefix(command, need.program+" ")) {
 			return need.why

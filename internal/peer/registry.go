@@ -71,7 +71,7 @@ func (p *Peer) With(profile string) (*Peer, error) {
 		return of(), nil
 	}
 	if len(p.Profiles) == 0 {
-		return nil, fmt.Errorf("there are no profiles of %s", p.Title)
+		return nil, fmt.Errorf("%s has no profiles", p.Title)
 	}
 	return nil, fmt.Errorf("unknown profile %q; the profiles of %s are %s", profile, p.Title,
 		strings.Join(p.ProfileNames(), ", "))

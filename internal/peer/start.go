@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/netip"
 
 	"github.com/fwpsuite/fwp/conformance/run"
 )
@@ -13,14 +14,14 @@ import (
 type Config struct {
 	Network   Network // nil: TCP
 	Addr      string  // where it listens, host and port; empty: a free port of 127.0.0.1
+	Workers   string  // where a broker with a second port for workers listens for them; empty: at a free one
 	Faults    []Fault // it has all of them
 	Variation Variation
-	Password  string            // that it asks for; empty: none
-	Settings  map[string]string // of the header of a script
-	Seed      uint64            // what is left to chance follows from it; 0: from nothing
+	Password  string // that it asks for; empty: none
+	Seed      uint64 // what is left to chance follows from it; 0: from nothing
 	// Dir is the folder in which the store of a server of FWP is while it does not run. Empty: it is lost.
 	Dir string
-	// Iterations is how often clients hash a password where Settings do not say; 0: as often as usual.
+	// Iterations is how often clients hash a password; 0: as often as usual.
 	Iterations int
 }
 
@@ -39,9 +40,13 @@ type TCP struct {
 	Wrap   func(net.Conn) net.Conn // returns what stands for a connection that a server accepts; nil: itself
 }
 
-// Listen implements [Network].
+// Listen implements [Network]. Addresses of IPv4 are of that alone: 0.0.0.0 would stand for :: otherwise.
 func (n TCP) Listen(addr string) (net.Listener, error) {
-	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", addr)
+	network := "tcp"
+	if at, err := netip.ParseAddrPort(addr); err == nil && at.Addr().Is4() {
+		network = "tcp4"
+	}
+	l, err := new(net.ListenConfig).Listen(context.Background(), network, addr)
 	if err != nil {
 		return nil, n.notice(err)
 	}
@@ -85,6 +90,15 @@ func (c *Config) network() Network {
 	return c.Network
 }
 
+// another returns the address of a free port beside Addr.
+func (c *Config) another() string {
+	host, _, err := net.SplitHostPort(c.Addr)
+	if err != nil {
+		return ""
+	}
+	return net.JoinHostPort(host, "0")
+}
+
 // listener returns a function that listens at an address, a free one if it is empty, and at the same one when it is
 // called again.
 func (c *Config) listener(addr string) func() (net.Listener, error) {
@@ -114,7 +128,7 @@ type Server struct {
 // Start starts an embedded server. Others like it can be started for checks that cannot share one.
 func (p *Peer) Start(c Config) (*Server, error) {
 	if p.Embed == nil {
-		return nil, fmt.Errorf("there is no embedded server of %s", p.Title)
+		return nil, fmt.Errorf("%s has no embedded server", p.Title)
 	}
 	s, err := p.Embed(c)
 	if err != nil {

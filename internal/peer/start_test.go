@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"bufio"
 	"errors"
 	"net"
 	"net/url"
@@ -30,4 +31,39 @@ func TestTheNetworkOfThisMachineHasHooks(t *testing.T) {
 	require.ErrorIs(t, err, errNoticed)
 	_, err = n.DialContext(t.Context(), "tcp", "nowhere")
 	assert.ErrorIs(t, err, errNoticed)
+}
+
+// A test double has the variation of its configuration, and keeps its journal.
+func TestADoubleWithAVariation(t *testing.T) {
+	t.Parallel()
+	p := Default()
+	variation, err := p.VariationNamed("null-for-none")
+	require.NoError(t, err)
+	d, err := p.Double(DoubleConfig{Config: Config{Variation: variation}, Named: p.FaultNamed})
+	require.NoError(t, err)
+	defer d.Close()
+	u, err := url.Parse(d.URL)
+	require.NoError(t, err)
+	nc, err := TCP{}.DialContext(t.Context(), "tcp", u.Host)
+	require.NoError(t, err)
+	defer nc.Close()
+	in := bufio.NewReader(nc)
+	for _, line := range []string{
+		`HELLO {"v":2,"wid":"w","hostname":"h","pid":1,"labels":[]}`,
+		`PUSH {"jid":"0123456789abcdef","jobtype":"t","args":[]}`, `FETCH default`,
+	} {
+		_, err := in.ReadString('\n')
+		require.NoError(t, err)
+		_, err = nc.Write([]byte(line + "\r\n"))
+		require.NoError(t, err)
+	}
+	_, err = in.ReadString('\n') // the length
+	require.NoError(t, err)
+	job, err := in.ReadString('\n')
+	require.NoError(t, err)
+	assert.Contains(t, job, `"custom":null`)
+	assert.Equal(t, 3, d.Summary().Commands)
+
+	_, err = p.VariationNamed("null-for-non")
+	require.ErrorContains(t, err, "did you mean null-for-none?")
 }

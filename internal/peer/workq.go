@@ -1,8 +1,14 @@
 package peer
 
 import (
+	"bufio"
 	"context"
 	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"time"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/run"
@@ -26,23 +32,45 @@ func workqPeer() *Peer {
 		Protocol: workqsuite.Protocol(), Scheme: target.Scheme{Name: "workq", Port: "9922"},
 		Ambiguities: docs.Workq, Properties: workqsuite.Properties,
 		Faults:     func() []Fault { return faultsOf(fakeworkq.Faults(), workqHook) },
+		Rules:      rulesOf(fakeworkq.Rules(), workqHook),
 		Variations: func() []Variation { return variationsOf(fakeworkq.Variations()) },
 		Embed:      func(c Config) (*Server, error) { return embedWorkq(c, nil) }, Double: doubleWorkq,
-		Serves:   "Workq, without a control, and prints `ready workq://127.0.0.1:PORT`",
-		Subject:  func(...string) *explore.Subject { return workqsubject.New() },
-		Speaker:  func(c SpeakerConfig) protocol.Protocol { return workqspeaker.Protocol{Requests: c.Requests} },
-		Workers:  workqworker.Side,
+		Serves:  "Workq, without a control, and prints `ready workq://127.0.0.1:PORT`",
+		Subject: func(...string) *explore.Subject { return workqsubject.New() },
+		Speaker: func(c SpeakerConfig) protocol.Protocol { return workqspeaker.Protocol{Requests: c.Requests} },
+		Workers: workqworker.Side,
+		Mark:    workqMark, Line: "inspect server\r\n",
 		Clients:  []*Client{workqClient()},
 		Requests: "the run command of Workq",
 		Refusals: map[string]string{
-			"fwpcheck upgrade": "its document says nothing of jobs over a restart, so that no lost one would be a finding",
-			"fwpcheck record": "it reads both sides by the grammar and the rules of FWP, and finds jobs and clients in them " +
-				"to give them names; write the conversation as a script (docs/workq.md), which fwpcheck run plays",
-			"fwpcheck client": "its situations are about what producers of FWP push; test a producer of Workq with " +
-				"fwpcheck serve --protocol workq, which lists the commands that cannot be read",
+			"fwpcheck upgrade": "its document does not require that jobs survive a restart",
+			"fwpcheck record": "it knows only the grammar and the rules of FWP; write the conversation as a script " +
+				"(docs/workq.md), which fwpcheck run plays",
+			"fwpcheck client": "its situations are for producers of FWP; test a producer of Workq with fwpcheck serve " +
+				"--protocol workq, which lists malformed commands",
 			"fwpcheck clean": "jobs of Workq end with their time to live, and delete removes them by id",
 		},
 	}
+}
+
+// workqMark returns when the process of a server was started, as inspect says it.
+func workqMark(ctx context.Context, nc net.Conn, _ string, timeout time.Duration) (m target.Mark, err error) {
+	defer nc.Close()
+	until, _ := ctx.Deadline()
+	if soon := time.Now().Add(timeout); until.IsZero() || soon.Before(until) {
+		until = soon
+	}
+	_ = nc.SetDeadline(until)
+	if _, err := io.WriteString(nc, "inspect server\r\n"); err != nil {
+		return m, err
+	}
+	const most = 4 << 10 // bytes of the reply
+	for lines := bufio.NewScanner(io.LimitReader(nc, most)); lines.Scan(); {
+		if started, is := strings.CutPrefix(lines.Text(), "started "); is {
+			return target.Mark{Asked: time.Now(), Uptime: -1, Started: started}, nil
+		}
+	}
+	return m, errors.New("inspect server does not say when it was started")
 }
 
 func workqHook(c *fakeworkq.Config) *func(*fakeworkq.Event) { return &c.Hook }

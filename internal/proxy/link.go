@@ -29,10 +29,13 @@ func (l *link) copy(to, from net.Conn, side Side) {
 	for {
 		n, err := from.Read(buffer)
 		if n > 0 {
-			l.passing(side, buffer[:n])
+			tell := l.passing(side, buffer[:n])
 			if failed := way.write(to, buffer[:n]); failed != nil {
 				reset(from)
 				return
+			}
+			if tell {
+				l.proxy.config.Observer.Passed(l.number, side)
 			}
 		}
 		if err != nil {
@@ -63,10 +66,9 @@ func (l *link) opened() {
 	}
 }
 
-func (l *link) passing(from Side, data []byte) {
-	if o := l.proxy.config.Observer; o != nil && !l.over.Load() {
-		o.Passing(l.number, from, data)
-	}
+func (l *link) passing(from Side, data []byte) (tell bool) {
+	o := l.proxy.config.Observer
+	return o != nil && !l.over.Load() && o.Passing(l.number, from, data)
 }
 
 func (l *link) ended(by Side, reset bool) {

@@ -37,8 +37,9 @@ type Config struct {
 // and must not keep data.
 type Observer interface {
 	Opened(conn int)
-	// Passing is called before the bytes are passed on.
-	Passing(conn int, from Side, data []byte)
+	// Passing is called before the bytes are passed on, and reports whether Passed is to be called behind that.
+	Passing(conn int, from Side, data []byte) (tell bool)
+	Passed(conn int, from Side)
 	// Ended is called once for each connection, when its first side ends it.
 	Ended(conn int, by Side, reset bool)
 }

@@ -126,17 +126,23 @@ func TestConditions(t *testing.T) {
 type watcher struct {
 	mu     sync.Mutex
 	opened int
+	told   int // pieces
+	passed int // of them, those that were to be told
 	ended  []proxy.Side
 	pieces map[proxy.Side][]int
 }
 
 func (w *watcher) Opened(int) { w.opened++ }
 
-func (w *watcher) Passing(_ int, from proxy.Side, data []byte) {
+func (w *watcher) Passing(_ int, from proxy.Side, data []byte) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.pieces[from] = append(w.pieces[from], len(data))
+	w.told++
+	return w.told == 1
 }
+
+func (w *watcher) Passed(int, proxy.Side) { w.passed++ }
 
 func (w *watcher) Ended(_ int, by proxy.Side, _ bool) { w.ended = append(w.ended, by) }
 
@@ -155,6 +161,7 @@ func TestSegments(t *testing.T) {
 		"are cut")
 	assert.Equal(t, []int{3, 3, 2}, w.pieces[proxy.Server], "the server got it in pieces, and echoed them")
 	assert.Equal(t, []proxy.Side{proxy.Client}, w.ended, "once, by the first side")
+	assert.Equal(t, 1, w.passed, "behind the piece for which it was asked")
 }
 
 func TestPartition(t *testing.T) {

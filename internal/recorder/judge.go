@@ -136,6 +136,8 @@ func (j *judge) item(i item) {
 	case fromServer:
 		j.counts.ServerBytes += int64(len(i.data))
 		j.builder.Server(j.now, i.conn, i.data)
+	case ready:
+		j.builder.Ready(j.now, i.conn)
 	case closed:
 		j.counts.Open--
 		j.builder.Close(j.now, i.conn, i.by, i.reset)
@@ -209,6 +211,7 @@ func (j *judge) end(at time.Duration) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.now = max(j.now, at)
+	j.builder.End(j.now)
 	j.report(j.watch.End(j.now))
 	if j.law != nil {
 		j.report(j.law.finish())

@@ -63,7 +63,7 @@ func (l *lawful) see(e *workers.Event) []workers.Breach {
 	case c == nil:
 	case e.Kind == workers.Line && !e.Unread:
 		c.asked = e.Moment()
-		c.Sent(e.Raw, 1, at)
+		c.Sent(e.Raw, at)
 	case e.Kind == workers.Reply:
 		c.Received(session.Received{At: at, Message: fwpsession.Message(e.Reply)})
 	case e.Kind == workers.Closed && e.By == workers.Server:

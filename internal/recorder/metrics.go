@@ -30,8 +30,8 @@ func metricsText(s Summary, clause func(string) string) string {
 	metric("connections_total", "counter", "Connections of clients.")("", c.Connections)
 	metric("connections_open", "gauge", "Connections that are open.")("", c.Open)
 	metric("connections_unjudged_total", "counter",
-		"Connections that were passed on without being judged.")("", c.Unjudged)
-	add := metric("bytes_total", "counter", "Bytes that were passed on, by who sent them.")
+		"Connections that were forwarded without checks.")("", c.Unjudged)
+	add := metric("bytes_total", "counter", "Bytes that were forwarded, by sender.")
 	add(`{from="client"}`, c.ClientBytes)
 	add(`{from="server"}`, c.ServerBytes)
 	add = metric("commands_total", "counter", "Lines that clients sent.")
@@ -39,11 +39,11 @@ func metricsText(s Summary, clause func(string) string) string {
 		add(fmt.Sprintf("{verb=%q}", verb), c.Commands[verb])
 	}
 	metric("error_replies_total", "counter", "Error replies of the server.")("", c.Errors)
-	add = metric("breaches_total", "counter", "Breaches of the specification.")
+	add = metric("breaches_total", "counter", "Violations of the specification.")
 	for _, name := range slices.Sorted(maps.Keys(c.Breaches)) {
 		add(fmt.Sprintf("{breach=%q,clause=%q}", name, clause(name)), c.Breaches[name])
 	}
-	add = metric("rules", "gauge", "Rules by state; inconclusive: their situation was not seen.")
+	add = metric("rules", "gauge", "Rules by state; inconclusive: their situation did not occur.")
 	states := map[workers.State]int{}
 	for _, result := range s.Results {
 		states[result.State()]++
@@ -52,6 +52,6 @@ func metricsText(s Summary, clause func(string) string) string {
 		add(fmt.Sprintf("{state=%q}", state), states[state])
 	}
 	delay := fmt.Sprintf("%g", c.LatestWait.Seconds())
-	metric("judging_delay_seconds", "gauge", "How long the latest bytes waited to be judged.")("", delay)
+	metric("judging_delay_seconds", "gauge", "How long the latest bytes waited for their check.")("", delay)
 	return b.String()
 }

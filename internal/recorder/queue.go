@@ -14,6 +14,7 @@ const (
 	opened what = iota + 1
 	fromClient
 	fromServer
+	ready // for more of the client's line
 	closed
 	lost // bytes did not fit into the queue: the connection is not judged any more
 )

@@ -85,13 +85,19 @@ type observer struct{ r *Recorder }
 // Opened implements [proxy.Observer].
 func (o observer) Opened(conn int) { o.r.queue.put(item{at: o.r.now(), conn: conn, what: opened}) }
 
-// Passing implements [proxy.Observer].
-func (o observer) Passing(conn int, from proxy.Side, data []byte) {
+// Passing implements [proxy.Observer]. A client that is in the middle of a line may be kept waiting by the server.
+func (o observer) Passing(conn int, from proxy.Side, data []byte) (tell bool) {
 	what := fromClient
 	if from == proxy.Server {
 		what = fromServer
 	}
 	o.r.queue.put(item{at: o.r.now(), conn: conn, what: what, data: data})
+	return what == fromClient && data[len(data)-1] != '\n'
+}
+
+// Passed implements [proxy.Observer].
+func (o observer) Passed(conn int, _ proxy.Side) {
+	o.r.queue.put(item{at: o.r.now(), conn: conn, what: ready})
 }
 
 // Ended implements [proxy.Observer].

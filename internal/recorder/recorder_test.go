@@ -220,6 +220,30 @@ func TestBreachesOfBothSides(t *testing.T) {
 	assert.Equal(t, 1, int(r.Summary().Counts.Breaches["line-form"]))
 }
 
+// TestUnfinishedLines: a client that closes a connection in order in the middle of a line is blamed, with the bytes, and
+// one that resets it is not.
+func TestUnfinishedLines(t *testing.T) {
+	t.Parallel()
+	for _, linger := range []int{-1, 0} {
+		found := make(chan workers.Breach, 1)
+		r := record(t, fakes.Config{}, Config{Found: func(b workers.Breach) { found <- b }})
+		k := r.dial()
+		k.greet(fwp.Hello{}, "")
+		_, err := io.WriteString(k.nc, `PUSH {"jid":"`)
+		require.NoError(t, err)
+		require.NoError(t, k.nc.(*net.TCPConn).SetLinger(linger))
+		require.NoError(t, k.nc.Close())
+		if linger == 0 {
+			k = r.dial()
+			k.greet(fwp.Hello{}, "")
+			k.do("info") // is what is found first
+		}
+		b := <-found
+		assert.Equal(t, linger < 0, b.Name == workers.LineUnfinished, "%+v", b)
+		assert.Equal(t, linger < 0, strings.HasSuffix(b.Text, `after 13 bytes: PUSH {"jid":"`), b.Text)
+	}
+}
+
 // Bytes that are not FWP pass on as well, in both directions, and so does the end.
 func TestBytesAlwaysPass(t *testing.T) {
 	t.Parallel()

@@ -201,7 +201,7 @@ func (s *script) server(c *scripted, e *workers.Event) {
 		return
 	}
 	if len(c.inFlight) == 0 {
-		s.comment("the server sent this unasked: " + text.Printable(e.Moment().Text))
+		s.comment("the server sent this without a command: " + text.Printable(e.Moment().Text))
 		s.silence(300*time.Millisecond, c.name)
 		return
 	}
@@ -362,7 +362,7 @@ func (s *script) format() ([]byte, error) {
 	}
 	b.Comment("")
 	if s.cut != "" {
-		b.Comment("# the record ends here before the conversation did: " + s.cut)
+		b.Comment("# the record ends here, before the end of the conversation: " + s.cut)
 	}
 	if len(s.setup) > 0 {
 		b.Comment("# jobs that were on the server before")
@@ -377,7 +377,7 @@ func (s *script) format() ([]byte, error) {
 	}
 	text, err := b.Text()
 	if err != nil {
-		err = fmt.Errorf("the script of the recording is not in order: %w", err)
+		err = fmt.Errorf("the script of the recording is invalid: %w", err)
 	}
 	return text, err
 }

@@ -106,7 +106,7 @@ func TestAScriptAnswersClients(t *testing.T) {
 		`a: BEAT {"wid":"mine"}`, "a: END")
 	assert.Equal(t, []string{"a: -ERR as the script has it", `a: +{"state":"quiet"}`, "a: +OK"}, received[3:])
 	require.Len(t, differences, 1)
-	assert.Regexp(t, `^line 11: \$jid1 is another, and was fwp-script-\w+ before$`, differences[0])
+	assert.Regexp(t, `^line 11: \$jid1 is another, but was fwp-script-\w+ before$`, differences[0])
 }
 
 // A reply waits for what another connection has to send before it, and connections are told apart by their lines.
@@ -144,6 +144,6 @@ func TestAScriptThatCannotAnswer(t *testing.T) {
 		parsed, err := scenarios.Parse(fwpdialect.Dialect{}, "test", []byte(script))
 		require.NoError(t, err)
 		_, err = NewScriptServer(parsed)
-		assert.ErrorContains(t, err, "cannot be played by a server that follows a script")
+		assert.ErrorContains(t, err, "a server that plays a script cannot play")
 	}
 }

@@ -202,7 +202,7 @@ func (c *side) idle(ctx context.Context, verb, text string) bool {
 		return c.write("+OK\r\n")
 	}
 	if c.next() == nil {
-		c.server.differ("the script has no such line any more: %s", shown(text))
+		c.server.differ("the script has no such line (any more): %s", shown(text))
 	} else {
 		c.server.differ("%s: expected line %d of the script, got %s", c.thread.name, c.thread.line(), shown(text))
 	}
@@ -268,6 +268,6 @@ func (c *side) bind(step *scenarios.Send, mark string, got any, names map[string
 		}
 	})
 	if !reflect.DeepEqual(other, got) {
-		s.differ("line %d: %s is %v, and was %v before", step.Line, key, got, other)
+		s.differ("line %d: %s is %v, but was %v before", step.Line, key, got, other)
 	}
 }

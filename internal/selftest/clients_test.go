@@ -30,19 +30,19 @@ func clients() (all []Fixture) {
 	return all
 }
 
-// TestClientVariations plays situations on clients that differ and are right: without FWP_SLOW=1 an eighth of them, but
-// all on those that have no variation. Nothing is found, and each clause is decided in some situation.
+// TestClientVariations plays situations on clients that differ and are right: without FWP_SLOW=1 an eighth of them, by
+// the names of both, but all on those that have no variation. Nothing is found, and each clause is decided in some situation.
 func TestClientVariations(t *testing.T) {
 	t.Parallel()
 	for _, on := range clients() {
 		checks, err := on.Checks()
 		require.NoError(t, err)
-		for i, v := range on.Variations() {
+		for _, v := range on.Variations() {
 			t.Run(on.Peer.Name+"/"+v.Name, func(t *testing.T) {
 				t.Parallel()
 				some := checks
 				if !slow.Enabled() && path.Base(v.Name) != conforming {
-					some = every(8, checks, i)
+					some = sample(8, v.Name, checks)
 				}
 				on := on // with a network of its own
 				synctest.Test(t, func(t *testing.T) {
@@ -163,7 +163,7 @@ func launched(
 // TestOtherQueues plays fetch/queues on workers that fetch from other queues than those in their environment.
 func TestOtherQueues(t *testing.T) {
 	t.Parallel()
-	const notTaken = "it does not seem to take {queues} or FWP_QUEUES"
+	const notTaken = "it seems to ignore {queues} and FWP_QUEUES"
 	upper := func(told []string) []string { return strings.Fields(strings.ToUpper(strings.Join(told, " "))) }
 	for _, row := range []struct {
 		name   string
@@ -172,17 +172,17 @@ func TestOtherQueues(t *testing.T) {
 	}{
 		{
 			"in upper case", upper,
-			"fail it fetches from FWP-HIGH FWP-LOW, and from FWP-ONE FWP-TWO when it is told fwp-one,fwp-two",
+			"fail it fetches from FWP-HIGH FWP-LOW, and with the queues fwp-one,fwp-two from FWP-ONE FWP-TWO",
 		},
 		{
 			"as JSON", func(told []string) []string { return []string{fmt.Sprintf("%q", told)} },
-			`fail it fetches from ["fwp-high" "fwp-low"], and from ["fwp-one" "fwp-two"] when it is told fwp-one,fwp-two`,
+			`fail it fetches from ["fwp-high" "fwp-low"], and with the queues fwp-one,fwp-two from ["fwp-one" "fwp-two"]`,
 		},
 		{"its own", func([]string) []string { return []string{"*"} }, "inconclusive " + notTaken},
 		{"in a namespace", func(told []string) []string { return []string{"ns:" + told[0]} }, "inconclusive " + notTaken},
 		{
 			"all as one name", func(told []string) []string { return []string{strings.Join(told, ",")} },
-			"inconclusive it takes the value of FWP_QUEUES for the name of one queue",
+			"inconclusive it uses the whole value of FWP_QUEUES as the name of one queue",
 		},
 	} {
 		t.Run(row.name, func(t *testing.T) {

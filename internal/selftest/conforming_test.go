@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/suitetest"
 )
 
 func TestConformingServer(t *testing.T) {
@@ -20,6 +21,7 @@ func TestConformingServer(t *testing.T) {
 		require.NoError(t, err)
 		assert.Empty(t, report.Internal)
 		assert.Len(t, report.Checks, len(scripts))
+		suitetest.InTime(t, report, scripts)
 		for _, check := range report.Checks {
 			assert.Empty(t, falseAlarms(itself, check))
 			assert.Equal(t, 1, check.Attempts, "%s was not decided at once", check.ID)

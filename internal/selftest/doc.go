@@ -1,6 +1,6 @@
 // Package selftest tests the suite with the embedded servers, and with the workers and the producer of the suite: every
 // check against one that conforms, against each fault of its catalogue, and against peers that are not servers at all.
 //
-// To read: fixture.go starts the servers and clients, matrix.go compares what checks find with what
-// the faults declare, part.go has what is played on one of them, and proof.go plays all of it.
+// To read: fixture.go starts the servers and clients, matrix.go compares what checks find with what the faults declare,
+// and sample.go draws a part of them.
 package selftest

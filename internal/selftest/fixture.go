@@ -13,6 +13,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // Fixture is what checks are played on: the servers of a protocol, or a client. It runs in memory if it has a
@@ -55,6 +56,18 @@ func (f Fixture) Checks() ([]conformance.Check, error) {
 		return nil, err
 	}
 	return h.Checks(), nil
+}
+
+// Apart reports whether each check has servers of its own: those of the default protocol have faults of every fiftieth
+// job.
+func (f Fixture) Apart() bool { return f.Client == nil && f.peer().IsDefault() }
+
+// Looking returns the checks that look at a fault: where each has servers of its own those that decide one of its
+// clauses, or only record, and all elsewhere.
+func (f Fixture) Looking(fault peer.Fault, checks []conformance.Check) []conformance.Check {
+	return slices.DeleteFunc(slices.Clone(checks), func(c conformance.Check) bool {
+		return f.Apart() && !names(fault, c) && judges(f.peer().Protocol, c)
+	})
 }
 
 // Faults returns the catalogue, sorted by name.
@@ -110,7 +123,7 @@ func together(r *reports.Report, id string) reports.Check {
 	return all
 }
 
-// Vary plays checks on servers with a variation. Servers that are prepared for single checks do not have it.
+// Vary plays checks on servers with a variation.
 func (f Fixture) Vary(
 	ctx context.Context, variation peer.Variation, checks []conformance.Check,
 ) (*reports.Report, error) {
@@ -214,13 +227,9 @@ const startPatience = 5 * time.Second
 func (p *pool) runner(checks ...conformance.Check) (*run.Runner, error) {
 	of := p.fixture.peer()
 	runner := &run.Runner{
-		Protocol: of.Protocol, Checks: checks, Prepare: p.prepare, Virtual: p.fixture.Network != nil,
+		Protocol: of.Protocol, Checks: checks, Virtual: p.fixture.Network != nil,
 	}
-	passwords := []string{""}
-	if of.Passwords {
-		passwords = append(passwords, "correct horse")
-	}
-	for _, password := range passwords {
+	for _, password := range passwords(of, checks) {
 		config := p.config
 		config.Password = password
 		server, err := p.build(config)
@@ -238,10 +247,14 @@ func (p *pool) runner(checks ...conformance.Check) (*run.Runner, error) {
 	return runner, nil
 }
 
-// prepare starts the server that a script's header needs.
-func (p *pool) prepare(settings map[string]string) (run.Server, func(), error) {
-	config := p.config
-	config.Variation, config.Settings = peer.Variation{}, settings
-	server, err := p.build(config)
-	return server, func() {}, err
+// passwords returns those of the servers that checks need, the empty one for an open server.
+func passwords(of *peer.Peer, checks []conformance.Check) (all []string) {
+	closed := func(c conformance.Check) bool { return slices.Contains(c.Describe().Needs, scenarios.NeedPassword) }
+	if !of.Passwords || slices.ContainsFunc(checks, func(c conformance.Check) bool { return !closed(c) }) {
+		all = append(all, "")
+	}
+	if of.Passwords && slices.ContainsFunc(checks, closed) {
+		all = append(all, "correct horse")
+	}
+	return all
 }

@@ -98,22 +98,6 @@ func (m *Matrix) Leave(fault peer.Fault, check conformance.Check) {
 	}
 }
 
-// found reports whether what was added so far shows a fault.
-func (m *Matrix) found(fault peer.Fault) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	r := m.row(fault)
-	return r.Detected() && r.Missing() == ""
-}
-
-// forget removes what was found on a fault, but not what is not played.
-func (m *Matrix) forget(row *Row) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.rows, row.Fault.Name)
-	m.row(row.Fault).left = row.left
-}
-
 func (m *Matrix) row(fault peer.Fault) *Row {
 	r, ok := m.rows[fault.Name]
 	if !ok {

@@ -11,7 +11,7 @@ import (
 )
 
 // TestWhatIsMissing: a check that decides the first clause of a fault must find it broken, unless lag kept the check
-// from deciding it. A fault that was found needs no more plays.
+// from deciding it.
 func TestWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	fault, err := peer.Default().FaultNamed("ack-other-answer")
@@ -26,12 +26,11 @@ func TestWhatIsMissing(t *testing.T) {
 		verdict reports.Verdict
 		reason  reports.ReasonCode
 		missing string
-		found   bool
 	}{
-		"passed":             {reports.Pass, "", "no check finds " + first + " broken", false},
-		"inconclusive":       {reports.Inconclusive, reports.ReasonOtherBreach, "no check finds " + first + " broken", false},
-		"the machine lagged": {reports.Inconclusive, reports.ReasonLag, "", false},
-		"failed":             {reports.Fail, "", "", true},
+		"passed":             {reports.Pass, "", "no check finds " + first + " broken"},
+		"inconclusive":       {reports.Inconclusive, reports.ReasonOtherBreach, "no check finds " + first + " broken"},
+		"the machine lagged": {reports.Inconclusive, reports.ReasonLag, ""},
+		"failed":             {reports.Fail, "", ""},
 	} {
 		m := Matrix{Protocol: peer.Default().Protocol}
 		m.Add(fault, scripts[i].Check, reports.Check{
@@ -39,9 +38,6 @@ func TestWhatIsMissing(t *testing.T) {
 			Clauses: []reports.ClauseVerdict{{ID: first, Verdict: c.verdict, Reason: c.reason}},
 		})
 		assert.Equal(t, c.missing, m.Rows()[0].Missing(), name)
-		assert.Equal(t, c.found, m.found(fault), name)
-		m.forget(m.Rows()[0])
-		assert.Empty(t, m.Rows()[0].lagged, name)
 	}
 }
 
@@ -67,21 +63,5 @@ func TestFalseAlarms(t *testing.T) {
 			ID: "x/y", Verdict: c.verdict, Clauses: []reports.ClauseVerdict{{ID: "Z", Verdict: c.verdict, Reason: c.reason}},
 		})
 		assert.Equal(t, c.fine, len(got) == 0, "%+v", c)
-	}
-}
-
-// TestThin: a sample has every nth fault and variation, and the conforming server, which is the last one.
-func TestThin(t *testing.T) {
-	t.Parallel()
-	for _, f := range Fixtures(peer.Default()) {
-		all := Part{Faults: f.Faults(), Variations: f.Variations()}
-		p := Proof{Parts: []Part{all}}
-		p.Thin(5)
-		part := p.Parts[0]
-		assert.Equal(t, 5, p.OneOf)
-		assert.Len(t, part.Faults, (len(all.Faults)+4)/5)
-		assert.Equal(t, all.Faults[5].Name, part.Faults[1].Name)
-		assert.Len(t, part.Variations, (len(all.Variations)+3)/5+1)
-		assert.Equal(t, all.Variations[len(all.Variations)-1].Name, part.Variations[len(part.Variations)-1].Name)
 	}
 }

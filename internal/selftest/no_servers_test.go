@@ -38,7 +38,7 @@ const (
 // TestNoServers plays the whole suite on what is no server, from the first byte on or
 // after a correct greeting. It comes to its end, nothing is passed that was not earned,
 // and as none of them ever changes, none is found dead. What the same ones earn from
-// each check alone is in TestImpostors. Without FWP_SLOW=1 each has a third of the scripts, and all that decide the
+// each check alone is in TestImpostors. Without FWP_SLOW=1 each has a sixth of the scripts, and all that decide the
 // clauses that must be found broken.
 func TestNoServers(t *testing.T) {
 	t.Parallel()
@@ -71,7 +71,7 @@ func TestNoServers(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			report := against(t, test.serve, someOf(scripts, len(name), test.broken+" FWP-HELLO-15 FWP-HELLO-16"))
+			report := against(t, test.serve, someOf(scripts, name, test.broken+" FWP-HELLO-15 FWP-HELLO-16"))
 			for _, check := range report.Checks {
 				onlyEarned(t, check, test.earned)
 				assert.NotEqual(t, reports.Crash, check.Verdict, check.ID)
@@ -81,13 +81,13 @@ func TestNoServers(t *testing.T) {
 	}
 }
 
-// someOf returns every sixth script, for the next i others, and all that decide one of these clauses; with FWP_SLOW=1
-// all.
-func someOf(scripts []conformance.Check, i int, decided string) (some []conformance.Check) {
+// someOf returns a sixth of the scripts, drawn by their names and that of a server, and all that decide one of these
+// clauses; with FWP_SLOW=1 all.
+func someOf(scripts []conformance.Check, server, decided string) (some []conformance.Check) {
 	wanted := strings.Fields(decided)
-	for j, s := range scripts {
+	for _, s := range scripts {
 		decides := slices.ContainsFunc(clauses(s), func(id string) bool { return slices.Contains(wanted, id) })
-		if slow.Enabled() || (i+j)%6 == 0 || decides {
+		if slow.Enabled() || drawn(server, s.Describe().ID)%6 == 0 || decides {
 			some = append(some, s)
 		}
 	}
@@ -112,8 +112,8 @@ func onlyBroken(t *testing.T, report *reports.Report, earned, broken string) {
 }
 
 // earnedByAnswers is what a server earns besides that answers each command by its verb.
-const earnedByAnswers = " FWP-LINK-02 FWP-LINK-03 FWP-FRAME-05 FWP-RESP-07 FWP-HELLO-03 FWP-HELLO-11 FWP-HELLO-15 " +
-	"FWP-HELLO-16 FWP-BEAT-01 FWP-INFO-01 FWP-FLUSH-01 FWP-END-02 FWP-STATE-16"
+const earnedByAnswers = " FWP-LINK-02 FWP-LINK-03 FWP-FRAME-05 FWP-RESP-01 FWP-RESP-07 FWP-HELLO-03 FWP-HELLO-11 " +
+	"FWP-HELLO-15 FWP-HELLO-16 FWP-BEAT-01 FWP-INFO-01 FWP-FLUSH-01 FWP-END-02 FWP-STATE-16"
 
 // barren answers each command as if it succeeded, and never has a job.
 func barren(nc net.Conn) {
@@ -220,7 +220,7 @@ func TestDying(t *testing.T) {
 	t.Parallel()
 	scripts := light(few(t))
 	if !slow.Enabled() {
-		scripts = every(8, scripts, 5)
+		scripts = sample(8, "dying", scripts)
 	}
 	healthy := &mortal{commands: math.MaxInt64}
 	said := map[string]reports.Check{}
@@ -341,7 +341,7 @@ func TestStalling(t *testing.T) {
 	t.Parallel()
 	scripts := light(few(t))
 	if !slow.Enabled() {
-		scripts = every(12, scripts, 0)
+		scripts = sample(12, "stalling", scripts)
 	}
 	for name, greets := range map[string]bool{"always": false, "after HELLO": true} {
 		t.Run(name, func(t *testing.T) {

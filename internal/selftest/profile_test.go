@@ -11,6 +11,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/faults"
 	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/suitetest"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
@@ -33,6 +34,7 @@ func TestProfileOnTheConformingServer(t *testing.T) {
 	report := vary(t, of, peer.Variation{Name: conforming}, checks)
 	assert.Empty(t, report.Internal)
 	assert.Len(t, report.Checks, len(checks))
+	suitetest.InTime(t, report, checks)
 	for _, check := range report.Checks {
 		assert.Empty(t, falseAlarms(peer.Variation{}, check))
 	}

@@ -23,15 +23,12 @@ const crowded = "connections consumer json line pace queue refuses"
 
 // TestVariations plays the suite on servers that differ and are right: nothing may be
 // found, and everything must be decided. With FWP_SLOW=1 each variation has a third of the
-// scripts, and the crowded ones all; otherwise each has one of 320, and none of the slow checks.
+// scripts, and the crowded ones all; otherwise each has about one of 320, and none of the slow checks.
 func TestVariations(t *testing.T) {
 	t.Parallel()
 	all, few := suite(t), few(t)
-	for i, v := range (Fixture{}).Variations() {
-		scripts := every(3, few, i)
-		if !slow.Enabled() {
-			scripts = every(320, few, i)
-		}
+	for _, v := range (Fixture{}).Variations() {
+		scripts := sample(slow.Pick[uint32](320, 3), v.Name, few)
 		if kind, _, _ := strings.Cut(v.Name, "-"); slow.Enabled() && slices.Contains(strings.Fields(crowded), kind) {
 			scripts = all
 		}
@@ -78,4 +75,15 @@ func vary(t *testing.T, of *peer.Peer, v peer.Variation, scripts []conformance.C
 		require.NoError(t, err)
 	})
 	return report
+}
+
+// slowChecks are the checks that take most of the time: thousands of jobs, megabytes.
+var slowChecks = []string{
+	"framing/long-lines", "jobs/delivered-once", "push/a-thousand-jobs", "push/ten-thousand-jobs", "retry/own-number",
+}
+
+func withoutSlow(checks []conformance.Check) []conformance.Check {
+	return slices.DeleteFunc(slices.Clone(checks), func(c conformance.Check) bool {
+		return slices.Contains(slowChecks, c.Describe().ID)
+	})
 }

@@ -24,8 +24,8 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// workqChecks are the checks of Workq; without FWP_SLOW=1 some of them, for the next i others.
-func workqChecks(t *testing.T, i int) []conformance.Check {
+// workqChecks are the checks of Workq; without FWP_SLOW=1 some of them, for each name others.
+func workqChecks(t *testing.T, name string) []conformance.Check {
 	t.Helper()
 	scripts, err := workqsuite.Protocol().Scripts()
 	require.NoError(t, err)
@@ -33,7 +33,7 @@ func workqChecks(t *testing.T, i int) []conformance.Check {
 	if slow.Enabled() {
 		return all
 	}
-	return slices.DeleteFunc(every(8, all, i), func(c conformance.Check) bool {
+	return slices.DeleteFunc(sample(8, name, all), func(c conformance.Check) bool {
 		return strings.Contains(c.Describe().ID, "large") // megabytes
 	})
 }
@@ -44,8 +44,8 @@ func TestWorkqVariations(t *testing.T) {
 	t.Parallel()
 	of, err := peer.Named("workq")
 	require.NoError(t, err)
-	for i, v := range (Fixture{Peer: of}).Variations() {
-		checks := workqChecks(t, i)
+	for _, v := range (Fixture{Peer: of}).Variations() {
+		checks := workqChecks(t, v.Name)
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
 			report := vary(t, of, v, checks)
@@ -99,7 +99,7 @@ func TestNoWorkqServers(t *testing.T) {
 	for name, serve := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			report := againstWorkq(t, serve, workqChecks(t, len(name)))
+			report := againstWorkq(t, serve, workqChecks(t, name))
 			for _, check := range report.Checks {
 				onlyEarned(t, check, "")
 				assert.NotEqual(t, reports.Crash, check.Verdict, check.ID)

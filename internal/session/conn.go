@@ -30,9 +30,9 @@ const defaultTimeout = 10 * time.Second
 // Observer receives all that passes on a connection, as it happens. Its methods must not block, and are called by the
 // goroutine that writes and by the one that reads.
 type Observer interface {
-	Sent(all []byte, pieces int, at time.Time) // in so many pieces, before anything of it is written
-	Received(r Received)                       // before it can be taken
-	Ended(how Ending)                          // from our side, wholly or by half
+	Sent(all []byte, at time.Time) // before anything of it is written
+	Received(r Received)           // before it can be taken
+	Ended(how Ending)              // from our side, wholly or by half
 }
 
 // Conn is a connection with one conversation. Its methods must not be called by two

@@ -26,7 +26,7 @@ func (c *Conn) Write(ctx context.Context, segments [][]byte, pause time.Duration
 	}
 	c.times.began = time.Now()
 	if c.config.Observer != nil {
-		c.config.Observer.Sent(all, len(segments), c.times.began)
+		c.config.Observer.Sent(all, c.times.began)
 	}
 	defer func() { c.times.sent = time.Now() }()
 	defer context.AfterFunc(ctx, func() { c.nc.SetWriteDeadline(longAgo()) })()

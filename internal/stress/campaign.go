@@ -76,6 +76,7 @@ func (c *Campaign) both(ctx context.Context) (*explore.Result, *Result) {
 			second.Shown = append(second.Shown, f.Clause)
 		}
 	}
+	second.Explorer.Shrinking = max(c.Explorer.Shrinking-r.Shrunk/explore.Shrinkings, c.Explorer.Shrinking/least)
 	second.Explorer.Progress = c.progressAfter(r)
 	done := second.Run(ctx)
 	for i := range done.Findings {
@@ -84,6 +85,9 @@ func (c *Campaign) both(ctx context.Context) (*explore.Result, *Result) {
 	}
 	return r, done
 }
+
+// least is the part of the time for shrinking that is left for the load, whatever the exploration has used of it.
+const least = 4
 
 // shortest is the time for which a load is worth its connections.
 const shortest = time.Second
@@ -118,10 +122,6 @@ func (c *Campaign) divided() (explore.Explorer, *Load) {
 	second.Explorer.Steps = first.Steps / steps
 	first.Steps -= second.Explorer.Steps
 	first.Findings -= first.Findings / 4
-	if first.Memory != nil && first.Time > 0 {
-		first.Time -= (first.Time - explore.MemoryTime) / part
-	} else {
-		first.Time -= first.Time / part
-	}
+	first.Time -= first.Time / part
 	return first, second
 }

@@ -27,17 +27,16 @@ const (
 func Check() conformance.Property {
 	return conformance.Property{
 		Name:  "explore/crowd",
-		Title: "With many producers and workers at a time each job is delivered once, and none is lost",
-		About: "Producers push jobs of their own while workers fetch and acknowledge them; now and then one closes its " +
-			"connection without reading a reply, or while it holds jobs, and connects again. Each call and each reply is " +
-			"recorded with its time, and the history of every job is evaluated: what no order of overlapping calls can " +
-			"explain is a finding.",
+		Title: "With many concurrent producers and workers each job is delivered once, and none is lost",
+		About: "Producers push jobs while workers fetch and acknowledge them. Now and then a client disconnects without " +
+			"reading a reply, or with a reserved job, and reconnects. Each call and reply is recorded with its time, and " +
+			"the history of every job is checked: a history that no order of overlapping calls can explain is a finding.",
 		Wait: lasts, Connections: producers + workers + 2, // two test whether the server is alive
 		Run: check,
 	}
 }
 
-var errNoOther = errors.New("there is no other server like this one")
+var errNoOther = errors.New("there is no second server")
 
 func check(ctx context.Context, on conformance.Setup) conformance.Evidence {
 	l := &Load{Workers: workers, Producers: producers, Explorer: explore.Explorer{
@@ -52,11 +51,11 @@ func check(ctx context.Context, on conformance.Setup) conformance.Evidence {
 	e := conformance.Evidence{Served: r.Served, Leftover: r.Left, Law: r.Law, Tally: r.Tally}
 	switch {
 	case limited.Err() != nil:
-		e.Open = "the server delayed the check for too long"
+		e.Open = "the server was too slow for the check"
 	case 2*r.Answered < r.Commands:
 		e.Open = "fewer than half of the commands were answered"
 	case !r.History.Drained || len(r.Left) > 0:
-		e.Open = "not every job could be accounted for: the queues could not be emptied"
+		e.Open = "not every job could be accounted for, because the queues could not be emptied"
 	}
 	if r.Dead {
 		e.Dead = "no new connection is served"

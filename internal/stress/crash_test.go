@@ -12,6 +12,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/forward/forwardtest"
 	"github.com/fwpsuite/fwp/internal/stress"
 )
 
@@ -84,7 +85,8 @@ func TestACrashedServerIsRestarted(t *testing.T) {
 		assert.True(t, r.Findings[0].Crash)
 		assert.Equal(t, 5, r.Findings[0].Shown)
 		assert.False(t, r.Dead)
-		assert.True(t, e.Serves(t.Context()))
+		serves, _ := e.Serves(t.Context())
+		assert.True(t, serves)
 		t.Log(len(r.Left))
 	})
 }
@@ -97,4 +99,28 @@ func TestWhyThereIsNoScript(t *testing.T) {
 		assert.Empty(t, r.Findings[0].Script)
 		assert.NotEmpty(t, r.Findings[0].Unscripted)
 	})
+}
+
+// TestTheEndOfAForwarder: behind a load, too, no crash is claimed where a forwarder may have ended; nor is it well if no
+// client of the load was served.
+func TestTheEndOfAForwarder(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]*struct {
+		forwarder forwardtest.Forwarder
+		lost      string
+	}{
+		"a reset":                   {forwardtest.Forwarder{Resets: true}, "reset its connection"},
+		"the number of connections": {forwardtest.Forwarder{AtATime: 12}, "opened a connection"},
+	} {
+		in(t, behaving("", ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
+			f := &test.forwarder
+			f.Server, e.Fresh, e.Target = e.Target.Dial, nil, f
+			l := stress.Load{Explorer: e}
+			r := l.Run(t.Context())
+			assert.True(t, f.Ended(), name)
+			assert.Contains(t, r.Lost, test.lost, name)
+			assert.Empty(t, r.Findings, name)
+			assert.True(t, r.Dead, name)
+		})
+	}
 }

@@ -17,11 +17,11 @@ import (
 // RuleHistory is the rule of a finding in the history of many clients.
 const RuleHistory = "history"
 
-// report adds the findings of a load, one for each clause.
-func (l *Load) report(ctx context.Context, r *Result, done *load.Result, crashed bool) {
+// report adds the findings of a load, one for each clause. gone: the server serves no more at the end.
+func (l *Load) report(ctx context.Context, r *Result, done *load.Result, gone bool) {
 	shown := done.Judged.Findings
 	var all []explore.Finding
-	if crashed {
+	if gone && r.Lost == "" {
 		f := crash(r.History)
 		briefly, _, _ := strings.Cut(f.What, ";")
 		all = append(all, f)
@@ -36,8 +36,8 @@ func (l *Load) report(ctx context.Context, r *Result, done *load.Result, crashed
 			What: f.What, Commands: slices.Max(f.Events) + 1,
 		})
 	}
-	for _, f := range done.Report.Findings { // a server that crashes leaves replies unfinished
-		if !crashed && (f.Kind == results.FindingReply || f.Kind == results.FindingGrammar) {
+	for _, f := range done.Report.Findings { // a server that ends leaves replies unfinished
+		if !gone && (f.Kind == results.FindingReply || f.Kind == results.FindingGrammar) {
 			all = append(all, explore.Finding{
 				Clause: fwpsuite.ClauseOf(f.Breach), Rule: rules[f.Kind],
 				What: f.What, Got: strings.Join(f.Notes, "; "), Commands: r.Commands,
@@ -93,7 +93,7 @@ func (l *Load) add(ctx context.Context, e *explore.Explorer, r *Result, f explor
 	case e.Unshrunk:
 		f.Unscripted = "it was not shrunk"
 	case r.Dead && e.Fresh == nil:
-		f.Unscripted = "the server is dead and cannot be started again"
+		f.Unscripted = "the server is gone and cannot be restarted"
 	default:
 		Shorten(ctx, e, &f, reported...)
 	}
@@ -124,7 +124,7 @@ func Shorten(ctx context.Context, e *explore.Explorer, f *explore.Finding, repor
 		rule = fwpsubject.RuleOf(f.Clause)
 	}
 	if rule == "" {
-		f.Unscripted = "it shows only in the calls of many clients, and not in one conversation"
+		f.Unscripted = "it needs the calls of many clients, so no single conversation shows it"
 		return
 	}
 	var start []explore.Step

@@ -25,7 +25,7 @@ func (c *Campaign) others() (all []explore.Explorer) {
 	if c.Start == nil || x.Time < othersAtLeast {
 		return nil
 	}
-	x.Memory, x.Found, x.Watch, x.Progress, x.Impatient = nil, nil, nil, nil, true
+	x.Found, x.Watch, x.Progress, x.Impatient = nil, nil, nil, true
 	if x.Subject.Lives != nil {
 		lives := x
 		lives.Subject, lives.Steps = x.Subject.Lives(time.Until(explore.Divide(x.Time).Explore)), 0

@@ -17,13 +17,13 @@ import (
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// Load is a load of producers and workers that close their connections now and then, in
-// any phase that leaves no job reserved, and connect again. One job in eight has a queue
-// of its own. Explorer.Target must be set; the zero value of everything else works.
+// Load is a load of producers and workers that close their connections now and then, in any phase that leaves no job
+// reserved, and connect again. Explorer.Target must be set; the zero value of everything else works.
 type Load struct {
 	// Explorer is where, for how long, and how findings are shrunk. Steps counts commands,
 	// three for each job: 900 if it and Time are zero. Time is that of everything but
@@ -56,7 +56,9 @@ type Result struct {
 	Shrunk   time.Duration // in which findings were shrunk, at the end
 	Left     []string      // accepted jobs whose end is not known
 	Dead     bool          // the server does not serve any more
+	Lost     string        // why a forwarder before it may have ended, and not the server; else empty
 	Served   bool          // the clients were accepted
+	Unserved bool          // the server does not serve any more, and whether it died of the load is not known
 }
 
 const (
@@ -95,10 +97,10 @@ func (l *Load) Run(ctx context.Context) *Result {
 			r.Left = append(r.Left, u.JID)
 		}
 	}
-	crashed := done.Report.Connections.Opened > 0 && l.ended(ctx, budget)
-	r.Dead = crashed && (e.Fresh != nil || !e.Revive(ctx))
+	gone := l.gone(ctx, r, budget, done.Report.Connections)
+	r.Dead = gone && (e.Fresh != nil || !e.Revive(ctx))
 	reporting := time.Now()
-	l.report(ctx, r, done, crashed)
+	l.report(ctx, r, done, gone)
 	r.Shrunk = time.Since(reporting)
 	return r
 }
@@ -116,11 +118,27 @@ func (l *Load) dial(ctx context.Context) func(context.Context) (net.Conn, error)
 	}
 }
 
-// ended reports whether the server serves no more, as far as that can be seen in the time for everything.
-func (l *Load) ended(ctx context.Context, budget explore.Budget) bool {
+// gone reports whether the server serves no more, of the load as far as is known, or a forwarder before it has ended.
+func (l *Load) gone(ctx context.Context, r *Result, budget explore.Budget, opened results.Connections) bool {
+	ended, refusing := l.ended(ctx, budget)
+	none := opened.Opened == 0
+	if refusing = refusing || none && opened.Refused != ""; ended || refusing {
+		r.Lost = l.Explorer.Lost(ctx)
+	}
+	r.Unserved = r.Lost == "" && (refusing || ended && none)
+	return r.Lost != "" || ended && !r.Unserved
+}
+
+// ended reports whether the server serves no more, as far as that can be seen in the time for everything, or else
+// whether it refuses connections when the time is over.
+func (l *Load) ended(ctx context.Context, budget explore.Budget) (ended, refusing bool) {
 	limited, cancel := explore.Until(ctx, budget.End)
 	defer cancel()
-	return limited.Err() == nil && !l.Explorer.Serves(limited) && limited.Err() == nil
+	if limited.Err() != nil {
+		return false, false
+	}
+	serves, refusing := l.Explorer.Serves(limited)
+	return !serves && limited.Err() == nil, refusing
 }
 
 func (l *Load) fill() {
@@ -177,6 +195,6 @@ func (l *Load) workload(b explore.Budget) workload.Workload {
 		Rate: workload.Rate(75 * l.Workers), JobLimit: int64(max(1, l.Explorer.Steps/commandsOfJob)),
 		Duration: workload.Duration(lasts), Work: workload.Range{Min: 2 * ms, Max: 10 * ms},
 		Queues: workload.Queues{Number: 4}, Payload: workload.Constant(20), ExactIntegers: true,
-		Disconnects: 0.05, QueuePerJob: 0.125, Drain: workload.Duration(drain),
+		Disconnects: 0.05, Drain: workload.Duration(drain),
 	}
 }

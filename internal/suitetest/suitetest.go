@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -25,26 +26,21 @@ func Scripts(t *testing.T, of *conformance.Protocol) []conformance.Check {
 	return conformance.Scripts(scripts...)
 }
 
-// InOrder fails the test unless lint finds nothing in the scripts of a protocol, they are in the normal form, and their
-// clauses are in the catalogue.
+// InOrder fails the test unless lint finds nothing in the scripts of a protocol, they are in the normal form and have a
+// title, their clauses are in the catalogue and bind servers, and each check that is no more has been replaced.
 func InOrder(t *testing.T, of *conformance.Protocol) {
 	t.Helper()
 	scripts, err := of.Scripts()
 	require.NoError(t, err)
 	for _, s := range scripts {
 		assert.Empty(t, scenarios.Lint(s), s.Name)
-		assert.Equal(t, string(scenarios.Format(s)), strings.Join(s.Source, "\n"), s.Name)
+		assert.Equal(t, string(scenarios.Format(s)), strings.Join(s.Source, "\n"), "%s: write it with fwpcheck fmt", s.Name)
+		assert.NotEmpty(t, s.Title, s.Name)
 		for m := range s.Marks() {
-			_, known := of.ClauseByID(m.Clause)
-			assert.True(t, known, "%s: %s", s.Name, m.Clause)
+			clause, known := of.ClauseByID(m.Clause)
+			assert.True(t, known && clause.BindsServer(), "%s: %s", s.Name, m.Clause)
 		}
 	}
-	Retired(t, of)
-}
-
-// Retired fails the test unless each check that is no more has been replaced by one that is.
-func Retired(t *testing.T, of *conformance.Protocol) {
-	t.Helper()
 	var ids []string
 	for _, c := range Scripts(t, of) {
 		ids = append(ids, c.Describe().ID)
@@ -105,6 +101,19 @@ func Passes(t *testing.T, report *reports.Report, left ...string) {
 		if !slices.Contains([]reports.Verdict{reports.Pass, reports.NotApplicable, reports.NotSelected}, c.Verdict) {
 			t.Errorf("%s: %s %s", c.ID, c.Verdict, c.Why)
 		}
+	}
+}
+
+// InTime fails the test unless each script was played in the time of its waits: line, or in a second where it has none:
+// that is what a quick run goes by.
+func InTime(t *testing.T, report *reports.Report, checks []conformance.Check) {
+	t.Helper()
+	for _, c := range checks {
+		about := c.Describe()
+		i := slices.IndexFunc(report.Checks, func(r reports.Check) bool { return r.ID == about.ID })
+		took, most := report.Checks[i].Took, max(about.Wait, time.Second)
+		line := (took + time.Second - 1).Truncate(time.Second)
+		assert.LessOrEqual(t, took.Truncate(time.Second/10), most, "%s: write waits: %.0fs", about.ID, line.Seconds())
 	}
 }
 

@@ -71,7 +71,7 @@ func ParseURL(raw string, others ...Scheme) (Address, error) {
 	}
 	rest, backend, two := strings.Cut(rest, backendMark)
 	if two && (scheme.Backend == "" || !isPort(backend)) {
-		return Address{}, fmt.Errorf("?backend= and the number of a port stand at the end of a URL of %s only",
+		return Address{}, fmt.Errorf("?backend= works only at the end of a URL of %s, with a port number",
 			brokers(others))
 	}
 	user, hostport, err := splitUser(rest)
@@ -118,9 +118,9 @@ var hostAndPort = regexp.MustCompile(`^[A-Za-z0-9.-]+(:[0-9]+)?$`)
 // notAURL returns an error that repeats the text only if no part of it can be a password.
 func notAURL(raw string) error {
 	if !hostAndPort.MatchString(raw) {
-		return fmt.Errorf("that is not a server URL; want %s", wanted)
+		return fmt.Errorf("this is not a server URL; use %s", wanted)
 	}
-	return fmt.Errorf("%q is not a server URL; want tcp://%s", raw, raw)
+	return fmt.Errorf("%q is not a server URL; use tcp://%s", raw, raw)
 }
 
 func unknownScheme(scheme string, others []Scheme) error {
@@ -136,11 +136,11 @@ func unknownScheme(scheme string, others []Scheme) error {
 	}
 	switch strings.ToLower(scheme) {
 	case "http", "https":
-		help = "; the web page of a server is not where it takes jobs"
+		help = "; http is for the web page of a server, its port for jobs is another one"
 	case "tls", "ssl", "tcps", "tcp+ssl", "tcptls":
 		help = "; with TLS it is tcp+tls://"
 	}
-	return fmt.Errorf("unknown scheme %q: want %s%s", scheme, wanted, help)
+	return fmt.Errorf("unknown scheme %q: use %s%s", scheme, wanted, help)
 }
 
 // splitUser splits before the last @. Characters that end the authority of a URL must be encoded in a password.
@@ -151,10 +151,10 @@ func splitUser(rest string) (user, hostport string, err error) {
 	}
 	authority, tail := rest[:end], rest[end:]
 	if strings.Contains(tail, "@") {
-		return "", "", errors.New("/, ? and # in a password are written %2F, %3F and %23")
+		return "", "", errors.New("in a password, write / as %2F, ? as %3F and # as %23")
 	}
 	if strings.Trim(tail, "/") != "" {
-		return "", "", fmt.Errorf("nothing comes after the port: want %s", wanted)
+		return "", "", fmt.Errorf("the URL must end with the port: use %s", wanted)
 	}
 	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
 		return authority[:at], authority[at+1:], nil
@@ -166,15 +166,15 @@ func splitHostPort(hostport, usual string) (host, port string, err error) {
 	if inner, ok := strings.CutPrefix(hostport, "["); ok {
 		host, port, err = splitBracketed(inner)
 	} else if host, port, _ = strings.Cut(hostport, ":"); strings.Contains(port, ":") {
-		return "", "", errors.New("an IPv6 address stands in brackets: tcp://[::1]:7419")
+		return "", "", errors.New("write an IPv6 address in brackets: tcp://[::1]:7419")
 	} else if strings.ContainsAny(host, "%[]") || strings.ContainsFunc(host, isBlank) {
-		return "", "", errors.New("a host has no blanks and none of %, [ and ] in it")
+		return "", "", errors.New("a host must not contain blanks, %, [ or ]")
 	}
 	switch {
 	case err != nil:
 		return "", "", err
 	case host == "":
-		return "", "", fmt.Errorf("no host: want %s", wanted)
+		return "", "", fmt.Errorf("the host is missing: use %s", wanted)
 	case port == "":
 		return host, usual, nil
 	case !isPort(port):
@@ -189,16 +189,16 @@ func isBlank(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 func splitBracketed(inner string) (host, port string, err error) {
 	host, after, ok := strings.Cut(inner, "]")
 	if !ok {
-		return "", "", errors.New("a bracket is open: an IPv6 address looks like [::1]")
+		return "", "", errors.New("a bracket is not closed: an IPv6 address looks like [::1]")
 	}
 	host = strings.Replace(host, "%25", "%", 1) // the zone of a link-local address
 	ip, err := netip.ParseAddr(host)
 	if err != nil || !ip.Is6() {
-		return "", "", errors.New("in brackets stands an IPv6 address, [::1] for example")
+		return "", "", errors.New("only an IPv6 address has brackets, as in [::1]")
 	}
 	port, ok = strings.CutPrefix(after, ":")
 	if !ok && after != "" {
-		return "", "", errors.New("after the closing bracket comes : and the port")
+		return "", "", errors.New("after the closing bracket write : and the port")
 	}
 	return host, port, nil
 }

@@ -15,28 +15,30 @@ import (
 	"sync"
 	"syscall"
 	"time"
-)
 
-// refusedOnWindows is WSAECONNREFUSED, which errors.Is does not take for
-// ECONNREFUSED. No other system has an error of this number.
-const refusedOnWindows = syscall.Errno(10061)
+	"github.com/fwpsuite/fwp/internal/forward"
+)
 
 // Advice returns what to do about an error of [Server.Dial], in one sentence; ""
 // if nothing is known. The scheme of the address is among the others, if it is one of another protocol.
 func (a Address) Advice(err error, others ...Scheme) string {
-	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, refusedOnWindows) {
+	if Refused(err) {
 		usual := defaultPort + " unless configured otherwise; its web page has another one"
 		if a.Protocol != "" {
 			usual = schemeNamed(a.Protocol, others).Port + " unless configured otherwise"
 		}
-		return fmt.Sprintf("nothing listens there: is the server running, and is %s the port on which it takes jobs (%s)?",
+		return fmt.Sprintf("nothing listens there"+a.several()+": is the server running, and is %s the port on which it "+
+			"takes jobs (%s)?",
 			a.Port, usual)
 	}
 	if name, ok := errors.AsType[*net.DNSError](err); ok {
 		if name.IsNotFound {
-			return fmt.Sprintf("is %q spelt right?", a.Host)
+			return fmt.Sprintf("is %q correct?", a.Host)
 		}
-		return "the name server does not answer: is the network up?"
+		return "the DNS server does not answer: is the network up?"
+	}
+	if alert := Alert(err); alert != "" { // TLS 1.3 has one after the handshake, at the first read
+		return adviceOnAlert(alert)
 	}
 	if handshake, ok := errors.AsType[*HandshakeError](err); ok {
 		if advice := adviceOnTLS(handshake); advice != "" {
@@ -44,10 +46,45 @@ func (a Address) Advice(err error, others ...Scheme) string {
 		}
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
-		return "nothing answers there: is it the right host and port, and does a firewall let the connection through? " +
-			"(--timeout sets how long to wait)"
+		return "nothing answers there: are host and port correct, and does a firewall block the connection? (--timeout " +
+			"sets how long to wait)"
 	}
 	return ""
+}
+
+// Refused reports whether an error of [Server.Dial] means that nothing listens.
+func Refused(err error) bool { return forward.Refused(err) }
+
+// several returns the addresses of a host that has more than one.
+func (a Address) several() string {
+	all, err := net.LookupHost(a.Host) //nolint:noctx // it was looked up a moment ago
+	if err != nil || len(all) < 2 {
+		return ""
+	}
+	return " (" + a.Host + " is " + strings.Join(all, " and ") + ")"
+}
+
+// Alert returns the alert of TLS by which a server has refused a client, "certificate required" for example; "" if err
+// is none. To try again is in vain.
+func Alert(err error) string {
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "remote error" {
+		return strings.TrimPrefix(op.Err.Error(), "tls: ")
+	}
+	return ""
+}
+
+// adviceOnAlert returns the advice for an alert.
+func adviceOnAlert(alert string) string {
+	switch {
+	case strings.Contains(alert, "version"):
+		return "it does not support TLS 1.2 or 1.3: enable one of them on the server"
+	case strings.Contains(alert, "name"):
+		return "it has no certificate for this name: give another name with --tls-server-name NAME"
+	case alert == "certificate required" || alert == "handshake failure":
+		return "it wants a client certificate, or another one: give it with --tls-cert FILE and --tls-key FILE"
+	}
+	return "it rejects the client or its certificate (--tls-cert): is the certificate valid, and does the server " +
+		"trust its authority?"
 }
 
 // adviceOnTLS returns the advice for a handshake that failed.
@@ -56,20 +93,17 @@ func adviceOnTLS(err *HandshakeError) string {
 		return noTLS(plain)
 	}
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		return "its certificate is not signed by an authority that is trusted here: " +
-			"name the authority with --tls-ca FILE, or check nothing with --tls-insecure"
+		return "its certificate is not signed by a trusted authority: give the authority with --tls-ca FILE, or skip " +
+			"the check with --tls-insecure"
 	}
 	if _, ok := errors.AsType[x509.HostnameError](err); ok {
-		return "its certificate is for another name: say which with --tls-server-name NAME"
+		return "its certificate is for another name: give that with --tls-server-name NAME"
 	}
 	if _, ok := errors.AsType[x509.CertificateInvalidError](err); ok {
-		return "its certificate is not valid: renew it, or check nothing with --tls-insecure"
-	}
-	if _, ok := errors.AsType[tls.AlertError](err); ok {
-		return "it refuses the handshake: does it ask for a client certificate, or for an old version of TLS?"
+		return "its certificate is not valid: renew it, or skip the check with --tls-insecure"
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) {
-		return "it closes the connection during the handshake: is it a TLS server? Without TLS the URL begins with tcp://"
+		return "it closes the connection during the handshake: is it a TLS server? If not, use a tcp:// URL"
 	}
 	return ""
 }
@@ -78,8 +112,8 @@ func adviceOnTLS(err *HandshakeError) string {
 func noTLS(err tls.RecordHeaderError) string {
 	first := string(err.RecordHeader[:])
 	if strings.HasPrefix(first, "HTTP") {
-		return "this is an HTTP server without TLS, not an FWP server: " +
-			"the port for jobs is usually 7419, the web page is on another"
+		return "this is an HTTP server without TLS, not an FWP server: the port for jobs is usually 7419, not that of " +
+			"the web page"
 	}
 	return "its first bytes are " + strconv.Quote(first) + ", which is not TLS: use a tcp:// URL"
 }
@@ -101,8 +135,8 @@ func (s *Server) Probe(ctx context.Context) string {
 	asking.Wait()
 	switch {
 	case web:
-		return "this is an HTTP server, perhaps the web page of an FWP server: " +
-			"its port for jobs is another one (7419 unless configured otherwise)"
+		return "this is an HTTP server, perhaps the web page of an FWP server: use its port for jobs (7419 unless " +
+			"configured otherwise)"
 	case secured:
 		return "this is a TLS server: use a tcp+tls:// URL"
 	}

@@ -49,10 +49,10 @@ func provided(name string, lookup func(string) (string, bool), others []Scheme) 
 	switch {
 	case name == "":
 		return Choice{}, errors.New(providerVariable +
-			" is set but empty: unset it, or let it name the variable that holds the URL")
+			" is set but empty: unset it, or set it to the name of the variable with the URL")
 	case strings.ContainsAny(name, ":/@"):
 		return Choice{}, errors.New(providerVariable +
-			" holds a URL; it must hold the name of the variable that holds the URL")
+			" is a URL, but must be the name of the variable with the URL")
 	}
 	url, ok := lookup(name)
 	if !ok {
@@ -61,10 +61,83 @@ func provided(name string, lookup func(string) (string, bool), others []Scheme) 
 	return choice("from "+name+", which "+providerVariable+" names", name, name, url, others)
 }
 
+// Named is what an argument or a flag names.
+type Named uint8
+
+// The things that are named: there is one notation for them, whatever program or flag takes it.
+const (
+	NamesNothing  Named = iota // it may be the name of a file
+	NamesURL                   // a server that runs: tcp://HOST:PORT
+	NamesStart                 // servers that are started: start:COMMAND
+	NamesEmbedded              // the embedded server: embedded
+	NamesWorker                // a worker: worker:COMMAND
+)
+
+// NameOf returns what a text names, and the text without "start:" or "worker:". A command that is known, or takes
+// a port, is one to start without that word, too.
+func NameOf(arg string) (of Named, value string) {
+	if command, is := strings.CutPrefix(arg, "start:"); is {
+		return NamesStart, command
+	}
+	if command, is := strings.CutPrefix(arg, "worker:"); is {
+		return NamesWorker, command
+	}
+	switch {
+	case arg == "embedded":
+		return NamesEmbedded, arg
+	case isFaktory(arg) || takesPort(arg):
+		return NamesStart, arg
+	case strings.Contains(arg, "://"):
+		return NamesURL, arg
+	}
+	return NamesNothing, arg
+}
+
+// isFaktory reports whether a command is the Faktory server, whose flags are known: "faktory" or "faktory=PATH".
+func isFaktory(command string) bool {
+	return command == "faktory" || strings.HasPrefix(command, "faktory=")
+}
+
+func takesPort(command string) bool {
+	return strings.Contains(command, "{port}") || strings.Contains(command, "FWP_PORT")
+}
+
+// withoutPort is the error for a command that takes no port.
+func withoutPort(command string) error {
+	words := "--start: the command must listen on a port that is chosen for it: write {port} where the command takes it"
+	if strings.Contains(command, "faktory") {
+		words += "; for Faktory write faktory=PATH"
+	}
+	return errors.New(words)
+}
+
+// misnamed returns why what was given to a flag about one kind of server names another; nil if it does not. It
+// repeats nothing of the value, which may have a password.
+func misnamed(flag string, given, wanted Named) error {
+	const page = "; see docs/checking-a-server.md#how-a-server-is-named"
+	switch given {
+	case wanted, NamesNothing:
+		return nil
+	case NamesURL:
+		return errors.New(flag + " starts a server with a command: for a running server give --url URL" + page)
+	case NamesStart:
+		return errors.New(flag + " names a running server: to start one, give --start COMMAND or --start faktory=PATH" +
+			page)
+	case NamesEmbedded:
+		return errors.New(flag + ": for the embedded server give --embedded, or no flag" + page)
+	}
+	return errors.New(flag + " works only with servers: use fwpcheck worker -- COMMAND to test a worker, or fwpbench " +
+		"compare --run to compare two" + page)
+}
+
 // choice parses the URL that was found at a place.
 func choice(how, place, variable, url string, others []Scheme) (Choice, error) {
 	if url == "" {
-		return Choice{}, fmt.Errorf("%s is set but empty: give it a URL, or leave it out to use the embedded server", place)
+		return Choice{}, fmt.Errorf("%s is set but empty: set it to a URL, or unset it to use the embedded server", place)
+	}
+	of, _ := NameOf(url)
+	if err := misnamed(place, of, NamesURL); err != nil {
+		return Choice{}, err
 	}
 	a, err := ParseURL(url, others...)
 	if err != nil {

@@ -61,3 +61,55 @@ func TestChoose(t *testing.T) {
 		})
 	}
 }
+
+// One notation names servers and workers. Where a flag is about another kind, the error says which flag, or argument, is
+// meant, and repeats nothing.
+func TestNameOf(t *testing.T) {
+	t.Parallel()
+	type named struct {
+		of    Named
+		value string
+	}
+	for arg, want := range map[string]named{
+		"start:faktory=/a/b":      {NamesStart, "faktory=/a/b"},
+		"faktory=/a/b":            {NamesStart, "faktory=/a/b"},
+		"faktory":                 {NamesStart, "faktory"},
+		"start:./s -p {port}":     {NamesStart, "./s -p {port}"},
+		"./s -r redis://h {port}": {NamesStart, "./s -r redis://h {port}"},
+		"start:./s -r redis://h":  {NamesStart, "./s -r redis://h"},
+		"worker:node w.mjs":       {NamesWorker, "node w.mjs"},
+		"embedded":                {NamesEmbedded, "embedded"},
+		"tcp://h:1":               {NamesURL, "tcp://h:1"},
+		"workq://h":               {NamesURL, "workq://h"},
+		"faktory.json":            {NamesNothing, "faktory.json"},
+		"load.yaml":               {NamesNothing, "load.yaml"},
+	} {
+		of, value := NameOf(arg)
+		assert.Equal(t, want, named{of, value}, arg)
+	}
+	none := func(string) (string, bool) { return "", false }
+	for url, want := range map[string]string{
+		"start:faktory=/secret": "give --start COMMAND", "faktory=/secret": "give --start COMMAND",
+		"embedded": "for the embedded server give --embedded", "worker:secret": "fwpcheck worker -- COMMAND",
+	} {
+		_, err := Choose(url, true, none)
+		require.ErrorContains(t, err, want, url)
+		require.ErrorContains(t, err, "docs/checking-a-server.md#how-a-server-is-named", url)
+		assert.NotContains(t, err.Error(), "secret")
+	}
+	for command, want := range map[string]string{
+		"tcp://:secret@h:1": "give --url URL", "embedded": "for the embedded server give --embedded",
+		"start:worker:secret": "must listen on a port",
+		"worker:secret":       "fwpcheck worker -- COMMAND", "start:secret": "must listen on a port",
+		"./secret/faktory": "write faktory=PATH", "faktory:/secret": "write faktory=PATH",
+	} {
+		_, err := ParseStart(command)
+		require.ErrorContains(t, err, want, command)
+		assert.NotContains(t, err.Error(), "secret")
+	}
+	a, err := ParseStart("start:faktory=/a/b")
+	require.NoError(t, err)
+	b, err := ParseStart("faktory=/a/b")
+	require.NoError(t, err)
+	assert.Equal(t, b.Command, a.Command)
+}

@@ -1,61 +1,12 @@
 package target
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"syscall"
 )
-
-// Stop is how a started server is stopped.
-type Stop string
-
-// The ways to stop a server.
-const (
-	InOrder    Stop = "in order"    // it is asked to end, with all that it started
-	AtOnce     Stop = "at once"     // it is killed, with all that it started
-	ServerOnly Stop = "server only" // it is killed; what it started may end by itself within ten seconds
-)
-
-// Stop stops the server. It blocks until all have ended. Until Again, the server is one that has ended.
-func (i *Started) Stop(how Stop) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if how == ServerOnly {
-		i.now.order(killServerOrder)
-		<-i.now.over
-	}
-	i.now.end(how == AtOnce)
-}
-
-// Again starts the server again, at the same place, and blocks until it is ready.
-func (i *Started) Again(ctx context.Context) error {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.begin(ctx)
-}
-
-// Replace has Again start another server at the same place: by the command, the environment and the Ready of s.
-func (i *Started) Replace(s *Starter) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.starter = s
-	i.Server.Address.Backend = s.backend(i.place)
-}
-
-// Pause makes the server, and what else is in its process group, stand still until Continue. It does not wait for that.
-func (i *Started) Pause() { i.toGroup("STOP") }
-
-// Continue ends a Pause.
-func (i *Started) Continue() { i.toGroup("CONT") }
-
-func (i *Started) toGroup(signal string) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.now.order(groupOrder + signal + "\n")
-}
 
 // filler is the name of the file that fills a disk.
 const filler = ".fwp-full"

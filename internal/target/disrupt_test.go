@@ -6,7 +6,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -19,11 +22,11 @@ func TestStopAndAgain(t *testing.T) {
 	defer s.End()
 	want := "x"
 	assert.Equal(t, want, greeting(t, s)) // it listens before it has counted its first life
-	for _, how := range []Stop{InOrder, AtOnce, ServerOnly} {
-		s.Stop(how)
+	for _, how := range []Action{Stop, Kill, KillServer} {
+		require.NoError(t, s.Server.Stop(t.Context(), how))
 		_, err := s.Server.Dial(t.Context())
 		require.Error(t, err, "%s: nothing serves", how)
-		require.NoError(t, s.Again(t.Context()), how)
+		require.NoError(t, s.Server.Start(t.Context()), how)
 		want += "x"
 		assert.Equal(t, want, greeting(t, s), "%s: the same place, with its folder", how)
 	}
@@ -32,7 +35,7 @@ func TestStopAndAgain(t *testing.T) {
 // What a server has started may end in order when only the server is killed, and is killed with it otherwise.
 func TestStopServerOnly(t *testing.T) {
 	t.Parallel()
-	for how, inOrder := range map[Stop]bool{ServerOnly: true, AtOnce: false} {
+	for how, inOrder := range map[Action]bool{KillServer: true, Kill: false} {
 		t.Run(string(how), func(t *testing.T) {
 			t.Parallel()
 			folder := t.TempDir()
@@ -41,7 +44,7 @@ func TestStopServerOnly(t *testing.T) {
 			s, err := testStarter(child+"exec "+serving()).Start(t.Context(), "")
 			require.NoError(t, err)
 			defer s.End()
-			s.Stop(how)
+			require.NoError(t, s.Server.Stop(t.Context(), how))
 			if inOrder {
 				assert.FileExists(t, filepath.Join(folder, "child"))
 			} else {
@@ -56,21 +59,36 @@ func TestPauseAndContinue(t *testing.T) {
 	s, err := testStarter("exec "+serving()).Start(t.Context(), "")
 	require.NoError(t, err)
 	defer s.End()
-	s.Pause()
+	require.NoError(t, s.Server.Pause(t.Context()))
 	nc, err := s.Server.Dial(t.Context()) // the system accepts it
 	require.NoError(t, err)
 	defer nc.Close()
-	s.Continue()
+	require.NoError(t, s.Server.Resume(t.Context()))
 	line, err := io.ReadAll(nc)
 	require.NoError(t, err)
 	assert.Equal(t, " x\n", string(line), "the server answers as soon as it goes on")
+}
+
+func TestAPauseThatSomethingElseEnds(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("the state of a process is not known here")
+	}
+	s, err := testStarter("exec "+serving()).Start(t.Context(), "")
+	require.NoError(t, err)
+	defer s.End()
+	require.NoError(t, s.Server.Pause(t.Context()))
+	serving := s.Server.instance()[0]
+	require.NoError(t, syscall.Kill(serving.pid, syscall.SIGCONT))
+	require.Eventually(t, serving.moves, 10*time.Second, lookPause)
+	require.ErrorContains(t, s.Server.Resume(t.Context()), "the server continued before it was resumed")
 }
 
 func TestAServerThatStandsStillIsEnded(t *testing.T) {
 	t.Parallel()
 	s, err := testStarter("exec "+serving()).Start(t.Context(), "")
 	require.NoError(t, err)
-	s.Pause()
+	require.NoError(t, s.Server.Pause(t.Context()))
 	s.End()
 	assert.NoDirExists(t, s.place.Dir)
 }

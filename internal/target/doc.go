@@ -8,5 +8,7 @@
 //
 // Where: address.go, choose.go (flags and environment), server.go (dialing, with TLS), secrets.go (passwords, and what
 // is hidden), advice.go (what is there instead). Starting: start.go, started.go, faktory.go, program.go, supervise.go
-// with supervise_*.go. Operating: operator.go (commands of the user's), disrupt.go, mount_*.go.
+// with supervise_*.go, names.go (a program's own /etc/hosts). Ports: port_*.go. Operating: act.go (what is done to a
+// server, and whether it took effect), observe.go, instance.go and serving.go with listeners_linux.go,
+// operator.go (commands of the user's), disrupt.go, mount_linux.go; other.go has what other systems lack.
 package target

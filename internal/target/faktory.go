@@ -7,15 +7,17 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // faktory returns the starter of the Faktory server, whose program is at a path, or is
 // "faktory" on the PATH.
 func faktory(path string) Starter {
-	quoted := "'" + strings.ReplaceAll(cmp.Or(path, "faktory"), "'", `'\''`) + "'"
 	return Starter{
-		Command: "exec env FAKTORY_PASSWORD={password} HOME={dir} " + quoted +
-			" -b 127.0.0.1:{port} -w 127.0.0.1:{webport} -d {dir}/db -c {dir} -e development -l warn",
+		Command: `exec env FAKTORY_PASSWORD={password} HOME="$FWP_DIR" ` + text.ShellQuote(cmp.Or(path, "faktory")) +
+			` -b 127.0.0.1:{port} -w 127.0.0.1:{webport} -d "$FWP_DIR/db" -c "$FWP_DIR" -e development -l warn`,
+		socket:  "/db/redis.sock",
 		Workers: func(p Place) Operator { return faktoryWeb{p} },
 	}
 }

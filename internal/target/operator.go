@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
@@ -17,12 +18,18 @@ import (
 type Action string
 
 // The actions. Quiet and Terminate are about a worker: its next BEAT is answered with that
-// state. Restart is orderly. Kill stops the server without warning and starts it again.
+// state. Stop and Restart are orderly. Kill stops the server without warning, with all that it started; what KillServer
+// leaves may end by itself within ten seconds.
 const (
-	Quiet     Action = "quiet"
-	Terminate Action = "terminate"
-	Restart   Action = "restart"
-	Kill      Action = "kill"
+	Quiet      Action = "quiet"
+	Terminate  Action = "terminate"
+	Restart    Action = "restart" // a stop and a start, by one command
+	Stop       Action = "stop"
+	Kill       Action = "kill"
+	KillServer Action = "kill-server"
+	Start      Action = "start"
+	Pause      Action = "pause" // until Resume
+	Resume     Action = "resume"
 )
 
 // Operator does what no client can do. Its methods may be called by many goroutines at once.
@@ -30,30 +37,8 @@ type Operator interface {
 	// Can reports whether the operator knows how to do an action.
 	Can(action Action) bool
 	// Do does an action and blocks until it is done. wid is the worker id that Quiet and
-	// Terminate are about.
+	// Terminate are about. It need not see to it that the action had its effect: a [Server] does.
 	Do(ctx context.Context, action Action, wid string) error
-}
-
-// Can reports whether the server's operator knows how to do an action.
-func (s *Server) Can(action Action) bool { return s.Operator != nil && s.Operator.Can(action) }
-
-// Restart restarts the server. It blocks until that is done.
-func (s *Server) Restart(ctx context.Context) error { return s.do(ctx, Restart, "") }
-
-// Kill kills the server and starts it again. It blocks until that is done.
-func (s *Server) Kill(ctx context.Context) error { return s.do(ctx, Kill, "") }
-
-// Signal quiets or terminates a worker: state is "quiet" or "terminate". It blocks until
-// that is done.
-func (s *Server) Signal(ctx context.Context, wid, state string) error {
-	return s.do(ctx, Action(state), wid)
-}
-
-func (s *Server) do(ctx context.Context, action Action, wid string) error {
-	if !s.Can(action) {
-		return fmt.Errorf("%s: no command for it was given", action)
-	}
-	return s.Operator.Do(ctx, action, wid)
 }
 
 // Commands is an [Operator] whose actions are commands of the shell of the system
@@ -72,12 +57,31 @@ const (
 	shownOutput    = 2000 // bytes of a failed command's output, its end
 )
 
+// NeedShell returns an error if there is no shell of the system here, as in a container with a program and nothing
+// else. What says who needs it.
+func NeedShell(what string) error {
+	if _, err := exec.LookPath(shellName); err != nil {
+		return fmt.Errorf("%s was not found, and %s needs it: use a machine or an image with a shell", shellName, what)
+	}
+	return nil
+}
+
 // Can reports whether there is a command for an action.
 func (c Commands) Can(action Action) bool { return c.ByAction[action] != "" }
 
-// Do runs the command of an action. It blocks until the command is over.
+// Do runs the command of an action. It blocks until the command is over. Where the command for a Resume fails it is run
+// again with the word of docker and podman for it, which is unpause.
 func (c Commands) Do(ctx context.Context, action Action, wid string) error {
-	command, err := expand(c.ByAction[action], action, wid)
+	err := c.run(ctx, action, action, wid)
+	if err != nil && action == Resume && ctx.Err() == nil && c.run(ctx, action, "unpause", wid) == nil {
+		return nil
+	}
+	return err
+}
+
+// run runs the command of an action, with a word for that.
+func (c Commands) run(ctx context.Context, action, word Action, wid string) error {
+	command, err := expand(c.ByAction[action], word, wid)
 	if err != nil {
 		return err
 	}
@@ -96,7 +100,7 @@ func (c Commands) Do(ctx context.Context, action Action, wid string) error {
 	defer os.Remove(output.Name()) //nolint:errcheck // the system cleans up too
 	defer output.Close()           //nolint:errcheck // nothing was written by this process
 	run := shell(ctx, command)
-	run.Env = append(os.Environ(), "FWP_ACTION="+string(action), "FWP_WID="+wid)
+	run.Env = append(os.Environ(), "FWP_ACTION="+string(word), "FWP_WID="+wid)
 	if action == Quiet || action == Terminate {
 		run.Env = append(run.Env, "FWP_SIGNAL="+string(action)) // the older name
 	}
@@ -116,7 +120,8 @@ var plain = regexp.MustCompile(`^[A-Za-z0-9_.:@%+=,-]*$`)
 // expand puts the action and the worker id into a command.
 func expand(command string, action Action, wid string) (string, error) {
 	if strings.Contains(command, "{wid}") && !plain.MatchString(wid) {
-		return "", fmt.Errorf("%s command: the worker id %q means something to a shell: use $FWP_WID for {wid}", action, wid)
+		return "", fmt.Errorf("%s command: the worker id %q has special characters of the shell: use $FWP_WID instead "+
+			"of {wid}", action, wid)
 	}
 	return strings.NewReplacer("{action}", string(action), "{wid}", wid).Replace(command), nil
 }

@@ -28,7 +28,7 @@ func TestCommands(t *testing.T) {
 		"says nothing":          {command: "exit 3", failed: "exit status 3, and it printed nothing"},
 		"says too much":         {command: "yes | head -n 3000; exit 3", failed: `y\ny"`},
 		"not there":             {command: "no-such-command-of-fwp", failed: "exit status 127"},
-		"not given":             {command: "", failed: "restart: no command for it was given"},
+		"not given":             {command: "", failed: "restart: no command was given"},
 		"ends by a signal":      {command: "kill -9 $$", failed: "signal: killed"},
 		"with its own shell":    {command: "test \"$(echo 'a b')\" = 'a b'"},
 		"in our own folder":     {command: "test -f operator_test.go"},
@@ -101,8 +101,8 @@ func TestCommandsWithAWorkerID(t *testing.T) {
 	t.Parallel()
 	s := &Server{Operator: Commands{ByAction: map[Action]string{Quiet: `test {wid} = "$FWP_WID" -a {action} = quiet`}}}
 	assert.NoError(t, s.Signal(t.Context(), "fwp-1.w:2", "quiet"))
-	assert.ErrorContains(t, s.Signal(t.Context(), "a; rm b", "quiet"), `use $FWP_WID for {wid}`)
-	assert.ErrorContains(t, s.Signal(t.Context(), "w", "terminate"), "terminate: no command for it was given")
+	assert.ErrorContains(t, s.Signal(t.Context(), "a; rm b", "quiet"), `use $FWP_WID instead of {wid}`)
+	assert.ErrorContains(t, s.Signal(t.Context(), "w", "terminate"), "terminate: no command was given")
 	assert.True(t, s.Can(Quiet))
 	assert.False(t, s.Can(Restart))
 	assert.False(t, new(Server).Can(Quiet))

@@ -14,34 +14,50 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// Secrets removes from texts what would let their reader find out a password, or guess it offline: the salt and the
-// rounds of a HI, the hash of a HELLO, and the password and its hash wherever the server repeats them. A nil *Secrets
-// removes nothing. Its method may be called by several goroutines.
+// Secrets removes from texts what would let their reader find out a password, or guess it offline, where it stands: the
+// salt and the rounds of a HI, the hash of a HELLO and of an error, the password of a URL, and the password behind a
+// word for it. A password that is no word of a report is removed wherever the server repeats it. One that is, "default"
+// for example, is not: what is missing then would tell it. A nil *Secrets removes nothing. Its method may be called by
+// several goroutines.
 type Secrets struct {
-	forms []string // of the password, each with its placeholder
-	hash  bool     // texts may have a hash of the password
+	forms  []string         // of passwords that are no words, each with its placeholder
+	behind []*regexp.Regexp // passwords behind a word for them
+	hash   bool             // texts may have a hash of the password
 }
-
-// shortest is the least length of a password that is looked for in texts: a shorter one is in most of them.
-const shortest = 4
 
 // NewSecrets returns what removes this password, which may be empty, and what goes with one.
 func NewSecrets(password string) *Secrets {
 	s := &Secrets{hash: password != ""}
-	if len(password) < shortest {
+	if password == "" {
 		return s
 	}
 	quoted, _ := json.Marshal(password) // a string always has a form in JSON
 	escaped := strings.Trim(string(quoted), `"`)
 	inURL := strings.TrimPrefix(url.UserPassword("", password).String(), ":")
+	var forms []string
 	for _, form := range []string{
 		password, text.Escape(password), escaped, text.Escape(escaped), text.Printable(password), inURL,
 		url.QueryEscape(password),
 	} {
-		s.forms = append(s.forms, form, "(password)")
+		forms = append(forms, regexp.QuoteMeta(form))
+		if !ordinary.MatchString(password) {
+			s.forms = append(s.forms, form, hiddenPassword)
+		}
 	}
+	s.behind = []*regexp.Regexp{regexp.MustCompile(
+		wordOfPassword + `(` + strings.Join(forms, "|") + `)([^A-Za-z0-9_]|$)`)}
 	return s
 }
+
+const hiddenPassword = "(password)"
+
+// ordinary matches passwords that may be words of a report, parts of them, numbers, ids or escapes.
+var ordinary = regexp.MustCompile(`^(.{0,3}|[\pL_.:/-]{0,15}|[0-9.:]*|[0-9a-fA-F-]*|(\\u[0-9a-fA-F]{4}|\\.)*)$`)
+
+// wordOfPassword begins a pattern for what stands behind a word that announces a password.
+const wordOfPassword = `((?i:password|passwd|passphrase|pwd|secret|credentials?)["']?` +
+	`(?:[ :=]+(?:is|was|of|given|sent|got))?` +
+	`[ :=("'\\]+)`
 
 // And returns what removes the secrets of both.
 func (s *Secrets) And(other *Secrets) *Secrets {
@@ -51,7 +67,7 @@ func (s *Secrets) And(other *Secrets) *Secrets {
 	case other == nil:
 		return s
 	}
-	return &Secrets{slices.Concat(s.forms, other.forms), s.hash || other.hash}
+	return &Secrets{slices.Concat(s.forms, other.forms), slices.Concat(s.behind, other.behind), s.hash || other.hash}
 }
 
 // The places of secrets. Where a conversation is quoted once more, backslashes stand before the quotation marks; there
@@ -63,7 +79,9 @@ var (
 		`\\+"[^"]*")`)
 	roundsField = regexp.MustCompile(`(\\*"i\\*"\s*:\s*)[-+.0-9eE]+`)
 	hashField   = regexp.MustCompile(`(\\*"pwdhash\\*"\s*:\s*)\\*"[^"$]+"`)
-	partOfAHash = regexp.MustCompile(`\b[0-9a-fA-F]{16,}\b`)
+	ofAURL      = regexp.MustCompile(`(://[^\s:/@"]*):([^\s@"]+)@`)
+	// A hash, and what a message with that word has of one: ids in hexadecimal digits are shorter.
+	aHash = regexp.MustCompile(`\b[0-9a-fA-F]{64}\b|((?i:hash)[ :=("'\\]*)[0-9a-fA-F]{16,}\b`)
 )
 
 // Hide returns a text with placeholders for secrets.
@@ -75,16 +93,21 @@ func (s *Secrets) Hide(said string) string {
 		return roundsField.ReplaceAllString(saltField.ReplaceAllString(hi, `$1"(salt)"`), `$1"(rounds)"`)
 	})
 	said = hashField.ReplaceAllString(said, `$1"(hash)"`)
-	said = strings.NewReplacer(s.forms...).Replace(said)
 	if !s.hash {
 		return said
 	}
-	return partOfAHash.ReplaceAllStringFunc(said, func(part string) string {
-		if !strings.ContainsAny(part, "abcdefABCDEF") {
-			return part // a number
+	said = ofAURL.ReplaceAllStringFunc(said, func(found string) string {
+		parts := ofAURL.FindStringSubmatch(found)
+		if parts[2] == "PASSWORD" || parts[2] == hiddenPassword {
+			return found
 		}
-		return "(hash)"
+		return parts[1] + ":" + hiddenPassword + "@"
 	})
+	for _, behind := range s.behind {
+		said = behind.ReplaceAllString(said, "${1}"+hiddenPassword+"${3}")
+	}
+	said = strings.NewReplacer(s.forms...).Replace(said)
+	return aHash.ReplaceAllString(said, "${1}(hash)")
 }
 
 // Hidden returns a function that writes what write does, with placeholders for secrets.
@@ -121,7 +144,7 @@ func RedactCommand(command string) string {
 // the URL".
 func OnlyPassword(other, from, file string) (string, error) {
 	if other != "" {
-		return "", fmt.Errorf("two passwords: one %s, and one of --password-file", from)
+		return "", fmt.Errorf("there are two passwords: one %s, and one from --password-file", from)
 	}
 	return readPassword(file)
 }

@@ -43,7 +43,31 @@ func TestSecretsAreHidden(t *testing.T) {
 	assert.Equal(t, "(password) (password)", target.NewSecrets("a b/c@d").Hide("a%20b%2Fc%40d a+b%2Fc%40d"))
 	assert.Equal(t, "jid "+hash, target.NewSecrets("").Hide("jid "+hash), "nothing was hashed")
 	assert.Equal(t, "jid (hash)", target.NewSecrets("abc").Hide("jid "+hash))
-	assert.Equal(t, "-ERR abc", target.NewSecrets("abc").Hide("-ERR abc"), "too short to be looked for")
+	assert.Equal(t, "tcp://:(password)@h", target.NewSecrets("a/b 1").Hide("tcp://:a%2Fb%201@h"))
+	both := target.NewSecrets("hunter2").And(target.NewSecrets("FETCH"))
+	assert.Equal(t, "(password), password: (password)", both.Hide("hunter2, password: FETCH"))
+}
+
+// A password that is a word of a report changes no other one: what is hidden is hidden where it stands.
+func TestOrdinaryPasswordsHideNoOtherWord(t *testing.T) {
+	t.Parallel()
+	const report = `-ERR unknown queue default; FETCH default; {"queue":"default","args":["a\u0000\n\"",1234]} jid ` +
+		`0123456789abcdef01234567 wid deadbeefdeadbeef tcp://127.0.0.1:7419 push/accepted FWP-ACK-02 took 7419 ms; a password`
+	for _, password := range []string{"default", "FETCH", "queue", "e", "a", "password", "1234", "7419", "deadbeef",
+		"0123456789abcdef01234567", "127.0.0.1", `\u0000`, `\n`, `\"`, `"`, "FWP-ACK", "accepted", "took", "é"} {
+		s := target.NewSecrets(password)
+		assert.Equal(t, report, s.Hide(report), password)
+		for said, want := range map[string]string{
+			"-ERR wrong password " + password:      "-ERR wrong password (password)",
+			"password: '" + password + "' queue":   "password: '(password)' queue",
+			"the password is " + password + ", no": "the password is (password), no",
+			"PASSWORD=" + password:                 "PASSWORD=(password)",
+			"see tcp://:s%20x@h:1 or u:x":          "see tcp://:(password)@h:1 or u:x",
+		} {
+			assert.Equal(t, want, s.Hide(said))
+		}
+		assert.Equal(t, "tcp://:PASSWORD@h", s.Hide("tcp://:PASSWORD@h"))
+	}
 }
 
 // FuzzSecrets: no part of a salt is left, whatever it consists of, and however the HI is quoted.

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -227,4 +228,21 @@ func TestAdviceNamesThePort(t *testing.T) {
 		advice := Address{Protocol: protocol, Port: "1"}.Advice(syscall.ECONNREFUSED, others...)
 		assert.Contains(t, advice, "is 1 the port on which it takes jobs "+want)
 	}
+}
+
+func TestReached(t *testing.T) {
+	t.Parallel()
+	first, second := netip.MustParseAddrPort("192.0.2.1:7419"), netip.MustParseAddrPort("[2001:db8::1]:7419")
+	r := new(Reached)
+	assert.Empty(t, r.Words(t.Context(), "localhost"), "no connection was opened")
+	r.Note(first)
+	r.Note(second)
+	r.Note(first)
+	assert.Contains(t, r.Words(t.Context(), "localhost"), "connected to 192.0.2.1, 2001:db8::1; localhost is ",
+		"the name has others by now")
+	assert.Equal(t, "connected to 192.0.2.1, 2001:db8::1", r.Words(t.Context(), "name.invalid"))
+	assert.Empty(t, r.Words(t.Context(), "192.0.2.1"), "the URL has the address")
+	var none *Reached
+	none.Note(first)
+	assert.Empty(t, none.Words(t.Context(), "localhost"))
 }

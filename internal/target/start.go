@@ -1,6 +1,7 @@
 package target
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,8 +9,10 @@ import (
 	"net"
 	"os"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -21,16 +24,17 @@ type Starter struct {
 	// Command is a command of the shell. In it {port}, {port2} and {webport} stand for free ports of 127.0.0.1, of which
 	// the second is for workers if the command has it, {password} for a password, which is empty for a server without one,
 	// and {dir} for a new folder, which is kept over restarts. They are in its environment as FWP_PORT, FWP_PORT2,
-	// FWP_WEBPORT, FWP_PASSWORD and FWP_DIR, too. The command must not end as long as the server runs.
+	// FWP_WEBPORT, FWP_PASSWORD and FWP_DIR, too. The command must not end as long as the server runs; on Linux it may
+	// end well (exit status 0) and leave the server running in the background.
 	Command string
-	// Environment has variables, NAME=VALUE, that the command gets besides.
-	Environment []string
 	// Workers quiets and terminates workers; nil: nothing does. Its commands have the
 	// environment of the server.
 	Workers func(Place) Operator
 	// Ready reports whether a server serves, which is tried until it does; nil: whether it
 	// accepts connections.
 	Ready func(ctx context.Context, s *Server) error
+	// Talk is how it is seen whether what is done to a server takes effect; Ready is asked in the place of its own.
+	Talk Talk
 	// Patience is how long a server may take until it is ready; 30 s if zero. A machine that is late gives it more: see
 	// [lag.Grace].
 	Patience time.Duration
@@ -40,6 +44,12 @@ type Starter struct {
 	// Supervisor is the program that runs commands, see [Supervise]; the present
 	// program with the argument "supervise" if empty.
 	Supervisor []string
+	// Log gets all that the servers print; it may be nil.
+	Log *Log
+
+	starts          *starts // of all copies; nil: they are not bounded
+	socket          string  // where a known server has its longest Unix socket, below its folder
+	folderInControl bool    // a command of Control has {dir}
 }
 
 const startPatience = 30 * time.Second
@@ -47,19 +57,97 @@ const startPatience = 30 * time.Second
 // ParseStart reads the value of --start: a command, or "faktory" or "faktory=PATH" for
 // the Faktory server, whose flags and web page are known.
 func ParseStart(value string) (Starter, error) {
-	if path, ok := strings.CutPrefix(value, "faktory"); ok && (path == "" || path[0] == '=') {
-		starter := faktory(strings.TrimPrefix(path, "="))
-		starter.Value = value
+	if err := NeedShell("--start"); err != nil {
+		return Starter{}, err
+	}
+	of, value := NameOf(value)
+	if err := misnamed("--start", of, NamesStart); err != nil {
+		return Starter{}, err
+	}
+	if isFaktory(value) {
+		starter := faktory(strings.TrimPrefix(strings.TrimPrefix(value, "faktory"), "="))
+		starter.Value, starter.starts = value, newStarts()
 		return starter, nil
 	}
 	switch {
 	case strings.TrimSpace(value) == "":
 		return Starter{}, errors.New("--start: no command was given")
-	case !strings.Contains(value, "{port}") && !strings.Contains(value, "FWP_PORT"):
-		return Starter{}, errors.New("--start: the command must listen on the port that it is given: " +
-			"write {port} where the command takes it")
+	case !takesPort(value):
+		return Starter{}, withoutPort(value)
 	}
-	return Starter{Value: value, Command: value}, nil
+	return Starter{Value: value, Command: value, starts: newStarts()}, nil
+}
+
+// starts bounds how many servers of a command start at a time, and how often it is reported that one is slow. Its nil
+// bounds nothing.
+type starts struct {
+	all, slow chan struct{} // as many as may start, and as many of a command that takes long
+
+	mu    sync.Mutex
+	first time.Duration // that the first one took which served; 0: none has
+	told  time.Time
+}
+
+// SlowStart is from when on a server is slow to start: it keeps a processor busy, and others beside it, which would not
+// start sooner.
+const SlowStart = 2 * time.Second
+
+func newStarts() *starts {
+	const quickly = 4 // for each processor
+	n := runtime.GOMAXPROCS(0)
+	return &starts{all: make(chan struct{}, quickly*n), slow: make(chan struct{}, n)}
+}
+
+// enter waits until one more server may start. The returned function says that it serves, after some time, or, with 0,
+// that it does not.
+func (s *starts) enter(ctx context.Context) (leave func(took time.Duration), err error) {
+	if s == nil {
+		return func(time.Duration) {}, nil
+	}
+	rooms := []chan struct{}{s.all}
+	if s.took() >= SlowStart {
+		rooms = append(rooms, s.slow)
+	}
+	for i, room := range rooms {
+		select {
+		case room <- struct{}{}:
+		case <-ctx.Done():
+			for _, entered := range rooms[:i] {
+				<-entered
+			}
+			return nil, context.Cause(ctx)
+		}
+	}
+	return func(took time.Duration) {
+		s.mu.Lock()
+		s.first = cmp.Or(s.first, took)
+		s.mu.Unlock()
+		for _, room := range rooms {
+			<-room
+		}
+	}, nil
+}
+
+// took returns how long the first server took that served, 0 if none has.
+func (s *starts) took() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.first
+}
+
+// tells reports whether a wait is worth a line: it is longer than twice that for the first server, and there was no
+// line a moment ago.
+func (s *starts) tells(waited time.Duration) bool {
+	if s == nil {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if waited < 2*s.first || time.Since(s.told) < tellPause {
+		return false
+	}
+	s.told = time.Now()
+	return true
 }
 
 // Protects reports whether servers can have a password.
@@ -67,11 +155,14 @@ func (s *Starter) Protects() bool {
 	return strings.Contains(s.Command, "{password}") || strings.Contains(s.Command, "FWP_PASSWORD")
 }
 
-// Control makes commands quiet and terminate workers; in them {port}, {webport},
-// {password} and {dir} stand for those of the server. An action without a command
-// stays as it was.
+// Control makes commands the operator of the servers: they quiet and terminate workers, and stop, kill, pause and
+// resume servers. In them {port}, {webport}, {password} and {dir} stand for those of the server. An action without a
+// command stays as it was.
 func (s *Starter) Control(commands Commands) {
 	before := s.Workers
+	for _, command := range commands.ByAction {
+		s.folderInControl = s.folderInControl || strings.Contains(command, "{dir}")
+	}
 	s.Workers = func(p Place) Operator {
 		filled := Commands{ByAction: map[Action]string{}, Timeout: commands.Timeout}
 		for action, command := range commands.ByAction {
@@ -95,16 +186,19 @@ type Place struct {
 // folderPrefix is what the names of the servers' folders begin with.
 const folderPrefix = "fwp-server-"
 
-// folderVariable tells a server its folder.
-const folderVariable = "FWP_DIR"
+// folderVariable tells a server its folder, and portVariable its port.
+const (
+	folderVariable = "FWP_DIR"
+	portVariable   = "FWP_PORT"
+)
 
-// newPlace reserves free ports and makes a folder. The reservation must be closed, after an error too.
-func newPlace(password string) (place Place, held reservation, err error) {
+// newPlace reserves free ports and makes a folder in the one above. The reservation must be closed, after an error too.
+func newPlace(above, password string) (place Place, held reservation, err error) {
 	free, held, err := reservePorts(3)
 	if err != nil {
 		return Place{}, held, err
 	}
-	dir, err := os.MkdirTemp("", folderPrefix+"*")
+	dir, err := os.MkdirTemp(above, folderPrefix+"*")
 	return Place{Port: free[0], WebPort: free[1], Port2: free[2], Password: password, Dir: dir}, held, err
 }
 
@@ -167,7 +261,8 @@ func (p Place) fill(command string) string {
 // environment returns the place as variables.
 func (p Place) environment() []string {
 	return []string{
-		"FWP_PORT=" + strconv.Itoa(p.Port), "FWP_PORT2=" + strconv.Itoa(p.Port2), "FWP_WEBPORT=" + strconv.Itoa(p.WebPort),
+		portVariable + "=" + strconv.Itoa(p.Port), "FWP_PORT2=" + strconv.Itoa(p.Port2),
+		"FWP_WEBPORT=" + strconv.Itoa(p.WebPort),
 		"FWP_PASSWORD=" + p.Password, folderVariable + "=" + p.Dir,
 	}
 }
@@ -178,7 +273,11 @@ func (s *Starter) Start(ctx context.Context, password string) (*Started, error) 
 	if !canStart {
 		return nil, errors.New("--start works on Unix only: start the server yourself, and give its --url")
 	}
-	place, held, err := newPlace(password)
+	above, err := s.folderAbove(os.TempDir(), "/tmp")
+	if err = cmp.Or(err, s.folderFits(above)); err != nil {
+		return nil, &StartError{Cause: err}
+	}
+	place, held, err := newPlace(above, password)
 	if err != nil {
 		held.Close()
 		return nil, fmt.Errorf("start a server: %w", err)
@@ -190,18 +289,72 @@ func (s *Starter) Start(ctx context.Context, password string) (*Started, error) 
 			return nil, fmt.Errorf("start a server: %w", err)
 		}
 	}
-	i := &Started{starter: s, place: place, held: held, output: new(lastLines)}
-	i.Server.Address = Address{Host: "127.0.0.1", Port: strconv.Itoa(place.Port), Password: password}
-	i.Server.Address.Backend = s.backend(place)
-	i.Server.Operator = i
-	if s.Workers != nil {
-		i.workers = s.Workers(place)
-	}
+	i := s.at(ctx, place, held)
 	if err := i.begin(ctx); err != nil {
 		i.End()
-		return nil, err
+		return nil, explained(err, place)
 	}
 	return i, nil
+}
+
+// at returns a server that has not begun, at a place.
+func (s *Starter) at(ctx context.Context, place Place, held reservation) *Started {
+	i := &Started{starter: s, place: place, held: held, tell: teller(ctx)}
+	i.output = &lastLines{all: s.Log.of(place.Port)}
+	i.Server = Server{
+		Address: Address{
+			Host: "127.0.0.1", Port: strconv.Itoa(place.Port), Password: place.Password, Backend: s.backend(place),
+		},
+		Operator: i, Patience: s.Patience, Talk: s.Talk, processes: i.PID,
+	}
+	i.Server.Talk.Ready = s.Ready
+	i.operate()
+	return i
+}
+
+// folder matches names of folders that mean nothing to a shell, in whatever quotes they stand.
+var folder = regexp.MustCompile(`^[\pL\pN_.:@%+=,/-]*$`)
+
+// folderFits returns an error if a shell would read the name of a folder in it as something else: it stands in the
+// commands as it is.
+func (s *Starter) folderFits(above string) error {
+	if !strings.Contains(s.Command, "{dir}") && !s.folderInControl || folder.MatchString(above) {
+		return nil
+	}
+	return fmt.Errorf("it was not started: the folder for temporary files, %q, has characters that mean something to a "+
+		`shell: set TMPDIR to another one, or write "$FWP_DIR" in the place of {dir}`, above)
+}
+
+// longestSocket is how many bytes the path of a Unix socket has at most.
+const longestSocket = 107
+
+// folderAbove returns the first of some folders in which the sockets of a known server have room.
+func (s *Starter) folderAbove(wanted string, others ...string) (string, error) {
+	needed := len("/"+folderPrefix+"4294967295") + len(s.socket)
+	for _, above := range append([]string{wanted}, others...) {
+		if stat, err := os.Stat(above); s.socket == "" || len(above)+needed <= longestSocket && err == nil && stat.IsDir() {
+			return above, nil
+		}
+	}
+	return "", fmt.Errorf("it was not started: the name of the folder for temporary files has %d bytes, so the path "+
+		"of the server's socket would have %d bytes, more than the limit of %d: set TMPDIR to a shorter one",
+		len(wanted), len(wanted)+needed, longestSocket)
+}
+
+// longFolder is from how many bytes on the name of a folder may be too long for a socket in it.
+const longFolder = 80
+
+// explained adds to the error of a start what this machine may have to do with it.
+func explained(err error, place Place) error {
+	failed, is := errors.AsType[*StartError](err)
+	switch {
+	case errors.Is(err, ErrNoSupervisor):
+		return &StartError{Cause: err}
+	case is && len(place.Dir) > longFolder:
+		return &StartError{Output: failed.Output, Cause: fmt.Errorf("%w (the name of its folder has %d bytes, and the "+
+			"path of a Unix socket may have at most 107: set TMPDIR to a shorter one)", failed.Cause, len(place.Dir))}
+	}
+	return err
 }
 
 // backend returns the port for workers, empty if the command has none.
@@ -215,17 +368,28 @@ func (s *Starter) backend(p Place) string {
 // StartError reports that a started server ended before it served, or was not ready in
 // time.
 type StartError struct {
-	Cause  error
-	Output []string // the last lines that it printed
+	Cause     error
+	Output    []string // the last lines that it printed
+	Again     bool     // it had served, and was stopped
+	OnlyEmpty bool     // by the same command another one serves, in an empty folder
 }
 
 func (e *StartError) Error() string {
-	if len(e.Output) == 0 {
-		return "the server that --start started: " + e.Cause.Error() + "; it printed nothing"
+	words := "the server of --start: " + e.Cause.Error()
+	if e.Again {
+		words = "the server did not start again: " + e.Cause.Error()
 	}
-	return "the server that --start started: " + e.Cause.Error() + "; the last lines that it printed:\n  " +
-		strings.Join(e.Output, "\n  ")
+	if e.OnlyEmpty {
+		words += "; the same command starts in an empty folder: the server cannot start with its data"
+	}
+	if len(e.Output) == 0 {
+		return words + "; it printed nothing"
+	}
+	return words + "; the last lines that it printed:\n  " + strings.Join(e.Output, "\n  ")
 }
+
+// OnData reports whether the server would serve without its data.
+func (e *StartError) OnData() bool { return e.OnlyEmpty }
 
 // Unwrap returns the cause.
 func (e *StartError) Unwrap() error { return e.Cause }

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -120,9 +121,9 @@ func TestStartedServers(t *testing.T) {
 	require.NoError(t, err)
 	defer s.End()
 	assert.Equal(t, "secret x", greeting(t, s))
-	assert.True(t, s.Can(Restart))
-	assert.True(t, s.Can(Kill))
-	assert.False(t, s.Can(Quiet), "no command for workers was given")
+	assert.True(t, s.Server.Can(Restart))
+	assert.True(t, s.Server.Can(Kill))
+	assert.False(t, s.Server.Can(Quiet), "no command for workers was given")
 
 	require.NoError(t, s.Server.Restart(t.Context()))
 	assert.Equal(t, "secret xx", greeting(t, s), "the same place, with its folder")
@@ -156,12 +157,45 @@ func TestStartedServersThatEnd(t *testing.T) {
 	}
 }
 
+// TestServersThatDoNotStartAgain: the data are blamed only if the same command serves without them at the same port, and
+// does not with them, once more.
+func TestServersThatDoNotStartAgain(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		command        string // LOG is a file that outlives the server
+		fails, onEmpty bool
+	}{
+		"its data":              {"if [ -e {dir}/lives ]; then exit 3; fi", true, true},
+		"a name in use":         {"if [ -e LOG{port} ]; then exit 125; fi; touch LOG{port}", true, false},
+		"a name that gets free": {`echo x >>LOG; if [ "$(wc -l <LOG)" -eq 2 ]; then exit 125; fi`, false, false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			command := strings.ReplaceAll(test.command, "LOG", "'"+t.TempDir()+"'/log")
+			s, err := testStarter(command+"; exec "+serving()).Start(t.Context(), "secret")
+			require.NoError(t, err)
+			defer s.End()
+			err = s.Server.Restart(t.Context())
+			failed, is := errors.AsType[*StartError](err)
+			require.Equal(t, test.fails, is, "%v", err)
+			if is {
+				assert.True(t, failed.Again)
+				assert.Equal(t, test.onEmpty, failed.OnlyEmpty)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, "secret xx", greeting(t, s), "with its data")
+		})
+	}
+}
+
 func TestStartedServersThatNeverServe(t *testing.T) {
 	t.Parallel()
 	starter := testStarter("echo asleep; sleep 600")
 	starter.Patience = time.Nanosecond
 	_, err := starter.Start(t.Context(), "")
-	assert.ErrorContains(t, err, "it does not serve within ")
+	assert.ErrorContains(t, err, "it was not ready within ")
 
 	starter = testStarter("exec " + serving())
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -322,7 +356,7 @@ func TestParseStart(t *testing.T) {
 		"by its variables": {value: "serve $FWP_PORT $FWP_PASSWORD", command: "serve", protects: true},
 		"no port":          {value: "serve", failed: "write {port} where the command takes it"},
 		"nothing":          {value: " ", failed: "no command was given"},
-		"faktory":          {value: "faktory", command: "'faktory' -b 127.0.0.1:{port}", protects: true},
+		"faktory":          {value: "faktory", command: " faktory -b 127.0.0.1:{port}", protects: true},
 		"faktory at a path": {value: "faktory=/opt/my 'x'/faktory", command: `'/opt/my '\''x'\''/faktory' -b`,
 			protects: true},
 		"another faktory": {value: "faktory-next {port}", command: "faktory-next {port}"},
@@ -361,18 +395,34 @@ func TestLastLines(t *testing.T) {
 
 func TestLastLinesBeginWithTheReason(t *testing.T) {
 	t.Parallel()
-	for _, follow := range []int{3, mostLines - 1, mostLines, 500} {
-		l := new(lastLines)
-		words := "panic: an earlier one\nfatal error: all is lost\r\n"
-		_, err := io.WriteString(l, words+strings.Repeat("goroutine\n", follow))
-		require.NoError(t, err)
-		lines := l.lines()
-		i := slices.Index(lines, "fatal error: all is lost")
-		require.GreaterOrEqual(t, i, 0, follow)
-		assert.Equal(t, follow >= mostLines, lines[i+1] == "...", follow)
-		assert.Len(t, lines, min(follow, mostLines)+i+1+bit(follow >= mostLines), follow)
-		assert.Equal(t, follow == 3, slices.Contains(lines, "panic: an earlier one"), follow)
+	for _, reason := range []string{
+		"panic: an earlier one\nfatal error: all is lost\r\n\ngoroutine 5 [running]:\nmain.f(...)\n\t/a/server.go:12 +0x1d\n",
+		"x\nTraceback (most recent call last):\n  File \"a.py\", line 12, in f\n    g()\n",
+	} {
+		whole := strings.Split(strings.TrimRight(reason, "\n"), "\n")[1:]
+		for _, follow := range []int{0, 3, mostLines - 5, mostLines - 1, mostLines, 500} {
+			l := new(lastLines)
+			_, err := io.WriteString(l, reason+strings.Repeat("more\n", follow))
+			require.NoError(t, err)
+			lines := l.lines()
+			i := slices.Index(lines, strings.TrimRight(whole[0], "\r"))
+			require.GreaterOrEqual(t, i, 0, follow)
+			for _, line := range whole {
+				if line = strings.ReplaceAll(strings.TrimRight(line, "\r"), "\t", "    "); line != "" {
+					assert.Equal(t, 1, count(lines, line), "%s %d", line, follow)
+				}
+			}
+			assert.Equal(t, follow == 500, slices.Contains(lines, "..."), follow)
+			assert.LessOrEqual(t, len(lines), mostLines+mostPlace+1)
+		}
 	}
+}
+
+func count(lines []string, line string) (n int) {
+	for _, l := range lines {
+		n += bit(l == line)
+	}
+	return n
 }
 
 func bit(b bool) int {
@@ -380,4 +430,44 @@ func bit(b bool) int {
 		return 1
 	}
 	return 0
+}
+
+// TestAServerThatEndsIsSeenByANewConnection: the last connections of a process are closed before the socket that
+// listens.
+func TestAServerThatEndsIsSeenByANewConnection(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		serve func(net.Listener, net.Conn)
+		want  bool
+	}{
+		"greets":            {func(_ net.Listener, nc net.Conn) { _, _ = nc.Write([]byte("+HI {\"v\":2}\r\n")) }, false},
+		"awaits a command":  {func(net.Listener, net.Conn) {}, false},
+		"closes":            {func(_ net.Listener, nc net.Conn) { _ = nc.Close() }, true},
+		"closes with all":   {func(l net.Listener, nc net.Conn) { _, _ = l.Close(), nc.Close() }, true},
+		"refuses, all over": {nil, true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+			require.NoError(t, err)
+			defer func() { _ = l.Close() }()
+			var serving sync.WaitGroup
+			defer serving.Wait()
+			if test.serve == nil {
+				require.NoError(t, l.Close())
+			} else {
+				serving.Go(func() {
+					if nc, err := l.Accept(); err == nil {
+						t.Cleanup(func() { _ = nc.Close() })
+						test.serve(l, nc)
+					}
+				})
+			}
+			at, err := ParseURL("tcp://" + l.Addr().String())
+			require.NoError(t, err)
+			i := &Started{Server: Server{Address: at}}
+			assert.Equal(t, test.want, i.leaves(t.Context()))
+		})
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"os"
 	"sync"
 	"time"
 
@@ -11,19 +13,22 @@ import (
 	"github.com/fwpsuite/fwp/internal/wait"
 )
 
-// Started is a server that a [Starter] started. It is the [Operator] of its Server.
-// Its methods may be called by many goroutines at once.
+// Started is a server that a [Starter] started. It is the [Operator] of its Server, which sees to it that what is done
+// takes effect. Its methods may be called by many goroutines at once.
 type Started struct {
 	Server Server
 
 	starter *Starter
 	place   Place
 	held    reservation // of its ports
-	workers Operator    // may be nil
+	control Operator    // of the user's; may be nil
 	output  *lastLines
+	tell    func(format string, args ...any)
 
-	mu  sync.Mutex // held during an action
-	now *Running
+	mu      sync.Mutex // held during an action
+	now     *Running
+	stopped bool  // it was asked to end, and does not serve again yet
+	failed  error // why it did not start again, or was not seen to stop, so that nothing more is done to it
 }
 
 // readyPause is the time between two looks at whether a server is ready.
@@ -32,17 +37,77 @@ const readyPause = 20 * time.Millisecond
 // tellPause is the time between two messages that a server is not ready.
 const tellPause = 5 * time.Second
 
-// begin runs the command and waits until the server is ready.
+// begin runs the command and waits until the server is ready, when there is room for that.
 func (i *Started) begin(ctx context.Context) error {
-	now, err := supervise(i.starter.Supervisor, i.place.fill(i.starter.Command),
-		append(i.place.environment(), i.starter.Environment...), i.output)
+	leave, err := i.starter.starts.enter(ctx)
+	if err != nil {
+		return &StartError{Cause: err}
+	}
+	begun, served := time.Now(), time.Duration(0)
+	defer func() { leave(served) }()
+	if err = i.run(ctx); err == nil {
+		served = time.Since(begun)
+	}
+	return err
+}
+
+// run runs the command and waits until the server is ready.
+func (i *Started) run(ctx context.Context) error {
+	if i.occupied(ctx) {
+		return &UnseenError{Action: Start, Serves: true, Advice: launcherAdvice, Output: i.output.lines(),
+			Why: "something serves at " + i.Server.Address.HostPort() + " before the command was run"}
+	}
+	now, err := supervise(i.starter.Supervisor, i.place.fill(i.starter.Command), i.place.environment(), i.output)
 	if err != nil {
 		return err
 	}
 	i.now = now
+	i.starter.Log.started(i.place.Port, RedactCommand(i.starter.Value))
 	meter := new(lag.Meter)
 	defer meter.Follow(func() int { return now.pid })()
-	return i.await(ctx, meter)
+	if err := i.await(ctx, meter); err != nil {
+		return err
+	}
+	now.order(servesOrder)
+	return i.alive(ctx)
+}
+
+// occupied reports whether something accepts connections at the place of the server.
+func (i *Started) occupied(ctx context.Context) bool {
+	nc, err := i.Server.Dial(ctx)
+	if err != nil {
+		return false
+	}
+	_ = nc.Close()
+	return true
+}
+
+// alive returns an error if the command ended although something serves: that is not what it started. If that is one of
+// its processes, the command is alive; else it gets a moment to end.
+func (i *Started) alive(ctx context.Context) error {
+	at, err := net.ResolveTCPAddr("tcp", i.Server.Address.HostPort())
+	if err != nil {
+		return err
+	}
+	patience := time.Duration(0)
+	if serving := listening(at, i.now.pid); len(serving) > 0 && !serving.known() {
+		patience = staysFor
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-i.now.over:
+	case <-timer.C:
+		select {
+		case <-i.now.over:
+		default:
+			return nil
+		}
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return &StartError{Cause: fmt.Errorf("it ended (%s), and something else serves at its port", i.now.How()),
+		Output: i.output.lines()}
 }
 
 // await waits until the server is ready: for the patience of the starter, and longer by what the lag of this machine
@@ -60,7 +125,7 @@ func (i *Started) await(ctx context.Context, meter *lag.Meter) error {
 	go func() {
 		for left := given(); wait.Sleep(ctx, left); {
 			if left = given() - time.Since(begun); left <= 0 {
-				give(fmt.Errorf("it does not serve within %v", given().Round(100*time.Millisecond)))
+				give(fmt.Errorf("it was not ready within %v (--start-timeout)", given().Round(100*time.Millisecond)))
 			}
 		}
 	}()
@@ -72,15 +137,16 @@ func (i *Started) await(ctx context.Context, meter *lag.Meter) error {
 			refused = err
 		}
 		if now := time.Now(); now.After(next) && ctx.Err() == nil {
-			next = now.Add(tellPause)
-			tell(ctx, "waiting for the server that --start started: it does not serve after %v, and has %v: %v",
-				now.Sub(begun).Round(time.Second), given().Round(time.Second), refused)
+			if next = now.Add(tellPause); i.starter.starts.tells(now.Sub(begun)) {
+				teller(ctx)("waiting for the server of --start: not ready after %v, %v left: %v",
+					now.Sub(begun).Round(time.Second), given().Round(time.Second), refused)
+			}
 		}
 		select {
 		case <-i.now.over:
-			return &StartError{fmt.Errorf("it ended (%s)", i.now.How()), i.output.lines()}
+			return &StartError{Cause: fmt.Errorf("it ended (%s)", i.now.How()), Output: i.output.lines()}
 		case <-ctx.Done():
-			return &StartError{fmt.Errorf("%w: %w", context.Cause(ctx), refused), i.output.lines()}
+			return &StartError{Cause: fmt.Errorf("%w: %w", context.Cause(ctx), refused), Output: i.output.lines()}
 		case <-time.After(readyPause):
 		}
 	}
@@ -94,10 +160,12 @@ func Telling(ctx context.Context, tell func(format string, args ...any)) context
 	return context.WithValue(ctx, tellKey{}, tell)
 }
 
-func tell(ctx context.Context, format string, args ...any) {
+// teller returns what tells the user; it does nothing if there is no one.
+func teller(ctx context.Context) func(format string, args ...any) {
 	if f, ok := ctx.Value(tellKey{}).(func(string, ...any)); ok {
-		f(format, args...)
+		return f
 	}
+	return func(string, ...any) {}
 }
 
 // ready asks the server whether it serves.
@@ -114,22 +182,163 @@ func (i *Started) ready(ctx context.Context) error {
 
 // Can implements [Operator].
 func (i *Started) Can(action Action) bool {
-	return action == Restart || action == Kill || i.workers != nil && i.workers.Can(action)
+	switch action {
+	case Stop, Kill, KillServer, Start, Pause, Resume:
+		return true
+	}
+	return action != Restart && i.control != nil && i.control.Can(action)
 }
 
-// Do implements [Operator]. Restart and Kill block until the server is ready again; they start
-// a server that has ended, too.
+// Do implements [Operator]. What the user's command can do, it does; else it is done to the processes of the server.
 func (i *Started) Do(ctx context.Context, action Action, wid string) error {
 	if action == Quiet || action == Terminate {
-		if i.workers == nil {
-			return fmt.Errorf("%s: no command for it was given", action)
+		if i.control == nil {
+			return fmt.Errorf("%s: no command was given", action)
 		}
-		return i.workers.Do(ctx, action, wid)
+		return i.control.Do(ctx, action, wid)
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.now.end(action == Kill)
-	return i.begin(ctx)
+	switch {
+	case i.failed != nil:
+		return i.failed
+	case action == Start:
+		return i.again(ctx)
+	case action == Pause || action == Resume:
+		if !i.controlled(ctx, action) {
+			i.now.order(groupOrder + groupSignals[action] + "\n")
+		}
+		return nil
+	}
+	return i.stop(ctx, action)
+}
+
+var groupSignals = map[Action]string{Pause: "STOP", Resume: "CONT"}
+
+// controlled has the user's command do an action, and reports whether it did.
+func (i *Started) controlled(ctx context.Context, action Action) bool {
+	if i.control == nil || !i.control.Can(action) {
+		return false
+	}
+	err := i.control.Do(ctx, action, "")
+	if err != nil {
+		_, _ = fmt.Fprintf(i.output, "--control: %v\n", err)
+	}
+	return err == nil
+}
+
+// stop stops the server, and blocks until all that the command has started has ended.
+func (i *Started) stop(ctx context.Context, how Action) error {
+	i.stopped = true
+	late := false
+	select {
+	case <-i.now.over: // it has ended by itself
+		return nil
+	default:
+	}
+	by := how
+	if how == KillServer { // a container ends with its server
+		by = Kill
+	}
+	switch {
+	case i.controlled(ctx, by):
+		timer := time.NewTimer(seenWithin)
+		defer timer.Stop()
+		select {
+		case <-i.now.over:
+		case <-timer.C:
+			late = true
+		}
+	case how == KillServer:
+		i.now.order(killServerOrder)
+		<-i.now.over
+	}
+	i.now.end(how != Stop || late)
+	switch {
+	case late:
+		return &UnseenError{Action: how, Why: fmt.Sprintf("the server did not stop: the command of --control ended, and "+
+			"that of --start still ran after %v", seenWithin), Output: i.output.lines(), Advice: launcherAdvice}
+	case how == Stop && i.now.Code() == killedCode:
+		return &UnseenError{Action: how, Why: fmt.Sprintf("it did not end within %v of SIGTERM, and was killed", stopGrace),
+			Output: i.output.lines(), Advice: "an orderly stop was not tested: in a shell the server does not get the " +
+				"signal, so write `exec` in front of it"}
+	}
+	return nil
+}
+
+// killedCode is the exit code of a supervisor that had to kill something.
+const killedCode = 128 + 9
+
+// again starts a server that was stopped.
+func (i *Started) again(ctx context.Context) error {
+	select {
+	case <-i.now.over:
+	default:
+		return nil // it runs
+	}
+	err := i.begin(ctx)
+	if failed, is := errors.AsType[*StartError](err); is {
+		failed.Again, failed.OnlyEmpty = true, ctx.Err() == nil && i.servesEmpty(ctx)
+		if failed.OnlyEmpty { // what was in the way may have gone by itself in the meantime
+			again := i.begin(ctx)
+			if second, is := errors.AsType[*StartError](again); is {
+				second.Again, second.OnlyEmpty = true, true
+			}
+			err = again
+		}
+	}
+	if i.stopped = err != nil; err != nil && ctx.Err() == nil {
+		i.failed = err
+	}
+	return err
+}
+
+// servesEmpty reports whether another server by the same command serves, in an empty folder. It has the same ports,
+// since what a start meets besides its data, such as a container of that name, goes by them.
+func (i *Started) servesEmpty(ctx context.Context) bool {
+	dir, err := os.MkdirTemp("", folderPrefix+"*")
+	if err != nil {
+		return false
+	}
+	place := i.place
+	place.Dir = dir
+	other := i.starter.at(ctx, place, nil)
+	defer other.End()
+	return other.begin(ctx) == nil
+}
+
+// Failed returns why the server did not start again after it was stopped, or was not seen to stop; nil if it did.
+func (i *Started) Failed() error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.failed
+}
+
+// stray keeps why a server was not seen to stop that still serves.
+func (i *Started) stray(why *UnseenError) {
+	if why.Serves && why.Action != Pause {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		i.failed = why
+	}
+}
+
+// Replace has the next start be one of another server at the same place: by the command, the environment and the Ready
+// of s.
+func (i *Started) Replace(s *Starter) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.starter = s
+	i.Server.Address.Backend = s.backend(i.place)
+	i.Server.Talk.Ready = s.Ready
+	i.operate()
+}
+
+// operate makes the user's commands those of the starter.
+func (i *Started) operate() {
+	if i.control = nil; i.starter.Workers != nil {
+		i.control = i.starter.Workers(i.place)
+	}
 }
 
 // Ended reports whether the server has ended although nothing asked it to, how, and the last
@@ -139,10 +348,21 @@ func (i *Started) Ended() (how string, output []string, ended bool) {
 	defer i.mu.Unlock()
 	select {
 	case <-i.now.over:
-		return i.now.How(), i.output.lines(), true
+		return i.now.How(), i.output.lines(), !i.stopped
 	default:
 		return "", nil, false
 	}
+}
+
+// printing is how long a server gets to print why it has closed a connection or was silent.
+const printing = 50 * time.Millisecond
+
+// Printed returns what the server printed from one time to another and in the moment behind it, in few lines: see
+// [lastLines]. It blocks until that moment is over.
+func (i *Started) Printed(from, to time.Time) []string {
+	to = to.Add(printing)
+	time.Sleep(time.Until(to))
+	return i.output.between(from, to)
 }
 
 // PID returns the process id of the process above the server and all that it started.
@@ -153,16 +373,28 @@ func (i *Started) PID() int {
 }
 
 // End stops the server, with everything that it started, and removes its folder. It blocks
-// until all have ended.
+// until all have ended. What still serves then is told: see [Telling].
 func (i *Started) End() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	ctx := context.Background()
 	if i.now != nil {
 		i.now.end(false)
+		i.output.finish()
+		i.starter.Log.tell(i.tell)
+	}
+	if i.occupied(ctx) && i.controlled(ctx, Kill) {
+		for until := time.Now().Add(seenWithin); i.occupied(ctx) && time.Now().Before(until); {
+			wait.Sleep(ctx, readyPause)
+		}
+	}
+	if i.occupied(ctx) {
+		i.tell("still running: the command of --start left a server at %s: stop it yourself; its folder was %s",
+			i.Server.Address.HostPort(), i.place.Dir)
 	}
 	removeDir(i.place.Dir)
 	i.held.Close()
 }
 
-// errNoSupervisor reports that a command cannot be run.
-var errNoSupervisor = errors.New("cannot run the command of --start")
+// ErrNoSupervisor reports that this machine cannot run a command below a supervisor.
+var ErrNoSupervisor = errors.New("cannot run a command")

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -24,11 +25,17 @@ type Running struct {
 	err    error         // of the program; to be read when it is over
 }
 
+// stopGrace is how long a command may take to stop in order.
+const stopGrace = 10 * time.Second
+
 // killOrder asks a supervisor to kill. The end of its standard input asks it to stop in order.
 const killOrder = "kill\n"
 
 // killServerOrder asks it to kill the command alone, and to let end in order what that has started.
 const killServerOrder = "kill-server\n"
+
+// servesOrder tells it that the server serves.
+const servesOrder = "serves\n"
 
 // signalOrder, with the name of a signal and the end of the line, asks it to send the command that signal, and
 // groupOrder to send it to the whole process group.
@@ -43,7 +50,8 @@ func supervise(program []string, command string, environment []string, output *l
 	if len(program) == 0 {
 		self, err := os.Executable()
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", errNoSupervisor, err)
+			return nil, fmt.Errorf("%w: %w: /proc must be mounted, because this program needs its own file there",
+				ErrNoSupervisor, err)
 		}
 		program = []string{self, "supervise"}
 	}
@@ -54,10 +62,10 @@ func supervise(program []string, command string, environment []string, output *l
 	apart(cmd)
 	orders, err := cmd.StdinPipe()
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errNoSupervisor, err)
+		return nil, fmt.Errorf("%w: %w", ErrNoSupervisor, err)
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("%w: %w", errNoSupervisor, err)
+		return nil, fmt.Errorf("%w: %w", ErrNoSupervisor, err)
 	}
 	r := &Running{pid: cmd.Process.Pid, orders: orders, output: output, over: make(chan struct{})}
 	go func() {
@@ -116,6 +124,9 @@ func (r *Running) Code() int {
 	return 0
 }
 
+// PID returns the process id of the supervisor, which is above the program and all that it has started.
+func (r *Running) PID() int { return r.pid }
+
 // Output returns the last lines that the program printed.
 func (r *Running) Output() []string { return r.output.lines() }
 
@@ -128,25 +139,44 @@ func (r *Running) Kill() { r.end(true) }
 
 // The limits of lastLines.
 const (
-	mostLines = 20
-	mostBytes = 400 // of a line
+	mostLines  = 20
+	mostBytes  = 400 // of a line
+	mostPlace  = 8   // of the reason and its place: a Go panic has its function and file in the first seven
+	mostKept   = 400 // lines, so that those of one moment are found a while later
+	mostBeside = 5   // lines that give no reason
 )
+
+// traceback is how one of Python begins. Its reason is its last line, and the place stands before that.
+const traceback = "Traceback (most recent call last):"
+
+// reasons are how the lines begin that say why a process ends: more than is kept may follow.
+var reasons = [...]string{"panic: ", "fatal error: ", "Exception in thread ", traceback}
 
 // lastLines is a writer that keeps the last lines written to it, each cut to 400 bytes.
 // Its methods may be called by many goroutines at once.
 type lastLines struct {
 	each func(line string) // called for each line that has its end; it may be nil
+	all  io.Writer         // gets all that is written; it may be nil
 
 	mu     sync.Mutex
-	kept   []string
-	open   []byte // the line that has no end yet
-	reason string // the latest line that says why a process ends
-	since  int    // lines after it
+	kept   []printedLine
+	open   []byte   // the line that has no end yet
+	reason []string // the latest line that says why a process ends, and some with the place
+	since  int      // lines after it
+}
+
+// printedLine is a line with the time of its end.
+type printedLine struct {
+	at   time.Time
+	text string
 }
 
 func (l *lastLines) Write(text []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.all != nil {
+		_, _ = l.all.Write(text) // it keeps its error
+	}
 	n := len(text)
 	for {
 		line, rest, ended := bytes.Cut(text, []byte("\n"))
@@ -164,28 +194,190 @@ func (l *lastLines) Write(text []byte) (int, error) {
 
 // keep keeps a line. The lock is held.
 func (l *lastLines) keep(line string) {
-	l.kept = append(l.kept, line)
-	l.kept = l.kept[max(0, len(l.kept)-mostLines):]
-	l.since++
-	for _, begin := range [...]string{"panic: ", "fatal error: ", "Exception in thread "} { // more than is kept may follow
-		if strings.HasPrefix(line, begin) {
-			l.reason, l.since = strings.TrimRight(line, "\r"), 0
-		}
+	l.kept = append(l.kept, printedLine{time.Now(), line})
+	l.kept = l.kept[max(0, len(l.kept)-mostKept):]
+	if l.since++; len(l.reason) > 0 && l.since < mostPlace {
+		l.reason = append(l.reason, line)
+	}
+	if givesReason(line) {
+		l.reason, l.since = []string{line}, 0
 	}
 }
 
-// lines returns the last lines, without empty ones. If the line with the reason of the end is older, it comes first.
+// givesReason reports whether a line is the first of those that say why a process, or a part of it, ends.
+func givesReason(line string) bool {
+	return slices.ContainsFunc(reasons[:], func(begin string) bool { return strings.HasPrefix(line, begin) })
+}
+
+// lines returns the last lines, without empty ones. If the lines with the reason of the end are older, they come first.
 func (l *lastLines) lines() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var lines []string
-	if l.reason != "" && l.since >= mostLines {
-		lines = append(lines, strings.ToValidUTF8(l.reason, "?"), "...")
-	}
-	for _, line := range append(slices.Clip(l.kept), string(l.open)) {
-		if line = strings.TrimRight(strings.ToValidUTF8(line, "?"), " \r\t"); line != "" {
-			lines = append(lines, line)
+	var first, last []string
+	if unseen := l.since + 1 - mostLines; len(l.reason) > 0 && unseen > 0 {
+		first = l.reason[:min(unseen, len(l.reason))]
+		if unseen > len(l.reason) {
+			first = append(slices.Clip(first), "...")
 		}
 	}
-	return lines
+	for _, line := range l.kept[max(0, len(l.kept)-mostLines):] {
+		last = append(last, line.text)
+	}
+	return shownLines(slices.Concat(first, last, []string{string(l.open)}))
+}
+
+// finish ends a line that has no end when nothing follows it.
+func (l *lastLines) finish() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.all != nil && len(l.open) > 0 {
+		_, _ = l.all.Write([]byte("\n"))
+	}
+}
+
+// between returns what was printed from one time to another, in few lines: the first reason, if one was given, else the
+// last lines.
+func (l *lastLines) between(from, to time.Time) []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var lines []string
+	for _, line := range l.kept {
+		if !line.at.Before(from) && !line.at.After(to) {
+			lines = append(lines, line.text)
+		}
+	}
+	return excerpt(shownLines(lines))
+}
+
+// shownLines returns lines as they are shown, without empty ones.
+func shownLines(all []string) (shown []string) {
+	for _, line := range all {
+		if line = strings.TrimRight(strings.ToValidUTF8(line, "?"), " \r\t"); line != "" {
+			shown = append(shown, strings.ReplaceAll(line, "\t", "    "))
+		}
+	}
+	return shown
+}
+
+// excerpt returns those of many lines that say most: the beginning of the first reason with its place, of a traceback
+// the end with the place, else the last ones.
+func excerpt(lines []string) []string {
+	at := slices.IndexFunc(lines, givesReason)
+	if at < 0 {
+		return lines[max(0, len(lines)-mostBeside):]
+	}
+	if python := slices.Index(lines, traceback); python == at || python == at+1 {
+		return excerptOfTraceback(lines[python+1:])
+	}
+	return lines[at:min(at+mostPlace, len(lines))]
+}
+
+// frame and raised match a line of a traceback with a place, and the one at its end, with the exception. Places in
+// Python's own library are told apart. under matches a line that underlines a part of the one before it.
+var (
+	frame   = regexp.MustCompile(`^  File "(.*)", line \d+`)
+	library = regexp.MustCompile(`/lib/python[\d.]*/|^<`)
+	raised  = regexp.MustCompile(`^[A-Za-z_][\w.]*(: |$)`)
+	under   = regexp.MustCompile(`^[ ~^]+$`)
+)
+
+// excerptOfTraceback returns the last place of a traceback that is the program's own, and the exception. Those of
+// several threads may have been printed at a time.
+func excerptOfTraceback(lines []string) []string {
+	place, last, at := []string(nil), "", ""
+	for i, line := range lines {
+		switch found := frame.FindStringSubmatch(line); {
+		case found != nil:
+			if at = line; place == nil || !library.MatchString(found[1]) {
+				place = []string{line}
+				if i+1 < len(lines) && strings.HasPrefix(lines[i+1], "    ") && !under.MatchString(lines[i+1]) {
+					place = append(place, lines[i+1])
+				}
+			}
+		case raised.MatchString(line) && line != traceback:
+			last = line
+		}
+		if last != "" {
+			break
+		}
+	}
+	shown := append([]string{traceback}, place...)
+	if len(place) > 0 && at != place[0] {
+		shown = append(shown, "  ...")
+	}
+	if last != "" {
+		shown = append(shown, last)
+	}
+	return shown
+}
+
+// Log is a file with everything that started servers print, each line with its time and the port of its server. Its
+// methods may be called by many goroutines at once.
+type Log struct {
+	mu   sync.Mutex
+	to   io.Writer
+	err  error // the first one of writing
+	told bool
+}
+
+// NewLog returns a log that is written to a file.
+func NewLog(to io.Writer) *Log { return &Log{to: to} }
+
+// tell tells once that it could not be written.
+func (l *Log) tell(tell func(format string, args ...any)) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err != nil && !l.told {
+		l.told = true
+		tell("--server-log: %v: later output of the servers is missing from the file", l.err)
+	}
+}
+
+// started notes that a server starts by a command; the nil log notes nothing.
+func (l *Log) started(port int, command string) {
+	if l != nil {
+		l.line(port, []byte("-- started by: "+command))
+	}
+}
+
+// of returns what a server prints to; nothing for the nil log.
+func (l *Log) of(port int) io.Writer {
+	if l == nil {
+		return nil
+	}
+	return &logged{log: l, port: port}
+}
+
+// line writes a line.
+func (l *Log) line(port int, line []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err == nil {
+		_, l.err = fmt.Fprintf(l.to, "%s :%d %s\n", time.Now().Format("15:04:05.000"), port, line)
+	}
+}
+
+// longestLogged is how many bytes of a line without an end are kept before they are written as one.
+const longestLogged = 64 << 10
+
+// logged is a writer to a log for one server, which is used by one goroutine at a time.
+type logged struct {
+	log  *Log
+	port int
+	open []byte
+}
+
+func (w *logged) Write(text []byte) (int, error) {
+	w.open = append(w.open, text...)
+	for {
+		line, rest, ended := bytes.Cut(w.open, []byte("\n"))
+		if !ended && len(w.open) < longestLogged {
+			return len(text), nil
+		}
+		w.log.line(w.port, bytes.TrimSuffix(line, []byte("\r")))
+		w.open = append(w.open[:0], rest...)
+	}
 }

@@ -2,6 +2,17 @@
 
 package target
 
+import (
+	"syscall"
+	"time"
+)
+
 func adoptOrphans() {}
 
 func killOrphans() {}
+
+func stopOrphans(<-chan time.Time) bool { return true }
+
+func orphans() bool { return false }
+
+func signalOrphans(syscall.Signal) {}

@@ -1,10 +1,13 @@
 package target
 
 import (
+	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -15,11 +18,29 @@ import (
 // have left their process group.
 func adoptOrphans() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
+// stopOrphans asks the children of this process to end: those that have left their group, such as a server that runs in
+// the background. It waits until they have ended, or the patience is over, and reports whether they have.
+func stopOrphans(patience <-chan time.Time) bool {
+	signalOrphans(syscall.SIGTERM)
+	signalOrphans(syscall.SIGCONT)
+	return awaitEnd(patience, func() bool { return !orphans() })
+}
+
+// orphans reports whether this process has children.
+func orphans() bool { return len(childrenOf(os.Getpid())) > 0 }
+
+// signalOrphans sends the children of this process a signal.
+func signalOrphans(s syscall.Signal) {
+	for _, pid := range childrenOf(os.Getpid()) {
+		_ = syscall.Kill(pid, s)
+	}
+}
+
 // killOrphans kills the children of this process until there are none. A child that ended may leave children of its
 // own, which are ours then.
 func killOrphans() {
 	for {
-		children := children()
+		children := childrenOf(os.Getpid())
 		if len(children) == 0 {
 			return
 		}
@@ -30,9 +51,9 @@ func killOrphans() {
 	}
 }
 
-// children returns the process ids of the children of this process.
-func children() []int {
-	files, _ := filepath.Glob("/proc/self/task/*/children") // the pattern is valid
+// childrenOf returns the process ids of the children of a process.
+func childrenOf(pid int) []int {
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is valid
 	var all []int
 	for _, file := range files {
 		text, _ := input.Read(file, 1<<20) // none if the thread has ended

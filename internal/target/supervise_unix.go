@@ -7,19 +7,22 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
 
-const canStart = true
-
-// stopGrace is how long a command may take to stop in order.
-const stopGrace = 10 * time.Second
+const (
+	canStart  = true
+	shellName = "sh"
+)
 
 // apart puts a process into a group of its own, which an interrupt from the keyboard does not reach.
 func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
@@ -29,42 +32,74 @@ func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true
 // command, with everything that the command started: by SIGTERM when orders ends or this process gets a signal to end,
 // and by SIGKILL ten seconds later or when orders has a line "kill". A line "signal TERM" sends the command itself that
 // signal: HUP, INT, TERM, TSTP, STOP, CONT, USR1 or USR2; "group STOP" sends it to all of its process group. A line
-// "kill-server" kills the command alone, and gives the rest ten seconds to end by itself. What is left when the
-// command has ended by itself is killed, too. On Linux that is every descendant, on other systems what is still in
-// its process group. It is for a process of its own, see [Starter] and [Program], whose children are all of the
-// command.
+// "kill-server" kills the command alone, and gives the rest ten seconds to end by itself. What is left when the command
+// has ended by itself is killed, too; but on Linux, after a command that ended well, what serves at the port of the
+// server is waited for, from a line "serves" on, and until then all that is left. On Linux that is every descendant, on
+// other systems what is still in its process group. It is for a process of its own, see [Starter] and [Program], whose
+// children are all of the command.
 func Supervise(command string, orders io.Reader, output io.Writer) int {
 	adoptOrphans()
 	defer removeFolder(os.Getppid())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	cmd := exec.Command("sh", "-c", command) //nolint:noctx // it ends by an order
+	cmd := exec.Command(shellName, "-c", command) //nolint:noctx // it ends by an order
 	cmd.Stdout, cmd.Stderr = output, output
 	apart(cmd)
 	if err := cmd.Start(); err != nil {
 		return cannotRun
 	}
-	ended := make(chan struct{})
+	s := &supervised{pid: cmd.Process.Pid, ended: make(chan struct{})}
+	over := make(chan struct{})
 	go func() {
 		_ = cmd.Wait() // its state says how it ended
-		close(ended)
+		close(s.ended)
+		if cmd.ProcessState.Success() {
+			s.awaitDaemon()
+		}
+		close(over)
 	}()
 	select {
-	case <-ended:
-		endGroup(cmd.Process.Pid)
+	case <-over:
+		endGroup(s.pid)
 		return exitCode(cmd.ProcessState)
 	case <-signals:
-	case order := <-ordered(orders, cmd.Process):
+	case order := <-s.ordered(orders):
 		switch order {
 		case killOrder:
-			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+			_ = syscall.Kill(-s.pid, syscall.SIGKILL)
+			<-s.ended
+			endGroup(s.pid)
+			return exitCode(cmd.ProcessState)
 		case killServerOrder:
-			outlive(cmd.Process.Pid, ended)
+			s.outlive()
 		}
 	}
-	stop(cmd.Process.Pid, ended)
-	endGroup(cmd.Process.Pid)
+	inTime := s.stop()
+	endGroup(s.pid)
+	if !inTime {
+		return killedCode
+	}
 	return exitCode(cmd.ProcessState)
+}
+
+// supervised is a command and what it has started.
+type supervised struct {
+	pid    int           // of the command, and of its group
+	ended  chan struct{} // closed when the command has ended
+	serves atomic.Bool   // the server has served
+}
+
+// awaitDaemon waits for the end of a server that the command has put into the background: as long as there are
+// processes of it which are about to serve, or do.
+func (s *supervised) awaitDaemon() {
+	port, err := strconv.Atoi(os.Getenv(portVariable))
+	if err != nil {
+		return // it is no server
+	}
+	at := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}
+	awaitEnd(nil, func() bool {
+		return !orphans() || s.serves.Load() && len(holders(listeners(at), os.Getpid())) == 0
+	})
 }
 
 // removeFolder removes the folder of the server, if the process that made it, the parent, has ended without doing so.
@@ -85,17 +120,23 @@ func exitCode(state *os.ProcessState) int {
 	return state.ExitCode()
 }
 
-// outlive kills the first process of a group, and waits until the others have ended by themselves.
-func outlive(group int, ended <-chan struct{}) {
-	_ = syscall.Kill(group, syscall.SIGKILL)
-	<-ended
+// outlive kills the command, or what it has put into the background, and waits until the others have ended by
+// themselves.
+func (s *supervised) outlive() {
+	select {
+	case <-s.ended:
+		signalOrphans(syscall.SIGKILL)
+	default:
+		_ = syscall.Kill(s.pid, syscall.SIGKILL)
+		<-s.ended
+	}
 	patience := time.NewTimer(stopGrace)
 	defer patience.Stop()
-	awaitGroup(group, patience.C)
+	awaitGroup(s.pid, patience.C)
 }
 
 // ordered sends the order to end when there is one. It passes signals on until then.
-func ordered(orders io.Reader, command *os.Process) <-chan string {
+func (s *supervised) ordered(orders io.Reader) <-chan string {
 	order := make(chan string, 1)
 	go func() {
 		lines := bufio.NewReader(orders)
@@ -104,10 +145,13 @@ func ordered(orders io.Reader, command *os.Process) <-chan string {
 			name, one := strings.CutPrefix(line, signalOrder)
 			group, all := strings.CutPrefix(line, groupOrder)
 			switch {
+			case err == nil && line == servesOrder:
+				s.serves.Store(true)
 			case err == nil && one:
-				pass(name, command.Pid)
+				pass(name, s.pid)
 			case err == nil && all:
-				pass(group, -command.Pid)
+				pass(group, -s.pid)
+				signalOrphans(namedSignals[strings.TrimSpace(group)])
 			default:
 				order <- line
 				return
@@ -130,33 +174,39 @@ var namedSignals = map[string]syscall.Signal{
 	"STOP": syscall.SIGSTOP, "CONT": syscall.SIGCONT, "USR1": syscall.SIGUSR1, "USR2": syscall.SIGUSR2,
 }
 
-// stop stops a group in order, and waits until its first process has ended.
-func stop(group int, ended <-chan struct{}) {
-	_ = syscall.Kill(-group, syscall.SIGTERM)
-	_ = syscall.Kill(-group, syscall.SIGCONT) // one that stands still ends when it continues
+// stop stops a group in order, and then what is left of its descendants, and waits until all have ended. It reports
+// whether they did in time.
+func (s *supervised) stop() (inTime bool) {
+	_ = syscall.Kill(-s.pid, syscall.SIGTERM)
+	_ = syscall.Kill(-s.pid, syscall.SIGCONT) // one that stands still ends when it continues
 	patience := time.NewTimer(stopGrace)
 	defer patience.Stop()
 	select {
-	case <-ended:
-		awaitGroup(group, patience.C)
+	case <-s.ended:
+		return awaitGroup(s.pid, patience.C) && stopOrphans(patience.C)
 	case <-patience.C:
-		_ = syscall.Kill(-group, syscall.SIGKILL)
-		<-ended
+		_ = syscall.Kill(-s.pid, syscall.SIGKILL)
+		<-s.ended
 	}
+	return false
 }
 
-// awaitGroup waits until all processes of a group have ended, or the patience is over.
-func awaitGroup(group int, patience <-chan time.Time) {
+// awaitGroup waits until all processes of a group have ended, or the patience is over, and reports whether they have.
+func awaitGroup(group int, patience <-chan time.Time) bool {
+	return awaitEnd(patience, func() bool { return errors.Is(syscall.Kill(-group, 0), syscall.ESRCH) })
+}
+
+// awaitEnd waits until something is over, or the patience is, and reports whether it is.
+func awaitEnd(patience <-chan time.Time, over func() bool) bool {
 	look := time.NewTicker(readyPause) // the system has no event for it
 	defer look.Stop()
 	for {
-		reap()
-		if err := syscall.Kill(-group, 0); errors.Is(err, syscall.ESRCH) {
-			return
+		if reap(); over() {
+			return true
 		}
 		select {
 		case <-patience:
-			return
+			return false
 		case <-look.C:
 		}
 	}
@@ -183,7 +233,7 @@ func reap() {
 // started ends with it when its time is up, and nothing of it when the user
 // interrupts the suite.
 func shell(ctx context.Context, command string) *exec.Cmd {
-	c := exec.CommandContext(ctx, "sh", "-c", command)
+	c := exec.CommandContext(ctx, shellName, "-c", command)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 	return c

@@ -7,7 +7,10 @@ import (
 	"syscall"
 )
 
-const canStart = false
+const (
+	canStart  = false
+	shellName = "cmd"
+)
 
 func apart(*exec.Cmd) {}
 
@@ -17,7 +20,7 @@ func Supervise(string, io.Reader, io.Writer) int { return 127 }
 // shell hands the command line to cmd as it was written: quoting it the way
 // programs in C read it would change its meaning.
 func shell(ctx context.Context, command string) *exec.Cmd {
-	c := exec.CommandContext(ctx, "cmd")
+	c := exec.CommandContext(ctx, shellName)
 	c.SysProcAttr = &syscall.SysProcAttr{CmdLine: `cmd /s /c "` + command + `"`}
 	return c
 }

@@ -67,11 +67,11 @@ func plainly(err error) string {
 	}
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return "it ends too early"
+		return "unexpected end"
 	case errors.Is(err, context.Canceled):
 		return "it was interrupted"
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
-		return "no answer in time"
+		return "timeout"
 	}
 	return ""
 }
@@ -87,14 +87,14 @@ func ofText(err error) string {
 	case *time.ParseError:
 		return strconv.Quote(e.Value) + " is not a time as in 2026-11-23T02:00:00Z"
 	case base64.CorruptInputError:
-		return fmt.Sprintf("no base64 at byte %d", int64(e))
+		return fmt.Sprintf("invalid base64 at byte %d", int64(e))
 	case *json.SyntaxError:
 		if strings.HasPrefix(e.Error(), "unexpected end") {
 			return OfError(io.ErrUnexpectedEOF)
 		}
-		return fmt.Sprintf("it is not valid JSON at byte %d", e.Offset)
+		return fmt.Sprintf("invalid JSON at byte %d", e.Offset)
 	case *json.UnmarshalTypeError:
-		return fmt.Sprintf("the value of %q cannot be a %s", e.Field, e.Value)
+		return fmt.Sprintf("the value of %q must not be a %s", e.Field, e.Value)
 	}
 	return ""
 }

@@ -65,20 +65,18 @@ func Printable(s string) string {
 var (
 	// inLog is the beginning of commands such as ##[error] and ##vso[task.complete].
 	inLog = regexp.MustCompile(`##(\w*\[)`)
-	// command is what CI systems and readers of TAP take for one at the beginning of a line: the former pass blanks.
-	command = regexp.MustCompile(
-		`^(?:\x1b\[[0-9;]*m)*()(?:(?:not )?ok\b|1\.\.|TAP version|pragma )|^(?:\x1b\[[0-9;]*m|\s)*()(?:::|##|Bail\s+out!)`)
+	// command is what CI systems take for one at the beginning of a line, behind blanks too.
+	command = regexp.MustCompile(`^(?:\x1b\[[0-9;]*m|\s)*()(?:::|##)`)
 )
 
 // Inert returns a line of a report or message with "| " behind its indentation if it begins as a command of a CI
-// system, or as a line of TAP: where texts of a peer are wrapped, any word of theirs can be the first of a line.
+// system: where texts of a peer are wrapped, any word of theirs can be the first of a line.
 func Inert(line string) string {
 	at := command.FindStringSubmatchIndex(line)
 	if at == nil {
 		return line
 	}
-	place := max(at[2], at[4])
-	return line[:place] + "| " + line[place:]
+	return line[:at[2]] + "| " + line[at[2]:]
 }
 
 const (

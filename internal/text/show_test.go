@@ -48,9 +48,7 @@ func TestInert(t *testing.T) {
 	for line, want := range map[string]string{
 		"": "", "a ::error::b": "a ::error::b", "::error::a": "| ::error::a",
 		"  ::stop-commands::a": "  | ::stop-commands::a",
-		"\x1b[31m ::error::a":  "\x1b[31m | ::error::a", "##[error]": "| ##[error]", "# a": "# a", "ok 1": "| ok 1",
-		"not ok": "| not ok", "okay": "okay", "  ok 1": "  ok 1", " Bail out!": " | Bail out!", "1..9": "| 1..9",
-		"TAP version 13": "| TAP version 13", "pragma +strict": "| pragma +strict",
+		"\x1b[31m ::error::a":  "\x1b[31m | ::error::a", "##[error]": "| ##[error]", "# a": "# a",
 	} {
 		assert.Equal(t, want, text.Inert(line))
 	}

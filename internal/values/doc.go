@@ -2,6 +2,5 @@
 // class of values that a peer may treat alike, such as all texts of 256 bytes. All values are JSON texts; which of them
 // a peer has to take is for the specification of its protocol to say. Nothing here knows a protocol.
 //
-// To read: values.go (buckets and sizes), numbers.go, texts.go, instants.go, and nested.go for arrays and objects. The
-// other way round, from a value to its classes: classes.go and classes_text.go.
+// To read: values.go (buckets and sizes), numbers.go, texts.go, instants.go, and nested.go for arrays and objects.
 package values

@@ -17,7 +17,7 @@ type Problem struct {
 	Line, Column int
 	Key          string // the setting, as in YAML; empty if it is about no single one
 	What         string // what is wrong
-	Expected     string // what would be right
+	Expected     string // what would be right; empty if Do says it all
 	Do           string // what to do about it
 }
 
@@ -30,7 +30,11 @@ func (p *Problem) Error() string {
 	if p.Key != "" {
 		b.WriteString(p.Key + ": ")
 	}
-	fmt.Fprintf(&b, "%s; expected %s; %s", p.What, p.Expected, p.Do)
+	b.WriteString(p.What)
+	if p.Expected != "" {
+		b.WriteString("; expected " + p.Expected)
+	}
+	b.WriteString("; " + p.Do)
 	return b.String()
 }
 

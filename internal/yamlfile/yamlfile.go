@@ -47,7 +47,8 @@ func (p *Problems) Root(source []byte, shape Shape) *yaml.Node {
 		return nil
 	}
 	if err := decoder.Decode(&more); !errors.Is(err, io.EOF) {
-		p.Report(At(&more), &Problem{What: "there is a second document", Expected: shape.One, Do: "remove what follows ---"})
+		p.Report(At(&more), &Problem{What: "the file has a second YAML document", Expected: shape.One,
+			Do: "remove what follows ---"})
 	}
 	root := document.Content[0]
 	if root.Kind != shape.Kind && root.Tag != "!!null" {
@@ -65,7 +66,7 @@ func (p *Problems) invalid(err error, shape Shape) {
 	}
 	what := strings.TrimPrefix(lineOf.ReplaceAllString(err.Error(), ""), "yaml: ")
 	p.Report(Place{Line: line}, &Problem{What: "invalid YAML: " + what, Expected: shape.Expected,
-		Do: "look at this line and the one before"})
+		Do: "check this line and the one before"})
 }
 
 // Unfit is the problem of a value that is not even a scalar.

@@ -18,10 +18,11 @@ func shape() yamlfile.Shape {
 func TestRoot(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]string{
-		"- a":                         `f.yaml:1:1: this is a sequence; expected lines; write lines`,
-		"word":                        `f.yaml:1:1: this is "word"; expected lines; write lines`,
-		"a: \xff":                     `f.yaml:1:1: the file is not UTF-8; expected lines; is it the right file?`,
-		"a: 1\n---\nb: 2":             `f.yaml:2:1: there is a second document; expected one of it; remove what follows ---`,
+		"- a":     `f.yaml:1:1: this is a sequence; expected lines; write lines`,
+		"word":    `f.yaml:1:1: this is "word"; expected lines; write lines`,
+		"a: \xff": `f.yaml:1:1: the file is not UTF-8; expected lines; is it the right file?`,
+		"a: 1\n---\nb: " +
+			"2": `f.yaml:2:1: the file has a second YAML document; expected one of it; remove what follows ---`,
 		"a: 1\nb: [":                  `f.yaml:2:1: invalid YAML: `,
 		strings.Repeat("# \n", 1<<19): `f.yaml:1:1: the file is too large; expected 1 MiB or less; is it the right file?`,
 	} {

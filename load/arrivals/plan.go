@@ -74,6 +74,20 @@ func (p *Plan) Span() time.Duration {
 	return p.span
 }
 
+// End returns when the plan is over: at the end of its stages, or when the integral of the rate reaches Limit if that
+// is earlier. Of recorded arrivals that is the one after the last within Limit.
+func (p *Plan) End() time.Duration {
+	p.prepare()
+	switch {
+	case p.Limit <= 0:
+	case p.Instants != nil && p.Limit < int64(len(p.Instants)):
+		return p.Instants[p.Limit]
+	case p.Instants == nil && float64(p.Limit) < p.expected:
+		return p.invert(float64(p.Limit))
+	}
+	return p.span
+}
+
 // Total returns the number of arrivals in the plan; see [Plan.At] for its cost. For an
 // even plan that is the integral of its rate, rounded up.
 func (p *Plan) Total() int64 {

@@ -293,3 +293,23 @@ func TestBefore(t *testing.T) {
 		}
 	}
 }
+
+func TestEnd(t *testing.T) {
+	t.Parallel()
+	const s = time.Second
+	for name, test := range map[string]struct {
+		plan *arrivals.Plan
+		want time.Duration
+	}{
+		"stages":          {&arrivals.Plan{Stages: stages{{3 * s, 20, 20}, {7 * s, 0, 0}}}, 10 * s},
+		"a limit":         {&arrivals.Plan{Stages: stages{{10 * s, 10, 10}}, Limit: 20}, 2 * s},
+		"bursts":          {&arrivals.Plan{Stages: stages{{10 * s, 10, 10}}, Limit: 20, Burst: 15}, 2 * s},
+		"by chance":       {&arrivals.Plan{Stages: stages{{10 * s, 10, 10}}, Limit: 20, Poisson: true}, 2 * s},
+		"all of it":       {&arrivals.Plan{Stages: stages{{10 * s, 10, 10}}, Limit: 100}, 10 * s},
+		"recorded":        {&arrivals.Plan{Instants: []time.Duration{0, s, 2 * s}}, 3 * s},
+		"a part of these": {&arrivals.Plan{Instants: []time.Duration{0, s, 2 * s}, Limit: 2}, 2 * s},
+		"nothing":         {&arrivals.Plan{}, 0},
+	} {
+		assert.Equal(t, test.want, test.plan.End(), name)
+	}
+}

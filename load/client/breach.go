@@ -88,7 +88,7 @@ func (d *duty) overdue(now time.Duration) {
 	}
 	verb := c.verb(d.asked.op)
 	c.breached(&protocol.BreachError{Verb: verb, Breach: protocol.Overdue, What: fmt.Sprintf(
-		"%s found nothing after %.1f s, where %s is the most that it waits; no other command took over %.1f s",
+		"%s found no job after %.1f s; the limit is %s, and no other command took more than %.1f s",
 		verb, took.Seconds(), c.times.Wait, c.slowest.Seconds())})
 }
 
@@ -102,7 +102,7 @@ func (c *conn) unanswered(now time.Duration) {
 	}
 	verb := s.verb(c.asked.op)
 	s.breached(&protocol.BreachError{Verb: verb, Breach: protocol.NoReply, What: fmt.Sprintf(
-		"%s got no reply within %.0f s; meanwhile other commands did, none after more than %.1f s",
+		"%s got no reply within %.0f s; other commands got theirs within %.1f s",
 		verb, waited.Seconds(), s.slowest.Seconds())})
 }
 
@@ -133,16 +133,17 @@ func (d *duty) closedByServer(now time.Duration) {
 }
 
 // closedAlone returns the closings of workers' connections which other connections have outlived: they were open
-// before, and served afterwards.
+// before, and served afterwards. If none was served that was opened afterwards, all may have been ending, one by one.
 func (c *Shard) closedAlone() (b Breach) {
 	for _, end := range c.closings {
 		outlived := slices.ContainsFunc(c.conns, func(o *conn) bool { return o.opened < end.at && o.replied > end.at })
-		if !outlived {
+		opened := slices.ContainsFunc(c.conns, func(o *conn) bool { return o.opened > end.at && o.replied > o.opened })
+		if !outlived || !opened {
 			continue
 		}
 		b.Count++
 		b.First = cmp.Or(b.First, &protocol.BreachError{Breach: protocol.WorkerClosed, What: fmt.Sprintf(
-			"the server closed the connection of a worker that sends its heartbeats, %s, and served others on",
+			"the server closed the connection of a worker that sends heartbeats, %s, and still served others",
 			during(end.verb))})
 	}
 	return b

@@ -163,10 +163,12 @@ func TestWhatCountsAsAClosedWorker(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(d *duty)
 		alone  bool // no other connection was served afterwards
+		shut   bool // none that was opened afterwards was
 		want   bool
 	}{
 		"without a cause":             {change: func(*duty) {}, want: true},
 		"an outage: others too":       {change: func(*duty) {}, alone: true},
+		"nothing new is served":       {change: func(*duty) {}, shut: true},
 		"never served":                {change: func(d *duty) { d.replied = 0 }},
 		"after a refused command":     {change: func(d *duty) { d.failures = 1 }},
 		"told to be quiet":            {change: func(d *duty) { d.worker.state = protocol.Working + 1 }},
@@ -175,12 +177,15 @@ func TestWhatCountsAsAClosedWorker(t *testing.T) {
 		"the target was disrupted":    {change: func(d *duty) { d.shard.shared.Disrupt(at) }},
 		"disrupted until just before": {change: func(d *duty) { d.shard.shared.Disrupt(at - 1) }, want: true},
 	} {
-		s := play(t, workload.Workload{Consumers: 2})
+		s := play(t, workload.Workload{Consumers: 3})
 		d := s.shard.workers[0].conns[0]
 		d.opened, d.replied, d.worker.known = 1, at-time.Second, at-time.Second
 		other := &s.shard.workers[1].conns[0].conn
 		if other.opened, other.replied = 1, at+1; test.alone {
 			other.replied = at
+		}
+		if again := &s.shard.workers[2].conns[0].conn; !test.shut {
+			again.opened, again.replied = at+1, at+2
 		}
 		test.change(d)
 		d.closedByServer(at)

@@ -15,7 +15,8 @@ type churner struct {
 	index   int // in the whole run
 	todo    arrival
 	has     bool
-	replied bool // to its command
+	replied bool          // to its command
+	vacant  time.Duration // since when the place is
 }
 
 func (s *churner) self() *conn { return &s.conn }
@@ -71,7 +72,7 @@ func (s *churner) answered(_ time.Duration, e *protocol.Event) outcome {
 		return outcome{measure.Info, e.Err}
 	}
 	s.notePush(s.todo.k, replied(e.Err))
-	return s.shard.pushed(s.todo.k, e.Err)
+	return s.shard.pushed(s.todo, s.vacant, e.Err)
 }
 
 // lost implements role. The arrival counts as an error, and another one is taken after a pause. A client that
@@ -81,7 +82,6 @@ func (s *churner) lost(now time.Duration, asked bool) {
 	case asked && !s.shard.share.churnInfo:
 		s.notePush(s.todo.k, history.Open)
 		s.shard.ledger.Doubtful(s.todo.k)
-		s.shard.expectOwn(s.todo.k, false)
 	case !asked && !s.replied && s.quit.decided && s.has:
 		s.shard.dispatcher.giveBack(s.todo)
 		s.has = false
@@ -104,5 +104,6 @@ func (s *churner) vacate(now, pause time.Duration) {
 	}
 	s.has, s.replied = false, false
 	s.pause = now + pause
+	s.vacant = s.pause
 	s.shard.cycler.add(s.pause, &s.conn)
 }

@@ -39,6 +39,9 @@ type conn struct {
 	planned time.Duration // when it was to be opened
 	opened  time.Duration // when it was, plus what the password's hash took
 	free    time.Duration // since when no command is in flight
+	since   time.Duration // the same, less the time in which it was lost: but the pauses of the client are not counted
+	lost    time.Duration // when it was, and is to be opened again; 0: it is not, or the client has ended it
+	tried   time.Duration // when it was lost, or the latest attempt to open it failed
 	replied time.Duration // when the latest reply to a command came, on this connection or one before
 	pause   time.Duration // no command before this, after one that was refused
 	due     time.Duration // the role wants to be asked again; 0 never

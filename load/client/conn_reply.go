@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -62,7 +63,7 @@ func (c *conn) heard(now time.Duration, out []byte) []byte {
 func (c *conn) unheard(now time.Duration, b []byte, err error) {
 	switch {
 	case errors.Is(err, protocol.ErrTooLong): // a limit of ours, and of no clause
-		c.lose(now, measure.Other, err)
+		c.lose(now, measure.TooLong, err)
 	case !errors.Is(err, protocol.ErrShort):
 		c.lose(now, measure.Malformed, err)
 	case len(c.kept) == 0:
@@ -72,7 +73,7 @@ func (c *conn) unheard(now time.Duration, b []byte, err error) {
 		c.kept = append(c.kept[:0], b...)
 	}
 	if c.shard.shared.unfinished.Load() > c.shard.mostUnfinished && len(c.kept) > 0 {
-		c.lose(now, measure.Other, errEndless)
+		c.lose(now, measure.TooLong, errEndless)
 	}
 }
 
@@ -131,9 +132,12 @@ func (c *conn) book(now time.Duration, e *protocol.Event) {
 
 func (c *conn) answered(now time.Duration, e *protocol.Event) {
 	got := c.role.answered(now, e)
-	c.phase, c.free, c.replied = idle, now, now
+	c.phase, c.free, c.since, c.replied, c.shard.status.Replied = idle, now, now, now, now
 	c.shard.pulse.beat(now)
 	c.shard.status.InFlight--
+	if got.op != measure.FetchEmpty {
+		c.shard.status.Carried = now
+	}
 	if got.err != nil {
 		c.shard.trouble(got.op, measure.Rejected, got.err)
 		c.failures = min(c.failures+1, worst)
@@ -150,7 +154,11 @@ func (c *conn) answered(now time.Duration, e *protocol.Event) {
 // slow makes the role wait before its next command, longer after each refusal in a row. It is for commands that only
 // their reply holds back.
 func (c *conn) slow(now time.Duration) {
-	c.pause = now + c.delay(firstPause, longestPause)
+	longest := longestPause
+	if !c.shard.shared.calm(now) {
+		longest = probeEvery
+	}
+	c.pause = now + c.delay(firstPause, longest)
 }
 
 // time records when the command in flight was due, sent and answered. It turned out to be of kind op.
@@ -206,15 +214,39 @@ func (c *conn) lose(now time.Duration, kind measure.ErrorKind, err error) {
 		c.drop(now)
 		return
 	}
-	op := measure.Connect
-	if breach, ok := errors.AsType[*protocol.BreachError](err); c.waits() || ok && breach.Verb != "" {
-		op = c.asked.op
+	c.noteLoss(kind, err)
+	if c.endsWait(kind) {
+		c.endWait(now)
 	}
-	c.shard.trouble(op, kind, err)
 	if c.phase == idle || c.phase == busy {
 		c.shard.lost(err)
 	}
 	c.drop(now)
+}
+
+// noteLoss counts what the loss of the connection has failed: the command in flight, or the connect. The end of an idle
+// connection has failed no command.
+func (c *conn) noteLoss(kind measure.ErrorKind, err error) {
+	if c.phase == idle && (kind == measure.Closed || kind == measure.Reset) {
+		c.shard.status.First = cmp.Or(c.shard.status.First, err)
+		return
+	}
+	op := measure.Connect
+	switch breach, ok := errors.AsType[*protocol.BreachError](err); {
+	case c.waits() || ok && breach.Verb != "":
+		op = c.asked.op
+	case c.phase == greeted:
+		op = measure.Hello
+	}
+	c.shard.trouble(op, kind, err)
+}
+
+// endsWait reports whether the loss ends a wait without a reply: that of a command, or of a connect.
+func (c *conn) endsWait(kind measure.ErrorKind) bool {
+	if c.phase == dialing {
+		return kind == measure.Timeout
+	}
+	return c.waits() && kind != measure.Malformed && kind != measure.Rejected
 }
 
 // drop reports to the role that the connection is gone.
@@ -225,7 +257,7 @@ func (c *conn) drop(now time.Duration) {
 		c.failures = min(c.failures+1, worst)
 	}
 	was := c.phase
-	c.phase = shut
+	c.phase, c.tried = shut, now
 	switch was {
 	case leaving:
 		c.failures = 0
@@ -234,6 +266,12 @@ func (c *conn) drop(now time.Duration) {
 		c.shard.unready()
 		if was == busy {
 			c.shard.status.InFlight--
+		}
+		if c.lost = now; c.quit.decided {
+			c.lost = 0
+		}
+		if c.shard.status.Ready == 0 && !c.quit.decided {
+			c.shard.away, c.shard.opener.dialed = true, now
 		}
 		c.role.lost(now, was == busy)
 	default:

@@ -18,6 +18,9 @@ const (
 	firstPause   = 5 * time.Millisecond
 	longestPause = time.Second
 	worst        = 20 // failures beyond it change nothing
+
+	// probeEvery is how often one of the connections tries while none is open: the pauses of all are not the server's.
+	probeEvery = 100 * time.Millisecond
 )
 
 // opener opens connections when their time has come, at a steady pace or, without a
@@ -28,6 +31,7 @@ type opener struct {
 	waiting timetable[*conn]
 	gap     time.Duration // between two openings
 	next    time.Duration // the soonest instant for the next one
+	dialed  time.Duration // the latest one
 	wake    time.Duration // that it has asked for
 }
 
@@ -41,11 +45,12 @@ func (o *opener) add(at time.Duration, c *conn) {
 
 // Step implements engine.Session.
 func (o *opener) Step(now time.Duration, _ engine.Event, out []byte) ([]byte, engine.Next) {
-	for o.waiting.due(now) && o.next <= now {
+	for o.next <= now && (o.waiting.due(now) || o.probes(now)) {
 		at, c := o.waiting.take()
 		if c.phase != shut || !c.role.open(now) {
 			continue
 		}
+		at, o.dialed = min(at, now), now
 		// A pace that fell behind is caught up with, but not for more than a moment.
 		planned := max(at, o.next)
 		o.next = max(planned, now-10*time.Millisecond) + o.gap
@@ -53,16 +58,46 @@ func (o *opener) Step(now time.Duration, _ engine.Event, out []byte) ([]byte, en
 	}
 	o.wake = 0
 	if o.waiting.len() > 0 {
-		o.wake = max(o.waiting.next(), o.next, 1)
+		due := o.waiting.next()
+		if o.shard.away && o.gap > 0 {
+			due = min(due, o.dialed+probeEvery)
+		}
+		o.wake = max(due, o.next, 1)
 	}
 	return out, engine.Next{Wake: o.wake}
 }
 
-// reopen schedules another opening of the connection, later after each failure.
-func (c *conn) reopen(now time.Duration) {
-	if c.role.open(now) {
-		c.shard.opener.add(now+c.reconnectDelay(), c)
+// probes reports whether a connection is to be tried although its pause is not over: the server is away.
+func (o *opener) probes(now time.Duration) bool {
+	return o.shard.away && o.gap > 0 && o.waiting.len() > 0 && now >= o.dialed+probeEvery
+}
+
+// follow opens the connections whose attempts have failed, since the server serves again.
+func (o *opener) follow(now time.Duration) {
+	waiting := o.waiting
+	o.waiting = timetable[*conn]{}
+	for waiting.len() > 0 {
+		at, c := waiting.take()
+		if c.failures > 0 {
+			at = min(at, now)
+		}
+		o.waiting.add(at, c)
 	}
+	o.shard.loop.Poke(o)
+}
+
+// reopen schedules another opening of the connection, later after each failure. While the server is away those that
+// have tried once are tried in turn.
+func (c *conn) reopen(now time.Duration) {
+	if !c.role.open(now) {
+		return
+	}
+	if c.shard.away && c.failures > 1 {
+		c.shard.opener.add(now+longestDelay, c)
+		c.shard.loop.Poke(&c.shard.opener)
+		return
+	}
+	c.shard.opener.add(now+c.reconnectDelay(), c)
 }
 
 // delay returns how long to wait after so many failures: between one half and the whole of a time that doubles, spread
@@ -120,6 +155,7 @@ func (c *conn) identify(now time.Duration, out []byte) []byte {
 			return out
 		}
 		c.opened += now - p.began
+		c.tried -= now - p.began
 		c.preparing = nil
 	}
 	opened, err := c.speaker.Open(out)
@@ -150,8 +186,12 @@ func (c *conn) identified(now time.Duration, e *protocol.Event) {
 	c.shard.recorder.Command(measure.Hello, measure.Timing{
 		Intended: c.opened, Free: c.opened, Sent: c.opened, Replied: now,
 	})
-	c.phase, c.free, c.pause, c.fresh = idle, now, 0, true
-	c.shard.becameReady()
+	c.phase, c.free, c.since, c.pause, c.fresh = idle, now, now, 0, true
+	if c.lost > 0 {
+		c.since = min(now, c.lost+c.Dialed()-c.tried)
+	}
+	c.lost = 0
+	c.shard.becameReady(now)
 }
 
 // nudge makes a connection check whether it is still needed, at the end of a run or of a worker.
@@ -186,6 +226,7 @@ func (c *conn) cut() {
 func (c *conn) fall(now time.Duration) {
 	if c.waits() {
 		c.shard.trouble(c.asked.op, measure.Timeout, errSilent)
+		c.endWait(now)
 	}
 	c.drop(now)
 	c.retire()

@@ -52,12 +52,15 @@ func (c *conn) disconnect(now time.Duration, next engine.Next) engine.Next {
 		}
 		return next
 	case q.ending == workload.HalfClose:
-		next.CloseWrite = !q.halved
+		if next.CloseWrite = !q.halved; next.CloseWrite {
+			c.shard.status.Disconnected = now
+		}
 		q.halved = true
 		return next
 	}
 	reset := q.ending == workload.Reset
 	c.shard.status.Disconnects++
+	c.shard.status.Disconnected = now
 	c.drop(now)
 	return engine.Next{Close: true, Reset: reset}
 }

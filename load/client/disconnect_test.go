@@ -142,7 +142,7 @@ func TestNoClientDisconnectsWhenTheRunStops(t *testing.T) {
 	w := &s.shard.workers[0].conns[0].conn
 	assert.Contains(t, s.said(w), "FETCH")
 	s.do(s.shard.Stop)
-	s.data(w, nothing)
+	s.data(w, "$-1\r\n")
 	assert.Equal(t, "END\r\n", s.said(w))
 }
 
@@ -172,7 +172,7 @@ func TestAWorkerPollsAServerThatDoesNotWait(t *testing.T) {
 	s.start()
 	w := &s.shard.workers[0].conns[0].conn
 	s.said(w)
-	s.data(w, nothing)
+	s.data(w, "$-1\r\n")
 	s.pass(10*time.Millisecond - 1)
 	assert.Empty(t, s.said(w))
 	s.pass(1)

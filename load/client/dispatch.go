@@ -52,6 +52,7 @@ type dispatcher struct {
 	overload Overload
 	aborted  bool
 	waited   int64 // arrivals that found no taker free
+	peak     int64 // the most of them at a time
 	thinks   bool  // a closed loop with time to think
 
 	start time.Duration // of the plan, or of the closed loop
@@ -134,10 +135,8 @@ func (d *dispatcher) giveUp(now time.Duration, a arrival) {
 	d.shard.recorder.Unserved(op, a.intended, now)
 }
 
-// pushing reports whether there are arrivals left, or pushes without a reply.
-func (d *dispatcher) pushing() bool {
-	return d.taken > 0 || d.returned.len() > 0 || d.mode != resting && d.more
-}
+// due reports whether there are arrivals left that no taker has taken.
+func (d *dispatcher) due() bool { return d.returned.len() > 0 || d.mode != resting && d.more }
 
 // advance goes on to the next arrival of the plan.
 func (d *dispatcher) advance() {
@@ -208,6 +207,7 @@ func (d *dispatcher) waiting(now, ready time.Duration) (arrival, bool) {
 			d.shard.loop.Poke(d)
 			break
 		}
+		d.peak = max(d.peak, d.backlog(now))
 		a := d.head
 		d.advance()
 		d.waited++

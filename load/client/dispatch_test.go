@@ -24,7 +24,12 @@ func openLoop(n int) workload.Workload {
 }
 
 func percentile(s *measure.Set, m measure.Measure, p float64) time.Duration {
-	return s.Percentile(measure.SeriesOf(measure.Push, m), p)
+	return percentileOf(s, measure.Push, m, p)
+}
+
+func percentileOf(s *measure.Set, op measure.Op, m measure.Measure, p float64) time.Duration {
+	least, _ := s.Times(measure.SeriesOf(op, m)).Percentile(p)
+	return least
 }
 
 func TestArrivalsGoToWhoHasBeenFreeTheLongest(t *testing.T) {

@@ -16,8 +16,9 @@
 // [Shard.Status] reports the progress.
 //
 // Files: shard.go has what there is, phases.go the order of a run, status.go how far it is. conn.go is a connection and
-// the interface of its role, connecting.go how it opens and ends, conn_reply.go what arrives, breach.go and trouble.go
-// what is wrong with it. The roles are producer.go, churn.go, and worker.go with duty.go, fetch.go, receive.go,
-// report.go, beat.go (heartbeats and observers) and expiry.go. dispatch.go hands out arrivals, backlog.go holds closed
-// loops. disconnect.go, own_queue.go and record.go are what a workload may add. queues.go has a queue and a timetable.
+// the interface of its role, connecting.go how it opens and ends, conn_reply.go what arrives, breach.go unanswered.go
+// and trouble.go what is wrong with it. The roles are producer.go, churn.go, and worker.go with duty.go, fetch.go,
+// receive.go, late.go, report.go, beat.go (heartbeats and observers) and expiry.go. dispatch.go hands out arrivals,
+// backlog.go holds closed loops. disconnect.go and record.go are what a workload may add. queues.go has a
+// queue and a timetable.
 package client

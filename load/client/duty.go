@@ -12,9 +12,8 @@ type duty struct {
 	conn
 	worker *worker
 	duties duties
-	doing  duties  // what the command in flight is about
-	place  int32   // of the fetch or the report in flight
-	own    []int64 // jobs whose own queues the fetch in flight names; empty: those of the worker
+	doing  duties // what the command in flight is about
+	place  int32  // of the fetch or the report in flight
 }
 
 // open implements role. A worker that stops needs only the connections on which it can
@@ -80,7 +79,6 @@ func (d *duty) lost(now time.Duration, asked bool) {
 	case !asked:
 	case d.doing == fetching:
 		d.noteFetch(history.Open)
-		d.answeredOwn(-1, false)
 		w.shard.ledger.FetchLost()
 		w.vacate(now, d.place)
 	case d.doing == reporting:
@@ -92,7 +90,6 @@ func (d *duty) lost(now time.Duration, asked bool) {
 			w.finish(d.place)
 			break
 		}
-		w.expectBack(&w.places[d.place])
 		w.vacate(now, d.place)
 	}
 	d.reopen(now)

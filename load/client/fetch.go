@@ -15,11 +15,14 @@ func (d *duty) sendFetch(now time.Duration, out []byte) []byte {
 	last := len(w.free) - 1
 	d.place, w.free = w.free[last], w.free[:last]
 	w.places[d.place].stage = awaited
-	d.begin(now, measure.Fetch, max(w.room, w.shard.fetchingSince, d.free, d.pause))
+	d.begin(now, measure.Fetch, max(w.room, w.shard.fetchingSince, d.since, d.pause))
 	d.doing = fetching
-	d.takeOwn()
-	return d.speaker.Take(out, d.queues())
+	return d.speaker.Take(out, &w.asks.queues)
 }
+
+// emptyPause is how long a worker of a drain that has found its queues empty waits before it asks again: the server may
+// answer at once.
+const emptyPause = 100 * time.Millisecond
 
 // fetched handles the reply to fetch: a job or none.
 func (d *duty) fetched(now time.Duration, e *protocol.Event) outcome {
@@ -38,17 +41,16 @@ func (d *duty) fetched(now time.Duration, e *protocol.Event) outcome {
 	case protocol.Empty:
 		d.overdue(now)
 		d.noteFetch(history.Empty)
-		d.answeredOwn(-1, true)
-		if len(d.own) == 0 {
-			w.emptied = max(w.emptied, d.asked.sent)
-			w.empty()
-		}
+		w.emptied = max(w.emptied, d.asked.sent)
+		w.empty()
 		d.pause = now + w.shard.times.Poll
+		if w.drained {
+			d.pause = now + max(w.shard.times.Poll, emptyPause)
+		}
 		w.vacate(now, d.place)
 		return outcome{op: measure.FetchEmpty}
 	}
 	d.noteFetch(history.Refused)
-	d.answeredOwn(-1, false)
 	d.slow(now)
 	w.vacate(now, d.place)
 	return outcome{measure.Fetch, e.Err}

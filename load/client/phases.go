@@ -92,15 +92,13 @@ func (c *Shard) StopPushing() {
 	c.dispatcher.stop(c.loop.Now())
 }
 
-// Drain makes the workers continue until every queue is empty: until each has had an empty
-// fetch that was sent after from, the instant at which the last push of all shards was
-// done, or after the last scheduled job was due. Status.Drained reports whether that
-// is so and nothing is held. Jobs that are to return may still be missing then:
-// see the ledger.
+// Drain begins to empty the queues, or to look again whether they are empty: Status.Drained reports whether each worker
+// has had an empty fetch since that was sent after from, and nothing is held. The workers continue to fetch until Stop,
+// since a server may deliver a job late.
 //
 // A workload without consumers gets some workers now, to leave the queues empty.
 func (c *Shard) Drain(from time.Duration) {
-	c.drainFrom = max(from+c.work.Delay.Max, 1)
+	c.drainFrom = max(from, 1)
 	c.status.Emptied = 0
 	for _, w := range c.workers {
 		w.drained = false

@@ -106,12 +106,16 @@ func (p *producer) ready() time.Duration {
 		p.pause = 0 // the plan does not wait for the server
 		return 0
 	}
-	ready := p.free
+	ready := p.since
 	if d.thinks && p.thinks {
 		ready += p.shard.jobs.Think(p.todo.k)
 	}
-	return max(ready, p.pause, d.start)
+	return max(ready, p.pause, d.start+time.Duration(p.index)*StartApart)
 }
+
+// StartApart is the time between the first pushes of two producers of a closed loop: all at one instant would be a
+// burst that no server sees otherwise.
+const StartApart = 100 * time.Microsecond
 
 func (p *producer) answered(now time.Duration, e *protocol.Event) outcome {
 	got := p.done(now, p.todo, e)
@@ -144,7 +148,7 @@ func (p *producer) done(now time.Duration, a arrival, e *protocol.Event) outcome
 	}
 	p.notePush(a.k, replied(err))
 	p.shard.dispatcher.taken--
-	return p.shard.pushed(a.k, err)
+	return p.shard.pushed(a, p.asked.free, err)
 }
 
 func (p *producer) lost(now time.Duration, asked bool) {
@@ -180,13 +184,14 @@ func (c *Shard) book(now time.Duration, a arrival, producer int) workload.Push {
 	}
 }
 
-// pushed books the reply to a push, which was refused if there is an error.
-func (c *Shard) pushed(k int64, refused error) outcome {
+// pushed books the reply to the push of an arrival, for which a client was free at that time. It was refused if there
+// is an error.
+func (c *Shard) pushed(a arrival, free time.Duration, refused error) outcome {
 	if refused != nil {
-		c.ledger.Refused(k)
+		c.ledger.Refused(a.k)
 	} else {
-		c.ledger.Pushed(k)
-		c.expectOwn(k, true)
+		c.ledger.Pushed(a.k)
+		c.recorder.Carried(max(a.intended, free))
 	}
 	return outcome{measure.Push, refused}
 }
@@ -196,7 +201,6 @@ func (c *Shard) unpushed(a arrival, has, sent bool) {
 	switch {
 	case sent:
 		c.ledger.Doubtful(a.k)
-		c.expectOwn(a.k, false)
 		c.dispatcher.taken--
 	case has:
 		c.dispatcher.giveBack(a)

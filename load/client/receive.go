@@ -3,7 +3,6 @@ package client
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/text"
@@ -20,13 +19,11 @@ func (w *worker) read(now time.Duration, p *place, body []byte) {
 		p.name = p.by.noteDelivery(body, job, err)
 	}
 	if err != nil {
-		p.by.answeredOwn(-1, false)
 		w.suspect(now, p, job, err)
 		return
 	}
-	p.by.answeredOwn(job.K, false)
 	p.jid = append(p.jid, job.JID...)
-	if !p.by.named(job) {
+	if !w.asks.hold(job.Queue) {
 		w.shard.ledger.Foreign(ledger.WrongQueue, string(job.JID), "came to worker "+w.id+", which did not ask for its queue")
 	}
 	w.accept(now, p, job)
@@ -36,11 +33,14 @@ func (w *worker) read(now time.Duration, p *place, body []byte) {
 func (w *worker) accept(now time.Duration, p *place, job workload.Delivery) {
 	c := w.shard
 	p.ours, p.k, p.intended = true, job.K, c.intended(job)
-	w.mayBePaused(p, job)
-	if c.ledger.Delivered(job.K, job.Queue) == ledger.First {
+	kind := c.ledger.Delivered(job.K, job.Queue)
+	if kind == ledger.First || kind == ledger.Again {
+		w.onTime(now, p, &job, kind == ledger.First)
+	}
+	if kind == ledger.First {
 		c.dispatcher.gone(now)
-		w.mayBeEarly(now, p, job)
 		c.recorder.Job(measure.ToFetched, p.intended, max(now, p.intended)) // clocks of two machines
+		c.shared.reached(job.K, measure.ToFetched)
 		if c.unlike {
 			c.recorder.Queue(job.Queue, p.intended, max(now, p.intended))
 		}
@@ -71,37 +71,6 @@ func (c *Shard) sentAt(p *place) time.Duration {
 		return at
 	}
 	return p.intended
-}
-
-// earlyBy is how long before its time a scheduled job is early: the clocks of client and server may differ.
-const earlyBy = time.Second
-
-// mayBeEarly books a scheduled job that was delivered before its time.
-func (w *worker) mayBeEarly(now time.Duration, p *place, job workload.Delivery) {
-	c := w.shard
-	delay := c.jobs.Delay(job.K)
-	if delay == 0 {
-		return
-	}
-	if sent := c.sentAt(p); now < sent+delay-earlyBy {
-		c.ledger.Foreign(ledger.Early, string(job.JID),
-			fmt.Sprintf("delivered %.1f s before its time", (sent+delay-now).Seconds()))
-	}
-}
-
-// mayBePaused books a job that was delivered to a fetch that was sent while its queue was paused.
-func (w *worker) mayBePaused(p *place, job workload.Delivery) {
-	s := w.shard.shared
-	if job.Queue < 0 || job.Queue >= len(s.paused) {
-		return
-	}
-	if since := time.Duration(s.paused[job.Queue].Load()); since > 0 && p.asked > since {
-		w.shard.ledger.Foreign(ledger.Paused, string(job.JID),
-			fmt.Sprintf("asked for %.1f s after its queue was paused", (p.asked-since).Seconds()))
-	}
-	if s.served[job.Queue].Load() == 0 {
-		s.served[job.Queue].Store(1)
-	}
 }
 
 // suspect books a job that is not as it was pushed. A job of this run is accepted, so that its queue is left empty. A

@@ -94,7 +94,7 @@ func TestAReplyWithoutAnEnd(t *testing.T) {
 	s.data(c, "12345")
 	assert.Equal(t, busy, c.phase)
 	s.data(c, "6")
-	assert.Equal(t, errEndless, s.shard.First(measure.Push, measure.Other))
+	assert.Equal(t, errEndless, s.shard.First(measure.Push, measure.TooLong))
 	assert.Zero(t, s.shard.shared.unfinished.Load(), "its memory is given back")
 	assert.Empty(t, s.shard.Breaches(), "no clause bounds a reply")
 }
@@ -102,7 +102,7 @@ func TestAReplyWithoutAnEnd(t *testing.T) {
 func TestAReplyThatIsTooLong(t *testing.T) {
 	t.Parallel()
 	s, c := at(t, "pushing")
-	s.data(c, "+"+strings.Repeat("x", 1<<20))
-	assert.ErrorIs(t, s.shard.First(measure.Push, measure.Other), protocol.ErrTooLong)
+	s.data(c, "-"+strings.Repeat("x", 1<<20))
+	assert.ErrorIs(t, s.shard.First(measure.Push, measure.TooLong), protocol.ErrTooLong)
 	assert.Empty(t, s.shard.Breaches(), "no clause bounds a reply")
 }

@@ -94,23 +94,20 @@ func (c *Shard) jid(k int64) string {
 }
 
 func (c *Shard) queueOf(k int64) string {
-	if i := c.jobs.QueueOf(k); i != workload.OwnQueue {
-		return c.jobs.Queues()[i]
-	}
-	return c.jid(k)
+	return c.jobs.Queues()[c.jobs.QueueOf(k)]
 }
 
 // noteFetch records a fetch that brought nothing.
 func (d *duty) noteFetch(o history.Outcome) {
 	if d.history != nil {
-		d.note(history.Event{Op: history.Fetch, Queues: d.queues().Names}, o)
+		d.note(history.Event{Op: history.Fetch, Queues: d.worker.asks.queues.Names}, o)
 	}
 }
 
 // noteDelivery records a fetch that found a job, with the error of Jobs.Read, and returns the jid. A job without a jid
 // may have been any, so the fetch counts as one without a reply.
 func (d *duty) noteDelivery(body []byte, job workload.Delivery, err error) string {
-	e := history.Event{Op: history.Fetch, Queues: d.queues().Names}
+	e := history.Event{Op: history.Fetch, Queues: d.worker.asks.queues.Names}
 	if err == nil {
 		e.JID, e.Queue, e.Body = d.shard.jid(job.K), d.shard.queueOf(job.K), asPushed
 	} else {

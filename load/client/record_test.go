@@ -144,7 +144,7 @@ func TestWhatIsRecordedOfAnAlteredJob(t *testing.T) {
 	assert.Equal(t, "fwpbench-run-1", came[0].Queue)
 	assert.Empty(t, came[0].Body)
 	assert.Equal(t, "fwpbench-run-0", came[1].Queue)
-	assert.Equal(t, "args: they are not those of a job of this run", came[1].Body)
+	assert.Equal(t, "args: the args are not from a job of this run", came[1].Body)
 }
 
 // Where the record breaks off, what is in flight is recorded to its end, and the history says from when on calls may be

@@ -34,7 +34,6 @@ func (d *duty) reported(now time.Duration, refused error) outcome {
 	switch {
 	case refused != nil:
 		w.mayReturn(p)
-		w.expectBack(p)
 		if p.ours && !p.repeated {
 			w.shard.ledger.Denied(p.k)
 		}
@@ -50,15 +49,13 @@ func (d *duty) reported(now time.Duration, refused error) outcome {
 			w.shard.shared.forget(p.k)
 		}
 		w.shard.ledger.Failed(p.k, p.returns)
-		if p.returns {
-			w.expectBack(p)
-		}
 	default:
 		if w.shard.fails {
 			w.shard.shared.forget(p.k)
 		}
 		w.shard.ledger.Acked(p.k)
 		w.shard.recorder.Job(measure.ToAcked, p.intended, max(now, p.intended))
+		w.shard.shared.reached(p.k, measure.ToAcked)
 	}
 	w.vacate(now, d.place)
 	return got

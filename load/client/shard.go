@@ -119,7 +119,6 @@ type Shard struct {
 	disrupted     bool // the target is disrupted on purpose
 	keeps         bool // a job is its worker's even if the connection is gone
 	disconnects   bool // some clients end their connections
-	ownQueues     bool // some jobs have a queue of their own
 	unlike        bool // the queues are not alike
 	observing     bool // observers ask
 	filled        bool // the prefill is done with
@@ -129,6 +128,7 @@ type Shard struct {
 	drainFrom     time.Duration // an empty fetch counts that was sent since then; 0 is not draining
 	stopping      bool
 	settled       bool // no job is left that a fetch could bring
+	away          bool // all connections were lost, and none is open again
 	active        int  // workers that may fetch
 
 	status   Status
@@ -168,7 +168,7 @@ func NewShard(config Config) *Shard {
 	c.clock.shard, c.sweeper.shard = c, c
 	c.dispatcher.shard, c.dispatcher.overload = c, config.Overload
 	c.fails, c.disrupted = c.work.FailShare > 0, config.Disrupted
-	c.disconnects, c.ownQueues = c.jobs.Disconnects(), c.jobs.HasOwnQueues()
+	c.disconnects = c.jobs.Disconnects()
 	shares, _ := c.work.UnlikeQueues()
 	c.unlike = len(shares) > 0
 	c.share = shareOf(&c.work, config.ChurnInfo)
@@ -209,11 +209,11 @@ func Helpers(w *workload.Workload) int {
 
 func shareOf(w *workload.Workload, churnInfo bool) share {
 	s := share{churnInfo: churnInfo, producers: w.Producers, workers: w.Consumers}
-	if s.producers == 0 && w.Prefill > 0 && !w.Half {
+	if s.producers == 0 && w.Prefill > 0 {
 		s.producers, s.fillOnly = helpers, true
 	}
 	pushes := s.producers > 0 || w.Churn && !churnInfo
-	if s.workers == 0 && pushes && !w.Half {
+	if s.workers == 0 && pushes {
 		s.workers, s.sweepOnly = helpers, true
 	}
 	if w.BeatOnly {
@@ -317,32 +317,18 @@ func (c *Shard) connect(w *worker, does duties) {
 // Shared is what the shards of a run know together, since a job may reach another shard
 // than the one that pushed it, and the memory for replies is that of one process. It takes
 // memory only for jobs that failed and were not acknowledged since, and for queues of a
-// single job that still have to be asked. The zero value is empty, and has no queues that can be paused. It is safe for
+// single job that still have to be asked. The zero value is empty. It is safe for
 // concurrent use.
 type Shared struct {
 	unfinished atomic.Int64 // bytes of replies whose rest has not come, of all connections
 	ahead      atomic.Int64 // jobs that a closed loop with a backlog has pushed and that were not fetched
 	fetched    atomic.Int64 // when the last of them was fetched, or given up, in time of the engine
 	disrupted  atomic.Int64 // until when the target is disrupted on purpose, in time of the engine
+	opened     atomic.Int64 // how many jobs were ever in open
 
 	mu     sync.Mutex
 	failed map[int64]int // how often job k has failed
-	own    ownQueues
-
-	served, paused []atomic.Int64 // of each queue: whether a job came from it, and since when it is paused; 0: it is not
-}
-
-// NewShared returns what the shards of a run with so many queues know together.
-func NewShared(queues int) *Shared {
-	return &Shared{served: make([]atomic.Int64, queues), paused: make([]atomic.Int64, queues)}
-}
-
-// Paused says since when some queues are paused, in time of the engine: 0 before they are resumed. What the server does
-// to a queue from which no job has come is not judged: it may not know the queue.
-func (s *Shared) Paused(queues []int, since time.Duration) {
-	for _, q := range queues {
-		s.paused[q].Store(int64(since) * min(1, s.served[q].Load()))
-	}
+	open   map[int64]openJob
 }
 
 // Disrupt says that the target is disrupted on purpose until a time of the engine: nothing that it does to a connection

@@ -18,17 +18,25 @@ type Status struct {
 	InFlight int `join:"sum"` // commands without a reply, but for hello and goodbye
 
 	Errors      int64 `join:"sum"`   // of any kind, as in the recorder
-	First       error `join:"first"` // nil if there was none
+	First       error `join:"first"` // or the end of an idle connection; nil if there was none
 	Last        error // nil if there was none
 	Lost        int64 `join:"sum"`   // connections that were identified, and ended without a cause on the client's side
 	FirstLost   error `join:"first"` // why the first of them did
 	Disconnects int64 `join:"sum"`   // connections that their clients have ended by themselves, without goodbye
-	Served      int64 `join:"sum"`   // commands that went well, but for hello, beat and goodbye
+	// Disconnected is when the last of them was ended, or its half closed.
+	Disconnected time.Duration `join:"max"`
+
+	Served int64 `join:"sum"` // commands that went well, but for hello, beat and goodbye
+
+	Replied time.Duration `join:"max"` // when the latest reply to a command came, hello and goodbye left out
+	Carried time.Duration `join:"max"` // the same, fetches that found nothing left out
 
 	Pushing bool  `join:"or"`  // arrivals are left, or pushes without a reply
+	Due     bool  `join:"or"`  // arrivals are left that no client has taken
 	Aborted bool  `join:"or"`  // an arrival found no free connection, and Overload is Abort
 	Backlog int64 `join:"sum"` // arrivals that are due and that no client has taken
 	Waited  int64 `join:"sum"` // arrivals that found no connection free, and waited for one
+	Peak    int64 `join:"max"` // the greatest Backlog of a shard until now
 
 	Held        int   `join:"sum"` // jobs that the workers have
 	Drained     bool  // every worker that may fetch has found nothing, since Drain
@@ -45,9 +53,12 @@ func (c *Shard) Times() protocol.Times { return c.times }
 func (c *Shard) Status() Status {
 	s := c.status
 	d := &c.dispatcher
-	s.Pushing, s.Aborted, s.Waited = d.pushing(), d.aborted, d.waited
+	s.Due = d.due()
+	s.Pushing, s.Aborted, s.Waited = s.Due || d.taken > 0, d.aborted, d.waited
 	s.Backlog = d.backlog(c.loop.Now())
-	found := c.drainFrom > 0 && s.Held == 0 && !c.ownLeft()
+	d.peak = max(d.peak, s.Backlog)
+	s.Peak = d.peak
+	found := c.drainFrom > 0 && s.Held == 0
 	s.Drained = found && s.Emptied == c.active
 	s.Waits = found && !slices.ContainsFunc(c.workers, func(w *worker) bool { return !w.finds(c.loop.Now()) })
 	return s
@@ -65,7 +76,7 @@ func (w *worker) finds(now time.Duration) bool {
 	}
 	return c.times.Wait > 0 && slices.ContainsFunc(w.conns, func(d *duty) bool {
 		all := len(w.asks.queues.Names) == 1 || !c.times.FirstOnly || d.asked.sent >= c.drainFrom
-		return d.phase == busy && d.doing == fetching && len(d.own) == 0 && all &&
+		return d.phase == busy && d.doing == fetching && all &&
 			now-d.asked.sent >= max(answeredIn, 2*c.slowest)
 	})
 }
@@ -127,9 +138,14 @@ func (c *Shard) lost(err error) {
 	}
 }
 
-func (c *Shard) becameReady() {
+func (c *Shard) becameReady(now time.Duration) {
 	c.status.Ready++
 	c.status.Readied++
+	if c.away {
+		c.away = false
+		c.opener.follow(now)
+		c.cycler.follow(now)
+	}
 }
 
 func (c *Shard) unready() { c.status.Ready-- }

@@ -17,20 +17,20 @@ var (
 	errSilent = errors.New("the server did not reply in time")
 	errClosed = errors.New("the server closed the connection")
 
-	errEndless = errors.New("the server sent so much of replies without an end that there is no room for more")
+	errEndless = errors.New("the server sent replies without an end, which exceeded the memory limit")
 )
 
 // unasked is the breach of bytes that came while nothing was asked.
 func unasked(in []byte) *protocol.BreachError {
 	return &protocol.BreachError{Breach: protocol.Unasked, What: "the server sent " + protocol.Quote(in) +
-		", and nothing was asked"}
+		", without a command"}
 }
 
 // surplus is the breach of bytes that follow on a whole reply.
 func surplus(verb string, in []byte) *protocol.BreachError {
 	what := " the server sent " + protocol.Quote(in)
 	if verb == "" {
-		return &protocol.BreachError{Breach: protocol.Unasked, What: "after its greeting" + what + ", and nothing was asked"}
+		return &protocol.BreachError{Breach: protocol.Unasked, What: "after its greeting" + what + ", without a command"}
 	}
 	return &protocol.BreachError{Verb: verb, Breach: protocol.ExtraReply, What: "after the reply to " + verb + what}
 }

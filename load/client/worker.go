@@ -71,12 +71,9 @@ const (
 // jobHeld reports whether the worker has a job there.
 func (p *place) jobHeld() bool { return p.stage >= working }
 
-// mayFetch reports whether one more job is wanted. A worker that has drained its queues stops, unless jobs may be
-// delivered again.
+// mayFetch reports whether one more job is wanted.
 func (w *worker) mayFetch() bool {
-	c := w.shard
-	may := c.fetching && w.state == protocol.Working && len(w.free) > 0 && !c.stopping
-	return may && (c.fails || c.disrupted || !w.drained || c.ownLeft())
+	return w.shard.fetching && w.state == protocol.Working && len(w.free) > 0 && !w.shard.stopping
 }
 
 // stops reports whether the worker ends its connections once it holds nothing.
@@ -153,13 +150,6 @@ func (w *worker) mayReturn(p *place) {
 	if p.ours && !p.returnable {
 		p.returnable = true
 		w.shard.ledger.MayReturn(p.k)
-	}
-}
-
-// expectBack notes that the job of a place may return to its queue, if that is its own.
-func (w *worker) expectBack(p *place) {
-	if p.ours {
-		w.shard.expectOwn(p.k, false)
 	}
 }
 

@@ -78,9 +78,9 @@ func TestWorkTakesItsTime(t *testing.T) {
 	s.data(c, ok)
 	assert.Equal(t, fetchLineOfOne, s.said(c))
 	set := s.set()
-	assert.InDelta(t, 4*time.Second, set.Percentile(measure.SeriesOf(measure.Ack, measure.Response), 100), 1e7)
-	assert.InDelta(t, 3*time.Second, set.Percentile(measure.SeriesOf(measure.Ack, measure.Service), 100), 1e7)
-	assert.InDelta(t, 0, set.Percentile(measure.SeriesOf(measure.Ack, measure.Lateness), 100), 2e3)
+	assert.InDelta(t, 4*time.Second, percentileOf(set, measure.Ack, measure.Response, 100), 1e7)
+	assert.InDelta(t, 3*time.Second, percentileOf(set, measure.Ack, measure.Service, 100), 1e7)
+	assert.InDelta(t, 0, percentileOf(set, measure.Ack, measure.Lateness, 100), 2e3)
 }
 
 func TestBeatKeepsItsTimetable(t *testing.T) {
@@ -344,22 +344,35 @@ func TestAWorkerDrains(t *testing.T) {
 	assert.Equal(t, 1, s.shard.Status().Emptied)
 	s.said(c)
 	s.do(s.shard.Stop)
-	assert.Equal(t, "END\r\n", s.said(c), "its queues are empty: no FETCH is out that would have to be awaited")
+	assert.Equal(t, "END\r\n", s.said(c), "it asks again later: no FETCH is out that would have to be awaited")
 }
 
-func TestScheduledJobsProlongTheDrain(t *testing.T) {
+// A drain may begin at a time to come, when the last scheduled job is due. A worker that has found its queues empty
+// asks again, and another drain wants them to be empty once more.
+func TestAWorkerLooksAgain(t *testing.T) {
 	t.Parallel()
-	load := consumers(1)
-	load.Delay = workload.Range{Min: 5 * time.Second, Max: 10 * time.Second}
-	s, w := works(t, load)
+	s, w := works(t, consumers(1))
 	c := &w.conns[0].conn
-	s.do(func() { s.shard.Drain(s.now) })
+	s.do(func() { s.shard.Drain(s.now + 10*time.Second) })
 	for range 5 {
 		s.data(c, "$-1\r\n")
 		s.pass(2 * time.Second)
 		assert.False(t, s.shard.Status().Drained)
 	}
 	s.data(c, "$-1\r\n")
+	s.said(c)
+	s.data(c, "$-1\r\n")
+	assert.True(t, s.shard.Status().Drained)
+	assert.Empty(t, s.said(c))
+	s.pass(emptyPause)
+	assert.Equal(t, fetchLineOfOne, s.said(c))
+	s.do(func() { s.shard.Drain(s.now + 1) })
+	assert.False(t, s.shard.Status().Drained)
+	s.data(c, "$-1\r\n")
+	s.pass(emptyPause)
+	s.data(c, s.body(100))
+	assert.False(t, s.shard.Status().Drained, "a late job came")
+	s.data(c, ok)
 	s.data(c, "$-1\r\n")
 	assert.True(t, s.shard.Status().Drained)
 }

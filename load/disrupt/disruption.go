@@ -13,8 +13,7 @@ import (
 // Action is what a disruption does. Its value is the word of files and flags.
 type Action string
 
-// The actions on the processes of the server, those on the network before it, the one on its disk, and those that are
-// commands of its own.
+// The actions on the processes of the server, those on the network before it, and the one on its disk.
 const (
 	Kill       Action = "kill"        // the server and all that it started, without warning; started again afterwards
 	KillServer Action = "kill-server" // the server alone: what it started may end in order; started again afterwards
@@ -26,9 +25,6 @@ const (
 	Reset     Action = "reset"     // all connections are reset
 
 	Fill Action = "fill" // its disk is full, and has room again
-
-	PauseQueue Action = "pause-queue" // queues of the load are paused, and resumed
-	Requeue    Action = "requeue"     // the jobs that wait for a retry are enqueued at once
 )
 
 // kind is what there is to know about an action.
@@ -46,13 +42,11 @@ var kinds = map[Action]kind{
 	Slow:       {10 * time.Second, 2 * time.Second, 8 * time.Second},
 	Reset:      {},
 	Fill:       {10 * time.Second, 2 * time.Second, 8 * time.Second},
-	PauseQueue: {5 * time.Second, time.Second, 5 * time.Second},
-	Requeue:    {},
 }
 
 // Actions returns all actions.
 func Actions() []Action {
-	return []Action{Kill, KillServer, Restart, Pause, Partition, Slow, Reset, Fill, PauseQueue, Requeue}
+	return []Action{Kill, KillServer, Restart, Pause, Partition, Slow, Reset, Fill}
 }
 
 // Words returns the words for actions.
@@ -75,9 +69,6 @@ func (a Action) OnProcess() bool { return a.Stops() || a == Pause }
 // OnNetwork reports whether the action is one on the network before the server.
 func (a Action) OnNetwork() bool { return a == Partition || a == Slow || a == Reset }
 
-// ByCommand reports whether the action is a command that the server must have.
-func (a Action) ByCommand() bool { return a == PauseQueue || a == Requeue }
-
 // Disruption is one thing that is done to a target.
 type Disruption struct {
 	Action Action
@@ -85,7 +76,6 @@ type Disruption struct {
 	For    time.Duration // how long it lasts; of a stop: until the server is started again
 	Cut    Direction     // of Partition: what does not pass
 	Link   Link          // of Slow
-	Queue  int           // of PauseQueue: the number of the queue, from 1; 0: all
 }
 
 // Direction is the direction of bytes.
@@ -117,8 +107,6 @@ func (d Disruption) String() string {
 		words = append(words, directions[d.Cut])
 	case d.Action == Slow:
 		words = append(words, d.Link.words()...)
-	case d.Action == PauseQueue && d.Queue > 0:
-		words = append(words, strconv.Itoa(d.Queue))
 	}
 	if d.For > 0 {
 		words = append(words, "for "+d.For.String())
@@ -134,8 +122,7 @@ func (d Disruption) YAML() string {
 			words = append(words, key+": "+value)
 		}
 	}
-	add("for", d.For.String(), d.Action != Reset && d.Action != Requeue)
-	add("queue", strconv.Itoa(d.Queue), d.Queue > 0)
+	add("for", d.For.String(), d.Action != Reset)
 	add("direction", directions[d.Cut], d.Cut != Both)
 	add("delay", d.Link.Delay.String(), d.Action == Slow)
 	add("jitter", d.Link.Jitter.String(), d.Action == Slow)
@@ -157,6 +144,9 @@ func (l Link) words() (words []string) {
 	return words
 }
 
+// NamesFile reports whether what was given in the place of actions is the name of a file: it has an ending or a folder.
+func NamesFile(text string) bool { return strings.ContainsAny(text, `./\`) }
+
 // ParseActions reads actions with commas between them: "kill,pause". Each may be there once.
 func ParseActions(text string) ([]Action, error) {
 	var all []Action
@@ -166,7 +156,7 @@ func ParseActions(text string) ([]Action, error) {
 		case err != nil:
 			return nil, err
 		case slices.Contains(all, a):
-			return nil, problem(strconv.Quote(string(a))+" is there twice", "each disruption once", "remove one of them")
+			return nil, problem(strconv.Quote(string(a))+" is given twice", "each disruption once", "remove one of them")
 		}
 		all = append(all, a)
 	}

@@ -22,7 +22,7 @@ func TestDraw(t *testing.T) {
 		assert.Equal(t, time.Duration(i+1)*20*time.Second, d.At)
 		assert.LessOrEqual(t, d.For, 10*time.Second)
 		assert.LessOrEqual(t, d.At+d.For, 10*time.Minute)
-		assert.Equal(t, d.Action == disrupt.Reset || d.Action == disrupt.Requeue, d.For == 0, d.String())
+		assert.Equal(t, d.Action == disrupt.Reset, d.For == 0, d.String())
 		assert.Equal(t, d.Action == disrupt.Slow, d.Link != disrupt.Link{}, d.String())
 	}
 	for round := range slices.Chunk(got, len(all)) {

@@ -34,7 +34,7 @@ var keys = []key{
 		d.Action, err = parseAction(text)
 		return err
 	}},
-	{"for", []Action{Kill, KillServer, Restart, Pause, Partition, Slow, Fill, PauseQueue},
+	{"for", []Action{Kill, KillServer, Restart, Pause, Partition, Slow, Fill},
 		func(d *Disruption, text string) error { return duration(&d.For, text, time.Millisecond) }},
 	{"direction", []Action{Partition}, func(d *Disruption, text string) error {
 		i := slices.Index(directions, text)
@@ -49,12 +49,6 @@ var keys = []key{
 	{"jitter", []Action{Slow}, func(d *Disruption, text string) error { return duration(&d.Link.Jitter, text, 0) }},
 	{"rate", []Action{Slow}, func(d *Disruption, text string) error { return bytes(&d.Link.Rate, text) }},
 	{"segment", []Action{Slow}, func(d *Disruption, text string) error { return bytes(&d.Link.Segment, text) }},
-	{"queue", []Action{PauseQueue}, func(d *Disruption, text string) (err error) {
-		if d.Queue, err = strconv.Atoi(text); err != nil || d.Queue < 1 {
-			return problem(strconv.Quote(text)+" is not a queue", "the number of a queue, from 1", "leave it out for all queues")
-		}
-		return nil
-	}},
 }
 
 // problem returns what is wrong, without its place.
@@ -92,7 +86,7 @@ func duration(to *time.Duration, text string, least time.Duration) error {
 func bytes(to *int, text string) error {
 	n, err := workload.ParseBytes(text)
 	if err == nil && n == 0 {
-		err = problem(strconv.Quote(text)+" is not above 0", "a size from 1 to 16MiB", "leave it out for no limit")
+		err = problem(strconv.Quote(text)+" must be above 0", "a size from 1 to 16MiB", "for no limit remove it")
 	}
 	*to = n
 	return err
@@ -110,7 +104,7 @@ func Parse(file string, source []byte) ([]Disruption, error) {
 	p := &yamlfile.Problems{File: file}
 	root := p.Root(source, yamlfile.Shape{
 		Kind: yaml.SequenceNode, Expected: lines,
-		Do: "write a hyphen before each disruption", One: "one schedule in a file",
+		Do: "write a hyphen before each disruption", One: "one schedule in the file",
 	})
 	switch {
 	case p.Err() != nil:
@@ -125,7 +119,7 @@ func Parse(file string, source []byte) ([]Disruption, error) {
 	for i, node := range root.Content {
 		if i == mostDisruptions {
 			p.Report(yamlfile.At(node), &yamlfile.Problem{What: "there are too many disruptions",
-				Expected: fmt.Sprintf("at most %d", mostDisruptions), Do: "make several runs of it"})
+				Expected: fmt.Sprintf("at most %d", mostDisruptions), Do: "split it into several runs"})
 			break
 		}
 		d, ok := parseOne(p, yamlfile.Resolved(node))
@@ -143,8 +137,10 @@ func Parse(file string, source []byte) ([]Disruption, error) {
 // inOrder reports a disruption that begins before the end of the one above it.
 func inOrder(p *yamlfile.Problems, at yamlfile.Place, above, d Disruption) {
 	if end := above.At + above.For; d.At < end {
-		p.Report(at, &yamlfile.Problem{Key: "at", What: fmt.Sprintf("%v is before the end of the disruption above it", d.At),
-			Expected: fmt.Sprintf("%v or later", end), Do: "one disruption at a time: move it, or make the one above shorter"})
+		p.Report(at, &yamlfile.Problem{Key: "at", What: fmt.Sprintf("%v is before the end of the previous disruption",
+			d.At),
+			Expected: fmt.Sprintf("%v or later", end), Do: "only one disruption at a time: move it, or shorten the " +
+				"previous one"})
 	}
 }
 
@@ -161,7 +157,7 @@ func parseOne(p *yamlfile.Problems, node *yaml.Node) (d Disruption, ok bool) {
 		name, value := node.Content[i], yamlfile.Resolved(node.Content[i+1])
 		at, err := yamlfile.At(value), d.set(name, value)
 		if _, twice := places[name.Value]; err == nil && twice {
-			at, err = yamlfile.At(name), problem("the key is there twice", "it once", "remove one of them")
+			at, err = yamlfile.At(name), problem("duplicate key", "it once", "remove one of them")
 		}
 		places[name.Value] = yamlfile.At(name)
 		ok = report(p, at, name.Value, err) && ok
@@ -198,7 +194,7 @@ func (d *Disruption) fits(p *yamlfile.Problems, places map[string]yamlfile.Place
 	ok := true
 	for _, k := range keys {
 		if at, has := places[k.name]; has && k.of != nil && !slices.Contains(k.of, d.Action) {
-			ok = report(p, at, k.name, problem("it has no meaning for "+string(d.Action),
+			ok = report(p, at, k.name, problem("it does not work with "+string(d.Action),
 				"it with "+strings.Join(Words(k.of), ", "), "remove it"))
 		}
 	}

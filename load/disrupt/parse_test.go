@@ -28,9 +28,6 @@ func TestParse(t *testing.T) {
 - {at: 70s, do: slow, for: 1s, delay: 10ms, jitter: 5ms, rate: 64KiB, segment: 3}
 - {at: 80s, do: reset}
 - {at: 80s, do: fill}
-- {at: 90s, do: pause-queue}
-- {at: 95s, do: pause-queue, queue: 2, for: 1s}
-- {at: 96s, do: requeue}
 `))
 	require.NoError(t, err)
 	s := time.Second
@@ -47,9 +44,6 @@ func TestParse(t *testing.T) {
 			Link: disrupt.Link{Delay: 10 * ms, Jitter: 5 * ms, Rate: 64 << 10, Segment: 3}},
 		{Action: disrupt.Reset, At: 80 * s},
 		{Action: disrupt.Fill, At: 80 * s, For: 10 * s},
-		{Action: disrupt.PauseQueue, At: 90 * s, For: 5 * s},
-		{Action: disrupt.PauseQueue, At: 95 * s, For: s, Queue: 2},
-		{Action: disrupt.Requeue, At: 96 * s},
 	}, got)
 	var words []string
 	for _, d := range got {
@@ -59,7 +53,6 @@ func TestParse(t *testing.T) {
 		"kill for 2s", "kill-server for 1s", "restart for 1s", "pause for 500ms", "partition for 5s",
 		"partition to-server for 1s", "partition to-clients for 1s", "slow by 50ms-100ms for 10s",
 		"slow by 10ms-15ms to 65536 B/s in segments of 3 B for 1s", "reset", "fill for 10s",
-		"pause-queue for 5s", "pause-queue 2 for 1s", "requeue",
 	}, words)
 }
 
@@ -79,14 +72,14 @@ func TestParseNamesThePlaceOfMistakes(t *testing.T) {
 		"- {at: 1s}":                      "s.yaml:1:3: do: the key is missing; ",
 		"- {do: kill}":                    "s.yaml:1:3: at: the key is missing; ",
 		"- {at: 1s, do: kill, when: 3s}":  "s.yaml:1:28: when: unknown key; expected one of at, do, ",
-		"- {at: 1s, at: 2s, do: kill}":    "s.yaml:1:12: at: the key is there twice; ",
+		"- {at: 1s, at: 2s, do: kill}":    "s.yaml:1:12: at: duplicate key; ",
 		"- {at: [1s], do: kill}":          "s.yaml:1:8: at: this is a sequence; expected a single value",
 		"- {at: 1s, do: kill, for: 0s}":   `s.yaml:1:27: for: "0s" is out of range; expected a duration from 1ms`,
-		"- {at: 1s, do: reset, for: 1s}":  "s.yaml:1:23: for: it has no meaning for reset; expected it with kill,",
-		"- {at: 1s, do: kill, delay: 1s}": "s.yaml:1:22: delay: it has no meaning for kill; expected it with slow; ",
+		"- {at: 1s, do: reset, for: 1s}":  "s.yaml:1:23: for: it does not work with reset; expected it with kill,",
+		"- {at: 1s, do: kill, delay: 1s}": "s.yaml:1:22: delay: it does not work with kill; expected it with slow; ",
 		"- {at: 1s, do: partition, direction: up}":               `s.yaml:1:38: direction: "up" is not a direction; `,
 		"- {at: 1s, do: slow, rate: fast}":                       `s.yaml:1:28: rate: "fast" is not a valid size; `,
-		"- {at: 1s, do: slow, segment: 0}":                       `s.yaml:1:31: segment: "0" is not above 0; `,
+		"- {at: 1s, do: slow, segment: 0}":                       `s.yaml:1:31: segment: "0" must be above 0; `,
 		"- {at: 9s, do: pause, for: 2s}\n- {at: 10s, do: reset}": "s.yaml:2:3: at: 10s is before the end of the ",
 	} {
 		_, err := disrupt.Parse("s.yaml", []byte(source))
@@ -109,5 +102,18 @@ func TestParseActions(t *testing.T) {
 	assert.ErrorContains(t, err, `"pausw" is not a disruption; `)
 	assert.ErrorContains(t, err, "did you mean pause?")
 	_, err = disrupt.ParseActions("kill,kill")
-	assert.ErrorContains(t, err, `"kill" is there twice`)
+	assert.ErrorContains(t, err, `"kill" is given twice`)
+}
+
+// A schedule that is written is read as the same.
+func TestDisruptionsAreWritten(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{
+		"{at: 20s, do: kill, for: 2s}", "{at: 1m0s, do: reset}", "{at: 40s, do: partition, for: 5s, direction: to-clients}",
+		"{at: 1m0s, do: slow, for: 10s, delay: 50ms, jitter: 20ms, rate: 65536, segment: 100}",
+	} {
+		all, err := disrupt.Parse("x", []byte("- "+line+"\n"))
+		require.NoError(t, err)
+		assert.Equal(t, line, all[0].YAML())
+	}
 }

@@ -1,6 +1,7 @@
 package disrupt
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -11,7 +12,7 @@ import (
 // Target is what is disrupted.
 type Target interface {
 	// Begin begins a disruption, blocks until it has, and returns what ends it. The error is a [SkippedError] if this
-	// machine does not allow it.
+	// machine does not allow it. What ends it may be there with an error, too, and is called then.
 	Begin(ctx context.Context, d Disruption) (end func(context.Context) error, err error)
 }
 
@@ -41,14 +42,15 @@ func Run(ctx context.Context, schedule []Disruption, target Target, watch Watch)
 			return
 		}
 		watch.Begins(d)
-		end, err := target.Begin(ctx, d)
-		if err != nil {
-			watch.Ended(d, err)
-			continue
+		end, failed := target.Begin(ctx, d)
+		if failed == nil {
+			wait.Sleep(ctx, d.For)
 		}
-		wait.Sleep(ctx, d.For)
-		err = ended(ctx, end)
-		watch.Ended(d, err)
+		var err error
+		if end != nil {
+			err = ended(ctx, end)
+		}
+		watch.Ended(d, cmp.Or(err, failed))
 		if err != nil {
 			return
 		}
@@ -58,7 +60,7 @@ func Run(ctx context.Context, schedule []Disruption, target Target, watch Watch)
 // ended ends a disruption, whether ctx is done or not.
 func ended(ctx context.Context, end func(context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), endPatience,
-		fmt.Errorf("it took longer than %v", endPatience))
+		fmt.Errorf("it took more than %v", endPatience))
 	defer cancel()
 	return end(ctx)
 }

@@ -18,6 +18,7 @@ type journal struct {
 	began      time.Time
 	lines      []string
 	begin, end error
+	half       bool  // one that cannot be begun has an end
 	endCtx     error // of the context with which the last one was ended
 }
 
@@ -27,6 +28,9 @@ func (j *journal) note(format string, args ...any) {
 
 func (j *journal) Begin(_ context.Context, d disrupt.Disruption) (func(context.Context) error, error) {
 	j.note("do %s", d.Action)
+	if j.begin != nil && !j.half {
+		return nil, j.begin
+	}
 	return func(ctx context.Context) error {
 		j.note("undo %s", d.Action)
 		j.endCtx = ctx.Err()
@@ -64,6 +68,8 @@ func TestRun(t *testing.T) {
 		"ended before all":   {limit: time.Millisecond},
 		"cannot be ended": {journal: journal{end: errors.New("no")}, limit: time.Minute,
 			want: append(pause, "3s undo pause", "3s ended pause no")},
+		"half begun": {journal: journal{begin: errors.New("half"), half: true}, limit: 4 * time.Second,
+			want: append(pause, "1s undo pause", "1s ended pause half")},
 		"cannot be begun": {journal: journal{begin: errors.New("no")}, limit: time.Minute,
 			want: append(pause, "1s ended pause no", "5s begins reset", "5s do reset", "5s ended reset no")},
 	} {

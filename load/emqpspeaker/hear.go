@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 
 	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/internal/session/emqpsession"
@@ -65,8 +66,14 @@ func (s *speaker) read(in []byte) (n int, err error) {
 		if err != nil {
 			return 0, s.errSyntax(err)
 		}
-		if size == 0 {
+		switch {
+		case size == 0 && zmtp.Announced(in[n:]) > messageLimit:
+			return 0, protocol.ErrTooLong
+		case size == 0:
 			return 0, nil
+		case len(s.parts) == mostFrames:
+			return 0, s.breach(emqpsession.RulePrefix+string(emqp.RuleFrames), fmt.Sprintf(
+				"the broker sent a message of more than %d frames", mostFrames))
 		}
 		n += size
 		if flags&zmtp.CommandFrame == 0 {

@@ -32,6 +32,7 @@ type Protocol struct {
 const (
 	beat         = 2 * time.Second // between two HEARTBEATs of a worker that has nothing else to send
 	messageLimit = 16 << 20        // bytes; the document states none
+	mostFrames   = 64              // of a message: eMQP has at most 7
 	mostHeld     = 1000            // messages
 	weight       = 10              // of each queue of a worker
 )

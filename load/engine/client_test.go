@@ -62,7 +62,7 @@ func client(o order) (m measured, err error) {
 		Protocol: redisProtocol{}, Dial: connecting(address).Dial,
 	}
 	if o.Epoll {
-		config.Addresses = []netip.AddrPort{address}
+		config.Resolve = connecting(address).Resolve
 	}
 	result := load.Run(context.Background(), config)
 	if result.Report.Jobs.Pushed != int64(o.Pings) {

@@ -16,6 +16,6 @@
 //
 // Files: engine.go (Session, Link, Loop), driver.go (Config), loop.go (the loop), timers.go, conn.go (what a
 // connection is), stream.go with direct_unix.go, direct_other.go, now_unix.go and now_linux.go (the portable wire),
-// poller_linux.go, poller_other.go and socket_linux.go (epoll), sleeper.go, sleeper_linux.go and sleeper_other.go
-// (waiting for an instant), aside.go (work outside the loop).
+// poller_linux.go, poller_other.go, socket_linux.go and lookup_linux.go (epoll), sleeper.go, sleeper_linux.go and
+// sleeper_other.go (waiting for an instant), aside.go (work outside the loop).
 package engine

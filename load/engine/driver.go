@@ -8,20 +8,27 @@ import (
 	"time"
 )
 
-// Config is what an engine needs. Dial or Addresses must be set.
+// Resolve returns the addresses of a server, in the order in which they are tried. It may block until ctx is done.
+type Resolve func(ctx context.Context) ([]netip.AddrPort, error)
+
+// Config is what an engine needs. Dial or Resolve must be set.
 type Config struct {
 	// Loops is the number of loops; 0 means 1.
 	Loops int
 	// Dial opens a connection for the portable engine. It is called by a goroutine of its own for
 	// each session, and must return soon after ctx has ended.
 	Dial func(ctx context.Context) (net.Conn, error)
-	// Addresses are those of the server for the epoll engine, which opens its sockets itself. A
-	// connection goes to the first that accepts it.
-	Addresses []netip.AddrPort
-	// DialBack and BackAddresses are the same for sessions whose Link has Back set, where the server has a second port.
+	// Resolve returns where the epoll engine connects to, which opens its sockets itself. It is called outside the loops,
+	// by one goroutine at a time, and what it returns serves for all dials of the next second. A connection goes to the
+	// first address that accepts it, within 2 s unless it is the last one.
+	Resolve Resolve
+	// DialBack and ResolveBack are the same for sessions whose Link has Back set, where the server has a second port.
 	// Without them these sessions connect as all others do.
-	DialBack      func(ctx context.Context) (net.Conn, error)
-	BackAddresses []netip.AddrPort
+	DialBack    func(ctx context.Context) (net.Conn, error)
+	ResolveBack Resolve
+	// Opened, if set, is called by the epoll engine with the address of each connection that it has opened. It is called
+	// inside a loop, by several at once, and must not block.
+	Opened func(netip.AddrPort)
 	// Spread gives every connection of the epoll engine to a loopback address of IPv4 a source
 	// address of its own in 127.0.0.0/8, in turn: the ports of one source are used up by some
 	// thirty thousand connections a minute.
@@ -94,6 +101,11 @@ func (e *driver) Do(loop int, fn func(now time.Duration)) {
 
 func (e *driver) Busy(loop int) time.Duration {
 	return time.Duration(e.loops[loop].busy.Load())
+}
+
+func (e *driver) Waited(loop int) (total time.Duration, times int64) {
+	l := e.loops[loop]
+	return time.Duration(l.waited.Load()), l.came.Load()
 }
 
 func (e *driver) Close() error {

@@ -123,6 +123,10 @@ type Engine interface {
 	// Busy returns for how long the loop has been at work since the start of the engine:
 	// steps and the sending within them. It may be called from anywhere.
 	Busy(loop int) time.Duration
+	// Waited estimates for how long what was received for the sessions of the loop has waited until the loop handled it,
+	// in all, since the start of the engine, and how often something was received. The portable engine does not know. It
+	// may be called from anywhere.
+	Waited(loop int) (total time.Duration, times int64)
 	// Close gives up all dials, closes all connections, sent or not, and returns when
 	// nothing of the engine runs any more: it waits for the work that is aside. No session
 	// is stepped after it. The error is always nil at present. It must not be called

@@ -13,6 +13,8 @@ type loop struct {
 	waker   waker
 	newWire func(c *conn) wire
 	busy    atomic.Int64 // nanoseconds
+	waited  atomic.Int64 // nanoseconds, of all that came
+	came    atomic.Int64
 
 	mu      sync.Mutex
 	ended   bool          // Engine.Close was called

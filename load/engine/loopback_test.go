@@ -51,7 +51,7 @@ func serve(tb testing.TB, handle func(conn *net.TCPConn)) engine.Config {
 // connecting is the configuration of an engine, whichever it is, that connects to address.
 func connecting(address netip.AddrPort) engine.Config {
 	return engine.Config{
-		Addresses: []netip.AddrPort{address},
+		Resolve: func(context.Context) ([]netip.AddrPort, error) { return []netip.AddrPort{address}, nil },
 		Dial: func(ctx context.Context) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "tcp", address.String())
 		},

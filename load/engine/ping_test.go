@@ -229,7 +229,7 @@ type percentiles struct{ P50, P99 time.Duration }
 func (m *measured) note(set *measure.Set) {
 	of := func(what measure.Measure) percentiles {
 		series := measure.SeriesOf(ping, what)
-		return percentiles{set.Percentile(series, 50), set.Percentile(series, 99)}
+		return percentiles{percentileOf(set, series, 50), percentileOf(set, series, 99)}
 	}
 	m.Response, m.Service, m.Lateness = of(measure.Response), of(measure.Service), of(measure.Lateness)
 }
@@ -318,4 +318,9 @@ func resident() uint64 {
 		return 0
 	}
 	return pages * uint64(os.Getpagesize())
+}
+
+func percentileOf(s *measure.Set, series measure.Series, p float64) time.Duration {
+	least, _ := s.Times(series).Percentile(p)
+	return least
 }

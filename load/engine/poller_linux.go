@@ -21,15 +21,21 @@ const (
 )
 
 // NewEpoll returns a running engine whose loops are threads, each with an epoll and non-blocking
-// sockets of its own. It needs Config.Addresses, and holds resources until it is closed. The error
+// sockets of its own. It needs Config.Resolve, and holds resources until it is closed. The error
 // is that of the kernel, such as too many open files.
 func NewEpoll(config Config) (Engine, error) {
 	e := newDriver("epoll", config)
+	front := &lookup{engine: e, resolve: config.Resolve}
+	back := front
+	if config.ResolveBack != nil {
+		back = &lookup{engine: e, resolve: config.ResolveBack}
+	}
 	for range e.config.Loops {
 		p, err := newPoller(e.start)
 		if err != nil {
 			return nil, errors.Join(err, e.Close())
 		}
+		p.front, p.back = front, back
 		p.loop = newLoop(e, p, p.newSocket)
 		e.add(p.loop)
 		if p.timer >= 0 {
@@ -43,6 +49,8 @@ func NewEpoll(config Config) (Engine, error) {
 // poller is the thread of a loop, and its waker: it waits for sockets until the instant comes.
 type poller struct {
 	loop    *loop
+	front   *lookup // of the server, which all loops share
+	back    *lookup // of its second port; front if it has none
 	start   time.Time
 	epoll   int
 	wake    int // an eventfd, which ends a wait
@@ -59,6 +67,17 @@ type poller struct {
 	at      atomic.Int64 // the instant, by the engine's clock; 0: none
 	waiting atomic.Bool
 	closed  atomic.Bool
+}
+
+// wait books how long n events have waited that were handled in a time, half of it each on average; and half of it
+// before, if they came while the events before them were handled.
+func (p *poller) wait(n int, took time.Duration, behind bool) {
+	total := took * time.Duration(n)
+	if !behind {
+		total /= 2
+	}
+	p.loop.waited.Add(int64(total))
+	p.loop.came.Add(int64(n))
 }
 
 func newPoller(start time.Time) (*poller, error) {
@@ -110,11 +129,13 @@ func (p *poller) run() {
 	l := p.loop
 	for {
 		n := p.await()
+		behind := p.several && n > 1
 		p.several = n > 1
 		if p.closed.Load() {
 			p.release()
 			return
 		}
+		before := l.busy.Load()
 		l.enter()
 		l.alarm = 0
 		p.at.Store(0)
@@ -123,6 +144,7 @@ func (p *poller) run() {
 			l.settle() // a batch may take milliseconds
 		}
 		l.leave()
+		p.wait(n, time.Duration(l.busy.Load()-before), behind)
 	}
 }
 

@@ -18,44 +18,73 @@ type socket struct {
 	fd         int    // -1: none
 	generation int32  // tells it from an earlier socket with the same descriptor
 	awaited    uint32 // events that the kernel was asked for
-	next       int    // the address that is tried after this one
-	ended      bool   // nothing more can be read
-	back       bool   // it connects to the second port of the server
+	addresses  []netip.AddrPort
+	next       int  // the address that is tried after this one
+	ended      bool // nothing more can be read
 	deadline   *deadline
 }
 
 func (p *poller) newSocket(c *conn) wire {
-	return &socket{conn: c, poller: p, fd: -1, back: c.link.Back}
+	return &socket{conn: c, poller: p, fd: -1}
 }
 
-// addresses returns where it connects to.
-func (s *socket) addresses() []netip.AddrPort {
-	config := &s.poller.loop.engine.config
-	if s.back && len(config.BackAddresses) > 0 {
-		return config.BackAddresses
-	}
-	return config.Addresses
-}
-
-// dial begins to connect to the first address that this is possible for.
+// dial begins to connect when the addresses are known.
 func (s *socket) dial() {
-	if err := s.connect(); err != nil {
+	names := s.poller.front
+	if s.conn.link.Back {
+		names = s.poller.back
+	}
+	if now, known := names.get(s.foundLater); known {
+		s.found(now)
+	}
+}
+
+// foundLater is found for a goroutine outside the loop. The dial may have been given up meanwhile.
+func (s *socket) foundLater(now found) {
+	l := s.poller.loop
+	l.enter()
+	defer l.leave()
+	if _, waits := l.conns[s.conn]; waits {
+		s.found(now)
+	}
+}
+
+// found begins to connect to the first address that this is possible for.
+func (s *socket) found(now found) {
+	s.addresses = now.addresses
+	if now.err != nil {
+		s.conn.fail(now.err)
+	} else if err := s.connect(); err != nil {
 		s.conn.fail(err)
 	}
 }
 
+// attempt is how long an address may take while others are left, which is the least that a net.Dialer gives each.
+const attempt = 2 * time.Second
+
 // connect tries the addresses that are left. It returns the error of the last one.
 func (s *socket) connect() error {
 	err := error(&net.AddrError{Err: "no address"})
-	for addresses := s.addresses(); s.next < len(addresses); {
-		address := addresses[s.next]
+	for s.next < len(s.addresses) {
+		address := s.addresses[s.next]
 		s.next++
 		if err = s.connectTo(address); err == nil {
+			if s.next < len(s.addresses) {
+				s.within(attempt, s.connectNext)
+			}
 			return nil
 		}
 		s.release()
 	}
 	return err
+}
+
+// connectNext gives an address up for the next one.
+func (s *socket) connectNext() {
+	s.release()
+	if err := s.connect(); err != nil {
+		s.conn.fail(err)
+	}
 }
 
 func (s *socket) connectTo(address netip.AddrPort) error {
@@ -122,8 +151,8 @@ func refusal(address netip.AddrPort, call string, err error) error {
 // failure is an error of an open connection as package net has it.
 func (s *socket) failure(call string, err error) error {
 	remote := &net.TCPAddr{}
-	if addresses := s.addresses(); s.next > 0 {
-		remote = net.TCPAddrFromAddrPort(addresses[s.next-1])
+	if s.next > 0 {
+		remote = net.TCPAddrFromAddrPort(s.addresses[s.next-1])
 	}
 	return &net.OpError{Op: call, Net: "tcp", Addr: remote, Err: os.NewSyscallError(call, err)}
 }
@@ -145,12 +174,16 @@ func (s *socket) happened(events uint32) {
 // connected ends connecting, one way or the other.
 func (s *socket) connected() {
 	err := s.connectError()
+	s.inTime()
 	if err == nil {
+		if opened := s.poller.loop.engine.config.Opened; opened != nil {
+			opened(s.addresses[s.next-1])
+		}
 		s.await(unix.EPOLLIN)
 		s.conn.opened()
 		return
 	}
-	err = refusal(s.addresses()[s.next-1], "connect", err)
+	err = refusal(s.addresses[s.next-1], "connect", err)
 	s.release()
 	if again := s.connect(); again == nil {
 		return
@@ -263,11 +296,21 @@ func (s *socket) stopWriting() {
 }
 
 // limit closes the connection when the time is over.
-func (s *socket) limit(left time.Duration) {
+func (s *socket) limit(left time.Duration) { s.within(left, s.conn.shut) }
+
+// within calls late when the time is over, unless inTime is called before.
+func (s *socket) within(left time.Duration, late func()) {
 	l := s.poller.loop
-	s.deadline = &deadline{conn: s.conn}
+	s.deadline = &deadline{late: late}
 	s.deadline.session = s.deadline
 	l.timers.set(&s.deadline.Link, l.Now()+left)
+}
+
+func (s *socket) inTime() {
+	if s.deadline != nil {
+		s.poller.loop.timers.set(&s.deadline.Link, 0)
+		s.deadline = nil
+	}
 }
 
 func (s *socket) cancel() { s.conn.shut() }
@@ -283,9 +326,7 @@ func (s *socket) abort() {
 }
 
 func (s *socket) close() {
-	if s.deadline != nil {
-		s.poller.loop.timers.set(&s.deadline.Link, 0)
-	}
+	s.inTime()
 	s.release()
 }
 
@@ -298,13 +339,13 @@ func (s *socket) release() {
 	}
 }
 
-// deadline is a session without a connection, which ends one.
+// deadline is a session without a connection, for what is late in another one.
 type deadline struct {
 	Link
-	conn *conn
+	late func()
 }
 
 func (d *deadline) Step(time.Duration, Event, []byte) ([]byte, Next) {
-	d.conn.shut()
+	d.late()
 	return nil, Next{Close: true}
 }

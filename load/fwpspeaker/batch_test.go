@@ -19,7 +19,7 @@ import (
 func batched(t *testing.T, hook func(*fakes.Event), change func(*workload.Workload)) (*results.Load, int) {
 	t.Helper()
 	var commands atomic.Int64
-	l := loadtest.Run(t, &fwpspeaker.Config{Additions: []string{"PUSHB"}}, func(w *workload.Workload) {
+	l := loadtest.Run(t, &fwpspeaker.Config{Batches: true}, func(w *workload.Workload) {
 		w.Batch = 10
 		if change != nil {
 			change(w)

@@ -27,50 +27,47 @@ const (
 func (c *Config) Introduce(ctx context.Context, dial protocol.Dial) (in protocol.Introduction, err error) {
 	ctx, cancel := context.WithTimeout(ctx, introduceTimeout)
 	defer cancel()
-	err = c.introduced(ctx, dial, func(conn *session.Conn) error {
-		if err := c.additions(ctx, conn); err != nil {
-			return err
-		}
-		in.Info, in.Breach = inform(ctx, conn)
-		return nil
-	}, &in.Greeting)
-	return in, err
-}
-
-// introduced does something on a connection that the server has accepted, and returns the JSON of its HI.
-func (c *Config) introduced(
-	ctx context.Context, dial protocol.Dial, do func(*session.Conn) error, hello *json.RawMessage,
-) error {
 	began := time.Now()
 	nc, err := dial(ctx)
 	if err != nil {
-		return err
+		return in, err
 	}
 	conn := session.New(nc, fwpsession.Protocol{}, session.Config{Timeout: introduceTimeout})
 	defer conn.Leave(ctx)
+	if in.Greeting, err = c.greet(ctx, conn, began); err != nil {
+		return in, err
+	}
+	if c.Batches { // an empty batch changes nothing
+		if err := carriedOut(ctx, conn, fwp.Command{Verb: pushAll, Args: []byte("[]")}, time.Now()); err != nil {
+			return in, fmt.Errorf("the run needs %s, which the server does not seem to have: %w", pushAll, err)
+		}
+	}
+	in.Info, in.Breach = inform(ctx, conn)
+	return in, nil
+}
+
+// greet has the server accept the client, and returns the JSON of its HI.
+func (c *Config) greet(ctx context.Context, conn *session.Conn, began time.Time) (hello json.RawMessage, err error) {
 	r, err := conn.Answer(ctx)
 	if err := unanswered("greeting", began, r, err); err != nil {
-		return err
+		return nil, err
 	}
 	greeting := fwpsession.Reply(r.Message)
 	hi, err := fwp.ParseHi(greeting)
 	if greeting.Kind == fwp.ErrorReply {
-		return fmt.Errorf("the server greeted with an error: %s", greeting.Text)
+		return nil, fmt.Errorf("the server greeted with an error: %s", greeting.Text)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, *hello, _ = bytes.Cut(greeting.Text, []byte(" "))
+	_, hello, _ = bytes.Cut(greeting.Text, []byte(" "))
 	client := fwp.Hello{}
 	if hi.Protected {
 		if client.PasswordHash, err = fwp.PasswordHash(c.Password, hi.Salt, hi.Iterations); err != nil {
-			return err
+			return hello, err
 		}
 	}
-	if err := carriedOut(ctx, conn, client.Command(), began); err != nil {
-		return err
-	}
-	return do(conn)
+	return hello, carriedOut(ctx, conn, client.Command(), began)
 }
 
 // carriedOut sends a command, and returns why it was not carried out. An error tells the time since the introduction
@@ -99,7 +96,7 @@ func inform(ctx context.Context, conn *session.Conn) ([]byte, *protocol.BreachEr
 	case r.Message.Kind == byte(fwp.BulkString):
 		return r.Message.Text, nil
 	}
-	return nil, foreign(fwp.INFO, fwpsession.Reply(r.Message))
+	return nil, foreign(fwp.INFO, format(fwpsession.Reply(r.Message)))
 }
 
 func ask(ctx context.Context, conn *session.Conn, c fwp.Command) (session.Received, error) {
@@ -115,7 +112,7 @@ func malformed(r session.Received) bool {
 func unanswered(doing string, since time.Time, r session.Received, err error) error {
 	switch {
 	case r.GaveUp, errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("the server kept silent for %v instead of %s", time.Since(since).Round(time.Millisecond), doing)
+		return fmt.Errorf("the server sent nothing for %v instead of %s", time.Since(since).Round(time.Millisecond), doing)
 	case err != nil:
 		return fmt.Errorf("%s: %w", doing, err)
 	case malformed(r):

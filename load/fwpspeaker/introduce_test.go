@@ -58,7 +58,7 @@ func TestIntroduce(t *testing.T) {
 
 func TestIntroduceFails(t *testing.T) {
 	t.Parallel()
-	const silent = "the server kept silent for 10s instead of "
+	const silent = "the server sent nothing for 10s instead of "
 	for name, test := range map[string]struct {
 		hangs   bool
 		replies []string
@@ -98,7 +98,7 @@ func TestIntroduceForBatches(t *testing.T) {
 					from.Scan()
 				}
 			}()
-			c := fwpspeaker.Config{Additions: []string{"PUSHB"}}
+			c := fwpspeaker.Config{Batches: true}
 			_, err := c.Introduce(t.Context(), func(context.Context) (net.Conn, error) { return ours, nil })
 			if want == "" {
 				require.NoError(t, err)

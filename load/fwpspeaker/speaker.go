@@ -12,11 +12,15 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/protocol"
 	"github.com/fwpsuite/fwp/load/workload"
 )
+
+// pushAll is the command for several jobs that a profile adds to the protocol.
+const pushAll = "PUSHB"
 
 // Config is what the connections of a run have in common. The zero value works with a
 // server that is not protected.
@@ -25,8 +29,7 @@ type Config struct {
 	Hostname string // of the workers; "" is "fwpbench"
 	PID      int    // of the workers
 
-	// Additions are commands that the server must have for the run: PUSHB, QUEUE, MUTATE.
-	Additions []string
+	Batches bool // the run needs PUSHB, a command of the profile
 
 	largest atomic.Int64 // bytes of a PUSH that was written
 }
@@ -172,17 +175,13 @@ func (s *speaker) Hear(in []byte, e *protocol.Event) (int, error) {
 	case errors.Is(err, fwp.ErrShort):
 		return 0, protocol.ErrShort
 	case err != nil:
-		syntax, _ := errors.AsType[*fwp.SyntaxError](err) // Decode returns no other error
-		if syntax.Rule == fwp.RuleTooLong || syntax.Rule == fwp.RuleDepth {
-			return 0, fmt.Errorf("%w: %w", protocol.ErrTooLong, err)
-		}
-		return 0, invalid(s.asked, syntax.Rule.String(), err)
+		return 0, unreadable(s.asked, err)
 	case s.asked == "":
 		err = s.greeted(r, e)
 	case r.Kind == fwp.ErrorReply:
 		e.Kind, e.Err = protocol.Refused, &protocol.RefusedError{Text: text.Shorten(string(r.Text))}
 	case !s.answers(&r, e):
-		err = foreign(s.asked, r)
+		err = foreign(s.asked, format(r))
 	}
 	if err != nil {
 		return 0, err
@@ -221,13 +220,30 @@ func ordered(r *fwp.Reply, e *protocol.Event) bool {
 	return e.State != protocol.Working
 }
 
-// QueueSizes implements [protocol.Sizer]. The specification leaves open what INFO has: this is Faktory's form.
-func (*speaker) QueueSizes(info []byte) map[string]int64 {
+// Stock implements [protocol.Sizer]. The specification leaves open what INFO has: this is Faktory's form.
+func (*speaker) Stock(info []byte) protocol.Stock {
 	var read struct {
-		Faktory struct{ Queues map[string]int64 }
+		Faktory struct {
+			Queues   map[string]int64
+			Enqueued *int64 `json:"total_enqueued"`
+			Tasks    map[string]struct{ Size *int64 }
+		}
 	}
 	_ = json.Unmarshal(info, &read) // a server with another form tells no sizes
-	return read.Faktory.Queues
+	stock := protocol.Stock{Queues: read.Faktory.Queues, Whole: read.Faktory.Enqueued != nil}
+	if !stock.Whole {
+		return stock
+	}
+	stock.Alive = *read.Faktory.Enqueued
+	for task, sum := range map[string]*int64{
+		"Scheduled": &stock.Alive, "Retries": &stock.Alive, "Busy": &stock.Alive, "Dead": &stock.Dead,
+	} {
+		size := read.Faktory.Tasks[task].Size
+		if stock.Whole = stock.Whole && size != nil; size != nil {
+			*sum += *size
+		}
+	}
+	return stock
 }
 
 // greeted reads HI. The work is the password's hash.
@@ -269,12 +285,25 @@ func (*speaker) Times() protocol.Times {
 }
 
 // foreign returns the breach of a reply that the command does not have. The empty verb is the greeting.
-func foreign(verb string, r fwp.Reply) *protocol.BreachError {
+func foreign(verb, reply string) *protocol.BreachError {
 	to := "the server greeted"
 	if verb != "" {
 		to = verb + " was answered"
 	}
-	return &protocol.BreachError{Verb: verb, Breach: protocol.ForeignReply + verb, What: to + " with " + format(r)}
+	return &protocol.BreachError{Verb: verb, Breach: protocol.ForeignReply + verb, What: to + " with " + reply}
+}
+
+// unreadable returns what an error of decoding the reply to a verb is: a limit of ours may leave open what the reply
+// is.
+func unreadable(verb string, err error) error {
+	syntax, _ := errors.AsType[*fwp.SyntaxError](err) // there is no other one but that it is short
+	switch {
+	case syntax.Foreign(verb):
+		return foreign(verb, "the "+syntax.Kind.String()+" "+syntax.Got)
+	case syntax.Limit():
+		return fmt.Errorf("%w: %w", protocol.ErrTooLong, err)
+	}
+	return invalid(verb, syntax.Rule.String(), err)
 }
 
 // format describes a reply, shortened.
@@ -296,7 +325,9 @@ func invalid(verb, rule string, err error) *protocol.BreachError {
 	if verb != "" {
 		to = "the reply to " + verb
 	}
-	return &protocol.BreachError{
-		Verb: verb, Breach: protocol.BrokenGrammar + rule, What: to + " is invalid RESP: " + err.Error(),
+	breach := protocol.BrokenGrammar + rule
+	if strings.HasPrefix(rule, session.ForeignReply) {
+		breach = rule
 	}
+	return &protocol.BreachError{Verb: verb, Breach: breach, What: to + " is invalid RESP: " + err.Error()}
 }

@@ -241,14 +241,20 @@ func TestLimits(t *testing.T) {
 	require.NoError(t, err, "a server may send back what it got")
 }
 
-func TestQueueSizes(t *testing.T) {
+// A number that the server does not tell is not 0.
+func TestStock(t *testing.T) {
 	t.Parallel()
 	sizer, is := opened(t, "").(protocol.Sizer)
 	require.True(t, is)
-	for info, want := range map[string]map[string]int64{
-		`{"faktory":{"queues":{"a":3,"b":0},"total_enqueued":3}}`: {"a": 3, "b": 0},
-		`{"server":{}}`: nil, `no JSON`: nil, "": nil, `{"faktory":[]}`: nil,
+	queues := map[string]int64{"a": 3, "b": 0}
+	for info, want := range map[string]protocol.Stock{
+		`{"faktory":{"queues":{"a":3,"b":0},"total_enqueued":3}}`: {Queues: queues, Alive: 3},
+		`{"faktory":{"queues":{"a":3,"b":0},"total_enqueued":3,"tasks":{"Busy":{"size":10},"Dead":{"size":7},` +
+			`"Retries":{"size":100},"Scheduled":{"size":1000}}}}`: {Queues: queues, Whole: true, Alive: 1113, Dead: 7},
+		`{"faktory":{"queues":{},"total_enqueued":0,"tasks":{"Busy":{"size":0},"Dead":{"size":0},` +
+			`"Retries":{"cycles":0},"Scheduled":{"size":0}}}}`: {Queues: map[string]int64{}},
+		`{"server":{}}`: {}, `no JSON`: {}, "": {}, `{"faktory":[]}`: {},
 	} {
-		assert.Equal(t, want, sizer.QueueSizes([]byte(info)), info)
+		assert.Equal(t, want, sizer.Stock([]byte(info)), info)
 	}
 }

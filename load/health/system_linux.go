@@ -1,7 +1,6 @@
 package health
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -71,20 +70,6 @@ func describe(m *results.Machine) {
 	m.Kernel = strings.TrimSpace(file("/proc/sys/kernel/osrelease"))
 	m.CPU = parseModel(file("/proc/cpuinfo"))
 	m.MemoryBytes = parseMemTotal(file("/proc/meminfo"))
-}
-
-// Resident returns the resident memory of a process of this machine, in bytes. It fails if there is no such process,
-// or if it has no memory of its own.
-func Resident(pid int) (int64, error) {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/statm")
-	if err != nil {
-		return 0, fmt.Errorf("memory of process %d: %w", pid, err)
-	}
-	pages := parseStatm(string(text))
-	if pages == 0 { // it has ended, or it is a thread of the kernel
-		return 0, fmt.Errorf("memory of process %d: it has none", pid)
-	}
-	return pages * int64(os.Getpagesize()), nil
 }
 
 // Tree returns what a process of this machine and all that it has started use. It is not known (false) where the

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,14 +11,18 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// failedLimit is the share of the commands of a kind that may fail: beyond it only the commands that succeeded would be
-// counted.
-const failedLimit = 0.10
+// failedLimit is the share of the commands of a kind that may fail without an answer: beyond it only the commands that
+// succeeded would be counted. refusedLimit is the share that the target may refuse: with as much the load is not the
+// one that was asked for.
+const (
+	failedLimit  = 0.10
+	refusedLimit = 0.50
+)
 
 // asked returns the kinds of commands that a load consists of, in the order of tables: not info and goodbye, nor the
 // beginning of connections, unless connections are what arrives.
 func (l run) asked() []string {
-	all := []string{"push", "fetch", "ack", "fail", "beat"}
+	all := []string{"push", "fetch", "ack", "fail", "beat", "job"}
 	if l.Rate.Op == "connect" {
 		all = append([]string{"connect", "hello"}, all...)
 	}
@@ -27,17 +32,26 @@ func (l run) asked() []string {
 // empty returns the reason of a run in which no arrival succeeded.
 func (l run) empty() []results.Reason {
 	if l.NotStarted != "" {
-		return because(true, "start", "start all parts of the load anew, with a later start", "the load did not begin: %s",
+		return because(true, "start", "restart all segments with a later --start-at", "the load did not begin: %s",
 			text.OneLine(l.NotStarted))
 	}
 	if l.Interrupted && l.Measured == 0 {
 		return because(true, "empty", "let it run for longer", "the run was interrupted before anything was measured")
 	}
+	if l.GivenUp != "" && l.Measured == 0 {
+		return because(true, "empty", "check why the target stopped answering or failed", "%s", text.OneLine(l.GivenUp))
+	}
 	if l.Rate.Done > 0 || len(l.exhausted())+len(l.aborted()) > 0 {
 		return nil
 	}
-	do := "look at the replies of the target; fwpcheck run shows what is wrong with it"
+	do, id := "check the replies of the target with fwpcheck run", "empty"
+	if l.Worker != nil {
+		do = "check the output of the worker, and test it with fwpcheck worker"
+	}
 	what := l.failures(l.asked()...)
+	if l.Sum("push").Refused() >= refusedLimit {
+		id = results.ReasonRefused
+	}
 	switch {
 	case what != "":
 	case l.Rate.Op == "ack" && l.Sum("fetch.empty").Count > 0:
@@ -51,7 +65,7 @@ func (l run) empty() []results.Reason {
 			what = fmt.Sprintf("no %s was answered in %s of measuring", verb(l.Rate.Op), reports.Duration(l.Measured))
 		}
 	}
-	return because(true, "empty", do, "nothing was achieved: %s", what)
+	return because(true, id, do, "nothing was achieved: %s", what)
 }
 
 // failed returns the reason of a run in which too many commands of a kind failed.
@@ -59,17 +73,41 @@ func (l run) failed() []results.Reason {
 	if len(l.empty()) > 0 || l.Disruptions != nil { // then they are what was to be seen
 		return nil
 	}
-	var bad []string
+	var bad, refused []string
 	for _, name := range l.asked() {
 		sum := l.Sum(name)
 		share := float64(sum.Errors) / float64(max(1, sum.Errors+sum.Count+sum.Outside))
-		if share > failedLimit {
-			bad = append(bad, fmt.Sprintf("%s of the %s failed: %s", reports.Percent(share), text.Plural(verb(name)),
-				l.failures(name)))
+		words := fmt.Sprintf("%s of the %s failed: %s", reports.Percent(share), text.Plural(verb(name)), l.failures(name))
+		switch {
+		case sum.Refused() >= refusedLimit:
+			refused = append(refused, words)
+		case share-sum.Refused() > failedLimit:
+			bad = append(bad, words)
 		}
 	}
-	return because(len(bad) > 0, "errors", "look at the replies of the target, or lower the load", "%s; allowed is %s",
-		strings.Join(bad, ", "), reports.Percent(failedLimit))
+	do := "check the replies of the target, or lower the load"
+	return slices.Concat(
+		because(len(bad) > 0, "errors", do, "%s; allowed is %s", strings.Join(bad, ", "), reports.Percent(failedLimit)),
+		because(len(refused) > 0, results.ReasonRefused, do, "%s; allowed is less than %s", strings.Join(refused, ", "),
+			reports.Percent(refusedLimit)))
+}
+
+// unread returns the reason of a run in which most replies to some command were longer than a load reads.
+func (l run) unread() []results.Reason {
+	var bad []string
+	for _, op := range []string{"hello", "push", "fetch", "ack", "fail", "beat", "info", "end"} {
+		sum, unread, limit := l.Sum(op), int64(0), ""
+		for _, e := range sum.Kinds {
+			if e.Kind == "too-long" {
+				unread, limit = unread+e.Count, cmp.Or(limit, text.Printable(text.OneLine(e.Example)))
+			}
+		}
+		if unread > sum.Count+sum.Outside {
+			bad = append(bad, fmt.Sprintf("%s to %s: %s", text.Count(unread, "reply"), op, limit))
+		}
+	}
+	return because(len(bad) > 0, "unread", "check the replies of the target with fwpcheck run",
+		"most replies were longer than fwpbench reads: %s", strings.Join(bad, "; "))
 }
 
 // failures returns how commands failed: "616 pushes refused (ERR no), 50 fetches unanswered (timeout)".
@@ -96,6 +134,8 @@ func how(e *results.LoadError) string {
 		return "refused" + example
 	case "malformed":
 		return "answered wrongly" // how is a finding
+	case "too-long":
+		return "answered with more than fwpbench reads" + example
 	case "timeout":
 		return "unanswered (timeout)"
 	default:

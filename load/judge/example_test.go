@@ -61,5 +61,5 @@ func ExampleParseThreshold() {
 	_, err := judge.ParseThreshold("psuh.rate>=5000/s", "push", "ack")
 	fmt.Println(err)
 	// Output:
-	// threshold "psuh.rate>=5000/s", column 1: no metric "psuh.rate"; do you mean push.rate? (fwpbench metrics lists all)
+	// threshold "psuh.rate>=5000/s", column 1: unknown metric "psuh.rate"; did you mean push.rate? (fwpbench metrics lists all)
 }

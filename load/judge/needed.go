@@ -1,10 +1,6 @@
 package judge
 
-import (
-	"math"
-	"strconv"
-	"strings"
-)
+import "github.com/fwpsuite/fwp/load/results"
 
 // beyondNeeded is how many values have to lie beyond a percentile for it to decide something: with fewer, one stall of
 // a machine is the percentile.
@@ -17,9 +13,8 @@ const leastArrivals = 100
 func Needed(thresholds []Threshold) int64 {
 	needed := int64(leastArrivals)
 	for _, t := range thresholds {
-		_, stat, _ := strings.Cut(t.Metric, ".p9") // push.response.p99.9
-		if rank, err := strconv.ParseFloat("9"+stat, 64); stat != "" && err == nil {
-			needed = max(needed, int64(math.Ceil(beyondNeeded/(1-rank/100)-1e-6)))
+		if p, is := results.PercentileIn(t.Metric); is && p > 50 {
+			needed = max(needed, p.Needs(beyondNeeded))
 		}
 	}
 	return needed

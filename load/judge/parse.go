@@ -45,7 +45,7 @@ func ParseThreshold(source string, ops ...string) (Threshold, error) {
 	case t.Metric == "":
 		return fail(from, "a metric is missing before %s, as in push.response.p99<20ms", source[operator:operator+1])
 	case !ok:
-		return fail(from, "no metric %q; do you mean %s? (fwpbench metrics lists all)", t.Metric,
+		return fail(from, "unknown metric %q; did you mean %s? (fwpbench metrics lists all)", t.Metric,
 			nearestMetric(t.Metric, ops))
 	}
 	end := operator
@@ -54,7 +54,7 @@ func ParseThreshold(source string, ops ...string) (Threshold, error) {
 	}
 	t.Operator = source[operator:end]
 	if operators[t.Operator] == nil {
-		return fail(operator, "no operator %s: there are < <= > >= == !=", t.Operator)
+		return fail(operator, "unknown operator %s: use < <= > >= == !=", t.Operator)
 	}
 	value := skipBlanks(source, end)
 	if reason := t.parseValue(m, strings.TrimSpace(source[value:])); reason != "" {
@@ -75,30 +75,40 @@ func (t *Threshold) parseValue(m results.Metric, text string) (reason string) {
 	}
 	number, unit := text[:end], strings.TrimSpace(text[end:])
 	value, err := strconv.ParseFloat(strings.ReplaceAll(number, "_", ""), 64)
+	if strings.HasPrefix(unit, ",") {
+		return fmt.Sprintf("%q has a comma: write fractions with a point, as in 0.1, and thousands without a separator",
+			text)
+	}
 	if err != nil || math.IsInf(value, 0) {
 		return fmt.Sprintf("%q is not a valid number; write %s%s%s for example", text, t.Metric, t.Operator, m.Example())
 	}
+	return t.scale(m, value, number, unit)
+}
+
+// scale sets the value, in a unit; it returns what is wrong.
+func (t *Threshold) scale(m results.Metric, value float64, number, unit string) (reason string) {
 	scale, ok := m.Unit.Factors()[unit]
 	switch {
 	case unit == "%" && m.Shared:
-		t.Share, scale = true, 0.01
+		t.Share, t.Value = true, value/100 // exact for what people write, as value * 0.01 is not
+		return ""
 	case unit == "%":
 		return fmt.Sprintf("%s is not a share, so it takes no %%; write %s for example", t.Metric, m.Example())
 	case !ok && unit == "":
 		return fmt.Sprintf("%s is a time and needs a unit (ns, us, ms, s, m): %sms for example", t.Metric, number)
 	case !ok:
-		return fmt.Sprintf("no unit %q for %s; write %s for example", unit, t.Metric, m.Example())
+		return fmt.Sprintf("unknown unit %q for %s; write %s for example", unit, t.Metric, m.Example())
 	}
 	t.Value = value * scale
-	if t.Share {
-		t.Value = value / 100 // exact for what people write, as value * 0.01 is not
-	}
 	return ""
 }
 
 // nearestMetric returns the metric that was most likely meant: that of the response time of a push if only the kind of
 // command is missing, one that has all parts of name in their order, or else the one that takes the fewest changes.
 func nearestMetric(name string, ops []string) string {
+	if now := text.Renamed(name); now != "" {
+		return now
+	}
 	for _, whole := range []string{"push.response." + name, "push." + name} {
 		if m, ok := results.FindMetric(whole, ops); ok {
 			return m.Name

@@ -13,23 +13,25 @@ import (
 
 // remarks returns what the reader of valid figures should know.
 func (l run) remarks() []string {
-	if len(l.Agents) > 0 {
-		return l.agentsRemarks()
+	if len(l.Parts) > 0 {
+		return append(l.aboutTheClock(), l.partsRemarks()...)
 	}
 	h, c := &l.Health, &l.Connections
 	why := text.OneLine(c.LostWhy)
 	if why != "" {
 		why = " (the first: " + why + ")"
 	}
-	return slices.Concat(l.aboutTheRate(), l.aboutTheQueues(), l.drift(), l.aboutTheTimes(),
+	return slices.Concat(l.aboutTheRate(), l.aboutTheQueues(), l.drift(), l.aboutTheClock(), l.aboutTheTimes(),
 		l.aboutTheBacklog(),
-		when(h.MachinePeak > 0.98, "The whole machine was busy for at least one second (%s on average): the generator "+
-			"and what else runs there slowed each other down.", reports.Percent(h.MachineBusy)),
-		when(h.Throttled > 0, "A cgroup throttled the generator %s, for %s in all.", times(h.ThrottledPeriods),
+		when(h.MachinePeak > 0.98, "All CPUs of this machine were busy for at least one second (%s on average): other "+
+			"processes slowed the generator down, or it slowed them.", reports.Percent(h.MachineBusy)),
+		when(l.Worker != nil && h.CPUShare > busyWorker, "The server of fwpbench used %s of its CPU: the times include "+
+			"waiting for it, and the worker may be faster.", reports.Percent(h.CPUShare)),
+		when(h.Throttled > 0, "A cgroup throttled the generator %s, for %s in total.", times(h.ThrottledPeriods),
 			reports.Duration(h.Throttled)),
 		when(c.Lost > 0, "%s ended unexpectedly%s.", text.Count(c.Lost, "connection"), why),
-		when(c.Disconnects > 0, "Clients ended %s without a goodbye.", text.Count(c.Disconnects, "connection")),
-		when(len(h.Unknown) > 0, "This machine does not provide the following, so it was not checked: %s.",
+		when(c.Disconnects > 0, "Clients closed %s without a goodbye.", text.Count(c.Disconnects, "connection")),
+		when(len(h.Unknown) > 0, "Not checked, because this machine does not provide it: %s.",
 			strings.Join(slices.Sorted(slices.Values(h.Unknown)), ", ")),
 	)
 }
@@ -46,15 +48,17 @@ func when(applies bool, format string, args ...any) []string {
 func (l run) aboutTheRate() []string {
 	h, r := &l.Health, l.Rate
 	return slices.Concat(
-		when(r.Target > 0 && r.Achieved < results.AchievedEnough*r.Target,
-			"The target, or the number of connections, was the limit: %s found no free connection.",
+		when(r.Queued+r.Dropped+r.Unserved > 0 && !r.Enough(),
+			"The target or the number of connections was the limit: %s found no free connection.",
 			text.Count(r.Queued+r.Dropped+r.Unserved, "arrival")),
-		when(r.Unserved > 0, "%s of %s planned arrivals were unserved: they still waited for a connection at the end. They "+
-			"count in the response times with the wait that they had so far, so a figure among them is marked >=: it was at "+
-			"least that.", text.Grouped(r.Unserved), text.Grouped(r.Planned)),
-		when(!l.Plan.Open && h.CPUShare > busyOpen,
-			"The generator used %s of its %s: the target may sustain more than this.", reports.Percent(h.CPUShare),
-			l.Processors()),
+		when(r.Unserved > 0, "%s of %s planned arrivals still waited for a connection at the end. Response times "+
+			"include their wait so far, so a figure with >= is a lower bound.", text.Grouped(r.Unserved),
+			text.Grouped(r.Planned)),
+		when(l.Validity.Limit != "",
+			"The generator used %s of the median cycle of %s: the target may sustain more.",
+			reports.Percent(l.Validity.Share), r.Op),
+		when(l.Validity.Bounds, "From %s on, the rates of a closed loop are lower bounds, and its times upper bounds (<=).",
+			reports.Percent(ownShare)),
 		when(l.tooShort(), "Measuring for %s is too short to measure how busy the generator was.", reports.Duration(h.Over)),
 	)
 }
@@ -63,9 +67,9 @@ func (l run) aboutTheRate() []string {
 func (l run) aboutTheQueues() []string {
 	p, waits := &l.Plan, l.Sum("fetch.empty").Count
 	return when(p.Awaited < p.Queues && waits > 0,
-		"There were %d queues, and workers wait for jobs of %d of them: a FETCH "+
-			"that finds no job waits for its first queue only, and %s for its whole time. That limits the rate and makes jobs "+
-			"wait, and not the server: use --queues %d, or more --consumers.", p.Queues, p.Awaited,
+		"There were %d queues, and workers wait for only %d of them: a FETCH without a job waits for its first queue "+
+			"only, and %s for its whole time. This limits the rate, not the server: use --queues %d, or more --consumers.",
+		p.Queues, p.Awaited,
 		text.Count(waits, "fetch")+" waited", p.Awaited)
 }
 
@@ -74,12 +78,30 @@ func (l run) aboutTheBacklog() []string {
 	fetched := l.Plan.Consumers > 0
 	return slices.Concat(
 		when(l.PiledUp() && !fetched,
-			"No job was fetched while jobs were pushed, so there are no end-to-end latencies: jobs "+
-				"waited for the drain."),
-		when(l.PiledUp() && fetched, "Producers pushed faster than workers fetched, as they do in a closed loop, so jobs "+
-			"waited in their queues. End-to-end latencies would be those of that backlog and are left out; to measure how "+
-			"fast a job gets through, give a --backlog, or a --rate below the achieved rate."),
+			"There are no end-to-end latencies, because no job was fetched before the drain."),
+		when(l.PiledUp() && fetched, "Producers pushed faster than workers fetched, so jobs waited in the queues. "+
+			"End-to-end latencies are left out, because they would measure that backlog; to measure them, give a "+
+			"--backlog, or a --rate below the achieved rate."),
 	)
+}
+
+// aboutTheClock returns remarks about jobs with a time, which comes when it does by the server's clock.
+func (l run) aboutTheClock() []string {
+	c := l.ServerClock
+	if c == nil {
+		return nil
+	}
+	ahead, words := c.Ahead, "ahead of this machine's, so scheduled jobs come that much earlier"
+	if ahead < 0 {
+		ahead, words = -ahead, "behind this machine's, so scheduled jobs come that much later"
+	}
+	about := "The server's clock is %s " + words + " (by the times that it writes into jobs)"
+	return slices.Concat(
+		when(ahead > 0 && c.Early == 0, about+".", reports.Duration(ahead)),
+		when(ahead > 0 && c.Early > 0, about+": %s before the time by this machine's clock and not by the server's, "+
+			"which is no finding.", reports.Duration(ahead), text.Count(c.Early, "job")+" came"),
+		when(ahead == 0, "The times that the server writes into jobs contradict each other, so early jobs cannot be "+
+			"explained by its clock."))
 }
 
 // aboutTheTimes returns remarks about figures that contain delays of the generator.
@@ -90,7 +112,7 @@ func (l run) aboutTheTimes() (out []string) {
 			out = append(out, ownDelay(op)...)
 		}
 		n := op.Lateness.OutOfRange + op.Service.OutOfRange + op.Response.OutOfRange
-		out = append(out, when(n > 0, "%s of %s were outside the range that is recorded; they count as its nearest end.",
+		out = append(out, when(n > 0, "%s of %s were outside the recorded range; they count as its nearest limit.",
 			text.Count(n, "time"), op.Op)...)
 	}
 	return out
@@ -106,7 +128,7 @@ func ownDelay(o *results.LoadOp) []string {
 		stat, own, all = "p99", late.P99, response.P99
 		much = late.Count >= 100 && own > all/2 && own >= time.Millisecond
 	}
-	return when(much, "Up to %s of the %s of %s's response (%s) is the generator's own delay: the service time is more "+
+	return when(much, "Up to %s of the response %s of %s (%s) is the generator's own delay: the service time is more "+
 		"accurate.", reports.Duration(own), stat, o.Op, reports.Duration(all))
 }
 
@@ -117,11 +139,11 @@ func times(n int64) string {
 	return text.Grouped(n) + " times"
 }
 
-// agentsRemarks returns the remarks of all generators.
-func (l run) agentsRemarks() (remarks []string) {
-	for i := range l.Agents {
-		for _, remark := range l.Agents[i].Validity.Remarks {
-			remarks = append(remarks, "Agent "+l.Agents[i].Name+": "+remark)
+// partsRemarks returns the remarks of all generators.
+func (l run) partsRemarks() (remarks []string) {
+	for i := range l.Parts {
+		for _, remark := range l.Parts[i].Validity.Remarks {
+			remarks = append(remarks, "Part "+l.Parts[i].Name+": "+remark)
 		}
 	}
 	return remarks

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/reports"
 )
 
 func TestParseThreshold(t *testing.T) {
@@ -53,24 +55,27 @@ func TestParseThresholdTellsWhere(t *testing.T) {
 		{"", 1, "an operator is missing"},
 		{"push.response.p99", 18, "an operator is missing"},
 		{" <20ms", 2, "a metric is missing before <"},
-		{" psuh.rate>3", 2, `no metric "psuh.rate"; do you mean push.rate?`},
-		{"push.p99<20ms", 1, "do you mean push.response.p99?"},
-		{"push.service.p999<20ms", 1, "do you mean push.service.p99?"},
-		{"p99<20ms", 1, "do you mean push.response.p99? (fwpbench metrics lists all)"},
-		{"response.p99<20ms", 1, "do you mean push.response.p99?"},
-		{"Lost==0", 1, "do you mean lost?"},
-		{"fetched.p99<1s", 1, "do you mean job.fetched.p99?"},
-		{"lost=0", 5, "no operator =:"},
-		{"lost=<0", 5, "no operator =<:"},
+		{" psuh.rate>3", 2, `unknown metric "psuh.rate"; did you mean push.rate?`},
+		{"errors<0,1%", 8, `"0,1%" has a comma: write fractions with a point, as in 0.1`},
+		{"delivered>1,000", 11, "thousands without a separator"},
+		{"push.p99<20ms", 1, "did you mean push.response.p99?"},
+		{"push.service.p999<20ms", 1, "did you mean push.service.p99?"},
+		{"waited>0", 1, "did you mean queued?"},
+		{"p99<20ms", 1, "did you mean push.response.p99? (fwpbench metrics lists all)"},
+		{"response.p99<20ms", 1, "did you mean push.response.p99?"},
+		{"Lost==0", 1, "did you mean lost?"},
+		{"fetched.p99<1s", 1, "did you mean job.fetched.p99?"},
+		{"lost=0", 5, "unknown operator =:"},
+		{"lost=<0", 5, "unknown operator =<:"},
 		{"lost==", 7, `"" is not a valid number; write lost==10 or 0.1% for example`},
 		{"lost==-1", 7, `"-1" is not a valid number`},
 		{"lost==1.2.3", 7, `"1.2.3" is not a valid number`},
-		{"lost== 5ms", 8, `no unit "ms" for lost`},
+		{"lost== 5ms", 8, `unknown unit "ms" for lost`},
 		{"push.response.p99<20", 19, "is a time and needs a unit (ns, us, ms, s, m): 20ms"},
 		{"push.response.p99<20%", 19, "so it takes no %"},
 		{"push.rate>20%", 11, "so it takes no %"},
-		{"rate>5kHz", 6, `no unit "kHz" for rate; write 5000/s or 99% for example`},
-		{"lateness.µ<5ms", 1, `no metric "lateness.µ"`},
+		{"rate>5kHz", 6, `unknown unit "kHz" for rate; write 5000/s or 99% for example`},
+		{"lateness.µ<5ms", 1, `unknown metric "lateness.µ"`},
 		{"rate>µ5", 6, `"µ5" is not a valid number`},
 	}
 	for _, c := range cases {
@@ -109,13 +114,13 @@ func TestThresholdEvaluate(t *testing.T) {
 		{"findings==0", "== 0", "0", true},
 		{"connections.lost==0", "== 0", "0", true},
 		{"queued>0", "> 0", "14", true},
-		{"waited>0", "> 0", "14", true}, // its old name
 		{"fail.response.p99<1s", "< 1 s", "no data", false},
 		{"fail.errors==0", "== 0", "no data", false},
 		{"info.rate>=0", ">= 0 /s", "no data", false},
 	}
 	for _, c := range cases {
 		got := parsed(c.source)[0].Evaluate(soundLoad())
+		got.Despite = "" // see TestStepOf
 		assert.Equal(t, results.ThresholdResult{
 			Threshold: c.source, Met: c.met, Expected: c.expected, Actual: c.actual, NoData: c.actual == "no data",
 		}, got)
@@ -135,7 +140,7 @@ func TestThresholdsFailWithoutData(t *testing.T) {
 		sources    []string
 		wantActual string
 	}{
-		{undrained, []string{"lost==0", "missing<5"}, "no data"},
+		{undrained, []string{"lost==0", "missing<5"}, "unknown, because the drain was not complete"},
 		{closed, []string{"dropped==0", "rate>=1%"}, "no data"},
 		{invalid, []string{"push.response.p99<1s", "rate>1", "errors<1%"}, "the run is INVALID"},
 		{empty, []string{"rate<1", "errors<1%", "lost==0", "duplicated==0", "push.count==0", "job.fetched.p99<1s",
@@ -146,7 +151,7 @@ func TestThresholdsFailWithoutData(t *testing.T) {
 			assert.False(t, got.Met, threshold.Source)
 			assert.True(t, got.NoData, threshold.Source)
 			assert.Equal(t, c.wantActual, got.Actual, threshold.Source)
-			assert.Equal(t, c.l == invalid, got.NotJudged, threshold.Source)
+			assert.Equal(t, c.l == invalid || c.l == undrained, got.NotJudged, threshold.Source)
 		}
 	}
 	for _, threshold := range parsed("lost==0", "findings==0", "duplicated==0", "pushed>5") {
@@ -157,22 +162,34 @@ func TestThresholdsFailWithoutData(t *testing.T) {
 	assert.Equal(t, results.ThresholdResult{Threshold: "x", Actual: "no metric of this name", NoData: true}, got)
 }
 
-// A lower bound proves that a time was long, and never that it was short.
-func TestThresholdsOnLowerBounds(t *testing.T) {
+// A threshold is met if it is met however long what had no reply would have waited, and missed if it is met in no case.
+func TestThresholdsOnBounds(t *testing.T) {
 	t.Parallel()
 	l := soundLoad()
 	l.Ops[0].Response.AtLeast = []string{"p99"}
-	for source, met := range map[string]bool{
-		"push.response.p99<1s": false, "push.response.p99<=600us": false, "push.response.p99==600us": false,
-		"push.response.p99!=1s": false, "push.response.p99>1us": true, "push.response.p99>=600us": true,
-		"push.response.p99>1s": false, "push.response.p50<1s": true,
+	l.Ops[0].Response.AtMost = map[string]time.Duration{"p50": time.Millisecond}
+	for source, want := range map[string]string{
+		"push.response.p99<1s": "undecided", "push.response.p99<=600us": "undecided", "push.response.p99==600us": "undecided",
+		"push.response.p99<500us": "missed", "push.response.p99!=1s": "met", "push.response.p99>1us": "met",
+		"push.response.p99>=600us": "met", "push.response.p99>1s": "undecided",
+		"push.response.p50<1s": "met", "push.response.p50<500us": "undecided", "push.response.p50<1us": "missed",
+		"push.response.p90<1s": "met",
 	} {
 		got := parsed(source)[0].Evaluate(l)
-		assert.Equal(t, met, got.Met, source)
+		assert.Equal(t, want == "met", got.Met, source)
+		assert.Equal(t, want == "undecided", got.Undecided, source)
 		if strings.Contains(source, "p99") {
 			assert.Equal(t, "at least 600 us", got.Actual)
 		}
 	}
+	judge.Evaluate(l, parsed("push.response.p99<1s", "push.response.p50<1s")...)
+	code, words := l.Outcome()
+	assert.Equal(t, reports.ExitInconclusive, code)
+	assert.Contains(t, words, "1 of 2 thresholds undecided: push.response.p99<1s, actual at least 600 us; achieved")
+	judge.Evaluate(l, parsed("push.response.p99<1s", "push.response.p50<1us")...)
+	code, words = l.Outcome()
+	assert.Equal(t, reports.ExitFindings, code)
+	assert.Contains(t, words, "1 of 2 thresholds missed: push.response.p50<1us")
 }
 
 func FuzzParseThreshold(f *testing.F) {

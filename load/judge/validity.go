@@ -21,10 +21,12 @@ const (
 	lateLeast = 2 * time.Millisecond
 	lateMost  = 10 * time.Millisecond
 	// busyOpen is the share of its CPUs from which on the generator reads replies too late: that delay is not counted
-	// as lateness and looks like the target's. A closed loop has no target rate; it is INVALID only where the generator
-	// was nearly the only limit.
-	busyOpen   = 0.85
-	busyClosed = 0.95
+	// as lateness and looks like the target's. A closed loop has no target rate: there it is a lower bound.
+	busyOpen = 0.85
+	// busyWorker is the share from which on a worker has to wait for the server of the suite.
+	busyWorker = 0.5
+	// ownShare is the share of the median cycle of a closed loop from which on its figures are bounds.
+	ownShare = 0.1
 	// busyOver is how long a window must be for that: the CPU time of a shorter one is a few ticks of a clock.
 	busyOver = 200 * time.Millisecond
 	// machineFull is the share of a machine's time from which on others that run there may be why the generator was late.
@@ -39,14 +41,16 @@ const (
 // these reasons:
 //
 //	empty        no arrival succeeded
-//	errors       more than 10 % of the commands of a kind failed, unless the target was disrupted on purpose
+//	errors       more than 10 % of the commands of a kind failed in another way than by an error reply, unless the target
+//	             was disrupted on purpose
+//	refused      half of the commands of a kind, or more, were answered with an error, likewise
 //	aborted      --overload abort, and an arrival found no free connection
 //	connections  the target took fewer connections than the workload has
 //	files        connections failed for want of file descriptors; ports and memory alike: an internal error besides
-//	late         the lateness of a kind of command above 10 % of the p99 of its response time (but 2 ms are always
-//	             allowed, and more than 10 ms never): its p99, with fewer than 1,000 commands its p90, and with fewer
-//	             than 100 its median
-//	saturated    the process, or a loop of it, used more than 85 % of its CPUs (95 % in a closed loop) in a
+//	late         open loop: the lateness of a kind of command above 10 % of the p99 of its response time (but 2 ms are
+//	             always allowed, and more than 10 ms never): its p99, with fewer than 1,000 commands its p90, and with
+//	             fewer than 100 its median
+//	saturated    open loop, or a worker under load: the process, or a loop of it, used more than 85 % of its CPUs in a
 //	             window of 200 ms or more
 //	behind       less than 99 % of the target rate was achieved, which is not explained by arrivals that found no free
 //	             connection, by errors or by disruptions
@@ -56,18 +60,20 @@ const (
 //	disruptions  a disruption of the plan did not happen, or nothing was served after one: the plan was not carried
 //	             out, or it was not seen whether the target recovers
 //	start        the load did not begin, although its connections were open
-//	agent        one of several generators was lost; each other reason of one of them is one of the whole
+//	part         a part of several is missing, there twice, late, of another plan, or not whole; each other reason of
+//	             one of them is one of the whole
 //
 // A server that sustains less than the target rate, while the generator keeps up, does not make a run INVALID. The
 // figures of an INVALID run are in the JSON, to look for the cause; they are not results, so only the thresholds on the
 // account of the jobs are judged.
 func Evaluate(l *results.Load, thresholds ...Threshold) {
 	r := run{l}
-	reasons := r.agentsReasons()
-	if len(l.Agents) == 0 {
+	reasons := r.partsReasons()
+	if len(l.Parts) == 0 {
 		reasons = r.reasons()
 	}
-	l.Validity = results.Validity{Valid: len(reasons) == 0, Reasons: reasons}
+	l.Validity = r.limit()
+	l.Validity.Valid, l.Validity.Reasons = len(reasons) == 0, reasons
 	if l.Validity.Valid {
 		l.Validity.Remarks = r.remarks()
 	}
@@ -82,7 +88,7 @@ type run struct{ *results.Load }
 
 // reasons returns why a run of one generator is INVALID.
 func (l run) reasons() []results.Reason {
-	return slices.Concat(l.empty(), l.failed(), l.aborted(), l.exhausted(), l.late(), l.saturated(),
+	return slices.Concat(l.empty(), l.unread(), l.failed(), l.aborted(), l.exhausted(), l.late(), l.saturated(),
 		l.behind(), l.disturbed(), l.undisrupted(), l.unrecovered())
 }
 
@@ -93,7 +99,7 @@ func (l run) undisrupted() []results.Reason {
 		return nil
 	}
 	reason := because(true, "disruptions",
-		"make the load longer, or leave out what this machine or the target does not allow",
+		"make the load longer, or remove disruptions that this machine or the target does not allow",
 		"%s of %d did not happen as planned", text.Count(len(failed), "disruption"), len(l.Disruptions.List))
 	for _, d := range failed {
 		reason[0].Facts = append(reason[0].Facts, results.Fact{Name: d.Words, Value: text.OneLine(d.Failed)})
@@ -108,8 +114,8 @@ func (l run) unrecovered() []results.Reason {
 		return nil
 	}
 	reason := because(true, "disruptions",
-		"make the load longer, and the disruptions rarer, so that it is seen whether the "+
-			"target recovers", "nothing was served after %s, until the next one or the end of the load",
+		"make the load longer and the disruptions rarer, so that the target has time to recover", "no command succeeded "+
+			"after %s, until the next one or the end of the load",
 		text.Count(len(dead), "disruption"))
 	for _, d := range dead {
 		reason[0].Facts = append(reason[0].Facts, results.Fact{Name: d.Words, Value: "over " +
@@ -134,7 +140,7 @@ func (l run) disruptions(is func(*results.LoadDisruption) bool) (all []*results.
 func (l run) aborted() []results.Reason {
 	return because(l.Plan.Overload == "abort" && l.Rate.Dropped > 0, "aborted",
 		"allow more connections, lower the rate, or use --overload queue or drop",
-		"an arrival found no free connection, and --overload abort does not allow that")
+		"an arrival found no free connection (--overload abort)")
 }
 
 // because returns the one reason of that id if it applies, with what to do about it, and what was observed.
@@ -150,8 +156,8 @@ func (l run) exhausted() []results.Reason {
 	reasons := l.Shortages()
 	c := l.Connections
 	return append(reasons, because(c.Opened < c.Planned && len(reasons) == 0 && !l.Interrupted, "connections",
-		"raise the target's limit, or ask for no more connections than it takes", "%s",
-		reports.JoinWith(": ", fmt.Sprintf("the target took %s of %s connections", text.Grouped(c.Opened),
+		"raise the target's connection limit, or use fewer connections", "%s",
+		reports.JoinWith(": ", fmt.Sprintf("the target accepted %s of %s connections", text.Grouped(c.Opened),
 			text.Grouped(c.Planned)), text.OneLine(c.Refused)))...)
 }
 
@@ -162,7 +168,7 @@ func (l run) late() []results.Reason {
 	fact := func(name, value string) { facts = append(facts, results.Fact{Name: name, Value: value}) }
 	for i := range l.Ops {
 		op := &l.Ops[i]
-		if !l.DueByPlan(op.Op) || op.Lateness.Count == 0 {
+		if !l.Plan.Open || !l.DueByPlan(op.Op) || op.Lateness.Count == 0 {
 			continue
 		}
 		stat := typicalStat(op.Lateness.Count)
@@ -183,8 +189,7 @@ func (l run) late() []results.Reason {
 		fact("generator", "used "+reports.Percent(h.CPUShare)+" of its "+l.Processors())
 	}
 	reason := because(worst > 1, "late",
-		"lower the rate, give the generator more CPUs or a dedicated machine, or look for "+
-			"what else runs there", "%s", what)
+		"lower the rate, give the generator more CPUs or a dedicated machine, or stop other processes", "%s", what)
 	for i := range reason {
 		reason[i].Facts = facts
 	}
@@ -199,31 +204,56 @@ func lateLimit(response time.Duration) time.Duration {
 // typicalStat returns the percentile that so many values tell something about: a single stall of the machine makes
 // several commands in a row late, which are not the p99 of few.
 func typicalStat(values int64) string {
-	switch {
-	case values >= 1000:
-		return "p99"
-	case values >= 100:
-		return "p90"
+	for _, p := range []results.Percentile{99, 90} {
+		if values >= p.Needs(tellingBeyond) {
+			return p.String()
+		}
 	}
-	return "p50"
+	return results.Percentile(50).String()
 }
 
+// tellingBeyond is how many values have to be beyond a percentile for that.
+const tellingBeyond = 10
+
 func (l run) saturated() []results.Reason {
-	if l.tooShort() {
-		return nil
-	}
-	limit := busyClosed
-	if l.Plan.Open {
-		limit = busyOpen
-	}
-	used, busiest := l.Health.CPUShare, slices.Max(append([]float64{0}, l.Health.Loops...))
+	used, busiest := l.busiest()
 	what := fmt.Sprintf("a loop of the generator was busy for %s of the time", reports.Percent(busiest))
-	if used > limit {
+	if used > busyOpen {
 		what = fmt.Sprintf("the generator used %s of its %s", reports.Percent(used), l.Processors())
 	}
-	return because(max(used, busiest) > limit, "saturated",
+	return because((l.Plan.Open || l.Worker != nil) && max(used, busiest) > busyOpen, "saturated",
 		"lower the rate or the number of connections, or give the generator more CPUs "+
-			"(--processors) or a dedicated machine", "%s; allowed is %s", what, reports.Percent(limit))
+			"(--processors) or a dedicated machine", "%s; allowed is %s", what, reports.Percent(busyOpen))
+}
+
+// busiest returns the share of the CPUs that the generator used, and the greatest share of the time for which one of
+// its loops was busy; 0 if the window was too short to know.
+func (l run) busiest() (used, loop float64) {
+	if l.tooShort() {
+		return 0, 0
+	}
+	return l.Health.CPUShare, slices.Max(append([]float64{0}, l.Health.Loops...))
+}
+
+// limit returns what the generator's own part of a closed loop makes of its figures. No command of it is due before the
+// reply to the one before, so lateness is no reason for INVALID: what counts is how much of a cycle was the
+// generator's.
+func (l run) limit() (v results.Validity) {
+	op := l.Op(l.Rate.Op)
+	if l.Plan.Open || l.Worker != nil || op == nil || op.Response.P50 <= 0 {
+		return v
+	}
+	cycle := op.Response.P50
+	if l.Rate.Op == "push" && l.Rate.Done > 0 { // producers think, or wait for workers
+		cycle = max(cycle, time.Duration(l.Plan.Producers)*l.Measured/time.Duration(l.Rate.Done))
+	}
+	v.Share = min(1, float64(l.Health.Waited+op.Lateness.Mean)/float64(cycle))
+	v.Bounds = v.Share >= ownShare
+	used, loop := l.busiest()
+	if busy := max(used, loop); v.Bounds || busy > busyOpen {
+		v.Limit = fmt.Sprintf("the generator was the limit, at %s of its CPU", reports.Percent(busy))
+	}
+	return v
 }
 
 // tooShort reports whether the window was too short for the resolution of CPU time.
@@ -231,7 +261,7 @@ func (l run) tooShort() bool { return l.Health.Over > 0 && l.Health.Over < busyO
 
 func (l run) behind() []results.Reason {
 	r := l.Rate
-	if r.Target <= 0 || r.Achieved >= results.AchievedEnough*r.Target || l.Disruptions != nil {
+	if r.Target <= 0 || r.Enough() || l.Disruptions != nil || l.Worker != nil {
 		return nil
 	}
 	explained := r.Queued + r.Dropped + r.Unserved + int64(l.Connections.Opened) + l.Sum(r.Op).Errors
@@ -240,7 +270,8 @@ func (l run) behind() []results.Reason {
 	}
 	return because(r.Planned-r.Done > explained, "behind",
 		"lower the rate, or give the generator more CPUs or a dedicated machine",
-		"%s of %s /s were achieved although connections were free: at most %s of the %s missing arrivals found none",
+		"%s of %s /s were achieved although connections were free: at most %s of the %s missing arrivals found no "+
+			"connection",
 		reports.Digits(r.Achieved), reports.Digits(r.Target), text.Grouped(r.Queued+r.Dropped+r.Unserved),
 		text.Grouped(r.Planned-r.Done))
 }
@@ -251,8 +282,8 @@ func (l run) disturbed() []results.Reason {
 	jumped := func(j *results.ClockJump) bool { return j.By.Abs() >= clockLimit }
 	jump := cmp.Or(reports.Find(h.ClockJumps, jumped), &results.ClockJump{})
 	return slices.Concat(
-		because(h.Steal > stealLimit, "stolen", "run it again when the host is quiet, or on a dedicated machine",
-			"the host of this virtual machine took %s of its time; allowed is %s", reports.Percent(h.Steal),
+		because(h.Steal > stealLimit, "stolen", "run it again when the host is less busy, or on a dedicated machine",
+			"CPU steal was %s; allowed is %s", reports.Percent(h.Steal),
 			reports.Percent(stealLimit)),
 		because(float64(h.Throttled)/float64(max(h.Over, 1)) > throttleLimit, "throttled",
 			"raise the limit of CPU time (cpu.max, or the limits of the container), or lower the rate",
@@ -263,27 +294,30 @@ func (l run) disturbed() []results.Reason {
 	)
 }
 
-// agentsReasons returns why the sum of several generators is INVALID: one of them was lost, or its part is INVALID.
-// What several have in common, because it is that of their machine, is one reason.
-func (l run) agentsReasons() (reasons []results.Reason) {
-	names := map[int]string{} // of the agents with a reason
-	for i := range l.Agents {
-		a := &l.Agents[i]
-		if a.Lost != "" {
-			reasons = append(reasons, because(true, "agent", "look at what the agent has printed, and at the network between "+
-				"it and the coordinator, and run it again", "agent %s was lost: %s", a.Name, a.Lost)...)
-			continue
-		}
-		for _, r := range a.Validity.Reasons {
+// partsReasons returns why the sum of several generators is INVALID: a part is not one of the whole load, or INVALID
+// itself. What several have in common, because it is that of their machine, is one reason.
+func (l run) partsReasons() (reasons []results.Reason) {
+	for i := range l.Parts {
+		p := &l.Parts[i]
+		reasons = append(reasons, because(p.Wrong != "", "part", "read the output of the segments, and run all of them "+
+			"again with the same plan and --start-at", "%s: %s", p.Title(), text.OneLine(p.Wrong))...)
+	}
+	names := map[int]string{} // of the parts with a reason
+	for i := range l.Parts {
+		p := &l.Parts[i]
+		for _, r := range p.Validity.Reasons {
+			if p.Wrong != "" {
+				continue // that is why
+			}
 			at := slices.IndexFunc(reasons, func(known results.Reason) bool {
 				return known.ID == r.ID && known.What == r.What && known.Do == r.Do
 			})
 			if at < 0 {
 				reasons, at = append(reasons, r), len(reasons)
-				names[at] = "agent " + a.Name
+				names[at] = p.Title()
 				continue
 			}
-			names[at] += ", " + a.Name
+			names[at] += ", " + p.Name
 		}
 	}
 	for at, who := range names {

@@ -61,9 +61,10 @@ func TestJudge(t *testing.T) {
 
 		{"no processor time left", func(l *results.Load) { l.Health.CPUShare = 0.86 }, "saturated"},
 		{"a loop without time", func(l *results.Load) { l.Health.Loops = []float64{0.1, 0.86} }, "saturated"},
-		{"a closed loop is busy", func(l *results.Load) { l.Plan.Open, l.Health.CPUShare = false, 0.94 }, ""},
-		{"a closed loop is all the limit", func(l *results.Load) { l.Plan.Open, l.Health.CPUShare = false, 0.96 },
-			"saturated"},
+		{"a closed loop is busy", func(l *results.Load) { l.Plan.Open, l.Health.CPUShare = false, 0.96 }, ""},
+		{"a closed loop has no time for lateness", func(l *results.Load) {
+			l.Plan.Open, l.Ops[0].Lateness.P99 = false, time.Second
+		}, ""},
 
 		{"an overloaded target", func(l *results.Load) { shortfall(l, 59_000, 1000) }, ""},
 		{"an overloaded target at its end", func(l *results.Load) { shortfall(l, 29_000, 0); l.Rate.Unserved = 31_000 }, ""},
@@ -75,7 +76,19 @@ func TestJudge(t *testing.T) {
 		}, ""},
 		{"errors explain it, and are too many", func(l *results.Load) {
 			shortfall(l, 0, 0)
+			l.Ops[0].Errors = []results.LoadError{{Kind: "reset", Count: 60_000}}
+		}, "errors"},
+		{"a sixth is refused", func(l *results.Load) {
+			shortfall(l, 0, 0)
 			l.Ops[0].Errors = []results.LoadError{{Kind: "rejected", Count: 60_000}}
+		}, ""},
+		{"half is refused", func(l *results.Load) {
+			shortfall(l, 0, 0)
+			l.Ops[0].Errors = []results.LoadError{{Kind: "rejected", Count: l.Ops[0].Count + l.Ops[0].Outside}}
+		}, "refused"},
+		{"a part is refused, and a part is reset", func(l *results.Load) {
+			shortfall(l, 0, 0)
+			l.Ops[0].Errors = []results.LoadError{{Kind: "rejected", Count: 60_000}, {Kind: "reset", Count: 60_000}}
 		}, "errors"},
 		{"a tenth of the FETCHes failed", func(l *results.Load) {
 			l.Ops = append(l.Ops, results.LoadOp{Op: "fetch", Errors: []results.LoadError{{Kind: "timeout", Count: 33_322}}})
@@ -85,11 +98,11 @@ func TestJudge(t *testing.T) {
 		}, "errors"},
 		{"every ACK was refused", func(l *results.Load) {
 			l.Ops[3] = results.LoadOp{Op: "ack", Errors: []results.LoadError{{Kind: "rejected", Count: 1}}}
-		}, "errors"},
+		}, "refused"},
 		{"connections of churn push, and nobody is let in", func(l *results.Load) {
 			l.Rate.Op = "connect"
 			l.Ops = append(l.Ops, results.LoadOp{Op: "hello", Errors: []results.LoadError{{Kind: "rejected", Count: 1}}})
-		}, "errors"},
+		}, "refused"},
 		{"nobody is let in again, who has pushed before", func(l *results.Load) {
 			l.Ops = append(l.Ops, results.LoadOp{Op: "hello", Errors: []results.LoadError{{Kind: "rejected", Count: 1}}})
 		}, ""},
@@ -165,9 +178,9 @@ func TestRemarks(t *testing.T) {
 	require.True(t, l.Validity.Valid)
 	all := strings.Join(l.Validity.Remarks, "\n")
 	for _, want := range []string{
-		"Up to 60 us of the median of push's response (120 us) is the generator's own delay",
-		"2 times of push were outside the range",
-		"A cgroup throttled the generator once, for 100 ms in all.",
+		"Up to 60 us of the response median of push (120 us) is the generator's own delay",
+		"2 times of push were outside the recorded range",
+		"A cgroup throttled the generator once, for 100 ms in total.",
 	} {
 		assert.Contains(t, all, want)
 	}
@@ -176,7 +189,7 @@ func TestRemarks(t *testing.T) {
 func TestRemarksAboutABacklog(t *testing.T) {
 	t.Parallel()
 	for consumers, want := range map[int]string{
-		0: "No job was fetched while jobs were pushed, so there are no end-to-end latencies",
+		0: "There are no end-to-end latencies, because no job was fetched",
 		5: "Producers pushed faster than workers fetched",
 	} {
 		l := soundLoad()

@@ -39,8 +39,7 @@ type Counts struct {
 	Redelivered int64        // deliveries of jobs that might return
 	Duplicated  int64        // deliveries of jobs that a worker had
 	Returned    int64        // deliveries of jobs that were settled
-	Elsewhere   int64        // deliveries of jobs that another part of the run had, or had settled: see [Join]
-	Foreign     int64        // deliveries of wrong jobs: those with a flaw other than Early and Paused
+	Foreign     int64        // deliveries of wrong jobs: those whose flaw is not one of time: see Flaw
 	Flawed      [Flaws]int64 // deliveries that have a flaw, by flaw
 	OutOfOrder  int64        // first deliveries after one of a later job from the same queue
 	FetchesLost int64        // fetches that ended without a reply
@@ -62,7 +61,7 @@ func (l *Ledger) Count(drained bool) Counts {
 		Delivered: t.held + t.mayReturn + t.settled, Dead: l.forGood.Load(),
 		Held: t.held, Waiting: t.mayReturn, InDoubt: t.inDoubt, Missing: t.missing,
 		Failed: l.failed.Load(), Redelivered: l.redelivered.Load(),
-		Duplicated: l.duplicated.Load(), Returned: l.returned.Load(), Elsewhere: l.elsewhere.Load(),
+		Duplicated: l.duplicated.Load(), Returned: l.returned.Load(),
 		OutOfOrder: l.outOfOrder.Load(), FetchesLost: l.fetchesLost.Load(), ReportsLost: l.reportsLost.Load(),
 		TwiceByStop: l.stops.twice.Load(), ReturnedByStop: l.stops.returned.Load(),
 	}
@@ -147,10 +146,9 @@ type Finding struct {
 
 // Findings holds the first 1,000 of each kind, in the order of their deliveries.
 type Findings struct {
-	Twice     []int64   // jobs delivered to a second worker, once for each such delivery
-	Returned  []int64   // jobs delivered after they were settled, the same
-	Elsewhere []int64   // jobs delivered in two parts of the run, none of which had given them back, the same
-	Foreign   []Finding // deliveries with a flaw
+	Twice    []int64   // jobs delivered to a second worker, once for each such delivery
+	Returned []int64   // jobs delivered after they were settled, the same
+	Foreign  []Finding // deliveries with a flaw
 }
 
 // findings has a lock, because findings are rare.
@@ -177,28 +175,13 @@ func (f *findings) addForeign(finding Finding) {
 	}
 }
 
-// addAll adds the findings of a part of the run.
-func (f *findings) addAll(others *Findings) {
-	for _, list := range []struct{ to, from *[]int64 }{
-		{&f.kept.Twice, &others.Twice}, {&f.kept.Returned, &others.Returned}, {&f.kept.Elsewhere, &others.Elsewhere},
-	} {
-		for _, k := range *list.from {
-			f.addTwice(k, list.to)
-		}
-	}
-	for _, finding := range others.Foreign {
-		f.addForeign(finding)
-	}
-}
-
 // Findings returns a copy of the findings so far. For missing jobs see Missing.
 func (l *Ledger) Findings() Findings {
 	l.findings.mu.Lock()
 	defer l.findings.mu.Unlock()
 	return Findings{
-		Twice:     slices.Clone(l.findings.kept.Twice),
-		Returned:  slices.Clone(l.findings.kept.Returned),
-		Elsewhere: slices.Clone(l.findings.kept.Elsewhere),
-		Foreign:   slices.Clone(l.findings.kept.Foreign),
+		Twice:    slices.Clone(l.findings.kept.Twice),
+		Returned: slices.Clone(l.findings.kept.Returned),
+		Foreign:  slices.Clone(l.findings.kept.Foreign),
 	}
 }

@@ -2,8 +2,9 @@
 // therefore which are lost and which were delivered twice.
 //
 // A job is identified by its number k, counted from 0 without large gaps. It takes three bits: two for its state and
-// one for whether its push was confirmed; refused and doubtful pushes take one bit more for each job nearby. So ten
-// million jobs take less than 5 MB, and every count is exact: nothing is sampled or dropped.
+// one for whether its push was confirmed, and a quarter of one for when it was pushed; refused and doubtful pushes
+// take one bit more for each job nearby. So ten million jobs take less than 5 MB, and every count is exact: nothing
+// is sampled or dropped.
 //
 // # The states of a job
 //
@@ -41,13 +42,8 @@
 // queues have been drained there is one reason that is not the server's fault: a fetch that ended without a reply may
 // have taken one job. Jobs missing beyond the number of those are lost.
 //
-// # Several processes
-//
-// Where a job may be pushed by one process and delivered to another, each has a part of the account (NewPart). After
-// the run the parts are written (Encode), and joined into one (Join), with the same counts and findings.
-//
 // It stands apart from the law of conversations because its memory is bounded: some bits a job, whatever was said.
 //
 // Files: ledger.go, state.go and grow.go (the states, and the times of the last jobs), count.go
-// (what they come to), stop.go (a server that was stopped), part.go (several processes).
+// (what they come to), stop.go (a server that was stopped), clock.go (how its clock is).
 package ledger

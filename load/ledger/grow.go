@@ -15,21 +15,6 @@ func (l *Ledger) find(k int64) *chunk {
 	return nil
 }
 
-// mostElsewhere bounds the numbers of jobs that other processes push: a server that makes numbers up must not take the
-// memory of this one.
-const mostElsewhere = 1 << 31
-
-// findOrAdd returns the chunk of job k, nil if no job has such a number.
-func (l *Ledger) findOrAdd(k int64) *chunk {
-	if k >= mostElsewhere {
-		return nil
-	}
-	if l.find(k) == nil {
-		l.addChunk(k)
-	}
-	return l.find(k)
-}
-
 // addChunk adds the chunk of job k. A gap in the numbers takes only pointers.
 func (l *Ledger) addChunk(k int64) {
 	if k < 0 {

@@ -16,14 +16,14 @@ type Ledger struct {
 
 	recent ring
 	stops  stops
-	part   bool // other processes push jobs that are delivered here
+	clock  bounds
 
 	last, sent              atomic.Int64 // greatest job sent, -1 before the first; how many
 	refused                 atomic.Int64
 	failed, forGood         atomic.Int64
 	redelivered, duplicated atomic.Int64
-	returned, elsewhere     atomic.Int64
-	outOfOrder, fetchesLost atomic.Int64
+	returned, outOfOrder    atomic.Int64
+	fetchesLost             atomic.Int64
 	reportsLost             atomic.Int64
 	foreign                 [Flaws]atomic.Int64
 
@@ -38,14 +38,20 @@ func New() *Ledger {
 	l.last.Store(-1)
 	l.stops.any.Store(-1)
 	l.stops.kills.Store(-1)
+	l.clock.reset()
 	return l
 }
 
 // Sent books that the push of job k is sent at the time at. It must be called before the server can have read the push,
 // and be followed by exactly one of Pushed, Refused and Doubtful. k is 0 or more, and may leave out numbers.
 func (l *Ledger) Sent(k int64, at time.Duration) {
-	if l.find(k) == nil {
+	c := l.find(k)
+	if c == nil {
 		l.addChunk(k)
+		c = l.find(k)
+	}
+	if first := &c.sent[k%chunkJobs/blockJobs]; first.Load() == 0 {
+		first.CompareAndSwap(0, int64(at)+1)
 	}
 	l.sent.Add(1)
 	l.recent.put(k, at)
@@ -55,6 +61,17 @@ func (l *Ledger) Sent(k int64, at time.Duration) {
 // SentAt returns the time at which the push of job k was sent, rounded down to a microsecond, if k is one of the last
 // 65,536 numbers that were sent.
 func (l *Ledger) SentAt(k int64) (time.Duration, bool) { return l.recent.get(k) }
+
+// PushedAt returns when the push of job k was sent: exactly for the jobs of SentAt, and for others when the first of
+// 256 jobs was that are next to it.
+func (l *Ledger) PushedAt(k int64) (time.Duration, bool) {
+	at, known := l.SentAt(k)
+	if c := l.find(k); !known && c != nil {
+		first := c.sent[k%chunkJobs/blockJobs].Load()
+		at, known = time.Duration(first-1), first > 0
+	}
+	return at, known
+}
 
 // Pushed books that the push of job k was confirmed. The job may have been delivered by then.
 func (l *Ledger) Pushed(k int64) {
@@ -87,11 +104,8 @@ func (l *Ledger) Doubtful(k int64) {
 // kind of the delivery.
 func (l *Ledger) Delivered(k int64, queue int) Kind {
 	c := l.find(k)
-	if l.part {
-		c = l.findOrAdd(k)
-	}
-	if c == nil || !l.part && k > l.last.Load() {
-		l.neverPushed(k)
+	if c == nil || k > l.last.Load() {
+		l.flawed(Finding{Flaw: NotOurs, K: k, What: "delivered, and never pushed"})
 		return Stray
 	}
 	kind := kinds[c.apply(k%chunkJobs, delivered)]
@@ -120,10 +134,6 @@ func (l *Ledger) Delivered(k int64, queue int) Kind {
 		l.findings.addTwice(k, &l.findings.kept.Twice)
 	}
 	return kind
-}
-
-func (l *Ledger) neverPushed(k int64) {
-	l.flawed(Finding{Flaw: NotOurs, K: k, What: "delivered, and never pushed"})
 }
 
 // Acked books that an ack of job k was confirmed.

@@ -321,3 +321,23 @@ func TestCountBy(t *testing.T) {
 	}
 	assert.Equal(t, want[:], l.CountBy(2, of))
 }
+
+// When a job was pushed is known of each: exactly of the last ones, and to 256 jobs of those before.
+func TestWhenAJobWasPushed(t *testing.T) {
+	t.Parallel()
+	l := New()
+	const jobs = 200_000
+	for k := range int64(jobs) {
+		l.Sent(k, time.Duration(k)*time.Millisecond)
+	}
+	for _, k := range []int64{0, 255, 256, 100_000, 150_001, jobs - 1} {
+		at, known := l.PushedAt(k)
+		assert.True(t, known)
+		assert.LessOrEqual(t, at, time.Duration(k)*time.Millisecond)
+		assert.Less(t, time.Duration(k)*time.Millisecond-at, 256*time.Millisecond)
+	}
+	at, _ := l.PushedAt(jobs - 1)
+	assert.Equal(t, (jobs-1)*time.Millisecond, at)
+	_, known := l.PushedAt(1 << 40)
+	assert.False(t, known)
+}

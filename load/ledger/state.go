@@ -68,14 +68,15 @@ const (
 	WasRefused
 	// Early is a scheduled job that was delivered before its time.
 	Early
-	// Paused is a job from a queue that was paused.
-	Paused
+	// EarlyHere is one that was delivered before its time by this machine's clock, and not by the server's.
+	EarlyHere
 	// Flaws is how many there are.
 	Flaws
 )
 
 const (
 	chunkJobs   = 1 << 16 // jobs in a chunk
+	blockJobs   = 1 << 8  // jobs that are pushed at about the same time
 	jobsPerWord = 32      // at two bits each
 )
 
@@ -94,20 +95,12 @@ func (b *bitmap) clear(i int64) bool {
 
 // chunk is the account of chunkJobs jobs in a row. The bitmaps of rare events are created at the first event.
 type chunk struct {
-	states       [chunkJobs / jobsPerWord]atomic.Uint64
-	accepted     bitmap // the push was confirmed
-	refused      atomic.Pointer[bitmap]
-	doubtful     atomic.Pointer[bitmap]
-	denied       atomic.Pointer[bitmap] // a report of it was refused, and it was not delivered since
-	settledAfter atomic.Pointer[bitmap] // settled after it might have returned: see part.go
-}
-
-// rares is how many bitmaps of rare events a chunk has; the others are the places of two of them.
-const rares, rareDenied, rareSettledAfter = 4, 2, 3
-
-// rare returns the bitmaps of rare events, in the order of a piece.
-func (c *chunk) rare() [rares]*atomic.Pointer[bitmap] {
-	return [rares]*atomic.Pointer[bitmap]{&c.refused, &c.doubtful, &c.denied, &c.settledAfter}
+	states   [chunkJobs / jobsPerWord]atomic.Uint64
+	accepted bitmap                              // the push was confirmed
+	sent     [chunkJobs / blockJobs]atomic.Int64 // when the first of so many jobs was sent, plus one; 0: none was
+	refused  atomic.Pointer[bitmap]
+	doubtful atomic.Pointer[bitmap]
+	denied   atomic.Pointer[bitmap] // a report of it was refused, and it was not delivered since
 }
 
 // apply changes the state of job i of the chunk by the table, and returns the state before.
@@ -118,9 +111,6 @@ func (c *chunk) apply(i int64, r report) state {
 		was := state(old >> shift & 3)
 		to := next[r][was]
 		if was == to || word.CompareAndSwap(old, old&^(3<<shift)|uint64(to)<<shift) {
-			if was == mayReturn && to == settled {
-				lazily(&c.settledAfter).set(i)
-			}
 			return was
 		}
 	}

@@ -9,9 +9,9 @@
 // nanoseconds; 1 µs because finer differences are noise of the clock and of the scheduler, and would cost memory: such
 // a histogram takes 184 KiB, and is created with its first value.
 //
-// A log ([LogWriter], [LogReader]) is a file in the HdrHistogram log format, version 1.3, which other tools can read.
+// A log ([LogWriter], [ReadLog]) is a file in the HdrHistogram log format, version 1.3, which other tools can read.
 //
 // Files, in the order in which they can be read: op.go and series.go (the names), recorder.go and set.go (what is
-// recorded), log_writer.go, encode.go, log_counts.go and log_reader.go (the log), merge.go,
-// series.go and times.go (what a report has).
+// recorded), log.go, log_counts.go and log_reader.go (the log, and adding up several), series.go and times.go (what a
+// report has).
 package measure

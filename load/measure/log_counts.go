@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The counts that are not in a histogram have names in a log's Interval comments: "dropped", "push.aside",
+// The counts that are not in a histogram have names in a log's comments: "dropped", "carried", "push.aside",
 // "push.rejected", "push.response.above".
 
 // appendCounts appends " name=count" for each count that is not zero.
@@ -18,6 +18,7 @@ func (s *Set) appendCounts(dst []byte) []byte {
 		}
 	}
 	add(s.dropped, "dropped")
+	add(s.carried, "carried")
 	for i := range s.ops {
 		o := &s.ops[i]
 		add(o.aside, string(o.op), "aside")
@@ -28,6 +29,7 @@ func (s *Set) appendCounts(dst []byte) []byte {
 	for series, t := range s.all() {
 		add(t.beyond.Below, series.String(), "below")
 		add(t.beyond.Above, series.String(), "above")
+		add(t.unserved, series.String(), "unserved")
 	}
 	return dst
 }
@@ -51,18 +53,23 @@ func (s *Set) parseCounts(text string) error {
 
 // place returns where the count of that name is kept, nil if there is none.
 func (s *Set) place(name string) *int64 {
-	if name == "dropped" {
+	switch name {
+	case "dropped":
 		return &s.dropped
+	case "carried":
+		return &s.carried
 	}
 	dot := strings.LastIndexByte(name, '.')
 	if dot <= 0 {
 		return nil
 	}
 	of, what := name[:dot], name[dot+1:]
-	if series, ok := ParseSeries(of); ok && what == "below" {
-		return &s.series(series).beyond.Below
-	} else if ok && what == "above" {
-		return &s.series(series).beyond.Above
+	if series, ok := ParseSeries(of); ok {
+		t := s.series(series)
+		places := map[string]*int64{"below": &t.beyond.Below, "above": &t.beyond.Above, "unserved": &t.unserved}
+		if place := places[what]; place != nil {
+			return place
+		}
 	}
 	if what == "aside" {
 		return &s.of(Op(of)).aside

@@ -2,24 +2,23 @@ package measure
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// longestLine bounds a line, in bytes. A histogram in which each bucket has a different count takes a tenth of it.
+// longestLine bounds a line of a log, in bytes. A histogram in which each bucket has a different count takes a tenth of
+// it.
 const longestLine = 1 << 20
 
 // LogError reports a line of a log that cannot be read.
 type LogError struct {
-	File string // as it was given to NewLogReader
+	File string // as it was given to ReadLog
 	Line int    // from 1
 	Err  error
 }
@@ -30,251 +29,151 @@ func (e *LogError) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.Li
 // Unwrap returns Err.
 func (e *LogError) Unwrap() error { return e.Err }
 
-// LogReader reads the sets of a log that a LogWriter wrote. It also reads such a log after another tool has rewritten
-// it, as long as its tags and the ranges of its histograms are those of this package; comments may be missing. It is
-// not safe for concurrent use.
+// Log is what a log has, or several that were added up.
+type Log struct {
+	File     string
+	Runs     []string  // none if a tool left out the comments of fwpbench
+	Start    time.Time // of the first set
+	Complete bool      // its writer closed it: if not, it ends where its run was killed, or where the disk was full
+	Total    *Set      // the sum of its sets, in time since Start
+}
+
+// ReadLog reads a log that a LogWriter wrote, also after another tool has rewritten it, as long as its tags and the
+// ranges of its histograms are those of this package. The file's name is for errors only, which are *LogError.
 //
-// Histograms are decoded by the library. Its HistogramLogReader is not used for the lines: it skips those that it does
-// not understand without an error, truncates times to milliseconds and knows no line numbers.
-type LogReader struct {
-	file  string
-	lines *bufio.Scanner
-	line  int
-	err   error // what Next returns from now on
-
-	start, base time.Time // of the head; zero if it has none
-	intervals   int
-	complete    bool
-	runs        []string
-	set         *Set // being read; the beginning of the next one ends it
-}
-
-// NewLogReader returns a LogReader. The file's name is for errors only.
-func NewLogReader(file string, r io.Reader) *LogReader {
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, longestLine)
-	return &LogReader{file: file, lines: lines}
-}
-
-// Start returns the time 0 of the sets. It is known after the first Next, and the zero time if the log has none.
-func (r *LogReader) Start() time.Time { return r.start }
-
-// Runs returns the runs of the log: more than one if it was merged, none if a tool left out its comments. They are
-// known after the first Next.
-func (r *LogReader) Runs() []string { return slices.Clone(r.runs) }
-
-// Complete reports whether the writer of the log closed it. It is known after Next has returned io.EOF. A log that is
-// not complete ends where its run was killed, or where the disk was full.
-func (r *LogReader) Complete() bool { return r.complete }
-
-// Next returns the next set, which is the caller's, with times since Start. It returns io.EOF after the last one, and a
-// *LogError at the first line that is damaged; what comes before it has been returned by then, but for the set that the
-// line belongs to.
-func (r *LogReader) Next() (*Set, error) {
-	for r.err == nil {
-		if !r.lines.Scan() {
-			return r.end()
+// The library skips lines that it does not understand; here they are errors, because the sum would have a hole.
+func ReadLog(file string, from io.Reader) (*Log, error) {
+	log := &Log{File: file, Total: newSet(Ops())}
+	lines := &lines{scan: bufio.NewScanner(from), log: log}
+	lines.scan.Buffer(nil, longestLine)
+	theirs := hdrhistogram.NewHistogramLogReader(lines)
+	var end time.Time
+	for read := 1; ; read++ {
+		h, err := theirs.NextIntervalHistogram()
+		switch {
+		case err == nil && h == nil && lines.histograms < read:
+			return log, log.finish(lines, end)
+		case err == nil && (h == nil || lines.histograms != read):
+			err = errNoHistogram
+		case err == nil:
+			err = log.add(h)
 		}
-		r.line++
-		before := r.set
-		if err := r.read(r.lines.Text()); err != nil {
-			r.err = &LogError{File: r.file, Line: r.line, Err: err}
-			break
+		if err != nil {
+			return nil, &LogError{File: file, Line: lines.number, Err: err}
 		}
-		if before != nil && before != r.set {
-			r.intervals++
-			return before, nil
+		if from := time.UnixMilli(h.StartTimeMs()); log.Start.IsZero() || from.Before(log.Start) {
+			log.Start = from
+		}
+		if until := time.UnixMilli(h.EndTimeMs()); until.After(end) {
+			end = until
 		}
 	}
-	return nil, r.err
 }
 
-// end returns the last set.
-func (r *LogReader) end() (*Set, error) {
-	if err := r.lines.Err(); err != nil {
-		if errors.Is(err, bufio.ErrTooLong) {
-			err = fmt.Errorf("a line of more than %d bytes", longestLine)
-		}
-		r.err = &LogError{File: r.file, Line: r.line + 1, Err: err}
-		return nil, r.err
+var errNoHistogram = errors.New("this is not a line of a histogram log (--hlog): expected " +
+	"Tag=NAME,START,LENGTH,MAX,HISTOGRAM")
+
+// finish sets the span of the sum.
+func (l *Log) finish(lines *lines, end time.Time) error {
+	if lines.histograms == 0 && !l.Complete {
+		return fmt.Errorf("%s has no histograms: is it a log of fwpbench run --hlog?", l.File)
 	}
-	r.err = io.EOF
-	if last := r.set; last != nil {
-		r.set = nil
-		return last, nil
-	}
-	return nil, r.err
+	l.Total.From, l.Total.Until = 0, end.Sub(l.Start)
+	return nil
 }
 
-// read reads one line.
-func (r *LogReader) read(line string) error {
+// add adds a histogram, if it has the buckets of this package.
+func (l *Log) add(h *hdrhistogram.Histogram) error {
+	series, ok := ParseSeries(h.Tag())
 	switch {
-	case r.complete && line != "":
-		return errors.New("more after the end of the log (a file can have only one log; merge them instead)")
-	case line == "", strings.HasPrefix(line, `"`): // the names of the columns
-		return nil
-	case strings.HasPrefix(line, "#"):
-		return r.readComment(line)
+	case !ok:
+		return fmt.Errorf("unknown tag %q", h.Tag())
+	case h.LowestTrackableValue() != lowest || h.HighestTrackableValue() != highest || h.SignificantFigures() != digits:
+		return fmt.Errorf("histogram of %s: expected %d significant digits from %d to %d, got %d from %d to %d: the "+
+			"buckets cannot be added exactly", h.Tag(), digits, lowest, highest,
+			h.SignificantFigures(), h.LowestTrackableValue(), h.HighestTrackableValue())
+	case series.unanswered:
+		l.Total.series(series).add(&times{open: h})
 	default:
-		return r.readHistogram(line)
-	}
-}
-
-// readComment reads the comments that have a meaning, and skips the others.
-func (r *LogReader) readComment(line string) error {
-	if run, is := strings.CutPrefix(line, "# "+RunComment("")); is {
-		r.runs = append(r.runs, run)
-		return nil
-	}
-	name, rest, ok := strings.Cut(line, ": ")
-	if version, is := strings.CutPrefix(line, "#[Histogram log format version "); is && !strings.HasPrefix(version, "1.") {
-		return fmt.Errorf("expected version 1 of the log format, got %q", strings.TrimSuffix(version, "]"))
-	}
-	if !ok {
-		return nil
-	}
-	var read func(string) error
-	switch name {
-	case "#[StartTime":
-		read = func(text string) error { return readTime(&r.start, text) }
-	case "#[BaseTime":
-		read = func(text string) error { return readTime(&r.base, text) }
-	case "#[Interval":
-		read = r.readInterval
-	case "#[Complete":
-		read = r.readComplete
-	default:
-		return nil
-	}
-	inside, closed := strings.CutSuffix(rest, "]")
-	if !closed {
-		return fmt.Errorf("expected ] at the end of %q", line)
-	}
-	if err := read(inside); err != nil {
-		return fmt.Errorf("%s: %w", name[2:], err)
+		l.Total.series(series).add(&times{histogram: h})
 	}
 	return nil
 }
 
-// readTime reads "1441812279.474 (seconds since epoch), Wed Sep 09 08:24:39 PDT 2015".
-func readTime(t *time.Time, text string) error {
-	if !t.IsZero() {
-		return errors.New("a second one in the same log")
+// lines passes the lines of a log on to the library, one with each Read, and reads the comments of ours.
+type lines struct {
+	scan       *bufio.Scanner
+	left       []byte // of the line
+	number     int    // of the line, from 1
+	histograms int    // how many lines must have one
+	log        *Log
+}
+
+// Read implements io.Reader.
+func (l *lines) Read(p []byte) (int, error) {
+	if len(l.left) == 0 {
+		if !l.scan.Scan() {
+			return 0, cmp.Or(l.scan.Err(), io.EOF)
+		}
+		l.number++
+		if err := l.line(l.scan.Text()); err != nil {
+			return 0, err
+		}
+		l.left = append(l.left[:0], l.scan.Bytes()...)
+		l.left = append(l.left, '\n')
 	}
-	number, _, _ := strings.Cut(text, " ")
-	d, err := parseSeconds(number)
-	*t = epoch().Add(d)
+	n := copy(p, l.left)
+	l.left = l.left[n:]
+	return n, nil
+}
+
+// line reads a line if it is a comment of ours, and counts it if it has to be a histogram.
+func (l *lines) line(text string) (err error) {
+	run, isRun := strings.CutPrefix(text, "#"+runComment)
+	counts, areCounts := strings.CutPrefix(text, "#"+countsComment)
+	end := 0
+	switch {
+	case l.log.Complete && text != "":
+		return errors.New("data after the end of the log (a file can have only one log; fwpbench merge takes " +
+			"several files)")
+	case isRun:
+		l.log.Runs = append(l.log.Runs, run)
+	case areCounts:
+		return l.log.Total.parseCounts(counts)
+	case strings.HasPrefix(text, "#"):
+		_, none := fmt.Sscanf(text, "#"+endComment, &end)
+		if l.log.Complete = none == nil; l.log.Complete && end != l.histograms {
+			err = fmt.Errorf("the log should have %d histograms and has %d", end, l.histograms)
+		}
+	case text != "" && !strings.HasPrefix(text, `"`): // that has the names of the columns
+		l.histograms++
+	}
 	return err
 }
 
-// readInterval begins a set: "12.000000,1.000000 push.rejected=2".
-func (r *LogReader) readInterval(text string) error {
-	span, counts, _ := strings.Cut(text, " ")
-	from, length, _ := strings.Cut(span, ",")
-	set, err := r.begin(from, length)
-	if err != nil {
-		return err
+// Merge adds up logs, bucket by bucket and count by count. A run that is in two of them is an error, because it would
+// count twice.
+func Merge(logs ...*Log) (*Log, error) {
+	sum := &Log{Total: newSet(Ops()), Complete: true}
+	var end time.Time
+	file := make(map[string]string)
+	for _, log := range logs {
+		for _, run := range log.Runs {
+			if other, known := file[run]; known {
+				return nil, fmt.Errorf("run %s is in %s and in %s: it would count twice", run, other, log.File)
+			}
+			file[run] = log.File
+			sum.Runs = append(sum.Runs, run)
+		}
+		sum.Total.Add(log.Total)
+		sum.Complete = sum.Complete && log.Complete
+		if sum.Start.IsZero() || log.Start.Before(sum.Start) {
+			sum.Start = log.Start
+		}
+		if until := log.Start.Add(log.Total.Until); until.After(end) {
+			end = until
+		}
 	}
-	if err := set.parseCounts(counts); err != nil {
-		return err
-	}
-	r.set = set
-	return nil
-}
-
-// readComplete reads "600 intervals".
-func (r *LogReader) readComplete(text string) error {
-	number, _, _ := strings.Cut(text, " ")
-	n, err := strconv.Atoi(number)
-	if err != nil {
-		return fmt.Errorf("expected a number, got %q", number)
-	}
-	have := r.intervals
-	if r.set != nil {
-		have++
-	}
-	if n != have {
-		return fmt.Errorf("the log was written with %d intervals and has %d", n, have)
-	}
-	r.complete = true
-	return nil
-}
-
-// readHistogram reads "Tag=push.response,0.127,1.007,2.769,HISTF...".
-func (r *LogReader) readHistogram(line string) error {
-	fields := strings.Split(line, ",")
-	tag, tagged := strings.CutPrefix(fields[0], "Tag=")
-	if len(fields) != 5 || !tagged {
-		return errors.New("no line of a log of histograms, as --hlog writes it: expected Tag=NAME,START,LENGTH,MAX,HISTOGRAM")
-	}
-	series, ok := ParseSeries(tag)
-	if !ok {
-		return fmt.Errorf("unknown tag %q", tag)
-	}
-	set, err := r.begin(fields[1], fields[2])
-	if err != nil {
-		return err
-	}
-	if _, err := strconv.ParseFloat(fields[3], 64); err != nil {
-		return fmt.Errorf("expected the interval's maximum, got %q", fields[3])
-	}
-	h, err := decode(fields[4])
-	if err != nil {
-		return fmt.Errorf("histogram of %s: %w", tag, err)
-	}
-	if r.set == nil || r.set.From != set.From || r.set.Until != set.Until {
-		r.set = set
-	}
-	r.set.series(series).add(&times{histogram: h})
-	return nil
-}
-
-// begin returns an empty set for the span.
-func (r *LogReader) begin(from, length string) (*Set, error) {
-	if r.start.IsZero() {
-		return nil, errors.New("expected a StartTime before the first interval")
-	}
-	begins, err := parseSeconds(from)
-	if err != nil {
-		return nil, err
-	}
-	lasts, err := parseSeconds(length)
-	if err != nil {
-		return nil, err
-	}
-	// Without a BaseTime the format does not define it: a time more than a year before the start is relative.
-	const year = 365 * 24 * time.Hour
-	switch start := r.start.Sub(epoch()); {
-	case !r.base.IsZero():
-		begins += r.base.Sub(r.start)
-	case begins >= start-year:
-		begins -= start
-	}
-	return &Set{From: begins, Until: begins + lasts}, nil
-}
-
-// decode returns the histogram, if it has the buckets of this package.
-func decode(text string) (*hdrhistogram.Histogram, error) {
-	h, err := hdrhistogram.Decode([]byte(text))
-	if err != nil {
-		return nil, err
-	}
-	if h.LowestTrackableValue() != lowest || h.HighestTrackableValue() != highest || h.SignificantFigures() != digits {
-		return nil, fmt.Errorf("expected %d significant digits from %d to %d, got %d from %d to %d: its buckets cannot be "+
-			"added without a loss", digits, lowest, highest,
-			h.SignificantFigures(), h.LowestTrackableValue(), h.HighestTrackableValue())
-	}
-	return h, nil
-}
-
-func epoch() time.Time { return time.Unix(0, 0).UTC() }
-
-// parseSeconds reads seconds with decimals, rounded to microseconds.
-func parseSeconds(text string) (time.Duration, error) {
-	const most = 4e9 // about the year 2096, and twice that fits into a time.Duration
-	seconds, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(math.Abs(seconds) <= most) {
-		return 0, fmt.Errorf("expected seconds, got %q", text)
-	}
-	return time.Duration(math.Round(seconds*1e6)) * time.Microsecond, nil
+	sum.Total.From, sum.Total.Until = 0, end.Sub(sum.Start)
+	return sum, nil
 }

@@ -1,11 +1,7 @@
 package measure
 
 import (
-	"bytes"
-	"compress/zlib"
-	"encoding/base64"
 	"errors"
-	"io"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -17,13 +13,13 @@ import (
 )
 
 // begun is when the runs of these tests began.
-func begun() time.Time { return time.Date(2026, 9, 21, 14, 13, 20, 250_400_000, time.UTC) }
+func begun() time.Time { return time.Date(2026, 9, 21, 14, 13, 20, 250_000_000, time.UTC) }
 
 // written returns a log of the sets.
 func written(tb testing.TB, start time.Time, sets ...*Set) string {
 	tb.Helper()
 	var out strings.Builder
-	w := NewLogWriter(&out, start, "fwpbench", "two\nlines")
+	w := NewLogWriter(&out, start)
 	for _, set := range sets {
 		require.NoError(tb, w.Write(set))
 	}
@@ -31,19 +27,7 @@ func written(tb testing.TB, start time.Time, sets ...*Set) string {
 	return out.String()
 }
 
-func readAll(log string) (sets []*Set, r *LogReader, err error) {
-	r = NewLogReader("run.hlog", strings.NewReader(log))
-	for {
-		set, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return sets, r, nil
-		}
-		if err != nil {
-			return sets, r, err
-		}
-		sets = append(sets, set)
-	}
-}
+func read(log string) (*Log, error) { return ReadLog("run.hlog", strings.NewReader(log)) }
 
 // twoSeconds has two sets: one value, and none but an error.
 func twoSeconds() []*Set {
@@ -60,146 +44,85 @@ func twoSeconds() []*Set {
 
 func TestLogAsText(t *testing.T) {
 	t.Parallel()
-	log := written(t, begun(), twoSeconds()...)
-	lines := strings.Split(log, "\n")
-	payload := lines[8][strings.LastIndex(lines[8], ",")+1:]
+	var out strings.Builder
+	w := NewLogWriter(&out, begun(), "one", "two")
+	for _, set := range twoSeconds() {
+		require.NoError(t, w.Write(set))
+	}
+	require.NoError(t, w.Close())
+	lines := strings.Split(out.String(), "\n")
+	payload := lines[6][strings.LastIndex(lines[6], ",")+1:]
 	assert.Equal(t, strings.Join([]string{
 		"#[Histogram log format version 1.3]",
-		"# fwpbench",
-		"# two",
-		"# lines",
-		"#[StartTime: 1790000000.250 (seconds since epoch), Mon Sep 21 14:13:20 UTC 2026]",
-		"#[BaseTime: 1790000000.250 (seconds since epoch)]",
+		"# fwpbench run one",
+		"# fwpbench run two",
+		"#[StartTime: 1790000000 (seconds since epoch), 2026-09-21T14:13:20Z]",
 		`"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"`,
-		"#[Interval: 0.000000,1.007000 beat.aside=1 job.acked.above=1]",
-		"Tag=job.acked,0.000000,1.007000,3601330.078," + payload,
-		"#[Interval: 1.007000,0.993000 dropped=12 push.rejected=1]",
-		"#[Complete: 2 intervals]",
+		"# fwpbench counts beat.aside=1 job.acked.above=1",
+		"Tag=job.acked,1790000000.250000,1.007000,3601330.077695," + payload,
+		"# fwpbench counts dropped=12 push.rejected=1",
+		"# fwpbench end: 1 histograms",
 		"",
-	}, "\n"), log)
+	}, "\n"), out.String())
 	assert.True(t, strings.HasPrefix(payload, "HISTFAAAA"), "the beginning of V2 by the format's description: %s", payload)
 }
 
+// What is written is read again, and the seconds of a log are added up.
 func TestLogRoundTrip(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(4) {
 		random, r := rand.New(rand.NewPCG(seed, 3)), NewRecorder()
 		r.SetWindow(Window{Until: 900})
+		total := new(Set)
 		var sets []*Set
 		for i := range 1 + random.IntN(5) {
-			play(random, random.IntN(300), func(book func(*Recorder)) { book(r) })
-			sets = append(sets, r.Take(time.Duration(i+1)*time.Second+time.Duration(random.IntN(1e6))*time.Microsecond))
+			play(random, 1+random.IntN(300), func(book func(*Recorder)) { book(r) })
+			sets = append(sets, r.Take(time.Duration(i+1)*time.Second+time.Duration(random.IntN(1e3))*time.Millisecond))
+			total.Add(sets[i])
 		}
-		back, reader, err := readAll(written(t, begun(), sets...))
+		log, err := read(written(t, begun(), sets...))
 		require.NoError(t, err)
-		require.Len(t, back, len(sets))
-		for i := range sets {
-			same(t, sets[i], back[i])
-			assert.Equal(t, Window{sets[i].From, sets[i].Until}, Window{back[i].From, back[i].Until})
-		}
-		assert.True(t, reader.Complete())
-		assert.Equal(t, begun().Truncate(time.Millisecond), reader.Start())
+		same(t, total, log.Total)
+		assert.InDelta(t, total.Until, log.Total.Until, float64(time.Millisecond), "the library has milliseconds")
+		assert.True(t, log.Complete)
+		assert.WithinDuration(t, begun(), log.Start, time.Millisecond)
 	}
 }
 
-// TestLibraryReadsOurLog reads the log with the library.
-func TestLibraryReadsOurLog(t *testing.T) {
-	t.Parallel()
-	random, r := rand.New(rand.NewPCG(4, 4)), NewRecorder()
-	var sets []*Set
-	for i := range 3 {
-		play(random, 200, func(book func(*Recorder)) { book(r) })
-		sets = append(sets, r.Take(time.Duration(i+1)*time.Second))
-	}
-	theirs := hdrhistogram.NewHistogramLogReader(strings.NewReader(written(t, begun(), sets...)))
-	for i, set := range sets {
-		for series, want := range set.Histograms() {
-			got, err := theirs.NextIntervalHistogram()
-			require.NoError(t, err)
-			require.NotNil(t, got)
-			assert.Equal(t, series.String(), got.Tag())
-			assert.True(t, want.Equals(got), series)
-			start := begun().UnixMilli() + int64(i)*1000
-			assert.InDelta(t, start, got.StartTimeMs(), 1, "absolute, by the base time")
-			assert.InDelta(t, start+1000, got.EndTimeMs(), 1)
-		}
-	}
-	last, err := theirs.NextIntervalHistogram()
-	require.NoError(t, err)
-	assert.Nil(t, last)
-}
-
-// TestWeReadTheLibrarysLog: no comments of ours, whole seconds in the head, absolute times.
-func TestWeReadTheLibrarysLog(t *testing.T) {
+// Other tools leave out the comments: the counts beside the histograms are lost then, and nothing else.
+func TestLogsWithoutComments(t *testing.T) {
 	t.Parallel()
 	set := filled(500)
-	for name, base := range map[string]int64{"absolute": 0, "relative": begun().Unix() * 1000} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var out bytes.Buffer
-			theirs := hdrhistogram.NewHistogramLogWriter(&out)
-			require.NoError(t, theirs.OutputLogFormatVersion())
-			require.NoError(t, theirs.OutputStartTime(begun().Unix()*1000))
-			if base != 0 {
-				require.NoError(t, theirs.OutputBaseTime(base))
-				theirs.SetBaseTime(base)
-			}
-			require.NoError(t, theirs.OutputLegend())
-			for second := range int64(2) {
-				for series, h := range set.Histograms() {
-					h = h.Clone()
-					h.SetTag(series.String())
-					h.SetStartTimeMs((begun().Unix() + second) * 1000)
-					h.SetEndTimeMs((begun().Unix() + second + 1) * 1000)
-					require.NoError(t, theirs.OutputIntervalHistogram(h))
-				}
-			}
-			sets, reader, err := readAll(out.String())
-			require.NoError(t, err)
-			require.Len(t, sets, 2)
-			for i, got := range sets {
-				same(t, set, got)
-				assert.Equal(t, time.Duration(i)*time.Second, got.From)
-				assert.Equal(t, time.Duration(i+1)*time.Second, got.Until)
-			}
-			assert.False(t, reader.Complete())
-		})
-	}
-}
-
-// TestEncodingIsTheLibrarys compares what is compressed, byte for byte.
-func TestEncodingIsTheLibrarys(t *testing.T) {
-	t.Parallel()
-	inflate := func(encoded []byte) string {
-		raw, err := base64.StdEncoding.DecodeString(string(encoded))
-		require.NoError(t, err)
-		z, err := zlib.NewReader(bytes.NewReader(raw[8:]))
-		require.NoError(t, err)
-		plain, err := io.ReadAll(z)
-		require.NoError(t, err)
-		return string(raw[:4]) + string(plain)
-	}
-	var e encoder
-	random := rand.New(rand.NewPCG(5, 5))
-	for values := range 200 {
-		h := newHistogram()
-		for range values + 1 { // the library encodes an empty histogram as one count of zero
-			v := random.Int64N(highest >> random.IntN(40))
-			require.NoError(t, h.RecordValues(v, 1+random.Int64N(1<<random.IntN(54)/200+1)))
+	var out strings.Builder
+	theirs := hdrhistogram.NewHistogramLogWriter(&out)
+	require.NoError(t, theirs.OutputStartTime(begun().Unix()*1000))
+	require.NoError(t, theirs.OutputBaseTime(begun().Unix()*1000))
+	theirs.SetBaseTime(begun().Unix() * 1000)
+	for second := range int64(2) {
+		for series, h := range set.Histograms() {
+			h = h.Clone()
+			h.SetTag(series.String())
+			h.SetStartTimeMs((begun().Unix() + second) * 1000)
+			h.SetEndTimeMs((begun().Unix() + second + 1) * 1000)
+			require.NoError(t, theirs.OutputIntervalHistogram(h))
 		}
-		ours, err := e.appendTo(nil, h)
-		require.NoError(t, err)
-		theirs, err := h.EncodeV2()
-		require.NoError(t, err)
-		require.Equal(t, inflate(theirs), inflate(ours))
 	}
+	log, err := read(out.String())
+	require.NoError(t, err)
+	total := new(Set)
+	total.Add(set)
+	total.Add(set)
+	same(t, total, log.Total)
+	assert.Equal(t, 2*time.Second, log.Total.Until)
+	assert.True(t, begun().Truncate(time.Second).Equal(log.Start))
+	assert.False(t, log.Complete)
 }
 
 func TestDamagedLogs(t *testing.T) {
 	t.Parallel()
 	log := written(t, begun(), twoSeconds()...)
 	lines := strings.SplitAfter(log, "\n")
-	data := lines[8]
+	data := lines[4]
 	other := hdrhistogram.New(1, 1000, 2)
 	require.NoError(t, other.RecordValue(5))
 	foreign, err := other.EncodeV2()
@@ -210,41 +133,28 @@ func TestDamagedLogs(t *testing.T) {
 		return strings.Join(changed, "")
 	}
 	tests := []struct{ name, log, want string }{
-		{"cut in a histogram", log[:strings.Index(log, data)+len(data)-9], "run.hlog:9: histogram of job.acked: "},
-		{"flipped in a histogram", swap(9, data[:len(data)-20]+"AAAA"+data[len(data)-16:len(data)-1]),
-			"run.hlog:9: histogram of job.acked: "},
-		{"cut before the histogram", swap(9, data[:20]), "run.hlog:9: no line of a log of histograms, as --hlog writes it: expected Tag=NAME"},
-		{"no tag", swap(9, data[strings.Index(data, ",")+1:]), "run.hlog:9: no line of a log of histograms, as --hlog writes it: expected Tag=NAME"},
-		{"unknown tag", swap(9, strings.Replace(data, "job.", "cow.", 1)), `run.hlog:9: unknown tag "cow.acked"`},
-		{"no number", swap(9, strings.Replace(data, "1.007", "x", 1)), `run.hlog:9: expected seconds, got "x`},
-		{"no finite number", swap(9, strings.Replace(data, "1.007000", "NaN", 1)), `run.hlog:9: expected seconds, got "NaN"`},
-		{"no maximum", swap(9, strings.Replace(data, "3601330.078", "?", 1)),
-			`run.hlog:9: expected the interval's maximum, got "?"`},
-		{"other buckets", swap(9, "Tag=job.acked,0,1,1,"+string(foreign)), "run.hlog:9: histogram of job.acked: expected 3 " +
+		{"cut in a histogram", log[:strings.Index(log, data)+len(data)-9], "run.hlog:5: "},
+		{"flipped in a histogram", swap(5, data[:len(data)-20]+"AAAA"+data[len(data)-16:len(data)-1]), "run.hlog:5: "},
+		{"cut before the histogram", swap(5, data[:20]), "run.hlog:7: this is not a line of a histogram log (--hlog)"},
+		{"no tag", swap(5, data[strings.Index(data, ",")+1:]), `run.hlog:5: unknown tag ""`},
+		{"unknown tag", swap(5, strings.Replace(data, "job.", "cow.", 1)), `run.hlog:5: unknown tag "cow.acked"`},
+		{"other buckets", swap(5, "Tag=job.acked,0,1,1,"+string(foreign)), "run.hlog:5: histogram of job.acked: expected 3 " +
 			"significant"},
-		{"cut comment", strings.TrimSuffix(strings.Join(lines[:8], ""), "1]\n"), "run.hlog:8: expected ] at the end"},
-		{"unknown count", swap(10, "#[Interval: 1,1 push.forgotten=1]"),
-			`run.hlog:10: Interval: unknown count "push.forgotten"`},
-		{"no count", swap(10, "#[Interval: 1,1 dropped]"), `run.hlog:10: Interval: count "dropped": expected a number`},
-		{"no interval", swap(10, "#[Interval: 1]"), `run.hlog:10: Interval: expected seconds, got ""`},
-		{"no start", swap(5, "# nothing"), "run.hlog:8: Interval: expected a StartTime before"},
-		{"two starts", swap(6, strings.TrimSuffix(lines[4], "\n")), "run.hlog:6: StartTime: a second one"},
-		{"other version", swap(1, "#[Histogram log format version 2.0]"), "run.hlog:1: expected version 1"},
-		{"interval gone", strings.Join(append(append([]string(nil), lines[:9]...), lines[10]), ""),
-			"run.hlog:10: Complete: the log was written with 2 intervals and has 1"},
-		{"no number of intervals", swap(11, "#[Complete: all]"), `run.hlog:11: Complete: expected a number, got "all"`},
-		{"two logs", log + log, "run.hlog:12: more after the end"},
-		{"no log", strings.Repeat("x", longestLine+1), "run.hlog:1: a line of more than"},
+		{"unknown count", swap(6, "# fwpbench counts push.forgotten=1"), `run.hlog:6: unknown count "push.forgotten"`},
+		{"no count", swap(6, "# fwpbench counts dropped"), `run.hlog:6: count "dropped": expected a number`},
+		{"a histogram is gone", strings.Replace(log, data, "", 1),
+			"run.hlog:6: the log should have 1 histograms and has 0"},
+		{"two logs", log + log, "run.hlog:8: data after the end"},
+		{"no log", strings.Repeat("x", longestLine+1), "run.hlog:0: bufio.Scanner: token too long"},
+		{"nothing", "", "run.hlog has no histograms: is it a log of fwpbench run --hlog?"},
+		{"words", "nonsense\n", "run.hlog:1: this is not a line of a histogram log"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			_, reader, err := readAll(tt.log)
-			var damage *LogError
-			require.ErrorAs(t, err, &damage)
+			_, err := read(tt.log)
+			require.Error(t, err)
 			assert.True(t, strings.HasPrefix(err.Error(), tt.want), "%s\nwant %s", err, tt.want)
-			_, again := reader.Next()
-			assert.Equal(t, err, again, "the error stays")
 		})
 	}
 }
@@ -254,23 +164,18 @@ func TestEveryCutIsFound(t *testing.T) {
 	t.Parallel()
 	log := written(t, begun(), twoSeconds()...)
 	for end := range len(log) - 1 { // without the last line break it is whole
-		_, reader, err := readAll(log[:end])
-		require.True(t, err != nil || !reader.Complete(), "cut at %d", end)
+		cut, err := read(log[:end])
+		require.True(t, err != nil || !cut.Complete, "cut at %d", end)
 	}
 }
 
-func FuzzLogReader(f *testing.F) {
+func FuzzReadLog(f *testing.F) {
 	f.Add(written(f, begun(), twoSeconds()...))
 	f.Add("Tag=push.service,1,2,3,HISTFAAAA\n#[StartTime: 1]")
-	f.Fuzz(func(t *testing.T, log string) {
-		sets, _, err := readAll(log)
-		if err != nil {
-			var damage *LogError
-			require.ErrorAs(t, err, &damage)
-			return
-		}
-		for _, set := range sets {
-			require.NotNil(t, set)
+	f.Fuzz(func(t *testing.T, text string) {
+		log, err := read(text)
+		if err == nil {
+			require.NotNil(t, log.Total)
 		}
 	})
 }
@@ -301,32 +206,78 @@ func TestFullDiskIsAnError(t *testing.T) {
 		"write percentiles of job.acked: no space")
 }
 
+// TestMergedLogsAreTheWhole splits what is recorded over several runs with starts of their own.
+func TestMergedLogsAreTheWhole(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(4) {
+		random := rand.New(rand.NewPCG(seed, 6))
+		whole, parts := NewRecorder(), make([]*Recorder, 1+random.IntN(4))
+		taken := make([][]*Set, len(parts))
+		for i := range parts {
+			parts[i] = NewRecorder()
+		}
+		for second := range 1 + random.IntN(4) {
+			play(random, 300, func(book func(*Recorder)) {
+				book(whole)
+				book(parts[random.IntN(len(parts))])
+			})
+			for i, part := range parts {
+				taken[i] = append(taken[i], part.Take(time.Duration(second+1)*time.Second))
+			}
+		}
+		var logs []*Log
+		first := begun().Add(time.Hour)
+		for i := range parts {
+			start := begun().Add(time.Duration(random.IntN(5000)) * time.Millisecond)
+			if start.Before(first) {
+				first = start
+			}
+			log, err := read(written(t, start, taken[i]...))
+			require.NoError(t, err)
+			logs = append(logs, log)
+		}
+		sum, err := Merge(logs...)
+		require.NoError(t, err)
+		same(t, whole.Take(0), sum.Total)
+		assert.WithinDuration(t, first, sum.Start, time.Millisecond)
+		assert.True(t, sum.Complete)
+	}
+}
+
+// A run that is in two logs would count twice, also if one of them was merged.
+func TestMergeRefusesARunTwice(t *testing.T) {
+	t.Parallel()
+	log := func(name string, runs ...string) *Log { return &Log{File: name, Runs: runs, Total: new(Set)} }
+	_, err := Merge(log("a.hlog", "one"), log("b.hlog", "two"), log("c.hlog", "one"))
+	require.EqualError(t, err, "run one is in a.hlog and in c.hlog: it would count twice")
+	both, err := Merge(log("a.hlog", "one"), log("b.hlog", "two"))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"one", "two"}, both.Runs)
+	both.File = "both.hlog"
+	_, err = Merge(both, log("c.hlog", "two"))
+	require.EqualError(t, err, "run two is in both.hlog and in c.hlog: it would count twice")
+	_, err = Merge(log("a.hlog"), log("b.hlog"))
+	require.NoError(t, err, "a log without its run cannot be recognised")
+}
+
+func TestMergedOpsAreInTheOrderOfTables(t *testing.T) {
+	t.Parallel()
+	r := NewRecorder()
+	for _, op := range []Op{"take", Ack, Push} {
+		r.Error(op, Closed)
+	}
+	log, err := read(written(t, begun(), r.Take(1)))
+	require.NoError(t, err)
+	sum, err := Merge(log)
+	require.NoError(t, err)
+	assert.Equal(t, []Op{Push, Ack, "take"}, sum.Total.Ops())
+}
+
 func BenchmarkWrite(b *testing.B) {
-	w, set := NewLogWriter(io.Discard, begun()), filled(5000)
+	disk := full(1 << 62)
+	w, set := NewLogWriter(&disk, begun()), filled(5000)
 	b.ReportAllocs()
 	for b.Loop() {
 		require.NoError(b, w.Write(set))
 	}
-}
-
-// BenchmarkEncode compares our encoder with the library's: a histogram of a second with 5,000 commands.
-func BenchmarkEncode(b *testing.B) {
-	h := filled(5000).Histogram(SeriesOf(Push, Service))
-	b.Run("ours", func(b *testing.B) {
-		var e encoder
-		var out []byte
-		var err error
-		b.ReportAllocs()
-		for b.Loop() {
-			out, err = e.appendTo(out[:0], h)
-			require.NoError(b, err)
-		}
-	})
-	b.Run("library", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			_, err := h.EncodeV2()
-			require.NoError(b, err)
-		}
-	})
 }

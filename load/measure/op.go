@@ -27,17 +27,21 @@ const (
 	Ack Op = "ack"
 	// Fail reports that a job failed.
 	Fail Op = "fail"
-	// Beat is a heartbeat.
+	// Beat is a heartbeat; of a worker under load, the time from one until the next.
 	Beat Op = "beat"
 	// Info asks how the server is.
 	Info Op = "info"
 	// End is goodbye, until its reply or the end of the stream.
 	End Op = "end"
+	// Job is no command: of a worker under load, from the delivery of a job until its ack or fail.
+	Job Op = "job"
+	// Idle is none either: of an executor of a worker under load, from the reply to an ack or fail until its next fetch.
+	Idle Op = "idle"
 )
 
 // Ops returns the kinds of commands of a load, in the order of tables. It is the one list of them.
 func Ops() []Op {
-	return []Op{Connect, Hello, Push, Fetch, FetchFound, FetchWaited, FetchEmpty, Ack, Fail, Beat, Info, End}
+	return []Op{Connect, Hello, Push, Fetch, FetchFound, FetchWaited, FetchEmpty, Ack, Fail, Beat, Info, End, Job, Idle}
 }
 
 // Measure is one of the times of a command.
@@ -51,21 +55,19 @@ const (
 	Service
 	// Response is from intended to replied, so that waiting is counted.
 	Response
-	// Unserved is from intended until the end of the load, of an arrival that no connection took. Its
-	// response time would have been longer; see Times.
-	Unserved
 	// Measures is how many there are.
 	Measures
 )
 
 var measureNames = text.NewEnum("measure", map[Measure]string{
-	Lateness: "lateness", Service: "service", Response: "response", Unserved: "unserved",
+	Lateness: "lateness", Service: "service", Response: "response",
 })
 
 // String is the name in logs, thresholds and reports, such as "response".
 func (m Measure) String() string { return measureNames.String(m) }
 
-// Flow is a part of a job's end-to-end latency. It begins at the intended time of its push.
+// Flow is a time of a job, recorded with those of its push. The first two are parts of its end-to-end latency, and
+// begin at the intended time of the push.
 type Flow uint8
 
 const (
@@ -73,13 +75,15 @@ const (
 	ToFetched Flow = iota
 	// ToAcked ends when the ack is confirmed.
 	ToAcked
+	// Late is no part of it: how long after its time a job was delivered that has one, by a delay or for its next try.
+	Late
 	// Flows is how many there are.
 	Flows
 )
 
-var flowNames = text.NewEnum("flow", map[Flow]string{ToFetched: "job.fetched", ToAcked: "job.acked"})
+var flowNames = text.NewEnum("flow", map[Flow]string{ToFetched: "job.fetched", ToAcked: "job.acked", Late: "job.late"})
 
-// String is the name in logs, thresholds and reports: "job.fetched" or "job.acked".
+// String is the name in logs, thresholds and reports: "job.fetched", "job.acked" or "job.late".
 func (f Flow) String() string { return flowNames.String(f) }
 
 // ErrorKind is the way in which a command failed.
@@ -104,6 +108,8 @@ const (
 	OutOfPorts
 	// OutOfMemory means that the kernel has no memory left for sockets.
 	OutOfMemory
+	// TooLong is a message that is longer than a load reads.
+	TooLong
 	// Other is any other error.
 	Other
 	// ErrorKinds is how many there are.
@@ -113,7 +119,7 @@ const (
 var errorNames = text.NewEnum("error kind", map[ErrorKind]string{
 	Rejected: "rejected", Malformed: "malformed", Timeout: "timeout", Refused: "refused", Reset: "reset",
 	Closed: "closed", OutOfFiles: "out-of-files", OutOfPorts: "out-of-ports", OutOfMemory: "out-of-memory",
-	Other: "other",
+	TooLong: "too-long", Other: "other",
 })
 
 // String is the name in logs and reports, such as "rejected" or "out-of-files".

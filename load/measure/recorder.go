@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Timing holds the times of a command that was replied to, since the engine's start. From Free on its connection could
-// have sent it.
+// Timing holds the times of a command, since the engine's start. From Free on its connection could have sent it.
+// Replied is when its reply came, or when it was waited for no longer.
 type Timing struct{ Intended, Free, Sent, Replied time.Duration }
 
 // Window is a half-open span of time, From <= t < Until. Until 0 is no end, so the zero value is all time.
@@ -39,7 +39,7 @@ func NewRecorder(ops ...Op) *Recorder { return &Recorder{ops: ops} }
 func (r *Recorder) SetWindow(w Window) { r.window = w }
 
 // Command records the lateness, service and response time of a command that got its reply. For one that got an error
-// reply, or none, call Error instead.
+// reply call Error instead, for one that got none Error and Unanswered.
 func (r *Recorder) Command(op Op, t Timing) {
 	figures := r.current().of(op)
 	if !r.window.Holds(t.Intended) {
@@ -51,10 +51,47 @@ func (r *Recorder) Command(op Op, t Timing) {
 	figures.times[Response].record(since(t.Replied, t.Intended))
 }
 
+// Span records a time of the target itself, which has no command of the generator: it has no lateness.
+func (r *Recorder) Span(op Op, from, until time.Duration) {
+	figures := r.current().of(op)
+	if !r.window.Holds(from) {
+		figures.aside++
+		return
+	}
+	figures.times[Service].record(since(until, from))
+	figures.times[Response].record(since(until, from))
+}
+
+// Unanswered records a command that has got no reply until it was given up: its service and response time would have
+// been longer.
+func (r *Recorder) Unanswered(op Op, t Timing) {
+	if !r.window.Holds(t.Intended) {
+		return
+	}
+	times := &r.current().of(op).times
+	times[Lateness].record(since(t.Sent, max(t.Intended, t.Free)))
+	times[Service].waited(since(t.Replied, t.Sent))
+	times[Response].waited(since(t.Replied, t.Intended))
+}
+
 // Job records that a job, whose push was intended for the time intended, has reached the end of f now.
 func (r *Recorder) Job(f Flow, intended, now time.Duration) {
 	if r.window.Holds(intended) {
 		r.current().flows[f].record(since(now, intended))
+	}
+}
+
+// JobLate records how late a job came whose push was intended for the time intended.
+func (r *Recorder) JobLate(intended, late time.Duration) {
+	if r.window.Holds(intended) {
+		r.current().flows[Late].record(late)
+	}
+}
+
+// JobNotYet records that a job had not come when it was late by so much, and was waited for no longer.
+func (r *Recorder) JobNotYet(intended, late time.Duration) {
+	if r.window.Holds(intended) {
+		r.current().flows[Late].waited(late)
 	}
 }
 
@@ -69,14 +106,35 @@ func (r *Recorder) Queue(i int, intended, now time.Duration) {
 	}
 }
 
+// JobUnanswered records that a job, whose push was intended for the time intended, had not reached the end of f when
+// that was waited for no longer: its push, or its ack, had no reply.
+func (r *Recorder) JobUnanswered(f Flow, intended, now time.Duration) {
+	if r.window.Holds(intended) {
+		r.current().flows[f].waited(since(now, intended))
+	}
+}
+
 // Error counts a command that failed, in the window or not. Its times are not recorded, because a quick refusal would
 // make a failing server look fast.
 func (r *Recorder) Error(op Op, kind ErrorKind) { r.current().of(op).errors[kind]++ }
 
-// Unserved records an arrival that no connection has taken until now, the end of the load.
+// Unserved records an arrival that no connection has taken until now, the end of the load. Its response time would have
+// been longer, and so would be the flows that begin with it.
 func (r *Recorder) Unserved(op Op, intended, now time.Duration) {
-	if r.window.Holds(intended) {
-		r.current().of(op).times[Unserved].record(since(now, intended))
+	if !r.window.Holds(intended) {
+		return
+	}
+	s := r.current()
+	for _, t := range []*times{&s.of(op).times[Response], &s.flows[ToFetched], &s.flows[ToAcked]} {
+		t.waited(since(now, intended))
+		t.unserved++
+	}
+}
+
+// Carried counts an arrival that succeeded, if the moment from which it could be sent is in the window.
+func (r *Recorder) Carried(from time.Duration) {
+	if r.window.Holds(from) {
+		r.current().carried++
 	}
 }
 

@@ -126,7 +126,6 @@ func TestTakeSwapsSets(t *testing.T) {
 	assert.Same(t, second, third, "it is used again")
 	assert.Zero(t, third.Count(FlowSeries(ToFetched)))
 	assert.Nil(t, third.Histogram(FlowSeries(ToFetched)))
-	assert.Zero(t, third.Percentile(FlowSeries(ToFetched), 99))
 }
 
 //nolint:paralleltest // AllocsPerRun counts what all goroutines allocate

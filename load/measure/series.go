@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
-// Series is one histogram: a measure of an op, or a flow. Its String is the tag in logs, and what a threshold begins
-// with: "push.response", "fetch.found.service", "job.acked". Series can be compared.
+// Series is one histogram: a measure of an op, or a flow, or what is unanswered of it. Its String is the tag in logs,
+// and what a threshold begins with: "push.response", "fetch.found.service", "job.acked". Series can be compared.
 type Series struct {
-	op      Op // empty: a flow
-	measure Measure
-	flow    Flow
+	op         Op // empty: a flow
+	measure    Measure
+	flow       Flow
+	unanswered bool
 }
 
 // SeriesOf returns the series of a measure of an op.
@@ -21,19 +22,36 @@ func SeriesOf(op Op, m Measure) Series { return Series{op: op, measure: m} }
 // FlowSeries returns the series of a flow.
 func FlowSeries(f Flow) Series { return Series{flow: f} }
 
+// Unanswered returns the series of those commands of s that had no reply, each with the time that it had waited.
+func (s Series) Unanswered() Series {
+	s.unanswered = true
+	return s
+}
+
 // Op returns the op and the measure of the series; ok is false for a flow.
 func (s Series) Op() (op Op, m Measure, ok bool) { return s.op, s.measure, s.op != "" }
 
 // String returns the tag in logs.
 func (s Series) String() string {
+	tag := string(s.op) + "." + s.measure.String()
 	if s.op == "" {
-		return s.flow.String()
+		tag = s.flow.String()
 	}
-	return string(s.op) + "." + s.measure.String()
+	if s.unanswered {
+		tag += unanswered
+	}
+	return tag
 }
+
+// unanswered is the end of the tags of what had no reply.
+const unanswered = ".unanswered"
 
 // ParseSeries returns the series with that tag. Any op will do: a log may be one of another protocol.
 func ParseSeries(tag string) (s Series, ok bool) {
+	if of, is := strings.CutSuffix(tag, unanswered); is && !strings.HasSuffix(of, unanswered) {
+		s, ok = ParseSeries(of)
+		return s.Unanswered(), ok
+	}
 	for f := range Flows {
 		if tag == f.String() {
 			return FlowSeries(f), true
@@ -56,8 +74,8 @@ const (
 
 // WritePercentiles writes the series of s as a percentile file (.hgrm), values in milliseconds, which HdrHistogram's
 // plotter reads. It has the form of the Java tools; the Go library's own has too few decimals to distinguish
-// percentiles above 99.9999. Without values the file has only its head and foot. Unserved arrivals count with the time
-// that they had waited.
+// percentiles above 99.9999. Without values the file has only its head and foot. What had no reply counts with the time
+// that it had waited.
 func WritePercentiles(w io.Writer, s *Set, series Series) error {
 	h := s.Times(series).all
 	if h == nil {

@@ -25,6 +25,7 @@ type Set struct {
 	flows   [Flows]times
 	queues  []times // of jobs until they were delivered, by the queue; logs do not have them
 	dropped int64
+	carried int64
 }
 
 // opFigures are the figures of one kind of command.
@@ -35,9 +36,11 @@ type opFigures struct {
 	errors [ErrorKinds]int64
 }
 
-// times is one series.
+// times is one series. A time is known, or it is only known to be longer than a value: that of what had no reply.
 type times struct {
-	histogram *hdrhistogram.Histogram // nil before the first value
+	histogram *hdrhistogram.Histogram // of the known times; nil before the first value
+	open      *hdrhistogram.Histogram // how long what had no reply had waited; nil before the first value
+	unserved  int64                   // of open: arrivals that were not sent
 	beyond    Beyond
 }
 
@@ -61,7 +64,7 @@ func (s *Set) Ops() []Op {
 		o := &s.ops[i]
 		recorded := o.aside > 0 || o.errors != [ErrorKinds]int64{}
 		for _, t := range o.times {
-			recorded = recorded || t.count() > 0
+			recorded = recorded || countOf(t.histogram)+countOf(t.open) > 0
 		}
 		if recorded {
 			ops = append(ops, o.op)
@@ -89,7 +92,7 @@ func (s *Set) of(op Op) *opFigures {
 	return &s.ops[len(s.ops)-1]
 }
 
-// series returns the times of the series, and adds them if there are none.
+// series returns the times of which the series is a part, and adds them if there are none.
 func (s *Set) series(series Series) *times {
 	if op, m, ok := series.Op(); ok {
 		return &s.of(op).times[m]
@@ -97,7 +100,7 @@ func (s *Set) series(series Series) *times {
 	return &s.flows[series.flow]
 }
 
-// read returns the times of the series, without values if there are none.
+// read returns the times of which the series is a part, without values if there are none.
 func (s *Set) read(series Series) times {
 	if op, m, ok := series.Op(); ok {
 		return s.figures(op).times[m]
@@ -133,17 +136,23 @@ func (s *Set) all() iter.Seq2[Series, *times] {
 
 // Histogram returns the series' histogram, values in nanoseconds; nil if it has no value. It belongs to the set.
 func (s *Set) Histogram(series Series) *hdrhistogram.Histogram {
-	if t := s.read(series); t.count() > 0 {
-		return t.histogram
+	t := s.read(series)
+	h := t.histogram
+	if series.unanswered {
+		h = t.open
 	}
-	return nil
+	if countOf(h) == 0 {
+		return nil
+	}
+	return h
 }
 
 // Histograms goes through the series that have a value: by op, and then the flows.
 func (s *Set) Histograms() iter.Seq2[Series, *hdrhistogram.Histogram] {
 	return func(yield func(Series, *hdrhistogram.Histogram) bool) {
 		for series, t := range s.all() {
-			if t.count() > 0 && !yield(series, t.histogram) {
+			if countOf(t.histogram) > 0 && !yield(series, t.histogram) ||
+				countOf(t.open) > 0 && !yield(series.Unanswered(), t.open) {
 				return
 			}
 		}
@@ -151,21 +160,10 @@ func (s *Set) Histograms() iter.Seq2[Series, *hdrhistogram.Histogram] {
 }
 
 // Count returns how many values the series has.
-func (s *Set) Count(series Series) int64 {
-	t := s.read(series)
-	return t.count()
-}
+func (s *Set) Count(series Series) int64 { return countOf(s.Histogram(series)) }
 
-// Percentile returns the least value of the series such that p percent (0 to 100) of its values or more are not
-// greater, as the greatest value of its bucket. It is 0 if there are no values; see Count. Unserved arrivals are not
-// among the values; see Times.
-func (s *Set) Percentile(series Series, p float64) time.Duration {
-	h := s.Histogram(series)
-	if h == nil {
-		return 0
-	}
-	return valueAt(h, rankOf(p, h.TotalCount()))
-}
+// Unserved returns how many arrivals of the kind no connection had taken at the end of the load.
+func (s *Set) Unserved(op Op) int64 { return s.figures(op).times[Response].unserved }
 
 // Done returns how many commands of the kind were recorded: replied to, without an error, and intended for the window.
 func (s *Set) Done(op Op) int64 { return s.Count(SeriesOf(op, Service)) }
@@ -184,6 +182,10 @@ func (s *Set) Failed(op Op) (sum int64) {
 	}
 	return sum
 }
+
+// Carried returns how many arrivals succeeded that could be sent in the window: they were due, and a connection was
+// free.
+func (s *Set) Carried() int64 { return s.carried }
 
 // Dropped returns how many arrivals were not sent.
 func (s *Set) Dropped() int64 { return s.dropped }
@@ -211,25 +213,21 @@ func (s *Set) Add(other *Set) {
 		s.queue(i).add(&other.queues[i])
 	}
 	s.dropped += other.dropped
+	s.carried += other.carried
 }
 
 // Reset empties s and keeps its memory for new values.
 func (s *Set) Reset() {
 	for _, t := range s.all() {
-		t.beyond = Beyond{}
-		if t.count() > 0 {
-			t.histogram.Reset()
-		}
+		t.reset()
 	}
 	for i := range s.queues {
-		if q := &s.queues[i]; q.count() > 0 {
-			q.histogram.Reset()
-		}
+		s.queues[i].reset()
 	}
 	for i := range s.ops {
 		s.ops[i].aside, s.ops[i].errors = 0, [ErrorKinds]int64{}
 	}
-	s.From, s.Until, s.dropped = 0, 0, 0
+	s.From, s.Until, s.dropped, s.carried = 0, 0, 0, 0
 }
 
 // queue returns the times of a queue's jobs, and adds them if there are none.
@@ -242,10 +240,10 @@ func (s *Set) queue(i int) *times {
 
 // QueueTimes returns the times of the jobs of a queue: from the intended time of their push until they were delivered.
 func (s *Set) QueueTimes(i int) Times {
-	if i >= len(s.queues) || s.queues[i].count() == 0 {
+	if i >= len(s.queues) {
 		return Times{}
 	}
-	return Times{known: s.queues[i].histogram, all: s.queues[i].histogram}
+	return s.queues[i].summed()
 }
 
 func (s *Set) widen(from, until time.Duration) {
@@ -258,15 +256,22 @@ func (s *Set) widen(from, until time.Duration) {
 	}
 }
 
-func (t *times) count() int64 {
-	if t.histogram == nil {
+// countOf returns how many values a histogram has, which may be nil.
+func countOf(h *hdrhistogram.Histogram) int64 {
+	if h == nil {
 		return 0
 	}
-	return t.histogram.TotalCount()
+	return h.TotalCount()
 }
 
-// record records one value, clamped to the range.
-func (t *times) record(d time.Duration) {
+// record records a time.
+func (t *times) record(d time.Duration) { t.into(&t.histogram, d) }
+
+// waited records how long something had waited that had no reply.
+func (t *times) waited(d time.Duration) { t.into(&t.open, d) }
+
+// into records a value, clamped to the range.
+func (t *times) into(h **hdrhistogram.Histogram, d time.Duration) {
 	v := int64(d)
 	switch {
 	case v < 0:
@@ -276,10 +281,10 @@ func (t *times) record(d time.Duration) {
 		t.beyond.Above++
 		v = highest
 	}
-	if t.histogram == nil {
-		t.histogram = newHistogram()
+	if *h == nil {
+		*h = newHistogram()
 	}
-	if t.histogram.RecordValue(v) != nil { // only after 2^63 values: each value in the range has a bucket
+	if (*h).RecordValue(v) != nil { // only after 2^63 values: each value in the range has a bucket
 		t.beyond.Above++
 	}
 }
@@ -287,14 +292,30 @@ func (t *times) record(d time.Duration) {
 func (t *times) add(other *times) {
 	t.beyond.Below += other.beyond.Below
 	t.beyond.Above += other.beyond.Above
-	if other.count() == 0 {
-		return
+	t.unserved += other.unserved
+	t.histogram = added(t.histogram, other.histogram)
+	t.open = added(t.open, other.open)
+}
+
+// added adds the values of other to h, which it returns; either may be nil.
+func added(h, other *hdrhistogram.Histogram) *hdrhistogram.Histogram {
+	switch {
+	case countOf(other) == 0:
+	case h == nil:
+		return other.Clone()
+	default:
+		h.Merge(other) // nothing is dropped: the buckets are the same
 	}
-	if t.histogram == nil {
-		t.histogram = other.histogram.Clone()
-		return
+	return h
+}
+
+func (t *times) reset() {
+	t.beyond, t.unserved = Beyond{}, 0
+	for _, h := range []*hdrhistogram.Histogram{t.histogram, t.open} {
+		if countOf(h) > 0 {
+			h.Reset()
+		}
 	}
-	t.histogram.Merge(other.histogram) // nothing is dropped: the buckets are the same
 }
 
 func newHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(lowest, highest, digits) }

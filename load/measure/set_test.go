@@ -26,6 +26,9 @@ func play(random *rand.Rand, n int, record func(func(*Recorder))) {
 			}
 			r.Drop(drops)
 			r.Unserved(op, timing.Intended, timing.Replied)
+			r.Unanswered(op, timing)
+			r.JobUnanswered(flow, timing.Intended, timing.Replied)
+			r.Carried(timing.Intended)
 		})
 	}
 }
@@ -47,8 +50,10 @@ func same(t *testing.T, want, got *Set) {
 		for kind := range ErrorKinds {
 			require.Equal(t, want.Errors(op, kind), got.Errors(op, kind))
 		}
+		require.Equal(t, want.Unserved(op), got.Unserved(op))
 	}
 	require.Equal(t, want.dropped, got.dropped)
+	require.Equal(t, want.carried, got.carried)
 }
 
 // allSeries are those that any of the sets has room for.
@@ -56,7 +61,7 @@ func allSeries(sets ...*Set) map[Series]bool {
 	all := make(map[Series]bool)
 	for _, s := range sets {
 		for series := range s.all() {
-			all[series] = true
+			all[series], all[series.Unanswered()] = true, true
 		}
 	}
 	return all
@@ -117,7 +122,7 @@ func TestPercentile(t *testing.T) {
 		for i := range tt.values {
 			r.Job(ToFetched, 0, time.Duration(i+1)*time.Millisecond)
 		}
-		got := r.Take(1).Percentile(FlowSeries(ToFetched), tt.p)
+		got, _ := r.Take(1).Times(FlowSeries(ToFetched)).Percentile(tt.p)
 		assert.InEpsilon(t, time.Duration(tt.want)*time.Millisecond, got, 0.001, "p%v of %d", tt.p, tt.values)
 	}
 }
@@ -125,31 +130,34 @@ func TestPercentile(t *testing.T) {
 func TestSeriesHaveNames(t *testing.T) {
 	t.Parallel()
 	seen := make(map[string]bool)
-	for series := range newSet(append(Ops(), "job", "put.job.acked")).all() {
+	for series := range newSet(append(Ops(), "jobs", "put.job.acked")).all() {
 		tag := series.String()
 		found, ok := ParseSeries(tag)
 		assert.True(t, ok)
 		assert.Equal(t, series, found)
 		assert.False(t, seen[tag], tag)
-		seen[tag] = true
+		seen[tag], seen[series.Unanswered().String()] = true, true
+		found, ok = ParseSeries(series.Unanswered().String())
+		assert.True(t, ok)
+		assert.Equal(t, series.Unanswered(), found)
 		if op, m, ok := series.Op(); ok {
 			assert.Equal(t, series, SeriesOf(op, m))
 			assert.Equal(t, string(op)+"."+m.String(), tag)
 		}
 	}
-	assert.Len(t, seen, 14*4+2)
-	for _, tag := range []string{"push.nothing", "push", ".service", "service", "job.lost", ""} {
+	assert.Len(t, seen, 2*(16*3+3))
+	for _, tag := range []string{"push.nothing", "push.service.unanswered.unanswered", "unanswered", "push", ".service", "service", "job.lost", ""} {
 		_, ok := ParseSeries(tag)
 		assert.False(t, ok, tag)
 	}
-	assert.Equal(t, "error kind 10", ErrorKinds.String())
+	assert.Equal(t, "error kind 11", ErrorKinds.String())
 }
 
 func TestCountsHaveNames(t *testing.T) {
 	t.Parallel()
 	names := []string{
 		"dropped", "put.aside", "put.rejected", "put.out-of-memory", "put.service.below", "put.service.above",
-		"job.acked.above",
+		"job.acked.above", "push.response.unserved", "carried",
 	}
 	for _, name := range names {
 		set := new(Set)

@@ -7,84 +7,79 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Times holds the times of a series together with those of unserved arrivals, which have no end: such an arrival counts
-// with the time that it had waited so far. Its figures are therefore either exact or lower bounds. (In statistics these
-// values are right-censored.) The zero value has no times.
+// Times holds the times of a series together with those of what had no reply, which counts with the time that it had
+// waited. Its figures are therefore either exact or lower bounds. (In statistics these values are right-censored.) The
+// zero value has no times.
 type Times struct {
 	known    *hdrhistogram.Histogram // nil: none
-	all      *hdrhistogram.Histogram // with the unserved; the same as known if there are none
+	all      *hdrhistogram.Histogram // with those without a reply; the same as known if there are none
 	unserved int64
 }
 
-// Times returns the times of the series. Those of Response, and of flows, include the arrivals that were unserved.
+// Forever is a time that has no bound.
+const Forever time.Duration = math.MaxInt64
+
+// Times returns the times of the series, with what is unanswered of it.
 func (s *Set) Times(series Series) Times {
-	known, unserved := s.Histogram(series), s.unserved(series)
-	t := Times{known: known, all: known, unserved: unserved.count()}
-	if t.unserved > 0 {
-		sum := times{}
-		sum.add(&times{histogram: known})
-		sum.add(&unserved)
-		t.all = sum.histogram
-	}
-	return t
+	t := s.read(series)
+	return t.summed()
 }
 
-// unserved returns the arrivals that are missing from the series. A flow begins with an arrival of any kind.
-func (s *Set) unserved(series Series) (sum times) {
-	op, m, ok := series.Op()
-	for i := range s.ops {
-		if o := &s.ops[i]; !ok || m == Response && op == o.op {
-			sum.add(&o.times[Unserved])
-		}
+// summed returns the times of a series. They are those of t until it changes.
+func (t *times) summed() Times {
+	sum := Times{known: t.histogram, all: t.histogram, unserved: t.unserved}
+	if countOf(t.open) > 0 {
+		sum.all = added(added(nil, t.histogram), t.open)
 	}
 	return sum
 }
 
-// Count returns how many times there are, those of unserved arrivals included.
-func (t Times) Count() int64 { return int64(t.figure((*hdrhistogram.Histogram).TotalCount)) }
+// Count returns how many times there are, those without a reply included.
+func (t Times) Count() int64 { return countOf(t.all) }
 
-// Unserved returns how many of them are those of unserved arrivals.
+// Unserved returns how many of them are those of arrivals that were not sent.
 func (t Times) Unserved() int64 { return t.unserved }
 
-// Min returns the shortest time, 0 without times.
-func (t Times) Min() time.Duration { return t.figure((*hdrhistogram.Histogram).Min) }
+// Unanswered returns how many of them are those of commands that were sent and had no reply.
+func (t Times) Unanswered() int64 { return t.Count() - countOf(t.known) - t.unserved }
 
-// Mean returns the mean. It is a lower bound if there are unserved arrivals.
+// Min returns the shortest time, 0 without times, and what it would be had what had no reply waited for ever.
+func (t Times) Min() (least, most time.Duration) {
+	if t.Count() == 0 {
+		return 0, 0
+	}
+	least, most = time.Duration(t.all.Min()), Forever
+	if countOf(t.known) > 0 {
+		most = time.Duration(t.known.Min())
+	}
+	return least, most
+}
+
+// Mean returns the mean, 0 without times. It is a lower bound if something had no reply.
 func (t Times) Mean() time.Duration {
-	return t.figure(func(h *hdrhistogram.Histogram) int64 { return int64(h.Mean()) })
-}
-
-// Max returns the longest time. It is a lower bound if there are unserved arrivals.
-func (t Times) Max() time.Duration {
-	return t.figure(func(h *hdrhistogram.Histogram) int64 { return int64(valueAt(h, h.TotalCount())) })
-}
-
-// figure returns a figure of all times, 0 without times.
-func (t Times) figure(of func(*hdrhistogram.Histogram) int64) time.Duration {
-	if t.all == nil {
+	if t.Count() == 0 {
 		return 0
 	}
-	return time.Duration(of(t.all))
+	return time.Duration(t.all.Mean())
 }
 
 // Percentile returns the least time such that p percent (0 to 100) of all are not longer, as the greatest value of its
-// bucket, and whether it is exact: if not, it is a lower bound. It is exact if it would be the same, within 1 %, had
-// the unserved arrivals waited for ever. It is 0 and exact without times.
-func (t Times) Percentile(p float64) (d time.Duration, exact bool) {
+// bucket, and what it would be had what had no reply waited for ever. Both are 0 without times; that of 100 is the
+// longest time.
+func (t Times) Percentile(p float64) (least, most time.Duration) {
 	n := t.Count()
 	if n == 0 {
-		return 0, true
+		return 0, 0
 	}
 	rank := rankOf(p, n)
-	least := valueAt(t.all, rank)
-	if t.unserved == 0 {
-		return least, true
+	least = valueAt(t.all, rank)
+	switch {
+	case t.known == t.all:
+		return least, least
+	case rank > countOf(t.known):
+		return least, Forever
 	}
-	if t.known == nil || rank > t.known.TotalCount() {
-		return least, false
-	}
-	most := valueAt(t.known, rank)
-	return least, most <= least+least/100
+	return least, valueAt(t.known, rank)
 }
 
 // rankOf returns the place of the p-th percentile among n sorted values, from 1. The next smaller number is taken, so

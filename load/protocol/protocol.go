@@ -27,18 +27,6 @@ type Protocol interface {
 	Introduce(ctx context.Context, dial Dial) (Introduction, error)
 }
 
-// Operator is a [Protocol] whose servers have commands for operators.
-type Operator interface {
-	// Operate does something to jobs, on a connection of its own. The error is why the server did not.
-	Operate(ctx context.Context, dial Dial, do Operation) error
-}
-
-// Operation is what an operator does; one of its fields is set.
-type Operation struct {
-	Pause, Resume []string // queues
-	Requeue       string   // enqueues the jobs that wait for a retry and have this text
-}
-
 // Dial opens a connection to the server.
 type Dial = func(context.Context) (net.Conn, error)
 
@@ -94,9 +82,19 @@ type Subscriber interface {
 	Subscribe(to *Queues)
 }
 
-// Sizer is a [Speaker] whose reply to Info tells how many jobs wait in each queue: nil if it does not.
+// Sizer is a [Speaker] whose reply to Info tells how many jobs the server has.
 type Sizer interface {
-	QueueSizes(info []byte) map[string]int64
+	Stock(info []byte) Stock
+}
+
+// Stock is how many jobs a server has, by its reply to Info.
+type Stock struct {
+	// Queues has how many jobs wait in each queue; nil if the reply does not tell.
+	Queues map[string]int64
+	// Whole is set if the reply tells the numbers of all jobs. Alive are those that wait in queues, for their time or for
+	// a retry, or are held by workers; Dead are those that are not tried again.
+	Whole       bool
+	Alive, Dead int64
 }
 
 // Batcher is a [Speaker] that has a command for several jobs.
@@ -177,7 +175,7 @@ type Event struct {
 var ErrShort = errors.New("the message is incomplete")
 
 // ErrTooLong reports a message that is longer than a load reads. No protocol is broken by it.
-var ErrTooLong = errors.New("the server sent a message that is longer than a load reads")
+var ErrTooLong = errors.New("the server sent a message that is longer than fwpbench reads")
 
 // RefusedError is a command that the server answered with an error. The connection is in step.
 type RefusedError struct {

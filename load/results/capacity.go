@@ -79,8 +79,8 @@ const (
 	StepLimited = "generator-limited"
 )
 
-// StepOf returns a run at a rate as a step. The rate held if the run is valid, achieved 99 % of it, emptied its queues,
-// and missed no threshold. Evaluate comes first.
+// StepOf returns a run at a rate as a step. The rate held if the run achieved 99 % of it, emptied its queues, and
+// missed no threshold, whatever part of its times is the generator's delay. Evaluate comes first.
 func StepOf(l *Load, rate float64) CapacityStep {
 	s := CapacityStep{
 		Rate: rate, Result: StepHeld, Run: l.Run, Took: l.Took, Achieved: l.Rate.Achieved, Op: l.Rate.Op,
@@ -91,23 +91,54 @@ func StepOf(l *Load, rate float64) CapacityStep {
 		s.Response.Curve, s.Service.Curve, s.Lateness.Curve = nil, nil, nil
 	}
 	switch code, words := l.Outcome(); {
+	case l.Delayed() && !l.Undecided() && len(l.Findings) == 0:
+		s.Result, s.Why = l.delayedStep()
 	case !l.Validity.Valid:
 		s.Result, s.Why = StepFailed, l.invalid()
 		if l.limitedByGenerator() {
 			s.Result = StepLimited
 		}
+	case code == reports.ExitFindings && l.Rate.Enough() && !slices.ContainsFunc(l.Thresholds, ThresholdResult.surely):
+		s.Result, s.Why = StepLimited, "the generator's delays may be why "+words
 	case code != reports.ExitWell:
-		s.Result, s.Why = StepFailed, cmp.Or(missedWords(l.missed(), len(l.Thresholds)), words)
-	case l.Rate.Achieved < AchievedEnough*l.Rate.Target:
+		s.Result, s.Why = StepFailed, cmp.Or(l.thresholdWords(l.thresholds((*ThresholdResult).missed), "missed"), words)
+	case !l.Rate.Enough():
 		s.Result, s.Why = StepFailed, l.achieved()
 	}
 	return s
 }
 
+// Delayed reports whether a run is INVALID only because the generator or its machine delayed what it sent and received.
+func (l *Load) Delayed() bool { return l.only("late", "saturated", "stolen", "throttled") }
+
+// only reports whether a run is INVALID for no other reasons than these.
+func (l *Load) only(ids ...string) bool {
+	reasons := l.Validity.Reasons
+	other := func(r Reason) bool { return !slices.Contains(ids, r.ID) }
+	return len(reasons) > 0 && !slices.ContainsFunc(reasons, other)
+}
+
+// delayedStep returns what a run comes to that is Delayed. The rate was held if it was achieved and all thresholds
+// are met with the delays in its times. A target that has done much less, while connections were not free, is over
+// its limit. All else says nothing of the target: what has disturbed the generator may have disturbed it, too.
+func (l *Load) delayedStep() (result, why string) {
+	open := l.thresholds(func(t *ThresholdResult) bool { return t.Despite != DespiteMet })
+	switch {
+	case l.Rate.below() && l.only("late"):
+		return StepFailed, l.achieved()
+	case len(open) > 0 || !l.Rate.Enough():
+		return StepLimited, l.invalid()
+	}
+	return StepHeld, ""
+}
+
+// surely reports whether the threshold is missed, and not because of delays of the generator.
+func (t ThresholdResult) surely() bool { return t.missed() && t.Despite != DespiteOpen }
+
 // limitedByGenerator reports whether a run is INVALID because of the generator or its machine, and not because the
 // target refused what it was sent.
 func (l *Load) limitedByGenerator() bool {
-	ofTarget := []string{"empty", "errors", "aborted", "connections"}
+	ofTarget := []string{"empty", "errors", ReasonRefused, "aborted", "connections"}
 	return !slices.ContainsFunc(l.Validity.Reasons, func(r Reason) bool { return slices.Contains(ofTarget, r.ID) })
 }
 
@@ -119,23 +150,23 @@ func (c *LoadCapacity) Outcome() (code int, words string) {
 func (c *LoadCapacity) decide() reports.Outcome {
 	findings := sumOf(c.Steps, func(s *CapacityStep) int { return s.Findings })
 	sum := "capacity " + reports.Digits(c.Rate) + " /s"
-	above := c.why("; %s /s did not hold: ",
+	above := c.why("; %s /s failed: ",
 		func(s *CapacityStep) bool { return s.Rate == c.Above && s.Result == StepFailed })
 	if c.Limited {
 		above = c.why("; at %s /s ", func(s *CapacityStep) bool { return s.Result == StepLimited })
 	}
-	found := "nothing was found"
+	found := "no rate was found"
 	if c.Rate > 0 {
 		found = "at least " + reports.Digits(c.Rate) + " /s"
 	}
 	return reports.Decide(append(
 		c.Claims(found, "the target could not be loaded"),
 		reports.Claimed(reports.ExitLoss, findings > 0,
-			text.Count(findings, "finding")+" in the steps: run that rate by itself for the details; "+found),
+			text.Count(findings, "finding")+" in the steps: use fwpbench run at that rate for the details; "+found),
 		reports.Claimed(reports.ExitInconclusive, c.Limited, "inconclusive: the generator was the limit; "+found+above),
-		reports.Claimed(reports.ExitFindings, c.Rate == 0 && c.Above > 0 && !c.Limited, "no rate held"+above),
-		reports.Claimed(reports.ExitInconclusive, !c.Confirmed, "inconclusive: "+found+", but it did not hold twice"),
-		reports.Claimed(reports.ExitWell, c.Above == 0, found+", which was the highest rate to be tried"),
+		reports.Claimed(reports.ExitFindings, c.Rate == 0 && c.Above > 0 && !c.Limited, "no rate passed"+above),
+		reports.Claimed(reports.ExitInconclusive, !c.Confirmed, "inconclusive: "+found+", but it did not pass twice"),
+		reports.Claimed(reports.ExitWell, c.Above == 0, found+", the highest rate that was tried"),
 		reports.Claimed(reports.ExitWell, true, sum+above),
 	))
 }
@@ -174,7 +205,7 @@ func (c *LoadCapacity) Page(o reports.PageOptions) reports.Page {
 	holds := strings.Join(append([]string{"99 % of it is achieved"}, c.Thresholds...), ", ")
 	p.Add(reports.Fields{LabelWidth: 10, Fields: append(c.Target.fields(),
 		reports.NewField("plan", c.Plan),
-		reports.NewField("a rate holds", "if "+holds),
+		reports.NewField("a rate passes", "if "+holds),
 		reports.NewField("generator", reports.JoinWith(", ", c.Version, c.Machine.words())),
 	)})
 	p.AddTroubles(c.Trouble)
@@ -182,8 +213,8 @@ func (c *LoadCapacity) Page(o reports.PageOptions) reports.Page {
 		p.Add(c.tiles())
 		p.curve(c)
 		p.Add(reports.Figure{Title: "Times against rate", Of: c.chart(),
-			Description: "The response times at each rate that was tried; of a rate that was tried several times those " +
-				"of the last step. Where the curves rise, the target is at its limit."})
+			Description: "The response times at each rate; for a repeated rate those of the last step. Where the curves " +
+				"rise, the target is at its limit."})
 	}
 	p.Conclude(fmt.Sprintf("seed %d, took %s%s", c.Seed, reports.Duration(c.Took), reports.Began(c.Started)), decided)
 	return p.Page
@@ -197,7 +228,7 @@ func (c *LoadCapacity) sorted() []CapacityStep {
 
 // curve appends the steps, and why some did not hold.
 func (p *page) curve(c *LoadCapacity) {
-	p.Section("RATES", "each step that was tried, with the response times of its arrivals")
+	p.Section("RATES", "each step, with the response times of its arrivals")
 	t := reports.Table{Wrap: true}
 	for _, title := range []string{"rate", "achieved", "p50", "p99", "p99.9", "late p99"} {
 		t.Columns = append(t.Columns, reports.Column{Title: title, Right: true})

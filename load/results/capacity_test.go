@@ -65,17 +65,17 @@ func TestLoadCapacityOutcome(t *testing.T) {
 		words  string
 	}{
 		"found": {func(*results.LoadCapacity) {}, reports.ExitWell,
-			"capacity 4,000 /s; 8,000 /s did not hold: 1 of 1 threshold"},
+			"capacity 4,000 /s; 8,000 /s failed: 1 of 1 threshold"},
 		"all held": {func(c *results.LoadCapacity) { c.Above = 0 }, reports.ExitWell,
-			"at least 4,000 /s, which was the highest rate"},
+			"at least 4,000 /s, the highest rate"},
 		"none held": {func(c *results.LoadCapacity) { c.Rate = 0 }, reports.ExitFindings,
-			"no rate held; 8,000 /s did not hold"},
+			"no rate passed; 8,000 /s failed"},
 		"the limit": {func(c *results.LoadCapacity) { c.Limited = true }, reports.ExitInconclusive,
 			"the generator was the limit; at least 4,000 /s"},
 		"no step decided": {func(c *results.LoadCapacity) { c.Rate, c.Above, c.Limited = 0, 0, true },
-			reports.ExitInconclusive, "inconclusive: the generator was the limit; nothing was found; at 6,000 /s INVALID"},
+			reports.ExitInconclusive, "inconclusive: the generator was the limit; no rate was found; at 6,000 /s INVALID"},
 		"unsteady": {func(c *results.LoadCapacity) { c.Confirmed = false }, reports.ExitInconclusive,
-			"it did not hold twice"},
+			"it did not pass twice"},
 		"findings": {func(c *results.LoadCapacity) { c.Steps[1].Findings = 2 }, reports.ExitLoss,
 			"2 findings in the steps"},
 		"interrupted": {func(c *results.LoadCapacity) { c.Interrupted = true }, reports.ExitInterrupted,
@@ -99,18 +99,41 @@ func TestStepOf(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, results.StepHeld, results.StepOf(soundLoad(), 5000).Result)
 	missed := soundLoad()
-	judge.Evaluate(missed, parsed("push.response.p50<1us")...)
+	judge.Evaluate(missed, parsed("push.response.p50<50us")...)
 	s := results.StepOf(missed, 5000)
 	assert.Equal(t, results.StepFailed, s.Result)
-	assert.Contains(t, s.Why, "push.response.p50<1us")
+	assert.Contains(t, s.Why, "push.response.p50<50us")
 	short := soundLoad()
-	short.Rate.Achieved = 0.98 * short.Rate.Target
+	short.Rate.Done, short.Rate.Unserved = short.Rate.Planned*98/100, short.Rate.Planned
 	judge.Evaluate(short)
 	assert.Equal(t, results.StepFailed, results.StepOf(short, 5000).Result)
 	late := soundLoad()
 	late.Ops[0].Lateness = spread(late.Ops[0].Count, 20*time.Millisecond)
+	for thresholds, want := range map[string]string{
+		"push.response.p99<700us":  results.StepHeld,    // with the delay in it
+		"push.response.p99<500us":  results.StepLimited, // it may be because of the delay
+		"push.service.p99<10us":    results.StepLimited, // what delays the generator may delay the target
+		"rate>99%":                 results.StepHeld,
+		"push.errors<1%":           results.StepHeld,
+		"lateness.p99<5ms":         results.StepLimited,
+		"push.response.p99.99<10s": results.StepHeld,
+	} {
+		judge.Evaluate(late, parsed(thresholds)...)
+		require.False(t, late.Validity.Valid)
+		assert.Equal(t, want, results.StepOf(late, 5000).Result, thresholds)
+	}
+	judge.Evaluate(late)
+	assert.Equal(t, results.StepHeld, results.StepOf(late, 5000).Result, "nothing was asked but the rate")
+	late.Rate.Done, late.Rate.Unserved = late.Rate.Planned*98/100, late.Rate.Planned
 	judge.Evaluate(late)
 	assert.Equal(t, results.StepLimited, results.StepOf(late, 5000).Result)
+	late.Rate.Done = late.Rate.Planned * 80 / 100
+	judge.Evaluate(late)
+	assert.Equal(t, results.StepFailed, results.StepOf(late, 5000).Result, "no connection was free")
+	delayed := soundLoad()
+	judge.Evaluate(delayed, parsed("push.response.p99<590us")...)
+	require.True(t, delayed.Validity.Valid)
+	assert.Equal(t, results.StepLimited, results.StepOf(delayed, 5000).Result, "600 us, of which 55 may be the generator's")
 	refused := soundLoad()
 	refused.Connections.Opened = 10
 	judge.Evaluate(refused)

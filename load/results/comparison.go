@@ -17,7 +17,7 @@ import (
 const LoadComparisonSchema = "fwpbench-compare/1"
 
 // LoadComparison is the result of comparing two loads, A and B, by blocks that were measured in pairs. Package
-// load/compare fills Ratios from Blocks. Durations are nanoseconds in JSON, in keys that end in _ns. It is plain data
+// load/search fills Ratios from Blocks. Durations are nanoseconds in JSON, in keys that end in _ns. It is plain data
 // without locks.
 type LoadComparison struct {
 	// Schema is LoadComparisonSchema; WriteJSON sets it, whatever is here.
@@ -86,6 +86,8 @@ type LoadBlock struct {
 type LoadFigure struct {
 	Metric string  `json:"metric"`
 	Value  float64 `json:"value"`
+	// AtLeast is set if it is a lower bound, because commands had no reply.
+	AtLeast bool `json:"at_least,omitempty"`
 }
 
 // LoadRatio is how a metric of B relates to that of A.
@@ -138,46 +140,66 @@ func BlockOf(l *Load, side string, pair int) LoadBlock {
 	b := LoadBlock{Side: side, Pair: pair, Run: l.Run, Seed: l.Seed, Started: l.Started, Took: l.Took,
 		Findings: len(l.Findings)}
 	code, words := l.Outcome()
-	if b.Figures = l.figuresOf(); code != reports.ExitWell && code != reports.ExitFindings || len(b.Figures) == 0 {
+	counts := code == reports.ExitWell || code == reports.ExitFindings || code == reports.ExitInconclusive && l.refusing()
+	if b.Figures = l.figuresOf(); !counts || len(b.Figures) == 0 {
 		b.Void = cmp.Or(words, "nothing was measured")
+	}
+	busiest := slices.Max(append([]float64{l.Health.CPUShare}, l.Health.Loops...))
+	if !l.Plan.Open && busiest > busyClosed {
+		b.Void = cmp.Or(b.Void, l.Validity.Limit)
 	}
 	return b
 }
 
-// beyond is how many values must be beyond a percentile that is compared.
-const beyond = 20
+// refusing reports whether a run is INVALID only because the target refused what it was sent: that is its rate, then.
+func (l *Load) refusing() bool {
+	return l.only(ReasonRefused) && l.GivenUp == "" && !l.Undecided()
+}
 
-// figuresOf returns the metrics of a run that can be compared: not those that are lower bounds, nor percentiles with
-// few values beyond them.
+// busyClosed is the share of its CPUs from which on a generator is nearly the only limit of a closed loop: it would be
+// compared with itself.
+const busyClosed = 0.95
+
+// Beyond is how many values must be beyond a percentile that is compared.
+const Beyond = 20
+
+// figuresOf returns the metrics of a run that can be compared: not percentiles with few values beyond them.
 func (l *Load) figuresOf() (all []LoadFigure) {
 	add := func(metric string, value float64) {
 		if value > 0 {
-			all = append(all, LoadFigure{metric, value})
+			all = append(all, LoadFigure{Metric: metric, Value: value})
 		}
 	}
-	add("rate", l.Rate.Achieved)
+	rate := l.Rate.Achieved
+	if l.Rate.Done == 0 && l.refusing() { // so that there is a ratio: less than one arrival
+		rate = reports.PerSecond(1, 2*l.Measured)
+	}
+	add("rate", rate)
 	if n := float64(l.Rate.Done); n > 0 {
 		add("server.cpu", float64(l.Health.ServerCPU)/n)
 		add("generator.cpu", float64(l.Health.CPUUser+l.Health.CPUSystem)/n)
 	}
-	times := func(name string, of *Latency, percentiles ...string) {
-		for _, p := range percentiles {
-			share := map[string]float64{"p50": 0.5, "p90": 0.1, "p99": 0.01, "p99.9": 0.001}[p]
-			if share*float64(of.Count) >= beyond && !slices.Contains(of.AtLeast, p) {
-				add(name+"."+p, float64(of.Stat(p)))
+	times := func(name string, of *Latency, percentiles ...Percentile) {
+		for _, p := range append(percentiles, of.further()...) {
+			if of.Count < p.Needs(Beyond) {
+				continue
+			}
+			before := len(all)
+			if add(name+"."+p.String(), float64(of.Stat(p.String()))); len(all) > before {
+				all[before].AtLeast = slices.Contains(of.AtLeast, p.String())
 			}
 		}
 	}
 	for i := range l.Ops {
 		switch op := &l.Ops[i]; op.Op {
 		case l.Rate.Op:
-			times(op.Op+".response", &op.Response, "p50", "p90", "p99", "p99.9")
-		case "push", "ack", "fetch.found":
-			times(op.Op+".response", &op.Response, "p50", "p99")
+			times(op.Op+".response", &op.Response, 50, 90, 99, 99.9)
+		case "push", "ack", "fetch.found", "idle":
+			times(op.Op+".response", &op.Response, 50, 99)
 		}
 	}
 	if flow := l.Flow("job.fetched"); flow != nil && !l.PiledUp() {
-		times(flow.Flow, &flow.Time, "p50", "p99")
+		times(flow.Flow, &flow.Time, 50, 99)
 	}
 	return all
 }
@@ -218,18 +240,18 @@ func (c *LoadComparison) decide() reports.Outcome {
 	differs := c.with(func(r *LoadRatio) bool { return !c.AA && r.Verdict == "differs" && r.Primary })
 	return reports.Decide(append(c.Claims(sum, "there is nothing to compare"),
 		reports.Claimed(reports.ExitLoss, findings > 0,
-			fmt.Sprintf("%s in the blocks: run each side by itself for the details",
+			fmt.Sprintf("%s in the blocks: use fwpbench run on each side for the details",
 				text.Count(findings, "finding"))),
 		reports.Claimed(reports.ExitInconclusive, c.NoVerdict != "", "no verdict: "+c.NoVerdict),
 		reports.Claimed(reports.ExitInconclusive, c.Valid() < leastPairs,
 			fmt.Sprintf("no verdict: %s, and %d are needed", sum, leastPairs)),
 		reports.Claimed(reports.ExitInconclusive, len(primary) == 0,
-			"no verdict: no block has a figure for the primary metric"),
+			"no verdict: no block has a value for the primary metric"),
 		reports.Claimed(reports.ExitInconclusive, c.AA && loud != "", loud),
 		reports.Claimed(reports.ExitWell, c.AA, "the noise floor: "+c.floors()),
 		reports.Claimed(reports.ExitFindings, len(worse) > 0, "regression: "+changes(worse)),
 		reports.Claimed(reports.ExitInconclusive, len(differs) > 0,
-			join("differs, size not settled: "+changes(differs), c.Stopped)),
+			join("differs, size unclear: "+changes(differs), c.Stopped)),
 		reports.Claimed(reports.ExitInconclusive, len(open) > 0, join("inconclusive: "+changes(open), c.Stopped)),
 		reports.Claimed(reports.ExitWell, true, "no regression: "+changes(primary)),
 	))
@@ -254,8 +276,8 @@ func primary(r *LoadRatio) bool { return r.Primary }
 func (c *LoadComparison) loud() string {
 	for _, r := range c.with(primary) {
 		if r.Floor > c.Margin {
-			return fmt.Sprintf("the noise floor of %s is %s, and the margin of %s is below it: use longer blocks, more pairs "+
-				"or a wider margin", r.Metric, reports.Percent(r.Floor), reports.Percent(c.Margin))
+			return fmt.Sprintf("%s: the noise floor of %s is above the margin of %s: use longer blocks, more pairs or a "+
+				"wider margin", r.Metric, reports.Percent(r.Floor), reports.Percent(c.Margin))
 		}
 	}
 	return ""
@@ -291,17 +313,29 @@ func (r *LoadRatio) words() string {
 	case r.More > 0:
 		words += ", about " + text.Count(r.More, "more pair")
 	case r.More < 0:
-		words += ", too near to the margin"
+		words += ", too close to the margin"
 	}
 	return words
 }
+
+// openRatio is from which ratio on the end of an interval is none: see paired.Far.
+const openRatio = 30.0
 
 // interval returns the interval, empty if there is none.
 func (r *LoadRatio) interval() string {
 	if r.High == 0 {
 		return ""
 	}
-	return reports.Trimmed(r.Low, 3) + " to " + reports.Trimmed(r.High, 3)
+	low, high := reports.Trimmed(r.Low, 3), reports.Trimmed(r.High, 3)
+	switch { // what had no reply may have taken for ever
+	case r.Low < 1/openRatio && r.High > openRatio:
+		return "any"
+	case r.Low < 1/openRatio:
+		return high + " or less"
+	case r.High > openRatio:
+		return low + " or more"
+	}
+	return low + " to " + high
 }
 
 // WriteJSON writes c as one indented JSON object and a final newline.

@@ -31,7 +31,9 @@ func comparedLoads() *results.LoadComparison {
 			Side: "A", Pair: i / 2, Run: fmt.Sprintf("run%d", i), Seed: uint64(42 + i/2),
 			Started: began.Add(time.Duration(i) * 23 * time.Second),
 			Took:    23 * time.Second,
-			Figures: []results.LoadFigure{{"rate", 8300 + float64(i)}, {"push.response.p50", 120_000 + float64(i)}},
+			Figures: []results.LoadFigure{
+				{Metric: "rate", Value: 8300 + float64(i)}, {Metric: "push.response.p50", Value: 120_000 + float64(i)},
+			},
 		}
 		if i%2 == 1 {
 			b.Side, b.Figures[1].Value = "B", 140_000
@@ -132,7 +134,21 @@ func TestBlockOf(t *testing.T) {
 		"fetch.found.response.p50", "ack.response.p50", "ack.response.p99", "job.fetched.p50", "job.fetched.p99",
 	}, names(b), "a percentile needs 20 values beyond it: 960 FETCHes have no p99")
 	over := overloadedLoad()
-	assert.NotContains(t, names(results.BlockOf(over, "A", 1)), "push.response.p99", "it is a lower bound")
+	for _, f := range results.BlockOf(over, "A", 1).Figures {
+		assert.Equal(t, f.Metric == "push.response.p90" || f.Metric == "push.response.p99" ||
+			f.Metric == "push.response.p99.9", f.AtLeast, f.Metric)
+	}
+	for share, rate := range map[int64]float64{9: 4548, 60: 1999, 100: 1.0 / 120} { // % of the pushes that are refused
+		l := soundLoad()
+		sent := l.Ops[0].Count
+		l.Ops[0].Errors = []results.LoadError{{Kind: "rejected", Count: sent * share / 100}}
+		l.Ops[0].Count, l.Rate.Done = sent-sent*share/100, sent-sent*share/100
+		l.Rate.Achieved = reports.PerSecond(l.Rate.Done, l.Measured)
+		judge.Evaluate(l)
+		b := results.BlockOf(l, "B", 1)
+		assert.Empty(t, b.Void, "a side that refuses %d %% is judged", share)
+		assert.InDelta(t, rate, b.Figures[0].Value, 1)
+	}
 	invalid := soundLoad()
 	invalid.Plan.Overload, invalid.Rate.Dropped = "abort", 1
 	judge.Evaluate(invalid)
@@ -159,20 +175,20 @@ func TestTheVerdictsOfAComparison(t *testing.T) {
 		}, reports.ExitInconclusive, "inconclusive: rate 1 (0.998 to 1.002), about 9 more pairs"},
 		"too near": {func(c *results.LoadComparison) {
 			c.Ratios[0].Verdict, c.Ratios[0].More = "inconclusive", -1
-		}, reports.ExitInconclusive, "inconclusive: rate 1 (0.998 to 1.002), too near to the margin"},
+		}, reports.ExitInconclusive, "inconclusive: rate 1 (0.998 to 1.002), too close to the margin"},
 		"no primary": {func(c *results.LoadComparison) { c.Ratios = c.Ratios[1:] }, reports.ExitInconclusive,
-			"no verdict: no block has a figure for the primary metric"},
+			"no verdict: no block has a value for the primary metric"},
 		"no verdict": {func(c *results.LoadComparison) { c.NoVerdict = "one after the other" },
 			reports.ExitInconclusive, "no verdict: one after the other"},
 		"few pairs": {func(c *results.LoadComparison) { c.Blocks = c.Blocks[:12] }, reports.ExitInconclusive,
 			"no verdict: 4 valid pairs, and 6 are needed"},
 		"findings": {func(c *results.LoadComparison) { c.Blocks[3].Findings = 2 }, reports.ExitLoss,
-			"2 findings in the blocks: run each side by itself for the details"},
+			"2 findings in the blocks: use fwpbench run on each side for the details"},
 		"noise": {func(c *results.LoadComparison) { c.AA, c.Ratios[0].Floor = true, 0.03 }, reports.ExitWell,
 			"the noise floor: rate 3 %"},
 		"loud noise": {func(c *results.LoadComparison) { c.AA, c.Ratios[0].Floor = true, 0.06 },
-			reports.ExitInconclusive, "the noise floor of rate is 6 %, and the margin of 5 % is below it: use longer blocks, " +
-				"more pairs or a wider margin"},
+			reports.ExitInconclusive, "rate: the noise floor of 6 % is above the margin of 5 %: use longer blocks, more " +
+				"pairs or a wider margin"},
 		"loud noise of another metric": {func(c *results.LoadComparison) { c.AA, c.Ratios[1].Floor = true, 0.9 },
 			reports.ExitWell, "the noise floor: rate 0 %"},
 	} {

@@ -57,11 +57,9 @@ func TestCountsAreAddedUp(t *testing.T) {
 	assert.Equal(t, one, sum)
 
 	rate := LoadRate{}
-	rate.Add(&LoadRate{Op: "push", Planned: 10, Done: 8, Queued: 5, Dropped: 1, Unserved: 1, Backlog: 4})
-	rate.Add(&LoadRate{Op: "push", Planned: 20, Done: 20, Queued: 6, Dropped: 2, Unserved: 3, Backlog: 5})
-	rate.Add(&LoadRate{Op: "ack", Planned: 100, Done: 100, Backlog: 100})
-	assert.Equal(t, LoadRate{Op: "push", Planned: 30, Done: 28, Queued: 11, Dropped: 3, Unserved: 4, Backlog: 9}, rate,
-		"agents that only have workers push nothing")
+	Join(&rate, &LoadRate{Op: "push", Planned: 10, Done: 8, Queued: 5, Dropped: 1, Unserved: 1, Backlog: 4})
+	Join(&rate, &LoadRate{Op: "push", Planned: 20, Done: 20, Queued: 6, Dropped: 2, Unserved: 3, Backlog: 5})
+	assert.Equal(t, LoadRate{Op: "push", Planned: 30, Done: 28, Queued: 11, Dropped: 3, Unserved: 4, Backlog: 9}, rate)
 }
 
 func TestMetricsOfCounts(t *testing.T) {
@@ -88,21 +86,19 @@ func TestMetricsOfCounts(t *testing.T) {
 	assert.True(t, lost.Get(l).OK)
 	_, known := FindMetric("taken_at_end", nil)
 	assert.False(t, known, "it has a row, and no metric")
-	old, _ := FindMetric("waited", nil)
-	assert.Equal(t, "queued", old.Name, "as it was called before fwpbench/2")
 }
 
 func TestRowsOfTheAccount(t *testing.T) {
 	t.Parallel()
 	names := func(j *LoadJobs, resolved bool) string {
 		var all []string
-		for _, row := range j.rows(resolved) {
+		for _, row := range j.rows(&LoadDisruptions{Resolved: resolved}) {
 			all = append(all, row.Name)
 		}
 		return strings.Join(all, ", ")
 	}
 	row := func(j *LoadJobs, resolved bool, name string) reports.Bar {
-		for _, row := range j.rows(resolved) {
+		for _, row := range j.rows(&LoadDisruptions{Resolved: resolved}) {
 			if row.Name == name {
 				return row
 			}
@@ -120,8 +116,16 @@ func TestRowsOfTheAccount(t *testing.T) {
 	} {
 		assert.Equal(t, style, row(j, false, name).Style, name)
 	}
+	stopped := &LoadDisruptions{LostByKill: 3, TwiceByStop: 1}
+	for _, row := range (&LoadJobs{Lost: 3, Duplicated: 2}).rows(stopped) {
+		want := map[string]reports.Style{"lost": reports.Caution, "duplicated": reports.Bad}[row.Name]
+		assert.Equal(t, want, row.Style, "%s: a kill excuses three losses, and one delivery", row.Name)
+	}
+	for _, tile := range (&LoadJobs{Pushed: 9, Drained: true, Lost: 3}).tiles(stopped) {
+		assert.NotEqual(t, reports.Bad, tile.Style, tile.Word)
+	}
 	assert.Equal(t, "may come back after the end", row(j, false, "waiting").Words)
-	assert.Contains(t, row(j, true, "waiting").Words, "not back after their reservation")
+	assert.Contains(t, row(j, true, "waiting").Words, "not delivered again after their reservation")
 	assert.Equal(t, "of these: may have gone with the one unanswered fetch", row(j, false, "in doubt").Words)
 	j.FetchesLost = 1200
 	assert.Equal(t, "of these: may have gone with one of 1,200 failed fetches", row(j, false, "in doubt").Words)
@@ -130,17 +134,20 @@ func TestRowsOfTheAccount(t *testing.T) {
 func TestUnitsOfMetrics(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		unit         Unit
-		value        float64
-		share        bool
-		words, exact string
+		unit  Unit
+		value float64
+		share bool
+		words string
+		other float64
+		exact string
 	}{
-		{UnitTime, 20.04e6, false, "20 ms", "20.04ms"}, {UnitTime, 1500, false, "1.5 us", "1.5µs"},
-		{UnitRate, 5000.4, false, "5,000 /s", "5000.4 /s"}, {UnitRate, 0.994, true, "99.4 %", "99.4 %"},
-		{UnitNumber, 12_345, false, "12,345", "12345"}, {UnitNumber, 0.5, false, "0.5", "0.5"},
+		{UnitTime, 20.04e6, false, "20 ms", 20e6, "20.04ms"}, {UnitTime, 1500, false, "1.5 us", 1500, "1.5 us"},
+		{UnitRate, 5000.4, false, "5,000 /s", 5000, "5000.4 /s"}, {UnitRate, 0.994, true, "99.4 %", 0.99, "99.4 %"},
+		{UnitRate, 0.9999516697395886, false, "1 /s", 1, "0.99995 /s"},
+		{UnitNumber, 12_345, false, "12,345", 0, "12,345"}, {UnitNumber, 0.5, false, "0.5", 0.6, "0.5"},
 	} {
 		assert.Equal(t, test.words, test.unit.Words(test.value, test.share))
-		assert.Equal(t, test.exact, test.unit.Exact(test.value, test.share))
+		assert.Equal(t, test.exact, test.unit.Unlike(test.value, test.other, test.share))
 	}
 	assert.InDelta(t, 60e9, UnitTime.Factors()["m"], 0)
 	assert.InDelta(t, 1.0/60, UnitRate.Factors()["/m"], 1e-12)
@@ -150,5 +157,15 @@ func TestUnitsOfMetrics(t *testing.T) {
 		"10 or 0.1%": {Shared: true}, "10": {},
 	} {
 		assert.Equal(t, example, m.Example())
+	}
+}
+
+func TestFindingsInWords(t *testing.T) {
+	t.Parallel()
+	for want, f := range map[string]LoadFinding{
+		"9 worker connections closed": {Kind: FindingClosed, Count: 9}, "1 worker connection closed": {Kind: FindingClosed, Count: 1},
+		"2,221 wrong replies": {Kind: FindingReply, Count: 2221},
+	} {
+		assert.Equal(t, want, f.String())
 	}
 }

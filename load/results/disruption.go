@@ -3,6 +3,8 @@ package results
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/text"
@@ -34,6 +36,17 @@ type LoadDisruptions struct {
 	Resolved bool `json:"resolved"`
 	// Oldest is the longest time from the intended start of a push until its job was delivered.
 	Oldest time.Duration `json:"oldest_ns"`
+	// NotStarted is why the target did not start again after it was stopped; empty if it did. OnData is set if the same
+	// command serves in an empty folder, so that it does not start on its data.
+	NotStarted string `json:"not_started,omitempty" from:"target"`
+	OnData     bool   `json:"on_data,omitempty"`
+}
+
+// killed reports whether the target was seen to be killed.
+func (d *LoadDisruptions) killed() bool {
+	return slices.ContainsFunc(d.List, func(one LoadDisruption) bool {
+		return one.Failed == "" && strings.HasPrefix(one.Action, "kill")
+	})
 }
 
 // LoadDisruption is one thing that was done to the target.
@@ -77,7 +90,7 @@ func (p *page) disrupted(l *Load) {
 	if d == nil {
 		return
 	}
-	p.Section("DISRUPTIONS", "what was done to the target on purpose, and how soon it served again")
+	p.Section("DISRUPTIONS", "the disruptions of the target, and how soon it recovered")
 	t := reports.Table{Columns: []reports.Column{
 		{Title: "at", Right: true}, {Title: "what"}, {Title: "took", Right: true}, {Title: "first served", Right: true},
 		{Title: "rate back", Right: true}, {Title: "oldest job", Right: true}, {Title: "lost", Right: true},
@@ -91,24 +104,31 @@ func (p *page) disrupted(l *Load) {
 			continue
 		}
 		t.Rows = append(t.Rows, reports.Cells(reports.Duration(one.At), one.Words, reports.Duration(one.Took),
-			after(one.Served), after(one.Back), reports.Duration(one.Oldest), one.losses()))
+			after(one.Served), after(one.Back), reports.Duration(one.Oldest), one.losses(d.Resolved)))
 	}
 	if len(d.List) == 0 {
-		t.Note = reports.Words("The load ended before the first one.")
+		t.Note = reports.Words("The load ended before the first disruption.")
 	}
 	p.Add(t)
-	p.prose("First served and rate back count from the end of a disruption, and are exact to 20 ms; a rate is back when " +
-		"a second has 90 % of the one before. The oldest job waited for so long. Lost are jobs that were accepted before a " +
-		"stop, the first of them so long before it.")
+	p.prose("First served and rate back are measured from the end of the disruption, exact to 20 ms. The rate is back " +
+		"when a second has 90 % of the rate before. Oldest job is the longest wait of a job. Lost jobs were accepted " +
+		"before a stop; the time is from the first of them to the stop; - means unknown. Without a connection the " +
+		"generator retries every 100 ms, which these times may include.")
 	p.doubt(l)
 }
 
-// losses returns how many jobs a stop has lost, and since when.
-func (d *LoadDisruption) losses() string {
-	if d.Lost == 0 {
+// losses returns how many jobs a stop has lost, and since when; "-" if that is not known.
+func (d *LoadDisruption) losses(known bool) string {
+	switch {
+	case !known:
+		return "-"
+	case d.Lost == 0:
 		return "0"
 	}
-	return fmt.Sprintf("%s in %s", text.Grouped(d.Lost), reports.Duration(d.Window))
+	if d.Window < time.Microsecond {
+		return text.Grouped(d.Lost) + " just before"
+	}
+	return fmt.Sprintf("%s of the last %s", text.Grouped(d.Lost), reports.Duration(d.Window))
 }
 
 // after returns a time after a disruption.
@@ -124,25 +144,30 @@ func (p *page) doubt(l *Load) {
 	d := l.Disruptions
 	t := reports.Table{Columns: []reports.Column{{Width: 17}, {Right: true, Width: 8}, {Right: true}}}
 	row := func(bad reports.Style, name string, n int64, words string) {
-		style := reports.Plain
-		if n > 0 {
+		style, value := reports.Plain, text.Grouped(n)
+		switch {
+		case n > 0:
 			style = bad
+		case bad == reports.Caution && l.Undecided(): // jobs that are missing may yet be among them
+			value = "-"
 		}
-		t.Rows = append(t.Rows, reports.Row{Cells: []reports.Text{reports.Words(name), reports.Styled(style, text.Grouped(n)),
+		t.Rows = append(t.Rows, reports.Row{Cells: []reports.Text{reports.Words(name), reports.Styled(style, value),
 			reports.Words(perMillion(n, l.Jobs.Pushed)), reports.Words(words)}})
 	}
-	row(reports.Caution, "lost by kills", d.LostByKill, "accepted before a kill, and never delivered")
+	if d.killed() || d.LostByKill > 0 {
+		row(reports.Caution, "lost by kills", d.LostByKill, "accepted before a kill, never delivered")
+	}
 	row(reports.Caution, "lost by restarts", d.LostByRestart,
-		"accepted before a restart in good order, and never delivered")
+		"accepted before an orderly restart, never delivered")
 	row(reports.Caution, "twice by stops", d.TwiceByStop,
-		"delivered while another worker held them, after a kill or a restart")
+		"delivered while reserved by another worker, after a kill or a restart")
 	row(reports.Caution, "returned by stops", d.ReturnedByStop,
-		"delivered after their confirmed end, after a kill or a restart")
+		"delivered again after ACK or final FAIL was confirmed, after a kill or a restart")
 	row(reports.Plain, "pushes in doubt", d.PushesInDoubt, "without a reply"+d.pushes())
-	row(reports.Plain, "acks in doubt", d.ReportsInDoubt, "acks and fails without a reply")
-	row(reports.Plain, "fetches in doubt", d.FetchesInDoubt, "without a reply: each may have taken a job")
+	row(reports.Plain, "acks in doubt", d.ReportsInDoubt, "ACKs and FAILs without a reply")
+	row(reports.Plain, "fetches in doubt", d.FetchesInDoubt, "without a reply; each may have taken a job")
 	if !d.Resolved && d.PushesInDoubt+d.ReportsInDoubt+d.FetchesInDoubt > 0 {
-		t.Note = reports.Words("Not every job in doubt had the time to come back: use a longer --drain.")
+		t.Note = reports.Words("Not all jobs in doubt had enough time to come back: use a longer --drain.")
 	}
 	p.Add(t)
 }
@@ -152,7 +177,7 @@ func (d *LoadDisruptions) pushes() string {
 	if d.PushesInDoubt == 0 || !d.Resolved {
 		return ""
 	}
-	return fmt.Sprintf(": %s were carried out, %s were not", text.Grouped(d.PushesInDoubt-d.PushesNotCarriedOut),
+	return fmt.Sprintf(": %s happened, %s did not", text.Grouped(d.PushesInDoubt-d.PushesNotCarriedOut),
 		text.Grouped(d.PushesNotCarriedOut))
 }
 
@@ -168,12 +193,16 @@ func (d *LoadDisruptions) cost() string {
 // resolved reports whether no job is in doubt any more.
 func (d *LoadDisruptions) resolved() bool { return d != nil && d.Resolved }
 
-// excused returns how many losses and deliveries break no promise, because the target was stopped.
-func (d *LoadDisruptions) excused() int64 {
-	if d == nil {
-		return 0
+// excused returns how many of a count of the account break no promise, because the target was stopped.
+func (d *LoadDisruptions) excused(name string) int64 {
+	switch {
+	case d == nil:
+	case name == "lost":
+		return d.LostByKill + d.LostByRestart
+	case name == "duplicated":
+		return d.TwiceByStop + d.ReturnedByStop
 	}
-	return d.LostByKill + d.LostByRestart + d.TwiceByStop + d.ReturnedByStop
+	return 0
 }
 
 // marks returns the disruptions as parts of an axis of time.

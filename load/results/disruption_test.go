@@ -75,7 +75,9 @@ func TestWaitingJobs(t *testing.T) {
 	t.Parallel()
 	l := disruptedLoad()
 	l.Jobs.Waiting = 2
-	for resolved, want := range map[bool]string{true: "not back after their reservation", false: "may come back after"} {
+	for resolved, want := range map[bool]string{
+		true: "not delivered again after their reservation", false: "may come back after",
+	} {
 		l.Disruptions.Resolved = resolved
 		var out bytes.Buffer
 		out.Write(page.Text(l.Page(reports.PageOptions{}), page.TextOptions{}))
@@ -140,4 +142,29 @@ func TestDisruptionsAreDrawn(t *testing.T) {
 		}
 	}
 	assert.Positive(t, charts)
+}
+
+// Jobs that are missing may have been lost by a kill: until that is known there is no figure.
+func TestWhatStopsLostIsNotKnownYet(t *testing.T) {
+	t.Parallel()
+	l := disruptedLoad()
+	l.Disruptions.LostByKill, l.Disruptions.PushesInDoubt, l.Disruptions.Resolved = 0, 0, false
+	l.Jobs.Drained = false
+	shown := string(page.Text(l.Page(reports.PageOptions{ShowInvalid: true}), page.TextOptions{}))
+	assert.Regexp(t, `lost by kills +- `, shown)
+	assert.Regexp(t, `twice by stops +2 `, shown)
+	assert.Regexp(t, `pushes in doubt +0 `, shown)
+	assert.Regexp(t, `kill for 1s .* -\n`, shown)
+}
+
+// What a stop has lost is told with since when, and plainly where that is at once.
+func TestLossesOfAStop(t *testing.T) {
+	t.Parallel()
+	for want, window := range map[string]time.Duration{"1 just before": 0, "1 of the last 22.9 s": 22900 * time.Millisecond} {
+		l := disruptedLoad()
+		l.Disruptions.List[0].Lost, l.Disruptions.List[0].Window = 1, window
+		shown := string(page.Text(l.Page(reports.PageOptions{}), page.TextOptions{}))
+		assert.Contains(t, shown, want)
+		assert.NotContains(t, shown, "1 in 0")
+	}
 }

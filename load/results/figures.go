@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -15,8 +16,12 @@ const mostPoints = 300
 // timesFigures appends the percentiles of each kind of command, and the end-to-end times.
 func (p *page) timesFigures(l *Load) {
 	for _, op := range l.pictured() {
-		p.percentiles("Percentiles of "+opWords(op.Op), "Response is counted from the intended start, service from the "+
-			"moment of sending, lateness is the delay of the generator.",
+		if op.Lateness.Count == 0 { // of a worker: one time
+			p.percentiles("Percentiles of "+opWords(op.Op), "", []string{opWords(op.Op)}, &op.Response)
+			continue
+		}
+		p.percentiles("Percentiles of "+opWords(op.Op), "Response time counts from the intended start, service time "+
+			"from the sending; lateness is the delay of the generator.",
 			[]string{"response", "service", "lateness"}, &op.Response, &op.Service, &op.Lateness)
 	}
 	if len(l.Flows) > 0 && !l.PiledUp() {
@@ -25,8 +30,8 @@ func (p *page) timesFigures(l *Load) {
 		for i := range l.Flows {
 			names, times = append(names, opWords(l.Flows[i].Flow)), append(times, &l.Flows[i].Time)
 		}
-		p.percentiles("Percentiles end to end", "From the intended start of a push until its job was delivered, or its ack "+
-			"answered.", names, times...)
+		p.percentiles("Percentiles end to end", "From the intended start of a push to the delivery of its job, or to "+
+			"the reply to its ack. After its time: from the scheduled time of a job or of its next try.", names, times...)
 	}
 }
 
@@ -59,15 +64,17 @@ func (p *page) percentiles(title, words string, names []string, times ...*Latenc
 		}
 	}
 	p.Add(reports.Figure{Title: title, Of: c,
-		Description: "How long the fastest part of all took, on an axis that stretches " +
-			"the slowest ones: at 99 %, one in 100 took longer. " + words})
+		Description: "Percentiles, on an axis that stretches the highest ones: at 99 %, one in 100 took longer. " + words})
 }
 
 // quantiles returns the points of the percentiles that have a value beyond them; the last one is the longest time.
 func (l *Latency) quantiles() []reports.Point {
 	curve := l.Curve
 	if len(curve) == 0 {
-		curve = []Quantile{{0, l.Min}, {0.5, l.P50}, {0.9, l.P90}, {0.99, l.P99}, {0.999, l.P999}, {0.9999, l.P9999}}
+		curve = []Quantile{{0, l.Min}}
+		for _, p := range Percentiles() {
+			curve = append(curve, Quantile{math.Round(float64(p)*1e6) / 1e8, l.Stat(p.String())})
+		}
 	}
 	last := 1 - 1/float64(max(l.Count, 2))
 	curve = slices.DeleteFunc(slices.Clone(curve), func(q Quantile) bool { return q.Q >= last })
@@ -80,14 +87,17 @@ func (l *Latency) quantiles() []reports.Point {
 
 // rateFigure appends the rate over time.
 func (p *page) rateFigure(l *Load) {
-	curves := []reports.Curve{l.means("achieved", 0, func(s *Second) float64 { return s.Achieved })}
-	target := l.means("target", 0, func(s *Second) float64 { return s.Target })
+	curves := []reports.Curve{l.means("achieved", leastSpan, func(s *Second) float64 { return s.Achieved })}
+	target := l.means("target", leastSpan, func(s *Second) float64 { return s.Target })
 	if slices.ContainsFunc(target.Points, func(at reports.Point) bool { return at.Y > 0 }) {
 		curves = append(curves, target)
 	}
-	p.timeFigure(l, "Rate over time", "How many arrivals succeeded a second, and how many the plan has.",
-		axis("arrivals a second", reports.Linear, reports.PerSec), curves)
+	p.timeFigure(l, "Rate over time", "Arrivals per second: achieved and planned.",
+		axis("arrivals per second", reports.Linear, reports.PerSec), curves)
 }
+
+// leastSpan is the shortest part of a second that has a rate: the last one of a phase may be a few milliseconds.
+const leastSpan = 300 * time.Millisecond
 
 // means returns the mean of a figure over time, of spans that are longer than least.
 func (l *Load) means(name string, least time.Duration, of func(*Second) float64) reports.Curve {
@@ -131,7 +141,7 @@ func (p *page) latencyFigure(l *Load) {
 	}
 	if measured {
 		p.timeFigure(l, "Times over time of "+opWords(l.Rate.Op),
-			"The percentiles of each second; of several seconds the longest.",
+			"The percentiles of each second; a point for several seconds shows the longest.",
 			axis("time", reports.Log, reports.Nanoseconds), curves)
 	}
 }
@@ -147,7 +157,7 @@ func (p *page) healthFigure(l *Load) {
 	for i := range limit.Points {
 		limit.Points[i].Y = float64(l.cpus())
 	}
-	p.timeFigure(l, "CPU of the generator", "A generator that needs all of its CPUs measures itself.",
+	p.timeFigure(l, "CPU of the generator", "If the generator uses all of its CPUs, it measures itself.",
 		axis("CPUs", reports.Linear, reports.Number), []reports.Curve{used, limit})
 }
 
@@ -160,6 +170,7 @@ func (p *page) serverFigures(l *Load) {
 	}{
 		{"CPUs", []string{"CPU"}, 200 * time.Millisecond}, {"MiB", []string{"memory", "redis"}, 0},
 		{"threads", []string{"threads"}, 0}, {"jobs", []string{"waiting jobs"}, 0},
+		{"jobs", []string{"concurrent jobs"}, 0},
 	} {
 		var curves []reports.Curve
 		for _, name := range figure.of {
@@ -179,11 +190,14 @@ func (p *page) serverFigures(l *Load) {
 			}
 		}
 		if len(curves) > 0 {
-			words := "What the server and all that it started used."
-			if figure.unit == "jobs" {
-				words = "Jobs of the run in its queues, as INFO has them."
+			words, whose := "The server with all of its processes.", "The server's "
+			switch {
+			case l.Worker != nil:
+				words, whose = "The worker with all of its processes.", "The worker's "
+			case figure.unit == "jobs":
+				words = "Jobs of the run in its queues, according to INFO."
 			}
-			p.timeFigure(l, "The server's "+figure.of[0], words,
+			p.timeFigure(l, whose+figure.of[0], words,
 				axis(figure.unit, reports.Linear, reports.Number), curves)
 		}
 	}
@@ -199,16 +213,16 @@ func (s *ServerSecond) figure(name string) (value float64, known bool) {
 	}
 	value = map[string]float64{
 		"CPU": s.CPU, "memory": float64(s.MemoryBytes) / (1 << 20), "redis": float64(s.RedisBytes) / (1 << 20),
-		"threads": float64(s.Threads),
+		"threads": float64(s.Threads), "concurrent jobs": s.InHand,
 	}[name]
 	return value, value > 0
 }
 
 // jobsFigure appends the account of the jobs.
 func (p *page) jobsFigure(l *Load) {
-	p.Add(reports.Figure{Title: "Account of the jobs", Of: &reports.Bars{Bars: l.Jobs.rows(l.Disruptions.resolved())},
-		Description: "What became of the jobs of this run. Lost, duplicated and foreign jobs are findings, and drawn in " +
-			"red."})
+	p.Add(reports.Figure{Title: "Account of the jobs", Of: &reports.Bars{Bars: l.Jobs.rows(l.Disruptions)},
+		Description: "The jobs of this run by their end. Lost, duplicated and foreign jobs are findings (red), unless a " +
+			"stop of the target excuses them."})
 }
 
 // heatFigure appends the map of response times.
@@ -236,15 +250,33 @@ func (p *page) heatFigure(l *Load) {
 	}
 	h.Over = float64(time.Duration(each) * time.Second)
 	p.Add(reports.Figure{Title: "Map of response times of " + opWords(l.Heat.Op), Of: h,
-		Description: "How many commands took how long, over time: the darker, the more." + perPoint(each)})
+		Description: "The number of commands by response time, over time: darker means more." + perPoint(each)})
 }
 
-// spans returns the seconds of a run in at most mostPoints groups.
-func (l *Load) spans() [][]Second {
-	return slices.Collect(slices.Chunk(l.Series, l.perPoint()))
+// spans returns the seconds of a run that are drawn in some mostPoints groups, each of one phase.
+func (l *Load) spans() (groups [][]Second) {
+	drawn, each := l.drawn(), l.perPoint()
+	for from, i := 0, 1; i <= len(drawn); i++ {
+		if i == len(drawn) || i-from == each || drawn[i].Phase != drawn[from].Phase {
+			groups, from = append(groups, drawn[from:i]), i
+		}
+	}
+	return groups
 }
 
-func (l *Load) perPoint() int { return max(1, (len(l.Series)+mostPoints-1)/mostPoints) }
+// drainShare is the longest part of a picture that the drain may take, in parts of what is before it.
+const drainShare = 4
+
+// drawn returns the seconds of a run but for the end of a drain that would squeeze the picture of the load.
+func (l *Load) drawn() []Second {
+	drain := slices.IndexFunc(l.Series, func(s Second) bool { return s.Phase == "drain" || s.Phase == "close" })
+	if drain < 1 {
+		return l.Series
+	}
+	return l.Series[:min(len(l.Series), drain+max(drain/drainShare, 3))]
+}
+
+func (l *Load) perPoint() int { return max(1, (len(l.drawn())+mostPoints-1)/mostPoints) }
 
 // timeFigure appends a picture over the time of a run, with its phases, if there is something to draw.
 func (p *page) timeFigure(l *Load, title, words string, y reports.Axis, curves []reports.Curve) {
@@ -252,8 +284,15 @@ func (p *page) timeFigure(l *Load, title, words string, y reports.Axis, curves [
 		return
 	}
 	c := &reports.Chart{X: axis("time since the start", reports.Linear, reports.Nanoseconds), Y: y, Curves: curves}
+	drawn := l.drawn()
+	end := float64(drawn[len(drawn)-1].At + drawn[len(drawn)-1].Over)
 	for _, p := range l.Phases {
-		c.Bands = append(c.Bands, reports.Band{Name: p.Name, From: float64(p.From), Until: float64(p.From + p.Took)})
+		if from := float64(p.From); from < end {
+			c.Bands = append(c.Bands, reports.Band{Name: p.Name, From: from, Until: min(end, float64(p.From+p.Took))})
+		}
+	}
+	if cut := len(l.Series) - len(drawn); cut > 0 {
+		words += fmt.Sprintf(" The last %s of the drain are not shown.", text.Count(cut, "second"))
 	}
 	if c.Marks = l.Disruptions.marks(); len(c.Marks) > 0 {
 		words += " The coloured bars are disruptions."

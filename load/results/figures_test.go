@@ -93,8 +93,54 @@ func TestSeriesAsCSVLeavesOutTimesOfNoValues(t *testing.T) {
 	ops, flows := l.inSeries()
 	assert.Equal(t, []string{"push", "info"}, ops, "those of the table first, and none without a value")
 	assert.Equal(t, []string{"job.acked"}, flows)
-	_, first := l.Series[0].row(false, ops, flows)
-	_, second := l.Series[1].row(false, ops, flows)
-	assert.Equal(t, "0,1000000000,measure,0,0,0,0,0,0,0,2,0,0,1,0,5,0,0,0,0,0,0,2,,,,,,,0,,,", strings.Join(first, ","))
-	assert.Equal(t, "1000000000,1000000000,,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,0,0,,,,,,,2,0,0,9", strings.Join(second, ","))
+	_, first := l.Series[0].row(false, ops, flows, nil)
+	_, second := l.Series[1].row(false, ops, flows, nil)
+	assert.Equal(t, "0,1000000000,measure,0,0,0,0,0,0,0,2,0,0,1,0,0,,5,0,0,0,0,0,0,2,0,,,,,,,,0,0,,,,", strings.Join(first, ","))
+	assert.Equal(t, "1000000000,1000000000,,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,0,0,0,,,,,,,,2,0,,0,0,9", strings.Join(second, ","))
+}
+
+// A long drain does not squeeze the picture of the load, and the last milliseconds of a phase are no fall of the rate.
+func TestPicturesAreAboutTheLoad(t *testing.T) {
+	t.Parallel()
+	l := &Load{Rate: LoadRate{Op: "push", Done: 1000, Achieved: 100}, Phases: []Phase{
+		{Name: "measure", Took: 30010 * time.Millisecond},
+		{Name: "drain", From: 30010 * time.Millisecond, Took: 210 * time.Second},
+	}}
+	l.Validity.Valid = true
+	for i := range 30 {
+		l.Series = append(l.Series, Second{
+			At: time.Duration(i) * time.Second, Over: time.Second, Phase: "measure", Achieved: 100,
+		})
+	}
+	l.Series = append(l.Series, Second{At: 30 * time.Second, Over: 10 * time.Millisecond, Phase: "measure"})
+	for i := range 210 {
+		l.Series = append(l.Series, Second{At: time.Duration(30+i) * time.Second, Over: time.Second, Phase: "drain"})
+	}
+	figure := figuresOf(l.Page(reports.PageOptions{Figures: true}))["Rate over time"]
+	chart, is := figure.Of.(*reports.Chart)
+	require.True(t, is)
+	points := chart.Curves[0].Points
+	for _, at := range points {
+		if at.X <= float64(29*time.Second) {
+			assert.InDelta(t, 100, at.Y, 0.1)
+			continue
+		}
+		assert.Zero(t, at.Y, "of the drain")
+	}
+	assert.Less(t, points[len(points)-1].X, float64(40*time.Second))
+	assert.LessOrEqual(t, chart.Bands[1].Until, float64(40*time.Second))
+	assert.Contains(t, figure.Description, "The last 203 seconds of the drain are not shown.")
+
+	l.Series = l.Series[:31]
+	for len(l.Series) < 700 { // so that a point is several seconds: none of them is of two phases
+		i := len(l.Series)
+		l.Series = append(l.Series, Second{At: time.Duration(i) * time.Second, Over: time.Second, Phase: "measure"})
+		l.Series[i].Achieved = 100
+	}
+	l.Series[699].Phase, l.Series[699].Achieved = "drain", 0
+	for _, group := range l.spans() {
+		for _, s := range group {
+			assert.Equal(t, group[0].Phase, s.Phase)
+		}
+	}
 }

@@ -3,6 +3,7 @@ package results
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
@@ -21,9 +22,6 @@ const (
 	FindingDuplicated FindingKind = "duplicated"
 	// FindingReturned: delivered again after its ack was accepted, or though it was not to be tried again.
 	FindingReturned FindingKind = "returned"
-	// FindingElsewhere: delivered to two agents, neither of which had given it back; which of them had it first, and
-	// whether it had ended there, is not known.
-	FindingElsewhere FindingKind = "delivered-to-two-agents"
 	// FindingRefused: its push was answered with an error, and it was delivered all the same.
 	FindingRefused FindingKind = "refused-but-delivered"
 	// FindingQueue: delivered to a fetch that had not asked for its queue.
@@ -34,8 +32,6 @@ const (
 	FindingForeign FindingKind = "foreign"
 	// FindingEarly: a scheduled job was delivered before its time.
 	FindingEarly FindingKind = "early"
-	// FindingPaused: delivered from a queue that was paused before the fetch was sent.
-	FindingPaused FindingKind = "paused"
 	// FindingNotRetried: a job that failed and was to be tried again did not come back in the time of the drain.
 	FindingNotRetried FindingKind = "not-retried"
 	// FindingNotReturned: its ack was refused, and it was not back when its reservation had ended.
@@ -75,6 +71,9 @@ type LoadFinding struct {
 	// JIDs holds the jobs in question, the first FindingsKept of them, in the order in which they were found; for grammar
 	// and replies it may hold what was received, shortened.
 	JIDs []string `json:"jids,omitempty"`
+	// Pushed holds when the jobs of JIDs were pushed, from the start of the run; -1 if that is not known, and nil if it is
+	// not of any. Long ago it is when the first of 256 jobs was pushed that are next to it.
+	Pushed []time.Duration `json:"pushed_ns,omitempty"`
 	// More is how many there are beyond JIDs.
 	More int64 `json:"more,omitempty"`
 	// Notes is more about single cases: "pushed to 0, delivered from 1" for example.
@@ -104,27 +103,27 @@ func NewLoadFinding(kind FindingKind, count int64, jids []string) LoadFinding {
 var findingKinds = map[FindingKind]struct{ thing, wrong, meaning string }{
 	FindingLost: {"job", " lost", "accepted with OK and never delivered"},
 	FindingLostByRestart: {"job", " lost by a restart",
-		"accepted with OK before a restart in good order, and never delivered"},
-	FindingDuplicated: {"job", " delivered twice", "delivered again while a worker held it"},
-	FindingReturned:   {"job", " delivered again after their end", "delivered again after its end"},
-	FindingElsewhere: {"job", " delivered to two agents",
-		"delivered to two agents, neither of which had given it back"},
-	FindingRefused:    {"job", " delivered though refused", "refused with an error and delivered all the same"},
-	FindingQueue:      {"job", " from a wrong queue", "delivered to a fetch that had not asked for its queue"},
-	FindingAltered:    {"job", " altered", "delivered with contents other than those it was pushed with"},
-	FindingForeign:    {"foreign job", "", "in a queue of this run, but not pushed by it"},
-	FindingEarly:      {"job", " delivered early", "scheduled, and delivered before its time"},
-	FindingPaused:     {"job", " from a paused queue", "delivered to a fetch that was sent while its queue was paused"},
-	FindingNotRetried: {"job", " not tried again", "failed, was to be tried again, and was not back when the drain ended"},
+		"accepted with OK before an orderly restart, and never delivered"},
+	FindingDuplicated: {"job", " delivered twice", "delivered again while another worker had it reserved"},
+	FindingReturned: {"job", " delivered again after ACK or final FAIL",
+		"delivered again after its ACK, or after a FAIL without retries left"},
+	FindingRefused: {"job", " delivered though refused", "refused with an error, but delivered"},
+	FindingQueue:   {"job", " from a wrong queue", "delivered to a FETCH that did not name its queue"},
+	FindingAltered: {"job", " altered", "delivered with changed contents"},
+	FindingForeign: {"foreign job", "", "in a queue of this run, but not pushed by it"},
+	FindingEarly:   {"job", " delivered early", "scheduled, and delivered before its time"},
+	FindingNotRetried: {"job", " not tried again", "failed with retries left, but not delivered again before the end " +
+		"of the drain"},
 	FindingNotReturned: {"job", " not delivered again",
-		"an ack or fail of it was answered with an error, and it was not back after its reservation"},
-	FindingReply:      {"wrong reply", "", "a reply that belongs to another command, or to none"},
-	FindingUnanswered: {"command", " without a reply", "a command that got no reply, while others did"},
-	FindingOverdue:    {"fetch", " answered too late", "there was no job, and the reply came too late"},
-	FindingClosed:     {"worker's connection", " closed", "closed by the server, which served others on"},
+		"its ACK or FAIL got an error, and it was not delivered again after its reservation"},
+	FindingReply:      {"wrong reply", "", "a reply for another command, or for no command"},
+	FindingUnanswered: {"command", " without a reply", "a command without a reply, while others got theirs"},
+	FindingOverdue:    {"fetch", " answered too late", "there was no job, and the reply was too late"},
+	FindingClosed:     {"worker connection", " closed", "closed by the server, which still served others"},
 	FindingGrammar:    {"malformed reply", "", "bytes that are not well-formed"},
-	FindingLaw:        {"breach", " of the law", "found by the law on a sample of the connections"},
-	FindingHistory:    {"contradiction", " in the history", string(FindingHistory)},
+	FindingLaw: {"breach", " of the model in a sample", "found by the model of the protocol in a sample of " +
+		"the connections"},
+	FindingHistory: {"contradiction", " in the history", string(FindingHistory)},
 }
 
 // String returns how often it happened: "3 jobs lost", "2,221 wrong replies".
@@ -134,4 +133,40 @@ func (f *LoadFinding) String() string {
 		return text.Grouped(f.Count) + " " + string(f.Kind)
 	}
 	return text.Count(f.Count, kind.thing) + kind.wrong
+}
+
+// pushed returns between which times the jobs were pushed, empty if none is known.
+func (f *LoadFinding) pushed() string {
+	known := slices.DeleteFunc(slices.Clone(f.Pushed), func(at time.Duration) bool { return at < 0 })
+	if len(known) == 0 {
+		return ""
+	}
+	from, until := moment(slices.Min(known)), moment(slices.Max(known))
+	if from == until {
+		return ", pushed at " + from
+	}
+	return ", pushed from " + from + " to " + until
+}
+
+// withTimes returns the jids, each with when its job was pushed.
+func (f *LoadFinding) withTimes() []string {
+	jids := slices.Clone(f.JIDs)
+	for i := range min(len(jids), len(f.Pushed)) {
+		if f.Pushed[i] >= 0 {
+			jids[i] += ", pushed at " + moment(f.Pushed[i])
+		}
+	}
+	return jids
+}
+
+// leftOver returns how many jobs are not shown, and where they are.
+func leftOver(left, unkept int64) string {
+	words := "and " + text.Grouped(left) + " more"
+	switch {
+	case unkept == left:
+		return words
+	case unkept > 0:
+		return words + "; --verbose and JSON list the first " + text.Grouped(FindingsKept)
+	}
+	return words + "; --verbose and JSON list all"
 }

@@ -37,8 +37,8 @@ func loadSamples() map[string]*results.Load {
 	judge.Evaluate(gone)
 	return map[string]*results.Load{
 		"load-sound": soundLoad(), "load-overloaded": overloadedLoad(), "load-invalid": invalidLoad(),
-		"load-lossy":  lossyLoad(),
-		"load-agents": agentsLoad(), "load-interrupted": interrupted, "load-closed": closed, "load-gone": gone,
+		"load-lossy": lossyLoad(),
+		"load-parts": partsLoad(), "load-interrupted": interrupted, "load-closed": closed, "load-gone": gone,
 		"load-empty": {},
 		"load-unreachable": {
 			Target:  results.LoadTarget{URL: "tcp://127.0.0.1:1", Chosen: "from --url"},
@@ -132,7 +132,7 @@ func TestInvalidShowsNoFigures(t *testing.T) {
 	}
 }
 
-// What is shown on request stands under a heading that says what it is.
+// What is shown on request stands under a heading that says meaning.
 func TestShowInvalid(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
@@ -172,7 +172,7 @@ func TestFormatsGolden(t *testing.T) {
 		l := loadSamples()[name]
 		suite := l.Suite(reports.ExitOptions{})
 		for format, write := range map[string]func(*reports.Suite) ([]byte, error){
-			"junit.xml": formats.JUnit, "tap": formats.TAP, "github": formats.GitHub, "sarif": formats.SARIF,
+			"junit.xml": formats.JUnit, "github": formats.GitHub, "sarif": formats.SARIF,
 		} {
 			out, err := write(&suite)
 			require.NoError(t, err)

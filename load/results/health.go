@@ -15,6 +15,9 @@ type Health struct {
 	CPUPeak  float64 `json:"cpu_peak"`
 	// Loops holds, for each loop of the engine, the share of time in which it was not asleep.
 	Loops []float64 `json:"loops_busy,omitempty"`
+	// Waited is the mean time for which a reply has waited until the generator handled it, estimated; 0 where the engine
+	// does not know.
+	Waited time.Duration `json:"reply_waited_ns,omitempty" join:"max"`
 	// MachineBusy is the share of the machine's CPU time that was used, by this process, the target (if it runs here) and
 	// others; MachinePeak is that of the busiest second.
 	MachineBusy float64 `json:"machine_busy"`
@@ -72,12 +75,21 @@ type Validity struct {
 	Reasons []Reason `json:"reasons,omitempty"`
 	// Remarks holds what the reader of the figures should know, one sentence each, though they are valid.
 	Remarks []string `json:"remarks,omitempty" from:"target"`
+	// Limit is that the generator was the limit of a closed loop: its rate is a lower bound. Empty if it was not.
+	Limit string `json:"limit,omitempty"`
+	// Share is the generator's own part of the median cycle of a closed loop: of the time from one command of a connection
+	// to the next one. From a tenth on (Bounds) rates are lower bounds, and times upper ones.
+	Share  float64 `json:"generator_share,omitempty"`
+	Bounds bool    `json:"bounds,omitempty"`
 }
+
+// ReasonRefused is the ID of the reason that the target answered too much with errors.
+const ReasonRefused = "refused"
 
 // Reason is why a run is INVALID.
 type Reason struct {
-	// ID is a stable slug: "empty", "errors", "late", "saturated", "files", "ports", "memory", "connections", "aborted",
-	// "behind", "stolen", "throttled", "clock", "disruptions", "start" or "agent".
+	// ID is a stable slug: "empty", "errors", ReasonRefused, "late", "saturated", "files", "ports", "memory",
+	// "connections", "aborted", "behind", "stolen", "throttled", "clock", "disruptions", "start" or "part".
 	ID string `json:"id"`
 	// What is what was observed and which limit it passed, in one sentence without a full stop.
 	What string `json:"what" from:"target"`
@@ -91,4 +103,27 @@ type Reason struct {
 type Fact struct {
 	Name  string `json:"name"`
 	Value string `json:"value" from:"target"`
+}
+
+// LoadWorker is what is known of the worker of a run whose target is one. The times of its jobs are those of the kinds
+// "job" (from the delivery of a job until its ack or fail), "idle" (from the reply to that until the next fetch) and
+// "beat" (from one heartbeat to the next).
+type LoadWorker struct {
+	// Command is how it was started, and Concurrency how many jobs it was told to work at a time.
+	Command     string `json:"command"`
+	Concurrency int    `json:"concurrency"`
+	// InHand is the mean of the jobs that it had in hand while measuring, and InHandMost the most.
+	InHand     float64 `json:"in_hand"`
+	InHandMost int64   `json:"in_hand_most"`
+	// Connections is how many it had open at a time, at most.
+	Connections int `json:"connections"`
+	// MemoryPeak is the most memory in bytes that its processes had resident at the end of a second.
+	MemoryPeak int64 `json:"memory_peak_bytes,omitempty"`
+	// Beats counts its heartbeats, and BeatGap is the longest time without one, that until its end included.
+	Beats   int64         `json:"beats"`
+	BeatGap time.Duration `json:"beat_gap_ns"`
+	// ServerOwn is the mean time that the server took for a fetch of a job or for an ack: it is not the worker's.
+	ServerOwn time.Duration `json:"server_own_ns"`
+	// Output holds the last lines that it printed, if it ended by itself or did not work.
+	Output []string `json:"output,omitempty" from:"target"`
 }

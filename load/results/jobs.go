@@ -4,6 +4,7 @@ import (
 	"iter"
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
@@ -36,9 +37,11 @@ type LoadJobs struct {
 	FetchesLost int64 `json:"fetches_lost" join:"sum"`
 	// TakenAtEnd counts jobs of fetches whose reply was awaited before their connection was closed.
 	TakenAtEnd int64 `json:"taken_at_end" join:"sum"`
-	// Part is set in the report of an agent whose jobs cross to others: what is missing is known to all of them together.
-	Part bool `json:"part,omitempty"`
-	// Drained is set if the queues of the run were seen empty at the end.
+	// Unknown is what the account of several generators does not have: "what segment 3/4 did is not known" for example.
+	// Empty if it is whole.
+	Unknown string `json:"unknown,omitempty"`
+	// Drained is set if the queues of the run were seen empty at the end, and every job that is missing is known to be
+	// lost or may have gone with a fetch without an answer.
 	Drained bool `json:"drained"`
 	// NotDrained is why not, if not.
 	NotDrained string `json:"not_drained,omitempty" from:"target"`
@@ -48,28 +51,29 @@ type LoadJobs struct {
 var jobCounts = []count{
 	{"lost", "pushed", finding | ifDrained, "jobs accepted and never delivered, of those pushed",
 		"accepted and never delivered"},
-	{"missing", "pushed", ifDrained, "jobs accepted and not delivered until the end, of those pushed",
-		"accepted and not delivered until the end"},
-	{"duplicated", "delivered", alwaysShown | finding, "jobs delivered while held or after their end, of those delivered",
-		"delivered while held, or after their end"},
+	{"missing", "pushed", ifDrained, "jobs accepted but not delivered before the end, of those pushed",
+		"accepted but not delivered before the end"},
+	{"duplicated", "delivered", alwaysShown | finding, "jobs delivered while reserved, or after ACK or final FAIL, of " +
+		"those delivered",
+		"delivered while reserved, or after ACK or final FAIL"},
 	{"foreign", "delivered+foreign", finding,
 		"jobs that are not of this run, altered, or from a wrong queue, of those delivered",
 		"not of this run, from a wrong queue, or changed"},
 	{"redelivered", "delivered", 0, "further deliveries that are allowed, of the jobs delivered",
-		"again, and rightly: after fail, reserve_for or an unanswered ack"},
+		"again, as allowed: after FAIL, reserve_for or an unanswered ACK"},
 	{"out_of_order", "delivered", 0, "jobs delivered after one that was pushed later, of those delivered",
-		"after one that was pushed later: no clause forbids it"},
+		"after a job that was pushed later; no clause forbids this"},
 	{"pushed", sent, alwaysShown, "push answered with OK, of those sent", "accepted with OK"},
 	{"refused", sent, 0, "push answered with an error, of those sent", "answered with an error"},
-	{"doubtful", sent, 0, "push without a reply, of those sent", "pushed without an answer: it may be there or not"},
+	{"doubtful", sent, 0, "push without a reply, of those sent", "pushed without a reply; it may exist or not"},
 	{"delivered", "pushed", alwaysShown, "jobs delivered at least once, of those pushed", "at least once"},
 	{"acked", "pushed", alwaysShown, "ack answered with OK, of the jobs pushed", ""},
-	{"failed", "pushed", 0, "fail answered with OK, of the jobs pushed", "reported with fail"},
-	{"held", "pushed", 0, "jobs delivered and neither acknowledged nor failed at the end, of those pushed",
-		"delivered, and neither acknowledged nor failed at the end"},
+	{"failed", "pushed", 0, "fail answered with OK, of the jobs pushed", "reported with FAIL"},
+	{"held", "pushed", 0, "jobs delivered without ACK or FAIL at the end, of those pushed",
+		"delivered, without ACK or FAIL at the end"},
 	{"waiting", "pushed", 0, "jobs that may come back after the end, of those pushed", "may come back after the end"},
 	{"in_doubt", "pushed", 0, "missing jobs that a fetch without a reply may have taken, of those pushed", ""},
-	{"taken_at_end", "", 0, "", "brought by the last fetch of a connection, before it was closed"},
+	{"taken_at_end", "", 0, "", "delivered by the last FETCH of a connection before it closed"},
 }
 
 // sent holds the keys of the pushes that were sent.
@@ -95,22 +99,27 @@ func (j *LoadJobs) Counts() iter.Seq2[string, int64] {
 // sent returns how many pushes there were.
 func (j *LoadJobs) sent() int64 { return number(j, sent) }
 
-// rows returns the rows that have something to show. In a run whose doubts are resolved nothing may come back any more.
-func (j *LoadJobs) rows(resolved bool) (rows []reports.Bar) {
+// rows returns the rows that have something to show. In a run whose doubts are resolved nothing may come back any more,
+// and what its disruptions excuse is no finding.
+func (j *LoadJobs) rows(d *LoadDisruptions) (rows []reports.Bar) {
+	resolved := d.resolved()
 	for _, name := range accountOrder {
 		c := reports.Find(jobCounts, func(c *count) bool { return c.name == name })
 		row := reports.Bar{Name: strings.ReplaceAll(name, "_", " "), Value: number(j, name), Words: c.words}
 		if row.Value == 0 && c.flags&alwaysShown == 0 && (name != "lost" || !j.Drained) {
 			continue
 		}
-		if c.flags&finding != 0 && row.Value > 0 {
+		switch {
+		case c.flags&finding != 0 && row.Value > d.excused(name):
 			row.Style = reports.Bad
+		case c.flags&finding != 0 && row.Value > 0:
+			row.Style = reports.Caution
 		}
 		switch {
 		case name == "acked":
 			row.Name = "acknowledged"
 		case name == "waiting" && resolved:
-			row.Words = "reported without a confirmation, and not back after their reservation"
+			row.Words = "reported without a confirmation, and not delivered again after their reservation"
 		case name == "in_doubt":
 			row.Words = "of these: may have gone with " + unanswered(j.FetchesLost)
 		}
@@ -131,7 +140,7 @@ func unanswered(fetches int64) string {
 // thresholds, and its row in the account of the jobs.
 type count struct {
 	name  string // its key in JSON, and the name of the metric; rows have blanks in it
-	whole string // the keys of what it is a part of: "pushed+refused"
+	whole string // the keys of the whole that it is a part of: "pushed+refused"
 	flags countFlags
 	doc   string // what the metric is; empty: it is none
 	words string // of its row
@@ -187,6 +196,24 @@ func keyOf(field reflect.StructField) string {
 // rateCounts holds the counts of the arrivals.
 var rateCounts = []count{
 	{name: "unserved", whole: "planned", doc: "arrivals that still waited for a connection at the end, of those planned"},
-	{name: "dropped", whole: "planned", doc: "arrivals that --overload drop gave up, of those planned"},
-	{name: "queued", whole: "planned", doc: "arrivals that waited for a connection and got it, of those planned"},
+	{name: "dropped", whole: "planned", doc: "arrivals dropped by --overload drop, of those planned"},
+	{name: "queued", whole: "planned", doc: "arrivals that got a connection after a wait, of those planned"},
 }
+
+// ServerClock is what the times tell about the clock of the target that it writes into jobs with a time.
+type ServerClock struct {
+	// Ahead is the least difference that explains them, negative if the target's clock is behind; 0 if they contradict
+	// each other.
+	Ahead time.Duration `json:"ahead_ns"`
+	// Early is how many jobs came before their time by the generator's clock and not by the target's. They are findings
+	// only if its times contradict each other.
+	Early int64 `json:"early,omitempty"`
+}
+
+// LoadFlows returns the names of the times of jobs, in the order of tables. The first two are end-to-end latencies,
+// from the intended start of a push:
+//
+//	job.fetched   until the job was delivered for the first time
+//	job.acked     until its ack was answered
+//	job.late      from the time of a job, by a delay or for its next try, until it was delivered
+func LoadFlows() []string { return []string{"job.fetched", "job.acked", "job.late"} }

@@ -16,7 +16,7 @@ import (
 // out. The first error of w is returned.
 func (l *Load) WriteJSON(w io.Writer) error {
 	whole := *l
-	whole.Schema, whole.Started = LoadSchema, l.Started.UTC().Round(0)
+	whole.Schema, whole.Started, whole.LoadFrom = LoadSchema, l.Started.UTC().Round(0), l.LoadFrom.UTC().Round(0)
 	whole.Target.HI, whole.Target.Info = asJSON(l.Target.HI), asJSON(l.Target.Info)
 	whole.Plan.Workload = asJSON(l.Plan.Workload)
 	whole.Phases, whole.Ops, whole.Flows = reports.List(l.Phases), reports.List(l.Ops), reports.List(l.Flows)

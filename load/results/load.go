@@ -17,7 +17,7 @@ const LoadSchema = "fwpbench/2"
 // Durations are nanoseconds in JSON, in keys that end in _ns; rates are a second; shares are 0 to 1. Moments of a run
 // are counted from its start.
 //
-// A Load is plain data without locks: fill it from one goroutine, or guard it.
+// A Load is plain data without locks.
 type Load struct {
 	// Schema is LoadSchema; WriteJSON sets it, whatever is here.
 	Schema string `json:"schema"`
@@ -25,16 +25,17 @@ type Load struct {
 	Version string `json:"version,omitempty"`
 	// Run is the id of the run: it is in the names of its queues and in the jid of every job.
 	Run string `json:"run"`
-	// Seed is what arrivals, sizes and queues were drawn from. JSON holds it as a string, because many readers of JSON
-	// are not exact above 2^53.
+	// Seed is what arrivals, sizes and queues were drawn from: a string in JSON, since many readers round above 2^53.
 	Seed uint64 `json:"seed,string"`
 	// Started is when the run began, by the clock of the machine that runs the generator.
 	Started time.Time `json:"started,omitzero"`
+	// LoadFrom is when the first arrival was due, by the same clock; zero if the load did not begin.
+	LoadFrom time.Time `json:"load_from,omitzero"`
 	// Took is the time from Started until the last connection was closed.
 	Took time.Duration `json:"took_ns" join:"max"`
 	// Target is what the load was put on.
 	Target LoadTarget `json:"target"`
-	// Machine is what the generator ran on; empty if there were several: see Agents.
+	// Machine is what the generator ran on; empty if there were several: see Parts.
 	Machine Machine `json:"machine"`
 	// Engine is what moved the bytes: "portable", or "epoll" and what that does without. Empty if there was no load.
 	Engine string `json:"engine,omitempty"`
@@ -52,39 +53,48 @@ type Load struct {
 	Ops []LoadOp `json:"ops"`
 	// Flows holds the flows of jobs, in the order of LoadFlows, each if it has at least one job.
 	Flows []LoadFlow `json:"flows"`
-	// ClockBound is how far the flows may be wrong where jobs crossed between agents, because push and delivery were timed
-	// by two clocks: the sum of the two largest bounds of Agents. 0 if each job stayed with its agent.
-	ClockBound time.Duration `json:"clock_bound_ns,omitempty"`
+	// ServerClock is how far the target's clock is from the generator's; nil if the times in its jobs show no difference.
+	ServerClock *ServerClock `json:"server_clock,omitempty"`
 	// Jobs is the account of every job of the run, whatever the phase it was pushed in.
 	Jobs LoadJobs `json:"jobs"`
-	// Queues has a row for each of the first 20 queues, if these are not alike; none where several generators were added
-	// up.
-	Queues []LoadQueue `json:"queues,omitempty"`
-	// Disruptions is what was done to the target on purpose, and what it cost; nil if nothing was.
-	Disruptions *LoadDisruptions `json:"disruptions,omitempty"`
+	// Queues has a row for each of the first 20 queues, if they are not alike; none of several generators.
+	Queues      []LoadQueue      `json:"queues,omitempty"`
+	Worker      *LoadWorker      `json:"worker,omitempty"`                     // the target, if it is one
+	Disruptions *LoadDisruptions `json:"disruptions,omitempty"`                // what was done to the target on purpose
+	Ended       string           `json:"server_ended,omitempty" from:"target"` // how a started server ended by itself
 	// Findings holds what the target did wrong with the jobs of this run. Any one of them makes the exit code ExitLoss,
 	// unless it is about a clause that only recommends something.
 	Findings []LoadFinding `json:"findings"`
 	// History is the file that has every call, which fwpcheck recheck reads; empty if there is none.
 	History string `json:"history,omitempty"`
+	// HistoryCut is where the recorded calls end because there were too many, counted from the start of the run; 0 if they
+	// are complete. Jobs counts all of them.
+	HistoryCut time.Duration `json:"history_cut_ns,omitempty" join:"max"`
 	// Health is the generator's own error bar.
 	Health Health `json:"health"`
-	// Agents holds a row for each generator, if there were several: this is the sum of their results, then.
-	Agents []LoadAgent `json:"agents,omitempty"`
+	// Parts holds a row for each of several generators: this is the sum of their results, then.
+	Parts []LoadPart `json:"parts,omitempty"`
 	// Validity is whether the generator kept up; see Evaluate.
 	Validity Validity `json:"validity"`
 	// Thresholds holds the results of the thresholds, in the order in which they were given; see Evaluate.
 	Thresholds []ThresholdResult `json:"thresholds"`
+	// Percentiles are those that tables show, if the user has asked for others than the usual ones.
+	Percentiles []Percentile `json:"percentiles,omitempty"`
 	// Series holds the run second by second.
 	Series []Second `json:"series"`
 	// Heat is the map of response times of the command that the load is about.
 	Heat LoadHeat `json:"heat,omitzero"`
+	// Gaps holds the spans of a second or more in which a reply was due and none came.
+	Gaps []Gap `json:"gaps,omitempty"`
 	// Histograms are those of the whole run, as an HdrHistogram log with one interval: fwpbench merge adds them up.
 	Histograms string `json:"histograms,omitempty"`
 	reports.Trouble
 	// NotStarted is why the load did not begin although the connections were open: the start of its segment had passed,
 	// for example. Empty if it did begin.
 	NotStarted string `json:"not_started,omitempty" from:"target"`
+	// GivenUp is after how many jobs the prefill, or a load of a number of jobs, was given up, and why: "stopped after
+	// 368 of 2,000 jobs: no reply for 10 s" for example. Empty if it was not.
+	GivenUp string `json:"given_up,omitempty" from:"target"`
 	// Gone is why the target was lost during the run and did not come back: "connection refused, after 31.2 s" for
 	// example; empty if it stayed. Jobs then has what was confirmed and what is in doubt.
 	Gone string `json:"gone,omitempty" from:"target"`
@@ -137,11 +147,11 @@ type LoadPlan struct {
 	Consumers int `json:"consumers,omitempty" join:"sum"`
 	Idle      int `json:"idle,omitempty" join:"sum"`
 	// Queues is how many queues there are, and Awaited how many of them are the first that some worker names, if a worker
-	// that finds no job waits for its first queue only; both 0 where that is not so, and where jobs cross.
+	// that finds no job waits for its first queue only; both 0 where that is not so.
 	Queues  int `json:"queues,omitempty"`
 	Awaited int `json:"awaited_queues,omitempty"`
-	// Segment is the part of the load that this run was, "2/4" for example, or "1/2 of the workers", of which Producers,
-	// Consumers and Idle are the connections. Empty for a whole load.
+	// Segment is the part of the load that this run was, "2/4" for example, of which Producers, Consumers and Idle are the
+	// connections. Empty for a whole load.
 	Segment string `json:"segment,omitempty"`
 	// Workload is the whole workload as JSON, with every default filled in.
 	Workload json.RawMessage `json:"workload,omitempty"`
@@ -154,7 +164,7 @@ type Stage struct {
 	To   float64       `json:"to_per_s"`
 }
 
-// Phase is a part of a run: "connect", "prefill", "wait" (for the start), "warm-up", "measure", "drain" or "close".
+// Phase is a part of a run: "start" of a worker, "connect", "prefill", "wait", "warm-up", "measure", "drain", "close".
 type Phase struct {
 	Name string `json:"name"`
 	// From is counted from the start of the run.
@@ -183,16 +193,18 @@ type Connections struct {
 type LoadRate struct {
 	// Op is the command of an arrival: "push", or "connect" in churn, with short-lived connections of one push each.
 	// In a closed loop it is the command that the workload is about: "push" or "connect", "ack" where nothing but
-	// consuming is measured, or "beat".
+	// consuming is measured, or "beat"; of a worker "job".
 	Op string `json:"op,omitempty" join:"first"`
-	// Target is Planned a second.
-	Target float64 `json:"target_per_s"`
+	// Target is the mean rate of the plan in the window.
+	Target float64 `json:"target_per_s" join:"sum"`
 	// Achieved is Done a second.
 	Achieved float64 `json:"achieved_per_s"`
-	// Planned is how many arrivals the plan has in the window; a Poisson plan may have more or fewer than its rate says.
+	// Planned is how many arrivals the plan has in the window: a Poisson plan, or one of few arrivals, has more or fewer
+	// than its rate says.
 	Planned int64 `json:"planned" join:"sum"`
-	// Done is how many arrivals succeeded in the window, whenever they were due: how many commands of that kind went
-	// well, and of short-lived connections how many pushed their job.
+	// Done is how many arrivals succeeded that were due in the window and for which a connection was free in it: those in
+	// flight at its end are awaited. Of a closed loop it is how many commands were answered in the window, and of
+	// short-lived connections how many pushed their job.
 	Done int64 `json:"done" join:"sum"`
 	// Queued is how many arrivals found no free connection, waited for one and got it: the target (or the number of
 	// connections) was the limit, not the generator.
@@ -206,19 +218,12 @@ type LoadRate struct {
 	Backlog int64 `json:"backlog,omitempty" join:"sum"`
 }
 
-// LoadFlows returns the names of the end-to-end latencies, in the order of tables, each from the intended start of a
-// push:
-//
-//	job.fetched   until the job was delivered for the first time
-//	job.acked     until its ack was answered
-func LoadFlows() []string { return []string{"job.fetched", "job.acked"} }
-
 // LoadOp is what became of the commands of one kind whose intended time was in the measured window.
 type LoadOp struct {
 	// Op is the kind of command: "connect" (until the connection is open), "hello" (without the time for the password
 	// hash), "push", "fetch" (a fetch that brought an error or no answer: it has errors only), "fetch.found" (that found
 	// a job waiting), "fetch.waited" (that was there before the push of its job), "fetch.empty" (that brought no job),
-	// "ack", "fail", "beat", "info" or "end".
+	// "ack", "fail", "beat", "info" or "end"; of a worker, see LoadWorker.
 	Op string `json:"op"`
 	// Count is how many were answered, error replies not included.
 	Count int64 `json:"count"`
@@ -240,7 +245,8 @@ type LoadOp struct {
 // LoadError is how often something went wrong in the same way.
 type LoadError struct {
 	// Kind is a stable slug: "rejected" (an error reply), "malformed" (a reply that breaks the protocol), "timeout",
-	// "refused" (the connection was), "reset", "closed", "out-of-files", "out-of-ports", "out-of-memory" or "other".
+	// "refused" (the connection was), "reset", "closed", "out-of-files", "out-of-ports", "out-of-memory", "too-long" (a
+	// reply was, for what a load reads) or "other".
 	Kind  string `json:"kind"`
 	Count int64  `json:"count"`
 	// Example is the message of the first of them, escaped or not.
@@ -280,21 +286,21 @@ type Latency struct {
 	P999  time.Duration `json:"p99_9_ns"`
 	P9999 time.Duration `json:"p99_99_ns"`
 	Max   time.Duration `json:"max_ns"`
-	// Unserved is how many of the values are those of arrivals that were unserved: each counts as the time that it had
+	// More holds further percentiles that thresholds or the user asked for, by their names: "p95" for example.
+	More map[string]time.Duration `json:"more_ns,omitzero"`
+	// Unserved is how many of the values are those of arrivals that were unserved, and Unanswered how many those of
+	// commands without a reply (timed out, cut, reset or in flight at the end): each counts as the time that it had
 	// waited, and would have been longer.
-	Unserved int64 `json:"unserved,omitempty"`
-	// AtLeast names the figures that are lower bounds because of that: "mean", "p99", "max" for example.
-	AtLeast []string `json:"at_least,omitempty"`
+	Unserved   int64 `json:"unserved,omitempty"`
+	Unanswered int64 `json:"unanswered,omitempty"`
+	// AtLeast names the figures that are lower bounds because of that: "mean", "p99", "max" for example. AtMost has what
+	// figures would be had these waited for ever, if that is something else; what would have no bound is in AtLeast only.
+	AtLeast []string                 `json:"at_least,omitempty"`
+	AtMost  map[string]time.Duration `json:"at_most_ns,omitzero"`
 	// OutOfRange is how many values the histogram could not hold and holds as its smallest or largest.
 	OutOfRange int64 `json:"out_of_range,omitempty"`
 	// Curve holds the percentiles for a picture, each closer to 100 % than the one before.
 	Curve []Quantile `json:"curve,omitempty"`
-}
-
-// Quantile is a percentile: the share Q of all values, 0 to 1, is not greater than Time.
-type Quantile struct {
-	Q    float64       `json:"q"`
-	Time time.Duration `json:"time_ns"`
 }
 
 // LoadHeat is how many commands of one kind took how long in each second.
@@ -353,7 +359,8 @@ type ServerSecond struct {
 	Threads     int   `json:"threads"`
 	// WaitingJobs is how many jobs of the run were in its queues, as the server told an observer in this second; absent if
 	// it did not. Then the figures above are 0 unless the target was started here.
-	WaitingJobs *int64 `json:"waiting_jobs,omitempty"`
+	WaitingJobs *int64  `json:"waiting_jobs,omitempty"`
+	InHand      float64 `json:"in_hand,omitempty"` // of a worker under load: how many jobs it had, on average
 }
 
 // SecondOp is one kind of command in one second.
@@ -361,6 +368,10 @@ type SecondOp struct {
 	Op     string `json:"op"`
 	Count  int64  `json:"count"`
 	Errors int64  `json:"errors,omitempty"`
+	// Unanswered is how many of the times are those of commands without a reply, and AtLeast names the figures that are
+	// lower bounds because of that: "response_p99" for example.
+	Unanswered int64    `json:"unanswered,omitempty"`
+	AtLeast    []string `json:"at_least,omitempty"`
 	// LatenessP99 is the generator's own delay.
 	LatenessP99 time.Duration `json:"lateness_p99_ns"`
 	ServiceP50  time.Duration `json:"service_p50_ns"`
@@ -368,13 +379,21 @@ type SecondOp struct {
 	ResponseP50 time.Duration `json:"response_p50_ns"`
 	ResponseP99 time.Duration `json:"response_p99_ns"`
 	ResponseMax time.Duration `json:"response_max_ns"`
+	// More holds the percentiles that the user has asked for: "response_p95" for example.
+	More map[string]time.Duration `json:"more_ns,omitzero"`
 }
 
 // SecondFlow is one end-to-end latency in one second.
 type SecondFlow struct {
-	Flow  string        `json:"flow"`
-	Count int64         `json:"count"`
-	P50   time.Duration `json:"p50_ns"`
-	P99   time.Duration `json:"p99_ns"`
-	Max   time.Duration `json:"max_ns"`
+	Flow  string `json:"flow"`
+	Count int64  `json:"count"`
+	// Unanswered and AtLeast are those of a SecondOp.
+	Unanswered int64    `json:"unanswered,omitempty"`
+	AtLeast    []string `json:"at_least,omitempty"`
+
+	P50 time.Duration `json:"p50_ns"`
+	P99 time.Duration `json:"p99_ns"`
+	Max time.Duration `json:"max_ns"`
+	// More is that of a SecondOp: "p95" for example.
+	More map[string]time.Duration `json:"more_ns,omitzero"`
 }

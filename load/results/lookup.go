@@ -3,6 +3,7 @@ package results
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,12 +11,6 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 )
-
-// AchievedEnough is the share of the target rate that counts as all of it.
-const AchievedEnough = 0.99
-
-// belowTarget is the share of the target rate below which the first line says that it was missed.
-const belowTarget = 0.95
 
 // Op returns the figures of a kind of command, or nil.
 func (l *Load) Op(name string) *LoadOp {
@@ -45,6 +40,17 @@ type OpSum struct {
 	Count, Outside, Errors int64
 	Rate                   float64
 	Kinds                  []LoadError
+}
+
+// Refused returns the share of the commands that were answered with an error.
+func (s OpSum) Refused() float64 {
+	refused := sumOf(s.Kinds, func(e *LoadError) int64 {
+		if e.Kind == "rejected" {
+			return e.Count
+		}
+		return 0
+	})
+	return float64(refused) / float64(max(1, s.Errors+s.Count+s.Outside))
 }
 
 // Sum adds up the commands of that name, and of those that are a kind of them: fetch is every fetch.
@@ -80,8 +86,8 @@ func (l *Load) DueByPlan(op string) bool {
 func (l *Load) worstLateness(stat string) (worst Reading) {
 	for i := range l.Ops {
 		if op := &l.Ops[i]; l.DueByPlan(op.Op) && op.Lateness.Count > 0 {
-			worst.OK = true
-			worst.Value = max(worst.Value, float64(op.Lateness.Stat(stat)))
+			late := op.Lateness.reading(stat)
+			worst.OK, worst.Value = worst.OK || late.OK, max(worst.Value, late.Value)
 		}
 	}
 	return worst
@@ -113,7 +119,7 @@ func (l *Load) Shortages() []Reason {
 		if count == 0 {
 			return
 		}
-		what := fmt.Sprintf("%s could not be opened for want of %s", text.Count(count, "connection"), kind)
+		what := fmt.Sprintf("%s could not be opened: out of %s", text.Count(count, "connection"), kind)
 		if kind == shortage.Files && h.Files.Hard > 0 {
 			what += fmt.Sprintf(" (limit %s, hard limit %s)", text.Grouped(h.Files.Soft), text.Grouped(h.Files.Hard))
 		}
@@ -131,4 +137,56 @@ func (l *Load) short() string {
 		return r.What + ": " + r.Do
 	}
 	return ""
+}
+
+// Despite is a result of a threshold that delays of the generator do not change.
+type Despite string
+
+// The results; DespiteOpen depends on the delays.
+const (
+	DespiteMet    Despite = "met"
+	DespiteMissed Despite = "missed"
+	DespiteOpen   Despite = "open"
+)
+
+// Delayed returns r with the bounds that delays of the generator give to a metric of a run: a time may be shorter by
+// as much as its command was sent late, and by any time if the generator, or its machine, was busy.
+func (r Reading) Delayed(l *Load, m Metric) Reading {
+	if m.Unit != UnitTime || strings.Contains(m.Name, "lateness") || !r.OK {
+		return r
+	}
+	most, least := r.Value, 0.0
+	if r.Bounds != nil {
+		most = r.Bounds.Most
+	}
+	if l.Validity.Valid || l.only("late") {
+		least = max(0, r.Value-l.latenessIn(m.Name))
+	}
+	r.Bounds = &Bounds{Least: least, Most: most}
+	return r
+}
+
+// fewLate is how many commands it takes for the lateness that one in a thousand exceeds.
+const fewLate = 1000
+
+// latenessIn returns how much of a time the generator's own delay may be: of a percentile that of the next one.
+func (l *Load) latenessIn(metric string) float64 {
+	op, times := l.Op(OpOf(metric)), 1.0
+	if op == nil { // a flow: that of the push, and that of the fetch or ack
+		op, times = l.Op("push"), 2
+	}
+	if op == nil {
+		return l.worstLateness("max").Value
+	}
+	late := "max"
+	asked, is := PercentileIn(metric)
+	for _, p := range slices.Backward(Percentiles()) {
+		if is && op.Lateness.Count >= fewLate && 100-p <= (100-asked)/5 {
+			late = p.String()
+		}
+	}
+	if strings.HasSuffix(metric, ".mean") {
+		late = "mean"
+	}
+	return times * float64(op.Lateness.Stat(late))
 }

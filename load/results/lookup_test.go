@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func someOps() *Load {
@@ -100,19 +101,44 @@ func TestShortagesOfTheMachine(t *testing.T) {
 	}
 }
 
-func TestClocksOfAgents(t *testing.T) {
-	t.Parallel()
-	assert.Empty(t, clocksOf([]LoadAgent{{}}))
-	one := LoadAgent{Clock: &AgentClock{Offset: clockOff - 1, Bound: time.Microsecond}}
-	assert.Equal(t, "They began at one moment, known within 1 us.", clocksOf([]LoadAgent{one}))
-	one.Clock.Offset = clockOff
-	assert.Contains(t, clocksOf([]LoadAgent{one}), "which changes nothing: : 100 ms ahead.")
-}
-
 func TestStatsAreThoseOfLatency(t *testing.T) {
 	t.Parallel()
 	l := &Latency{Min: 1, Mean: 2, P50: 3, P90: 4, P99: 5, P999: 6, P9999: 7, Max: 8}
-	for i, stat := range stats {
-		assert.Equal(t, time.Duration(i+1), stat.of(l), stat.name)
+	for i, stat := range statsIn("") {
+		assert.Equal(t, time.Duration(i+1), l.Stat(stat), stat)
 	}
+	assert.False(t, l.reading("p95").OK, "not every report has it")
+	l.Count = 1
+	l.Set("p95", 9)
+	l.Set("p90", 10)
+	assert.Equal(t, Reading{Value: 9, OK: true}, l.reading("p95"))
+	assert.Equal(t, Reading{Value: 10, OK: true}, l.reading("p90"))
+	assert.Equal(t, []Percentile{95}, l.further())
+}
+
+// A percentile is one type: its name, how many values it needs, and where a report has it.
+func TestPercentiles(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]Percentile{"p50": 50, "p99.9": 99.9, "p99.999": 99.999, "p0.5": 0.5, "p1": 1} {
+		p, err := ParsePercentile(name)
+		require.NoError(t, err)
+		assert.InDelta(t, float64(want), float64(p), 1e-9)
+		assert.Equal(t, name, p.String())
+	}
+	for _, name := range []string{"", "p", "95", "p0", "p100", "p101", "p-1", "p99.9999", "p95.0", "p095", "pNaN", "p1e1", "max"} {
+		_, err := ParsePercentile(name)
+		assert.Error(t, err, name)
+	}
+	for p, want := range map[Percentile]int64{50: 40, 90: 200, 95: 400, 99: 2000, 99.5: 4000, 99.9: 20_000} {
+		assert.Equal(t, want, p.Needs(20), p)
+	}
+	assert.Equal(t, []Percentile{95, 99.5}, WantedPercentiles("push.response.p95", "rate", "job.fetched.p99.5", "ack.service.p95",
+		"push.response.p99", "x.pushed"))
+	for _, name := range []string{"push.response.p95", "job.late.p99.5", "lateness.p75", "fetch.found.service.p0.1"} {
+		m, known := FindMetric(name, []string{OpOf(name)})
+		assert.True(t, known, name)
+		assert.Equal(t, name, m.Name)
+	}
+	_, known := FindMetric("push.response.p100", []string{"push"})
+	assert.False(t, known)
 }

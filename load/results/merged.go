@@ -75,7 +75,7 @@ func ReadHistograms(data []byte) (Histograms, error) {
 	case r.Schema != LoadSchema && r.Schema != MergedSchema:
 		return h, fmt.Errorf("its schema is %q, and %q and %q can be merged", r.Schema, LoadSchema, MergedSchema)
 	case h.Log == "":
-		return h, fmt.Errorf("it has no histograms: nothing was measured in its run")
+		return h, fmt.Errorf("it has no histograms, because its run measured nothing")
 	case r.Schema == MergedSchema:
 		h.Invalid = invalidAmong(r.Files)
 	case r.Validity == nil:
@@ -135,8 +135,8 @@ func (m *Merged) Page(o reports.PageOptions) reports.Page {
 		}
 		p.merged(sum)
 	} else {
-		p.entry(1, reports.Bad, "INVALID", "The times of an INVALID run are no results, and neither is a sum with them. "+
-			"Leave the file out, or give --show-invalid to look for the cause.")
+		p.entry(1, reports.Bad, "INVALID", "The times of an INVALID run are not results, and neither is a sum that "+
+			"includes them. Leave the file out, or give --show-invalid to look for the cause.")
 		p.errors(sum)
 	}
 	p.Conclude("the runs took "+reports.Duration(m.Took)+reports.Began(m.Started), m.decide())
@@ -148,7 +148,7 @@ func (f *MergedFile) row() reports.Row {
 	runs := text.Count(len(f.Runs), "run")
 	switch len(f.Runs) {
 	case 0:
-		runs = "no name of a run"
+		runs = "unnamed run"
 	case 1:
 		runs = "run " + f.Runs[0]
 	}
@@ -158,14 +158,14 @@ func (f *MergedFile) row() reports.Row {
 	}
 	if f.CutOff {
 		row.Detail = append(row.Detail, reports.Styled(reports.Caution,
-			"It has no end: the run that wrote it was cut off; what it had written by then counts."))
+			"Incomplete: the run that wrote it was cut off; the part before that counts."))
 	}
 	return row
 }
 
 // merged appends the commands and the times of a sum.
 func (p *page) merged(l *Load) {
-	p.Section("COMMANDS", "those of all runs")
+	p.Section("COMMANDS", "the sum of all runs")
 	p.Add(l.commandTable(false))
 	p.times(l)
 	p.timesFigures(l)
@@ -217,13 +217,5 @@ func Join(sum, one any) {
 				field.Set(more)
 			}
 		}
-	}
-}
-
-// Add adds the counts of a part of the load. Where some parts have all producers, the rate of the load is theirs: they
-// come first.
-func (r *LoadRate) Add(part *LoadRate) {
-	if r.Op == "" || r.Op == part.Op {
-		Join(r, part)
 	}
 }

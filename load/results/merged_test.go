@@ -20,8 +20,8 @@ func sum() *results.Merged {
 	return &results.Merged{
 		Version: "fwpbench 0.1.0", Ops: l.Ops, Flows: l.Flows, Histograms: "#[Histogram log format version 1.3]\n",
 		Files: []results.MergedFile{
-			{Name: "agents/a.hlog", Runs: []string{"abcdefgh"}, CutOff: true},
-			{Name: "agents/b.json", Runs: []string{"ijklmnop"}, Invalid: "push was sent late"},
+			{Name: "runs/a.hlog", Runs: []string{"abcdefgh"}, CutOff: true},
+			{Name: "runs/b.json", Runs: []string{"ijklmnop"}, Invalid: "push was sent late"},
 			{Name: "c.hlog"}, {Name: "d.json", Runs: []string{"q", "r"}},
 		},
 		Started: time.Date(2026, 9, 21, 14, 13, 20, 0, time.UTC), Took: time.Minute,
@@ -44,7 +44,7 @@ func TestMergedJSONIsMergedAgain(t *testing.T) {
 	require.NoError(t, sum().WriteJSON(&data))
 	found, err := results.ReadHistograms(data.Bytes())
 	require.NoError(t, err)
-	assert.Equal(t, results.Histograms{sum().Histograms, "agents/b.json: push was sent late"}, found)
+	assert.Equal(t, results.Histograms{sum().Histograms, "runs/b.json: push was sent late"}, found)
 }
 
 func TestHistogramsOfARun(t *testing.T) {
@@ -76,7 +76,7 @@ func TestTheCasesOfASum(t *testing.T) {
 	assert.Equal(t, "a.hlog, b.json, c.hlog, d.json", s.Target, "folders are left out")
 	assert.Equal(t, reports.ExitInconclusive, s.Code)
 	require.Len(t, s.Cases, 4)
-	assert.Equal(t, "the figures of file 2 are valid: agents/b.json", s.Cases[1].Name)
+	assert.Equal(t, "the figures of file 2 are valid: runs/b.json", s.Cases[1].Name)
 	for i, want := range []reports.CaseState{
 		reports.CasePassed, reports.CaseErrored, reports.CasePassed, reports.CasePassed,
 	} {

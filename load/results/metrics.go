@@ -33,7 +33,38 @@ type Metric struct {
 type Reading struct {
 	Value, Whole float64
 	OK           bool
-	AtLeast      bool // the value is a lower bound
+	Bounds       *Bounds // what else it may be; nil: nothing
+	Beside       string  // how uncertain it is, empty if it is not
+}
+
+// Bounds are the ends of what a figure may be.
+type Bounds struct{ Least, Most float64 }
+
+// Words returns what a value is among its bounds: "at least ", "at most ", or "about ".
+func (b *Bounds) Words(value float64) string {
+	switch {
+	case b.Least < value && value < b.Most:
+		return "about "
+	case value < b.Most:
+		return "at least "
+	}
+	return "at most "
+}
+
+// Within returns r with the bounds that the generator's own part of a closed loop gives to a metric: a rate may be
+// higher, and a time shorter.
+func (r Reading) Within(v *Validity, m Metric) Reading {
+	most := r.Value
+	if r.Bounds != nil {
+		most = r.Bounds.Most
+	}
+	switch {
+	case m.Unit == UnitRate && v.Limit != "":
+		r.Bounds = &Bounds{Least: r.Value, Most: math.Inf(1)}
+	case m.Unit == UnitTime && v.Bounds && !strings.Contains(m.Name, "lateness") && !strings.HasPrefix(m.Name, "recovery"):
+		r.Bounds = &Bounds{Most: most}
+	}
+	return r
 }
 
 // MetricNames returns the names of all figures that a Threshold can be about, in a load with these kinds of commands.
@@ -48,7 +79,7 @@ func MetricNames(ops ...string) []string {
 // MetricTable returns the figures that a Threshold can be about, each with the values it takes and its meaning. OP,
 // STAT and FLOW stand for what varies.
 func MetricTable() reports.Table {
-	t := reports.Table{Columns: []reports.Column{{Title: "metric"}, {Title: "compared with"}, {Title: "what it is"}},
+	t := reports.Table{Columns: []reports.Column{{Title: "metric"}, {Title: "compared with"}, {Title: "meaning"}},
 		Wrap: true}
 	var known []string
 	for _, m := range Metrics([]string{"OP"}) {
@@ -62,20 +93,8 @@ func MetricTable() reports.Table {
 	return t
 }
 
-// Stats returns the names of the parts of a time that stand for STAT in a metric: "p99" for example.
-func Stats() []string {
-	var names []string
-	for _, s := range stats {
-		names = append(names, s.name)
-	}
-	return names
-}
-
 // FindMetric returns the metric of that name, if it is one of those in a load with these kinds of commands.
 func FindMetric(name string, ops []string) (Metric, bool) {
-	if name == "waited" { // as it was called before fwpbench/2
-		name = "queued"
-	}
 	if m := reports.Find(metricsLike(name, ops), func(m *Metric) bool { return m.Name == name }); m != nil {
 		return *m, true
 	}
@@ -84,35 +103,12 @@ func FindMetric(name string, ops []string) (Metric, bool) {
 
 // OpOf returns the kind of command that a metric of this name would be about, and the name itself if about none.
 func OpOf(name string) string {
-	for _, m := range append(sumMetrics(""), timeMetrics("")...) {
+	for _, m := range append(sumMetrics(""), timeMetrics("", name)...) {
 		if op, ok := strings.CutSuffix(name, m.Name); ok {
 			return op
 		}
 	}
 	return name
-}
-
-// stat is a part of a Latency.
-type stat struct {
-	name string
-	of   func(*Latency) time.Duration
-}
-
-// stats holds the parts of a Latency, as they are called in metrics.
-var stats = []stat{
-	{"min", func(l *Latency) time.Duration { return l.Min }},
-	{"mean", func(l *Latency) time.Duration { return l.Mean }},
-	{"p50", func(l *Latency) time.Duration { return l.P50 }},
-	{"p90", func(l *Latency) time.Duration { return l.P90 }},
-	{"p99", func(l *Latency) time.Duration { return l.P99 }},
-	{"p99.9", func(l *Latency) time.Duration { return l.P999 }},
-	{"p99.99", func(l *Latency) time.Duration { return l.P9999 }},
-	{"max", func(l *Latency) time.Duration { return l.Max }},
-}
-
-// Stat returns the part of that name, which is one of stats.
-func (l *Latency) Stat(name string) time.Duration {
-	return reports.Find(stats, func(s *stat) bool { return s.name == name }).of(l)
 }
 
 // Metrics returns all metrics. Of two that are equally near to a name that is none, the first is suggested.
@@ -128,26 +124,28 @@ func metricsLike(name string, ops []string) []Metric {
 		}
 		all = append(all, sumMetrics(op)...)
 		if !slices.ContainsFunc(ops, func(other string) bool { return strings.HasPrefix(other, op+".") }) {
-			all = append(all, timeMetrics(op)...)
+			all = append(all, timeMetrics(op, name)...)
 		}
 	}
-	for _, stat := range stats {
+	const flowDoc = "from the intended start of a job's push to its delivery or to the reply to its ack; job.late: " +
+		"from the scheduled time of a job or of its next try to its delivery"
+	for _, stat := range statsIn(name) {
 		for _, flow := range LoadFlows() {
 			all = append(all, Metric{
-				Name: flow + "." + stat.name, Family: "FLOW.STAT", Unit: UnitTime,
-				Doc: "from the intended start of a job's push until it was delivered or its ack answered",
+				Name: flow + "." + stat, Family: "FLOW.STAT", Unit: UnitTime,
+				Doc: flowDoc,
 				Get: func(l *Load) Reading {
 					if f := l.Flow(flow); f != nil {
-						return f.Time.reading(stat.name)
+						return f.Time.reading(stat)
 					}
 					return Reading{}
 				},
 			})
 		}
 		all = append(all, Metric{
-			Name: "lateness." + stat.name, Family: "lateness.STAT", Unit: UnitTime,
+			Name: "lateness." + stat, Family: "lateness.STAT", Unit: UnitTime,
 			Doc: "the highest lateness of all commands: the generator's own delay",
-			Get: func(l *Load) Reading { return l.worstLateness(stat.name) },
+			Get: func(l *Load) Reading { return l.worstLateness(stat) },
 		})
 	}
 	return all
@@ -164,7 +162,7 @@ func sumMetrics(name string) []Metric {
 			},
 		},
 		{
-			Name: name + ".errors", Family: "OP.errors", Shared: true, Doc: "commands that failed, of those that were sent",
+			Name: name + ".errors", Family: "OP.errors", Shared: true, Doc: "failed commands, of those sent",
 			Get: func(l *Load) Reading {
 				sum := l.Sum(name)
 				return partOf(sum.Errors, sum.Count+sum.Errors)
@@ -184,20 +182,21 @@ var opTimes = []struct {
 	name, means string
 	of          func(*LoadOp) *Latency
 }{
-	{"response", "from the intended start of a command until its reply", func(o *LoadOp) *Latency { return &o.Response }},
-	{"service", "from when a command was sent until its reply", func(o *LoadOp) *Latency { return &o.Service }},
+	{"response", "from the intended start of a command to its reply", func(o *LoadOp) *Latency { return &o.Response }},
+	{"service", "from the sending of a command to its reply", func(o *LoadOp) *Latency { return &o.Service }},
 	{"lateness", "the generator's own delay in sending a command", func(o *LoadOp) *Latency { return &o.Lateness }},
 }
 
-// timeMetrics returns those metrics of one kind of command that are times. A command that has kinds has none.
-func timeMetrics(name string) (all []Metric) {
-	for _, stat := range stats {
+// timeMetrics returns those metrics of one kind of command that are times, with the percentile that a metric like one
+// is about. A command that has kinds has none.
+func timeMetrics(name, like string) (all []Metric) {
+	for _, stat := range statsIn(like) {
 		for _, t := range opTimes {
 			all = append(all, Metric{
-				Name: name + "." + t.name + "." + stat.name, Family: "OP." + t.name + ".STAT", Unit: UnitTime, Doc: t.means,
+				Name: name + "." + t.name + "." + stat, Family: "OP." + t.name + ".STAT", Unit: UnitTime, Doc: t.means,
 				Get: func(l *Load) Reading {
 					if op := l.Op(name); op != nil {
-						return t.of(op).reading(stat.name)
+						return t.of(op).reading(stat)
 					}
 					return Reading{}
 				},
@@ -215,32 +214,63 @@ func runMetrics() []Metric {
 	return slices.Concat(
 		[]Metric{
 			{
-				Name: "rate", Unit: UnitRate, Shared: true, Doc: "arrivals that succeeded per second, of the target rate",
+				Name: "rate", Unit: UnitRate, Shared: true, Doc: "arrivals that succeeded per second, of those planned",
 				Get: func(l *Load) Reading {
-					return Reading{Value: l.Rate.Achieved, Whole: l.Rate.Target, OK: l.Rate.Planned+l.Rate.Done > 0}
+					r := &l.Rate
+					whole := reports.PerSecond(r.Planned, l.Measured) // a plan of few arrivals has no other share
+					return Reading{Value: r.Achieved, Whole: whole, OK: r.Planned+r.Done > 0, Beside: r.interval(l.Measured)}
 				},
 			},
-			{Name: "errors", Shared: true, Doc: "commands of any kind that failed, of those that were sent",
+			{Name: "errors", Shared: true, Doc: "failed commands of any kind, of those sent",
 				Get: (*Load).allErrors},
 		},
 		metricsOf(rateCounts, false, func(l *Load) any { return &l.Rate }),
 		[]Metric{
-			recovery("recovery.served", "the longest time from the end of a disruption until a command was served",
+			recovery("recovery.served", "the longest time from the end of a disruption to the first successful command",
 				func(d *LoadDisruption) time.Duration { return d.Served }),
 			recovery("recovery.back", "the longest time from the end of a disruption until the rate was back",
 				func(d *LoadDisruption) time.Duration { return d.Back }),
+			ofWorker("cpu", UnitTime, "CPU time of the worker for each job", func(l *Load, _ *LoadWorker) float64 {
+				return float64(l.Health.ServerCPU) / float64(max(1, l.Rate.Done))
+			}),
+			ofWorker("memory", UnitNumber, "the most memory of the worker, in bytes",
+				func(_ *Load, w *LoadWorker) float64 { return float64(w.MemoryPeak) }),
+			ofWorker("in_hand", UnitNumber, "concurrent jobs of the worker, on average",
+				func(_ *Load, w *LoadWorker) float64 { return w.InHand }),
+			ofWorker("beat_gap", UnitTime, "the longest time without a heartbeat of the worker",
+				func(_ *Load, w *LoadWorker) float64 { return float64(w.BeatGap) }),
 			{
 				Name: "connections.lost", Shared: true, Doc: "connections that ended unexpectedly, of those opened",
 				Get: func(l *Load) Reading { return partOf(l.Connections.Lost, int64(l.Connections.Opened)) },
 			},
-			{Name: "findings", Account: true, Doc: "what the target did wrong with jobs and replies", Get: (*Load).allFindings},
+			{Name: "findings", Account: true, Doc: "errors of the target with jobs and replies", Get: (*Load).allFindings},
 		},
 		metricsOf(jobCounts, true, func(l *Load) any { return &l.Jobs }),
 	)
 }
 
+// ofWorker returns a metric of a worker under load.
+func ofWorker(name string, unit Unit, doc string, of func(*Load, *LoadWorker) float64) Metric {
+	return Metric{Name: "worker." + name, Unit: unit, Doc: doc, Get: func(l *Load) Reading {
+		if l.Worker == nil {
+			return Reading{}
+		}
+		value := of(l, l.Worker)
+		return Reading{Value: value, OK: value > 0}
+	}}
+}
+
 func (l *Latency) reading(stat string) Reading {
-	return Reading{Value: float64(l.Stat(stat)), OK: l.Count > 0, AtLeast: slices.Contains(l.AtLeast, stat)}
+	value, known := l.stat(stat)
+	r := Reading{Value: float64(value), OK: known && l.Count > 0}
+	most, bounded := l.AtMost[stat]
+	switch {
+	case bounded:
+		r.Bounds = &Bounds{Least: r.Value, Most: float64(most)}
+	case slices.Contains(l.AtLeast, stat):
+		r.Bounds = &Bounds{Least: r.Value, Most: math.Inf(1)}
+	}
+	return r
 }
 
 func (l *Load) allErrors() Reading {
@@ -257,10 +287,16 @@ func (l *Load) allFindings() Reading {
 type ThresholdResult struct {
 	// Threshold is the threshold as it was given: "push.response.p99<20ms".
 	Threshold string `json:"threshold"`
-	// Met reports whether the run meets it; without data it does not.
+	// Met reports whether the run meets it, however long what had no reply would have waited; without data it does not.
 	Met bool `json:"met"`
-	// NotJudged is set if the run is INVALID and the threshold is not about the account of the jobs.
+	// Undecided is set if that depends on how long it would have waited.
+	Undecided bool `json:"undecided,omitempty"`
+	// NotJudged is set if the run is INVALID and the threshold is not about the account of the jobs, or if it is about
+	// jobs that are lost or missing and the drain was not complete.
 	NotJudged bool `json:"not_judged,omitempty"`
+	// Despite is what becomes of it whatever part of the times is a delay of the generator, in a run that is INVALID
+	// because of such delays, or where it is missed and they may be why: "met", "missed" or "open".
+	Despite Despite `json:"despite_delays,omitempty"`
 	// Expected and Actual are both sides in words: "< 20 ms" and "31.4 ms", or "no data".
 	Expected string `json:"expected"`
 	Actual   string `json:"actual"`
@@ -294,19 +330,28 @@ func (u Unit) Words(value float64, share bool) string {
 	}
 }
 
-// Exact writes a value in full.
-func (u Unit) Exact(value float64, share bool) string {
-	full := func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+// Unlike writes a value with so many decimals that it is not written as another one is: 5.001 where that is 5.
+func (u Unit) Unlike(value, other float64, share bool) string {
+	words := u.Words(value, share)
+	if words != u.Words(other, share) || value == other {
+		return words
+	}
+	if u == UnitTime {
+		return fmt.Sprint(time.Duration(value))
+	}
+	unit := ""
 	switch {
 	case share:
-		return full(value*100) + " %"
-	case u == UnitTime:
-		return fmt.Sprint(time.Duration(value))
+		value, other, unit = value*100, other*100, " %"
 	case u == UnitRate:
-		return full(value) + " /s"
-	default:
-		return full(value)
+		unit = " /s"
 	}
+	for n := 1; n < 15; n++ {
+		if s := strconv.FormatFloat(value, 'f', n, 64); s != strconv.FormatFloat(other, 'f', n, 64) {
+			return s + unit
+		}
+	}
+	return strconv.FormatFloat(value, 'f', -1, 64) + unit
 }
 
 // Factors returns what the words for units of u are worth.

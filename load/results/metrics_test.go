@@ -56,7 +56,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 	const file, begin, end = "../../docs/load.md", "| metric | compared with |", "\nSTAT is "
 	document, err := os.ReadFile(file)
 	require.NoError(t, err)
-	table := "| metric | compared with | what it is |\n|---|---|---|\n"
+	table := "| metric | compared with | meaning |\n|---|---|---|\n"
 	for _, row := range results.MetricTable().Rows {
 		table += fmt.Sprintf("| `%s` | %s | %s |\n", row.Cells[0].String(), row.Cells[1].String(), row.Cells[2].String())
 	}

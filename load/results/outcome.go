@@ -17,35 +17,74 @@ func (l *Load) Outcome() (code int, words string) {
 }
 
 func (l *Load) decide() reports.Outcome {
-	missed, sum := l.missed(), cmp.Or(l.sum(), "nothing was achieved")
+	missed, sum := l.thresholds((*ThresholdResult).missed), cmp.Or(l.sum(), "nothing was achieved")
+	open := l.thresholds(func(t *ThresholdResult) bool { return t.Undecided })
 	return reports.Decide(append(l.Claims(cmp.Or(l.begun(), sum), "the target could not be loaded"),
 		reports.Claimed(reports.ExitInternal, l.short() != "", join(reports.FailedHere+l.short(), l.found(), l.account())),
-		reports.Claimed(reports.ExitUnreachable, l.Gone != "",
+		reports.Claimed(reports.ExitUnreachable, l.Gone != "" && !l.foundBefore(),
 			join("the target was lost: "+text.OneLine(l.Gone), l.found(), l.account())),
 		reports.Claimed(reports.ExitLoss, slices.ContainsFunc(l.Findings, func(f LoadFinding) bool { return f.fails() }),
 			sum),
-		reports.Claimed(reports.ExitInconclusive, !l.Validity.Valid, sum),
-		reports.Claimed(reports.ExitFindings, len(missed) > 0, join(missedWords(missed, len(l.Thresholds)), sum)),
-		reports.Claimed(reports.ExitInconclusive, l.undecided(),
-			join("inconclusive whether all jobs "+l.unknown(), l.account(), l.achieved())),
+		reports.Claimed(reports.ExitFindings, l.startsEmpty(), join("the target does not start with its data", sum)),
+		reports.Claimed(reports.ExitInconclusive, !l.Validity.Valid || l.GivenUp != "", sum),
+		reports.Claimed(reports.ExitFindings, len(missed) > 0 && l.GivenUp == "",
+			join(l.thresholdWords(missed, "missed"), sum)),
+		reports.Claimed(reports.ExitInconclusive, len(open) > 0, join(l.thresholdWords(open, "undecided"), sum)),
+		reports.Claimed(reports.ExitInconclusive, l.Undecided(),
+			join("inconclusive whether all jobs "+l.unknown(), l.account(), l.achieved(), l.partial())),
 		reports.Claimed(reports.ExitWell, true, sum),
 	))
+}
+
+// startsEmpty reports whether the target did not start again on its data, and serves without them.
+func (l *Load) startsEmpty() bool { return l.Disruptions != nil && l.Disruptions.OnData }
+
+// foundBefore reports whether the target did not start again, and that is a finding, or something was found before.
+func (l *Load) foundBefore() bool {
+	fails := slices.ContainsFunc(l.Findings, func(f LoadFinding) bool { return f.fails() })
+	return l.startsEmpty() || fails && l.Disruptions != nil && l.Disruptions.NotStarted != ""
 }
 
 // begun returns that the run ended before its load began; empty if it did not.
 func (l *Load) begun() string {
 	if len(l.Phases) == 0 && len(l.Ops) == 0 && !l.Validity.Valid {
-		return "no load was put on the target yet"
+		return "the load did not begin"
 	}
 	return ""
 }
 
-// sum returns the findings, whether the run is valid, the achieved rate and the account of the jobs.
+// sum returns the findings, why a phase was given up, whether the run is valid, the achieved rate, the account of the
+// jobs, and whether the history is partial.
 func (l *Load) sum() string {
+	got := reports.JoinWith(", ", l.achieved(), l.refused())
+	givenUp := text.OneLine(l.GivenUp)
 	if !l.Validity.Valid {
-		return join(l.found(), l.invalid(), l.account())
+		got = l.invalid()
+		if !strings.Contains(got, "refused") {
+			got = join(got, l.refused())
+		}
 	}
-	return join(l.found(), l.achieved(), l.account())
+	if strings.Contains(got, givenUp) {
+		givenUp = ""
+	}
+	return join(l.found(), givenUp, got, l.account(), l.partial())
+}
+
+// partial says that the history was cut, empty if it was not.
+func (l *Load) partial() string {
+	if l.HistoryCut == 0 {
+		return ""
+	}
+	return "the history is partial: it ends after " + reports.Duration(l.HistoryCut)
+}
+
+// achieved returns the achieved rate, which is a lower bound if the generator was the limit.
+func (l *Load) achieved() string {
+	words := l.Rate.words(l.Measured)
+	if l.Validity.Limit == "" || words == "" {
+		return words
+	}
+	return "at least " + strings.TrimPrefix(words, "achieved ") + ": " + l.Validity.Limit
 }
 
 // found returns the findings: "3 jobs lost (PROTOCOL-KEEP-04), 1 job delivered twice (PROTOCOL-ONCE-05)".
@@ -79,7 +118,7 @@ func (l *Load) invalid() string {
 		return "INVALID: the run was not evaluated"
 	}
 	words := reasons[0].What
-	if reasons[0].ID != "empty" {
+	if !strings.HasPrefix(words, "nothing was") && reasons[0].ID != "empty" {
 		words = "INVALID: " + words
 	}
 	if more := len(reasons) - 1; more > 0 {
@@ -88,34 +127,16 @@ func (l *Load) invalid() string {
 	return words
 }
 
-// belowTarget reports whether an open loop achieved much less than its target rate.
-func (l *Load) belowTarget() bool { return l.Rate.Achieved < belowTarget*l.Rate.Target }
-
-// achieved returns the achieved rate: "achieved the target rate of 8,300 /s", or "below target: achieved 8,300 of
-// 12,000 /s (222,000 arrivals unserved)".
-func (l *Load) achieved() string {
-	switch r := l.Rate; {
-	case r.Target > 0 && r.Achieved >= AchievedEnough*r.Target && r.Dropped+r.Unserved == 0:
-		return fmt.Sprintf("achieved the target rate of %s /s", reports.Digits(r.Target))
-	case r.Target > 0:
-		words := fmt.Sprintf("achieved %s of %s /s", reports.Digits(r.Achieved), reports.Digits(r.Target))
-		if l.belowTarget() {
-			words = "below target: " + words
+// refused returns the share of the commands that were answered with an error, by kind: "9 % of the pushes refused";
+// empty if there are none, or they may come from a disruption.
+func (l *Load) refused() string {
+	var parts []string
+	for _, name := range []string{"push", "fetch", "ack", "fail", "job"} {
+		if share := l.Sum(name).Refused(); share > 0 && l.Disruptions == nil {
+			parts = append(parts, reports.Percent(share)+" of the "+text.Plural(name)+" refused")
 		}
-		if missing := r.missing(); missing != "" {
-			words += " (" + missing + ")"
-		}
-		return words
-	case r.Done > 0:
-		return fmt.Sprintf("achieved %s /s (%s)", reports.Digits(r.Achieved), arrivals(r.Op))
-	default:
-		return ""
 	}
-}
-
-// missing returns the arrivals that were never sent, empty if there were none.
-func (r *LoadRate) missing() string {
-	return reports.JoinWith(", ", some(r.Dropped, "arrival", "dropped"), some(r.Unserved, "arrival", "unserved"))
+	return strings.Join(parts, ", ")
 }
 
 // some returns a number of things and what became of them, empty if there are none.
@@ -130,9 +151,9 @@ func some(n int64, thing, words string) string {
 func (l *Load) account() string {
 	j := l.Jobs
 	switch {
-	case j.Part:
-		return fmt.Sprintf("%s pushed and %s delivered here: the account is that of all agents", text.Count(j.Pushed, "job"),
-			text.Grouped(j.Delivered))
+	case j.Unknown != "":
+		return fmt.Sprintf("at least %s pushed, %s delivered and %s acknowledged: %s", text.Count(j.Pushed, "job"),
+			text.Grouped(j.Delivered), text.Grouped(j.Acked), j.Unknown)
 	case j.Pushed+j.Doubtful == 0:
 		return ""
 	case l.Gone != "":
@@ -140,7 +161,7 @@ func (l *Load) account() string {
 			text.Count(j.Pushed, "job"), text.Grouped(j.Acked), text.Grouped(j.Missing), text.Grouped(j.Doubtful))
 	case j.Pushed == 0:
 		return text.Count(j.Doubtful, "job") + " pushed without a reply"
-	case l.undecided():
+	case l.Undecided():
 		return l.unaccounted()
 	case l.Disruptions.cost() != "":
 		return fmt.Sprintf("%s pushed, of these %s", text.Count(j.Pushed, "job"), l.Disruptions.cost())
@@ -150,8 +171,16 @@ func (l *Load) account() string {
 		return fmt.Sprintf("%s accounted for, %s in doubt", text.Count(j.Pushed-j.InDoubt, "job"),
 			text.Grouped(j.InDoubt+j.Doubtful))
 	default:
-		return "all " + text.Count(j.Pushed, "job") + " accounted for"
+		return all(j.Pushed) + " accounted for"
 	}
+}
+
+// all returns so many jobs as all that there are.
+func all(jobs int64) string {
+	if jobs == 1 {
+		return "the one job"
+	}
+	return "all " + text.Count(jobs, "job")
 }
 
 // unaccounted returns the account of jobs after a drain that was not complete.
@@ -159,30 +188,43 @@ func (l *Load) unaccounted() string {
 	j, pushed := l.Jobs, text.Count(l.Jobs.Pushed, "job")
 	why := cmp.Or(text.OneLine(j.NotDrained), "the queues were not drained")
 	if j.Missing == 0 && j.Delivered >= j.Pushed && j.NotDrained != "" {
-		return fmt.Sprintf("all %s delivered; the drain is not complete: %s", pushed, why)
+		return fmt.Sprintf("%s delivered, but the drain is not complete: %s", all(j.Pushed), why)
 	}
 	return fmt.Sprintf("%s of %s unaccounted for: %s", text.Grouped(j.Missing), pushed, why)
 }
 
-// undecided reports whether it is not known which jobs are lost, because the drain was not complete.
-func (l *Load) undecided() bool { return l.Jobs.Pushed+l.Jobs.Doubtful > 0 && !l.Jobs.Drained }
-
-// missed returns the thresholds that were judged and not met.
-func (l *Load) missed() []ThresholdResult {
-	return slices.DeleteFunc(slices.Clone(l.Thresholds), func(t ThresholdResult) bool { return t.Met || t.NotJudged })
+// Undecided reports whether it is not known which jobs are lost, because the drain was not complete.
+func (l *Load) Undecided() bool {
+	return l.Jobs.Unknown != "" || l.Jobs.Pushed+l.Jobs.Doubtful > 0 && !l.Jobs.Drained
 }
 
-func missedWords(missed []ThresholdResult, of int) string {
-	if len(missed) == 0 {
+// missed reports whether the threshold was judged and not met.
+func (t *ThresholdResult) missed() bool { return !t.Met && !t.Undecided && !t.NotJudged }
+
+// thresholds returns those of a kind.
+func (l *Load) thresholds(is func(*ThresholdResult) bool) (some []ThresholdResult) {
+	for i := range l.Thresholds {
+		if is(&l.Thresholds[i]) {
+			some = append(some, l.Thresholds[i])
+		}
+	}
+	return some
+}
+
+// thresholdWords returns what became of some thresholds: "1 of 2 thresholds missed: lost==0, actual 3".
+func (l *Load) thresholdWords(some []ThresholdResult, became string) string {
+	if len(some) == 0 {
 		return ""
 	}
-	words := fmt.Sprintf("%d of %s missed: %s, actual %s", len(missed), text.Count(of, "threshold"),
-		missed[0].Threshold, missed[0].Actual)
-	if missed[0].NoData {
-		words = fmt.Sprintf("%d of %s missed: %s has no data", len(missed), text.Count(of, "threshold"), missed[0].Threshold)
+	words := fmt.Sprintf("%d of %s %s: %s", len(some), text.Count(len(l.Thresholds), "threshold"), became,
+		some[0].Threshold)
+	if some[0].NoData {
+		words += " has no data"
+	} else {
+		words += ", actual " + some[0].Actual
 	}
-	if len(missed) > 1 {
-		words += fmt.Sprintf(" (and %d more)", len(missed)-1)
+	if len(some) > 1 {
+		words += fmt.Sprintf(" (and %d more)", len(some)-1)
 	}
 	return words
 }

@@ -12,6 +12,12 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
+// rate sets the target rate and the achieved one.
+func rate(l *results.Load, target, achieved float64) {
+	l.Rate.Target, l.Rate.Achieved = target, achieved
+	l.Rate.Planned, l.Rate.Done = int64(target*l.Measured.Seconds()), int64(achieved*l.Measured.Seconds())
+}
+
 func TestLoadOutcome(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
@@ -20,13 +26,19 @@ func TestLoadOutcome(t *testing.T) {
 		change func(*results.Load)
 	}{
 		{reports.ExitWell, "achieved the target rate of 5,000 /s; all 325,011 jobs accounted for", func(*results.Load) {}},
+		{reports.ExitWell, "achieved the target rate of 5,000 /s; the one job accounted for",
+			func(l *results.Load) { l.Jobs = results.LoadJobs{Pushed: 1, Delivered: 1, Acked: 1, Drained: true} }},
 		{reports.ExitWell, "below target: achieved 8,300 of 12,000 /s; all 325,011 jobs accounted for",
-			func(l *results.Load) { l.Rate.Target, l.Rate.Achieved = 12_000, 8300 }},
+			func(l *results.Load) { rate(l, 12_000, 8300) }},
 		{reports.ExitWell, "below target: achieved 8,300 of 12,000 /s (5 arrivals dropped, 1 arrival unserved); all",
 			func(l *results.Load) {
-				l.Rate.Target, l.Rate.Achieved, l.Rate.Dropped, l.Rate.Unserved = 12_000, 8300, 5, 1
+				rate(l, 12_000, 8300)
+				l.Rate.Dropped, l.Rate.Unserved = 5, 1
 			}},
-		{reports.ExitWell, "achieved 4,750 of 5,000 /s; all", func(l *results.Load) { l.Rate.Achieved = 4750 }},
+		{reports.ExitWell, "achieved 4,750 of 5,000 /s; all", func(l *results.Load) { rate(l, 5000, 4750) }},
+		{reports.ExitWell,
+			"achieved the target rate of 5,000 /s; all 325,011 jobs accounted for; the history is partial: it ends after 2 s",
+			func(l *results.Load) { l.HistoryCut = 2 * time.Second }},
 		{reports.ExitFindings, "1 of 1 threshold missed: lost==1, actual 0; achieved the",
 			func(l *results.Load) { judge.Evaluate(l, parsed("lost==1")...) }},
 		{reports.ExitFindings, "2 of 2 thresholds missed: info.rate>1 has no data (and 1 more)",
@@ -36,12 +48,12 @@ func TestLoadOutcome(t *testing.T) {
 				l.Machine.GOMAXPROCS, l.Health.Loops, l.Health.CPUShare = 2, []float64{0.5}, 0.97 // one to spare
 				judge.Evaluate(l)
 			}},
-		{reports.ExitInconclusive, "INVALID: the host of this virtual machine took 50 % of its time; allowed is 2 %; all",
+		{reports.ExitInconclusive, "INVALID: CPU steal was 50 %; allowed is 2 %; all",
 			func(l *results.Load) {
 				l.Health.Steal = 0.5
 				judge.Evaluate(l, parsed("push.response.p99<1ns")...)
 			}},
-		{reports.ExitFindings, "1 of 2 thresholds missed: lost>1, actual 0; INVALID: the host of this virtual machine",
+		{reports.ExitFindings, "1 of 2 thresholds missed: lost>1, actual 0; INVALID: CPU steal was",
 			func(l *results.Load) {
 				l.Health.Steal = 0.5
 				judge.Evaluate(l, parsed("push.response.p99<1ns", "lost>1")...)
@@ -52,13 +64,13 @@ func TestLoadOutcome(t *testing.T) {
 				l.Jobs.Drained, l.Jobs.Missing, l.Jobs.NotDrained = false, 3, "the limit of 30 s"
 			}},
 		{reports.ExitInconclusive,
-			"inconclusive whether all jobs ended; all 325,011 jobs delivered; the drain is not complete: " +
-				"1 job held; achieved",
+			"inconclusive whether all jobs ended; all 325,011 jobs delivered, but the drain is not complete: 1 job held; " +
+				"achieved",
 			func(l *results.Load) { l.Jobs.Drained, l.Jobs.Missing, l.Jobs.NotDrained = false, 0, "1 job held" }},
 		{reports.ExitLoss, "7 jobs lost (FWP-PUSH-04); achieved", func(l *results.Load) {
 			l.Findings = []results.LoadFinding{newFinding(results.FindingLost, "FWP-PUSH-04", 7, nil)}
 		}},
-		{reports.ExitLoss, "1 wrong reply (FWP-RESP-06), 1 job altered (FWP-WU-03); INVALID: the host",
+		{reports.ExitLoss, "1 wrong reply (FWP-RESP-06), 1 job altered (FWP-WU-03); INVALID: CPU steal",
 			func(l *results.Load) {
 				l.Findings = []results.LoadFinding{newFinding(results.FindingReply, "FWP-RESP-06", 1, nil),
 					newFinding(results.FindingAltered, "FWP-WU-03", 1, nil)}
@@ -78,7 +90,7 @@ func TestLoadOutcome(t *testing.T) {
 				nil)}, "boom"
 		}},
 		{reports.ExitWell, "achieved the target rate of 5,000 /s", func(l *results.Load) { l.Jobs = results.LoadJobs{} }},
-		{reports.ExitInterrupted, "interrupted: no load was put on the target yet",
+		{reports.ExitInterrupted, "interrupted: the load did not begin",
 			func(l *results.Load) { *l = results.Load{Trouble: reports.Trouble{Interrupted: true}} }},
 		{reports.ExitInconclusive, "nothing was achieved: 616 pushes refused (ERR no), 50 pushes unanswered (timeout), " +
 			"3 fetches failed (closed); 50 jobs pushed without", func(l *results.Load) {
@@ -108,9 +120,13 @@ func TestLoadOutcome(t *testing.T) {
 				Ops: []results.LoadOp{{Op: "push", Outside: 12}}}
 			judge.Evaluate(l)
 		}},
-		{reports.ExitInconclusive, "INVALID: 16.7 % of the pushes failed: 60,000 pushes refused; allowed is 10 %; " +
+		{reports.ExitWell, "achieved the target rate of 5,000 /s, 16.7 % of the pushes refused; all 325,011 jobs",
+			func(l *results.Load) {
+				l.Ops[0].Errors = []results.LoadError{{Kind: "rejected", Count: 60_000}}
+			}},
+		{reports.ExitInconclusive, "INVALID: 16.7 % of the pushes failed: 60,000 pushes failed (reset); allowed is 10 %; " +
 			"all 325,011 jobs", func(l *results.Load) {
-			l.Ops[0].Errors = []results.LoadError{{Kind: "rejected", Count: 60_000}}
+			l.Ops[0].Errors = []results.LoadError{{Kind: "reset", Count: 60_000}}
 			judge.Evaluate(l)
 		}},
 		{reports.ExitWell, "nothing was achieved",

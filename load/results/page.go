@@ -42,12 +42,13 @@ func (l *Load) Page(o reports.PageOptions) reports.Page {
 	p := page{pictures: o.Figures}
 	ran, result := len(l.Ops) > 0 || len(l.Phases) > 0, l.result()
 	if ran {
-		p.Add(reports.Prose{Lines: []reports.Text{result}})
+		p.Add(reports.Prose{Lines: append([]reports.Text{result}, reports.TextsOf(l.Told())...)})
 	}
 	p.loaded(l, o)
 	if ran {
 		p.Add(l.tiles(o))
 		p.validity(l)
+		p.ended(l)
 		if l.Validity.Valid || o.ShowInvalid {
 			p.figures(l)
 		} else {
@@ -55,13 +56,14 @@ func (l *Load) Page(o reports.PageOptions) reports.Page {
 			p.hidden(l)
 		}
 		p.disrupted(l)
+		p.worker(l)
 		p.jobs(l)
 		p.queues(l)
 		p.jobsFigure(l)
 	}
 	p.loadFindings(l, o)
 	if ran {
-		p.agents(l, o)
+		p.parts(l, o)
 		p.generator(l)
 		p.healthFigure(l)
 		p.serverFigures(l)
@@ -75,7 +77,7 @@ func (l *Load) Page(o reports.PageOptions) reports.Page {
 // result returns the outcome in words. That of a run below its target is not all well.
 func (l *Load) result() reports.Text {
 	decided := l.decide()
-	if words := decided.Text(); words[0].Style != reports.Good || !l.belowTarget() {
+	if words := decided.Text(); words[0].Style != reports.Good || !l.Rate.below() {
 		return words
 	}
 	return reports.Styled(reports.Caution, decided.Words)
@@ -121,8 +123,8 @@ func (p *page) mark(l *Load, from int) {
 
 // ofInvalid begins the figures of a run that is INVALID.
 func (p *page) ofInvalid() {
-	p.entry(1, reports.Bad, "FIGURES OF AN INVALID RUN", "They contain what the generator or its machine did wrong, and "+
-		"are shown to look for the cause: do not quote them, and do not compare them with those of other runs.")
+	p.entry(1, reports.Bad, "FIGURES OF AN INVALID RUN", "They include errors of the generator or its machine. Use "+
+		"them to find the cause; do not quote them or compare them with other runs.")
 }
 
 // loaded appends what was loaded, by what and how, and what kept the run from being complete.
@@ -137,8 +139,8 @@ func (p *page) loaded(l *Load, o reports.PageOptions) {
 		fields = append(fields, reports.NewField("run", fmt.Sprintf("%s, seed %d", l.Run, l.Seed)))
 	}
 	generator := reports.JoinWith(", ", l.Version, l.Machine.words())
-	if n := len(l.Agents); n > 0 {
-		generator = reports.JoinWith(", ", l.Version, text.Count(n, "agent"))
+	if n := len(l.Parts); n > 0 {
+		generator = reports.JoinWith(", ", l.Version, text.Count(n, "part"))
 	}
 	if l.Engine != "" {
 		generator = reports.JoinWith(", ", generator, "engine "+l.Engine)
@@ -146,7 +148,7 @@ func (p *page) loaded(l *Load, o reports.PageOptions) {
 	fields = append(fields, reports.NewField("generator", generator), reports.NewField("phases", l.phases()))
 	p.Add(reports.Fields{LabelWidth: 10, Fields: fields})
 	if l.Interrupted {
-		p.AddTrouble("The run was interrupted:", "the report has the results until then.")
+		p.AddTrouble("The run was interrupted:", "the report has the results so far.")
 	}
 	p.AddTrouble("The target was lost during the run:", l.Gone)
 }
@@ -192,8 +194,11 @@ func (p *page) validity(l *Load) {
 		}
 		return
 	}
-	why := []string{"Its rates and times are not results, and are shown with --show-invalid only. The account of the " +
-		"jobs is exact all the same."}
+	account := "is still exact."
+	if l.Jobs.Unknown != "" {
+		account = "is not complete either: " + l.Jobs.Unknown + "."
+	}
+	why := []string{"Its rates and times are not results; --show-invalid shows them. The account of the jobs " + account}
 	if len(v.Reasons) == 0 {
 		why = append(why, "The run was not evaluated.")
 	}
@@ -219,10 +224,10 @@ func (v *Validity) heading() string {
 	}
 	for _, r := range v.Reasons {
 		switch r.ID {
-		case "empty", "errors", "connections", "aborted", "start", "agent":
+		case "empty", "errors", ReasonRefused, "connections", "aborted", "start", "part":
 			return "INVALID: the load was not achieved"
 		case "disruptions":
-			return "INVALID: the plan was not carried out"
+			return "INVALID: not all of the plan happened"
 		}
 	}
 	return "INVALID: the generator could not sustain this load"
@@ -240,8 +245,12 @@ func (p *page) generator(l *Load) {
 	if h.Over <= 0 {
 		return
 	}
-	p.Section("GENERATOR", "its own load and that of its machine while measuring")
+	p.Section("GENERATOR", "the load of the generator and of its machine during the measurement")
 	var fields []reports.Field
+	cpu := l.serverCPU()
+	if l.Worker != nil {
+		cpu = "" // it is beside what else the worker used
+	}
 	if worst := l.worstLateness("p99"); worst.OK {
 		fields = append(fields, reports.NewField("lateness", fmt.Sprintf("p99 %s, max %s (the highest of all commands)",
 			reports.Time(time.Duration(worst.Value)), reports.Time(time.Duration(l.worstLateness("max").Value)))))
@@ -249,7 +258,7 @@ func (p *page) generator(l *Load) {
 	fields = append(fields,
 		reports.NewField("CPU", fmt.Sprintf("%s of %s, in the busiest second %s", reports.Percent(h.CPUShare), l.Processors(),
 			reports.Percent(h.CPUPeak))),
-		reports.NewField("target's CPU", l.serverCPU()),
+		reports.NewField("target's CPU", cpu),
 		reports.NewField("loops", h.loops()), reports.NewField("machine", h.machine()), reports.NewField("memory",
 			h.memory()))
 	if h.Files.Soft > 0 {
@@ -259,13 +268,46 @@ func (p *page) generator(l *Load) {
 	p.Add(reports.Fields{LabelWidth: 12, Fields: fields})
 }
 
+// worker appends what is known of the worker under load.
+func (p *page) worker(l *Load) {
+	w := l.Worker
+	if w == nil {
+		return
+	}
+	p.Section("WORKER", "the connections and resources of the worker, and its output if it ended")
+	fields := []reports.Field{
+		reports.NewField("connections", fmt.Sprintf("%s at a time, %s in all", text.Grouped(w.Connections),
+			text.Grouped(l.Connections.Opened))),
+		reports.NewField("heartbeats", fmt.Sprintf("%s, the longest time without one %s", text.Grouped(w.Beats),
+			reports.Duration(w.BeatGap))),
+	}
+	if l.Validity.Valid {
+		fields = append(fields,
+			reports.NewField("concurrent jobs", fmt.Sprintf("%s on average, at most %s, of %s allowed",
+				reports.Digits(w.InHand), text.Grouped(w.InHandMost), text.Grouped(w.Concurrency))),
+			reports.NewField("CPU", l.serverCPU()),
+			reports.NewField("server", reports.Duration(w.ServerOwn)+" for a FETCH or an ACK, which is the server's part"))
+	}
+	if w.MemoryPeak > 0 {
+		fields = append(fields, reports.NewField("memory", "at most "+reports.Size(w.MemoryPeak)))
+	}
+	for _, line := range w.Output {
+		fields = append(fields, reports.NewField("it printed", text.Printable(line)))
+	}
+	p.Add(reports.Fields{LabelWidth: 12, Fields: fields})
+}
+
 // serverCPU returns the CPU time of the target, empty if it is not known.
 func (l *Load) serverCPU() string {
 	if l.Health.ServerCPU == 0 || l.Rate.Done == 0 {
 		return ""
 	}
+	of := "arrival"
+	if l.Worker != nil {
+		of = "job"
+	}
 	return fmt.Sprintf("%s, %s for each of its %s", reports.Duration(l.Health.ServerCPU),
-		reports.Duration(l.Health.ServerCPU/time.Duration(l.Rate.Done)), text.Count(l.Rate.Done, "arrival"))
+		reports.Duration(l.Health.ServerCPU/time.Duration(l.Rate.Done)), text.Count(l.Rate.Done, of))
 }
 
 // loops returns how busy each loop was, empty if that is not known.
@@ -295,4 +337,12 @@ func (h *Health) memory() string {
 	return fmt.Sprintf("at most %s, %s of it Go's heap; %s of the garbage collector, %s in all, the longest %s",
 		reports.Size(h.MemoryPeak), reports.Size(h.HeapPeak), text.Count(h.GCPauses,
 			"pause"), reports.Duration(h.GCPause), reports.Duration(h.GCPauseMax))
+}
+
+// ended appends how the server has ended by itself, and what it printed last.
+func (p *page) ended(l *Load) {
+	if l.Ended != "" {
+		p.Section("THE SERVER HAS ENDED", "without a request to stop")
+		p.Add(reports.Fields{Fields: []reports.Field{{Label: "ended", Lines: reports.LinesOf(l.Ended)}}})
+	}
 }

@@ -19,7 +19,7 @@ func (c *LoadComparison) Page(o reports.PageOptions) reports.Page {
 	p.Add(reports.Fields{LabelWidth: 10, Fields: []reports.Field{
 		reports.NewField("A", c.A.words()), reports.NewField("B", c.B.words()),
 		reports.NewField("generator", reports.JoinWith(", ", c.Version, c.Machine.words())),
-		reports.NewField("margin", reports.Percent(c.Margin)+", declared beforehand"),
+		reports.NewField("margin", reports.Percent(c.Margin)+", set beforehand"),
 		reports.NewField("pairs", fmt.Sprintf("%d of %d count", c.Valid(), c.Pairs)),
 	}})
 	p.AddTroubles(c.Trouble)
@@ -27,15 +27,15 @@ func (c *LoadComparison) Page(o reports.PageOptions) reports.Page {
 		p.prose(sentence(c.Stopped))
 	}
 	if c.NoVerdict != "" {
-		p.Section("NO VERDICT", "the ratios below decide nothing")
+		p.Section("NO VERDICT", "no conclusion from the ratios below")
 		p.prose(text.OneLine(c.NoVerdict) + ".")
 	}
 	p.Add(c.tiles())
 	p.ratios(c)
 	if len(c.Ratios) > 0 && c.NoVerdict == "" {
 		p.Add(reports.Figure{Title: "Ratios of B to A", Of: c.forest(),
-			Description: "A point is the ratio of a metric, the line its interval of 95 %; the margin is shaded. What is to " +
-				"the right of it is more, which is better for a rate and worse for a time."})
+			Description: "A point is the ratio of a metric, the line its 95 % interval; the margin is shaded. Right of it " +
+				"B has more: better for a rate, worse for a time."})
 	}
 	p.voids(c)
 	if o.Verbose {
@@ -53,13 +53,13 @@ func (p *page) ratios(c *LoadComparison) {
 	if len(c.Ratios) == 0 {
 		return
 	}
-	words := "B to A, with an interval of 95 %; the primary metrics decide"
+	words := "B to A, with 95 % intervals; the primary metrics decide"
 	last := "verdict"
 	switch {
 	case c.NoVerdict != "":
-		words = "the medians of B to those of A"
+		words = "the medians of B divided by those of A"
 	case c.AA:
-		words, last = "of A to itself: the noise of this machine", "noise floor"
+		words, last = "A compared with itself: the noise of this machine", "noise floor"
 	}
 	p.Section("RATIOS", words)
 	t := reports.Table{Columns: []reports.Column{
@@ -75,8 +75,8 @@ func (p *page) ratios(c *LoadComparison) {
 			With(r.verdict(c.AA))
 	})
 	if c.NoVerdict == "" {
-		t.Note = reports.Words("A and B: medians of the blocks. p of a metric that is not primary is adjusted for their " +
-			"number (Holm); percentiles of the same times count once.")
+		t.Note = reports.Words("A and B: medians of the blocks. For metrics that are not primary, p is adjusted for " +
+			"their number (Holm); percentiles of the same times count once.")
 	}
 	p.Add(t)
 }
@@ -101,11 +101,11 @@ func (r *LoadRatio) verdict(aa bool) reports.Text {
 	words := r.Verdict
 	switch {
 	case words == "differs":
-		words += ", size not settled"
+		words += ", size unclear"
 	case r.Primary && r.More > 0:
 		words += fmt.Sprintf(": about %s", text.Count(r.More, "more pair"))
 	case r.Primary && r.More < 0:
-		words += ": too near to the margin"
+		words += ": too close to the margin"
 	}
 	return reports.Styled(r.style(), words)
 }
@@ -124,7 +124,7 @@ var verdictStyles = map[string]reports.Style{
 
 // voids appends the blocks that do not count.
 func (p *page) voids(c *LoadComparison) {
-	t := reports.Table{Columns: []reports.Column{{Title: "block"}, {Title: "why its pair does not count"}}, Wrap: true}
+	t := reports.Table{Columns: []reports.Column{{Title: "block"}, {Title: "why the pair does not count"}}, Wrap: true}
 	for _, b := range c.Blocks {
 		if b.Void != "" && b.Pair > 0 {
 			t.Rows = append(t.Rows, reports.Cells(b.name(), text.OneLine(b.Void)))
@@ -146,7 +146,7 @@ func (b *LoadBlock) name() string {
 
 // blocks appends all blocks, in their order.
 func (p *page) blocks(c *LoadComparison) {
-	p.Section("BLOCKS", "in the order in which they were measured")
+	p.Section("BLOCKS", "in the order of measurement")
 	t := reports.Table{Columns: []reports.Column{{Title: "block"}, {Title: "run"}, {Title: "took", Right: true}}}
 	for _, r := range c.Ratios {
 		t.Columns = append(t.Columns, reports.Column{Title: r.Metric, Right: true})

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
@@ -24,16 +23,22 @@ func (p *page) rate(l *Load) {
 			reports.Words(words)))
 	}
 	if r.Target <= 0 {
-		row("achieved", reports.Plain, reports.Digits(r.Achieved), "/s", "as fast as replies arrived")
+		least := ""
+		if l.Validity.Limit != "" {
+			least = ">= "
+		}
+		row("achieved", reports.Plain, least+reports.Digits(r.Achieved), "/s",
+			reports.JoinWith("; ", cmp.Or(l.Validity.Limit, "as fast as replies arrived"), r.interval(l.Measured)))
 		p.Add(t)
 		return
 	}
 	style := reports.Good
-	if r.Achieved < AchievedEnough*r.Target {
+	if !r.Enough() {
 		style = reports.Caution
 	}
 	row("target", reports.Plain, reports.Digits(r.Target), "/s", "")
-	row("achieved", style, reports.Digits(r.Achieved), "/s", reports.Percent(r.Achieved/r.Target)+" of it")
+	row("achieved", style, reports.Digits(r.Achieved), "/s", reports.JoinWith("; ",
+		reports.Percent(r.Achieved/r.Target)+" of it", r.interval(l.Measured)))
 	some := func(name string, style reports.Style, n int64, words string) {
 		if n > 0 {
 			row(name, style, text.Grouped(n), "", words)
@@ -50,8 +55,8 @@ func (p *page) rate(l *Load) {
 // arrivals returns what the arrivals of a plan are.
 func arrivals(op string) string {
 	words := map[string]string{
-		"push": "jobs pushed", "ack": "jobs acknowledged", "beat": "heartbeats answered",
-		"connect": "short-lived connections, one push each", "": "arrivals",
+		"push": "jobs pushed", "ack": "jobs acknowledged", "beat": "BEATs answered",
+		"connect": "short-lived connections, one push each", "": "arrivals", "job": "jobs worked",
 	}
 	return cmp.Or(words[op], op+" commands")
 }
@@ -61,7 +66,7 @@ func (p *page) commands(l *Load) {
 	if len(l.Ops) == 0 {
 		return
 	}
-	p.Section("COMMANDS", fmt.Sprintf("those that were due in %s of measuring", reports.Duration(l.Measured)))
+	p.Section("COMMANDS", fmt.Sprintf("those that were due in the %s of the measurement", reports.Duration(l.Measured)))
 	p.Add(l.commandTable(true))
 }
 
@@ -83,7 +88,7 @@ func (l *Load) commandTable(rates bool) (t reports.Table) {
 		switch {
 		case rates && op.Rate == 0 && op.Count > 0:
 			cells = append(cells, "-")
-			t.Note = reports.Words("-: opened before measuring began, and again where a connection was lost.")
+			t.Note = reports.Words("-: opened before the measurement, and again after a lost connection.")
 		case rates:
 			cells = append(cells, reports.Digits(op.Rate))
 		}
@@ -115,7 +120,7 @@ func (p *page) errors(l *Load) {
 			t.Rows = append(t.Rows, row)
 		}
 	}
-	p.TableSection("ERRORS", "what went wrong with commands", t)
+	p.TableSection("ERRORS", "commands that failed", t)
 }
 
 // kinds returns errors by kind, a line each.
@@ -128,32 +133,20 @@ func kinds(errors []LoadError) []reports.Text {
 	return lines
 }
 
-// opWords returns the name of a kind of command, or of an end-to-end time, in tables.
-func opWords(op string) string {
-	switch op {
-	case "job.fetched":
-		return "push to fetch"
-	case "job.acked":
-		return "push to ack"
-	default: // "fetch.found": a kind of fetch
-		return strings.Replace(op, ".", ", ", 1)
-	}
-}
-
 // jobs appends the account of the jobs.
 func (p *page) jobs(l *Load) {
 	j := &l.Jobs
 	if j.sent()+j.Delivered+j.Foreign == 0 {
 		return
 	}
-	p.Section("JOBS", "every job of the run, including those pushed before and after measuring")
+	p.Section("JOBS", "all jobs of the run, also those pushed before and after the measurement")
 	t := reports.Table{Columns: []reports.Column{{Width: 12}, {Right: true, Width: 13}}}
-	t.Rows = reports.RowsOf(j.rows(l.Disruptions.resolved()), func(row *reports.Bar) reports.Row {
+	t.Rows = reports.RowsOf(j.rows(l.Disruptions), func(row *reports.Bar) reports.Row {
 		return reports.Cells(row.Name).With(reports.Styled(row.Style, text.Grouped(row.Value)), reports.Words(row.Words))
 	})
-	if l.undecided() {
-		t.Note = reports.Words("Whether jobs were lost is not known: " +
-			cmp.Or(j.NotDrained, "the queues were not seen empty") + ".")
+	if l.Undecided() {
+		t.Note = reports.Words("It is unknown whether jobs were lost: " +
+			cmp.Or(j.Unknown, j.NotDrained, "the queues were not seen empty") + ".")
 	}
 	p.Add(t)
 }
@@ -179,7 +172,7 @@ func (p *page) queues(l *Load) {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	p.TableSection("QUEUES", "their jobs, and how long these took from push to fetch", t)
+	p.TableSection("QUEUES", "their jobs, and the time from push to fetch", t)
 }
 
 // loadFindings appends what the target did wrong, with the clauses and some of the jobs.
@@ -187,12 +180,12 @@ func (p *page) loadFindings(l *Load, o reports.PageOptions) {
 	if len(l.Findings) == 0 {
 		return
 	}
-	p.Section("FINDINGS", "what the target did wrong with the jobs of this run")
+	p.Section("FINDINGS", "errors of the target with the jobs of this run")
 	for i := range l.Findings {
 		f := &l.Findings[i]
 		lines := f.page(o)
 		if l.History != "" && len(f.JIDs) > 0 && !f.quotes() {
-			lines = append(lines, reports.Words("one job's life: "+reports.LifeCommand(l.History, f.JIDs[0])))
+			lines = append(lines, reports.Words("the life of one job: "+reports.LifeCommand(l.History, f.JIDs[0])))
 		}
 		p.Add(reports.Heading{Level: 3, Text: reports.Styled(reports.Bad, f.String())}, reports.Prose{Lines: lines})
 	}
@@ -203,8 +196,8 @@ const loadFindingShown = 5
 
 // page returns what happened, and some of the jobs or the notes about them.
 func (f *LoadFinding) page(o reports.PageOptions) []reports.Text {
-	lines := []reports.Text{reports.Words(fmt.Sprintf("%s (%s)", f.What, cmp.Or(f.Clause, "no clause")))}
-	notes, jids := f.Notes, f.JIDs
+	lines := []reports.Text{reports.Words(fmt.Sprintf("%s (%s)%s", f.What, cmp.Or(f.Clause, "no clause"), f.pushed()))}
+	notes, jids := f.Notes, f.withTimes()
 	if !o.Verbose {
 		notes, jids = notes[:min(len(notes), loadFindingShown)], jids[:min(len(jids), loadFindingShown)]
 	}
@@ -221,18 +214,6 @@ func (f *LoadFinding) page(o reports.PageOptions) []reports.Text {
 	return lines
 }
 
-// leftOver returns how many jobs are not shown, and where they are.
-func leftOver(left, unkept int64) string {
-	words := "and " + text.Grouped(left) + " more"
-	switch {
-	case unkept == left:
-		return words
-	case unkept > 0:
-		return words + "; --verbose and JSON name the first " + text.Grouped(FindingsKept)
-	}
-	return words + "; --verbose and JSON name them all"
-}
-
 // thresholds appends the thresholds with expected and actual.
 func (p *page) thresholds(l *Load) {
 	const longest = 50 // of a threshold that has a place in the table
@@ -241,6 +222,8 @@ func (p *page) thresholds(l *Load) {
 		switch {
 		case r.NotJudged:
 			word = reports.Styled(reports.Unclear, "not judged")
+		case r.Undecided:
+			word = reports.Styled(reports.Unclear, "undecided")
 		case !r.Met:
 			word = reports.Styled(reports.Bad, "missed")
 		}
@@ -257,9 +240,12 @@ func (p *page) thresholds(l *Load) {
 // timesTable is the table of times, and what is to be explained below it.
 type timesTable struct {
 	reports.Table
-	waiting, endToEnd, atLeast, tooFew bool
+	percentiles []Percentile
 
-	clockBound time.Duration // of what is end to end
+	waiting, endToEnd, late, atLeast, tooFew bool
+
+	atMost bool // the times contain too much of the generator
+	worker bool // they are those of a worker
 }
 
 // times appends the percentiles, a row for each time of a command below its name, and explains their words and signs.
@@ -269,17 +255,22 @@ func (p *page) times(l *Load) {
 		return
 	}
 	p.Section("TIMES", "")
-	t := &timesTable{Table: reports.Table{Columns: []reports.Column{{Width: opWidth}}}}
-	for _, title := range []string{"mean", "p50", "p90", "p99", "p99.9", "p99.99", "max"} {
+	t := &timesTable{percentiles: l.shown(), atMost: l.Validity.Bounds}
+	t.Columns = []reports.Column{{Width: opWidth}}
+	for _, title := range t.stats() {
 		t.Columns = append(t.Columns, reports.Column{Title: title, Right: true, Width: 7})
 	}
 	for i := range l.Ops {
 		t.op(&l.Ops[i])
 	}
-	if !l.PiledUp() { // if jobs piled up, a remark explains it
-		for i := range l.Flows {
-			t.endToEnd, t.clockBound = true, l.ClockBound
-			t.latency(opWords(l.Flows[i].Flow), reports.Plain, &l.Flows[i].Time)
+	for i := range l.Flows {
+		switch flow := &l.Flows[i]; {
+		case flow.Flow == "job.late":
+			t.late = true
+			t.latency(opWords(flow.Flow), reports.Plain, &flow.Time)
+		case !l.PiledUp(): // if jobs piled up, a remark explains it
+			t.endToEnd = true
+			t.latency(opWords(flow.Flow), reports.Plain, &flow.Time)
 		}
 	}
 	p.Add(t.Table, reports.Prose{Lines: reports.TextsOf(t.legend())})
@@ -297,6 +288,11 @@ func (t *timesTable) op(op *LoadOp) {
 		t.latency("  lateness", reports.Faint, &op.Lateness)
 		return
 	}
+	if op.Lateness.Count == 0 && op.Response.Count > 0 { // of a worker: a time of its own
+		t.Rows, t.worker = t.Rows[:len(t.Rows)-1], true
+		t.latency(opWords(op.Op), reports.Plain, &op.Response)
+		return
+	}
 	t.latency("  response", reports.Plain, &op.Response)
 	t.latency("  service", reports.Plain, &op.Service)
 	t.latency("  lateness", reports.Faint, &op.Lateness)
@@ -308,15 +304,16 @@ func (t *timesTable) latency(name string, style reports.Style, l *Latency) {
 		return
 	}
 	row := reports.Cells(name)
-	for _, c := range []struct {
-		stat   string
-		needed int64 // values, for one to be beyond the percentile
-	}{{"mean", 1}, {"p50", 1}, {"p90", 10}, {"p99", 100}, {"p99.9", 1000}, {"p99.99", 10_000}, {"max", 1}} {
-		cell := reports.Time(l.Stat(c.stat))
+	for _, stat := range t.stats() {
+		cell := reports.Time(l.Stat(stat))
+		if t.atMost && style != reports.Faint && !slices.Contains(l.AtLeast, stat) {
+			cell = "<=" + strings.ReplaceAll(cell, " ", "")
+		}
+		p, err := ParsePercentile(stat)
 		switch {
-		case l.Count < c.needed:
+		case err == nil && p > 50 && l.Count < p.Needs(1):
 			cell, t.tooFew = "-", true
-		case slices.Contains(l.AtLeast, c.stat):
+		case slices.Contains(l.AtLeast, stat):
 			cell, t.atLeast = ">="+strings.ReplaceAll(cell, " ", ""), true
 		}
 		row.Cells = append(row.Cells, reports.Styled(style, cell))
@@ -324,32 +321,72 @@ func (t *timesTable) latency(name string, style reports.Style, l *Latency) {
 	t.Rows = append(t.Rows, row)
 }
 
+// stats returns the parts of times that the table has.
+func (t *timesTable) stats() []string {
+	names := []string{"mean"}
+	for _, p := range t.percentiles {
+		names = append(names, p.String())
+	}
+	return append(names, "max")
+}
+
+// example says what a percentile is: the p99, or one that is shown.
+func (t *timesTable) example() string {
+	p := Percentile(99)
+	if !slices.Contains(t.percentiles, p) {
+		p = t.percentiles[0]
+	}
+	return fmt.Sprintf("%v: %v %% were at most that long.", p, float64(p))
+}
+
+// needs says how many values the percentiles need: "p90 needs 10 of them, p99 100".
+func (t *timesTable) needs() string {
+	var needs []string
+	for _, p := range t.percentiles {
+		if p > 50 {
+			needs = append(needs, p.String()+" "+text.Grouped(p.Needs(1)))
+		}
+	}
+	if needs != nil {
+		needs[0] = strings.Replace(needs[0], " ", " needs ", 1) + " of them"
+	}
+	return strings.Join(needs, ", ")
+}
+
 // legend explains the words and signs of the table, a sentence each.
 func (t *timesTable) legend() []string {
+	if t.worker {
+		return []string{"job: from the delivery of a job to its ACK or FAIL; idle: from the reply to that to the next " +
+			"FETCH; beat: from one BEAT to the next.", t.example()}
+	}
 	lines := []string{
-		"response: from the intended start of a command until its reply (no coordinated omission).",
-		"service: from when it was sent until its reply.",
+		"response: from the intended start of a command to its reply (no coordinated omission).",
+		"service: from the sending of a command to its reply.",
 		"lateness: the generator's own delay in sending it.",
 	}
 	if t.waiting {
-		lines = append(lines, "waiting: how long a fetch blocked until a job arrived, or until it was answered without one; "+
-			"that depends on the load and not on the speed of the server.")
+		lines = append(lines, "waiting: how long a fetch blocked until a job arrived, or until the reply without a job; "+
+			"this depends on the load, not on the speed of the server.")
 	}
 	if t.endToEnd {
 		lines = append(lines,
-			"push to fetch, push to ack: from the intended start of a push until its job was delivered, or its ack answered.")
+			"push to fetch, push to ack: from the intended start of a push to the delivery of its job, or to the reply to "+
+				"its ack.")
 	}
-	if t.endToEnd && t.clockBound > 0 {
-		lines = append(lines, "Jobs crossed between agents, so push and fetch were timed by two clocks: each of these two "+
-			"may be wrong by "+reports.Duration(t.clockBound)+".")
+	if t.late {
+		lines = append(lines,
+			"after its time: from the scheduled time of a job, or of its next try, to its delivery.")
 	}
-	lines = append(lines, "p99: 99 % took no longer.")
+	lines = append(lines, t.example())
 	if t.atLeast {
-		lines = append(lines, ">=: at least; unserved arrivals are among these times, and would have taken longer.")
+		lines = append(lines, ">=: at least; these times include unserved arrivals or commands without a reply, which "+
+			"would have taken longer.")
+	}
+	if t.atMost {
+		lines = append(lines, "<=: at most; 10 % or more of these times is the generator's own delay.")
 	}
 	if t.tooFew {
-		lines = append(lines, "-: too few values for that percentile (p90 needs 10 of them, p99 100, p99.9 1,000, p99.99 "+
-			"10,000).")
+		lines = append(lines, "-: too few values for this percentile ("+t.needs()+").")
 	}
 	return lines
 }

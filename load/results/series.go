@@ -22,20 +22,22 @@ import (
 //	cpu, memory_bytes
 //
 // and then, if the target was started here, server_cpu, server_memory_bytes, server_redis_bytes, server_threads and
-// server_waiting_jobs; for
-// each command that the run used, OP_count, OP_errors, OP_lateness_p99_ns, OP_service_p50_ns,
-// OP_service_p99_ns, OP_response_p50_ns, OP_response_p99_ns and OP_response_max_ns, and for each way of jobs
-// FLOW_count, FLOW_p50_ns, FLOW_p99_ns and FLOW_max_ns. OP and FLOW are the names with an underscore in place of the
-// point. Names and units are those of the JSON. A time is empty in a second that has no value for it. It writes once,
-// and returns the error of that.
+// server_waiting_jobs; for each command that the run used, OP_count, OP_errors, OP_unanswered, OP_at_least,
+// OP_lateness_p99_ns, OP_service_p50_ns, OP_service_p99_ns, OP_response_p50_ns, OP_response_p99_ns and
+// OP_response_max_ns, and for each way of jobs FLOW_count, FLOW_unanswered, FLOW_at_least, FLOW_p50_ns, FLOW_p99_ns
+// and FLOW_max_ns; and those percentiles that the user has asked for, as OP_response_p95_ns. OP and FLOW are the
+// names with an underscore in place of the point. AT_LEAST names the times of its row that are lower bounds, with a
+// blank between. Names and units are those of the JSON. A time is empty in a second that has no value for it. It
+// writes once, and returns the error of that.
 func WriteSeriesCSV(w io.Writer, l *Load) error {
 	var out bytes.Buffer
 	ops, flows := l.inSeries()
 	served := slices.ContainsFunc(l.Series, func(s Second) bool { return s.Server != nil })
-	header, _ := new(Second).row(served, ops, flows)
+	more := BesideSeconds(l.Percentiles)
+	header, _ := new(Second).row(served, ops, flows, more)
 	all := [][]string{header}
 	for i := range l.Series {
-		_, values := l.Series[i].row(served, ops, flows)
+		_, values := l.Series[i].row(served, ops, flows, more)
 		all = append(all, values)
 	}
 	if err := csv.NewWriter(&out).WriteAll(all); err != nil {
@@ -71,7 +73,7 @@ func (l *Load) inSeries() (ops, flows []string) {
 }
 
 // row returns the names of the columns, and the values of one second.
-func (s *Second) row(served bool, ops, flows []string) (names, values []string) {
+func (s *Second) row(served bool, ops, flows []string, more []Percentile) (names, values []string) {
 	errors := sumOf(s.Ops, func(o *SecondOp) int64 { return o.Errors })
 	names, values = columns(s, true)
 	at := slices.Index(names, "cpu")
@@ -83,16 +85,30 @@ func (s *Second) row(served bool, ops, flows []string) (names, values []string) 
 		}
 		values = append(values, cells...)
 	}
+	further := func(name string, times map[string]time.Duration, prefixes ...string) {
+		for _, prefix := range prefixes {
+			for _, p := range more {
+				value := ""
+				if at, known := times[prefix+p.String()]; known {
+					value = strconv.FormatInt(int64(at), 10)
+				}
+				key := strings.ReplaceAll(name+"_"+prefix+p.String(), ".", "_")
+				names, values = append(names, key+"_ns"), append(values, value)
+			}
+		}
+	}
 	if served {
 		add("server", cmp.Or(s.Server, &ServerSecond{}), s.Server != nil)
 	}
 	for _, name := range ops {
 		op := cmp.Or(reports.Find(s.Ops, func(o *SecondOp) bool { return o.Op == name }), &SecondOp{})
-		add(name, op, op.Count > 0)
+		add(name, op, op.Count+op.Unanswered > 0 || len(op.AtLeast) > 0)
+		further(name, op.More, "service_", "response_")
 	}
 	for _, name := range flows {
 		flow := cmp.Or(reports.Find(s.Flows, func(f *SecondFlow) bool { return f.Flow == name }), &SecondFlow{})
 		add(name, flow, flow.Count > 0)
+		further(name, flow.More, "")
 	}
 	return names, values
 }
@@ -121,6 +137,8 @@ func columns(part any, some bool) (names, values []string) {
 			}
 		case int, int64:
 			value = fmt.Sprint(x)
+		case []string: // figures that are lower bounds
+			value = strings.Join(x, " ")
 		default:
 			continue
 		}

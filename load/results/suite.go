@@ -40,6 +40,8 @@ func (l *Load) Suite(reports.ExitOptions) reports.Suite {
 		switch {
 		case t.NotJudged:
 			c.State, c.Kind = reports.CaseErrored, "not judged"
+		case t.Undecided:
+			c.State, c.Kind = reports.CaseErrored, "undecided"
 		case !t.Met:
 			c.State, c.Kind = reports.CaseFailed, "missed"
 			c.Message = strings.TrimPrefix(fmt.Sprintf("expected %s; actual %s", t.Expected, t.Actual), "expected ; ")
@@ -65,12 +67,13 @@ func (l *Load) validCase() reports.Case {
 func (l *Load) jobsCase() reports.Case {
 	c := reports.Case{Class: "load", Name: "every job is accounted for", Kind: "accounted for", Message: l.account()}
 	switch {
-	case l.Jobs.Lost+l.Jobs.Duplicated+l.Jobs.Foreign > l.Disruptions.excused():
+	case l.Jobs.Lost+l.Jobs.Duplicated+l.Jobs.Foreign >
+		l.Disruptions.excused("lost")+l.Disruptions.excused("duplicated"):
 		c.State, c.Kind = reports.CaseFailed, "not accounted for"
-	case l.undecided():
+	case l.Undecided():
 		c.State, c.Kind = reports.CaseErrored, "inconclusive"
 	case l.Jobs.Pushed+l.Jobs.Doubtful == 0:
-		c.Message = "no job was pushed"
+		c.State, c.Kind, c.Message = reports.CaseSkipped, "no job", "no job was pushed"
 	}
 	var p page
 	p.jobs(l)

@@ -21,7 +21,7 @@ func (l *Load) tiles(o reports.PageOptions) (t reports.Tiles) {
 		if r.Target > 0 {
 			rate.Word, rate.Style = "of "+reports.Rate(r.Target), reports.Good
 		}
-		if r.Achieved < AchievedEnough*r.Target {
+		if !r.Enough() {
 			rate.Style = reports.Caution
 		}
 		t.Tiles = append(t.Tiles, rate)
@@ -29,30 +29,34 @@ func (l *Load) tiles(o reports.PageOptions) (t reports.Tiles) {
 			t.Tiles = append(t.Tiles, op.Response.tile(r.Op, "p50"), op.Response.tile(r.Op, "p99"))
 		}
 	}
-	return reports.Tiles{Tiles: append(t.Tiles, l.Jobs.tiles()...)}
+	return reports.Tiles{Tiles: append(t.Tiles, l.Jobs.tiles(l.Disruptions)...)}
 }
 
 // tiles returns the account: what is wrong with jobs is there even if it is nothing, once that is known.
-func (j *LoadJobs) tiles() []reports.Tile {
+func (j *LoadJobs) tiles(d *LoadDisruptions) []reports.Tile {
 	if j.Pushed+j.Doubtful == 0 {
 		return nil
 	}
-	wrong := func(n int64, word string) reports.Tile {
-		if n > 0 {
+	wrong := func(n, excused int64, word string) reports.Tile {
+		switch {
+		case n > excused:
 			return reports.Tile{Value: text.Grouped(n), Word: word, Style: reports.Bad}
+		case n > 0:
+			return reports.Tile{Value: text.Grouped(n), Word: word, Style: reports.Caution}
 		}
 		return reports.Tile{Value: "0", Word: word, Style: reports.Good}
 	}
 	all := []reports.Tile{{Value: text.Grouped(j.Pushed), Word: "jobs pushed"}}
-	switch {
-	case j.Part:
-		return all
-	case j.Drained:
-		all = append(all, wrong(j.Lost, "lost"))
-	default:
-		all = append(all, reports.Tile{Value: text.Grouped(j.Missing), Word: "unaccounted for", Style: reports.Unclear})
+	if j.Drained {
+		all = append(all, wrong(j.Lost, d.excused("lost"), "lost"))
+	} else {
+		missing := reports.Tile{Value: text.Grouped(j.Missing), Word: "unaccounted for", Style: reports.Unclear}
+		if j.Unknown != "" {
+			missing.Value = "not known"
+		}
+		all = append(all, missing)
 	}
-	return append(all, wrong(j.Duplicated, "delivered twice"))
+	return append(all, wrong(j.Duplicated, d.excused("duplicated"), "delivered twice"))
 }
 
 // tile returns a percentile of the response times of a command, which may be a lower bound.
@@ -74,7 +78,7 @@ func (l *Latency) words(stat string) string {
 
 // tiles returns the highest rate that held, the lowest that did not, and the times at the former.
 func (c *LoadCapacity) tiles() (t reports.Tiles) {
-	held := reports.Tile{Value: "no rate", Word: "held", Style: reports.Caution}
+	held := reports.Tile{Value: "no rate", Word: "passed", Style: reports.Caution}
 	if c.Rate > 0 {
 		held.Value = reports.Rate(c.Rate)
 	}
@@ -83,7 +87,7 @@ func (c *LoadCapacity) tiles() (t reports.Tiles) {
 	}
 	t.Tiles = append(t.Tiles, held)
 	if c.Above > 0 {
-		t.Tiles = append(t.Tiles, reports.Tile{Value: reports.Rate(c.Above), Word: "did not hold", Style: reports.Bad})
+		t.Tiles = append(t.Tiles, reports.Tile{Value: reports.Rate(c.Above), Word: "failed", Style: reports.Bad})
 	}
 	for _, s := range slices.Backward(c.Steps) {
 		if s.Rate == c.Rate && s.Result == StepHeld {

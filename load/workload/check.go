@@ -79,7 +79,7 @@ func (w *Workload) contradictions() []contradiction {
 
 func (w *Workload) checkArrivals(r *rules) {
 	staged, closed := len(w.Stages) > 0, !w.Open()
-	r.broken(staged && w.Rate > 0, "stages and rate both say how many arrive", "one of them", "remove rate",
+	r.broken(staged && w.Rate > 0, "stages and rate both set the rate of arrivals", "one of them", "remove rate",
 		"stages rate")
 	traced := w.Trace != ""
 	for _, s := range []struct {
@@ -89,33 +89,34 @@ func (w *Workload) checkArrivals(r *rules) {
 		{"rate", w.Rate > 0}, {"stages", staged}, {"poisson", w.Poisson}, {"burst", w.Burst > 1},
 		{"duration", w.Duration > 0}, {"prefill", w.Prefill > 0}, {"queue_rates", len(w.Queues.Rates) > 0},
 	} {
-		r.broken(traced && s.set, "the trace says which jobs there are, and when", "no "+s.key+" beside trace",
+		r.broken(traced && s.set, "the trace sets the jobs and their times", "trace without "+s.key,
 			"remove "+s.key, s.key+" trace")
 	}
-	r.broken(!traced && w.TraceSpeed > 0, "there is no trace", "trace beside it", "add trace, or remove trace_speed",
+	r.broken(!traced && w.TraceSpeed > 0, "this needs a trace", "trace too", "add trace, or remove trace_speed",
 		"trace_speed trace")
-	r.broken(closed && w.Poisson, "there are no arrivals to leave to chance", "rate or stages beside it",
+	r.broken(closed && w.Poisson, "this needs an open loop", "rate or stages too",
 		"add rate, or remove poisson", "poisson rate stages")
-	r.broken(closed && w.Burst > 1, "there are no arrivals to put together", "rate or stages beside it",
+	r.broken(closed && w.Burst > 1, "this needs an open loop", "rate or stages too",
 		"add rate, or remove burst", "burst rate stages")
-	r.broken(!closed && w.Think != Range{}, "an open loop does not wait for replies", "think in a closed loop only",
+	r.broken(!closed && w.Think != Range{}, "an open loop does not wait for replies, so think has no effect",
+		"think only in a closed loop",
 		"remove think, or rate and stages", "think rate stages")
-	r.broken(!closed && w.Producers == 0 && !w.Churn, "there are no clients to push the arrivals",
+	r.broken(!closed && w.Producers == 0 && !w.Churn, "there are no producers to push the arrivals",
 		"producers above 0", "add producers", "producers rate stages churn")
-	r.broken(w.Batch > 1 && w.Producers == 0, "there are no producers to push several jobs at a time", "producers above 0",
+	r.broken(w.Batch > 1 && w.Producers == 0, "this needs producers", "producers above 0",
 		"add producers, or remove batch", "batch producers")
-	r.broken(w.JobLimit > 0 && w.Producers == 0 && !w.Churn, "there are no clients to push these jobs",
+	r.broken(w.JobLimit > 0 && w.Producers == 0 && !w.Churn, "there are no producers to push the jobs",
 		"producers above 0", "add producers, or use prefill", "jobs producers churn")
 }
 
 func (w *Workload) checkLength(r *rules) {
 	staged := len(w.Stages) > 0
-	r.broken(staged && w.Duration > 0, "the stages say how long the run takes", "no duration beside stages",
+	r.broken(staged && w.Duration > 0, "the stages set the length of the run", "stages without duration",
 		"remove duration", "duration stages")
 	r.broken(staged && time.Duration(w.Warmup) >= w.Stages.Over(),
-		fmt.Sprintf("the warm-up leaves nothing of the stages, which take %v", Duration(w.Stages.Over())),
-		"a warm-up shorter than the stages", "make warmup shorter, or add a stage", "warmup stages")
-	r.broken(w.Stages.Over() > longest, "the stages take too long", "1000h or less in all", "make them shorter",
+		fmt.Sprintf("the warm-up is as long as the stages, %v, or longer", Duration(w.Stages.Over())),
+		"a warm-up shorter than the stages", "shorten warmup, or add a stage", "warmup stages")
+	r.broken(w.Stages.Over() > longest, "the stages are too long", "1000h or less in total", "make them shorter",
 		"stages")
 	if w.Recorded != nil {
 		r.broken(w.Planned() > longest || time.Duration(w.Warmup) >= w.Planned(),
@@ -127,12 +128,12 @@ func (w *Workload) checkLength(r *rules) {
 		return
 	}
 	due := plan.Due(plan.Span())
-	r.broken(due <= 0, "nothing arrives", "a rate above 0 somewhere", "raise a rate", "stages rate")
+	r.broken(due <= 0, "all rates are 0", "at least one rate above 0", "raise a rate", "stages rate")
 	r.broken(due > mostJobs && w.JobLimit == 0, // the limit has one of its own
-		fmt.Sprintf("%.3g arrivals are too many to account for", due), "10^10 or less",
-		"make the run shorter or the rate lower", "rate stages duration warmup jobs")
+		fmt.Sprintf("%.3g arrivals are too many", due), "10^10 or less",
+		"shorten the run or lower the rate", "rate stages duration warmup jobs")
 	r.broken(!staged && w.JobLimit > 0 && float64(w.Rate)*time.Duration(w.Warmup).Seconds() >= float64(w.JobLimit),
-		"the warm-up leaves none of the jobs", "less than jobs/rate", "make warmup shorter, or jobs more",
+		"all jobs would be pushed during the warm-up", "a warm-up shorter than jobs/rate", "shorten warmup, or raise jobs",
 		"warmup jobs rate")
 }
 
@@ -140,24 +141,24 @@ func (w *Workload) checkConnections(r *rules) {
 	r.broken(w.Producers+w.Consumers+w.Connections == 0, "there are no connections",
 		"producers, consumers or connections above 0", "add producers and consumers",
 		"producers consumers connections")
-	r.broken(w.Connections > 0 && !w.Churn && !w.BeatOnly, "these connections have nothing to do",
-		"churn or beat_only beside it", "use the preset idle or churn, or set producers and consumers",
+	r.broken(w.Connections > 0 && !w.Churn && !w.BeatOnly, "the connections have nothing to do",
+		"churn or beat_only too", "use the preset idle or churn, or set producers and consumers",
 		"connections churn beat_only")
-	r.broken(w.Churn && w.BeatOnly, "connections cannot be both long-lived and short-lived", "churn or beat_only",
+	r.broken(w.Churn && w.BeatOnly, "churn and beat_only contradict each other", "churn or beat_only",
 		"remove one of them", "churn beat_only")
 	r.broken((w.Churn || w.BeatOnly) && w.Connections == 0, "there are no connections",
 		"connections above 0 for churn and beat_only", "add connections", "connections churn beat_only")
-	r.broken(w.Churn && w.Producers > 0, "the connections of churn push", "no producers beside churn",
-		"remove producers", "producers churn")
+	r.broken(w.Churn && w.Producers > 0, "with churn the connections push, so there are no producers",
+		"churn without producers", "remove producers", "producers churn")
 	r.broken(w.ObserveEvery > 0 && w.Observers == 0, "there are no observers", "observers above 0",
 		"add observers, or remove observe_every", "observe_every observers")
-	r.broken(len(w.DisconnectAt) > 0 && w.Disconnects == 0, "no client ends its connection", "disconnects above 0",
+	r.broken(len(w.DisconnectAt) > 0 && w.Disconnects == 0, "this needs disconnects", "disconnects above 0",
 		"add disconnects, or remove disconnect_at", "disconnect_at disconnects")
-	r.broken(w.Disconnects == 1, "every command would end its connection, so that no load goes on", "a share below 1",
+	r.broken(w.Disconnects == 1, "every command would end its connection, so there would be no load", "a share below 1",
 		"lower disconnects", "disconnects")
 	carries := w.Producers > 0 || w.Consumers > 0 || w.Prefill > 0 || w.JobLimit > 0 || w.Open()
-	r.broken(w.BeatOnly && carries, "connections that only beat carry no jobs",
-		"no producers, consumers, prefill, jobs, rate or stages beside it", "remove them, or choose another preset",
+	r.broken(w.BeatOnly && carries, "connections that only send BEAT have no jobs",
+		"beat_only without producers, consumers, prefill, jobs, rate or stages", "remove them, or choose another preset",
 		"beat_only producers consumers prefill jobs rate stages")
 }
 
@@ -171,57 +172,60 @@ func (w *Workload) checkWorkers(r *rules) {
 		{"reporters", w.Topology.Reporters > 0},
 		{"concurrency", w.Topology.Concurrency > 0},
 	} {
-		r.broken(s.set && !pool, "a worker with one connection has none of these", "topology pool beside it",
+		r.broken(s.set && !pool, "this works only with topology pool", "topology pool too",
 			"set topology to pool, or remove "+s.key, s.key+" topology")
 	}
 	r.broken(pool && w.Consumers == 0, "there are no workers", "consumers above 0", "add consumers",
 		"topology consumers")
 	r.broken(w.Work != Range{} && w.Consumers == 0, "there are no workers", "consumers above 0",
 		"add consumers, or remove work", "work consumers")
-	r.broken(w.FailShare > 0 && w.Consumers == 0, "there are no workers, so that no delivery fails",
+	r.broken(w.FailShare > 0 && w.Consumers == 0, "this needs workers",
 		"consumers above 0", "add consumers, or remove fail_share", "fail_share consumers")
 }
 
 func (w *Workload) checkQueues(r *rules) {
 	q := w.Queues
 	r.broken(len(q.Weights) > 0 && q.Pick != Weighted,
-		fmt.Sprintf("queue_pick %s takes no weights", Pick.String(q.Pick)), "queue_pick weighted beside it",
+		fmt.Sprintf("this does not work with queue_pick %s", Pick.String(q.Pick)), "queue_pick weighted too",
 		"set queue_pick to weighted, or remove the weights", "queue_weights queue_pick")
-	r.broken(q.Pick == Weighted && len(q.Weights) == 0, "there are no weights", "queue_weights, one for each queue",
+	r.broken(q.Pick == Weighted && len(q.Weights) == 0, "weighted needs weights", "queue_weights, one for "+
+		"each queue",
 		"add queue_weights", "queue_pick queue_weights")
 	r.broken(len(q.Weights) > 0 && q.Number > 0 && len(q.Weights) != q.Number,
-		fmt.Sprintf("%d weights for %d queues", len(q.Weights), q.Number), "one weight for each queue",
-		"remove queues, or make the numbers equal", "queue_weights queues")
+		fmt.Sprintf("got %d weights for %d queues", len(q.Weights), q.Number), "one weight for each queue",
+		"remove the key queues, or make the numbers equal", "queue_weights queues")
 	r.broken(len(q.Weights) > mostQueues, fmt.Sprintf("%d weights", len(q.Weights)), "1000 queues or less",
 		"remove some", "queue_weights")
 	r.broken(len(q.Weights) > 0 && slices.Max(append([]float64{0}, q.Weights...)) == 0, "all weights are 0",
 		"a weight above 0", "raise one of them", "queue_weights")
 	if len(q.Rates) > 0 {
-		r.broken(w.Rate > 0 || len(w.Stages) > 0, "queue_rates and rate or stages both say how many arrive", "one of them",
+		r.broken(w.Rate > 0 || len(w.Stages) > 0, "queue_rates and rate or stages both set the rate of arrivals",
+			"one of them",
 			"remove rate and stages", "queue_rates rate stages")
-		r.broken(q.Pick != Uniform || len(q.Weights) > 0, "queue_rates say how jobs get their queue",
-			"no queue_pick and queue_weights beside them", "remove these", "queue_rates queue_pick queue_weights")
+		r.broken(q.Pick != Uniform || len(q.Weights) > 0, "queue_rates set how jobs get their queue",
+			"queue_rates without queue_pick and queue_weights", "remove these", "queue_rates queue_pick queue_weights")
 		r.broken(q.Number > 0 && len(q.Rates) != q.Number || len(q.Rates) > mostQueues,
-			fmt.Sprintf("%d rates", len(q.Rates)), "one for each queue, 1000 or fewer", "remove queues, or some rates",
+			fmt.Sprintf("%d rates", len(q.Rates)), "one rate for each queue, at most 1000", "remove the key queues, or "+
+				"some rates",
 			"queue_rates queues")
 	}
-	r.broken(w.QueuePerJob > 0 && w.BeatOnly, "connections that only beat push no jobs",
-		"no queue_per_job beside beat_only", "remove queue_per_job", "queue_per_job beat_only")
-	r.broken(q.Skew > 0 && q.Pick != Zipf, fmt.Sprintf("queue_pick %s has no skew", Pick.String(q.Pick)),
-		"queue_pick zipf beside it", "set queue_pick to zipf, or remove queue_skew", "queue_skew queue_pick")
+	r.broken(q.Skew > 0 && q.Pick != Zipf, fmt.Sprintf("this does not work with queue_pick %s",
+		Pick.String(q.Pick)),
+		"queue_pick zipf too", "set queue_pick to zipf, or remove queue_skew", "queue_skew queue_pick")
 }
 
 func (w *Workload) checkJobs(r *rules) {
 	f := w.Filled()
 	r.broken(f.FailShare == 1 && *f.Retry > 0,
-		fmt.Sprintf("every delivery fails and each job is retried %d times", *f.Retry), "a share below 1, or retry 0",
+		fmt.Sprintf("with fail_share 1 each job would be retried %d times", *f.Retry), "a share below 1, or retry 0",
 		"lower fail_share, or set retry to 0", "fail_share retry")
 	r.broken(f.Work.Max >= time.Duration(f.ReserveFor),
-		fmt.Sprintf("the work lasts as long as the reservation, %v", f.ReserveFor), "work shorter than reserve_for",
-		"make work shorter, or reserve_for longer", "work reserve_for")
+		fmt.Sprintf("the work lasts as long as the reservation, %v, or longer", f.ReserveFor), "work shorter than "+
+			"reserve_for",
+		"shorten work, or raise reserve_for", "work reserve_for")
 	r.broken(f.Delay.Max > time.Duration(f.Drain),
-		fmt.Sprintf("jobs may be due after the end of the drain, which takes %v", f.Drain),
-		"drain as long as the longest delay", "make delay shorter, or drain longer", "delay drain")
+		fmt.Sprintf("jobs may be due after the end of the drain (%v)", f.Drain),
+		"drain as long as the longest delay", "shorten delay, or raise drain", "delay drain")
 }
 
 // Problem is one thing that is wrong with a workload.

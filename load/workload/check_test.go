@@ -31,13 +31,13 @@ func TestContradictions(t *testing.T) {
 		"think in an open loop":          {func(w *workload.Workload) { w.Rate, w.Think.Max = 5, time.Second }, "think"},
 		"an open loop without producers": {func(w *workload.Workload) { w.Rate, w.Producers = 5, 0 }, "producers"},
 		"jobs without producers":         {func(w *workload.Workload) { w.JobLimit, w.Producers = 5, 0 }, "jobs"},
-		"duration beside stages": {func(w *workload.Workload) { w.Stages, w.Duration = stagesOf("1s:5"), second },
+		"stages without duration": {func(w *workload.Workload) { w.Stages, w.Duration = stagesOf("1s:5"), second },
 			"duration"},
 		"a warm-up as long as the stages": {func(w *workload.Workload) { w.Stages, w.Warmup = stagesOf("1s:5"), second },
 			"warmup"},
 		"a warm-up shorter than them": {func(w *workload.Workload) { w.Stages, w.Warmup = stagesOf("1s:5"), second-1 },
 			""},
-		"stages in which nothing arrives": {func(w *workload.Workload) { w.Stages = stagesOf("1s:0") }, "stages"},
+		"stages in which all rates are 0": {func(w *workload.Workload) { w.Stages = stagesOf("1s:0") }, "stages"},
 		"a warm-up that takes all jobs": {func(w *workload.Workload) {
 			w.Rate, w.JobLimit, w.Warmup = 5, 5, second
 		}, "warmup"},

@@ -1,7 +1,6 @@
 package workload_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -67,33 +66,4 @@ func TestDisconnectsStayInTheirPhases(t *testing.T) {
 		}
 		assert.Equal(t, test.want, strings.Join(got, " "), name)
 	}
-}
-
-func TestSomeJobsHaveAQueueOfTheirOwn(t *testing.T) {
-	t.Parallel()
-	const jobs = 4000
-	w := workload.Workload{QueuePerJob: 0.1, Payload: workload.Constant(5)}
-	j := w.Jobs("r", 1)
-	own := 0.
-	for k := range int64(jobs) {
-		body := j.AppendBody(nil, k, 0, 0, time.Time{})
-		var job struct{ JID, Queue string }
-		require.NoError(t, json.Unmarshal(body, &job))
-		assert.Equal(t, string(j.AppendQueue(nil, k)), job.Queue)
-		assert.Equal(t, j.QueueOf(k) == workload.OwnQueue, job.Queue == job.JID)
-		d, err := j.Read(body)
-		require.NoError(t, err)
-		assert.Equal(t, j.QueueOf(k), d.Queue)
-		if d.Queue == workload.OwnQueue {
-			own++
-			_, err := j.Read([]byte(strings.Replace(string(body), `"queue":"`+job.JID, `"queue":"`+j.Queues()[0], 1)))
-			wrong := new(workload.WrongError)
-			require.ErrorAs(t, err, &wrong)
-			assert.Equal(t, "queue", wrong.Part)
-		}
-	}
-	assert.InDelta(t, 0.1, own/jobs, 0.02)
-	none := new(workload.Workload).Jobs("r", 1)
-	assert.True(t, j.HasOwnQueues())
-	assert.False(t, none.HasOwnQueues())
 }

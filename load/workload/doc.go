@@ -13,5 +13,5 @@
 // Files: workload.go, settings.go (the table), presets.go (and words of its values), yaml.go; check.go (and
 // what a problem is); number.go, rate.go, size.go, disconnect.go and segment.go (values with a notation); trace.go and
 // trace_read.go (a recorded load); jobs.go
-// and push.go (the jobs), read.go and scan.go (what a delivered job carries).
+// and push.go (the jobs), read.go and scan.go (what a delivered job carries), stamps.go (times of the server in it).
 package workload

@@ -25,7 +25,6 @@ const (
 	forThink
 	forDelay
 	forFailure
-	forOwnQueue
 	forDisconnect
 	purposes
 )
@@ -51,8 +50,7 @@ type Jobs struct {
 	failShare float64
 	retry     int
 	reserve   time.Duration
-	ownQueues float64 // the share of jobs that have one
-	trace     *Trace  // nil: none
+	trace     *Trace // nil: none
 
 	disconnects  float64
 	disconnectAt [phases]bool
@@ -60,12 +58,10 @@ type Jobs struct {
 
 // fragments are the parts of a body that do not change, as JSON.
 type fragments struct {
-	start   string
-	types   []string // `","jobtype":"..."`
-	queues  []string // `,"queue":"...","reserve_for":1800,"retry":25`
-	own     string   // `,"queue":"fwpbench-RUN-`, of a queue for one job
-	options string   // `","reserve_for":1800,"retry":25`, which follows it
-	args    string
+	start  string
+	types  []string // `","jobtype":"..."`
+	queues []string // `,"queue":"...","reserve_for":1800,"retry":25`
+	args   string
 }
 
 // paddingLength is how long the text is from which padding is cut: a power of two.
@@ -82,7 +78,7 @@ func (w *Workload) Jobs(run string, seed uint64) *Jobs {
 		types: slices.Clone(f.JobTypes), sizes: f.Payload.sampler(),
 		work: f.Work, think: f.Think, delay: f.Delay,
 		failShare: f.FailShare, retry: *f.Retry, reserve: time.Duration(f.ReserveFor),
-		exact: f.ExactIntegers, ownQueues: f.QueuePerJob, trace: f.Recorded, disconnects: f.Disconnects,
+		exact: f.ExactIntegers, trace: f.Recorded, disconnects: f.Disconnects,
 		disconnectAt: f.disconnectPhases(),
 	}
 	if f.Queues.Pick == Uniform {
@@ -123,7 +119,6 @@ func (j *Jobs) write() fragments {
 	for _, q := range j.queues {
 		f.queues = append(f.queues, `,"queue":`+string(quoted(q))+options)
 	}
-	f.own, f.options = `,"queue":"fwpbench-`+inner+`-`, `"`+options
 	return f
 }
 
@@ -167,29 +162,17 @@ func (j *Jobs) Asks(worker int) []string {
 	return asks
 }
 
-// QueueOf returns the queue of job k, as an index of Queues, or OwnQueue.
+// QueueOf returns the queue of job k, as an index of Queues.
 func (j *Jobs) QueueOf(k int64) int {
-	if j.ownQueues > 0 && unit(j.random(forOwnQueue, k)) < j.ownQueues {
-		return OwnQueue
-	}
 	if j.trace != nil && len(j.trace.Queues) > 0 {
 		return int(j.trace.job(k).queue)
 	}
 	return j.pick.at(j.random(forQueue, k))
 }
 
-// OwnQueue stands for a queue that holds one job and has its jid for a name.
-const OwnQueue = -1
-
-// HasOwnQueues reports whether some jobs have a queue of their own.
-func (j *Jobs) HasOwnQueues() bool { return j.ownQueues > 0 }
-
 // AppendQueue appends the name of the queue of job k to dst.
 func (j *Jobs) AppendQueue(dst []byte, k int64) []byte {
-	if i := j.QueueOf(k); i != OwnQueue {
-		return append(dst, j.queues[i]...)
-	}
-	return j.AppendJID(dst, k)
+	return append(dst, j.queues[j.QueueOf(k)]...)
 }
 
 func (j *Jobs) typeOf(k int64) int {

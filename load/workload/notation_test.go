@@ -67,7 +67,8 @@ func TestParseStages(t *testing.T) {
 		{text: "1s:5/s-300/m", want: workload.Stages{{Over: time.Second, From: 5, To: 5}}},
 		{text: "1000", error: `"1000" is not a valid stage; expected a duration, a colon and a rate; ` +
 			`write stages as in 10s:0-1000,60s:1000`},
-		{text: "0s:5", error: `"0s:5" takes no time; expected a duration above 0; remove the stage or make it longer`},
+		{text: "0s:5",
+			error: `"0s:5" has no duration; expected a duration above 0; remove the stage or give it a duration`},
 		{text: "10:5", error: `"10" has no unit; expected a duration from 0s to 1000h; ` +
 			`write a number and a unit, as in 500ms, 30s or 5m`},
 		{text: "1s:5,1s:x", error: `"x" is not a valid number; expected a number from 0 to 1000000000; ` +
@@ -92,14 +93,15 @@ func TestParseSize(t *testing.T) {
 		{text: "-5", error: `"-5" is out of range; expected a size from 0 to 16MiB; choose a size in that range`},
 		{text: "5-", error: `"5-" is not a valid size; expected a size from 0 to 16MiB; ` +
 			`write it as in 100, 2KiB, 100-2000, 100:80,10000:20 or lognormal:500,1.2`},
-		{text: "9-5", error: `"9-5" ends before it begins; expected the smaller size first; turn it around`},
-		{text: "5,6", error: `"5,6" mixes sizes with and without a weight; ` +
+		{text: "9-5", error: `"9-5" ends before it begins; expected the smaller size first; swap the two`},
+		{text: "5,6", error: `"5,6" mixes sizes with and without weights; ` +
 			`expected a weight for each size of a list; write it as in 100, 2KiB, 100-2000, 100:80,10000:20 or ` +
 			`lognormal:500,1.2`},
 		{text: "5:0,6:1", error: `"0" is out of range; expected a number from 0.000001 to 1000000000; ` +
 			`choose a number in that range`},
 		{text: "lognormal:5",
-			error: `"lognormal:5" has one number; expected two: median and sigma; write it as in lognormal:500,1.2`},
+			error: `"lognormal:5" has only one number; expected two numbers: median and sigma; ` +
+				`write it as in lognormal:500,1.2`},
 	})
 }
 
@@ -109,7 +111,7 @@ func TestParseRange(t *testing.T) {
 		{text: "10ms", want: workload.Range{Min: 10 * ms, Max: 10 * ms}},
 		{text: "5ms-1s", want: workload.Range{Min: 5 * ms, Max: time.Second}},
 		{text: "0", want: workload.Range{}},
-		{text: "2s-1s", error: `"2s-1s" ends before it begins; expected the smaller duration first; turn it around`},
+		{text: "2s-1s", error: `"2s-1s" ends before it begins; expected the smaller duration first; swap the two`},
 		{text: "soon", error: `"soon" is not a valid duration; expected a duration from 0s to 1000h; ` +
 			`write a number and a unit, as in 500ms, 30s or 5m`},
 		{text: "2000h", error: `"2000h" is out of range; expected a duration from 0s to 1000h; ` +

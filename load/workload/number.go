@@ -115,7 +115,7 @@ func parseSpan[T ~int | ~int64](text, kind string, parse func(string) (T, error)
 		high = low
 	}
 	if err == nil && high < low {
-		err = bad(text, "ends before it begins", "the smaller "+kind+" first", "turn it around")
+		err = bad(text, "ends before it begins", "the smaller "+kind+" first", "swap the two")
 	}
 	if err != nil {
 		return 0, 0, err

@@ -14,16 +14,19 @@ var presets = [...]struct {
 	set         func(w *Workload)
 }{
 	{"roundtrip", "producers push, workers fetch and acknowledge, in a closed loop (the default)", roundtrip},
-	{"push", "producers only; the drain takes the jobs away", func(w *Workload) { w.Producers = 50 }},
-	{"fetch", "workers only, on jobs that are pushed before they begin",
+	{"push", "producers only; the drain removes the jobs", func(w *Workload) { w.Producers = 50 }},
+	{"fetch", "workers only, with jobs that are pushed beforehand",
 		func(w *Workload) { w.Consumers, w.Prefill = 50, 100_000 }},
-	{"idle", "connections that only beat", func(w *Workload) { w.Connections, w.BeatOnly = 1000, true }},
-	{"churn", "connections that come, push one job and go", func(w *Workload) { w.Connections, w.Churn = 50, true }},
-	{"neighbour", "five queues, one of which gets nine tenths of the jobs, in bursts", neighbour},
-	{"scheduled", "a round trip with jobs that are due later", func(w *Workload) {
+	{"idle", "connections that only send BEAT", func(w *Workload) { w.Connections, w.BeatOnly = 1000, true }},
+	{"churn", "short-lived connections, each of which pushes one job", func(w *Workload) {
+		w.Connections, w.Churn = 50,
+			true
+	}},
+	{"neighbour", "five queues, one of which gets 90 % of the jobs, in bursts", neighbour},
+	{"scheduled", "a round trip with scheduled jobs", func(w *Workload) {
 		w.Producers, w.Consumers, w.Delay = 50, 50, Range{Min: time.Second, Max: 5 * time.Second}
 	}},
-	{"failing", "a round trip in which a share of the deliveries ends in a fail", func(w *Workload) {
+	{"failing", "a round trip in which some jobs fail", func(w *Workload) {
 		roundtrip(w)
 		w.FailShare, w.Drain = 0.05, Duration(5*time.Minute) // servers wait before they retry
 	}},

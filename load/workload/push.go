@@ -42,11 +42,7 @@ func (j *Jobs) AppendBody(dst []byte, k int64, producer int, intended time.Durat
 	f := &j.fragments
 	dst = appendHex(append(dst, f.start...), k)
 	dst = append(dst, f.types[j.typeOf(k)]...)
-	if i := j.QueueOf(k); i != OwnQueue {
-		dst = append(dst, f.queues[i]...)
-	} else {
-		dst = append(appendHex(append(dst, f.own...), k), f.options...)
-	}
+	dst = append(dst, f.queues[j.QueueOf(k)]...)
 	if delay := j.Delay(k); delay > 0 {
 		dst = append(dst, `,"at":"`...)
 		dst = now.Add(delay).UTC().AppendFormat(dst, time.RFC3339Nano)

@@ -74,7 +74,7 @@ func parseStage(text string) (arrivals.Stage, error) {
 		return fail(err)
 	}
 	if over == 0 {
-		return fail(bad(text, "takes no time", "a duration above 0", "remove the stage or make it longer"))
+		return fail(bad(text, "has no duration", "a duration above 0", "remove the stage or give it a duration"))
 	}
 	first, last, ramp := cutRange(rates)
 	if !ramp {

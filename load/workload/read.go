@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"bytes"
 	"fmt"
 	"time"
 )
@@ -10,8 +9,9 @@ import (
 type Delivery struct {
 	K        int64
 	Intended time.Duration // of its push, since the engine's start
-	Queue    int           // an index of [Jobs.Queues], or OwnQueue
+	Queue    int           // an index of [Jobs.Queues]
 	JID      []byte        // lies in the body, unless there it holds escapes
+	stamps   stamps        // lie in the body
 }
 
 // BodyError is a body that is not the JSON of a job.
@@ -22,7 +22,7 @@ type BodyError struct {
 
 // Error returns what was expected, and at which byte.
 func (e *BodyError) Error() string {
-	return fmt.Sprintf("the body is not the JSON of a job: byte %d: %s", e.Offset, e.What)
+	return fmt.Sprintf("the body is not a job in JSON: byte %d: %s", e.Offset, e.What)
 }
 
 // ForeignError is a job that this run has not pushed.
@@ -31,7 +31,7 @@ type ForeignError struct {
 }
 
 // Error names the job.
-func (e *ForeignError) Error() string { return fmt.Sprintf("job %q is not of this run", e.JID) }
+func (e *ForeignError) Error() string { return fmt.Sprintf("job %q is not from this run", e.JID) }
 
 // WrongError is a job of this run whose parts do not belong together.
 type WrongError struct {
@@ -47,6 +47,7 @@ func (e *WrongError) Error() string { return fmt.Sprintf("job %q: %s: %s", e.JID
 type parts struct {
 	jid, jobtype, queue []byte
 	args                []byte // as it stands there
+	stamps              stamps
 }
 
 // Read reads the body that a fetch brought: any order of fields, white space, escapes,
@@ -68,11 +69,11 @@ func (j *Jobs) Read(body []byte) (Delivery, error) {
 	switch {
 	case !own && a.run:
 		return Delivery{K: a.k, JID: p.jid}, &WrongError{string(p.jid), "jid",
-			fmt.Sprintf("the args are those of job %d", a.k)}
+			fmt.Sprintf("it has the args of job %d", a.k)}
 	case !own:
 		return Delivery{}, &ForeignError{JID: string(p.jid)}
 	}
-	d := Delivery{K: k, Intended: time.Duration(a.intended), Queue: j.QueueOf(k), JID: p.jid}
+	d := Delivery{K: k, Intended: time.Duration(a.intended), Queue: j.QueueOf(k), JID: p.jid, stamps: p.stamps}
 	return d, j.compare(&p, &a, &d)
 }
 
@@ -81,14 +82,14 @@ func (j *Jobs) compare(p *parts, a *arguments, d *Delivery) error {
 	k := d.K
 	wrong := func(part, what string) error { return &WrongError{string(p.jid), part, what} }
 	switch jobtype := j.types[j.typeOf(k)]; {
-	case !j.isQueue(d.Queue, p.queue, p.jid):
+	case string(p.queue) != j.queues[d.Queue]:
 		return wrong("queue", fmt.Sprintf("came as %q, was pushed to %q", p.queue, j.AppendQueue(nil, k)))
 	case string(p.jobtype) != jobtype:
 		return wrong("jobtype", fmt.Sprintf("came as %q, was pushed as %q", p.jobtype, jobtype))
 	case !a.run:
-		return wrong("args", "they are not those of a job of this run")
+		return wrong("args", "the args are not from a job of this run")
 	case a.k != k:
-		return wrong("args", fmt.Sprintf("they are those of job %d, and this is job %d", a.k, k))
+		return wrong("args", fmt.Sprintf("the args are from job %d, and this is job %d", a.k, k))
 	case !j.padded(a.padding, k):
 		return wrong("args", fmt.Sprintf("the padding of %d bytes differs from the %d bytes that were pushed", len(a.padding),
 			j.PayloadOf(k)))
@@ -96,14 +97,6 @@ func (j *Jobs) compare(p *parts, a *arguments, d *Delivery) error {
 		return wrong("args", fmt.Sprintf("the integer %d came as %d", integerOf(k), a.integer))
 	}
 	return nil
-}
-
-// isQueue reports whether name is that of queue i, or of the own queue of the job with this jid.
-func (j *Jobs) isQueue(i int, name, jid []byte) bool {
-	if i == OwnQueue {
-		return bytes.Equal(name, jid)
-	}
-	return string(name) == j.queues[i]
 }
 
 // read collects the fields of the one object that the text must be.
@@ -122,12 +115,17 @@ func (p *parts) read(s *scanner) {
 		case "queue":
 			p.text(s, &p.queue)
 		case "args":
-			from := s.at
-			s.skip(1)
+			args := s.value()
 			if p.args != nil {
 				s.fail("expected args once")
 			}
-			p.args = s.text[from:s.at]
+			p.args = args
+		case "created_at":
+			p.stamps.created = s.value()
+		case "enqueued_at":
+			p.stamps.enqueued = s.value()
+		case "failure":
+			p.stamps.failure = s.value()
 		default:
 			s.skip(1)
 		}
@@ -149,6 +147,9 @@ func (p *parts) text(s *scanner, field *[]byte) {
 	}
 	*field = s.str()
 }
+
+// Number returns the k of a jid, and whether the jid is one of this run.
+func (j *Jobs) Number(jid string) (k int64, own bool) { return j.number([]byte(jid)) }
 
 // number returns the k of a jid, and whether the jid is one of this run, digit by digit.
 func (j *Jobs) number(jid []byte) (k int64, own bool) {

@@ -59,7 +59,7 @@ func TestExactIntegers(t *testing.T) {
 		assert.Equal(t, k, d.K)
 	}
 	_, err := j.Read(small(t).AppendBody(nil, 7, 2, 9, noon()))
-	require.ErrorContains(t, err, "not those of a job of this run")
+	require.ErrorContains(t, err, "not from a job of this run")
 }
 
 // TestReadWhatServersMakeOfIt: order, white space, escapes and fields of their own.
@@ -84,13 +84,13 @@ func TestReadWhatServersMakeOfIt(t *testing.T) {
 			t.Parallel()
 			got, err := j.Read([]byte(text))
 			require.NoError(t, err)
-			assert.Equal(t, want, got)
+			assert.EqualExportedValues(t, want, got)
 		})
 	}
 	got, err := j.Read([]byte(`{"failure":{"retry_count":0},"args":["a",2,7,9,"oba"],"queue":"fwpbench-a-0",` +
 		`"jobtype":"fwpbench","jid":"fwpbench-a-00000007"}`))
 	require.NoError(t, err)
-	assert.Equal(t, want, got)
+	assert.EqualExportedValues(t, want, got)
 }
 
 func TestReadWhatIsNotOurs(t *testing.T) {
@@ -98,13 +98,13 @@ func TestReadWhatIsNotOurs(t *testing.T) {
 	const good = `{"jid":"fwpbench-a-00000007","jobtype":"fwpbench","queue":"fwpbench-a-0","args":["a",2,7,9,"oba"]}`
 	j := small(t)
 	for _, c := range []struct{ old, replacement, error string }{
-		{`a-00000007`, `b-00000007`, `job "fwpbench-b-00000007": jid: the args are those of job 7`},
-		{`a-00000007`, `a-7`, `job "fwpbench-a-7": jid: the args are those of job 7`},
-		{`a-00000007`, `a-000000007`, `job "fwpbench-a-000000007": jid: the args are those of job 7`},
-		{`a-00000007`, `a-0000000G`, `job "fwpbench-a-0000000G": jid: the args are those of job 7`},
-		{`a-00000007`, `a-ffffffffffffffff`, `job "fwpbench-a-ffffffffffffffff": jid: the args are those of job 7`},
-		{`a-00000007`, `a-00000008`, `job "fwpbench-a-00000008": args: they are those of job 7, and this is job 8`},
-		{`"jid":"fwpbench-a-00000007",`, ``, `job "": jid: the args are those of job 7`},
+		{`a-00000007`, `b-00000007`, `job "fwpbench-b-00000007": jid: it has the args of job 7`},
+		{`a-00000007`, `a-7`, `job "fwpbench-a-7": jid: it has the args of job 7`},
+		{`a-00000007`, `a-000000007`, `job "fwpbench-a-000000007": jid: it has the args of job 7`},
+		{`a-00000007`, `a-0000000G`, `job "fwpbench-a-0000000G": jid: it has the args of job 7`},
+		{`a-00000007`, `a-ffffffffffffffff`, `job "fwpbench-a-ffffffffffffffff": jid: it has the args of job 7`},
+		{`a-00000007`, `a-00000008`, `job "fwpbench-a-00000008": args: the args are from job 7, and this is job 8`},
+		{`"jid":"fwpbench-a-00000007",`, ``, `job "": jid: it has the args of job 7`},
 		{`"queue":"fwpbench-a-0"`, `"queue":"default"`,
 			`job "fwpbench-a-00000007": queue: came as "default", was pushed to "fwpbench-a-0"`},
 		{`"queue":"fwpbench-a-0"`, `"queue":null`,
@@ -112,36 +112,36 @@ func TestReadWhatIsNotOurs(t *testing.T) {
 		{`"jobtype":"fwpbench"`, `"jobtype":"x"`,
 			`job "fwpbench-a-00000007": jobtype: came as "x", was pushed as "fwpbench"`},
 		{`["a",2,7,9,"oba"]`, `["b",2,7,9,"oba"]`,
-			`job "fwpbench-a-00000007": args: they are not those of a job of this run`},
+			`job "fwpbench-a-00000007": args: the args are not from a job of this run`},
 		{`["a",2,7,9,"oba"]`, `["a",2,7.1,9,"oba"]`,
-			`job "fwpbench-a-00000007": args: they are not those of a job of this run`},
+			`job "fwpbench-a-00000007": args: the args are not from a job of this run`},
 		{`["a",2,7,9,"oba"]`, `["a",2,7,9,"oba",1]`,
-			`job "fwpbench-a-00000007": args: they are not those of a job of this run`},
-		{`["a",2,7,9,"oba"]`, `["a"]`, `job "fwpbench-a-00000007": args: they are not those of a job of this run`},
-		{`["a",2,7,9,"oba"]`, `{"a":1}`, `job "fwpbench-a-00000007": args: they are not those of a job of this run`},
+			`job "fwpbench-a-00000007": args: the args are not from a job of this run`},
+		{`["a",2,7,9,"oba"]`, `["a"]`, `job "fwpbench-a-00000007": args: the args are not from a job of this run`},
+		{`["a",2,7,9,"oba"]`, `{"a":1}`, `job "fwpbench-a-00000007": args: the args are not from a job of this run`},
 		{`["a",2,7,9,"oba"]`, `["a",2,7,99999999999999999999,"oba"]`,
-			`job "fwpbench-a-00000007": args: they are not those of a job of this run`},
+			`job "fwpbench-a-00000007": args: the args are not from a job of this run`},
 		{`"oba"`, `"ob"`, `job "fwpbench-a-00000007": args: the padding of 2 bytes differs from the 3 bytes that ` +
 			`were pushed`},
 		{`"oba"`, `"obb"`, `job "fwpbench-a-00000007": args: the padding of 3 bytes differs from the 3 bytes that ` +
 			`were pushed`},
-		{good, `{"jid":"x","args":[]}`, `job "x" is not of this run`},
-		{good, `{"jid":5}`, `job "" is not of this run`},
-		{good, `{}`, `job "" is not of this run`},
-		{good, ``, `the body is not the JSON of a job: byte 0: expected {`},
-		{good, `[]`, `the body is not the JSON of a job: byte 0: expected {`},
-		{good, `{"jid":"x"} x`, `the body is not the JSON of a job: byte 12: expected nothing after the job`},
-		{good, `{"jid":"x",}`, `the body is not the JSON of a job: byte 11: expected "`},
-		{good, `{"a":01}`, `the body is not the JSON of a job: byte 5: expected a number`},
-		{good, `{"a":[1,]}`, `the body is not the JSON of a job: byte 8: expected a value`},
-		{good, `{"a":"\x"}`, `the body is not the JSON of a job: byte 7: expected another letter after a backslash`},
-		{good, `{"a":"\u12g4"}`, `the body is not the JSON of a job: byte 10: expected four hexadecimal digits after \u`},
-		{good, `{"a":"`, `the body is not the JSON of a job: byte 6: expected the end of a string`},
-		{good, `{"a":"\`, `the body is not the JSON of a job: byte 7: expected the end of a string`},
-		{good, "{\"a\":\"\n\"}", `the body is not the JSON of a job: byte 6: expected no control character in a string`},
-		{good, `{"a":-}`, `the body is not the JSON of a job: byte 5: expected a number`},
-		{good, `{"jid":"a","jid":"b"}`, `the body is not the JSON of a job: byte 17: expected each field once`},
-		{good, `{"args":[],"args":[]}`, `the body is not the JSON of a job: byte 20: expected args once`},
+		{good, `{"jid":"x","args":[]}`, `job "x" is not from this run`},
+		{good, `{"jid":5}`, `job "" is not from this run`},
+		{good, `{}`, `job "" is not from this run`},
+		{good, ``, `the body is not a job in JSON: byte 0: expected {`},
+		{good, `[]`, `the body is not a job in JSON: byte 0: expected {`},
+		{good, `{"jid":"x"} x`, `the body is not a job in JSON: byte 12: expected nothing after the job`},
+		{good, `{"jid":"x",}`, `the body is not a job in JSON: byte 11: expected "`},
+		{good, `{"a":01}`, `the body is not a job in JSON: byte 5: expected a number`},
+		{good, `{"a":[1,]}`, `the body is not a job in JSON: byte 8: expected a value`},
+		{good, `{"a":"\x"}`, `the body is not a job in JSON: byte 7: expected another letter after a backslash`},
+		{good, `{"a":"\u12g4"}`, `the body is not a job in JSON: byte 10: expected four hexadecimal digits after \u`},
+		{good, `{"a":"`, `the body is not a job in JSON: byte 6: expected the end of a string`},
+		{good, `{"a":"\`, `the body is not a job in JSON: byte 7: expected the end of a string`},
+		{good, "{\"a\":\"\n\"}", `the body is not a job in JSON: byte 6: expected no control character in a string`},
+		{good, `{"a":-}`, `the body is not a job in JSON: byte 5: expected a number`},
+		{good, `{"jid":"a","jid":"b"}`, `the body is not a job in JSON: byte 17: expected each field once`},
+		{good, `{"args":[],"args":[]}`, `the body is not a job in JSON: byte 20: expected args once`},
 	} {
 		text := strings.Replace(good, c.old, c.replacement, 1)
 		_, err := j.Read([]byte(text))

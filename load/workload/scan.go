@@ -183,6 +183,14 @@ func (s *scanner) skip(depth int) {
 	}
 }
 
+// value steps over a value and returns it as it stands there.
+func (s *scanner) value() []byte {
+	s.peek()
+	from := s.at
+	s.skip(1)
+	return s.text[from:s.at]
+}
+
 func (s *scanner) word() {
 	for _, word := range [...]string{"true", "false", "null"} {
 		if rest := s.text[s.at:]; len(rest) >= len(word) && string(rest[:len(word)]) == word {

@@ -39,7 +39,7 @@ func TestNearest(t *testing.T) {
 func TestTraceIsBounded(t *testing.T) {
 	t.Parallel()
 	_, err := readTrace("t", strings.NewReader("at\n1\n2\n"), 6)
-	require.EqualError(t, err, "read t: it has more than 6 bytes, which is the most that is read; split it")
+	require.EqualError(t, err, "read t: it has more than 6 bytes, the limit; split it")
 	trace, err := readTrace("t", strings.NewReader("at\n1\n2\n"), 7)
 	require.NoError(t, err)
 	assert.Equal(t, 2, trace.Len())

@@ -75,70 +75,69 @@ func (w *Workload) Settings() []Setting {
 func (w *Workload) loadSettings() []Setting {
 	return []Setting{
 		{"producers", "connections that push", count(&w.Producers, largest), false},
-		{"consumers", "workers, each with a worker id of its own", count(&w.Consumers, largest), false},
-		{"connections", "connections that are short-lived (churn) or only beat (idle)",
+		{"consumers", "workers, each with its own worker id", count(&w.Consumers, largest), false},
+		{"connections", "connections that are short-lived (churn) or only send BEAT (idle)",
 			count(&w.Connections, largest), false},
-		{"observers", "connections that send only info and beat", count(&w.Observers, largest), false},
+		{"observers", "connections that send only INFO and BEAT", count(&w.Observers, largest), false},
 		{"rate", "rate of an open loop, as in " + rateExample + "; 0 means a closed loop",
 			of(&w.Rate, "rate", ParseRate, Rate.String), false},
 		{"stages", "rates of an open loop in stages, as in " + stageExample,
 			of(&w.Stages, "stages", optional(ParseStages), Stages.String), true},
-		{"trace", "recorded `FILE` (CSV or JSON lines) with the arrivals of an open loop and their jobs",
+		{"trace", "open loop: play the recorded arrivals and their jobs in `FILE` (CSV)",
 			of(&w.Trace, "file", parseText, func(s string) string { return s }), false},
-		{"trace_speed", "how many times as fast the trace is played, as in 2x (default 1x)",
+		{"trace_speed", "the speed of the trace, as in 2x (default 1x)",
 			aboveZero(&w.TraceSpeed, "factor", parseSpeed, showSpeed), false},
-		{"poisson", "arrivals at random instead of evenly spaced", truth(&w.Poisson), false},
+		{"poisson", "arrivals at random times instead of evenly spaced", truth(&w.Poisson), false},
 		{"burst", "how many arrivals come at the same time", countAboveZero(&w.Burst), false},
-		{"batch", "how many jobs one command pushes, where so many are due (PUSHB)", countAboveZero(&w.Batch), false},
+		{"batch", "how many jobs one PUSHB pushes, if so many are due", countAboveZero(&w.Batch), false},
 		{"duration", "how long to measure", lengthAboveZero(&w.Duration), false},
-		{"jobs", "end after so many pushes", count(&w.JobLimit, mostJobs), false},
+		{"jobs", "how many jobs to push", count(&w.JobLimit, mostJobs), false},
 		{"warmup", "time before the measurement", length(&w.Warmup), false},
-		{"seed", "number that everything random is drawn from", of(&w.Seed, "number", parseSeed,
+		{"seed", "the seed of all random choices", of(&w.Seed, "number", parseSeed,
 			func(n uint64) string { return strconv.FormatUint(n, 10) }), false},
 		{"think", "pause of a producer between a reply and its next push, as in 10ms or 5ms-20ms", span(&w.Think), false},
-		{"backlog", "closed loop: producers wait while so many jobs for each worker do; 0 is no limit",
+		{"backlog", "closed loop: producers pause while this many jobs per worker are queued; 0 means no limit",
 			count(&w.Backlog, largest), false},
 		{"topology", "connections of a worker: " + strings.Join(kindNames[:], ", "),
 			named(&w.Topology.Kind, kindNames[:]), false},
 		{"fetchers", "connections of a pool that fetch", countAboveZero(&w.Topology.Fetchers), false},
 		{"reporters", "connections of a pool that report", countAboveZero(&w.Topology.Reporters), false},
-		{"concurrency", "jobs that a pool works on at a time", countAboveZero(&w.Topology.Concurrency), false},
-		{"churn", "connections connect, push one job and end", truth(&w.Churn), false},
-		{"beat_only", "connections do nothing but beat", truth(&w.BeatOnly), false},
-		{"observe_every", "pause of an observer between two INFOs; 0 is none", length(&w.ObserveEvery), false},
-		{"disconnects", "share of the commands around which a client ends its connection and reconnects, as in 2%",
+		{"concurrency", "jobs that a pool works on concurrently", countAboveZero(&w.Topology.Concurrency), false},
+		{"churn", "each connection connects, pushes one job and ends", truth(&w.Churn), false},
+		{"beat_only", "connections only send BEAT", truth(&w.BeatOnly), false},
+		{"observe_every", "pause of an observer between two INFOs; 0 means no pause", length(&w.ObserveEvery), false},
+		{"disconnects", "share of the commands before or after which a client disconnects and reconnects, as in 2%",
 			of(&w.Disconnects, "share", ParseShare, number), false},
-		{"disconnect_at", "where it does: " + strings.Join(phaseNames[:], ", ") + " (default: all but fetch and fail)",
+		{"disconnect_at", "where clients disconnect: " + strings.Join(phaseNames[:], ", ") + " (default: all but fetch " +
+			"and fail)",
 			of(&w.DisconnectAt, "names", listOf(parseName[Phase](phaseNames[:])), joined(Phase.String)), true},
-		{"drain", "how long emptying the queues at the end may take", lengthAboveZero(&w.Drain), false},
+		{"drain", "the longest time for emptying the queues at the end", lengthAboveZero(&w.Drain), false},
 	}
 }
 
 func (w *Workload) jobSettings() []Setting {
 	return []Setting{
 		{"payload", "bytes of padding in a job, as in " + sizeExample, of(&w.Payload, "size", ParseSize, Size.String), false},
-		{"exact_integers", "jobs carry an integer beyond 2^53, which must not be rounded", truth(&w.ExactIntegers), false},
-		{"queues", "number of queues; 0 means one for each worker, 10 at most, or as many as there are weights",
+		{"exact_integers", "jobs have an integer above 2^53, which must not be rounded", truth(&w.ExactIntegers), false},
+		{"queues", "number of queues; 0 means one for each worker, at most 10, or one for each weight",
 			count(&w.Queues.Number, mostQueues), false},
-		{"queue_pick", "how jobs get their queue: " + strings.Join(pickNames[:], ", "),
+		{"queue_pick", "how the queue of a job is chosen: " + strings.Join(pickNames[:], ", "),
 			named(&w.Queues.Pick, pickNames[:]), false},
 		{"queue_weights", "a weight for each queue, as in 80,15,5",
 			of(&w.Queues.Weights, "numbers", listOf(parseWeight), joined(number)), true},
 		{"queue_rates", "a rate of an open loop for each queue, as in 900/s,25/s,25/s",
 			of(&w.Queues.Rates, "rates", listOf(ParseRate), joined(Rate.String)), true},
 		{"queue_skew", "Zipf exponent (default 1)", aboveZero(&w.Queues.Skew, "number", parseSkew, number), false},
-		{"queue_per_job", "share of the jobs that get a queue of their own, as in 10%",
-			of(&w.QueuePerJob, "share", ParseShare, number), false},
 		{"job_types", "job types to choose from", of(&w.JobTypes, "names", listOf(parseJobType),
 			joined(func(s string) string { return s })), true},
 		{"reserve_for", "how long a worker may hold a job, 60s or more",
 			aboveZero(&w.ReserveFor, "duration", parseReserveFor, Duration.String), false},
 		{"work", "how long a worker works on a job, as in 10ms or 5ms-20ms", span(&w.Work), false},
-		{"fail_share", "share of the deliveries that end in a fail, as in 0.05 or 5%",
+		{"fail_share", "share of the deliveries that end with FAIL, as in 0.05 or 5%",
 			of(&w.FailShare, "share", ParseShare, number), false},
-		{"retry", "how often the server is to try a failed job again; -1 keeps it as dead",
+		{"retry", "how often the server retries a failed job; -1 keeps it as dead",
 			of(&w.Retry, "number", optional(parseRetry), showRetry), false},
-		{"delay", "schedule jobs that far in the future, as in 5s or 1s-10s", span(&w.Delay), false},
+		{"delay", "how far in the future jobs are scheduled, as in 5s or 1s-10s", span(&w.Delay), false},
 		{"prefill", "jobs to push before the first fetch", count(&w.Prefill, mostJobs), false},
 	}
 }
@@ -150,7 +149,7 @@ func aboveZero[T comparable](field *T, kind string, parse func(string) (T, error
 	read := func(text string) (T, error) {
 		x, err := parse(text)
 		if err == nil && x == zero {
-			err = bad(text, "is not above 0", "a "+kind+" above 0", "leave it out for the default")
+			err = bad(text, "must be above 0", "a "+kind+" above 0", "leave it out for the default")
 		}
 		return x, err
 	}
@@ -234,7 +233,7 @@ func parseBool(text string) (bool, error) {
 	if text == "true" || text == "false" {
 		return text == "true", nil
 	}
-	return false, bad(text, "is neither true nor false", "true or false", "write one of them")
+	return false, bad(text, "is not true or false", "true or false", "write one of them")
 }
 
 func parseText(text string) (string, error) { return text, nil }

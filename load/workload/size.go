@@ -42,7 +42,7 @@ func ParseSize(text string) (Size, error) {
 	for _, part := range parts {
 		sizes, weight, weighted := strings.Cut(strings.TrimSpace(part), ":")
 		if weighted != (len(parts) > 1) {
-			return Size{}, bad(text, "mixes sizes with and without a weight", "a weight for each size of a list",
+			return Size{}, bad(text, "mixes sizes with and without weights", "a weight for each size of a list",
 				"write it as in "+sizeExample)
 		}
 		share, err := parseSizeShare(sizes)
@@ -60,7 +60,8 @@ func ParseSize(text string) (Size, error) {
 func parseLognormal(text string) (Size, error) {
 	first, second, found := strings.Cut(text, ",")
 	if !found {
-		return Size{}, bad("lognormal:"+text, "has one number", "two: median and sigma", "write it as in lognormal:500,1.2")
+		return Size{}, bad("lognormal:"+text, "has only one number", "two numbers: median and sigma", "write it as in "+
+			"lognormal:500,1.2")
 	}
 	median, err := ParseBytes(first)
 	if err != nil {

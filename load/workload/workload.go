@@ -68,14 +68,6 @@ type Workload struct {
 	// the phases in which that may happen; none is all but AtFetch and AtFail.
 	Disconnects  float64
 	DisconnectAt []Phase
-
-	// QueuePerJob is the share of the jobs that have a queue of their own, which is named
-	// like the job; 0 to 1.
-	QueuePerJob float64
-
-	// Half says that the producers, or the workers, that it does not have are those of another segment: nothing takes
-	// their place. It is no setting.
-	Half bool
 }
 
 // Topology is how the connections of a worker share its duties.

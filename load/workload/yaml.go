@@ -116,8 +116,9 @@ func (f *yamlFile) entry(settings []Setting, key, node *yaml.Node) {
 		f.unknown(settings, key)
 	case twice:
 		f.failed[key.Value] = true
-		f.problems.Report(yamlfile.At(key), &Problem{Key: key.Value, What: "the key is there twice",
-			Expected: fmt.Sprintf("it once; line %d has it", f.places[key.Value].Line), Do: "remove one of them"})
+		f.problems.Report(yamlfile.At(key), &Problem{Key: key.Value, What: "duplicate key",
+			Expected: fmt.Sprintf("it only once (line %d has it already)", f.places[key.Value].Line), Do: "remove one of " +
+				"them"})
 	default:
 		f.places[key.Value] = yamlfile.At(key)
 		switch {
@@ -159,7 +160,7 @@ func (f *yamlFile) unknown(settings []Setting, key *yaml.Node) {
 	}
 	p := &Problem{What: what, Expected: "one of " + strings.Join(known, ", "), Do: "remove it"}
 	if near := nearest(key.Value, known); near != "" {
-		p.Expected, p.Do = "a key of a workload", "did you mean "+near+"?"
+		p.Expected, p.Do = "", "did you mean "+near+"?"
 	}
 	f.problems.Report(yamlfile.At(key), p)
 }
@@ -189,9 +190,9 @@ func (f *yamlFile) value(s Setting, node *yaml.Node) {
 		item = yamlfile.Resolved(item)
 		switch {
 		case item.Kind != yaml.ScalarNode || item.Value == "":
-			wrong = fail(item, yamlfile.Unfit(item, "a single value", "write it without structure")) || wrong
+			wrong = fail(item, yamlfile.Unfit(item, "a single value", "write a single value")) || wrong
 		case strings.Contains(item.Value, ","):
-			wrong = fail(item, bad(item.Value, "holds a comma", "one item", "make two items of it")) || wrong
+			wrong = fail(item, bad(item.Value, "has a comma", "one item without a comma", "write two items")) || wrong
 		default:
 			wrong = fail(item, s.Value.Set(item.Value)) || wrong
 			texts = append(texts, item.Value)

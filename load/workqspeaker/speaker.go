@@ -55,7 +55,7 @@ func (Protocol) Introduce(ctx context.Context, dial protocol.Dial) (in protocol.
 	r, err := conn.Ask(ctx, []byte(question))
 	switch {
 	case r.GaveUp, errors.Is(err, context.DeadlineExceeded):
-		return in, fmt.Errorf("the server kept silent for %v instead of answering inspect queues",
+		return in, fmt.Errorf("the server did not answer inspect queues within %v",
 			time.Since(began).Round(time.Millisecond))
 	case err != nil:
 		return in, fmt.Errorf("inspect queues: %w", err)

@@ -90,7 +90,7 @@ func TestFaultsShow(t *testing.T) {
 func TestAClientOfAnotherProtocol(t *testing.T) {
 	t.Parallel()
 	l := loaded(t, fwpspeaker.New(""), nil, nil)
-	assert.Contains(t, l.Unreachable, "the server kept silent for 10s instead of greeting")
+	assert.Contains(t, l.Unreachable, "the server sent nothing for 10s instead of greeting")
 }
 
 func TestHear(t *testing.T) {

@@ -52,7 +52,6 @@ func All() []Format {
 		{Name: "text", Extension: ".txt", write: writeText},
 		{Name: "json", Extension: ".json", write: writeJSON},
 		{Name: "junit", Extension: ".xml", write: ofCases(JUnit)},
-		{Name: "tap", Extension: ".tap", write: ofCases(TAP)},
 		{Name: "github", Extension: ".txt", write: ofCases(GitHub)},
 		{Name: "markdown", Extension: ".md", write: writeMarkdown},
 		{Name: "sarif", Extension: ".sarif", Scripts: true, write: ofCases(SARIF)},
@@ -111,16 +110,23 @@ func Scripts(name string, o Output) map[string]string {
 		o.Scripts == "" {
 		return nil
 	}
-	suite := o.Result.Suite(o.Exit)
+	suite := o.suite()
 	return scripts(&suite)
+}
+
+// suite returns the result as cases, of which at least one is not well if the exit code is not.
+func (o *Output) suite() reports.Suite {
+	suite := o.Result.Suite(o.Exit)
+	suite.Place, suite.Scripts = cmp.Or(suite.Place, o.Place), o.Scripts
+	suite.Repository, suite.Folder = o.Repository, o.Folder
+	suite.Conclude()
+	return suite
 }
 
 // ofCases returns the writer of the cases of a result.
 func ofCases(write func(*reports.Suite) ([]byte, error)) func(*Output) ([]byte, error) {
 	return func(o *Output) ([]byte, error) {
-		suite := o.Result.Suite(o.Exit)
-		suite.Place, suite.Scripts = cmp.Or(suite.Place, o.Place), o.Scripts
-		suite.Repository, suite.Folder = o.Repository, o.Folder
+		suite := o.suite()
 		return write(&suite)
 	}
 }
@@ -130,8 +136,22 @@ func (o *Output) page(figures bool) reports.Page {
 	return o.Result.Page(reports.PageOptions{Verbose: o.Verbose, Figures: figures, Exit: o.Exit})
 }
 
-func writeText(o *Output) ([]byte, error)     { return page.Text(o.page(false), o.Text), nil }
-func writeMarkdown(o *Output) ([]byte, error) { return page.Markdown(o.page(false), o.Markdown), nil }
+// shown returns the page for readers who do not see the exit code: it begins with the case of a run in which nothing
+// was tested.
+func (o *Output) shown(figures bool) (p reports.Page) {
+	suite := o.suite()
+	if c := reports.Find(suite.Cases, func(c *reports.Case) bool { return c.Name == reports.NothingTested }); c != nil {
+		p.AddTrouble("NOTHING WAS TESTED: the outcome is not a pass", c.Message)
+	}
+	p.Add(o.page(figures).Blocks...)
+	return p
+}
+
+func writeText(o *Output) ([]byte, error) { return page.Text(o.page(false), o.Text), nil }
+
+func writeMarkdown(o *Output) ([]byte, error) {
+	return page.Markdown(o.shown(false), o.Markdown), nil
+}
 
 func writeJSON(o *Output) ([]byte, error) {
 	var out bytes.Buffer
@@ -145,8 +165,8 @@ func writeHTML(o *Output) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	suite := o.Result.Suite(o.Exit)
+	suite := o.suite()
 	var out bytes.Buffer
-	err = html.Write(&out, html.Document{Title: suite.Name, Subject: suite.Target, Page: o.page(true), Data: data})
+	err = html.Write(&out, html.Document{Title: suite.Name, Subject: suite.Target, Page: o.shown(true), Data: data})
 	return out.Bytes(), err
 }

@@ -29,7 +29,7 @@ func savedReport(t *testing.T, name string) *reports.Report {
 
 // writers are the formats that are written from cases, by the end of their golden files.
 var writers = map[string]func(*reports.Suite) ([]byte, error){
-	"junit.xml": JUnit, "tap": TAP, "github": GitHub, "sarif": SARIF,
+	"junit.xml": JUnit, "github": GitHub, "sarif": SARIF,
 }
 
 func TestFormatsGolden(t *testing.T) {
@@ -88,25 +88,25 @@ var errPipe = errors.New("broken pipe")
 func TestStatesOfCases(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		c                        reports.Case
-		junit, tap, github, text string
+		c                   reports.Case
+		junit, github, text string
 	}{
-		{reports.Case{State: reports.CasePassed, Kind: "pass"}, `time="0.000"></testcase>`, "ok 1 - a", "", ""},
+		{reports.Case{State: reports.CasePassed, Kind: "pass"}, `time="0.000"></testcase>`, "", ""},
 		{reports.Case{State: reports.CasePassed, Kind: "warn", Message: "m"}, "<system-out>warn: m</system-out>",
-			"ok 1 - a\n  ---\n  message: \"m\"", "::notice title=warn::a: m\n", `"level": "warning"`},
+			"::notice title=warn::a: m\n", `"level": "warning"`},
 		{reports.Case{State: reports.CaseFailed, Kind: "fail", Message: "m"}, `<failure message="m" type="fail">m</failure>`,
-			"not ok 1 - a\n", "::error title=fail::a: m\n", `"level": "error"`},
+			"::error title=fail::a: m\n", `"level": "error"`},
 		{reports.Case{State: reports.CaseErrored, Kind: "inconclusive"}, `<error message="" type="inconclusive">`,
-			"not ok 1 - a\n", "::warning title=inconclusive::a: \n", `"kind": "open"`},
+			"::warning title=inconclusive::a: \n", `"kind": "open"`},
 		{reports.Case{State: reports.CaseSkipped, Kind: "skipped", Message: "m"}, `<skipped message="m">m</skipped>`,
-			"ok 1 - a # SKIP m\n", "", ""},
+			"", ""},
 		{reports.Case{State: reports.CaseFailed, Kind: "fail", Known: "x:7"}, `<skipped message="known, x:7">`,
-			"not ok 1 - a # TODO known, x:7\n", "", `"justification": "known, x:7"`},
+			"", `"justification": "known, x:7"`},
 	} {
 		test.c.Name = "a"
 		s := reports.Suite{Cases: []reports.Case{test.c}}
 		for format, want := range map[string]string{
-			"junit.xml": test.junit, "tap": test.tap, "github": test.github, "sarif": test.text,
+			"junit.xml": test.junit, "github": test.github, "sarif": test.text,
 		} {
 			out, err := writers[format](&s)
 			require.NoError(t, err)
@@ -120,19 +120,6 @@ func TestStatesOfCases(t *testing.T) {
 			}
 		}
 	}
-}
-
-// A run that reached no target bails out in TAP, and is a failure of the tool nowhere.
-func TestATargetThatIsNotThere(t *testing.T) {
-	t.Parallel()
-	s := reports.Suite{Code: reports.ExitUnreachable, Words: "no server\ncould be tested"}
-	out, err := TAP(&s)
-	require.NoError(t, err)
-	assert.Equal(t, "TAP version 13\nBail out! no server could be tested\n", string(out))
-	s.Cases = []reports.Case{{Name: "a", State: reports.CasePassed}}
-	out, err = TAP(&s)
-	require.NoError(t, err)
-	assert.Equal(t, "TAP version 13\n1..1\nok 1 - a\n# no server could be tested\n", string(out))
 }
 
 // What is known fails nothing, in no format.
@@ -151,7 +138,6 @@ func TestKnownCases(t *testing.T) {
 	}
 	assert.NotContains(t, text["junit.xml"], "<failure")
 	assert.Contains(t, text["junit.xml"], `<skipped message="known, fwpcheck.expect:7: `)
-	assert.Contains(t, text["tap"], "# TODO known, fwpcheck.expect:7")
 	assert.NotContains(t, text["github"], "::error")
 	assert.Equal(t, strings.Count(text["sarif"], `"ruleIndex"`), strings.Count(text["sarif"], `"suppressions"`))
 	assert.Contains(t, text["sarif"], `"uri": "fwpcheck.expect"`)
@@ -235,27 +221,39 @@ func TestRulesOfSARIF(t *testing.T) {
 	assert.Equal(t, []int{0, 1, 0}, []int{run.Results[0].Index, run.Results[1].Index, run.Results[2].Index})
 }
 
-// What would begin a directive of TAP, or end its block of YAML, is escaped.
-func TestTAPIsEscaped(t *testing.T) {
+// A result in which nothing was tested, or whose exit code no case explains, is well in no format.
+func TestNothingTestedIsNotGreen(t *testing.T) {
 	t.Parallel()
-	s := reports.Suite{Words: "1 finding", Cases: []reports.Case{{
-		Name: `a # TODO \ b`, State: reports.CaseFailed, Kind: "fail", Message: "said \"no\"\n...", File: "x.fwp", Line: 3,
-		Evidence: []reports.Block{reports.Code{Lines: []string{"one", "", "two"}}},
-	}}}
-	out, err := TAP(&s)
-	require.NoError(t, err)
-	assert.Equal(t, `TAP version 13
-1..1
-not ok 1 - a \# TODO \\ b
-  ---
-  message: "said \"no\" ..."
-  severity: "fail"
-  file: "x.fwp"
-  line: 3
-  evidence: |
-    one
-      two
-  ...
-# 1 finding
-`, string(out))
+	skipped := reports.Check{ID: "flush/ok", Verdict: reports.Skipped, Why: "needs exclusive use",
+		Clauses: []reports.ClauseVerdict{{ID: "FWP-FLUSH-01", Verdict: reports.Skipped}}}
+	open, well := skipped, skipped
+	open.Verdict, open.Clauses = reports.Inconclusive, nil
+	well.Verdict, well.Clauses = reports.Pass, nil
+	for name, test := range map[string]struct {
+		r      reports.Report
+		failed string // the case; empty: none was added
+	}{
+		"all skipped":      {reports.Report{Checks: []reports.Check{skipped}}, reports.NothingTested},
+		"no check":         {reports.Report{}, reports.NothingTested},
+		"all inconclusive": {reports.Report{Checks: []reports.Check{open}}, reports.NothingTested},
+		"unreachable":      {reports.Report{Trouble: reports.Trouble{Unreachable: "refused"}}, "the target can be reached"},
+		"a fault that did not show": {reports.Report{Checks: []reports.Check{well}, Unseen: "the fault was not found"},
+			"the outcome of the run"},
+		"one passed": {reports.Report{Checks: []reports.Check{well, skipped}}, ""},
+	} {
+		o := Output{Result: &test.r}
+		suite := o.suite()
+		counts := suite.Count()
+		assert.Equal(t, test.failed != "", counts[reports.CaseFailed]+counts[reports.CaseErrored] > 0, name)
+		for format, red := range map[string]string{
+			"junit": `name="` + test.failed + `"`, "github": "::error ", "sarif": `"level": "error"`,
+		} {
+			var out bytes.Buffer
+			require.NoError(t, Write(&out, format, o))
+			assert.Equal(t, test.failed != "", strings.Contains(out.String(), red), "%s in %s:\n%s", name, format, &out)
+		}
+		var out bytes.Buffer
+		require.NoError(t, Write(&out, "markdown", o))
+		assert.Equal(t, test.failed == reports.NothingTested, strings.Contains(out.String(), "NOTHING WAS TESTED"), name)
+	}
 }

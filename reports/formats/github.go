@@ -15,8 +15,8 @@ import (
 const mostAnnotations = 9
 
 // GitHub returns the cases as annotations of GitHub Actions, the worst first: workflow commands that the runner
-// reads from the output of a step. Failures are errors, and what has no result is a warning. It writes nothing if all
-// is well.
+// reads from the output of a step. Failures are errors, and so is a run without a result; what else has none is a
+// warning. It writes nothing if all is well.
 func GitHub(s *reports.Suite) ([]byte, error) {
 	var all []*reports.Case
 	for i := range s.Cases {
@@ -32,7 +32,7 @@ func GitHub(s *reports.Suite) ([]byte, error) {
 	for i, c := range all {
 		if i == mostAnnotations {
 			fmt.Fprintf(&out, "::%s title=%s::%s\n", annotation(c), annotationProperty(s.Name),
-				annotationText(fmt.Sprintf("and %s; the summary of the step and the other reports have all",
+				annotationText(fmt.Sprintf("and %s; the step summary and the other reports list all",
 					text.Count(len(all)-i, "more finding"))))
 			break
 		}
@@ -83,6 +83,9 @@ func annotation(c *reports.Case) string {
 	case reports.CaseFailed:
 		return "error"
 	case reports.CaseErrored:
+		if c.Class == reports.OfRun {
+			return "error"
+		}
 		return "warning"
 	default:
 		return "notice"

@@ -12,7 +12,7 @@ import (
 	"github.com/fwpsuite/fwp/reports/page"
 )
 
-// Bounds of what one case has in JUnit, TAP and annotations, in bytes: GitLab refuses files of more than 30 MB.
+// Bounds of what one case has in JUnit and annotations, in bytes: GitLab refuses files of more than 30 MB.
 const (
 	mostMessage  = 1000
 	mostEvidence = 16 << 10

@@ -136,10 +136,10 @@ func sarifOf(s *reports.Suite, c *reports.Case, rule string, index int) sarifRes
 		Message:      sarifText{text.Printable(strings.TrimSpace(c.Name + ": " + short(c)))},
 		Fingerprints: map[string]string{"fwpCase/v1": text.Printable(c.Name)},
 	}
-	switch c.State {
-	case reports.CaseErrored:
+	switch {
+	case c.State == reports.CaseErrored && c.Class != reports.OfRun: // viewers do not show it
 		r.Kind, r.Level = "open", "none"
-	case reports.CasePassed:
+	case c.State == reports.CasePassed:
 		r.Level = "warning"
 	}
 	r.Locations = locations(s, c)

@@ -320,3 +320,9 @@ func heatColumn(shades *[heatShades]strings.Builder, p *plot, h *reports.Heat, c
 		fmt.Fprintf(&shades[shade], "M%s %sh%sv%sh-%sz", at(x), at(top), width, at(max(bottom-top, .5)), width)
 	}
 }
+
+// titled draws a box with words where a pointer rests.
+func (s *svg) titled(x, y, width, height float64, look, words string) {
+	s.raw(`<rect x="%s" y="%s" width="%s" height="%s" %s><title>%s</title></rect>`, at(x), at(y), at(width), at(height),
+		look, esc(words))
+}

@@ -142,15 +142,23 @@ func TestHeat(t *testing.T) {
 	}
 }
 
-// An arrow ends at the edge of a box, whichever way it comes.
-func TestEdgeOf(t *testing.T) {
+// The whole names of situations are in a picture for small screens, too, where they begin alike.
+func TestLongNamesOfRunsAreWhole(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ toX, toY, x, y float64 }{
-		"right": {500, 100, 156, 100}, "left": {-500, 100, 44, 100}, "above": {100, -500, 100, 82},
-		"diagonal": {200, 200, 118, 118}, "itself": {100, 100, 100, 100},
-	} {
-		x, y := edgeOf(100, 100, c.toX, c.toY)
-		assert.InDelta(t, c.x, x, 1e-6, name)
-		assert.InDelta(t, c.y, y, 1e-6, name)
+	names := []string{"outage/refused-while-idle", "outage/refused-while-working", "beat/first", "outage/unread-while-working"}
+	row := reports.MatrixRow{
+		ID: "FWP-BEAT-06", Verdicts: make([]reports.Verdict, len(names)), Known: make([]bool, len(names)),
+		Why: make([]string, len(names)),
+	}
+	for i := range row.Verdicts {
+		row.Verdicts[i] = reports.Fail
+	}
+	m := &reports.Matrix{Runs: names, Families: []reports.Family{{Name: "BEAT", Rows: []reports.MatrixRow{row}}}}
+	for _, width := range []float64{wide, narrow} {
+		s := &svg{width: width}
+		s.matrix(m)
+		for _, name := range names {
+			assert.Contains(t, s.out.String(), ">"+name+"<")
+		}
 	}
 }

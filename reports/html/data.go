@@ -55,7 +55,7 @@ func (p *page) data(result []byte) error {
 }
 
 // ErrNoData is the error of Data for a file that is no report, or has no result in it.
-var ErrNoData = errors.New("no result of fwp is in this HTML file")
+var ErrNoData = errors.New("this HTML file has no report of fwpcheck or fwpbench")
 
 // Data returns the result, as JSON, that is in a file that Write wrote.
 func Data(file []byte) ([]byte, error) {

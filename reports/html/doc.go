@@ -4,8 +4,8 @@
 // JSON, and Data reads it back.
 //
 // html.go writes the file and the blocks of a page: table.go tables, talk.go conversations and scripts; data.go writes
-// the result in it. figure.go writes pictures: chart.go (curves and maps over axes), diagram.go (states and ratios),
-// matrix.go (clauses), life.go (one job). badge.go makes a small picture apart.
+// the result in it. figure.go writes pictures: chart.go (curves and maps over axes), forest.go (ratios),
+// matrix.go (clauses). badge.go makes a small picture apart.
 //
 // Texts of a page are from servers: everything is escaped, and what is long is cut.
 package html

@@ -19,6 +19,7 @@ type svg struct {
 	width  float64
 	height float64
 	names  float64 // width of the names in a matrix
+	above  bool    // the names of its runs stand above their squares
 }
 
 // small reports whether the picture is that for small screens.
@@ -94,13 +95,8 @@ func (p *page) figure(f reports.Figure) {
 	case *reports.Matrix:
 		redraw = func(s *svg) { s.matrix(d) }
 		class, role = " class=redrawn", "group" // it has links
-	case *reports.Diagram:
-		redraw = func(s *svg) { s.diagram(d) }
-		class = " class=redrawn"
 	case *reports.Forest:
 		s.forest(d)
-	case *reports.Life:
-		s.life(d)
 	}
 	redraw(s)
 	if s.height == 0 {

@@ -3,6 +3,7 @@ package html
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -27,7 +28,9 @@ const (
 func (s *svg) matrix(m *reports.Matrix) {
 	s.squares()
 	y := 4.0
-	s.names = widest(m.Runs, letter, names, min(210, s.width*.4))
+	if s.names = widest(m.Runs, letter, names, s.width*.4); s.names < widest(m.Runs, letter, 0, math.Inf(1)) {
+		s.above, s.names = true, names
+	}
 	across := int((s.width - s.names - square) / pitch) // squares in a line
 	for _, f := range m.Families {
 		for from := 0; from < len(f.Rows); from += across {
@@ -84,7 +87,7 @@ func (s *svg) family(m *reports.Matrix, name string, rows []reports.MatrixRow, y
 			continue
 		}
 		if several {
-			s.label(s.names-8, y+14, "end", text.Brief(m.Runs[run], int((s.names-namesGap)/letter)))
+			y += s.run(m.Runs[run], y)
 		}
 		for i, row := range rows {
 			if m.Sparse && row.Verdicts[run] == reports.NotSelected {
@@ -104,6 +107,18 @@ func (s *svg) family(m *reports.Matrix, name string, rows []reports.MatrixRow, y
 		y += 4
 	}
 	return y
+}
+
+// run writes the name of a run before its squares, or above them where it is too long for that, and returns how much
+// lower they are then.
+func (s *svg) run(name string, y float64) float64 {
+	if !s.above {
+		s.label(s.names-8, y+14, "end", name)
+		return 0
+	}
+	const line = 18
+	s.label(0, y+14, "start", text.Brief(name, int(s.width/letter)))
+	return line
 }
 
 // columns writes over each square the number of its clause, or upwards the whole of a name without one, and returns how

@@ -33,7 +33,7 @@ func Markdown(p reports.Page, o MarkdownOptions) []byte {
 			m.paragraph(m.escape(c.Facts))
 		}
 	}
-	const cutNote = "\nThe report is cut here, because it is too long for this place.\n"
+	const cutNote = "\nThe rest of the report is left out, because it is too long.\n"
 	for _, section := range sectionsOf(p.Blocks) {
 		before := m.out.Len()
 		for _, b := range section {
@@ -98,11 +98,6 @@ func (m *markdownWriter) block(b reports.Block) {
 		m.fenced(strings.Split(strings.TrimRight(said, "\n"), "\n"))
 	case reports.Code:
 		m.fenced(b.Lines)
-	case reports.Figure:
-		if l, is := b.Of.(*reports.Life); is {
-			m.fenced(life(l))
-			m.table(l.Table())
-		}
 	}
 }
 

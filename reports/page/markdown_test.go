@@ -94,7 +94,7 @@ func TestMarkdownIsCutAtASection(t *testing.T) {
 	assert.LessOrEqual(t, len(cut), 300)
 	assert.Contains(t, cut, "### two")
 	assert.NotContains(t, cut, "### three")
-	assert.True(t, strings.HasSuffix(cut, "\nThe report is cut here, because it is too long for this place.\n"))
+	assert.True(t, strings.HasSuffix(cut, "\nThe rest of the report is left out, because it is too long.\n"))
 	assert.Empty(t, asMarkdown(MarkdownOptions{Most: 10}, blocks...))
 }
 

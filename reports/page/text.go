@@ -87,12 +87,6 @@ func (t *textWriter) block(b reports.Block) {
 		for _, line := range b.Lines {
 			t.line(strings.Repeat(" ", t.indent+2) + text.Printable(line))
 		}
-	case reports.Figure:
-		if l, is := b.Of.(*reports.Life); is {
-			t.block(reports.Code{Lines: life(l)})
-			t.line("")
-			t.table(l.Table())
-		}
 	case reports.Conclusion:
 		t.indent = 0
 		t.line(text.Printable(b.Facts))

@@ -18,7 +18,7 @@ func (b *builder) clausePages() {
 		p.Add(reports.Prose{Lines: reports.LinesOf(c.Statement)})
 		first, rest := split(c.Page)
 		p.Add(first...)
-		p.TableSection("Results", "with the command that brings each again", b.resultTable(c.ID))
+		p.TableSection("Results", "with the command that reproduces each", b.resultTable(c.ID))
 		for _, g := range b.groups {
 			for _, s := range g.subjects {
 				b.evidence(&p, s, c.ID)

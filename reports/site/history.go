@@ -20,9 +20,9 @@ func historyOf(versions []string, verdicts []reports.Verdict) (text reports.Text
 	first := len(before) + strings.Index(letters[len(before):], "R")
 	fixed := strings.Index(letters[last:], "G") + last // of no meaning where the newest result is red
 	open := []int{first - 1, fixed - 1}
-	red := "red "
+	red := "failing "
 	if strings.Contains(before, "R") {
-		red = "red again "
+		red = "failing again "
 	}
 	switch since := red + "since " + versions[first]; {
 	case fixed > last && first == last:
@@ -30,11 +30,11 @@ func historyOf(versions []string, verdicts []reports.Verdict) (text reports.Text
 	case fixed > last:
 		text = reports.Words(red + "from " + versions[first] + " to " + versions[last] + ", ")
 	case strings.Trim(letters, "R") == "":
-		return reports.Styled(reports.Bad, fmt.Sprintf("red in all %d", len(letters)))
+		return reports.Styled(reports.Bad, fmt.Sprintf("failing in all %d", len(letters)))
 	case before == "" && first == 0:
-		text, open = reports.Styled(reports.Bad, since+", the first one here"), nil
+		text, open = reports.Styled(reports.Bad, since+", the first version here"), nil
 	case before == "":
-		text, open = reports.Styled(reports.Bad, since+", the first one with a result"), nil
+		text, open = reports.Styled(reports.Bad, since+", the first version with a result"), nil
 	default:
 		text, open = reports.Styled(reports.Bad, since), open[:1]
 	}

@@ -19,11 +19,11 @@ func (b *builder) overview() {
 		about = append(about, text.Count(len(newest), g.Title))
 		p.TableSection(title, "the newest version of each", b.subjectTable(newest))
 		says := func(c Clause, _ []reports.Verdict) reports.Text { return reports.Words(c.Statement) }
-		p.TableSection(title+", findings", "clauses that at least one of them breaks",
-			b.verdictTable(newest, func(r *run) string { return r.of.name }, len(newest)+1, "what it says", says))
+		p.TableSection(title+", findings", "clauses that at least one of them fails",
+			b.verdictTable(newest, func(r *run) string { return r.of.name }, len(newest)+1, "requirement", says))
 		p.Section(title+", all clauses", "")
 		p.Add(b.matrix(newest, titleOf))
-		p.TableSection(title+", differences", "what changes from the one on the left to the one above",
+		p.TableSection(title+", differences", "changes from the version on the left to the one above",
 			b.pairTable(newest, false, titleOf))
 	}
 	p.Section("More", "")
@@ -144,7 +144,7 @@ const clauseIndex = "clauses.html"
 func (b *builder) clauseList() {
 	var p reports.Page
 	t := reports.Table{Columns: []reports.Column{
-		{Title: "clause"}, {Title: "level"}, {Title: "binds"}, {Title: "broken by"}, {Title: "what it says"},
+		{Title: "clause"}, {Title: "level"}, {Title: "binds"}, {Title: "broken by"}, {Title: "requirement"},
 	}}
 	for _, c := range b.clauses {
 		var by []string

@@ -231,17 +231,24 @@ func (r *run) state() reports.Text {
 
 // complete reports whether the run was, and each clause that checks can decide has a result.
 func (r *run) complete() bool {
-	decided := 0
-	for v, n := range r.counts {
-		if v.Decided() {
-			decided += n
-		}
-	}
-	return decided == r.checked && *r.report.Troubles() == reports.Trouble{}
+	return r.decided() == r.checked && *r.report.Troubles() == reports.Trouble{}
 }
 
-// passed returns how many clauses passed, of those that checks can decide.
+// decided returns how many clauses have a result.
+func (r *run) decided() (n int) {
+	for v, times := range r.counts {
+		if v.Decided() {
+			n += times
+		}
+	}
+	return n
+}
+
+// passed returns how many clauses passed, of those that checks can decide; "-" if nothing was tested.
 func (r *run) passed() string {
+	if r.decided() == 0 {
+		return "-"
+	}
 	return fmt.Sprintf("%d of %d", r.counts[reports.Pass]+r.counts[reports.Observed], r.checked)
 }
 

@@ -25,13 +25,13 @@ func (b *builder) subject(g *group, s *subject) {
 	history := b.verdictTable(s.runs, versionOf, 1, "history", func(c Clause, verdicts []reports.Verdict) reports.Text {
 		return historyOf(s.names(), verdicts)
 	})
-	always := func(row reports.Row) int { return strings.Count(row.Cells[1].String(), "red in all") }
+	always := func(row reports.Row) int { return strings.Count(row.Cells[1].String(), "failing in all") }
 	slices.SortStableFunc(history.Rows, func(a, b reports.Row) int { return always(a) - always(b) })
-	p.TableSection("History", "each clause that was red in one of them, first those that changed", history)
+	p.TableSection("History", "each clause that failed in one of them; those that changed come first", history)
 	p.Section("Clauses", "")
 	p.Add(b.matrix(s.runs, versionOf))
 	newest := s.runs[max(0, len(s.runs)-mostPaired):]
-	p.TableSection("Differences", "what changes from the version on the left to the one above",
+	p.TableSection("Differences", "changes from the version on the left to the one above",
 		b.pairTable(newest, true, versionOf))
 	p.Add(reports.Prose{Lines: []reports.Text{reports.Linked("the badge of the newest version", s.address+badgeEnd)}})
 	d := html.Document{Title: s.name, Subject: text.Plural(g.Title) + ", " + text.Count(len(s.runs), "version"), Page: p}
@@ -54,7 +54,7 @@ func (s *subject) names() (versions []string) {
 // versionTable has a row for each run of a subject, the newest first.
 func (b *builder) versionTable(s *subject) reports.Table {
 	t := reports.Table{Columns: []reports.Column{
-		{Title: "version"}, {Title: "since the one before"}, {Title: "passed", Right: true}, {Title: "outcome"},
+		{Title: "version"}, {Title: "since the previous version"}, {Title: "passed", Right: true}, {Title: "outcome"},
 		{Title: "suite"},
 	}}
 	for i, r := range slices.Backward(s.runs) {
@@ -100,7 +100,7 @@ func (b *builder) differences() {
 	for _, pair := range b.pairs {
 		from, to := pair[0], pair[1]
 		p := b.changes[pair].Page(reports.PageOptions{})
-		p.Section("CLAUSES", "the verdict on each, before and after")
+		p.Section("CLAUSES", "each clause, with its verdict, before and after")
 		p.Add(b.matrix(pair[:], titleOf))
 		trail := reports.Text{{Text: " / "}, {Text: from.title, Link: from.address + page}, {Text: " / "},
 			{Text: to.title, Link: to.address + page}}
@@ -173,6 +173,8 @@ func (b *builder) badge(address string, r *run) {
 	switch {
 	case r.code == reports.ExitFindings:
 		verdict = reports.Fail
+	case r.decided() == 0:
+		verdict, words = reports.Inconclusive, reports.NothingTested
 	case r.code != reports.ExitWell || !r.complete():
 		verdict, words = reports.Inconclusive, "incomplete, "+words
 	}

@@ -28,13 +28,13 @@ func encode(line string) ([]byte, error) {
 	const longest = 255 // by ZMTP
 	name, data, has := strings.Cut(line, " ")
 	if !commandName.MatchString(name) || len(name) > longest {
-		return nil, errors.New(`a line is a list of frames, ["", "eMQP/1.0", ...], or a command of ZMTP, such as PING "data"`)
+		return nil, errors.New(`write a list of frames, ["", "eMQP/1.0", ...], or a command of ZMTP, such as PING "data"`)
 	}
 	c := zmtp.Command{Name: name}
 	if has {
 		unquoted, err := strconv.Unquote(strings.TrimSpace(data))
 		if err != nil {
-			return nil, fmt.Errorf("the data of %s is one string in double quotes", name)
+			return nil, fmt.Errorf("the data of %s must be one string in double quotes", name)
 		}
 		c.Data = []byte(unquoted)
 	}
@@ -69,7 +69,7 @@ func frame(s string) (frame []byte, after string, err error) {
 	}
 	quoted, err := strconv.QuotedPrefix(s)
 	if err != nil || quoted[0] != '"' {
-		return nil, "", fmt.Errorf("a frame is a string in double quotes or a name, got %q", text.Shorten(s))
+		return nil, "", fmt.Errorf("expected a frame, a string in double quotes or a name, got %q", text.Shorten(s))
 	}
 	unquoted, _ := strconv.Unquote(quoted) // QuotedPrefix has checked it
 	return []byte(unquoted), s[len(quoted):], nil

@@ -70,24 +70,32 @@ type fields struct {
 	Heartbeats bool    `json:"heartbeats"` // the script expects and answers those of the broker
 	Silent     bool    `json:"silent"`     // those of the broker are not answered, and not shown to the script
 	Acks       bool    `json:"acks"`       // the script expects those of the broker
+	Backend    bool    `json:"backend"`    // whatever the role, it is a connection to the back end
 }
 
 // Open implements [scenarios.Opener]. Greeting and READY are sent for all connections but raw ones.
 func (Dialect) Open(nc net.Conn, role scenarios.Role, with []byte) (net.Conn, session.Protocol, error) {
-	if role == scenarios.Raw {
-		return nc, emqpsession.Protocol{Raw: true}, nil
-	}
 	var f fields
 	d := json.NewDecoder(bytes.NewReader(with))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&f); err != nil {
 		return nil, nil, fmt.Errorf("the fields of the connection: %w", err)
 	}
+	if role == scenarios.Raw {
+		return nc, emqpsession.Protocol{Raw: true}, nil
+	}
 	s := emqpsession.Settings{Identity: "fwp-" + rand.Text(), Heartbeats: f.Heartbeats, Silent: f.Silent, Acks: f.Acks}
 	if f.Identity != nil {
 		s.Identity = *f.Identity
 	}
 	return emqpsession.Open(nc, s)
+}
+
+// Backend implements [scenarios.Opener].
+func (Dialect) Backend(role scenarios.Role, with []byte) bool {
+	var f fields
+	_ = json.Unmarshal(with, &f) // Open returns the error
+	return role == scenarios.Consumer || f.Backend
 }
 
 // Hello returns nothing to send: the introduction of a worker, INFORM, is for scripts. The first message of a broker is

@@ -130,13 +130,13 @@ func TestMistakesInScripts(t *testing.T) {
 	for text, want := range map[string]string{
 		`C: ["", "eMQP/1.0", "REPLY", $id]`:         "5 frames of REPLY",
 		`C: ["", "eMQP/1.0" "READY", $id]`:          "expected a comma between two frames",
-		`C: ["", 'x']`:                              "a frame is a string in double quotes or a name",
+		`C: ["", 'x']`:                              "expected a frame, a string in double quotes or a name",
 		`C: ["", "eMQP/1.0", "HEARTBEAT", $id, 17]`: "HEARTBEAT is valid after an INFORM only",
-		`C: hello`:                                         "a line is a list of frames",
-		`C: PING x`:                                        "the data of PING is one string",
-		`C: ["", "eMQP/1.0",<|> "READY", $id]`:             "<|> cuts raw lines only",
-		`C bad: ["", "eMQP/1.0", "READY", $id]`:            "marked bad, but a client may send it",
-		"C: [\"\", \"eMQP/1.0\", \"KBAI\", $id]\nS: [\"\"": "this [ is never closed",
+		`C: hello`:                                         "write a list of frames",
+		`C: PING x`:                                        "the data of PING must be one string",
+		`C: ["", "eMQP/1.0",<|> "READY", $id]`:             "<|> works only in raw lines",
+		`C bad: ["", "eMQP/1.0", "READY", $id]`:            "marked bad, but it is legal",
+		"C: [\"\", \"eMQP/1.0\", \"KBAI\", $id]\nS: [\"\"": "this [ is not closed",
 	} {
 		s, err := scenarios.Parse(emqpdialect.Dialect{}, "test.fwp", []byte("connect as producer\n"+text+"\n"))
 		if err == nil {

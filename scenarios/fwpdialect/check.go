@@ -34,11 +34,11 @@ func (p Profile) check(role scenarios.Role, state fwp.State, line []byte) string
 	case err != nil:
 		return err.Error()
 	case role == scenarios.Producer && cmd.Verb == fwp.BEAT:
-		return "clients that are not consumers must not send BEAT"
+		return "only consumers may send BEAT"
 	case state == fwp.Identified && cmd.Verb == fwp.HELLO:
-		return "HELLO is the first command of a connection, and is sent once"
+		return "HELLO must be the first command of a connection, and the only HELLO"
 	case !state.Allows(cmd.Verb):
-		return fmt.Sprintf("%s may not be sent while the connection is %s", cmd.Verb, state)
+		return fmt.Sprintf("%s must not be sent while the connection is %s", cmd.Verb, state)
 	case len(cmd.Args) == 0 || cmd.Verb == fwp.FETCH:
 		return ""
 	}
@@ -61,17 +61,17 @@ func illegalFields(verb string, fields map[string]any) string {
 	switch verb {
 	case fwp.HELLO:
 		if fields["v"] != json.Number("2") {
-			return "v is always 2"
+			return "v must be 2"
 		}
 	case fwp.PUSH:
 		return illegalJob(fields)
 	case fwp.ACK:
 		if len(fields) > 1 {
-			return "ACK has the single field jid"
+			return "ACK must have the single field jid"
 		}
 	case fwp.BEAT:
 		if v, ok := fields["current_state"]; ok && v != "quiet" && v != "terminate" {
-			return `current_state is "quiet" or "terminate"`
+			return `current_state must be "quiet" or "terminate"`
 		}
 	}
 	return ""
@@ -98,11 +98,11 @@ func unmet(verb string, fields map[string]any) string {
 
 func illegalJob(f map[string]any) string {
 	if q, ok := f["queue"].(string); ok && (q == "" || strings.ContainsAny(q, " \t\r\n")) {
-		return "a queue name is one word"
+		return "a queue name must be one word"
 	}
 	if n, ok := f["reserve_for"].(json.Number); ok {
 		if value, ok := jsonnum.Exactly(n); !ok || value.Cmp(big.NewRat(60, 1)) < 0 {
-			return "reserve_for is at least 60"
+			return "reserve_for must be at least 60"
 		}
 	}
 	return ""
@@ -141,8 +141,8 @@ func style(line []byte) (all []scenarios.Advice) {
 	for _, name := range queuesOf(line) {
 		if !plainQueue.MatchString(name) {
 			all = append(all, scenarios.Advice{
-				Message: fmt.Sprintf("the queue name %q is not made of letters, digits, - and _", name),
-				Help:    "a plain name avoids side effects; $queue makes a fresh one",
+				Message: fmt.Sprintf("the queue name %q has other characters than letters, digits, - and _", name),
+				Help:    "use such a name; $queue makes a fresh one",
 			})
 		}
 	}

@@ -59,7 +59,8 @@ func refused(err error) bool {
 }
 
 // Ask sends a command line and returns the reply. The error is a *RefusedError for an error reply, with the message,
-// and another one where there is no whole reply: then the client is of no more use.
+// a *session.SyntaxError for one that cannot be read, and another one where there is no whole reply: behind these two
+// the client is of no more use.
 func (c *Client) Ask(line string) (session.Message, error) {
 	return c.send(fwp.SplitCommand([]byte(line)))
 }
@@ -69,7 +70,11 @@ func (c *Client) send(command fwp.Command) (session.Message, error) {
 	if err := answered(r, err); err != nil {
 		return session.Message{}, fmt.Errorf("%s: %w", command.Verb, err)
 	}
-	if fwp.Kind(r.Message.Kind) == fwp.ErrorReply {
+	if kind := fwp.Kind(r.Message.Kind); !kind.Answers(command.Verb) {
+		return session.Message{}, fmt.Errorf("%s: %w", command.Verb, &session.SyntaxError{
+			Rule: session.ForeignReply + command.Verb, Expected: "a reply that " + command.Verb + " has", Got: r.String(),
+		})
+	} else if kind == fwp.ErrorReply {
 		return r.Message, &RefusedError{command.Verb, string(r.Message.Text)}
 	}
 	return r.Message, nil
@@ -93,6 +98,8 @@ func answered(r session.Received, err error) error {
 	switch {
 	case err != nil:
 		return err
+	case r.Broken != nil:
+		return r.Broken
 	case !r.Whole():
 		return errors.New(r.String())
 	}

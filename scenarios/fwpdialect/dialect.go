@@ -53,7 +53,6 @@ var grammar = sync.OnceValue(func() *scenarios.Grammar {
 			{Sign: ":", Kind: byte(fwp.Integer), Value: scenarios.NumberValue, Words: "an integer"},
 			{Sign: "*", Kind: byte(fwp.Array), Words: "an array"},
 		},
-		Settings: []string{"salt", "iterations", "pwdhash", "state", "end"},
 		Names: scenarios.Names{
 			Families: []string{"jid", "queue", "wid"},
 			Client:   "wid",
@@ -67,7 +66,7 @@ var grammar = sync.OnceValue(func() *scenarios.Grammar {
 		},
 		Verbs: scenarios.Verbs{Counts: fwp.INFO, Adds: fwp.PUSH, Ends: fwp.END},
 		Timing: scenarios.Timing{
-			Due: "at", Defers: []string{"at", "reserve_for", fwp.FAIL},
+			Defers:    []string{"at", "reserve_for", fwp.FAIL},
 			KeepAlive: 15 * time.Second, // the server may close the connection of a consumer without BEAT (BEAT Command)
 		},
 	}

@@ -30,12 +30,12 @@ func TestCheck(t *testing.T) {
 	tests := []struct{ line, want string }{
 		{"INFO", ""},
 		{"INFO ", "command syntax"},
-		{`HELLO {"v":2}`, "HELLO is the first command of a connection, and is sent once"},
+		{`HELLO {"v":2}`, "HELLO must be the first command of a connection, and the only HELLO"},
 		{"PUSH {" + wholeJob + "}", ""},
 		{"PUSH []", "command syntax"},
-		{"PUSH {" + wholeJob + `,"queue":""}`, "a queue name is one word"},
-		{"PUSH {" + wholeJob + `,"queue":"a b"}`, "a queue name is one word"},
-		{"PUSH {" + wholeJob + `,"reserve_for":59}`, "reserve_for is at least 60"},
+		{"PUSH {" + wholeJob + `,"queue":""}`, "a queue name must be one word"},
+		{"PUSH {" + wholeJob + `,"queue":"a b"}`, "a queue name must be one word"},
+		{"PUSH {" + wholeJob + `,"reserve_for":59}`, "reserve_for must be at least 60"},
 		{"PUSH {" + wholeJob + `,"reserve_for":60.0}`, ""},
 		{"PUSH {" + wholeJob + `,"reserve_for":60.5}`, `the field "reserve_for" must be of type int`},
 		{"PUSH {" + wholeJob + `,"retry":null}`, ""},
@@ -44,12 +44,12 @@ func TestCheck(t *testing.T) {
 		{"PUSH {" + wholeJob + `,"failure":{}}`, `the field "failure" is read-only`},
 		{`PUSH {"jid":"0123456789abcdef","jobtype":"t"}`, `the field "args" is missing`},
 		{`ACK {"jid":"0123456789abcdef"}`, ""},
-		{`ACK {"jid":"0123456789abcdef","a":1}`, "ACK has the single field jid"},
+		{`ACK {"jid":"0123456789abcdef","a":1}`, "ACK must have the single field jid"},
 		{`ACK {"jid":null}`, `the field "jid" must be of type string`},
 		{`FAIL {"jid":"0123456789abcdef","errtype":"e","message":"m","backtrace":[1]}`,
 			`the field "backtrace" must be of type strings`},
 		{`BEAT {"wid":"w","current_state":"quiet"}`, ""},
-		{`BEAT {"wid":"w","current_state":"asleep"}`, `current_state is "quiet" or "terminate"`},
+		{`BEAT {"wid":"w","current_state":"asleep"}`, `current_state must be "quiet" or "terminate"`},
 		{"NOSUCH", "command syntax"},
 	}
 	for _, test := range tests {
@@ -67,8 +67,8 @@ func TestCheckOfAHello(t *testing.T) {
 	const worker = `"hostname":"h","wid":"w","pid":1,"labels":[]`
 	for fields, want := range map[string]string{
 		`"v":2`:                           "",
-		`"v":3`:                           "v is always 2",
-		`"v":2.0`:                         "v is always 2",
+		`"v":3`:                           "v must be 2",
+		`"v":2.0`:                         "v must be 2",
 		worker:                            `the field "v" is missing`,
 		`"v":2,` + worker:                 "",
 		`"v":2,"wid":"w"`:                 `the field "hostname" is missing`,
@@ -81,10 +81,10 @@ func TestCheckOfAHello(t *testing.T) {
 		assert.Equal(t, want, fault, fields)
 	}
 	fault, _ := fwpdialect.Dialect{}.Check(scenarios.Raw, fwpdialect.Dialect{}.Sample(false), []byte("INFO"))
-	assert.Equal(t, "INFO may not be sent while the connection is not identified", fault)
+	assert.Equal(t, "INFO must not be sent while the connection is not identified", fault)
 	fault, _ = fwpdialect.Dialect{}.Check(scenarios.Producer, fwpdialect.Dialect{}.Sample(true),
 		[]byte(`BEAT {"wid":"w"}`))
-	assert.Equal(t, "clients that are not consumers must not send BEAT", fault)
+	assert.Equal(t, "only consumers may send BEAT", fault)
 }
 
 func TestAdvice(t *testing.T) {

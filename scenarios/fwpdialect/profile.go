@@ -41,9 +41,9 @@ func (p Profile) illegal(state fwp.State, line []byte) string {
 	cmd := fwp.SplitCommand(line)
 	switch {
 	case !utf8.Valid(line) || bytes.ContainsAny(line, "\r\n"):
-		return "a command is one line of UTF-8"
+		return "a command must be one line of UTF-8"
 	case !state.Allows(fwp.PUSH):
-		return fmt.Sprintf("%s may not be sent while the connection is %s", cmd.Verb, state)
+		return fmt.Sprintf("%s must not be sent while the connection is %s", cmd.Verb, state)
 	}
 	return additions[cmd.Verb](cmd.Args)
 }
@@ -77,9 +77,9 @@ func illegalMutate(args []byte) string {
 	case fields == nil:
 		return "the argument is not a JSON object"
 	case !slices.Contains([]string{"kill", "discard", "requeue", "clear"}, cmd):
-		return "cmd is kill, discard, requeue or clear"
+		return "cmd must be kill, discard, requeue or clear"
 	case !slices.Contains([]string{"scheduled", "retries", "dead"}, target):
-		return "target is scheduled, retries or dead"
+		return "target must be scheduled, retries or dead"
 	}
 	return ""
 }

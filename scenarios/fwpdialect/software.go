@@ -1,6 +1,7 @@
 package fwpdialect
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,30 +13,43 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// Software returns the name and the version that a server tells in INFO: "faktory", "1.10.0". Both are empty if it does
-// not tell them; the specification does not lay the contents of INFO down. nc is a fresh connection, which Software
-// closes. It blocks until it has the reply, with timeout for each reply.
-func Software(
-	ctx context.Context, nc net.Conn, password string, timeout time.Duration,
-) (name, version string, err error) {
+// ServerInfo is what the reply to INFO has about the server, as far as it has it: the specification does not lay its
+// contents down. Uptime and Commands are numbers, or texts with numbers.
+type ServerInfo struct {
+	Server struct {
+		Description string `json:"description"`
+		Version     string `json:"faktory_version"`
+		Uptime      any    `json:"uptime"`
+		Commands    any    `json:"command_count"`
+	} `json:"server"`
+}
+
+// Info asks a server with INFO. nc is a fresh connection, which Info closes. It blocks until it has the reply, with
+// timeout for each reply.
+func Info(ctx context.Context, nc net.Conn, password string, timeout time.Duration) (info ServerInfo, err error) {
 	c, err := Greet(ctx, nc, fmt.Sprintf("fwpcheck-%d", os.Getpid()), password, timeout)
 	defer c.Leave()
 	if err != nil {
-		return "", "", err
+		return info, err
 	}
 	m, err := c.Ask(fwp.INFO)
 	if err != nil {
-		return "", "", err
+		return info, err
 	}
-	var info struct {
-		Server struct {
-			Description string `json:"description"`
-			Version     string `json:"faktory_version"`
-		} `json:"server"`
+	numbers := json.NewDecoder(bytes.NewReader(m.Text))
+	numbers.UseNumber()
+	if numbers.Decode(&info) != nil {
+		return ServerInfo{}, nil // the server is free to tell something else
 	}
-	if json.Unmarshal(m.Text, &info) != nil {
-		return "", "", nil // the server is free to tell something else
-	}
+	return info, nil
+}
+
+// Software returns the name and the version that a server tells in INFO: "faktory", "1.10.0". Both are empty if it does
+// not tell them. It is as Info else.
+func Software(
+	ctx context.Context, nc net.Conn, password string, timeout time.Duration,
+) (name, version string, err error) {
+	info, err := Info(ctx, nc, password, timeout)
 	name, _, _ = strings.Cut(strings.ToLower(strings.TrimSpace(info.Server.Description)), " ")
-	return name, strings.TrimPrefix(info.Server.Version, "v"), nil
+	return name, strings.TrimPrefix(info.Server.Version, "v"), err
 }

@@ -43,7 +43,7 @@ func (th *thread) mend(c *conn, e *scenarios.Expect, a session.Received) (mended
 	th.mu.Unlock()
 	if !known {
 		th.breachOn(c, e.Pos, a, scenarios.Breach{
-			Kind: scenarios.ForeignReply, Verb: c.Status().Verb, Expected: "a reply about what the command asks about",
+			Kind: scenarios.ForeignReply, Verb: c.Status().Verb, Expected: "a reply about the subject of the command",
 			Assumed: true,
 		})
 	}
@@ -88,9 +88,9 @@ func (pl *play) leaveAssumed(res *Result) {
 	unknown := func(key assumption) bool { return pl.assumed[key] == 0 }
 	switch {
 	case res.departed == nil && pl.assuming:
-		res.leave(doubt{OtherBreach, "the line did not match, which may follow from what an earlier line shows"})
+		res.leave(doubt{OtherBreach, "the line did not match, which may be a consequence of an earlier finding"})
 	case res.departed != nil && !slices.ContainsFunc(res.departed, unknown):
-		res.leave(doubt{OtherBreach, fmt.Sprintf("the reply departs from what is expected as that of line %d does",
+		res.leave(doubt{OtherBreach, fmt.Sprintf("the reply differs in the same way as that of line %d",
 			pl.assumed[res.departed[0]])})
 	}
 }

@@ -19,8 +19,6 @@ func (th *thread) playBlock(ctx context.Context, b *scenarios.Block) error {
 			return th.repeatBy(ctx, b)
 		}
 		return th.repeat(ctx, b)
-	case scenarios.Parallel:
-		return th.parallel(ctx, b)
 	case scenarios.Unordered:
 		return th.unordered(ctx, b)
 	case scenarios.Eventually:
@@ -95,31 +93,6 @@ func (th *thread) worker(ctx context.Context, b *scenarios.Block, number int) er
 	}
 	for round := number; th.rounds.more(b, round, began); round += b.By {
 		if err := w.with(w.scope.Repetition(b, round), b).steps(ctx, b.Steps); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// parallel plays the steps of each connection in their order, the connections
-// side by side. Barriers cut the block into phases.
-func (th *thread) parallel(ctx context.Context, b *scenarios.Block) error {
-	for _, phase := range scenarios.Phases(b.Steps) {
-		errs := make([]error, len(phase))
-		ctx, cancel := context.WithCancel(ctx)
-		var wg sync.WaitGroup
-		for i, steps := range phase {
-			inner, name := *th, scenarios.ConnectionOf(steps[0])
-			inner.side = &name
-			wg.Go(func() {
-				if errs[i] = inner.steps(ctx, steps); errs[i] != nil {
-					cancel()
-				}
-			})
-		}
-		wg.Wait()
-		cancel()
-		if err := firstOf(errs); err != nil {
 			return err
 		}
 	}
@@ -212,15 +185,19 @@ func insideReply(results map[scenarios.Step]Result) bool {
 // report records the results of a try: the last one, or the one that came closest.
 func (th *thread) report(b *scenarios.Block, results map[scenarios.Step]Result, over bool, took time.Duration) {
 	cutShort := th.Quick && (b.Within.To == 0 || th.Patience < b.Within.To)
+	limit := ""
+	if b.Within.To == 0 {
+		limit = " (--patience)"
+	}
 	for s, r := range results {
 		switch {
 		case r.Outcome != Mismatched:
 		case over && cutShort:
-			r.leave(doubt{Patience, fmt.Sprintf("a quick run waits no longer than %v for what may come later", th.Patience)})
+			r.leave(doubt{Patience, fmt.Sprintf("a quick run waits at most %v for late events", th.Patience)})
 		default:
 			if over {
 				r.room = 0 // it was tried for longer by what this machine was late
-				r.Cause = fmt.Sprintf("patience ended after %v; this try came closest", round(took))
+				r.Cause = fmt.Sprintf("gave up after %v%s; this try came closest", round(took), limit)
 			}
 			th.leaveAssumed(&r)
 		}
@@ -303,7 +280,7 @@ func (th *thread) reopenAfter(ctx context.Context, row []scenarios.Step) error {
 			continue
 		}
 		if c.role == scenarios.Raw {
-			c.unjudged = &doubt{OutOfStep, "an earlier row of the table has left the connection out of step"}
+			c.unjudged = &doubt{OutOfStep, "after an earlier row of the table replies no longer match commands"}
 			continue
 		}
 		if _, err := th.reopen(ctx, c); err != nil {

@@ -70,28 +70,6 @@ func TestWorkersShareTheRepetitions(t *testing.T) {
 	})
 }
 
-func TestParallelBlocksAndBarriers(t *testing.T) {
-	t.Parallel()
-	p := &peer{answers: map[string]string{"FETCH": "$-1\r\n"}, delay: map[string]time.Duration{"FETCH": 2 * time.Second}}
-	script := `connect a as consumer
-connect b as consumer
-parallel
-C[a]: FETCH $queue
-S[a]: $-1
-C[b]: FETCH $queue
-S[b]: $-1
-barrier
-C[a]: INFO
-S[a]: $
-end
-`
-	playScript(t, p, script, func(t *testing.T, r *play.Run) {
-		assert.Equal(t, "5 matched\n7 matched\n10 matched\n", outcomes(r))
-		assert.Equal(t, "INFO", p.lines()[4], "%q", p.lines())
-		assert.Less(t, r.Took, 3*time.Second)
-	})
-}
-
 func TestUnorderedTakesEitherAssignment(t *testing.T) {
 	t.Parallel()
 	script := `connect a as consumer

@@ -67,14 +67,14 @@ func (th *thread) trailed(c *conn, at scenarios.Pos, a session.Received) bool {
 	}
 	next, came := c.Peek(context.Background(), time.Now().Add(trailingWait))
 	switch {
-	case came && th.turnedAway(c, next):
+	case came && !th.grammar().Refused(a.Message) && th.turnedAway(c, next): // a refused client is turned away already
 		return true
 	case came && next.Whole() && c.state.Turn(next.Message) == session.Notice:
 		return false
 	}
 	c.unjudged = &doubt{OtherBreach, "the server sent more than one reply to one command"}
 	th.breachOn(c, at, a, scenarios.Breach{Kind: scenarios.ExtraReply, Expected: "one reply to one command",
-		Got: fmt.Sprintf("%d more bytes behind %s", a.Trailing, text.Shorten(a.String()))})
+		Got: fmt.Sprintf("%d more bytes after %s", a.Trailing, text.Shorten(a.String()))})
 	return true
 }
 
@@ -91,7 +91,7 @@ func (th *thread) turnedAway(c *conn, a session.Received) bool {
 		return false
 	}
 	c.unjudged = &doubt{
-		Refused, "the server refused the connection behind the answer to " + introduced + ": " + a.String(),
+		Refused, "the server refused the connection after the answer to " + introduced + ": " + a.String(),
 	}
 	return true
 }
@@ -106,21 +106,27 @@ func (th *thread) lost(c *conn, at scenarios.Pos, a session.Received) {
 	}
 }
 
-// broken records a breach of the grammar. A message beyond our limits is none.
+// broken records bytes that are no message, or one of a kind that cannot be the reply. A message beyond our limits
+// breaks nothing by that.
 func (th *thread) broken(c *conn, at scenarios.Pos, a session.Received) {
-	if a.Broken != nil && a.Broken.Limit {
-		return
-	}
 	b := scenarios.Breach{
 		Kind: scenarios.BrokenGrammar, Rule: a.Rule, Expected: "a whole " + th.grammar().Encoding + " reply",
 		Got: a.String(),
 	}
-	if a.Broken != nil {
-		b.Rule, b.Expected = a.Broken.Rule, a.Broken.Expected
-		b.Got = fmt.Sprintf("%s at byte %d of the stream", a.Broken.Got, a.Broken.Offset)
+	switch {
+	case unread(a) && c.Status().Owed > 0:
+		return
+	case unread(a):
+		b.Kind, b.Expected = c.surplus(a), "no data without a command"
+	case a.Broken != nil:
+		b = scenarios.BreachOf(a.Broken)
+		b.Assumed, b.Got = false, fmt.Sprintf("%s at byte %d of the stream", a.Broken.Got, a.Broken.Offset)
 	}
 	th.breachOn(c, at, a, b)
 }
+
+// unread reports whether a message is beyond a limit of ours.
+func unread(a session.Received) bool { return a.Broken != nil && a.Broken.Limit }
 
 // noteLapse keeps the first message of the play that breaks a rule of the grammar and is read all the same: it is one
 // departure, however often it comes.

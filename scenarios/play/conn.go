@@ -71,16 +71,17 @@ func (pl *play) openConn(
 func Dial(
 	ctx context.Context, t Target, d scenarios.Dialect, role scenarios.Role, fields string,
 ) (net.Conn, session.Protocol, error) {
+	opener, opens := d.(scenarios.Opener)
+	with := []byte(cmp.Or(fields, "{}"))
 	dial := t.Dial
-	if target, has := t.(BackendTarget); has && role == scenarios.Consumer {
+	if target, has := t.(BackendTarget); has && opens && opener.Backend(role, with) {
 		dial = target.DialBackend
 	}
 	nc, err := dial(ctx)
-	opener, opens := d.(scenarios.Opener)
 	if err != nil || !opens {
 		return nc, d, err
 	}
-	opened, protocol, err := opener.Open(nc, role, []byte(cmp.Or(fields, "{}")))
+	opened, protocol, err := opener.Open(nc, role, with)
 	if err != nil {
 		_ = nc.Close()
 	}

@@ -90,7 +90,7 @@ func (pl *play) doubt(r Result) Result {
 	}
 	if behind >= r.room {
 		r.leaveOpen(fmt.Sprintf(
-			"%s; the server may have read the lines before it late by up to %v, and from %v on that may be the reason",
+			"%s; the server may have read the lines before it up to %v late, and from %v on that may be the reason",
 			r.Got, round(behind), round(r.room)))
 	}
 	return r
@@ -177,8 +177,10 @@ const (
 	OtherBreach Reason = "other-breach" // the protocol is broken whatever the line is about; there is a Breach for it
 	OutOfStep   Reason = "out-of-step"  // the replies of the connection can no longer be matched with its lines
 	Unable      Reason = "unable"       // a limit of the suite
+	Unread      Reason = "unread"       // a message is beyond a limit of the suite
 	Refused     Reason = "refused"      // a connection was not let in
 	Interrupted Reason = "interrupted"
+	Unseen      Reason = "unseen" // what was done to the server was not seen to take effect
 )
 
 // doubt is why a line decides nothing.
@@ -204,13 +206,14 @@ func (th *thread) otherBreach(c *conn, e *scenarios.Expect, a session.Received) 
 		_, waits := th.grammar().Replies.Waits[th.grammar().VerbSent(a.Asked)]
 		switch {
 		case a.Ending != scenarios.Open:
-			return &doubt{OutOfStep, "the server closed the connection of a client that it had ordered to end, as it may"}
+			return &doubt{OutOfStep, "the server closed the connection of a client that it told to terminate, which is " +
+				"allowed"}
 		case waits:
-			return &doubt{OutOfStep, "the server has ordered the client to finish its work, and need not give it any"}
+			return &doubt{OutOfStep, "the server told the client to be quiet or to terminate, so it need not give it jobs"}
 		}
 	}
 	if th.foreignTo(e, a) {
-		return &doubt{OtherBreach, "this is not one of the replies that the command has: " + text.Shorten(a.String())}
+		return &doubt{OtherBreach, "this is not a possible reply to the command: " + text.Shorten(a.String())}
 	}
 	if th.Observer == nil {
 		return nil
@@ -219,5 +222,5 @@ func (th *thread) otherBreach(c *conn, e *scenarios.Expect, a session.Received) 
 	if clause == "" || slices.ContainsFunc(e.Marks, func(m scenarios.Mark) bool { return m.Clause == clause }) {
 		return nil
 	}
-	return &doubt{OtherBreach, "the reply is wrong whatever the line is about: " + got}
+	return &doubt{OtherBreach, "the reply is wrong for any clause: " + got}
 }

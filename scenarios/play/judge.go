@@ -35,7 +35,7 @@ func (th *thread) expect(ctx context.Context, e *scenarios.Expect) error {
 		res.Got = got
 	}
 	if mended && res.Outcome == Matched {
-		res.Assumed, res.Cause = true, "the reply is not about what the command asks about"
+		res.Assumed, res.Cause = true, "the reply is not about the subject of the command"
 	}
 	if res.Outcome != Matched {
 		th.ifSilent(ctx, c, e, a, &res)
@@ -99,19 +99,15 @@ func (th *thread) judge(c *conn, e *scenarios.Expect, a session.Received) Result
 		Pos: e.Pos, Marks: e.Marks, Expected: e.Expected(), Got: text.Shorten(a.String()),
 		Ending: c.Ended(), Conn: c.name, At: th.since(a), Lapse: a.Message.Lapse != nil,
 	}
-	switch {
-	case a.Coming:
-		res.leave(doubt{Unable, a.String()})
-		res.Transient = true
-		return res
-	case a.Broken != nil || a.Pending != "":
-		res.leave(doubt{OtherBreach, "the reply is not " + th.grammar().Encoding + ": " + a.String()})
+	if why := th.unjudged(a); why != nil {
+		res.leave(*why)
+		res.Transient = a.Coming
 		return res
 	}
 	if a.GaveUp {
 		res.Outcome, res.Got = Mismatched, th.noReply(c, e)
 		if asked := th.asked(c); e.Within.To == 0 && asked > th.Patience {
-			res.leave(doubt{Patience, fmt.Sprintf("%s, and the command may take %v", res.Got, asked)})
+			res.leave(doubt{Patience, fmt.Sprintf("%s; the command may take %v", res.Got, asked)})
 		}
 		return res
 	}
@@ -133,6 +129,20 @@ func (th *thread) judge(c *conn, e *scenarios.Expect, a session.Received) Result
 		res.leave(*why)
 	}
 	return res
+}
+
+// unjudged returns why a message is compared with nothing: not all of it was received, or it is no message. It returns
+// nil if it is compared.
+func (th *thread) unjudged(a session.Received) *doubt {
+	switch {
+	case a.Coming:
+		return &doubt{Unable, a.String()}
+	case unread(a):
+		return &doubt{Unread, a.String()}
+	case a.Broken != nil || a.Pending != "":
+		return &doubt{OtherBreach, "the reply is not " + th.grammar().Encoding + ": " + a.String()}
+	}
+	return nil
 }
 
 // broughtNothing reports whether a message is the reply of a command that has waited for something in vain.
@@ -239,11 +249,11 @@ func (r *Result) judgeTime(w scenarios.Window, t timing) {
 		r.Outcome, r.Late = Mismatched, true
 		r.Cause = fmt.Sprintf("the reply was too late: after %v, %v was allowed", round(t.late.Longest), w.To)
 	case early == lag.Open:
-		r.leaveOpen(fmt.Sprintf("the reply took %v to %v where at least %v are required, and no more is known because this "+
-			"machine was late", round(max(wait.Shortest, 0)), round(wait.Longest), w.From))
+		r.leaveOpen(fmt.Sprintf("the reply took between %v and %v, at least %v are required; this machine was late, "+
+			"so nothing more is known", round(max(wait.Shortest, 0)), round(wait.Longest), w.From))
 	case late == lag.Open:
-		r.leaveOpen(fmt.Sprintf("the reply took %v where %v was allowed, but the round trip and the lag of this "+
-			"machine explain up to %v more", round(t.late.Longest), w.To, round(t.late.Longest-t.late.Shortest+t.slack)))
+		r.leaveOpen(fmt.Sprintf("the reply took %v, %v was allowed; the round trip and the lag of this machine explain "+
+			"up to %v more", round(t.late.Longest), w.To, round(t.late.Longest-t.late.Shortest+t.slack)))
 	}
 }
 
@@ -306,7 +316,7 @@ func (th *thread) ifSilent(ctx context.Context, c *conn, e *scenarios.Expect, a 
 	}
 	_, serving := th.serving(ctx, e.Pos, nil)
 	if ctx.Err() != nil {
-		res.leave(doubt{Interrupted, "interrupted before it was known whether the server serves"})
+		res.leave(doubt{Interrupted, "interrupted before it was known whether the server still serves"})
 		return
 	}
 	if serving && awaitsReply(e, a) && res.Reason != Patience && (c.Status().Owed > 0 || !th.grammar().Replies.Pushes) {

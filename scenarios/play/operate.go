@@ -29,10 +29,22 @@ func (th *thread) operate(ctx context.Context, s *scenarios.Operate) error {
 	if err != nil && ctx.Err() != nil {
 		return interrupted(ctx, s)
 	}
+	if unseen, is := errors.AsType[unseen](err); is && unseen.Unseen() {
+		if th.Observer != nil && s.Action == scenarios.NeedRestart { // perhaps it was killed: nothing is promised then
+			th.Observer.Operated(scenarios.NeedKill, "", "")
+		}
+		return th.unsure(s, s.Place(), nil, action, doubt{Unseen, err.Error()})
+	}
 	if err != nil {
 		return th.fail(s, action, err.Error())
 	}
 	return nil
+}
+
+// unseen is an error of a target about something that was done to it and may have had no effect.
+type unseen interface {
+	error
+	Unseen() bool
 }
 
 func (th *thread) signal(ctx context.Context, client, state string) error {

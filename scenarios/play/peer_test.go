@@ -2,6 +2,7 @@ package play_test
 
 import (
 	"bufio"
+	"io"
 	"net"
 	"strings"
 	"sync"
@@ -27,6 +28,7 @@ type peer struct {
 	delay    map[string]time.Duration
 	next     []string      // answers to FETCH, one each, before answers is looked at
 	limit    int           // how many connections are greeted at all, 0: all
+	holds    bool          // the others stay open, and nothing is said on them
 	idle     time.Duration // after which a greeted connection is closed, 0: never
 
 	mu    sync.Mutex
@@ -72,6 +74,9 @@ func (p *peer) talk(c net.Conn) {
 	greeting := p.greeting
 	if greeting == "" {
 		greeting = "+HI {\"v\":2}\r\n"
+	}
+	if over && p.holds {
+		_, _ = io.Copy(io.Discard, c)
 	}
 	if over || !say(c, greeting) {
 		return

@@ -216,7 +216,7 @@ func (pl *play) recheckServing(ctx context.Context, open int) {
 	if _, err := th.awaitServing(ctx, min(pl.Timeout, patience), nil); err != nil {
 		return
 	}
-	const again = "the server serves again, now that the connections of the script are closed"
+	const again = "the server serves again after the connections of the script were closed"
 	pl.rec.add(time.Now(), "", "--", again, scenarios.Pos{})
 	pl.count.mu.Lock()
 	defer pl.count.mu.Unlock()

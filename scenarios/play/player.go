@@ -73,7 +73,7 @@ type Player struct {
 type Observer interface {
 	// Dialed returns the observer of a new connection.
 	Dialed(conn string) session.Observer
-	// Operated is called before an operator acts.
+	// Operated is called before an operator acts, and with a kill behind a restart that was not seen to take effect.
 	Operated(action scenarios.Need, client, state string)
 	// Wrong returns the clause that the message which a connection received at a time breaks whatever a line expects
 	// there, and what was received; two empty texts if none is known.
@@ -111,7 +111,7 @@ func (p *Player) Play(ctx context.Context, s *scenarios.Script, names string) *R
 }
 
 // errStop ends a play: what happened is in the results.
-var errStop = errors.New("the script cannot go on")
+var errStop = errors.New("the script cannot continue")
 
 // play is one playing of a script.
 type play struct {
@@ -290,11 +290,11 @@ func (pl *play) dial(ctx context.Context, name string, role scenarios.Role, hell
 
 // noConnection records that a connection could not be opened. The reason may be
 // transient, a limit of the server, unless the server has never welcomed a client. If nothing
-// listens any more, the server may have ended.
+// listens any more, or no greeting comes although no other connection is open, the server may have ended.
 func (th *thread) noConnection(ctx context.Context, s scenarios.Step, role scenarios.Role, err error) error {
 	unserved, is := errors.AsType[*unservedError](err)
-	if is && unserved.what == opening && th.Peers.Open() == 0 && ctx.Err() == nil {
-		th.serving(ctx, s.Place(), nil)
+	if is && (unserved.what == opening || unserved.what == greets) && th.Peers.Open() == 0 && ctx.Err() == nil {
+		th.serving(ctx, s.Place(), &conn{role: role}) // at the same port
 	}
 	if ctx.Err() != nil {
 		return interrupted(ctx, s)
@@ -310,7 +310,7 @@ func (th *thread) noConnection(ctx context.Context, s scenarios.Step, role scena
 
 func (th *thread) connect(ctx context.Context, s *scenarios.Connect) error {
 	if s.Conn == "" && th.block != nil && th.own != nil {
-		return th.fail(s, "a named connection", "in this block the unnamed one is the worker's own")
+		return th.fail(s, "a named connection", "in this block the connection without a name is the worker's")
 	}
 	if _, err := th.dial(ctx, s.Conn, s.Role, s.Hello); err != nil {
 		return th.noConnection(ctx, s, s.Role, err)
@@ -368,7 +368,7 @@ func (th *thread) ready(ctx context.Context, c *conn, s *scenarios.Send) (*conn,
 		return c, nil
 	case a.Ending != scenarios.Open && c.role == scenarios.Producer && !c.excused.Load():
 		th.rec.add(time.Now(), c.name, "--",
-			"the server closed the idle connection of a producer, which is allowed: opening it again", s.Pos)
+			"the server closed the idle connection of a producer, which is allowed: reconnecting", s.Pos)
 		again, err := th.reopen(ctx, c)
 		if err != nil {
 			return nil, th.noConnection(ctx, s, c.role, err)
@@ -377,7 +377,7 @@ func (th *thread) ready(ctx context.Context, c *conn, s *scenarios.Send) (*conn,
 	case a.Ending != scenarios.Open && c.Ended() == scenarios.Open: // the next S: line reports the end
 		return c, nil
 	case a.Ending != scenarios.Open:
-		return nil, th.unsure(s, s.Pos, nil, "", doubt{OutOfStep, "the connection is over"})
+		return nil, th.unsure(s, s.Pos, nil, "", doubt{OutOfStep, "the connection has ended"})
 	case a.Broken != nil:
 		th.broken(c, s.Pos, a)
 	case th.turnedAway(c, a):
@@ -385,7 +385,7 @@ func (th *thread) ready(ctx context.Context, c *conn, s *scenarios.Send) (*conn,
 	default:
 		th.breachOn(c, s.Pos, a, scenarios.Breach{Kind: c.surplus(a), Expected: "no data before the next command"})
 	}
-	return nil, th.unsure(s, s.Pos, nil, "", doubt{OtherBreach, "the server sent data that no command asked for"})
+	return nil, th.unsure(s, s.Pos, nil, "", doubt{OtherBreach, "the server sent data without a command"})
 }
 
 // unsure stops at a step that cannot be evaluated because of something else.

@@ -100,6 +100,14 @@ func TestPlayAsksWhetherTheServerLives(t *testing.T) {
 			assert.False(t, r.Complete())
 		})
 	})
+	t.Run("and so it is if the script finds it out", func(t *testing.T) {
+		t.Parallel()
+		p := refusing()
+		p.limit, p.holds = 1, true
+		playScript(t, p, "connect a as producer\nC[a]: <close>\nconnect b as producer\n", func(t *testing.T, r *play.Run) {
+			assert.Equal(t, "no HI on a new connection, and no answer to HELLO", r.NotServing)
+		})
+	})
 	t.Run("a producer may be sent away after an error", func(t *testing.T) {
 		t.Parallel()
 		p := refusing()

@@ -17,7 +17,7 @@ func TestAConversationWithoutAnEndIsNotShownToIt(t *testing.T) {
 	assert.Len(t, r.lines, most)
 	assert.Len(t, shown, mostShown+1)
 	assert.Equal(t, "-ERR", shown[mostShown-1].Text)
-	assert.Contains(t, shown[mostShown].Text, "what follows of it is not shown")
+	assert.Contains(t, shown[mostShown].Text, "the rest is not shown")
 }
 
 func TestTheSameLineAgainAndAgainIsLeftOut(t *testing.T) {

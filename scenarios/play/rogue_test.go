@@ -173,10 +173,8 @@ func interruptions() map[string]interruption {
 		"something eventual":  {null, consumer + "eventually\nC: FETCH $queue\nS: ${}\nend\n"},
 		"a question on the old one": {answering(map[string]string{"INFO x": "-ERR\r\n", "BEAT": "", "END": ""}),
 			consumer + "C bad: INFO x\nS: -\n"},
-		"workers":            {mutes, "repeat 9 by 3 consumers\nC: FETCH $queue\nS: $-1\nend\n"},
-		"workers' greetings": {silent, "repeat 9 by 3 consumers\nC: FETCH $queue\nS: $-1\nend\n"},
-		"threads": {mutes, "connect a as consumer\nconnect b as consumer\nparallel\nC[a]: FETCH " +
-			"$queue\nS[a]: $-1\nC[b]: FETCH $queue\nS[b]: $-1\nend\n"},
+		"workers":                    {mutes, "repeat 9 by 3 consumers\nC: FETCH $queue\nS: $-1\nend\n"},
+		"workers' greetings":         {silent, "repeat 9 by 3 consumers\nC: FETCH $queue\nS: $-1\nend\n"},
 		"a table":                    {mutes, consumer + "table\nC: FETCH $queue\nS: $-1\nC: FETCH $queue\nS: $-1\nend\n"},
 		"what must be removed after": {mutes, consumer + "C: PUSH $job\nS: +OK\nC: FETCH $queue\nS: $-1\n"},
 	}

@@ -195,8 +195,8 @@ func (r *recorder) sending(conn, said string, s *scenarios.Send, goesOn bool) {
 // question adds a question of the engine's.
 func (r *recorder) question(conn, said string) {
 	r.keep(Line{
-		At: time.Since(r.start), Conn: conn, From: "C", Text: said + " (the engine checks whether the connection still " +
-			"serves)",
+		At: time.Since(r.start), Conn: conn, From: "C", Text: said + " (fwpcheck checks whether the connection still " +
+			"works)",
 		Own: true,
 	})
 }
@@ -236,7 +236,7 @@ func (r *recorder) keep(l Line) {
 		return
 	}
 	if r.shown++; r.shown > mostShown {
-		l = Line{At: l.At, From: "--", Text: "this conversation is very long; what follows of it is not shown"}
+		l = Line{At: l.At, From: "--", Text: "this conversation is very long; the rest is not shown"}
 	}
 	r.watch(l)
 }

@@ -35,7 +35,7 @@ func TestAServiceNeverProvidedIsNotLost(t *testing.T) {
 		"hangs on HELLO": {map[string]string{"HELLO": mute}, hello, "1 matched\n4 unsure\nbreach no-reply at 4\n",
 			"HELLO was not answered; this server has not served any connection"},
 		"hangs after HELLO": {map[string]string{"PUSH": mute, "BEAT": mute}, hello + "C: PUSH $job\nS: +OK\n",
-			"1 matched\n4 matched\n6 unsure\nbreach no-reply at 6\n", "BEAT on a new connection gets no answer; this server " +
+			"1 matched\n4 matched\n6 unsure\nbreach no-reply at 6\n", "BEAT on a new connection gets no reply; this server " +
 				"has not served any connection"},
 	}
 	for name, test := range tests {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/lag"
@@ -47,7 +48,7 @@ func (th *thread) probeSame(ctx context.Context, c *conn, e *scenarios.Expect, r
 	question := th.dialect().Question(c.role, c.state)
 	command, err := th.grammar().Encode(question)
 	if err != nil {
-		return th.fail(e, "a question to ask", err.Error())
+		return th.fail(e, "a command to send", err.Error())
 	}
 	if c.unserved = c.unserved || bytes.Equal(bytes.TrimSpace(refusal.Asked), bytes.TrimSpace(command)); c.unserved {
 		return nil // whether that refusal is right is for the script
@@ -70,6 +71,8 @@ func (th *thread) judgeProbe(
 		return nil
 	case a.Coming:
 		return th.unsure(e, e.Pos, e.Marks, e.Expected(), doubt{Unable, a.String()})
+	case unread(a):
+		return th.unsure(e, e.Pos, e.Marks, e.Expected(), doubt{Unread, a.String()})
 	case a.Broken != nil, a.Pending != "":
 		th.broken(c, e.Pos, a)
 	case a.GaveUp:
@@ -80,7 +83,7 @@ func (th *thread) judgeProbe(
 		return nil
 	default:
 		th.breachOn(c, e.Pos, a, scenarios.Breach{Kind: scenarios.StateLost,
-			Expected: c.Status().Verb + " to be served after the rejected command, as it is on a new connection"})
+			Expected: c.Status().Verb + " answered after the rejected command, as on a new connection"})
 	}
 	return errStop
 }
@@ -130,7 +133,7 @@ func (th *thread) serving(ctx context.Context, at scenarios.Pos, like *conn) (se
 		return got.served, true
 	}
 	if th.neverProvided(err) && !th.gone() {
-		th.rec.add(time.Now(), "", "--", err.Error()+"; this server has not served any connection so far", at)
+		th.rec.add(time.Now(), "", "--", err.Error()+"; this server has not served any connection yet", at)
 		return false, true
 	}
 	th.rec.add(time.Now(), "", "--", "the server does not serve a new connection: "+err.Error(), at)
@@ -258,9 +261,22 @@ func (th *thread) introduceProbe(ctx context.Context, c *conn) (goOn bool, err e
 	return true, nil
 }
 
-// askUngreeted checks whether a server that has not greeted answers at all.
+// port names the port of workers, where they have one of their own; empty for any other.
+func (th *thread) port(r scenarios.Role) string {
+	_, opens := th.dialect().(scenarios.Opener) // connections of other protocols are alike
+	if _, has := th.Target.(BackendTarget); has && opens && r == scenarios.Consumer {
+		return "the port for workers: "
+	}
+	return ""
+}
+
+// askUngreeted checks whether a server that has not greeted answers at all. Where clients introduce themselves with
+// nothing, there is nothing to ask.
 func (th *thread) askUngreeted(ctx context.Context, c *conn) error {
 	hello, _ := th.dialect().Hello(scenarios.Producer, c.state)
+	if hello.Words == "" {
+		return &unservedError{greets, th.port(c.role) + "no greeting on a new connection"}
+	}
 	line, err := th.renderer().Hello(c.state, hello, c.hello)
 	if err != nil {
 		return err
@@ -268,6 +284,8 @@ func (th *thread) askUngreeted(ctx context.Context, c *conn) error {
 	_, err = th.inquire(ctx, c, line)
 	if unserved, is := errors.AsType[*unservedError](err); is {
 		unserved.what = greets
+		unserved.words = fmt.Sprintf("no %s on a new connection, and no answer to %s", th.grammar().Greeting,
+			th.grammar().VerbOf(line))
 	} else if err == nil {
 		th.Peers.seen.note(welcoming)
 	}
@@ -284,7 +302,7 @@ func (th *thread) inquire(ctx context.Context, c *conn, line string) (session.Re
 	}
 	a, err := c.Ask(ctx, command)
 	if err != nil || a.Ending != scenarios.Open || a.GaveUp && a.Pending == "" {
-		return a, &unservedError{asked, verb + " on a new connection gets no answer"}
+		return a, &unservedError{asked, th.port(c.role) + verb + " on a new connection gets no reply"}
 	}
 	th.Peers.seen.note(asked)
 	return a, nil

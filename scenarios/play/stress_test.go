@@ -2,7 +2,6 @@ package play_test
 
 import (
 	"fmt"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -46,21 +45,9 @@ func wrongs() map[string]func(*fakes.Event) {
 
 // crowded are scripts of many threads.
 func crowded() map[string]string {
-	threads := func(line string) string {
-		var b strings.Builder
-		for i := range 12 {
-			b.WriteString(strings.ReplaceAll(line, "NAME", fmt.Sprintf("c%d", i)))
-		}
-		return b.String()
-	}
 	return map[string]string{
 		"workers": "connect boss as producer\nrepeat 60\nC[boss]: PUSH $job\nS[boss]: +OK\nend\n" +
 			"repeat 60 by 12 consumers\nC: FETCH $queue\nS: ${\"jid\":\"$jid#\"}\nC: ACK {\"jid\":\"$jid#\"}\nS: +OK\nend\n",
-		"threads": threads("connect NAME as consumer\n") + "parallel\n" + threads("C[NAME]: PUSH "+
-			"$job{\"jid\":\"$jid7\"}\nS[NAME]: +OK\n"+
-			"C[NAME]: FETCH $queue\nS[NAME]: ${\"jid\":\"$same\"} | $-1\nC[NAME] bad: INFO x\nS[NAME]: -\n"+
-			"silence 20ms on NAME\n") +
-			"barrier\n" + threads("C[NAME]: INFO\nS[NAME]: ${}\n") + "end\n",
 		"probes": "repeat 40 by 8 consumers\nC bad: FLUSH x\nS: -\nC: INFO\nS: $\nsilence 1s\nend\n",
 		"trials": "connect as consumer\neventually ..60s\nC: FETCH $queue\nC: INFO\nS: $-1\nS: ${}\nend\ntable\nC: INFO\n" +
 			"S: $\nC bad: INFO x\nS: -\nC: INFO\nS: $\nend\n" +

@@ -3,7 +3,6 @@ package play
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/session"
@@ -11,13 +10,12 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// thread plays steps one after the other. The script has one; a parallel block
-// has one for each connection, a repetition one for each worker.
+// thread plays steps one after the other. The script has one, a repetition
+// one for each worker.
 type thread struct {
 	*play
 	scope *scenarios.Scope
 	own   *ownConn                         // of the thread's unnamed connection, if it has one of its own
-	side  *string                          // the name of the only connection that a thread of a parallel block may touch
 	trial func(s scenarios.Step, r Result) // takes the results instead of the play, inside eventually
 	block *scenarios.Block
 	free  time.Time // since when the next line could be written
@@ -36,7 +34,7 @@ func (th *thread) mine() []*conn {
 	if th.own != nil {
 		return []*conn{th.own.c}
 	}
-	return slices.DeleteFunc(th.open(), func(c *conn) bool { return th.side != nil && c.name != *th.side })
+	return th.open()
 }
 
 func (th *thread) steps(ctx context.Context, steps []scenarios.Step) error {
@@ -78,7 +76,7 @@ func (th *thread) step(ctx context.Context, s scenarios.Step) error {
 	case *scenarios.Block:
 		return th.playBlock(ctx, s)
 	}
-	return nil // a barrier: the parallel block has dealt with it
+	return nil
 }
 
 // note records a result, in the trial if there is one.
@@ -135,9 +133,6 @@ func pauseBetween(s *scenarios.Send) time.Duration {
 
 // listeners returns the connections on which nothing may be received.
 func (th *thread) listeners(ctx context.Context, s *scenarios.Silence) ([]*conn, error) {
-	if th.side != nil && len(s.Conns) != 1 {
-		return nil, th.fail(s, "silence on one connection", "other threads of the block use the others")
-	}
 	if len(s.Conns) == 0 {
 		return th.mine(), nil
 	}

@@ -59,7 +59,7 @@ func (th *thread) gather(ctx context.Context, b *scenarios.Block) (*gathered, er
 	for _, s := range b.Steps {
 		e, ok := s.(*scenarios.Expect)
 		if !ok {
-			return nil, th.fail(s, "S: lines", "something else, in an unordered block")
+			return nil, th.fail(s, "S: lines", "something else in an unordered block")
 		}
 		c, err := th.conn(ctx, e.Conn)
 		if err != nil {

@@ -22,7 +22,7 @@ type knowing struct{ clause string }
 
 func (k knowing) Dialed(string) session.Observer                { return k }
 func (k knowing) Operated(scenarios.Need, string, string)       {}
-func (k knowing) Sent([]byte, int, time.Time)                   {}
+func (k knowing) Sent([]byte, time.Time)                        {}
 func (k knowing) Received(session.Received)                     {}
 func (k knowing) Ended(session.Ending)                          {}
 func (k knowing) Wrong(string, time.Time) (clause, what string) { return k.clause, "another job" }
@@ -60,6 +60,41 @@ func TestWhatTheLawSaysOfAReply(t *testing.T) {
 					Target: p, Password: "secret", Meter: new(lag.Meter), Observer: knowing{test.clause},
 				}
 				assert.Equal(t, test.want, outcomes(player.Play(t.Context(), s, "fwp-test-0001")))
+			})
+		})
+	}
+}
+
+// TestRepliesThatAreNotRead: one beyond our limits decides nothing and breaks nothing, unless no reply to the command can
+// be so, or no command asked for it.
+func TestRepliesThatAreNotRead(t *testing.T) {
+	t.Parallel()
+	const ask = consumer + "clause FWP-FETCH-01\nC: FETCH\nS: $-1\n"
+	for name, test := range map[string]struct{ reply, script, want string }{
+		"a long job":          {"$100000000\r\n", ask, "4 unsure\n"},
+		"a length of 1 GB":    {"$1000000000\r\n", ask, "4 unsure\nbreach grammar:length at 4\n"},
+		"many elements":       {"*2147483647\r\n", ask, "4 unsure\nbreach foreign-reply:FETCH at 4\n"},
+		"nobody asked for it": {"$-1\r\n*2147483647\r\n", ask, "4 matched\nbreach extra-reply at 4\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := &rogue{talk: func(n int, c net.Conn) {
+				conversing(func(line string) (string, bool) {
+					switch {
+					case strings.HasPrefix(line, "FETCH"):
+						return test.reply, true
+					case line == "INFO":
+						return "$2\r\n{}\r\n", true
+					}
+					return "+OK\r\n", line != "END"
+				})(n, c)
+			}}
+			playOn(t, r, test.script, func(t *testing.T, run *play.Run) {
+				assert.Equal(t, test.want, outcomes(run))
+				if name == "a long job" {
+					assert.Equal(t, play.Unread, run.Results[len(run.Results)-1].Reason)
+					assert.Contains(t, run.Results[len(run.Results)-1].Cause, "at most 16777216 bytes")
+				}
 			})
 		})
 	}
@@ -117,4 +152,21 @@ func TestAnErrorBehindTheAnswerToHello(t *testing.T) {
 			})
 		})
 	}
+}
+
+// An error after the refusal of a HELLO is a second reply, and not the refusal of a connection by a server at its limit.
+func TestAnErrorBehindARefusedHello(t *testing.T) {
+	t.Parallel()
+	s := &rogue{talk: func(n int, c net.Conn) {
+		conversing(func(line string) (string, bool) {
+			if n > 1 && strings.HasPrefix(line, "HELLO") {
+				return "-ERR no\r\n-ERR no\r\n", false
+			}
+			return "+OK\r\n", line != "END"
+		})(n, c)
+	}}
+	script := "connect a as producer\nS[b]: +HI {}\nC[b] bad: HELLO {\"v\":3}\nS[b]: -\n"
+	playOn(t, s, script, func(t *testing.T, r *play.Run) {
+		assert.Contains(t, outcomes(r), "breach extra-reply at 4")
+	})
 }

@@ -55,7 +55,7 @@ var grammar = sync.OnceValue(func() *scenarios.Grammar {
 			failure(workq.ClientError, workqsession.ClientError, scenarios.LineValue, "a client error", true),
 			failure(workq.ServerError, workqsession.ServerError, scenarios.LineValue, "a server error", true),
 			failure(workq.Timeout, workqsession.Timeout, scenarios.NoValue, "a timeout", false),
-			failure(workq.NotFound, workqsession.NotFound, scenarios.NoValue, "the answer that there is no such job", false),
+			failure(workq.NotFound, workqsession.NotFound, scenarios.NoValue, "the reply for an unknown job", false),
 		},
 		Names: scenarios.Names{
 			Families: []string{familyID, "name"}, Client: "name", Fresh: fresh, TimeForm: "2006-01-02T15:04:05Z07:00",
@@ -156,7 +156,7 @@ func (Dialect) Check(_ scenarios.Role, s session.State, line []byte) (fault stri
 	case err != nil:
 		return err.Error(), nil
 	case n < len(whole):
-		return "there is more than one command", nil
+		return "expected one command", nil
 	}
 	if c.ID != "" && c.ID[14] != '4' {
 		advice = append(advice, scenarios.Advice{

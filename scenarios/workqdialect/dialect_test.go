@@ -103,7 +103,7 @@ func TestBreachesOfAScript(t *testing.T) {
 func TestMistakesInScripts(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"protocol: fwp\nC: inspect server\nS: +OK ...\n": `the protocol "fwp" is not the one that the script is read as`,
+		"protocol: fwp\nC: inspect server\nS: +OK ...\n": `the script is read as workq, but its protocol is "fwp"`,
 		"C: delete\nS: -CLIENT-ERROR\n":                  "this line breaks the protocol: delete has 1 arguments, and not 0",
 		"C: add $id $name 1 1 4\nC: pong!\nS: +OK\n": "this line breaks the protocol: the block does not end with CRLF " +
 			"where its size says",

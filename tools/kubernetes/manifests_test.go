@@ -1,8 +1,9 @@
 package kubernetes
 
 import (
-	"maps"
+	"fmt"
 	"os"
+	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,11 +11,10 @@ import (
 
 	batch "k8s.io/api/batch/v1"
 	core "k8s.io/api/core/v1"
-	network "k8s.io/api/networking/v1"
 	"sigs.k8s.io/yaml"
 )
 
-const page = "../../docs/kubernetes.md"
+const page = "../../docs/segments.md"
 
 var block = regexp.MustCompile("(?s)```yaml\n(.*?)```")
 
@@ -28,71 +28,75 @@ func decode[T any](t *testing.T, document string) *T {
 	return into
 }
 
-// documents returns the documents of the page: the service, the job of the coordinator, that of the agents, and the
-// policies of both.
-func documents(t *testing.T) (all []string) {
+// manifests returns the claim, the job of the parts and the job of the sum.
+func manifests(t *testing.T) (claim *core.PersistentVolumeClaim, parts, merge *batch.Job) {
 	t.Helper()
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
+	var all []string
 	for _, found := range block.FindAllStringSubmatch(string(text), -1) {
 		all = append(all, strings.Split(found[1], "\n---\n")...)
 	}
-	if len(all) != 5 {
-		t.Fatalf("%s has %d documents, expected 5", page, len(all))
+	if len(all) != 3 {
+		t.Fatalf("%s has %d documents, expected 3", page, len(all))
 	}
-	return all
+	return decode[core.PersistentVolumeClaim](t, all[0]), decode[batch.Job](t, all[1]), decode[batch.Job](t, all[2])
 }
 
 func TestManifests(t *testing.T) {
-	all := documents(t)
-	service := decode[core.Service](t, all[0])
-	coordinator, agents := decode[batch.Job](t, all[1]), decode[batch.Job](t, all[2])
-	for kind, meta := range map[string]string{
-		"Service v1": service.Kind + " " + service.APIVersion,
-	} {
-		if kind != meta {
-			t.Errorf("expected %s, got %s", kind, meta)
-		}
+	claim, parts, merge := manifests(t)
+	if claim.Kind+" "+claim.APIVersion != "PersistentVolumeClaim v1" {
+		t.Errorf("expected a claim, got %s %s", claim.Kind, claim.APIVersion)
 	}
-	for _, job := range []*batch.Job{coordinator, agents} {
+	for _, job := range []*batch.Job{parts, merge} {
 		if job.Kind+" "+job.APIVersion != "Job batch/v1" {
 			t.Errorf("expected a Job of batch/v1, got %s %s", job.Kind, job.APIVersion)
 		}
 		pod := job.Spec.Template.Spec
-		if pod.RestartPolicy != core.RestartPolicyNever || *job.Spec.BackoffLimit != 0 {
-			t.Errorf("%s may start a pod twice", job.Name)
+		if pod.RestartPolicy != core.RestartPolicyNever {
+			t.Errorf("%s may start a container twice", job.Name)
 		}
 		if !restricted(pod) {
 			t.Errorf("%s has rights that it does not need", job.Name)
 		}
-		for _, mount := range pod.Containers[0].VolumeMounts {
-			if !slices.ContainsFunc(pod.Volumes, func(v core.Volume) bool { return v.Name == mount.Name }) {
-				t.Errorf("%s mounts %s, which is no volume", job.Name, mount.Name)
-			}
-		}
-		env := pod.Containers[0].Env
-		if len(env) != 1 || env[0].Name != "FWPBENCH_TOKEN" || env[0].ValueFrom.SecretKeyRef == nil {
-			t.Errorf("%s has no token from a secret", job.Name)
+		if len(pod.Volumes) != 1 || pod.Volumes[0].PersistentVolumeClaim.ClaimName != claim.Name ||
+			pod.Containers[0].VolumeMounts[0].Name != pod.Volumes[0].Name ||
+			pod.Containers[0].VolumeMounts[0].MountPath != "/parts" {
+			t.Errorf("%s does not mount the claim at /parts", job.Name)
 		}
 	}
-	labels := coordinator.Spec.Template.Labels
-	for key, value := range service.Spec.Selector {
-		if labels[key] != value {
-			t.Errorf("the service selects %s=%s, and the coordinator has %v", key, value, labels)
+	if *merge.Spec.BackoffLimit != 0 {
+		t.Error("a sum that is INVALID would be made again")
+	}
+}
+
+// Each pod is one segment, once, and the sum is of the files that they write.
+func TestPods(t *testing.T) {
+	_, parts, merge := manifests(t)
+	spec, n := parts.Spec, *parts.Spec.Completions
+	if *spec.CompletionMode != batch.IndexedCompletion || *spec.Parallelism != n {
+		t.Error("the pods do not start together, each with its index")
+	}
+	if *spec.BackoffLimitPerIndex != 0 || spec.BackoffLimit != nil || *spec.PodReplacementPolicy != batch.Failed {
+		t.Error("a segment may be started twice, or a pod that fails removes the others")
+	}
+	args := spec.Template.Spec.Containers[0].Args
+	for _, arg := range []string{
+		fmt.Sprintf("--segment=@$(JOB_COMPLETION_INDEX)/%d", n), "--start-at=START",
+		"--output=json=/parts/$(JOB_COMPLETION_INDEX).json", "--format=json", "--output=-",
+	} {
+		if !slices.Contains(args, arg) {
+			t.Errorf("the parts have %q, expected %s among them", args, arg)
 		}
 	}
-	args := coordinator.Spec.Template.Spec.Containers[0].Args
-	if !slices.Contains(args, "--agents=10") || *agents.Spec.Completions != 10 || *agents.Spec.Parallelism != 10 {
-		t.Errorf("the numbers of agents differ: %v, %d, %d", args, *agents.Spec.Completions, *agents.Spec.Parallelism)
+	var files []string
+	for i := range n {
+		files = append(files, fmt.Sprintf("/parts/%d.json", i))
 	}
-	if *agents.Spec.CompletionMode != batch.IndexedCompletion || *agents.Spec.PodReplacementPolicy != batch.Failed {
-		t.Error("two pods could be the same agent at a time")
-	}
-	joins := agents.Spec.Template.Spec.Containers[0].Args
-	if !slices.Contains(joins, "tls://"+service.Name+":4222") || service.Spec.Ports[0].Port != 4222 {
-		t.Errorf("the agents join %v, and the service is %s:%d", joins, service.Name, service.Spec.Ports[0].Port)
+	if named := merge.Spec.Template.Spec.Containers[0].Args; !slices.Equal(named[:n], files) {
+		t.Errorf("the sum is of %q, expected %q", named, files)
 	}
 }
 
@@ -106,31 +110,14 @@ func restricted(pod core.PodSpec) bool {
 		slices.Equal(one.Capabilities.Drop, []core.Capability{"ALL"}) && !*pod.AutomountServiceAccountToken
 }
 
-func TestPolicies(t *testing.T) {
-	all := documents(t)
-	coordinator, agents := decode[batch.Job](t, all[1]), decode[batch.Job](t, all[2])
-	for i, job := range []*batch.Job{coordinator, agents} {
-		policy := decode[network.NetworkPolicy](t, all[3+i])
-		if policy.Kind+" "+policy.APIVersion != "NetworkPolicy networking.k8s.io/v1" {
-			t.Errorf("expected a NetworkPolicy, got %s %s", policy.Kind, policy.APIVersion)
-		}
-		labels := job.Spec.Template.Labels
-		if !maps.Equal(policy.Spec.PodSelector.MatchLabels, labels) {
-			t.Errorf("%s selects %v, and the pods have %v", policy.Name, policy.Spec.PodSelector.MatchLabels, labels)
-		}
-		if !slices.Equal(policy.Spec.PolicyTypes, []network.PolicyType{network.PolicyTypeIngress}) {
-			t.Errorf("%s restricts %v, and where the target is it cannot know", policy.Name, policy.Spec.PolicyTypes)
-		}
-		if job == agents {
-			if len(policy.Spec.Ingress) > 0 {
-				t.Errorf("%s lets %v in, and nothing reaches an agent", policy.Name, policy.Spec.Ingress)
-			}
-			continue
-		}
-		rule := policy.Spec.Ingress[0]
-		if len(policy.Spec.Ingress) != 1 || !maps.Equal(rule.From[0].PodSelector.MatchLabels, agents.Spec.Template.Labels) ||
-			rule.Ports[0].Port.IntValue() != 4222 {
-			t.Errorf("%s lets others in than agents: %v", policy.Name, policy.Spec.Ingress)
+// The trial touches no cluster that is not named.
+func TestTheTrialRefusesWithoutAContext(t *testing.T) {
+	for _, args := range [][]string{{"try.sh"}, {"try.sh", ""}, {"try.sh", "some"}, {"try.sh", "", "image"}} {
+		cmd := exec.Command("bash", args...)
+		cmd.Env = append(os.Environ(), "KUBECTL=false")
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "name the context of a cluster and an image") {
+			t.Errorf("%q: %v: %s", args, err, out)
 		}
 	}
 }

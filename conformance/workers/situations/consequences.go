@@ -33,10 +33,15 @@ var ofBreach = map[string]string{
 	workers.WidShared:        "BEAT-07 HELLO-12 FETCH-09 END-04",
 	workers.QuietWithoutBeat: "BEAT-06",
 	workers.LineUTF8:         "WRK-15 WRK-03 FETCH-09", // the jid may be another then
+	workers.LineUnfinished:   ofCutLine,
+	workers.LineStalled:      ofCutLine,
 }
 
+// ofCutLine are the clauses that cannot hold where the server waits for the rest of a line.
+const ofCutLine = "FETCH-09 FETCH-11 ACK-05 BEAT-06 WU-19 RESP-08 RESP-09"
+
 // ofReplies are the clauses of a client that does not understand replies.
-const ofReplies = "FRAME-07 STATE-15 WRK-03 FETCH-09"
+const ofReplies = "FRAME-07 STATE-15 WRK-03 FETCH-09 RESP-09"
 
 // ofLeftover are the clauses that an empty line breaks, too: the client takes the reply to it for that to the next one.
 const ofLeftover = "FRAME-04 FRAME-07 RESP-08 RESP-09 FETCH-09 FETCH-11 WU-19 STATE-15"
@@ -46,6 +51,9 @@ const ofLeftover = "FRAME-04 FRAME-07 RESP-08 RESP-09 FETCH-09 FETCH-11 WU-19 ST
 func (t *trial) consequences(all []conformance.Decision, results []workers.Result) []conformance.Decision {
 	follow, masked := followers{}, t.masked()
 	for _, r := range results {
+		if t.isUnjudged(r) {
+			continue
+		}
 		for _, breach := range r.Examples {
 			t.followBreach(follow, breach, causeOfEmptyLines(results))
 		}
@@ -57,10 +65,10 @@ func (t *trial) consequences(all []conformance.Decision, results []workers.Resul
 	}
 	for i, d := range all {
 		if cause := follow[d.Clause]; cause != "" && d.Outcome == play.Mismatched && follow[cause] == "" {
-			all[i] = beside(d.Clause, "what was found may follow from what was found about "+cause)
+			all[i] = beside(d.Clause, "this finding may be a consequence of the one about "+cause)
 		}
 		if verb := masked[d.Clause]; verb != "" && d.Outcome == play.Matched {
-			all[i] = beside(d.Clause, "it was seen beside lines of "+verb+" that are wrong")
+			all[i] = beside(d.Clause, "it was seen together with wrong lines of "+verb)
 		}
 	}
 	return all

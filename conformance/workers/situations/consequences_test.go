@@ -59,7 +59,7 @@ func TestConsequences(t *testing.T) {
 			[]string{"STATE-24", "STATE-17"}, []string{"STATE-24 broken", "STATE-17 broken"},
 		},
 		{
-			"a second report of a job", "x", fetched + ackLine("a") + ackLine("a"),
+			"a second report for a job", "x", fetched + ackLine("a") + ackLine("a"),
 			[]string{"FETCH-10", "WRK-15"}, []string{"FETCH-10 broken", "WRK-15 broken"},
 		},
 	} {
@@ -80,7 +80,7 @@ func TestCauseIsNamed(t *testing.T) {
 	replayed(t, &situation{id: "x"}, "1 worker w", func(t *testing.T, tr *trial, _ *program) {
 		t.Helper()
 		got := tr.consequences(brokenClauses("RESP-08", "FETCH-09"), tr.rules.Results())
-		assert.Equal(t, "what was found may follow from what was found about FWP-RESP-08", got[1].Cause)
+		assert.Equal(t, "this finding may be a consequence of the one about FWP-RESP-08", got[1].Cause)
 		assert.Equal(t, reports.ReasonOtherBreach, got[1].Reason)
 		assert.Empty(t, got[0].Cause)
 	})

@@ -62,12 +62,17 @@ func undecided(clause, why string) conformance.Decision {
 // evidence returns what the play comes to.
 func (t *trial) evidence() conformance.Evidence {
 	t.mu.Lock()
+	t.builder.End(t.now())
 	t.rules.End(t.now())
 	results := t.rules.Results()
 	e := conformance.Evidence{
 		Began: t.began, Took: time.Since(t.began), Err: t.ctx.Err(), Conversation: slices.Clone(t.lines), Served: true,
 	}
 	t.mu.Unlock()
+	if e.Skipped = t.lacks; e.Skipped != "" {
+		e.Reason = t.lacking
+		return e
+	}
 	all, sure := t.decidedByRules(results)
 	all = append(all, t.decisions...)
 	e.Decisions = t.complete(t.consequences(all, results), results)
@@ -85,7 +90,7 @@ func (t *trial) decidedByRules(results []workers.Result) (all []conformance.Deci
 	for _, r := range results {
 		clause := fwpsuite.ClauseOf(r.Rule.Breach)
 		switch {
-		case clause == "" || !t.binds(clause):
+		case clause == "" || !t.binds(clause) || t.isUnjudged(r), t.situation.setup.untimed && workers.IsTimed(r.Rule.Breach):
 		case r.State() == workers.Broke:
 			all = append(all, decisionOf(clause, r.Examples[0]))
 			t.byRules[clause] = r.Examples[0].At
@@ -95,6 +100,20 @@ func (t *trial) decidedByRules(results []workers.Result) (all []conformance.Deci
 		}
 	}
 	return all, sure
+}
+
+// isUnjudged reports whether what a rule has found broken is none, since the process was to end at once, or has broken
+// down in the middle of a line.
+func (t *trial) isUnjudged(r workers.Result) bool {
+	return r.State() == workers.Broke && (slices.Contains(t.unjudged, r.Rule.Breach) ||
+		r.Rule.Breach == workers.LineUnfinished && !slices.ContainsFunc(r.Examples, t.ranOn))
+}
+
+// ranOn reports whether the process of a breach ran on behind it, or ended with exit code 0.
+func (t *trial) ranOn(b workers.Breach) bool {
+	return !t.has(func(e *workers.Event) bool {
+		return e.Kind == workers.Exited && e.Process == b.Process && e.Code != 0 && e.At <= b.At+timeToAct
+	})
 }
 
 // decisionOf returns the decision that a clause is broken, where the last event is that shows it.
@@ -123,7 +142,7 @@ func (t *trial) complete(all []conformance.Decision, results []workers.Result) [
 	for _, clause := range t.situation.clauseIDs(t.harness.protocol().Prefix) {
 		if !slices.ContainsFunc(all, func(d conformance.Decision) bool { return d.Clause == clause }) {
 			all = append(all, undecided(clause, cmp.Or(t.stop, goalOf(clause, results),
-				"the situation shows nothing about it")))
+				"the situation does not test it")))
 		}
 	}
 	return all

@@ -157,7 +157,7 @@ func TestUndecidedClauses(t *testing.T) {
 	}{
 		{"all are decided", "BEAT-06", "", []conformance.Decision{held("BEAT-06")}, []string{"BEAT-06 held"}, ""},
 		{"its goal was not seen", "BEAT-06", "", nil, []string{"BEAT-06 open"}, "it was never seen that a worker was"},
-		{"no rule is about it", "WRK-15", "", nil, []string{"WRK-15 open"}, "the situation shows nothing about it"},
+		{"no rule is about it", "WRK-15", "", nil, []string{"WRK-15 open"}, "the situation does not test it"},
 		{"it did not come about", "BEAT-06", "why", []conformance.Decision{held("BEAT-06")}, []string{"BEAT-06 open"}, "why"},
 		{"something was wrong before that", "BEAT-06", "why", brokenClauses("BEAT-06"), []string{"BEAT-06 broken"}, ""},
 	} {
@@ -238,4 +238,22 @@ func TestCertainFindingsStandBesideDoubtfulOnes(t *testing.T) {
 	assert.Equal(t, play.Mismatched, e.Decisions[0].Outcome)
 	assert.Equal(t, play.Unsure, e.Decisions[1].Outcome)
 	assert.True(t, e.Transient, "another play may confirm the other one")
+}
+
+// TestALineOfAProcessThatBreaksDown: a process that has broken down in the middle of a line is not to be blamed for that.
+func TestALineOfAProcessThatBreaksDown(t *testing.T) {
+	t.Parallel()
+	for end, want := range map[string][]string{
+		"":                {"FRAME-01 broken", "FRAME-01 held"},
+		"\nexited 0":      {"FRAME-01 broken", "FRAME-01 held"},
+		"\nexited 1":      {"FRAME-01 held"},
+		"\n+5s\nexited 1": {"FRAME-01 broken", "FRAME-01 held"},
+	} {
+		s := &situation{id: "x", clauses: "FRAME-01"}
+		replayed(t, s, "1 producer\n1 part PUSH {\n1 closed client"+end, func(t *testing.T, tr *trial, _ *program) {
+			t.Helper()
+			all, _ := tr.decidedByRules(tr.rules.Results())
+			assert.ElementsMatch(t, want, outcomes(all), end)
+		})
+	}
 }

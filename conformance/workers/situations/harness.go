@@ -14,6 +14,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
+	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -25,6 +26,8 @@ type Harness struct {
 	// ListenAgain opens it again where it was, after a restart of the server.
 	Listen      func(ipv6 bool) (net.Listener, error)
 	ListenAgain func(addr string) (net.Listener, error)
+	// Dial connects to such a listener; nil: over the network of the machine.
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// Certificate is that of servers with TLS for localhost, and CA the path of a file with it, for the program. Nil:
 	// situations with TLS are inconclusive.
 	Certificate *tls.Certificate
@@ -46,6 +49,7 @@ type Harness struct {
 	memory   memory
 
 	mu       sync.Mutex
+	atATime  int // the largest number of jobs that a process was seen to run at a time
 	findings map[finding]*found
 }
 
@@ -63,6 +67,7 @@ type Observed struct {
 	Queues []string // that it fetches from
 	Works  bool     // it acknowledges jobs of type fwp.ok; a producer has pushed its jobs, and ended with exit code 0
 	Idles  bool     // it does not end when there are no jobs
+	Lacks  string   // what says that it does not know the type fwp.ok, of its first job: "KeyError: 'fwp.ok'"
 }
 
 // TakesQueues reports whether a worker fetches from a queue that it was told.
@@ -89,7 +94,9 @@ func (h *Harness) Checks() []conformance.Check {
 	case h.Side != nil:
 		all = h.Side.situations()
 	case h.Producer:
-		all = producerSituations()
+		if all = producerSituations(); fakes.Like(h.Like) == fakes.LikeFaktory {
+			all = append(all, bulkSituations()...)
+		}
 	}
 	checks := make([]conformance.Check, len(all))
 	for i := range all {
@@ -168,6 +175,9 @@ func (h *Harness) Identify(ctx context.Context) (Observed, error) {
 	}
 	jids := t.pushMany(3, "fwp.ok", "[1]")
 	t.reported(p, fetchPatience, jids...)
+	if h.observed.Lacks = t.lacksFirst(p, jids[0]); h.observed.Lacks != "" {
+		return h.observed, ctx.Err()
+	}
 	t.watch(p, idleFor)
 	h.observed.Idles = !t.exited(p)
 	h.observed.Works = !slices.ContainsFunc(jids, func(jid string) bool {
@@ -175,6 +185,27 @@ func (h *Harness) Identify(ctx context.Context) (Observed, error) {
 		return report == nil || report.Verb() != fwp.ACK
 	})
 	return h.observed, ctx.Err()
+}
+
+// lacksFirst returns what the FAIL of the first job says, a job of type fwp.ok, if the worker fails one of a type that
+// no worker knows in the same way, or the last line that it printed, if it ended with one that names the type; else
+// nothing.
+func (t *trial) lacksFirst(p *program, jid string) string {
+	if lines := p.Output(); t.reportOf(jid) == nil && t.exited(p) && len(lines) > 0 {
+		if last := lines[len(lines)-1]; strings.Contains(last, "fwp.ok") {
+			return fmt.Sprintf("%.200s", last)
+		}
+	}
+	if t.toldOf(jid, "fwp.ok") == "" {
+		return ""
+	}
+	unknown := t.push(job{jobtype: unknownType})
+	if t.reported(p, soon, unknown); !t.failsLike(jid, "fwp.ok", unknown) {
+		return ""
+	}
+	report := t.reportOf(jid)
+	says := strings.Fields(report.Text("errtype") + ": " + report.Text("message"))
+	return strings.Trim(fmt.Sprintf("%.200s", strings.Join(says, " ")), ": ")
 }
 
 // learnPatience sets how long later starts may take, from when the first one began.
@@ -197,6 +228,14 @@ func (h *Harness) protocol() *conformance.Protocol {
 		return h.Side.Protocol
 	}
 	return fwpsuite.Protocol()
+}
+
+// dial connects to a listener.
+func (h *Harness) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	if h.Dial != nil {
+		return h.Dial(ctx, network, addr)
+	}
+	return new(net.Dialer).DialContext(ctx, network, addr)
 }
 
 // listen opens a listener where a server has listened before, or of a new one if the address is empty.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/jobtype"
 	"github.com/fwpsuite/fwp/internal/values"
 )
 
@@ -22,34 +23,37 @@ type job struct {
 	more    string // further members of the object, as in `,"custom":null`
 }
 
-// unit is a job as it is pushed, or given to a producer.
-type unit struct{ jid, json string }
+// unit is a job as it is pushed, or given to a producer. One without a jid has arguments that no other one has.
+type unit struct {
+	jid, json string
+	args      string // JSON, of one without a jid
+}
+
+// name names the job, also where the jid is that of the producer.
+func (u unit) name() string { return cmp.Or(u.jid, "the job with the arguments "+u.args) }
 
 // unit returns the job with a queue, unless it has its own. Its arguments and further members are JSON that this
 // program has written.
 func (j job) unit(queue string) unit {
 	jid := cmp.Or(j.jid, "fwp"+strings.ToLower(rand.Text()))
-	return unit{jid, fmt.Sprintf(`{"jid":%s,"jobtype":%s,"args":%s,"queue":%s%s}`, values.Quote(jid),
-		values.Quote(cmp.Or(j.jobtype, "fwp.ok")), cmp.Or(j.args, "[]"), values.Quote(cmp.Or(j.queue, queue)), j.more)}
+	return unit{jid: jid, json: fmt.Sprintf(`{"jid":%s,"jobtype":%s,"args":%s,"queue":%s%s}`, values.Quote(jid),
+		values.Quote(cmp.Or(j.jobtype, jobtype.OK)), cmp.Or(j.args, "[]"), values.Quote(cmp.Or(j.queue, queue)), j.more)}
 }
 
 // unknownType is a job type that no worker has.
-const unknownType = "fwp.unknown"
+const unknownType = jobtype.Unknown
 
 // outcomeOf is how the jobs have to end that docs/judging-workers.md describes. How others end is the worker's choice.
-func outcomeOf(jobtype string, args []any) workers.Outcome {
-	switch jobtype {
-	case "fwp.ok":
-		return workers.Outcome{Known: true}
-	case "fwp.fail", "fwp.echo", unknownType:
-		return workers.Outcome{Known: true, Fails: true}
-	case "fwp.sleep":
-		return workers.Outcome{Known: true, Takes: secondsOf(args)}
+func outcomeOf(name string, args []any) workers.Outcome {
+	of, known := jobtype.Find(jobtype.FWP(), name)
+	outcome := workers.Outcome{Known: known && !of.Open || name == unknownType, Fails: of.Fails || name == unknownType}
+	if of.Seconds {
+		outcome.Takes = secondsOf(args)
 	}
-	return workers.Outcome{}
+	return outcome
 }
 
-// secondsOf returns the time that a fwp.sleep takes.
+// secondsOf returns the time that a job takes whose first argument says it.
 func secondsOf(args []any) time.Duration {
 	if len(args) == 0 {
 		return 0
@@ -97,8 +101,8 @@ func (t *trial) pushOverQueues(jobs ...job) []string {
 }
 
 // pushMany pushes n jobs of a type, and returns their jids.
-func (t *trial) pushMany(n int, jobtype, args string) []string {
-	return t.pushAll(slices.Repeat([]job{{jobtype: jobtype, args: args}}, n)...)
+func (t *trial) pushMany(n int, name, args string) []string {
+	return t.pushAll(slices.Repeat([]job{{jobtype: name, args: args}}, n)...)
 }
 
 // queue returns the queue that the program fetches from: one of those that it was told, or else one of its own.
@@ -128,6 +132,21 @@ func (t *trial) reported(p *program, patience time.Duration, jids ...string) (mi
 	return missing
 }
 
+// toldOf returns what the FAIL of a job says, without the name of its type; empty if no FAIL came.
+func (t *trial) toldOf(jid, name string) string {
+	report := t.reportOf(jid)
+	if report == nil || report.Verb() != fwp.FAIL {
+		return ""
+	}
+	return strings.ReplaceAll(report.Text("errtype")+" "+report.Text("message"), name, "")
+}
+
+// failsLike reports whether a worker fails a job like one of a type that no worker knows, which it has reported.
+func (t *trial) failsLike(jid, name, unknown string) bool {
+	told := t.toldOf(jid, name)
+	return told != "" && told == t.toldOf(unknown, unknownType)
+}
+
 // reportPatience is how long a job may take that ends at once.
 const reportPatience = 10 * time.Second
 
@@ -142,7 +161,7 @@ func (t *trial) worked(p *program, jids []string) {
 	missing = slices.DeleteFunc(missing, func(jid string) bool { return t.deliveryOf(jid).At > from })
 	delivered := len(t.delivered(jids))
 	if delivered == 0 {
-		t.giveUp(true, "the worker fetched none of the jobs within %v: it fetches from %s",
+		t.giveUp(true, "the worker fetched none of the jobs within %v; it fetches from %s",
 			soon, strings.Join(t.queuesOf(p), " "))
 	}
 	t.allReported(missing, fmt.Sprintf("ACK or FAIL for each of %d jobs", delivered),
@@ -156,6 +175,11 @@ func (t *trial) worked(p *program, jids []string) {
 // allReported decides whether jobs were reported, after a wait for those that are missing. On a machine that is late
 // that wait was longer.
 func (t *trial) allReported(missing []string, expected, why string) {
+	if len(missing) > 0 && t.has(func(e *workers.Event) bool { return e.Unread }) {
+		t.open("FETCH-09", fmt.Sprintf("a line has more than %d bytes; it may be the report for %s", workers.MaxKept,
+			listed(missing)))
+		return
+	}
 	t.holds("FETCH-09", len(missing) == 0, expected, "no report on "+listed(missing)+" "+why)
 	t.waited(lateShare * reportPatience)
 	t.shownByDelivery(missing)
@@ -205,7 +229,7 @@ func (t *trial) queuesOf(p *program) []string {
 		}
 	}
 	if len(queues) == 0 {
-		return []string{"none, for it sent no FETCH"}
+		return []string{"none, because it sent no FETCH"}
 	}
 	return queues
 }

@@ -33,6 +33,22 @@ func TestJobsAreReported(t *testing.T) {
 	})
 }
 
+// TestJobsBehindAJob judges the jobs that a worker is given behind one that was hard for it. (FETCH)
+func TestJobsBehindAJob(t *testing.T) {
+	t.Parallel()
+	behind := func(tr *trial, p *program) { tr.succeedBehind(p, "a job", []string{"a", "b"}) }
+	testJudgments(t, []judgment{
+		{name: "both succeed", judge: behind, want: []string{"FETCH-09 held", "FETCH-11 held"},
+			conversation: "1 worker w" + jobLine(1, "a") + ackLine("a") + jobLine(1, "b") + ackLine("b")},
+		{name: "one is fetched, and not reported", judge: behind, want: []string{"FETCH-09 broken", "FETCH-11 held"},
+			conversation: "1 worker w" + jobLine(1, "a") + ackLine("a") + jobLine(1, "b")},
+		{name: "one is not fetched", judge: behind, want: []string{"FETCH-11 broken"},
+			conversation: "1 worker w" + jobLine(1, "a") + ackLine("a")},
+		{name: "none is reported", judge: behind, want: []string{"FETCH-11 broken"},
+			conversation: "1 worker w" + jobLine(1, "a") + jobLine(1, "b")},
+	})
+}
+
 // TestMissingJobsAreShown: the delivery of the first job without a report shows what is wrong.
 func TestMissingJobsAreShown(t *testing.T) {
 	t.Parallel()
@@ -113,7 +129,7 @@ func TestAWorkerComesBack(t *testing.T) {
 		{name: "it works no jobs anyway", conversation: "1 worker w", judge: func(tr *trial, p *program) {
 			tr.harness.observed.Works = false
 			tr.comesBack(p)
-		}, stop: "at the start the program did not acknowledge three jobs"},
+		}, stop: "the program failed the first test: to acknowledge three jobs"},
 	})
 }
 

@@ -2,7 +2,11 @@ package situations
 
 import (
 	"cmp"
+	"errors"
 	"io"
+	"net"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,6 +33,7 @@ type Environment struct {
 	Queues      []string
 	Concurrency int
 	Heartbeat   time.Duration // between two heartbeats, as server and worker have agreed; 0: they have none
+	Hosts       string        // path of its file of names, in the place of /etc/hosts; empty: that of this machine
 	CA          string        // path of a file with the certificate of a TLS server, empty if there is none
 	Input       io.Reader     // its standard input, nil if there is none
 }
@@ -82,6 +87,9 @@ func (c Command) Launch(e Environment) (Process, error) {
 	printed := new(lines)
 	p := target.Program{
 		Args: words, Environment: e.variables(), Input: e.Input, Line: printed.add, Supervisor: c.Supervisor,
+	}
+	if e.Hosts != "" {
+		p, _ = p.WithHosts(e.Hosts) // CanName has tried it
 	}
 	running, err := p.Start()
 	if err != nil {
@@ -195,4 +203,63 @@ func (l *lines) add(line string) {
 // all returns the lines; the caller may keep them.
 func (l *lines) all() []string {
 	return Locked(&l.mu, func() []string { return slices.Clone(l.kept) })
+}
+
+// namer is a launcher that can give a program a file of names of its own. CanName returns why it cannot here.
+type namer interface{ CanName() error }
+
+var (
+	_ namer = Command{}
+	_ namer = InProcess(nil)
+)
+
+// serverName is the name by which a program finds a server whose name may not resolve for a while.
+const serverName = "fwp-server.test"
+
+// nameServers prepares the file of names. The play is left out where the launcher has none.
+func (t *trial) nameServers() {
+	err := errors.New("the program must be started directly")
+	if n, is := t.harness.Launcher.(namer); is {
+		err = n.CanName()
+	}
+	if err != nil {
+		t.leaveOut("needs-names", "needs permission for a mount namespace, to give the program its own hosts file")
+	}
+	folder, err := os.MkdirTemp("", "fwp-names-")
+	if err != nil {
+		t.giveUp(false, "%v", t.notice(err))
+	}
+	t.hosts = filepath.Join(folder, "hosts")
+}
+
+// resolve has the name of a server resolve, or not.
+func (t *trial) resolve(s *server, does bool) {
+	address, _, err := net.SplitHostPort(s.Addr())
+	if !does {
+		address = ""
+	}
+	if err = errors.Join(err, target.WriteHosts(t.hosts, serverName, address)); err != nil {
+		t.giveUp(false, "%v", t.notice(err))
+	}
+}
+
+// CanName implements namer.
+func (c Command) CanName() error {
+	if _, can := (target.Program{Supervisor: c.Supervisor}).WithHosts(target.SystemHosts); !can {
+		return errors.New("unshare and mount fail")
+	}
+	return nil
+}
+
+// CanName implements namer: such programs look names up with [Environment.Resolve].
+func (InProcess) CanName() error { return nil }
+
+// Resolve returns an address with what its host resolves to in Hosts.
+func (e Environment) Resolve(addr string) (string, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil || e.Hosts == "" || host != serverName {
+		return addr, err
+	}
+	address, err := target.LookupHost(e.Hosts, host)
+	return net.JoinHostPort(address, port), err
 }

@@ -2,7 +2,6 @@ package situations
 
 import (
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/workers"
@@ -28,15 +27,13 @@ type orders struct {
 // play gives a worker its orders, and decides the clauses that bind it in each of these situations. The rules judge
 // what it sends after an order.
 func (o orders) play(t *trial) {
-	var away *atomic.Bool
-	if o.away {
-		away = t.canBeAway()
-	}
 	p, jids := o.begin(t)
 	told := t.mustBeTold(p, o.state)
 	if o.away {
 		t.watch(p, timeToObey)
-		t.outage(p, away, timeToLeave)
+		over := t.away(p.server, outageKind{title: "the server closes every connection", there: reset, opened: hungUp}, 0)
+		t.watch(p, timeToLeave)
+		over()
 	}
 	late := o.pushLate(t, p)
 	loss := o.lose(t, p)
@@ -175,13 +172,13 @@ func (t *trial) staysQuiet(p *program, told *workers.Event, loss time.Duration) 
 	again := t.first(after(told.At+timeToAct, p.events(t.notBeside(told, loss, line(fwp.FETCH)))))
 	switch {
 	case t.exited(p):
-		t.open("STATE-24", "the worker ended when it had lost its connections")
+		t.open("STATE-24", "the worker ended after it lost its connections")
 		return
 	case again != nil && again.At < loss:
 		t.open("STATE-24", "the worker was not quiet before it lost its connections")
 		return
 	}
-	t.holds("STATE-24", again == nil, "a worker that fetches no more",
-		"the worker was quiet, and fetches again after it had lost its connections")
+	t.holds("STATE-24", again == nil, "no more FETCHes",
+		"the worker was quiet and lost its connections; after that it fetches again")
 	t.shownBy(again)
 }

@@ -1,9 +1,12 @@
 package situations
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -34,7 +37,33 @@ func (t *trial) accept(e *fakes.Event) {
 	}
 	t.hookMu.Lock()
 	defer t.hookMu.Unlock()
-	t.accepted[e.Object.Text("jid")] = true
+	jid := e.Object.Text("jid")
+	t.accepted[jid] = append(t.accepted[jid], jid)
+	const most = 100 // bytes of the arguments by which a job is known, whatever stands around the number
+	if args := e.Object.Given("args"); len(args) <= most {
+		digit := func(r rune) rune {
+			if r < '0' || r > '9' {
+				return -1
+			}
+			return r
+		}
+		name := numbered(strings.Map(digit, string(args))).name()
+		t.accepted[name] = append(t.accepted[name], jid)
+	}
+}
+
+// withoutJIDs returns n jobs to which no jid is given.
+func withoutJIDs(first, n int) (units []unit) {
+	for i := range n {
+		units = append(units, numbered(strconv.Itoa(first+i)))
+	}
+	return units
+}
+
+// numbered returns a job to which no jid is given, whose argument is a number.
+func numbered(n string) unit {
+	args := "[" + n + "]"
+	return unit{args: args, json: fmt.Sprintf(`{"jobtype":"fwp.ok","args":%s,"queue":%q}`, args, theQueues[0])}
 }
 
 // produce launches the program with jobs on its standard input, which has ended then.
@@ -71,29 +100,63 @@ func (t *trial) ends(p *program, patience time.Duration) bool {
 
 // mustEnd waits for the end of a process that has all its jobs, and ends the play of one that stays.
 func (t *trial) mustEnd(p *program) {
+	from := t.now()
 	if !t.ends(p, endPatience) {
-		t.giveUp(true, "the program did not end within %v of the end of its standard input", endPatience)
+		t.giveUp(true, "the program did not end within %v after the end of its standard input: %s", endPatience,
+			t.tried(p, from+endPatience/2))
 	}
+}
+
+// tried says what a process that does not end has tried since a time, as far as that is seen on its connections.
+func (t *trial) tried(p *program, since time.Duration) string {
+	opened, lines := t.count(after(since, p.events(ofKind(workers.Opened)))), t.count(after(since, p.lines(verbs...)))
+	span := (t.now() - since).Round(time.Second)
+	if opened+lines == 0 {
+		return fmt.Sprintf("in the last %v it opened no connection and sent no command", span)
+	}
+	return fmt.Sprintf("it keeps trying (in the last %v: %d connections, %d commands)", span, opened, lines)
 }
 
 // mustPush waits until the server has taken all jobs of a process, and ends the play otherwise.
 func (t *trial) mustPush(p *program) {
 	if !t.untilOrEnd(p, soon, func() bool { return len(t.notAccepted(p)) == 0 }) || t.exited(p) {
-		t.giveUp(true, "%d of %d jobs were pushed within %v, while the standard input was still open",
-			len(p.given)-len(t.notAccepted(p)), len(p.given), soon)
+		missing := t.notAccepted(p)
+		t.giveUp(true, "%s within %v, with its standard input still open", notPushed(p, missing), soon)
 	}
 }
 
-// notAccepted returns the jids of the jobs of a process that the server has not taken.
-func (t *trial) notAccepted(p *program) (jids []string) {
+// notPushed says how many of the jobs of a process were not pushed, and which.
+func notPushed(p *program, missing []string) string {
+	if len(missing) == 0 {
+		return fmt.Sprintf("all of %d jobs were pushed", len(p.given))
+	}
+	return fmt.Sprintf("%d of %d jobs were not pushed (%s)", len(missing), len(p.given), listed(missing))
+}
+
+// notAccepted returns the names of the jobs of a process that the server has not taken.
+func (t *trial) notAccepted(p *program) (names []string) {
 	t.hookMu.Lock()
 	defer t.hookMu.Unlock()
 	for _, u := range p.given {
-		if !t.accepted[u.jid] {
-			jids = append(jids, u.jid)
+		if len(t.accepted[u.name()]) == 0 {
+			names = append(names, u.name())
 		}
 	}
-	return jids
+	return names
+}
+
+// twice says which job of a process, to which no jid was given, the server has taken under several: empty if none.
+// They are several jobs for all who see them.
+func (t *trial) twice(p *program) string {
+	t.hookMu.Lock()
+	defer t.hookMu.Unlock()
+	for _, u := range p.given {
+		jids := slices.Compact(slices.Sorted(slices.Values(t.accepted[u.name()])))
+		if len(jids) > 1 {
+			return fmt.Sprintf("%s was pushed with %d jids (%s), so it is that many jobs", u.name(), len(jids), listed(jids))
+		}
+	}
+	return ""
 }
 
 // pushedAll reports whether all jobs of a process that is over were taken, and its caller could tell.
@@ -103,8 +166,9 @@ func (t *trial) pushedAll(p *program) bool { return len(t.notAccepted(p)) == 0 &
 func (t *trial) itPushes(p *program, clause, expected string) {
 	t.worksElsewhere()
 	t.mustEnd(p)
-	t.holds(clause, t.pushedAll(p), expected, fmt.Sprintf("%d of %d jobs were pushed, and the program ended (%s)",
-		len(p.given)-len(t.notAccepted(p)), len(p.given), p.How()))
+	t.holds(clause, t.pushedAll(p), expected,
+		fmt.Sprintf("%s, and the program ended (%s)", notPushed(p, t.notAccepted(p)), p.How()))
+	t.printsTrue(p)
 }
 
 // asGiven decides whether a process has pushed each of its jobs as it was given, where the server has refused none.
@@ -113,16 +177,20 @@ func (t *trial) asGiven(p *program) {
 	missing := t.notAccepted(p)
 	switch {
 	case len(missing) == 0:
-		t.holds("RESP-08", p.Code() == 0, "exit code 0, since each PUSH was accepted", "the program ended with "+p.How())
+		t.holds("RESP-08", p.Code() == 0, "exit code 0, because each PUSH was accepted", "the program ended with "+p.How())
 		t.kept("WU-19")
 	case p.Code() == 0:
-		t.holds("WU-19", false, fmt.Sprintf("a PUSH of each of %d jobs, or another exit code than 0", len(p.given)),
+		t.holds("WU-19", false, fmt.Sprintf("a PUSH of each of %d jobs, or an exit code other than 0", len(p.given)),
 			"no PUSH was accepted of "+listed(missing)+", and the program ended with exit code 0")
 	default:
-		t.open("WU-19", fmt.Sprintf("%d of %d jobs were not pushed, and the program ended with %s: it may refuse such jobs",
-			len(missing), len(p.given), p.How()))
+		t.open("WU-19", fmt.Sprintf("%s, and the program ended with %s: it may refuse such jobs", notPushed(p, missing),
+			p.How()))
+	}
+	if again := t.twice(p); again != "" {
+		t.holds("WU-19", false, "one job for each given job", again)
 	}
 	t.hasFields(p)
+	t.printsTrue(p)
 }
 
 // hasFields decides whether the jobs that were pushed have the fields that were given.
@@ -133,7 +201,7 @@ func (t *trial) hasFields(p *program) {
 			continue
 		}
 		for _, name := range slices.Sorted(maps.Keys(given)) {
-			got, has := push.Object[name]
+			got, has := pushedBy(push, u.jid)[name]
 			if sameField(name, given[name], got) {
 				continue
 			}
@@ -154,11 +222,12 @@ func (t *trial) hasFields(p *program) {
 // notLost decides whether each job of a process is on the server, or its caller could tell that one may not be.
 func (t *trial) notLost(p *program) {
 	missing := t.notAccepted(p)
-	t.holds("WU-19", len(missing) == 0 || p.Code() != 0, "each job on the server, or another exit code than 0",
-		"the server has not taken "+listed(missing)+", and the program ended with exit code 0")
+	t.holds("WU-19", len(missing) == 0 || p.Code() != 0, "each job on the server, or an exit code other than 0",
+		"the server did not accept "+listed(missing)+", and the program ended with exit code 0")
 	if len(missing) > 0 {
 		t.shownBy(t.first(pushOf(missing[0])))
 	}
+	t.printsTrue(p)
 }
 
 // printed returns what a process has printed about its jobs: "pushed" or "refused" by jid.
@@ -175,45 +244,64 @@ func (p *program) printed() map[string]string {
 // tellsCaller decides whether the caller learned of each job whether it was pushed: by the exit code, and by what the
 // program printed.
 func (t *trial) tellsCaller(p *program, refused map[string]bool) {
-	if !t.has(refusal(fwp.PUSH)) {
+	if !slices.ContainsFunc(p.given, func(u unit) bool {
+		answer := t.answerTo(u.jid)
+		return answer != nil && answer.IsError()
+	}) {
 		t.giveUp(true, "the program pushed none of the jobs that were to be refused")
 	}
-	t.holds("RESP-09", p.Code() != 0, "another exit code than 0, since a PUSH was refused",
+	t.holds("RESP-09", p.Code() != 0, "an exit code other than 0, because a PUSH was refused",
 		"the program ended with exit code 0")
-	printed := p.printed()
-	for _, u := range p.given {
-		answer := t.answerTo(u.jid)
-		if answer == nil || printed[u.jid] == "" {
-			continue
-		}
-		want := "pushed"
-		if answer.IsError() {
-			want = "refused"
-		}
-		if printed[u.jid] != want {
-			t.holds("RESP-09", false, `"`+want+" "+u.jid+`", as the reply to its PUSH says`,
-				`the program printed "`+printed[u.jid]+" "+u.jid+`"`)
-			t.shownBy(answer)
-			return
-		}
+	if !t.printsTrue(p) {
+		return
 	}
 	without := slices.DeleteFunc(t.notAccepted(p), func(jid string) bool { return refused[jid] })
 	switch {
 	case len(without) > 0:
-		t.open("RESP-09", fmt.Sprintf("%d of the jobs that were not refused were not pushed; the program ended with %s",
-			len(without), p.How()))
-	case len(printed) == 0:
-		t.open("RESP-09", `it prints no "pushed JID" and "refused JID", so that it is not known what it made of each reply`)
+		t.open("RESP-09", fmt.Sprintf("%d of the jobs that were not refused were not pushed (%s); the program ended with %s",
+			len(without), listed(without), p.How()))
+	case len(p.printed()) == 0:
+		t.open("RESP-09", `it prints no "pushed JID" and "refused JID", so its view of each reply is unknown`)
 	}
 }
 
-// answerTo returns the last reply to the PUSH of a job; nil if there is none.
+// printsTrue decides whether what a process has printed about the jobs that it was given is what the replies to their
+// PUSHes say: "pushed" needs an OK, and "refused" is wrong where the program has read one.
+func (t *trial) printsTrue(p *program) (isTrue bool) {
+	printed := p.printed()
+	for _, u := range p.given {
+		said, answer := printed[u.jid], t.answerTo(u.jid)
+		switch is := answer != nil && !answer.IsError(); {
+		case said == "", said == "pushed" && is, said == "refused" && (!is || !t.wasRead(answer)):
+			continue
+		case answer == nil:
+			t.holds("WU-19", false, `no "pushed `+u.jid+`" without an OK to its PUSH`, `the program printed "pushed `+u.jid+`"`)
+		default:
+			t.holds("RESP-09", false, `what the reply to the PUSH of `+u.jid+` says`,
+				`the program printed "`+said+" "+u.jid+`"`)
+		}
+		t.shownBy(cmp.Or(answer, t.first(pushOf(u.jid))))
+		return false
+	}
+	return true
+}
+
+// answerTo returns the last reply to the PUSH of a job; nil if there is none. That to a PUSHB is an error for the jobs
+// that it names.
 func (t *trial) answerTo(jid string) (answer *workers.Event) {
-	waiting := map[int]string{}
-	for _, e := range t.all(func(e *workers.Event) bool { return e.Verb() == fwp.PUSH || reply(fwp.PUSH)(e) }) {
+	waiting := map[int]bool{}
+	for _, e := range t.all(func(e *workers.Event) bool {
+		return line(fwp.PUSH, pushAll)(e) || reply(fwp.PUSH)(e) || reply(pushAll)(e)
+	}) {
 		if e.Kind == workers.Line {
-			waiting[e.Conn] = e.Text("jid")
-		} else if waiting[e.Conn] == jid {
+			waiting[e.Conn] = pushedBy(&e, jid) != nil
+			continue
+		}
+		var refused map[string]any
+		if e.To == pushAll && json.Unmarshal(e.Reply.Text, &refused) == nil && refused[jid] != nil {
+			e.Reply.Kind = fwp.ErrorReply
+		}
+		if waiting[e.Conn] {
 			answer = &e
 		}
 	}

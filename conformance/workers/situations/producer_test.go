@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/fakes"
 )
 
@@ -15,7 +16,7 @@ func given(tr *trial, p *program, jobs []job, taken []string, printed ...string)
 		p.given = append(p.given, j.unit(theQueues[0]))
 	}
 	for _, jid := range taken {
-		tr.accepted[jid] = true
+		tr.accepted[jid] = []string{jid}
 	}
 	p.Process = ended{p.Code(), printed}
 }
@@ -48,7 +49,7 @@ func TestJobsArePushedAsGiven(t *testing.T) {
 			want: append(kept, "WU-03 broken")},
 		{name: "no queue", conversation: replaced(`,"queue":"fwp-high"`, ""), judge: judge("a"),
 			want: append(kept, "WU-19 broken")},
-		{name: "another exit code", conversation: "1 producer" + pushLine(a) + "\nexited 3", judge: judge("a"),
+		{name: "an exit code other", conversation: "1 producer" + pushLine(a) + "\nexited 3", judge: judge("a"),
 			want: []string{"RESP-08 broken", "WU-19 held"}},
 		{name: "not pushed, and nobody was told", conversation: "1 producer\nexited 0", judge: judge(),
 			want: []string{"WU-19 broken"}},
@@ -109,6 +110,71 @@ func TestTheCallerIsTold(t *testing.T) {
 	})
 }
 
+// TestWhatIsPrinted holds what a producer prints against the replies to its PUSHes.
+func TestWhatIsPrinted(t *testing.T) {
+	t.Parallel()
+	judge := func(printed ...string) func(*trial, *program) {
+		return func(tr *trial, p *program) {
+			given(tr, p, []job{{jid: "a"}}, nil, printed...)
+			tr.printsTrue(p)
+		}
+	}
+	const push = "1 producer\n1 C: PUSH {\"jid\":\"a\"}\n"
+	testJudgments(t, []judgment{
+		{name: "pushed", conversation: push + "1 S: +OK\nexited 0", judge: judge("pushed a")},
+		{name: "refused", conversation: push + "1 S: -ERR no\nexited 1", judge: judge("refused a")},
+		{name: "pushed, and it was refused", conversation: push + "1 S: -ERR no\nexited 0", judge: judge("pushed a"),
+			want: []string{"RESP-09 broken"}},
+		{name: "pushed, without a reply", conversation: push + "1 closed server\nexited 0", judge: judge("pushed a"),
+			want: []string{"WU-19 broken"}},
+		{name: "pushed, without a PUSH", conversation: "1 producer\nexited 0", judge: judge("pushed a"),
+			want: []string{"WU-19 broken"}},
+		{name: "refused, without a reply", conversation: push + "1 closed server\nexited 1", judge: judge("refused a")},
+		{name: "refused, with an OK that was read", conversation: push + "1 S: +OK\n1 C: END\nexited 1",
+			judge: judge("refused a"), want: []string{"RESP-09 broken"}},
+		{name: "refused, with an OK that may not have been read", conversation: push + "1 S: +OK\n1 closed server\nexited 1",
+			judge: judge("refused a")},
+		{name: "another job", conversation: push + "1 S: +OK\nexited 0", judge: judge("pushed b")},
+	})
+}
+
+// TestJobsWithoutAJID: a job that the producer has given two jids is two jobs.
+func TestJobsWithoutAJID(t *testing.T) {
+	t.Parallel()
+	judge := func(jids ...string) func(*trial, *program) {
+		return func(tr *trial, p *program) {
+			p.given, p.Process = withoutJIDs(7, 1), ended{p.Code(), nil}
+			if len(jids) > 0 {
+				tr.accepted[p.given[0].name()] = jids
+			}
+			tr.asGiven(p)
+		}
+	}
+	testJudgments(t, []judgment{
+		{name: "one", conversation: "1 producer\nexited 0", judge: judge("a"), want: []string{"RESP-08 held", "WU-19 held"}},
+		{name: "the same again", conversation: "1 producer\nexited 0", judge: judge("a", "a"),
+			want: []string{"RESP-08 held", "WU-19 held"}},
+		{name: "two", conversation: "1 producer\nexited 0", judge: judge("a", "b"),
+			want: []string{"RESP-08 held", "WU-19 held", "WU-19 broken"}},
+		{name: "none", conversation: "1 producer\nexited 0", judge: judge(), want: []string{"WU-19 broken"}},
+	})
+}
+
+// TestTried: that a program goes on trying is said of one that was seen to.
+func TestTried(t *testing.T) {
+	t.Parallel()
+	for conversation, want := range map[string]string{
+		"1 producer": "in the last 0s it opened no connection and sent no command",
+		"1 producer\n2 producer\n2 C: INFO\n2 S: +OK": "it keeps trying (in the last 0s: 1 connections, 2 commands)",
+	} {
+		replayed(t, &situation{}, conversation, func(t *testing.T, tr *trial, p *program) {
+			t.Helper()
+			opened := tr.all(ofKind(workers.Opened))
+			assert.Equal(t, want, tr.tried(p, opened[0].At+1))
+		})
+	}
+}
+
 // TestPushesAtATime counts the PUSHes that wait for their replies at a time.
 func TestPushesAtATime(t *testing.T) {
 	t.Parallel()
@@ -143,13 +209,13 @@ func TestAnswersToAPush(t *testing.T) {
 // TestAcceptedJobs: a job counts as taken when the server has set what is missing in it.
 func TestAcceptedJobs(t *testing.T) {
 	t.Parallel()
-	tr := &trial{accepted: map[string]bool{}}
+	tr := &trial{accepted: map[string][]string{}}
 	for _, point := range []fakes.Point{fakes.Checked, fakes.Ran, fakes.Writing} {
 		tr.accept(&fakes.Event{Point: point})
 	}
 	assert.Empty(t, tr.accepted)
 	p := &program{given: ordinary(2)}
 	assert.Len(t, tr.notAccepted(p), 2)
-	tr.accepted[p.given[0].jid] = true
+	tr.accepted[p.given[0].jid] = []string{p.given[0].jid}
 	assert.Equal(t, []string{p.given[1].jid}, tr.notAccepted(p))
 }

@@ -27,9 +27,10 @@ type options struct {
 	concurrency int      // 2 if zero
 	queues      []string // theQueues if nil
 	// eager says that the play goes on before the first line of the process.
-	eager bool
-	input *input // of a producer; nil: three ordinary jobs
-	given []unit // the jobs in it
+	eager  bool
+	server *server // a new one if nil
+	input  *input  // of a producer; nil: three ordinary jobs
+	given  []unit  // the jobs in it
 }
 
 const usualConcurrency = 2
@@ -52,7 +53,10 @@ func (t *trial) launch(o options) *program {
 // start starts the program and waits until its first line was received. The error is a *NoClientError if it does not
 // get there.
 func (t *trial) start(o options) (*program, error) {
-	s := t.serve()
+	s := o.server
+	if s == nil {
+		s = t.serve()
+	}
 	if o.input == nil && t.harness.Producer {
 		o.given = ordinary(3)
 		o.input = newInput(jsonOf(o.given)...)
@@ -101,6 +105,10 @@ func (t *trial) environment(p *program, o options) Environment {
 	}
 	if o.input != nil {
 		e.Input = o.input
+	}
+	if t.hosts != "" {
+		t.resolve(p.server, true)
+		e.Hosts = t.hosts
 	}
 	return e
 }
@@ -167,18 +175,18 @@ func (t *trial) worksElsewhere() {
 		return
 	}
 	if t.harness.Producer {
-		t.giveUp(false, "at the start the program did not push three jobs and end with exit code 0, "+
-			"so that nothing else follows from jobs that it does not push")
+		t.giveUp(false, "the program failed the first test: to push three jobs and end with exit code 0. So missing "+
+			"jobs prove nothing")
 	}
-	t.giveUp(false, "at the start the program did not acknowledge three jobs of type fwp.ok, "+
-		"so that nothing else follows from jobs that it does not acknowledge: does it have this job type?")
+	t.giveUp(false, "the program failed the first test: to acknowledge three jobs of type fwp.ok. So missing ACKs "+
+		"prove nothing. Does it have this job type?")
 }
 
 // idlesElsewhere ends the play of a program that ends by itself when there are no jobs: its end in the situation would
 // say nothing.
 func (t *trial) idlesElsewhere() {
 	if !t.harness.observed.Idles && t.harness.observed.First != "" {
-		t.giveUp(false, "at the start the program ended by itself when it had no jobs")
+		t.giveUp(false, "in the first test the program ended by itself when it had no jobs")
 	}
 }
 

@@ -37,6 +37,7 @@ func (p ended) Kill()                 {}
 //	1 open             the process opens connection 1
 //	1 worker w1        it opens connection 1 and greets as a worker; "1 producer" without a wid
 //	1 C: INFO          it sends a line
+//	1 part INF         it sends a part of one
 //	1 S: +OK           the server replies; "$ text" becomes a bulk string
 //	1 closed client    by the client, or by the server
 //	exited 0           the process ends
@@ -74,7 +75,9 @@ func replayLine(t *testing.T, b *workers.Builder, at time.Duration, line string)
 	who, what, _ := strings.Cut(line, " ")
 	conn, err := strconv.Atoi(who)
 	if err != nil {
-		b.Process(at, 1, workers.Event{Kind: workers.Exited})
+		code, err := strconv.Atoi(what)
+		require.NoError(t, err, line)
+		b.Process(at, 1, workers.Event{Kind: workers.Exited, Code: code})
 		return
 	}
 	verb, rest, _ := strings.Cut(what, " ")
@@ -93,6 +96,8 @@ func replayLine(t *testing.T, b *workers.Builder, at time.Duration, line string)
 		b.Server(at, conn, []byte("+OK\r\n"))
 	case "C:":
 		b.Client(at, conn, []byte(rest+"\r\n"))
+	case "part":
+		b.Client(at, conn, []byte(rest))
 	case "S:":
 		if bulk, is := strings.CutPrefix(rest, "$ "); is {
 			rest = fmt.Sprintf("$%d\r\n%s", len(bulk), bulk)

@@ -22,7 +22,7 @@ const mostLines = 4000
 // that are played at a time. The rules see all.
 const (
 	mostEvents = 50_000
-	mostKept   = 32 << 20
+	mostKept   = 48 << 20
 )
 
 // memory counts what programs have the situations keep that are played at a time.
@@ -54,7 +54,8 @@ type recording struct {
 	partial    time.Duration             // when bytes last came behind which a line is not over
 	changed    chan struct{}             // closed at the next event
 	conns      int
-	open       int // of them
+	open       int                    // of them
+	shut       map[*recordedConn]bool // of which the server's side is closed, and which are read on
 	crowded    bool
 	show       func(play.Line)                     // it may be nil
 	late       func(since time.Time) time.Duration // by how much this machine was late; nil: never
@@ -65,6 +66,7 @@ func newRecording(config workers.Config, m *memory, show func(play.Line)) *recor
 	r := &recording{
 		start: time.Now(), rules: workers.NewWatch(config), changed: make(chan struct{}), show: show, memory: m,
 		reports: map[string]*workers.Event{}, deliveries: map[string]*workers.Event{}, exits: map[int]bool{},
+		shut: map[*recordedConn]bool{},
 	}
 	r.builder = workers.NewBuilder(r.see)
 	r.builder.Kept = &m.lines
@@ -97,6 +99,9 @@ func (r *recording) see(e workers.Event) {
 func (r *recording) release() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	for c := range r.shut {
+		_ = c.raw.Close()
+	}
 	r.builder.Release()
 	r.memory.events.Add(-r.kept)
 	r.kept = 0
@@ -134,7 +139,7 @@ func lineOf(e workers.Event) (play.Line, bool) {
 		l.Conn = "c" + strconv.Itoa(e.Conn)
 	}
 	switch e.Kind {
-	case workers.Line:
+	case workers.Line, workers.AfterClose, workers.Unfinished:
 		l.From, l.Text = "C", strings.TrimPrefix(m.Text, "C: ")
 	case workers.Reply, workers.Broken:
 		l.From, l.Text = "S", strings.TrimPrefix(m.Text, "S: ")
@@ -247,6 +252,15 @@ func (r *recording) first(m match) *workers.Event {
 		}
 	}
 	return nil
+}
+
+// last returns a copy of the last event that matches, nil if there is none.
+func (r *recording) last(m match) *workers.Event {
+	all := r.all(m)
+	if len(all) == 0 {
+		return nil
+	}
+	return &all[len(all)-1]
 }
 
 // has reports whether an event matches.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/jobtype"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -18,6 +19,9 @@ type Side struct {
 	Protocol *conformance.Protocol
 	// Variable is that of the environment in which workers find the URL of the server.
 	Variable string
+	// Job is how jobs are written for the worker, and Template returns what is wrong with that, beside its placeholders.
+	Job      jobtype.Template
+	Template func(*jobtype.Template) error
 	// Situations are the tables. The ids of their clauses lack the prefix of the protocol.
 	Situations []Situation
 	// Identify has the program, in a play without a situation, take jobs, and says what was seen. It calls
@@ -158,8 +162,16 @@ func (t *Play) Works() bool { return t.harness.observed.Works }
 
 // WorksNowhere ends the play of a program that has not.
 func (t *Play) WorksNowhere() {
-	t.giveUp(false, "at the start the program did not work the jobs that it was given, so that nothing else follows "+
-		"from jobs that it does not work: does it have the job types?")
+	t.giveUp(false, "the program failed the first test: to run the given jobs. So missing reports prove nothing. "+
+		"Does it have the job types?")
+}
+
+// Job returns a job as the worker reads it: plain, or the name and the arguments as the template has them.
+func (t *Play) Job(plain, name, args string) string {
+	if t.harness.Side.Job == "" {
+		return plain
+	}
+	return t.harness.Side.Job.Fill(name, args)
 }
 
 // Show adds a line to the conversation, and has those look again who wait.

@@ -25,24 +25,32 @@ type situation struct {
 	setup setup
 }
 
-// setup is what is special about the servers of a situation, and about how the program finds them.
+// setup is what is special about the servers of a situation, about how the program finds them, and about what it is
+// judged by.
 type setup struct {
 	server   func(*fakes.Config) // changes the configuration of the servers; it may be nil
 	tls      bool                // the servers have TLS
+	wrong    *wrongCertificate   // and this one in the place of the right certificate; nil: they have the right one
 	ipv6     bool                // the servers listen on an address of IPv6 only
 	provider bool                // the program finds the URL by FAKTORY_PROVIDER
+	slow     bool                // the servers read lines slowly
+	quick    bool                // a quick run has it, however long it waits
+	untimed  bool                // what the rules find broken that depends on time is not reported
 }
 
 // workerSituations returns all situations of workers, those first of which workers get most wrong.
 func workerSituations() []situation {
 	return slices.Concat(beatSituations(), quietSituations(), terminateSituations(), signalSituations(), jobSituations(),
-		fetchSituations(), greetingSituations(), declinedSituations(), replySituations(), lossSituations())
+		fetchSituations(), greetingSituations(), declinedSituations(), replySituations(), pressureSituations(),
+		lossSituations(),
+		outageSituations(workerMoments(), "FETCH-11 FETCH-09 BEAT-06 WRK-05", "WRK-05", playOutage))
 }
 
 // producerSituations returns all situations of producers.
 func producerSituations() []situation {
 	return slices.Concat(pushSituations(), refusalSituations(), pushLossSituations(), producerLifeSituations(),
-		greetingSituations(), segmentSituations())
+		greetingSituations(), segmentSituations(),
+		outageSituations(producerMoments(), "WU-19 WRK-06", "WRK-06", playProducerOutage))
 }
 
 // always are the clauses that every connection is about, and alwaysOfProducers those of every run of a producer.
@@ -62,7 +70,7 @@ func (s *situation) clauseIDs(prefix string) []string {
 
 // describe returns what is known of the situation before it is played.
 func (s *situation) describe(prefix string) conformance.Description {
-	d := conformance.Description{ID: s.id, Title: s.title, Wait: time.Duration(s.wait) * time.Second}
+	d := conformance.Description{ID: s.id, Title: s.title, Wait: time.Duration(s.wait) * time.Second, Quick: s.setup.quick}
 	for _, id := range s.clauseIDs(prefix) {
 		d.Marks = append(d.Marks, scenarios.Mark{Clause: id})
 	}

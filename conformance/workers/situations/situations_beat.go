@@ -19,16 +19,16 @@ func beatSituations() []situation {
 	return []situation{
 		{"beat/interval", "an idle worker sends BEAT every 5 to 60 s",
 			"BEAT-06 BEAT-07 BEAT-08 BEAT-10", beatsFor, playIdle, setup{}},
-		{"beat/long-jobs", "a worker whose executors are all busy sends BEAT as well",
+		{"beat/long-jobs", "a worker sends BEAT while it runs as many jobs as it may",
 			"BEAT-06", 70, playBusy, setup{}},
-		{"beat/eventful", "a worker beats on behind failures, a refused FETCH and a lost connection, and while jobs end " +
-			"all the time",
+		{"beat/eventful", "a worker keeps sending BEAT after failed jobs, a refused FETCH and a lost connection, and " +
+			"while jobs end all the time",
 			"BEAT-06", 95, playBeatsAfterTroubles, setup{}},
-		{"beat/error", "a worker whose BEATs are answered with errors beats on",
+		{"beat/error", "a worker keeps sending BEAT when its BEATs get errors",
 			"RESP-09", 50, playBeatRefused, setup{}},
-		{"beat/refused", "errors in reply to the first BEATs are no reason to send more of them",
+		{"beat/refused", "errors in reply to the first BEATs do not make a worker send more of them",
 			"BEAT-07", 5, playFirstBeatsRefused, setup{}},
-		{"beat/unknown-worker", "a worker that the server does not know any more greets again, or exits",
+		{"beat/unknown-worker", "a worker that the server no longer knows greets again, or exits",
 			"WRK-12", 35, playUnknownWorker, setup{}},
 	}
 }
@@ -94,9 +94,10 @@ func playBeatRefused(t *trial) {
 	if !ok && !t.exited(p) {
 		t.giveUp(true, "the worker sent no other BEAT within %v", beatPatience)
 	}
-	t.holds("RESP-09", !t.exited(p), "a worker that goes on", "after the error reply to its BEAT the worker "+t.ending(p))
+	t.holds("RESP-09", !t.exited(p), "a worker that continues",
+		"after the error reply to its BEAT the worker "+t.ending(p))
 	if !t.exited(p) {
-		t.itWorks(p, "RESP-09", "a worker that fetches on, since an error orders no state")
+		t.itWorks(p, "RESP-09", "a worker that keeps fetching, because an error is not a state")
 	}
 }
 
@@ -120,7 +121,7 @@ func playUnknownWorker(t *trial) {
 		return reply(fwp.BEAT)(e) && strings.Contains(string(e.Reply.Text), "Unknown")
 	})
 	if !t.await(p, timeToAct, told) {
-		t.giveUp(true, "the worker did not get the reply that it is unknown")
+		t.giveUp(true, "the worker did not get the error reply for an unknown worker")
 	}
 	at := t.first(told).At
 	again := after(at, p.lines(fwp.HELLO))
@@ -128,5 +129,6 @@ func playUnknownWorker(t *trial) {
 	t.watch(p, time.Second)
 	fetches := t.count(after(at+timeToAct, p.lines(fwp.FETCH)))
 	t.holds("WRK-12", t.has(again) || t.exited(p) || fetches < manyFetches, "another HELLO, or the end of the worker",
-		fmt.Sprintf("within %v the worker neither greeted again nor ended, and sent %d more FETCHes", beatPatience, fetches))
+		fmt.Sprintf("within %v the worker did not greet again and did not end; it sent %d more FETCHes", beatPatience,
+			fetches))
 }

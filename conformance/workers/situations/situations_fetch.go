@@ -17,9 +17,9 @@ func fetchSituations() []situation {
 	return []situation{
 		{"fetch/concurrency", "a worker runs as many jobs at a time as its concurrency allows",
 			"FETCH-11", 5, playConcurrency, setup{}},
-		{"fetch/eventful", "a worker runs as many jobs at a time when jobs have failed, and a connection was lost",
+		{"fetch/eventful", "a worker runs as many jobs at a time after failed jobs and a lost connection",
 			"FETCH-11", 15, playConcurrencyAfterTroubles, setup{}},
-		{"fetch/beside-long-job", "a worker fetches jobs while one of its executors has a long one",
+		{"fetch/beside-long-job", "a worker fetches jobs while it runs a long job",
 			"FETCH-11", 6, playLongJob, setup{}},
 		{"fetch/queues", "a worker fetches from all its queues",
 			"FETCH-02 WRK-11", 4, playQueues, setup{}},
@@ -60,8 +60,8 @@ func playLongJob(t *trial) {
 	if t.deliveryOf(long) == nil || t.exited(p) {
 		t.giveUp(true, "the long job was not fetched, or the worker ended")
 	}
-	t.holds("FETCH-11", ok, "other jobs, since it runs one of two",
-		fmt.Sprintf("beside a long job %d of %d others were taken within %v", len(t.delivered(jids)), len(jids), soon))
+	t.holds("FETCH-11", ok, "other jobs, because it runs only one of two",
+		fmt.Sprintf("during a long job %d of %d others were fetched within %v", len(t.delivered(jids)), len(jids), soon))
 }
 
 func playQueues(t *trial) {
@@ -95,7 +95,7 @@ var manyQueues = []string{"fwp-1", "fwp-2", "fwp-3", "fwp-4", "fwp-5", "fwp-6", 
 // a queue and something before it is left open.
 func (t *trial) judgeOtherQueues(queues []string) {
 	if slices.Contains(queues, strings.Join(theQueues, ",")) {
-		t.open("WRK-11", "it takes the value of FWP_QUEUES for the name of one queue")
+		t.open("WRK-11", "it uses the whole value of FWP_QUEUES as the name of one queue")
 		return
 	}
 	other := t.launch(options{queues: []string{"fwp-one", "fwp-two"}})
@@ -104,11 +104,11 @@ func (t *trial) judgeOtherQueues(queues []string) {
 		return slices.ContainsFunc(theQueues, func(told string) bool { return strings.HasSuffix(q, told) })
 	}
 	if !disjoint(queues, t.queuesOf(other)) || slices.ContainsFunc(queues, isTold) {
-		t.open("WRK-11", "it does not seem to take {queues} or FWP_QUEUES")
+		t.open("WRK-11", "it seems to ignore {queues} and FWP_QUEUES")
 		return
 	}
 	t.holds("WRK-11", false, "FETCH from the queues "+strings.Join(theQueues, " "),
-		fmt.Sprintf("it fetches from %s, and from %s when it is told fwp-one,fwp-two", strings.Join(queues, " "),
+		fmt.Sprintf("it fetches from %s, and with the queues fwp-one,fwp-two from %s", strings.Join(queues, " "),
 			strings.Join(t.queuesOf(other), " ")))
 	t.shownBy(t.first(other.lines(fwp.FETCH)))
 }
@@ -154,7 +154,7 @@ func (t *trial) troubles(p *program) {
 	missing := t.reported(p, soon, jids...)
 	lose.Store(true)
 	if !t.await(p, soon, p.events(serverClose)) || len(missing) > 0 {
-		t.giveUp(true, "the worker reported %d of %d jobs, and did not get as far as the loss of a connection",
+		t.giveUp(true, "the worker reported %d of %d jobs, and did not reach the loss of a connection",
 			len(jids)-len(missing), len(jids))
 	}
 }
@@ -177,9 +177,9 @@ func (t *trial) mostHeld(p *program, from time.Duration) int {
 // as many, the program may not take this part of its environment.
 func (t *trial) asConcurrent(few, many *program) {
 	two, four := t.mostHeld(few, 0), t.mostHeld(many, 0)
-	got := fmt.Sprintf("told to run 2 and 4 jobs at a time, two processes held %d and %d", two, four)
+	got := fmt.Sprintf("with a concurrency of 2 and 4, two processes held %d and %d", two, four)
 	if two != four { // it takes its concurrency from its environment
-		t.holds("WRK-10", two <= 2 && four <= 4, "no more jobs than they were told", got)
+		t.holds("WRK-10", two <= 2 && four <= 4, "no more jobs than their concurrency", got)
 	}
 	switch {
 	case two == 0 && four == 0:
@@ -187,8 +187,8 @@ func (t *trial) asConcurrent(few, many *program) {
 	case two >= 2 && four >= 4:
 		t.holds("FETCH-11", true, "", got)
 	case two == four && !t.harness.Launcher.Sets("concurrency"):
-		t.open("FETCH-11", got+": it does not seem to take {concurrency} or FWP_CONCURRENCY")
+		t.open("FETCH-11", got+": it seems to ignore {concurrency} and FWP_CONCURRENCY")
 	default:
-		t.holds("FETCH-11", false, "as many as they were told", got)
+		t.holds("FETCH-11", false, "as many as their concurrency", got)
 	}
 }

@@ -1,8 +1,16 @@
 package situations
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"math/big"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
 )
@@ -10,20 +18,20 @@ import (
 // greetingSituations are about HI, HELLO and where the server is. (Not Identified State; HELLO; URL Configuration)
 func greetingSituations() []situation {
 	const auth = "AUTH-01 AUTH-03"
-	return []situation{
+	return append([]situation{
 		{"greeting/spaces", "a greeting with white space in its JSON is understood",
 			"HI-09", 1, playGreeting("HI-09", `HI {  "v" : 2  }`), setup{}},
 		{"greeting/unknown-fields", "unknown fields of the greeting are ignored",
 			"HI-08", 1, playGreeting("HI-08", `HI {"x":[1,{"s":"y"}],"v":2,"server":"fwp"}`), setup{}},
-		{"greeting/late", "a client waits for the greeting before it sends HELLO, also after a loss",
+		{"greeting/late", "a client waits for the greeting before it sends HELLO, also after a lost connection",
 			"HI-07", 5, hooked(lateGreeting, playLateGreeting), setup{}},
-		{"greeting/newer-version", "a server of a newer version is not refused",
+		{"greeting/newer-version", "a client accepts a server with a newer protocol version",
 			"HI-06", 1, playGreeting("HI-06", `HI {"v":3}`), setup{}},
 		{"password/one-round", "the password hash is right for one iteration",
 			auth, 2, playHello("AUTH-01"), password("secret", 1, "")},
-		{"password/many-rounds", "the password hash is right for some thousand iterations",
+		{"password/many-rounds", "the password hash is right for thousands of iterations",
 			auth, 2, playHello("AUTH-01"), password("secret", 3001, "")},
-		{"password/leading-zeros", "a password hash that begins with zeros has all its digits",
+		{"password/leading-zeros", "a password hash that begins with zeros has all of its digits",
 			auth, 2, playHello("AUTH-01"), password("secret", 23, "salt777")}, // it begins with 0001
 		{"password/odd-salt", "the password hash is right for a salt with unusual characters",
 			auth, 2, playHello("AUTH-01"), password("secret", 37, "\u00a0ünï\"salt\"\\日本%41\u00a0")},
@@ -32,17 +40,95 @@ func greetingSituations() []situation {
 		{"password/key-order", "the password hash is right where s comes before i in the greeting",
 			auth, 2, hooked(greeting(`HI {"s":"salt777","v":2,"i":23}`), playHello("AUTH-01")),
 			password("secret", 23, "salt777")},
-		{"password/again", "each connection has the password hash of its own salt, also one that replaces another",
+		{"password/again", "each connection uses its own salt for the password hash, also after a reconnect",
 			auth, 3, playHelloAgain, password("secret", 0, "")},
 		{"url/provider", "FAKTORY_PROVIDER names the variable that has the URL",
 			"WRK-02", 1, playWorks("WRK-02", "a client that connects to the server of that URL"), setup{provider: true}},
-		{"url/ipv6", "the server may have an address of IPv6",
+		{"url/ipv6", "the server may have an IPv6 address",
 			"WRK-13", 1, playWorks("WRK-13", "a client that connects to [::1]"), setup{ipv6: true}},
-		{"url/tls", "the URL may ask for TLS, with a certificate that the program is told to trust",
+		{"url/tls", "the URL may require TLS, with a certificate that the program trusts",
 			"WRK-14", 1, overTLS(playWorks("WRK-14", "a client that connects to tcp+tls://localhost")), setup{tls: true}},
-		{"password/over-tls", "the password hash is there over TLS, too",
+		{"password/over-tls", "the password hash is sent over TLS, too",
 			auth, 2, overTLS(playHello("")), setup{tls: true, server: password("secret", 3, "").server}},
+	}, wrongCertificates()...)
+}
+
+// wrongCertificate is one that a client must not take for that of localhost.
+type wrongCertificate struct {
+	name, title string
+	signedBy    string // "itself", "another" authority than that which the client trusts; empty: by that
+	change      func(*x509.Certificate)
+}
+
+// wrongCertificates returns a situation for each certificate that is not right.
+func wrongCertificates() (all []situation) {
+	unchanged := func(*x509.Certificate) {}
+	for _, w := range []wrongCertificate{
+		{"another-name", "for another name", "", func(c *x509.Certificate) { c.DNSNames = []string{"other.invalid"} }},
+		{"expired", "that has expired", "", func(c *x509.Certificate) {
+			c.NotBefore, c.NotAfter = c.NotBefore.Add(-2*time.Hour), c.NotBefore.Add(-time.Hour)
+		}},
+		{"unknown-authority", "of an authority that it does not trust", "another", unchanged},
+		{"self-signed", "that is self-signed", "itself", unchanged},
+	} {
+		all = append(all, situation{
+			id: "certificate/" + w.name, title: "a client sends nothing to a server with a certificate " + w.title,
+			clauses: "WRK-17", wait: 3, play: overTLS(playWrongCertificate),
+			setup: setup{tls: true, wrong: &w, server: password("secret", 3, "").server},
+		})
 	}
+	return all
+}
+
+// playWrongCertificate starts the program on a server with a wrong certificate. A program that begins no handshake has
+// looked at none.
+func playWrongCertificate(t *trial) {
+	p, err := t.start(options{eager: true})
+	if err != nil {
+		t.giveUp(true, "%s", firstLine(err.Error()))
+	}
+	sent := p.events(func(e *workers.Event) bool { return e.Kind == workers.Line })
+	t.untilOrEnd(p, t.harness.patience, func() bool { return t.handshakes.Load() > 0 || t.has(sent) })
+	t.untilOrEnd(p, timeToAct, func() bool { return t.has(sent) })
+	switch {
+	case t.has(sent):
+		t.holds("WRK-17", false, "nothing is sent after a certificate "+t.situation.setup.wrong.title,
+			"it sent a "+t.first(sent).Verb())
+	case t.handshakes.Load() == 0:
+		t.giveUp(true, "the program began no TLS handshake")
+	default:
+		t.kept("WRK-17")
+	}
+}
+
+// make makes the certificate, given the right one, whose key signs others.
+func (w *wrongCertificate) make(right *tls.Certificate) (*tls.Certificate, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	authority, err := x509.ParseCertificate(right.Certificate[0])
+	if err != nil {
+		return nil, err
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "localhost"}, DNSNames: authority.DNSNames,
+		NotBefore: authority.NotBefore, NotAfter: authority.NotAfter, KeyUsage: x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	w.change(template)
+	by := right.PrivateKey
+	switch w.signedBy {
+	case "itself":
+		authority, by = template, key
+	case "another":
+		authority = &x509.Certificate{Subject: pkix.Name{CommonName: "another authority"}}
+		if by, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
+			return nil, err
+		}
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, authority, &key.PublicKey, by)
+	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, err
 }
 
 // password is the set-up of servers with a password.
@@ -111,7 +197,7 @@ func overTLS(play func(*trial)) func(*trial) {
 // declinedSituations are about a HELLO that the server declines.
 func declinedSituations() []situation {
 	return []situation{
-		{"greeting/declined", "no other command follows a HELLO that the server has declined",
+		{"greeting/declined", "no other command follows a HELLO that the server refused",
 			"STATE-02", 3, playDeclined, setup{}},
 	}
 }
@@ -120,7 +206,7 @@ func playDeclined(t *trial) {
 	t.hook(refuseFirst(2, fwp.HELLO, "no more connections are possible now"))
 	p := t.launch(options{})
 	if !t.await(p, soon, refusal(fwp.HELLO)) {
-		t.giveUp(true, "no HELLO was declined")
+		t.giveUp(true, "no HELLO was refused")
 	}
 	t.watch(p, timeToAct)
 	t.kept("STATE-02") // unless a rule has found a command

@@ -2,44 +2,57 @@ package situations
 
 import (
 	"bytes"
+	"crypto/rand"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/jobtype"
 )
 
 // jobSituations are about the outcome of jobs. (ACK; FAIL)
 func jobSituations() []situation {
 	const reports, unusual = "FETCH-09 FETCH-10 ACK-05 FAIL-04", "FRAME-04 FRAME-09 FETCH-09 FETCH-10 ACK-05 FAIL-04"
-	retriesSoon := setup{server: func(c *fakes.Config) { c.RetryDelay = func(int) time.Duration { return time.Second } }}
 	return []situation{
 		{"jobs/outcomes", "each job has one report: ACK if it succeeded, FAIL if it failed",
 			always + " WRK-01 WRK-03 WRK-09 WRK-04 FETCH-09 FETCH-10 ACK-05 ACK-06 FAIL-04 FAIL-05", 2, playOutcomes, setup{}},
-		{"jobs/unknown-type", "a job of an unknown type is reported as failed, and the worker goes on",
+		{"jobs/unknown-type", "a job of an unknown type is reported as failed, and the worker continues",
 			reports + " FAIL-05", 2, playUnknownType, setup{}},
-		{"jobs/jids", "a jid is sent back as it is, whatever is in it",
+		{"jobs/jids", "the jid of a report is unchanged, with any characters",
 			unusual, 2, playUnusual(deliveredJIDs()), setup{}},
-		{"jobs/arguments", "arguments of any kind reach the job, and the connection stays in step",
+		{"jobs/arguments", "arguments of any kind reach the job, and later replies still match",
 			unusual, 2, playUnusual(deliveredArguments()), setup{}},
-		{"jobs/fields", "a job with fields that the worker does not know, or that are null, is executed",
+		{"jobs/fields", "a job with unknown or null fields is executed",
 			unusual, 2, playUnusual(deliveredFields()), setup{}},
-		{"jobs/many", "of many jobs none is forgotten, and none is reported twice",
+		{"jobs/many", "each of many jobs is reported exactly once",
 			reports, 3, playManyJobs, setup{}},
-		{"jobs/echo", "a job is executed with its arguments, in their order",
+		{"jobs/echo", "a job is executed with its arguments in order",
 			"WRK-15 FETCH-09", 3, playEcho, setup{}},
 		{"jobs/retried", "a job that is delivered again after its FAIL is executed and reported again",
-			"FETCH-09 FETCH-10 FAIL-04", 5, playRetried, retriesSoon},
+			"FETCH-09 FETCH-10 FAIL-04", 5, playRetried, setup{server: retriesSoon}},
 		{"jobs/killed", "a job is acknowledged after it ran and not before",
 			"WRK-07", 4, playReportedAfterRun, setup{}},
-		{"jobs/reservation", "a job that is delivered again when its reservation is over is reported",
-			"FETCH-09 FETCH-10 RESP-09", 75, playReservationOver, retriesSoon},
-		{"workers/two", "processes have different worker ids, also those that start at the same time",
+		{"jobs/reservation", "a job that is delivered again after its reservation is reported",
+			"FETCH-09 FETCH-10 RESP-09", 75, playReservationOver, setup{server: retriesSoon}},
+		{"executor/crash", "after a job that ends its process the worker continues, or ends",
+			"FETCH-11 FETCH-09 FAIL-04", 5, playCrash, setup{quick: true}},
+		{"executor/block", "a worker sends BEAT while a job keeps a CPU busy, and continues after it",
+			"BEAT-06 FETCH-11 FETCH-09", blockFor, playBlock, setup{}},
+		{"executor/push", "each of the jobs that a job pushes has its own queue, custom and retry",
+			"ACK-05 FETCH-11", 3, playPushInJob, setup{}},
+		{"executor/push-reset", "a job whose push gets lost is reported as failed, with an errtype or a message",
+			"ACK-05 WRK-04 FETCH-11", 3, playPushReset, setup{}},
+		{"workers/two", "processes have different worker ids, also if they start at the same time",
 			"HELLO-10", 1, playSeveralProcesses, setup{}},
 	}
 }
+
+// retriesSoon has a server deliver jobs again that have failed, or whose reservation is over, a second later.
+func retriesSoon(c *fakes.Config) { c.RetryDelay = func(int) time.Duration { return time.Second } }
 
 func playOutcomes(t *trial) {
 	p := t.launch(options{})
@@ -75,7 +88,7 @@ func playEcho(t *trial) {
 	t.worked(p, jids)
 	for _, e := range t.all(p.lines(fwp.FAIL)) {
 		if first := t.reportOf(e.Text("jid")); first != nil && first.Text("message") != e.Text("message") {
-			t.open("WRK-15", "two reports of a job differ: one may be that of another job")
+			t.open("WRK-15", "two reports of a job differ: one may be for another job")
 			return
 		}
 	}
@@ -97,7 +110,7 @@ func playEcho(t *trial) {
 		}
 	}
 	if compared < len(jids) {
-		t.open("WRK-15", fmt.Sprintf("the message of %d of %d jobs of type fwp.echo has no JSON array, or they have no FAIL",
+		t.open("WRK-15", fmt.Sprintf("%d of %d jobs of type fwp.echo have no FAIL, or no JSON array in its message",
 			len(jids)-compared, len(jids)))
 		return
 	}
@@ -140,7 +153,7 @@ func playRetried(t *trial) {
 		t.until(reportPatience, func() bool { return reports(jid) >= n })
 		got := reports(jid)
 		t.holds("FETCH-09", got >= n, "a report for each delivery of a job",
-			fmt.Sprintf("the job %s was delivered %d times, and %d of these got a report", jid, n, got))
+			fmt.Sprintf("the job %s was delivered %d times and reported %d times", jid, n, got))
 		t.waited(lateShare * reportPatience)
 	}
 }
@@ -153,7 +166,7 @@ func playReportedAfterRun(t *trial) {
 	beside := t.pushMany(3, "fwp.ok", "[1]")
 	early := t.reportOf(jid)
 	t.holds("WRK-07", early == nil, "no report while the job runs",
-		"the job was reported while it ran, so that it would be lost if the worker died")
+		"the job was reported while it ran, so it would be lost if the worker died")
 	t.shownBy(early)
 	t.reported(p, soon, append(beside, jid)...)
 }
@@ -179,11 +192,11 @@ func playReservationOver(t *trial) {
 	}
 	t.watch(p, timeToAct)
 	if n := t.count(p.events(func(e *workers.Event) bool { return e.Job != nil && e.Job.JID == jid })); n < 2 {
-		t.giveUp(true, "the job was delivered %d time, and not again when its reservation was over", n)
+		t.giveUp(true, "the job was delivered %d time, and not again after its reservation", n)
 	}
-	t.holds("FETCH-09", t.has(reports), "an ACK or a FAIL", "no report on a job that was delivered twice")
+	t.holds("FETCH-09", t.has(reports), "an ACK or a FAIL", "no report for a job that was delivered twice")
 	t.waited(spare)
-	t.itWorks(p, "RESP-09", "a worker that goes on fetching and reporting")
+	t.itWorks(p, "RESP-09", "a worker that continues fetching and reporting")
 }
 
 // playSeveralProcesses starts processes at the same time. Whether their worker ids differ is for the rules.
@@ -198,4 +211,147 @@ func playSeveralProcesses(t *trial) {
 		}
 		t.mustFetch(p)
 	}
+}
+
+// mayLack has a worker run jobs of a type that it may lack, and returns the jids of those that it has not reported
+// within a patience. A worker that fails one like a job that no worker knows lacks it: the play is left out.
+func (t *trial) mayLack(p *program, patience time.Duration, jobs ...job) (jids []string) {
+	t.worksElsewhere()
+	unknown := t.push(job{jobtype: unknownType})
+	if missing := t.reported(p, soon, unknown); len(missing) > 0 || t.exited(p) {
+		t.giveUp(true, "the worker did not report a job of the type %s, so its job types are unknown",
+			unknownType)
+	}
+	jids = t.pushAll(jobs...)
+	t.mustTake(jids...)
+	missing := t.reported(p, patience, jids...)
+	if t.failsLike(jids[0], jobs[0].jobtype, unknown) {
+		t.leaveOut("needs-job-type", "the worker lacks the job type %s: see docs/judging-workers.md", jobs[0].jobtype)
+	}
+	return missing
+}
+
+// worksBehind decides whether a worker that has not ended has 20 ordinary jobs succeed.
+func (t *trial) worksBehind(p *program, what string) {
+	begun := t.now()
+	jids := t.pushMany(20, "fwp.ok", "[1]")
+	t.reported(p, comeback, jids...)
+	if t.succeedBehind(p, what, jids) == 0 {
+		t.outright(harmNoWork, begun)
+	}
+}
+
+// succeedBehind decides it of jobs, and returns how many succeeded. A worker that has fetched all of them, and does not
+// report some, has not stopped fetching.
+func (t *trial) succeedBehind(p *program, what string, jids []string) (succeeded int) {
+	delivered := t.delivered(jids)
+	var kept []string // by the worker
+	for _, jid := range jids {
+		switch report := t.reportOf(jid); {
+		case report != nil && report.Verb() == fwp.ACK:
+			succeeded++
+		case report == nil && slices.Contains(delivered, jid):
+			kept = append(kept, jid)
+		}
+	}
+	if succeeded > 0 && succeeded+len(kept) == len(jids) && !t.exited(p) {
+		t.allReported(kept, "ACK or FAIL for each job", "after "+what)
+		t.kept("FETCH-11")
+		return succeeded
+	}
+	t.holds("FETCH-11", succeeded == len(jids) || t.exited(p), "20 jobs that succeed, or the end of the worker",
+		fmt.Sprintf("after %s, %d of %d ordinary jobs succeeded within %v", what, succeeded, len(jids), comeback))
+	t.waited(comeback)
+	return succeeded
+}
+
+func playCrash(t *trial) {
+	p := t.launch(options{})
+	crash := job{jobtype: jobtype.Crash}
+	t.mayLack(p, timeToAct, slices.Repeat([]job{crash}, usualConcurrency)...)
+	t.dies()
+	t.kept("FETCH-09") // the jobs come back, or have failed
+	t.worksBehind(p, "a job that ended its process")
+}
+
+// blockFor is for how many seconds a job keeps a processor busy: longer than a BEAT may be late.
+const blockFor = 70
+
+func playBlock(t *trial) {
+	p := t.launch(options{})
+	block := job{jobtype: jobtype.Block, args: fmt.Sprint("[", blockFor, "]")}
+	missing := t.mayLack(p, blockFor*time.Second+reportPatience, block)
+	if t.exited(p) {
+		t.kept("FETCH-09") // it comes back
+	} else {
+		t.allReported(missing, "ACK or FAIL for the job", "that kept a CPU busy")
+	}
+	t.beatsSteadily(p)
+	t.worksBehind(p, "a job that kept a CPU busy")
+}
+
+// pushedByJob returns a job that pushes n others, each with its own queue, custom and retry, and these.
+func pushedByJob(n int) (parent job, units []unit) {
+	for i := range n {
+		units = append(units, job{
+			queue: fmt.Sprintf("fwp-pushed-%d", i%5), more: fmt.Sprintf(`,"custom":{"n":%d},"retry":%d`, i, i%7),
+		}.unit(""))
+	}
+	return job{jobtype: jobtype.Push, args: "[" + strings.Join(jsonOf(units), ",") + "]"}, units
+}
+
+func playPushInJob(t *trial) {
+	p := t.launch(options{})
+	parent, units := pushedByJob(24)
+	t.allReported(t.mayLack(p, soon, parent), "ACK or FAIL for the job", "that pushed others")
+	t.pushedAsGiven(units)
+	t.worksBehind(p, "a job that pushed others")
+}
+
+// pushedAsGiven decides whether the jobs that were pushed by one that succeeded are as they were given.
+func (t *trial) pushedAsGiven(units []unit) {
+	for _, u := range units {
+		push, given := t.first(pushOf(u.jid)), decoded(u.json).(map[string]any)
+		if push == nil || !t.took(u.jid) {
+			t.holds("ACK-05", false, "each pushed job on the server, or FAIL for the job that pushes",
+				"the job "+u.jid+" was not pushed, but the job that pushes it succeeded")
+			t.certain[t.clauseID("ACK-05")] = true
+			return
+		}
+		for _, name := range []string{"queue", "custom", "retry"} {
+			if got := push.Object[name]; !sameField(name, given[name], got) {
+				t.holds("ACK-05", false, name+" "+shortJSON(given[name])+", as it was given to the job that pushes it",
+					name+" of the job "+u.jid+" is "+shortJSON(got))
+				t.shownBy(push)
+				return
+			}
+		}
+	}
+	t.kept("ACK-05")
+}
+
+// took reports whether the server has taken a job by a PUSH.
+func (t *trial) took(jid string) bool {
+	return Locked(&t.hookMu, func() bool { return len(t.accepted[jid]) > 0 })
+}
+
+func playPushReset(t *trial) {
+	t.hook(hangUpUnread(1, fwp.PUSH))
+	t.hook(func(e *fakes.Event) { e.Reset = e.Reset || e.Close && e.Command.Verb == fwp.PUSH })
+	p := t.launch(options{})
+	parent, units := pushedByJob(8)
+	parent.jid = "fwp" + strings.ToLower(rand.Text())
+	t.allReported(t.mayLack(p, soon, parent), "ACK or FAIL for the job", "whose push was lost")
+	switch report := t.reportOf(parent.jid); {
+	case report == nil:
+	case report.Verb() == fwp.ACK:
+		t.pushedAsGiven(units)
+		t.kept("WRK-04") // it has pushed again
+	default:
+		t.kept("ACK-05")
+		t.holds("WRK-04", report.Text("errtype")+report.Text("message") != "", "an errtype or a message",
+			fmt.Sprintf("its FAIL has the errtype %q and the message %q", report.Text("errtype"), report.Text("message")))
+		t.shownBy(report)
+	}
+	t.worksBehind(p, "a job whose push was lost")
 }

@@ -24,25 +24,25 @@ func quietSituations() []situation {
 	watched := later(2)
 	watched.watch = (*trial).watchPause
 	return []situation{
-		{"quiet/bulk", "a worker with the order to be quiet fetches no more, beats on behind an error, and stays",
+		{"quiet/bulk", "after the order to be quiet a worker stops fetching, keeps sending BEAT after an error, and stays",
 			quiet + " STATE-18 STATE-19", 100, refusedOnce(fwp.BEAT, 3, watched.play), setup{}},
-		{"quiet/simple", "the same, where the state is a simple string, in the reply to the third BEAT",
+		{"quiet/simple", "the same, with the state as a simple string, in the reply to the third BEAT",
 			quiet, 40, later(3).play, simple},
-		{"quiet/spaces", "the same, where its JSON has white space, as in the text, in the reply to the second BEAT",
+		{"quiet/spaces", "the same, with white space in its JSON as in the specification, in the reply to the second BEAT",
 			quiet, 25, hooked(spaceState, later(2).play), setup{}},
-		{lossBesideFetch, "the same, where the reply to the first BEAT has the order, and connections are lost at once",
+		{lossBesideFetch, "the same, with the order in the reply to the first BEAT, and connections lost at once",
 			quiet, 5, orders{state: "quiet", late: true, lost: true, watch: shortly(2 * timeToAct)}.play, setup{}},
-		{firstBeatAndLoss, "the same, where the state is a simple string with white space, also after a loss",
+		{firstBeatAndLoss, "the same, with the state as a simple string with white space, also after a lost connection",
 			quiet + " STATE-24", 5, hooked(spaceState, orders{state: "quiet", lost: true, watch: shortly(timeToAct)}.play),
 			simple},
-		{"quiet/late-job", "jobs that FETCHes bring when their worker is quiet already are run and reported, and the same " +
-			"order once more changes nothing", "STATE-17", 5, orders{state: "quiet", always: true, late: true,
+		{"quiet/late-job", "jobs that arrive when the worker is already quiet are run and reported, and a second order " +
+			"changes nothing", "STATE-17", 5, orders{state: "quiet", always: true, late: true,
 			then: "quiet", watch: shortly(timeToAct / 2)}.play, setup{}},
-		{"quiet/once", "a worker stays quiet that one reply has made quiet, and beats on behind its last job",
+		{"quiet/once", "a worker that one reply made quiet stays quiet, and keeps sending BEAT after its last job",
 			stays, 70, orders{state: "quiet", jobs: []string{"[4]"}, watch: watchBeats(3)}.play, setup{}},
-		{afterLoss, "a quiet worker stays quiet when its connections were lost",
+		{afterLoss, "a quiet worker stays quiet after its connections were lost",
 			stays, 50, orders{state: "quiet", lost: true, watch: watchBeats(1)}.play, setup{}},
-		{"quiet/working", "a worker whose order to be quiet comes byte by byte finishes its jobs and reports them",
+		{"quiet/working", "a worker whose order to be quiet arrives byte by byte finishes and reports its jobs",
 			"FETCH-09 STATE-17", 5, hooked(segmentBeats, orders{state: "quiet", always: true,
 				jobs: []string{"[6]", "[6]"}, watch: shortly(timeToAct)}.play), setup{}},
 	}

@@ -17,13 +17,13 @@ import (
 func replySituations() []situation {
 	const refused = "RESP-09 FETCH-10"
 	return slices.Concat(segmentSituations(), []situation{
-		{"replies/null", "a null reply to FETCH is no failure",
+		{"replies/null", "a null reply to FETCH is not an error",
 			"RESP-08", 5, playNull, setup{}},
-		{"errors/fetch", "an error reply to FETCH fails that command only",
+		{"errors/fetch", "an error reply to FETCH affects only that command",
 			refused, 3, playRefused(fwp.FETCH), setup{}},
-		{"errors/ack", "an error reply to ACK fails that command only",
+		{"errors/ack", "an error reply to ACK affects only that command",
 			refused, 3, playRefused(fwp.ACK), setup{}},
-		{"errors/fail", "an error reply to FAIL fails that command only",
+		{"errors/fail", "an error reply to FAIL affects only that command",
 			refused, 3, playRefused(fwp.FAIL), setup{}},
 	})
 }
@@ -55,10 +55,32 @@ func playRefused(verb string) func(*trial) {
 		}
 		missing := t.reported(p, reportPatience, t.delivered(jids)...)
 		if len(missing) > 0 && !t.exited(p) {
-			t.allReported(missing, "ACK or FAIL for each job", "though only commands of the verb "+verb+" were refused")
+			t.allReported(missing, "ACK or FAIL for each job", "although only commands of the verb "+verb+" were refused")
 		}
-		t.itWorks(p, "RESP-09", "a worker that goes on fetching and reporting")
+		t.itWorks(p, "RESP-09", "a worker that continues fetching and reporting")
 		t.fetchesFromAll(p)
+	}
+}
+
+// pressureSituations are about jobs and reports that do not fit into the buffer of a socket: what a server is slow to
+// read has to be sent to its end.
+func pressureSituations() []situation {
+	return []situation{
+		{"pressure/jobs", "jobs of 3 MB are executed, and later replies still match",
+			"FRAME-04 FETCH-09 FETCH-10 ACK-05", 3, playLong(playUnusual, "fwp.ok", 3, 3), setup{}},
+		{"pressure/reports", "a FAIL with a message of 5 MB is sent completely to a server that reads slowly",
+			"FRAME-01 FRAME-04 FETCH-09 FAIL-04", 4, playLong(playUnusual, "fwp.fail", 5), setup{slow: true}},
+	}
+}
+
+// playLong returns a play of jobs of a type whose arguments have some megabytes.
+func playLong(play func([]job) func(*trial), jobtype string, megabytes ...int) func(*trial) {
+	return func(t *trial) {
+		var jobs []job
+		for _, n := range megabytes {
+			jobs = append(jobs, job{jobtype: jobtype, args: `["` + strings.Repeat("x", n*1_000_000) + `"]`})
+		}
+		play(jobs)(t)
 	}
 }
 
@@ -71,7 +93,7 @@ func segmentSituations() []situation {
 }
 
 func playSegments(t *trial) {
-	playWorks("RESP-08", "a client that puts the bytes together")(t)
+	playWorks("RESP-08", "a client that joins the bytes")(t)
 	if t.harness.Producer || len(t.programs) == 0 {
 		return
 	}
@@ -83,7 +105,7 @@ func playSegments(t *trial) {
 	}
 	missing := t.reported(p, soon, jids...)
 	t.holds("RESP-08", len(missing) == 0, "a report of each job whose jid has characters of several bytes",
-		fmt.Sprintf("no report on %s, whose bytes arrived one by one; the worker %s", listed(missing), t.ending(p)))
+		fmt.Sprintf("no report for %s, whose bytes arrived one by one; the worker %s", listed(missing), t.ending(p)))
 	t.waited(soon)
 	t.shownByDelivery(t.delivered(missing))
 }

@@ -30,23 +30,23 @@ func terminateSituations() []situation {
 		return orders{state: "terminate", always: always, jobs: jobs, watch: (*trial).leaves}.play
 	}
 	return []situation{
-		{"terminate/idle", "an idle worker with the order to terminate sends END and exits",
+		{"terminate/idle", "after the order to terminate an idle worker sends END and exits",
 			"BEAT-13 STATE-20 STATE-22 STATE-15 END-03", 15, atBeat(1).play, setup{}},
-		{"terminate/simple", "the same, where the state is a simple string, in the reply to the third BEAT",
+		{"terminate/simple", "the same, with the state as a simple string, in the reply to the third BEAT",
 			"BEAT-13 " + ends, 30, atBeat(3).play, simple},
-		{"terminate/spaces", "the same, where its JSON has white space, as in the text, in the reply to the second BEAT",
+		{"terminate/spaces", "the same, with white space in its JSON as specified, in the reply to the second BEAT",
 			"BEAT-13 " + ends, 15, hooked(spaceState, atBeat(2).play), setup{}},
-		{"terminate/first-beat", "a worker fetches no more where the reply to the first BEAT has the order",
+		{"terminate/first-beat", "a worker stops fetching when the reply to the first BEAT has the order",
 			"BEAT-13 STATE-20", 5, atFirst.play, setup{}},
-		{"terminate/first-beat-simple", "the same, where the state is a simple string with white space",
+		{"terminate/first-beat-simple", "the same, with the state as a simple string with white space",
 			"BEAT-13 STATE-20", 5, hooked(spaceState, atFirst.play), simple},
-		{"terminate/late-job", "jobs that FETCHes bring when their worker terminates already are reported",
+		{"terminate/late-job", "jobs that arrive when the worker is already terminating are reported",
 			"STATE-20", 5, lateJob.play, setup{}},
-		{"terminate/end-without-reply", "a worker ends where the server closes after END without a reply",
+		{"terminate/end-without-reply", "a worker ends when the server closes after END without a reply",
 			"STATE-22", 15, atBeat(1).play, setup{server: endsWithoutOK}},
-		{"terminate/short-job", "jobs that end in time are reported before the worker exits, which may be told twice",
+		{"terminate/short-job", "jobs that end in time are reported before the worker exits, also after a second order",
 			"FETCH-09 STATE-20 STATE-22 END-04", 5, runs(true, "[1]", "[16]"), setup{}},
-		{"terminate/after-loss", "a worker that terminates fetches no more when it has lost its connections",
+		{"terminate/after-loss", "a terminating worker does not fetch after it lost its connections",
 			ends, 5, orders{state: "terminate", jobs: []string{"[9]"}, lost: true, watch: (*trial).leaves}.play, setup{}},
 		{"terminate/outage", "a worker that cannot report its job, because the server is away, is gone after 30 s",
 			"STATE-22", 70, cannotReport.play, setup{}},
@@ -54,7 +54,7 @@ func terminateSituations() []situation {
 			"STATE-21 STATE-22 STATE-20 FETCH-09 END-04 BEAT-16", 45, runs(true, "[18]", "[120]"), setup{}},
 		{"terminate/once", "a worker terminates even if its next BEATs are answered with OK, and its first FAIL is refused",
 			"STATE-22 STATE-20 STATE-21", 45, refusedOnce(fwp.FAIL, 1, runs(false, "[120]", "[120]")), setup{}},
-		{"terminate/after-quiet", "after troubles a worker is quiet, and then terminates with a job that still runs",
+		{"terminate/after-quiet", "after errors a worker is quiet, and then terminates with a running job",
 			ends + " STATE-21 STATE-17 BEAT-13", 70, orders{state: "quiet", troubles: true, jobs: []string{"[120]"},
 				then: "terminate", watch: (*trial).leaves}.play, simple},
 	}
@@ -74,7 +74,7 @@ func (t *trial) leaves(p *program) {
 	t.remarkStaying(p)
 	exit := t.first(p.events(ofKind(workers.Exited)))
 	if exit != nil && exit.At < told.At+time.Minute && slices.Contains(strings.Fields(t.situation.clauses), "BEAT-16") {
-		t.holds("BEAT-16", true, "", "the worker ended before its next BEAT had to come")
+		t.holds("BEAT-16", true, "", "the worker ended before its next BEAT was due")
 	}
 }
 
@@ -93,7 +93,7 @@ func signalSituations() []situation {
 			"STATE-15", 2, playSignal("TERM", timeToLeave), setup{}},
 		{"signal/int-idle", "an idle worker ends at SIGINT, with END",
 			"STATE-15", 2, playSignal("INT", timeToLeave), setup{}},
-		{"signal/tstp", "a worker that SIGTSTP makes quiet fetches no more, beats on and stays, until it is to terminate",
+		{"signal/tstp", "a worker that SIGTSTP makes quiet stops fetching, sends BEAT and stays until it is terminated",
 			"BEAT-11 BEAT-13 STATE-22", 70, playSuspended, setup{}},
 		{"signal/term-short-job", "a job that runs at SIGTERM and ends in time is acknowledged",
 			"FETCH-09 END-04", 5, playSignal("TERM", timeToLeave, "[4]", "[4]"), setup{}},
@@ -140,7 +140,7 @@ func playSuspended(t *trial) {
 	case t.exited(p):
 		got = "it ends at SIGTSTP"
 	case t.has(after(from+time.Second+timeToAct, p.lines(fwp.FETCH))):
-		got = "it fetches on after SIGTSTP"
+		got = "it keeps fetching after SIGTSTP"
 	}
 	state := ""
 	for _, e := range t.all(beats) {

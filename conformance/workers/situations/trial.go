@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"os"
+	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
@@ -14,6 +17,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/internal/shortage"
+	"github.com/fwpsuite/fwp/reports"
 )
 
 // trial is one play of a situation: its servers, its processes and what is recorded of them.
@@ -30,7 +34,7 @@ type trial struct {
 
 	hookMu   sync.Mutex
 	hooks    []func(*fakes.Event)
-	accepted map[string]bool // jobs of a producer that the server has taken, by jid
+	accepted map[string][]string // the jids of the jobs of a producer that the server has taken, by their names
 
 	decisions []conformance.Decision
 	certain   map[string]bool // clauses that no lag of this machine explains to be broken
@@ -39,6 +43,11 @@ type trial struct {
 	byRules    map[string]time.Duration // when rules have found clauses broken
 	stop       string                   // why the situation did not come about; empty if it did
 	transient  bool                     // the reason may be that this machine was busy
+	lacks      string                   // what is not there that the situation needs; empty if nothing is
+	lacking    reports.ReasonCode       // of lacks
+	unjudged   []string                 // breaches that are none, since the process was to end at once
+	handshakes atomic.Int64             // that clients have begun
+	hosts      string                   // the file of the names of servers that programs see; empty: that of this machine
 	background sync.WaitGroup
 	stopTicks  func()
 }
@@ -46,8 +55,9 @@ type trial struct {
 // server is one server of the play.
 type server struct {
 	*fakes.Server
-	mu      sync.Mutex
-	process int // that connects to it
+	listener *recordedListener // the latest
+	mu       sync.Mutex
+	process  int // that connects to it
 }
 
 func newTrial(ctx context.Context, h *Harness, s *situation, on conformance.Setup) *trial {
@@ -63,7 +73,7 @@ func newTrial(ctx context.Context, h *Harness, s *situation, on conformance.Setu
 	t := &trial{
 		recording: newRecording(config, &h.memory, on.Watch), ctx: ctx, harness: h, situation: s, meter: on.Meter,
 		began:    time.Now(),
-		accepted: map[string]bool{}, waits: map[string]time.Duration{}, certain: map[string]bool{},
+		accepted: map[string][]string{}, waits: map[string]time.Duration{}, certain: map[string]bool{},
 	}
 	t.late = t.lag
 	t.hook(forgive)
@@ -121,6 +131,20 @@ func (t *trial) giveUp(transient bool, format string, args ...any) {
 	panic(stopped{})
 }
 
+// leaveOut ends the play of a situation that needs what is not there.
+func (t *trial) leaveOut(reason reports.ReasonCode, format string, args ...any) {
+	t.lacks, t.lacking = fmt.Sprintf(format, args...), reason
+	panic(stopped{})
+}
+
+// dies has a process that has ended not be judged by what it left behind: it was to end at once, or its supervisor
+// helps.
+func (t *trial) dies() {
+	t.unjudged = []string{
+		workers.JobNotReported, workers.ClosedWithoutEnd, workers.EndWithJobs, workers.LineUnfinished,
+	}
+}
+
 // end ends all processes and servers.
 func (t *trial) end() {
 	for _, p := range t.programs {
@@ -131,6 +155,9 @@ func (t *trial) end() {
 	}
 	for _, s := range t.servers {
 		s.Close()
+	}
+	if t.hosts != "" {
+		_ = os.RemoveAll(filepath.Dir(t.hosts)) // nothing can be done about it
 	}
 	t.stopTicks()
 	t.background.Wait()
@@ -185,11 +212,15 @@ func (t *trial) serve() *server {
 			return nil, err
 		}
 		addr = ln.Addr().String()
-		return &recordedListener{ln, t.recording, s.connects, t.secure(), t.notice}, nil
+		s.listener = t.newListener(ln, s)
+		return s.listener, nil
 	}
 	s.Server = fakes.NewUnstarted(config)
 	if err := s.TryStart(); err != nil {
 		t.giveUp(false, "the server of the situation could not be started: %v", err)
+	}
+	if t.situation.setup.tls && len(t.servers) == 0 {
+		t.remark("the URL requires TLS: %s", t.url(s))
 	}
 	t.servers = append(t.servers, s)
 	return s
@@ -225,7 +256,21 @@ func (t *trial) secure() func(net.Conn) net.Conn {
 	if !t.situation.setup.tls || t.harness.Certificate == nil {
 		return nil
 	}
-	config := &tls.Config{Certificates: []tls.Certificate{*t.harness.Certificate}, MinVersion: tls.VersionTLS12}
+	certificate := t.harness.Certificate
+	if wrong := t.situation.setup.wrong; wrong != nil {
+		made, err := wrong.make(certificate)
+		if err != nil {
+			t.giveUp(false, "no certificate could be made: %v", err)
+		}
+		certificate = made
+	}
+	config := &tls.Config{
+		Certificates: []tls.Certificate{*certificate}, MinVersion: tls.VersionTLS12,
+		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+			t.handshakes.Add(1)
+			return nil, nil //nolint:nilnil // the configuration stays
+		},
+	}
 	return func(nc net.Conn) net.Conn { return tls.Server(nc, config) }
 }
 
@@ -234,6 +279,9 @@ func (t *trial) url(s *server) string {
 	u, err := url.Parse(s.URL())
 	if err != nil { // the server has made it
 		panic(err)
+	}
+	if t.hosts != "" {
+		u.Host = net.JoinHostPort(serverName, u.Port())
 	}
 	if t.situation.setup.tls {
 		u.Scheme = "tcp+tls"

@@ -63,7 +63,7 @@ func TestTextsOfJSON(t *testing.T) {
 func TestUnitsOfJobs(t *testing.T) {
 	t.Parallel()
 	u := job{jid: "j"}.unit("q")
-	assert.Equal(t, unit{"j", `{"jid":"j","jobtype":"fwp.ok","args":[],"queue":"q"}`}, u)
+	assert.Equal(t, unit{jid: "j", json: `{"jid":"j","jobtype":"fwp.ok","args":[],"queue":"q"}`}, u)
 	u = job{jid: "j", jobtype: "x", args: "[1]", queue: "own", more: `,"retry":0`}.unit("q")
 	assert.Equal(t, `{"jid":"j","jobtype":"x","args":[1],"queue":"own","retry":0}`, u.json)
 	first, second := job{}.unit("q").jid, job{}.unit("q").jid

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/jsonnum"
 	"github.com/fwpsuite/fwp/internal/lag"
 )
 
@@ -118,7 +119,7 @@ func (t *trial) mustBeat(p *program, n int) {
 	beats := p.lines(fwp.BEAT)
 	for i := 1; i <= n; i++ {
 		if !t.awaitCount(p, beatPatience, beats, i) {
-			t.giveUp(true, "the worker sent %d of %d BEATs, and no other one within %v", t.count(beats), n, beatPatience)
+			t.giveUp(true, "the worker sent %d of %d BEATs, and no more within %v", t.count(beats), n, beatPatience)
 		}
 	}
 }
@@ -127,7 +128,7 @@ func (t *trial) mustBeat(p *program, n int) {
 func (t *trial) mustBeTold(p *program, state string) *workers.Event {
 	told := p.events(tells(state))
 	if !t.await(p, beatPatience, told) {
-		t.giveUp(true, "the worker was not told to %s: it sent no BEAT within %v", state, beatPatience)
+		t.giveUp(true, "the worker could not be told to %s: it sent no BEAT within %v", state, beatPatience)
 	}
 	return t.first(told)
 }
@@ -184,9 +185,31 @@ func (p *program) events(m match) match {
 // lines matches the lines of a process that have one of some verbs.
 func (p *program) lines(verbs ...string) match { return p.events(line(verbs...)) }
 
-// pushOf matches the PUSH of a job.
-func pushOf(jid string) match {
-	return func(e *workers.Event) bool { return e.Verb() == fwp.PUSH && e.Object["jid"] == jid }
+// pushOf matches the PUSH of a job, and the PUSHB that has it.
+func pushOf(jid string) match { return func(e *workers.Event) bool { return pushedBy(e, jid) != nil } }
+
+// pushAll is Faktory's command that pushes several jobs together.
+const pushAll = "PUSHB"
+
+// pushedBy returns the job of a jid that a line pushes; nil if it pushes none.
+func pushedBy(e *workers.Event, jid string) map[string]any {
+	jobs := []any{e.Object}
+	switch e.Verb() {
+	case pushAll:
+		all, err := jsonnum.Decode(e.Command.Args)
+		if jobs, _ = all.([]any); err != nil {
+			return nil
+		}
+	case fwp.PUSH:
+	default:
+		return nil
+	}
+	for _, each := range jobs {
+		if job, is := each.(map[string]any); is && job["jid"] == jid {
+			return job
+		}
+	}
+	return nil
 }
 
 // notBeside matches the events that match m, but for those of workers that had greeted beside the one that was told

@@ -39,8 +39,8 @@ func newBench(p process) *cobra.Command {
 		Short: "A load generator for job servers: the Faktory Work Protocol, Workq and eMQP",
 		Args:  program.UnknownCommand,
 	}
-	root.AddCommand(newBenchRun(p), newAgent(p), newPresets(p), newMetrics(p), newMerge(p), newCompare(p), newCapacity(p),
-		newShrink(p), newEmbedded(p), program.NewVersion(p.Process), program.NewSupervise(p.Process))
+	root.AddCommand(newBenchRun(p), newPresets(p), newMetrics(p), newMerge(p), newCompare(p), newCapacity(p),
+		newWorker(p), newEmbedded(p), program.NewVersion(p.Process), program.NewSupervise(p.Process))
 	program.Describe(root, helpText)
 	return root
 }

@@ -11,10 +11,10 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/load"
-	"github.com/fwpsuite/fwp/load/capacity"
 	"github.com/fwpsuite/fwp/load/health"
 	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/load/search"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -26,7 +26,7 @@ type capacityOptions struct {
 	from, most string
 	step       time.Duration
 	precision  string
-	search     capacity.Search
+	search     search.Capacity
 }
 
 // newCapacity builds `fwpbench capacity`.
@@ -47,23 +47,29 @@ func newCapacity(p process) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	o.declareTarget(cmd, "give the embedded server the fault `NAME` of the catalogue")
+	o.declareTarget(cmd, "give the embedded server the fault `NAME` (see fwpcheck list --faults)", "")
 	o.declareThresholds(cmd)
-	f.Lookup("threshold").Usage = "a rate holds only if `'METRIC OP VALUE'` does: 'push.response.p99<20ms'; may be " +
+	f.Lookup("threshold").Usage = "a rate passes only if `'METRIC OP VALUE'` holds: 'push.response.p99<20ms'; may be " +
 		"repeated"
 	f.StringVar(&o.from, "from", "100/s", "the first `RATE` to try")
 	f.StringVar(&o.most, "most", "1000000/s", "the highest `RATE` to try")
-	f.DurationVar(&o.step, "step", 10*time.Second, "how long a step measures")
-	f.StringVar(&o.precision, "precision", "5%", "`HOW NEAR` the highest rate that holds and the lowest that does not "+
-		"have to be")
+	f.DurationVar(&o.step, "step", 10*time.Second, "how long each step measures, after its warm-up")
+	f.StringVar(&o.precision, "precision", "5%", "the largest `DISTANCE` between the highest rate that passes and "+
+		"the lowest that fails")
 	o.declareLoad(cmd)
-	o.reportFlags.Declare(cmd, "print a line for every second")
+	for _, name := range ofOneLoad {
+		f.Lookup(name).Hidden = true
+	}
+	o.reportFlags.Declare(cmd, "print a line every second")
 	return cmd
 }
 
+// ofOneLoad are flags of a load that the search sets itself.
+var ofOneLoad = []string{"rate", "stages", "trace", "queue-rates", "duration", "jobs"}
+
 // validate checks the values that no flag checks by itself.
 func (o *capacityOptions) validate() (err error) {
-	if flag := o.firstGiven("rate", "stages", "trace", "queue-rates", "duration", "jobs"); flag != "" {
+	if flag := o.firstGiven(ofOneLoad...); flag != "" {
 		return fmt.Errorf("--%s: the search sets the rate and the length of each step (--from, --most, --step)", flag)
 	}
 	from, err := parseRate("from", o.from)
@@ -74,7 +80,7 @@ func (o *capacityOptions) validate() (err error) {
 	if err != nil {
 		return err
 	}
-	o.search = capacity.Search{From: float64(from), Most: float64(most)}
+	o.search = search.Capacity{From: float64(from), Most: float64(most)}
 	if o.search.Precision, err = parseShare("precision", o.precision); err != nil {
 		return err
 	}
@@ -133,7 +139,7 @@ func (o *capacityOptions) target(
 	w workload.Workload, args []string, lookup func(string) (string, bool),
 ) (_ workload.Workload, at program.Endpoint, err error) {
 	if w.Open() || w.JobLimit > 0 {
-		return w, at, fmt.Errorf("%s has a rate or a number of jobs of its own: the search sets the rate", args[0])
+		return w, at, fmt.Errorf("%s sets a rate or a number of jobs: remove it, because the search sets the rate", args[0])
 	}
 	w.Duration, w.Rate, w.Think = workload.Duration(o.step), workload.Rate(o.search.From), workload.Range{}
 	if w.Warmup == 0 {
@@ -143,7 +149,7 @@ func (o *capacityOptions) target(
 		return w, at, asFlags(err)
 	}
 	if at, err = o.targetFlags.Endpoint(o.given, lookup, nil); err == nil {
-		err = cmp.Or(o.fits(&at, &w, o.fault), o.unawaited(at, &w, o.thresholds))
+		err = cmp.Or(o.fits(&at, &w), o.unawaited(at, &w, o.thresholds))
 	}
 	return w, at, err
 }
@@ -152,7 +158,9 @@ func (o *capacityOptions) target(
 func (p process) searchOn(
 	ctx context.Context, o *capacityOptions, at program.Endpoint, w workload.Workload, c *results.LoadCapacity,
 ) error {
-	server, err := provide(ctx, &at, embedding{protocol: at.Peer.Name, fault: o.fault, beside: o.processors})
+	embed := o.embedding(at)
+	embed.beside = o.processors
+	server, err := provide(ctx, &at, embed)
 	if err != nil {
 		l := notReached(ctx, &load.Config{}, time.Now(), err)
 		c.Trouble = l.Trouble
@@ -168,7 +176,7 @@ func (p process) searchOn(
 		live := newLive(o.reportFlags.Verbose, &w, p.Err)
 		shown.now.Store(&block{0, reports.Rate(rate), live})
 		config := o.config(p, w)
-		config.Thresholds, config.Watch = o.limits, live.show
+		config.Thresholds, config.Watch, config.MissingWait = o.limits, live.show, missingWait
 		result, err := o.on(ctx, at, config, server.pid, nil)
 		if err != nil {
 			return err
@@ -188,6 +196,6 @@ func (p process) searchOn(
 	return nil
 }
 
-var outcomes = map[string]capacity.Outcome{
-	results.StepHeld: capacity.Held, results.StepFailed: capacity.Failed, results.StepLimited: capacity.Limited,
+var outcomes = map[string]search.Outcome{
+	results.StepHeld: search.Held, results.StepFailed: search.Failed, results.StepLimited: search.Limited,
 }

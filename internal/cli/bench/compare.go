@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"time"
 
@@ -14,10 +13,9 @@ import (
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/load"
-	"github.com/fwpsuite/fwp/load/compare"
 	"github.com/fwpsuite/fwp/load/health"
-	"github.com/fwpsuite/fwp/load/paired"
 	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/load/search"
 	"github.com/fwpsuite/fwp/load/workload"
 )
 
@@ -25,16 +23,18 @@ import (
 type compareOptions struct {
 	loadFlags
 
-	run      bool
-	burden   time.Duration
-	pairs    int
-	block    time.Duration
-	margin   string
-	limit    float64 // the margin as a share
-	primary  []string
-	aa       bool
-	floor    string
-	benchfmt string
+	run     bool
+	burden  time.Duration
+	pairs   int
+	block   time.Duration
+	margin  string
+	limit   float64 // the margin as a share
+	primary []string
+	aa      bool
+	floor   string
+
+	concurrency int // of workers
+	benchfmt    string
 }
 
 // mostPairs is how many pairs a comparison has at most: ten hours of blocks of 20 s.
@@ -45,7 +45,7 @@ func newCompare(p process) *cobra.Command {
 	o := &compareOptions{loadFlags: newLoadFlags()}
 	cmd := &cobra.Command{
 		Use:               "compare --run A B | compare --run --aa A | compare A B",
-		Short:             "Compare two servers, or two loads, by blocks that are measured in pairs",
+		Short:             "Compare the speed of two servers, workers or workloads, measured in turns",
 		Args:              o.sides,
 		ValidArgsFunction: cobra.FixedCompletions([]string{"embedded", "start:faktory="}, cobra.ShellCompDirectiveDefault),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -69,16 +69,18 @@ func (o *compareOptions) declare(cmd *cobra.Command) {
 	f.IntVar(&o.pairs, "pairs", 0,
 		"measure `N` pairs of blocks, 6 or more (default: as many as fit into 3 minutes, 10 to 60)")
 	f.DurationVar(&o.block, "block", 0,
-		"how long a block measures (default: 1s, and of an open loop as long as its p99 needs)")
-	f.StringVar(&o.margin, "margin", "5%", "`HOW MUCH` worse B may be: a ratio from 1/1.05 to 1.05 is no change")
+		"the length of a block (default: 1s; in an open loop as long as its p99 needs)")
+	f.StringVar(&o.margin, "margin", "5%", "the `SHARE` by which B may be worse: with 5%, a ratio from 1/1.05 to "+
+		"1.05 counts as no change")
 	f.StringArrayVar(&o.primary, "primary", nil,
-		"the `METRIC` that decides, at most two (default: rate in a closed loop, the p99 of the response time in an "+
+		"the `METRIC` that decides; at most two (default: the rate in a closed loop, the p99 of the response time in an "+
 			"open one)")
-	f.BoolVar(&o.aa, "aa", false, "compare A with itself, to see the noise of this machine")
+	f.BoolVar(&o.aa, "aa", false, "compare A with itself, to measure the noise of this machine")
 	f.StringVar(&o.floor, "floor", "", "refuse a margin below the noise floor in `FILE`, the JSON of --aa")
-	o.declareTarget(cmd, "give B, which is embedded, the fault `NAME` of the catalogue")
+	o.declareTarget(cmd, "give B, an embedded server, the fault `NAME` (see fwpcheck list --faults)",
+		"B, an embedded server,")
 	f.DurationVar(&o.burden, "burden", 0,
-		"make B, which is embedded, compute for so long at each command, to see that it is found")
+		"slow B, an embedded server, down by this time for each command, to test the comparison")
 	o.declareLoad(cmd)
 	f.StringVar(&o.benchfmt, "benchfmt", "", "write the blocks to `FILE` in the format of Go's benchmarks (benchstat "+
 		"-col side)")
@@ -104,8 +106,15 @@ func (o *compareOptions) sides(cmd *cobra.Command, args []string) error {
 // ofSaved holds the flags that concern saved results.
 var ofSaved = []string{"margin", "primary", "benchfmt", "format", "output", "verbose", "color", "no-progress"}
 
-// canDecide matches the metrics that can decide.
-var canDecide = regexp.MustCompile(`^(rate|server\.cpu|.+\.p(50|90|99|99\.9))$`)
+// canDecide reports whether a metric can decide.
+func canDecide(metric string) bool {
+	if metric == "rate" || metric == "server.cpu" {
+		return true
+	}
+	_, percentile := results.PercentileIn(metric)
+	_, known := results.FindMetric(metric, load.Ops())
+	return percentile && known
+}
 
 // validate checks the values that no flag checks by itself.
 func (o *compareOptions) validate() (err error) {
@@ -123,7 +132,7 @@ func (o *compareOptions) validate() (err error) {
 			return fmt.Errorf("--primary %s: it is about the generator, and decides nothing about a server", metric)
 		}
 		names := append(results.MetricNames(load.Ops()...), "rate", "server.cpu")
-		if !canDecide.MatchString(metric) || !slices.Contains(names, metric) {
+		if !canDecide(metric) {
 			return fmt.Errorf("--primary: no metric %q is compared%s", metric, cmp.Or(program.Suggestion(metric, names),
 				"; expected rate, server.cpu, or a percentile of a time, such as push.response.p99"))
 		}
@@ -138,9 +147,9 @@ func (o *compareOptions) validateBlocks() error {
 		return errors.New("--aa measures: it needs --run")
 	case !o.run && program.OtherThan(o.given, ofSaved) != "":
 		return fmt.Errorf("--%s is for --run: it has no effect on saved results", program.OtherThan(o.given, ofSaved))
-	case o.run && o.given.Changed("pairs") && (o.pairs < paired.Least || o.pairs > mostPairs):
+	case o.run && o.given.Changed("pairs") && (o.pairs < search.LeastPairs || o.pairs > mostPairs):
 		return fmt.Errorf("--pairs %d: from %d to %d are possible; with five, all of them differ in the same direction in 6 "+
-			"%% of the cases although nothing differs", o.pairs, paired.Least, mostPairs)
+			"%% of the cases although nothing differs", o.pairs, search.LeastPairs, mostPairs)
 	case o.given.Changed("block") && o.block <= 0:
 		return errors.New("--block must be longer than 0")
 	case o.burden < 0 || o.burden > time.Second:
@@ -163,6 +172,9 @@ func parseShare(flag, words string) (float64, error) {
 
 // compareRun measures both sides in turns.
 func (p process) compareRun(ctx context.Context, o *compareOptions, args []string) error {
+	if err := o.ofWorkers(args); err != nil {
+		return err
+	}
 	sides, err := o.both(args, p.LookupEnv)
 	if err != nil {
 		return err
@@ -189,7 +201,7 @@ func (p process) compareRun(ctx context.Context, o *compareOptions, args []strin
 	if err := p.measure(ctx, o, sides, c, bar); err != nil {
 		return err
 	}
-	compare.Judge(c, o.decisive(sides))
+	search.Judge(c, o.decisive(sides))
 	return p.deliverComparison(o, c)
 }
 
@@ -199,13 +211,16 @@ func (o *compareOptions) decisive(sides [2]*side) []string {
 		return o.primary
 	}
 	op, w := "push", sides[0].work
+	if sides[0].worker != nil {
+		return search.Primary(w.Open(), "job", true) // server.cpu is that of the worker
+	}
 	switch full := w.Filled(); {
 	case full.Churn:
 		op = "connect"
 	case full.BeatOnly:
 		op = "beat"
 	}
-	return compare.Primary(w.Open(), op, sides[0].at.Ours() && sides[1].at.Ours())
+	return search.Primary(w.Open(), op, sides[0].at.Ours() && sides[1].at.Ours())
 }
 
 // checkFloor returns an error if the margin is below the noise floor that was measured of the same load on this

@@ -11,8 +11,10 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/input"
-	"github.com/fwpsuite/fwp/load/compare"
+	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/load/search"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/reports/html"
 )
@@ -29,27 +31,27 @@ func (p process) compareSaved(o *compareOptions, args []string) error {
 		Version: p.Name + " " + program.Version(), Started: time.Now(), Margin: o.limit,
 		A: results.ComparedLoad{Name: args[0]}, B: results.ComparedLoad{Name: args[1]},
 	}
-	found := saves{runs: map[string]string{}}
-	for i, side := range []string{compare.A, compare.B} {
+	found := saves{runs: map[string]string{}, primary: o.primary}
+	for i, side := range []string{search.A, search.B} {
 		if err := found.add(side, args[i]); err != nil {
 			return err
 		}
 	}
 	first := found.first
-	c.A.Plan, c.B.Plan = found.plan(compare.A), found.plan(compare.B)
+	c.A.Plan, c.B.Plan = found.plan(search.A), found.plan(search.B)
 	c.A.Subject, c.B.Subject = found.subjects[0], found.subjects[len(found.subjects)-1]
 	c.Machine, c.Seed, c.Pairs = first.Machine, first.Seed, len(found.blocks)/2
-	c.Blocks, c.NoVerdict = compare.Pairs(found.blocks)
-	for _, side := range []string{compare.A, compare.B} {
+	c.Blocks, c.NoVerdict = search.Pairs(found.blocks)
+	for _, side := range []string{search.A, search.B} {
 		if found.plan(side) == "" {
 			c.NoVerdict = "the results of " + side + " are of different loads"
 		}
 	}
 	primary := o.primary
 	if len(primary) == 0 {
-		primary = compare.Primary(first.Plan.Open, first.Rate.Op, false)
+		primary = search.Primary(first.Plan.Open, first.Rate.Op, false)
 	}
-	compare.Judge(c, primary)
+	search.Judge(c, primary)
 	return p.deliverComparison(o, c)
 }
 
@@ -59,6 +61,8 @@ type saves struct {
 	blocks []results.LoadBlock
 	plans  []string          // of the blocks
 	runs   map[string]string // the file of each run
+
+	primary []string // metrics that decide
 
 	subjects []reports.Subject // of the blocks
 }
@@ -79,6 +83,9 @@ func (s *saves) add(side, name string) error {
 		}
 		s.runs[l.Run] = name
 		s.first = cmp.Or(s.first, l)
+		if err := load.AddPercentiles(l, results.WantedPercentiles(s.primary...)...); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
 		b := results.BlockOf(l, side, 0)
 		b.File = name
 		s.blocks, s.plans = append(s.blocks, b), append(s.plans, l.Plan.Words)
@@ -105,8 +112,8 @@ func (s *saves) plan(side string) (plan string) {
 func resultsIn(name string) ([]string, error) {
 	info, err := os.Stat(name)
 	if err != nil {
-		if program.IsURL(name) || name == embeddedSide {
-			return nil, fmt.Errorf("%s is no saved result: use --run to measure it", name)
+		if of, _ := target.NameOf(name); of != target.NamesNothing {
+			return nil, fmt.Errorf("%s is no saved result: use --run to measure it", target.Redact(name))
 		}
 		return nil, err
 	}
@@ -123,7 +130,7 @@ func resultsIn(name string) ([]string, error) {
 	}
 	slices.Sort(names)
 	if len(names) == 0 || len(names) > mostResults {
-		return nil, fmt.Errorf("%s holds %d reports (*.json, *.html): from 1 to %d are needed", name, len(names), mostResults)
+		return nil, fmt.Errorf("%s has %d reports (*.json, *.html): from 1 to %d are needed", name, len(names), mostResults)
 	}
 	return names, nil
 }

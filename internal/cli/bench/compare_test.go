@@ -15,6 +15,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/load/search"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -49,7 +50,9 @@ func TestCompareMeasuresInPairs(t *testing.T) {
 	require.NoError(t, err)
 	c, err := results.ReadLoadComparison(data)
 	require.NoError(t, err)
-	assert.True(t, c.Valid() == 6 || len(c.Blocks) == 2*(2*6+1), "a void pair is replaced, as often as pairs were asked for")
+	hopeless := search.Hopeless(c, []string{"rate"}) != ""
+	assert.True(t, hopeless || c.Valid() == 6 || len(c.Blocks) == 2*(2*6+1),
+		"a void pair is replaced, as often as pairs were asked for: %s", out)
 	seeds := map[int]uint64{}
 	for _, b := range c.Blocks {
 		if other, known := seeds[b.Pair]; known {
@@ -112,13 +115,13 @@ func TestCompareSaved(t *testing.T) {
 	}{
 		"in turns":     {[]string{a, b}, reports.ExitFindings, "regression: rate 0.798"},
 		"turned round": {[]string{b, a}, reports.ExitWell, "no regression: rate 1.253"},
-		"one by one":   {[]string{a, later}, reports.ExitInconclusive, "were measured one after the other"},
+		"one by one":   {[]string{a, later}, reports.ExitInconclusive, "were measured in a row"},
 		"one of each": {[]string{a + "/a1.json", b + "/b1.json"}, reports.ExitInconclusive,
 			"there are 1 results of A and 1 of B"},
 		"the same":       {[]string{a, a}, reports.ExitUsage, "are reports of the same run"},
 		"a URL":          {[]string{"tcp://x", b}, reports.ExitUsage, "use --run to measure it"},
 		"not there":      {[]string{dir + "/nothing", b}, reports.ExitUsage, "nothing"},
-		"an empty one":   {[]string{t.TempDir(), b}, reports.ExitUsage, "holds 0 reports"},
+		"an empty one":   {[]string{t.TempDir(), b}, reports.ExitUsage, "has 0 reports"},
 		"a flag of run":  {[]string{a, b, "--pairs", "7"}, reports.ExitUsage, "--pairs is for --run"},
 		"noise of saved": {[]string{"--aa", a}, reports.ExitUsage, "--aa measures: it needs --run"},
 	} {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,7 +29,7 @@ func newEmbedded(p process) *cobra.Command {
 	var e embedding
 	cmd := &cobra.Command{
 		Use:    "embedded",
-		Short:  "Serve on a free port of 127.0.0.1 until standard input ends",
+		Short:  "Run the embedded server on a free port of 127.0.0.1 until standard input ends",
 		Hidden: true,
 		Args:   program.NoArguments,
 		RunE:   func(*cobra.Command, []string) error { return p.serve(e) },
@@ -36,17 +37,24 @@ func newEmbedded(p process) *cobra.Command {
 	cmd.Flags().StringVar(&e.protocol, "protocol", "", "the `PROTOCOL`")
 	cmd.Flags().StringVar(&e.profile, "profile", "", "the `PROFILE`")
 	cmd.Flags().StringVar(&e.fault, "fault", "", "the fault `NAME` of the catalogue")
-	cmd.Flags().DurationVar(&e.burden, "burden", 0, "compute for this long at each command")
+	cmd.Flags().StringVar(&e.variation, "variation", "", "the variation `NAME` of the catalogue")
+	cmd.Flags().DurationVar(&e.burden, "burden", 0, "use the CPU for this long at each command")
 	return cmd
 }
 
 // embedding is what is special about an embedded server.
 type embedding struct {
-	protocol string        // a name; empty: the default
-	profile  string        // a name; empty: none
-	fault    string        // a name of the catalogue; empty: none
-	burden   time.Duration // of computing at each command
-	beside   int           // processors that the generator uses
+	protocol  string        // a name; empty: the default
+	profile   string        // a name; empty: none
+	fault     string        // a name of the catalogue; empty: none
+	variation string        // the same
+	burden    time.Duration // of computing at each command
+	beside    int           // processors that the generator uses
+}
+
+// embedding returns what the flags say about the embedded server of a target.
+func (o *loadFlags) embedding(at program.Endpoint) embedding {
+	return embedding{protocol: at.Peer.Name, fault: o.fault, variation: o.variation}
 }
 
 // serve prints the server's URL and serves until standard input ends.
@@ -57,6 +65,9 @@ func (p process) serve(e embedding) error {
 	}
 	config := peer.Config{Network: burdened(e.burden)}
 	if config.Faults, err = of.FaultsNamed(e.fault); err != nil {
+		return err
+	}
+	if config.Variation, err = of.VariationNamed(e.variation); err != nil {
 		return err
 	}
 	server, err := of.Start(config)
@@ -132,19 +143,26 @@ type runningEmbedded struct {
 	replies *bufio.Reader
 }
 
-// processes returns what can be done to it. The store outlives a stop, and no schedule asks for a full disk.
-func (s *runningEmbedded) processes() *program.Processes {
-	return &program.Processes{
-		Stop: func(how target.Stop) error {
-			if how == target.InOrder {
-				return s.order(stopOrder)
-			}
-			return s.order(killOrder)
-		},
-		Again:  func(context.Context) error { return s.order(upOrder) },
-		Pause:  func() error { return standStill(s.process) },
-		Resume: func() error { return goOn(s.process) },
+// Can implements [target.Operator]: the store outlives a stop.
+func (s *runningEmbedded) Can(action target.Action) bool {
+	return slices.Contains([]target.Action{
+		target.Stop, target.Kill, target.KillServer, target.Start, target.Pause, target.Resume,
+	}, action)
+}
+
+// Do implements [target.Operator].
+func (s *runningEmbedded) Do(_ context.Context, action target.Action, _ string) error {
+	switch action {
+	case target.Stop:
+		return s.order(stopOrder)
+	case target.Start:
+		return s.order(upOrder)
+	case target.Pause:
+		return standStill(s.process)
+	case target.Resume:
+		return goOn(s.process)
 	}
+	return s.order(killOrder)
 }
 
 // order gives an order, and waits until it is obeyed.
@@ -211,7 +229,7 @@ func embeddedCommand(ctx context.Context, e embedding) (*exec.Cmd, error) {
 		return nil, err
 	}
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, "embedded", "--protocol", e.protocol,
-		"--profile", e.profile, "--fault", e.fault, "--burden", e.burden.String())
+		"--profile", e.profile, "--fault", e.fault, "--variation", e.variation, "--burden", e.burden.String())
 	procs := max(1, runtime.NumCPU()-e.beside) // not all, since idle threads of Go poll for work
 	cmd.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(procs))
 	cmd.WaitDelay = 5 * time.Second

@@ -20,11 +20,11 @@ const (
 // hasEpoll reports whether this system has the epoll engine.
 const hasEpoll = runtime.GOOS == "linux"
 
-// addressesFor returns where the epoll engine connects to, to reach a server at an address of it, or nothing if the
-// portable engine is to be used: it was asked for, or the other one cannot reach the server. That is an error if the
-// epoll engine was asked for.
-func addressesFor(ctx context.Context, kind string, server *target.Server, at target.Address) (
-	addresses []netip.AddrPort, err error,
+// resolverFor returns what tells the epoll engine where to connect to, to reach a server at an address of it, or nil if
+// the portable engine is to be used: it was asked for, or the other one cannot reach the server. That is an error if
+// the epoll engine was asked for.
+func resolverFor(ctx context.Context, kind string, server *target.Server, at target.Address) (
+	func(context.Context) ([]netip.AddrPort, error), error,
 ) {
 	var why error
 	switch {
@@ -35,12 +35,15 @@ func addressesFor(ctx context.Context, kind string, server *target.Server, at ta
 	case server.TLS != nil:
 		why = errors.New("--engine epoll cannot encrypt (TLS): leave it out")
 	default:
-		addresses, why = resolve(ctx, at)
+		resolve := func(ctx context.Context) ([]netip.AddrPort, error) { return resolve(ctx, at) }
+		if _, why = resolve(ctx); why == nil {
+			return resolve, nil
+		}
 	}
 	if kind == autoEngine {
 		why = nil
 	}
-	return addresses, why
+	return nil, why
 }
 
 // resolve returns the addresses of a server, those of IPv6 with a zone excepted.

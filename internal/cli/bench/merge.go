@@ -16,7 +16,6 @@ import (
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/reports"
 )
 
 // mergeOptions are the flags of `fwpbench merge`.
@@ -31,7 +30,7 @@ func newMerge(p process) *cobra.Command {
 	o := &mergeOptions{}
 	cmd := &cobra.Command{
 		Use:   "merge FILE...",
-		Short: "Add up the histograms of several runs, exactly",
+		Short: "Add up the reports of segments, or the histograms of several runs",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return errors.New("which files? Name one or more, as in fwpbench merge a.json b.json")
@@ -50,8 +49,7 @@ func newMerge(p process) *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&o.hlog, "hlog", "", "write the sum to `FILE`, as an HdrHistogram log")
-	f.BoolVar(&o.showInvalid, "show-invalid", false, "show the times of INVALID runs as well, under a heading that says "+
-		"what they are")
+	f.BoolVar(&o.showInvalid, "show-invalid", false, "show the times of INVALID runs too, marked as such")
 	o.reportFlags.Declare(cmd, "no effect")
 	_ = f.MarkHidden("verbose") // it exists
 	return cmd
@@ -63,7 +61,7 @@ func (o *mergeOptions) validate(names []string) error {
 	for i, name := range names {
 		info, err := os.Stat(name)
 		if err != nil {
-			return err
+			continue // a part of a load may be missing; of others it is an error when they are read
 		}
 		for k, other := range infos[:i] {
 			if os.SameFile(info, other) {
@@ -87,75 +85,70 @@ func (p process) merge(o *mergeOptions, names []string) error {
 		return err
 	}
 	if joined != nil {
-		return p.deliverJoined(o, joined)
+		if err := o.write(joined.Histograms); err != nil {
+			return err
+		}
+		return p.deliver(&o.reportFlags, shown{joined, o.showInvalid})
 	}
 	m := &results.Merged{Version: p.Name + " " + program.Version()}
-	var logs []*measure.LogReader
+	var logs []*measure.Log
 	for _, name := range names {
 		file := results.MergedFile{Name: name}
-		source, err := p.histograms(&file)
+		log, err := p.histograms(&file)
 		if err != nil {
 			return err
 		}
-		defer func() { _ = source.Close() }() // it was only read
-		logs = append(logs, measure.NewLogReader(name, source))
+		logs = append(logs, log)
 		m.Files = append(m.Files, file)
 	}
-	sum, err := o.sum(logs)
+	sum, err := measure.Merge(logs...)
 	if err != nil {
 		return err
 	}
-	for i, log := range logs {
-		m.Files[i].Runs, m.Files[i].CutOff = log.Runs(), !log.Complete()
-		if begun := log.Start(); m.Started.IsZero() || begun.Before(m.Started) {
-			m.Started = begun
-		}
+	m.Started, m.Took, m.Histograms = sum.Start, sum.Total.Until, load.Log(sum.Total, sum.Start, sum.Runs...)
+	m.Ops, m.Flows = load.Figures(sum.Total)
+	if err := o.write(m.Histograms); err != nil {
+		return err
 	}
-	var runs []string
-	for _, f := range m.Files {
-		runs = append(runs, f.Runs...)
-	}
-	m.Ops, m.Flows = load.Figures(sum)
-	m.Took, m.Histograms = sum.Until, load.Log(sum, m.Started, runs...)
 	return p.deliver(&o.reportFlags, shown{m, o.showInvalid})
 }
 
-// sum adds up logs, and writes the sum as a log if that is asked for.
-func (o *mergeOptions) sum(logs []*measure.LogReader) (sum *measure.Set, err error) {
+// write writes the sum as a log if that is asked for.
+func (o *mergeOptions) write(log string) error {
 	if o.hlog == "" {
-		return measure.Merge(nil, logs...)
+		return nil
 	}
-	err = program.ReplaceResult("--hlog", o.hlog, func(w io.Writer) (err error) {
-		sum, err = measure.Merge(w, logs...)
-		return err
-	})
-	return sum, err
-}
-
-// deliverJoined writes the report of the whole load that segments come to.
-func (p process) deliverJoined(o *mergeOptions, l *results.Load) error {
-	if o.hlog != "" {
-		write := func(w io.Writer) error { return reports.WriteOut(w, []byte(l.Histograms)) }
-		if err := program.ReplaceResult("--hlog", o.hlog, write); err != nil {
-			return err
+	return program.ReplaceResult("--hlog", o.hlog, func(w io.Writer) error {
+		if _, err := io.WriteString(w, log); err != nil {
+			return fmt.Errorf("write histogram log: %w", err)
 		}
-	}
-	return p.deliver(&o.reportFlags, shown{l, o.showInvalid})
+		return nil
+	})
 }
 
-// histograms opens the log of a file: that in a report, or the file itself.
-func (p process) histograms(file *results.MergedFile) (io.ReadCloser, error) {
+// histograms reads the log of a file: that in a report, or the file itself.
+func (p process) histograms(file *results.MergedFile) (*measure.Log, error) {
 	data, some, err := p.ReadReport(file.Name, "fwpbench/", "fwpmerged/")
-	if err == nil && !some {
-		return input.Open(file.Name)
-	}
-	var found results.Histograms
-	if err == nil {
+	var from io.Reader
+	if err == nil && some {
+		var found results.Histograms
 		found, err = results.ReadHistograms(data)
+		file.Invalid, from = found.Invalid, strings.NewReader(found.Log)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file.Name, err)
 	}
-	file.Invalid = found.Invalid
-	return io.NopCloser(strings.NewReader(found.Log)), nil
+	if from == nil {
+		log, err := input.Open(file.Name)
+		if err != nil {
+			return nil, err
+		}
+		defer log.Close() //nolint:errcheck // it was only read
+		from = log
+	}
+	log, err := measure.ReadLog(file.Name, from)
+	if err == nil {
+		file.Runs, file.CutOff = log.Runs, !log.Complete
+	}
+	return log, err
 }

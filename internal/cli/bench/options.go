@@ -31,11 +31,11 @@ const (
 
 // loadFlags are the flags about the load itself, which all commands that load a server have.
 type loadFlags struct {
-	targetFlags program.TargetFlags
-	fault       string // of the embedded server
-	thresholds  []string
-	limits      []judge.Threshold
-	reportFlags program.ReportFlags
+	targetFlags      program.TargetFlags
+	fault, variation string // of the embedded server
+	thresholds       []string
+	limits           []judge.Threshold
+	reportFlags      program.ReportFlags
 
 	preset   string
 	settings map[string]string // of the workload, by key
@@ -45,10 +45,10 @@ type loadFlags struct {
 	pace       float64
 	processors int
 	timeout    time.Duration
-	requests   bool     // pushes wait for their results
-	seeded     bool     // the seed was given
-	keys       bool     // flags may be keys of the workload file
-	additions  []string // commands beyond the specification that the server must have
+	requests   bool // pushes wait for their results
+	seeded     bool // the seed was given
+	keys       bool // flags may be keys of the workload file
+	batch      bool // the server must have the command for several jobs
 	given      *pflag.FlagSet
 }
 
@@ -67,33 +67,45 @@ type benchOptions struct {
 	disruptions disruptFlags
 	showInvalid bool
 	segment     segmentFlags
-	agents      agentsFlags
 	metrics     metricsFlag
 
 	hlog, hgrm, series, history string
+	mostCalls                   int64
+
+	percentiles []string // as they were given
+	shown       []results.Percentile
 }
 
 func (o *benchOptions) declare(cmd *cobra.Command) {
 	f := cmd.Flags()
-	o.declareTarget(cmd, "give the embedded server the fault `NAME` of the catalogue, to see what the report shows")
+	o.declareTarget(cmd, "give the embedded server the fault `NAME`, to see the report (see fwpcheck list --faults)", "")
 	o.declareLoad(cmd)
 	o.segment.declare(cmd)
 	o.disruptions.declare(cmd)
-	o.agents.declare(cmd)
 	o.declareThresholds(cmd)
-	f.BoolVar(&o.showInvalid, "show-invalid", false,
-		"show the rates and times of an INVALID run as well, under a heading that says what they are")
-	f.StringVar(&o.hlog, "hlog", "", "write the histograms of every second to `FILE` (HdrHistogram log)")
-	f.StringVar(&o.hgrm, "hgrm", "", "write the percentiles of every kind of command to files (.hgrm) in `FOLDER`")
-	f.StringVar(&o.series, "csv", "", "write what happened in every second to `FILE` (CSV)")
+	o.declareShown(f)
 	f.StringVar(&o.history, "history", "",
 		"record every PUSH, FETCH, ACK and FAIL, check them, and write them to `FILE` (for fwpcheck recheck)")
+	f.Int64Var(&o.mostCalls, "history-limit", load.HistoryLimit,
+		"record at most `N` calls, about 1 KB of memory each; a longer history is cut")
 	o.metrics.declare(f)
-	o.reportFlags.Declare(cmd, "print a line for every second")
+	o.reportFlags.Declare(cmd, "print a line every second")
 }
 
-// declareTarget adds the flags about the server; fault is the usage of --fault. Flags are listed as they are declared.
-func (o *loadFlags) declareTarget(cmd *cobra.Command, fault string) {
+// declareShown adds the flags about what is shown, and written beside the report.
+func (o *benchOptions) declareShown(f *pflag.FlagSet) {
+	f.StringSliceVar(&o.percentiles, "percentiles", nil,
+		"show these `PERCENTILES` in tables, and add them to the seconds of CSV and JSON: p50,p95,p99.5")
+	f.BoolVar(&o.showInvalid, "show-invalid", false,
+		"show the rates and times of an INVALID run too, marked as such")
+	f.StringVar(&o.hlog, "hlog", "", "write the histograms of every second to `FILE` (HdrHistogram log)")
+	f.StringVar(&o.hgrm, "hgrm", "", "write the percentiles of every kind of command to files (.hgrm) in `FOLDER`")
+	f.StringVar(&o.series, "csv", "", "write the figures of every second to `FILE` (CSV)")
+}
+
+// declareTarget adds the flags about the server; fault is the usage of --fault, server that of
+// [program.DeclareVariation]. Flags are listed as they are declared.
+func (o *loadFlags) declareTarget(cmd *cobra.Command, fault, server string) {
 	f := cmd.Flags()
 	f.SortFlags = false
 	o.targetFlags.Declare(f, "load")
@@ -102,13 +114,14 @@ func (o *loadFlags) declareTarget(cmd *cobra.Command, fault string) {
 	f.BoolVar(&o.requests, "requests", false,
 		"producers wait until their jobs are done: "+strings.Join(requests(), ", "))
 	program.DeclareFault(cmd, &o.fault, fault)
+	program.DeclareVariation(cmd, &o.variation, server)
 }
 
 // declareThresholds adds the flag of thresholds.
 func (o *loadFlags) declareThresholds(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&o.thresholds, "threshold", nil,
-		"fail (exit code 1) unless `'METRIC OP VALUE'` holds: 'push.response.p99<20ms', 'errors<0.1%', "+
-			"'lost==0'; may be repeated; fwpbench metrics lists the metrics")
+		"exit with code 1 unless `'METRIC OP VALUE'` holds: 'push.response.p99<20ms', 'errors<0.1%', 'lost==0'; may be "+
+			"repeated; fwpbench metrics lists the metrics")
 	program.CompleteFlags(cmd, map[string]func() []string{
 		"threshold": func() []string { return results.MetricNames(load.Ops()...) },
 	})
@@ -119,20 +132,20 @@ func (o *loadFlags) declareLoad(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.preset, "preset", "", "start from the preset `NAME`; fwpbench presets lists them")
 	o.declareWorkload(f)
-	f.Var(&o.overload, "overload", "what becomes of an arrival that finds no free connection")
+	f.Var(&o.overload, "overload", "what to do with an arrival if no connection is free")
 	f.Float64Var(&o.pace, "connect-rate", 1000, "open at most `N` connections a second")
-	f.DurationVar(&o.timeout, "timeout", client.DefaultPatience, "give up a connection whose reply takes longer")
+	f.DurationVar(&o.timeout, "timeout", client.DefaultPatience, "close a connection whose reply takes longer")
 	f.IntVar(&o.processors, "processors", 0,
-		"use `N` CPUs (GOMAXPROCS); if not given, all of them, or half if the server is on this machine")
-	f.Var(&o.engine, "engine", "what moves the bytes: epoll (Linux, no TLS) takes less CPU; auto is epoll where it can")
+		"use `N` CPUs (GOMAXPROCS) (default: all, or half of them if the server is on this machine)")
+	f.Var(&o.engine, "engine", "the network engine: epoll (Linux, no TLS) takes less CPU; auto is epoll where possible")
 	program.CompleteFlags(cmd, map[string]func() []string{
 		"preset": workload.Presets, "overload": o.overload.Words, "engine": o.engine.Words,
 	})
 }
 
-// declareWorkload adds a flag for every setting of a workload. A value is checked at once and applied later, on top of
-// the preset or the file.
-func (o *loadFlags) declareWorkload(f *pflag.FlagSet) {
+// declareWorkload adds a flag for every setting of a workload, or for those with these keys. A value is checked at once
+// and applied later, on top of the preset or the file.
+func (o *loadFlags) declareWorkload(f *pflag.FlagSet, only ...string) {
 	o.settings = map[string]string{}
 	usual, err := workload.Preset("")
 	if err != nil {
@@ -141,6 +154,9 @@ func (o *loadFlags) declareWorkload(f *pflag.FlagSet) {
 	usual = usual.Filled()
 	defaults := usual.Settings()
 	for i, s := range new(workload.Workload).Settings() {
+		if len(only) > 0 && !slices.Contains(only, s.Key) {
+			continue
+		}
 		f.Var(&kept{s.Value, func(text string) { o.settings[s.Key] = text }}, s.Flag(), s.Usage)
 		flag := f.Lookup(s.Flag())
 		if flag.DefValue = defaults[i].Value.String(); flag.DefValue == s.Value.String() {
@@ -311,13 +327,38 @@ func (o *benchOptions) validate() (err error) {
 	if err := o.loadFlags.validate(); err != nil {
 		return err
 	}
-	if err := cmp.Or(o.segment.validate(time.Now()), o.validateAgents()); err != nil {
+	if err := o.segment.validate(time.Now()); err != nil {
 		return err
 	}
 	if o.limits, err = parseThresholds(o.thresholds); err != nil {
 		return err
 	}
-	return o.disruptions.validate(o.given)
+	if o.shown, err = parsePercentiles(o.percentiles); err != nil {
+		return err
+	}
+	switch {
+	case o.mostCalls < leastCalls:
+		return fmt.Errorf("--history-limit %d: it is %d or more", o.mostCalls, leastCalls)
+	case o.given.Changed("history-limit") && o.history == "":
+		return errors.New("--history-limit: there is no history; use it with --history FILE")
+	}
+	return cmp.Or(o.metrics.validate(), o.disruptions.validate(o.given))
+}
+
+// leastCalls is the smallest limit of a history: some for each loop.
+const leastCalls = 1000
+
+// parsePercentiles reads the values of --percentiles.
+func parsePercentiles(names []string) (all []results.Percentile, err error) {
+	for _, name := range names {
+		p, err := results.ParsePercentile(strings.TrimSpace(name))
+		if err != nil {
+			return nil, fmt.Errorf("--percentiles: %w", err)
+		}
+		all = append(all, p)
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
 }
 
 // parseThresholds reads the values of --threshold.
@@ -350,9 +391,9 @@ func (o *loadFlags) firstGiven(flags ...string) string {
 	return flags[at]
 }
 
-// patience returns the --timeout that was given, 0 if none was. The flags of an agent are those of its plan.
+// patience returns the --timeout that was given, 0 if none was.
 func (o *loadFlags) patience() time.Duration {
-	if o.given == nil || o.given.Changed("timeout") {
+	if o.given.Changed("timeout") {
 		return o.timeout
 	}
 	return 0

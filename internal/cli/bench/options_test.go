@@ -34,25 +34,26 @@ func TestFlagsOfALoad(t *testing.T) {
 		{"run --preset push a.yaml", "a file names its preset itself (preset: push)"},
 		{"run nothing.yaml", "read workload: "},
 		{"run --requests", "FWP has no command that waits for a result"},
+		{"run --variation no-such", `--variation: unknown variation "no-such"`},
+		{"run --variation json-numbers --url tcp://127.0.0.1:1", "--variation works only with the embedded server"},
 		{"run --fault no-such-fault", `--fault: unknown fault "no-such-fault"`},
 		{"run --fault push-lost --url tcp://127.0.0.1:1", "--fault works only with the embedded server"},
 		{"run --protocol workq --fault push-lost", "it is one of fwp: give --protocol fwp"},
 		{"run --protocol workq --history h", "Workq has no history yet"},
 		{"run --protocol emqp --history h", "eMQP has no history yet"},
 		{"run --protocol workq --disrupt-every 1s --duration 10s", "disruptions work with FWP only"},
-		{"run --protocol emqp --fail-share 1%", "fail_share has no meaning in eMQP"},
-		{"run --protocol emqp --delay 1s", "delay has no meaning in eMQP"},
-		{"run --protocol emqp --queue-per-job 1%", "queue_per_job has no meaning in eMQP"},
+		{"run --protocol emqp --fail-share 1%", "fail_share does not work with eMQP"},
+		{"run --protocol emqp --delay 1s", "delay does not work with eMQP"},
 		{"run --protocol nobody", `--protocol: unknown protocol "nobody"`},
-		{"run --protocol workq --url tcp://127.0.0.1:1", "the scheme of its URLs is workq://"},
-		{"run --disrupt a --disrupt-every 1s", "a schedule is either in a file or drawn from the seed"},
-		{"run --disrupt-with kill", "--disrupt-with works only with --disrupt-every"},
+		{"run --protocol workq --url tcp://127.0.0.1:1", "its URLs begin with workq://"},
+		{"run --disrupt a.yaml --disrupt-every 1s", "a schedule is either in a file or drawn from the seed"},
+		{"run --disrupt kill", "--disrupt kill: say how often, with --disrupt-every"},
 		{"run --disrupt-every 1ms", "--disrupt-every must be at least 100ms"},
-		{"run --disrupt-every 1s --disrupt-with explode", "--disrupt-with: "},
+		{"run --disrupt-every 1s --disrupt explode", "--disrupt: "},
 		{"run --disrupt-every 1h --duration 1s", "before the end of the first disruption"},
 		{"run --disrupt nothing.yaml", "--disrupt: "},
-		{"run --disrupt-every 1s --disrupt-with kill --duration 10s --url tcp://127.0.0.1:1", "kill needs a server that"},
-		{"run --disrupt-every 1s --disrupt-with fill --duration 60s", "the embedded server keeps its jobs in memory"},
+		{"run --disrupt-every 1s --disrupt kill --duration 10s --url tcp://127.0.0.1:1", "kill needs a server that"},
+		{"run --disrupt-every 1s --disrupt fill --duration 60s", "the embedded server keeps its jobs in memory"},
 		{"run --segment 3/2", "--segment: "},
 		{"run --segment 1/2", "--segment needs a server that all segments reach"},
 		{"run --segment 1/2 --url tcp://127.0.0.1:1", "--segment needs --seed"},
@@ -87,8 +88,8 @@ func TestFlagsOfALoad(t *testing.T) {
 		{"compare --run embedded tcp://127.0.0.1:1 --burden 1ms", "--burden work only if B is embedded"},
 		{"compare --run embedded embedded --duration 1s", "is set by --block"},
 		{"compare --run embedded embedded --jobs 10", "a block has a length"},
-		{"compare --run nothing.yaml embedded", "no such file"},
-		{"compare --run start:sleep embedded", "must listen on the port"},
+		{"compare --run nothing.yaml embedded", "no such workload file: a server is a URL, start:COMMAND or embedded"},
+		{"compare --run start:sleep embedded", "must listen on a port"},
 		{"compare --run embedded embedded --primary generator.cpu", "it is about the generator"},
 		{"compare --run embedded embedded --primary a --primary b --primary c", "at most two metrics"},
 		{"compare --run embedded embedded --stages 1s:5 --block 2s", "the stages or the trace of the workload are as lo"},
@@ -141,7 +142,7 @@ func TestASegmentIsApplied(t *testing.T) {
 	s.apply(&config)
 	assert.InDelta(t, 250, config.Pace, 0)
 	assert.Equal(t, s.part, config.Segment)
-	assert.Nil(t, config.Start)
+	assert.Zero(t, config.StartAt)
 	none, whole := segmentFlags{}, load.Config{Pace: 1000}
 	none.apply(&whole)
 	assert.InDelta(t, 1000, whole.Pace, 0)

@@ -19,36 +19,26 @@ func (o *benchOptions) checkProtocol(at *program.Endpoint, w *workload.Workload)
 		return fmt.Errorf("--history is for fwpcheck recheck, which works with FWP only: %s has no history yet",
 			at.Peer.Title)
 	}
-	return o.fits(at, w, o.fault)
+	return o.fits(at, w)
 }
 
 // fits returns an error for a flag of the load and parts of a workload that the protocol of a target does not have, and
-// has the embedded server have a fault.
-func (o *loadFlags) fits(at *program.Endpoint, w *workload.Workload, fault string) error {
+// has the embedded server have its fault and its variation.
+func (o *loadFlags) fits(at *program.Endpoint, w *workload.Workload) error {
 	if o.requests && at.Peer.Requests == "" {
 		return fmt.Errorf("--requests is about %s: %s has no command that waits for a result",
 			strings.Join(requests(), " and "), at.Peer.Title)
 	}
-	return cmp.Or(o.batches(at, w), at.SetFault(fault), checkWorkload(*at, w))
+	return cmp.Or(o.batches(at, w), at.SetVariation(o.variation), at.SetFault(o.fault), checkWorkload(*at, w))
 }
 
 // batches has the target be one of the profile that has a command for several jobs, if the workload pushes with that.
-func (o *loadFlags) batches(at *program.Endpoint, w *workload.Workload) error {
-	if w.Batch <= 1 {
-		return nil
-	}
-	return o.needs(at, "batch", "PUSHB")
-}
-
-// needs has the target be one of the profile that has a command, for something that the user asks for.
-func (o *loadFlags) needs(at *program.Endpoint, what, verb string) (err error) {
-	if !slices.Contains(o.additions, verb) {
-		o.additions = append(o.additions, verb)
-	}
+func (o *loadFlags) batches(at *program.Endpoint, w *workload.Workload) (err error) {
+	o.batch = w.Batch > 1
 	switch {
-	case at.Peer.Profile != "":
+	case !o.batch, at.Peer.Profile != "":
 	case at.Peer.Batches == "":
-		return fmt.Errorf("%s: %s has no command for that", what, at.Peer.Title)
+		return fmt.Errorf("batch: %s has no command for that", at.Peer.Title)
 	default:
 		at.Peer, err = at.Peer.With(at.Peer.Batches)
 	}
@@ -95,5 +85,5 @@ func requests() (all []string) {
 
 // speaker returns what speaks the protocol of a target.
 func (o *loadFlags) speaker(at program.Endpoint) protocol.Protocol {
-	return at.Peer.Speaker(peer.SpeakerConfig{Password: at.Password, Requests: o.requests, Additions: o.additions})
+	return at.Peer.Speaker(peer.SpeakerConfig{Password: at.Password, Requests: o.requests, Batches: o.batch})
 }

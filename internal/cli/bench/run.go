@@ -32,7 +32,7 @@ func newBenchRun(p process) *cobra.Command {
 	o := &benchOptions{loadFlags: newLoadFlags()}
 	cmd := &cobra.Command{
 		Use:               "run [WORKLOAD.yaml]",
-		Short:             "Put load on a server, and measure what it sustains",
+		Short:             "Put load on a server, and measure its throughput and latency",
 		Args:              oneFile,
 		ValidArgsFunction: cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -58,7 +58,7 @@ func (p process) bench(ctx context.Context, o *benchOptions, args []string) erro
 	if err := cmp.Or(o.validate(), o.reportFlags.Validate(), err); err != nil {
 		return err
 	}
-	at, err := o.targetFlags.Endpoint(o.given, p.LookupEnv, nil)
+	at, err := o.targetFlags.Endpoint(o.given, p.LookupEnv, &o.disruptions.control)
 	if err != nil {
 		return err
 	}
@@ -69,9 +69,6 @@ func (p process) bench(ctx context.Context, o *benchOptions, args []string) erro
 	bar := p.NewBar(!o.reportFlags.NoProgress && !o.reportFlags.Verbose)
 	ctx, stop := p.Interruptible(ctx)
 	defer stop()
-	if o.agents.number > 0 {
-		return p.coordinate(ctx, o, at, w, bar)
-	}
 	if w, err = o.segment.workload(w, &at, o.seeded, o.disruptions.any()); err != nil {
 		return err
 	}
@@ -84,6 +81,7 @@ func (p process) bench(ctx context.Context, o *benchOptions, args []string) erro
 	}
 	config := o.config(p, w)
 	config.Thresholds, config.History, config.Schedule = o.limits, o.history != "", schedule
+	config.Percentiles, config.MostCalls = o.shown, o.mostCalls
 	o.segment.apply(&config)
 	return p.drive(ctx, o, at, config, bar)
 }
@@ -145,13 +143,13 @@ func (p process) drive(
 		p.Logf("connecting to %s", chosen)
 	}
 	live := newLive(o.reportFlags.Verbose, &config.Workload, p.Err)
-	watch, end, err := o.metrics.serve(p, outputs.watch(live))
+	watch, end, err := o.metrics.serve(ctx, p, config.Run, load.PlanOf(config), outputs.watch(live))
 	if err != nil {
 		return err
 	}
 	defer end()
 	config.Watch = watch
-	result, err := o.once(ctx, at, config, embedding{protocol: at.Peer.Name, fault: o.fault}, func(config *load.Config) {
+	result, err := o.once(ctx, at, config, o.embedding(at), func(config *load.Config) {
 		p.announce(config, chosen, at.Ours())
 		bar.Begin(live.state)
 	})
@@ -183,7 +181,7 @@ func (p process) report(o *benchOptions, l *results.Load) error {
 // when the server is there. A server that cannot be reached is in the report; an error is one of usage.
 func (o *loadFlags) once(
 	ctx context.Context, at program.Endpoint, config load.Config, e embedding, begin func(*load.Config),
-) (*load.Result, error) {
+) (result *load.Result, err error) {
 	began := time.Now()
 	e.beside = o.processors
 	provided, err := provide(ctx, &at, e)
@@ -191,12 +189,17 @@ func (o *loadFlags) once(
 		return &load.Result{Report: notReached(ctx, &config, began, err)}, nil
 	}
 	defer provided.end()
+	defer func() {
+		if result != nil && provided.ended != nil {
+			result.Report.Ended = provided.ended()
+		}
+	}()
 	if len(config.Schedule) == 0 {
 		return o.on(ctx, at, config, provided.pid, begin)
 	}
 	url := at.Server.Address.String() // without the proxy
 	disrupted, through, err := program.NewDisrupted(
-		at.Server, provided.process, has(config.Schedule, disrupt.Action.OnNetwork), config.Seed)
+		at.Server, has(config.Schedule, disrupt.Action.OnNetwork), config.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -218,27 +221,33 @@ func (o *loadFlags) on(
 ) (*load.Result, error) {
 	began := time.Now()
 	config.Target = results.LoadTarget{URL: at.Server.Address.String(), Chosen: at.Choice.How}
+	if !config.StartAt.IsZero() && began.After(config.StartAt) {
+		return load.Run(ctx, config), nil // which says so
+	}
 	id, err := at.Identify(ctx, cmp.Or(o.patience(), greetTimeout))
+	for err != nil && pause(ctx, config.StartAt) {
+		id, err = at.Identify(ctx, cmp.Or(o.patience(), greetTimeout))
+	}
 	if err != nil {
 		return &load.Result{Report: notReached(ctx, &config, began, err)}, nil
 	}
 	described := at.Introduced(ctx, at.Target(id), at.Server, at.Password, cmp.Or(o.patience(), greetTimeout))
 	config.Target.Chosen, config.Target.Subject = described.Chosen, described.Subject
-	config.Dial, config.Protocol = at.Server.Dial, o.speaker(at)
-	config.ClauseOf = at.Peer.ClauseOf
+	config.Dial, config.Opened, config.Protocol = at.Server.Dial, at.Server.Reached.Note, o.speaker(at)
+	config.ClauseOf, config.Forwarded = at.Peer.ClauseOf, at.Server.Deeds != nil
 	if pid > 0 {
 		config.ServerUsage = func() (health.Usage, bool) { return health.Tree(pid) }
 	}
-	if config.Addresses, err = addressesFor(ctx, o.engine.String(), at.Server, at.Server.Address); err != nil {
+	if config.Resolve, err = resolverFor(ctx, o.engine.String(), at.Server, at.Server.Address); err != nil {
 		return nil, err
 	}
 	if back := at.Server.Address; back.Backend != "" {
 		back.Port, config.DialBack = back.Backend, at.Server.DialBackend
-		if config.BackAddresses, err = addressesFor(ctx, o.engine.String(), at.Server, back); err != nil {
+		if config.ResolveBack, err = resolverFor(ctx, o.engine.String(), at.Server, back); err != nil {
 			return nil, err
 		}
 	}
-	if config.Addresses != nil {
+	if config.Resolve != nil {
 		runtime.GOMAXPROCS(config.Loops + 1) // one is for all other goroutines
 		config.KeepProcessors = true
 	}
@@ -248,7 +257,25 @@ func (o *loadFlags) on(
 	if at.Peer.IsDefault() { // the laws of the others need to see every client
 		judgeSample(&config, at.Peer, at.Password)
 	}
-	return load.Run(ctx, config), nil
+	result := load.Run(ctx, config)
+	result.Report.Target.Chosen = at.Reached(ctx, config.Target.Chosen)
+	return result, nil
+}
+
+// askAgain is how long after an attempt to reach a target the next one is.
+const askAgain = 100 * time.Millisecond
+
+// pause waits before a target that is not ready is asked again, and reports whether there is time for that.
+func pause(ctx context.Context, until time.Time) bool {
+	if time.Now().Add(askAgain).After(until) {
+		return false
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(askAgain):
+		return true
+	}
 }
 
 // announce logs how a server is loaded, and what may be left on it unless it is one of ours.
@@ -266,9 +293,9 @@ func (p process) announce(config *load.Config, chosen string, ours bool) {
 
 // provided is a server that is there to be loaded.
 type provided struct {
-	end     func()             // ends it if it was started
-	pid     int                // of it, or of the process above it; 0 if that is not known
-	process *program.Processes // nil if it runs already
+	end   func()        // ends it if it was started
+	ended func() string // how it has ended by itself, with what it printed last; nil if that is not known
+	pid   int           // of it, or of the process above it; 0 if that is not known
 }
 
 // provide starts the server that is put under load, unless it runs already.
@@ -280,15 +307,15 @@ func provide(ctx context.Context, at *program.Endpoint, e embedding) (provided, 
 		if err != nil {
 			return provided{}, &program.InternalError{Cause: err}
 		}
-		at.Server = &target.Server{Address: server.address}
-		return provided{server.end, server.process.Pid, server.processes()}, nil
+		at.Server = &target.Server{Address: server.address, Operator: &server, Talk: at.Talk("")}
+		return provided{end: server.end, pid: server.process.Pid}, nil
 	case at.Starter != nil:
 		started, err := at.Start(ctx, "", greetTimeout)
 		if err != nil {
 			return provided{}, err
 		}
 		at.Server = &started.Server
-		return provided{started.End, started.PID(), program.ProcessesOf(started)}, nil
+		return provided{started.End, started.Ending, started.PID()}, nil
 	}
 	return provided{end: func() {}}, nil
 }
@@ -313,7 +340,7 @@ func leftovers(w *workload.Workload) string {
 func notReached(ctx context.Context, config *load.Config, began time.Time, err error) *results.Load {
 	report := &results.Load{
 		Version: config.Version, Run: config.Run, Seed: config.Seed, Target: config.Target,
-		Machine: health.ThisMachine(),
+		Machine: health.ThisMachine(), Plan: load.PlanOf(*config),
 		Started: began, Took: time.Since(began), Trouble: reports.Trouble{Interrupted: ctx.Err() != nil},
 	}
 	_, internal := errors.AsType[*program.InternalError](err)

@@ -15,7 +15,6 @@ import (
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/input"
 	"github.com/fwpsuite/fwp/internal/target"
-	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/load/disrupt"
 	"github.com/fwpsuite/fwp/load/workload"
 )
@@ -35,41 +34,51 @@ const leastEvery = 100 * time.Millisecond
 
 // disruptFlags are the flags about what is done to the target on purpose.
 type disruptFlags struct {
-	file  string
+	what  string
 	every time.Duration
-	with  string
 
+	file    string // of a schedule, if what names one
 	actions []disrupt.Action
+	control program.OperatorFlags
 }
 
 func (o *disruptFlags) declare(cmd *cobra.Command) {
 	f, words := cmd.Flags(), disrupt.Words(disrupt.Actions())
-	f.StringVar(&o.file, "disrupt", "",
-		"do to the target, while the load goes on, what the schedule in `FILE` says (YAML, see docs/durability.md)")
-	f.DurationVar(&o.every, "disrupt-every", 0, "disrupt the target each `DURATION`, drawn from the seed")
-	f.StringVar(&o.with, "disrupt-with", "kill,pause,partition,slow",
-		"with --disrupt-every: `WHAT` is done: "+strings.Join(words, ", "))
-	program.CompleteFlags(cmd, map[string]func() []string{"disrupt-with": func() []string { return words }})
-	if err := cmd.MarkFlagFilename("disrupt", "yaml", "yml"); err != nil {
+	f.StringVar(&o.what, "disrupt", "", "disrupt the target during the load: `WHAT` is "+
+		strings.Join(words, ", ")+", or several of them separated by commas, at each --disrupt-every; or the file of a "+
+		"schedule (YAML, see docs/durability.md)")
+	f.DurationVar(&o.every, "disrupt-every", 0, "disrupt the target about every `DURATION` (random, from the seed) "+
+		"in one of the ways of --disrupt (default: "+usualDisruptions+")")
+	o.control.DeclareControl(f)
+	complete := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return words, cobra.ShellCompDirectiveDefault // or a file
+	}
+	if err := cmd.RegisterFlagCompletionFunc("disrupt", complete); err != nil {
 		panic(err) // the flag is declared above
 	}
 }
 
+// usualDisruptions are done where --disrupt does not say what.
+const usualDisruptions = "kill,pause,partition,slow"
+
 // any reports whether the target is to be disrupted.
-func (o *disruptFlags) any() bool { return o.file != "" || o.every != 0 }
+func (o *disruptFlags) any() bool { return o.what != "" || o.every != 0 }
 
 // validate checks the values that no flag checks by itself.
 func (o *disruptFlags) validate(given *pflag.FlagSet) (err error) {
+	if disrupt.NamesFile(o.what) {
+		o.file = o.what
+	} else if o.actions, err = disrupt.ParseActions(cmp.Or(o.what, usualDisruptions)); err != nil {
+		return fmt.Errorf("--disrupt: %w", err)
+	}
 	switch {
 	case o.file != "" && o.every != 0:
-		return errors.New("--disrupt and --disrupt-every: a schedule is either in a file or drawn from the seed")
-	case o.every == 0 && given.Changed("disrupt-with"):
-		return errors.New("--disrupt-with works only with --disrupt-every DURATION")
+		return errors.New("--disrupt FILE and --disrupt-every: a schedule is either in a file or drawn from the seed")
 	case given.Changed("disrupt-every") && o.every < leastEvery:
 		return fmt.Errorf("--disrupt-every must be at least %v", leastEvery)
-	}
-	if o.actions, err = disrupt.ParseActions(o.with); err != nil {
-		return fmt.Errorf("--disrupt-with: %w", err)
+	case o.file == "" && o.what != "" && o.every == 0:
+		return fmt.Errorf("--disrupt %s: say how often, with --disrupt-every 20s for example; or give the file of a schedule",
+			o.what)
 	}
 	return nil
 }
@@ -80,7 +89,7 @@ func (o *benchOptions) prepare(at *program.Endpoint, w *workload.Workload) ([]di
 	if err != nil || len(schedule) == 0 {
 		return nil, err
 	}
-	if err := cmp.Or(disruptable(*at, schedule), o.commands(at, w, schedule)); err != nil {
+	if err := disruptable(*at, schedule); err != nil {
 		return nil, err
 	}
 	w.ReserveFor = cmp.Or(w.ReserveFor, disruptedReserve)
@@ -115,23 +124,6 @@ func (o *disruptFlags) schedule(w *workload.Workload) ([]disrupt.Disruption, err
 	return disrupt.Parse(filepath.ToSlash(o.file), source)
 }
 
-// commands has the target be one with the commands that a schedule needs.
-func (o *loadFlags) commands(at *program.Endpoint, w *workload.Workload, schedule []disrupt.Disruption) (err error) {
-	for _, d := range schedule {
-		switch full := w.Filled(); {
-		case d.Action == disrupt.PauseQueue && d.Queue > full.Queues.Number:
-			err = cmp.Or(err, fmt.Errorf("%s: the load has %s", d, text.Count(full.Queues.Number, "queue")))
-		case d.Action == disrupt.PauseQueue:
-			err = cmp.Or(err, o.needs(at, string(d.Action), "QUEUE"))
-		case d.Action == disrupt.Requeue && (full.FailShare == 0 || *full.Retry == 0):
-			err = cmp.Or(err, fmt.Errorf("%s: no job waits for a retry; use --fail-share and --retry", d.Action))
-		case d.Action == disrupt.Requeue:
-			err = cmp.Or(err, o.needs(at, string(d.Action), "MUTATE"))
-		}
-	}
-	return err
-}
-
 // has reports whether a schedule has an action of a kind.
 func has(schedule []disrupt.Disruption, is func(disrupt.Action) bool) bool {
 	return slices.ContainsFunc(schedule, func(d disrupt.Disruption) bool { return is(d.Action) })
@@ -146,13 +138,14 @@ func disruptable(at program.Endpoint, schedule []disrupt.Disruption) error {
 	}
 	for _, d := range schedule {
 		switch {
-		case d.Action.ByCommand() || d.Action.OnNetwork() || d.Action.OnProcess() && at.Ours():
+		case d.Action.OnNetwork() || d.Action.OnProcess() && at.Ours():
 		case at.Choice.Embedded: // fill
 			return fmt.Errorf("%s: the embedded server keeps its jobs in memory: use --start COMMAND, whose server keeps "+
 				"them in {dir}", d.Action)
-		case at.Starter == nil:
+		case at.Starter == nil && !program.Operated(at.Server, d.Action):
 			return fmt.Errorf("%s needs a server that fwpbench has started: use --start COMMAND in the place of --url, or "+
-				"disrupt only its network (partition, slow, reset)", d.Action)
+				"disrupt only its network (partition, slow, reset), or give --control COMMAND for kill, restart and pause",
+				d.Action)
 		}
 	}
 	return nil

@@ -69,7 +69,7 @@ func (f *benchFiles) second(m load.Moment) {
 		return
 	}
 	if f.log == nil {
-		f.log = measure.NewLogWriter(f.hlog, m.Began, measure.RunComment(m.Run))
+		f.log = measure.NewLogWriter(f.hlog, m.Began, m.Run)
 	}
 	_ = f.log.Write(m.Set) // Close returns the same error again
 }

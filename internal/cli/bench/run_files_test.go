@@ -1,17 +1,25 @@
 package bench
 
 import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/results"
 )
 
 func write(t *testing.T, name, text string) {
@@ -74,4 +82,46 @@ func TestAHistoryHasNoSecrets(t *testing.T) {
 	require.NoError(t, outputs.close(&load.Result{Total: new(measure.Set), History: h}, hide))
 	assert.Contains(t, read(t, o.history), `"args: (password)"`)
 	assert.Contains(t, read(t, o.history), `"a-secret"`)
+}
+
+// Before a run its plan is served, and behind it the final figures, for as long as that is asked for.
+func TestMetricsOutliveTheRun(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	p := process{program.Process{
+		Name: "fwpbench", Err: &log, LookupEnv: func(string) (string, bool) { return "", false },
+	}}
+	o := metricsFlag{address: "127.0.0.1:0", linger: time.Hour}
+	ctx, stop := context.WithCancel(t.Context())
+	watch, end, err := o.serve(ctx, p, "abc", results.LoadPlan{Words: "two jobs"}, func(load.Moment) {})
+	require.NoError(t, err)
+	url := regexp.MustCompile(`http://\S+/metrics`).FindString(log.String())
+	get := func() string {
+		response, err := http.Get(url) //nolint:noctx // of this test
+		require.NoError(t, err)
+		body, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		return string(body)
+	}
+	assert.Contains(t, get(), `words="two jobs"`)
+	moment := load.Moment{Run: "abc", Set: new(measure.Set)}
+	moment.Jobs.Pushed = 2
+	watch(moment)
+	ended := make(chan struct{})
+	go func() {
+		end()
+		close(ended)
+	}()
+	assert.Eventually(t, func() bool { return strings.Contains(get(), `phase="end"`) }, time.Minute, time.Millisecond)
+	assert.Contains(t, get(), `fwpbench_jobs{state="pushed"} 2`)
+	stop()
+	<-ended
+	_, err = http.Get(url) //nolint:noctx,bodyclose // there is none
+	assert.Error(t, err)
+	for wrong, o := range map[string]metricsFlag{
+		"0 or more": {address: "x", linger: -1}, "nothing is served": {linger: time.Second},
+	} {
+		assert.ErrorContains(t, o.validate(), wrong)
+	}
 }

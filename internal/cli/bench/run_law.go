@@ -85,9 +85,10 @@ func (s *sample) tap(worker string) client.Tap {
 	return &sampled{Tap: law.NewTap(s.session, s.watch.Dialed(""))}
 }
 
-// note keeps what the law found, unless one sight does not prove it.
+// note keeps what the law found, unless one sight does not prove it. A refusal is none: it counts in the whole run, and
+// not only in the sample.
 func (s *sample) note(v law.Seen) {
-	if v.Unproven() || v.Should {
+	if v.Unproven() || v.Should || law.RefusedAt(v.Place) != "" {
 		return
 	}
 	s.mu.Lock()

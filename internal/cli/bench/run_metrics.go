@@ -11,20 +11,39 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fwpsuite/fwp/load"
-	"github.com/fwpsuite/fwp/load/exposition"
+	"github.com/fwpsuite/fwp/load/results"
 )
 
-// metricsFlag is the flag that has the figures of a run served while it goes on.
-type metricsFlag struct{ address string }
+// metricsFlag is the flags that have the figures of a run served while it goes on, and some time longer.
+type metricsFlag struct {
+	address string
+	linger  time.Duration
+}
 
 func (o *metricsFlag) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.address, "serve-metrics", "",
-		"serve the figures of the run while it goes on at `ADDRESS`, as in localhost:9464, for Prometheus (/metrics)")
+		"serve Prometheus metrics of the run at `ADDRESS`, as in localhost:9464, at /metrics")
+	f.DurationVar(&o.linger, "serve-metrics-linger", 0,
+		"serve the final metrics for this long after the run; give one scrape interval of Prometheus")
 }
 
-// serve serves the figures of a run until end is called, and returns what takes them each second, before next does. An
-// error is one of usage: the address cannot be listened on.
-func (o *metricsFlag) serve(p process, next func(load.Moment)) (watch func(load.Moment), end func(), err error) {
+// validate checks the values that no flag checks by itself.
+func (o *metricsFlag) validate() error {
+	switch {
+	case o.linger < 0:
+		return errors.New("--serve-metrics-linger must be 0 or more")
+	case o.linger > 0 && o.address == "":
+		return errors.New("--serve-metrics-linger: nothing is served; use it with --serve-metrics ADDRESS")
+	}
+	return nil
+}
+
+// serve serves the plan of a run, then its figures, and the final ones, until end is called and has returned, and
+// returns what takes the figures each second, before next does. An error is one of usage: the address cannot be
+// listened on.
+func (o *metricsFlag) serve(
+	ctx context.Context, p process, name string, plan results.LoadPlan, next func(load.Moment),
+) (watch func(load.Moment), end func(), err error) {
 	if o.address == "" {
 		return next, func() {}, nil
 	}
@@ -32,10 +51,10 @@ func (o *metricsFlag) serve(p process, next func(load.Moment)) (watch func(load.
 	if err != nil {
 		return nil, nil, fmt.Errorf("--serve-metrics %s: %w", o.address, err)
 	}
-	run := new(exposition.Run)
+	run := newExposition(name, plan)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", exposition.ContentType)
+		w.Header().Set("Content-Type", expositionType)
 		_, _ = run.WriteTo(w) // it is the client's loss
 	})
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
@@ -47,6 +66,14 @@ func (o *metricsFlag) serve(p process, next func(load.Moment)) (watch func(load.
 		next(m)
 	}
 	return watch, func() {
+		if o.linger > 0 && ctx.Err() == nil {
+			p.Logf("serving the final metrics for %v more", o.linger)
+			run.End()
+			select {
+			case <-time.After(o.linger):
+			case <-ctx.Done():
+			}
+		}
 		if err := errors.Join(server.Close(), <-ended); !errors.Is(err, http.ErrServerClosed) {
 			p.Logf("serving metrics: %v", err)
 		}

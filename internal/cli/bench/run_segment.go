@@ -1,14 +1,15 @@
 package bench
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
@@ -27,9 +28,10 @@ type segmentFlags struct {
 func (s *segmentFlags) declare(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&s.segment, "segment", "",
-		"put only the segment `I/N` of the load on the server, as in 2/4; others do the rest (needs --seed; see merge)")
+		"put only the segment `I/N` of the load on the server, as in 2/4, or @1/4 counted from 0 (needs --seed; see merge)")
 	f.StringVar(&s.startAt, "start-at", "",
-		"begin the load at that `TIME`, as in 2026-01-31T15:04:05Z or 15:04:05 (today), when all connections are open")
+		"begin the load at that `TIME`, as in 2026-01-31T15:04:05Z or 15:04:05 (today), with all connections open; "+
+			"until then wait for the server to be ready")
 }
 
 // timeForms are how --start-at may be written.
@@ -45,13 +47,8 @@ func (s *segmentFlags) validate(now time.Time) (err error) {
 	if s.startAt == "" {
 		return nil
 	}
-	if s.at, err = parseStart(s.startAt, now); err != nil {
-		return err
-	}
-	if !s.at.After(now) {
-		return fmt.Errorf("--start-at %s has passed: it is %s", s.startAt, now.Format(time.RFC3339))
-	}
-	return nil
+	s.at, err = parseStart(s.startAt, now)
+	return err
 }
 
 // parseStart reads a moment; a time of day is one of today.
@@ -98,39 +95,38 @@ func (s *segmentFlags) workload(w workload.Workload, at *program.Endpoint, seede
 func (s *segmentFlags) apply(config *load.Config) {
 	config.Segment = s.part
 	config.Pace /= float64(s.part.Parts())
-	if !s.at.IsZero() {
-		config.Start = load.StartAt(s.at)
-	}
+	config.StartAt = s.at
 }
 
-// segmentIn returns the report of a segment that a file has, nil if it has none: merging says why it cannot be read.
-func (p process) segmentIn(name string) *results.Load {
-	data, some, _ := p.ReadReport(name, "fwpbench/")
-	l := new(results.Load)
-	if !some || json.Unmarshal(data, l) != nil || l.Plan.Segment == "" {
-		return nil
+// part returns the part of a load that a file has.
+func (p process) part(name string) load.Part {
+	data, some, err := p.ReadReport(name, "fwpbench/")
+	part := load.Part{Name: name}
+	if _, none := os.Stat(name); none != nil {
+		err = none
 	}
-	return l
+	if err == nil && some {
+		part.Report, err = results.ReadLoad(data)
+	}
+	switch {
+	case err != nil:
+		part.Report, part.Problem = nil, "it has no whole report: "+text.OfError(err)
+	case !some:
+		part.Problem = "it has no report: was its run killed?"
+	}
+	return part
 }
 
-// joinSegments returns the report of the whole load if the files are reports of segments, and nil if they are not.
+// joinSegments returns the report of the whole load if some of the files are reports of segments, and nil if none is.
 func (p process) joinSegments(names []string) (*results.Load, error) {
-	var all []*results.Load
-	var parts []load.Part
-	for _, name := range names {
-		one := p.segmentIn(name)
-		if one == nil {
-			return nil, nil //nolint:nilnil // they are merged in another way
-		}
-		all = append(all, one)
-		parts = append(parts, load.Part{Agent: results.LoadAgent{Name: name}, Report: one})
+	parts := make([]load.Part, len(names))
+	some := false
+	for i, name := range names {
+		parts[i] = p.part(name)
+		some = some || parts[i].Report != nil && parts[i].Report.Plan.Segment != ""
 	}
-	if err := load.CheckSegments(names, all); err != nil {
-		return nil, err
+	if !some {
+		return nil, nil //nolint:nilnil // they are merged in another way
 	}
-	result, err := load.Join(parts)
-	if err != nil {
-		return nil, err
-	}
-	return result.Report, nil
+	return load.Join(parts)
 }

@@ -49,6 +49,9 @@ func TestTheReportOfARunWithoutAServer(t *testing.T) {
 		assert.Equal(t, test.code == reports.ExitInternal, got.Internal != "", name)
 		assert.Equal(t, test.code == reports.ExitUnreachable, got.Unreachable != "", name)
 	}
+	var gone reports.Trouble
+	assert.True(t, brokenOff(&results.Load{Phases: []results.Phase{{Name: "measure"}}, Gone: "refused"}, &gone))
+	assert.Equal(t, "refused", gone.Unreachable, "the target was lost in the middle of a run")
 	invalid := &results.Load{Phases: []results.Phase{{Name: "measure"}}}
 	assert.False(t, brokenOff(invalid, nil), "a series goes on after a run that is INVALID")
 }

@@ -7,9 +7,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/jobtype"
 )
 
-// helpText has the long help and the examples of the commands; {doubles} stands for what is said of other protocols.
+// helpText has the long help and the examples of the commands; {doubles} stands for what is said of other protocols,
+// and {jobtypes} for those of workers.
 //
 //go:embed help.txt
 var helpText string
@@ -33,14 +35,14 @@ func newCheck(p process) *cobra.Command {
 		Short: "A conformance suite for job servers and their clients: the Faktory Work Protocol, Workq and eMQP",
 		Args:  program.UnknownCommand,
 	}
-	root.AddCommand(newRun(p), program.NewInit(p.Process), newLint(p), newFmt(p), newList(p), newExplain(p), newSpec(p),
-		newRecheck(p, "recheck", false), newRecheck(p, "judge", true), newExplore(p), newCompare(p), newUpgrade(p),
+	root.AddCommand(newRun(p), program.NewInit(p.Process), newLint(p), newFmt(p), newList(p), newExplain(p),
+		newRecheck(p), newExplore(p), newCompare(p), newUpgrade(p),
 		newSite(p),
-		newCoverage(p),
-		newSelftest(p), newWait(p), newServe(p), newWorker(p), newClient(p), newRecord(p), newShrink(p), newClean(p),
-		program.NewVersion(p.Process), program.NewSupervise(p.Process))
+		newWait(p), newServe(p), newWorker(p), newClient(p), newRecord(p), newShrink(p), newClean(p),
+		program.NewVersion(p.Process), program.NewSupervise(p.Process), program.NewHealth(p.Process))
 	program.DeclareConfig(root)
-	program.Describe(root, strings.ReplaceAll(helpText, "{doubles}", otherDoubles()))
+	lists := strings.NewReplacer("{doubles}", otherDoubles(), "{jobtypes}", jobtype.List(jobtype.FWP()))
+	program.Describe(root, lists.Replace(helpText))
 	program.CompleteFlags(root, map[string]func() []string{
 		"check": suiteNames, "clause": clauseNames, "require": clauseNames, "level": levelNames,
 		"party": func() []string { return partyWords("S,C,K,P") },

@@ -21,6 +21,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
+	"github.com/fwpsuite/fwp/docs"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/text"
@@ -121,7 +122,7 @@ func fits(t *testing.T, columns int, out string) {
 func TestHelpFitsTheTerminal(t *testing.T) {
 	t.Parallel()
 	for _, columns := range []int{40, 80, 120} {
-		for _, command := range []string{"", "run", "explore", "selftest", "list", "explain", "completion", "help"} {
+		for _, command := range []string{"", "run", "explore", "upgrade", "list", "explain", "completion", "help"} {
 			t.Run(fmt.Sprint(command, " ", columns), func(t *testing.T) {
 				t.Parallel()
 				out, code := printed(t, columns, strings.Fields(command+" --help")...)
@@ -231,7 +232,7 @@ func TestProgress(t *testing.T) {
 			"1 of 6 checks, about 2m 30s left, 10 s so far, a"},
 		"too early to tell": {make([]time.Duration, 11), 1, 0, "a", "1 of 11 checks, 10 s so far, a"},
 		"all are over": {[]time.Duration{0, 0}, 1, 0, "ab",
-			"2 of 2 checks, 10 s so far, finishing: what is inconclusive is tried again"},
+			"2 of 2 checks, 10 s so far, finishing: retrying inconclusive checks"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -268,4 +269,49 @@ func TestTheExpectationsOfTheRepository(t *testing.T) {
 		require.NoError(t, err)
 		assert.NotEmpty(t, known.file.Lines)
 	}
+}
+
+// What a shell is needed for is named before anything is done.
+func TestWithoutAShell(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	for needs, args := range map[string][]string{
+		"--start":         {"run", "--start", "./srv {port}"},
+		"--control":       {"run", "--url", "tcp://127.0.0.1:1", "--control", "docker {action} srv"},
+		"fwpcheck worker": {"worker", "--", "./w"},
+		"fwpcheck client": {"client", "--", "./c"},
+	} {
+		var messages strings.Builder
+		p := program.Process{Args: args, In: strings.NewReader(""), Out: io.Discard, Err: &messages, LookupEnv: noEnvironment}
+		assert.Equal(t, reports.ExitUsage, Main(p))
+		assert.Contains(t, messages.String(), "sh was not found, and "+needs+" needs it: ")
+	}
+}
+
+// The page for authors of servers has twenty rows, each about clauses that bind servers and can be broken, and the
+// section of each is found.
+func TestHowToFixServers(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "how-to-fix-servers.md"))
+	require.NoError(t, err)
+	rows := 0
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(line, "| FWP-") {
+			continue
+		}
+		rows++
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
+		assert.Len(t, cells, 4, line)
+		for id := range strings.SplitSeq(strings.TrimSpace(cells[0]), ", ") {
+			c, known := peer.Default().ClauseByID(id)
+			assert.True(t, known && c.BindsServer() && c.Breach().Breach(), "%s is never a finding about a server", id)
+			page, section, _ := strings.Cut(docs.Fix(false, id), "#")
+			assert.Equal(t, "docs/how-to-fix-servers.md", page)
+			title := strings.ToLower("\n## " + strings.ReplaceAll(section, "-", " ") + "\n")
+			assert.Contains(t, strings.ToLower(strings.ReplaceAll(string(text), ",", "")), title, id)
+		}
+	}
+	assert.Equal(t, 20, rows)
+	assert.Equal(t, "docs/how-to-fix-workers.md#jobs-lost", docs.Fix(true, "FWP-ACK-05"))
+	assert.Empty(t, docs.Fix(false, "FWP-ACK-05"), "it binds workers")
+	assert.Empty(t, docs.Fix(false, ""))
 }

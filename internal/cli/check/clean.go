@@ -29,6 +29,7 @@ func newClean(p process) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return p.clean(cmd.Context(), o, runNamed(args)) },
 	}
 	f := o.flags(cmd)
+	o.targetFlags.Harmless = true
 	o.targetFlags.Declare(f, "clean")
 	f.DurationVar(&o.timeout, "timeout", 10*time.Second, "the longest wait for a reply")
 	return cmd
@@ -52,6 +53,7 @@ func (p process) clean(ctx context.Context, o *testOptions, run string) error {
 		return err
 	}
 	p.Secrets = at.Secrets
+	p.Logf("cleaning %s", at)
 	ctx, stop := p.Interruptible(ctx)
 	defer stop()
 	if _, err := at.Identify(ctx, o.timeout); err != nil {
@@ -109,7 +111,7 @@ func cleaned(done fwpdialect.Cleaning, run string) reports.Page {
 	}
 	switch {
 	case !done.Shown:
-		lines("The server's INFO shows no queues, so the queues of %s could not be found. Nothing was removed.", of)
+		lines("The INFO of the server lists no queues, so the queues of %s could not be found. Nothing was removed.", of)
 	case len(queues.Rows) == 0:
 		lines("No queue of %s has jobs.", of)
 	default:
@@ -121,8 +123,8 @@ func cleaned(done fwpdialect.Cleaning, run string) reports.Page {
 		for _, set := range slices.Sorted(maps.Keys(done.Sets)) {
 			sets.Fields = append(sets.Fields, reports.Field{Label: set, Lines: reports.LinesOf(text.Grouped(done.Sets[set]))})
 		}
-		lines("The server has more jobs, of this suite or of others, that no command fetches. Those that are scheduled, " +
-			"retried or held come back to their queues; run clean again then.")
+		lines("The server has more jobs, of this suite or of others, that no command can fetch. Scheduled, retried and " +
+			"reserved jobs come back to their queues later: then run clean again.")
 		page.Blocks = append(page.Blocks, sets)
 	}
 	return page

@@ -35,8 +35,8 @@ const compareSteps = 5000
 func newCompare(p process) *cobra.Command {
 	o := &compareOptions{}
 	cmd := &cobra.Command{
-		Use:   "compare [URL_A URL_B | REPORT REPORT...]",
-		Short: "Compare two servers by the same generated commands, or the reports of several runs",
+		Use:   "compare [A B | REPORT REPORT...]",
+		Short: "Compare two servers with the same generated commands, or the reports of several runs",
 		Args:  o.noneOrTwo,
 		RunE: func(cmd *cobra.Command, urls []string) error {
 			if areFiles(urls) {
@@ -52,42 +52,44 @@ func newCompare(p process) *cobra.Command {
 // noneOrTwo returns an error unless there are two servers, none, or reports.
 func (o *compareOptions) noneOrTwo(cmd *cobra.Command, args []string) error {
 	switch servers := len(args) + len(o.starts); {
-	case slices.ContainsFunc(args, program.IsURL) && slices.ContainsFunc(args, exists):
-		return fmt.Errorf("%s compares servers, or reports: got a URL and a file", cmd.CommandPath())
+	case slices.ContainsFunc(args, isServer) && slices.ContainsFunc(args, exists):
+		return fmt.Errorf("%s compares servers or reports, and got a server and a file", cmd.CommandPath())
 	case servers == 0 || servers == 2 && (len(o.starts) == 0 || !areFiles(args)):
 		return nil
 	case len(o.starts) == 0 && len(args) > 2 && areFiles(args):
 		return nil
 	case len(o.starts) > 0:
-		return fmt.Errorf("%s compares two servers: got %d with --start and %d with a URL; "+
-			"give --start twice, or once beside one URL", cmd.CommandPath(), len(o.starts), len(args))
+		return fmt.Errorf("%s compares two servers, and got %d with --start and %d as arguments; give --start twice, or "+
+			"once with one argument", cmd.CommandPath(), len(o.starts), len(args))
 	}
-	return fmt.Errorf("%s takes the URLs of two servers, none for the embedded one, or two or more reports: got %d",
-		cmd.CommandPath(), len(args))
+	return fmt.Errorf("%s takes two servers (URL, start:COMMAND, embedded), two or more reports, or no arguments to "+
+		"compare the embedded server with itself: got %d", cmd.CommandPath(), len(args))
 }
 
 func (o *compareOptions) declare(cmd *cobra.Command) {
 	f := o.flags(cmd)
-	f.StringArrayVar(&o.starts, "start", nil, "start a server with the shell `COMMAND`: {port}, {webport} and {dir} in "+
-		"it are filled in; or \"faktory=PATH\". Twice for two servers")
+	f.StringArrayVar(&o.starts, "start", nil, "start a server with the shell `COMMAND`; {port}, {webport} and {dir} "+
+		"in it are replaced; or \"faktory=PATH\". Give it twice for two servers. An argument start:COMMAND does the same")
 	program.DeclareProtocol(f, &o.targetFlags.ProtocolName)
 	program.DeclareProfile(f, &o.targetFlags.Profile)
 	o.targetFlags.Command = "fwpcheck compare"
+	o.targetFlags.DeclareStarts(f)
 	o.targetFlags.DeclareTLS(f)
 	o.targetFlags.DeclareSecrets(f)
 	o.targetFlags.Subject.Declare(f)
 	o.declareAllowed(f, "servers", "try")
-	program.DeclareFault(cmd, &o.fault, "give the second embedded server the fault `NAME` of the catalogue")
+	program.DeclareFault(cmd, &o.fault, "give the second embedded server the fault `NAME` (see fwpcheck list --faults)")
+	program.DeclareVariation(cmd, &o.variation, "the second embedded server")
 	f.DurationVar(&o.time, "time", 0,
-		"compare for this long; shrinking differences comes on top (default: 5,000 commands)")
+		"how long to compare, without the time for shrinking (default: 5,000 commands instead)")
 	f.IntVar(&o.steps, "steps", 0, "send at most `N` commands to each server, not counting those that shrink differences")
-	f.Uint64Var(&o.seed, "seed", 0, "`SEED` for all random choices (random if not given)")
-	f.IntVar(&o.connections, "connections", 6, "use `N` connections at a time, plus two control connections")
+	f.Uint64Var(&o.seed, "seed", 0, "`SEED` of all random choices (default: random)")
+	f.IntVar(&o.connections, "connections", 6, "use `N` concurrent connections, plus two more that must stay unaffected")
 	f.IntVar(&o.most, "differences", 30, "stop after `N` kinds of differences")
 	f.DurationVar(&o.longest, "wait", 0,
-		"let all clients wait together for up to this long: reservations and retries show only then")
+		"the longest pause of all clients; without pauses no reservation ends and no retry comes")
 	o.declareWaits(f, 5*time.Second)
-	f.DurationVar(&o.shrink, "shrink", 20*time.Second, "spend at most this long shrinking a difference")
+	f.DurationVar(&o.shrink, "shrink", 20*time.Second, "the longest time for shrinking one difference")
 	f.BoolVar(&o.noShrink, "no-shrink", false, "do not shrink differences")
 	f.BoolVar(&o.strict, "strict", false, "treat recommendations as requirements")
 	o.reportFlags.Declare(cmd, "list all leftover jobs")
@@ -97,7 +99,9 @@ func (o *compareOptions) declare(cmd *cobra.Command) {
 func (o *compareOptions) validate(urls []string) error {
 	return cmp.Or(
 		o.targetFlags.Subject.Check(2),
+		o.targetFlags.LogFits(len(o.starts) > 0),
 		refuse(o.fault != "" && len(urls)+len(o.starts) > 0, "--fault works only with the embedded server"),
+		refuse(o.variation != "" && len(urls)+len(o.starts) > 0, "--variation works only with the embedded server"),
 		refuse(o.time < 0 || o.longest < 0, "--time and --wait cannot be less than 0"),
 		refuse(o.given.Changed("steps") && o.steps < 1, "--steps must be 1 or more"),
 		refuse(o.connections < 1 || o.most < 1, "--connections and --differences must be 1 or more"),
@@ -133,7 +137,9 @@ func (p process) compare(ctx context.Context, o *compareOptions, urls []string) 
 		x.Found = func(d explore.Difference) {
 			p.Logf("%s %s: A %.80q, B %.80q", cmp.Or(d.Command, "connection"), d.Clause, d.Sides[0].Reply, d.Sides[1].Reply)
 		}
-		o.record(c, x.Run(ctx), both)
+		r := x.Run(ctx)
+		o.record(c, r, both)
+		err = unserved(c, r)
 		for i, t := range []*reports.Target{&c.A, &c.B} {
 			*t = both[i].Introduced(ctx, *t, []play.Target{x.Explorer.Target, x.Other}[i], both[i].Password, o.timeout)
 		}
@@ -146,8 +152,13 @@ func (p process) compare(ctx context.Context, o *compareOptions, urls []string) 
 
 // endpoints returns the servers that the arguments and --start name, the embedded ones if there are none.
 func (o *compareOptions) endpoints(urls []string) (both [2]program.Endpoint, err error) {
-	for i, url := range urls {
-		if both[i], err = o.targetFlags.At(url); err != nil {
+	for i, arg := range urls {
+		var is bool
+		if both[i], is, err = o.targetFlags.Named(arg); err == nil && !is {
+			err = fmt.Errorf("%q is neither a server nor a file: a server is a URL, start:COMMAND or embedded",
+				target.RedactCommand(arg))
+		}
+		if err != nil {
 			return both, err
 		}
 	}
@@ -162,7 +173,7 @@ func (o *compareOptions) endpoints(urls []string) (both [2]program.Endpoint, err
 				return both, err
 			}
 		}
-		return both, both[1].SetFault(o.fault)
+		return both, cmp.Or(both[1].SetVariation(o.variation), both[1].SetFault(o.fault))
 	}
 	for i := range both {
 		if err = o.targetFlags.Name(&both[i], i); err != nil {
@@ -170,7 +181,7 @@ func (o *compareOptions) endpoints(urls []string) (both [2]program.Endpoint, err
 		}
 	}
 	if a, b := both[0].Peer, both[1].Peer; a != b {
-		return both, fmt.Errorf("one is a server of %s, and the other of %s: their commands do not compare", a.Title, b.Title)
+		return both, fmt.Errorf("the two servers must have the same protocol: one has %s, the other %s", a.Title, b.Title)
 	}
 	return both, nil
 }
@@ -225,7 +236,7 @@ func (o *compareOptions) targets(
 	if locked[0] != locked[1] {
 		err = &program.UnreachableError{
 			Cause:  errors.New("one server asks for a password and the other does not"),
-			Advice: "compare servers of one kind: their clients greet in different ways",
+			Advice: "the servers must be of one kind: their clients greet them in different ways",
 		}
 	}
 	return targets, end, err
@@ -236,6 +247,11 @@ func (*compareOptions) record(c *reports.Comparison, r *explore.Compared, both [
 	c.Commands, c.Outcomes = r.Commands, r.Coverage.Outcomes
 	if r.Limits != [2]int{} {
 		c.Limits = r.Limits[:]
+	}
+	for i, words := range r.Unread {
+		if words != "" && c.Unread == "" {
+			c.Unread = string("AB"[i]) + ": " + words
+		}
 	}
 	for i, at := range both {
 		if !at.Ours() {
@@ -258,6 +274,18 @@ func (*compareOptions) record(c *reports.Comparison, r *explore.Compared, both [
 	c.Sort()
 }
 
+// unserved returns that a server serves no more, unless that shows as a difference.
+func unserved(c *reports.Comparison, r *explore.Compared) error {
+	breaks := func(d reports.Difference) bool { return d.Breaks(reports.ExitOptions{}) }
+	for i, name := range []string{"A", "B"} {
+		if r.Dead[i] && !slices.ContainsFunc(c.Differences, breaks) {
+			return &program.UnreachableError{Cause: errors.New(name + ": " + cmp.Or(r.Lost[i],
+				"no new connection is served any more, after "+text.Count(r.Commands, "command")))}
+		}
+	}
+	return nil
+}
+
 // side returns one server's side of a difference, with the level of what it breaks.
 func side(s explore.Side) reports.DifferenceSide {
 	d := reports.DifferenceSide{Reply: text.Shorten(s.Reply)}
@@ -278,9 +306,15 @@ func side(s explore.Side) reports.DifferenceSide {
 	return d
 }
 
-// areFiles reports whether the arguments of compare are files: no URLs, and one of them exists.
+// areFiles reports whether the arguments of compare are files: no servers, and one of them exists.
 func areFiles(args []string) bool {
-	return !slices.ContainsFunc(args, program.IsURL) && slices.ContainsFunc(args, exists)
+	return !slices.ContainsFunc(args, isServer) && slices.ContainsFunc(args, exists)
+}
+
+// isServer reports whether an argument names a server, and not a file.
+func isServer(arg string) bool {
+	of, _ := target.NameOf(arg)
+	return of != target.NamesNothing && !exists(arg)
 }
 
 func exists(file string) bool {
@@ -294,7 +328,7 @@ var ofReports = []string{"strict", "format", "output", "verbose", "color", "no-p
 // compareReports compares saved reports.
 func (p process) compareReports(o *compareOptions, names []string) error {
 	if wrong := program.OtherThan(o.given, ofReports); wrong != "" {
-		return fmt.Errorf("--%s is for comparing servers: it has no effect on reports", wrong)
+		return fmt.Errorf("--%s works only with servers, not with reports", wrong)
 	}
 	if err := o.reportFlags.Validate(); err != nil {
 		return err
@@ -320,7 +354,7 @@ func alike(names []string, all []*reports.Report) error {
 	about := func(r *reports.Report) string { return "a " + cmp.Or(r.Target.Role, "server") }
 	for i, r := range all {
 		if first := about(all[0]); about(r) != first {
-			return fmt.Errorf("%s is about %s, and %s about %s: they have no check in common; give reports of one kind",
+			return fmt.Errorf("%s is a report of %s, and %s of %s: they have no check in common; give reports of one kind",
 				names[0], first, names[i], about(r))
 		}
 	}

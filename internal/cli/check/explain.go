@@ -10,6 +10,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/run"
+	"github.com/fwpsuite/fwp/docs"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/text"
@@ -25,7 +26,7 @@ func newExplain(p process) *cobra.Command {
 		Use:   "explain CLAUSE|CHECK|AMBIGUITY|FAULT",
 		Short: "Explain a clause, an ambiguity or a fault, or print the script of a check",
 		Args: func(_ *cobra.Command, args []string) error {
-			return refuse(len(args) != 1, "want one clause, check, ambiguity or fault; fwpcheck list, list --clauses and "+
+			return refuse(len(args) != 1, "give one clause, check, ambiguity or fault; fwpcheck list, list --clauses and "+
 				"list --faults show them")
 		},
 		ValidArgsFunction: program.Complete(func() []string { return explainable(peer.All()...) }),
@@ -100,6 +101,9 @@ func (p process) explainCheck(check conformance.Check) error {
 // unexplained returns the error for an id that nothing has.
 func unexplained(id, named string, protocols []*peer.Peer) error {
 	for _, p := range protocols {
+		if now := p.Retired[strings.ToLower(id)]; now != "" {
+			return fmt.Errorf("there is no check %q; %s replaces it", id, now)
+		}
 		if clause := p.Suggest(id); clause != "" && !strings.Contains(id, "/") {
 			return fmt.Errorf("unknown clause %q; %s", id, text.DidYouMean(clause))
 		}
@@ -136,9 +140,8 @@ func explainScript(d conformance.Description) string {
 func explainProperty(p conformance.Property) reports.Page {
 	var f explained
 	f.add("does", p.About)
-	f.add("decides", "It fails each clause that it finds broken, with a script that shows it where one was "+
-		"found in time. "+
-		"It passes no clause: it passes as a whole if nothing was found and most of its commands were answered.")
+	f.add("decides", "It fails each clause that it finds broken, with a script that reproduces it if one was found "+
+		"in time. No clause passes by it. The check passes if nothing was found and most of its commands were answered.")
 	f.add("waits", "up to "+p.Wait.String())
 	return reports.Page{Blocks: []reports.Block{titled(p.Name, "property: "+p.Title), f.block()}}
 }
@@ -151,11 +154,11 @@ func explainRule(id string, protocols []*peer.Peer) (reports.Page, bool) {
 			continue
 		}
 		var f explained
-		f.add("does", "It judges every conversation of every script of "+of.Title+", whatever its lines are about: "+
+		f.add("does", "It is applied to every conversation of every script of "+of.Title+", for any clauses that its "+
+			"lines test: "+
 			rule.Title+".")
 		f.add("occasion", rule.Decided)
-		f.add("decides", "It fails the clause that is broken, with the conversation that shows it first. "+
-			"It passes no clause.")
+		f.add("decides", "It fails a broken clause, with the first conversation that shows it. No clause passes by it.")
 		for slug := range strings.FieldsSeq(rule.Clauses) {
 			c, _ := of.ClauseByID(of.Prefix + slug) // a test knows that there is one
 			f.add("clauses", fmt.Sprintf("%s (%s; %s): %s", c.ID, c.Level, explainSource(c, c.Sources[0]), c.Statement))
@@ -178,7 +181,7 @@ func explainClause(c conformance.Clause, checks []conformance.Description) repor
 	f.add("binds", spelled(c.Party, parties))
 	reading := c.Reading
 	if c.Recorded {
-		reading += " (What a target does is recorded, and is never a failure.)"
+		reading += " (The behaviour is recorded and is never a failure.)"
 	}
 	f.add("reading", reading)
 	if c.Ambiguity != "" {
@@ -188,6 +191,8 @@ func explainClause(c conformance.Clause, checks []conformance.Description) repor
 	f.checks(c, checks)
 	f.clients(c)
 	f.faults(faultsOf(c.ID))
+	f.add("fix", docs.Fix(false, c.ID))
+	f.add("fix", docs.Fix(true, c.ID))
 	return reports.Page{Blocks: []reports.Block{
 		titled(c.ID, string(c.Level)+": "+c.Level.Words()),
 		reports.Prose{Lines: reports.LinesOf(c.Statement)},
@@ -211,7 +216,7 @@ func (f *explained) checks(c conformance.Clause, checks []conformance.Descriptio
 	case c.BindsServer():
 		f.add("checks", "none yet")
 	default:
-		f.add("checks", "none: it does not bind servers")
+		f.add("checks", "none: it binds clients, not servers")
 	}
 }
 
@@ -261,16 +266,15 @@ var parties = map[string]string{"S": "servers", "C": "clients", "K": "consumers"
 
 var specials = map[string]string{
 	"pw": "a server with a password", "wait": "up to a minute", "long": "more than a minute",
-	"sig": "an operator who quiets or terminates workers", "rst": "a restart", "env": "a certain environment",
-	"adv": "a scripted server, since it binds clients",
+	"sig": "a command that quiets or terminates workers (--control)", "rst": "a restart", "env": "a certain environment",
+	"adv": "a scripted server, because it binds clients",
 }
 
 var needs = map[scenarios.Need]string{
 	scenarios.NeedOpen: "a server without a password", scenarios.NeedPassword: "a server with a password",
-	scenarios.NeedSignals: "an operator who quiets or terminates workers", scenarios.NeedRestart: "a restart",
-	scenarios.NeedKill: "a kill and a start", scenarios.NeedAlone: "a server that no other client uses",
-	scenarios.NeedFlush:    "a server whose jobs may all be deleted",
-	scenarios.NeedEmbedded: "an embedded server that is set up for it",
+	scenarios.NeedSignals: "a command that quiets or terminates workers (--control)", scenarios.NeedRestart: "a restart",
+	scenarios.NeedKill: "a kill and a start", scenarios.NeedAlone: "a server without other clients (--exclusive)",
+	scenarios.NeedFlush: "a server whose jobs may be deleted (--allow-flush)",
 }
 
 // spelled returns a list of abbreviations in words.
@@ -351,7 +355,7 @@ func explainFaults(
 ) (page reports.Page, found bool) {
 	for _, p := range protocols {
 		for _, fault := range p.AllFaults() {
-			if fault.Is(name) {
+			if fault.Name == name {
 				page.Blocks = append(page.Blocks, explainFault(p, fault, checks)...)
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,7 +18,6 @@ import (
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/stress"
 	"github.com/fwpsuite/fwp/internal/target"
-	"github.com/fwpsuite/fwp/load/health"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -41,7 +39,7 @@ func newExplore(p process) *cobra.Command {
 // explore runs one exploration, from the flags to the exit code.
 func (p process) explore(ctx context.Context, o *exploreOptions) error {
 	at, err := o.endpoint(p.LookupEnv)
-	if err = cmp.Or(err, o.cover.apply(at)); err != nil {
+	if err != nil {
 		return err
 	}
 	o.fillIn()
@@ -67,8 +65,7 @@ func (p process) explore(ctx context.Context, o *exploreOptions) error {
 		store := &findingStore{p: p, o: o, at: at, folder: folder{path: o.folder, secrets: at.Secrets}}
 		store.explore(ctx, x, script, bar, e)
 		e.Target = at.Introduced(ctx, e.Target, x.Target, at.Password, o.timeout)
-		end() // what a server reached is written when it ends
-		e.Functions = o.cover.functions(ctx)
+		e.Target.Chosen = at.Reached(ctx, e.Target.Chosen)
 	}
 	e.Hide(p.Secrets.Hide)
 	return o.deliver(p, e)
@@ -83,7 +80,7 @@ func (p process) offered(
 		all = append(all, missing(ctx, at, server, timeout)...)
 	}
 	for _, verb := range all {
-		p.Logf("the server does not offer %s: it is not sent", verb)
+		p.Logf("the server does not support %s, so it is not sent", verb)
 	}
 	return at.Peer.Subject(all...)
 }
@@ -95,7 +92,7 @@ func (o *exploreOptions) endpoint(env func(string) (string, bool)) (at program.E
 	}
 	fault := o.fault
 	o.fault = "" // what the server keeps may have one too
-	s, err := o.subject(env, "pid")
+	s, err := o.subject(env)
 	o.fault = fault
 	if err == nil {
 		err = o.disrupt.apply(&s, fault)
@@ -136,7 +133,8 @@ func (k *findingStore) explore(
 	activity := &exploreProgress{begun: time.Now(), budget: k.o.time, steps: k.o.steps}
 	bar.Begin(activity.state)
 	begun := time.Now()
-	x.Found, x.Progress = k.saveRun, activity.record
+	k.server = printingOf(x.Target)
+	x.Found, x.Progress = k.found, activity.record
 	if again != nil {
 		k.addResult(e, x.Replay(ctx, *again))
 	} else {
@@ -152,7 +150,7 @@ func (k *findingStore) explore(
 	e.Took = time.Since(begun)
 	bar.End()
 	k.weigh(e)
-	k.at.Peer.Law.Fields.Complete(e.Inputs)
+	k.unserved(e)
 	if len(e.Findings) >= k.o.most {
 		e.Limits = fmt.Sprintf("--findings %d", k.o.most)
 	}
@@ -171,7 +169,7 @@ func (k *findingStore) starter(ctx context.Context) stress.Start {
 	return func(password string) (play.Target, func(), error) {
 		server, end, err := start(password)
 		if err != nil {
-			k.p.Logf("one more server did not start, and is not explored: %v", err)
+			k.p.Logf("one of the servers did not start and is not explored: %v", err)
 		}
 		return server, end, err
 	}
@@ -200,10 +198,9 @@ func (o *exploring) explorer(at program.Endpoint, own bool) explore.Explorer {
 type exploreOptions struct {
 	exploring
 
-	cover        coverFlags
-	disrupt      disruptFlag
-	clients, pid int
-	replay       string
+	disrupt disruptFlag
+	clients int
+	replay  string
 }
 
 // The defaults that depend on other flags.
@@ -211,6 +208,7 @@ const (
 	defaultTime   = 2 * time.Minute
 	defaultSteps  = 20000 // without --steps and --time
 	defaultShrink = 20 * time.Second
+	shrinkShare   = 2 // one such part of --time is enough for a finding
 	longerShrink  = 3 // times the value of --wait
 	waitsAtLeast  = 4 // times --wait fits into --time
 )
@@ -223,12 +221,9 @@ func (o *exploreOptions) declare(cmd *cobra.Command) {
 	o.targetFlags.Command = "fwpcheck explore"
 	o.declareAllowed(f, "server", "try")
 	o.operatorFlags.Declare(f)
-	f.IntVar(&o.pid, "pid", 0,
-		"watch the memory of the server's process, which is `PID` of this machine: see whether it grows "+
-			"without bound; takes up to 3m5s of --time, which is 5m5s then (Linux)")
 	o.disrupt.declare(cmd)
-	o.cover.declare(f)
 	program.DeclareFault(cmd, &o.fault, "")
+	program.DeclareVariation(cmd, &o.variation, "")
 	o.declareExtent(f)
 	o.declareFindings(f)
 	o.reportFlags.Declare(cmd, "list all outcomes")
@@ -236,59 +231,43 @@ func (o *exploreOptions) declare(cmd *cobra.Command) {
 
 func (o *exploreOptions) declareExtent(f *pflag.FlagSet) {
 	f.DurationVar(&o.time, "time", defaultTime,
-		"explore this long, with cleaning up, but without shrinking findings")
+		"how long to explore, including the clean-up but not the shrinking of findings")
 	f.IntVar(&o.steps, "steps", 0,
 		"send at most `N` commands, not counting those that shrink findings (20,000 without --steps and --time)")
-	f.Uint64Var(&o.seed, "seed", 0, "`SEED` for all random choices (random if not given)")
+	f.Uint64Var(&o.seed, "seed", 0, "`SEED` of all random choices (default: random)")
 	f.IntVar(&o.connections, "connections", 6,
-		"use `N` connections at a time, plus two control connections that must stay unaffected")
+		"use `N` concurrent connections, plus two more that must stay unaffected")
 	f.IntVar(&o.clients, "clients", 8,
-		"spend the last quarter on `N` concurrent workers, whose whole history is checked; none if 0")
+		"spend the last quarter of the time on `N` concurrent workers and check their whole history; 0 means none")
 	f.DurationVar(&o.longest, "wait", 0,
-		"let all clients wait together for up to this long, at most a quarter of --time: reservations and "+
-			"retries show only then")
+		"the longest pause of all clients, at most a quarter of --time; without pauses no reservation ends and no retry "+
+			"comes")
 	f.StringVar(&o.replay, "replay", "",
-		"play the run in `FILE`, which an earlier exploration saved, instead of making up another")
+		"play the run that an earlier exploration saved in `FILE`, instead of a new one")
 	o.declareWaits(f, 5*time.Second)
 }
 
 func (o *exploreOptions) declareFindings(f *pflag.FlagSet) {
 	f.IntVar(&o.most, "findings", 100, "stop after `N` findings")
 	f.DurationVar(&o.shrink, "shrink", defaultShrink,
-		"spend at most this long on shrinking a finding (with --wait three times that value more)")
+		"the longest time for shrinking one finding, and at most half of --time; --wait adds three times its value")
 	f.BoolVar(&o.noShrink, "no-shrink", false, "do not shrink findings")
-	f.StringVar(&o.folder, "save", "", "put scripts and whole runs of findings into `FOLDER`")
+	f.StringVar(&o.folder, "save", "", "save a script and the whole run of each finding in `FOLDER`")
 	f.BoolVar(&o.strict, "strict", false, "treat recommendations as requirements")
 }
 
 // validate checks the values that no flag checks by itself.
 func (o *exploreOptions) validate() error {
-	memory, watched := explore.MemoryTime+defaultTime, o.given.Changed("pid")
 	return cmp.Or(
 		refuse(o.longest < 0 || o.clients < 0, "--wait and --clients cannot be less than 0"),
 		refuse(o.given.Changed("steps") && o.steps < 1, "--steps must be 1 or more"),
 		refuse(o.connections < 1 || o.most < 1, "--connections and --findings must be 1 or more"),
 		refuse(o.time <= 0 || o.timeout <= 0 || o.patience <= 0 || o.shrink <= 0,
 			"--time, --timeout, --patience and --shrink must be longer than 0"),
-		refuse(waitsAtLeast*o.longest > o.time, fmt.Sprintf("--wait %v does not fit into --time %v: give --time %v or more",
+		refuse(waitsAtLeast*o.longest > o.time, fmt.Sprintf("--wait %v is too long for --time %v: give --time %v or more",
 			o.longest, o.time, waitsAtLeast*o.longest)),
-		refuse(watched && o.given.Changed("time") && o.time < memory,
-			fmt.Sprintf("--pid does not fit into --time %v: give --time %v or more", o.time, memory)),
 		refuse(o.replay != "" && (o.given.Changed("seed") || o.given.Changed("steps")),
-			"--replay plays a saved run: --seed and --steps have no effect on it"),
-		refuse(watched && o.pid < 1, "--pid must be the number of a process"),
-		o.validateProcess())
-}
-
-// validateProcess checks that the memory of the server's process can be read.
-func (o *exploreOptions) validateProcess() error {
-	if o.pid < 1 {
-		return nil
-	}
-	if _, err := health.Resident(o.pid); err != nil {
-		return fmt.Errorf("--pid: %w", err)
-	}
-	return nil
+			"--seed and --steps do not work with --replay, which plays a saved run"))
 }
 
 // fillIn sets the values that no flag did.
@@ -296,22 +275,11 @@ func (o *exploreOptions) fillIn() {
 	if o.steps == 0 && !o.given.Changed("time") {
 		o.steps = defaultSteps
 	}
-	if o.pid > 0 && !o.given.Changed("time") {
-		o.time += explore.MemoryTime
-	}
 	if !o.given.Changed("shrink") {
-		o.shrink += longerShrink * o.longest
+		o.shrink = min(o.shrink, o.time/shrinkShare) + longerShrink*o.longest
 	}
 	o.drawSeed()
 }
-
-// dialed is a server without operator commands.
-type dialed struct{ server *target.Server }
-
-func (d dialed) Dial(ctx context.Context) (net.Conn, error) { return d.server.Dial(ctx) }
-
-// DialBackend implements [play.BackendTarget].
-func (d dialed) DialBackend(ctx context.Context) (net.Conn, error) { return d.server.DialBackend(ctx) }
 
 // explorer returns the exploration that the flags ask for. It has the servers that it needs started, if they exist for
 // this process only.
@@ -322,9 +290,6 @@ func (o *exploreOptions) explorer(
 	x.Time -= o.controlTime()
 	x.Disrupt = o.disrupt.actions
 	x.Restarts = at.Ours() || at.Server.Can(target.Restart)
-	if o.pid > 0 {
-		x.Memory = func() (int64, error) { return health.Resident(o.pid) }
-	}
 	if at.Ours() {
 		x.Fresh = func() (play.Target, func(), error) {
 			if len(x.Disrupt) > 0 {
@@ -353,13 +318,16 @@ func (o *exploreOptions) explorer(
 func (o *exploreOptions) starter(ctx context.Context, at program.Endpoint) stress.Start {
 	return func(password string) (play.Target, func(), error) {
 		server, end, err := subject{Endpoint: at}.start(ctx, peer.Config{Password: password}, o.timeout)
+		if started, is := server.Target.(*target.Server); is && server.Ended != nil {
+			return mortal{started, server.Ended}, end, err
+		}
 		return server.Target, end, err
 	}
 }
 
 // The limits of control.
 const (
-	controlWait  = 10 * time.Second // the longest wait of a script that is played
+	controlWait  = 10 * time.Second // how long one script is played at most
 	controlShare = 12               // such a part of the time of an exploration is kept for it, at most controlWait
 )
 
@@ -370,17 +338,19 @@ func (o *exploreOptions) controlTime() time.Duration { return min(o.time/control
 // count against another server. It returns Inconclusive if the script was not played to its end.
 func control(ctx context.Context, at program.Endpoint, text string) reports.Verdict {
 	script, err := scenarios.Parse(at.Peer.Dialect, "control.fwp", []byte(text))
-	if err != nil || script.Wait() > controlWait {
+	if err != nil {
 		return reports.Inconclusive
 	}
-	at.Faults, at.Choice.Embedded = nil, true
+	ctx, cancel := context.WithTimeout(ctx, controlWait)
+	defer cancel()
+	at.Faults, at.Variation, at.Choice.Embedded = nil, peer.Variation{}, true
 	bed, err := subject{Endpoint: at}.open(ctx, controlWait)
 	if err != nil {
 		return reports.Inconclusive
 	}
 	defer bed.end()
 	runner := &run.Runner{
-		Protocol: at.Peer.Protocol, Servers: bed.servers, Checks: conformance.Scripts(script), Prepare: bed.prepare,
+		Protocol: at.Peer.Protocol, Servers: bed.servers, Checks: conformance.Scripts(script),
 	}
 	return runner.Run(ctx).Checks[0].Verdict
 }
@@ -392,5 +362,5 @@ func (o *exploreOptions) withoutHistory(of *peer.Peer) error {
 	}
 	asked := o.given.Changed("clients") && o.clients > 0
 	o.clients = 0
-	return refuse(asked, "--clients: the history of several clients is judged for FWP only")
+	return refuse(asked, "--clients works only with FWP")
 }

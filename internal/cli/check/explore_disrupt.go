@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/forward"
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load/disrupt"
@@ -26,7 +28,8 @@ type disruptFlag struct {
 
 func (d *disruptFlag) declare(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&d.words, "disrupt", "",
-		"do this to the server at any moment: `WHAT` is "+strings.Join(disruptions(), ", ")+", or some of them with commas")
+		"disrupt the server at random moments: `WHAT` is "+strings.Join(disruptions(), ", ")+", or several of them "+
+			"separated by commas")
 	program.CompleteFlags(cmd, map[string]func() []string{"disrupt": disruptions})
 }
 
@@ -43,7 +46,11 @@ func (d *disruptFlag) apply(s *subject, fault string) error {
 	}
 	offered := s.Peer.Subject().Disruptions
 	if len(offered) == 0 {
-		return fmt.Errorf("--disrupt: the model of %s does not say what is in doubt when a server is disrupted", s.Peer.Title)
+		return fmt.Errorf("--disrupt does not work with %s yet", s.Peer.Title)
+	}
+	if disrupt.NamesFile(d.words) {
+		return fmt.Errorf("--disrupt %s: a schedule file works only with fwpbench run; give one or more of %s", d.words,
+			strings.Join(disruptions(), ", "))
 	}
 	actions, err := disrupt.ParseActions(d.words)
 	if err != nil {
@@ -51,16 +58,13 @@ func (d *disruptFlag) apply(s *subject, fault string) error {
 	}
 	for _, action := range actions {
 		need := scenarios.Need(action)
-		operated := func() bool {
-			return action == disrupt.Restart && s.Server.Can(target.Restart) ||
-				action == disrupt.Kill && s.Server.Can(target.Kill)
-		}
+		operated := func() bool { return program.Operated(s.Server, action) }
 		switch {
 		case !slices.Contains(offered, need):
-			return fmt.Errorf("--disrupt %s: with %s it may be one or more of %v", action, s.Peer.Title, offered)
+			return fmt.Errorf("--disrupt %s: for %s give one or more of %v", action, s.Peer.Title, offered)
 		case !s.Ours() && action.OnProcess() && !operated():
-			return fmt.Errorf("--disrupt %s needs a server that fwpcheck has started: use --start COMMAND in the place of "+
-				"--url, or --control COMMAND for kill and restart", action)
+			return fmt.Errorf("--disrupt %s needs a server that fwpcheck starts: use --start COMMAND instead of --url, or "+
+				"add --control COMMAND, in which {action} is kill, restart, stop, start, pause or resume", action)
 		}
 		d.actions = append(d.actions, need)
 	}
@@ -90,10 +94,9 @@ func (d disruptable) Disrupt(ctx context.Context, action scenarios.Need) (end fu
 // start starts a server that is disrupted, or has the one of --url be.
 func (d *disruptFlag) start(ctx context.Context, o *exploreOptions, at program.Endpoint) (play.Target, func(), error) {
 	server, end, within := at.Server, func() {}, at.Choice.Embedded
-	var process *program.Processes
 	switch {
 	case within:
-		embedded, err := at.Peer.Start(peer.Config{Network: noticing(ctx), Faults: at.Faults})
+		embedded, err := at.Peer.Start(peer.Config{Network: noticing(ctx), Faults: at.Faults, Variation: at.Variation})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -103,28 +106,16 @@ func (d *disruptFlag) start(ctx context.Context, o *exploreOptions, at program.E
 			end()
 			return nil, nil, &program.InternalError{Cause: err}
 		}
-		server = &target.Server{Address: address, Operator: operatorOf{embedded.Target}}
-		process = &program.Processes{
-			Stop:  func(how target.Stop) error { return embedded.Down(how != target.InOrder) },
-			Again: func(context.Context) error { return embedded.Up() },
-		}
+		server = &target.Server{Address: address, Operator: operatorOf{embedded}, Talk: at.Talk("")}
 	case at.Starter != nil:
 		started, err := at.Start(ctx, "", o.timeout)
 		if err != nil {
 			return nil, nil, err
 		}
-		server, end, process = &started.Server, started.End, program.ProcessesOf(started)
-	default: // its operator starts it again at once
-		process = &program.Processes{Again: func(context.Context) error { return nil }}
-		process.Stop = func(how target.Stop) error {
-			if how == target.InOrder {
-				return server.Restart(context.WithoutCancel(ctx))
-			}
-			return server.Kill(context.WithoutCancel(ctx))
-		}
+		server, end = &started.Server, started.End
 	}
 	network := slices.Contains(d.actions, explore.Partition) || within && slices.Contains(d.actions, explore.Pause)
-	disrupted, through, err := program.NewDisrupted(server, process, network, o.seed)
+	disrupted, through, err := program.NewDisrupted(server, network, o.seed)
 	if err != nil {
 		end()
 		return nil, nil, err
@@ -133,18 +124,50 @@ func (d *disruptFlag) start(ctx context.Context, o *exploreOptions, at program.E
 }
 
 // operatorOf is the operator of an embedded server.
-type operatorOf struct{ play.Target }
+type operatorOf struct{ *peer.Server }
 
 // Can implements [target.Operator].
-func (operatorOf) Can(action target.Action) bool { return action != target.Kill }
+func (o operatorOf) Can(action target.Action) bool {
+	switch action {
+	case target.Stop, target.Kill, target.KillServer, target.Start:
+		return o.Down != nil
+	}
+	return action == target.Quiet || action == target.Terminate
+}
 
 // Do implements [target.Operator].
 func (o operatorOf) Do(ctx context.Context, action target.Action, wid string) error {
-	if r, can := o.Target.(play.Restarter); can && action == target.Restart {
-		return r.Restart(ctx)
+	switch action {
+	case target.Start:
+		return o.Up()
+	case target.Stop, target.Kill, target.KillServer:
+		return o.Down(action != target.Stop)
 	}
 	if s, can := o.Target.(play.Signaller); can {
 		return s.Signal(ctx, wid, string(action))
 	}
-	return errors.New(string(action) + ": the embedded server does not offer it")
+	return errors.New(string(action) + ": not supported by the embedded server")
+}
+
+// dialed is a server without operator commands.
+type dialed struct{ server *target.Server }
+
+func (d dialed) Dial(ctx context.Context) (net.Conn, error) { return d.server.Dial(ctx) }
+
+// DialBackend implements [play.BackendTarget].
+func (d dialed) DialBackend(ctx context.Context) (net.Conn, error) { return d.server.DialBackend(ctx) }
+
+// Forwarded implements [forward.Target].
+func (d dialed) Forwarded() *forward.Record { return d.server.Deeds }
+
+// mortal is a server that was started, and is known to have ended if it has.
+type mortal struct {
+	*target.Server
+	ended func() (how string, output []string, ended bool)
+}
+
+// Gone makes it an [explore.Mortal].
+func (m mortal) Gone() bool {
+	_, _, ended := m.ended()
+	return ended
 }

@@ -1,12 +1,15 @@
 package check
 
 import (
+	"context"
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -15,6 +18,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/stress"
 	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // A finding that was not reproduced is a warning if one of the same kind was, and a fail if not.
@@ -81,6 +86,26 @@ func TestTheRunsOfSeveralExplorationsAreSaved(t *testing.T) {
 	assert.Equal(t, map[string]int{"identified": 4}, e.States)
 }
 
+// What has no script that shows it leaves a file that run plays.
+func TestWhatWasNotPlayedIsSaved(t *testing.T) {
+	t.Parallel()
+	p := process{program.Process{Err: io.Discard, LookupEnv: func(string) (string, bool) { return "", false }}}
+	o := &exploreOptions{}
+	o.declare(&cobra.Command{})
+	k := &findingStore{p: p, o: o, at: program.Endpoint{Peer: peer.Default()}}
+	k.path = t.TempDir()
+	lines := []string{"title: FWP-INFO-01: an example", "", "connect as producer", "C: INFO", "clause FWP-INFO-01", "S: $"}
+	e := &reports.Exploration{}
+	k.addFinding(e, explore.Finding{Rule: "reply", Clause: "FWP-INFO-01", Unscripted: "it did not", Unshrunk: lines}, "")
+	found := e.Findings[0]
+	assert.Contains(t, found.Reproduce, "fwpcheck run "+found.Saved)
+	text, err := os.ReadFile(found.Saved)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "# not played")
+	_, err = scenarios.Parse(fwpdialect.Dialect{}, found.Saved, text)
+	require.NoError(t, err)
+}
+
 // What an exploration is doing and how long it still takes fit together into 40 columns.
 func TestExploreProgress(t *testing.T) {
 	t.Parallel()
@@ -104,7 +129,6 @@ func TestExploreProgress(t *testing.T) {
 			explore.Progress{Activity: explore.Loading, Commands: 1}, "concurrent clients, 1m 50s left, 1 command",
 		},
 		"cleaning up": {explore.Progress{Activity: explore.CleaningUp}, "cleaning up, 1m 50s left, 0 commands"},
-		"memory":      {explore.Progress{Activity: explore.Measuring}, "measuring memory, 1m 50s left, 0 commands"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -138,7 +162,9 @@ func TestControl(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			assert.Equal(t, test.want, control(t.Context(), program.Endpoint{Peer: peer.Default()}, test.script))
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			defer cancel()
+			assert.Equal(t, test.want, control(ctx, program.Endpoint{Peer: peer.Default()}, test.script))
 		})
 	}
 }

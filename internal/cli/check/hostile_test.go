@@ -72,7 +72,7 @@ func TestNothingFromAServerMovesTheCursor(t *testing.T) {
 }
 
 // injection is what a server adds to its texts. No report and no message may have a line that begins with a part of it.
-const injection = "\\n::error::stranger\\r\\n##[error]stranger\\nok 999\\nBail out!\\nstranger"
+const injection = "\\n::error::stranger\\r\\n##[error]stranger\\nstranger"
 
 // A server adds line ends and commands of CI systems to the names and states in its replies.
 func TestNoTextOfAServerBeginsALine(t *testing.T) {
@@ -84,11 +84,11 @@ func TestNoTextOfAServerBeginsALine(t *testing.T) {
 		}
 	}})
 	defer server.Close()
-	for _, format := range []string{"text", "tap", "markdown"} {
+	for _, format := range []string{"text", "markdown"} {
 		out := printedOn("", "run", "--check", "ack/accepted", "--check", "fetch/job", "-v", "--format", format,
 			"--url", "tcp://"+server.Addr(), "--timeout", "1s", "--seed", "1")
 		assert.Contains(t, out, "stranger")
-		assert.NotRegexp(t, `(?m)^\s*(::|##\[|ok 999|Bail|stranger)|##\[`, out)
+		assert.NotRegexp(t, `(?m)^\s*(::|##\[|stranger)|##\[`, out)
 	}
 }
 

@@ -3,6 +3,7 @@ package check
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -18,26 +19,30 @@ import (
 
 // newList builds `fwpcheck list`.
 func newList(p process) *cobra.Command {
-	var clauses, faults, asJSON bool
+	var asJSON bool
+	var which lists
 	var named, profile string
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the checks, the clauses of the catalogue, or the faults that selftest plays",
+		Short: "List the checks, the clauses of the specification, or the faults of the embedded servers and workers",
 		Args:  program.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			protocol, err := program.PeerWith(named, profile)
 			if err != nil {
 				return err
 			}
-			if clauses && faults {
-				return errors.New("--clauses and --faults: one list at a time")
+			if which.clauses && which.faults || which.variations && (which.clauses || which.faults) {
+				return errors.New("--clauses, --faults and --variations: one list at a time")
 			}
-			return p.listOf(protocol, clauses, faults, facetsGiven(cmd), asJSON)
+			return p.listOf(protocol, which, facetsGiven(cmd), asJSON)
 		},
 	}
 	cmd.Flags().SortFlags = false
-	cmd.Flags().BoolVar(&clauses, "clauses", false, "list the clauses instead of the checks")
-	cmd.Flags().BoolVar(&faults, "faults", false, "list the faults that selftest plays instead of the checks")
+	cmd.Flags().BoolVar(&which.clauses, "clauses", false, "list the clauses instead of the checks")
+	cmd.Flags().BoolVar(&which.faults, "faults", false,
+		"list the faults of the embedded server, workers and producer, instead of the checks")
+	cmd.Flags().BoolVar(&which.variations, "variations", false,
+		"list the variations of the embedded server, which are right too, instead of the checks")
 	program.DeclareProtocol(cmd.Flags(), &named)
 	program.DeclareProfile(cmd.Flags(), &profile)
 	declareFacets(cmd)
@@ -45,16 +50,26 @@ func newList(p process) *cobra.Command {
 	return cmd
 }
 
-// listOf prints the clauses, the faults or the checks of a protocol.
-func (p process) listOf(protocol *peer.Peer, clauses, faults bool, want facets, asJSON bool) error {
+// lists are the flags that name another list than that of the checks.
+type lists struct{ clauses, faults, variations bool }
+
+// listOf prints the clauses, the faults, the variations or the checks of a protocol.
+func (p process) listOf(protocol *peer.Peer, which lists, want facets, asJSON bool) error {
 	all, err := checksOf(protocol)
 	switch {
 	case err != nil:
 		return err
-	case clauses:
+	case which.clauses:
 		return p.list(clauseRows(protocol, all), "clause", want, asJSON)
-	case faults:
+	case which.faults:
 		return p.list(faultRows(protocol.TestedFaults(), all), "fault", want, asJSON)
+	case which.variations:
+		return p.list(variationRows(protocol.AllVariations()), "variation", want, asJSON)
+	}
+	rules := lawRows(protocol, want)
+	isRule := func(pattern string) bool { return strings.HasPrefix(pattern, reports.LawPrefix) }
+	if patterns := want["check"]; len(patterns) > 0 && len(rules) > 0 && !slices.ContainsFunc(patterns, not(isRule)) {
+		return p.list(rules, "check", facets{"party": want["party"]}, asJSON)
 	}
 	in, _, err := conformance.Selection{
 		Protocol: protocol.Protocol, Checks: want["check"], Clauses: want["clause"], Levels: want["level"],
@@ -62,7 +77,34 @@ func (p process) listOf(protocol *peer.Peer, clauses, faults bool, want facets, 
 	if err != nil {
 		return badSelection(err, all)
 	}
-	return p.list(checkRows(in), "check", facets{"party": want["party"]}, asJSON)
+	return p.list(append(checkRows(in), rules...), "check", facets{"party": want["party"]}, asJSON)
+}
+
+func not(is func(string) bool) func(string) bool { return func(s string) bool { return !is(s) } }
+
+// lawRows returns the rows of the rules of the protocol's law that the flags want. They judge every conversation, and
+// are no checks that can be played.
+func lawRows(p *peer.Peer, want facets) (rows []row) {
+	for _, name := range slices.Sorted(maps.Keys(p.Law.Rules)) {
+		rule, of := p.Law.Rules[name], facets{"check": {reports.LawPrefix + name}}
+		clauses := []string{}
+		for slug := range strings.FieldsSeq(rule.Clauses) {
+			c, _ := p.ClauseByID(p.Prefix + slug) // a test knows that there is one
+			clauses = append(clauses, c.ID)
+			of.add(facets{"clause": {c.ID}, "level": {string(c.Level)}, "party": partyWords(c.Party)})
+		}
+		wanted := true
+		for _, flag := range []string{"check", "clause", "level"} {
+			wanted = wanted && (len(want[flag]) == 0 || matches(want[flag], of[flag]))
+		}
+		if wanted {
+			rows = append(rows, row{
+				value: listedCheck{reports.LawPrefix + name, "law", rule.Title, nil, clauses},
+				cells: []string{reports.LawPrefix + name, rule.Title, strings.Join(clauses, " ")}, facets: of,
+			})
+		}
+	}
+	return rows
 }
 
 // list prints the rows of a thing that the flags want, as JSON or as lines.
@@ -139,7 +181,7 @@ func (f facets) pick(rows []row, thing string) ([]row, error) {
 		return false
 	})
 	if len(rows) == 0 {
-		return nil, fmt.Errorf("no %s matches all of the flags, although each flag matches some", thing)
+		return nil, fmt.Errorf("no %s matches all flags together, although each flag alone matches some", thing)
 	}
 	return rows, nil
 }
@@ -187,7 +229,7 @@ type row struct {
 	facets facets   // what the patterns of the flags are compared with
 }
 
-// listedCheck is a check in JSON; its kind is script or property.
+// listedCheck is a check in JSON; its kind is script, property or law.
 type listedCheck struct {
 	ID      string           `json:"id"`
 	Kind    string           `json:"kind"`
@@ -218,6 +260,12 @@ type listedFault struct {
 	Name    string   `json:"name"`
 	Clauses []string `json:"clauses"`
 	Summary string   `json:"summary"`
+}
+
+// listedVariation is a variation of the embedded server in JSON.
+type listedVariation struct {
+	Name    string `json:"name"`
+	Summary string `json:"summary"`
 }
 
 // checkRows returns the rows of checks. Selection compares all but their parties.
@@ -295,6 +343,14 @@ func faultRows(faults []peer.Fault, checks []conformance.Check) (rows []row) {
 			value: listedFault{f.Name, f.Clauses, f.Summary},
 			cells: []string{f.Name, strings.Join(f.Clauses, " "), f.Summary}, facets: all,
 		})
+	}
+	return rows
+}
+
+// variationRows returns the rows of variations. Nothing selects among them.
+func variationRows(variations []peer.Variation) (rows []row) {
+	for _, v := range variations {
+		rows = append(rows, row{value: listedVariation{v.Name, v.Summary}, cells: []string{v.Name, v.Summary}})
 	}
 	return rows
 }

@@ -11,18 +11,20 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fwpsuite/fwp/conformance/workers/situations"
+	"github.com/fwpsuite/fwp/docs"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/shortage"
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 )
 
 // testOptions are the flags of all commands that test something, each of which declares those that it has.
 type testOptions struct {
-	targetFlags             program.TargetFlags
-	operatorFlags           program.OperatorFlags
-	fault                   string
-	allowShared, allowFlush bool
+	targetFlags           program.TargetFlags
+	operatorFlags         program.OperatorFlags
+	fault, variation      string
+	exclusive, allowFlush bool
 
 	timeout, patience time.Duration
 	seed              uint64
@@ -43,20 +45,21 @@ func (o *testOptions) flags(cmd *cobra.Command) *pflag.FlagSet {
 
 // declareAllowed declares what may be done to jobs of others; what the command does with that is a verb.
 func (o *testOptions) declareAllowed(f *pflag.FlagSet, servers, verb string) {
-	f.BoolVar(&o.allowShared, "allow-shared", false,
-		"no other client uses the "+servers+": "+verb+" what touches other clients' jobs too")
+	f.BoolVar(&o.exclusive, "exclusive", false,
+		"no other client uses the "+servers+": "+verb+" commands that affect other clients' jobs, too")
 	f.BoolVar(&o.allowFlush, "allow-flush", false,
-		"everything on the "+servers+" may be deleted: "+verb+" FLUSH too (means --allow-shared)")
+		"everything on the "+servers+" may be deleted: "+verb+" FLUSH too (means --exclusive)")
 }
 
 // declareWaits declares how long the command waits for a server.
 func (o *testOptions) declareWaits(f *pflag.FlagSet, timeout time.Duration) {
 	f.DurationVar(&o.timeout, "timeout", timeout, "the longest wait for a reply")
-	f.DurationVar(&o.patience, "patience", 150*time.Second, "the longest wait for what happens eventually")
+	f.DurationVar(&o.patience, "patience", 150*time.Second, "the longest wait for an event that the server may "+
+		"delay, such as a retry")
 }
 
 // alone reports whether jobs of other clients may be touched.
-func (o *testOptions) alone() bool { return o.allowShared || o.allowFlush }
+func (o *testOptions) alone() bool { return o.exclusive || o.allowFlush }
 
 // drawSeed draws the seed, unless it was given.
 func (o *testOptions) drawSeed() {
@@ -86,6 +89,7 @@ func (p process) begin(ctx context.Context) (context.Context, func()) {
 func failure(ctx context.Context, err error) (t reports.Trouble) {
 	_, lost := errors.AsType[*program.UnreachableError](err)
 	_, none := errors.AsType[*situations.NoClientError](err)
+	none = none || errors.Is(err, target.ErrNoSupervisor)
 	switch short := shortage.Cause(ctx); {
 	case short != "":
 		t.Internal = short
@@ -110,9 +114,24 @@ type result interface {
 	WriteJSON(io.Writer, reports.ExitOptions) error
 }
 
+// sayHowToFix adds to a result the pages that say how to fix what it found.
+func sayHowToFix(r result) {
+	switch r := r.(type) {
+	case *reports.Report:
+		for i := range r.Clauses {
+			r.Clauses[i].Fix = docs.Fix(r.Target.Command != "", r.Clauses[i].ID)
+		}
+	case *reports.Exploration:
+		for i := range r.Findings {
+			r.Findings[i].Fix = docs.Fix(false, r.Findings[i].Clause)
+		}
+	}
+}
+
 // deliver writes a result where the flags say, and returns the error that ends the command.
 func (o *testOptions) deliver(p process, r result) error {
 	reports.Bound(r)
+	sayHowToFix(r)
 	exit := reports.ExitOptions{Strict: o.strict, Require: o.require}
 	return p.Deliver(program.Output{
 		Flags: &o.reportFlags, Exit: exit, Report: r, Trouble: r.Troubles(),

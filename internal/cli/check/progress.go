@@ -61,7 +61,7 @@ func (p *progress) state() (share float64, parts []string) {
 	parts = []string{fmt.Sprintf("%d of %d checks", p.done, p.total)}
 	soFar := program.Clock(elapsed) + " so far"
 	if p.done == p.total {
-		return 1, append(parts, soFar, "finishing: what is inconclusive is tried again")
+		return 1, append(parts, soFar, "finishing: retrying inconclusive checks")
 	}
 	left := p.left(elapsed).Round(time.Second)
 	if left > 0 {
@@ -143,8 +143,6 @@ func (e *exploreProgress) state() (share float64, parts []string) {
 func activity(p explore.Progress) (doing string, detail []string) {
 	commands := text.Count(p.Commands, "command")
 	switch p.Activity {
-	case explore.Measuring:
-		return "measuring memory", []string{commands}
 	case explore.Shrinking:
 		return "shrinking " + p.Finding, []string{text.Grouped(p.Done) + " of " + text.Count(p.Of, "step")}
 	case explore.Confirming:

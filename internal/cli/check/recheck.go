@@ -31,15 +31,14 @@ type recheckOptions struct {
 	job    string
 }
 
-// newRecheck builds `fwpcheck recheck`, and the hidden `fwpcheck judge`, which is its old name.
-func newRecheck(p process, name string, hidden bool) *cobra.Command {
+// newRecheck builds `fwpcheck recheck`.
+func newRecheck(p process) *cobra.Command {
 	o := &recheckOptions{}
 	cmd := &cobra.Command{
-		Use:    name + " FILE...|-",
-		Hidden: hidden,
-		Short:  "Evaluate a saved report, or saved histories, again",
+		Use:   "recheck FILE...|-",
+		Short: "Evaluate a saved report or saved histories again",
 		Args: func(_ *cobra.Command, args []string) error {
-			return refuse(len(args) == 0, "which report or history? Name files, or - for standard input")
+			return refuse(len(args) == 0, "give the files of a report or of histories, or - for standard input")
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := cmp.Or(o.expect.validate(), o.reportFlags.Validate()); err != nil {
@@ -49,10 +48,10 @@ func newRecheck(p process, name string, hidden bool) *cobra.Command {
 		},
 	}
 	f := o.flags(cmd)
-	f.StringVar(&o.expect.name, "expect", "", "hold a report against the known findings in `FILE`")
-	f.BoolVar(&o.strict, "strict", false, "treat recommendations as requirements: a warn is a finding")
-	f.StringArrayVar(&o.require, "require", nil, "fail (exit code 3) unless `CLAUSE` is evaluated; may be repeated")
-	f.StringVar(&o.job, "job", "", "draw the life of the job with the jid `JID` alone")
+	f.StringVar(&o.expect.name, "expect", "", "compare a report with the known findings in `FILE`")
+	f.BoolVar(&o.strict, "strict", false, "treat recommendations as requirements: each warn is a finding")
+	f.StringArrayVar(&o.require, "require", nil, "exit with code 3 unless `CLAUSE` is evaluated; may be repeated")
+	f.StringVar(&o.job, "job", "", "list only the calls of the job with the jid `JID`")
 	if err := cmd.RegisterFlagCompletionFunc("job", p.completeJobs); err != nil {
 		panic(err) // the flag was declared above
 	}
@@ -63,7 +62,7 @@ func newRecheck(p process, name string, hidden bool) *cobra.Command {
 // recheck evaluates files again.
 func (p process) recheck(o *recheckOptions, names []string) error {
 	if o.job != "" {
-		return p.drawLife(o, names)
+		return p.lifeOf(o, names)
 	}
 	for _, name := range names {
 		data, some, err := p.ReadReport(name, toolsReport)
@@ -71,7 +70,7 @@ func (p process) recheck(o *recheckOptions, names []string) error {
 		case err != nil:
 			return fmt.Errorf("%s: %w", name, err)
 		case some && len(names) > 1:
-			return fmt.Errorf("%s is a report, and recheck takes one: fwpcheck compare takes several", name)
+			return fmt.Errorf("%s is a report, and recheck takes only one; use fwpcheck compare for several reports", name)
 		case some:
 			return p.recheckReport(o, name, data)
 		case name == "-":
@@ -79,7 +78,7 @@ func (p process) recheck(o *recheckOptions, names []string) error {
 		}
 	}
 	if o.expect.name != "" {
-		return errors.New("--expect is for the report of a run, and not for histories")
+		return errors.New("--expect works only with the report of a run, not with histories")
 	}
 	return p.judge(o, names)
 }
@@ -121,7 +120,7 @@ func (o *recheckOptions) held(r *reports.Report) (*reports.Report, error) {
 }
 
 // unread is what a file is that cannot be evaluated again.
-const unread = "neither a report of fwpcheck run (JSON or HTML) nor a history of fwpbench run --history"
+const unread = "not a report of fwpcheck run (JSON or HTML), and not a history of fwpbench run --history"
 
 // judge checks the histories of some files.
 func (p process) judge(o *recheckOptions, names []string) error {

@@ -79,15 +79,16 @@ func TestJudge(t *testing.T) {
 		}, ""},
 		"nothing": {saved(t, true), reports.ExitInconclusive, []string{"0 events"}, ""},
 		"cut short": {wrong[:len(wrong)-20], reports.ExitUsage, []string{
-			"4 events, cut off at 3s", "1 job",
+			"partial, cut off at 3s: 4 events", "1 job",
 		}, "line 6 of the history"},
+		"cut at the limit": {strings.Replace(well, `"drained":true`, `"drained":true,"cut":3000000000`, 1),
+			reports.ExitInconclusive, []string{"partial, cut off at 3s: 4 events", "partial: 1 history cut off"}, ""},
 		"no header": {"hello\n", reports.ExitUsage, nil, unread + " (line 1: "},
-		"empty":     {"", reports.ExitUsage, nil, unread + " (line 1: "},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			code, out, err := played("judge", stored(t, test.text))
+			code, out, err := played("recheck", stored(t, test.text))
 			assert.Equal(t, test.code, code, out)
 			for _, want := range test.out {
 				assert.Contains(t, out, want)
@@ -105,22 +106,22 @@ func TestJudgeSeveral(t *testing.T) {
 	t.Parallel()
 	push, empty := call(0, history.Push, "j1", history.OK), call(9, history.Fetch, "", history.Empty)
 	lost, open := stored(t, saved(t, true, push, empty)), stored(t, saved(t, false, push))
-	code, out, _ := played("judge", open, lost, open)
+	code, out, _ := played("recheck", open, lost, open)
 	assert.Equal(t, reports.ExitFindings, code)
 	assert.Equal(t, 2, strings.Count(out, "1 event, not drained"))
-	code, out, err := played("judge", lost, "nosuch.history")
+	code, out, err := played("recheck", lost, "nosuch.history")
 	assert.Equal(t, reports.ExitUsage, code)
 	assert.Contains(t, out, "FWP-PUSH-04", "what can be read is judged")
 	assert.Contains(t, err, "nosuch.history")
-	code, _, err = played("judge")
+	code, _, err = played("recheck")
 	assert.Equal(t, reports.ExitUsage, code)
-	assert.Contains(t, err, "which report or history?")
+	assert.Contains(t, err, "give the files of a report or of histories")
 }
 
 func TestJudgeWritesJSON(t *testing.T) {
 	t.Parallel()
 	push, empty := call(0, history.Push, "j1", history.OK), call(9, history.Fetch, "", history.Empty)
-	code, out, _ := played("judge", "--format", "json", stored(t, saved(t, true, push, empty)))
+	code, out, _ := played("recheck", "--format", "json", stored(t, saved(t, true, push, empty)))
 	assert.Equal(t, reports.ExitFindings, code)
 	var got struct {
 		Schema    string

@@ -19,10 +19,10 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// drawLife draws the life of one job, as each of some files has it.
-func (p process) drawLife(o *recheckOptions, names []string) error {
+// lifeOf lists what became of one job, as each of some files has it.
+func (p process) lifeOf(o *recheckOptions, names []string) error {
 	if o.expect.name != "" || len(o.require) > 0 {
-		return errors.New("--job draws one job: without --expect and --require")
+		return errors.New("--expect and --require do not work with --job")
 	}
 	all, jids := &reports.Histories{Job: o.job}, []string{}
 	for _, name := range names {
@@ -95,8 +95,8 @@ func (p process) recordsOf(name string, data []byte) (all []*life.Record, err er
 	}
 	switch {
 	case strings.HasPrefix(of.Schema, "fwpbench") && of.History == "":
-		return nil, errors.New("the report of a load has no calls of single jobs: run it with --history FILE, and " +
-			"name that file")
+		return nil, errors.New("the report of a load has no calls of single jobs: use fwpbench run --history FILE, and " +
+			"give that file")
 	case of.History != "":
 		return p.records(of.History)
 	case of.Schema == reports.ExplorationSchema:
@@ -153,7 +153,7 @@ func recordOf(name string, h *history.History, found *history.Report) *life.Reco
 	return life.OfHistory(name, h, found, func(b history.Breach) string { return peer.Default().ClauseOf(string(b)) })
 }
 
-// mostLives is how many jobs of the findings in a history are drawn.
+// mostLives is how many jobs of the findings in a history are listed.
 const mostLives = 50
 
 // livesOf returns the lives of the first jobs that findings are about.

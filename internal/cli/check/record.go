@@ -42,23 +42,23 @@ func newRecord(p process) *cobra.Command {
 	o := &recordOptions{}
 	cmd := &cobra.Command{
 		Use:   "record --upstream URL",
-		Short: "Pass clients on to a server, judge both, and write what passed as a script",
+		Short: "Forward clients to a server, check both sides, and record the conversation as a script",
 		Args:  program.NoArguments,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return p.record(cmd.Context(), o) },
 	}
 	f := o.flags(cmd)
 	f.StringVar(&o.upstream, "upstream", "",
-		"pass clients on to the server at `URL`: tcp://[:PASSWORD@]HOST[:PORT] or tcp+tls://...")
-	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "listen on `ADDRESS` (a free port if it is 0)")
+		"forward clients to the server at `URL`: tcp://[:PASSWORD@]HOST[:PORT] or tcp+tls://...")
+	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "listen on `ADDRESS`; port 0 means a free port")
 	f.StringVarP(&o.output, "output", "o", "", "write the conversation as a script to `FILE`")
-	f.StringVar(&o.trace.name, "trace", "", "write when each job was pushed, its queue, type and size to `FILE` (CSV)")
+	f.StringVar(&o.trace.name, "trace", "", "write the time, queue, type and size of each pushed job to `FILE` (CSV)")
 	f.DurationVar(&o.length, "for", 0, "end after `TIME`")
-	f.StringVar(&o.metrics, "metrics", "", "serve counts in the text format of Prometheus on `ADDRESS`, at /metrics")
+	f.StringVar(&o.metrics, "metrics", "", "serve Prometheus metrics on `ADDRESS`, at /metrics")
 	f.StringVar(&o.passwordFile, "password-file", "",
-		"read the server's password from `FILE`, to judge the clients' hashes")
-	f.IntVar(&o.concurrency, "concurrency", 0, "judge whether each worker runs `N` jobs at a time")
-	f.StringSliceVar(&o.queues, "queues", nil, "judge whether workers fetch from these `QUEUES`, joined by commas")
-	f.DurationVar(&o.timeout, "timeout", 10*time.Second, "wait for the server at most `TIME`")
+		"read the server's password from `FILE`, to check the clients' password hashes")
+	f.IntVar(&o.concurrency, "concurrency", 0, "check that each worker runs `N` jobs at a time")
+	f.StringSliceVar(&o.queues, "queues", nil, "check that workers fetch from these `QUEUES`, separated by commas")
+	f.DurationVar(&o.timeout, "timeout", 10*time.Second, "the longest wait for the server")
 	program.DeclareProfile(f, &o.targetFlags.Profile)
 	o.targetFlags.DeclareTLS(f)
 	o.targetFlags.Subject.Declare(f)
@@ -89,7 +89,7 @@ func (p process) record(ctx context.Context, o *recordOptions) error {
 	if err != nil {
 		return program.Interrupted(ctx, &program.UnreachableError{Cause: err, Advice: endpoint.Choice.Address.Advice(err)})
 	}
-	l, err := listen(ctx, "listen "+o.listen, o.listen)
+	l, err := listen("listen "+o.listen, o.listen)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (p process) record(ctx context.Context, o *recordOptions) error {
 		Watch:  workers.Config{Password: endpoint.Password, Concurrency: o.concurrency, Queues: o.queues},
 	})
 	defer r.Close()
-	web, err := o.serveMetrics(ctx, r)
+	web, err := o.serveMetrics(r)
 	if err != nil {
 		return err
 	}
@@ -116,6 +116,7 @@ func (p process) record(ctx context.Context, o *recordOptions) error {
 	}
 	r.Close()
 	at := endpoint.Introduced(ctx, endpoint.Target(id), endpoint.Server, endpoint.Password, o.timeout)
+	at.Chosen = endpoint.Reached(ctx, at.Chosen)
 	return p.recorded(o, r, at, shown.shortage())
 }
 
@@ -131,7 +132,7 @@ func (o *recordOptions) limited(ctx context.Context) (context.Context, context.C
 func (o *recordOptions) endpoint() (program.Endpoint, error) {
 	if o.upstream == "" {
 		return program.Endpoint{}, errors.New(
-			"--upstream is missing: it names the server, as in --upstream tcp://localhost:7419")
+			"--upstream is missing: give the URL of the server, as in --upstream tcp://localhost:7419")
 	}
 	o.targetFlags.Command = "fwpcheck record"
 	endpoint, err := o.targetFlags.At(o.upstream)
@@ -147,12 +148,12 @@ func (o *recordOptions) endpoint() (program.Endpoint, error) {
 }
 
 // serveMetrics serves the counts, if they are asked for.
-func (o *recordOptions) serveMetrics(ctx context.Context, r *recorder.Recorder) (*http.Server, error) {
+func (o *recordOptions) serveMetrics(r *recorder.Recorder) (*http.Server, error) {
 	web := program.WebServer(nil)
 	if o.metrics == "" {
 		return web, nil
 	}
-	l, err := listen(ctx, "metrics "+o.metrics, o.metrics)
+	l, err := listen("metrics "+o.metrics, o.metrics)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +188,7 @@ func (s *shownFindings) print(b workers.Breach) {
 	}
 	text := breachText(b)
 	if s.times[b.Name] == shownBreaches {
-		text += "  (more of this rule are counted only)\n"
+		text += "  (further ones of this rule are only counted)\n"
 	}
 	if err := s.p.Print(s.p.Show(text)); err != nil {
 		s.p.Logf("%v", err)
@@ -199,7 +200,7 @@ func (s *shownFindings) failed(err error) {
 	defer s.mu.Unlock()
 	short := shortage.Explain(err)
 	if !s.down {
-		s.p.Logf("a client's connection is not passed on, and later ones may not be: %s",
+		s.p.Logf("a client's connection could not be forwarded, and later ones may fail too: %s",
 			cmp.Or(short, text.OfError(err)))
 	}
 	s.down = true // it is said once
@@ -213,7 +214,7 @@ func (s *shownFindings) shortage() error {
 	if s.short == "" {
 		return nil
 	}
-	return &program.InternalError{Cause: errors.New("connections were not passed on: " + s.short)}
+	return &program.InternalError{Cause: errors.New("connections were not forwarded: " + s.short)}
 }
 
 // breachText returns a breach in a few lines.
@@ -239,7 +240,7 @@ func breachText(b workers.Breach) string {
 	return text.String()
 }
 
-// recorded writes the script, and prints what was seen. Short is why the recording is not whole; nil if it is.
+// recorded writes the script, and prints what was seen. Short is why the recording is incomplete; nil if it is.
 func (p process) recorded(o *recordOptions, r *recorder.Recorder, server reports.Target, short error) error {
 	s := r.Summary()
 	if o.output != "" && s.Counts.Connections > 0 {
@@ -265,9 +266,9 @@ func (p process) saveScript(name string, r *recorder.Recorder, s recorder.Summar
 	if wrong != nil {
 		return &program.InternalError{Cause: wrong}
 	}
-	p.Logf("the conversation is in %s: fwpcheck run %[1]s --url URL plays it again", name)
+	p.Logf("the conversation is in %s; replay it with fwpcheck run %[1]s --url URL", name)
 	if s.Cut != "" {
-		p.Logf("it is not whole: %s", s.Cut)
+		p.Logf("it is incomplete: %s", s.Cut)
 	}
 	return nil
 }
@@ -315,20 +316,20 @@ func recordPage(s recorder.Summary, code int) reports.Page {
 		}
 	}
 	blocks = append(blocks, reports.Prose{Lines: []reports.Text{reports.Words(fmt.Sprintf(
-		"%s held; the situation of %s was not seen, so that they decide nothing.",
+		"%s passed; the situation of %s did not occur, so they are inconclusive.",
 		text.Count(len(held), "rule"), text.Count(open, "rule")))}})
-	words := "nothing that passed breaks the specification"
+	words := "no violations of the specification"
 	switch {
 	case code == reports.ExitInternal:
-		words = "the recording is not whole"
+		words = "the recording is incomplete"
 	case s.Counts.Connections == 0:
-		words = "no client came: nothing was evaluated"
+		words = "no client connected: nothing was evaluated"
 	case recordExit(s) == reports.ExitFindings:
-		words = "the specification was broken"
+		words = "the specification was violated"
 	case slices.ContainsFunc(slices.Collect(maps.Keys(s.Counts.Breaches)), func(name string) bool {
 		return clauseOf(name).Breach() == reports.Warn
 	}):
-		words = "only recommendations were not followed"
+		words = "only recommendations were violated"
 	}
 	return reports.Page{Blocks: append(blocks, reports.Conclusion{
 		Facts: fmt.Sprintf("%s; exit code %d", s.For.Round(time.Millisecond), code), Words: reports.Words(words),
@@ -351,7 +352,7 @@ func recordCounts(s recorder.Summary) reports.Block {
 		add("commands", strings.Join(commands, ", "))
 	}
 	if n := int(s.Counts.Unjudged); n > 0 {
-		add("not judged", text.Count(n, "connection")+" whose bytes passed faster than they could be judged")
+		add("not judged", text.Count(n, "connection")+" that sent bytes faster than they could be checked")
 	}
 	return counts
 }

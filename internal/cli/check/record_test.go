@@ -93,7 +93,7 @@ func TestRecordOfAServerWithTLS(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	ca, file := filepath.Join(folder, "ca.pem"), filepath.Join(folder, "bug.fwp")
-	config, err := localhostTLS(ca)
+	config, err := selfSigned(ca, "127.0.0.1")
 	require.NoError(t, err)
 	server := fakes.NewServer(fakes.Config{TLS: config})
 	t.Cleanup(server.Close)
@@ -129,7 +129,7 @@ func TestRecordWithMetrics(t *testing.T) {
 	assert.NotContains(t, printed, `"pwdhash":"00"`)
 }
 
-// The code that is printed is that of the process, also where no client came and nothing can be written.
+// The code that is printed is that of the process, also where no client connected and nothing can be written.
 func TestRecordWithoutAClient(t *testing.T) {
 	t.Parallel()
 	server := fakes.NewServer(fakes.Config{})
@@ -138,7 +138,7 @@ func TestRecordWithoutAClient(t *testing.T) {
 	_, end := recordingOf(t, "--upstream", "tcp://"+server.Addr(), "-o", file)
 	out, err := end()
 	assert.Equal(t, program.Exit(reports.ExitInconclusive), err)
-	assert.Contains(t, out, "exit code 3\nno client came")
+	assert.Contains(t, out, "exit code 3\nno client connected")
 	assert.NoFileExists(t, file)
 }
 

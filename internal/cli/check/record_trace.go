@@ -48,9 +48,9 @@ func (t *recordTrace) close(p process) error {
 	}
 	cut := ""
 	if t.full {
-		cut = ", as many as a trace has; later ones are left out"
+		cut = ", the maximum of a trace; later ones are left out"
 	}
-	p.Logf("%d pushed jobs are in %s%s: fwpbench run --trace %[2]s --url URL plays their load again", t.jobs.Len(),
+	p.Logf("%d pushed jobs are in %s%s; replay their load with fwpbench run --trace %[2]s --url URL", t.jobs.Len(),
 		t.name, cut)
 	return nil
 }

@@ -49,12 +49,12 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 	chosen.own = len(args) > 0
 	o.targetFlags.SetProtocol(protocol)
 	s, err := o.subject(p.LookupEnv)
-	if err = cmp.Or(err, o.cover.apply(s.Endpoint)); err != nil {
+	if err != nil {
 		return err
 	}
 	p.Secrets = s.Secrets
 	bar := o.bar(&p)
-	p.Logf("testing %s, seed %d", s, o.seed)
+	p.Logf("testing %s, seed %d%s", s, o.seed, o.fixedSeed())
 	ctx, stop := p.begin(ctx)
 	defer stop()
 	started := time.Now()
@@ -68,13 +68,12 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 	known.identify(ctx, p, s, on, o.timeout)
 	o.profiled(ctx, &s, on, &chosen)
 	r := p.play(ctx, o, playing{
-		selection: chosen, thing: "check", known: known, bar: bar, alone: o.alonePlayer(ctx, s, on),
+		selection: chosen, thing: "check", started: started, known: known, bar: bar, alone: o.alonePlayer(ctx, s, on),
 		runner:   func(chosen selection) *run.Runner { return o.runner(s, on, chosen) },
 		complete: func(r *reports.Report) { complete(ctx, r, s, on, chosen, o.timeout) },
 	})
 	o.saveFindings(p, r, s, chosen)
-	on.end() // what a server reached is written when it ends
-	r.Functions = o.cover.functions(ctx)
+	r.Took = time.Since(started)
 	return o.deliver(p, r)
 }
 
@@ -97,6 +96,7 @@ func (o *runOptions) untested(
 type playing struct {
 	selection
 	thing    string // what is selected: checks or situations
+	started  time.Time
 	known    *expectations
 	bar      *program.Bar
 	runner   func(selection) *run.Runner
@@ -107,7 +107,7 @@ type playing struct {
 // play plays what was chosen, shows its progress, and holds the results against the known findings.
 func (p process) play(ctx context.Context, o *runOptions, what playing) *reports.Report {
 	if n, longest := what.waiting(); n > 0 {
-		p.Logf("%s must wait, the longest for %v; --quick leaves them out",
+		p.Logf("%s must wait, up to %v; --quick leaves them out",
 			text.Count(n, what.thing), longest.Round(time.Second))
 	}
 	plays := newProgress(what.in, o.repeat, o.parallel)
@@ -125,7 +125,14 @@ func (p process) play(ctx context.Context, o *runOptions, what playing) *reports
 	r.Version = version()
 	what.complete(r)
 	what.bar.End()
-	return what.known.apply(ctx, p, r, what.selection, what.alone)
+	again := r.Again
+	r = what.known.apply(ctx, p, r, what.selection, func(checks []conformance.Check) []reports.Check {
+		began := time.Now()
+		defer func() { again += time.Since(began) }()
+		return what.alone(checks)
+	})
+	r.Started, r.Took, r.Again = what.started, time.Since(what.started), again
+	return r
 }
 
 // runner returns what runs the chosen checks on a server.
@@ -133,7 +140,7 @@ func (o *runOptions) runner(s subject, on testbed, chosen selection) *run.Runner
 	again := o.commands(s, chosen.own)
 	return &run.Runner{
 		Protocol: s.Peer.Protocol, Servers: on.servers, Checks: chosen.in, Skipped: chosen.out,
-		Prepare: on.prepare, Provide: provide(s), Reproduce: again.run, Shrink: again.shrink,
+		Provide: provide(s), Reproduce: again.run, Shrink: again.shrink,
 		Timeout: o.timeout, Patience: o.patience, Parallel: o.parallel, Seed: o.seed,
 		SeedNames: s.Ours(), Repeat: o.repeat, FailFast: o.failFast, Quick: o.selection.Quick,
 	}
@@ -159,6 +166,7 @@ func complete(ctx context.Context, r *reports.Report, s subject, on testbed, cho
 	chosen.keepRecords(r)
 	if chosen.own { // scripts of the user's have no part in the other clauses
 		r.Clauses = slices.DeleteFunc(r.Clauses, func(c reports.Clause) bool { return len(c.Checks) == 0 })
+		r.Law = nil
 	}
 }
 
@@ -172,7 +180,7 @@ func unseen(r *reports.Report, s subject, chosen selection) string {
 		if found || chosen.own {
 			continue
 		}
-		return fmt.Sprintf("no check of this selection found the fault %s (%s): %s were left out", f.Name,
+		return fmt.Sprintf("no selected check found the fault %s (%s); %s were left out", f.Name,
 			strings.Join(f.Clauses, ", "), text.Count(len(chosen.out), "check"))
 	}
 	return ""
@@ -250,7 +258,6 @@ type runOptions struct {
 
 	selection        conformance.Selection
 	expect           expectFlags
-	cover            coverFlags
 	parallel, repeat int
 	failFast         bool
 }
@@ -261,9 +268,8 @@ func (o *runOptions) declare(cmd *cobra.Command) {
 	o.declareTarget(cmd)
 	o.declareSelection(f)
 	o.declareRunning(f)
-	o.cover.declare(f)
-	f.StringVar(&o.folder, "save", "", "put a script that alone shows it again into `FOLDER`, for each new finding")
-	o.reportFlags.Declare(cmd, "print every conversation as it goes, and all checks in the report")
+	f.StringVar(&o.folder, "save", "", "save a script that reproduces each new finding in `FOLDER`")
+	o.reportFlags.Declare(cmd, "print every conversation while it runs, and all checks in the report")
 }
 
 func (o *runOptions) declareTarget(cmd *cobra.Command) {
@@ -274,29 +280,31 @@ func (o *runOptions) declareTarget(cmd *cobra.Command) {
 	o.declareAllowed(f, "server", "play")
 	o.operatorFlags.Declare(f)
 	program.DeclareFault(cmd, &o.fault, "")
+	program.DeclareVariation(cmd, &o.variation, "")
 }
 
 func (o *runOptions) declareSelection(f *pflag.FlagSet) {
-	f.StringArrayVar(&o.selection.Checks, "check", nil, "play the checks that match `GLOB` only; may be repeated")
+	f.StringArrayVar(&o.selection.Checks, "check", nil, "play only the checks that match `GLOB`; may be repeated")
 	f.StringArrayVar(&o.selection.Clauses, "clause", nil,
-		"play the checks about clauses that match `GLOB` only; may be repeated")
+		"play only the checks of clauses that match `GLOB`; may be repeated")
 	f.StringArrayVar(&o.selection.Levels, "level", nil,
-		"play the checks about clauses of a level that matches `GLOB` only; may be repeated")
-	f.BoolVar(&o.selection.Quick, "quick", false, "leave out the checks that have to wait for more than "+
-		conformance.QuickWait.String()+", and end within about three minutes on any server")
-	f.StringArrayVar(&o.require, "require", nil, "fail (exit code 3) unless `CLAUSE` is evaluated; may be repeated")
-	f.BoolVar(&o.strict, "strict", false, "treat recommendations as requirements: a warn is a finding")
+		"play only the checks of clauses whose level matches `GLOB`; may be repeated")
+	f.BoolVar(&o.selection.Quick, "quick", false, "leave out checks that must wait longer than "+
+		conformance.QuickWait.String()+"; the run takes at most about three minutes, and two more to confirm new findings")
+	f.StringArrayVar(&o.require, "require", nil, "exit with code 3 unless `CLAUSE` is evaluated; may be repeated")
+	f.BoolVar(&o.strict, "strict", false, "treat recommendations as requirements: each warn is a finding")
 	o.expect.declare(f)
 }
 
 func (o *runOptions) declareRunning(f *pflag.FlagSet) {
 	o.declareWaits(f, 10*time.Second)
 	f.IntVar(&o.parallel, "parallel", 0,
-		"run at most `N` checks at once (default: 2 that are busy, and any number that only wait)")
+		"run at most `N` checks at once (default: 2, not counting those that only wait)")
 	f.IntVar(&o.repeat, "repeat", 1,
-		"run every check `N` times: the worst verdict counts, and the report lists what differs")
-	f.BoolVar(&o.failFast, "fail-fast", false, "end the run with the first fail or crash")
-	f.Uint64Var(&o.seed, "seed", 0, "draw the order and the names from `N` (random if not given)")
+		"play every check `N` times: the worst verdict counts, and the report lists the differences")
+	f.BoolVar(&o.failFast, "fail-fast", false, "stop at the first fail or crash")
+	f.Uint64Var(&o.seed, "seed", 0,
+		"seed of the order, the names and the generated values (default: random; with --expect 1)")
 }
 
 // validate checks the values that no flag checks by itself, and draws the seed.
@@ -314,7 +322,7 @@ func (o *runOptions) validate() error {
 // validatePlays checks how often and of which clauses checks are played, and draws the seed; requirable returns an
 // error for a clause that no run can evaluate.
 func (o *runOptions) validatePlays(requirable func(clause string) error) error {
-	o.drawSeed()
+	o.seeded()
 	return cmp.Or(
 		refuse(o.given.Changed("parallel") && o.parallel < 1, "--parallel must be 1 or more"),
 		refuse(o.repeat < 1, "--repeat must be 1 or more"),
@@ -334,7 +342,8 @@ func requirable(id string) error {
 	c, known := peer.Clause(id)
 	switch {
 	case known && !c.BindsServer():
-		return fmt.Errorf("--require %s: no run can evaluate it, because it binds clients and the target is a server", id)
+		return fmt.Errorf("--require %s: the clause binds clients, and the target is a server, so no run can evaluate it",
+			id)
 	case known && c.Excluded != "":
 		return fmt.Errorf("--require %s: no run can evaluate it: %s", id, c.Excluded)
 	case known:

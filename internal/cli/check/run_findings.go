@@ -1,16 +1,12 @@
 package check
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -96,7 +92,7 @@ func (o *runOptions) saveFindings(p process, r *reports.Report, s subject, chose
 		c := &r.Checks[i]
 		saveCheck(c, r, save, saved)
 		for j := range c.Findings {
-			if f := &c.Findings[j]; f.Saved != "" {
+			if f := &c.Findings[j]; f.Saved != "" && len(f.Unshrunk) == 0 {
 				f.Reproduce = again.run(f.Saved)
 				if f.Shrink != "" {
 					f.Shrink = again.shrink(f.Saved, c.ID+" "+f.Clause)
@@ -128,13 +124,16 @@ func saveCheck(
 				saved[id] = save(name, script)
 			}
 			f.Saved = saved[id]
+		case len(f.Unshrunk) > 0:
+			f.Saved = save(name+"-"+f.Clause, unplayed(f.Unshrunk))
 		}
 	}
 }
 
 // decisive are the flags that the result of a check may depend on: not those for selecting and reporting.
-var decisive = []string{"password-file", "tls-ca", "tls-server-name", "tls-insecure", "timeout", "patience", "repeat",
-	"allow-shared", "allow-flush", "fault", "control", "restart-cmd", "kill-cmd", "signal-cmd"}
+var decisive = []string{"password-file", "tls-ca", "tls-server-name", "tls-insecure", "tls-cert", "tls-key",
+	"timeout", "patience", "repeat",
+	"exclusive", "allow-flush", "fault", "variation", "control", "restart-cmd", "kill-cmd", "signal-cmd"}
 
 // again returns those of some flags that were given, with their values, as words for a shell.
 func (o *testOptions) again(names ...string) (words []string) {
@@ -144,7 +143,7 @@ func (o *testOptions) again(names ...string) (words []string) {
 		case f.Value.Type() == "bool":
 			words = append(words, "--"+f.Name)
 		default:
-			words = append(words, "--"+f.Name, text.ShellQuote(target.Redact(f.Value.String())))
+			words = append(words, "--"+f.Name, text.ShellQuote(target.RedactCommand(f.Value.String())))
 		}
 	})
 	return words
@@ -161,9 +160,9 @@ type commands struct {
 func (o *runOptions) commands(s subject, own bool) commands {
 	c := commands{o: o, s: s, own: own}
 	if !s.Ours() && s.Choice.Address.Password != "" {
-		c.hint = " # fill in the password, or set FAKTORY_URL and leave out --url"
+		c.hint = " # fill in the password, or set FAKTORY_URL and replace --url by --from-environment"
 		if s.Choice.Variable != "" {
-			c.hint = " # fill in the password, or leave out --url while " + s.Choice.Variable + " is set"
+			c.hint = " # fill in the password, or replace --url by --from-environment while " + s.Choice.Variable + " is set"
 		}
 	}
 	return c
@@ -179,80 +178,17 @@ func (c commands) run(check string) string {
 	return strings.Join(slices.Concat(words, c.s.Flags(), c.o.again(decisive...)), " ") + c.hint
 }
 
-// shrink returns the command that makes a small script of a finding of the law in a check.
+// shrink returns the command that makes a small script of a finding of the law in a check; without a finding, the one
+// that looks for what a generated check has found.
 func (c commands) shrink(check, finding string) string {
 	words := []string{"fwpcheck", "explain", text.ShellQuote(check), "|", "fwpcheck", "shrink", "-"}
 	if c.own {
 		words = []string{"fwpcheck", "shrink", text.ShellQuote(check)}
 	}
-	words = append(words, "--finding", text.ShellQuote(finding))
-	flags := c.o.again("password-file", "tls-ca", "tls-server-name", "tls-insecure", "timeout", "fault")
+	if words = append(words, "--finding", text.ShellQuote(finding)); finding == "" {
+		words = []string{"fwpcheck", "explore", "--time", "2m"}
+	}
+	flags := c.o.again("password-file", "tls-ca", "tls-server-name", "tls-insecure", "tls-cert", "tls-key", "timeout",
+		"fault", "variation")
 	return strings.Join(slices.Concat(words, c.s.Flags(), flags), " ") + c.hint
-}
-
-// coverFlags are the flags about the coverage of a server's own code.
-type coverFlags struct{ dir string }
-
-func (c *coverFlags) declare(f *pflag.FlagSet) {
-	f.StringVar(&c.dir, "cover-dir", "", "collect in `FOLDER` what code of a Go server of --start, built with -cover, "+
-		"was reached (GOCOVERDIR), and list the functions that nothing did")
-}
-
-// apply has servers that are started write their coverage into the folder, which is made if it is not there.
-func (c *coverFlags) apply(e program.Endpoint) error {
-	if c.dir == "" {
-		return nil
-	}
-	if e.Starter == nil {
-		return errors.New("--cover-dir works only with --start: another server's environment cannot be set")
-	}
-	if err := os.MkdirAll(c.dir, 0o750); err != nil {
-		return fmt.Errorf("--cover-dir: %w", err)
-	}
-	dir, err := filepath.Abs(c.dir)
-	if err != nil {
-		return fmt.Errorf("--cover-dir: %w", err)
-	}
-	e.Starter.Environment = append(e.Starter.Environment, "GOCOVERDIR="+dir)
-	return nil
-}
-
-// coverPatience is how long the tool may take that reads the coverage.
-const coverPatience = time.Minute
-
-// functions returns which functions of the server were reached, nil without the flag. All servers must have ended.
-func (c *coverFlags) functions(ctx context.Context) *reports.Functions {
-	if c.dir == "" {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), coverPatience)
-	defer cancel()
-	data, _ := filepath.Glob(filepath.Join(c.dir, "covcounters.*")) // the pattern is a right one
-	if len(data) == 0 {
-		return &reports.Functions{Open: "the server has written nothing: it must be built with -cover, and end in order at " +
-			"SIGTERM"}
-	}
-	if _, err := exec.LookPath("go"); err != nil {
-		return &reports.Functions{Open: "the command go is not on PATH: go tool covdata func -i=" + c.dir + " lists them"}
-	}
-	out, err := exec.CommandContext(ctx, "go", "tool", "covdata", "func", "-i="+c.dir).Output() //nolint:gosec // a folder
-	if err != nil {
-		return &reports.Functions{Open: "go tool covdata: " + err.Error()}
-	}
-	return reached(out)
-}
-
-// reached reads what go tool covdata func prints: in each line a file with its line, a function and its percentage.
-func reached(out []byte) *reports.Functions {
-	f := &reports.Functions{}
-	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
-		words := strings.Fields(lines.Text())
-		if len(words) != 3 || !strings.HasSuffix(words[0], ":") {
-			continue
-		}
-		if f.Of++; words[2] == "0.0%" {
-			f.Never = append(f.Never, words[0]+" "+words[1])
-		}
-	}
-	return f
 }

@@ -1,7 +1,14 @@
 package check
 
 import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +18,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/run"
+	"github.com/fwpsuite/fwp/conformance/upgrade"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/peer"
@@ -39,6 +47,13 @@ func TestReproduce(t *testing.T) {
 	}{
 		"embedded":   {want: "fwpcheck run --check push/lost --seed 7"},
 		"own script": {own: "my bug's.fwp", want: `fwpcheck run 'my bug'\''s.fwp' --seed 7`},
+		"embedded, and the environment names another": {
+			args: []string{"--embedded"}, env: map[string]string{"FAKTORY_URL": "tcp://localhost"},
+			want: "fwpcheck run --check push/lost --seed 7 --embedded",
+		},
+		"embedded, by a flag that is not needed": {
+			args: []string{"--embedded"}, want: "fwpcheck run --check push/lost --seed 7",
+		},
 		"URL": {
 			args: []string{"--url", "tcp://localhost"},
 			want: "fwpcheck run --check push/lost --seed 7 --url tcp://localhost:7419",
@@ -59,13 +74,14 @@ func TestReproduce(t *testing.T) {
 		},
 		"password": {
 			args: []string{"--url", "tcp://:hunter2@localhost"},
-			want: "fwpcheck run --check push/lost --seed 7 --url tcp://:PASSWORD@localhost:7419 " +
-				"# fill in the password, or set FAKTORY_URL and leave out --url",
+			want: "fwpcheck run --check push/lost --seed 7 --url tcp://:PASSWORD@localhost:7419 # fill in the password, or " +
+				"set FAKTORY_URL and replace --url by --from-environment",
 		},
 		"password of a variable": {
-			env: map[string]string{"FAKTORY_PROVIDER": "MINE", "MINE": "tcp://:hunter2@localhost"},
-			want: "fwpcheck run --check push/lost --seed 7 --url tcp://:PASSWORD@localhost:7419 " +
-				"# fill in the password, or leave out --url while MINE is set",
+			args: []string{"--from-environment"},
+			env:  map[string]string{"FAKTORY_PROVIDER": "MINE", "MINE": "tcp://:hunter2@localhost"},
+			want: "fwpcheck run --check push/lost --seed 7 --url tcp://:PASSWORD@localhost:7419 # fill in the password, or " +
+				"replace --url by --from-environment while MINE is set",
 		},
 		"password in a command": {
 			args: []string{"--url", "tcp://localhost", "--kill-cmd", "ctl tcp://:hunter2@localhost kill"},
@@ -103,7 +119,7 @@ func TestOffers(t *testing.T) {
 			args: []string{"--control", "x {action}"},
 			want: []scenarios.Need{scenarios.NeedSignals, scenarios.NeedRestart, scenarios.NeedKill},
 		},
-		{args: []string{"--allow-shared"}, want: []scenarios.Need{scenarios.NeedAlone}},
+		{args: []string{"--exclusive"}, want: []scenarios.Need{scenarios.NeedAlone}},
 		{args: []string{"--allow-flush"}, want: []scenarios.Need{scenarios.NeedAlone, scenarios.NeedFlush}},
 	}
 	for _, test := range tests {
@@ -122,7 +138,7 @@ func TestEveryNeedCanBeProvided(t *testing.T) {
 	require.NoError(t, err)
 	for _, need := range []scenarios.Need{
 		scenarios.NeedOpen, scenarios.NeedPassword, scenarios.NeedSignals, scenarios.NeedRestart,
-		scenarios.NeedKill, scenarios.NeedAlone, scenarios.NeedFlush, scenarios.NeedEmbedded,
+		scenarios.NeedKill, scenarios.NeedAlone, scenarios.NeedFlush,
 	} {
 		assert.NotEmpty(t, provide(s)[need], need)
 	}
@@ -174,6 +190,7 @@ func TestProfiled(t *testing.T) {
 				assert.Contains(t, namesOf(chosen.in), check)
 			}
 			assert.Equal(t, test.records, chosen.recorded != nil)
+			assert.Equal(t, test.of == named, slices.Contains(s.Flags(), "--profile"), "one that was detected is not given")
 			if test.left != "" {
 				assert.NotContains(t, namesOf(chosen.in), test.left)
 				assert.Contains(t, namesOf(chosen.all()), test.left)
@@ -211,22 +228,146 @@ func TestKeepRecords(t *testing.T) {
 	assert.Equal(t, reports.Inconclusive, r.Clauses[1].Verdict, "another check decides it, too")
 }
 
-func TestReached(t *testing.T) {
+// What was found up to a moment at which the server went away is not all that is known of it.
+func TestUpdatesAreAboutServersThatServe(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, &reports.Functions{Of: 3, Never: []string{"example.com/s/main.go:9: serve"}}, reached([]byte(
-		"example.com/s/main.go:7:\tmain\t\t\t66.7%\nexample.com/s/main.go:9:\tserve\t0.0%\n"+
-			"example.com/s/main.go:30:\tanswer\t100.0%\ntotal\t(statements)\t50.0%\n")))
+	found := func(change func(*reports.Report)) *reports.Report {
+		r := &reports.Report{Checks: []reports.Check{{
+			ID: "push/accepted", Verdict: reports.Fail,
+			Clauses: []reports.ClauseVerdict{{ID: "FWP-PUSH-01", Verdict: reports.Fail}},
+			Findings: []reports.Finding{{Clause: "FWP-PUSH-01", Verdict: reports.Fail,
+				Evidence: reports.Evidence{Actual: "-ERR"}}},
+		}}}
+		change(r)
+		return r
+	}
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	for said, r := range map[string]*reports.Report{
+		"added push/accepted": found(func(*reports.Report) {}),
+		"the server no longer served: ": found(func(r *reports.Report) {
+			r.Checks = append(r.Checks, reports.Check{ID: "ack/accepted", Verdict: reports.Inconclusive,
+				Clauses: []reports.ClauseVerdict{{ID: "FWP-ACK-01", Verdict: reports.Inconclusive,
+					Reason: reports.ReasonNotServing}}})
+		}),
+		"the target could not be reached: ": found(func(r *reports.Report) { r.Unreachable = "refused" }),
+		"not all could be played: ":         found(func(r *reports.Report) { r.Internal = "no files" }),
+		"interrupted: ":                     found(func(*reports.Report) {}),
+	} {
+		t.Run(said, func(t *testing.T) {
+			t.Parallel()
+			var log bytes.Buffer
+			e, err := (&expectFlags{name: filepath.Join(t.TempDir(), "known.expect"), update: true}).read(selection{},
+				"push/accepted", "ack/accepted")
+			require.NoError(t, err)
+			p := process{program.Process{Err: &log, LookupEnv: func(string) (string, bool) { return "", false }}}
+			ctx := t.Context()
+			if said == "interrupted: " {
+				ctx = interrupted
+			}
+			e.apply(ctx, p, r, selection{}, func([]conformance.Check) []reports.Check { return nil })
+			assert.Contains(t, log.String(), said)
+			if said == "added push/accepted" {
+				assert.FileExists(t, e.file.Name)
+			} else {
+				assert.NoFileExists(t, e.file.Name)
+			}
+		})
+	}
 }
 
-func TestCoverDir(t *testing.T) {
+// A check that this machine was too late for is played again, alone, before a gate is red: what is decided then counts.
+func TestALateCheckIsTriedAgainAlone(t *testing.T) {
 	t.Parallel()
-	none := coverFlags{}
-	require.NoError(t, none.apply(program.Endpoint{}))
-	assert.Nil(t, none.functions(t.Context()))
-	c := coverFlags{dir: filepath.Join(t.TempDir(), "a", "b")}
-	require.ErrorContains(t, c.apply(program.Endpoint{}), "--start")
-	e := program.Endpoint{Starter: &target.Starter{}}
-	require.NoError(t, c.apply(e))
-	assert.Equal(t, []string{"GOCOVERDIR=" + c.dir}, e.Starter.Environment)
-	assert.Contains(t, c.functions(t.Context()).Open, "built with -cover")
+	with := func(v reports.Verdict, reason reports.ReasonCode) reports.Check {
+		return reports.Check{ID: "push/accepted", Verdict: v, Clauses: []reports.ClauseVerdict{
+			{ID: "FWP-PUSH-01", Verdict: v, Reason: reason},
+		}}
+	}
+	late, well := with(reports.Inconclusive, reports.ReasonLag), with(reports.Pass, "")
+	for name, test := range map[string]struct {
+		first, second reports.Check
+		again, code   int
+	}{
+		"late, then well":    {late, well, 1, reports.ExitWell},
+		"no time, then well": {with(reports.NotRun, reports.ReasonTime), well, 1, reports.ExitWell},
+		"late twice":         {late, late, 1, reports.ExitInconclusive},
+		"another reason":     {with(reports.Inconclusive, reports.ReasonSetUp), well, 0, reports.ExitInconclusive},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			chosen := selection{in: []conformance.Check{conformance.Property{Name: "push/accepted"}}}
+			known := filepath.Join(t.TempDir(), "known.expect")
+			require.NoError(t, os.WriteFile(known, nil, 0o600))
+			e, err := (&expectFlags{name: known}).read(chosen)
+			require.NoError(t, err)
+			p := process{program.Process{Err: new(bytes.Buffer), LookupEnv: func(string) (string, bool) { return "", false }}}
+			again, r := 0, &reports.Report{Checks: []reports.Check{test.first}, Clauses: []reports.Clause{
+				{ID: "FWP-PUSH-01", Verdict: test.first.Verdict, Checks: []string{"push/accepted"}},
+			}}
+			judged := e.apply(t.Context(), p, r, chosen, func(checks []conformance.Check) []reports.Check {
+				again += len(checks)
+				return []reports.Check{test.second}
+			})
+			code, words := judged.Outcome(reports.ExitOptions{})
+			assert.Equal(t, test.code, code, words)
+			assert.Equal(t, test.again, again)
+		})
+	}
+}
+
+// The seed of a gate is the same in each run, unless one is given; every other run draws one.
+func TestTheSeedOfAGate(t *testing.T) {
+	t.Parallel()
+	for args, fixed := range map[string]bool{"": false, "--expect f": true, "--expect f --seed 7": false, "--seed 7": false} {
+		o := options(t, strings.Fields(args)...)
+		o.seeded()
+		assert.Equal(t, fixed, o.seed == gateSeed, args)
+		assert.Equal(t, fixed, o.fixedSeed() != "", args)
+	}
+}
+
+// A worker that this machine cannot start was not reached: fwpcheck is not to blame.
+func TestAMachineThatStartsNoCommand(t *testing.T) {
+	t.Parallel()
+	trouble := failure(t.Context(), fmt.Errorf("%w: there is no /proc", target.ErrNoSupervisor))
+	assert.Equal(t, "cannot run a command: there is no /proc", trouble.Unreachable)
+	assert.Empty(t, trouble.Internal)
+}
+
+// A server is told from the one before by what it reports, or by a file; if nothing tells it, nothing is decided.
+func TestServersOfAnUpgradeDiffer(t *testing.T) {
+	t.Parallel()
+	file := func(name, sum string) reports.SubjectFile { return reports.SubjectFile{Name: name, SHA256: sum} }
+	for name, test := range map[string]struct {
+		before, after appearance
+		want          []string
+	}{
+		"versions": {appearance{name: "faktory 1.9.4"}, appearance{name: "faktory 1.10.0"}, []string{"what it reports (faktory 1.10.0)"}},
+		"files": {
+			appearance{files: []reports.SubjectFile{file("server", "0123456789abcdef")}},
+			appearance{files: []reports.SubjectFile{file("server2", "fedcba9876543210")}},
+			[]string{"its file (server2, SHA-256 fedcba987654; before server, 0123456789ab)"},
+		},
+		"scripts of one program": {
+			appearance{files: []reports.SubjectFile{file("python3", "aa"), file("server.py", "bb")}},
+			appearance{files: []reports.SubjectFile{file("python3", "aa"), file("server.py", "cc")}},
+			[]string{"its file (server.py, SHA-256 cc; before server.py, bb)"},
+		},
+		"only one reports a version": {appearance{}, appearance{name: "faktory 1.10.0"}, nil},
+		"the same":                   {appearance{name: "faktory 1.9.4"}, appearance{name: "faktory 1.9.4"}, nil},
+		"nothing is known":           {appearance{}, appearance{}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			last := appearance{}
+			test.before.known, test.after.known = true, true
+			_, err := last.next(&upgrade.Site{}, test.before)
+			require.NoError(t, err, "the first server need not be told from another one")
+			site, err := last.next(&upgrade.Site{}, test.after)
+			assert.Equal(t, test.want, site.Differs)
+			_, unseen := errors.AsType[*target.UnseenError](err)
+			assert.Equal(t, test.want == nil, unseen)
+		})
+	}
 }

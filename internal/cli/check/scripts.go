@@ -18,6 +18,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/input"
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -41,7 +42,7 @@ func (p process) read(args []string) ([]scriptFile, error) {
 			return nil, fmt.Errorf("read script: %w", err)
 		}
 		if left -= int64(len(source)); left < 0 {
-			return nil, fmt.Errorf("read script: more than %d MiB of scripts; name fewer", mostOfScripts>>20)
+			return nil, fmt.Errorf("read script: the scripts have more than %d MiB; give fewer files", mostOfScripts>>20)
 		}
 		files = append(files, scriptFile{name, source})
 	}
@@ -60,7 +61,7 @@ func (p process) readOne(name string) ([]byte, error) {
 
 // someScripts returns an error for a command line without scripts.
 func someScripts(_ *cobra.Command, args []string) error {
-	return refuse(len(args) == 0, "which script? Name files or folders, or - for standard input")
+	return refuse(len(args) == 0, "give script files, folders, or - for standard input")
 }
 
 // scriptSuffix ends the names of scripts.
@@ -76,7 +77,7 @@ func scriptNames(args []string) (names []string, err error) {
 	seen := map[string]bool{}
 	for _, arg := range args {
 		if program.IsURL(arg) {
-			return nil, errors.New("a URL is not a script: use --url URL for the server")
+			return nil, errors.New("this is a URL, not a script: use --url URL for the server")
 		}
 		found, err := scriptsAt(arg)
 		if err != nil {
@@ -117,7 +118,7 @@ func scriptsAt(path string) (names []string, err error) {
 // isCheck returns a hint for the name of a check in the place of a file.
 func isCheck(arg string) string {
 	if slices.Contains(suiteNames(), arg) {
-		return "; for the check of that name: --check " + arg
+		return "; to play the check of that name: --check " + arg
 	}
 	return ""
 }
@@ -133,8 +134,7 @@ func examine(
 		switch {
 		case err == nil:
 			scripts = append(scripts, script)
-			problems = slices.Concat(scenarios.Lint(script), unknownClauses(protocol, script), badSettings(protocol, script),
-				idleMarks(script))
+			problems = slices.Concat(scenarios.Lint(script), unknownClauses(protocol, script), idleMarks(script))
 		case !readable:
 			problems = scenarios.Problems{{File: f.name, Pos: scenarios.Pos{Line: 1, Col: 1}, Message: err.Error()}}
 		}
@@ -193,25 +193,11 @@ func idleMarks(s *scenarios.Script) (found scenarios.Problems) {
 		case words[0] == "clause" || words[0] == "record":
 			mark = &scenarios.Problem{File: s.Name, Source: line, Advice: true,
 				Pos:     scenarios.Pos{Line: i + 1, Col: strings.Index(line, words[0]) + 1, Width: len(words[0])},
-				Message: "no S: line or silence follows that this could be about",
+				Message: "no S: line or silence follows for this clause",
 				Help:    "write it above the line that decides the clause"}
 		}
 	}
 	return found
-}
-
-// badSettings returns problems of the settings of the embedded server.
-func badSettings(p *peer.Peer, s *scenarios.Script) scenarios.Problems {
-	if p.CheckSettings == nil {
-		return nil
-	}
-	bad, ok := errors.AsType[*peer.SettingError](p.CheckSettings(s.Embedded))
-	if !ok {
-		return nil
-	}
-	problem := at(s, bad.Key+"=")
-	problem.Message, problem.Help = bad.Error(), "it takes "+bad.Want
-	return scenarios.Problems{problem}
 }
 
 // at returns a problem at the first place of a text in a script.
@@ -301,9 +287,10 @@ func protocolOf(files []scriptFile, named, profile string) (*peer.Peer, error) {
 	for i, f := range files {
 		switch p := dialectOf(f.source, otherwise); {
 		case named != "" && p != otherwise:
-			return nil, fmt.Errorf("%s is a script of %s, and the target is one of %s", f.name, p.Name, named)
+			return nil, fmt.Errorf("the protocol of %s is %s, and that of the target is %s", f.name, p.Name, named)
 		case i > 0 && p != one:
-			return nil, fmt.Errorf("%s is a script of %s, and %s one of %s: play them apart", files[0].name, one.Name, f.name,
+			return nil, fmt.Errorf("the protocol of %s is %s, and that of %s is %s: play them in separate runs",
+				files[0].name, one.Name, f.name,
 				p.Name)
 		default:
 			one = p
@@ -319,6 +306,10 @@ func badSelection(err error, checks []conformance.Check) error {
 	}
 	if e, ok := errors.AsType[*conformance.SelectionError](err); ok {
 		words := map[string][]string{"check": namesOf(checks), "clause": clauseNames()}[e.Part]
+		if strings.HasPrefix(e.Pattern, reports.LawPrefix) && e.Part == "check" {
+			e.Why = "this rule is applied to all checks and cannot be selected: select the check whose finding names it; " +
+				"see fwpcheck explain " + e.Pattern
+		}
 		e.Why = cmp.Or(e.Why, instead(e.Part, e.Pattern, words))
 		return badPattern(e, "check")
 	}

@@ -15,6 +15,7 @@ import (
 	"io"
 	"math/big"
 	"net"
+	"net/netip"
 	"os"
 	"slices"
 	"strconv"
@@ -35,12 +36,15 @@ import (
 
 // serveOptions are the flags of `fwpcheck serve`.
 type serveOptions struct {
-	port, webPort          uint16
-	password, passwordFile string
-	tlsCA, dir             string
-	protocol, like         string
-	faults                 []string
-	given                  *pflag.FlagSet
+	port, webPort            uint16
+	workerPort               uint16
+	listen                   string
+	password, passwordFile   string
+	tlsCA, dir               string
+	protocol, like           string
+	faults, rules, ruleFiles []string
+	variation                string
+	given                    *pflag.FlagSet
 }
 
 // newServe builds `fwpcheck serve`.
@@ -48,7 +52,7 @@ func newServe(p process) *cobra.Command {
 	o := &serveOptions{}
 	cmd := &cobra.Command{
 		Use:               "serve [flags] [FILE]",
-		Short:             "Serve as a test double for workers and producers, with control over HTTP",
+		Short:             "Run a test double of a server for workers and producers, with control over HTTP",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeScripts,
 		RunE:              func(cmd *cobra.Command, args []string) error { return p.serve(cmd.Context(), o, args) },
@@ -56,17 +60,27 @@ func newServe(p process) *cobra.Command {
 	f := cmd.Flags()
 	o.given, f.SortFlags = f, false
 	program.DeclareProtocol(f, &o.protocol)
-	f.Uint16Var(&o.port, "port", 0, "serve on `PORT` (a free one if 0)")
-	f.Uint16Var(&o.webPort, "web-port", 0, "serve the control on `PORT` (a free one if 0)")
+	f.StringVar(&o.listen, "listen", "127.0.0.1",
+		"listen on `ADDRESS` of this machine, with the control too; 0.0.0.0 is all of IPv4, :: all addresses")
+	f.Uint16Var(&o.port, "port", 0, "listen on `PORT`; 0 means a free port")
+	f.Uint16Var(&o.webPort, "web-port", 0, "the `PORT` of the control; 0 means a free port")
+	f.Uint16Var(&o.workerPort, "worker-port", 0, "the `PORT` for the workers of eMQP; 0 means a free port")
 	f.StringVar(&o.password, "password", "", "ask clients for `PASSWORD`")
 	f.StringVar(&o.passwordFile, "password-file", "", "ask clients for the password in `FILE`")
-	f.StringVar(&o.dir, "dir", "", "keep the jobs in `FOLDER` when it ends in order, and begin with those that are there")
-	f.StringVar(&o.tlsCA, "tls-ca-out", "", "serve TLS for localhost, and write the certificate to trust to `FILE` (PEM)")
-	f.StringVar(&o.like, "like", "", "accept what the servers of a `FAMILY` accept beyond the specification: "+
+	f.StringVar(&o.dir, "dir", "", "load the jobs from `FOLDER` at the start, and save them there at an orderly end")
+	f.StringVar(&o.tlsCA, "tls-ca-out", "",
+		"serve TLS, for localhost and the ADDRESS, and write the certificate to trust to `FILE` (PEM)")
+	f.StringVar(&o.like, "like", "", "accept the extensions of a `FAMILY` of servers: "+
 		strings.Join(peer.Default().Likes, ", "))
 	program.CompleteFlags(cmd, map[string]func() []string{"like": func() []string { return peer.Default().Likes }})
-	f.StringVar(&o.like, "profile", "", "the same as --like, by the name that it has in other commands")
-	f.StringArrayVar(&o.faults, "fault", nil, "give the server the fault `NAME` of the catalogue; may be repeated")
+	f.StringVar(&o.like, "profile", "", "the same as --like, which is called --profile in other commands")
+	f.StringArrayVar(&o.faults, "fault", nil, "give the server the fault `NAME` (see fwpcheck list --faults); may be "+
+		"repeated")
+	f.StringArrayVar(&o.rules, "rule", nil, "have the server misbehave by `RULE`, such as 'on ran ACK; each 10: reply "+
+		"\"-ERR busy\"' (docs/rules.md); may be repeated")
+	f.StringArrayVar(&o.ruleFiles, "rules", nil, "have it misbehave by the rules in `FILE`, one on each line; may be "+
+		"repeated")
+	program.DeclareVariation(cmd, &o.variation, "the server")
 	return cmd
 }
 
@@ -87,7 +101,7 @@ func otherDoubles() string {
 // serve runs a test double of the protocol that the flags name until it is interrupted.
 func (p process) serve(ctx context.Context, o *serveOptions, args []string) error {
 	of, err := program.PeerNamed(o.protocol)
-	switch {
+	switch err = cmp.Or(err, o.local()); {
 	case err != nil:
 		return err
 	case of.Refusal("fwpcheck serve") != nil:
@@ -107,12 +121,12 @@ func (p process) serve(ctx context.Context, o *serveOptions, args []string) erro
 	config.Network = noticing(ctx)
 	d, err := of.Double(config)
 	if err != nil {
-		return fmt.Errorf("--port %d: %w", o.port, err)
+		return fmt.Errorf("--%s: %w", o.flag("port", o.port), err)
 	}
 	defer d.Close()
 	ready, failed := "ready "+d.URL, make(chan error, 1)
 	if d.Control != nil {
-		l, err := listen(ctx, fmt.Sprint("web-port ", o.webPort), loopbackAt(o.webPort))
+		l, err := listen(o.flag("web-port", o.webPort), o.at(o.webPort))
 		if err != nil {
 			return err
 		}
@@ -128,8 +142,8 @@ func (p process) serve(ctx context.Context, o *serveOptions, args []string) erro
 }
 
 // listen listens at the address that a flag, with its value, names.
-func listen(ctx context.Context, flag, addr string) (net.Listener, error) {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+func listen(flag, addr string) (net.Listener, error) {
+	l, err := peer.TCP{}.Listen(addr)
 	if err != nil {
 		return nil, fmt.Errorf("--%s: %w", flag, err)
 	}
@@ -191,10 +205,20 @@ func (o *serveOptions) config(of *peer.Peer) (config peer.DoubleConfig, err erro
 	if of, err = of.With(o.like); err != nil { // for the faults of what the family adds
 		return config, &program.InternalError{Cause: err}
 	}
-	config.Named, config.Addr = of.FaultNamed, loopbackAt(o.port)
+	config.Named, config.Addr = of.FaultOrRule, o.at(o.port)
 	config.Dir, config.Like = o.dir, o.like
-	if config.Faults, err = of.FaultsNamed(o.faults...); err == nil && o.tlsCA != "" {
-		config.TLS, err = localhostTLS(o.tlsCA)
+	if o.workerPort != 0 {
+		config.Workers = o.at(o.workerPort)
+	}
+	if config.Variation, err = of.VariationNamed(o.variation); err != nil {
+		return config, err
+	}
+	if config.Faults, err = of.FaultsNamed(o.faults...); err != nil {
+		return config, err
+	}
+	rules, err := of.RulesOf(o.rules, o.ruleFiles)
+	if config.Faults = append(config.Faults, rules...); err == nil && o.tlsCA != "" {
+		config.TLS, err = selfSigned(o.tlsCA, o.listen)
 	}
 	return config, err
 }
@@ -207,7 +231,28 @@ func (o *serveOptions) givenPassword() (string, error) {
 	return o.password, nil
 }
 
-func loopbackAt(port uint16) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(int(port))) }
+// local returns an error for a --listen that is not an IP address.
+func (o *serveOptions) local() error {
+	o.listen = strings.Trim(o.listen, "[]")
+	if _, err := netip.ParseAddr(o.listen); err != nil {
+		return fmt.Errorf("--listen %.60q: give an IP address of this machine without a port (for that use --port): "+
+			"127.0.0.1 or ::1 for local clients, 0.0.0.0 or :: for all", o.listen)
+	}
+	return nil
+}
+
+// at returns the address of a port.
+func (o *serveOptions) at(port uint16) string {
+	return net.JoinHostPort(o.listen, strconv.Itoa(int(port)))
+}
+
+// flag returns the flags that an address is from.
+func (o *serveOptions) flag(name string, port uint16) string {
+	if o.given.Changed("listen") {
+		name = "listen " + o.listen + " --" + name
+	}
+	return fmt.Sprint(name, " ", port)
+}
 
 // mostMistakes is how many mistakes are printed.
 const mostMistakes = 20
@@ -221,10 +266,10 @@ func (p process) sum(s double.Summary) error {
 	}
 	b.WriteString("\n")
 	if s.Dropped > 0 {
-		fmt.Fprintf(&b, "the first %d are not in the journal any more\n", s.Dropped)
+		fmt.Fprintf(&b, "the first %d are no longer in the journal\n", s.Dropped)
 	}
 	if len(s.Left) > 0 {
-		fmt.Fprintf(&b, "jobs that are left: %s\n", strings.Join(s.Left, ", "))
+		fmt.Fprintf(&b, "jobs left: %s\n", strings.Join(s.Left, ", "))
 	}
 	for i, e := range s.Mistakes {
 		if i == mostMistakes {
@@ -237,7 +282,7 @@ func (p process) sum(s double.Summary) error {
 	code := reports.ExitFindings
 	if len(s.Mistakes) == 0 {
 		code = reports.ExitWell
-		b.WriteString("no command breaks a rule of the specification\n")
+		b.WriteString("no violations of the specification\n")
 	}
 	return cmp.Or(p.Print(p.Show(b.String())), program.Ended(code))
 }
@@ -254,15 +299,18 @@ func (o *serveOptions) servedBy(of *peer.Peer, files []string) error {
 	if len(files) > 0 {
 		return fmt.Errorf("%s: %s", files[0], servesOnlyFWP)
 	}
+	if o.workerPort != 0 && of.Scheme.Backend == "" {
+		return fmt.Errorf("--worker-port: %s has one port for clients and workers", of.Title)
+	}
 	if of.Passwords {
 		return nil
 	}
 	for _, no := range []struct{ flag, why string }{
-		{"like", "%s has no families of servers"},
-		{"web-port", "the control over HTTP shows jobs, workers and a journal of FWP: the embedded %s server has none"},
+		{"like", "%s has no server families (--like)"},
+		{"web-port", "the HTTP control works only with FWP, not with the embedded %s server"},
 		{"password", "%s has no passwords"},
 		{"password-file", "%s has no passwords"},
-		{"tls-ca-out", "%s has no TLS"}, {"dir", "the embedded %s server keeps its jobs in memory only"},
+		{"tls-ca-out", "%s has no TLS"}, {"dir", "the embedded %s server keeps its jobs only in memory"},
 	} {
 		if o.given.Changed(no.flag) {
 			return fmt.Errorf("--%s: "+no.why, no.flag, of.Title)
@@ -272,13 +320,14 @@ func (o *serveOptions) servedBy(of *peer.Peer, files []string) error {
 }
 
 // servesOnlyFWP says what serve does with scripts.
-const servesOnlyFWP = "serve plays the server's side of scripts of FWP only, whose clients it can judge"
+const servesOnlyFWP = "serve plays only scripts of FWP"
 
 // certificateLife is how long the certificate of one run is valid.
 const certificateLife = 30 * 24 * time.Hour
 
-// localhostTLS makes a certificate for localhost that signs itself, and writes it to a file. Its key is in memory only.
-func localhostTLS(file string) (*tls.Config, error) {
+// selfSigned makes a certificate for an address that servers listen at, and localhost, which signs itself, and writes
+// it to a file. Its key is in memory only.
+func selfSigned(file, listen string) (*tls.Config, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, fmt.Errorf("make a certificate: %w", err)
@@ -292,6 +341,9 @@ func localhostTLS(file string) (*tls.Config, error) {
 		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
+	names, addresses := reachedAt(net.ParseIP(listen))
+	template.DNSNames = append(template.DNSNames, names...)
+	template.IPAddresses = append(template.IPAddresses, addresses...)
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
 		return nil, fmt.Errorf("make a certificate: %w", err)
@@ -304,4 +356,22 @@ func localhostTLS(file string) (*tls.Config, error) {
 		MinVersion:   tls.VersionTLS12,
 		Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}},
 	}, nil
+}
+
+// reachedAt returns what clients of other machines call a server that listens at an address: for all addresses, those
+// of this machine and its name.
+func reachedAt(listen net.IP) (names []string, addresses []net.IP) {
+	if !listen.IsUnspecified() {
+		return nil, []net.IP{listen}
+	}
+	if name, err := os.Hostname(); err == nil {
+		names = []string{name}
+	}
+	all, _ := net.InterfaceAddrs() // without them it is for localhost
+	for _, a := range all {
+		if n, ok := a.(*net.IPNet); ok {
+			addresses = append(addresses, n.IP)
+		}
+	}
+	return names, addresses
 }

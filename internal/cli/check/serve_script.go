@@ -17,9 +17,9 @@ import (
 
 // serveScript plays the server's side of a script until that was played to its end, or until it is interrupted.
 func (p process) serveScript(ctx context.Context, o *serveOptions, file string) error { //nolint:funlen // its steps
-	for _, name := range []string{"web-port", "tls-ca-out", "fault", "like"} {
+	for _, name := range []string{"web-port", "tls-ca-out", "fault", "rule", "rules", "variation", "like"} {
 		if o.given.Changed(name) {
-			return fmt.Errorf("--%s is about the embedded server, and %s says what the server does", name, file)
+			return fmt.Errorf("--%s works only without a script; here %s defines the server's replies", name, file)
 		}
 	}
 	password, err := o.givenPassword()
@@ -37,12 +37,12 @@ func (p process) serveScript(ctx context.Context, o *serveOptions, file string) 
 	if err != nil {
 		return err
 	}
-	clients, err := listen(ctx, fmt.Sprint("port ", o.port), loopbackAt(o.port))
+	clients, err := listen(o.flag("port", o.port), o.at(o.port))
 	if err != nil {
 		return err
 	}
 	defer clients.Close()
-	inner, err := new(net.ListenConfig).Listen(ctx, "tcp", loopbackAt(0))
+	inner, err := listen("listen", "127.0.0.1:0")
 	if err != nil {
 		return &program.InternalError{Cause: err}
 	}
@@ -87,13 +87,13 @@ func (p process) scriptServed(r *recorder.Recorder, server *recorder.ScriptServe
 	}
 	var b strings.Builder
 	for _, line := range differences {
-		fmt.Fprintf(&b, "otherwise than the script: %s\n", text.OneLine(line))
+		fmt.Fprintf(&b, "not as in the script: %s\n", text.OneLine(line))
 	}
 	for _, line := range left {
 		fmt.Fprintf(&b, "not played: %s\n", line)
 	}
 	if len(differences)+len(left) == 0 {
-		b.WriteString("the script was played to its end\n")
+		b.WriteString("the script was played to the end\n")
 	}
 	return cmp.Or(p.Print(p.Show(b.String())), program.Ended(code))
 }

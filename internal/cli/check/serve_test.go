@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"io"
 	"net"
 	"net/http"
@@ -132,8 +133,7 @@ func TestServe(t *testing.T) {
 	assert.Equal(t, http.StatusOK, status)
 	rest, err := interrupt()
 	require.NoError(t, err)
-	assert.Equal(t, "clients sent 2 commands\njobs that are left: 1 in their queues\n"+
-		"no command breaks a rule of the specification\n", rest)
+	assert.Equal(t, "clients sent 2 commands\njobs left: 1 in their queues\nno violations of the specification\n", rest)
 }
 
 func TestServeEndsWithItsStandardInput(t *testing.T) {
@@ -177,7 +177,7 @@ func TestServeCountsMistakes(t *testing.T) {
 	rest, err := interrupt()
 	assert.Equal(t, program.Exit(reports.ExitFindings), err)
 	assert.Contains(t, rest,
-		"mistake: clients that are not consumers must not send BEAT\n  connection 1, no worker id: BEAT")
+		"mistake: only consumers may send BEAT\n  connection 1, no worker id: BEAT")
 }
 
 func TestServeTLSAndPassword(t *testing.T) {
@@ -200,6 +200,37 @@ func TestServeTLSAndPassword(t *testing.T) {
 	assert.Contains(t, rest, "1 was refused")
 }
 
+// All that listens does so at the address that is asked for, and the certificate is for its names.
+func TestServeListens(t *testing.T) {
+	t.Parallel()
+	ca, script := filepath.Join(t.TempDir(), "ca.pem"), filepath.Join(t.TempDir(), "s.fwp")
+	require.NoError(t, os.WriteFile(script, []byte("connect as producer\nC: INFO\nS: $\n"), 0o600))
+	name, err := os.Hostname()
+	require.NoError(t, err)
+	for _, test := range []struct {
+		args []string
+		want string // of the ready line
+	}{
+		{[]string{"--tls-ca-out", ca}, `^ready tcp\+tls://0\.0\.0\.0:\d+ http://0\.0\.0\.0:\d+\n$`},
+		{[]string{"--protocol", "workq"}, `^ready workq://0\.0\.0\.0:\d+\n$`},
+		{[]string{"--protocol", "emqp"}, `^ready emqp://0\.0\.0\.0:\d+\?backend=\d+\n$`},
+		{[]string{script}, `^ready tcp://0\.0\.0\.0:\d+\n$`},
+	} {
+		ready, interrupt := serving(t, append(test.args, "--listen", "0.0.0.0")...)
+		assert.Regexp(t, test.want, ready)
+		_, _ = interrupt()
+	}
+	text, err := os.ReadFile(ca)
+	require.NoError(t, err)
+	block, _ := pem.Decode(text)
+	require.NotNil(t, block)
+	certificate, err := x509.ParseCertificate(block.Bytes)
+	require.NoError(t, err)
+	for _, called := range []string{"localhost", "127.0.0.1", name} {
+		assert.NoError(t, certificate.VerifyHostname(called))
+	}
+}
+
 func TestServeUsage(t *testing.T) {
 	t.Parallel()
 	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -215,6 +246,10 @@ func TestServeUsage(t *testing.T) {
 		"a web port that is taken": {[]string{"--web-port", port}, "--web-port " + port + ": "},
 		"two passwords":            {[]string{"--password", "a", "--password-file", "b"}, "two passwords"},
 		"an unknown fault":         {[]string{"--fault", "push-other-anwser"}, "push-other-answer"},
+		"an address elsewhere":     {[]string{"--listen", "192.0.2.1"}, "--listen 192.0.2.1 --port 0: "},
+		"no such address":          {[]string{"--listen", "127.0.0.256"}, `--listen "127.0.0.256": give an IP address`},
+		"no address":               {[]string{"--listen", ""}, `--listen "": give an IP address`},
+		"an address with a port":   {[]string{"--listen", "0.0.0.0:7419"}, "without a port"},
 		"no folder":                {[]string{"--tls-ca-out", filepath.Join(t.TempDir(), "no", "ca")}, "--tls-ca-out: "},
 	}
 	for name, test := range tests {
@@ -258,7 +293,7 @@ func TestServeEMQP(t *testing.T) {
 	assert.Error(t, err, "exit code 1")
 	assert.Contains(t, rest, "clients sent 5 commands")
 	assert.Contains(t, rest, "mistake: eMQP message (version)")
-	assert.Contains(t, rest, "mistake: a HEARTBEAT is valid after an INFORM only")
+	assert.Contains(t, rest, "mistake: a HEARTBEAT is valid only after an INFORM")
 	assert.Equal(t, 2, strings.Count(rest, "mistake: "))
 	assert.NotContains(t, rest, ", w: ")
 }

@@ -32,21 +32,22 @@ func newShrink(p process) *cobra.Command {
 	o := &shrinkOptions{}
 	cmd := &cobra.Command{
 		Use:   "shrink FILE",
-		Short: "Make a script smaller while what it shows stays",
+		Short: "Shorten a script as long as it still shows its finding",
 		Args: func(_ *cobra.Command, args []string) error {
 			return refuse(len(args) != 1,
-				fmt.Sprintf("want one script, the one that shows the finding: got %d files", len(args)))
+				fmt.Sprintf("give one script, the one with the finding: got %d files", len(args)))
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return p.shrink(cmd.Context(), o, args[0]) },
 	}
 	f := o.flags(cmd)
 	o.targetFlags.Declare(f, "play on")
 	program.DeclareProtocol(f, &o.targetFlags.ProtocolName)
-	f.StringVar(&o.finding, "finding", "", "keep the finding `NAME`, one of those that are listed")
+	f.StringVar(&o.finding, "finding", "", "keep the finding `NAME` (the names are listed at the first play)")
 	f.StringVarP(&o.output, "output", "o", "", "write the script to `FILE`")
-	f.DurationVar(&o.length, "for", 5*time.Minute, "end after `TIME` with what there is by then")
-	f.DurationVar(&o.timeout, "timeout", 5*time.Second, "wait for a reply at most `TIME`")
-	program.DeclareFault(cmd, &o.fault, "give the embedded server the fault `NAME` of the catalogue")
+	f.DurationVar(&o.length, "for", 5*time.Minute, "stop after `TIME` with the script so far")
+	f.DurationVar(&o.timeout, "timeout", 5*time.Second, "the longest wait for a reply")
+	program.DeclareFault(cmd, &o.fault, "give the embedded server the fault `NAME` (see fwpcheck list --faults)")
+	program.DeclareVariation(cmd, &o.variation, "")
 	return cmd
 }
 
@@ -84,19 +85,20 @@ func (p process) shrinkWith(
 		p.Logf("found: %s", p.Show(name))
 	}
 	if len(found) == 0 {
-		p.Logf("the script shows nothing on this server: there is nothing to keep")
+		p.Logf("the script has no finding on this server, so it cannot be shortened")
 		return program.Exit(reports.ExitInconclusive)
 	}
 	finding := found[0]
 	if o.finding != "" {
 		if !slices.Contains(found, o.finding) {
-			return fmt.Errorf("--finding %s: the script does not show it; found are: %s", o.finding, strings.Join(found, ", "))
+			return fmt.Errorf("--finding %s: the script does not have this finding; it has %s", o.finding, strings.Join(found,
+				", "))
 		}
 		finding = o.finding
 	}
 	short, cancel := context.WithTimeout(ctx, o.length)
 	defer cancel()
-	p.Logf("shrinking while this stays: %s", p.Show(finding))
+	p.Logf("shrinking, keeping this finding: %s", p.Show(finding))
 	small := s.Shrink(short, script, finding)
 	small.Title = "shrunk: " + text.OneLine(finding)
 	p.Logf("%d of %s are left, after %s", len(small.Steps), text.Count(len(script.Steps), "statement"),
@@ -124,7 +126,7 @@ func (p process) playable(file, named string) (
 		return nil, nil, errors.New(p.Show(wrong[0].Error()))
 	}
 	if len(scripts) != 1 {
-		return nil, nil, fmt.Errorf("%s: one script was expected, and there are %d", file, len(scripts))
+		return nil, nil, fmt.Errorf("%s: expected one script, got %d", file, len(scripts))
 	}
 	return scripts[0], protocol, nil
 }
@@ -135,7 +137,7 @@ func (p process) shrinkTarget(ctx context.Context, o *shrinkOptions, s *recorder
 	if err != nil {
 		return nil, err
 	}
-	if err := endpoint.SetFault(o.fault); err != nil {
+	if err := cmp.Or(endpoint.SetVariation(o.variation), endpoint.SetFault(o.fault)); err != nil {
 		return nil, err
 	}
 	if endpoint.Ours() {

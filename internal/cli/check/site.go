@@ -28,22 +28,22 @@ func newSite(p process) *cobra.Command {
 	var subjects []string
 	cmd := &cobra.Command{
 		Use:   "site REPORT... -o FOLDER",
-		Short: "Make a static site from saved reports: servers and workers, their versions, and each clause",
+		Short: "Make a web site from saved reports of servers and workers",
 		Args: func(_ *cobra.Command, args []string) error {
-			return refuse(len(args) == 0, "which reports? fwpcheck run -o report.json writes one")
+			return refuse(len(args) == 0, "give reports; fwpcheck run -o report.json writes one")
 		},
 		RunE: func(_ *cobra.Command, args []string) error { return p.site(args, subjects, folder) },
 	}
-	cmd.Flags().StringVarP(&folder, "output", "o", "", "write the site to `FOLDER`, which is made if there is none")
+	cmd.Flags().StringVarP(&folder, "output", "o", "", "write the site to `FOLDER`, which is created if it is missing")
 	cmd.Flags().StringArrayVar(&subjects, "subject", nil,
-		"`FILE=NAME VERSION` of what a report is about; may be repeated")
+		"`FILE=NAME VERSION`: the name and version for a report; may be repeated")
 	return cmd
 }
 
 // site makes the site of some reports.
 func (p process) site(files, subjects []string, folder string) error {
 	if folder == "" {
-		return errors.New("where to? Give -o FOLDER")
+		return errors.New("give the folder to write to with -o FOLDER")
 	}
 	given, err := subjectsGiven(files, subjects)
 	if err != nil {
@@ -78,7 +78,7 @@ func (p process) site(files, subjects []string, folder string) error {
 	if err := writeSite(folder, pages); err != nil {
 		return err
 	}
-	p.Logf("%s of %s; begin with %s", text.Count(len(pages), "file"), text.Count(len(files), "report"),
+	p.Logf("%s of %s; open %s", text.Count(len(pages), "file"), text.Count(len(files), "report"),
 		filepath.Join(folder, site.Index))
 	return nil
 }
@@ -89,7 +89,7 @@ func subjectsGiven(files, subjects []string) (map[string]string, error) {
 	for _, s := range subjects {
 		file, name, ok := strings.Cut(s, "=")
 		if !ok || !slices.Contains(files, file) {
-			return nil, fmt.Errorf("--subject %q: want FILE=NAME VERSION, with one of the reports as FILE", s)
+			return nil, fmt.Errorf("--subject %q: write FILE=NAME VERSION, in which FILE is one of the reports", s)
 		}
 		given[file] = name
 	}
@@ -195,7 +195,7 @@ func writeSite(folder string, files []site.File) error {
 	}
 	defer root.Close() //nolint:errcheck // each file is closed by itself
 	if !replaceable(root) {
-		return fmt.Errorf("%s has an %s that is no page of fwpcheck site: give another folder", folder, site.Index)
+		return fmt.Errorf("%s has an %s that fwpcheck site did not write: give another folder", folder, site.Index)
 	}
 	for _, f := range files {
 		err := root.MkdirAll(path.Dir(f.Address), 0o755)

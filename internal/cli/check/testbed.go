@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -26,13 +27,11 @@ type subject struct {
 	alone, flush bool // what may be done to a server of the user's
 }
 
-// subject returns the server that flags and environment name. A flag without an effect on it is an error, and so is one
-// of the others.
-func (o *testOptions) subject(lookup func(string) (string, bool), others ...string) (subject, error) {
-	others = append(others, "allow-shared", "allow-flush")
-	e, err := o.targetFlags.Endpoint(o.given, lookup, &o.operatorFlags, others...)
+// subject returns the server that flags and environment name. A flag without an effect on it is an error.
+func (o *testOptions) subject(lookup func(string) (string, bool)) (subject, error) {
+	e, err := o.targetFlags.Endpoint(o.given, lookup, &o.operatorFlags, "exclusive", "allow-flush")
 	if err == nil {
-		err = e.SetFault(o.fault)
+		err = cmp.Or(e.SetVariation(o.variation), e.SetFault(o.fault))
 	}
 	return subject{e, o.alone(), o.allowFlush}, err
 }
@@ -52,29 +51,27 @@ func provide(s subject) map[scenarios.Need]string {
 	if s.Choice.Embedded {
 		return nil // the embedded server meets all
 	}
-	start, embedded := "let fwpcheck --start the server, or ", "leave out --url (and FAKTORY_URL)"
-	password := "start the server with a password, and put it into the URL (tcp://:PASSWORD@HOST:PORT) or name a file " +
-		"with --password-file"
+	start := "let fwpcheck start the server (--start), or "
+	password := "start the server with a password, and put it into the URL (tcp://:PASSWORD@HOST:PORT) or give a " +
+		"file with --password-file"
 	if s.Starter != nil {
-		start, embedded = "", "leave out --start"
-		password = "write {password} where the command of --start takes it: an empty word stands for none"
+		start = ""
+		password = "write {password} into the command of --start, where it takes the password; it may be empty"
 	}
 	return map[scenarios.Need]string{
-		scenarios.NeedOpen:     "give the --url of a server that asks for no password",
+		scenarios.NeedOpen:     "give the --url of a server without a password",
 		scenarios.NeedPassword: password,
 		scenarios.NeedSignals:  "give --control COMMAND, in which {action} is quiet or terminate and {wid} the worker's id",
 		scenarios.NeedRestart:  start + "give --control COMMAND, in which {action} is restart",
 		scenarios.NeedKill:     start + "give --control COMMAND, in which {action} is kill",
-		scenarios.NeedAlone:    "give --allow-shared, if no other client uses the server",
+		scenarios.NeedAlone:    "give --exclusive, if no other client uses the server",
 		scenarios.NeedFlush:    "give --allow-flush, if everything on the server may be deleted",
-		scenarios.NeedEmbedded: embedded + ": this check tests the embedded server",
 	}
 }
 
 // testbed is the servers on which checks are run.
 type testbed struct {
 	servers []run.Server
-	prepare func(map[string]string) (run.Server, func(), error)
 	id      conformance.Identity
 	end     func()
 }
@@ -106,14 +103,9 @@ func (s subject) open(ctx context.Context, timeout time.Duration) (bed testbed, 
 		}
 		ends, bed.servers = append(ends, end), append(bed.servers, server)
 	}
-	if s.Choice.Embedded {
-		bed.prepare = func(settings map[string]string) (run.Server, func(), error) {
-			return s.start(ctx, peer.Config{Settings: settings}, timeout)
-		}
-	}
 	if bed.id, err = s.Peer.Identify(ctx, bed.servers[0].Target, timeout); err != nil {
 		bed.end()
-		return bed, &program.UnreachableError{Cause: err, Advice: "it served a moment ago: is this machine busy?"}
+		return bed, &program.UnreachableError{Cause: err, Advice: "it was ready before: is this machine busy?"}
 	}
 	return bed, nil
 }
@@ -128,6 +120,7 @@ func (s subject) protects() bool {
 func (s subject) introduced(ctx context.Context, on testbed, timeout time.Duration) reports.Target {
 	server := on.servers[0]
 	t := s.Introduced(ctx, s.Target(on.id), server.Target, server.Password, timeout)
+	t.Chosen = s.Reached(ctx, t.Chosen)
 	if s.Starter == nil || s.Peer.Software == nil || t.Subject.Name != "" || ctx.Err() != nil {
 		return t
 	}
@@ -145,7 +138,7 @@ func (s subject) start(
 	ctx context.Context, config peer.Config, timeout time.Duration,
 ) (server run.Server, end func(), err error) {
 	if s.Choice.Embedded {
-		config.Network, config.Faults = noticing(ctx), s.Faults
+		config.Network, config.Faults, config.Variation = noticing(ctx), s.Faults, s.Variation
 		embedded, err := s.Peer.Start(config)
 		if err != nil {
 			return run.Server{}, nil, err
@@ -153,13 +146,23 @@ func (s subject) start(
 		embedded.Process = func() int { return 0 }
 		return embedded.Server, embedded.Close, nil
 	}
+	begun := time.Now()
 	started, err := s.Start(ctx, config.Password, timeout)
 	if err != nil {
 		return run.Server{}, nil, err
 	}
 	server = run.Server{
-		Target: &started.Server, Password: config.Password, Ended: started.Ended, Process: started.PID,
-		Offers: s.offers(&started.Server, config.Password != ""),
+		Slow:   time.Since(begun) >= target.SlowStart,
+		Target: &started.Server, Password: config.Password, Ended: started.Ended, Printed: started.Printed,
+		Process: started.PID,
+		Offers:  s.offers(&started.Server, config.Password != ""),
+	}
+	server.Failed = func() error {
+		err := started.Failed()
+		if of, is := errors.AsType[*target.StartError](err); is {
+			return &run.UnservedError{Cause: err, OnData: of.OnlyEmpty}
+		}
+		return nil
 	}
 	server.Fresh = func() (run.Server, func(), error) {
 		fresh, end, err := s.start(ctx, config, timeout)
@@ -188,7 +191,7 @@ func (o *runOptions) profiled(ctx context.Context, s *subject, on testbed, chose
 		return
 	}
 	for _, verb := range missing(ctx, s.Endpoint, on.servers[0].Target, o.timeout) {
-		chosen.leave("the server does not offer "+verb, func(id string) bool {
+		chosen.leave("the server does not support "+verb, func(id string) bool {
 			return strings.HasPrefix(id, strings.ToLower(verb)+"/")
 		})
 	}
@@ -230,8 +233,10 @@ func (o *runOptions) recordProfile(ctx context.Context, s *subject, server run.S
 		return
 	}
 	chosen.in, chosen.out, chosen.recorded = append(chosen.in, in...), append(chosen.out, out...), namesOf(in)
-	s.Peer = of
-	s.Choice.How += fmt.Sprintf("; profile %s only recorded", name)
+	s.Peer, s.Detected = of, true
+	s.Choice.How += fmt.Sprintf("; the checks of --profile %s are played too; without that flag they do not affect "+
+		"the result",
+		of.Profile)
 }
 
 // leave leaves out those of the chosen checks that match, and says why.
@@ -254,7 +259,7 @@ func (c selection) keepRecords(r *reports.Report) {
 		case v.Breach():
 			*v, *why = reports.Observed, breached[clause]
 		case !v.Decided():
-			*v, *why = reports.NotSelected, "it was left open, and --profile does not name its profile"
+			*v, *why = reports.NotSelected, "it was inconclusive, and --profile was not given"
 		}
 		*reason = ""
 	}

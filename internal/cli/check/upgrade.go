@@ -3,12 +3,14 @@ package check
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/conformance/upgrade"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/peer"
@@ -36,14 +38,14 @@ const quickWait = 30 * time.Second
 
 // stops are the values of --stop, with the words of docs/durability.md.
 var stops = map[string]struct {
-	how    target.Stop
+	how    target.Action
 	words  string
 	killed bool
 }{
-	"order": {target.InOrder, "in order", false},
-	"kill":  {target.AtOnce, "killed with all that it started, which is no loss of power", true},
+	"order": {target.Stop, "in order", false},
+	"kill":  {target.Kill, "killed with all of its processes; this is not a power loss", true},
 	"kill-server": {
-		target.ServerOnly, "killed, while what it started may end in order, which is no loss of power", true,
+		target.KillServer, "killed; its child processes may end in order; this is not a power loss", true,
 	},
 }
 
@@ -52,7 +54,7 @@ func newUpgrade(p process) *cobra.Command {
 	o := &upgradeOptions{stop: program.NewOneOf("order", "kill", "kill-server")}
 	cmd := &cobra.Command{
 		Use:   "upgrade [fill | account FILE]",
-		Short: "Tell what becomes of the jobs when another server takes over the data",
+		Short: "Test whether jobs survive an upgrade of the server",
 		Args:  upgradeWords,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.drawSeed()
@@ -73,15 +75,18 @@ func newUpgrade(p process) *cobra.Command {
 // declare declares the flags.
 func (o *upgradeOptions) declare(cmd *cobra.Command) {
 	f := o.flags(cmd)
-	f.StringArrayVar(&o.starts, "start", nil, "start the next server with the shell `COMMAND`: {port}, {webport}, "+
-		"{password} and {dir}, which stays, are filled in; or \"faktory=PATH\"; give it for each server")
+	f.StringArrayVar(&o.starts, "start", nil, "start a server with the shell `COMMAND`; {port}, {webport}, "+
+		"{password} and {dir}, the same for all, are replaced; or \"faktory=PATH\". Give it once for each server")
+	o.targetFlags.DeclareStarts(f)
+	o.operatorFlags.DeclareControl(f)
 	o.declareServer(cmd)
-	f.StringVar(&o.step, "step", "", "the shell `COMMAND` that has another server take the place of that of --url")
+	f.StringVar(&o.step, "step", "", "the shell `COMMAND` that replaces the server of --url by the next one")
 	f.Var(&o.stop, "stop", "how servers are stopped")
-	f.BoolVar(&o.noRollback, "no-rollback", false, "do not go the same way back")
-	program.DeclareFault(cmd, &o.fault, "give the embedded server the fault `NAME` of those in docs/upgrades.md")
-	f.StringVar(&o.history, "history", "", "save what was sent and received of each job to `FILE`")
-	f.BoolVar(&o.strict, "strict", false, "treat recommendations as requirements: a warn is a finding")
+	f.BoolVar(&o.noRollback, "no-rollback", false, "do not go back the same way")
+	program.DeclareFault(cmd, &o.fault, "give the embedded server the fault `NAME` (see docs/upgrades.md)")
+	program.DeclareVariation(cmd, &o.variation, "")
+	f.StringVar(&o.history, "history", "", "save all calls of each job to `FILE`")
+	f.BoolVar(&o.strict, "strict", false, "treat recommendations as requirements: each warn is a finding")
 	o.expect.declare(f)
 	o.reportFlags.Declare(cmd, "print all of the report")
 }
@@ -104,8 +109,8 @@ func (o *upgradeOptions) declareServer(cmd *cobra.Command) {
 	program.DeclareProtocol(f, &o.targetFlags.ProtocolName)
 	o.declareWaits(f, 10*time.Second)
 	f.IntVar(&o.plan.Large, "large", 10_000, "fill the large queue with `N` jobs")
-	f.BoolVar(&o.plan.Quick, "quick", false, "leave out retries, and reservations that end")
-	f.Uint64Var(&o.seed, "seed", 0, "draw the contents of jobs from `N` (random if not given)")
+	f.BoolVar(&o.plan.Quick, "quick", false, "leave out retries and the end of reservations, which take minutes")
+	f.Uint64Var(&o.seed, "seed", 0, "seed of the contents of the jobs (default: random)")
 }
 
 // peer returns the protocol, which must have what is needed.
@@ -134,14 +139,18 @@ func (o *upgradeOptions) validate() error {
 		o.patience = quickWait
 	}
 	return cmp.Or(
-		refuse(len(o.starts) == 1, "one --start is no upgrade: give the next server as well, or the same one for a restart"),
-		refuse(len(o.starts) > 0 && o.url != "", "--start and --url: one of them"),
-		refuse(o.url != "" && o.step == "", "--url needs --step COMMAND, which upgrades the server; or use upgrade fill"),
+		refuse(len(o.starts) == 1, "give --start twice: for the server before and after the upgrade (the same command "+
+			"for a restart)"),
+		refuse(len(o.starts) > 0 && o.url != "", "--start and --url do not work together: give one of them"),
+		refuse(o.url != "" && o.step == "", "--url needs --step COMMAND, which upgrades the server; or use fwpcheck "+
+			"upgrade fill"),
 		refuse(o.step != "" && o.url == "", "--step needs --url"),
+		o.targetFlags.LogFits(len(o.starts) > 0),
+		refuse(o.given.Changed("control") && len(o.starts) == 0, "--control works only with --start"),
 		refuse(o.url == "" && o.given.Changed("password-file"),
-			"--password-file needs --url: a server that --start starts gets "+
-				"a password of its own, where its command has {password}"),
+			"--password-file needs --url: a server of --start gets a random password for {password} in its command"),
 		refuse(o.fault != "" && (len(o.starts) > 0 || o.url != ""), "--fault works only with the embedded server"),
+		refuse(o.variation != "" && (len(o.starts) > 0 || o.url != ""), "--variation works only with the embedded server"),
 		refuse(o.plan.Large < 1, "--large must be 1 or more"),
 		refuse(o.timeout <= 0 || o.patience <= 0, "--timeout and --patience must be longer than 0"),
 		o.expect.validate(), o.reportFlags.Validate())
@@ -165,12 +174,12 @@ func (p process) upgrade(ctx context.Context, o *upgradeOptions) error {
 	}
 	defer end()
 	how := stops[o.stop.String()]
-	run := &upgrade.Run{
+	way := &upgrade.Run{
 		Subject: of.Upgrade, Stages: stages, Plan: o.plan, How: how.words, Killed: how.killed, Log: p.Logf,
 		Rollback: !o.noRollback && o.url == "", Timeout: o.timeout, Patience: o.patience,
 	}
 	started := time.Now()
-	result := run.Do(ctx)
+	result := way.Do(ctx)
 	if o.history != "" {
 		if err := program.ReplaceResult("--history", o.history, result.History.Save); err != nil {
 			return err
@@ -194,7 +203,11 @@ func (o *upgradeOptions) report(
 		p.Logf("%s", p.Show(text.OfError(err)))
 	}
 	if r.Trouble = failure(ctx, err); r.Internal != "" && ctx.Err() == nil { // the server is to blame, not this machine
-		r.Internal, r.Unseen = "", "not all jobs could be asked for: "+r.Internal
+		r.Internal, r.Unseen = "", "not all jobs could be checked: "+r.Internal
+	}
+	if of, is := errors.AsType[*target.StartError](err); is && of.Again && r.Unreachable != "" {
+		r.Unreachable = ""
+		run.Unreached(r, &run.UnservedError{Cause: of, OnData: of.OnlyEmpty})
 	}
 	r.Hide(p.Secrets.Hide)
 	r = known.apply(ctx, p, r, selection{}, func([]conformance.Check) []reports.Check { return nil })

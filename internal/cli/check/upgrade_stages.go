@@ -18,22 +18,31 @@ import (
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
 )
 
 // fill fills the server of --url, and writes down with what.
 func (p process) fill(ctx context.Context, o *upgradeOptions) error {
 	if len(o.reportFlags.Outputs) != 1 {
-		return errors.New("upgrade fill writes the jobs to one file: name it with -o FILE")
+		return errors.New("upgrade fill writes the jobs to one file: give it with -o FILE")
 	}
 	return p.atServer(ctx, o, func(ctx context.Context, of *peer.Peer, s *upgrade.Site) error {
 		ctx, leave := context.WithCancel(ctx)
 		defer leave()
+		broken := false
+		s.Tell = func(f upgrade.Fact) {
+			broken = true
+			p.Logf("%s", p.Show(text.OneLine(string(f.State)+": "+f.Actual)))
+		}
 		jobs, err := of.Upgrade.Fill(ctx, s)
 		if err != nil {
-			return &program.UnreachableError{Cause: err, Advice: "the server could not be filled"}
+			return &program.UnreachableError{Cause: err, Advice: "the server could not be filled with jobs"}
 		}
 		p.Logf("%s: fwpcheck upgrade account asks for them", text.Count(len(jobs.Jobs), "job"))
-		return program.ReplaceResult("--output", o.reportFlags.Outputs[0], jobs.Save)
+		if err := program.ReplaceResult("--output", o.reportFlags.Outputs[0], jobs.Save); err != nil || !broken {
+			return err
+		}
+		return program.Exit(reports.ExitFindings)
 	})
 }
 
@@ -105,15 +114,15 @@ func (o *upgradeOptions) stagesOf(p *process) (all []upgrade.Stage, end func(), 
 		password = rand.Text()
 		p.Secrets = target.NewSecrets(password)
 	}
-	how := stops[o.stop.String()].how
+	how, last := stops[o.stop.String()].how, appearance{}
 	for _, command := range o.starts {
 		at, err := o.targetFlags.Starting(command)
-		if err != nil {
+		if err = cmp.Or(err, o.operatorFlags.Apply(&at)); err != nil {
 			return nil, nil, err
 		}
 		all = append(all, upgrade.Stage{
-			Name: target.Redact(command),
-			Stop: func(context.Context) error { now.Stop(how); return nil },
+			Name: target.RedactCommand(command),
+			Stop: func(ctx context.Context) error { return now.Server.Stop(ctx, how) },
 			Start: func(ctx context.Context) (site upgrade.Site, err error) {
 				if now == nil {
 					now, err = at.Start(ctx, password, o.timeout)
@@ -123,27 +132,20 @@ func (o *upgradeOptions) stagesOf(p *process) (all []upgrade.Stage, end func(), 
 				if err != nil {
 					return site, err
 				}
-				name := softwareOf(ctx, at, &now.Server, password, o.timeout)
-				return upgrade.Site{Name: name, Target: &now.Server, Password: password, Alone: true}, nil
+				site = upgrade.Site{Target: &now.Server, Password: password, Alone: true}
+				return last.next(&site, look(ctx, at, &now.Server, password, o.timeout))
 			},
 		})
 	}
 	return all, func() {
-		if now != nil {
-			now.End()
+		if now == nil {
+			return
 		}
+		if ending := now.Ending(); ending != "" {
+			p.Logf("the server of --start ended by itself: %s", p.Show(ending))
+		}
+		now.End()
 	}, nil
-}
-
-// softwareOf returns the name and the version that a server tells, "" if it tells none.
-func softwareOf(
-	ctx context.Context, at program.Endpoint, server *target.Server, password string, timeout time.Duration,
-) string {
-	name, version, err := at.Software(ctx, server, password, timeout)
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(name + " " + version)
 }
 
 // stagesAt returns the server of --url, before and after the command of --step.
@@ -153,20 +155,24 @@ func (o *upgradeOptions) stagesAt(p *process) ([]upgrade.Stage, func(), error) {
 		return nil, nil, err
 	}
 	p.Secrets = at.Secrets
-	patience := time.Duration(0) // it is there, and after the step it need not be there at once
+	last, patience := appearance{}, time.Duration(0) // it is there, and after the step it need not be there at once
 	start := func(ctx context.Context) (upgrade.Site, error) {
 		for until := time.Now().Add(patience); ; time.Sleep(time.Second) {
 			_, err := at.Identify(ctx, o.timeout)
-			if err == nil || ctx.Err() != nil || time.Now().After(until) {
-				patience = o.patience
-				name := softwareOf(ctx, at, at.Server, at.Password, o.timeout)
-				return upgrade.Site{Name: name, Target: at.Server, Password: at.Password}, err
+			if err != nil && ctx.Err() == nil && time.Now().Before(until) {
+				continue
 			}
+			patience = o.patience
+			site := upgrade.Site{Target: at.Server, Password: at.Password}
+			if err != nil {
+				return site, err
+			}
+			return last.next(&site, look(ctx, at, at.Server, at.Password, o.timeout))
 		}
 	}
-	step := target.Commands{ByAction: map[target.Action]string{target.Restart: o.step}, Timeout: time.Hour}
+	at.Server.Operator = target.Commands{ByAction: map[target.Action]string{target.Restart: o.step}, Timeout: time.Hour}
 	return []upgrade.Stage{
-		{Name: at.String(), Start: start, Stop: func(ctx context.Context) error { return step.Do(ctx, target.Restart, "") }},
+		{Name: at.String(), Start: start, Stop: at.Server.Restart},
 		{Name: "that of --step", Start: start},
 	}, func() {}, nil
 }
@@ -174,10 +180,14 @@ func (o *upgradeOptions) stagesAt(p *process) ([]upgrade.Stage, func(), error) {
 // stagesEmbedded returns the embedded server twice, on one folder.
 func (o *upgradeOptions) stagesEmbedded(of *peer.Peer) ([]upgrade.Stage, func(), error) {
 	if o.stop.String() != "order" {
-		return nil, nil, errors.New("--stop: the embedded server is a part of this process and is stopped in order; start " +
-			"another one with --start 'fwpcheck serve --port {port} --dir {dir}'")
+		return nil, nil, errors.New("--stop does not work with the embedded server, which runs in this process; use " +
+			"--start 'fwpcheck serve --port {port} --dir {dir}'")
 	}
 	faults, err := of.UpgradeFaultsNamed(o.fault)
+	if err != nil {
+		return nil, nil, err
+	}
+	variation, err := of.VariationNamed(o.variation)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -188,12 +198,16 @@ func (o *upgradeOptions) stagesEmbedded(of *peer.Peer) ([]upgrade.Stage, func(),
 	var now *peer.Server
 	stop := func(context.Context) error { now.Close(); return nil }
 	start := func(context.Context) (upgrade.Site, error) {
-		s, err := of.Start(peer.Config{Dir: dir, Faults: faults})
+		s, err := of.Start(peer.Config{Dir: dir, Faults: faults, Variation: variation})
 		if err != nil {
 			return upgrade.Site{}, err
 		}
+		site := upgrade.Site{Target: s.Target, Alone: true}
+		if now != nil {
+			site.Differs = []string{"its start in this process"}
+		}
 		now = s
-		return upgrade.Site{Target: s.Target, Alone: true}, nil
+		return site, nil
 	}
 	stage := upgrade.Stage{Name: "the embedded server", Start: start, Stop: stop}
 	return []upgrade.Stage{stage, stage}, func() {
@@ -202,4 +216,62 @@ func (o *upgradeOptions) stagesEmbedded(of *peer.Peer) ([]upgrade.Stage, func(),
 		}
 		_ = os.RemoveAll(dir) // nothing can be done about it
 	}, nil
+}
+
+// appearance is what is seen of a server by which another one can be told from it.
+type appearance struct {
+	serving target.Serving
+	name    string // and version, as it reports them; empty: it reports none
+	files   []reports.SubjectFile
+	known   bool // there is a server
+}
+
+// look looks at what serves.
+func look(
+	ctx context.Context, at program.Endpoint, server *target.Server, password string, timeout time.Duration,
+) appearance {
+	a := appearance{serving: server.Serving(ctx), known: true}
+	a.files = program.Serves(a.serving)
+	if name, version, err := at.Software(ctx, server, password, timeout); err == nil {
+		a.name = strings.TrimSpace(name + " " + version)
+	}
+	return a
+}
+
+// next makes a later appearance the last one, and completes the site of its server. The error is a
+// [target.UnseenError] if it cannot be told from the one before: then it is not known which of them serves.
+func (a *appearance) next(site *upgrade.Site, now appearance) (upgrade.Site, error) {
+	before := *a
+	*a, site.Name = now, now.name
+	if !before.known {
+		return *site, nil
+	}
+	if site.Differs = before.differs(now); len(site.Differs) > 0 {
+		return *site, nil
+	}
+	why := "it is unknown whether this is another server: neither its process nor its program could be seen"
+	if now.name != "" {
+		why += fmt.Sprintf("; both report %s", now.name)
+	}
+	return *site, &target.UnseenError{
+		Action: target.Start, Why: why, Serves: true,
+		Advice: "run fwpcheck on the server's machine, as a user who can see its processes",
+	}
+}
+
+// differs returns in what a later server differs from this one.
+func (a *appearance) differs(later appearance) (by []string) {
+	if a.serving.IsOther(later.serving) {
+		by = append(by, "its process")
+	}
+	if a.name != "" && later.name != "" && a.name != later.name {
+		by = append(by, "what it reports ("+later.name+")")
+	}
+	for i := range min(len(a.files), len(later.files)) { // a program may be that of a script
+		if was, is := a.files[i], later.files[i]; was.SHA256 != is.SHA256 {
+			return append(by, fmt.Sprintf("its file (%s, SHA-256 %.12s; before %s, %.12s)",
+				is.Name, is.SHA256, was.Name, was.SHA256))
+		}
+	}
+	return by
 }

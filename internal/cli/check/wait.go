@@ -11,6 +11,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -24,11 +25,12 @@ func newWait(p process) *cobra.Command {
 	o := &testOptions{}
 	cmd := &cobra.Command{
 		Use:   "wait",
-		Short: "Wait until a server serves",
+		Short: "Wait until a server is ready",
 		Args:  program.NoArguments,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return p.wait(cmd.Context(), o) },
 	}
 	f := o.flags(cmd)
+	o.targetFlags.Harmless = true
 	o.targetFlags.Declare(f, "wait for")
 	f.DurationVar(&o.timeout, "timeout", waitTimeout, "the longest wait")
 	return cmd
@@ -39,42 +41,55 @@ func (p process) wait(ctx context.Context, o *testOptions) error {
 	at, err := o.targetFlags.Endpoint(o.given, p.LookupEnv, nil)
 	p.Secrets = at.Secrets
 	if err = cmp.Or(err,
-		refuse(o.given.Changed("start"), "wait is for a server that runs already, not for --start"),
+		refuse(o.given.Changed("start"), "--start does not work with wait, which is for a server that runs already"),
 		refuse(at.Ours(), "name the server to wait for with --url or FAKTORY_URL"),
 		refuse(o.timeout <= 0, "--timeout must be longer than 0")); err != nil {
 		return err
 	}
+	if at.Choice.Variable != "" {
+		p.Logf("waiting for %s", at)
+	}
 	ctx, stop := p.Interruptible(ctx)
 	defer stop()
 	started := time.Now()
-	locked, err := untilServing(ctx, at, o.timeout)
+	locked, err := p.untilServing(ctx, at, o.timeout)
 	switch {
 	case err == nil && locked:
-		p.Logf("%s greets after %s; it wants a password, and none was given to try", at, reports.Time(time.Since(started)))
+		p.Logf("%s is ready after %s; it wants a password, and none was given", at, reports.Time(time.Since(started)))
 		return nil
 	case err == nil:
-		p.Logf("%s serves after %s", at, reports.Time(time.Since(started)))
+		p.Logf("%s is ready after %s", at, reports.Time(time.Since(started)))
 		return nil
 	case ctx.Err() != nil:
 		return program.Exit(reports.ExitInterrupted)
 	}
-	p.Logf("%s did not serve within %v: %v", at, time.Since(started).Round(time.Millisecond), err)
+	p.Logf("%s was not ready within %v: %v", at, time.Since(started).Round(time.Millisecond), err)
 	return program.Exit(reports.ExitUnreachable)
 }
 
-// untilServing tries until the server serves, declines the password, or the time is over. It returns the error of
+// firstTry is how long the first try may take with a server that accepts and says nothing: what it is shows then.
+const firstTry = time.Second
+
+// untilServing tries until the server serves, declines what it was given, or the time is over. It returns the error of
 // the last try that the time did not cut short, and whether the server is locked: it greets, and wants a password that
-// was not given.
-func untilServing(ctx context.Context, at program.Endpoint, timeout time.Duration) (locked bool, err error) {
+// was not given. What is there in the place of a server is told when it is known.
+func (p process) untilServing(
+	ctx context.Context, at program.Endpoint, timeout time.Duration,
+) (locked bool, err error) {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	patience := firstTry
 	for began := time.Now(); ; {
-		locked, now := serves(limited, at, max(timeout-time.Since(began), time.Millisecond))
-		if now == nil || errors.Is(now, conformance.ErrDeclined) { // waiting makes no password right
+		locked, now := serves(limited, at, max(min(patience, timeout-time.Since(began)), time.Millisecond))
+		if now == nil || errors.Is(now, conformance.ErrDeclined) || target.Alert(now) != "" { // waiting makes nothing right
 			return locked, now
 		}
 		if err == nil || time.Since(began) < timeout {
 			err = now
+		}
+		if patience == firstTry && !target.Refused(now) && limited.Err() == nil {
+			p.Logf("%s is not ready yet: %v", at, now)
+			patience = timeout
 		}
 		select {
 		case <-limited.Done():

@@ -16,7 +16,9 @@ import (
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/jobtype"
 	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -29,6 +31,7 @@ type clientOptions struct {
 	software reports.Subject
 	profile  string
 	protocol string
+	job      jobtype.Template
 	of       *peer.Peer    // what both name; set by validate
 	start    time.Duration // the longest that the program under test may take for it
 }
@@ -37,7 +40,7 @@ type clientOptions struct {
 func newWorker(p process) *cobra.Command {
 	return newClientCheck(p, &clientOptions{}, &cobra.Command{
 		Use:   "worker [flags] -- COMMAND [ARG...]",
-		Short: "Test a worker library with every situation that the specification has for it",
+		Short: "Test a worker library in the situations that the specification describes",
 	})
 }
 
@@ -45,7 +48,7 @@ func newWorker(p process) *cobra.Command {
 func newClient(p process) *cobra.Command {
 	return newClientCheck(p, &clientOptions{producer: true}, &cobra.Command{
 		Use:   "client [flags] -- COMMAND [ARG...]",
-		Short: "Test a client library that pushes jobs with every situation that the specification has for it",
+		Short: "Test a client library that pushes jobs in the situations that the specification describes",
 	})
 }
 
@@ -55,15 +58,15 @@ func newClientCheck(p process, o *clientOptions, cmd *cobra.Command) *cobra.Comm
 		example = "producer"
 	}
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		return refuse(len(args) == 0, fmt.Sprintf("%s: no command was given; write it behind --, as in: "+
-			"fwpcheck %[1]s -- node %s.mjs", cmd.Name(), example))
+		return refuse(len(args) == 0, fmt.Sprintf("%s: no command was given; write it after --, as in: fwpcheck %[1]s "+
+			"-- node %s.mjs", cmd.Name(), example))
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return p.checkClient(cmd.Context(), o, args) }
 	f := o.flags(cmd)
 	f.SetInterspersed(false) // the flags of COMMAND are its own
 	o.declareSelection(f)
 	o.declareClient(f)
-	o.reportFlags.Declare(cmd, "print every conversation as it goes, and all situations in the report")
+	o.reportFlags.Declare(cmd, "print every conversation while it runs, and all situations in the report")
 	program.CompleteFlags(cmd, map[string]func() []string{
 		"check": func() []string { return namesOf(o.harness(nil).Checks()) },
 	})
@@ -71,19 +74,21 @@ func newClientCheck(p process, o *clientOptions, cmd *cobra.Command) *cobra.Comm
 }
 
 func (o *clientOptions) declareClient(f *pflag.FlagSet) {
-	f.DurationVar(&o.start, "start-timeout", 0, "the longest time from the start of COMMAND to its HELLO "+
-		"(default: 90s for the first start, then 30s or four times what the first took)")
+	f.DurationVar(&o.start, "start-timeout", 0, "the longest wait for the HELLO of COMMAND (default: 90s at the "+
+		"first start, then 30s, or four times as long as the first start took)")
 	f.IntVar(&o.parallel, "parallel", 0,
-		"play at most `N` situations at once (default: any number that only wait; starts: one for each CPU)")
+		"play at most `N` situations at once (default: no limit, but only one start of COMMAND for each CPU at once)")
 	f.IntVar(&o.repeat, "repeat", 1,
-		"play every situation `N` times: the worst verdict counts, and the report lists what differs")
-	f.BoolVar(&o.failFast, "fail-fast", false, "end the run with the first fail")
-	f.Uint64Var(&o.seed, "seed", 0, "draw the order from `N` (random if not given)")
-	f.StringVar(&o.profile, "profile", "", "play a server of a `FAMILY`, with what that has beyond the specification: "+
+		"play every situation `N` times: the worst verdict counts, and the report lists the differences")
+	f.BoolVar(&o.failFast, "fail-fast", false, "stop at the first fail")
+	f.Uint64Var(&o.seed, "seed", 0, "seed of the order (default: random; with --expect 1)")
+	f.StringVar(&o.profile, "profile", "", "play a server with the extensions of a `FAMILY`: "+
 		strings.Join(peer.Default().ProfileNames(), ", "))
 	if !o.producer {
-		f.StringVar(&o.protocol, "protocol", "", "the `PROTOCOL` that the worker speaks: "+strings.Join(peer.Names(), " or ")+
+		f.StringVar(&o.protocol, "protocol", "", "the `PROTOCOL` of the worker: "+strings.Join(peer.Names(), " or ")+
 			" (default: "+peer.Default().Name+")")
+		f.Var(&o.job, "job", "how a job is written for a worker of "+strings.Join(templated(), " or ")+
+			" that has its own job format: a `TEMPLATE` with {name} and {args}")
 	}
 	o.named.Declare(f)
 }
@@ -98,7 +103,7 @@ func (o *clientOptions) parties() []string {
 
 func (o *clientOptions) validate() (err error) {
 	if o.of, err = program.PeerWith(o.protocol, o.profile); err == nil && !o.producer {
-		err = o.of.Refusal("fwpcheck worker")
+		err = cmp.Or(o.of.Refusal("fwpcheck worker"), o.badJob())
 	}
 	return cmp.Or(err, o.named.Check(1), refuse(o.start < 0, "--start-timeout must not be negative"),
 		o.validatePlays(func(id string) error {
@@ -109,12 +114,38 @@ func (o *clientOptions) validate() (err error) {
 		}))
 }
 
+// templated are the protocols that do not say how a job is written.
+func templated() (names []string) {
+	for _, name := range peer.Names() {
+		if of, err := program.PeerWith(name, ""); err == nil && of.Workers != nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// badJob returns what is wrong with the template for jobs.
+func (o *clientOptions) badJob() error {
+	if o.job == "" {
+		return nil
+	}
+	if o.of.Workers == nil {
+		return fmt.Errorf("--job does not work with %s, which defines the form of a job; give --protocol %s", o.of.Title,
+			strings.Join(templated(), " or "))
+	}
+	if err := o.of.Workers().Template(&o.job); err != nil {
+		return fmt.Errorf("--job: %w", err)
+	}
+	return nil
+}
+
 func (o *clientOptions) harness(words []string) *situations.Harness {
 	h := &situations.Harness{
 		Launcher: situations.Command{Words: words}, Patience: o.start, Producer: o.producer, Like: o.profile,
 	}
 	if o.of != nil && o.of.Workers != nil {
 		h.Side = o.of.Workers()
+		h.Side.Job = o.job
 	}
 	return h
 }
@@ -126,7 +157,7 @@ func trusted(h *situations.Harness) (folder string, err error) {
 		return "", &program.InternalError{Cause: err}
 	}
 	h.CA = filepath.Join(folder, "ca.pem")
-	config, err := localhostTLS(h.CA)
+	config, err := selfSigned(h.CA, "127.0.0.1")
 	if err != nil {
 		return folder, &program.InternalError{Cause: err}
 	}
@@ -136,7 +167,8 @@ func trusted(h *situations.Harness) (folder string, err error) {
 
 // checkClient is one run, from the flags to the exit code.
 func (p process) checkClient(ctx context.Context, o *clientOptions, words []string) error {
-	if err := cmp.Or(o.validate(), o.reportFlags.Validate(), o.name(words)); err != nil {
+	err := cmp.Or(o.validate(), o.reportFlags.Validate(), target.NeedShell("fwpcheck "+o.tested("").Role), o.name(words))
+	if err != nil {
 		return err
 	}
 	h := o.harness(words)
@@ -165,16 +197,31 @@ func (p process) checkClient(ctx context.Context, o *clientOptions, words []stri
 		return o.deliver(p, r)
 	}
 	if fetched := strings.Join(seen.Queues, " "); !o.producer && h.Side == nil && !seen.TakesQueues() {
-		p.Logf("it does not take {queues} or FWP_QUEUES: the jobs go to the queue that it fetches from (%s)", fetched)
+		p.Logf("it ignores {queues} and FWP_QUEUES; jobs go to the queue that it fetches from (%s)", fetched)
 	}
-	r := p.play(ctx, &o.runOptions, playing{
-		selection: chosen, thing: "situation", known: known, bar: bar,
-		runner:   func(chosen selection) *run.Runner { return o.clientRunner(chosen, command) },
-		complete: func(r *reports.Report) { r.Target = o.tested(command) },
-		alone: func(checks []conformance.Check) []reports.Check {
-			return playAlone(ctx, o.clientRunner(selection{in: checks}, command)).Checks
-		},
-	})
+	if seen.Lacks != "" {
+		return p.unable(ctx, o, started, command, seen.Lacks)
+	}
+	what := playing{selection: chosen, thing: "situation", started: started, known: known, bar: bar}
+	return o.deliver(p, p.play(ctx, &o.runOptions, o.situations(ctx, what, command)))
+}
+
+// situations adds to what is played how that is done with a command.
+func (o *clientOptions) situations(ctx context.Context, what playing, command string) playing {
+	what.runner = func(chosen selection) *run.Runner { return o.clientRunner(chosen, command) }
+	what.complete = func(r *reports.Report) { r.Target = o.tested(command) }
+	what.alone = func(checks []conformance.Check) []reports.Check {
+		return playAlone(ctx, o.clientRunner(selection{in: checks}, command)).Checks
+	}
+	return what
+}
+
+// unable reports that a worker does not know the first job type, so that nothing else would say anything about it.
+func (p process) unable(ctx context.Context, o *clientOptions, started time.Time, command, says string) error {
+	r := o.untested(ctx, started, o.tested(command), nil)
+	r.Unseen = "the worker has no handler for fwp.ok (" + says + "), the type of its first job; register a handler " +
+		"that returns at once, and handlers for the other job types of docs/judging-workers.md#the-job-types"
+	p.Logf("%s", p.Show(r.Unseen))
 	return o.deliver(p, r)
 }
 
@@ -199,6 +246,9 @@ func (o *clientOptions) reproduceClient(command string) func(string) string {
 	role := o.tested(command).Role
 	if o.protocol != "" {
 		role += " --protocol " + o.protocol
+	}
+	if o.job != "" {
+		role += " --job " + text.ShellQuote(string(o.job))
 	}
 	if o.profile != "" {
 		role += " --profile " + o.profile

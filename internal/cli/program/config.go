@@ -25,8 +25,8 @@ const (
 )
 
 // serverKeys are about the server, and how it is reached.
-const serverKeys = "url start password-file tls-ca tls-server-name tls-insecure protocol allow-shared allow-flush " +
-	"control fault cover-dir"
+const serverKeys = "url start password-file tls-ca tls-server-name tls-insecure protocol exclusive allow-flush " +
+	"control fault variation"
 
 // configured are the commands that read the file, and the keys at its top that each takes: flags that mean the same in
 // all of these commands. Those of run are all of its flags. Below the name of a command, as a key, are the flags for it
@@ -36,15 +36,15 @@ var configured = map[string]string{
 	"compare": "timeout patience",
 	"upgrade": "timeout patience", "clean": "url password-file tls-ca tls-server-name tls-insecure timeout",
 	"wait":   "url password-file tls-ca tls-server-name tls-insecure",
-	"worker": "", "client": "", "record": "", "recheck": "", "site": "", "coverage": "", "serve": "", "selftest": "",
+	"worker": "", "client": "", "record": "", "recheck": "", "site": "", "serve": "",
 }
 
 // DeclareConfig adds --config to the commands of fwpcheck that read the file.
 func DeclareConfig(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		if _, is := configured[cmd.Name()]; is {
-			cmd.Flags().String("config", "", "read flags from `FILE` (YAML): url, start or any other flag as a key, and under "+
-				"the name of a command those for it alone. Without it "+configName+" in this folder is read, unless the "+
+			cmd.Flags().String("config", "", "read flags from `FILE` (YAML): each flag is a key; flags of one command "+
+				"stand under its name. Without --config, "+configName+" in this folder is read, unless the "+
 				"command line names a server; "+noConfig+": no file is read")
 		}
 	}
@@ -52,8 +52,8 @@ func DeclareConfig(root *cobra.Command) {
 
 // Which flags are about the checks of the suite, and which name the server.
 var (
-	suiteFlags = []string{"check", "clause", "level", "quick", "require", "expect"}
-	namesOne   = []string{"url", "start", "protocol", "fault"}
+	suiteFlags = []string{"check", "clause", "level", "quick", "require", "expect", "output", "save"}
+	namesOne   = []string{"url", "start", "embedded", "from-environment", "protocol", "fault", "variation"}
 )
 
 // configure sets the flags of a command that its command line does not have as a file says: that of --config, or the
@@ -85,7 +85,7 @@ func (p Process) configure(cmd *cobra.Command, args []string) error {
 	case err != nil:
 		return fmt.Errorf("--config: %w", err)
 	case usual && given:
-		p.Logf("%s is not used, because the command line names the server: --config %[1]s uses it", name)
+		p.Logf("%s is ignored, because the command line names a server; to use it, give --config %[1]s", name)
 		return nil
 	}
 	c := config{of: cmd, skip: skip}
@@ -95,7 +95,7 @@ func (p Process) configure(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if what := strings.Join(c.set, ", "); what != "" || !usual {
-		p.Logf("%s sets %s (--config %s: without it)", name, cmp.Or(what, "nothing"), noConfig)
+		p.Logf("%s sets %s (to ignore the file: --config %s)", name, cmp.Or(what, "nothing"), noConfig)
 	}
 	return nil
 }
@@ -111,7 +111,7 @@ type config struct {
 func (c *config) read(source []byte) {
 	root := c.problems.Root(source, yamlfile.Shape{
 		Kind: yaml.MappingNode, Expected: "lines such as url: tcp://localhost:7419",
-		Do: "write a key, a colon and a value in each line", One: "one mapping in a file",
+		Do: "write a key, a colon and a value in each line", One: "one mapping of keys to values",
 	})
 	if root == nil {
 		return
@@ -119,7 +119,7 @@ func (c *config) read(source []byte) {
 	lines := c.mapping(root, nil)
 	if lines["url"] > 0 && lines["start"] > 0 {
 		c.problems.Report(yamlfile.Place{Line: max(lines["url"], lines["start"])}, &yamlfile.Problem{
-			What: "url and start name two servers", Expected: "one of them", Do: "remove the other"})
+			What: "url and start each name a server", Expected: "one of them", Do: "remove the other"})
 	}
 }
 
@@ -137,8 +137,8 @@ func (c *config) mapping(m *yaml.Node, section *cobra.Command) map[string]int {
 				continue
 			}
 			if lines[name] > 0 {
-				c.problems.Report(yamlfile.At(key), &yamlfile.Problem{Key: key.Value, What: "the key is there twice",
-					Expected: fmt.Sprintf("it once; line %d has it", lines[name]), Do: "remove one of them"})
+				c.problems.Report(yamlfile.At(key), &yamlfile.Problem{Key: key.Value, What: "duplicate key",
+					Expected: fmt.Sprintf("it only once (line %d has it already)", lines[name]), Do: "remove one of them"})
 				continue
 			}
 			lines[name] = key.Line
@@ -202,17 +202,20 @@ func (c *config) unknown(key *yaml.Node, owner *cobra.Command) {
 		}
 	})
 	do := text.DidYouMean(text.Candidates(key.Value, names)...)
+	if now := text.Renamed(key.Value); now != "" {
+		do = "it is now called " + now
+	}
 	for _, cmd := range owner.Parent().Commands() {
 		if _, is := configured[cmd.Name()]; is && known(cmd.Flags().Lookup(strings.ReplaceAll(key.Value, "_", "-"))) {
-			do = "write it below the key of its command: " + cmd.Name()
+			do = "write it under the name of its command: " + cmd.Name()
 			break
 		}
 	}
+	expected := ""
 	if do == "" {
-		do = owner.CommandPath() + " --help all lists them"
+		expected, do = "the name of a flag of "+owner.CommandPath(), owner.CommandPath()+" --help all lists them"
 	}
-	c.problems.Report(yamlfile.At(key), &yamlfile.Problem{
-		What: what, Expected: "the name of a flag of " + owner.CommandPath(), Do: do})
+	c.problems.Report(yamlfile.At(key), &yamlfile.Problem{What: what, Expected: expected, Do: do})
 }
 
 // items returns the values of a key: those of a sequence, for a flag that may be repeated.

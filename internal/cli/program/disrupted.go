@@ -1,55 +1,35 @@
 package program
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 
 	"github.com/fwpsuite/fwp/internal/proxy"
 	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/load/disrupt"
 )
 
-// Processes is what can be done to the processes of a server that this program has started.
-type Processes struct {
-	Stop                      func(how target.Stop) error
-	Again                     func(ctx context.Context) error
-	Pause, Resume, Fill, Free func() error
-}
-
-// ProcessesOf returns those of a server of --start. A disk is filled if the server has one of its own.
-func ProcessesOf(s *target.Started) *Processes {
-	done := func(do func()) func() error {
-		return func() error {
-			do()
-			return nil
-		}
-	}
-	return &Processes{
-		Stop:  func(how target.Stop) error { return done(func() { s.Stop(how) })() },
-		Again: s.Again, Pause: done(s.Pause), Resume: done(s.Continue), Free: s.Free,
-		Fill: func() error {
-			if err := target.CanMount(); err != nil {
-				return &disrupt.SkippedError{Why: err.Error()}
-			}
-			return s.Fill()
-		},
-	}
-}
-
 // Disrupted is a server that is disrupted on purpose. It is a [disrupt.Target]; the zero value can do nothing.
 type Disrupted struct {
-	process *Processes   // nil if it is not ours
-	proxy   *proxy.Proxy // nil if the network is left alone
-	stop    context.CancelFunc
+	server *target.Server
+	proxy  *proxy.Proxy // nil if the network is left alone
+	stop   context.CancelFunc
 }
 
-// NewDisrupted returns a server as disruptions reach it; process is nil if it is not ours. If the network before it is
-// to be disrupted, through leads to it through a proxy on 127.0.0.1; else it is the server itself.
-func NewDisrupted(server *target.Server, process *Processes, network bool, seed uint64) (
-	d *Disrupted, through *target.Server, err error,
-) {
-	d = &Disrupted{process: process, stop: func() {}}
+// disk is an operator of a server whose disk can be filled.
+type disk interface {
+	Fill() error
+	Free() error
+}
+
+// NewDisrupted returns a server as disruptions reach it. If the network before it is to be disrupted, through leads to
+// it through a proxy on 127.0.0.1; else it is the server itself.
+func NewDisrupted(server *target.Server, network bool, seed uint64) (d *Disrupted, through *target.Server, err error) {
+	d = &Disrupted{server: server, stop: func() {}}
 	if !network {
 		return d, server, nil
 	}
@@ -57,15 +37,17 @@ func NewDisrupted(server *target.Server, process *Processes, network bool, seed 
 	if err != nil {
 		return nil, nil, &InternalError{Cause: fmt.Errorf("a proxy before the target: %w", err)}
 	}
-	dialer, behind := new(net.Dialer), server.Address.HostPort()
+	behind := *server
+	behind.TLS, behind.Deeds = nil, nil // it is between those who encrypt, and who record
 	d.proxy = proxy.New(proxy.Config{
-		Dial: func(ctx context.Context) (net.Conn, error) { return dialer.DialContext(ctx, "tcp", behind) },
+		Dial: behind.Dial,
 		Seed: seed,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	d.stop = cancel
 	go d.proxy.Serve(ctx, l) //nolint:errcheck // without a listener no connection can be opened, which shows
 	before := *server
+	before.Reached = nil // it is reached by the proxy
 	before.Address.Host = "127.0.0.1"
 	_, before.Address.Port, _ = net.SplitHostPort(l.Addr().String()) // it has a port
 	return d, &before, nil
@@ -79,22 +61,23 @@ func (d *Disrupted) End() {
 	}
 }
 
-// Begin implements [disrupt.Target].
-func (d *Disrupted) Begin(_ context.Context, what disrupt.Disruption) (end func(context.Context) error, err error) {
+// Begin implements [disrupt.Target]. What was begun is done to its end.
+func (d *Disrupted) Begin(ctx context.Context, what disrupt.Disruption) (end func(context.Context) error, err error) {
 	without := func(end func() error) func(context.Context) error {
 		return func(context.Context) error { return end() }
 	}
+	ctx = context.WithoutCancel(ctx)
 	switch what.Action {
 	case disrupt.Kill:
-		return d.process.Again, d.process.Stop(target.AtOnce)
+		return d.stopped(ctx, target.Kill)
 	case disrupt.KillServer:
-		return d.process.Again, d.process.Stop(target.ServerOnly)
+		return d.stopped(ctx, target.KillServer)
 	case disrupt.Restart:
-		return d.process.Again, d.process.Stop(target.InOrder)
+		return d.stopped(ctx, target.Stop)
 	case disrupt.Pause:
-		return without(d.process.Resume), d.process.Pause()
+		return d.server.Resume, d.server.Pause(ctx)
 	case disrupt.Fill:
-		return without(d.process.Free), d.process.Fill()
+		return d.fill()
 	case disrupt.Reset:
 		d.proxy.Reset()
 		return func(context.Context) error { return nil }, nil
@@ -104,6 +87,46 @@ func (d *Disrupted) Begin(_ context.Context, what disrupt.Disruption) (end func(
 		d.proxy.Set(proxy.Condition{})
 		return nil
 	}), nil
+}
+
+// Operated reports whether the operator of a server of the user's can do a disruption to its processes.
+func Operated(s *target.Server, action disrupt.Action) bool {
+	switch action {
+	case disrupt.Kill:
+		return s.Can(target.Kill)
+	case disrupt.Restart:
+		return s.Can(target.Restart) || s.Can(target.Stop) && s.Can(target.Start)
+	case disrupt.Pause:
+		return s.Can(target.Pause) && s.Can(target.Resume)
+	}
+	return false
+}
+
+// stopped stops the server. An operator who can do no more than stop it and start it at once does that.
+func (d *Disrupted) stopped(ctx context.Context, how target.Action) (end func(context.Context) error, err error) {
+	again := func(ctx context.Context) error {
+		if !d.server.Can(target.Start) {
+			return nil
+		}
+		return d.server.Start(ctx)
+	}
+	if how == target.Stop && !d.server.Can(target.Stop) {
+		return again, d.server.Restart(ctx)
+	}
+	err = d.server.Stop(ctx, how)
+	if unseen, is := errors.AsType[*target.UnseenError](err); err != nil && (!is || unseen.Serves) {
+		return nil, err
+	}
+	return again, err
+}
+
+// fill fills the disk of the server.
+func (d *Disrupted) fill() (end func(context.Context) error, err error) {
+	of, is := d.server.Operator.(disk)
+	if err := target.CanMount(); !is || err != nil {
+		return nil, &disrupt.SkippedError{Why: text.OfError(cmp.Or(err, errors.New("the server has no disk of its own")))}
+	}
+	return func(context.Context) error { return of.Free() }, of.Fill()
 }
 
 // condition returns the network of a disruption.

@@ -25,7 +25,7 @@ func (p Process) Execute(commands func() *cobra.Command) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
 			p.LookupEnv = func(string) (string, bool) { return "", false } // it may be what failed
-			p.Logf("%v\nThis is an internal error of %s. Please report it with the command line (without passwords) at\n%s",
+			p.Logf("%v\nThis is an internal error of %s. Please report it, with the command line (without passwords), at\n%s",
 				r, p.Name, bugs)
 			code = reports.ExitInternal
 		}
@@ -69,7 +69,7 @@ func (p Process) attach(root *cobra.Command) {
 		return errors.Join(cmd.Help(), Exit(reports.ExitUsage))
 	}
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
-		return cmp.Or(refuseUnnamed(cmd), refuseKinds(cmd, args), p.configure(cmd, args), refuseReplaced(cmd, args))
+		return cmp.Or(refuseUnnamed(cmd), p.configure(cmd, args), refuseReplaced(cmd, args))
 	}
 	root.SetArgs(append([]string{}, p.Args...)) // cobra takes nil for the process's own
 	root.SetIn(p.In)
@@ -105,7 +105,7 @@ const everything = "all"
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND] [all]",
-		Short: "Print help about a command, with all of its flags",
+		Short: "Print help for a command, with all of its flags",
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			var names []string
 			if about, rest, err := cmd.Root().Find(args); err == nil && len(rest) == 0 {
@@ -193,7 +193,7 @@ func (p Process) Interruptible(ctx context.Context) (context.Context, func()) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	notify := sync.OnceFunc(func() {
 		stop()
-		p.Logf("interrupted: the report follows; interrupt again to end at once")
+		p.Logf("interrupted: writing the report; interrupt again to stop at once")
 	})
 	forget := context.AfterFunc(ctx, notify)
 	return ctx, func() {
@@ -225,7 +225,7 @@ func UntilInterrupted(ctx context.Context) (context.Context, func()) {
 func NewSupervise(p Process) *cobra.Command {
 	return &cobra.Command{
 		Use:    "supervise COMMAND",
-		Short:  "Run a command until standard input ends, and end all that it started",
+		Short:  "Run a command until standard input ends, then end all of its processes",
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -73,8 +73,8 @@ func helpCommands(b *strings.Builder, cmd *cobra.Command, width int) {
 			fmt.Fprintf(b, "%s\n", strings.Join(text.Break(line, width, cmd.NamePadding()+4), "\n"))
 		}
 	}
-	words := fmt.Sprintf("%s COMMAND --help explains a command, and --help all has every flag. %s completion --help says "+
-		"how to have a shell complete commands, flags and their values.", cmd.CommandPath(), cmd.Root().Name())
+	words := fmt.Sprintf("%s COMMAND --help explains a command, and --help all lists every flag. %s completion "+
+		"--help explains shell completion of commands, flags and their values.", cmd.CommandPath(), cmd.Root().Name())
 	if cmd.HasParent() {
 		words = fmt.Sprintf("%s COMMAND --help explains a command.", cmd.CommandPath())
 	}

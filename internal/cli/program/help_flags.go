@@ -15,23 +15,25 @@ import (
 // `--help all`, and so are all flags of a command that is not here.
 var essential = map[string]string{
 	"fwpcheck run": "url start protocol quick check clause expect update-expect config seed save format output verbose " +
-		"help",
+		"output help",
 	"fwpcheck explore": "url start protocol time seed wait save format output verbose help",
 	"fwpcheck compare": "start protocol time seed format output verbose help",
 	"fwpcheck worker":  "quick check clause expect update-expect seed format output verbose help",
 	"fwpcheck client":  "quick check clause expect update-expect seed format output verbose help",
-	"fwpbench run": "url start protocol preset rate duration producers consumers jobs seed disrupt agents threshold " +
+	"fwpbench run": "url start protocol preset rate duration producers consumers jobs seed disrupt threshold " +
 		"history format output verbose help",
-	"fwpbench capacity": "url start protocol threshold from most preset producers consumers duration format output help",
-	"fwpbench compare":  "run protocol pairs block margin preset rate producers consumers format output help",
+	"fwpbench capacity": "url start protocol threshold from most step precision preset producers consumers format " +
+		"output help",
+	"fwpbench compare": "run protocol pairs block margin preset rate producers consumers format output help",
 }
 
 // groups are the headings of `--help all`, and the flags below each, in all commands of both programs. Those that are
 // not here come last.
 var groups = []struct{ title, flags string }{
 	{"the server",
-		"url start password-file tls-ca tls-server-name tls-insecure show-secrets protocol profile subject run requests " +
-			"allow-shared allow-flush control pid fault start-timeout"},
+		"url start from-environment embedded password-file tls-ca tls-server-name tls-insecure tls-cert tls-key " +
+			"show-secrets protocol profile subject run requests " +
+			"exclusive allow-flush control fault variation start-timeout server-log"},
 	{"what is played", "check clause level quick require strict expect update-expect time steps findings differences " +
 		"replay shrink no-shrink"},
 	{"the connections", "connections clients producers consumers observers"},
@@ -41,15 +43,13 @@ var groups = []struct{ title, flags string }{
 	{"the load", "preset rate stages trace trace-speed poisson burst batch duration jobs warmup think " +
 		"backlog topology fetchers reporters concurrency churn beat-only observe-every disconnects disconnect-at drain"},
 	{"the jobs",
-		"payload exact-integers queues queue-pick queue-weights queue-rates queue-skew queue-per-job job-types reserve-for " +
-			"work fail-share retry delay prefill"},
+		"job payload exact-integers queues queue-pick queue-weights queue-rates queue-skew job-types " +
+			"reserve-for work fail-share retry delay prefill"},
 	{"the generator", "overload connect-rate processors engine segment start-at"},
-	{"disruptions", "disrupt disrupt-every disrupt-with"},
-	{"several machines",
-		"agents cross producer-agents spawn agents-within listen listen-cert listen-key nats nats-creds " +
-			"nats-ca"},
+	{"disruptions", "disrupt disrupt-every"},
 	{"results",
-		"threshold show-invalid hlog hgrm csv history serve-metrics benchfmt save cover-dir format output verbose color " +
+		"threshold percentiles show-invalid hlog hgrm csv history history-limit serve-metrics serve-metrics-linger " +
+			"benchfmt save format output verbose color " +
 			"no-progress config help"},
 }
 
@@ -83,7 +83,7 @@ func helpFlags(b *strings.Builder, cmd *cobra.Command, width int, all bool) {
 	if !all {
 		found, others := in(essential[cmd.CommandPath()])
 		helpGroup(b, "Flags", found, width)
-		words := fmt.Sprintf("%s more, by groups: %s --help all", text.Count(len(others), "flag"), cmd.CommandPath())
+		words := fmt.Sprintf("%s more, in groups: %s --help all", text.Count(len(others), "flag"), cmd.CommandPath())
 		fmt.Fprintf(b, "\n%s\n", strings.Join(text.Wrap(words, width), "\n"))
 		return
 	}

@@ -36,7 +36,7 @@ func NewInit(p Process) *cobra.Command {
 	o := &initOptions{ci: NewOneOf("none", "github", "gitlab", "jenkins")}
 	cmd := &cobra.Command{
 		Use:   "init",
-		Short: "Write the files with which `fwpcheck run` tests the server of this folder, here and in CI",
+		Short: "Write the files for `fwpcheck run` in this folder, here and in CI",
 		Long: "init writes " + configName + ", with which `fwpcheck run` needs no flags in this folder, an empty list of\n" +
 			"known findings, fwpcheck.expect, and the file of a CI service. A file that exists stays, and none is\n" +
 			"written then, unless --force is given.",
@@ -48,10 +48,10 @@ func NewInit(p Process) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&o.start, "start", "", "have the server started with the shell `COMMAND`, as run does")
-	f.StringVar(&o.url, "url", "", "have the server at `URL` tested")
-	f.Var(&o.ci, "ci", "the CI service whose file is written, too")
-	f.BoolVar(&o.force, "force", false, "write the files anew where they exist")
+	f.StringVar(&o.start, "start", "", "the server is started with the shell `COMMAND`, as by run")
+	f.StringVar(&o.url, "url", "", "the server is at `URL`")
+	f.Var(&o.ci, "ci", "also write the file of this CI service")
+	f.BoolVar(&o.force, "force", false, "overwrite existing files")
 	return cmd
 }
 
@@ -60,11 +60,15 @@ func (p Process) init(o *initOptions) error {
 	server := "# start: ./my-server --port {port} --password {password} --data {dir}"
 	switch {
 	case o.url != "" && o.start != "":
-		return errors.New("--start and --url name two servers: give one of them")
+		return errors.New("--start and --url each name a server: give one of them")
 	case o.start != "":
 		server = "start: " + strconv.Quote(o.start)
 	case o.url != "":
 		server = "url: " + strconv.Quote(o.url)
+	}
+	named := "" // the server, where the file does not
+	if strings.HasPrefix(server, "#") {
+		named = ` ${FAKTORY_URL:+--url "$FAKTORY_URL"}`
 	}
 	sources := map[string]string{configName: configName, "fwpcheck.expect": "fwpcheck.expect"}
 	names := []string{configName, "fwpcheck.expect"}
@@ -73,7 +77,7 @@ func (p Process) init(o *initOptions) error {
 	}
 	for _, name := range names {
 		if _, err := os.Lstat(name); !o.force && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s is there already, and nothing was written: --force writes it anew", name)
+			return fmt.Errorf("%s exists, so nothing was written: --force overwrites it", name)
 		}
 	}
 	for _, name := range names {
@@ -82,7 +86,8 @@ func (p Process) init(o *initOptions) error {
 			err = os.MkdirAll(filepath.Dir(name), 0o755) //nolint:gosec // the folder of a workflow is no secret
 		}
 		if err == nil {
-			source = []byte(strings.Replace(string(source), "SERVER\n", server+"\n", 1))
+			filled := strings.NewReplacer("SERVER\n", server+"\n", "@latest run", "@latest run"+named)
+			source = []byte(filled.Replace(string(source)))
 			err = ReplaceFile(name, Bytes(source))
 		}
 		if err != nil {
@@ -95,7 +100,7 @@ func (p Process) init(o *initOptions) error {
 // next says what to do with the files.
 func next(server string) string {
 	if strings.HasPrefix(server, "#") {
-		return "name your server in " + configName + "; until then fwpcheck run tests the embedded server"
+		return "write your server into " + configName + "; until then fwpcheck run tests the embedded server"
 	}
-	return "fwpcheck run --update-expect lists what is known of the server; from then on fwpcheck run finds what is new"
+	return "fwpcheck run --update-expect lists the known findings; after that fwpcheck run fails for new findings"
 }

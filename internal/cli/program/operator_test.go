@@ -13,6 +13,6 @@ func TestControlIsToldWhatToDo(t *testing.T) {
 		"": true, "ctl {action}": true, "ctl $FWP_ACTION": true, "ctl": false, "ctl {wid}": false,
 	} {
 		flags := OperatorFlags{command}
-		assert.Equal(t, told, flags.apply(&Endpoint{}) == nil, "%q", command)
+		assert.Equal(t, told, flags.Apply(&Endpoint{}) == nil, "%q", command)
 	}
 }

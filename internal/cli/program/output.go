@@ -99,9 +99,9 @@ func (p Process) save(o *Output, at place) bool {
 	if err == nil {
 		return true
 	}
-	p.Logf("the report cannot be written to %s, and goes to standard output: %v", at.file,
+	p.Logf("the report cannot be written to %s, so it goes to standard output: %v", at.file,
 		cmp.Or(errors.Unwrap(err), err))
-	o.Trouble.Internal = "the report could not be written to its file"
+	o.Trouble.Internal = "the report could not be written to the file"
 	return false
 }
 
@@ -177,7 +177,8 @@ func refuseReplaced(cmd *cobra.Command, args []string) (err error) {
 	for i, result := range results {
 		for _, other := range append(results[:i:i], others...) {
 			if result.by != other.by && isFile(result.file) && !isFolder(result.file) && sameFile(result.file, other.file) {
-				return fmt.Errorf("%s and %s name the same file, %s: one would replace the other", other.by, result.by, result.file)
+				return fmt.Errorf("%s and %s have the same file, %s: one would overwrite the other", other.by, result.by,
+					result.file)
 			}
 		}
 	}
@@ -211,12 +212,12 @@ func Writable(flag, name string) error {
 		return nil // closing a pipe would end it for its reader
 	}
 	if os.IsPathSeparator(name[len(name)-1]) {
-		return fmt.Errorf("%s %s: a file is wanted, and this is a folder", flag, name)
+		return fmt.Errorf("%s %s: this is a folder; give a file", flag, name)
 	}
 	f, err := OpenFile(name)
 	switch {
 	case errors.Is(err, syscall.EISDIR):
-		return fmt.Errorf("%s %s: a file is wanted, and this is a folder", flag, name)
+		return fmt.Errorf("%s %s: this is a folder; give a file", flag, name)
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s: %w: make the folder %s first", flag, err, filepath.Dir(name))
 	case err != nil:

@@ -61,7 +61,7 @@ func TestNoMessageIsACommand(t *testing.T) {
 		var out strings.Builder
 		p := terminal(true, map[string]string{"COLUMNS": strconv.Itoa(width)})
 		p.Name, p.Err = "fwpcheck", &out
-		p.Logf("a server sent %s", "word ::stop-commands::a ##[error]b\n::error::c\r\nok 999\nBail out!\x1b[2J\u202e\xff\x00")
-		assert.NotRegexp(t, `(?m)^(\s*::|\s*##|ok 999|\s*Bail)|##\[|[^\n -~]`, out.String())
+		p.Logf("a server sent %s", "word ::stop-commands::a ##[error]b\n::error::c\r\nd\x1b[2J\u202e\xff\x00")
+		assert.NotRegexp(t, `(?m)^(\s*::|\s*##)|##\[|[^\n -~]`, out.String())
 	}
 }

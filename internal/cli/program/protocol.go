@@ -20,7 +20,7 @@ func DeclareProtocol(f *pflag.FlagSet, name *string) {
 
 // DeclareProfile adds --profile to f.
 func DeclareProfile(f *pflag.FlagSet, name *string) {
-	f.StringVar(name, "profile", "", "with what the servers of a `FAMILY` have beyond the specification: "+
+	f.StringVar(name, "profile", "", "expect the extensions of a `FAMILY` of servers: "+
 		strings.Join(peer.Default().ProfileNames(), ", "))
 }
 
@@ -77,7 +77,7 @@ func (t *TargetFlags) carried(a target.Address) (*peer.Peer, error) {
 		return nil, err
 	}
 	if other, err := peer.Named(t.ProtocolName); err == nil && t.ProtocolName != "" && other.Name != p.Name {
-		return nil, fmt.Errorf("the URL is one of %s, and the protocol is %s: the scheme of its URLs is %s://",
+		return nil, fmt.Errorf("the URL is for %s, but --protocol is %s: its URLs begin with %s://",
 			p.Name, t.ProtocolName, other.Scheme.Name)
 	}
 	return p, nil
@@ -86,23 +86,26 @@ func (t *TargetFlags) carried(a target.Address) (*peer.Peer, error) {
 // DeclareFault adds the flag --fault to a command; usage is "" for the usual one.
 func DeclareFault(cmd *cobra.Command, name *string, usage string) {
 	usage = cmp.Or(usage,
-		"give the embedded server the fault `NAME` of the catalogue, to see what is found (fwpcheck list --faults)")
+		"give the embedded server the fault `NAME`, to see what is found (see fwpcheck list --faults)")
 	cmd.Flags().StringVar(name, "fault", "", usage)
 }
 
-// completeFault completes the value of --fault with the faults of the protocol that --protocol names.
-func completeFault(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	var names []string
-	name, _ := cmd.Flags().GetString("protocol") // that of commands without the flag is the Default
-	if p, err := peer.Named(name); err == nil {
-		names = p.FaultNames()
-		if cmd.Name() == "selftest" { // which plays those of clients too
-			for _, f := range p.TestedFaults()[len(p.AllFaults()):] {
-				names = append(names, f.Name)
-			}
+// DeclareVariation adds the flag --variation to a command; server is which one it is about, "" for the only one.
+func DeclareVariation(cmd *cobra.Command, name *string, server string) {
+	cmd.Flags().StringVar(name, "variation", "", "have "+cmp.Or(server, "the embedded server")+
+		" differ by the variation `NAME`, which is right too (see fwpcheck list --variations)")
+}
+
+// completeNames completes the value of a flag with what names returns of the protocol that --protocol names.
+func completeNames(names func(*peer.Peer) []string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		name, _ := cmd.Flags().GetString("protocol") // that of commands without the flag is the Default
+		p, err := peer.Named(name)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
+		return names(p), cobra.ShellCompDirectiveNoFileComp
 	}
-	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 // SetFault has the embedded server have the fault that the flag --fault names, and say so in its name; it does nothing
@@ -112,12 +115,26 @@ func (e *Endpoint) SetFault(name string) error {
 		return nil
 	}
 	if !e.Choice.Embedded {
-		return fmt.Errorf("--fault works only with the embedded server, and the target is %s", e)
+		return fmt.Errorf("--fault works only with the embedded server; the target is %s", e)
 	}
 	fault, err := e.Peer.FaultNamed(name)
 	if err == nil {
 		e.Faults = append(e.Faults, fault)
 		e.Choice.How += " with the fault " + fault.Name
+	}
+	return err
+}
+
+// SetVariation does the same with the variation that the flag --variation names.
+func (e *Endpoint) SetVariation(name string) (err error) {
+	if name == "" {
+		return nil
+	}
+	if !e.Choice.Embedded {
+		return fmt.Errorf("--variation works only with the embedded server; the target is %s", e)
+	}
+	if e.Variation, err = e.Peer.VariationNamed(name); err == nil {
+		e.Choice.How += " with the variation " + name
 	}
 	return err
 }

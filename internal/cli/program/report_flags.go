@@ -26,9 +26,9 @@ func (r *ReportFlags) Declare(cmd *cobra.Command, verbose string) {
 	r.Format, r.Color = NewOneOf(formats.Names()...), NewOneOf("auto", "always", "never")
 	f := cmd.Flags()
 	f.Var(&r.Format, "format", "format of the report")
-	f.StringArrayVarP(&r.Outputs, "output", "o", nil, "write the report to `[FORMAT=]FILE`: with FORMAT= or a name that "+
-		"ends like one of it (.html) in that format as well, else that of --format instead of to standard output; in a "+
-		"folder (reports/) it is named after command and target; may be repeated")
+	f.StringArrayVarP(&r.Outputs, "output", "o", nil, "write the report to `[FORMAT=]FILE`, in FORMAT or that of the "+
+		"file's ending (.html), and to standard output too. Without either, the file replaces standard output and has "+
+		"the format of --format. In a folder (reports/) the file is named after command and target. May be repeated")
 	f.BoolVarP(&r.Verbose, "verbose", "v", false, verbose)
 	f.Var(&r.Color, "color", "colour in the report")
 	f.BoolVar(&r.NoProgress, "no-progress", false, "show no progress")
@@ -75,20 +75,20 @@ func (r *ReportFlags) place(value string) (place, error) {
 	all := strings.Join(formats.Names(), " or ")
 	switch {
 	case value == "":
-		return place{}, errors.New("--output is empty: it names a file")
+		return place{}, errors.New("--output is empty: give a file")
 	case given && slices.Contains(formats.Names(), name) && file != "":
 		return place{name, file}, nil
 	case given && slices.Contains(formats.Names(), name):
-		return place{}, fmt.Errorf("--output %s names no file: write %s=FILE", value, name)
+		return place{}, fmt.Errorf("--output %s has no file: write %s=FILE", value, name)
 	case given && !strings.ContainsAny(name, "/."):
 		return place{}, fmt.Errorf("--output: unknown format %q%s (for a file of that name: ./%s)", name,
-			cmp.Or(Suggestion(name, formats.Names()), ": want "+all), value)
+			cmp.Or(Suggestion(name, formats.Names()), "; use "+all), value)
 	case r.Format.given || known && of == r.Format.String():
 		return place{file: value}, nil
 	case known:
 		return place{of, value}, nil
 	case filepath.Ext(value) != "" && filepath.Dir(value) != "/dev":
-		return place{}, fmt.Errorf("--output %s: no format has files with this ending: write FORMAT=%s, with %s",
+		return place{}, fmt.Errorf("--output %s: unknown ending of a file name; write FORMAT=%s, with %s",
 			value, value, all)
 	}
 	return place{file: value}, nil
@@ -113,7 +113,7 @@ func (r *ReportFlags) places() ([]place, error) {
 				formats.ExtensionOf(other.format) == formats.ExtensionOf(at.format))
 		}
 		if slices.ContainsFunc(all, same) {
-			return nil, fmt.Errorf("--output names %s twice: one report would replace the other", at.file)
+			return nil, fmt.Errorf("--output has %s twice: one report would overwrite the other", at.file)
 		}
 		all = append(all, at)
 	}

@@ -28,8 +28,8 @@ type SubjectFlag struct{ values []string }
 
 // Declare adds the flag to f.
 func (s *SubjectFlag) Declare(f *pflag.FlagSet) {
-	f.StringArrayVar(&s.values, "subject", nil, "call what is tested by this `NAME` and version in the report, "+
-		"\"faktory 1.9.3\" for example (default: what it says of itself)")
+	f.StringArrayVar(&s.values, "subject", nil, "`NAME` and version of the tested program in the report, such as "+
+		"\"faktory 1.9.3\" (default: the ones that it reports)")
 }
 
 // Name gives a subject the name of the flag, which may be given once for each subject; the first is number 0.
@@ -46,7 +46,7 @@ func (s *SubjectFlag) Name(number int, subject *reports.Subject) (err error) {
 // Check returns an error if the flag was given more often than there are subjects.
 func (s *SubjectFlag) Check(most int) error {
 	if len(s.values) > most {
-		return fmt.Errorf("--subject names what is tested: got %d names for %d", len(s.values), most)
+		return fmt.Errorf("--subject: got %d names for %d tested programs", len(s.values), most)
 	}
 	return nil
 }
@@ -77,21 +77,31 @@ func Started(shown string, words []string) reports.Subject {
 			begun = true
 			file, _ = exec.LookPath(file)
 		}
-		if of, is := hashed(file); is && len(s.Files) < mostHashedFile {
+		if of, is := hashed(filepath.Base(file), file); is && len(s.Files) < mostHashedFile {
 			s.Files = append(s.Files, of)
 		}
 	}
 	return s
 }
 
+// Serves returns the files of what serves, as far as they are known: its program first.
+func Serves(server target.Serving) (all []reports.SubjectFile) {
+	for _, file := range server.Files() {
+		if of, is := hashed(file.Name, file.Path); is && len(all) < mostHashedFile {
+			all = append(all, of)
+		}
+	}
+	return all
+}
+
 // hashed returns what is known of a regular file.
-func hashed(name string) (of reports.SubjectFile, is bool) {
-	info, err := os.Stat(name)
-	if name == "" || err != nil || !info.Mode().IsRegular() {
+func hashed(name, path string) (of reports.SubjectFile, is bool) {
+	info, err := os.Stat(path)
+	if path == "" || err != nil || !info.Mode().IsRegular() {
 		return of, false
 	}
-	of = reports.SubjectFile{Name: filepath.Base(name), Size: info.Size()}
-	f, err := input.Open(name)
+	of = reports.SubjectFile{Name: name, Size: info.Size()}
+	f, err := input.Open(path)
 	if err != nil || of.Size > mostHashed {
 		return of, true
 	}
@@ -108,11 +118,17 @@ type dialer interface {
 	Dial(ctx context.Context) (net.Conn, error)
 }
 
+// serving is a server of which it can be known what process it is.
+type serving interface {
+	Serving(ctx context.Context) target.Serving
+}
+
 // introduction bounds how long a server may take to say what it is: it changes no result.
 const introduction = 3 * time.Second
 
 // Introduced returns a target with what its server says of itself: its greeting, if that is not known, and name and
-// version. It opens connections of its own, also after an interrupt; what a server does not say stays unknown.
+// version; and with the files of what serves, if it was started. It opens connections of its own, also after an
+// interrupt; what a server does not say stays unknown.
 func (e Endpoint) Introduced(
 	ctx context.Context, t reports.Target, server dialer, password string, timeout time.Duration,
 ) reports.Target {
@@ -122,6 +138,11 @@ func (e Endpoint) Introduced(
 	timeout = min(timeout, introduction)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*timeout)
 	defer cancel()
+	if of, is := server.(serving); is && e.Starter != nil {
+		if files := Serves(of.Serving(ctx)); len(files) > 0 {
+			t.Subject.Files = files
+		}
+	}
 	if t.HI == "" {
 		if id, err := e.Peer.Identify(ctx, server, timeout); err == nil {
 			t.HI = e.Secrets.Hide(id.Greeting)
@@ -145,7 +166,7 @@ func (e Endpoint) Software(
 	ctx context.Context, server dialer, password string, timeout time.Duration,
 ) (name, version string, err error) {
 	if e.Peer.Software == nil {
-		return "", "", fmt.Errorf("its protocol has no command for that")
+		return "", "", fmt.Errorf("the protocol has no command for that")
 	}
 	nc, err := server.Dial(ctx)
 	if err != nil {
@@ -157,11 +178,16 @@ func (e Endpoint) Software(
 // Subject returns what is known of the target before it is asked.
 func (e Endpoint) Subject() reports.Subject { return e.subject }
 
+// Reached returns how the target was chosen, and the addresses of its name to which connections were opened.
+func (e Endpoint) Reached(ctx context.Context, chosen string) string {
+	return reports.JoinWith("; ", chosen, e.reached.Words(ctx, e.Choice.Address.Host))
+}
+
 // Target returns the target as a report names it, given what it is; the zero Identity if it is not known.
 func (e Endpoint) Target(id conformance.Identity) reports.Target {
 	t := reports.Target{Subject: e.subject, Chosen: e.Choice.How, HI: e.Secrets.Hide(id.Greeting)}
 	if e.Password != "" && id.Greeting != "" && !id.Protected {
-		t.Chosen += "; it asks for no password, although one was given"
+		t.Chosen += "; a password was given, but the server does not ask for one"
 	}
 	if !e.Ours() {
 		t.URL = e.Choice.Address.String()

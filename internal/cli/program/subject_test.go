@@ -1,15 +1,18 @@
 package program
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -59,4 +62,26 @@ func TestAFileInAFolderIsNamedAfterTheResult(t *testing.T) {
 	assert.Empty(t, flags.Files())
 	flags.Outputs = []string{"text=" + dir + "/a/", "github=" + dir + "/a/"}
 	require.ErrorContains(t, flags.Validate(), "twice")
+}
+
+// TestATargetThatWasReachedBefore: where a connection was opened before, that nothing listens is no question of the port.
+// What has no advice ends with its cause.
+func TestATargetThatWasReachedBefore(t *testing.T) {
+	t.Parallel()
+	s := fakes.NewServer(fakes.Config{})
+	defer s.Close()
+	var f TargetFlags
+	url := s.URL()
+	at, err := f.At(url)
+	require.NoError(t, err)
+	_, err = at.Identify(t.Context(), time.Second)
+	require.NoError(t, err)
+	s.Close()
+	_, err = at.Identify(t.Context(), time.Second)
+	require.ErrorContains(t, err, "it accepted connections before; then the server ended, or a forwarder")
+	again, err := f.At(url)
+	require.NoError(t, err)
+	_, err = again.Identify(t.Context(), time.Second)
+	require.ErrorContains(t, err, "nothing listens there")
+	assert.Equal(t, "B: lost", (&UnreachableError{Cause: errors.New("B: lost")}).Error())
 }

@@ -2,28 +2,32 @@ package program
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
-	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/forward"
 	"github.com/fwpsuite/fwp/internal/peer"
-	"github.com/fwpsuite/fwp/internal/shortage"
 	"github.com/fwpsuite/fwp/internal/target"
-	"github.com/fwpsuite/fwp/internal/text"
-	"github.com/fwpsuite/fwp/reports"
 )
 
 // TargetFlags are the flags that name the target and how to reach it.
 type TargetFlags struct {
-	url, passwordFile, start string
-	showSecrets              bool
+	url, passwordFile, start  string
+	showSecrets               bool
+	embedded, fromEnvironment bool
+	startTimeout              time.Duration
+	serverLog                 string
+	log                       *target.Log // in the file of that name, once a server is to be started
 
+	// Harmless is set before Declare if the command does nothing to a server that others notice: the environment may name
+	// its target without more ado.
+	Harmless              bool
 	ProtocolName, Profile string            // of --protocol and --profile, empty if they are not given
 	Command               string            // to which the flags belong, as in [Refusal]: "fwpcheck record"
 	TLS                   target.TLSOptions // how servers that arguments name are reached
@@ -32,13 +36,36 @@ type TargetFlags struct {
 
 // Declare adds the flags to f; verb is what the command does with the target.
 func (t *TargetFlags) Declare(f *pflag.FlagSet, verb string) {
-	f.StringVar(&t.url, "url", "", verb+" the server at `URL`: tcp://[:PASSWORD@]HOST[:PORT] or tcp+tls://...")
-	f.StringVar(&t.start, "start", "", "start servers with the shell `COMMAND`, as many as are needed, and "+verb+
-		" them: {port}, {port2}, {webport}, {password} and {dir} in it are filled in; or \"faktory\" or \"faktory=PATH\"")
+	schemes := []string{"tcp://[:PASSWORD@]HOST[:PORT]", "tcp+tls://..."}
+	for _, scheme := range peer.Schemes() {
+		schemes = append(schemes, scheme.Name+"://...")
+	}
+	f.StringVar(&t.url, "url", "", verb+" the server at `URL`: "+strings.Join(schemes, ", "))
+	f.StringVar(&t.start, "start", "", "start servers with the shell `COMMAND`, as many as needed, and "+verb+
+		" them: {port}, {port2}, {webport}, {password} and {dir} in it are replaced; or \"faktory\" or \"faktory=PATH\"")
+	if !t.Harmless {
+		f.BoolVar(&t.fromEnvironment, "from-environment", false, verb+
+			" the server that FAKTORY_URL or FAKTORY_PROVIDER names")
+		f.BoolVar(&t.embedded, "embedded", false, verb+" the embedded server, even if the environment names another one")
+	}
+	t.DeclareStarts(f)
 	t.DeclarePasswordFile(f)
 	t.DeclareTLS(f)
 	t.DeclareSecrets(f)
 	t.Subject.Declare(f)
+	if t.Harmless { // it reports nothing about a server, and starts none
+		for _, name := range []string{"start", "start-timeout", "server-log", "subject"} {
+			f.Lookup(name).Hidden = true
+		}
+	}
+}
+
+// DeclareStarts adds only the flags for how servers are started.
+func (t *TargetFlags) DeclareStarts(f *pflag.FlagSet) {
+	f.StringVar(&t.serverLog, "server-log", "",
+		"write the output of the servers of --start to `FILE`, each line with its time and port")
+	f.DurationVar(&t.startTimeout, "start-timeout", 30*time.Second,
+		"the longest wait for a server of --start to be ready")
 }
 
 // DeclarePasswordFile adds only --password-file.
@@ -48,29 +75,18 @@ func (t *TargetFlags) DeclarePasswordFile(f *pflag.FlagSet) {
 
 // DeclareTLS adds only the flags for how to reach servers that arguments name.
 func (t *TargetFlags) DeclareTLS(f *pflag.FlagSet) {
-	f.StringVar(&t.TLS.CAFile, "tls-ca", "", "trust the authorities in `FILE` (PEM), and no others")
+	f.StringVar(&t.TLS.CAFile, "tls-ca", "", "trust only the certificate authorities in `FILE` (PEM)")
 	f.StringVar(&t.TLS.ServerName, "tls-server-name", "",
-		"the `NAME` that the certificate has to be for, if it is not the host")
+		"the `NAME` that the certificate must have, if it is not the host's")
 	f.BoolVar(&t.TLS.Insecure, "tls-insecure", false, "do not check the certificate")
+	f.StringVar(&t.TLS.CertFile, "tls-cert", "", "use the client certificate in `FILE` (PEM)")
+	f.StringVar(&t.TLS.KeyFile, "tls-key", "", "the key of --tls-cert, in `FILE` (PEM, without a passphrase)")
 }
 
 // DeclareSecrets adds only --show-secrets.
 func (t *TargetFlags) DeclareSecrets(f *pflag.FlagSet) {
 	f.BoolVar(&t.showSecrets, "show-secrets", false,
-		"show the salt, the rounds, the hash and the password of --url in what is printed and saved")
-}
-
-// Endpoint is the target that the flags and the environment name.
-type Endpoint struct {
-	Peer     *peer.Peer // its protocol
-	Choice   target.Choice
-	Faults   []peer.Fault   // of the embedded server
-	Server   *target.Server // nil: the embedded one, or one that is to be started
-	Password string
-	Starter  *target.Starter // nil: the server runs already, or is the embedded one
-	Secrets  *target.Secrets // what texts must not have; nil: they may have everything
-
-	subject reports.Subject // what is known of it before it is asked
+		"do not hide salt, rounds, hash and password in what is printed and saved")
 }
 
 // Endpoint returns the target that flags and environment name. Flags without an effect on the embedded server are an
@@ -79,18 +95,19 @@ func (t *TargetFlags) Endpoint(
 	given *pflag.FlagSet, lookup func(string) (string, bool), operator *OperatorFlags, others ...string,
 ) (Endpoint, error) {
 	found, err := t.find(given, lookup)
-	if err = cmp.Or(err, t.Subject.Check(1), t.Name(&found, 0)); err != nil {
+	others = append(slices.Clip(others), "start-timeout")
+	if err = cmp.Or(err, t.LogFits(found.Starter != nil), t.Subject.Check(1), t.Name(&found, 0)); err != nil {
 		return Endpoint{}, err
 	}
 	if operator != nil {
-		if err := operator.apply(&found); err != nil {
+		if err := operator.Apply(&found); err != nil {
 			return Endpoint{}, err
 		}
 		others = append(operator.Names(), others...)
 	}
 	if found.Choice.Embedded {
-		return found, unfit(given, "--%s works only with a server of your own (--url or FAKTORY_URL), "+
-			"not with the embedded one", append(slices.Clip(reached), others...)...)
+		return found, unfit(given, "--%s works only with --url or --from-environment, not with the embedded server",
+			append(slices.Clip(reached), others...)...)
 	}
 	if !t.showSecrets && !found.Ours() {
 		found.Secrets = target.NewSecrets(found.Password)
@@ -113,28 +130,65 @@ func (t *TargetFlags) find(given *pflag.FlagSet, lookup func(string) (string, bo
 	if err != nil {
 		return Endpoint{}, err
 	}
+	absent := func(flag string) bool { return !given.Changed(flag) }
+	if named := slices.DeleteFunc(slices.Clone(targetFlagNames), absent); len(named) > 1 {
+		return Endpoint{}, fmt.Errorf("--%s and --%s each name a server: give one of them", named[0], named[1])
+	}
 	if given.Changed("start") {
-		err := unfit(given, "--start starts a server of its own: --%s has no effect on it",
-			append([]string{"url"}, reached...)...)
+		err := unfit(given, "--%s does not work with --start", reached...)
 		if err != nil {
 			return Endpoint{}, err
 		}
 		return t.Starting(t.start)
 	}
-	if !protocol.IsDefault() { // the variables of the environment are those of Faktory's clients
+	// The variables of the environment are those of Faktory's clients. A fault and a variation are of the embedded server.
+	environment := lookup
+	if !protocol.IsDefault() || t.embedded || given.Changed("fault") || given.Changed("variation") {
 		lookup = func(string) (string, bool) { return "", false }
 	}
 	choice, err := target.Choose(t.url, given.Changed("url"), lookup, peer.Schemes()...)
-	if err != nil {
-		return Endpoint{}, err
+	if err == nil {
+		err = t.refused(choice, protocol, cmp.Or(t.Command, "fwpcheck "+given.Name()))
 	}
-	if choice.Embedded {
-		if protocol.Embed == nil {
-			return Endpoint{}, fmt.Errorf("there is no embedded server of %s: name one with --url", protocol.Title)
-		}
-		return t.Embedded()
+	switch {
+	case err != nil:
+		return Endpoint{}, err
+	case choice.Embedded:
+		found, err := t.Embedded()
+		found.insisted = t.embedded && protocol.IsDefault() && namesServer(environment)
+		return found, err
 	}
 	return t.at(choice)
+}
+
+// refused returns why a choice is no target of a command.
+func (t *TargetFlags) refused(choice target.Choice, protocol *peer.Peer, command string) error {
+	switch {
+	case choice.Variable != "" && !t.Harmless && !t.fromEnvironment:
+		return unasked(choice, command)
+	case choice.Embedded && t.fromEnvironment:
+		return errors.New("--from-environment: neither FAKTORY_PROVIDER nor FAKTORY_URL is set")
+	case choice.Embedded && protocol.Embed == nil:
+		return fmt.Errorf("there is no embedded server for %s: give --url", protocol.Title)
+	}
+	return nil
+}
+
+// namesServer reports whether the environment names a server, or tries to.
+func namesServer(environment func(string) (string, bool)) bool {
+	choice, err := target.Choose("", false, environment, peer.Schemes()...)
+	return err != nil || !choice.Embedded
+}
+
+// targetFlagNames are the flags that name a target.
+var targetFlagNames = []string{"url", "start", "embedded", "from-environment"}
+
+// unasked returns the error for a server that only the environment names. It may be one in production, or a tunnel to
+// one, and the command would send it hostile commands or load.
+func unasked(choice target.Choice, command string) error {
+	return fmt.Errorf("%s names %s, and nothing was sent to it: %s sends hostile commands or load, so the command "+
+		"line must name the server:\n  %[3]s --url \"$%[1]s\"    that server; or --from-environment\n  %[3]s --embedded "+
+		"   the embedded server", choice.Variable, choice.Address, command)
 }
 
 // at returns the target at an address.
@@ -151,12 +205,34 @@ func (t *TargetFlags) at(choice target.Choice) (Endpoint, error) {
 	if t.passwordFile != "" {
 		password, err = target.OnlyPassword(password, "in the URL", t.passwordFile)
 	}
-	return Endpoint{
-		Peer: protocol, Choice: choice, Server: &target.Server{Address: choice.Address, TLS: config}, Password: password,
-	}, err
+	server := &target.Server{
+		Address: choice.Address, TLS: config, Patience: t.startTimeout, Reached: new(target.Reached),
+		Deeds: &forward.Record{Greets: config != nil || protocol.Scheme.Backend != ""}, // two ports: ZMTP
+	}
+	e := Endpoint{Peer: protocol, Choice: choice, Server: server, Password: password, reached: server.Reached}
+	server.Talk = e.Talk(password)
+	return e, err
 }
 
-// At returns the target that an argument names.
+// Named returns the target that an argument names: a URL, start:COMMAND or embedded, and whether it does.
+func (t *TargetFlags) Named(arg string) (e Endpoint, is bool, err error) {
+	switch of, value := target.NameOf(arg); of {
+	case target.NamesURL:
+		e, err = t.At(arg)
+	case target.NamesStart:
+		e, err = t.Starting(value)
+	case target.NamesEmbedded:
+		e, err = t.Embedded()
+	case target.NamesWorker:
+		err = errors.New("worker:COMMAND is a worker: use fwpbench compare --run to compare two workers, or fwpcheck " +
+			"worker -- COMMAND to test one")
+	default:
+		return e, false, nil
+	}
+	return e, true, err
+}
+
+// At returns the target at a URL.
 func (t *TargetFlags) At(url string) (Endpoint, error) {
 	choice, err := target.Argument(url, peer.Schemes()...)
 	if err != nil {
@@ -170,7 +246,7 @@ func (t *TargetFlags) At(url string) (Endpoint, error) {
 }
 
 // reached are the flags for how to reach a server that runs already.
-var reached = []string{"password-file", "tls-ca", "tls-server-name", "tls-insecure"}
+var reached = []string{"password-file", "tls-ca", "tls-server-name", "tls-insecure", "tls-cert", "tls-key"}
 
 // unfit returns an error for the first of some flags that was given, in words that have its name in the place of %s.
 func unfit(given *pflag.FlagSet, words string, flags ...string) error {
@@ -188,167 +264,39 @@ func (t *TargetFlags) Starting(command string) (Endpoint, error) {
 		return Endpoint{}, err
 	}
 	starter, err := target.ParseStart(command)
+	starter.Patience = t.startTimeout
+	if err == nil {
+		starter.Log, err = t.openLog()
+	}
+	if err == nil && t.startTimeout < 0 {
+		err = errors.New("--start-timeout must not be negative")
+	}
 	return Endpoint{
 		Choice: target.Choice{How: "started by --start"}, Starter: &starter, Peer: protocol,
-		subject: Started(command, strings.Fields(starter.Command)),
+		subject: Started(starter.Value, nil), // its files are those of what serves
 	}, err
+}
+
+// LogFits returns an error if --server-log was given, and no server is started.
+func (t *TargetFlags) LogFits(starts bool) error {
+	if t.serverLog != "" && !starts {
+		return errors.New("--server-log works only with --start")
+	}
+	return nil
+}
+
+// openLog returns the log of --server-log, nil without the flag. All servers have one.
+func (t *TargetFlags) openLog() (*target.Log, error) {
+	if t.serverLog == "" || t.log != nil {
+		return t.log, nil
+	}
+	file, err := os.Create(t.serverLog) // each line is written at once, and the end of the process closes it
+	if err != nil {
+		return nil, fmt.Errorf("--server-log: %w", err)
+	}
+	t.log = target.NewLog(file)
+	return t.log, nil
 }
 
 // Name gives the target the name of --subject; number is which of them it is, from 0.
 func (t *TargetFlags) Name(e *Endpoint, number int) error { return t.Subject.Name(number, &e.subject) }
-
-// Ours reports whether the server exists for this process only, so that everything may be done to it.
-func (e Endpoint) Ours() bool { return e.Choice.Embedded || e.Starter != nil }
-
-// Start starts a server of the Starter, with a password or without, and waits until it greets as an
-// FWP server does. The error may be an UnreachableError.
-func (e Endpoint) Start(ctx context.Context, password string, timeout time.Duration) (*target.Started, error) {
-	started, err := e.starting(timeout).Start(ctx, password)
-	return started, startFailed(err)
-}
-
-// starting returns the Starter, for which a server is ready that greets.
-func (e Endpoint) starting(timeout time.Duration) *target.Starter {
-	starter := *e.Starter
-	starter.Ready = func(ctx context.Context, s *target.Server) error {
-		_, err := e.Peer.Identify(ctx, s, timeout)
-		return err
-	}
-	return &starter
-}
-
-// StartInstead starts a server of the Starter at the place of one that was stopped, on its folder, as Start does.
-func (e Endpoint) StartInstead(ctx context.Context, old *target.Started, timeout time.Duration) error {
-	old.Replace(e.starting(timeout))
-	return startFailed(old.Again(ctx))
-}
-
-func startFailed(err error) error {
-	if _, failed := errors.AsType[*target.StartError](err); failed {
-		return &UnreachableError{err, "run the command of --start by hand to see why"}
-	}
-	return err
-}
-
-// String names the server: "tcp://localhost:7419 (from --url)".
-func (e Endpoint) String() string {
-	switch {
-	case e.Choice.Embedded:
-		return e.Choice.How
-	case e.Starter != nil:
-		return "a server " + e.Choice.How
-	}
-	return e.Choice.Address.String() + " (" + e.Choice.How + ")"
-}
-
-// Flags returns the flags that name the target in a command that the user can run, none for the embedded server. A
-// password is left out.
-func (e Endpoint) Flags() []string {
-	switch {
-	case e.Choice.Embedded:
-		return e.protocolFlags()
-	case e.Starter != nil:
-		return append(e.protocolFlags(), "--start", text.ShellQuote(target.RedactCommand(e.Starter.Value)))
-	}
-	return append(e.protocolFlags(), "--url", e.Choice.Address.Masked())
-}
-
-func (e Endpoint) protocolFlags() []string {
-	var flags []string
-	if !e.Peer.IsDefault() {
-		flags = []string{"--protocol", e.Peer.Name}
-	}
-	if e.Peer.Profile != "" {
-		flags = append(flags, "--profile", e.Peer.Profile)
-	}
-	return flags
-}
-
-// Identify connects to the user's server, which must be there and accept the password.
-// The error is an UnreachableError, or an InternalError if this machine could not open the connection.
-func (e Endpoint) Identify(ctx context.Context, timeout time.Duration) (conformance.Identity, error) {
-	id, err := e.Peer.Identify(ctx, e.Server, timeout)
-	if words := shortage.Explain(err); words != "" {
-		return id, &InternalError{errors.New(words)}
-	}
-	if err != nil {
-		return id, &UnreachableError{err, e.advice(ctx, timeout, err)}
-	}
-	if id.Protected {
-		err = e.authenticate(ctx, timeout)
-	}
-	return id, err
-}
-
-func (e Endpoint) authenticate(ctx context.Context, timeout time.Duration) error {
-	if e.Password == "" {
-		return &UnreachableError{errors.New("the server requires a password, and none was given"),
-			"put it into the URL, " + e.withPassword() + " (the colon belongs to it), or name a file with --password-file"}
-	}
-	err := e.Peer.Authenticate(ctx, e.Server, e.Password, timeout)
-	switch {
-	case errors.Is(err, conformance.ErrDeclined) && e.Choice.Address.Password != "":
-		return &UnreachableError{err,
-			"the password is " + e.Choice.How + ", where %, /, ? and # are written %25, %2F, %3F and %23"}
-	case errors.Is(err, conformance.ErrDeclined):
-		return &UnreachableError{err, "the password is from --password-file, where it is the first and only line"}
-	}
-	return err
-}
-
-// withPassword returns the form of a URL with a password.
-func (e Endpoint) withPassword() string {
-	form := e.Choice.Address
-	form.Password = "PASSWORD"
-	return form.Masked()
-}
-
-// advice returns what to do about a server that is not one of the protocol.
-func (e Endpoint) advice(ctx context.Context, timeout time.Duration, err error) string {
-	if advice := e.Choice.Address.Advice(err, peer.Schemes()...); advice != "" {
-		return advice
-	}
-	if advice := e.otherProtocol(ctx, timeout); advice != "" {
-		return advice
-	}
-	if e.Peer.Advice == nil {
-		return "is " + e.Choice.Address.Port + " the port of a server that speaks " + e.Peer.Title + "?"
-	}
-	return e.Peer.Advice(ctx, e.Server, err)
-}
-
-// probeTimeout is how long a server has at most to greet or to answer as one of another protocol.
-const probeTimeout = 2 * time.Second
-
-// otherProtocol returns what to do about a server of another protocol; empty if it is none.
-func (e Endpoint) otherProtocol(ctx context.Context, timeout time.Duration) string {
-	for _, other := range peer.All() {
-		if other == e.Peer || (e.Choice.Address.TLS && !other.Passwords) {
-			continue
-		}
-		if _, err := other.Identify(ctx, e.Server, min(timeout, probeTimeout)); err == nil {
-			right := e.Choice.Address
-			right.Protocol, right.Backend, right.Password = other.Scheme.Name, "", ""
-			return fmt.Sprintf("this looks like %s: use %s", other.Title, right)
-		}
-	}
-	return ""
-}
-
-// UnreachableError reports why a target cannot be tested at all, and what to do.
-type UnreachableError struct {
-	Cause  error
-	Advice string
-}
-
-// Error returns the cause and the advice, in two lines or more.
-func (e *UnreachableError) Error() string {
-	cause, end := text.OfError(e.Cause), ";\n"
-	if strings.Count(cause, "\n") > 1 { // it has what a program printed
-		end = "\n"
-	}
-	return cause + end + e.Advice
-}
-
-// Unwrap returns the cause.
-func (e *UnreachableError) Unwrap() error { return e.Cause }

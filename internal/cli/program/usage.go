@@ -29,16 +29,19 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("use --url for a server: %s run --url URL", cmd.Name())
 	}
 	if strings.HasSuffix(args[0], ".fwp") {
-		return fmt.Errorf("not a command; to play a script: fwpcheck run %s", args[0])
+		return fmt.Errorf("this is not a command; to play a script: fwpcheck run %s", args[0])
 	}
 	if ext := filepath.Ext(args[0]); ext == ".yaml" || ext == ".yml" {
-		return fmt.Errorf("not a command; to run a workload: fwpbench run %s", args[0])
+		return fmt.Errorf("this is not a command; to run a workload: fwpbench run %s", args[0])
 	}
 	var commands []string
 	for _, c := range cmd.Commands() {
 		if c.IsAvailableCommand() {
 			commands = append(commands, c.Name())
 		}
+	}
+	if now := text.Renamed(args[0]); slices.Contains(commands, now) {
+		return fmt.Errorf("unknown command %q: it is now called %s", args[0], now)
 	}
 	return fmt.Errorf("unknown command %q%s", args[0], Suggestion(args[0], commands))
 }
@@ -86,7 +89,7 @@ func (o *OneOf) Type() string { return "WORD" }
 // Set implements pflag.Value.
 func (o *OneOf) Set(value string) error {
 	if !slices.Contains(o.words, value) {
-		return fmt.Errorf("want %s%s", strings.Join(o.words, " or "), Suggestion(value, o.words))
+		return fmt.Errorf("expected %s%s", strings.Join(o.words, " or "), Suggestion(value, o.words))
 	}
 	o.value, o.given = value, true
 	return nil
@@ -115,7 +118,9 @@ func usualCompletion(f *pflag.Flag) cobra.CompletionFunc {
 	case f.Name == "profile":
 		return Complete(peer.Default().ProfileNames)
 	case f.Name == "fault":
-		return completeFault
+		return completeNames((*peer.Peer).FaultNames)
+	case f.Name == "variation":
+		return completeNames((*peer.Peer).VariationNames)
 	}
 	return nil
 }
@@ -157,7 +162,7 @@ func Complete(words func() []string) cobra.CompletionFunc {
 func refuseUnnamed(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if what, _ := pflag.UnquoteUsage(f); (what == "FILE" || what == "FOLDER") && f.Value.String() == "" {
-			err = fmt.Errorf("--%s is empty: it names a %s", f.Name, strings.ToLower(what))
+			err = fmt.Errorf("--%s is empty: give a %s", f.Name, strings.ToLower(what))
 		}
 	})
 	return err
@@ -225,7 +230,7 @@ func invalidText(kind, text string) error {
 	case "float64":
 		p.What, p.Expected, p.Do = "is not a valid number", "a number", "write it as in 50 or 0.5"
 	case "bool":
-		p.What, p.Expected, p.Do = "is neither true nor false", "true or false", "write one of them, or the flag alone"
+		p.What, p.Expected, p.Do = "is not true or false", "true or false", "write true or false, or the flag alone"
 	default:
 		return nil
 	}
@@ -242,6 +247,9 @@ func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	if letters := unknown.GetSpecifiedShortnames(); letters != "" {
 		name, _, _ = strings.Cut(letters, "=") // -url instead of --url
 		err = fmt.Errorf("unknown flag -%s", name)
+	}
+	if now := text.Renamed(name); now != "" {
+		return fmt.Errorf("%w: it is now called %s", err, now)
 	}
 	if name == "protocol" {
 		return fmt.Errorf("%w: %s", err, peer.WithoutFlag(cmd.CommandPath()))

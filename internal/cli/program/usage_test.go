@@ -12,7 +12,7 @@ func TestOneOf(t *testing.T) {
 	assert.Equal(t, "auto", o.String())
 	assert.NoError(t, o.Set("never"))
 	assert.Equal(t, "never", o.String())
-	assert.EqualError(t, o.Set("nevr"), "want auto or always or never; did you mean never?")
-	assert.EqualError(t, o.Set(""), "want auto or always or never")
+	assert.EqualError(t, o.Set("nevr"), "expected auto or always or never; did you mean never?")
+	assert.EqualError(t, o.Set(""), "expected auto or always or never")
 	assert.Equal(t, "never", o.String())
 }

@@ -67,7 +67,7 @@ func (p Process) annotate(o *Output, annotated bool) {
 	}
 	if name := p.env("GITHUB_STEP_SUMMARY"); name != "" {
 		if err := p.appendSummary(name, o, suite.Name); err != nil {
-			p.Logf("the summary of the step cannot be written: %v", err)
+			p.Logf("the summary of the CI step cannot be written: %v", err)
 		}
 	}
 }

@@ -92,10 +92,14 @@ func (r *reader) Read() (session.Message, error) {
 	for {
 		item, err := r.Reader.Read()
 		if syntax, is := errors.AsType[*zmtp.SyntaxError](err); is {
-			return session.Message{}, &session.SyntaxError{
+			broken := &session.SyntaxError{
 				Rule: string(syntax.Rule), Offset: syntax.Offset, Expected: syntax.Expected, Got: syntax.Got,
 				Limit: syntax.Rule.Limit(),
 			}
+			if syntax.Rule == zmtp.RuleTooMany { // no message of eMQP has so many frames
+				broken.Rule, broken.Limit = RulePrefix+string(emqp.RuleFrames), false
+			}
+			return session.Message{}, broken
 		}
 		if err != nil {
 			return session.Message{}, err

@@ -23,7 +23,7 @@ type Protocol struct{}
 // Begin returns a conversation in which the server owes its HI. (Not Identified
 // State)
 func (Protocol) Begin(from io.Reader) (session.Reader, session.State) {
-	asked := &asked{}
+	asked := &asked{verbs: []string{""}} // of the greeting
 	return &reader{Reader: fwp.NewReader(from, greetingLimit), asked: asked}, &State{owed: 1, asked: asked}
 }
 
@@ -83,15 +83,15 @@ type reader struct {
 func (r *reader) Read() (session.Message, error) {
 	reply, err := r.Reader.Read()
 	r.SetLimit(replyLimit) // of those after the greeting
-	if syntax, is := errors.AsType[*fwp.SyntaxError](err); is {
-		return session.Message{}, syntaxError(syntax)
-	}
 	if err == nil && jsonnum.Exceeds(reply.Text, valuesLimit) {
-		return session.Message{}, &session.SyntaxError{
-			Rule: fwp.RuleTooLong.String(), Offset: r.Offset(), Limit: true,
+		err = &fwp.SyntaxError{
+			Rule: fwp.RuleTooLong, Offset: r.Offset(), Kind: reply.Kind,
 			Expected: fmt.Sprintf("JSON of at most %d values, which is the most that is compared", valuesLimit),
 			Got:      strconv.Quote(text.Excerpt(reply.Text)),
 		}
+	}
+	if syntax, is := errors.AsType[*fwp.SyntaxError](err); is {
+		return session.Message{}, r.asked.unreadable(syntax)
 	}
 	m := Message(reply)
 	if err != nil {
@@ -105,14 +105,14 @@ func (r *reader) Read() (session.Message, error) {
 
 // ReadOn has replies be read on whose grammar is wrong, or whose kind, and whose meaning is certain.
 func (r *reader) ReadOn() {
-	r.asked.verbs = []string{""} // of the greeting
+	r.asked.mends = true
 	r.Reader.ReadOn()
 }
 
 func syntaxError(e *fwp.SyntaxError) *session.SyntaxError {
 	return &session.SyntaxError{
 		Rule: e.Rule.String(), Offset: e.Offset, Expected: e.Expected, Got: e.Got,
-		Limit: e.Rule == fwp.RuleTooLong || e.Rule == fwp.RuleDepth,
+		Limit: e.Limit(),
 	}
 }
 

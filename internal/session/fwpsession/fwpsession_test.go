@@ -44,21 +44,46 @@ func TestALargeReplyIsWrittenShort(t *testing.T) {
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(16<<20), "other tests run beside it")
 }
 
-// What is beyond our limits cannot be read, and is marked as no breach.
+// TestLimits: what is beyond our limits cannot be read, and is a breach only if no reply to the command can be so.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	wide := "[" + strings.Repeat("1,", 100_000) + "1]"
-	for reply, limit := range map[string]bool{
-		"$999999999\r\n": true, strings.Repeat("*1\r\n", 9): true, fmt.Sprintf("$%d\r\n%s\r\n", len(wide), wide): true,
-		"$-2\r\n": false,
+	wide = fmt.Sprintf("$%d\r\n%s\r\n", len(wide), wide)
+	deep := strings.Repeat("*1\r\n", 9)
+	for _, test := range []struct{ verb, reply, rule string }{
+		{"FETCH q", "$100000000\r\n", ""},
+		{"FETCH q", "$999999999\r\n", "length"},
+		{"FETCH q", "$-2\r\n", "length"},
+		{"FETCH q", "*2147483647\r\n", "foreign-reply:FETCH"},
+		{"FETCH q", wide, ""},
+		{"PUSH {}", wide, "foreign-reply:PUSH"},
+		{"PUSH {}", "$100000000\r\n", "foreign-reply:PUSH"},
+		{"ACK {}", deep, "foreign-reply:ACK"},
+		{"NONE", deep, ""},
 	} {
-		r, _ := fwpsession.Protocol{}.Begin(strings.NewReader("+HI {}\r\n" + reply))
+		for _, on := range []bool{true, false} {
+			r, s := fwpsession.Protocol{}.Begin(strings.NewReader("+HI {}\r\n" + test.reply))
+			if on {
+				r.ReadOn()
+			}
+			s.Sent([]byte(test.verb + "\r\nINFO\r\n"))
+			_, err := r.Read()
+			require.NoError(t, err)
+			_, err = r.Read()
+			broken := new(session.SyntaxError)
+			require.ErrorAs(t, err, &broken, "%.20s", test.reply)
+			assert.Equal(t, test.rule == "", broken.Limit, "%.20s", test.reply)
+			if test.rule != "" {
+				assert.Equal(t, test.rule, broken.Rule)
+			}
+		}
+	}
+	for greeting, rule := range map[string]string{deep: "foreign-reply:", "+HI " + strings.Repeat(" ", 64<<10): "too long"} {
+		r, _ := fwpsession.Protocol{}.Begin(strings.NewReader(greeting))
 		_, err := r.Read()
-		require.NoError(t, err)
-		_, err = r.Read()
 		broken := new(session.SyntaxError)
-		require.ErrorAs(t, err, &broken, "%.20s", reply)
-		assert.Equal(t, limit, broken.Limit, "%.20s", reply)
+		require.ErrorAs(t, err, &broken)
+		assert.Equal(t, rule, broken.Rule)
 	}
 }
 

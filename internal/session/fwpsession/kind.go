@@ -2,6 +2,7 @@ package fwpsession
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -11,9 +12,9 @@ import (
 	"github.com/fwpsuite/fwp/internal/session"
 )
 
-// asked has the verbs of the commands whose answers were not read, the oldest first, for a reader that reads on; else
-// none.
+// asked has the verbs of the commands whose answers were not read, the oldest first.
 type asked struct {
+	mends bool // the reader reads on
 	mu    sync.Mutex
 	verbs []string
 	begun []byte // the beginning of a line that is not complete
@@ -22,16 +23,13 @@ type asked struct {
 // longestVerb is how much of a line is kept until it is complete.
 const longestVerb = 16
 
-// sent records the commands in bytes that are sent, if a reader that reads on needs them.
+// sent records the commands in bytes that are sent, if a reader needs them.
 func (a *asked) sent(b []byte) {
 	if a == nil {
 		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.verbs == nil {
-		return
-	}
 	for line := range bytes.Lines(b) {
 		if !bytes.HasSuffix(line, []byte("\n")) {
 			a.begun = append(a.begun, line[:min(len(line), longestVerb-len(a.begun))]...)
@@ -42,20 +40,35 @@ func (a *asked) sent(b []byte) {
 	}
 }
 
-// next returns the verb of the command that is answered next, "" if it is not known.
-func (a *asked) next() (verb string) {
+// next returns the verb of the command that is answered next, "" for the greeting; nothing is known of an answer that
+// no command asked for.
+func (a *asked) next() (verb string, known bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if len(a.verbs) > 0 {
+	if known = len(a.verbs) > 0; known {
 		verb, a.verbs = a.verbs[0], a.verbs[1:]
 	}
-	return verb
+	return verb, known
+}
+
+// unreadable returns the error of a reply that cannot be read. One that is beyond a limit of ours may be wrong whatever
+// it contains.
+func (a *asked) unreadable(e *fwp.SyntaxError) *session.SyntaxError {
+	err := syntaxError(e)
+	if verb, known := a.next(); known && e.Foreign(verb) {
+		err.Rule, err.Limit = session.ForeignReply+verb, false
+		err.Expected, err.Got = "a reply that "+cmp.Or(verb, "a new connection")+" has", "the "+e.Kind.String()+" "+e.Got
+	}
+	return err
 }
 
 // mend returns a reply whose kind is none of its command's as the one that it certainly means, with the departure as
 // its Lapse, and any other reply unchanged. An empty bulk string is a null where the command has one, and else empty.
 func (a *asked) mend(m session.Message, offset int64) session.Message {
-	verb := a.next()
+	verb, _ := a.next()
+	if !a.mends {
+		return m
+	}
 	switch {
 	case m.Lapse == nil || m.Lapse.Rule != fwp.RuleNull.String() || fwp.Kind(m.Kind) != fwp.BulkString:
 	case verb == fwp.FETCH:

@@ -1,0 +1,120 @@
+package fakes_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/fakes"
+)
+
+// ruleTests are rules, with commands of a worker and what comes then. "2s" is a pause; "?" reads what comes without a
+// command; "fin" is the end of the connection.
+var ruleTests = []struct {
+	rule  string
+	lines []string // command, reply, command, reply ...
+}{
+	{"on pushed if jid = a: skip", []string{job("a", ""), "+OK", "FETCH", "$-1", job("b", ""), "+OK", "FETCH", "b"}},
+	{"on acked: again", []string{job("a", ""), "+OK", "FETCH", "a", `ACK {"jid":"a"}`, "+OK", "FETCH", "a"}},
+	{"on checked PUSH if refused and argument: accept", []string{`PUSH {"jid":"a","jobtype":"t"}`, "+OK"}},
+	{"on checked FAIL if not refused: refuse 'no more'", []string{`FAIL {"jid":"a"}`, "-ERR no more"}},
+	{"on checked FETCH: nothing", []string{job("a", ""), "+OK", "FETCH", "$-1"}},
+	{"on checked FETCH: wait 1s", []string{"FETCH", "$-1", "took", "1s"}},
+	{"on scheduled: until 3s", []string{job("a", `"at":"2100-01-01T00:00:00Z"`), "+OK", "4s", "", "FETCH", "a"}},
+	{"on failed: to none", []string{
+		job("a", `"retry":5`), "+OK", "FETCH", "a", `FAIL {"jid":"a"}`, "+OK", "2h", "", "FETCH", "$-1"}},
+	{"on notified: state quiet", []string{`BEAT {"wid":"w"}`, `{"state":"quiet"}`}},
+	{"on notified if rss_kb > 100: state terminate", []string{
+		`BEAT {"wid":"w","rss_kb":100}`, "+OK", `BEAT {"wid":"w","rss_kb":101}`, `{"state":"terminate"}`}},
+	{"on ran FETCH if reply = '$-1'; each 2: reply '-ERR empty'", []string{
+		"FETCH", "$-1", "FETCH", "-ERR empty", "FETCH", "$-1"}},
+	{"on ran INFO: silent", []string{"INFO\r\nFETCH", "$-1"}},
+	{`on writing ACK: write ":7\r\n"`, []string{`ACK {"jid":"a"}`, ":7"}},
+	{"on writing BEAT: twice", []string{`BEAT {"wid":"w"}`, "+OK", "?", "+OK"}},
+	{"on writing BEAT: cut 2, close", []string{`BEAT {"wid":"w"}`, "+O"}},
+	{"on writing BEAT: pieces 1", []string{`BEAT {"wid":"w"}`, "+OK"}},
+	{"on writing: replace OK 'Fine'", []string{`BEAT {"wid":"w"}`, "+Fine"}},
+	{`on writing BEAT: later 30s "+late\r\n"`, []string{`BEAT {"wid":"w"}`, "+OK", "?", "+late", "took", "30s"}},
+	{"on ran BEAT if commands > 2: delay 5s", []string{
+		`BEAT {"wid":"w"}`, "+OK", "took", "0s", `BEAT {"wid":"w"}`, "+OK", "took", "5s"}},
+	{"on ran END: reply '-ERR stay', reset", []string{"END", "-ERR stay"}},
+	{`on delivered: set jobtype '"other"', drop args`, []string{job("a", ""), "+OK", "FETCH", `"other"`}},
+	{`on checked PUSH if queue ~ "^def" and queues = 0 and not identified: refuse x`, []string{job("a", ""), "+OK"}},
+	{"on checked ACK; after delivered by jid, 5s: skip", []string{
+		job("a", `"reserve_for":60`), "+OK", "FETCH", "a", "6s", "", `ACK {"jid":"a"}`, "+OK", "2h", "", "FETCH", "a"}},
+	{"on ran if worker and protected: silent", []string{`BEAT {"wid":"w"}`, "+OK"}},
+	{"on ran if state = quiet or: silent", nil}, // there is no "or"
+}
+
+func TestRules(t *testing.T) {
+	t.Parallel()
+	acts := map[string]bool{}
+	for _, test := range ruleTests {
+		r, err := fakes.Rules().Parse(test.rule)
+		if test.lines == nil {
+			require.Error(t, err, test.rule)
+			continue
+		}
+		require.NoError(t, err, test.rule)
+		_, does, _ := strings.Cut(test.rule, ": ")
+		for part := range strings.SplitSeq(does, ", ") {
+			acts[strings.Fields(part)[0]] = true
+		}
+		t.Run(test.rule, func(t *testing.T) {
+			t.Parallel()
+			config := fakes.Config{FetchBlock: time.Millisecond, Hook: r.Hook()}
+			assert.Empty(t, playRule(t, config, test.lines))
+			if !idle[test.rule] {
+				config.Hook = nil
+				assert.NotEmpty(t, playRule(t, config, test.lines), "the same comes without the rule")
+			}
+		})
+	}
+	for _, a := range fakes.Rules().Acts {
+		assert.True(t, acts[a.Name], "no rule of the test has the act %s", a.Name)
+	}
+}
+
+// idle are the rules that change nothing that a client can tell: their conditions do not hold, or the bytes are the same.
+var idle = map[string]bool{
+	"on writing BEAT: pieces 1": true,
+	`on checked PUSH if queue ~ "^def" and queues = 0 and not identified: refuse x`: true,
+	"on ran if worker and protected: silent":                                        true,
+}
+
+// playRule sends the commands of a worker, and returns what else came than was expected.
+func playRule(t *testing.T, config fakes.Config, lines []string) (wrong []string) {
+	t.Helper()
+	inMemory(t, config, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
+		w := dial()
+		w.read()
+		w.do(strings.Replace(consumer, "%s", "w", 1))
+		began := time.Now()
+		for i := 0; i < len(lines); i += 2 {
+			send, want := lines[i], lines[i+1]
+			if pause, err := time.ParseDuration(send); err == nil {
+				time.Sleep(pause)
+				continue
+			}
+			var got string
+			switch send {
+			case "took":
+				got = time.Since(began).Round(time.Second).String()
+			case "?":
+				require.NoError(t, w.conn.SetReadDeadline(time.Now().Add(time.Minute)))
+				got, _ = w.try()
+			default:
+				began = time.Now()
+				w.send(send + "\r\n")
+				got, _ = w.try()
+			}
+			if !strings.Contains(got, want) || want != "" && want[0] == '+' && got != want {
+				wrong = append(wrong, send+": "+got)
+			}
+		}
+	})
+	return wrong
+}

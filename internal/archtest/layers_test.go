@@ -1,0 +1,190 @@
+package archtest
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// layers are the packages of the module, from the lowest layer to the highest, by patterns for their names. Imports
+// point down: a package imports none of its own layer, and none above. A new package is added to a line.
+var layers = []string{
+	// what everything uses
+	`docs found internal/archtest internal/schematest clients/npm
+	 internal/text internal/wait internal/input internal/slow internal/growbuf internal/jsonnum internal/rfc3339
+	 internal/values internal/serving internal/memnet internal/minimize internal/jobtype internal/forward
+	 internal/yamlfile`,
+	// bytes, conversations, histories, figures, results
+	`fwp workq emqp zmtp fakes/catalogue fakes/rule fakes/store
+	 internal/lag internal/shortage internal/golden internal/forward/forwardtest internal/history internal/session
+	 load/arrivals load/measure load/engine load/ledger reports`,
+	// fakes, the script language, the target, a load's settings
+	`fakes fakes/fake* internal/session/*session internal/proxy internal/target internal/expect
+	 load/workload load/results conformance/model conformance/workers scenarios reports/page reports/html`,
+	`fakes/faults scenarios/play scenarios/*dialect conformance/law internal/life
+	 load/protocol load/disrupt load/health load/judge load/search reports/formats reports/site`,
+	// the engines, and what speaks each protocol to them
+	`fakes/variations conformance conformance/oracle load/client load/*speaker internal/recorder internal/double`,
+	`conformance/run conformance/explore conformance/upgrade load`,
+	`conformance/*subject load/workerload internal/loadtest`,
+	// what a protocol is
+	`conformance/*suite conformance/*upgrade`,
+	`conformance/workers/situations internal/stress`,
+	`conformance/*worker fwptest internal/suitetest`,
+	`internal/peer`,
+	// the programs
+	`internal/cli/program internal/selftest`,
+	`internal/cli/check internal/cli/bench internal/scripttest internal/proof`,
+	`cmd/*`,
+}
+
+// layerOf returns the layer of a package, from 0: that which has its name, or else the pattern for it; -1 if there is
+// none.
+func layerOf(layers []string, name string) int {
+	has := func(match func(pattern string) bool) func(string) bool {
+		return func(layer string) bool { return slices.ContainsFunc(strings.Fields(layer), match) }
+	}
+	if i := slices.IndexFunc(layers, has(func(p string) bool { return p == name })); i >= 0 {
+		return i
+	}
+	return slices.IndexFunc(layers, has(func(p string) bool { ok, _ := path.Match(p, name); return ok }))
+}
+
+func TestImportsPointDown(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for _, p := range modulePackages(t) {
+		names = append(names, p.Name)
+		assert.Empty(t, upward(layers, p.Name, p.Imports), "%s imports what is not in a layer below its own", p.Name)
+	}
+	for _, layer := range layers {
+		for pattern := range strings.FieldsSeq(layer) {
+			used := slices.ContainsFunc(names, func(name string) bool { ok, _ := path.Match(pattern, name); return ok })
+			assert.True(t, used, "no package is called %s", pattern)
+		}
+	}
+}
+
+// upward returns those of the imports of a package that are not in a layer below its own.
+func upward(layers []string, name string, imports []string) (wrong []string) {
+	own := layerOf(layers, name)
+	for _, imported := range imports {
+		below, ours := strings.CutPrefix(imported, module+"/")
+		if at := layerOf(layers, below); ours && (at < 0 || own < 0 || at >= own) {
+			wrong = append(wrong, below)
+		}
+	}
+	if own < 0 {
+		wrong = append(wrong, name+" is in no layer")
+	}
+	return wrong
+}
+
+func TestUpward(t *testing.T) {
+	t.Parallel()
+	of := func(names ...string) (paths []string) {
+		for _, name := range names {
+			paths = append(paths, module+"/"+name)
+		}
+		return paths
+	}
+	layers := []string{"a x/one", "b x/*", "c"}
+	for name, test := range map[string]struct{ imports, want []string }{
+		"a":     {of(), nil},
+		"b":     {of("a"), nil},
+		"c":     {append(of("a", "b", "x/two"), "fmt", "example.org/c"), nil},
+		"x/two": {of("x/one"), nil},
+		"x/one": {of("a", "b", "d"), []string{"a", "b", "d"}},
+		"d":     {of("a"), []string{"a", "d is in no layer"}},
+	} {
+		assert.Equal(t, test.want, upward(layers, name, test.imports), name)
+	}
+}
+
+// helping are the packages with what tests of several others need.
+const helping = "internal/loadtest internal/suitetest"
+
+// foreign are the packages that import other modules, by the beginning of what they import. Who uses the library rooms
+// links no more than that.
+var foreign = map[string]string{
+	"github.com/spf13/":                "internal/cli/program internal/cli/check internal/cli/bench",
+	"github.com/vbauerster/mpb/":       "internal/cli/program",
+	"golang.org/x/term":                "internal/cli/program",
+	"go.yaml.in/yaml/":                 "internal/cli/program internal/yamlfile load/disrupt load/workload",
+	"golang.org/x/sys/":                "internal/target load/engine",
+	"github.com/HdrHistogram/":         "load/measure",
+	"github.com/google/go-cmp/":        "internal/golden scenarios",
+	"github.com/stretchr/testify/":     "internal/golden " + helping,
+	"github.com/rogpeppe/go-internal/": "internal/scripttest",
+	"testing":                          "internal/golden internal/proof internal/slow fwptest " + helping,
+	"flag":                             speaking,
+	"log":                              speaking,
+}
+
+func TestForeignImports(t *testing.T) {
+	t.Parallel()
+	for _, p := range modulePackages(t) {
+		for _, imported := range p.Imports {
+			assert.True(t, mayImport(p.Name, imported), "%s imports %s", p.Name, imported)
+		}
+	}
+}
+
+// mayImport reports whether the table allows a package to import one that is not of the module. Those of the library
+// that are not in it are free.
+func mayImport(name, imported string) bool {
+	for prefix, allowed := range foreign {
+		if imported == prefix || strings.HasSuffix(prefix, "/") && strings.HasPrefix(imported, prefix) ||
+			prefix == "testing" && strings.HasPrefix(imported, "testing/") {
+			return slices.Contains(strings.Fields(allowed), name)
+		}
+	}
+	first, _, _ := strings.Cut(imported, "/")
+	return !strings.Contains(first, ".") || strings.HasPrefix(imported, module+"/")
+}
+
+func TestMayImport(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, imported string
+		want           bool
+	}{
+		{"fwp", "fmt", true}, {"fwp", "log/slog", true}, {"fwp", module + "/workq", true},
+		{"fwp", "flag", false}, {"internal/golden", "flag", true}, {"fwp", "testing/fstest", false},
+		{"load/engine", "golang.org/x/sys/unix", true}, {"load", "golang.org/x/sys/unix", false},
+		{"load", "example.org/x", false}, {"internal/slow", "testing", true},
+	} {
+		assert.Equal(t, test.want, mayImport(test.name, test.imported), "%s %s", test.name, test.imported)
+	}
+}
+
+// TestEnginesKnowNoProtocol: what is to carry another protocol reaches none, however far its imports go.
+func TestEnginesKnowNoProtocol(t *testing.T) {
+	t.Parallel()
+	imports := map[string][]string{}
+	for _, p := range modulePackages(t) {
+		imports[p.Name] = p.Imports
+	}
+	for engine := range strings.FieldsSeq(`internal/session scenarios scenarios/play load load/client conformance
+		conformance/run conformance/explore conformance/upgrade fakes/catalogue fakes/rule fakes/store
+		reports reports/html`) {
+		reached := []string{engine}
+		for i := 0; i < len(reached); i++ { // it grows
+			for _, imported := range imports[reached[i]] {
+				if name, ours := strings.CutPrefix(imported, module+"/"); ours && !slices.Contains(reached, name) {
+					reached = append(reached, name)
+				}
+			}
+		}
+		for pattern := range strings.FieldsSeq(`fwp workq emqp zmtp fakes fakes/fake* internal/session/*session
+			scenarios/*dialect load/*speaker conformance/*subject conformance/*suite`) {
+			assert.False(t, slices.ContainsFunc(reached, func(name string) bool {
+				ok, _ := path.Match(pattern, name)
+				return ok
+			}), "%s reaches %s", engine, pattern)
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package bench
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fwpsuite/fwp/conformance/workers/situations"
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/health"
+	"github.com/fwpsuite/fwp/load/workerload"
+	"github.com/fwpsuite/fwp/load/workload"
+)
+
+// workerOptions are the flags of `fwpbench worker`.
+type workerOptions struct {
+	benchOptions
+	workerFlags
+	named program.SubjectFlag
+}
+
+// workerFlags are those that concern the worker.
+type workerFlags struct {
+	concurrency int
+	start       time.Duration
+}
+
+// newWorker builds `fwpbench worker`.
+func newWorker(p process) *cobra.Command {
+	o := &workerOptions{benchOptions: benchOptions{loadFlags: newLoadFlags()}}
+	cmd := &cobra.Command{
+		Use:   "worker [flags] -- COMMAND [ARG...]",
+		Short: "Measure a worker library: jobs per second, idle time, CPU and memory per job",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("worker: no command was given; write it after --, as in: fwpbench worker -- node worker.mjs")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.given = cmd.Flags()
+			return p.benchWorker(cmd.Context(), o, args)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.SetInterspersed(false) // the flags of COMMAND are its own
+	o.declareWorkload(f, workerload.Settings()...)
+	f.Lookup("duration").DefValue, f.Lookup("warmup").DefValue = workerload.UsualDuration.String(), usualWarmup.String()
+	o.workerFlags.declare(cmd)
+	o.declareThresholds(cmd)
+	o.declareShown(f)
+	o.named.Declare(f)
+	o.reportFlags.Declare(cmd, "print a line every second")
+	return cmd
+}
+
+func (o *workerFlags) declare(cmd *cobra.Command) {
+	cmd.Flags().IntVar(&o.concurrency, "concurrency", usualConcurrency, "tell the worker to run `N` jobs at a time")
+	cmd.Flags().DurationVar(&o.start, "start-timeout", usualStart, "the longest wait for the first FETCH of COMMAND")
+}
+
+// What a worker is told, and how long its start may take, unless the user says otherwise.
+const (
+	usualConcurrency = 10
+	usualStart       = 90 * time.Second
+)
+
+// usualWarmup is not measured, unless there is a number of jobs.
+const usualWarmup = workload.Duration(time.Second)
+
+// validate checks the values that no flag checks by itself.
+func (o *workerOptions) validate() (err error) {
+	if o.limits, err = parseThresholds(o.thresholds); err != nil {
+		return err
+	}
+	if o.shown, err = parsePercentiles(o.percentiles); err != nil {
+		return err
+	}
+	return cmp.Or(o.workerFlags.validate(), o.named.Check(1), o.reportFlags.Validate(),
+		target.NeedShell("fwpbench worker"))
+}
+
+func (o *workerFlags) validate() error {
+	switch {
+	case o.concurrency < 1:
+		return fmt.Errorf("--concurrency %d: it is 1 or more", o.concurrency)
+	case o.start <= 0:
+		return errors.New("--start-timeout must be more than 0")
+	}
+	return nil
+}
+
+// benchWorker is one run, from the flags to the exit code.
+func (p process) benchWorker(ctx context.Context, o *workerOptions, words []string) error {
+	w, err := o.workload(nil)
+	if err := cmp.Or(o.validate(), err); err != nil {
+		return err
+	}
+	if !o.given.Changed("warmup") && w.JobLimit == 0 {
+		w.Warmup = usualWarmup
+	}
+	outputs, err := o.open()
+	if err != nil {
+		return err
+	}
+	defer outputs.Discard()
+	c := o.ofWorker(p, workerload.Of(w), words)
+	if err := o.named.Name(0, &c.Subject); err != nil {
+		return err
+	}
+	bar := p.NewBar(!o.reportFlags.NoProgress && !o.reportFlags.Verbose)
+	ctx, stop := p.Interruptible(ctx)
+	defer stop()
+	p.Logf("measuring %s: %s; seed %d", c.Command, workerload.Describe(c.Workload, c.Concurrency), w.Seed)
+	live := newLive(o.reportFlags.Verbose, &c.Workload, p.Err)
+	c.Thresholds, c.Percentiles, c.Watch = o.limits, o.shown, outputs.watch(live)
+	bar.Begin(live.state)
+	result := workerload.Run(ctx, c)
+	bar.End()
+	return p.finish(&o.benchOptions, outputs, result)
+}
+
+// ofWorker returns the configuration of a run. The server of the suite gets half of the processors.
+func (o *workerFlags) ofWorker(p process, w workload.Workload, words []string) workerload.Config {
+	processors := max(1, runtime.NumCPU()/2)
+	runtime.GOMAXPROCS(processors)
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = text.ShellQuote(word)
+	}
+	command := target.RedactCommand(strings.Join(quoted, " "))
+	return workerload.Config{
+		Start: starting(words), Command: command, Subject: program.Started(command, words), Run: load.NewRun(),
+		Version: p.Name + " " + program.Version(), Workload: w, Concurrency: o.concurrency, Patience: o.start,
+		Processors: processors,
+	}
+}
+
+// starting returns what starts a command in the environment that fwpcheck worker gives.
+func starting(words []string) func(string, []string, int) (workerload.Program, error) {
+	return func(url string, queues []string, concurrency int) (workerload.Program, error) {
+		started, err := situations.Command{Words: words}.Launch(situations.Environment{
+			URL: url, Queues: queues, Concurrency: concurrency,
+		})
+		if err != nil {
+			return nil, err
+		}
+		return measured{started}, nil
+	}
+}
+
+// measured is a worker that was started.
+type measured struct{ situations.Process }
+
+// Usage is what the worker and all that it started use: of that the supervisor above them is next to nothing.
+func (m measured) Usage() (health.Usage, bool) {
+	of, is := m.Process.(interface{ PID() int })
+	if !is {
+		return health.Usage{}, false
+	}
+	return health.Tree(of.PID())
+}

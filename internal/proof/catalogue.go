@@ -1,0 +1,196 @@
+package main
+
+import (
+	"context"
+	"slices"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/selftest"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// catalogue is what is wrong, and what differs and is right, in the servers of a protocol or in one of its clients,
+// with the checks that look at it.
+type catalogue struct {
+	name       string // of the protocol
+	on         selftest.Fixture
+	checks     []conformance.Check
+	extra      []conformance.Check // that explore: they look at a fault that no other check finds
+	faults     []peer.Fault
+	variations []peer.Variation
+
+	// played returns what is played in the place of a check; nil: itself.
+	played func(conformance.Check) conformance.Check
+	// first is set if a fault that is found is not played on, where checks have servers of their own.
+	first bool
+}
+
+// catalogues returns those of all protocols and profiles. What a profile adds is one of its own.
+func catalogues() (all []catalogue, err error) {
+	for _, of := range peer.All() {
+		for _, on := range selftest.Fixtures(of) {
+			c := catalogue{name: of.Name, on: on, faults: on.Faults(), variations: on.Variations()}
+			if c.checks, err = on.Checks(); err != nil {
+				return nil, err
+			}
+			if on.Client == nil && of.Properties != nil {
+				c.extra = of.Properties()
+			}
+			all = append(all, c)
+		}
+		for _, name := range of.ProfileNames() {
+			c, err := profile(of, name)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, c)
+		}
+	}
+	return all, nil
+}
+
+// profile returns what a profile adds to the servers of a protocol: checks and faults, and the server itself.
+func profile(of *peer.Peer, name string) (c catalogue, err error) {
+	with, err := of.With(name)
+	if err != nil {
+		return c, err
+	}
+	base, err := of.Scripts()
+	if err != nil {
+		return c, err
+	}
+	c = catalogue{name: of.Name + "-" + name, on: selftest.Fixture{Peer: with}, variations: []peer.Variation{{Name: name}}}
+	if c.checks, err = with.Scripts(); err != nil {
+		return c, err
+	}
+	c.checks = slices.DeleteFunc(c.checks, func(check conformance.Check) bool {
+		return slices.ContainsFunc(base, func(b conformance.Check) bool { return b.Describe().ID == check.Describe().ID })
+	})
+	c.faults = slices.DeleteFunc(with.AllFaults(), func(f peer.Fault) bool {
+		return slices.Contains(of.FaultNames(), f.Name)
+	})
+	return c, nil
+}
+
+// plays returns a play for each fault and each variation.
+func (c catalogue) plays(b bubbles) (all []play) {
+	for _, f := range c.faults {
+		all = append(all, play{key{"fault", c.name + "/" + f.Name, 1}, func(context.Context) (outcome, error) {
+			return c.fault(b, f)
+		}})
+	}
+	for _, v := range c.variations {
+		all = append(all, play{key{"variation", c.name + "/" + v.Name, 1}, func(context.Context) (outcome, error) {
+			report, err := b.report(func(ctx context.Context, on selftest.Fixture) (*reports.Report, error) {
+				return on.Vary(ctx, v, c.checks)
+			}, c.on)
+			return outcomeOf(report), err
+		}})
+	}
+	return all
+}
+
+// fault plays the checks that look at a fault, and those that explore if nothing finds it.
+func (c catalogue) fault(b bubbles, fault peer.Fault) (outcome, error) {
+	looking := c.on.Looking(fault, c.checks)
+	if c.first {
+		slices.SortStableFunc(looking, func(a, b conformance.Check) int { return effort(a) - effort(b) })
+	}
+	for i := range looking {
+		if c.played != nil {
+			looking[i] = c.played(looking[i])
+		}
+	}
+	groups := [][]conformance.Check{looking}
+	if c.on.Apart() {
+		groups = slices.Collect(slices.Chunk(groups[0], 1))
+	}
+	for _, check := range c.extra {
+		groups = append(groups, []conformance.Check{check})
+	}
+	var all []*reports.Report
+	for i, checks := range groups {
+		mayEnd := c.first || len(groups)-i <= len(c.extra)
+		if mayEnd && blamed(outcomeOf(all...), fault).found == found {
+			break
+		}
+		report, err := b.report(func(ctx context.Context, on selftest.Fixture) (*reports.Report, error) {
+			return on.Report(ctx, []peer.Fault{fault}, checks, nil)
+		}, c.on)
+		if err != nil {
+			return outcome{}, err
+		}
+		all = append(all, report)
+	}
+	return blamed(outcomeOf(all...), fault), nil
+}
+
+// effort returns how many rounds of blocks a script has.
+func effort(check conformance.Check) (rounds int) {
+	script, is := check.(conformance.ScriptCheck)
+	if !is {
+		return 0
+	}
+	for step := range script.Script.All() {
+		if b, is := step.(*scenarios.Block); is {
+			rounds += b.Count
+		}
+	}
+	return rounds
+}
+
+// report calls f in a bubble, with a network.
+func (b bubbles) report(
+	f func(context.Context, selftest.Fixture) (*reports.Report, error), on selftest.Fixture,
+) (report *reports.Report, err error) {
+	err = b.run(func(ctx context.Context) (err error) {
+		on.Network = memnet.New()
+		report, err = f(ctx, on)
+		return err
+	})
+	return report, err
+}
+
+// blamed returns an outcome with whether the clauses that are broken are those of a fault.
+func blamed(o outcome, fault peer.Fault) outcome {
+	right := slices.ContainsFunc(o.clauses, func(id string) bool { return slices.Contains(fault.Clauses, id) })
+	if o.found == found && !right && len(o.clauses) > 0 {
+		o.found = elsewhere
+	}
+	return o
+}
+
+// outcomeOf returns what reports come to together.
+func outcomeOf(all ...*reports.Report) outcome {
+	o, decided := outcome{found: nothing}, map[string]bool{}
+	for _, report := range all {
+		if report == nil {
+			continue
+		}
+		o.exit = reports.WorstExit(o.exit, report.ExitCode(reports.ExitOptions{}))
+		for _, check := range report.Checks {
+			if check.Verdict == reports.Crash {
+				o.found = found
+			}
+			breaks := check.Verdict.Breach()
+			for _, c := range check.Clauses {
+				decided[c.ID] = decided[c.ID] || c.Verdict.Decided()
+				switch {
+				case c.Verdict.Breach():
+					o.found, o.clauses, breaks = found, append(o.clauses, c.ID), true
+				case c.Verdict == reports.Inconclusive:
+					o.open = append(o.open, c.ID)
+				}
+			}
+			if breaks {
+				o.checks = append(o.checks, check.ID)
+			}
+		}
+	}
+	o.clauses, o.checks = set(o.clauses), set(o.checks)
+	o.open = slices.DeleteFunc(set(o.open), func(id string) bool { return decided[id] })
+	return o
+}

@@ -1,0 +1,147 @@
+package selftest
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/run"
+	"github.com/fwpsuite/fwp/conformance/workers/situations"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// TestOutages: what is said of workers behind an outage. A worker without work fails a run, though the clause is a
+// recommendation, and at once; one that runs fewer jobs is warned; one that ends, for its supervisor to start it again, is
+// not blamed.
+func TestOutages(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ fault, variation, check, clause, want string }{
+		{"refused-ends-executor", "", "outage/refused-idle", "FWP-FETCH-11",
+			"fail no work: 3 of 3 jobs were not done within 1m0s after the outage, while it sent BEATs"},
+		{"refused-ends-executor", "", "outage/silent-idle", "FWP-FETCH-11", "pass : "},
+		{"refused-ends-one", "", "outage/refused-busy", "FWP-FETCH-11",
+			"warn : at most 1 at a time within 1m0s after the outage; the worker stayed"},
+		{"refused-ends-beats", "", "outage/refused-idle", "FWP-BEAT-06", "fail no heartbeats: no BEAT "},
+		{"", "refused-exits", "outage/refused-idle", "FWP-WRK-05",
+			"observed : it ended with exit status 1 at the first refused connect: a supervisor must restart it"},
+		{"", "refused-exits", "outage/refused-busy", "FWP-FETCH-09", "pass : "},
+		{"", "refused-exits", "outage/refused-idle", "FWP-FETCH-09", "pass : "},
+		{"", "refused-exits", "outage/refused-busy", "FWP-FETCH-11", "pass : "},
+		{"", "loss-pause-a-minute", "outage/refused-idle", "FWP-FETCH-11", "pass : "},
+		{"", "", "outage/unanswered-idle", "FWP-WRK-05", "observed : it worked again after "},
+	} {
+		t.Run(row.fault+row.variation+" "+row.check+" "+row.clause, func(t *testing.T) {
+			t.Parallel()
+			report := outageOf(t, row.fault, row.variation, row.check)
+			got := ""
+			for _, cv := range report.Checks[0].Clauses {
+				if cv.ID == row.clause {
+					got = fmt.Sprintf("%s : %s", cv.Verdict, cv.Why)
+				}
+			}
+			for _, f := range slices.Backward(report.Findings()) {
+				if f.Clause == row.clause {
+					got = fmt.Sprintf("%s %s: %s", f.Verdict, f.Harm, f.Actual)
+				}
+			}
+			assert.True(t, strings.HasPrefix(got, row.want), got)
+			assert.Equal(t, 1, report.Checks[0].Attempts)
+		})
+	}
+}
+
+// outageOf plays a situation on a worker with a fault or a variation, or with neither.
+func outageOf(t *testing.T, fault, variation, check string) (report *reports.Report) {
+	t.Helper()
+	on := fixtureOf(t, "fwp", "worker")
+	checks, err := on.Checks()
+	require.NoError(t, err)
+	checks = slices.DeleteFunc(checks, func(c conformance.Check) bool { return c.Describe().ID != check })
+	faults := slices.DeleteFunc(on.Faults(), func(f peer.Fault) bool { return path.Base(f.Name) != fault })
+	variations := on.Variations()
+	v := variations[len(variations)-1]
+	for _, other := range variations {
+		if path.Base(other.Name) == variation {
+			v = other
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		on.Network = memnet.New()
+		if fault != "" {
+			report, err = on.Report(t.Context(), faults, checks, nil)
+		} else {
+			report, err = on.Vary(t.Context(), v, checks)
+		}
+		require.NoError(t, err)
+	})
+	return report
+}
+
+// TestAccountsOfProducers: what is said of jobs to which no jid was given, and of jobs that are pushed together.
+func TestAccountsOfProducers(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ departure, check, clause, want string }{
+		{"", "loss/no-jid", "FWP-WRK-06", "observed no job was pushed with two jids"},
+		{"push-repeated-renamed", "loss/no-jid", "FWP-WRK-06",
+			"observed the job with the arguments [2] was pushed with 2 jids (fakeworker"},
+		{"", "bulk/all", "FWP-WU-19", "pass "},
+		{"", "bulk/refused", "FWP-RESP-09", "pass "},
+		{"", "bulk/unread", "FWP-WU-19", "pass "},
+		{"push-dropped-seldom", "bulk/all", "FWP-WU-19", "fail "},
+		{"error-ignored", "bulk/refused", "FWP-RESP-09", "fail "},
+		{"loss-ignored", "bulk/unread", "FWP-WU-19", "fail "},
+	} {
+		t.Run(row.departure+" "+row.check, func(t *testing.T) {
+			t.Parallel()
+			report, got := likeFaktory(t, row.departure, row.check), ""
+			for _, cv := range report.Checks[0].Clauses {
+				if cv.ID == row.clause {
+					got = cv.Verdict.String() + " " + cv.Why
+				}
+			}
+			assert.True(t, strings.HasPrefix(got, row.want), got)
+		})
+	}
+}
+
+// likeFaktory plays a situation of a server that is like Faktory on a producer with a fault, a variation or neither.
+func likeFaktory(t *testing.T, departure, check string) (report *reports.Report) {
+	t.Helper()
+	on, config := fixtureOf(t, "fwp", "producer"), peer.Config{}
+	for _, f := range on.Faults() {
+		if path.Base(f.Name) == departure {
+			config.Faults = append(config.Faults, f)
+		}
+	}
+	for _, v := range on.Variations() {
+		if path.Base(v.Name) == departure {
+			config.Variation = v
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		t.Helper()
+		config.Network = memnet.New()
+		h, err := on.Client.Harness(config)
+		require.NoError(t, err)
+		h.Like = string(fakes.LikeFaktory)
+		_, err = h.Identify(t.Context())
+		require.NoError(t, err)
+		checks, _, err := conformance.Selection{Protocol: on.Peer.Protocol, Checks: []string{check}}.Apply(h.Checks())
+		require.NoError(t, err)
+		report = (&run.Runner{
+			Protocol: on.Peer.Protocol, Servers: []run.Server{{Target: situations.Target{}}}, Checks: checks,
+			Parties: on.Client.Parties, Virtual: true,
+		}).Run(t.Context())
+	})
+	return report
+}

@@ -1,0 +1,31 @@
+package selftest
+
+import (
+	"cmp"
+	"hash/crc32"
+	"slices"
+
+	"github.com/fwpsuite/fwp/conformance"
+)
+
+// drawn returns a number that depends on two names alone: what is drawn by it stays where others are added.
+func drawn(name, id string) uint32 { return crc32.ChecksumIEEE([]byte(name + " " + id)) }
+
+// sample returns about one of n checks for what has a name, a fault or a variation, and at least one. Another name, or
+// another check, leaves the sample as it is.
+func sample(n uint32, name string, checks []conformance.Check) []conformance.Check {
+	return thin(n, checks, func(c conformance.Check) uint32 { return drawn(name, c.Describe().ID) })
+}
+
+// thin returns about one of n of a list, and at least one, by a number of each.
+func thin[T any](n uint32, all []T, number func(T) uint32) (some []T) {
+	for _, one := range all {
+		if number(one)%n == 0 {
+			some = append(some, one)
+		}
+	}
+	if len(some) == 0 && len(all) > 0 {
+		some = append(some, slices.MinFunc(all, func(a, b T) int { return cmp.Compare(number(a), number(b)) }))
+	}
+	return some
+}

@@ -1,0 +1,23 @@
+package selftest
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
+)
+
+// parsed parses the scripts once: a play changes none of them.
+var parsed = sync.OnceValues(fwpdialect.Suite)
+
+// suite returns the scripts of the suite as checks.
+func suite(t *testing.T) []conformance.Check {
+	t.Helper()
+	scripts, err := parsed()
+	require.NoError(t, err)
+	require.NotEmpty(t, scripts)
+	return conformance.Scripts(scripts...)
+}

@@ -1,0 +1,136 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/load/client"
+	"github.com/fwpsuite/fwp/load/protocol"
+)
+
+const (
+	// returnPatience is how long after the end of its reservation a job may take to be delivered again: it may have to
+	// wait for its next try. (AMB-38)
+	returnPatience = 150 * time.Second
+
+	// lastLook is how long every worker has to find its queues empty once more, after missing jobs were waited for.
+	lastLook = 10 * time.Second
+)
+
+// absence is how many jobs were missing or in doubt when they were last counted, and how many replies had come by then.
+type absence struct{ jobs, replies int64 }
+
+// awaitMissing goes on with a drain that has found the queues empty while jobs may still come: for the rest of its
+// time, for Config.MissingWait, or, in a disrupted run, until the reservations of the jobs in doubt have ended. It
+// returns why jobs that are missing then are not known to be lost; empty if they are, or none is.
+func (r *run) awaitMissing(limit time.Duration) (undecided string) {
+	if !r.allDrained() {
+		return ""
+	}
+	d, until := &r.disrupted, limit
+	switch {
+	case len(d.done) > 0:
+		until = min(limit, r.now()+time.Duration(r.work.ReserveFor)+returnPatience)
+	case r.config.MissingWait > 0:
+		until = min(limit, r.now()+r.config.MissingWait)
+	}
+	forever := context.Background()
+	r.until(forever, func() bool {
+		return r.allDrained() && !r.inDoubt() || r.now() >= until || !r.draining()
+	})
+	switch {
+	case !r.inDoubt():
+		d.resolved = len(d.done) > 0
+		return ""
+	case r.now() < until:
+		return r.whyNotDrained()
+	}
+	before, from := r.stock(), r.now()
+	r.each(func(c *client.Shard) { c.Drain(from) }) // the queues have to be empty now, too
+	r.until(forever, func() bool { return r.allDrained() || r.now() >= from+lastLook || !r.draining() })
+	if !r.allDrained() {
+		return r.whyNotDrained()
+	}
+	early := until < limit
+	if d.resolved = early && len(d.done) > 0; d.resolved {
+		r.ledger.WaitedOut()
+	}
+	return r.undecided(early && !d.resolved, before, r.stock())
+}
+
+// undecided returns why jobs that no worker has got by the end of the drain are not known to be lost, empty if they are
+// or none is. A job that was due at once is lost after the whole drain. One with a time may still wait for it, so it is
+// lost only if the server says, before and after its queues were found empty, that it has no job.
+func (r *run) undecided(early bool, before, after protocol.Stock) string {
+	c := r.ledger.Count(true)
+	if c.Lost+c.LostByRestart+c.LostByKill == 0 {
+		return ""
+	}
+	var waiting int64
+	for _, queue := range r.jobs.Queues() {
+		waiting += after.Queues[queue]
+	}
+	switch {
+	case early:
+		return fmt.Sprintf("not delivered within %v after the queues were empty", r.config.MissingWait)
+	case waiting > 0:
+		return fmt.Sprintf("not delivered within %v, although the server has %s in their queues", r.work.Drain,
+			text.Count(waiting, "job"))
+	case r.work.Delay.Max > 0 && (!none(before) || !none(after)):
+		why := fmt.Sprintf("not delivered within %v of their time", r.work.Drain)
+		if behind := -r.ledger.Clock().Ahead(); behind >= clockApart {
+			why += fmt.Sprintf(" (the server's clock is %v behind)", behind.Round(100*time.Millisecond))
+		}
+		return why
+	}
+	return ""
+}
+
+// none reports whether a server says that it has no job of the run.
+func none(s protocol.Stock) bool { return s.Whole && s.Alive == 0 && s.Dead <= 0 }
+
+// stock asks the server how many jobs it has, on a connection of its own. Dead are those that were not dead before the
+// run. It blocks until there is a reply or none is to be expected.
+func (r *run) stock() (stock protocol.Stock) {
+	sizer := r.shards[0].Sizer()
+	if sizer == nil {
+		return stock
+	}
+	was := sizer.Stock(r.met.Info)
+	replies := make(chan protocol.Introduction, 1)
+	go func() {
+		in, _ := r.config.Protocol.Introduce(context.Background(), r.config.Dial) // without a reply it is not known
+		replies <- in
+	}()
+	r.until(context.Background(), func() bool {
+		select {
+		case in := <-replies:
+			stock = sizer.Stock(in.Info)
+			stock.Whole, stock.Dead = stock.Whole && was.Whole, stock.Dead-was.Dead
+			return true
+		default:
+			return false
+		}
+	})
+	return stock
+}
+
+// inDoubt reports whether jobs are missing or, in a disrupted run, may still come back. Only a reply takes a job out of
+// doubt, so there is no need to count before the next one: a wait may take minutes, and a count goes through all jobs.
+func (r *run) inDoubt() bool {
+	a, replies := &r.absence, r.status.Served+r.status.Errors
+	switch {
+	case r.status.Held > 0:
+		return true
+	case a.jobs > 0 && replies == a.replies:
+		return true
+	}
+	c := r.ledger.Count(false)
+	a.jobs, a.replies = c.Missing, replies
+	if len(r.disrupted.done) > 0 {
+		a.jobs += c.Waiting + c.InDoubt
+	}
+	return a.jobs > 0
+}

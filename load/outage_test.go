@@ -1,0 +1,88 @@
+package load_test
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/disrupt"
+	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// A server that serves again is served from at once, however long it was away: the pauses between attempts to connect are
+// not its own. In a closed loop the time until it takes connections again is in the times.
+func TestTheGeneratorsPausesAreNotTheServers(t *testing.T) {
+	t.Parallel()
+	const away = 10 * second
+	for name, rate := range map[string]workload.Rate{"closed": 0, "open": 100} {
+		l := shaken{
+			schedule: []disrupt.Disruption{{At: 3 * second, Action: disrupt.Kill, For: away}},
+			change: func(c *load.Config) {
+				w := &c.Workload
+				w.Producers, w.Consumers, w.Rate, w.Work = 10, 10, rate, workload.Range{}
+				w.Duration = workload.Duration(22 * second)
+				if rate == 0 {
+					w.Think = workload.Range{Min: 50 * ms, Max: 50 * ms}
+				}
+			},
+		}.run(t).Report
+		if !assert.NotNil(t, l.Disruptions, name) {
+			continue
+		}
+		d := &l.Disruptions.List[0]
+		assert.Less(t, d.Served, 200*ms, name)
+		assert.Less(t, d.Back, 500*ms, name)
+		assert.GreaterOrEqual(t, d.Back, 0*ms, name)
+		response := pushes(t, l).Response
+		assert.GreaterOrEqual(t, response.Max, away-200*ms, name)
+		assert.LessOrEqual(t, response.Max, away+200*ms, name)
+		assert.LessOrEqual(t, l.Disruptions.Oldest, away+500*ms, name)
+	}
+}
+
+// What no figure of the whole run shows is told below the first line.
+func TestWhatHappenedIsTold(t *testing.T) {
+	t.Parallel()
+	silence := []string{"Nothing was answered from 4.0 s to 7.0 s."}
+	for name, test := range map[string]struct {
+		rate workload.Rate
+		hook func(*fakes.Event)
+		want []string
+	}{
+		"open":               {100, stalling(4*second, 3*second), silence},
+		"closed":             {0, stalling(4*second, 3*second), silence},
+		"less than a second": {100, stalling(4*second, 900*ms), nil},
+		"few arrivals":       {0.5, stalling(4*second, 3*second), nil},
+		"jobs are late": {
+			100, slowFrom(8*second, 10*second), []string{"From 8 s on, push to fetch is 10 s instead of 1 ms."},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := steady()
+			w.Rate, w.Duration = test.rate, workload.Duration(15*second)
+			if test.rate == 0 {
+				w.Think = workload.Range{Min: 50 * ms, Max: 50 * ms}
+			}
+			l := bench{hooks: []func(*fakes.Event){test.hook}, load: w}.run(t)
+			assert.Equal(t, test.want, l.Told())
+			outcome(t, l, reports.ExitWell, "accounted for")
+		})
+	}
+}
+
+// slowFrom has jobs be fetched no sooner than a while after their push, if that is later than some time after the first.
+func slowFrom(from, by time.Duration) func(*fakes.Event) {
+	var first atomic.Pointer[time.Time]
+	return eachAt(fakes.Defaulted, 1, func(e *fakes.Event) {
+		now := time.Now()
+		if first.CompareAndSwap(nil, &now); now.Sub(*first.Load()) >= from {
+			e.Object.SetTime("at", now.Add(by))
+		}
+	})
+}

@@ -1,0 +1,89 @@
+package results
+
+import (
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// LoadPart is one of several generators that put a load on a target together: the part of the result that is its own.
+type LoadPart struct {
+	// Name is the file that its report was read from; empty if there is none.
+	Name string `json:"name,omitempty"`
+	// Wrong is why the parts are not the whole load because of this one: "its report is missing" for example. Empty if
+	// it is as planned.
+	Wrong string `json:"wrong,omitempty" from:"target"`
+	// LeftOut is set if the sum does not have its figures and its jobs.
+	LeftOut bool `json:"left_out,omitempty"`
+	// Run and Segment are those of its report, Machine is what it ran on, and Engine what moved its bytes.
+	Run     string  `json:"run"`
+	Segment string  `json:"segment,omitempty"`
+	Machine Machine `json:"machine"`
+	Engine  string  `json:"engine,omitempty"`
+	// Connections, Rate, Jobs, Health and Validity are those of its report.
+	Connections Connections `json:"connections"`
+	Rate        LoadRate    `json:"rate"`
+	Jobs        LoadJobs    `json:"jobs"`
+	Health      Health      `json:"health"`
+	Validity    Validity    `json:"validity"`
+	// Lateness is the highest p99 of the lateness of all its commands.
+	Lateness time.Duration `json:"lateness_p99_ns"`
+	// Exit is the exit code that its report alone would have, and Words what that stands for.
+	Exit  int    `json:"exit_code"`
+	Words string `json:"outcome" from:"target"`
+}
+
+// Fill sets all of p but Name, Wrong and LeftOut from the report of the part.
+func (p *LoadPart) Fill(l *Load) {
+	p.Run, p.Segment, p.Machine, p.Engine = l.Run, l.Plan.Segment, l.Machine, l.Engine
+	p.Connections, p.Rate, p.Jobs, p.Health, p.Validity = l.Connections, l.Rate, l.Jobs, l.Health, l.Validity
+	if worst := l.worstLateness("p99"); worst.OK {
+		p.Lateness = time.Duration(worst.Value)
+	}
+	p.Exit, p.Words = l.Outcome()
+}
+
+// Title names the part: "part a.json", or "segment 3/4" if no file has its report.
+func (p *LoadPart) Title() string {
+	if p.Name == "" {
+		return "segment " + p.Segment
+	}
+	return "part " + p.Name
+}
+
+// parts appends a row for each generator.
+func (p *page) parts(l *Load, o reports.PageOptions) {
+	t := reports.Table{Columns: []reports.Column{
+		{Width: opWidth}, {Title: "segment"}, {Title: "connections", Right: true}, {Title: "achieved", Right: true, Width: 9},
+		{Title: "lateness p99", Right: true}, {Title: "CPU", Right: true, Width: 6}, {Title: "result"},
+	}}
+	t.Rows = reports.RowsOf(l.Parts, func(part *LoadPart) reports.Row { return part.row(o) })
+	p.TableSection("PARTS", "the generators and their segments of the load", t)
+}
+
+// row returns the row of a part; below it is what there is to know about it.
+func (p *LoadPart) row(o reports.PageOptions) reports.Row {
+	if p.Run == "" {
+		row := reports.Cells(p.Name, p.Segment, "", "", "", "").With(reports.Styled(reports.Bad, "no report"))
+		row.Detail = append(row.Detail, reports.Styled(reports.Bad, sentence(p.Wrong)))
+		return row
+	}
+	result := reports.Styled(reports.Good, "valid")
+	switch {
+	case p.LeftOut:
+		result = reports.Styled(reports.Bad, "left out")
+	case p.Wrong != "" || !p.Validity.Valid:
+		result = reports.Styled(reports.Bad, "INVALID")
+	}
+	row := reports.Cells(p.Name, p.Segment, text.Grouped(p.Connections.Opened), reports.Rate(p.Rate.Achieved),
+		reports.Time(p.Lateness), reports.Percent(p.Health.CPUShare)).With(result)
+	if p.Wrong != "" {
+		row.Detail = append(row.Detail, reports.Styled(reports.Bad, sentence(p.Wrong)))
+	}
+	if o.Verbose {
+		row.Detail = append(row.Detail, reports.Styled(reports.Faint,
+			reports.JoinWith(", ", "run "+p.Run, p.Machine.words())))
+	}
+	return row
+}

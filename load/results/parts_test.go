@@ -1,0 +1,94 @@
+package results_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/load/judge"
+	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/reports/page"
+)
+
+// partsLoad is a load of four parts: one that was late, one that was killed, one that is there twice, and one that is
+// well. A fifth one is missing.
+func partsLoad() *results.Load {
+	l := soundLoad()
+	l.Machine, l.Health, l.Engine = results.Machine{}, results.Health{}, ""
+	for i, name := range []string{"east.json", "west.json", "again.json", "north.json"} {
+		part := soundLoad()
+		part.Plan.Segment, part.Run = string(rune('1'+i))+"/4", part.Run+"-"+string(rune('1'+i))
+		p := results.LoadPart{Name: name}
+		switch i {
+		case 0:
+			part.Validity = invalidLoad().Validity
+		case 1:
+			p.Wrong, p.LeftOut = "it has no report: was its run killed?", true
+			l.Parts = append(l.Parts, p)
+			continue
+		case 2:
+			part.Plan.Segment = "1/4"
+			p.Wrong, p.LeftOut = "east.json is segment 1/4 already", true
+		}
+		p.Fill(part)
+		l.Parts = append(l.Parts, p)
+	}
+	for _, segment := range []string{"2/4", "3/4"} {
+		l.Parts = append(l.Parts, results.LoadPart{Segment: segment, LeftOut: true, Wrong: "its report is missing"})
+	}
+	l.Jobs.Unknown = "what segments 2/4, 3/4 did is not known, and the jobs of again.json are not counted"
+	l.Jobs.Drained = false
+	judge.Evaluate(l)
+	return l
+}
+
+// Each part that is not as planned is a reason, and each other reason of a part is one of the whole, with its name.
+// Remarks are those of all.
+func TestTheVerdictOfParts(t *testing.T) {
+	t.Parallel()
+	l := partsLoad()
+	own := invalidLoad().Validity.Reasons
+	require.Len(t, l.Validity.Reasons, 4+len(own))
+	var what []string
+	for _, r := range l.Validity.Reasons[:5] {
+		what = append(what, r.ID+": "+r.What)
+	}
+	assert.Equal(t, []string{
+		"part: part west.json: it has no report: was its run killed?",
+		"part: part again.json: east.json is segment 1/4 already",
+		"part: segment 2/4: its report is missing", "part: segment 3/4: its report is missing",
+		own[0].ID + ": part east.json: " + own[0].What,
+	}, what)
+	code, words := l.Outcome()
+	assert.Equal(t, reports.ExitInconclusive, code)
+	assert.Contains(t, words, "at least 325,011 jobs pushed, 325,011 delivered and 325,011 acknowledged: what segments "+
+		"2/4, 3/4 did is not known, and the jobs of again.json are not counted")
+	l.Parts = l.Parts[3:4]
+	l.Parts[0].Validity.Remarks = []string{"Slow."}
+	judge.Evaluate(l)
+	assert.True(t, l.Validity.Valid)
+	assert.Equal(t, []string{"Part north.json: Slow."}, l.Validity.Remarks)
+	alone := soundLoad()
+	alone.NotStarted = "too late"
+	judge.Evaluate(alone)
+	assert.Equal(t, "start", alone.Validity.Reasons[0].ID)
+}
+
+func TestAddingAccounts(t *testing.T) {
+	t.Parallel()
+	one := results.LoadJobs{Pushed: 1, Lost: 2, TakenAtEnd: 3, Drained: true}
+	sum := one
+	results.Join(&sum, &one)
+	assert.Equal(t, results.LoadJobs{Pushed: 2, Lost: 4, TakenAtEnd: 6, Drained: true}, sum)
+}
+
+func TestVerbosePagesTellMachines(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	l := partsLoad()
+	out.Write(page.Text(l.Page(reports.PageOptions{Verbose: true}), page.TextOptions{}))
+	assert.Contains(t, out.String(), "run k3v9q2-4, linux 6.18.5 amd64, AMD EPYC 7B13")
+}

@@ -1,0 +1,219 @@
+package results
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// The shares of the arrivals of a plan that count as all of them, and below which the first line says that the target
+// was missed.
+const (
+	enough      = 0.99
+	belowTarget = 0.95
+)
+
+// fewArrivals is the number of arrivals below which a rate has its interval beside it.
+const fewArrivals = 100
+
+// Enough reports whether an open loop carried out its plan: nearly all of the arrivals succeeded.
+func (r *LoadRate) Enough() bool { return float64(r.Done) >= enough*float64(r.Planned) }
+
+// below reports whether an open loop carried out much less than its plan.
+func (r *LoadRate) below() bool { return float64(r.Done) < belowTarget*float64(r.Planned) }
+
+// words returns the achieved rate: "achieved the target rate of 8,300 /s", or "below target: achieved 8,300 of
+// 12,000 /s (222,000 arrivals unserved)".
+func (r *LoadRate) words(over time.Duration) string {
+	words := fmt.Sprintf("achieved %s of %s /s", reports.Digits(r.Achieved), reports.Digits(r.Target))
+	missing := reports.JoinWith(", ", some(r.Dropped, "arrival", "dropped"), some(r.Unserved, "arrival", "unserved"))
+	switch {
+	case r.Target > 0 && r.Enough() && missing == "":
+		words = fmt.Sprintf("achieved the target rate of %s /s", reports.Digits(r.Target))
+		if r.Done < fewArrivals && reports.Digits(r.Achieved) != reports.Digits(r.Target) {
+			missing = fmt.Sprintf("%s in %s", text.Count(r.Done, "arrival"), reports.Duration(over))
+		}
+	case r.Target > 0 && r.below():
+		words = "below target: " + words
+	case r.Target > 0:
+	case r.Done > 0:
+		words = fmt.Sprintf("achieved %s /s", reports.Digits(r.Achieved))
+		missing = reports.JoinWith("; ", arrivals(r.Op), r.interval(over))
+	default:
+		return ""
+	}
+	if missing != "" {
+		words += " (" + missing + ")"
+	}
+	return words
+}
+
+// interval returns the interval of 95 % of an achieved rate that few arrivals carry, as if these came at random; empty
+// if there are enough. It is the exact one of a Poisson process.
+func (r *LoadRate) interval(over time.Duration) string {
+	if r.Done == 0 || r.Done >= fewArrivals || over <= 0 {
+		return ""
+	}
+	end := func(n int64, share float64) string {
+		least := float64(sort.Search(2000*fewArrivals, func(k int) bool { return atMost(n, float64(k)/1000) <= share }))
+		return reports.Digits(least / 1000 / over.Seconds())
+	}
+	return fmt.Sprintf("95 %% interval of %s: %s to %s /s", text.Count(r.Done, "arrival"), end(r.Done-1, 0.975),
+		end(r.Done, 0.025))
+}
+
+// atMost returns the probability of n or fewer points of a Poisson process that has a mean of them.
+func atMost(n int64, mean float64) float64 {
+	term := math.Exp(-mean)
+	sum := term
+	for k := range n {
+		term *= mean / float64(k+1)
+		sum += term
+	}
+	return sum
+}
+
+// Gap is a part of a run in which nothing was answered, counted from its start.
+type Gap struct {
+	From  time.Duration `json:"from_ns"`
+	Until time.Duration `json:"until_ns"`
+	// Empties is set if fetches were answered all the same, without a job.
+	Empties bool `json:"empty_fetches,omitempty"`
+}
+
+// words returns it as the beginning of a sentence.
+func (g *Gap) words() string {
+	if g.Empties {
+		return "Only empty fetches were answered"
+	}
+	return "Nothing was answered"
+}
+
+// The limits of what is told below the first line.
+const (
+	gapTimes   = 3   // as long as what is usual, a gap is none of the target's normal replies
+	gapsTold   = 3   // more are told together
+	stepSides  = 3   // seconds before and after
+	stepValues = 10  // on each side
+	stepFactor = 5.0 // between the two sides
+	stepLeast  = 100 * time.Millisecond
+)
+
+// Told returns what happened in the course of the run that no figure of the whole shows, in sentences: that nothing was
+// answered for a while, or that times changed at once. There is none about a load of less than one arrival a second, or
+// with disruptions, which are told by themselves.
+func (l *Load) Told() []string {
+	if l.Disruptions != nil || max(l.Rate.Target, l.Rate.Achieved) < 1 {
+		return nil
+	}
+	told := l.gaps()
+	if l.Validity.Valid {
+		for _, name := range append([]string{l.Rate.Op}, LoadFlows()[0]) {
+			told = append(told, l.step(name)...)
+		}
+	}
+	return told
+}
+
+// gaps returns the sentences about silence.
+func (l *Load) gaps() (told []string) {
+	if l.Gone != "" || strings.Contains(l.GivenUp, "nothing was answered") {
+		return nil // it is in the first line
+	}
+	var usual, sum time.Duration
+	for i := range l.Ops {
+		if op := &l.Ops[i]; !strings.HasPrefix(op.Op, "fetch") {
+			usual = max(usual, op.Service.P50)
+		}
+	}
+	longest := Gap{}
+	for _, g := range l.Gaps {
+		length := g.Until - g.From
+		if length < gapTimes*usual {
+			continue
+		}
+		if sum += length; length > longest.Until-longest.From {
+			longest = g
+		}
+		told = append(told, fmt.Sprintf("%s from %s to %s.", g.words(), moment(g.From), moment(g.Until)))
+	}
+	if len(told) > gapsTold {
+		return []string{fmt.Sprintf("%s %d times, for %s in total: the longest time from %s to %s.", longest.words(),
+			len(told),
+			moment(sum), moment(longest.From), moment(longest.Until))}
+	}
+	return told
+}
+
+// moment returns a time with one decimal: "4.0 s".
+func moment(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
+
+// step returns a sentence about the time of a command, or of jobs, that changed at once and stayed.
+func (l *Load) step(name string) []string {
+	if name == LoadFlows()[0] && l.PiledUp() {
+		return nil
+	}
+	var began, medians []time.Duration // when that began which ended in a second
+	var counts []int64
+	for i := range l.Series {
+		s := &l.Series[i]
+		if p50, n := s.median(name); n > 0 {
+			began, medians, counts = append(began, s.At+s.Over/2-p50), append(medians, p50), append(counts, n)
+		}
+	}
+	value := func(n *int64) int64 { return *n }
+	for k := stepSides; k <= len(medians)-stepSides; k++ {
+		before, after := medians[:k], medians[k:]
+		if !jumps(before, after) || min(sumOf(counts[:k], value), sumOf(counts[k:], value)) < stepValues {
+			continue
+		}
+		what := opWords(name)
+		if name != LoadFlows()[0] {
+			what += "'s response"
+		}
+		return []string{fmt.Sprintf("From %.0f s on, %s is %s instead of %s.", max(0, began[k]).Seconds(), what,
+			reports.Duration(middle(after)), reports.Duration(middle(before)))}
+	}
+	return nil
+}
+
+// jumps reports whether all times of one side are much longer than those of the other, and alike.
+func jumps(before, after []time.Duration) bool {
+	low, least, most := slices.Max(before), slices.Min(after), slices.Max(after)
+	return float64(least) >= stepFactor*float64(low) && least-low >= stepLeast && most <= 2*least
+}
+
+func middle(some []time.Duration) time.Duration {
+	return slices.Sorted(slices.Values(some))[len(some)/2]
+}
+
+// median returns the median time of a command, or of jobs, in a second, and of how many.
+func (s *Second) median(name string) (time.Duration, int64) {
+	if f := reports.Find(s.Flows, func(f *SecondFlow) bool { return f.Flow == name }); f != nil {
+		return f.P50, f.Count
+	}
+	if o := reports.Find(s.Ops, func(o *SecondOp) bool { return o.Op == name }); o != nil {
+		return o.ResponseP50, o.Count + o.Unanswered
+	}
+	return 0, 0
+}
+
+// opWords returns the name of a kind of command, or of an end-to-end time, in tables.
+func opWords(op string) string {
+	switch op {
+	case "job.fetched":
+		return "push to fetch"
+	case "job.acked":
+		return "push to ack"
+	case "job.late":
+		return "after its time"
+	default: // "fetch.found": a kind of fetch
+		return strings.Replace(op, ".", ", ", 1)
+	}
+}

@@ -1,0 +1,82 @@
+package load_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// The window and the target are what was asked for, however few arrivals the plan has.
+func TestTheWindowIsWhatWasAskedFor(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		change   func(*workload.Workload)
+		measured time.Duration
+		target   float64
+		planned  int64
+	}{
+		"a tenth":      {func(w *workload.Workload) { w.Rate, w.Duration = 0.1, workload.Duration(6*second) }, 6 * second, 0.1, 1},
+		"a half":       {func(w *workload.Workload) { w.Rate, w.Duration = 0.5, workload.Duration(300*ms) }, 300 * ms, 0.5, 1},
+		"one":          {func(w *workload.Workload) { w.Rate = 1 }, 5 * second, 1, 5},
+		"a warm-up":    {func(w *workload.Workload) { w.Rate, w.Warmup = 1, workload.Duration(2*second) }, 5 * second, 1, 5},
+		"bursts":       {func(w *workload.Workload) { w.Rate, w.Burst = 10, 25 }, 5 * second, 10, 50},
+		"jobs":         {func(w *workload.Workload) { w.Rate, w.JobLimit, w.Duration = 10, 30, 0 }, 3 * second, 10, 30},
+		"jobs, bursts": {func(w *workload.Workload) { w.Rate, w.JobLimit, w.Burst = 10, 20, 10 }, 2 * second, 10, 20},
+		"a quiet end": {func(w *workload.Workload) {
+			w.Rate, w.Duration = 0, 0
+			w.Stages = workload.Stages{{Over: 3 * second, From: 20, To: 20}, {Over: 7 * second}}
+		}, 10 * second, 6, 60},
+		"by chance": {func(w *workload.Workload) { w.Rate, w.Poisson = 2, true }, 5 * second, 2, 7},
+	} {
+		w := steady()
+		test.change(&w)
+		l := bench{load: w}.run(t)
+		well(t, l)
+		assert.Equal(t, test.measured, l.Measured, name)
+		assert.InEpsilon(t, test.target, l.Rate.Target, 1e-9, name)
+		assert.Equal(t, test.planned, l.Rate.Planned, name)
+		assert.Equal(t, test.planned, l.Rate.Done, name)
+		outcome(t, l, reports.ExitWell, "achieved the target rate of")
+	}
+}
+
+// Arrivals that were sent on time and answered late are not missing, nor are those in flight at the end.
+func TestSlowRepliesAreNotBelowTheTarget(t *testing.T) {
+	t.Parallel()
+	slow := func(e *fakes.Event) {
+		if e.Point == fakes.Ran && e.Command.Verb == "PUSH" {
+			e.Delay += 5 * second
+		}
+	}
+	for name, change := range map[string]func(*workload.Workload){
+		"a window":    func(w *workload.Workload) { w.Duration = workload.Duration(12 * second) },
+		"jobs":        func(w *workload.Workload) { w.Duration, w.JobLimit = 0, 36 },
+		"a warm-up":   func(w *workload.Workload) { w.Warmup = workload.Duration(3 * second) },
+		"short-lived": func(w *workload.Workload) { w.Producers, w.Connections, w.Churn = 0, 20, true },
+	} {
+		w := steady()
+		w.Producers, w.Rate = 20, 3
+		change(&w)
+		l := bench{load: w, hooks: []func(*fakes.Event){slow}}.run(t)
+		well(t, l)
+		outcome(t, l, reports.ExitWell, "achieved the target rate of 3 /s")
+		assert.Equal(t, l.Rate.Planned, l.Rate.Done, name)
+		for _, remark := range l.Validity.Remarks {
+			assert.NotContains(t, remark, "was the limit", name)
+		}
+	}
+}
+
+// A target that is too slow has carried out what it answered, also where its replies are those of the warm-up.
+func TestABacklogOfTheWarmUp(t *testing.T) {
+	t.Parallel()
+	w := steady()
+	w.Rate, w.Warmup = 500, workload.Duration(2*second)
+	l := bench{load: w, hooks: []func(*fakes.Event){slowPush}}.run(t)
+	outcome(t, l, reports.ExitWell, "below target: achieved 23", "of 500 /s")
+}

@@ -1,0 +1,285 @@
+package workerload
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/arrivals"
+	"github.com/fwpsuite/fwp/load/health"
+	"github.com/fwpsuite/fwp/load/judge"
+	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// Config is one run. Start, Run and Workload must be set.
+type Config struct {
+	// Start starts the worker, which finds its server at url, fetches from the queues, and works so many jobs at a time.
+	Start func(url string, queues []string, concurrency int) (Program, error)
+	// Command is how the worker is started, in words, and Subject what it is.
+	Command string
+	Subject reports.Subject
+
+	Run, Version string
+	// Workload says how many jobs there are, when and of what size, and which share of them fails. Of its settings those
+	// in Settings count.
+	Workload    workload.Workload
+	Concurrency int
+	Patience    time.Duration // until the first fetch
+	Processors  int           // that this process may use
+
+	Thresholds  []judge.Threshold
+	Percentiles []results.Percentile
+	Metrics     []string          // that the result is to have besides
+	Watch       func(load.Moment) // called each second; nil: not
+	// Listen opens the listener of the server; nil means a free port of 127.0.0.1.
+	Listen func() (net.Listener, error)
+}
+
+// Program is a worker that was started.
+type Program interface {
+	// Over returns a channel that is closed when it has ended, How how that was, and Output the last lines that it
+	// printed.
+	Over() <-chan struct{}
+	How() string
+	Output() []string
+	// Kill ends it with everything that it started.
+	Kill()
+	// Usage is what it and all that it started use, if that is known.
+	Usage() (health.Usage, bool)
+}
+
+// Settings returns the settings of a workload that a run of a worker knows, by their keys.
+func Settings() []string {
+	return []string{"rate", "poisson", "duration", "jobs", "warmup", "seed", "payload", "fail_share", "drain"}
+}
+
+// Of returns a workload as a run of a worker has it: jobs that are not tried again, in one queue.
+func Of(w workload.Workload) workload.Workload {
+	once := 0
+	w.Preset, w.Producers, w.Consumers, w.Backlog, w.Retry, w.Queues.Number = "", 1, 1, 0, &once, 1
+	if w.Duration == 0 && w.JobLimit == 0 {
+		w.Duration = UsualDuration
+	}
+	return w
+}
+
+// UsualDuration is how long is measured where neither a time nor a number of jobs is given.
+const UsualDuration = workload.Duration(10 * time.Second)
+
+// silent is how long no job may be fetched or reported while some are there.
+const silent = 10 * time.Second
+
+// run is a run that goes on.
+type run struct {
+	Config
+	*watch
+	good, bad *workload.Jobs // those that succeed, and those that fail
+	plan      *arrivals.Plan // nil: a closed loop
+	program   Program
+	sampler   *health.Sampler
+
+	phases  []results.Phase
+	series  []results.Second
+	heat    results.LoadHeat
+	total   *measure.Set
+	usage   health.Usage // of the worker at the last tick, which was at usageAt
+	usageAt time.Duration
+	handAt  time.Duration // of the last tick, as handBefore: see inHand.all
+
+	handBefore float64
+
+	used    time.Duration // its CPU time while measuring
+	memory  int64
+	ended   time.Duration
+	health  results.Health
+	givenUp string
+}
+
+// Run has the worker work jobs, and returns the result. It returns when nothing of the worker is left.
+func Run(ctx context.Context, c Config) *load.Result {
+	r := &run{Config: c, watch: newWatch(c.Concurrency), total: new(measure.Set)}
+	r.plan = c.Workload.Plan(c.Workload.Seed)
+	r.open = r.plan != nil
+	r.from, r.until = c.Workload.Window()
+	r.good, r.bad = jobsOf(c, "fwp.ok"), jobsOf(c, "fwp.fail")
+	r.jobs, r.queues = r.good, r.good.Queues()
+	err := r.play(ctx)
+	return &load.Result{Report: r.report(ctx, err), Total: r.total}
+}
+
+func jobsOf(c Config, kind string) *workload.Jobs {
+	w := c.Workload
+	w.JobTypes = []string{kind}
+	return w.Jobs(c.Run, w.Seed)
+}
+
+// play starts the server and the worker, and goes through the phases.
+func (r *run) play(ctx context.Context) error {
+	server := fakes.NewUnstarted(fakes.Config{Listen: r.Listen, Hook: r.see})
+	if err := server.TryStart(); err != nil {
+		return err
+	}
+	defer server.Close()
+	r.server = server
+	sourced, cancel := context.WithCancel(ctx)
+	var source sync.WaitGroup
+	stop := func() {
+		cancel()
+		source.Wait()
+	}
+	defer stop()
+	if !r.open {
+		source.Go(func() { r.supply(sourced) })
+	}
+	r.enter("start")
+	program, err := r.Start(server.URL(), r.queues, r.Concurrency)
+	if err != nil {
+		return err
+	}
+	defer program.Kill()
+	defer func() { r.ended = r.now() }()
+	r.program, r.sampler = program, health.NewSampler(r.began, max(1, r.Processors))
+	if end := r.await(ctx, r.fetched, r.Patience, false); end != happened {
+		r.giveUp(end)
+		return nil
+	}
+	if r.open {
+		source.Go(func() { r.arrive(sourced) })
+	}
+	if end := r.measure(ctx, stop); end != happened {
+		r.giveUp(end)
+	}
+	return nil
+}
+
+// measure goes through the phases from the first fetch on. It calls stop, which waits for the source, when no more jobs
+// are to be given.
+func (r *run) measure(ctx context.Context, stop func()) ending {
+	if r.from > 0 {
+		r.enter("warm-up")
+		if end := r.await(ctx, nil, r.from, true); end != timeOver {
+			return end
+		}
+	}
+	r.enter("measure")
+	r.sampler.Begin()
+	before := r.usage.CPU
+	var done <-chan struct{}
+	if r.Workload.JobLimit > 0 {
+		done = r.done
+	}
+	end := r.await(ctx, done, r.until-r.from, true)
+	stop()
+	if !r.open && r.Workload.JobLimit == 0 {
+		r.withdraw()
+	}
+	r.closeWindow(r.Workload.JobLimit > 0 || end != timeOver)
+	r.enter("drain")
+	r.health = r.sampler.End()
+	r.used = r.usage.CPU - before
+	if end == timeOver || end == happened {
+		end = r.await(ctx, r.done, time.Duration(r.Workload.Filled().Drain), true)
+	}
+	r.tick()
+	if end == timeOver { // what is left is in the account
+		return happened
+	}
+	return end
+}
+
+// ending is what ends a phase before its event; happened if that came.
+type ending string
+
+const (
+	happened ending = ""
+	timeOver ending = "the time is up"
+	gone     ending = "the worker ended by itself"
+	stopped  ending = "interrupted"
+	stalled  ending = "no job was fetched or reported for 10s" // silent
+)
+
+// await waits for an event, or for so long if limit is not 0, and ends each second. Where jobs are there, it does not
+// wait for ever for the worker.
+func (r *run) await(ctx context.Context, event <-chan struct{}, limit time.Duration, working bool) ending {
+	var over <-chan time.Time
+	if limit > 0 {
+		timer := time.NewTimer(limit)
+		defer timer.Stop()
+		over = timer.C
+	}
+	second := time.NewTicker(time.Second)
+	defer second.Stop()
+	for {
+		select {
+		case <-event:
+			return happened
+		case <-over:
+			return timeOver
+		case <-ctx.Done():
+			return stopped
+		case <-r.program.Over():
+			return gone
+		case <-second.C:
+			if r.tick(); working && r.silentFor() >= silent {
+				return stalled
+			}
+		}
+	}
+}
+
+// giveUp sets why the run did not go to its end.
+func (r *run) giveUp(why ending) {
+	given, finished := r.counts()
+	words := string(why)
+	switch why {
+	case stopped:
+		return
+	case timeOver:
+		words = fmt.Sprintf("the worker did not fetch within %v", r.Patience)
+	case gone:
+		words += " (" + r.program.How() + ")"
+		if !closed(r.fetched) {
+			words += " before it fetched a job"
+		}
+	}
+	if closed(r.fetched) {
+		words = fmt.Sprintf("stopped after %s of %s: %s", text.Grouped(finished), text.Count(given, "job"), words)
+	}
+	if lines := r.program.Output(); len(lines) > 0 {
+		words += "; it printed: " + strings.TrimSpace(lines[len(lines)-1])
+	}
+	r.givenUp = words
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// enter begins a phase. The second ends with the one before.
+func (r *run) enter(name string) {
+	if len(r.phases) > 0 {
+		r.tick()
+	}
+	r.endPhase()
+	r.phases = append(r.phases, results.Phase{Name: name, From: r.now()})
+}
+
+func (r *run) endPhase() {
+	if n := len(r.phases); n > 0 {
+		r.phases[n-1].Took = r.now() - r.phases[n-1].From
+	}
+}

@@ -1,0 +1,25 @@
+package reports
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestLaw(t *testing.T) {
+	t.Parallel()
+	why := map[string]int{"same jid": 1200}
+	l := Law{Judged: 1300, Open: why, Rules: []LawRule{
+		{ID: "law/a", Kept: 1, Broken: 2}, {ID: "law/b", Kept: 1, Open: why}, {ID: "law/c", Open: why}, {ID: "law/d"},
+	}}
+	want := []string{
+		"broken: kept 1 time, broken 2 times", "kept: kept 1 time, open 1,200 (same jid)", "open: open 1,200 (same jid)",
+		"not reached: not reached",
+	}
+	for i := range l.Rules {
+		l.Rules[i].Decide()
+		assert.Equal(t, want[i], l.Rules[i].Outcome+": "+l.Rules[i].Words())
+	}
+	assert.Equal(t, "in addition to the scripts, 1,300 messages of the server were checked with the rules of the "+
+		"protocol (law/...); 1,200 could not be checked (same jid); 1 rule did not apply", l.Words())
+}

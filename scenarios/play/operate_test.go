@@ -1,0 +1,62 @@
+package play_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
+	"github.com/fwpsuite/fwp/scenarios/play"
+)
+
+// stubborn is a server that an operator cannot restart or kill so that it is seen.
+type stubborn struct{ *peer }
+
+func (stubborn) Restart(context.Context) error { return notSeen{errors.New("it still serves")} }
+func (stubborn) Kill(context.Context) error    { return notSeen{errors.New("it still serves")} }
+
+type notSeen struct{ error }
+
+func (notSeen) Unseen() bool { return true }
+
+// listening is an observer that keeps what operators did.
+type listening struct {
+	knowing
+
+	actions *[]scenarios.Need
+}
+
+func (l listening) Operated(action scenarios.Need, _, _ string) {
+	*l.actions = append(*l.actions, action)
+}
+
+// TestARestartThatWasNotSeen may have been a kill: it decides nothing, and no job is missing behind it.
+func TestARestartThatWasNotSeen(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string][]scenarios.Need{
+		"restart": {scenarios.NeedRestart, scenarios.NeedKill},
+		"kill":    {scenarios.NeedKill},
+	} {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp", []byte(consumer+line+"\n"+consumer))
+			require.NoError(t, err)
+			synctest.Test(t, func(t *testing.T) {
+				p := &peer{}
+				p.serve(t)
+				var actions []scenarios.Need
+				player := &play.Player{
+					Target: stubborn{p}, Password: "secret", Meter: new(lag.Meter), Observer: listening{actions: &actions},
+				}
+				assert.Equal(t, "2 unsure\n", outcomes(player.Play(t.Context(), s, "fwp-test-0001")))
+				assert.Equal(t, want, actions)
+			})
+		})
+	}
+}

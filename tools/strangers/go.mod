@@ -1,3 +1,0 @@
-module github.com/fwpsuite/fwp/tools/strangers
-
-go 1.26
