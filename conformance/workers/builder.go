@@ -171,7 +171,7 @@ func (b *Builder) line(at time.Duration, conn int, w *wire, rest []byte) {
 	} else {
 		readLine(&e, rest)
 	}
-	w.skipped = 0
+	w.skipped, w.ready = 0, 0 // a client may rest between two lines
 	w.client = reuse(w.client)
 	if e.Verb() == fwp.HELLO {
 		if e.Size > maxHello {

@@ -51,6 +51,15 @@ func lineTests() []ruleTest {
 			1 ready
 			+10s
 			end`},
+		{breach: LineStalled, name: "a rest behind a line in two parts", stream: `
+			1 producer
+			1 C! "PUSH {\"jid\":"
+			1 ready
+			1 C! "\"j\",\"jobtype\":\"t\",\"args\":[]}\r\n"
+			1 S: +OK
+			+10s
+			1 C: END
+			1 closed client`},
 		{breach: LineStalled, name: "on its way at the end", open: true, stream: `
 			1 producer
 			1 C! "PUSH {\"jid\":"
