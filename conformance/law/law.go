@@ -122,6 +122,7 @@ type Violation struct {
 	Doubtful bool             // another fault of the server, which shows otherwise later, may be why
 	Should   bool             // the clause only recommends what is broken here
 	Again    bool             // the job was delivered before, and is not delivered again
+	Unasked  bool             // it is the end of a connection on which no command waited for its reply
 	// Own is the clause of the command itself, where Clause is that of an earlier one which may be the reason; else "".
 	Own string
 }

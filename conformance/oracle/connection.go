@@ -222,7 +222,7 @@ func (w *World) accepted(c *Conn, k *call, a model.Answer, before fwp.State) {
 // closed judges that the server ended a connection; k is the command that it has not
 // answered, nil for none.
 func (w *World) closed(c *Conn, k *call, now time.Time) *law.Violation {
-	v := &law.Violation{Rule: "closed", Expected: "an open connection", Got: "<close>"}
+	v := &law.Violation{Rule: "closed", Expected: "an open connection", Got: "<close>", Unasked: k == nil}
 	switch {
 	case w.mayClose(c, k):
 		return nil

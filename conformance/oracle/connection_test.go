@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/conformance/oracle"
@@ -131,7 +132,27 @@ func TestCloses(t *testing.T) {
 		"of a worker after a FLUSH":   {all(hello, "1 C FLUSH", "1 S +OK", "1 C END x", "1 close"), "FWP-FRAME-03 reply"},
 		"of a client within a second": {"1 HI {\"v\":2}\nwait 1s\n1 C INFO\n1 close", "FWP-STATE-01 no-error"},
 		"of a client that is slow":    {"1 HI {\"v\":2}\nwait 1001ms\n1 C INFO\n1 close", ""},
+		"before a command":            {"1 C INFO\nwait -1ms\n1 close", ""},
 	})
+}
+
+// TestAnEndThatNothingAskedFor: a command that was sent on a connection that had ended is none that waited.
+func TestAnEndThatNothingAskedFor(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		behind  []string // HELLO
+		unasked bool
+	}{
+		"without a command":  {[]string{"1 close"}, true},
+		"behind a command":   {[]string{"1 C INFO", "wait 1ms", "1 close"}, false},
+		"ahead of a command": {[]string{"1 C INFO", "wait -1ms", "1 close"}, true},
+		"with its command":   {[]string{"1 C INFO", "1 close"}, false},
+		"behind its reply":   {[]string{`1 C BEAT {"wid":"worker-1"}`, "1 S +OK", "1 close"}, true},
+	} {
+		v := talk(t, all(append([]string{hello}, test.behind...)...))
+		require.NotNil(t, v, name)
+		assert.Equal(t, test.unasked, v.Unasked, name)
+	}
 }
 
 // A client that says nothing of when it came may be slow.

@@ -319,6 +319,9 @@ func (w *World) Close(conn int, byServer bool, now time.Time) *law.Violation {
 	if !byServer || c.Unjudged != Judged || c.shut || c.State == fwp.Ended {
 		return nil
 	}
+	if c.call != nil && c.call.at.After(now) { // it was sent on a connection that had ended
+		return w.closed(c, nil, now)
+	}
 	return w.closed(c, c.call, now)
 }
 

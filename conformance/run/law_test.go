@@ -47,12 +47,15 @@ func TestLawFindings(t *testing.T) {
 		return r
 	}
 	missing := seen(func(v *law.Seen) { v.Rule, v.Clause, v.Again = "missing", "FWP-STATE-09", true })
+	ended := seen(func(v *law.Seen) { v.Rule, v.Clause, v.Unasked = "closed", "FWP-STATE-13", true })
 	never := seen(func(v *law.Seen) { v.Rule, v.Clause = "missing", "FWP-PUSH-04" })
 	nothing := func(clause string) play.Result {
 		r := at("a")
 		r.Nothing, r.Marks = true, []scenarios.Mark{{Clause: clause}}
 		return r
 	}
+	closed := marked("a")
+	closed.Ending = scenarios.Fin
 	general := at("a")
 	general.Marks = []scenarios.Mark{{Clause: "FWP-FETCH-01"}}
 	assumed := func(r play.Result, name string) play.Result {
@@ -96,8 +99,12 @@ func TestLawFindings(t *testing.T) {
 		"a field of one that did not come": {
 			plays: plays(beside(missing, nothing("FWP-WU-03"))), want: []string{"law/missing FWP-STATE-09 fail"},
 		},
-		"a field of one that never came":     {plays: plays(beside(never, nothing("FWP-WU-03")))},
-		"a line about why it did not come":   {plays: plays(beside(missing, nothing("FWP-WU-07")))},
+		"a field of one that never came":   {plays: plays(beside(never, nothing("FWP-WU-03")))},
+		"a line about why it did not come": {plays: plays(beside(missing, nothing("FWP-WU-07")))},
+		"a line behind the end of its connection": {
+			plays: plays(beside(ended, closed)), want: []string{"law/closed FWP-STATE-13 fail"},
+		},
+		"a line ahead of the end":            {plays: plays(beside(ended, marked("a")))},
 		"a line about no job":                {plays: plays(beside(missing, nothing("FWP-FETCH-05")))},
 		"a field of one that came":           {plays: plays(beside(missing, marked("a")))},
 		"doubtful, at such a line":           {plays: plays(beside(doubtful, general), of(doubtful))},
