@@ -43,8 +43,17 @@ finish() {
 	until k get job "$1" -o jsonpath='{.status.conditions[*].type}' | grep -qwE 'Complete|Failed'; do sleep 1; done
 }
 
-# report JOB [SELECTOR] prints the JSON that the pod of a job has printed.
-report() { k logs --tail=-1 -l "job-name=$1${2:-}" | sed -n '/^{$/,/^}$/p'; }
+# report JOB [SELECTOR] prints the JSON that the pod of a job has printed: lines of standard error may be in it, and for
+# a moment after the end of the pod the log may lack its last lines.
+report() {
+	local log
+	for _ in 1 2 3 4 5; do
+		log=$(k logs --tail=-1 -l "job-name=$1${2:-}" | sed -n '/^{$/,/^}$/{/^fwpbench: /!p}') || true
+		case $log in *$'\n}') break ;; esac
+		sleep 1
+	done
+	[ -z "$log" ] || echo "$log"
+}
 
 # parts starts the parts, whose load begins in so many seconds.
 parts() {
@@ -61,7 +70,7 @@ whole() {
 		report fwpbench-merge > "$folder/whole.json"
 	else
 		for i in 0 1 2 3; do
-			report fwpbench ",batch.kubernetes.io/job-completion-index=$i" > "$folder/part-$i.json" || true
+			report fwpbench ",batch.kubernetes.io/job-completion-index=$i" > "$folder/part-$i.json"
 		done
 		go run ./cmd/fwpbench merge "$folder"/part-{0,1,2,3}.json --format json > "$folder/whole.json" || true
 	fi
@@ -89,6 +98,7 @@ parts 60
 sleep 65 # its load goes on for ten seconds
 k delete pod -l job-name=fwpbench,batch.kubernetes.io/job-completion-index=2 --grace-period=0 --force
 whole
-grep -qF 'what segment 3/4 did is not known' "$folder/whole.json" || fail "the sum does not say that segment 3/4 is missing"
+grep -qF 'what segment 3/4 did is not known' "$folder/whole.json" ||
+	fail "the sum does not say that segment 3/4 is missing: $(grep '"what"' "$folder/whole.json")"
 grep -qE '"what": "(segment 3/4|part .*2.json): ' "$folder/whole.json" || fail "the sum is not INVALID"
 echo "all well"
