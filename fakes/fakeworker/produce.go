@@ -27,8 +27,8 @@ func (w *Worker) Produce(ctx context.Context, jobs io.Reader, say func(line stri
 		w.logf("%v", err)
 		return 2
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	ctx, w.end = context.WithCancelCause(ctx)
+	defer w.end(nil)
 	defer w.closeAll()
 	lines := make(chan []byte)
 	go readLines(ctx, jobs, lines)
@@ -50,10 +50,10 @@ func (w *Worker) Produce(ctx context.Context, jobs io.Reader, say func(line stri
 	defer close(stop)
 	select {
 	case <-ctx.Done():
-		return 137
-	case code := <-w.exit:
-		return code
 	case <-done:
+	}
+	if code, is := endOf(ctx); is {
+		return code
 	}
 	e := &Event{Code: btoi(failed.Load())}
 	w.at(Exiting, e)

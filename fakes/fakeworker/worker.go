@@ -3,8 +3,10 @@ package fakeworker
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net"
 	"net/url"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -25,7 +27,7 @@ type Worker struct {
 	closed      map[chan struct{}]bool
 
 	abandon  chan struct{} // closed when jobs that still run are to fail
-	exit     chan int      // the worker ends at once
+	end      context.CancelCauseFunc
 	dials    atomic.Int64
 	produces bool         // it is a producer
 	renewal  atomic.Int64 // grows when all connections are to greet again
@@ -38,7 +40,7 @@ func New(config Config) *Worker {
 	return &Worker{
 		cfg: config, conns: map[*conn]struct{}{}, closed: map[chan struct{}]bool{},
 		quiet: make(chan struct{}), terminating: make(chan struct{}), abandon: make(chan struct{}),
-		exit: make(chan int, 1),
+		end: func(error) {},
 	}
 }
 
@@ -55,12 +57,12 @@ func (w *Worker) Run(ctx context.Context) int {
 		w.logf("%v", err)
 		return 2
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	ctx, w.end = context.WithCancelCause(ctx)
+	defer w.end(nil)
 	var all sync.WaitGroup
 	defer all.Wait()
 	defer w.closeAll()
-	defer cancel()
+	defer w.end(nil)
 	executors := make(chan struct{})
 	all.Go(func() {
 		w.executeAll(ctx)
@@ -87,25 +89,34 @@ func (w *Worker) executeAll(ctx context.Context) {
 // awaitEnd returns the exit code when the worker is to end. The channels executors and beats are closed when these have
 // ended; it closes stopBeats when a termination has ended the executors.
 func (w *Worker) awaitEnd(ctx context.Context, executors, beats <-chan struct{}, stopBeats chan<- struct{}) int {
-	for {
+	for over := false; ; {
 		select {
 		case <-ctx.Done():
-			return 137
-		case code := <-w.exit:
-			return code
 		case <-executors:
-			executors = nil
-			if !isClosed(w.terminating) { // a fault ended them
-				continue
+			if executors = nil; isClosed(w.terminating) { // otherwise a fault ended them
+				close(stopBeats)
 			}
-			close(stopBeats)
 		case <-beats:
+			over = true
+		}
+		if code, is := endOf(ctx); is {
+			return code
+		}
+		if over {
 			e := &Event{}
 			w.at(Exiting, e)
 			wait.Sleep(ctx, e.Delay)
 			return e.Code
 		}
 	}
+}
+
+// endOf returns the exit code of a worker that is ended without ceremony, and whether it is.
+func endOf(ctx context.Context) (code int, is bool) {
+	if exit, is := errors.AsType[exitCode](context.Cause(ctx)); is {
+		return int(exit), true
+	}
+	return 137, ctx.Err() != nil
 }
 
 func (w *Worker) parse() error {
@@ -175,13 +186,13 @@ func (w *Worker) order(e *Event) {
 	}
 }
 
-// Exit ends the worker at once with an exit code.
-func (w *Worker) Exit(code int) {
-	select {
-	case w.exit <- code:
-	default:
-	}
-}
+// exitCode is the reason of an end by Exit.
+type exitCode int
+
+func (c exitCode) Error() string { return "exit status " + strconv.Itoa(int(c)) }
+
+// Exit ends the worker at once with an exit code: it works no other job when Exit has returned.
+func (w *Worker) Exit(code int) { w.end(exitCode(code)) }
 
 // once closes a channel that may be closed already.
 func (w *Worker) once(c chan struct{}) {

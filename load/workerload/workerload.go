@@ -252,7 +252,8 @@ func (r *run) giveUp(why ending) {
 		}
 	}
 	if closed(r.fetched) {
-		words = fmt.Sprintf("stopped after %s of %s: %s", text.Grouped(finished), text.Count(given, "job"), words)
+		planned := max(r.Workload.JobLimit, given) // the worker may end before all jobs are pushed
+		words = fmt.Sprintf("stopped after %s of %s: %s", text.Grouped(finished), text.Count(planned, "job"), words)
 	}
 	if lines := r.program.Output(); len(lines) > 0 {
 		words += "; it printed: " + strings.TrimSpace(lines[len(lines)-1])
