@@ -1,7 +1,9 @@
 package fakes
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +17,9 @@ import (
 func Rules() *rule.Vocabulary[Event] {
 	return &rule.Vocabulary[Event]{
 		Points: rulePoints(),
-		Verbs:  []string{fwp.HELLO, fwp.BEAT, fwp.PUSH, fwp.FETCH, fwp.ACK, fwp.FAIL, fwp.INFO, fwp.FLUSH, fwp.END},
+		Verbs: slices.Concat(
+			[]string{fwp.HELLO, fwp.BEAT, fwp.PUSH, fwp.FETCH, fwp.ACK, fwp.FAIL, fwp.INFO, fwp.FLUSH, fwp.END},
+			slices.Sorted(maps.Keys(LikeFaktory.additions()))),
 		Verb:   func(e *Event) string { return e.Command.Verb },
 		Fields: slices.Concat(ruleFields, ruleMembers()),
 		Field:  ruleField,
@@ -30,7 +34,8 @@ func Rules() *rule.Vocabulary[Event] {
 		},
 		Keys: []rule.Key[Event]{
 			{Name: "conn", Text: "the connection", Of: func(e *Event) string { return ruleConn(e, "conn") }},
-			{Name: "worker", Text: "the wid of the connection", Of: func(e *Event) string { return ruleConn(e, "worker") }},
+			{Name: "worker", Text: "the wid of the connection, or of its HELLO",
+				Of: func(e *Event) string { return cmp.Or(ruleConn(e, "worker"), e.Object.Text("wid")) }},
 			{Name: "jid", Text: "the job", Of: func(e *Event) string { return e.Object.Text("jid") }},
 			{Name: "queue", Text: "the queue of the job, or the first one of a FETCH", Of: ruleQueue},
 		},
@@ -69,9 +74,14 @@ func rulePoints() (all []rule.Point[Event]) {
 	return all
 }
 
+// reasons are those that are not names of fields.
+const reasons = "`line end`, `line length`, utf-8, verb, state, arguments, json, object, limit, `unknown job`, " +
+	"`unknown worker`"
+
 // ruleFields are what is no member of an object.
 var ruleFields = []rule.Field{
 	{Name: "reply", Text: "the reply as scripts write it: `+OK`, `-ERR busy`, `:1`, `$-1`, `$text`"},
+	{Name: "reason", Text: "why a command is refused: the name of a field, or one of " + reasons},
 	{Name: "state", Text: "the state that a BEAT is answered with: quiet, terminate"},
 	{Name: "set", Text: "where a job goes: scheduled, retries, dead"},
 	{Name: "argument", Text: "all that follows the command"},
@@ -99,6 +109,8 @@ func ruleField(e *Event, name string) (value string, there bool) {
 	switch name {
 	case "reply":
 		return replyText(e.Reply), e.Reply.Kind != 0
+	case "reason":
+		return string(e.About()), e.About() != ""
 	case "state":
 		return e.State, e.State != ""
 	case "set":
@@ -140,18 +152,23 @@ func ruleQueue(e *Event) string {
 
 // ruleSteps are the acts that change what happens.
 func ruleSteps() []rule.Act[Event] {
+	const timed = "scheduled due reserved failed expired"
 	return []rule.Act[Event]{
 		rule.Do("skip", "", "the step does not happen", func(e *Event) { e.Skip = true }),
 		rule.Do("again", "delivered acked", "the job is in its queue once more", func(e *Event) { e.Again = true }),
 		rule.Do("accept", "checked", "a command that is refused is carried out", (*Event).Accept),
+		rule.Do("enact", "checked", "a command that is refused is carried out, and the reply is the error all the same",
+			func(e *Event) { e.Skip = false }),
 		rule.Value("refuse", "TEXT", "checked", "the command is refused with this text", rule.Text,
 			func(e *Event, text string) { e.Err, e.Skip = &Refusal{Text: text}, true }),
 		rule.Do("nothing", "checked", "a FETCH finds no job", func(e *Event) { e.Queues, e.Block = nil, nil }),
+		rule.Do("sleep", "checked", "a FETCH that waits is not ended by a job", func(e *Event) { e.Block = nil }),
 		rule.Value("wait", "DURATION", "checked", "a FETCH waits so long for a job", rule.Duration,
 			func(e *Event, d time.Duration) { e.Wait = d }),
-		rule.Value("until", "DURATION", "scheduled due reserved failed expired",
-			"the job is due, or its reservation ends, after so long", rule.Duration,
+		rule.Value("until", "DURATION", timed, "the job is due, or its reservation ends, after so long", rule.Duration,
 			func(e *Event, d time.Duration) { e.Until = time.Now().Add(d) }),
+		rule.Value("early", "DURATION", timed, "the job is due, or its reservation ends, so much earlier", rule.Duration,
+			func(e *Event, d time.Duration) { e.Until = e.Until.Add(-d) }),
 		rule.Value("to", "SET", "failed expired", "where the job goes: retries, dead, or none", ruleSet,
 			func(e *Event, set string) { e.Set = set }),
 		rule.Value("state", "WORD", "notified", "the state in the reply to the BEAT", rule.Text,
@@ -181,6 +198,7 @@ func ruleReplies() []rule.Act[Event] {
 			rule.Duration, rule.Bytes, func(e *Event, d time.Duration, b []byte) { e.Later = &Later{After: d, Bytes: b} }),
 		rule.Value("delay", "DURATION", "greeting parsed checked delivered ran writing", "a pause before that",
 			rule.Duration, func(e *Event, d time.Duration) { e.Delay += d }),
+		rule.Do("forget", "ran", "the connection is as before its HELLO", func(e *Event) { e.Conn.Identified = false }),
 		rule.Do("close", "ran writing", "the connection is closed after that", func(e *Event) { e.Close = true }),
 		rule.Do("reset", "ran writing", "the connection is reset after that",
 			func(e *Event) { e.Close, e.Reset = true, true }),

@@ -20,9 +20,14 @@ var ruleTests = []struct {
 	{"on pushed if jid = a: skip", []string{job("a", ""), "+OK", "FETCH", "$-1", job("b", ""), "+OK", "FETCH", "b"}},
 	{"on acked: again", []string{job("a", ""), "+OK", "FETCH", "a", `ACK {"jid":"a"}`, "+OK", "FETCH", "a"}},
 	{"on checked PUSH if refused and argument: accept", []string{`PUSH {"jid":"a","jobtype":"t"}`, "+OK"}},
+	{"on checked PUSH if reason = args: enact", []string{`PUSH {"jid":"a","jobtype":"t"}`, "-ERR args", "FETCH", `"jid":"a"`}},
 	{"on checked FAIL if not refused: refuse 'no more'", []string{`FAIL {"jid":"a"}`, "-ERR no more"}},
 	{"on checked FETCH: nothing", []string{job("a", ""), "+OK", "FETCH", "$-1"}},
 	{"on checked FETCH: wait 1s", []string{"FETCH", "$-1", "took", "1s"}},
+	{"on checked FETCH: wait 9s, sleep", []string{
+		job("a", `"at":"2000-01-01T00:00:02Z"`), "+OK", "FETCH", "$-1", "took", "9s"}},
+	{"on scheduled: early 24h", []string{
+		job("a", `"at":"2000-01-02T00:00:00Z"`), "+OK", "2s", "", "FETCH", "a"}},
 	{"on scheduled: until 3s", []string{job("a", `"at":"2100-01-01T00:00:00Z"`), "+OK", "4s", "", "FETCH", "a"}},
 	{"on failed: to none", []string{
 		job("a", `"retry":5`), "+OK", "FETCH", "a", `FAIL {"jid":"a"}`, "+OK", "2h", "", "FETCH", "$-1"}},
@@ -40,6 +45,10 @@ var ruleTests = []struct {
 	{`on writing BEAT: later 30s "+late\r\n"`, []string{`BEAT {"wid":"w"}`, "+OK", "?", "+late", "took", "30s"}},
 	{"on ran BEAT if commands > 2: delay 5s", []string{
 		`BEAT {"wid":"w"}`, "+OK", "took", "0s", `BEAT {"wid":"w"}`, "+OK", "took", "5s"}},
+	{"on ran INFO: forget", []string{"INFO", "{", "INFO", "-ERR HELLO must come first"}},
+	{"on checked HELLO; first 1 by worker: refuse 'not yet'", []string{
+		`HELLO {"v":2,"hostname":"h","wid":"x","pid":1,"labels":[]}`, "-ERR not yet",
+		`HELLO {"v":2,"hostname":"h","wid":"x","pid":1,"labels":[]}`, "+OK"}},
 	{"on ran END: reply '-ERR stay', reset", []string{"END", "-ERR stay"}},
 	{`on delivered: set jobtype '"other"', drop args`, []string{job("a", ""), "+OK", "FETCH", `"other"`}},
 	{`on checked PUSH if queue ~ "^def" and queues = 0 and not identified: refuse x`, []string{job("a", ""), "+OK"}},

@@ -7,8 +7,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes/catalogue"
+	"github.com/fwpsuite/fwp/fakes/rule"
 )
 
 // event is a step of a fake that has words only; key is the connection.
@@ -173,4 +175,28 @@ func TestAMalformedTablePanics(t *testing.T) {
 	t.Parallel()
 	assert.Panics(t, func() { catalogue.FaultOf[event](catalogue.Table{}, "b", hit) })
 	assert.Panics(t, func() { catalogue.Read("b | X-A-01 | does b\nb | X-A-01 | does b\n") })
+}
+
+// words are those of rules about events.
+var words = rule.Vocabulary[event]{
+	Points: []rule.Point[event]{{Name: "a", Is: is("a")}, {Name: "b", Is: is("b")}},
+	Acts:   []rule.Act[event]{rule.Do("hit", "", "", hit)},
+}
+
+func TestTheRulesOfARowAreItsHook(t *testing.T) {
+	t.Parallel()
+	table := catalogue.Read("x | X-A-01 | is wrong\n  on a; each 2: hit\n  on b: hit\ny | X-A-01 | is wrong in Go\n")
+	ruled := catalogue.Ruled(table, &words)
+	require.Len(t, ruled, 1)
+	assert.Equal(t, "x", ruled[0].Name)
+	assert.Equal(t, []string{"X-A-01"}, ruled[0].Clauses)
+	assert.Equal(t, "is wrong", ruled[0].Summary)
+	for range 2 { // servers
+		assert.Equal(t, []int{1, 2}, hits(ruled[0].Hook, event{word: "a"}, event{word: "a"}, event{word: "b"}))
+	}
+	assert.PanicsWithValue(t, `the row "x" has a rule, and there is a hook of it in Go`,
+		func() { catalogue.FaultOf[event](table, "x", hit) })
+	assert.PanicsWithValue(t, `3:9: "hti" is no act; expected one of hit (the row "y")`, func() {
+		catalogue.Ruled(catalogue.Read("x | X-A-01 | is wrong\ny | X-A-01 | is wrong\n  on a: hti\n"), &words)
+	})
 }

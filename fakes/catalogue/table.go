@@ -3,9 +3,11 @@ package catalogue
 import (
 	"fmt"
 	"strings"
+
+	"github.com/fwpsuite/fwp/fakes/rule"
 )
 
-// Table has what a catalogue says of its rows, by their names: all but what they do.
+// Table has what a catalogue says of its rows, by their names: all but what those do that need Go.
 type Table map[string]Row
 
 // Row is a row of a table.
@@ -13,32 +15,47 @@ type Row struct {
 	Marks   []string            // the clauses that a fault breaks, or the words of the reading that allows a variation
 	Summary string              // one sentence
 	More    map[string][]string // what else is said: words by their label
+	rules   string              // one on each line, which has the number that it has in the table
 }
 
-// Read reads a table. Each row is a line, which may have indented ones behind it, each with a label:
+// Read reads a table. Each row is a line, which may have indented ones behind it, each a rule or words with a label:
 //
+//	reply-bare | ACME-PUSH-02 | a PUSH is answered with a bare OK
+//	  on writing PUSH: write 'OK\r\n'
 //	queue-long | A name is bytes | the name of a queue may have a megabyte
 //	  warns: ACME-PUSH-02
 //
 // "warns" and "leaves" are for the fields of a variation. It panics if a row is malformed or is there twice, which
 // every test that uses the catalogue finds.
 func Read(text string) Table {
-	t := Table{}
-	var row Row
-	for line := range strings.Lines(text) {
-		line = strings.TrimSuffix(line, "\n")
-		if label, words, more := strings.Cut(line, ": "); more && strings.HasPrefix(line, "  ") {
+	t, n, name := Table{}, 0, ""
+	for s := range strings.Lines(text) {
+		n++
+		s = strings.TrimSuffix(s, "\n")
+		row := t[name]
+		label, words, labelled := strings.Cut(s, ": ")
+		switch fields := strings.SplitN(s, " | ", 3); {
+		case strings.HasPrefix(s, "  on "):
+			if row.rules == "" {
+				row.rules = strings.Repeat("\n", n-1)
+			}
+			row.rules += s + "\n"
+		case strings.HasPrefix(s, "  ") && labelled:
 			row.More[strings.TrimSpace(label)] = strings.Fields(words)
-			continue
+		case t.has(fields[0]) || len(fields) != 3:
+			panic(fmt.Sprintf("malformed, or there twice: %q", s))
+		default:
+			name = fields[0]
+			row = Row{Marks: strings.Fields(fields[1]), Summary: fields[2], More: map[string][]string{}}
 		}
-		fields := strings.SplitN(line, " | ", 3)
-		if _, twice := t[fields[0]]; twice || len(fields) != 3 {
-			panic(fmt.Sprintf("malformed, or there twice: %q", line))
-		}
-		row = Row{Marks: strings.Fields(fields[1]), Summary: fields[2], More: map[string][]string{}}
-		t[fields[0]] = row
+		t[name] = row
 	}
 	return t
+}
+
+func (t Table) has(name string) bool {
+	_, has := t[name]
+	return has
 }
 
 // of returns the row of a name. It panics if there is none.
@@ -50,10 +67,33 @@ func (t Table) of(name string) Row {
 	return row
 }
 
-// FaultOf returns the fault that has a row of a table and a hook.
+// FaultOf returns the fault that has a row of a table and a hook. It panics if the row has a rule, too.
 func FaultOf[E any, H Hook[E]](t Table, name string, hook H) Fault[E] {
 	row := t.of(name)
+	if row.rules != "" {
+		panic(fmt.Sprintf("the row %q has a rule, and there is a hook of it in Go", name))
+	}
 	return Fault[E]{Name: name, Clauses: row.Marks, Summary: row.Summary, Hook: Maker[E](hook)}
+}
+
+// Ruled returns the faults of the rows that have rules, in no order. It panics if one is no rule, with line and column.
+func Ruled[E any](t Table, words *rule.Vocabulary[E]) (all []Fault[E]) {
+	for name, row := range t {
+		if row.rules == "" {
+			continue
+		}
+		rules, err := words.ParseFile(row.rules)
+		if err != nil {
+			panic(fmt.Sprintf("%v (the row %q)", err, name))
+		}
+		all = append(all, Fault[E]{Name: name, Clauses: row.Marks, Summary: row.Summary, Hook: func() (hook func(*E)) {
+			for _, r := range rules {
+				hook = Both(hook, r.Hook())
+			}
+			return hook
+		}})
+	}
+	return all
 }
 
 // VariationOf returns the variation that has a row of a table.

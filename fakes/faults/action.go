@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"bytes"
 	"slices"
 	"time"
 
@@ -15,34 +14,14 @@ const (
 	defaultRetry = 25
 )
 
-// never is longer than any run.
-const never = 10_000 * time.Hour
-
 func skip(e *event)  { e.Skip = true }
 func again(e *event) { e.Again = true }
-
-// accept carries out what is refused, enact does too and refuses it all the same, and pretend only answers as if.
-func accept(e *event)  { e.Accept() }
-func enact(e *event)   { e.Skip = false }
-func pretend(e *event) { e.Err = nil }
 
 // okay answers what was refused with OK.
 func okay(e *event) { e.Err, e.Reply = nil, fakes.OK() }
 
-// findNone has a FETCH find nothing, and waitForNone not be ended by a job.
-func findNone(e *event)    { e.Queues, e.Block = nil, nil }
-func waitForNone(e *event) { e.Block = nil }
-
-func forget(e *event)    { e.Conn.Identified = false }
-func staysOpen(e *event) { e.Close = false }
-func noReply(e *event)   { e.Reply = fwp.Reply{} }
-
-// hangUp closes the connection instead of an answer.
-func hangUp(e *event) { e.Err, e.Reply, e.Close = nil, fwp.Reply{}, true }
-
-// discard has a job that failed go nowhere, die go to the dead ones, and retry come back.
+// discard has a job that failed go nowhere, and retry come back.
 func discard(e *event) { e.Set = "" }
-func die(e *event)     { e.Set = "dead" }
 func retry(e *event)   { e.Set = "retries" }
 
 // retryIn has a job that failed come back after a time.
@@ -50,7 +29,7 @@ func retryIn(d time.Duration) func(*event) {
 	return func(e *event) { e.Set, e.Until = "retries", time.Now().Add(d) }
 }
 
-// now has what is to happen later happen at once, and earlier a time before.
+// now has what is to happen later happen at once.
 func now(e *event) { e.Until = time.Now() }
 
 func later(d time.Duration) func(*event) {
@@ -62,55 +41,9 @@ func lasts(d time.Duration) func(*event) {
 	return func(e *event) { e.Until = time.Now().Add(d) }
 }
 
-func delay(d time.Duration) func(*event) {
-	return func(e *event) { e.Delay = d }
-}
-
 // decline refuses a command that would have been carried out.
 func decline(reason fakes.About, text string) func(*event) {
 	return func(e *event) { e.Decline(reason, text) }
-}
-
-// declineForm refuses JSON in a form that is allowed.
-func declineForm(e *event) { e.Decline(fakes.AboutObject, "this form is unknown") }
-
-func declineRange(field string) func(*event) {
-	return decline(fakes.About(field), field+" is out of range")
-}
-
-// answer replaces the reply to a command that was carried out.
-func answer(verb string, r fwp.Reply) func(*event) {
-	return do(reply(r), done(verb), func(e *event) bool { return e.Reply.Kind != 0 })
-}
-
-func reply(r fwp.Reply) func(*event) { return func(e *event) { e.Reply = r } }
-
-func kind(k fwp.Kind) func(*event) { return func(e *event) { e.Reply.Kind = k } }
-
-// writes replaces the bytes of a reply.
-func writes(wire string) func(*event) { return func(e *event) { e.Bytes = []byte(wire) } }
-
-// twice writes the bytes of a reply twice.
-func twice(e *event) { e.Bytes = slices.Concat(e.Bytes, e.Bytes) }
-
-// rewords replaces a text in a reply.
-func rewords(from, to string) func(*event) {
-	return func(e *event) { e.Reply.Text = bytes.ReplaceAll(e.Reply.Text, []byte(from), []byte(to)) }
-}
-
-// sends writes something, if the client sends nothing for a time.
-func sends(after time.Duration, wire string) func(*event) {
-	return func(e *event) { e.Later = &fakes.Later{After: after, Bytes: []byte(wire)} }
-}
-
-// set gives a field of the object a value, which is JSON; setNow the time of now; drop removes it.
-func set(field, value string) func(*event) { return func(e *event) { e.Object.Set(field, value) } }
-func setNow(field string) func(*event)     { return func(e *event) { e.Object.SetTime(field, time.Now()) } }
-func drop(field string) func(*event)       { return func(e *event) { e.Object.Delete(field) } }
-
-// copies gives a field the value of another one.
-func copies(to, from string) func(*event) {
-	return func(e *event) { e.Object.Set(to, string(e.Object.Get(from))) }
 }
 
 // change changes a field that is a string.
@@ -133,11 +66,6 @@ func salted(e *event, salt string, iterations int) {
 	e.Reply = e.Conn.Hi()
 }
 
-// omitted gives jobs a value of a field that their producer left out.
-func omitted(field, value string) func(*event) {
-	return do(set(field, value), valid(fwp.PUSH), lacks(field))
-}
-
 // delivered changes a field, a string, of the jobs that consumers get.
 func delivered(field string, to func(string) string) func(*event) {
 	return do(change(field, to), at(fakes.Delivered))
@@ -146,11 +74,6 @@ func delivered(field string, to func(string) string) func(*event) {
 // loses answers a PUSH with OK and loses the job.
 func loses(conditions ...condition) func(*event) {
 	return do(skip, at(fakes.Defaulted), both(conditions...))
-}
-
-// refuses declines a PUSH of a field with a value.
-func refuses(field string, conditions ...condition) func(*event) {
-	return do(declineRange(field), checked(fwp.PUSH), has(field), both(conditions...))
 }
 
 // queues changes the names of queues, in a PUSH and in a FETCH.

@@ -1,9 +1,7 @@
 package faults
 
 import (
-	"bytes"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes"
@@ -73,13 +71,8 @@ func about(reasons ...fakes.About) condition {
 	return func(e *event) bool { return slices.Contains(reasons, e.About()) }
 }
 
-// onOpen and onProtected say which kind of server it is, early whether the command came before HELLO.
-func onOpen(e *event) bool      { return e.Conn.Iterations == 0 }
+// onProtected holds on a server with a password.
 func onProtected(e *event) bool { return e.Conn.Iterations > 0 }
-func early(e *event) bool       { return e.About() == fakes.AboutState && !e.Conn.Identified }
-
-// ofWorker holds on the connections of workers.
-func ofWorker(e *event) bool { return e.Conn != nil && e.Conn.Worker != "" }
 
 // quiet holds if the worker of the connection knows that it is to be quiet or to terminate.
 func quiet(e *event) bool { return e.Conn.Server().Worker(e.Conn.Worker).IsQuiet() }
@@ -103,12 +96,9 @@ func leavingLast(e *event) bool {
 // endsWait holds when a job is reserved for a FETCH that waits.
 func endsWait(e *event) bool { return e.Point == fakes.Reserved && e.Command.Verb == fwp.PUSH }
 
-// scheduled holds when a job is scheduled, and due when one leaves its set.
+// scheduled holds when a job is scheduled, and due when such a job is due.
 func scheduled(e *event) bool { return e.Point == fakes.Scheduled && e.Set == "scheduled" }
-
-func due(set string) condition {
-	return func(e *event) bool { return e.Point == fakes.Due && e.Set == set }
-}
+func due(e *event) bool       { return e.Point == fakes.Due && e.Set == "scheduled" }
 
 // foundNone and foundJob hold for the replies to a FETCH.
 func foundNone(e *event) bool { return e.Command.Verb == fwp.FETCH && e.Reply.Kind == fwp.NullBulk }
@@ -117,16 +107,6 @@ func foundJob(e *event) bool  { return e.Command.Verb == fwp.FETCH && e.Reply.Ki
 // has holds if the object has a member, whatever its value is.
 func has(name string) condition {
 	return func(e *event) bool { return e.Object.Get(name) != nil }
-}
-
-// lacks holds if the object has no member of the name but null.
-func lacks(name string) condition {
-	return func(e *event) bool { return e.Object.Given(name) == nil }
-}
-
-// is holds if a member has exactly this value, in JSON.
-func is(name, value string) condition {
-	return func(e *event) bool { return string(e.Object.Get(name)) == value }
 }
 
 // text holds if a member that is a string, or "" if there is none, fits.
@@ -155,25 +135,7 @@ func large(name string, n int) condition {
 	return func(e *event) bool { return len(e.Object.Get(name)) > n }
 }
 
-// escaped holds if there is an escape in the value of a member.
-func escaped(name string) condition {
-	return func(e *event) bool { return bytes.IndexByte(e.Object.Get(name), '\\') >= 0 }
-}
-
-// begins holds if the first field of the argument has one of some names.
-func begins(names ...string) condition {
-	return func(e *event) bool {
-		fields := e.Object.Fields()
-		return len(fields) > 0 && slices.Contains(names, fields[0].Name)
-	}
-}
-
 func not(c condition) condition { return catalogue.Not(c) }
 
-// anyInteger fits every integer, above those that are greater than n, and longer the texts of more than n bytes.
-func anyInteger(int64) bool          { return true }
-func above(n int64) func(int64) bool { return func(m int64) bool { return m > n } }
-func longer(n int) func(string) bool { return func(s string) bool { return len(s) > n } }
-func with(chars string) func(string) bool {
-	return func(s string) bool { return strings.ContainsAny(s, chars) }
-}
+// anyInteger fits every integer.
+func anyInteger(int64) bool { return true }

@@ -26,9 +26,8 @@ func Named(name string) (fakes.Fault, bool) {
 // allFaults is the catalogue; listing the clauses asks for it hundreds of times.
 var allFaults = sync.OnceValue(func() []fakes.Fault {
 	return catalogue.SortFaults(
-		authFaults, beatFaults, failFaults, fetchFaults, fewFaults, flushFaults, helloFaults, hiFaults, jobFaults,
-		lineFaults, pushFaults, queueFaults, replyFaults, reserveFaults, retryFaults, scheduleFaults, stateFaults,
-		workerFaults,
+		authFaults, failFaults, fetchFaults, fewFaults, jobFaults, lineFaults, queueFaults, replyFaults, reserveFaults,
+		restartFaults, retryFaults, workerFaults, catalogue.Ruled(faultsTable(), fakes.Rules()),
 	)
 })
 

@@ -12,9 +12,7 @@ import (
 // fetchFaults are about FETCH.
 var fetchFaults = []fakes.Fault{
 	// About the reply to a FETCH.
-	fault("fetch-error-for-none", do(reply(fakes.ErrorReply("no job")), ran(), foundNone)),
-	fault("fetch-simple", do(kind(fwp.SimpleString), ran(), foundJob)),
-	fault("fetch-slow-seldom", every(30, at(fakes.Delivered), delay(3*time.Second))),
+	fault("fetch-simple", do(func(e *event) { e.Reply.Kind = fwp.SimpleString }, ran(), foundJob)),
 	// About the queues of a FETCH.
 	fault("fetch-default-first",
 		do(func(e *event) { e.Queues = slices.Concat([]string{defaultQueue}, e.Queues) }, valid(fwp.FETCH),
@@ -24,7 +22,6 @@ var fetchFaults = []fakes.Fault{
 	fault("fetch-ten-queues",
 		do(func(e *event) { e.Queues = e.Queues[:min(10, len(e.Queues))] }, valid(fwp.FETCH))),
 	// About a FETCH without a queue.
-	fault("fetch-bare", do(findNone, checked(fwp.FETCH), bare)),
 	fault("fetch-bare-anywhere",
 		keepAll(either(at(fakes.Defaulted), both(checked(fwp.FETCH), bare)), func(known *[]string, e *event) {
 			switch queue := e.Object.Text("queue"); {
@@ -35,22 +32,11 @@ var fetchFaults = []fakes.Fault{
 			}
 		})),
 	// About for how long a FETCH waits.
-	fault("fetch-blocks-long", do(waitFor(4*time.Second), checked(fwp.FETCH))),
-	fault("fetch-never-blocks", do(waitFor(0), checked(fwp.FETCH))),
-	fault("fetch-second-late", do(delay(1900*time.Millisecond), at(fakes.Delivered), several, fromLaterQueue)),
-	// About a FETCH that waits and a job that is pushed.
-	fault("fetch-sleeps", do(waitForNone, checked(fwp.FETCH))),
-	fault("fetch-woken-once", after(conn, at(fakes.Delivered), valid(fwp.FETCH), waitForNone)),
-	fault("fetch-woken-stays", next(jid, endsWait, at(fakes.Delivered), again)),
+	fault("fetch-second-late", do(func(e *event) { e.Delay = 1900 * time.Millisecond },
+		at(fakes.Delivered), several, fromLaterQueue)),
 	// About what a FETCH does to others.
 	fault("fetch-left-behind", leftBehind()),
 	fault("fetch-over-takes", overTakes()),
-	fault("fetch-quiet-for-all",
-		after(server, both(at(fakes.Notified), either(changed, text("current_state", longer(0)))),
-			valid(fwp.FETCH), findNone)),
-	fault("fetch-refused-deaf",
-		next(conn, both(checked(fwp.FETCH), wrong, func(e *event) bool { return e.Conn.Identified }),
-			valid(fwp.FETCH), findNone)),
 	fault("fetch-stalls-all", inPlaces(1, parsed())),
 	fault("fetch-twice-named",
 		do(func(e *event) { take(e, e.Object.Text("queue")) }, at(fakes.Delivered), func(e *event) bool {
@@ -67,8 +53,6 @@ func bare(e *event) bool    { return e.Command.Args == nil }
 func fromLaterQueue(e *event) bool {
 	return e.Command.Verb == fwp.FETCH && e.Object.Text("queue") != firstQueue(e)
 }
-
-func waitFor(d time.Duration) func(*event) { return func(e *event) { e.Wait = d } }
 
 func reverseQueues(e *event) {
 	e.Queues = slices.Clone(e.Queues)

@@ -1,6 +1,8 @@
 package faults
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -9,32 +11,16 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// fewFaults are those of the words with fewer than seven.
+// fewFaults are those of the words with fewer than four.
 var fewFaults = []fakes.Fault{
 	// About ACK.
-	fault("ack-malformed-ok", do(pretend, checked(fwp.ACK), about("jid"))),
-	fault("ack-other-answer", answer(fwp.ACK, fakes.Integer(1))),
-	fault("ack-redelivered", do(again, at(fakes.Acked))),
 	fault("ack-refused-ends", inHand(refused(fwp.ACK), ownJobs, finish)),
-	fault("ack-slow-lost", slow(fwp.ACK)),
-	fault("ack-stays-held", do(skip, at(fakes.Acked))),
 	// About END, and the jobs in hand of its connection.
-	fault("end-arguments", do(func(e *event) { e.Command.Args = nil }, parsed(fwp.END))),
 	fault("end-closes-late",
 		do(func(e *event) { e.Close, e.Later = false, &fakes.Later{After: 3 * time.Second, Close: true} },
 			writing(fwp.END), right, closing)),
-	fault("end-error", do(reply(fakes.ErrorReply("goodbye")), ran(fwp.END), closing)),
 	fault("end-returns-jobs", inHand(ended, ownJobs, giveBack)),
-	fault("end-stays-open", do(staysOpen, ran(fwp.END))),
-	fault("end-twice", do(twice, writing(fwp.END), right, closing)),
-	// About what a restart must keep.
-	fault("restart-ascii", beforeRestart(fakes.Enqueued, fakes.Delivered, func(e *event) {
-		reshape(e.Object, "args", texts(func(s string) string { return strings.Map(ascii, s) }))
-	})),
-	fault("restart-doubles", beforeRestart(fakes.Enqueued, fakes.Delivered, again)),
-	fault("restart-forgets", do(skip, at(fakes.Restarted), func(e *event) bool { return !e.Reset })),
-	fault("restart-forgets-failures", forgetsFailures()),
-	fault("restart-returns-done", returnsDone()),
+	fault("end-stays-open", do(func(e *event) { e.Close = false }, ran(fwp.END))),
 	// About connections that end, and what they leave behind.
 	fault("consumer-idle-closed", keep(conn, ran(), func(beats *int, e *event) {
 		if e.Command.Verb != fwp.BEAT || e.Err != nil {
@@ -51,9 +37,6 @@ var fewFaults = []fakes.Fault{
 		return e.Command.Verb == fwp.HELLO && (version || conflict || e.Object.Get("fwpcheck") != nil)
 	})),
 	fault("dies-of-unknown-job", diesOf(about(fakes.AboutJob))),
-	fault("link-commands-close", do(hangUp, ran(), commandsAbove(1000))),
-	fault("link-commands-counted",
-		do(decline(fakes.AboutLimit, "too many commands"), checked(fwp.INFO), commandsAbove(150))),
 	fault("link-jobs-counted",
 		keep(conn, either(at(fakes.Defaulted, fakes.Delivered), valid(fwp.FETCH)), jobsCounted)),
 	fault("malformed-of-producer-hangs", keepAll(either(unreadable, at(fakes.Defaulted)), hangs)),
@@ -62,26 +45,61 @@ var fewFaults = []fakes.Fault{
 			next(jid, at(fakes.GivenBack), at(fakes.Expired), discard)())
 	}),
 	// About jobs that are delivered, reserved and reported.
-	fault("backtrace-whole", do(set("backtrace", "30"), at(fakes.Defaulted), number("backtrace", above(0)))),
-	fault("delivered-twice", every(50, at(fakes.Delivered), again)),
-	fault("delivered-twice-rarely", every(500, at(fakes.Delivered), again)),
 	fault("report-ack-all", inHand(done(fwp.ACK), ownJobs, finish)),
 	fault("report-fail-first", inHand(valid(fwp.FAIL), ownJobs, reportFirst)),
-	fault("reservation-forgotten", do(skip, at(fakes.Expired))),
-	fault("reservation-lost", do(discard, at(fakes.Expired))),
 	// About the fields of jobs that come back, and about enqueued_at.
 	fault("enqueued-at-local", do(shift("enqueued_at", func(t time.Time) time.Time { return t.UTC().Add(-2 * time.Hour) }),
 		at(fakes.Delivered))),
 	fault("expiry-enqueued-at-stale", keep(jid, at(fakes.Expired, fakes.Delivered), staleEnqueued)),
-	fault("expiry-last-lost", do(discard, at(fakes.Expired), is("retry", "1"))),
-	fault("woken-drops-custom", next(jid, endsWait, at(fakes.Delivered), drop("custom"))),
-	// About INFO.
-	fault("info-arguments", do(accept, checked(fwp.INFO), about(fakes.AboutArguments))),
-	fault("info-simple",
-		do(kind(fwp.SimpleString), ran(fwp.INFO), func(e *event) bool { return e.Reply.Kind == fwp.BulkString })),
+	// About BEAT.
+	fault("beat-quiet-returns", inHand(both(ran(fwp.BEAT), changed), workersJobs, giveBack)),
+	fault("beat-signal-for-all", keepAll(at(fakes.Notified), func(last *string, e *event) {
+		*last = cmp.Or(e.State, *last)
+		e.State = *last
+	})),
+	// About FLUSH.
+	fault("flush-keeps-held", withJob(at(fakes.Delivered), notHeld, okayPush(pushIn(20*time.Second)),
+		fakes.Expired, fakes.Failed, fakes.Acked)),
+	fault("flush-breaks-queues", keepAll(at(fakes.Enqueued, fakes.Flushed), flushBreaks)),
+	fault("flush-forgets-producers", keepAll(parsed(), forgetsProducers)),
+	// About HELLO.
+	fault("hello-process-once", keep(process, both(valid(fwp.HELLO), has("wid"), func(e *event) bool {
+		return e.Object.Text("hostname") != "fwpcheck" // the workers of the suite are of one process
+	}), func(known *string, e *event) {
+		if *known != "" && *known != wid(e) {
+			e.Decline("pid", "this process has a worker")
+			return
+		}
+		*known = wid(e)
+	})),
+	// About the greeting.
+	fault("hi-after-client", recall(conn, at(fakes.Greeting), func(e *event) []byte {
+		e.Skip = true
+		return fakes.AppendReply(nil, e.Reply)
+	}, at(fakes.Writing), func(hi []byte, e *event) { e.Bytes = slices.Concat(hi, e.Bytes) })),
+	// About PUSH.
+	fault("push-quiet-lost", loses(quiet)),
+	fault("push-with-its-connection", withConnection()),
+	fault("push-delivered-late",
+		do(func(e *event) { e.Object.SetTime("at", time.Now().Add(time.Second)) }, at(fakes.Defaulted),
+			text("at", func(at string) bool { return at == "" }))),
+	// About jobs that are scheduled.
+	fault("schedule-in-turn", keepAll(scheduled, func(latest *time.Time, e *event) {
+		if e.Until.Before(*latest) {
+			e.Until = *latest
+		}
+		*latest = e.Until
+	})),
+	fault("schedule-with-its-connection", ifGone(fakes.Defaulted, due, skip)),
+	// About commands before HELLO.
+	fault("state-fetch-before-hello", do(func(e *event) {
+		for _, queue := range queuesOf(e.Command) {
+			if take(e, queue) {
+				return
+			}
+		}
+	}, ran(fwp.FETCH), about(fakes.AboutState))),
 }
-
-func commandsAbove(n int) condition { return func(e *event) bool { return e.Conn.Commands > n } }
 
 // counts are of the jobs that a connection has pushed and fetched.
 type counts struct{ pushed, fetched int }
@@ -94,7 +112,7 @@ func jobsCounted(n *counts, e *event) {
 		n.fetched++
 	default:
 		if min(n.pushed, n.fetched) >= 95 {
-			findNone(e)
+			e.Queues, e.Block = nil, nil
 		}
 	}
 }
@@ -151,39 +169,52 @@ func hangs(lost *memory[string, bool], e *event) {
 // closing holds if the connection is closed behind the reply.
 func closing(e *event) bool { return e.Close }
 
-// forgetsFailures tries a job again that its first failure after a restart ends, if it had failed before the restart.
-func forgetsFailures() func() func(*event) {
-	type failures struct {
-		restarts int
-		failed   memory[string, int]
+// forgetsProducers has a FLUSH of one connection un-identify the producers that have sent a command on others.
+func forgetsProducers(forgotten *memory[int64, bool], e *event) {
+	switch id := e.Conn.ID; {
+	case e.Command.Verb == fwp.FLUSH && e.Conn.Identified:
+		for other, is := range forgotten.All {
+			*is = other != id
+		}
+	case !e.Conn.IsProducer():
+	case *forgotten.Of(id):
+		e.Conn.Identified = false
+		forgotten.Forget(id)
 	}
-	return keepAll(at(fakes.Restarted, fakes.Failed), func(f *failures, e *event) {
-		if e.Point == fakes.Restarted {
-			f.restarts++
-			return
-		}
-		before, known := f.failed.Take(jid(e))
-		*f.failed.Of(jid(e)) = f.restarts
-		if n, _ := e.Object.Int("retry"); known && before < f.restarts && n > 0 && e.Set == "dead" {
-			retry(e)
-		}
-	})
 }
 
-// returnsDone enqueues the jobs that were acknowledged before a restart.
-func returnsDone() func() func(*event) {
-	type jobs struct{ done, back [][]byte }
-	return keepAll(at(fakes.Acked, fakes.Restarted, fakes.Greeting), func(j *jobs, e *event) {
-		switch e.Point {
-		case fakes.Acked:
-			j.done = append(j.done, e.Object.Append(nil))
-		case fakes.Restarted:
-			j.back, j.done = j.done, nil
-		default:
-			for _, unit := range j.back {
-				e.Then(func() { _ = e.Conn.Server().Push(unit) }) // lost beyond a limit
-			}
-			j.back = nil
+// flushBreaks loses the jobs that are pushed behind a FLUSH to a queue that had one before it.
+func flushBreaks(broken *memory[string, bool], e *event) {
+	if e.Point == fakes.Enqueued {
+		e.Skip = *broken.Of(e.Object.Text("queue"))
+		return
+	}
+	for _, is := range broken.All {
+		*is = true
+	}
+}
+
+// process is the key of the process that a HELLO names.
+func process(e *event) string { return e.Object.Text("hostname") + " " + string(e.Object.Get("pid")) }
+
+// withConnection loses the only job that a producer has pushed when its connection has ended.
+func withConnection() func() func(*event) {
+	type source struct {
+		done <-chan struct{}
+		jobs *int // that the connection has pushed
+	}
+	type sources struct {
+		from   memory[string, source]
+		pushed memory[int64, int]
+	}
+	return keepAll(at(fakes.Defaulted, fakes.Delivered), func(s *sources, e *event) {
+		if e.Point == fakes.Delivered {
+			from, _ := s.from.Take(jid(e))
+			e.Skip = closed(from.done) && *from.jobs == 1
+		} else if e.Conn.Worker == "" {
+			jobs := s.pushed.Of(e.Conn.ID)
+			*jobs++
+			*s.from.Of(jid(e)) = source{e.Conn.Done, jobs}
 		}
 	})
 }

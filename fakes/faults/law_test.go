@@ -4,41 +4,47 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/catalogue"
 )
 
 // Whoever knows the name of a fault knows its file: see doc.go.
 func TestAFaultIsInTheFileOfItsWord(t *testing.T) {
 	t.Parallel()
-	counts := map[string]int{}
+	counts, files := map[string]int{}, map[string]string{}
 	word := func(name string) string { first, _, _ := strings.Cut(name, "-"); return first }
-	for _, f := range All() {
-		counts[word(f.Name)]++
-	}
-	file := func(name string) string {
-		if counts[word(name)] >= 7 {
-			return word(name) + ".go"
-		}
-		return "few.go"
-	}
 	sources, err := filepath.Glob("*.go")
 	require.NoError(t, err)
-	rows, found := regexp.MustCompile(`(?m)^\t+fault\("([a-z0-9-]+)",`), 0
-	for _, source := range slices.DeleteFunc(sources, func(s string) bool { return s == "faktory.go" }) {
+	rows := regexp.MustCompile(`(?m)^\t+fault\("([a-z0-9-]+)",`)
+	for _, source := range sources {
 		text, err := os.ReadFile(source)
 		require.NoError(t, err)
 		for _, row := range rows.FindAllStringSubmatch(string(text), -1) {
-			assert.Equal(t, file(row[1]), source, row[1])
-			found++
+			files[row[1]] = source
+			counts[word(row[1])]++
 		}
 	}
-	assert.Len(t, All(), found)
-	assert.Len(t, faultsTable(), len(All())+len(Faktory())+len(Keeping()), "rows of faults.txt that no fault has")
+	for name, source := range files {
+		want := "few.go"
+		if counts[word(name)] >= 4 {
+			want = word(name) + ".go"
+		}
+		assert.Equal(t, want, source, name)
+	}
+	assert.Len(t, All(), len(files)+len(catalogue.Ruled(faultsTable(), fakes.Rules())))
+}
+
+// [catalogue.FaultOf] panics if a row has both.
+func TestEachRowHasARuleOrAHook(t *testing.T) {
+	t.Parallel()
+	assert.Len(t, faultsTable(), len(All())+len(Keeping()))
+	assert.Len(t, faktoryTable(), len(Faktory()))
 }
 
 func TestNamed(t *testing.T) {

@@ -15,7 +15,7 @@ var lineFaults = []fakes.Fault{
 	fault("line-flush-refused-clears", do((*event).Clear, ran(), flushInSmall)),
 	fault("line-lower-case", do(func(e *event) { e.Command.Verb = strings.ToUpper(e.Command.Verb) }, parsed())),
 	// About where lines and segments end.
-	fault("line-lf", do(pretend, at(fakes.LineRead), about(fakes.AboutLineEnd))),
+	fault("line-lf", do(func(e *event) { e.Err = nil }, at(fakes.LineRead), about(fakes.AboutLineEnd))),
 	fault("line-segment-ends", do(func(e *event) {
 		if n := len(e.Bytes); n < 100 && e.Bytes[n-1] != '\n' && e.Bytes[n-1] != '\r' {
 			e.Bytes = slices.Concat(e.Bytes, []byte("\r\n"))
@@ -28,7 +28,7 @@ var lineFaults = []fakes.Fault{
 	fault("line-long-cut", do(func(e *event) {
 		reshape(e.Object, "args", elements(only(func(s string) any { return cut(s, 64<<10) })))
 	}, checked(fwp.PUSH), large("args", 64<<10))),
-	fault("line-of-pages", do(noReply, ran(), bytesLong(8192, 32768))),
+	fault("line-of-pages", do(func(e *event) { e.Reply = fwp.Reply{} }, ran(), bytesLong(8192, 32768))),
 }
 
 func flushInSmall(e *event) bool { return string(e.Line) == "flush" }

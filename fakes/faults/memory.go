@@ -42,18 +42,8 @@ func keepAll[M any](is condition, act func(*M, *event)) func() func(*event) {
 	return catalogue.Keep(is, act)
 }
 
-// after returns hooks that act from when, for the same key, something has happened on; next once each time.
-func after[K comparable](key func(*event) K, happened, is condition, act func(*event)) func() func(*event) {
-	return catalogue.From(key, happened, is, act)
-}
-
 func next[K comparable](key func(*event) K, happened, is condition, act func(*event)) func() func(*event) {
 	return catalogue.Next(key, happened, is, act)
-}
-
-// repeated returns hooks that act from the second time on that a condition holds for the same key.
-func repeated[K comparable](key func(*event) K, is condition, act func(*event)) func() func(*event) {
-	return catalogue.Again(key, is, act)
 }
 
 // recall returns hooks that note something when it happens, and act with it at the next event of the same key.
@@ -65,12 +55,6 @@ func recall[K comparable, V any](
 
 // What is noted: the connection's channel Done, or the time.
 func gone(e *event) <-chan struct{} { return e.Conn.Done }
-func clock(*event) time.Time        { return time.Now() }
-
-// every returns hooks that act each nth time.
-func every(n int, is condition, act func(*event)) func() func(*event) {
-	return catalogue.Every(n, is, act)
-}
 
 // follows gives a job that leaves a field out the value of the last job that had it.
 func follows(field string) func() func(*event) {
@@ -139,33 +123,6 @@ func closed(done <-chan struct{}) bool {
 	default:
 		return false
 	}
-}
-
-// beforeRestart acts on jobs that came to a point before a restart, when they come to another one after it.
-func beforeRestart(enter, leave fakes.Point, act func(*event)) func() func(*event) {
-	type restarts struct {
-		count   int
-		entered memory[string, int]
-	}
-	return keepAll(at(fakes.Restarted, enter, leave), func(r *restarts, e *event) {
-		switch e.Point {
-		case fakes.Restarted:
-			r.count++
-		case enter:
-			*r.entered.Of(jid(e)) = r.count
-		case leave:
-			if count, known := r.entered.Take(jid(e)); known && count < r.count {
-				act(e)
-			}
-		}
-	})
-}
-
-// slow ignores reports that come more than 5 s after the FETCH.
-func slow(verb string) func() func(*event) {
-	return recall(jid, at(fakes.Delivered), clock, valid(verb), func(since time.Time, e *event) {
-		e.Skip = time.Since(since) > 5*time.Second
-	})
 }
 
 // elsewhere acts on accepted reports that come on another connection than that of the FETCH.

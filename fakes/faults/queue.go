@@ -1,9 +1,9 @@
 package faults
 
 import (
+	"bytes"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
@@ -17,13 +17,10 @@ var queueFaults = []fakes.Fault{
 	fault("queue-dots", queues(func(s string) string { return strings.ReplaceAll(s, ".", "-") })),
 	fault("queue-escaped",
 		do(func(e *event) { e.Object.SetText("queue", strings.Trim(string(e.Object.Get("queue")), `"`)) },
-			valid(fwp.PUSH), escaped("queue"))),
+			valid(fwp.PUSH), func(e *event) bool { return bytes.IndexByte(e.Object.Get("queue"), '\\') >= 0 })),
 	fault("queue-numbers", queues(digits)),
 	fault("queue-prefix", prefixQueues()),
 	// These lose the jobs of a queue, or have it return others.
-	fault("queue-half-minute", do(skip, at(fakes.Delivered), moment("enqueued_at", func(at time.Time) bool {
-		return time.Since(at) > 30*time.Second
-	}))),
 	fault("queue-is-a-set", keepAll(either(scheduled, both(ran(), foundNone)), func(kept **object, e *event) {
 		switch {
 		case e.Point == fakes.Scheduled:
@@ -33,8 +30,6 @@ var queueFaults = []fakes.Fault{
 			*kept = nil
 		}
 	})),
-	fault("queue-of-the-server",
-		do(skip, at(fakes.Enqueued), text("queue", func(s string) bool { return s == "retries" || s == "dead" }))),
 }
 
 // digits returns a name of digits without the zeros that lead it, and any other as it is.

@@ -15,7 +15,6 @@ var reserveFaults = []fakes.Fault{
 			lasts(time.Duration(max(0, int32(left))) * time.Millisecond)(e)
 		}
 	}, at(fakes.Reserved))),
-	fault("reserve-ends-early", do(later(-15*time.Second), at(fakes.Reserved))),
 	fault("reserve-minutes",
 		do(func(e *event) { lasts(time.Until(e.Until).Round(time.Second).Truncate(time.Minute))(e) },
 			at(fakes.Reserved))),
@@ -34,8 +33,6 @@ var reserveFaults = []fakes.Fault{
 					discard(e)
 				}
 			})),
-	fault("reserve-woken-kept", do(later(never), endsWait)),
-	fault("reserve-woken-none", do(skip, endsWait)),
 }
 
 // connected holds if a connection has caused the event.

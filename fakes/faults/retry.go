@@ -10,31 +10,23 @@ import (
 // retryFaults are about retries.
 var retryFaults = []fakes.Fault{
 	// About where a failed job goes, and when.
-	fault("retry-at-once", do(now, at(fakes.Failed))),
-	fault("retry-dead-revived", do(retry, at(fakes.Failed), func(e *event) bool { return e.Set == "dead" })),
-	fault("retry-lost", do(skip, due("retries"))),
 	fault("retry-negative-kept-late",
 		do(revive, at(fakes.Failed), ends, number("retry", func(n int64) bool { return n < 0 }))),
-	fault("retry-once-more", do(revive, at(fakes.Failed), ends, number("retry", above(0)))),
+	fault("retry-once-more", do(revive, at(fakes.Failed), ends, number("retry", func(n int64) bool { return n > 0 }))),
 	fault("retry-woken", whileWaiting(1, both(at(fakes.Failed), not(ends)), now)),
 	fault("retry-woken-last", whileWaiting(1, both(at(fakes.Failed), ends), retryIn(0))),
-	fault("retry-zero-kept", do(retry, at(fakes.Failed), func(e *event) bool { return e.Set == "" })),
 	// About how often a job is tried again.
 	fault("retry-counted-by-worker",
 		keep(worker, both(at(fakes.Failed), connected), func(failures *int64, e *event) {
 			*failures++
 			if n, is := e.Object.Int("retry"); is && n >= 0 && *failures > n {
-				die(e)
+				e.Set = "dead"
 			}
 		})),
-	fault("retry-default-none", omitted("retry", "0")),
-	fault("retry-default-one",
-		repeated(jid, both(at(fakes.Failed), either(is("retry", "25"), not(number("retry", anyInteger)))), die)),
 	// About the fields of a job that comes back.
 	fault("retry-first-key-counts", next(jid, at(fakes.Failed), at(fakes.Delivered), func(e *event) {
 		e.Object.Set("args", strings.ReplaceAll(string(e.Object.Get("args")), `{"a":1,"a":2}`, `{"a":1}`))
 	})),
-	fault("retry-other-queue-shown", next(jid, at(fakes.Failed), at(fakes.Delivered), set("queue", `"retries"`))),
 }
 
 // ends holds if a job that failed is not tried again.

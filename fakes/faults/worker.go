@@ -18,8 +18,6 @@ var workerFaults = []fakes.Fault{
 	fault("worker-fail-refused",
 		elsewhere(fwp.FAIL, decline(fakes.AboutJob, "this connection does not hold the job"))),
 	// About connections of a worker that come, stay and end.
-	fault("worker-end-forgets", after(worker, both(ended, ofWorker), both(valid(fwp.BEAT), ofWorker),
-		decline(fakes.AboutWorker, "the worker has left"))),
 	fault("worker-end-returns", inHand(ended, workersJobs, giveBack)),
 	fault("worker-gone-finishes", inHand(leavingLast, workersJobs, finish)),
 	fault("worker-silent-returns", onSilence(giveBack)),

@@ -13,12 +13,12 @@ import (
 // point down: a package imports none of its own layer, and none above. A new package is added to a line.
 var layers = []string{
 	// what everything uses
-	`docs found internal/archtest internal/schematest clients/npm
+	`docs found fakes/rule internal/archtest internal/schematest clients/npm
 	 internal/text internal/wait internal/input internal/slow internal/growbuf internal/jsonnum internal/rfc3339
 	 internal/values internal/serving internal/memnet internal/minimize internal/jobtype internal/forward
 	 internal/yamlfile`,
 	// bytes, conversations, histories, figures, results
-	`fwp workq emqp zmtp fakes/catalogue fakes/rule fakes/store
+	`fwp workq emqp zmtp fakes/catalogue fakes/store
 	 internal/lag internal/shortage internal/golden internal/forward/forwardtest internal/history internal/session
 	 load/arrivals load/measure load/engine load/ledger reports`,
 	// fakes, the script language, the target, a load's settings
