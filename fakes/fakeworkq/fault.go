@@ -17,7 +17,7 @@ type Fault = catalogue.Fault[Event]
 
 // Faults returns the catalogue, sorted by name.
 func Faults() []Fault {
-	return catalogue.SortFaults(allFaults)
+	return catalogue.SortFaults(allFaults, catalogue.Ruled(faultsTable(), Rules()))
 }
 
 //go:embed faults.txt
@@ -25,8 +25,8 @@ var faultsText string
 
 var faultsTable = sync.OnceValue(func() catalogue.Table { return catalogue.Read(faultsText) })
 
-// fault returns one that a hook makes, or a function that makes a hook for each server because it remembers something.
-// The name is that of a row of faults.txt.
+// fault returns the fault of a row of faults.txt that has no rule: a hook makes it, or a function that makes a hook for
+// each server because it remembers something.
 func fault[H catalogue.Hook[Event]](name string, hook H) Fault {
 	return catalogue.FaultOf[Event](faultsTable(), name, hook)
 }
@@ -51,15 +51,6 @@ func valid(verb string) func(*Event) bool {
 // on returns a hook that acts at one point of some commands, of all if no verb is named.
 func on(p Point, act func(*Event), verbs ...string) func(*Event) {
 	return catalogue.On(at(p, verbs...), act)
-}
-
-// answers returns a hook that replaces the replies with an error; an empty word stands for success.
-func answers(verb, instead string, with workq.Reply) func(*Event) {
-	return on(Ran, func(e *Event) {
-		if e.Err == nil && e.Reply.Error == instead {
-			e.Reply = with
-		}
-	}, verb)
 }
 
 // record returns a hook that changes the first record of a reply.

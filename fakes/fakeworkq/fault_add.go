@@ -3,7 +3,6 @@ package fakeworkq
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -20,8 +19,6 @@ var allFaults = []Fault{
 		j.MaxAttempts = cmp.Or(j.MaxAttempts, 2)
 	})),
 	fault("add-fails-ignored", changes(workq.Add, func(j *Job) { j.MaxFails = 0 })),
-	fault("add-lost", on(Adding, skip, workq.Add)),
-	fault("add-other-answer", answers(workq.Add, "", workq.Reply{Counted: true})),
 	fault("add-payload-cut", changes(workq.Add, func(j *Job) {
 		if len(j.Payload) > 0 {
 			j.Payload = j.Payload[:len(j.Payload)-1]
@@ -57,9 +54,6 @@ var allFaults = []Fault{
 		}
 		*before = true
 	})),
-	fault("lease-expires-never", on(Expired, skip)),
-	fault("lease-expires-once",
-		catalogue.KeepBy(jobOf, at(Expired), func(before *bool, e *Event) { e.Skip, *before = *before, true })),
 	fault("lease-first-name", on(Choosing, func(e *Event) { e.Names = e.Command.Names[:1] })),
 	fault("lease-from-add", on(Leased, func(e *Event) {
 		if e.Job.TTR > time.Second {
@@ -67,50 +61,32 @@ var allFaults = []Fault{
 		}
 	})),
 	fault("lease-names-in-order", on(Choosing, func(e *Event) { e.Names = e.Command.Names })),
-	fault("lease-no-wait", waits(workq.Lease, 0)),
 	fault("lease-other-id", record(workq.Lease, otherID)),
 	fault("lease-other-name", record(workq.Lease, func(r *workq.Record) { r.Head[1] += ".x" })),
-	fault("lease-short", on(Leased, func(e *Event) { e.Until = time.Now().Add(100 * time.Millisecond) })),
-	fault("lease-timeout-empty", answers(workq.Lease, workq.Timeout, workq.Reply{Counted: true})),
 	fault("lease-timeout-late", waits(workq.Lease, 4)),
 	fault("lease-ttr-seconds",
 		record(workq.Lease, func(r *workq.Record) { r.Head[2] = r.Head[2][:max(1, len(r.Head[2])-3)] })),
-	fault("result-no-wait", waits(workq.Result, 0)),
 	fault("result-timeout-late", waits(workq.Result, 4)),
-	fault("result-unknown-timeout", answers(workq.Result, workq.NotFound, timeout())),
-	fault("run-ended-early", on(Leased, func(e *Event) {
-		if e.Job.Foreground {
-			e.Until = time.Now().Add(time.Second)
-		}
-	})),
 	fault("run-other-id", record(workq.Run, otherID)),
 	fault("run-time-to-run", on(Adding, func(e *Event) { e.Job.TTR *= 8 }, workq.Run)),
 	fault("run-timeout-late", waits(workq.Run, 4)),
 	// About the reports of workers. (complete; fail)
 	fault("complete-is-failed", on(Finished, func(e *Event) { e.Success = false }, workq.Complete)),
 	fault("complete-late-refused", while(at(Expired), at(Leased), reads(workq.Complete), answer(notFound()))),
-	fault("complete-lost", on(Finished, skip, workq.Complete)),
-	fault("complete-other-answer", answers(workq.Complete, "", workq.Reply{Counted: true})),
 	fault("complete-result-cut", on(Finished, cutResult, workq.Complete)),
-	fault("complete-unknown-ok", answers(workq.Complete, workq.NotFound, workq.OK())),
 	fault("complete-where-leased",
 		catalogue.KeepBy(jobOf, catalogue.Any(hasLeased, reads(workq.Complete)), func(by *int, e *Event) {
 			if *by = cmp.Or(*by, e.Conn); e.Point == Parsed && *by != e.Conn {
 				answer(notFound())(e)
 			}
 		})),
-	fault("fail-again-always", on(Failed, func(e *Event) { e.Again = true })),
 	fault("fail-again-attempts", on(Failed, func(e *Event) { e.Again = e.Fails < e.Job.MaxFails })),
 	fault("fail-again-never", on(Failed, func(e *Event) { e.Again = false })),
-	fault("fail-other-answer", answers(workq.Fail, "", workq.Reply{Counted: true})),
 	fault("fail-result-cut", on(Finished, cutResult, workq.Fail)),
-	fault("fail-unknown-ok", answers(workq.Fail, workq.NotFound, workq.OK())),
 	// About commands that cannot be read.
 	fault("cut-line-hangs", catalogue.Keep(catalogue.Any(at(Unfinished), at(Adding)), hangs)),
 	// About inspect and delete.
-	fault("delete-keeps", catalogue.On(valid(workq.Delete), skip)),
 	fault("delete-leased-refused", while(at(Leased), notHeld, reads(workq.Delete), answer(notFound()))),
-	fault("delete-unknown-ok", answers(workq.Delete, workq.NotFound, workq.OK())),
 	fault("inspect-attempts-before", catalogue.From(jobOf, at(Evicted), at(Inspected, workq.InspectJob),
 		key(workq.InspectJob, "attempts", func(string) string { return "1" }))),
 	fault("inspect-attempts-zero", key(workq.InspectJob, "attempts", zero)),
@@ -130,30 +106,12 @@ var allFaults = []Fault{
 	}, workq.InspectServer)),
 	fault("inspect-state-new", key(workq.InspectJob, "state", zero)),
 	// These accept what is malformed, or write replies that are.
-	fault("line-bare-ok", on(Ran, func(e *Event) { e.Reply.Bare = true }, workq.Add)),
-	fault("line-error-word", bytesOf("-CLIENT-ERROR", "-ERROR")),
 	fault("line-lf", bytesOf("\r\n", "\n")),
-	fault("line-refused-closes", on(Writing, func(e *Event) { e.Close = e.Reply.Error == workq.NotFound })),
-	fault("line-reply-twice", on(Writing, func(e *Event) { e.Bytes = append(e.Bytes, e.Bytes...) }, workq.Delete)),
 	fault("line-size-less", record(workq.Lease, func(r *workq.Record) {
 		if len(r.Block) > 0 {
 			r.Head[3] = strconv.Itoa(len(r.Block) - 1)
 		}
 	})),
-	fault("refused-arguments", accepts("arguments")),
-	fault("refused-attempts", accepts("value of -max-attempts")),
-	fault("refused-id", accepts("valid id")),
-	fault("refused-name", accepts("valid name")),
-	fault("refused-name-dot", catalogue.On(valid(workq.Add), func(e *Event) {
-		if strings.Contains(e.Command.Name(), ".") {
-			e.Err = errors.New("a name has letters and digits")
-		}
-	})),
-	fault("refused-priority", accepts("value of -priority")),
-	fault("refused-size", accepts("where its size says")),
-	fault("refused-size-large", accepts("valid size")),
-	fault("refused-time", accepts("valid time")),
-	fault("refused-ttr", accepts("valid ttr")),
 }
 
 // changes returns a hook that changes the jobs that a verb adds.
@@ -209,11 +167,6 @@ func unlimited(verb string) func(*Event) {
 }
 
 func showNothing(e *Event) { e.Records = nil }
-
-// accepts returns a hook that answers with OK what is refused for a reason.
-func accepts(reason string) func(*Event) {
-	return on(Parsed, func(e *Event) { e.Skip = e.Err != nil && strings.Contains(e.Err.Error(), reason) })
-}
 
 // bytesOf returns a hook that replaces the first of a text in each answer.
 func bytesOf(old, with string) func(*Event) {

@@ -31,15 +31,9 @@ func Rules() *rule.Vocabulary[Event] {
 		},
 		Verbs: []string{workq.Add, workq.Schedule, workq.Run, workq.Result, workq.Lease, workq.Complete, workq.Fail,
 			workq.Delete, workq.Inspect},
-		Verb: func(e *Event) string { verb, _, _ := strings.Cut(e.Command.Verb, " "); return verb },
-		Fields: []rule.Field{
-			{Name: "name", Text: "the name of the job"}, {Name: "id", Text: "its id"},
-			{Name: "payload", Text: "its payload, or the result"},
-			{Name: "error", Text: "the error of the reply, such as NOT-FOUND"},
-			{Name: "fails", Text: "how often the job has failed"},
-			{Name: "commands", Text: "how many commands the connection has sent"},
-		},
-		Field: ruleField,
+		Verb:   func(e *Event) string { verb, _, _ := strings.Cut(e.Command.Verb, " "); return verb },
+		Fields: ruleFields,
+		Field:  ruleField,
 		Tests: []rule.Test[Event]{
 			{Name: "refused", Text: "the command is refused", Holds: func(e *Event) bool { return e.Err != nil }},
 		},
@@ -54,9 +48,24 @@ func Rules() *rule.Vocabulary[Event] {
 	}
 }
 
+var ruleFields = []rule.Field{
+	{Name: "name", Text: "the name of the job"},
+	{Name: "id", Text: "its id"},
+	{Name: "payload", Text: "its payload, or the result"},
+	{Name: "reason", Text: "why the command is refused, in words"},
+	{Name: "error", Text: "the error of the reply, such as NOT-FOUND"},
+	{Name: "fails", Text: "how often the job has failed"},
+	{Name: "commands", Text: "how many commands the connection has sent"},
+}
+
 // ruleField returns what a condition compares.
 func ruleField(e *Event, name string) (value string, there bool) {
 	switch name {
+	case "reason":
+		if e.Err == nil {
+			return "", false
+		}
+		return e.Err.Error(), true
 	case "error":
 		return e.Reply.Error, e.Reply.Error != ""
 	case "fails":
@@ -78,6 +87,8 @@ func ruleActs() []rule.Act[Event] {
 			func(e *Event) { e.Skip = true }),
 		rule.Value("refuse", "TEXT", "parsed", "the command is refused with CLIENT-ERROR and this text", rule.Text,
 			func(e *Event, text string) { e.Err = errors.New(text) }),
+		rule.Value("wait", "DURATION", "parsed", "a lease, run or result waits so long", rule.Duration,
+			func(e *Event, d time.Duration) { e.Command.Wait = uint64(d.Milliseconds()) }), //nolint:gosec // not negative
 		rule.Value("until", "DURATION", "leased due", "the lease ends, or the job is due, after so long", rule.Duration,
 			func(e *Event, d time.Duration) { e.Until = time.Now().Add(d) }),
 		rule.Do("again", "failed", "the job is tried again", func(e *Event) { e.Again = true }),
