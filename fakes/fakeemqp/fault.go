@@ -15,7 +15,7 @@ type Fault = catalogue.Fault[Event]
 
 // Faults returns the catalogue, sorted by name.
 func Faults() []Fault {
-	return catalogue.SortFaults(frameFaults, requestFaults, informFaults)
+	return catalogue.SortFaults(requestFaults, informFaults, catalogue.Ruled(faultsTable(), Rules()))
 }
 
 //go:embed faults.txt
@@ -23,8 +23,8 @@ var faultsText string
 
 var faultsTable = sync.OnceValue(func() catalogue.Table { return catalogue.Read(faultsText) })
 
-// fault returns one that a hook makes, or a function that makes a hook for each broker because it remembers something.
-// The name is that of a row of faults.txt.
+// fault returns the fault of a row of faults.txt that has no rule: a hook makes it, or a function that makes a hook for
+// each broker because it remembers something.
 func fault[H catalogue.Hook[Event]](name string, hook H) Fault {
 	return catalogue.FaultOf[Event](faultsTable(), name, hook)
 }
@@ -70,11 +70,6 @@ func sent(act func(*Event), commands ...string) func(*Event) {
 // received returns a hook that acts on messages of peers before they are handled.
 func received(act func(*Event), commands ...string) func(*Event) {
 	return catalogue.On(got(commands...), act)
-}
-
-// dropAgain returns hooks that drop all but the first of the messages for which a condition holds, by key.
-func dropAgain(key func(*Event) string, is func(*Event) bool) func() func(*Event) {
-	return catalogue.Again(key, is, drop)
 }
 
 // peerOf returns the identity of the peer, idOf the id of a message, and queueOf the frame behind it, which is the

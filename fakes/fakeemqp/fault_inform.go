@@ -3,7 +3,6 @@ package fakeemqp
 import (
 	"bytes"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -15,50 +14,18 @@ import (
 var informFaults = []Fault{
 	// About INFORM and READY.
 	fault("inform-example-hangs", catalogue.From(userOf, exampleInform, got(emqp.READY), drop)),
-	fault("inform-identity-known", dropAgain(peerOf, got(emqp.INFORM))),
 	fault("inform-name-ascii", renamed(named(inASCII))),
 	fault("inform-name-cut", renamed(named(beforeComma))),
 	fault("inform-replaces", lastWorker),
-	fault("inform-scheduler-ignored", received(func(e *Event) { e.Drop = !informsWorker(e) }, emqp.INFORM)),
 	fault("inform-three-queues", renamed(func(all []emqp.Queue) []emqp.Queue { return all[:min(3, len(all))] })),
-	fault("ready-ignored", received(drop, emqp.READY)),
-	fault("ready-once", dropAgain(peerOf, got(emqp.READY))),
-	// About SCHEDULE and UNSCHEDULE.
-	fault("schedule-headers-lost", sent(set(atHeaders, ""), emqp.SCHEDULE)),
-	fault("schedule-message-changed", sent(set(atMessage, "{}"), emqp.SCHEDULE)),
-	fault("unschedule-one", dropAgain(idOf, gives(emqp.UNSCHEDULE))),
 	// About HEARTBEAT, DISCONNECT and KBAI.
-	fault("disconnect-goes-on", received(func(e *Event) { e.Stay = true }, emqp.DISCONNECT)),
-	fault("disconnect-no-kbai", sent(drop, emqp.KBAI)),
-	fault("disconnect-of-clients", received(func(e *Event) { e.Drop = e.Role != Client }, emqp.DISCONNECT)),
 	fault("disconnect-schedules", schedulesOn),
-	fault("heartbeat-alone-counts", received(drop, emqp.ACK)),
 	fault("heartbeat-before-inform",
 		acksOf(emqp.PUBLISH, func(id, _ string) emqp.Message { return emqp.Heartbeat(id, time.Now()) })),
-	fault("heartbeat-date", sent(set(atFirst, "2026-11-21T12:00:00Z"), emqp.HEARTBEAT)),
-	fault("heartbeat-ignored", received(drop, emqp.HEARTBEAT)),
-	fault("heartbeat-milliseconds",
-		sent(set(atFirst, strconv.FormatInt(time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC).UnixMilli(), 10)), emqp.HEARTBEAT)),
-	fault("heartbeat-no-scheduler", sent(func(e *Event) { e.Drop = e.Role == Scheduler }, emqp.HEARTBEAT)),
 	fault("heartbeat-not-while-working", idleAlone),
-	fault("heartbeat-ends", catalogue.KeepBy(peerOf, gives(emqp.HEARTBEAT), func(n *int, e *Event) {
-		*n++
-		e.Drop = *n > 3
-	})),
-	fault("heartbeat-not-behind-kbai", catalogue.From(catalogue.Server,
-		catalogue.All(got(emqp.KBAI), func(e *Event) bool { return e.Role == Worker }),
-		catalogue.All(gives(emqp.HEARTBEAT), func(e *Event) bool { return e.Role == Scheduler }), drop)),
-	fault("heartbeat-not-behind-schedule",
-		catalogue.From(peerOf, gives(emqp.SCHEDULE), gives(emqp.HEARTBEAT), drop)),
-	fault("heartbeat-uptime", sent(set(atFirst, "12"), emqp.HEARTBEAT)),
 	fault("kbai-ends-queue", endsQueues),
 	fault("kbai-loses-requests", losesRequests),
-	fault("kbai-scheduler-ignored", received(func(e *Event) { e.Drop = e.Role == Scheduler }, emqp.KBAI)),
-	fault("kbai-worker-ignored", received(func(e *Event) { e.Drop = e.Role == Worker }, emqp.KBAI)),
 }
-
-// informsWorker reports whether an INFORM is that of a worker.
-func informsWorker(e *Event) bool { return string(e.Frames[atHeaders]) == emqp.TypeWorker }
 
 // exampleInform is the condition of an INFORM with the queues of the document's example.
 func exampleInform(e *Event) bool {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/fakes/catalogue"
@@ -17,68 +16,53 @@ var requestFaults = []Fault{
 	// About REQUESTs: who gets them, and what they hold.
 	fault("headers-first",
 		sent(change(atHeaders, func(b []byte) []byte { return bytes.Split(b, []byte(","))[0] }), emqp.REQUEST)),
-	fault("headers-lost", sent(set(atHeaders, ""), emqp.REQUEST)),
-	fault("headers-none", sent(change(atHeaders, func(b []byte) []byte {
-		if len(b) == 0 {
-			return []byte("None")
-		}
-		return b
-	}), emqp.REQUEST)),
 	fault("request-any-case", alike(strings.ToLower)),
 	fault("request-any-letter", alike(inASCII)),
 	fault("request-any-worker", queuesOfUser),
-	fault("request-binary-lost", loses(func(b []byte) bool { return bytes.IndexByte(b, 0) >= 0 })),
-	fault("request-forgotten",
-		catalogue.KeepBy(idOf, catalogue.Any(got(emqp.REQUEST), gives(emqp.REQUEST)), func(at *time.Time, e *Event) {
-			if !e.Sent {
-				*at = time.Now()
-			}
-			e.Drop = time.Since(*at) > 9*time.Second
-		})),
 	fault("request-first-worker", catalogue.KeepBy(queueOf, gives(emqp.REQUEST), func(first *string, e *Event) {
 		*first = cmp.Or(*first, e.Peer)
 		e.Drop = *first != e.Peer
 	})),
 	fault("request-json-compacted", sent(change(atMessage, compacted), emqp.REQUEST)),
 	fault("request-large-lost", loses(func(b []byte) bool { return len(b) > 64<<10 })),
-	fault("request-lost", received(drop, emqp.REQUEST)),
 	fault("request-message-cut",
 		sent(change(atMessage, func(b []byte) []byte { return b[:max(len(b)-1, 0)] }), emqp.REQUEST)),
 	fault("request-name-cut", alike(beforeComma)),
 	fault("request-name-trimmed", alike(strings.TrimSpace)),
-	fault("request-queue-changed", sent(set(atFirst, "default"), emqp.REQUEST)),
-	fault("request-twice", sent(func(e *Event) { e.Again = 1 }, emqp.REQUEST)),
 	fault("request-utf8-replaced",
 		sent(change(atMessage, func(b []byte) []byte { return bytes.ToValidUTF8(b, []byte("?")) }), emqp.REQUEST)),
 	// About REPLY and ACK.
-	fault("ack-ends-worker",
-		catalogue.From(peerOf, catalogue.All(got(emqp.ACK), byWorker), gives(emqp.REQUEST), drop)),
 	fault("ack-first-id", catalogue.KeepBy(peerOf, gives(emqp.ACK), func(first *string, e *Event) {
 		*first = cmp.Or(*first, string(e.Frames[atFirst]))
 		set(atFirst, *first)(e)
 	})),
-	fault("ack-other-id", sent(set(atFirst, "unknown"), emqp.ACK)),
-	fault("reply-always-owed", received(func(e *Event) {
-		if len(e.Frames[atHeaders]) == 0 {
-			set(atHeaders, emqp.ReplyRequested)(e)
-		}
-	}, emqp.REQUEST)),
-	fault("reply-client-forgotten", catalogue.KeepBy(peerOf, anything, func(heard *time.Time, e *Event) {
-		if !e.Sent {
-			*heard = time.Now()
-			return
-		}
-		e.Drop = is(e, emqp.REPLY) && time.Since(*heard) > 9*time.Second
-	})),
-	fault("reply-ends-worker", catalogue.From(peerOf, got(emqp.REPLY), gives(emqp.REQUEST), drop)),
-	fault("reply-lost", sent(drop, emqp.REPLY)),
 	fault("reply-not-requested", acksOf(emqp.REQUEST, emqp.Reply)),
 	fault("reply-to-first-client",
 		catalogue.Keep(catalogue.Any(asks, gives(emqp.REPLY)), func(first *string, e *Event) {
 			*first = cmp.Or(*first, e.Peer)
 			e.Peer = *first
 		})),
-	fault("reply-true", sent(set(atFirst, "True"), emqp.REPLY)),
+	// About a message after which the broker serves no more the queues that it names.
+	fault("malformed-short-hangs",
+		hangs(catalogue.All(malformed, func(e *Event) bool { return len(e.Frames) <= atID }))),
+	fault("publish-hangs", hangs(func(e *Event) bool { return is(e, emqp.PUBLISH) })),
+}
+
+// malformed is the condition of a message of a peer that breaks the document.
+func malformed(e *Event) bool { return !e.Sent && !is(e) }
+
+// hangs returns hooks by which REQUESTs are lost behind a message for which when is true.
+func hangs(when func(*Event) bool) func() func(*Event) {
+	return catalogue.Keep(fromPeer, func(named *catalogue.Memory[string, bool], e *Event) {
+		switch {
+		case when(e):
+			for _, f := range e.Frames {
+				*named.Of(string(f)) = true
+			}
+		case is(e, emqp.REQUEST):
+			e.Drop = named.Has(queueOf(e))
+		}
+	})
 }
 
 // loses returns a hook that drops REQUESTs with certain messages.
@@ -123,9 +107,6 @@ func queuesOfUser() func(*Event) {
 		*others = append(*others, emqp.Queue{Name: queues[0].Name})
 	})()
 }
-
-// byWorker is the condition of a message of a worker, or to one.
-func byWorker(e *Event) bool { return e.Role == Worker }
 
 // asks is the condition of a REQUEST of a client that asks for a reply.
 func asks(e *Event) bool { return !e.Sent && is(e, emqp.REQUEST) && wantsReply(e) }

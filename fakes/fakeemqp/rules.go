@@ -10,16 +10,8 @@ import (
 
 // Rules returns the words of rules by which the broker misbehaves. The hook of a rule is one for [Config.Hook].
 func Rules() *rule.Vocabulary[Event] {
-	frame := func(n int) func(*Event) string {
-		return func(e *Event) string {
-			if n < len(e.Frames) {
-				return string(e.Frames[n])
-			}
-			return ""
-		}
-	}
-	fields := map[string]func(*Event) string{"id": frame(atID), "queue": frame(atFirst), "message": frame(atMessage),
-		"version": frame(atVersion)}
+	fields := map[string]func(*Event) string{"id": frame(atID), "queue": frame(atFirst), "headers": frame(atHeaders),
+		"message": frame(atMessage), "version": frame(atVersion)}
 	return &rule.Vocabulary[Event]{
 		Points: []rule.Point[Event]{
 			{Name: "received", Text: "a peer has sent a message; drop: it is not handled",
@@ -33,6 +25,7 @@ func Rules() *rule.Vocabulary[Event] {
 		Fields: []rule.Field{
 			{Name: "id", Text: "the id of the message"}, {Name: "version", Text: "its version"},
 			{Name: "queue", Text: "its first frame behind the id, such as the queue of a REQUEST"},
+			{Name: "headers", Text: "its second frame behind the id, such as the headers of a REQUEST"},
 			{Name: "message", Text: "its last frame, such as the job of a REQUEST"},
 		},
 		Field: func(e *Event, name string) (string, bool) {
@@ -42,12 +35,33 @@ func Rules() *rule.Vocabulary[Event] {
 			}
 			return of(e), of(e) != ""
 		},
+		Tests: ruleTests(),
 		Keys: []rule.Key[Event]{
-			{Name: "peer", Text: "the identity of the peer", Of: func(e *Event) string { return e.Peer }},
+			{Name: "peer", Text: "the peer", Of: peerOf},
 			{Name: "id", Text: "the id of the message", Of: fields["id"]},
 			{Name: "queue", Text: "the queue", Of: fields["queue"]},
 		},
 		Acts: ruleActs(),
+	}
+}
+
+// frame returns the function that returns a frame, or "" if there is none.
+func frame(n int) func(*Event) string {
+	return func(e *Event) string {
+		if n < len(e.Frames) {
+			return string(e.Frames[n])
+		}
+		return ""
+	}
+}
+
+// ruleTests are what a peer is.
+func ruleTests() []rule.Test[Event] {
+	is := func(r Role) func(*Event) bool { return func(e *Event) bool { return e.Role == r } }
+	return []rule.Test[Event]{
+		{Name: "client", Text: "the peer is a client, or has not said what it is", Holds: is(Client)},
+		{Name: "worker", Text: "the peer is a worker", Holds: is(Worker)},
+		{Name: "scheduler", Text: "the peer is a scheduler", Holds: is(Scheduler)},
 	}
 }
 
@@ -66,6 +80,8 @@ func ruleActs() []rule.Act[Event] {
 					e.Frames[n-1] = b
 				}
 			}),
+		rule.Value("cut", "N", "", "only the first N frames are left", rule.Number,
+			func(e *Event, n int) { e.Frames = e.Frames[:min(n, len(e.Frames))] }),
 		rule.Do("disconnect", "", "the connection of the peer is closed afterwards",
 			func(e *Event) { e.Disconnect = true }),
 		rule.Do("stay", "received", "the broker goes on although it was sent a DISCONNECT",

@@ -15,18 +15,27 @@ import (
 	"github.com/fwpsuite/fwp/fakes/fakeemqp"
 )
 
+// unruled is what a client gets for two REQUESTs, a DISCONNECT, and another REQUEST, beside a worker that waits; the
+// others are what it gets with a rule.
+const unruled = "ACK r1, ACK r2, KBAI"
+
+var ruleTests = []struct{ rule, want string }{
+	{"on sent ACK if queue = r1: drop", "ACK r2, KBAI"},
+	{"on sent ACK if queue ~ r; first 1 by peer: again 1", "ACK r1, ACK r1, ACK r2, KBAI"},
+	{"on sent ACK if queue = r1 and client: delay 1m", "ACK r2, KBAI"},
+	{"on sent ACK if id and not message; each 2: frame 5 other", "ACK other, ACK r2, KBAI"},
+	{"on sent ACK if not headers and not scheduler; from 3: cut 4", "ACK r1, ACK, KBAI"},
+	{"on received REQUEST if queue = q and id = r1: drop, disconnect", "EOF"},
+	{"on received REQUEST if headers ~ reply; after received READY if worker: drop", "KBAI"},
+	{"on received DISCONNECT; after received REQUEST: stay", "ACK r1, ACK r2, KBAI, ACK r3"},
+}
+
 func TestRules(t *testing.T) {
 	t.Parallel()
+	assert.Equal(t, unruled, playRule(t, nil))
 	acts := map[string]bool{}
-	// want is what a client gets for two REQUESTs, a DISCONNECT, and another REQUEST.
-	for _, test := range []struct{ rule, want string }{
-		{"on sent ACK; first 1: drop", "ACK r2, KBAI"},
-		{"on sent ACK; first 1 by peer: again 1", "ACK r1, ACK r1, ACK r2, KBAI"},
-		{"on sent ACK if id; first 1: delay 1m", "ACK r2, KBAI"},
-		{"on sent ACK if not message; each 2: frame 5 other", "ACK r1, ACK other, KBAI"},
-		{"on received REQUEST if queue = q and id = r1: drop, disconnect", "EOF"},
-		{"on received DISCONNECT; after received REQUEST: stay", "ACK r1, ACK r2, KBAI, ACK r3"},
-	} {
+	for _, test := range ruleTests {
+		assert.NotEqual(t, unruled, test.want, test.rule)
 		r, err := fakeemqp.Rules().Parse(test.rule)
 		require.NoError(t, err)
 		_, does, _ := strings.Cut(test.rule, ": ")
@@ -35,31 +44,39 @@ func TestRules(t *testing.T) {
 		}
 		t.Run(test.rule, func(t *testing.T) {
 			t.Parallel()
-			config := fakeemqp.Config{Timeout: time.Hour, Interval: time.Hour, Hook: r.Hook()}
-			inBubble(t, config, func(t *testing.T, p *place) {
-				c, got := p.client(), []string{}
-				for i := range 2 {
-					c.send(emqp.Request(fmt.Sprint("r", i+1), "q", emqp.Headers{}, "m"))
-				}
-				_ = c.Send(t.Context(), emqp.Disconnect("end").Frames()...)
-				_ = c.Send(t.Context(), emqp.Request("r3", "q", emqp.Headers{}, "m").Frames()...)
-				for {
-					ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-					parts, err := c.Receive(ctx)
-					cancel()
-					if err != nil {
-						if strings.Contains(err.Error(), "EOF") {
-							got = append(got, "EOF")
-						}
-						break
-					}
-					got = append(got, string(bytes.Join(append(parts[2:3], parts[4:]...), []byte(" "))))
-				}
-				assert.Equal(t, test.want, strings.Join(got, ", "))
-			})
+			assert.Equal(t, test.want, playRule(t, r.Hook()))
 		})
 	}
 	for _, a := range fakeemqp.Rules().Acts {
 		assert.True(t, acts[a.Name], "no rule of the test has the act %s", a.Name)
 	}
+}
+
+// playRule returns what the client gets from a broker with a hook.
+func playRule(t *testing.T, hook func(*fakeemqp.Event)) string {
+	t.Helper()
+	var got []string
+	config := fakeemqp.Config{Timeout: time.Hour, Interval: time.Hour, Hook: hook}
+	inBubble(t, config, func(t *testing.T, p *place) {
+		p.worker("w", 1, queue(1, "other"))
+		c := p.client()
+		for i := range 2 {
+			c.send(emqp.Request(fmt.Sprint("r", i+1), "q", emqp.Headers{{Name: emqp.ReplyRequested}}, "m"))
+		}
+		_ = c.Send(t.Context(), emqp.Disconnect("end").Frames()...)
+		_ = c.Send(t.Context(), emqp.Request("r3", "q", emqp.Headers{}, "m").Frames()...)
+		for {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			parts, err := c.Receive(ctx)
+			cancel()
+			if err != nil {
+				if strings.Contains(err.Error(), "EOF") {
+					got = append(got, "EOF")
+				}
+				break
+			}
+			got = append(got, string(bytes.Join(append(parts[2:3], parts[min(4, len(parts)):]...), []byte(" "))))
+		}
+	})
+	return strings.Join(got, ", ")
 }

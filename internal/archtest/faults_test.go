@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestFaultsAreFiledByTheirFirstWord: whoever has read the name of a fault knows in which file it is. All faults whose
-// names begin with the same word are in the tables of one file, and it is named after the first word of some of them:
-// "hello-without-v" and "wid-fixed" are in fault_hello.go.
+// TestFaultsAreFiledByTheirFirstWord: whoever has read the name of a fault that is in Go knows in which file it is. All
+// whose names begin with the same word are in the tables of one file, and it is named after the first word of some of
+// them: "hello-without-v" and "wid-fixed" are in fault_hello.go.
 func TestFaultsAreFiledByTheirFirstWord(t *testing.T) {
 	t.Parallel()
 	rooms := map[string]bool{"fakes/fakeworker": true, "fakes/fakeworkq": true, "fakes/fakeemqp": true}
@@ -40,7 +40,7 @@ func TestFaultsAreFiledByTheirFirstWord(t *testing.T) {
 					assert.True(t, words[word], "%s has no fault that begins with %s", file, word)
 				}
 			}
-			assert.Greater(t, len(fileOf), 10, "first words")
+			assert.Greater(t, len(fileOf), 8, "first words")
 		})
 	}
 }
