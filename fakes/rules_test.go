@@ -28,6 +28,11 @@ var ruleTests = []struct {
 		job("a", `"at":"2000-01-01T00:00:02Z"`), "+OK", "FETCH", "$-1", "took", "9s"}},
 	{"on scheduled: early 24h", []string{
 		job("a", `"at":"2000-01-02T00:00:00Z"`), "+OK", "2s", "", "FETCH", "a"}},
+	{"on scheduled: late 1h", []string{
+		job("a", `"at":"2000-01-01T00:00:01Z"`), "+OK", "2s", "", "FETCH", "$-1", "1h", "", "FETCH", "a"}},
+	{"on enqueued if jid = b: front", []string{job("a", ""), "+OK", job("b", ""), "+OK", "FETCH", `"jid":"b"`}},
+	{"on checked FETCH if quiet: refuse 'be quiet'", []string{
+		"FETCH", "$-1", `BEAT {"wid":"w","current_state":"quiet"}`, "+OK", "FETCH", "-ERR be quiet"}},
 	{"on scheduled: until 3s", []string{job("a", `"at":"2100-01-01T00:00:00Z"`), "+OK", "4s", "", "FETCH", "a"}},
 	{"on failed: to none", []string{
 		job("a", `"retry":5`), "+OK", "FETCH", "a", `FAIL {"jid":"a"}`, "+OK", "2h", "", "FETCH", "$-1"}},

@@ -194,8 +194,13 @@ func TestTheRulesOfARowAreItsHook(t *testing.T) {
 	for range 2 { // servers
 		assert.Equal(t, []int{1, 2}, hits(ruled[0].Hook, event{word: "a"}, event{word: "a"}, event{word: "b"}))
 	}
-	assert.PanicsWithValue(t, `the row "x" has a rule, and there is a hook of it in Go`,
+	assert.PanicsWithValue(t, `the row "x" has a rule, and something in Go`,
 		func() { catalogue.FaultOf[event](table, "x", hit) })
+	var hook func(*event)
+	v := catalogue.RuledVariations(table, &words, func(c *func(*event)) *func(*event) { return c })[0]
+	v.Configure(&hook)
+	assert.Equal(t, "X-A-01", v.Reading)
+	assert.Equal(t, []int{1}, hits(func() func(*event) { return hook }, event{word: "a"}, event{word: "a"}))
 	assert.PanicsWithValue(t, `3:9: "hti" is no act; expected one of hit (the row "y")`, func() {
 		catalogue.Ruled(catalogue.Read("x | X-A-01 | is wrong\ny | X-A-01 | is wrong\n  on a: hti\n"), &words)
 	})

@@ -58,21 +58,21 @@ func (t Table) has(name string) bool {
 	return has
 }
 
-// of returns the row of a name. It panics if there is none.
+// of returns the row of a name for what is in Go. It panics if there is none, and if it has rules.
 func (t Table) of(name string) Row {
 	row, known := t[name]
-	if !known {
+	switch {
+	case !known:
 		panic(fmt.Sprintf("no row of the table has the name %q", name))
+	case row.rules != "":
+		panic(fmt.Sprintf("the row %q has a rule, and something in Go", name))
 	}
 	return row
 }
 
-// FaultOf returns the fault that has a row of a table and a hook. It panics if the row has a rule, too.
+// FaultOf returns the fault that has a row of a table and a hook.
 func FaultOf[E any, H Hook[E]](t Table, name string, hook H) Fault[E] {
 	row := t.of(name)
-	if row.rules != "" {
-		panic(fmt.Sprintf("the row %q has a rule, and there is a hook of it in Go", name))
-	}
 	return Fault[E]{Name: name, Clauses: row.Marks, Summary: row.Summary, Hook: Maker[E](hook)}
 }
 
@@ -96,9 +96,20 @@ func Ruled[E any](t Table, words *rule.Vocabulary[E]) (all []Fault[E]) {
 	return all
 }
 
+// RuledVariations is [Ruled] for variations; hook returns where a configuration has its hook.
+func RuledVariations[E, C any](t Table, words *rule.Vocabulary[E], hook func(*C) *func(*E)) (all []Variation[C]) {
+	for _, f := range Ruled(t, words) {
+		all = append(all, variation(t[f.Name], f.Name, func(c *C) { *hook(c) = Both(*hook(c), f.Hook()) }))
+	}
+	return all
+}
+
 // VariationOf returns the variation that has a row of a table.
 func VariationOf[C any](t Table, name string, configure func(*C)) Variation[C] {
-	row := t.of(name)
+	return variation(t.of(name), name, configure)
+}
+
+func variation[C any](row Row, name string, configure func(*C)) Variation[C] {
 	return Variation[C]{
 		Name: name, Summary: row.Summary, Reading: strings.Join(row.Marks, " "), Warns: row.More["warns"],
 		Leaves: row.More["leaves"], Configure: configure,

@@ -74,9 +74,6 @@ func about(reasons ...fakes.About) condition {
 // onProtected holds on a server with a password.
 func onProtected(e *event) bool { return e.Conn.Iterations > 0 }
 
-// quiet holds if the worker of the connection knows that it is to be quiet or to terminate.
-func quiet(e *event) bool { return e.Conn.Server().Worker(e.Conn.Worker).IsQuiet() }
-
 // changed holds if a BEAT is answered with a change of state.
 func changed(e *event) bool { return e.State != "" }
 

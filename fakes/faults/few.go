@@ -78,7 +78,6 @@ var fewFaults = []fakes.Fault{
 		return fakes.AppendReply(nil, e.Reply)
 	}, at(fakes.Writing), func(hi []byte, e *event) { e.Bytes = slices.Concat(hi, e.Bytes) })),
 	// About PUSH.
-	fault("push-quiet-lost", loses(quiet)),
 	fault("push-with-its-connection", withConnection()),
 	fault("push-delivered-late",
 		do(func(e *event) { e.Object.SetTime("at", time.Now().Add(time.Second)) }, at(fakes.Defaulted),

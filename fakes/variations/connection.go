@@ -40,16 +40,13 @@ var connectionVariations = []fakes.Variation{
 	variation("producer-closed-often", countedClosed(7)),
 	variation("producer-counted-closed", countedClosed(40)),
 	variation("producer-idle-closed", do(closesAfter(time.Second), at(fakes.Writing), ofProducer)),
-	variation("producer-refused-closed", do(closes, at(fakes.Ran), wrong, ofProducer)),
 	setting("restart-refuses", func(c *fakes.Config) { c.Farewell = 200 * time.Millisecond }),
-	variation("told-closes", do(closes, done(fwp.BEAT), func(e *event) bool { return e.State != "" })),
 	// About END.
 	variation("end-late", do(closesAfter(900*time.Millisecond), ends)),
 	setting("end-late-without-ok", func(c *fakes.Config) {
 		c.EndWithoutOK = true
 		add(c, do(delay(900*time.Millisecond), ends))
 	}),
-	variation("end-reset", do(func(e *event) { e.Reset = true }, ends)),
 	setting("end-without-ok", func(c *fakes.Config) { c.EndWithoutOK = true }),
 }
 

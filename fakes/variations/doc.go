@@ -1,7 +1,8 @@
 // Package variations is the catalogue of the ways in which a server of package fakes differs from others and conforms.
-// What is said of each is a row of variations.txt; the Go files have what each does.
+// What is said of each is a row of variations.txt, and below it the rules that are what it does, in the language of
+// package rule. What no rule can say is in Go.
 //
-// A variation is in the file that has the first word of its name; a test holds this law:
+// Such a variation is in the file that has the first word of its name; a test holds this law:
 //
 //	connection.go  connections, consumer, end, kill, producer, restart, told
 //	hello.go       hello, hi, password

@@ -16,8 +16,6 @@ import (
 // helloVariations are about HELLO, greetings and passwords.
 var helloVariations = []fakes.Variation{
 	// About HELLO, whose state and version.
-	variation("hello-again",
-		do(accept, of(fakes.Checked, fwp.HELLO), about(fakes.AboutState), func(e *event) bool { return e.Object != nil })),
 	variation("hello-any-version", do(anyVersion, of(fakes.Parsed, fwp.HELLO))),
 	variation("hello-identity-kept",
 		catalogue.KeepBy(wid, catalogue.All(valid(fwp.HELLO), hasWid), func(known *string, e *event) {
@@ -26,9 +24,7 @@ var helloVariations = []fakes.Variation{
 				e.Decline("wid", "the wid had another identity")
 			}
 		})),
-	variation("hello-not-needed-by-end", do(accept, of(fakes.Checked, fwp.END), about(fakes.AboutState))),
 	variation("hello-of-wid-alone", do(widAlone, of(fakes.Parsed, fwp.HELLO))),
-	variation("hello-refused-closes", do(closes, at(fakes.Ran), wrong, early)),
 	variation("hello-refused-closes-later", catalogue.KeepBy(conn, at(fakes.Ran), func(refused *bool, e *event) {
 		if *refused {
 			*refused = false
@@ -37,30 +33,15 @@ var helloVariations = []fakes.Variation{
 		}
 		*refused = early(e) && e.Err != nil
 	})),
-	variation("hello-slow", do(delay(1200*time.Millisecond), of(fakes.Ran, fwp.HELLO))),
 	setting("hello-timeout", func(c *fakes.Config) {
 		c.HelloTimeout = 2 * time.Second
 		add(c, away(100*time.Millisecond))
 	}),
-	variation("hello-wid-conflict", do(accept, of(fakes.Checked, fwp.HELLO), about("wid"), func(e *event) bool {
-		return wid(e) != "" && e.Conn.Iterations == 0
-	})),
 	// About the greeting, and about passwords.
-	variation("hi-late", do(delay(time.Second), at(fakes.Greeting))),
-	variation("hi-more-fields", do(func(e *event) {
-		e.Reply.Text = append(bytes.TrimSuffix(e.Reply.Text, []byte("}")),
-			`,"server":{"name":"å","tags":[null,1.5]},"V":3,"I":1}`...)
-	}, at(fakes.Greeting))),
-	variation("password-hash-lower-case",
-		do(decline("pwdhash", "the password is wrong"), of(fakes.Checked, fwp.HELLO), func(e *event) bool {
-			hash := e.Object.Text("pwdhash")
-			return hash != strings.ToLower(hash)
-		})),
 	variation("password-long-salt",
 		salted(func(salt string) string { return strings.Repeat("salt", 496) + salt })),
 	setting("password-one-round", func(c *fakes.Config) { c.Iterations = 1 }),
 	variation("password-strange-salt", salted(func(salt string) string { return `"é/\` + "\t漢😀 " + salt })),
-	variation("password-wrong-slow", do(delay(2*time.Second), of(fakes.Ran, fwp.HELLO), wrong)),
 }
 
 func early(e *event) bool { return !e.Conn.Identified }

@@ -62,11 +62,9 @@ func wid(e *event) string { return e.Object.Text("wid") }
 func conn(e *event) int64 { return e.Conn.ID }
 
 // What hooks do.
-func accept(e *event)  { e.Accept() }
 func pretend(e *event) { e.Err = nil }
 func okay(e *event)    { e.Err, e.Reply = nil, fakes.OK() }
 func skip(e *event)    { e.Skip = true }
-func closes(e *event)  { e.Close = true }
 func hangUp(e *event)  { e.Reply, e.Close = fwp.Reply{}, true }
 
 func decline(reason fakes.About, text string) func(*event) {
@@ -78,8 +76,6 @@ func delay(d time.Duration) func(*event) { return func(e *event) { e.Delay = d }
 func closesAfter(d time.Duration) func(*event) {
 	return func(e *event) { e.Close, e.Later = false, &fakes.Later{After: d, Close: true} }
 }
-
-func later(d time.Duration) func(*event) { return func(e *event) { e.Until = e.Until.Add(d) } }
 
 // info replaces the reply to INFO.
 func info(text string) func(*event) {

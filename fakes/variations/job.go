@@ -1,8 +1,6 @@
 package variations
 
 import (
-	"math"
-	"slices"
 	"strings"
 
 	"github.com/fwpsuite/fwp/fakes"
@@ -13,7 +11,6 @@ import (
 // jobVariations are about jobs.
 var jobVariations = []fakes.Variation{
 	// About the fields of a delivered job.
-	variation("job-at-left-out", delivered(func(job *object) { job.Delete("at") })),
 	variation("job-defaults-left-out", delivered(func(job *object) {
 		for _, f := range spelledOut {
 			if string(job.Get(f.Name)) == f.Value {
@@ -35,21 +32,8 @@ var jobVariations = []fakes.Variation{
 	variation("job-jid-once", usedBefore(catalogue.All(of(fakes.Checked, fwp.PUSH), func(e *event) bool {
 		return e.Conn.Identified && jid(e) != ""
 	}), decline("jid", "the jid is in use"))),
-	variation("job-jobtype-short",
-		do(decline("jobtype", "the jobtype is too long"), of(fakes.Checked, fwp.PUSH), func(e *event) bool {
-			return len(e.Object.Text("jobtype")) > 200
-		})),
 	variation("job-keys-first", do(func(e *event) {
 		e.Object.Set("args", strings.ReplaceAll(string(e.Object.Get("args")), `{"a":1,"a":2}`, `{"a":1}`))
-	}, of(fakes.Checked, fwp.PUSH))),
-	variation("job-queue-letters", plainQueues(64, letters+capitals+"_")),
-	variation("job-queue-lower-case", plainQueues(math.MaxInt, letters)),
-	variation("job-read-only-refused", do(func(e *event) {
-		for _, name := range [...]string{"enqueued_at", "failure"} {
-			if e.Object.Get(name) != nil {
-				e.Decline(fakes.About(name), name+" is read-only")
-			}
-		}
 	}, of(fakes.Checked, fwp.PUSH))),
 	// About what counts as left out.
 	variation("null-for-defaults", delivered(func(job *object) {
@@ -57,15 +41,6 @@ var jobVariations = []fakes.Variation{
 			if value := job.Get(f.Name); value == nil || string(value) == f.Value {
 				job.Set(f.Name, "null")
 			}
-		}
-	})),
-	variation("null-for-none", delivered(func(job *object) {
-		setDefault(job, "custom", "null")
-		setDefault(job, "failure", "null")
-	})),
-	variation("null-for-omitted", delivered(func(job *object) {
-		for _, name := range [...]string{"reserve_for", "retry", "backtrace", "at"} {
-			job.Set(name, "null")
 		}
 	})),
 	variation("null-is-empty-text", do(func(e *event) {
@@ -84,11 +59,6 @@ var jobVariations = []fakes.Variation{
 		}
 	}, at(fakes.Defaulted))),
 }
-
-const (
-	letters  = "abcdefghijklmnopqrstuvwxyz0123456789-"
-	capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-)
 
 // spelledOut holds the optional fields with their defaults, or with a value that means none. (Work units, Optional
 // fields)
@@ -129,18 +99,5 @@ func usedBefore(is func(*event) bool, act func(*event)) func() func(*event) {
 			act(e)
 		}
 		*before = true
-	})
-}
-
-// plainQueues refuses names of queues with other characters, or more.
-func plainQueues(most int, chars string) func(*event) {
-	return do(decline("queue", "a queue has a plain name"), at(fakes.Checked), func(e *event) bool {
-		names := e.Queues
-		if e.Command.Verb == fwp.PUSH {
-			names = []string{e.Object.Text("queue")}
-		}
-		return slices.ContainsFunc(names, func(name string) bool {
-			return len(name) > most || strings.Trim(name, chars) != ""
-		})
 	})
 }

@@ -17,7 +17,6 @@ var paceVariations = []fakes.Variation{
 			e.Chunk = len(e.Bytes) / 20
 		}
 	}, at(fakes.Writing))),
-	variation("pace-far-away", away(30*time.Millisecond)),
 	variation("pace-jitter", do(func(e *event) {
 		e.Delay = drawn(0, 300*time.Millisecond, strconv.FormatInt(e.Conn.ID, 10), int64(e.Conn.Commands))
 	}, at(fakes.Writing))),
@@ -28,10 +27,6 @@ var paceVariations = []fakes.Variation{
 			delay(1500*time.Millisecond))),
 	variation("pace-segments",
 		do(func(e *event) { e.Chunk, e.Pause = len(e.Bytes)/2+1, 150*time.Millisecond }, at(fakes.Writing))),
-	variation("pace-slow-fetch", do(delay(300*time.Millisecond), at(fakes.Delivered))),
-	variation("pace-slow-info", do(delay(400*time.Millisecond), of(fakes.Ran, fwp.INFO))),
-	variation("pace-slow-push", do(delay(400*time.Millisecond), valid(fwp.PUSH))),
-	variation("pace-slow-reports", do(delay(500*time.Millisecond), of(fakes.Ran, fwp.ACK, fwp.FAIL, fwp.BEAT))),
 }
 
 // away delays every reply, as by a distance.

@@ -13,14 +13,9 @@ import (
 // queueVariations are about queues.
 var queueVariations = []fakes.Variation{
 	// About the queues of jobs.
-	variation("queue-last-in-first-out", do(func(e *event) { e.Front = true }, at(fakes.Enqueued))),
 	variation("queue-without-order",
 		do(func(e *event) { e.Front = fakes.Chance(1, jid(e), 0).IntN(2) == 0 }, at(fakes.Enqueued))),
 	setting("queues-few", func(c *fakes.Config) { c.MaxQueues = 40 }),
-	variation("queues-limited",
-		do(decline(fakes.AboutLimit, "too many queues"), of(fakes.Checked, fwp.FETCH), func(e *event) bool {
-			return len(e.Queues) > 16
-		})),
 	variation("queues-named-once",
 		do(decline(fakes.AboutArguments, "a queue is named twice"), of(fakes.Checked, fwp.FETCH), func(e *event) bool {
 			return len(slices.Compact(slices.Sorted(slices.Values(e.Queues)))) < len(e.Queues)
@@ -31,10 +26,6 @@ var queueVariations = []fakes.Variation{
 	variation("fetch-polls",
 		catalogue.Recall(conn, of(fakes.Checked, fwp.FETCH), func(*event) time.Time { return time.Now() },
 			of(fakes.Delivered, fwp.FETCH), fetchPolls)),
-	variation("fetch-waits-by-queues",
-		do(waitFor(1600*time.Millisecond), of(fakes.Checked, fwp.FETCH), func(e *event) bool {
-			return len(e.Queues) > 1
-		})),
 	setting("fetch-waits-coarsely", func(c *fakes.Config) { c.FetchBlock = 2100 * time.Millisecond }),
 	setting("fetch-waits-less", func(c *fakes.Config) { c.FetchBlock = 1600 * time.Millisecond }),
 	variation("fetch-wakes-on-any-queue", do(func(e *event) { e.Block = e.Queues }, of(fakes.Checked, fwp.FETCH))),
@@ -45,17 +36,12 @@ var queueVariations = []fakes.Variation{
 		}
 		e.Block = e.Queues[:1]
 	}, valid(fwp.FETCH), quiet)),
-	variation("quiet-null-at-once", do(waitFor(time.Millisecond), valid(fwp.FETCH), quiet)),
-	variation("quiet-refused",
-		do(decline(fakes.AboutState, "the worker should be quiet"), valid(fwp.FETCH), quiet)),
 	variation("quiet-until-gone",
 		do(func(e *event) { e.Conn.Server().SetWorker(wid(e), fakes.Worker{}) }, valid(fwp.HELLO), func(e *event) bool {
 			w := e.Conn.Server().Worker(wid(e))
 			return w.Connections == 0 && w.Signal+w.Knows != ""
 		})),
 }
-
-func waitFor(d time.Duration) func(*event) { return func(e *event) { e.Wait = d } }
 
 // fetchPolls holds back a job that was enqueued during a FETCH until the server looks again.
 func fetchPolls(began time.Time, e *event) {

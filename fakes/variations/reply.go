@@ -23,7 +23,6 @@ var replyVariations = []fakes.Variation{
 		}
 		return "MALFORMED " + string(e.About())
 	})),
-	variation("error-empty", errors(func(*event) string { return "" })),
 	variation("error-long", errors(func(*event) string { return "ERR " + strings.Repeat("why ", 1500) })),
 	variation("error-quotes",
 		errors(func(e *event) string { return fmt.Sprintf("+OK wäre falsch – 無効な\t{%.1000q}", e.Line) })),
@@ -42,7 +41,6 @@ var replyVariations = []fakes.Variation{
 		do(func(e *event) { e.Command.Verb = strings.ToUpper(e.Command.Verb) }, at(fakes.Parsed))),
 	// About INFO, and about commands that the protocol does not define.
 	variation("command-more-verbs", do(moreVerbs, at(fakes.Ran), about(fakes.AboutVerb), catalogue.Not(early))),
-	variation("info-refused", do(decline(fakes.AboutLimit, "INFO is turned off"), of(fakes.Checked, fwp.INFO))),
 	variation("info-bytes", info("\x00\xff\xfe\r\n+OK\r\n\x80")),
 	variation("info-late", catalogue.Keep(done(fwp.INFO), func(last *figures, e *event) {
 		if time.Since(last.made) >= 5*time.Second {
@@ -50,12 +48,10 @@ var replyVariations = []fakes.Variation{
 		}
 		e.Reply = last.reply
 	})),
-	variation("info-nothing", info("{}")),
 	variation("info-other-types",
 		info(`{"server_utc_time":12,"faktory":{"queues":[{"name":"default","size":"0"}],`+
 			`"sets":{"retries":"0","dead":"none","scheduled":null,"working":[]},"tasks":{"Dead":{"size":"many"},"Busy":5},`+
 			`"total_enqueued":"0"},"server":"x"}`)),
-	variation("info-slow", do(delay(400*time.Millisecond), valid(fwp.INFO))),
 	variation("info-text", info("# Server\r\nversion: 1.0 (größer)\r\n\r\n$5\r\n+OK\r\n")),
 }
 

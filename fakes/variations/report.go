@@ -14,13 +14,6 @@ import (
 // reportVariations are about BEAT and FLUSH, and about what is accepted or refused.
 var reportVariations = []fakes.Variation{
 	// About BEAT, and what the server knows of workers.
-	variation("beat-orders-by-itself", catalogue.KeepBy(wid, done(fwp.BEAT), func(beats *int, e *event) {
-		if *beats++; *beats > 1 && e.State == "" {
-			e.Reply = fakes.Bulk([]byte(`{"state":"quiet"}`))
-		}
-	})),
-	variation("beat-says-nothing-of-itself",
-		do(func(e *event) { e.Object.Delete("current_state") }, valid(fwp.BEAT))),
 	variation("beat-state-echoed",
 		do(func(e *event) { e.Reply = fakes.Bulk(fmt.Appendf(nil, `{"state":%s}`, e.Object.Get("current_state"))) },
 			done(fwp.BEAT), func(e *event) bool { return e.State == "" && e.Object.Get("current_state") != nil })),
@@ -28,7 +21,6 @@ var reportVariations = []fakes.Variation{
 		do(func(e *event) { e.Reply.Kind = fwp.SimpleString }, done(fwp.BEAT), func(e *event) bool {
 			return e.State == "terminate" && e.Reply.Kind == fwp.BulkString
 		})),
-	variation("beat-state-once", toldOnce()),
 	setting("beat-state-simple", func(c *fakes.Config) { c.StateAsSimple = true }),
 	variation("beat-state-until-known", catalogue.KeepBy(wid, at(fakes.Notified), func(known *string, e *event) {
 		*known = cmp.Or(e.Object.Text("current_state"), *known)
@@ -46,8 +38,6 @@ var reportVariations = []fakes.Variation{
 	variation("flush-closes-producers", flushCloses()),
 	variation("flush-forgets-connections-of-workers", forgetful(conn)),
 	variation("flush-forgets-workers", forgetful(wid)),
-	variation("flush-refused", do(decline(fakes.AboutLimit, "FLUSH is turned off"), of(fakes.Checked, fwp.FLUSH))),
-	variation("flush-slow", do(delay(time.Second), valid(fwp.FLUSH))),
 	// These accept what other servers refuse.
 	variation("accepts-acks-of-failed-jobs", do(okay, unheld(fwp.ACK), func(e *event) bool {
 		return stored(e, "retries") != nil && e.Remove(jid(e))
@@ -70,20 +60,7 @@ var reportVariations = []fakes.Variation{
 			e.Recheck()
 		}
 	}, of(fakes.Checked, fwp.PUSH), about("reserve_for"))),
-	variation("accepts-unknown-jobs", do(okay, at(fakes.Ran), about(fakes.AboutJob))),
 	// These refuse what other servers accept, or do it slowly.
-	variation("refused-slowly", do(delay(300*time.Millisecond), at(fakes.Ran), wrong)),
-	variation("refuses-odd-values", do(oddValues, at(fakes.Checked))),
-	variation("refuses-producers",
-		do(func(e *event) { e.Decline(fakes.AboutState, e.Command.Verb+" is for consumers") },
-			of(fakes.Checked, fwp.FETCH, fwp.ACK, fwp.FAIL, fwp.BEAT), ofProducer)),
-	variation("refuses-short-failures", do(func(e *event) {
-		for _, name := range [...]string{"errtype", "message", "backtrace"} {
-			if e.Object.Get(name) == nil {
-				e.Decline(fakes.About(name), name+" is missing")
-			}
-		}
-	}, of(fakes.Checked, fwp.FAIL))),
 	variation("refuses-unknown-fields", do(onlyKnown, at(fakes.Checked))),
 	variation("refuses-what-is-anothers", ownJobs()),
 }
@@ -102,13 +79,6 @@ func stored(e *event, place string) *object {
 	return nil
 }
 
-// toldOnce tells each worker of each change of state once, which breaks a SHOULD.
-func toldOnce() func() func(*event) {
-	state := func(e *event) string { return e.Conn.Worker + " " + e.State }
-	return catalogue.Again(state, catalogue.All(at(fakes.Notified), func(e *event) bool { return e.State != "" }),
-		skip)
-}
-
 // onlyKnown refuses an argument with fields that the protocol does not define.
 func onlyKnown(e *event) {
 	known, has := map[string][]string{
@@ -120,19 +90,6 @@ func onlyKnown(e *event) {
 	for _, f := range e.Object.Fields() {
 		if has && !slices.Contains(known, f.Name) {
 			e.Decline(fakes.About(f.Name), "there is an unknown field")
-		}
-	}
-}
-
-func oddValues(e *event) {
-	for _, name := range [...]string{"jid", "jobtype", "wid", "hostname"} {
-		if string(e.Object.Get(name)) == `""` {
-			e.Decline(fakes.About(name), name+" is empty")
-		}
-	}
-	for name, least := range map[string]int64{"retry": -1, "backtrace": 0} {
-		if n, ok := e.Object.Int(name); ok && n < least {
-			e.Decline(fakes.About(name), name+" is too small")
 		}
 	}
 }

@@ -46,12 +46,6 @@ var timeVariations = []fakes.Variation{
 	variation("expiry-enqueues", do(func(e *event) { e.Set, e.Until = "retries", time.Now() }, at(fakes.Expired))),
 	variation("reserve-ends-by-the-minute",
 		do(func(e *event) { e.Until = e.Until.Add(time.Minute - 1).Truncate(time.Minute) }, at(fakes.Reserved))),
-	variation("reserve-ends-late", do(later(20*time.Second), at(fakes.Reserved))),
-	variation("retries-at-once-nearly",
-		do(func(e *event) { e.Until = time.Now().Add(500 * time.Millisecond) }, at(fakes.Failed),
-			func(e *event) bool { return e.Set == "retries" })),
-	variation("retries-first",
-		do(func(e *event) { e.Front = e.Object.Get("failure") != nil }, at(fakes.Enqueued))),
 	setting("retries-growing", func(c *fakes.Config) {
 		c.RetryDelay = func(failures int) time.Duration {
 			return min(10*time.Second*time.Duration(math.Pow(3, float64(min(failures-1, 3)))), 140*time.Second)
@@ -73,8 +67,6 @@ var timeVariations = []fakes.Variation{
 			e.Until = e.Until.Add(15*time.Second - 1).Truncate(15 * time.Second)
 		}, at(fakes.Reserved)))
 	}),
-	variation("schedule-late",
-		do(later(6*time.Second), at(fakes.Scheduled), func(e *event) bool { return e.Set == "scheduled" })),
 }
 
 // rewritten writes a time of a job in another layout, in UTC.

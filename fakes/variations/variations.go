@@ -14,6 +14,7 @@ func All() []fakes.Variation {
 	return catalogue.SortVariations(
 		connectionVariations, helloVariations, jobVariations, jsonVariations, paceVariations, queueVariations,
 		replyVariations, reportVariations, timeVariations,
+		catalogue.RuledVariations(variationsTable(), fakes.Rules(), func(c *fakes.Config) *func(*event) { return &c.Hook }),
 	)
 }
 
