@@ -42,6 +42,7 @@ func keepAll[M any](is condition, act func(*M, *event)) func() func(*event) {
 	return catalogue.Keep(is, act)
 }
 
+// next returns hooks that act once, when something has happened before for the same key.
 func next[K comparable](key func(*event) K, happened, is condition, act func(*event)) func() func(*event) {
 	return catalogue.Next(key, happened, is, act)
 }
@@ -53,7 +54,7 @@ func recall[K comparable, V any](
 	return catalogue.Recall(key, happened, note, is, act)
 }
 
-// What is noted: the connection's channel Done, or the time.
+// gone notes the channel Done of the connection.
 func gone(e *event) <-chan struct{} { return e.Conn.Done }
 
 // follows gives a job that leaves a field out the value of the last job that had it.
