@@ -1,6 +1,7 @@
 package workers
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
@@ -35,7 +36,7 @@ func (w *world) applyToConn(l *look) {
 	case Reply:
 		w.applyReply(l)
 	case Broken:
-		l.conn.unmatched = true
+		l.conn.unmatch()
 	case Closed:
 		w.applyClose(l)
 	}
@@ -45,8 +46,8 @@ func (w *world) applyToProcess(l *look) {
 	switch p := l.process; {
 	case l.Kind == Started:
 		w.processes[l.Process] = &processState{number: l.Process, queues: l.Told}
-	case p != nil && l.Kind == Signalled && p.signalled == nil:
-		p.signalled, p.signal = l.moment(), l.Signal
+	case p != nil && l.Kind == Signalled:
+		p.signalled, p.killed = cmp.Or(p.signalled, l.moment()), p.killed || l.Signal == "KILL"
 	case p != nil && l.Kind == Exited:
 		p.exited = l.moment()
 	}
@@ -139,6 +140,7 @@ func (w *world) applyUnread(l *look) {
 
 // forgetOrder forgets what a reply at a time has told the worker.
 func (k *workerState) forgetOrder(at time.Duration) {
+	k.fetchesAfterOrder, k.fetchesWaited = 0, 0
 	for _, order := range []**Moment{&k.quiet, &k.unquieted, &k.terminate} {
 		if *order != nil && (*order).At == at {
 			*order = nil

@@ -14,7 +14,7 @@ func (w *world) applyLine(l *look) {
 	if len(c.inFlight) < maxInFlight {
 		c.inFlight = append(c.inFlight, cmd)
 	} else {
-		c.unmatched = true
+		c.unmatch()
 	}
 	switch cmd.verb {
 	case fwp.HELLO:

@@ -19,7 +19,7 @@ func (w *world) applyReply(l *look) {
 		return
 	}
 	if len(c.inFlight) == 0 {
-		c.unmatched = true
+		c.unmatch()
 		return
 	}
 	cmd := c.inFlight[0]
@@ -78,6 +78,9 @@ func (w *world) applyGreeted(l *look, cmd *command) {
 		return
 	}
 	k := w.workers[cmd.hello.wid]
+	if w.isLeftBy(k, l.process) {
+		k = nil
+	}
 	if k == nil && len(w.workers) >= maxWorkers {
 		delete(w.conns, c.number)
 		return
@@ -90,7 +93,7 @@ func (w *world) applyGreeted(l *look, cmd *command) {
 		w.workers[k.wid] = k
 	}
 	if len(k.conns) == 0 {
-		k.lastFetch = l.At
+		k.lastFetch, k.hello = l.At, cmd.hello
 		if !w.isWorkingApart(k) {
 			k.connected, k.silenceReported = l.At, false
 		}

@@ -146,6 +146,26 @@ func TestLostBytes(t *testing.T) {
 	assert.Empty(t, w.End(2*time.Hour))
 }
 
+// A report on a connection that is not judged any more may be of a job that came there again.
+func TestJobsBehindLostBytes(t *testing.T) {
+	t.Parallel()
+	w := NewWatch(Config{})
+	b := NewBuilder(func(e Event) { assert.Empty(t, w.See(e)) })
+	for conn := 1; conn <= 2; conn++ {
+		b.Open(0, conn, 0)
+		b.Server(0, conn, []byte("+HI {\"v\":2}\r\n"))
+		b.Client(0, conn, []byte(`HELLO {"v":2,"hostname":"h","wid":"w","pid":1,"labels":[]}`+"\r\n"))
+		b.Server(0, conn, []byte("+OK\r\n"))
+	}
+	for range 2 {
+		b.Client(0, 1, []byte("FETCH\r\n"))
+		b.Server(0, 1, []byte("$36\r\n"+`{"jid":"j1","jobtype":"t","args":[]}`+"\r\n"))
+		b.Client(0, 1, []byte(`ACK {"jid":"j1"}`+"\r\n"))
+		b.Server(0, 1, []byte("+OK\r\n"))
+		b.Lose(0, 2)
+	}
+}
+
 func BenchmarkWatch(b *testing.B) {
 	w := NewWatch(Config{Server: true})
 	build := NewBuilder(func(e Event) { w.See(e) })

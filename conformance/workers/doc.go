@@ -19,12 +19,12 @@
 // To read:
 //
 //   - bytes to events: event.go, builder.go, line.go
-//   - what a rule is, and the names of breaches: rule.go, breach.go
-//   - the rules, a table and a function for each rule: rules.go (all of them), rules_line.go, rules_greeting.go,
+//   - what a rule is, all of them, and the names of breaches: rule.go, breach.go
+//   - the rules, a table and a function for each rule: rules_line.go, rules_greeting.go,
 //     rules_worker.go, rules_push.go, rules_fetch.go, rules_job.go, rules_beat.go, rules_state.go, rules_end.go,
 //     rules_server.go
 //   - how they are run: watch.go, look.go
-//   - what they can look at: world.go, hello.go, recent.go; and how events change that: apply.go, apply_line.go,
+//   - what they can look at: world.go, recent.go; and how events change that: apply.go, apply_line.go,
 //     apply_reply.go
 //
 // The situations that a program under test is put into are in the folder situations.

@@ -74,8 +74,8 @@ func (l *look) told() []string {
 // isSignalled reports whether the worker's process was sent a signal.
 func (l *look) isSignalled() bool { return l.process != nil && l.process.signalled != nil }
 
-// isKilled reports whether the first signal of the worker's process ended it at once.
-func (l *look) isKilled() bool { return l.isSignalled() && l.process.signal == "KILL" }
+// isKilled reports whether a signal of the worker's process ended it at once.
+func (l *look) isKilled() bool { return l.process != nil && l.process.killed }
 
 // breach makes a breach of the look and of what a rule says about it.
 func (l *look) breach(name string, j judgement) Breach {

@@ -2,6 +2,7 @@ package workers
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -19,6 +20,14 @@ type Rule struct {
 
 	on    occasions
 	check func(*look) judgement
+}
+
+// Rules returns all rules, in the order of the specification's sections.
+func Rules() []Rule {
+	return slices.Concat(
+		lineRules(), greetingRules(), workerRules(), pushRules(), fetchRules(), jobRules(), beatRules(), stateRules(),
+		endRules(),
+	)
 }
 
 // Need is what a rule needs beside the events of connections; needs are joined with |.

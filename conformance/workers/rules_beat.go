@@ -37,13 +37,13 @@ func (k *workerState) silentSince() time.Duration { return max(k.connected, time
 
 // isSilent reports whether a worker that is connected, or works on without a connection, has sent no BEAT for too long.
 func (w *world) isSilent(k *workerState) bool {
-	isThere := len(k.conns) > 0 || w.isWorkingApart(k)
+	isThere := k.inUse() > 0 || w.isWorkingApart(k)
 	return isThere && w.now-k.silentSince() > beatAtLeast+w.slack && !k.waitsForServer(w.now)
 }
 
 func checkBeatMissing(l *look) judgement {
 	k := l.worker
-	isThere := len(k.conns) > 0 || l.world.isWorkingApart(k)
+	isThere := k.inUse() > 0 || l.world.isWorkingApart(k)
 	if !isThere || k.silenceReported || l.At-k.connected < beatAtLeast {
 		return notApplicable()
 	}
@@ -69,7 +69,7 @@ func checkQuietBeat(l *look) judgement {
 func checkTerminateBeat(l *look) judgement {
 	k := l.worker
 	switch {
-	case k == nil || k.terminate == nil || len(k.conns) == 0 || k.stayReported:
+	case k == nil || k.terminate == nil || k.inUse() == 0 || k.stayReported:
 		return notApplicable()
 	case l.Kind == Line:
 		return kept()

@@ -45,6 +45,9 @@ func beatTests() []ruleTest {
 		{breach: BeatMissing, name: "it has no connection", stream: `1 worker w1` + beat + seconds(15) + beat + `
 			1 closed server` + seconds(80) + `
 			1 worker w1` + beat + seconds(60) + beat},
+		{breach: BeatMissing, name: "none behind END", open: true, stream: `1 worker w1
+			1 C: END
+			1 S: +OK` + seconds(70)},
 		{breach: BeatMissing, name: "after 60 s", stream: `1 worker w1` + seconds(60) + beat},
 		{breach: BeatMissing, name: "after 62 s", wrong: true, stream: `1 worker w1` + seconds(62) + beat},
 		{breach: BeatMissing, name: "after 61 s, on a machine that was late by 0.7 s", stream: `1 worker w1
@@ -85,6 +88,9 @@ func beatTests() []ruleTest {
 			1 S: +{"state":"terminate"}` + seconds(20) + beat + seconds(5) + `
 			1 C: END
 			1 closed server`},
+		{breach: TerminateWithoutBeat, name: "none behind END", stream: terminated + beats(2, "10s") + `
+			1 C: END
+			1 S: +OK` + seconds(29)},
 		{breach: TerminateWithoutBeat, name: "silence behind its only BEAT", open: true, stream: terminated + seconds(25) + `
 			1 C: END
 			1 closed server`},

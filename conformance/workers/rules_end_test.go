@@ -32,6 +32,14 @@ func endTests() []ruleTest {
 			1 S: $ {}
 			1 closed client
 			1 producer` + ended},
+		{breach: ClosedWithoutEnd, name: "killed, as it did not leave", open: true, cfg: processes, stream: `
+			p1 started
+			1 worker w1 p1
+			p1 TERM
+			+20s
+			p1 KILL
+			1 closed client
+			p1 exited -1`},
 		{breach: ClosedWithoutEnd, name: "just closed", wrong: true, stream: `
 			1 producer
 			1 closed client`},

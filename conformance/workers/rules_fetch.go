@@ -39,10 +39,11 @@ func checkConcurrency(l *look) judgement {
 	if l.Kind == second {
 		return keptWhere(running == limit)
 	}
-	if l.Reply.Kind != fwp.BulkString || running < limit {
+	jobs := k.unreported()
+	if l.Reply.Kind != fwp.BulkString || len(jobs) < limit {
 		return notApplicable()
 	}
-	return broken(moments(&k.held[0].shown), "a worker with a concurrency of %d has %d jobs", limit, running+1)
+	return broken(moments(&jobs[0].shown), "a worker with a concurrency of %d has %d jobs", limit, len(jobs)+1)
 }
 
 func checkIdle(l *look) judgement {
@@ -65,7 +66,7 @@ func (w *world) concurrency() int { return max(1, w.cfg.Concurrency) }
 func isIdle(l *look) bool {
 	k, w := l.worker, l.world
 	switch {
-	case len(k.conns) == 0 || k.fetchesInFlight > 0 || k.running() >= w.concurrency():
+	case k.inUse() == 0 || k.fetchesInFlight > 0 || k.running() >= w.concurrency():
 		return false
 	case w.cfg.Concurrency == 0 && (!w.cfg.Processes || k.fetches == 0): // it may not be meant to fetch now
 		return false

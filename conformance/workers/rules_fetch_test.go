@@ -46,7 +46,14 @@ func fetchTests() []ruleTest {
 			1 C: FETCH
 			1 S: ` + job1 + `
 			+2s
-			1 closed server
+			1 shut
+			2 worker w1
+			2 C: FETCH
+			2 S: ` + job2},
+		{breach: BeyondConcurrency, name: "the next where a report of the one before may be lost", cfg: one,
+			stream: fetchedJob + `
+			+2s
+			1 closed server reset
 			2 worker w1
 			2 C: FETCH
 			2 S: ` + job2},
@@ -84,6 +91,12 @@ func fetchTests() []ruleTest {
 			1 C: ACK {"jid":"j1"}
 			1 S: +OK
 			1 C: FETCH`, too: OneConnection},
+		{breach: FetchIdle, name: "none behind END", cfg: one, stream: `
+			1 worker w1
+			1 C: FETCH
+			1 S: $-1
+			1 C: END
+			1 S: +OK` + seconds(12)},
 		{breach: FetchIdle, name: "one of two", wrong: true, cfg: two, stream: `
 			1 worker w1
 			1 C: FETCH

@@ -60,13 +60,16 @@ func checkNotReported(l *look) judgement {
 // manyReports is how often a job may be reported whose report was refused, or lost its connection.
 const manyReports = 10
 
+// isMissed reports whether the client of a report may have got jobs that are not known.
+func (l *look) isMissed() bool { return l.conn == nil || l.worker != nil && l.worker.unmatched }
+
 func checkReportedTwice(l *look) judgement {
-	d := l.delivery()
+	w, d, jid := l.world, l.delivery(), l.Text("jid")
 	switch {
-	case d == nil && l.world.reported.has(l.Text("jid")):
-		return broken(nil, "a second report for a job whose report was accepted")
-	case d == nil:
+	case l.isMissed(), d == nil && (!w.reported.has(jid) || w.forgotten.has(jid)):
 		return notApplicable()
+	case d == nil:
+		return broken(nil, "a second report for a job whose report was accepted")
 	case d.report == nil || (d.refused || d.mayRepeat) && d.reports < manyReports:
 		return kept()
 	case d.refused:
@@ -80,7 +83,10 @@ func checkFetched(l *look) judgement {
 	if l.delivery() != nil {
 		return kept()
 	}
-	if l.worker == nil || jid == "" || w.reported.has(jid) || w.forgotten.has(jid) || len(l.worker.held) >= maxHeld {
+	switch {
+	case l.worker == nil || l.isMissed() || len(l.worker.held) >= maxHeld:
+		return notApplicable()
+	case jid == "" || w.reported.has(jid) || w.forgotten.has(jid):
 		return notApplicable()
 	}
 	return broken(nil, "a report for a job that the worker did not fetch")
@@ -197,6 +203,9 @@ func checkErrorEnds(l *look) judgement {
 // the client has not waited for long. What it reads may be the rest of the error.
 func (c *connState) refusal(now time.Duration) *Moment {
 	const short = time.Second
+	if c.unmatched {
+		return nil // what came last is for no command, and may be why the client closes
+	}
 	if n := len(c.inFlight); c.refused == nil && n == 1 && now-c.inFlight[0].shown.At < short {
 		return c.inFlight[0].behind
 	}

@@ -179,6 +179,20 @@ func jobTests() []ruleTest {
 			+5s
 			1 C: ACK {"jid":"j1"}
 			1 S: -ERR unknown`},
+		{breach: JobReportedTwice, name: "delivered again behind a reply that no command asked for",
+			stream: fetchedJob + failed + `
+			1 S: +OK` + strings.TrimPrefix(fetchedJob, "\n\t1 worker w1") + failed},
+		{breach: JobReportedTwice, name: "late, when another worker has reported it", stream: fetchedJob + `
+			1 closed server
+			+62s
+			2 worker w2
+			2 C: FETCH
+			2 S: $ {"jid":"j1","jobtype":"t","args":[]}
+			2 C: ACK {"jid":"j1"}
+			2 S: +OK
+			3 worker w1
+			3 C: ACK {"jid":"j1"}
+			3 S: -ERR unknown`},
 		{breach: JobReportedTwice, name: "delivered again, and reported three times", wrong: true, too: OneConnection,
 			stream: deliveredAgain + strings.Repeat(`
 			1 C: ACK {"jid":"j1"}
@@ -201,6 +215,9 @@ func jobTests() []ruleTest {
 		{breach: ReportUnfetched, name: "on another connection", stream: fetchedJob + `
 			2 worker w1
 			2 C: ACK {"jid":"j1"}`},
+		{breach: ReportUnfetched, name: "fetched behind a reply that no command asked for", open: true, stream: `
+			1 worker w1
+			1 S: +OK` + strings.TrimPrefix(fetchedJob, "\n\t1 worker w1") + failed},
 		{breach: ReportUnfetched, name: "never fetched", wrong: true, stream: `
 			1 worker w1
 			1 C: ACK {"jid":"j1"}`},
@@ -323,6 +340,19 @@ func jobTests() []ruleTest {
 			2 C: ACK {"jid":"j1"}
 			2 S: -ERR no
 			2 closed client`},
+		{breach: ErrorEndsConnection, name: "behind a reply that no command asked for", open: true, stream: `
+			1 worker w1
+			1 C: FETCH
+			1 S: -ERR no
+			1 S: -ERR bye
+			1 closed client`},
+		{breach: ErrorEndsConnection, name: "for bytes that are no reply", stream: `
+			1 worker w1
+			1 C: FETCH
+			1 S: -ERR no
+			1 C: FETCH
+			1 S: bye
+			1 closed client`},
 		{breach: ErrorEndsConnection, name: "its other connection is closed first", wrong: true, too: ClosedWithoutEnd,
 			stream: fetchedJob + `
 			2 worker w1

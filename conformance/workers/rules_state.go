@@ -115,7 +115,7 @@ func isTerminateOver(l *look) bool {
 }
 
 // overstays reports whether a worker has not left in time after terminate.
-func overstays(l *look) bool { return isTerminateOver(l) && len(l.worker.conns) > 0 }
+func overstays(l *look) bool { return isTerminateOver(l) && l.worker.inUse() > 0 }
 
 // checkJobLeft judges the jobs that a worker holds at the order to terminate: each has its report by the limit, or
 // before the worker leaves.

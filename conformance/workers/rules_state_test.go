@@ -92,6 +92,14 @@ func stateTests() []ruleTest {
 		{breach: FetchAfterQuiet, name: "no FETCH any more", stream: quietWorker + beats(1, "15s")},
 		{breach: FetchAfterTerminate, name: "FETCHes that waited for the only connection", too: OneConnection,
 			stream: sharedConnection(0) + ended},
+		{breach: FetchAfterTerminate, name: "FETCHes that waited, where an order was lost before", too: OneConnection,
+			stream: terminated + `
+			2 worker w1
+			2 C: FETCH
+			1 closed server reset
+			2 closed server reset` + sharedConnection(0) + ended},
+		{breach: FetchAfterTerminate, name: "started anew with the same wid", stream: terminated + ended + `
+			+10s` + fetchedJob},
 		{breach: FetchAfterTerminate, name: "no end of FETCHes on the only connection", wrong: true,
 			too: StateIgnored + " " + OneConnection, stream: sharedConnection(4)},
 		{breach: FetchAfterTerminate, name: "a FETCH on the only connection, which was free", wrong: true, too: OneConnection,
@@ -303,6 +311,9 @@ func stateTests() []ruleTest {
 			+10s
 			1 C: BEAT {"wid":"w1"}
 			1 S: +{"state":"terminate"}` + seconds(10) + ended},
+		{breach: TerminateStays, name: "END, which the server does not heed", stream: terminated + `
+			1 C: END` + seconds(40) + `
+			1 closed server`},
 		{breach: TerminateStays, name: "after 32 s", wrong: true,
 			stream: terminated + beats(1, "15s") + seconds(17) + ended},
 		{breach: TerminateStays, name: "for ever", wrong: true, stream: terminated + beats(4, "15s")},

@@ -69,7 +69,8 @@ func checkShared(l *look) judgement {
 	if wid == "" || l.Process == 0 {
 		return notApplicable()
 	}
-	if k := l.world.workers[wid]; k != nil && k.process != 0 && k.process != l.Process {
+	k := l.world.workers[wid]
+	if k != nil && k.process != 0 && k.process != l.Process && !l.world.isLeftBy(k, l.process) {
 		return broken(moments(&k.hello.shown), "two processes have the wid %s", quoteAny(wid))
 	}
 	for _, k := range l.world.inOrder() {
@@ -94,7 +95,10 @@ func checkDiffers(l *look) judgement {
 		return notApplicable()
 	}
 	k := l.world.workers[now.wid]
-	if k == nil || k.process != 0 && l.process != nil && k.process != l.process.number {
+	switch {
+	case k == nil || k.process != 0 && l.process != nil && k.process != l.process.number:
+		return notApplicable()
+	case len(k.conns) == 0 && k.endedLast: // it may have been started anew
 		return notApplicable()
 	}
 	if now.identity == k.hello.identity {

@@ -110,6 +110,20 @@ func workerTests() []ruleTest {
 			1 worker w1 p1
 			2 worker w2 p2
 			3 worker w1 p1`},
+		{breach: WidShared, name: "started anew, before the end of its connection is seen", cfg: Config{Processes: true},
+			stream: `
+			p1 started
+			1 worker w1 p1
+			1 C: BEAT {"wid":"w1"}
+			1 S: +{"state":"terminate"}
+			1 C: END
+			p1 exited 0
+			p2 started
+			2 worker w1 p2
+			1 closed client
+			3 worker w1 p2
+			+1s
+			3 C: FETCH`},
 		{breach: WidShared, name: "the same", wrong: true, cfg: Config{Processes: true}, stream: `
 			p1 started
 			p2 started
@@ -133,6 +147,10 @@ func workerTests() []ruleTest {
 			2 C: HELLO {"v":2,"labels":[],"pid":7,"wid":"w1","hostname":"h","n":2}`},
 		{breach: HelloDiffers, name: "the same, sent before the reply to the first", stream: crossing(7)},
 		{breach: HelloDiffers, name: "another pid, sent before the reply to the first", wrong: true, stream: crossing(8)},
+		{breach: HelloDiffers, name: "another pid, when it was started anew", stream: `
+			1 worker w1` + ended + `
+			2 worker w1 p2
+			3 worker w1 p2`},
 		{breach: HelloDiffers, name: "another pid", wrong: true, stream: `
 			1 worker w1
 			2 open
@@ -156,8 +174,7 @@ func workerTests() []ruleTest {
 			1 S: $ {}
 			1 C: INFO
 			1 S: $ {}`},
-		{breach: ConnectionForEach, name: "nine short ones and a long one", stream: briefly(9, "worker w1",
-			`BEAT {"wid":"w1","current_state":"quiet"}`) + `
+		{breach: ConnectionForEach, name: "nine short ones and a long one", stream: briefly(9, "worker w1", "FLUSH") + `
 			1 worker w1
 			1 C: FETCH
 			1 S: $-1

@@ -2,6 +2,8 @@ package workers
 
 import (
 	"cmp"
+	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -79,7 +81,26 @@ type connState struct {
 	refused         *Moment // its latest reply, if that is an error and no line followed
 	refusedVerb     string  // of the command whose reply was the latest, if that was an error
 	keptWaiting     bool    // its latest reply came so late that the client may have given up, and no line followed
-	unmatched       bool    // replies and commands cannot be assigned to each other any more
+	unmatched       bool    // replies and commands cannot be assigned to each other any more, see unmatch
+}
+
+// hello is what a HELLO says.
+type hello struct {
+	shown    Moment
+	wid      string // "" if it has none, or not as a string
+	identity string // hostname, pid and labels, in a form that is equal exactly if they are
+}
+
+func readHello(fields map[string]any, shown Moment) *hello {
+	h := &hello{shown: shown}
+	h.wid, _ = fields["wid"].(string)
+	labels, err := json.Marshal(fields["labels"])
+	if err != nil || string(labels) == "null" {
+		labels = []byte("[]")
+	}
+	h.identity = fmt.Sprintf("hostname %s, pid %s, labels %s",
+		quoteAny(fields["hostname"]), quoteAny(fields["pid"]), labels)
+	return h
 }
 
 // command is a line that waits for its reply.
@@ -117,6 +138,8 @@ type workerState struct {
 	briefs           briefs
 	lastEnd          *lastEnd // its latest END, if that may have been too early
 
+	unmatched bool // one of its connections was: it may have got any job
+
 	beats        int
 	beat         *Moment          // the latest
 	beatClosed   bool             // the client has closed the connection of the latest
@@ -153,7 +176,7 @@ type processState struct {
 	number    int
 	queues    []string // in its environment; empty where Config.Queues has them
 	signalled *Moment  // its first signal
-	signal    string
+	killed    bool     // it was sent KILL, which ends it at once
 	exited    *Moment
 	briefs    briefs
 }
@@ -180,8 +203,8 @@ func (w *world) inOrder() []*workerState {
 	return slices.SortedFunc(maps.Values(w.workers), byNumber)
 }
 
-// hasLeft reports whether a worker is not expected back: its process has ended or, where none is known, it has been
-// without a connection for long.
+// hasLeft reports whether a worker is not expected back: its process has ended or, where none is known, it has ended as
+// it was told to, or has been without a connection for long.
 func (w *world) hasLeft(k *workerState) bool {
 	if len(k.conns) > 0 {
 		return false
@@ -189,7 +212,18 @@ func (w *world) hasLeft(k *workerState) bool {
 	if p := w.processes[k.process]; p != nil {
 		return p.exited != nil
 	}
-	return w.now-k.disconnected >= absentFor
+	hasEnded := k.terminate != nil && k.endedLast && k.running() == 0 // the next one of its wid was started anew
+	return hasEnded || w.now-k.disconnected >= absentFor
+}
+
+// isLeftBy reports whether the process of a worker has ended, and another one begins, although the end of a connection
+// has not been seen yet.
+func (w *world) isLeftBy(k *workerState, next *processState) bool {
+	if k == nil || next == nil || next.number == k.process {
+		return false
+	}
+	p := w.processes[k.process]
+	return p != nil && p.exited != nil
 }
 
 // isWorkingApart reports whether a worker has a job and has closed its last connection, while its process runs on: it
@@ -205,7 +239,9 @@ func (w *world) forget(k *workerState) {
 		w.dropJob(d)
 		w.forgotten.add(d.jid)
 	}
-	delete(w.workers, k.wid)
+	if w.workers[k.wid] == k {
+		delete(w.workers, k.wid)
+	}
 }
 
 func (w *world) dropJob(d *delivery) {
@@ -231,6 +267,13 @@ func (w *world) deliveryFor(k *workerState, jid string) *delivery {
 		}
 	}
 	return best
+}
+
+// unmatch notes that the client may take a reply for that to another command.
+func (c *connState) unmatch() {
+	if c.unmatched = true; c.worker != nil {
+		c.worker.unmatched = true
+	}
 }
 
 // order returns the reply that ordered the worker to fetch no more; nil if there was none.
