@@ -38,6 +38,7 @@ matrix: ## play the matrix of faults and checks of servers, and mutants of scrip
 	FWP_SLOW=1 $(GO) test ./conformance/upgrade -run 'TestFaultsAreFound$$'
 	FWP_SLOW=1 $(GO) test ./conformance/emqpsubject -run 'TestValuesAreFound$$'
 	FWP_SLOW=1 $(GO) test ./internal/proof -run 'TestMutantsAreFound$$'
+	FWP_SLOW=1 $(GO) test ./conformance/workers
 
 # Every package that starts goroutines (internal/archtest has a test), and those that share values with them.
 RACED := ./conformance/... ./fakes/... ./fwptest ./internal/... ./load/... ./reports/... ./scenarios/... ./zmtp

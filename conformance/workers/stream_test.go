@@ -32,13 +32,27 @@ import (
 // A # starts a comment line.
 func streamOf(t *testing.T, text string) (events []Event, end time.Duration) {
 	t.Helper()
-	s := &streamer{t: t}
-	s.b = NewBuilder(func(e Event) { s.events = append(s.events, e) })
+	return streamIn(t, 1, linesOf(text))
+}
+
+// linesOf returns the lines of a stream.
+func linesOf(text string) (lines []string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if line != "" && !strings.HasPrefix(line, "#") {
-			s.line(line)
+			lines = append(lines, line)
 		}
+	}
+	return lines
+}
+
+// streamIn has all that the two sides send come in a number of parts.
+func streamIn(t *testing.T, parts int, lines []string) (events []Event, end time.Duration) {
+	t.Helper()
+	s := &streamer{t: t, parts: parts}
+	s.b = NewBuilder(func(e Event) { s.events = append(s.events, e) })
+	for _, line := range lines {
+		s.line(line)
 	}
 	return s.events, s.at
 }
@@ -46,8 +60,33 @@ func streamOf(t *testing.T, text string) (events []Event, end time.Duration) {
 type streamer struct {
 	t      *testing.T
 	b      *Builder
+	parts  int
 	at     time.Duration
 	events []Event
+}
+
+// client sends bytes in parts; each is passed on before the next comes.
+func (s *streamer) client(conn int, data []byte) {
+	for i, part := range cut(data, s.parts) {
+		if i > 0 {
+			s.b.Ready(s.at, conn)
+		}
+		s.b.Client(s.at, conn, part)
+	}
+}
+
+func (s *streamer) server(conn int, data []byte) {
+	for _, part := range cut(data, s.parts) {
+		s.b.Server(s.at, conn, part)
+	}
+}
+
+func cut(data []byte, parts int) (all [][]byte) {
+	for ; parts > 1 && len(data) > 1; parts-- {
+		n := max(1, len(data)/parts)
+		all, data = append(all, data[:n]), data[n:]
+	}
+	return append(all, data)
 }
 
 func (s *streamer) line(line string) {
@@ -97,16 +136,16 @@ func (s *streamer) conn(conn int, rest string) {
 	case "open", "producer", "worker":
 		s.open(conn, verb, what)
 	case "C:":
-		s.b.Client(s.at, conn, []byte(what+"\r\n"))
+		s.client(conn, []byte(what+"\r\n"))
 	case "C!":
-		s.b.Client(s.at, conn, []byte(s.unquote(what)))
+		s.client(conn, []byte(s.unquote(what)))
 	case "S:":
 		if bulk, is := strings.CutPrefix(what, "$ "); is {
 			what = fmt.Sprintf("$%d\r\n%s", len(bulk), bulk)
 		}
-		s.b.Server(s.at, conn, []byte(what+"\r\n"))
+		s.server(conn, []byte(what+"\r\n"))
 	case "S!":
-		s.b.Server(s.at, conn, []byte(s.unquote(what)))
+		s.server(conn, []byte(s.unquote(what)))
 	case "shut":
 		s.b.Shut(s.at, conn)
 	case "ready":
@@ -142,7 +181,7 @@ func (s *streamer) open(conn int, role, what string) {
 	if role == "worker" {
 		h = fwp.Hello{Hostname: "h", WorkerID: words[0], PID: 7 + process}
 	}
-	s.b.Server(s.at, conn, []byte("+HI {\"v\":2}\r\n"))
-	s.b.Client(s.at, conn, fwp.AppendCommand(nil, h.Command()))
-	s.b.Server(s.at, conn, []byte("+OK\r\n"))
+	s.server(conn, []byte("+HI {\"v\":2}\r\n"))
+	s.client(conn, fwp.AppendCommand(nil, h.Command()))
+	s.server(conn, []byte("+OK\r\n"))
 }
