@@ -12,16 +12,17 @@ func (w *world) apply(l *look) {
 	switch l.Kind {
 	case Opened:
 		w.conns[l.Conn] = &connState{number: l.Conn, process: l.Process, opened: l.At}
-	case Line, Reply, Broken, Closed:
-		if l.conn != nil {
+	case Line, Reply, Broken, Closed, AfterClose:
+		switch {
+		case l.conn != nil:
 			w.applyToConn(l)
+		case l.Kind == Line || l.Kind == AfterClose:
+			w.applyUnanswerable(l)
 		}
-	case AfterClose:
-		w.applyAfterClose(l)
 	case Started, Signalled, Exited:
 		w.applyToProcess(l)
 	case Lost:
-		w.applyLost(l)
+		w.lose(l)
 	case second:
 		w.applySecond(l)
 	case Lag:
@@ -36,7 +37,7 @@ func (w *world) applyToConn(l *look) {
 	case Reply:
 		w.applyReply(l)
 	case Broken:
-		l.conn.unmatch()
+		w.lose(l)
 	case Closed:
 		w.applyClose(l)
 	}
@@ -97,8 +98,11 @@ func (k *workerState) unsee() {
 	}
 }
 
-// applyAfterClose deals with a line on a lost connection: a report there has no reply, and may be repeated.
-func (w *world) applyAfterClose(l *look) {
+// applyUnanswerable deals with a line on a lost connection: a report there has no reply, and may be repeated.
+func (w *world) applyUnanswerable(l *look) {
+	if l.Kind == Line { // its HELLO may have come behind the loss
+		w.lose(l)
+	}
 	if l.Command.Verb != fwp.ACK && l.Command.Verb != fwp.FAIL {
 		return
 	}
@@ -200,14 +204,22 @@ func (w *world) applySecond(l *look) {
 	}
 }
 
-// applyLost forgets the worker of a connection that has lost bytes, with all its connections.
-func (w *world) applyLost(l *look) {
+// lose forgets a connection: bytes were lost, or the client may take a reply for that to another command. What it does
+// from now on may be right, and so may what its worker does, and others of its process, on any connection.
+func (w *world) lose(l *look) {
 	delete(w.conns, l.Conn)
-	if l.worker == nil {
+	if l.Worker == "" || w.lost.has(l.Worker) {
 		return
 	}
-	for number := range l.worker.conns {
-		delete(w.conns, number)
+	w.lost.add(l.Worker)
+	for wid, k := range w.workers {
+		if wid != l.Worker && (l.process == nil || l.process.number != k.process) {
+			continue
+		}
+		w.lost.add(wid)
+		for number := range k.conns {
+			delete(w.conns, number)
+		}
+		w.forget(k)
 	}
-	w.forget(l.worker)
 }

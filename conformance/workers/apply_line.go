@@ -11,11 +11,11 @@ func (w *world) applyLine(l *look) {
 	c.lines++
 	cmd := &command{verb: l.Command.Verb, shown: *m, jid: l.Text("jid"), wrong: len(l.Wrong) > 0, behind: c.refused}
 	c.refused, c.answered = nil, nil
-	if len(c.inFlight) < maxInFlight {
-		c.inFlight = append(c.inFlight, cmd)
-	} else {
-		c.unmatch()
+	if len(c.inFlight) >= maxInFlight {
+		w.lose(l)
+		return
 	}
+	c.inFlight = append(c.inFlight, cmd)
 	switch cmd.verb {
 	case fwp.HELLO:
 		w.applyHello(c, cmd, readHello(l.Object, *m))

@@ -15,18 +15,17 @@ func (w *world) applyReply(l *look) {
 		c.greeting = l.moment()
 		if hi, err := fwp.ParseHi(l.Reply); err == nil {
 			c.hi, c.unknownInHi = &hi, hasUnknownField(l.Reply.Text)
+		} else {
+			w.lose(l)
 		}
 		return
 	}
 	if len(c.inFlight) == 0 {
-		c.unmatch()
+		w.lose(l)
 		return
 	}
 	cmd := c.inFlight[0]
 	c.inFlight = slices.Delete(c.inFlight, 0, 1)
-	if c.unmatched {
-		return
-	}
 	c.answered, c.replied = cmd, l.At
 	c.refused, c.refusedVerb, c.keptWaiting = nil, "", l.At-cmd.shown.At > longWait
 	if l.IsError() {
@@ -68,7 +67,10 @@ func isOK(r fwp.Reply) bool { return r.Kind == fwp.SimpleString && string(r.Text
 func (w *world) applyGreeted(l *look, cmd *command) {
 	c := l.conn
 	if !isOK(l.Reply) {
-		if l.IsError() && !c.identified {
+		switch {
+		case !l.IsError(): // the client may take it for OK
+			w.lose(l)
+		case !c.identified:
 			c.declined = l.moment()
 		}
 		return
@@ -81,7 +83,7 @@ func (w *world) applyGreeted(l *look, cmd *command) {
 	if w.isLeftBy(k, l.process) {
 		k = nil
 	}
-	if k == nil && len(w.workers) >= maxWorkers {
+	if w.lost.has(cmd.hello.wid) || k == nil && len(w.workers) >= maxWorkers {
 		delete(w.conns, c.number)
 		return
 	}

@@ -22,7 +22,7 @@ func (w *world) look(e *Event) *look {
 	if c := l.conn; c != nil {
 		process = cmp.Or(process, c.process)
 		l.worker = c.worker
-		if e.Kind == Reply && !e.Greet && len(c.inFlight) > 0 && !c.unmatched {
+		if e.Kind == Reply && !e.Greet && len(c.inFlight) > 0 {
 			l.asked = c.inFlight[0]
 		}
 	}

@@ -35,7 +35,7 @@ func checkWithoutEnd(l *look) judgement {
 		return notApplicable()
 	case c.end != nil:
 		return kept()
-	case l.By != Client || l.Reset || c.unmatched || len(c.inFlight) > 0 || c.keptWaiting || l.isKilled():
+	case l.By != Client || l.Reset || len(c.inFlight) > 0 || c.keptWaiting || l.isKilled():
 		return notApplicable()
 	case c.refused != nil && l.worker != nil:
 		return notApplicable() // error-ends-connection has it

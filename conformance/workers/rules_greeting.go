@@ -44,7 +44,7 @@ func checkFirstLine(l *look) judgement {
 
 func checkUnidentified(l *look) judgement {
 	c := l.conn
-	if c == nil || c.lines == 0 || c.unmatched || c.end != nil || l.verb() == fwp.HELLO || l.verb() == fwp.END {
+	if c == nil || c.lines == 0 || c.end != nil || l.verb() == fwp.HELLO || l.verb() == fwp.END {
 		return notApplicable()
 	}
 	switch {

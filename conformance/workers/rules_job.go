@@ -60,13 +60,10 @@ func checkNotReported(l *look) judgement {
 // manyReports is how often a job may be reported whose report was refused, or lost its connection.
 const manyReports = 10
 
-// isMissed reports whether the client of a report may have got jobs that are not known.
-func (l *look) isMissed() bool { return l.conn == nil || l.worker != nil && l.worker.unmatched }
-
 func checkReportedTwice(l *look) judgement {
 	w, d, jid := l.world, l.delivery(), l.Text("jid")
 	switch {
-	case l.isMissed(), d == nil && (!w.reported.has(jid) || w.forgotten.has(jid)):
+	case l.conn == nil, d == nil && (!w.reported.has(jid) || w.forgotten.has(jid)):
 		return notApplicable()
 	case d == nil:
 		return broken(nil, "a second report for a job whose report was accepted")
@@ -83,10 +80,7 @@ func checkFetched(l *look) judgement {
 	if l.delivery() != nil {
 		return kept()
 	}
-	switch {
-	case l.worker == nil || l.isMissed() || len(l.worker.held) >= maxHeld:
-		return notApplicable()
-	case jid == "" || w.reported.has(jid) || w.forgotten.has(jid):
+	if l.worker == nil || jid == "" || w.reported.has(jid) || w.forgotten.has(jid) || len(l.worker.held) >= maxHeld {
 		return notApplicable()
 	}
 	return broken(nil, "a report for a job that the worker did not fetch")
@@ -203,9 +197,6 @@ func checkErrorEnds(l *look) judgement {
 // the client has not waited for long. What it reads may be the rest of the error.
 func (c *connState) refusal(now time.Duration) *Moment {
 	const short = time.Second
-	if c.unmatched {
-		return nil // what came last is for no command, and may be why the client closes
-	}
 	if n := len(c.inFlight); c.refused == nil && n == 1 && now-c.inFlight[0].shown.At < short {
 		return c.inFlight[0].behind
 	}

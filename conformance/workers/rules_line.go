@@ -80,7 +80,7 @@ func syntaxRule(breach string, fault Fault) Rule {
 // is the subject of another rule.
 func checkInFlight(l *look) judgement {
 	c := l.conn
-	if c == nil || c.lines == 0 || c.unmatched || c.end != nil {
+	if c == nil || c.lines == 0 || c.end != nil {
 		return notApplicable()
 	}
 	if len(c.inFlight) == 0 {

@@ -37,6 +37,7 @@ type world struct {
 	pushed         *recent                // jids whose PUSH was accepted
 	unansweredPush *recent                // jids whose PUSH lost its connection before the reply
 	forgotten      *recent                // jids that a worker held when it was forgotten
+	lost           *recent                // wids of workers that are not judged any more
 	joined         int                    // workers so far, for their order
 	hash           passwordHash           // the latest
 }
@@ -46,7 +47,7 @@ func newWorld(cfg Config) *world {
 		cfg: cfg, slack: cfg.Slack, conns: map[int]*connState{}, workers: map[string]*workerState{},
 		processes: map[int]*processState{}, jobs: map[string][]*delivery{},
 		reported: newRecent(maxRecent), pushed: newRecent(maxRecent),
-		unansweredPush: newRecent(maxRecent), forgotten: newRecent(maxRecent),
+		unansweredPush: newRecent(maxRecent), forgotten: newRecent(maxRecent), lost: newRecent(maxRecent),
 	}
 }
 
@@ -81,7 +82,6 @@ type connState struct {
 	refused         *Moment // its latest reply, if that is an error and no line followed
 	refusedVerb     string  // of the command whose reply was the latest, if that was an error
 	keptWaiting     bool    // its latest reply came so late that the client may have given up, and no line followed
-	unmatched       bool    // replies and commands cannot be assigned to each other any more, see unmatch
 }
 
 // hello is what a HELLO says.
@@ -137,8 +137,6 @@ type workerState struct {
 	stalled          time.Duration // when the server last kept it waiting
 	briefs           briefs
 	lastEnd          *lastEnd // its latest END, if that may have been too early
-
-	unmatched bool // one of its connections was: it may have got any job
 
 	beats        int
 	beat         *Moment          // the latest
@@ -267,13 +265,6 @@ func (w *world) deliveryFor(k *workerState, jid string) *delivery {
 		}
 	}
 	return best
-}
-
-// unmatch notes that the client may take a reply for that to another command.
-func (c *connState) unmatch() {
-	if c.unmatched = true; c.worker != nil {
-		c.worker.unmatched = true
-	}
 }
 
 // order returns the reply that ordered the worker to fetch no more; nil if there was none.
