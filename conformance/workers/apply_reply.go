@@ -144,6 +144,9 @@ func (w *world) applyFetched(l *look) *delivery {
 		k.lastFetch, k.fetchRefused = l.At, l.IsError()
 	}
 	if j == nil {
+		if l.Reply.Kind == fwp.BulkString { // its jid may be empty
+			w.forgotten.add("")
+		}
 		return nil
 	}
 	if k != nil && (len(k.held) >= maxHeld || len(w.jobs) >= maxJobs) {

@@ -76,11 +76,12 @@ func checkReportedTwice(l *look) judgement {
 }
 
 func checkFetched(l *look) judgement {
-	w, jid := l.world, l.Text("jid")
+	w := l.world
+	jid, is := l.Object["jid"].(string)
 	if l.delivery() != nil {
 		return kept()
 	}
-	if l.worker == nil || jid == "" || w.reported.has(jid) || w.forgotten.has(jid) || len(l.worker.held) >= maxHeld {
+	if l.worker == nil || !is || w.reported.has(jid) || w.forgotten.has(jid) || len(l.worker.held) >= maxHeld {
 		return notApplicable()
 	}
 	return broken(nil, "a report for a job that the worker did not fetch")

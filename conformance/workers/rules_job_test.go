@@ -215,12 +215,12 @@ func jobTests() []ruleTest {
 		{breach: ReportUnfetched, name: "on another connection", stream: fetchedJob + `
 			2 worker w1
 			2 C: ACK {"jid":"j1"}`},
-		{breach: ReportUnfetched, name: "fetched behind a reply that no command asked for", open: true, stream: `
-			1 worker w1
-			1 S: +OK` + strings.TrimPrefix(fetchedJob, "\n\t1 worker w1") + failed},
+		{breach: ReportUnfetched, name: "fetched behind a reply that no command asked for", open: true,
+			stream: strings.Replace(fetchedJob+failed, "w1", "w1\n1 S: +OK", 1)},
 		{breach: ReportUnfetched, name: "never fetched", wrong: true, stream: `
 			1 worker w1
 			1 C: ACK {"jid":"j1"}`},
+		{breach: ReportUnfetched, name: "an empty one", open: true, stream: strings.ReplaceAll(fetchedJob+failed, "j1", "")},
 		{breach: ReportUnfetched, name: "another jid", wrong: true, stream: fetchedJob + `
 			1 C: FAIL {"jid":"J1","errtype":"E","message":"m","backtrace":[]}`},
 

@@ -328,6 +328,12 @@ func stateTests() []ruleTest {
 			1 C: BEAT {"wid":"w1"}
 			1 S: -ERR Unknown worker w1
 			+1s` + ended},
+		{breach: UnknownWorker, name: "a FETCH or two", stream: `
+			1 worker w1
+			2 worker w1
+			2 C: BEAT {"wid":"w1"}
+			2 S: -ERR Unknown worker w1
+			+1s` + fetches(2, "FETCH")},
 		{breach: UnknownWorker, name: "it works on", wrong: true, stream: `
 			1 worker w1
 			2 worker w1

@@ -15,8 +15,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/slow"
 )
 
-// Here right streams are made of the right streams of the tests. Nothing may break, and what was kept stays kept: a rule
-// must not find more than what it is about.
+// Here right streams are made of the right streams of the tests. Nothing may break, and what was kept stays kept: a
+// rule must not find more than what it is about.
 
 // states returns the states of rules by their names.
 func states(results []Result) map[string]State {
@@ -42,7 +42,8 @@ func TestPartsAndNumbersDoNotMatter(t *testing.T) {
 			assert.Equal(t, want, states(judgedIn(t, parts, test)), "%s/%s in %d parts", test.breach, test.name, parts)
 		}
 		events, end := streamOf(t, test.stream)
-		assert.Equal(t, want, states(judgeAll(test.cfg, renumbered(events), end)), "%s/%s renumbered", test.breach, test.name)
+		now := states(judgeAll(test.cfg, renumbered(events), end))
+		assert.Equal(t, want, now, "%s/%s renumbered", test.breach, test.name)
 	}
 }
 
