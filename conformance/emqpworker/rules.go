@@ -70,8 +70,8 @@ func (s *session) hears(p *peer, now time.Duration, beat bool) {
 // acknowledged judges an ACK, which has the id of a message of the broker. The lock is held.
 func (s *session) acknowledged(m emqp.Message, l play.Line) {
 	id := string(m.Fields[0])
-	n, err := strconv.Atoi(strings.TrimPrefix(id, idPrefix))
-	if err != nil || n < 1 || n > s.number {
+	number, is := strings.CutPrefix(id, idPrefix)
+	if n, err := strconv.Atoi(number); !is || err != nil || n < 1 || n > s.number {
 		s.Wrong("WRK-01", "the id of the message that the ACK acknowledges", fmt.Sprintf("%q, the id of no message", id), l)
 	}
 }

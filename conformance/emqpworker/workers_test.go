@@ -105,6 +105,26 @@ func TestTemplate(t *testing.T) {
 	assert.Contains(t, red, "EMQP-WRK-07")
 }
 
+// The number in the id of a message is not that id.
+func TestAcknowledgesANumber(t *testing.T) {
+	t.Parallel()
+	acknowledges := func(e *fakeemqpworker.Event) {
+		if e.Point == fakeemqpworker.Sending && e.Command == emqp.READY {
+			e.Before = append(e.Before, emqp.Ack("ack-"+string(e.Frames[3]), "1").Frames())
+		}
+	}
+	report, err := suitetest.PlayWorker(t, emqpworker.Side(),
+		func(ctx context.Context, e situations.Environment, dial suitetest.Dial) int {
+			return fakeemqpworker.Run(ctx, fakeemqpworker.Config{
+				URL: e.URL, Queues: e.Queues, Concurrency: e.Concurrency, Heartbeat: e.Heartbeat, Dial: dial,
+				Hook: acknowledges,
+			})
+		}, "jobs/replies")
+	require.NoError(t, err)
+	red, _ := suitetest.Red(report)
+	assert.Contains(t, red, "EMQP-WRK-01")
+}
+
 // A worker that goes on when its INFORM is acknowledged alone, whose old connections stay open, begins anew behind a
 // silence, as often as there is one.
 func TestAwaitsACK(t *testing.T) {

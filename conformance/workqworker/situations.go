@@ -155,7 +155,7 @@ func (s *session) notWorked(clause string, missing []*known, expected, got strin
 	s.decide(clause, len(missing) == 0, expected, got)
 }
 
-// unfinished decides that blocks are too short for which bytes are missing all the time.
+// unfinished decides that lines have no end, and that blocks are too short, for which bytes are missing all the time.
 func (s *session) unfinished() {
 	const still = 3 * time.Second
 	s.mu.Lock()
@@ -164,7 +164,13 @@ func (s *session) unfinished() {
 		if !c.short || s.Now()-c.partial < still || c.blind {
 			continue
 		}
-		line, block, _ := strings.Cut(string(c.sent), "\r\n")
+		line, block, ends := strings.Cut(string(c.sent), "\r\n")
+		if !ends {
+			s.spoiled = "CLI-05"
+			s.Holds("CLI-05", false, still, "a command line that ends with CRLF",
+				fmt.Sprintf("no more for %v than %s", still, shown([]byte(line))))
+			continue
+		}
 		s.spoiled = "CLI-07"
 		s.Holds("CLI-07", false, still, "a block of as many bytes as its line says, and then CRLF",
 			fmt.Sprintf("%d bytes after the line %s, and no more for %v", len(block), shown([]byte(line)), still))

@@ -3,6 +3,7 @@ package workqworker_test
 import (
 	"bytes"
 	"context"
+	"net"
 	"testing"
 	"time"
 
@@ -51,6 +52,57 @@ func TestUselessWorkers(t *testing.T) {
 			suitetest.UselessWorker(t, workqworker.Side(), program)
 		})
 	}
+}
+
+// partly is a connection of a program that sends all it has in two parts.
+type partly struct{ net.Conn }
+
+func (c partly) Write(p []byte) (n int, err error) {
+	if n, err = c.Conn.Write(p[:len(p)/2]); err == nil {
+		var more int
+		more, err = c.Conn.Write(p[n:])
+		n += more
+	}
+	return n, err
+}
+
+// How a worker's bytes are cut has no influence.
+func TestCommandsInParts(t *testing.T) {
+	t.Parallel()
+	report, err := suitetest.PlayWorker(t, workqworker.Side(),
+		func(ctx context.Context, e situations.Environment, dial suitetest.Dial) int {
+			return fakeworkqworker.Run(ctx, fakeworkqworker.Config{
+				URL: e.URL, Concurrency: e.Concurrency,
+				Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
+					nc, err := dial(ctx, network, addr)
+					return partly{nc}, err
+				},
+			})
+		})
+	require.NoError(t, err)
+	suitetest.Passes(t, report)
+}
+
+// A line that does not end is no block that is too short.
+func TestLineWithoutEnd(t *testing.T) {
+	t.Parallel()
+	report, err := suitetest.PlayWorker(t, workqworker.Side(),
+		func(ctx context.Context, e situations.Environment, dial suitetest.Dial) int {
+			for _, text := range []string{"lease fwp.ok 1000\r\n", "lease fwp.ok"} {
+				nc, err := dial(ctx, "tcp", e.URL[len("workq://"):])
+				if err != nil {
+					return 1
+				}
+				defer nc.Close()
+				(&conn{nc}).writes(text)
+			}
+			<-ctx.Done()
+			return 0
+		}, "jobs/many")
+	require.NoError(t, err)
+	red, _ := suitetest.Red(report)
+	assert.Contains(t, red, "WORKQ-CLI-05")
+	assert.NotContains(t, red, "WORKQ-CLI-07")
 }
 
 // A worker that leases no job of some name is not blamed for it.
