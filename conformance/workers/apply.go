@@ -144,11 +144,13 @@ func (w *world) applyUnread(l *look) {
 
 // forgetOrder forgets what a reply at a time has told the worker.
 func (k *workerState) forgetOrder(at time.Duration) {
-	k.fetchesAfterOrder, k.fetchesWaited = 0, 0
 	for _, order := range []**Moment{&k.quiet, &k.unquieted, &k.terminate} {
 		if *order != nil && (*order).At == at {
 			*order = nil
 		}
+	}
+	if k.order() == nil {
+		k.fetchesWaited = 0
 	}
 }
 
@@ -216,7 +218,6 @@ func (w *world) lose(l *look) {
 		if wid != l.Worker && (l.process == nil || l.process.number != k.process) {
 			continue
 		}
-		w.lost.add(wid)
 		for number := range k.conns {
 			delete(w.conns, number)
 		}

@@ -15,8 +15,6 @@ func (w *world) applyReply(l *look) {
 		c.greeting = l.moment()
 		if hi, err := fwp.ParseHi(l.Reply); err == nil {
 			c.hi, c.unknownInHi = &hi, hasUnknownField(l.Reply.Text)
-		} else {
-			w.lose(l)
 		}
 		return
 	}

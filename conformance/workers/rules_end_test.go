@@ -80,6 +80,11 @@ func endTests() []ruleTest {
 		{breach: EndWithJobs, name: "another connection comes much later", wrong: true, stream: fetchedJob + ended +
 			seconds(5) + `
 			2 worker w1` + reportedElsewhere},
+		{breach: EndWithJobs, name: "its other connection may have been accepted", open: true, stream: fetchedJob + `
+			2 open
+			2 S: +HI {"v":2}
+			2 C: HELLO {"v":2,"hostname":"h","wid":"w1","pid":7,"labels":[]}
+			2 S: +WELCOME` + ended + reportedElsewhere},
 		{breach: EndWithJobs, name: "it is killed meanwhile", cfg: processes, stream: `
 			p1 started
 			1 worker w1 p1

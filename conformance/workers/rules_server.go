@@ -32,5 +32,5 @@ func checkGrammar(l *look) judgement {
 }
 
 func checkUnasked(l *look) judgement {
-	return keptIf(!l.Extra || l.conn == nil, "a reply that no command asked for")
+	return keptIf(!l.Extra, "a reply that no command asked for")
 }

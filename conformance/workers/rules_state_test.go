@@ -284,6 +284,12 @@ func stateTests() []ruleTest {
 			1 S: +OK` + ended + `
 			2 C: END
 			2 closed server`},
+		{breach: TerminateJobLeft, name: "on a connection that takes the place of the others", stream: terminatedBusy + ended + `
+			2 C: END
+			2 S: +OK
+			2 closed client
+			+500ms
+			2 worker w1` + reportedElsewhere},
 		{breach: TerminateJobLeft, name: "it leaves", wrong: true, too: EndWithJobs,
 			stream: terminatedBusy + seconds(3) + ended + `
 			2 C: END

@@ -124,6 +124,15 @@ func workerTests() []ruleTest {
 			3 worker w1 p2
 			+1s
 			3 C: FETCH`},
+		{breach: WidShared, name: "by the one after the next", wrong: true, cfg: Config{Processes: true}, stream: `
+			p1 started
+			1 worker w1 p1
+			p1 exited 0
+			p2 started
+			p3 started
+			2 worker w1 p2
+			1 closed server
+			3 worker w1 p3`},
 		{breach: WidShared, name: "the same", wrong: true, cfg: Config{Processes: true}, stream: `
 			p1 started
 			p2 started
