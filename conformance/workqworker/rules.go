@@ -125,7 +125,7 @@ func (c *conn) reports(command workq.Command, l play.Line) {
 			l)
 	} else {
 		s.Kept("CLI-13")
-		c.outcome(k, command, l)
+		c.outcome(k, k.leases[received], command, l)
 	}
 	if len(k.report) < most {
 		c.report = &report{at: l.At, verb: command.Verb, conn: c}
@@ -133,10 +133,11 @@ func (c *conn) reports(command workq.Command, l play.Line) {
 	}
 }
 
-// outcome judges how a job is reported: whether it has succeeded, and with which result. The lock is held.
-func (c *conn) outcome(k *known, command workq.Command, l play.Line) {
+// outcome judges how a job is reported behind a lease: whether it has succeeded, and with which result. Of those that
+// have no report it is the oldest: the job may have been leased again meanwhile. The lock is held.
+func (c *conn) outcome(k *known, from *lease, command workq.Command, l play.Line) {
 	s, complete := c.session, command.Verb == workq.Complete
-	ran := l.At - k.leases[len(k.leases)-1].at
+	ran := l.At - from.at
 	clause, expected, got := "CLI-14", "", ""
 	switch {
 	case complete == (k.name == fails):

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net"
+	"sync"
 	"testing"
 	"time"
 
@@ -103,6 +104,25 @@ func TestLineWithoutEnd(t *testing.T) {
 	red, _ := suitetest.Red(report)
 	assert.Contains(t, red, "WORKQ-CLI-05")
 	assert.NotContains(t, red, "WORKQ-CLI-07")
+}
+
+// A report that comes so late that the job was leased again is not one of a job that has just begun.
+func TestLateReport(t *testing.T) {
+	t.Parallel()
+	report, err := suitetest.PlayWorker(t, workqworker.Side(),
+		func(ctx context.Context, e situations.Environment, dial suitetest.Dial) int {
+			var once sync.Once
+			return fakeworkqworker.Run(ctx, fakeworkqworker.Config{
+				URL: e.URL, Concurrency: e.Concurrency, Dial: dial, Hook: func(e *fakeworkqworker.Event) {
+					if e.Point == fakeworkqworker.Ran && e.Name == "fwp.sleep" && e.TTR == 5*time.Second {
+						once.Do(func() { time.Sleep(2500 * time.Millisecond) }) // virtual
+					}
+				},
+			})
+		}, "ttr/within")
+	require.NoError(t, err)
+	red, _ := suitetest.Red(report)
+	assert.Empty(t, red)
 }
 
 // A worker that leases no job of some name is not blamed for it.
