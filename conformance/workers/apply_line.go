@@ -10,6 +10,7 @@ func (w *world) applyLine(l *look) {
 	c, m := l.conn, l.moment()
 	c.lines++
 	cmd := &command{verb: l.Command.Verb, shown: *m, jid: l.Text("jid"), wrong: len(l.Wrong) > 0, behind: c.refused}
+	_, cmd.hasJID = l.Object["jid"].(string)
 	c.refused, c.answered = nil, nil
 	if len(c.inFlight) >= maxInFlight {
 		w.lose(l)

@@ -42,7 +42,7 @@ func (w *world) applyReply(l *look) {
 			c.isTold = c.isTold || fwp.Identified.Next(fwp.BEAT, l.Reply) != fwp.Identified
 		}
 	case fwp.PUSH:
-		if isOK(l.Reply) && cmd.jid != "" {
+		if isOK(l.Reply) && cmd.hasJID {
 			w.pushed.add(cmd.jid)
 			w.unansweredPush.drop(cmd.jid)
 		}

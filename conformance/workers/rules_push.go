@@ -63,8 +63,8 @@ func checkReadOnly(l *look) judgement {
 }
 
 func checkJIDReused(l *look) judgement {
-	jid := l.Text("jid")
-	if jid == "" || len(l.world.pushed.now) == 0 {
+	jid, is := l.Object["jid"].(string)
+	if !is || len(l.world.pushed.now) == 0 {
 		return notApplicable()
 	}
 	return keptIf(!l.world.pushed.has(jid), "the jid %s was pushed before", quoteAny(jid))

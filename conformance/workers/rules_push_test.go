@@ -56,6 +56,8 @@ func pushTests() []ruleTest {
 			1 C: PUSH {"jid":"j1","jobtype":"t","args":[]}
 			1 S: +OK`},
 		{breach: PushJIDReused, name: "twice", wrong: true, stream: pushed(plain, plain)},
+		{breach: PushJIDReused, name: "an empty one twice", wrong: true, stream: pushed(
+			`{"jid":"","jobtype":"t","args":[]}`, `{"jid":"","jobtype":"t","args":[]}`)},
 		{breach: PushJIDReused, name: "by another client", wrong: true, stream: pushed(plain) + `
 			2 producer
 			2 C: PUSH {"jid":"j1","jobtype":"other","args":[1]}`},

@@ -108,6 +108,7 @@ type command struct {
 	verb   string
 	shown  Moment
 	jid    string
+	hasJID bool      // it may be empty
 	wrong  bool      // its syntax is
 	behind *Moment   // the error reply to the command before it, if that was the latest reply
 	report *delivery // of ACK and FAIL
