@@ -18,7 +18,7 @@ import (
 )
 
 // written is the command that writes the pages.
-const written = "FWP_SLOW=1 go test ./internal/selftest -run Faults -update"
+const written = "make matrix OF=. UPDATE=1, or with FAULT=NAME for one row"
 
 // entry is what a page says about a fault.
 type entry struct {

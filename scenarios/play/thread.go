@@ -39,16 +39,19 @@ func (th *thread) mine() []*conn {
 
 func (th *thread) steps(ctx context.Context, steps []scenarios.Step) error {
 	th.free = time.Now()
-	for _, s := range steps {
+	for i, s := range steps {
 		if ctx.Err() != nil {
 			return interrupted(ctx, s)
 		}
-		if _, sends := s.(*scenarios.Send); sends {
+		_, sends := s.(*scenarios.Send)
+		if sends {
 			th.delay.Note(th.free, time.Now())
 			th.keepAlive(ctx) // a script can be busy for as long as another one waits
 		}
 		err := th.step(ctx, s)
-		th.fileLapses(s.Place())
+		if !sends || err != nil || i == len(steps)-1 { // a reply that is there already is for the line that expects it
+			th.fileLapses(s.Place())
+		}
 		if err != nil {
 			return err
 		}
