@@ -59,33 +59,14 @@ func TestClausesReadAsSentences(t *testing.T) {
 	}
 }
 
-// The numbers are those of the inventory, 170 rows of which 114 bind a server, and those that it
-// lacks: FWP-HELLO-16, and ten that bind clients.
-func TestClausesAreComplete(t *testing.T) {
+// TestClausesAreStable: ids, and whom they bind, change on purpose only.
+func TestClausesAreStable(t *testing.T) {
 	t.Parallel()
-	rows, bound := map[string]int{}, map[string]int{}
+	var all strings.Builder
 	for _, c := range Clauses() {
-		rows[c.Party]++
-		for _, party := range []string{"S", "C", "K", "P"} {
-			if c.Binds(party) {
-				bound[party]++
-			}
-		}
+		all.WriteString(c.ID + " " + c.Party + "\n")
 	}
-	assert.Len(t, Clauses(), 185)
-	assert.Equal(t, map[string]int{
-		"S": 105, "K": 38, "C": 18, "S,P": 5, "S,C": 3, "P": 8, "K,C": 6, "S,K": 1, "S,K,P": 1,
-	}, rows)
-	assert.Equal(t, map[string]int{"S": 115, "C": 27, "K": 46, "P": 14}, bound)
-}
-
-func TestClauseIDsAreStable(t *testing.T) {
-	t.Parallel()
-	var ids strings.Builder
-	for _, c := range Clauses() {
-		ids.WriteString(c.ID + "\n")
-	}
-	golden.File(t, "testdata/clauses.golden", ids.String())
+	golden.File(t, "testdata/clauses.golden", all.String())
 }
 
 func TestClausesAreTheCallersOwn(t *testing.T) {

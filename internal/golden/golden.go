@@ -21,22 +21,31 @@ func init() { flag.Bool("update", false, "write the golden files and the generat
 // Updating reports whether -update asks for the files to be written.
 func Updating() bool { return flag.Lookup("update").Value.String() == "true" }
 
-// File fails the test unless a file has a text; with -update it writes the file.
+// File fails the test unless a file has a text, and shows the lines that differ; with -update it writes the file.
 func File[T ~string | ~[]byte](t *testing.T, path string, text T) {
 	t.Helper()
-	require.Equal(t, before(t, path, text), string(text))
+	if old := before(t, path, text); old != string(text) {
+		stale(t, path, "the test with -update writes it", old, string(text))
+	}
 }
 
-// Document is [File] for a text that would fill pages: only the lines that differ are shown, with the command that
-// writes the file. Ends of lines do not matter.
+// Document is [File] for a file that a command writes. Ends of lines do not matter.
 func Document(t *testing.T, path, text, command string) {
 	t.Helper()
-	old := strings.ReplaceAll(before(t, path, text), "\r\n", "\n")
-	if old == text {
-		return
+	if old := strings.ReplaceAll(before(t, path, text), "\r\n", "\n"); old != text {
+		stale(t, path, command, old, text)
 	}
-	was, is := strings.Split(old, "\n"), strings.Split(text, "\n")
-	t.Errorf("%s is stale: %s\n%s", path, command, cmp.Diff(without(was, is), without(is, was)))
+}
+
+// stale fails the test, and shows the lines that only one of both texts has.
+func stale(t *testing.T, path, command, old, text string) {
+	t.Helper()
+	before, now := strings.Split(old, "\n"), strings.Split(text, "\n")
+	was, is := without(before, now), without(now, before)
+	if len(was)+len(is) == 0 {
+		is = []string{"the same lines in another order or number"}
+	}
+	t.Fatalf("%s is stale: %s\n%s", path, command, cmp.Diff(was, is))
 }
 
 // without returns the lines that are not among the others.

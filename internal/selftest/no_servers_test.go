@@ -102,7 +102,8 @@ func onlyBroken(t *testing.T, report *reports.Report, earned, broken string) {
 	for _, c := range report.Clauses {
 		assert.NotEqual(t, reports.Crash, c.Verdict, c.ID)
 		if c.Verdict == reports.Pass && c.Level.Breach() == reports.Fail {
-			assert.Contains(t, strings.Fields(earned), c.ID, "the run passes it")
+			assert.Contains(t, strings.Fields(earned), c.ID, "the run passes it, though this server does "+
+				"nothing: make the check stricter, or list the clause with those that are earned")
 		}
 		if c.Verdict == reports.Fail {
 			missing = slices.DeleteFunc(missing, func(id string) bool { return id == c.ID })

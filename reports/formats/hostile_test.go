@@ -160,6 +160,9 @@ func isData(t *testing.T, format, out string) {
 	case "markdown":
 		assert.NotContains(t, unfenced(t, out), "<details>")
 		assert.NotRegexp(t, `(?m)^# stranger|[^\\]\]\(b\)|[ \n]@stranger`, unfenced(t, out))
+	case "text":
+	default:
+		t.Errorf("say here what a reader of %s must not take from a text of the peer", format)
 	}
 }
 
