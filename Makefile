@@ -40,7 +40,7 @@ matrix:
 	FWP_SLOW=1 FWP_CHECK='$(CHECK)' $(GO) test -timeout 60m ./internal/selftest -v $(if $(UPDATE),-update) \
 		-run 'TestFaults$$/$(or $(OF),.)/each/$(if $(FAULT),^$(FAULT)$$)' | grep -vE '^ *(===|--- PASS)'
 else
-matrix: ## play the matrix of faults and checks, and mutants of scripts; OF=. of clients too; FAULT=NAME, CHECK=NAME a part
+matrix: ## play the matrix of faults and checks, and mutants; OF=. of clients too; FAULT=NAME or CHECK=NAME a part
 	FWP_SLOW=1 $(GO) test -timeout 60m ./internal/selftest -run 'TestFaults$$/$(or $(OF),-server)' $(if $(UPDATE),-update)
 	FWP_SLOW=1 $(GO) test ./conformance/upgrade -run 'TestFaultsAreFound$$'
 	FWP_SLOW=1 $(GO) test ./conformance/emqpsubject -run 'TestValuesAreFound$$'

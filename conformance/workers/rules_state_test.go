@@ -284,7 +284,7 @@ func stateTests() []ruleTest {
 			1 S: +OK` + ended + `
 			2 C: END
 			2 closed server`},
-		{breach: TerminateJobLeft, name: "on a connection that takes the place of the others", stream: terminatedBusy + ended + `
+		{breach: TerminateJobLeft, name: "on a connection in place of the others", stream: terminatedBusy + ended + `
 			2 C: END
 			2 S: +OK
 			2 closed client

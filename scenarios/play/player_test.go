@@ -47,6 +47,8 @@ func TestPlayReportsTheResultOfALine(t *testing.T) {
 			"3 unsure\nbreach foreign-reply:BEAT at 3\n"},
 		"another kind": {info("$2\r\nOK\r\n"), consumer + beat + "S: +OK\n",
 			"3 matched\nbreach foreign-reply:BEAT at 3\n"},
+		"another kind, early": {info("$2\r\nOK\r\n"), consumer + beat + "connect other as producer\nS: +OK\n",
+			"4 matched\nbreach foreign-reply:BEAT at 4\n"},
 		"an alternative": {info("$-1\r\n"), consumer + beat + "S: +OK | $-1\n", "3 matched\n"},
 		"anything":       {info(":12\r\n"), consumer + beat + "S: <any>\n", "3 matched\n"},
 		"what follows a mismatch is not reached": {info("-ERR\r\n"), consumer + beat + "S: +OK\nsilence 1s\n",

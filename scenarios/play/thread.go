@@ -43,13 +43,13 @@ func (th *thread) steps(ctx context.Context, steps []scenarios.Step) error {
 		if ctx.Err() != nil {
 			return interrupted(ctx, s)
 		}
-		_, sends := s.(*scenarios.Send)
-		if sends {
+		if _, sends := s.(*scenarios.Send); sends {
 			th.delay.Note(th.free, time.Now())
 			th.keepAlive(ctx) // a script can be busy for as long as another one waits
 		}
 		err := th.step(ctx, s)
-		if !sends || err != nil || i == len(steps)-1 { // a reply that is there already is for the line that expects it
+		_, expects := s.(*scenarios.Expect)
+		if expects || err != nil || i == len(steps)-1 { // a reply that is there already is for the line that expects it
 			th.fileLapses(s.Place())
 		}
 		if err != nil {
