@@ -196,16 +196,16 @@ func TestGivenUp(t *testing.T) {
 		change func(*fakeworker.Config)
 		first  string
 	}{
-		"ends":           {dies, `^stopped after [12][0-9] of 100 jobs: the worker ended by itself \(exit status 3\)`},
+		"ends":           {dies, `^stopped after [12][0-9] of 20,000 jobs: the worker ended by itself \(exit status 3\)`},
 		"does not fetch": {func(c *fakeworker.Config) { c.Hook = slow(time.Hour, 0) }, `^the worker did not fetch within 1m0s`},
 		"hangs": {func(c *fakeworker.Config) { c.Hook = slow(0, time.Hour) },
-			`^stopped after 0 of 100 jobs: no job was fetched or reported for 10s`},
+			`^stopped after 0 of 20,000 jobs: no job was fetched or reported for 10s`},
 		"cannot begin": {func(c *fakeworker.Config) { c.URL = "tcp://[" },
 			`^the worker ended by itself \(exit status 2\) before it fetched a job; it printed: I am done`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := play(t, workerload.Config{Concurrency: 1, Workload: workload.Workload{JobLimit: 100}}, row.change)
+			l := play(t, workerload.Config{Concurrency: 1, Workload: workload.Workload{JobLimit: 20_000}}, row.change)
 			code, words := l.Outcome()
 			assert.Equal(t, reports.ExitInconclusive, code)
 			assert.Regexp(t, row.first, words)
