@@ -14,7 +14,7 @@ import (
 )
 
 // patience is how long a test may take on a machine that is late.
-const patience = 4 * time.Minute
+const patience = 8 * time.Minute
 
 // built returns the path of a program, made from the source in a folder, which is of the module in which the folder is.
 func built(t *testing.T, folder string) string {

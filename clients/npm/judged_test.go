@@ -25,7 +25,7 @@ func TestJudged(t *testing.T) {
 	} {
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 			defer cancel()
 			words := append(strings.Fields(command+" --quick --no-progress --start-timeout 15s"), strings.Fields(arguments)...)
 			out, err := exec.CommandContext(ctx, program, words...).CombinedOutput()
