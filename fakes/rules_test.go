@@ -93,7 +93,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// idle are the rules that change nothing that a client can tell: their conditions do not hold, or the bytes are the same.
+// idle are the rules that change nothing that a client can tell: their conditions do not hold, or the bytes are the
+// same.
 var idle = map[string]bool{
 	"on writing BEAT: pieces 1": true,
 	`on checked PUSH if queue ~ "^def" and queues = 0 and not identified: refuse x`: true,

@@ -161,7 +161,8 @@ type Worker struct {
 	Knows       string // the state that a BEAT's reply, or the worker itself, has named
 }
 
-// IsQuiet reports whether the worker was told to be quiet or to terminate, or has reported that.
+// IsQuiet reports whether the worker knows that it has to be quiet or to terminate: a reply to its BEAT said so, or its
+// BEAT had that state.
 func (w Worker) IsQuiet() bool { return w.Knows != "" }
 
 // Worker returns the state of the worker with a wid; the zero value if there is none. For an empty wid, Connections

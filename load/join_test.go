@@ -188,7 +188,8 @@ func TestPartsThatAreNotTheLoad(t *testing.T) {
 		}, 300, "part 3.json: it has another plan: its seed is 99, the others have 1",
 			lost + ", and the jobs of 3.json are not counted"},
 		"one has another rate": {func(p parts) parts {
-			p[0].Report.Plan.Workload = json.RawMessage(strings.Replace(string(p[0].Report.Plan.Workload), `"50/s"`, `"60/s"`, 1))
+			p[0].Report.Plan.Workload = json.RawMessage(strings.Replace(string(p[0].Report.Plan.Workload), `"50/s"`, `"60/s"`,
+				1))
 			return p
 		}, 300, "part 1.json: it has another plan: its rate is 60/s, the others have 50/s",
 			"what segment 1/4 did is not known, and the jobs of 1.json are not counted"},

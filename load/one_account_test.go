@@ -63,8 +63,9 @@ func randomLoad(t *testing.T, random *rand.Rand) *results.Load {
 			a.notDrained = "the time was up"
 		}
 		l := &results.Load{
-			LoadFrom: time.Unix(1, 0), Run: "x", Rate: results.LoadRate{Op: "push", Done: 1}, Phases: []results.Phase{{Name: "measure"}},
-			Ops: []results.LoadOp{{Op: "push", Count: 1}}, Measured: time.Second, Jobs: a.report(), Findings: a.findings(),
+			LoadFrom: time.Unix(1, 0), Run: "x", Rate: results.LoadRate{Op: "push", Done: 1},
+			Phases: []results.Phase{{Name: "measure"}},
+			Ops:    []results.LoadOp{{Op: "push", Count: 1}}, Measured: time.Second, Jobs: a.report(), Findings: a.findings(),
 			Trouble: reports.Trouble{Interrupted: random.IntN(4) == 0},
 		}
 		judge.Evaluate(l)

@@ -14,8 +14,8 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// A server that serves again is served from at once, however long it was away: the pauses between attempts to connect are
-// not its own. In a closed loop the time until it takes connections again is in the times.
+// A server that serves again is served from at once, however long it was away: the pauses between attempts to connect
+// are not its own. In a closed loop the time until it takes connections again is in the times.
 func TestTheGeneratorsPausesAreNotTheServers(t *testing.T) {
 	t.Parallel()
 	const away = 10 * second
@@ -76,7 +76,8 @@ func TestWhatHappenedIsTold(t *testing.T) {
 	}
 }
 
-// slowFrom has jobs be fetched no sooner than a while after their push, if that is later than some time after the first.
+// slowFrom has jobs be fetched no sooner than a while after their push, if that is later than some time after the
+// first.
 func slowFrom(from, by time.Duration) func(*fakes.Event) {
 	var first atomic.Pointer[time.Time]
 	return eachAt(fakes.Defaulted, 1, func(e *fakes.Event) {

@@ -107,7 +107,8 @@ func TestARightServerLeavesNothingUndecided(t *testing.T) {
 // A server that falls silent for good leaves all that was in flight open.
 func TestSilenceForGood(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]func(*workload.Workload){"open": func(*workload.Workload) {}, "closed": thinking} {
+	for name, change := range map[string]func(*workload.Workload){"open": func(*workload.Workload) {},
+		"closed": thinking} {
 		w := steady()
 		change(&w)
 		var silent atomic.Bool

@@ -20,8 +20,10 @@ func TestTheWindowIsWhatWasAskedFor(t *testing.T) {
 		target   float64
 		planned  int64
 	}{
-		"a tenth":      {func(w *workload.Workload) { w.Rate, w.Duration = 0.1, workload.Duration(6*second) }, 6 * second, 0.1, 1},
-		"a half":       {func(w *workload.Workload) { w.Rate, w.Duration = 0.5, workload.Duration(300*ms) }, 300 * ms, 0.5, 1},
+		"a tenth": {func(w *workload.Workload) { w.Rate, w.Duration = 0.1, workload.Duration(6*second) }, 6 * second,
+			0.1, 1},
+		"a half": {func(w *workload.Workload) { w.Rate, w.Duration = 0.5, workload.Duration(300*ms) }, 300 * ms, 0.5,
+			1},
 		"one":          {func(w *workload.Workload) { w.Rate = 1 }, 5 * second, 1, 5},
 		"a warm-up":    {func(w *workload.Workload) { w.Rate, w.Warmup = 1, workload.Duration(2*second) }, 5 * second, 1, 5},
 		"bursts":       {func(w *workload.Workload) { w.Rate, w.Burst = 10, 25 }, 5 * second, 10, 50},

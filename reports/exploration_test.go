@@ -155,7 +155,8 @@ func TestAnExplorationOfASilentServerSaysSo(t *testing.T) {
 func TestACrashIsNeverWithoutWords(t *testing.T) {
 	t.Parallel()
 	const words = "the server died, perhaps behind lease (exit status 2)"
-	f := Finding{Verdict: Crash, Statement: words, Evidence: Evidence{Check: "explore", Actual: "no new connection is served"}}
+	f := Finding{Verdict: Crash, Statement: words,
+		Evidence: Evidence{Check: "explore", Actual: "no new connection is served"}}
 	e := &Exploration{Commands: 7, Findings: []Explored{{Finding: f}}}
 	r := &Report{Checks: []Check{{ID: "server/keeps-serving", Verdict: Crash, Findings: []Finding{f}}}}
 	for _, page := range []Page{e.Page(PageOptions{}), r.Page(PageOptions{})} {

@@ -285,7 +285,8 @@ func TestOneBlockForAClauseOfAGeneratedCheck(t *testing.T) {
 	t.Parallel()
 	r := Report{Checks: []Check{{ID: "gen", Verdict: Fail}}}
 	for _, actual := range []string{"+OK", "-ERR no", "$-1"} {
-		r.Checks[0].Findings = append(r.Checks[0].Findings, Finding{Clause: "X-01", Verdict: Fail, Evidence: Evidence{Actual: actual}})
+		r.Checks[0].Findings = append(r.Checks[0].Findings,
+			Finding{Clause: "X-01", Verdict: Fail, Evidence: Evidence{Actual: actual}})
 	}
 	text := TextOf(r.Page(PageOptions{}).Blocks...)
 	assert.Equal(t, 2, strings.Count(text, "X-01"), text) // in the list, and in the details
@@ -350,7 +351,8 @@ func TestTheLastLineNamesTheMachine(t *testing.T) {
 	assert.NotContains(t, words, "machine")
 }
 
-// A conversation that is cut keeps what a client was told before it did something: the BEAT that was answered with quiet.
+// A conversation that is cut keeps what a client was told before it did something: the BEAT that was answered with
+// quiet.
 func TestACutConversationKeepsTheTurn(t *testing.T) {
 	t.Parallel()
 	said := func(conn, from, text string) Line { return Line{Conn: conn, From: from, Text: text} }
@@ -364,7 +366,8 @@ func TestACutConversationKeepsTheTurn(t *testing.T) {
 	for range 30 {
 		all = append(all, said("c1", FromClient, "FETCH a"), said("c1", FromServer, "$-1"))
 	}
-	for name, end := range map[string]Line{"a close": said("c1", FromSuite, "closed by the client"), "an end": suite("exited")} {
+	for name, end := range map[string]Line{"a close": said("c1", FromSuite, "closed by the client"),
+		"an end": suite("exited")} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			shown := transcript(&Evidence{Marked: len(all) + 1}, append(slices.Clone(all), end), PageOptions{})

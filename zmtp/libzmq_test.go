@@ -19,8 +19,8 @@ import (
 	"github.com/fwpsuite/fwp/zmtp"
 )
 
-// peer is a process with sockets of libzmq, which ends with the test: package zmtp is held against it in both directions.
-// FWP_ZMQ names a Python that has pyzmq (Debian: python3-zmq); make zmq sets it.
+// peer is a process with sockets of libzmq, which ends with the test: package zmtp is held against it in both
+// directions. FWP_ZMQ names a Python that has pyzmq (Debian: python3-zmq); make zmq sets it.
 type peer struct {
 	t     *testing.T
 	lines *bufio.Scanner

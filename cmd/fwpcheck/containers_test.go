@@ -29,8 +29,8 @@ var ofLines = []struct{ begin, long, short, more, want string }{
 		"45s --disrupt kill,kill-server,restart,pause --disrupt-every 9s", "", "kill-server for "},
 }
 
-// TestContainers plays the lines for a server in a container that docs/checking-a-server.md has, with a container engine:
-// FWP_CONTAINERS is docker or podman. Those of compose are played with docker, if docker-compose is there.
+// TestContainers plays the lines for a server in a container that docs/checking-a-server.md has, with a container
+// engine: FWP_CONTAINERS is docker or podman. Those of compose are played with docker, if docker-compose is there.
 func TestContainers(t *testing.T) {
 	t.Parallel()
 	engine := os.Getenv("FWP_CONTAINERS")

@@ -161,7 +161,8 @@ func badServer(port, how string) int {
 				go panic("assignment to entry in nil map")
 				select {}
 			}
-			fmt.Fprint(os.Stderr, "Traceback (most recent call last):\n  File \"server.py\", line 77, in push\nKeyError: 'jid'\n")
+			fmt.Fprint(os.Stderr, "Traceback (most recent call last):\n"+
+				"  File \"server.py\", line 77, in push\nKeyError: 'jid'\n")
 			e.Bytes, e.Close = nil, how == "close"
 		},
 	})

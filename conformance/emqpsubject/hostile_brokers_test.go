@@ -117,9 +117,10 @@ func TestAPortThatDies(t *testing.T) {
 				defer l.Close()
 				d.Broker = suitetest.NewBroker(func() fakeemqp.Config {
 					return fakeemqp.Config{Hook: func(e *fakeemqp.Event) {
-						if !e.Sent && late && commands.Add(1) == mostCommands { // it dies with the last one
-							d.dead.Store(true)
-						} else if !late && !e.Sent && len(e.Frames) == 1 && e.Role != fakeemqp.Scheduler && strings.Contains(string(e.Frames[0]), "queue") {
+						text := e.Role != fakeemqp.Scheduler && len(e.Frames) == 1 && strings.Contains(string(e.Frames[0]), "queue")
+						switch {
+						case e.Sent:
+						case late && commands.Add(1) == mostCommands, !late && text: // with the last one, or with a text
 							d.dead.Store(true)
 						}
 					}}

@@ -13,7 +13,8 @@ func TestHasReply(t *testing.T) {
 	for reply, has := range map[string]bool{
 		text: true, `{"value": "\"h\u00e9\" \\ w\u00f6rld \u2713"}`: true,
 		`{"value": "\"h\u00e9\" \\ w\u00f6rld \u2713"} broker-3`: true, // behind a frame too many
-		`"\"hé\" \\ wörld ✓"`:                                    true, `another`: false, `{"value": "another"}`: false, "": false,
+		`"\"hé\" \\ wörld ✓"`:                                    true, `another`: false, `{"value": "another"}`: false,
+		"": false,
 	} {
 		assert.Equal(t, has, hasReply([]string{"other", reply}, text), reply)
 	}

@@ -191,9 +191,11 @@ func TestBothServersCannotBeRead(t *testing.T) {
 		verb, bytes string
 		want        string
 	}{
-		"a length":  {fwp.FETCH, "$9223372036854775807\r\nx", "replies to FETCH could not be read: expected a length of at most"},
-		"an array":  {fwp.PUSH, "*2147483647\r\n", "replies to PUSH could not be read: expected a reply that PUSH has"},
-		"a nesting": {fwp.ACK, strings.Repeat("*1\r\n", 100), "replies to ACK could not be read: expected a reply that ACK has"},
+		"a length": {fwp.FETCH, "$9223372036854775807\r\nx",
+			"replies to FETCH could not be read: expected a length of at most"},
+		"an array": {fwp.PUSH, "*2147483647\r\n", "replies to PUSH could not be read: expected a reply that PUSH has"},
+		"a nesting": {fwp.ACK, strings.Repeat("*1\r\n", 100),
+			"replies to ACK could not be read: expected a reply that ACK has"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -209,7 +211,8 @@ func TestBothServersCannotBeRead(t *testing.T) {
 			assert.Contains(t, r.Unread[1], test.want)
 		})
 	}
-	r := compared(t, behaving("", ""), behaving("", ""), explore.Comparison{Explorer: explore.Explorer{Seed: 1, Steps: 300}})
+	r := compared(t, behaving("", ""), behaving("", ""),
+		explore.Comparison{Explorer: explore.Explorer{Seed: 1, Steps: 300}})
 	assert.Empty(t, r.Unread)
 }
 

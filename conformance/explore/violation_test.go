@@ -304,8 +304,8 @@ func TestOutages(t *testing.T) {
 	}
 }
 
-// TestAnEndAtACommandIsNoSign: two connections that the server has closed at a command of theirs do not tell that it was
-// started again; two that it has closed otherwise do.
+// TestAnEndAtACommandIsNoSign: two connections that the server has closed at a command of theirs do not tell that it
+// was started again; two that it has closed otherwise do.
 func TestAnEndAtACommandIsNoSign(t *testing.T) {
 	t.Parallel()
 	for _, asked := range []bool{true, false} {
@@ -419,8 +419,8 @@ func TestSilenceIsDoubtful(t *testing.T) {
 	}
 }
 
-// TestUnfinishedReplies: a reply that has begun breaks the rule of what it lacks, however long its command may wait. One
-// whose bytes keep arriving is none in the end.
+// TestUnfinishedReplies: a reply that has begun breaks the rule of what it lacks, however long its command may wait.
+// One whose bytes keep arriving is none in the end.
 func TestUnfinishedReplies(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]finding{

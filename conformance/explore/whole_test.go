@@ -115,8 +115,8 @@ func TestATargetThatRefusesAtTheEnd(t *testing.T) {
 	})
 }
 
-// TestTheEndOfAForwarder: an exploration blames no command for what may have ended a forwarder, but a server that ends at a
-// command.
+// TestTheEndOfAForwarder: an exploration blames no command for what may have ended a forwarder, but a server that ends
+// at a command.
 func TestTheEndOfAForwarder(t *testing.T) {
 	t.Parallel()
 	tests := map[string]*struct {

@@ -101,8 +101,8 @@ func TestAClauseWhoseOnlyLineHadNoConnectionIsUndecided(t *testing.T) {
 	}, func(_ *run.Runner, s *memoryTarget) { s.down = func() bool { return true } })
 }
 
-// TestTheEndOfAForwarderIsNoCrash: behind a reset or a half-close no command is blamed, behind a malformed line the server
-// is.
+// TestTheEndOfAForwarderIsNoCrash: behind a reset or a half-close no command is blamed, behind a malformed line the
+// server is.
 func TestTheEndOfAForwarderIsNoCrash(t *testing.T) {
 	t.Parallel()
 	const (

@@ -127,7 +127,7 @@ type Site struct {
 	Timeout  time.Duration // of a reply
 	Patience time.Duration // for what happens eventually
 	History  *history.Recorder
-	Tell     func(Fact) // is told once what became of each job, and of replies that cannot be read
+	Tell     func(Fact) // is called once for each job, with its fate, and for each reply that cannot be read
 }
 
 // Subject is what is known of a protocol. Both functions block until they are done.

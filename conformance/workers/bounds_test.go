@@ -106,7 +106,8 @@ func TestWhatIsTooLong(t *testing.T) {
 	assert.Equal(t, []string{"opened  false", "line PUSH true", "line INFO false"}, kinds)
 }
 
-// TestRepliesBeyondLimits: a reply that is too long to be read is a breach if no reply to its command can be of its kind.
+// TestRepliesBeyondLimits: a reply that is too long to be read is a breach if no reply to its command can be of its
+// kind.
 func TestRepliesBeyondLimits(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ sent, got, name string }{

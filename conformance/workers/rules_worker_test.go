@@ -31,7 +31,8 @@ func pool(n int, role string) string {
 	return open.String() + use.String() + ends.String()
 }
 
-// oneJobEach repeats ten times a connection of a worker that gets one job and reports it, with a number of FETCHes ahead.
+// oneJobEach repeats ten times a connection of a worker that gets one job and reports it, with a number of FETCHes
+// ahead.
 func oneJobEach(nulls int) string {
 	one := "\n1 worker w1" + strings.Repeat("\n1 C: FETCH\n1 S: $-1", nulls) + `
 			1 C: FETCH

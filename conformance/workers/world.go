@@ -202,8 +202,8 @@ func (w *world) inOrder() []*workerState {
 	return slices.SortedFunc(maps.Values(w.workers), byNumber)
 }
 
-// hasLeft reports whether a worker is not expected back: its process has ended or, where none is known, it has ended as
-// it was told to, or has been without a connection for long.
+// hasLeft reports whether a worker is not expected back: its process has ended. Where no process is known, the worker
+// has sent END behind an order to terminate, or has had no connection for the time absentFor.
 func (w *world) hasLeft(k *workerState) bool {
 	if len(k.conns) > 0 {
 		return false
@@ -322,7 +322,7 @@ func (k *workerState) running() int {
 	return n
 }
 
-// unreported returns the jobs that the worker holds of which it certainly has sent no report.
+// unreported returns the jobs that the worker holds and has not reported, and whose report cannot have been lost.
 func (k *workerState) unreported() (jobs []*delivery) {
 	for _, d := range k.held {
 		if d.isRunning() && !d.unseen {

@@ -41,7 +41,8 @@ func TestLinesAreReadAsTheyAreWritten(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, all, got, "without what an interruption left")
 
-	for _, wrong := range []string{"fault\tx\t1\n", "fault\tx\tone\tfound\t-\t-\t-\t0\n", "fault\tx\t1\tfound\t-\t-\t-\tnone\n"} {
+	for _, wrong := range []string{"fault\tx\t1\n", "fault\tx\tone\tfound\t-\t-\t-\t0\n",
+		"fault\tx\t1\tfound\t-\t-\t-\tnone\n"} {
 		require.NoError(t, os.WriteFile(file, []byte(wrong), 0o600))
 		_, err = read(file)
 		assert.ErrorContains(t, err, file+":1:")
@@ -156,13 +157,15 @@ func TestTheExitCodeOfACompare(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, exitSame, code, "a check has a new name")
 	for want, args := range map[int][]string{
-		exitSame: {"compare", a, a}, exitChanged: {"compare", a, b}, exitFailed: {"compare", a, filepath.Join(folder, "none")},
+		exitSame: {"compare", a, a}, exitChanged: {"compare", a, b},
+		exitFailed: {"compare", a, filepath.Join(folder, "none")},
 	} {
 		code, err := program{out: io.Discard, log: quiet()}.main(t.Context(), args)
 		assert.Equal(t, want, code)
 		assert.Equal(t, want == exitFailed, err != nil)
 	}
-	for _, args := range [][]string{nil, {"corpus"}, {"corpus", "-o", "x", "y"}, {"corpus", "-o", "x", "-server", "fwp=y"}} {
+	for _, args := range [][]string{nil, {"corpus"}, {"corpus", "-o", "x", "y"},
+		{"corpus", "-o", "x", "-server", "fwp=y"}} {
 		code, err := program{out: io.Discard, log: quiet()}.main(t.Context(), args)
 		assert.Equal(t, exitFailed, code)
 		assert.ErrorContains(t, err, "usage:")
@@ -199,7 +202,8 @@ func TestFaultsAndVariationsOfACatalogue(t *testing.T) {
 	assert.Equal(t, outcome{
 		found, []string{"WORKQ-ADD-08", "WORKQ-INSP-02"}, []string{"add/time-to-live", "inspect/job", "law/field"}, nil, 1,
 	}, played(t, workq, "fault", "workq/add-ttl-ignored"))
-	assert.Equal(t, nothing, played(t, workq, "fault", "workq/add-priority-unsigned").found, "no check of these looks at it")
+	assert.Equal(t, nothing, played(t, workq, "fault", "workq/add-priority-unsigned").found,
+		"no check of these looks at it")
 	assert.Equal(t, outcome{found: nothing}, played(t, workq, "variation", "workq/conforming"))
 
 	fwp := catalogueOf(t, "fwp", "ack/accepted", "push/accepted").plays(bubbles{t})
@@ -323,7 +327,8 @@ func TestMutationsOfAReply(t *testing.T) {
 			"character ": "", "cut ": "$8\r\n{\"a\":\"b\"\r\n", "another ": "$2\r\n{}\r\n", "twice ": "",
 		}},
 		"Workq": {"workq", "+OK 1\r\nid4 name 3\r\nttr 5\r\n", "", map[string]string{
-			"kind 1": "-NOT-FOUND\r\n", "kind 2": "-TIMEOUT\r\n", "field word 00": "", "field word 01": "+OK 2\r\nid4 name 3\r\nttr 5\r\n",
+			"kind 1": "-NOT-FOUND\r\n", "kind 2": "-TIMEOUT\r\n", "field word 00": "",
+			"field word 01": "+OK 2\r\nid4 name 3\r\nttr 5\r\n",
 			"field word 02": "", "field word 03": "", "field word 04": "", "field word 05": "",
 			"field word 06 ttr": "+OK 1\r\nid4 name 3\r\nttr 6\r\n", "character ": "", "cut ": "", "twice ": "",
 		}},
@@ -377,8 +382,8 @@ func TestMutants(t *testing.T) {
 	assert.Equal(t, found, played(t, all, "mutant-field", "fwp/push/accepted:0008 decides jid").found)
 }
 
-// Real servers and workers are played three times by a command, whose findings and exit code count; what it says where it
-// cannot play is an error.
+// Real servers and workers are played three times by a command, whose findings and exit code count; what it says where
+// it cannot play is an error.
 func TestRealOnes(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

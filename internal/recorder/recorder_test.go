@@ -220,8 +220,8 @@ func TestBreachesOfBothSides(t *testing.T) {
 	assert.Equal(t, 1, int(r.Summary().Counts.Breaches["line-form"]))
 }
 
-// TestUnfinishedLines: a client that closes a connection in order in the middle of a line is blamed, with the bytes, and
-// one that resets it is not.
+// TestUnfinishedLines: a client that closes a connection in order in the middle of a line is blamed, with the bytes,
+// and one that resets it is not.
 func TestUnfinishedLines(t *testing.T) {
 	t.Parallel()
 	for _, linger := range []int{-1, 0} {

@@ -31,7 +31,8 @@ func clients() (all []Fixture) {
 }
 
 // TestClientVariations plays situations on clients that differ and are right: without FWP_SLOW=1 an eighth of them, by
-// the names of both, but all on those that have no variation. Nothing is found, and each clause is decided in some situation.
+// the names of both, but all on those that have no variation. Nothing is found, and each clause is decided in some
+// situation.
 func TestClientVariations(t *testing.T) {
 	t.Parallel()
 	for _, on := range clients() {

@@ -298,8 +298,8 @@ func (m *matrix) pick(fault peer.Fault, few int) (picked, left []conformance.Che
 	return picked, left
 }
 
-// isGenerated reports whether a check is one of a product: those of the outages are kinds times moments, and are alike on
-// a fault that has nothing to do with outages.
+// isGenerated reports whether a check is one of a product: those of the outages are kinds times moments, and are alike
+// on a fault that has nothing to do with outages.
 func isGenerated(id string) bool { return strings.HasPrefix(id, "outage/") }
 
 // hold fails the test unless each script of the suite catches a fault, and those catch one that the page names.

@@ -21,8 +21,8 @@ import (
 )
 
 // TestOutages: what is said of workers behind an outage. A worker without work fails a run, though the clause is a
-// recommendation, and at once; one that runs fewer jobs is warned; one that ends, for its supervisor to start it again, is
-// not blamed.
+// recommendation, and at once; one that runs fewer jobs is warned; one that ends, for its supervisor to start it again,
+// is not blamed.
 func TestOutages(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ fault, variation, check, clause, want string }{

@@ -101,8 +101,8 @@ func TestWhyThereIsNoScript(t *testing.T) {
 	})
 }
 
-// TestTheEndOfAForwarder: behind a load, too, no crash is claimed where a forwarder may have ended; nor is it well if no
-// client of the load was served.
+// TestTheEndOfAForwarder: behind a load, too, no crash is claimed where a forwarder may have ended; nor is it well if
+// no client of the load was served.
 func TestTheEndOfAForwarder(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]*struct {

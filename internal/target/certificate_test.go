@@ -15,7 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// clientPair writes the certificate of a configuration, its key, another key and an encrypted one, and returns the files.
+// clientPair writes the certificate of a configuration, its key, another key and an encrypted one, and returns the
+// files.
 func clientPair(t *testing.T, config *tls.Config) (cert, key, other, encrypted string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -62,8 +62,8 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// One notation names servers and workers. Where a flag is about another kind, the error says which flag, or argument, is
-// meant, and repeats nothing.
+// One notation names servers and workers. Where a flag is about another kind, the error says which flag, or argument,
+// is meant, and repeats nothing.
 func TestNameOf(t *testing.T) {
 	t.Parallel()
 	type named struct {

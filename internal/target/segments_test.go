@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAPartIsTakenAtOnce: a server that takes one send for the whole of a reply of 1 MiB sends a part, on a connection of a
-// target; on another one the kernel would take all of it.
+// TestAPartIsTakenAtOnce: a server that takes one send for the whole of a reply of 1 MiB sends a part, on a connection
+// of a target; on another one the kernel would take all of it.
 func TestAPartIsTakenAtOnce(t *testing.T) {
 	t.Parallel()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")

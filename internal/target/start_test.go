@@ -157,8 +157,8 @@ func TestStartedServersThatEnd(t *testing.T) {
 	}
 }
 
-// TestServersThatDoNotStartAgain: the data are blamed only if the same command serves without them at the same port, and
-// does not with them, once more.
+// TestServersThatDoNotStartAgain: the data are blamed only if the same command serves without them at the same port,
+// and does not with them, once more.
 func TestServersThatDoNotStartAgain(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

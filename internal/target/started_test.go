@@ -135,16 +135,19 @@ func TestPrintedIsTheReasonWithItsPlace(t *testing.T) {
 		"in a library, and another thread in between": {
 			"Traceback (most recent call last):\n  File \"/usr/lib/python3.11/threading.py\", line 8, in run\n" +
 				"Traceback (most recent call last):\n  File \"server.py\", line 7, in f\n    loads(x)\n    ^^^^^^^^\n" +
-				"  File \"/usr/lib/python3.11/json/decoder.py\", line 355, in raw\n    raise\njson.JSONDecodeError: Expecting value\n",
+				"  File \"/usr/lib/python3.11/json/decoder.py\", line 355, in raw\n    raise\n" +
+				"json.JSONDecodeError: Expecting value\n",
 			[]string{
 				"Traceback (most recent call last):", `  File "server.py", line 7, in f`, "    loads(x)", "  ...",
 				"json.JSONDecodeError: Expecting value",
 			},
 		},
 		"a panic": {
-			"x\npanic: a nil map\n\ngoroutine 5 [running]:\nmain.f(...)\n\t/a/server.go:12 +0x1d\n" + strings.Repeat("more\n", 50),
+			"x\npanic: a nil map\n\ngoroutine 5 [running]:\nmain.f(...)\n\t/a/server.go:12 +0x1d\n" + strings.Repeat("more\n",
+				50),
 			[]string{
-				"panic: a nil map", "goroutine 5 [running]:", "main.f(...)", "    /a/server.go:12 +0x1d", "more", "more", "more", "more",
+				"panic: a nil map", "goroutine 5 [running]:", "main.f(...)", "    /a/server.go:12 +0x1d", "more", "more", "more",
+				"more",
 			},
 		},
 	} {
@@ -201,7 +204,8 @@ func TestLog(t *testing.T) {
 	assert.Equal(t, []string{"--server-log: no space left: later output of the servers is missing from the file"}, told)
 }
 
-// What a shell would read as something else stands in no command: it may be within quotes, or in those of another shell.
+// What a shell would read as something else stands in no command: it may be within quotes, or in those of another
+// shell.
 func TestFoldersThatMeanSomethingToAShell(t *testing.T) {
 	t.Parallel()
 	for name, fits := range map[string]bool{

@@ -98,8 +98,8 @@ func TestWhatARunWithoutSuccessSays(t *testing.T) {
 	}
 }
 
-// TestUnread: a run in which most replies to a command were too long to be read is INVALID, even if the load has none of
-// its commands to measure.
+// TestUnread: a run in which most replies to a command were too long to be read is INVALID, even if the load has none
+// of its commands to measure.
 func TestUnread(t *testing.T) {
 	t.Parallel()
 	for _, op := range []string{"push", "beat", "info", "end"} {

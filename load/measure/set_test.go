@@ -146,7 +146,8 @@ func TestSeriesHaveNames(t *testing.T) {
 		}
 	}
 	assert.Len(t, seen, 2*(16*3+3))
-	for _, tag := range []string{"push.nothing", "push.service.unanswered.unanswered", "unanswered", "push", ".service", "service", "job.lost", ""} {
+	for _, tag := range []string{"push.nothing", "push.service.unanswered.unanswered", "unanswered", "push", ".service",
+		"service", "job.lost", ""} {
 		_, ok := ParseSeries(tag)
 		assert.False(t, ok, tag)
 	}

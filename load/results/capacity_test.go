@@ -133,7 +133,8 @@ func TestStepOf(t *testing.T) {
 	delayed := soundLoad()
 	judge.Evaluate(delayed, parsed("push.response.p99<590us")...)
 	require.True(t, delayed.Validity.Valid)
-	assert.Equal(t, results.StepLimited, results.StepOf(delayed, 5000).Result, "600 us, of which 55 may be the generator's")
+	assert.Equal(t, results.StepLimited, results.StepOf(delayed, 5000).Result,
+		"600 us, of which 55 may be the generator's")
 	refused := soundLoad()
 	refused.Connections.Opened = 10
 	judge.Evaluate(refused)

@@ -163,8 +163,9 @@ func TestUnitsOfMetrics(t *testing.T) {
 func TestFindingsInWords(t *testing.T) {
 	t.Parallel()
 	for want, f := range map[string]LoadFinding{
-		"9 worker connections closed": {Kind: FindingClosed, Count: 9}, "1 worker connection closed": {Kind: FindingClosed, Count: 1},
-		"2,221 wrong replies": {Kind: FindingReply, Count: 2221},
+		"9 worker connections closed": {Kind: FindingClosed, Count: 9},
+		"1 worker connection closed":  {Kind: FindingClosed, Count: 1},
+		"2,221 wrong replies":         {Kind: FindingReply, Count: 2221},
 	} {
 		assert.Equal(t, want, f.String())
 	}

@@ -160,7 +160,8 @@ func TestWhatStopsLostIsNotKnownYet(t *testing.T) {
 // What a stop has lost is told with since when, and plainly where that is at once.
 func TestLossesOfAStop(t *testing.T) {
 	t.Parallel()
-	for want, window := range map[string]time.Duration{"1 just before": 0, "1 of the last 22.9 s": 22900 * time.Millisecond} {
+	for want, window := range map[string]time.Duration{"1 just before": 0,
+		"1 of the last 22.9 s": 22900 * time.Millisecond} {
 		l := disruptedLoad()
 		l.Disruptions.List[0].Lost, l.Disruptions.List[0].Window = 1, window
 		shown := string(page.Text(l.Page(reports.PageOptions{}), page.TextOptions{}))

@@ -108,10 +108,12 @@ func TestHostileTextIsShownHarmlessly(t *testing.T) {
 
 // oursOfLoad are fields that no server has a part in: they keep what they have.
 var oursOfLoad = map[string]bool{
-	"version": true, "run": true, "url": true, "chosen": true, "command": true, "sha256": true, "usage": true, "os": true, "arch": true, "kernel": true,
+	"version": true, "run": true, "url": true, "chosen": true, "command": true, "sha256": true, "usage": true, "os": true,
+	"arch": true, "kernel": true,
 	"cpu": true, "go": true, "words": true, "preset": true, "overload": true, "name": true, "op": true, "kind": true,
 	"level": true, "action": true,
-	"at_least": true, "limit": true, "flow": true, "breach": true, "clause": true, "what": true, "unknown": true, "do": true, "id": true,
+	"at_least": true, "limit": true, "flow": true, "breach": true, "clause": true, "what": true, "unknown": true,
+	"do": true, "id": true,
 	"threshold": true, "expected": true, "actual": true, "phase": true, "engine": true, "histograms": true,
 	"despite_delays": true, "segment": true, "queue": true, "history": true,
 }

@@ -125,14 +125,16 @@ func TestPercentiles(t *testing.T) {
 		assert.InDelta(t, float64(want), float64(p), 1e-9)
 		assert.Equal(t, name, p.String())
 	}
-	for _, name := range []string{"", "p", "95", "p0", "p100", "p101", "p-1", "p99.9999", "p95.0", "p095", "pNaN", "p1e1", "max"} {
+	for _, name := range []string{"", "p", "95", "p0", "p100", "p101", "p-1", "p99.9999", "p95.0", "p095", "pNaN", "p1e1",
+		"max"} {
 		_, err := ParsePercentile(name)
 		assert.Error(t, err, name)
 	}
 	for p, want := range map[Percentile]int64{50: 40, 90: 200, 95: 400, 99: 2000, 99.5: 4000, 99.9: 20_000} {
 		assert.Equal(t, want, p.Needs(20), p)
 	}
-	assert.Equal(t, []Percentile{95, 99.5}, WantedPercentiles("push.response.p95", "rate", "job.fetched.p99.5", "ack.service.p95",
+	assert.Equal(t, []Percentile{95, 99.5}, WantedPercentiles("push.response.p95", "rate", "job.fetched.p99.5",
+		"ack.service.p95",
 		"push.response.p99", "x.pushed"))
 	for _, name := range []string{"push.response.p95", "job.late.p99.5", "lateness.p75", "fetch.found.service.p0.1"} {
 		m, known := FindMetric(name, []string{OpOf(name)})

@@ -196,8 +196,9 @@ func TestGivenUp(t *testing.T) {
 		change func(*fakeworker.Config)
 		first  string
 	}{
-		"ends":           {dies, `^stopped after [12][0-9] of 20,000 jobs: the worker ended by itself \(exit status 3\)`},
-		"does not fetch": {func(c *fakeworker.Config) { c.Hook = slow(time.Hour, 0) }, `^the worker did not fetch within 1m0s`},
+		"ends": {dies, `^stopped after [12][0-9] of 20,000 jobs: the worker ended by itself \(exit status 3\)`},
+		"does not fetch": {func(c *fakeworker.Config) { c.Hook = slow(time.Hour, 0) },
+			`^the worker did not fetch within 1m0s`},
 		"hangs": {func(c *fakeworker.Config) { c.Hook = slow(0, time.Hour) },
 			`^stopped after 0 of 20,000 jobs: no job was fetched or reported for 10s`},
 		"cannot begin": {func(c *fakeworker.Config) { c.URL = "tcp://[" },

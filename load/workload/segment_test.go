@@ -22,7 +22,8 @@ func TestParseSegment(t *testing.T) {
 		assert.Equal(t, workload.Segment{Index: index, Of: 4}, s)
 	}
 	assert.Empty(t, workload.Segment{}.String())
-	for _, text := range []string{"", "2", "0/4", "5/4", "2/", "/4", "a/b", "1/0", "1/1001", "-1/4", "2/4/1", "@4/4", "@/4", "@-1/4"} {
+	for _, text := range []string{"", "2", "0/4", "5/4", "2/", "/4", "a/b", "1/0", "1/1001", "-1/4", "2/4/1", "@4/4",
+		"@/4", "@-1/4"} {
 		_, err := workload.ParseSegment(text)
 		require.ErrorContains(t, err, "is not a valid segment", text)
 	}

@@ -22,11 +22,13 @@ func TestStamps(t *testing.T) {
 		fields string
 		want   workload.Stamps
 	}{
-		"none":             {"", workload.Stamps{}},
-		"of other kinds":   {`"created_at":1,"enqueued_at":null,"failure":[],`, workload.Stamps{}},
-		"no times":         {`"created_at":"","enqueued_at":"soon","failure":{"failed_at":{}},`, workload.Stamps{}},
-		"of a first push":  {`"enqueued_at":"` + two + `","created_at":"` + one + `",`, workload.Stamps{Earliest: at(one), Latest: at(two)}},
-		"in whole seconds": {`"created_at":"` + three + `",`, workload.Stamps{Earliest: at(three), Latest: at(three), Coarse: true}},
+		"none":           {"", workload.Stamps{}},
+		"of other kinds": {`"created_at":1,"enqueued_at":null,"failure":[],`, workload.Stamps{}},
+		"no times":       {`"created_at":"","enqueued_at":"soon","failure":{"failed_at":{}},`, workload.Stamps{}},
+		"of a first push": {`"enqueued_at":"` + two + `","created_at":"` + one + `",`,
+			workload.Stamps{Earliest: at(one), Latest: at(two)}},
+		"in whole seconds": {`"created_at":"` + three + `",`,
+			workload.Stamps{Earliest: at(three), Latest: at(three), Coarse: true}},
 		"of a retry": {
 			`"created_at":"` + one + `","failure":{"retry_count":1,"failed_at":"` + two + `","next_at":"` + three + `"},`,
 			workload.Stamps{Earliest: at(one), Latest: at(two), Retry: at(three)},

@@ -145,7 +145,8 @@ func TestHeat(t *testing.T) {
 // The whole names of situations are in a picture for small screens, too, where they begin alike.
 func TestLongNamesOfRunsAreWhole(t *testing.T) {
 	t.Parallel()
-	names := []string{"outage/refused-while-idle", "outage/refused-while-working", "beat/first", "outage/unread-while-working"}
+	names := []string{"outage/refused-while-idle", "outage/refused-while-working", "beat/first",
+		"outage/unread-while-working"}
 	row := reports.MatrixRow{
 		ID: "FWP-BEAT-06", Verdicts: make([]reports.Verdict, len(names)), Known: make([]bool, len(names)),
 		Why: make([]string, len(names)),

@@ -65,8 +65,8 @@ func TestWhatTheLawSaysOfAReply(t *testing.T) {
 	}
 }
 
-// TestRepliesThatAreNotRead: one beyond our limits decides nothing and breaks nothing, unless no reply to the command can
-// be so, or no command asked for it.
+// TestRepliesThatAreNotRead: one beyond our limits decides nothing and breaks nothing, unless no reply to the command
+// can be so, or no command asked for it.
 func TestRepliesThatAreNotRead(t *testing.T) {
 	t.Parallel()
 	const ask = consumer + "clause FWP-FETCH-01\nC: FETCH\nS: $-1\n"
@@ -154,7 +154,8 @@ func TestAnErrorBehindTheAnswerToHello(t *testing.T) {
 	}
 }
 
-// An error after the refusal of a HELLO is a second reply, and not the refusal of a connection by a server at its limit.
+// An error after the refusal of a HELLO is a second reply, and not the refusal of a connection by a server at its
+// limit.
 func TestAnErrorBehindARefusedHello(t *testing.T) {
 	t.Parallel()
 	s := &rogue{talk: func(n int, c net.Conn) {

@@ -240,7 +240,8 @@ func TestCertainFindingsStandBesideDoubtfulOnes(t *testing.T) {
 	assert.True(t, e.Transient, "another play may confirm the other one")
 }
 
-// TestALineOfAProcessThatBreaksDown: a process that has broken down in the middle of a line is not to be blamed for that.
+// TestALineOfAProcessThatBreaksDown: a process that has broken down in the middle of a line is not to be blamed for
+// that.
 func TestALineOfAProcessThatBreaksDown(t *testing.T) {
 	t.Parallel()
 	for end, want := range map[string][]string{

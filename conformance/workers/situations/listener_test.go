@@ -193,8 +193,8 @@ func greeter(t *testing.T, h *Harness) *recordedListener {
 	return l
 }
 
-// TestKindsOfOutages: what becomes of a connection that is there, of one that is opened meanwhile, of the first one when
-// it is over, and of one that is opened then.
+// TestKindsOfOutages: what becomes of a connection that is there, of one that is opened meanwhile, of the first one
+// when it is over, and of one that is opened then.
 func TestKindsOfOutages(t *testing.T) {
 	t.Parallel()
 	want := map[string][4]string{
@@ -259,8 +259,8 @@ func TestAnOutageOfOneConnection(t *testing.T) {
 	})
 }
 
-// TestOutagesOfSockets: on the network of the machine, too, a connect is refused, or gets no answer where the system has
-// backlogs that can be filled; and afterwards it is answered.
+// TestOutagesOfSockets: on the network of the machine, too, a connect is refused, or gets no answer where the system
+// has backlogs that can be filled; and afterwards it is answered.
 func TestOutagesOfSockets(t *testing.T) {
 	t.Parallel()
 	for opened, want := range map[fate]string{refused: "refused", unanswered: "unanswered"} {

@@ -293,7 +293,8 @@ func playProducerDeclined(t *trial) {
 	told, waited := len(p.printed()), fmt.Sprintf("%.0f s after its first HELLO", (t.now()-t.first(tries).At).Seconds())
 	switch recently := t.now() - declinedPatience/2; {
 	case told == len(p.given):
-		t.giveUp(false, "its caller was told of each job, and the program does not end: %s %s", waited, t.tried(p, recently))
+		t.giveUp(false, "the program has printed the result of each job, and does not end: %s %s", waited,
+			t.tried(p, recently))
 	case t.has(after(recently, tries)), t.await(p, endPatience, after(t.now(), tries)):
 		t.giveUp(false, "its caller waits: %s %s", waited, t.tried(p, recently))
 	default:

@@ -319,7 +319,8 @@ func TestALateCheckIsTriedAgainAlone(t *testing.T) {
 // The seed of a gate is the same in each run, unless one is given; every other run draws one.
 func TestTheSeedOfAGate(t *testing.T) {
 	t.Parallel()
-	for args, fixed := range map[string]bool{"": false, "--expect f": true, "--expect f --seed 7": false, "--seed 7": false} {
+	for args, fixed := range map[string]bool{"": false, "--expect f": true, "--expect f --seed 7": false,
+		"--seed 7": false} {
 		o := options(t, strings.Fields(args)...)
 		o.seeded()
 		assert.Equal(t, fixed, o.seed == gateSeed, args)
@@ -343,7 +344,8 @@ func TestServersOfAnUpgradeDiffer(t *testing.T) {
 		before, after appearance
 		want          []string
 	}{
-		"versions": {appearance{name: "faktory 1.9.4"}, appearance{name: "faktory 1.10.0"}, []string{"what it reports (faktory 1.10.0)"}},
+		"versions": {appearance{name: "faktory 1.9.4"}, appearance{name: "faktory 1.10.0"},
+			[]string{"what it reports (faktory 1.10.0)"}},
 		"files": {
 			appearance{files: []reports.SubjectFile{file("server", "0123456789abcdef")}},
 			appearance{files: []reports.SubjectFile{file("server2", "fedcba9876543210")}},

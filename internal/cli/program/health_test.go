@@ -22,9 +22,11 @@ func TestHealth(t *testing.T) {
 		program, words, open string // the program, its arguments and a file that it has open
 		want                 []string
 	}{
-		"it serves":              {"fwpcheck", "fwpcheck\x00serve\x00--port\x007421\x00", "socket:[71]", nil},
-		"it does not listen":     {"fwpcheck", "fwpcheck\x00serve\x00", "socket:[72]", []string{"process 7 (fwpcheck serve)"}},
-		"with a flag in front":   {"fwpcheck", "./fwpcheck\x00--config\x00x\x00serve\x00", "pipe:[71]", []string{"process 7 (fwpcheck serve)"}},
+		"it serves": {"fwpcheck", "fwpcheck\x00serve\x00--port\x007421\x00", "socket:[71]", nil},
+		"it does not listen": {"fwpcheck", "fwpcheck\x00serve\x00", "socket:[72]",
+			[]string{"process 7 (fwpcheck serve)"}},
+		"with a flag in front": {"fwpcheck", "./fwpcheck\x00--config\x00x\x00serve\x00", "pipe:[71]",
+			[]string{"process 7 (fwpcheck serve)"}},
 		"another command":        {"fwpcheck", "fwpcheck\x00run\x00--check\x00serve\x00", "socket:[72]", nil},
 		"a process has ended":    {"fwpcheck", "", "socket:[72]", nil},
 		"another program serves": {"other", "fwpcheck\x00serve\x00", "socket:[72]", nil},

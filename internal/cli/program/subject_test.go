@@ -64,8 +64,8 @@ func TestAFileInAFolderIsNamedAfterTheResult(t *testing.T) {
 	require.ErrorContains(t, flags.Validate(), "twice")
 }
 
-// TestATargetThatWasReachedBefore: where a connection was opened before, that nothing listens is no question of the port.
-// What has no advice ends with its cause.
+// TestATargetThatWasReachedBefore: where a connection was opened before, that nothing listens is no question of the
+// port. What has no advice ends with its cause.
 func TestATargetThatWasReachedBefore(t *testing.T) {
 	t.Parallel()
 	s := fakes.NewServer(fakes.Config{})

@@ -78,7 +78,8 @@ func TestLimits(t *testing.T) {
 			}
 		}
 	}
-	for greeting, rule := range map[string]string{deep: "foreign-reply:", "+HI " + strings.Repeat(" ", 64<<10): "too long"} {
+	for greeting, rule := range map[string]string{deep: "foreign-reply:",
+		"+HI " + strings.Repeat(" ", 64<<10): "too long"} {
 		r, _ := fwpsession.Protocol{}.Begin(strings.NewReader(greeting))
 		_, err := r.Read()
 		broken := new(session.SyntaxError)
