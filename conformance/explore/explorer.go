@@ -101,7 +101,7 @@ type Finding struct {
 	Got      string
 	What     string
 	Behind   string   // of a crash whose cause is not known: the command that is the likeliest; else empty
-	Own      string   // see [law.Violation]; empty if the conversation that shows it needs the earlier command
+	Own      string   // see [law.Violation]; empty if the shortest one that shows it needs the earlier command
 	Premises []string // see [law.Violation]
 	Commands int      // after which it was seen
 	Times    int      // that it was seen

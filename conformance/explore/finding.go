@@ -273,9 +273,7 @@ func (x *exploration) minimise(ctx context.Context, p *pending, limit time.Durat
 	}
 	p.Unscripted = ""
 	s.shrink(ctx, &p.Finding)
-	if p.Doubtful = p.found.Doubtful && p.Shown == 0; p.Shown > 0 {
-		p.Own = ""
-	}
+	p.Doubtful = p.found.Doubtful && p.Shown == 0
 	x.result.Left, p.same = append(x.result.Left, s.left...), s.same
 }
 

@@ -77,8 +77,11 @@ func (s *shrinker) shrink(ctx context.Context, f *Finding) {
 	if small = s.reduce(limited, small); s.same {
 		return
 	}
+	minimal := !s.spent(limited)
 	f.Small = s.simplify(limited, small)
-	s.confirm(ctx, f)
+	if s.confirm(ctx, f); f.Shown > 0 && minimal { // it needs the earlier command
+		f.Own = ""
+	}
 	if f.Shown > 0 && s.twin == nil {
 		hit := s.best.hit
 		f.Clause, f.Should, f.Expected = hit.Clause, hit.Should, hit.Expected
@@ -210,11 +213,11 @@ func (s *shrinker) related(rule string) bool {
 	return s.config.subject.family(rule) == s.config.subject.family(s.target.Rule)
 }
 
-// hit is where the finding came up in a play: under its clause, or under one of which
-// nothing is known yet; negative if it did not.
+// hit is where the finding came up in a play: under its clause, under that of its own command, because the earlier one
+// is not the reason then, or under one of which nothing is known yet; negative if it did not.
 func (s *shrinker) hit(p *playing) int {
 	return slices.IndexFunc(p.found, func(f found) bool {
-		if f.Clause == s.target.Clause {
+		if f.Clause == s.target.Clause || s.target.Own != "" && f.Clause == s.target.Own {
 			return s.related(f.Rule) && f.crash == s.target.crash
 		}
 		return s.alike(f) && !s.known(f)

@@ -355,7 +355,6 @@ func (x *exploration) saw(l looked) {
 	case l.small.Shown > 0 && 2*l.small.Shown >= l.small.Tried && !s.same:
 		l.small.Times, l.small.Moments = p.Times, p.Moments // it may have come again meanwhile
 		p.Finding = l.small
-		p.Own = ""
 		x.keep(p, key)
 	default:
 		p.Unscripted = l.small.Unscripted

@@ -2,7 +2,6 @@ package fwpsubject
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -241,9 +240,9 @@ const idler = 3
 // fetchMost is how many queues every server takes in a FETCH.
 const fetchMost = 8
 
-// sweep looks into the queues of all jobs that have ended, at a time on all connections of workers that there may be: a
-// FETCH that finds nothing takes two seconds, and there are hundreds of queues.
-func (g *maker) sweep(int, *oracle.Conn) []explore.Step {
+// sweep looks into the queues of all jobs that have ended. Each FETCH names last a queue with a job that has just been
+// pushed, so that none waits: there are hundreds of queues, and a FETCH that finds nothing takes two seconds.
+func (g *maker) sweep(c int, _ *oracle.Conn) (steps []explore.Step) {
 	g.swept = true
 	var queues []string
 	for _, j := range g.law.world.Jobs {
@@ -251,26 +250,10 @@ func (g *maker) sweep(int, *oracle.Conn) []explore.Step {
 			queues = append(queues, g.law.symbol(j.Queue))
 		}
 	}
-	var steps []explore.Step
-	conns := slices.DeleteFunc(slices.Sorted(maps.Keys(g.law.world.Conns)), func(c int) bool {
-		return c == idler || !active(g, c, g.law.world.Conns[c])
-	})
-	for _, c := range g.Numbers() {
-		if c != idler && g.law.world.Conns[c] == nil {
-			conns, steps = append(conns, c), append(steps, consumer(c, g.number(c)))
-		}
-	}
-	for part := range slices.Chunk(unique(queues), fetchMost*len(conns)) {
-		for i, some := range slices.Collect(slices.Chunk(part, fetchMost)) {
-			steps = append(steps, ahead(line(conns[i], "FETCH %s", strings.Join(some, " "))))
-		}
-	}
-	for _, c := range conns { // the replies to the FETCHes are read before that to the BEAT
-		beat := fmt.Sprintf(`BEAT {"wid":"$wid%d"}`, g.number(c))
-		if w := g.law.world.Conns[c]; w != nil {
-			beat = g.beat(w)
-		}
-		steps = append(steps, line(c, "%s", beat))
+	last := g.freshQueue()
+	for some := range slices.Chunk(unique(queues), fetchMost-1) {
+		jid := g.jid()
+		steps = append(steps, push(c, jid, last, ""), line(c, "FETCH %s %s", strings.Join(some, " "), last), ack(c, jid))
 	}
 	return steps
 }
