@@ -14,9 +14,11 @@ import (
 type Fault = catalogue.Fault[Event]
 
 // Faults returns the catalogue, sorted by name.
-func Faults() []Fault {
+func Faults() []Fault { return slices.Clone(allFaults()) }
+
+var allFaults = sync.OnceValue(func() []Fault {
 	return catalogue.SortFaults(requestFaults, informFaults, catalogue.Ruled(faultsTable(), Rules()))
-}
+})
 
 //go:embed faults.txt
 var faultsText string

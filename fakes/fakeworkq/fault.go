@@ -16,9 +16,11 @@ import (
 type Fault = catalogue.Fault[Event]
 
 // Faults returns the catalogue, sorted by name.
-func Faults() []Fault {
-	return catalogue.SortFaults(allFaults, catalogue.Ruled(faultsTable(), Rules()))
-}
+func Faults() []Fault { return slices.Clone(allFaults()) }
+
+var allFaults = sync.OnceValue(func() []Fault {
+	return catalogue.SortFaults(codedFaults, catalogue.Ruled(faultsTable(), Rules()))
+})
 
 //go:embed faults.txt
 var faultsText string

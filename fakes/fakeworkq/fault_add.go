@@ -12,8 +12,8 @@ import (
 	"github.com/fwpsuite/fwp/workq"
 )
 
-// allFaults is the catalogue, by commands.
-var allFaults = []Fault{
+// codedFaults are those that no rule can say, by commands.
+var codedFaults = []Fault{
 	// About what jobs are added and scheduled with. (add; schedule)
 	fault("add-attempts-one", changes(workq.Add, func(j *Job) {
 		j.MaxAttempts = cmp.Or(j.MaxAttempts, 2)

@@ -13,9 +13,11 @@ import (
 
 // Faktory returns the faults of what Faktory adds to the specification, sorted by name: of a server with
 // [fakes.LikeFaktory].
-func Faktory() []fakes.Fault {
+func Faktory() []fakes.Fault { return slices.Clone(allOfFaktory()) }
+
+var allOfFaktory = sync.OnceValue(func() []fakes.Fault {
 	return catalogue.SortFaults(faktoryFaults, catalogue.Ruled(faktoryTable(), fakes.Rules()))
-}
+})
 
 //go:embed faktory.txt
 var faktoryText string

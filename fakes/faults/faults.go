@@ -15,7 +15,7 @@ func All() []fakes.Fault { return slices.Clone(allFaults()) }
 
 // Named returns the fault with a name, and whether there is one. It knows those of Faktory, too.
 func Named(name string) (fakes.Fault, bool) {
-	all := slices.Concat(allFaults(), Faktory())
+	all := slices.Concat(allFaults(), allOfFaktory())
 	i := slices.IndexFunc(all, func(f fakes.Fault) bool { return f.Name == name })
 	if i < 0 {
 		return fakes.Fault{}, false

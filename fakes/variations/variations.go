@@ -10,23 +10,25 @@ import (
 )
 
 // All returns the catalogue, sorted by name.
-func All() []fakes.Variation {
-	return catalogue.SortVariations(
-		connectionVariations, helloVariations, jobVariations, jsonVariations, paceVariations, queueVariations,
-		replyVariations, reportVariations, timeVariations,
-		catalogue.RuledVariations(variationsTable(), fakes.Rules(), func(c *fakes.Config) *func(*event) { return &c.Hook }),
-	)
-}
+func All() []fakes.Variation { return slices.Clone(allVariations()) }
 
 // Named returns the variation with a name, and whether there is one.
 func Named(name string) (fakes.Variation, bool) {
-	all := All()
+	all := allVariations()
 	i := slices.IndexFunc(all, func(v fakes.Variation) bool { return v.Name == name })
 	if i < 0 {
 		return fakes.Variation{}, false
 	}
 	return all[i], true
 }
+
+var allVariations = sync.OnceValue(func() []fakes.Variation {
+	return catalogue.SortVariations(
+		connectionVariations, helloVariations, jobVariations, jsonVariations, paceVariations, queueVariations,
+		replyVariations, reportVariations, timeVariations,
+		catalogue.RuledVariations(variationsTable(), fakes.Rules(), func(c *fakes.Config) *func(*event) { return &c.Hook }),
+	)
+})
 
 //go:embed variations.txt
 var variationsText string
