@@ -152,3 +152,15 @@ func (d documented) hold(t *testing.T, results []result, plays map[string][]conf
 		}
 	}
 }
+
+// TestOneCheckWritesNoPage: a page has what all checks find, and make matrix CHECK=NAME plays one.
+func TestOneCheckWritesNoPage(t *testing.T) {
+	t.Setenv("FWP_SLOW", "1")
+	t.Setenv("FWP_CHECK", "push/accepted")
+	m := newMatrix(t, faultTables()[0])
+	require.Len(t, m.checks, 1)
+	for _, fault := range m.faults { // as if the check had caught none
+		m.rows = append(m.rows, result{Row: &Row{Fault: fault}})
+	}
+	m.write(t)
+}
