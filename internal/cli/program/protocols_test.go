@@ -118,6 +118,20 @@ func TestEveryCommandIsHeld(t *testing.T) {
 	}
 }
 
+// TestVariationsStandBesideFaults: what a command finds on a server that is wrong is told from what it finds on one that
+// is right in another way.
+func TestVariationsStandBesideFaults(t *testing.T) {
+	t.Parallel()
+	faulty := 0
+	for _, a := range attempts {
+		name, command, _ := strings.Cut(a.command, " ")
+		flags := called(name, "__complete", command, "--")
+		assert.Equal(t, strings.Contains(flags, " --fault "), strings.Contains(flags, " --variation "), a.command)
+		faulty += strings.Count(flags, " --fault ")
+	}
+	assert.Positive(t, faulty, "completion names the flags")
+}
+
 func TestDocumentOfProtocols(t *testing.T) {
 	t.Parallel()
 	var table, reasons strings.Builder
