@@ -25,6 +25,8 @@ func Rules() *rule.Vocabulary[Event] {
 		Field:  ruleField,
 		Tests: []rule.Test[Event]{
 			{Name: "refused", Text: "the command is refused", Holds: func(e *Event) bool { return e.Err != nil }},
+			{Name: "skipped", Text: "a step of the command was skipped, such as by a rule on checked",
+				Holds: func(e *Event) bool { return e.Err == nil && e.Skip }},
 			{Name: "identified", Text: "the connection has had a HELLO that was accepted",
 				Holds: func(e *Event) bool { return e.Conn != nil && e.Conn.Identified }},
 			{Name: "worker", Text: "the connection is one of a worker",
@@ -42,7 +44,8 @@ func Rules() *rule.Vocabulary[Event] {
 			{Name: "queue", Text: "the queue of the job, or the first one of a FETCH", Of: ruleQueue},
 		},
 		Acts: slices.Concat(ruleSteps(), ruleReplies(), ruleChanges(), rule.Written("writing",
-			func(e *Event) *[]byte { return &e.Bytes }, func(e *Event) *int { return &e.Chunk })),
+			func(e *Event) *[]byte { return &e.Bytes }, func(e *Event) *int { return &e.Chunk },
+			func(e *Event) *time.Duration { return &e.Pause })),
 	}
 }
 

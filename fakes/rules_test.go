@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/catalogue"
 )
 
 // ruleTests are rules, with commands of a worker and what comes then. "2s" is a pause; "?" reads what comes without a
@@ -46,7 +47,7 @@ var ruleTests = []struct {
 	{`on writing ACK: write ":7\r\n"`, []string{`ACK {"jid":"a"}`, ":7"}},
 	{"on writing BEAT: twice", []string{`BEAT {"wid":"w"}`, "+OK", "?", "+OK"}},
 	{"on writing BEAT: cut 2, close", []string{`BEAT {"wid":"w"}`, "+O"}},
-	{"on writing BEAT: pieces 1", []string{`BEAT {"wid":"w"}`, "+OK"}},
+	{"on writing BEAT: pieces 1, pause 1s", []string{`BEAT {"wid":"w"}`, "+OK", "took", "4s"}},
 	{"on writing: replace OK 'Fine'", []string{`BEAT {"wid":"w"}`, "+Fine"}},
 	{`on writing BEAT: later 30s "+late\r\n"`, []string{`BEAT {"wid":"w"}`, "+OK", "?", "+late", "took", "30s"}},
 	{"on ran BEAT if commands > 2: delay 5s", []string{
@@ -93,10 +94,18 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// idle are the rules that change nothing that a client can tell: their conditions do not hold, or the bytes are the
-// same.
+// What is skipped at one step is known at the later ones of the same command, and of no other.
+func TestSkippedCommands(t *testing.T) {
+	t.Parallel()
+	rules, err := fakes.Rules().ParseFile("on checked ACK; from 2; first 1: skip\non ran ACK if skipped: reply +LOST")
+	require.NoError(t, err)
+	config := fakes.Config{FetchBlock: time.Millisecond, Hook: catalogue.Both(rules[0].Hook(), rules[1].Hook())}
+	assert.Empty(t, playRule(t, config, []string{
+		job("a", ""), "+OK", "FETCH", "a", `ACK {"jid":"x"}`, "-ERR", `ACK {"jid":"a"}`, "+LOST", `ACK {"jid":"a"}`, "+OK"}))
+}
+
+// idle are the rules that change nothing: their conditions do not hold.
 var idle = map[string]bool{
-	"on writing BEAT: pieces 1": true,
 	`on checked PUSH if queue ~ "^def" and queues = 0 and not identified: refuse x`: true,
 	"on ran if worker and protected: silent":                                        true,
 }

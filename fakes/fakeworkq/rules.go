@@ -44,7 +44,7 @@ func Rules() *rule.Vocabulary[Event] {
 				Of: func(e *Event) string { name, _ := ruleField(e, "name"); return name }},
 		},
 		Acts: append(ruleActs(), rule.Written("writing", func(e *Event) *[]byte { return &e.Bytes },
-			func(e *Event) *int { return &e.Chunk })...),
+			func(e *Event) *int { return &e.Chunk }, func(e *Event) *time.Duration { return &e.Pause })...),
 	}
 }
 

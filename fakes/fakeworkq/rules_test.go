@@ -45,7 +45,7 @@ const (
 
 func TestRules(t *testing.T) {
 	t.Parallel()
-	acts := map[string]bool{"pieces": true} // below
+	acts := map[string]bool{"pieces": true, "pause": true} // below
 	for _, test := range ruleTests {
 		r, err := fakeworkq.Rules().Parse(test.rule)
 		require.NoError(t, err, test.rule)
@@ -91,7 +91,7 @@ func playRule(t *testing.T, hook func(*fakeworkq.Event), lines []string) (wrong 
 // A client cannot tell how replies were sent from what it reads.
 func TestARuleHasRepliesSentInPieces(t *testing.T) {
 	t.Parallel()
-	r, err := fakeworkq.Rules().Parse("on writing add; after accepted: pieces 1")
+	r, err := fakeworkq.Rules().Parse("on writing add; after accepted: pieces 1, pause 1s")
 	require.NoError(t, err)
 	hook, e := r.Hook(), fakeworkq.Event{Point: fakeworkq.Accepted}
 	hook(&e)
@@ -99,4 +99,5 @@ func TestARuleHasRepliesSentInPieces(t *testing.T) {
 	e.Point, e.Command.Verb = fakeworkq.Writing, workq.Add
 	hook(&e)
 	assert.Equal(t, 1, e.Chunk)
+	assert.Equal(t, time.Second, e.Pause)
 }

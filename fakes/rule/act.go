@@ -39,8 +39,8 @@ func Values[E, V, W any](name, args, at, text string, first func(string) (V, err
 		}}
 }
 
-// Written returns the acts on bytes that are about to be sent at a point, in pieces of chunk.
-func Written[E any](at string, sent func(*E) *[]byte, chunk func(*E) *int) []Act[E] {
+// Written returns the acts on bytes that are about to be sent at a point, in pieces of chunk with pauses between them.
+func Written[E any](at string, sent func(*E) *[]byte, chunk func(*E) *int, pause func(*E) *time.Duration) []Act[E] {
 	change := func(to func([]byte) []byte) func(*E) {
 		return func(e *E) { *sent(e) = to(*sent(e)) }
 	}
@@ -55,6 +55,8 @@ func Written[E any](at string, sent func(*E) *[]byte, chunk func(*E) *int) []Act
 			change(func(b []byte) []byte { return bytes.ReplaceAll(b, from, to) })(e)
 		}),
 		Value("pieces", "N", at, "the bytes are sent in pieces of N", Number, func(e *E, n int) { *chunk(e) = n }),
+		Value("pause", "DURATION", at, "a pause between two pieces", Duration,
+			func(e *E, d time.Duration) { *pause(e) = d }),
 	}
 }
 
