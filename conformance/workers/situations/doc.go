@@ -14,7 +14,8 @@
 //   - the play of orders, whose dimensions are the rows of situations_quiet.go and situations_terminate.go: orders.go
 //   - what plays have in common: jobs.go, unusual_jobs.go, values.go, producer.go, wait.go (and which events)
 //   - the program: program.go, launch.go, inprocess.go (a command, its input and output)
-//   - the servers of one play: trial.go; what they do on purpose, or forgive: hooks.go; the workers of other
+//   - the servers of one play: trial.go; what they do on purpose: the rules of a row, and
+//     hooks.go for what no rule says, and for what they forgive; the workers of other
 //     protocols, whose servers and rules are in packages of their own: side.go
 //   - what is recorded: recording.go, listener.go (connections)
 //   - from what was seen to decisions: decide.go, consequences.go (of one finding for others), confirm.go (by another

@@ -1,6 +1,7 @@
 package situations
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -57,14 +58,19 @@ func (o orders) play(t *trial) {
 // begin starts a worker, prepares the reply with the order, and returns the jobs in hand.
 func (o orders) begin(t *trial) (p *program, jids []string) {
 	t.idlesElsewhere()
-	answer := tellState(o.state, o.always)
+	when := "on notified"
+	if !o.late && len(o.jobs) == 0 {
+		when += fmt.Sprintf("; from %d", o.beats+1)
+	}
+	if !o.always {
+		when += "; first 1"
+	}
+	answer := hooksOf(when + ": state " + o.state)[0]
 	switch {
 	case o.late:
 		answer = heldBeat(0, isFetching, answer)
 	case len(o.jobs) > 0:
 		answer = heldBeat(len(o.jobs), isDelivering, answer)
-	case o.beats > 0:
-		answer = behind(o.beats, answer)
 	}
 	if !o.troubles {
 		t.hook(answer)
@@ -116,7 +122,7 @@ func (t *trial) orderAgain(p *program, told *workers.Event, state string) {
 	if stateIn(told.Reply) == state {
 		patience = beatDue + timeToAct - told.At
 	}
-	t.hook(tellState(state, true))
+	t.follow("on notified: state " + state)
 	t.await(p, patience, after(from, p.events(tells(state))))
 }
 

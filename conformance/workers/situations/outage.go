@@ -3,6 +3,7 @@ package situations
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/workers"
@@ -146,14 +147,18 @@ func (t *trial) stopAt(
 	o outage, n int64, point fakes.Point, verb string, patience time.Duration, p *program,
 ) onset {
 	reached, begun := make(chan struct{}), make(chan struct{})
-	t.hook(nth(n, point, verb, func(e *fakes.Event) {
+	var count atomic.Int64
+	t.hook(func(e *fakes.Event) {
+		if e.Point != point || e.Command.Verb != verb || count.Add(1) != n {
+			return
+		}
 		close(reached)
 		select {
 		case <-begun:
 			e.Skip = e.Skip || point == fakes.Checked && o.kind.there != late
 		case <-e.Conn.Done:
 		}
-	}))
+	})
 	switch {
 	case p != nil:
 	case t.harness.Producer: // its input stays open: it gets more jobs behind the outage

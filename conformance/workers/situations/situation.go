@@ -29,6 +29,7 @@ type situation struct {
 // judged by.
 type setup struct {
 	server   func(*fakes.Config) // changes the configuration of the servers; it may be nil
+	rules    string              // by which the servers misbehave, one on each line
 	tls      bool                // the servers have TLS
 	wrong    *wrongCertificate   // and this one in the place of the right certificate; nil: they have the right one
 	ipv6     bool                // the servers listen on an address of IPv6 only

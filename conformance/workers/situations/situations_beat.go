@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/workers"
-	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
 )
 
@@ -25,9 +24,11 @@ func beatSituations() []situation {
 			"while jobs end all the time",
 			"BEAT-06", 95, playBeatsAfterTroubles, setup{}},
 		{"beat/error", "a worker keeps sending BEAT when its BEATs get errors",
-			"RESP-09", 50, playBeatRefused, setup{}},
+			"RESP-09", 50, playBeatRefused, setup{rules: "on checked BEAT; from 2; first 2: refuse " +
+				"'not recorded: neither quiet nor terminate, no state, is known'"}},
 		{"beat/refused", "errors in reply to the first BEATs do not make a worker send more of them",
-			"BEAT-07", 5, playFirstBeatsRefused, setup{}},
+			"BEAT-07", 5, playFirstBeatsRefused,
+			setup{rules: "on checked BEAT if not refused; first 2: refuse 'not recorded'"}},
 		{"beat/unknown-worker", "a worker that the server no longer knows greets again, or exits",
 			"WRK-12", 35, playUnknownWorker, setup{}},
 	}
@@ -80,14 +81,9 @@ func (t *trial) beatsSteadily(p *program) {
 	}
 }
 
-// playBeatRefused refuses the second BEAT and the third: the first one is sent at the start, where a library may hand
-// the error to the program that uses it.
+// playBeatRefused is played with the second BEAT and the third refused: the first one is sent at the start, where a
+// library may hand the error to the program that uses it.
 func playBeatRefused(t *trial) {
-	for n := range int64(2) {
-		t.hook(nth(n+2, fakes.Checked, fwp.BEAT, func(e *fakes.Event) {
-			refuse(e, "not recorded: neither quiet nor terminate, no state, is known")
-		}))
-	}
 	p := t.launch(options{})
 	t.mustBeat(p, 2)
 	ok := t.awaitCount(p, beatPatience, p.lines(fwp.BEAT), 3) && t.awaitCount(p, beatPatience, p.lines(fwp.BEAT), 4)
@@ -103,7 +99,6 @@ func playBeatRefused(t *trial) {
 
 // playFirstBeatsRefused decides about what is sent at once: a worker may end, or go on at its next BEAT.
 func playFirstBeatsRefused(t *trial) {
-	t.hook(refuseFirst(2, fwp.BEAT, "not recorded"))
 	p := t.launch(options{})
 	t.mustBeat(p, 1)
 	t.watch(p, timeToAct)

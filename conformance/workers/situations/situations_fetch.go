@@ -4,11 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/workers"
-	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
 )
 
@@ -141,18 +139,11 @@ func (t *trial) mustRunSeveral(p *program) {
 // troubles has a worker go through what may cost it an executor or its heartbeat: jobs that fail, error
 // replies and the loss of a connection on which it fetches. It ends the play if the worker does not get as far.
 func (t *trial) troubles(p *program) {
-	var lose atomic.Bool
-	t.hook(refuseFirst(1, fwp.FETCH, "it was not possible"))
-	t.hook(refuseFirst(1, fwp.FAIL, "it was not possible"))
-	t.hook(func(e *fakes.Event) {
-		idle := e.Point == fakes.Ran && e.Command.Verb == fwp.FETCH && e.Reply.Kind == fwp.NullBulk
-		if idle && lose.CompareAndSwap(true, false) {
-			hangUp(e)
-		}
-	})
+	t.follow("on checked FETCH if not refused; first 1: refuse 'it was not possible'\n" +
+		"on checked FAIL if not refused; first 1: refuse 'it was not possible'")
 	jids := slices.Concat(t.pushMany(3, "fwp.fail", `["x"]`), t.pushMany(2, "fwp.ok", "[1]"))
 	missing := t.reported(p, soon, jids...)
-	lose.Store(true)
+	t.follow("on ran FETCH if reply = $-1; first 1: silent, close")
 	if !t.await(p, soon, p.events(serverClose)) || len(missing) > 0 {
 		t.giveUp(true, "the worker reported %d of %d jobs, and did not reach the loss of a connection",
 			len(jids)-len(missing), len(jids))

@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"fmt"
 	"math/big"
 	"time"
 
@@ -20,13 +21,14 @@ func greetingSituations() []situation {
 	const auth = "AUTH-01 AUTH-03"
 	return append([]situation{
 		{"greeting/spaces", "a greeting with white space in its JSON is understood",
-			"HI-09", 1, playGreeting("HI-09", `HI {  "v" : 2  }`), setup{}},
+			"HI-09", 1, playGreeted("HI-09"), setup{rules: `on greeting: reply '+HI {  "v" : 2  }'`}},
 		{"greeting/unknown-fields", "unknown fields of the greeting are ignored",
-			"HI-08", 1, playGreeting("HI-08", `HI {"x":[1,{"s":"y"}],"v":2,"server":"fwp"}`), setup{}},
+			"HI-08", 1, playGreeted("HI-08"),
+			setup{rules: `on greeting: reply '+HI {"x":[1,{"s":"y"}],"v":2,"server":"fwp"}'`}},
 		{"greeting/late", "a client waits for the greeting before it sends HELLO, also after a lost connection",
-			"HI-07", 5, hooked(lateGreeting, playLateGreeting), setup{}},
+			"HI-07", 5, playLateGreeting, setup{rules: "on greeting: delay 1s"}},
 		{"greeting/newer-version", "a client accepts a server with a newer protocol version",
-			"HI-06", 1, playGreeting("HI-06", `HI {"v":3}`), setup{}},
+			"HI-06", 1, playGreeted("HI-06"), setup{rules: `on greeting: reply '+HI {"v":3}'`}},
 		{"password/one-round", "the password hash is right for one iteration",
 			auth, 2, playHello("AUTH-01"), password("secret", 1, "")},
 		{"password/many-rounds", "the password hash is right for thousands of iterations",
@@ -38,8 +40,10 @@ func greetingSituations() []situation {
 		{"password/escaped", "a password that is escaped in the URL is unescaped",
 			"AUTH-01 WRK-16", 2, playHello(""), password("p@ss:w/rd %41+ü", 1, "")},
 		{"password/key-order", "the password hash is right where s comes before i in the greeting",
-			auth, 2, hooked(greeting(`HI {"s":"salt777","v":2,"i":23}`), playHello("AUTH-01")),
-			password("secret", 23, "salt777")},
+			auth, 2, playHello("AUTH-01"), setup{
+				server: password("secret", 23, "salt777").server,
+				rules:  `on greeting: reply '+HI {"s":"salt777","v":2,"i":23}'`,
+			}},
 		{"password/again", "each connection uses its own salt for the password hash, also after a reconnect",
 			auth, 3, playHelloAgain, password("secret", 0, "")},
 		{"url/provider", "FAKTORY_PROVIDER names the variable that has the URL",
@@ -136,8 +140,8 @@ func password(password string, iterations int, salt string) setup {
 	return setup{server: func(c *fakes.Config) { c.Password, c.Iterations, c.Salt = password, iterations, salt }}
 }
 
-func playGreeting(clause, text string) func(*trial) {
-	return hooked(greeting(text), playWorks(clause, "a client that greets and works"))
+func playGreeted(clause string) func(*trial) {
+	return playWorks(clause, "a client that greets and works")
 }
 
 func playLateGreeting(t *trial) {
@@ -166,15 +170,14 @@ func playHello(clause string) func(*trial) {
 	}
 }
 
-// playHelloAgain ends the first connections of a program, so that it opens others, which each have another salt.
+// playHelloAgain ends the first connections of a program, every other one behind the first byte of a reply, so that it
+// opens others, which each have another salt.
 func playHelloAgain(t *trial) {
 	const ended = 8
-	ending := []string{fwp.FETCH, fwp.BEAT}
-	if t.harness.Producer {
-		ending = []string{fwp.PUSH}
-	}
 	t.hook(saltEach())
-	t.hook(hangUpFirst(ended, ending...))
+	t.follow(fmt.Sprintf("on checked FETCH BEAT PUSH; first 1 by conn; first %d: skip\n", ended) +
+		"on ran FETCH BEAT PUSH if skipped: silent, close\n" +
+		"on writing FETCH BEAT PUSH if skipped; each 2: write '+'")
 	p := t.launch(options{concurrency: 1})
 	hellos := p.lines(fwp.HELLO)
 	t.untilOrEnd(p, timeToAct, func() bool { return t.count(hellos) > ended })
@@ -198,12 +201,12 @@ func overTLS(play func(*trial)) func(*trial) {
 func declinedSituations() []situation {
 	return []situation{
 		{"greeting/declined", "no other command follows a HELLO that the server refused",
-			"STATE-02", 3, playDeclined, setup{}},
+			"STATE-02", 3, playDeclined,
+			setup{rules: "on checked HELLO if not refused; first 2: refuse 'no more connections are possible now'"}},
 	}
 }
 
 func playDeclined(t *trial) {
-	t.hook(refuseFirst(2, fwp.HELLO, "no more connections are possible now"))
 	p := t.launch(options{})
 	if !t.await(p, soon, refusal(fwp.HELLO)) {
 		t.giveUp(true, "no HELLO was refused")

@@ -17,11 +17,12 @@ func lossSituations() []situation {
 	const again = "FETCH-11 ACK-05"
 	return []situation{
 		{"loss/ack-unanswered", "a worker continues after its connection ends before the reply to an ACK",
-			again, 4, playLoss(func() func(*fakes.Event) { return nth(3, fakes.Ran, fwp.ACK, hangUp) }), setup{}},
+			again, 4, playLoss, setup{rules: "on ran ACK; from 3; first 1: silent, close"}},
 		{"loss/ack-unread", "a worker continues after its connection ends before its ACK took effect",
-			again, 4, playLoss(func() func(*fakes.Event) { return hangUpUnread(3, fwp.ACK) }), setup{}},
+			again, 4, playLoss,
+			setup{rules: "on checked ACK; from 3; first 1: skip\non ran ACK if skipped: silent, close"}},
 		{"loss/in-a-bulk-string", "a worker continues after its connection ends while it receives a job",
-			again, 4, playLoss(func() func(*fakes.Event) { return hangUpInJob(2) }), setup{}},
+			again, 4, playLoss, setup{rules: "on writing FETCH if reply ~ '^[$][{]'; from 2; first 1: cut 40, close"}},
 		{"loss/restart", "a worker continues after a restart of the server",
 			"FETCH-11 FETCH-09 HELLO-12", 4, playRestart, setup{}},
 		{"loss/beats", "a worker keeps sending BEAT after two restarts of the server, with the same worker id",
@@ -29,20 +30,17 @@ func lossSituations() []situation {
 	}
 }
 
-// playLoss returns a play whose server ends a connection by a hook, which each play has made anew.
-func playLoss(hook func() func(*fakes.Event)) func(*trial) {
-	return func(t *trial) {
-		t.hook(hook())
-		p := t.launch(options{})
-		running := t.push(job{jobtype: "fwp.sleep", args: "[2]"})
-		t.mustTake(running)
-		t.pushMany(6, "fwp.ok", "[1]")
-		if !t.await(p, soon, serverClose) {
-			t.giveUp(true, "the worker did not reach the loss of a connection")
-		}
-		t.comesBack(p)
-		t.isReportedBeside(p, running)
+// playLoss is played with a server that ends a connection.
+func playLoss(t *trial) {
+	p := t.launch(options{})
+	running := t.push(job{jobtype: "fwp.sleep", args: "[2]"})
+	t.mustTake(running)
+	t.pushMany(6, "fwp.ok", "[1]")
+	if !t.await(p, soon, serverClose) {
+		t.giveUp(true, "the worker did not reach the loss of a connection")
 	}
+	t.comesBack(p)
+	t.isReportedBeside(p, running)
 }
 
 // isReportedBeside decides whether a worker has reported a job while it lost another connection than that of the job.

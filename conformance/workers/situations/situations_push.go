@@ -117,34 +117,32 @@ func playManyPushes(t *trial) {
 
 // pushLossSituations are about connections that are lost. (worker architecture: Connection; End State)
 func pushLossSituations() []situation {
-	const lost = "WU-19 WRK-06"
+	const lost, unanswered = "WU-19 WRK-06", "on ran PUSH; from 3; first 1: silent, close"
 	return []situation{
 		{"loss/push-unread", "a PUSH whose connection ends before it took effect does not count as done",
-			lost, 2, playPushLoss(func() func(*fakes.Event) { return hangUpUnread(3, fwp.PUSH) }), setup{}},
+			lost, 2, playPushLoss,
+			setup{rules: "on checked PUSH; from 3; first 1: skip\non ran PUSH if skipped: silent, close"}},
 		{"loss/push-unanswered", "a client continues after its connection ends before the reply to a PUSH",
-			lost, 2, playPushLoss(func() func(*fakes.Event) { return nth(3, fakes.Ran, fwp.PUSH, hangUp) }), setup{}},
+			lost, 2, playPushLoss, setup{rules: unanswered}},
 		{"loss/in-a-reply", "half a reply to a PUSH without effect does not count as OK",
-			lost, 2, playPushLoss(func() func(*fakes.Event) { return hangUpInReply(3, fwp.PUSH) }), setup{}},
+			lost, 2, playPushLoss,
+			setup{rules: "on checked PUSH; from 3; first 1: skip\non writing PUSH if skipped: write '+', close"}},
 		{"loss/no-jid", "a job without a jid is not lost if the connection ends before the reply to its PUSH",
-			lost, 2, playLossWithoutJIDs, setup{}},
+			lost, 2, playLossWithoutJIDs, setup{rules: unanswered}},
 		{"loss/idle", "a client loses no job silently when the server closes an idle connection",
 			"WU-19", 2, playIdleLoss, setup{}},
 	}
 }
 
-// playPushLoss returns a play whose server ends a connection by a hook, which each play has made anew.
-func playPushLoss(hook func() func(*fakes.Event)) func(*trial) {
-	return func(t *trial) {
-		t.hook(hook())
-		p := t.produce(options{concurrency: 1}, ordinary(6)...)
-		t.mustEnd(p)
-		t.notLost(p)
-	}
+// playPushLoss is played with a server that ends a connection.
+func playPushLoss(t *trial) {
+	p := t.produce(options{concurrency: 1}, ordinary(6)...)
+	t.mustEnd(p)
+	t.notLost(p)
 }
 
 // playLossWithoutJIDs decides nothing about a job that is pushed again under a new jid, as nothing forbids that.
 func playLossWithoutJIDs(t *trial) {
-	t.hook(nth(3, fakes.Ran, fwp.PUSH, hangUp))
 	p := t.produce(options{concurrency: 1}, withoutJIDs(0, 6)...)
 	t.mustEnd(p)
 	t.notLost(p)
@@ -196,13 +194,13 @@ func playIdleProducer(t *trial) {
 func refusalSituations() []situation {
 	return []situation{
 		{"errors/push", "a refused PUSH is an error for its caller, and the others are not",
-			"RESP-09", 1, playRefusals(notPossible, 2, 7), setup{}},
+			"RESP-09", 1, playRefusals([]string{"ERR it was not possible"}, 2, 7), setup{}},
 		{"errors/last", "a refused last PUSH is an error for its caller",
-			"RESP-09", 1, playRefusals(notPossible, 9), setup{}},
+			"RESP-09", 1, playRefusals([]string{"ERR it was not possible"}, 9), setup{}},
 		{"errors/texts", "an error reply is an error with any text",
 			"RESP-09 RESP-08", 1, playErrorTexts, setup{}},
 		{"hello/declined", "a refused HELLO is an error for the caller, and no PUSH follows",
-			"RESP-09", 1, playProducerDeclined, setup{}},
+			"RESP-09", 1, playProducerDeclined, setup{rules: "on checked HELLO if not refused: refuse 'Invalid password'"}},
 		{"pool/replies", "each of many concurrent callers gets the reply to its own PUSH",
 			"RESP-09 FRAME-07", 2, playPool, setup{}},
 	}
@@ -216,7 +214,8 @@ func bulkSituations() []situation {
 		{"bulk/refused", "the caller of a PUSHB learns which jobs were refused",
 			"RESP-09", 1, playTogetherRefused, setup{}},
 		{"bulk/unread", "a PUSHB whose connection ends before it took effect does not count as done",
-			"WU-19", 1, playTogetherLost, setup{}},
+			"WU-19", 1, playTogetherLost,
+			setup{rules: "on checked PUSHB; first 1: skip\non ran PUSHB if skipped: silent, close"}},
 	}
 }
 
@@ -247,21 +246,21 @@ func playTogetherRefused(t *trial) {
 	t.tellsCaller(t.produceTogether(jobs), refused)
 }
 
-func playTogetherLost(t *trial) {
-	t.hook(hangUpUnread(1, pushAll))
-	t.notLost(t.produceTogether(ordinary(10)))
+func playTogetherLost(t *trial) { t.notLost(t.produceTogether(ordinary(10))) }
+
+// refuse has the PUSH of a job not carried out, and answered with an error of this text.
+func (t *trial) refuse(jid, text string) {
+	t.follow(fmt.Sprintf("on checked PUSH if jid = %s: skip\non ran PUSH if jid = %[1]s: reply '-%s'", jid, text))
 }
 
-func notPossible(string) string { return "ERR it was not possible" }
-
-// playRefusals returns a play of ten jobs, of which the server refuses some with a text of its own for each.
-func playRefusals(text func(jid string) string, which ...int) func(*trial) {
+// playRefusals returns a play of ten jobs, of which the server refuses some with these texts in turn.
+func playRefusals(texts []string, which ...int) func(*trial) {
 	return func(t *trial) {
 		jobs, refused := ordinary(10), map[string]bool{}
-		for _, i := range which {
+		for n, i := range which {
 			refused[jobs[i].jid] = true
+			t.refuse(jobs[i].jid, texts[n%len(texts)])
 		}
-		t.hook(refuseJobs(refused, text))
 		p := t.produce(options{}, jobs...)
 		t.mustEnd(p)
 		t.tellsCaller(p, refused)
@@ -270,11 +269,7 @@ func playRefusals(text func(jid string) string, which ...int) func(*trial) {
 
 func playErrorTexts(t *trial) {
 	texts := []string{"OK", "ERR " + strings.Repeat("long ", 400), "ünï 🦆", "MALFORMED OK", "ERR"}
-	n := 0 // counted by the server, one at a time
-	playRefusals(func(string) string {
-		n++
-		return texts[n%len(texts)]
-	}, 1, 2, 3, 4, 5)(t)
+	playRefusals(texts, 1, 2, 3, 4, 5)(t)
 	t.kept("RESP-08")
 }
 
@@ -282,7 +277,6 @@ func playErrorTexts(t *trial) {
 const declinedPatience = 20 * time.Second
 
 func playProducerDeclined(t *trial) {
-	t.hook(refuseFirst(1<<40, fwp.HELLO, "Invalid password"))
 	p := t.produce(options{}, ordinary(2)...)
 	tries := p.events(ofKind(workers.Opened))
 	if t.ends(p, declinedPatience) {
@@ -306,17 +300,13 @@ func playProducerDeclined(t *trial) {
 
 func playPool(t *trial) {
 	const callers = 4
-	jobs, refused, delay := ordinary(60), map[string]bool{}, map[string]time.Duration{}
+	jobs, refused := ordinary(60), map[string]bool{}
 	for i, j := range jobs {
-		refused[j.jid] = i%5 == 2
-		delay[j.jid] = time.Duration(20+i%7*10) * time.Millisecond
-	}
-	t.hook(refuseJobs(refused, func(jid string) string { return "ERR refused " + jid }))
-	t.hook(func(e *fakes.Event) {
-		if e.Point == fakes.Ran && e.Command.Verb == fwp.PUSH && e.Object != nil {
-			e.Delay = delay[e.Object.Text("jid")]
+		if refused[j.jid] = i%5 == 2; refused[j.jid] {
+			t.refuse(j.jid, "ERR refused "+j.jid)
 		}
-	})
+		t.follow(fmt.Sprintf("on ran PUSH if jid = %s: delay %dms", j.jid, 20+i%7*10))
+	}
 	p := t.produce(options{concurrency: callers}, jobs...)
 	t.mustEnd(p)
 	t.tellsCaller(p, refused)

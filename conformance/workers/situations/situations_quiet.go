@@ -25,16 +25,17 @@ func quietSituations() []situation {
 	watched.watch = (*trial).watchPause
 	return []situation{
 		{"quiet/bulk", "after the order to be quiet a worker stops fetching, keeps sending BEAT after an error, and stays",
-			quiet + " STATE-18 STATE-19", 100, refusedOnce(fwp.BEAT, 3, watched.play), setup{}},
+			quiet + " STATE-18 STATE-19", 100, watched.play,
+			setup{rules: "on checked BEAT; from 3; first 1: refuse 'not recorded'"}},
 		{"quiet/simple", "the same, with the state as a simple string, in the reply to the third BEAT",
 			quiet, 40, later(3).play, simple},
 		{"quiet/spaces", "the same, with white space in its JSON as in the specification, in the reply to the second BEAT",
-			quiet, 25, hooked(spaceState, later(2).play), setup{}},
+			quiet, 25, later(2).play, setup{rules: spaced}},
 		{lossBesideFetch, "the same, with the order in the reply to the first BEAT, and connections lost at once",
 			quiet, 5, orders{state: "quiet", late: true, lost: true, watch: shortly(2 * timeToAct)}.play, setup{}},
 		{firstBeatAndLoss, "the same, with the state as a simple string with white space, also after a lost connection",
-			quiet + " STATE-24", 5, hooked(spaceState, orders{state: "quiet", lost: true, watch: shortly(timeToAct)}.play),
-			simple},
+			quiet + " STATE-24", 5, orders{state: "quiet", lost: true, watch: shortly(timeToAct)}.play,
+			setup{server: simpleStates, rules: spacedSimple}},
 		{"quiet/late-job", "jobs that arrive when the worker is already quiet are run and reported, and a second order " +
 			"changes nothing", "STATE-17", 5, orders{state: "quiet", always: true, late: true,
 			then: "quiet", watch: shortly(timeToAct / 2)}.play, setup{}},
@@ -43,29 +44,22 @@ func quietSituations() []situation {
 		{afterLoss, "a quiet worker stays quiet after its connections were lost",
 			stays, 50, orders{state: "quiet", lost: true, watch: watchBeats(1)}.play, setup{}},
 		{"quiet/working", "a worker whose order to be quiet arrives byte by byte finishes and reports its jobs",
-			"FETCH-09 STATE-17", 5, hooked(segmentBeats, orders{state: "quiet", always: true,
-				jobs: []string{"[6]", "[6]"}, watch: shortly(timeToAct)}.play), setup{}},
+			"FETCH-09 STATE-17", 5, orders{state: "quiet", always: true,
+				jobs: []string{"[6]", "[6]"}, watch: shortly(timeToAct)}.play,
+			setup{rules: "on writing BEAT: pieces 1, pause 1ms"}},
 	}
 }
+
+// spaced and spacedSimple are rules by which the JSON of a state has white space, in a bulk string and in a simple one.
+const (
+	spaced = `
+on ran BEAT if state = quiet: reply '${"state": "quiet"}'
+on ran BEAT if state = terminate: reply '${"state": "terminate"}'`
+	spacedSimple = "on writing BEAT: replace ':' ': '"
+)
 
 // simpleStates has a server write a state as a simple string.
 func simpleStates(c *fakes.Config) { c.StateAsSimple = true }
-
-// hooked returns a play whose servers have a hook.
-func hooked(hook func(*fakes.Event), play func(*trial)) func(*trial) {
-	return func(t *trial) {
-		t.hook(hook)
-		play(t)
-	}
-}
-
-// refusedOnce returns a play in which the nth command of a verb is answered with an error.
-func refusedOnce(verb string, n int64, play func(*trial)) func(*trial) {
-	return func(t *trial) {
-		t.hook(nth(n, fakes.Checked, verb, func(e *fakes.Event) { refuse(e, "not recorded") }))
-		play(t)
-	}
-}
 
 // shortly returns what watches a worker for a while.
 func shortly(d time.Duration) func(*trial, *program) {

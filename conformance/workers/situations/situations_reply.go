@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/fwpsuite/fwp/conformance/workers"
-	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
 )
 
@@ -18,7 +16,7 @@ func replySituations() []situation {
 	const refused = "RESP-09 FETCH-10"
 	return slices.Concat(segmentSituations(), []situation{
 		{"replies/null", "a null reply to FETCH is not an error",
-			"RESP-08", 5, playNull, setup{}},
+			"RESP-08", 5, playNull, setup{rules: "on ran FETCH; first 1: delay 2s"}},
 		{"errors/fetch", "an error reply to FETCH affects only that command",
 			refused, 3, playRefused(fwp.FETCH), setup{}},
 		{"errors/ack", "an error reply to ACK affects only that command",
@@ -28,10 +26,8 @@ func replySituations() []situation {
 	})
 }
 
-// playNull has the first null come late: no other command may stand before it on its connection.
+// playNull is played with a first null that comes late: no other command may stand before it on its connection.
 func playNull(t *trial) {
-	const late = 2 * time.Second
-	t.hook(nth(1, fakes.Ran, fwp.FETCH, func(e *fakes.Event) { e.Delay = late }))
 	p := t.launch(options{})
 	null := func(e *workers.Event) bool { return reply(fwp.FETCH)(e) && e.Reply.Kind == fwp.NullBulk }
 	if !t.awaitCount(p, soon, null, 2) && (!t.exited(p) || !t.has(null)) {
@@ -88,7 +84,7 @@ func playLong(play func([]job) func(*trial), jobtype string, megabytes ...int) f
 func segmentSituations() []situation {
 	return []situation{
 		{"replies/segments", "replies that arrive byte by byte are understood",
-			"RESP-08", 3, hooked(segment, playSegments), setup{}},
+			"RESP-08", 3, playSegments, setup{rules: "on writing: pieces 1, pause 1ms"}},
 	}
 }
 

@@ -24,7 +24,6 @@ func terminateSituations() []situation {
 		return orders{state: "terminate", beats: n - 1, always: true, watch: (*trial).leaves}
 	}
 	atFirst := orders{state: "terminate", watch: shortly(timeToAct)}
-	lateJob := orders{state: "terminate", always: true, late: true, watch: (*trial).leaves}
 	cannotReport := orders{state: "terminate", jobs: []string{"[4]"}, away: true, watch: shortly(30 * time.Second)}
 	runs := func(always bool, jobs ...string) func(*trial) {
 		return orders{state: "terminate", always: always, jobs: jobs, watch: (*trial).leaves}.play
@@ -35,13 +34,13 @@ func terminateSituations() []situation {
 		{"terminate/simple", "the same, with the state as a simple string, in the reply to the third BEAT",
 			"BEAT-13 " + ends, 30, atBeat(3).play, simple},
 		{"terminate/spaces", "the same, with white space in its JSON as specified, in the reply to the second BEAT",
-			"BEAT-13 " + ends, 15, hooked(spaceState, atBeat(2).play), setup{}},
+			"BEAT-13 " + ends, 15, atBeat(2).play, setup{rules: spaced}},
 		{"terminate/first-beat", "a worker stops fetching when the reply to the first BEAT has the order",
 			"BEAT-13 STATE-20", 5, atFirst.play, setup{}},
 		{"terminate/first-beat-simple", "the same, with the state as a simple string with white space",
-			"BEAT-13 STATE-20", 5, hooked(spaceState, atFirst.play), simple},
+			"BEAT-13 STATE-20", 5, atFirst.play, setup{server: simpleStates, rules: spacedSimple}},
 		{"terminate/late-job", "jobs that arrive when the worker is already terminating are reported",
-			"STATE-20", 5, lateJob.play, setup{}},
+			"STATE-20", 5, orders{state: "terminate", always: true, late: true, watch: (*trial).leaves}.play, setup{}},
 		{"terminate/end-without-reply", "a worker ends when the server closes after END without a reply",
 			"STATE-22", 15, atBeat(1).play, setup{server: endsWithoutOK}},
 		{"terminate/short-job", "jobs that end in time are reported before the worker exits, also after a second order",
@@ -53,7 +52,8 @@ func terminateSituations() []situation {
 		{"terminate/long-job", "of two jobs the one that still runs is reported as failed, and the worker is gone after 30 s",
 			"STATE-21 STATE-22 STATE-20 FETCH-09 END-04 BEAT-16", 45, runs(true, "[18]", "[120]"), setup{}},
 		{"terminate/once", "a worker terminates even if its next BEATs are answered with OK, and its first FAIL is refused",
-			"STATE-22 STATE-20 STATE-21", 45, refusedOnce(fwp.FAIL, 1, runs(false, "[120]", "[120]")), setup{}},
+			"STATE-22 STATE-20 STATE-21", 45, runs(false, "[120]", "[120]"),
+			setup{rules: "on checked FAIL; first 1: refuse 'not recorded'"}},
 		{"terminate/after-quiet", "after errors a worker is quiet, and then terminates with a running job",
 			ends + " STATE-21 STATE-17 BEAT-13", 70, orders{state: "quiet", troubles: true, jobs: []string{"[120]"},
 				then: "terminate", watch: (*trial).leaves}.play, simple},
@@ -153,7 +153,7 @@ func playSuspended(t *trial) {
 	}
 	t.holds("BEAT-11", true, "", got)
 	if told := p.events(tells("terminate")); !t.exited(p) {
-		t.hook(tellState("terminate", true))
+		t.follow("on notified: state terminate")
 		t.await(p, beatPatience, told)
 		t.leaves(p)
 	}

@@ -76,8 +76,10 @@ func newTrial(ctx context.Context, h *Harness, s *situation, on conformance.Setu
 		accepted: map[string][]string{}, waits: map[string]time.Duration{}, certain: map[string]bool{},
 	}
 	t.late = t.lag
-	t.hook(forgive)
+	t.hook(mend)
+	t.follow(forgiven)
 	t.hook(t.accept)
+	t.follow(s.setup.rules)
 	ticking, stop := context.WithCancel(context.WithoutCancel(ctx))
 	t.stopTicks = stop
 	t.background.Go(func() { t.tick(ticking) })
