@@ -78,6 +78,11 @@ func split(rule string) (all []token, err error) {
 	return append(all, token{end, "", len(in) + 1}), nil
 }
 
+// Quote returns a text as a rule has it.
+func Quote(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
+}
+
 // quoted returns the text that begins with the quotation mark at i, and what is behind it.
 func quoted(in []rune, i int) (t string, next int, closed bool) {
 	var b strings.Builder

@@ -147,6 +147,17 @@ func TestActs(t *testing.T) {
 		thing: "a, b"}, e)
 }
 
+func TestQuotedTexts(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{`a`, ``, `"a" and 'b'`, `\`, `c\"`, `; : {"d": "\n"}`} {
+		r, err := vocabulary().Parse("on read: both 1 " + rule.Quote(text))
+		require.NoError(t, err, text)
+		e := event{point: "read"}
+		r.Hook()(&e)
+		assert.Equal(t, text, e.thing)
+	}
+}
+
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	const conditions = "condition or field; expected one of large, size, thing, a member of the object in quotes"

@@ -165,7 +165,10 @@ func (d *Double) answered(e *fakes.Event) {
 	if t == nil {
 		return
 	}
-	t.answer(e)
+	if t.stub != nil {
+		t.stub.hook(e)
+		t.stub = nil
+	}
 	t.state.Received(fwpsession.Message(e.Reply))
 	t.wid = cmp.Or(e.Conn.Worker, t.wid)
 	entry := t.now

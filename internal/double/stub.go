@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
+	"strings"
 
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/catalogue"
+	"github.com/fwpsuite/fwp/fakes/rule"
 	"github.com/fwpsuite/fwp/fwp"
 )
 
@@ -26,14 +28,13 @@ type Stub struct {
 	Close bool   `json:"close,omitempty"` // the connection ends after the reply
 	Used  int    `json:"used,omitempty"`  // how many commands it was for until now; the server counts
 
-	reply fwp.Reply
-	delay time.Duration
+	hook func(*fakes.Event) // of its rules
 }
 
 const mostStubs = 1000
 
-// prepare reads the delay and the reply.
-func (s *Stub) prepare() (err error) {
+// prepare checks the stub, and makes its hook.
+func (s *Stub) prepare() error {
 	named := s.JID != "" || s.Jobtype != ""
 	switch {
 	case s.Verb == "":
@@ -45,25 +46,33 @@ func (s *Stub) prepare() (err error) {
 	case s.Times < 0 || s.Used != 0:
 		return errors.New("times must be 0 or more, and used must not be set")
 	}
-	if s.Delay != "" {
-		if s.delay, err = time.ParseDuration(s.Delay); err != nil || s.delay <= 0 || s.delay > time.Hour {
-			return errors.New(`delay must be a duration of at most 1h, such as "2s" or "300ms"`)
+	for _, text := range s.rules() {
+		r, err := fakes.Rules().Parse(text)
+		if wrong, is := errors.AsType[*rule.Error](err); is {
+			return errors.New(wrong.Text) // its place is not one of the request
 		}
+		s.hook = catalogue.Both(s.hook, r.Hook())
 	}
-	return s.prepareReply()
+	return nil
 }
 
-func (s *Stub) prepareReply() (err error) {
-	if s.Reply == "" {
-		return nil
+// rules returns what the stub does with a command that it is for.
+func (s *Stub) rules() (all []string) {
+	var acts []string
+	if s.Reply != "" {
+		all = append(all, "on checked: accept, skip")
+		acts = append(acts, "reply "+rule.Quote(s.Reply))
 	}
-	if s.reply, err = fakes.ParseReply(s.Reply); err != nil {
-		err = fmt.Errorf("reply %w", err)
+	if s.Delay != "" {
+		acts = append(acts, "delay "+rule.Quote(s.Delay))
 	}
-	return err
+	if s.Close {
+		acts = append(acts, "close")
+	}
+	return append(all, "on ran: "+strings.Join(acts, ", "))
 }
 
-// is reports whether the stub is for a command.
+// is reports whether the stub is for a command. No rule can say that: the journal alone knows the job of an ACK.
 func (s *Stub) is(e *Entry) bool {
 	if s.Verb != e.Verb || s.Worker != "" && s.Worker != e.Worker || s.Times > 0 && s.Used >= s.Times {
 		return false
@@ -110,7 +119,7 @@ func (d *Double) RemoveStubs() {
 	d.stubs = nil
 }
 
-// choose finds the stub for the command of a connection, and has it not carried out if the stub has a reply.
+// choose finds the stub for the command of a connection.
 func (d *Double) choose(e *fakes.Event) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -125,22 +134,5 @@ func (d *Double) choose(e *fakes.Event) {
 	}
 	t.stub = d.stubs[i]
 	t.stub.Used++
-	if t.stub.Reply != "" {
-		e.Err, e.Skip = nil, true
-	}
-}
-
-// answer has the answer be that of the stub for the command.
-func (t *talk) answer(e *fakes.Event) {
-	if t == nil || t.stub == nil {
-		return
-	}
-	if t.stub.Reply != "" {
-		e.Reply, e.Err = t.stub.reply, nil
-		if e.Reply.Kind == fwp.ErrorReply {
-			e.Err = &fakes.Refusal{Text: string(e.Reply.Text)}
-		}
-	}
-	e.Delay, e.Close = e.Delay+t.stub.delay, e.Close || t.stub.Close
-	t.stub = nil
+	t.stub.hook(e)
 }

@@ -50,7 +50,7 @@ func TestStubs(t *testing.T) {
 		`{}`: "verb is missing",
 		`{"verb":"FETCH","jid":"1","delay":"1s"}`:  "work only with PUSH, PUSHB, ACK and FAIL",
 		`{"verb":"PUSH"}`:                          "a reply, a delay or close",
-		`{"verb":"PUSH","delay":"1"}`:              "delay must be a duration",
+		`{"verb":"PUSH","delay":"1"}`:              "delay: expected a duration",
 		`{"verb":"PUSH","reply":"OK"}`:             "expected one line with +text",
 		`{"verb":"PUSH","reply":":x"}`:             "expected one line with +text",
 		`{"verb":"PUSH","close":true,"times":-1}`:  "times must be 0",
