@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/fakes/fakeworker"
+	"github.com/fwpsuite/fwp/internal/jobtype"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/slow"
@@ -159,6 +161,24 @@ func launched(
 		}).Run(t.Context())
 	})
 	return report
+}
+
+// TestSituationsUseEachJobType: what the program of a worker must have, or may have, is delivered to it.
+func TestSituationsUseEachJobType(t *testing.T) {
+	t.Parallel()
+	var delivered sync.Map
+	noting := peer.FWPClientFault(fakeworker.Fault{Configure: func(c *fakeworker.Config) {
+		c.Hook = func(e *fakeworker.Event) {
+			if e.Point == fakeworker.Delivered {
+				delivered.Store(e.Job.Type, true)
+			}
+		}
+	}})
+	launched(t, func(l situations.Launcher) situations.Launcher { return l }, []peer.Fault{noting}, "jobs/*", "executor/*")
+	for _, name := range jobtype.Names(jobtype.FWP()) {
+		_, is := delivered.Load(name)
+		assert.True(t, is, "no situation has a job of the type %s", name)
+	}
 }
 
 // TestOtherQueues plays fetch/queues on workers that fetch from other queues than those in their environment.
