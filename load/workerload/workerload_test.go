@@ -86,6 +86,14 @@ func play(t *testing.T, c workerload.Config, change func(*fakeworker.Config)) (l
 	return l
 }
 
+// What a worker does not finish is in the account.
+func TestJobsThatAreKept(t *testing.T) {
+	t.Parallel()
+	l := play(t, workerload.Config{Concurrency: 3, Workload: workload.Workload{Duration: workload.Duration(2 * time.Second)}},
+		func(c *fakeworker.Config) { c.Hook = slow(0, time.Hour) })
+	assert.EqualValues(t, 3, l.Jobs.Held)
+}
+
 // Each figure shows what the worker does.
 func TestFigures(t *testing.T) {
 	t.Parallel()
@@ -116,6 +124,9 @@ func TestFigures(t *testing.T) {
 			assert.InDelta(t, 2*time.Second, l.Worker.BeatGap, 1e6)
 			assert.InDelta(t, 2*time.Second, l.Health.ServerCPU, 1e6, "0.2 CPUs for 10 s")
 			assert.EqualValues(t, 5<<20, l.Worker.MemoryPeak)
+			for _, m := range results.Metrics(nil) {
+				assert.True(t, !strings.HasPrefix(m.Name, "worker.") || m.Get(l).Value > 0, "nothing fills the metric %s", m.Name)
+			}
 			assert.InDelta(t, 0.2, l.Series[3].Server.CPU, 0.01)
 			assert.InDelta(t, row.rate, l.Series[3].Achieved, 3)
 			assert.InDelta(t, row.inHand, l.Series[3].Server.InHand, 0.05)
