@@ -17,7 +17,7 @@ type account struct {
 	jobs        *workload.Jobs
 	drained     bool
 	notDrained  string
-	takenAtEnd  int64
+	clients     results.ClientCounts
 	notReturned []int64 // jobs that the server would not take as done, and that should have come back
 	clockSet    bool    // the time of day was set meanwhile
 }
@@ -26,7 +26,7 @@ type account struct {
 func (r *run) account() account {
 	a := account{
 		ledger: r.ledger, jobs: r.jobs, drained: r.figures.drained, notDrained: r.figures.notDrained,
-		takenAtEnd: r.status.TakenAtStop, clockSet: len(r.figures.usage.ClockJumps) > 0,
+		clients: r.status.ClientCounts, clockSet: len(r.figures.usage.ClockJumps) > 0,
 	}
 	if a.ledger.Count(false).Sent == 0 {
 		a.drained, a.notDrained = true, ""
@@ -44,7 +44,7 @@ func (a *account) report() results.LoadJobs {
 		Duplicated: c.Duplicated + c.Returned + c.TwiceByStop + c.ReturnedByStop,
 		Foreign:    c.Foreign, OutOfOrder: c.OutOfOrder,
 		Held: c.Held, Waiting: c.Waiting, Missing: c.Missing, InDoubt: min(c.Missing, c.FetchesLost),
-		FetchesLost: c.FetchesLost, TakenAtEnd: a.takenAtEnd,
+		FetchesLost: c.FetchesLost, ClientCounts: a.clients,
 		Drained: a.drained, NotDrained: a.notDrained,
 	}
 	if jobs.Drained { // a run that has waited has no doubt about what a fetch may have taken

@@ -32,7 +32,7 @@ func (d *duty) fetched(now time.Duration, e *protocol.Event) outcome {
 		p := &w.places[d.place]
 		p.by, p.asked = d, d.asked.sent
 		if w.shard.stopping {
-			w.shard.status.TakenAtStop++
+			w.shard.status.TakenAtEnd++
 		}
 		w.read(now, p, e.Body)
 		op := w.opOf(p)

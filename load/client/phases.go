@@ -113,7 +113,7 @@ func (c *Shard) Drain(from time.Duration) {
 
 // Stop ends every connection in order: nothing more is pushed or fetched, but every
 // outstanding fetch is awaited, and what it brings is worked on and reported
-// (Status.TakenAtStop). It is done when Status.Open is 0.
+// (Status.TakenAtEnd). It is done when Status.Open is 0.
 func (c *Shard) Stop() {
 	now := c.loop.Now()
 	c.stopping, c.fetching = true, false

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/results"
 )
 
 // Status is how far a shard is. The tags say how those of all shards are joined.
@@ -38,12 +39,13 @@ type Status struct {
 	Waited  int64 `join:"sum"` // arrivals that found no connection free, and waited for one
 	Peak    int64 `join:"max"` // the greatest Backlog of a shard until now
 
-	Held        int   `join:"sum"` // jobs that the workers have
-	Drained     bool  // every worker that may fetch has found nothing, since Drain
-	Emptied     int   `join:"sum"` // how many those are
-	Waits       bool  // since Drain: every worker that may fetch has found nothing, or waits for a job to come
-	Repeated    int64 `join:"sum"` // jobs whose ack was sent twice and refused the second time: the first may have arrived
-	TakenAtStop int64 `join:"sum"` // jobs that came after Stop
+	results.ClientCounts // of the account of the jobs
+
+	Held     int   `join:"sum"` // jobs that the workers have
+	Drained  bool  // every worker that may fetch has found nothing, since Drain
+	Emptied  int   `join:"sum"` // how many those are
+	Waits    bool  // since Drain: every worker that may fetch has found nothing, or waits for a job to come
+	Repeated int64 `join:"sum"` // jobs whose ack was sent twice and refused the second time: the first may have arrived
 }
 
 // Times returns the times that the protocol sets.

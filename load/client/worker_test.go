@@ -230,7 +230,7 @@ func TestAPool(t *testing.T) {
 	s.data(r, ok)
 	assert.Empty(t, s.said(r))
 	s.data(f1, s.body(103))
-	assert.Equal(t, int64(1), s.shard.Status().TakenAtStop)
+	assert.Equal(t, int64(1), s.shard.Status().TakenAtEnd)
 	s.pass(time.Second)
 	assert.Contains(t, s.said(r), s.jid(103))
 	s.data(r, ok)

@@ -45,8 +45,8 @@ func TestCountsAreAddedUp(t *testing.T) {
 	t.Parallel()
 	sum, one := LoadJobs{}, LoadJobs{Drained: true, NotDrained: "why"}
 	numbers := reflect.ValueOf(&one).Elem()
-	for i := range numbers.NumField() {
-		if field := numbers.Field(i); field.Kind() == reflect.Int64 {
+	for i, of := range reflect.VisibleFields(numbers.Type()) {
+		if field := numbers.FieldByIndex(of.Index); field.Kind() == reflect.Int64 {
 			field.SetInt(int64(1000 + i))
 		}
 	}
@@ -108,7 +108,8 @@ func TestRowsOfTheAccount(t *testing.T) {
 	assert.Equal(t, "pushed, delivered, acknowledged, duplicated", names(&LoadJobs{}, false))
 	assert.Equal(t, "pushed, delivered, acknowledged, lost, duplicated", names(&LoadJobs{Drained: true}, false),
 		"that none is lost is known then")
-	j := &LoadJobs{Lost: 3, Foreign: 1, Missing: 4, Waiting: 2, InDoubt: 1, FetchesLost: 1, TakenAtEnd: 1, OutOfOrder: 1}
+	j := &LoadJobs{Lost: 3, Foreign: 1, Missing: 4, Waiting: 2, InDoubt: 1, FetchesLost: 1, OutOfOrder: 1,
+		ClientCounts: ClientCounts{TakenAtEnd: 1}}
 	assert.Equal(t, "pushed, delivered, acknowledged, waiting, taken at end, out of order, missing, in doubt, lost, "+
 		"duplicated, foreign", names(j, false))
 	for name, style := range map[string]reports.Style{

@@ -35,8 +35,7 @@ type LoadJobs struct {
 	InDoubt    int64 `json:"in_doubt" join:"sum"` // of these, as many as a lost fetch may have taken
 	// FetchesLost counts fetches that ended without an answer: each may have taken a job.
 	FetchesLost int64 `json:"fetches_lost" join:"sum"`
-	// TakenAtEnd counts jobs of fetches whose reply was awaited before their connection was closed.
-	TakenAtEnd int64 `json:"taken_at_end" join:"sum"`
+	ClientCounts
 	// Unknown is what the account of several generators does not have: "what segment 3/4 did is not known" for example.
 	// Empty if it is whole.
 	Unknown string `json:"unknown,omitempty"`
@@ -45,6 +44,12 @@ type LoadJobs struct {
 	Drained bool `json:"drained"`
 	// NotDrained is why not, if not.
 	NotDrained string `json:"not_drained,omitempty" from:"target"`
+}
+
+// ClientCounts are those counts of the account that clients keep, in their status.
+type ClientCounts struct {
+	// TakenAtEnd counts jobs of fetches whose reply was awaited before their connection was closed.
+	TakenAtEnd int64 `json:"taken_at_end" join:"sum"`
 }
 
 // jobCounts holds the counts of the account, in the order of metrics.
@@ -176,11 +181,11 @@ func partOf(part, whole int64) Reading {
 
 // number returns the sum of the numbers of a part of a run that have these keys in JSON: "delivered+foreign".
 func number(part any, keys string) (sum int64) {
-	fields := reflect.ValueOf(part).Elem()
+	of := reflect.ValueOf(part).Elem()
 	for key := range strings.SplitSeq(keys, "+") {
-		for i := range fields.NumField() {
-			if keyOf(fields.Type().Field(i)) == key {
-				sum += fields.Field(i).Int()
+		for _, field := range reflect.VisibleFields(of.Type()) {
+			if !field.Anonymous && keyOf(field) == key {
+				sum += of.FieldByIndex(field.Index).Int()
 			}
 		}
 	}
@@ -191,13 +196,6 @@ func number(part any, keys string) (sum int64) {
 func keyOf(field reflect.StructField) string {
 	key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 	return key
-}
-
-// rateCounts holds the counts of the arrivals.
-var rateCounts = []count{
-	{name: "unserved", whole: "planned", doc: "arrivals that still waited for a connection at the end, of those planned"},
-	{name: "dropped", whole: "planned", doc: "arrivals dropped by --overload drop, of those planned"},
-	{name: "queued", whole: "planned", doc: "arrivals that got a connection after a wait, of those planned"},
 }
 
 // ServerClock is what the times tell about the clock of the target that it writes into jobs with a time.

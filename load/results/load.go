@@ -188,36 +188,6 @@ type Connections struct {
 	Disconnects int64 `json:"disconnects,omitempty" join:"sum"`
 }
 
-// LoadRate is the target rate of the arrivals of the plan and the rate that was achieved, within the measured window. A
-// closed loop has no target rate: Target, Planned, Queued, Dropped and Unserved are 0.
-type LoadRate struct {
-	// Op is the command of an arrival: "push", or "connect" in churn, with short-lived connections of one push each.
-	// In a closed loop it is the command that the workload is about: "push" or "connect", "ack" where nothing but
-	// consuming is measured, or "beat"; of a worker "job".
-	Op string `json:"op,omitempty" join:"first"`
-	// Target is the mean rate of the plan in the window.
-	Target float64 `json:"target_per_s" join:"sum"`
-	// Achieved is Done a second.
-	Achieved float64 `json:"achieved_per_s"`
-	// Planned is how many arrivals the plan has in the window: a Poisson plan, or one of few arrivals, has more or fewer
-	// than its rate says.
-	Planned int64 `json:"planned" join:"sum"`
-	// Done is how many arrivals succeeded that were due in the window and for which a connection was free in it: those in
-	// flight at its end are awaited. Of a closed loop it is how many commands were answered in the window, and of
-	// short-lived connections how many pushed their job.
-	Done int64 `json:"done" join:"sum"`
-	// Queued is how many arrivals found no free connection, waited for one and got it: the target (or the number of
-	// connections) was the limit, not the generator.
-	Queued int64 `json:"queued,omitempty" join:"sum"`
-	// Dropped is how many arrivals found no free connection and were not sent (--overload drop).
-	Dropped int64 `json:"dropped,omitempty" join:"sum"`
-	// Unserved is how many arrivals of the window still waited for a connection at its end (--overload queue). They
-	// count in response times with the time that they had waited; see Latency.AtLeast.
-	Unserved int64 `json:"unserved,omitempty" join:"sum"`
-	// Backlog is the longest queue of arrivals that waited for a connection.
-	Backlog int64 `json:"backlog,omitempty" join:"sum"`
-}
-
 // LoadOp is what became of the commands of one kind whose intended time was in the measured window.
 type LoadOp struct {
 	// Op is the kind of command: "connect" (until the connection is open), "hello" (without the time for the password

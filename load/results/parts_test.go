@@ -79,10 +79,11 @@ func TestTheVerdictOfParts(t *testing.T) {
 
 func TestAddingAccounts(t *testing.T) {
 	t.Parallel()
-	one := results.LoadJobs{Pushed: 1, Lost: 2, TakenAtEnd: 3, Drained: true}
+	taken := func(n int64) results.ClientCounts { return results.ClientCounts{TakenAtEnd: n} }
+	one := results.LoadJobs{Pushed: 1, Lost: 2, ClientCounts: taken(3), Drained: true}
 	sum := one
 	results.Join(&sum, &one)
-	assert.Equal(t, results.LoadJobs{Pushed: 2, Lost: 4, TakenAtEnd: 6, Drained: true}, sum)
+	assert.Equal(t, results.LoadJobs{Pushed: 2, Lost: 4, ClientCounts: taken(6), Drained: true}, sum)
 }
 
 func TestVerbosePagesTellMachines(t *testing.T) {

@@ -71,8 +71,9 @@ func soundLoad() *results.Load {
 			{Flow: "job.fetched", Time: spread(299_904, 180*time.Microsecond)},
 			{Flow: "job.acked", Time: spread(299_904, 290*time.Microsecond)},
 		},
-		Jobs: results.LoadJobs{Pushed: 325_011, Delivered: 325_011, Acked: 325_011, OutOfOrder: 1204, TakenAtEnd: 3,
-			Drained: true},
+		Jobs: results.LoadJobs{Pushed: 325_011, Delivered: 325_011, Acked: 325_011, OutOfOrder: 1204,
+			ClientCounts: results.ClientCounts{TakenAtEnd: 3},
+			Drained:      true},
 		Health: results.Health{
 			Over: time.Minute, CPUUser: 8 * time.Second, CPUSystem: 17 * time.Second, CPUShare: 0.4167, CPUPeak: 0.553,
 			Loops: []float64{0.402}, MachineBusy: 0.811, MachinePeak: 0.93, GCPauses: 12, GCPause: 900 * time.Microsecond,
