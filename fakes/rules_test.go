@@ -50,6 +50,8 @@ var ruleTests = []struct {
 	{"on writing BEAT: pieces 1, pause 1s", []string{`BEAT {"wid":"w"}`, "+OK", "took", "4s"}},
 	{"on writing: replace OK 'Fine'", []string{`BEAT {"wid":"w"}`, "+Fine"}},
 	{`on writing BEAT: later 30s "+late\r\n"`, []string{`BEAT {"wid":"w"}`, "+OK", "?", "+late", "took", "30s"}},
+	{"on writing BEAT: idle 20s", []string{
+		`BEAT {"wid":"w"}`, "+OK", "19s", "", `BEAT {"wid":"w"}`, "+OK", "?", "", "took", "20s"}},
 	{"on ran BEAT if commands > 2: delay 5s", []string{
 		`BEAT {"wid":"w"}`, "+OK", "took", "0s", `BEAT {"wid":"w"}`, "+OK", "took", "5s"}},
 	{"on ran INFO: forget", []string{"INFO", "{", "INFO", "-ERR HELLO must come first"}},

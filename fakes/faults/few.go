@@ -16,9 +16,6 @@ var fewFaults = []fakes.Fault{
 	// About ACK.
 	fault("ack-refused-ends", inHand(refused(fwp.ACK), ownJobs, finish)),
 	// About END, and the jobs in hand of its connection.
-	fault("end-closes-late",
-		do(func(e *event) { e.Close, e.Later = false, &fakes.Later{After: 3 * time.Second, Close: true} },
-			writing(fwp.END), right, closing)),
 	fault("end-returns-jobs", inHand(ended, ownJobs, giveBack)),
 	fault("end-stays-open", do(func(e *event) { e.Close = false }, ran(fwp.END))),
 	// About connections that end, and what they leave behind.
@@ -164,9 +161,6 @@ func hangs(lost *memory[string, bool], e *event) {
 		*lost.Of(name) = true
 	}
 }
-
-// closing holds if the connection is closed behind the reply.
-func closing(e *event) bool { return e.Close }
 
 // forgetsProducers has a FLUSH of one connection un-identify the producers that have sent a command on others.
 func forgetsProducers(forgotten *memory[int64, bool], e *event) {

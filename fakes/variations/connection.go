@@ -39,10 +39,8 @@ var connectionVariations = []fakes.Variation{
 	variation("kill-forgets", do(func(e *event) { e.Skip = e.Reset }, at(fakes.Restarted))),
 	variation("producer-closed-often", countedClosed(7)),
 	variation("producer-counted-closed", countedClosed(40)),
-	variation("producer-idle-closed", do(closesAfter(time.Second), at(fakes.Writing), ofProducer)),
 	setting("restart-refuses", func(c *fakes.Config) { c.Farewell = 200 * time.Millisecond }),
 	// About END.
-	variation("end-late", do(closesAfter(900*time.Millisecond), ends)),
 	setting("end-late-without-ok", func(c *fakes.Config) {
 		c.EndWithoutOK = true
 		add(c, do(delay(900*time.Millisecond), ends))

@@ -73,10 +73,6 @@ func decline(reason fakes.About, text string) func(*event) {
 
 func delay(d time.Duration) func(*event) { return func(e *event) { e.Delay = d } }
 
-func closesAfter(d time.Duration) func(*event) {
-	return func(e *event) { e.Close, e.Later = false, &fakes.Later{After: d, Close: true} }
-}
-
 // info replaces the reply to INFO.
 func info(text string) func(*event) {
 	return do(func(e *event) { e.Reply = fakes.Bulk([]byte(text)) }, done(fwp.INFO))

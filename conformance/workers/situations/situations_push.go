@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/workers"
@@ -130,7 +129,7 @@ func pushLossSituations() []situation {
 		{"loss/no-jid", "a job without a jid is not lost if the connection ends before the reply to its PUSH",
 			lost, 2, playLossWithoutJIDs, setup{rules: unanswered}},
 		{"loss/idle", "a client loses no job silently when the server closes an idle connection",
-			"WU-19", 2, playIdleLoss, setup{}},
+			"WU-19", 2, playIdleLoss, setup{rules: "on writing PUSH; first 3: idle 1s"}},
 	}
 }
 
@@ -149,19 +148,13 @@ func playLossWithoutJIDs(t *trial) {
 	t.holds("WRK-06", true, "", cmp.Or(t.twice(p), "no job was pushed with two jids"))
 }
 
+// playIdleLoss is played with a server that closes connections which are idle behind the first three jobs.
 func playIdleLoss(t *trial) {
-	var over atomic.Bool
-	t.hook(func(e *fakes.Event) {
-		if e.Point == fakes.Writing && e.Command.Verb == fwp.PUSH && !over.Load() {
-			e.Later = &fakes.Later{After: time.Second, Close: true}
-		}
-	})
 	p := t.produceOpen(options{}, ordinary(3)...)
 	t.mustPush(p)
 	if !t.await(p, soon, serverClose) {
 		t.giveUp(true, "the producer had no idle connection that the server could close")
 	}
-	over.Store(true)
 	t.watch(p, time.Second)
 	t.giveMore(p, ordinary(3)...)
 	t.mustEnd(p)
