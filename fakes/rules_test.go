@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fakes/catalogue"
+	"github.com/fwpsuite/fwp/fakes/rule"
 )
 
 // ruleTests are rules, with commands of a worker and what comes then. "2s" is a pause; "?" reads what comes without a
@@ -101,7 +101,7 @@ func TestSkippedCommands(t *testing.T) {
 	t.Parallel()
 	rules, err := fakes.Rules().ParseFile("on checked ACK; from 2; first 1: skip\non ran ACK if skipped: reply +LOST")
 	require.NoError(t, err)
-	config := fakes.Config{FetchBlock: time.Millisecond, Hook: catalogue.Both(rules[0].Hook(), rules[1].Hook())}
+	config := fakes.Config{FetchBlock: time.Millisecond, Hook: rule.Hooks(rules...)}
 	assert.Empty(t, playRule(t, config, []string{
 		job("a", ""), "+OK", "FETCH", "a", `ACK {"jid":"x"}`, "-ERR", `ACK {"jid":"a"}`, "+LOST", `ACK {"jid":"a"}`, "+OK"}))
 }

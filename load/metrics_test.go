@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/rule"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/disrupt"
@@ -21,11 +22,9 @@ func ruled(t *testing.T, change func(*workload.Workload), rules ...string) bench
 	t.Helper()
 	b := bench{load: steady()}
 	change(&b.load)
-	for _, text := range rules {
-		r, err := fakes.Rules().Parse(text)
-		require.NoError(t, err)
-		b.hooks = append(b.hooks, r.Hook())
-	}
+	all, err := fakes.Rules().ParseFile(strings.Join(rules, "\n"))
+	require.NoError(t, err)
+	b.hooks = append(b.hooks, rule.Hooks(all...))
 	return b
 }
 

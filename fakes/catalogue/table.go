@@ -86,12 +86,8 @@ func Ruled[E any](t Table, words *rule.Vocabulary[E]) (all []Fault[E]) {
 		if err != nil {
 			panic(fmt.Sprintf("%v (the row %q)", err, name))
 		}
-		all = append(all, Fault[E]{Name: name, Clauses: row.Marks, Summary: row.Summary, Hook: func() (hook func(*E)) {
-			for _, r := range rules {
-				hook = Both(hook, r.Hook())
-			}
-			return hook
-		}})
+		hook := func() func(*E) { return rule.Hooks(rules...) }
+		all = append(all, Fault[E]{Name: name, Clauses: row.Marks, Summary: row.Summary, Hook: hook})
 	}
 	return all
 }

@@ -5,6 +5,19 @@ import (
 	"time"
 )
 
+// Hooks returns a hook that follows rules, in their order.
+func Hooks[E any](rules ...Rule[E]) func(*E) {
+	var hooks []func(*E)
+	for _, r := range rules {
+		hooks = append(hooks, r.Hook())
+	}
+	return func(e *E) {
+		for _, hook := range hooks {
+			hook(e)
+		}
+	}
+}
+
 // gate lets events through, or not, by what was seen before.
 type gate[E any] interface {
 	open(*E) bool // of an event that the rule is about and the gates before this one let through

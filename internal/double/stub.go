@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fakes/catalogue"
 	"github.com/fwpsuite/fwp/fakes/rule"
 	"github.com/fwpsuite/fwp/fwp"
 )
@@ -46,13 +45,15 @@ func (s *Stub) prepare() error {
 	case s.Times < 0 || s.Used != 0:
 		return errors.New("times must be 0 or more, and used must not be set")
 	}
+	var rules []rule.Rule[fakes.Event]
 	for _, text := range s.rules() {
 		r, err := fakes.Rules().Parse(text)
 		if wrong, is := errors.AsType[*rule.Error](err); is {
 			return errors.New(wrong.Text) // its place is not one of the request
 		}
-		s.hook = catalogue.Both(s.hook, r.Hook())
+		rules = append(rules, r)
 	}
+	s.hook = rule.Hooks(rules...)
 	return nil
 }
 

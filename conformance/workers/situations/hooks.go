@@ -10,6 +10,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/rule"
 	"github.com/fwpsuite/fwp/fwp"
 )
 
@@ -18,24 +19,18 @@ import (
 
 // follow has the servers follow rules, one on each line.
 func (t *trial) follow(text string) {
-	for _, hook := range hooksOf(text) {
-		t.hook(hook)
+	if text != "" {
+		t.hook(hookOf(text))
 	}
 }
 
-// hooksOf returns the hooks of rules. It panics if one is no rule, which a test finds.
-func hooksOf(text string) (hooks []func(*fakes.Event)) {
-	if text == "" {
-		return nil
-	}
+// hookOf returns the hook of rules. It panics if one is no rule, which a test finds.
+func hookOf(text string) func(*fakes.Event) {
 	all, err := fakes.Rules().ParseFile(text)
 	if err != nil {
 		panic(fmt.Sprintf("%v: %s", err, text))
 	}
-	for _, r := range all {
-		hooks = append(hooks, r.Hook())
-	}
-	return hooks
+	return rule.Hooks(all...)
 }
 
 // heldBeat returns a hook that answers a BEAT by tell when n events have come that match. The BEAT waits for its reply

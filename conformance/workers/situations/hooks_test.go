@@ -45,10 +45,13 @@ func TestRulesOfRows(t *testing.T) {
 	t.Parallel()
 	ruled := 0
 	for _, s := range slices.Concat(workerSituations(), producerSituations(), bulkSituations()) {
-		ruled += len(hooksOf(s.setup.rules))
+		if s.setup.rules != "" {
+			hookOf(s.setup.rules)
+			ruled++
+		}
 	}
 	assert.Greater(t, ruled, 20)
-	assert.Panics(t, func() { hooksOf("on ran: silent\non reed: skip") })
+	assert.Panics(t, func() { hookOf("on ran: silent\non reed: skip") })
 }
 
 // TestRefusals: the first two of some commands are refused, and each third one of the next ten.

@@ -65,7 +65,7 @@ func (o orders) begin(t *trial) (p *program, jids []string) {
 	if !o.always {
 		when += "; first 1"
 	}
-	answer := hooksOf(when + ": state " + o.state)[0]
+	answer := hookOf(when + ": state " + o.state)
 	switch {
 	case o.late:
 		answer = heldBeat(0, isFetching, answer)
