@@ -84,11 +84,15 @@ func newSession(t *situations.Play) *session {
 
 func (s *session) close() { s.server.Close() }
 
-// on adds a hook to the server.
-func (s *session) on(act func(*fakeworkq.Event)) {
+// follow has the server follow a rule.
+func (s *session) follow(text string) {
+	r, err := fakeworkq.Rules().Parse(text)
+	if err != nil {
+		panic(fmt.Sprintf("%v: %s", err, text)) // a play finds it
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.hooks = append(s.hooks, act)
+	s.hooks = append(s.hooks, r.Hook())
 }
 
 func (s *session) hook(e *fakeworkq.Event) {

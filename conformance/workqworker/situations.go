@@ -3,11 +3,9 @@ package workqworker
 import (
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/workers/situations"
-	"github.com/fwpsuite/fwp/fakes/fakeworkq"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/workq"
 )
@@ -241,11 +239,7 @@ func secondAttempt(s *session) {
 
 // pieces has every reply arrive byte by byte.
 func pieces(s *session) {
-	s.on(func(e *fakeworkq.Event) {
-		if e.Point == fakeworkq.Writing {
-			e.Chunk, e.Pause = 1, time.Millisecond
-		}
-	})
+	s.follow("on writing: pieces 1, pause 1ms")
 	s.Pass(s.program, 100*time.Millisecond)
 	s.works("CLI-10", s.push(repeated(3, job{name: ok, payload: "12345"}, job{name: echo, payload: "a\r\nb"})...)...)
 }
@@ -253,13 +247,7 @@ func pieces(s *session) {
 // notFound has the jobs of the first reports have ended meanwhile, by their time to live for example.
 func notFound(s *session) {
 	const refused = 3
-	var count atomic.Int64
-	s.on(func(e *fakeworkq.Event) {
-		isReport := e.Command.Verb == workq.Complete || e.Command.Verb == workq.Fail
-		if e.Point == fakeworkq.Parsed && e.Err == nil && isReport && count.Add(1) <= refused {
-			e.Skip, e.Reply = true, workq.Reply{Error: workq.NotFound}
-		}
-	})
+	s.follow(fmt.Sprintf("on ran complete fail if not refused; first %d: error NOT-FOUND ''", refused))
 	all := s.pushMany(refused+6, job{name: ok, payload: "1"})
 	missing := s.unreported(all...)
 	if len(missing) == len(all) {

@@ -2,6 +2,7 @@ package fakeworkq
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -15,7 +16,12 @@ import (
 type Variation = catalogue.Variation[Config]
 
 // Variations returns the catalogue, sorted by name.
-func Variations() []Variation { return catalogue.SortVariations(replyVariations, inspectVariations) }
+func Variations() []Variation { return slices.Clone(allVariations()) }
+
+var allVariations = sync.OnceValue(func() []Variation {
+	return catalogue.SortVariations(replyVariations, inspectVariations,
+		catalogue.RuledVariations(variationsTable(), Rules(), func(c *Config) *func(*Event) { return &c.Hook }))
+})
 
 //go:embed variations.txt
 var variationsText string
@@ -50,8 +56,11 @@ var replyVariations = []Variation{
 			e.Reply.Error = workq.ServerError
 		}
 	}, workq.Add, workq.Schedule)),
-	variation("error-long-text", says(strings.Repeat("not so ", 285))),
-	variation("error-other-text", says(`wrong: "é", -TIMEOUT and +OK 1`)),
+	variation("error-long-text", on(Ran, func(e *Event) {
+		if e.Reply.Error == workq.ClientError {
+			e.Reply.Text = strings.Repeat("not so ", 285)
+		}
+	})),
 	variation("eviction-late", on(Evicted, func(*Event) { time.Sleep(slightly) })),
 	variation("expiry-late", on(Leased, func(e *Event) { e.Until = e.Until.Add(slightly) })),
 	variation("fail-bare-ok", on(Ran, bare, workq.Fail)),
@@ -59,28 +68,12 @@ var replyVariations = []Variation{
 	variation("finish-again-refused",
 		finishedTwice(workq.Reply{Error: workq.ClientError, Text: "the job has ended"})),
 	setting("line-by-line", func(c *Config) { c.LineByLine = true }),
-	variation("malformed-closes", on(Ran, func(e *Event) { e.Close = e.Close || e.Err != nil })),
 	setting("queue-last-first", func(c *Config) { c.LastFirst = true }),
 	variation("reply-in-pieces",
 		on(Writing, func(e *Event) { e.Chunk, e.Pause = (len(e.Bytes)+1)/2, 50*time.Millisecond })),
-	variation("reply-in-small-pieces", on(Writing, func(e *Event) { e.Chunk, e.Pause = 1000, time.Microsecond })),
 	variation("reply-late", on(Writing, func(*Event) { time.Sleep(150 * time.Millisecond) })),
-	variation("schedule-late-a-little", catalogue.KeepBy(jobOf, at(Due), func(had *bool, e *Event) {
-		if !*had {
-			e.Until, *had = time.Now().Add(slightly), true
-		}
-	})),
 	variation("timeout-late",
 		on(Parsed, func(e *Event) { e.Command.Wait += 400 }, workq.Lease, workq.Result, workq.Run)),
-}
-
-// says returns a hook that describes client errors in other words.
-func says(words string) func(*Event) {
-	return on(Ran, func(e *Event) {
-		if e.Reply.Error == workq.ClientError {
-			e.Reply.Text = words
-		}
-	})
 }
 
 // bare writes a success without its sign.
