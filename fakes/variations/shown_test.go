@@ -10,6 +10,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/variations"
 	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/transcript"
 )
 
 func TestVariationsAreWellFormed(t *testing.T) {
@@ -42,8 +43,8 @@ func TestAVariationKeepsTheHookThatIsThere(t *testing.T) {
 // of them at the least. That nothing blames them would also be true of variations that do nothing.
 func TestEachVariationShows(t *testing.T) {
 	t.Parallel()
-	talks := conversations()
-	plain := make([]string, len(talks))
+	talks := conversations(t)
+	plain := make([][]transcript.Event, len(talks))
 	for i, c := range talks {
 		plain[i] = c.hold(t, nil)
 	}
@@ -55,7 +56,7 @@ func TestEachVariationShows(t *testing.T) {
 			t.Parallel()
 			shows := false
 			for i := 0; i < len(talks) && !shows; i++ {
-				shows = talks[i].hold(t, v.Configure) != plain[i]
+				shows = !assert.ObjectsAreEqual(plain[i], talks[i].hold(t, v.Configure))
 			}
 			assert.True(t, shows)
 		})
