@@ -17,13 +17,9 @@ import (
 	"github.com/fwpsuite/fwp/internal/transcript"
 )
 
-// conversation is one with a server, in the notation of package transcript. Of its own it has "a producer", "a worker" and
-// "a worker b", which greet, "quiet a" and "terminate a", "restart" and "kill". Words in capitals stand for others.
-type conversation struct {
-	name   string
-	events []transcript.Event
-}
-
+// Conversations have "a producer", "a worker" and "a worker b", which greet, "quiet a" and "terminate a", "restart" and
+// "kill" of their own. Words in capitals stand for others.
+//
 //go:embed testdata/conversations.txt
 var conversationsText string
 
@@ -31,7 +27,7 @@ var conversationsText string
 var repetition = regexp.MustCompile(`(?s)\nrepeat (\d+)(\n.*?)\nend`)
 
 // conversations are those of testdata/conversations.txt.
-func conversations(t *testing.T) (all []conversation) {
+func conversations(t *testing.T) []transcript.Conversation {
 	t.Helper()
 	text := repetition.ReplaceAllStringFunc(conversationsText, func(part string) (repeated string) {
 		var times int
@@ -42,14 +38,12 @@ func conversations(t *testing.T) (all []conversation) {
 		}
 		return repeated
 	})
-	for _, part := range strings.Split(text, "\n== ")[1:] {
-		name, rest, _ := strings.Cut(part, "\n")
-		events, err := transcript.Parse(rest)
-		require.NoError(t, err, name)
-		for i := range events {
-			events[i].Bytes = []byte(words().Replace(string(events[i].Bytes)))
+	all, err := transcript.ParseAll(text)
+	require.NoError(t, err)
+	for _, c := range all {
+		for i := range c.Events {
+			c.Events[i].Bytes = []byte(words().Replace(string(c.Events[i].Bytes)))
 		}
-		all = append(all, conversation{name, events})
 	}
 	return all
 }
@@ -70,12 +64,12 @@ var words = sync.OnceValue(func() *strings.Replacer {
 var figures = regexp.MustCompile(`"used_memory_mb":"\d+ MB"|\$\d+\r\n(?:\{"faktory")`)
 
 // hold returns what is said. configure makes the server another one; nil: it is as it should be.
-func (c conversation) hold(t *testing.T, configure func(*fakes.Config)) (said []transcript.Event) {
+func hold(t *testing.T, c transcript.Conversation, configure func(*fakes.Config)) (said []transcript.Event) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		place := memnet.NewPlace()
 		config := fakes.Config{Seed: 1, Listen: place.Listen}
-		if strings.HasPrefix(c.name, "protected") {
+		if strings.HasPrefix(c.Name, "protected") {
 			config.Password, config.Salt, config.Iterations = password, salt, 3
 		}
 		if configure != nil {
@@ -84,7 +78,7 @@ func (c conversation) hold(t *testing.T, configure func(*fakes.Config)) (said []
 		s := fakes.NewServer(config)
 		k := &transcript.Talk{Log: transcript.NewLog(), Dial: place.MustDial, Wait: synctest.Wait}
 		k.Other = func(e transcript.Event) { other(t, s, k, e) }
-		k.Hold(c.events)
+		k.Hold(c.Events)
 		time.Sleep(time.Minute)
 		k.Close()
 		s.Close()

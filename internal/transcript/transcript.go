@@ -105,6 +105,25 @@ func Parse(conversation string) (events []Event, err error) {
 	return events, nil
 }
 
+// Conversation is one that has a name.
+type Conversation struct {
+	Name   string
+	Events []Event
+}
+
+// ParseAll reads conversations, each behind a line "== NAME". What is before the first is left out.
+func ParseAll(conversations string) (all []Conversation, err error) {
+	for _, part := range strings.Split("\n"+conversations, "\n== ")[1:] {
+		name, rest, _ := strings.Cut(part, "\n")
+		events, err := Parse(rest)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		all = append(all, Conversation{name, events})
+	}
+	return all, nil
+}
+
 // parse reads a line, and reports whether something but time is in it.
 func (e *Event) parse(line string) (is bool, err error) {
 	if p := pause.FindStringSubmatch(line); p != nil {

@@ -84,6 +84,16 @@ func TestWhatReportsPrint(t *testing.T) {
 	require.ErrorContains(t, err, ": +x")
 }
 
+func TestParseAll(t *testing.T) {
+	t.Parallel()
+	all, err := transcript.ParseAll("# two\n== one\na open\n\n== none")
+	require.NoError(t, err)
+	one := []transcript.Event{{Conn: "a", Bytes: []byte("open")}}
+	assert.Equal(t, []transcript.Conversation{{"one", one}, {Name: "none"}}, all)
+	_, err = transcript.ParseAll("== one\na open\n== two\n\n+x")
+	require.ErrorContains(t, err, "two: line 2: ")
+}
+
 // What clients say and a server answers, in the order of time and connections.
 func TestTalk(t *testing.T) {
 	t.Parallel()
