@@ -85,7 +85,7 @@ var (
 	moment  = regexp.MustCompile(`^(?:>\s*)?(?:(\d+\.?\d*) s(?:\s+|$))?`)
 	speech  = regexp.MustCompile(`^(?:(\S+)\s+)?([CS]):\s*((?s).*)$`)
 	other   = regexp.MustCompile(`^(?:([A-Za-z]|\d+)\s+)?(.+)$`)
-	quotes  = regexp.MustCompile(`"`)
+	quotes  = regexp.MustCompile(`\\.|"`)
 	end     = regexp.MustCompile(`^(?:<(close|fin|reset)>|the connection was (closed|reset)\b.*)$`)
 )
 
@@ -162,7 +162,12 @@ func (e *Event) speech(said string) error {
 	if len(said) > 1 && said[0] == '"' && said[len(said)-1] == '"' {
 		said, tail = said[1:len(said)-1], ""
 	}
-	plain, err := strconv.Unquote(`"` + quotes.ReplaceAllString(said, `\$0`) + `"`)
+	plain, err := strconv.Unquote(`"` + quotes.ReplaceAllStringFunc(said, func(s string) string {
+		if s == `"` {
+			return `\"`
+		}
+		return s
+	}) + `"`)
 	if err != nil {
 		return errors.New("it has an escape that Go does not have")
 	}

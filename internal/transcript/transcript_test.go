@@ -31,11 +31,12 @@ func TestLines(t *testing.T) {
 				At: 5007 * time.Millisecond, Conn: "worker", Kind: transcript.Server, Bytes: []byte("$-1\r\n"),
 			}, "5.007 s worker S: $-1",
 		},
-		`0.000 s C: add 4\r\nping`:  {want: transcript.Event{Kind: transcript.Client, Bytes: []byte("add 4\r\nping\r\n")}},
-		`0.000 s C: "IN\xff"`:       {want: transcript.Event{Kind: transcript.Client, Bytes: []byte("IN\xff")}},
-		`0.000 s C: " INFO\r\n"`:    {want: transcript.Event{Kind: transcript.Client, Bytes: []byte(" INFO\r\n")}},
-		`0.000 s C: "\"INFO\"\r\n"`: {want: transcript.Event{}, shown: "error"},
-		`0.000 s C: ""INFO"\r\n"`:   {want: transcript.Event{Kind: transcript.Client, Bytes: []byte("\"INFO\"\r\n")}},
+		`0.000 s C: add 4\r\nping`: {want: transcript.Event{Kind: transcript.Client, Bytes: []byte("add 4\r\nping\r\n")}},
+		`0.000 s C: "IN\xff"`:      {want: transcript.Event{Kind: transcript.Client, Bytes: []byte("IN\xff")}},
+		`0.000 s C: " INFO\r\n"`:   {want: transcript.Event{Kind: transcript.Client, Bytes: []byte(" INFO\r\n")}},
+		`C: "\"INFO\"\r\n"`: {
+			transcript.Event{Kind: transcript.Client, Bytes: []byte("\"INFO\"\r\n")}, `0.000 s C: ""INFO"\r\n"`,
+		},
 		`0.000 s 12 C: <reset>`: {want: transcript.Event{
 			Conn: "12", Kind: transcript.ClientEnd, Bytes: []byte("reset"),
 		}},
