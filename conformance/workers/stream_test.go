@@ -98,7 +98,7 @@ func (s *streamer) event(e transcript.Event) {
 	word, rest, _ := strings.Cut(what, " ")
 	conn := 0
 	if e.Conn != "" {
-		conn = number(s.t, e.Conn)
+		conn = number(s.t, strings.TrimPrefix(e.Conn, "c")) // as reports name it
 	}
 	switch {
 	case e.Kind == transcript.Client:
@@ -164,4 +164,26 @@ func (s *streamer) open(conn int, role, what string) {
 	s.server(conn, []byte("+HI {\"v\":2}\r\n"))
 	s.client(conn, fwp.AppendCommand(nil, h.Command()))
 	s.server(conn, []byte("+OK\r\n"))
+}
+
+// What record prints of a stream can be read as one.
+func TestAMomentIsPrintedAsTestsReadIt(t *testing.T) {
+	t.Parallel()
+	events, _ := streamOf(t, `
+		12 producer
+		+2s
+		12 C: PUSH {"jid":"\\u00fc\\n","jobtype":"t","args":["ü"]}
+		12 S: -ERR "no"`)
+	for _, e := range events[len(events)-2:] {
+		read, err := transcript.Parse(e.Moment().String())
+		require.NoError(t, err)
+		require.Len(t, read, 1)
+		require.Equal(t, e.At, read[0].At)
+		require.Equal(t, "12", read[0].Conn)
+		if e.Kind == Line {
+			require.Equal(t, string(e.Raw), string(read[0].Bytes))
+		} else {
+			require.Equal(t, "-ERR \"no\"\r\n", string(read[0].Bytes))
+		}
+	}
 }
