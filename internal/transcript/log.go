@@ -53,23 +53,37 @@ func (l *Log) Events() (events []Event) {
 	return events
 }
 
-// read logs what a side sends, until it ends the connection or this side does.
-func (l *Log) read(conn string, nc io.Reader, from, end Kind) {
-	for buffer := make([]byte, 64<<10); ; {
-		n, err := nc.Read(buffer)
-		if n > 0 {
-			l.Add(conn, from, buffer[:n])
-		}
-		switch {
-		case err == nil:
-			continue
-		case errors.Is(err, syscall.ECONNRESET):
-			l.Add(conn, end, []byte("reset"))
-		case errors.Is(err, io.EOF):
-			l.Add(conn, end, []byte("fin"))
-		}
-		return
+// Tap returns a connection of which the log has what is read, from one side, and what is written, to it.
+func (l *Log) Tap(nc net.Conn, conn string, from Kind) net.Conn { return &tap{nc, l, conn, from} }
+
+type tap struct {
+	net.Conn
+
+	log  *Log
+	name string
+	from Kind // Client or Server
+}
+
+// Read logs what it returns.
+func (t *tap) Read(b []byte) (int, error) {
+	n, err := t.Conn.Read(b)
+	if n > 0 {
+		t.log.Add(t.name, t.from, b[:n])
 	}
+	end := map[Kind]Kind{Client: ClientEnd, Server: ServerEnd}[t.from]
+	switch {
+	case errors.Is(err, syscall.ECONNRESET):
+		t.log.Add(t.name, end, []byte("reset"))
+	case errors.Is(err, io.EOF):
+		t.log.Add(t.name, end, []byte("fin"))
+	}
+	return n, err
+}
+
+// Write logs what it is called with.
+func (t *tap) Write(b []byte) (int, error) {
+	t.log.Add(t.name, map[Kind]Kind{Client: Server, Server: Client}[t.from], b)
+	return t.Conn.Write(b)
 }
 
 // Talk holds a conversation with a server as its clients.
@@ -79,7 +93,7 @@ type Talk struct {
 	Dial  func() net.Conn
 	Wait  func()      // until the server has done what it does now
 	Other func(Event) // does what the kind Other says; "open" is known
-	conns map[string]net.Conn
+	conns map[string]*tap
 }
 
 // Hold does what the events say of clients, each at its time, and has the server answer. A connection is opened at its
@@ -96,7 +110,7 @@ func (t *Talk) Hold(events []Event) {
 		case e.Kind == ClientEnd:
 			nc := t.conn(e.Conn)
 			t.Add(e.Conn, ClientEnd, e.Bytes)
-			t.end(nc, string(e.Bytes))
+			t.end(nc.Conn, string(e.Bytes))
 		case e.Kind == Other && string(e.Bytes) == "open":
 			t.conn(e.Conn)
 		case e.Kind == Other:
@@ -108,20 +122,18 @@ func (t *Talk) Hold(events []Event) {
 
 // Send has a client send bytes.
 func (t *Talk) Send(conn string, b []byte) {
-	nc := t.conn(conn)
-	t.Add(conn, Client, b)
-	_, _ = nc.Write(b) // a server may have closed it
+	_, _ = t.conn(conn).Write(b) // a server may have closed it
 }
 
 // conn returns a connection.
-func (t *Talk) conn(name string) net.Conn {
+func (t *Talk) conn(name string) *tap {
 	if t.conns == nil {
-		t.conns = map[string]net.Conn{}
+		t.conns = map[string]*tap{}
 	}
 	if t.conns[name] == nil {
-		nc := t.Dial()
+		nc := &tap{t.Dial(), t.Log, name, Server}
 		t.conns[name] = nc
-		go t.read(name, nc, Server, ServerEnd)
+		go func() { _, _ = io.Copy(io.Discard, nc) }()
 		t.Wait() // for a greeting
 	}
 	return t.conns[name]
