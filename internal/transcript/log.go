@@ -26,7 +26,7 @@ func NewLog() *Log { return &Log{began: time.Now()} }
 func (l *Log) Add(conn string, kind Kind, b []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.events = append(l.events, Event{time.Since(l.began), conn, kind, slices.Clone(b)})
+	l.events = append(l.events, Event{At: time.Since(l.began), Conn: conn, Kind: kind, Bytes: slices.Clone(b)})
 }
 
 // Events returns what has happened by time, and by connection at the same time, since which of two is first there may

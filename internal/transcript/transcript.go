@@ -2,6 +2,7 @@
 //
 //	0.105 s  a  C:  FETCH q      the client sends a line on connection a
 //	2.105 s  a  S:  $-1          the server sends one
+//	> a S: -ERR no               the place of a finding
 //	a C: "INFO\n"                what is in quotes has no CRLF but its own
 //	+2s                          time passes
 //	a C: <close>                 the client closes the connection; <fin>: its own side only; <reset>
@@ -10,7 +11,7 @@
 //
 // The time, the connection and further blanks may be missing: an event without a time is at that of the one before it.
 // Bytes have the escapes of a Go string, except that a quotation mark needs none. Lines that are empty or begin with #
-// are left out, and so is what reports add: remarks (--), the mark of a finding (>) and what was expected there (^^).
+// are left out, and so is what reports add: remarks (--), and what was expected at the place of a finding (^^).
 package transcript
 
 import (
@@ -19,9 +20,11 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/fwpsuite/fwp/internal/text"
 )
@@ -44,11 +47,16 @@ type Event struct {
 	Conn  string        // empty: the only connection, or none
 	Kind  Kind
 	Bytes []byte
+
+	Marked bool // it is the place of a finding
 }
 
 // String returns the event as reports print it.
 func (e Event) String() string {
 	words := []string{fmt.Sprintf("%.3f s", e.At.Seconds())}
+	if e.Marked {
+		words = slices.Insert(words, 0, ">")
+	}
 	if e.Conn != "" {
 		words = append(words, e.Conn)
 	}
@@ -82,7 +90,7 @@ func Text(events []Event) string {
 var (
 	comment = regexp.MustCompile(`^(#.*|\^\^.*|(\S+\s+)?--\s.*)?$`)
 	pause   = regexp.MustCompile(`^\+(.+)$`)
-	moment  = regexp.MustCompile(`^(?:>\s*)?(?:(\d+\.?\d*) s(?:\s+|$))?`)
+	moment  = regexp.MustCompile(`^(>\s*)?(?:(\d+\.?\d*) s(?:\s+|$))?`)
 	speech  = regexp.MustCompile(`^(?:(\S+)\s+)?([CS]):\s*((?s).*)$`)
 	other   = regexp.MustCompile(`^(?:([A-Za-z]|\d+)\s+)?(.+)$`)
 	quotes  = regexp.MustCompile(`\\.|"`)
@@ -132,8 +140,9 @@ func (e *Event) parse(line string) (is bool, err error) {
 		return false, err
 	}
 	at := moment.FindStringSubmatch(line)
-	if line = line[len(at[0]):]; at[1] != "" {
-		seconds, _ := strconv.ParseFloat(at[1], 64) // it is a number
+	e.Marked = at[1] != ""
+	if line = line[len(at[0]):]; at[2] != "" {
+		seconds, _ := strconv.ParseFloat(at[2], 64) // it is a number
 		e.At = time.Duration(seconds * float64(time.Second)).Round(time.Microsecond)
 	}
 	if comment.MatchString(line) {
@@ -161,6 +170,9 @@ func (e *Event) speech(said string) error {
 	tail := "\r\n"
 	if len(said) > 1 && said[0] == '"' && said[len(said)-1] == '"' {
 		said, tail = said[1:len(said)-1], ""
+	}
+	if !utf8.ValidString(said) {
+		return errors.New("bytes that are no UTF-8 have an escape, such as \\xff")
 	}
 	plain, err := strconv.Unquote(`"` + quotes.ReplaceAllStringFunc(said, func(s string) string {
 		if s == `"` {

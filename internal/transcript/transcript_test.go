@@ -28,8 +28,8 @@ func TestLines(t *testing.T) {
 		}},
 		`>     5.007 s  worker  S:  $-1`: {
 			transcript.Event{
-				At: 5007 * time.Millisecond, Conn: "worker", Kind: transcript.Server, Bytes: []byte("$-1\r\n"),
-			}, "5.007 s worker S: $-1",
+				At: 5007 * time.Millisecond, Conn: "worker", Kind: transcript.Server, Bytes: []byte("$-1\r\n"), Marked: true,
+			}, "> 5.007 s worker S: $-1",
 		},
 		`0.000 s C: add 4\r\nping`: {want: transcript.Event{Kind: transcript.Client, Bytes: []byte("add 4\r\nping\r\n")}},
 		`0.000 s C: "IN\xff"`:      {want: transcript.Event{Kind: transcript.Client, Bytes: []byte("IN\xff")}},
@@ -49,6 +49,7 @@ func TestLines(t *testing.T) {
 		`a open`:           {transcript.Event{Conn: "a", Bytes: []byte("open")}, "0.000 s a open"},
 		`signal w-1 quiet`: {transcript.Event{Bytes: []byte("signal w-1 quiet")}, "0.000 s signal w-1 quiet"},
 		`C: \q`:            {shown: "error"},
+		"C: \xff":          {shown: "error"},
 		`C: a … (999 bytes in all, SHA-256 0123456789abcdef) … b`: {shown: "error"},
 		`+2 s`: {shown: "error"},
 	} {
@@ -79,7 +80,7 @@ func TestWhatReportsPrint(t *testing.T) {
 		+2s
 		b C: INFO`)
 	require.NoError(t, err)
-	assert.Equal(t, "0.005 s a C: FETCH q\n0.005 s a open\n2.005 s a S: +OK\n4.005 s b C: INFO\n", transcript.Text(events))
+	assert.Equal(t, "0.005 s a C: FETCH q\n0.005 s a open\n> 2.005 s a S: +OK\n4.005 s b C: INFO\n", transcript.Text(events))
 	_, err = transcript.Parse("a open\n+x")
 	require.ErrorContains(t, err, "line 2: ")
 	require.ErrorContains(t, err, ": +x")
