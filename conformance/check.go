@@ -129,10 +129,11 @@ type Finding struct {
 	Once     bool   // a span of time was wrong at one moment, and not when the conversation was played again
 	Expected string
 	Got      string
-	What     string // what is wrong, in words
-	Refused  string // the verb of the command that was refused, empty if none was
-	Own      string // the clause of the command itself, where Clause may follow from what is wrong with that; else empty
-	Script   string // text of a script that reproduces it; empty if there is none
+	What     string   // what is wrong, in words
+	Refused  string   // the verb of the command that was refused, empty if none was
+	Own      string   // the clause of the command itself, where Clause may follow from what is wrong with that; else empty
+	Premises []string // see [law.Violation]
+	Script   string   // text of a script that reproduces it; empty if there is none
 
 	Unscripted string      // why there is no Script
 	Unshrunk   []string    // without one: the last steps that have to do with it, as a script has them

@@ -24,6 +24,8 @@ type Finding struct {
 	Fix string `json:"fix,omitempty"`
 	// Own is the clause of the command itself, where Clause is about an earlier one that may be the reason.
 	Own string `json:"-"`
+	// Premises are clauses on which it rests what was expected: this follows from a finding about one of them.
+	Premises []string `json:"-"`
 	Evidence
 }
 

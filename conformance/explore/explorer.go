@@ -100,11 +100,12 @@ type Finding struct {
 	Expected string
 	Got      string
 	What     string
-	Behind   string // of a crash whose cause is not known: the command that is the likeliest; else empty
-	Own      string // see [law.Violation]; empty if the conversation that shows it needs the earlier command
-	Commands int    // after which it was seen
-	Times    int    // that it was seen
-	Moments  int    // at which it was: a server that stands still once is late for many at one moment
+	Behind   string   // of a crash whose cause is not known: the command that is the likeliest; else empty
+	Own      string   // see [law.Violation]; empty if the conversation that shows it needs the earlier command
+	Premises []string // see [law.Violation]
+	Commands int      // after which it was seen
+	Times    int      // that it was seen
+	Moments  int      // at which it was: a server that stands still once is late for many at one moment
 	// Places are where it was seen, and how often: commands with their answers, or fields with kinds of values.
 	Places map[string]int
 	Talk   []play.Line // what was said before it on its connection and of its job, and what was received: the last of it

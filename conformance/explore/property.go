@@ -74,7 +74,7 @@ func (s explored) evidence() conformance.Evidence {
 			Clocked:  timed || f.Rule == RuleLingers || f.Rule == RuleSilent,
 			Once:     timed && f.Shown == 0 && f.Moments < 2,
 			Expected: f.Expected, Got: f.Got, What: f.What, Script: f.Script, Refused: f.refused(),
-			Own: f.Own, Talk: f.Talk, Unscripted: f.Unscripted, Unshrunk: f.Unshrunk,
+			Own: f.Own, Premises: f.Premises, Talk: f.Talk, Unscripted: f.Unscripted, Unshrunk: f.Unshrunk,
 		})
 	}
 	return e

@@ -215,6 +215,10 @@ func (p *playing) trailing(ctx context.Context, c *conn, bytes int) {
 	if !came || !next.Whole() {
 		c.pieces = 0 // what is no reply is none to a piece of a line
 	}
+	if n := len(p.found); n > 0 && p.found[n-1].conn == c.number && p.found[n-1].step == p.step {
+		p.drop(c, scenarios.Closed) // they are the rest of a reply that is wrong
+		return
+	}
 	if !came || !next.Whole() || !p.law.Came(c.number, next.Message, next.At).Limit {
 		p.violated(c, p.violation(RuleExtra, "one reply", fmt.Sprintf("%d bytes more", bytes)))
 	} else {

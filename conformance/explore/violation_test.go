@@ -119,10 +119,16 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestTrailing: bytes behind an answer are an answer to a piece of a line only if they are a message.
+// TestTrailing: bytes behind an answer are an answer to a piece of a line only if they are a message, and are nothing of
+// their own if that answer was wrong.
 func TestTrailing(t *testing.T) {
 	t.Parallel()
-	for bytes, clause := range map[string]string{"+OK 0\r\n": "of cut", "x\r\n": "of extra", "x": "of extra"} {
+	for bytes, test := range map[string]struct {
+		wrong  bool
+		clause string
+	}{
+		"+OK 0\r\n": {false, "of cut"}, "x\r\n": {false, "of extra"}, "x": {false, "of extra"}, "y": {true, "C"},
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			place := memnet.NewPlace()
 			l := place.MustListen()
@@ -133,10 +139,13 @@ func TestTrailing(t *testing.T) {
 			require.NoError(t, err)
 			_, err = theirs.Write([]byte(bytes))
 			require.NoError(t, err)
+			if test.wrong {
+				p.broken(c, &law.Violation{Rule: "reply", Clause: "C"}, p.step)
+			}
 			c.pieces = 1
 			p.trailing(t.Context(), c, len(bytes))
 			require.Len(t, p.found, 1, bytes)
-			assert.Equal(t, clause, p.found[0].Clause, bytes)
+			assert.Equal(t, test.clause, p.found[0].Clause, bytes)
 			_ = c.End(scenarios.Closed)
 			_ = theirs.Close()
 			_ = l.Close()

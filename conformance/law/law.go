@@ -125,6 +125,9 @@ type Violation struct {
 	Unasked  bool             // it is the end of a connection on which no command waited for its reply
 	// Own is the clause of the command itself, where Clause is that of an earlier one which may be the reason; else "".
 	Own string
+	// Premises are clauses on which it rests what was expected: where a server breaks one, this follows from that. Those
+	// that the server has kept in this play are not among them.
+	Premises []string
 }
 
 // RefusedAt returns the verb of a place where a command was refused, empty for any other place.

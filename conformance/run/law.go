@@ -129,6 +129,12 @@ func (l *lawful) saysLess(clause string, r play.Result, v law.Seen) bool {
 	return false
 }
 
+// explains reports whether a violation, seen at a time, is why more bytes have come than one reply: they are the rest of
+// a reply that is wrong for certain.
+func explains(v law.Seen, b scenarios.Breach, at time.Duration) bool {
+	return b.Kind == scenarios.ExtraReply && b.Conn == v.Conn && b.At == at && !v.Unproven()
+}
+
 // mismatched reports whether a line was not met; lag may be the reason.
 func mismatched(r play.Result) bool { return r.Outcome == play.Mismatched || r.Reason == play.Lag }
 
@@ -137,7 +143,9 @@ func mismatched(r play.Result) bool { return r.Outcome == play.Mismatched || r.R
 func (l *lawful) filed(e *conformance.Evidence, v law.Seen) bool {
 	at := v.At.Sub(e.Began)
 	return slices.ContainsFunc(e.Findings, func(f conformance.Finding) bool { return f.Clause == v.Clause }) ||
-		slices.ContainsFunc(e.Breaches, func(b scenarios.Breach) bool { return b.Conn == v.Conn && b.At == at }) ||
+		slices.ContainsFunc(e.Breaches, func(b scenarios.Breach) bool {
+			return b.Conn == v.Conn && b.At == at && !explains(v, b, at)
+		}) ||
 		slices.ContainsFunc(e.Results, func(r play.Result) bool {
 			return mismatched(r) && len(r.Marks) > 0 && same(e, r, v) && !l.leaves(e, r, v)
 		})
@@ -149,7 +157,8 @@ func (l *lawful) filed(e *conformance.Evidence, v law.Seen) bool {
 func (l *lawful) follows(e *conformance.Evidence, v law.Seen) bool {
 	at := v.At.Sub(e.Began)
 	named := func(d scenarios.Difference) bool { return d.Name != "" }
-	return slices.ContainsFunc(e.Breaches, stopping) || slices.ContainsFunc(e.Results, func(r play.Result) bool {
+	other := func(b scenarios.Breach) bool { return stopping(b) && !explains(v, b, at) }
+	return slices.ContainsFunc(e.Breaches, other) || slices.ContainsFunc(e.Results, func(r play.Result) bool {
 		switch {
 		case !mismatched(r) || r.Assumed && !slices.ContainsFunc(r.Differences, named):
 			return false
@@ -262,7 +271,7 @@ func (s *runState) addLaw(c *reports.Check, f *lawFinding) {
 		Expected: f.Expected, Got: f.Got, Cause: f.What, Conn: f.Conn, At: f.At.Sub(f.first.Began),
 	})
 	found := v.check.Findings[0]
-	found.Seen, found.Refused = often, law.RefusedAt(f.Place)
+	found.Seen, found.Refused, found.Premises = often, law.RefusedAt(f.Place), f.Premises
 	found.Conversation, found.Marked = events(conversation(f.first.Conversation), f.Seen, f.At.Sub(f.first.Began))
 	if s.runner.Reproduce != nil {
 		found.Reproduce = s.runner.Reproduce(f.about.ID)

@@ -74,6 +74,11 @@ func TestLawFindings(t *testing.T) {
 	gone.Dead = "gone"
 	breach := of(value)
 	breach.Breaches = []scenarios.Breach{{Conn: "a", At: time.Second}}
+	rest := func(v law.Seen) *conformance.Evidence {
+		e := of(v)
+		e.Breaches = []scenarios.Breach{{Kind: scenarios.ExtraReply, Conn: "a", At: time.Second}}
+		return e
+	}
 	crowd := func(clause string, v ...law.Seen) *conformance.Evidence {
 		return &conformance.Evidence{Began: began, Law: v, Findings: []conformance.Finding{{Clause: clause}}}
 	}
@@ -115,6 +120,8 @@ func TestLawFindings(t *testing.T) {
 		"a value that a line has reported":   {plays: plays(beside(value, marked("a")))},
 		"behind a line that lag may explain": {plays: plays(beside(plain, lagged), beside(plain, lagged)), lag: time.Second},
 		"a value that a breach has reported": {plays: plays(breach)},
+		"a reply whose rest is a breach":     {plays: plays(rest(plain)), want: []string{reply}},
+		"in doubt, and its rest":             {plays: plays(rest(doubtful), rest(doubtful))},
 		"behind a property's finding":        {plays: plays(crowd("FWP-STATE-05", plain))},
 		"a value behind it":                  {plays: plays(crowd("FWP-STATE-05", value)), want: []string{field}},
 		"a value that it has reported":       {plays: plays(crowd("FWP-WU-03", value))},

@@ -112,6 +112,14 @@ func TestVerdictsOfProperties(t *testing.T) {
 			reports.Fail, "", "FWP-FLUSH-01 inconclusive, FWP-ACK-01 fail"},
 		"what would follow": {
 			found(conformance.Finding{Clause: "FWP-FLUSH-01", Own: "FWP-ACK-01"}), reports.Fail, "", "FWP-FLUSH-01 fail"},
+		"what rests on another": {
+			found(conformance.Finding{Clause: "FWP-FLUSH-01", Premises: []string{"FWP-HI-01", "FWP-ACK-01"}},
+				conformance.Finding{Clause: "FWP-ACK-01"}),
+			reports.Fail, "", "FWP-FLUSH-01 inconclusive, FWP-ACK-01 fail"},
+		"what rests on what holds": {
+			found(conformance.Finding{Clause: "FWP-FLUSH-01", Premises: []string{"FWP-HI-01"}},
+				conformance.Finding{Clause: "FWP-ACK-01"}),
+			reports.Fail, "", "FWP-FLUSH-01 fail, FWP-ACK-01 fail"},
 		"no clause": {found(conformance.Finding{What: "it is wrong"}), reports.Fail, "", ""},
 		"found, not served": {
 			conformance.Evidence{Findings: []conformance.Finding{{Clause: "FWP-HI-02"}}},

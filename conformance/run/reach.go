@@ -94,8 +94,9 @@ func (s *runState) unserved(all []reports.Check) {
 	}
 }
 
-// follow has a finding be about the clause of its own command where another finding shows that broken for certain: what
-// came before is no likelier reason then.
+// follow has a finding be about the clause of its own command, or about that of its premise, where another finding shows
+// that broken for certain: what came before is no likelier reason then, and what follows from the same departure is no
+// finding of its own.
 func (s *runState) follow(all []reports.Check) {
 	var certain []reports.Finding
 	for _, c := range all {
@@ -108,7 +109,8 @@ func (s *runState) follow(all []reports.Check) {
 		for n := range c.Findings {
 			f := &c.Findings[n]
 			at := slices.IndexFunc(certain, func(k reports.Finding) bool {
-				return f.Own != "" && (k.Clause == f.Own || f.Refused != "" && k.Refused == f.Refused)
+				return f.Own != "" && (k.Clause == f.Own || f.Refused != "" && k.Refused == f.Refused) ||
+					slices.Contains(f.Premises, k.Clause)
 			})
 			if at >= 0 {
 				s.blame(c, f, certain[at].Clause, "it is a consequence of the finding about "+certain[at].Clause)

@@ -56,7 +56,9 @@ func (s *runState) verdicts(t *task) (check reports.Check, again bool) {
 		v.clause(m)
 	}
 	for _, b := range v.evidence.Breaches {
-		v.breach(b)
+		if !v.explained(b) {
+			v.breach(b)
+		}
 	}
 	v.decisions()
 	for _, r := range v.unrefused {

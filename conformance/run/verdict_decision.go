@@ -89,7 +89,8 @@ func (v *verdicts) property(f conformance.Finding) {
 	}
 	v.finding(verdict, m, play.Result{Expected: f.Expected, Got: f.Got, Cause: f.What})
 	last := &v.check.Findings[len(v.check.Findings)-1]
-	last.Actual, last.Script, last.Refused, last.Own = f.Observed(), f.Script, f.Refused, f.Own
+	last.Actual, last.Script, last.Refused = f.Observed(), f.Script, f.Refused
+	last.Own, last.Premises = f.Own, f.Premises
 	last.Conversation, last.Marked = conversation(f.Talk), len(f.Talk)
 	if f.Script == "" {
 		last.Unscripted, last.Unshrunk = cmp.Or(f.Unscripted, "none was found in time"), f.Unshrunk
@@ -103,4 +104,19 @@ func (v *verdicts) property(f conformance.Finding) {
 func (v *verdicts) leaves(m scenarios.Mark, r play.Result) bool {
 	r.Marks = []scenarios.Mark{m}
 	return slices.ContainsFunc(v.evidence.Law, func(s law.Seen) bool { return v.state.law.leaves(v.evidence, r, s) })
+}
+
+// explained reports whether the law has found a reply wrong of which a breach is the rest.
+func (v *verdicts) explained(b scenarios.Breach) bool {
+	return slices.ContainsFunc(v.evidence.Law, func(s law.Seen) bool { return explains(s, b, s.At.Sub(v.evidence.Began)) })
+}
+
+// premises returns those of what the law has found in the message of a line.
+func (v *verdicts) premises(r play.Result) (clauses []string) {
+	for _, s := range v.evidence.Law {
+		if same(v.evidence, r, s) {
+			clauses = append(clauses, s.Premises...)
+		}
+	}
+	return clauses
 }

@@ -41,7 +41,7 @@ func (v *verdicts) finding(verdict reports.Verdict, m scenarios.Mark, r play.Res
 	if r.Ending != scenarios.Open && !strings.HasPrefix(r.Got, "the connection was") {
 		f.Close = closeWords[r.Ending]
 	}
-	f.Refused = v.refused(r)
+	f.Refused, f.Premises = v.refused(r), v.premises(r)
 	if v.state.runner.Reproduce != nil {
 		f.Reproduce = v.state.runner.Reproduce(v.check.ID)
 	}

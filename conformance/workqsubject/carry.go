@@ -123,8 +123,8 @@ func (j *job) carryAdd(k *call, c config, done doing) []config {
 
 // beyond reports whether a command has a value for which the document has no limit, where a server may have one.
 func (k *call) beyond() bool {
-	const attempts, name = 255, 128 // what servers are known to take
-	return k.MaxFails > attempts || len(k.Name()) > name
+	const attempts, name, wait = 255, 128, 24 * 60 * 60 * 1000 // what servers are known to take
+	return k.MaxFails > attempts || len(k.Name()) > name || k.Wait > wait
 }
 
 // carryEnd is carry for complete and fail. A worker may report after its time to run. What a report does to a job

@@ -98,7 +98,7 @@ func (l *workqLaw) queue(k *call, name string, r record) ruling {
 				want = fmt.Sprintf("int(%d..%d)", must, may)
 			}
 			return ruling{
-				clause: "INSP-10", rule: "field", got: c.key + ": " + cmp.Or(string(r.keys[c.key]), "nothing"),
+				clause: "INSP-10", rule: "field", queue: name, got: c.key + ": " + cmp.Or(string(r.keys[c.key]), "nothing"),
 				expected: fmt.Sprintf(`+OK 1 %s int(2..) {%q:%s}`, name, c.key, want),
 			}
 		}

@@ -259,6 +259,7 @@ type ruling struct {
 	window       [2]time.Duration
 	timed        bool // a span of time is the premise
 	margin       time.Duration
+	queue        string // whose counters it is about
 }
 
 // violation returns what a reply breaks that is not as ruled.
@@ -295,6 +296,7 @@ func (l *workqLaw) Came(number int, m session.Message, at time.Time) law.Answer 
 	defer l.goOn(c, k)
 	concerned := l.concerned(k, at)
 	a.Rules = l.decided(k, m)
+	premises := l.premises(concerned)
 	meant, r := l.meant(k, m), l.ruling(k, m, at)
 	l.ended(k)
 	l.endLapses(k, m)
@@ -313,6 +315,7 @@ func (l *workqLaw) Came(number int, m session.Message, at time.Time) law.Answer 
 		return a
 	}
 	a.Violation = r.violation(k, m)
+	a.Violation.Premises = premises(&r)
 	if a.Over = rules()[r.rule].Traits&law.JobStays == 0; a.Over {
 		l.Unjudge(cmp.Or(a.Violation.JID, "-"))
 	}

@@ -68,6 +68,9 @@ func judgedOn(t *testing.T, on *law.Server, lines ...string) string {
 			case v.Margin > 0:
 				line += " by " + v.Margin.String()
 			}
+			if len(v.Premises) > 0 {
+				line += " after " + strings.Join(v.Premises, " ")
+			}
 			found = append(found, line)
 		}
 	})
@@ -247,6 +250,20 @@ func TestLaw(t *testing.T) {
 			"WORKQ-ADD-15 order",
 		},
 		"queues, of which time ends one": {queuesShown(1000), ""},
+		"waits of more than a day, which are refused": {
+			[]string{
+				"a C: lease n-x 86400001", "a S: -CLIENT-ERROR x", add1, okay, "a C: result $1 86400001", "a S: -CLIENT-ERROR x",
+				"a C: run $2 n-x 600000 86400001 1|x", "a S: -CLIENT-ERROR x", "a C: inspect job $1", "a S: -NOT-FOUND",
+			},
+			"WORKQ-INSP-01 reply",
+		},
+		"a lease of a day that is refused": {[]string{"a C: lease n-x 86400000", "a S: -CLIENT-ERROR x"}, "WORKQ-LEASE-04 reply"},
+		"a result of a day that is refused": {
+			[]string{add1, okay, "a C: result $1 86400000", "a S: -CLIENT-ERROR x"}, "WORKQ-RESULT-03 reply",
+		},
+		"a run of a day that is refused": {
+			[]string{"a C: run $1 n-x 600000 86400000 1|x", "a S: -CLIENT-ERROR x"}, "WORKQ-RUN-01 result",
+		},
 		"queues that stay, of which one is missing and the other one moves": {
 			queuesShown(3600000), "WORKQ-INSP-07 shown",
 		},
@@ -440,5 +457,47 @@ func TestMarginsOfWaits(t *testing.T) {
 		"+9300ms": "WORKQ-LEASE-04 late by 1.5s",
 	} {
 		assert.Equal(t, want, judgedOn(t, law.NewServer(), "a C: lease n-x 1000", after, "a S: -TIMEOUT"), after)
+	}
+}
+
+// TestPremises: where what a reply should be rests on another clause, it says so, unless the server has kept that, or
+// the reply is wrong in what does not depend on it.
+func TestPremises(t *testing.T) {
+	t.Parallel()
+	failed := []string{
+		"a C: add $1 n-x 600000 3600000 1 -max-fails=3|x", okay, "a C: lease n-x 500", "a S: +OK 1|$1 n-x 600000 1|x",
+		"a C: fail $1 1|y", okay,
+	}
+	job := func(name string, attempts, fails, state int) []string {
+		return []string{"a C: inspect job $1", fmt.Sprintf("a S: +OK 1|$1 12|name %s|ttr 600000|ttl 3600000|payload-size 1"+
+			"|payload x|max-attempts 0|attempts %d|max-fails 3|fails %d|priority 0|state %d|created 2000-01-01T00:00:00Z",
+			name, attempts, fails, state)}
+	}
+	queue := func(x int) []string {
+		return []string{
+			"a C: add $2 n-y 600000 3600000 1|x", okay, "a C: inspect queues 0 9",
+			fmt.Sprintf("a S: +OK 2|n-x 2|ready-len %d|scheduled-len 0|n-y 2|ready-len %d|scheduled-len 0", x, 1-x),
+		}
+	}
+	again := []string{"a C: lease n-x 500", "a S: +OK 1|$1 n-x 600000 1|x", "a C: fail $1 1|y", okay}
+	for name, test := range map[string]struct {
+		before, lines []string
+		want          string
+	}{
+		"it has its result": {
+			failed, []string{"a C: result $1 500", "a S: +OK 1|$1 0 1|y"}, "RESULT-02 reply after WORKQ-ADD-20",
+		},
+		"it has ended":            {failed, job("n-x", 1, 1, 2), "INSP-04 field after WORKQ-ADD-20"},
+		"its fail does not count": {failed, job("n-x", 1, 0, 3), "INSP-03 field after WORKQ-ADD-20"},
+		"it has another name":     {failed, job("n-z", 1, 1, 3), "INSP-01 field"},
+		"it is not listed": {
+			failed, []string{"a C: inspect jobs n-x 0 9", "a S: +OK 0"}, "INSP-06 listed after WORKQ-ADD-20",
+		},
+		"it is not counted":      {failed, queue(0), "INSP-10 field after WORKQ-ADD-20"},
+		"another is not counted": {failed, queue(1), "INSP-10 field"},
+		"it has come again":      {slices.Concat(failed, again), job("n-x", 2, 2, 2), "INSP-04 field"},
+	} {
+		got := judged(t, slices.Concat(test.before, test.lines)...)
+		assert.Equal(t, "WORKQ-"+test.want, got, name)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +28,9 @@ func (l *workqLaw) ruling(k *call, m session.Message, at time.Time) ruling {
 	}
 	if r := l.punctual(k, m, at); r.expected != "" {
 		return r
+	}
+	if k.beyond() && !k.adds() && strings.IndexByte(errorKinds, m.Kind) >= 0 {
+		return ruling{}
 	}
 	switch k.Verb {
 	case workq.Lease:
@@ -155,7 +158,7 @@ type uncommon struct{ clause, value string }
 
 // uncommon returns those of a command.
 func (k *call) uncommon() (all []uncommon) {
-	const short = 255
+	const short, day = 255, 24 * 60 * 60 * 1000
 	line, _, _ := bytes.Cut(k.bytes, []byte("\r\n"))
 	ofBlock, size := "DONE-03", len(k.Block)
 	if k.adds() {
@@ -166,7 +169,7 @@ func (k *call) uncommon() (all []uncommon) {
 
 		is bool
 	}{
-		{uncommon{"ADD-09", ""}, k.adds() && k.TTL > math.MaxInt64/1_000_000}, // has no 64 bits of nanoseconds
+		{uncommon{"ADD-09", strconv.Itoa(bits.Len64(k.TTL))}, k.adds() && k.TTL > day},
 		{uncommon{ofBlock, strconv.Itoa(size)}, size == workq.MaxBlock},
 		{uncommon{"ADD-07", ""}, k.adds() && k.TTR == workq.MaxTTR},
 		{
@@ -250,6 +253,9 @@ func (j *job) reported(k *call, m session.Message) ruling {
 // ran judges the reply to run, behind which nothing is known of the job.
 func (j *job) ran(k *call, m session.Message, at time.Time) ruling {
 	defer j.open()
+	if k.beyond() && strings.IndexByte(errorKinds, m.Kind) >= 0 {
+		return ruling{}
+	}
 	configs := slices.DeleteFunc(slices.Clone(j.configs), func(c config) bool { return c.metBy(k) == nil })
 	is := func(f func(config) bool) bool {
 		return slices.ContainsFunc(configs, func(c config) bool { return c.state == open || f(c) })
@@ -336,4 +342,40 @@ func (l *workqLaw) punctual(k *call, m session.Message, at time.Time) ruling {
 	}
 	end := k.sent.Add(milliseconds(k.Wait))
 	return window(k, clause, end, end.Add(late), at)
+}
+
+// ofState reports whether a ruling is about how a job stands, or how many do, rather than about a value that it has.
+func (r *ruling) ofState() bool {
+	key, _, isKey := strings.Cut(r.got, ": ")
+	switch r.rule {
+	case "field":
+		return isKey && slices.Contains([]string{"fails", "state", "ready-len"}, key)
+	case "reply", "result", "missing", "listed", "shown":
+		return true
+	}
+	return false
+}
+
+// premises returns the clauses by which the jobs that a ruling is about are ready, where no lease has brought one that is
+// ready by that: a server that breaks such a clause has no other reason for its reply.
+func (l *workqLaw) premises(concerned []*job) func(r *ruling) []string {
+	type readied struct{ id, name, clause string }
+	var all []readied
+	for _, j := range concerned {
+		for _, c := range j.configs {
+			how := j.readyBy(c)
+			if c.state == ready && how != byAdding && !l.came[how] {
+				all = append(all, readied{j.ID, j.Name(), prefix + how})
+			}
+		}
+	}
+	return func(r *ruling) (rested []string) {
+		for _, one := range all {
+			about := (r.job == "" || r.job == one.id) && (r.queue == "" || r.queue == one.name) && r.ofState()
+			if about && one.clause != prefix+r.clause && !slices.Contains(rested, one.clause) {
+				rested = append(rested, one.clause)
+			}
+		}
+		return rested
+	}
 }
