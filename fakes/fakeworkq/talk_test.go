@@ -37,11 +37,7 @@ func conversations(t *testing.T) map[string][]transcript.Event {
 	})
 	all, err := transcript.ParseAll(strings.NewReplacer("$1", id1, "$2", id2, "$3", id3).Replace(text))
 	require.NoError(t, err)
-	named := map[string][]transcript.Event{}
-	for _, c := range all {
-		named[c.Name] = c.Events
-	}
-	return named
+	return all
 }
 
 // hold returns what is said in a conversation with a server, in virtual time.

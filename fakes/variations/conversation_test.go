@@ -27,7 +27,7 @@ var conversationsText string
 var repetition = regexp.MustCompile(`(?s)\nrepeat (\d+)(\n.*?)\nend`)
 
 // conversations are those of testdata/conversations.txt.
-func conversations(t *testing.T) []transcript.Conversation {
+func conversations(t *testing.T) map[string][]transcript.Event {
 	t.Helper()
 	text := repetition.ReplaceAllStringFunc(conversationsText, func(part string) (repeated string) {
 		var times int
@@ -40,9 +40,9 @@ func conversations(t *testing.T) []transcript.Conversation {
 	})
 	all, err := transcript.ParseAll(text)
 	require.NoError(t, err)
-	for _, c := range all {
-		for i := range c.Events {
-			c.Events[i].Bytes = []byte(words().Replace(string(c.Events[i].Bytes)))
+	for _, events := range all {
+		for i := range events {
+			events[i].Bytes = []byte(words().Replace(string(events[i].Bytes)))
 		}
 	}
 	return all
@@ -63,13 +63,14 @@ var words = sync.OnceValue(func() *strings.Replacer {
 // figures are what differs from run to run in an INFO: its memory, and so its length.
 var figures = regexp.MustCompile(`"used_memory_mb":"\d+ MB"|\$\d+\r\n(?:\{"faktory")`)
 
-// hold returns what is said. configure makes the server another one; nil: it is as it should be.
-func hold(t *testing.T, c transcript.Conversation, configure func(*fakes.Config)) (said []transcript.Event) {
+// hold returns what is said to a server that needs a password or not. configure makes it another one; nil: it is as it
+// should be.
+func hold(t *testing.T, name string, events []transcript.Event, configure func(*fakes.Config)) (said []transcript.Event) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		place := memnet.NewPlace()
 		config := fakes.Config{Seed: 1, Listen: place.Listen}
-		if strings.HasPrefix(c.Name, "protected") {
+		if strings.HasPrefix(name, "protected") {
 			config.Password, config.Salt, config.Iterations = password, salt, 3
 		}
 		if configure != nil {
@@ -78,7 +79,7 @@ func hold(t *testing.T, c transcript.Conversation, configure func(*fakes.Config)
 		s := fakes.NewServer(config)
 		k := &transcript.Talk{Log: transcript.NewLog(), Dial: place.MustDial, Wait: synctest.Wait}
 		k.Other = func(e transcript.Event) { other(t, s, k, e) }
-		k.Hold(c.Events)
+		k.Hold(events)
 		time.Sleep(time.Minute)
 		k.Close()
 		s.Close()

@@ -70,20 +70,36 @@ func (t *tap) Read(b []byte) (int, error) {
 	if n > 0 {
 		t.log.Add(t.name, t.from, b[:n])
 	}
-	end := map[Kind]Kind{Client: ClientEnd, Server: ServerEnd}[t.from]
 	switch {
 	case errors.Is(err, syscall.ECONNRESET):
-		t.log.Add(t.name, end, []byte("reset"))
+		t.log.Add(t.name, t.from+toEnd, []byte("reset"))
 	case errors.Is(err, io.EOF):
-		t.log.Add(t.name, end, []byte("fin"))
+		t.log.Add(t.name, t.from+toEnd, []byte("fin"))
 	}
 	return n, err
 }
 
 // Write logs what it is called with.
 func (t *tap) Write(b []byte) (int, error) {
-	t.log.Add(t.name, map[Kind]Kind{Client: Server, Server: Client}[t.from], b)
+	t.log.Add(t.name, Client+Server-t.from, b)
 	return t.Conn.Write(b)
+}
+
+// end ends the connection, and logs it.
+func (t *tap) end(how []byte) {
+	t.log.Add(t.name, Client+Server-t.from+toEnd, how)
+	switch tcp := t.Conn.(interface { // of TCP, or of memnet
+		CloseWrite() error
+		SetLinger(sec int) error
+	}); string(how) {
+	case "fin":
+		_ = tcp.CloseWrite()
+	case "reset":
+		_ = tcp.SetLinger(0)
+		fallthrough
+	default:
+		t.Close()
+	}
 }
 
 // Talk holds a conversation with a server as its clients.
@@ -108,9 +124,7 @@ func (t *Talk) Hold(events []Event) {
 		case e.Kind == Client:
 			t.Send(e.Conn, e.Bytes)
 		case e.Kind == ClientEnd:
-			nc := t.conn(e.Conn)
-			t.Add(e.Conn, ClientEnd, e.Bytes)
-			t.end(nc.Conn, string(e.Bytes))
+			t.conn(e.Conn).end(e.Bytes)
 		case e.Kind == Other && string(e.Bytes) == "open":
 			t.conn(e.Conn)
 		case e.Kind == Other:
@@ -137,20 +151,6 @@ func (t *Talk) conn(name string) *tap {
 		t.Wait() // for a greeting
 	}
 	return t.conns[name]
-}
-
-func (t *Talk) end(nc net.Conn, how string) {
-	switch tcp := nc.(interface {
-		CloseWrite() error
-		SetLinger(sec int) error
-	}); how {
-	case "fin":
-		_ = tcp.CloseWrite()
-		return
-	case "reset":
-		_ = tcp.SetLinger(0)
-	}
-	nc.Close()
 }
 
 // Close closes the connections.

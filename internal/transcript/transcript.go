@@ -39,6 +39,7 @@ const (
 	Server                // the server does
 	ClientEnd             // the client ends the connection
 	ServerEnd             // the server does
+	toEnd     = ClientEnd - Client
 )
 
 // Event is one thing that happens.
@@ -113,21 +114,16 @@ func Parse(conversation string) (events []Event, err error) {
 	return events, nil
 }
 
-// Conversation is one that has a name.
-type Conversation struct {
-	Name   string
-	Events []Event
-}
-
-// ParseAll reads conversations, each behind a line "== NAME". What is before the first is left out.
-func ParseAll(conversations string) (all []Conversation, err error) {
+// ParseAll reads conversations by their names, each behind a line "== NAME". What is before the first is left out.
+func ParseAll(conversations string) (map[string][]Event, error) {
+	all := map[string][]Event{}
 	for _, part := range strings.Split("\n"+conversations, "\n== ")[1:] {
 		name, rest, _ := strings.Cut(part, "\n")
 		events, err := Parse(rest)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		all = append(all, Conversation{name, events})
+		all[name] = events
 	}
 	return all, nil
 }
@@ -163,7 +159,7 @@ func (e *Event) speech(said string) error {
 		return errors.New("its middle is left out")
 	}
 	if s := end.FindStringSubmatch(said); s != nil {
-		e.Kind = map[Kind]Kind{Client: ClientEnd, Server: ServerEnd}[e.Kind]
+		e.Kind += toEnd
 		e.Bytes = []byte(cmp.Or(s[1], map[string]string{"closed": "fin", "reset": "reset"}[s[2]]))
 		return nil
 	}

@@ -91,7 +91,7 @@ func TestParseAll(t *testing.T) {
 	all, err := transcript.ParseAll("# two\n== one\na open\n\n== none")
 	require.NoError(t, err)
 	one := []transcript.Event{{Conn: "a", Bytes: []byte("open")}}
-	assert.Equal(t, []transcript.Conversation{{"one", one}, {Name: "none"}}, all)
+	assert.Equal(t, map[string][]transcript.Event{"one": one, "none": nil}, all)
 	_, err = transcript.ParseAll("== one\na open\n== two\n\n+x")
 	require.ErrorContains(t, err, "two: line 2: ")
 }
